@@ -1,0 +1,61 @@
+# Kafka Bench. `make` alone lists what there is.
+
+GO       ?= go
+BIN      := bin/kafka-bench
+VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo development)
+LDFLAGS  := -X main.version=$(VERSION)
+LINT     := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
+export CGO_ENABLED ?= 0
+
+# The short form of the overload experiment; the full one is
+# `bin/kafka-bench run overload overload-loose overload-tight`.
+SHORT := --set phases.warmup=2s --set phases.measure=14s --set phases.drain=5s
+
+.DEFAULT_GOAL := help
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+bench: build ## the headline experiment: one overload, without and with backpressure
+	$(BIN) run overload overload-loose overload-tight $(SHORT)
+
+build: ## build bin/kafka-bench
+	@mkdir -p bin
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/kafka-bench
+
+test: build vet cross ## everything that CI runs: vet, cross-compile, all tests on a real Kafka
+	$(GO) test -timeout 30m ./...
+
+vet: ## go vet and gofmt
+	@unformatted=$$(gofmt -l $$(git ls-files '*.go' 2>/dev/null || find . -name '*.go')); \
+	  if [ -n "$$unformatted" ]; then echo "not gofmt-ed: $$unformatted"; exit 1; fi
+	$(GO) vet ./...
+
+cross: ## compile for every platform
+	@for p in $(PLATFORMS); do echo "compile for $$p"; \
+	  GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -o /dev/null ./cmd/kafka-bench || exit 1; done
+
+lint: ## golangci-lint with the list in .golangci.yaml
+	$(GO) run $(LINT) run ./...
+
+race: ## the tests of everything that has goroutines, under the race detector
+	CGO_ENABLED=1 $(GO) test -race -timeout 30m ./backpressure/... ./internal/...
+
+fuzz: ## each fuzz target for a while (FUZZTIME=20s)
+	@for pkg in $$($(GO) list ./...); do \
+	  for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
+	    echo "$$pkg $$target"; $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(or $(FUZZTIME),20s) $$pkg || exit 1; \
+	  done; done
+
+perf: build ## the benchmarks: hot paths, and the tool against bare clients on a real Kafka
+	$(GO) test -run '^$$' -bench . -benchmem ./backpressure/... ./internal/arrival ./internal/payload ./internal/latency ./internal/ledger
+	$(GO) run ./internal/perf
+
+golden: ## write the golden files anew, to be reviewed like code
+	$(GO) test ./internal/scenario ./internal/report ./internal/result -update
+
+clean: ## remove what was built
+	rm -rf bin
+
+.PHONY: help bench build test vet cross lint race fuzz perf golden clean

@@ -1,0 +1,150 @@
+// Package kafkabench_test holds the walls of the house.
+package kafkabench_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"maps"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "kafka-bench/"
+
+// walls says what each package may import of this module. A package that is not
+// named here may not exist, and an import that is not named here may not be
+// made: whoever needs one changes this table, and says why in the commit.
+//
+// The order is that of the floors, from the ground up.
+var walls = map[string][]string{
+	// Public: nothing from internal.
+	"backpressure": {},
+
+	// Pure: no Kafka, no clock, no goroutine.
+	"internal/unit":     {},
+	"internal/latency":  {},
+	"internal/ledger":   {},
+	"internal/result":   {},
+	"internal/arrival":  {"internal/unit"},
+	"internal/payload":  {"internal/unit"},
+	"internal/scenario": {"internal/unit"},
+
+	// The seam to Kafka, and what stands on either side of it.
+	"internal/driver":       {},
+	"internal/driver/franz": {"internal/driver"},
+	"internal/cluster":      {"internal/scenario"},
+	"internal/probe":        {},
+	"internal/load": {
+		"backpressure", "internal/arrival", "internal/driver",
+		"internal/latency", "internal/ledger", "internal/payload",
+	},
+
+	// One run, and many.
+	"internal/bench": {
+		"backpressure", "internal/arrival", "internal/cluster", "internal/driver",
+		"internal/latency", "internal/ledger", "internal/load", "internal/payload",
+		"internal/probe", "internal/result", "internal/scenario", "internal/unit",
+	},
+	"internal/campaign": {"internal/bench", "internal/cluster", "internal/scenario"},
+
+	// What is read afterwards: result files alone.
+	"internal/report": {"internal/result", "internal/unit"},
+
+	// Wiring. Only here are concrete drivers named.
+	"cmd/kafka-bench": {
+		"internal/bench", "internal/campaign", "internal/cluster", "internal/driver",
+		"internal/driver/franz", "internal/report", "internal/result",
+		"internal/scenario", "internal/unit",
+	},
+}
+
+// helpers are packages that only tests and benchmarks import; they may import
+// anything, and nothing else may import them.
+var helpers = []string{
+	"internal/driver/drivertest", "internal/cluster/clustertest",
+	"internal/latency/latencytest", "internal/result/resulttest",
+	"internal/perf",
+}
+
+// pure packages may import nothing that reads a clock, talks or starts a Kafka
+// client. Time's types are allowed, its clock is not; that part is held by
+// review.
+var pure = []string{
+	"internal/unit", "internal/latency", "internal/ledger", "internal/result",
+	"internal/arrival", "internal/payload", "internal/scenario",
+}
+
+var kafkaClients = []string{"github.com/twmb/franz-go", "github.com/IBM/sarama"}
+
+type pkg struct {
+	ImportPath string
+	Imports    []string
+}
+
+func packages(t *testing.T) map[string]pkg {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "./...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	all := make(map[string]pkg)
+	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p pkg
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if name, ours := strings.CutPrefix(p.ImportPath, module); ours {
+			all[name] = p
+		}
+	}
+}
+
+func TestWalls(t *testing.T) {
+	all := packages(t)
+	if len(all) < len(walls) {
+		t.Errorf("go list knows %d packages, the table %d", len(all), len(walls))
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if slices.Contains(helpers, name) {
+			continue
+		}
+		allowed, known := walls[name]
+		if !known {
+			t.Errorf("package %s is not in the table of walls", name)
+			continue
+		}
+		for _, path := range all[name].Imports {
+			imported, ours := strings.CutPrefix(path, module)
+			if ours && !slices.Contains(allowed, imported) {
+				t.Errorf("%s imports %s, which the table of walls does not allow", name, imported)
+			}
+		}
+	}
+}
+
+func TestPurePackagesKnowNoKafkaClient(t *testing.T) {
+	all := packages(t)
+	for _, name := range pure {
+		for _, path := range all[name].Imports {
+			for _, client := range kafkaClients {
+				if strings.HasPrefix(path, client) {
+					t.Errorf("%s imports %s", name, path)
+				}
+			}
+		}
+	}
+}
+
+func TestBackpressureStandsAlone(t *testing.T) {
+	// Other people's producers import it: it drags nothing in.
+	for _, path := range packages(t)["backpressure"].Imports {
+		if strings.Contains(path, ".") {
+			t.Errorf("backpressure imports %s", path)
+		}
+	}
+}

@@ -1,0 +1,51 @@
+package backpressure
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Hysteresis is on/off control with two thresholds (a Schmitt trigger): it
+// closes the gate when the lag rises above max and opens it again when the lag
+// has fallen below resume; in between it leaves the gate as it is.
+//
+// Law: closed if lag > max; open if lag < resume; otherwise unchanged.
+//
+// Failure modes. The signal is old by up to the reading interval plus the
+// consumers' commit interval, and while the gate is open nothing limits the
+// rate, so the lag overshoots max by about rate × staleness. Committed offsets
+// move in steps, so a healthy group shows up to rate × commit interval of lag:
+// a max below that throttles consumers that keep up. And while the gate is
+// closed, a resume threshold near zero lets the consumers run dry before the
+// next reading opens it. Hysteresis is here as the well-known baseline.
+type Hysteresis struct {
+	max, resume int64
+}
+
+// NewHysteresis returns a controller that closes above max and opens below
+// resume, both in records. It is an error unless 0 < resume < max.
+func NewHysteresis(max, resume int64) (*Hysteresis, error) {
+	switch {
+	case max <= 0:
+		return nil, fmt.Errorf("backpressure: the lag above which the gate closes must be positive, not %d records", max)
+	case resume <= 0:
+		return nil, errors.New("backpressure: the lag below which the gate opens again must be positive: a lag below zero is never seen, so the gate would never open")
+	case resume >= max:
+		return nil, fmt.Errorf("backpressure: the gate must open below the lag at which it closes: %d records is not below %d", resume, max)
+	}
+	return &Hysteresis{max: max, resume: resume}, nil
+}
+
+// Decide implements [Controller].
+func (h *Hysteresis) Decide(o Observation) Decision {
+	switch {
+	case o.Lag > h.max:
+		return Decision{0, fmt.Sprintf("lag %d is above %d", o.Lag, h.max)}
+	case o.Lag < h.resume:
+		return Decision{Unlimited, fmt.Sprintf("lag %d is below %d", o.Lag, h.resume)}
+	case o.Open:
+		return Decision{Unlimited, fmt.Sprintf("lag %d has not passed %d", o.Lag, h.max)}
+	default:
+		return Decision{0, fmt.Sprintf("lag %d has not fallen below %d", o.Lag, h.resume)}
+	}
+}

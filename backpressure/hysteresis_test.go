@@ -1,0 +1,89 @@
+package backpressure_test
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"kafka-bench/backpressure"
+)
+
+func hysteresis(t rapid.TB, maxLag, resume int64) *backpressure.Hysteresis {
+	t.Helper()
+	h, err := backpressure.NewHysteresis(maxLag, resume)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func TestHysteresisLaw(t *testing.T) {
+	h := hysteresis(t, 5000, 1000)
+	for _, c := range []struct {
+		name   string
+		lag    int64
+		open   bool
+		admits bool
+		reason string
+	}{
+		{"far behind", 9000, true, false, "lag 9000 is above 5000"},
+		{"at the bound it stays open", 5000, true, true, "lag 5000 has not passed 5000"},
+		{"between, open", 3000, true, true, "lag 3000 has not passed 5000"},
+		{"between, closed", 3000, false, false, "lag 3000 has not fallen below 1000"},
+		{"at the resume mark it stays closed", 1000, false, false, "lag 1000 has not fallen below 1000"},
+		{"caught up", 999, false, true, "lag 999 is below 1000"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := h.Decide(backpressure.Observation{Lag: c.lag, Open: c.open, Admitted: 1})
+			if admits := d.Ceiling > 1; admits != c.admits || d.Reason != c.reason {
+				t.Errorf("lag %d, open %v: ceiling %d, %q; want admits %v, %q", c.lag, c.open, d.Ceiling, d.Reason, c.admits, c.reason)
+			}
+		})
+	}
+}
+
+func TestHysteresisRefusesThresholdsThatCannotWork(t *testing.T) {
+	for _, c := range []struct {
+		max, resume int64
+		says        string
+	}{
+		{0, 1, "must be positive"},
+		{-5, 1, "must be positive"},
+		{100, 0, "never open"},
+		{100, 100, "100 records is not below 100"},
+		{100, 200, "200 records is not below 100"},
+	} {
+		_, err := backpressure.NewHysteresis(c.max, c.resume)
+		if err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("NewHysteresis(%d, %d): %v; want an error that says %q", c.max, c.resume, err, c.says)
+		}
+	}
+}
+
+// Once closed by a lag above max, the gate does not open before the lag was seen
+// below resume, and the other way round.
+func TestHysteresisNeverSkipsAThreshold(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		resume := rapid.Int64Range(1, 1000).Draw(t, "resume")
+		maxLag := resume + rapid.Int64Range(1, 1000).Draw(t, "span")
+		gate := backpressure.NewGate(hysteresis(t, maxLag, resume))
+		open := true
+		for range rapid.IntRange(1, 100).Draw(t, "readings") {
+			lag := rapid.Int64Range(0, 2*maxLag).Draw(t, "lag")
+			change := gate.Report(0, lag, 0)
+			switch {
+			case lag > maxLag:
+				open = false
+			case lag < resume:
+				open = true
+			}
+			if gate.Open() != open {
+				t.Fatalf("lag %d: open is %v, want %v", lag, gate.Open(), open)
+			}
+			if change != nil && change.Open != open {
+				t.Fatalf("lag %d: change says open %v", lag, change.Open)
+			}
+		}
+	})
+}

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"kafka-bench/internal/cluster"
+	"kafka-bench/internal/unit"
+)
+
+func clusterCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "cluster",
+		Short: "Keep a local Apache Kafka running between runs",
+	}
+	var name string
+	c.PersistentFlags().StringVar(&name, "name", cluster.DefaultName, "the cluster's name")
+	c.AddCommand(clusterUp(&name), clusterDown(&name), clusterStatus(&name))
+	return c
+}
+
+func clusterUp(name *string) *cobra.Command {
+	var options cluster.KafkaOptions
+	var heap string
+	var config map[string]string
+	c := &cobra.Command{
+		Use:     "up",
+		Short:   "Start a cluster that stays until `cluster down`",
+		Example: "  kafka-bench cluster up --brokers 3",
+		Args:    cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			home, err := cluster.UserHome()
+			if err != nil {
+				return err
+			}
+			if heap != "" {
+				size, err := unit.ParseSize(heap)
+				if err != nil {
+					return fmt.Errorf("--heap: %w", err)
+				}
+				options.HeapBytes = int64(size)
+			}
+			options.Config, options.Progress = config, progressTo(c.ErrOrStderr())
+			ctx, stop := signal.NotifyContext(c.Context(), syscall.SIGINT, syscall.SIGTERM)
+			defer stop()
+			up, err := home.Up(ctx, *name, options)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(c.OutOrStdout(), "cluster %s is up: %s\n", *name, strings.Join(up.Bootstrap(), ","))
+			return nil
+		},
+	}
+	c.Flags().IntVar(&options.Brokers, "brokers", 1, "number of brokers, 1 to 9")
+	c.Flags().StringVar(&heap, "heap", "", "heap of each broker's JVM (default 1GiB for one broker, 512MiB for several)")
+	c.Flags().StringArrayVar(&options.JVM, "jvm", nil, "a further JVM option (may be repeated)")
+	c.Flags().StringToStringVar(&config, "config", nil, "a broker property, as in log.segment.bytes=104857600 (may be repeated)")
+	return c
+}
+
+func clusterDown(name *string) *cobra.Command {
+	return &cobra.Command{
+		Use:   "down",
+		Short: "Stop a cluster and remove its data",
+		Args:  cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			home, err := cluster.UserHome()
+			if err != nil {
+				return err
+			}
+			if err := home.Down(c.Context(), *name); err != nil {
+				return err
+			}
+			fmt.Fprintf(c.OutOrStdout(), "cluster %s is down\n", *name)
+			return nil
+		},
+	}
+}
+
+func clusterStatus(name *string) *cobra.Command {
+	return &cobra.Command{
+		Use:   "status",
+		Short: "Say whether a cluster is up and can be used",
+		Args:  cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			home, err := cluster.UserHome()
+			if err != nil {
+				return err
+			}
+			ctx, cancel := context.WithTimeout(c.Context(), 30*time.Second)
+			defer cancel()
+			status, err := home.Status(ctx, *name)
+			if err != nil {
+				return err
+			}
+			printStatus(c.OutOrStdout(), status)
+			return status.Problem
+		},
+	}
+}
+
+func printStatus(w io.Writer, s cluster.Status) {
+	fmt.Fprintf(w, "cluster %s: Apache Kafka %s, cluster ID %s, up since %s\n",
+		s.Name, s.Info.Version, s.Info.ID, s.StartedAt.Local().Format(time.DateTime))
+	for _, b := range s.Brokers {
+		state := "running"
+		if !b.Alive {
+			state = "not running"
+		}
+		fmt.Fprintf(w, "  broker %d  %s  pid %d  %s\n", b.ID, b.Addr, b.PID, state)
+	}
+	fmt.Fprintf(w, "  data and logs: %s\n", s.Dir)
+}
+
+// progressTo returns a function that prints what takes time.
+func progressTo(w io.Writer) func(string) {
+	return func(what string) { fmt.Fprintln(w, what) }
+}

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"kafka-bench/internal/cluster"
+)
+
+// The exit codes, which are part of the command line's contract.
+const (
+	exitValid       = 0
+	exitInvalid     = 1 // a run was invalid, or an expectation failed
+	exitBadInput    = 2
+	exitUnreachable = 3 // no Kafka: out of reach, refusing, or not to be started
+	exitInterrupted = 130
+)
+
+// errInvalid and errInterrupted end a command whose output has said everything
+// already.
+var (
+	errInvalid     = errors.New("a run is invalid")
+	errInterrupted = errors.New("interrupted")
+)
+
+// exitCode prints an error, unless the output has said it, and returns the code
+// to exit with. This is the one place that knows which error means which code.
+func exitCode(stderr io.Writer, err error) int {
+	switch {
+	case err == nil:
+		return exitValid
+	case errors.Is(err, errInvalid):
+		return exitInvalid
+	case errors.Is(err, errInterrupted), errors.Is(err, context.Canceled):
+		fmt.Fprintln(stderr, "kafka-bench: interrupted")
+		return exitInterrupted
+	}
+	fmt.Fprintf(stderr, "kafka-bench: %v\n", err)
+	for _, kind := range []error{cluster.ErrUnreachable, cluster.ErrRefused, cluster.ErrUnavailable, cluster.ErrNotUp} {
+		if errors.Is(err, kind) {
+			return exitUnreachable
+		}
+	}
+	return exitBadInput
+}

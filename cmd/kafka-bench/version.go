@@ -1,0 +1,40 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"kafka-bench/internal/result"
+)
+
+// version is set by the build.
+var version = "development"
+
+// tool describes this binary for results.
+func tool() result.Tool {
+	t := result.Tool{Version: version, GoVersion: runtime.Version()}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				t.Revision = s.Value
+			}
+		}
+	}
+	return t
+}
+
+func versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Args:  cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			t := tool()
+			fmt.Fprintf(c.OutOrStdout(), "kafka-bench %s %s %s/%s\n", t.Version, t.GoVersion, runtime.GOOS, runtime.GOARCH)
+			return nil
+		},
+	}
+}

@@ -1,0 +1,95 @@
+package arrival
+
+import (
+	"math"
+	"slices"
+	"testing"
+	"time"
+)
+
+// The times between records are exponential: their distribution function is
+// 1 - exp(-x/mean) (a Kolmogorov-Smirnov test with a fixed seed), for one worker
+// and for the superposition of several.
+func TestPoissonGapsAreExponential(t *testing.T) {
+	const records, rate = 100_000, 10_000
+	p := must(t)(Poisson(perSecond(rate), 42))
+	for _, workers := range []int{1, 8} {
+		var due []int64
+		for w := range workers {
+			due = append(due, dues(p.Stripe(w, workers), records+1)...)
+		}
+		slices.Sort(due)
+		gaps := make([]float64, records)
+		for i := range gaps {
+			gaps[i] = float64(due[i+1]-due[i]) / 1e9 * rate
+		}
+		slices.Sort(gaps)
+		worst := 0.0
+		for i, x := range gaps {
+			worst = max(worst, math.Abs(1-math.Exp(-x)-float64(i)/records))
+		}
+		if limit := 1.63 / math.Sqrt(records); worst > limit { // 1 % level
+			t.Errorf("%d workers: the distribution is off by %v, above %v", workers, worst, limit)
+		}
+	}
+}
+
+// The counts of equal windows have a variance equal to their mean, which no
+// regular schedule has.
+func TestPoissonCounts(t *testing.T) {
+	const windows, mean = 10_000, 100
+	p := must(t)(Poisson(perSecond(1000), 7))
+	s := p.Stripe(0, 1)
+	var sum, squares float64
+	for w := range int64(windows) {
+		n := float64(countBefore(s, (w+1)*mean*1e6))
+		sum += n
+		squares += n * n
+	}
+	gotMean := sum / windows
+	if math.Abs(gotMean-mean) > 0.4 { // four standard errors
+		t.Errorf("%v records in a window, want %v", gotMean, mean)
+	}
+	if dispersion := (squares/windows - gotMean*gotMean) / gotMean; math.Abs(dispersion-1) > 0.06 {
+		t.Errorf("the variance is %v of the mean", dispersion)
+	}
+	if got := p.Expected(3 * time.Second); got != 3000 {
+		t.Errorf("expects %v records in 3 s", got)
+	}
+	if p.Expected(-time.Second) != 0 {
+		t.Error("expects records before zero")
+	}
+}
+
+func TestPoissonIsReproducible(t *testing.T) {
+	p, q := must(t)(Poisson(perSecond(1000), 1)), must(t)(Poisson(perSecond(1000), 2))
+	a := dues(p.Stripe(1, 4), 100)
+	if !slices.Equal(a, dues(p.Stripe(1, 4), 100)) {
+		t.Error("the same seed and worker give other arrivals")
+	}
+	if slices.Equal(a, dues(p.Stripe(2, 4), 100)) || slices.Equal(a, dues(q.Stripe(1, 4), 100)) {
+		t.Error("another worker or seed gives the same arrivals")
+	}
+	if !slices.IsSorted(a) {
+		t.Error("due times decrease")
+	}
+}
+
+// What is measured does not depend on how long the warm-up was.
+func TestPoissonWarmup(t *testing.T) {
+	p := must(t)(Poisson(perSecond(1000), 1))
+	want := dues(p.Stripe(3, 4), 100)
+	for _, d := range []time.Duration{time.Nanosecond, time.Second, 20 * time.Second} {
+		s := WithWarmup(d, p).Stripe(3, 4)
+		n := countBefore(s, 0)
+		if s.Index() != 3+4*n {
+			t.Errorf("after %d records of warm-up the index is %d", n, s.Index())
+		}
+		if expected := d.Seconds() * 250; math.Abs(float64(n)-expected) > 4*math.Sqrt(expected)+1 {
+			t.Errorf("%d records in %v of warm-up, want about %v", n, d, expected)
+		}
+		if got := dues(s, 100); !slices.Equal(got, want) {
+			t.Errorf("a warm-up of %v changes what comes after it", d)
+		}
+	}
+}

@@ -1,0 +1,228 @@
+// Package bench makes one run: it prepares, warms up, measures, drains, closes
+// the books and writes the result.
+//
+// The same producers, consumers and connections live through all of it; a phase
+// is a stretch of the time axis, and a record belongs to the phase of its
+// intended send time. Everything that is found on the way is written to the
+// run's directory at once, so that a crash at any moment leaves a run that can
+// be read.
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"kafka-bench/internal/cluster"
+	"kafka-bench/internal/driver"
+	"kafka-bench/internal/result"
+	"kafka-bench/internal/scenario"
+)
+
+// Config is all that a run needs.
+type Config struct {
+	Scenario   scenario.Scenario
+	Cluster    cluster.Cluster
+	Driver     driver.Driver
+	Out        string // the folder that runs go to
+	KeepTopics bool
+	Tool       result.Tool
+	// Watch is told of the run while it goes on; nil is nobody.
+	Watch Watcher
+	// Interrupt ends the run early when it is closed: nothing more is offered,
+	// what is in flight is settled, the books are closed and the run is saved.
+	Interrupt <-chan struct{}
+}
+
+// Watcher follows a run while it goes on. Its methods are called from one
+// goroutine at a time and should be quick.
+type Watcher interface {
+	// Began tells that the run's directory exists.
+	Began(dir string)
+	Interval(result.Interval)
+	Event(result.Event)
+}
+
+// Starting returns a context for what precedes a run, which an interrupt simply
+// ends: there is nothing to save yet.
+func (c Config) Starting(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		select {
+		case <-c.Interrupt:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
+}
+
+// Outcome is a run that was made and saved.
+type Outcome struct {
+	Dir string
+	Run result.Run
+}
+
+// startLead lies between the moment when everything is ready and the start of
+// the warm-up, so that every worker is asleep on its first due time by then.
+const startLead = 50 * time.Millisecond
+
+// Run makes one run. An error means that there was none: the scenario could not
+// be set up, and nothing was left behind. A run that went wrong once it had
+// started is an Outcome with an invalid verdict. When ctx ends the run is
+// abandoned; see Config.Interrupt for the gentle way.
+func Run(ctx context.Context, cfg Config) (*Outcome, error) {
+	starting, cancel := cfg.Starting(ctx)
+	r, err := prepare(starting, cfg)
+	cancel()
+	if err != nil {
+		return nil, err
+	}
+	defer r.release()
+	r.offer(ctx)
+	r.drain(ctx)
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("the run in %s was abandoned: %w", r.writer.Dir(), err)
+	}
+	return r.conclude()
+}
+
+// offer lets the load run through warm-up and measured window.
+func (r *run) offer(ctx context.Context) {
+	phases := r.cfg.Scenario.Phases
+	warmup, measure := time.Duration(phases.Warmup), time.Duration(phases.Measure)
+	r.axis.Set(startLead+warmup, measure)
+	r.startedNs = -int64(warmup)
+	r.note(result.Event{AtNs: r.startedNs, Kind: "phase", What: "warm-up"})
+	r.startSamplers()
+	r.producers.Start()
+
+	if r.sleepUntil(ctx, 0) {
+		r.note(result.Event{AtNs: 0, Kind: "phase", What: "measure"})
+		r.atStart = r.takeReading()
+		r.sleepUntil(ctx, int64(measure))
+	}
+	if r.interrupted {
+		r.axis.EndAt(max(0, r.axis.Now()))
+		r.note(result.Event{AtNs: r.axis.Now(), Kind: "phase", What: "interrupted"})
+	}
+	r.atEnd = r.takeReading()
+	r.note(result.Event{AtNs: r.axis.End(), Kind: "phase", What: "drain"})
+}
+
+// sleepUntil waits for a point of the axis; it returns false when the run was
+// interrupted or abandoned before.
+func (r *run) sleepUntil(ctx context.Context, at int64) bool {
+	timer := time.NewTimer(time.Duration(at - r.axis.Now()))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-r.cfg.Interrupt:
+		r.interrupted = true
+		return false
+	case <-ctx.Done():
+		r.interrupted = true
+		return false
+	}
+}
+
+// interruptedDrain bounds the drain of a run that a person ended: they are
+// waiting at the prompt.
+const interruptedDrain = 2 * time.Second
+
+// drain waits until all that was admitted is settled and all that was acked is
+// delivered, or until the drain's timeout, and then ends producers and
+// consumers.
+func (r *run) drain(ctx context.Context) {
+	limit := time.Duration(r.cfg.Scenario.Phases.Drain)
+	if r.interrupted {
+		limit = min(limit, interruptedDrain)
+	}
+	wait, cancel := context.WithTimeout(ctx, time.Duration(r.axis.End()-r.axis.Now())+limit)
+	defer cancel()
+	select {
+	case <-r.producers.Done():
+	case <-wait.Done():
+	case <-r.secondInterrupt(ctx):
+	}
+	r.producers.Close()
+	r.awaitDelivery(wait)
+	r.finishedNs = r.axis.Now()
+	r.stopGroup()
+	r.stopSamplers()
+}
+
+// secondInterrupt is a channel that never fires when the run was interrupted
+// already, and the interrupt otherwise.
+func (r *run) secondInterrupt(ctx context.Context) <-chan struct{} {
+	if r.interrupted {
+		return ctx.Done()
+	}
+	return r.cfg.Interrupt
+}
+
+// drainPoll is how often the drain looks whether everything is delivered.
+const drainPoll = 10 * time.Millisecond
+
+// awaitDelivery waits until the consumers have reached the end of every
+// partition. It compares positions in the log and not counts, so that a lost
+// record does not make it wait for ever.
+func (r *run) awaitDelivery(ctx context.Context) {
+	if r.group == nil {
+		r.drained = true
+		return
+	}
+	tick := time.NewTicker(drainPoll)
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		if r.ends == nil {
+			r.readEnds(ctx)
+		}
+		if r.ends != nil && r.reachedEnds() {
+			r.drained = true
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-r.secondInterrupt(ctx):
+			r.interrupted = true
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// readEnds asks for the end of every partition, now that nothing is produced
+// any more.
+func (r *run) readEnds(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, lagTimeout)
+	defer cancel()
+	ends, err := r.lagReader.Ends(ctx)
+	switch {
+	case err == nil:
+		r.ends = ends
+	case !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled):
+		r.noteOnce("error", "the ends of the partitions could not be read", err)
+	}
+}
+
+func (r *run) reachedEnds() bool {
+	for p, reached := range r.group.Reached() {
+		if reached.Position < r.ends[p] {
+			return false
+		}
+	}
+	return true
+}
+
+func (r *run) stopGroup() {
+	if r.group == nil {
+		return
+	}
+	r.atStop = r.group.Reached()
+	r.group.Stop()
+	r.sampleLag(context.Background(), false) // after the last commit
+}

@@ -1,0 +1,297 @@
+package bench
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"sync"
+	"time"
+
+	"kafka-bench/backpressure"
+	"kafka-bench/internal/arrival"
+	"kafka-bench/internal/cluster"
+	"kafka-bench/internal/driver"
+	"kafka-bench/internal/latency"
+	"kafka-bench/internal/load"
+	"kafka-bench/internal/payload"
+	"kafka-bench/internal/probe"
+	"kafka-bench/internal/result"
+)
+
+// run is one run under way. The fields of a block belong to the goroutine of
+// Run unless the block says otherwise.
+type run struct {
+	cfg    Config
+	axis   *load.Axis
+	writer *result.Writer
+
+	admin     *cluster.Admin
+	topic     cluster.Topic
+	groupID   string
+	from      []int64 // where the group starts in each partition; nil is at zero
+	lagReader *probe.LagReader
+	gate      *backpressure.Gate
+	arrivals  arrival.Process
+	corpus    *payload.Corpus
+	keys      *payload.Keys
+	corpusNs  int64
+	stamped   bool
+	producers *load.Producers
+	group     *load.Group // nil: nobody consumes
+	collector *latency.Collector
+	logWriter *latency.LogWriter
+
+	interrupted           bool
+	startedNs, finishedNs int64
+	drained               bool
+	ends                  []int64        // of the partitions, once nothing is produced any more
+	atStop                []load.Reached // when the drain ended
+	atStart, atEnd        reading        // of the measured window
+	warnings              []string
+
+	samplers sync.WaitGroup
+	stop     chan struct{}
+
+	mu      sync.Mutex // guards what follows, which several samplers write
+	seen    map[string]bool
+	lag     lagSeries
+	peaks   peaks
+	writing error // the first failure to write the result
+}
+
+// readyTimeout bounds how long the consumers may take to get their partitions.
+const readyTimeout = 60 * time.Second
+
+// prepare sets up everything that a run needs and waits until the consumers
+// have their partitions. On an error nothing is left behind.
+func prepare(ctx context.Context, cfg Config) (_ *run, err error) {
+	r := &run{
+		cfg: cfg, axis: load.NewAxis(), collector: &latency.Collector{},
+		stop: make(chan struct{}), seen: make(map[string]bool),
+		stamped: stamped(cfg.Scenario),
+	}
+	defer func() {
+		if err != nil {
+			r.release()
+			r.discard()
+		}
+	}()
+	for _, step := range []func(context.Context) error{
+		r.makePayloads, r.makeSchedule, r.makeGate, r.openResult, r.openTopic, r.openProbes, r.openLoad,
+	} {
+		if err := step(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+func (r *run) makePayloads(context.Context) (err error) {
+	began := time.Now()
+	if r.corpus, err = payload.NewCorpus(payloadSpec(r.cfg.Scenario)); err != nil {
+		return fmt.Errorf("making the payloads: %w", err)
+	}
+	if r.keys, err = payload.NewKeys(keySpec(r.cfg.Scenario.Load.Record)); err != nil {
+		return fmt.Errorf("making the keys: %w", err)
+	}
+	r.corpusNs = int64(time.Since(began))
+	return nil
+}
+
+func (r *run) makeSchedule(context.Context) error {
+	s := r.cfg.Scenario
+	if s.Load.Rate.IsMax() {
+		return nil
+	}
+	process, err := process(s)
+	if err != nil {
+		return fmt.Errorf("making the schedule: %w", err)
+	}
+	r.arrivals = arrival.WithWarmup(time.Duration(s.Phases.Warmup), process)
+	return nil
+}
+
+func (r *run) makeGate(context.Context) error {
+	b := r.cfg.Scenario.Backpressure
+	if b.Controller == "off" {
+		return nil
+	}
+	controller, err := backpressure.NewHysteresis(b.MaxLag, b.ResumeLag)
+	if err != nil {
+		return err
+	}
+	r.gate = backpressure.NewGate(controller)
+	return nil
+}
+
+func (r *run) openResult(context.Context) (err error) {
+	s := r.cfg.Scenario
+	if r.writer, err = result.Create(r.cfg.Out, s.Name, time.Now()); err != nil {
+		return err
+	}
+	yaml, err := s.Marshal()
+	if err != nil {
+		return fmt.Errorf("writing the resolved scenario: %w", err)
+	}
+	if err := r.writer.Scenario(yaml); err != nil {
+		return err
+	}
+	if r.cfg.Watch != nil {
+		r.cfg.Watch.Began(r.writer.Dir())
+	}
+	return nil
+}
+
+func (r *run) openTopic(ctx context.Context) (err error) {
+	if r.admin, err = cluster.NewAdmin(r.cfg.Cluster.Bootstrap()); err != nil {
+		return err
+	}
+	t := r.cfg.Scenario.Topic
+	name := "kafka-bench-" + r.cfg.Scenario.Name + "-" + r.writer.ID()
+	r.groupID = name
+	if t.Existing == "" {
+		r.topic, err = r.admin.CreateTopic(ctx, name, t.Partitions, t.Replication, t.Config)
+		return err
+	}
+	r.topic, err = r.admin.UseExisting(ctx, t.Existing)
+	return err
+}
+
+func (r *run) openProbes(ctx context.Context) (err error) {
+	r.lagReader, err = probe.NewLagReader(r.cfg.Cluster.Bootstrap(), r.topic.Name, r.groupID, r.topic.Partitions)
+	if err != nil || !r.topic.Existing || r.cfg.Scenario.Consume.Consumers == 0 {
+		return err
+	}
+	// The group of this run starts behind what others have written, by a
+	// commit of its own, so that no record can slip between.
+	if r.from, err = r.lagReader.Ends(ctx); err != nil {
+		return err
+	}
+	return r.lagReader.Commit(ctx, r.from)
+}
+
+// openLoad opens the consumers first and waits for them, then the producers.
+func (r *run) openLoad(ctx context.Context) (err error) {
+	if r.cfg.Scenario.Consume.Consumers > 0 {
+		if r.group, err = load.StartGroup(r.groupConfig()); err != nil {
+			return err
+		}
+		ready, cancel := context.WithTimeout(ctx, readyTimeout)
+		defer cancel()
+		if err := r.group.AwaitReady(ready); err != nil {
+			return err
+		}
+		for _, recorder := range r.group.Recorders() {
+			r.collector.Add(recorder)
+		}
+	}
+	if r.producers, err = load.OpenProducers(r.producersConfig()); err != nil {
+		return err
+	}
+	for _, recorder := range r.producers.Recorders() {
+		r.collector.Add(recorder)
+	}
+	return nil
+}
+
+// runNumber is the run's number in the stamps of its records: the run's ID, cut
+// to 32 bits.
+func (r *run) runNumber() uint32 {
+	var number [4]byte
+	if _, err := hex.Decode(number[:3], []byte(r.writer.ID())); err != nil {
+		copy(number[:], r.writer.ID())
+	}
+	return binary.BigEndian.Uint32(number[:])
+}
+
+func (r *run) groupConfig() load.GroupConfig {
+	c := r.cfg.Scenario.Consume
+	return load.GroupConfig{
+		Driver: r.cfg.Driver,
+		Client: driver.ConsumerConfig{
+			Brokers: r.cfg.Cluster.Bootstrap(), ClientID: "kafka-bench-" + r.writer.ID(),
+			Topic: r.topic.Name, Group: r.groupID, Protocol: c.Protocol,
+			FetchMinBytes: int32(c.Fetch.MinBytes), FetchMaxBytes: int32(c.Fetch.MaxBytes),
+			FetchMaxPartitionBytes: int32(c.Fetch.MaxPartitionBytes), FetchMaxWait: time.Duration(c.Fetch.MaxWait),
+		},
+		Members: c.Consumers, Producers: r.cfg.Scenario.Load.Producers, Partitions: r.topic.Partitions, From: r.from,
+		ByPartition: c.Parallel == "partition",
+		Plan:        plan(c), CommitEvery: time.Duration(c.Commit.Interval),
+		Seed: r.cfg.Scenario.Load.Record.Seed,
+		Axis: r.axis, Stamped: r.stamped, ClosedLoop: r.arrivals == nil, Run: r.runNumber(),
+		OnEvent: func(kind, what, reason string) {
+			r.note(result.Event{AtNs: r.axis.Now(), Kind: kind, What: what, Reason: reason})
+		},
+	}
+}
+
+func (r *run) producersConfig() load.ProducersConfig {
+	l, b := r.cfg.Scenario.Load, r.cfg.Scenario.Backpressure
+	cfg := load.ProducersConfig{
+		Driver: r.cfg.Driver,
+		Client: driver.ProducerConfig{
+			Brokers: r.cfg.Cluster.Bootstrap(), ClientID: "kafka-bench-" + r.writer.ID(), Topic: r.topic.Name,
+			Acks: acks(l.Acks), Compression: l.Compression, Level: l.Level,
+			Linger: time.Duration(l.Linger), BatchBytes: int32(l.Batch),
+			Idempotent: l.Idempotent, InFlight: l.InFlight, DeliveryTimeout: time.Duration(l.DeliveryTimeout),
+		},
+		Workers: l.Producers, Clients: l.Clients, MaxBuffered: l.MaxBuffered,
+		Arrivals: r.arrivals, Precise: l.Pacer == "precise",
+		Partitions: r.topic.Partitions, Partitioning: l.Partitioning,
+		Corpus: r.corpus, Keys: r.keys, RecordBytes: int(r.corpus.MeanBytes()),
+		Stamped: r.stamped, Run: r.runNumber(),
+		Gate: r.gate, MaxDeferred: b.MaxDeferred, Axis: r.axis,
+	}
+	if b.Excess == "shed" {
+		cfg.Excess = load.Shed
+	}
+	return cfg
+}
+
+// release closes whatever is open and takes the run's topic and group away again.
+// It may be called at any stage, and more than once.
+func (r *run) release() {
+	if r.producers != nil {
+		r.producers.Close()
+	}
+	if r.group != nil {
+		r.group.Stop()
+	}
+	if r.lagReader != nil {
+		r.lagReader.Close()
+	}
+	r.removeTopic()
+}
+
+// removeTimeout bounds how long the clean-up may take when the cluster does not
+// answer.
+const removeTimeout = 10 * time.Second
+
+func (r *run) removeTopic() {
+	if r.admin == nil {
+		return
+	}
+	defer func() {
+		r.admin.Close()
+		r.admin = nil
+	}()
+	if r.cfg.KeepTopics || r.topic.Name == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), removeTimeout)
+	defer cancel()
+	if err := r.admin.DeleteTopic(ctx, r.topic); err != nil {
+		r.note(result.Event{AtNs: r.axis.Now(), Kind: "warning", What: "the run's topic was not deleted", Reason: err.Error()})
+	}
+	if r.group != nil {
+		_ = r.admin.DeleteGroup(ctx, r.groupID) // expires by itself where it can't be deleted
+	}
+}
+
+// discard removes the directory of a run that never started.
+func (r *run) discard() {
+	if r.writer != nil {
+		_ = r.writer.Discard()
+	}
+}

@@ -1,0 +1,141 @@
+package bench
+
+import (
+	"time"
+
+	"kafka-bench/backpressure"
+	"kafka-bench/internal/cluster"
+	"kafka-bench/internal/driver"
+	"kafka-bench/internal/load"
+	"kafka-bench/internal/probe"
+	"kafka-bench/internal/result"
+)
+
+// brokerUsage is what one local broker has used.
+type brokerUsage struct {
+	probe.Usage
+	id      int32
+	pid     int
+	heapMax int64
+	dataDir string
+}
+
+// brokerUsage reads all local brokers; those that can't be read (they were
+// killed, or this is not Linux) are left out.
+func (r *run) brokerUsage() []brokerUsage {
+	local, ok := r.cfg.Cluster.(cluster.Local)
+	if !ok {
+		return nil
+	}
+	var all []brokerUsage
+	for _, p := range local.Processes() {
+		if u, err := probe.Process(p.PID); err == nil {
+			all = append(all, brokerUsage{u, p.ID, p.PID, p.HeapMaxBytes, p.DataDir})
+		}
+	}
+	return all
+}
+
+// reading is everything that counts up, at one end of the measured window.
+type reading struct {
+	at       int64
+	self     probe.Usage
+	selfOK   bool
+	host     probe.Host
+	hostOK   bool
+	runtime  probe.Runtime
+	brokers  []brokerUsage
+	wire     driver.Wire
+	wireOK   bool
+	received load.Received
+	members  load.MemberCounts
+	gate     backpressure.Stats
+}
+
+func (r *run) takeReading() reading {
+	t := reading{at: r.axis.Now(), runtime: probe.ReadRuntime(), brokers: r.brokerUsage()}
+	var err error
+	t.self, err = probe.Self()
+	t.selfOK = err == nil
+	t.host, err = probe.HostCPU()
+	t.hostOK = err == nil
+	t.wire, t.wireOK = r.producers.Wire()
+	if r.group != nil {
+		t.received, t.members = r.group.Received(), r.group.Counts()
+	}
+	if r.gate != nil {
+		t.gate = r.gate.Stats(time.Duration(t.at))
+	}
+	return t
+}
+
+// process says what the tool itself used between the two readings.
+func (r *run) process(acked int64) result.Process {
+	a, b := r.atStart, r.atEnd
+	p := result.Process{
+		GCCycles:     b.runtime.GCCycles - a.runtime.GCCycles,
+		GCCPUS:       (b.runtime.GCCPU - a.runtime.GCCPU).Seconds(),
+		AllocBytes:   b.runtime.AllocBytes - a.runtime.AllocBytes,
+		AllocObjects: b.runtime.AllocObjects - a.runtime.AllocObjects,
+		GCPauseNs:    quantile(b.runtime.GCPauses(a.runtime)),
+		SchedDelayNs: quantile(b.runtime.SchedDelays(a.runtime)),
+		CorpusBytes:  r.corpus.Bytes(), CorpusTimeNs: r.corpusNs,
+	}
+	if a.selfOK && b.selfOK {
+		user, system := (b.self.User - a.self.User).Seconds(), (b.self.System - a.self.System).Seconds()
+		cores := (user + system) / (time.Duration(b.at - a.at)).Seconds()
+		p.CPUUserS, p.CPUSystemS, p.CPUCores = &user, &system, &cores
+		if acked > 0 {
+			each := (user + system) * 1e9 / float64(acked)
+			p.CPUPerRecord = &each
+		}
+	}
+	if total := (b.host.Total - a.host.Total).Seconds(); a.hostOK && b.hostOK && total > 0 {
+		busy, stolen := (b.host.Busy-a.host.Busy).Seconds()/total, (b.host.Stolen-a.host.Stolen).Seconds()/total
+		p.HostCPUBusy, p.HostCPUStolen = &busy, &stolen
+	}
+	if r.peaks.rss > 0 {
+		p.RSSPeakBytes = &r.peaks.rss
+	}
+	return p
+}
+
+func quantile(q probe.Quantiles) result.Quantile {
+	return result.Quantile{Count: q.Count, P50Ns: int64(q.P50), P99Ns: int64(q.P99), MaxNs: int64(q.Max)}
+}
+
+// brokers says what each local broker used between the two readings.
+func (r *run) brokers() []result.Broker {
+	window := time.Duration(r.atEnd.at - r.atStart.at).Seconds()
+	before := make(map[int]brokerUsage)
+	for _, b := range r.atStart.brokers {
+		before[b.pid] = b
+	}
+	var all []result.Broker
+	for _, after := range r.atEnd.brokers {
+		b := result.Broker{ID: after.id, HeapMaxBytes: after.heapMax}
+		if was, same := before[after.pid]; same {
+			user, system := (after.User - was.User).Seconds(), (after.System - was.System).Seconds()
+			cores := (user + system) / window
+			b.CPUUserS, b.CPUSystemS, b.CPUCores = &user, &system, &cores
+			b.DiskRead = difference(was.DiskRead, after.DiskRead)
+			b.DiskWritten = difference(was.DiskWritten, after.DiskWritten)
+		}
+		if peak, known := r.peaks.brokerRSS[after.id]; known {
+			b.RSSPeakBytes = &peak
+		}
+		if size, err := probe.FolderSize(after.dataDir); err == nil {
+			b.LogSizeBytes = &size
+		}
+		all = append(all, b)
+	}
+	return all
+}
+
+func difference(before, after *int64) *int64 {
+	if before == nil || after == nil {
+		return nil
+	}
+	d := *after - *before
+	return &d
+}

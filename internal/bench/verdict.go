@@ -1,0 +1,181 @@
+package bench
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"kafka-bench/internal/cluster"
+	"kafka-bench/internal/ledger"
+	"kafka-bench/internal/load"
+	"kafka-bench/internal/payload"
+	"kafka-bench/internal/result"
+	"kafka-bench/internal/scenario"
+	"kafka-bench/internal/unit"
+)
+
+// The bounds beyond which a run does not say what it seems to say. They are the
+// method's, not a scenario's, so that no scenario can talk itself valid.
+const (
+	// maxLateness bounds the pacer's lateness at p99: beyond it the load had
+	// another shape than the one that was asked for.
+	maxLateness = 20 * time.Millisecond
+	// maxSchedDelay bounds the scheduling delay of goroutines at p99: beyond
+	// it the tool's stamps say when it got to run, and not what happened.
+	maxSchedDelay = 20 * time.Millisecond
+	// warnLateness is where lateness begins to show in the response times.
+	warnLateness = 5 * time.Millisecond
+	// warnStolen is the share of CPU time that the hypervisor may take before
+	// it shows.
+	warnStolen = 0.02
+	// warnBusy is the share of all CPU time above which the machine, tool and
+	// local brokers together, is the limit.
+	warnBusy = 0.95
+)
+
+// judge gives the verdict on a run whose figures are all there.
+func (r *run) judge(out *result.Run, books ledger.Books) result.Verdict {
+	v := result.Verdict{Status: result.Valid, Reasons: []string{}, Warnings: []string{}}
+	v.Reasons = append(v.Reasons, r.faultsOfTheRun(out)...)
+	v.Reasons = append(v.Reasons, r.faultsOfTheBooks(out, books)...)
+	v.Reasons = append(v.Reasons, faultsOfTheTool(out)...)
+	if len(v.Reasons) > 0 {
+		v.Status = result.Invalid
+	}
+	v.Warnings = append(v.Warnings, r.warnings...)
+	v.Warnings = append(v.Warnings, r.warningsOfTheSetup(out)...)
+	v.Warnings = append(v.Warnings, r.warningsOfTheRecords(out)...)
+	v.Warnings = append(v.Warnings, r.warningsOfTheMachine(out)...)
+	return v
+}
+
+// faultsOfTheRun: it did not do what it was to do.
+func (r *run) faultsOfTheRun(out *result.Run) (reasons []string) {
+	if r.axis.End() <= 0 {
+		reasons = append(reasons, "the run ended before the measured window began")
+	}
+	if r.group != nil && r.group.Err() != nil {
+		reasons = append(reasons, "a consumer ended before the run did: "+r.group.Err().Error())
+	}
+	if r.writing != nil {
+		reasons = append(reasons, "the result is not complete: "+r.writing.Error())
+	}
+	if expected, exact := r.expected(); exact && math.Abs(float64(out.Load.Scheduled)-expected) > 1 {
+		reasons = append(reasons, fmt.Sprintf("%s records came due where the schedule has %s",
+			unit.Count(out.Load.Scheduled), unit.Count(int64(expected))))
+	}
+	if out.Load.Scheduled == 0 {
+		reasons = append(reasons, "no record was scheduled in the measured window")
+	}
+	return reasons
+}
+
+// expected is how many records the schedule has in the measured window, if that
+// is a number and not a random variable.
+func (r *run) expected() (records float64, exact bool) {
+	if r.arrivals == nil || r.interrupted || r.cfg.Scenario.Load.Arrival.Process == "poisson" {
+		return 0, false
+	}
+	return r.arrivals.Expected(time.Duration(r.axis.End())), true
+}
+
+// faultsOfTheBooks: they don't balance.
+func (r *run) faultsOfTheBooks(out *result.Run, books ledger.Books) (reasons []string) {
+	l := out.Load
+	if left := l.Admitted - l.Acked - l.Failed - l.Unknown; left != 0 {
+		reasons = append(reasons, fmt.Sprintf("the client never reported on %s records", unit.Count(left)))
+	}
+	if r.group != nil && r.stamped {
+		reasons = append(reasons, books.Measured.Imbalance()...)
+		for _, fault := range books.Warmup.Imbalance() {
+			reasons = append(reasons, "warm-up: "+fault)
+		}
+	}
+	for _, metric := range result.TimeMetrics {
+		if t := out.Time[metric]; t.OutOfRange > 0 {
+			reasons = append(reasons, fmt.Sprintf("%s samples of %s are longer than an hour", unit.Count(t.OutOfRange), metric))
+		}
+	}
+	return reasons
+}
+
+// faultsOfTheTool: it was not able to measure.
+func faultsOfTheTool(out *result.Run) (reasons []string) {
+	if late := time.Duration(out.Time["pacer_lateness"].P99Ns); late > maxLateness {
+		reasons = append(reasons, fmt.Sprintf("the pacer was late: %v at p99, above its bound of %v", late, maxLateness))
+	}
+	if delay := time.Duration(out.Process.SchedDelayNs.P99Ns); delay > maxSchedDelay {
+		reasons = append(reasons, fmt.Sprintf("the tool was starved of CPU: its goroutines waited %v at p99 to run, above the bound of %v", delay, maxSchedDelay))
+	}
+	return reasons
+}
+
+// warningsOfTheSetup are caveats that hold for every run such as this one.
+func (r *run) warningsOfTheSetup(out *result.Run) (warnings []string) {
+	warnings = append(warnings, r.cfg.Scenario.Warnings(payload.StampSize)...)
+	if note := r.cfg.Cluster.Info().Note; note != "" {
+		warnings = append(warnings, note)
+	}
+	if r.cfg.Scenario.Load.Pacer == "precise" && !load.PreciseAvailable {
+		warnings = append(warnings, "the precise pacer needs Linux; this run was paced by plain timers")
+	}
+	if out.Process.CPUCores == nil || (r.isLocal() && len(out.Broker) == 0) {
+		warnings = append(warnings, "this operating system does not tell what a process uses; those figures are left out")
+	}
+	if c := commitFloor(r.cfg.Scenario); r.gate != nil && r.cfg.Scenario.Backpressure.MaxLag < c {
+		warnings = append(warnings, fmt.Sprintf("a group that keeps up shows up to %s records of lag between two commits; max_lag %s throttles it: max_lag above that, or more frequent commits, would not",
+			unit.Count(c), unit.Count(r.cfg.Scenario.Backpressure.MaxLag)))
+	}
+	return warnings
+}
+
+func (r *run) isLocal() bool {
+	_, local := r.cfg.Cluster.(cluster.Local)
+	return local
+}
+
+// commitFloor is the lag that a group shows which keeps up perfectly but commits
+// only now and then: what arrives between two commits.
+func commitFloor(s scenario.Scenario) int64 {
+	return int64(s.Load.Rate.PerSecond() * time.Duration(s.Consume.Commit.Interval).Seconds())
+}
+
+// warningsOfTheRecords say what became of some records.
+func (r *run) warningsOfTheRecords(out *result.Run) (warnings []string) {
+	warn := func(n int64, format string) {
+		if n > 0 {
+			warnings = append(warnings, fmt.Sprintf(format, unit.Count(n)))
+		}
+	}
+	if r.interrupted {
+		warnings = append(warnings, fmt.Sprintf("interrupted: %.1f s of %v were measured", r.window(), r.cfg.Scenario.Phases.Measure))
+	}
+	warn(out.Load.Failed, "%s records failed: they are not in the log")
+	warn(out.Load.Unknown, "the fate of %s records is unknown: they timed out and may or may not be in the log")
+	warn(out.Delivery.Lost, "%s acknowledged records were lost")
+	warn(out.Delivery.Corrupt, "%s records arrived corrupt")
+	warn(out.Delivery.Duplicates, "%s deliveries were duplicates")
+	warn(out.Delivery.Reordered, "%s records were delivered after a later one of the same producer and partition")
+	warn(out.Delivery.Foreign, "%s records in the topic are not of this run")
+	warn(out.Load.Deferred, "%s records still waited at the source when the run ended: no time has them in it")
+	if !r.drained {
+		warnings = append(warnings, fmt.Sprintf("not drained: %s acknowledged records were not delivered by the end, and no end-to-end time has them in it", unit.Count(out.Delivery.Pending)))
+	}
+	warn(out.Consumer.Rebalances, "%s rebalances in the measured window")
+	warn(out.Consumer.CommitErrors, "%s commits failed in the measured window")
+	return warnings
+}
+
+// warningsOfTheMachine say what else may stand behind the figures.
+func (r *run) warningsOfTheMachine(out *result.Run) (warnings []string) {
+	if late := time.Duration(out.Time["pacer_lateness"].P99Ns); late > warnLateness && late <= maxLateness {
+		warnings = append(warnings, fmt.Sprintf("the pacer was %v late at p99; response times contain that", late))
+	}
+	if busy := out.Process.HostCPUBusy; busy != nil && *busy > warnBusy {
+		warnings = append(warnings, fmt.Sprintf("the machine's CPUs were %s busy: the figures are of this machine as much as of Kafka", unit.Percent(*busy)))
+	}
+	if stolen := out.Process.HostCPUStolen; stolen != nil && *stolen > warnStolen {
+		warnings = append(warnings, fmt.Sprintf("the hypervisor took %s of the CPU time away", unit.Percent(*stolen)))
+	}
+	return warnings
+}

@@ -1,0 +1,202 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Broker is one broker of a Kafka that this process has started, as something
+// to be watched and broken. Its methods may be called from any goroutine.
+type Broker struct {
+	place
+	kafka *Kafka
+
+	mu      sync.Mutex
+	child   *child // nil before the first start
+	excused bool   // its end was asked for
+}
+
+// ID is the broker ID, from 1.
+func (b *Broker) ID() int32 { return b.id }
+
+// Addr is the address for clients, host:port; it is the same after a restart.
+func (b *Broker) Addr() string { return b.addr() }
+
+// LogPath is the file that the broker logs to.
+func (b *Broker) LogPath() string { return b.kafka.layout.logPath(b.id) }
+
+// PID is the process that the broker runs in, or ran in last.
+func (b *Broker) PID() int { return b.current().PID }
+
+// Alive reports whether the broker's process exists; a stopped (SIGSTOP) one
+// does.
+func (b *Broker) Alive() bool {
+	c := b.current()
+	return c != nil && !c.exited()
+}
+
+// Signal sends sig to the broker's process. A broker that is not running is
+// os.ErrProcessDone.
+func (b *Broker) Signal(sig syscall.Signal) error {
+	if sig == syscall.SIGKILL || sig == syscall.SIGTERM || sig == syscall.SIGINT {
+		b.excuse()
+	}
+	if err := b.current().signal(sig); err != nil {
+		return fmt.Errorf("broker %d: %w", b.id, err)
+	}
+	return nil
+}
+
+// Kill ends the broker without warning (SIGKILL) and returns when it is gone.
+func (b *Broker) Kill() {
+	b.excuse()
+	b.current().kill()
+}
+
+// Restart starts the broker again, on the same data and the same ports, after
+// stopping it where it still runs, and waits until it serves. After a Kill the
+// controller first waits for the broker's former session to expire
+// (broker.session.timeout.ms, 9 s by default).
+func (b *Broker) Restart(ctx context.Context) error {
+	b.shutdown(ctx, stopGrace)
+	if err := b.start(); err != nil {
+		return err
+	}
+	return awaitReady(ctx, []*Broker{b}, b.kafka.alive())
+}
+
+// shutdown asks the broker to stop, kills it when grace or ctx is over, and
+// returns when it is gone.
+func (b *Broker) shutdown(ctx context.Context, grace time.Duration) {
+	b.excuse()
+	c := b.current()
+	_ = c.signal(syscall.SIGTERM) // gone already is as good
+	_ = c.signal(syscall.SIGCONT) // one that is frozen hears nothing
+	select {
+	case <-c.done:
+		return
+	case <-ctx.Done():
+	case <-time.After(grace):
+	}
+	c.kill()
+}
+
+func (b *Broker) current() *child {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.child
+}
+
+func (b *Broker) excuse() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.excused = true
+}
+
+// deserted reports whether the broker ended without having been asked to.
+func (b *Broker) deserted() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.child != nil && b.child.exited() && !b.excused
+}
+
+// formatAndStart is the whole way from nothing to a process.
+func (b *Broker) formatAndStart(ctx context.Context) error {
+	if err := b.format(ctx); err != nil {
+		return err
+	}
+	return b.start()
+}
+
+// format writes the broker's properties and prepares its empty data folder
+// with Kafka's StorageTool.
+func (b *Broker) format(ctx context.Context) error {
+	l := b.kafka.layout
+	if err := os.WriteFile(l.configPath(b.id), formatProperties(l.brokerProperties(b.place, b.kafka.shared)), 0o644); err != nil {
+		return fmt.Errorf("broker %d: %w", b.id, err)
+	}
+	// It runs for half a second: compiling it well or collecting its garbage
+	// in parallel is not worth the start.
+	cmd := b.kafka.command(b.id, []string{"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m"},
+		"kafka.tools.StorageTool", "format", "--cluster-id", l.clusterID, "--config", l.configPath(b.id))
+	c, err := runLogged(cmd, l.formatOutPath(b.id), false)
+	if err != nil {
+		return fmt.Errorf("broker %d: format its storage: %w", b.id, err)
+	}
+	select {
+	case <-c.done:
+	case <-ctx.Done():
+		c.kill()
+		return ctx.Err()
+	}
+	if c.state.Success() {
+		return nil
+	}
+	return &Error{
+		Kind: ErrUnavailable, What: fmt.Sprintf("Kafka's StorageTool refused to format broker %d (%v)", b.id, c.state),
+		Remedy: "check the cluster's config and jvm settings", Log: tailFile(l.formatOutPath(b.id), tailLines),
+	}
+}
+
+// start runs the broker's process. It returns as soon as the process exists.
+func (b *Broker) start() error {
+	l := b.kafka.layout
+	cmd := b.kafka.command(b.id, jvmOptions(b.kafka.opts.HeapBytes, b.kafka.opts.JVM), "kafka.Kafka", l.configPath(b.id))
+	c, err := runLogged(cmd, l.outPath(b.id), b.kafka.detached)
+	if err != nil {
+		return fmt.Errorf("broker %d: %w", b.id, err)
+	}
+	b.mu.Lock()
+	b.child, b.excused = c, false
+	b.mu.Unlock()
+	if err := writeJSON(l.pidPath(b.id), c.identity); err != nil {
+		b.Kill()
+		return fmt.Errorf("broker %d: %w", b.id, err)
+	}
+	return nil
+}
+
+// runLogged starts cmd with its output appended to the file at path.
+func runLogged(cmd *exec.Cmd, path string, detached bool) (*child, error) {
+	out, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	defer out.Close() // the child has its own copy
+	cmd.Stdout, cmd.Stderr = out, out
+	return startChild(cmd, detached)
+}
+
+// tailLines is how much of a log an error carries.
+const tailLines = 12
+
+// logTail returns the end of what the broker printed and logged.
+func (b *Broker) logTail() []string {
+	l := b.kafka.layout
+	return append(tailFile(l.outPath(b.id), tailLines/3), tailFile(l.logPath(b.id), tailLines)...)
+}
+
+// errPortTaken is the cause of a broker's death when another process took its
+// port after we found it free.
+var errPortTaken = errors.New("a port of the broker is taken")
+
+// deathError says that the broker is gone, and why, by its log.
+func (b *Broker) deathError(what string) error {
+	e := &Error{
+		Kind: ErrUnavailable, What: fmt.Sprintf("broker %d %s (%v)", b.id, what, b.current().state),
+		Remedy: "the end of its log tells why; check the cluster's config, jvm and heap settings", Log: b.logTail(),
+	}
+	text := strings.Join(e.Log, "\n")
+	if strings.Contains(text, "BindException") || strings.Contains(text, "Address already in use") {
+		e.Cause = errPortTaken
+		e.Remedy = "end what listens there, or let kafka-bench pick the ports"
+	}
+	return e
+}

@@ -1,0 +1,29 @@
+package cluster
+
+import (
+	"fmt"
+
+	"golang.org/x/sys/unix"
+)
+
+// needDisk refuses when the file system of dir has less than need bytes free.
+func needDisk(dir string, need int64) error {
+	var stat unix.Statfs_t
+	if err := unix.Statfs(dir, &stat); err != nil {
+		return fmt.Errorf("free space of %s: %w", dir, err)
+	}
+	return checkDisk(dir, int64(stat.Bavail)*int64(stat.Bsize), need)
+}
+
+// checkDisk says what is missing, in mebibytes.
+func checkDisk(dir string, free, need int64) error {
+	if free >= need {
+		return nil
+	}
+	return &Error{
+		Kind: ErrUnavailable,
+		What: fmt.Sprintf("the disk of %s has %d MiB free, and %d MiB are needed", dir, free>>20, need>>20),
+		Remedy: fmt.Sprintf("free %d MiB, or set XDG_CACHE_HOME to a folder on another disk",
+			(need-free+(1<<20)-1)>>20),
+	}
+}

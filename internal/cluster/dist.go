@@ -1,0 +1,276 @@
+package cluster
+
+import (
+	"context"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// KafkaVersion is the Apache Kafka that StartKafka and Up run.
+const KafkaVersion = "4.3.1"
+
+//go:embed dist/pom.xml
+var pomXML []byte
+
+//go:embed dist/log4j2.properties
+var log4jProperties []byte
+
+const (
+	manifestName    = "manifest.json"
+	manifestVersion = 1
+	// distBytes is what a resolve needs on disk, with Maven's own copy.
+	distBytes = 256 << 20
+)
+
+// Dist is Apache Kafka on disk: the jars of the broker and of its tools.
+type Dist struct {
+	Dir string // holds lib/ and a manifest of what lib/ must contain
+}
+
+// Lib is the folder with the jars.
+func (d Dist) Lib() string { return filepath.Join(d.Dir, "lib") }
+
+// Classpath names all jars, as java's -cp understands it.
+func (d Dist) Classpath() string { return filepath.Join(d.Lib(), "*") }
+
+// manifest lists what a complete copy consists of.
+type manifest struct {
+	Version int            `json:"version"`
+	Kafka   string         `json:"kafka"`
+	Files   []manifestFile `json:"files"`
+}
+
+type manifestFile struct {
+	Name   string `json:"name"`
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"`
+}
+
+// KafkaDist returns the Kafka on disk and resolves it with Maven where it is
+// missing or damaged (about 55 MB, a few seconds after the first time). Damage
+// is looked for by names and sizes, which takes no time; Verify reads every
+// byte. Any number of processes may call it at once: one resolves, the others
+// wait. progress is told, in short sentences, what takes time; it may be nil.
+func (h Home) KafkaDist(ctx context.Context, progress func(string)) (Dist, error) {
+	dist := h.dist()
+	if dist.checkSizes() == nil {
+		return dist, nil
+	}
+	if err := makeDir(h.Dist); err != nil {
+		return Dist{}, err
+	}
+	lock, err := lockFile(ctx, dist.Dir+".lock", func() {
+		tell(progress, "waiting for another kafka-bench that resolves Kafka %s", KafkaVersion)
+	})
+	if err != nil {
+		return Dist{}, err
+	}
+	defer lock.unlock()
+
+	damage := dist.checkSizes()
+	if damage == nil {
+		return dist, nil // the one that held the lock before has done it
+	}
+	if errors.Is(damage, os.ErrNotExist) {
+		tell(progress, "resolving Kafka %s with Maven", KafkaVersion)
+	} else {
+		tell(progress, "resolving Kafka %s with Maven again: %v", KafkaVersion, damage)
+	}
+	if err := h.resolve(ctx, dist); err != nil {
+		return Dist{}, err
+	}
+	return dist, nil
+}
+
+// dist is where the Kafka of this version belongs. The pom is part of the name:
+// whoever changes it gets another copy, never a mixture.
+func (h Home) dist() Dist {
+	sum := sha256.Sum256(pomXML)
+	return Dist{Dir: filepath.Join(h.Dist, fmt.Sprintf("kafka-%s-%s", KafkaVersion, hex.EncodeToString(sum[:4])))}
+}
+
+// resolve fills a folder beside dist and renames it into place, so that a copy
+// is either complete or not there.
+func (h Home) resolve(ctx context.Context, dist Dist) error {
+	if err := needDisk(h.Dist, distBytes); err != nil {
+		return err
+	}
+	work, err := os.MkdirTemp(h.Dist, ".resolve-")
+	if err != nil {
+		return &Error{
+			Kind: ErrUnavailable, What: "the folder " + h.Dist + " can't be written", Cause: err,
+			Remedy: "set XDG_CACHE_HOME to a folder that you may write to",
+		}
+	}
+	defer os.RemoveAll(work)
+	if err := runMaven(ctx, work); err != nil {
+		return err
+	}
+	// Maven's working files stay behind; only the copy moves on.
+	staged := Dist{Dir: filepath.Join(work, "dist")}
+	if err := staged.writeManifest(); err != nil {
+		return fmt.Errorf("resolve Kafka %s: %w", KafkaVersion, err)
+	}
+	if err := os.RemoveAll(dist.Dir); err != nil {
+		return fmt.Errorf("remove the damaged Kafka: %w", err)
+	}
+	if err := os.Rename(staged.Dir, dist.Dir); err != nil {
+		return fmt.Errorf("move Kafka into place: %w", err)
+	}
+	return nil
+}
+
+// writeManifest records what lib/ holds. It refuses a lib/ without the broker.
+func (d Dist) writeManifest() error {
+	entries, err := os.ReadDir(d.Lib())
+	if err != nil {
+		return err
+	}
+	m := manifest{Version: manifestVersion, Kafka: KafkaVersion}
+	for _, entry := range entries {
+		file, err := describeFile(filepath.Join(d.Lib(), entry.Name()))
+		if err != nil {
+			return err
+		}
+		m.Files = append(m.Files, file)
+	}
+	for _, jar := range []string{"kafka_2.13-", "kafka-tools-"} {
+		if _, err := os.Stat(filepath.Join(d.Lib(), jar+KafkaVersion+".jar")); err != nil {
+			return fmt.Errorf("Maven copied %d jars but not the one we need: %w", len(entries), err)
+		}
+	}
+	return writeJSON(filepath.Join(d.Dir, manifestName), m)
+}
+
+// describeFile reads a whole file for its manifest entry.
+func describeFile(path string) (manifestFile, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return manifestFile{}, err
+	}
+	defer file.Close()
+	sum := sha256.New()
+	size, err := io.Copy(sum, file)
+	if err != nil {
+		return manifestFile{}, err
+	}
+	return manifestFile{Name: filepath.Base(path), Bytes: size, SHA256: hex.EncodeToString(sum.Sum(nil))}, nil
+}
+
+// Verify reads every jar and compares it with the manifest; the error names the
+// first that differs.
+func (d Dist) Verify() error {
+	m, err := d.readManifest()
+	if err != nil {
+		return err
+	}
+	if err := d.checkSizes(); err != nil {
+		return err
+	}
+	for _, want := range m.Files {
+		got, err := describeFile(filepath.Join(d.Lib(), want.Name))
+		if err != nil {
+			return err
+		}
+		if got != want {
+			return fmt.Errorf("%s does not have the contents that Maven copied", filepath.Join(d.Lib(), want.Name))
+		}
+	}
+	return nil
+}
+
+func (d Dist) readManifest() (manifest, error) {
+	var m manifest
+	path := filepath.Join(d.Dir, manifestName)
+	if err := readJSON(path, &m); err != nil {
+		return manifest{}, err
+	}
+	if m.Version != manifestVersion || m.Kafka != KafkaVersion || len(m.Files) == 0 {
+		return manifest{}, fmt.Errorf("%s is not a manifest of Kafka %s", path, KafkaVersion)
+	}
+	return m, nil
+}
+
+// checkSizes compares names and sizes in lib/ with the manifest. A jar too many
+// is damage as well: java would load it.
+func (d Dist) checkSizes() error {
+	m, err := d.readManifest()
+	if err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(d.Lib())
+	if err != nil {
+		return err
+	}
+	have := make(map[string]int64, len(entries))
+	for _, entry := range entries {
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		have[entry.Name()] = info.Size()
+	}
+	for _, file := range m.Files {
+		size, ok := have[file.Name]
+		if !ok {
+			return fmt.Errorf("%s is missing", file.Name)
+		}
+		if size != file.Bytes {
+			return fmt.Errorf("%s has %d bytes instead of %d", file.Name, size, file.Bytes)
+		}
+		delete(have, file.Name)
+	}
+	for name := range have {
+		return fmt.Errorf("%s does not belong there", name)
+	}
+	return nil
+}
+
+// tell reports progress, if somebody listens.
+func tell(progress func(string), format string, args ...any) {
+	if progress != nil {
+		progress(fmt.Sprintf(format, args...))
+	}
+}
+
+// writeJSON writes v beside path and renames it, so that a reader sees the old
+// file or the new one.
+func writeJSON(path string, v any) error {
+	text, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-")
+	if err != nil {
+		return err
+	}
+	_, err = temp.Write(append(text, '\n'))
+	err = errors.Join(err, temp.Close())
+	if err == nil {
+		err = os.Rename(temp.Name(), path)
+	}
+	if err != nil {
+		os.Remove(temp.Name())
+	}
+	return err
+}
+
+// readJSON reads path into v.
+func readJSON(path string, v any) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, v); err != nil {
+		return fmt.Errorf("%s: %s", path, strings.TrimPrefix(err.Error(), "json: "))
+	}
+	return nil
+}

@@ -1,0 +1,211 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+)
+
+// connectTimeout bounds how long Connect looks for a cluster.
+const connectTimeout = 15 * time.Second
+
+// dialTimeout bounds one attempt to reach one address.
+const dialTimeout = 5 * time.Second
+
+// Existing is a cluster that somebody else runs. Stop does nothing to it.
+type Existing struct {
+	bootstrap []string
+	info      Info
+}
+
+// Connect finds the cluster at the addresses in bootstrap (host:port) and makes
+// sure that every one of its brokers can be reached from here.
+//
+// expectID is the cluster ID that the caller means to load. It may be empty for
+// a cluster of this machine; for any other it is required, so that nobody loads
+// a cluster by a mistyped address. Errors are of kind ErrUnreachable, or of kind
+// ErrInput if the ID is missing or another.
+func Connect(ctx context.Context, bootstrap []string, expectID string) (*Existing, error) {
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	if err := dialAny(ctx, bootstrap); err != nil {
+		return nil, err
+	}
+	client, err := newClient(bootstrap)
+	if err != nil {
+		return nil, err
+	}
+	defer client.Close()
+	admin := kadm.NewClient(client)
+	meta, err := admin.BrokerMetadata(ctx)
+	if err != nil {
+		return nil, &Error{
+			Kind: ErrUnreachable, What: fmt.Sprintf("%v accepts connections, but does not answer like a Kafka broker", bootstrap), Cause: err,
+			Remedy: "check that the port is a PLAINTEXT listener of Kafka",
+		}
+	}
+	if err := dialAdvertised(ctx, meta.Brokers); err != nil {
+		return nil, err
+	}
+	if err := checkID(meta, bootstrap, expectID); err != nil {
+		return nil, err
+	}
+	return &Existing{bootstrap: bootstrap, info: Info{
+		Kind: KindExisting, ID: meta.Cluster, Version: guessVersion(ctx, admin), Brokers: len(meta.Brokers),
+	}}, nil
+}
+
+// Bootstrap returns the addresses that the caller named.
+func (e *Existing) Bootstrap() []string { return e.bootstrap }
+
+// Info describes the cluster. Version is a guess from the API versions that the
+// brokers offer, for instance "v4.1".
+func (e *Existing) Info() Info { return e.info }
+
+// Stop does nothing: the cluster is not ours.
+func (e *Existing) Stop(context.Context) error { return nil }
+
+// dialAny returns nil when one of the addresses can be reached, or what is
+// wrong with each.
+func dialAny(ctx context.Context, addrs []string) error {
+	if len(addrs) == 0 {
+		return &Error{Kind: ErrInput, What: "no brokers are named", Remedy: "write brokers as host:port, separated by commas"}
+	}
+	errs := dialAll(ctx, addrs)
+	for i, err := range errs {
+		if err == nil {
+			return nil
+		}
+		if _, _, syntax := net.SplitHostPort(addrs[i]); syntax != nil {
+			return &Error{Kind: ErrInput, What: fmt.Sprintf("broker %q", addrs[i]), Cause: syntax, Remedy: "write brokers as host:port, separated by commas"}
+		}
+	}
+	return &Error{
+		Kind: ErrUnreachable, What: "no broker can be reached", Cause: errors.Join(errs...),
+		Remedy: "check the addresses and that Kafka runs there",
+	}
+}
+
+// dialAdvertised makes sure that the addresses by which the brokers refer to
+// each other are good from here as well: a client connects to those.
+func dialAdvertised(ctx context.Context, brokers kadm.BrokerDetails) error {
+	var addrs []string
+	for _, b := range brokers {
+		addrs = append(addrs, net.JoinHostPort(b.Host, fmt.Sprint(b.Port)))
+	}
+	if err := errors.Join(dialAll(ctx, addrs)...); err != nil {
+		return &Error{
+			Kind: ErrUnreachable, What: "a broker can't be reached at the address that the cluster advertises for it", Cause: err,
+			Remedy: "correct advertised.listeners of that broker, or run where its address is known",
+		}
+	}
+	return nil
+}
+
+// dialAll connects to each address once and returns what went wrong, address
+// by address.
+func dialAll(ctx context.Context, addrs []string) []error {
+	var wg sync.WaitGroup
+	errs := make([]error, len(addrs))
+	for i, addr := range addrs {
+		wg.Go(func() {
+			dialer := net.Dialer{Timeout: dialTimeout}
+			conn, err := dialer.DialContext(ctx, "tcp", addr)
+			if err != nil {
+				errs[i] = dialError(addr, err)
+				return
+			}
+			conn.Close()
+		})
+	}
+	wg.Wait()
+	return errs
+}
+
+// dialError says why addr can't be reached, without the layers of the network
+// library.
+func dialError(addr string, err error) error {
+	var timeout net.Error
+	if errors.As(err, &timeout) && timeout.Timeout() {
+		return fmt.Errorf("%s does not answer within %v", addr, dialTimeout)
+	}
+	var op *net.OpError
+	if errors.As(err, &op) {
+		err = op.Err
+	}
+	return fmt.Errorf("%s: %w", addr, err)
+}
+
+// checkID compares the cluster's ID with the one that the caller expects.
+func checkID(meta kadm.Metadata, bootstrap []string, expectID string) error {
+	if expectID == meta.Cluster {
+		return nil
+	}
+	if expectID != "" {
+		return &Error{
+			Kind: ErrInput, What: fmt.Sprintf("the cluster at %v has the ID %s, not %s", bootstrap, meta.Cluster, expectID),
+			Remedy: "check the addresses, or name that ID with --cluster-id",
+		}
+	}
+	hosts := make([]string, 0, len(bootstrap)+len(meta.Brokers))
+	for _, addr := range bootstrap {
+		host, _, _ := net.SplitHostPort(addr) // Connect has reached it
+		hosts = append(hosts, host)
+	}
+	for _, b := range meta.Brokers {
+		hosts = append(hosts, b.Host)
+	}
+	for _, h := range hosts {
+		if !isLoopback(h) {
+			return &Error{
+				Kind: ErrInput, What: fmt.Sprintf("the cluster %s is not on this machine (%s), and a run puts load on it", meta.Cluster, h),
+				Remedy: "if it is the one that you mean, add --cluster-id " + meta.Cluster,
+			}
+		}
+	}
+	return nil
+}
+
+// isLoopback reports whether every address of host is this machine's own and
+// reachable from nowhere else. A name that can't be resolved is not.
+func isLoopback(host string) bool {
+	if ip := net.ParseIP(host); ip != nil {
+		return ip.IsLoopback()
+	}
+	ips, err := net.LookupIP(host)
+	if err != nil || len(ips) == 0 {
+		return false
+	}
+	for _, ip := range ips {
+		if !ip.IsLoopback() {
+			return false
+		}
+	}
+	return true
+}
+
+// guessVersion derives the Kafka version from the APIs that the brokers offer,
+// or returns "" if they disagree or don't say.
+func guessVersion(ctx context.Context, admin *kadm.Client) string {
+	versions, err := admin.ApiVersions(ctx)
+	if err != nil {
+		return ""
+	}
+	guess := ""
+	for _, v := range versions {
+		if v.Err != nil {
+			return ""
+		}
+		g := v.VersionGuess()
+		if guess != "" && g != guess {
+			return ""
+		}
+		guess = g
+	}
+	return guess
+}

@@ -1,0 +1,167 @@
+package cluster
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// The folder of a cluster:
+//
+//	cluster.json        what the cluster is (record)
+//	owner.lock          locked for as long as its owner lives
+//	broker-1.pid        the identity of the broker's process
+//	broker-1.properties
+//	data-1/             log.dirs
+//	logs/broker-1.log   what the broker logs; .out has what it prints
+const (
+	folderPrefix = "cluster-"
+	recordName   = "cluster.json"
+	ownerName    = "owner.lock"
+	logConfig    = "log4j2.properties"
+)
+
+func (l layout) recordPath() string      { return filepath.Join(l.dir, recordName) }
+func (l layout) pidPath(id int32) string { return pidPath(l.dir, id) }
+func (l layout) logConfigPath() string   { return filepath.Join(l.dir, logConfig) }
+func (l layout) dataDir(id int32) string { return filepath.Join(l.dir, fmt.Sprintf("data-%d", id)) }
+func (l layout) configPath(id int32) string {
+	return filepath.Join(l.dir, fmt.Sprintf("broker-%d.properties", id))
+}
+func (l layout) logPath(id int32) string {
+	return filepath.Join(l.dir, "logs", fmt.Sprintf("broker-%d.log", id))
+}
+func (l layout) outPath(id int32) string {
+	return filepath.Join(l.dir, "logs", fmt.Sprintf("broker-%d.out", id))
+}
+func (l layout) formatOutPath(id int32) string {
+	return filepath.Join(l.dir, "logs", fmt.Sprintf("format-%d.out", id))
+}
+
+func pidPath(dir string, id int32) string {
+	return filepath.Join(dir, fmt.Sprintf("broker-%d.pid", id))
+}
+
+// record is cluster.json: what other processes need to know of a cluster.
+type record struct {
+	Version   int               `json:"version"`
+	Name      string            `json:"name,omitempty"` // of a cluster made by Up
+	State     string            `json:"state"`
+	Owner     int               `json:"owner_pid"` // for people; owner.lock is what counts
+	StartedAt time.Time         `json:"started_at"`
+	Kafka     string            `json:"kafka"`
+	Java      string            `json:"java"`
+	ClusterID string            `json:"cluster_id"`
+	Brokers   []brokerRecord    `json:"brokers"`
+	HeapBytes int64             `json:"heap_bytes"`
+	Settings  map[string]string `json:"settings"`
+}
+
+type brokerRecord struct {
+	ID   int32 `json:"id"`
+	Port int   `json:"port"`
+}
+
+const recordVersion = 1
+
+// States of a cluster on disk.
+const (
+	stateOwned = "owned" // lives and dies with its owner
+	stateUp    = "up"    // outlives its owner, until Down
+	stateKept  = "kept"  // stopped; the folder was kept on purpose
+)
+
+// claimFolder makes a folder for a new cluster and locks it for this process,
+// out of sight of Reap until the lock is held.
+func (h Home) claimFolder(ctx context.Context, folder string) (dir string, owner *fileLock, err error) {
+	if err := makeDir(h.Clusters); err != nil {
+		return "", nil, err
+	}
+	lock, err := h.lockClusters(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	defer lock.unlock()
+	if err := needDisk(h.Clusters, clusterBytes); err != nil {
+		return "", nil, err
+	}
+	dir = filepath.Join(h.Clusters, folder)
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return "", nil, unwritable(dir, err)
+	}
+	owner, err = tryLock(filepath.Join(dir, ownerName))
+	if err == nil {
+		err = os.Mkdir(filepath.Join(dir, "logs"), 0o755)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, logConfig), log4jProperties, 0o644)
+	}
+	if err != nil {
+		os.RemoveAll(dir)
+		return "", nil, unwritable(dir, err)
+	}
+	return dir, owner, nil
+}
+
+// clusterBytes is the free space that a cluster must find at its start.
+const clusterBytes = 1 << 30
+
+func unwritable(dir string, cause error) error {
+	return &Error{
+		Kind: ErrUnavailable, What: "the cluster's folder " + dir + " can't be made", Cause: cause,
+		Remedy: "set XDG_CACHE_HOME to a folder that you may write to",
+	}
+}
+
+// lockClusters keeps other processes from making and removing folders.
+func (h Home) lockClusters(ctx context.Context) (*fileLock, error) {
+	return lockFile(ctx, filepath.Join(h.Clusters, ".lock"), nil)
+}
+
+// newClusterID returns a random cluster ID in the form that Kafka uses: 16
+// bytes in URL-safe base64. Kafka's tools refuse one that begins with a dash.
+func newClusterID() string {
+	for {
+		var id [16]byte
+		rand.Read(id[:])
+		text := base64.RawURLEncoding.EncodeToString(id[:])
+		if !strings.HasPrefix(text, "-") {
+			return text
+		}
+	}
+}
+
+// readRecord reads cluster.json in dir.
+func readRecord(dir string) (record, error) {
+	var r record
+	if err := readJSON(filepath.Join(dir, recordName), &r); err != nil {
+		return record{}, err
+	}
+	if r.Version != recordVersion {
+		return record{}, fmt.Errorf("%s has version %d, and this kafka-bench knows version %d",
+			filepath.Join(dir, recordName), r.Version, recordVersion)
+	}
+	return r, nil
+}
+
+// readPID reads the identity of a broker's process; a missing file is
+// errNoProcess.
+func readPID(path string) (identity, error) {
+	var id identity
+	err := readJSON(path, &id)
+	if errors.Is(err, os.ErrNotExist) {
+		return identity{}, errNoProcess
+	}
+	return id, err
+}
+
+// info is the record as a run's result describes the cluster.
+func (r record) info() Info {
+	return Info{Kind: KindKafka, ID: r.ClusterID, Version: r.Kafka, Brokers: len(r.Brokers), Settings: r.Settings}
+}

@@ -1,0 +1,83 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// minJava is the oldest Java that a Kafka 4 broker runs on (KIP-1013).
+const minJava = 17
+
+// Java is a Java runtime that is new enough for Kafka.
+type Java struct {
+	Path    string // of the java command
+	Version string // as it reports itself, for instance 17.0.15
+}
+
+const javaRemedy = "install a Java runtime of version 17 or later and have it in PATH or JAVA_HOME, " +
+	"or use --cluster embedded or --brokers"
+
+// FindJava finds java in JAVA_HOME or else in PATH and asks for its version.
+// Missing or too old is an Error of kind ErrUnavailable.
+func FindJava(ctx context.Context) (Java, error) {
+	path, err := javaPath()
+	if err != nil {
+		return Java{}, &Error{Kind: ErrUnavailable, What: "Kafka needs Java, and there is none", Cause: err, Remedy: javaRemedy}
+	}
+	out, err := exec.CommandContext(ctx, path, "-version").CombinedOutput()
+	if ctx.Err() != nil {
+		return Java{}, ctx.Err()
+	}
+	if err != nil {
+		return Java{}, &Error{
+			Kind: ErrUnavailable, What: path + " -version failed", Cause: err,
+			Remedy: javaRemedy, Log: lastLines(string(out), 5),
+		}
+	}
+	version, feature, err := parseJavaVersion(string(out))
+	if err != nil {
+		return Java{}, &Error{Kind: ErrUnavailable, What: path + " -version", Cause: err, Remedy: javaRemedy}
+	}
+	if feature < minJava {
+		return Java{}, &Error{
+			Kind:   ErrUnavailable,
+			What:   fmt.Sprintf("Kafka %s needs Java %d or later, and %s is %s", KafkaVersion, minJava, path, version),
+			Remedy: javaRemedy,
+		}
+	}
+	return Java{Path: path, Version: version}, nil
+}
+
+// javaPath prefers JAVA_HOME, as Kafka's own scripts and Maven do.
+func javaPath() (string, error) {
+	if home := os.Getenv("JAVA_HOME"); home != "" {
+		return exec.LookPath(filepath.Join(home, "bin", "java"))
+	}
+	return exec.LookPath("java")
+}
+
+var javaVersionPattern = regexp.MustCompile(`version "((\d+)(?:\.(\d+))?[^"]*)"`)
+
+// parseJavaVersion reads what "java -version" prints: the version and its
+// feature number. Up to Java 8 the feature number is the second one (1.8.0).
+func parseJavaVersion(out string) (version string, feature int, err error) {
+	m := javaVersionPattern.FindStringSubmatch(out)
+	if m == nil {
+		return "", 0, fmt.Errorf("no version in %q", strings.TrimSpace(out))
+	}
+	digits := m[2]
+	if digits == "1" && m[3] != "" {
+		digits = m[3]
+	}
+	feature, err = strconv.Atoi(digits)
+	if err != nil {
+		return "", 0, fmt.Errorf("version %q: %w", m[1], err)
+	}
+	return m[1], feature, nil
+}

@@ -1,0 +1,338 @@
+package cluster
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// stopGrace is how long a broker may take to stop when asked to.
+const stopGrace = 10 * time.Second
+
+// portAttempts is how often StartKafka picks new ports when others are faster.
+const portAttempts = 3
+
+// Kafka is an Apache Kafka that this process has started.
+type Kafka struct {
+	opts      KafkaOptions // complete
+	name      string       // of a cluster that outlives this process; empty otherwise
+	detached  bool         // the brokers do not die with this process
+	startedAt time.Time
+	java      Java
+	dist      Dist
+	layout    layout
+	shared    map[string]string // properties that all brokers have in common
+	owner     *fileLock
+	brokers   []*Broker // by ID, from 1
+
+	stop    sync.Once
+	stopErr error
+}
+
+// StartKafka starts a cluster of its own for the caller and returns when it is
+// ready: every broker registered, a controller elected, and each broker says so
+// itself. The caller must Stop it. Should this process die before, its brokers
+// die with it (on Linux) or at the next start (Reap), which also removes the
+// folder.
+//
+// Errors are of kind ErrInput or ErrUnavailable; nothing is left behind by a
+// start that failed.
+func (h Home) StartKafka(ctx context.Context, opts KafkaOptions) (*Kafka, error) {
+	if err := opts.Validate(); err != nil {
+		return nil, err
+	}
+	if _, err := h.Reap(ctx, opts.Progress); err != nil {
+		tell(opts.Progress, "remains of an earlier cluster could not be removed: %v", err)
+	}
+	var id [6]byte
+	rand.Read(id[:])
+	k := &Kafka{opts: opts.withDefaults(), detached: opts.orphaned}
+	if err := k.start(ctx, h, folderPrefix+"run-"+hex.EncodeToString(id[:])); err != nil {
+		return nil, err
+	}
+	return k, nil
+}
+
+// start makes the cluster's folder in h and brings its brokers up. After an
+// error nothing is left of it.
+func (k *Kafka) start(ctx context.Context, h Home, folder string) error {
+	var err error
+	if k.java, err = FindJava(ctx); err != nil {
+		return err
+	}
+	if k.dist, err = h.KafkaDist(ctx, k.opts.Progress); err != nil {
+		return err
+	}
+	dir, owner, err := h.claimFolder(ctx, folder)
+	if err != nil {
+		return err
+	}
+	k.owner = owner
+	k.startedAt = time.Now().UTC()
+	k.layout = layout{clusterID: newClusterID(), dir: dir}
+	k.shared = sharedProperties(k.opts.Brokers)
+	maps.Copy(k.shared, k.opts.Config)
+	tell(k.opts.Progress, "starting Kafka %s, brokers: %d", KafkaVersion, k.opts.Brokers)
+	if err := k.bringUp(ctx); err != nil {
+		k.killAll()
+		return errors.Join(err, k.discard())
+	}
+	return nil
+}
+
+// bringUp starts all brokers, with other ports when somebody else was faster.
+func (k *Kafka) bringUp(ctx context.Context) error {
+	for attempt := 1; ; attempt++ {
+		err := k.startBrokers(ctx)
+		if err == nil {
+			return nil
+		}
+		if !errors.Is(err, errPortTaken) || attempt == portAttempts {
+			return err
+		}
+		k.killAll()
+		tell(k.opts.Progress, "a port was taken in the meantime, trying others")
+		for _, b := range k.brokers {
+			if err := k.wipe(b.id); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// startBrokers picks ports, then formats and starts the brokers side by side,
+// and waits until all are ready.
+func (k *Kafka) startBrokers(ctx context.Context) error {
+	places, err := k.places()
+	if err != nil {
+		return err
+	}
+	k.layout.brokers = places
+	k.brokers = nil
+	for _, p := range places {
+		k.brokers = append(k.brokers, &Broker{place: p, kafka: k})
+	}
+	if err := k.writeRecord(stateOwned); err != nil {
+		return err
+	}
+	if err := k.launchAll(ctx); err != nil {
+		return err
+	}
+	return awaitReady(ctx, k.brokers, len(k.brokers))
+}
+
+// launchAll formats and starts the brokers side by side, and returns the first
+// error. What it started then still runs.
+func (k *Kafka) launchAll(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	errs := make(chan error, len(k.brokers))
+	for _, b := range k.brokers {
+		go func() { errs <- b.formatAndStart(ctx) }()
+	}
+	var first error
+	for range k.brokers {
+		if err := <-errs; err != nil && first == nil {
+			first = err
+			cancel()
+		}
+	}
+	return first
+}
+
+// places gives each broker its ports.
+func (k *Kafka) places() ([]place, error) {
+	n := k.opts.Brokers
+	voters := min(n, maxVoters)
+	picked, err := k.opts.pickPorts(n + voters)
+	if err != nil {
+		return nil, err
+	}
+	places := make([]place, n)
+	for i := range places {
+		places[i] = place{id: int32(i + 1), port: picked[i]}
+		if i < voters {
+			places[i].controllerPort = picked[n+i]
+		}
+		if len(k.opts.Ports) == 0 {
+			continue
+		}
+		places[i].port = k.opts.Ports[i]
+		if !portFree(places[i].port) {
+			return nil, &Error{
+				Kind: ErrUnavailable, What: fmt.Sprintf("port %d on %s is taken", places[i].port, host),
+				Remedy: "end what listens there, name another port, or let kafka-bench pick one",
+			}
+		}
+	}
+	return places, nil
+}
+
+// Bootstrap returns the addresses of all brokers.
+func (k *Kafka) Bootstrap() []string {
+	addrs := make([]string, len(k.brokers))
+	for i, b := range k.brokers {
+		addrs[i] = b.Addr()
+	}
+	return addrs
+}
+
+// Info describes the cluster, with everything that was set for its brokers.
+func (k *Kafka) Info() Info {
+	return k.record(stateOwned).info()
+}
+
+// Processes lists the brokers that run at this moment.
+func (k *Kafka) Processes() []Process {
+	var processes []Process
+	for _, b := range k.brokers {
+		if b.Alive() {
+			processes = append(processes, Process{
+				ID: b.id, PID: b.PID(), DataDir: k.layout.dataDir(b.id), HeapMaxBytes: k.opts.HeapBytes,
+			})
+		}
+	}
+	return processes
+}
+
+// Brokers returns the brokers in the order of their IDs.
+func (k *Kafka) Brokers() []*Broker { return k.brokers }
+
+// Dir is the cluster's folder. It is gone after Stop, unless it is to be kept.
+func (k *Kafka) Dir() string { return k.layout.dir }
+
+// Dist is the Kafka that the brokers run from.
+func (k *Kafka) Dist() Dist { return k.dist }
+
+// Stop ends all brokers, gracefully for as long as ctx and ten seconds allow,
+// and removes the cluster's folder. A broker that had died before, unasked, is
+// an error with the end of its log; the logs are then kept. Later calls return
+// what the first one did.
+func (k *Kafka) Stop(ctx context.Context) error {
+	k.stop.Do(func() {
+		var died error
+		for _, b := range k.brokers {
+			if b.deserted() {
+				died = errors.Join(died, b.deathError("died during the run"))
+			}
+		}
+		k.shutdownAll(ctx)
+		if died != nil {
+			k.stopErr = errors.Join(died, k.keepLogs())
+			return
+		}
+		k.stopErr = k.discard()
+	})
+	return k.stopErr
+}
+
+// alive counts the brokers that run.
+func (k *Kafka) alive() int {
+	n := 0
+	for _, b := range k.brokers {
+		if b.Alive() {
+			n++
+		}
+	}
+	return n
+}
+
+// shutdownAll stops the brokers side by side.
+func (k *Kafka) shutdownAll(ctx context.Context) {
+	var wg sync.WaitGroup
+	for _, b := range k.brokers {
+		wg.Go(func() { b.shutdown(ctx, stopGrace) })
+	}
+	wg.Wait()
+}
+
+// command runs a class of the Kafka on disk with the log configuration of the
+// cluster. Its arguments name the cluster's folder, by which Reap knows it
+// again.
+func (k *Kafka) command(id int32, jvm []string, class string, args ...string) *exec.Cmd {
+	all := append([]string{}, jvm...)
+	all = append(all,
+		"-Dlog4j2.configurationFile="+k.layout.logConfigPath(),
+		"-Dkafkabench.log="+k.layout.logPath(id),
+		"-cp", k.dist.Classpath(), class)
+	return exec.Command(k.java.Path, append(all, args...)...)
+}
+
+// killAll ends whatever runs.
+func (k *Kafka) killAll() {
+	for _, b := range k.brokers {
+		if b.current() != nil {
+			b.Kill()
+		}
+	}
+}
+
+// wipe removes what a failed attempt wrote for a broker.
+func (k *Kafka) wipe(id int32) error {
+	l := k.layout
+	for _, path := range []string{l.dataDir(id), l.logPath(id), l.outPath(id), l.pidPath(id)} {
+		if err := os.RemoveAll(path); err != nil {
+			return fmt.Errorf("clean up after a failed start: %w", err)
+		}
+	}
+	return nil
+}
+
+// discard removes the folder of a stopped cluster, or marks it as kept.
+func (k *Kafka) discard() error {
+	defer k.owner.unlock()
+	if k.opts.Keep {
+		return k.writeRecord(stateKept)
+	}
+	if err := os.RemoveAll(k.Dir()); err != nil {
+		return fmt.Errorf("remove the cluster's folder: %w", err)
+	}
+	return nil
+}
+
+// keepLogs removes the data of a stopped cluster and says where the logs are.
+func (k *Kafka) keepLogs() error {
+	defer k.owner.unlock()
+	for _, b := range k.brokers {
+		if err := os.RemoveAll(k.layout.dataDir(b.id)); err != nil {
+			return fmt.Errorf("remove the cluster's data: %w", err)
+		}
+	}
+	if err := k.writeRecord(stateKept); err != nil {
+		return err
+	}
+	return &Error{Kind: ErrUnavailable, What: "the logs of all brokers are kept in " + filepath.Join(k.Dir(), "logs")}
+}
+
+// record is the cluster as other processes read it.
+func (k *Kafka) record(state string) record {
+	settings := maps.Clone(k.shared)
+	settings["jvm"] = strings.Join(jvmOptions(k.opts.HeapBytes, k.opts.JVM), " ")
+	settings["java.version"] = k.java.Version
+	settings["heap.bytes"] = strconv.FormatInt(k.opts.HeapBytes, 10)
+	r := record{
+		Version: recordVersion, Name: k.name, State: state, Owner: os.Getpid(), StartedAt: k.startedAt,
+		Kafka: KafkaVersion, ClusterID: k.layout.clusterID, HeapBytes: k.opts.HeapBytes, Settings: settings,
+	}
+	for _, b := range k.brokers {
+		r.Brokers = append(r.Brokers, brokerRecord{ID: b.id, Port: b.port})
+	}
+	return r
+}
+
+func (k *Kafka) writeRecord(state string) error {
+	if err := writeJSON(k.layout.recordPath(), k.record(state)); err != nil {
+		return fmt.Errorf("record the cluster: %w", err)
+	}
+	return nil
+}

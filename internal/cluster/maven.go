@@ -1,0 +1,65 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"syscall"
+	"time"
+)
+
+// resolveTimeout bounds a resolve: 55 MB on a slow line.
+const resolveTimeout = 15 * time.Minute
+
+// runMaven copies Kafka's jars to work/dist/lib. Where they come from is the
+// user's own Maven configuration.
+func runMaven(ctx context.Context, work string) error {
+	path, err := exec.LookPath("mvn")
+	if err != nil {
+		return &Error{
+			Kind: ErrUnavailable, What: "Kafka is resolved with Maven, and there is none", Cause: err,
+			Remedy: "install Maven 3.6 or later and have it in PATH, or use --cluster embedded or --brokers",
+		}
+	}
+	pom := filepath.Join(work, "pom.xml")
+	if err := os.WriteFile(pom, pomXML, 0o644); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, resolveTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, "--batch-mode", "--quiet", "--file", pom, "dependency:copy-dependencies",
+		"-DincludeScope=runtime", "-DoutputDirectory="+filepath.Join(work, "dist", "lib"))
+	cmd.Dir = work
+	// mvn is a script around java: a group of its own lets us end both.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = 5 * time.Second
+	out, err := cmd.CombinedOutput()
+	if ctx.Err() != nil {
+		return fmt.Errorf("resolving Kafka %s with Maven: %w", KafkaVersion, ctx.Err())
+	}
+	if err != nil {
+		return mavenError(string(out), err)
+	}
+	return nil
+}
+
+// offlinePattern matches how Maven says that it could not reach a repository.
+var offlinePattern = regexp.MustCompile(`(?i)could not transfer|unknown host|connection (refused|reset|timed out)|connect timed out|` +
+	`network is unreachable|temporary failure in name resolution|offline mode|no route to host`)
+
+// mavenError turns a failed resolve into a sentence.
+func mavenError(out string, cause error) error {
+	remedy := "try mvn on another project to see whether Maven itself works, or use --cluster embedded or --brokers"
+	if offlinePattern.MatchString(out) {
+		remedy = "the first start needs the network, later ones don't: connect it, or name your proxy or mirror in Maven's settings.xml, " +
+			"or use --cluster embedded or --brokers"
+	}
+	return &Error{
+		Kind: ErrUnavailable, What: "Maven could not resolve Kafka " + KafkaVersion, Cause: cause,
+		Remedy: remedy, Log: lastLines(out, 8),
+	}
+}

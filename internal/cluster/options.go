@@ -1,0 +1,120 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// MaxBrokers bounds a local cluster: each broker is a JVM.
+const MaxBrokers = 9
+
+// Heap sizes of a broker when the options leave them open, and the smallest
+// that a broker can work with.
+const (
+	heapAloneBytes  = 1 << 30   // of a single broker, as in Kafka's own scripts
+	heapSharedBytes = 512 << 20 // of each of several
+	heapMinBytes    = 128 << 20
+)
+
+// KafkaOptions says what kind of local Kafka to start. The zero value is one
+// broker with everything chosen for it.
+type KafkaOptions struct {
+	// Brokers is 1 to MaxBrokers; 0 is 1.
+	Brokers int
+	// HeapBytes is the heap of each broker's JVM, at least 128 MiB; 0 is
+	// 1 GiB for one broker and 512 MiB for each of several.
+	HeapBytes int64
+	// JVM are further options for each broker's JVM. One that chooses a
+	// garbage collector replaces the tool's choice.
+	JVM []string
+	// Config are broker properties over the tool's own. The few that say who
+	// a broker is and where it listens can't be set.
+	Config map[string]string
+	// Ports are the ports for clients, one for each broker; empty picks free
+	// ones.
+	Ports []int
+	// Keep leaves the cluster's folder in place after Stop.
+	Keep bool
+	// Progress is told, in short sentences, what takes time; it may be nil.
+	Progress func(string)
+
+	// pickPorts replaces freePorts in tests.
+	pickPorts func(n int) ([]int, error)
+	// orphaned starts brokers that survive their owner's death, as on systems
+	// without a parent-death signal. For tests of Reap.
+	orphaned bool
+}
+
+// withDefaults fills in what was left open.
+func (o KafkaOptions) withDefaults() KafkaOptions {
+	if o.Brokers == 0 {
+		o.Brokers = 1
+	}
+	if o.HeapBytes == 0 {
+		o.HeapBytes = heapSharedBytes
+		if o.Brokers == 1 {
+			o.HeapBytes = heapAloneBytes
+		}
+	}
+	if o.pickPorts == nil {
+		o.pickPorts = freePorts
+	}
+	return o
+}
+
+// ownProperties are those that the tool sets for each broker and that nobody
+// may override: with others, the cluster is not the one that was started.
+var ownProperties = []string{
+	"process.roles", "node.id", "broker.id", "log.dir", "log.dirs", "metadata.log.dir",
+	"listeners", "advertised.listeners", "controller.listener.names", "inter.broker.listener.name",
+	"listener.security.protocol.map", "controller.quorum.voters", "controller.quorum.bootstrap.servers",
+}
+
+var propertyPattern = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
+
+// Validate returns every fault of the options at once, as an Error of kind
+// ErrInput, or nil.
+func (o KafkaOptions) Validate() error {
+	o = o.withDefaults()
+	var faults []error
+	fault := func(format string, args ...any) {
+		faults = append(faults, &Error{Kind: ErrInput, What: fmt.Sprintf(format, args...)})
+	}
+	if o.Brokers < 1 || o.Brokers > MaxBrokers {
+		fault("a local cluster has 1 to %d brokers, not %d", MaxBrokers, o.Brokers)
+	}
+	if o.HeapBytes < heapMinBytes {
+		fault("a broker needs a heap of at least 128 MiB, not %d bytes", o.HeapBytes)
+	}
+	if len(o.Ports) != 0 && len(o.Ports) != o.Brokers {
+		fault("%d ports for %d brokers: name one for each broker, or none", len(o.Ports), o.Brokers)
+	}
+	for i, port := range o.Ports {
+		if port < 1 || port > 65535 {
+			fault("port %d is not between 1 and 65535", port)
+		} else if slices.Contains(o.Ports[:i], port) {
+			fault("port %d is named twice", port)
+		}
+	}
+	for _, option := range o.JVM {
+		switch {
+		case !strings.HasPrefix(option, "-"):
+			fault("JVM option %q does not begin with a dash", option)
+		case strings.HasPrefix(option, "-Xmx"), strings.HasPrefix(option, "-Xms"):
+			fault("JVM option %s: set the heap of the cluster instead", option)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.Config)) {
+		switch {
+		case !propertyPattern.MatchString(name):
+			fault("%q is not the name of a broker property", name)
+		case slices.Contains(ownProperties, name):
+			fault("the broker property %s is set by kafka-bench itself", name)
+		}
+	}
+	return errors.Join(faults...)
+}

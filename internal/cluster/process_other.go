@@ -1,0 +1,37 @@
+//go:build !linux
+
+package cluster
+
+import (
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// dieWithParent does nothing here: only Linux has a signal for the parent's
+// death. What a crash leaves running, the next start reaps.
+func dieWithParent(*syscall.SysProcAttr) {}
+
+// identify returns the identity of a running process, or errNoProcess. The
+// start time has the resolution of ps, one second.
+func identify(pid int) (identity, error) {
+	out, err := exec.Command("ps", "-o", "stat=,lstart=", "-p", strconv.Itoa(pid)).Output()
+	if err != nil {
+		return identity{}, errNoProcess
+	}
+	state, started, found := strings.Cut(strings.TrimSpace(string(out)), " ")
+	if !found || strings.HasPrefix(state, "Z") {
+		return identity{}, errNoProcess
+	}
+	return identity{PID: pid, Started: strings.TrimSpace(started)}, nil
+}
+
+// commandLine returns the arguments of a process, joined by spaces.
+func commandLine(pid int) (string, error) {
+	out, err := exec.Command("ps", "-ww", "-o", "command=", "-p", strconv.Itoa(pid)).Output()
+	if err != nil {
+		return "", errNoProcess
+	}
+	return strings.TrimSpace(string(out)), nil
+}

@@ -1,0 +1,128 @@
+package cluster
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+const (
+	host = "127.0.0.1"
+	// maxVoters is how many brokers are controllers as well. A larger quorum
+	// would only be slower; three survive the loss of one.
+	maxVoters = 3
+	// internalPartitions is the number of partitions of each of Kafka's own
+	// topics: enough to spread groups over the brokers, few enough to be
+	// created at once. Kafka's default is 50.
+	internalPartitions = 8
+)
+
+// sharedProperties are the properties that all brokers of a cluster have in
+// common, without those of listeners and identity. They are Kafka's own
+// defaults but for what a small, short-lived cluster needs otherwise.
+func sharedProperties(brokers int) map[string]string {
+	replication := strconv.Itoa(min(brokers, 3))
+	// One replica may be away where there are three; with two, an internal
+	// topic that needs both would stop at the first restart.
+	minInSync := strconv.Itoa(max(1, min(brokers, 3)-1))
+	partitions := strconv.Itoa(internalPartitions)
+	return map[string]string{
+		"auto.create.topics.enable": "false", // a mistyped name is an error, not a topic
+
+		"offsets.topic.replication.factor":                 replication,
+		"offsets.topic.num.partitions":                     partitions,
+		"transaction.state.log.replication.factor":         replication,
+		"transaction.state.log.min.isr":                    minInSync,
+		"transaction.state.log.num.partitions":             partitions,
+		"share.coordinator.state.topic.replication.factor": replication,
+		"share.coordinator.state.topic.min.isr":            minInSync,
+		"share.coordinator.state.topic.num.partitions":     partitions,
+		"group.initial.rebalance.delay.ms":                 "0",    // a run waits for its group anyway
+		"log.segment.delete.delay.ms":                      "1000", // a deleted topic gives its disk back
+		"controlled.shutdown.enable":                       "true",
+		"listener.security.protocol.map":                   "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
+		"inter.broker.listener.name":                       "PLAINTEXT",
+		"controller.listener.names":                        "CONTROLLER",
+	}
+}
+
+// layout is where the brokers of a cluster are: everything about a cluster that
+// its brokers must agree on.
+type layout struct {
+	clusterID string
+	dir       string
+	brokers   []place // by ID, from 1
+}
+
+// place is one broker in a layout.
+type place struct {
+	id             int32
+	port           int // for clients and other brokers
+	controllerPort int // 0 for a broker that is not a controller
+}
+
+func (p place) addr() string { return fmt.Sprintf("%s:%d", host, p.port) }
+
+// voters is the controller quorum as Kafka's configuration names it. A static
+// quorum needs nothing but this; a dynamic one (KIP-853) would have to be
+// formatted into each disk.
+func (l layout) voters() string {
+	var voters []string
+	for _, p := range l.brokers {
+		if p.controllerPort != 0 {
+			voters = append(voters, fmt.Sprintf("%d@%s:%d", p.id, host, p.controllerPort))
+		}
+	}
+	return strings.Join(voters, ",")
+}
+
+// brokerProperties are the properties of one broker, complete.
+func (l layout) brokerProperties(p place, shared map[string]string) map[string]string {
+	props := maps.Clone(shared)
+	props["process.roles"] = "broker"
+	props["listeners"] = "PLAINTEXT://" + p.addr()
+	if p.controllerPort != 0 {
+		props["process.roles"] = "broker,controller"
+		props["listeners"] += fmt.Sprintf(",CONTROLLER://%s:%d", host, p.controllerPort)
+	}
+	props["advertised.listeners"] = "PLAINTEXT://" + p.addr()
+	props["controller.quorum.voters"] = l.voters()
+	props["node.id"] = strconv.Itoa(int(p.id))
+	props["log.dirs"] = l.dataDir(p.id)
+	return props
+}
+
+// formatProperties writes a Java properties file, sorted.
+func formatProperties(props map[string]string) []byte {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(props)) {
+		b.WriteString(name + "=" + propertyEscaper.Replace(props[name]) + "\n")
+	}
+	return []byte(b.String())
+}
+
+// propertyEscaper escapes a value so that java.util.Properties reads it back.
+// Only leading blanks would be lost, and no property has those.
+var propertyEscaper = strings.NewReplacer(`\`, `\\`, "\n", `\n`, "\r", `\r`)
+
+// jvmOptions are the options of a broker's JVM: those of Kafka's own start
+// scripts, the heap, and then the user's, which win.
+func jvmOptions(heapBytes int64, extra []string) []string {
+	heap := fmt.Sprintf("%dk", heapBytes>>10)
+	options := []string{"-server", "-Xms" + heap, "-Xmx" + heap, "-Djava.awt.headless=true"}
+	if !choosesCollector(extra) {
+		options = append(options, "-XX:+UseG1GC", "-XX:MaxGCPauseMillis=20", "-XX:InitiatingHeapOccupancyPercent=35",
+			"-XX:+ExplicitGCInvokesConcurrent")
+	}
+	return append(options, extra...)
+}
+
+// choosesCollector reports whether options select a garbage collector: the JVM
+// refuses to start with two.
+func choosesCollector(options []string) bool {
+	return slices.ContainsFunc(options, func(o string) bool {
+		return strings.HasPrefix(o, "-XX:+Use") && strings.HasSuffix(o, "GC")
+	})
+}

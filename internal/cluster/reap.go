@@ -1,0 +1,88 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// Reap removes what dead processes left in the clusters folder: for each
+// cluster whose owner is gone, and that was not made to outlive it, it kills the
+// brokers that still run and removes the folder. It kills only what a pid file
+// of that cluster names and what, by its start time and its command line, is
+// that broker. It returns the folders that it removed. Every StartKafka and Up
+// begins with it.
+func (h Home) Reap(ctx context.Context, progress func(string)) (removed []string, err error) {
+	if _, err := os.Stat(h.Clusters); errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	lock, err := h.lockClusters(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer lock.unlock()
+	folders, err := filepath.Glob(filepath.Join(h.Clusters, folderPrefix+"*"))
+	if err != nil {
+		return nil, fmt.Errorf("clusters in %s: %w", h.Clusters, err)
+	}
+	var failed error
+	for _, dir := range folders {
+		gone, err := reapFolder(dir)
+		failed = errors.Join(failed, err)
+		if gone {
+			removed = append(removed, dir)
+			tell(progress, "removed what was left of a cluster whose owner died: %s", filepath.Base(dir))
+		}
+	}
+	return removed, failed
+}
+
+// reapFolder removes one folder if it is an orphan.
+func reapFolder(dir string) (removed bool, err error) {
+	r, err := readRecord(dir)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		// Its owner is about to write the record, or died before it could.
+	case err != nil:
+		return false, err
+	case r.State != stateOwned:
+		return false, nil
+	}
+	owner, err := tryLock(filepath.Join(dir, ownerName))
+	if errors.Is(err, errLocked) {
+		return false, nil // alive and well
+	}
+	if err != nil {
+		return false, err
+	}
+	defer owner.unlock()
+	if err := killBrokers(dir); err != nil {
+		return false, fmt.Errorf("%s is left in place: %w", dir, err)
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		return false, fmt.Errorf("remove a dead cluster: %w", err)
+	}
+	return true, nil
+}
+
+// killBrokers ends every broker that a pid file in dir names, if it is one.
+func killBrokers(dir string) error {
+	paths, err := filepath.Glob(filepath.Join(dir, "broker-*.pid"))
+	if err != nil {
+		return err
+	}
+	var failed error
+	for _, path := range paths {
+		id, err := readPID(path)
+		if err != nil {
+			// Half a pid file names nobody that we could be sure of.
+			continue
+		}
+		if id.runsIn(dir) {
+			failed = errors.Join(failed, id.end(0))
+		}
+	}
+	return failed
+}

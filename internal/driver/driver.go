@@ -1,0 +1,251 @@
+// Package driver is the seam between Kafka Bench and a Kafka client under test.
+//
+// A driver is thin on purpose: it hands records to the client, hands back what
+// the client reported, and says with which settings the client really ran. It
+// takes no time stamps, keeps no books and makes no decisions; package load
+// does that, once, for every client alike. What a client can do beyond the
+// minimum (pausing a partition, counting its bytes on the wire) is an optional
+// interface of one or two methods that the caller asks for by type assertion.
+package driver
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// ErrConfig marks an error of NewProducer or NewConsumer that lies in the
+// configuration: a setting out of range, or a combination that the client or
+// Kafka does not allow. It is bad input, and no broker was asked.
+var ErrConfig = errors.New("client configuration")
+
+// Driver opens clients of one kind, for instance franz-go.
+type Driver interface {
+	// Name is the word that selects the driver on the command line.
+	Name() string
+	// Version is the module version of the client library, for the result.
+	Version() string
+	// NewProducer opens one client that produces to cfg.Topic.
+	NewProducer(cfg ProducerConfig) (Producer, error)
+	// NewConsumer opens one client that is a member of cfg.Group. It joins
+	// the group at once; cfg.OnAssigned tells when it has partitions.
+	NewConsumer(cfg ConsumerConfig) (Consumer, error)
+}
+
+// Producer is one producing client. Several workers may share it.
+type Producer interface {
+	// Produce hands r to the client and returns without waiting for the
+	// broker. From then on r belongs to the driver, until it is handed back
+	// through ProducerConfig.OnDone, which happens exactly once for every
+	// record, whatever becomes of it. Produce may block while the client's
+	// own buffer is full.
+	Produce(r *Record)
+	// Flush waits until nothing is in flight, or for ctx. It also sends at
+	// once what the client holds back to fill a batch.
+	Flush(ctx context.Context) error
+	// Settings are the effective settings of the client, defaults included.
+	Settings() []Setting
+	// Close ends the client; records still in flight are handed back with
+	// Outcome Unknown.
+	Close()
+}
+
+// Consumer is one member of a consumer group.
+type Consumer interface {
+	// Poll waits until the client has records, or for ctx, and returns all
+	// that the client has ready, one chunk for each partition. An empty
+	// result without an error is an empty poll. An error that the client
+	// will recover from by itself is reported through ConsumerConfig.OnError
+	// and not returned; after a returned error the consumer is of no more use.
+	Poll(ctx context.Context) ([]Chunk, error)
+	// Commit commits, for each partition, the offset of the next record to
+	// process, and waits for the answer.
+	Commit(ctx context.Context, offsets map[int32]int64) error
+	// Settings are the effective settings of the client, defaults included.
+	Settings() []Setting
+	// Close leaves the group and ends the client.
+	Close()
+}
+
+// Pauser is a Consumer that can stop fetching some of its partitions while it
+// stays a member of the group.
+type Pauser interface {
+	Pause(partitions ...int32)
+	Resume(partitions ...int32)
+}
+
+// WireCounter is a Producer or Consumer that counts what crosses the network.
+// Its numbers grow from the client's opening; it may be called at any time.
+type WireCounter interface {
+	Wire() Wire
+}
+
+// Wire counts a client's traffic and batches since it was opened.
+type Wire struct {
+	WrittenBytes int64 // all requests, as written to the sockets
+	ReadBytes    int64 // all responses, as read from the sockets
+	Batches      int64 // record batches produced or fetched
+	BatchRecords int64 // records in those batches
+	// Bytes of those batches before and after compression.
+	UncompressedBytes int64
+	CompressedBytes   int64
+}
+
+// Add returns the sum of both.
+func (w Wire) Add(o Wire) Wire {
+	return Wire{
+		WrittenBytes:      w.WrittenBytes + o.WrittenBytes,
+		ReadBytes:         w.ReadBytes + o.ReadBytes,
+		Batches:           w.Batches + o.Batches,
+		BatchRecords:      w.BatchRecords + o.BatchRecords,
+		UncompressedBytes: w.UncompressedBytes + o.UncompressedBytes,
+		CompressedBytes:   w.CompressedBytes + o.CompressedBytes,
+	}
+}
+
+// Sub returns what was counted since o.
+func (w Wire) Sub(o Wire) Wire {
+	return Wire{
+		WrittenBytes:      w.WrittenBytes - o.WrittenBytes,
+		ReadBytes:         w.ReadBytes - o.ReadBytes,
+		Batches:           w.Batches - o.Batches,
+		BatchRecords:      w.BatchRecords - o.BatchRecords,
+		UncompressedBytes: w.UncompressedBytes - o.UncompressedBytes,
+		CompressedBytes:   w.CompressedBytes - o.CompressedBytes,
+	}
+}
+
+// Setting is one effective client setting, under the client's own name for it.
+type Setting struct {
+	Name  string
+	Value string
+}
+
+// Outcome is what became of a produced record.
+type Outcome uint8
+
+const (
+	// Acked: the broker acknowledged the record as acks asks (at acks 0: the
+	// record was written to the socket).
+	Acked Outcome = iota
+	// Failed: the record is certainly not in the log (refused by the client
+	// or by the broker before the append).
+	Failed
+	// Unknown: the record may or may not be in the log (timed out, or the
+	// connection was lost after the request was written).
+	Unknown
+)
+
+// String returns the word that reports use.
+func (o Outcome) String() string {
+	switch o {
+	case Acked:
+		return "acked"
+	case Failed:
+		return "failed"
+	default:
+		return "unknown"
+	}
+}
+
+// Record is one record to produce: a slot that its owner fills, hands to
+// Produce, gets back through OnDone and fills again, so that a steady state
+// allocates nothing.
+type Record struct {
+	// Set by the owner.
+	Partition int32
+	Key       []byte
+	Value     []byte
+	// Tag is the owner's; a driver does not read it.
+	Tag uint64
+
+	// Set by the driver before OnDone.
+	Outcome Outcome
+	Offset  int64 // of an acked record; -1 where the client does not know (acks 0)
+	Err     error // why the outcome is not Acked
+
+	// Native is the driver's own object for this slot, kept from use to use.
+	Native any
+}
+
+// Chunk is a run of records of one partition as one poll returned it, in the
+// order of their offsets.
+type Chunk struct {
+	Partition int32
+	// HighWatermark of the partition as the fetch response gave it.
+	HighWatermark int64
+	Records       []Received
+	// Free gives the memory of the chunk back to the driver; nil where there
+	// is nothing to give. After it, Records must not be touched.
+	Free func()
+}
+
+// Received is one record out of the log. Its bytes are read-only.
+type Received struct {
+	Offset int64
+	Key    []byte
+	Value  []byte
+}
+
+// Acks is the number of acknowledgements a producer waits for.
+type Acks int8
+
+// The three levels that Kafka knows (producer setting "acks").
+const (
+	AcksAll    Acks = -1
+	AcksNone   Acks = 0
+	AcksLeader Acks = 1
+)
+
+// ProducerConfig is what a producing client is opened with. A zero in a
+// numeric field leaves the client's own default, which Settings then reports.
+type ProducerConfig struct {
+	Brokers  []string
+	ClientID string
+	Topic    string
+
+	Acks        Acks
+	Compression string // none, gzip, snappy, lz4, zstd
+	Level       int    // compression level; 0 is the codec's default
+	Linger      time.Duration
+	BatchBytes  int32
+	Idempotent  bool
+	InFlight    int // produce requests in flight on one connection
+
+	// MaxBuffered bounds the records that the client holds; the caller keeps
+	// below it, so that Produce does not block.
+	MaxBuffered int
+	// DeliveryTimeout bounds how long a record may take, retries included
+	// (Kafka's delivery.timeout.ms); past it the record is Unknown or Failed.
+	DeliveryTimeout time.Duration
+
+	// OnDone receives every record that Produce was given, exactly once. It
+	// may be called from several goroutines and must be quick.
+	OnDone func(*Record)
+}
+
+// ConsumerConfig is what a consuming client is opened with. A zero in a
+// numeric field leaves the client's own default, which Settings then reports.
+type ConsumerConfig struct {
+	Brokers  []string
+	ClientID string
+	Topic    string
+	Group    string
+	// Protocol of the group: "classic", or "consumer" (KIP-848).
+	Protocol string
+
+	FetchMinBytes          int32
+	FetchMaxBytes          int32
+	FetchMaxPartitionBytes int32
+	FetchMaxWait           time.Duration
+	SessionTimeout         time.Duration
+
+	// OnAssigned and OnRevoked tell of a rebalance. The client waits for
+	// OnRevoked to return, so that it may commit. When the partitions were
+	// lost without a chance to commit, lost is true. The callbacks may come
+	// from a goroutine of the client's.
+	OnAssigned func(partitions []int32)
+	OnRevoked  func(partitions []int32, lost bool)
+	// OnError is told of errors that the client recovers from by itself.
+	OnError func(error)
+}

@@ -1,0 +1,338 @@
+package drivertest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"kafka-bench/internal/driver"
+)
+
+var groupTests = []test{
+	{"share", testShare},
+	{"spare member", testSpareMember},
+	{"join and leave", testJoinAndLeave},
+	{"commit and resume", testCommitAndResume},
+	{"commit on revoke", testCommitOnRevoke},
+	{"pause", testPause},
+	{"poll ends with its context", testPollContext},
+	{"read wire", testReadWire},
+}
+
+// testShare: the members of a group have all partitions, each once, and receive
+// every record, once.
+func testShare(t *testing.T, s suite) {
+	const partitions, members, n = 6, 3, 600
+	topic := s.topic(t, partitions)
+	group := make([]*member, members)
+	for i := range group {
+		group[i] = s.join(t, topic, topic)
+	}
+	for _, m := range group {
+		m.awaitOwned(t, partitions/members)
+	}
+	checkShared(t, partitions, group)
+	s.fill(t, topic, partitions, n)
+	received := make(map[string]int)
+	for _, m := range group {
+		m.awaitReceived(t, n/members)
+		for _, records := range m.all() {
+			for _, r := range records {
+				received[string(r.Value)]++
+			}
+		}
+	}
+	for i := range n {
+		if times := received[string(value(i))]; times != 1 {
+			t.Fatalf("record %d was received %d times", i, times)
+		}
+	}
+}
+
+func checkShared(t testing.TB, partitions int, group []*member) {
+	t.Helper()
+	var owned []int32
+	for _, m := range group {
+		owned = append(owned, m.partitions()...)
+	}
+	slices.Sort(owned)
+	for i := range partitions {
+		if i >= len(owned) || owned[i] != int32(i) || len(owned) != partitions {
+			t.Fatalf("the members own %v, want 0 to %d, each once", owned, partitions-1)
+		}
+	}
+}
+
+// testSpareMember: a member for which no partition is left hears that it joined.
+func testSpareMember(t *testing.T, s suite) {
+	topic := s.topic(t, 1)
+	first, second := s.join(t, topic, topic), s.join(t, topic, topic)
+	for _, m := range []*member{first, second} {
+		m.await(t, "the assignment", func() bool { return m.joined })
+	}
+}
+
+// testJoinAndLeave: partitions move when a member joins, and come back when it
+// leaves, and the callbacks tell.
+func testJoinAndLeave(t *testing.T, s suite) {
+	const partitions = 4
+	topic := s.topic(t, partitions)
+	first := s.join(t, topic, topic)
+	first.awaitOwned(t, partitions)
+	second := s.join(t, topic, topic)
+	second.awaitOwned(t, partitions/2)
+	first.awaitOwned(t, partitions/2)
+	checkShared(t, partitions, []*member{first, second})
+	if first.revoked == 0 {
+		t.Error("OnRevoked was not called when partitions moved to the second member")
+	}
+	second.close()
+	if owned := second.partitions(); len(owned) != 0 {
+		t.Errorf("after Close, OnRevoked has not taken back partitions %v", owned)
+	}
+	first.awaitOwned(t, partitions)
+}
+
+// testCommitAndResume: the next member of the group goes on where the last one
+// committed, not where it stopped.
+func testCommitAndResume(t *testing.T, s suite) {
+	const n, committed = 100, 40
+	topic := s.topic(t, 1)
+	s.fill(t, topic, 1, n)
+	m := s.join(t, topic, topic)
+	m.awaitReceived(t, n)
+	if err := m.consumer.Commit(context.Background(), map[int32]int64{0: committed}); err != nil {
+		t.Fatal(err)
+	}
+	m.close()
+	next := s.join(t, topic, topic)
+	next.awaitReceived(t, n-committed)
+	next.close()
+	if got := next.all()[0]; len(got) != n-committed || got[0].Offset != committed {
+		t.Fatalf("resumed at offset %d with %d records, want %d with %d", got[0].Offset, len(got), committed, n-committed)
+	}
+}
+
+// testCommitOnRevoke: when partitions move while records flow, and every member
+// commits what it received in OnRevoked, no record is received twice and none is
+// left out. It fails if a member is given records of a partition after it was
+// revoked, or if the client does not wait for the callback.
+func testCommitOnRevoke(t *testing.T, s suite) {
+	const partitions, n = 4, 4000
+	topic := s.topic(t, partitions)
+	commits := func(m *member) { m.commits = true }
+	first := s.join(t, topic, topic, commits)
+	first.awaitOwned(t, partitions)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		s.trickle(t, topic, partitions, n)
+	}()
+	first.awaitReceived(t, 1)
+	second := s.join(t, topic, topic, commits)
+	second.awaitOwned(t, partitions/2)
+	<-ended
+	second.close()
+	first.await(t, "all records", func() bool { return first.count()+second.total() >= n })
+	received := make(map[string]int)
+	for _, m := range []*member{first, second} {
+		for _, records := range m.all() {
+			for _, r := range records {
+				received[string(r.Value)]++
+			}
+		}
+	}
+	for i := range n {
+		if times := received[string(value(i))]; times != 1 {
+			t.Errorf("record %d was received %d times", i, times)
+		}
+	}
+}
+
+// trickle produces n records over a while.
+func (s suite) trickle(t testing.TB, topic string, partitions, n int) {
+	out := newOutbox()
+	p, err := s.driver.NewProducer(s.config(topic, out.onDone))
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer p.Close()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for i := range n {
+		p.Produce(&driver.Record{Partition: int32(i % partitions), Value: value(i)})
+		if i%2 == 0 {
+			<-tick.C
+		}
+	}
+	if err := p.Flush(context.Background()); err != nil {
+		t.Error(err)
+	}
+}
+
+// testPause: a paused partition gives nothing while the others go on, and gives
+// everything after it is resumed.
+func testPause(t *testing.T, s suite) {
+	const n = 100
+	topic := s.topic(t, 2)
+	m := s.join(t, topic, topic)
+	pauser, ok := m.consumer.(driver.Pauser)
+	if !ok {
+		t.Log("the driver does not pause")
+		return
+	}
+	m.awaitOwned(t, 2)
+	pauser.Pause(0)
+	s.fill(t, topic, 2, 2*n)
+	m.await(t, "the records of partition 1", func() bool { return len(m.received[1]) == n })
+	if got := len(m.all()[0]); got > 0 {
+		t.Fatalf("received %d records of the paused partition", got)
+	}
+	pauser.Resume(0)
+	m.await(t, "the records of partition 0", func() bool { return len(m.received[0]) == n })
+	for i, r := range m.all()[0] {
+		if want := value(2 * i); !bytes.Equal(r.Value, want) {
+			t.Fatalf("offset %d is %q, want %q", i, r.Value, want)
+		}
+	}
+}
+
+// testPollContext: a poll of nothing ends with its context, empty, also when the
+// context has ended before.
+func testPollContext(t *testing.T, s suite) {
+	topic := s.topic(t, 1)
+	m := s.join(t, topic, topic)
+	m.awaitOwned(t, 1)
+	m.stop()
+	<-m.stopped
+	for _, timeout := range []time.Duration{0, 200 * time.Millisecond} {
+		ctx, cancel := context.WithTimeout(context.Background(), timeout)
+		started := time.Now()
+		chunks, err := m.consumer.Poll(ctx)
+		cancel()
+		if took := time.Since(started); err != nil || len(chunks) > 0 || took > timeout+2*time.Second {
+			t.Fatalf("a poll of at most %v gave %d chunks and error %v after %v", timeout, len(chunks), err, took)
+		}
+	}
+}
+
+// testReadWire: the wire counts agree with what was received.
+func testReadWire(t *testing.T, s suite) {
+	const n = 500
+	topic := s.topic(t, 1)
+	s.fill(t, topic, 1, n)
+	m := s.join(t, topic, topic)
+	counter, ok := m.consumer.(driver.WireCounter)
+	if !ok {
+		t.Log("the driver does not count the wire")
+		return
+	}
+	m.awaitReceived(t, n)
+	m.close()
+	w := counter.Wire()
+	payload := int64(n * len(value(0)))
+	switch {
+	case w.BatchRecords < n:
+		t.Errorf("%d records in batches, want %d or more", w.BatchRecords, n)
+	case w.Batches < 1 || w.Batches > w.BatchRecords:
+		t.Errorf("%d batches of %d records", w.Batches, w.BatchRecords)
+	case w.UncompressedBytes < payload || w.CompressedBytes < payload:
+		t.Errorf("batches of %d bytes before compression and %d after, for %d bytes of values",
+			w.UncompressedBytes, w.CompressedBytes, payload)
+	case w.ReadBytes < w.CompressedBytes || w.WrittenBytes < 1:
+		t.Errorf("%d bytes read and %d written, for batches of %d bytes", w.ReadBytes, w.WrittenBytes, w.CompressedBytes)
+	}
+}
+
+var settingsTests = []test{
+	{"settings", testSettings},
+	{"bad configuration", testBadConfig},
+}
+
+// testSettings: settings are sorted and complete enough to show what was set,
+// durations in Go's form.
+func testSettings(t *testing.T, s suite) {
+	topic := s.topic(t, 1)
+	cfg := s.config(topic, func(*driver.Record) {})
+	cfg.ClientID, cfg.Linger, cfg.BatchBytes, cfg.Compression = "a-producer", 1234*time.Millisecond, 54321, "lz4"
+	checkSettings(t, s.producer(t, cfg).Settings(), "a-producer", "1.234s", "54321", "lz4")
+
+	for _, protocol := range s.env.Protocols {
+		s.protocol = protocol
+		group := s.groupConfig(topic, "a-group-"+protocol)
+		group.ClientID, group.FetchMaxWait, group.FetchMinBytes = "a-consumer", 345*time.Millisecond, 4321
+		c, err := s.driver.NewConsumer(group)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(c.Close)
+		checkSettings(t, c.Settings(), "a-consumer", group.Group, "345ms", "4321")
+	}
+}
+
+func checkSettings(t *testing.T, settings []driver.Setting, want ...string) {
+	t.Helper()
+	values := make(map[string]bool)
+	for i, setting := range settings {
+		values[setting.Value] = true
+		if setting.Name == "" || i > 0 && settings[i-1].Name >= setting.Name {
+			t.Errorf("setting %d (%q) has no name, or is not in order, or is there twice", i, setting.Name)
+		}
+	}
+	for _, value := range want {
+		if !values[value] {
+			t.Errorf("no setting has the value %q:\n%v", value, settings)
+		}
+	}
+}
+
+// testBadConfig: what cannot work is refused, as bad input.
+func testBadConfig(t *testing.T, s suite) {
+	producers := map[string]func(*driver.ProducerConfig){
+		"no brokers":    func(c *driver.ProducerConfig) { c.Brokers = nil },
+		"no topic":      func(c *driver.ProducerConfig) { c.Topic = "" },
+		"no OnDone":     func(c *driver.ProducerConfig) { c.OnDone = nil },
+		"unknown codec": func(c *driver.ProducerConfig) { c.Compression = "rar" },
+		"level":         func(c *driver.ProducerConfig) { c.Compression, c.Level = "gzip", 99 },
+		"level of none": func(c *driver.ProducerConfig) { c.Compression, c.Level = "none", 1 },
+		"acks":          func(c *driver.ProducerConfig) { c.Acks = 2 },
+		"linger":        func(c *driver.ProducerConfig) { c.Linger = -time.Second },
+	}
+	for name, spoil := range producers {
+		cfg := s.config("topic", func(*driver.Record) {})
+		spoil(&cfg)
+		p, err := s.driver.NewProducer(cfg)
+		if err == nil {
+			p.Close()
+		}
+		checkConfigError(t, "producer: "+name, err)
+	}
+	consumers := map[string]func(*driver.ConsumerConfig){
+		"no brokers": func(c *driver.ConsumerConfig) { c.Brokers = nil },
+		"no topic":   func(c *driver.ConsumerConfig) { c.Topic = "" },
+		"no group":   func(c *driver.ConsumerConfig) { c.Group = "" },
+		"protocol":   func(c *driver.ConsumerConfig) { c.Protocol = "eager" },
+		"fetch wait": func(c *driver.ConsumerConfig) { c.FetchMaxWait = -time.Second },
+	}
+	for name, spoil := range consumers {
+		s.protocol = s.env.Protocols[0]
+		cfg := s.groupConfig("topic", "group")
+		spoil(&cfg)
+		c, err := s.driver.NewConsumer(cfg)
+		if err == nil {
+			c.Close()
+		}
+		checkConfigError(t, "consumer: "+name, err)
+	}
+}
+
+func checkConfigError(t *testing.T, name string, err error) {
+	t.Helper()
+	if !errors.Is(err, driver.ErrConfig) {
+		t.Errorf("%s: error %v, want one that wraps driver.ErrConfig", name, err)
+	}
+}

@@ -1,0 +1,89 @@
+// Package drivertest holds what every driver must do, as tests that run against
+// any driver and any cluster. A driver passes before the tool believes a number
+// that was measured through it: most of what is tested here is accounting (every
+// record handed back exactly once, with the right outcome and offset) and
+// ownership (who has a partition, and from which offset).
+package drivertest
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"kafka-bench/internal/driver"
+)
+
+// Env is the cluster that a driver is tested on.
+type Env struct {
+	// Brokers are the cluster's bootstrap addresses.
+	Brokers []string
+	// CreateTopic creates a topic, with min.insync.replicas 1, and returns
+	// when it can be written to. DeleteTopic deletes it.
+	CreateTopic func(t testing.TB, topic string, partitions int)
+	DeleteTopic func(t testing.TB, topic string)
+	// Protocols are the group protocols that both the driver and the cluster
+	// have: "classic", "consumer".
+	Protocols []string
+	// Without names tests that the driver cannot pass, with the reason. They
+	// are reported, so that the gap is seen.
+	Without map[string]string
+}
+
+// patience bounds every wait. Nothing here takes so long; a rebalance on a real
+// broker takes up to ten seconds.
+const patience = 40 * time.Second
+
+type test struct {
+	name string
+	run  func(t *testing.T, s suite)
+}
+
+// suite is one driver on one cluster.
+type suite struct {
+	driver   driver.Driver
+	env      Env
+	protocol string // in the tests of a group
+}
+
+// Run runs the suite.
+func Run(t *testing.T, d driver.Driver, env Env) {
+	s := suite{driver: d, env: env}
+	all := []group{{"producer", producerTests, s}, {"settings", settingsTests, s}}
+	for _, protocol := range env.Protocols {
+		s.protocol = protocol
+		all = append(all, group{"group protocol " + protocol, groupTests, s})
+	}
+	atOnce(all, func(g group) {
+		t.Run(g.name, func(t *testing.T) {
+			atOnce(g.tests, func(test test) { g.suite.run(t, test) })
+		})
+	})
+}
+
+// group is a number of tests with what they run on.
+type group struct {
+	name  string
+	tests []test
+	suite suite
+}
+
+func (s suite) run(t *testing.T, test test) {
+	t.Run(test.name, func(t *testing.T) {
+		if reason, missing := s.env.Without[test.name]; missing {
+			t.Log("the driver does without: " + reason)
+			return
+		}
+		test.run(t, s)
+	})
+}
+
+// atOnce calls do for all values at the same time. The tests spend their time
+// waiting for groups to rebalance, so they are not held to the number of
+// processors, as t.Parallel would do.
+func atOnce[T any](values []T, do func(T)) {
+	var all sync.WaitGroup
+	for _, value := range values {
+		all.Go(func() { do(value) })
+	}
+	all.Wait()
+}

@@ -1,0 +1,260 @@
+package drivertest
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"kafka-bench/internal/driver"
+)
+
+// member is a consumer with a goroutine that polls it and keeps what comes.
+type member struct {
+	consumer driver.Consumer
+	stop     context.CancelFunc
+	stopped  chan struct{}
+	news     chan struct{}
+
+	mu       sync.Mutex
+	owned    map[int32]bool
+	joined   bool
+	received map[int32][]driver.Received
+	revoked  int // calls of OnRevoked
+	commits  bool
+	err      error
+}
+
+// join opens a member of group and starts polling.
+func (s suite) join(t testing.TB, topic, group string, change ...func(*member)) *member {
+	t.Helper()
+	m := &member{
+		stopped:  make(chan struct{}),
+		news:     make(chan struct{}, 1),
+		owned:    make(map[int32]bool),
+		received: make(map[int32][]driver.Received),
+	}
+	for _, f := range change {
+		f(m)
+	}
+	cfg := s.groupConfig(topic, group)
+	cfg.OnAssigned, cfg.OnRevoked = m.onAssigned, m.onRevoked
+	opened := make(chan struct{})
+	revoke := m.onRevoked
+	cfg.OnRevoked = func(partitions []int32, lost bool) {
+		<-opened // so that the callback may use the consumer
+		revoke(partitions, lost)
+	}
+	c, err := s.driver.NewConsumer(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.consumer = c
+	close(opened)
+	ctx, stop := context.WithCancel(context.Background())
+	m.stop = stop
+	go m.poll(ctx)
+	t.Cleanup(m.close)
+	return m
+}
+
+func (s suite) groupConfig(topic, group string) driver.ConsumerConfig {
+	return driver.ConsumerConfig{
+		Brokers:      s.env.Brokers,
+		ClientID:     "drivertest",
+		Topic:        topic,
+		Group:        group,
+		Protocol:     s.protocol,
+		FetchMaxWait: 100 * time.Millisecond,
+	}
+}
+
+func (m *member) onAssigned(partitions []int32) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.joined = true
+	for _, p := range partitions {
+		m.owned[p] = true
+	}
+	notify(m.news)
+}
+
+func (m *member) onRevoked(partitions []int32, lost bool) {
+	if m.commits && !lost {
+		m.commit(partitions)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.revoked++
+	for _, p := range partitions {
+		delete(m.owned, p)
+	}
+	notify(m.news)
+}
+
+// commit commits all that was received of the partitions.
+func (m *member) commit(partitions []int32) {
+	m.mu.Lock()
+	next := make(map[int32]int64)
+	for _, p := range partitions {
+		if got := m.received[p]; len(got) > 0 {
+			next[p] = got[len(got)-1].Offset + 1
+		}
+	}
+	m.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := m.consumer.Commit(ctx, next); err != nil {
+		m.fail(err)
+	}
+}
+
+func (m *member) fail(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.err == nil {
+		m.err = err
+	}
+	notify(m.news)
+}
+
+func (m *member) poll(ctx context.Context) {
+	defer close(m.stopped)
+	for ctx.Err() == nil {
+		chunks, err := m.consumer.Poll(ctx)
+		if err != nil {
+			m.fail(err)
+			return
+		}
+		for _, c := range chunks {
+			m.take(c)
+		}
+	}
+}
+
+// take copies a chunk and gives it back.
+func (m *member) take(c driver.Chunk) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, r := range c.Records {
+		m.received[c.Partition] = append(m.received[c.Partition], driver.Received{
+			Offset: r.Offset,
+			Key:    slices.Clone(r.Key),
+			Value:  slices.Clone(r.Value),
+		})
+	}
+	if last := c.Records[len(c.Records)-1].Offset; c.HighWatermark <= last && m.err == nil {
+		m.err = fmt.Errorf("partition %d: high watermark %d with a record at %d", c.Partition, c.HighWatermark, last)
+	}
+	if !m.owned[c.Partition] && m.err == nil {
+		m.err = fmt.Errorf("partition %d: records of a partition that is not assigned", c.Partition)
+	}
+	if c.Free != nil {
+		c.Free()
+	}
+	notify(m.news)
+}
+
+// close stops polling and leaves the group.
+func (m *member) close() {
+	m.stop()
+	<-m.stopped
+	m.consumer.Close()
+}
+
+// await waits until holds does, or the member fails.
+func (m *member) await(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	eventually(t, m.news, what, func() bool {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		return m.err != nil || holds()
+	})
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.err != nil {
+		t.Fatal(m.err)
+	}
+}
+
+// awaitOwned waits until the member has n partitions.
+func (m *member) awaitOwned(t testing.TB, n int) {
+	t.Helper()
+	m.await(t, fmt.Sprintf("%d partitions", n), func() bool { return len(m.owned) == n })
+}
+
+// awaitReceived waits until the member has received n records in all.
+func (m *member) awaitReceived(t testing.TB, n int) {
+	t.Helper()
+	m.await(t, fmt.Sprintf("%d records", n), func() bool { return m.count() >= n })
+}
+
+// count is how many records the member has received. The caller holds the lock.
+func (m *member) count() int {
+	total := 0
+	for _, records := range m.received {
+		total += len(records)
+	}
+	return total
+}
+
+func (m *member) total() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.count()
+}
+
+func (m *member) partitions() []int32 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Sorted(maps.Keys(m.owned))
+}
+
+func (m *member) all() map[int32][]driver.Received {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return maps.Clone(m.received)
+}
+
+// readAll reads n records of a topic from its start, by partition.
+func (s suite) readAll(t testing.TB, topic string, n int) map[int32][]driver.Received {
+	t.Helper()
+	if s.protocol == "" {
+		s.protocol = s.env.Protocols[0]
+	}
+	m := s.join(t, topic, topic+"-reader")
+	m.awaitReceived(t, n)
+	m.close()
+	if total := m.total(); total != n {
+		t.Fatalf("the topic holds %d records, want %d", total, n)
+	}
+	return m.all()
+}
+
+// checkLog reads a topic of one partition and checks that the log agrees with
+// what the producer said of each record: acked is in it, failed is not.
+func (s suite) checkLog(t testing.TB, topic string, records []*driver.Record) {
+	t.Helper()
+	out := newOutbox()
+	p := s.producer(t, s.config(topic, out.onDone))
+	last := &driver.Record{Value: []byte("the last record")} // so that the end is known
+	p.Produce(last)
+	flush(t, p)
+	checkAcked(t, 0, last)
+	found := make(map[string]int64)
+	for _, r := range s.readAll(t, topic, int(last.Offset)+1)[0] {
+		found[string(r.Value)] = r.Offset
+	}
+	for i, r := range records {
+		offset, in := found[string(r.Value)]
+		switch {
+		case r.Outcome == driver.Acked && (!in || offset != r.Offset):
+			t.Errorf("record %d is acked at offset %d, and the log has it at %d (%v)", i, r.Offset, offset, in)
+		case r.Outcome == driver.Failed && in:
+			t.Errorf("record %d failed (%v), and the log has it at %d", i, r.Err, offset)
+		}
+	}
+}

@@ -1,0 +1,438 @@
+package drivertest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"kafka-bench/internal/driver"
+)
+
+var producerTests = []test{
+	{"acks", testAcks},
+	{"codecs", testCodecs},
+	{"partitions", testPartitions},
+	{"workers", testWorkers},
+	{"idempotent", testIdempotent},
+	{"too large", testTooLarge},
+	{"no such partition", testNoSuchPartition},
+	{"flush", testFlush},
+	{"slots", testSlots},
+	{"close in flight", testCloseInFlight},
+	{"unreachable", testUnreachable},
+	{"close unreachable", testCloseUnreachable},
+	{"flush unreachable", testFlushUnreachable},
+	{"produced wire", testProducedWire},
+}
+
+// testAcks: at each level records are acked, and offsets are the log's.
+func testAcks(t *testing.T, s suite) {
+	for _, acks := range []driver.Acks{driver.AcksNone, driver.AcksLeader, driver.AcksAll} {
+		topic := s.topic(t, 1)
+		out := newOutbox()
+		cfg := s.config(topic, out.onDone)
+		cfg.Acks = acks
+		p := s.producer(t, cfg)
+		records := make([]*driver.Record, 100)
+		for i := range records {
+			records[i] = &driver.Record{Value: value(i)}
+			p.Produce(records[i])
+		}
+		flush(t, p)
+		out.checkOnce(t, records)
+		for i, r := range records {
+			checkAcked(t, i, r)
+			known := acks != driver.AcksNone
+			if known && r.Offset != int64(i) || !known && r.Offset != -1 {
+				t.Fatalf("acks %d: record %d has offset %d", acks, i, r.Offset)
+			}
+		}
+		for i, got := range s.readAll(t, topic, len(records))[0] {
+			if !bytes.Equal(got.Value, value(i)) || got.Offset != int64(i) {
+				t.Fatalf("acks %d: offset %d is %q, want %q", acks, got.Offset, got.Value, value(i))
+			}
+		}
+	}
+}
+
+// testCodecs: each codec, at its default and at a level, brings back the bytes.
+func testCodecs(t *testing.T, s suite) {
+	levels := map[string][]int{"none": {0}, "gzip": {0, 9}, "snappy": {0}, "lz4": {0, 9}, "zstd": {0, 3, 19}}
+	for codec, levels := range levels {
+		for _, level := range levels {
+			t.Run(fmt.Sprintf("%s %d", codec, level), func(t *testing.T) { testCodec(t, s, codec, level) })
+		}
+	}
+}
+
+func testCodec(t *testing.T, s suite, codec string, level int) {
+	topic := s.topic(t, 1)
+	out := newOutbox()
+	cfg := s.config(topic, out.onDone)
+	cfg.Compression, cfg.Level = codec, level
+	p := s.producer(t, cfg)
+	records := awkward()
+	for _, r := range records {
+		p.Produce(r)
+	}
+	flush(t, p)
+	got := s.readAll(t, topic, len(records))[0]
+	for i, r := range records {
+		checkAcked(t, i, r)
+		if !bytes.Equal(got[i].Key, r.Key) || !bytes.Equal(got[i].Value, r.Value) {
+			t.Fatalf("record %d came back with another key or value (%d and %d bytes, sent %d and %d)",
+				i, len(got[i].Key), len(got[i].Value), len(r.Key), len(r.Value))
+		}
+	}
+}
+
+// awkward are records whose bytes are easily spoiled.
+func awkward() []*driver.Record {
+	random := rand.NewChaCha8([32]byte{1})
+	noise := make([]byte, 100_000)
+	random.Read(noise)
+	return []*driver.Record{
+		{Value: []byte("no key")},
+		{Key: []byte("no value")},
+		{Key: []byte{0}, Value: []byte{0, 0xff, 0}},
+		{Key: []byte("text"), Value: bytes.Repeat([]byte("kafka "), 20_000)},
+		{Key: []byte("zeros"), Value: make([]byte, 100_000)},
+		{Key: []byte("noise"), Value: noise},
+	}
+}
+
+// testPartitions: the record goes where its owner says, in order.
+func testPartitions(t *testing.T, s suite) {
+	const partitions, n = 5, 500
+	topic := s.topic(t, partitions)
+	out := newOutbox()
+	p := s.producer(t, s.config(topic, out.onDone))
+	sent := make([][]*driver.Record, partitions)
+	for i := range n {
+		partition := int32(i*i) % partitions // squares: some partitions get none
+		r := &driver.Record{Partition: partition, Key: []byte("same"), Value: value(i)}
+		sent[partition] = append(sent[partition], r)
+		p.Produce(r)
+	}
+	flush(t, p)
+	got := s.readAll(t, topic, n)
+	for partition, records := range sent {
+		if len(got[int32(partition)]) != len(records) {
+			t.Fatalf("partition %d holds %d records, want %d", partition, len(got[int32(partition)]), len(records))
+		}
+		for i, r := range records {
+			checkAcked(t, i, r)
+			if found := got[int32(partition)][r.Offset]; !bytes.Equal(found.Value, r.Value) {
+				t.Fatalf("partition %d offset %d is %q, want %q", partition, r.Offset, found.Value, r.Value)
+			}
+			if r.Offset != int64(i) {
+				t.Fatalf("partition %d: record %d has offset %d", partition, i, r.Offset)
+			}
+		}
+	}
+}
+
+// testWorkers: several workers share a producer.
+func testWorkers(t *testing.T, s suite) {
+	const workers, each = 4, 500
+	topic := s.topic(t, workers)
+	out := newOutbox()
+	cfg := s.config(topic, out.onDone)
+	cfg.Linger, cfg.MaxBuffered = time.Millisecond, 100 // so that Produce blocks, too
+	p := s.producer(t, cfg)
+	records := make([]*driver.Record, workers*each)
+	var done sync.WaitGroup
+	for w := range workers {
+		done.Go(func() {
+			for i := range each {
+				r := &driver.Record{Partition: int32(w), Value: value(i)}
+				records[w*each+i] = r
+				p.Produce(r)
+			}
+		})
+	}
+	done.Wait()
+	flush(t, p)
+	out.checkOnce(t, records)
+	for i, r := range records {
+		checkAcked(t, i, r)
+		if want := int64(i % each); r.Offset != want {
+			t.Fatalf("worker %d: record %d has offset %d", i/each, want, r.Offset)
+		}
+	}
+}
+
+// testIdempotent: idempotence works with acks all, and with nothing less.
+func testIdempotent(t *testing.T, s suite) {
+	topic := s.topic(t, 1)
+	out := newOutbox()
+	cfg := s.config(topic, out.onDone)
+	cfg.Idempotent = true
+	p := s.producer(t, cfg)
+	records := make([]*driver.Record, 100)
+	for i := range records {
+		records[i] = &driver.Record{Value: value(i)}
+		p.Produce(records[i])
+	}
+	flush(t, p)
+	out.checkOnce(t, records)
+	for i, r := range records {
+		checkAcked(t, i, r)
+	}
+	cfg.Acks = driver.AcksLeader
+	if p, err := s.driver.NewProducer(cfg); !errors.Is(err, driver.ErrConfig) {
+		if err == nil {
+			p.Close()
+		}
+		t.Fatalf("idempotent with acks 1: %v, want a configuration error", err)
+	}
+}
+
+// testTooLarge: a record above the batch limit fails, its neighbours do not.
+func testTooLarge(t *testing.T, s suite) {
+	topic := s.topic(t, 1)
+	out := newOutbox()
+	cfg := s.config(topic, out.onDone)
+	cfg.BatchBytes = 4096
+	p := s.producer(t, cfg)
+	records := []*driver.Record{
+		{Value: value(0)},
+		{Value: make([]byte, 100_000)},
+		{Value: value(2)},
+	}
+	for _, r := range records {
+		p.Produce(r)
+	}
+	flush(t, p)
+	out.await(t, len(records))
+	out.checkOnce(t, records)
+	checkAcked(t, 0, records[0])
+	checkFailed(t, records[1])
+	checkAcked(t, 2, records[2])
+	s.checkLog(t, topic, records)
+}
+
+func checkFailed(t testing.TB, r *driver.Record) {
+	t.Helper()
+	if r.Outcome != driver.Failed || r.Err == nil {
+		t.Fatalf("the record is %v (%v), want failed with an error", r.Outcome, r.Err)
+	}
+}
+
+// testNoSuchPartition: a partition that the topic does not have.
+func testNoSuchPartition(t *testing.T, s suite) {
+	topic := s.topic(t, 1)
+	out := newOutbox()
+	p := s.producer(t, s.config(topic, out.onDone))
+	records := []*driver.Record{{Value: value(0)}, {Partition: 7, Value: value(1)}}
+	p.Produce(records[0])
+	flush(t, p)
+	p.Produce(records[1])
+	out.await(t, len(records))
+	out.checkOnce(t, records)
+	checkFailed(t, records[1])
+}
+
+// testFlush: flushing sends what lingers, and returns when all is done.
+func testFlush(t *testing.T, s suite) {
+	topic := s.topic(t, 1)
+	out := newOutbox()
+	cfg := s.config(topic, out.onDone)
+	cfg.Linger = 30 * time.Second
+	p := s.producer(t, cfg)
+	started := time.Now()
+	records := []*driver.Record{{Value: value(0)}, {Value: value(1)}}
+	for _, r := range records {
+		p.Produce(r)
+	}
+	flush(t, p)
+	if n := out.count(); n != len(records) {
+		t.Fatalf("%d records are done after the flush, want %d", n, len(records))
+	}
+	if took := time.Since(started); took > cfg.Linger/2 {
+		t.Fatalf("the flush took %v: it waited for the linger", took)
+	}
+}
+
+// testSlots: a record is used again as soon as it is handed back.
+func testSlots(t *testing.T, s suite) {
+	const n = 1000
+	topic := s.topic(t, 1)
+	free := make(chan *driver.Record, 10)
+	p := s.producer(t, s.config(topic, func(r *driver.Record) { free <- r }))
+	for range cap(free) {
+		free <- &driver.Record{}
+	}
+	offsets := make(map[int64]bool)
+	settle := func() *driver.Record {
+		r := <-free
+		if r.Native != nil { // used before
+			checkAcked(t, len(offsets), r)
+			offsets[r.Offset] = true
+		}
+		return r
+	}
+	for i := range n {
+		r := settle()
+		r.Value = append(r.Value[:0], value(i)...)
+		p.Produce(r)
+	}
+	flush(t, p)
+	for range cap(free) {
+		settle()
+	}
+	if len(offsets) != n {
+		t.Fatalf("%d distinct offsets, want %d", len(offsets), n)
+	}
+	for i, got := range s.readAll(t, topic, n)[0] {
+		if !bytes.Equal(got.Value, value(i)) {
+			t.Fatalf("offset %d is %q, want %q", i, got.Value, value(i))
+		}
+	}
+}
+
+// testCloseInFlight: a close hands everything back, and what it says about each
+// record agrees with the log.
+func testCloseInFlight(t *testing.T, s suite) {
+	const n = 2000
+	topic := s.topic(t, 1)
+	out := newOutbox()
+	cfg := s.config(topic, out.onDone)
+	cfg.Linger, cfg.BatchBytes, cfg.InFlight = time.Millisecond, 4096, 1
+	p := s.producer(t, cfg)
+	records := make([]*driver.Record, n)
+	for i := range records {
+		records[i] = &driver.Record{Value: value(i)}
+		p.Produce(records[i])
+	}
+	out.await(t, 1)
+	p.Close()
+	out.checkOnce(t, records)
+	s.checkLog(t, topic, records)
+}
+
+// unreachable is an address at which nobody listens.
+func unreachable(t testing.TB) []string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return []string{listener.Addr().String()}
+}
+
+// testUnreachable: records for a broker that cannot be reached end at the
+// delivery timeout. They cannot be in a log, but not every client can tell.
+func testUnreachable(t *testing.T, s suite) {
+	out := newOutbox()
+	cfg := s.config("nowhere", out.onDone)
+	cfg.Brokers, cfg.DeliveryTimeout = unreachable(t), time.Second
+	p := s.producer(t, cfg)
+	checkLeftOver(t, p, out, func(n int) { out.await(t, n) })
+}
+
+// testCloseUnreachable: or when the producer is closed before.
+func testCloseUnreachable(t *testing.T, s suite) {
+	out := newOutbox()
+	cfg := s.config("nowhere", out.onDone)
+	cfg.Brokers = unreachable(t)
+	p := s.producer(t, cfg)
+	checkLeftOver(t, p, out, func(int) { p.Close() })
+}
+
+// checkLeftOver produces records that go nowhere, ends them, and checks that
+// each comes back once and is not acked.
+func checkLeftOver(t testing.TB, p driver.Producer, out *outbox, end func(n int)) {
+	t.Helper()
+	records := make([]*driver.Record, 100)
+	for i := range records {
+		records[i] = &driver.Record{Value: value(i)}
+		p.Produce(records[i])
+	}
+	end(len(records))
+	p.Close()
+	out.checkOnce(t, records)
+	for i, r := range records {
+		if r.Outcome == driver.Acked || r.Err == nil {
+			t.Fatalf("record %d is %v (%v)", i, r.Outcome, r.Err)
+		}
+	}
+}
+
+// testFlushUnreachable: a flush that cannot succeed ends with its context.
+func testFlushUnreachable(t *testing.T, s suite) {
+	out := newOutbox()
+	cfg := s.config("nowhere", out.onDone)
+	cfg.Brokers = unreachable(t)
+	p := s.producer(t, cfg)
+	p.Produce(&driver.Record{Value: value(0)})
+	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+	defer cancel()
+	if err := p.Flush(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("flush: %v, want the context's error", err)
+	}
+}
+
+// testProducedWire: the wire counts agree with what was produced.
+func testProducedWire(t *testing.T, s suite) {
+	const n, size = 1000, 200
+	topic := s.topic(t, 1)
+	out := newOutbox()
+	cfg := s.config(topic, out.onDone)
+	cfg.Compression, cfg.Linger = "zstd", 5*time.Millisecond
+	p := s.producer(t, cfg)
+	counter, ok := p.(driver.WireCounter)
+	if !ok {
+		t.Log("the driver does not count the wire")
+		return
+	}
+	for range n {
+		p.Produce(&driver.Record{Value: bytes.Repeat([]byte("x"), size)})
+	}
+	flush(t, p)
+	// A client may count a batch a moment after its records came back.
+	awaitCount(t, func() bool { return counter.Wire().BatchRecords >= n })
+	w := counter.Wire()
+	switch {
+	case w.BatchRecords != n:
+		t.Errorf("%d records in batches, want %d", w.BatchRecords, n)
+	case w.Batches < 1 || w.Batches > n:
+		t.Errorf("%d batches of %d records", w.Batches, n)
+	case w.UncompressedBytes < n*size || w.UncompressedBytes > 2*n*size:
+		t.Errorf("%d bytes before compression, for %d bytes of values", w.UncompressedBytes, n*size)
+	case w.CompressedBytes < 1 || w.CompressedBytes > w.UncompressedBytes/2:
+		t.Errorf("compressed %d bytes to %d", w.UncompressedBytes, w.CompressedBytes)
+	case w.WrittenBytes < w.CompressedBytes || w.WrittenBytes > w.CompressedBytes+500*w.Batches+10_000:
+		t.Errorf("%d bytes written, for batches of %d bytes", w.WrittenBytes, w.CompressedBytes)
+	case w.ReadBytes < 1:
+		t.Errorf("%d bytes read", w.ReadBytes)
+	}
+}
+
+// awaitCount waits for a counter that nothing tells of.
+func awaitCount(t testing.TB, holds func() bool) {
+	t.Helper()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	news := make(chan struct{}, 1)
+	stop := make(chan struct{})
+	defer close(stop)
+	go func() {
+		for {
+			select {
+			case <-tick.C:
+				notify(news)
+			case <-stop:
+				return
+			}
+		}
+	}()
+	eventually(t, news, "a counter", holds)
+}

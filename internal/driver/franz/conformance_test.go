@@ -1,0 +1,95 @@
+package franz_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"kafka-bench/internal/driver/drivertest"
+	"kafka-bench/internal/driver/franz"
+)
+
+// TestConformanceFake runs the suite on a fake cluster of three brokers.
+func TestConformanceFake(t *testing.T) {
+	cluster := fake(t, kfake.NumBrokers(3), kfake.BrokerConfigs(map[string]string{
+		"group.consumer.heartbeat.interval.ms": "200",
+	}))
+	drivertest.Run(t, franz.New(), env(t, cluster.ListenAddrs()))
+}
+
+// fake starts a fake cluster that ends with the test.
+func fake(t testing.TB, options ...kfake.Opt) *kfake.Cluster {
+	t.Helper()
+	cluster, err := kfake.NewCluster(options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(cluster.Close)
+	return cluster
+}
+
+// env is what the suite needs of the cluster at brokers.
+func env(t testing.TB, brokers []string) drivertest.Env {
+	t.Helper()
+	client, err := kgo.NewClient(kgo.SeedBrokers(brokers...), kgo.DisableClientMetrics())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	admin := kadm.NewClient(client)
+	awaitGroups(t, admin)
+	return drivertest.Env{
+		Brokers:     brokers,
+		CreateTopic: func(t testing.TB, topic string, partitions int) { createTopic(t, admin, topic, partitions) },
+		DeleteTopic: func(t testing.TB, topic string) { deleteTopic(t, admin, topic) },
+		Protocols:   []string{"classic", "consumer"},
+	}
+}
+
+// awaitGroups waits until the cluster can coordinate groups: a real one creates
+// its topic for them when it is first asked, and members that come too early
+// wait for five seconds.
+func awaitGroups(t testing.TB, admin *kadm.Client) {
+	t.Helper()
+	for admin.FindGroupCoordinators(context.Background(), "any").Error() != nil {
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+func createTopic(t testing.TB, admin *kadm.Client, topic string, partitions int) {
+	t.Helper()
+	response, err := admin.CreateTopic(context.Background(), int32(partitions), -1, nil, topic)
+	if err != nil || response.Err != nil {
+		t.Fatal(err, response.Err)
+	}
+	for !led(t, admin, topic, partitions) {
+		time.Sleep(10 * time.Millisecond) // a real broker takes a moment to elect leaders
+	}
+}
+
+// led tells whether all partitions of a topic have a leader.
+func led(t testing.TB, admin *kadm.Client, topic string, partitions int) bool {
+	t.Helper()
+	topics, err := admin.ListTopics(context.Background(), topic)
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaders := 0
+	for _, partition := range topics[topic].Partitions {
+		if partition.Err == nil && partition.Leader >= 0 {
+			leaders++
+		}
+	}
+	return leaders == partitions
+}
+
+func deleteTopic(t testing.TB, admin *kadm.Client, topic string) {
+	t.Helper()
+	if _, err := admin.DeleteTopic(context.Background(), topic); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,210 @@
+package franz
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"kafka-bench/internal/driver"
+)
+
+// consumer is one group member.
+//
+// Left to itself, the client lets a rebalance happen at any moment, also between
+// taking records out of its buffer and returning them: the caller would be told
+// that a partition is revoked, commit, and only then be given the last records
+// that were fetched of it. So the consumer blocks rebalances from a poll that
+// returned records until the next poll begins (kgo.BlockRebalanceOnPoll). Both
+// callbacks therefore run while the caller is inside Poll or Close, or before
+// its first records, as they do in Kafka's own consumer: all that earlier polls
+// returned is known to the caller when OnRevoked asks for a last commit, and
+// nothing of a revoked partition arrives after it. The price is the same as in
+// Kafka's own, too: who does not poll within the rebalance timeout while the
+// group rebalances loses its place.
+type consumer struct {
+	client  *kgo.Client
+	topic   string
+	onError func(error)
+	watch   watch
+	wire    wire
+
+	settings []driver.Setting
+	chunks   []driver.Chunk // what Poll returns, reused
+	buffers  sync.Pool      // of *buffer
+	slabs    slabs
+	failed   error          // why the consumer is of no more use
+	closing  sync.Once
+}
+
+var (
+	_ driver.Consumer    = (*consumer)(nil)
+	_ driver.Pauser      = (*consumer)(nil)
+	_ driver.WireCounter = (*consumer)(nil)
+)
+
+// buffer is the memory of one chunk's records.
+type buffer struct {
+	records []driver.Received
+	free    func()
+}
+
+// NewConsumer opens a group member, which joins the group at once in the
+// background. It does not wait for a broker.
+func (f *franz) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error) {
+	options, err := consumerOptions(cfg)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.OnError == nil {
+		cfg.OnError = func(error) {}
+	}
+	c := &consumer{topic: cfg.Topic, onError: cfg.OnError}
+	c.watch.onError = cfg.OnError
+	c.watch.serverSide = cfg.Protocol == protocolConsumer
+	c.buffers.New = c.newBuffer
+	options = append(options, kgo.Dialer(c.wire.dialer(f.dial)), kgo.WithHooks(&c.wire, &c.watch))
+	if usePool { options = append(options, kgo.WithPools(&c.slabs)) }
+	c.client, err = kgo.NewClient(options...)
+	if err != nil {
+		return nil, fmt.Errorf("%w: consumer: %w", driver.ErrConfig, err)
+	}
+	c.settings = consumerSettings(c.client, c.watch.serverSide)
+	return c, nil
+}
+
+// Poll waits for records. The slice that it returns is good until the next Poll,
+// each chunk's records until its Free. It is meant for one goroutine.
+func (c *consumer) Poll(ctx context.Context) ([]driver.Chunk, error) {
+	c.client.AllowRebalance()
+	if c.failed == nil {
+		c.failed = c.watch.failure()
+	}
+	if c.failed != nil {
+		return nil, c.failed
+	}
+	fetches := c.client.PollFetches(ctx)
+	c.chunks = c.chunks[:0]
+	for i := range fetches {
+		for j := range fetches[i].Topics {
+			for k := range fetches[i].Topics[j].Partitions {
+				c.take(ctx, &fetches[i].Topics[j].Partitions[k])
+			}
+		}
+	}
+	if len(c.chunks) > 0 {
+		return c.chunks, nil // a failure that came with them is for the next poll
+	}
+	c.client.AllowRebalance()
+	return nil, c.failed
+}
+
+// take converts what was fetched of one partition, errors included.
+func (c *consumer) take(ctx context.Context, p *kgo.FetchPartition) {
+	if len(p.Records) > 0 {
+		c.chunks = append(c.chunks, c.chunk(p))
+	}
+	if p.Err == nil || ctx.Err() != nil && errors.Is(p.Err, ctx.Err()) {
+		return
+	}
+	if err := fmt.Errorf("fetch %s/%d: %w", c.topic, p.Partition, p.Err); c.watch.ends(p.Err) {
+		c.failed = errors.Join(c.failed, err)
+	} else {
+		c.onError(err)
+	}
+}
+
+func (c *consumer) chunk(p *kgo.FetchPartition) driver.Chunk {
+	b := c.buffers.Get().(*buffer)
+	for _, r := range p.Records {
+		b.records = append(b.records, driver.Received{Offset: r.Offset, Key: r.Key, Value: r.Value})
+	}
+	if usePool {
+	if recycle { for _, r := range p.Records { r.Recycle() } } else { c.slabs.giveBack(p.Records) }
+	}
+	return driver.Chunk{
+		Partition:     p.Partition,
+		HighWatermark: p.HighWatermark,
+		Records:       b.records,
+		Free:          b.free,
+	}
+}
+
+func (c *consumer) newBuffer() any {
+	b := &buffer{}
+	b.free = func() {
+		clear(b.records) // or the pool would hold on to the fetched bytes
+		b.records = b.records[:0]
+		c.buffers.Put(b)
+	}
+	return b
+}
+
+// Commit commits the offsets and waits for the broker's answer. It may be called
+// from any goroutine, also within OnRevoked, where it still counts. While the
+// group rebalances it waits for the rebalance.
+func (c *consumer) Commit(ctx context.Context, offsets map[int32]int64) error {
+	if len(offsets) == 0 {
+		return nil
+	}
+	next := make(map[int32]kgo.EpochOffset, len(offsets))
+	for partition, offset := range offsets {
+		next[partition] = kgo.EpochOffset{Epoch: -1, Offset: offset}
+	}
+	var failed error
+	c.client.CommitOffsetsSync(ctx, map[string]map[int32]kgo.EpochOffset{c.topic: next},
+		func(_ *kgo.Client, _ *kmsg.OffsetCommitRequest, response *kmsg.OffsetCommitResponse, err error) {
+			failed = commitError(response, err)
+		})
+	return failed
+}
+
+func commitError(response *kmsg.OffsetCommitResponse, err error) error {
+	if err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	var failed error
+	for _, topic := range response.Topics {
+		for _, partition := range topic.Partitions {
+			if err := kerr.ErrorForCode(partition.ErrorCode); err != nil {
+				failed = errors.Join(failed, fmt.Errorf("commit %s/%d: %w", topic.Topic, partition.Partition, err))
+			}
+		}
+	}
+	return failed
+}
+
+// Pause stops fetching partitions. Polls that begin after it return none of
+// their records. Unlike Kafka's own consumer, the client drops what it had
+// fetched ahead of them, and fetches it again after Resume: wire bytes count it
+// twice.
+func (c *consumer) Pause(partitions ...int32) {
+	if len(partitions) > 0 { // with none, the client would list those paused
+		c.client.PauseFetchPartitions(map[string][]int32{c.topic: partitions})
+	}
+}
+
+// Resume fetches partitions again. A fetch of the broker's other partitions that
+// is under way has to end first: where they have nothing new, that takes up to
+// the fetch's maximum wait.
+func (c *consumer) Resume(partitions ...int32) {
+	c.client.ResumeFetchPartitions(map[string][]int32{c.topic: partitions})
+}
+
+// Settings are the client's options by their names in package kgo.
+func (c *consumer) Settings() []driver.Setting { return c.settings }
+
+// Wire counts fetched batches when they are decoded, before they are polled.
+func (c *consumer) Wire() driver.Wire { return c.wire.counts() }
+
+// Close leaves the group, which calls OnRevoked for the partitions that the
+// member still has, and ends the client. It must not be called in a callback.
+func (c *consumer) Close() { c.closing.Do(c.client.CloseAllowingRebalance) }
+
+var usePool = os.Getenv("POOL") != ""
+var recycle = os.Getenv("POOL") == "2"

@@ -1,0 +1,111 @@
+package franz
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"kafka-bench/internal/driver"
+)
+
+// The two group protocols, as Kafka names them (consumer setting
+// "group.protocol").
+const (
+	protocolClassic  = "classic"
+	protocolConsumer = "consumer" // KIP-848
+)
+
+// consumerOptions translates cfg into options of the client.
+func consumerOptions(cfg driver.ConsumerConfig) ([]kgo.Opt, error) {
+	if err := checkConsumer(cfg); err != nil {
+		return nil, err
+	}
+	earliest := kgo.NewOffset().AtStart()
+	options := []kgo.Opt{
+		kgo.SeedBrokers(cfg.Brokers...),
+		kgo.DisableClientMetrics(),
+		kgo.ConsumerGroup(cfg.Group),
+		kgo.ConsumeTopics(cfg.Topic),
+		kgo.ConsumeStartOffset(earliest),
+		kgo.ConsumeResetOffset(earliest),
+		kgo.DisableAutoCommit(),
+		kgo.BlockRebalanceOnPoll(),
+		kgo.KeepRetryableFetchErrors(), // for OnError
+		kgo.OnPartitionsAssigned(onAssigned(cfg)),
+		kgo.OnPartitionsRevoked(onRevoked(cfg, false)),
+		kgo.OnPartitionsLost(onRevoked(cfg, true)),
+	}
+	if cfg.Protocol == protocolConsumer {
+		options = append(options, kgo.ServerSideBalancer())
+	}
+	if cfg.ClientID != "" {
+		options = append(options, kgo.ClientID(cfg.ClientID))
+	}
+	if cfg.SessionTimeout > 0 {
+		options = append(options, kgo.SessionTimeout(cfg.SessionTimeout))
+	}
+	return append(options, fetchOptions(cfg)...), nil
+}
+
+func fetchOptions(cfg driver.ConsumerConfig) []kgo.Opt {
+	var options []kgo.Opt
+	if cfg.FetchMinBytes > 0 {
+		options = append(options, kgo.FetchMinBytes(cfg.FetchMinBytes))
+	}
+	if cfg.FetchMaxBytes > 0 {
+		options = append(options, kgo.FetchMaxBytes(cfg.FetchMaxBytes))
+	}
+	if cfg.FetchMaxPartitionBytes > 0 {
+		options = append(options, kgo.FetchMaxPartitionBytes(cfg.FetchMaxPartitionBytes))
+	}
+	if cfg.FetchMaxWait > 0 {
+		options = append(options, kgo.FetchMaxWait(cfg.FetchMaxWait))
+	}
+	return options
+}
+
+func checkConsumer(cfg driver.ConsumerConfig) error {
+	switch {
+	case len(cfg.Brokers) == 0:
+		return fmt.Errorf("%w: consumer: no brokers", driver.ErrConfig)
+	case cfg.Topic == "":
+		return fmt.Errorf("%w: consumer: no topic", driver.ErrConfig)
+	case cfg.Group == "":
+		return fmt.Errorf("%w: consumer: no group", driver.ErrConfig)
+	case cfg.Protocol != protocolClassic && cfg.Protocol != protocolConsumer:
+		return fmt.Errorf("%w: consumer: group protocol %q is not known; it is %s or %s",
+			driver.ErrConfig, cfg.Protocol, protocolClassic, protocolConsumer)
+	case cfg.Protocol == protocolConsumer && cfg.SessionTimeout != 0:
+		return fmt.Errorf("%w: consumer: with group protocol consumer the broker sets the session timeout (group.consumer.session.timeout.ms), got %v",
+			driver.ErrConfig, cfg.SessionTimeout)
+	case cfg.SessionTimeout < 0 || cfg.FetchMaxWait < 0:
+		return fmt.Errorf("%w: consumer: a negative session timeout or fetch wait", driver.ErrConfig)
+	case cfg.FetchMinBytes < 0 || cfg.FetchMaxBytes < 0 || cfg.FetchMaxPartitionBytes < 0:
+		return fmt.Errorf("%w: consumer: a negative fetch size", driver.ErrConfig)
+	}
+	return nil
+}
+
+// partitionsFunc is how the client tells of a rebalance.
+type partitionsFunc = func(context.Context, *kgo.Client, map[string][]int32)
+
+// onAssigned passes on every assignment, an empty one too: that is how a member
+// of a group with more members than partitions learns that it has joined.
+func onAssigned(cfg driver.ConsumerConfig) partitionsFunc {
+	return func(_ context.Context, _ *kgo.Client, assigned map[string][]int32) {
+		if cfg.OnAssigned != nil {
+			cfg.OnAssigned(assigned[cfg.Topic])
+		}
+	}
+}
+
+// onRevoked passes on what is revoked or lost, if anything: the client calls at
+// the end of every session.
+func onRevoked(cfg driver.ConsumerConfig, lost bool) partitionsFunc {
+	return func(_ context.Context, _ *kgo.Client, revoked map[string][]int32) {
+		if partitions := revoked[cfg.Topic]; len(partitions) > 0 && cfg.OnRevoked != nil {
+			cfg.OnRevoked(partitions, lost)
+		}
+	}
+}

@@ -1,0 +1,155 @@
+package latency
+
+import "sync"
+
+// Collector gathers what all recorders of a run have recorded, once an interval.
+// It may be used from several goroutines; but see Collect.
+//
+// It holds the sums of the interval and of the run, two histograms for each
+// metric and book that was ever recorded, and one set of spares: full
+// histograms are swapped for the spares recorder by recorder, and once added up
+// and cleared they are the spares for the next.
+type Collector struct {
+	mu        sync.Mutex
+	recorders []*Recorder
+	interval  sums
+	run       sums
+	both      *Histogram // scratch: an interval's two books together
+	spares    []*Histogram
+}
+
+// sums has a histogram for each book and metric, nil until it is needed.
+type sums [numBooks][NumMetrics]*Histogram
+
+// Interval is what was recorded between two calls of Collect.
+type Interval struct {
+	sums      sums
+	summaries [NumMetrics]Summary
+}
+
+// Histogram returns what was recorded of a metric in one book; nil if nothing
+// was. It is valid until the next Collect.
+func (i Interval) Histogram(measured bool, m Metric) *Histogram {
+	return i.sums[bookOf(measured)][m]
+}
+
+// Summary describes what was recorded of a metric in both books together.
+func (i Interval) Summary(m Metric) Summary { return i.summaries[m] }
+
+// Add makes the Collector gather from r too, from the next Collect on.
+func (c *Collector) Add(r *Recorder) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.recorders = append(c.recorders, r)
+}
+
+// Collect takes what all recorders hold, leaving them empty, adds it to the
+// run's totals and returns it. What one batch recorded under one hold of the
+// lock is in one interval. The interval's histograms are used again by the next
+// Collect; its summaries are not.
+func (c *Collector) Collect() Interval {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.interval.reset()
+	for _, r := range c.recorders {
+		c.drain(r)
+	}
+	var result Interval
+	for m := range NumMetrics {
+		for book := range numBooks {
+			h := c.interval[book][m]
+			if h == nil || h.count == 0 {
+				continue
+			}
+			c.run.at(book, m).Merge(h)
+			result.sums[book][m] = h
+		}
+		result.summaries[m] = c.summarise(result.sums[bookWarmup][m], result.sums[bookMeasured][m])
+	}
+	return result
+}
+
+// drain adds what r holds to the interval.
+func (c *Collector) drain(r *Recorder) {
+	for len(c.spares) < numBooks*r.metrics {
+		c.spares = append(c.spares, NewHistogram())
+	}
+	full := c.swap(r)
+	for book := range numBooks {
+		for m := range NumMetrics {
+			if h := full[book][m]; h != nil {
+				c.interval.at(book, m).Merge(h)
+				h.Reset()
+				c.spares = append(c.spares, h)
+			}
+		}
+	}
+}
+
+// swap takes the histograms that hold something from r, and gives it spares.
+func (c *Collector) swap(r *Recorder) (full sums) {
+	r.Lock()
+	defer r.Unlock()
+	for book := range numBooks {
+		for m, h := range r.active[book] {
+			switch {
+			case h == nil:
+			case h.count > 0:
+				last := len(c.spares) - 1
+				full[book][m], r.active[book][m] = h, c.spares[last]
+				c.spares = c.spares[:last]
+			case book == bookWarmup:
+				// The warm-up is over for this worker and does not come back.
+				r.active[book][m] = nil
+			}
+		}
+	}
+	return full
+}
+
+// summarise describes two histograms together; either may be nil.
+func (c *Collector) summarise(a, b *Histogram) Summary {
+	switch {
+	case a == nil && b == nil:
+		return Summary{}
+	case a == nil:
+		return b.Summary()
+	case b == nil:
+		return a.Summary()
+	}
+	if c.both == nil {
+		c.both = NewHistogram()
+	}
+	c.both.Reset()
+	c.both.Merge(a)
+	c.both.Merge(b)
+	return c.both.Summary()
+}
+
+// Totals describes all that was collected of a metric in one book so far.
+func (c *Collector) Totals(measured bool, m Metric) Distribution {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	h := c.run[bookOf(measured)][m]
+	if h == nil {
+		return Distribution{}
+	}
+	return h.Distribution()
+}
+
+func (s *sums) at(book, m int) *Histogram {
+	if s[book][m] == nil {
+		s[book][m] = NewHistogram()
+	}
+	return s[book][m]
+}
+
+func (s *sums) reset() {
+	for book := range s {
+		for _, h := range s[book] {
+			if h != nil {
+				h.Reset()
+			}
+		}
+	}
+}

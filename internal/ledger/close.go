@@ -1,0 +1,135 @@
+package ledger
+
+import "fmt"
+
+// Close lays the two sides beside each other and says what became of every
+// record. It takes the locks of all senders and receivers, changes nothing and
+// may be called again; but it tells the truth about lost and pending only when
+// the consumers have stopped.
+//
+// position returns the offset of the next record that the consumers would read
+// from a partition, or -1 where it is not known. An acked record that did not
+// arrive is lost if the consumers passed it: a later sequence of its lane
+// arrived, or the position is above the highest acked offset of its lane. Without
+// offsets (acks 0), or without a receiver, the end of a lane is therefore never
+// lost but pending.
+func Close(senders []*Sender, receivers []*Receiver, position func(partition int32) int64) Books {
+	c := closing{senders: senders, receivers: map[int32]*Receiver{}, positions: map[int32]int64{}}
+	for _, r := range receivers {
+		c.receivers[r.partition] = r
+		c.positions[r.partition] = position(r.partition)
+	}
+	for _, s := range senders {
+		s.Lock()
+		defer s.Unlock()
+	}
+	for _, r := range receivers {
+		r.Lock()
+		defer r.Unlock()
+	}
+	return c.close()
+}
+
+// closing is one call of Close.
+type closing struct {
+	senders   []*Sender
+	receivers map[int32]*Receiver
+	positions map[int32]int64
+	books     [numBooks]Book
+
+	// Why the books are approximate.
+	gapsClosed, fatesForgotten, inFlight int64
+}
+
+func (c *closing) close() Books {
+	partitions := int32(0)
+	for _, s := range c.senders {
+		partitions = max(partitions, int32(len(s.lanes)))
+	}
+	for _, r := range c.receivers {
+		partitions = max(partitions, r.partition+1)
+		for book := range c.books {
+			c.books[book].addReceived(&r.books[book])
+		}
+	}
+	for partition := range partitions {
+		c.closePartition(partition)
+	}
+	reasons := c.reasons()
+	return Books{
+		Warmup:      c.books[bookWarmup],
+		Measured:    c.books[bookMeasured],
+		Approximate: len(reasons) > 0,
+		Reasons:     reasons,
+	}
+}
+
+// closePartition settles all lanes to a partition, and the corrupt records that
+// came out of it.
+func (c *closing) closePartition(partition int32) {
+	var tallies [numBooks]tally
+	for _, s := range c.senders {
+		if int(partition) < len(s.lanes) {
+			c.closeLane(s, partition, &tallies)
+		}
+	}
+	if r := c.receivers[partition]; r != nil {
+		c.placeCorrupt(r, &tallies)
+	}
+	for book := range tallies {
+		c.books[book].add(&tallies[book])
+	}
+}
+
+// closeLane adds one lane to its books and to the tallies of its partition.
+func (c *closing) closeLane(s *Sender, partition int32, tallies *[numBooks]tally) {
+	sent, arrived, passed := &s.lanes[partition], &receiverLane{}, false
+	if r := c.receivers[partition]; r != nil && s.producer < len(r.lanes) {
+		arrived = &r.lanes[s.producer]
+		passed = sent.lastOffset >= 0 && sent.lastOffset < c.positions[partition]
+	}
+	lane := newLaneClosing(s.producer, partition, sent, arrived, passed)
+	for book := range tallies {
+		c.books[book].addSent(sent, book)
+		t := lane.settle(book)
+		tallies[book].merge(&t)
+		c.gapsClosed += lane.closed(book)
+		c.inFlight += max(sent.inFlight(book), 0)
+	}
+	c.fatesForgotten += sent.failed.forgotten() + sent.unknown.forgotten()
+}
+
+// placeCorrupt lets corrupt records take the places of missing ones: in their
+// own book first, and what is left in the other, because the book of a corrupt
+// record is a guess.
+func (c *closing) placeCorrupt(r *Receiver, tallies *[numBooks]tally) {
+	var left [numBooks]int64
+	for book := range tallies {
+		left[book] = tallies[book].takePending(tallies[book].takeLost(r.books[book].corrupt))
+	}
+	for book := range tallies {
+		other := numBooks - 1 - book
+		unplaced := tallies[other].takePending(tallies[other].takeLost(left[book]))
+		c.books[book].CorruptUnplaced += unplaced
+		c.books[book].Corrupt -= left[book] - unplaced
+		c.books[other].Corrupt += left[book] - unplaced
+	}
+}
+
+// reasons says why the books are approximate; nothing when they are exact.
+func (c *closing) reasons() []string {
+	var reasons []string
+	if c.gapsClosed > 0 {
+		reasons = append(reasons, fmt.Sprintf("%d missing records were closed because a lane had more than %d gaps: "+
+			"they count as not delivered even if they came later", c.gapsClosed, maxSpans))
+	}
+	if c.fatesForgotten > 0 {
+		reasons = append(reasons, fmt.Sprintf("which %d of the failed and unknown records are is forgotten because a lane had more than %d runs of them: "+
+			"they count as not delivered as long as enough records are missing", c.fatesForgotten, maxSpans))
+	}
+	if c.inFlight > 0 {
+		reasons = append(reasons, fmt.Sprintf("%d records were never settled: "+
+			"they count as not delivered as long as enough records are missing", c.inFlight))
+	}
+	return reasons
+}

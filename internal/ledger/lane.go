@@ -1,0 +1,86 @@
+package ledger
+
+// laneClosing lays the two sides of one lane beside each other.
+//
+// Above the floor both sides know each sequence by number, and what became of it
+// is a matter of sets. Below, one side has closed spans and only knows how many
+// sequences they had; there the failed and unknown are taken for missing as long
+// as enough are missing, which is right of all that failed.
+type laneClosing struct {
+	producer  int
+	partition int32
+	sent      *senderLane
+	arrived   *receiverLane
+
+	floor   uint64
+	skipped []span // did not arrive, and the consumers passed them
+	ahead   []span // did not arrive yet
+	unacked []span // failed or unknown
+}
+
+// newLaneClosing prepares a lane. The consumers have passed all of it if passed
+// is set, and otherwise what is below the highest sequence that arrived.
+func newLaneClosing(producer int, partition int32, sent *senderLane, arrived *receiverLane, passed bool) *laneClosing {
+	l := &laneClosing{
+		producer: producer, partition: partition, sent: sent, arrived: arrived,
+		floor:   max(arrived.missing.floor, sent.failed.which.floor, sent.unknown.which.floor),
+		skipped: arrived.missing.live(),
+		unacked: union(sent.failed.which.live(), sent.unknown.which.live()),
+	}
+	if arrived.next < sent.next {
+		l.ahead = []span{{arrived.next, sent.next - 1}}
+	}
+	if passed {
+		l.skipped, l.ahead = union(l.skipped, l.ahead), nil
+	}
+	return l
+}
+
+// settle returns what did not arrive as it should of one book.
+func (l *laneClosing) settle(book int) tally {
+	lo, hi := l.sent.sequences(book)
+	t := l.byNumber(max(lo, l.floor), max(hi, l.floor))
+	below := l.byCount(book, min(lo, l.floor), min(hi, l.floor))
+	t.merge(&below)
+	// What is still in flight is rather ahead than skipped.
+	inFlight := max(l.sent.inFlight(book), 0)
+	t.unackedDelivered += t.takeLost(t.takePending(inFlight))
+	return t
+}
+
+// byNumber settles the sequences [lo, hi), which are above the floor.
+func (l *laneClosing) byNumber(lo, hi uint64) tally {
+	skipped, ahead, unacked := clip(l.skipped, lo, hi), clip(l.ahead, lo, hi), clip(l.unacked, lo, hi)
+	lost, pending := subtract(skipped, unacked), subtract(ahead, unacked)
+	t := tally{lost: count(lost), pending: count(pending)}
+	unackedMissing := count(skipped) + count(ahead) - t.lost - t.pending
+	t.unackedDelivered = count(unacked) - unackedMissing
+	for _, sp := range lost {
+		t.ranges = append(t.ranges, LostRange{l.producer, l.partition, sp.from, sp.to})
+	}
+	return t
+}
+
+// byCount settles the sequences [lo, hi) of a book, which are below the floor.
+func (l *laneClosing) byCount(book int, lo, hi uint64) tally {
+	t := tally{
+		lost:    l.closed(book) + count(clip(l.skipped, lo, hi)),
+		pending: count(clip(l.ahead, lo, hi)),
+	}
+	from, to := l.sent.sequences(book)
+	known := count(clip(l.unacked, max(from, l.floor), to))
+	unacked := l.sent.failed.records[book] + l.sent.unknown.records[book] - known
+	t.unackedDelivered = t.takePending(t.takeLost(unacked))
+	return t
+}
+
+// closed returns how many missing sequences of a book the receiver has closed.
+// The sender knows where in a straddling gap the measured book begins.
+func (l *laneClosing) closed(book int) int64 {
+	n := l.arrived.closed[book]
+	if l.arrived.straddles {
+		lo, hi := l.sent.sequences(book)
+		n += count(clip([]span{l.arrived.straddle}, lo, hi))
+	}
+	return n
+}

@@ -1,0 +1,117 @@
+package ledger
+
+import "sync"
+
+// Sender is the sending side of one producer's lanes. One goroutine at a time
+// may use it: its owner's, or with the lock that it carries for that purpose,
+// also those that acknowledge and those that read. No method takes the lock.
+type Sender struct {
+	sync.Mutex
+	producer int
+	lanes    []senderLane
+}
+
+// senderLane is one lane as its producer knows it. It fills whole cache lines, so
+// that the lanes of two producers never share one.
+type senderLane struct {
+	next         uint64 // the sequence to assign next
+	measuredFrom uint64 // the first sequence of the measured book
+	lastOffset   int64  // the highest acked offset; -1 when none is known
+	acked        [numBooks]int64
+	failed       fate
+	unknown      fate
+	_            [24]byte
+}
+
+// fate is the records of a lane that were not acked: how many, and which, as far
+// as the bound allows.
+type fate struct {
+	records [numBooks]int64
+	which   spans
+}
+
+// NewSender returns the sending side of a producer, numbered from zero, with a
+// lane for each of so many partitions.
+func NewSender(producer, partitions int) *Sender {
+	return newSender(producer, partitions, maxSpans)
+}
+
+func newSender(producer, partitions, limit int) *Sender {
+	s := &Sender{producer: producer, lanes: make([]senderLane, partitions)}
+	for i := range s.lanes {
+		lane := &s.lanes[i]
+		lane.measuredFrom, lane.lastOffset = never, -1
+		lane.failed.which.limit, lane.unknown.which.limit = limit, limit
+	}
+	return s
+}
+
+// Next assigns the next sequence of the lane to partition, which must be one of
+// the sender's. Once a record of a lane was measured, all later ones are.
+func (s *Sender) Next(partition int32, measured bool) (seq uint64) {
+	lane := &s.lanes[partition]
+	seq = lane.next
+	lane.next++
+	if measured && seq < lane.measuredFrom {
+		lane.measuredFrom = seq
+	}
+	return seq
+}
+
+// Acked settles a sequence that the broker acknowledged at an offset, or at -1
+// where the client does not know it. Of Acked, Failed and Unknown, one is called
+// for each sequence, once.
+func (s *Sender) Acked(partition int32, seq uint64, offset int64) {
+	lane := &s.lanes[partition]
+	lane.acked[lane.book(seq)]++
+	lane.lastOffset = max(lane.lastOffset, offset)
+}
+
+// Failed settles a sequence that is certainly not in the log.
+func (s *Sender) Failed(partition int32, seq uint64) {
+	lane := &s.lanes[partition]
+	lane.failed.records[lane.book(seq)]++
+	lane.failed.which.add(seq)
+}
+
+// Unknown settles a sequence that may or may not be in the log.
+func (s *Sender) Unknown(partition int32, seq uint64) {
+	lane := &s.lanes[partition]
+	lane.unknown.records[lane.book(seq)]++
+	lane.unknown.which.add(seq)
+}
+
+// AckedIn returns how many records of the producer were acked in partition, in
+// both books.
+func (s *Sender) AckedIn(partition int32) int64 {
+	acked := &s.lanes[partition].acked
+	return acked[bookWarmup] + acked[bookMeasured]
+}
+
+func (l *senderLane) book(seq uint64) int { return bookOf(seq >= l.measuredFrom) }
+
+// sequences returns the sequences of a book, the end exclusive.
+func (l *senderLane) sequences(book int) (from, to uint64) {
+	boundary := min(l.measuredFrom, l.next)
+	if book == bookWarmup {
+		return 0, boundary
+	}
+	return boundary, l.next
+}
+
+// admitted returns how many sequences of a book were assigned.
+func (l *senderLane) admitted(book int) int64 {
+	from, to := l.sequences(book)
+	return int64(to - from)
+}
+
+// inFlight returns how many of them are not settled; below zero when some were
+// settled twice.
+func (l *senderLane) inFlight(book int) int64 {
+	return l.admitted(book) - l.acked[book] - l.failed.records[book] - l.unknown.records[book]
+}
+
+// forgotten returns how many of the records are known by count alone.
+func (f *fate) forgotten() int64 {
+	return f.records[bookWarmup] + f.records[bookMeasured] - count(f.which.live())
+}

@@ -1,0 +1,164 @@
+package ledger
+
+import (
+	"cmp"
+	"slices"
+)
+
+// span is a run of sequences, both ends included.
+type span struct{ from, to uint64 }
+
+func (s span) len() uint64 { return s.to - s.from + 1 }
+
+// spans is a set of sequences, kept as ascending spans of which no two touch. It
+// is bounded: when one span too many comes, the lowest is closed, that is, its
+// sequences are forgotten, and the floor rises above it. Below the floor the set
+// knows nothing any more.
+type spans struct {
+	list  []span // list[head:] is the set; what is before was closed
+	head  int
+	limit int
+	floor uint64
+}
+
+// live returns the spans of the set, ascending. It is valid until the next change.
+func (s *spans) live() []span { return s.list[s.head:] }
+
+// find returns the index in list of the first span that ends at seq or above.
+func (s *spans) find(seq uint64) int {
+	i, _ := slices.BinarySearchFunc(s.live(), seq, func(sp span, seq uint64) int {
+		if sp.to < seq {
+			return -1
+		}
+		return 1
+	})
+	return s.head + i
+}
+
+// append adds a span that lies above all others and does not touch them, and
+// returns what had to be closed for it.
+func (s *spans) append(added span) (closed span, full bool) {
+	s.list = append(s.list, added)
+	return s.bound()
+}
+
+// add adds one sequence, unless it is below the floor.
+func (s *spans) add(seq uint64) {
+	if seq < s.floor {
+		return
+	}
+	i := s.find(seq)
+	joinsRight := i < len(s.list) && s.list[i].from <= seq+1
+	joinsLeft := i > s.head && s.list[i-1].to+1 == seq
+	switch {
+	case joinsRight && s.list[i].from <= seq: // it is in the set
+	case joinsRight && joinsLeft:
+		s.list[i-1].to = s.list[i].to
+		s.list = slices.Delete(s.list, i, i+1)
+	case joinsRight:
+		s.list[i].from = seq
+	case joinsLeft:
+		s.list[i-1].to = seq
+	default:
+		s.list = slices.Insert(s.list, i, span{seq, seq})
+		s.bound()
+	}
+}
+
+// remove takes one sequence out of the set and says whether it was there. Where
+// that splits a span, one may have to be closed.
+func (s *spans) remove(seq uint64) (closed span, full, found bool) {
+	i := s.find(seq)
+	if i == len(s.list) || s.list[i].from > seq {
+		return span{}, false, false
+	}
+	switch sp := &s.list[i]; {
+	case sp.from == sp.to:
+		s.list = slices.Delete(s.list, i, i+1)
+	case sp.from == seq:
+		sp.from++
+	case sp.to == seq:
+		sp.to--
+	default:
+		right := span{seq + 1, sp.to}
+		sp.to = seq - 1
+		s.list = slices.Insert(s.list, i+1, right)
+		closed, full = s.bound()
+	}
+	return closed, full, true
+}
+
+// bound closes the lowest span if there is one too many. The list moves down
+// only when a quarter of it is closed, so that a long row of gaps costs each of
+// them a few nanoseconds and not the moving of thousands.
+func (s *spans) bound() (closed span, full bool) {
+	if len(s.live()) <= s.limit {
+		return span{}, false
+	}
+	closed = s.list[s.head]
+	s.floor = closed.to + 1
+	s.head++
+	if s.head > s.limit/4 {
+		s.list = slices.Delete(s.list, 0, s.head)
+		s.head = 0
+	}
+	return closed, true
+}
+
+// clip returns the part of an ascending list that is in [lo, hi).
+func clip(list []span, lo, hi uint64) []span {
+	var part []span
+	for _, sp := range list {
+		if sp.to >= lo && sp.from < hi {
+			part = append(part, span{max(sp.from, lo), min(sp.to, hi-1)})
+		}
+	}
+	return part
+}
+
+// count returns how many sequences an ascending list has.
+func count(list []span) int64 {
+	var n uint64
+	for _, sp := range list {
+		n += sp.len()
+	}
+	return int64(n)
+}
+
+// union returns the sequences that are in either of two ascending lists.
+func union(a, b []span) []span {
+	all := slices.Concat(a, b)
+	slices.SortFunc(all, func(x, y span) int { return cmp.Compare(x.from, y.from) })
+	merged := all[:0]
+	for _, sp := range all {
+		if last := len(merged) - 1; last >= 0 && sp.from <= merged[last].to+1 {
+			merged[last].to = max(merged[last].to, sp.to)
+			continue
+		}
+		merged = append(merged, sp)
+	}
+	return merged
+}
+
+// subtract returns the sequences of ascending list a that are not in b.
+func subtract(a, b []span) []span {
+	var rest []span
+	for _, sp := range a {
+		for len(b) > 0 && b[0].to < sp.from {
+			b = b[1:]
+		}
+		for i := 0; i < len(b) && b[i].from <= sp.to; i++ {
+			if b[i].from > sp.from {
+				rest = append(rest, span{sp.from, b[i].from - 1})
+			}
+			sp.from = b[i].to + 1
+			if sp.from > sp.to {
+				break
+			}
+		}
+		if sp.from <= sp.to {
+			rest = append(rest, sp)
+		}
+	}
+	return rest
+}

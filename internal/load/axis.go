@@ -1,0 +1,59 @@
+package load
+
+import (
+	"math"
+	"sync/atomic"
+	"time"
+)
+
+// Axis is the run's one clock and time axis: monotonic nanoseconds since the
+// start of the measured window, negative before it. Every stamp of a run is read
+// from one Axis, so that any two can be subtracted. The consumers are opened
+// before anybody knows when the window will start, so the zero is set later;
+// until then every time lies long before it.
+type Axis struct {
+	epoch time.Time    // carries Go's monotonic reading
+	zero  atomic.Int64 // of the axis, in nanoseconds since the epoch
+	end   atomic.Int64 // of the measured window, on the axis
+}
+
+// NewAxis returns an axis whose zero is not set yet.
+func NewAxis() *Axis {
+	a := &Axis{epoch: time.Now()}
+	a.zero.Store(math.MaxInt64 / 2)
+	a.end.Store(math.MaxInt64 / 2)
+	return a
+}
+
+// Set puts the measured window at a time from now, for a length.
+func (a *Axis) Set(from, length time.Duration) {
+	a.end.Store(int64(length))
+	a.zero.Store(int64(time.Since(a.epoch) + from))
+}
+
+// EndAt moves the end of the measured window to an earlier time.
+func (a *Axis) EndAt(ns int64) {
+	if ns < a.end.Load() {
+		a.end.Store(ns)
+	}
+}
+
+// Now is the present time.
+func (a *Axis) Now() int64 { return int64(time.Since(a.epoch)) - a.zero.Load() }
+
+// End is the end of the measured window: no record due at or after it is
+// offered.
+func (a *Axis) End() int64 { return a.end.Load() }
+
+// InWindow tells whether a time lies in the measured window.
+func (a *Axis) InWindow(ns int64) bool { return ns >= 0 && ns < a.end.Load() }
+
+// overlap is how much of [from, to) lies in the measured window.
+func (a *Axis) overlap(from, to int64) int64 {
+	return max(0, min(to, a.end.Load())-max(from, 0))
+}
+
+// Wall is the wall-clock time of a point on the axis.
+func (a *Axis) Wall(ns int64) time.Time {
+	return a.epoch.Add(time.Duration(a.zero.Load() + ns)).UTC()
+}

@@ -1,0 +1,276 @@
+package load
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"kafka-bench/internal/driver"
+	"kafka-bench/internal/latency"
+	"kafka-bench/internal/ledger"
+)
+
+// GroupConfig says what a group of consumers is.
+type GroupConfig struct {
+	Driver driver.Driver
+	// Client is what each member is opened with; the group sets the callbacks
+	// and appends the member's number to the client ID.
+	Client      driver.ConsumerConfig
+	Members     int
+	Producers   int // on the sending side
+	Partitions  int
+	From        []int64 // the offset where each partition starts; nil is zero
+	ByPartition bool    // one worker for each partition; otherwise one for each member
+	Plan        Plan
+	CommitEvery time.Duration // 0: after each batch
+	Seed        uint64
+
+	Axis       *Axis
+	Stamped    bool
+	ClosedLoop bool
+	Run        uint32
+
+	// OnEvent is told of rebalances and errors; it may be called from several
+	// goroutines.
+	OnEvent func(kind, what, reason string)
+}
+
+// Group is a consumer group of real members with the application behind them.
+type Group struct {
+	axis        *Axis
+	partitions  []*partition
+	members     []*member
+	workers     []*worker
+	commitEvery time.Duration
+	stamped     bool
+	event       func(kind, what, reason string)
+
+	stopping atomic.Bool
+	change   chan struct{} // filled when an assignment changed
+	cancel   context.CancelFunc
+	running  sync.WaitGroup
+
+	mu     sync.Mutex
+	failed error // the first error that ended a member
+}
+
+// StartGroup opens the members and lets them poll. On an error nothing is left
+// running.
+func StartGroup(cfg GroupConfig) (*Group, error) {
+	g := &Group{
+		axis: cfg.Axis, commitEvery: cfg.CommitEvery, stamped: cfg.Stamped,
+		event: cfg.OnEvent, change: make(chan struct{}, 1),
+	}
+	for id := range cfg.Partitions {
+		p := &partition{id: int32(id), receiver: ledger.NewReceiver(int32(id), cfg.Producers)}
+		if cfg.From != nil {
+			p.next = cfg.From[id]
+		}
+		if cfg.ByPartition {
+			p.worker = g.newWorker(cfg)
+		}
+		g.partitions = append(g.partitions, p)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	g.cancel = cancel
+	for id := range cfg.Members {
+		if err := g.open(ctx, cfg, id); err != nil {
+			g.Stop()
+			return nil, err
+		}
+	}
+	return g, nil
+}
+
+func (g *Group) newWorker(cfg GroupConfig) *worker {
+	w := &worker{
+		axis: cfg.Axis, plan: cfg.Plan, idle: cfg.Plan.None(), stamped: cfg.Stamped,
+		open: !cfg.ClosedLoop, run: cfg.Run,
+		rng:      rand.New(rand.NewPCG(cfg.Seed, uint64(len(g.workers)))),
+		recorder: latency.NewRecorder(latency.E2EServiceTime, latency.E2EResponseTime, latency.ProcessedResponseTime),
+	}
+	g.workers = append(g.workers, w)
+	return w
+}
+
+// open opens one member and starts its goroutines.
+func (g *Group) open(ctx context.Context, cfg GroupConfig, id int) error {
+	m := &member{
+		id: id, group: g, owned: make(map[int32]*assignment),
+		recorder: latency.NewRecorder(latency.PollTime),
+	}
+	if !cfg.ByPartition {
+		m.worker = g.newWorker(cfg)
+	}
+	client := cfg.Client
+	client.ClientID = fmt.Sprintf("%s-consumer-%d", client.ClientID, id)
+	client.OnAssigned, client.OnRevoked = m.onAssigned, m.onRevoked
+	client.OnError = func(err error) { g.event("error", fmt.Sprintf("consumer %d", id), err.Error()) }
+	if err := m.open(cfg.Driver, client); err != nil {
+		return err
+	}
+	g.members = append(g.members, m)
+	g.running.Go(func() {
+		if err := m.poll(ctx); err != nil {
+			g.fail(err)
+		}
+	})
+	if g.commitEvery > 0 {
+		g.running.Go(func() { m.commitLoop(ctx) })
+	}
+	return nil
+}
+
+func (g *Group) fail(err error) {
+	g.mu.Lock()
+	if g.failed == nil {
+		g.failed = err
+	}
+	g.mu.Unlock()
+	g.event("error", "a consumer ended", err.Error())
+	g.changed()
+}
+
+// Err is the error that ended a member before its time, if any.
+func (g *Group) Err() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.failed
+}
+
+func (g *Group) changed() {
+	select {
+	case g.change <- struct{}{}:
+	default:
+	}
+}
+
+// AwaitReady waits until every partition is assigned and every member that can
+// have one has one.
+func (g *Group) AwaitReady(ctx context.Context) error {
+	for {
+		if err := g.Err(); err != nil {
+			return err
+		}
+		owned, idle := g.assigned()
+		if owned == len(g.partitions) && idle <= max(0, len(g.members)-len(g.partitions)) {
+			return nil
+		}
+		select {
+		case <-g.change:
+		case <-time.After(100 * time.Millisecond): // a revocation does not fill the channel
+		case <-ctx.Done():
+			return fmt.Errorf("the consumers are not ready: %d of %d partitions are assigned and %d of %d consumers have none: %w",
+				owned, len(g.partitions), idle, len(g.members), ctx.Err())
+		}
+	}
+}
+
+// assigned counts the partitions that have an owner and the members that have
+// no partition.
+func (g *Group) assigned() (partitions, idle int) {
+	for _, m := range g.members {
+		n := int(m.size.Load())
+		partitions += n
+		if n == 0 {
+			idle++
+		}
+	}
+	return partitions, idle
+}
+
+// Stop ends the members after the work at hand: a last commit is made, the group
+// is left, and every goroutine has ended when it returns.
+func (g *Group) Stop() {
+	if g.stopping.Swap(true) {
+		return
+	}
+	g.cancel()
+	for _, m := range g.members {
+		m.mu.Lock()
+		for _, a := range m.owned {
+			a.end()
+		}
+		m.commit(context.Background())
+		m.mu.Unlock()
+	}
+	g.running.Wait()
+	var closing sync.WaitGroup
+	for _, m := range g.members {
+		closing.Go(m.client.Close)
+	}
+	closing.Wait()
+}
+
+// Reached is how far the group has come in each partition.
+func (g *Group) Reached() []Reached {
+	reached := make([]Reached, len(g.partitions))
+	for i, p := range g.partitions {
+		reached[i] = p.reached(g.stamped)
+	}
+	return reached
+}
+
+// Receivers are the receiving side of the books, by partition.
+func (g *Group) Receivers() []*ledger.Receiver {
+	receivers := make([]*ledger.Receiver, len(g.partitions))
+	for i, p := range g.partitions {
+		receivers[i] = p.receiver
+	}
+	return receivers
+}
+
+// Recorders are all histograms of the group.
+func (g *Group) Recorders() []*latency.Recorder {
+	var all []*latency.Recorder
+	for _, w := range g.workers {
+		all = append(all, w.recorder)
+	}
+	for _, m := range g.members {
+		all = append(all, m.recorder)
+	}
+	return all
+}
+
+// Received are the counts of all workers together.
+func (g *Group) Received() Received {
+	var sum Received
+	for _, w := range g.workers {
+		w.recorder.Lock()
+		sum.Add(w.counts)
+		w.recorder.Unlock()
+	}
+	return sum
+}
+
+// Counts are what the members did as clients.
+func (g *Group) Counts() MemberCounts {
+	var sum MemberCounts
+	for _, m := range g.members {
+		sum.Polls += m.counts.polls.Load()
+		sum.EmptyPolls += m.counts.empty.Load()
+		sum.Commits += m.counts.commits.Load()
+		sum.CommitErrors += m.counts.commitErrors.Load()
+		sum.Rebalances += m.counts.rebalances.Load()
+	}
+	return sum
+}
+
+// Workers is how many records can be worked on at once.
+func (g *Group) Workers() int { return len(g.workers) }
+
+// Wire is the traffic of all members, where the driver counts it.
+func (g *Group) Wire() (sum driver.Wire, counted bool) {
+	for _, m := range g.members {
+		if c, able := m.client.(driver.WireCounter); able {
+			sum, counted = sum.Add(c.Wire()), true
+		}
+	}
+	return sum, counted
+}
+
+// Settings are the effective settings of a member's client.
+func (g *Group) Settings() []driver.Setting { return g.members[0].client.Settings() }

@@ -1,0 +1,44 @@
+package load
+
+import (
+	"sync/atomic"
+
+	"kafka-bench/internal/ledger"
+)
+
+// partition is what a group keeps about one partition, whichever member owns it.
+type partition struct {
+	id int32
+	// receiver's lock guards the fields down to the blank line too.
+	receiver     *ledger.Receiver
+	next         int64 // offset after the last one handed over
+	count        int64 // handed over, duplicates included
+	lastIntended int64 // of the last record handed over
+	timed        bool  // lastIntended is set
+
+	processed atomic.Int64 // offset after the last one processed: what may be committed
+	worker    *worker      // parallel by partition: who works on it
+}
+
+// Reached is how far a group has come in one partition.
+type Reached struct {
+	// Position is the offset after the last record handed over.
+	Position int64
+	// Delivered counts handed-over records, duplicates included; Unique those
+	// seen for the first time (the same, where records carry no stamp).
+	Delivered, Unique int64
+	// LastIntended is the intended send time of the last record handed over;
+	// it is known only if Timed.
+	LastIntended int64
+	Timed        bool
+}
+
+func (p *partition) reached(stamped bool) Reached {
+	p.receiver.Lock()
+	defer p.receiver.Unlock()
+	r := Reached{Position: p.next, Delivered: p.count, Unique: p.count, LastIntended: p.lastIntended, Timed: p.timed}
+	if stamped {
+		r.Unique = p.receiver.Unique()
+	}
+	return r
+}

@@ -1,0 +1,395 @@
+package load
+
+import (
+	"sync/atomic"
+	"time"
+
+	"kafka-bench/backpressure"
+	"kafka-bench/internal/arrival"
+	"kafka-bench/internal/driver"
+	"kafka-bench/internal/latency"
+	"kafka-bench/internal/ledger"
+	"kafka-bench/internal/payload"
+)
+
+// Excess says what a worker does with a record that the gate does not admit.
+type Excess uint8
+
+const (
+	// Defer leaves it in the queue at the source.
+	Defer Excess = iota
+	// Shed drops it and counts it.
+	Shed
+)
+
+// Sent are the counts of one phase's records on the sending side.
+type Sent struct {
+	Scheduled     int64
+	Admitted      int64
+	ShedByGate    int64
+	ShedByQueue   int64 // the queue at the source was full
+	Acked         int64
+	AckedInWindow int64 // acked within the measured window, whatever the phase
+	Failed        int64
+	Unknown       int64
+	AckedBytes    int64 // keys and values
+}
+
+// Shed is everything that was dropped at the source.
+func (s Sent) Shed() int64 { return s.ShedByGate + s.ShedByQueue }
+
+// Deferred is what still waits at the source.
+func (s Sent) Deferred() int64 { return s.Scheduled - s.Admitted - s.Shed() }
+
+// InFlight is what the client was given and has not reported on.
+func (s Sent) InFlight() int64 { return s.Admitted - s.Acked - s.Failed - s.Unknown }
+
+// Add adds o to s.
+func (s *Sent) Add(o Sent) {
+	s.Scheduled += o.Scheduled
+	s.Admitted += o.Admitted
+	s.ShedByGate += o.ShedByGate
+	s.ShedByQueue += o.ShedByQueue
+	s.Acked += o.Acked
+	s.AckedInWindow += o.AckedInWindow
+	s.Failed += o.Failed
+	s.Unknown += o.Unknown
+	s.AckedBytes += o.AckedBytes
+}
+
+// roundSize bounds how many records a worker prepares under its lock at once.
+const roundSize = 256
+
+// settleEvery bounds how long a settled record waits for its worker to enter it
+// into the books while the worker has nothing else to do.
+const settleEvery = 5 * time.Millisecond
+
+// retryEvery is how often a worker that holds records back looks again whether
+// they may go.
+const retryEvery = time.Millisecond
+
+// producer is one worker on the sending side. The fields above the lock belong
+// to the worker's goroutine alone; those below are guarded by the recorder's
+// lock, which the worker takes once per round.
+type producer struct {
+	id     int
+	axis   *Axis
+	client driver.Producer
+	gate   *backpressure.Gate // nil: everything is admitted
+	excess Excess
+
+	due, sent   arrival.Stream // open loop: the two cursors
+	waiting     int64          // records between them
+	maxDeferred int64
+	nextIndex   int64 // closed loop: the index of the next record
+	workers     int
+	chooser     chooser
+	corpus      *payload.Corpus
+	keys        *payload.Keys
+	stamped     bool
+	run         uint32
+	recordBytes int // for the sticky chooser
+
+	slots    *slots
+	round    []*slot
+	inFlight int
+	// deferredPeak is the most that ever waited after a round.
+	deferredPeak atomic.Int64
+	abandon      <-chan struct{}
+
+	recorder *latency.Recorder
+	books    *ledger.Sender
+	counts   [2]Sent // by phase: warm-up, measured
+	errors   map[string]int64
+}
+
+func phaseOf(measured bool) int {
+	if measured {
+		return 1
+	}
+	return 0
+}
+
+// runOpen offers every record at its due time until the schedule ends, then
+// stays until nothing waits and nothing is in flight, or until it is abandoned.
+func (p *producer) runOpen(s sleeper) {
+	defer s.close()
+	for !p.abandoned() {
+		now := p.axis.Now()
+		p.settle()
+		p.notice(now)
+		p.send(now)
+		if p.finished() {
+			return
+		}
+		s.sleep(p.pause(p.axis.Now()))
+	}
+}
+
+// finished tells whether the schedule has ended and everything is settled.
+func (p *producer) finished() bool {
+	return p.due.Due() >= p.axis.End() && p.waiting == 0 && p.inFlight == 0
+}
+
+// pause is how long the worker may sleep: until the next record is due, or less
+// when something else wants its attention.
+func (p *producer) pause(now int64) time.Duration {
+	left := 100 * time.Millisecond // so that an early end is noticed
+	if next := p.due.Due(); next < p.axis.End() {
+		left = min(left, time.Duration(next-now))
+	}
+	if p.waiting > 0 {
+		left = min(left, retryEvery)
+	}
+	if p.inFlight > 0 {
+		left = min(left, settleEvery)
+	}
+	return left
+}
+
+// notice moves the first cursor over everything that has come due and records
+// how late the worker is in noticing: the pacer's own lateness.
+func (p *producer) notice(now int64) {
+	end := p.axis.End()
+	if p.due.Due() > now || p.due.Due() >= end {
+		return
+	}
+	p.recorder.Lock()
+	defer p.recorder.Unlock()
+	for due := p.due.Due(); due <= now && due < end; due = p.due.Due() {
+		measured := due >= 0
+		p.recorder.Record(measured, latency.PacerLateness, now-due)
+		p.counts[phaseOf(measured)].Scheduled++
+		p.due.Advance()
+		p.waiting++
+	}
+}
+
+// send sends what waits, as far as the client has room and the gate admits.
+func (p *producer) send(now int64) {
+	for p.waiting > 0 {
+		room := min(p.waiting, int64(p.slots.available()), roundSize)
+		granted := p.admit(room)
+		if granted > 0 {
+			p.prepare(now, int(granted))
+			p.hand()
+		}
+		if granted < room && p.excess == Shed {
+			p.drop(p.waiting, true)
+		}
+		if granted < roundSize {
+			break
+		}
+		p.settle()
+	}
+	if p.waiting > p.maxDeferred {
+		p.drop(p.waiting-p.maxDeferred, false)
+	}
+	if p.waiting > p.deferredPeak.Load() {
+		p.deferredPeak.Store(p.waiting)
+	}
+}
+
+func (p *producer) admit(n int64) int64 {
+	if p.gate == nil || n == 0 {
+		return n
+	}
+	return p.gate.Admit(n)
+}
+
+// drop sheds the n oldest records of the queue: under overload the oldest is
+// worth the least.
+func (p *producer) drop(n int64, byGate bool) {
+	p.recorder.Lock()
+	defer p.recorder.Unlock()
+	for range n {
+		c := &p.counts[phaseOf(p.sent.Due() >= 0)]
+		if byGate {
+			c.ShedByGate++
+		} else {
+			c.ShedByQueue++
+		}
+		p.sent.Advance()
+	}
+	p.waiting -= n
+}
+
+// prepare takes the next n records off the queue and gives each its place in
+// the books.
+func (p *producer) prepare(now int64, n int) {
+	p.recorder.Lock()
+	defer p.recorder.Unlock()
+	p.round = p.round[:0]
+	for range n {
+		s := p.slots.take()
+		s.intended, s.index = p.sent.Due(), p.sent.Index()
+		p.sent.Advance()
+		p.assign(s, now)
+	}
+	p.waiting -= int64(n)
+}
+
+// assign gives a record its key, partition and sequence. The caller holds the
+// recorder's lock.
+func (p *producer) assign(s *slot, now int64) {
+	s.record.Key = p.keys.Key(uint64(s.index))
+	s.record.Partition = p.chooser.choose(now, s.record.Key, p.recordBytes)
+	s.sequence = p.books.Next(s.record.Partition, s.measured())
+	p.counts[phaseOf(s.measured())].Admitted++
+	p.round = append(p.round, s)
+	p.inFlight++
+}
+
+// hand stamps the prepared records and gives them to the client, one by one:
+// the actual send time is read just before each produce call.
+func (p *producer) hand() {
+	for _, s := range p.round {
+		s.actual = p.axis.Now()
+		p.fill(s)
+		p.client.Produce(&s.record)
+	}
+}
+
+// fill writes the record's bytes.
+func (p *producer) fill(s *slot) {
+	if p.stamped {
+		stamp := payload.Stamp{
+			Run: p.run, Producer: uint16(p.id), Partition: s.record.Partition,
+			Sequence: s.sequence, Intended: s.intended, Actual: s.actual,
+		}
+		s.record.Value = p.corpus.Value(s.record.Value[:0], uint64(s.index), &stamp)
+	} else {
+		s.record.Value = p.corpus.Value(s.record.Value[:0], uint64(s.index), nil)
+	}
+	s.bytes = int64(len(s.record.Key) + len(s.record.Value))
+}
+
+// onDone takes a record back from the client, on the client's goroutine.
+func (p *producer) onDone(tag uint64) {
+	s := p.slots.of(tag)
+	s.acked = p.axis.Now()
+	p.slots.push(s)
+}
+
+// settle enters everything that the client has reported into histograms and
+// books.
+func (p *producer) settle() {
+	s := p.slots.takeDone()
+	if s == nil {
+		return
+	}
+	p.recorder.Lock()
+	defer p.recorder.Unlock()
+	for s != nil {
+		next := s.next
+		p.settleOne(s)
+		s.next = nil
+		p.slots.free = append(p.slots.free, s)
+		p.inFlight--
+		s = next
+	}
+}
+
+func (p *producer) settleOne(s *slot) {
+	measured := s.measured()
+	c := &p.counts[phaseOf(measured)]
+	switch s.record.Outcome {
+	case driver.Acked:
+		p.books.Acked(s.record.Partition, s.sequence, s.record.Offset)
+		c.Acked++
+		c.AckedBytes += s.bytes
+		if p.axis.InWindow(s.acked) {
+			c.AckedInWindow++
+		}
+	case driver.Failed:
+		p.books.Failed(s.record.Partition, s.sequence)
+		c.Failed++
+	case driver.Unknown:
+		p.books.Unknown(s.record.Partition, s.sequence)
+		c.Unknown++
+	}
+	if s.record.Err != nil {
+		p.countError(s.record.Err)
+	}
+	p.recordTimes(measured, s)
+}
+
+// recordTimes records a record's send times. A record that was not acknowledged
+// has them too: its user waited as long as the client took to give up.
+func (p *producer) recordTimes(measured bool, s *slot) {
+	p.recorder.Record(measured, latency.SendServiceTime, s.acked-s.actual)
+	if p.sent == nil { // closed loop: there is no intended time
+		return
+	}
+	p.recorder.Record(measured, latency.SendDelay, s.actual-s.intended)
+	p.recorder.Record(measured, latency.SendResponseTime, s.acked-s.intended)
+}
+
+// maxErrors bounds the distinct error messages that a worker keeps apart.
+const maxErrors = 20
+
+func (p *producer) countError(err error) {
+	message := err.Error()
+	if _, known := p.errors[message]; !known && len(p.errors) >= maxErrors {
+		message = "other errors"
+	}
+	p.errors[message]++
+}
+
+func (p *producer) abandoned() bool {
+	select {
+	case <-p.abandon:
+		return true
+	default:
+		return false
+	}
+}
+
+// runClosed keeps the client's buffer full until the end: as soon as a record
+// comes back, the next one goes. There is no schedule, so the intended time is
+// the actual one and response times do not exist.
+func (p *producer) runClosed() {
+	for !p.abandoned() {
+		p.settle()
+		now := p.axis.Now()
+		ended := now >= p.axis.End()
+		if ended && p.inFlight == 0 {
+			return
+		}
+		if n := p.admit(int64(min(p.slots.available(), roundSize))); !ended && n > 0 {
+			p.prepareClosed(now, int(n))
+			p.hand()
+			continue
+		}
+		p.awaitDone()
+	}
+}
+
+func (p *producer) prepareClosed(now int64, n int) {
+	p.recorder.Lock()
+	defer p.recorder.Unlock()
+	p.round = p.round[:0]
+	for range n {
+		s := p.slots.take()
+		s.intended, s.index = now, p.nextIndex
+		p.nextIndex += int64(p.workers)
+		p.counts[phaseOf(s.measured())].Scheduled++
+		p.assign(s, now)
+	}
+}
+
+// awaitDone waits until the client hands something back, or a little.
+func (p *producer) awaitDone() {
+	p.slots.waiting.Store(true)
+	defer p.slots.waiting.Store(false)
+	if p.slots.done.Load() != nil {
+		return
+	}
+	timer := time.NewTimer(retryEvery)
+	defer timer.Stop()
+	select {
+	case <-p.slots.wake:
+	case <-timer.C:
+	case <-p.abandon:
+	}
+}

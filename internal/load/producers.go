@@ -1,0 +1,255 @@
+package load
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"kafka-bench/backpressure"
+	"kafka-bench/internal/arrival"
+	"kafka-bench/internal/driver"
+	"kafka-bench/internal/latency"
+	"kafka-bench/internal/ledger"
+	"kafka-bench/internal/payload"
+)
+
+// ProducersConfig says what the sending side is.
+type ProducersConfig struct {
+	Driver driver.Driver
+	// Client is what each client is opened with; OnDone is set here, and the
+	// client's number is appended to its ID.
+	Client  driver.ProducerConfig
+	Workers int
+	Clients int // shared by the workers in turn; 0 is one for each worker
+	// MaxBuffered bounds the records in flight of one client.
+	MaxBuffered int
+
+	// Arrivals is the schedule, on the run's axis; nil is closed loop.
+	Arrivals     arrival.Process
+	Precise      bool
+	Partitions   int
+	Partitioning string // sticky, round-robin, key
+	Corpus       *payload.Corpus
+	Keys         *payload.Keys
+	RecordBytes  int // mean size of a value
+	Stamped      bool
+	Run          uint32
+
+	Gate        *backpressure.Gate // nil: no backpressure
+	Excess      Excess
+	MaxDeferred int64 // of all workers together
+
+	Axis *Axis
+}
+
+// Producers are the workers on the sending side and their clients.
+type Producers struct {
+	workers []*producer
+	clients []driver.Producer
+	precise bool
+	closed  bool // closed loop
+	abandon chan struct{}
+	ended   atomic.Bool
+	running sync.WaitGroup
+}
+
+// OpenProducers opens the clients and makes the workers, which wait for Start.
+// On an error nothing is left open.
+func OpenProducers(cfg ProducersConfig) (*Producers, error) {
+	ps := &Producers{precise: cfg.Precise, closed: cfg.Arrivals == nil, abandon: make(chan struct{})}
+	clients := cfg.Clients
+	if clients == 0 {
+		clients = cfg.Workers
+	}
+	for id := range cfg.Workers {
+		ps.workers = append(ps.workers, ps.newWorker(cfg, id, clients))
+	}
+	for id := range clients {
+		if err := ps.open(cfg, id); err != nil {
+			ps.Close()
+			return nil, err
+		}
+	}
+	for id, w := range ps.workers {
+		w.client = ps.clients[id%clients]
+	}
+	return ps, nil
+}
+
+func (ps *Producers) newWorker(cfg ProducersConfig, id, clients int) *producer {
+	sharing := (cfg.Workers + clients - 1) / clients // workers on one client
+	metrics := []latency.Metric{latency.SendServiceTime}
+	w := &producer{
+		id: id, axis: cfg.Axis, gate: cfg.Gate, excess: cfg.Excess,
+		maxDeferred: cfg.MaxDeferred / int64(cfg.Workers),
+		nextIndex:   int64(id), workers: cfg.Workers,
+		chooser: newChooser(cfg, id),
+		corpus:  cfg.Corpus, keys: cfg.Keys, stamped: cfg.Stamped, run: cfg.Run, recordBytes: cfg.RecordBytes,
+		slots:   newSlots(id, cfg.MaxBuffered/sharing),
+		abandon: ps.abandon,
+		books:   ledger.NewSender(id, cfg.Partitions), errors: make(map[string]int64),
+	}
+	if cfg.Arrivals != nil {
+		w.due = cfg.Arrivals.Stripe(id, cfg.Workers)
+		w.sent = w.due.Clone()
+		metrics = append(metrics, latency.PacerLateness, latency.SendDelay, latency.SendResponseTime)
+	}
+	w.recorder = latency.NewRecorder(metrics...)
+	return w
+}
+
+func newChooser(cfg ProducersConfig, id int) chooser {
+	n := int32(cfg.Partitions)
+	first := int32(id) % n
+	keyless := &sticky{
+		current: first, partitions: n,
+		batchBytes: int(cfg.Client.BatchBytes), linger: int64(cfg.Client.Linger),
+	}
+	switch cfg.Partitioning {
+	case "round-robin":
+		return &roundRobin{next: first, partitions: n}
+	case "key":
+		return &byKey{partitions: n, fallback: keyless}
+	default:
+		return keyless
+	}
+}
+
+func (ps *Producers) open(cfg ProducersConfig, id int) error {
+	client := cfg.Client
+	client.ClientID = fmt.Sprintf("%s-producer-%d", client.ClientID, id)
+	client.MaxBuffered = cfg.MaxBuffered + len(ps.workers)*slabSize // never the client that blocks
+	client.OnDone = func(r *driver.Record) {
+		ps.workers[workerOf(r.Tag)].onDone(r.Tag)
+	}
+	p, err := cfg.Driver.NewProducer(client)
+	if err != nil {
+		return fmt.Errorf("opening producer %d: %w", id, err)
+	}
+	ps.clients = append(ps.clients, p)
+	return nil
+}
+
+// Start lets the workers begin. They offer what is scheduled up to the end of
+// the measured window and then see to it that everything is settled.
+func (ps *Producers) Start() {
+	for _, w := range ps.workers {
+		ps.running.Go(func() {
+			switch {
+			case ps.closed:
+				w.runClosed()
+			case ps.precise:
+				w.runOpen(newPrecise())
+			default:
+				w.runOpen(frugal{})
+			}
+		})
+	}
+}
+
+// Done is closed when every worker has sent and settled all that it could.
+func (ps *Producers) Done() <-chan struct{} {
+	done := make(chan struct{})
+	go func() {
+		ps.running.Wait()
+		close(done)
+	}()
+	return done
+}
+
+// Close ends the workers and their clients. What is still in flight then is
+// unknown, what still waits at the source stays deferred. Closing again does
+// nothing.
+func (ps *Producers) Close() {
+	if ps.ended.Swap(true) {
+		return
+	}
+	close(ps.abandon)
+	ps.running.Wait()
+	var closing sync.WaitGroup
+	for _, c := range ps.clients {
+		closing.Go(c.Close)
+	}
+	closing.Wait()
+	for _, w := range ps.workers {
+		w.settle()
+	}
+}
+
+// Sent are the counts of all workers by phase.
+func (ps *Producers) Sent() (warmup, measured Sent) {
+	for _, w := range ps.workers {
+		w.recorder.Lock()
+		warmup.Add(w.counts[0])
+		measured.Add(w.counts[1])
+		w.recorder.Unlock()
+	}
+	return warmup, measured
+}
+
+// AckedIn is the number of acknowledged records in each of n partitions.
+func (ps *Producers) AckedIn(n int) []int64 {
+	acked := make([]int64, n)
+	for _, w := range ps.workers {
+		w.recorder.Lock()
+		for p := range acked {
+			acked[p] += w.books.AckedIn(int32(p))
+		}
+		w.recorder.Unlock()
+	}
+	return acked
+}
+
+// DeferredPeak is an upper bound of the longest that the queue at the source
+// ever was: the sum of the workers' own peaks.
+func (ps *Producers) DeferredPeak() int64 {
+	var sum int64
+	for _, w := range ps.workers {
+		sum += w.deferredPeak.Load()
+	}
+	return sum
+}
+
+// Errors counts what the clients reported, by message.
+func (ps *Producers) Errors() map[string]int64 {
+	all := make(map[string]int64)
+	for _, w := range ps.workers {
+		w.recorder.Lock()
+		for message, n := range w.errors {
+			all[message] += n
+		}
+		w.recorder.Unlock()
+	}
+	return all
+}
+
+// Books are the sending side of the books, by worker.
+func (ps *Producers) Books() []*ledger.Sender {
+	books := make([]*ledger.Sender, len(ps.workers))
+	for i, w := range ps.workers {
+		books[i] = w.books
+	}
+	return books
+}
+
+// Recorders are all histograms of the sending side.
+func (ps *Producers) Recorders() []*latency.Recorder {
+	all := make([]*latency.Recorder, len(ps.workers))
+	for i, w := range ps.workers {
+		all[i] = w.recorder
+	}
+	return all
+}
+
+// Wire is the traffic of all clients, where the driver counts it.
+func (ps *Producers) Wire() (sum driver.Wire, counted bool) {
+	for _, client := range ps.clients {
+		if c, able := client.(driver.WireCounter); able {
+			sum, counted = sum.Add(c.Wire()), true
+		}
+	}
+	return sum, counted
+}
+
+// Settings are the effective settings of a client.
+func (ps *Producers) Settings() []driver.Setting { return ps.clients[0].Settings() }

@@ -1,0 +1,9 @@
+//go:build !linux
+
+package load
+
+// PreciseAvailable tells whether the precise pacer differs from the frugal one
+// on this operating system.
+const PreciseAvailable = false
+
+func newPrecise() sleeper { return frugal{} }

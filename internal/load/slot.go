@@ -1,0 +1,104 @@
+package load
+
+import (
+	"sync/atomic"
+
+	"kafka-bench/internal/driver"
+)
+
+// A slot is one record's place while it is in flight: the record itself, its
+// stamps, and its buffer, all used again for the next record.
+type slot struct {
+	record   driver.Record
+	next     *slot // on the done stack
+	sequence uint64
+	index    int64 // in the arrival process
+	intended int64
+	actual   int64
+	acked    int64
+	bytes    int64
+}
+
+func (s *slot) measured() bool { return s.intended >= 0 }
+
+// slabSize is how many slots are made at once; slots are made as they are first
+// needed and kept for the rest of the run.
+const slabSize = 256
+
+// slots is a worker's supply of slots. The worker takes from free and is the
+// only one to do so; the client's goroutines push what is done.
+type slots struct {
+	worker uint64
+	slabs  [][]slot // as long as it will ever be, so that of may read while grow writes
+	made   int
+	free   []*slot
+	done   atomic.Pointer[slot] // a stack; pushed by many, taken whole by one
+
+	// wake is filled when something is pushed while the worker waits for it.
+	waiting atomic.Bool
+	wake    chan struct{}
+}
+
+// newSlots returns a worker's supply of limit slots, rounded up to a whole slab.
+func newSlots(worker, limit int) *slots {
+	slabs := (max(limit, 1) + slabSize - 1) / slabSize
+	return &slots{worker: uint64(worker), slabs: make([][]slot, slabs), wake: make(chan struct{}, 1)}
+}
+
+// available is the number of records that could be taken now.
+func (s *slots) available() int {
+	return len(s.free) + (len(s.slabs)-s.made)*slabSize
+}
+
+func (s *slots) take() *slot {
+	if len(s.free) == 0 {
+		s.grow()
+	}
+	last := len(s.free) - 1
+	taken := s.free[last]
+	s.free = s.free[:last]
+	return taken
+}
+
+func (s *slots) grow() {
+	slab := make([]slot, slabSize)
+	for i := range slab {
+		slab[i].record.Tag = s.worker<<tagWorkerShift | uint64(s.made*slabSize+i)
+		s.free = append(s.free, &slab[i])
+	}
+	s.slabs[s.made] = slab
+	s.made++
+}
+
+// tagWorkerShift is where a record's tag keeps the worker's number, so that a
+// client shared by several workers gives each its own back.
+const tagWorkerShift = 40
+
+// workerOf is the number of the worker that a record belongs to.
+func workerOf(tag uint64) int { return int(tag >> tagWorkerShift) }
+
+// of finds the slot that a record handed back by the client lives in.
+func (s *slots) of(tag uint64) *slot {
+	at := tag & (1<<tagWorkerShift - 1)
+	return &s.slabs[at/slabSize][at%slabSize]
+}
+
+// push puts a slot on the done stack. It is called on the client's goroutines.
+func (s *slots) push(d *slot) {
+	for {
+		top := s.done.Load()
+		d.next = top
+		if s.done.CompareAndSwap(top, d) {
+			break
+		}
+	}
+	if s.waiting.Load() {
+		select {
+		case s.wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// takeDone empties the done stack; the newest comes first.
+func (s *slots) takeDone() *slot { return s.done.Swap(nil) }

@@ -1,0 +1,165 @@
+package load
+
+import (
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"kafka-bench/internal/driver"
+	"kafka-bench/internal/latency"
+	"kafka-bench/internal/ledger"
+	"kafka-bench/internal/payload"
+)
+
+// Received are a worker's counts of what it was handed.
+type Received struct {
+	Delivered         int64 // duplicates included
+	DeliveredInWindow int64 // of those, handed over within the measured window
+	Duplicates        int64
+	Processed         int64
+	// WorkInWindow is the simulated work that fell into the measured window,
+	// in nanoseconds.
+	WorkInWindow int64
+}
+
+// Add adds o to r.
+func (r *Received) Add(o Received) {
+	r.Delivered += o.Delivered
+	r.DeliveredInWindow += o.DeliveredInWindow
+	r.Duplicates += o.Duplicates
+	r.Processed += o.Processed
+	r.WorkInWindow += o.WorkInWindow
+}
+
+// worker is the application behind a consumer: it is handed records and works
+// on them one after another.
+//
+// The work is a server in the sense of queueing theory, whose completion times
+// are arithmetic: a record's work begins when the record is there and the one
+// before it is done, and takes as long as was drawn. A sleep that ends late by a
+// timer's millisecond makes one observation late, but not the work of the
+// records behind it, so the capacity of a consumer is workers ÷ mean work, as
+// the scenario says, and not what the timers leave of it.
+type worker struct {
+	axis     *Axis
+	plan     Plan
+	idle     bool // no record ever costs anything
+	stamped  bool
+	open     bool // open loop: intended times exist
+	run      uint32
+	rng      *rand.Rand
+	recorder *latency.Recorder
+
+	// handling is held while records are handed over and worked on; whoever
+	// takes a partition away takes it too, and so waits for the work at hand.
+	handling sync.Mutex
+	freeAt   int64 // when the server is done with what it was handed
+
+	counts Received // guarded by the recorder's lock
+}
+
+// handle hands over those of the records whose turn has come (they were there
+// from the given time on), waits until their work is done, and returns how many
+// that were: at least one, or 0 if the assignment has ended. It is called again
+// for the rest.
+func (w *worker) handle(a *assignment, records []driver.Received, there int64) int {
+	p := a.partition
+	w.handling.Lock()
+	defer w.handling.Unlock()
+	if a.ended {
+		return 0
+	}
+	now := w.axis.Now()
+	n, work := len(records), int64(0)
+	if !w.idle {
+		n, work = w.schedule(len(records), there, now)
+	}
+	records = records[:n]
+	w.deliver(p, records, now, work)
+	if !w.idle {
+		w.sleepUntil(w.freeAt)
+		w.finish(records)
+	}
+	p.processed.Store(records[n-1].Offset + 1)
+	return n
+}
+
+// schedule lets the server begin with every record whose turn has come by now,
+// at least one and at most n, and returns how many those are and their work.
+func (w *worker) schedule(n int, there, now int64) (begun int, work int64) {
+	current := w.plan.at(now)
+	w.freeAt = max(w.freeAt, there)
+	for begun < n && (begun == 0 || w.freeAt <= now) {
+		drawn := current.draw(w.rng)
+		w.freeAt += drawn
+		work += w.axis.overlap(w.freeAt-drawn, w.freeAt)
+		begun++
+	}
+	return begun, work
+}
+
+func (w *worker) sleepUntil(at int64) {
+	if left := at - w.axis.Now(); left > 0 {
+		time.Sleep(time.Duration(left))
+	}
+}
+
+// deliver enters records that are handed over now into histograms and books.
+func (w *worker) deliver(p *partition, records []driver.Received, now, work int64) {
+	p.receiver.Lock()
+	defer p.receiver.Unlock()
+	w.recorder.Lock()
+	defer w.recorder.Unlock()
+	if w.stamped {
+		for i := range records {
+			w.deliverOne(p, records[i].Value, now)
+		}
+	}
+	n := int64(len(records))
+	p.next = records[n-1].Offset + 1
+	p.count += n
+	w.counts.Delivered += n
+	w.counts.WorkInWindow += work
+	if w.axis.InWindow(now) {
+		w.counts.DeliveredInWindow += n
+	}
+}
+
+func (w *worker) deliverOne(p *partition, value []byte, now int64) {
+	stamp, check := payload.ReadStamp(value)
+	switch {
+	case check == payload.Foreign || check == payload.Intact && stamp.Run != w.run:
+		p.receiver.Foreign()
+		return
+	case check == payload.Corrupt || stamp.Partition != p.id:
+		p.receiver.Corrupt()
+		return
+	}
+	measured := stamp.Intended >= 0
+	p.lastIntended, p.timed = stamp.Intended, true
+	if p.receiver.Deliver(int(stamp.Producer), stamp.Sequence, measured) == ledger.Duplicate {
+		// A user has felt the first delivery; the second has no time of its own.
+		w.counts.Duplicates++
+		return
+	}
+	w.recorder.Record(measured, latency.E2EServiceTime, now-stamp.Actual)
+	if w.open {
+		w.recorder.Record(measured, latency.E2EResponseTime, now-stamp.Intended)
+	}
+}
+
+// finish records that the work on these records is done.
+func (w *worker) finish(records []driver.Received) {
+	now := w.axis.Now()
+	w.recorder.Lock()
+	defer w.recorder.Unlock()
+	w.counts.Processed += int64(len(records))
+	if !w.stamped || !w.open {
+		return
+	}
+	for i := range records {
+		if stamp, check := payload.ReadStamp(records[i].Value); check == payload.Intact && stamp.Run == w.run {
+			w.recorder.Record(stamp.Intended >= 0, latency.ProcessedResponseTime, now-stamp.Intended)
+		}
+	}
+}

@@ -1,0 +1,128 @@
+package probe
+
+import (
+	"bytes"
+	"fmt"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// Codec is one compression codec measured on batches of a run's own records.
+type Codec struct {
+	Name                   string
+	Level                  int // 0 is the codec's default
+	Batches                int
+	Uncompressed           int64 // bytes of the batches' records sections
+	Compressed             int64
+	CompressS, DecompressS float64 // time on one core
+}
+
+// codecs are Kafka's five, with the client's own type for each.
+var codecs = []struct {
+	name  string
+	codec kgo.CompressionCodec
+	kind  kgo.CompressionCodecType
+}{
+	{"none", kgo.NoCompression(), kgo.CodecNone},
+	{"snappy", kgo.SnappyCompression(), kgo.CodecSnappy},
+	{"lz4", kgo.Lz4Compression(), kgo.CodecLz4},
+	{"zstd", kgo.ZstdCompression(), kgo.CodecZstd},
+	{"gzip", kgo.GzipCompression(), kgo.CodecGzip},
+}
+
+// codecBudget is how long one codec is measured in each direction.
+const codecBudget = 60 * time.Millisecond
+
+// Codecs measures every codec on the given batches, each the records section of
+// a Kafka record batch as EncodeBatch makes it. The level applies to the codec
+// of that name; the others run at their defaults.
+func Codecs(batches [][]byte, name string, level int) ([]Codec, error) {
+	measured := make([]Codec, 0, len(codecs))
+	for _, c := range codecs {
+		m := Codec{Name: c.name, Batches: len(batches)}
+		if c.name == name && level != 0 {
+			c.codec, m.Level = c.codec.WithLevel(level), level
+		}
+		if err := measureCodec(&m, c.codec, c.kind, batches); err != nil {
+			return nil, fmt.Errorf("measuring codec %s: %w", c.name, err)
+		}
+		measured = append(measured, m)
+	}
+	return measured, nil
+}
+
+func measureCodec(m *Codec, codec kgo.CompressionCodec, kind kgo.CompressionCodecType, batches [][]byte) error {
+	compressor, err := kgo.DefaultCompressor(codec)
+	if err != nil {
+		return err
+	}
+	compressed := make([][]byte, len(batches))
+	for i, batch := range batches {
+		compressed[i] = compress(compressor, batch)
+		m.Uncompressed += int64(len(batch))
+		m.Compressed += int64(len(compressed[i]))
+	}
+	if compressor == nil { // none: there is nothing to time
+		return nil
+	}
+	m.CompressS = perPass(func() error {
+		var scratch bytes.Buffer
+		for _, batch := range batches {
+			scratch.Reset()
+			compressor.Compress(&scratch, batch)
+		}
+		return nil
+	})
+	decompressor := kgo.DefaultDecompressor()
+	m.DecompressS = perPass(func() error {
+		for _, c := range compressed {
+			if _, err = decompressor.Decompress(c, kind); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return err
+}
+
+func compress(c kgo.Compressor, batch []byte) []byte {
+	if c == nil {
+		return batch
+	}
+	var dst bytes.Buffer
+	out, _ := c.Compress(&dst, batch)
+	return bytes.Clone(out)
+}
+
+// perPass repeats a pass for the budget and returns the seconds of the fastest,
+// the one that was least disturbed.
+func perPass(pass func() error) float64 {
+	best := time.Duration(0)
+	for began := time.Now(); time.Since(began) < codecBudget; {
+		start := time.Now()
+		if pass() != nil {
+			break
+		}
+		if took := time.Since(start); best == 0 || took < best {
+			best = took
+		}
+	}
+	return best.Seconds()
+}
+
+// EncodeBatch returns the records section of a Kafka record batch (format v2,
+// the part that a codec compresses) that holds n records, numbered from first.
+func EncodeBatch(first, n int, record func(i int) (key, value []byte)) []byte {
+	var batch []byte
+	for i := range n {
+		key, value := record(first + i)
+		r := kmsg.Record{OffsetDelta: int32(i), Key: key, Value: value}
+		// The length prefix counts what follows it, so it is known only once
+		// the rest is written: with a length of zero the prefix is one byte.
+		r.Length = int32(len(r.AppendTo(nil)) - 1)
+		batch = r.AppendTo(batch)
+	}
+	return batch
+}

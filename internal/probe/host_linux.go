@@ -1,0 +1,25 @@
+package probe
+
+import (
+	"github.com/prometheus/procfs"
+	"golang.org/x/sys/unix"
+)
+
+// describeHost fills in what Linux tells about the machine; what can't be read
+// stays empty.
+func describeHost(h *HostInfo) {
+	var name unix.Utsname
+	if unix.Uname(&name) == nil {
+		h.Kernel = unix.ByteSliceToString(name.Release[:])
+	}
+	fs, err := procfs.NewDefaultFS()
+	if err != nil {
+		return
+	}
+	if cpus, err := fs.CPUInfo(); err == nil && len(cpus) > 0 {
+		h.CPUModel = cpus[0].ModelName
+	}
+	if memory, err := fs.Meminfo(); err == nil && memory.MemTotalBytes != nil {
+		h.MemoryBytes = int64(*memory.MemTotalBytes)
+	}
+}

@@ -1,0 +1,55 @@
+package probe
+
+import (
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// Usage is what a process has used since it started.
+type Usage struct {
+	User, System time.Duration // CPU time
+	RSS          int64         // bytes, at the moment
+	// Disk traffic, bytes; nil where it can't be read.
+	DiskRead, DiskWritten *int64
+}
+
+// CPU is user and system time together.
+func (u Usage) CPU() time.Duration { return u.User + u.System }
+
+// Host is the CPU time of the whole machine since it booted, over all cores.
+type Host struct {
+	Busy, Stolen, Total time.Duration
+}
+
+// FolderSize is the disk space that the files below a folder take, in bytes.
+// Files that vanish meanwhile are passed over.
+func FolderSize(dir string) (int64, error) {
+	var size int64
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			if path == dir {
+				return err
+			}
+			return nil
+		}
+		if info, err := entry.Info(); err == nil && info.Mode().IsRegular() {
+			size += allocated(info)
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, fmt.Errorf("sizing %s: %w", dir, err)
+	}
+	return size, nil
+}
+
+// allocated is what a file really takes: Kafka's index files are sparse.
+func allocated(info fs.FileInfo) int64 {
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		return stat.Blocks * 512
+	}
+	return info.Size()
+}

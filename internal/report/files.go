@@ -1,0 +1,49 @@
+package report
+
+import (
+	"fmt"
+
+	"kafka-bench/internal/result"
+	"kafka-bench/internal/unit"
+)
+
+// files says where to look further.
+func (p *page) files(r *result.Recorded) {
+	p.heading("Files", " in "+r.Dir)
+	p.line(fmt.Sprintf("  %s · %s (%s) · %s (%s) · %s · %s",
+		result.SummaryFile,
+		result.IntervalsFile, count(int64(len(r.Intervals)), "line"),
+		result.EventsFile, count(int64(len(r.Events)), "line"),
+		result.HistogramsFile, result.ScenarioFile))
+}
+
+// unfinished tells of a run without a summary what its intervals saved. These
+// are sums over every phase, warm-up included: no books were closed over them.
+func (p *page) unfinished(r *result.Recorded) {
+	p.heading("Until it stopped", ", warm-up included; no books were closed over these")
+	if len(r.Intervals) == 0 {
+		p.line("  no interval was recorded")
+		return
+	}
+	var sum result.Interval
+	var peak int64
+	for _, i := range r.Intervals {
+		sum.Scheduled += i.Scheduled
+		sum.Admitted += i.Admitted
+		sum.Shed += i.Shed
+		sum.Acked += i.Acked
+		sum.Failed += i.Failed
+		sum.Unknown += i.Unknown
+		sum.Delivered += i.Delivered
+		if i.LagRecords != nil {
+			peak = max(peak, *i.LagRecords)
+		}
+	}
+	first, last := r.Intervals[0], r.Intervals[len(r.Intervals)-1]
+	p.labelled("time", fmt.Sprintf("from %s to %s of the run's time axis; it stopped in the phase %q", seconds(first.StartNs), seconds(last.EndNs), last.Phase))
+	p.labelled("records", list(
+		unit.Count(sum.Scheduled)+" scheduled", unit.Count(sum.Admitted)+" admitted", unit.Count(sum.Shed)+" shed",
+		unit.Count(sum.Acked)+" acked", unit.Count(sum.Failed)+" failed", unit.Count(sum.Unknown)+" unknown",
+		unit.Count(sum.Delivered)+" delivered"))
+	p.labelled("lag", fmt.Sprintf("peak %s, backlog %s when it stopped", count(peak, "record"), unit.Count(last.BacklogRecords)))
+}

@@ -1,0 +1,95 @@
+package report
+
+import (
+	"fmt"
+
+	"kafka-bench/internal/result"
+	"kafka-bench/internal/unit"
+)
+
+// lag is how far the consumers were behind, how they came back, and what was
+// done about it.
+func (p *page) lag(r *result.Run) {
+	if r.Consumer.Members == 0 {
+		return
+	}
+	p.heading("Lag", "")
+	l := r.Lag
+	consumer := "not measured"
+	if l.PeakRecords != nil {
+		consumer = "peak " + count(*l.PeakRecords, "record")
+		if l.FinalRecords != nil {
+			consumer += ", " + unit.Count(*l.FinalRecords) + " at the end"
+		}
+		consumer += " (high watermark − committed)"
+	}
+	p.labelled("consumer lag", consumer)
+	p.labelled("backlog", "peak "+count(l.BacklogPeakRecords, "record")+" (acked − delivered)")
+	p.labelled("time lag", "the oldest undelivered record was at most "+unit.Nanos(l.TimeLagPeakNs)+" old")
+	p.drain(r)
+	p.labelled("consumers", consumers(r.Consumer))
+	if r.Backpressure != nil {
+		p.backpressure(r)
+	}
+}
+
+// drain tells whether the consumers caught up when the load had ended.
+func (p *page) drain(r *result.Run) {
+	l := r.Lag
+	took, rate := fromSeconds(l.DrainTimeS), unit.PerSecond(l.DrainPerS)
+	if l.Drained {
+		p.labelled("drain", "all acked was delivered "+took+" after the window's end, at "+rate)
+		return
+	}
+	left := "the backlog"
+	if r.Delivery.Checked {
+		left = count(r.Delivery.Pending, "acked record")
+	}
+	p.styled(yellow, "drain", "NOT DRAINED: "+left+" undelivered after "+took+" at "+rate)
+}
+
+func consumers(c result.Consumer) string {
+	text := count(int64(c.Members), "member") + ", " + count(int64(c.Workers), "worker")
+	if c.Utilisation != nil {
+		text += ", " + unit.Percent(*c.Utilisation) + " busy"
+	}
+	if c.CapacityPerS != nil {
+		text += ", can take " + unit.PerSecond(*c.CapacityPerS)
+	}
+	var trouble string
+	if c.Rebalances > 0 {
+		trouble = count(c.Rebalances, "rebalance")
+	}
+	if c.CommitErrors > 0 {
+		trouble = list(trouble, count(c.CommitErrors, "failed commit"))
+	}
+	return list(text, trouble)
+}
+
+func (p *page) backpressure(r *result.Run) {
+	b := r.Backpressure
+	text := fmt.Sprintf("%s: closes above a lag of %s", b.Controller, unit.Count(b.MaxLag))
+	if b.ResumeLag > 0 {
+		text += ", opens below " + unit.Count(b.ResumeLag)
+	}
+	p.labelled("backpressure", list(text, "excess is "+excess(b.Excess)))
+	closed := "closed for " + fromSeconds(b.ClosedS)
+	if w := window(r); w > 0 {
+		closed += " (" + unit.Percent(b.ClosedS*1e9/float64(w)) + " of the window)"
+	}
+	var held string
+	if b.DeferredPeakRecords > 0 {
+		held = "at most " + unit.Count(b.DeferredPeakRecords) + " deferred"
+	}
+	p.labelled("", list(closed, count(b.Decisions, "decision"), held, "lag reading at most "+unit.Nanos(b.SignalAgeMaxNs)+" old"))
+}
+
+// excess says what a policy does to a record, in the books' words.
+func excess(policy string) string {
+	switch policy {
+	case "defer":
+		return "deferred"
+	default:
+		return policy
+	}
+}

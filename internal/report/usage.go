@@ -1,0 +1,100 @@
+package report
+
+import (
+	"fmt"
+
+	"kafka-bench/internal/result"
+	"kafka-bench/internal/unit"
+)
+
+// process is what the measuring cost, and what the brokers used. Figures that
+// the operating system does not offer are left out.
+func (p *page) process(r *result.Run) {
+	p.heading("Process", " in the measured window")
+	u := r.Process
+	var cpu, perRecord, memory string
+	if u.CPUCores != nil {
+		cpu = decimals(*u.CPUCores, 2) + " cores"
+	}
+	if u.CPUPerRecord != nil {
+		perRecord = unit.Nanos(int64(*u.CPUPerRecord)) + " CPU per acked record"
+	}
+	if u.RSSPeakBytes != nil {
+		memory = "RSS " + unit.Bytes(*u.RSSPeakBytes)
+	}
+	p.labelled("kafka-bench", list(cpu, perRecord, memory, collections(u)))
+	p.labelled("host", list(hostUse(r), "scheduling delay p99 "+unit.Nanos(u.SchedDelayNs.P99Ns)+", max "+unit.Nanos(u.SchedDelayNs.MaxNs)))
+	for _, b := range r.Broker {
+		p.labelled(fmt.Sprintf("broker %d", b.ID), brokerUse(b))
+	}
+}
+
+func collections(u result.Process) string {
+	if u.GCCycles == 0 {
+		return "no GC"
+	}
+	return fmt.Sprintf("%s, pause p99 %s", count(u.GCCycles, "GC"), unit.Nanos(u.GCPauseNs.P99Ns))
+}
+
+func hostUse(r *result.Run) string {
+	u := r.Process
+	var busy, stolen string
+	if u.HostCPUBusy != nil {
+		busy = fmt.Sprintf("%s of %s busy", unit.Percent(*u.HostCPUBusy), count(int64(r.Run.Host.CPUs), "CPU"))
+	}
+	if u.HostCPUStolen != nil && *u.HostCPUStolen > 0 {
+		stolen = unit.Percent(*u.HostCPUStolen) + " stolen"
+	}
+	return list(busy, stolen)
+}
+
+func brokerUse(b result.Broker) string {
+	var cpu, memory, disk, log string
+	if b.CPUCores != nil {
+		cpu = decimals(*b.CPUCores, 2) + " cores"
+	}
+	if b.RSSPeakBytes != nil {
+		memory = "RSS " + unit.Bytes(*b.RSSPeakBytes)
+	}
+	if b.DiskWritten != nil && b.DiskRead != nil {
+		disk = unit.Bytes(*b.DiskWritten) + " written, " + unit.Bytes(*b.DiskRead) + " read"
+	}
+	if b.LogSizeBytes != nil {
+		log = "log " + unit.Bytes(*b.LogSizeBytes)
+	}
+	return list(cpu, memory, disk, log)
+}
+
+// compression is a table with a column for each codec, the run's own marked.
+func (p *page) compression(codecs []result.Compression) {
+	if len(codecs) == 0 {
+		return
+	}
+	p.heading("Compression", fmt.Sprintf(" of %s batches of this run, %s each; > is what the run used",
+		unit.Count(int64(codecs[0].Batches)), unit.Bytes(codecs[0].BatchBytes)))
+	names, ratios, compress, decompress := []string{""}, []string{"  ratio"}, []string{"  compress"}, []string{"  decompress"}
+	for _, c := range codecs {
+		name := c.Codec
+		if c.Level != 0 {
+			name += fmt.Sprintf("-%d", c.Level)
+		}
+		if c.UsedByThisRun {
+			name = "> " + name
+		}
+		names = append(names, name)
+		ratios = append(ratios, decimals(c.Ratio, 2))
+		compress = append(compress, speed(c.CompressMBPerS))
+		decompress = append(decompress, speed(c.DecompressMBPerS))
+	}
+	t := table{rows: [][]string{names, ratios, compress, decompress}, gap: 4}
+	for _, line := range t.lines() {
+		p.line(line)
+	}
+}
+
+func speed(mbPerS float64) string {
+	if mbPerS == 0 {
+		return absent
+	}
+	return unit.Bytes(int64(mbPerS*1e6)) + "/s"
+}

@@ -1,0 +1,167 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"kafka-bench/internal/result"
+	"kafka-bench/internal/unit"
+)
+
+// verdict is the head of the report: may the figures be believed, and why not.
+func (p *page) verdict(r *result.Recorded) {
+	info, v := r.Run.Run, r.Run.Verdict
+	word := p.paint(green, "VALID")
+	if v.Status != result.Valid {
+		word = p.paint(red, "INVALID")
+	}
+	p.line(word, "  ", p.paint(bold, info.Name), "  ", info.ID, "  ", info.StartedAt.UTC().Format("2006-01-02 15:04:05 UTC"))
+	for _, reason := range v.Reasons {
+		p.styled(red, "because", reason)
+	}
+	if info.Interrupted {
+		p.labelled("interrupted", "the run was ended early; the figures speak of what there was")
+	}
+	for _, warning := range v.Warnings {
+		p.styled(yellow, "warning", warning)
+	}
+	for _, note := range r.Notes {
+		p.styled(yellow, "files", note)
+	}
+}
+
+// subject says what was run, and on what.
+func (p *page) subject(r *result.Run) {
+	tool := strings.TrimSpace("kafka-bench " + r.Run.Tool.Version)
+	host := fmt.Sprintf("%s/%s, %s", r.Run.Host.OS, r.Run.Host.Arch, count(int64(r.Run.Host.CPUs), "CPU"))
+	if r.Run.Host.OS == "" {
+		host = ""
+	}
+	client := strings.TrimSpace(r.Run.Driver.Name + " " + r.Run.Driver.Version)
+	for _, line := range append(wrap(offer(r), Width), wrap(list(cluster(r.Run.Cluster), client, tool, host), Width)...) {
+		p.line(line)
+	}
+	if r.Run.Cluster.Note != "" {
+		for _, line := range wrap(r.Run.Cluster.Note, Width) {
+			p.line(p.paint(yellow, line))
+		}
+	}
+}
+
+// offer says what load was offered, for how long, of what.
+func offer(r *result.Run) string {
+	rate := unit.PerSecond(r.Load.OfferedPerS) + " offered"
+	switch {
+	case r.Load.ClosedLoop:
+		rate = "As much as the clients take (closed loop)"
+	case !r.Finished():
+		rate = setting(r.Scenario, "load", "rate")
+		if rate == "" {
+			rate = "Load"
+		} else {
+			rate += " offered"
+		}
+	}
+	text := rate
+	if measured := phase(r, "measure"); measured.EndNs > measured.StartNs {
+		text += " for " + seconds(measured.EndNs-measured.StartNs)
+	}
+	if warmup := phase(r, "warm-up"); warmup.EndNs > warmup.StartNs {
+		text += " after " + seconds(warmup.EndNs-warmup.StartNs) + " of warm-up"
+	}
+	records := strings.TrimSpace(setting(r.Scenario, "load", "record", "size") + " " + setting(r.Scenario, "load", "record", "payload"))
+	if records != "" {
+		records += " records"
+	}
+	return list(text, records,
+		settings(r.Scenario, "producer", "load", "producers"),
+		settings(r.Scenario, "partition", "topic", "partitions"),
+		settings(r.Scenario, "consumer", "consume", "consumers")+work(r.Scenario))
+}
+
+// work says what the consumers do with each record, if anything.
+func work(scenario any) string {
+	field := func(name string) string {
+		switch v := setting(scenario, "consume", "work", name); v {
+		case "0", "0s", "fixed":
+			return ""
+		default:
+			return v
+		}
+	}
+	if field("time") == "" {
+		return ""
+	}
+	text := " with " + field("time") + " of work a record"
+	jitter := field("jitter")
+	if jitter != "" {
+		jitter = " jitter " + jitter
+	}
+	if how := strings.TrimSpace(field("distribution") + jitter); how != "" && how != "uniform" {
+		text += " (" + how + ")"
+	}
+	return text
+}
+
+// cluster says where Kafka came from.
+func cluster(c result.Cluster) string {
+	brokers := count(int64(c.Brokers), "broker")
+	switch c.Kind {
+	case "":
+		return ""
+	case "kafka":
+		return "Apache Kafka " + c.Version + ", " + brokers
+	case "existing":
+		return strings.TrimSpace("existing cluster "+c.ID+" "+c.Version) + ", " + brokers
+	}
+	return strings.TrimSpace(c.Kind+" cluster "+c.Version) + ", " + brokers
+}
+
+// phase is the run's phase of that name, or an empty one.
+func phase(r *result.Run, name string) result.Phase {
+	for _, ph := range r.Run.Phases {
+		if ph.Name == name {
+			return ph
+		}
+	}
+	return result.Phase{}
+}
+
+// window is the length of the measured window, in nanoseconds.
+func window(r *result.Run) int64 {
+	measured := phase(r, "measure")
+	return measured.EndNs - measured.StartNs
+}
+
+// setting looks into the scenario by the names of the YAML; an unset one is "".
+func setting(scenario any, path ...string) string {
+	for _, name := range path {
+		fields, ok := scenario.(map[string]any)
+		if !ok {
+			return ""
+		}
+		scenario = fields[name]
+	}
+	switch v := scenario.(type) {
+	case string:
+		return v
+	case json.Number, int, int64, float64, bool:
+		return fmt.Sprint(v)
+	}
+	return ""
+}
+
+// settings prints a setting that counts things: 8 producers.
+func settings(scenario any, singular string, path ...string) string {
+	switch n := setting(scenario, path...); n {
+	case "":
+		return ""
+	case "0":
+		return "no " + singular
+	case "1":
+		return "1 " + singular
+	default:
+		return n + " " + singular + "s"
+	}
+}

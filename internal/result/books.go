@@ -1,0 +1,58 @@
+package result
+
+// Load is the sending side of the books:
+// scheduled = admitted + deferred + shed, admitted = acked + failed + unknown.
+type Load struct {
+	ClosedLoop   bool    `json:"closed_loop"`
+	OfferedPerS  float64 `json:"offered_per_s"` // scheduled ÷ measured window
+	Scheduled    int64   `json:"scheduled"`
+	Admitted     int64   `json:"admitted"`
+	Deferred     int64   `json:"deferred"` // still waiting at the source at the end
+	Shed         int64   `json:"shed"`
+	ShedByReason Counts  `json:"shed_by_reason,omitempty"`
+	Acked        int64   `json:"acked"`
+	Failed       int64   `json:"failed"`
+	Unknown      int64   `json:"unknown"`
+	AckedPerS    float64 `json:"acked_per_s"` // acked within the measured window ÷ its length
+	Bytes        int64   `json:"bytes"`       // keys and values of the acked
+	WireBytes    *int64  `json:"wire_bytes"`  // written to sockets during the measured window
+	// Errors counts what clients reported, by message.
+	Errors Counts `json:"errors,omitempty"`
+}
+
+// Counts are counters by name.
+type Counts map[string]int64
+
+// Delivery is the receiving side: acked = unique (of the acked) + pending + lost
+// + corrupt. Nil figures were not measured (unstamped records, no consumers).
+type Delivery struct {
+	Checked    bool  `json:"checked"`   // false: records carry no stamp, only counts are known
+	Delivered  int64 `json:"delivered"` // duplicates included
+	Unique     int64 `json:"unique"`
+	Duplicates int64 `json:"duplicates"`
+	Lost       int64 `json:"lost"`      // acked, never delivered, though the consumers passed them
+	Reordered  int64 `json:"reordered"` // delivered after a later record of the same producer and partition
+	Corrupt    int64 `json:"corrupt"`   // failed their checksum
+	Foreign    int64 `json:"foreign"`   // records of somebody else in the topic
+	Pending    int64 `json:"pending"`   // acked, not yet delivered when the drain ended
+	// UnackedDelivered were delivered although their fate was failed or unknown.
+	UnackedDelivered int64   `json:"unacked_delivered"`
+	DeliveredPerS    float64 `json:"delivered_per_s"` // within the measured window
+	Ratio            float64 `json:"ratio"`           // unique ÷ scheduled; not clipped
+	// LostRanges name the first of the lost.
+	LostRanges []LostRange `json:"lost_ranges,omitempty"`
+}
+
+// LostRange is a run of lost sequences of one producer in one partition.
+type LostRange struct {
+	Producer  int    `json:"producer"`
+	Partition int32  `json:"partition"`
+	From      uint64 `json:"from"`
+	To        uint64 `json:"to"` // inclusive
+}
+
+// Warmup holds the books of the warm-up, which no other block contains.
+type Warmup struct {
+	Load     Load     `json:"load"`
+	Delivery Delivery `json:"delivery"`
+}

@@ -1,0 +1,164 @@
+package result_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"kafka-bench/internal/result"
+	"kafka-bench/internal/result/resulttest"
+)
+
+// goldenDir is a run as schema version 1 wrote it. It stays as it is: whatever
+// becomes of the types, this run must read. So -update makes it only where it
+// is missing.
+const goldenDir = "testdata/20261121T195900Z-overload-tight-t3va6k"
+
+// A run that was written once is read by every later version, and writing what
+// was read loses none of it.
+func TestGoldenRunReads(t *testing.T) {
+	if _, err := os.Stat(goldenDir); *update && errors.Is(err, fs.ErrNotExist) {
+		writeGolden(t)
+	}
+	r := read(t, goldenDir)
+	if len(r.Notes) != 0 || !r.Run.Finished() || r.Run.Load.Scheduled != 200_000 || len(r.Intervals) != 24 {
+		t.Errorf("read %d intervals, notes %q, load %+v", len(r.Intervals), r.Notes, r.Run.Load)
+	}
+	for file, schema := range map[string]string{
+		result.SummaryFile:   "run.schema.json",
+		result.IntervalsFile: "interval.schema.json",
+		result.EventsFile:    "event.schema.json",
+	} {
+		s := compile(t, schema)
+		for _, document := range documents(t, file) {
+			if err := validate(t, s, document); err != nil {
+				t.Errorf("%s: %v", file, err)
+			}
+		}
+	}
+	want := documents(t, result.SummaryFile)[0]
+	got, err := json.Marshal(r.Run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if missing := lost("", tree(t, want), tree(t, got)); len(missing) > 0 {
+		t.Errorf("the types have no place any more for %s", strings.Join(missing, ", "))
+	}
+}
+
+// documents are the JSON values of one of the golden run's files.
+func documents(t *testing.T, file string) [][]byte {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(goldenDir, file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if file == result.SummaryFile {
+		return [][]byte{b}
+	}
+	return bytes.Split(bytes.TrimSpace(b), []byte("\n"))
+}
+
+func tree(t *testing.T, document []byte) any {
+	t.Helper()
+	var v any
+	if err := json.Unmarshal(document, &v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// lost are the paths of what want holds and got does not.
+func lost(path string, want, got any) []string {
+	object, ok := want.(map[string]any)
+	if !ok {
+		w, _ := json.Marshal(want)
+		g, _ := json.Marshal(got)
+		if bytes.Equal(w, g) {
+			return nil
+		}
+		return []string{path}
+	}
+	other, _ := got.(map[string]any)
+	var paths []string
+	for name, v := range object {
+		paths = append(paths, lost(path+"/"+name, v, other[name])...)
+	}
+	return paths
+}
+
+func writeGolden(t *testing.T) {
+	t.Helper()
+	made := resulttest.OverloadTight().Run()
+	w, err := result.Create(t.TempDir(), made.Run.Run.Name, resulttest.StartedAt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range made.Intervals {
+		if err := w.Interval(i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, e := range made.Events {
+		if err := w.Event(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	writeHistogram(t, w, made)
+	scenario := "name: overload-tight\nload: {rate: 10k/s, producers: 8, record: {size: 512B, payload: json, seed: 42}}\n"
+	if err := w.Scenario([]byte(scenario)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Finish(made.Run); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(goldenDir, os.DirFS(w.Dir())); err != nil {
+		t.Fatal(err)
+	}
+	// The id is the one thing that the Writer draws at random.
+	summary := filepath.Join(goldenDir, result.SummaryFile)
+	b, err := os.ReadFile(summary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b = bytes.Replace(b, []byte(`"id": "`+w.ID()+`"`), []byte(`"id": "`+made.Run.Run.ID+`"`), 1)
+	if err := os.WriteFile(summary, b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// writeHistogram puts one line into the log: the e2e response time of each
+// second, by its median. It shows the form of the file, not the run.
+func writeHistogram(t *testing.T, w *result.Writer, made *result.Recorded) {
+	t.Helper()
+	h := hdrhistogram.New(1, int64(3600e9), 3)
+	for _, i := range made.Intervals {
+		s := i.Time["e2e_response_time"]
+		if s.Count == 0 {
+			continue
+		}
+		if err := h.RecordValues(s.P50Ns, s.Count); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.SetTag("e2e_response_time")
+	h.SetStartTimeMs(resulttest.StartedAt.UnixMilli())
+	h.SetEndTimeMs(resulttest.StartedAt.UnixMilli() + 20_000)
+	log := hdrhistogram.NewHistogramLogWriter(w.HistogramLog())
+	if err := log.OutputLogFormatVersion(); err != nil {
+		t.Fatal(err)
+	}
+	if err := log.OutputLegend(); err != nil {
+		t.Fatal(err)
+	}
+	if err := log.OutputIntervalHistogram(h); err != nil {
+		t.Fatal(err)
+	}
+}

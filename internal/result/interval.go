@@ -1,0 +1,57 @@
+package result
+
+// Interval is a line of intervals.ndjson: what happened between two points of
+// the run's time axis. Counts are of events in the interval, whatever phase
+// their records belong to; a record is counted when the worker settles it.
+type Interval struct {
+	StartNs int64  `json:"start_ns"`
+	EndNs   int64  `json:"end_ns"`
+	Phase   string `json:"phase"`
+
+	Scheduled  int64 `json:"scheduled"`
+	Admitted   int64 `json:"admitted"`
+	Shed       int64 `json:"shed"`
+	Acked      int64 `json:"acked"`
+	Failed     int64 `json:"failed"`
+	Unknown    int64 `json:"unknown"`
+	Delivered  int64 `json:"delivered"`
+	Duplicates int64 `json:"duplicates"`
+	Processed  int64 `json:"processed"`
+
+	// At the end of the interval.
+	DeferredRecords  int64   `json:"deferred_records"`
+	InFlightRecords  int64   `json:"in_flight_records"`
+	LagRecords       *int64  `json:"lag_records"`                                 // latest sample; null before the first
+	LagPartitions    []int64 `json:"lag_records_partition" jsonschema:"nullable"` // by partition, same sample
+	LagSampledNs     *int64  `json:"lag_sampled_ns"`                              // when that sample was taken
+	BacklogRecords   int64   `json:"backlog_records"`
+	BacklogPartition []int64 `json:"backlog_records_partition,omitempty"`
+	TimeLagNs        int64   `json:"time_lag_ns"`
+	GateOpen         *bool   `json:"gate_open"` // null without backpressure
+
+	// By metric; a metric without a sample in the interval is absent.
+	Time map[string]IntervalTime `json:"time"`
+
+	ProcessCPUCores *float64  `json:"process_cpu_cores"`
+	ProcessRSSBytes *int64    `json:"process_rss_bytes"`
+	BrokerCPUCores  []float64 `json:"broker_cpu_cores,omitempty"`
+	GCCycles        int64     `json:"gc_cycles"`
+}
+
+// IntervalTime is the short form of a distribution. Records of the warm-up that
+// land in the interval are part of it.
+type IntervalTime struct {
+	Count int64 `json:"count"`
+	P50Ns int64 `json:"p50_ns"`
+	P99Ns int64 `json:"p99_ns"`
+	MaxNs int64 `json:"max_ns"`
+}
+
+// Event is a line of events.ndjson.
+type Event struct {
+	AtNs   int64          `json:"at_ns"`
+	Kind   string         `json:"kind"` // phase, backpressure, rebalance, fault, warning, error, consumer
+	What   string         `json:"what"`
+	Reason string         `json:"reason,omitempty"`
+	Data   map[string]any `json:"data,omitempty"`
+}

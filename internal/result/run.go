@@ -1,0 +1,138 @@
+// Package result is what a run leaves behind: a directory of files with a
+// versioned schema. run.json is the summary, intervals.ndjson the time series (a
+// line a second, appended to disk at once), events.ndjson what happened and why,
+// histograms.hlog every latency in HdrHistogram's interval log format, and
+// scenario.yaml what was asked for. The terminal, the report and the dashboard
+// all read these, and nothing else.
+//
+// The types here are the contract: fields are added, never renamed or removed.
+// Times are nanoseconds, sizes bytes, and "per_s" figures are taken over the
+// measured window alone. A figure that could not be measured is null or absent,
+// never zero.
+package result
+
+import (
+	"time"
+)
+
+// SchemaVersion of run.json, intervals.ndjson and events.ndjson.
+const SchemaVersion = 1
+
+// Verdict statuses.
+const (
+	Valid   = "valid"
+	Invalid = "invalid"
+)
+
+// Run is run.json. Load, Delivery and Time speak of the records of the measured
+// window, by intended send time; Warmup has the books of the warm-up. In a run
+// that did not finish (see Finished) only SchemaVersion, Run, Scenario and
+// Verdict say anything.
+type Run struct {
+	SchemaVersion int     `json:"schema_version" jsonschema:"minimum=1"`
+	Run           Info    `json:"run"`
+	Scenario      any     `json:"scenario"` // resolved; as the YAML names things
+	Verdict       Verdict `json:"verdict"`
+
+	Load     Load            `json:"load"`
+	Delivery Delivery        `json:"delivery"`
+	Time     map[string]Time `json:"time"` // by metric, see TimeMetrics
+	Lag      Lag             `json:"lag"`
+	Consumer Consumer        `json:"consumer"`
+	Warmup   Warmup          `json:"warmup"`
+
+	Backpressure *Backpressure `json:"backpressure,omitempty"`
+	Compression  []Compression `json:"compression,omitempty"`
+	Process      Process       `json:"process"`
+	Broker       []Broker      `json:"broker,omitempty"`
+	Faults       []Fault       `json:"faults,omitempty"`
+}
+
+// Finished tells whether the books of the run were closed. A run that was
+// killed on its way leaves its intervals and events, and no figures here.
+func (r *Run) Finished() bool { return !r.Run.FinishedAt.IsZero() }
+
+// Info identifies a run.
+type Info struct {
+	ID        string    `json:"id"`
+	Name      string    `json:"name"`
+	StartedAt time.Time `json:"started_at"` // UTC; of the measured window
+	// FinishedAt is when the books were closed, UTC; absent from a run that
+	// did not finish.
+	FinishedAt time.Time `json:"finished_at,omitzero"`
+	// Interrupted is set when a person ended the run early.
+	Interrupted bool    `json:"interrupted,omitempty"`
+	Tool        Tool    `json:"tool"`
+	Host        Host    `json:"host"`
+	Cluster     Cluster `json:"cluster"`
+	Driver      Driver  `json:"driver"`
+	Topic       string  `json:"topic"`
+	Group       string  `json:"group,omitempty"`
+	// Phases as they really were, in nanoseconds on the run's time axis.
+	Phases []Phase `json:"phases"`
+}
+
+// Phase is one part of a run on the run's time axis (zero is the start of the
+// measured window; warm-up is negative).
+type Phase struct {
+	Name    string `json:"name"` // warm-up, measure, drain
+	StartNs int64  `json:"start_ns"`
+	EndNs   int64  `json:"end_ns"`
+}
+
+// Tool is the kafka-bench that made the run.
+type Tool struct {
+	Version   string `json:"version"`
+	Revision  string `json:"revision,omitempty"`
+	GoVersion string `json:"go_version"`
+}
+
+// Host is the machine that the tool ran on.
+type Host struct {
+	OS          string `json:"os"`
+	Arch        string `json:"arch"`
+	Kernel      string `json:"kernel,omitempty"`
+	CPUModel    string `json:"cpu_model,omitempty"`
+	CPUs        int    `json:"cpus"`
+	MemoryBytes int64  `json:"memory_bytes,omitempty"`
+}
+
+// Cluster is where Kafka came from.
+type Cluster struct {
+	Kind    string `json:"kind"` // kafka, embedded, existing
+	ID      string `json:"id"`
+	Version string `json:"version,omitempty"`
+	Brokers int    `json:"brokers"`
+	// Note is set when the figures do not describe Kafka itself.
+	Note     string            `json:"note,omitempty"`
+	Settings map[string]string `json:"settings,omitempty"`
+}
+
+// Driver is the client under test with its effective settings.
+type Driver struct {
+	Name     string    `json:"name"`
+	Version  string    `json:"version"`
+	Producer []Setting `json:"producer,omitempty"`
+	Consumer []Setting `json:"consumer,omitempty"`
+}
+
+// Setting is one effective client setting under the client's name for it.
+type Setting struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// Verdict says whether the numbers can be believed.
+type Verdict struct {
+	Status   string   `json:"status" jsonschema:"enum=valid,enum=invalid"`
+	Reasons  []string `json:"reasons"`
+	Warnings []string `json:"warnings"`
+}
+
+// Fault is something that was broken on purpose.
+type Fault struct {
+	Name    string `json:"name"`
+	Target  string `json:"target"`
+	StartNs int64  `json:"start_ns"`
+	EndNs   *int64 `json:"end_ns"`
+}

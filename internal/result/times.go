@@ -1,0 +1,28 @@
+package result
+
+// Time is the distribution of one measured time, in nanoseconds.
+type Time struct {
+	Count    int64   `json:"count"`
+	MinNs    int64   `json:"min_ns"`
+	MeanNs   float64 `json:"mean_ns"`
+	StddevNs float64 `json:"stddev_ns"`
+	P50Ns    int64   `json:"p50_ns"`
+	P75Ns    int64   `json:"p75_ns"`
+	P90Ns    int64   `json:"p90_ns"`
+	P95Ns    int64   `json:"p95_ns"`
+	P99Ns    int64   `json:"p99_ns"`
+	P995Ns   int64   `json:"p99_5_ns"`
+	P999Ns   int64   `json:"p99_9_ns"`
+	P9999Ns  int64   `json:"p99_99_ns"`
+	MaxNs    int64   `json:"max_ns"`
+	// Negative counts values below zero (recorded as zero, min keeps the true
+	// one); OutOfRange those above the histogram's hour (recorded as an hour).
+	Negative   int64 `json:"negative,omitempty"`
+	OutOfRange int64 `json:"out_of_range,omitempty"`
+}
+
+// TimeMetrics are the keys of Run.Time, in the order of a record's life.
+var TimeMetrics = []string{
+	"pacer_lateness", "send_delay", "send_service_time", "send_response_time",
+	"e2e_service_time", "e2e_response_time", "processed_response_time", "poll_time",
+}

@@ -1,0 +1,57 @@
+package result
+
+// Process is what the tool itself used during the measured window: what it
+// disturbed. Null figures are not offered by this operating system.
+type Process struct {
+	CPUUserS      *float64 `json:"cpu_user_s"`
+	CPUSystemS    *float64 `json:"cpu_system_s"`
+	CPUCores      *float64 `json:"cpu_cores"`           // CPU seconds ÷ window
+	CPUPerRecord  *float64 `json:"cpu_per_record_ns"`   // CPU time ÷ acked
+	HostCPUBusy   *float64 `json:"host_cpu_busy_ratio"` // of all cores, all processes
+	HostCPUStolen *float64 `json:"host_cpu_stolen_ratio"`
+	RSSPeakBytes  *int64   `json:"rss_peak_bytes"`
+	GCCycles      int64    `json:"gc_cycles"`
+	GCPauseNs     Quantile `json:"gc_pause"`
+	GCCPUS        float64  `json:"gc_cpu_s"`
+	SchedDelayNs  Quantile `json:"scheduling_delay"` // a runnable goroutine waiting for a thread
+	AllocBytes    int64    `json:"alloc_bytes"`
+	AllocObjects  int64    `json:"alloc_objects"`
+	// CorpusBytes and CorpusTimeNs are the payloads made before the run.
+	CorpusBytes  int64 `json:"corpus_bytes"`
+	CorpusTimeNs int64 `json:"corpus_time_ns"`
+}
+
+// Quantile is a short summary of a runtime distribution, in nanoseconds.
+type Quantile struct {
+	Count int64 `json:"count"`
+	P50Ns int64 `json:"p50_ns"`
+	P99Ns int64 `json:"p99_ns"`
+	MaxNs int64 `json:"max_ns"`
+}
+
+// Broker is what one local broker used during the measured window.
+type Broker struct {
+	ID           int32    `json:"id"`
+	CPUUserS     *float64 `json:"cpu_user_s"`
+	CPUSystemS   *float64 `json:"cpu_system_s"`
+	CPUCores     *float64 `json:"cpu_cores"`
+	RSSPeakBytes *int64   `json:"rss_peak_bytes"`
+	DiskRead     *int64   `json:"disk_read_bytes"`
+	DiskWritten  *int64   `json:"disk_written_bytes"`
+	LogSizeBytes *int64   `json:"log_size_bytes,omitempty"`
+	HeapMaxBytes int64    `json:"heap_max_bytes,omitempty"`
+}
+
+// Compression is one codec on batches of this run's own records.
+type Compression struct {
+	Codec             string  `json:"codec"`
+	Level             int     `json:"level"`
+	Batches           int     `json:"batches"`
+	BatchBytes        int64   `json:"batch_bytes"`       // mean, uncompressed
+	Ratio             float64 `json:"ratio"`             // uncompressed ÷ compressed
+	CompressMBPerS    float64 `json:"compress_mb_per_s"` // of uncompressed bytes, one core
+	DecompressMBPerS  float64 `json:"decompress_mb_per_s"`
+	UsedByThisRun     bool    `json:"used_by_this_run"`
+	UncompressedBytes int64   `json:"uncompressed_bytes"`
+	CompressedBytes   int64   `json:"compressed_bytes"`
+}

@@ -1,0 +1,196 @@
+package result
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// unfinished is the reason in run.json until Finish replaces it: a run that
+// was killed is invalid without anybody having to say so.
+const unfinished = "the run did not finish"
+
+// unjudged is the reason of a run that was finished without a verdict.
+const unjudged = "nobody judged the run"
+
+// Writer writes a run's directory while the run goes on. From Create on the
+// directory can be read: run.json is there, with an invalid verdict until
+// Finish, and every interval and event is with the operating system when the
+// call that wrote it returns. Intervals, events and histograms may be written
+// from any goroutine, the rest belongs to the one that owns the run. An error
+// names the file and leaves the Writer usable.
+type Writer struct {
+	dir, id, name string
+	startedAt     time.Time
+
+	intervals, events, histograms *appender
+}
+
+// Create makes <outDir>/<UTC time>-<name>-<short id>/ for a run that starts at
+// startedAt. The name may be any text; the folder's has what file systems take.
+func Create(outDir, name string, startedAt time.Time) (*Writer, error) {
+	dir, id, err := makeFolder(outDir, name, startedAt)
+	if err != nil {
+		return nil, err
+	}
+	w := &Writer{dir: dir, id: id, name: name, startedAt: startedAt.UTC()}
+	if err := w.open(); err != nil {
+		return nil, errors.Join(err, w.Discard())
+	}
+	return w, nil
+}
+
+// open makes the run's files.
+func (w *Writer) open() error {
+	for _, f := range []struct {
+		name string
+		to   **appender
+	}{
+		{IntervalsFile, &w.intervals},
+		{EventsFile, &w.events},
+		{HistogramsFile, &w.histograms},
+	} {
+		a, err := newAppender(w.dir, f.name)
+		if err != nil {
+			return err
+		}
+		*f.to = a
+	}
+	return w.Describe(Info{}, nil)
+}
+
+// Dir is the run's directory, below the outDir of Create.
+func (w *Writer) Dir() string { return w.dir }
+
+// ID is the run's short id: six letters and digits, the end of the directory's
+// name.
+func (w *Writer) ID() string { return w.id }
+
+// Scenario writes scenario.yaml: the scenario as it was run, nothing implicit.
+func (w *Writer) Scenario(yaml []byte) error {
+	return replaceFile(w.dir, ScenarioFile, yaml)
+}
+
+// Describe writes what is known of the run before it ends, so that a crash
+// leaves more than a name. The verdict stays invalid.
+func (w *Writer) Describe(info Info, scenario any) error {
+	info.FinishedAt = time.Time{}
+	return w.summary(Run{
+		Run:      info,
+		Scenario: scenario,
+		Verdict:  Verdict{Status: Invalid, Reasons: []string{unfinished}},
+	})
+}
+
+// Interval appends a line to intervals.ndjson.
+func (w *Writer) Interval(i Interval) error {
+	if i.Time == nil {
+		i.Time = map[string]IntervalTime{}
+	}
+	return w.intervals.line(i)
+}
+
+// Event appends a line to events.ndjson.
+func (w *Writer) Event(e Event) error { return w.events.line(e) }
+
+// HistogramLog appends to histograms.hlog. Each Write should be of whole lines.
+func (w *Writer) HistogramLog() io.Writer { return w.histograms }
+
+// Finish closes the run: its files are on the disk, and run.json is replaced in
+// one step by r. The Writer fills in SchemaVersion, the run's ID, and what r
+// leaves open of Name, StartedAt and FinishedAt. Nothing can be appended
+// afterwards, but Finish may be called again when it returned an error.
+func (w *Writer) Finish(r Run) error {
+	if r.Run.FinishedAt.IsZero() {
+		r.Run.FinishedAt = time.Now()
+	}
+	r.Run.FinishedAt = r.Run.FinishedAt.UTC()
+	if r.Verdict.Status == "" {
+		r.Verdict.Status = Invalid
+		r.Verdict.Reasons = append(r.Verdict.Reasons, unjudged)
+	}
+	return errors.Join(w.close(), w.summary(r))
+}
+
+// Discard removes the run's directory: for a run that failed before it began
+// and has nothing to tell.
+func (w *Writer) Discard() error {
+	if err := errors.Join(w.close(), os.RemoveAll(w.dir)); err != nil {
+		return fmt.Errorf("cannot remove the run's folder: %w", err)
+	}
+	return nil
+}
+
+func (w *Writer) close() error {
+	var err error
+	for _, a := range []*appender{w.intervals, w.events, w.histograms} {
+		if a != nil {
+			err = errors.Join(err, a.close())
+		}
+	}
+	return err
+}
+
+// summary replaces run.json by r, completed with what the Writer knows. Lists
+// are never null in it: a reader asks for their length, not for their existence.
+func (w *Writer) summary(r Run) error {
+	r.SchemaVersion = SchemaVersion
+	r.Run.ID = w.id
+	if r.Run.Name == "" {
+		r.Run.Name = w.name
+	}
+	if r.Run.StartedAt.IsZero() {
+		r.Run.StartedAt = w.startedAt
+	}
+	r.Run.StartedAt = r.Run.StartedAt.UTC()
+	if r.Run.Phases == nil {
+		r.Run.Phases = []Phase{}
+	}
+	if r.Verdict.Reasons == nil {
+		r.Verdict.Reasons = []string{}
+	}
+	if r.Verdict.Warnings == nil {
+		r.Verdict.Warnings = []string{}
+	}
+	if r.Time == nil {
+		r.Time = map[string]Time{}
+	}
+	b, err := encode(r, "  ")
+	if err != nil {
+		return fileError(SummaryFile, err)
+	}
+	return replaceFile(w.dir, SummaryFile, b)
+}
+
+// replaceFile puts a file into dir in one step: a reader, and a crash, find
+// either the old file or the new one, whole.
+func replaceFile(dir, name string, content []byte) error {
+	temporary := filepath.Join(dir, "."+name+".new")
+	if err := writeSynced(temporary, content); err != nil {
+		return fileError(name, errors.Join(err, os.Remove(temporary)))
+	}
+	if err := os.Rename(temporary, filepath.Join(dir, name)); err != nil {
+		return fileError(name, errors.Join(err, os.Remove(temporary)))
+	}
+	// The rename is on the disk once the directory is.
+	d, err := os.Open(dir)
+	if err != nil {
+		return fileError(name, err)
+	}
+	if err := errors.Join(d.Sync(), d.Close()); err != nil {
+		return fileError(name, err)
+	}
+	return nil
+}
+
+func writeSynced(path string, content []byte) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	return errors.Join(err, f.Sync(), f.Close())
+}

@@ -1,0 +1,369 @@
+package scenario
+
+import (
+	"encoding"
+	"fmt"
+	"maps"
+	"math"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// maxNodes bounds how many values one document may hold once its aliases are
+// followed: a scenario has some two hundred, an alias bomb billions.
+const maxNodes = 20_000
+
+// A decoder reads YAML trees into a Scenario by its Go types, and remembers
+// every fault, so that one bad value does not hide the next, and the place of
+// every value, so that Validate's faults can be shown where they were written.
+type decoder struct {
+	file     string // what faults name as their file
+	override string // the override being read, "" while it is the file
+	nodes    int
+	faults   Faults
+	places   map[string]place
+	// failed are the paths that could not be read, and for an unknown key the
+	// mapping that it was in: what was meant for there is missing.
+	failed     map[string]bool
+	incomplete map[string]bool
+}
+
+// A place is where a value was written.
+type place struct {
+	file         string
+	line, column int
+}
+
+func newDecoder(file string) *decoder {
+	return &decoder{file: file, places: map[string]place{}, failed: map[string]bool{}, incomplete: map[string]bool{}}
+}
+
+func (d *decoder) place(n *yaml.Node) place {
+	if d.override != "" {
+		return place{file: d.override}
+	}
+	return place{d.file, n.Line, n.Column}
+}
+
+// fault records that the value of path, at n, cannot be read.
+func (d *decoder) fault(n *yaml.Node, path, problem, remedy string) {
+	d.failed[path] = true
+	at := d.place(n)
+	d.faults = append(d.faults, Fault{at.file, at.line, at.column, path, problem, remedy})
+}
+
+// value reads n into v, which is the value of path. v is addressable and holds
+// what was there before: mappings are merged into it key by key, everything
+// else is replaced.
+func (d *decoder) value(n *yaml.Node, v reflect.Value, path string) {
+	n, ok := d.open(n, path)
+	if !ok {
+		return
+	}
+	if n.Kind != yaml.MappingNode {
+		d.replace(path)
+	}
+	if _, known := d.places[path]; !known {
+		d.places[path] = d.place(n)
+	}
+	pointer := v.Addr().Interface()
+	if short, ok := pointer.(shortForm); ok && n.Kind == yaml.ScalarNode {
+		if err := short.setShort(n.Value); err != nil {
+			d.textFault(n, path, err)
+		}
+		return
+	}
+	if size, ok := pointer.(*Size); ok {
+		d.size(n, size, path)
+		return
+	}
+	if text, ok := pointer.(encoding.TextUnmarshaler); ok {
+		d.text(n, text, path)
+		return
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		d.mapping(n, v, path)
+	case reflect.Map:
+		d.config(n, v, path)
+	case reflect.Slice:
+		d.list(n, v, path)
+	default:
+		d.scalar(n, v, path)
+	}
+}
+
+// open follows an alias and refuses what no value of a scenario may be.
+func (d *decoder) open(n *yaml.Node, path string) (*yaml.Node, bool) {
+	if !d.count(n, path) {
+		return n, false
+	}
+	n = target(n)
+	switch {
+	case n.Style&yaml.TaggedStyle != 0:
+		d.fault(n, path, fmt.Sprintf("the tag %s has no meaning here", n.Tag), "leave the tag out")
+	case n.Kind == yaml.ScalarNode && n.Tag == "!!null":
+		d.fault(n, path, "it has no value", "give it one, or leave the key out")
+	default:
+		return n, true
+	}
+	return n, false
+}
+
+// count reports false, once with a fault, when the document holds too much.
+func (d *decoder) count(n *yaml.Node, path string) bool {
+	if d.nodes++; d.nodes == maxNodes {
+		d.fault(n, path, fmt.Sprintf("the document holds more than %d values", maxNodes),
+			"a scenario is small; see whether an alias repeats a large list")
+	}
+	return d.nodes < maxNodes
+}
+
+// target is n, or what the alias n stands for.
+func target(n *yaml.Node) *yaml.Node {
+	if n.Kind == yaml.AliasNode {
+		return n.Alias
+	}
+	return n
+}
+
+// replace forgets the places of what a new value of path replaces.
+func (d *decoder) replace(path string) {
+	maps.DeleteFunc(d.places, func(inner string, _ place) bool { return within(path, inner) })
+}
+
+// mapping reads the keys of n into the fields of the struct v.
+func (d *decoder) mapping(n *yaml.Node, v reflect.Value, path string) {
+	if n.Kind != yaml.MappingNode {
+		d.fault(n, path, "it is "+kind(n)+", not a mapping", mappingRemedy(v))
+		return
+	}
+	fields := make(map[string]field)
+	for _, f := range fieldsOf(v.Type()) {
+		fields[f.key] = f
+	}
+	d.eachKey(n, path, func(key, value *yaml.Node) {
+		f, ok := fields[key.Value]
+		if !ok {
+			d.unknownKey(key, v.Type(), path)
+			return
+		}
+		at := join(path, f.key)
+		if _, ok := d.places[at]; !ok {
+			d.places[at] = d.place(key)
+		}
+		d.value(value, v.Field(f.index), at)
+	})
+}
+
+// eachKey calls read for every key of the mapping n that is a plain word and is
+// there for the first time; the others are faults.
+func (d *decoder) eachKey(n *yaml.Node, path string, read func(key, value *yaml.Node)) {
+	first := make(map[string]place)
+	for i := 0; i+1 < len(n.Content) && d.count(n, path); i += 2 {
+		key, value := target(n.Content[i]), n.Content[i+1]
+		at := join(path, key.Value)
+		switch earlier, twice := first[key.Value]; {
+		case key.Kind != yaml.ScalarNode:
+			d.fault(key, path, "a key is "+kind(key)+", not a word", "write key: value")
+			continue
+		case key.Tag == "!!merge":
+			d.fault(key, at, "merge keys are not supported",
+				"write the values out, or use an alias for one whole value")
+			continue
+		case twice:
+			d.fault(key, at, "it is given twice"+atLine(earlier), "keep one of them")
+			continue
+		}
+		first[key.Value] = d.place(key)
+		read(key, value)
+	}
+}
+
+// atLine is ", first at line 3"; an override has no lines.
+func atLine(first place) string {
+	if first.line == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", first at line %d", first.line)
+}
+
+// unknownKey says what key was probably meant to be, and what there is.
+func (d *decoder) unknownKey(key *yaml.Node, t reflect.Type, path string) {
+	d.incomplete[path] = true
+	if len(d.faults) > maxFaults {
+		d.fault(key, join(path, key.Value), "unknown key", "") // nobody will see it
+		return
+	}
+	keys := keysOf(t)
+	where := "a scenario"
+	if path != "" {
+		where = path
+	}
+	all := fmt.Sprintf("the keys of %s are %s", where, strings.Join(keys, ", "))
+	remedy := all
+	if near := nearest(key.Value, keys); near != "" {
+		remedy = fmt.Sprintf("did you mean %s? %s", near, all)
+	} else if paths := elsewhere(key.Value); len(paths) > 0 {
+		remedy = fmt.Sprintf("it belongs at %s; %s", strings.Join(paths, " or "), all)
+	}
+	d.fault(key, join(path, key.Value), "unknown key", remedy)
+}
+
+// config reads a mapping of Kafka's own settings: any key, any scalar.
+func (d *decoder) config(n *yaml.Node, v reflect.Value, path string) {
+	if n.Kind != yaml.MappingNode {
+		d.fault(n, path, "it is "+kind(n)+", not a mapping", "write it as {name: value}, with Kafka's names for its settings")
+		return
+	}
+	settings := make(map[string]string)
+	if before, ok := v.Interface().(map[string]string); ok {
+		maps.Copy(settings, before)
+	}
+	d.eachKey(n, path, func(key, value *yaml.Node) {
+		at := join(path, key.Value)
+		value, ok := d.open(value, at)
+		if !ok {
+			return
+		}
+		if value.Kind != yaml.ScalarNode {
+			d.fault(value, at, "it is "+kind(value)+", not a single value", "write it as Kafka's own files do")
+			return
+		}
+		d.places[at] = d.place(value)
+		settings[key.Value] = value.Value
+	})
+	if len(settings) > 0 {
+		v.Set(reflect.ValueOf(settings))
+	}
+}
+
+// list replaces the slice v by the elements of n.
+func (d *decoder) list(n *yaml.Node, v reflect.Value, path string) {
+	if n.Kind != yaml.SequenceNode {
+		d.fault(n, path, "it is "+kind(n)+", not a list", "write it as [first, second]")
+		return
+	}
+	list := reflect.MakeSlice(v.Type(), 0, min(len(n.Content), maxNodes))
+	for i, child := range n.Content {
+		element := reflect.New(v.Type().Elem()).Elem()
+		d.value(child, element, fmt.Sprintf("%s[%d]", path, i))
+		list = reflect.Append(list, element)
+		if d.nodes >= maxNodes {
+			return
+		}
+	}
+	if list.Len() == 0 {
+		list = reflect.Zero(v.Type())
+	}
+	v.Set(list)
+}
+
+// size reads the long form of a Size.
+func (d *decoder) size(n *yaml.Node, size *Size, path string) {
+	remedy := "write one size, or exactly one of uniform, normal and list, as in: size: {uniform: [64B, 1KiB]}"
+	if n.Kind != yaml.MappingNode {
+		d.fault(n, path, "it is "+kind(n)+", not a size", remedy)
+		return
+	}
+	if len(n.Content) != 2 {
+		d.fault(n, path, fmt.Sprintf("it has %d keys", len(n.Content)/2), remedy)
+		return
+	}
+	var long sizeMapping
+	d.mapping(n, reflect.ValueOf(&long).Elem(), path)
+	*size = long.size(target(n.Content[0]).Value)
+}
+
+// text reads a scalar that its own type knows how to read.
+func (d *decoder) text(n *yaml.Node, to encoding.TextUnmarshaler, path string) {
+	if n.Kind != yaml.ScalarNode {
+		d.fault(n, path, "it is "+kind(n)+", not a single value", "")
+		return
+	}
+	if err := to.UnmarshalText([]byte(n.Value)); err != nil {
+		d.textFault(n, path, err)
+	}
+}
+
+// textFault records what a type said of its text. The types of package unit
+// write "problem; remedy".
+func (d *decoder) textFault(n *yaml.Node, path string, err error) {
+	problem, remedy, _ := strings.Cut(err.Error(), "; ")
+	d.fault(n, path, problem, remedy)
+}
+
+// scalar reads a word or a number. A word may look like a number (acks: 1, or
+// a name), a number may not be in quotes.
+func (d *decoder) scalar(n *yaml.Node, v reflect.Value, path string) {
+	if n.Kind != yaml.ScalarNode {
+		d.fault(n, path, "it is "+kind(n)+", not a single value", "")
+		return
+	}
+	if v.Kind() == reflect.String {
+		v.SetString(n.Value)
+		return
+	}
+	if n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
+		d.fault(n, path, fmt.Sprintf("%q in quotes is text", n.Value), "write it without quotes")
+		return
+	}
+	ok := false
+	remedy := ""
+	switch v.Kind() {
+	case reflect.Bool:
+		ok, remedy = n.Value == "true" || n.Value == "false", "write true or false"
+		v.SetBool(n.Value == "true")
+	case reflect.Int, reflect.Int64:
+		whole, err := strconv.ParseInt(n.Value, 10, v.Type().Bits())
+		ok, remedy = err == nil, "write a whole number, as in 12"
+		v.SetInt(whole)
+	case reflect.Uint64:
+		whole, err := strconv.ParseUint(n.Value, 10, 64)
+		ok, remedy = err == nil, "write a whole number from 0 to 18446744073709551615"
+		v.SetUint(whole)
+	case reflect.Float64:
+		number, err := strconv.ParseFloat(n.Value, 64)
+		ok, remedy = err == nil && !math.IsNaN(number) && !math.IsInf(number, 0), "write a number, as in 1.1"
+		v.SetFloat(number)
+	}
+	if !ok {
+		d.fault(n, path, fmt.Sprintf("%q is not %s", n.Value, wanted(v.Kind())), remedy)
+	}
+}
+
+// wanted names a kind of scalar.
+func wanted(k reflect.Kind) string {
+	switch k {
+	case reflect.Bool:
+		return "a truth value"
+	case reflect.Float64:
+		return "a number"
+	default:
+		return "a whole number"
+	}
+}
+
+// kind names what n is, for errors.
+func kind(n *yaml.Node) string {
+	switch n.Kind {
+	case yaml.MappingNode:
+		return "a mapping"
+	case yaml.SequenceNode:
+		return "a list"
+	default:
+		return fmt.Sprintf("the single value %q", n.Value)
+	}
+}
+
+// mappingRemedy says how the mapping v is written.
+func mappingRemedy(v reflect.Value) string {
+	keys := "write its keys: " + strings.Join(keysOf(v.Type()), ", ")
+	if short, ok := v.Addr().Interface().(shortForm); ok {
+		return keys + "; or " + short.short()
+	}
+	return keys
+}

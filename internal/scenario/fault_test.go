@@ -1,0 +1,187 @@
+package scenario
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// faults reads text and returns the lines of its faults.
+func faults(t *testing.T, text string, overrides ...string) []string {
+	t.Helper()
+	_, err := Parse("f.yaml", []byte(text), overrides...)
+	if err == nil {
+		return nil
+	}
+	var list Faults
+	if !errors.As(err, &list) {
+		t.Fatalf("%q: the error %v is not Faults", text, err)
+	}
+	return strings.Split(err.Error(), "\n")
+}
+
+// each case has one fault, whose text is all of it.
+func check(t *testing.T, cases [][2]string) {
+	t.Helper()
+	for _, c := range cases {
+		got := faults(t, c[0])
+		if len(got) != 1 || got[0] != c[1] {
+			t.Errorf("%q:\n got %s\nwant %s", c[0], strings.Join(got, "\n     "), c[1])
+		}
+	}
+}
+
+func TestSyntaxFaults(t *testing.T) {
+	const empty = "f.yaml: it is empty; a scenario has at least one key, as in load: {rate: 10k/s}; show quick prints a whole one"
+	check(t, [][2]string{
+		{"", empty},
+		{"# nothing\n", empty},
+		{"---\n", empty},
+		{"name: a\nload: [\n", "f.yaml:3:1: it is not YAML: while parsing a flow node: did not find expected node content"},
+		{"name: a\ndescription: b: c\n", `f.yaml:2:15: it is not YAML: mapping values are not allowed in this context; check the indentation, and put a text with ": " in it into quotes`},
+		{"load:\n\trate: 1k/s\n", "f.yaml:2:1: it is not YAML: while scanning for the next token: found character that cannot start any token; indent with spaces, not tabs, and put a text that begins with @, % or a backtick into quotes"},
+		{"load: *base\n", "f.yaml:1:7: it is not YAML: unknown anchor 'base' referenced; an anchor (&name) stands before the alias (*name) that uses it"},
+		{"name: a\n---\nname: b\n", "f.yaml:2:1: a second document begins here; a file holds one scenario"},
+		{"name: a\nb: \xff\n", "f.yaml:2:4: the byte 0xff is not UTF-8; save the file as UTF-8 text"},
+		{"name: é\x01\n", "f.yaml:1:8: the control character U+0001 is not text; save the file as UTF-8 text"},
+		{"[a, b]\n", "f.yaml:1:1: it is a list, not a mapping; write its keys: name, description, cluster, topic, load, consume, phases, backpressure, sampling, repeat"},
+		{"hello\n", `f.yaml:1:1: it is the single value "hello", not a mapping; write its keys: name, description, cluster, topic, load, consume, phases, backpressure, sampling, repeat`},
+	})
+}
+
+func TestStructureFaults(t *testing.T) {
+	const topicKeys = "the keys of topic are existing, partitions, replication, config"
+	const sizeRemedy = "write one size, or exactly one of uniform, normal and list, as in: size: {uniform: [64B, 1KiB]}"
+	check(t, [][2]string{
+		{"topic: {partition: 3}", "f.yaml:1:9: topic.partition: unknown key; did you mean partitions? " + topicKeys},
+		{"topic: {RepliCation: 3}", "f.yaml:1:9: topic.RepliCation: unknown key; did you mean replication? " + topicKeys},
+		{"topic: {acks: 1}", "f.yaml:1:9: topic.acks: unknown key; it belongs at load.acks; " + topicKeys},
+		{"topic: {zebra: 1}", "f.yaml:1:9: topic.zebra: unknown key; " + topicKeys},
+		{"topic: {partitions: 3, partitions: 3}", "f.yaml:1:24: topic.partitions: it is given twice, first at line 1; keep one of them"},
+		{"topic: {[a]: 3}", "f.yaml:1:9: topic: a key is a list, not a word; write key: value"},
+		{"topic: 12", `f.yaml:1:8: topic: it is the single value "12", not a mapping; write its keys: existing, partitions, replication, config`},
+		{"topic:", "f.yaml:1:7: topic: it has no value; give it one, or leave the key out"},
+		{"topic: {partitions: !!int 3}", "f.yaml:1:21: topic.partitions: the tag !!int has no meaning here; leave the tag out"},
+		{"topic: {partitions: 3.5}", `f.yaml:1:21: topic.partitions: "3.5" is not a whole number; write a whole number, as in 12`},
+		{"topic: {partitions: 99999999999999999999}", `f.yaml:1:21: topic.partitions: "99999999999999999999" is not a whole number; write a whole number, as in 12`},
+		{"topic: {partitions: [3]}", "f.yaml:1:21: topic.partitions: it is a list, not a single value"},
+		{"topic: {config: 3}", `f.yaml:1:17: topic.config: it is the single value "3", not a mapping; write it as {name: value}, with Kafka's names for its settings`},
+		{"topic: {config: {a: [1]}}", "f.yaml:1:21: topic.config.a: it is a list, not a single value; write it as Kafka's own files do"},
+		{"cluster: {jvm: -Xss1m}", `f.yaml:1:16: cluster.jvm: it is the single value "-Xss1m", not a list; write it as [first, second]`},
+		{"load: {record: {seed: -1}}", `f.yaml:1:23: load.record.seed: "-1" is not a whole number; write a whole number from 0 to 18446744073709551615`},
+		{"load: {record: {keys: {distribution: zipf, skew: .nan}}}", `f.yaml:1:50: load.record.keys.skew: ".nan" is not a number; write a number, as in 1.1`},
+		{"load: {record: {size: [1B]}}", "f.yaml:1:23: load.record.size: it is a list, not a size; " + sizeRemedy},
+		{"load: {record: {size: {list: [64B], normal: [64B, 1B]}}}", "f.yaml:1:23: load.record.size: it has 2 keys; " + sizeRemedy},
+		{"load: {record: {size: {unifrom: [64B, 1KiB]}}}", "f.yaml:1:24: load.record.size.unifrom: unknown key; did you mean uniform? the keys of load.record.size are uniform, normal, list"},
+		{"load: {record: {size: {uniform: [64B, 1KB]}}}", `f.yaml:1:39: load.record.size.uniform[1]: size "1KB": write 1kB (1,000 bytes each) or 1KiB (1,024 bytes each)`},
+		{"load: {idempotent: on}", `f.yaml:1:20: load.idempotent: "on" is not a truth value; write true or false`},
+		{"load: {rate: 10000}", `f.yaml:1:14: load.rate: rate "10000": it does not say per what; write 10000/s`},
+		{"load: {arrival: [poisson]}", "f.yaml:1:17: load.arrival: it is a list, not a mapping; write its keys: process, peak, length, period, to, over, at, steps; or the name of a process, as in: arrival: poisson"},
+		{"consume: {work: 4}", `f.yaml:1:17: consume.work: duration "4": it has no unit; write 4s or 4ms`},
+		{"consume: {commit: often}", `f.yaml:1:19: consume.commit: duration "often": not a duration; write it as 5ms, 2s or 1m30s, or batch to commit after each batch`},
+		{"consume: {commit: [1s]}", "f.yaml:1:19: consume.commit: it is a list, not a single value"},
+		{"phases: {measure: 40}", `f.yaml:1:19: phases.measure: duration "40": it has no unit; write 40s or 40ms`},
+	})
+}
+
+func TestMergeKeysAreRefused(t *testing.T) {
+	check(t, [][2]string{{"consume:\n  work: &w {time: 4ms}\n  changes:\n    - {at: 1s, work: {<<: *w, time: 2ms}}\n",
+		"f.yaml:4:23: consume.changes[0].work.<<: merge keys are not supported; write the values out, or use an alias for one whole value"}})
+}
+
+// What cannot be read must not bring up faults that only follow from it.
+func TestNoFaultFromAFault(t *testing.T) {
+	for _, text := range []string{
+		"phases: {measure: 40}\nconsume: {changes: [{at: 35s, work: 1ms}]}",
+		"phases: {mesure: 40s}\nconsume: {changes: [{at: 35s, work: 1ms}]}",
+		"backpressure: {controller: hysteresis, maxlag: 5}",
+		"backpressure: {controller: hysteresis, max_lag: 5k}",
+		"load: {arrival: {process: spike, peek: 5k/s, length: 1s}}",
+		"load: {arrival: {process: steps, steps: [{rate: 1k/s, for: 5}]}}",
+		"load: {record: {size: 1MB}, batch: 2}",
+	} {
+		if got := faults(t, text); len(got) != 1 {
+			t.Errorf("%q has %d faults:\n%s", text, len(got), strings.Join(got, "\n"))
+		}
+	}
+}
+
+func TestAliases(t *testing.T) {
+	s, err := Parse("f.yaml", []byte("load: {rate: &r 5k/s, arrival: {process: spike, peak: 9k/s, length: &l 2s, at: *l}}\n"+
+		"consume:\n  work: &w {time: 4ms}\n  changes: [{at: 1s, work: *w}]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Load.Arrival.At != s.Load.Arrival.Length || s.Consume.Changes[0].Work != s.Consume.Work {
+		t.Errorf("aliases lost: %+v %+v", s.Load.Arrival, s.Consume)
+	}
+}
+
+// An alias bomb of a kilobyte must neither take the memory of millions of
+// values nor the time.
+func TestAliasBomb(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("load:\n  arrival:\n    process: &l0 lol\n")
+	text.WriteString("consume:\n  changes:\n    - &c {")
+	for i := range 3000 {
+		fmt.Fprintf(&text, "k%d: 1,", i)
+	}
+	text.WriteString("}\n")
+	text.WriteString(strings.Repeat("    - *c\n", 3000))
+	got := faults(t, text.String())
+	if len(got) != maxFaults+1 || !strings.Contains(got[maxFaults], "more faults follow; mend these first") {
+		t.Errorf("%d faults, the last %q", len(got), got[len(got)-1])
+	}
+
+	text.Reset()
+	text.WriteString("a0: &a0 [x, x]\n")
+	for i := range 60 {
+		fmt.Fprintf(&text, "a%d: &a%d [*a%d, *a%d]\n", i+1, i+1, i, i)
+	}
+	text.WriteString("cluster: {jvm: *a60}\n")
+	if got := faults(t, text.String()); !strings.Contains(strings.Join(got, "\n"), "cluster.jvm[0]: it is a list") {
+		t.Errorf("the bomb in a list of words: %q", got)
+	}
+	if got := faults(t, "consume: &c {changes: [*c]}\n"); len(got) == 0 {
+		t.Error("an alias to what it stands in is no fault")
+	}
+	if got := faults(t, "cluster: {jvm: ["+strings.Repeat("a,", maxNodes)+"]}"); len(got) != 1 || !strings.Contains(got[0], "more than 20000 values") {
+		t.Errorf("a huge list: %.200q", got)
+	}
+}
+
+func TestFaultsAreBounded(t *testing.T) {
+	var text strings.Builder
+	for i := range 500 {
+		fmt.Fprintf(&text, "key%d: 1\n", i)
+	}
+	got := faults(t, text.String())
+	if len(got) != maxFaults+1 || got[maxFaults] != "f.yaml: 400 more faults follow; mend these first" {
+		t.Errorf("%d faults, the last %q", len(got), got[len(got)-1])
+	}
+}
+
+func TestFaultFields(t *testing.T) {
+	_, err := Parse("f.yaml", []byte("name: a\nload:\n  rate: 10k\n"))
+	var list Faults
+	if !errors.As(err, &list) {
+		t.Fatalf("%v is not Faults", err)
+	}
+	want := Fault{"f.yaml", 3, 9, "load.rate", `rate "10k": it does not say per what`, "write 10k/s"}
+	if len(list) != 1 || list[0] != want {
+		t.Errorf("got %#v, want %#v", list, want)
+	}
+}
+
+func TestNearest(t *testing.T) {
+	words := []string{"rate", "linger", "max_lag", "in_flight"}
+	for word, want := range map[string]string{
+		"rat": "rate", "raet": "rate", "RATE": "rate", "maxLag": "max_lag", "max-lag": "max_lag", "inflight": "in_flight",
+		"lingre": "linger", "zebra": "", "": "", strings.Repeat("r", 100): "", "ta": "",
+	} {
+		if got := nearest(word, words); got != want {
+			t.Errorf("nearest(%q) = %q, want %q", word, got, want)
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package scenario
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// A field is one key of a mapping in a scenario, as the yaml tag of its struct
+// field names it.
+type field struct {
+	key       string
+	index     int
+	omitEmpty bool
+}
+
+// fieldsOf lists the keys of a struct type in the order of its declaration,
+// which is the order in which they are printed.
+func fieldsOf(t reflect.Type) []field {
+	var fields []field
+	for i := range t.NumField() {
+		key, options, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ",")
+		if key != "" && key != "-" {
+			fields = append(fields, field{key: key, index: i, omitEmpty: options == "omitempty"})
+		}
+	}
+	return fields
+}
+
+// keysOf is the keys alone.
+func keysOf(t reflect.Type) []string {
+	var keys []string
+	for _, f := range fieldsOf(t) {
+		keys = append(keys, f.key)
+	}
+	return keys
+}
+
+// elsewhere finds where in a scenario a key belongs, for somebody who wrote it
+// in the wrong mapping: "acks" is load.acks.
+func elsewhere(key string) []string {
+	var paths []string
+	var visit func(t reflect.Type, path string)
+	visit = func(t reflect.Type, path string) {
+		for _, f := range fieldsOf(t) {
+			at := join(path, f.key)
+			if f.key == key {
+				paths = append(paths, at)
+			}
+			if ft := t.Field(f.index).Type; ft.Kind() == reflect.Struct {
+				visit(ft, at)
+			}
+		}
+	}
+	visit(reflect.TypeFor[Scenario](), "")
+	slices.Sort(paths)
+	return paths
+}
+
+// join is the path of a key in the mapping at path.
+func join(path, key string) string {
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}
+
+// within tells whether path is inner or a part of the mapping or list at path.
+func within(path, inner string) bool {
+	rest, ok := strings.CutPrefix(inner, path)
+	return ok && (path == "" || rest == "" || rest[0] == '.' || rest[0] == '[')
+}
+
+// parent is the path of the mapping or list that path is in; "" at the top.
+func parent(path string) string {
+	return path[:max(0, strings.LastIndexAny(path, ".["))]
+}

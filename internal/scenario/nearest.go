@@ -1,0 +1,60 @@
+package scenario
+
+import "strings"
+
+// nearest returns the choice that word was probably meant to be; "" where none
+// is near: more than a third of the letters, or three, would have to change.
+func nearest(word string, choices []string) string {
+	best, nearestYet := "", 4
+	word = plain(word)
+	for _, choice := range choices {
+		d := distance(word, plain(choice))
+		if d < nearestYet && d <= max(len(word), len(choice))/3 {
+			best, nearestYet = choice, d
+		}
+	}
+	return best
+}
+
+// plain makes max-lag, maxLag and MAX_LAG the same word.
+func plain(word string) string {
+	return strings.ToLower(strings.NewReplacer("-", "", "_", "", " ", "").Replace(word))
+}
+
+// distance counts the letters that must be changed, added, removed or swapped
+// with their neighbour to turn a into b (Damerau and Levenshtein, restricted to
+// adjacent swaps). Words beyond 64 letters are near to nothing.
+func distance(a, b string) int {
+	if len(a) > 64 || len(b) > 64 {
+		return max(len(a), len(b))
+	}
+	var before, above []int // the two rows above the current one
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		before, above, row = above, row, make([]int, len(b)+1)
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			change := above[j-1]
+			if a[i-1] != b[j-1] {
+				change++
+			}
+			row[j] = min(change, above[j]+1, row[j-1]+1)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+	}
+	return row[len(b)]
+}
+
+// oneOf is "one of a, b or c".
+func oneOf(choices []string) string {
+	if len(choices) == 1 {
+		return choices[0]
+	}
+	last := len(choices) - 1
+	return "one of " + strings.Join(choices[:last], ", ") + " or " + choices[last]
+}

@@ -1,0 +1,257 @@
+package scenario
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// maxFileBytes bounds a scenario file; those that people write have a few KiB.
+const maxFileBytes = 1 << 20
+
+// Read reads the scenario that arg names, a preset's name or a file's path, lays
+// the overrides ("load.rate=20k/s") over it in their order, resolves it and
+// validates it. Where a preset and a file have the same name the preset is
+// meant; ./name is the file. An error is Faults where it is about the content,
+// and otherwise says why there is nothing to read.
+func Read(arg string, overrides ...string) (Scenario, error) {
+	if slices.Contains(Names(), arg) {
+		text, err := PresetText(arg)
+		if err != nil {
+			return Scenario{}, err
+		}
+		return Parse("preset "+arg, text, overrides...)
+	}
+	text, err := readFile(arg)
+	if err != nil {
+		return Scenario{}, err
+	}
+	return Parse(arg, text, overrides...)
+}
+
+// Parse is Read for the text of a scenario that was read from file. A scenario
+// that does not say its name is called as its file.
+func Parse(file string, text []byte, overrides ...string) (Scenario, error) {
+	d := newDecoder(file)
+	s := blank()
+	readable := d.document(text, &s)
+	for _, override := range overrides {
+		d.set(override, &s)
+	}
+	d.writtenZeros(&s)
+	if _, written := d.places["name"]; !written {
+		s.Name = nameOf(file)
+	}
+	s = s.Resolve()
+	if readable {
+		d.validation(s)
+	}
+	if len(d.faults) > 0 {
+		return Scenario{}, d.faults.sorted().bounded()
+	}
+	return s, nil
+}
+
+// readFile reads a scenario file of reasonable size.
+func readFile(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, notFound(path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("scenario %s cannot be read: %w", path, err)
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return nil, fmt.Errorf("scenario %s is a folder; name a file in it", path)
+	}
+	text, err := io.ReadAll(io.LimitReader(f, maxFileBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("scenario %s cannot be read: %w", path, err)
+	}
+	if len(text) > maxFileBytes {
+		return nil, fmt.Errorf("scenario %s is larger than 1 MiB; is it a scenario?", path)
+	}
+	return text, nil
+}
+
+// notFound says that arg is neither, and which presets there are.
+func notFound(arg string) error {
+	hint := ""
+	if near := nearest(arg, Names()); near != "" {
+		hint = fmt.Sprintf("; did you mean %s?", near)
+	}
+	return fmt.Errorf("scenario %s: no preset has this name and there is no such file%s; the presets are %s: %w",
+		arg, hint, strings.Join(Names(), ", "), fs.ErrNotExist)
+}
+
+// nameOf makes a scenario's name of its file's.
+func nameOf(file string) string {
+	base := filepath.Base(strings.TrimPrefix(file, "preset "))
+	base = strings.TrimSuffix(base, filepath.Ext(base))
+	name := strings.Map(func(r rune) rune {
+		if nameLetter(r) {
+			return r
+		}
+		return '-'
+	}, base)
+	if name = strings.TrimLeft(name, "-._"); name == "" {
+		return Defaults().Name
+	}
+	return name[:min(len(name), maxNameLength)]
+}
+
+// document reads the one document of text into s. It reports false where there
+// is none to judge.
+func (d *decoder) document(text []byte, s *Scenario) bool {
+	if line, column, what := unreadable(text); what != "" {
+		d.faults = append(d.faults, Fault{File: d.file, Line: line, Column: column, Problem: what,
+			Remedy: "save the file as UTF-8 text"})
+		return false
+	}
+	root, err := d.parse(text)
+	if err != nil {
+		at, problem, remedy := syntax(err)
+		d.faults = append(d.faults, Fault{File: d.file, Line: at.line, Column: at.column,
+			Problem: "it is not YAML: " + problem, Remedy: remedy})
+		return false
+	}
+	if root == nil {
+		return false
+	}
+	d.value(root, reflect.ValueOf(s).Elem(), "")
+	return !d.failed[""]
+}
+
+// parse returns the root of the one document in text, or nil after a fault.
+func (d *decoder) parse(text []byte) (*yaml.Node, error) {
+	loader, err := yaml.NewLoader(bytes.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	var first, second yaml.Node
+	err = loader.Load(&first)
+	if err == io.EOF || err == nil && (len(first.Content) == 0 || first.Content[0].Tag == "!!null") {
+		d.faults = append(d.faults, Fault{File: d.file, Problem: "it is empty",
+			Remedy: "a scenario has at least one key, as in load: {rate: 10k/s}; show quick prints a whole one"})
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	switch err = loader.Load(&second); {
+	case err == io.EOF:
+		return first.Content[0], nil
+	case err == nil:
+		d.fault(&second, "", "a second document begins here", "a file holds one scenario")
+		return nil, nil
+	}
+	return nil, err
+}
+
+// syntaxRemedies are for the faults of YAML that people make, by what the
+// library says of them.
+var syntaxRemedies = []struct{ problem, remedy string }{
+	{"mapping values are not allowed", `check the indentation, and put a text with ": " in it into quotes`},
+	{"cannot start any token", "indent with spaces, not tabs, and put a text that begins with @, % or a backtick into quotes"},
+	{"unknown anchor", "an anchor (&name) stands before the alias (*name) that uses it"},
+}
+
+// syntax is where and why the YAML library gave up.
+func syntax(err error) (at place, problem, remedy string) {
+	var load *yaml.LoadError
+	if !errors.As(err, &load) {
+		return place{}, err.Error(), ""
+	}
+	problem = load.Message
+	if load.ContextMsg != "" {
+		problem = load.ContextMsg + ": " + problem
+	}
+	for _, r := range syntaxRemedies {
+		if strings.Contains(problem, r.problem) {
+			remedy = r.remedy
+		}
+	}
+	return place{line: load.Mark.Line, column: load.Mark.Column}, problem, remedy
+}
+
+// unreadable finds the first thing in text that no YAML file may hold, which
+// the YAML library would report without its place.
+func unreadable(text []byte) (line, column int, what string) {
+	line, column = 1, 1
+	for i := 0; i < len(text); {
+		r, width := utf8.DecodeRune(text[i:])
+		switch {
+		case r == utf8.RuneError && width == 1:
+			return line, column, fmt.Sprintf("the byte 0x%02x is not UTF-8", text[i])
+		case r < ' ' && r != '\t' && r != '\n' && r != '\r', r >= 0x7f && r < 0xa0 && r != 0x85:
+			return line, column, fmt.Sprintf("the control character %U is not text", r)
+		}
+		if i, column = i+width, column+1; r == '\n' {
+			line, column = line+1, 1
+		}
+	}
+	return 0, 0, ""
+}
+
+// writtenZeros finds the derived values that somebody set to zero, which
+// Resolve would take for open.
+func (d *decoder) writtenZeros(s *Scenario) {
+	for _, v := range derived {
+		if at, written := d.places[v.path]; written && !d.failed[v.path] && v.open(s) {
+			d.failed[v.path] = true
+			d.faults = append(d.faults, Fault{at.file, at.line, at.column, v.path, "it must be above 0",
+				"leave it out for its default: " + v.follow})
+		}
+	}
+}
+
+// validation adds what Validate finds, where it was written, unless it only
+// follows from what could not be read.
+func (d *decoder) validation(s Scenario) {
+	for _, f := range s.findings() {
+		if d.follows(f) {
+			continue
+		}
+		at := d.nearestPlace(f.Path)
+		f.File, f.Line, f.Column = at.file, at.line, at.column
+		d.faults = append(d.faults, f.Fault)
+	}
+}
+
+// follows tells whether f is about a value that could not be read, or one that
+// an unknown key may have been meant for.
+func (d *decoder) follows(f finding) bool {
+	for _, path := range append(f.from, f.Path) {
+		for failed := range d.failed {
+			if within(failed, path) || within(path, failed) {
+				return true
+			}
+		}
+		if _, written := d.places[path]; !written && d.incomplete[parent(path)] {
+			return true
+		}
+	}
+	return false
+}
+
+// nearestPlace is where path was written, or what it is a part of.
+func (d *decoder) nearestPlace(path string) place {
+	for path != "" {
+		if at, ok := d.places[path]; ok {
+			return at
+		}
+		path = parent(path)
+	}
+	return place{file: d.file}
+}

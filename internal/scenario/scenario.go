@@ -1,0 +1,206 @@
+// Package scenario says what a run is: the topic, the load, the consumers, the
+// phases, the backpressure. A scenario is a YAML document, strict in its keys
+// and units; a preset is a scenario that comes with the tool. Everything that a
+// scenario leaves open is filled in from Defaults before the run, and the
+// resolved form is saved with the result, so that nothing about a run is
+// implicit.
+//
+// The way of a scenario is Read: defaults first, the preset or file over them,
+// the overrides of the command line over that; then Resolve fills in what
+// follows from other values, and Validate judges the whole. Every fault that
+// any of these steps finds is reported at once, where it was written and with
+// what would be right, because a person who mends a file one fault at a time
+// starts a benchmark six times.
+package scenario
+
+import (
+	"kafka-bench/internal/unit"
+)
+
+// Scenario is one run, resolved. The yaml tags are the one place where the keys
+// of a scenario file are written down: loading, overriding, printing and the
+// JSON in run.json all go by them.
+type Scenario struct {
+	Name         string       `yaml:"name"` // part of the run folder's name
+	Description  string       `yaml:"description,omitempty"`
+	Cluster      Cluster      `yaml:"cluster"`
+	Topic        Topic        `yaml:"topic"`
+	Load         Load         `yaml:"load"`
+	Consume      Consume      `yaml:"consume"`
+	Phases       Phases       `yaml:"phases"`
+	Backpressure Backpressure `yaml:"backpressure"`
+	Sampling     Sampling     `yaml:"sampling"`
+	Repeat       int          `yaml:"repeat"` // runs of this scenario, 1 to 1,000
+}
+
+// Cluster is the local cluster that a run starts when it is not given one. On
+// an existing cluster nothing here applies.
+type Cluster struct {
+	Brokers int               `yaml:"brokers"`          // 1 to 9; left open: as many as the topic's replication
+	Heap    unit.Size         `yaml:"heap"`             // of each broker's JVM; left open: 1 GiB for one, 512 MiB for each of several
+	JVM     []string          `yaml:"jvm,omitempty"`    // further JVM options
+	Config  map[string]string `yaml:"config,omitempty"` // broker properties, over the tool's own
+}
+
+// Topic is the topic of a run. By default a new one with a name of its own is
+// created and deleted again; Existing names one that is already there and that
+// the run may write to. An existing topic is never deleted, and keeps its own
+// partitions, replication and configuration.
+type Topic struct {
+	Existing    string            `yaml:"existing,omitempty"`
+	Partitions  int               `yaml:"partitions"`  // 1 to 10,000
+	Replication int               `yaml:"replication"` // 1 to 9
+	Config      map[string]string `yaml:"config,omitempty"`
+}
+
+// Load is what is offered.
+type Load struct {
+	// Rate is the offered load of all producers together; unit.MaxRate is
+	// closed loop. With steps it is the first step's.
+	Rate    unit.Rate `yaml:"rate"`
+	Arrival Arrival   `yaml:"arrival"`
+	// Producers is the number of workers, each with a pacer of its own.
+	Producers int `yaml:"producers"`
+	// Clients is the number of producing clients that the workers share; 0 is
+	// one for each worker.
+	Clients      int    `yaml:"clients"`
+	Pacer        string `yaml:"pacer"`        // frugal, precise
+	Partitioning string `yaml:"partitioning"` // sticky, round-robin, key
+	Record       Record `yaml:"record"`
+
+	Acks        string `yaml:"acks"`        // "0", "1", "all"
+	Compression string `yaml:"compression"` // none, gzip, snappy, lz4, zstd
+	// Level is the compression level as the codec's own command line counts
+	// it: gzip and lz4 1 to 9, zstd 1 to 22; 0 is the codec's default.
+	Level           int           `yaml:"level"`
+	Linger          unit.Duration `yaml:"linger"`
+	Batch           unit.Size     `yaml:"batch"` // upper bound of a batch, uncompressed
+	Idempotent      bool          `yaml:"idempotent"`
+	InFlight        int           `yaml:"in_flight"` // produce requests on one connection
+	DeliveryTimeout unit.Duration `yaml:"delivery_timeout"`
+	// MaxBuffered bounds the records in flight of one client: what does not
+	// fit waits at the source, where it is counted.
+	MaxBuffered int `yaml:"max_buffered"`
+}
+
+// Arrival is the arrival process. Which fields apply depends on Process:
+// constant and poisson need none; burst uses Peak, Length and Period (the burst
+// comes at the end of each period); ramp To and Over; spike Peak, At and Length;
+// steps Steps. The base rate is Load.Rate. Times count from the start of the
+// measured window; warm-up runs at the process's first rate. In YAML the name
+// of a process alone is short for {process: name}.
+type Arrival struct {
+	Process string        `yaml:"process"` // constant, poisson, burst, ramp, steps, spike
+	Peak    unit.Rate     `yaml:"peak,omitempty"`
+	Length  unit.Duration `yaml:"length,omitempty"`
+	Period  unit.Duration `yaml:"period,omitempty"`
+	To      unit.Rate     `yaml:"to,omitempty"`
+	Over    unit.Duration `yaml:"over,omitempty"` // left open: the whole measured window
+	At      unit.Duration `yaml:"at,omitempty"`
+	Steps   []Step        `yaml:"steps,omitempty"`
+}
+
+// Step is a constant rate for a time; the last step goes on to the end, and may
+// leave its time open.
+type Step struct {
+	Rate unit.Rate     `yaml:"rate"`
+	For  unit.Duration `yaml:"for"`
+}
+
+// Record is what the records look like.
+type Record struct {
+	Size    Size   `yaml:"size"`
+	Payload string `yaml:"payload"` // random, zeros, text, json, logline, mixed
+	Seed    uint64 `yaml:"seed"`    // of everything random in a run: same seed, same bytes
+	Keys    Keys   `yaml:"keys"`
+}
+
+// Size is the size of a record's value, stamp included. In YAML it is either
+// one size (512B) or a mapping: {uniform: [64B, 1KiB]}, {normal: [1KiB, 200B]}
+// (mean and standard deviation) or {list: [64B, 64B, 4KiB]} (each equally
+// likely).
+type Size struct {
+	Distribution string      `yaml:"-"` // fixed, uniform, normal, list
+	Values       []unit.Size `yaml:"-"`
+}
+
+// Keys are the records' keys: none, or one of Count keys by distribution. In
+// YAML the name of a distribution alone is short for {distribution: name}.
+type Keys struct {
+	Distribution string  `yaml:"distribution"` // none, sequential, uniform, zipf
+	Count        int     `yaml:"count,omitempty"`
+	Skew         float64 `yaml:"skew,omitempty"` // zipf exponent, above 1
+}
+
+// Consume is the consuming side: one group of real members.
+type Consume struct {
+	Consumers int `yaml:"consumers"` // 0: nobody consumes
+	// Parallel says how a member works on its records: "partition" has one
+	// worker for each assigned partition, "consumer" one worker in all.
+	Parallel string `yaml:"parallel"`
+	Work     Work   `yaml:"work"`
+	// Changes replace Work at set times of the measured window, in ascending
+	// order.
+	Changes []WorkChange `yaml:"changes,omitempty"`
+	// Commit is how often processed offsets are committed.
+	Commit   Commit `yaml:"commit"`
+	Protocol string `yaml:"protocol"` // classic, consumer (KIP-848)
+	Fetch    Fetch  `yaml:"fetch,omitempty"`
+}
+
+// Work is the simulated work for each record: fixed takes Time; uniform takes
+// Time and, on top, a uniform 0 to Jitter; exponential has the mean Time;
+// lognormal the mean Time and the standard deviation Jitter. In YAML a duration
+// alone is short for {time: duration}. A distribution left open is uniform where
+// there is a jitter, else fixed.
+type Work struct {
+	Time         unit.Duration `yaml:"time"`
+	Jitter       unit.Duration `yaml:"jitter"`
+	Distribution string        `yaml:"distribution"` // fixed, uniform, exponential, lognormal
+}
+
+// WorkChange replaces the work from a time of the measured window on.
+type WorkChange struct {
+	At   unit.Duration `yaml:"at"`
+	Work Work          `yaml:"work"`
+}
+
+// Commit is an interval, or after each batch: "1s" or "batch" in YAML.
+type Commit struct {
+	EachBatch bool
+	Interval  unit.Duration
+}
+
+// Fetch are the consumers' fetch settings; zero is the client's default.
+type Fetch struct {
+	MinBytes          unit.Size     `yaml:"min_bytes,omitempty"`
+	MaxBytes          unit.Size     `yaml:"max_bytes,omitempty"`
+	MaxPartitionBytes unit.Size     `yaml:"max_partition_bytes,omitempty"`
+	MaxWait           unit.Duration `yaml:"max_wait,omitempty"`
+}
+
+// Phases are the lengths of a run's parts. Drain is a timeout: it ends as soon
+// as everything acked is delivered.
+type Phases struct {
+	Warmup  unit.Duration `yaml:"warmup"`
+	Measure unit.Duration `yaml:"measure"`
+	Drain   unit.Duration `yaml:"drain"`
+}
+
+// Backpressure is the controller at the source. In YAML "off" alone is short
+// for {controller: off}.
+type Backpressure struct {
+	Controller string        `yaml:"controller"`           // off, hysteresis
+	MaxLag     int64         `yaml:"max_lag,omitempty"`    // records; the gate closes above it
+	ResumeLag  int64         `yaml:"resume_lag,omitempty"` // records; left open: half of MaxLag
+	Poll       unit.Duration `yaml:"poll,omitempty"`       // how often the lag is read
+	Excess     string        `yaml:"excess,omitempty"`     // defer, shed
+	// MaxDeferred bounds the queue at the source; beyond it records are shed.
+	MaxDeferred int64 `yaml:"max_deferred,omitempty"`
+}
+
+// Sampling is how often the probes look.
+type Sampling struct {
+	Interval unit.Duration `yaml:"interval"` // a line in intervals.ndjson
+	Lag      unit.Duration `yaml:"lag"`      // of each partition
+}

@@ -1,0 +1,114 @@
+package scenario
+
+import (
+	"fmt"
+	"time"
+
+	"kafka-bench/internal/unit"
+)
+
+// maxWork bounds the simulated work of one record: beyond an hour a consumer
+// would be thrown out of its group, and no run would see the record's end.
+const maxWork = unit.Duration(time.Hour)
+
+// consume checks the consuming side.
+func (c *checker) consume(s Scenario) {
+	g := s.Consume
+	c.between("consume.consumers", int64(g.Consumers), 0, maxWorkers)
+	c.choice("consume.parallel", g.Parallel, parallels)
+	c.choice("consume.protocol", g.Protocol, protocols)
+	if !g.Commit.EachBatch {
+		c.commit(g.Commit)
+	}
+	c.work("consume.work", g.Work)
+	c.changes(g.Changes, s.Phases.Measure)
+	c.fetch(g.Fetch)
+}
+
+func (c *checker) commit(commit Commit) {
+	if commit.Interval == 0 {
+		c.fault("consume.commit", "it must be above 0", "write batch to commit after each batch")
+		return
+	}
+	c.duration("consume.commit", commit.Interval, unit.Duration(time.Millisecond), unit.Duration(time.Hour))
+}
+
+// work checks which parts of a Work apply to its distribution.
+func (c *checker) work(path string, w Work) {
+	c.duration(path+".time", w.Time, 0, maxWork)
+	jitters := c.duration(path+".jitter", w.Jitter, 0, maxWork) && w.Jitter > 0
+	c.choice(path+".distribution", w.Distribution, workings)
+	random := w.Distribution == "exponential" || w.Distribution == "lognormal"
+	if random && w.Time == 0 {
+		c.fault(path+".time", w.Distribution+" work needs a mean above 0", "give one, as in 4ms", path+".distribution")
+	}
+	if jitters && (w.Distribution == "fixed" || w.Distribution == "exponential") {
+		c.fault(path+".jitter", w.Distribution+" work has no jitter", "leave it out, or choose uniform or lognormal", path+".distribution")
+	}
+}
+
+// changes wants every change of work in the measured window, one after another.
+func (c *checker) changes(changes []WorkChange, measure unit.Duration) {
+	const path = "consume.changes"
+	if len(changes) > maxLevels {
+		c.fault(path, fmt.Sprintf("it has %d changes", len(changes)), fmt.Sprintf("give at most %d", maxLevels))
+		return
+	}
+	for i, change := range changes {
+		at := fmt.Sprintf("%s[%d]", path, i)
+		c.work(at+".work", change.Work)
+		switch {
+		case !c.duration(at+".at", change.At, 0, maxPhase):
+		case measure > 0 && change.At >= measure:
+			c.fault(at+".at", fmt.Sprintf("the work changes at %s, and the measured window ends at %s", change.At, measure),
+				"let it change earlier, or raise "+measurePath, measurePath)
+		case i > 0 && change.At <= changes[i-1].At:
+			c.fault(at+".at", fmt.Sprintf("%s is not after the change before it, at %s", change.At, changes[i-1].At),
+				"give the changes in the order of their times", fmt.Sprintf("%s[%d].at", path, i-1))
+		}
+	}
+}
+
+func (c *checker) fetch(f Fetch) {
+	least := c.size("consume.fetch.min_bytes", f.MinBytes, 0, maxBytes)
+	most := c.size("consume.fetch.max_bytes", f.MaxBytes, 0, maxBytes)
+	c.size("consume.fetch.max_partition_bytes", f.MaxPartitionBytes, 0, maxBytes)
+	c.duration("consume.fetch.max_wait", f.MaxWait, 0, unit.Duration(time.Minute))
+	if least && most && f.MaxBytes > 0 && f.MinBytes > f.MaxBytes {
+		c.fault("consume.fetch.min_bytes", fmt.Sprintf("%s is more than max_bytes, %s", f.MinBytes, f.MaxBytes),
+			"make it smaller", "consume.fetch.max_bytes")
+	}
+}
+
+// backpressure checks the controller and its signal.
+func (c *checker) backpressure(s Scenario) {
+	const path = "backpressure"
+	b := s.Backpressure
+	c.choice(path+".controller", b.Controller, controllers)
+	c.choice(path+".excess", b.Excess, excesses)
+	c.duration(path+".poll", b.Poll, unit.Duration(time.Millisecond), unit.Duration(time.Minute))
+	c.between(path+".max_deferred", b.MaxDeferred, 1, maxRecords)
+	if b.Controller == "hysteresis" {
+		c.hysteresis(b)
+		if s.Consume.Consumers == 0 {
+			c.fault(path, "without consumers there is no lag to go by", "set backpressure: off, or consume.consumers", "consume.consumers")
+		}
+	}
+}
+
+// hysteresis wants two lags, the gate closing above the one and opening below
+// the other.
+func (c *checker) hysteresis(b Backpressure) {
+	const path = "backpressure"
+	if b.MaxLag == 0 {
+		c.fault(path+".max_lag", "hysteresis needs a lag above which the gate closes", "give max_lag in records, as in 20000")
+		return
+	}
+	if !c.between(path+".max_lag", b.MaxLag, 2, maxRecords) {
+		return
+	}
+	if c.between(path+".resume_lag", b.ResumeLag, 1, maxRecords) && b.ResumeLag >= b.MaxLag {
+		c.fault(path+".resume_lag", fmt.Sprintf("%d is not below max_lag, %d", b.ResumeLag, b.MaxLag),
+			"give less, or leave it out for half of max_lag", path+".max_lag")
+	}
+}

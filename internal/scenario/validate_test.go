@@ -1,0 +1,240 @@
+package scenario
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"kafka-bench/internal/unit"
+)
+
+func TestDefaultsAreValid(t *testing.T) {
+	s := Defaults()
+	if err := s.Validate(); err != nil {
+		t.Error(err)
+	}
+	if warnings := s.Warnings(48); len(warnings) > 0 {
+		t.Errorf("defaults warn: %q", warnings)
+	}
+	resolved, err := Parse("unnamed.yaml", []byte("{}"))
+	if err != nil || !reflect.DeepEqual(resolved, s) {
+		t.Errorf("an empty mapping is %+v (%v), want the defaults %+v", resolved, err, s)
+	}
+}
+
+func TestRangeFaults(t *testing.T) {
+	check(t, [][2]string{
+		{"name: ''", "f.yaml:1:7: name: it is empty; name the scenario, as in overload-eu"},
+		{"name: ../up", `f.yaml:1:7: name: "../up" cannot be part of a folder's name; use letters, digits, dots, hyphens and underscores, a letter or digit first, 64 at most`},
+		{"repeat: -3", "f.yaml:1:9: repeat: -3 is too low; give at least 1"},
+		{"repeat: 1001", "f.yaml:1:9: repeat: 1001 is too high; give at most 1000"},
+		{"phases: {measure: 0s}", "f.yaml:1:19: phases.measure: it must be above 0"},
+		{"phases: {measure: -5s}", "f.yaml:1:19: phases.measure: -5s is too low; give at least 1ns"},
+		{"phases: {measure: 721h}", "f.yaml:1:19: phases.measure: 721h is too high; give at most 720h"},
+		{"phases: {warmup: -1s}", "f.yaml:1:18: phases.warmup: -1s is too low; give at least 0s"},
+		{"phases: {drain: -1s}", "f.yaml:1:17: phases.drain: -1s is too low; give at least 0s"},
+		{"sampling: {interval: 1ms}", "f.yaml:1:22: sampling.interval: 1ms is too low; give at least 100ms"},
+		{"sampling: {lag: 0s}", "f.yaml:1:17: sampling.lag: 0s is too low; give at least 10ms"},
+		{"cluster: {brokers: 0}", "f.yaml:1:20: cluster.brokers: it must be above 0; leave it out for its default: topic.replication"},
+		{"cluster: {brokers: 10}", "f.yaml:1:20: cluster.brokers: 10 is too high; give at most 9"},
+		{"cluster: {heap: 64MiB}", "f.yaml:1:17: cluster.heap: 64MiB is too low; give at least 128MiB"},
+		{"topic: {partitions: 0}", "f.yaml:1:21: topic.partitions: 0 is too low; give at least 1"},
+		{"topic: {replication: 0}", "f.yaml:1:22: topic.replication: 0 is too low; give at least 1"},
+		{"cluster: {brokers: 2}\ntopic: {replication: 3}", "f.yaml:2:22: topic.replication: 3 replicas need as many brokers, and cluster.brokers is 2; lower it, or leave cluster.brokers out to have as many as the replication asks for"},
+		{"topic: {config: {min.insync.replicas: 2}}", "f.yaml:1:39: topic.config.min.insync.replicas: 2 in-sync replicas can never be reached with a replication of 1; lower it, or raise topic.replication"},
+		{"topic: {existing: a b}", `f.yaml:1:19: topic.existing: "a b" cannot be the name of a topic; a topic's name has letters, digits, dots, hyphens and underscores, 249 at most`},
+		{"topic: {existing: ..}", `f.yaml:1:19: topic.existing: ".." cannot be the name of a topic; a topic's name has letters, digits, dots, hyphens and underscores, 249 at most`},
+		{"topic: {existing: mine, config: {retention.ms: 1}}", "f.yaml:1:25: topic.config: an existing topic keeps its own configuration; leave topic.config out, or leave topic.existing out to have a topic made"},
+	})
+}
+
+func TestLoadFaults(t *testing.T) {
+	check(t, [][2]string{
+		{"load: {rate: 0/s}", "f.yaml:1:14: load.rate: it must be above 0; give a rate, as in 20k/s"},
+		{"load: {rate: -5/s}", `f.yaml:1:14: load.rate: rate "-5/s": a rate cannot be negative`},
+		{"load: {rate: 200M/s}", "f.yaml:1:14: load.rate: 200M/s is too high; give at most 100M/s, or max for as fast as it goes"},
+		{"load: {rate: max, arrival: poisson}", "f.yaml:1:28: load.arrival: rate max has no schedule, so its arrivals cannot be poisson; leave load.arrival out, or give a rate, as in 20k/s"},
+		{"load: {rate: max}\nbackpressure: {controller: hysteresis, max_lag: 100}", "f.yaml:2:1: backpressure: rate max offers nothing that hysteresis could hold back; give a rate, as in 20k/s, or set backpressure: off"},
+		{"load: {producers: 0}", "f.yaml:1:19: load.producers: 0 is too low; give at least 1"},
+		{"load: {clients: 3}", "f.yaml:1:17: load.clients: 3 clients for 1 producers would leave some idle; give at most as many as load.producers, or 0 for one each"},
+		{"load: {clients: -1}", "f.yaml:1:17: load.clients: -1 is too low; give at least 0"},
+		{"load: {pacer: busy}", `f.yaml:1:15: load.pacer: "busy" is not known; choose one of frugal or precise`},
+		{"load: {partitioning: roundrobin}", `f.yaml:1:22: load.partitioning: "roundrobin" is not known; did you mean round-robin? choose one of sticky, round-robin or key`},
+		{"load: {partitioning: key}", "f.yaml:1:22: load.partitioning: the records have no keys to go by; set load.record.keys, or choose sticky or round-robin"},
+		{"load: {acks: -1}", `f.yaml:1:14: load.acks: "-1" is not known; write all`},
+		{"load: {acks: 2}", `f.yaml:1:14: load.acks: "2" is not known; choose one of 0, 1 or all`},
+		{"load: {compression: snapy}", `f.yaml:1:21: load.compression: "snapy" is not known; did you mean snappy? choose one of none, gzip, snappy, lz4 or zstd`},
+		{"load: {level: 3}", "f.yaml:1:15: load.level: compression snappy has no levels; leave it out"},
+		{"load: {compression: gzip, level: 10}", "f.yaml:1:34: load.level: 10 is not a level of gzip; give 1 to 9, or 0 for the codec's default"},
+		{"load: {compression: zstd, level: -1}", "f.yaml:1:34: load.level: -1 is not a level of zstd; give 1 to 22, or 0 for the codec's default"},
+		{"load: {idempotent: true}", "f.yaml:1:20: load.idempotent: it needs acks all, and load.acks is 1; set load.acks to all, or idempotent to false"},
+		{"load: {acks: all, idempotent: true, in_flight: 6}", "f.yaml:1:48: load.in_flight: 6 is more than an idempotent producer may have; give at most 5, or set idempotent to false"},
+		{"load: {in_flight: 0}", "f.yaml:1:19: load.in_flight: 0 is too low; give at least 1"},
+		{"load: {max_buffered: 0}", "f.yaml:1:22: load.max_buffered: 0 is too low; give at least 1"},
+		{"load: {linger: -1ms}", "f.yaml:1:16: load.linger: -1ms is too low; give at least 0s"},
+		{"load: {delivery_timeout: 0s}", "f.yaml:1:26: load.delivery_timeout: it must be above 0"},
+		{"load: {linger: 1s, delivery_timeout: 1s}", "f.yaml:1:38: load.delivery_timeout: 1s ends before a linger of 1s does; give more than load.linger"},
+		{"load: {batch: 0}", "f.yaml:1:15: load.batch: 0B is too low; give at least 1B"},
+		{"load: {batch: 2GiB}", "f.yaml:1:15: load.batch: 2GiB is too high; give at most 2147483647B"},
+		{"load: {batch: 2MiB}", "f.yaml:1:15: load.batch: a batch of 2MiB is more than the broker takes, 1048588B; make it smaller, or raise topic.config.max.message.bytes"},
+	})
+}
+
+func TestRecordFaults(t *testing.T) {
+	check(t, [][2]string{
+		{"load: {record: {payload: xml}}", `f.yaml:1:26: load.record.payload: "xml" is not known; choose one of random, zeros, text, json, logline or mixed`},
+		{"load: {record: {size: 0}}", "f.yaml:1:23: load.record.size: a size must be above 0; give at least 1B"},
+		{"load: {record: {size: 8GiB}}", "f.yaml:1:23: load.record.size: 8GiB is more than Kafka can hold in a record; give less than 2GiB"},
+		{"load: {record: {size: 1MiB}, batch: 1MiB}", "f.yaml:1:23: load.record.size: a record of 1MiB needs a batch of 1048658B, and the broker takes 1048588B; make it smaller, or raise topic.config.max.message.bytes"},
+		{"load: {record: {size: {uniform: [1B, 128KiB]}}}", "f.yaml:1:17: load.record.size: a record of 128KiB needs a batch of 131154B, and load.batch is 64KiB; make it smaller, or raise load.batch"},
+		{"load: {record: {size: {uniform: [2B, 1B]}}}", "f.yaml:1:17: load.record.size: uniform takes the smallest and the largest size; write it as {uniform: [64B, 1KiB]}"},
+		{"load: {record: {size: {normal: [2B]}}}", "f.yaml:1:17: load.record.size: normal takes a mean and a standard deviation; write it as {normal: [1KiB, 200B]}"},
+		{"load: {record: {size: {list: []}}}", "f.yaml:1:17: load.record.size: the list has 0 sizes; give 1 to 1000"},
+		{"load: {record: {keys: ziff}}", `f.yaml:1:23: load.record.keys.distribution: "ziff" is not known; did you mean zipf? choose one of none, sequential, uniform or zipf`},
+		{"load: {record: {keys: {count: 3}}}", "f.yaml:1:31: load.record.keys.count: keys: none has no number of keys; leave it out, or choose sequential, uniform or zipf"},
+		{"load: {record: {keys: {distribution: uniform, count: 0}}}", "f.yaml:1:54: load.record.keys.count: it must be above 0; leave it out for its default: 10000"},
+		{"load: {record: {keys: {distribution: uniform, skew: 2}}}", "f.yaml:1:53: load.record.keys.skew: keys: uniform has no skew; leave it out, or choose zipf"},
+		{"load: {record: {keys: {distribution: zipf, skew: 1}}}", "f.yaml:1:50: load.record.keys.skew: 1 is not an exponent of a Zipf distribution here; give more than 1, as in 1.1"},
+	})
+}
+
+func TestArrivalFaults(t *testing.T) {
+	const prefix = "phases: {measure: 60s}\nload: {arrival: "
+	cases := [][2]string{
+		{"poison}", `2:17: load.arrival.process: "poison" is not known; did you mean poisson? choose one of constant, poisson, burst, ramp, steps or spike`},
+		{"{peak: 5k/s}}", "2:24: load.arrival.peak: constant arrivals have none; leave it out, or set process to burst or spike"},
+		{"{process: burst, length: 1s, period: 5s}}", "2:8: load.arrival.peak: it must be above 0; give a rate, as in 20k/s"},
+		{"{process: burst, peak: max, length: 1s, period: 5s}}", "2:40: load.arrival.peak: it cannot be max; max is for load.rate alone, with constant arrivals; give a rate, as in 20k/s"},
+		{"{process: burst, peak: 5k/s, length: 5s, period: 5s}}", "2:54: load.arrival.length: a burst of 5s leaves nothing of a period of 5s; make it shorter than the period"},
+		{"{process: burst, peak: 5k/s, length: 5s, period: 61s}}", "2:66: load.arrival.period: the first burst ends at 1m1s, and the measured window ends at 1m; shorten it, or raise phases.measure"},
+		{"{process: burst, peak: 5k/s, length: 5s}}", "2:8: load.arrival.period: it must be above 0"},
+		{"{process: ramp, to: 5k/s, over: 0s}}", "2:49: load.arrival.over: it must be above 0; leave it out for its default: the whole measured window"},
+		{"{process: ramp, to: 5k/s, over: 2m}}", "2:49: load.arrival.over: the ramp ends at 2m, and the measured window ends at 1m; shorten it, or raise phases.measure"},
+		{"{process: spike, peak: 5k/s, at: 50s, length: 11s}}", "2:63: load.arrival.length: the spike ends at 1m1s, and the measured window ends at 1m; shorten it, or raise phases.measure"},
+		{"{process: spike, peak: 5k/s, at: -1s, length: 11s}}", "2:50: load.arrival.at: -1s is too low; give at least 0s"},
+		{"steps}", "2:17: load.arrival.steps: it has 0 steps; give 1 to 1000, as in [{rate: 5k/s, for: 10s}, {rate: 10k/s}]"},
+		{"{process: steps, steps: [{rate: 0/s}]}}", "2:49: load.arrival.steps[0].rate: it must be above 0; give a rate, as in 20k/s"},
+		{"{process: steps, steps: [{rate: 1/s}, {rate: 2/s}]}}", "2:42: load.arrival.steps[0].for: it must be above 0"},
+		{"{process: steps, steps: [{rate: 1/s, for: 40s}, {rate: 2/s, for: 21s}]}}", "2:41: load.arrival.steps: the steps end at 1m1s, and the measured window ends at 1m; shorten it, or raise phases.measure"},
+		{"{process: steps, steps: [{rate: 1/s}]}, rate: 2/s}", "2:63: load.rate: 2/s is not the first step's rate of 1/s; leave it out"},
+	}
+	for i := range cases {
+		cases[i][0] = prefix + cases[i][0]
+		cases[i][1] = "f.yaml:" + cases[i][1]
+	}
+	check(t, cases)
+}
+
+func TestConsumeFaults(t *testing.T) {
+	check(t, [][2]string{
+		{"consume: {consumers: -1}", "f.yaml:1:22: consume.consumers: -1 is too low; give at least 0"},
+		{"consume: {parallel: record}", `f.yaml:1:21: consume.parallel: "record" is not known; choose one of partition or consumer`},
+		{"consume: {protocol: clasic}", `f.yaml:1:21: consume.protocol: "clasic" is not known; did you mean classic? choose one of classic or consumer`},
+		{"consume: {commit: 0s}", "f.yaml:1:19: consume.commit: it must be above 0; write batch to commit after each batch"},
+		{"consume: {commit: -1s}", "f.yaml:1:19: consume.commit: -1s is too low; give at least 1ms"},
+		{"consume: {work: -1ms}", "f.yaml:1:17: consume.work.time: -1ms is too low; give at least 0s"},
+		{"consume: {work: {jitter: -1ms}}", "f.yaml:1:26: consume.work.jitter: -1ms is too low; give at least 0s"},
+		{"consume: {work: {jitter: 1ms, distribution: fixed}}", "f.yaml:1:26: consume.work.jitter: fixed work has no jitter; leave it out, or choose uniform or lognormal"},
+		{"consume: {work: {distribution: exponential}}", "f.yaml:1:11: consume.work.time: exponential work needs a mean above 0; give one, as in 4ms"},
+		{"consume: {work: {time: 1ms, distribution: normal}}", `f.yaml:1:43: consume.work.distribution: "normal" is not known; choose one of fixed, uniform, exponential or lognormal`},
+		{"consume: {changes: [{at: 30s, work: 1ms}]}", "f.yaml:1:26: consume.changes[0].at: the work changes at 30s, and the measured window ends at 30s; let it change earlier, or raise phases.measure"},
+		{"consume: {changes: [{at: 2s, work: 1ms}, {at: 2s, work: 0s}]}", "f.yaml:1:47: consume.changes[1].at: 2s is not after the change before it, at 2s; give the changes in the order of their times"},
+		{"consume: {fetch: {min_bytes: 2MiB, max_bytes: 1MiB}}", "f.yaml:1:30: consume.fetch.min_bytes: 2MiB is more than max_bytes, 1MiB; make it smaller"},
+		{"consume: {fetch: {max_wait: -1s}}", "f.yaml:1:29: consume.fetch.max_wait: -1s is too low; give at least 0s"},
+		{"backpressure: of", `f.yaml:1:15: backpressure.controller: "of" is not known; did you mean off? choose one of off or hysteresis`},
+		{"backpressure: hysteresis", "f.yaml:1:15: backpressure.max_lag: hysteresis needs a lag above which the gate closes; give max_lag in records, as in 20000"},
+		{"backpressure: {controller: hysteresis, max_lag: -5}", "f.yaml:1:49: backpressure.max_lag: -5 is too low; give at least 2"},
+		{"backpressure: {controller: hysteresis, max_lag: 100, resume_lag: 100}", "f.yaml:1:66: backpressure.resume_lag: 100 is not below max_lag, 100; give less, or leave it out for half of max_lag"},
+		{"backpressure: {controller: hysteresis, max_lag: 100, resume_lag: 0}", "f.yaml:1:66: backpressure.resume_lag: it must be above 0; leave it out for its default: half of max_lag"},
+		{"backpressure: {poll: 0s}", "f.yaml:1:22: backpressure.poll: 0s is too low; give at least 1ms"},
+		{"backpressure: {excess: drop}", `f.yaml:1:24: backpressure.excess: "drop" is not known; choose one of defer or shed`},
+		{"backpressure: {max_deferred: 0}", "f.yaml:1:30: backpressure.max_deferred: 0 is too low; give at least 1"},
+		{"consume: {consumers: 0}\nbackpressure: {controller: hysteresis, max_lag: 100}", "f.yaml:2:1: backpressure: without consumers there is no lag to go by; set backpressure: off, or consume.consumers"},
+	})
+}
+
+func TestDerivedValues(t *testing.T) {
+	cases := []struct {
+		text string
+		got  func(Scenario) any
+		want any
+	}{
+		{"topic: {replication: 3}", func(s Scenario) any { return s.Cluster.Brokers }, 3},
+		{"topic: {replication: 3}", func(s Scenario) any { return s.Cluster.Heap }, 512 * unit.MiB},
+		{"backpressure: {controller: hysteresis, max_lag: 301}", func(s Scenario) any { return s.Backpressure.ResumeLag }, int64(150)},
+		{"consume: {work: {time: 4ms, jitter: 1ms}}", func(s Scenario) any { return s.Consume.Work.Distribution }, "uniform"},
+		{"consume: {work: {time: 4ms, jitter: 1ms}}", func(s Scenario) any { return s.Consume.Work.Mean() }, 4500 * time.Microsecond},
+		{"consume: {work: 4ms}", func(s Scenario) any { return s.Consume.Work }, Work{Time: 4e6, Distribution: "fixed"}},
+		{"load: {record: {keys: zipf}}", func(s Scenario) any { return s.Load.Record.Keys }, Keys{"zipf", 10_000, 1.1}},
+		{"load: {arrival: {process: ramp, to: 2k/s}}", func(s Scenario) any { return s.Load.Arrival.Over }, unit.Duration(30e9)},
+		{"load: {arrival: {process: steps, steps: [{rate: 7/s, for: 10s}, {rate: 0/s}]}}", func(s Scenario) any { return s.Load.Arrival.Steps[1].For }, unit.Duration(20e9)},
+		{"load: {arrival: {process: steps, steps: [{rate: 7/s, for: 10s}, {rate: 8/s}]}}", func(s Scenario) any { return s.Load.Rate }, unit.Rate{Records: 7, Per: time.Second}},
+		{"consume: {commit: batch}", func(s Scenario) any { return s.Consume.Commit }, Commit{EachBatch: true}},
+		{"load: {acks: 'all'}", func(s Scenario) any { return s.Load.Acks }, "all"},
+		{"load: {acks: 0}", func(s Scenario) any { return s.Load.Acks }, "0"},
+		{"load: {rate: max}", func(s Scenario) any { return s.Load.Rate }, unit.MaxRate},
+		{"load: {batch: 2MB, record: {size: 1MiB}}\ntopic: {config: {max.message.bytes: 2000000}}", func(s Scenario) any { return s.Load.Batch }, 2 * unit.MB},
+		{"load: {batch: 2MB}\ncluster: {config: {message.max.bytes: 2000000}}", func(s Scenario) any { return s.Load.Batch }, 2 * unit.MB},
+		{"load: {batch: 2MB}\ntopic: {existing: theirs}", func(s Scenario) any { return s.Load.Batch }, 2 * unit.MB},
+		{"load: {rate: 2k/s}", func(s Scenario) any { return s.Name }, "f"},
+	}
+	for _, c := range cases {
+		s, err := Parse("f.yaml", []byte(c.text))
+		if err != nil {
+			t.Errorf("%q: %v", c.text, err)
+		} else if got := c.got(s); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%q gives %v, want %v", c.text, got, c.want)
+		}
+	}
+}
+
+// A scenario in code that nobody wrote down has faults without a place.
+func TestValidateWithoutAFile(t *testing.T) {
+	s := Defaults()
+	s.Phases.Measure = 0
+	s.Load.Arrival.Process = ""
+	before := s
+	err := s.Validate()
+	want := "phases.measure: it must be above 0\n" +
+		`load.arrival.process: "" is not known; choose one of constant, poisson, burst, ramp, steps or spike`
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	if !reflect.DeepEqual(s, before) {
+		t.Error("Validate changed the scenario")
+	}
+	if err := (Scenario{}).Validate(); err == nil {
+		t.Error("the zero scenario is valid")
+	}
+}
+
+func TestWarnings(t *testing.T) {
+	cases := []struct{ text, want string }{
+		{"load: {record: {size: {uniform: [40B, 1KiB]}}}", "load.record.size: records below the 42 bytes of the stamp"},
+		{"load: {rate: max}", "load.rate: max is closed loop"},
+		{"load: {acks: 0}", "load.acks: with acks 0"},
+		{"topic: {replication: 3}", "load.acks: with acks 1 a replicated topic"},
+		{"load: {record: {keys: uniform}}", "load.partitioning: the records have keys, and sticky does not go by them"},
+		{"load: {rate: 5k/s, arrival: {process: spike, peak: 5k/s, length: 1s}}", "load.arrival.peak: the peak of 5k/s is not above load.rate, 5k/s"},
+		{"load: {rate: 5k/s, arrival: {process: ramp, to: 5k/s}}", "load.arrival.to: the ramp ends at the rate that it starts from, 5k/s"},
+		{"load: {producers: 8, record: {size: 16KiB}}", "load.max_buffered: the clients may come to hold 6.55 GB of records"},
+		{"consume: {consumers: 0}", "consume.consumers: nobody consumes"},
+		{"consume: {consumers: 15}", "consume.consumers: 15 consumers share 12 partitions; 3 of them will be idle"},
+		{"consume: {commit: 31s}", "consume.commit: an interval of 31s is longer than the measured window"},
+		{"backpressure: {max_lag: 5}", "backpressure: it is off, so max_lag and resume_lag have no effect"},
+		{"phases: {warmup: 0s}", "phases.warmup: there is none"},
+		{"phases: {drain: 0s}", "phases.drain: there is none"},
+		{"phases: {measure: 900ms}\nconsume: {commit: batch}", "sampling.interval: 1s is longer than the measured window"},
+	}
+	for _, c := range cases {
+		s, err := Parse("f.yaml", []byte(c.text))
+		if err != nil {
+			t.Errorf("%q: %v", c.text, err)
+			continue
+		}
+		if got := strings.Join(s.Warnings(42), "\n"); !strings.HasPrefix(got, c.want) {
+			t.Errorf("%q warns %q, want %q", c.text, got, c.want)
+		}
+	}
+}

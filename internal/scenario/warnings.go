@@ -1,0 +1,78 @@
+package scenario
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"kafka-bench/internal/unit"
+)
+
+// Warnings are what is allowed in a valid scenario and yet changes what its
+// figures mean, or is unlikely to be what was meant. They belong into the
+// result, beside the figures. stampBytes is the size of the stamp that records
+// carry; smaller records go without.
+func (s Scenario) Warnings(stampBytes int) []string {
+	return slices.Concat(s.loadWarnings(stampBytes), s.consumeWarnings(), s.backpressureWarnings(), s.phaseWarnings())
+}
+
+// warnings collects what holds.
+type warnings []string
+
+func (w *warnings) when(holds bool, format string, values ...any) {
+	if holds {
+		*w = append(*w, fmt.Sprintf(format, values...))
+	}
+}
+
+func (s Scenario) loadWarnings(stampBytes int) (w warnings) {
+	l := s.Load
+	smallest, largest := l.Record.Size.Bounds()
+	w.when(smallest < unit.Size(stampBytes),
+		"load.record.size: records below the %d bytes of the stamp carry none: throughput only, no end-to-end times and no check of what was delivered", stampBytes)
+	w.when(l.Rate.IsMax(), "load.rate: max is closed loop: there is no schedule, so response times are not reported")
+	w.when(l.Acks == "0", "load.acks: with acks 0 a record counts as acked once it is written to the socket; what the broker lost shows as lost")
+	w.when(l.Acks == "1" && s.Topic.Replication > 1 && s.Topic.Existing == "",
+		"load.acks: with acks 1 a replicated topic may lose acked records when a leader fails, and its figures are those of the leader alone")
+	w.when(l.Record.Keys.Distribution != "none" && l.Partitioning != "key",
+		"load.partitioning: the records have keys, and %s does not go by them", l.Partitioning)
+	peaks := l.Arrival.Process == "burst" || l.Arrival.Process == "spike"
+	w.when(peaks && l.Arrival.Peak.PerSecond() <= l.Rate.PerSecond(),
+		"load.arrival.peak: the peak of %s is not above load.rate, %s", l.Arrival.Peak, l.Rate)
+	w.when(l.Arrival.Process == "ramp" && l.Arrival.To == l.Rate, "load.arrival.to: the ramp ends at the rate that it starts from, %s", l.Rate)
+	buffer := float64(largest) * float64(l.MaxBuffered) * float64(s.ProducingClients())
+	w.when(buffer > float64(unit.GiB), "load.max_buffered: the clients may come to hold %s of records", unit.Bytes(int64(min(buffer, math.MaxInt64/2))))
+	return w
+}
+
+func (s Scenario) consumeWarnings() (w warnings) {
+	g := s.Consume
+	w.when(g.Consumers == 0, "consume.consumers: nobody consumes: there are no end-to-end times, and what was lost is not found")
+	w.when(g.Consumers > s.Topic.Partitions && s.Topic.Existing == "",
+		"consume.consumers: %d consumers share %d partitions; %d of them will be idle", g.Consumers, s.Topic.Partitions, g.Consumers-s.Topic.Partitions)
+	w.when(g.Consumers > 0 && !g.Commit.EachBatch && g.Commit.Interval > s.Phases.Measure,
+		"consume.commit: an interval of %s is longer than the measured window; consumer lag will show little but what is uncommitted", g.Commit.Interval)
+	return w
+}
+
+func (s Scenario) backpressureWarnings() (w warnings) {
+	b := s.Backpressure
+	w.when(b.Controller == "off" && (b.MaxLag != 0 || b.ResumeLag != 0), "backpressure: it is off, so max_lag and resume_lag have no effect")
+	return w
+}
+
+func (s Scenario) phaseWarnings() (w warnings) {
+	p := s.Phases
+	w.when(p.Warmup == 0, "phases.warmup: there is none: opening connections and the JIT of cold brokers are in the figures")
+	w.when(p.Drain == 0 && s.Consume.Consumers > 0, "phases.drain: there is none: what is on its way at the end stays undelivered")
+	w.when(s.Sampling.Interval > p.Measure, "sampling.interval: %s is longer than the measured window, so there is no series", s.Sampling.Interval)
+	return w
+}
+
+// ProducingClients is the number of clients that the producers share.
+func (s Scenario) ProducingClients() int {
+	if s.Load.Clients > 0 {
+		return s.Load.Clients
+	}
+	return s.Load.Producers
+}

@@ -1,0 +1,75 @@
+package unit
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Duration is a time.Duration that is written with its unit: 5ms, 1m30s, 0.
+type Duration time.Duration
+
+// ParseDuration reads a duration as time.ParseDuration does: 5ms, 1.5s, 1m30s,
+// -2s, 0. Whether a negative or a zero duration makes sense is for the caller
+// to say.
+func ParseDuration(s string) (Duration, error) {
+	d, err := time.ParseDuration(s)
+	if err == nil {
+		return Duration(d), nil
+	}
+	if hint := durationHint(s); hint != "" {
+		return 0, fmt.Errorf("duration %q: %s", s, hint)
+	}
+	return 0, fmt.Errorf("duration %q: not a duration; write it as 5ms, 2s or 1m30s", s)
+}
+
+// durationHint says what s was probably meant to be; "" where there is no
+// telling.
+func durationHint(s string) string {
+	number, rest, ok := splitNumber(s)
+	if !ok {
+		return ""
+	}
+	digits := strings.TrimSuffix(s, rest)
+	switch strings.ToLower(strings.TrimSpace(rest)) {
+	case "":
+		return fmt.Sprintf("it has no unit; write %ss or %sms", digits, digits)
+	case "min", "mins", "minute", "minutes":
+		return fmt.Sprintf("write %sm", digits)
+	case "sec", "secs", "second", "seconds":
+		return fmt.Sprintf("write %ss", digits)
+	case "d", "day", "days":
+		if number.IsInt() && number.Num().IsInt64() && number.Num().Int64() <= 10_000 {
+			return fmt.Sprintf("write %dh", number.Num().Int64()*24)
+		}
+	case "h", "m", "s", "ms", "us", "µs", "ns":
+		return fmt.Sprintf("write %s%s, at most 290 years", digits, strings.ToLower(strings.TrimSpace(rest)))
+	}
+	return ""
+}
+
+// String prints d in the shortest form that ParseDuration reads back: 1m, not
+// 1m0s.
+func (d Duration) String() string {
+	s := time.Duration(d).String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
+
+// MarshalText prints d as String does.
+func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// UnmarshalText reads text as ParseDuration does.
+func (d *Duration) UnmarshalText(text []byte) error {
+	parsed, err := ParseDuration(string(text))
+	if err != nil {
+		return err
+	}
+	*d = parsed
+	return nil
+}

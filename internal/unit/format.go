@@ -1,0 +1,106 @@
+package unit
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// NotAvailable is printed for a figure that is not a number.
+const NotAvailable = "n/a"
+
+// Count prints n with thousands separated: 309,435.
+func Count(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	sign := ""
+	if n < 0 {
+		sign, digits = "-", digits[1:]
+	}
+	var b strings.Builder
+	b.WriteString(sign)
+	for i := range len(digits) {
+		if i > 0 && (len(digits)-i)%3 == 0 {
+			b.WriteByte(',')
+		}
+		b.WriteByte(digits[i])
+	}
+	return b.String()
+}
+
+// Nanos prints a time in nanoseconds with three significant digits: 17.0 ms.
+// From a thousand seconds on it prints whole seconds: 3,600 s.
+func Nanos(ns int64) string { return scaled(ns, "ns", "µs", "ms", "s") }
+
+// Bytes prints a number of bytes with three significant digits, in powers of
+// ten: 78.3 MB.
+func Bytes(bytes int64) string { return scaled(bytes, "B", "kB", "MB", "GB", "TB") }
+
+// scaled prints n with three significant digits in the first unit in which it
+// is below a thousand. Each unit is a thousand of the one before it.
+func scaled(n int64, units ...string) string {
+	if -1000 < n && n < 1000 {
+		return strconv.FormatInt(n, 10) + " " + units[0]
+	}
+	v, i := float64(n), 0
+	for math.Abs(round3(v)) >= 1000 && i < len(units)-1 {
+		v /= 1000
+		i++
+	}
+	if math.Abs(round3(v)) >= 1000 {
+		return Count(int64(math.Round(v))) + " " + units[i]
+	}
+	return digits3(v) + " " + units[i]
+}
+
+// PerSecond prints a rate: 9,924/s, and with three significant digits below a
+// hundred: 12.5/s, 0.500/s.
+func PerSecond(perSecond float64) string {
+	size := math.Abs(perSecond)
+	switch {
+	case math.IsNaN(size) || math.IsInf(size, 0):
+		return NotAvailable
+	case size >= math.MaxInt64:
+		return strconv.FormatFloat(perSecond, 'g', 3, 64) + "/s"
+	case round3(size) >= 100 || size == 0:
+		return Count(int64(math.Round(perSecond))) + "/s"
+	}
+	return digits3(perSecond) + "/s"
+}
+
+// Percent prints a ratio in percent with two decimals: 99.98 %. Rounding never
+// makes something whole or nothing: 0.999999 is "> 99.99 %", not 100.00 %.
+func Percent(ratio float64) string {
+	if math.IsNaN(ratio) || math.IsInf(ratio, 0) {
+		return NotAvailable
+	}
+	text := strconv.FormatFloat(ratio*100, 'f', 2, 64)
+	switch {
+	case text == "100.00" && ratio < 1:
+		return "> 99.99 %"
+	case text == "100.00" && ratio > 1:
+		return "> 100.00 %"
+	case text == "0.00" && ratio > 0:
+		return "< 0.01 %"
+	case text == "-0.00":
+		text = "0.00"
+	}
+	return text + " %"
+}
+
+// round3 rounds v to three significant digits.
+func round3(v float64) float64 {
+	// FormatFloat rounds the decimal number correctly, ParseFloat reads back
+	// what it wrote: there is no error to see.
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'e', 2, 64), 64)
+	return rounded
+}
+
+// digits3 prints v, below a thousand, with three significant digits, and at
+// most three decimals.
+func digits3(v float64) string {
+	decimals := 3
+	for limit := 1.0; decimals > 0 && math.Abs(round3(v)) >= limit; limit *= 10 {
+		decimals--
+	}
+	return strconv.FormatFloat(v, 'f', decimals, 64)
+}

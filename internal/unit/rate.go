@@ -1,0 +1,162 @@
+package unit
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Rate is an exact number of records in a time: Records/Per. The zero Rate is
+// "not set", which is not the same as 0/s.
+//
+// ParseRate returns rates in lowest terms over whole seconds (10k/s is
+// {10000, 1s}, 100/min is {5, 3s}), so that equal rates are equal under ==.
+type Rate struct {
+	Records int64
+	Per     time.Duration
+}
+
+// MaxRate is "as fast as it goes": closed loop, without a schedule.
+var MaxRate = Rate{Records: -1}
+
+// IsMax reports whether r is MaxRate.
+func (r Rate) IsMax() bool { return r == MaxRate }
+
+// IsZero reports whether r is not set. 0/s is set.
+func (r Rate) IsZero() bool { return r == Rate{} }
+
+// PerSecond is r in records per second; +Inf for MaxRate, 0 where r is not set.
+func (r Rate) PerSecond() float64 {
+	switch {
+	case r.IsMax():
+		return math.Inf(1)
+	case r.Per == 0:
+		return 0
+	}
+	return float64(r.Records) / float64(r.Per) * 1e9
+}
+
+// multipliers and periods are the words of a rate, each by rising value.
+var (
+	multipliers = []struct {
+		name string
+		of   int64
+	}{{"", 1}, {"k", 1000}, {"M", 1_000_000}}
+
+	periods = []struct {
+		name string
+		of   time.Duration
+	}{{"s", time.Second}, {"min", time.Minute}, {"h", time.Hour}}
+)
+
+// ParseRate reads a rate: 500/s, 10k/s, 2.5k/s, 1M/s (k is 1000 and M a
+// million), 100/min, 36/h, 5/3s (five in every three seconds), or max. A rate
+// cannot be negative; 0/s is read, for the caller to judge.
+func ParseRate(s string) (Rate, error) {
+	if s == "max" {
+		return MaxRate, nil
+	}
+	count, period, slash := strings.Cut(s, "/")
+	number, rest, ok := splitNumber(count)
+	switch {
+	case strings.HasPrefix(s, "-"):
+		return Rate{}, fmt.Errorf("rate %q: a rate cannot be negative", s)
+	case !ok:
+		return Rate{}, fmt.Errorf("rate %q: not a rate; write it as 10000/s, 10k/s, 100/min or max", s)
+	}
+	multiplier, ok := parseMultiplier(rest)
+	if !ok {
+		return Rate{}, fmt.Errorf("rate %q: unknown multiplier %q; write %[3]sk/s (thousands) or %[3]sM/s (millions)",
+			s, rest, strings.TrimSuffix(count, rest))
+	}
+	if !slash {
+		return Rate{}, fmt.Errorf("rate %q: it does not say per what; write %s/s", s, s)
+	}
+	per, ok := parsePeriod(period)
+	if !ok {
+		return Rate{}, fmt.Errorf("rate %q: unknown period %q; write %[3]s/s, %[3]s/min or %[3]s/h", s, period, count)
+	}
+	number.Mul(number, big.NewRat(multiplier*int64(time.Second), int64(per)))
+	return lowest(s, number)
+}
+
+func parseMultiplier(name string) (int64, bool) {
+	for _, m := range multipliers {
+		if m.name == name {
+			return m.of, true
+		}
+	}
+	return 0, false
+}
+
+func parsePeriod(name string) (time.Duration, bool) {
+	for _, p := range periods {
+		if p.name == name {
+			return p.of, true
+		}
+	}
+	d, err := time.ParseDuration(name)
+	return d, err == nil && d > 0
+}
+
+// lowest turns records per second into a Rate; s is what was read.
+func lowest(s string, perSecond *big.Rat) (Rate, error) {
+	records, seconds := perSecond.Num(), perSecond.Denom()
+	if !records.IsInt64() {
+		return Rate{}, fmt.Errorf("rate %q: too high", s)
+	}
+	if !seconds.IsInt64() || seconds.Int64() > math.MaxInt64/int64(time.Second) {
+		return Rate{}, fmt.Errorf("rate %q: too finely divided; give fewer decimals", s)
+	}
+	return Rate{Records: records.Int64(), Per: time.Duration(seconds.Int64()) * time.Second}, nil
+}
+
+// String prints r exactly, as ParseRate reads it back: per second where that is
+// a decimal number, else per minute or hour (10k/s, 9924/s, 100/min, max); ""
+// where r is not set.
+func (r Rate) String() string {
+	switch {
+	case r.IsMax():
+		return "max"
+	case r.Per <= 0 || r.Records < 0:
+		return ""
+	}
+	for _, p := range periods {
+		if count, ok := shortestCount(r, p.of); ok {
+			return count + "/" + p.name
+		}
+	}
+	// 1/7s has no end as a decimal, in any period.
+	return strconv.FormatInt(r.Records, 10) + "/" + Duration(r.Per).String()
+}
+
+// shortestCount prints the records of r in a period, with the multiplier that
+// makes it shortest; of two equally short the larger: 2.5k, not 2500.
+func shortestCount(r Rate, period time.Duration) (shortest string, ok bool) {
+	for _, m := range multipliers {
+		count := big.NewRat(int64(period), m.of)
+		count.Mul(count, big.NewRat(r.Records, int64(r.Per)))
+		text, exact := decimal(count)
+		if text += m.name; exact && (!ok || len(text) <= len(shortest)) {
+			shortest, ok = text, true
+		}
+	}
+	return shortest, ok
+}
+
+// MarshalText prints r as String does.
+func (r Rate) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// UnmarshalText reads text as ParseRate does. An empty text is an error: leave
+// the field out instead.
+func (r *Rate) UnmarshalText(text []byte) error {
+	parsed, err := ParseRate(string(text))
+	if err != nil {
+		return err
+	}
+	*r = parsed
+	return nil
+}
