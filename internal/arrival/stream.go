@@ -53,7 +53,7 @@ func (s *stream) Advance() {
 	}
 	s.dueNs += s.stepNs
 	s.rem += s.stepRem
-	if s.rem > s.rate {
+	if s.rem >= s.rate {
 		s.rem -= s.rate
 		s.dueNs++
 	}

@@ -92,7 +92,7 @@ func Run(ctx context.Context, cfg Config) (*Outcome, error) {
 func (r *run) offer(ctx context.Context) {
 	phases := r.cfg.Scenario.Phases
 	warmup, measure := time.Duration(phases.Warmup), time.Duration(phases.Measure)
-	r.axis.Set(startLead+warmup, measure)
+	r.noteEarly(r.axis.Set(startLead+warmup, measure))
 	r.startedNs = -int64(warmup)
 	r.note(result.Event{AtNs: r.startedNs, Kind: "phase", What: "warm-up"})
 	r.startSamplers()

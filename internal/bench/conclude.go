@@ -176,7 +176,7 @@ func (r *run) delivery(b ledger.Book, s load.Sent) result.Delivery {
 
 func (r *run) times() map[string]result.Time {
 	times := make(map[string]result.Time)
-	for m := range latency.NumMetrics {
+	for m := range latency.Metric(latency.NumMetrics) {
 		d := r.collector.Totals(true, m)
 		if d.Count == 0 {
 			continue

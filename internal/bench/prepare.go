@@ -54,6 +54,8 @@ type run struct {
 	stop     chan struct{}
 
 	mu      sync.Mutex // guards what follows, which several samplers write
+	axisSet bool
+	early   []result.Event // from before the axis was set
 	seen    map[string]bool
 	lag     lagSeries
 	peaks   peaks

@@ -216,7 +216,7 @@ func (r *run) closeInterval(before, after counters) {
 
 func intervalTimes(recorded latency.Interval) map[string]result.IntervalTime {
 	times := make(map[string]result.IntervalTime)
-	for m := range latency.NumMetrics {
+	for m := range latency.Metric(latency.NumMetrics) {
 		if s := recorded.Summary(m); s.Count > 0 {
 			times[m.String()] = result.IntervalTime{Count: s.Count, P50Ns: s.P50Ns, P99Ns: s.P99Ns, MaxNs: s.MaxNs}
 		}
@@ -303,45 +303,4 @@ func (r *run) logHistograms(recorded latency.Interval, from, to int64) {
 		r.logWriter = latency.NewLogWriter(r.writer.HistogramLog(), r.axis.Wall(0))
 	}
 	r.failed(r.logWriter.WriteInterval(time.Duration(from), time.Duration(to), recorded))
-}
-
-// note writes an event and tells the watcher.
-func (r *run) note(e result.Event) {
-	if r.writer == nil {
-		return
-	}
-	r.failed(r.writer.Event(e))
-	if r.cfg.Watch != nil {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.cfg.Watch.Event(e)
-	}
-}
-
-// noteOnce writes an event of which a run may see thousands, once for each
-// message.
-func (r *run) noteOnce(kind, what string, err error) {
-	r.mu.Lock()
-	first := !r.seen[what+err.Error()] && len(r.seen) < maxDistinctNotes
-	r.seen[what+err.Error()] = true
-	r.mu.Unlock()
-	if first {
-		r.note(result.Event{AtNs: r.axis.Now(), Kind: kind, What: what, Reason: err.Error()})
-	}
-}
-
-// maxDistinctNotes bounds the messages that noteOnce keeps.
-const maxDistinctNotes = 100
-
-// failed keeps the first failure to write the result, which makes the run
-// invalid but does not end it.
-func (r *run) failed(err error) {
-	if err == nil {
-		return
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.writing == nil {
-		r.writing = err
-	}
 }

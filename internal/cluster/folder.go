@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -122,6 +123,13 @@ func unwritable(dir string, cause error) error {
 // lockClusters keeps other processes from making and removing folders.
 func (h Home) lockClusters(ctx context.Context) (*fileLock, error) {
 	return lockFile(ctx, filepath.Join(h.Clusters, ".lock"), nil)
+}
+
+// randomFolder names the folder of a cluster without a name.
+func randomFolder() string {
+	var id [6]byte
+	rand.Read(id[:])
+	return folderPrefix + "run-" + hex.EncodeToString(id[:])
 }
 
 // newClusterID returns a random cluster ID in the form that Kafka uses: 16

@@ -2,8 +2,6 @@ package cluster
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
@@ -30,6 +28,7 @@ type Kafka struct {
 	startedAt time.Time
 	java      Java
 	dist      Dist
+	classes   string // archive of parsed classes; empty if there is none
 	layout    layout
 	shared    map[string]string // properties that all brokers have in common
 	owner     *fileLock
@@ -54,17 +53,14 @@ func (h Home) StartKafka(ctx context.Context, opts KafkaOptions) (*Kafka, error)
 	if _, err := h.Reap(ctx, opts.Progress); err != nil {
 		tell(opts.Progress, "remains of an earlier cluster could not be removed: %v", err)
 	}
-	var id [6]byte
-	rand.Read(id[:])
 	k := &Kafka{opts: opts.withDefaults(), detached: opts.orphaned}
-	if err := k.start(ctx, h, folderPrefix+"run-"+hex.EncodeToString(id[:])); err != nil {
+	if err := k.start(ctx, h, randomFolder()); err != nil {
 		return nil, err
 	}
 	return k, nil
 }
 
-// start makes the cluster's folder in h and brings its brokers up. After an
-// error nothing is left of it.
+// start finds what a cluster needs on this machine and brings it up.
 func (k *Kafka) start(ctx context.Context, h Home, folder string) error {
 	var err error
 	if k.java, err = FindJava(ctx); err != nil {
@@ -73,6 +69,14 @@ func (k *Kafka) start(ctx context.Context, h Home, folder string) error {
 	if k.dist, err = h.KafkaDist(ctx, k.opts.Progress); err != nil {
 		return err
 	}
+	k.classes = h.classArchive(ctx, k.java, k.dist, k.opts.Progress)
+	tell(k.opts.Progress, "starting Kafka %s, brokers: %d", KafkaVersion, k.opts.Brokers)
+	return k.bringUp(ctx, h, folder)
+}
+
+// bringUp makes the cluster's folder in h and starts its brokers, with other
+// ports when somebody else was faster. After an error nothing is left of it.
+func (k *Kafka) bringUp(ctx context.Context, h Home, folder string) error {
 	dir, owner, err := h.claimFolder(ctx, folder)
 	if err != nil {
 		return err
@@ -82,30 +86,18 @@ func (k *Kafka) start(ctx context.Context, h Home, folder string) error {
 	k.layout = layout{clusterID: newClusterID(), dir: dir}
 	k.shared = sharedProperties(k.opts.Brokers)
 	maps.Copy(k.shared, k.opts.Config)
-	tell(k.opts.Progress, "starting Kafka %s, brokers: %d", KafkaVersion, k.opts.Brokers)
-	if err := k.bringUp(ctx); err != nil {
-		k.killAll()
-		return errors.Join(err, k.discard())
-	}
-	return nil
-}
-
-// bringUp starts all brokers, with other ports when somebody else was faster.
-func (k *Kafka) bringUp(ctx context.Context) error {
 	for attempt := 1; ; attempt++ {
 		err := k.startBrokers(ctx)
 		if err == nil {
 			return nil
 		}
-		if !errors.Is(err, errPortTaken) || attempt == portAttempts {
-			return err
-		}
 		k.killAll()
+		if !errors.Is(err, errPortTaken) || attempt == portAttempts {
+			return errors.Join(err, k.discard())
+		}
 		tell(k.opts.Progress, "a port was taken in the meantime, trying others")
-		for _, b := range k.brokers {
-			if err := k.wipe(b.id); err != nil {
-				return err
-			}
+		if err := k.wipe(); err != nil {
+			return errors.Join(err, k.discard())
 		}
 	}
 }
@@ -260,8 +252,11 @@ func (k *Kafka) shutdownAll(ctx context.Context) {
 // cluster. Its arguments name the cluster's folder, by which Reap knows it
 // again.
 func (k *Kafka) command(id int32, jvm []string, class string, args ...string) *exec.Cmd {
-	all := append([]string{}, jvm...)
-	all = append(all,
+	var all []string
+	if k.classes != "" {
+		all = append(all, "-XX:SharedArchiveFile="+k.classes)
+	}
+	all = append(append(all, jvm...),
 		"-Dlog4j2.configurationFile="+k.layout.logConfigPath(),
 		"-Dkafkabench.log="+k.layout.logPath(id),
 		"-cp", k.dist.Classpath(), class)
@@ -277,12 +272,14 @@ func (k *Kafka) killAll() {
 	}
 }
 
-// wipe removes what a failed attempt wrote for a broker.
-func (k *Kafka) wipe(id int32) error {
+// wipe removes what a failed attempt wrote for the brokers.
+func (k *Kafka) wipe() error {
 	l := k.layout
-	for _, path := range []string{l.dataDir(id), l.logPath(id), l.outPath(id), l.pidPath(id)} {
-		if err := os.RemoveAll(path); err != nil {
-			return fmt.Errorf("clean up after a failed start: %w", err)
+	for _, b := range k.brokers {
+		for _, path := range []string{l.dataDir(b.id), l.logPath(b.id), l.outPath(b.id), l.pidPath(b.id)} {
+			if err := os.RemoveAll(path); err != nil {
+				return fmt.Errorf("clean up after a failed start: %w", err)
+			}
 		}
 	}
 	return nil

@@ -21,9 +21,9 @@
 package ledger
 
 // maxSpans bounds each set of sequences that a lane keeps: the missing, the
-// failed and the unknown. A span takes 16 bytes and a set's list at most a
-// quarter more than it holds, plus the slack of its growth: 120 KiB at the very
-// most, and nothing at all in a lane without gaps.
+// failed and the unknown. A span takes 16 bytes, and a set that is full 80 KiB,
+// the closed spans included that it has not cleared away yet. A lane without
+// gaps takes nothing but itself: 128 bytes here and 192 there.
 const maxSpans = 4096
 
 // maxSequence is above any sequence that a run can reach.

@@ -98,7 +98,7 @@ func (s *spans) bound() (closed span, full bool) {
 	closed = s.list[s.head]
 	s.floor = closed.to + 1
 	s.head++
-	if s.head > s.limit/4 {
+	if s.head >= s.limit/4 {
 		s.list = slices.Delete(s.list, 0, s.head)
 		s.head = 0
 	}
@@ -109,8 +109,8 @@ func (s *spans) bound() (closed span, full bool) {
 func clip(list []span, lo, hi uint64) []span {
 	var part []span
 	for _, sp := range list {
-		if sp.to >= lo && sp.from < hi {
-			part = append(part, span{max(sp.from, lo), min(sp.to, hi-1)})
+		if from, end := max(sp.from, lo), min(sp.to+1, hi); from < end {
+			part = append(part, span{from, end - 1})
 		}
 	}
 	return part

@@ -25,10 +25,12 @@ func NewAxis() *Axis {
 	return a
 }
 
-// Set puts the measured window at a time from now, for a length.
-func (a *Axis) Set(from, length time.Duration) {
+// Set puts the measured window at a time from now, for a length. It returns what
+// is to be added to a time that was read before.
+func (a *Axis) Set(from, length time.Duration) (shift int64) {
+	zero := int64(time.Since(a.epoch) + from)
 	a.end.Store(int64(length))
-	a.zero.Store(int64(time.Since(a.epoch) + from))
+	return a.zero.Swap(zero) - zero
 }
 
 // EndAt moves the end of the measured window to an earlier time.

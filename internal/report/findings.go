@@ -33,6 +33,7 @@ func findings(compared []variant) []string {
 	}
 	for _, v := range compared {
 		say(losses(v))
+		say(failures(v))
 		say(turnedAway(v))
 		say(leftBehind(v))
 		say(bound(v))
@@ -42,7 +43,7 @@ func findings(compared []variant) []string {
 		say(starved(v))
 	}
 	if len(sentences) == 0 {
-		return []string{"All that was scheduled was delivered in every run."}
+		return []string{"Nothing stands out beyond the figures above."}
 	}
 	return sentences
 }
@@ -52,7 +53,8 @@ func invalid(v variant) string {
 	case len(v.runs) == 0:
 		return fmt.Sprintf("%s did not finish: it has no figures.", v.name)
 	case v.valid == 0:
-		return fmt.Sprintf("%s is invalid (%s): its figures are shown, and are not to be relied on.", v.name, v.runs[0].Run.Verdict.Reasons[0])
+		why := strings.Join(v.runs[0].Run.Verdict.Reasons, "; ")
+		return fmt.Sprintf("%s is invalid (%s): its figures are shown, and are not to be relied on.", v.name, why)
 	case v.valid < v.all:
 		return fmt.Sprintf("%s: left out %d of %d runs, invalid or not finished.", v.name, v.all-v.valid, v.all)
 	}
@@ -62,6 +64,13 @@ func invalid(v variant) string {
 func losses(v variant) string {
 	if lost := v.of(lostRecords); lost.top > 0 {
 		return fmt.Sprintf("%s lost up to %s acked records.", v.name, records(lost.top))
+	}
+	return ""
+}
+
+func failures(v variant) string {
+	if part := v.of(failedShare); part.median >= noticeable {
+		return fmt.Sprintf("%s failed to send %s of what was offered, or cannot say whether it was sent.", v.name, unit.Percent(part.median))
 	}
 	return ""
 }
@@ -119,7 +128,10 @@ func throughput(compared []variant) string {
 	if seen < 2 || top == 0 || (top-low)/top > alike {
 		return ""
 	}
-	same := strings.TrimSuffix(unit.PerSecond(low), "/s") + ".." + unit.PerSecond(top)
+	same, extent := cells(spread{n: seen, low: low, median: top, top: top}, unit.PerSecond)
+	if extent != "" {
+		same = extent
+	}
 	if saturated {
 		return fmt.Sprintf("All deliver about the same, %s: what the consumers can take (%s). They differ in who waits, and in what is turned away.",
 			same, unit.PerSecond(limit.median))

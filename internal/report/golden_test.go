@@ -2,11 +2,13 @@ package report_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"flag"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"kafka-bench/internal/report"
@@ -15,6 +17,27 @@ import (
 )
 
 var update = flag.Bool("update", false, "write the golden reports anew")
+
+// simulated keeps made-up runs, encoded: they take a while to make.
+var simulated = map[resulttest.Plan][]byte{}
+
+// simulate returns the plan's run, a copy that the caller may change.
+func simulate(t *testing.T, p resulttest.Plan) *result.Recorded {
+	t.Helper()
+	encoded, ok := simulated[p]
+	if !ok {
+		var err error
+		if encoded, err = json.Marshal(p.Run()); err != nil {
+			t.Fatal(err)
+		}
+		simulated[p] = encoded
+	}
+	r := new(result.Recorded)
+	if err := json.Unmarshal(encoded, r); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
 
 // golden compares a report with testdata/<name>.txt.
 func golden(t *testing.T, name string, got []byte) {
@@ -64,8 +87,8 @@ func text(t *testing.T, r *result.Recorded, o report.Options) []byte {
 }
 
 // closedLoop is a run at rate max: nothing has an intended send time.
-func closedLoop() *result.Recorded {
-	r := resulttest.Baseline().Run()
+func closedLoop(t *testing.T) *result.Recorded {
+	r := simulate(t, resulttest.Baseline())
 	r.Run.Run.Name = "flood"
 	r.Run.Load.ClosedLoop = true
 	for metric := range r.Run.Time {
@@ -77,8 +100,8 @@ func closedLoop() *result.Recorded {
 }
 
 // broken is a run in which nearly everything went wrong that a report can tell.
-func broken() *result.Recorded {
-	r := resulttest.Baseline().Run()
+func broken(t *testing.T) *result.Recorded {
+	r := simulate(t, resulttest.Baseline())
 	run := &r.Run
 	run.Run.Name, run.Run.Interrupted = "broken", true
 	run.Verdict = result.Verdict{
@@ -99,12 +122,12 @@ func broken() *result.Recorded {
 		from := uint64(1000 * i)
 		d.LostRanges = append(d.LostRanges, result.LostRange{Producer: i % 8, Partition: int32(i), From: from, To: from + uint64(i%3)*20})
 	}
-	t := run.Time["e2e_service_time"]
-	t.Negative, t.MinNs = 3, -1_210
-	run.Time["e2e_service_time"] = t
-	t = run.Time["poll_time"]
-	t.Count = 600
-	run.Time["poll_time"] = t
+	early := run.Time["e2e_service_time"]
+	early.Negative, early.MinNs = 3, -1_210
+	run.Time["e2e_service_time"] = early
+	few := run.Time["poll_time"]
+	few.Count = 600
+	run.Time["poll_time"] = few
 	run.Lag.Drained = false
 	run.Consumer.Rebalances, run.Consumer.CommitErrors = 2, 1
 	r.Notes = []string{"line 26 of intervals.ndjson is cut short, as a crash leaves it; it was passed over"}
@@ -113,8 +136,8 @@ func broken() *result.Recorded {
 
 // harness is a run on the embedded cluster, on a system that offers no figures
 // of the process.
-func harness() *result.Recorded {
-	r := resulttest.Baseline().Run()
+func harness(t *testing.T) *result.Recorded {
+	r := simulate(t, resulttest.Baseline())
 	run := &r.Run
 	run.Run.Name = "quick"
 	run.Run.Host = result.Host{OS: "darwin", Arch: "arm64", CPUs: 8}
@@ -126,8 +149,8 @@ func harness() *result.Recorded {
 }
 
 // produceOnly has no consumers and records too small to be stamped.
-func produceOnly() *result.Recorded {
-	r := resulttest.Baseline().Run()
+func produceOnly(t *testing.T) *result.Recorded {
+	r := simulate(t, resulttest.Baseline())
 	run := &r.Run
 	run.Run.Name = "produce-only"
 	run.Delivery, run.Consumer, run.Lag = result.Delivery{}, result.Consumer{}, result.Lag{}
@@ -140,15 +163,14 @@ func produceOnly() *result.Recorded {
 }
 
 // killed is a run whose process was killed in its eleventh second.
-func killed() *result.Recorded {
-	made := resulttest.OverloadLoose().Run()
+func killed(t *testing.T) *result.Recorded {
+	made := simulate(t, resulttest.OverloadLoose())
 	r := &result.Recorded{Dir: made.Dir, Intervals: made.Intervals[:14], Events: made.Events[:4]}
 	r.Run = result.Run{
 		SchemaVersion: 1, Scenario: made.Run.Scenario, Run: made.Run.Run,
 		Verdict: result.Verdict{Status: result.Invalid, Reasons: []string{"the run did not finish"}},
 	}
-	r.Run.Run.FinishedAt, r.Run.Run.Phases = r.Run.Run.FinishedAt.AddDate(-9999, 0, 0), nil
-	r.Run.Run.FinishedAt = (result.Info{}).FinishedAt
+	r.Run.Run.FinishedAt, r.Run.Run.Phases = time.Time{}, nil
 	r.Notes = []string{"line 15 of intervals.ndjson is cut short, as a crash leaves it; it was passed over"}
 	return r
 }
@@ -158,7 +180,7 @@ func TestText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stored.Dir = resulttest.OverloadTight().Run().Dir
+	stored.Dir = simulate(t, resulttest.OverloadTight()).Dir
 	deferring := resulttest.OverloadTight()
 	deferring.Name, deferring.Excess = "overload-defer", "defer"
 	for _, c := range []struct {
@@ -166,14 +188,14 @@ func TestText(t *testing.T) {
 		run  *result.Recorded
 	}{
 		{"overload-tight", stored},
-		{"overload", resulttest.Overload().Run()},
-		{"overload-defer", deferring.Run()},
-		{"baseline", resulttest.Baseline().Run()},
-		{"closed-loop", closedLoop()},
-		{"broken", broken()},
-		{"embedded", harness()},
-		{"produce-only", produceOnly()},
-		{"killed", killed()},
+		{"overload", simulate(t, resulttest.Overload())},
+		{"overload-defer", simulate(t, deferring)},
+		{"baseline", simulate(t, resulttest.Baseline())},
+		{"closed-loop", closedLoop(t)},
+		{"broken", broken(t)},
+		{"embedded", harness(t)},
+		{"produce-only", produceOnly(t)},
+		{"killed", killed(t)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := text(t, c.run, report.Options{})

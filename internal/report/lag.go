@@ -86,10 +86,8 @@ func (p *page) backpressure(r *result.Run) {
 
 // excess says what a policy does to a record, in the books' words.
 func excess(policy string) string {
-	switch policy {
-	case "defer":
+	if policy == "defer" {
 		return "deferred"
-	default:
-		return policy
 	}
+	return policy
 }

@@ -97,7 +97,7 @@ func (l *Live) Event(e result.Event) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.event = seconds(e.AtNs) + "  " + e.Kind + ": " + e.What
+	l.event = padLeft(seconds(e.AtNs), 7) + " " + e.Kind + ": " + e.What
 	if e.Reason != "" {
 		l.event += " (" + e.Reason + ")"
 	}
@@ -105,7 +105,7 @@ func (l *Live) Event(e result.Event) {
 		l.redraw()
 		return
 	}
-	l.write("  " + l.event + "\n")
+	l.write(l.event + "\n")
 }
 
 // Resize tells the width of the terminal when it changed.
@@ -165,29 +165,25 @@ func (l *Live) redraw() {
 // logEvery is after how many lines the header comes again.
 const logEvery = 20
 
+// logFormat has a column for each figure of an interval's line, and logTitle
+// what stands above them: the metric over its two quantiles.
+const (
+	logFormat = "%7s %-8s %10s %10s %10s %10s %9s %9s %9s %9s  %s\n"
+	logTitle  = "%60s %19s %9s\n"
+)
+
 // log is an interval as a line, and the header where one is due.
 func (l *Live) log(i result.Interval) string {
 	head := ""
 	if l.lines%logEvery == 0 {
-		head = fmt.Sprintf("%8s %-8s %11s %11s %11s %11s %19s %10s %10s  %s\n", "", "", "", "", "", "",
-			words(l.o.Metric), "consumer", "", "") +
-			fmt.Sprintf("%8s %-8s %11s %11s %11s %11s %9s %9s %10s %10s  %s\n",
-				"time", "phase", "offered", "acked", "delivered", "shed", "p50", "p99", "lag", "backlog", "gate")
+		head = fmt.Sprintf(logTitle, "", words(l.o.Metric), "consumer") +
+			fmt.Sprintf(logFormat, "time", "phase", "offered", "acked", "delivered", "shed", "p50", "p99", "lag", "backlog", "gate")
 	}
 	l.lines++
 	p50, p99 := l.quantiles(i)
-	line := fmt.Sprintf("%8s %-8s %11s %11s %11s %11s %9s %9s %10s %10s  %s",
-		seconds(i.EndNs), i.Phase, rate(i, i.Scheduled), rate(i, i.Acked), rate(i, i.Delivered), rate(i, i.Shed),
+	return head + fmt.Sprintf(logFormat, seconds(i.EndNs), i.Phase,
+		rate(i, i.Scheduled), rate(i, i.Acked), rate(i, i.Delivered), rate(i, i.Shed),
 		p50, p99, lagOf(i), unit.Count(i.BacklogRecords), gate(i))
-	return trimLines(head) + strings.TrimRight(line, " ") + "\n"
-}
-
-func trimLines(text string) string {
-	lines := strings.Split(text, "\n")
-	for i := range lines {
-		lines[i] = strings.TrimRight(lines[i], " ")
-	}
-	return strings.Join(lines, "\n")
 }
 
 // quantiles are those of the metric that is shown.

@@ -15,8 +15,8 @@ import (
 )
 
 // play shows a recorded run as if it went on.
-func play(l *report.Live, p resulttest.Plan, intervals int) {
-	r := p.Run()
+func play(t *testing.T, l *report.Live, p resulttest.Plan, intervals int) {
+	r := simulate(t, p)
 	planned := []result.Phase{
 		{Name: "warm-up", StartNs: -int64(p.Warmup)},
 		{Name: "measure", EndNs: int64(p.Measure)},
@@ -39,7 +39,7 @@ func play(l *report.Live, p resulttest.Plan, intervals int) {
 func TestLiveAsLines(t *testing.T) {
 	var b bytes.Buffer
 	l := report.NewLive(&b, report.LiveOptions{Name: "overload-tight"})
-	play(l, resulttest.OverloadTight(), 24)
+	play(t, l, resulttest.OverloadTight(), 24)
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func TestLiveOnATerminal(t *testing.T) {
 	l := report.NewLive(m, report.LiveOptions{Terminal: true, Name: "overload-tight"})
 	l.Status("starting Apache Kafka 4.3.1, 1 broker")
 	screens.WriteString(m.screen())
-	play(l, resulttest.OverloadTight(), 12)
+	play(t, l, resulttest.OverloadTight(), 12)
 	screens.WriteString("\n" + m.screen())
 	if len(m.lines) != 7 {
 		t.Errorf("the view is redrawn in place, and there are %d lines", len(m.lines))
@@ -118,7 +118,7 @@ func TestLiveKeepsToTheWidth(t *testing.T) {
 	for _, colour := range []bool{false, true} {
 		m := &plainTerminal{}
 		l := report.NewLive(m, report.LiveOptions{Terminal: true, Colour: colour, Width: 40, Name: "overload-tight"})
-		play(l, resulttest.OverloadTight(), 12)
+		play(t, l, resulttest.OverloadTight(), 12)
 		if m.widest > 40 || m.widest < 30 {
 			t.Errorf("colour %v: the widest line has %d columns of 40", colour, m.widest)
 		}
@@ -155,25 +155,25 @@ func (c *closedPipe) Write([]byte) (int, error) { c.writes++; return 0, errClose
 func TestLiveKeepsTheFirstError(t *testing.T) {
 	w := &closedPipe{}
 	l := report.NewLive(w, report.LiveOptions{Name: "overload-tight"})
-	play(l, resulttest.OverloadTight(), 12)
+	play(t, l, resulttest.OverloadTight(), 12)
 	if err := l.Close(); !errors.Is(err, errClosed) || w.writes != 1 {
 		t.Errorf("error %v after %d writes", err, w.writes)
 	}
 }
 
 func TestColour(t *testing.T) {
-	coloured := text(t, broken(), report.Options{Colour: true})
+	coloured := text(t, broken(t), report.Options{Colour: true})
 	if !bytes.Contains(coloured, []byte("\x1b[1;31mINVALID\x1b[0m")) {
 		t.Error("an invalid verdict is not red")
 	}
-	if !bytes.Contains(text(t, closedLoop(), report.Options{Colour: true}), []byte("\x1b[1;32mVALID\x1b[0m")) {
+	if !bytes.Contains(text(t, closedLoop(t), report.Options{Colour: true}), []byte("\x1b[1;32mVALID\x1b[0m")) {
 		t.Error("a valid verdict is not green")
 	}
 	stripped := coloured
 	for _, code := range []string{"0", "1", "1;31", "1;32", "33"} {
 		stripped = bytes.ReplaceAll(stripped, []byte("\x1b["+code+"m"), nil)
 	}
-	if !bytes.Equal(stripped, text(t, broken(), report.Options{})) {
+	if !bytes.Equal(stripped, text(t, broken(t), report.Options{})) {
 		t.Error("colours change more than the colour")
 	}
 }

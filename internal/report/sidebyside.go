@@ -80,7 +80,7 @@ func (p *page) comparison(block []variant) {
 		if i == 0 {
 			line = p.paint(bold, line)
 		}
-		p.line(line)
+		p.line(strings.ReplaceAll(line, notValid, p.paint(red, notValid)))
 	}
 	p.line(repeats(block))
 }
@@ -99,11 +99,16 @@ func tableOf(block []variant) table {
 			t.add()
 			continue
 		}
-		medians, ranges, differ := []string{row.label}, []string{""}, false
+		medians, ranges, known, differ := []string{row.label}, []string{""}, false, false
 		for _, v := range block {
-			median, extent := cells(v.of(row.figure), row.format)
+			s := v.of(row.figure)
+			median, extent := cells(s, row.format)
+			known = known || s.n > 0
 			medians, ranges = append(medians, median), append(ranges, extent)
 			differ = differ || extent != ""
+		}
+		if !known {
+			continue // no run has it
 		}
 		t.add(medians...)
 		if differ {
@@ -148,11 +153,14 @@ func cells(s spread, format func(float64) string) (median, extent string) {
 		return median, ""
 	}
 	// The unit is said once where both have the same.
-	if number, unit, found := strings.Cut(low, " "); found && strings.HasSuffix(top, " "+unit) {
+	if number, suffix, found := strings.Cut(low, " "); found && strings.HasSuffix(top, " "+suffix) {
 		low = number
 	}
 	return median, strings.TrimSuffix(low, "/s") + ".." + top
 }
+
+// notValid is the verdict of a name that has no valid run.
+const notValid = "INVALID"
 
 func verdictOf(v variant) string {
 	switch {
@@ -161,7 +169,7 @@ func verdictOf(v variant) string {
 	case v.valid == v.all:
 		return fmt.Sprintf("valid, all %d", v.all)
 	case v.valid == 0:
-		return "INVALID"
+		return notValid
 	}
 	return fmt.Sprintf("%d of %d valid", v.valid, v.all)
 }

@@ -96,6 +96,8 @@ var (
 	pending     = checked(func(r *result.Run) int64 { return r.Delivery.Pending })
 	delivered   = checked(func(r *result.Run) int64 { return r.Delivery.Unique })
 
+	failedShare = ofScheduled(whole(func(r *result.Run) int64 { return r.Load.Failed + r.Load.Unknown }))
+
 	shedShare     = ofScheduled(shed)
 	deferredShare = ofScheduled(deferred)
 	pendingShare  = ofScheduled(pending)

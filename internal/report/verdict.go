@@ -29,6 +29,9 @@ func (p *page) verdict(r *result.Recorded) {
 	for _, note := range r.Notes {
 		p.styled(yellow, "files", note)
 	}
+	if len(v.Reasons)+len(v.Warnings)+len(r.Notes) > 0 || info.Interrupted {
+		p.line()
+	}
 }
 
 // subject says what was run, and on what.

@@ -33,7 +33,7 @@ func (l *Live) view() []string {
 		viewRow("consumer lag", lagOf(i), "gate "+l.paintGate(p, i)),
 	)
 	if l.event != "" {
-		lines = append(lines, "  "+l.event)
+		lines = append(lines, "  "+strings.TrimLeft(l.event, " "))
 	}
 	return l.clip(lines)
 }
@@ -75,7 +75,7 @@ func (l *Live) where() string {
 	if l.phase.Name == "drain" {
 		of = " of at most "
 	}
-	filled := int(barColumns * done / total)
+	filled := min(max(int(barColumns*(float64(done)/float64(total))), 0), barColumns)
 	bar := strings.Repeat("█", filled) + strings.Repeat("░", barColumns-filled)
 	return fmt.Sprintf("%-7s  %s  %s%s%s", l.phase.Name, bar, seconds(done), of, seconds(total))
 }

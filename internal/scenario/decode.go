@@ -63,12 +63,7 @@ func (d *decoder) value(n *yaml.Node, v reflect.Value, path string) {
 	if !ok {
 		return
 	}
-	if n.Kind != yaml.MappingNode {
-		d.replace(path)
-	}
-	if _, known := d.places[path]; !known {
-		d.places[path] = d.place(n)
-	}
+	d.found(n, path)
 	pointer := v.Addr().Interface()
 	if short, ok := pointer.(shortForm); ok && n.Kind == yaml.ScalarNode {
 		if err := short.setShort(n.Value); err != nil {
@@ -130,9 +125,17 @@ func target(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// replace forgets the places of what a new value of path replaces.
-func (d *decoder) replace(path string) {
-	maps.DeleteFunc(d.places, func(inner string, _ place) bool { return within(path, inner) })
+// found remembers where the value of path is. A mapping keeps the place of its
+// key, where it has one. What an override replaces is forgotten; in a file there
+// is nothing to replace, because no key may be there twice.
+func (d *decoder) found(n *yaml.Node, path string) {
+	if _, known := d.places[path]; known && n.Kind == yaml.MappingNode {
+		return
+	}
+	if d.override != "" {
+		maps.DeleteFunc(d.places, func(inner string, _ place) bool { return within(path, inner) })
+	}
+	d.places[path] = d.place(n)
 }
 
 // mapping reads the keys of n into the fields of the struct v.

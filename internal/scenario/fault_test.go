@@ -42,7 +42,7 @@ func TestSyntaxFaults(t *testing.T) {
 		{"name: a\ndescription: b: c\n", `f.yaml:2:15: it is not YAML: mapping values are not allowed in this context; check the indentation, and put a text with ": " in it into quotes`},
 		{"load:\n\trate: 1k/s\n", "f.yaml:2:1: it is not YAML: while scanning for the next token: found character that cannot start any token; indent with spaces, not tabs, and put a text that begins with @, % or a backtick into quotes"},
 		{"load: *base\n", "f.yaml:1:7: it is not YAML: unknown anchor 'base' referenced; an anchor (&name) stands before the alias (*name) that uses it"},
-		{"name: a\n---\nname: b\n", "f.yaml:2:1: a second document begins here; a file holds one scenario"},
+		{"name: a\n---\nname: b\n", "f.yaml:3:1: a second document begins here; a file holds one scenario"},
 		{"name: a\nb: \xff\n", "f.yaml:2:4: the byte 0xff is not UTF-8; save the file as UTF-8 text"},
 		{"name: é\x01\n", "f.yaml:1:8: the control character U+0001 is not text; save the file as UTF-8 text"},
 		{"[a, b]\n", "f.yaml:1:1: it is a list, not a mapping; write its keys: name, description, cluster, topic, load, consume, phases, backpressure, sampling, repeat"},
@@ -132,6 +132,12 @@ func TestAliasBomb(t *testing.T) {
 	got := faults(t, text.String())
 	if len(got) != maxFaults+1 || !strings.Contains(got[maxFaults], "more faults follow; mend these first") {
 		t.Errorf("%d faults, the last %q", len(got), got[len(got)-1])
+	}
+
+	d, into := newDecoder("f.yaml"), blank()
+	d.document([]byte(text.String()), &into)
+	if d.nodes > maxNodes+10 || len(d.faults) > maxNodes {
+		t.Errorf("%d values were visited, and %d faults kept", d.nodes, len(d.faults))
 	}
 
 	text.Reset()

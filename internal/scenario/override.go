@@ -22,33 +22,25 @@ func (d *decoder) set(override string, s *Scenario) {
 			Remedy: "write " + overridePrefix + "load.rate=20k/s"})
 		return
 	}
-	value, err := parseValue(text)
+	roots, err := parseYAML([]byte(text))
 	if err != nil {
 		_, problem, remedy := syntax(err)
 		d.fault(nil, path, "the value is not YAML: "+problem, remedy)
 		return
+	}
+	if len(roots) > 1 {
+		d.fault(nil, path, "the value is several YAML documents", "give one value")
+		return
+	}
+	value := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null"}
+	if len(roots) > 0 {
+		value = roots[0]
 	}
 	keys := splitPath(path)
 	for i := len(keys) - 1; i >= 0; i-- {
 		value = wrap(keys[i], value)
 	}
 	d.value(value, reflect.ValueOf(s).Elem(), "")
-}
-
-// parseValue reads the value of an override; nothing at all is a null.
-func parseValue(text string) (*yaml.Node, error) {
-	null := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null"}
-	if strings.TrimSpace(text) == "" {
-		return null, nil
-	}
-	var document yaml.Node
-	if err := yaml.Load([]byte(text), &document); err != nil {
-		return nil, err
-	}
-	if len(document.Content) == 0 {
-		return null, nil
-	}
-	return document.Content[0], nil
 }
 
 // wrap is the mapping {key: value}.

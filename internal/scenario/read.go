@@ -87,12 +87,14 @@ func readFile(path string) ([]byte, error) {
 
 // notFound says that arg is neither, and which presets there are.
 func notFound(arg string) error {
-	hint := ""
-	if near := nearest(arg, Names()); near != "" {
-		hint = fmt.Sprintf("; did you mean %s?", near)
+	presets := "the presets are " + strings.Join(Names(), ", ")
+	if arg == "" {
+		return fmt.Errorf("no scenario is named; give a preset or a file; %s", presets)
 	}
-	return fmt.Errorf("scenario %s: no preset has this name and there is no such file%s; the presets are %s: %w",
-		arg, hint, strings.Join(Names(), ", "), fs.ErrNotExist)
+	if near := nearest(arg, Names()); near != "" {
+		presets = fmt.Sprintf("did you mean %s? %s", near, presets)
+	}
+	return fmt.Errorf("scenario %s: %w, and no preset has this name; %s", arg, fs.ErrNotExist, presets)
 }
 
 // nameOf makes a scenario's name of its file's.
@@ -135,28 +137,35 @@ func (d *decoder) document(text []byte, s *Scenario) bool {
 
 // parse returns the root of the one document in text, or nil after a fault.
 func (d *decoder) parse(text []byte) (*yaml.Node, error) {
-	loader, err := yaml.NewLoader(bytes.NewReader(text))
-	if err != nil {
+	roots, err := parseYAML(text)
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	var first, second yaml.Node
-	err = loader.Load(&first)
-	if err == io.EOF || err == nil && (len(first.Content) == 0 || first.Content[0].Tag == "!!null") {
+	case len(roots) == 0 || len(roots) == 1 && roots[0].Tag == "!!null":
 		d.faults = append(d.faults, Fault{File: d.file, Problem: "it is empty",
 			Remedy: "a scenario has at least one key, as in load: {rate: 10k/s}; show quick prints a whole one"})
 		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	switch err = loader.Load(&second); {
-	case err == io.EOF:
-		return first.Content[0], nil
-	case err == nil:
-		d.fault(&second, "", "a second document begins here", "a file holds one scenario")
+	case len(roots) > 1:
+		d.fault(roots[1], "", "a second document begins here", "a file holds one scenario")
 		return nil, nil
 	}
-	return nil, err
+	return roots[0], nil
+}
+
+// parseYAML returns the roots of the documents in text, of the first two where
+// there are more.
+func parseYAML(text []byte) (roots []*yaml.Node, err error) {
+	loader, err := yaml.NewLoader(bytes.NewReader(text))
+	for err == nil && len(roots) < 2 {
+		var document yaml.Node
+		if err = loader.Load(&document); err == nil && len(document.Content) > 0 {
+			roots = append(roots, document.Content[0])
+		}
+	}
+	if err == io.EOF {
+		err = nil
+	}
+	return roots, err
 }
 
 // syntaxRemedies are for the faults of YAML that people make, by what the

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"slices"
 	"sync"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -38,7 +38,8 @@ type consumer struct {
 	chunks   []driver.Chunk // what Poll returns, reused
 	buffers  sync.Pool      // of *buffer
 	slabs    slabs
-	failed   error          // why the consumer is of no more use
+	firsts   []*kgo.Record // of the batches of a chunk, reused
+	failed   error         // why the consumer is of no more use
 	closing  sync.Once
 }
 
@@ -68,8 +69,7 @@ func (f *franz) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error) 
 	c.watch.onError = cfg.OnError
 	c.watch.serverSide = cfg.Protocol == protocolConsumer
 	c.buffers.New = c.newBuffer
-	options = append(options, kgo.Dialer(c.wire.dialer(f.dial)), kgo.WithHooks(&c.wire, &c.watch))
-	if usePool { options = append(options, kgo.WithPools(&c.slabs)) }
+	options = append(options, kgo.Dialer(c.wire.dialer(f.dial)), kgo.WithHooks(&c.wire, &c.watch), kgo.WithPools(&c.slabs))
 	c.client, err = kgo.NewClient(options...)
 	if err != nil {
 		return nil, fmt.Errorf("%w: consumer: %w", driver.ErrConfig, err)
@@ -119,14 +119,21 @@ func (c *consumer) take(ctx context.Context, p *kgo.FetchPartition) {
 	}
 }
 
+// chunk copies what the caller needs out of the client's records, whose memory
+// can then take the next batch. Keys and values stay where they were read to.
 func (c *consumer) chunk(p *kgo.FetchPartition) driver.Chunk {
 	b := c.buffers.Get().(*buffer)
+	b.records = slices.Grow(b.records, len(p.Records))
+	c.firsts = c.firsts[:0]
+	var batch context.Context
 	for _, r := range p.Records {
+		if r.Context != batch { // one for all records of a batch
+			batch = r.Context
+			c.firsts = append(c.firsts, r)
+		}
 		b.records = append(b.records, driver.Received{Offset: r.Offset, Key: r.Key, Value: r.Value})
 	}
-	if usePool {
-	if recycle { for _, r := range p.Records { r.Recycle() } } else { c.slabs.giveBack(p.Records) }
-	}
+	c.slabs.giveBack(c.firsts...)
 	return driver.Chunk{
 		Partition:     p.Partition,
 		HighWatermark: p.HighWatermark,
@@ -205,6 +212,3 @@ func (c *consumer) Wire() driver.Wire { return c.wire.counts() }
 // Close leaves the group, which calls OnRevoked for the partitions that the
 // member still has, and ends the client. It must not be called in a callback.
 func (c *consumer) Close() { c.closing.Do(c.client.CloseAllowingRebalance) }
-
-var usePool = os.Getenv("POOL") != ""
-var recycle = os.Getenv("POOL") == "2"

@@ -1,0 +1,205 @@
+package franz_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"kafka-bench/internal/driver"
+	"kafka-bench/internal/driver/franz"
+)
+
+const topic = "t"
+
+// TestOutcomeOfFaults produces one record to a broker that misbehaves, and
+// checks the outcome that comes back.
+func TestOutcomeOfFaults(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		fault  func(*kfake.Cluster)
+		change func(*driver.ProducerConfig)
+		want   driver.Outcome
+	}{
+		{"healthy", nil, nil, driver.Acked},
+		{"leader moves once", answer(kerr.NotLeaderForPartition, 1), patient, driver.Acked},
+		{"cut off once", cut(1), patient, driver.Acked},
+		{"not authorized", answer(kerr.TopicAuthorizationFailed, -1), nil, driver.Failed},
+		{"too large for the broker", answer(kerr.MessageTooLarge, -1), nil, driver.Failed},
+		{"too large, idempotent", answer(kerr.MessageTooLarge, -1), idempotent, driver.Failed},
+		{"too large, requests overtake", answer(kerr.MessageTooLarge, -1), overtaking, driver.Unknown},
+		{"timed out after the append", answer(kerr.RequestTimedOut, -1), nil, driver.Unknown},
+		{"too few replicas after the append", answer(kerr.NotEnoughReplicasAfterAppend, -1), nil, driver.Unknown},
+		{"too few replicas", answer(kerr.NotEnoughReplicas, -1), nil, driver.Unknown},
+		{"cut off after the write", cut(-1), nil, driver.Unknown},
+		{"cut off after the write, idempotent", cut(-1), idempotent, driver.Unknown},
+		{"cut off, then refused", cutThenRefuse, nil, driver.Unknown},
+		{"silent", silence, nil, driver.Unknown},
+		{"silent, idempotent", silence, idempotent, driver.Unknown},
+		{"data loss, idempotent", answer(kerr.OutOfOrderSequenceNumber, -1), idempotent, driver.Unknown},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			cluster := fake(t, kfake.NumBrokers(1), kfake.SeedTopics(1, topic))
+			if test.fault != nil {
+				test.fault(cluster)
+			}
+			done := make(chan *driver.Record, 2)
+			cfg := config(cluster, done)
+			if test.change != nil {
+				test.change(&cfg)
+			}
+			r := produceOne(t, cfg, done)
+			if r.Outcome != test.want || (r.Err == nil) != (test.want == driver.Acked) {
+				t.Errorf("%v (%v), want %v", r.Outcome, r.Err, test.want)
+			}
+			if (r.Offset >= 0) != (test.want == driver.Acked) {
+				t.Errorf("offset %d of a record that is %v", r.Offset, r.Outcome)
+			}
+		})
+	}
+}
+
+func config(cluster *kfake.Cluster, done chan *driver.Record) driver.ProducerConfig {
+	return driver.ProducerConfig{
+		Brokers: cluster.ListenAddrs(), Topic: topic, Acks: driver.AcksAll,
+		DeliveryTimeout: time.Second,
+		OnDone:          func(r *driver.Record) { done <- r },
+	}
+}
+
+func patient(c *driver.ProducerConfig)    { c.DeliveryTimeout = 10 * time.Second } // metadata is read every 5 s
+func idempotent(c *driver.ProducerConfig) { c.Idempotent = true }
+func overtaking(c *driver.ProducerConfig) { c.InFlight = 5 }
+
+// answer has the broker answer produce requests with err, n times or always (-1).
+func answer(err *kerr.Error, n int) func(*kfake.Cluster) {
+	return func(c *kfake.Cluster) {
+		c.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Err: err, Count: n})
+	}
+}
+
+// cut has the broker cut the connection instead of answering.
+func cut(n int) func(*kfake.Cluster) {
+	return func(c *kfake.Cluster) {
+		c.ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
+			if n < 0 {
+				c.KeepControl()
+			}
+			return nil, errors.New("cut"), true
+		})
+	}
+}
+
+func cutThenRefuse(c *kfake.Cluster) {
+	cut(1)(c)
+	answer(kerr.TopicAuthorizationFailed, -1)(c)
+}
+
+// silence has the broker never answer.
+func silence(c *kfake.Cluster) {
+	c.ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
+		c.KeepControl()
+		return nil, nil, true
+	})
+}
+
+// produceOne produces one record and waits until it is handed back, once.
+func produceOne(t *testing.T, cfg driver.ProducerConfig, done chan *driver.Record) *driver.Record {
+	t.Helper()
+	p, err := franz.New().NewProducer(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &driver.Record{Value: []byte("value")}
+	p.Produce(r)
+	select {
+	case <-done:
+	case <-time.After(10 * cfg.DeliveryTimeout):
+		t.Errorf("not handed back %v after Produce", 10*cfg.DeliveryTimeout)
+	}
+	p.Close()
+	if len(done) > 0 {
+		t.Error("handed back again")
+	}
+	return r
+}
+
+// TestOutcomeOfClose closes a producer whose record was not written, and one
+// whose record was.
+func TestOutcomeOfClose(t *testing.T) {
+	cluster := fake(t, kfake.NumBrokers(1), kfake.SeedTopics(1, topic))
+	written := make(chan struct{}, 1)
+	cluster.ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
+		cluster.KeepControl()
+		written <- struct{}{}
+		return nil, nil, true
+	})
+	for _, test := range []struct {
+		name   string
+		linger time.Duration
+		await  func()
+		want   driver.Outcome
+	}{
+		{"held back", time.Minute, func() {}, driver.Failed},
+		{"in flight", 0, func() { <-written }, driver.Unknown},
+	} {
+		done := make(chan *driver.Record, 2)
+		cfg := config(cluster, done)
+		cfg.Linger, cfg.DeliveryTimeout = test.linger, 0
+		p, err := franz.New().NewProducer(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &driver.Record{Value: []byte("value")}
+		p.Produce(r)
+		test.await()
+		p.Close()
+		if len(done) != 1 || r.Outcome != test.want {
+			t.Errorf("%s: handed back %d times when Close returned, %v (%v), want %v", test.name, len(done), r.Outcome, r.Err, test.want)
+		}
+	}
+}
+
+// TestProduceAfterClose: a record that comes too late comes back, too.
+func TestProduceAfterClose(t *testing.T) {
+	cluster := fake(t, kfake.NumBrokers(1), kfake.SeedTopics(1, topic))
+	done := make(chan *driver.Record, 1)
+	p, err := franz.New().NewProducer(config(cluster, done))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Close()
+	p.Close()
+	r := &driver.Record{Value: []byte("value")}
+	p.Produce(r)
+	if <-done; r.Outcome != driver.Failed {
+		t.Errorf("%v (%v), want failed", r.Outcome, r.Err)
+	}
+}
+
+// TestDialer: a driver with a dialer of the caller's uses it for every
+// connection, and a broker that it does not reach fails the records.
+func TestDialer(t *testing.T) {
+	refused := errors.New("no such road")
+	d := franz.New(franz.WithDialer(func(context.Context, string, string) (net.Conn, error) { return nil, refused }))
+	done := make(chan *driver.Record, 2)
+	cfg := driver.ProducerConfig{
+		Brokers: []string{"127.0.0.1:1"}, Topic: topic, Acks: driver.AcksLeader, DeliveryTimeout: time.Second,
+		OnDone: func(r *driver.Record) { done <- r },
+	}
+	p, err := d.NewProducer(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	p.Produce(&driver.Record{Value: []byte("value")})
+	if r := <-done; r.Outcome != driver.Failed {
+		t.Errorf("%v (%v), want failed", r.Outcome, r.Err)
+	}
+}

@@ -1,0 +1,70 @@
+package ledger
+
+import "testing"
+
+func BenchmarkDeliver(b *testing.B) {
+	r, seq := NewReceiver(0, 8), uint64(0)
+	b.ReportAllocs()
+	for b.Loop() {
+		r.Deliver(3, seq, true)
+		seq++
+	}
+}
+
+// BenchmarkDeliverEverySecond leaves a gap before each record, the worst that
+// losing can cost: the bound is hit all the time.
+func BenchmarkDeliverEverySecond(b *testing.B) {
+	r, seq := NewReceiver(0, 8), uint64(0)
+	b.ReportAllocs()
+	for b.Loop() {
+		r.Deliver(3, seq, true)
+		seq += 2
+	}
+}
+
+// BenchmarkDeliverSwapped delivers neighbours in the wrong order.
+func BenchmarkDeliverSwapped(b *testing.B) {
+	r, seq := NewReceiver(0, 8), uint64(0)
+	b.ReportAllocs()
+	for b.Loop() {
+		r.Deliver(3, seq^1, true)
+		seq++
+	}
+}
+
+// BenchmarkNextAcked is all that the books cost a producer for one record.
+func BenchmarkNextAcked(b *testing.B) {
+	s := NewSender(0, 12)
+	b.ReportAllocs()
+	for b.Loop() {
+		seq := s.Next(7, true)
+		s.Acked(7, seq, int64(seq))
+	}
+}
+
+// BenchmarkClose closes the books of 8 producers and 12 partitions with a
+// thousand gaps in each lane.
+func BenchmarkClose(b *testing.B) {
+	var senders []*Sender
+	var receivers []*Receiver
+	for p := range 8 {
+		senders = append(senders, NewSender(p, 12))
+	}
+	for p := range int32(12) {
+		r := NewReceiver(p, len(senders))
+		for producer, s := range senders {
+			for range 2000 {
+				seq := s.Next(p, true)
+				s.Acked(p, seq, int64(seq))
+				if seq%2 == 1 {
+					r.Deliver(producer, seq, true)
+				}
+			}
+		}
+		receivers = append(receivers, r)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		Close(senders, receivers, func(int32) int64 { return 0 })
+	}
+}

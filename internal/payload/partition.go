@@ -1,0 +1,37 @@
+package payload
+
+import "encoding/binary"
+
+// Partition is the partition that Kafka's own clients give a record with this
+// key among n: murmur2 of the key, made positive, modulo n.
+func Partition(key []byte, n int32) int32 {
+	return int32(murmur2(key)&0x7fffffff) % n
+}
+
+// murmur2 is Austin Appleby's MurmurHash2 with the seed that Kafka's clients
+// use.
+func murmur2(data []byte) uint32 {
+	const (
+		seed uint32 = 0x9747b28c
+		m    uint32 = 0x5bd1e995
+		r           = 24
+	)
+	h := seed ^ uint32(len(data))
+	for ; len(data) >= 4; data = data[4:] {
+		k := binary.LittleEndian.Uint32(data) * m
+		k ^= k >> r
+		h = h*m ^ k*m
+	}
+	switch len(data) {
+	case 3:
+		h ^= uint32(data[2]) << 16
+		fallthrough
+	case 2:
+		h ^= uint32(data[1]) << 8
+		fallthrough
+	case 1:
+		h = (h ^ uint32(data[0])) * m
+	}
+	h = (h ^ h>>13) * m
+	return h ^ h>>15
+}

@@ -1,0 +1,115 @@
+package payload
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+	"math/bits"
+)
+
+// StampSize is the size of a stamp in bytes. A record smaller than that is sent
+// without one: its throughput can be measured and nothing else.
+const StampSize = 44
+
+// The layout of a stamp, big-endian. The checksum is CRC-32C over the body
+// first and then over the stamp's other bytes: the producer has the body's part
+// from the corpus and computes only the rest.
+const (
+	atMagic     = 0  // uint16
+	atVersion   = 2  // uint8
+	atFlags     = 3  // uint8, zero
+	atRun       = 4  // uint32
+	atProducer  = 8  // uint16
+	atPartition = 10 // int32
+	atSequence  = 14 // uint64
+	atIntended  = 22 // int64
+	atActual    = 30 // int64
+	atReserved  = 38 // uint16, zero
+	atChecksum  = 40 // uint32
+)
+
+const (
+	magic        = 0x4B42 // "KB"
+	stampVersion = 1
+	head         = magic<<16 | stampVersion<<8
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Stamp is what a record says about itself.
+type Stamp struct {
+	Run       uint32 // the run's number
+	Producer  uint16 // the worker that sent it
+	Partition int32  // where it was sent
+	Sequence  uint64 // in the lane of that producer and partition, from 0
+	// Intended and Actual are the send times on the run's time axis, in
+	// nanoseconds.
+	Intended, Actual int64
+}
+
+// put writes the stamp in front of a body with the given checksum. dst has at
+// least StampSize bytes.
+func (s *Stamp) put(dst []byte, bodyChecksum uint32) {
+	b := dst[:StampSize]
+	binary.BigEndian.PutUint32(b[atMagic:], head)
+	binary.BigEndian.PutUint32(b[atRun:], s.Run)
+	binary.BigEndian.PutUint16(b[atProducer:], s.Producer)
+	binary.BigEndian.PutUint32(b[atPartition:], uint32(s.Partition))
+	binary.BigEndian.PutUint64(b[atSequence:], s.Sequence)
+	binary.BigEndian.PutUint64(b[atIntended:], uint64(s.Intended))
+	binary.BigEndian.PutUint64(b[atActual:], uint64(s.Actual))
+	binary.BigEndian.PutUint16(b[atReserved:], 0)
+	binary.BigEndian.PutUint32(b[atChecksum:], crc32.Update(bodyChecksum, castagnoli, b[:atChecksum]))
+}
+
+// Check is what a look at a record's bytes found.
+type Check uint8
+
+const (
+	// Intact: a stamp, and the checksum is right.
+	Intact Check = iota
+	// Corrupt: a record of this tool whose bytes have changed.
+	Corrupt
+	// Foreign: not a record of this tool.
+	Foreign
+)
+
+// maxHeadDamage is how many bits of the magic and version may be wrong before a
+// record counts as somebody else's. Two random words of 32 bits differ in 16 on
+// average; fewer than four differences come by chance once in a million.
+const maxHeadDamage = 3
+
+// ReadStamp reads a record's stamp and checks all of its bytes. The stamp means
+// something only if the record is Intact.
+func ReadStamp(value []byte) (Stamp, Check) {
+	if len(value) < StampSize {
+		return Stamp{}, shortCheck(value)
+	}
+	b := value[:StampSize]
+	s := Stamp{
+		Run:       binary.BigEndian.Uint32(b[atRun:]),
+		Producer:  binary.BigEndian.Uint16(b[atProducer:]),
+		Partition: int32(binary.BigEndian.Uint32(b[atPartition:])),
+		Sequence:  binary.BigEndian.Uint64(b[atSequence:]),
+		Intended:  int64(binary.BigEndian.Uint64(b[atIntended:])),
+		Actual:    int64(binary.BigEndian.Uint64(b[atActual:])),
+	}
+	damage := bits.OnesCount32(binary.BigEndian.Uint32(b[atMagic:]) ^ head)
+	if damage > maxHeadDamage {
+		return s, Foreign
+	}
+	checksum := crc32.Update(0, castagnoli, value[StampSize:])
+	checksum = crc32.Update(checksum, castagnoli, b[:atChecksum])
+	if damage > 0 || checksum != binary.BigEndian.Uint32(b[atChecksum:]) {
+		return s, Corrupt
+	}
+	return s, Intact
+}
+
+// shortCheck judges what is too short for a stamp: the torn beginning of one, or
+// something else.
+func shortCheck(value []byte) Check {
+	if len(value) >= 4 && bits.OnesCount32(binary.BigEndian.Uint32(value)^head) <= maxHeadDamage {
+		return Corrupt
+	}
+	return Foreign
+}

@@ -1,0 +1,104 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"kafka-bench/internal/result"
+)
+
+// Wrapping loses no word, and no line is too long unless one word is.
+func TestWrap(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		words := rapid.SliceOfN(rapid.StringOfN(rapid.RuneFrom([]rune("aµ→")), 1, 12, -1), 1, 30).Draw(t, "words")
+		text := words[0]
+		for _, word := range words[1:] {
+			text += rapid.SampledFrom([]string{" ", separator}).Draw(t, "between") + word
+		}
+		width := rapid.IntRange(1, 40).Draw(t, "width")
+		lines := wrap(text, width)
+		for _, line := range lines {
+			if columns(line) > width && strings.Contains(line, " ") {
+				t.Fatalf("%q is wider than %d", line, width)
+			}
+		}
+		flat := func(s string) string { return strings.Join(strings.Fields(strings.ReplaceAll(s, "·", " ")), " ") }
+		if got := flat(strings.Join(lines, " ")); got != flat(text) {
+			t.Fatalf("%q became %q", text, got)
+		}
+	})
+}
+
+// The scale's upper edge holds the peak and is not wasteful.
+func TestRoundUp(t *testing.T) {
+	for n, want := range map[int64]int64{1: 1, 2: 2, 7: 8, 9: 10, 10: 10, 11: 15, 168_887: 200_000, 99_999: 100_000, 14_575: 15_000} {
+		if got := roundUp(n); got != want {
+			t.Errorf("roundUp(%d) is %d, want %d", n, got, want)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.Int64Range(1, 1<<60).Draw(t, "n")
+		if edge := roundUp(n); edge < n || edge > 2*n {
+			t.Fatalf("roundUp(%d) is %d", n, edge)
+		}
+	})
+}
+
+// The height of a bar is its value on the scale, to the eighth of a row.
+func TestBars(t *testing.T) {
+	f := frame{top: 64, start: 0, end: 64}
+	rapid.Check(t, func(t *rapid.T) {
+		h := rapid.Int64Range(0, 64).Draw(t, "height")
+		var eighths int64
+		for row := range pictureRows {
+			eighths += int64(bytes.IndexRune([]byte(string(blocksOf)), f.block(h, row)) / 3)
+			if f.block(h, row) != ' ' {
+				eighths++ // the space is one byte, the blocks are three
+			}
+		}
+		if h > 0 && eighths != h {
+			t.Fatalf("a bar for %d of 64 is %d eighths high", h, eighths)
+		}
+	})
+}
+
+// Any run that can be read can be rendered.
+func FuzzRender(f *testing.F) {
+	golden, err := os.ReadFile("../result/testdata/20261121T195900Z-overload-tight-t3va6k/run.json")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(golden, []byte(`{"start_ns":-1000000000,"end_ns":0,"lag_records":5,"time":{}}`), 1)
+	f.Add([]byte(`{"load":{"scheduled":-1},"backpressure":{"max_lag_records":1}}`), []byte(`{"start_ns":9,"end_ns":1,"lag_records":-9}`), 80)
+	f.Fuzz(func(t *testing.T, summary, interval []byte, width int) {
+		var r result.Recorded
+		var i result.Interval
+		if json.Unmarshal(summary, &r.Run) != nil || json.Unmarshal(interval, &i) != nil {
+			return
+		}
+		r.Intervals = []result.Interval{i, i}
+		var b bytes.Buffer
+		if err := Text(&b, &r, Options{Colour: true}); err != nil {
+			t.Fatal(err)
+		}
+		if err := SideBySide(&b, []*result.Recorded{&r, &r}, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		for _, terminal := range []bool{true, false} {
+			l := NewLive(&b, LiveOptions{Terminal: terminal, Width: width})
+			for _, p := range r.Run.Run.Phases {
+				l.Phase(p)
+				l.Interval(i)
+			}
+			l.Interval(i)
+			if err := l.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}

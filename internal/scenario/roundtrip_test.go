@@ -1,0 +1,230 @@
+package scenario
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"kafka-bench/internal/unit"
+)
+
+// What is printed is read back as the same scenario, in YAML and in JSON.
+func TestRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := anyScenario(t)
+		if err := s.Validate(); err != nil {
+			t.Fatalf("the generator made an invalid scenario: %v", err)
+		}
+		same(t, s, s.Marshal)
+		same(t, s, func() ([]byte, error) { return json.Marshal(s) })
+	})
+}
+
+func same(t interface{ Fatalf(string, ...any) }, s Scenario, print func() ([]byte, error)) {
+	text, err := print()
+	if err != nil {
+		t.Fatalf("%+v cannot be printed: %v", s, err)
+	}
+	back, err := Parse("printed", text)
+	if err != nil {
+		t.Fatalf("what was printed cannot be read: %v\n%s", err, text)
+	}
+	if !reflect.DeepEqual(back, s) {
+		t.Fatalf("printed\n%s\nand read back %+v\nwant %+v", text, back, s)
+	}
+}
+
+func TestResolveTwiceIsResolveOnce(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := anyScenario(t)
+		if again := s.Resolve(); !reflect.DeepEqual(again, s) {
+			t.Fatalf("resolved again: %+v\nwant %+v", again, s)
+		}
+	})
+}
+
+// Resolve works on a copy: the lists of the scenario that it was given stay.
+func TestResolveLeavesItsInput(t *testing.T) {
+	s := Defaults()
+	s.Load.Arrival = Arrival{Process: "steps", Steps: []Step{{Rate: perSecond(5)}}}
+	s.Consume.Changes = []WorkChange{{Work: Work{Jitter: 5}}}
+	s.Resolve()
+	if s.Load.Arrival.Steps[0].For != 0 || s.Consume.Changes[0].Work.Distribution != "" {
+		t.Errorf("Resolve changed its input: %+v", s)
+	}
+}
+
+// anyScenario draws a valid, resolved scenario.
+func anyScenario(t *rapid.T) Scenario {
+	s := Defaults()
+	s.Name = rapid.StringMatching(`[A-Za-z0-9][A-Za-z0-9._-]{0,63}`).Draw(t, "name")
+	s.Description = rapid.StringOf(rapid.RuneFrom([]rune(`ab 12:#-'"\{}[]&*!|>%@,?=~.é中	`+"\n"))).Draw(t, "description")
+	s.Topic.Replication = rapid.IntRange(1, 3).Draw(t, "replication")
+	s.Cluster.Brokers = rapid.IntRange(3, 9).Draw(t, "brokers")
+	s.Cluster.JVM = words(t, "jvm")
+	s.Topic.Config = config(t)
+	s.Phases = Phases{duration(t, 0, 60), duration(t, 60, 600), duration(t, 0, 60)}
+	anyLoad(t, &s.Load, s.Phases.Measure)
+	anyConsume(t, &s.Consume, s.Phases.Measure)
+	if rapid.Bool().Draw(t, "controlled") && !s.Load.Rate.IsMax() && s.Consume.Consumers > 0 {
+		most := rapid.Int64Range(2, 1e9).Draw(t, "max lag")
+		s.Backpressure = Backpressure{"hysteresis", most, rapid.Int64Range(1, most-1).Draw(t, "resume lag"),
+			duration(t, 1, 10), pick(t, excesses), rapid.Int64Range(1, 1e9).Draw(t, "max deferred")}
+	}
+	s.Repeat = rapid.IntRange(1, 100).Draw(t, "repeat")
+	return s.Resolve()
+}
+
+func anyLoad(t *rapid.T, l *Load, measure unit.Duration) {
+	l.Arrival = anyArrival(t, measure)
+	switch {
+	case l.Arrival.Process == "steps":
+		l.Rate = l.Arrival.Steps[0].Rate
+	case l.Arrival.Process == "constant" && rapid.Bool().Draw(t, "closed loop"):
+		l.Rate = unit.MaxRate
+	default:
+		l.Rate = rate(t)
+	}
+	l.Producers = rapid.IntRange(1, 64).Draw(t, "producers")
+	l.Clients = rapid.IntRange(0, l.Producers).Draw(t, "clients")
+	l.Pacer = pick(t, pacers)
+	l.Record = Record{anySize(t), pick(t, payloads), rapid.Uint64().Draw(t, "seed"), anyKeys(t)}
+	if l.Record.Keys.Distribution != "none" {
+		l.Partitioning = pick(t, partitionings)
+	}
+	l.Compression = pick(t, codecs)
+	l.Level = rapid.IntRange(0, codecLevels[l.Compression]).Draw(t, "level")
+	l.Acks = pick(t, ackLevels)
+	l.Idempotent = l.Acks == "all" && rapid.Bool().Draw(t, "idempotent")
+	l.Linger = duration(t, 0, 29)
+}
+
+func anyArrival(t *rapid.T, measure unit.Duration) Arrival {
+	a := Arrival{Process: pick(t, processes)}
+	switch a.Process {
+	case "burst":
+		a.Peak, a.Length, a.Period = rate(t), duration(t, 1, 29), duration(t, 30, 60)
+	case "ramp":
+		a.To, a.Over = rate(t), measure/2
+	case "spike":
+		a.Peak, a.At, a.Length = rate(t), duration(t, 0, 30), duration(t, 1, 30)
+	case "steps":
+		a.Steps = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Step { return Step{rate(t), duration(t, 1, 10)} }), 1, 6).Draw(t, "steps")
+	}
+	return a
+}
+
+func anySize(t *rapid.T) Size {
+	size := func(least, most int64) unit.Size { return unit.Size(rapid.Int64Range(least, most).Draw(t, "size")) }
+	switch d := pick(t, sizings); d {
+	case "fixed":
+		return FixedSize(size(1, 60_000))
+	case "list":
+		return Size{d, []unit.Size{size(1, 60_000), size(1, 60_000), size(1, 60_000)}}
+	default:
+		return Size{d, []unit.Size{size(1, 5_000), size(5_000, 10_000)}}
+	}
+}
+
+func anyKeys(t *rapid.T) Keys {
+	k := Keys{Distribution: pick(t, keyings)}
+	if k.counted() {
+		k.Count = rapid.IntRange(1, 1e6).Draw(t, "keys")
+	}
+	if k.Distribution == "zipf" {
+		k.Skew = rapid.Float64Range(1.0000001, 100).Draw(t, "skew")
+	}
+	return k
+}
+
+func anyConsume(t *rapid.T, c *Consume, measure unit.Duration) {
+	c.Consumers = rapid.IntRange(0, 20).Draw(t, "consumers")
+	c.Parallel, c.Protocol, c.Work = pick(t, parallels), pick(t, protocols), anyWork(t)
+	for i := range rapid.IntRange(0, 3).Draw(t, "changes") {
+		c.Changes = append(c.Changes, WorkChange{unit.Duration(i) * measure / 4, anyWork(t)})
+	}
+	c.Commit = rapid.SampledFrom([]Commit{{EachBatch: true}, {Interval: duration(t, 1, 60)}}).Draw(t, "commit")
+	c.Fetch.MinBytes = unit.Size(rapid.Int64Range(0, 1e6).Draw(t, "min bytes"))
+}
+
+func anyWork(t *rapid.T) Work {
+	w := Work{Time: duration(t, 1, 10), Distribution: pick(t, workings)}
+	if w.Distribution == "uniform" || w.Distribution == "lognormal" {
+		w.Jitter = duration(t, 0, 10)
+	}
+	return w
+}
+
+func pick(t *rapid.T, choices []string) string { return rapid.SampledFrom(choices).Draw(t, "choice") }
+
+// duration draws nanoseconds between two numbers of seconds.
+func duration(t *rapid.T, least, most int64) unit.Duration {
+	return unit.Duration(rapid.Int64Range(least*int64(time.Second), most*int64(time.Second)).Draw(t, "duration"))
+}
+
+func rate(t *rapid.T) unit.Rate { return perSecond(rapid.Int64Range(1, 1e8).Draw(t, "rate")) }
+
+func perSecond(records int64) unit.Rate { return unit.Rate{Records: records, Per: time.Second} }
+
+func words(t *rapid.T, label string) []string {
+	list := rapid.SliceOfN(rapid.StringMatching(`-?[A-Za-z0-9:=+ #,]{1,10}`), 0, 3).Draw(t, label)
+	if len(list) == 0 {
+		return nil
+	}
+	return list
+}
+
+func config(t *rapid.T) map[string]string {
+	settings := rapid.MapOfN(rapid.StringMatching(`[a-z]{1,5}(\.[a-z]{1,5})?`), rapid.StringMatching(`[a-z0-9 :,#~*]{0,8}`), 0, 3).Draw(t, "config")
+	if len(settings) == 0 {
+		return nil
+	}
+	return settings
+}
+
+// Whatever the bytes: the loader returns a valid scenario that prints and reads
+// back, or Faults that each say what is wrong, and never panics.
+func FuzzParse(f *testing.F) {
+	for _, name := range Names() {
+		text, err := PresetText(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text, "load.rate=20k/s")
+	}
+	for _, file := range []string{"faults.yaml", "everything.yaml", "everything.golden.json"} {
+		text, err := os.ReadFile(filepath.Join("testdata", file))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text, "load.arrival={process: burst, peak: 5k/s}")
+	}
+	f.Add([]byte("a: &a [*a]\n? {}\n: <<"), "topic.config.a.b=[")
+	f.Fuzz(func(t *testing.T, text []byte, override string) {
+		parseAny(t, text)
+		parseAny(t, text, override)
+	})
+}
+
+func parseAny(t *testing.T, text []byte, overrides ...string) {
+	s, err := Parse("fuzzed", text, overrides...)
+	var list Faults
+	switch {
+	case err == nil:
+		same(t, s, s.Marshal)
+		s.Warnings(48)
+	case !errors.As(err, &list) || len(list) == 0:
+		t.Fatalf("the error is not Faults: %v", err)
+	}
+	for _, fault := range list {
+		if fault.Problem == "" || fault.File == "" {
+			t.Fatalf("a fault without a file or a problem: %#v", fault)
+		}
+	}
+}
