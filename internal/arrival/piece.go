@@ -80,5 +80,8 @@ func (p *piece) estimate(due credits) float64 {
 // rise is the time in which a rate that starts at from and grows by slope earns
 // amount: the positive root of slope/2 t² + from t = amount.
 func rise(from, slope, amount float64) float64 {
+	if amount == 0 {
+		return 0 // and not 0/0, where from is zero too
+	}
 	return 2 * amount / (from + math.Sqrt(from*from+2*slope*amount))
 }

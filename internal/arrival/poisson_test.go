@@ -34,6 +34,19 @@ func TestPoissonGapsAreExponential(t *testing.T) {
 	}
 }
 
+// Fractions of a ns add up: at a mean gap of 10 ns, losing them would make the
+// rate 5 % too high.
+func TestPoissonKeepsFractions(t *testing.T) {
+	const records, gapNs = 1_000_000, 10
+	s := must(t)(Poisson(perSecond(1e9/gapNs), 3)).Stripe(0, 1)
+	for range records - 1 {
+		s.Advance()
+	}
+	if off := float64(s.Due()) - records*gapNs; math.Abs(off) > 4*gapNs*math.Sqrt(records) {
+		t.Errorf("record %d is %v ns off the expected time", records, off)
+	}
+}
+
 // The counts of equal windows have a variance equal to their mean, which no
 // regular schedule has.
 func TestPoissonCounts(t *testing.T) {

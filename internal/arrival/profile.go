@@ -184,7 +184,7 @@ func (p *profile) withWarmup(d time.Duration) Process {
 	// the process proper begins at zero with a record, whatever was before.
 	lead := piece{length: int64(d), from: first.from, to: first.from}
 	records, rest := mul(lead.from, uint64(d)).divide(p.recordCost)
-	if false {
+	if rest > 0 {
 		records++
 	}
 	lead.credit = mul(records, p.recordCost)

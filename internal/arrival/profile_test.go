@@ -401,3 +401,27 @@ func TestLongRamp(t *testing.T) {
 		}
 	}
 }
+
+// Where a record is due at a whole ns exactly, rounding must not lose that ns.
+func TestRampThroughWholeNanoseconds(t *testing.T) {
+	const unit = 1_000_003
+	for from := range uint64(20) {
+		for to := range uint64(20) {
+			if from == to {
+				continue
+			}
+			for length := range int64(20) {
+				p, err := newPiece(2*from, 2*to, (length+1)*unit)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for at := int64(0); at < p.length; at += unit {
+					due, rest := p.doubled(at).divide(2 * uint64(p.length))
+					if got := p.passes(credits{lo: due}); rest == 0 && got != at {
+						t.Fatalf("from %d to %d over %d: %d credits are passed at %d, want %d", from, to, p.length, due, got, at)
+					}
+				}
+			}
+		}
+	}
+}

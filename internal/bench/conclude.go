@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"math"
 	"time"
 
 	"kafka-bench/internal/driver"
@@ -61,11 +60,11 @@ func (r *run) closeBooks() ledger.Books {
 // offsets (at acks 0 they say nothing, and after a truncation they are wrong).
 func (r *run) position(partition int32) int64 {
 	if r.drained {
-		return math.MaxInt64
+		return ledger.ReadToEnd
 	}
 	at := r.atStop[partition].Position
 	if r.ends != nil && at >= r.ends[partition] {
-		return math.MaxInt64
+		return ledger.ReadToEnd
 	}
 	return at
 }
@@ -177,15 +176,8 @@ func (r *run) delivery(b ledger.Book, s load.Sent) result.Delivery {
 func (r *run) times() map[string]result.Time {
 	times := make(map[string]result.Time)
 	for m := range latency.Metric(latency.NumMetrics) {
-		d := r.collector.Totals(true, m)
-		if d.Count == 0 {
-			continue
-		}
-		times[m.String()] = result.Time{
-			Count: d.Count, MinNs: d.MinNs, MeanNs: d.MeanNs, StddevNs: d.StddevNs,
-			P50Ns: d.P50Ns, P75Ns: d.P75Ns, P90Ns: d.P90Ns, P95Ns: d.P95Ns, P99Ns: d.P99Ns,
-			P995Ns: d.P995Ns, P999Ns: d.P999Ns, P9999Ns: d.P9999Ns, MaxNs: d.MaxNs,
-			Negative: d.Negative, OutOfRange: d.OutOfRange,
+		if d := r.collector.Totals(true, m); d.Count > 0 {
+			times[m.String()] = result.Time(d)
 		}
 	}
 	return times

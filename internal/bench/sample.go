@@ -218,7 +218,7 @@ func intervalTimes(recorded latency.Interval) map[string]result.IntervalTime {
 	times := make(map[string]result.IntervalTime)
 	for m := range latency.Metric(latency.NumMetrics) {
 		if s := recorded.Summary(m); s.Count > 0 {
-			times[m.String()] = result.IntervalTime{Count: s.Count, P50Ns: s.P50Ns, P99Ns: s.P99Ns, MaxNs: s.MaxNs}
+			times[m.String()] = result.IntervalTime(s)
 		}
 	}
 	return times
@@ -261,7 +261,7 @@ func (r *run) addLag(iv *result.Interval) {
 	now := r.axis.Now()
 	for p, at := range reached {
 		// A record can be delivered before its acknowledgement is settled.
-		backlog := max(0, acked[p]-at.Unique)
+		backlog := max(0, acked[p]-at.Arrived)
 		iv.BacklogPartition = append(iv.BacklogPartition, backlog)
 		iv.BacklogRecords += backlog
 		if backlog > 0 && r.stamped {

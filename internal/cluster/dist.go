@@ -253,7 +253,7 @@ func writeJSON(path string, v any) error {
 		return err
 	}
 	_, err = temp.Write(append(text, '\n'))
-	err = errors.Join(err, temp.Close())
+	err = errors.Join(err, temp.Chmod(0o644), temp.Close())
 	if err == nil {
 		err = os.Rename(temp.Name(), path)
 	}

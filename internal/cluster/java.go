@@ -81,3 +81,16 @@ func parseJavaVersion(out string) (version string, feature int, err error) {
 	}
 	return m[1], feature, nil
 }
+
+// canRunKafka returns nil where this machine has what StartKafka needs, or what
+// is missing. It starts and fetches nothing.
+func (h Home) canRunKafka(ctx context.Context) error {
+	if _, err := FindJava(ctx); err != nil {
+		return err
+	}
+	if h.dist().checkSizes() == nil {
+		return nil
+	}
+	_, err := findMaven()
+	return err
+}

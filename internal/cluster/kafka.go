@@ -14,8 +14,13 @@ import (
 	"time"
 )
 
-// stopGrace is how long a broker may take to stop when asked to.
-const stopGrace = 10 * time.Second
+// How long a broker may take to stop when asked to. Where its data are thrown
+// away next, the wait is short: one of several controllers takes five seconds to
+// hand over to a successor that stops as well.
+const (
+	stopGrace    = 10 * time.Second
+	discardGrace = 3 * time.Second
+)
 
 // portAttempts is how often StartKafka picks new ports when others are faster.
 const portAttempts = 3
@@ -206,8 +211,8 @@ func (k *Kafka) Dir() string { return k.layout.dir }
 // Dist is the Kafka that the brokers run from.
 func (k *Kafka) Dist() Dist { return k.dist }
 
-// Stop ends all brokers, gracefully for as long as ctx and ten seconds allow,
-// and removes the cluster's folder. A broker that had died before, unasked, is
+// Stop ends all brokers, gracefully for as long as ctx and three seconds allow
+// (ten where the folder is kept), and removes the cluster's folder. A broker that had died before, unasked, is
 // an error with the end of its log; the logs are then kept. Later calls return
 // what the first one did.
 func (k *Kafka) Stop(ctx context.Context) error {
@@ -241,9 +246,13 @@ func (k *Kafka) alive() int {
 
 // shutdownAll stops the brokers side by side.
 func (k *Kafka) shutdownAll(ctx context.Context) {
+	grace := discardGrace
+	if k.opts.Keep {
+		grace = stopGrace
+	}
 	var wg sync.WaitGroup
 	for _, b := range k.brokers {
-		wg.Go(func() { b.shutdown(ctx, stopGrace) })
+		wg.Go(func() { b.shutdown(ctx, grace) })
 	}
 	wg.Wait()
 }

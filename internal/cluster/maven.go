@@ -14,15 +14,24 @@ import (
 // resolveTimeout bounds a resolve: 55 MB on a slow line.
 const resolveTimeout = 15 * time.Minute
 
-// runMaven copies Kafka's jars to work/dist/lib. Where they come from is the
-// user's own Maven configuration.
-func runMaven(ctx context.Context, work string) error {
+// findMaven finds mvn in PATH.
+func findMaven() (string, error) {
 	path, err := exec.LookPath("mvn")
 	if err != nil {
-		return &Error{
+		return "", &Error{
 			Kind: ErrUnavailable, What: "Kafka is resolved with Maven, and there is none", Cause: err,
 			Remedy: "install Maven 3.6 or later and have it in PATH, or use --cluster embedded or --brokers",
 		}
+	}
+	return path, nil
+}
+
+// runMaven copies Kafka's jars to work/dist/lib. Where they come from is the
+// user's own Maven configuration.
+func runMaven(ctx context.Context, work string) error {
+	path, err := findMaven()
+	if err != nil {
+		return err
 	}
 	pom := filepath.Join(work, "pom.xml")
 	if err := os.WriteFile(pom, pomXML, 0o644); err != nil {

@@ -18,7 +18,7 @@ func tailFile(path string, n int) []string {
 	}
 	defer file.Close()
 	if size, err := file.Seek(0, io.SeekEnd); err == nil {
-		file.Seek(max(0, size-tailBytes), io.SeekStart)
+		_, _ = file.Seek(max(0, size-tailBytes), io.SeekStart) // from the start is as good
 	}
 	text, err := io.ReadAll(file)
 	if err != nil {
@@ -27,16 +27,25 @@ func tailFile(path string, n int) []string {
 	return lastLines(string(text), n)
 }
 
-// lastLines returns the last n lines of text, without empty ones and without
-// the frames of Java's stack traces, which hide the sentence above them.
+// lastLines returns the last n lines of text that tell something: no empty
+// ones, no frames of Java's stack traces, which hide the sentence above them,
+// and, where there are warnings or errors, no INFO. A broker that fails still
+// logs a hundred lines about its orderly shutdown.
 func lastLines(text string, n int) []string {
-	var lines []string
+	var all, telling []string
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n\t ")
 		frame := strings.HasPrefix(line, "\tat ") || strings.HasPrefix(line, "\t... ")
-		if line != "" && !frame {
-			lines = append(lines, line)
+		if line == "" || frame {
+			continue
+		}
+		all = append(all, line)
+		if !strings.Contains(line, "] INFO ") {
+			telling = append(telling, line)
 		}
 	}
-	return lines[max(0, len(lines)-n):]
+	if len(telling) == 0 {
+		telling = all
+	}
+	return telling[max(0, len(telling)-n):]
 }

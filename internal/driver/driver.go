@@ -45,32 +45,47 @@ type Producer interface {
 	Flush(ctx context.Context) error
 	// Settings are the effective settings of the client, defaults included.
 	Settings() []Setting
-	// Close ends the client; records still in flight are handed back with
-	// Outcome Unknown.
+	// Close ends the client at once. When it returns, every record has been
+	// handed back; those that were still in the client's hands are Unknown,
+	// or Failed where the driver knows that they were never written. No
+	// other call may be under way.
 	Close()
 }
 
 // Consumer is one member of a consumer group.
 type Consumer interface {
 	// Poll waits until the client has records, or for ctx, and returns all
-	// that the client has ready, one chunk for each partition. An empty
+	// that the client has ready, in chunks of one partition each. An empty
 	// result without an error is an empty poll. An error that the client
 	// will recover from by itself is reported through ConsumerConfig.OnError
 	// and not returned; after a returned error the consumer is of no more use.
+	//
+	// One goroutine polls. The slice is the driver's and good until the next
+	// Poll; a chunk's records are good until its Free. No rebalance happens
+	// between a Poll that returned records and the next Poll or Close, so
+	// that when OnRevoked is called, the caller knows all that was returned
+	// of the partition, and nothing more of it comes afterwards. A caller
+	// that does not poll for long while its group rebalances is put out of it.
 	Poll(ctx context.Context) ([]Chunk, error)
 	// Commit commits, for each partition, the offset of the next record to
-	// process, and waits for the answer.
+	// process, and waits for the answer. It may be called on any goroutine,
+	// and in OnRevoked.
 	Commit(ctx context.Context, offsets map[int32]int64) error
 	// Settings are the effective settings of the client, defaults included.
 	Settings() []Setting
-	// Close leaves the group and ends the client.
+	// Close leaves the group, which revokes what the member still has, and
+	// ends the client. No Poll may be under way, and it must not be called in
+	// a callback.
 	Close()
 }
 
 // Pauser is a Consumer that can stop fetching some of its partitions while it
 // stays a member of the group.
 type Pauser interface {
+	// Pause stops fetching partitions: polls that begin after it return
+	// nothing of them. It lasts until Resume, or until the partition is lost.
 	Pause(partitions ...int32)
+	// Resume goes on where the partitions' records stopped.
 	Resume(partitions ...int32)
 }
 
@@ -172,7 +187,8 @@ type Record struct {
 // order of their offsets.
 type Chunk struct {
 	Partition int32
-	// HighWatermark of the partition as the fetch response gave it.
+	// HighWatermark of the partition as the fetch response gave it. A broker
+	// reads it before the records, so it may be behind the last of them.
 	HighWatermark int64
 	Records       []Received
 	// Free gives the memory of the chunk back to the driver; nil where there
@@ -197,17 +213,18 @@ const (
 	AcksLeader Acks = 1
 )
 
-// ProducerConfig is what a producing client is opened with. A zero in a
-// numeric field leaves the client's own default, which Settings then reports.
+// ProducerConfig is what a producing client is opened with. A zero leaves the
+// client's own default, which Settings then reports, but for Acks and Linger,
+// where it means zero.
 type ProducerConfig struct {
 	Brokers  []string
 	ClientID string
 	Topic    string
 
 	Acks        Acks
-	Compression string // none, gzip, snappy, lz4, zstd
-	Level       int    // compression level; 0 is the codec's default
-	Linger      time.Duration
+	Compression string        // none, gzip, snappy, lz4, zstd
+	Level       int           // compression level, as Kafka counts them; 0 is the codec's default
+	Linger      time.Duration // how long a record waits for others; 0 not at all
 	BatchBytes  int32
 	Idempotent  bool
 	InFlight    int // produce requests in flight on one connection
@@ -220,12 +237,14 @@ type ProducerConfig struct {
 	DeliveryTimeout time.Duration
 
 	// OnDone receives every record that Produce was given, exactly once. It
-	// may be called from several goroutines and must be quick.
+	// is called on goroutines of the client's, which it holds up: it must be
+	// quick, and must not call the producer.
 	OnDone func(*Record)
 }
 
-// ConsumerConfig is what a consuming client is opened with. A zero in a
-// numeric field leaves the client's own default, which Settings then reports.
+// ConsumerConfig is what a consuming client is opened with. A zero in a numeric
+// field leaves the client's own default, which Settings then reports. A group
+// without committed offsets starts at the earliest.
 type ConsumerConfig struct {
 	Brokers  []string
 	ClientID string
@@ -238,12 +257,17 @@ type ConsumerConfig struct {
 	FetchMaxBytes          int32
 	FetchMaxPartitionBytes int32
 	FetchMaxWait           time.Duration
-	SessionTimeout         time.Duration
+	// SessionTimeout of the group protocol "classic"; with "consumer" it is
+	// the broker's to set.
+	SessionTimeout time.Duration
 
-	// OnAssigned and OnRevoked tell of a rebalance. The client waits for
-	// OnRevoked to return, so that it may commit. When the partitions were
-	// lost without a chance to commit, lost is true. The callbacks may come
-	// from a goroutine of the client's.
+	// OnAssigned and OnRevoked tell of a rebalance. OnAssigned names what is
+	// new to the member, which may be nothing: the first call, also an empty
+	// one, says that the member has joined. OnRevoked names what the member
+	// loses. The client waits for it to return, so that it may commit; where
+	// the partitions were lost without a chance to commit, lost is true. The
+	// callbacks may come on a goroutine of the client's, also before
+	// NewConsumer has returned, but never two at a time.
 	OnAssigned func(partitions []int32)
 	OnRevoked  func(partitions []int32, lost bool)
 	// OnError is told of errors that the client recovers from by itself.

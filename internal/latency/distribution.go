@@ -78,8 +78,8 @@ func (h *Histogram) Percentile(p float64) int64 {
 	if h.count == 0 {
 		return 0
 	}
-	// The rank is rounded up, after taking off the last bit of p: 99.9 has no
-	// exact float64, and the one above it would ask for a rank too many.
+	// The rank is rounded up, after taking off the last bit of p: 0.07 has no
+	// exact float64, and the nearest, just above it, would ask for rank 8 of 10,000.
 	p = min(max(math.Nextafter(p, math.Inf(-1)), 0), 100)
 	rank := max(int64(math.Ceil(p*float64(h.count)/100)), 1)
 	from, to := h.span()

@@ -105,6 +105,14 @@ func TestPercentileExamples(t *testing.T) {
 			t.Errorf("p%v of 1..1000 = %d, want %d", test.p, got, test.want)
 		}
 	}
+	// 0.07 in float64 is a little more than 0.07; the rank is 7 all the same.
+	tenThousand := NewHistogram()
+	for ns := range int64(10_000) {
+		tenThousand.Record(ns + 1)
+	}
+	if got := tenThousand.Percentile(0.07); got != 7 {
+		t.Errorf("p0.07 of 1..10000 = %d, want 7", got)
+	}
 	if got := NewHistogram().Percentile(50); got != 0 {
 		t.Errorf("p50 of nothing = %d, want 0", got)
 	}

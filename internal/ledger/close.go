@@ -1,6 +1,9 @@
 package ledger
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // Close lays the two sides beside each other and says what became of every
 // record. It takes the locks of all senders and receivers, changes nothing and
@@ -8,11 +11,12 @@ import "fmt"
 // the consumers have stopped.
 //
 // position returns the offset of the next record that the consumers would read
-// from a partition, or -1 where it is not known. An acked record that did not
-// arrive is lost if the consumers passed it: a later sequence of its lane
-// arrived, or the position is above the highest acked offset of its lane. Without
-// offsets (acks 0), or without a receiver, the end of a lane is therefore never
-// lost but pending.
+// from a partition, -1 where it is not known, or ReadToEnd. An acked record that
+// did not arrive is lost if the consumers passed it: a later sequence of its lane
+// arrived, or the position is above the highest acked offset of its lane, or the
+// partition was read to its end. Without offsets (acks 0) the undelivered end of
+// a lane is therefore lost only if the partition was read to its end, and pending
+// otherwise; without a receiver it is always pending.
 func Close(senders []*Sender, receivers []*Receiver, position func(partition int32) int64) Books {
 	c := closing{senders: senders, receivers: map[int32]*Receiver{}, positions: map[int32]int64{}}
 	for _, r := range receivers {
@@ -29,6 +33,9 @@ func Close(senders []*Sender, receivers []*Receiver, position func(partition int
 	}
 	return c.close()
 }
+
+// ReadToEnd is the position of a partition of which nothing is left to read.
+const ReadToEnd int64 = math.MaxInt64
 
 // closing is one call of Close.
 type closing struct {
@@ -86,7 +93,8 @@ func (c *closing) closeLane(s *Sender, partition int32, tallies *[numBooks]tally
 	sent, arrived, passed := &s.lanes[partition], &receiverLane{}, false
 	if r := c.receivers[partition]; r != nil && s.producer < len(r.lanes) {
 		arrived = &r.lanes[s.producer]
-		passed = sent.lastOffset >= 0 && sent.lastOffset < c.positions[partition]
+		at := c.positions[partition]
+		passed = at == ReadToEnd || sent.lastOffset >= 0 && sent.lastOffset < at
 	}
 	lane := newLaneClosing(s.producer, partition, sent, arrived, passed)
 	for book := range tallies {

@@ -245,6 +245,16 @@ func TestCorruptTwice(t *testing.T) {
 	}
 }
 
+// A partition that no sender has a lane to is closed too.
+func TestCorruptInAPartitionWithoutLanes(t *testing.T) {
+	r := NewReceiver(3, 1)
+	r.Corrupt()
+	books := Close(nil, []*Receiver{r}, func(int32) int64 { return 0 })
+	if got := books.Warmup; got.Corrupt != 1 || got.CorruptUnplaced != 1 || got.Imbalance() != nil {
+		t.Errorf("books %+v, want 1 corrupt without a place", got)
+	}
+}
+
 func TestLostRangesAreBounded(t *testing.T) {
 	f := newFixture()
 	f.ack(1000, true)
@@ -337,8 +347,9 @@ func TestMillionUnknown(t *testing.T) {
 	}
 }
 
-// maxLaneBytes is a full set of spans and the two sides of the lane.
-const maxLaneBytes = 84 << 10
+// maxLaneBytes is a full set of spans, 80 KiB, and room for what the runtime and
+// the test allocate meanwhile.
+const maxLaneBytes = 96 << 10
 
 // heapBytes returns what is in use after a collection; the second collection
 // sweeps what the first has marked.

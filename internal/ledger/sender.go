@@ -2,9 +2,9 @@ package ledger
 
 import "sync"
 
-// Sender is the sending side of one producer's lanes. One goroutine at a time
-// may use it: its owner's, or with the lock that it carries for that purpose,
-// also those that acknowledge and those that read. No method takes the lock.
+// Sender is the sending side of one producer's lanes. Its worker admits and
+// settles; where readers or a client's callbacks come from other goroutines, all
+// hold the lock, once for a batch. No method takes it.
 type Sender struct {
 	sync.Mutex
 	producer int

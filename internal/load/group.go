@@ -89,6 +89,7 @@ func (g *Group) newWorker(cfg GroupConfig) *worker {
 	w := &worker{
 		axis: cfg.Axis, plan: cfg.Plan, idle: cfg.Plan.None(), stamped: cfg.Stamped,
 		open: !cfg.ClosedLoop, run: cfg.Run,
+		handling: make(chan struct{}, 1),
 		rng:      rand.New(rand.NewPCG(cfg.Seed, uint64(len(g.workers)))),
 		recorder: latency.NewRecorder(latency.E2EServiceTime, latency.E2EResponseTime, latency.ProcessedResponseTime),
 	}
@@ -190,12 +191,8 @@ func (g *Group) Stop() {
 	}
 	g.cancel()
 	for _, m := range g.members {
-		m.mu.Lock()
-		for _, a := range m.owned {
-			a.end()
-		}
-		m.commit(context.Background())
-		m.mu.Unlock()
+		m.end(m.held(nil))
+		m.lockedCommit(context.Background())
 	}
 	g.running.Wait()
 	var closing sync.WaitGroup

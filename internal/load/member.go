@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,7 +17,7 @@ import (
 type assignment struct {
 	partition *partition
 	worker    *worker
-	ended     bool // guarded by worker.handling
+	ended     bool // guarded by the worker's handling
 	committed int64
 
 	// Parallel by partition only.
@@ -31,9 +32,9 @@ func (a *assignment) end() {
 	if a.inbox != nil {
 		a.inbox.close()
 	}
-	a.worker.handling.Lock()
+	a.worker.handling <- struct{}{}
 	a.ended = true
-	a.worker.handling.Unlock()
+	<-a.worker.handling
 	a.worked.Wait()
 }
 
@@ -104,13 +105,9 @@ func (m *member) onRevoked(partitions []int32, lost bool) {
 	if len(partitions) == 0 {
 		return
 	}
+	m.end(m.held(partitions))
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, id := range partitions {
-		if a := m.owned[id]; a != nil {
-			a.end()
-		}
-	}
 	if !lost {
 		m.commit(context.Background())
 	}
@@ -127,6 +124,29 @@ func (m *member) onRevoked(partitions []int32, lost bool) {
 		how = "lost"
 	}
 	m.group.event("rebalance", fmt.Sprintf("consumer %d %s partitions %v", m.id, how, partitions), "")
+}
+
+// held returns the assignments of these partitions, or all if there are none.
+func (m *member) held(partitions []int32) []*assignment {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var held []*assignment
+	for id, a := range m.owned {
+		if partitions == nil || slices.Contains(partitions, id) {
+			held = append(held, a)
+		}
+	}
+	return held
+}
+
+// end ends assignments, all at the same time. The lock is not held: others need
+// it to finish their work.
+func (m *member) end(assignments []*assignment) {
+	var ending sync.WaitGroup
+	for _, a := range assignments {
+		ending.Go(a.end)
+	}
+	ending.Wait()
 }
 
 func (m *member) assignment(id int32) *assignment {

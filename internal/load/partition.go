@@ -24,9 +24,10 @@ type partition struct {
 type Reached struct {
 	// Position is the offset after the last record handed over.
 	Position int64
-	// Delivered counts handed-over records, duplicates included; Unique those
-	// seen for the first time (the same, where records carry no stamp).
-	Delivered, Unique int64
+	// Delivered counts handed-over records, duplicates included; Arrived those
+	// that came for the first time, corrupt ones included (the same as
+	// Delivered, where records carry no stamp).
+	Delivered, Arrived int64
 	// LastIntended is the intended send time of the last record handed over;
 	// it is known only if Timed.
 	LastIntended int64
@@ -36,9 +37,9 @@ type Reached struct {
 func (p *partition) reached(stamped bool) Reached {
 	p.receiver.Lock()
 	defer p.receiver.Unlock()
-	r := Reached{Position: p.next, Delivered: p.count, Unique: p.count, LastIntended: p.lastIntended, Timed: p.timed}
+	r := Reached{Position: p.next, Delivered: p.count, Arrived: p.count, LastIntended: p.lastIntended, Timed: p.timed}
 	if stamped {
-		r.Unique = p.receiver.Unique()
+		r.Arrived = p.receiver.Arrived()
 	}
 	return r
 }

@@ -2,7 +2,6 @@ package load
 
 import (
 	"math/rand/v2"
-	"sync"
 	"time"
 
 	"kafka-bench/internal/driver"
@@ -50,9 +49,10 @@ type worker struct {
 	rng      *rand.Rand
 	recorder *latency.Recorder
 
-	// handling is held while records are handed over and worked on; whoever
-	// takes a partition away takes it too, and so waits for the work at hand.
-	handling sync.Mutex
+	// handling is full while records are handed over and worked on; whoever
+	// takes a partition away fills it too, and so waits for the work at hand.
+	// It is a lock, but one that is held while time passes.
+	handling chan struct{}
 	freeAt   int64 // when the server is done with what it was handed
 
 	counts Received // guarded by the recorder's lock
@@ -64,8 +64,8 @@ type worker struct {
 // for the rest.
 func (w *worker) handle(a *assignment, records []driver.Received, there int64) int {
 	p := a.partition
-	w.handling.Lock()
-	defer w.handling.Unlock()
+	w.handling <- struct{}{}
+	defer func() { <-w.handling }()
 	if a.ended {
 		return 0
 	}
@@ -137,9 +137,12 @@ func (w *worker) deliverOne(p *partition, value []byte, now int64) {
 	}
 	measured := stamp.Intended >= 0
 	p.lastIntended, p.timed = stamp.Intended, true
-	if p.receiver.Deliver(int(stamp.Producer), stamp.Sequence, measured) == ledger.Duplicate {
+	switch p.receiver.Deliver(int(stamp.Producer), stamp.Sequence, measured) {
+	case ledger.Duplicate:
 		// A user has felt the first delivery; the second has no time of its own.
 		w.counts.Duplicates++
+		return
+	case ledger.Stray: // from a producer that this run does not have
 		return
 	}
 	w.recorder.Record(measured, latency.E2EServiceTime, now-stamp.Actual)

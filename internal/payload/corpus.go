@@ -6,18 +6,22 @@ import (
 	"math/rand/v2"
 )
 
-// The size of a corpus: as many bodies as reach maxBodies or corpusBytes,
-// whichever comes first, but at least minBodies. With batches of up to 1 MiB,
-// spread over a few partitions, a body does not come twice in one.
+// The size of a corpus. A batch of 1 MiB has records of one partition, which may
+// be every twelfth of the load, or every hundredth. Two things keep a body from
+// coming twice in it: all bodies together fill several such batches, and their
+// number is prime, so that whoever gets every k-th record meets all bodies before
+// he meets one again.
 const (
-	maxBodies   = 16_384
-	minBodies   = 64
-	corpusBytes = 16 << 20
+	corpusFillBytes = 8 << 20
+	corpusMaxBytes  = 32 << 20
+	// recordOverheadBytes is what a record takes in a batch beside its key
+	// and value, at least (record format v2).
+	recordOverheadBytes = 7
 )
 
 // Spec says what the records of a run look like.
 type Spec struct {
-	Class   string // random, zeros, text, json, logline or mixed
+	Class   string // one of Classes
 	Seed    uint64
 	Sizes   Sizes
 	Stamped bool // every record carries a stamp, within its size
@@ -25,65 +29,95 @@ type Spec struct {
 
 // Corpus is the supply of bodies of a run. It is read-only and may be shared.
 type Corpus struct {
-	bodies    [][]byte
-	checksums []uint32
-	bytes     int64
-	head      int // bytes in front of a body
+	// bodies has all bodies one after the other: consecutive records read
+	// consecutive memory.
+	bodies []byte
+	// index has an entry for each body, and one more that ends the last.
+	index []entry
+	head  int // bytes in front of a body
 }
 
-// NewCorpus makes the bodies. It takes some 10 ms to a second and at most about
-// 16 MiB (64 bodies where they are larger than that).
+// entry is where a body begins, and its checksum.
+type entry struct{ start, checksum uint32 }
+
+// NewCorpus makes the bodies, in some 10 to 300 ms. It takes about 8 MiB, more
+// where bodies are few and large; above 32 MiB only where a single one is.
 func NewCorpus(spec Spec) (*Corpus, error) {
 	if err := spec.Sizes.validate(); err != nil {
 		return nil, err
 	}
-	generate, err := generatorOf(spec.Class)
-	if err != nil {
-		return nil, err
+	generate, ok := generators[spec.Class]
+	if !ok {
+		return nil, fmt.Errorf("payload: class %q is not known; choose one of %s", spec.Class, classList())
 	}
 	c := &Corpus{}
 	if spec.Stamped {
 		c.head = StampSize
 	}
-	if spec.Sizes.Min() < c.head {
-		return nil, fmt.Errorf("a record of %d bytes has no room for a stamp of %d", spec.Sizes.Min(), c.head)
+	if smallest := spec.Sizes.Min(); smallest < c.head {
+		return nil, fmt.Errorf("payload: a record of %d bytes has no room for a stamp; give at least %d", smallest, c.head)
 	}
-	for i := 0; i < minBodies || i < maxBodies && c.bytes < corpusBytes; i++ {
-		rng := rand.New(rand.NewPCG(spec.Seed, uint64(i)))
-		body := make([]byte, spec.Sizes.draw(rng)-c.head)
-		generate(body, rng, i)
-		c.bodies = append(c.bodies, body)
-		c.checksums = append(c.checksums, crc32.Checksum(body, castagnoli))
-		c.bytes += int64(len(body))
+	var source rand.PCG
+	random := rand.New(&source)
+	for !c.full(spec.Sizes.Max()) {
+		// Each body has a generator of its own, so that it depends on seed
+		// and number alone.
+		number := len(c.index)
+		source.Seed(spec.Seed, uint64(number))
+		size := spec.Sizes.draw(random) - c.head
+		start := len(c.bodies)
+		c.bodies = generate(c.bodies, start+size, random, number)[:start+size]
+		c.index = append(c.index, entry{uint32(start), crc32.Checksum(c.bodies[start:], castagnoli)})
 	}
+	c.index = append(c.index, entry{start: uint32(len(c.bodies))})
 	return c, nil
 }
 
+// full reports whether there are bodies enough, when the next one may have size
+// bytes. It is asked before the index has its last entry.
+func (c *Corpus) full(size int) bool {
+	n := len(c.index)
+	batched := len(c.bodies) + n*(c.head+recordOverheadBytes)
+	return n > 0 && (len(c.bodies)+size > corpusMaxBytes || batched >= corpusFillBytes && isPrime(n))
+}
+
+func isPrime(n int) bool {
+	for d := 2; d*d <= n; d++ {
+		if n%d == 0 {
+			return false
+		}
+	}
+	return n > 1
+}
+
 // Len is the number of bodies: the period after which they repeat.
-func (c *Corpus) Len() int { return len(c.bodies) }
+func (c *Corpus) Len() int { return len(c.index) - 1 }
 
 // Bytes is the memory that the bodies take.
-func (c *Corpus) Bytes() int64 { return c.bytes }
+func (c *Corpus) Bytes() int64 { return int64(len(c.bodies)) }
 
 // MeanBytes is the mean size of a value, stamp included.
 func (c *Corpus) MeanBytes() float64 {
-	return float64(c.bytes)/float64(len(c.bodies)) + float64(c.head)
+	return float64(len(c.bodies))/float64(c.Len()) + float64(c.head)
 }
 
-// Value returns the value of the record with this sequence, in dst's memory
-// where that is large enough. The stamp is nil exactly where the corpus was made
-// without.
+// Value returns the value of record number sequence, in dst's memory where that
+// has the capacity. A corpus without stamps does not read stamp; in one with
+// stamps, nil is the zero stamp.
 func (c *Corpus) Value(dst []byte, sequence uint64, stamp *Stamp) []byte {
-	at := sequence % uint64(len(c.bodies))
-	body := c.bodies[at]
+	at := sequence % uint64(len(c.index)-1)
+	body := c.bodies[c.index[at].start:c.index[at+1].start]
 	size := c.head + len(body)
 	if cap(dst) < size {
 		dst = make([]byte, size)
 	}
 	dst = dst[:size]
 	copy(dst[c.head:], body)
-	if stamp != nil {
-		stamp.put(dst, c.checksums[at])
+	if c.head > 0 {
+		if stamp == nil {
+			stamp = &Stamp{}
+		}
+		stamp.put(dst, c.index[at].checksum)
 	}
 	return dst
 }

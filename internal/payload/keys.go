@@ -2,78 +2,103 @@ package payload
 
 import (
 	"fmt"
-	"math/rand/v2"
+	"math/bits"
 )
 
 // KeySpec says which keys records have.
 type KeySpec struct {
 	// Distribution is none, sequential (key 0, 1, 2 … and again), uniform or
-	// zipf over Count keys.
+	// zipf over Count keys; none and the empty string are the same.
 	Distribution string
-	Count        int
-	Skew         float64 // zipf: the exponent, above 1
+	Count        int     // 1 to MaxKeys
+	Skew         float64 // zipf: the exponent s; key k comes in proportion to 1/(k+1)^s
 	Seed         uint64
 }
 
-// maxKeys bounds the keys that are kept in memory.
-const maxKeys = 10_000_000
+// MaxKeys bounds the number of keys; each takes 12 bytes of memory, under zipf
+// 20.
+const MaxKeys = 10_000_000
 
-// drawnKeys is the period after which drawn keys repeat.
-const drawnKeys = 1 << 17
+// keySize is the size of every key: "key-00000042".
+const keySize = len("key-") + 8
 
-// Keys gives each record its key, as a function of seed and sequence.
+// Keys gives each record its key, as a function of the seed and the record's
+// number alone. It is read-only and may be shared. The zero Keys has none.
 type Keys struct {
-	keys [][]byte
-	// drawn is the index of the key of sequence s, at s mod its length; nil is
-	// sequential.
-	drawn []uint32
+	bytes []byte // all keys, one after the other
+	count uint64
+	seed  uint64
+	// draw turns a number into that of a key.
+	draw  keyDraw
+	alias aliases // for drawZipf
+}
+
+type keyDraw uint8
+
+const (
+	drawNone keyDraw = iota
+	drawSequential
+	drawUniform
+	drawZipf
+)
+
+var keyDraws = map[string]keyDraw{
+	"": drawNone, "none": drawNone, "sequential": drawSequential, "uniform": drawUniform, "zipf": drawZipf,
 }
 
 // NewKeys makes the keys.
 func NewKeys(spec KeySpec) (*Keys, error) {
-	if spec.Distribution == "none" {
+	draw, known := keyDraws[spec.Distribution]
+	switch {
+	case !known:
+		return nil, fmt.Errorf("payload: key distribution %q is not known; choose one of none, sequential, uniform, zipf", spec.Distribution)
+	case draw == drawNone:
 		return &Keys{}, nil
+	case spec.Count < 1 || spec.Count > MaxKeys:
+		return nil, fmt.Errorf("payload: %d keys; give 1 to %d", spec.Count, MaxKeys)
+	case draw == drawZipf && !(spec.Skew > 0 && spec.Skew <= 100):
+		return nil, fmt.Errorf("payload: zipf keys with skew %v; give an exponent above zero, as in 1.1", spec.Skew)
 	}
-	if spec.Count < 1 || spec.Count > maxKeys {
-		return nil, fmt.Errorf("the number of keys is between 1 and %d, not %d", maxKeys, spec.Count)
+	k := &Keys{count: uint64(spec.Count), seed: mix(spec.Seed), draw: draw}
+	k.bytes = make([]byte, 0, spec.Count*keySize)
+	for i := range spec.Count {
+		k.bytes = fmt.Appendf(k.bytes, "key-%08d", i)
 	}
-	k := &Keys{keys: make([][]byte, spec.Count)}
-	for i := range k.keys {
-		k.keys[i] = fmt.Appendf(nil, "key-%08d", i)
-	}
-	rng := rand.New(rand.NewPCG(spec.Seed, 0x6b657973))
-	switch spec.Distribution {
-	case "sequential":
-	case "uniform":
-		k.draw(func() uint64 { return rng.Uint64N(uint64(spec.Count)) })
-	case "zipf":
-		zipf := rand.NewZipf(rng, spec.Skew, 1, uint64(spec.Count-1))
-		if zipf == nil {
-			return nil, fmt.Errorf("the skew of zipf keys is above 1, not %v", spec.Skew)
-		}
-		k.draw(zipf.Uint64)
-	default:
-		return nil, fmt.Errorf("there is no key distribution %q; there is none, sequential, uniform, zipf", spec.Distribution)
+	if draw == drawZipf {
+		k.alias = newAliases(zipfWeights(spec.Count, spec.Skew))
 	}
 	return k, nil
 }
 
-func (k *Keys) draw(next func() uint64) {
-	k.drawn = make([]uint32, drawnKeys)
-	for i := range k.drawn {
-		k.drawn[i] = uint32(next())
+// Key is the key of record number sequence, shared and not to be written; nil
+// where records have none.
+func (k *Keys) Key(sequence uint64) []byte {
+	if k.draw == drawNone {
+		return nil
+	}
+	start := k.number(sequence) * uint64(keySize)
+	end := start + uint64(keySize)
+	return k.bytes[start:end:end]
+}
+
+// number is the number of the key of record number sequence.
+func (k *Keys) number(sequence uint64) uint64 {
+	switch k.draw {
+	case drawSequential:
+		return sequence % k.count
+	case drawZipf:
+		return k.alias.pick(mix(k.seed + sequence))
+	default:
+		number, _ := bits.Mul64(mix(k.seed+sequence), k.count)
+		return number
 	}
 }
 
-// Key is the key of the record with this sequence, shared and not to be
-// written; nil if records have none.
-func (k *Keys) Key(sequence uint64) []byte {
-	switch {
-	case k.keys == nil:
-		return nil
-	case k.drawn == nil:
-		return k.keys[sequence%uint64(len(k.keys))]
-	default:
-		return k.keys[k.drawn[sequence%drawnKeys]]
-	}
+// mix is the finaliser of SplitMix64 (Steele, Lea, Flood 2014): every bit of x
+// changes half of the bits of the result.
+func mix(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
 }

@@ -3,23 +3,24 @@ package payload
 import "encoding/binary"
 
 // Partition is the partition that Kafka's own clients give a record with this
-// key among n: murmur2 of the key, made positive, modulo n.
+// key among n: murmur2 of the key, made positive, modulo n (0 where n is below
+// one).
 func Partition(key []byte, n int32) int32 {
-	return int32(murmur2(key)&0x7fffffff) % n
+	return int32(murmur2(key)&0x7fffffff) % max(n, 1)
 }
 
-// murmur2 is Austin Appleby's MurmurHash2 with the seed that Kafka's clients
-// use.
+// murmur2 is Austin Appleby's MurmurHash2 with the seed that Kafka's clients use
+// (org.apache.kafka.common.utils.Utils.murmur2).
 func murmur2(data []byte) uint32 {
 	const (
-		seed uint32 = 0x9747b28c
-		m    uint32 = 0x5bd1e995
-		r           = 24
+		seed  uint32 = 0x9747b28c
+		m     uint32 = 0x5bd1e995
+		shift        = 24
 	)
 	h := seed ^ uint32(len(data))
 	for ; len(data) >= 4; data = data[4:] {
 		k := binary.LittleEndian.Uint32(data) * m
-		k ^= k >> r
+		k ^= k >> shift
 		h = h*m ^ k*m
 	}
 	switch len(data) {

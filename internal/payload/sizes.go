@@ -1,8 +1,8 @@
 package payload
 
 import (
-	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 )
@@ -20,53 +20,78 @@ type Sizes struct {
 	Values       []int
 }
 
+// normalCut is how many standard deviations a normal size may be from its mean.
+const normalCut = 4
+
 func (s Sizes) validate() error {
-	want := map[string]int{"fixed": 1, "uniform": 2, "normal": 2, "list": len(s.Values)}
-	n, known := want[s.Distribution]
-	switch {
+	takes, known := map[string]int{"fixed": 1, "uniform": 2, "normal": 2, "list": max(1, len(s.Values))}[s.Distribution]
+	switch v := s.Values; {
 	case !known:
-		return fmt.Errorf("there is no size distribution %q; there is fixed, uniform, normal, list", s.Distribution)
-	case len(s.Values) != n || n == 0:
-		return fmt.Errorf("the size distribution %s does not take %d values", s.Distribution, len(s.Values))
-	case s.Distribution == "uniform" && s.Values[0] > s.Values[1]:
-		return errors.New("the smallest size is above the largest")
+		return fmt.Errorf("payload: size distribution %q is not known; choose one of fixed, uniform, normal, list", s.Distribution)
+	case len(v) != takes:
+		return fmt.Errorf("payload: size distribution %s has %d values; give %d", s.Distribution, len(v), takes)
+	case s.Distribution == "uniform" && v[0] > v[1]:
+		return fmt.Errorf("payload: the smallest size, %d, is above the largest, %d", v[0], v[1])
+	case s.Distribution == "normal" && (v[0] < 1 || v[1] < 0 || v[1] > MaxSize):
+		return fmt.Errorf("payload: normal sizes with mean %d and standard deviation %d; give a mean above zero, and a deviation of zero or more", v[0], v[1])
 	case s.Min() < 1:
-		return fmt.Errorf("a record has at least one byte, not %d", s.Min())
+		return fmt.Errorf("payload: a record of %d bytes; give at least one byte", s.Min())
 	case s.Max() > MaxSize:
-		return fmt.Errorf("a record of %d bytes is larger than %d", s.Max(), MaxSize)
+		return fmt.Errorf("payload: a record of %d bytes; give at most %d", s.Max(), MaxSize)
 	}
 	return nil
 }
 
-// normalCut is how many standard deviations a normal size may be from its mean.
-const normalCut = 4
-
-// Min is the smallest size that can occur.
+// Min is the smallest size that can occur; 0 where there are no Values.
 func (s Sizes) Min() int {
-	if s.Distribution == "normal" {
+	switch {
+	case len(s.Values) == 0:
+		return 0
+	case s.Distribution == "normal" && len(s.Values) == 2:
 		return max(1, s.Values[0]-normalCut*s.Values[1])
 	}
 	return slices.Min(s.Values)
 }
 
-// Max is the largest size that can occur.
+// Max is the largest size that can occur; 0 where there are no Values.
 func (s Sizes) Max() int {
-	if s.Distribution == "normal" {
+	switch {
+	case len(s.Values) == 0:
+		return 0
+	case s.Distribution == "normal" && len(s.Values) == 2:
 		return s.Values[0] + normalCut*s.Values[1]
 	}
 	return slices.Max(s.Values)
 }
 
-// draw returns the size of the next record.
-func (s Sizes) draw(r *rand.Rand) int {
+// Mean is the mean size. That of normal sizes is not corrected for the cut, which
+// matters only where the deviation is a good part of the mean.
+func (s Sizes) Mean() float64 {
+	switch {
+	case len(s.Values) == 0:
+		return 0
+	case s.Distribution == "normal":
+		return float64(s.Values[0])
+	}
+	sum := 0.0
+	for _, v := range s.Values {
+		sum += float64(v)
+	}
+	return sum / float64(len(s.Values))
+}
+
+// draw returns the size of the next record. s is valid.
+func (s Sizes) draw(random *rand.Rand) int {
 	switch s.Distribution {
 	case "uniform":
-		return s.Values[0] + r.IntN(s.Values[1]-s.Values[0]+1)
+		return s.Values[0] + random.IntN(s.Values[1]-s.Values[0]+1)
 	case "normal":
-		size := float64(s.Values[0]) + r.NormFloat64()*float64(s.Values[1])
-		return min(max(int(size), s.Min()), s.Max())
+		// The deviation is rounded before it is added: a fused multiply-add
+		// would give other sizes on other processors.
+		deviation := math.Round(random.NormFloat64() * float64(s.Values[1]))
+		return min(max(s.Values[0]+int(deviation), s.Min()), s.Max())
 	case "list":
-		return s.Values[r.IntN(len(s.Values))]
+		return pick(random, s.Values)
 	default:
 		return s.Values[0]
 	}

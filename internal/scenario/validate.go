@@ -21,6 +21,7 @@ const (
 	maxLevels     = 1000                 // entries in a list of sizes, steps or changes
 	maxRecords    = int64(1) << 40       // of a lag or a queue
 	maxBytes      = unit.Size(1<<31) - 1 // of a batch or a fetch: Kafka's int32
+	maxRecord     = 64 * unit.MiB        // what the payloads make
 	minHeap       = 128 * unit.MiB
 )
 

@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"kafka-bench/internal/unit"
@@ -145,15 +146,10 @@ func (c *checker) recordSize(size Size) bool {
 			c.fault(path, fmt.Sprintf("the list has %d sizes", len(v)), fmt.Sprintf("give 1 to %d", maxLevels))
 		}
 	}
-	for _, one := range v {
-		if one < 1 {
-			c.fault(path, "a size must be above 0", "give at least 1B")
-			break
-		}
-		if one > maxBytes {
-			c.fault(path, fmt.Sprintf("%s is more than Kafka can hold in a record", one), "give less than 2GiB")
-			break
-		}
+	if len(v) > 0 && slices.Min(v) < 1 {
+		c.fault(path, "a size must be above 0", "give at least 1B")
+	} else if _, largest := size.Bounds(); largest > maxRecord {
+		c.fault(path, fmt.Sprintf("a record may come to have %s", largest), fmt.Sprintf("give at most %s", maxRecord))
 	}
 	return len(c.findings) == before
 }

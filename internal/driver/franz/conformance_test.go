@@ -35,7 +35,8 @@ func fake(t testing.TB, options ...kfake.Opt) *kfake.Cluster {
 // env is what the suite needs of the cluster at brokers.
 func env(t testing.TB, brokers []string) drivertest.Env {
 	t.Helper()
-	client, err := kgo.NewClient(kgo.SeedBrokers(brokers...), kgo.DisableClientMetrics())
+	client, err := kgo.NewClient(kgo.SeedBrokers(brokers...), kgo.DisableClientMetrics(),
+		kgo.MetadataMinAge(10*time.Millisecond)) // or it would believe for 5 s that a new topic is not there
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,25 +67,20 @@ func createTopic(t testing.TB, admin *kadm.Client, topic string, partitions int)
 	if err != nil || response.Err != nil {
 		t.Fatal(err, response.Err)
 	}
-	for !led(t, admin, topic, partitions) {
-		time.Sleep(10 * time.Millisecond) // a real broker takes a moment to elect leaders
+	for !ready(t, admin, topic, partitions) {
+		time.Sleep(10 * time.Millisecond)
 	}
 }
 
-// led tells whether all partitions of a topic have a leader.
-func led(t testing.TB, admin *kadm.Client, topic string, partitions int) bool {
+// ready tells whether the leaders of all partitions of a topic answer for them. A
+// real broker tells of a new topic a moment before it can be written to.
+func ready(t testing.TB, admin *kadm.Client, topic string, partitions int) bool {
 	t.Helper()
-	topics, err := admin.ListTopics(context.Background(), topic)
+	offsets, err := admin.ListEndOffsets(context.Background(), topic)
 	if err != nil {
 		t.Fatal(err)
 	}
-	leaders := 0
-	for _, partition := range topics[topic].Partitions {
-		if partition.Err == nil && partition.Leader >= 0 {
-			leaders++
-		}
-	}
-	return leaders == partitions
+	return offsets.Error() == nil && len(offsets[topic]) == partitions
 }
 
 func deleteTopic(t testing.TB, admin *kadm.Client, topic string) {

@@ -101,10 +101,16 @@ func onAssigned(cfg driver.ConsumerConfig) partitionsFunc {
 }
 
 // onRevoked passes on what is revoked or lost, if anything: the client calls at
-// the end of every session.
+// the end of every session. It also ends their pauses, which the client would
+// keep for the day when the partition comes back.
 func onRevoked(cfg driver.ConsumerConfig, lost bool) partitionsFunc {
-	return func(_ context.Context, _ *kgo.Client, revoked map[string][]int32) {
-		if partitions := revoked[cfg.Topic]; len(partitions) > 0 && cfg.OnRevoked != nil {
+	return func(_ context.Context, client *kgo.Client, revoked map[string][]int32) {
+		partitions := revoked[cfg.Topic]
+		if len(partitions) == 0 {
+			return
+		}
+		client.ResumeFetchPartitions(revoked)
+		if cfg.OnRevoked != nil {
 			cfg.OnRevoked(partitions, lost)
 		}
 	}

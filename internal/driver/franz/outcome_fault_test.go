@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"sync"
 	"testing"
 	"time"
 
@@ -20,6 +21,7 @@ const topic = "t"
 // TestOutcomeOfFaults produces one record to a broker that misbehaves, and
 // checks the outcome that comes back.
 func TestOutcomeOfFaults(t *testing.T) {
+	var all sync.WaitGroup // the tests wait most of the time, so they run at once
 	for _, test := range []struct {
 		name   string
 		fault  func(*kfake.Cluster)
@@ -43,25 +45,29 @@ func TestOutcomeOfFaults(t *testing.T) {
 		{"silent, idempotent", silence, idempotent, driver.Unknown},
 		{"data loss, idempotent", answer(kerr.OutOfOrderSequenceNumber, -1), idempotent, driver.Unknown},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			cluster := fake(t, kfake.NumBrokers(1), kfake.SeedTopics(1, topic))
-			if test.fault != nil {
-				test.fault(cluster)
-			}
-			done := make(chan *driver.Record, 2)
-			cfg := config(cluster, done)
-			if test.change != nil {
-				test.change(&cfg)
-			}
-			r := produceOne(t, cfg, done)
-			if r.Outcome != test.want || (r.Err == nil) != (test.want == driver.Acked) {
-				t.Errorf("%v (%v), want %v", r.Outcome, r.Err, test.want)
-			}
-			if (r.Offset >= 0) != (test.want == driver.Acked) {
-				t.Errorf("offset %d of a record that is %v", r.Offset, r.Outcome)
-			}
+		all.Go(func() {
+			t.Run(test.name, func(t *testing.T) { testFault(t, test.fault, test.change, test.want) })
 		})
+	}
+	all.Wait()
+}
+
+func testFault(t *testing.T, fault func(*kfake.Cluster), change func(*driver.ProducerConfig), want driver.Outcome) {
+	cluster := fake(t, kfake.NumBrokers(1), kfake.SeedTopics(1, topic))
+	if fault != nil {
+		fault(cluster)
+	}
+	done := make(chan *driver.Record, 2)
+	cfg := config(cluster, done)
+	if change != nil {
+		change(&cfg)
+	}
+	r := produceOne(t, cfg, done)
+	if r.Outcome != want || (r.Err == nil) != (want == driver.Acked) {
+		t.Errorf("%v (%v), want %v", r.Outcome, r.Err, want)
+	}
+	if (r.Offset >= 0) != (want == driver.Acked) {
+		t.Errorf("offset %d of a record that is %v", r.Offset, r.Outcome)
 	}
 }
 

@@ -1,0 +1,218 @@
+package cluster
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// A delay is put between the clients and the embedded brokers as a longer cable
+// would: everything arrives later by a fixed time and in order, and any number
+// of requests may be on the way at once. kfake's own sleeping controls are no
+// help here: they hold up the requests behind the one that sleeps, so that the
+// delay would grow with the load.
+//
+// The delay is never shorter than asked for, and longer by what a Go timer is
+// late, about a millisecond.
+type delays struct {
+	produce time.Duration // of requests
+	fetch   time.Duration // of responses
+}
+
+const (
+	// heldFrames bounds what is on the way in one direction of one connection;
+	// beyond it the sender has to wait.
+	heldFrames = 1024
+	// frameMaxBytes is Kafka's own bound (socket.request.max.bytes).
+	frameMaxBytes = 100 << 20
+)
+
+// listen is net.Listen for connections with these delays.
+func (d delays) listen(network, address string) (net.Listener, error) {
+	listener, err := net.Listen(network, address)
+	if err != nil {
+		return nil, err
+	}
+	return &delayedListener{Listener: listener, delays: d}, nil
+}
+
+type delayedListener struct {
+	net.Listener
+	delays delays
+}
+
+func (l *delayedListener) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	c := &delayedConn{
+		Conn: conn, delays: l.delays, fetches: make(map[uint32]bool),
+		requests: make(chan heldFrame, heldFrames), responses: make(chan heldFrame, heldFrames), closed: make(chan struct{}),
+	}
+	go c.receive()
+	go c.send()
+	return c, nil
+}
+
+// delayedConn is the broker's end of a connection. The broker reads what
+// receive has held long enough; what it writes, send holds and passes on.
+type delayedConn struct {
+	net.Conn
+	delays    delays
+	requests  chan heldFrame
+	responses chan heldFrame
+
+	reading []byte // rest of the request that the broker reads
+	writing []byte // start of the response that the broker writes
+
+	mu      sync.Mutex
+	fetches map[uint32]bool // correlation IDs of the fetches that wait for an answer
+
+	once   sync.Once
+	closed chan struct{}
+}
+
+// heldFrame is a request or a response with its length before it.
+type heldFrame struct {
+	due   time.Time
+	bytes []byte
+}
+
+// receive takes requests from the client as they come. It ends with the
+// connection.
+func (c *delayedConn) receive() {
+	defer close(c.requests)
+	for {
+		frame, err := readFrame(c.Conn)
+		if err != nil {
+			return
+		}
+		select {
+		case c.requests <- heldFrame{due: time.Now().Add(c.requestDelay(frame)), bytes: frame}:
+		case <-c.closed:
+			return
+		}
+	}
+}
+
+// readFrame reads one request: its length and that many bytes.
+func readFrame(r io.Reader) ([]byte, error) {
+	var length [4]byte
+	if _, err := io.ReadFull(r, length[:]); err != nil {
+		return nil, err
+	}
+	size := binary.BigEndian.Uint32(length[:])
+	if size > frameMaxBytes {
+		return nil, fmt.Errorf("a request of %d bytes", size)
+	}
+	frame := make([]byte, 4+size)
+	copy(frame, length[:])
+	_, err := io.ReadFull(r, frame[4:])
+	return frame, err
+}
+
+// requestDelay looks at the request's header: length (4), API key (2), version
+// (2), correlation ID (4).
+func (c *delayedConn) requestDelay(frame []byte) time.Duration {
+	if len(frame) < 12 {
+		return 0
+	}
+	switch kmsg.Key(binary.BigEndian.Uint16(frame[4:])) {
+	case kmsg.Produce:
+		return c.delays.produce
+	case kmsg.Fetch, kmsg.ShareFetch:
+		c.mu.Lock()
+		c.fetches[binary.BigEndian.Uint32(frame[8:])] = true
+		c.mu.Unlock()
+	}
+	return 0
+}
+
+// Read gives the broker the next bytes of a request whose time has come.
+func (c *delayedConn) Read(p []byte) (int, error) {
+	if len(c.reading) == 0 {
+		frame, ok := <-c.requests
+		if !ok || !c.hold(frame.due) {
+			return 0, io.EOF
+		}
+		c.reading = frame.bytes
+	}
+	n := copy(p, c.reading)
+	c.reading = c.reading[n:]
+	return n, nil
+}
+
+// Write takes bytes of responses from the broker and holds each response that
+// is complete.
+func (c *delayedConn) Write(p []byte) (int, error) {
+	c.writing = append(c.writing, p...)
+	for len(c.writing) >= 8 {
+		size := 4 + int(binary.BigEndian.Uint32(c.writing))
+		if len(c.writing) < size {
+			break
+		}
+		frame := append([]byte(nil), c.writing[:size]...)
+		c.writing = c.writing[size:]
+		select {
+		case c.responses <- heldFrame{due: time.Now().Add(c.responseDelay(frame)), bytes: frame}:
+		case <-c.closed:
+			return 0, net.ErrClosed
+		}
+	}
+	return len(p), nil
+}
+
+// responseDelay looks at the response's header: length (4), correlation ID (4).
+func (c *delayedConn) responseDelay(frame []byte) time.Duration {
+	id := binary.BigEndian.Uint32(frame[4:])
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.fetches[id] {
+		return 0
+	}
+	delete(c.fetches, id)
+	return c.delays.fetch
+}
+
+// send passes responses on to the client when their time has come. It ends with
+// the connection.
+func (c *delayedConn) send() {
+	for {
+		select {
+		case frame := <-c.responses:
+			if !c.hold(frame.due) {
+				return
+			}
+			if _, err := c.Conn.Write(frame.bytes); err != nil {
+				c.Close()
+				return
+			}
+		case <-c.closed:
+			return
+		}
+	}
+}
+
+// hold waits until due; false if the connection ended before.
+func (c *delayedConn) hold(due time.Time) bool {
+	timer := time.NewTimer(time.Until(due))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-c.closed:
+		return false
+	}
+}
+
+// Close ends the connection and what is on the way.
+func (c *delayedConn) Close() error {
+	c.once.Do(func() { close(c.closed) })
+	return c.Conn.Close()
+}

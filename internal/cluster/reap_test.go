@@ -1,0 +1,154 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+)
+
+// TestReapAfterCrash kills the owner of two clusters, one of which survives it
+// (as all do where there is no parent-death signal), and lets Reap find them.
+func TestReapAfterCrash(t *testing.T) {
+	home := testHome(t)
+	owner, _, stdout := startHelper(t, "owner", home)
+	var dir string
+	var orphanPID, attachedPID int
+	if _, err := fmt.Fscan(stdout, &dir, &orphanPID, &attachedPID); err != nil {
+		t.Fatalf("the owner did not start its clusters: %v", err)
+	}
+	orphan, err := readPID(pidPath(dir, 1))
+	if err != nil || orphan.PID != orphanPID {
+		t.Fatalf("pid file: %+v, %v; want PID %d", orphan, err, orphanPID)
+	}
+	t.Cleanup(func() { _ = orphan.end(0) })
+	attached, err := identify(attachedPID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = attached.end(0) })
+
+	if removed, err := home.Reap(testContext(t), nil); err != nil || len(removed) != 0 {
+		t.Fatalf("Reap() removed %v of a living owner, %v", removed, err)
+	}
+	if err := owner.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = owner.Wait() // killed, as asked
+	if runtime.GOOS == "linux" && !attached.waitGone(5*time.Second) {
+		t.Error("a broker outlived its owner")
+	}
+	if !orphan.running() {
+		t.Error("the orphan did not survive; Reap has nothing to prove")
+	}
+	removed, err := home.Reap(testContext(t), nil)
+	if err != nil || len(removed) != 2 {
+		t.Errorf("Reap() removed %v, %v; want both folders", removed, err)
+	}
+	if orphan.running() {
+		t.Error("the orphan still runs")
+	}
+	wantEmpty(t, home)
+}
+
+// fakeCluster writes the folder of a cluster whose only broker is a process
+// that is none.
+func fakeCluster(t *testing.T, home Home, state string, broker identity) string {
+	t.Helper()
+	dir := filepath.Join(home.Clusters, randomFolder())
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	r := record{Version: recordVersion, State: state, Brokers: []brokerRecord{{ID: 1, Port: 1}}}
+	if err := errors.Join(writeJSON(filepath.Join(dir, recordName), r), writeJSON(pidPath(dir, 1), broker)); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// bystander starts a process that has nothing to do with Kafka.
+func bystander(t *testing.T, args ...string) identity {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Env = append(os.Environ(), helperVariable+"=bystander:")
+	c, err := startChild(cmd, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.kill)
+	return c.identity
+}
+
+func TestReapSparesOthers(t *testing.T) {
+	home := Home{Clusters: t.TempDir()}
+	process := bystander(t)
+	dead := fakeCluster(t, home, stateOwned, process)                                    // a PID that now is another program
+	reused := fakeCluster(t, home, stateOwned, identity{PID: process.PID, Started: "1"}) // and another start
+	up := fakeCluster(t, home, stateUp, process)
+	kept := fakeCluster(t, home, stateKept, process)
+	owned := fakeCluster(t, home, stateOwned, process)
+	lock, err := tryLock(filepath.Join(owned, ownerName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.unlock()
+	foreign := filepath.Join(home.Clusters, "notes")
+	if err := os.Mkdir(foreign, 0o755); err != nil {
+		t.Fatal(err)
+	}
+
+	if _, err := home.Reap(testContext(t), nil); err != nil {
+		t.Error(err)
+	}
+	for _, dir := range []string{dead, reused} {
+		if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("the folder of a dead owner: %v", err)
+		}
+	}
+	for _, dir := range []string{up, kept, owned, foreign} {
+		if _, err := os.Stat(dir); err != nil {
+			t.Errorf("a folder that is not an orphan: %v", err)
+		}
+	}
+	if !process.running() {
+		t.Error("Reap killed a process that is no broker")
+	}
+}
+
+func TestReapKillsWhatRunsInTheFolder(t *testing.T) {
+	home := Home{Clusters: t.TempDir()}
+	dir := fakeCluster(t, home, stateOwned, identity{})
+	broker := bystander(t, filepath.Join(dir, "broker-1.properties"))
+	if err := writeJSON(pidPath(dir, 1), broker); err != nil {
+		t.Fatal(err)
+	}
+	// Another cluster's folder that begins with the same name.
+	neighbour := bystander(t, dir+"0/broker-1.properties")
+	if err := writeJSON(pidPath(dir, 2), neighbour); err != nil {
+		t.Fatal(err)
+	}
+	if removed, err := home.Reap(testContext(t), nil); err != nil || len(removed) != 1 {
+		t.Errorf("Reap() = %v, %v", removed, err)
+	}
+	if broker.running() {
+		t.Error("the orphan still runs")
+	}
+	if !neighbour.running() {
+		t.Error("Reap killed the broker of another cluster")
+	}
+}
+
+func TestReapFolderWithoutRecord(t *testing.T) {
+	home := Home{Clusters: t.TempDir()}
+	dir := filepath.Join(home.Clusters, randomFolder())
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if removed, err := home.Reap(testContext(t), nil); err != nil || len(removed) != 1 {
+		t.Errorf("Reap() = %v, %v; want the half-made folder", removed, err)
+	}
+}

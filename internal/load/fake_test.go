@@ -1,0 +1,240 @@
+package load
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"kafka-bench/backpressure"
+	"kafka-bench/internal/arrival"
+	"kafka-bench/internal/driver"
+	"kafka-bench/internal/latency"
+	"kafka-bench/internal/payload"
+	"kafka-bench/internal/unit"
+)
+
+// fakeKafka is a log in memory and a driver for it. Its acknowledgements take as
+// long as ackAfter says, which makes a broker out of it that is slow or stalled
+// at will. It runs in virtual time.
+type fakeKafka struct {
+	axis     *Axis
+	ackAfter func(now int64) time.Duration // nil: at once
+	outcome  func(i int) driver.Outcome    // nil: all acked; i counts produce calls
+
+	mu       sync.Mutex
+	log      [][]driver.Received // by partition
+	produced []driver.Record     // as they were produced, with copies of their bytes
+	at       []int64             // when
+	inFlight int
+	most     int // records in flight at once, ever
+	pending  sync.WaitGroup
+}
+
+func newFakeKafka(axis *Axis, partitions int) *fakeKafka {
+	return &fakeKafka{axis: axis, log: make([][]driver.Received, partitions)}
+}
+
+func (k *fakeKafka) Name() string    { return "fake" }
+func (k *fakeKafka) Version() string { return "0" }
+
+func (k *fakeKafka) NewProducer(cfg driver.ProducerConfig) (driver.Producer, error) {
+	return &fakeProducer{k, cfg.OnDone}, nil
+}
+
+func (k *fakeKafka) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error) {
+	c := &fakeConsumer{kafka: k, cfg: cfg, next: make([]int, len(k.log)), paused: make(map[int32]bool)}
+	all := make([]int32, len(k.log))
+	for i := range all {
+		all[i] = int32(i)
+	}
+	go cfg.OnAssigned(all)
+	return c, nil
+}
+
+type fakeProducer struct {
+	kafka  *fakeKafka
+	onDone func(*driver.Record)
+}
+
+func (p *fakeProducer) Produce(r *driver.Record) {
+	k := p.kafka
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	now := k.axis.Now()
+	kept := *r
+	kept.Key, kept.Value = append([]byte(nil), r.Key...), append([]byte(nil), r.Value...)
+	i := len(k.produced)
+	k.produced, k.at = append(k.produced, kept), append(k.at, now)
+	k.inFlight++
+	k.most = max(k.most, k.inFlight)
+	r.Outcome, r.Offset, r.Err = driver.Acked, -1, nil
+	if k.outcome != nil {
+		r.Outcome = k.outcome(i)
+	}
+	if r.Outcome == driver.Acked {
+		r.Offset = int64(len(k.log[r.Partition]))
+		k.log[r.Partition] = append(k.log[r.Partition], driver.Received{Offset: r.Offset, Key: kept.Key, Value: kept.Value})
+	}
+	var wait time.Duration
+	if k.ackAfter != nil {
+		wait = k.ackAfter(now)
+	}
+	k.pending.Go(func() {
+		time.Sleep(wait)
+		k.mu.Lock()
+		k.inFlight--
+		k.mu.Unlock()
+		p.onDone(r)
+	})
+}
+
+func (p *fakeProducer) Flush(context.Context) error { return nil }
+func (p *fakeProducer) Settings() []driver.Setting  { return nil }
+func (p *fakeProducer) Close()                      { p.kafka.pending.Wait() }
+
+type fakeConsumer struct {
+	kafka *fakeKafka
+	cfg   driver.ConsumerConfig
+
+	mu        sync.Mutex
+	next      []int
+	paused    map[int32]bool
+	pauses    int
+	committed map[int32]int64
+}
+
+func (c *fakeConsumer) Poll(ctx context.Context) ([]driver.Chunk, error) {
+	for ctx.Err() == nil {
+		if chunks := c.ready(); len(chunks) > 0 {
+			return chunks, nil
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return nil, ctx.Err()
+}
+
+func (c *fakeConsumer) ready() []driver.Chunk {
+	c.kafka.mu.Lock()
+	defer c.kafka.mu.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var chunks []driver.Chunk
+	for p, log := range c.kafka.log {
+		if n := c.next[p]; n < len(log) && !c.paused[int32(p)] {
+			chunks = append(chunks, driver.Chunk{Partition: int32(p), Records: log[n:len(log):len(log)]})
+			c.next[p] = len(log)
+		}
+	}
+	return chunks
+}
+
+func (c *fakeConsumer) Commit(_ context.Context, offsets map[int32]int64) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.committed == nil {
+		c.committed = make(map[int32]int64)
+	}
+	for p, at := range offsets {
+		c.committed[p] = at
+	}
+	return nil
+}
+
+func (c *fakeConsumer) Settings() []driver.Setting { return nil }
+func (c *fakeConsumer) Close()                     {}
+
+func (c *fakeConsumer) Pause(partitions ...int32) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.pauses++
+	for _, p := range partitions {
+		c.paused[p] = true
+	}
+}
+
+func (c *fakeConsumer) Resume(partitions ...int32) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, p := range partitions {
+		delete(c.paused, p)
+	}
+}
+
+// bench is a sending side on a fake Kafka, in virtual time.
+type bench struct {
+	axis  *Axis
+	kafka *fakeKafka
+	cfg   ProducersConfig
+	ps    *Producers
+	all   *latency.Collector
+}
+
+// perSecond is a constant rate.
+func perSecond(n int64) unit.Rate { return unit.Rate{Records: n, Per: time.Second} }
+
+// inBubble runs f with a sending side of 2 workers on 4 partitions, in virtual
+// time; change adapts it before it is opened.
+func inBubble(t *testing.T, rate int64, change func(*bench), f func(*testing.T, *bench)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		axis := NewAxis()
+		process, err := arrival.Constant(perSecond(max(rate, 1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		corpus, err := payload.NewCorpus(payload.Spec{Class: "zeros", Stamped: true,
+			Sizes: payload.Sizes{Distribution: "fixed", Values: []int{100}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := &bench{axis: axis, kafka: newFakeKafka(axis, 4), all: &latency.Collector{}}
+		b.cfg = ProducersConfig{
+			Driver: b.kafka, Workers: 2, MaxBuffered: 10_000,
+			Arrivals:   arrival.WithWarmup(time.Second, process),
+			Partitions: 4, Partitioning: "round-robin",
+			Corpus: corpus, Keys: &payload.Keys{}, RecordBytes: 100, Stamped: true, Run: 7,
+			MaxDeferred: 1_000_000, Axis: axis,
+		}
+		if rate == 0 {
+			b.cfg.Arrivals = nil
+		}
+		if change != nil {
+			change(b)
+		}
+		if b.ps, err = OpenProducers(b.cfg); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range b.ps.Recorders() {
+			b.all.Add(r)
+		}
+		f(t, b)
+	})
+}
+
+// offer runs a warm-up of a second and a measured window, and settles.
+func (b *bench) offer(window time.Duration) (warmup, measured Sent) {
+	b.axis.Set(time.Second, window)
+	b.ps.Start()
+	<-b.ps.Done()
+	b.ps.Close()
+	b.all.Collect()
+	return b.ps.Sent()
+}
+
+func (b *bench) times(m latency.Metric) latency.Distribution { return b.all.Totals(true, m) }
+
+// closedGate is a gate that a controller has shut.
+func closedGate() *backpressure.Gate {
+	g := backpressure.NewGate(shut{})
+	g.Report(0, 0, 0)
+	return g
+}
+
+type shut struct{}
+
+func (shut) Decide(backpressure.Observation) backpressure.Decision { return backpressure.Decision{} }
+
+func newTestRand() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }

@@ -1,0 +1,249 @@
+package load
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"kafka-bench/internal/driver"
+	"kafka-bench/internal/latency"
+	"kafka-bench/internal/payload"
+)
+
+// fill puts n stamped records of producer 0 into each partition, due at zero and
+// sent a millisecond later.
+func (k *fakeKafka) fill(n int) {
+	corpus, err := payload.NewCorpus(payload.Spec{Class: "zeros", Stamped: true,
+		Sizes: payload.Sizes{Distribution: "fixed", Values: []int{100}}})
+	if err != nil {
+		panic(err)
+	}
+	for p := range k.log {
+		for i := range n {
+			stamp := payload.Stamp{Run: 7, Partition: int32(p), Sequence: uint64(i), Actual: int64(time.Millisecond)}
+			k.log[p] = append(k.log[p], driver.Received{Offset: int64(i), Value: corpus.Value(nil, uint64(i), &stamp)})
+		}
+	}
+}
+
+// consume opens a group of one member on a filled log of 4 partitions, at the
+// start of the measured window, in virtual time.
+func consume(t *testing.T, n int, change func(*GroupConfig), f func(*testing.T, *Group, *fakeConsumer, *Axis)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		axis := NewAxis()
+		kafka := newFakeKafka(axis, 4)
+		kafka.fill(n)
+		axis.Set(0, 10*time.Second)
+		cfg := GroupConfig{
+			Driver: kafka, Members: 1, Producers: 1, Partitions: 4, CommitEvery: time.Second,
+			Axis: axis, Stamped: true, Run: 7, OnEvent: func(string, string, string) {},
+		}
+		if change != nil {
+			change(&cfg)
+		}
+		g, err := StartGroup(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer g.Stop()
+		if err := g.AwaitReady(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		f(t, g, g.members[0].client.(*fakeConsumer), axis)
+	})
+}
+
+func fixedWork(d time.Duration) Plan { return Plan{Work: Work{Time: d, Distribution: "fixed"}} }
+
+func TestEverythingIsDelivered(t *testing.T) {
+	consume(t, 100, nil, func(t *testing.T, g *Group, c *fakeConsumer, _ *Axis) {
+		time.Sleep(1500 * time.Millisecond)
+		if r := g.Received(); r.Delivered != 400 || r.DeliveredInWindow != 400 || r.Duplicates != 0 {
+			t.Errorf("%+v; want 400 delivered", r)
+		}
+		for p, at := range g.Reached() {
+			if at.Position != 100 || at.Arrived != 100 || !at.Timed || at.LastIntended != 0 {
+				t.Errorf("partition %d: %+v", p, at)
+			}
+			if c.committed[int32(p)] != 100 {
+				t.Errorf("partition %d: committed %d after the interval, want 100", p, c.committed[int32(p)])
+			}
+		}
+	})
+}
+
+// The capacity of a consumer is workers ÷ work, whatever the timers do: by
+// partition four workers, by consumer one.
+func TestCapacityIsWorkersOverWork(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		byPartition bool
+		want        int64
+	}{
+		{"by partition", true, 4 * 250},
+		{"by consumer", false, 250},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			change := func(cfg *GroupConfig) { cfg.ByPartition, cfg.Plan = c.byPartition, fixedWork(4*time.Millisecond) }
+			consume(t, 2000, change, func(t *testing.T, g *Group, _ *fakeConsumer, axis *Axis) {
+				time.Sleep(time.Second)
+				r := g.Received()
+				if r.Processed < c.want-4 || r.Processed > c.want {
+					t.Errorf("%d processed in a second, want %d", r.Processed, c.want)
+				}
+				busy := time.Duration(r.WorkInWindow)
+				if want := time.Duration(c.want) * 4 * time.Millisecond; busy < want-20*time.Millisecond || busy > want+20*time.Millisecond {
+					t.Errorf("%v of work in %v, want %v", busy, time.Duration(axis.Now()), want)
+				}
+			})
+		})
+	}
+}
+
+// A record is delivered when the application gets it, not when the poll that
+// brought it returned: the one at the end of the queue has waited.
+func TestDeliveryIsWhenTheWorkerTakesTheRecord(t *testing.T) {
+	change := func(cfg *GroupConfig) { cfg.Plan = fixedWork(10 * time.Millisecond) }
+	consume(t, 10, change, func(t *testing.T, g *Group, _ *fakeConsumer, _ *Axis) {
+		time.Sleep(time.Second)
+		all := &latency.Collector{}
+		for _, r := range g.Recorders() {
+			all.Add(r)
+		}
+		all.Collect()
+		if d := all.Totals(true, latency.E2EResponseTime); d.Count != 40 || time.Duration(d.MaxNs) < 390*time.Millisecond {
+			t.Errorf("%d e2e response times up to %v; want 40 up to 390ms", d.Count, time.Duration(d.MaxNs))
+		}
+		if d := all.Totals(true, latency.ProcessedResponseTime); d.Count != 40 || time.Duration(d.MaxNs) < 400*time.Millisecond {
+			t.Errorf("%d processed response times up to %v; want 40 up to 400ms", d.Count, time.Duration(d.MaxNs))
+		}
+	})
+}
+
+func TestWorkChangesMidRun(t *testing.T) {
+	change := func(cfg *GroupConfig) {
+		cfg.Plan = fixedWork(10 * time.Millisecond)
+		cfg.Plan.Changes = []Change{{At: int64(time.Second), Work: Work{Distribution: "fixed"}}}
+	}
+	consume(t, 1000, change, func(t *testing.T, g *Group, _ *fakeConsumer, _ *Axis) {
+		time.Sleep(999 * time.Millisecond)
+		if r := g.Received(); r.Processed < 98 || r.Processed > 100 {
+			t.Errorf("%d processed before the change, want about 100", r.Processed)
+		}
+		time.Sleep(100 * time.Millisecond)
+		if r := g.Received(); r.Processed != 4000 {
+			t.Errorf("%d processed after the change, want all 4000", r.Processed)
+		}
+	})
+}
+
+// A partition whose worker cannot follow is paused, and goes on afterwards.
+func TestFullInboxPausesThePartition(t *testing.T) {
+	change := func(cfg *GroupConfig) { cfg.ByPartition, cfg.Plan = true, fixedWork(time.Millisecond) }
+	consume(t, 2*inboxHigh, change, func(t *testing.T, g *Group, c *fakeConsumer, _ *Axis) {
+		time.Sleep(100 * time.Millisecond)
+		c.mu.Lock()
+		paused := len(c.paused)
+		c.mu.Unlock()
+		if paused != 4 {
+			t.Errorf("%d partitions paused, want 4", paused)
+		}
+		time.Sleep(2 * time.Second)
+		if r := g.Received(); r.Processed != 8*inboxHigh || len(c.paused) != 0 {
+			t.Errorf("%d of %d processed, %d partitions still paused", r.Processed, 8*inboxHigh, len(c.paused))
+		}
+	})
+}
+
+// What a revoked partition's worker has not taken is neither delivered nor
+// committed; what it has finished is committed before the partition goes.
+func TestRevokeCommitsWhatWasProcessedAndDropsTheRest(t *testing.T) {
+	change := func(cfg *GroupConfig) { cfg.ByPartition, cfg.Plan = true, fixedWork(10*time.Millisecond) }
+	consume(t, 100, change, func(t *testing.T, g *Group, c *fakeConsumer, _ *Axis) {
+		time.Sleep(205 * time.Millisecond)
+		c.cfg.OnRevoked([]int32{0, 1}, false)
+		before := g.Received()
+		for p := range int32(2) {
+			done := g.partitions[p].processed.Load()
+			if done < 20 || done > 21 || c.committed[p] != done {
+				t.Errorf("partition %d: %d processed, %d committed; want 21 of each", p, done, c.committed[p])
+			}
+		}
+		time.Sleep(time.Second)
+		if after := g.Received(); after.Delivered-before.Delivered > 2*80 {
+			t.Errorf("%d delivered after the revocation; only partitions 2 and 3 are left", after.Delivered-before.Delivered)
+		}
+		if owned, _ := g.assigned(); owned != 2 {
+			t.Errorf("%d partitions owned, want 2", owned)
+		}
+	})
+}
+
+func TestCommitAfterEachBatch(t *testing.T) {
+	consume(t, 10, func(cfg *GroupConfig) { cfg.CommitEvery = 0 }, func(t *testing.T, g *Group, c *fakeConsumer, _ *Axis) {
+		time.Sleep(10 * time.Millisecond)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.committed[3] != 10 {
+			t.Errorf("committed %v at once, want 10 in each partition", c.committed)
+		}
+		if g.Counts().Commits != 1 {
+			t.Errorf("%d commits for one batch", g.Counts().Commits)
+		}
+	})
+}
+
+func TestDamageIsFound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		axis := NewAxis()
+		kafka := newFakeKafka(axis, 4)
+		kafka.fill(10)
+		kafka.log[0][3].Value[60] ^= 1                                      // a flipped bit
+		kafka.log[1] = append(kafka.log[1][:4], kafka.log[1][5:]...)        // a hole
+		kafka.log[2][7].Value = kafka.log[2][6].Value                       // a repetition, and a hole
+		kafka.log[3][1], kafka.log[3][2] = kafka.log[3][2], kafka.log[3][1] // a swap
+		kafka.log[3][9].Value = []byte("somebody else's")
+		axis.Set(0, time.Second)
+		g, err := StartGroup(GroupConfig{Driver: kafka, Members: 1, Producers: 1, Partitions: 4, CommitEvery: time.Second,
+			Axis: axis, Stamped: true, Run: 7, OnEvent: func(string, string, string) {}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(100 * time.Millisecond)
+		g.Stop()
+		var unique int64
+		for _, r := range g.Receivers() {
+			r.Lock()
+			unique += r.Unique()
+			r.Unlock()
+		}
+		// 40 less the flipped, the hole, the repeated and the foreign one.
+		if r := g.Received(); r.Delivered != 39 || r.Duplicates != 1 || unique != 36 {
+			t.Errorf("%d delivered, %d duplicates, %d unique; want 39, 1, 36", r.Delivered, r.Duplicates, unique)
+		}
+	})
+}
+
+func TestWorkDistributions(t *testing.T) {
+	r := newTestRand()
+	for _, c := range []struct {
+		work Work
+		mean time.Duration
+	}{
+		{Work{Time: 4 * time.Millisecond, Distribution: "fixed"}, 4 * time.Millisecond},
+		{Work{Time: 4 * time.Millisecond, Jitter: time.Millisecond, Distribution: "uniform"}, 4500 * time.Microsecond},
+		{Work{Time: 2 * time.Millisecond, Distribution: "exponential"}, 2 * time.Millisecond},
+		{Work{Time: 2 * time.Millisecond, Jitter: 3 * time.Millisecond, Distribution: "lognormal"}, 2 * time.Millisecond},
+	} {
+		const n = 200_000
+		var sum int64
+		for range n {
+			sum += c.work.draw(r)
+		}
+		if mean := time.Duration(sum / n); mean < c.mean*97/100 || mean > c.mean*103/100 || c.work.Mean() != c.mean {
+			t.Errorf("%+v: mean %v drawn, %v said; want %v", c.work, mean, c.work.Mean(), c.mean)
+		}
+	}
+}

@@ -1,0 +1,208 @@
+package load
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"kafka-bench/internal/driver"
+	"kafka-bench/internal/latency"
+	"kafka-bench/internal/payload"
+)
+
+func TestEveryRecordIsOfferedAtItsTime(t *testing.T) {
+	inBubble(t, 1000, nil, func(t *testing.T, b *bench) {
+		warmup, measured := b.offer(2 * time.Second)
+		if warmup.Acked != 1000 || measured.Acked != 2000 || measured.Scheduled != 2000 {
+			t.Errorf("acked %d in the warm-up and %d of %d after; want 1000 and 2000 of 2000",
+				warmup.Acked, measured.Acked, measured.Scheduled)
+		}
+		seen := make(map[int64]bool)
+		for i, r := range b.kafka.produced {
+			stamp, check := payload.ReadStamp(r.Value)
+			if check != payload.Intact {
+				t.Fatalf("record %d: check %v", i, check)
+			}
+			// In virtual time a sleep ends when it should, but for the least
+			// that a worker sleeps.
+			if late := b.kafka.at[i] - stamp.Intended; late < 0 || late > int64(minSleep) {
+				t.Fatalf("record %d was due at %d and sent at %d", i, stamp.Intended, b.kafka.at[i])
+			}
+			if stamp.Actual != b.kafka.at[i] || stamp.Run != 7 || stamp.Partition != r.Partition {
+				t.Fatalf("record %d, sent at %d to partition %d: stamp %+v", i, b.kafka.at[i], r.Partition, stamp)
+			}
+			seen[stamp.Intended] = true
+		}
+		for i := range int64(3000) {
+			if due := -int64(time.Second) + i*int64(time.Millisecond); !seen[due] {
+				t.Fatalf("no record was due at %d", due)
+			}
+		}
+	})
+}
+
+func TestSequencesCountEachLane(t *testing.T) {
+	inBubble(t, 1000, nil, func(t *testing.T, b *bench) {
+		b.offer(time.Second)
+		type lane struct {
+			producer  uint16
+			partition int32
+		}
+		next := make(map[lane]uint64)
+		for _, r := range b.kafka.produced {
+			s, _ := payload.ReadStamp(r.Value)
+			l := lane{s.Producer, s.Partition}
+			if s.Sequence != next[l] {
+				t.Fatalf("lane %+v: sequence %d, want %d", l, s.Sequence, next[l])
+			}
+			next[l]++
+		}
+		if len(next) != 8 {
+			t.Errorf("%d lanes, want 2 workers × 4 partitions", len(next))
+		}
+	})
+}
+
+// A broker that acknowledges nothing for a while: the records that came due
+// meanwhile were sent on time, and their response times hold the stall.
+func TestStallIsInTheResponseTimes(t *testing.T) {
+	const stall = 500 * time.Millisecond
+	stalled := func(b *bench) {
+		b.kafka.ackAfter = func(now int64) time.Duration {
+			return max(0, stall-time.Duration(max(now, 0)))
+		}
+	}
+	inBubble(t, 1000, stalled, func(t *testing.T, b *bench) {
+		b.offer(2 * time.Second)
+		d := b.times(latency.SendResponseTime)
+		if d.Count != 2000 || d.MaxNs < int64(stall) || d.MaxNs > int64(stall)*1001/1000 {
+			t.Errorf("%d samples, max %v; want 2000, %v", d.Count, time.Duration(d.MaxNs), stall)
+		}
+		// 500 of 2000 records wait, uniformly up to the stall: a record in
+		// eight more than half of it.
+		if p := time.Duration(d.P90Ns); p < 290*time.Millisecond || p > 310*time.Millisecond {
+			t.Errorf("p90 %v; a quarter waits up to 500ms, so p90 is 300ms", p)
+		}
+	})
+}
+
+// When the client's buffer is full, records wait at the source: nothing is
+// forgotten, the pacer is not late, and the wait is in the send delay.
+func TestFullBufferHoldsRecordsBack(t *testing.T) {
+	slow := func(b *bench) {
+		b.cfg.MaxBuffered = slabSize
+		b.kafka.ackAfter = func(now int64) time.Duration {
+			return max(0, time.Second-time.Duration(max(now, 0)))
+		}
+	}
+	inBubble(t, 1000, slow, func(t *testing.T, b *bench) {
+		_, measured := b.offer(2 * time.Second)
+		if measured.Acked != 2000 || measured.Deferred() != 0 {
+			t.Errorf("acked %d, deferred %d; want all 2000 in the end", measured.Acked, measured.Deferred())
+		}
+		if b.kafka.most > 2*slabSize {
+			t.Errorf("%d records in flight, above the bound of %d", b.kafka.most, 2*slabSize)
+		}
+		if late := b.times(latency.PacerLateness); late.MaxNs > int64(retryEvery) {
+			t.Errorf("the pacer was %v late", time.Duration(late.MaxNs))
+		}
+		if delay := b.times(latency.SendDelay); delay.MaxNs < int64(400*time.Millisecond) {
+			t.Errorf("the longest send delay is %v; the buffer was full from 0.5 s to 1 s", time.Duration(delay.MaxNs))
+		}
+	})
+}
+
+func TestClosedGateDefers(t *testing.T) {
+	inBubble(t, 1000, func(b *bench) { b.cfg.Gate = closedGate() }, func(t *testing.T, b *bench) {
+		b.axis.Set(time.Second, time.Second)
+		b.ps.Start()
+		time.Sleep(3 * time.Second)
+		b.ps.Close()
+		_, measured := b.ps.Sent()
+		if measured.Scheduled != 1000 || measured.Deferred() != 1000 || measured.Admitted != 0 {
+			t.Errorf("%+v; want 1000 scheduled, all of them deferred", measured)
+		}
+		if peak := b.ps.DeferredPeak(); peak != 2000 {
+			t.Errorf("deferred peak %d, want 2000 with the warm-up's", peak)
+		}
+	})
+}
+
+func TestClosedGateSheds(t *testing.T) {
+	inBubble(t, 1000, func(b *bench) { b.cfg.Gate, b.cfg.Excess = closedGate(), Shed }, func(t *testing.T, b *bench) {
+		warmup, measured := b.offer(time.Second)
+		if measured.ShedByGate != 1000 || warmup.ShedByGate != 1000 || measured.Admitted != 0 {
+			t.Errorf("warm-up %+v, measured %+v; want 1000 shed of each", warmup, measured)
+		}
+	})
+}
+
+func TestFullQueueShedsTheOldest(t *testing.T) {
+	inBubble(t, 1000, func(b *bench) { b.cfg.Gate, b.cfg.MaxDeferred = closedGate(), 100 }, func(t *testing.T, b *bench) {
+		b.axis.Set(time.Second, time.Second)
+		b.ps.Start()
+		time.Sleep(3 * time.Second)
+		b.ps.Close()
+		warmup, measured := b.ps.Sent()
+		if warmup.ShedByQueue != 1000 || measured.ShedByQueue != 900 || measured.Deferred() != 100 {
+			t.Errorf("warm-up %+v, measured %+v; want the youngest 100 to wait", warmup, measured)
+		}
+	})
+}
+
+func TestOutcomesAreCounted(t *testing.T) {
+	mixed := func(b *bench) {
+		b.kafka.outcome = func(i int) driver.Outcome { return driver.Outcome(i % 3) }
+	}
+	inBubble(t, 900, mixed, func(t *testing.T, b *bench) {
+		warmup, measured := b.offer(time.Second)
+		warmup.Add(measured)
+		if warmup.Acked != 600 || warmup.Failed != 600 || warmup.Unknown != 600 || warmup.InFlight() != 0 {
+			t.Errorf("%+v; want 600 of each outcome", warmup)
+		}
+	})
+}
+
+func TestClosedLoopKeepsTheBufferFull(t *testing.T) {
+	closed := func(b *bench) {
+		b.cfg.MaxBuffered = slabSize
+		b.kafka.ackAfter = func(int64) time.Duration { return 10 * time.Millisecond }
+	}
+	inBubble(t, 0, closed, func(t *testing.T, b *bench) {
+		_, measured := b.offer(time.Second)
+		// 2 workers × 256 records every 10 ms.
+		if want := int64(2 * slabSize * 100); measured.Acked < want*9/10 || measured.Acked > want {
+			t.Errorf("acked %d, want about %d", measured.Acked, want)
+		}
+		if d := b.times(latency.SendResponseTime); d.Count != 0 {
+			t.Errorf("a closed loop has %d response times", d.Count)
+		}
+		if d := b.times(latency.SendServiceTime); d.Count != measured.Acked {
+			t.Errorf("%d service times for %d records", d.Count, measured.Acked)
+		}
+	})
+}
+
+func TestEarlyEndStopsOffering(t *testing.T) {
+	inBubble(t, 1000, nil, func(t *testing.T, b *bench) {
+		b.axis.Set(time.Second, 10*time.Second)
+		b.ps.Start()
+		time.Sleep(2 * time.Second)
+		b.axis.EndAt(b.axis.Now())
+		<-b.ps.Done()
+		b.ps.Close()
+		if _, measured := b.ps.Sent(); measured.Acked != 1000 || measured.Deferred() != 0 {
+			t.Errorf("%+v; want the 1000 records of one second", measured)
+		}
+	})
+}
+
+func TestErrorMessagesAreBounded(t *testing.T) {
+	p := &producer{errors: make(map[string]int64)}
+	for i := range 3 * maxErrors {
+		p.countError(errors.New(string(rune('a' + i))))
+	}
+	if len(p.errors) != maxErrors+1 || p.errors["other errors"] != 2*maxErrors {
+		t.Errorf("%d messages, %d others", len(p.errors), p.errors["other errors"])
+	}
+}

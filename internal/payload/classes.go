@@ -1,0 +1,56 @@
+package payload
+
+import (
+	"encoding/binary"
+	"math/rand/v2"
+	"strings"
+)
+
+// Classes are the names of the payload classes.
+var Classes = []string{"random", "zeros", "text", "json", "logline", "mixed"}
+
+// generator appends a body to dst until that has at least end bytes; what is
+// beyond end is cut off. The body is a function of the generator random and of
+// the body's number.
+type generator func(dst []byte, end int, random *rand.Rand, number int) []byte
+
+var generators = map[string]generator{
+	"random":  appendRandom,
+	"zeros":   appendZeros,
+	"text":    appendText,
+	"json":    appendJSON,
+	"logline": appendLogLines,
+	"mixed":   appendMixed,
+}
+
+func classList() string { return strings.Join(Classes, ", ") }
+
+// appendRandom makes what no codec can compress.
+func appendRandom(dst []byte, end int, random *rand.Rand, _ int) []byte {
+	for len(dst) < end {
+		dst = binary.LittleEndian.AppendUint64(dst, random.Uint64())
+	}
+	return dst
+}
+
+// appendZeros makes what any codec compresses to nothing.
+func appendZeros(dst []byte, end int, _ *rand.Rand, _ int) []byte {
+	return append(dst, make([]byte, end-len(dst))...)
+}
+
+// appendMixed makes what a topic shared by several teams holds: mostly JSON, many
+// log lines, some text, some that is compressed or encrypted already.
+func appendMixed(dst []byte, end int, random *rand.Rand, number int) []byte {
+	switch percent := random.IntN(100); {
+	case percent < 50:
+		return appendJSON(dst, end, random, number)
+	case percent < 80:
+		return appendLogLines(dst, end, random, number)
+	case percent < 95:
+		return appendText(dst, end, random, number)
+	default:
+		return appendRandom(dst, end, random, number)
+	}
+}
+
+func pick[T any](random *rand.Rand, from []T) T { return from[random.IntN(len(from))] }

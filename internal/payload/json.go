@@ -1,0 +1,92 @@
+package payload
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"time"
+)
+
+// appendJSON makes one JSON document, an order event: as many of its fields as
+// have room, order lines while there is room for another, and a note that fills
+// it to the exact size. From two bytes on the document is valid JSON.
+func appendJSON(dst []byte, end int, random *rand.Rand, number int) []byte {
+	if end-len(dst) < len("{}") {
+		return appendZeros(dst, end, random, number)
+	}
+	d := document{bytes: append(dst, '{'), end: end - len("}"), random: random}
+	d.field(`"id":%d`, 100_000_000+random.IntN(900_000_000))
+	d.field(`"type":"order.%s"`, pick(random, orderEvents))
+	d.field(`"customer":%d`, 10_000+random.IntN(900_000))
+	d.field(`"total_cents":%d`, 99+random.IntN(1<<(7+random.IntN(12))))
+	d.field(`"currency":"%s"`, pick(random, currencies))
+	d.field(`"created_at":"%s"`, timeOf(number, random).Format(timestamp))
+	d.field(`"region":"%s"`, pick(random, regions))
+	d.field(`"trace":"%016x%016x"`, random.Uint64(), random.Uint64())
+	d.lines()
+	d.note()
+	return append(d.bytes, '}')
+}
+
+// document is a JSON object in the making. bytes never go beyond end.
+type document struct {
+	bytes  []byte
+	end    int
+	random *rand.Rand
+}
+
+// field adds a field, if it has room.
+func (d *document) field(format string, args ...any) bool {
+	before := len(d.bytes)
+	if d.bytes[before-1] != '{' && d.bytes[before-1] != '[' {
+		d.bytes = append(d.bytes, ',')
+	}
+	d.bytes = fmt.Appendf(d.bytes, format, args...)
+	if len(d.bytes) > d.end {
+		d.bytes = d.bytes[:before]
+		return false
+	}
+	return true
+}
+
+// lines adds the list of order lines, with as many as have room.
+func (d *document) lines() {
+	d.end -= len("]")
+	if !d.field(`"lines":[`) {
+		d.end += len("]")
+		return
+	}
+	for d.field(`{"sku":"%s-%04d","quantity":%d,"unit_cents":%d,"gift":%t}`, pick(d.random, products), d.random.IntN(10_000),
+		1+d.random.IntN(5), 99+d.random.IntN(20_000), d.random.IntN(10) == 0) {
+	}
+	d.end += len("]")
+	d.bytes = append(d.bytes, ']')
+}
+
+// note fills what is left: with a note, or with blanks where that has no room.
+func (d *document) note() {
+	if !d.field(`"note":""`) {
+		d.bytes = append(d.bytes, bytes.Repeat([]byte(" "), d.end-len(d.bytes))...)
+		return
+	}
+	quote := d.end - 1
+	d.bytes = appendText(d.bytes[:len(d.bytes)-1], quote, d.random, 0)[:quote]
+	d.bytes = append(d.bytes, '"')
+}
+
+// timestamp is RFC 3339 with milliseconds, as most services write it.
+const timestamp = "2006-01-02T15:04:05.000Z07:00"
+
+// timeOf is when the event in a body happened: consecutive bodies are
+// milliseconds apart. It comes from no clock.
+func timeOf(number int, random *rand.Rand) time.Time {
+	const start = 1_772_960_400_000 // 2026-03-08, nine in the morning UTC
+	return time.UnixMilli(start + int64(number)*9 + int64(random.IntN(9))).UTC()
+}
+
+var (
+	orderEvents = []string{"created", "paid", "packed", "shipped", "delivered", "returned"}
+	regions     = []string{"eu-north", "eu-west", "us-east", "us-west", "ap-south"}
+	currencies  = []string{"EUR", "EUR", "USD", "USD", "GBP", "SEK", "INR"}
+	products    = []string{"kettle", "lamp", "chair", "notebook", "cable", "blanket", "mug", "shelf", "toaster", "scarf"}
+)
