@@ -67,13 +67,13 @@ func (p *poisson) Stripe(worker, workers int) Stream {
 		return s
 	}
 	s.meanNs = float64(workers) * float64(p.rate.Per) / float64(p.rate.Records)
-	s.measured = generator(p.seed, uint64(worker))
+	s.measured = *rand.NewPCG(p.seed, 0)
 	s.warming = p.warmupNs > 0
 	if !s.warming {
 		s.begin()
 		return s
 	}
-	s.gaps = newGaps(generator(^p.seed, uint64(worker)))
+	s.gaps = newGaps(*rand.NewPCG(^p.seed, uint64(worker)))
 	s.dueNs = -p.warmupNs
 	s.draw()
 	return s
@@ -127,19 +127,4 @@ type gaps struct {
 
 func newGaps(source rand.PCG) gaps {
 	return gaps{&source, rand.New(&source)}
-}
-
-// generator returns worker's generator. Its two words are mixed, since PCG
-// itself keeps neighbouring seeds neighbours for a while.
-func generator(seed, worker uint64) rand.PCG {
-	return *rand.NewPCG(mix(seed), mix(mix(seed)+worker))
-}
-
-// mix is the finaliser of SplitMix64 (Steele, Lea, Flood 2014): every bit of x
-// changes half of the bits of the result.
-func mix(x uint64) uint64 {
-	x += 0x9e3779b97f4a7c15
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
 }

@@ -264,12 +264,11 @@ func (r *run) addLag(iv *result.Interval) {
 		backlog := max(0, acked[p]-at.Arrived)
 		iv.BacklogPartition = append(iv.BacklogPartition, backlog)
 		iv.BacklogRecords += backlog
-		if backlog > 0 && r.stamped {
-			oldest := r.startedNs // nothing of this partition was delivered yet
-			if at.Timed {
-				oldest = at.LastIntended
-			}
-			iv.TimeLagNs = max(iv.TimeLagNs, now-oldest)
+		if backlog == 0 || !r.stamped {
+			continue
+		}
+		if due, behind := r.producers.OldestDue(p, at.Next); behind {
+			iv.TimeLagNs = max(iv.TimeLagNs, now-due)
 		}
 	}
 	r.mu.Lock()

@@ -72,21 +72,37 @@ func (a *Admin) CreateTopic(ctx context.Context, name string, partitions, replic
 
 // UseExisting finds a topic that is there already.
 func (a *Admin) UseExisting(ctx context.Context, name string) (Topic, error) {
-	topics, err := a.kadm.ListTopics(ctx, name)
+	detail, err := describeTopic(ctx, a.client, name)
 	if err != nil {
-		return Topic{}, unanswered("read the topic "+name, err)
+		return Topic{}, unanswered("describe the topic "+name, err)
 	}
-	detail := topics[name]
+	err = kerr.ErrorForCode(detail.ErrorCode)
 	switch {
-	case errors.Is(detail.Err, kerr.UnknownTopicOrPartition):
+	case errors.Is(err, kerr.UnknownTopicOrPartition):
 		return Topic{}, &Error{
 			Kind: ErrInput, What: fmt.Sprintf("the topic %q does not exist", name),
 			Remedy: "create it, or leave topic.existing out to have one made for the run",
 		}
-	case detail.Err != nil:
-		return Topic{}, refused(fmt.Sprintf("the topic %q can't be used", name), "", detail.Err)
+	case err != nil:
+		return Topic{}, refused(fmt.Sprintf("the topic %q can't be used", name), "", err)
 	}
-	return Topic{Name: name, ID: detail.ID, Partitions: len(detail.Partitions), Existing: true}, nil
+	return Topic{Name: name, ID: detail.TopicID, Partitions: len(detail.Partitions), Existing: true}, nil
+}
+
+// describeTopic asks for the metadata of one topic, past the client's cache.
+func describeTopic(ctx context.Context, to kmsg.Requestor, name string) (kmsg.MetadataResponseTopic, error) {
+	entry := kmsg.NewMetadataRequestTopic()
+	entry.Topic = &name
+	req := kmsg.NewPtrMetadataRequest()
+	req.Topics = append(req.Topics, entry)
+	resp, err := req.RequestWith(ctx, to)
+	if err != nil {
+		return kmsg.MetadataResponseTopic{}, err
+	}
+	if len(resp.Topics) != 1 {
+		return kmsg.MetadataResponseTopic{}, fmt.Errorf("the answer has %d topics instead of one", len(resp.Topics))
+	}
+	return resp.Topics[0], nil
 }
 
 // DeleteTopic deletes the topic that CreateTopic made, by its ID: should a
@@ -177,20 +193,14 @@ func (a *Admin) awaitLeaders(ctx context.Context, topic Topic) error {
 
 // leaderless counts the partitions that the broker knows no leader for.
 func leaderless(ctx context.Context, broker *kgo.Broker, topic Topic) (int, error) {
-	req := kmsg.NewPtrMetadataRequest()
-	entry := kmsg.NewMetadataRequestTopic()
-	entry.Topic = &topic.Name
-	req.Topics = append(req.Topics, entry)
-	resp, err := broker.RetriableRequest(ctx, req)
+	detail, err := describeTopic(ctx, broker, topic.Name)
 	if err != nil {
 		return topic.Partitions, err
 	}
 	missing := topic.Partitions
-	for _, t := range resp.(*kmsg.MetadataResponse).Topics {
-		for _, p := range t.Partitions {
-			if p.ErrorCode == 0 && p.Leader >= 0 {
-				missing--
-			}
+	for _, p := range detail.Partitions {
+		if p.ErrorCode == 0 && p.Leader >= 0 {
+			missing--
 		}
 	}
 	return missing, nil

@@ -78,10 +78,10 @@ func (h Home) makeArchive(ctx context.Context, java Java, dist Dist, path string
 	defer cancel()
 	unfinished := path + ".new"
 	defer os.Remove(unfinished)
-	k := &Kafka{java: java, dist: dist, opts: KafkaOptions{
+	k := &Kafka{home: h, java: java, dist: dist, opts: KafkaOptions{
 		JVM: []string{"-XX:ArchiveClassesAtExit=" + unfinished},
 	}.withDefaults()}
-	if err := k.bringUp(ctx, h, randomFolder()); err != nil {
+	if err := k.bringUp(ctx, randomFolder()); err != nil {
 		return err
 	}
 	k.brokers[0].shutdown(ctx, archiveGrace)

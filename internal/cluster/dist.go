@@ -187,6 +187,19 @@ func (d Dist) Verify() error {
 	return nil
 }
 
+// condemn reads every jar, after a broker would not start, and takes the
+// manifest of a damaged copy away, so that the next start resolves it again.
+func (d Dist) condemn() error {
+	damage := d.Verify()
+	if damage == nil {
+		return nil
+	}
+	return &Error{
+		Kind: ErrUnavailable, What: "the Kafka in " + d.Dir + " is damaged", Remedy: "start again, and it will be resolved anew",
+		Cause: errors.Join(damage, os.Remove(filepath.Join(d.Dir, manifestName))),
+	}
+}
+
 func (d Dist) readManifest() (manifest, error) {
 	var m manifest
 	path := filepath.Join(d.Dir, manifestName)

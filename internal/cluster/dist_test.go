@@ -147,6 +147,28 @@ func TestResolveFails(t *testing.T) {
 	})
 }
 
+func TestCondemnDamagedCopy(t *testing.T) {
+	fakeMaven(t, copyJars)
+	home := Home{Dist: t.TempDir()}
+	dist, err := home.KafkaDist(testContext(t), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := dist.condemn(); err != nil {
+		t.Errorf("condemned a good copy: %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(dist.Lib(), "other.jar"), []byte("othex\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	wantError(t, dist.condemn(), ErrUnavailable, "other.jar", "start again")
+	if dist, err = home.KafkaDist(testContext(t), nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := dist.Verify(); err != nil {
+		t.Errorf("the copy was not resolved again: %v", err)
+	}
+}
+
 // wantOnlyLocks fails if a failed resolve left something of its work.
 func wantOnlyLocks(t *testing.T, dir string) {
 	t.Helper()

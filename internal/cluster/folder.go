@@ -125,6 +125,25 @@ func (h Home) lockClusters(ctx context.Context) (*fileLock, error) {
 	return lockFile(ctx, filepath.Join(h.Clusters, ".lock"), nil)
 }
 
+// removeTimeout bounds the wait for a Reap that is at work in the same place.
+const removeTimeout = time.Minute
+
+// removeFolder removes the folder of a cluster that does not run any more. It
+// keeps Reap away meanwhile, which would take half a folder for an orphan.
+func (h Home) removeFolder(dir string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), removeTimeout)
+	defer cancel()
+	lock, err := h.lockClusters(ctx)
+	if err != nil {
+		return err
+	}
+	defer lock.unlock()
+	if err := os.RemoveAll(dir); err != nil {
+		return fmt.Errorf("remove the cluster's folder: %w", err)
+	}
+	return nil
+}
+
 // randomFolder names the folder of a cluster without a name.
 func randomFolder() string {
 	var id [6]byte

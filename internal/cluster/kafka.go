@@ -27,6 +27,7 @@ const portAttempts = 3
 
 // Kafka is an Apache Kafka that this process has started.
 type Kafka struct {
+	home      Home
 	opts      KafkaOptions // complete
 	name      string       // of a cluster that outlives this process; empty otherwise
 	detached  bool         // the brokers do not die with this process
@@ -58,31 +59,35 @@ func (h Home) StartKafka(ctx context.Context, opts KafkaOptions) (*Kafka, error)
 	if _, err := h.Reap(ctx, opts.Progress); err != nil {
 		tell(opts.Progress, "remains of an earlier cluster could not be removed: %v", err)
 	}
-	k := &Kafka{opts: opts.withDefaults(), detached: opts.orphaned}
-	if err := k.start(ctx, h, randomFolder()); err != nil {
+	k := &Kafka{home: h, opts: opts.withDefaults(), detached: opts.orphaned}
+	if err := k.start(ctx, randomFolder()); err != nil {
 		return nil, err
 	}
 	return k, nil
 }
 
 // start finds what a cluster needs on this machine and brings it up.
-func (k *Kafka) start(ctx context.Context, h Home, folder string) error {
+func (k *Kafka) start(ctx context.Context, folder string) error {
 	var err error
 	if k.java, err = FindJava(ctx); err != nil {
 		return err
 	}
-	if k.dist, err = h.KafkaDist(ctx, k.opts.Progress); err != nil {
+	if k.dist, err = k.home.KafkaDist(ctx, k.opts.Progress); err != nil {
 		return err
 	}
-	k.classes = h.classArchive(ctx, k.java, k.dist, k.opts.Progress)
+	k.classes = k.home.classArchive(ctx, k.java, k.dist, k.opts.Progress)
 	tell(k.opts.Progress, "starting Kafka %s, brokers: %d", KafkaVersion, k.opts.Brokers)
-	return k.bringUp(ctx, h, folder)
+	err = k.bringUp(ctx, folder)
+	if errors.Is(err, ErrUnavailable) {
+		err = errors.Join(err, k.dist.condemn())
+	}
+	return err
 }
 
-// bringUp makes the cluster's folder in h and starts its brokers, with other
+// bringUp makes the cluster's folder and starts its brokers, with other
 // ports when somebody else was faster. After an error nothing is left of it.
-func (k *Kafka) bringUp(ctx context.Context, h Home, folder string) error {
-	dir, owner, err := h.claimFolder(ctx, folder)
+func (k *Kafka) bringUp(ctx context.Context, folder string) error {
+	dir, owner, err := k.home.claimFolder(ctx, folder)
 	if err != nil {
 		return err
 	}
@@ -300,10 +305,7 @@ func (k *Kafka) discard() error {
 	if k.opts.Keep {
 		return k.writeRecord(stateKept)
 	}
-	if err := os.RemoveAll(k.Dir()); err != nil {
-		return fmt.Errorf("remove the cluster's folder: %w", err)
-	}
-	return nil
+	return k.home.removeFolder(k.Dir())
 }
 
 // keepLogs removes the data of a stopped cluster and says where the logs are.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -301,7 +302,8 @@ func TestPortTaken(t *testing.T) {
 
 	t.Run("that was found free", func(t *testing.T) {
 		picks := 0
-		k := startKafka(t, testHome(t), KafkaOptions{pickPorts: func(n int) ([]int, error) {
+		home := testHome(t)
+		k := startKafka(t, home, KafkaOptions{Keep: true, pickPorts: func(n int) ([]int, error) {
 			ports, err := freePorts(n)
 			if picks++; picks == 1 {
 				ports[0] = taken
@@ -314,6 +316,12 @@ func TestPortTaken(t *testing.T) {
 		if err := k.Stop(testContext(t)); err != nil {
 			t.Error(err)
 		}
+		if removed, err := home.Reap(testContext(t), nil); err != nil || len(removed) != 0 {
+			t.Errorf("Reap() = %v, %v", removed, err)
+		}
+		if _, err := os.Stat(k.Brokers()[0].LogPath()); err != nil {
+			t.Errorf("the folder was to be kept: %v", err)
+		}
 	})
 	t.Run("that was asked for", func(t *testing.T) {
 		home := testHome(t)
@@ -321,4 +329,31 @@ func TestPortTaken(t *testing.T) {
 		wantError(t, err, ErrUnavailable, fmt.Sprintf("port %d on 127.0.0.1 is taken", taken), "another port")
 		wantEmpty(t, home)
 	})
+}
+
+func TestStartInterrupted(t *testing.T) {
+	home := testHome(t)
+	ctx, cancel := context.WithCancel(testContext(t))
+	defer cancel()
+	var pid identity
+	_, err := home.StartKafka(ctx, KafkaOptions{pickPorts: func(n int) ([]int, error) {
+		go func() { // interrupt when the broker runs, but is not ready
+			for ctx.Err() == nil {
+				paths, _ := filepath.Glob(filepath.Join(home.Clusters, folderPrefix+"*", "broker-1.pid"))
+				if len(paths) == 1 {
+					pid, _ = readPID(paths[0])
+					cancel()
+				}
+				time.Sleep(time.Millisecond)
+			}
+		}()
+		return freePorts(n)
+	}})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("StartKafka() = %v", err)
+	}
+	if pid.PID == 0 || pid.running() {
+		t.Errorf("the broker %+v still runs", pid)
+	}
+	wantEmpty(t, home)
 }

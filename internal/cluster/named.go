@@ -61,8 +61,9 @@ func (h Home) Up(ctx context.Context, name string, opts KafkaOptions) (*Named, e
 	if _, err := h.Reap(ctx, opts.Progress); err != nil {
 		tell(opts.Progress, "remains of an earlier cluster could not be removed: %v", err)
 	}
-	k := &Kafka{opts: opts.withDefaults(), name: name, detached: true}
-	if err := k.start(ctx, h, namedFolder(name)); err != nil {
+	opts.Keep = false // it stays until Down, and Down removes it
+	k := &Kafka{home: h, opts: opts.withDefaults(), name: name, detached: true}
+	if err := k.start(ctx, namedFolder(name)); err != nil {
 		return nil, err
 	}
 	// From here on nobody owns it.
@@ -89,7 +90,7 @@ func (h Home) makeRoom(name string) error {
 			Remedy: "use it, or end it with: kafka-bench cluster down",
 		}
 	}
-	return n.remove()
+	return h.removeFolder(n.dir)
 }
 
 // Down stops the named cluster, gracefully for as long as ctx and ten seconds
@@ -107,7 +108,7 @@ func (h Home) Down(ctx context.Context, name string) error {
 	if err := n.end(ctx); err != nil {
 		return err
 	}
-	return n.remove()
+	return h.removeFolder(n.dir)
 }
 
 // Find returns the named cluster for a run to use, after making sure that all
@@ -247,16 +248,4 @@ func (n *Named) end(ctx context.Context) error {
 	}
 	wg.Wait()
 	return errors.Join(errs...)
-}
-
-// remove deletes the folder of a cluster that does not run any more. The record
-// goes first: without it, whatever a crash leaves of the folder is reaped.
-func (n *Named) remove() error {
-	if err := os.Remove(filepath.Join(n.dir, recordName)); err != nil {
-		return fmt.Errorf("remove the cluster %q: %w", n.record.Name, err)
-	}
-	if err := os.RemoveAll(n.dir); err != nil {
-		return fmt.Errorf("remove the cluster %q: %w", n.record.Name, err)
-	}
-	return nil
 }

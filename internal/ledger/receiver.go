@@ -129,6 +129,16 @@ func (r *Receiver) Arrived() int64 {
 	return r.Unique() + r.books[bookWarmup].corrupt + r.books[bookMeasured].corrupt
 }
 
+// Expected returns, for each producer, one above the highest sequence of its lane
+// that arrived.
+func (r *Receiver) Expected() []uint64 {
+	next := make([]uint64, len(r.lanes))
+	for i := range r.lanes {
+		next[i] = r.lanes[i].next
+	}
+	return next
+}
+
 // outOfOrder finds what a sequence is that is not the next.
 func (l *receiverLane) outOfOrder(book *received, seq uint64) Finding {
 	switch {

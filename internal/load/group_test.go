@@ -64,7 +64,7 @@ func TestEverythingIsDelivered(t *testing.T) {
 			t.Errorf("%+v; want 400 delivered", r)
 		}
 		for p, at := range g.Reached() {
-			if at.Position != 100 || at.Arrived != 100 || !at.Timed || at.LastIntended != 0 {
+			if at.Position != 100 || at.Arrived != 100 || at.Next[0] != 100 {
 				t.Errorf("partition %d: %+v", p, at)
 			}
 			if c.committed[int32(p)] != 100 {

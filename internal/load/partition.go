@@ -10,11 +10,9 @@ import (
 type partition struct {
 	id int32
 	// receiver's lock guards the fields down to the blank line too.
-	receiver     *ledger.Receiver
-	next         int64 // offset after the last one handed over
-	count        int64 // handed over, duplicates included
-	lastIntended int64 // of the last record handed over
-	timed        bool  // lastIntended is set
+	receiver *ledger.Receiver
+	next     int64 // offset after the last one handed over
+	count    int64 // handed over, duplicates included
 
 	processed atomic.Int64 // offset after the last one processed: what may be committed
 	worker    *worker      // parallel by partition: who works on it
@@ -28,16 +26,14 @@ type Reached struct {
 	// that came for the first time, corrupt ones included (the same as
 	// Delivered, where records carry no stamp).
 	Delivered, Arrived int64
-	// LastIntended is the intended send time of the last record handed over;
-	// it is known only if Timed.
-	LastIntended int64
-	Timed        bool
+	// Next is, for each producer, the sequence after the highest that arrived.
+	Next []uint64
 }
 
 func (p *partition) reached(stamped bool) Reached {
 	p.receiver.Lock()
 	defer p.receiver.Unlock()
-	r := Reached{Position: p.next, Delivered: p.count, Arrived: p.count, LastIntended: p.lastIntended, Timed: p.timed}
+	r := Reached{Position: p.next, Delivered: p.count, Arrived: p.count, Next: p.receiver.Expected()}
 	if stamped {
 		r.Arrived = p.receiver.Arrived()
 	}

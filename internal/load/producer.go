@@ -97,10 +97,11 @@ type producer struct {
 	deferredPeak atomic.Int64
 	abandon      <-chan struct{}
 
-	recorder *latency.Recorder
-	books    *ledger.Sender
-	counts   [2]Sent // by phase: warm-up, measured
-	errors   map[string]int64
+	recorder  *latency.Recorder
+	books     *ledger.Sender
+	timelines []timeline // by partition
+	counts    [2]Sent    // by phase: warm-up, measured
+	errors    map[string]int64
 }
 
 func phaseOf(measured bool) int {
@@ -235,6 +236,7 @@ func (p *producer) assign(s *slot, now int64) {
 	s.record.Key = p.keys.Key(uint64(s.index))
 	s.record.Partition = p.chooser.choose(now, s.record.Key, p.recordBytes)
 	s.sequence = p.books.Next(s.record.Partition, s.measured())
+	p.timelines[s.record.Partition].add(s.sequence, s.intended)
 	p.counts[phaseOf(s.measured())].Admitted++
 	p.round = append(p.round, s)
 	p.inFlight++

@@ -87,7 +87,8 @@ func (ps *Producers) newWorker(cfg ProducersConfig, id, clients int) *producer {
 		corpus:  cfg.Corpus, keys: cfg.Keys, stamped: cfg.Stamped, run: cfg.Run, recordBytes: cfg.RecordBytes,
 		slots:   newSlots(id, cfg.MaxBuffered/sharing),
 		abandon: ps.abandon,
-		books:   ledger.NewSender(id, cfg.Partitions), errors: make(map[string]int64),
+		books:   ledger.NewSender(id, cfg.Partitions), timelines: make([]timeline, cfg.Partitions),
+		errors: make(map[string]int64),
 	}
 	if cfg.Arrivals != nil {
 		w.due = cfg.Arrivals.Stripe(id, cfg.Workers)
@@ -198,6 +199,21 @@ func (ps *Producers) AckedIn(n int) []int64 {
 		w.recorder.Unlock()
 	}
 	return acked
+}
+
+// OldestDue tells when the oldest record was due that was sent to a partition
+// and did not arrive, given how far each producer's lane has arrived; ok is false
+// if all did. It may be early by some milliseconds, never late.
+func (ps *Producers) OldestDue(partition int, next []uint64) (due int64, ok bool) {
+	for i, w := range ps.workers {
+		w.recorder.Lock()
+		at, behind := w.timelines[partition].oldest(next[i])
+		w.recorder.Unlock()
+		if behind && (!ok || at < due) {
+			due, ok = at, true
+		}
+	}
+	return due, ok
 }
 
 // DeferredPeak is an upper bound of the longest that the queue at the source

@@ -136,7 +136,6 @@ func (w *worker) deliverOne(p *partition, value []byte, now int64) {
 		return
 	}
 	measured := stamp.Intended >= 0
-	p.lastIntended, p.timed = stamp.Intended, true
 	switch p.receiver.Deliver(int(stamp.Producer), stamp.Sequence, measured) {
 	case ledger.Duplicate:
 		// A user has felt the first delivery; the second has no time of its own.

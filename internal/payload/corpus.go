@@ -40,8 +40,8 @@ type Corpus struct {
 // entry is where a body begins, and its checksum.
 type entry struct{ start, checksum uint32 }
 
-// NewCorpus makes the bodies, in some 10 to 300 ms. It takes about 8 MiB, more
-// where bodies are few and large; above 32 MiB only where a single one is.
+// NewCorpus makes the bodies, in some 10 to 300 ms. They take about 8 MiB; more
+// where they are large, but above 32 MiB only where one alone is above 16.
 func NewCorpus(spec Spec) (*Corpus, error) {
 	if err := spec.Sizes.validate(); err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func NewCorpus(spec Spec) (*Corpus, error) {
 	}
 	var source rand.PCG
 	random := rand.New(&source)
-	for !c.full(spec.Sizes.Max()) {
+	for !c.full() {
 		// Each body has a generator of its own, so that it depends on seed
 		// and number alone.
 		number := len(c.index)
@@ -73,12 +73,12 @@ func NewCorpus(spec Spec) (*Corpus, error) {
 	return c, nil
 }
 
-// full reports whether there are bodies enough, when the next one may have size
-// bytes. It is asked before the index has its last entry.
-func (c *Corpus) full(size int) bool {
+// full reports whether there are bodies enough. It is asked before the index has
+// its last entry.
+func (c *Corpus) full() bool {
 	n := len(c.index)
 	batched := len(c.bodies) + n*(c.head+recordOverheadBytes)
-	return n > 0 && (len(c.bodies)+size > corpusMaxBytes || batched >= corpusFillBytes && isPrime(n))
+	return batched >= corpusFillBytes && isPrime(n) || len(c.bodies) >= corpusMaxBytes/2
 }
 
 func isPrime(n int) bool {

@@ -13,7 +13,7 @@ import (
 	"kafka-bench/internal/driver"
 )
 
-// Env is the cluster that a driver is tested on.
+// Env is the cluster that a driver is tested on. NewEnv makes one.
 type Env struct {
 	// Brokers are the cluster's bootstrap addresses.
 	Brokers []string

@@ -42,13 +42,12 @@ func (s suite) join(t testing.TB, topic, group string, change ...func(*member)) 
 	for _, f := range change {
 		f(m)
 	}
-	cfg := s.groupConfig(topic, group)
-	cfg.OnAssigned, cfg.OnRevoked = m.onAssigned, m.onRevoked
 	opened := make(chan struct{})
-	revoke := m.onRevoked
+	cfg := s.groupConfig(topic, group)
+	cfg.OnAssigned = m.onAssigned
 	cfg.OnRevoked = func(partitions []int32, lost bool) {
-		<-opened // so that the callback may use the consumer
-		revoke(partitions, lost)
+		<-opened // the callback uses the consumer
+		m.onRevoked(partitions, lost)
 	}
 	c, err := s.driver.NewConsumer(cfg)
 	if err != nil {

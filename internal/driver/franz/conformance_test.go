@@ -1,14 +1,11 @@
 package franz_test
 
 import (
-	"context"
 	"testing"
-	"time"
 
-	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kfake"
-	"github.com/twmb/franz-go/pkg/kgo"
 
+	"kafka-bench/internal/cluster/clustertest"
 	"kafka-bench/internal/driver/drivertest"
 	"kafka-bench/internal/driver/franz"
 )
@@ -18,7 +15,13 @@ func TestConformanceFake(t *testing.T) {
 	cluster := fake(t, kfake.NumBrokers(3), kfake.BrokerConfigs(map[string]string{
 		"group.consumer.heartbeat.interval.ms": "200",
 	}))
-	drivertest.Run(t, franz.New(), env(t, cluster.ListenAddrs()))
+	drivertest.Run(t, franz.New(), drivertest.NewEnv(t, cluster.ListenAddrs()))
+}
+
+// TestConformanceKafka runs the suite on Apache Kafka itself.
+func TestConformanceKafka(t *testing.T) {
+	cluster := clustertest.Kafka(t, 1)
+	drivertest.Run(t, franz.New(), drivertest.NewEnv(t, cluster.Bootstrap()))
 }
 
 // fake starts a fake cluster that ends with the test.
@@ -32,60 +35,11 @@ func fake(t testing.TB, options ...kfake.Opt) *kfake.Cluster {
 	return cluster
 }
 
-// env is what the suite needs of the cluster at brokers.
-func env(t testing.TB, brokers []string) drivertest.Env {
-	t.Helper()
-	client, err := kgo.NewClient(kgo.SeedBrokers(brokers...), kgo.DisableClientMetrics(),
-		kgo.MetadataMinAge(10*time.Millisecond)) // or it would believe for 5 s that a new topic is not there
-	if err != nil {
-		t.Fatal(err)
+// TestVersion: the library's version is in the result of every run.
+func TestVersion(t *testing.T) {
+	d := franz.New()
+	if d.Name() != "franz" || d.Version() == "" {
+		t.Errorf("name %q, version %q", d.Name(), d.Version())
 	}
-	t.Cleanup(client.Close)
-	admin := kadm.NewClient(client)
-	awaitGroups(t, admin)
-	return drivertest.Env{
-		Brokers:     brokers,
-		CreateTopic: func(t testing.TB, topic string, partitions int) { createTopic(t, admin, topic, partitions) },
-		DeleteTopic: func(t testing.TB, topic string) { deleteTopic(t, admin, topic) },
-		Protocols:   []string{"classic", "consumer"},
-	}
-}
-
-// awaitGroups waits until the cluster can coordinate groups: a real one creates
-// its topic for them when it is first asked, and members that come too early
-// wait for five seconds.
-func awaitGroups(t testing.TB, admin *kadm.Client) {
-	t.Helper()
-	for admin.FindGroupCoordinators(context.Background(), "any").Error() != nil {
-		time.Sleep(50 * time.Millisecond)
-	}
-}
-
-func createTopic(t testing.TB, admin *kadm.Client, topic string, partitions int) {
-	t.Helper()
-	response, err := admin.CreateTopic(context.Background(), int32(partitions), -1, nil, topic)
-	if err != nil || response.Err != nil {
-		t.Fatal(err, response.Err)
-	}
-	for !ready(t, admin, topic, partitions) {
-		time.Sleep(10 * time.Millisecond)
-	}
-}
-
-// ready tells whether the leaders of all partitions of a topic answer for them. A
-// real broker tells of a new topic a moment before it can be written to.
-func ready(t testing.TB, admin *kadm.Client, topic string, partitions int) bool {
-	t.Helper()
-	offsets, err := admin.ListEndOffsets(context.Background(), topic)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return offsets.Error() == nil && len(offsets[topic]) == partitions
-}
-
-func deleteTopic(t testing.TB, admin *kadm.Client, topic string) {
-	t.Helper()
-	if _, err := admin.DeleteTopic(context.Background(), topic); err != nil {
-		t.Error(err)
-	}
+	t.Log(d.Version())
 }

@@ -64,7 +64,10 @@ func orderOptions(cfg driver.ProducerConfig) []kgo.Opt {
 // request may take: its two request timeouts together must not be longer than
 // the delivery timeout (Kafka refuses such a configuration likewise). And an
 // idempotent client never gives up a record that it has written, unless it is
-// told that it may, as Kafka's does.
+// told that it may, as Kafka's does. What stays different: after an error that
+// calls for new metadata, the client does not look at the record before it has
+// them, and it asks for them every five seconds at most (kgo.MetadataMinAge). A
+// record may outlive its timeout by that much.
 func deliveryOptions(cfg driver.ProducerConfig) []kgo.Opt {
 	if cfg.DeliveryTimeout == 0 {
 		return nil

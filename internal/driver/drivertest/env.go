@@ -1,0 +1,71 @@
+package drivertest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// NewEnv is the environment of the cluster at brokers, which offers both group
+// protocols. Its topics are made by a client of its own until the test ends.
+func NewEnv(t testing.TB, brokers []string) Env {
+	t.Helper()
+	client, err := kgo.NewClient(
+		kgo.SeedBrokers(brokers...),
+		kgo.DisableClientMetrics(),
+		kgo.MetadataMinAge(10*time.Millisecond), // or it would believe for 5 s that a new topic is not there
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	admin := kadm.NewClient(client)
+	awaitGroups(admin)
+	return Env{
+		Brokers:     brokers,
+		CreateTopic: func(t testing.TB, topic string, partitions int) { createTopic(t, admin, topic, partitions) },
+		DeleteTopic: func(t testing.TB, topic string) { deleteTopic(t, admin, topic) },
+		Protocols:   []string{"classic", "consumer"},
+	}
+}
+
+// awaitGroups waits until the cluster can coordinate groups: a real one creates
+// its topic for them when it is first asked, and members that come too early
+// wait for five seconds.
+func awaitGroups(admin *kadm.Client) {
+	for admin.FindGroupCoordinators(context.Background(), "any").Error() != nil {
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+func createTopic(t testing.TB, admin *kadm.Client, topic string, partitions int) {
+	t.Helper()
+	response, err := admin.CreateTopic(context.Background(), int32(partitions), -1, nil, topic)
+	if err != nil || response.Err != nil {
+		t.Fatal(err, response.Err)
+	}
+	for !ready(t, admin, topic, partitions) {
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// ready tells whether the leaders of all partitions of a topic answer for them. A
+// real broker tells of a new topic a moment before it can be written to.
+func ready(t testing.TB, admin *kadm.Client, topic string, partitions int) bool {
+	t.Helper()
+	offsets, err := admin.ListEndOffsets(context.Background(), topic)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return offsets.Error() == nil && len(offsets[topic]) == partitions
+}
+
+func deleteTopic(t testing.TB, admin *kadm.Client, topic string) {
+	t.Helper()
+	if _, err := admin.DeleteTopic(context.Background(), topic); err != nil {
+		t.Error(err)
+	}
+}

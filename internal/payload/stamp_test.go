@@ -1,0 +1,166 @@
+package payload
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func fixed(size int) Sizes { return Sizes{Distribution: "fixed", Values: []int{size}} }
+
+func newCorpus(t testing.TB, class string, sizes Sizes, stamped bool) *Corpus {
+	t.Helper()
+	c, err := NewCorpus(Spec{Class: class, Seed: 42, Sizes: sizes, Stamped: stamped})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+var someStamp = Stamp{Run: 0xC0FFEE, Producer: 7, Partition: 11, Sequence: 1 << 40, Intended: -5, Actual: math.MaxInt64}
+
+// The layout is a contract between a producer and a consumer that may be of
+// different builds.
+func TestStampLayout(t *testing.T) {
+	c := newCorpus(t, "zeros", fixed(StampSize+1), true)
+	value := c.Value(nil, 0, &someStamp)
+	want := "KB\x01\x00" + "\x00\xC0\xFF\xEE" + "\x00\x07" + "\x00\x00\x00\x0b" + "\x00\x00\x01\x00\x00\x00\x00\x00" +
+		"\xff\xff\xff\xff\xff\xff\xff\xfb" + "\x7f\xff\xff\xff\xff\xff\xff\xff" + "\x00\x00"
+	if got := string(value[:atChecksum]); got != want {
+		t.Errorf("the stamp is\n%q, want\n%q", got, want)
+	}
+	sum := crc32.Checksum([]byte("\x00"+want), crc32.MakeTable(crc32.Castagnoli))
+	if got := binary.BigEndian.Uint32(value[atChecksum:]); got != sum {
+		t.Errorf("the checksum is %08x, want %08x", got, sum)
+	}
+}
+
+func TestStampIsReadBack(t *testing.T) {
+	c := newCorpus(t, "mixed", Sizes{"uniform", []int{StampSize, 300}}, true)
+	rapid.Check(t, func(t *rapid.T) {
+		want := Stamp{
+			Run: rapid.Uint32().Draw(t, "run"), Producer: rapid.Uint16().Draw(t, "producer"),
+			Partition: rapid.Int32().Draw(t, "partition"), Sequence: rapid.Uint64().Draw(t, "sequence"),
+			Intended: rapid.Int64().Draw(t, "intended"), Actual: rapid.Int64().Draw(t, "actual"),
+		}
+		value := c.Value(nil, rapid.Uint64().Draw(t, "number"), &want)
+		if got, check := ReadStamp(value); got != want || check != Intact {
+			t.Fatalf("read %v, %s; want %v, intact", got, check, want)
+		}
+	})
+}
+
+// Any one bit that flips, anywhere, is found, and the record stays one of ours.
+func TestFlippedBitIsCorrupt(t *testing.T) {
+	for _, class := range []string{"zeros", "json", "random"} {
+		value := newCorpus(t, class, fixed(100), true).Value(nil, 3, &someStamp)
+		for bit := range 8 * len(value) {
+			value[bit/8] ^= 1 << (bit % 8)
+			if _, check := ReadStamp(value); check != Corrupt {
+				t.Errorf("%s: bit %d flipped: %s", class, bit, check)
+			}
+			value[bit/8] ^= 1 << (bit % 8)
+		}
+	}
+}
+
+// Up to 32 bits in a row that change are found: CRC-32C promises it.
+func TestBurstOfDamageIsCorrupt(t *testing.T) {
+	value := newCorpus(t, "text", fixed(200), true).Value(nil, 3, &someStamp)
+	rapid.Check(t, func(t *rapid.T) {
+		damaged := append([]byte{}, value...)
+		at := rapid.IntRange(0, len(value)-4).Draw(t, "at")
+		change := rapid.Uint32Min(1).Draw(t, "change")
+		binary.BigEndian.PutUint32(damaged[at:], binary.BigEndian.Uint32(damaged[at:])^change)
+		if _, check := ReadStamp(damaged); check == Intact || check == Foreign && at >= atRun {
+			t.Fatalf("bytes %d to %d changed by %08x: %s", at, at+3, change, check)
+		}
+	})
+}
+
+func TestWholeHeadOverwrittenIsCorrupt(t *testing.T) {
+	value := newCorpus(t, "text", fixed(200), true).Value(nil, 3, &someStamp)
+	copy(value, "\xde\xad\xbe\xef")
+	if _, check := ReadStamp(value); check != Corrupt {
+		t.Errorf("the head overwritten: %s", check)
+	}
+}
+
+// A record that is damaged in its head and elsewhere is still seen to be one of
+// ours, as long as the head is nearly right.
+func TestDamagedHeadAndBodyIsCorrupt(t *testing.T) {
+	value := newCorpus(t, "text", fixed(200), true).Value(nil, 3, &someStamp)
+	value[0] ^= 0x81
+	value[150] ^= 1
+	for _, size := range []int{len(value), StampSize, 10} {
+		if _, check := ReadStamp(value[:size]); check != Corrupt {
+			t.Errorf("%d bytes: %s", size, check)
+		}
+	}
+}
+
+func TestTornRecordIsCorrupt(t *testing.T) {
+	for _, class := range []string{"zeros", "text"} {
+		value := newCorpus(t, class, fixed(200), true).Value(nil, 3, &someStamp)
+		for size := range len(value) {
+			want := Corrupt
+			if size < atRun {
+				want = Foreign // nothing that would tell it
+			}
+			if _, check := ReadStamp(value[:size]); check != want {
+				t.Errorf("%s: the first %d bytes are %s, want %s", class, size, check, want)
+			}
+		}
+		if _, check := ReadStamp(append(value, 0)); check != Corrupt {
+			t.Errorf("%s: a byte more is %s", class, check)
+		}
+	}
+}
+
+func TestForeign(t *testing.T) {
+	another := newCorpus(t, "text", fixed(100), true).Value(nil, 3, &someStamp)
+	another[2] = stampVersion + 1
+	sum := crc32.Checksum(another[StampSize:], castagnoli)
+	binary.BigEndian.PutUint32(another[atChecksum:], crc32.Update(sum, castagnoli, another[:atChecksum]))
+	unstamped := newCorpus(t, "json", fixed(100), false)
+	for name, value := range map[string][]byte{
+		"nothing":         nil,
+		"short":           []byte("hello"),
+		"zeros":           make([]byte, 100),
+		"json":            unstamped.Value(nil, 1, nil),
+		"another version": another,
+	} {
+		if _, check := ReadStamp(value); check != Foreign {
+			t.Errorf("%s is %s", name, check)
+		}
+	}
+}
+
+func TestCheckWords(t *testing.T) {
+	if Intact.String() != "intact" || Corrupt.String() != "corrupt" || Foreign.String() != "foreign" {
+		t.Error("the words of checks have changed")
+	}
+}
+
+// Whatever is read as intact is exactly what Value writes.
+func FuzzReadStamp(f *testing.F) {
+	value := newCorpus(f, "logline", fixed(100), true).Value(nil, 1, &someStamp)
+	f.Add(value)
+	f.Add(value[:StampSize])
+	f.Add(value[:10])
+	f.Add([]byte("{}"))
+	f.Fuzz(func(t *testing.T, value []byte) {
+		stamp, check := ReadStamp(value)
+		if check != Intact {
+			return
+		}
+		again := append([]byte{}, value...)
+		stamp.put(again, crc32.Checksum(value[StampSize:], castagnoli))
+		if reserved := binary.BigEndian.Uint16(value[atReserved:]); string(again) != string(value) && reserved == 0 {
+			t.Fatalf("%x is read as %v, which is written %x", value, stamp, again)
+		}
+	})
+}
