@@ -67,7 +67,7 @@ func (p *poisson) Stripe(worker, workers int) Stream {
 		return s
 	}
 	s.meanNs = float64(workers) * float64(p.rate.Per) / float64(p.rate.Records)
-	s.measured = *rand.NewPCG(p.seed, 0)
+	s.measured = *rand.NewPCG(p.seed, uint64(worker))
 	s.warming = p.warmupNs > 0
 	if !s.warming {
 		s.begin()

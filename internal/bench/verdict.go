@@ -43,6 +43,7 @@ func (r *run) judge(out *result.Run, books ledger.Books) result.Verdict {
 		v.Status = result.Invalid
 	}
 	v.Warnings = append(v.Warnings, r.warnings...)
+	v.Warnings = append(v.Warnings, books.Reasons...)
 	v.Warnings = append(v.Warnings, r.warningsOfTheSetup(out)...)
 	v.Warnings = append(v.Warnings, r.warningsOfTheRecords(out)...)
 	v.Warnings = append(v.Warnings, r.warningsOfTheMachine(out)...)
@@ -102,10 +103,10 @@ func (r *run) faultsOfTheBooks(out *result.Run, books ledger.Books) (reasons []s
 // faultsOfTheTool: it was not able to measure.
 func faultsOfTheTool(out *result.Run) (reasons []string) {
 	if late := time.Duration(out.Time["pacer_lateness"].P99Ns); late > maxLateness {
-		reasons = append(reasons, fmt.Sprintf("the pacer was late: %v at p99, above its bound of %v", late, maxLateness))
+		reasons = append(reasons, fmt.Sprintf("the pacer was late: %s at p99, above its bound of %v", unit.Nanos(int64(late)), maxLateness))
 	}
 	if delay := time.Duration(out.Process.SchedDelayNs.P99Ns); delay > maxSchedDelay {
-		reasons = append(reasons, fmt.Sprintf("the tool was starved of CPU: its goroutines waited %v at p99 to run, above the bound of %v", delay, maxSchedDelay))
+		reasons = append(reasons, fmt.Sprintf("the tool was starved of CPU: its goroutines waited %s at p99 to run, above the bound of %v", unit.Nanos(int64(delay)), maxSchedDelay))
 	}
 	return reasons
 }
@@ -169,7 +170,7 @@ func (r *run) warningsOfTheRecords(out *result.Run) (warnings []string) {
 // warningsOfTheMachine say what else may stand behind the figures.
 func (r *run) warningsOfTheMachine(out *result.Run) (warnings []string) {
 	if late := time.Duration(out.Time["pacer_lateness"].P99Ns); late > warnLateness && late <= maxLateness {
-		warnings = append(warnings, fmt.Sprintf("the pacer was %v late at p99; response times contain that", late))
+		warnings = append(warnings, fmt.Sprintf("the pacer was %s late at p99; response times contain that", unit.Nanos(int64(late))))
 	}
 	if busy := out.Process.HostCPUBusy; busy != nil && *busy > warnBusy {
 		warnings = append(warnings, fmt.Sprintf("the machine's CPUs were %s busy: the figures are of this machine as much as of Kafka", unit.Percent(*busy)))

@@ -50,7 +50,12 @@ func (k *fakeKafka) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, err
 	for i := range all {
 		all[i] = int32(i)
 	}
-	go cfg.OnAssigned(all)
+	go func() {
+		cfg.OnAssigned(all)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.assigned = true
+	}()
 	return c, nil
 }
 
@@ -100,6 +105,7 @@ type fakeConsumer struct {
 	cfg   driver.ConsumerConfig
 
 	mu        sync.Mutex
+	assigned  bool
 	next      []int
 	paused    map[int32]bool
 	pauses    int
@@ -121,6 +127,9 @@ func (c *fakeConsumer) ready() []driver.Chunk {
 	defer c.kafka.mu.Unlock()
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if !c.assigned {
+		return nil
+	}
 	var chunks []driver.Chunk
 	for p, log := range c.kafka.log {
 		if n := c.next[p]; n < len(log) && !c.paused[int32(p)] {
