@@ -193,8 +193,7 @@ func (b *Broker) deathError(what string) error {
 		Kind: ErrUnavailable, What: fmt.Sprintf("broker %d %s (%v)", b.id, what, b.current().state),
 		Remedy: "the end of its log tells why; check the cluster's config, jvm and heap settings", Log: b.logTail(),
 	}
-	text := strings.Join(e.Log, "\n")
-	if strings.Contains(text, "BindException") || strings.Contains(text, "Address already in use") {
+	if strings.Contains(strings.Join(e.Log, "\n"), "Address already in use") {
 		e.Cause = errPortTaken
 		e.Remedy = "end what listens there, or let kafka-bench pick the ports"
 	}

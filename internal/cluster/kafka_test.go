@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -147,18 +148,48 @@ func TestOneBroker(t *testing.T) {
 		_, err = admin.CreateTopic(testContext(t), "odd", 1, 1, map[string]string{"retention.ms": "soon"})
 		wantError(t, err, ErrRefused, "topic.config")
 	})
-	t.Run("frozen broker can be stopped", func(t *testing.T) {
-		if err := broker.Signal(syscall.SIGSTOP); err != nil {
-			t.Fatal(err)
-		}
-		if !broker.Alive() {
-			t.Error("a frozen broker counts as dead")
-		}
-		if err := k.Stop(testContext(t)); err != nil {
-			t.Fatal(err)
-		}
-		wantGone(t, k)
-	})
+	wantClassArchive(t, k)
+	if err := k.Stop(testContext(t)); err != nil {
+		t.Fatal(err)
+	}
+	wantGone(t, k)
+}
+
+// wantClassArchive fails if the broker does not make use of the class archive.
+func wantClassArchive(t *testing.T, k *Kafka) {
+	t.Helper()
+	if k.classes == "" {
+		t.Error("the broker started without a class archive")
+	}
+	if runtime.GOOS != "linux" {
+		return // only there can be seen what a process has mapped
+	}
+	maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", k.Brokers()[0].PID()))
+	if err != nil || !strings.Contains(string(maps), k.classes) {
+		t.Errorf("the class archive %s does not fit (%v)", k.classes, err)
+	}
+}
+
+func TestStopFrozenBroker(t *testing.T) {
+	home := testHome(t)
+	k := startKafka(t, home, KafkaOptions{Keep: true})
+	broker := k.Brokers()[0]
+	if err := broker.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	if !broker.Alive() {
+		t.Error("a frozen broker counts as dead")
+	}
+	if err := k.Stop(testContext(t)); err != nil {
+		t.Error(err)
+	}
+	if removed, err := home.Reap(testContext(t), nil); err != nil || len(removed) != 0 {
+		t.Errorf("Reap() = %v, %v; the folder was to be kept", removed, err)
+	}
+	log, err := os.ReadFile(broker.LogPath())
+	if err != nil || !strings.Contains(string(log), "shut down completed") {
+		t.Errorf("the broker was not stopped gracefully (%v)", err)
+	}
 }
 
 // wantShareGroups fails unless the cluster offers share groups (KIP-932).
@@ -302,8 +333,7 @@ func TestPortTaken(t *testing.T) {
 
 	t.Run("that was found free", func(t *testing.T) {
 		picks := 0
-		home := testHome(t)
-		k := startKafka(t, home, KafkaOptions{Keep: true, pickPorts: func(n int) ([]int, error) {
+		k := startKafka(t, testHome(t), KafkaOptions{pickPorts: func(n int) ([]int, error) {
 			ports, err := freePorts(n)
 			if picks++; picks == 1 {
 				ports[0] = taken
@@ -315,12 +345,6 @@ func TestPortTaken(t *testing.T) {
 		}
 		if err := k.Stop(testContext(t)); err != nil {
 			t.Error(err)
-		}
-		if removed, err := home.Reap(testContext(t), nil); err != nil || len(removed) != 0 {
-			t.Errorf("Reap() = %v, %v", removed, err)
-		}
-		if _, err := os.Stat(k.Brokers()[0].LogPath()); err != nil {
-			t.Errorf("the folder was to be kept: %v", err)
 		}
 	})
 	t.Run("that was asked for", func(t *testing.T) {

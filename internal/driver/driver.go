@@ -257,6 +257,10 @@ type ConsumerConfig struct {
 	FetchMaxBytes          int32
 	FetchMaxPartitionBytes int32
 	FetchMaxWait           time.Duration
+	// MaxPollRecords bounds what one Poll returns (Kafka's max.poll.records);
+	// 0 is all that is ready. A caller that works on the records before it
+	// polls again needs it, because no rebalance happens meanwhile.
+	MaxPollRecords int
 	// SessionTimeout of the group protocol "classic"; with "consumer" it is
 	// the broker's to set.
 	SessionTimeout time.Duration

@@ -47,12 +47,12 @@ func TestValueHasItsSize(t *testing.T) {
 
 func TestValueIsAFunctionOfClassSeedAndSequence(t *testing.T) {
 	for _, class := range Classes {
-		a, b := newCorpus(t, class, fixed(300), true), newCorpus(t, class, fixed(300), true)
-		other, err := NewCorpus(Spec{Class: class, Seed: 43, Sizes: fixed(300), Stamped: true})
+		a, b := newCorpus(t, class, fixed(3000), true), newCorpus(t, class, fixed(3000), true)
+		other, err := NewCorpus(Spec{Class: class, Seed: 43, Sizes: fixed(3000), Stamped: true})
 		if err != nil {
 			t.Fatal(err)
 		}
-		dirty := bytes.Repeat([]byte{0xAA}, 300)
+		dirty := bytes.Repeat([]byte{0xAA}, 3000)
 		for _, number := range []uint64{0, 1, 99, 1 << 40} {
 			value := a.Value(nil, number, &someStamp)
 			if !bytes.Equal(value, b.Value(dirty[:0], number, &someStamp)) {
@@ -147,11 +147,11 @@ func TestCompressionRatio(t *testing.T) {
 }
 
 func TestStampOfUnstampedIsIgnored(t *testing.T) {
-	c := newCorpus(t, "text", fixed(10), false)
+	c := newCorpus(t, "text", fixed(1000), false)
 	if got := c.Value(nil, 1, &someStamp); !bytes.Equal(got, c.Value(nil, 1, nil)) {
 		t.Errorf("the stamp was written into %q", got)
 	}
-	stamped := newCorpus(t, "text", fixed(60), true)
+	stamped := newCorpus(t, "text", fixed(1000), true)
 	if stamp, check := ReadStamp(stamped.Value(nil, 1, nil)); stamp != (Stamp{}) || check != Intact {
 		t.Errorf("without a stamp: %v, %s", stamp, check)
 	}

@@ -69,7 +69,7 @@ func TestFlippedBitIsCorrupt(t *testing.T) {
 
 // Up to 32 bits in a row that change are found: CRC-32C promises it.
 func TestBurstOfDamageIsCorrupt(t *testing.T) {
-	value := newCorpus(t, "text", fixed(200), true).Value(nil, 3, &someStamp)
+	value := newCorpus(t, "text", fixed(2000), true).Value(nil, 3, &someStamp)
 	rapid.Check(t, func(t *rapid.T) {
 		damaged := append([]byte{}, value...)
 		at := rapid.IntRange(0, len(value)-4).Draw(t, "at")
@@ -82,7 +82,7 @@ func TestBurstOfDamageIsCorrupt(t *testing.T) {
 }
 
 func TestWholeHeadOverwrittenIsCorrupt(t *testing.T) {
-	value := newCorpus(t, "text", fixed(200), true).Value(nil, 3, &someStamp)
+	value := newCorpus(t, "text", fixed(2000), true).Value(nil, 3, &someStamp)
 	copy(value, "\xde\xad\xbe\xef")
 	if _, check := ReadStamp(value); check != Corrupt {
 		t.Errorf("the head overwritten: %s", check)
@@ -92,7 +92,7 @@ func TestWholeHeadOverwrittenIsCorrupt(t *testing.T) {
 // A record that is damaged in its head and elsewhere is still seen to be one of
 // ours, as long as the head is nearly right.
 func TestDamagedHeadAndBodyIsCorrupt(t *testing.T) {
-	value := newCorpus(t, "text", fixed(200), true).Value(nil, 3, &someStamp)
+	value := newCorpus(t, "text", fixed(2000), true).Value(nil, 3, &someStamp)
 	value[0] ^= 0x81
 	value[150] ^= 1
 	for _, size := range []int{len(value), StampSize, 10} {
@@ -104,7 +104,7 @@ func TestDamagedHeadAndBodyIsCorrupt(t *testing.T) {
 
 func TestTornRecordIsCorrupt(t *testing.T) {
 	for _, class := range []string{"zeros", "text"} {
-		value := newCorpus(t, class, fixed(200), true).Value(nil, 3, &someStamp)
+		value := newCorpus(t, class, fixed(1000), true).Value(nil, 3, &someStamp)
 		for size := range len(value) {
 			want := Corrupt
 			if size < atRun {
@@ -121,11 +121,11 @@ func TestTornRecordIsCorrupt(t *testing.T) {
 }
 
 func TestForeign(t *testing.T) {
-	another := newCorpus(t, "text", fixed(100), true).Value(nil, 3, &someStamp)
+	another := newCorpus(t, "text", fixed(1000), true).Value(nil, 3, &someStamp)
 	another[2] = stampVersion + 1
 	sum := crc32.Checksum(another[StampSize:], castagnoli)
 	binary.BigEndian.PutUint32(another[atChecksum:], crc32.Update(sum, castagnoli, another[:atChecksum]))
-	unstamped := newCorpus(t, "json", fixed(100), false)
+	unstamped := newCorpus(t, "json", fixed(1000), false)
 	for name, value := range map[string][]byte{
 		"nothing":         nil,
 		"short":           []byte("hello"),

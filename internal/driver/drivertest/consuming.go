@@ -20,6 +20,7 @@ var groupTests = []test{
 	{"pause", testPause},
 	{"pause ends with ownership", testPauseEnds},
 	{"poll ends with its context", testPollContext},
+	{"poll at most", testPollAtMost},
 	{"read wire", testReadWire},
 }
 
@@ -239,6 +240,23 @@ func testPollContext(t *testing.T, s suite) {
 		cancel()
 		if took := time.Since(started); err != nil || len(chunks) > 0 || took > timeout+2*time.Second {
 			t.Fatalf("a poll of at most %v gave %d chunks and error %v after %v", timeout, len(chunks), err, took)
+		}
+	}
+}
+
+// testPollAtMost: polls that are bounded stay within the bound and leave nothing
+// out.
+func testPollAtMost(t *testing.T, s suite) {
+	const partitions, n, atMost = 2, 1000, 7
+	topic := s.topic(t, partitions)
+	s.fill(t, topic, partitions, n)
+	m := s.join(t, topic, topic, func(m *member) { m.atMost = atMost })
+	m.awaitReceived(t, n)
+	for partition, records := range m.all() {
+		for i, r := range records {
+			if want := value(partitions*i + int(partition)); !bytes.Equal(r.Value, want) {
+				t.Fatalf("partition %d offset %d is %q, want %q", partition, r.Offset, r.Value, want)
+			}
 		}
 	}
 }

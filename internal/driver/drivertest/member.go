@@ -26,6 +26,7 @@ type member struct {
 	revoked  int // calls of OnRevoked
 	err      error
 
+	atMost  int           // records in one poll; 0 is no bound
 	commits bool          // what it received, when partitions are revoked
 	pause   time.Duration // between a poll and taking note of what it returned
 }
@@ -44,6 +45,7 @@ func (s suite) join(t testing.TB, topic, group string, change ...func(*member)) 
 	}
 	opened := make(chan struct{})
 	cfg := s.groupConfig(topic, group)
+	cfg.MaxPollRecords = m.atMost
 	cfg.OnAssigned = m.onAssigned
 	cfg.OnRevoked = func(partitions []int32, lost bool) {
 		<-opened // the callback uses the consumer
@@ -131,8 +133,13 @@ func (m *member) poll(ctx context.Context) {
 			return
 		}
 		time.Sleep(m.pause)
+		polled := 0
 		for _, c := range chunks {
+			polled += len(c.Records)
 			m.take(c)
+		}
+		if m.atMost > 0 && polled > m.atMost {
+			m.fail(fmt.Errorf("a poll returned %d records, %d are allowed", polled, m.atMost))
 		}
 	}
 }

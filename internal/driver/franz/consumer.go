@@ -30,6 +30,7 @@ import (
 type consumer struct {
 	client  *kgo.Client
 	topic   string
+	atMost  int // records in one poll; 0 is no bound
 	onError func(error)
 	watch   watch
 	wire    wire
@@ -65,11 +66,14 @@ func (f *franz) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error) 
 	if cfg.OnError == nil {
 		cfg.OnError = func(error) {}
 	}
-	c := &consumer{topic: cfg.Topic, onError: cfg.OnError}
+	c := &consumer{topic: cfg.Topic, atMost: cfg.MaxPollRecords, onError: cfg.OnError}
 	c.watch.onError = cfg.OnError
 	c.watch.serverSide = cfg.Protocol == protocolConsumer
 	c.buffers.New = c.newBuffer
-	options = append(options, kgo.Dialer(c.wire.dialer(f.dial)), kgo.WithHooks(&c.wire, &c.watch), kgo.WithPools(&c.slabs))
+	options = append(options, kgo.Dialer(c.wire.dialer(f.dial)), kgo.WithHooks(&c.wire, &c.watch))
+	if c.atMost == 0 { // polls return whole batches
+		options = append(options, kgo.WithPools(&c.slabs))
+	}
 	c.client, err = kgo.NewClient(options...)
 	if err != nil {
 		return nil, fmt.Errorf("%w: consumer: %w", driver.ErrConfig, err)
@@ -88,7 +92,7 @@ func (c *consumer) Poll(ctx context.Context) ([]driver.Chunk, error) {
 	if c.failed != nil {
 		return nil, c.failed
 	}
-	fetches := c.client.PollFetches(ctx)
+	fetches := c.client.PollRecords(ctx, c.atMost)
 	c.chunks = c.chunks[:0]
 	for i := range fetches {
 		for j := range fetches[i].Topics {

@@ -52,10 +52,10 @@ func TestPollReturnsWhatEndsIt(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			options := append(test.options, kfake.NumBrokers(1), kfake.SeedTopics(1, topic))
 			cluster := fake(t, options...)
-			c := consume(t, cluster, test.protocol, nil)
 			if test.spoil != nil {
 				test.spoil(cluster)
 			}
+			c := consume(t, cluster, test.protocol, nil)
 			if err := pollToTheEnd(t, c); !strings.Contains(err.Error(), test.want) {
 				t.Errorf("poll: %v, want %s", err, test.want)
 			}

@@ -81,6 +81,8 @@ func checkConsumer(cfg driver.ConsumerConfig) error {
 			driver.ErrConfig, cfg.SessionTimeout)
 	case cfg.SessionTimeout < 0 || cfg.FetchMaxWait < 0:
 		return fmt.Errorf("%w: consumer: a negative session timeout or fetch wait", driver.ErrConfig)
+	case cfg.MaxPollRecords < 0:
+		return fmt.Errorf("%w: consumer: at most %d records in a poll", driver.ErrConfig, cfg.MaxPollRecords)
 	case cfg.FetchMinBytes < 0 || cfg.FetchMaxBytes < 0 || cfg.FetchMaxPartitionBytes < 0:
 		return fmt.Errorf("%w: consumer: a negative fetch size", driver.ErrConfig)
 	}

@@ -40,7 +40,7 @@ func TestOutcomeOfFaults(t *testing.T) {
 		{"too few replicas", answer(kerr.NotEnoughReplicas, -1), nil, driver.Unknown},
 		{"cut off after the write", cut(-1), nil, driver.Unknown},
 		{"cut off after the write, idempotent", cut(-1), idempotent, driver.Unknown},
-		{"cut off, then refused", cutThenRefuse, nil, driver.Unknown},
+		{"cut off, then refused", cutThenRefuse, patient, driver.Unknown},
 		{"silent", silence, nil, driver.Unknown},
 		{"silent, idempotent", silence, idempotent, driver.Unknown},
 		{"data loss, idempotent", answer(kerr.OutOfOrderSequenceNumber, -1), idempotent, driver.Unknown},

@@ -16,7 +16,8 @@ const (
 // slabs is the memory that the client decodes fetched batches into, used again
 // from poll to poll: it is a kgo.PoolRecords. The client has a way to give such
 // memory back (kgo.Record.Recycle), at the cost of an atomic operation and a
-// cleared record for each record; a poll gives back a whole batch at once.
+// cleared record for each record; a poll gives back a whole batch at once. So it
+// is only for polls that return whole batches.
 //
 // A slab is known by its first record, which is looked up when a poll finds it at
 // the beginning of a batch. Slabs whose batch the client dropped (at a rebalance,

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// jvmOptions are those of the scripts around Kafka's performance tools.
+var jvmOptions = []string{
+	"-Xmx512M", "-server", "-XX:+UseG1GC", "-XX:MaxGCPauseMillis=20", "-XX:InitiatingHeapOccupancyPercent=35",
+	"-XX:+ExplicitGCInvokesConcurrent", "-Djava.awt.headless=true",
+}
+
+// tool runs one of the tools that come with Kafka and returns what it printed.
+func (l *lab) tool(ctx context.Context, class string, args ...string) (string, error) {
+	all := append(append([]string{}, jvmOptions...), "-cp", l.kafka.Dist().Classpath(), "org.apache.kafka.tools."+class)
+	var stdout, stderr bytes.Buffer
+	cmd := exec.CommandContext(ctx, l.java.Path, append(all, args...)...)
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("%s: %w\n%s%s", class, err, stdout.String(), stderr.String())
+	}
+	return stdout.String(), nil
+}
+
+// javaPerSecond is a rate that Kafka's own producer is sure to stay below; it
+// is asked for so many records as that takes.
+const javaPerSecond = 1_000_000
+
+// produceJava is Kafka's own producer in its own tool. Its warm-up is as many
+// records as the measurement, at most: the JVM has to compile first.
+func (l *lab) produceJava(ctx context.Context, linger time.Duration) (sample, error) {
+	topic, remove, err := l.topic(ctx, "java", partitions)
+	if err != nil {
+		return sample{}, err
+	}
+	defer remove()
+	warm := int(warmup.Seconds() * javaPerSecond / 2)
+	n := warm + int(l.plan.measure.Seconds()*javaPerSecond)
+	out, err := l.tool(ctx, "ProducerPerformance",
+		"--bootstrap-server", l.kafka.Bootstrap()[0], "--topic", topic.Name,
+		"--num-records", strconv.Itoa(n), "--warmup-records", strconv.Itoa(warm),
+		"--record-size", strconv.Itoa(recordBytes), "--throughput", "-1",
+		"--command-property", "acks=1", "enable.idempotence=false", "compression.type=none",
+		"batch.size="+strconv.Itoa(batchBytes), "linger.ms="+strconv.FormatInt(linger.Milliseconds(), 10))
+	if err != nil {
+		return sample{}, err
+	}
+	rate, err := parseProducer(out)
+	return sample{perSecond: rate}, err
+}
+
+// producerTotal is the last line of kafka-producer-perf-test, as in
+// "3000000 records sent, 812345.6 records/sec (77.47 MB/sec), 12.3 ms avg …".
+var producerTotal = regexp.MustCompile(`(?m)^\d+ (?:steady state )?records sent, ([0-9.]+) records/sec`)
+
+// parseProducer finds the rate after the warm-up in the output of
+// kafka-producer-perf-test.
+func parseProducer(out string) (perSecond float64, err error) {
+	all := producerTotal.FindAllStringSubmatch(out, -1)
+	if len(all) == 0 {
+		return 0, fmt.Errorf("kafka-producer-perf-test printed no rate:\n%s", out)
+	}
+	return strconv.ParseFloat(all[len(all)-1][1], 64)
+}
+
+// consumed is what kafka-consumer-perf-test says of itself.
+type consumed struct {
+	perSecond      float64 // from its start, with joining the group
+	fetchPerSecond float64 // without the time that it took to get partitions
+}
+
+// consumeJava is Kafka's own consumer in its own tool.
+func (l *lab) consumeJava(ctx context.Context, topic, group string, records int64) (consumed, error) {
+	out, err := l.tool(ctx, "ConsumerPerformance",
+		"--bootstrap-server", l.kafka.Bootstrap()[0], "--topic", topic, "--group", group,
+		"--num-records", strconv.FormatInt(records, 10), "--timeout", "30000")
+	if err != nil {
+		return consumed{}, err
+	}
+	return parseConsumer(out)
+}
+
+// parseConsumer reads the table of kafka-consumer-perf-test: a line of names and
+// a line of figures, with commas between.
+func parseConsumer(out string) (c consumed, err error) {
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	for i, head := range lines[:len(lines)-1] {
+		if !strings.HasPrefix(head, "start.time") {
+			continue
+		}
+		figures := strings.Split(lines[i+1], ",")
+		for j, name := range strings.Split(head, ",") {
+			var into *float64
+			switch strings.TrimSpace(name) {
+			case "nMsg.sec":
+				into = &c.perSecond
+			case "fetch.nMsg.sec":
+				into = &c.fetchPerSecond
+			}
+			if into == nil || j >= len(figures) {
+				continue
+			}
+			if *into, err = strconv.ParseFloat(strings.TrimSpace(figures[j]), 64); err != nil {
+				return consumed{}, fmt.Errorf("kafka-consumer-perf-test: %w", err)
+			}
+		}
+	}
+	if c.perSecond == 0 || c.fetchPerSecond == 0 {
+		return consumed{}, fmt.Errorf("kafka-consumer-perf-test printed no rates:\n%s", out)
+	}
+	return c, nil
+}
