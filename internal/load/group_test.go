@@ -31,11 +31,17 @@ func (k *fakeKafka) fill(n int) {
 // start of the measured window, in virtual time.
 func consume(t *testing.T, n int, change func(*GroupConfig), f func(*testing.T, *Group, *fakeConsumer, *Axis)) {
 	t.Helper()
+	consumeAfter(t, 0, n, change, f)
+}
+
+// consumeAfter is consume with the start of the measured window still to come.
+func consumeAfter(t *testing.T, warmup time.Duration, n int, change func(*GroupConfig), f func(*testing.T, *Group, *fakeConsumer, *Axis)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		axis := NewAxis()
 		kafka := newFakeKafka(axis, 4)
 		kafka.fill(n)
-		axis.Set(0, 10*time.Second)
+		axis.Set(warmup, 10*time.Second)
 		cfg := GroupConfig{
 			Driver: kafka, Members: 1, Producers: 1, Partitions: 4, CommitEvery: time.Second,
 			Axis: axis, Stamped: true, Run: 7, OnEvent: func(string, string, string) {},
@@ -100,6 +106,17 @@ func TestCapacityIsWorkersOverWork(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Times of the warm-up are negative; work goes on in them like in any other.
+func TestWorkIsDoneInTheWarmupToo(t *testing.T) {
+	change := func(cfg *GroupConfig) { cfg.ByPartition, cfg.Plan = true, fixedWork(10*time.Millisecond) }
+	consumeAfter(t, 3*time.Second, 1000, change, func(t *testing.T, g *Group, _ *fakeConsumer, _ *Axis) {
+		time.Sleep(time.Second)
+		if r := g.Received(); r.Processed < 396 || r.Processed > 400 || r.WorkInWindow != 0 {
+			t.Errorf("%d processed in a second of the warm-up, %v of it in the window; want 400, 0", r.Processed, time.Duration(r.WorkInWindow))
+		}
+	})
 }
 
 // A record is delivered when the application gets it, not when the poll that

@@ -22,8 +22,8 @@ type filled struct {
 	records int64
 }
 
-// run is the number in the stamps of a filled topic.
-const run32 = 0x70657266
+// filledRun is the run number in the stamps of a filled topic.
+const filledRun = 0x70657266 // "perf"
 
 // consume sets the tool, which checks and times every record, beside consumers
 // that count them: all read the same topic from its start, each with a group of
@@ -65,4 +65,166 @@ last; for kafka-consumer-perf-test that is its fetch rate, and its rate in all h
 	fmt.Fprintf(l.stdout, "\nkafka-consumer-perf-test in all: %s.\n",
 		perSecond(median(inAll, func(rate float64) float64 { return rate }), recordBytes))
 	return nil
+}
+
+// fill produces to a topic for as long as a measurement takes.
+func (l *lab) fill(ctx context.Context, topic string) (filled, error) {
+	f := filled{topic: topic, axis: load.NewAxis()}
+	corpus, err := payload.NewCorpus(payload.Spec{
+		Class: "random", Seed: 42, Stamped: true,
+		Sizes: payload.Sizes{Distribution: "fixed", Values: []int{recordBytes}},
+	})
+	if err != nil {
+		return filled{}, err
+	}
+	producers, err := load.OpenProducers(load.ProducersConfig{
+		Driver: franz.New(),
+		Client: driver.ProducerConfig{
+			Brokers: l.kafka.Bootstrap(), ClientID: "perf", Topic: topic, Acks: driver.AcksLeader,
+			Compression: "none", Linger: linger, BatchBytes: batchBytes, InFlight: 5,
+		},
+		Workers: 1, MaxBuffered: maxBuffered, Partitions: partitions, Partitioning: "sticky",
+		Corpus: corpus, Keys: &payload.Keys{}, RecordBytes: recordBytes, Stamped: true, Run: filledRun, Axis: f.axis,
+	})
+	if err != nil {
+		return filled{}, err
+	}
+	defer producers.Close()
+	l.progress("filling a topic for %v", l.plan.measure)
+	f.axis.Set(0, l.plan.measure)
+	producers.Start()
+	select {
+	case <-producers.Done():
+	case <-ctx.Done():
+		return filled{}, ctx.Err()
+	}
+	_, sent := producers.Sent()
+	f.records = sent.Acked
+	if sent.Acked != sent.Admitted {
+		return filled{}, fmt.Errorf("%d of %d records were not acknowledged: %v", sent.Admitted-sent.Acked, sent.Admitted, producers.Errors())
+	}
+	return f, nil
+}
+
+// group names a new group.
+func (l *lab) group() string {
+	l.groups++
+	return fmt.Sprintf("perf-%d", l.groups)
+}
+
+// consumeBare is the loop that a program would have that only wants to consume.
+func (l *lab) consumeBare(ctx context.Context, f filled) (sample, error) {
+	client, err := kgo.NewClient(
+		kgo.SeedBrokers(l.kafka.Bootstrap()...), kgo.DisableClientMetrics(),
+		kgo.ConsumerGroup(l.group()), kgo.ConsumeTopics(f.topic), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
+	)
+	if err != nil {
+		return sample{}, err
+	}
+	polling, stop := context.WithCancel(ctx)
+	var count atomic.Int64
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for polling.Err() == nil {
+			records := int64(0)
+			client.PollFetches(polling).EachRecord(func(*kgo.Record) { records++ })
+			count.Add(records)
+		}
+	}()
+	s, err := untilAll(ctx, f.records, count.Load)
+	stop()
+	<-ended
+	client.Close()
+	return s, err
+}
+
+// consumeOurs is the receiving side of a run.
+func (l *lab) consumeOurs(ctx context.Context, f filled, byPartition bool) (sample, error) {
+	name := l.group()
+	g, err := load.StartGroup(load.GroupConfig{
+		Driver: franz.New(),
+		Client: driver.ConsumerConfig{
+			Brokers: l.kafka.Bootstrap(), ClientID: name, Topic: f.topic, Group: name, Protocol: "classic",
+		},
+		Members: 1, Producers: 1, Partitions: partitions, ByPartition: byPartition,
+		Plan: load.Plan{}, CommitEvery: time.Second,
+		Axis: f.axis, Stamped: true, ClosedLoop: false, Run: filledRun,
+		OnEvent: func(string, string, string) {},
+	})
+	if err != nil {
+		return sample{}, err
+	}
+	defer g.Stop()
+	stopSampling := sampleEverySecond(g)
+	defer stopSampling()
+	s, err := untilAll(ctx, f.records, func() int64 { return g.Received().Delivered })
+	if err != nil {
+		return sample{}, err
+	}
+	return s, check(g, f)
+}
+
+// sampleEverySecond empties the group's histograms as a run does.
+func sampleEverySecond(g *load.Group) (stop func()) {
+	collector := &latency.Collector{}
+	for _, r := range g.Recorders() {
+		collector.Add(r)
+	}
+	ended := make(chan struct{})
+	go func() {
+		tick := time.NewTicker(time.Second)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				collector.Collect()
+			case <-ended:
+				return
+			}
+		}
+	}()
+	return func() { close(ended) }
+}
+
+// check looks whether what was timed was also right.
+func check(g *load.Group, f filled) error {
+	var unique int64
+	for _, r := range g.Receivers() {
+		r.Lock()
+		unique += r.Unique()
+		r.Unlock()
+	}
+	if unique != f.records {
+		return fmt.Errorf("%d different records arrived of %d", unique, f.records)
+	}
+	return nil
+}
+
+// untilAll tells how fast a count grows from its first records to all of them,
+// and what this process spends on it. It looks every few milliseconds, so that
+// the looking costs nothing.
+func untilAll(ctx context.Context, all int64, count func() int64) (sample, error) {
+	const look = 2 * time.Millisecond
+	var first int64
+	for first == 0 {
+		if err := sleep(ctx, look); err != nil {
+			return sample{}, err
+		}
+		first = count()
+	}
+	began, before := time.Now(), cpu()
+	for count() < all {
+		if err := sleep(ctx, look); err != nil {
+			return sample{}, err
+		}
+		if time.Since(began) > 2*time.Minute {
+			return sample{}, fmt.Errorf("%d of %d records arrived in %v", count(), all, time.Since(began))
+		}
+	}
+	records := all - first
+	return sample{
+		perSecond: float64(records) / time.Since(began).Seconds(),
+		cpu:       (cpu() - before) / time.Duration(max(records, 1)),
+	}, nil
 }

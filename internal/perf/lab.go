@@ -29,6 +29,7 @@ type lab struct {
 	stdout io.Writer
 	stderr io.Writer
 	topics int // made so far
+	groups int // named so far
 }
 
 func openLab(ctx context.Context, p plan, stdout, stderr io.Writer) (_ *lab, err error) {
@@ -45,7 +46,11 @@ func openLab(ctx context.Context, p plan, stdout, stderr io.Writer) (_ *lab, err
 	if l.java, err = cluster.FindJava(ctx); err != nil {
 		return nil, err
 	}
-	l.kafka, err = home.StartKafka(ctx, cluster.KafkaOptions{Progress: func(s string) { l.progress("%s", s) }})
+	l.kafka, err = home.StartKafka(ctx, cluster.KafkaOptions{
+		// So that the retention of the memory run means something.
+		Config:   map[string]string{"log.retention.check.interval.ms": "10000"},
+		Progress: func(s string) { l.progress("%s", s) },
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,147 @@
+package truth
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"kafka-bench/internal/driver"
+	"kafka-bench/internal/payload"
+)
+
+// tapped is a driver with somebody on the line, who may watch what goes through
+// and change it. A nil function lets everything through. The functions are
+// called on the goroutines of workers, clients and members.
+type tapped struct {
+	driver.Driver
+	// produce is called with each record before the client gets it; false keeps
+	// the record from the client.
+	produce func(r *driver.Record, done func(*driver.Record)) (pass bool)
+	// done is called with each record that the client hands back, before the
+	// worker gets it; false keeps it from the worker.
+	done func(r *driver.Record, done func(*driver.Record)) (pass bool)
+	// poll may replace what a poll returned.
+	poll func([]driver.Chunk) []driver.Chunk
+}
+
+func (d *tapped) NewProducer(cfg driver.ProducerConfig) (driver.Producer, error) {
+	p := &tappedProducer{tap: d, onDone: cfg.OnDone}
+	cfg.OnDone = func(r *driver.Record) {
+		if d.done == nil || d.done(r, p.onDone) {
+			p.onDone(r)
+		}
+	}
+	inner, err := d.Driver.NewProducer(cfg)
+	if err != nil {
+		return nil, err
+	}
+	p.Producer, p.WireCounter = inner, inner.(driver.WireCounter)
+	return p, nil
+}
+
+func (d *tapped) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error) {
+	inner, err := d.Driver.NewConsumer(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return &tappedConsumer{Consumer: inner, Pauser: inner.(driver.Pauser), WireCounter: inner.(driver.WireCounter), tap: d}, nil
+}
+
+type tappedProducer struct {
+	driver.Producer
+	driver.WireCounter
+	tap    *tapped
+	onDone func(*driver.Record)
+}
+
+func (p *tappedProducer) Produce(r *driver.Record) {
+	if p.tap.produce == nil || p.tap.produce(r, p.onDone) {
+		p.Producer.Produce(r)
+	}
+}
+
+// identity is what makes a record of a run unique.
+type identity struct {
+	producer  uint16
+	partition int32
+	sequence  uint64
+}
+
+// stampOf reads the stamp of a record of any run; ok is false for other records.
+func stampOf(value []byte) (s payload.Stamp, id identity, ok bool) {
+	s, check := payload.ReadStamp(value)
+	return s, identity{s.Producer, s.Partition, s.Sequence}, check == payload.Intact
+}
+
+// witness keeps books of its own: every single record by name, as no tool could
+// that runs for hours.
+type witness struct {
+	mu      sync.Mutex
+	sent    map[identity]bool // whether it is a measured one
+	settled map[identity]settlement
+	twice   int // settled twice, which no driver may
+}
+
+// settlement is how the client handed a record back.
+type settlement struct {
+	outcome  driver.Outcome
+	offset   int64
+	measured bool
+	at       time.Time
+}
+
+func newWitness() *witness {
+	return &witness{sent: make(map[identity]bool), settled: make(map[identity]settlement)}
+}
+
+// watch returns a driver that the witness listens to.
+func (w *witness) watch(d driver.Driver) *tapped {
+	return &tapped{Driver: d, produce: w.produced, done: w.done}
+}
+
+func (w *witness) produced(r *driver.Record, _ func(*driver.Record)) bool {
+	stamp, id, _ := stampOf(r.Value)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.sent[id] = stamp.Intended >= 0
+	return true
+}
+
+func (w *witness) done(r *driver.Record, _ func(*driver.Record)) bool {
+	at := time.Now()
+	stamp, id, _ := stampOf(r.Value)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if _, before := w.settled[id]; before {
+		w.twice++
+	}
+	w.settled[id] = settlement{outcome: r.Outcome, offset: r.Offset, measured: stamp.Intended >= 0, at: at}
+	return true
+}
+
+// with counts the records of a phase that ended so.
+func (w *witness) with(outcome driver.Outcome, measured bool) (n int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, s := range w.settled {
+		if s.outcome == outcome && s.measured == measured {
+			n++
+		}
+	}
+	return n
+}
+
+type tappedConsumer struct {
+	driver.Consumer
+	driver.Pauser
+	driver.WireCounter
+	tap *tapped
+}
+
+func (c *tappedConsumer) Poll(ctx context.Context) ([]driver.Chunk, error) {
+	chunks, err := c.Consumer.Poll(ctx)
+	if c.tap.poll != nil && len(chunks) > 0 {
+		chunks = c.tap.poll(chunks)
+	}
+	return chunks, err
+}
