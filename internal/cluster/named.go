@@ -93,7 +93,7 @@ func (h Home) makeRoom(name string) error {
 	return h.removeFolder(n.dir)
 }
 
-// Down stops the named cluster, gracefully for as long as ctx and ten seconds
+// Down stops the named cluster, gracefully for as long as ctx and three seconds
 // allow, and removes it with its data. ErrNotUp if there is none.
 func (h Home) Down(ctx context.Context, name string) error {
 	lock, err := h.lockName(ctx, name)
@@ -233,7 +233,7 @@ func (n *Named) problem(ctx context.Context) error {
 
 // end stops the brokers side by side. They are nobody's children any more.
 func (n *Named) end(ctx context.Context) error {
-	grace := stopGrace
+	grace := discardGrace
 	if deadline, ok := ctx.Deadline(); ok {
 		grace = min(grace, time.Until(deadline))
 	}

@@ -144,7 +144,7 @@ func TestNewClusterID(t *testing.T) {
 }
 
 func TestLastLines(t *testing.T) {
-	text := "[1] INFO a\n[2] ERROR b\njava.lang.X: why\n\tat org.apache\n\t... 5 more\n\n[3] INFO c\n"
+	text := "[1] INFO a\n\ta.key = value\n (logger)\n[2] ERROR b\njava.lang.X: why\n\tat org.apache\n\t... 5 more\n\n[3] INFO c\n"
 	if got, want := lastLines(text, 10), []string{"[2] ERROR b", "java.lang.X: why"}; !slices.Equal(got, want) {
 		t.Errorf("lastLines() = %q, want %q", got, want)
 	}

@@ -29,18 +29,23 @@ func tailFile(path string, n int) []string {
 
 // lastLines returns the last n lines of text that tell something: no empty
 // ones, no frames of Java's stack traces, which hide the sentence above them,
-// and, where there are warnings or errors, no INFO. A broker that fails still
-// logs a hundred lines about its orderly shutdown.
+// and, where there is anything else, no entries of level INFO with the lines
+// that continue them. A broker that fails logs a hundred of those about its
+// configuration and its orderly shutdown.
 func lastLines(text string, n int) []string {
 	var all, telling []string
+	informing := false
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n\t ")
 		frame := strings.HasPrefix(line, "\tat ") || strings.HasPrefix(line, "\t... ")
 		if line == "" || frame {
 			continue
 		}
+		if strings.HasPrefix(line, "[") { // with the time, an entry begins
+			informing = strings.Contains(line, "] INFO ")
+		}
 		all = append(all, line)
-		if !strings.Contains(line, "] INFO ") {
+		if !informing {
 			telling = append(telling, line)
 		}
 	}

@@ -50,6 +50,10 @@ func Defaults() Scenario {
 			Work:      Work{Distribution: "fixed"},
 			Commit:    Commit{Interval: unit.Duration(time.Second)}, // Kafka's own is 5s, which shows as lag
 			Protocol:  "classic",
+			// Kafka's own. A paused partition that is resumed waits for the
+			// fetch that is under way, so a client's longer default would let
+			// a consumer run dry beside a full log.
+			Fetch: Fetch{MaxWait: unit.Duration(500 * time.Millisecond)},
 		},
 		Phases: Phases{
 			Warmup:  unit.Duration(3 * time.Second),
