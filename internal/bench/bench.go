@@ -92,23 +92,27 @@ func Run(ctx context.Context, cfg Config) (*Outcome, error) {
 func (r *run) offer(ctx context.Context) {
 	phases := r.cfg.Scenario.Phases
 	warmup, measure := time.Duration(phases.Warmup), time.Duration(phases.Measure)
-	r.noteEarly(r.axis.Set(startLead+warmup, measure))
+	r.journal.axisIsSet(r.axis.Set(startLead+warmup, measure))
 	r.startedNs = -int64(warmup)
-	r.note(result.Event{AtNs: r.startedNs, Kind: "phase", What: "warm-up"})
+	r.journal.event(result.Event{AtNs: r.startedNs, Kind: "phase", What: "warm-up"})
 	r.startSamplers()
 	r.producers.Start()
 
-	if r.sleepUntil(ctx, 0) {
-		r.note(result.Event{AtNs: 0, Kind: "phase", What: "measure"})
+	measuring := r.sleepUntil(ctx, 0)
+	if measuring {
+		r.journal.event(result.Event{AtNs: 0, Kind: "phase", What: "measure"})
 		r.atStart = r.takeReading()
 		r.sleepUntil(ctx, int64(measure))
 	}
 	if r.interrupted {
-		r.axis.EndAt(max(0, r.axis.Now()))
-		r.note(result.Event{AtNs: r.axis.Now(), Kind: "phase", What: "interrupted"})
+		r.axis.EndAt(r.axis.Now()) // in the warm-up, that is below zero
+		r.journal.event(result.Event{AtNs: r.axis.Now(), Kind: "phase", What: "interrupted"})
 	}
 	r.atEnd = r.takeReading()
-	r.note(result.Event{AtNs: r.axis.End(), Kind: "phase", What: "drain"})
+	if !measuring {
+		r.atStart = r.atEnd
+	}
+	r.journal.event(result.Event{AtNs: r.axis.End(), Kind: "phase", What: "drain"})
 }
 
 // sleepUntil waits for a point of the axis; it returns false when the run was
@@ -205,7 +209,7 @@ func (r *run) readEnds(ctx context.Context) {
 	case err == nil:
 		r.ends = ends
 	case !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled):
-		r.noteOnce("error", "the ends of the partitions could not be read", err)
+		r.journal.once("error", "the ends of the partitions could not be read", err)
 	}
 }
 
@@ -224,5 +228,5 @@ func (r *run) stopGroup() {
 	}
 	r.atStop = r.group.Reached()
 	r.group.Stop()
-	r.sampleLag(context.Background(), false) // after the last commit
+	r.lag.forSeries(context.Background()) // after the last commit
 }

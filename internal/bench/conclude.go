@@ -188,11 +188,9 @@ func (r *run) lagOutcome() result.Lag {
 		BacklogPeakRecords: r.peaks.backlog, TimeLagPeakNs: r.peaks.timeLag, Drained: r.drained,
 		DrainTimeS: time.Duration(max(0, r.finishedNs-r.axis.End())).Seconds(),
 	}
-	if r.lag.peakKnown {
-		l.PeakRecords = &r.lag.peak
-	}
-	if r.lag.known {
-		l.FinalRecords = &r.lag.latest.Records
+	l.PeakRecords = r.lag.highest()
+	if lag := r.lag.now(); lag.known {
+		l.FinalRecords = &lag.Records
 	}
 	if r.group != nil && l.DrainTimeS > 0 {
 		l.DrainPerS = float64(r.group.Received().Delivered-r.atEnd.received.Delivered) / l.DrainTimeS

@@ -22,15 +22,17 @@ import (
 // run is one run under way. The fields of a block belong to the goroutine of
 // Run unless the block says otherwise.
 type run struct {
-	cfg    Config
-	axis   *load.Axis
-	writer *result.Writer
+	cfg     Config
+	axis    *load.Axis
+	writer  *result.Writer
+	journal *journal
 
 	admin     *cluster.Admin
 	topic     cluster.Topic
 	groupID   string
 	from      []int64 // where the group starts in each partition; nil is at zero
 	lagReader *probe.LagReader
+	lag       *lagWatch
 	gate      *backpressure.Gate
 	arrivals  arrival.Process
 	corpus    *payload.Corpus
@@ -40,7 +42,6 @@ type run struct {
 	producers *load.Producers
 	group     *load.Group // nil: nobody consumes
 	collector *latency.Collector
-	logWriter *latency.LogWriter
 
 	interrupted           bool
 	startedNs, finishedNs int64
@@ -52,14 +53,7 @@ type run struct {
 
 	samplers sync.WaitGroup
 	stop     chan struct{}
-
-	mu      sync.Mutex // guards what follows, which several samplers write
-	axisSet bool
-	early   []result.Event // from before the axis was set
-	seen    map[string]bool
-	lag     lagSeries
-	peaks   peaks
-	writing error // the first failure to write the result
+	peaks    peaks // the interval sampler's, until it has ended
 }
 
 // readyTimeout bounds how long the consumers may take to get their partitions.
@@ -70,7 +64,7 @@ const readyTimeout = 60 * time.Second
 func prepare(ctx context.Context, cfg Config) (_ *run, err error) {
 	r := &run{
 		cfg: cfg, axis: load.NewAxis(), collector: &latency.Collector{},
-		stop: make(chan struct{}), seen: make(map[string]bool),
+		stop:    make(chan struct{}),
 		stamped: stamped(cfg.Scenario),
 	}
 	defer func() {
@@ -139,9 +133,7 @@ func (r *run) openResult(context.Context) (err error) {
 	if err := r.writer.Scenario(yaml); err != nil {
 		return err
 	}
-	if r.cfg.Watch != nil {
-		r.cfg.Watch.Began(r.writer.Dir())
-	}
+	r.journal = newJournal(r.axis, r.writer, r.cfg.Watch)
 	return nil
 }
 
@@ -162,6 +154,7 @@ func (r *run) openTopic(ctx context.Context) (err error) {
 
 func (r *run) openProbes(ctx context.Context) (err error) {
 	r.lagReader, err = probe.NewLagReader(r.cfg.Cluster.Bootstrap(), r.topic.Name, r.groupID, r.topic.Partitions)
+	r.lag = &lagWatch{axis: r.axis, reader: r.lagReader, gate: r.gate, journal: r.journal}
 	if err != nil || !r.topic.Existing || r.cfg.Scenario.Consume.Consumers == 0 {
 		return err
 	}
@@ -222,9 +215,7 @@ func (r *run) groupConfig() load.GroupConfig {
 		Plan:        plan(c), CommitEvery: time.Duration(c.Commit.Interval),
 		Seed: r.cfg.Scenario.Load.Record.Seed,
 		Axis: r.axis, Stamped: r.stamped, ClosedLoop: r.arrivals == nil, Run: r.runNumber(),
-		OnEvent: func(kind, what, reason string) {
-			r.note(result.Event{AtNs: r.axis.Now(), Kind: kind, What: what, Reason: reason})
-		},
+		OnEvent: r.journal.now,
 	}
 }
 
@@ -284,7 +275,7 @@ func (r *run) removeTopic() {
 	ctx, cancel := context.WithTimeout(context.Background(), removeTimeout)
 	defer cancel()
 	if err := r.admin.DeleteTopic(ctx, r.topic); err != nil {
-		r.note(result.Event{AtNs: r.axis.Now(), Kind: "warning", What: "the run's topic was not deleted", Reason: err.Error()})
+		r.journal.now("warning", "the run's topic was not deleted", err.Error())
 	}
 	if r.group != nil {
 		_ = r.admin.DeleteGroup(ctx, r.groupID) // expires by itself where it can't be deleted

@@ -58,8 +58,8 @@ func (r *run) faultsOfTheRun(out *result.Run) (reasons []string) {
 	if r.group != nil && r.group.Err() != nil {
 		reasons = append(reasons, "a consumer ended before the run did: "+r.group.Err().Error())
 	}
-	if r.writing != nil {
-		reasons = append(reasons, "the result is not complete: "+r.writing.Error())
+	if err := r.journal.failed(); err != nil {
+		reasons = append(reasons, "the result is not complete: "+err.Error())
 	}
 	if expected, exact := r.expected(); exact && math.Abs(float64(out.Load.Scheduled)-expected) > 1 {
 		reasons = append(reasons, fmt.Sprintf("%s records came due where the schedule has %s",

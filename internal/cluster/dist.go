@@ -5,13 +5,11 @@ import (
 	"crypto/sha256"
 	_ "embed"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 )
 
 // KafkaVersion is the Apache Kafka that StartKafka and Up run.
@@ -243,47 +241,6 @@ func (d Dist) checkSizes() error {
 	}
 	for name := range have {
 		return fmt.Errorf("%s does not belong there", name)
-	}
-	return nil
-}
-
-// tell reports progress, if somebody listens.
-func tell(progress func(string), format string, args ...any) {
-	if progress != nil {
-		progress(fmt.Sprintf(format, args...))
-	}
-}
-
-// writeJSON writes v beside path and renames it, so that a reader sees the old
-// file or the new one.
-func writeJSON(path string, v any) error {
-	text, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-")
-	if err != nil {
-		return err
-	}
-	_, err = temp.Write(append(text, '\n'))
-	err = errors.Join(err, temp.Chmod(0o644), temp.Close())
-	if err == nil {
-		err = os.Rename(temp.Name(), path)
-	}
-	if err != nil {
-		os.Remove(temp.Name())
-	}
-	return err
-}
-
-// readJSON reads path into v.
-func readJSON(path string, v any) error {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	if err := json.Unmarshal(text, v); err != nil {
-		return fmt.Errorf("%s: %s", path, strings.TrimPrefix(err.Error(), "json: "))
 	}
 	return nil
 }

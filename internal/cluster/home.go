@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 )
@@ -39,4 +40,11 @@ func makeDir(dir string) error {
 		}
 	}
 	return nil
+}
+
+// tell reports progress, if somebody listens.
+func tell(progress func(string), format string, args ...any) {
+	if progress != nil {
+		progress(fmt.Sprintf(format, args...))
+	}
 }

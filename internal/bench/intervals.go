@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"context"
 	"time"
 
 	"kafka-bench/internal/latency"
@@ -9,116 +8,6 @@ import (
 	"kafka-bench/internal/probe"
 	"kafka-bench/internal/result"
 )
-
-// lagTimeout bounds one reading of the lag, so that a broker that does not
-// answer leaves a gap in the series and does not end it.
-const lagTimeout = 5 * time.Second
-
-// lagSeries is what the lag readings came to.
-type lagSeries struct {
-	latest    probe.Lag
-	asked     int64 // when the latest reading was asked for
-	known     bool
-	peak      int64 // since the start of the measured window
-	peakKnown bool
-}
-
-// peaks are the highest values that the intervals have seen since the start of
-// the measured window.
-type peaks struct {
-	backlog, timeLag int64
-	rss              int64
-	brokerRSS        map[int32]int64
-}
-
-// startSamplers starts what looks at the run from the side.
-func (r *run) startSamplers() {
-	s := r.cfg.Scenario
-	r.samplers.Go(func() { r.sampleIntervals(time.Duration(s.Sampling.Interval)) })
-	if r.group == nil {
-		return
-	}
-	r.samplers.Go(func() {
-		r.every(time.Duration(s.Sampling.Lag), func(ctx context.Context) { r.sampleLag(ctx, false) })
-	})
-	if r.gate != nil {
-		r.samplers.Go(func() {
-			r.every(time.Duration(s.Backpressure.Poll), func(ctx context.Context) { r.sampleLag(ctx, true) })
-		})
-	}
-}
-
-func (r *run) stopSamplers() {
-	close(r.stop)
-	r.samplers.Wait()
-}
-
-// every calls f at a period until the samplers are stopped; f's context ends
-// then too.
-func (r *run) every(period time.Duration, f func(context.Context)) {
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	go func() {
-		select {
-		case <-r.stop:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
-	tick := time.NewTicker(period)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-			f(ctx)
-		case <-r.stop:
-			return
-		}
-	}
-}
-
-// sampleLag reads the lag once; control tells that the reading is for the gate.
-func (r *run) sampleLag(ctx context.Context, control bool) {
-	ctx, cancel := context.WithTimeout(ctx, lagTimeout)
-	defer cancel()
-	asked := r.axis.Now()
-	lag, err := r.lagReader.Read(ctx)
-	if err != nil {
-		select {
-		case <-r.stop: // nobody waits for it any more
-		default:
-			r.noteOnce("warning", "the lag could not be read", err)
-		}
-		return
-	}
-	r.keepLag(lag, asked)
-	if !control {
-		return
-	}
-	now := r.axis.Now()
-	change := r.gate.Report(time.Duration(now), lag.Records, time.Duration(now-asked))
-	if change == nil {
-		return
-	}
-	what := "gate closed"
-	if change.Open {
-		what = "gate opened"
-	}
-	r.note(result.Event{AtNs: now, Kind: "backpressure", What: what, Reason: change.Reason,
-		Data: map[string]any{"lag_records": change.Lag, "signal_age_ns": int64(change.Age), "open": change.Open}})
-}
-
-func (r *run) keepLag(lag probe.Lag, asked int64) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.lag.known && asked < r.lag.asked {
-		return // the two samplers may overtake each other
-	}
-	r.lag.latest, r.lag.asked, r.lag.known = lag, asked, true
-	if asked >= 0 {
-		r.lag.peak, r.lag.peakKnown = max(r.lag.peak, lag.Records), true
-	}
-}
 
 // counters are the running totals from which an interval takes differences.
 type counters struct {
@@ -172,7 +61,7 @@ func (r *run) count(at int64) counters {
 		c.received = r.group.Received()
 	}
 	if self, err := probe.Self(); err != nil {
-		r.noteOnce("warning", "the tool's own resource usage could not be read", err)
+		r.journal.once("warning", "the tool's own resource usage could not be read", err)
 	} else {
 		c.self = self
 	}
@@ -204,14 +93,8 @@ func (r *run) closeInterval(before, after counters) {
 		open := r.gate.Open()
 		iv.GateOpen = &open
 	}
-	r.keepPeaks(iv, after)
-	r.logHistograms(recorded, before.at, after.at)
-	r.failed(r.writer.Interval(iv))
-	if r.cfg.Watch != nil {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.cfg.Watch.Interval(iv)
-	}
+	r.peaks.take(iv, after)
+	r.journal.interval(iv, recorded)
 }
 
 func intervalTimes(recorded latency.Interval) map[string]result.IntervalTime {
@@ -271,35 +154,31 @@ func (r *run) addLag(iv *result.Interval) {
 			iv.TimeLagNs = max(iv.TimeLagNs, now-due)
 		}
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.lag.known {
-		records, asked := r.lag.latest.Records, r.lag.asked
-		iv.LagRecords, iv.LagSampledNs, iv.LagPartitions = &records, &asked, r.lag.latest.Partitions
+	if lag := r.lag.now(); lag.known {
+		iv.LagRecords, iv.LagSampledNs, iv.LagPartitions = &lag.Records, &lag.asked, lag.Partitions
 	}
 }
 
-func (r *run) keepPeaks(iv result.Interval, after counters) {
+// peaks are the highest values that the intervals have seen since the start of
+// the measured window.
+type peaks struct {
+	backlog, timeLag int64
+	rss              int64
+	brokerRSS        map[int32]int64
+}
+
+// take takes an interval in, and what the processes used at its end.
+func (p *peaks) take(iv result.Interval, after counters) {
 	if iv.EndNs <= 0 {
 		return
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.peaks.backlog = max(r.peaks.backlog, iv.BacklogRecords)
-	r.peaks.timeLag = max(r.peaks.timeLag, iv.TimeLagNs)
-	r.peaks.rss = max(r.peaks.rss, after.self.RSS)
-	if r.peaks.brokerRSS == nil {
-		r.peaks.brokerRSS = make(map[int32]int64)
+	p.backlog = max(p.backlog, iv.BacklogRecords)
+	p.timeLag = max(p.timeLag, iv.TimeLagNs)
+	p.rss = max(p.rss, after.self.RSS)
+	if p.brokerRSS == nil {
+		p.brokerRSS = make(map[int32]int64)
 	}
 	for _, b := range after.brokers {
-		r.peaks.brokerRSS[b.id] = max(r.peaks.brokerRSS[b.id], b.RSS)
+		p.brokerRSS[b.id] = max(p.brokerRSS[b.id], b.RSS)
 	}
-}
-
-// logHistograms appends the interval to the histogram log.
-func (r *run) logHistograms(recorded latency.Interval, from, to int64) {
-	if r.logWriter == nil {
-		r.logWriter = latency.NewLogWriter(r.writer.HistogramLog(), r.axis.Wall(0))
-	}
-	r.failed(r.logWriter.WriteInterval(time.Duration(from), time.Duration(to), recorded))
 }

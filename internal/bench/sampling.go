@@ -1,0 +1,48 @@
+package bench
+
+import (
+	"context"
+	"time"
+)
+
+// startSamplers starts what looks at the run from the side.
+func (r *run) startSamplers() {
+	s := r.cfg.Scenario
+	r.samplers.Go(func() { r.sampleIntervals(time.Duration(s.Sampling.Interval)) })
+	if r.group == nil {
+		return
+	}
+	r.samplers.Go(func() { r.every(time.Duration(s.Sampling.Lag), r.lag.forSeries) })
+	if r.gate != nil {
+		r.samplers.Go(func() { r.every(time.Duration(s.Backpressure.Poll), r.lag.forGate) })
+	}
+}
+
+func (r *run) stopSamplers() {
+	close(r.stop)
+	r.samplers.Wait()
+}
+
+// every calls f at a period until the samplers are stopped; f's context ends
+// then too.
+func (r *run) every(period time.Duration, f func(context.Context)) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() {
+		select {
+		case <-r.stop:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	tick := time.NewTicker(period)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			f(ctx)
+		case <-r.stop:
+			return
+		}
+	}
+}
