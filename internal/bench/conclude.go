@@ -82,11 +82,18 @@ func (r *run) info(producer, consumer []driver.Setting) result.Info {
 			Producer: settings(producer), Consumer: settings(consumer),
 		},
 		Topic: r.topic.Name, Group: r.groupName(),
-		Phases: []result.Phase{
-			{Name: "warm-up", StartNs: r.startedNs, EndNs: 0},
-			{Name: "measure", StartNs: 0, EndNs: r.axis.End()},
-			{Name: "drain", StartNs: r.axis.End(), EndNs: max(r.finishedNs, r.axis.End())},
-		},
+		Phases: r.phases(),
+	}
+}
+
+// phases are the parts of the run as they were. A run that was interrupted in
+// its warm-up has a measured window without length, before zero.
+func (r *run) phases() []result.Phase {
+	zero, end := min(0, r.axis.End()), r.axis.End()
+	return []result.Phase{
+		{Name: "warm-up", StartNs: r.startedNs, EndNs: zero},
+		{Name: "measure", StartNs: zero, EndNs: end},
+		{Name: "drain", StartNs: end, EndNs: max(r.finishedNs, end)},
 	}
 }
 
@@ -106,7 +113,7 @@ func settings(all []driver.Setting) []result.Setting {
 }
 
 // window is the length of the measured window in seconds.
-func (r *run) window() float64 { return time.Duration(r.axis.End()).Seconds() }
+func (r *run) window() float64 { return time.Duration(max(0, r.axis.End())).Seconds() }
 
 // perS divides by the measured window, which an interrupt can leave empty.
 func (r *run) perS(n int64) float64 {
@@ -142,7 +149,7 @@ func (r *run) warmupLoad(s load.Sent) result.Load {
 		Scheduled:  s.Scheduled, Admitted: s.Admitted, Deferred: s.Deferred(), Shed: s.Shed(),
 		Acked: s.Acked, Failed: s.Failed, Unknown: s.Unknown, Bytes: s.AckedBytes,
 	}
-	if warmup := time.Duration(-r.startedNs).Seconds(); warmup > 0 {
+	if warmup := time.Duration(min(0, r.axis.End()) - r.startedNs).Seconds(); warmup > 0 {
 		l.OfferedPerS = float64(s.Scheduled) / warmup
 	}
 	return l

@@ -83,8 +83,7 @@ func (r *run) process(acked int64) result.Process {
 	}
 	if a.selfOK && b.selfOK {
 		user, system := (b.self.User - a.self.User).Seconds(), (b.self.System - a.self.System).Seconds()
-		cores := (user + system) / (time.Duration(b.at - a.at)).Seconds()
-		p.CPUUserS, p.CPUSystemS, p.CPUCores = &user, &system, &cores
+		p.CPUUserS, p.CPUSystemS, p.CPUCores = &user, &system, cores(user+system, b.at-a.at)
 		if acked > 0 {
 			each := (user + system) * 1e9 / float64(acked)
 			p.CPUPerRecord = &each
@@ -100,13 +99,22 @@ func (r *run) process(acked int64) result.Process {
 	return p
 }
 
+// cores is CPU time over a length of time, nil where there is no length.
+func cores(cpuS float64, lengthNs int64) *float64 {
+	if lengthNs <= 0 {
+		return nil
+	}
+	c := cpuS / time.Duration(lengthNs).Seconds()
+	return &c
+}
+
 func quantile(q probe.Quantiles) result.Quantile {
 	return result.Quantile{Count: q.Count, P50Ns: int64(q.P50), P99Ns: int64(q.P99), MaxNs: int64(q.Max)}
 }
 
 // brokers says what each local broker used between the two readings.
 func (r *run) brokers() []result.Broker {
-	window := time.Duration(r.atEnd.at - r.atStart.at).Seconds()
+	window := r.atEnd.at - r.atStart.at
 	before := make(map[int]brokerUsage)
 	for _, b := range r.atStart.brokers {
 		before[b.pid] = b
@@ -116,8 +124,7 @@ func (r *run) brokers() []result.Broker {
 		b := result.Broker{ID: after.id, HeapMaxBytes: after.heapMax}
 		if was, same := before[after.pid]; same {
 			user, system := (after.User - was.User).Seconds(), (after.System - was.System).Seconds()
-			cores := (user + system) / window
-			b.CPUUserS, b.CPUSystemS, b.CPUCores = &user, &system, &cores
+			b.CPUUserS, b.CPUSystemS, b.CPUCores = &user, &system, cores(user+system, window)
 			b.DiskRead = difference(was.DiskRead, after.DiskRead)
 			b.DiskWritten = difference(was.DiskWritten, after.DiskWritten)
 		}
