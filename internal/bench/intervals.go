@@ -154,6 +154,7 @@ func (r *run) addLag(iv *result.Interval) {
 			iv.TimeLagNs = max(iv.TimeLagNs, now-due)
 		}
 	}
+	iv.LagSamples = r.lag.takeFresh()
 	if lag := r.lag.now(); lag.known {
 		iv.LagRecords, iv.LagSampledNs, iv.LagPartitions = &lag.Records, &lag.asked, lag.Partitions
 	}

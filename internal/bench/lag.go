@@ -25,7 +25,8 @@ type lagWatch struct {
 
 	mu     sync.Mutex
 	latest lagReading
-	peak   *int64 // since the start of the measured window; nil before it
+	fresh  []result.LagSample // since they were last taken
+	peak   *int64             // since the start of the measured window; nil before it
 }
 
 // lagReading is a lag and when it was asked for.
@@ -80,6 +81,7 @@ func (l *lagWatch) keep(reading lagReading) {
 		return // two readers may overtake each other
 	}
 	l.latest = reading
+	l.fresh = append(l.fresh, result.LagSample{AtNs: reading.asked, Records: reading.Records, Partitions: reading.Partitions})
 	if reading.asked >= 0 && (l.peak == nil || reading.Records > *l.peak) {
 		l.peak = &reading.Records
 	}
@@ -90,6 +92,15 @@ func (l *lagWatch) now() lagReading {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.latest
+}
+
+// takeFresh returns the readings since the last call.
+func (l *lagWatch) takeFresh() []result.LagSample {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	fresh := l.fresh
+	l.fresh = nil
+	return fresh
 }
 
 // highest returns the peak since the start of the measured window, nil if there

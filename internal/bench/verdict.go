@@ -120,7 +120,7 @@ func (r *run) warningsOfTheSetup(out *result.Run) (warnings []string) {
 	if r.cfg.Scenario.Load.Pacer == "precise" && !load.PreciseAvailable {
 		warnings = append(warnings, "the precise pacer needs Linux; this run was paced by plain timers")
 	}
-	if out.Process.CPUCores == nil || (r.isLocal() && len(out.Broker) == 0) {
+	if out.Process.CPUUserS == nil || (r.isLocal() && len(out.Broker) == 0) {
 		warnings = append(warnings, "this operating system does not tell what a process uses; those figures are left out")
 	}
 	if c := commitFloor(r.cfg.Scenario); r.gate != nil && r.cfg.Scenario.Backpressure.MaxLag < c {

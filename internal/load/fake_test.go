@@ -28,6 +28,8 @@ type fakeKafka struct {
 	log      [][]driver.Received // by partition
 	produced []driver.Record     // as they were produced, with copies of their bytes
 	at       []int64             // when
+	by       []int               // by which client
+	clients  int
 	inFlight int
 	most     int // records in flight at once, ever
 	pending  sync.WaitGroup
@@ -41,7 +43,8 @@ func (k *fakeKafka) Name() string    { return "fake" }
 func (k *fakeKafka) Version() string { return "0" }
 
 func (k *fakeKafka) NewProducer(cfg driver.ProducerConfig) (driver.Producer, error) {
-	return &fakeProducer{k, cfg.OnDone}, nil
+	k.clients++
+	return &fakeProducer{k, cfg.OnDone, k.clients - 1}, nil
 }
 
 func (k *fakeKafka) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error) {
@@ -62,6 +65,7 @@ func (k *fakeKafka) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, err
 type fakeProducer struct {
 	kafka  *fakeKafka
 	onDone func(*driver.Record)
+	client int
 }
 
 func (p *fakeProducer) Produce(r *driver.Record) {
@@ -72,7 +76,7 @@ func (p *fakeProducer) Produce(r *driver.Record) {
 	kept := *r
 	kept.Key, kept.Value = append([]byte(nil), r.Key...), append([]byte(nil), r.Value...)
 	i := len(k.produced)
-	k.produced, k.at = append(k.produced, kept), append(k.at, now)
+	k.produced, k.at, k.by = append(k.produced, kept), append(k.at, now), append(k.by, p.client)
 	k.inFlight++
 	k.most = max(k.most, k.inFlight)
 	r.Outcome, r.Offset, r.Err = driver.Acked, -1, nil

@@ -72,11 +72,11 @@ const retryEvery = time.Millisecond
 // to the worker's goroutine alone; those below are guarded by the recorder's
 // lock, which the worker takes once per round.
 type producer struct {
-	id     int
-	axis   *Axis
-	client driver.Producer
-	gate   *backpressure.Gate // nil: everything is admitted
-	excess Excess
+	id      int
+	axis    *Axis
+	clients []driver.Producer  // at least one; see ProducersConfig
+	gate    *backpressure.Gate // nil: everything is admitted
+	excess  Excess
 
 	due, sent   arrival.Stream // open loop: the two cursors
 	waiting     int64          // records between them
@@ -248,7 +248,7 @@ func (p *producer) hand() {
 	for _, s := range p.round {
 		s.actual = p.axis.Now()
 		p.fill(s)
-		p.client.Produce(&s.record)
+		p.clients[int(s.record.Partition)%len(p.clients)].Produce(&s.record)
 	}
 }
 

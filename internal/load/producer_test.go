@@ -63,6 +63,29 @@ func TestSequencesCountEachLane(t *testing.T) {
 	})
 }
 
+// Fewer clients than workers are shared, of more each worker has several; either
+// way every client is used, and a lane stays on one.
+func TestLanesStayOnTheirClient(t *testing.T) {
+	for _, clients := range []int{1, 2, 3, 6} {
+		inBubble(t, 1000, func(b *bench) { b.cfg.Clients = clients }, func(t *testing.T, b *bench) {
+			b.offer(time.Second)
+			used := make(map[int]bool)
+			lanes := make(map[[2]int]int)
+			for i, r := range b.kafka.produced {
+				stamp, _ := payload.ReadStamp(r.Value)
+				lane := [2]int{int(stamp.Producer), int(r.Partition)}
+				if by, seen := lanes[lane]; seen && by != b.kafka.by[i] {
+					t.Fatalf("%d clients: lane %v went by client %d and by %d", clients, lane, by, b.kafka.by[i])
+				}
+				lanes[lane], used[b.kafka.by[i]] = b.kafka.by[i], true
+			}
+			if len(used) != clients {
+				t.Errorf("%d of %d clients were used", len(used), clients)
+			}
+		})
+	}
+}
+
 // A broker that acknowledges nothing for a while: the records that came due
 // meanwhile were sent on time, and their response times hold the stall.
 func TestStallIsInTheResponseTimes(t *testing.T) {

@@ -20,7 +20,11 @@ type ProducersConfig struct {
 	// client's number is appended to its ID.
 	Client  driver.ProducerConfig
 	Workers int
-	Clients int // shared by the workers in turn; 0 is one for each worker
+	// Clients is the number of clients: fewer than workers are shared by them,
+	// more are used by a worker in turn, each for some of the partitions, so
+	// that the records of one lane stay on one connection. 0 is one for each
+	// worker.
+	Clients int
 	// MaxBuffered bounds the records in flight of one client.
 	MaxBuffered int
 
@@ -71,21 +75,24 @@ func OpenProducers(cfg ProducersConfig) (*Producers, error) {
 		}
 	}
 	for id, w := range ps.workers {
-		w.client = ps.clients[id%clients]
+		for c := id % clients; c < clients; c += cfg.Workers {
+			w.clients = append(w.clients, ps.clients[c])
+		}
 	}
 	return ps, nil
 }
 
 func (ps *Producers) newWorker(cfg ProducersConfig, id, clients int) *producer {
-	sharing := (cfg.Workers + clients - 1) / clients // workers on one client
+	// A worker may fill all of its clients, or its share of the one it shares.
+	buffer := cfg.MaxBuffered * max(1, clients/cfg.Workers) / max(1, (cfg.Workers+clients-1)/clients)
 	metrics := []latency.Metric{latency.SendServiceTime}
 	w := &producer{
 		id: id, axis: cfg.Axis, gate: cfg.Gate, excess: cfg.Excess,
-		maxDeferred: cfg.MaxDeferred / int64(cfg.Workers),
+		maxDeferred: max(1, cfg.MaxDeferred/int64(cfg.Workers)),
 		nextIndex:   int64(id), workers: cfg.Workers,
 		chooser: newChooser(cfg, id),
 		corpus:  cfg.Corpus, keys: cfg.Keys, stamped: cfg.Stamped, run: cfg.Run, recordBytes: cfg.RecordBytes,
-		slots:   newSlots(id, cfg.MaxBuffered/sharing),
+		slots:   newSlots(id, buffer),
 		abandon: ps.abandon,
 		books:   ledger.NewSender(id, cfg.Partitions), timelines: make([]timeline, cfg.Partitions),
 		errors: make(map[string]int64),
@@ -119,7 +126,12 @@ func newChooser(cfg ProducersConfig, id int) chooser {
 func (ps *Producers) open(cfg ProducersConfig, id int) error {
 	client := cfg.Client
 	client.ClientID = fmt.Sprintf("%s-producer-%d", client.ClientID, id)
-	client.MaxBuffered = cfg.MaxBuffered + len(ps.workers)*slabSize // never the client that blocks
+	// The workers keep within their slots, so it is never the client that
+	// blocks, however unevenly its workers use it.
+	client.MaxBuffered = 0
+	for _, w := range ps.workers {
+		client.MaxBuffered += w.slots.limit()
+	}
 	client.OnDone = func(r *driver.Record) {
 		ps.workers[workerOf(r.Tag)].onDone(r.Tag)
 	}

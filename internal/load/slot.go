@@ -45,6 +45,9 @@ func newSlots(worker, limit int) *slots {
 	return &slots{worker: uint64(worker), slabs: make([][]slot, slabs), wake: make(chan struct{}, 1)}
 }
 
+// limit is the number of slots that there will ever be.
+func (s *slots) limit() int { return len(s.slabs) * slabSize }
+
 // available is the number of records that could be taken now.
 func (s *slots) available() int {
 	return len(s.free) + (len(s.slabs)-s.made)*slabSize

@@ -19,15 +19,17 @@ type Interval struct {
 	Processed  int64 `json:"processed"`
 
 	// At the end of the interval.
-	DeferredRecords  int64   `json:"deferred_records"`
-	InFlightRecords  int64   `json:"in_flight_records"`
-	LagRecords       *int64  `json:"lag_records"`                                 // latest sample; null before the first
-	LagPartitions    []int64 `json:"lag_records_partition" jsonschema:"nullable"` // by partition, same sample
-	LagSampledNs     *int64  `json:"lag_sampled_ns"`                              // when that sample was taken
-	BacklogRecords   int64   `json:"backlog_records"`
-	BacklogPartition []int64 `json:"backlog_records_partition,omitempty"`
-	TimeLagNs        int64   `json:"time_lag_ns"`
-	GateOpen         *bool   `json:"gate_open"` // null without backpressure
+	DeferredRecords int64   `json:"deferred_records"`
+	InFlightRecords int64   `json:"in_flight_records"`
+	LagRecords      *int64  `json:"lag_records"`                                 // latest sample; null before the first
+	LagPartitions   []int64 `json:"lag_records_partition" jsonschema:"nullable"` // by partition, same sample
+	LagSampledNs    *int64  `json:"lag_sampled_ns"`                              // when that sample was taken
+	// LagSamples are all samples that were taken in the interval.
+	LagSamples       []LagSample `json:"lag_samples,omitempty"`
+	BacklogRecords   int64       `json:"backlog_records"`
+	BacklogPartition []int64     `json:"backlog_records_partition,omitempty"`
+	TimeLagNs        int64       `json:"time_lag_ns"`
+	GateOpen         *bool       `json:"gate_open"` // null without backpressure
 
 	// By metric; a metric without a sample in the interval is absent.
 	Time map[string]IntervalTime `json:"time"`
@@ -36,6 +38,13 @@ type Interval struct {
 	ProcessRSSBytes *int64    `json:"process_rss_bytes"`
 	BrokerCPUCores  []float64 `json:"broker_cpu_cores,omitempty"`
 	GCCycles        int64     `json:"gc_cycles"`
+}
+
+// LagSample is one reading of the consumer lag.
+type LagSample struct {
+	AtNs       int64   `json:"at_ns"` // when it was asked for
+	Records    int64   `json:"lag_records"`
+	Partitions []int64 `json:"lag_records_partition"`
 }
 
 // IntervalTime is the short form of a distribution. Records of the warm-up that

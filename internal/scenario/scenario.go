@@ -61,8 +61,9 @@ type Load struct {
 	Arrival Arrival   `yaml:"arrival"`
 	// Producers is the number of workers, each with a pacer of its own.
 	Producers int `yaml:"producers"`
-	// Clients is the number of producing clients that the workers share; 0 is
-	// one for each worker.
+	// Clients is the number of producing clients. Fewer than producers are
+	// shared by them; of more, each producer has several and uses each for
+	// some of the partitions. 0 is one for each.
 	Clients      int    `yaml:"clients"`
 	Pacer        string `yaml:"pacer"`        // frugal, precise
 	Partitioning string `yaml:"partitioning"` // sticky, round-robin, key

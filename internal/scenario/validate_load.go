@@ -19,12 +19,8 @@ func (c *checker) load(s Scenario) {
 	default:
 		c.rate("load.rate", l.Rate)
 	}
-	if c.between("load.producers", int64(l.Producers), 1, maxWorkers) && l.Clients > l.Producers {
-		c.fault("load.clients", fmt.Sprintf("%d clients for %d producers would leave some idle", l.Clients, l.Producers),
-			"give at most as many as load.producers, or 0 for one each", "load.producers")
-	} else {
-		c.between("load.clients", int64(l.Clients), 0, maxWorkers)
-	}
+	c.between("load.producers", int64(l.Producers), 1, maxWorkers)
+	c.between("load.clients", int64(l.Clients), 0, maxWorkers)
 	c.choice("load.pacer", l.Pacer, pacers)
 	c.choice("load.partitioning", l.Partitioning, partitionings)
 	if l.Partitioning == "key" && l.Record.Keys.Distribution == "none" {

@@ -101,6 +101,19 @@ func TestInterruptInDrain(t *testing.T) {
 	wantCount(t, "lost", r.Run.Delivery.Lost, 0)
 }
 
+// TestInterruptWhileSettling ends a run that waits for a client which will never
+// report on some records.
+func TestInterruptWhileSettling(t *testing.T) {
+	t.Parallel()
+	v, d := newVandal(), &tapped{Driver: franz.New()}
+	d.produce = func(r *driver.Record, _ func(*driver.Record)) bool { return !v.touches(r.Value) }
+	s := smallScenario(t, "unsettled", "phases.drain=2m")
+	cfg := withDriver(config(t, embedded(t, cluster.EmbeddedOptions{}), s), d)
+	r := run(t, interruptIn(cfg, "drain", 300*time.Millisecond))
+	wantInterrupted(t, r)
+	wantReason(t, r, fmt.Sprintf("the client never reported on %d records", len(v.touched)))
+}
+
 func wantInterrupted(t *testing.T, r *result.Recorded) {
 	t.Helper()
 	if !r.Run.Run.Interrupted || !r.Run.Finished() {
