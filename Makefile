@@ -10,7 +10,7 @@ export CGO_ENABLED ?= 0
 
 # The short form of the overload experiment; the full one is
 # `bin/kafka-bench run overload overload-loose overload-tight`.
-SHORT := --set phases.warmup=2s --set phases.measure=14s --set phases.drain=5s
+SHORT := --set phases.warmup=4s --set phases.measure=12s --set phases.drain=8s
 
 .DEFAULT_GOAL := help
 

@@ -16,6 +16,7 @@ import (
 
 	"kafka-bench/internal/bench"
 	"kafka-bench/internal/cluster"
+	"kafka-bench/internal/driver"
 	"kafka-bench/internal/driver/franz"
 	"kafka-bench/internal/report"
 	"kafka-bench/internal/result"
