@@ -183,9 +183,8 @@ func TestRevokeCommitsWhatWasProcessedAndDropsTheRest(t *testing.T) {
 		c.cfg.OnRevoked([]int32{0, 1}, false)
 		before := g.Received()
 		for p := range int32(2) {
-			done := g.partitions[p].processed.Load()
-			if done < 20 || done > 21 || c.committed[p] != done {
-				t.Errorf("partition %d: %d processed, %d committed; want 21 of each", p, done, c.committed[p])
+			if at := c.committed[p]; at < 20 || at > 21 || at != g.Reached()[p].Position {
+				t.Errorf("partition %d: committed %d, delivered up to %d; want 21 of each", p, at, g.Reached()[p].Position)
 			}
 		}
 		time.Sleep(time.Second)

@@ -18,6 +18,9 @@ type assignment struct {
 	partition *partition
 	worker    *worker
 	ended     bool // guarded by the worker's handling
+	// processed is the offset after the last record processed, what may be
+	// committed; committed is what was.
+	processed atomic.Int64
 	committed int64
 
 	// Parallel by partition only.
@@ -79,7 +82,9 @@ func (m *member) onAssigned(partitions []int32) {
 	}
 	m.mu.Lock()
 	for _, id := range partitions {
-		m.take(id)
+		if int(id) < len(m.group.partitions) { // others were added to the topic since the run began
+			m.take(id)
+		}
 	}
 	m.size.Store(int64(len(m.owned)))
 	m.mu.Unlock()
@@ -93,7 +98,7 @@ func (m *member) onAssigned(partitions []int32) {
 // take starts an assignment; the caller holds the lock.
 func (m *member) take(id int32) {
 	p := m.group.partitions[id]
-	a := &assignment{partition: p, worker: m.worker, committed: -1}
+	a := &assignment{partition: p, worker: m.worker}
 	if a.worker == nil {
 		a.worker, a.inbox = p.worker, newInbox()
 		a.worked.Go(func() { m.work(a) })
@@ -287,7 +292,7 @@ const commitTimeout = 10 * time.Second
 func (m *member) commit(ctx context.Context) {
 	offsets := make(map[int32]int64)
 	for id, a := range m.owned {
-		if next := a.partition.processed.Load(); next > a.committed {
+		if next := a.processed.Load(); next > a.committed {
 			offsets[id] = next
 		}
 	}

@@ -1,10 +1,6 @@
 package load
 
-import (
-	"sync/atomic"
-
-	"kafka-bench/internal/ledger"
-)
+import "kafka-bench/internal/ledger"
 
 // partition is what a group keeps about one partition, whichever member owns it.
 type partition struct {
@@ -14,8 +10,7 @@ type partition struct {
 	next     int64 // offset after the last one handed over
 	count    int64 // handed over, duplicates included
 
-	processed atomic.Int64 // offset after the last one processed: what may be committed
-	worker    *worker      // parallel by partition: who works on it
+	worker *worker // parallel by partition: who works on it
 }
 
 // Reached is how far a group has come in one partition.

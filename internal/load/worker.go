@@ -80,7 +80,7 @@ func (w *worker) handle(a *assignment, records []driver.Received, there int64) i
 		w.sleepUntil(w.freeAt)
 		w.finish(records)
 	}
-	p.processed.Store(records[n-1].Offset + 1)
+	a.processed.Store(records[n-1].Offset + 1)
 	return n
 }
 
