@@ -150,6 +150,10 @@ func (r *run) drain(ctx context.Context) {
 	case <-r.producers.Done():
 	case <-wait.Done():
 	case <-r.secondInterrupt(ctx):
+		r.interruptDrain()
+		var hurry context.CancelFunc
+		wait, hurry = context.WithTimeout(wait, interruptedDrain)
+		defer hurry()
 	}
 	r.producers.Close()
 	r.awaitDelivery(wait)
@@ -165,6 +169,12 @@ func (r *run) secondInterrupt(ctx context.Context) <-chan struct{} {
 		return ctx.Done()
 	}
 	return r.cfg.Interrupt
+}
+
+// interruptDrain notes that a person ended the run while it drained.
+func (r *run) interruptDrain() {
+	r.interrupted = true
+	r.journal.event(result.Event{AtNs: r.axis.Now(), Kind: "phase", What: "interrupted"})
 }
 
 // drainPoll is how often the drain looks whether everything is delivered.
@@ -191,7 +201,7 @@ func (r *run) awaitDelivery(ctx context.Context) {
 		select {
 		case <-tick.C:
 		case <-r.secondInterrupt(ctx):
-			r.interrupted = true
+			r.interruptDrain()
 			return
 		case <-ctx.Done():
 			return

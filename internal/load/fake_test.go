@@ -156,6 +156,20 @@ func (c *fakeConsumer) Commit(_ context.Context, offsets map[int32]int64) error 
 	return nil
 }
 
+// committedAt is the offset that was committed for a partition.
+func (c *fakeConsumer) committedAt(p int) int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.committed[int32(p)]
+}
+
+// pausedNow is the number of partitions that are paused.
+func (c *fakeConsumer) pausedNow() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.paused)
+}
+
 func (c *fakeConsumer) Settings() []driver.Setting { return nil }
 func (c *fakeConsumer) Close()                     {}
 

@@ -73,8 +73,8 @@ func TestEverythingIsDelivered(t *testing.T) {
 			if at.Position != 100 || at.Arrived != 100 || at.Next[0] != 100 {
 				t.Errorf("partition %d: %+v", p, at)
 			}
-			if c.committed[int32(p)] != 100 {
-				t.Errorf("partition %d: committed %d after the interval, want 100", p, c.committed[int32(p)])
+			if committed := c.committedAt(p); committed != 100 {
+				t.Errorf("partition %d: committed %d after the interval, want 100", p, committed)
 			}
 		}
 	})
@@ -161,15 +161,12 @@ func TestFullInboxPausesThePartition(t *testing.T) {
 	change := func(cfg *GroupConfig) { cfg.ByPartition, cfg.Plan = true, fixedWork(time.Millisecond) }
 	consume(t, 2*inboxHigh, change, func(t *testing.T, g *Group, c *fakeConsumer, _ *Axis) {
 		time.Sleep(100 * time.Millisecond)
-		c.mu.Lock()
-		paused := len(c.paused)
-		c.mu.Unlock()
-		if paused != 4 {
+		if paused := c.pausedNow(); paused != 4 {
 			t.Errorf("%d partitions paused, want 4", paused)
 		}
 		time.Sleep(2 * time.Second)
-		if r := g.Received(); r.Processed != 8*inboxHigh || len(c.paused) != 0 {
-			t.Errorf("%d of %d processed, %d partitions still paused", r.Processed, 8*inboxHigh, len(c.paused))
+		if r := g.Received(); r.Processed != 8*inboxHigh || c.pausedNow() != 0 {
+			t.Errorf("%d of %d processed, %d partitions still paused", r.Processed, 8*inboxHigh, c.pausedNow())
 		}
 	})
 }
@@ -182,8 +179,8 @@ func TestRevokeCommitsWhatWasProcessedAndDropsTheRest(t *testing.T) {
 		time.Sleep(205 * time.Millisecond)
 		c.cfg.OnRevoked([]int32{0, 1}, false)
 		before := g.Received()
-		for p := range int32(2) {
-			if at := c.committed[p]; at < 20 || at > 21 || at != g.Reached()[p].Position {
+		for p := range 2 {
+			if at := c.committedAt(p); at < 20 || at > 21 || at != g.Reached()[p].Position {
 				t.Errorf("partition %d: committed %d, delivered up to %d; want 21 of each", p, at, g.Reached()[p].Position)
 			}
 		}
@@ -200,10 +197,8 @@ func TestRevokeCommitsWhatWasProcessedAndDropsTheRest(t *testing.T) {
 func TestCommitAfterEachBatch(t *testing.T) {
 	consume(t, 10, func(cfg *GroupConfig) { cfg.CommitEvery = 0 }, func(t *testing.T, g *Group, c *fakeConsumer, _ *Axis) {
 		time.Sleep(10 * time.Millisecond)
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		if c.committed[3] != 10 {
-			t.Errorf("committed %v at once, want 10 in each partition", c.committed)
+		if at := c.committedAt(3); at != 10 {
+			t.Errorf("committed %d at once, want 10", at)
 		}
 		if g.Counts().Commits != 1 {
 			t.Errorf("%d commits for one batch", g.Counts().Commits)
