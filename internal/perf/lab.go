@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"kafka-bench/internal/access"
 	"kafka-bench/internal/bench"
 	"kafka-bench/internal/cluster"
 	"kafka-bench/internal/driver/franz"
@@ -54,7 +55,7 @@ func openLab(ctx context.Context, p plan, stdout, stderr io.Writer) (_ *lab, err
 	if err != nil {
 		return nil, err
 	}
-	if l.admin, err = cluster.NewAdmin(l.kafka.Bootstrap()); err != nil {
+	if l.admin, err = cluster.NewAdmin(l.kafka.Bootstrap(), access.Access{}); err != nil {
 		return nil, err
 	}
 	l.dir, err = os.MkdirTemp("", "kafka-bench-perf-")

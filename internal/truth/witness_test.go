@@ -77,7 +77,7 @@ func stampOf(value []byte) (s payload.Stamp, id identity, ok bool) {
 // that runs for hours.
 type witness struct {
 	mu      sync.Mutex
-	sent    map[identity]bool // whether it is a measured one
+	sent    map[identity]time.Time
 	settled map[identity]settlement
 	twice   int // settled twice, which no driver may
 }
@@ -87,11 +87,11 @@ type settlement struct {
 	outcome  driver.Outcome
 	offset   int64
 	measured bool
-	at       time.Time
+	sent, at time.Time
 }
 
 func newWitness() *witness {
-	return &witness{sent: make(map[identity]bool), settled: make(map[identity]settlement)}
+	return &witness{sent: make(map[identity]time.Time), settled: make(map[identity]settlement)}
 }
 
 // watch returns a driver that the witness listens to.
@@ -100,10 +100,10 @@ func (w *witness) watch(d driver.Driver) *tapped {
 }
 
 func (w *witness) produced(r *driver.Record, _ func(*driver.Record)) bool {
-	stamp, id, _ := stampOf(r.Value)
+	_, id, _ := stampOf(r.Value)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.sent[id] = stamp.Intended >= 0
+	w.sent[id] = time.Now()
 	return true
 }
 
@@ -115,7 +115,7 @@ func (w *witness) done(r *driver.Record, _ func(*driver.Record)) bool {
 	if _, before := w.settled[id]; before {
 		w.twice++
 	}
-	w.settled[id] = settlement{outcome: r.Outcome, offset: r.Offset, measured: stamp.Intended >= 0, at: at}
+	w.settled[id] = settlement{outcome: r.Outcome, offset: r.Offset, measured: stamp.Intended >= 0, sent: w.sent[id], at: at}
 	return true
 }
 

@@ -1,0 +1,97 @@
+package truth
+
+import (
+	"testing"
+	"time"
+
+	"kafka-bench/internal/cluster"
+	"kafka-bench/internal/result"
+)
+
+// percentile of a result.Time, with the share of the values at or below it.
+type percentile struct {
+	share float64
+	name  string
+	of    func(result.Time) int64
+}
+
+// percentiles of 2000 values, as far as they rest on ten of them: what is above
+// is a single hiccup of the machine, which one run has and the other has not.
+var percentiles = []percentile{
+	{0.50, "p50", func(t result.Time) int64 { return t.P50Ns }},
+	{0.75, "p75", func(t result.Time) int64 { return t.P75Ns }},
+	{0.90, "p90", func(t result.Time) int64 { return t.P90Ns }},
+	{0.95, "p95", func(t result.Time) int64 { return t.P95Ns }},
+	{0.99, "p99", func(t result.Time) int64 { return t.P99Ns }},
+	{0.995, "p99.5", func(t result.Time) int64 { return t.P995Ns }},
+}
+
+// TestFixedDelay makes three runs at the same time, that differ in nothing but in
+// how late the broker is: not at all, by a fixed time on its way in (acks and
+// deliveries), by a fixed time on its way out to the consumer. Every percentile
+// of the delayed ones lies at the delay plus the undelayed one.
+func TestFixedDelay(t *testing.T) {
+	t.Parallel()
+	const d = 300 * time.Millisecond
+	s := smallScenario(t, "delay", "load.rate=500/s", "load.in_flight=1000", "phases.measure=4s", "phases.warmup=1s")
+	var runs []*result.Recorded
+	for range 3 { // a run that says itself that it was starved proves nothing
+		runs = runTogether(t,
+			config(t, embedded(t, cluster.EmbeddedOptions{}), s),
+			config(t, embedded(t, cluster.EmbeddedOptions{ProduceDelay: d}), s),
+			config(t, embedded(t, cluster.EmbeddedOptions{FetchDelay: d}), s))
+		if !starved(t, runs...) {
+			break
+		}
+	}
+	plain, produce, fetch := runs[0], runs[1], runs[2]
+	for _, r := range runs {
+		wantValid(t, r)
+		wantBalance(t, r)
+		wantCount(t, "unique", r.Run.Delivery.Unique, 2000)
+	}
+	whole := func(float64) time.Duration { return d }
+	none := func(float64) time.Duration { return 0 }
+	for _, metric := range []string{"send_service_time", "send_response_time", "e2e_service_time", "e2e_response_time"} {
+		wantShifted(t, metric, produce, plain, whole)
+	}
+	wantShifted(t, "send_delay", produce, plain, none)
+	wantShifted(t, "pacer_lateness", produce, plain, none)
+
+	// A record that arrives while a response is on its way to the consumer waits
+	// for the next one. Responses follow on each other at the delay, so it waits
+	// for a uniform part of that, and then for the whole.
+	uniform := func(share float64) time.Duration { return d + time.Duration(share*float64(d)) }
+	wantShifted(t, "e2e_service_time", fetch, plain, uniform)
+	wantShifted(t, "e2e_response_time", fetch, plain, uniform)
+	wantShifted(t, "send_response_time", fetch, plain, none)
+}
+
+func starved(t *testing.T, runs ...*result.Recorded) bool {
+	for _, r := range runs {
+		if reasons := r.Run.Verdict.Reasons; len(reasons) > 0 {
+			t.Logf("made again: %q", reasons)
+			return true
+		}
+	}
+	return false
+}
+
+// wantShifted compares each percentile of a metric with the undelayed one plus
+// the delay. It may differ by a tenth of the 300 ms, which is what a busy machine
+// makes of timers and schedulers; no value at all may be below the delay.
+func wantShifted(t *testing.T, metric string, delayed, plain *result.Recorded, delay func(share float64) time.Duration) {
+	t.Helper()
+	const tolerance = 30 * time.Millisecond
+	got, base := delayed.Run.Time[metric], plain.Run.Time[metric]
+	if least := time.Duration(got.MinNs); least < delay(0) {
+		t.Errorf("%s: a value of %v is below the delay of %v", metric, least, delay(0))
+	}
+	for _, p := range percentiles {
+		is, want := time.Duration(p.of(got)), time.Duration(p.of(base))+delay(p.share)
+		t.Logf("%s %s: %v, undelayed %v, off by %v", metric, p.name, is, time.Duration(p.of(base)), is-want)
+		if off := is - want; off < -tolerance || off > tolerance {
+			t.Errorf("%s: %s is %v, and should be at %v + %v", metric, p.name, is, time.Duration(p.of(base)), delay(p.share))
+		}
+	}
+}
