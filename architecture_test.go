@@ -30,13 +30,18 @@ var walls = map[string][]string{
 	"internal/result":   {},
 	"internal/arrival":  {"internal/unit"},
 	"internal/payload":  {"internal/unit"},
-	"internal/scenario": {"internal/unit"},
+	"internal/spelling": {},
+	"internal/scenario": {"internal/spelling", "internal/unit"},
+
+	// How a client is let in. It is below the seam because everything that opens
+	// a connection takes it: clients under test, the administration, the probes.
+	"internal/access": {"internal/spelling"},
 
 	// The seam to Kafka, and what stands on either side of it.
-	"internal/driver":       {},
-	"internal/driver/franz": {"internal/driver"},
-	"internal/cluster":      {"internal/scenario"},
-	"internal/probe":        {},
+	"internal/driver":       {"internal/access"},
+	"internal/driver/franz": {"internal/access", "internal/driver"},
+	"internal/cluster":      {"internal/access", "internal/scenario"},
+	"internal/probe":        {"internal/access"},
 	"internal/load": {
 		"backpressure", "internal/arrival", "internal/driver",
 		"internal/latency", "internal/ledger", "internal/payload",
@@ -44,7 +49,7 @@ var walls = map[string][]string{
 
 	// One run, and many.
 	"internal/bench": {
-		"backpressure", "internal/arrival", "internal/cluster", "internal/driver",
+		"backpressure", "internal/access", "internal/arrival", "internal/cluster", "internal/driver",
 		"internal/latency", "internal/ledger", "internal/load", "internal/payload",
 		"internal/probe", "internal/result", "internal/scenario", "internal/unit",
 	},
@@ -55,7 +60,7 @@ var walls = map[string][]string{
 
 	// Wiring. Only here are concrete drivers named.
 	"cmd/kafka-bench": {
-		"internal/bench", "internal/campaign", "internal/cluster", "internal/driver",
+		"internal/access", "internal/bench", "internal/campaign", "internal/cluster", "internal/driver",
 		"internal/driver/franz", "internal/report", "internal/result",
 		"internal/scenario", "internal/unit",
 	},
@@ -64,9 +69,9 @@ var walls = map[string][]string{
 // helpers are packages that only tests and benchmarks import; they may import
 // anything, and nothing else may import them.
 var helpers = []string{
-	"internal/driver/drivertest", "internal/cluster/clustertest",
+	"internal/access/accesstest", "internal/driver/drivertest", "internal/cluster/clustertest",
 	"internal/latency/latencytest", "internal/result/resulttest",
-	"internal/perf",
+	"internal/perf", "internal/truth",
 }
 
 // pure packages may import nothing that reads a clock, talks or starts a Kafka
@@ -74,7 +79,7 @@ var helpers = []string{
 // review.
 var pure = []string{
 	"internal/unit", "internal/latency", "internal/ledger", "internal/result",
-	"internal/arrival", "internal/payload", "internal/scenario",
+	"internal/arrival", "internal/payload", "internal/spelling", "internal/scenario",
 }
 
 var kafkaClients = []string{"github.com/twmb/franz-go", "github.com/IBM/sarama"}

@@ -19,6 +19,11 @@ func clusterCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "cluster",
 		Short: "Keep a local Apache Kafka running between runs",
+		Example: `  kafka-bench cluster up
+  kafka-bench run quick
+  kafka-bench cluster down`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	var name string
 	c.PersistentFlags().StringVar(&name, "name", cluster.DefaultName, "the cluster's name")
@@ -39,6 +44,9 @@ func clusterUp(name *string) *cobra.Command {
 			home, err := cluster.UserHome()
 			if err != nil {
 				return err
+			}
+			if options.Brokers == 0 { // which the cluster would take for "left open"
+				return fmt.Errorf("--brokers: a local cluster has 1 to %d brokers, not 0", cluster.MaxBrokers)
 			}
 			if heap != "" {
 				size, err := unit.ParseSize(heap)
@@ -67,9 +75,10 @@ func clusterUp(name *string) *cobra.Command {
 
 func clusterDown(name *string) *cobra.Command {
 	return &cobra.Command{
-		Use:   "down",
-		Short: "Stop a cluster and remove its data",
-		Args:  cobra.NoArgs,
+		Use:     "down",
+		Short:   "Stop a cluster and remove its data",
+		Example: "  kafka-bench cluster down",
+		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			home, err := cluster.UserHome()
 			if err != nil {
@@ -86,9 +95,10 @@ func clusterDown(name *string) *cobra.Command {
 
 func clusterStatus(name *string) *cobra.Command {
 	return &cobra.Command{
-		Use:   "status",
-		Short: "Say whether a cluster is up and can be used",
-		Args:  cobra.NoArgs,
+		Use:     "status",
+		Short:   "Say whether a cluster is up and can be used",
+		Example: "  kafka-bench cluster status",
+		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			home, err := cluster.UserHome()
 			if err != nil {

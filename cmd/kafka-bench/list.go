@@ -19,7 +19,9 @@ func listCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List the presets, and the runs recorded so far",
-		Args:  cobra.NoArgs,
+		Example: `  kafka-bench list
+  kafka-bench list --out results`,
+		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := listPresets(c.OutOrStdout()); err != nil {
 				return err

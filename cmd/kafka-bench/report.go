@@ -1,6 +1,8 @@
 package main
 
 import (
+	"math"
+
 	"github.com/spf13/cobra"
 
 	"kafka-bench/internal/report"
@@ -13,8 +15,8 @@ func reportCommand() *cobra.Command {
 		Short: "Render recorded runs again: one on a screen, several side by side",
 		Long: `Render recorded runs again, from their files alone. Each RUN is a run's folder.
 One run is shown on a screen; several are set side by side.`,
-		Example: "  kafka-bench report runs/20261121T200000Z-overload-3f9a1c",
-		Args:    cobra.MinimumNArgs(1),
+		Example: "  kafka-bench report runs/20261121T200000Z-overload-k3x7qa",
+		Args:    needs(1, math.MaxInt, "a RUN: the folder of a run (kafka-bench list)"),
 		RunE: func(c *cobra.Command, dirs []string) error {
 			var runs []*result.Recorded
 			for _, dir := range dirs {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -10,22 +11,46 @@ import (
 // run is the whole program: arguments in, output out, an error that says which
 // exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	root := rootCommand()
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	return root.ExecuteContext(ctx)
+}
+
+func rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "kafka-bench",
 		Short: "Measure what the users of an Apache Kafka feel",
 		Long: `kafka-bench measures end-to-end latency, consumer lag, delivery and recovery of
 an Apache Kafka, under a load that is offered on schedule whatever happens, and
 says whether the numbers can be believed.`,
+		Example: `  kafka-bench list
+  kafka-bench run quick`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.SetArgs(args)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
 	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return fmt.Errorf("%w; see %s --help", err, c.CommandPath())
+	})
 	root.AddCommand(
 		runCommand(), listCommand(), showCommand(), reportCommand(),
 		clusterCommand(), versionCommand(),
 	)
-	return root.ExecuteContext(ctx)
+	return root
+}
+
+// needs checks the number of arguments; what says what they are, for a message
+// that tells more than their number.
+func needs(least, most int, what string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		switch {
+		case len(args) < least:
+			return fmt.Errorf("%s needs %s", c.Name(), what)
+		case len(args) > most:
+			return fmt.Errorf("%s needs %s, and got %d arguments", c.Name(), what, len(args))
+		}
+		return nil
+	}
 }

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/signal"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
+	"kafka-bench/internal/access"
 	"kafka-bench/internal/bench"
 	"kafka-bench/internal/campaign"
 	"kafka-bench/internal/cluster"
@@ -27,6 +29,7 @@ type runFlags struct {
 	cluster    string
 	brokers    []string
 	clusterID  string
+	access     string // the client properties file, as Kafka's tools take it
 	keepTopics bool
 }
 
@@ -43,13 +46,18 @@ Without --brokers a local cluster is used: the one that "cluster up" keeps, or
 an Apache Kafka that is started and stopped again, or, where Java or Maven is
 missing, the embedded broker.
 
+A cluster that asks for TLS or for a user is reached with the client properties
+file that Kafka's own tools take: --command-config client.properties. Stores and
+keys must be PEM.
+
 Exit codes: 0 valid, 1 invalid run, 2 bad input, 3 cluster out of reach,
 130 interrupted (what was measured is saved).`,
 		Example: `  kafka-bench run quick
   kafka-bench run overload overload-loose overload-tight
   kafka-bench run baseline --set load.rate=20k/s --set load.record.size=1KiB
-  kafka-bench run my-scenario.yaml --brokers kafka-1:9092 --cluster-id 5L6g3nShT-eMCtK--X86sw`,
-		Args: cobra.MinimumNArgs(1),
+  kafka-bench run my-scenario.yaml --brokers kafka-1:9092 --cluster-id 5L6g3nShT-eMCtK--X86sw
+  kafka-bench run baseline --brokers kafka-1:9093 --command-config client.properties`,
+		Args: needs(1, math.MaxInt, "a SCENARIO: a preset's name (kafka-bench list) or a YAML file"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return runScenarios(c.Context(), args, flags, c.OutOrStdout(), c.ErrOrStderr())
 		},
@@ -61,17 +69,35 @@ Exit codes: 0 valid, 1 invalid run, 2 bad input, 3 cluster out of reach,
 	f.StringVar(&flags.cluster, "cluster", "", "kafka, embedded, or the name of a cluster that is up")
 	f.StringSliceVar(&flags.brokers, "brokers", nil, "addresses of an existing cluster, host:port")
 	f.StringVar(&flags.clusterID, "cluster-id", "", "the ID of the existing cluster; required unless it is on this machine")
+	f.StringVar(&flags.access, "command-config", "", "a client properties file that says how the existing cluster lets clients in (TLS, SASL)")
 	f.BoolVar(&flags.keepTopics, "keep-topics", false, "do not delete the runs' topics")
 	return c
 }
 
+// check finds what is wrong with the flags before anything is started.
+func (f runFlags) check() error {
+	switch {
+	case f.cluster != "" && len(f.brokers) > 0:
+		return errors.New("--cluster and --brokers name two clusters; leave one of them out")
+	case f.clusterID != "" && len(f.brokers) == 0:
+		return errors.New("--cluster-id is for an existing cluster; name its addresses with --brokers, or leave it out")
+	case f.access != "" && len(f.brokers) == 0:
+		return errors.New("--command-config is for an existing cluster; name its addresses with --brokers, or leave it out")
+	}
+	return result.CheckWritable(f.out)
+}
+
 func runScenarios(ctx context.Context, args []string, flags runFlags, stdout, stderr io.Writer) (err error) {
 	scenarios, err := readScenarios(args, flags.set)
-	if err != nil {
+	a, accessErr := readAccess(flags, progressTo(stderr))
+	if err := errors.Join(err, accessErr); err != nil {
 		return err
 	}
 	client, err := driverNamed(flags.driver)
 	if err != nil {
+		return err
+	}
+	if err := flags.check(); err != nil {
 		return err
 	}
 	home, err := cluster.UserHome()
@@ -79,7 +105,7 @@ func runScenarios(ctx context.Context, args []string, flags runFlags, stdout, st
 		return err
 	}
 	source := &cluster.Source{
-		Home: home, Kind: flags.cluster, Brokers: flags.brokers, ClusterID: flags.clusterID,
+		Home: home, Kind: flags.cluster, Brokers: flags.brokers, ClusterID: flags.clusterID, Access: a,
 		Progress: progressTo(stderr),
 	}
 	defer func() { err = errors.Join(err, source.Close()) }()
@@ -112,6 +138,19 @@ func readScenarios(args, set []string) ([]scenario.Scenario, error) {
 		scenarios = append(scenarios, s)
 	}
 	return scenarios, errors.Join(faults...)
+}
+
+// readAccess reads how the existing cluster lets clients in, and tells what of
+// the file was ignored.
+func readAccess(flags runFlags, tell func(string)) (access.Access, error) {
+	if flags.access == "" {
+		return access.Access{}, nil
+	}
+	a, warnings, err := access.Read(flags.access)
+	for _, warning := range warnings {
+		tell(warning)
+	}
+	return a, err
 }
 
 // conclude shows several runs side by side and turns what happened into the

@@ -12,7 +12,7 @@ func showCommand() *cobra.Command {
 		Use:     "show SCENARIO",
 		Short:   "Print a scenario as it would run, nothing implicit",
 		Example: "  kafka-bench show overload-tight\n  kafka-bench show baseline --set load.rate=20k/s",
-		Args:    cobra.ExactArgs(1),
+		Args:    needs(1, 1, "one SCENARIO: a preset's name (kafka-bench list) or a YAML file"),
 		RunE: func(c *cobra.Command, args []string) error {
 			s, err := scenario.Read(args[0], set...)
 			if err != nil {

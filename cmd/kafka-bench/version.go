@@ -28,9 +28,10 @@ func tool() result.Tool {
 
 func versionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version",
-		Args:  cobra.NoArgs,
+		Use:     "version",
+		Short:   "Print the version",
+		Example: "  kafka-bench version",
+		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			t := tool()
 			fmt.Fprintf(c.OutOrStdout(), "kafka-bench %s %s %s/%s\n", t.Version, t.GoVersion, runtime.GOOS, runtime.GOARCH)

@@ -38,7 +38,11 @@ func (v *view) begin(plan []scenario.Scenario, place int, c cluster.Info) {
 		of = fmt.Sprintf(" (run %d of %d)", place+1, len(plan))
 	}
 	_, most := s.Duration()
-	fmt.Fprintf(v.out, "%s%s: %s on %s, up to %v\n", s.Name, of, s.Description, describe(c), most)
+	what := s.Description
+	if what != "" {
+		what += " "
+	}
+	fmt.Fprintf(v.out, "%s%s: %son %s, up to %v\n", s.Name, of, what, describe(c), most)
 	warmup, measure, drain := int64(s.Phases.Warmup), int64(s.Phases.Measure), int64(s.Phases.Drain)
 	v.phases = map[string]result.Phase{
 		"warm-up": {Name: "warm-up", StartNs: -warmup, EndNs: 0},

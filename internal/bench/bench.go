@@ -94,6 +94,7 @@ func (r *run) offer(ctx context.Context) {
 	warmup, measure := time.Duration(phases.Warmup), time.Duration(phases.Measure)
 	r.journal.axisIsSet(r.axis.Set(startLead+warmup, measure))
 	r.startedNs = -int64(warmup)
+	r.journal.keepFailure(r.writer.Describe(r.info(), r.cfg.Scenario))
 	r.journal.event(result.Event{AtNs: r.startedNs, Kind: "phase", What: "warm-up"})
 	r.startSamplers()
 	r.producers.Start()

@@ -13,10 +13,7 @@ import (
 
 // conclude closes the books, judges the run and saves it.
 func (r *run) conclude() (*Outcome, error) {
-	producerSettings, consumerSettings := r.producers.Settings(), []driver.Setting(nil)
-	if r.group != nil {
-		consumerSettings = r.group.Settings()
-	}
+	info := r.info()
 	brokers := r.brokers() // before the topic, and with it the data, is gone
 	r.release()
 
@@ -24,7 +21,7 @@ func (r *run) conclude() (*Outcome, error) {
 	warmup, measured := r.producers.Sent()
 	out := result.Run{
 		Scenario: r.cfg.Scenario,
-		Run:      r.info(producerSettings, consumerSettings),
+		Run:      info,
 		Load:     r.load(measured, warmup.AckedInWindow+measured.AckedInWindow),
 		Delivery: r.delivery(books.Measured, measured),
 		Time:     r.times(),
@@ -69,9 +66,10 @@ func (r *run) position(partition int32) int64 {
 	return at
 }
 
-func (r *run) info(producer, consumer []driver.Setting) result.Info {
+// info describes the run, as far as it has come.
+func (r *run) info() result.Info {
 	c := r.cfg.Cluster.Info()
-	return result.Info{
+	info := result.Info{
 		Name: r.cfg.Scenario.Name, StartedAt: r.axis.Wall(0), FinishedAt: r.axis.Wall(r.finishedNs),
 		Interrupted: r.interrupted, Tool: r.cfg.Tool, Host: result.Host(probe.DescribeHost()),
 		Cluster: result.Cluster{
@@ -79,11 +77,15 @@ func (r *run) info(producer, consumer []driver.Setting) result.Info {
 		},
 		Driver: result.Driver{
 			Name: r.cfg.Driver.Name(), Version: r.cfg.Driver.Version(),
-			Producer: settings(producer), Consumer: settings(consumer),
+			Producer: settings(r.producers.Settings()),
 		},
-		Topic: r.topic.Name, Group: r.groupName(),
+		Topic:  r.topic.Name,
 		Phases: r.phases(),
 	}
+	if r.group != nil {
+		info.Group, info.Driver.Consumer = r.groupID, settings(r.group.Settings())
+	}
+	return info
 }
 
 // phases are the parts of the run as they were. A run that was interrupted in
@@ -95,13 +97,6 @@ func (r *run) phases() []result.Phase {
 		{Name: "measure", StartNs: zero, EndNs: end},
 		{Name: "drain", StartNs: end, EndNs: max(r.finishedNs, end)},
 	}
-}
-
-func (r *run) groupName() string {
-	if r.group == nil {
-		return ""
-	}
-	return r.groupID
 }
 
 func settings(all []driver.Setting) []result.Setting {

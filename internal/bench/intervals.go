@@ -24,10 +24,7 @@ type counters struct {
 func (r *run) sampleIntervals(period time.Duration) {
 	before := r.count(r.startedNs)
 	for {
-		next := (before.at/int64(period) + 1) * int64(period)
-		if before.at < 0 {
-			next = -((-before.at - 1) / int64(period)) * int64(period)
-		}
+		next := multipleAfter(before.at, int64(period))
 		stopped := r.waitForInterval(next)
 		at := next
 		if stopped {
@@ -40,6 +37,16 @@ func (r *run) sampleIntervals(period time.Duration) {
 		}
 		before = after
 	}
+}
+
+// multipleAfter is the lowest multiple of the period above at, which may be
+// negative.
+func multipleAfter(at, period int64) int64 {
+	multiple := at / period * period // rounded towards zero
+	if multiple > at {
+		return multiple
+	}
+	return multiple + period
 }
 
 func (r *run) waitForInterval(at int64) (stopped bool) {
@@ -153,6 +160,9 @@ func (r *run) addLag(iv *result.Interval) {
 		if due, behind := r.producers.OldestDue(p, at.Next); behind {
 			iv.TimeLagNs = max(iv.TimeLagNs, now-due)
 		}
+	}
+	if waiting, due := r.producers.Waiting(); waiting > 0 {
+		iv.TimeLagNs = max(iv.TimeLagNs, now-due)
 	}
 	iv.LagSamples = r.lag.takeFresh()
 	if lag := r.lag.now(); lag.known {

@@ -106,6 +106,13 @@ func (j *journal) keep(err error) {
 	}
 }
 
+// keepFailure is keep for others.
+func (j *journal) keepFailure(err error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.keep(err)
+}
+
 // failed is the first failure to write, if there was one.
 func (j *journal) failed() error {
 	j.mu.Lock()

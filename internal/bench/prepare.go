@@ -2,13 +2,13 @@ package bench
 
 import (
 	"context"
-	"encoding/binary"
-	"encoding/hex"
 	"fmt"
+	"hash/crc32"
 	"sync"
 	"time"
 
 	"kafka-bench/backpressure"
+	"kafka-bench/internal/access"
 	"kafka-bench/internal/arrival"
 	"kafka-bench/internal/cluster"
 	"kafka-bench/internal/driver"
@@ -138,7 +138,7 @@ func (r *run) openResult(context.Context) (err error) {
 }
 
 func (r *run) openTopic(ctx context.Context) (err error) {
-	if r.admin, err = cluster.NewAdmin(r.cfg.Cluster.Bootstrap()); err != nil {
+	if r.admin, err = cluster.NewAdmin(r.cfg.Cluster.Bootstrap(), r.access()); err != nil {
 		return err
 	}
 	t := r.cfg.Scenario.Topic
@@ -146,14 +146,23 @@ func (r *run) openTopic(ctx context.Context) (err error) {
 	r.groupID = name
 	if t.Existing == "" {
 		r.topic, err = r.admin.CreateTopic(ctx, name, t.Partitions, t.Replication, t.Config)
+	} else {
+		r.topic, err = r.admin.UseExisting(ctx, t.Existing)
+	}
+	if err != nil {
 		return err
 	}
-	r.topic, err = r.admin.UseExisting(ctx, t.Existing)
-	return err
+	return r.admin.CheckRights(ctx, r.topic, r.cfg.Scenario.Consume.Consumers > 0)
 }
 
+// access is how the cluster lets the run's clients in.
+func (r *run) access() access.Access { return cluster.AccessTo(r.cfg.Cluster) }
+
+// denied says of an error that it is the cluster's refusal, where it is.
+func (r *run) denied(who string, err error) error { return cluster.Denied(r.cfg.Cluster, who, err) }
+
 func (r *run) openProbes(ctx context.Context) (err error) {
-	r.lagReader, err = probe.NewLagReader(r.cfg.Cluster.Bootstrap(), r.topic.Name, r.groupID, r.topic.Partitions)
+	r.lagReader, err = probe.NewLagReader(r.cfg.Cluster.Bootstrap(), r.access(), r.topic.Name, r.groupID, r.topic.Partitions)
 	r.lag = &lagWatch{axis: r.axis, reader: r.lagReader, gate: r.gate, journal: r.journal}
 	if err != nil || !r.topic.Existing || r.cfg.Scenario.Consume.Consumers == 0 {
 		return err
@@ -161,9 +170,9 @@ func (r *run) openProbes(ctx context.Context) (err error) {
 	// The group of this run starts behind what others have written, by a
 	// commit of its own, so that no record can slip between.
 	if r.from, err = r.lagReader.Ends(ctx); err != nil {
-		return err
+		return r.denied("the run's group", err)
 	}
-	return r.lagReader.Commit(ctx, r.from)
+	return r.denied("the run's group", r.lagReader.Commit(ctx, r.from))
 }
 
 // openLoad opens the consumers first and waits for them, then the producers.
@@ -175,7 +184,7 @@ func (r *run) openLoad(ctx context.Context) (err error) {
 		ready, cancel := context.WithTimeout(ctx, readyTimeout)
 		defer cancel()
 		if err := r.group.AwaitReady(ready); err != nil {
-			return err
+			return r.denied("the run's consumers", err)
 		}
 		for _, recorder := range r.group.Recorders() {
 			r.collector.Add(recorder)
@@ -190,22 +199,16 @@ func (r *run) openLoad(ctx context.Context) (err error) {
 	return nil
 }
 
-// runNumber is the run's number in the stamps of its records: the run's ID, cut
-// to 32 bits.
-func (r *run) runNumber() uint32 {
-	var number [4]byte
-	if _, err := hex.Decode(number[:3], []byte(r.writer.ID())); err != nil {
-		copy(number[:], r.writer.ID())
-	}
-	return binary.BigEndian.Uint32(number[:])
-}
+// runNumber is the run's number in the stamps of its records: a checksum of the
+// run's ID.
+func (r *run) runNumber() uint32 { return crc32.ChecksumIEEE([]byte(r.writer.ID())) }
 
 func (r *run) groupConfig() load.GroupConfig {
 	c := r.cfg.Scenario.Consume
 	return load.GroupConfig{
 		Driver: r.cfg.Driver,
 		Client: driver.ConsumerConfig{
-			Brokers: r.cfg.Cluster.Bootstrap(), ClientID: "kafka-bench-" + r.writer.ID(),
+			Brokers: r.cfg.Cluster.Bootstrap(), Access: r.access(), ClientID: "kafka-bench-" + r.writer.ID(),
 			Topic: r.topic.Name, Group: r.groupID, Protocol: c.Protocol,
 			FetchMinBytes: int32(c.Fetch.MinBytes), FetchMaxBytes: int32(c.Fetch.MaxBytes),
 			FetchMaxPartitionBytes: int32(c.Fetch.MaxPartitionBytes), FetchMaxWait: time.Duration(c.Fetch.MaxWait),
@@ -224,7 +227,7 @@ func (r *run) producersConfig() load.ProducersConfig {
 	cfg := load.ProducersConfig{
 		Driver: r.cfg.Driver,
 		Client: driver.ProducerConfig{
-			Brokers: r.cfg.Cluster.Bootstrap(), ClientID: "kafka-bench-" + r.writer.ID(), Topic: r.topic.Name,
+			Brokers: r.cfg.Cluster.Bootstrap(), Access: r.access(), ClientID: "kafka-bench-" + r.writer.ID(), Topic: r.topic.Name,
 			Acks: acks(l.Acks), Compression: l.Compression, Level: l.Level,
 			Linger: time.Duration(l.Linger), BatchBytes: int32(l.Batch),
 			Idempotent: l.Idempotent, InFlight: l.InFlight, DeliveryTimeout: time.Duration(l.DeliveryTimeout),

@@ -83,6 +83,10 @@ func (r *run) expected() (records float64, exact bool) {
 // faultsOfTheBooks: they don't balance.
 func (r *run) faultsOfTheBooks(out *result.Run, books ledger.Books) (reasons []string) {
 	l := out.Load
+	if waiting, _ := r.producers.Waiting(); waiting != l.Deferred+out.Warmup.Load.Deferred {
+		reasons = append(reasons, fmt.Sprintf("%s records wait at the source where the books have %s",
+			unit.Count(waiting), unit.Count(l.Deferred+out.Warmup.Load.Deferred)))
+	}
 	if left := l.Admitted - l.Acked - l.Failed - l.Unknown; left != 0 {
 		reasons = append(reasons, fmt.Sprintf("the client never reported on %s records", unit.Count(left)))
 	}

@@ -11,6 +11,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"kafka-bench/internal/access"
 )
 
 // Limits on waiting for the cluster to follow up on what it has accepted.
@@ -38,10 +40,10 @@ type Topic struct {
 	Existing bool
 }
 
-// NewAdmin opens a client for the cluster at bootstrap. It connects when it is
-// first used. The caller must Close it.
-func NewAdmin(bootstrap []string) (*Admin, error) {
-	client, err := newClient(bootstrap)
+// NewAdmin opens a client for the cluster at bootstrap, which lets it in by a. It
+// connects when it is first used. The caller must Close it.
+func NewAdmin(bootstrap []string, a access.Access) (*Admin, error) {
+	client, err := newClient(bootstrap, a)
 	if err != nil {
 		return nil, err
 	}
@@ -238,11 +240,6 @@ func refusedOrUnanswered(what string, err error) error {
 
 func unanswered(what string, err error) error {
 	return refusedOrUnanswered("the cluster did not "+what, err)
-}
-
-// authorization are the errors that a change of ACLs cures.
-var authorization = []*kerr.Error{
-	kerr.TopicAuthorizationFailed, kerr.GroupAuthorizationFailed, kerr.ClusterAuthorizationFailed, kerr.SaslAuthenticationFailed,
 }
 
 func refused(what, message string, err error) error {

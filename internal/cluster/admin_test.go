@@ -10,6 +10,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"kafka-bench/internal/access"
 )
 
 func TestDeleteTopicByID(t *testing.T) {
@@ -95,14 +97,14 @@ func TestAdminRefused(t *testing.T) {
 }
 
 func TestAdminUnreachable(t *testing.T) {
-	admin, err := NewAdmin([]string{freeAddr(t)})
+	admin, err := NewAdmin([]string{freeAddr(t)}, access.Access{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer admin.Close()
 	_, err = admin.CreateTopic(testContext(t), "new", 1, 1, nil)
 	wantError(t, err, ErrUnreachable, `"new" was not created`, "can be reached")
-	_, err = NewAdmin([]string{"localhost:none"})
+	_, err = NewAdmin([]string{"localhost:none"}, access.Access{})
 	wantError(t, err, ErrInput, "host:port")
 }
 
@@ -113,7 +115,7 @@ func TestDeleteGroup(t *testing.T) {
 		t.Errorf("a group that is not there: %v", err)
 	}
 	produce(t, e, topic.Name, "x")
-	client, err := newClient(e.Bootstrap(), kgo.ConsumerGroup("group"), kgo.ConsumeTopics(topic.Name),
+	client, err := newClient(e.Bootstrap(), access.Access{}, kgo.ConsumerGroup("group"), kgo.ConsumeTopics(topic.Name),
 		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
 	if err != nil {
 		t.Fatal(err)

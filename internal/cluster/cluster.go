@@ -13,6 +13,8 @@ package cluster
 
 import (
 	"context"
+
+	"kafka-bench/internal/access"
 )
 
 // Kinds of clusters, as Info and the result name them.
@@ -45,6 +47,21 @@ type Info struct {
 	// Settings are what the cluster was started with; empty for an existing
 	// one.
 	Settings map[string]string
+}
+
+// Secured is a Cluster that does not let in everybody.
+type Secured interface {
+	// Access is how it lets this process in.
+	Access() access.Access
+}
+
+// AccessTo returns how a cluster lets this process in: in plain text and without
+// credentials, unless it is Secured.
+func AccessTo(c Cluster) access.Access {
+	if secured, ok := c.(Secured); ok {
+		return secured.Access()
+	}
+	return access.Access{}
 }
 
 // Local is a Cluster whose brokers are processes of this machine.

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
+
+	"kafka-bench/internal/access"
 )
 
 // startEmbedded starts an embedded cluster that the test's end stops.
@@ -31,7 +33,7 @@ func TestEmbedded(t *testing.T) {
 	if info.Kind != KindEmbedded || info.Brokers != 3 || !strings.Contains(info.Note, "harness") {
 		t.Errorf("Info() = %+v", info)
 	}
-	found, err := Connect(testContext(t), e.Bootstrap(), info.ID)
+	found, err := Connect(testContext(t), e.Bootstrap(), info.ID, access.Access{})
 	if err != nil || found.Info().Brokers != 3 {
 		t.Errorf("Connect() = %+v, %v", found, err)
 	}
@@ -52,7 +54,7 @@ func TestEmbeddedRetention(t *testing.T) {
 	const bound = 8 << 20
 	e := startEmbedded(t, EmbeddedOptions{RetentionBytes: bound})
 	_, topic := testTopic(t, e, "much", 1, 1)
-	client, err := newClient(e.Bootstrap(), kgo.ProducerBatchCompression(kgo.NoCompression()))
+	client, err := newClient(e.Bootstrap(), access.Access{}, kgo.ProducerBatchCompression(kgo.NoCompression()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +103,7 @@ func TestEmbeddedDelays(t *testing.T) {
 // and returns how long each took to be acknowledged and to be delivered.
 func sendEvery(t *testing.T, c Cluster, topic string, period time.Duration, n int) (acks, deliveries []time.Duration) {
 	t.Helper()
-	client, err := newClient(c.Bootstrap(), kgo.ConsumeTopics(topic), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
+	client, err := newClient(c.Bootstrap(), access.Access{}, kgo.ConsumeTopics(topic), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
 		kgo.ProducerLinger(0), kgo.DisableIdempotentWrite(), kgo.MaxProduceRequestsInflightPerBroker(64))
 	if err != nil {
 		t.Fatal(err)

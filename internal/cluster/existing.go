@@ -5,10 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"kafka-bench/internal/access"
 )
 
 // connectTimeout bounds how long Connect looks for a cluster.
@@ -17,45 +21,56 @@ const connectTimeout = 15 * time.Second
 // dialTimeout bounds one attempt to reach one address.
 const dialTimeout = 5 * time.Second
 
+// connectRetries is how often Connect repeats a question. The addresses have
+// been reached by then: what fails now mostly fails again, and somebody waits.
+const connectRetries = 2
+
 // Existing is a cluster that somebody else runs. Stop does nothing to it.
 type Existing struct {
 	bootstrap []string
 	info      Info
+	access    access.Access
 }
 
 // Connect finds the cluster at the addresses in bootstrap (host:port) and makes
-// sure that every one of its brokers can be reached from here.
+// sure that every one of its brokers can be reached from here, and lets this
+// process in by a.
 //
 // expectID is the cluster ID that the caller means to load. It may be empty for
 // a cluster of this machine; for any other it is required, so that nobody loads
 // a cluster by a mistyped address. Errors are of kind ErrUnreachable, or of kind
-// ErrInput if the ID is missing or another.
-func Connect(ctx context.Context, bootstrap []string, expectID string) (*Existing, error) {
+// ErrInput if the ID is missing or another, or ErrRefused if a broker says no to
+// who this process says it is.
+func Connect(ctx context.Context, bootstrap []string, expectID string, a access.Access) (*Existing, error) {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
-	if err := dialAny(ctx, bootstrap); err != nil {
+	reached, err := dialAny(ctx, bootstrap, a)
+	if err != nil {
 		return nil, err
 	}
-	client, err := newClient(bootstrap)
+	client, err := newClient(reached, a, kgo.RequestRetries(connectRetries))
 	if err != nil {
 		return nil, err
 	}
 	defer client.Close()
 	admin := kadm.NewClient(client)
 	meta, err := admin.BrokerMetadata(ctx)
+	if denied := denial(strings.Join(reached, ", "), a, err); denied != nil {
+		return nil, denied
+	}
 	if err != nil {
 		return nil, &Error{
-			Kind: ErrUnreachable, What: fmt.Sprintf("%v accepts connections, but does not answer like a Kafka broker", bootstrap), Cause: err,
-			Remedy: "check that the port is a PLAINTEXT listener of Kafka",
+			Kind: ErrUnreachable, What: fmt.Sprintf("%v accepts connections, but does not answer like a Kafka broker", reached), Cause: err,
+			Remedy: fmt.Sprintf("check that the port is a %s listener of Kafka", a.Protocol()),
 		}
 	}
-	if err := dialAdvertised(ctx, meta.Brokers); err != nil {
+	if err := dialAdvertised(ctx, meta.Brokers, a); err != nil {
 		return nil, err
 	}
 	if err := checkID(meta, bootstrap, expectID); err != nil {
 		return nil, err
 	}
-	return &Existing{bootstrap: bootstrap, info: Info{
+	return &Existing{bootstrap: bootstrap, access: a, info: Info{
 		Kind: KindExisting, ID: meta.Cluster, Version: guessVersion(ctx, admin), Brokers: len(meta.Brokers),
 	}}, nil
 }
@@ -67,38 +82,65 @@ func (e *Existing) Bootstrap() []string { return e.bootstrap }
 // brokers offer, for instance "v4.1".
 func (e *Existing) Info() Info { return e.info }
 
+// Access is how the cluster lets this process in.
+func (e *Existing) Access() access.Access { return e.access }
+
 // Stop does nothing: the cluster is not ours.
 func (e *Existing) Stop(context.Context) error { return nil }
 
-// dialAny returns nil when one of the addresses can be reached, or what is
-// wrong with each.
-func dialAny(ctx context.Context, addrs []string) error {
+// dialAny returns the addresses that can be reached, or what is wrong with each
+// if none can.
+func dialAny(ctx context.Context, addrs []string, a access.Access) ([]string, error) {
 	if len(addrs) == 0 {
-		return &Error{Kind: ErrInput, What: "no brokers are named", Remedy: "write brokers as host:port, separated by commas"}
+		return nil, &Error{Kind: ErrInput, What: "no brokers are named", Remedy: "write brokers as host:port, separated by commas"}
 	}
-	errs := dialAll(ctx, addrs)
+	errs := dialAll(ctx, addrs, a)
+	var reached []string
 	for i, err := range errs {
 		if err == nil {
-			return nil
+			reached = append(reached, addrs[i])
+			continue
 		}
 		if _, _, syntax := net.SplitHostPort(addrs[i]); syntax != nil {
-			return &Error{Kind: ErrInput, What: fmt.Sprintf("broker %q", addrs[i]), Cause: syntax, Remedy: "write brokers as host:port, separated by commas"}
+			return nil, &Error{Kind: ErrInput, What: fmt.Sprintf("broker %q", addrs[i]), Cause: syntax, Remedy: "write brokers as host:port, separated by commas"}
 		}
 	}
-	return &Error{
+	if len(reached) > 0 {
+		return reached, nil
+	}
+	if denied := firstDenial(errs); denied != nil {
+		return nil, denied
+	}
+	return nil, &Error{
 		Kind: ErrUnreachable, What: "no broker can be reached", Cause: errors.Join(errs...),
 		Remedy: "check the addresses and that Kafka runs there",
 	}
 }
 
+// firstDenial returns the first error that says why this process was not let in,
+// where it says that: the address is right then, and the remedy another.
+func firstDenial(errs []error) error {
+	for _, err := range errs {
+		var denied *Error
+		if errors.As(err, &denied) {
+			return denied
+		}
+	}
+	return nil
+}
+
 // dialAdvertised makes sure that the addresses by which the brokers refer to
 // each other are good from here as well: a client connects to those.
-func dialAdvertised(ctx context.Context, brokers kadm.BrokerDetails) error {
+func dialAdvertised(ctx context.Context, brokers kadm.BrokerDetails, a access.Access) error {
 	var addrs []string
 	for _, b := range brokers {
 		addrs = append(addrs, net.JoinHostPort(b.Host, fmt.Sprint(b.Port)))
 	}
-	if err := errors.Join(dialAll(ctx, addrs)...); err != nil {
+	errs := dialAll(ctx, addrs, a)
+	if denied := firstDenial(errs); denied != nil {
+		return denied
+	}
+	if err := errors.Join(errs...); err != nil {
 		return &Error{
 			Kind: ErrUnreachable, What: "a broker can't be reached at the address that the cluster advertises for it", Cause: err,
 			Remedy: "correct advertised.listeners of that broker, or run where its address is known",
@@ -107,17 +149,17 @@ func dialAdvertised(ctx context.Context, brokers kadm.BrokerDetails) error {
 	return nil
 }
 
-// dialAll connects to each address once and returns what went wrong, address
-// by address.
-func dialAll(ctx context.Context, addrs []string) []error {
+// dialAll connects to each address once, up to the TLS handshake where there is
+// one, and returns what went wrong, address by address.
+func dialAll(ctx context.Context, addrs []string, a access.Access) []error {
 	var wg sync.WaitGroup
 	errs := make([]error, len(addrs))
 	for i, addr := range addrs {
 		wg.Go(func() {
 			dialer := net.Dialer{Timeout: dialTimeout}
-			conn, err := dialer.DialContext(ctx, "tcp", addr)
+			conn, err := a.Secure(dialer.DialContext)(ctx, "tcp", addr)
 			if err != nil {
-				errs[i] = dialError(addr, err)
+				errs[i] = dialError(addr, a, err)
 				return
 			}
 			conn.Close()
@@ -129,7 +171,11 @@ func dialAll(ctx context.Context, addrs []string) []error {
 
 // dialError says why addr can't be reached, without the layers of the network
 // library.
-func dialError(addr string, err error) error {
+func dialError(addr string, a access.Access, err error) error {
+	var handshake *access.HandshakeError
+	if errors.As(err, &handshake) {
+		return denial(addr, a, err)
+	}
 	var timeout net.Error
 	if errors.As(err, &timeout) && timeout.Timeout() {
 		return fmt.Errorf("%s does not answer within %v", addr, dialTimeout)

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/kadm"
+
+	"kafka-bench/internal/access"
 )
 
 // freeAddr is an address of this machine where nobody listens.
@@ -22,7 +24,7 @@ func TestConnect(t *testing.T) {
 	addr, dead := e.Bootstrap()[0], freeAddr(t)
 
 	// One of several addresses is enough, and this machine needs no ID.
-	found, err := Connect(testContext(t), []string{dead, addr}, "")
+	found, err := Connect(testContext(t), []string{dead, addr}, "", access.Access{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,10 +34,10 @@ func TestConnect(t *testing.T) {
 	if err := found.Stop(testContext(t)); err != nil {
 		t.Error(err)
 	}
-	if _, err := Connect(testContext(t), []string{addr}, ""); err != nil {
+	if _, err := Connect(testContext(t), []string{addr}, "", access.Access{}); err != nil {
 		t.Errorf("Stop did something to an existing cluster: %v", err)
 	}
-	_, err = Connect(testContext(t), []string{addr}, "AAAAAAAAAAAAAAAAAAAAAA")
+	_, err = Connect(testContext(t), []string{addr}, "AAAAAAAAAAAAAAAAAAAAAA", access.Access{})
 	wantError(t, err, ErrInput, e.Info().ID, "not AAAAAAAAAAAAAAAAAAAAAA", "--cluster-id")
 }
 
@@ -57,18 +59,18 @@ func TestConnectFails(t *testing.T) {
 	}()
 	dead := freeAddr(t)
 
-	_, err = Connect(testContext(t), []string{dead}, "")
+	_, err = Connect(testContext(t), []string{dead}, "", access.Access{})
 	wantError(t, err, ErrUnreachable, dead, "refused", "check the addresses")
-	_, err = Connect(testContext(t), []string{"no-such-host.invalid:9092"}, "")
+	_, err = Connect(testContext(t), []string{"no-such-host.invalid:9092"}, "", access.Access{})
 	wantError(t, err, ErrUnreachable, "no-such-host.invalid:9092")
-	_, err = Connect(testContext(t), []string{deaf.Addr().String()}, "")
+	_, err = Connect(testContext(t), []string{deaf.Addr().String()}, "", access.Access{})
 	wantError(t, err, ErrUnreachable, deaf.Addr().String(), "does not answer like a Kafka broker", "PLAINTEXT")
-	_, err = Connect(testContext(t), []string{"localhost"}, "")
+	_, err = Connect(testContext(t), []string{"localhost"}, "", access.Access{})
 	wantError(t, err, ErrInput, "localhost", "host:port")
-	_, err = Connect(testContext(t), nil, "")
+	_, err = Connect(testContext(t), nil, "", access.Access{})
 	wantError(t, err, ErrInput, "no brokers are named")
 
-	err = dialAdvertised(testContext(t), kadm.BrokerDetails{{NodeID: 1, Host: "no-such-host.invalid", Port: 9092}})
+	err = dialAdvertised(testContext(t), kadm.BrokerDetails{{NodeID: 1, Host: "no-such-host.invalid", Port: 9092}}, access.Access{})
 	wantError(t, err, ErrUnreachable, "advertise", "no-such-host.invalid:9092")
 }
 

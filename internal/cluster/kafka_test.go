@@ -15,6 +15,8 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"kafka-bench/internal/access"
 )
 
 // testHome has the Kafka of the user's cache and clusters of its own.
@@ -52,7 +54,7 @@ func startKafka(t *testing.T, home Home, opts KafkaOptions) *Kafka {
 // testTopic creates a topic on the cluster.
 func testTopic(t *testing.T, c Cluster, name string, partitions, replication int) (*Admin, Topic) {
 	t.Helper()
-	admin, err := NewAdmin(c.Bootstrap())
+	admin, err := NewAdmin(c.Bootstrap(), access.Access{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +69,7 @@ func testTopic(t *testing.T, c Cluster, name string, partitions, replication int
 // produce sends one record, acknowledged by all in-sync replicas.
 func produce(t *testing.T, c Cluster, topic, value string) {
 	t.Helper()
-	client, err := newClient(c.Bootstrap())
+	client, err := newClient(c.Bootstrap(), access.Access{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +82,7 @@ func produce(t *testing.T, c Cluster, topic, value string) {
 // consume reads n values of a topic, in any order.
 func consume(t *testing.T, c Cluster, topic string, n int) map[string]int {
 	t.Helper()
-	client, err := newClient(c.Bootstrap(), kgo.ConsumeTopics(topic), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
+	client, err := newClient(c.Bootstrap(), access.Access{}, kgo.ConsumeTopics(topic), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +111,7 @@ func TestOneBroker(t *testing.T) {
 	if got := info.Settings["num.io.threads"]; got != "3" {
 		t.Errorf("num.io.threads = %q, want the override", got)
 	}
-	found, err := Connect(testContext(t), k.Bootstrap(), info.ID)
+	found, err := Connect(testContext(t), k.Bootstrap(), info.ID, access.Access{})
 	if err != nil || found.Info().ID != info.ID {
 		t.Errorf("Connect(own cluster ID) = %+v, %v", found, err)
 	}
@@ -195,7 +197,7 @@ func TestStopFrozenBroker(t *testing.T) {
 // wantShareGroups fails unless the cluster offers share groups (KIP-932).
 func wantShareGroups(t *testing.T, c Cluster) {
 	t.Helper()
-	client, err := newClient(c.Bootstrap())
+	client, err := newClient(c.Bootstrap(), access.Access{})
 	if err != nil {
 		t.Fatal(err)
 	}

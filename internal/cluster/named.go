@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"sync"
 	"time"
+
+	"kafka-bench/internal/access"
 )
 
 // DefaultName is the name of the long-lived cluster when none is given.
@@ -227,7 +229,7 @@ func (n *Named) problem(ctx context.Context) error {
 			}
 		}
 	}
-	_, err := Connect(ctx, n.Bootstrap(), n.record.ClusterID)
+	_, err := Connect(ctx, n.Bootstrap(), n.record.ClusterID, access.Access{})
 	return err
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"reflect"
 
+	"kafka-bench/internal/access"
 	"kafka-bench/internal/scenario"
 )
 
@@ -17,9 +18,11 @@ type Source struct {
 	// else Kafka where this machine can run it; else the embedded one.
 	Kind string
 	// Brokers are the addresses of an existing cluster, which wins over Kind,
-	// and ClusterID what its ID must be (see Connect).
+	// ClusterID what its ID must be, and Access how it lets clients in (see
+	// Connect).
 	Brokers   []string
 	ClusterID string
+	Access    access.Access
 	// Progress is told what takes time.
 	Progress func(string)
 
@@ -52,7 +55,7 @@ func (s *Source) owned() bool {
 
 func (s *Source) open(ctx context.Context, settings scenario.Cluster) (Cluster, error) {
 	if len(s.Brokers) > 0 {
-		return Connect(ctx, s.Brokers, s.ClusterID)
+		return Connect(ctx, s.Brokers, s.ClusterID, s.Access)
 	}
 	switch s.Kind {
 	case KindEmbedded:

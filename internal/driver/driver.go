@@ -12,6 +12,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"kafka-bench/internal/access"
 )
 
 // ErrConfig marks an error of NewProducer or NewConsumer that lies in the
@@ -218,6 +220,7 @@ const (
 // where it means zero.
 type ProducerConfig struct {
 	Brokers  []string
+	Access   access.Access // how the brokers let the client in
 	ClientID string
 	Topic    string
 
@@ -247,6 +250,7 @@ type ProducerConfig struct {
 // without committed offsets starts at the earliest.
 type ConsumerConfig struct {
 	Brokers  []string
+	Access   access.Access // how the brokers let the client in
 	ClientID string
 	Topic    string
 	Group    string

@@ -203,6 +203,7 @@ func (p *producer) admit(n int64) int64 {
 func (p *producer) drop(n int64, byGate bool) {
 	p.recorder.Lock()
 	defer p.recorder.Unlock()
+	p.waiting -= n
 	for range n {
 		c := &p.counts[phaseOf(p.sent.Due() >= 0)]
 		if byGate {
@@ -212,7 +213,6 @@ func (p *producer) drop(n int64, byGate bool) {
 		}
 		p.sent.Advance()
 	}
-	p.waiting -= n
 }
 
 // prepare takes the next n records off the queue and gives each its place in
@@ -221,13 +221,13 @@ func (p *producer) prepare(now int64, n int) {
 	p.recorder.Lock()
 	defer p.recorder.Unlock()
 	p.round = p.round[:0]
+	p.waiting -= int64(n)
 	for range n {
 		s := p.slots.take()
 		s.intended, s.index = p.sent.Due(), p.sent.Index()
 		p.sent.Advance()
 		p.assign(s, now)
 	}
-	p.waiting -= int64(n)
 }
 
 // assign gives a record its key, partition and sequence. The caller holds the

@@ -228,6 +228,23 @@ func (ps *Producers) OldestDue(partition int, next []uint64) (due int64, ok bool
 	return due, ok
 }
 
+// Waiting counts the records that wait at the source, and tells when the oldest
+// of them was due. It counts the queue itself, and so checks the counters that
+// say the same.
+func (ps *Producers) Waiting() (records, oldestDue int64) {
+	for _, w := range ps.workers {
+		w.recorder.Lock()
+		if w.waiting > 0 {
+			if due := w.sent.Due(); records == 0 || due < oldestDue {
+				oldestDue = due
+			}
+			records += w.waiting
+		}
+		w.recorder.Unlock()
+	}
+	return records, oldestDue
+}
+
 // DeferredPeak is an upper bound of the longest that the queue at the source
 // ever was: the sum of the workers' own peaks.
 func (ps *Producers) DeferredPeak() int64 {

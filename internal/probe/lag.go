@@ -6,6 +6,8 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
+
+	"kafka-bench/internal/access"
 )
 
 // LagReader reads the lag of one group on one topic, with a client of its own.
@@ -24,12 +26,12 @@ type Lag struct {
 }
 
 // NewLagReader returns a reader; Close ends its client.
-func NewLagReader(brokers []string, topic, group string, partitions int) (*LagReader, error) {
-	client, err := kgo.NewClient(
+func NewLagReader(brokers []string, a access.Access, topic, group string, partitions int) (*LagReader, error) {
+	client, err := kgo.NewClient(append(a.Options(),
 		kgo.SeedBrokers(brokers...),
 		kgo.ClientID("kafka-bench-lag"),
 		kgo.DisableClientMetrics(),
-	)
+	)...)
 	if err != nil {
 		return nil, fmt.Errorf("opening the client that reads the lag: %w", err)
 	}

@@ -3,6 +3,7 @@ package report
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"kafka-bench/internal/result"
@@ -45,8 +46,8 @@ func (p *page) subject(r *result.Run) {
 	for _, line := range append(wrap(offer(r), Width), wrap(list(cluster(r.Run.Cluster), client, tool, host), Width)...) {
 		p.line(line)
 	}
-	if r.Run.Cluster.Note != "" {
-		for _, line := range wrap(r.Run.Cluster.Note, Width) {
+	if note := r.Run.Cluster.Note; note != "" && !slices.Contains(r.Verdict.Warnings, note) {
+		for _, line := range wrap(note, Width) {
 			p.line(p.paint(yellow, line))
 		}
 	}

@@ -25,6 +25,7 @@ const unjudged = "nobody judged the run"
 type Writer struct {
 	dir, id, name string
 	startedAt     time.Time
+	madeOut       bool // outDir was not there before
 
 	intervals, events, histograms *appender
 }
@@ -32,11 +33,12 @@ type Writer struct {
 // Create makes <outDir>/<UTC time>-<name>-<short id>/ for a run that starts at
 // startedAt. The name may be any text; the folder's has what file systems take.
 func Create(outDir, name string, startedAt time.Time) (*Writer, error) {
+	_, missing := os.Stat(outDir)
 	dir, id, err := makeFolder(outDir, name, startedAt)
 	if err != nil {
 		return nil, err
 	}
-	w := &Writer{dir: dir, id: id, name: name, startedAt: startedAt.UTC()}
+	w := &Writer{dir: dir, id: id, name: name, startedAt: startedAt.UTC(), madeOut: missing != nil}
 	if err := w.open(); err != nil {
 		return nil, errors.Join(err, w.Discard())
 	}
@@ -116,12 +118,26 @@ func (w *Writer) Finish(r Run) error {
 }
 
 // Discard removes the run's directory: for a run that failed before it began
-// and has nothing to tell.
+// and has nothing to tell. The outDir goes too where Create had to make it and
+// nobody else uses it.
 func (w *Writer) Discard() error {
 	if err := errors.Join(w.close(), os.RemoveAll(w.dir)); err != nil {
 		return fmt.Errorf("cannot remove the run's folder: %w", err)
 	}
+	if w.madeOut {
+		_ = os.Remove(filepath.Dir(w.dir)) // refuses one that is not empty
+	}
 	return nil
+}
+
+// CheckWritable tells, before anything that costs time, whether Create would
+// find a folder that it can write to. It leaves nothing behind.
+func CheckWritable(outDir string) error {
+	w, err := Create(outDir, "check", time.Now())
+	if err != nil {
+		return err
+	}
+	return w.Discard()
 }
 
 func (w *Writer) close() error {

@@ -196,6 +196,37 @@ func TestDiscardLeavesNothing(t *testing.T) {
 	}
 }
 
+// An output folder that somebody made, or that holds another run, stays.
+func TestDiscardLeavesWhatIsNotItsOwn(t *testing.T) {
+	theirs := t.TempDir()
+	ours := filepath.Join(theirs, "runs")
+	if err := result.CheckWritable(ours); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(ours); !os.IsNotExist(err) {
+		t.Errorf("CheckWritable left %s behind (%v)", ours, err)
+	}
+	first, err := result.Create(ours, "first", startedAt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := result.Create(ours, "second", startedAt); err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Discard(); err != nil {
+		t.Error(err)
+	}
+	if runs, err := result.List(ours); err != nil || len(runs) != 1 {
+		t.Errorf("%d runs are left, %v; want the second", len(runs), err)
+	}
+	if err := result.CheckWritable(theirs); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(theirs); err != nil {
+		t.Errorf("CheckWritable removed a folder that was there: %v", err)
+	}
+}
+
 // Events come from the controller, the probes and the consumers at once: each
 // is a whole line.
 func TestEventsFromManyGoroutines(t *testing.T) {

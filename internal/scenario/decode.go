@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v4"
+
+	"kafka-bench/internal/spelling"
 )
 
 // maxNodes bounds how many values one document may hold once its aliases are
@@ -208,7 +210,7 @@ func (d *decoder) unknownKey(key *yaml.Node, t reflect.Type, path string) {
 	}
 	all := fmt.Sprintf("the keys of %s are %s", where, strings.Join(keys, ", "))
 	remedy := all
-	if near := nearest(key.Value, keys); near != "" {
+	if near := spelling.Nearest(key.Value, keys); near != "" {
 		remedy = fmt.Sprintf("did you mean %s? %s", near, all)
 	} else if paths := elsewhere(key.Value); len(paths) > 0 {
 		remedy = fmt.Sprintf("it belongs at %s; %s", strings.Join(paths, " or "), all)

@@ -179,15 +179,3 @@ func TestFaultFields(t *testing.T) {
 		t.Errorf("got %#v, want %#v", list, want)
 	}
 }
-
-func TestNearest(t *testing.T) {
-	words := []string{"rate", "linger", "max_lag", "in_flight"}
-	for word, want := range map[string]string{
-		"rat": "rate", "raet": "rate", "RATE": "rate", "maxLag": "max_lag", "max-lag": "max_lag", "inflight": "in_flight",
-		"lingre": "linger", "zebra": "", "": "", strings.Repeat("r", 100): "", "ta": "",
-	} {
-		if got := nearest(word, words); got != want {
-			t.Errorf("nearest(%q) = %q, want %q", word, got, want)
-		}
-	}
-}

@@ -4,6 +4,8 @@ import (
 	"embed"
 	"fmt"
 	"slices"
+
+	"kafka-bench/internal/spelling"
 )
 
 //go:embed presets/*.yaml
@@ -36,7 +38,7 @@ func Preset(name string) (Scenario, error) {
 // that explain it.
 func PresetText(name string) ([]byte, error) {
 	if !slices.Contains(presetNames, name) {
-		return nil, fmt.Errorf("preset %q is not known; choose %s", name, oneOf(presetNames))
+		return nil, fmt.Errorf("preset %q is not known; choose %s", name, spelling.OneOf(presetNames))
 	}
 	text, err := presetFiles.ReadFile("presets/" + name + ".yaml")
 	if err != nil {

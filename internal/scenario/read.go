@@ -14,6 +14,8 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
+
+	"kafka-bench/internal/spelling"
 )
 
 // maxFileBytes bounds a scenario file; those that people write have a few KiB.
@@ -91,7 +93,7 @@ func notFound(arg string) error {
 	if arg == "" {
 		return fmt.Errorf("no scenario is named; give a preset or a file; %s", presets)
 	}
-	if near := nearest(arg, Names()); near != "" {
+	if near := spelling.Nearest(arg, Names()); near != "" {
 		presets = fmt.Sprintf("did you mean %s? %s", near, presets)
 	}
 	return fmt.Errorf("scenario %s: %w, and no preset has this name; %s", arg, fs.ErrNotExist, presets)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"kafka-bench/internal/spelling"
 	"kafka-bench/internal/unit"
 )
 
@@ -96,8 +97,8 @@ func (c *checker) choice(path, value string, choices []string) {
 	if slices.Contains(choices, value) {
 		return
 	}
-	remedy := "choose " + oneOf(choices)
-	if near := nearest(value, choices); near != "" {
+	remedy := "choose " + spelling.OneOf(choices)
+	if near := spelling.Nearest(value, choices); near != "" {
 		remedy = fmt.Sprintf("did you mean %s? %s", near, remedy)
 	}
 	c.fault(path, fmt.Sprintf("%q is not known", value), remedy)

@@ -70,7 +70,7 @@ func (f *franz) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error) 
 	c.watch.onError = cfg.OnError
 	c.watch.serverSide = cfg.Protocol == protocolConsumer
 	c.buffers.New = c.newBuffer
-	options = append(options, kgo.Dialer(c.wire.dialer(f.dial)), kgo.WithHooks(&c.wire, &c.watch))
+	options = append(options, kgo.Dialer(c.wire.dialer(f.dial, cfg.Access)), kgo.WithHooks(&c.wire, &c.watch))
 	if c.atMost == 0 { // polls return whole batches
 		options = append(options, kgo.WithPools(&c.slabs))
 	}
@@ -78,7 +78,7 @@ func (f *franz) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error) 
 	if err != nil {
 		return nil, fmt.Errorf("%w: consumer: %w", driver.ErrConfig, err)
 	}
-	c.settings = consumerSettings(c.client, c.watch.serverSide)
+	c.settings = consumerSettings(c.client, cfg)
 	return c, nil
 }
 

@@ -39,6 +39,7 @@ func consumerOptions(cfg driver.ConsumerConfig) ([]kgo.Opt, error) {
 	if cfg.Protocol == protocolConsumer {
 		options = append(options, kgo.ServerSideBalancer())
 	}
+	options = append(options, cfg.Access.Login()...)
 	if cfg.ClientID != "" {
 		options = append(options, kgo.ClientID(cfg.ClientID))
 	}

@@ -26,6 +26,7 @@ func producerOptions(cfg driver.ProducerConfig) ([]kgo.Opt, error) {
 		kgo.RequiredAcks(requiredAcks(cfg.Acks)),
 		kgo.ProducerLinger(cfg.Linger),
 	}
+	options = append(options, cfg.Access.Login()...)
 	if cfg.ClientID != "" {
 		options = append(options, kgo.ClientID(cfg.ClientID))
 	}

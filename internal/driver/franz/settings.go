@@ -11,18 +11,20 @@ import (
 	"github.com/twmb/franz-go/pkg/kversion"
 	"github.com/twmb/franz-go/pkg/sasl"
 
+	"kafka-bench/internal/access"
 	"kafka-bench/internal/driver"
 )
 
 // The options that the client has, by their names in package kgo. The client
 // gives the value of each, so what is reported is what it runs with, whoever
-// set it. Left out are the options of share groups and those that only carry
-// the tool's own code into the client (hooks, pools, logger, context).
+// set it. Left out are the options of share groups, those that only carry the
+// tool's own code into the client (hooks, pools, logger, context), and DialTLS:
+// the tool's own dialer speaks TLS, which securityProtocol reports.
 var (
 	clientOptions = []string{
 		"AllowAutoTopicCreation", "AlwaysRetryEOF", "BrokerMaxReadBytes", "BrokerMaxWriteBytes",
 		"ClientID", "ConcurrentTransactionsBackoff", "ConnIdleTimeout", "ConsiderMissingTopicDeletedAfter",
-		"DialTLS", "DialTimeout", "DisableClientMetrics", "MaxDecompressBatchBytes", "MaxVersions",
+		"DialTimeout", "DisableClientMetrics", "MaxDecompressBatchBytes", "MaxVersions",
 		"MetadataMaxAge", "MetadataMinAge", "MinVersions", "RequestRetries", "RequestTimeoutOverhead",
 		"RetryTimeout", "SASL", "SeedBrokers", "SoftwareNameAndVersion",
 	}
@@ -44,23 +46,29 @@ var (
 	}
 )
 
-func producerSettings(client *kgo.Client, idempotent bool) []driver.Setting {
+func producerSettings(client *kgo.Client, cfg driver.ProducerConfig) []driver.Setting {
 	settings := settingsOf(client, clientOptions, produceOptions)
-	if idempotent {
+	if cfg.Idempotent {
 		// The option does not apply then, and the client would report 1.
 		replace(settings, "MaxProduceRequestsInflightPerBroker", fmt.Sprint(idempotentInFlight))
 	}
-	return settings
+	return append(settings, securityProtocol(cfg.Access))
 }
 
-func consumerSettings(client *kgo.Client, serverSide bool) []driver.Setting {
+func consumerSettings(client *kgo.Client, cfg driver.ConsumerConfig) []driver.Setting {
 	settings := settingsOf(client, clientOptions, consumeOptions)
-	if serverSide {
+	if cfg.Protocol == protocolConsumer {
 		// In KIP-848 the group's broker says both.
 		replace(settings, "SessionTimeout", "set by the broker")
 		replace(settings, "HeartbeatInterval", "set by the broker")
 	}
-	return settings
+	return append(settings, securityProtocol(cfg.Access))
+}
+
+// securityProtocol is reported by Kafka's name, for want of a name in the client.
+// It is all that a result says of the access, beside the mechanism in SASL.
+func securityProtocol(a access.Access) driver.Setting {
+	return driver.Setting{Name: "security.protocol", Value: a.Protocol()}
 }
 
 // settingsOf returns the values of options, sorted by name.

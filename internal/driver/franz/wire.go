@@ -9,6 +9,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"kafka-bench/internal/access"
 	"kafka-bench/internal/driver"
 )
 
@@ -80,17 +81,26 @@ func (w *wire) countBatch(records, uncompressed, compressed int) {
 // apply to a dialer that it is given.
 const dialTimeout = 10 * time.Second
 
-// dialer returns a dial function whose connections are counted by w.
-func (w *wire) dialer(dial dialFunc) dialFunc {
+// dialer returns a dial function whose connections are counted by w: bytes as
+// they are on the wire, below TLS where there is any, and requests above it,
+// where they can be told.
+func (w *wire) dialer(dial dialFunc, a access.Access) dialFunc {
 	if dial == nil {
 		dial = (&net.Dialer{Timeout: dialTimeout}).DialContext
 	}
-	return func(ctx context.Context, network, address string) (net.Conn, error) {
+	secured := a.Secure(func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := dial(ctx, network, address)
 		if err != nil {
 			return nil, err
 		}
 		return &countedConn{Conn: conn, wire: w}, nil
+	})
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := secured(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return &requestConn{Conn: conn, wire: w}, nil
 	}
 }
 
@@ -106,13 +116,23 @@ func (c *countedConn) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Write counts a produce request before any of it can leave. The client writes
-// each request in one call: four bytes of length, then the number of the API.
 func (c *countedConn) Write(b []byte) (int, error) {
-	if len(b) >= 6 && int16(b[4])<<8|int16(b[5]) == apiProduce {
-		c.wire.producing.Add(1)
-	}
 	n, err := c.Conn.Write(b)
 	c.wire.writtenBytes.Add(int64(n))
 	return n, err
+}
+
+// requestConn counts a connection's produce requests.
+type requestConn struct {
+	net.Conn
+	wire *wire
+}
+
+// Write counts a produce request before any of it can leave. The client writes
+// each request in one call: four bytes of length, then the number of the API.
+func (c *requestConn) Write(b []byte) (int, error) {
+	if len(b) >= 6 && int16(b[4])<<8|int16(b[5]) == apiProduce {
+		c.wire.producing.Add(1)
+	}
+	return c.Conn.Write(b)
 }

@@ -1,10 +1,12 @@
-package scenario
+// Package spelling finds the word that a person probably meant, so that an error
+// about a mistyped key can name the right one.
+package spelling
 
 import "strings"
 
-// nearest returns the choice that word was probably meant to be; "" where none
+// Nearest returns the choice that word was probably meant to be; "" where none
 // is near: more than a third of the letters, or three, would have to change.
-func nearest(word string, choices []string) string {
+func Nearest(word string, choices []string) string {
 	best, nearestYet := "", 4
 	word = plain(word)
 	for _, choice := range choices {
@@ -14,6 +16,15 @@ func nearest(word string, choices []string) string {
 		}
 	}
 	return best
+}
+
+// OneOf is "one of a, b or c".
+func OneOf(choices []string) string {
+	if len(choices) == 1 {
+		return choices[0]
+	}
+	last := len(choices) - 1
+	return "one of " + strings.Join(choices[:last], ", ") + " or " + choices[last]
 }
 
 // plain makes max-lag, maxLag and MAX_LAG the same word.
@@ -48,13 +59,4 @@ func distance(a, b string) int {
 		}
 	}
 	return row[len(b)]
-}
-
-// oneOf is "one of a, b or c".
-func oneOf(choices []string) string {
-	if len(choices) == 1 {
-		return choices[0]
-	}
-	last := len(choices) - 1
-	return "one of " + strings.Join(choices[:last], ", ") + " or " + choices[last]
 }

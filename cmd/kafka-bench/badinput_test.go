@@ -1,0 +1,119 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestBadScenarios gives run a file with something wrong in it: the message says
+// where and what would be right, the exit code is 2, and nothing is left behind.
+func TestBadScenarios(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"unknown key", "laod: {rate: 1k/s}", "FILE:1:1: laod: unknown key; did you mean load? the keys of a scenario are name, description, cluster, topic, load, consume, phases, backpressure, sampling, repeat"},
+		{"key in the wrong place", "phases:\n  partitions: 3", "FILE:2:3: phases.partitions: unknown key; it belongs at topic.partitions; the keys of phases are warmup, measure, drain"},
+		{"rate without a time", "load: {rate: 1000}", `FILE:1:14: load.rate: rate "1000": it does not say per what; write 1000/s`},
+		{"size without a unit", "load: {record: {size: 512}}", `FILE:1:23: load.record.size: size "512": it has no unit; write 512B`},
+		{"bits for bytes", "load: {batch: 64Kb}", `FILE:1:15: load.batch: size "64Kb": write 64kB (1,000 bytes each) or 64KiB (1,024 bytes each)`},
+		{"duration without a unit", "phases: {measure: 5}", `FILE:1:19: phases.measure: duration "5": it has no unit; write 5s or 5ms`},
+		{"zero rate", "load: {rate: 0/s}", "FILE:1:14: load.rate: it must be above 0; give a rate, as in 20k/s"},
+		{"negative rate", "load: {rate: -5/s}", `FILE:1:14: load.rate: rate "-5/s": a rate cannot be negative`},
+		{"zero size", "load: {record: {size: 0}}", "FILE:1:23: load.record.size: a size must be above 0; give at least 1B"},
+		{"negative size", "load: {record: {size: -5B}}", `FILE:1:23: load.record.size: size "-5B": a size cannot be negative`},
+		{"no measured window", "phases: {measure: 0s}", "FILE:1:19: phases.measure: it must be above 0"},
+		{"burst longer than the run", "load: {arrival: {process: burst, peak: 2k/s, length: 5s, period: 40s}}", "FILE:1:66: load.arrival.period: the first burst ends at 40s, and the measured window ends at 30s; shorten it, or raise phases.measure"},
+		{"change after the run", "consume:\n  changes: [{at: 31s, work: 1ms}]", "FILE:2:18: consume.changes[0].at: the work changes at 31s, and the measured window ends at 30s; let it change earlier, or raise phases.measure"},
+		{"unknown codec", "load: {compression: snapy}", `FILE:1:21: load.compression: "snapy" is not known; did you mean snappy? choose one of none, gzip, snappy, lz4 or zstd`},
+		{"broken YAML", "load: {rate: 1k/s\nphases: [", "FILE:2:7: it is not YAML: while parsing a flow mapping: did not find expected ',' or '}'"},
+		{"tabs", "load:\n\trate: 1k/s", "FILE:2:1: it is not YAML: while scanning for the next token: found character that cannot start any token; indent with spaces, not tabs, and put a text that begins with @, % or a backtick into quotes"},
+		{"empty", "", "FILE: it is empty; a scenario has at least one key, as in load: {rate: 10k/s}; show quick prints a whole one"},
+		{"binary", "\xff\xfe\x00", "FILE:1:1: the byte 0xff is not UTF-8; save the file as UTF-8 text"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			file, out := write(t, c.text), filepath.Join(t.TempDir(), "runs")
+			want := strings.ReplaceAll(c.want, "FILE", file)
+			wantBad(t, invoke(t, "run", file, "--cluster", "embedded", "--out", out), want)
+			wantNothing(t, out)
+			wantBad(t, invoke(t, "show", file), want)
+		})
+	}
+}
+
+// wantBad fails the test unless a command ended with this message and exit code
+// 2, before it did anything that it would have told of.
+func wantBad(t *testing.T, got invoked, want string) {
+	t.Helper()
+	if got.message() != want || got.code != exitBadInput {
+		t.Errorf("exit code %d and the message\n%s, want %d and\n%s", got.code, got.message(), exitBadInput, want)
+	}
+	if got.stdout != "" {
+		t.Errorf("it began all the same:\n%s", got.stdout)
+	}
+}
+
+// TestAllFaultsAtOnce wants each fault of a file, of an override and of another
+// argument on a line of its own.
+func TestAllFaultsAtOnce(t *testing.T) {
+	file := write(t, "topic: {partitions: 0}\nload:\n  rate: 1000\n  compression: snapy\n")
+	got := invoke(t, "run", file, "nosuch.yaml", "--set", "repeat=0", "--cluster", "embedded")
+	want := strings.ReplaceAll(`kafka-bench: FILE:1:21: topic.partitions: 0 is too low; give at least 1
+FILE:3:9: load.rate: rate "1000": it does not say per what; write 1000/s
+FILE:4:16: load.compression: "snapy" is not known; did you mean snappy? choose one of none, gzip, snappy, lz4 or zstd
+--set repeat=0: 0 is too low; give at least 1
+scenario nosuch.yaml: file does not exist, and no preset has this name; the presets are quick, baseline, slow-consumer, overload, overload-loose, overload-tight
+`, "FILE", file)
+	if got.stderr != want || got.code != exitBadInput {
+		t.Errorf("exit code %d and\n%s, want %d and\n%s", got.code, got.stderr, exitBadInput, want)
+	}
+}
+
+// TestBadArguments gives the commands arguments and flags that cannot be meant.
+func TestBadArguments(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	for path, text := range map[string]string{"s.yaml": tiny, "file": "not a folder"} {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct{ args, want string }{
+		{"rum quick", `unknown command "rum" for "kafka-bench"`},
+		{"run", "run needs a SCENARIO: a preset's name (kafka-bench list) or a YAML file"},
+		{"run overlod", "scenario overlod: file does not exist, and no preset has this name; did you mean overload? the presets are quick, baseline, slow-consumer, overload, overload-loose, overload-tight"},
+		{"run nosuch.yaml", "scenario nosuch.yaml: file does not exist, and no preset has this name; the presets are quick, baseline, slow-consumer, overload, overload-loose, overload-tight"},
+		{"run .", "scenario . is a folder; name a file in it"},
+		{"run s.yaml --bogus", "unknown flag: --bogus; see kafka-bench run --help"},
+		{"run s.yaml --set load.rate", "--set load.rate: there is no = in it; write --set load.rate=20k/s"},
+		{"run s.yaml --set load.rate=0/s", "--set load.rate=0/s: it must be above 0; give a rate, as in 20k/s"},
+		{"run s.yaml --set lod.rate=1k/s", "--set lod.rate=1k/s: lod: unknown key; did you mean load? the keys of a scenario are name, description, cluster, topic, load, consume, phases, backpressure, sampling, repeat"},
+		{"run s.yaml --driver sarama", `there is no driver "sarama"; there is franz`},
+		{"run s.yaml --cluster embedded --out file", "cannot make the output folder: mkdir file: not a directory; choose a folder that can be written with --out"},
+		{"run s.yaml --cluster embedded --out file/runs", "cannot make the output folder: mkdir file: not a directory; choose a folder that can be written with --out"},
+		{"run s.yaml --cluster kafka --brokers 127.0.0.1:1", "--cluster and --brokers name two clusters; leave one of them out"},
+		{"run s.yaml --cluster-id 5L6g3nShT-eMCtK--X86sw", "--cluster-id is for an existing cluster; name its addresses with --brokers, or leave it out"},
+		{"run s.yaml --brokers localhost", `scenario s: broker "localhost": address localhost: missing port in address; write brokers as host:port, separated by commas`},
+		{"run s.yaml --cluster kafka --set cluster.config.process.roles=x", "scenario s: the broker property process.roles is set by kafka-bench itself"},
+		{"show", "show needs one SCENARIO: a preset's name (kafka-bench list) or a YAML file"},
+		{"show quick baseline", "show needs one SCENARIO: a preset's name (kafka-bench list) or a YAML file, and got 2 arguments"},
+		{"report", "report needs a RUN: the folder of a run (kafka-bench list)"},
+		{"report nosuch", "nosuch: not a run's folder: it has no run.json"},
+		{"report .", ".: not a run's folder: it has no run.json"},
+		{"version extra", `unknown command "extra" for "kafka-bench version"`},
+		{"cluster bogus", `unknown command "bogus" for "kafka-bench cluster"`},
+		{"cluster up --heap 5", `--heap: size "5": it has no unit; write 5B`},
+		{"cluster up --heap 5MiB", "a broker needs a heap of at least 128 MiB, not 5242880 bytes"},
+		{"cluster up --brokers 0", "--brokers: a local cluster has 1 to 9 brokers, not 0"},
+		{"cluster up --brokers 10", "a local cluster has 1 to 9 brokers, not 10"},
+		{"cluster up --config process.roles=broker", "the broker property process.roles is set by kafka-bench itself"},
+		{"cluster up --name a/b", `"a/b" is no name for a cluster; use up to 32 lower-case letters, digits and dashes`},
+	} {
+		t.Run(c.args, func(t *testing.T) {
+			wantBad(t, invoke(t, strings.Fields(c.args)...), c.want)
+			entries, err := os.ReadDir(dir)
+			if err != nil || len(entries) != 2 {
+				t.Errorf("left behind: %v, %v", entries, err)
+			}
+		})
+	}
+}

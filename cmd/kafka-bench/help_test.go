@@ -1,0 +1,126 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"kafka-bench/internal/scenario"
+)
+
+// commands are all commands that a person can call, with their examples.
+func commands(c *cobra.Command) []*cobra.Command {
+	all := []*cobra.Command{c}
+	for _, child := range c.Commands() {
+		if !child.Hidden && child.Name() != "help" && child.Name() != "completion" {
+			all = append(all, commands(child)...)
+		}
+	}
+	return all
+}
+
+// examples are the arguments of each line of a command's examples.
+func examples(t *testing.T, c *cobra.Command) (all [][]string) {
+	t.Helper()
+	for line := range strings.Lines(c.Example) {
+		args := strings.Fields(line)
+		if len(args) < 2 || args[0] != "kafka-bench" || !strings.HasPrefix(line, "  kafka-bench ") {
+			t.Errorf("%s: %q is not an example", c.CommandPath(), line)
+			continue
+		}
+		all = append(all, args[1:])
+	}
+	return all
+}
+
+// TestHelp wants every command to explain itself, with an example.
+func TestHelp(t *testing.T) {
+	for _, c := range commands(rootCommand()) {
+		path := strings.Fields(c.CommandPath())[1:]
+		got := invoke(t, append(path, "--help")...)
+		if got.code != exitValid || got.stderr != "" || !strings.Contains(got.stdout, "Usage:\n  "+c.CommandPath()) {
+			t.Errorf("%s --help: exit code %d, %q\n%s", c.CommandPath(), got.code, got.stderr, got.stdout)
+		}
+		for _, example := range examples(t, c) {
+			if !strings.Contains(got.stdout, "  kafka-bench "+strings.Join(example, " ")+"\n") {
+				t.Errorf("%s --help does not show the example %q", c.CommandPath(), example)
+			}
+		}
+		if c.Example == "" || c.Short == "" {
+			t.Errorf("%s has no example, or does not say what it does", c.CommandPath())
+		}
+	}
+}
+
+// needsCluster are the commands whose examples start or seek a cluster.
+var needsCluster = []string{"run", "cluster"}
+
+// TestExamples runs every example that needs no cluster, and takes the others as
+// far as their flags, their arguments and their scenarios.
+func TestExamples(t *testing.T) {
+	for _, c := range commands(rootCommand()) {
+		for _, args := range examples(t, c) {
+			t.Run(strings.Join(args, " "), func(t *testing.T) {
+				t.Chdir(t.TempDir())
+				prepareExample(t, args)
+				if slices.Contains(needsCluster, args[0]) {
+					checkExample(t, args)
+					return
+				}
+				if got := invoke(t, args...); got.code != exitValid || got.stdout == "" {
+					t.Errorf("exit code %d: %s", got.code, got.stderr)
+				}
+			})
+		}
+	}
+}
+
+// prepareExample puts what the example names into the working folder: runs and
+// scenario files.
+func prepareExample(t *testing.T, args []string) {
+	t.Helper()
+	for _, arg := range args[1:] {
+		var err error
+		switch {
+		case args[0] == "report" && filepath.Dir(arg) == "runs":
+			invoke(t, "run", write(t, tiny), "--cluster", "embedded", "--out", "runs")
+			err = os.Rename(onlyRun(t, "runs").Dir, arg)
+		case filepath.Ext(arg) == ".yaml":
+			err = os.WriteFile(arg, []byte(tiny), 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// checkExample reads an example as its command would, without carrying it out.
+func checkExample(t *testing.T, args []string) {
+	t.Helper()
+	c, rest, err := rootCommand().Find(args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.ParseFlags(rest); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.ValidateArgs(c.Flags().Args()); err != nil {
+		t.Error(err)
+	}
+	if c.Name() != "run" {
+		return
+	}
+	set, err := c.Flags().GetStringArray("set")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range c.Flags().Args() {
+		if _, err := scenario.Read(name, set...); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"kafka-bench/internal/cluster"
+)
+
+// TestMain gives the tests a cache folder of their own: no test may find the
+// cluster that somebody keeps up, or take it down.
+func TestMain(m *testing.M) {
+	cache, err := os.MkdirTemp("", "kafka-bench-test-")
+	if err == nil {
+		err = os.Setenv("XDG_CACHE_HOME", cache)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "error:", err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	_ = os.RemoveAll(cache)
+	os.Exit(code)
+}
+
+// invoked is what a command said and how it ended.
+type invoked struct {
+	stdout, stderr string
+	code           int
+}
+
+// invokeTimeout bounds one command, so that a test that hangs fails with its name.
+const invokeTimeout = time.Minute
+
+// invoke runs the program in this process, as main does.
+func invoke(t *testing.T, args ...string) invoked {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), invokeTimeout)
+	defer cancel()
+	var stdout, stderr bytes.Buffer
+	code := exitCode(&stderr, run(ctx, args, &stdout, &stderr))
+	return invoked{stdout: stdout.String(), stderr: stderr.String(), code: code}
+}
+
+// message is the first line of the error.
+func (i invoked) message() string {
+	for line := range strings.Lines(i.stderr) {
+		if said, ok := strings.CutPrefix(line, "kafka-bench: "); ok {
+			return strings.TrimSuffix(said, "\n")
+		}
+	}
+	return ""
+}
+
+// tiny is a scenario that takes less than a second.
+const tiny = `
+topic: {partitions: 1}
+load: {rate: 200/s, linger: 0s}
+phases: {warmup: 100ms, measure: 300ms, drain: 10s}
+sampling: {interval: 100ms}
+`
+
+// write puts a scenario into a file of the test's.
+func write(t *testing.T, text string) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "s.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// embedded starts an embedded cluster that the test's end stops.
+func embedded(t *testing.T) *cluster.Embedded {
+	t.Helper()
+	e, err := cluster.StartEmbedded(cluster.EmbeddedOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = e.Stop(context.Background()) })
+	return e
+}
+
+// topics are the names of a cluster's topics.
+func topics(t *testing.T, brokers []string, opts ...kgo.Opt) []string {
+	t.Helper()
+	client, err := kgo.NewClient(append(opts, kgo.SeedBrokers(brokers...), kgo.DisableClientMetrics())...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	listed, err := kadm.NewClient(client).ListTopics(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return listed.Names()
+}
+
+// wantNothing fails the test if a path exists.
+func wantNothing(t *testing.T, path string) {
+	t.Helper()
+	if _, err := os.Stat(path); err == nil {
+		entries, _ := os.ReadDir(path)
+		t.Errorf("%s was left behind, with %v", path, entries)
+	}
+}

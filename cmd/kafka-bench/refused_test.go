@@ -1,0 +1,239 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+	"github.com/twmb/franz-go/pkg/sasl/plain"
+
+	"kafka-bench/internal/cluster"
+)
+
+// TestOutOfReach names clusters that are not there: one clear message, exit code
+// 3, and nothing is left behind.
+func TestOutOfReach(t *testing.T) {
+	dead, deaf := deadAddress(t), deafBroker(t)
+	for _, c := range []struct {
+		name string
+		args []string
+		want string
+	}{
+		{"nobody listens", []string{"run", "FILE", "--brokers", dead}, "scenario s: no broker can be reached: " + dead + ": connect: connection refused; check the addresses and that Kafka runs there"},
+		{"not Kafka", []string{"run", "FILE", "--brokers", deaf}, "scenario s: [" + deaf + "] accepts connections, but does not answer like a Kafka broker"},
+		{"no such cluster", []string{"run", "FILE", "--cluster", "nosuch"}, `scenario s: the cluster "nosuch" is not up; start it with: kafka-bench cluster up`},
+		{"status of nothing", []string{"cluster", "status"}, `the cluster "default" is not up; start it with: kafka-bench cluster up`},
+		{"down of nothing", []string{"cluster", "down"}, `the cluster "default" is not up; start it with: kafka-bench cluster up`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			file, out := write(t, tiny), filepath.Join(t.TempDir(), "runs")
+			for i, arg := range c.args {
+				c.args[i] = strings.ReplaceAll(arg, "FILE", file)
+			}
+			if c.args[0] == "run" {
+				c.args = append(c.args, "--out", out)
+			}
+			got := invoke(t, c.args...)
+			if !strings.HasPrefix(got.message(), c.want) || got.code != exitUnreachable {
+				t.Errorf("exit code %d and the message\n%s, want %d and\n%s", got.code, got.message(), exitUnreachable, c.want)
+			}
+			wantNothing(t, out)
+		})
+	}
+}
+
+// deadAddress is an address of this machine where nobody listens.
+func deadAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// deafBroker is an address where somebody listens who is no Kafka.
+func deafBroker(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = conn.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n"))
+			conn.Close()
+		}
+	}()
+	return l.Addr().String()
+}
+
+// TestRefused runs on clusters that say no, each in its own way.
+func TestRefused(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		key  kmsg.Key // what the cluster refuses; zero if it needs no telling
+		code *kerr.Error
+		args []string
+		want string // ID stands for the cluster's ID, TOPIC for the run's topic
+		exit int
+	}{
+		{
+			name: "topic creation, not allowed", key: kmsg.CreateTopics, code: kerr.TopicAuthorizationFailed,
+			want: `scenario s: the topic "TOPIC" was not created: TOPIC_AUTHORIZATION_FAILED: Not authorized to access topics: [Topic authorization failed.]; allow this user CREATE on the topic or on the cluster, or name a topic in topic.existing`,
+			exit: exitUnreachable,
+		},
+		{
+			name: "topic creation, against policy", key: kmsg.CreateTopics, code: kerr.PolicyViolation,
+			want: `scenario s: the topic "TOPIC" was not created: POLICY_VIOLATION: Request parameters do not satisfy the configured policy.; the cluster's policy for new topics forbids it; adapt topic, or name a topic in topic.existing`,
+			exit: exitUnreachable,
+		},
+		{
+			name: "too few brokers", args: []string{"--set", "topic.replication=3"},
+			want: `scenario s: the topic "TOPIC" was not created: INVALID_REPLICATION_FACTOR: Replication factor is below 1 or larger than the number of available brokers.; lower topic.replication from 3 to the number of brokers, or have more brokers`,
+			exit: exitUnreachable,
+		},
+		{
+			name: "the group, not allowed", key: kmsg.JoinGroup, code: kerr.GroupAuthorizationFailed,
+			want: "scenario s: the run's consumers: the cluster does not allow it: GROUP_AUTHORIZATION_FAILED: Not authorized to access group: Group authorization failed.; allow this user READ on the group and READ, WRITE and DESCRIBE on the topic; a run names both kafka-bench-…, so a prefixed ACL serves (kafka-acls --resource-pattern-type prefixed)",
+			exit: exitUnreachable,
+		},
+		{
+			name: "a topic that is not there", args: []string{"--set", "topic.existing=orders"},
+			want: `scenario s: the topic "orders" does not exist; create it, or leave topic.existing out to have one made for the run`,
+			exit: exitBadInput,
+		},
+		{
+			name: "another cluster", args: []string{"--cluster-id", "5L6g3nShT-eMCtK--X86sw"},
+			want: "scenario s: the cluster at [ADDRESS] has the ID ID, not 5L6g3nShT-eMCtK--X86sw; check the addresses, or name that ID with --cluster-id",
+			exit: exitBadInput,
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			e := embedded(t)
+			if c.code != nil {
+				e.Fake().Fault(kfake.Fault{Keys: []kmsg.Key{c.key}, Err: c.code, Count: -1})
+			}
+			out := filepath.Join(t.TempDir(), "runs")
+			got := invoke(t, append([]string{"run", write(t, tiny), "--brokers", e.Bootstrap()[0], "--out", out}, c.args...)...)
+			want := strings.NewReplacer("[ADDRESS]", "["+e.Bootstrap()[0]+"]", " ID ID,", " ID "+e.Info().ID+",").Replace(c.want)
+			if said := withoutTopic(got.message()); said != want || got.code != c.exit {
+				t.Errorf("exit code %d and the message\n%s, want %d and\n%s", got.code, said, c.exit, want)
+			}
+			wantNothing(t, out)
+			if left := topics(t, e.Bootstrap()); len(left) > 0 {
+				t.Errorf("the topics %v were left behind", left)
+			}
+		})
+	}
+}
+
+// TestSecured runs on a cluster that asks who comes, and lets them do what its
+// ACLs say.
+func TestSecured(t *testing.T) {
+	const password = "secret"
+	allow := func(resource kmsg.ACLResourceType, name string, pattern kmsg.ACLResourcePatternType, op kmsg.ACLOperation) kfake.ACL {
+		return kfake.ACL{Resource: resource, Name: name, Pattern: pattern, Operation: op, Allow: true}
+	}
+	ours := func(resource kmsg.ACLResourceType, op kmsg.ACLOperation) kfake.ACL {
+		return allow(resource, "kafka-bench-", kmsg.ACLResourcePatternTypePrefixed, op)
+	}
+	reader := []kfake.ACL{
+		allow(kmsg.ACLResourceTypeCluster, "kafka-cluster", kmsg.ACLResourcePatternTypeLiteral, kmsg.ACLOperationDescribe),
+		ours(kmsg.ACLResourceTypeTopic, kmsg.ACLOperationCreate), ours(kmsg.ACLResourceTypeTopic, kmsg.ACLOperationDelete),
+		ours(kmsg.ACLResourceTypeTopic, kmsg.ACLOperationDescribe), ours(kmsg.ACLResourceTypeTopic, kmsg.ACLOperationRead),
+		ours(kmsg.ACLResourceTypeGroup, kmsg.ACLOperationRead), ours(kmsg.ACLResourceTypeGroup, kmsg.ACLOperationDescribe),
+	}
+	fake, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.EnableSASL(), kfake.EnableACLs(),
+		kfake.Superuser("PLAIN", "admin", password), kfake.User("PLAIN", "reader", password, reader...), kfake.User("PLAIN", "nobody", password))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(fake.Close)
+	address := fake.ListenAddrs()[0]
+	for _, c := range []struct {
+		name, user, password string
+		want                 string
+	}{
+		{"without a name", "", "", "scenario s: [ADDRESS]: the broker closed the connection, as one that asks for TLS or for a user does; give --command-config a file with the security.protocol of the broker's listener"},
+		{"with a wrong password", "reader", "guess", "scenario s: [ADDRESS]: the broker closed the connection while the client logged in; check username and password in sasl.jaas.config, and that the user exists for this sasl.mechanism"},
+		{"without the right to create topics", "nobody", password, `scenario s: the topic "TOPIC" was not created: TOPIC_AUTHORIZATION_FAILED: Not authorized to access topics: [Topic authorization failed.]; allow this user CREATE on the topic or on the cluster, or name a topic in topic.existing`},
+		{"without the right to write", "reader", password, `scenario s: this user may not WRITE to the topic "TOPIC"; allow this user READ on the group and READ, WRITE and DESCRIBE on the topic; a run names both kafka-bench-…, so a prefixed ACL serves (kafka-acls --resource-pattern-type prefixed)`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			out := filepath.Join(t.TempDir(), "runs")
+			args := []string{"run", write(t, tiny), "--brokers", address, "--out", out}
+			if c.user != "" {
+				args = append(args, "--command-config", properties(t, c.user, c.password))
+			}
+			got := invoke(t, args...)
+			want := strings.ReplaceAll(c.want, "[ADDRESS]", "["+address+"]")
+			if said := withoutTopic(got.message()); said != want || got.code != exitUnreachable {
+				t.Errorf("exit code %d and the message\n%s, want %d and\n%s", got.code, said, exitUnreachable, want)
+			}
+			wantNothing(t, out)
+			login := kgo.SASL(plain.Auth{User: "admin", Pass: password}.AsMechanism())
+			if left := topics(t, []string{address}, login); len(left) > 0 {
+				t.Errorf("the topics %v were left behind", left)
+			}
+		})
+	}
+}
+
+// properties is a file for --command-config.
+func properties(t *testing.T, user, password string) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "client.properties")
+	text := fmt.Sprintf("security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\n"+
+		"sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required username=%q password=%q;\n", user, password)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// withoutTopic puts TOPIC for the name of the run's topic, which is another each
+// time.
+func withoutTopic(message string) string {
+	before, rest, found := strings.Cut(message, `"kafka-bench-s-`)
+	_, after, closed := strings.Cut(rest, `"`)
+	if !found || !closed {
+		return message
+	}
+	return before + `"TOPIC"` + after
+}
+
+// TestExitCodes holds the contract between errors and exit codes.
+func TestExitCodes(t *testing.T) {
+	for code, errs := range map[int][]error{
+		exitValid:       {nil},
+		exitInvalid:     {errInvalid},
+		exitBadInput:    {errors.New("any other"), &cluster.Error{Kind: cluster.ErrInput}, cluster.ErrAlreadyUp},
+		exitUnreachable: {cluster.ErrUnreachable, cluster.ErrRefused, cluster.ErrUnavailable, cluster.ErrNotUp},
+		exitInterrupted: {errInterrupted},
+	} {
+		for _, err := range errs {
+			var stderr strings.Builder
+			if got := exitCode(&stderr, err); got != code {
+				t.Errorf("%v has exit code %d, want %d", err, got, code)
+			}
+			if said := stderr.String(); strings.Count(said, "\n") > 1 || (said == "") != (err == nil || errors.Is(err, errInvalid)) {
+				t.Errorf("%v says %q", err, said)
+			}
+		}
+	}
+}

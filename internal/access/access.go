@@ -1,0 +1,181 @@
+// Package access says how a client is let in to a Kafka cluster: under TLS or
+// not, and with which credentials. It reads them from the client properties file
+// that Kafka's own tools take (--command-config), so that people reuse the one
+// that they have; it lends them to every client of the tool, whatever that does;
+// and it puts into a sentence why a broker turned a client away.
+//
+// What is secret stays secret: no error, warning or printed form of this
+// package's types holds a value out of the file. A message names the line
+// instead.
+package access
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/sasl/plain"
+	"github.com/twmb/franz-go/pkg/sasl/scram"
+)
+
+// Access is how a client is let in to a cluster. The zero value is Kafka's
+// default: plain text, and no credentials.
+type Access struct {
+	// TLS is what connections are encrypted with; nil is plain text. Without a
+	// ServerName, each broker must prove the host name that it is dialled by.
+	TLS *tls.Config
+	// SASL is who the client says it is; nil is nobody.
+	SASL *SASL
+}
+
+// SASL is a user and how it proves itself.
+type SASL struct {
+	Mechanism string // one of the Mechanism constants
+	Username  string
+	Password  Secret
+}
+
+// The mechanisms, as Kafka names them (client setting "sasl.mechanism").
+const (
+	MechanismPlain    = "PLAIN"
+	MechanismScram256 = "SCRAM-SHA-256"
+	MechanismScram512 = "SCRAM-SHA-512"
+)
+
+// The protocols, as Kafka names them (client setting "security.protocol").
+const (
+	ProtocolPlaintext     = "PLAINTEXT"
+	ProtocolTLS           = "SSL"
+	ProtocolSASLPlaintext = "SASL_PLAINTEXT"
+	ProtocolSASLTLS       = "SASL_SSL"
+)
+
+// Secret is a text that is never printed or written: every verb of package fmt
+// and every encoder shows a mask.
+type Secret string
+
+const mask = "(hidden)"
+
+// Format writes the mask, whatever the verb.
+func (Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, mask) }
+
+// MarshalText returns the mask.
+func (Secret) MarshalText() ([]byte, error) { return []byte(mask), nil }
+
+// String describes the access without its secrets: "SASL_SSL (SCRAM-SHA-512)".
+func (a Access) String() string {
+	if a.SASL == nil {
+		return a.Protocol()
+	}
+	return fmt.Sprintf("%s (%s)", a.Protocol(), a.SASL.Mechanism)
+}
+
+// Format writes what String returns, whatever the verb: the keys within the TLS
+// configuration would be printed otherwise.
+func (a Access) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, a.String()) }
+
+// MarshalText returns what String returns.
+func (a Access) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
+
+// Protocol is Kafka's name for it: one of the Protocol constants.
+func (a Access) Protocol() string {
+	switch {
+	case a.TLS == nil && a.SASL == nil:
+		return ProtocolPlaintext
+	case a.SASL == nil:
+		return ProtocolTLS
+	case a.TLS == nil:
+		return ProtocolSASLPlaintext
+	default:
+		return ProtocolSASLTLS
+	}
+}
+
+// Options are the options of a client with this access. Those of a client that
+// dials by itself are Login, and the dialer goes through Secure.
+func (a Access) Options() []kgo.Opt {
+	options := a.Login()
+	if a.TLS != nil {
+		options = append(options, kgo.Dialer(a.Secure((&net.Dialer{Timeout: dialTimeout}).DialContext)))
+	}
+	return options
+}
+
+// Login is the option of a client that authenticates itself, if it does.
+func (a Access) Login() []kgo.Opt {
+	if a.SASL == nil {
+		return nil
+	}
+	user, password := a.SASL.Username, string(a.SASL.Password)
+	switch a.SASL.Mechanism {
+	case MechanismScram256:
+		return []kgo.Opt{kgo.SASL(scram.Auth{User: user, Pass: password}.AsSha256Mechanism())}
+	case MechanismScram512:
+		return []kgo.Opt{kgo.SASL(scram.Auth{User: user, Pass: password}.AsSha512Mechanism())}
+	default:
+		return []kgo.Opt{kgo.SASL(plain.Auth{User: user, Pass: password}.AsMechanism())}
+	}
+}
+
+// Dial opens a connection, like net.Dialer's DialContext.
+type Dial = func(ctx context.Context, network, address string) (net.Conn, error)
+
+// Bounds on opening one connection. A port that does not speak TLS may never
+// answer the handshake.
+const (
+	dialTimeout      = 5 * time.Second
+	handshakeTimeout = 5 * time.Second
+)
+
+// Secure returns dial with the TLS handshake behind it, or dial itself where the
+// access is in plain text. A handshake that fails is a *HandshakeError.
+func (a Access) Secure(dial Dial) Dial {
+	if a.TLS == nil {
+		return dial
+	}
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dial(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		secured, err := a.handshake(ctx, conn, address)
+		if err != nil {
+			conn.Close()
+			return nil, &HandshakeError{Address: address, Err: err}
+		}
+		return secured, nil
+	}
+}
+
+func (a Access) handshake(ctx context.Context, conn net.Conn, address string) (net.Conn, error) {
+	config := a.TLS.Clone()
+	if config.ServerName == "" {
+		host, _, err := net.SplitHostPort(address)
+		if err != nil {
+			return nil, err
+		}
+		config.ServerName = host
+	}
+	ctx, cancel := context.WithTimeout(ctx, handshakeTimeout)
+	defer cancel()
+	secured := tls.Client(conn, config)
+	return secured, secured.HandshakeContext(ctx)
+}
+
+// HandshakeError is a TLS handshake that failed.
+type HandshakeError struct {
+	Address string // host:port
+	Err     error
+}
+
+// Error names the address.
+func (e *HandshakeError) Error() string {
+	return "TLS handshake with " + e.Address + ": " + e.Err.Error()
+}
+
+// Unwrap returns what ended the handshake.
+func (e *HandshakeError) Unwrap() error { return e.Err }

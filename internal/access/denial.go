@@ -1,0 +1,129 @@
+package access
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"syscall"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// Denial is why a broker did not let a client in.
+type Denial struct {
+	Reason string // "the broker's certificate …"
+	Remedy string
+	// Answered: the broker said no. Otherwise the two did not come so far as
+	// to understand each other.
+	Answered bool
+	// Cause says more where something does; nil where the client's own words
+	// would only be guesses.
+	Cause error
+}
+
+const (
+	protocolRemedy = "set " + keyProtocol + " in the file that --command-config names to what the broker's listener speaks"
+	plainRemedy    = protocolRemedy + " (PLAINTEXT or SASL_PLAINTEXT), or name its TLS port"
+	tlsRemedy      = protocolRemedy + " (SSL or SASL_SSL), or name its plaintext port"
+	saslRemedy     = protocolRemedy + " (SASL_SSL), or " + storesRemedy
+	userRemedy     = "check username and password in " + keyJAAS + ", and that the user exists for this " + keyMechanism
+	storesRemedy   = "name a certificate that the broker trusts with " + keyStoreLocation
+)
+
+// Explain returns why a client with this access was not let in, or nil where err
+// is about something else.
+func (a Access) Explain(err error) *Denial {
+	var handshake *HandshakeError
+	var first *kgo.ErrFirstReadEOF
+	var remote *net.OpError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &remote) && remote.Op == "remote error":
+		return refusedTLS(remote)
+	case errors.As(err, &handshake):
+		return explainHandshake(handshake.Err)
+	case errors.Is(err, kerr.SaslAuthenticationFailed):
+		return &Denial{Reason: "the broker did not accept the user name and password", Remedy: userRemedy, Answered: true, Cause: brokersWords(err)}
+	case errors.Is(err, kerr.UnsupportedSaslMechanism):
+		return &Denial{Reason: "the broker does not offer this " + keyMechanism, Remedy: "set another one in the file that --command-config names", Answered: true}
+	case errors.Is(err, kerr.IllegalSaslState):
+		return &Denial{Reason: "the broker's listener does not ask who a client is", Remedy: protocolRemedy + " (PLAINTEXT or SSL), or name its SASL port", Answered: true}
+	case isAlert(err):
+		return &Denial{Reason: "the broker answered in TLS, and the client spoke plain text", Remedy: tlsRemedy}
+	case errors.As(err, &first), isCutOff(err):
+		return a.explainCutOff(err)
+	}
+	return nil
+}
+
+// explainHandshake reads a failure of the TLS handshake on this side.
+func explainHandshake(err error) *Denial {
+	var record tls.RecordHeaderError
+	var authority x509.UnknownAuthorityError
+	var name x509.HostnameError
+	var certificate *tls.CertificateVerificationError
+	var invalid x509.CertificateInvalidError
+	switch {
+	case errors.As(err, &authority):
+		return &Denial{Reason: "the broker's certificate is not signed by an authority that is trusted here", Remedy: "put the authority's certificate into " + keyTrustLocation + " (PEM)"}
+	case errors.As(err, &name):
+		return &Denial{
+			Reason: "the broker's certificate is for another host name", Cause: name,
+			Remedy: "name the broker as its certificate does, or switch the check off with an empty " + keyIdentification,
+		}
+	case errors.As(err, &invalid), errors.As(err, &certificate):
+		return &Denial{Reason: "the broker's certificate is not valid", Cause: err, Remedy: "give the broker a valid certificate, and check the clock of this machine"}
+	case errors.As(err, &record), isCutOff(err), errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
+		return &Denial{Reason: "the broker does not speak TLS on this port", Remedy: plainRemedy}
+	}
+	return &Denial{Reason: "the TLS handshake failed", Cause: err, Remedy: "check that client and broker share a TLS version and a cipher suite"}
+}
+
+// refusedTLS reads an alert by which the broker ended TLS.
+func refusedTLS(alert *net.OpError) *Denial {
+	if strings.Contains(alert.Err.Error(), "certificate") {
+		return &Denial{Reason: "the broker did not accept the client's certificate, or misses one", Cause: alert.Err, Remedy: storesRemedy, Answered: true}
+	}
+	return &Denial{Reason: "the broker refused TLS", Cause: alert.Err, Remedy: "check that client and broker share a TLS version and a cipher suite", Answered: true}
+}
+
+// explainCutOff guesses why a broker closed a connection without a word, from
+// what the client said before.
+func (a Access) explainCutOff(err error) *Denial {
+	var first *kgo.ErrFirstReadEOF
+	switch {
+	case a.SASL == nil && a.TLS != nil:
+		return &Denial{Reason: "the broker closed the connection, as one that asks for a user or for a client certificate does", Remedy: saslRemedy}
+	case a.SASL == nil:
+		return &Denial{Reason: "the broker closed the connection, as one that asks for TLS or for a user does", Remedy: "give --command-config a file with the " + keyProtocol + " of the broker's listener"}
+	case errors.As(err, &first) && a.TLS == nil:
+		return &Denial{Reason: "the broker closed the connection, as one that asks for TLS does", Remedy: tlsRemedy}
+	default:
+		return &Denial{Reason: "the broker closed the connection while the client logged in", Remedy: userRemedy, Answered: true}
+	}
+}
+
+func isCutOff(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+}
+
+// isAlert tells whether the client took a TLS alert for the length of an answer.
+// It has no type for that.
+func isAlert(err error) bool { return strings.Contains(err.Error(), "appear to be a tls alert record") }
+
+// brokersWords is what the broker said about a failed login, if it said more
+// than its code.
+func brokersWords(err error) error {
+	_, words, said := strings.Cut(err.Error(), kerr.SaslAuthenticationFailed.Error()+": ")
+	if !said {
+		return nil
+	}
+	return errors.New(words)
+}

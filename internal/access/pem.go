@@ -1,0 +1,141 @@
+package access
+
+import (
+	"bytes"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/pem"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+)
+
+// maxFileBytes bounds the files that are read: a store of every authority in the
+// world is a quarter of it.
+const maxFileBytes = 1 << 20
+
+// readFile reads a file of at most maxFileBytes. The error does not name it.
+func readFile(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, withoutPath(err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("it is not a file")
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, withoutPath(err)
+	}
+	defer file.Close()
+	content, err := io.ReadAll(io.LimitReader(file, maxFileBytes+1))
+	if err != nil {
+		return nil, withoutPath(err)
+	}
+	if len(content) > maxFileBytes {
+		return nil, errors.New("it is larger than 1 MiB")
+	}
+	return content, nil
+}
+
+// withoutPath keeps the reason of a failed file operation alone.
+func withoutPath(err error) error {
+	var failed *fs.PathError
+	if errors.As(err, &failed) {
+		return failed.Err
+	}
+	return err
+}
+
+// Faults of PEM text. They quote none of it: most of it is keys.
+var (
+	errNoCertificate = errors.New("there is no certificate in it")
+	errNoKey         = errors.New("there is no private key in it")
+	errTwoKeys       = errors.New("there is more than one private key in it")
+	errEncryptedKey  = errors.New("the private key is encrypted")
+	errBrokenPEM     = errors.New("it has a block that does not end, or is not base64")
+	errCertificate   = errors.New("it has a certificate that can't be parsed")
+)
+
+// pemBlocks reads the blocks of PEM text, and skips what is between them.
+// Kafka takes white space of any kind within a block, because a properties file
+// may hold one on a single line; encoding/pem does not.
+func pemBlocks(text string) ([]pem.Block, error) {
+	var blocks []pem.Block
+	for {
+		_, rest, found := strings.Cut(text, "-----BEGIN ")
+		if !found {
+			return blocks, nil
+		}
+		label, rest, labelled := strings.Cut(rest, "-----")
+		body, rest, ended := strings.Cut(rest, "-----END "+label+"-----")
+		if !labelled || !ended {
+			return nil, errBrokenPEM
+		}
+		if strings.Contains(label, "ENCRYPTED") || strings.Contains(body, "ENCRYPTED") {
+			return nil, errEncryptedKey
+		}
+		der, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(body), ""))
+		if err != nil {
+			return nil, errBrokenPEM
+		}
+		blocks = append(blocks, pem.Block{Type: label, Bytes: der})
+		text = rest
+	}
+}
+
+// trusted makes a pool of the certificates in PEM text.
+func trusted(text string) (*x509.CertPool, error) {
+	blocks, err := pemBlocks(text)
+	if err != nil {
+		return nil, err
+	}
+	pool, found := x509.NewCertPool(), false
+	for _, block := range blocks {
+		if block.Type != "CERTIFICATE" {
+			continue
+		}
+		certificate, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			return nil, errCertificate
+		}
+		pool.AddCert(certificate)
+		found = true
+	}
+	if !found {
+		return nil, errNoCertificate
+	}
+	return pool, nil
+}
+
+// keyPair makes a client's certificate of the chain and the private key in PEM
+// text, in any order.
+func keyPair(text string) (tls.Certificate, error) {
+	blocks, err := pemBlocks(text)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	var chain, keys bytes.Buffer
+	count := 0
+	for _, block := range blocks {
+		switch {
+		case block.Type == "CERTIFICATE":
+			_ = pem.Encode(&chain, &block) // a buffer takes everything
+		case strings.HasSuffix(block.Type, "PRIVATE KEY"):
+			_ = pem.Encode(&keys, &block)
+			count++
+		}
+	}
+	switch {
+	case chain.Len() == 0:
+		return tls.Certificate{}, errNoCertificate
+	case count == 0:
+		return tls.Certificate{}, errNoKey
+	case count > 1:
+		return tls.Certificate{}, errTwoKeys
+	}
+	return tls.X509KeyPair(chain.Bytes(), keys.Bytes())
+}

@@ -1,0 +1,134 @@
+package access
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+)
+
+// property is one setting of a properties file.
+type property struct {
+	line       int // where it begins, from 1
+	key, value string
+}
+
+// errEscape is the one thing that Java refuses in a properties file.
+var errEscape = errors.New(`\u is not followed by four hexadecimal digits`)
+
+// properties reads the format of java.util.Properties as Kafka's tools do. Bytes
+// are characters of ISO 8859-1; a line whose end is a backslash goes on in the
+// next; a key ends at =, : or white space. What it can't read it gives to fault
+// by line, and goes on.
+func properties(content []byte, fault func(line int, err error)) []property {
+	var all []property
+	for _, l := range logicalLines(content) {
+		key, value := split(l.text)
+		k, err := unescape(key)
+		v, err2 := unescape(value)
+		if err := errors.Join(err, err2); err != nil {
+			fault(l.line, errEscape)
+			continue
+		}
+		all = append(all, property{line: l.line, key: k, value: v})
+	}
+	return all
+}
+
+// logicalLine is a line with those that continue it.
+type logicalLine struct {
+	line int
+	text string
+}
+
+const blank = " \t\f"
+
+func logicalLines(content []byte) []logicalLine {
+	text := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(latin1(content))
+	natural := strings.Split(text, "\n")
+	var logical []logicalLine
+	for i := 0; i < len(natural); i++ {
+		first, text := i, strings.TrimLeft(natural[i], blank)
+		if text == "" || text[0] == '#' || text[0] == '!' {
+			continue
+		}
+		var whole strings.Builder
+		for continues(text) && i+1 < len(natural) {
+			whole.WriteString(strings.TrimSuffix(text, `\`))
+			i++
+			text = strings.TrimLeft(natural[i], blank)
+		}
+		whole.WriteString(text)
+		logical = append(logical, logicalLine{line: first + 1, text: whole.String()})
+	}
+	return logical
+}
+
+// latin1 makes a character of each byte, as Java does.
+func latin1(content []byte) string {
+	runes := make([]rune, len(content))
+	for i, b := range content {
+		runes[i] = rune(b)
+	}
+	return string(runes)
+}
+
+// continues tells whether a line ends in a backslash that is not itself escaped.
+func continues(line string) bool {
+	return (len(line)-len(strings.TrimRight(line, `\`)))%2 == 1
+}
+
+// split parts a logical line at the first separator that is not escaped. Both
+// parts keep their escapes.
+func split(line string) (key, value string) {
+	end := 0
+	for end < len(line) && !strings.ContainsRune("=:"+blank, rune(line[end])) {
+		if line[end] == '\\' {
+			end++
+		}
+		end++
+	}
+	end = min(end, len(line))
+	value = strings.TrimLeft(line[end:], blank)
+	if value != "" && (value[0] == '=' || value[0] == ':') {
+		value = strings.TrimLeft(value[1:], blank)
+	}
+	return line[:end], value
+}
+
+// unescape replaces \t, \n, \r, \f and \uXXXX; of any other escape the backslash
+// goes.
+func unescape(text string) (string, error) {
+	if !strings.ContainsRune(text, '\\') {
+		return text, nil
+	}
+	var units []uint16 // Java's characters: \u names half of one beyond the first 65,536
+	runes := []rune(text)
+	for i := 0; i < len(runes); i++ {
+		r := runes[i]
+		if r == '\\' {
+			i++
+			if i == len(runes) {
+				break
+			}
+			switch r = runes[i]; r {
+			case 't':
+				r = '\t'
+			case 'n':
+				r = '\n'
+			case 'r':
+				r = '\r'
+			case 'f':
+				r = '\f'
+			case 'u':
+				code, err := strconv.ParseUint(string(runes[min(i+1, len(runes)):min(i+5, len(runes))]), 16, 16)
+				if err != nil || i+5 > len(runes) {
+					return "", errEscape
+				}
+				r, i = rune(code), i+4
+			}
+		}
+		units = append(units, uint16(r))
+	}
+	return string(utf16.Decode(units)), nil
+}

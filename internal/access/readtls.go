@@ -1,0 +1,161 @@
+package access
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"strings"
+)
+
+// storeRemedy is how to get PEM out of Java's own stores.
+const (
+	trustRemedy = "export it as PEM, name that, and set " + keyTrustType + "=PEM: keytool -list -rfc -keystore STORE > ca.pem"
+	storeRemedy = "export it as PEM, name that, and set " + keyStoreType + "=PEM: keytool -importkeystore -srckeystore STORE -destkeystore client.p12 -deststoretype PKCS12; " +
+		"openssl pkcs12 -in client.p12 -nodes -out client.pem"
+	decryptRemedy = "decrypt it into a file that only you can read, and remove " + keyPassword + ": openssl pkcs8 -in key.pem -out plain.pem"
+	pemRemedy     = `where a value goes on in the next line, end the line with \n\`
+)
+
+// tls makes the TLS configuration; where it has faults, what it returns is of no
+// use.
+func (r *reader) tls() *tls.Config {
+	config := &tls.Config{MinVersion: tls.VersionTLS12} // as Kafka's own clients
+	config.RootCAs = r.trust()
+	if pair := r.identity(); pair != nil {
+		config.Certificates = []tls.Certificate{*pair}
+	}
+	if !r.checksNames() {
+		config.InsecureSkipVerify = true // the names alone: the chain is verified below
+		config.VerifyConnection = verifyChain(config.RootCAs)
+	}
+	return config
+}
+
+// trust are the authorities that sign the brokers' certificates; nil are those
+// that the operating system trusts.
+func (r *reader) trust() *x509.CertPool {
+	location, inFile := r.get(keyTrustLocation)
+	inline, here := r.get(keyTrustPEM)
+	readable := r.isPEM(keyTrustType, trustRemedy, location, inline)
+	if inFile && here {
+		r.fault(inline, keyTrustLocation+" is set as well", "remove one of the two")
+		return nil
+	}
+	if !readable {
+		return nil
+	}
+	switch {
+	case inFile:
+		text, ok := r.content(location)
+		if !ok {
+			return nil
+		}
+		return r.pool(location, text, "")
+	case here:
+		return r.pool(inline, inline.value, pemRemedy)
+	}
+	return nil
+}
+
+func (r *reader) pool(p property, text, remedy string) *x509.CertPool {
+	pool, err := trusted(text)
+	if err != nil {
+		r.fault(p, err.Error(), remedy)
+	}
+	return pool
+}
+
+// identity is the certificate by which the client proves itself, if it has one.
+func (r *reader) identity() *tls.Certificate {
+	location, inFile := r.get(keyStoreLocation)
+	chain, chained := r.get(keyStoreChain)
+	key, keyed := r.get(keyStoreKey)
+	readable := r.isPEM(keyStoreType, storeRemedy, location, chain, key)
+	r.used = append(r.used, keyPassword)
+	if p, set := r.settings[keyPassword]; set && readable {
+		r.fault(p, "encrypted private keys are not supported", decryptRemedy)
+		readable = false
+	}
+	switch {
+	case inFile && (chained || keyed):
+		r.fault(location, keyStoreChain+" or "+keyStoreKey+" is set as well", "keep the file or the texts")
+	case chained && !keyed && key.line == 0:
+		r.fault(chain, keyStoreKey+" is not set", "a certificate proves nothing without its private key")
+	case keyed && !chained && chain.line == 0:
+		r.fault(key, keyStoreChain+" is not set", "a private key needs its certificate")
+	case readable && inFile:
+		if text, ok := r.content(location); ok {
+			return r.pair(location, text, "")
+		}
+	case readable && chained && keyed:
+		return r.pair(key, chain.value+"\n"+key.value, pemRemedy)
+	}
+	return nil
+}
+
+func (r *reader) pair(p property, text, remedy string) *tls.Certificate {
+	pair, err := keyPair(text)
+	if errors.Is(err, errEncryptedKey) {
+		remedy = decryptRemedy
+	}
+	if err != nil {
+		r.fault(p, err.Error(), remedy)
+		return nil
+	}
+	return &pair
+}
+
+// content reads the file that a setting names.
+func (r *reader) content(p property) (string, bool) {
+	content, err := readFile(p.value)
+	if err != nil {
+		r.fault(p, "the file can't be read: "+err.Error(), "")
+		return "", false
+	}
+	return string(content), true
+}
+
+// isPEM refuses stores that only Java reads. contents are the settings that name
+// or hold the store; without any of them the type says nothing.
+func (r *reader) isPEM(typeKey, remedy string, contents ...property) bool {
+	kind, set := r.get(typeKey)
+	if set && strings.EqualFold(kind.value, "PEM") {
+		return true
+	}
+	for _, p := range contents {
+		if p.line == 0 {
+			continue
+		}
+		if set {
+			r.fault(kind, "stores of this type are not supported", remedy)
+		} else if kind.line == 0 {
+			r.fault(p, typeKey+" is not set, and is JKS then, which is not supported", remedy)
+		}
+		return false
+	}
+	return true
+}
+
+// checksNames tells whether a broker must prove its host name. It is the one
+// setting whose blank value means something.
+func (r *reader) checksNames() bool {
+	r.used = append(r.used, keyIdentification)
+	p, set := r.settings[keyIdentification]
+	if set && p.value != "" && !strings.EqualFold(p.value, "https") {
+		r.fault(p, "there is no such algorithm", "leave it out to check the brokers' host names, or leave the value empty not to")
+	}
+	return !set || p.value != ""
+}
+
+// verifyChain checks that an authority in roots signed the certificate of a
+// broker, whatever host name it is for.
+func verifyChain(roots *x509.CertPool) func(tls.ConnectionState) error {
+	return func(state tls.ConnectionState) error {
+		options := x509.VerifyOptions{Roots: roots, Intermediates: x509.NewCertPool()}
+		for _, c := range state.PeerCertificates[1:] {
+			options.Intermediates.AddCert(c)
+		}
+		_, err := state.PeerCertificates[0].Verify(options)
+		return err
+	}
+}

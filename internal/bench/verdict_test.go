@@ -1,0 +1,68 @@
+package bench
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"kafka-bench/internal/result"
+	"kafka-bench/internal/scenario"
+	"kafka-bench/internal/unit"
+)
+
+func TestToolThatCouldNotMeasureIsInvalid(t *testing.T) {
+	run := func(lateness, delay time.Duration) *result.Run {
+		return &result.Run{
+			Time:    map[string]result.Time{"pacer_lateness": {Count: 1, P99Ns: int64(lateness)}},
+			Process: result.Process{SchedDelayNs: result.Quantile{P99Ns: int64(delay)}},
+		}
+	}
+	for _, c := range []struct {
+		name            string
+		lateness, delay time.Duration
+		says            []string
+	}{
+		{"in time", maxLateness, maxSchedDelay, nil},
+		{"late", maxLateness + 1, 0, []string{"the pacer was late"}},
+		{"starved", 0, maxSchedDelay + 1, []string{"starved of CPU"}},
+		{"both", time.Second, time.Second, []string{"the pacer was late: 1.00 s at p99", "waited 1.00 s at p99"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			reasons := faultsOfTheTool(run(c.lateness, c.delay))
+			if len(reasons) != len(c.says) {
+				t.Fatalf("%q; want %d reasons", reasons, len(c.says))
+			}
+			for i, want := range c.says {
+				if !strings.Contains(reasons[i], want) {
+					t.Errorf("%q does not say %q", reasons[i], want)
+				}
+			}
+		})
+	}
+}
+
+func TestCommitFloorIsWhatArrivesBetweenTwoCommits(t *testing.T) {
+	s := scenario.Defaults()
+	s.Load.Rate = unit.Rate{Records: 10_000, Per: time.Second}
+	s.Consume.Commit = scenario.Commit{Interval: unit.Duration(500 * time.Millisecond)}
+	if got := commitFloor(s); got != 5000 {
+		t.Errorf("10,000/s with a commit every 500ms: floor %d, want 5000", got)
+	}
+	s.Consume.Commit = scenario.Commit{EachBatch: true}
+	if got := commitFloor(s); got != 0 {
+		t.Errorf("a commit after each batch: floor %d, want 0", got)
+	}
+}
+
+func TestIntervalsEndAtMultiplesOfThePeriod(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		period := rapid.Int64Range(1, 5_000_000_000).Draw(t, "period")
+		at := rapid.Int64Range(-100_000_000_000, 100_000_000_000).Draw(t, "at")
+		next := multipleAfter(at, period)
+		if next <= at || next > at+period || next%period != 0 {
+			t.Fatalf("after %d comes %d with period %d", at, next, period)
+		}
+	})
+}

@@ -1,0 +1,53 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// CheckRights makes sure that the run's user may write to the topic and, if the
+// run consumes, read from it. Without it a run would offer its whole load to a
+// broker that refuses each record. The error is of kind ErrRefused. A cluster
+// that does not tell rights (Kafka does since 2.3, KIP-430) passes.
+func (a *Admin) CheckRights(ctx context.Context, topic Topic, consumes bool) error {
+	entry := kmsg.NewMetadataRequestTopic()
+	entry.Topic = &topic.Name
+	req := kmsg.NewPtrMetadataRequest()
+	req.Topics = append(req.Topics, entry)
+	req.IncludeTopicAuthorizedOperations = true
+	resp, err := req.RequestWith(ctx, a.client)
+	if err != nil {
+		return unanswered("tell the rights on the topic "+topic.Name, err)
+	}
+	if len(resp.Topics) != 1 {
+		return nil
+	}
+	lacking := lackingRights(resp.Topics[0].AuthorizedOperations, consumes)
+	if len(lacking) == 0 {
+		return nil
+	}
+	return &Error{
+		Kind: ErrRefused, What: fmt.Sprintf("this user may not %s the topic %q", strings.Join(lacking, " or "), topic.Name),
+		Remedy: rightsRemedy,
+	}
+}
+
+// lackingRights names the operations that a run needs and the bit field of a
+// metadata response does not have. One without DESCRIBE is no answer: whoever
+// may not describe a topic is not told anything of it.
+func lackingRights(allowed int32, consumes bool) (lacking []string) {
+	may := func(op kmsg.ACLOperation) bool { return allowed&(1<<op) != 0 }
+	if allowed < 0 || !may(kmsg.ACLOperationDescribe) {
+		return nil
+	}
+	if !may(kmsg.ACLOperationWrite) {
+		lacking = append(lacking, "WRITE to")
+	}
+	if consumes && !may(kmsg.ACLOperationRead) {
+		lacking = append(lacking, "READ")
+	}
+	return lacking
+}
