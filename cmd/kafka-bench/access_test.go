@@ -24,8 +24,8 @@ func securedBrokers(t *testing.T) string {
 	return c.ListenAddrs()[0]
 }
 
-// properties writes a client properties file of the user alice.
-func properties(t *testing.T, password string, more ...string) string {
+// ofAlice writes a client properties file of the user alice.
+func ofAlice(t *testing.T, password string, more ...string) string {
 	t.Helper()
 	settings := append([]string{"security.protocol=SASL_PLAINTEXT"}, accesstest.Login(access.MechanismScram256, "alice", password)...)
 	return accesstest.File(t, "client.properties", strings.Join(append(settings, more...), "\n"))
@@ -33,7 +33,7 @@ func properties(t *testing.T, password string, more ...string) string {
 
 func TestCommandConfig(t *testing.T) {
 	out := t.TempDir()
-	got := invoke(t, "run", write(t, tiny), "--out", out, "--brokers", securedBrokers(t), "--command-config", properties(t, password, "acks=all"))
+	got := invoke(t, "run", write(t, tiny), "--out", out, "--brokers", securedBrokers(t), "--command-config", ofAlice(t, password, "acks=all"))
 	if got.code != exitValid && got.code != exitInvalid { // a busy machine makes a run invalid
 		t.Fatalf("exit code %d: %s", got.code, got.stderr)
 	}
@@ -49,11 +49,11 @@ func TestCommandConfigRefused(t *testing.T) {
 		code int
 		want []string
 	}{
-		"wrong password": {[]string{good, "--brokers", securedBrokers(t), "--command-config", properties(t, "wrong")}, exitUnreachable, []string{"username and password"}},
-		"no brokers":     {[]string{good, "--command-config", properties(t, password)}, exitBadInput, []string{"--brokers"}},
+		"wrong password": {[]string{good, "--brokers", securedBrokers(t), "--command-config", ofAlice(t, "wrong")}, exitUnreachable, []string{"username and password"}},
+		"no brokers":     {[]string{good, "--command-config", ofAlice(t, password)}, exitBadInput, []string{"--brokers"}},
 		"no file":        {[]string{good, "--brokers", "localhost:1", "--command-config", "none"}, exitBadInput, []string{"none", "no such file"}},
 		"faults of both files": {
-			[]string{write(t, "name: a\nload: {rate: 10k}\n"), "--brokers", "localhost:1", "--command-config", properties(t, password, "sasl.mechansim=PLAIN", "security.protocol=SSL")},
+			[]string{write(t, "name: a\nload: {rate: 10k}\n"), "--brokers", "localhost:1", "--command-config", ofAlice(t, password, "sasl.mechansim=PLAIN", "security.protocol=SSL")},
 			exitBadInput, []string{"s.yaml:2", "client.properties:4", "sasl.mechanism", "client.properties:5", "line 1 already"},
 		},
 	}

@@ -169,8 +169,8 @@ func TestSecured(t *testing.T) {
 		name, user, password string
 		want                 string
 	}{
-		{"without a name", "", "", "scenario s: [ADDRESS]: the broker closed the connection, as one that asks for TLS or for a user does; give --command-config a file with the security.protocol of the broker's listener"},
-		{"with a wrong password", "reader", "guess", "scenario s: [ADDRESS]: the broker closed the connection while the client logged in; check username and password in sasl.jaas.config, and that the user exists for this sasl.mechanism"},
+		{"without a name", "", "", "scenario s: ADDRESS: the broker closed the connection, as one that asks for TLS or for a user does; give --command-config a file with the security.protocol of the broker's listener"},
+		{"with a wrong password", "reader", "guess", "scenario s: ADDRESS: the broker closed the connection while the client logged in; check username and password in sasl.jaas.config, and that the user exists for this sasl.mechanism"},
 		{"without the right to create topics", "nobody", password, `scenario s: the topic "TOPIC" was not created: TOPIC_AUTHORIZATION_FAILED: Not authorized to access topics: [Topic authorization failed.]; allow this user CREATE on the topic or on the cluster, or name a topic in topic.existing`},
 		{"without the right to write", "reader", password, `scenario s: this user may not WRITE to the topic "TOPIC"; allow this user READ on the group and READ, WRITE and DESCRIBE on the topic; a run names both kafka-bench-…, so a prefixed ACL serves (kafka-acls --resource-pattern-type prefixed)`},
 	} {
@@ -181,7 +181,7 @@ func TestSecured(t *testing.T) {
 				args = append(args, "--command-config", properties(t, c.user, c.password))
 			}
 			got := invoke(t, args...)
-			want := strings.ReplaceAll(c.want, "[ADDRESS]", "["+address+"]")
+			want := strings.ReplaceAll(c.want, "ADDRESS", address)
 			if said := withoutTopic(got.message()); said != want || got.code != exitUnreachable {
 				t.Errorf("exit code %d and the message\n%s, want %d and\n%s", got.code, said, exitUnreachable, want)
 			}

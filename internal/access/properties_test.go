@@ -1,6 +1,7 @@
 package access
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -86,7 +87,7 @@ func TestJAAS(t *testing.T) {
 		m + ` sometimes password="x";`:    errEntry,
 		m + ` required "password"="x" y;`: errEntry,
 	} {
-		if _, err := parseJAAS(text); err != want {
+		if _, err := parseJAAS(text); !errors.Is(err, want) {
 			t.Errorf("%q: %v, want %v", text, err, want)
 		}
 	}

@@ -118,14 +118,8 @@ func TestFaults(t *testing.T) {
 				t.Error("an access came with the faults")
 			}
 			for i, want := range test.want {
-				rest := faults[i].Error()
-				for _, words := range strings.Split("c.properties:"+want, " … ") {
-					_, after, found := strings.Cut(rest, words)
-					if !found {
-						t.Errorf("fault %q, want %q", faults[i], want)
-						break
-					}
-					rest = after
+				if !inOrder(faults[i].Error(), "c.properties:"+want) {
+					t.Errorf("fault %q, want %q", faults[i], want)
 				}
 			}
 			if said := err.Error() + fmt.Sprint(warnings); strings.Contains(said, secret) {
@@ -133,6 +127,18 @@ func TestFaults(t *testing.T) {
 			}
 		})
 	}
+}
+
+// inOrder tells whether text has the words, which are parted by dots.
+func inOrder(text, words string) bool {
+	for _, word := range strings.Split(words, " … ") {
+		_, after, found := strings.Cut(text, word)
+		if !found {
+			return false
+		}
+		text = after
+	}
+	return true
 }
 
 // kafkasSettings are settings of Kafka's clients that the file may hold as well.

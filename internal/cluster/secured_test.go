@@ -66,6 +66,7 @@ func TestConnectTurnedAway(t *testing.T) {
 		want     []string
 	}{
 		"wrong authority":           {withTLS(other.Server(t, false)), ssl, ErrUnreachable, []string{"not signed by an authority", "ssl.truststore.location"}},
+		"wrong authority, any name": {withTLS(other.Server(t, false)), append(ssl[:len(ssl):len(ssl)], "ssl.endpoint.identification.algorithm="), ErrUnreachable, []string{"not signed by an authority", "ssl.truststore.location"}},
 		"another host name":         {withTLS(ca.Server(t, false, "kafka.example")), ssl, ErrUnreachable, []string{"another host name", "127.0.0.1", "ssl.endpoint.identification.algorithm"}},
 		"expired":                   {withTLS(ca.ServerWith(t, false, expired, expiredKey)), ssl, ErrUnreachable, []string{"not valid", "expired"}},
 		"no client certificate":     {withTLS(ca.Server(t, true)), ssl, ErrRefused, []string{"client's certificate", "ssl.keystore.location"}},

@@ -2,10 +2,16 @@ package franz
 
 import (
 	"bytes"
+	"context"
+	"crypto/tls"
+	"io"
 	"net"
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"kafka-bench/internal/access"
+	"kafka-bench/internal/access/accesstest"
 )
 
 // pipe is a connection that takes everything and gives nothing.
@@ -26,7 +32,7 @@ func TestProduceRequestsAreCountedAtTheFirstByte(t *testing.T) {
 		{kmsg.NewPtrFetchRequest(), 0},
 	} {
 		var w wire
-		conn := countedConn{Conn: pipe{}, wire: &w}
+		conn := requestConn{Conn: &countedConn{Conn: pipe{}, wire: &w}, wire: &w}
 		b := formatter.AppendRequest(nil, test.request, 1)
 		if _, err := conn.Write(b); err != nil {
 			t.Fatal(err)
@@ -38,5 +44,46 @@ func TestProduceRequestsAreCountedAtTheFirstByte(t *testing.T) {
 		if _, err := conn.Write(bytes.Repeat([]byte{0}, 5)); err != nil || w.producing.Load() != test.want {
 			t.Errorf("counted a write of five bytes as a request (%v)", err)
 		}
+	}
+}
+
+// TestWireUnderTLS: requests are told apart though they are encrypted, and the
+// bytes are those that cross the network.
+func TestWireUnderTLS(t *testing.T) {
+	ca := accesstest.NewAuthority(t)
+	listener, err := tls.Listen("tcp", "127.0.0.1:0", ca.Server(t, false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	arrived := make(chan int64)
+	go func() {
+		conn, err := listener.Accept()
+		if err != nil {
+			close(arrived)
+			return
+		}
+		n, _ := io.Copy(io.Discard, conn)
+		conn.Close()
+		arrived <- n
+	}()
+	var w wire
+	a := accesstest.Access(t, append(ca.Trust(t), "security.protocol="+access.ProtocolTLS)...)
+	conn, err := w.dialer(nil, a)(context.Background(), "tcp", listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	request := kmsg.NewRequestFormatter().AppendRequest(nil, kmsg.NewPtrProduceRequest(), 1)
+	before := w.counts()
+	if _, err := conn.Write(request); err != nil {
+		t.Fatal(err)
+	}
+	written := w.counts().Sub(before).WrittenBytes
+	conn.Close()
+	if n := <-arrived; n != int64(len(request)) {
+		t.Errorf("%d bytes arrived of %d", n, len(request))
+	}
+	if w.producing.Load() != 1 || before.WrittenBytes == 0 || before.ReadBytes == 0 || written <= int64(len(request)) || written > int64(len(request))+64 {
+		t.Errorf("counted %d produce requests and %d bytes for one of %d, after a handshake of %+v", w.producing.Load(), written, len(request), before)
 	}
 }
