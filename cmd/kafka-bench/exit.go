@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"kafka-bench/internal/bench"
 	"kafka-bench/internal/cluster"
 )
 
@@ -28,16 +29,18 @@ var (
 // exitCode prints an error, unless the output has said it, and returns the code
 // to exit with. This is the one place that knows which error means which code.
 func exitCode(stderr io.Writer, err error) int {
-	switch {
-	case err == nil:
+	if err == nil {
 		return exitValid
-	case errors.Is(err, errInvalid):
-		return exitInvalid
-	case errors.Is(err, errInterrupted), errors.Is(err, context.Canceled):
-		fmt.Fprintln(stderr, "kafka-bench: interrupted")
-		return exitInterrupted
 	}
-	fmt.Fprintf(stderr, "kafka-bench: %v\n", err)
+	if err != errInvalid { //nolint:errorlint // alone: the report has said it already
+		fmt.Fprintf(stderr, "kafka-bench: %v\n", err)
+	}
+	switch {
+	case errors.Is(err, errInterrupted), errors.Is(err, context.Canceled):
+		return exitInterrupted
+	case errors.Is(err, errInvalid), errors.Is(err, bench.ErrNotSaved):
+		return exitInvalid
+	}
 	for _, kind := range []error{cluster.ErrUnreachable, cluster.ErrRefused, cluster.ErrUnavailable, cluster.ErrNotUp} {
 		if errors.Is(err, kind) {
 			return exitUnreachable

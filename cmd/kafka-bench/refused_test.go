@@ -57,7 +57,7 @@ func deadAddress(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
+	defer func() { _ = l.Close() }()
 	return l.Addr().String()
 }
 
@@ -68,7 +68,7 @@ func deafBroker(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { l.Close() })
+	t.Cleanup(func() { _ = l.Close() })
 	go func() {
 		for {
 			conn, err := l.Accept()
@@ -76,7 +76,7 @@ func deafBroker(t *testing.T) string {
 				return
 			}
 			_, _ = conn.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n"))
-			conn.Close()
+			_ = conn.Close()
 		}
 	}()
 	return l.Addr().String()

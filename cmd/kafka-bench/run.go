@@ -108,10 +108,9 @@ func runScenarios(ctx context.Context, args []string, flags runFlags, stdout, st
 		Home: home, Kind: flags.cluster, Brokers: flags.brokers, ClusterID: flags.clusterID, Access: a,
 		Progress: progressTo(stderr),
 	}
-	defer func() { err = errors.Join(err, source.Close()) }()
-
 	ctx, interrupt, stop := interruptible(ctx)
-	defer stop()
+	defer stop() // last: an interrupt while the cluster stops must not end the tool
+	defer func() { err = errors.Join(err, source.Close()) }()
 	plan := campaign.Plan(scenarios)
 	view := newView(stdout)
 	outcomes, err := campaign.Run(ctx, plan, campaign.Config{
@@ -207,6 +206,7 @@ func interruptible(parent context.Context) (ctx context.Context, interrupt <-cha
 		}
 		select {
 		case <-signals:
+			signal.Stop(signals) // a third one ends the tool as if nobody listened
 			cancel()
 		case <-ctx.Done():
 		}

@@ -64,6 +64,9 @@ type Outcome struct {
 	Run result.Run
 }
 
+// ErrNotSaved: a run was made and its result could not be written.
+var ErrNotSaved = errors.New("the run's result could not be saved")
+
 // startLead lies between the moment when everything is ready and the start of
 // the warm-up, so that every worker is asleep on its first due time by then.
 const startLead = 50 * time.Millisecond
@@ -92,7 +95,7 @@ func Run(ctx context.Context, cfg Config) (*Outcome, error) {
 func (r *run) offer(ctx context.Context) {
 	phases := r.cfg.Scenario.Phases
 	warmup, measure := time.Duration(phases.Warmup), time.Duration(phases.Measure)
-	r.journal.axisIsSet(r.axis.Set(startLead+warmup, measure))
+	r.journal.setAxis(startLead+warmup, measure)
 	r.startedNs = -int64(warmup)
 	r.journal.keepFailure(r.writer.Describe(r.info(), r.cfg.Scenario))
 	r.journal.event(result.Event{AtNs: r.startedNs, Kind: "phase", What: "warm-up"})
@@ -159,7 +162,7 @@ func (r *run) drain(ctx context.Context) {
 	r.producers.Close()
 	r.awaitDelivery(wait)
 	r.finishedNs = r.axis.Now()
-	r.stopGroup()
+	r.stopGroup(ctx)
 	r.stopSamplers()
 }
 
@@ -233,11 +236,17 @@ func (r *run) reachedEnds() bool {
 	return true
 }
 
-func (r *run) stopGroup() {
+func (r *run) stopGroup(ctx context.Context) {
 	if r.group == nil {
 		return
 	}
+	stop, cancel := context.WithTimeout(ctx, stopTimeout)
+	defer cancel()
+	r.group.Stop(stop)
 	r.atStop = r.group.Reached()
-	r.group.Stop()
-	r.lag.forSeries(context.Background()) // after the last commit
+	r.lag.forSeries(stop) // after the last commit
 }
+
+// stopTimeout bounds how long consumers may take to make their last commit, and
+// the last lag to be read, when the brokers do not answer.
+const stopTimeout = 5 * time.Second

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"fmt"
 	"time"
 
 	"kafka-bench/internal/driver"
@@ -16,6 +17,9 @@ func (r *run) conclude() (*Outcome, error) {
 	info := r.info()
 	brokers := r.brokers() // before the topic, and with it the data, is gone
 	r.release()
+	for _, err := range r.leftBehind {
+		r.warnings = append(r.warnings, err.Error())
+	}
 
 	books := r.closeBooks()
 	warmup, measured := r.producers.Sent()
@@ -38,7 +42,7 @@ func (r *run) conclude() (*Outcome, error) {
 	out.Compression = r.compression()
 	out.Verdict = r.judge(&out, books)
 	if err := r.writer.Finish(out); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", ErrNotSaved, err)
 	}
 	out.Run.ID = r.writer.ID()
 	return &Outcome{Dir: r.writer.Dir(), Run: out}, nil
@@ -124,7 +128,7 @@ func (r *run) load(s load.Sent, ackedInWindow int64) result.Load {
 		Scheduled: s.Scheduled, Admitted: s.Admitted, Deferred: s.Deferred(), Shed: s.Shed(),
 		Acked: s.Acked, Failed: s.Failed, Unknown: s.Unknown,
 		AckedPerS: r.perS(ackedInWindow), Bytes: s.AckedBytes,
-		Errors: r.producers.Errors(),
+		Errors: r.producers.Errors(true),
 	}
 	if s.Shed() > 0 {
 		l.ShedByReason = result.Counts{"gate": s.ShedByGate, "queue_full": s.ShedByQueue}
@@ -143,6 +147,7 @@ func (r *run) warmupLoad(s load.Sent) result.Load {
 		ClosedLoop: r.arrivals == nil,
 		Scheduled:  s.Scheduled, Admitted: s.Admitted, Deferred: s.Deferred(), Shed: s.Shed(),
 		Acked: s.Acked, Failed: s.Failed, Unknown: s.Unknown, Bytes: s.AckedBytes,
+		Errors: r.producers.Errors(false),
 	}
 	if warmup := time.Duration(min(0, r.axis.End()) - r.startedNs).Seconds(); warmup > 0 {
 		l.OfferedPerS = float64(s.Scheduled) / warmup
@@ -154,7 +159,7 @@ func (r *run) delivery(b ledger.Book, s load.Sent) result.Delivery {
 	if r.group == nil {
 		return result.Delivery{}
 	}
-	inWindow := r.atEnd.received.DeliveredInWindow
+	inWindow := r.group.Received().DeliveredInWindow
 	if !r.stamped {
 		// Without stamps a record's phase is unknown: all that is known is how
 		// many were handed over in the window.
@@ -162,7 +167,7 @@ func (r *run) delivery(b ledger.Book, s load.Sent) result.Delivery {
 	}
 	d := result.Delivery{
 		Checked: true, Delivered: b.Delivered, Unique: b.Unique, Duplicates: b.Duplicates,
-		Lost: b.Lost, Reordered: b.Reordered, Corrupt: b.Corrupt, Foreign: b.Foreign,
+		Lost: b.Lost, Reordered: b.Reordered, LateBeyondWindow: b.LateBeyondWindow, Corrupt: b.Corrupt, CorruptUnplaced: b.CorruptUnplaced, Foreign: b.Foreign,
 		Pending: b.Pending, UnackedDelivered: b.UnackedDelivered,
 		DeliveredPerS: r.perS(inWindow),
 	}
@@ -191,7 +196,7 @@ func (r *run) lagOutcome() result.Lag {
 		DrainTimeS: time.Duration(max(0, r.finishedNs-r.axis.End())).Seconds(),
 	}
 	l.PeakRecords = r.lag.highest()
-	if lag := r.lag.now(); lag.known {
+	if lag := r.lag.now(); lag.known && lag.asked >= r.finishedNs {
 		l.FinalRecords = &lag.Records
 	}
 	if r.group != nil && l.DrainTimeS > 0 {
@@ -233,7 +238,7 @@ func (r *run) backpressure() *result.Backpressure {
 	return &result.Backpressure{
 		Controller: b.Controller, Excess: b.Excess, MaxLag: b.MaxLag, ResumeLag: b.ResumeLag,
 		PollNs:    int64(b.Poll),
-		Decisions: stats.Changes, ClosedS: stats.Closed.Seconds(), SignalAgeMaxNs: int64(stats.MaxAge),
+		Decisions: stats.Changes, ClosedS: stats.Closed.Seconds(), SignalAgeMaxNs: max(int64(stats.MaxAge), r.lag.oldestSignal()),
 		DeferredPeakRecords: r.producers.DeferredPeak(),
 	}
 }

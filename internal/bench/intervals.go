@@ -26,7 +26,9 @@ func (r *run) sampleIntervals(period time.Duration) {
 	for {
 		next := multipleAfter(before.at, int64(period))
 		stopped := r.waitForInterval(next)
-		at := next
+		// A sampler that was held up closes one longer interval, and not
+		// several of which only the first has anything in it.
+		at := max(next, multipleAfter(r.axis.Now(), int64(period))-int64(period))
 		if stopped {
 			at = max(r.axis.Now(), before.at+1)
 		}
@@ -154,10 +156,8 @@ func (r *run) addLag(iv *result.Interval) {
 		backlog := max(0, acked[p]-at.Arrived)
 		iv.BacklogPartition = append(iv.BacklogPartition, backlog)
 		iv.BacklogRecords += backlog
-		if backlog == 0 || !r.stamped {
-			continue
-		}
-		if due, behind := r.producers.OldestDue(p, at.Next); behind {
+		// The lanes are asked in any case: asking is what makes them forget.
+		if due, behind := r.producers.OldestDue(p, at.Next); behind && backlog > 0 && r.stamped {
 			iv.TimeLagNs = max(iv.TimeLagNs, now-due)
 		}
 	}

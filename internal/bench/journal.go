@@ -37,16 +37,23 @@ func newJournal(axis *load.Axis, writer *result.Writer, watch Watcher) *journal 
 func (j *journal) event(e result.Event) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	j.add(e)
+}
+
+// now writes an event of this moment.
+func (j *journal) now(kind, what, reason string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.add(result.Event{AtNs: j.axis.Now(), Kind: kind, What: what, Reason: reason})
+}
+
+// add is event with the lock held.
+func (j *journal) add(e result.Event) {
 	if !j.axisSet {
 		j.early = append(j.early, e)
 		return
 	}
 	j.write(e)
-}
-
-// now writes an event of this moment.
-func (j *journal) now(kind, what, reason string) {
-	j.event(result.Event{AtNs: j.axis.Now(), Kind: kind, What: what, Reason: reason})
 }
 
 // maxDistinct bounds the messages that once keeps apart.
@@ -66,10 +73,12 @@ func (j *journal) once(kind, what string, err error) {
 	}
 }
 
-// axisIsSet writes what waited for the axis; shift puts its times on it.
-func (j *journal) axisIsSet(shift int64) {
+// setAxis puts the measured window at a time from now, for a length, and writes
+// what waited for that, with its times put on the axis.
+func (j *journal) setAxis(from, length time.Duration) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	shift := j.axis.Set(from, length)
 	j.axisSet = true
 	j.histograms = latency.NewLogWriter(j.writer.HistogramLog(), j.axis.Wall(0))
 	for _, e := range j.early {

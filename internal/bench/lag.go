@@ -27,6 +27,7 @@ type lagWatch struct {
 	latest lagReading
 	fresh  []result.LagSample // since they were last taken
 	peak   *int64             // since the start of the measured window; nil before it
+	oldest int64              // the greatest age of what the gate's decisions rested on
 }
 
 // lagReading is a lag and when it was asked for.
@@ -42,10 +43,11 @@ func (l *lagWatch) forSeries(ctx context.Context) { l.read(ctx) }
 // forGate reads the lag and reports it to the gate.
 func (l *lagWatch) forGate(ctx context.Context) {
 	reading, ok := l.read(ctx)
+	now := l.axis.Now()
+	l.noteAge(now)
 	if !ok {
 		return
 	}
-	now := l.axis.Now()
 	change := l.gate.Report(time.Duration(now), reading.Records, time.Duration(now-reading.asked))
 	if change == nil {
 		return
@@ -77,14 +79,29 @@ func (l *lagWatch) read(ctx context.Context) (lagReading, bool) {
 func (l *lagWatch) keep(reading lagReading) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.latest.known && reading.asked < l.latest.asked {
-		return // two readers may overtake each other
+	if !l.latest.known || reading.asked > l.latest.asked { // two readers may overtake each other
+		l.latest = reading
 	}
-	l.latest = reading
 	l.fresh = append(l.fresh, result.LagSample{AtNs: reading.asked, Records: reading.Records, Partitions: reading.Partitions})
 	if reading.asked >= 0 && (l.peak == nil || reading.Records > *l.peak) {
 		l.peak = &reading.Records
 	}
+}
+
+// noteAge keeps how old the latest reading is, which grows while none succeeds.
+func (l *lagWatch) noteAge(now int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.latest.known {
+		l.oldest = max(l.oldest, now-l.latest.asked)
+	}
+}
+
+// oldestSignal is the greatest age of what the gate's decisions rested on.
+func (l *lagWatch) oldestSignal() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.oldest
 }
 
 // now returns the latest reading.

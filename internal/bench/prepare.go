@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"sync"
@@ -50,6 +51,8 @@ type run struct {
 	atStop                []load.Reached // when the drain ended
 	atStart, atEnd        reading        // of the measured window
 	warnings              []string
+	grouped               bool    // the group may exist on the brokers
+	leftBehind            []error // what could not be taken away again
 
 	samplers sync.WaitGroup
 	stop     chan struct{}
@@ -71,6 +74,7 @@ func prepare(ctx context.Context, cfg Config) (_ *run, err error) {
 		if err != nil {
 			r.release()
 			r.discard()
+			err = errors.Join(append([]error{err}, r.leftBehind...)...)
 		}
 	}()
 	for _, step := range []func(context.Context) error{
@@ -145,7 +149,7 @@ func (r *run) openTopic(ctx context.Context) (err error) {
 	name := "kafka-bench-" + r.cfg.Scenario.Name + "-" + r.writer.ID()
 	r.groupID = name
 	if t.Existing == "" {
-		r.topic, err = r.admin.CreateTopic(ctx, name, t.Partitions, t.Replication, t.Config)
+		err = r.createTopic(ctx, name)
 	} else {
 		r.topic, err = r.admin.UseExisting(ctx, t.Existing)
 	}
@@ -153,6 +157,29 @@ func (r *run) openTopic(ctx context.Context) (err error) {
 		return err
 	}
 	return r.admin.CheckRights(ctx, r.topic, r.cfg.Scenario.Consume.Consumers > 0)
+}
+
+// createTimeout bounds the creation of the run's topic.
+const createTimeout = 30 * time.Second
+
+// createTopic makes the run's topic. It is not to be interrupted: a request that
+// was sent may be carried out though nobody waits for its answer, and a topic
+// whose ID is not known can't be deleted. If the answer does not come, the topic
+// is looked for by its name, which is the run's alone.
+func (r *run) createTopic(ctx context.Context, name string) (err error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), createTimeout)
+	defer cancel()
+	t := r.cfg.Scenario.Topic
+	if r.topic, err = r.admin.CreateTopic(ctx, name, t.Partitions, t.Replication, t.Config); err == nil || r.topic.Name != "" || errors.Is(err, cluster.ErrRefused) {
+		return err
+	}
+	look, cancelLook := context.WithTimeout(context.WithoutCancel(ctx), lagTimeout)
+	defer cancelLook()
+	if made, lookErr := r.admin.UseExisting(look, name); lookErr == nil {
+		made.Existing = false
+		r.topic = made
+	}
+	return err
 }
 
 // access is how the cluster lets the run's clients in.
@@ -172,12 +199,14 @@ func (r *run) openProbes(ctx context.Context) (err error) {
 	if r.from, err = r.lagReader.Ends(ctx); err != nil {
 		return r.denied("the run's group", err)
 	}
+	r.grouped = true
 	return r.denied("the run's group", r.lagReader.Commit(ctx, r.from))
 }
 
 // openLoad opens the consumers first and waits for them, then the producers.
 func (r *run) openLoad(ctx context.Context) (err error) {
 	if r.cfg.Scenario.Consume.Consumers > 0 {
+		r.grouped = true
 		if r.group, err = load.StartGroup(r.groupConfig()); err != nil {
 			return err
 		}
@@ -236,7 +265,7 @@ func (r *run) producersConfig() load.ProducersConfig {
 		Arrivals: r.arrivals, Precise: l.Pacer == "precise",
 		Partitions: r.topic.Partitions, Partitioning: l.Partitioning,
 		Corpus: r.corpus, Keys: r.keys, RecordBytes: int(r.corpus.MeanBytes()),
-		Stamped: r.stamped, Run: r.runNumber(),
+		Stamped: r.stamped, Consumed: r.group != nil, Run: r.runNumber(),
 		Gate: r.gate, MaxDeferred: b.MaxDeferred, Axis: r.axis,
 	}
 	if b.Excess == "shed" {
@@ -252,7 +281,9 @@ func (r *run) release() {
 		r.producers.Close()
 	}
 	if r.group != nil {
-		r.group.Stop()
+		stop, cancel := context.WithTimeout(context.Background(), stopTimeout)
+		r.group.Stop(stop)
+		cancel()
 	}
 	if r.lagReader != nil {
 		r.lagReader.Close()
@@ -272,15 +303,14 @@ func (r *run) removeTopic() {
 		r.admin.Close()
 		r.admin = nil
 	}()
-	if r.cfg.KeepTopics || r.topic.Name == "" {
-		return
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), removeTimeout)
 	defer cancel()
-	if err := r.admin.DeleteTopic(ctx, r.topic); err != nil {
-		r.journal.now("warning", "the run's topic was not deleted", err.Error())
+	if !r.cfg.KeepTopics && r.topic.Name != "" {
+		if err := r.admin.DeleteTopic(ctx, r.topic); err != nil {
+			r.leftBehind = append(r.leftBehind, fmt.Errorf("the run's topic %s was not deleted: %w", r.topic.Name, err))
+		}
 	}
-	if r.group != nil {
+	if r.grouped && !r.cfg.KeepTopics {
 		_ = r.admin.DeleteGroup(ctx, r.groupID) // expires by itself where it can't be deleted
 	}
 }

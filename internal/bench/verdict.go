@@ -3,6 +3,7 @@ package bench
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"kafka-bench/internal/cluster"
@@ -28,6 +29,9 @@ const (
 	// warnStolen is the share of CPU time that the hypervisor may take before
 	// it shows.
 	warnStolen = 0.02
+	// maxSignalAge is how old a lag reading may be before the gate that acts on
+	// it counts as blind.
+	maxSignalAge = 3 * time.Second
 	// warnBusy is the share of all CPU time above which the machine, tool and
 	// local brokers together, is the limit.
 	warnBusy = 0.95
@@ -87,8 +91,10 @@ func (r *run) faultsOfTheBooks(out *result.Run, books ledger.Books) (reasons []s
 		reasons = append(reasons, fmt.Sprintf("%s records wait at the source where the books have %s",
 			unit.Count(waiting), unit.Count(l.Deferred+out.Warmup.Load.Deferred)))
 	}
-	if left := l.Admitted - l.Acked - l.Failed - l.Unknown; left != 0 {
-		reasons = append(reasons, fmt.Sprintf("the client never reported on %s records", unit.Count(left)))
+	for _, l := range []result.Load{l, out.Warmup.Load} {
+		if left := l.Admitted - l.Acked - l.Failed - l.Unknown; left != 0 {
+			reasons = append(reasons, fmt.Sprintf("the client never reported on %s records", unit.Count(left)))
+		}
 	}
 	if r.group != nil && r.stamped {
 		reasons = append(reasons, books.Measured.Imbalance()...)
@@ -166,6 +172,14 @@ func (r *run) warningsOfTheRecords(out *result.Run) (warnings []string) {
 	if !r.drained {
 		warnings = append(warnings, fmt.Sprintf("not drained: %s acknowledged records were not delivered by the end, and no end-to-end time has them in it", unit.Count(out.Delivery.Pending)))
 	}
+	for _, b := range r.atStart.brokers {
+		if !slices.ContainsFunc(r.atEnd.brokers, func(o brokerUsage) bool { return o.pid == b.pid }) {
+			warnings = append(warnings, fmt.Sprintf("broker %d ended during the measured window", b.id))
+		}
+	}
+	if bp := out.Backpressure; bp != nil && bp.SignalAgeMaxNs > int64(maxSignalAge) {
+		warnings = append(warnings, fmt.Sprintf("the gate was blind for %s: the lag could not be read", unit.Nanos(bp.SignalAgeMaxNs)))
+	}
 	warn(out.Consumer.Rebalances, "%s rebalances in the measured window")
 	warn(out.Consumer.CommitErrors, "%s commits failed in the measured window")
 	return warnings
@@ -175,6 +189,10 @@ func (r *run) warningsOfTheRecords(out *result.Run) (warnings []string) {
 func (r *run) warningsOfTheMachine(out *result.Run) (warnings []string) {
 	if late := time.Duration(out.Time["pacer_lateness"].P99Ns); late > warnLateness && late <= maxLateness {
 		warnings = append(warnings, fmt.Sprintf("the pacer was %s late at p99; response times contain that", unit.Nanos(int64(late))))
+	}
+	lateness, response := out.Time["pacer_lateness"].MaxNs, out.Time["e2e_response_time"].MaxNs
+	if lateness > int64(warnLateness) && lateness*4 > response {
+		warnings = append(warnings, fmt.Sprintf("the pacer was once %s late: the highest response times contain that, and are not all Kafka's", unit.Nanos(lateness)))
 	}
 	if busy := out.Process.HostCPUBusy; busy != nil && *busy > warnBusy {
 		warnings = append(warnings, fmt.Sprintf("the machine's CPUs were %s busy: the figures are of this machine as much as of Kafka", unit.Percent(*busy)))

@@ -50,6 +50,7 @@ type Group struct {
 	event       func(kind, what, reason string)
 
 	stopping atomic.Bool
+	stopped  chan struct{} // closed by Stop
 	change   chan struct{} // filled when an assignment changed
 	cancel   context.CancelFunc
 	running  sync.WaitGroup
@@ -63,7 +64,7 @@ type Group struct {
 func StartGroup(cfg GroupConfig) (*Group, error) {
 	g := &Group{
 		axis: cfg.Axis, commitEvery: cfg.CommitEvery, stamped: cfg.Stamped,
-		event: cfg.OnEvent, change: make(chan struct{}, 1),
+		event: cfg.OnEvent, change: make(chan struct{}, 1), stopped: make(chan struct{}),
 	}
 	for id := range cfg.Partitions {
 		p := &partition{id: int32(id), receiver: ledger.NewReceiver(int32(id), cfg.Producers)}
@@ -79,7 +80,7 @@ func StartGroup(cfg GroupConfig) (*Group, error) {
 	g.cancel = cancel
 	for id := range cfg.Members {
 		if err := g.open(ctx, cfg, id); err != nil {
-			g.Stop()
+			g.Stop(ctx)
 			return nil, err
 		}
 	}
@@ -90,7 +91,7 @@ func (g *Group) newWorker(cfg GroupConfig) *worker {
 	w := &worker{
 		axis: cfg.Axis, plan: cfg.Plan, idle: cfg.Plan.None(), stamped: cfg.Stamped,
 		open: !cfg.ClosedLoop, run: cfg.Run,
-		handling: make(chan struct{}, 1), freeAt: math.MinInt64,
+		handling: make(chan struct{}, 1), freeAt: math.MinInt64, stopped: g.stopped,
 		rng:      rand.New(rand.NewPCG(cfg.Seed, uint64(len(g.workers)))),
 		recorder: latency.NewRecorder(latency.E2EServiceTime, latency.E2EResponseTime, latency.ProcessedResponseTime),
 	}
@@ -192,23 +193,25 @@ func (g *Group) assigned() (partitions, idle int) {
 	return partitions, idle
 }
 
-// Stop ends the members after the work at hand: a last commit is made, the group
-// is left, and every goroutine has ended when it returns.
-func (g *Group) Stop() {
+// Stop ends the members: a last commit is made of what is processed, the group is
+// left, and every goroutine has ended when it returns. Work at hand is given up.
+// When ctx ends, commits are given up too.
+func (g *Group) Stop(ctx context.Context) {
 	if g.stopping.Swap(true) {
 		return
 	}
+	close(g.stopped)
 	g.cancel()
+	var ending sync.WaitGroup
 	for _, m := range g.members {
-		m.end(m.held(nil))
-		m.lockedCommit(context.Background())
+		ending.Go(func() {
+			m.end(m.held(nil))
+			m.commit(ctx)
+			m.client.Close()
+		})
 	}
+	ending.Wait()
 	g.running.Wait()
-	var closing sync.WaitGroup
-	for _, m := range g.members {
-		closing.Go(m.client.Close)
-	}
-	closing.Wait()
 }
 
 // Reached is how far the group has come in each partition.

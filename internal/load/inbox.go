@@ -37,18 +37,17 @@ func newInbox() *inbox {
 	return b
 }
 
-// put adds a chunk and tells whether the inbox has passed its high mark.
-func (b *inbox) put(c parcel) (full bool) {
+// put adds a chunk.
+func (b *inbox) put(c parcel) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {
 		c.free()
-		return false
+		return
 	}
 	b.chunks = append(b.chunks, c)
 	b.size += len(c.Records)
 	b.filled.Signal()
-	return b.size > inboxHigh
 }
 
 // take waits for a chunk; ok is false once the inbox is closed.
@@ -66,13 +65,18 @@ func (b *inbox) take() (c parcel, ok bool) {
 	return c, true
 }
 
-// done says that n records were worked through, and tells whether the inbox is
-// below its low mark.
-func (b *inbox) done(n int) (low bool) {
+// done says that n records were worked through.
+func (b *inbox) done(n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.size -= n
-	return b.size < inboxLow
+}
+
+// records is how many records were put and not worked through.
+func (b *inbox) records() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.size
 }
 
 // close drops what was not taken: it was not handed over, and whoever owns the

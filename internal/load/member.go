@@ -24,9 +24,10 @@ type assignment struct {
 	committed int64
 
 	// Parallel by partition only.
-	inbox  *inbox
-	paused atomic.Bool
-	worked sync.WaitGroup
+	inbox    *inbox
+	worked   sync.WaitGroup
+	fetching sync.Mutex // held while the client is told to pause or resume
+	paused   bool       // guarded by fetching
 }
 
 // end takes the partition away: what is being worked on is finished first, what
@@ -57,10 +58,11 @@ type member struct {
 	recorder *latency.Recorder // poll times
 	worker   *worker           // parallel by consumer: the one worker
 
-	mu       sync.Mutex // guards owned; held while a commit is made
-	owned    map[int32]*assignment
-	assigned atomic.Int64 // times that partitions came
-	size     atomic.Int64 // partitions owned
+	mu         sync.Mutex // guards owned, and what is committed of it
+	owned      map[int32]*assignment
+	committing sync.Mutex   // held while a commit is under way; taken before mu
+	assigned   atomic.Int64 // times that partitions came
+	size       atomic.Int64 // partitions owned
 
 	counts struct{ polls, empty, commits, commitErrors, rebalances atomic.Int64 }
 }
@@ -111,15 +113,15 @@ func (m *member) onRevoked(partitions []int32, lost bool) {
 		return
 	}
 	m.end(m.held(partitions))
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	if !lost {
 		m.commit(context.Background())
 	}
+	m.mu.Lock()
 	for _, id := range partitions {
 		delete(m.owned, id)
 	}
 	m.size.Store(int64(len(m.owned)))
+	m.mu.Unlock()
 	if m.group.stopping.Load() {
 		return
 	}
@@ -163,9 +165,9 @@ func (m *member) assignment(id int32) *assignment {
 // poll runs until the context ends or the client is of no more use.
 func (m *member) poll(ctx context.Context) error {
 	for ctx.Err() == nil {
-		before := m.group.axis.Now()
+		before := time.Now()
 		chunks, err := m.client.Poll(ctx)
-		there := m.group.axis.Now()
+		there, took := m.group.axis.Now(), time.Since(before)
 		if err != nil {
 			if ctx.Err() != nil {
 				break
@@ -176,22 +178,24 @@ func (m *member) poll(ctx context.Context) error {
 			m.counts.empty.Add(1)
 			continue
 		}
-		m.countPoll(before, there)
+		m.countPoll(there, took)
 		for _, c := range chunks {
 			m.route(parcel{c, there})
 		}
 		if m.group.commitEvery == 0 && m.worker != nil {
-			m.lockedCommit(ctx)
+			m.commit(ctx)
 		}
 	}
 	return nil
 }
 
-func (m *member) countPoll(before, there int64) {
+// countPoll records a poll that returned records. The length is not taken on
+// the run's axis, whose zero may have been set during the poll.
+func (m *member) countPoll(there int64, took time.Duration) {
 	m.counts.polls.Add(1)
 	m.recorder.Lock()
 	defer m.recorder.Unlock()
-	m.recorder.Record(before >= 0, latency.PollTime, there-before)
+	m.recorder.Record(there-int64(took) >= 0, latency.PollTime, int64(took))
 }
 
 // route gives a chunk to whoever works on its partition.
@@ -201,28 +205,30 @@ func (m *member) route(c parcel) {
 	case a == nil || len(c.Records) == 0:
 		c.free()
 	case a.inbox != nil:
-		if a.inbox.put(c) {
-			m.pause(a)
-		}
+		a.inbox.put(c)
+		m.regulate(a)
 	default:
 		m.workThrough(a, c)
 	}
 }
 
-func (m *member) pause(a *assignment) {
+// regulate stops or resumes fetching the partition by what its inbox holds now.
+// Decision and call are one step under a lock, so that whoever comes last leaves
+// the client as the inbox is.
+func (m *member) regulate(a *assignment) {
 	pauser, able := m.client.(driver.Pauser)
-	if !able || !a.paused.CompareAndSwap(false, true) {
+	if !able {
 		return
 	}
-	pauser.Pause(a.partition.id)
-	if a.inbox.done(0) { // the worker may have caught up meanwhile
-		m.resume(a)
-	}
-}
-
-func (m *member) resume(a *assignment) {
-	if pauser, able := m.client.(driver.Pauser); able && a.paused.CompareAndSwap(true, false) {
+	a.fetching.Lock()
+	defer a.fetching.Unlock()
+	switch size := a.inbox.records(); {
+	case !a.paused && size > inboxHigh:
+		pauser.Pause(a.partition.id)
+		a.paused = true
+	case a.paused && size < inboxLow:
 		pauser.Resume(a.partition.id)
+		a.paused = false
 	}
 }
 
@@ -235,7 +241,7 @@ func (m *member) work(a *assignment) {
 		}
 		m.workThrough(a, c)
 		if m.group.commitEvery == 0 {
-			m.tryCommit()
+			m.tryCommit(context.Background())
 		}
 	}
 }
@@ -248,8 +254,9 @@ func (m *member) workThrough(a *assignment, c parcel) {
 			return
 		}
 		records = records[n:]
-		if a.inbox != nil && a.inbox.done(n) {
-			m.resume(a)
+		if a.inbox != nil {
+			a.inbox.done(n)
+			m.regulate(a)
 		}
 	}
 }
@@ -263,23 +270,16 @@ func (m *member) commitLoop(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			m.lockedCommit(ctx)
+			m.commit(ctx)
 		}
 	}
 }
 
-func (m *member) lockedCommit(ctx context.Context) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.commit(ctx)
-}
-
-// tryCommit commits unless a commit or a rebalance is under way, which would
-// wait for the caller.
-func (m *member) tryCommit() {
-	if m.mu.TryLock() {
-		defer m.mu.Unlock()
-		m.commit(context.Background())
+// tryCommit commits unless a commit is under way.
+func (m *member) tryCommit(ctx context.Context) {
+	if m.committing.TryLock() {
+		defer m.committing.Unlock()
+		m.commitLocked(ctx)
 	}
 }
 
@@ -287,15 +287,17 @@ func (m *member) tryCommit() {
 // hold up a rebalance or the end of a run.
 const commitTimeout = 10 * time.Second
 
-// commit commits what was processed since the last commit. The caller holds the
-// lock.
+// commit commits what was processed since the last commit.
 func (m *member) commit(ctx context.Context) {
-	offsets := make(map[int32]int64)
-	for id, a := range m.owned {
-		if next := a.processed.Load(); next > a.committed {
-			offsets[id] = next
-		}
-	}
+	m.committing.Lock()
+	defer m.committing.Unlock()
+	m.commitLocked(ctx)
+}
+
+// commitLocked is commit with the lock held. While it waits for the broker,
+// records go on being handed over.
+func (m *member) commitLocked(ctx context.Context) {
+	offsets, owners := m.uncommitted()
 	if len(offsets) == 0 {
 		return
 	}
@@ -309,7 +311,22 @@ func (m *member) commit(ctx context.Context) {
 		return
 	}
 	m.counts.commits.Add(1)
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	for id, next := range offsets {
-		m.owned[id].committed = next
+		owners[id].committed = next
 	}
+}
+
+// uncommitted returns what was processed and not committed, with whose it is.
+func (m *member) uncommitted() (offsets map[int32]int64, owners map[int32]*assignment) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	offsets, owners = make(map[int32]int64), make(map[int32]*assignment)
+	for id, a := range m.owned {
+		if next := a.processed.Load(); next > a.committed {
+			offsets[id], owners[id] = next, a
+		}
+	}
+	return offsets, owners
 }

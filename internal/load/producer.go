@@ -99,9 +99,9 @@ type producer struct {
 
 	recorder  *latency.Recorder
 	books     *ledger.Sender
-	timelines []timeline // by partition
-	counts    [2]Sent    // by phase: warm-up, measured
-	errors    map[string]int64
+	timelines []timeline          // by partition; nil where nobody consumes
+	counts    [2]Sent             // by phase: warm-up, measured
+	errors    [2]map[string]int64 // by phase and message
 }
 
 func phaseOf(measured bool) int {
@@ -125,6 +125,7 @@ func (p *producer) runOpen(s sleeper) {
 		}
 		s.sleep(p.pause(p.axis.Now()))
 	}
+	p.notice(p.axis.Now()) // what came due and can't be sent any more is deferred
 }
 
 // finished tells whether the schedule has ended and everything is settled.
@@ -236,7 +237,9 @@ func (p *producer) assign(s *slot, now int64) {
 	s.record.Key = p.keys.Key(uint64(s.index))
 	s.record.Partition = p.chooser.choose(now, s.record.Key, p.recordBytes)
 	s.sequence = p.books.Next(s.record.Partition, s.measured())
-	p.timelines[s.record.Partition].add(s.sequence, s.intended)
+	if p.timelines != nil {
+		p.timelines[s.record.Partition].add(s.sequence, s.intended)
+	}
 	p.counts[phaseOf(s.measured())].Admitted++
 	p.round = append(p.round, s)
 	p.inFlight++
@@ -311,7 +314,7 @@ func (p *producer) settleOne(s *slot) {
 		c.Unknown++
 	}
 	if s.record.Err != nil {
-		p.countError(s.record.Err)
+		p.countError(measured, s.record.Err)
 	}
 	p.recordTimes(measured, s)
 }
@@ -330,12 +333,12 @@ func (p *producer) recordTimes(measured bool, s *slot) {
 // maxErrors bounds the distinct error messages that a worker keeps apart.
 const maxErrors = 20
 
-func (p *producer) countError(err error) {
-	message := err.Error()
-	if _, known := p.errors[message]; !known && len(p.errors) >= maxErrors {
+func (p *producer) countError(measured bool, err error) {
+	errors, message := p.errors[phaseOf(measured)], err.Error()
+	if _, known := errors[message]; !known && len(errors) >= maxErrors {
 		message = "other errors"
 	}
-	p.errors[message]++
+	errors[message]++
 }
 
 func (p *producer) abandoned() bool {

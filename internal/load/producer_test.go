@@ -221,11 +221,44 @@ func TestEarlyEndStopsOffering(t *testing.T) {
 }
 
 func TestErrorMessagesAreBounded(t *testing.T) {
-	p := &producer{errors: make(map[string]int64)}
+	p := &producer{errors: [2]map[string]int64{{}, {}}}
 	for i := range 3 * maxErrors {
-		p.countError(errors.New(string(rune('a' + i))))
+		p.countError(true, errors.New(string(rune('a'+i))))
 	}
-	if len(p.errors) != maxErrors+1 || p.errors["other errors"] != 2*maxErrors {
-		t.Errorf("%d messages, %d others", len(p.errors), p.errors["other errors"])
+	p.countError(false, errors.New("z"))
+	if e := p.errors[1]; len(e) != maxErrors+1 || e["other errors"] != 2*maxErrors {
+		t.Errorf("%d messages, %d others", len(e), e["other errors"])
 	}
+	if len(p.errors[0]) != 1 {
+		t.Errorf("the warm-up has %d messages, want its own", len(p.errors[0]))
+	}
+}
+
+// A depth of one is a depth of one: nothing is rounded up.
+func TestMaxBufferedIsExact(t *testing.T) {
+	closed := func(b *bench) {
+		b.cfg.Workers, b.cfg.MaxBuffered = 1, 1
+		b.kafka.ackAfter = func(int64) time.Duration { return 10 * time.Millisecond }
+	}
+	inBubble(t, 0, closed, func(t *testing.T, b *bench) {
+		_, measured := b.offer(time.Second)
+		if b.kafka.most != 1 || measured.Acked < 90 || measured.Acked > 101 {
+			t.Errorf("%d in flight at once, %d acked in a second of 10 ms each; want 1, about 100", b.kafka.most, measured.Acked)
+		}
+	})
+}
+
+// With no drain at all, what came due at the very end waits at the source and
+// is in the books.
+func TestNothingIsForgottenWithoutADrain(t *testing.T) {
+	inBubble(t, 1000, nil, func(t *testing.T, b *bench) {
+		b.axis.Set(0, time.Second)
+		b.ps.Start()
+		time.Sleep(time.Second)
+		b.ps.Close()
+		warmup, measured := b.ps.Sent()
+		if warmup.Scheduled+measured.Scheduled != 2000 || measured.InFlight() != 0 {
+			t.Errorf("%d scheduled in the warm-up, %d after, want 1000 of each", warmup.Scheduled, measured.Scheduled)
+		}
+	})
 }

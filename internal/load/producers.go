@@ -37,6 +37,7 @@ type ProducersConfig struct {
 	Keys         *payload.Keys
 	RecordBytes  int // mean size of a value
 	Stamped      bool
+	Consumed     bool // somebody consumes: keep what OldestDue needs
 	Run          uint32
 
 	Gate        *backpressure.Gate // nil: no backpressure
@@ -94,8 +95,11 @@ func (ps *Producers) newWorker(cfg ProducersConfig, id, clients int) *producer {
 		corpus:  cfg.Corpus, keys: cfg.Keys, stamped: cfg.Stamped, run: cfg.Run, recordBytes: cfg.RecordBytes,
 		slots:   newSlots(id, buffer),
 		abandon: ps.abandon,
-		books:   ledger.NewSender(id, cfg.Partitions), timelines: make([]timeline, cfg.Partitions),
-		errors: make(map[string]int64),
+		books:   ledger.NewSender(id, cfg.Partitions),
+		errors:  [2]map[string]int64{make(map[string]int64), make(map[string]int64)},
+	}
+	if cfg.Consumed {
+		w.timelines = make([]timeline, cfg.Partitions)
 	}
 	if cfg.Arrivals != nil {
 		w.due = cfg.Arrivals.Stripe(id, cfg.Workers)
@@ -255,12 +259,12 @@ func (ps *Producers) DeferredPeak() int64 {
 	return sum
 }
 
-// Errors counts what the clients reported, by message.
-func (ps *Producers) Errors() map[string]int64 {
+// Errors counts what the clients reported of one phase's records, by message.
+func (ps *Producers) Errors(measured bool) map[string]int64 {
 	all := make(map[string]int64)
 	for _, w := range ps.workers {
 		w.recorder.Lock()
-		for message, n := range w.errors {
+		for message, n := range w.errors[phaseOf(measured)] {
 			all[message] += n
 		}
 		w.recorder.Unlock()

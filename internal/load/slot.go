@@ -31,6 +31,7 @@ type slots struct {
 	worker uint64
 	slabs  [][]slot // as long as it will ever be, so that of may read while grow writes
 	made   int
+	slack  int // slots of the last slab beyond the limit
 	free   []*slot
 	done   atomic.Pointer[slot] // a stack; pushed by many, taken whole by one
 
@@ -39,18 +40,21 @@ type slots struct {
 	wake    chan struct{}
 }
 
-// newSlots returns a worker's supply of limit slots, rounded up to a whole slab.
+// newSlots returns a worker's supply of limit slots.
 func newSlots(worker, limit int) *slots {
 	slabs := (max(limit, 1) + slabSize - 1) / slabSize
-	return &slots{worker: uint64(worker), slabs: make([][]slot, slabs), wake: make(chan struct{}, 1)}
+	return &slots{
+		worker: uint64(worker), slabs: make([][]slot, slabs), slack: slabs*slabSize - max(limit, 1),
+		wake: make(chan struct{}, 1),
+	}
 }
 
 // limit is the number of slots that there will ever be.
-func (s *slots) limit() int { return len(s.slabs) * slabSize }
+func (s *slots) limit() int { return len(s.slabs)*slabSize - s.slack }
 
 // available is the number of records that could be taken now.
 func (s *slots) available() int {
-	return len(s.free) + (len(s.slabs)-s.made)*slabSize
+	return len(s.free) + (len(s.slabs)-s.made)*slabSize - s.slack
 }
 
 func (s *slots) take() *slot {

@@ -12,10 +12,11 @@ type timeline struct {
 	length    int64 // the longest stretch, in nanoseconds
 }
 
-// stretch is a run of sequences, the first of them due at due.
+// stretch is a run of sequences up to last; the first of them was due at due, the
+// last at end.
 type stretch struct {
-	first, last uint64
-	due         int64
+	last     uint64
+	due, end int64
 }
 
 const (
@@ -30,25 +31,25 @@ const (
 // the one of the sequence before it.
 func (t *timeline) add(sequence uint64, due int64) {
 	if n := len(t.stretches); n > 0 && due-t.stretches[n-1].due < max(t.length, stretchLength) {
-		t.stretches[n-1].last = sequence
+		t.stretches[n-1].last, t.stretches[n-1].end = sequence, due
 		return
 	}
-	if len(t.stretches) == maxStretches {
+	for len(t.stretches) >= maxStretches {
 		t.thin()
 	}
-	t.stretches = append(t.stretches, stretch{sequence, sequence, due})
+	t.stretches = append(t.stretches, stretch{sequence, due, due})
 }
 
-// thin joins each two neighbouring stretches.
+// thin doubles the length that a stretch may have and joins what fits.
 func (t *timeline) thin() {
 	t.length = 2 * max(t.length, stretchLength)
-	kept := t.stretches[:0]
-	for i := 0; i < len(t.stretches); i += 2 {
-		joined := t.stretches[i]
-		if i+1 < len(t.stretches) {
-			joined.last = t.stretches[i+1].last
+	kept := t.stretches[:1]
+	for _, s := range t.stretches[1:] {
+		if last := &kept[len(kept)-1]; s.end-last.due < t.length {
+			last.last, last.end = s.last, s.end
+		} else {
+			kept = append(kept, s)
 		}
-		kept = append(kept, joined)
 	}
 	t.stretches = kept
 }
@@ -61,6 +62,7 @@ func (t *timeline) oldest(next uint64) (due int64, ok bool) {
 	i := sort.Search(len(t.stretches), func(i int) bool { return t.stretches[i].last >= next })
 	t.stretches = append(t.stretches[:0], t.stretches[i:]...)
 	if len(t.stretches) == 0 {
+		t.length = 0
 		return 0, false
 	}
 	return t.stretches[0].due, true

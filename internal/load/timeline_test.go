@@ -50,3 +50,36 @@ func TestTimelineIsBounded(t *testing.T) {
 		t.Errorf("oldest %d, want %d or up to %d before", got, want, 2*line.length)
 	}
 }
+
+// A silence is never inside a stretch, also where stretches were joined: what
+// came after it is not as old as what came before.
+func TestTimelineKeepsSilencesApart(t *testing.T) {
+	var line timeline
+	const silence = 30_000_000_000
+	sequence := uint64(0)
+	for burst := range int64(3) {
+		for i := range int64(2 * maxStretches) {
+			line.add(sequence, burst*silence+i*stretchLength)
+			sequence++
+		}
+	}
+	for burst := range uint64(3) {
+		first := burst * 2 * maxStretches
+		got, ok := line.oldest(first)
+		if want := int64(burst) * silence; !ok || got > want || want-got > line.length {
+			t.Errorf("burst %d: oldest %d, want %d", burst, got, want)
+		}
+	}
+}
+
+// What is delivered in time leaves no trace: the answer stays sharp.
+func TestTimelineStaysSharpInALongHealthyRun(t *testing.T) {
+	var line timeline
+	for i := range int64(10 * maxStretches) {
+		line.add(uint64(i), i*stretchLength)
+		line.oldest(uint64(i)) // all but the last are delivered
+	}
+	if len(line.stretches) > 1 || line.length != 0 {
+		t.Errorf("%d stretches of up to %d ns", len(line.stretches), line.length)
+	}
+}

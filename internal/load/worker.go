@@ -12,7 +12,7 @@ import (
 
 // Received are a worker's counts of what it was handed.
 type Received struct {
-	Delivered         int64 // duplicates included
+	Delivered         int64 // duplicates included; where there are stamps, intact records of this run
 	DeliveredInWindow int64 // of those, handed over within the measured window
 	Duplicates        int64
 	Processed         int64
@@ -54,6 +54,10 @@ type worker struct {
 	// It is a lock, but one that is held while time passes.
 	handling chan struct{}
 	freeAt   int64 // when the server is done with what it was handed
+	// handed are the intended send times of what was last handed over for the
+	// first time, until its work is done.
+	handed  []int64
+	stopped <-chan struct{} // closed when the group is stopped
 
 	counts Received // guarded by the recorder's lock
 }
@@ -77,8 +81,10 @@ func (w *worker) handle(a *assignment, records []driver.Received, there int64) i
 	records = records[:n]
 	w.deliver(p, records, now, work)
 	if !w.idle {
-		w.sleepUntil(w.freeAt)
-		w.finish(records)
+		if !w.sleepUntil(w.freeAt) {
+			return 0
+		}
+		w.finish(n)
 	}
 	a.processed.Store(records[n-1].Offset + 1)
 	return n
@@ -98,9 +104,19 @@ func (w *worker) schedule(n int, there, now int64) (begun int, work int64) {
 	return begun, work
 }
 
-func (w *worker) sleepUntil(at int64) {
-	if left := at - w.axis.Now(); left > 0 {
-		time.Sleep(time.Duration(left))
+// sleepUntil waits; it returns false when the group is stopped before.
+func (w *worker) sleepUntil(at int64) bool {
+	left := at - w.axis.Now()
+	if left <= 0 {
+		return true
+	}
+	timer := time.NewTimer(time.Duration(left))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-w.stopped:
+		return false
 	}
 }
 
@@ -110,58 +126,71 @@ func (w *worker) deliver(p *partition, records []driver.Received, now, work int6
 	defer p.receiver.Unlock()
 	w.recorder.Lock()
 	defer w.recorder.Unlock()
-	if w.stamped {
-		for i := range records {
-			w.deliverOne(p, records[i].Value, now)
-		}
-	}
 	n := int64(len(records))
 	p.next = records[n-1].Offset + 1
 	p.count += n
+	if w.stamped {
+		n = w.check(p, records, now)
+	}
 	w.counts.Delivered += n
+	if w.idle {
+		w.counts.Processed += n
+	}
 	w.counts.WorkInWindow += work
 	if w.axis.InWindow(now) {
 		w.counts.DeliveredInWindow += n
 	}
 }
 
-func (w *worker) deliverOne(p *partition, value []byte, now int64) {
+// check reads the stamps of records that are handed over now and returns how
+// many of them are intact records of this run.
+func (w *worker) check(p *partition, records []driver.Received, now int64) (ours int64) {
+	w.handed = w.handed[:0]
+	for i := range records {
+		if w.checkOne(p, records[i].Value, now) {
+			ours++
+		}
+	}
+	return ours
+}
+
+func (w *worker) checkOne(p *partition, value []byte, now int64) (ours bool) {
 	stamp, check := payload.ReadStamp(value)
 	switch {
 	case check == payload.Foreign || check == payload.Intact && stamp.Run != w.run:
 		p.receiver.Foreign()
-		return
+		return false
 	case check == payload.Corrupt || stamp.Partition != p.id:
 		p.receiver.Corrupt()
-		return
+		return false
 	}
 	measured := stamp.Intended >= 0
 	switch p.receiver.Deliver(int(stamp.Producer), stamp.Sequence, measured) {
 	case ledger.Duplicate:
 		// A user has felt the first delivery; the second has no time of its own.
 		w.counts.Duplicates++
-		return
+		return true
 	case ledger.Stray: // from a producer that this run does not have
-		return
+		return false
 	}
 	w.recorder.Record(measured, latency.E2EServiceTime, now-stamp.Actual)
 	if w.open {
 		w.recorder.Record(measured, latency.E2EResponseTime, now-stamp.Intended)
+		if !w.idle {
+			w.handed = append(w.handed, stamp.Intended)
+		}
 	}
+	return true
 }
 
-// finish records that the work on these records is done.
-func (w *worker) finish(records []driver.Received) {
+// finish records that the work on the n records last handed over is done. Like
+// the delivery, it has a time only the first time.
+func (w *worker) finish(n int) {
 	now := w.axis.Now()
 	w.recorder.Lock()
 	defer w.recorder.Unlock()
-	w.counts.Processed += int64(len(records))
-	if !w.stamped || !w.open {
-		return
-	}
-	for i := range records {
-		if stamp, check := payload.ReadStamp(records[i].Value); check == payload.Intact && stamp.Run == w.run {
-			w.recorder.Record(stamp.Intended >= 0, latency.ProcessedResponseTime, now-stamp.Intended)
-		}
+	w.counts.Processed += int64(n)
+	for _, intended := range w.handed {
+		w.recorder.Record(intended >= 0, latency.ProcessedResponseTime, now-intended)
 	}
 }

@@ -101,7 +101,7 @@ func (l *lab) fill(ctx context.Context, topic string) (filled, error) {
 	_, sent := producers.Sent()
 	f.records = sent.Acked
 	if sent.Acked != sent.Admitted {
-		return filled{}, fmt.Errorf("%d of %d records were not acknowledged: %v", sent.Admitted-sent.Acked, sent.Admitted, producers.Errors())
+		return filled{}, fmt.Errorf("%d of %d records were not acknowledged: %v", sent.Admitted-sent.Acked, sent.Admitted, producers.Errors(true))
 	}
 	return f, nil
 }

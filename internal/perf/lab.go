@@ -59,7 +59,9 @@ func openLab(ctx context.Context, p plan, stdout, stderr io.Writer) (_ *lab, err
 		return nil, err
 	}
 	l.dir, err = os.MkdirTemp("", "kafka-bench-perf-")
-	l.dir = "/tmp/perfruns"; os.MkdirAll(l.dir, 0o755); return l, err
+	l.dir = "/tmp/perfruns"
+	os.MkdirAll(l.dir, 0o755)
+	return l, err
 }
 
 // close stops the broker, also when the measurements were interrupted.

@@ -27,7 +27,7 @@ func (p *page) books(r *result.Run) {
 	}
 	if d.Checked {
 		equations = append(equations, equation{"acked", l.Acked, []term{
-			{d.Unique - d.UnackedDelivered, "delivered"}, {d.Pending, "pending"}, {d.Lost, "lost"}, {d.Corrupt, "corrupt"},
+			{d.Unique - d.UnackedDelivered, "delivered"}, {d.Pending, "pending"}, {d.Lost, "lost"}, {d.Corrupt - d.CorruptUnplaced, "corrupt"},
 		}})
 	}
 	p.equations(equations)
@@ -178,7 +178,7 @@ func outcome(r *result.Run) string {
 	for _, t := range []term{
 		{l.Shed, "shed at the source"}, {l.Deferred, "still held back at the source"},
 		{l.Failed, "failed"}, {l.Unknown, "unknown"},
-		{d.Pending, "acked but not delivered in time"}, {d.Lost, "lost"}, {d.Corrupt, "corrupt"},
+		{d.Pending, "acked but not delivered in time"}, {d.Lost, "lost"}, {d.Corrupt - d.CorruptUnplaced, "corrupt"},
 	} {
 		if t.n > 0 {
 			text += ", " + share(t.n, l.Scheduled) + " " + t.name

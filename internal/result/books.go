@@ -23,8 +23,8 @@ type Load struct {
 // Counts are counters by name.
 type Counts map[string]int64
 
-// Delivery is the receiving side: acked = unique (of the acked) + pending + lost
-// + corrupt. Nil figures were not measured (unstamped records, no consumers).
+// Delivery is the receiving side: acked = unique − unacked_delivered + pending + lost
+// + corrupt − corrupt_unplaced. Nil figures were not measured (unstamped records, no consumers).
 type Delivery struct {
 	Checked    bool  `json:"checked"`   // false: records carry no stamp, only counts are known
 	Delivered  int64 `json:"delivered"` // duplicates included
@@ -35,6 +35,12 @@ type Delivery struct {
 	Corrupt    int64 `json:"corrupt"`   // failed their checksum
 	Foreign    int64 `json:"foreign"`   // records of somebody else in the topic
 	Pending    int64 `json:"pending"`   // acked, not yet delivered when the drain ended
+	// LateBeyondWindow are delivered, and neither unique nor known to be
+	// duplicates: they came after the books had closed the gap they belong to.
+	LateBeyondWindow int64 `json:"late_beyond_window,omitempty"`
+	// CorruptUnplaced are the corrupt for which no acked record is missing, so
+	// that they are no term of the equation: the second copy of one, say.
+	CorruptUnplaced int64 `json:"corrupt_unplaced,omitempty"`
 	// UnackedDelivered were delivered although their fate was failed or unknown.
 	UnackedDelivered int64   `json:"unacked_delivered"`
 	DeliveredPerS    float64 `json:"delivered_per_s"` // within the measured window

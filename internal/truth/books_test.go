@@ -16,9 +16,10 @@ import (
 )
 
 // A vandal changes what a run's consumers are handed, or what its producers are
-// told, at known places: one record in nth of the middle of the measured window.
+// told, at known places: one record in nth of each lane, over a stretch of time.
 // It remembers each record that it touched.
 type vandal struct {
+	nth uint64
 	// The records that may be touched were due in [from, to), in nanoseconds.
 	from, to int64
 
@@ -27,19 +28,16 @@ type vandal struct {
 	held    map[int32][]driver.Received // by partition, from poll to poll
 }
 
-// nth: one record in so many of a lane is touched.
-const nth = 10
-
-// newVandal touches the middle of the measured window: what comes before and
-// after is left alone, so that the consumers pass every place.
+// newVandal touches one record in ten of the middle of the measured window: what
+// comes before and after is left alone, so that the consumers pass every place.
 func newVandal() *vandal {
-	return &vandal{from: 200e6, to: 600e6, held: make(map[int32][]driver.Received)}
+	return &vandal{nth: 10, from: 200e6, to: 600e6, held: make(map[int32][]driver.Received)}
 }
 
 // touches tells whether the record is one to be touched.
 func (v *vandal) touches(value []byte) bool {
 	stamp, id, ok := stampOf(value)
-	if !ok || id.sequence%nth != 3 || stamp.Intended < v.from || stamp.Intended >= v.to {
+	if !ok || id.sequence%v.nth != 3%v.nth || stamp.Intended < v.from || stamp.Intended >= v.to {
 		return false
 	}
 	v.mu.Lock()
@@ -140,6 +138,16 @@ func nextOfLane(records []driver.Received, i int) int {
 	return 0
 }
 
+// ackUnwritten reports touched records as acked and writes them nowhere.
+func (v *vandal) ackUnwritten(r *driver.Record, done func(*driver.Record)) bool {
+	if !v.touches(r.Value) {
+		return true
+	}
+	r.Outcome, r.Offset, r.Err = driver.Acked, -1, nil
+	done(r)
+	return false
+}
+
 // TestBooks lets a vandal at the stream, in one way for each run, and wants every
 // deed found and counted exactly, the books to balance, and a verdict that tells
 // findings about Kafka (a valid run) from a tool that cannot be believed.
@@ -213,17 +221,8 @@ func TestBooks(t *testing.T) {
 			warning: "records in the topic are not of this run",
 		},
 		{
-			name: "acked and never written",
-			vandal: func(v *vandal, d *tapped) {
-				d.produce = func(r *driver.Record, done func(*driver.Record)) bool {
-					if !v.touches(r.Value) {
-						return true
-					}
-					r.Outcome, r.Offset, r.Err = driver.Acked, -1, nil
-					done(r)
-					return false
-				}
-			},
+			name:    "acked and never written",
+			vandal:  func(v *vandal, d *tapped) { d.produce = v.ackUnwritten },
 			want:    func(d *result.Delivery, n int64) { d.Delivered -= n; d.Unique -= n; d.Lost = n },
 			warning: "acknowledged records were lost",
 		},
@@ -341,6 +340,21 @@ func TestPendingTail(t *testing.T) {
 		t.Error("the run is drained, with 100 records pending")
 	}
 	wantWarning(t, r, "not drained: 100 acknowledged records")
+	wantValid(t, r)
+	wantBalance(t, r)
+}
+
+// TestLostTail lets the last 200 ms of all lanes be acked and never written. No
+// later record of a lane tells that the consumers have passed them, but the end
+// of the log does: they are lost, and not pending.
+func TestLostTail(t *testing.T) {
+	t.Parallel()
+	r, v := vandalised(t, func(v *vandal, d *tapped) {
+		v.nth, v.from, v.to = 1, 800e6, 1000e6
+		d.produce = v.ackUnwritten
+	})
+	wantDelivery(t, r.Run.Delivery, result.Delivery{Checked: true, Delivered: 800, Unique: 800, Lost: 200, Ratio: 0.8})
+	wantLost(t, r.Run.Delivery, v)
 	wantValid(t, r)
 	wantBalance(t, r)
 }

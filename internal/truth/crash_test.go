@@ -79,6 +79,7 @@ func (c *crash) strike() {
 
 // wantSurvivors compares the run's books with what the witness and the log say.
 func wantSurvivors(t *testing.T, c cluster.Cluster, r *result.Recorded, w *witness) {
+	t.Helper()
 	wantValid(t, r)
 	wantBalance(t, r)
 	wantHistograms(t, r)

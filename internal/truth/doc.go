@@ -4,6 +4,7 @@
 // and the histogram log say with what arithmetic says, or with what a witness
 // saw that shares no code with the tool's books.
 //
+//	apache_test.go      those of the following that need a real broker
 //	stall_test.go       the broker is frozen for three seconds
 //	delay_test.go       the broker answers later by a fixed time
 //	books_test.go       the delivered stream is mutated record by record

@@ -9,10 +9,11 @@ import (
 	"kafka-bench/internal/result"
 )
 
-// testJava lets HistogramLogProcessor, out of HdrHistogram's Java artifact, read
+// testJava lets HistogramLogProcessor, out of HdrHistogram's Java artefact, read
 // the histogram log of a run. It agrees with our own reader on every tag, and
 // with run.json on count, median, 99th percentile and maximum of every metric.
 func testJava(t *testing.T, r *result.Recorded) {
+	t.Helper()
 	jars, err := filepath.Glob(filepath.Join(realKafka(t).Dist().Lib(), "HdrHistogram-*.jar"))
 	if err != nil || len(jars) != 1 {
 		t.Fatalf("the jars are %v, %v", jars, err)

@@ -209,7 +209,7 @@ func histograms(t *testing.T, r *result.Recorded) map[string]*latency.Histogram 
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	totals := make(map[string]*latency.Histogram)
 	for entry, err := range latency.ReadLog(file) {
 		if err != nil {

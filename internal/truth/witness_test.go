@@ -80,6 +80,8 @@ type witness struct {
 	sent    map[identity]time.Time
 	settled map[identity]settlement
 	twice   int // settled twice, which no driver may
+	// delivered is when a poll first returned a record.
+	delivered map[identity]time.Time
 }
 
 // settlement is how the client handed a record back.
@@ -87,16 +89,19 @@ type settlement struct {
 	outcome  driver.Outcome
 	offset   int64
 	measured bool
-	sent, at time.Time
+	at       time.Time
 }
 
 func newWitness() *witness {
-	return &witness{sent: make(map[identity]time.Time), settled: make(map[identity]settlement)}
+	return &witness{
+		sent: make(map[identity]time.Time), settled: make(map[identity]settlement),
+		delivered: make(map[identity]time.Time),
+	}
 }
 
 // watch returns a driver that the witness listens to.
 func (w *witness) watch(d driver.Driver) *tapped {
-	return &tapped{Driver: d, produce: w.produced, done: w.done}
+	return &tapped{Driver: d, produce: w.produced, done: w.done, poll: w.polled}
 }
 
 func (w *witness) produced(r *driver.Record, _ func(*driver.Record)) bool {
@@ -115,8 +120,39 @@ func (w *witness) done(r *driver.Record, _ func(*driver.Record)) bool {
 	if _, before := w.settled[id]; before {
 		w.twice++
 	}
-	w.settled[id] = settlement{outcome: r.Outcome, offset: r.Offset, measured: stamp.Intended >= 0, sent: w.sent[id], at: at}
+	w.settled[id] = settlement{outcome: r.Outcome, offset: r.Offset, measured: stamp.Intended >= 0, at: at}
 	return true
+}
+
+func (w *witness) polled(chunks []driver.Chunk) []driver.Chunk {
+	var ids []identity
+	for _, c := range chunks {
+		for _, r := range c.Records {
+			if _, id, ok := stampOf(r.Value); ok {
+				ids = append(ids, id)
+			}
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	at := time.Now() // the application waits for the witness as well
+	for _, id := range ids {
+		if _, before := w.delivered[id]; !before {
+			w.delivered[id] = at
+		}
+	}
+	return chunks
+}
+
+// settledAt is when each record was handed back.
+func (w *witness) settledAt() map[identity]time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	at := make(map[identity]time.Time, len(w.settled))
+	for id, s := range w.settled {
+		at[id] = s.at
+	}
+	return at
 }
 
 // with counts the records of a phase that ended so.

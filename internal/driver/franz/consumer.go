@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -215,4 +216,16 @@ func (c *consumer) Wire() driver.Wire { return c.wire.counts() }
 
 // Close leaves the group, which calls OnRevoked for the partitions that the
 // member still has, and ends the client. It must not be called in a callback.
-func (c *consumer) Close() { c.closing.Do(c.client.CloseAllowingRebalance) }
+func (c *consumer) Close() {
+	c.closing.Do(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), leaveTimeout)
+		defer cancel()
+		c.client.AllowRebalance()
+		// A broker that does not answer finds out by the session timeout.
+		_ = c.client.LeaveGroupContext(ctx)
+		c.client.CloseAllowingRebalance()
+	})
+}
+
+// leaveTimeout bounds how long a member waits for the answer to its leaving.
+const leaveTimeout = 3 * time.Second

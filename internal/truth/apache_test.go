@@ -2,8 +2,9 @@ package truth
 
 import "testing"
 
-// TestKafka are the proofs that need a real broker. They share it, one after
-// another, because they break it.
+// TestKafka are the proofs that need Apache Kafka itself. They share one broker,
+// one after another, because they break it. They are the longest, so they are the
+// first to start.
 func TestKafka(t *testing.T) {
 	t.Parallel()
 	t.Run("stall", func(t *testing.T) {
