@@ -155,7 +155,7 @@ func (l *lab) consumeOurs(ctx context.Context, f filled, byPartition bool) (samp
 	if err != nil {
 		return sample{}, err
 	}
-	defer g.Stop()
+	defer g.Stop(context.Background())
 	stopSampling := sampleEverySecond(g)
 	defer stopSampling()
 	s, err := untilAll(ctx, f.records, func() int64 { return g.Received().Delivered })

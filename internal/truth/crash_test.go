@@ -2,8 +2,7 @@ package truth
 
 import (
 	"context"
-	"fmt"
-	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -97,42 +96,52 @@ func wantSurvivors(t *testing.T, c cluster.Cluster, r *result.Recorded, w *witne
 	if !r.Run.Lag.Drained {
 		t.Fatalf("the run was not drained: the log cannot be compared with what was delivered (%d pending)", d.Pending)
 	}
-	log := readLog(t, c, r.Run.Run.Topic)
-	var inLog, lost, unacked, misplaced, risen int64
-	for id, s := range w.settled {
-		at, there := log[id]
-		if !s.measured {
-			continue
-		}
-		switch {
-		case there && s.outcome == driver.Acked:
-			inLog++
-			if s.offset != at {
-				misplaced++
-			}
-		case there:
-			inLog++
-			unacked++
-			if s.outcome == driver.Failed {
-				risen++
-			}
-		case s.outcome == driver.Acked:
-			lost++
-		}
-	}
-	t.Logf("acked %d, failed %d, unknown %d; in the log %d, of them not acked %d; lost %d; delivered twice %d; errors %v",
-		l.Acked, l.Failed, l.Unknown, inLog, unacked, lost, d.Duplicates, l.Errors)
-	wantCount(t, "unique, of which the log has", d.Unique, inLog)
-	wantCount(t, "lost, which the log has not", d.Lost, lost)
-	wantCount(t, "delivered without an ack", d.UnackedDelivered, unacked)
-	wantCount(t, "failed, and in the log all the same", risen, 0)
-	wantCount(t, "acked at another offset than the log has", misplaced, 0)
+	found := w.compare(readLog(t, c, r.Run.Run.Topic))
+	t.Logf("acked %d, failed %d, unknown %d; found %+v; delivered twice %d; errors %v",
+		l.Acked, l.Failed, l.Unknown, found, d.Duplicates, l.Errors)
+	wantCount(t, "unique", d.Unique, found.inLog)
+	wantCount(t, "lost", d.Lost, found.lost)
+	wantCount(t, "delivered without an ack", d.UnackedDelivered, found.unacked)
+	wantCount(t, "failed, and in the log all the same", found.risen, 0)
+	wantCount(t, "acked at an offset where the log has another", found.misplaced, 0)
 	wantCount(t, "foreign or corrupt", d.Foreign+d.Corrupt, 0)
 }
 
-// readLog reads the records of a topic from its start: where each of them is in
-// its partition. A record that is there twice is where it is first.
-func readLog(t *testing.T, c cluster.Cluster, topic string) map[identity]int64 {
+// survey is what the log and the witness together say of the measured records.
+type survey struct {
+	inLog     int64
+	lost      int64 // acked, and not in the log
+	unacked   int64 // in the log, and not acked
+	risen     int64 // of those, the ones that the client called failed
+	misplaced int64 // acked at an offset where the log has another record
+}
+
+func (w *witness) compare(log map[identity][]int64) (found survey) {
+	for id, s := range w.settled {
+		at, acked := log[id], s.outcome == driver.Acked
+		switch {
+		case !s.measured:
+		case len(at) == 0 && acked:
+			found.lost++
+		case len(at) > 0 && acked:
+			found.inLog++
+			if !slices.Contains(at, s.offset) {
+				found.misplaced++
+			}
+		case len(at) > 0:
+			found.inLog++
+			found.unacked++
+			if s.outcome == driver.Failed {
+				found.risen++
+			}
+		}
+	}
+	return found
+}
+
+// readLog reads the records of a topic from its start: at which offsets of its
+// partition each of them is.
+func readLog(t *testing.T, c cluster.Cluster, topic string) map[identity][]int64 {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
@@ -147,18 +156,18 @@ func readLog(t *testing.T, c cluster.Cluster, topic string) map[identity]int64 {
 			left[o.Partition] = o.Offset
 		}
 	})
-	log := make(map[identity]int64)
+	log := make(map[identity][]int64)
 	for len(left) > 0 {
 		fetches := reader.PollFetches(ctx)
 		if err := fetches.Err0(); err != nil {
 			t.Fatal(err)
 		}
 		fetches.EachRecord(func(r *kgo.Record) {
-			if _, id, ok := stampOf(r.Value); !ok {
+			_, id, ok := stampOf(r.Value)
+			if !ok {
 				t.Errorf("the log has a record that nobody sent: %q", r.Value)
-			} else if _, twice := log[id]; !twice {
-				log[id] = r.Offset
 			}
+			log[id] = append(log[id], r.Offset)
 			if r.Offset+1 >= left[r.Partition] {
 				delete(left, r.Partition)
 			}
@@ -170,14 +179,10 @@ func readLog(t *testing.T, c cluster.Cluster, topic string) map[identity]int64 {
 // removeTopics takes away the topics that the reader needed.
 func removeTopics(t *testing.T, c cluster.Cluster, runs []*result.Recorded) {
 	t.Helper()
-	names := make(map[string]bool)
-	for _, r := range runs {
-		names[r.Run.Run.Topic] = true
-	}
 	admin := kadm.NewClient(client(t, c))
-	for name := range maps.Keys(names) {
-		if response, err := admin.DeleteTopic(context.Background(), name); err != nil {
-			t.Error(fmt.Errorf("%s: %w", response.ErrMessage, err))
+	for _, r := range runs {
+		if _, err := admin.DeleteTopic(context.Background(), r.Run.Run.Topic); err != nil {
+			t.Error(err)
 		}
 	}
 }
