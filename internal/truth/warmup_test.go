@@ -100,7 +100,7 @@ func wantHistograms(t *testing.T, r *result.Recorded) {
 			wantCount(t, "values of "+latency.Tag(phase.measured, m), count(phase.measured, m), want)
 		}
 		if processed := count(phase.measured, latency.ProcessedResponseTime); processed != 0 {
-			wantCount(t, "values of "+latency.Tag(phase.measured, latency.ProcessedResponseTime), processed, phase.delivery.Delivered)
+			wantCount(t, "values of "+latency.Tag(phase.measured, latency.ProcessedResponseTime), processed, phase.delivery.Unique)
 		}
 	}
 	for m := range latency.Metric(latency.NumMetrics) {
