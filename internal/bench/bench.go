@@ -240,11 +240,19 @@ func (r *run) stopGroup(ctx context.Context) {
 	if r.group == nil {
 		return
 	}
-	stop, cancel := context.WithTimeout(ctx, stopTimeout)
+	stop, cancel := context.WithTimeout(ctx, r.patience(stopTimeout))
 	defer cancel()
 	r.group.Stop(stop)
 	r.atStop = r.group.Reached()
 	r.lag.forSeries(stop) // after the last commit
+}
+
+// patience shortens a timeout of the clean-up when a person waits for its end.
+func (r *run) patience(timeout time.Duration) time.Duration {
+	if r.interrupted {
+		return min(timeout, interruptedDrain)
+	}
+	return timeout
 }
 
 // stopTimeout bounds how long consumers may take to make their last commit, and

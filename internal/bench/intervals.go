@@ -20,9 +20,8 @@ type counters struct {
 }
 
 // sampleIntervals closes an interval at each multiple of the period on the
-// run's axis.
-func (r *run) sampleIntervals(period time.Duration) {
-	before := r.count(r.startedNs)
+// run's axis, beginning with what was counted before anything was offered.
+func (r *run) sampleIntervals(period time.Duration, before counters) {
 	for {
 		next := multipleAfter(before.at, int64(period))
 		stopped := r.waitForInterval(next)

@@ -303,7 +303,7 @@ func (r *run) removeTopic() {
 		r.admin.Close()
 		r.admin = nil
 	}()
-	ctx, cancel := context.WithTimeout(context.Background(), removeTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), r.patience(removeTimeout))
 	defer cancel()
 	if !r.cfg.KeepTopics && r.topic.Name != "" {
 		if err := r.admin.DeleteTopic(ctx, r.topic); err != nil {

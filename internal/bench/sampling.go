@@ -8,7 +8,8 @@ import (
 // startSamplers starts what looks at the run from the side.
 func (r *run) startSamplers() {
 	s := r.cfg.Scenario
-	r.samplers.Go(func() { r.sampleIntervals(time.Duration(s.Sampling.Interval)) })
+	first := r.count(r.startedNs) // here: on a busy machine the sampler may start after the load
+	r.samplers.Go(func() { r.sampleIntervals(time.Duration(s.Sampling.Interval), first) })
 	if r.group == nil {
 		return
 	}

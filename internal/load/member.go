@@ -113,7 +113,7 @@ func (m *member) onRevoked(partitions []int32, lost bool) {
 		return
 	}
 	m.end(m.held(partitions))
-	if !lost {
+	if !lost && !m.group.stopping.Load() { // Stop has made the last commit
 		m.commit(context.Background())
 	}
 	m.mu.Lock()

@@ -87,6 +87,7 @@ func stallScenario(t *testing.T, name string, overrides ...string) scenario.Scen
 // the histograms that are to be tested. The test tells as well how far the share is
 // from (S − x) / T, with nothing corrected.
 func testStall(t *testing.T) *result.Recorded {
+	t.Helper()
 	k := realKafka(t)
 	run(t, config(t, k, stallScenario(t, "warm", "phases.measure=3s"))) // the broker's JIT, not the stall
 
