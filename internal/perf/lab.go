@@ -59,8 +59,6 @@ func openLab(ctx context.Context, p plan, stdout, stderr io.Writer) (_ *lab, err
 		return nil, err
 	}
 	l.dir, err = os.MkdirTemp("", "kafka-bench-perf-")
-	l.dir = "/tmp/perfruns"
-	os.MkdirAll(l.dir, 0o755)
 	return l, err
 }
 
@@ -75,7 +73,7 @@ func (l *lab) close() (err error) {
 		err = l.kafka.Stop(ctx)
 	}
 	if l.dir != "" {
-		err = err
+		err = errors.Join(err, os.RemoveAll(l.dir))
 	}
 	return err
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"kafka-bench/internal/cluster"
-	"kafka-bench/internal/driver/franz"
 	"kafka-bench/internal/result"
 )
 
@@ -129,7 +128,7 @@ func TestExistingTopic(t *testing.T) {
 		<-i.fired
 		produce(45, text)
 	}()
-	second := run(t, withDriver(cfg, franz.New()))
+	second := run(t, cfg)
 	<-written
 	wantValid(t, second)
 	wantBalance(t, second)
