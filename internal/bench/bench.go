@@ -162,6 +162,7 @@ func (r *run) drain(ctx context.Context) {
 	r.producers.Close()
 	r.awaitDelivery(wait)
 	r.finishedNs = r.axis.Now()
+	r.awaitWork(wait)
 	r.stopGroup(ctx)
 	r.stopSamplers()
 }
@@ -177,6 +178,9 @@ func (r *run) secondInterrupt(ctx context.Context) <-chan struct{} {
 
 // interruptDrain notes that a person ended the run while it drained.
 func (r *run) interruptDrain() {
+	if r.interrupted {
+		return
+	}
 	r.interrupted = true
 	r.journal.event(result.Event{AtNs: r.axis.Now(), Kind: "phase", What: "interrupted"})
 }
@@ -202,6 +206,23 @@ func (r *run) awaitDelivery(ctx context.Context) {
 			r.drained = true
 			return
 		}
+		select {
+		case <-tick.C:
+		case <-r.secondInterrupt(ctx):
+			r.interruptDrain()
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// awaitWork lets the consumers of a drained run finish what they were handed last,
+// so that every delivered record has its processed time and is committed.
+func (r *run) awaitWork(ctx context.Context) {
+	tick := time.NewTicker(drainPoll)
+	defer tick.Stop()
+	for r.drained && r.group != nil && r.group.Working() {
 		select {
 		case <-tick.C:
 		case <-r.secondInterrupt(ctx):

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -266,6 +267,11 @@ func (g *Group) Counts() MemberCounts {
 		sum.Rebalances += m.counts.rebalances.Load()
 	}
 	return sum
+}
+
+// Working tells whether a record that was handed over is still worked on.
+func (g *Group) Working() bool {
+	return slices.ContainsFunc(g.workers, func(w *worker) bool { return len(w.handling) > 0 })
 }
 
 // Workers is how many records can be worked on at once.

@@ -142,6 +142,20 @@ func wantInterrupted(t *testing.T, r *result.Recorded) {
 	}
 }
 
+// TestLastWorkIsDone wants a drained run to wait for the work on the last record
+// that it delivered: it has a processed time, and is committed.
+func TestLastWorkIsDone(t *testing.T) {
+	t.Parallel()
+	s := smallScenario(t, "work", "load.rate=10/s", "consume.work=150ms")
+	r := run(t, config(t, embedded(t, cluster.EmbeddedOptions{}), s))
+	wantValid(t, r)
+	wantHistograms(t, r)
+	wantCount(t, "processed", r.Run.Time["processed_response_time"].Count, 10)
+	if final := r.Run.Lag.FinalRecords; final == nil || *final != 0 {
+		t.Errorf("the lag at the end is %v, want 0", final)
+	}
+}
+
 // TestInterruptBeforeTheRun wants nothing to be left of a run that did not begin.
 func TestInterruptBeforeTheRun(t *testing.T) {
 	t.Parallel()
@@ -164,7 +178,12 @@ func TestAbandon(t *testing.T) {
 	cfg := config(t, c, smallScenario(t, "abandoned", "phases.measure=1m"))
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	time.AfterFunc(1500*time.Millisecond, cancel)
+	i := &interrupter{phase: "measure", after: 800 * time.Millisecond, fired: make(chan struct{})}
+	cfg.Watch = i
+	go func() {
+		<-i.fired
+		cancel()
+	}()
 	outcome, err := bench.Run(ctx, cfg)
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("the run is %v, %v; want context.Canceled", outcome, err)

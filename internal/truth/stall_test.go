@@ -109,8 +109,12 @@ func testStall(t *testing.T) *result.Recorded {
 	wantCount(t, "unique", r.Run.Delivery.Unique, r.Run.Load.Scheduled)
 
 	totals := histograms(t, r)
-	for metric, at := range map[string]map[identity]time.Time{"send_response_time": w.settledAt(), "e2e_response_time": w.delivered} {
-		st := w.standstill(s.frozen, s.woke, at)
+	settled := w.settledAt()
+	for metric, through := range map[string][2]map[identity]time.Time{
+		"send_response_time": {settled, settled},
+		"e2e_response_time":  {w.polledAt, w.handledAt},
+	} {
+		st := w.standstill(s.frozen, s.woke, through[0], through[1])
 		t.Logf("%s: the broker stood still for %v, from %v after the oldest record on its way was sent; the first came through %v later, and the last that had waited after %v",
 			metric, st.length, st.before, st.first, st.caughtUp)
 		if longest := time.Duration(r.Run.Time[metric].MaxNs); longest < stallLength {
@@ -153,22 +157,21 @@ type standstill struct {
 	caughtUp time.Duration // until the last of those that were sent before it woke
 }
 
-// standstill looks at a stall by when each record came through: was acknowledged,
-// or delivered.
-func (w *witness) standstill(frozen, woke time.Time, through map[identity]time.Time) standstill {
+// standstill looks at a stall by when each record came through (was acknowledged,
+// or delivered), of which the witness knows the earliest and the latest moment.
+func (w *witness) standstill(frozen, woke time.Time, earliest, latest map[identity]time.Time) standstill {
 	st := standstill{length: woke.Sub(frozen)}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for id, sent := range w.sent {
-		at, came := through[id]
+		at, came := earliest[id]
 		if !came || at.Before(woke) || sent.After(woke) {
 			continue
 		}
-		after := at.Sub(woke)
-		if st.first == 0 || after < st.first {
+		if after := at.Sub(woke); st.first == 0 || after < st.first {
 			st.first = after
 		}
-		st.caughtUp = max(st.caughtUp, after)
+		st.caughtUp = max(st.caughtUp, latest[id].Sub(woke))
 		st.before = max(st.before, frozen.Sub(sent))
 	}
 	return st

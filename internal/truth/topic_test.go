@@ -99,17 +99,18 @@ func TestExistingTopic(t *testing.T) {
 	if _, err := kadm.NewClient(theirs).CreateTopic(context.Background(), 3, 1, nil, "orders"); err != nil {
 		t.Fatal(err)
 	}
-	produce := func(n int, values func(i int) []byte) {
+	produce := func(n int) {
 		t.Helper()
-		for i := range n {
-			record := &kgo.Record{Topic: "orders", Partition: int32(i % 3), Value: values(i)}
-			if err := theirs.ProduceSync(context.Background(), record).FirstErr(); err != nil {
-				t.Fatal(err)
-			}
+		records := make([]*kgo.Record, n)
+		for i := range records {
+			value := fmt.Appendf(nil, "order %d, as somebody else writes it", i)
+			records[i] = &kgo.Record{Topic: "orders", Partition: int32(i % 3), Value: value}
+		}
+		if err := theirs.ProduceSync(context.Background(), records...).FirstErr(); err != nil {
+			t.Error(err)
 		}
 	}
-	text := func(i int) []byte { return fmt.Appendf(nil, "order %d, as somebody else writes it", i) }
-	produce(90, text)
+	produce(90)
 	s := smallScenario(t, "guest", "topic.existing=orders")
 
 	first := run(t, config(t, c, s)) // leaves stamped records of another run
@@ -126,7 +127,7 @@ func TestExistingTopic(t *testing.T) {
 	go func() {
 		defer close(written)
 		<-i.fired
-		produce(45, text)
+		produce(45)
 	}()
 	second := run(t, cfg)
 	<-written

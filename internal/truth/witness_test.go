@@ -80,8 +80,9 @@ type witness struct {
 	sent    map[identity]time.Time
 	settled map[identity]settlement
 	twice   int // settled twice, which no driver may
-	// delivered is when a poll first returned a record.
-	delivered map[identity]time.Time
+	// A record is delivered to the application between the poll that first
+	// returned it and the moment when the application is done with its chunk.
+	polledAt, handledAt map[identity]time.Time
 }
 
 // settlement is how the client handed a record back.
@@ -95,7 +96,7 @@ type settlement struct {
 func newWitness() *witness {
 	return &witness{
 		sent: make(map[identity]time.Time), settled: make(map[identity]settlement),
-		delivered: make(map[identity]time.Time),
+		polledAt: make(map[identity]time.Time), handledAt: make(map[identity]time.Time),
 	}
 }
 
@@ -125,23 +126,34 @@ func (w *witness) done(r *driver.Record, _ func(*driver.Record)) bool {
 }
 
 func (w *witness) polled(chunks []driver.Chunk) []driver.Chunk {
-	var ids []identity
-	for _, c := range chunks {
+	at := time.Now()
+	for i, c := range chunks {
+		var ids []identity
 		for _, r := range c.Records {
 			if _, id, ok := stampOf(r.Value); ok {
 				ids = append(ids, id)
 			}
 		}
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	at := time.Now() // the application waits for the witness as well
-	for _, id := range ids {
-		if _, before := w.delivered[id]; !before {
-			w.delivered[id] = at
+		w.note(w.polledAt, ids, at)
+		chunks[i].Free = func() {
+			w.note(w.handledAt, ids, time.Now())
+			if c.Free != nil {
+				c.Free()
+			}
 		}
 	}
 	return chunks
+}
+
+// note remembers when something happened to records for the first time.
+func (w *witness) note(when map[identity]time.Time, ids []identity, at time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, id := range ids {
+		if _, before := when[id]; !before {
+			when[id] = at
+		}
+	}
 }
 
 // settledAt is when each record was handed back.
