@@ -19,5 +19,6 @@
 // verdict says when the tool was too late or too starved to measure; those
 // reasons, and no others, are passed over here, and what is asserted holds on a
 // busy machine as well: counts are exact, and times are compared with times
-// that were taken at the same moment.
+// that were taken at the same moment. What is about times is made again, twice at
+// most, when the run says so of itself.
 package truth
