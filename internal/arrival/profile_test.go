@@ -306,8 +306,8 @@ func TestCountInAnyWindow(t *testing.T) {
 		if math.Abs(float64(count)-want) > 1 {
 			t.Fatalf("%d records in [%d, %d), want %v within one", count, from, to, want)
 		}
-		expected, want := p.Expected(time.Duration(to)), 0.0
-		if want, _ = m.integral(to).Float64(); math.Abs(expected-want) > 1e-9*want+1e-9 {
+		expected := p.Expected(time.Duration(to))
+		if want, _ := m.integral(to).Float64(); math.Abs(expected-want) > 1e-9*want+1e-9 {
 			t.Fatalf("Expected(%d) is %v, want %v", to, expected, want)
 		}
 	})

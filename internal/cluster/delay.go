@@ -190,7 +190,7 @@ func (c *delayedConn) send() {
 				return
 			}
 			if _, err := c.Conn.Write(frame.bytes); err != nil {
-				c.Close()
+				_ = c.Close()
 				return
 			}
 		case <-c.closed:

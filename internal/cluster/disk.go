@@ -12,7 +12,8 @@ func needDisk(dir string, need int64) error {
 	if err := unix.Statfs(dir, &stat); err != nil {
 		return fmt.Errorf("free space of %s: %w", dir, err)
 	}
-	return checkDisk(dir, int64(stat.Bavail)*int64(stat.Bsize), need)
+	free := int64(stat.Bavail) * int64(stat.Bsize) //nolint:unconvert // the types differ between systems
+	return checkDisk(dir, free, need)
 }
 
 // checkDisk says what is missing, in mebibytes.

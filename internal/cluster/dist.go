@@ -142,7 +142,7 @@ func (d Dist) writeManifest() error {
 	}
 	for _, jar := range []string{"kafka_2.13-", "kafka-tools-"} {
 		if _, err := os.Stat(filepath.Join(d.Lib(), jar+KafkaVersion+".jar")); err != nil {
-			return fmt.Errorf("Maven copied %d jars but not the one we need: %w", len(entries), err)
+			return fmt.Errorf("of %d jars that Maven copied none is the one we need: %w", len(entries), err)
 		}
 	}
 	return writeJSON(filepath.Join(d.Dir, manifestName), m)

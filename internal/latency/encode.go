@@ -14,7 +14,7 @@ import (
 // The HdrHistogram V2 encoding. An encoded histogram is base64 of
 //
 //	int32 compressed cookie · int32 length · zlib of
-//	    int32 cookie · int32 payload length · int32 normalizing offset 0
+//	    int32 cookie · int32 payload length · int32 normalising offset 0
 //	    int32 significant digits · int64 lowest · int64 highest value
 //	    float64 integer-to-double ratio 1
 //	    payload: the counts up to the last that is not zero, as zig-zag LEB128;

@@ -35,9 +35,9 @@ and enters it into histograms and books, samples every interval and writes it to
 	all, err := l.inRounds(ctx, "produce", []contender{
 		{"bare franz-go", l.produceBare},
 		{"ours, everything measured, 1 worker", func(ctx context.Context) (sample, error) { return l.produceOurs(ctx, 1) }},
-		//{"ours, everything measured, 2 workers", func(ctx context.Context) (sample, error) { return l.produceOurs(ctx, 2) }},
-		//{"kafka-producer-perf-test, linger 0", func(ctx context.Context) (sample, error) { return l.produceJava(ctx, 0) }},
-		//{"kafka-producer-perf-test, linger 5 ms", func(ctx context.Context) (sample, error) { return l.produceJava(ctx, linger) }},
+		{"ours, everything measured, 2 workers", func(ctx context.Context) (sample, error) { return l.produceOurs(ctx, 2) }},
+		{"kafka-producer-perf-test, linger 0", func(ctx context.Context) (sample, error) { return l.produceJava(ctx, 0) }},
+		{"kafka-producer-perf-test, linger 5 ms", func(ctx context.Context) (sample, error) { return l.produceJava(ctx, linger) }},
 	})
 	if err != nil {
 		return err

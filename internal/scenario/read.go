@@ -164,7 +164,7 @@ func parseYAML(text []byte) (roots []*yaml.Node, err error) {
 			roots = append(roots, document.Content[0])
 		}
 	}
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		err = nil
 	}
 	return roots, err

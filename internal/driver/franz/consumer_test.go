@@ -50,7 +50,7 @@ func TestPollReturnsWhatEndsIt(t *testing.T) {
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			options := append(test.options, kfake.NumBrokers(1), kfake.SeedTopics(1, topic))
+			options := append([]kfake.Opt{kfake.NumBrokers(1), kfake.SeedTopics(1, topic)}, test.options...)
 			cluster := fake(t, options...)
 			if test.spoil != nil {
 				test.spoil(cluster)
