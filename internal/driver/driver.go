@@ -173,16 +173,25 @@ type Record struct {
 	Partition int32
 	Key       []byte
 	Value     []byte
-	// Tag is the owner's; a driver does not read it.
+	// Created is the record's timestamp in the log, CreateTime, to the
+	// millisecond. The owner has just read a clock; a client need not again.
+	Created time.Time
+	// Tag is the owner's; it comes back in Done.
 	Tag uint64
-
-	// Set by the driver before OnDone.
-	Outcome Outcome
-	Offset  int64 // of an acked record; -1 where the client does not know (acks 0)
-	Err     error // why the outcome is not Acked
 
 	// Native is the driver's own object for this slot, kept from use to use.
 	Native any
+}
+
+// Done is what became of a record. It comes apart from the record, whose memory
+// is in the cache of the processor that filled it: a client that writes into it
+// on another processor makes both wait.
+type Done struct {
+	*Record        // that was produced
+	Tag     uint64 // of the record
+	Outcome Outcome
+	Offset  int64 // of an acked record; -1 where the client does not know (acks 0)
+	Err     error // why the outcome is not Acked
 }
 
 // Chunk is a run of records of one partition as one poll returned it, in the
@@ -242,7 +251,7 @@ type ProducerConfig struct {
 	// OnDone receives every record that Produce was given, exactly once. It
 	// is called on goroutines of the client's, which it holds up: it must be
 	// quick, and must not call the producer.
-	OnDone func(*Record)
+	OnDone func(Done)
 }
 
 // ConsumerConfig is what a consuming client is opened with. A zero in a numeric

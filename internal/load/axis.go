@@ -13,13 +13,15 @@ import (
 // until then every time lies long before it.
 type Axis struct {
 	epoch time.Time    // carries Go's monotonic reading
+	wall  time.Time    // the same without it, for it makes the arithmetic dearer
 	zero  atomic.Int64 // of the axis, in nanoseconds since the epoch
 	end   atomic.Int64 // of the measured window, on the axis
 }
 
 // NewAxis returns an axis whose zero is not set yet.
 func NewAxis() *Axis {
-	a := &Axis{epoch: time.Now()}
+	now := time.Now()
+	a := &Axis{epoch: now, wall: now.Round(0).UTC()}
 	a.zero.Store(math.MaxInt64 / 2)
 	a.end.Store(math.MaxInt64 / 2)
 	return a
@@ -57,5 +59,5 @@ func (a *Axis) overlap(from, to int64) int64 {
 
 // Wall is the wall-clock time of a point on the axis.
 func (a *Axis) Wall(ns int64) time.Time {
-	return a.epoch.Add(time.Duration(a.zero.Load() + ns)).UTC()
+	return a.wall.Add(time.Duration(a.zero.Load() + ns))
 }

@@ -64,7 +64,7 @@ func (k *fakeKafka) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, err
 
 type fakeProducer struct {
 	kafka  *fakeKafka
-	onDone func(*driver.Record)
+	onDone func(driver.Done)
 	client int
 }
 
@@ -79,13 +79,13 @@ func (p *fakeProducer) Produce(r *driver.Record) {
 	k.produced, k.at, k.by = append(k.produced, kept), append(k.at, now), append(k.by, p.client)
 	k.inFlight++
 	k.most = max(k.most, k.inFlight)
-	r.Outcome, r.Offset, r.Err = driver.Acked, -1, nil
+	d := driver.Done{Record: r, Tag: r.Tag, Outcome: driver.Acked, Offset: -1}
 	if k.outcome != nil {
-		r.Outcome = k.outcome(i)
+		d.Outcome = k.outcome(i)
 	}
-	if r.Outcome == driver.Acked {
-		r.Offset = int64(len(k.log[r.Partition]))
-		k.log[r.Partition] = append(k.log[r.Partition], driver.Received{Offset: r.Offset, Key: kept.Key, Value: kept.Value})
+	if d.Outcome == driver.Acked {
+		d.Offset = int64(len(k.log[r.Partition]))
+		k.log[r.Partition] = append(k.log[r.Partition], driver.Received{Offset: d.Offset, Key: kept.Key, Value: kept.Value})
 	}
 	var wait time.Duration
 	if k.ackAfter != nil {
@@ -96,7 +96,7 @@ func (p *fakeProducer) Produce(r *driver.Record) {
 		k.mu.Lock()
 		k.inFlight--
 		k.mu.Unlock()
-		p.onDone(r)
+		p.onDone(d)
 	})
 }
 

@@ -136,8 +136,8 @@ func (ps *Producers) open(cfg ProducersConfig, id int) error {
 	for _, w := range ps.workers {
 		client.MaxBuffered += w.slots.limit()
 	}
-	client.OnDone = func(r *driver.Record) {
-		ps.workers[workerOf(r.Tag)].onDone(r.Tag)
+	client.OnDone = func(d driver.Done) {
+		ps.workers[workerOf(d.Tag)].onDone(d)
 	}
 	p, err := cfg.Driver.NewProducer(client)
 	if err != nil {

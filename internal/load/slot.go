@@ -1,22 +1,30 @@
 package load
 
 import (
-	"sync/atomic"
+	"sync"
 
 	"kafka-bench/internal/driver"
 )
 
 // A slot is one record's place while it is in flight: the record itself, its
-// stamps, and its buffer, all used again for the next record.
+// stamps, and its buffer, all used again for the next record. Only the worker
+// touches it; what became of the record comes apart (settlement).
 type slot struct {
 	record   driver.Record
-	next     *slot // on the done stack
 	sequence uint64
 	index    int64 // in the arrival process
 	intended int64
 	actual   int64
-	acked    int64
 	bytes    int64
+}
+
+// settlement is what the client reported of one record.
+type settlement struct {
+	tag     uint64
+	acked   int64 // when; of any outcome
+	offset  int64
+	err     error
+	outcome driver.Outcome
 }
 
 func (s *slot) measured() bool { return s.intended >= 0 }
@@ -26,17 +34,19 @@ func (s *slot) measured() bool { return s.intended >= 0 }
 const slabSize = 256
 
 // slots is a worker's supply of slots. The worker takes from free and is the
-// only one to do so; the client's goroutines push what is done.
+// only one to do so; the client's goroutines report what is done.
 type slots struct {
 	worker uint64
-	slabs  [][]slot // as long as it will ever be, so that of may read while grow writes
+	slabs  [][]slot // as long as it will ever be
 	made   int
 	slack  int // slots of the last slab beyond the limit
 	free   []*slot
-	done   atomic.Pointer[slot] // a stack; pushed by many, taken whole by one
 
-	// wake is filled when something is pushed while the worker waits for it.
-	waiting atomic.Bool
+	mu    sync.Mutex
+	done  []settlement
+	spare []settlement // memory for done
+	// wake is filled when something is reported while the worker waits for it.
+	waiting bool
 	wake    chan struct{}
 }
 
@@ -90,16 +100,13 @@ func (s *slots) of(tag uint64) *slot {
 	return &s.slabs[at/slabSize][at%slabSize]
 }
 
-// push puts a slot on the done stack. It is called on the client's goroutines.
-func (s *slots) push(d *slot) {
-	for {
-		top := s.done.Load()
-		d.next = top
-		if s.done.CompareAndSwap(top, d) {
-			break
-		}
-	}
-	if s.waiting.Load() {
+// report adds to what is done. It is called on the client's goroutines.
+func (s *slots) report(d settlement) {
+	s.mu.Lock()
+	s.done = append(s.done, d)
+	waiting := s.waiting
+	s.mu.Unlock()
+	if waiting {
 		select {
 		case s.wake <- struct{}{}:
 		default:
@@ -107,5 +114,21 @@ func (s *slots) push(d *slot) {
 	}
 }
 
-// takeDone empties the done stack; the newest comes first.
-func (s *slots) takeDone() *slot { return s.done.Swap(nil) }
+// takeDone takes all that is done, in the order of the reports. It is good until
+// the next call.
+func (s *slots) takeDone() []settlement {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	taken := s.done
+	s.done, s.spare = s.spare[:0], taken
+	return taken
+}
+
+// await makes report fill wake until it is called with false. It returns whether
+// something is done already.
+func (s *slots) await(waiting bool) (done bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.waiting = waiting
+	return len(s.done) > 0
+}

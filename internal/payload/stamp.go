@@ -46,17 +46,17 @@ type Stamp struct {
 }
 
 // put writes the stamp in front of a body with the given checksum. dst has at
-// least StampSize bytes.
+// least StampSize bytes. It stores the five words whole, as the checksum reads
+// them: a processor hands a store on to a load of the same word at once, but lets
+// one that spans several stores wait until they are in the cache.
 func (s *Stamp) put(dst []byte, bodyChecksum uint32) {
 	b := dst[:StampSize]
-	binary.BigEndian.PutUint32(b[atHead:], head)
-	binary.BigEndian.PutUint32(b[atRun:], s.Run)
-	binary.BigEndian.PutUint16(b[atProducer:], s.Producer)
-	binary.BigEndian.PutUint32(b[atPartition:], uint32(s.Partition))
-	binary.BigEndian.PutUint64(b[atSequence:], s.Sequence)
-	binary.BigEndian.PutUint64(b[atIntended:], uint64(s.Intended))
-	binary.BigEndian.PutUint64(b[atActual:], uint64(s.Actual))
-	binary.BigEndian.PutUint16(b[atReserved:], 0)
+	sequence, intended, actual := s.Sequence, uint64(s.Intended), uint64(s.Actual)
+	binary.BigEndian.PutUint64(b[atHead:], head<<32|uint64(s.Run))
+	binary.BigEndian.PutUint64(b[atProducer:], uint64(s.Producer)<<48|uint64(uint32(s.Partition))<<16|sequence>>48)
+	binary.BigEndian.PutUint64(b[16:], sequence<<16|intended>>48)
+	binary.BigEndian.PutUint64(b[24:], intended<<16|actual>>48)
+	binary.BigEndian.PutUint64(b[32:], actual<<16) // and atReserved
 	binary.BigEndian.PutUint32(b[atChecksum:], crc32.Update(bodyChecksum, castagnoli, b[:atChecksum]))
 }
 

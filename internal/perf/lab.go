@@ -44,6 +44,9 @@ func openLab(ctx context.Context, p plan, stdout, stderr io.Writer) (_ *lab, err
 	if err != nil {
 		return nil, err
 	}
+	if p.data != "" {
+		home.Clusters = p.data
+	}
 	if l.java, err = cluster.FindJava(ctx); err != nil {
 		return nil, err
 	}

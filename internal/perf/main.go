@@ -44,6 +44,7 @@ type plan struct {
 	measure  time.Duration // of one closed-loop measurement, and of one open-loop run
 	memory   time.Duration // of the run that watches the memory
 	profiles string        // folder for processor profiles; empty is none
+	data     string        // folder for the broker's log; empty is the user's cache
 }
 
 // warmup precedes every measurement: connections, the broker's just-in-time
@@ -102,6 +103,7 @@ func parse(args []string, stderr io.Writer) (plan, error) {
 	flags.IntVar(&p.rounds, "rounds", 3, "how often each is measured, in turns")
 	flags.DurationVar(&p.memory, "memory", 10*time.Minute, "length of the run that watches the memory, above 1m")
 	flags.StringVar(&p.profiles, "profiles", "", "folder for a processor profile of each closed-loop measurement")
+	flags.StringVar(&p.data, "data", "", "folder for the broker's log, such as one in memory; without it, the user's cache")
 	if err := flags.Parse(args); err != nil {
 		return plan{}, err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"sync/atomic"
 	"time"
 
@@ -17,7 +18,7 @@ const (
 	partitions  = 6
 	batchBytes  = 64 << 10
 	linger      = 5 * time.Millisecond
-	maxBuffered = 50_000
+	maxBuffered = 10_000
 )
 
 // produce sets the tool, which measures everything, beside producers that
@@ -69,15 +70,15 @@ func (l *lab) produceBare(ctx context.Context) (sample, error) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		value := make([]byte, recordBytes)
+		values := madeBefore(recordBytes)
 		done := func(_ *kgo.Record, err error) {
 			if err != nil {
 				failed.Add(1)
 			}
 			acked.Add(1)
 		}
-		for !stop.Load() {
-			client.Produce(ctx, &kgo.Record{Topic: topic.Name, Value: value}, done)
+		for i := 0; !stop.Load(); i = (i + 1) % len(values) {
+			client.Produce(ctx, &kgo.Record{Topic: topic.Name, Value: values[i]}, done)
 		}
 	}()
 	s, err := l.watch(ctx, acked.Load)
@@ -87,6 +88,19 @@ func (l *lab) produceBare(ctx context.Context) (sample, error) {
 		err = fmt.Errorf("%d records failed", n)
 	}
 	return s, err
+}
+
+// madeBefore are a thousand random values, to be sent over and over: what a
+// client that measures nothing would send to a broker that is to find the same
+// work in them as in ours.
+func madeBefore(size int) [][]byte {
+	values := make([][]byte, 1000)
+	source := rand.NewChaCha8([32]byte{})
+	for i := range values {
+		values[i] = make([]byte, size)
+		source.Read(values[i]) // never fails
+	}
+	return values
 }
 
 // watch lets a closed loop warm up and then tells how fast a count of its grows,

@@ -31,16 +31,24 @@ type measured struct {
 	samples []sample
 }
 
-// inRounds measures each contender once a round, in turns.
+// warming is how many of the contenders take part in the round that does not
+// count.
+const warming = 2
+
+// inRounds measures each contender once a round, in turns, after a round that
+// does not count: a broker's first seconds are its just-in-time compiler's.
 func (l *lab) inRounds(ctx context.Context, subject string, contenders []contender) ([]measured, error) {
 	all := make([]measured, len(contenders))
 	for i, c := range contenders {
 		all[i].contender = c
 	}
-	for round := range l.plan.rounds {
+	for round := range l.plan.rounds + 1 {
 		for i := range all {
+			if round == 0 && i >= warming {
+				break
+			}
 			settle()
-			stop, err := l.profile(fmt.Sprintf("%s-%d-%d", subject, i+1, round+1))
+			stop, err := l.profile(fmt.Sprintf("%s-%d-%d", subject, i+1, round))
 			if err != nil {
 				return nil, err
 			}
@@ -49,7 +57,10 @@ func (l *lab) inRounds(ctx context.Context, subject string, contenders []contend
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", all[i].name, err)
 			}
-			l.progress("%s, round %d: %s %s, %v of CPU a record", subject, round+1, all[i].name, unit.PerSecond(s.perSecond), s.cpu)
+			if round == 0 {
+				continue
+			}
+			l.progress("%s, round %d: %s %s, %v of CPU a record", subject, round, all[i].name, unit.PerSecond(s.perSecond), s.cpu)
 			all[i].samples = append(all[i].samples, s)
 		}
 	}

@@ -42,7 +42,7 @@ func Defaults() Scenario {
 			// Kafka's own is 2m, longer than most runs: a record in trouble
 			// would still be in trouble when the books are closed.
 			DeliveryTimeout: unit.Duration(30 * time.Second),
-			MaxBuffered:     50_000,
+			MaxBuffered:     10_000,
 		},
 		Consume: Consume{
 			Consumers: 1,

@@ -219,7 +219,7 @@ func TestWarnings(t *testing.T) {
 		{"load: {record: {keys: uniform}}", "load.partitioning: the records have keys, and sticky does not go by them"},
 		{"load: {rate: 5k/s, arrival: {process: spike, peak: 5k/s, length: 1s}}", "load.arrival.peak: the peak of 5k/s is not above load.rate, 5k/s"},
 		{"load: {rate: 5k/s, arrival: {process: ramp, to: 5k/s}}", "load.arrival.to: the ramp ends at the rate that it starts from, 5k/s"},
-		{"load: {producers: 8, record: {size: 16KiB}}", "load.max_buffered: the clients may come to hold 6.55 GB of records"},
+		{"load: {producers: 8, record: {size: 16KiB}}", "load.max_buffered: the clients may come to hold 1.31 GB of records"},
 		{"consume: {consumers: 0}", "consume.consumers: nobody consumes"},
 		{"consume: {consumers: 15}", "consume.consumers: 15 consumers share 12 partitions; 3 of them will be idle"},
 		{"consume: {commit: 31s}", "consume.commit: an interval of 31s is longer than the measured window"},

@@ -139,12 +139,11 @@ func nextOfLane(records []driver.Received, i int) int {
 }
 
 // ackUnwritten reports touched records as acked and writes them nowhere.
-func (v *vandal) ackUnwritten(r *driver.Record, done func(*driver.Record)) bool {
+func (v *vandal) ackUnwritten(r *driver.Record, done func(driver.Done)) bool {
 	if !v.touches(r.Value) {
 		return true
 	}
-	r.Outcome, r.Offset, r.Err = driver.Acked, -1, nil
-	done(r)
+	done(driver.Done{Record: r, Tag: r.Tag, Outcome: driver.Acked, Offset: -1})
 	return false
 }
 
@@ -368,11 +367,11 @@ func TestUnknownStaysUnknown(t *testing.T) {
 		t.Run(outcome.String(), func(t *testing.T) {
 			t.Parallel()
 			r, v := vandalised(t, func(v *vandal, d *tapped) {
-				d.done = func(r *driver.Record, _ func(*driver.Record)) bool {
-					if v.touches(r.Value) {
-						r.Outcome, r.Offset, r.Err = outcome, -1, errors.New("told so")
+				d.done = func(d driver.Done, pass func(driver.Done)) {
+					if v.touches(d.Value) {
+						d.Outcome, d.Offset, d.Err = outcome, -1, errors.New("told so")
 					}
-					return true
+					pass(d)
 				}
 			})
 			n := int64(len(v.touched))
@@ -395,7 +394,7 @@ func TestUnknownStaysUnknown(t *testing.T) {
 func TestUnreported(t *testing.T) {
 	t.Parallel()
 	r, v := vandalised(t, func(v *vandal, d *tapped) {
-		d.produce = func(r *driver.Record, _ func(*driver.Record)) bool { return !v.touches(r.Value) }
+		d.produce = func(r *driver.Record, _ func(driver.Done)) bool { return !v.touches(r.Value) }
 	}, "phases.drain=1s")
 	n := int64(len(v.touched))
 	wantReason(t, r, fmt.Sprintf("the client never reported on %d records", n))

@@ -113,7 +113,7 @@ func TestInterruptInDrain(t *testing.T) {
 func TestInterruptWhileSettling(t *testing.T) {
 	t.Parallel()
 	v, d := newVandal(), &tapped{Driver: franz.New()}
-	d.produce = func(r *driver.Record, _ func(*driver.Record)) bool { return !v.touches(r.Value) }
+	d.produce = func(r *driver.Record, _ func(driver.Done)) bool { return !v.touches(r.Value) }
 	s := smallScenario(t, "unsettled", "phases.drain=2m")
 	cfg := withDriver(config(t, embedded(t, cluster.EmbeddedOptions{}), s), d)
 	r := run(t, interruptIn(cfg, "drain", 300*time.Millisecond))

@@ -39,13 +39,13 @@ func TestWarmupStaysOut(t *testing.T) {
 	t.Parallel()
 	const hold = 1700 * time.Millisecond // 500 ms of warm-up, 1 s measured, and a little
 	hurt := &tapped{Driver: franz.New()}
-	hurt.done = func(r *driver.Record, done func(*driver.Record)) bool {
-		stamp, _, _ := stampOf(r.Value)
+	hurt.done = func(d driver.Done, pass func(driver.Done)) {
+		stamp, _, _ := stampOf(d.Value)
 		if stamp.Intended >= 0 {
-			return true
+			pass(d)
+			return
 		}
-		time.AfterFunc(hold, func() { done(r) })
-		return false
+		time.AfterFunc(hold, func() { pass(d) })
 	}
 	s := smallScenario(t, "held", "load.rate=600/s")
 	r := run(t, withDriver(config(t, embedded(t, cluster.EmbeddedOptions{}), s), hurt))

@@ -16,20 +16,22 @@ type tapped struct {
 	driver.Driver
 	// produce is called with each record before the client gets it; false keeps
 	// the record from the client.
-	produce func(r *driver.Record, done func(*driver.Record)) (pass bool)
-	// done is called with each record that the client hands back, before the
-	// worker gets it; false keeps it from the worker.
-	done func(r *driver.Record, done func(*driver.Record)) (pass bool)
+	produce func(r *driver.Record, done func(driver.Done)) (pass bool)
+	// done is called with what the client reports of each record, in place of
+	// the worker's own function, which it may pass the report on to.
+	done func(d driver.Done, pass func(driver.Done))
 	// poll may replace what a poll returned.
 	poll func([]driver.Chunk) []driver.Chunk
 }
 
 func (d *tapped) NewProducer(cfg driver.ProducerConfig) (driver.Producer, error) {
 	p := &tappedProducer{tap: d, onDone: cfg.OnDone}
-	cfg.OnDone = func(r *driver.Record) {
-		if d.done == nil || d.done(r, p.onDone) {
-			p.onDone(r)
+	cfg.OnDone = func(report driver.Done) {
+		if d.done == nil {
+			p.onDone(report)
+			return
 		}
+		d.done(report, p.onDone)
 	}
 	inner, err := d.Driver.NewProducer(cfg)
 	if err != nil {
@@ -51,7 +53,7 @@ type tappedProducer struct {
 	driver.Producer
 	driver.WireCounter
 	tap    *tapped
-	onDone func(*driver.Record)
+	onDone func(driver.Done)
 }
 
 func (p *tappedProducer) Produce(r *driver.Record) {
@@ -105,7 +107,7 @@ func (w *witness) watch(d driver.Driver) *tapped {
 	return &tapped{Driver: d, produce: w.produced, done: w.done, poll: w.polled}
 }
 
-func (w *witness) produced(r *driver.Record, _ func(*driver.Record)) bool {
+func (w *witness) produced(r *driver.Record, _ func(driver.Done)) bool {
 	_, id, _ := stampOf(r.Value)
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -113,16 +115,16 @@ func (w *witness) produced(r *driver.Record, _ func(*driver.Record)) bool {
 	return true
 }
 
-func (w *witness) done(r *driver.Record, _ func(*driver.Record)) bool {
+func (w *witness) done(d driver.Done, pass func(driver.Done)) {
+	defer pass(d)
 	at := time.Now()
-	stamp, id, _ := stampOf(r.Value)
+	stamp, id, _ := stampOf(d.Value)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if _, before := w.settled[id]; before {
 		w.twice++
 	}
-	w.settled[id] = settlement{outcome: r.Outcome, offset: r.Offset, measured: stamp.Intended >= 0, at: at}
-	return true
+	w.settled[id] = settlement{outcome: d.Outcome, offset: d.Offset, measured: stamp.Intended >= 0, at: at}
 }
 
 func (w *witness) polled(chunks []driver.Chunk) []driver.Chunk {

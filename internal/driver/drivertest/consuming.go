@@ -298,7 +298,7 @@ var settingsTests = []test{
 // durations in Go's form.
 func testSettings(t *testing.T, s suite) {
 	topic := s.topic(t, 1)
-	cfg := s.config(topic, func(*driver.Record) {})
+	cfg := s.config(topic, func(driver.Done) {})
 	cfg.ClientID, cfg.Linger, cfg.BatchBytes, cfg.Compression = "a-producer", 1234*time.Millisecond, 54321, "lz4"
 	checkSettings(t, s.producer(t, cfg).Settings(), "a-producer", "1.234s", "54321", "lz4")
 
@@ -344,7 +344,7 @@ func testBadConfig(t *testing.T, s suite) {
 		"linger":        func(c *driver.ProducerConfig) { c.Linger = -time.Second },
 	}
 	for name, spoil := range producers {
-		cfg := s.config("topic", func(*driver.Record) {})
+		cfg := s.config("topic", func(driver.Done) {})
 		spoil(&cfg)
 		p, err := s.driver.NewProducer(cfg)
 		if err == nil {

@@ -245,25 +245,25 @@ func (s suite) readAll(t testing.TB, topic string, n int) map[int32][]driver.Rec
 
 // checkLog reads a topic of one partition and checks that the log agrees with
 // what the producer said of each record: acked is in it, failed is not.
-func (s suite) checkLog(t testing.TB, topic string, records []*driver.Record) {
+func (s suite) checkLog(t testing.TB, topic string, out *outbox, records []*driver.Record) {
 	t.Helper()
-	out := newOutbox()
-	p := s.producer(t, s.config(topic, out.onDone))
+	end := newOutbox()
+	p := s.producer(t, s.config(topic, end.onDone))
 	last := &driver.Record{Value: []byte("the last record")} // so that the end is known
 	p.Produce(last)
 	flush(t, p)
-	checkAcked(t, 0, last)
+	checkAcked(t, 0, end.of(last))
 	found := make(map[string]int64)
-	for _, r := range s.readAll(t, topic, int(last.Offset)+1)[0] {
+	for _, r := range s.readAll(t, topic, int(end.of(last).Offset)+1)[0] {
 		found[string(r.Value)] = r.Offset
 	}
 	for i, r := range records {
 		offset, in := found[string(r.Value)]
-		switch {
-		case r.Outcome == driver.Acked && (!in || offset != r.Offset):
-			t.Errorf("record %d is acked at offset %d, and the log has it at %d (%v)", i, r.Offset, offset, in)
-		case r.Outcome == driver.Failed && in:
-			t.Errorf("record %d failed (%v), and the log has it at %d", i, r.Err, offset)
+		switch d := out.of(r); {
+		case d.Outcome == driver.Acked && (!in || offset != d.Offset):
+			t.Errorf("record %d is acked at offset %d, and the log has it at %d (%v)", i, d.Offset, offset, in)
+		case d.Outcome == driver.Failed && in:
+			t.Errorf("record %d failed (%v), and the log has it at %d", i, d.Err, offset)
 		}
 	}
 }

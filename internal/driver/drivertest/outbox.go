@@ -13,18 +13,22 @@ import (
 
 // outbox keeps what a producer hands back.
 type outbox struct {
-	mu   sync.Mutex
-	done map[*driver.Record]int // how often each record came back
-	news chan struct{}          // filled when something came back
+	mu    sync.Mutex
+	done  map[*driver.Record]driver.Done
+	times map[*driver.Record]int // how often each record came back
+	news  chan struct{}          // filled when something came back
 }
 
 func newOutbox() *outbox {
-	return &outbox{done: make(map[*driver.Record]int), news: make(chan struct{}, 1)}
+	return &outbox{
+		done: make(map[*driver.Record]driver.Done), times: make(map[*driver.Record]int), news: make(chan struct{}, 1),
+	}
 }
 
-func (o *outbox) onDone(r *driver.Record) {
+func (o *outbox) onDone(d driver.Done) {
 	o.mu.Lock()
-	o.done[r]++
+	o.done[d.Record] = d
+	o.times[d.Record]++
 	o.mu.Unlock()
 	notify(o.news)
 }
@@ -41,7 +45,7 @@ func (o *outbox) count() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	total := 0
-	for _, times := range o.done {
+	for _, times := range o.times {
 		total += times
 	}
 	return total
@@ -59,13 +63,20 @@ func (o *outbox) checkOnce(t testing.TB, records []*driver.Record) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for i, r := range records {
-		if o.done[r] != 1 {
-			t.Fatalf("record %d came back %d times, want once", i, o.done[r])
+		if o.times[r] != 1 {
+			t.Fatalf("record %d came back %d times, want once", i, o.times[r])
 		}
 	}
 	if len(o.done) != len(records) {
 		t.Fatalf("%d records came back, %d were produced", len(o.done), len(records))
 	}
+}
+
+// of is what became of a record that has come back.
+func (o *outbox) of(r *driver.Record) driver.Done {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.done[r]
 }
 
 // eventually waits until holds does, looking whenever there is news.
@@ -91,7 +102,7 @@ func (s suite) topic(t testing.TB, partitions int) string {
 }
 
 // config is a plain producer configuration for topic.
-func (s suite) config(topic string, onDone func(*driver.Record)) driver.ProducerConfig {
+func (s suite) config(topic string, onDone func(driver.Done)) driver.ProducerConfig {
 	return driver.ProducerConfig{
 		Brokers:         s.env.Brokers,
 		ClientID:        "drivertest",
@@ -128,7 +139,7 @@ func (s suite) fill(t testing.TB, topic string, partitions, n int) {
 	flush(t, p)
 	out.checkOnce(t, records)
 	for i, r := range records {
-		checkAcked(t, i, r)
+		checkAcked(t, i, out.of(r))
 	}
 }
 
@@ -143,9 +154,9 @@ func flush(t testing.TB, p driver.Producer) {
 	}
 }
 
-func checkAcked(t testing.TB, i int, r *driver.Record) {
+func checkAcked(t testing.TB, i int, d driver.Done) {
 	t.Helper()
-	if r.Outcome != driver.Acked || r.Err != nil {
-		t.Fatalf("record %d is %v (%v), want acked", i, r.Outcome, r.Err)
+	if d.Outcome != driver.Acked || d.Err != nil {
+		t.Fatalf("record %d is %v (%v), want acked", i, d.Outcome, d.Err)
 	}
 }

@@ -47,10 +47,11 @@ func testAcks(t *testing.T, s suite) {
 		flush(t, p)
 		out.checkOnce(t, records)
 		for i, r := range records {
-			checkAcked(t, i, r)
+			d := out.of(r)
+			checkAcked(t, i, d)
 			known := acks != driver.AcksNone
-			if known && r.Offset != int64(i) || !known && r.Offset != -1 {
-				t.Fatalf("acks %d: record %d has offset %d", acks, i, r.Offset)
+			if known && d.Offset != int64(i) || !known && d.Offset != -1 {
+				t.Fatalf("acks %d: record %d has offset %d", acks, i, d.Offset)
 			}
 		}
 		for i, got := range s.readAll(t, topic, len(records))[0] {
@@ -84,7 +85,7 @@ func testCodec(t *testing.T, s suite, codec string, level int) {
 	flush(t, p)
 	got := s.readAll(t, topic, len(records))[0]
 	for i, r := range records {
-		checkAcked(t, i, r)
+		checkAcked(t, i, out.of(r))
 		if !bytes.Equal(got[i].Key, r.Key) || !bytes.Equal(got[i].Value, r.Value) {
 			t.Fatalf("record %d came back with another key or value (%d and %d bytes, sent %d and %d)",
 				i, len(got[i].Key), len(got[i].Value), len(r.Key), len(r.Value))
@@ -127,12 +128,13 @@ func testPartitions(t *testing.T, s suite) {
 			t.Fatalf("partition %d holds %d records, want %d", partition, len(got[int32(partition)]), len(records))
 		}
 		for i, r := range records {
-			checkAcked(t, i, r)
-			if found := got[int32(partition)][r.Offset]; !bytes.Equal(found.Value, r.Value) {
-				t.Fatalf("partition %d offset %d is %q, want %q", partition, r.Offset, found.Value, r.Value)
+			d := out.of(r)
+			checkAcked(t, i, d)
+			if found := got[int32(partition)][d.Offset]; !bytes.Equal(found.Value, r.Value) {
+				t.Fatalf("partition %d offset %d is %q, want %q", partition, d.Offset, found.Value, r.Value)
 			}
-			if r.Offset != int64(i) {
-				t.Fatalf("partition %d: record %d has offset %d", partition, i, r.Offset)
+			if d.Offset != int64(i) {
+				t.Fatalf("partition %d: record %d has offset %d", partition, i, d.Offset)
 			}
 		}
 	}
@@ -161,9 +163,10 @@ func testWorkers(t *testing.T, s suite) {
 	flush(t, p)
 	out.checkOnce(t, records)
 	for i, r := range records {
-		checkAcked(t, i, r)
-		if want := int64(i % each); r.Offset != want {
-			t.Fatalf("worker %d: record %d has offset %d", i/each, want, r.Offset)
+		d := out.of(r)
+		checkAcked(t, i, d)
+		if want := int64(i % each); d.Offset != want {
+			t.Fatalf("worker %d: record %d has offset %d", i/each, want, d.Offset)
 		}
 	}
 }
@@ -183,7 +186,7 @@ func testIdempotent(t *testing.T, s suite) {
 	flush(t, p)
 	out.checkOnce(t, records)
 	for i, r := range records {
-		checkAcked(t, i, r)
+		checkAcked(t, i, out.of(r))
 	}
 	cfg.Acks = driver.AcksLeader
 	if p, err := s.driver.NewProducer(cfg); !errors.Is(err, driver.ErrConfig) {
@@ -212,16 +215,16 @@ func testTooLarge(t *testing.T, s suite) {
 	flush(t, p)
 	out.await(t, len(records))
 	out.checkOnce(t, records)
-	checkAcked(t, 0, records[0])
-	checkFailed(t, records[1])
-	checkAcked(t, 2, records[2])
-	s.checkLog(t, topic, records)
+	checkAcked(t, 0, out.of(records[0]))
+	checkFailed(t, out.of(records[1]))
+	checkAcked(t, 2, out.of(records[2]))
+	s.checkLog(t, topic, out, records)
 }
 
-func checkFailed(t testing.TB, r *driver.Record) {
+func checkFailed(t testing.TB, d driver.Done) {
 	t.Helper()
-	if r.Outcome != driver.Failed || r.Err == nil {
-		t.Fatalf("the record is %v (%v), want failed with an error", r.Outcome, r.Err)
+	if d.Outcome != driver.Failed || d.Err == nil {
+		t.Fatalf("the record is %v (%v), want failed with an error", d.Outcome, d.Err)
 	}
 }
 
@@ -236,7 +239,7 @@ func testNoSuchPartition(t *testing.T, s suite) {
 	p.Produce(records[1])
 	out.await(t, len(records))
 	out.checkOnce(t, records)
-	checkFailed(t, records[1])
+	checkFailed(t, out.of(records[1]))
 }
 
 // testFlush: flushing sends what lingers, and returns when all is done.
@@ -264,19 +267,22 @@ func testFlush(t *testing.T, s suite) {
 func testSlots(t *testing.T, s suite) {
 	const n = 1000
 	topic := s.topic(t, 1)
-	free := make(chan *driver.Record, 10)
-	p := s.producer(t, s.config(topic, func(r *driver.Record) { free <- r }))
+	free := make(chan driver.Done, 10)
+	p := s.producer(t, s.config(topic, func(d driver.Done) { free <- d }))
 	for range cap(free) {
-		free <- &driver.Record{}
+		free <- driver.Done{Record: &driver.Record{}}
 	}
 	offsets := make(map[int64]bool)
 	settle := func() *driver.Record {
-		r := <-free
-		if r.Tag > 0 { // used before
-			checkAcked(t, len(offsets), r)
-			offsets[r.Offset] = true
+		d := <-free
+		if d.Tag != d.Record.Tag {
+			t.Fatalf("a record with tag %d came back with tag %d", d.Record.Tag, d.Tag)
 		}
-		return r
+		if d.Tag > 0 { // used before
+			checkAcked(t, len(offsets), d)
+			offsets[d.Offset] = true
+		}
+		return d.Record
 	}
 	for i := range n {
 		r := settle()
@@ -315,7 +321,7 @@ func testCloseInFlight(t *testing.T, s suite) {
 	out.await(t, 1)
 	p.Close()
 	out.checkOnce(t, records)
-	s.checkLog(t, topic, records)
+	s.checkLog(t, topic, out, records)
 }
 
 // unreachable is an address at which nobody listens.
@@ -361,8 +367,8 @@ func checkLeftOver(t testing.TB, p driver.Producer, out *outbox, end func(n int)
 	p.Close()
 	out.checkOnce(t, records)
 	for i, r := range records {
-		if r.Outcome == driver.Acked || r.Err == nil {
-			t.Fatalf("record %d is %v (%v)", i, r.Outcome, r.Err)
+		if d := out.of(r); d.Outcome == driver.Acked || d.Err == nil {
+			t.Fatalf("record %d is %v (%v)", i, d.Outcome, d.Err)
 		}
 	}
 }

@@ -44,8 +44,8 @@ func benchmarkDriver(b *testing.B, value []byte) {
 	p, err := franz.New().NewProducer(driver.ProducerConfig{
 		Brokers: blackhole(b), Topic: benchTopic,
 		Acks: driver.AcksLeader, Compression: "none", MaxBuffered: benchBuffered,
-		OnDone: func(r *driver.Record) {
-			if r.Outcome != driver.Acked {
+		OnDone: func(d driver.Done) {
+			if d.Outcome != driver.Acked {
 				failed.Add(1)
 			}
 			ring.done.Add(1)

@@ -121,10 +121,10 @@ func pollToTheEnd(t *testing.T, c driver.Consumer) error {
 func TestPassingErrorsAreReported(t *testing.T) {
 	cluster := fake(t, kfake.NumBrokers(1), kfake.SeedTopics(1, topic))
 	cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Fetch}, Err: kerr.NotLeaderForPartition})
-	done := make(chan *driver.Record, 1)
+	done := make(chan driver.Done, 1)
 	cfg := config(cluster, done)
-	if r := produceOne(t, cfg, done); r.Outcome != driver.Acked {
-		t.Fatal(r.Err)
+	if d := produceOne(t, cfg, done); d.Outcome != driver.Acked {
+		t.Fatal(d.Err)
 	}
 	reported := make(chan error, 100)
 	c := consume(t, cluster, "classic", func(err error) { reported <- err })

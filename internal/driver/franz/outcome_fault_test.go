@@ -57,7 +57,7 @@ func testFault(t *testing.T, fault func(*kfake.Cluster), change func(*driver.Pro
 	if fault != nil {
 		fault(cluster)
 	}
-	done := make(chan *driver.Record, 2)
+	done := make(chan driver.Done, 2)
 	cfg := config(cluster, done)
 	if change != nil {
 		change(&cfg)
@@ -71,11 +71,11 @@ func testFault(t *testing.T, fault func(*kfake.Cluster), change func(*driver.Pro
 	}
 }
 
-func config(cluster *kfake.Cluster, done chan *driver.Record) driver.ProducerConfig {
+func config(cluster *kfake.Cluster, done chan driver.Done) driver.ProducerConfig {
 	return driver.ProducerConfig{
 		Brokers: cluster.ListenAddrs(), Topic: topic, Acks: driver.AcksAll,
 		DeliveryTimeout: time.Second,
-		OnDone:          func(r *driver.Record) { done <- r },
+		OnDone:          func(d driver.Done) { done <- d },
 	}
 }
 
@@ -116,16 +116,15 @@ func silence(c *kfake.Cluster) {
 }
 
 // produceOne produces one record and waits until it is handed back, once.
-func produceOne(t *testing.T, cfg driver.ProducerConfig, done chan *driver.Record) *driver.Record {
+func produceOne(t *testing.T, cfg driver.ProducerConfig, done chan driver.Done) (d driver.Done) {
 	t.Helper()
 	p, err := franz.New().NewProducer(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &driver.Record{Value: []byte("value")}
-	p.Produce(r)
+	p.Produce(&driver.Record{Value: []byte("value")})
 	select {
-	case <-done:
+	case d = <-done:
 	case <-time.After(10 * cfg.DeliveryTimeout):
 		t.Errorf("not handed back %v after Produce", 10*cfg.DeliveryTimeout)
 	}
@@ -133,7 +132,7 @@ func produceOne(t *testing.T, cfg driver.ProducerConfig, done chan *driver.Recor
 	if len(done) > 0 {
 		t.Error("handed back again")
 	}
-	return r
+	return d
 }
 
 // TestOutcomeOfClose closes a producer whose record was not written, and one
@@ -155,19 +154,21 @@ func TestOutcomeOfClose(t *testing.T) {
 		{"held back", time.Minute, func() {}, driver.Failed},
 		{"in flight", 0, func() { <-written }, driver.Unknown},
 	} {
-		done := make(chan *driver.Record, 2)
+		done := make(chan driver.Done, 2)
 		cfg := config(cluster, done)
 		cfg.Linger, cfg.DeliveryTimeout = test.linger, 0
 		p, err := franz.New().NewProducer(cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := &driver.Record{Value: []byte("value")}
-		p.Produce(r)
+		p.Produce(&driver.Record{Value: []byte("value")})
 		test.await()
 		p.Close()
-		if len(done) != 1 || r.Outcome != test.want {
-			t.Errorf("%s: handed back %d times when Close returned, %v (%v), want %v", test.name, len(done), r.Outcome, r.Err, test.want)
+		if len(done) != 1 {
+			t.Fatalf("%s: handed back %d times when Close returned", test.name, len(done))
+		}
+		if d := <-done; d.Outcome != test.want {
+			t.Errorf("%s: %v (%v), want %v", test.name, d.Outcome, d.Err, test.want)
 		}
 	}
 }
@@ -175,17 +176,16 @@ func TestOutcomeOfClose(t *testing.T) {
 // TestProduceAfterClose: a record that comes too late comes back, too.
 func TestProduceAfterClose(t *testing.T) {
 	cluster := fake(t, kfake.NumBrokers(1), kfake.SeedTopics(1, topic))
-	done := make(chan *driver.Record, 1)
+	done := make(chan driver.Done, 1)
 	p, err := franz.New().NewProducer(config(cluster, done))
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.Close()
 	p.Close()
-	r := &driver.Record{Value: []byte("value")}
-	p.Produce(r)
-	if <-done; r.Outcome != driver.Failed {
-		t.Errorf("%v (%v), want failed", r.Outcome, r.Err)
+	p.Produce(&driver.Record{Value: []byte("value")})
+	if d := <-done; d.Outcome != driver.Failed {
+		t.Errorf("%v (%v), want failed", d.Outcome, d.Err)
 	}
 }
 
@@ -194,10 +194,10 @@ func TestProduceAfterClose(t *testing.T) {
 func TestDialer(t *testing.T) {
 	refused := errors.New("no such road")
 	d := franz.New(franz.WithDialer(func(context.Context, string, string) (net.Conn, error) { return nil, refused }))
-	done := make(chan *driver.Record, 2)
+	done := make(chan driver.Done, 2)
 	cfg := driver.ProducerConfig{
 		Brokers: []string{"127.0.0.1:1"}, Topic: topic, Acks: driver.AcksLeader, DeliveryTimeout: time.Second,
-		OnDone: func(r *driver.Record) { done <- r },
+		OnDone: func(d driver.Done) { done <- d },
 	}
 	p, err := d.NewProducer(cfg)
 	if err != nil {

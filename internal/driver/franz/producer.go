@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
@@ -14,7 +13,7 @@ import (
 type producer struct {
 	client   *kgo.Client
 	topic    string
-	onDone   func(*driver.Record)
+	onDone   func(driver.Done)
 	acks     driver.Acks
 	ordered  bool // see outcome.go
 	wire     wire
@@ -33,6 +32,7 @@ type slot struct {
 	record   kgo.Record
 	promise  func(*kgo.Record, error)
 	owner    *driver.Record
+	tag      uint64
 	producer *producer
 	before   traffic // when the record was handed over
 }
@@ -65,13 +65,13 @@ func (p *producer) Produce(r *driver.Record) {
 	if !ok || s.owner != r {
 		s = newSlot(r)
 	}
-	s.producer = p
+	s.producer, s.tag = p, r.Tag
 	s.before = p.wire.traffic()
 	s.record.Topic = p.topic
 	s.record.Partition = r.Partition
 	s.record.Key = r.Key
 	s.record.Value = r.Value
-	s.record.Timestamp = time.Time{} // or the client would keep the last use's
+	s.record.Timestamp = r.Created // if it is zero, the client reads a clock
 	p.client.Produce(context.Background(), &s.record, s.promise)
 }
 
@@ -85,18 +85,16 @@ func newSlot(r *driver.Record) *slot {
 // done hands the record back. Once OnDone was called, its owner may be filling
 // it again on another goroutine.
 func (s *slot) done(record *kgo.Record, err error) {
-	r, p := s.owner, s.producer
-	r.Err = err
-	r.Offset = record.Offset
-	r.Outcome = driver.Acked
+	p := s.producer
+	d := driver.Done{Record: s.owner, Tag: s.tag, Outcome: driver.Acked, Offset: record.Offset, Err: err}
 	switch {
 	case err != nil:
-		r.Outcome = outcome(err, p.wire.traffic().since(s.before), p.ordered)
-		r.Offset = -1
+		d.Outcome = outcome(err, p.wire.traffic().since(s.before), p.ordered)
+		d.Offset = -1
 	case p.acks == driver.AcksNone:
-		r.Offset = -1 // nobody told; the client's number is the place in the batch
+		d.Offset = -1 // nobody told; the client's number is the place in the batch
 	}
-	p.onDone(r)
+	p.onDone(d)
 }
 
 // Flush sends what the client holds back and waits until nothing is in flight.

@@ -19,7 +19,7 @@ func TestSlotIsUsedAgain(t *testing.T) {
 	}
 	defer cluster.Close()
 	p, err := New().NewProducer(driver.ProducerConfig{
-		Brokers: cluster.ListenAddrs(), Topic: "t", Acks: driver.AcksLeader, OnDone: func(*driver.Record) {},
+		Brokers: cluster.ListenAddrs(), Topic: "t", Acks: driver.AcksLeader, OnDone: func(driver.Done) {},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -31,7 +31,7 @@ func TestOptionsAreTheClients(t *testing.T) {
 func TestDefaultsAreShown(t *testing.T) {
 	p, err := New().NewProducer(driver.ProducerConfig{
 		Brokers: []string{"localhost:1"}, Topic: "t", Acks: driver.AcksAll, Idempotent: true,
-		OnDone: func(*driver.Record) {},
+		OnDone: func(driver.Done) {},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -76,7 +76,7 @@ func TestSettingsFollowTheConfiguration(t *testing.T) {
 	p, err := New().NewProducer(driver.ProducerConfig{
 		Brokers: []string{"b1:1", "b2:2"}, Topic: "t", Acks: driver.AcksLeader, InFlight: 3,
 		Compression: "zstd", Level: 19, MaxBuffered: 77, DeliveryTimeout: 4 * time.Second,
-		OnDone: func(*driver.Record) {},
+		OnDone: func(driver.Done) {},
 	})
 	if err != nil {
 		t.Fatal(err)
