@@ -55,6 +55,7 @@ type Producers struct {
 	closed  bool // closed loop
 	abandon chan struct{}
 	ended   atomic.Bool
+	undo    func() // what the precise pacer changed in the process; nil is nothing
 	running sync.WaitGroup
 }
 
@@ -150,6 +151,9 @@ func (ps *Producers) open(cfg ProducersConfig, id int) error {
 // Start lets the workers begin. They offer what is scheduled up to the end of
 // the measured window and then see to it that everything is settled.
 func (ps *Producers) Start() {
+	if ps.precise {
+		ps.undo = roomFor(len(ps.workers))
+	}
 	for _, w := range ps.workers {
 		ps.running.Go(func() {
 			switch {
@@ -183,6 +187,9 @@ func (ps *Producers) Close() {
 	}
 	close(ps.abandon)
 	ps.running.Wait()
+	if ps.undo != nil {
+		ps.undo()
+	}
 	var closing sync.WaitGroup
 	for _, c := range ps.clients {
 		closing.Go(c.Close)

@@ -26,7 +26,12 @@ acks 1; %v each after %v of warm-up.
 	var runs []result.Run
 	for round := range l.plan.rounds {
 		settle()
+		stop, err := l.profile(fmt.Sprintf("baseline-%d", round+1))
+		if err != nil {
+			return err
+		}
 		outcome, err := l.bench(ctx, string(text), fmt.Sprintf("phases.warmup=%v", warmup), fmt.Sprintf("phases.measure=%v", l.plan.measure))
+		stop()
 		if err != nil {
 			return err
 		}
