@@ -48,6 +48,7 @@ type Group struct {
 	workers     []*worker
 	commitEvery time.Duration
 	stamped     bool
+	idle        bool // no record ever costs anything
 	event       func(kind, what, reason string)
 
 	stopping atomic.Bool
@@ -64,7 +65,7 @@ type Group struct {
 // running.
 func StartGroup(cfg GroupConfig) (*Group, error) {
 	g := &Group{
-		axis: cfg.Axis, commitEvery: cfg.CommitEvery, stamped: cfg.Stamped,
+		axis: cfg.Axis, commitEvery: cfg.CommitEvery, stamped: cfg.Stamped, idle: cfg.Plan.None(),
 		event: cfg.OnEvent, change: make(chan struct{}, 1), stopped: make(chan struct{}),
 	}
 	for id := range cfg.Partitions {

@@ -23,7 +23,7 @@ type assignment struct {
 	processed atomic.Int64
 	committed int64
 
-	// Parallel by partition only.
+	// Only where the polling goroutine does not do the work itself.
 	inbox    *inbox
 	worked   sync.WaitGroup
 	fetching sync.Mutex // held while the client is told to pause or resume
@@ -102,11 +102,19 @@ func (m *member) take(id int32) {
 	p := m.group.partitions[id]
 	a := &assignment{partition: p, worker: m.worker}
 	if a.worker == nil {
-		a.worker, a.inbox = p.worker, newInbox()
+		a.worker = p.worker
+	}
+	if !m.inline() {
+		a.inbox = newInbox()
 		a.worked.Go(func() { m.work(a) })
 	}
 	m.owned[id] = a
 }
+
+// inline tells whether the polling goroutine does the work itself: where one
+// worker has all of a consumer's partitions, and where nothing is to be done that
+// would keep the others waiting.
+func (m *member) inline() bool { return m.worker != nil || m.group.idle }
 
 func (m *member) onRevoked(partitions []int32, lost bool) {
 	if len(partitions) == 0 {
@@ -182,7 +190,7 @@ func (m *member) poll(ctx context.Context) error {
 		for _, c := range chunks {
 			m.route(parcel{c, there})
 		}
-		if m.group.commitEvery == 0 && m.worker != nil {
+		if m.group.commitEvery == 0 && m.inline() {
 			m.commit(ctx)
 		}
 	}
