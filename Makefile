@@ -15,7 +15,7 @@ SHORT := --set phases.warmup=4s --set phases.measure=12s --set phases.drain=8s
 .DEFAULT_GOAL := help
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 bench: build ## the headline experiment: one overload, without and with backpressure
 	$(BIN) run overload overload-loose overload-tight $(SHORT)
@@ -48,9 +48,15 @@ fuzz: ## each fuzz target for a while (FUZZTIME=20s)
 	    echo "$$pkg $$target"; $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(or $(FUZZTIME),20s) $$pkg || exit 1; \
 	  done; done
 
-perf: build ## the benchmarks: hot paths, and the tool against bare clients on a real Kafka
+perf: build ## the benchmarks: hot paths, and the tool against bare clients on a real Kafka (DATA=/dev/shm/kafka)
 	$(GO) test -run '^$$' -bench . -benchmem ./backpressure/... ./internal/arrival ./internal/payload ./internal/latency ./internal/ledger
-	$(GO) run ./internal/perf
+	$(GO) run ./internal/perf $(if $(DATA),-data $(DATA))
+
+results: ## write docs/RESULTS.md from the runs in results/
+	$(GO) run ./internal/results
+
+results-runs: build ## make the runs in results/ anew on a real Kafka, in about half an hour (ONLY=quick,overload)
+	$(GO) run ./internal/results -run $(BIN) $(if $(ONLY),-only $(ONLY))
 
 golden: ## write the golden files anew, to be reviewed like code
 	$(GO) test ./internal/scenario ./internal/report ./internal/result -update
@@ -58,4 +64,4 @@ golden: ## write the golden files anew, to be reviewed like code
 clean: ## remove what was built
 	rm -rf bin
 
-.PHONY: help bench build test vet cross lint race fuzz perf golden clean
+.PHONY: help bench build test vet cross lint race fuzz perf results results-runs golden clean

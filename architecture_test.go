@@ -32,6 +32,11 @@ var walls = map[string][]string{
 	"internal/payload":  {"internal/unit"},
 	"internal/spelling": {},
 	"internal/scenario": {"internal/spelling", "internal/unit"},
+	"internal/stats":    {},
+	"internal/search":   {},
+	"internal/figure":   {"internal/result", "internal/spelling", "internal/unit"},
+	// Results of other tools, made into ours: it reads files and no more.
+	"internal/foreign": {"internal/latency", "internal/result", "internal/unit"},
 
 	// How a client is let in. It is below the seam because everything that opens
 	// a connection takes it: clients under test, the administration, the probes.
@@ -53,16 +58,26 @@ var walls = map[string][]string{
 		"internal/latency", "internal/ledger", "internal/load", "internal/payload",
 		"internal/probe", "internal/result", "internal/scenario", "internal/unit",
 	},
-	"internal/campaign": {"internal/bench", "internal/cluster", "internal/scenario"},
+	"internal/campaign": {
+		"internal/bench", "internal/cluster", "internal/figure", "internal/result", "internal/scenario",
+		"internal/search", "internal/unit",
+	},
+	"internal/calibrate": {
+		"internal/arrival", "internal/bench", "internal/cluster", "internal/driver", "internal/latency",
+		"internal/load", "internal/payload", "internal/result", "internal/scenario", "internal/unit",
+	},
+	"internal/peers": {
+		"internal/access", "internal/cluster", "internal/foreign", "internal/result", "internal/scenario", "internal/unit",
+	},
 
 	// What is read afterwards: result files alone.
-	"internal/report": {"internal/result", "internal/unit"},
+	"internal/report": {"internal/figure", "internal/latency", "internal/result", "internal/stats", "internal/unit"},
 
 	// Wiring. Only here are concrete drivers named.
 	"cmd/kafka-bench": {
-		"internal/access", "internal/bench", "internal/campaign", "internal/cluster", "internal/driver",
-		"internal/driver/franz", "internal/report", "internal/result",
-		"internal/scenario", "internal/unit",
+		"internal/access", "internal/bench", "internal/calibrate", "internal/campaign", "internal/cluster", "internal/driver",
+		"internal/driver/franz", "internal/figure", "internal/foreign", "internal/latency", "internal/peers",
+		"internal/report", "internal/result", "internal/scenario", "internal/search", "internal/stats", "internal/unit",
 	},
 }
 
@@ -71,7 +86,7 @@ var walls = map[string][]string{
 var helpers = []string{
 	"internal/access/accesstest", "internal/driver/drivertest", "internal/cluster/clustertest",
 	"internal/latency/latencytest", "internal/result/resulttest",
-	"internal/perf", "internal/truth",
+	"internal/perf", "internal/results", "internal/truth",
 }
 
 // pure packages may import nothing that reads a clock, talks or starts a Kafka
@@ -80,6 +95,7 @@ var helpers = []string{
 var pure = []string{
 	"internal/unit", "internal/latency", "internal/ledger", "internal/result",
 	"internal/arrival", "internal/payload", "internal/spelling", "internal/scenario",
+	"internal/stats", "internal/search", "internal/figure", "internal/foreign",
 }
 
 var kafkaClients = []string{"github.com/twmb/franz-go", "github.com/IBM/sarama"}

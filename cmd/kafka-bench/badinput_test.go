@@ -5,13 +5,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"kafka-bench/internal/scenario"
 )
 
 // TestBadScenarios gives run a file with something wrong in it: the message says
 // where and what would be right, the exit code is 2, and nothing is left behind.
 func TestBadScenarios(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
-		{"unknown key", "laod: {rate: 1k/s}", "FILE:1:1: laod: unknown key; did you mean load? the keys of a scenario are name, description, cluster, topic, load, consume, phases, backpressure, sampling, repeat"},
+		{"unknown key", "laod: {rate: 1k/s}", "FILE:1:1: laod: unknown key; did you mean load? the keys of a scenario are KEYS"},
 		{"key in the wrong place", "phases:\n  partitions: 3", "FILE:2:3: phases.partitions: unknown key; it belongs at topic.partitions; the keys of phases are warmup, measure, drain"},
 		{"rate without a time", "load: {rate: 1000}", `FILE:1:14: load.rate: rate "1000": it does not say per what; write 1000/s`},
 		{"size without a unit", "load: {record: {size: 512}}", `FILE:1:23: load.record.size: size "512": it has no unit; write 512B`},
@@ -27,17 +29,26 @@ func TestBadScenarios(t *testing.T) {
 		{"unknown codec", "load: {compression: snapy}", `FILE:1:21: load.compression: "snapy" is not known; did you mean snappy? choose one of none, gzip, snappy, lz4 or zstd`},
 		{"broken YAML", "load: {rate: 1k/s\nphases: [", "FILE:2:7: it is not YAML: while parsing a flow mapping: did not find expected ',' or '}'"},
 		{"tabs", "load:\n\trate: 1k/s", "FILE:2:1: it is not YAML: while scanning for the next token: found character that cannot start any token; indent with spaces, not tabs, and put a text that begins with @, % or a backtick into quotes"},
-		{"empty", "", "FILE: it is empty; a scenario has at least one key, as in load: {rate: 10k/s}; show quick prints a whole one"},
+		{"empty", "", "FILE:1:1: it is empty; a scenario has at least one key, as in load: {rate: 10k/s}; show quick prints a whole one"},
 		{"binary", "\xff\xfe\x00", "FILE:1:1: the byte 0xff is not UTF-8; save the file as UTF-8 text"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			file, out := write(t, c.text), filepath.Join(t.TempDir(), "runs")
-			want := strings.ReplaceAll(c.want, "FILE", file)
+			want := expected(c.want, file)
 			wantBad(t, invoke(t, "run", file, "--cluster", "embedded", "--out", out), want)
 			wantNothing(t, out)
 			wantBad(t, invoke(t, "show", file), want)
 		})
 	}
+}
+
+// scenarioKeys are the keys at the top of a scenario file.
+const scenarioKeys = "name, description, cluster, topic, load, consume, phases, backpressure, sampling, repeat, question, matrix, order, seed"
+
+// expected is a message with the words that stand for something longer replaced:
+// the file's path, the keys of a scenario, the presets.
+func expected(message, file string) string {
+	return strings.NewReplacer("FILE", file, "KEYS", scenarioKeys, "PRESETS", strings.Join(scenario.Names(), ", ")).Replace(message)
 }
 
 // wantBad fails the test unless a command ended with this message and exit code
@@ -57,12 +68,12 @@ func wantBad(t *testing.T, got invoked, want string) {
 func TestAllFaultsAtOnce(t *testing.T) {
 	file := write(t, "topic: {partitions: 0}\nload:\n  rate: 1000\n  compression: snapy\n")
 	got := invoke(t, "run", file, "nosuch.yaml", "--set", "repeat=0", "--cluster", "embedded")
-	want := strings.ReplaceAll(`kafka-bench: FILE:1:21: topic.partitions: 0 is too low; give at least 1
+	want := expected(`kafka-bench: FILE:1:21: topic.partitions: 0 is too low; give at least 1
 FILE:3:9: load.rate: rate "1000": it does not say per what; write 1000/s
 FILE:4:16: load.compression: "snapy" is not known; did you mean snappy? choose one of none, gzip, snappy, lz4 or zstd
---set repeat=0: 0 is too low; give at least 1
-scenario nosuch.yaml: file does not exist, and no preset has this name; the presets are quick, baseline, slow-consumer, overload, overload-loose, overload-tight
-`, "FILE", file)
+--set repeat=0:1:8: 0 is too low; give at least 1
+scenario nosuch.yaml: file does not exist, and no preset has this name; the presets are PRESETS
+`, file)
 	if got.stderr != want || got.code != exitBadInput {
 		t.Errorf("exit code %d and\n%s, want %d and\n%s", got.code, got.stderr, exitBadInput, want)
 	}
@@ -80,13 +91,23 @@ func TestBadArguments(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"rum quick", `unknown command "rum" for "kafka-bench"`},
 		{"run", "run needs a SCENARIO: a preset's name (kafka-bench list) or a YAML file"},
-		{"run overlod", "scenario overlod: file does not exist, and no preset has this name; did you mean overload? the presets are quick, baseline, slow-consumer, overload, overload-loose, overload-tight"},
-		{"run nosuch.yaml", "scenario nosuch.yaml: file does not exist, and no preset has this name; the presets are quick, baseline, slow-consumer, overload, overload-loose, overload-tight"},
+		{"run overlod", "scenario overlod: file does not exist, and no preset has this name; did you mean overload? the presets are PRESETS"},
+		{"run nosuch.yaml", "scenario nosuch.yaml: file does not exist, and no preset has this name; the presets are PRESETS"},
 		{"run .", "scenario . is a folder; name a file in it"},
 		{"run s.yaml --bogus", "unknown flag: --bogus; see kafka-bench run --help"},
-		{"run s.yaml --set load.rate", "--set load.rate: there is no = in it; write --set load.rate=20k/s"},
-		{"run s.yaml --set load.rate=0/s", "--set load.rate=0/s: it must be above 0; give a rate, as in 20k/s"},
-		{"run s.yaml --set lod.rate=1k/s", "--set lod.rate=1k/s: lod: unknown key; did you mean load? the keys of a scenario are name, description, cluster, topic, load, consume, phases, backpressure, sampling, repeat"},
+		{"run s.yaml --set load.rate", "--set load.rate:1:10: there is no = in it; write --set load.rate=20k/s"},
+		{"run s.yaml --set load.rate=0/s", "--set load.rate=0/s:1:11: it must be above 0; give a rate, as in 20k/s"},
+		{"run s.yaml --set lod.rate=1k/s", "--set lod.rate=1k/s:1:1: lod: unknown key; did you mean load? the keys of a scenario are KEYS"},
+		{"run s.yaml --merge nosuch.yaml", "scenario nosuch.yaml: file does not exist, and no preset has this name; the presets are PRESETS"},
+		{"run s.yaml --repeat 0", "--repeat 0: give 1 to 1000"},
+		{"run s.yaml --repeat 1001", "--repeat 1001: give 1 to 1000"},
+		{"run s.yaml --repeat x", `invalid argument "x" for "--repeat" flag: strconv.Atoi: parsing "x": invalid syntax; see kafka-bench run --help`},
+		{"run s.yaml --order mixed", "--order mixed: choose interleaved or blocked"},
+		{"run s.yaml --dry-run --driver sarama", `there is no driver "sarama"; there is franz`},
+		{"run --resume .", ".: not a campaign's folder: it has no campaign.json"},
+		{"run --resume nosuch", "nosuch: not a campaign's folder: it has no campaign.json"},
+		{"run s.yaml --resume .", "--resume goes on with a campaign as it was planned, in its own folder; leave out s.yaml"},
+		{"run --resume . --set load.rate=1/s --out x", "--resume goes on with a campaign as it was planned, in its own folder; leave out --set --out"},
 		{"run s.yaml --driver sarama", `there is no driver "sarama"; there is franz`},
 		{"run s.yaml --cluster embedded --out file", "cannot make the output folder: mkdir file: not a directory; choose a folder that can be written with --out"},
 		{"run s.yaml --cluster embedded --out file/runs", "cannot make the output folder: mkdir file: not a directory; choose a folder that can be written with --out"},
@@ -109,7 +130,7 @@ func TestBadArguments(t *testing.T) {
 		{"cluster up --name a/b", `"a/b" is no name for a cluster; use up to 32 lower-case letters, digits and dashes`},
 	} {
 		t.Run(c.args, func(t *testing.T) {
-			wantBad(t, invoke(t, strings.Fields(c.args)...), c.want)
+			wantBad(t, invoke(t, strings.Fields(c.args)...), expected(c.want, ""))
 			entries, err := os.ReadDir(dir)
 			if err != nil || len(entries) != 2 {
 				t.Errorf("left behind: %v, %v", entries, err)

@@ -57,7 +57,7 @@ func TestHelp(t *testing.T) {
 }
 
 // needsCluster are the commands whose examples start or seek a cluster.
-var needsCluster = []string{"run", "cluster"}
+var needsCluster = []string{"run", "cluster", "search", "calibrate", "peers"}
 
 // TestExamples runs every example that needs no cluster, and takes the others as
 // far as their flags, their arguments and their scenarios.
@@ -66,6 +66,7 @@ func TestExamples(t *testing.T) {
 		for _, args := range examples(t, c) {
 			t.Run(strings.Join(args, " "), func(t *testing.T) {
 				t.Chdir(t.TempDir())
+				args := shellWords(args)
 				prepareExample(t, args)
 				if slices.Contains(needsCluster, args[0]) {
 					checkExample(t, args)
@@ -83,6 +84,7 @@ func TestExamples(t *testing.T) {
 // scenario files.
 func prepareExample(t *testing.T, args []string) {
 	t.Helper()
+	prepareRecorded(t, args)
 	for _, arg := range args[1:] {
 		var err error
 		switch {
@@ -91,6 +93,8 @@ func prepareExample(t *testing.T, args []string) {
 			err = os.Rename(onlyRun(t, "runs").Dir, arg)
 		case filepath.Ext(arg) == ".yaml":
 			err = os.WriteFile(arg, []byte(tiny), 0o644)
+		case args[0] == "import":
+			err = prepareImport(arg)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -111,15 +115,18 @@ func checkExample(t *testing.T, args []string) {
 	if err := c.ValidateArgs(c.Flags().Args()); err != nil {
 		t.Error(err)
 	}
-	if c.Name() != "run" {
+	if c.Name() != "run" && c.Name() != "peers" {
 		return
 	}
-	set, err := c.Flags().GetStringArray("set")
-	if err != nil {
+	var o scenario.Options
+	if o.Set, err = c.Flags().GetStringArray("set"); err != nil {
+		t.Fatal(err)
+	}
+	if o.Merge, err = c.Flags().GetStringArray("merge"); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range c.Flags().Args() {
-		if _, err := scenario.Read(name, set...); err != nil {
+		if _, err := scenario.ReadSuite(name, o); err != nil {
 			t.Error(err)
 		}
 	}

@@ -16,9 +16,16 @@ import (
 	"kafka-bench/internal/cluster"
 )
 
+// childVariable makes the test binary play the program, with arguments on lines
+// of their own: for a test that kills it.
+const childVariable = "KAFKA_BENCH_CHILD"
+
 // TestMain gives the tests a cache folder of their own: no test may find the
 // cluster that somebody keeps up, or take it down.
 func TestMain(m *testing.M) {
+	if arguments := os.Getenv(childVariable); arguments != "" {
+		os.Exit(exitCode(os.Stderr, run(context.Background(), strings.Split(arguments, "\n"), os.Stdout, os.Stderr)))
+	}
 	cache, err := os.MkdirTemp("", "kafka-bench-test-")
 	if err == nil {
 		err = os.Setenv("XDG_CACHE_HOME", cache)

@@ -1,37 +1,189 @@
 package main
 
 import (
+	"errors"
+	"fmt"
+	"io"
 	"math"
+	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"kafka-bench/internal/report"
 	"kafka-bench/internal/result"
 )
 
+// reportFlags are what the command line of report says.
+type reportFlags struct {
+	formatFlags
+	by      string
+	summary bool
+	merge   string // the file that a merged histogram log goes to
+}
+
 func reportCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "report RUN…",
-		Short: "Render recorded runs again: one on a screen, several side by side",
+	var flags reportFlags
+	c := &cobra.Command{
+		Use:   "report RUN…|CAMPAIGN",
+		Short: "Render recorded runs or a campaign again: text, Markdown, CSV, JSON",
 		Long: `Render recorded runs again, from their files alone. Each RUN is a run's folder.
-One run is shown on a screen; several are set side by side.`,
-		Example: "  kafka-bench report runs/20261121T200000Z-overload-k3x7qa",
-		Args:    needs(1, math.MaxInt, "a RUN: the folder of a run (kafka-bench list)"),
-		RunE: func(c *cobra.Command, dirs []string) error {
-			var runs []*result.Recorded
-			for _, dir := range dirs {
-				recorded, err := result.Read(dir)
-				if err != nil {
-					return err
-				}
-				runs = append(runs, recorded)
-			}
-			out := c.OutOrStdout()
-			options := report.Options{Colour: isTerminal(out)}
-			if len(runs) == 1 {
-				return report.Text(out, runs[0], options)
-			}
-			return report.SideBySide(out, runs, options)
+One run is shown on a screen; several are set side by side. A CAMPAIGN is a
+campaign's folder: its report leads with the question and its answer in a
+sentence, and a cell is called best only where it is shown to be better than
+every other.
+
+--format markdown is for a pull request. --format json is a document for programs,
+with a version of its own and every figure by its name. --format csv is one table,
+with units in the names of its columns and raw numbers; --table chooses which one:
+` + report.Tables() + `.
+
+--hlog-summary reads histograms.hlog instead: all values of each metric, warm-up
+and measured, and whether they agree with run.json. --hlog-merge writes them to one
+HdrHistogram log, with a tag for each run and metric, for the usual tools.
+
+A percentile is printed where at least 10 values lie beyond it: p99.99 from
+100,000 on.`,
+		Example: `  kafka-bench report runs/20261121T200000Z-overload-k3x7qa
+  kafka-bench report runs/20261121T200000Z-overload-k3x7qa --format markdown
+  kafka-bench report runs/20261121T200000Z-overload-k3x7qa --format csv --table intervals
+  kafka-bench report runs/20261121T200000Z-overload-k3x7qa --hlog-summary --hlog-merge all.hlog`,
+		Args: needs(1, math.MaxInt, "a RUN: the folder of a run (kafka-bench list)"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return renderReport(args, flags, c.OutOrStdout())
 		},
 	}
+	flags.add(c)
+	f := c.Flags()
+	f.StringVar(&flags.table, "table", "", "the table of a CSV: "+report.Tables())
+	f.StringVar(&flags.by, "by", "", "the figure that a campaign's cells are ranked by, as in acked_per_s")
+	f.BoolVar(&flags.summary, "hlog-summary", false, "sum up the runs' histogram logs")
+	f.StringVar(&flags.merge, "hlog-merge", "", "write the runs' histograms to one log")
+	return c
+}
+
+// formatFlags say how a report is written.
+type formatFlags struct {
+	format string
+	table  string
+}
+
+func (f *formatFlags) add(c *cobra.Command) {
+	c.Flags().StringVar(&f.format, "format", "text", "text, markdown, csv or json")
+}
+
+// options are those of a report that is written to w.
+func (f formatFlags) options(w io.Writer) (report.Options, error) {
+	format, err := report.ParseFormat(f.format)
+	if err != nil {
+		return report.Options{}, fmt.Errorf("--format: %w", err)
+	}
+	if f.table != "" && format != report.AsCSV {
+		return report.Options{}, errors.New("--table is of a CSV; add --format csv, or leave it out")
+	}
+	return report.Options{Colour: isTerminal(w), Width: columnsOf(w), Format: format, Table: f.table}, nil
+}
+
+// columnsOf is the width of the terminal that w is, or 0.
+func columnsOf(w io.Writer) int {
+	f, ok := w.(*os.File)
+	if !ok {
+		return 0
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
+}
+
+func renderReport(args []string, flags reportFlags, stdout io.Writer) error {
+	options, err := flags.options(stdout)
+	if err != nil {
+		return err
+	}
+	options.By = flags.by
+	campaign, runs, err := readReported(args)
+	if err != nil {
+		return err
+	}
+	switch {
+	case flags.by != "" && campaign == nil:
+		return errors.New("--by ranks the cells of a campaign; name one campaign's folder, or leave it out")
+	case flags.summary || flags.merge != "":
+		return reportHistograms(runs, flags.merge, options, stdout)
+	case campaign != nil:
+		return report.Campaign(stdout, campaign, options)
+	}
+	return report.Runs(stdout, runs, options)
+}
+
+// readReported reads the folders of runs. One that is a campaign's stands for its
+// runs; alone it is reported as the campaign that it is.
+func readReported(dirs []string) (campaign *result.RecordedCampaign, runs []*result.Recorded, err error) {
+	for _, dir := range dirs {
+		c, err := result.ReadCampaign(dir)
+		if errors.Is(err, result.ErrNotACampaign) {
+			run, err := result.Read(dir)
+			if err != nil {
+				return nil, nil, err
+			}
+			runs = append(runs, run)
+			continue
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		campaign = c
+		runs = append(runs, readable(c.Runs)...)
+	}
+	if len(dirs) > 1 {
+		campaign = nil
+	}
+	if campaign == nil && len(runs) == 0 {
+		return nil, nil, errors.New("these campaigns have no run that can be read")
+	}
+	return campaign, runs, nil
+}
+
+// readable are the runs of a campaign that can be read.
+func readable(planned []*result.Recorded) (runs []*result.Recorded) {
+	for _, r := range planned {
+		if r != nil {
+			runs = append(runs, r)
+		}
+	}
+	return runs
+}
+
+// reportHistograms sums up the histogram logs of runs, and merges them into a file
+// if one is named.
+func reportHistograms(runs []*result.Recorded, merge string, options report.Options, stdout io.Writer) error {
+	histograms, err := report.ReadHistograms(runs)
+	if err != nil {
+		return err
+	}
+	if merge != "" {
+		if err := writeMerged(histograms, runs, merge); err != nil {
+			return err
+		}
+	}
+	return histograms.Write(stdout, options)
+}
+
+// writeMerged writes the file, and never over a log that it was made from.
+func writeMerged(histograms *report.Histograms, runs []*result.Recorded, path string) error {
+	for _, r := range runs {
+		if there, err := os.Stat(filepath.Join(r.Dir, result.HistogramsFile)); err == nil {
+			if wanted, err := os.Stat(path); err == nil && os.SameFile(there, wanted) {
+				return fmt.Errorf("--hlog-merge %s is the log of a run; name another file", path)
+			}
+		}
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return fmt.Errorf("--hlog-merge: %w", err)
+	}
+	return errors.Join(histograms.WriteMerged(f), f.Close())
 }

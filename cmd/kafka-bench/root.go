@@ -35,8 +35,8 @@ says whether the numbers can be believed.`,
 		return fmt.Errorf("%w; see %s --help", err, c.CommandPath())
 	})
 	root.AddCommand(
-		runCommand(), listCommand(), showCommand(), reportCommand(),
-		clusterCommand(), versionCommand(),
+		runCommand(), listCommand(), showCommand(), reportCommand(), compareCommand(), historyCommand(),
+		searchCommand(), calibrateCommand(), clusterCommand(), importCommand(), peersCommand(), versionCommand(),
 	)
 	return root
 }

@@ -6,41 +6,42 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
-	"kafka-bench/internal/access"
-	"kafka-bench/internal/bench"
 	"kafka-bench/internal/campaign"
-	"kafka-bench/internal/cluster"
-	"kafka-bench/internal/report"
 	"kafka-bench/internal/result"
 	"kafka-bench/internal/scenario"
 )
 
 // runFlags are what the command line of run says.
 type runFlags struct {
-	set        []string
-	out        string
-	driver     string
-	cluster    string
-	brokers    []string
-	clusterID  string
-	access     string // the client properties file, as Kafka's tools take it
-	keepTopics bool
+	engineFlags
+	scenarioFlags
+
+	repeat optionalInt
+	order  string // "": as the scenario says
+	dryRun bool
+	resume string // the folder of a campaign
 }
+
+// maxRepeat bounds --repeat as the key of a scenario is bounded.
+const maxRepeat = 1000
 
 func runCommand() *cobra.Command {
 	var flags runFlags
 	c := &cobra.Command{
 		Use:   "run SCENARIO…",
-		Short: "Run scenarios and report what was measured",
+		Short: "Run scenarios, sweeps and repeats, and report what was measured",
 		Long: `Run one scenario or several. A SCENARIO is a preset's name (kafka-bench list) or a
-YAML file. Several are run one after another and end with a table that sets them
-side by side.
+YAML file. Several, and the cells of a matrix, take turns: each once, and again
+for every repeat, so that what drifts on the machine meanwhile meets all alike.
+More than one run is a campaign, with a folder that says which runs belong to it;
+it ends with a table that sets them side by side.
+
+--dry-run says what would be done, and does nothing. A campaign that was
+interrupted, or killed, goes on with --resume FOLDER: no run that has ended is
+made again, and the scenarios are those that it began with.
 
 Without --brokers a local cluster is used: the one that "cluster up" keeps, or
 an Apache Kafka that is started and stopped again, or, where Java or Maven is
@@ -55,164 +56,104 @@ Exit codes: 0 valid, 1 invalid run, 2 bad input, 3 cluster out of reach,
 		Example: `  kafka-bench run quick
   kafka-bench run overload overload-loose overload-tight
   kafka-bench run baseline --set load.rate=20k/s --set load.record.size=1KiB
+  kafka-bench run baseline --repeat 5 --dry-run
   kafka-bench run my-scenario.yaml --brokers kafka-1:9092 --cluster-id 5L6g3nShT-eMCtK--X86sw
-  kafka-bench run baseline --brokers kafka-1:9093 --command-config client.properties`,
-		Args: needs(1, math.MaxInt, "a SCENARIO: a preset's name (kafka-bench list) or a YAML file"),
+  kafka-bench run baseline --merge small-machine.yaml
+  kafka-bench run baseline --brokers kafka-1:9093 --command-config client.properties
+  kafka-bench run --resume runs/20261121T200000Z-sweep-acks-k3x7qa`,
+		Args: func(c *cobra.Command, args []string) error {
+			if flags.resume != "" {
+				return nil // see checkResume
+			}
+			return needs(1, math.MaxInt, "a SCENARIO: a preset's name (kafka-bench list) or a YAML file")(c, args)
+		},
 		RunE: func(c *cobra.Command, args []string) error {
-			return runScenarios(c.Context(), args, flags, c.OutOrStdout(), c.ErrOrStderr())
+			if flags.resume == "" {
+				return runScenarios(c.Context(), args, flags, c.OutOrStdout(), c.ErrOrStderr())
+			}
+			if err := checkResume(c, args); err != nil {
+				return err
+			}
+			return resumeCampaign(c.Context(), flags, c.OutOrStdout(), c.ErrOrStderr())
 		},
 	}
-	addSet(c, &flags.set)
-	addOut(c, &flags.out)
+	addScenario(c, &flags.scenarioFlags)
+	addEngine(c, &flags.engineFlags)
 	f := c.Flags()
-	f.StringVar(&flags.driver, "driver", "franz", "the client under test")
-	f.StringVar(&flags.cluster, "cluster", "", "kafka, embedded, or the name of a cluster that is up")
-	f.StringSliceVar(&flags.brokers, "brokers", nil, "addresses of an existing cluster, host:port")
-	f.StringVar(&flags.clusterID, "cluster-id", "", "the ID of the existing cluster; required unless it is on this machine")
-	f.StringVar(&flags.access, "command-config", "", "a client properties file that says how the existing cluster lets clients in (TLS, SASL)")
-	f.BoolVar(&flags.keepTopics, "keep-topics", false, "do not delete the runs' topics")
+	f.Var(&flags.repeat, "repeat", "runs of each scenario, 1 to 1000 (default: as it says itself)")
+	f.StringVar(&flags.order, "order", "", "interleaved (A B A B) or blocked (A A B B) (default: as the scenario says)")
+	f.BoolVar(&flags.dryRun, "dry-run", false, "say what would be done, and do nothing")
+	f.StringVar(&flags.resume, "resume", "", "the folder of a campaign to go on with")
 	return c
 }
 
-// check finds what is wrong with the flags before anything is started.
-func (f runFlags) check() error {
-	switch {
-	case f.cluster != "" && len(f.brokers) > 0:
-		return errors.New("--cluster and --brokers name two clusters; leave one of them out")
-	case f.clusterID != "" && len(f.brokers) == 0:
-		return errors.New("--cluster-id is for an existing cluster; name its addresses with --brokers, or leave it out")
-	case f.access != "" && len(f.brokers) == 0:
-		return errors.New("--command-config is for an existing cluster; name its addresses with --brokers, or leave it out")
-	}
-	return result.CheckWritable(f.out)
-}
-
-func runScenarios(ctx context.Context, args []string, flags runFlags, stdout, stderr io.Writer) (err error) {
-	scenarios, err := readScenarios(args, flags.set)
-	a, accessErr := readAccess(flags, progressTo(stderr))
-	if err := errors.Join(err, accessErr); err != nil {
-		return err
-	}
-	client, err := driverNamed(flags.driver)
+// runScenarios plans the runs of the scenarios and makes them, or says what it
+// would do.
+func runScenarios(ctx context.Context, args []string, flags runFlags, stdout, stderr io.Writer) error {
+	plan, err := flags.plan(args)
+	r, err := newRig(flags.engineFlags, stderr, err)
 	if err != nil {
 		return err
 	}
-	if err := flags.check(); err != nil {
+	if flags.dryRun {
+		return printPlan(ctx, stdout, plan, plan.Turns, flags.engineFlags)
+	}
+	if err := r.checkOut(); err != nil {
 		return err
 	}
-	home, err := cluster.UserHome()
+	if plan.Single() {
+		return runSingle(ctx, plan, r, stdout)
+	}
+	journal, err := campaign.Create(flags.out, plan.Campaign(tool()))
 	if err != nil {
 		return err
 	}
-	source := &cluster.Source{
-		Home: home, Kind: flags.cluster, Brokers: flags.brokers, ClusterID: flags.clusterID, Access: a,
-		Progress: progressTo(stderr),
-	}
-	ctx, interrupt, stop := interruptible(ctx)
-	defer stop() // last: an interrupt while the cluster stops must not end the tool
-	defer func() { err = errors.Join(err, source.Close()) }()
-	plan := campaign.Plan(scenarios)
-	view := newView(stdout)
-	outcomes, err := campaign.Run(ctx, plan, campaign.Config{
-		Source: source,
-		Bench: bench.Config{
-			Driver: client, Out: flags.out, KeepTopics: flags.keepTopics, Tool: tool(),
-			Watch: view, Interrupt: interrupt,
-		},
-		Began: func(place int, c cluster.Info) { view.begin(plan, place, c) },
-		Ended: view.end,
-	})
-	return conclude(stdout, outcomes, err)
+	return carryOut(ctx, journal, plan, r, stdout)
 }
 
-func readScenarios(args, set []string) ([]scenario.Scenario, error) {
-	var scenarios []scenario.Scenario
+// plan reads the scenarios and plans their runs. All faults are told at once.
+func (f runFlags) plan(args []string) (campaign.Plan, error) {
+	var suites []scenario.Suite
 	var faults []error
 	for _, arg := range args {
-		s, err := scenario.Read(arg, set...)
+		suite, err := scenario.ReadSuite(arg, f.options())
 		if err != nil {
 			faults = append(faults, err)
 			continue
 		}
-		scenarios = append(scenarios, s)
+		suites = append(suites, suite)
 	}
-	return scenarios, errors.Join(faults...)
+	if f.repeat.given && (f.repeat.n < 1 || f.repeat.n > maxRepeat) {
+		faults = append(faults, fmt.Errorf("--repeat %d: give 1 to %d", f.repeat.n, maxRepeat))
+	}
+	if f.order != "" && f.order != scenario.Interleaved && f.order != scenario.Blocked {
+		faults = append(faults, fmt.Errorf("--order %s: choose %s or %s", f.order, scenario.Interleaved, scenario.Blocked))
+	}
+	if len(faults) > 0 {
+		return campaign.Plan{}, errors.Join(faults...)
+	}
+	return campaign.NewPlan(suites, campaign.PlanOptions{Repeat: f.repeat.n, Order: f.order})
 }
 
-// readAccess reads how the existing cluster lets clients in, and tells what of
-// the file was ignored.
-func readAccess(flags runFlags, tell func(string)) (access.Access, error) {
-	if flags.access == "" {
-		return access.Access{}, nil
-	}
-	a, warnings, err := access.Read(flags.access)
-	for _, warning := range warnings {
-		tell(warning)
-	}
-	return a, err
-}
-
-// conclude shows several runs side by side and turns what happened into the
-// command's error.
-func conclude(stdout io.Writer, outcomes []*bench.Outcome, err error) error {
-	if len(outcomes) > 1 {
-		if sideErr := sideBySide(stdout, outcomes); sideErr != nil {
-			return errors.Join(err, sideErr)
-		}
-	}
-	if err != nil {
-		return err
-	}
-	for _, o := range outcomes {
-		if o.Run.Run.Interrupted {
-			return errInterrupted
-		}
-	}
-	for _, o := range outcomes {
-		if o.Run.Verdict.Status != result.Valid {
-			return errInvalid
-		}
-	}
-	return nil
-}
-
-func sideBySide(stdout io.Writer, outcomes []*bench.Outcome) error {
-	var runs []*result.Recorded
-	for _, o := range outcomes {
-		recorded, err := result.Read(o.Dir)
+// runSingle makes a run that is no campaign.
+func runSingle(ctx context.Context, plan campaign.Plan, r rig, stdout io.Writer) error {
+	s := plan.Cells[0].Scenario
+	v := newView(stdout, plan)
+	return r.with(ctx, v, func(ctx context.Context, e campaign.Engine) error {
+		v.begin(0)
+		outcome, err := e.Make(ctx, s, nil)
 		if err != nil {
+			return errors.Join(fmt.Errorf("scenario %s: %w", s.Name, err), v.stop())
+		}
+		if err := v.end(0, outcome); err != nil {
 			return err
 		}
-		runs = append(runs, recorded)
-	}
-	fmt.Fprintln(stdout)
-	return report.SideBySide(stdout, runs, report.Options{Colour: isTerminal(stdout)})
-}
-
-// interruptible returns a context and a channel. The first interrupt closes the
-// channel, which ends a run gently, or, before a run has begun, the second one
-// ends the context, which abandons it.
-func interruptible(parent context.Context) (ctx context.Context, interrupt <-chan struct{}, stop func()) {
-	ctx, cancel := context.WithCancel(parent)
-	first := make(chan struct{})
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	go func() {
-		select {
-		case <-signals:
-			close(first)
-		case <-ctx.Done():
-			return
+		switch {
+		case outcome.Run.Run.Interrupted:
+			return errInterrupted
+		case outcome.Run.Verdict.Status != result.Valid:
+			return errInvalid
 		}
-		select {
-		case <-signals:
-			signal.Stop(signals) // a third one ends the tool as if nobody listened
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
-	return ctx, first, func() {
-		signal.Stop(signals)
-		cancel()
-	}
+		return nil
+	})
 }

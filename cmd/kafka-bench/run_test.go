@@ -60,19 +60,6 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestRepeat runs a scenario twice and ends with the two side by side.
-func TestRepeat(t *testing.T) {
-	out := filepath.Join(t.TempDir(), "runs")
-	got := invoke(t, "run", write(t, tiny), "--cluster", "embedded", "--out", out, "--set", "repeat=2")
-	runs, err := result.List(out)
-	if err != nil || len(runs) != 2 {
-		t.Fatalf("there are %d runs, %v", len(runs), err)
-	}
-	if !strings.Contains(got.stdout, "s (run 2 of 2): on the embedded broker") {
-		t.Errorf("it says\n%s", got.stdout)
-	}
-}
-
 // TestExistingCluster leaves an existing cluster as it was, but for a topic that
 // is to be kept.
 func TestExistingCluster(t *testing.T) {
@@ -129,4 +116,17 @@ func measuring(out string) bool {
 	}
 	text, err := os.ReadFile(events[0])
 	return err == nil && strings.Contains(string(text), `"what":"measure"`)
+}
+
+// TestInvalidRun has a schedule on which nothing comes due: the report says it, and
+// nothing is said twice.
+func TestInvalidRun(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "runs")
+	got := invoke(t, "run", write(t, tiny), "--cluster", "embedded", "--out", out, "--set", "load.rate=1/h", "--set", "load.arrival=poisson")
+	if r := onlyRun(t, out); r.Run.Verdict.Status != result.Invalid {
+		t.Fatalf("the run is %+v", r.Run.Verdict)
+	}
+	if got.code != exitInvalid || got.message() != "" {
+		t.Errorf("exit code %d and %q", got.code, got.stderr)
+	}
 }

@@ -1,36 +1,69 @@
 package main
 
 import (
+	"fmt"
+	"io"
+	"slices"
+
 	"github.com/spf13/cobra"
 
 	"kafka-bench/internal/scenario"
 )
 
 func showCommand() *cobra.Command {
-	var set []string
+	var flags scenarioFlags
+	var resolved bool
 	c := &cobra.Command{
-		Use:     "show SCENARIO",
-		Short:   "Print a scenario as it would run, nothing implicit",
-		Example: "  kafka-bench show overload-tight\n  kafka-bench show baseline --set load.rate=20k/s",
-		Args:    needs(1, 1, "one SCENARIO: a preset's name (kafka-bench list) or a YAML file"),
+		Use:   "show SCENARIO",
+		Short: "Print a preset with its comments, or any scenario as it would run",
+		Long: `Print a preset as it was written, with the comments that explain it: a scenario to
+copy and change. With --resolved, --set or --merge, and of a file, print what
+would run: every value, nothing implicit. Of a matrix that is each of its cells.`,
+		Example: `  kafka-bench show overload-tight
+  kafka-bench show overload-tight --resolved
+  kafka-bench show baseline --set load.rate=20k/s
+  kafka-bench show my-scenario.yaml --merge small-machine.yaml`,
+		Args: needs(1, 1, "one SCENARIO: a preset's name (kafka-bench list) or a YAML file"),
 		RunE: func(c *cobra.Command, args []string) error {
-			s, err := scenario.Read(args[0], set...)
+			suite, err := scenario.ReadSuite(args[0], flags.options())
 			if err != nil {
 				return err
 			}
-			yaml, err := s.Marshal()
-			if err != nil {
-				return err
+			changed := len(flags.set) > 0 || len(flags.merge) > 0
+			if slices.Contains(scenario.Names(), args[0]) && !resolved && !changed {
+				return showPreset(c.OutOrStdout(), args[0])
 			}
-			_, err = c.OutOrStdout().Write(yaml)
-			return err
+			return showResolved(c.OutOrStdout(), suite)
 		},
 	}
-	addSet(c, &set)
+	addScenario(c, &flags)
+	c.Flags().BoolVar(&resolved, "resolved", false, "print the scenario as it would run, nothing implicit")
 	return c
 }
 
-// addSet adds the flag that overrides any field of a scenario.
-func addSet(c *cobra.Command, set *[]string) {
-	c.Flags().StringArrayVar(set, "set", nil, "override a field, as in load.rate=20k/s (may be repeated)")
+func showPreset(w io.Writer, name string) error {
+	text, err := scenario.PresetText(name)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(text)
+	return err
+}
+
+// showResolved prints the cells of a suite, each a document that can be run by
+// itself.
+func showResolved(w io.Writer, suite scenario.Suite) error {
+	for i, cell := range suite.Cells {
+		yaml, err := cell.Scenario.Marshal()
+		if err != nil {
+			return err
+		}
+		if len(suite.Cells) > 1 {
+			fmt.Fprintf(w, "--- # %d of %d: %s\n", i+1, len(suite.Cells), settingsOf(suite.Axes, cell))
+		}
+		if _, err := w.Write(yaml); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -3,15 +3,21 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"os"
+	"slices"
+	"strings"
+	"time"
 
 	"golang.org/x/term"
 
 	"kafka-bench/internal/bench"
+	"kafka-bench/internal/campaign"
 	"kafka-bench/internal/cluster"
 	"kafka-bench/internal/report"
 	"kafka-bench/internal/result"
 	"kafka-bench/internal/scenario"
+	"kafka-bench/internal/unit"
 )
 
 // isTerminal tells whether a person sees what is written.
@@ -20,29 +26,72 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// view shows runs as they go on, and each one's report when it has ended.
+// view shows the runs of a plan as they go on, and what has come of each.
 type view struct {
 	out      io.Writer
 	terminal bool
-	live     *report.Live
-	phases   map[string]result.Phase // as planned
+	plan     campaign.Plan
+	// brief is one line for each run: where figures are taken over many runs,
+	// the screens of all of them would bury them.
+	brief bool
+
+	journal  *campaign.Journal // of a campaign; else nil
+	forecast *campaign.Forecast
+	began    time.Time // the present run
+	cluster  string    // that was announced last
+
+	live   *report.Live // nil: nobody wants to see each second
+	phases map[string]result.Phase
 }
 
-func newView(out io.Writer) *view { return &view{out: out, terminal: isTerminal(out)} }
+func newView(out io.Writer, plan campaign.Plan) *view {
+	return &view{
+		out: out, terminal: isTerminal(out), plan: plan, forecast: campaign.NewForecast(plan),
+		brief: plan.Repeat > 1 || len(plan.Axes) > 0,
+	}
+}
+
+// open announces a campaign, or that it goes on.
+func (v *view) open(j *campaign.Journal) {
+	v.journal = j
+	turns := v.plan.At(j.Pending())
+	needs := v.plan.Needs(turns, false)
+	fmt.Fprintf(v.out, "%s: %s of %s, %s, %s\n", v.plan.Name, count(len(turns), "run"),
+		count(len(v.plan.Cells), "scenario"), v.plan.Order, between(needs.Least, needs.Most))
+	fmt.Fprintf(v.out, "campaign: %s\n\n", j.Dir())
+}
 
 // begin announces the run at a place in the plan.
-func (v *view) begin(plan []scenario.Scenario, place int, c cluster.Info) {
-	s := plan[place]
-	of := ""
-	if len(plan) > 1 {
-		of = fmt.Sprintf(" (run %d of %d)", place+1, len(plan))
+func (v *view) begin(place int) {
+	v.began = time.Now()
+	if v.journal == nil {
+		return
 	}
-	_, most := s.Duration()
-	what := s.Description
-	if what != "" {
-		what += " "
+	turn := v.plan.Turns[place]
+	parts := []string{
+		fmt.Sprintf("run %d of %d", place+1, len(v.plan.Turns)),
+		v.plan.Cells[turn.Cell].Name,
 	}
-	fmt.Fprintf(v.out, "%s%s: %son %s, up to %v\n", s.Name, of, what, describe(c), most)
+	if rounds := campaign.Rounds(v.plan.Turns, turn.Cell); rounds > 1 {
+		parts = append(parts, fmt.Sprintf("round %d of %d", turn.Round+1, rounds))
+	}
+	parts = append(parts, "about "+roughly(v.forecast.Left(v.plan.At(v.journal.Pending())))+" left")
+	fmt.Fprintln(v.out, strings.Join(parts, " · "))
+}
+
+// ready announces the cluster of a run that is about to begin.
+func (v *view) ready(s scenario.Scenario, c cluster.Info) {
+	where := describe(c)
+	switch {
+	case v.journal == nil:
+		v.announce(s, where)
+	case where != v.cluster:
+		fmt.Fprintf(v.out, "on %s\n", where)
+	}
+	v.cluster = where
+	if v.brief && !v.terminal {
+		return
+	}
 	warmup, measure, drain := int64(s.Phases.Warmup), int64(s.Phases.Measure), int64(s.Phases.Drain)
 	v.phases = map[string]result.Phase{
 		"warm-up": {Name: "warm-up", StartNs: -warmup, EndNs: 0},
@@ -53,6 +102,28 @@ func (v *view) begin(plan []scenario.Scenario, place int, c cluster.Info) {
 		Terminal: v.terminal, Colour: v.terminal, Width: v.width(), Name: s.Name, Metric: metricOf(s),
 	})
 	v.live.Status("preparing")
+}
+
+// announce introduces the one run that there is.
+func (v *view) announce(s scenario.Scenario, where string) {
+	_, most := s.Duration()
+	what := s.Description
+	if what != "" {
+		what += " "
+	}
+	fmt.Fprintf(v.out, "%s: %son %s, up to %v\n", s.Name, what, where, most)
+}
+
+// roughly prints a time as people say it: 40 s, 9 min, 2 h 10 min.
+func roughly(d time.Duration) string {
+	switch minutes := int(d.Round(time.Minute).Minutes()); {
+	case d < 90*time.Second:
+		return fmt.Sprintf("%d s", int(math.Ceil(d.Seconds())))
+	case minutes < 60:
+		return fmt.Sprintf("%d min", minutes)
+	default:
+		return fmt.Sprintf("%d h %d min", minutes/60, minutes%60)
+	}
 }
 
 // metricOf is the time that says most about a run: what users feel, if anybody
@@ -96,6 +167,9 @@ func (v *view) Began(string) {}
 
 // Interval implements bench.Watcher.
 func (v *view) Interval(i result.Interval) {
+	if v.live == nil {
+		return
+	}
 	if v.terminal {
 		v.live.Resize(v.width())
 	}
@@ -104,6 +178,9 @@ func (v *view) Interval(i result.Interval) {
 
 // Event implements bench.Watcher.
 func (v *view) Event(e result.Event) {
+	if v.live == nil {
+		return
+	}
 	if phase, planned := v.phases[e.What]; e.Kind == "phase" && planned {
 		v.live.Phase(phase)
 		return
@@ -111,9 +188,14 @@ func (v *view) Event(e result.Event) {
 	v.live.Event(e)
 }
 
-// end takes the live view away and shows the run's report.
-func (v *view) end(o *bench.Outcome) error {
-	if err := v.live.Close(); err != nil {
+// end takes the live view away and shows what has come of the run at a place.
+func (v *view) end(place int, o *bench.Outcome) error {
+	v.forecast.Took(v.plan.Turns[place].Cell, time.Since(v.began))
+	if err := v.stop(); err != nil {
+		return err
+	}
+	if v.brief {
+		_, err := fmt.Fprintf(v.out, "  %s\n", inBrief(o))
 		return err
 	}
 	recorded, err := result.Read(o.Dir)
@@ -126,4 +208,34 @@ func (v *view) end(o *bench.Outcome) error {
 	}
 	fmt.Fprintln(v.out)
 	return nil
+}
+
+// stop takes the live view away, if there is one: the run has ended, or never
+// began.
+func (v *view) stop() error {
+	if v.live == nil {
+		return nil
+	}
+	live := v.live
+	v.live = nil
+	return live.Close()
+}
+
+// inBrief is a run in one line.
+func inBrief(o *bench.Outcome) string {
+	r := &o.Run
+	switch {
+	case r.Run.Interrupted:
+		return "interrupted · " + o.Dir
+	case r.Verdict.Status != result.Valid:
+		return "INVALID: " + strings.Join(append(slices.Clone(r.Verdict.Reasons), o.Dir), " · ")
+	}
+	parts := []string{"valid", "acked " + unit.PerSecond(r.Load.AckedPerS)}
+	for _, metric := range []string{"e2e_response_time", "e2e_service_time", "send_response_time", "send_service_time"} {
+		if t, ok := r.Time[metric]; ok && t.Count > 0 {
+			parts = append(parts, fmt.Sprintf("%s p50 %s, p99 %s", strings.ReplaceAll(metric, "_", " "), unit.Nanos(t.P50Ns), unit.Nanos(t.P99Ns)))
+			break
+		}
+	}
+	return strings.Join(parts, " · ")
 }

@@ -113,11 +113,14 @@ func newProfile(cyclic bool, spans ...span) (*profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &profile{initial: spans[0].from, recordCost: recordCost}
+	p := &profile{recordCost: recordCost}
 	var earns bool
 	for i, s := range spans {
 		from, to := perNs[2*i], perNs[2*i+1]
 		earns = earns || from > 0 || to > 0
+		if len(p.pieces) == 0 && (s.length > 0 || i == len(spans)-1) {
+			p.initial = s.from
+		}
 		if !cyclic && i == len(spans)-1 {
 			p.pieces = append(p.pieces, foreverPiece(to))
 			break

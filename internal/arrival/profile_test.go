@@ -361,6 +361,17 @@ func TestWarmup(t *testing.T) {
 	})
 }
 
+// A process that begins with a span of no length begins with the next one.
+func TestInitialSkipsEmptySpans(t *testing.T) {
+	spike := must(t)(Spike(perSecond(4), perSecond(400), 0, time.Second))
+	if got := spike.Initial(); got != perSecond(400) {
+		t.Errorf("a spike at 0 begins at %v, want 400/s", got)
+	}
+	if n := countBefore(WithWarmup(time.Second, spike).Stripe(0, 1), 0); n != 400 {
+		t.Errorf("%d records in a second of warm-up, want 400", n)
+	}
+}
+
 func TestWarmupBeginsAtItsStart(t *testing.T) {
 	p := WithWarmup(time.Second, must(t)(Ramp(perSecond(4), perSecond(400), time.Second)))
 	got := dues(p.Stripe(0, 1), 5)

@@ -12,10 +12,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 	"time"
 
 	"kafka-bench/internal/cluster"
 	"kafka-bench/internal/driver"
+	"kafka-bench/internal/load"
 	"kafka-bench/internal/result"
 	"kafka-bench/internal/scenario"
 )
@@ -28,6 +31,9 @@ type Config struct {
 	Out        string // the folder that runs go to
 	KeepTopics bool
 	Tool       result.Tool
+	// Caveats adds warnings to the verdict of a run whose figures are all there;
+	// nil adds none.
+	Caveats func(*result.Run) []string
 	// Watch is told of the run while it goes on; nil is nobody.
 	Watch Watcher
 	// Interrupt ends the run early when it is closed: nothing more is offered,
@@ -101,12 +107,15 @@ func (r *run) offer(ctx context.Context) {
 	r.journal.event(result.Event{AtNs: r.startedNs, Kind: "phase", What: "warm-up"})
 	r.startSamplers()
 	r.producers.Start()
+	if r.readOnly() && r.sleepUntil(ctx, r.startedNs) {
+		r.groups.release()
+	}
 
 	measuring := r.sleepUntil(ctx, 0)
 	if measuring {
 		r.journal.event(result.Event{AtNs: 0, Kind: "phase", What: "measure"})
 		r.atStart = r.takeReading()
-		r.sleepUntil(ctx, int64(measure))
+		r.measure(ctx, measure)
 	}
 	if r.interrupted {
 		r.axis.EndAt(r.axis.Now()) // in the warm-up, that is below zero
@@ -119,13 +128,53 @@ func (r *run) offer(ctx context.Context) {
 	r.journal.event(result.Event{AtNs: r.axis.End(), Kind: "phase", What: "drain"})
 }
 
+// measure waits for the end of the measured window, which comes early when there
+// is nothing more to offer, or to read.
+func (r *run) measure(ctx context.Context, length time.Duration) {
+	early, reason := r.producers.Spent(), "the volume was offered"
+	if r.there != nil {
+		early, reason = r.readToEnd(), "everything that the topic held was read"
+	}
+	if !r.sleepUnless(ctx, int64(length), early) || r.axis.End() >= int64(length) {
+		return
+	}
+	r.journal.event(result.Event{AtNs: r.axis.End(), Kind: "phase", What: "ended early", Reason: reason})
+	r.sleepUntil(ctx, r.axis.End()) // the record after the last would have been due then
+}
+
+// readToEnd is closed when the consumers have read what the topic held, which ends
+// the measured window with the last record.
+func (r *run) readToEnd() <-chan struct{} {
+	read := make(chan struct{})
+	r.samplers.Go(func() {
+		for !r.waitForInterval(r.axis.Now() + int64(drainPoll)) {
+			if !r.reachedAll(r.there) {
+				continue
+			}
+			last := lastDelivery(r.groups.reached())
+			if last < 0 { // there is nothing, or the warm-up has read it
+				last = r.axis.Now()
+			}
+			r.axis.EndAt(last + 1)
+			close(read)
+			return
+		}
+	})
+	return read
+}
+
 // sleepUntil waits for a point of the axis; it returns false when the run was
 // interrupted or abandoned before.
-func (r *run) sleepUntil(ctx context.Context, at int64) bool {
+func (r *run) sleepUntil(ctx context.Context, at int64) bool { return r.sleepUnless(ctx, at, nil) }
+
+// sleepUnless is sleepUntil with something else that ends it.
+func (r *run) sleepUnless(ctx context.Context, at int64, early <-chan struct{}) bool {
 	timer := time.NewTimer(time.Duration(at - r.axis.Now()))
 	defer timer.Stop()
 	select {
 	case <-timer.C:
+		return true
+	case <-early:
 		return true
 	case <-r.cfg.Interrupt:
 		r.interrupted = true
@@ -150,6 +199,11 @@ func (r *run) drain(ctx context.Context) {
 	}
 	wait, cancel := context.WithTimeout(ctx, time.Duration(r.axis.End()-r.axis.Now())+limit)
 	defer cancel()
+	if r.cfg.Scenario.Consume.Hold.Drain {
+		r.samplers.Go(func() { r.note(r.follow(turn{what: "fetching", reads: true}, math.MaxInt64)) })
+	} else {
+		r.groups.release() // of a window that ended before they were to be let go
+	}
 	select {
 	case <-r.producers.Done():
 	case <-wait.Done():
@@ -192,8 +246,12 @@ const drainPoll = 10 * time.Millisecond
 // partition. It compares positions in the log and not counts, so that a lost
 // record does not make it wait for ever.
 func (r *run) awaitDelivery(ctx context.Context) {
-	if r.group == nil {
+	switch {
+	case len(r.groups) == 0:
 		r.drained = true
+		return
+	case r.readOnly(): // nothing of the run's own is on its way
+		r.drained = r.there == nil || r.reachedAll(r.there)
 		return
 	}
 	tick := time.NewTicker(drainPoll)
@@ -202,7 +260,7 @@ func (r *run) awaitDelivery(ctx context.Context) {
 		if r.ends == nil {
 			r.readEnds(ctx)
 		}
-		if r.ends != nil && r.reachedEnds() {
+		if r.ends != nil && r.reachedAll(r.ends) {
 			r.drained = true
 			return
 		}
@@ -222,7 +280,7 @@ func (r *run) awaitDelivery(ctx context.Context) {
 func (r *run) awaitWork(ctx context.Context) {
 	tick := time.NewTicker(drainPoll)
 	defer tick.Stop()
-	for r.drained && r.group != nil && r.group.Working() {
+	for r.drained && r.groups.working() {
 		select {
 		case <-tick.C:
 		case <-r.secondInterrupt(ctx):
@@ -248,23 +306,20 @@ func (r *run) readEnds(ctx context.Context) {
 	}
 }
 
-func (r *run) reachedEnds() bool {
-	for p, reached := range r.group.Reached() {
-		if reached.Position < r.ends[p] {
-			return false
-		}
-	}
-	return true
+// reachedAll tells whether all groups have come to these offsets.
+func (r *run) reachedAll(ends []int64) bool {
+	behind := func(reached []load.Reached) bool { return !reachedAll(reached, ends) }
+	return !slices.ContainsFunc(r.groups.reached(), behind)
 }
 
 func (r *run) stopGroup(ctx context.Context) {
-	if r.group == nil {
+	if len(r.groups) == 0 {
 		return
 	}
 	stop, cancel := context.WithTimeout(ctx, r.patience(stopTimeout))
 	defer cancel()
-	r.group.Stop(stop)
-	r.atStop = r.group.Reached()
+	r.groups.stop(stop)
+	r.atStop = r.groups.reached()
 	r.lag.forSeries(stop) // after the last commit
 }
 

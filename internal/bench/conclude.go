@@ -27,18 +27,19 @@ func (r *run) conclude() (*Outcome, error) {
 		Scenario: r.cfg.Scenario,
 		Run:      info,
 		Load:     r.load(measured, warmup.AckedInWindow+measured.AckedInWindow),
-		Delivery: r.delivery(books.Measured, measured),
+		Delivery: r.deliveries(books, true, measured.Scheduled),
 		Time:     r.times(),
 		Lag:      r.lagOutcome(),
-		Consumer: r.consumer(),
+		Consumer: r.consumer(r.groups, r.atStart.members, r.atEnd.members),
 		Warmup: result.Warmup{
 			Load:     r.warmupLoad(warmup),
-			Delivery: r.delivery(books.Warmup, warmup),
+			Delivery: r.deliveries(books, false, warmup.Scheduled),
 		},
 		Backpressure: r.backpressure(),
 		Process:      r.process(warmup.AckedInWindow + measured.AckedInWindow),
 		Broker:       brokers,
 	}
+	out.Groups = r.eachGroup(&out, books)
 	out.Compression = r.compression()
 	out.Verdict = r.judge(&out, books)
 	if err := r.writer.Finish(out); err != nil {
@@ -48,22 +49,28 @@ func (r *run) conclude() (*Outcome, error) {
 	return &Outcome{Dir: r.writer.Dir(), Run: out}, nil
 }
 
-func (r *run) closeBooks() ledger.Books {
-	var receivers []*ledger.Receiver
-	if r.group != nil {
-		receivers = r.group.Receivers()
+// closeBooks lays what each group received beside what was sent; without a group,
+// nothing.
+func (r *run) closeBooks() []ledger.Books {
+	sent := r.producers.Books()
+	if len(r.groups) == 0 {
+		return []ledger.Books{ledger.Close(sent, nil, nil)}
 	}
-	return ledger.Close(r.producers.Books(), receivers, r.position)
+	books := make([]ledger.Books, len(r.groups))
+	for i, g := range r.groups {
+		books[i] = ledger.Close(sent, g.Receivers(), func(partition int32) int64 { return r.position(i, partition) })
+	}
+	return books
 }
 
-// position is how far the consumers have come in a partition. Once the log is
-// read to its end that is past everything, whatever the acknowledgements said of
-// offsets (at acks 0 they say nothing, and after a truncation they are wrong).
-func (r *run) position(partition int32) int64 {
+// position is how far a group has come in a partition. Once the log is read to its
+// end that is past everything, whatever the acknowledgements said of offsets (at
+// acks 0 they say nothing, and after a truncation they are wrong).
+func (r *run) position(group int, partition int32) int64 {
 	if r.drained {
 		return ledger.ReadToEnd
 	}
-	at := r.atStop[partition].Position
+	at := r.atStop[group][partition].Position
 	if r.ends != nil && at >= r.ends[partition] {
 		return ledger.ReadToEnd
 	}
@@ -86,8 +93,11 @@ func (r *run) info() result.Info {
 		Topic:  r.topic.Name,
 		Phases: r.phases(),
 	}
-	if r.group != nil {
-		info.Group, info.Driver.Consumer = r.groupID, settings(r.group.Settings())
+	if len(r.groups) > 0 {
+		info.Driver.Consumer = settings(r.groups[0].Settings())
+	}
+	if len(r.groups) == 1 && !r.manual() {
+		info.Group = r.groupIDs[0]
 	}
 	return info
 }
@@ -122,9 +132,11 @@ func (r *run) perS(n int64) float64 {
 	return float64(n) / r.window()
 }
 
+func (r *run) closedLoop() bool { return r.arrivals == nil && !r.readOnly() }
+
 func (r *run) load(s load.Sent, ackedInWindow int64) result.Load {
 	l := result.Load{
-		ClosedLoop: r.arrivals == nil, OfferedPerS: r.perS(s.Scheduled),
+		ClosedLoop: r.closedLoop(), OfferedPerS: r.perS(s.Scheduled),
 		Scheduled: s.Scheduled, Admitted: s.Admitted, Deferred: s.Deferred(), Shed: s.Shed(),
 		Acked: s.Acked, Failed: s.Failed, Unknown: s.Unknown,
 		AckedPerS: r.perS(ackedInWindow), Bytes: s.AckedBytes,
@@ -144,7 +156,7 @@ func (r *run) load(s load.Sent, ackedInWindow int64) result.Load {
 // length.
 func (r *run) warmupLoad(s load.Sent) result.Load {
 	l := result.Load{
-		ClosedLoop: r.arrivals == nil,
+		ClosedLoop: r.closedLoop(),
 		Scheduled:  s.Scheduled, Admitted: s.Admitted, Deferred: s.Deferred(), Shed: s.Shed(),
 		Acked: s.Acked, Failed: s.Failed, Unknown: s.Unknown, Bytes: s.AckedBytes,
 		Errors: r.producers.Errors(false),
@@ -155,15 +167,69 @@ func (r *run) warmupLoad(s load.Sent) result.Load {
 	return l
 }
 
-func (r *run) delivery(b ledger.Book, s load.Sent) result.Delivery {
-	if r.group == nil {
+// deliveries are those of all groups together, of one phase.
+func (r *run) deliveries(books []ledger.Books, measured bool, scheduled int64) result.Delivery {
+	var sum ledger.Book
+	for _, b := range books {
+		if measured {
+			sum = added(sum, b.Measured)
+		} else {
+			sum = added(sum, b.Warmup)
+		}
+	}
+	d := r.delivery(sum, scheduled*int64(len(books)), r.groups.received())
+	if len(r.groups) > 1 {
+		d.Copies = len(r.groups)
+	}
+	if measured {
+		d.Pending += r.unread(r.atStop)
+	}
+	return d
+}
+
+// unread is how many records groups have not read of what the topic held, where
+// that is all there is to read.
+func (r *run) unread(reached [][]load.Reached) (sum int64) {
+	if r.there == nil {
+		return 0
+	}
+	for _, b := range r.backlogs(reached) {
+		sum += b.records
+	}
+	return sum
+}
+
+// maxLostRanges bounds what is named of the lost records of all groups.
+const maxLostRanges = 100
+
+// added adds what another group received to a book, which keeps what was sent.
+func added(sum, b ledger.Book) ledger.Book {
+	sum.Delivered += b.Delivered
+	sum.Unique += b.Unique
+	sum.Duplicates += b.Duplicates
+	sum.Reordered += b.Reordered
+	sum.LateBeyondWindow += b.LateBeyondWindow
+	sum.Corrupt += b.Corrupt
+	sum.CorruptUnplaced += b.CorruptUnplaced
+	sum.Foreign += b.Foreign
+	sum.Lost += b.Lost
+	sum.Pending += b.Pending
+	sum.UnackedDelivered += b.UnackedDelivered
+	room := max(0, maxLostRanges-len(sum.LostRanges))
+	sum.LostRanges = append(sum.LostRanges, b.LostRanges[:min(room, len(b.LostRanges))]...)
+	return sum
+}
+
+// delivery is what groups received of the records that were scheduled for them.
+func (r *run) delivery(b ledger.Book, scheduled int64, received load.Received) result.Delivery {
+	if len(r.groups) == 0 {
 		return result.Delivery{}
 	}
-	inWindow := r.group.Received().DeliveredInWindow
+	inWindow := received.DeliveredInWindow
 	if !r.stamped {
 		// Without stamps a record's phase is unknown: all that is known is how
 		// many were handed over in the window.
-		return result.Delivery{Delivered: inWindow, DeliveredPerS: r.perS(inWindow)}
+		return result.Delivery{Delivered: inWindow, DeliveredPerS: r.perS(inWindow), Bytes: received.Bytes}
 	}
 	d := result.Delivery{
 		Checked: true, Delivered: b.Delivered, Unique: b.Unique, Duplicates: b.Duplicates,
@@ -171,8 +237,8 @@ func (r *run) delivery(b ledger.Book, s load.Sent) result.Delivery {
 		Pending: b.Pending, UnackedDelivered: b.UnackedDelivered,
 		DeliveredPerS: r.perS(inWindow),
 	}
-	if s.Scheduled > 0 {
-		d.Ratio = float64(b.Unique) / float64(s.Scheduled)
+	if scheduled > 0 {
+		d.Ratio = float64(b.Unique) / float64(scheduled)
 	}
 	for _, l := range b.LostRanges {
 		d.LostRanges = append(d.LostRanges, result.LostRange{Producer: l.Producer, Partition: l.Partition, From: l.From, To: l.To})
@@ -193,34 +259,61 @@ func (r *run) times() map[string]result.Time {
 func (r *run) lagOutcome() result.Lag {
 	l := result.Lag{
 		BacklogPeakRecords: r.peaks.backlog, TimeLagPeakNs: r.peaks.timeLag, Drained: r.drained,
-		DrainTimeS: time.Duration(max(0, r.finishedNs-r.axis.End())).Seconds(),
+		DrainTimeS: time.Duration(max(0, r.drainedNs()-r.axis.End())).Seconds(),
+		Changes:    r.changes,
+	}
+	for _, c := range r.changes { // where a backlog ends, and mostly between two intervals
+		l.BacklogPeakRecords = max(l.BacklogPeakRecords, c.BacklogRecords)
 	}
 	l.PeakRecords = r.lag.highest()
-	if lag := r.lag.now(); lag.known && lag.asked >= r.finishedNs {
-		l.FinalRecords = &lag.Records
+	l.FinalRecords = r.finalLag(r.lag.now())
+	if slope, standardError, known := r.growth.slope(); known {
+		l.BacklogGrowthPerS, l.BacklogGrowthErrorPerS = &slope, &standardError
 	}
-	if r.group != nil && l.DrainTimeS > 0 {
-		l.DrainPerS = float64(r.group.Received().Delivered-r.atEnd.received.Delivered) / l.DrainTimeS
+	if l.DrainTimeS > 0 {
+		l.DrainPerS = float64(r.groups.received().Delivered-r.atEnd.received.Delivered) / l.DrainTimeS
 	}
 	return l
 }
 
-func (r *run) consumer() result.Consumer {
-	if r.group == nil {
+// finalLag is the lag of a reading that was made once all was delivered; nil if
+// there is none.
+func (r *run) finalLag(reading lagReading) *int64 {
+	if !reading.known || reading.asked < r.finishedNs {
+		return nil
+	}
+	return &reading.Records
+}
+
+// drainedNs is when the last record was delivered, or when the drain gave up.
+func (r *run) drainedNs() int64 {
+	if r.drained && len(r.groups) > 0 {
+		return max(lastDelivery(r.atStop), r.startedNs) // of a run that was interrupted there may be none
+	}
+	return r.finishedNs
+}
+
+// consumer says how busy groups were between two readings of what their members
+// did.
+func (r *run) consumer(gs groups, before, after []load.MemberCounts) result.Consumer {
+	if len(gs) == 0 {
 		return result.Consumer{}
 	}
-	a, b := r.atStart.members, r.atEnd.members
-	c := result.Consumer{
-		Members: r.cfg.Scenario.Consume.Consumers, Workers: r.group.Workers(),
-		Polls: b.Polls - a.Polls, EmptyPolls: b.EmptyPolls - a.EmptyPolls,
-		Commits: b.Commits - a.Commits, CommitErrors: b.CommitErrors - a.CommitErrors,
-		Rebalances: b.Rebalances - a.Rebalances,
+	c := result.Consumer{Members: len(gs) * r.cfg.Scenario.Consume.Consumers}
+	for i, g := range gs {
+		a, b := before[i], after[i]
+		c.Workers += g.Workers()
+		c.Polls += b.Polls - a.Polls
+		c.EmptyPolls += b.EmptyPolls - a.EmptyPolls
+		c.Commits += b.Commits - a.Commits
+		c.CommitErrors += b.CommitErrors - a.CommitErrors
+		c.Rebalances += b.Rebalances - a.Rebalances
 	}
 	plan := plan(r.cfg.Scenario.Consume)
 	if plan.None() || r.axis.End() <= 0 {
 		return c
 	}
-	utilisation := float64(r.group.Received().WorkInWindow) / (float64(c.Workers) * float64(r.axis.End()))
+	utilisation := float64(gs.received().WorkInWindow) / (float64(c.Workers) * float64(r.axis.End()))
 	c.Utilisation = &utilisation
 	if mean := plan.Work.Mean(); mean > 0 && len(plan.Changes) == 0 {
 		capacity := float64(c.Workers) / mean.Seconds()

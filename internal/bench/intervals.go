@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"slices"
 	"time"
 
 	"kafka-bench/internal/latency"
@@ -65,9 +66,7 @@ func (r *run) count(at int64) counters {
 	warmup, measured := r.producers.Sent()
 	warmup.Add(measured)
 	c := counters{sent: warmup, runtime: probe.ReadRuntime(), brokers: r.brokerUsage(), at: at}
-	if r.group != nil {
-		c.received = r.group.Received()
-	}
+	c.received = r.groups.received()
 	if self, err := probe.Self(); err != nil {
 		r.journal.once("warning", "the tool's own resource usage could not be read", err)
 	} else {
@@ -96,12 +95,15 @@ func (r *run) closeInterval(before, after counters) {
 		Time:     intervalTimes(recorded),
 	}
 	r.addUsage(&iv, before, after)
-	r.addLag(&iv)
+	behind := r.addLag(&iv)
 	if r.gate != nil {
 		open := r.gate.Open()
 		iv.GateOpen = &open
 	}
-	r.peaks.take(iv, after)
+	r.peaks.take(iv, after, behind)
+	if len(behind) > 0 && iv.EndNs >= 0 && iv.EndNs <= r.axis.End() {
+		r.growth.add(time.Duration(iv.EndNs).Seconds(), float64(iv.BacklogRecords))
+	}
 	r.journal.interval(iv, recorded)
 }
 
@@ -140,23 +142,21 @@ func (r *run) addUsage(iv *result.Interval, before, after counters) {
 	}
 }
 
-// addLag fills in the three measures of being behind.
-func (r *run) addLag(iv *result.Interval) {
-	if r.group == nil {
-		return
+// addLag fills in the three measures of being behind, those of the slowest group,
+// and returns how far each group is behind.
+func (r *run) addLag(iv *result.Interval) []backlog {
+	if len(r.groups) == 0 {
+		return nil
 	}
-	// Delivered is read before acked: a record counts as backlog a moment too
-	// long rather than too short.
-	reached := r.group.Reached()
-	acked := r.producers.AckedIn(len(reached))
+	reached := r.groups.reached()
+	behind := r.backlogs(reached)
+	lead := behind[slowest(behind)]
+	iv.BacklogRecords, iv.BacklogPartition = lead.records, lead.partitions
 	now := r.axis.Now()
-	for p, at := range reached {
-		// A record can be delivered before its acknowledgement is settled.
-		backlog := max(0, acked[p]-at.Arrived)
-		iv.BacklogPartition = append(iv.BacklogPartition, backlog)
-		iv.BacklogRecords += backlog
+	for p := range lead.partitions {
 		// The lanes are asked in any case: asking is what makes them forget.
-		if due, behind := r.producers.OldestDue(p, at.Next); behind && backlog > 0 && r.stamped {
+		due, waits := r.producers.OldestDue(p, furthestBehind(reached, p))
+		if waits && r.stamped && slices.ContainsFunc(behind, func(b backlog) bool { return b.partitions[p] > 0 }) {
 			iv.TimeLagNs = max(iv.TimeLagNs, now-due)
 		}
 	}
@@ -167,20 +167,37 @@ func (r *run) addLag(iv *result.Interval) {
 	if lag := r.lag.now(); lag.known {
 		iv.LagRecords, iv.LagSampledNs, iv.LagPartitions = &lag.Records, &lag.asked, lag.Partitions
 	}
+	return behind
 }
 
 // peaks are the highest values that the intervals have seen since the start of
 // the measured window.
 type peaks struct {
 	backlog, timeLag int64
+	backlogs         []int64 // by group
 	rss              int64
 	brokerRSS        map[int32]int64
 }
 
-// take takes an interval in, and what the processes used at its end.
-func (p *peaks) take(iv result.Interval, after counters) {
+// backlogOf is the peak of one group's backlog.
+func (p *peaks) backlogOf(group int) int64 {
+	if p.backlogs == nil { // the run ended before the measured window
+		return 0
+	}
+	return p.backlogs[group]
+}
+
+// take takes an interval in, with what the processes used and how far the groups
+// were behind at its end.
+func (p *peaks) take(iv result.Interval, after counters, behind []backlog) {
 	if iv.EndNs <= 0 {
 		return
+	}
+	if p.backlogs == nil {
+		p.backlogs = make([]int64, len(behind))
+	}
+	for i, b := range behind {
+		p.backlogs[i] = max(p.backlogs[i], b.records)
 	}
 	p.backlog = max(p.backlog, iv.BacklogRecords)
 	p.timeLag = max(p.timeLag, iv.TimeLagNs)

@@ -1,7 +1,9 @@
 package bench
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -16,7 +18,7 @@ import (
 const lagTimeout = 5 * time.Second
 
 // lagWatch reads the consumer lag as the brokers tell it, for the series and for
-// the gate's controller. It may be used from several goroutines.
+// the gate's controller; of several groups both go by the slowest. It may be used from several goroutines.
 type lagWatch struct {
 	axis    *load.Axis
 	reader  *probe.LagReader
@@ -27,14 +29,17 @@ type lagWatch struct {
 	latest lagReading
 	fresh  []result.LagSample // since they were last taken
 	peak   *int64             // since the start of the measured window; nil before it
+	peaks  []int64            // likewise, by group
 	oldest int64              // the greatest age of what the gate's decisions rested on
 }
 
-// lagReading is a lag and when it was asked for.
+// lagReading is the lag of the slowest group, with that of each, and when they were
+// asked for.
 type lagReading struct {
 	probe.Lag
-	asked int64
-	known bool
+	groups []probe.Lag
+	asked  int64
+	known  bool
 }
 
 // forSeries reads the lag for the time series.
@@ -64,14 +69,18 @@ func (l *lagWatch) read(ctx context.Context) (lagReading, bool) {
 	limited, cancel := context.WithTimeout(ctx, lagTimeout)
 	defer cancel()
 	asked := l.axis.Now()
-	lag, err := l.reader.Read(limited)
+	lags, err := l.reader.Read(limited)
 	if err != nil {
 		if ctx.Err() == nil { // otherwise nobody waits for it any more
 			l.journal.once("warning", "the lag could not be read", err)
 		}
 		return lagReading{}, false
 	}
-	reading := lagReading{Lag: lag, asked: asked, known: true}
+	if len(lags) == 0 { // nobody commits
+		return lagReading{}, false
+	}
+	slowest := slices.MaxFunc(lags, func(a, b probe.Lag) int { return cmp.Compare(a.Records, b.Records) })
+	reading := lagReading{Lag: slowest, groups: lags, asked: asked, known: true}
 	l.keep(reading)
 	return reading, true
 }
@@ -83,8 +92,17 @@ func (l *lagWatch) keep(reading lagReading) {
 		l.latest = reading
 	}
 	l.fresh = append(l.fresh, result.LagSample{AtNs: reading.asked, Records: reading.Records, Partitions: reading.Partitions})
-	if reading.asked >= 0 && (l.peak == nil || reading.Records > *l.peak) {
+	if reading.asked < 0 {
+		return
+	}
+	if l.peak == nil || reading.Records > *l.peak {
 		l.peak = &reading.Records
+	}
+	if l.peaks == nil {
+		l.peaks = make([]int64, len(reading.groups))
+	}
+	for i, lag := range reading.groups {
+		l.peaks[i] = max(l.peaks[i], lag.Records)
 	}
 }
 
@@ -118,6 +136,25 @@ func (l *lagWatch) takeFresh() []result.LagSample {
 	fresh := l.fresh
 	l.fresh = nil
 	return fresh
+}
+
+// nowOf returns the latest reading of one group.
+func (l *lagWatch) nowOf(group int) lagReading {
+	reading := l.now()
+	if reading.known {
+		reading.Lag = reading.groups[group]
+	}
+	return reading
+}
+
+// highestOf is highest for one group.
+func (l *lagWatch) highestOf(group int) *int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.peaks == nil {
+		return nil
+	}
+	return &l.peaks[group]
 }
 
 // highest returns the peak since the start of the measured window, nil if there

@@ -30,8 +30,9 @@ type run struct {
 
 	admin     *cluster.Admin
 	topic     cluster.Topic
-	groupID   string
-	from      []int64 // where the group starts in each partition; nil is at zero
+	groupIDs  []string
+	from      []int64 // where the groups start in each partition; nil is at zero
+	there     []int64 // what is to be read where nobody produces: up to these offsets; else nil
 	lagReader *probe.LagReader
 	lag       *lagWatch
 	gate      *backpressure.Gate
@@ -41,23 +42,34 @@ type run struct {
 	corpusNs  int64
 	stamped   bool
 	producers *load.Producers
-	group     *load.Group // nil: nobody consumes
+	groups    groups
 	collector *latency.Collector
 
 	interrupted           bool
 	startedNs, finishedNs int64
 	drained               bool
-	ends                  []int64        // of the partitions, once nothing is produced any more
-	atStop                []load.Reached // when the drain ended
-	atStart, atEnd        reading        // of the measured window
+	ends                  []int64          // of the partitions, once nothing is produced any more
+	atStop                [][]load.Reached // when the drain ended, by group
+	atStart, atEnd        reading          // of the measured window
 	warnings              []string
-	grouped               bool    // the group may exist on the brokers
+	grouped               bool    // the groups may exist on the brokers
 	leftBehind            []error // what could not be taken away again
 
 	samplers sync.WaitGroup
 	stop     chan struct{}
-	peaks    peaks // the interval sampler's, until it has ended
+	// The samplers', until they have ended.
+	peaks   peaks
+	growth  growth     // of the backlog
+	noting  sync.Mutex // guards changes
+	changes []result.Change
 }
+
+// readOnly tells that nobody produces: the run reads what others have written, and
+// their records are as good as any.
+func (r *run) readOnly() bool { return r.cfg.Scenario.Load.Producers == 0 }
+
+// manual tells that the consumers have no group.
+func (r *run) manual() bool { return r.cfg.Scenario.Consume.Assignment == "manual" }
 
 // readyTimeout bounds how long the consumers may take to get their partitions.
 const readyTimeout = 60 * time.Second
@@ -68,7 +80,7 @@ func prepare(ctx context.Context, cfg Config) (_ *run, err error) {
 	r := &run{
 		cfg: cfg, axis: load.NewAxis(), collector: &latency.Collector{},
 		stop:    make(chan struct{}),
-		stamped: stamped(cfg.Scenario),
+		stamped: stamped(cfg.Scenario) && cfg.Scenario.Load.Producers > 0,
 	}
 	defer func() {
 		if err != nil {
@@ -101,7 +113,7 @@ func (r *run) makePayloads(context.Context) (err error) {
 
 func (r *run) makeSchedule(context.Context) error {
 	s := r.cfg.Scenario
-	if s.Load.Rate.IsMax() {
+	if s.Load.Rate.IsMax() || r.readOnly() {
 		return nil
 	}
 	process, err := process(s)
@@ -147,7 +159,7 @@ func (r *run) openTopic(ctx context.Context) (err error) {
 	}
 	t := r.cfg.Scenario.Topic
 	name := "kafka-bench-" + r.cfg.Scenario.Name + "-" + r.writer.ID()
-	r.groupID = name
+	r.groupIDs = groupNames(name, r.cfg.Scenario.Consume.Groups)
 	if t.Existing == "" {
 		err = r.createTopic(ctx, name)
 	} else {
@@ -156,7 +168,7 @@ func (r *run) openTopic(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	return r.admin.CheckRights(ctx, r.topic, r.cfg.Scenario.Consume.Consumers > 0)
+	return r.admin.CheckRights(ctx, r.topic, !r.readOnly(), r.cfg.Scenario.Consume.Consumers > 0)
 }
 
 // createTimeout bounds the creation of the run's topic.
@@ -189,34 +201,42 @@ func (r *run) access() access.Access { return cluster.AccessTo(r.cfg.Cluster) }
 func (r *run) denied(who string, err error) error { return cluster.Denied(r.cfg.Cluster, who, err) }
 
 func (r *run) openProbes(ctx context.Context) (err error) {
-	r.lagReader, err = probe.NewLagReader(r.cfg.Cluster.Bootstrap(), r.access(), r.topic.Name, r.groupID, r.topic.Partitions)
+	committing := r.groupIDs
+	if r.manual() {
+		committing = nil
+	}
+	r.lagReader, err = probe.NewLagReader(r.cfg.Cluster.Bootstrap(), r.access(), r.topic.Name, committing, r.topic.Partitions)
 	r.lag = &lagWatch{axis: r.axis, reader: r.lagReader, gate: r.gate, journal: r.journal}
 	if err != nil || !r.topic.Existing || r.cfg.Scenario.Consume.Consumers == 0 {
 		return err
 	}
-	// The group of this run starts behind what others have written, by a
-	// commit of its own, so that no record can slip between.
-	if r.from, err = r.lagReader.Ends(ctx); err != nil {
+	if err := r.findBeginning(ctx); err != nil {
 		return r.denied("the run's group", err)
 	}
-	r.grouped = true
+	// The groups of this run start there by a commit of their own, so that no
+	// record can slip between.
+	r.grouped = !r.manual()
 	return r.denied("the run's group", r.lagReader.Commit(ctx, r.from))
+}
+
+// findBeginning asks where reading an existing topic begins: behind what others
+// have written, or with it. Where it is all there is to read, its end is known too.
+func (r *run) findBeginning(ctx context.Context) (err error) {
+	if r.from, err = r.lagReader.Ends(ctx); err != nil || r.cfg.Scenario.Consume.From == "end" {
+		return err
+	}
+	if r.readOnly() {
+		r.there = r.from
+	}
+	r.from, err = r.lagReader.Starts(ctx)
+	return err
 }
 
 // openLoad opens the consumers first and waits for them, then the producers.
 func (r *run) openLoad(ctx context.Context) (err error) {
 	if r.cfg.Scenario.Consume.Consumers > 0 {
-		r.grouped = true
-		if r.group, err = load.StartGroup(r.groupConfig()); err != nil {
+		if err := r.openGroups(ctx); err != nil {
 			return err
-		}
-		ready, cancel := context.WithTimeout(ctx, readyTimeout)
-		defer cancel()
-		if err := r.group.AwaitReady(ready); err != nil {
-			return r.denied("the run's consumers", err)
-		}
-		for _, recorder := range r.group.Recorders() {
-			r.collector.Add(recorder)
 		}
 	}
 	if r.producers, err = load.OpenProducers(r.producersConfig()); err != nil {
@@ -228,26 +248,59 @@ func (r *run) openLoad(ctx context.Context) (err error) {
 	return nil
 }
 
+// openGroups opens the consumers of all groups and waits for them.
+func (r *run) openGroups(ctx context.Context) error {
+	r.grouped = !r.manual()
+	for i := range r.groupIDs {
+		g, err := load.StartGroup(r.groupConfig(i))
+		if err != nil {
+			return err
+		}
+		r.groups = append(r.groups, g)
+	}
+	ready, cancel := context.WithTimeout(ctx, readyTimeout)
+	defer cancel()
+	for _, g := range r.groups {
+		if err := g.AwaitReady(ready); err != nil {
+			return r.denied("the run's consumers", err)
+		}
+	}
+	for _, recorder := range r.groups.recorders() {
+		r.collector.Add(recorder)
+	}
+	return nil
+}
+
 // runNumber is the run's number in the stamps of its records: a checksum of the
 // run's ID.
 func (r *run) runNumber() uint32 { return crc32.ChecksumIEEE([]byte(r.writer.ID())) }
 
-func (r *run) groupConfig() load.GroupConfig {
+// groupConfig is what a group is, the one of that number.
+func (r *run) groupConfig(number int) load.GroupConfig {
 	c := r.cfg.Scenario.Consume
+	clientID, tell := "kafka-bench-"+r.writer.ID(), r.journal.now
+	if len(r.groupIDs) > 1 {
+		clientID = fmt.Sprintf("%s-group-%d", clientID, number+1)
+		tell = func(kind, what, reason string) {
+			r.journal.now(kind, fmt.Sprintf("group %d: %s", number+1, what), reason)
+		}
+	}
 	return load.GroupConfig{
 		Driver: r.cfg.Driver,
 		Client: driver.ConsumerConfig{
-			Brokers: r.cfg.Cluster.Bootstrap(), Access: r.access(), ClientID: "kafka-bench-" + r.writer.ID(),
-			Topic: r.topic.Name, Group: r.groupID, Protocol: c.Protocol,
-			FetchMinBytes: int32(c.Fetch.MinBytes), FetchMaxBytes: int32(c.Fetch.MaxBytes),
+			Brokers: r.cfg.Cluster.Bootstrap(), Access: r.access(), ClientID: clientID,
+			Topic: r.topic.Name, Group: r.groupIDs[number], Protocol: c.Protocol,
+			ControlRecords: r.topic.Existing, // nobody else writes to the run's own
+			FetchMinBytes:  int32(c.Fetch.MinBytes), FetchMaxBytes: int32(c.Fetch.MaxBytes),
 			FetchMaxPartitionBytes: int32(c.Fetch.MaxPartitionBytes), FetchMaxWait: time.Duration(c.Fetch.MaxWait),
 		},
+		Manual: r.manual(), Hold: r.readOnly() || !c.Hold.Off(), Sized: r.readOnly(),
 		Members: c.Consumers, Producers: r.cfg.Scenario.Load.Producers, Partitions: r.topic.Partitions, From: r.from,
 		ByPartition: c.Parallel == "partition",
 		Plan:        plan(c), CommitEvery: time.Duration(c.Commit.Interval),
-		Seed: r.cfg.Scenario.Load.Record.Seed,
+		Seed: r.cfg.Scenario.Load.Record.Seed + uint64(number),
 		Axis: r.axis, Stamped: r.stamped, ClosedLoop: r.arrivals == nil, Run: r.runNumber(),
-		OnEvent: r.journal.now,
+		OnEvent: tell,
 	}
 }
 
@@ -265,7 +318,7 @@ func (r *run) producersConfig() load.ProducersConfig {
 		Arrivals: r.arrivals, Precise: l.Pacer == "precise",
 		Partitions: r.topic.Partitions, Partitioning: l.Partitioning,
 		Corpus: r.corpus, Keys: r.keys, RecordBytes: int(r.corpus.MeanBytes()),
-		Stamped: r.stamped, Consumed: r.group != nil, Run: r.runNumber(),
+		Stamped: r.stamped, Consumed: len(r.groups) > 0, Run: r.runNumber(), Volume: int64(l.Volume),
 		Gate: r.gate, MaxDeferred: b.MaxDeferred, Axis: r.axis,
 	}
 	if b.Excess == "shed" {
@@ -274,15 +327,15 @@ func (r *run) producersConfig() load.ProducersConfig {
 	return cfg
 }
 
-// release closes whatever is open and takes the run's topic and group away again.
+// release closes whatever is open and takes the run's topic and groups away again.
 // It may be called at any stage, and more than once.
 func (r *run) release() {
 	if r.producers != nil {
 		r.producers.Close()
 	}
-	if r.group != nil {
+	if len(r.groups) > 0 {
 		stop, cancel := context.WithTimeout(context.Background(), stopTimeout)
-		r.group.Stop(stop)
+		r.groups.stop(stop)
 		cancel()
 	}
 	if r.lagReader != nil {
@@ -311,7 +364,9 @@ func (r *run) removeTopic() {
 		}
 	}
 	if r.grouped && !r.cfg.KeepTopics {
-		_ = r.admin.DeleteGroup(ctx, r.groupID) // expires by itself where it can't be deleted
+		for _, id := range r.groupIDs {
+			_ = r.admin.DeleteGroup(ctx, id) // expires by itself where it can't be deleted
+		}
 	}
 }
 

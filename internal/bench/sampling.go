@@ -10,8 +10,11 @@ func (r *run) startSamplers() {
 	s := r.cfg.Scenario
 	first := r.count(r.startedNs) // here: on a busy machine the sampler may start after the load
 	r.samplers.Go(func() { r.sampleIntervals(time.Duration(s.Sampling.Interval), first) })
-	if r.group == nil {
+	if len(r.groups) == 0 {
 		return
+	}
+	if all := turns(s.Consume); len(all) > 0 {
+		r.samplers.Go(func() { r.watchChanges(all) })
 	}
 	r.samplers.Go(func() { r.every(time.Duration(s.Sampling.Lag), r.lag.forSeries) })
 	if r.gate != nil {

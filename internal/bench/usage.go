@@ -48,7 +48,7 @@ type reading struct {
 	wire     driver.Wire
 	wireOK   bool
 	received load.Received
-	members  load.MemberCounts
+	members  []load.MemberCounts // by group
 	gate     backpressure.Stats
 }
 
@@ -60,9 +60,7 @@ func (r *run) takeReading() reading {
 	t.host, err = probe.HostCPU()
 	t.hostOK = err == nil
 	t.wire, t.wireOK = r.producers.Wire()
-	if r.group != nil {
-		t.received, t.members = r.group.Received(), r.group.Counts()
-	}
+	t.received, t.members = r.groups.received(), r.groups.counts()
 	if r.gate != nil {
 		t.gate = r.gate.Stats(time.Duration(t.at))
 	}

@@ -38,7 +38,7 @@ const (
 )
 
 // judge gives the verdict on a run whose figures are all there.
-func (r *run) judge(out *result.Run, books ledger.Books) result.Verdict {
+func (r *run) judge(out *result.Run, books []ledger.Books) result.Verdict {
 	v := result.Verdict{Status: result.Valid, Reasons: []string{}, Warnings: []string{}}
 	v.Reasons = append(v.Reasons, r.faultsOfTheRun(out)...)
 	v.Reasons = append(v.Reasons, r.faultsOfTheBooks(out, books)...)
@@ -47,10 +47,15 @@ func (r *run) judge(out *result.Run, books ledger.Books) result.Verdict {
 		v.Status = result.Invalid
 	}
 	v.Warnings = append(v.Warnings, r.warnings...)
-	v.Warnings = append(v.Warnings, books.Reasons...)
+	for i, b := range books {
+		v.Warnings = append(v.Warnings, r.ofGroup(i, b.Reasons)...)
+	}
 	v.Warnings = append(v.Warnings, r.warningsOfTheSetup(out)...)
 	v.Warnings = append(v.Warnings, r.warningsOfTheRecords(out)...)
 	v.Warnings = append(v.Warnings, r.warningsOfTheMachine(out)...)
+	if r.cfg.Caveats != nil {
+		v.Warnings = append(v.Warnings, r.cfg.Caveats(out)...)
+	}
 	return v
 }
 
@@ -59,8 +64,8 @@ func (r *run) faultsOfTheRun(out *result.Run) (reasons []string) {
 	if r.axis.End() <= 0 {
 		reasons = append(reasons, "the run ended before the measured window began")
 	}
-	if r.group != nil && r.group.Err() != nil {
-		reasons = append(reasons, "a consumer ended before the run did: "+r.group.Err().Error())
+	if err := r.groups.err(); err != nil {
+		reasons = append(reasons, "a consumer ended before the run did: "+err.Error())
 	}
 	if err := r.journal.failed(); err != nil {
 		reasons = append(reasons, "the result is not complete: "+err.Error())
@@ -69,7 +74,10 @@ func (r *run) faultsOfTheRun(out *result.Run) (reasons []string) {
 		reasons = append(reasons, fmt.Sprintf("%s records came due where the schedule has %s",
 			unit.Count(out.Load.Scheduled), unit.Count(int64(expected))))
 	}
-	if out.Load.Scheduled == 0 {
+	switch {
+	case r.readOnly() && out.Delivery.Delivered == 0:
+		reasons = append(reasons, "no record was delivered in the measured window")
+	case !r.readOnly() && out.Load.Scheduled == 0:
 		reasons = append(reasons, "no record was scheduled in the measured window")
 	}
 	return reasons
@@ -78,14 +86,16 @@ func (r *run) faultsOfTheRun(out *result.Run) (reasons []string) {
 // expected is how many records the schedule has in the measured window, if that
 // is a number and not a random variable.
 func (r *run) expected() (records float64, exact bool) {
-	if r.arrivals == nil || r.interrupted || r.cfg.Scenario.Load.Arrival.Process == "poisson" {
+	// The shares of a volume are of bytes: with records of several sizes some
+	// workers end before others.
+	if r.arrivals == nil || r.interrupted || r.cfg.Scenario.Load.Volume > 0 || r.cfg.Scenario.Load.Arrival.Process == "poisson" {
 		return 0, false
 	}
 	return r.arrivals.Expected(time.Duration(r.axis.End())), true
 }
 
 // faultsOfTheBooks: they don't balance.
-func (r *run) faultsOfTheBooks(out *result.Run, books ledger.Books) (reasons []string) {
+func (r *run) faultsOfTheBooks(out *result.Run, books []ledger.Books) (reasons []string) {
 	l := out.Load
 	if waiting, _ := r.producers.Waiting(); waiting != l.Deferred+out.Warmup.Load.Deferred {
 		reasons = append(reasons, fmt.Sprintf("%s records wait at the source where the books have %s",
@@ -96,10 +106,13 @@ func (r *run) faultsOfTheBooks(out *result.Run, books ledger.Books) (reasons []s
 			reasons = append(reasons, fmt.Sprintf("the client never reported on %s records", unit.Count(left)))
 		}
 	}
-	if r.group != nil && r.stamped {
-		reasons = append(reasons, books.Measured.Imbalance()...)
-		for _, fault := range books.Warmup.Imbalance() {
-			reasons = append(reasons, "warm-up: "+fault)
+	for i, b := range books {
+		if len(r.groups) == 0 || !r.stamped {
+			break
+		}
+		reasons = append(reasons, r.ofGroup(i, b.Measured.Imbalance())...)
+		for _, fault := range b.Warmup.Imbalance() {
+			reasons = append(reasons, r.ofGroup(i, []string{"warm-up: " + fault})...)
 		}
 	}
 	for _, metric := range result.TimeMetrics {
@@ -110,6 +123,18 @@ func (r *run) faultsOfTheBooks(out *result.Run, books ledger.Books) (reasons []s
 	return reasons
 }
 
+// ofGroup says whose texts they are, where there are several groups.
+func (r *run) ofGroup(group int, texts []string) []string {
+	if len(r.groups) < 2 {
+		return texts
+	}
+	named := make([]string, len(texts))
+	for i, text := range texts {
+		named[i] = "group " + r.groupIDs[group] + ": " + text
+	}
+	return named
+}
+
 // faultsOfTheTool: it was not able to measure.
 func faultsOfTheTool(out *result.Run) (reasons []string) {
 	if late := time.Duration(out.Time["pacer_lateness"].P99Ns); late > maxLateness {
@@ -117,6 +142,16 @@ func faultsOfTheTool(out *result.Run) (reasons []string) {
 	}
 	if delay := time.Duration(out.Process.SchedDelayNs.P99Ns); delay > maxSchedDelay {
 		reasons = append(reasons, fmt.Sprintf("the tool was starved of CPU: its goroutines waited %s at p99 to run, above the bound of %v", unit.Nanos(int64(delay)), maxSchedDelay))
+	}
+	return reasons
+}
+
+// ToolLimits are the reasons to hold the tool, or the machine that it runs on,
+// responsible for what a run did not reach, and not Kafka.
+func ToolLimits(out *result.Run) []string {
+	reasons := faultsOfTheTool(out)
+	if busy := out.Process.HostCPUBusy; busy != nil && *busy > warnBusy {
+		reasons = append(reasons, fmt.Sprintf("the machine's CPUs were %s busy", unit.Percent(*busy)))
 	}
 	return reasons
 }
@@ -169,7 +204,10 @@ func (r *run) warningsOfTheRecords(out *result.Run) (warnings []string) {
 	warn(out.Delivery.Reordered, "%s records were delivered after a later one of the same producer and partition")
 	warn(out.Delivery.Foreign, "%s records in the topic are not of this run")
 	warn(out.Load.Deferred, "%s records still waited at the source when the run ended: no time has them in it")
-	if !r.drained {
+	switch {
+	case !r.drained && r.readOnly():
+		warnings = append(warnings, fmt.Sprintf("not read to its end: %s records of the topic were not read when the run ended", unit.Count(out.Delivery.Pending)))
+	case !r.drained:
 		warnings = append(warnings, fmt.Sprintf("not drained: %s acknowledged records were not delivered by the end, and no end-to-end time has them in it", unit.Count(out.Delivery.Pending)))
 	}
 	for _, b := range r.atStart.brokers {

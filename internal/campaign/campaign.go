@@ -1,80 +1,66 @@
-// Package campaign makes many runs: each scenario as often as it asks to be
-// repeated, interleaved, so that whatever drifts on the machine meanwhile (its
-// temperature, its neighbours, a broker's warm code) falls on all of them alike.
+// Package campaign makes many runs. A plan says which and in what order: each
+// configuration as often as it is to be repeated, interleaved, so that whatever
+// drifts on the machine meanwhile (its temperature, its neighbours, a broker's
+// warm code) falls on all of them alike. An engine makes one run, and a journal
+// keeps what has come of each, saved after every one, so that a campaign that
+// was stopped or killed goes on where it was.
+//
+// The three do not need each other: whoever chooses the next run by what the
+// last one showed has no plan, and whoever makes runs with another tool has no
+// engine, and both keep the same journal.
 package campaign
 
 import (
 	"context"
-	"fmt"
 
 	"kafka-bench/internal/bench"
-	"kafka-bench/internal/cluster"
+	"kafka-bench/internal/result"
 	"kafka-bench/internal/scenario"
 )
 
-// Source gives a run its cluster. Runs that ask for the same get the same.
-type Source interface {
-	For(ctx context.Context, s scenario.Cluster) (cluster.Cluster, error)
+// Maker makes one run. It tells began the run's folder as soon as there is one,
+// and nothing if there never is. An error means that there was no run. Engine is
+// the one that measures.
+type Maker interface {
+	Make(ctx context.Context, s scenario.Scenario, began func(dir string)) (*bench.Outcome, error)
 }
 
-// Plan is the order of the runs: a round for each repeat, in which every
-// scenario that is still to be repeated has its turn.
-func Plan(scenarios []scenario.Scenario) []scenario.Scenario {
-	var plan []scenario.Scenario
-	for round := 0; ; round++ {
-		before := len(plan)
-		for _, s := range scenarios {
-			if round < s.Repeat {
-				plan = append(plan, s)
-			}
-		}
-		if len(plan) == before {
-			return plan
-		}
-	}
-}
-
-// Config says how a plan is carried out.
+// Config says how a campaign is carried out.
 type Config struct {
-	Source Source
-	// Bench is the configuration of every run, but for the scenario and the
-	// cluster.
-	Bench bench.Config
-	// Began is told before each run, by its place in the plan, and Ended after
-	// it. An error of Ended ends the campaign.
-	Began func(place int, c cluster.Info)
-	Ended func(*bench.Outcome) error
+	Maker Maker
+	// Scenario gives the scenario of a cell, by its place.
+	Scenarios []scenario.Scenario
+	// Began is told before each run, and Ended after it, by its place in the
+	// journal. An error of Ended ends the campaign.
+	Began func(place int)
+	Ended func(place int, o *bench.Outcome) error
 }
 
-// Run makes the planned runs one after another and returns those that were
-// made, with the error that ended the campaign early, if one did. An interrupted
-// run is the last one.
-func Run(ctx context.Context, plan []scenario.Scenario, cfg Config) ([]*bench.Outcome, error) {
-	var outcomes []*bench.Outcome
-	for place, s := range plan {
-		outcome, err := runOne(ctx, place, s, cfg)
+// Run makes the runs of the journal that are still to be made, in their order,
+// and finishes the journal when none is left. It ends early, with an error, at a
+// run that cannot be started, and without one after a run that a person
+// interrupted: then the journal says so. An invalid run does not end it.
+func Run(ctx context.Context, j *Journal, cfg Config) error {
+	for _, place := range j.Pending() {
+		cfg.Began(place)
+		outcome, err := j.Make(ctx, cfg.Maker, place, cfg.Scenarios[j.c.Runs[place].Cell])
 		if err != nil {
-			return outcomes, fmt.Errorf("scenario %s: %w", s.Name, err)
+			return err
 		}
-		outcomes = append(outcomes, outcome)
-		if err := cfg.Ended(outcome); err != nil {
-			return outcomes, err
+		if err := cfg.Ended(place, outcome); err != nil {
+			return err
 		}
 		if outcome.Run.Run.Interrupted {
-			break
+			return nil
 		}
 	}
-	return outcomes, nil
+	return j.Finish()
 }
 
-func runOne(ctx context.Context, place int, s scenario.Scenario, cfg Config) (*bench.Outcome, error) {
-	starting, cancel := cfg.Bench.Starting(ctx)
-	defer cancel()
-	c, err := cfg.Source.For(starting, s.Cluster)
-	if err != nil {
-		return nil, err
+// status is what a campaign says of a run that was made.
+func status(r *result.Run) string {
+	if r.Run.Interrupted || !r.Finished() {
+		return result.Interrupted
 	}
-	cfg.Began(place, c.Info())
-	cfg.Bench.Scenario, cfg.Bench.Cluster = s, c
-	return bench.Run(ctx, cfg.Bench)
+	return r.Verdict.Status
 }

@@ -20,8 +20,9 @@ import (
 // The delay is never shorter than asked for, and longer by what a Go timer is
 // late, about a millisecond.
 type delays struct {
-	produce time.Duration // of requests
-	fetch   time.Duration // of responses
+	produce  time.Duration // of requests
+	fetch    time.Duration // of responses
+	capacity *capacity     // of all connections together
 }
 
 const (
@@ -94,7 +95,7 @@ func (c *delayedConn) receive() {
 			return
 		}
 		select {
-		case c.requests <- heldFrame{due: time.Now().Add(c.requestDelay(frame)), bytes: frame}:
+		case c.requests <- heldFrame{due: c.requestDue(frame, time.Now()), bytes: frame}:
 		case <-c.closed:
 			return
 		}
@@ -117,21 +118,21 @@ func readFrame(r io.Reader) ([]byte, error) {
 	return frame, err
 }
 
-// requestDelay looks at the request's header: length (4), API key (2), version
-// (2), correlation ID (4).
-func (c *delayedConn) requestDelay(frame []byte) time.Duration {
+// requestDue is when the broker may see the request. It looks at its header:
+// length (4), API key (2), version (2), correlation ID (4).
+func (c *delayedConn) requestDue(frame []byte, now time.Time) time.Time {
 	if len(frame) < 12 {
-		return 0
+		return now
 	}
 	switch kmsg.Key(binary.BigEndian.Uint16(frame[4:])) {
 	case kmsg.Produce:
-		return c.delays.produce
+		return c.delays.capacity.serve(frame, now).Add(c.delays.produce)
 	case kmsg.Fetch, kmsg.ShareFetch:
 		c.mu.Lock()
 		c.fetches[binary.BigEndian.Uint32(frame[8:])] = true
 		c.mu.Unlock()
 	}
-	return 0
+	return now
 }
 
 // Read gives the broker the next bytes of a request whose time has come.

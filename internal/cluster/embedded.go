@@ -37,6 +37,10 @@ type EmbeddedOptions struct {
 	// ProduceDelay holds each produce request back for this long before a
 	// broker sees it: acks and deliveries come later by exactly that.
 	ProduceDelay time.Duration
+	// ProducePerSecond is how many records the brokers take in a second, all of
+	// them together: a produce request is held back until its turn has come.
+	// 0 is as many as they can.
+	ProducePerSecond int64
 	// FetchDelay holds each fetch response back for this long before it is
 	// sent. A record that arrives while a response is held back waits for the
 	// next one: deliveries come later by once to twice that.
@@ -62,10 +66,10 @@ func StartEmbedded(opts EmbeddedOptions) (*Embedded, error) {
 	if opts.RetentionBytes == 0 {
 		opts.RetentionBytes = embeddedRetentionBytes
 	}
-	if opts.Brokers < 1 || opts.Brokers > MaxBrokers || opts.RetentionBytes < 0 || opts.ProduceDelay < 0 || opts.FetchDelay < 0 {
+	if opts.Brokers < 1 || opts.Brokers > MaxBrokers || opts.RetentionBytes < 0 || opts.ProduceDelay < 0 || opts.FetchDelay < 0 || opts.ProducePerSecond < 0 {
 		return nil, &Error{
 			Kind: ErrInput, What: fmt.Sprintf("an embedded cluster can't have %+v", opts),
-			Remedy: fmt.Sprintf("give it 1 to %d brokers, and no negative sizes or times", MaxBrokers),
+			Remedy: fmt.Sprintf("give it 1 to %d brokers, and no negative sizes, rates or times", MaxBrokers),
 		}
 	}
 	id := newClusterID()
@@ -77,8 +81,9 @@ func StartEmbedded(opts EmbeddedOptions) (*Embedded, error) {
 	fakeOpts := []kfake.Opt{
 		kfake.NumBrokers(opts.Brokers), kfake.ClusterID(id), kfake.BrokerConfigs(settings),
 	}
-	if opts.ProduceDelay > 0 || opts.FetchDelay > 0 {
-		fakeOpts = append(fakeOpts, kfake.ListenFn(delays{produce: opts.ProduceDelay, fetch: opts.FetchDelay}.listen))
+	if opts.ProduceDelay > 0 || opts.FetchDelay > 0 || opts.ProducePerSecond > 0 {
+		line := delays{produce: opts.ProduceDelay, fetch: opts.FetchDelay, capacity: newCapacity(opts.ProducePerSecond)}
+		fakeOpts = append(fakeOpts, kfake.ListenFn(line.listen))
 	}
 	fake, err := kfake.NewCluster(fakeOpts...)
 	if err != nil {

@@ -161,7 +161,7 @@ func wantBetween(t *testing.T, what string, times []time.Duration, low, high tim
 }
 
 func TestEmbeddedOptions(t *testing.T) {
-	for _, opts := range []EmbeddedOptions{{Brokers: -1}, {Brokers: MaxBrokers + 1}, {RetentionBytes: -1}, {ProduceDelay: -1}, {FetchDelay: -1}} {
+	for _, opts := range []EmbeddedOptions{{Brokers: -1}, {Brokers: MaxBrokers + 1}, {RetentionBytes: -1}, {ProduceDelay: -1}, {ProducePerSecond: -1}, {FetchDelay: -1}} {
 		_, err := StartEmbedded(opts)
 		wantError(t, err, ErrInput, "1 to 9 brokers")
 	}

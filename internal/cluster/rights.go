@@ -8,11 +8,11 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// CheckRights makes sure that the run's user may write to the topic and, if the
-// run consumes, read from it. Without it a run would offer its whole load to a
+// CheckRights makes sure that the run's user may write to the topic, if the run
+// produces, and read from it, if the run consumes. Without it a run would offer its whole load to a
 // broker that refuses each record. The error is of kind ErrRefused. A cluster
 // that does not tell rights (Kafka does since 2.3, KIP-430) passes.
-func (a *Admin) CheckRights(ctx context.Context, topic Topic, consumes bool) error {
+func (a *Admin) CheckRights(ctx context.Context, topic Topic, produces, consumes bool) error {
 	entry := kmsg.NewMetadataRequestTopic()
 	entry.Topic = &topic.Name
 	req := kmsg.NewPtrMetadataRequest()
@@ -25,7 +25,7 @@ func (a *Admin) CheckRights(ctx context.Context, topic Topic, consumes bool) err
 	if len(resp.Topics) != 1 {
 		return nil
 	}
-	lacking := lackingRights(resp.Topics[0].AuthorizedOperations, consumes)
+	lacking := lackingRights(resp.Topics[0].AuthorizedOperations, produces, consumes)
 	if len(lacking) == 0 {
 		return nil
 	}
@@ -38,12 +38,12 @@ func (a *Admin) CheckRights(ctx context.Context, topic Topic, consumes bool) err
 // lackingRights names the operations that a run needs and the bit field of a
 // metadata response does not have. One without DESCRIBE is no answer: whoever
 // may not describe a topic is not told anything of it.
-func lackingRights(allowed int32, consumes bool) (lacking []string) {
+func lackingRights(allowed int32, produces, consumes bool) (lacking []string) {
 	may := func(op kmsg.ACLOperation) bool { return allowed&(1<<op) != 0 }
 	if allowed < 0 || !may(kmsg.ACLOperationDescribe) {
 		return nil
 	}
-	if !may(kmsg.ACLOperationWrite) {
+	if produces && !may(kmsg.ACLOperationWrite) {
 		lacking = append(lacking, "WRITE to")
 	}
 	if consumes && !may(kmsg.ACLOperationRead) {

@@ -160,20 +160,22 @@ func TestConnectTLSToPlaintext(t *testing.T) {
 func TestLackingRights(t *testing.T) {
 	const describe, read, write = 1 << kmsg.ACLOperationDescribe, 1 << kmsg.ACLOperationRead, 1 << kmsg.ACLOperationWrite
 	for _, test := range []struct {
-		allowed  int32
-		consumes bool
-		want     string
+		allowed            int32
+		produces, consumes bool
+		want               string
 	}{
-		{describe | read | write, true, ""},
-		{describe | read, true, "WRITE to"},
-		{describe | write, true, "READ"},
-		{describe | write, false, ""},
-		{describe, true, "WRITE to, READ"},
-		{-1 << 31, true, ""}, // not told
-		{0, true, ""},
+		{describe | read | write, true, true, ""},
+		{describe | read, true, true, "WRITE to"},
+		{describe | read, false, true, ""},
+		{describe | write, true, true, "READ"},
+		{describe | write, true, false, ""},
+		{describe, true, true, "WRITE to, READ"},
+		{describe, false, true, "READ"},
+		{-1 << 31, true, true, ""}, // not told
+		{0, true, true, ""},
 	} {
-		if got := strings.Join(lackingRights(test.allowed, test.consumes), ", "); got != test.want {
-			t.Errorf("lackingRights(%b, %v) = %q, want %q", test.allowed, test.consumes, got, test.want)
+		if got := strings.Join(lackingRights(test.allowed, test.produces, test.consumes), ", "); got != test.want {
+			t.Errorf("lackingRights(%b, %v, %v) = %q, want %q", test.allowed, test.produces, test.consumes, got, test.want)
 		}
 	}
 }

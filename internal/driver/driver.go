@@ -29,8 +29,9 @@ type Driver interface {
 	Version() string
 	// NewProducer opens one client that produces to cfg.Topic.
 	NewProducer(cfg ProducerConfig) (Producer, error)
-	// NewConsumer opens one client that is a member of cfg.Group. It joins
-	// the group at once; cfg.OnAssigned tells when it has partitions.
+	// NewConsumer opens one client that is a member of cfg.Group, which it
+	// joins at once, or one with the partitions of cfg.Partitions. Either way
+	// cfg.OnAssigned tells when it has partitions.
 	NewConsumer(cfg ConsumerConfig) (Consumer, error)
 }
 
@@ -54,7 +55,8 @@ type Producer interface {
 	Close()
 }
 
-// Consumer is one member of a consumer group.
+// Consumer is one member of a consumer group, or a client that has its partitions
+// assigned by hand.
 type Consumer interface {
 	// Poll waits until the client has records, or for ctx, and returns all
 	// that the client has ready, in chunks of one partition each. An empty
@@ -71,7 +73,8 @@ type Consumer interface {
 	Poll(ctx context.Context) ([]Chunk, error)
 	// Commit commits, for each partition, the offset of the next record to
 	// process, and waits for the answer. It may be called on any goroutine,
-	// and in OnRevoked.
+	// and in OnRevoked. A consumer without a group has nowhere to commit, and
+	// returns an error.
 	Commit(ctx context.Context, offsets map[int32]int64) error
 	// Settings are the effective settings of the client, defaults included.
 	Settings() []Setting
@@ -86,6 +89,7 @@ type Consumer interface {
 type Pauser interface {
 	// Pause stops fetching partitions: polls that begin after it return
 	// nothing of them. It lasts until Resume, or until the partition is lost.
+	// In OnAssigned it comes before the first fetch.
 	Pause(partitions ...int32)
 	// Resume goes on where the partitions' records stopped.
 	Resume(partitions ...int32)
@@ -202,6 +206,10 @@ type Chunk struct {
 	// reads it before the records, so it may be behind the last of them.
 	HighWatermark int64
 	Records       []Received
+	// Next is the offset after the chunk and the control records behind it; a
+	// chunk of control records alone has no Records. It is 0 where
+	// ConsumerConfig.ControlRecords is not set.
+	Next int64
 	// Free gives the memory of the chunk back to the driver; nil where there
 	// is nothing to give. After it, Records must not be touched.
 	Free func()
@@ -262,14 +270,23 @@ type ConsumerConfig struct {
 	Access   access.Access // how the brokers let the client in
 	ClientID string
 	Topic    string
-	Group    string
+	Group    string // empty: Partitions says what the client reads
 	// Protocol of the group: "classic", or "consumer" (KIP-848).
 	Protocol string
+	// Partitions are assigned by hand, without a group, each with the offset
+	// where it starts; none is a client that never has anything to return. An
+	// offset that the log does not hold any more becomes the earliest.
+	Partitions map[int32]int64
 
 	FetchMinBytes          int32
 	FetchMaxBytes          int32
 	FetchMaxPartitionBytes int32
 	FetchMaxWait           time.Duration
+	// ControlRecords has chunks tell how far the client has read, past the control
+	// records that mark the ends of transactions (KIP-98), too. They are never
+	// returned: without this, who knows a partition's end does not know that
+	// nothing is left to read before it.
+	ControlRecords bool
 	// MaxPollRecords bounds what one Poll returns (Kafka's max.poll.records);
 	// 0 is all that is ready. A caller that works on the records before it
 	// polls again needs it, because no rebalance happens meanwhile.
@@ -284,7 +301,8 @@ type ConsumerConfig struct {
 	// loses. The client waits for it to return, so that it may commit; where
 	// the partitions were lost without a chance to commit, lost is true. The
 	// callbacks may come on a goroutine of the client's, also before
-	// NewConsumer has returned, but never two at a time.
+	// NewConsumer has returned, but never two at a time. Partitions assigned by
+	// hand come once and are never revoked.
 	OnAssigned func(partitions []int32)
 	OnRevoked  func(partitions []int32, lost bool)
 	// OnError is told of errors that the client recovers from by itself.

@@ -2,7 +2,9 @@ package load
 
 import (
 	"context"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -52,6 +54,15 @@ func (k *fakeKafka) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, err
 	all := make([]int32, len(k.log))
 	for i := range all {
 		all[i] = int32(i)
+	}
+	if cfg.Group == "" && cfg.Partitions != nil {
+		all = slices.Sorted(maps.Keys(cfg.Partitions))
+		for i := range c.next {
+			c.next[i] = len(k.log[i]) // what is not assigned is read already
+		}
+		for id, from := range cfg.Partitions {
+			c.next[id] = int(from)
+		}
 	}
 	go func() {
 		cfg.OnAssigned(all)

@@ -20,7 +20,10 @@ type GroupConfig struct {
 	Driver driver.Driver
 	// Client is what each member is opened with; the group sets the callbacks
 	// and appends the member's number to the client ID.
-	Client      driver.ConsumerConfig
+	Client driver.ConsumerConfig
+	// Manual has no group at the brokers: the members have their partitions
+	// assigned by hand, shared out in turn, and commit nothing.
+	Manual      bool
 	Members     int
 	Producers   int // on the sending side
 	Partitions  int
@@ -29,6 +32,12 @@ type GroupConfig struct {
 	Plan        Plan
 	CommitEvery time.Duration // 0: after each batch
 	Seed        uint64
+
+	// Hold keeps the members from fetching until Release; the driver must be
+	// able to pause.
+	Hold bool
+	// Sized has the bytes of what is delivered counted.
+	Sized bool
 
 	Axis       *Axis
 	Stamped    bool
@@ -49,8 +58,10 @@ type Group struct {
 	commitEvery time.Duration
 	stamped     bool
 	idle        bool // no record ever costs anything
+	manual      bool // without a group at the brokers
 	event       func(kind, what, reason string)
 
+	holding  atomic.Bool // what is assigned is paused
 	stopping atomic.Bool
 	stopped  chan struct{} // closed by Stop
 	change   chan struct{} // filled when an assignment changed
@@ -66,10 +77,12 @@ type Group struct {
 func StartGroup(cfg GroupConfig) (*Group, error) {
 	g := &Group{
 		axis: cfg.Axis, commitEvery: cfg.CommitEvery, stamped: cfg.Stamped, idle: cfg.Plan.None(),
-		event: cfg.OnEvent, change: make(chan struct{}, 1), stopped: make(chan struct{}),
+		manual: cfg.Manual,
+		event:  cfg.OnEvent, change: make(chan struct{}, 1), stopped: make(chan struct{}),
 	}
+	g.holding.Store(cfg.Hold)
 	for id := range cfg.Partitions {
-		p := &partition{id: int32(id), receiver: ledger.NewReceiver(int32(id), cfg.Producers)}
+		p := &partition{id: int32(id), at: math.MinInt64, receiver: ledger.NewReceiver(int32(id), cfg.Producers)}
 		if cfg.From != nil {
 			p.next = cfg.From[id]
 		}
@@ -92,7 +105,7 @@ func StartGroup(cfg GroupConfig) (*Group, error) {
 func (g *Group) newWorker(cfg GroupConfig) *worker {
 	w := &worker{
 		axis: cfg.Axis, plan: cfg.Plan, idle: cfg.Plan.None(), stamped: cfg.Stamped,
-		open: !cfg.ClosedLoop, run: cfg.Run,
+		open: !cfg.ClosedLoop, sized: cfg.Sized, run: cfg.Run,
 		handling: make(chan struct{}, 1), freeAt: math.MinInt64, stopped: g.stopped,
 		rng:      rand.New(rand.NewPCG(cfg.Seed, uint64(len(g.workers)))),
 		recorder: latency.NewRecorder(latency.E2EServiceTime, latency.E2EResponseTime, latency.ProcessedResponseTime),
@@ -118,6 +131,9 @@ func (g *Group) open(ctx context.Context, cfg GroupConfig, id int) error {
 	client := cfg.Client
 	client.ClientID = fmt.Sprintf("%s-consumer-%d", client.ClientID, id)
 	client.OnAssigned, client.OnRevoked = m.onAssigned, m.onRevoked
+	if g.manual {
+		client.Group, client.Protocol, client.Partitions = "", "", handOut(cfg, id)
+	}
 	if m.worker != nil && !m.worker.idle {
 		client.MaxPollRecords = maxPollRecords
 	}
@@ -126,15 +142,41 @@ func (g *Group) open(ctx context.Context, cfg GroupConfig, id int) error {
 		return err
 	}
 	g.members = append(g.members, m)
+	if _, able := m.client.(driver.Pauser); !able && cfg.Hold {
+		return fmt.Errorf("the driver %s cannot pause partitions, so consumers cannot be held", cfg.Driver.Name())
+	}
 	g.running.Go(func() {
 		if err := m.poll(ctx); err != nil {
 			g.fail(err)
 		}
 	})
-	if g.commitEvery > 0 {
+	if g.commitEvery > 0 && !g.manual {
 		g.running.Go(func() { m.commitLoop(ctx) })
 	}
 	return nil
+}
+
+// handOut is a member's share of the partitions where no group gives it one, with
+// the offsets to start at.
+func handOut(cfg GroupConfig, member int) map[int32]int64 {
+	share := make(map[int32]int64)
+	for id := member; id < cfg.Partitions; id += cfg.Members {
+		share[int32(id)] = 0
+		if cfg.From != nil {
+			share[int32(id)] = cfg.From[id]
+		}
+	}
+	return share
+}
+
+// Release lets the members fetch that were held. Calling it again does nothing.
+func (g *Group) Release() {
+	if !g.holding.Swap(false) {
+		return
+	}
+	for _, m := range g.members {
+		m.release()
+	}
 }
 
 func (g *Group) fail(err error) {

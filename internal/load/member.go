@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -88,6 +89,9 @@ func (m *member) onAssigned(partitions []int32) {
 			m.take(id)
 		}
 	}
+	if pauser, able := m.client.(driver.Pauser); able && m.group.holding.Load() {
+		pauser.Pause(partitions...) // the client fetches once this returns
+	}
 	m.size.Store(int64(len(m.owned)))
 	m.mu.Unlock()
 	if m.assigned.Add(1) > 1 {
@@ -109,6 +113,18 @@ func (m *member) take(id int32) {
 		a.worked.Go(func() { m.work(a) })
 	}
 	m.owned[id] = a
+}
+
+// release resumes what was paused when it was assigned. It takes the lock that an
+// assignment holds: of the two, whichever comes last finds the other's doing.
+func (m *member) release() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	pauser, able := m.client.(driver.Pauser)
+	if !able || len(m.owned) == 0 {
+		return
+	}
+	pauser.Resume(slices.Collect(maps.Keys(m.owned))...)
 }
 
 // inline tells whether the polling goroutine does the work itself: where one
@@ -210,7 +226,7 @@ func (m *member) countPoll(there int64, took time.Duration) {
 func (m *member) route(c parcel) {
 	a := m.assignment(c.Partition)
 	switch {
-	case a == nil || len(c.Records) == 0:
+	case a == nil || len(c.Records) == 0 && c.Next == 0:
 		c.free()
 	case a.inbox != nil:
 		a.inbox.put(c)
@@ -267,6 +283,9 @@ func (m *member) workThrough(a *assignment, c parcel) {
 			m.regulate(a)
 		}
 	}
+	if c.Next > 0 {
+		a.partition.passed(c.Next)
+	}
 }
 
 // commitLoop commits what was processed at the group's interval.
@@ -302,9 +321,12 @@ func (m *member) commit(ctx context.Context) {
 	m.commitLocked(ctx)
 }
 
-// commitLocked is commit with the lock held. While it waits for the broker,
-// records go on being handed over.
+// commitLocked is commit with the lock held; without a group there is nowhere to
+// commit. While it waits for the broker, records go on being handed over.
 func (m *member) commitLocked(ctx context.Context) {
+	if m.group.manual {
+		return
+	}
 	offsets, owners := m.uncommitted()
 	if len(offsets) == 0 {
 		return

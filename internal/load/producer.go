@@ -81,6 +81,8 @@ type producer struct {
 
 	due, sent   arrival.Stream // open loop: the two cursors
 	waiting     int64          // records between them
+	share       *share         // of the volume; nil: no bound
+	until       int64          // when the share was spent
 	maxDeferred int64
 	nextIndex   int64 // closed loop: the index of the next record
 	workers     int
@@ -131,14 +133,17 @@ func (p *producer) runOpen(s sleeper) {
 
 // finished tells whether the schedule has ended and everything is settled.
 func (p *producer) finished() bool {
-	return p.due.Due() >= p.axis.End() && p.waiting == 0 && p.inFlight == 0
+	return p.due.Due() >= p.end() && p.waiting == 0 && p.inFlight == 0
 }
+
+// end is the time from which on the worker offers nothing.
+func (p *producer) end() int64 { return min(p.axis.End(), p.until) }
 
 // pause is how long the worker may sleep: until the next record is due, or less
 // when something else wants its attention.
 func (p *producer) pause(now int64) time.Duration {
 	left := 100 * time.Millisecond // so that an early end is noticed
-	if next := p.due.Due(); next < p.axis.End() {
+	if next := p.due.Due(); next < p.end() {
 		left = min(left, time.Duration(next-now))
 	}
 	if p.waiting > 0 {
@@ -153,7 +158,7 @@ func (p *producer) pause(now int64) time.Duration {
 // notice moves the first cursor over everything that has come due and records
 // how late the worker is in noticing: the pacer's own lateness.
 func (p *producer) notice(now int64) {
-	end := p.axis.End()
+	end := p.end()
 	if p.due.Due() > now || p.due.Due() >= end {
 		return
 	}
@@ -163,8 +168,14 @@ func (p *producer) notice(now int64) {
 		measured := due >= 0
 		p.recorder.Record(measured, latency.PacerLateness, now-due)
 		p.counts[phaseOf(measured)].Scheduled++
+		spent := p.share != nil && measured && p.share.take(p.corpus.ValueBytes(uint64(p.due.Index())))
 		p.due.Advance()
 		p.waiting++
+		if spent {
+			p.until = p.due.Due()
+			p.share.end(due, p.until)
+			return
+		}
 	}
 }
 
@@ -371,7 +382,7 @@ func (p *producer) runClosed() {
 	for !p.abandoned() {
 		p.settle()
 		now := p.axis.Now()
-		ended := now >= p.axis.End()
+		ended := now >= p.end()
 		if ended && p.inFlight == 0 {
 			return
 		}
@@ -394,6 +405,11 @@ func (p *producer) prepareClosed(now int64, n int) {
 		p.nextIndex += int64(p.workers)
 		p.counts[phaseOf(s.measured())].Scheduled++
 		p.assign(s, now)
+		if p.share != nil && now >= 0 && p.share.take(p.corpus.ValueBytes(uint64(s.index))) {
+			p.until = now
+			p.share.end(now, now)
+			return
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package load
 
 import (
 	"fmt"
+	"math"
 	"sync"
 	"sync/atomic"
 
@@ -19,7 +20,7 @@ type ProducersConfig struct {
 	// Client is what each client is opened with; OnDone is set here, and the
 	// client's number is appended to its ID.
 	Client  driver.ProducerConfig
-	Workers int
+	Workers int // 0: nobody produces, and nothing is opened
 	// Clients is the number of clients: fewer than workers are shared by them,
 	// more are used by a worker in turn, each for some of the partitions, so
 	// that the records of one lane stay on one connection. 0 is one for each
@@ -40,6 +41,11 @@ type ProducersConfig struct {
 	Consumed     bool // somebody consumes: keep what OldestDue needs
 	Run          uint32
 
+	// Volume ends the load once that many bytes of values were offered in the
+	// measured window; 0 is no bound. Each worker offers its share, up to the
+	// record that reaches it.
+	Volume int64
+
 	Gate        *backpressure.Gate // nil: no backpressure
 	Excess      Excess
 	MaxDeferred int64 // of all workers together
@@ -52,7 +58,8 @@ type Producers struct {
 	workers []*producer
 	clients []driver.Producer
 	precise bool
-	closed  bool // closed loop
+	closed  bool    // closed loop
+	volume  *volume // nil: no bound
 	abandon chan struct{}
 	ended   atomic.Bool
 	undo    func() // what the precise pacer changed in the process; nil is nothing
@@ -64,8 +71,11 @@ type Producers struct {
 func OpenProducers(cfg ProducersConfig) (*Producers, error) {
 	ps := &Producers{precise: cfg.Precise, closed: cfg.Arrivals == nil, abandon: make(chan struct{})}
 	clients := cfg.Clients
-	if clients == 0 {
+	if clients == 0 || cfg.Workers == 0 {
 		clients = cfg.Workers
+	}
+	if cfg.Volume > 0 && cfg.Workers > 0 {
+		ps.volume = newVolume(cfg.Axis, cfg.Workers)
 	}
 	for id := range cfg.Workers {
 		ps.workers = append(ps.workers, ps.newWorker(cfg, id, clients))
@@ -94,10 +104,17 @@ func (ps *Producers) newWorker(cfg ProducersConfig, id, clients int) *producer {
 		nextIndex:   int64(id), workers: cfg.Workers,
 		chooser: newChooser(cfg, id),
 		corpus:  cfg.Corpus, keys: cfg.Keys, stamped: cfg.Stamped, run: cfg.Run, recordBytes: cfg.RecordBytes,
+		until:   math.MaxInt64,
 		slots:   newSlots(id, buffer),
 		abandon: ps.abandon,
 		books:   ledger.NewSender(id, cfg.Partitions),
 		errors:  [2]map[string]int64{make(map[string]int64), make(map[string]int64)},
+	}
+	if ps.volume != nil {
+		w.share = &share{of: ps.volume, left: cfg.Volume / int64(cfg.Workers)}
+		if int64(id) < cfg.Volume%int64(cfg.Workers) {
+			w.share.left++
+		}
 	}
 	if cfg.Consumed {
 		w.timelines = make([]timeline, cfg.Partitions)
@@ -198,6 +215,16 @@ func (ps *Producers) Close() {
 	for _, w := range ps.workers {
 		w.settle()
 	}
+}
+
+// Spent is closed when the load has ended because all of its volume was offered,
+// which has ended the measured window on the axis too. It is nil where the volume
+// has no bound.
+func (ps *Producers) Spent() <-chan struct{} {
+	if ps.volume == nil {
+		return nil
+	}
+	return ps.volume.spent
 }
 
 // Sent are the counts of all workers by phase.
@@ -307,5 +334,10 @@ func (ps *Producers) Wire() (sum driver.Wire, counted bool) {
 	return sum, counted
 }
 
-// Settings are the effective settings of a client.
-func (ps *Producers) Settings() []driver.Setting { return ps.clients[0].Settings() }
+// Settings are the effective settings of a client; none where there is no client.
+func (ps *Producers) Settings() []driver.Setting {
+	if len(ps.clients) == 0 {
+		return nil
+	}
+	return ps.clients[0].Settings()
+}

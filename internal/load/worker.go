@@ -16,6 +16,7 @@ type Received struct {
 	DeliveredInWindow int64 // of those, handed over within the measured window
 	Duplicates        int64
 	Processed         int64
+	Bytes             int64 // keys and values, of those in the window; where they are counted
 	// WorkInWindow is the simulated work that fell into the measured window,
 	// in nanoseconds.
 	WorkInWindow int64
@@ -27,6 +28,7 @@ func (r *Received) Add(o Received) {
 	r.DeliveredInWindow += o.DeliveredInWindow
 	r.Duplicates += o.Duplicates
 	r.Processed += o.Processed
+	r.Bytes += o.Bytes
 	r.WorkInWindow += o.WorkInWindow
 }
 
@@ -45,6 +47,7 @@ type worker struct {
 	idle     bool // no record ever costs anything
 	stamped  bool
 	open     bool // open loop: intended times exist
+	sized    bool // bytes are counted
 	run      uint32
 	rng      *rand.Rand
 	recorder *latency.Recorder
@@ -127,7 +130,7 @@ func (w *worker) deliver(p *partition, records []driver.Received, now, work int6
 	w.recorder.Lock()
 	defer w.recorder.Unlock()
 	n := int64(len(records))
-	p.next = records[n-1].Offset + 1
+	p.next, p.at = records[n-1].Offset+1, now
 	p.count += n
 	if w.stamped {
 		n = w.check(p, records, now)
@@ -139,7 +142,18 @@ func (w *worker) deliver(p *partition, records []driver.Received, now, work int6
 	w.counts.WorkInWindow += work
 	if w.axis.InWindow(now) {
 		w.counts.DeliveredInWindow += n
+		if w.sized {
+			w.counts.Bytes += bytesOf(records)
+		}
 	}
+}
+
+// bytesOf is the size of all keys and values.
+func bytesOf(records []driver.Received) (sum int64) {
+	for i := range records {
+		sum += int64(len(records[i].Key) + len(records[i].Value))
+	}
+	return sum
 }
 
 // check reads the stamps of records that are handed over now and returns how

@@ -101,6 +101,12 @@ func (c *Corpus) MeanBytes() float64 {
 	return float64(len(c.bodies))/float64(c.Len()) + float64(c.head)
 }
 
+// ValueBytes is the size of the value of record number sequence, stamp included.
+func (c *Corpus) ValueBytes(sequence uint64) int {
+	at := sequence % uint64(len(c.index)-1)
+	return c.head + int(c.index[at+1].start-c.index[at].start)
+}
+
 // Value returns the value of record number sequence, in dst's memory where that
 // has the capacity. A corpus without stamps does not read stamp; in one with
 // stamps, nil is the zero stamp.

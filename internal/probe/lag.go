@@ -10,12 +10,12 @@ import (
 	"kafka-bench/internal/access"
 )
 
-// LagReader reads the lag of one group on one topic, with a client of its own.
+// LagReader reads the lag of groups on one topic, with a client of its own.
 type LagReader struct {
 	client     *kgo.Client
 	admin      *kadm.Client
 	topic      string
-	group      string
+	groups     []string
 	partitions int
 }
 
@@ -25,8 +25,9 @@ type Lag struct {
 	Partitions []int64 // high watermark − committed offset
 }
 
-// NewLagReader returns a reader; Close ends its client.
-func NewLagReader(brokers []string, a access.Access, topic, group string, partitions int) (*LagReader, error) {
+// NewLagReader returns a reader; Close ends its client. Without a group it reads no
+// lag, only the ends of the partitions.
+func NewLagReader(brokers []string, a access.Access, topic string, groups []string, partitions int) (*LagReader, error) {
 	client, err := kgo.NewClient(append(a.Options(),
 		kgo.SeedBrokers(brokers...),
 		kgo.ClientID("kafka-bench-lag"),
@@ -35,27 +36,47 @@ func NewLagReader(brokers []string, a access.Access, topic, group string, partit
 	if err != nil {
 		return nil, fmt.Errorf("opening the client that reads the lag: %w", err)
 	}
-	return &LagReader{client: client, admin: kadm.NewClient(client), topic: topic, group: group, partitions: partitions}, nil
+	return &LagReader{client: client, admin: kadm.NewClient(client), topic: topic, groups: groups, partitions: partitions}, nil
 }
 
 // Close ends the reader's client.
 func (r *LagReader) Close() { r.client.Close() }
 
-// Read asks for the committed offsets and then for the high watermarks. In that
-// order the lag is never understated: what is committed in between makes it look
-// larger by that much. A partition without a commit lags by all that it holds.
-func (r *LagReader) Read(ctx context.Context) (Lag, error) {
-	committed, err := r.admin.FetchOffsetsForTopics(ctx, r.group, r.topic)
-	if err != nil {
-		return Lag{}, fmt.Errorf("reading the committed offsets of group %s: %w", r.group, err)
+// Read asks for the committed offsets of each group and then for the high
+// watermarks. In that order the lag is never understated: what is committed in
+// between makes it look larger by that much. A partition without a commit lags by
+// all that it holds.
+func (r *LagReader) Read(ctx context.Context) ([]Lag, error) {
+	if len(r.groups) == 0 {
+		return nil, nil
 	}
-	if err := committed.Error(); err != nil {
-		return Lag{}, fmt.Errorf("reading the committed offsets of group %s: %w", r.group, err)
+	committed := make([]kadm.OffsetResponses, len(r.groups))
+	for i, group := range r.groups {
+		var err error
+		if committed[i], err = r.committed(ctx, group); err != nil {
+			return nil, fmt.Errorf("reading the committed offsets of group %s: %w", group, err)
+		}
 	}
 	ends, err := r.Ends(ctx)
 	if err != nil {
-		return Lag{}, err
+		return nil, err
 	}
+	lags := make([]Lag, len(r.groups))
+	for i := range lags {
+		lags[i] = r.lag(committed[i], ends)
+	}
+	return lags, nil
+}
+
+func (r *LagReader) committed(ctx context.Context, group string) (kadm.OffsetResponses, error) {
+	committed, err := r.admin.FetchOffsetsForTopics(ctx, group, r.topic)
+	if err != nil {
+		return nil, err
+	}
+	return committed, committed.Error()
+}
+
+func (r *LagReader) lag(committed kadm.OffsetResponses, ends []int64) Lag {
 	lag := Lag{Partitions: make([]int64, r.partitions)}
 	for id, end := range ends {
 		at := int64(0)
@@ -65,17 +86,19 @@ func (r *LagReader) Read(ctx context.Context) (Lag, error) {
 		lag.Partitions[id] = end - at
 		lag.Records += lag.Partitions[id]
 	}
-	return lag, nil
+	return lag
 }
 
-// Commit commits these offsets for the group, which must have no member yet.
+// Commit commits these offsets for each group, which must have no member yet.
 func (r *LagReader) Commit(ctx context.Context, offsets []int64) error {
 	var commit kadm.Offsets
 	for id, at := range offsets {
 		commit.AddOffset(r.topic, int32(id), at, -1)
 	}
-	if err := r.admin.CommitAllOffsets(ctx, r.group, commit); err != nil {
-		return fmt.Errorf("committing the first offsets of group %s: %w", r.group, err)
+	for _, group := range r.groups {
+		if err := r.admin.CommitAllOffsets(ctx, group, commit); err != nil {
+			return fmt.Errorf("committing the first offsets of group %s: %w", group, err)
+		}
 	}
 	return nil
 }
@@ -83,17 +106,27 @@ func (r *LagReader) Commit(ctx context.Context, offsets []int64) error {
 // Ends asks for the high watermark of each partition.
 func (r *LagReader) Ends(ctx context.Context) ([]int64, error) {
 	listed, err := r.admin.ListEndOffsets(ctx, r.topic)
+	return r.offsets("high watermarks", listed, err)
+}
+
+// Starts asks for the first offset that each partition still holds.
+func (r *LagReader) Starts(ctx context.Context) ([]int64, error) {
+	listed, err := r.admin.ListStartOffsets(ctx, r.topic)
+	return r.offsets("first offsets", listed, err)
+}
+
+func (r *LagReader) offsets(what string, listed kadm.ListedOffsets, err error) ([]int64, error) {
 	if err == nil {
 		err = listed.Error()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading the high watermarks of topic %s: %w", r.topic, err)
+		return nil, fmt.Errorf("reading the %s of topic %s: %w", what, r.topic, err)
 	}
-	ends := make([]int64, r.partitions)
+	offsets := make([]int64, r.partitions)
 	listed.Each(func(o kadm.ListedOffset) {
 		if int(o.Partition) < r.partitions {
-			ends[o.Partition] = o.Offset
+			offsets[o.Partition] = o.Offset
 		}
 	})
-	return ends, nil
+	return offsets, nil
 }

@@ -20,21 +20,37 @@ const (
 // does not take a sum on trust.
 func (p *page) books(r *result.Run) {
 	l, d := r.Load, r.Delivery
+	if reads(r) {
+		p.heading("Read", " in the measured window")
+		p.labelled("per second", unit.PerSecond(d.DeliveredPerS))
+		p.labelled("bytes", unit.Bytes(d.Bytes))
+		p.line("  ", p.paint(bold, outcome(r, p.width-3)))
+		return
+	}
 	p.heading("Books", " of the measured window, in records")
 	equations := []equation{
 		{"scheduled", l.Scheduled, []term{{l.Admitted, "admitted"}, {l.Deferred, "deferred"}, {l.Shed, "shed"}}},
 		{"admitted", l.Admitted, []term{{l.Acked, "acked"}, {l.Failed, "failed"}, {l.Unknown, "unknown"}}},
 	}
 	if d.Checked {
-		equations = append(equations, equation{"acked", l.Acked, []term{
+		equations = append(equations, equation{"acked", copies(r) * l.Acked, []term{
 			{d.Unique - d.UnackedDelivered, "delivered"}, {d.Pending, "pending"}, {d.Lost, "lost"}, {d.Corrupt - d.CorruptUnplaced, "corrupt"},
 		}})
+	}
+	equations = told(r, equations)
+	for i, e := range equations {
+		if e.name == "acked" && copies(r) > 1 { // each group reads everything
+			equations[i].name = fmt.Sprintf("acked × %d", copies(r))
+		}
 	}
 	p.equations(equations)
 	p.rates(r)
 	p.oddities(l, d)
-	p.line("  ", p.paint(bold, outcome(r)))
+	p.line("  ", p.paint(bold, outcome(r, p.width-3)))
 }
+
+// copies is how often each acked record is to be delivered: once to each group.
+func copies(r *result.Run) int64 { return int64(max(1, r.Delivery.Copies)) }
 
 // term is one addend, by the name that it has in the books.
 type term struct {
@@ -47,6 +63,14 @@ type equation struct {
 	name  string
 	total int64
 	terms []term
+}
+
+// told are the equations of which a run tells every number: one of another tool
+// seldom does.
+func told(r *result.Run, all []equation) []equation {
+	return slices.DeleteFunc(all, func(e equation) bool {
+		return !r.Says("load."+e.name) || slices.ContainsFunc(e.terms, func(t term) bool { return !r.Says("load." + t.name) })
+	})
 }
 
 // equations prints sums in columns, numbers to the right and names to the left.
@@ -63,21 +87,29 @@ func (p *page) equations(all []equation) {
 			names[i] = max(names[i], len(t.name))
 		}
 	}
+	const label, sign = 16, "  =  "
 	for _, e := range all {
-		var b strings.Builder
-		sum := int64(0)
+		b := strings.Builder{}
+		b.WriteString(pad("  "+e.name, label) + padLeft(unit.Count(e.total), total) + sign)
+		sum, used := int64(0), label+total+columns(sign)
 		for i, t := range e.terms {
+			text := padLeft(unit.Count(t.n), numbers[i]) + " " + pad(t.name, names[i])
 			if i > 0 {
-				b.WriteString("  +  ")
+				text = "  +  " + text
 			}
-			b.WriteString(padLeft(unit.Count(t.n), numbers[i]) + " " + pad(t.name, names[i]))
+			if used += columns(text); used > p.width {
+				p.line(b.String())
+				b.Reset()
+				b.WriteString(strings.Repeat(" ", label+total))
+				used = label + total + columns(text)
+			}
+			b.WriteString(text)
 			sum += t.n
 		}
-		sign, excess := "  =  ", ""
+		p.line(b.String())
 		if sum != e.total {
-			sign, excess = "  "+p.paint(red, "≠")+"  ", p.paint(red, "  out by "+unit.Count(sum-e.total))
+			p.line(strings.Repeat(" ", label), p.paint(red, "≠ out by "+unit.Count(sum-e.total)))
 		}
-		p.line(pad("  "+e.name, 16), padLeft(unit.Count(e.total), total), sign, b.String(), excess)
 	}
 }
 
@@ -85,7 +117,7 @@ func (p *page) equations(all []equation) {
 func (p *page) rates(r *result.Run) {
 	l, d := r.Load, r.Delivery
 	offered, delivered := unit.PerSecond(l.OfferedPerS)+" offered", unit.PerSecond(d.DeliveredPerS)+" delivered"
-	if l.ClosedLoop {
+	if l.ClosedLoop || !r.Says("load.offered_per_s") {
 		offered = ""
 	}
 	if r.Consumer.Members == 0 {
@@ -160,32 +192,55 @@ func byCount(counts result.Counts) []string {
 	return parts
 }
 
-// outcome says in one sentence where the scheduled records ended.
-func outcome(r *result.Run) string {
+// outcome says in one sentence of at most so many columns where the scheduled
+// records ended.
+func outcome(r *result.Run, width int) string {
 	l, d := r.Load, r.Delivery
-	delivered := d.Unique
+	due := copies(r) * l.Scheduled
 	switch {
+	case r.Run.Imported != nil:
+		return "What became of each record is not told: the figures are as the other tool counts them."
+	case reads(r):
+		return read(d)
 	case l.Scheduled == 0:
 		return "Nothing was scheduled."
 	case r.Consumer.Members == 0:
 		return fmt.Sprintf("%s of the scheduled was acked; nobody consumed in this run.", share(l.Acked, l.Scheduled))
 	case !d.Checked:
 		return fmt.Sprintf("%s were delivered in the window: counted, not checked, as the records carry no stamp.", count(d.Delivered, "record"))
-	case delivered == l.Scheduled && d.Lost == 0:
+	case d.Unique == due && d.Lost == 0 && due > l.Scheduled:
+		return "Everything that was scheduled was delivered, to each group."
+	case d.Unique == due && d.Lost == 0:
 		return "Everything that was scheduled was delivered."
 	}
-	text := share(delivered, l.Scheduled) + " of the scheduled was delivered"
-	for _, t := range []term{
-		{l.Shed, "shed at the source"}, {l.Deferred, "still held back at the source"},
-		{l.Failed, "failed"}, {l.Unknown, "unknown"},
-		{d.Pending, "acked but not delivered in time"}, {d.Lost, "lost"}, {d.Corrupt - d.CorruptUnplaced, "corrupt"},
+	text := share(d.Unique, due) + " of the scheduled was delivered"
+	for _, t := range []struct {
+		n, of int64
+		name  string
+	}{
+		{l.Shed, l.Scheduled, "shed at the source"}, {l.Deferred, l.Scheduled, "still held back at the source"},
+		{l.Failed, l.Scheduled, "failed"}, {l.Unknown, l.Scheduled, "unknown"},
+		{d.Pending, due, "acked but not delivered in time"}, {d.Lost, due, "lost"}, {d.Corrupt - d.CorruptUnplaced, due, "corrupt"},
 	} {
 		if t.n > 0 {
-			text += ", " + share(t.n, l.Scheduled) + " " + t.name
+			text += ", " + share(t.n, t.of) + " " + t.name
 		}
 	}
-	if columns(text) > Width-3 {
-		text = share(delivered, l.Scheduled) + " of the scheduled was delivered; the rest is in the books above"
+	if columns(text) > width {
+		text = share(d.Unique, due) + " of the scheduled was delivered; the rest is in the books above"
 	}
 	return text + "."
+}
+
+// reads tells whether a run had consumers and no producers.
+func reads(r *result.Run) bool {
+	return r.Finished() && r.Run.Imported == nil && setting(r.Scenario, "load", "producers") == "0"
+}
+
+// read says what a run found that read a topic and wrote nothing.
+func read(d result.Delivery) string {
+	if d.Pending > 0 {
+		return fmt.Sprintf("%s were read in the window; %s of the topic were left.", count(d.Delivered, "record"), unit.Count(d.Pending))
+	}
+	return fmt.Sprintf("All %s that the topic held were read.", count(d.Delivered, "record"))
 }

@@ -10,11 +10,17 @@ import (
 // files says where to look further.
 func (p *page) files(r *result.Recorded) {
 	p.heading("Files", " in "+r.Dir)
-	p.line(fmt.Sprintf("  %s · %s (%s) · %s (%s) · %s · %s",
-		result.SummaryFile,
-		result.IntervalsFile, count(int64(len(r.Intervals)), "line"),
-		result.EventsFile, count(int64(len(r.Events)), "line"),
-		result.HistogramsFile, result.ScenarioFile))
+	histograms := result.HistogramsFile
+	if r.Run.Run.Imported != nil {
+		histograms = "" // another tool's values are seldom there to be logged
+	}
+	files := list(result.SummaryFile,
+		fmt.Sprintf("%s (%s)", result.IntervalsFile, count(int64(len(r.Intervals)), "line")),
+		fmt.Sprintf("%s (%s)", result.EventsFile, count(int64(len(r.Events)), "line")),
+		histograms, result.ScenarioFile)
+	for _, line := range wrap(files, p.width-2) {
+		p.line("  ", line)
+	}
 }
 
 // unfinished tells of a run without a summary what its intervals saved. These

@@ -39,10 +39,14 @@ func simulate(t *testing.T, p resulttest.Plan) *result.Recorded {
 	return r
 }
 
-// golden compares a report with testdata/<name>.txt.
+// golden compares a report with testdata/<name>, which is a text without another
+// ending.
 func golden(t *testing.T, name string, got []byte) {
 	t.Helper()
-	path := filepath.Join("testdata", name+".txt")
+	if filepath.Ext(name) == "" {
+		name += ".txt"
+	}
+	path := filepath.Join("testdata", name)
 	if *update {
 		if err := os.MkdirAll("testdata", 0o755); err != nil {
 			t.Fatal(err)
@@ -60,15 +64,15 @@ func golden(t *testing.T, name string, got []byte) {
 	}
 }
 
-// screens holds a report against its bounds.
-func screens(t *testing.T, text []byte, lines int) {
+// screens holds a report against its bounds, in columns and lines.
+func screens(t *testing.T, text []byte, width, lines int) {
 	t.Helper()
 	all := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
 	if len(all) > lines {
 		t.Errorf("%d lines, more than %d", len(all), lines)
 	}
 	for _, line := range all {
-		if n := utf8.RuneCountInString(line); n > 108 {
+		if n := utf8.RuneCountInString(line); n > width {
 			t.Errorf("a line of %d columns: %s", n, line)
 		}
 		if strings.TrimRight(line, " ") != line {
@@ -199,12 +203,15 @@ func TestText(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := text(t, c.run, report.Options{})
-			lines := 50
+			lines := 60
 			if c.name == "broken" {
-				lines = 70 // what is broken is told in full
+				lines = 80 // what is broken is told in full
 			}
-			screens(t, got, lines)
+			screens(t, got, report.Width, lines)
 			golden(t, c.name, got)
+			for _, width := range []int{80, 120} {
+				screens(t, text(t, c.run, report.Options{Width: width}), width, lines+10)
+			}
 		})
 	}
 }

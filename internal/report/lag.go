@@ -24,12 +24,38 @@ func (p *page) lag(r *result.Run) {
 		consumer += " (high watermark − committed)"
 	}
 	p.labelled("consumer lag", consumer)
-	p.labelled("backlog", "peak "+count(l.BacklogPeakRecords, "record")+" (acked − delivered)")
-	p.labelled("time lag", "the oldest undelivered record was at most "+unit.Nanos(l.TimeLagPeakNs)+" old")
-	p.drain(r)
+	switch {
+	case reads(r): // what there was to read is in what was read
+	case r.Says("lag.backlog_peak_records"):
+		p.labelled("backlog", "peak "+count(l.BacklogPeakRecords, "record")+" (acked − delivered)")
+	}
+	if r.Says("lag.time_lag_peak_ns") && !reads(r) {
+		p.labelled("time lag", "the oldest undelivered record was at most "+unit.Nanos(l.TimeLagPeakNs)+" old")
+	}
+	for _, c := range l.Changes {
+		p.recovery(c)
+	}
+	if r.Says("lag.drained") && !reads(r) {
+		p.drain(r)
+	}
 	p.labelled("consumers", consumers(r.Consumer))
 	if r.Backpressure != nil {
 		p.backpressure(r)
+	}
+}
+
+// recovery tells what became of the backlog that the consumers had when they
+// began to work otherwise.
+func (p *page) recovery(c result.Change) {
+	at := "at " + fromSeconds(float64(c.AtNs)/1e9) + " " + c.What + ": "
+	switch {
+	case c.BacklogRecords <= c.NormalRecords:
+		p.labelled("recovery", at+"nothing to catch up with")
+	case c.DrainTimeS != nil:
+		p.labelled("recovery", at+unit.Count(c.BacklogRecords)+" behind, caught up in "+fromSeconds(*c.DrainTimeS)+
+			" at "+unit.PerSecond(c.DeliveredPerS)+" while "+unit.PerSecond(c.OfferedPerS)+" came in")
+	default:
+		p.styled(yellow, "recovery", at+unit.Count(c.BacklogRecords)+" behind, NOT caught up with before the next change or the end")
 	}
 }
 

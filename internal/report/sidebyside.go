@@ -14,9 +14,9 @@ import (
 // a run, with the median and the range where a name was run more than once,
 // what the figures show in words, and the lag of each over time on one scale.
 func SideBySide(w io.Writer, runs []*result.Recorded, o Options) error {
-	p := &page{colour: o.Colour}
+	p := newPage(o)
 	compared := variants(runs)
-	for i, block := range blocks(compared) {
+	for i, block := range blocks(compared, p.width) {
 		if i > 0 {
 			p.line()
 		}
@@ -24,7 +24,7 @@ func SideBySide(w io.Writer, runs []*result.Recorded, o Options) error {
 	}
 	p.heading("What it shows", "")
 	for _, sentence := range findings(compared) {
-		for i, part := range wrap(sentence, Width-4) {
+		for i, part := range wrap(sentence, p.width-4) {
 			p.line([]string{"  - ", "    "}[min(i, 1)], part)
 		}
 	}
@@ -34,9 +34,9 @@ func SideBySide(w io.Writer, runs []*result.Recorded, o Options) error {
 
 // comparedRow is one row of the table.
 type comparedRow struct {
-	label  string
-	figure figure
-	format func(float64) string
+	label   string
+	reading reading
+	format  func(float64) string
 }
 
 var comparedRows = []comparedRow{
@@ -55,8 +55,13 @@ var comparedRows = []comparedRow{
 	{"time lag peak", timeLagPeak, nanos},
 	{"drained in time", drained, yesNo},
 	{},
-	{"e2e response p50, admitted", response(func(t result.Time) int64 { return t.P50Ns }), nanos},
-	{"e2e response p99, admitted", response(func(t result.Time) int64 { return t.P99Ns }), nanos},
+	{"e2e response p50, admitted", taking("e2e_response_time", "p50"), nanos},
+	{"e2e response p90, admitted", taking("e2e_response_time", "p90"), nanos},
+	{"e2e response p99, admitted", taking("e2e_response_time", "p99"), nanos},
+	{"e2e response p99.9, admitted", taking("e2e_response_time", "p99_9"), nanos},
+	{"e2e service p99, admitted", taking("e2e_service_time", "p99"), nanos},
+	{"send response p99, admitted", taking("send_response_time", "p99"), nanos},
+	{"send service p99, admitted", taking("send_service_time", "p99"), nanos},
 	{"consumers busy", utilisation, unit.Percent},
 	{"gate closed, of the window", gateClosed, unit.Percent},
 }
@@ -95,13 +100,15 @@ func tableOf(block []variant) table {
 	}
 	t := table{gap: 3, rows: [][]string{head, verdicts}}
 	for _, row := range comparedRows {
-		if row.figure == nil {
-			t.add()
+		if row.reading == nil {
+			if len(t.rows[len(t.rows)-1]) > 0 { // a group that no run has leaves no gap
+				t.add()
+			}
 			continue
 		}
 		medians, ranges, known, differ := []string{row.label}, []string{""}, false, false
 		for _, v := range block {
-			s := v.of(row.figure)
+			s := v.of(row.reading)
 			median, extent := cells(s, row.format)
 			known = known || s.n > 0
 			medians, ranges = append(medians, median), append(ranges, extent)
@@ -118,12 +125,12 @@ func tableOf(block []variant) table {
 	return t
 }
 
-// blocks splits variants so that each table keeps within the page.
-func blocks(all []variant) [][]variant {
+// blocks splits variants so that each table keeps within the width.
+func blocks(all []variant, width int) [][]variant {
 	var split [][]variant
 	for _, v := range all {
 		last := len(split) - 1
-		if last >= 0 && fits(append(slices.Clone(split[last]), v)) {
+		if last >= 0 && fits(append(slices.Clone(split[last]), v), width) {
 			split[last] = append(split[last], v)
 			continue
 		}
@@ -132,10 +139,10 @@ func blocks(all []variant) [][]variant {
 	return split
 }
 
-func fits(block []variant) bool {
+func fits(block []variant, width int) bool {
 	t := tableOf(block)
 	for _, line := range t.lines() {
-		if columns(line) > Width {
+		if columns(line) > width {
 			return false
 		}
 	}

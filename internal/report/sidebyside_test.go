@@ -20,7 +20,7 @@ func sideBySide(t *testing.T, runs ...*result.Recorded) []byte {
 
 func TestSideBySide(t *testing.T) {
 	got := sideBySide(t, simulate(t, resulttest.Overload()), simulate(t, resulttest.OverloadLoose()), simulate(t, resulttest.OverloadTight()))
-	screens(t, got, 70)
+	screens(t, got, report.Width, 80)
 	golden(t, "side-by-side", got)
 }
 
@@ -40,7 +40,7 @@ func TestSideBySideOfRepeats(t *testing.T) {
 	worse := killed(t)
 	worse.Run.Run.Name = "overload"
 	got := sideBySide(t, append(runs, bad, worse)...)
-	screens(t, got, 70)
+	screens(t, got, report.Width, 80)
 	golden(t, "side-by-side-repeats", got)
 }
 

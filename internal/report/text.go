@@ -1,12 +1,26 @@
-// Package report turns the files of runs into text for people: one run on one
-// screen (Text), several runs side by side (SideBySide), and a run while it
-// goes on (Live). It reads nothing but result files, so a run of any age is
-// rendered again without a Kafka.
+// Package report turns the files of runs into something that people, pull
+// requests, spreadsheets and programs read: one run on one screen (Text),
+// several beside each other (SideBySide), a campaign that answers its question
+// (Campaign), sets of runs that are tested against each other (Compare), one
+// configuration over time (History), all values of a run's histograms
+// (Histograms), and a run while it goes on (Live). It reads nothing but result
+// files, so a run of any age is rendered again without a Kafka.
 //
 // A report leads with what a reader must know before any figure: whether the
 // run is valid, and what share of the load the figures speak of. Records that
 // were shed at the source are in no percentile, so the share is printed beside
-// the percentiles and not only in the books.
+// the percentiles and not only in the books. A percentile that rests on the luck
+// of single records is not printed at all.
+//
+// And a report claims no more than its runs show. One run carries no claim; of
+// several, the median is printed with its confidence interval, and a difference
+// is called better or worse only where a rank test shows it, at a level that
+// holds for all that was tested together (see Compare). Otherwise the report says
+// that nothing was shown, or how many runs more would do.
+//
+// What is thought and what is written are kept apart: Compare, History,
+// Histograms and the analysis of a campaign return values, and each value is
+// written in any Format. The JSON of a value is a contract, as a run's files are.
 package report
 
 import (
@@ -17,18 +31,43 @@ import (
 	"kafka-bench/internal/result"
 )
 
-// Width is what the reports are laid out for, in columns.
-const Width = 100
+// Width is what the reports are laid out for, in columns, unless Options say
+// otherwise; narrowest and widest bound what these may say.
+const (
+	Width     = 100
+	narrowest = 80
+	widest    = 120
+)
 
 // Options say how a report looks.
 type Options struct {
 	// Colour allows ANSI colours: for terminals.
 	Colour bool
+	// Width is the columns of the terminal; 0 is Width. Reports are laid out
+	// for 80 to 120, whatever it says.
+	Width int
+	// Format is what a report is written as. Text and SideBySide are always
+	// text.
+	Format Format
+	// Table is the name of the table that a CSV is to hold; "" is the report's
+	// own choice.
+	Table string
+	// By is the name of the figure that a campaign's cells are ranked by; "" is
+	// the one that its question names, or the e2e response time p99.
+	By string
+}
+
+// width is what a text is laid out for.
+func (o Options) width() int {
+	if o.Width == 0 {
+		return Width
+	}
+	return min(max(o.Width, narrowest), widest)
 }
 
 // Text writes the report of one run.
 func Text(w io.Writer, r *result.Recorded, o Options) error {
-	p := &page{colour: o.Colour}
+	p := newPage(o)
 	p.verdict(r)
 	p.subject(&r.Run)
 	if r.Run.Finished() {
@@ -48,7 +87,10 @@ func Text(w io.Writer, r *result.Recorded, o Options) error {
 type page struct {
 	b      strings.Builder
 	colour bool
+	width  int // columns
 }
+
+func newPage(o Options) *page { return &page{colour: o.Colour, width: o.width()} }
 
 func (p *page) writeTo(w io.Writer) error {
 	_, err := io.WriteString(w, p.b.String())
@@ -73,7 +115,7 @@ func (p *page) labelled(label, text string) { p.styled(plain, label, text) }
 // styled is labelled with a style for the text.
 func (p *page) styled(style, label, text string) {
 	const indent = 16
-	for i, part := range wrap(text, Width-indent) {
+	for i, part := range wrap(text, p.width-indent) {
 		if i > 0 {
 			label = ""
 		}

@@ -89,6 +89,7 @@ func FuzzRender(f *testing.F) {
 		if err := SideBySide(&b, []*result.Recorded{&r, &r}, Options{}); err != nil {
 			t.Fatal(err)
 		}
+		renderOtherwise(t, &r)
 		for _, terminal := range []bool{true, false} {
 			l := NewLive(&b, LiveOptions{Terminal: terminal, Width: width})
 			for _, p := range r.Run.Run.Phases {
@@ -101,4 +102,34 @@ func FuzzRender(f *testing.F) {
 			}
 		}
 	})
+}
+
+// renderOtherwise writes a run in every format, compares it with itself, takes it
+// for a campaign and for a history.
+func renderOtherwise(t *testing.T, r *result.Recorded) {
+	t.Helper()
+	r.Run.Verdict.Status = result.Valid
+	c := &result.RecordedCampaign{Runs: []*result.Recorded{r, r}}
+	c.Campaign.Cells = []result.Cell{{Name: "a"}, {Name: "b"}}
+	c.Campaign.Runs = []result.CampaignRun{{Cell: 0}, {Cell: 1}}
+	for _, format := range []Format{AsText, AsMarkdown, AsCSV, AsJSON} {
+		var b bytes.Buffer
+		o := Options{Format: format}
+		if err := Runs(&b, []*result.Recorded{r, r}, o); err != nil {
+			t.Fatal(err)
+		}
+		if err := Campaign(&b, c, o); err != nil {
+			t.Fatal(err)
+		}
+		if compared, err := Compare([]Set{{"a", c.Runs}, {"b", c.Runs}}, CompareOptions{}); err == nil {
+			if err := compared.Write(&b, o); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if history, err := Over(c.Runs, HistoryOptions{}); err == nil {
+			if err := history.Write(&b, o); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 }

@@ -4,25 +4,52 @@ import (
 	"fmt"
 	"strings"
 
+	"kafka-bench/internal/figure"
 	"kafka-bench/internal/result"
 	"kafka-bench/internal/unit"
 )
 
-// beyond is how many values must lie above a percentile before it is printed:
-// with fewer, it is the luck of single records.
-const beyond = 10
-
-// percentiles are the columns of the table.
-var percentiles = []struct {
-	name     string
-	per1000  int64 // of the values lie above it
-	quantile func(result.Time) int64
-}{
-	{"p50", 500, func(t result.Time) int64 { return t.P50Ns }},
-	{"p90", 100, func(t result.Time) int64 { return t.P90Ns }},
-	{"p99", 10, func(t result.Time) int64 { return t.P99Ns }},
-	{"p99.9", 1, func(t result.Time) int64 { return t.P999Ns }},
+// statistic is one row of a table of times.
+type statistic struct {
+	name string
+	key  string // the end of its names in files
+	// percentile is 0 for what any count supports.
+	percentile float64
+	ns         func(result.Time) float64
 }
+
+// statistics are the figures of a distribution, from the least to the greatest.
+var statistics = []statistic{
+	{"p0", "min", 0, func(t result.Time) float64 { return float64(t.MinNs) }},
+	{"p50", "p50", 50, func(t result.Time) float64 { return float64(t.P50Ns) }},
+	{"p75", "p75", 75, func(t result.Time) float64 { return float64(t.P75Ns) }},
+	{"p90", "p90", 90, func(t result.Time) float64 { return float64(t.P90Ns) }},
+	{"p95", "p95", 95, func(t result.Time) float64 { return float64(t.P95Ns) }},
+	{"p99", "p99", 99, func(t result.Time) float64 { return float64(t.P99Ns) }},
+	{"p99.5", "p99_5", 99.5, func(t result.Time) float64 { return float64(t.P995Ns) }},
+	{"p99.9", "p99_9", 99.9, func(t result.Time) float64 { return float64(t.P999Ns) }},
+	{"p99.99", "p99_99", 99.99, func(t result.Time) float64 { return float64(t.P9999Ns) }},
+	{"max", "max", 0, func(t result.Time) float64 { return float64(t.MaxNs) }},
+	{"mean", "mean", 0, func(t result.Time) float64 { return t.MeanNs }},
+	{"stddev", "stddev", 0, func(t result.Time) float64 { return t.StddevNs }},
+}
+
+// supported tells whether a distribution of so many values has the statistic. A
+// percentile with few values beyond it is the luck of single records.
+func (s statistic) supported(count int64) bool {
+	return count > 0 && (s.percentile == 0 || figure.Supported(s.percentile, count))
+}
+
+// text prints the statistic of a time, or that it does not have it.
+func (s statistic) text(d distribution) string {
+	if !d.says(s) || !s.supported(d.Count) {
+		return absent
+	}
+	return unit.Nanos(int64(s.ns(d.Time)))
+}
+
+// unsupported explains the mark that stands for such a percentile.
+const unsupported = absent + ": fewer than 10 values lie beyond it"
 
 // times is the table of what records went through.
 func (p *page) times(r *result.Run) {
@@ -32,47 +59,103 @@ func (p *page) times(r *result.Run) {
 		note = fmt.Sprintf(" of the %s records admitted, %s of the scheduled", unit.Count(l.Admitted), share(l.Admitted, l.Scheduled))
 	}
 	p.heading("Times", note)
-	t := table{gap: 3}
-	t.add("", "count", "p50", "p90", "p99", "p99.9", "max")
-	thin, skewed := false, []string{}
-	for _, metric := range result.TimeMetrics {
-		v, measured := r.Time[metric]
-		if !measured || v.Count == 0 || (l.ClosedLoop && fromIntended(metric)) {
-			continue
+	shown := measured(r)
+	p.distributions(shown)
+	for _, d := range shown {
+		for _, text := range skew(d) {
+			p.line("  ", p.paint(yellow, text))
 		}
-		row := []string{"  " + words(metric), unit.Count(v.Count)}
-		for _, q := range percentiles {
-			if v.Count*q.per1000 < beyond*1000 {
-				thin = true
-				row = append(row, absent)
-				continue
-			}
-			row = append(row, unit.Nanos(q.quantile(v)))
-		}
-		t.add(append(row, unit.Nanos(v.MaxNs))...)
-		if v.Negative > 0 {
-			skewed = append(skewed, fmt.Sprintf("%s: %s below zero, down to %s", words(metric), unit.Count(v.Negative), unit.Nanos(v.MinNs)))
-		}
-		if v.OutOfRange > 0 {
-			skewed = append(skewed, fmt.Sprintf("%s: %s above an hour", words(metric), unit.Count(v.OutOfRange)))
-		}
-	}
-	for _, line := range t.lines() {
-		p.line(line)
-	}
-	for _, s := range skewed {
-		p.line("  ", p.paint(yellow, s))
 	}
 	legend := []string{"service: from the actual send", "response: from the intended send"}
 	if l.ClosedLoop {
 		legend = []string{"no response times: in a closed loop nothing has an intended send time to count from"}
 	}
-	if thin {
-		legend = append(legend, fmt.Sprintf("%s: below %d values beyond it", absent, beyond))
+	if thin(shown) {
+		legend = append(legend, unsupported)
 	}
-	for _, line := range wrap(list(legend...), Width-2) {
+	for _, line := range wrap(list(legend...), p.width-2) {
 		p.line("  ", line)
 	}
+}
+
+// distribution is a time of a run under the name of its metric.
+type distribution struct {
+	metric string
+	result.Time
+	run *result.Run
+}
+
+// says tells whether the run knows the statistic: one of another tool may not.
+func (d distribution) says(s statistic) bool {
+	return d.run == nil || d.run.Says("time."+d.metric+"."+s.key+"_ns")
+}
+
+// measured are the times of a run that mean something, in the order of a
+// record's life.
+func measured(r *result.Run) (all []distribution) {
+	for _, metric := range result.TimeMetrics {
+		v, known := r.Time[metric]
+		if known && v.Count > 0 && (!r.Load.ClosedLoop || !fromIntended(metric)) {
+			all = append(all, distribution{metric, v, r})
+		}
+	}
+	return all
+}
+
+// distributions prints a column for each time and a row for each statistic, so
+// that service and response times stand beside each other.
+func (p *page) distributions(all []distribution) {
+	above, below, counts := []string{""}, []string{""}, []string{"  count"}
+	for _, d := range all {
+		first, second := columnHead(d.metric)
+		above, below = append(above, first), append(below, second)
+		counts = append(counts, unit.Count(d.Count))
+	}
+	t := table{gap: 2, rows: [][]string{above, below, counts}}
+	for _, s := range statistics {
+		row := []string{"  " + s.name}
+		for _, d := range all {
+			row = append(row, s.text(d))
+		}
+		t.add(row...)
+	}
+	if p.width < Width {
+		t.gap = 1
+	}
+	p.table(t, 2)
+}
+
+// columnHead is a metric's name in two lines: "send" above "response". That it is
+// a time is said once, above the table.
+func columnHead(metric string) (above, below string) {
+	above, below, _ = strings.Cut(words(metric), " ")
+	if short := strings.TrimSuffix(below, " time"); short != "" {
+		below = short
+	}
+	return above, below
+}
+
+// thin tells whether some percentile is not printed.
+func thin(all []distribution) bool {
+	for _, d := range all {
+		for _, s := range statistics {
+			if !s.supported(d.Count) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// skew says what the histogram of a time could not hold.
+func skew(d distribution) (texts []string) {
+	if d.Negative > 0 {
+		texts = append(texts, fmt.Sprintf("%s: %s below zero, down to %s", words(d.metric), unit.Count(d.Negative), unit.Nanos(d.MinNs)))
+	}
+	if d.OutOfRange > 0 {
+		texts = append(texts, fmt.Sprintf("%s: %s above an hour", words(d.metric), unit.Count(d.OutOfRange)))
+	}
+	return texts
 }
 
 // fromIntended tells the metrics that count from the intended send time, which

@@ -22,16 +22,36 @@ func (p *page) process(r *result.Run) {
 	if u.RSSPeakBytes != nil {
 		memory = "RSS " + unit.Bytes(*u.RSSPeakBytes)
 	}
-	p.labelled("kafka-bench", list(cpu, perRecord, memory, collections(u)))
-	p.labelled("host", list(hostUse(r), "scheduling delay p99 "+unit.Nanos(u.SchedDelayNs.P99Ns)+", max "+unit.Nanos(u.SchedDelayNs.MaxNs)))
+	p.labelled(toolName(r), list(cpu, perRecord, memory, collections(r)))
+	delay := ""
+	if r.Says("process.scheduling_delay.p99_ns") {
+		delay = "scheduling delay p99 " + unit.Nanos(u.SchedDelayNs.P99Ns) + ", max " + unit.Nanos(u.SchedDelayNs.MaxNs)
+	}
+	if host := list(hostUse(r), delay); host != "" {
+		p.labelled("host", host)
+	}
 	for _, b := range r.Broker {
 		p.labelled(fmt.Sprintf("broker %d", b.ID), brokerUse(b))
 	}
 }
 
-func collections(u result.Process) string {
-	if u.GCCycles == 0 {
+// toolName is what made the run.
+func toolName(r *result.Run) string {
+	if r.Run.Imported != nil {
+		return "the tool"
+	}
+	return "kafka-bench"
+}
+
+func collections(r *result.Run) string {
+	u := r.Process
+	switch {
+	case !r.Says("process.gc_cycles"):
+		return ""
+	case u.GCCycles == 0:
 		return "no GC"
+	case !r.Says("process.gc_pause.p99_ns"):
+		return count(u.GCCycles, "GC")
 	}
 	return fmt.Sprintf("%s, pause p99 %s", count(u.GCCycles, "GC"), unit.Nanos(u.GCPauseNs.P99Ns))
 }

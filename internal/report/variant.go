@@ -44,8 +44,8 @@ func variants(runs []*result.Recorded) []variant {
 	return grouped
 }
 
-// figure is one number of a run, and whether the run has it.
-type figure func(*result.Run) (float64, bool)
+// reading takes one number from a run, and tells whether the run has it.
+type reading func(*result.Run) (float64, bool)
 
 // spread is a figure over repeated runs.
 type spread struct {
@@ -54,7 +54,7 @@ type spread struct {
 }
 
 // of takes the figure from each run; n is zero where no run has it.
-func (v variant) of(f figure) spread {
+func (v variant) of(f reading) spread {
 	var values []float64
 	for _, r := range v.runs {
 		if x, ok := f(&r.Run); ok {
@@ -71,7 +71,7 @@ func (v variant) of(f figure) spread {
 
 // typical is the run whose figure is nearest to the median, for a picture of
 // one run; nil where no run has the figure.
-func (v variant) typical(f figure) *result.Recorded {
+func (v variant) typical(f reading) *result.Recorded {
 	median := v.of(f).median
 	var best *result.Recorded
 	var distance float64
@@ -89,27 +89,31 @@ func (v variant) typical(f figure) *result.Recorded {
 
 // The figures that are compared.
 var (
-	scheduled   = whole(func(r *result.Run) int64 { return r.Load.Scheduled })
-	shed        = whole(func(r *result.Run) int64 { return r.Load.Shed })
-	deferred    = whole(func(r *result.Run) int64 { return r.Load.Deferred })
+	scheduled   = whole("load.scheduled", func(r *result.Run) int64 { return r.Load.Scheduled })
+	shed        = whole("load.shed", func(r *result.Run) int64 { return r.Load.Shed })
+	deferred    = whole("load.deferred", func(r *result.Run) int64 { return r.Load.Deferred })
 	lostRecords = checked(func(r *result.Run) int64 { return r.Delivery.Lost })
 	pending     = checked(func(r *result.Run) int64 { return r.Delivery.Pending })
 	delivered   = checked(func(r *result.Run) int64 { return r.Delivery.Unique })
 
-	failedShare = ofScheduled(whole(func(r *result.Run) int64 { return r.Load.Failed + r.Load.Unknown }))
+	failedShare = ofScheduled(whole("load.failed", func(r *result.Run) int64 { return r.Load.Failed + r.Load.Unknown }))
 
 	shedShare     = ofScheduled(shed)
 	deferredShare = ofScheduled(deferred)
 	pendingShare  = ofScheduled(pending)
-	admittedShare = ofScheduled(whole(func(r *result.Run) int64 { return r.Load.Admitted }))
+	admittedShare = ofScheduled(whole("load.admitted", func(r *result.Run) int64 { return r.Load.Admitted }))
 	deliveredPart = ofScheduled(delivered)
 )
 
-func offeredPerS(r *result.Run) (float64, bool)   { return r.Load.OfferedPerS, !r.Load.ClosedLoop }
+func offeredPerS(r *result.Run) (float64, bool) {
+	return r.Load.OfferedPerS, !r.Load.ClosedLoop && r.Says("load.offered_per_s")
+}
 func ackedPerS(r *result.Run) (float64, bool)     { return r.Load.AckedPerS, true }
 func deliveredPerS(r *result.Run) (float64, bool) { return r.Delivery.DeliveredPerS, consumed(r) }
 
-func timeLagPeak(r *result.Run) (float64, bool) { return float64(r.Lag.TimeLagPeakNs), consumed(r) }
+func timeLagPeak(r *result.Run) (float64, bool) {
+	return float64(r.Lag.TimeLagPeakNs), consumed(r) && r.Says("lag.time_lag_peak_ns")
+}
 
 func peakLag(r *result.Run) (float64, bool) { return value(r.Lag.PeakRecords) }
 
@@ -135,33 +139,38 @@ func gateClosed(r *result.Run) (float64, bool) {
 }
 
 func drained(r *result.Run) (float64, bool) {
+	known := consumed(r) && r.Says("lag.drained")
 	if r.Lag.Drained {
-		return 1, consumed(r)
+		return 1, known
 	}
-	return 0, consumed(r)
+	return 0, known
 }
 
-// response is a percentile of the e2e response time.
-func response(quantile func(result.Time) int64) figure {
+// taking is a statistic of a time, where enough records support it.
+func taking(metric, key string) reading {
+	s := statistics[slices.IndexFunc(statistics, func(s statistic) bool { return s.key == key })]
 	return func(r *result.Run) (float64, bool) {
-		t, ok := r.Time["e2e_response_time"]
-		return float64(quantile(t)), ok && t.Count > 0 && !r.Load.ClosedLoop
+		t, ok := r.Time[metric]
+		known := ok && s.supported(t.Count) && distribution{metric, t, r}.says(s)
+		return s.ns(t), known && (!r.Load.ClosedLoop || !fromIntended(metric))
 	}
 }
 
 func consumed(r *result.Run) bool { return r.Consumer.Members > 0 }
 
-func whole(f func(*result.Run) int64) figure {
-	return func(r *result.Run) (float64, bool) { return float64(f(r)), true }
+// whole is a figure of records. A run of another tool may not tell it: path is where
+// it is in run.json.
+func whole(path string, f func(*result.Run) int64) reading {
+	return func(r *result.Run) (float64, bool) { return float64(f(r)), r.Says(path) }
 }
 
 // checked is a figure that only stamped records give.
-func checked(f func(*result.Run) int64) figure {
+func checked(f func(*result.Run) int64) reading {
 	return func(r *result.Run) (float64, bool) { return float64(f(r)), r.Delivery.Checked }
 }
 
 // ofScheduled is a figure of records as a share of what was scheduled.
-func ofScheduled(f figure) figure {
+func ofScheduled(f reading) reading {
 	return func(r *result.Run) (float64, bool) {
 		n, ok := f(r)
 		return n / float64(r.Load.Scheduled), ok && r.Load.Scheduled > 0

@@ -37,26 +37,38 @@ func (p *page) verdict(r *result.Recorded) {
 
 // subject says what was run, and on what.
 func (p *page) subject(r *result.Run) {
+	for _, line := range append(wrap(offer(r), p.width), wrap(madeWith(r), p.width)...) {
+		p.line(line)
+	}
+	if note := r.Run.Cluster.Note; note != "" && !slices.Contains(r.Verdict.Warnings, note) {
+		for _, line := range wrap(note, p.width) {
+			p.line(p.paint(yellow, line))
+		}
+	}
+}
+
+// madeWith says what the run was made with, and on.
+func madeWith(r *result.Run) string {
 	tool := strings.TrimSpace("kafka-bench " + r.Run.Tool.Version)
+	if i := r.Run.Imported; i != nil {
+		tool = "imported from " + i.File + " (" + i.Format + ")"
+	}
 	host := fmt.Sprintf("%s/%s, %s", r.Run.Host.OS, r.Run.Host.Arch, count(int64(r.Run.Host.CPUs), "CPU"))
 	if r.Run.Host.OS == "" {
 		host = ""
 	}
 	client := strings.TrimSpace(r.Run.Driver.Name + " " + r.Run.Driver.Version)
-	for _, line := range append(wrap(offer(r), Width), wrap(list(cluster(r.Run.Cluster), client, tool, host), Width)...) {
-		p.line(line)
-	}
-	if note := r.Run.Cluster.Note; note != "" && !slices.Contains(r.Verdict.Warnings, note) {
-		for _, line := range wrap(note, Width) {
-			p.line(p.paint(yellow, line))
-		}
-	}
+	return list(cluster(r.Run.Cluster), client, tool, host)
 }
 
 // offer says what load was offered, for how long, of what.
 func offer(r *result.Run) string {
 	rate := unit.PerSecond(r.Load.OfferedPerS) + " offered"
 	switch {
+	case reads(r):
+		rate = unit.PerSecond(r.Delivery.DeliveredPerS) + " read"
+	case !r.Says("load.offered_per_s"):
+		rate = unit.PerSecond(r.Load.AckedPerS) + " acked"
 	case r.Load.ClosedLoop:
 		rate = "As much as the clients take (closed loop)"
 	case !r.Finished():
@@ -81,7 +93,15 @@ func offer(r *result.Run) string {
 	return list(text, records,
 		settings(r.Scenario, "producer", "load", "producers"),
 		settings(r.Scenario, "partition", "topic", "partitions"),
-		settings(r.Scenario, "consumer", "consume", "consumers")+work(r.Scenario))
+		groups(len(r.Groups))+settings(r.Scenario, "consumer", "consume", "consumers")+work(r.Scenario))
+}
+
+// groups introduces the consumers of each of several groups.
+func groups(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return count(int64(n), "group") + " of "
 }
 
 // work says what the consumers do with each record, if anything.

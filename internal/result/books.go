@@ -24,8 +24,16 @@ type Load struct {
 type Counts map[string]int64
 
 // Delivery is the receiving side: acked = unique − unacked_delivered + pending + lost
-// + corrupt − corrupt_unplaced. Nil figures were not measured (unstamped records, no consumers).
+// + corrupt − corrupt_unplaced. Where several groups read everything, each record is
+// to be delivered to each of them: the counts and delivered_per_s are the sums of the
+// groups', and the equation begins copies × acked; each group by itself is in
+// Run.Groups. Where nobody produces, delivered are the records that were read in the
+// measured window, whoever wrote them, and pending what the topic held at the start
+// and was not read, by its offsets. Nil figures were not measured (unstamped records,
+// no consumers).
 type Delivery struct {
+	// Copies is the number of groups, where there are several.
+	Copies     int   `json:"copies,omitempty"`
 	Checked    bool  `json:"checked"`   // false: records carry no stamp, only counts are known
 	Delivered  int64 `json:"delivered"` // duplicates included
 	Unique     int64 `json:"unique"`
@@ -44,7 +52,9 @@ type Delivery struct {
 	// UnackedDelivered were delivered although their fate was failed or unknown.
 	UnackedDelivered int64   `json:"unacked_delivered"`
 	DeliveredPerS    float64 `json:"delivered_per_s"` // within the measured window
-	Ratio            float64 `json:"ratio"`           // unique ÷ scheduled; not clipped
+	Ratio            float64 `json:"ratio"`           // unique ÷ (copies × scheduled); not clipped
+	// Bytes are the keys and values of the delivered, where nobody produces.
+	Bytes int64 `json:"bytes,omitempty"`
 	// LostRanges name the first of the lost.
 	LostRanges []LostRange `json:"lost_ranges,omitempty"`
 }

@@ -1,20 +1,72 @@
 package result
 
 // Lag is what operators and users see of the backlog, over the measured window
-// and the drain.
+// and the drain. Of several groups the slowest leads, at every moment.
 type Lag struct {
 	// PeakRecords and FinalRecords are consumer lag: high watermark − committed.
 	PeakRecords  *int64 `json:"peak_records"`
 	FinalRecords *int64 `json:"final_records"`
-	// BacklogPeakRecords is acked − delivered, sampled each interval.
-	BacklogPeakRecords int64   `json:"backlog_peak_records"`
-	TimeLagPeakNs      int64   `json:"time_lag_peak_ns"`
-	Drained            bool    `json:"drained"` // everything acked was delivered before the drain's timeout
-	DrainTimeS         float64 `json:"drain_time_s"`
-	DrainPerS          float64 `json:"drain_per_s"` // delivered during the drain ÷ its length
+	// BacklogPeakRecords is acked − delivered, sampled each interval and at each of
+	// Changes. Where nobody
+	// produces it is what the topic held at the start and was not read yet.
+	BacklogPeakRecords int64 `json:"backlog_peak_records"`
+	TimeLagPeakNs      int64 `json:"time_lag_peak_ns"`
+	// BacklogGrowthPerS is the slope of the backlog over the measured window in
+	// records/s, by least squares over the ends of the intervals; with its
+	// standard error, below which a slope says nothing. Null where there were
+	// fewer than three, or nobody consumed.
+	BacklogGrowthPerS      *float64 `json:"backlog_growth_per_s,omitempty"`
+	BacklogGrowthErrorPerS *float64 `json:"backlog_growth_error_per_s,omitempty"`
+	Drained                bool     `json:"drained"` // everything acked was delivered before the drain's timeout
+	// DrainTimeS is how long after the measured window the last record was
+	// delivered, or the whole drain if it was not drained.
+	DrainTimeS float64 `json:"drain_time_s"`
+	DrainPerS  float64 `json:"drain_per_s"` // delivered during the drain, to all groups, ÷ its length
+	// Changes are the times at which the consumers began to work otherwise.
+	Changes []Change `json:"changes,omitempty"`
 }
 
-// Consumer is how busy the consumers were in the measured window.
+// Change is a time at which the consumers began to work otherwise, and what became
+// of the backlog that they had then. It is drained once the slowest group's backlog
+// is back to normal, which a change may come too late, or too early, to see. Until
+// then drain_time_s = (backlog − normal) ÷ (delivered/s − offered/s), as far as
+// what is offered is acked.
+type Change struct {
+	AtNs           int64  `json:"at_ns"`
+	What           string `json:"what"` // work 1ms; fetching: the consumers were held until then
+	BacklogRecords int64  `json:"backlog_records"`
+	// NormalRecords is the backlog of a group that keeps up: what the mean offered
+	// load brings in 50 ms, or a record for each of the group's workers if that is
+	// more.
+	NormalRecords int64 `json:"normal_records"`
+	// OfferedPerS and DeliveredPerS, of the group that was the slowest, are over the
+	// time until the backlog was drained, or until the next change or the end.
+	OfferedPerS   float64 `json:"offered_per_s"`
+	DeliveredPerS float64 `json:"delivered_per_s"`
+	// DrainedAtNs and DrainTimeS are null where the backlog was never above normal,
+	// or was not drained before the next change or the end.
+	DrainedAtNs *int64   `json:"drained_at_ns"`
+	DrainTimeS  *float64 `json:"drain_time_s"`
+}
+
+// Group is one of several consumer groups, each of which reads everything.
+type Group struct {
+	Name     string   `json:"name"`
+	Delivery Delivery `json:"delivery"` // of the records of the measured window
+	Consumer Consumer `json:"consumer"`
+	Lag      GroupLag `json:"lag"`
+}
+
+// GroupLag is what Lag says, of one group of several.
+type GroupLag struct {
+	PeakRecords        *int64 `json:"peak_records"`
+	FinalRecords       *int64 `json:"final_records"`
+	BacklogPeakRecords int64  `json:"backlog_peak_records"`
+	Drained            bool   `json:"drained"`
+}
+
+// Consumer is how busy the consumers were in the measured window, those of all
+// groups together.
 type Consumer struct {
 	Members int `json:"members"`
 	Workers int `json:"workers"` // records that can be worked on at once

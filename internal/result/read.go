@@ -85,13 +85,19 @@ func List(outDir string) ([]Listed, error) {
 }
 
 func readSummary(dir string) (*Run, error) {
-	path := filepath.Join(dir, SummaryFile)
+	return readDocument[Run](dir, SummaryFile, ErrNotARun)
+}
+
+// readDocument reads a file that is one document with a schema_version. A folder
+// without the file is the error missing.
+func readDocument[T any](dir, name string, missing error) (*T, error) {
+	path := filepath.Join(dir, name)
 	b, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: %w: it has no %s", dir, ErrNotARun, SummaryFile)
+		return nil, fmt.Errorf("%s: %w: it has no %s", dir, missing, name)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("cannot read a run: %w", err)
+		return nil, fmt.Errorf("cannot read a result: %w", err)
 	}
 	// The version is read first: what a newer one means by its other fields
 	// is not known here.
@@ -107,11 +113,11 @@ func readSummary(dir string) (*Run, error) {
 	case v < 1:
 		return nil, fmt.Errorf("%s has no schema_version: it was not written by kafka-bench", path)
 	}
-	run := new(Run)
-	if err := decode(b, run); err != nil {
+	document := new(T)
+	if err := decode(b, document); err != nil {
 		return nil, fmt.Errorf("%s:%d: %w", path, errorLine(b, err), err)
 	}
-	return run, nil
+	return document, nil
 }
 
 // readFile reads a file of lines; one that is missing is worth a note.

@@ -39,6 +39,7 @@ type Run struct {
 	Time     map[string]Time `json:"time"` // by metric, see TimeMetrics
 	Lag      Lag             `json:"lag"`
 	Consumer Consumer        `json:"consumer"`
+	Groups   []Group         `json:"groups,omitempty"` // where there are several
 	Warmup   Warmup          `json:"warmup"`
 
 	Backpressure *Backpressure `json:"backpressure,omitempty"`
@@ -67,7 +68,9 @@ type Info struct {
 	Cluster     Cluster `json:"cluster"`
 	Driver      Driver  `json:"driver"`
 	Topic       string  `json:"topic"`
-	Group       string  `json:"group,omitempty"`
+	Group       string  `json:"group,omitempty"` // of several, see Run.Groups; none where partitions are assigned by hand
+	// Imported is set when another tool made the run.
+	Imported *Imported `json:"imported,omitempty"`
 	// Phases as they really were, in nanoseconds on the run's time axis.
 	Phases []Phase `json:"phases"`
 }

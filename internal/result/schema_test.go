@@ -29,6 +29,7 @@ var published = []struct {
 	{"run.schema.json", "run.json of a Kafka Bench run", result.Run{}},
 	{"interval.schema.json", "a line of intervals.ndjson of a Kafka Bench run", result.Interval{}},
 	{"event.schema.json", "a line of events.ndjson of a Kafka Bench run", result.Event{}},
+	{"campaign.schema.json", "campaign.json of a Kafka Bench campaign", result.Campaign{}},
 }
 
 // The schemas are made from the Go types and their comments. A change of the

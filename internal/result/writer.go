@@ -181,25 +181,30 @@ func (w *Writer) summary(r Run) error {
 	return replaceFile(w.dir, SummaryFile, b)
 }
 
-// replaceFile puts a file into dir in one step: a reader, and a crash, find
-// either the old file or the new one, whole.
+// replaceFile puts a file of a run into dir in one step.
 func replaceFile(dir, name string, content []byte) error {
+	if err := replace(dir, name, content); err != nil {
+		return fileError(name, err)
+	}
+	return nil
+}
+
+// replace puts a file into dir in one step: a reader, and a crash, find either
+// the old file or the new one, whole.
+func replace(dir, name string, content []byte) error {
 	temporary := filepath.Join(dir, "."+name+".new")
 	if err := writeSynced(temporary, content); err != nil {
-		return fileError(name, errors.Join(err, os.Remove(temporary)))
+		return errors.Join(err, os.Remove(temporary))
 	}
 	if err := os.Rename(temporary, filepath.Join(dir, name)); err != nil {
-		return fileError(name, errors.Join(err, os.Remove(temporary)))
+		return errors.Join(err, os.Remove(temporary))
 	}
 	// The rename is on the disk once the directory is.
 	d, err := os.Open(dir)
 	if err != nil {
-		return fileError(name, err)
+		return err
 	}
-	if err := errors.Join(d.Sync(), d.Close()); err != nil {
-		return fileError(name, err)
-	}
-	return nil
+	return errors.Join(d.Sync(), d.Close())
 }
 
 func writeSynced(path string, content []byte) error {

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,19 +19,22 @@ import (
 // followed: a scenario has some two hundred, an alias bomb billions.
 const maxNodes = 20_000
 
-// A decoder reads YAML trees into a Scenario by its Go types, and remembers
-// every fault, so that one bad value does not hide the next, and the place of
-// every value, so that Validate's faults can be shown where they were written.
+// A decoder reads YAML trees into a document by its Go types, one layer over
+// the other, and remembers every fault, so that one bad value does not hide the
+// next, and the place of every value, so that Validate's faults can be shown
+// where they were written.
 type decoder struct {
-	file     string // what faults name as their file
-	override string // the override being read, "" while it is the file
-	nodes    int
-	faults   Faults
-	places   map[string]place
+	layer  string   // the file or the override being read, as faults name it
+	layers []string // all of them, in their order
+	env    environment
+	nodes  int
+	faults Faults
+	places map[string]place
 	// failed are the paths that could not be read, and for an unknown key the
 	// mapping that it was in: what was meant for there is missing.
 	failed     map[string]bool
 	incomplete map[string]bool
+	cell       *cellReading // the cell of a matrix that is being read, if it is one
 }
 
 // A place is where a value was written.
@@ -39,21 +43,28 @@ type place struct {
 	line, column int
 }
 
-func newDecoder(file string) *decoder {
-	return &decoder{file: file, places: map[string]place{}, failed: map[string]bool{}, incomplete: map[string]bool{}}
+func newDecoder(o Options) *decoder {
+	return &decoder{
+		env: environment{lookup: o.lookup()}, places: map[string]place{},
+		failed: map[string]bool{}, incomplete: map[string]bool{},
+	}
 }
 
-func (d *decoder) place(n *yaml.Node) place {
-	if d.override != "" {
-		return place{file: d.override}
-	}
-	return place{d.file, n.Line, n.Column}
+// begin says which layer is read from now on.
+func (d *decoder) begin(layer string) {
+	d.layer = layer
+	d.layers = append(d.layers, layer)
 }
+
+func (d *decoder) place(n *yaml.Node) place { return place{d.layer, n.Line, n.Column} }
 
 // fault records that the value of path, at n, cannot be read.
 func (d *decoder) fault(n *yaml.Node, path, problem, remedy string) {
+	d.faultAt(d.place(n), path, problem, remedy)
+}
+
+func (d *decoder) faultAt(at place, path, problem, remedy string) {
 	d.failed[path] = true
-	at := d.place(n)
 	d.faults = append(d.faults, Fault{at.file, at.line, at.column, path, problem, remedy})
 }
 
@@ -65,8 +76,16 @@ func (d *decoder) value(n *yaml.Node, v reflect.Value, path string) {
 	if !ok {
 		return
 	}
+	if reopens(n) {
+		d.reopen(n, v, path)
+		return
+	}
 	d.found(n, path)
 	pointer := v.Addr().Interface()
+	if many, ok := pointer.(*matrix); ok {
+		d.matrix(n, many, path)
+		return
+	}
 	if short, ok := pointer.(shortForm); ok && n.Kind == yaml.ScalarNode {
 		if err := short.setShort(n.Value); err != nil {
 			d.textFault(n, path, err)
@@ -102,7 +121,8 @@ func (d *decoder) open(n *yaml.Node, path string) (*yaml.Node, bool) {
 	switch {
 	case n.Style&yaml.TaggedStyle != 0:
 		d.fault(n, path, fmt.Sprintf("the tag %s has no meaning here", n.Tag), "leave the tag out")
-	case n.Kind == yaml.ScalarNode && n.Tag == "!!null":
+	case d.env.unset[n]: // and said to be
+	case n.Kind == yaml.ScalarNode && n.Tag == "!!null" && !reopens(n):
 		d.fault(n, path, "it has no value", "give it one, or leave the key out")
 	default:
 		return n, true
@@ -128,16 +148,72 @@ func target(n *yaml.Node) *yaml.Node {
 }
 
 // found remembers where the value of path is. A mapping keeps the place of its
-// key, where it has one. What an override replaces is forgotten; in a file there
-// is nothing to replace, because no key may be there twice.
+// key, where it has one. What an earlier layer wrote there is forgotten.
 func (d *decoder) found(n *yaml.Node, path string) {
 	if _, known := d.places[path]; known && n.Kind == yaml.MappingNode {
 		return
 	}
-	if d.override != "" {
-		maps.DeleteFunc(d.places, func(inner string, _ place) bool { return within(path, inner) })
-	}
+	d.forgetAll(path)
+	d.remember(n, path)
+}
+
+// remember says that the value of path, and of path alone, is at n.
+func (d *decoder) remember(n *yaml.Node, path string) {
 	d.places[path] = d.place(n)
+	if n.Kind != yaml.MappingNode {
+		d.cell.sets(path)
+	}
+}
+
+// forget is for a value that was replaced, or left open again.
+func (d *decoder) forget(path string) {
+	if at, known := d.places[path]; known {
+		d.cell.replaces(path, at)
+		delete(d.places, path)
+	}
+}
+
+// forgetAll forgets path and all that is in it. Of what has no place, no part has
+// one either.
+func (d *decoder) forgetAll(path string) {
+	if _, known := d.places[path]; !known {
+		return
+	}
+	for inner := range d.places {
+		if within(path, inner) {
+			d.forget(inner)
+		}
+	}
+}
+
+// reopens tells whether n says that a value is to be what it is when nobody says
+// anything.
+func reopens(n *yaml.Node) bool {
+	return n.Kind == yaml.ScalarNode && n.Tag == "!!null" && n.Value != ""
+}
+
+// reopen is for null: what earlier layers said of path is forgotten.
+func (d *decoder) reopen(n *yaml.Node, v reflect.Value, path string) {
+	if strings.HasSuffix(path, "]") {
+		d.fault(n, path, "null is nothing that a list can hold", "leave it out")
+		return
+	}
+	d.forgetAll(path)
+	d.cell.sets(path)
+	v.Set(untold(v.Type(), path))
+}
+
+// untold is the value of path when nobody has said anything.
+func untold(t reflect.Type, path string) reflect.Value {
+	at := reflect.ValueOf(document{Scenario: blank(), Order: Interleaved})
+	for key := range strings.SplitSeq(path, ".") {
+		i := slices.IndexFunc(fieldsOf(at.Type()), func(f field) bool { return f.key == key })
+		if i < 0 {
+			return reflect.Zero(t) // what lists are made of, and the forms of a size
+		}
+		at = at.FieldByIndex(fieldsOf(at.Type())[i].index)
+	}
+	return at
 }
 
 // mapping reads the keys of n into the fields of the struct v.
@@ -157,10 +233,10 @@ func (d *decoder) mapping(n *yaml.Node, v reflect.Value, path string) {
 			return
 		}
 		at := join(path, f.key)
-		if _, ok := d.places[at]; !ok {
+		if _, known := d.places[at]; !known && target(value).Kind == yaml.MappingNode {
 			d.places[at] = d.place(key)
 		}
-		d.value(value, v.Field(f.index), at)
+		d.value(value, v.FieldByIndex(f.index), at)
 	})
 }
 
@@ -180,7 +256,7 @@ func (d *decoder) eachKey(n *yaml.Node, path string, read func(key, value *yaml.
 				"write the values out, or use an alias for one whole value")
 			continue
 		case twice:
-			d.fault(key, at, "it is given twice"+atLine(earlier), "keep one of them")
+			d.fault(key, at, "it is given twice"+d.atLine(earlier), "keep one of them")
 			continue
 		}
 		first[key.Value] = d.place(key)
@@ -188,9 +264,9 @@ func (d *decoder) eachKey(n *yaml.Node, path string, read func(key, value *yaml.
 	}
 }
 
-// atLine is ", first at line 3"; an override has no lines.
-func atLine(first place) string {
-	if first.line == 0 {
+// atLine is ", first at line 3"; an override is on one line.
+func (d *decoder) atLine(first place) string {
+	if isOverride(d.layer) {
 		return ""
 	}
 	return fmt.Sprintf(", first at line %d", first.line)
@@ -234,16 +310,22 @@ func (d *decoder) config(n *yaml.Node, v reflect.Value, path string) {
 		if !ok {
 			return
 		}
-		if value.Kind != yaml.ScalarNode {
+		switch {
+		case value.Kind != yaml.ScalarNode:
 			d.fault(value, at, "it is "+kind(value)+", not a single value", "write it as Kafka's own files do")
-			return
+		case reopens(value):
+			d.forget(at)
+			delete(settings, key.Value)
+		default: // not found: a.b is no part of the setting a
+			d.forget(at)
+			d.remember(value, at)
+			settings[key.Value] = value.Value
 		}
-		d.places[at] = d.place(value)
-		settings[key.Value] = value.Value
 	})
-	if len(settings) > 0 {
-		v.Set(reflect.ValueOf(settings))
+	if len(settings) == 0 {
+		settings = nil
 	}
+	v.Set(reflect.ValueOf(settings))
 }
 
 // list replaces the slice v by the elements of n.
@@ -286,7 +368,7 @@ func (d *decoder) size(n *yaml.Node, size *Size, path string) {
 // text reads a scalar that its own type knows how to read.
 func (d *decoder) text(n *yaml.Node, to encoding.TextUnmarshaler, path string) {
 	if n.Kind != yaml.ScalarNode {
-		d.fault(n, path, "it is "+kind(n)+", not a single value", "")
+		d.fault(n, path, "it is "+kind(n)+", not a single value", d.vary(n, path))
 		return
 	}
 	if err := to.UnmarshalText([]byte(n.Value)); err != nil {
@@ -305,7 +387,7 @@ func (d *decoder) textFault(n *yaml.Node, path string, err error) {
 // a name), a number may not be in quotes.
 func (d *decoder) scalar(n *yaml.Node, v reflect.Value, path string) {
 	if n.Kind != yaml.ScalarNode {
-		d.fault(n, path, "it is "+kind(n)+", not a single value", "")
+		d.fault(n, path, "it is "+kind(n)+", not a single value", d.vary(n, path))
 		return
 	}
 	if v.Kind() == reflect.String {
@@ -337,6 +419,19 @@ func (d *decoder) scalar(n *yaml.Node, v reflect.Value, path string) {
 	}
 	if !ok {
 		d.fault(n, path, fmt.Sprintf("%q is not %s", n.Value, wanted(v.Kind())), remedy)
+	}
+}
+
+// vary says how a scenario is run with each of the values that n lists, if it
+// lists any: that is what was probably meant.
+func (d *decoder) vary(n *yaml.Node, path string) string {
+	switch {
+	case n.Kind != yaml.SequenceNode || strings.Contains(path, "["):
+		return ""
+	case isOverride(d.layer):
+		return "to run with each of them write " + overridePrefix + "matrix." + path + "=" + flowText(n)
+	default:
+		return "to run with each of them write matrix: {" + path + ": " + flowText(n) + "}"
 	}
 }
 

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -45,11 +46,13 @@ func Defaults() Scenario {
 			MaxBuffered:     10_000,
 		},
 		Consume: Consume{
-			Consumers: 1,
-			Parallel:  "consumer", // how most consumers are written: one loop
-			Work:      Work{Distribution: "fixed"},
-			Commit:    Commit{Interval: unit.Duration(time.Second)}, // Kafka's own is 5s, which shows as lag
-			Protocol:  "classic",
+			Consumers:  1,
+			Groups:     1,
+			Assignment: "group",
+			Parallel:   "consumer", // how most consumers are written: one loop
+			Work:       Work{Distribution: "fixed"},
+			Commit:     Commit{Interval: unit.Duration(time.Second)}, // Kafka's own is 5s, which shows as lag
+			Protocol:   "classic",
 			// Kafka's own. A paused partition that is resumed waits for the
 			// fetch that is under way, so a client's longer default would let
 			// a consumer run dry beside a full log.
@@ -74,9 +77,12 @@ func Defaults() Scenario {
 	}
 }
 
+// openWarmup stands for a warm-up that is left open, because none is legal.
+const openWarmup = unit.Duration(math.MinInt64)
+
 // derived are the values that follow from other values when they are left open.
-// Zero is never a legal value for one of them, so zero is "open"; a zero that
-// somebody wrote is a fault, which the loader reports by what follows.
+// Zero is never a legal value for one of them but the warm-up, so zero is "open";
+// a zero that somebody wrote is a fault, which the loader reports by what follows.
 var derived = []struct {
 	path   string
 	follow string // what the value follows from, for errors
@@ -126,6 +132,26 @@ var derived = []struct {
 		},
 	},
 	{
+		"consume.from", "end, or start where nobody produces",
+		func(s *Scenario) bool { return s.Consume.From == "" && s.Topic.Existing != "" },
+		func(s *Scenario) {
+			s.Consume.From = "end"
+			if s.Load.Producers == 0 {
+				s.Consume.From = "start"
+			}
+		},
+	},
+	{
+		"phases.warmup", "3s, or none where nobody produces",
+		func(s *Scenario) bool { return s.Phases.Warmup == openWarmup },
+		func(s *Scenario) {
+			s.Phases.Warmup = Defaults().Phases.Warmup
+			if s.Load.Producers == 0 {
+				s.Phases.Warmup = 0 // it would only read on; nothing has to be warm to read a log
+			}
+		},
+	},
+	{
 		"backpressure.resume_lag", "half of max_lag",
 		func(s *Scenario) bool {
 			return s.Backpressure.ResumeLag == 0 && s.Backpressure.Controller == "hysteresis"
@@ -140,14 +166,16 @@ func blank() Scenario {
 	s.Name = ""
 	s.Load.Rate = unit.Rate{}
 	s.Cluster.Brokers, s.Cluster.Heap = 0, 0
+	s.Phases.Warmup = openWarmup
 	s.Consume.Work.Distribution = ""
 	return s
 }
 
 // Resolve returns s with the values filled in that follow from others: the rate
 // of steps, the length of a ramp and of the last step, the number of keys, the
-// distribution of work, the brokers of a replicated topic and their heap, the
-// lag at which a closed gate opens. It changes nothing that is set, and judges nothing.
+// distribution of work, the brokers of a replicated topic and their heap, where
+// reading an existing topic begins and whether that is warmed up, the lag at
+// which a closed gate opens. It changes nothing that is set, and judges nothing.
 func (s Scenario) Resolve() Scenario {
 	s.Load.Arrival.Steps = slices.Clone(s.Load.Arrival.Steps)
 	s.Consume.Changes = slices.Clone(s.Consume.Changes)

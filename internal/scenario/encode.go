@@ -62,7 +62,7 @@ func encode(v reflect.Value) (*yaml.Node, error) {
 	case reflect.Slice:
 		return encodeList(v)
 	case reflect.String:
-		return scalar("!!str", v.String()), nil
+		return scalar("!!str", literally(v.String())), nil
 	case reflect.Bool:
 		return scalar(number, strconv.FormatBool(v.Bool())), nil
 	case reflect.Float64:
@@ -87,7 +87,7 @@ func scalar(tag, text string) *yaml.Node {
 func encodeStruct(v reflect.Value) (*yaml.Node, error) {
 	mapping := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Style: yaml.FlowStyle}
 	for _, f := range fieldsOf(v.Type()) {
-		value := v.Field(f.index)
+		value := v.FieldByIndex(f.index)
 		if f.omitEmpty && value.IsZero() {
 			continue
 		}
@@ -106,7 +106,7 @@ func encodeStruct(v reflect.Value) (*yaml.Node, error) {
 func encodeConfig(settings map[string]string) *yaml.Node {
 	mapping := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
 	for _, key := range slices.Sorted(maps.Keys(settings)) {
-		mapping.Content = append(mapping.Content, scalar("!!str", key), scalar("!!str", settings[key]))
+		mapping.Content = append(mapping.Content, scalar("!!str", key), scalar("!!str", literally(settings[key])))
 	}
 	return mapping
 }

@@ -17,7 +17,8 @@ type Fault struct {
 	// File is the file's path, "preset NAME", or the override as it was given
 	// ("--set load.rate=20k"); "" for a scenario that was not loaded.
 	File string
-	// Line and Column count from 1; 0 where the fault has no place in a file.
+	// Line and Column count from 1, in an override from the beginning of its
+	// path; 0 for a scenario that was not loaded.
 	Line, Column int
 	// Path is the value's place in the scenario: load.arrival.steps[1].rate.
 	Path    string
@@ -46,9 +47,9 @@ func (f Fault) Error() string {
 	return b.String()
 }
 
-// Faults are all that is wrong in a scenario, in the order of the file, then of
-// the overrides. An error that Read, Parse or Validate returns for a scenario's
-// content is one.
+// Faults are all that is wrong in a scenario, in the order of the files, then of
+// the overrides. An error that Read, ReadSuite, Parse or Validate returns for a
+// scenario's content is one.
 type Faults []Fault
 
 // Error is one line for each fault.
@@ -60,23 +61,21 @@ func (fs Faults) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// sorted puts the faults into the order in which a person meets them.
-func (fs Faults) sorted() Faults {
+// sorted puts the faults of the layers into the order in which a person meets
+// them, and says each of them once.
+func (fs Faults) sorted(layers []string) Faults {
 	slices.SortStableFunc(fs, func(a, b Fault) int {
 		return cmp.Or(
-			cmp.Compare(overrideRank(a.File), overrideRank(b.File)),
+			cmp.Compare(slices.Index(layers, a.File), slices.Index(layers, b.File)),
 			cmp.Compare(a.Line, b.Line),
 			cmp.Compare(a.Column, b.Column))
 	})
-	return fs
-}
-
-// overrideRank is 0 for a file and 1 for an override, whose own order stays.
-func overrideRank(file string) int {
-	if strings.HasPrefix(file, overridePrefix) {
-		return 1
-	}
-	return 0
+	said := make(map[Fault]bool)
+	return slices.DeleteFunc(fs, func(f Fault) bool {
+		again := said[f]
+		said[f] = true
+		return again
+	})
 }
 
 // bounded cuts the faults at maxFaults and says so.
@@ -85,8 +84,9 @@ func (fs Faults) bounded() Faults {
 		return fs
 	}
 	more := len(fs) - maxFaults
+	next := fs[maxFaults]
 	return append(fs[:maxFaults:maxFaults], Fault{
-		File:    fs[maxFaults].File,
+		File: next.File, Line: next.Line, Column: next.Column,
 		Problem: fmt.Sprintf("%d more faults follow", more),
 		Remedy:  "mend these first",
 	})

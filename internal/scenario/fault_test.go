@@ -33,7 +33,7 @@ func check(t *testing.T, cases [][2]string) {
 }
 
 func TestSyntaxFaults(t *testing.T) {
-	const empty = "f.yaml: it is empty; a scenario has at least one key, as in load: {rate: 10k/s}; show quick prints a whole one"
+	const empty = "f.yaml:1:1: it is empty; a scenario has at least one key, as in load: {rate: 10k/s}; show quick prints a whole one"
 	check(t, [][2]string{
 		{"", empty},
 		{"# nothing\n", empty},
@@ -45,8 +45,8 @@ func TestSyntaxFaults(t *testing.T) {
 		{"name: a\n---\nname: b\n", "f.yaml:3:1: a second document begins here; a file holds one scenario"},
 		{"name: a\nb: \xff\n", "f.yaml:2:4: the byte 0xff is not UTF-8; save the file as UTF-8 text"},
 		{"name: é\x01\n", "f.yaml:1:8: the control character U+0001 is not text; save the file as UTF-8 text"},
-		{"[a, b]\n", "f.yaml:1:1: it is a list, not a mapping; write its keys: name, description, cluster, topic, load, consume, phases, backpressure, sampling, repeat"},
-		{"hello\n", `f.yaml:1:1: it is the single value "hello", not a mapping; write its keys: name, description, cluster, topic, load, consume, phases, backpressure, sampling, repeat`},
+		{"[a, b]\n", "f.yaml:1:1: it is a list, not a mapping; write its keys: name, description, cluster, topic, load, consume, phases, backpressure, sampling, repeat, question, matrix, order, seed"},
+		{"hello\n", `f.yaml:1:1: it is the single value "hello", not a mapping; write its keys: name, description, cluster, topic, load, consume, phases, backpressure, sampling, repeat, question, matrix, order, seed`},
 	})
 }
 
@@ -65,7 +65,7 @@ func TestStructureFaults(t *testing.T) {
 		{"topic: {partitions: !!int 3}", "f.yaml:1:21: topic.partitions: the tag !!int has no meaning here; leave the tag out"},
 		{"topic: {partitions: 3.5}", `f.yaml:1:21: topic.partitions: "3.5" is not a whole number; write a whole number, as in 12`},
 		{"topic: {partitions: 99999999999999999999}", `f.yaml:1:21: topic.partitions: "99999999999999999999" is not a whole number; write a whole number, as in 12`},
-		{"topic: {partitions: [3]}", "f.yaml:1:21: topic.partitions: it is a list, not a single value"},
+		{"topic: {partitions: [3]}", "f.yaml:1:21: topic.partitions: it is a list, not a single value; to run with each of them write matrix: {topic.partitions: [3]}"},
 		{"topic: {config: 3}", `f.yaml:1:17: topic.config: it is the single value "3", not a mapping; write it as {name: value}, with Kafka's names for its settings`},
 		{"topic: {config: {a: [1]}}", "f.yaml:1:21: topic.config.a: it is a list, not a single value; write it as Kafka's own files do"},
 		{"cluster: {jvm: -Xss1m}", `f.yaml:1:16: cluster.jvm: it is the single value "-Xss1m", not a list; write it as [first, second]`},
@@ -80,7 +80,7 @@ func TestStructureFaults(t *testing.T) {
 		{"load: {arrival: [poisson]}", "f.yaml:1:17: load.arrival: it is a list, not a mapping; write its keys: process, peak, length, period, to, over, at, steps; or the name of a process, as in: arrival: poisson"},
 		{"consume: {work: 4}", `f.yaml:1:17: consume.work: duration "4": it has no unit; write 4s or 4ms`},
 		{"consume: {commit: often}", `f.yaml:1:19: consume.commit: duration "often": not a duration; write it as 5ms, 2s or 1m30s, or batch to commit after each batch`},
-		{"consume: {commit: [1s]}", "f.yaml:1:19: consume.commit: it is a list, not a single value"},
+		{"consume: {commit: [1s]}", "f.yaml:1:19: consume.commit: it is a list, not a single value; to run with each of them write matrix: {consume.commit: [1s]}"},
 		{"phases: {measure: 40}", `f.yaml:1:19: phases.measure: duration "40": it has no unit; write 40s or 40ms`},
 	})
 }
@@ -134,8 +134,7 @@ func TestAliasBomb(t *testing.T) {
 		t.Errorf("%d faults, the last %q", len(got), got[len(got)-1])
 	}
 
-	d, into := newDecoder("f.yaml"), blank()
-	d.document([]byte(text.String()), &into)
+	d, _, _ := read([]layer{{"f.yaml", []byte(text.String())}}, Options{})
 	if d.nodes > maxNodes+10 || len(d.faults) > maxNodes {
 		t.Errorf("%d values were visited, and %d faults kept", d.nodes, len(d.faults))
 	}
@@ -163,7 +162,7 @@ func TestFaultsAreBounded(t *testing.T) {
 		fmt.Fprintf(&text, "key%d: 1\n", i)
 	}
 	got := faults(t, text.String())
-	if len(got) != maxFaults+1 || got[maxFaults] != "f.yaml: 400 more faults follow; mend these first" {
+	if len(got) != maxFaults+1 || got[maxFaults] != "f.yaml:101:1: 400 more faults follow; mend these first" {
 		t.Errorf("%d faults, the last %q", len(got), got[len(got)-1])
 	}
 }

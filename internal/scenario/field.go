@@ -10,18 +10,25 @@ import (
 // field names it.
 type field struct {
 	key       string
-	index     int
+	index     []int // as reflect.Value.FieldByIndex takes it
 	omitEmpty bool
 }
 
 // fieldsOf lists the keys of a struct type in the order of its declaration,
-// which is the order in which they are printed.
+// which is the order in which they are printed. The keys of an embedded struct
+// with the option inline are among them.
 func fieldsOf(t reflect.Type) []field {
 	var fields []field
 	for i := range t.NumField() {
 		key, options, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ",")
-		if key != "" && key != "-" {
-			fields = append(fields, field{key: key, index: i, omitEmpty: options == "omitempty"})
+		switch {
+		case options == "inline":
+			for _, f := range fieldsOf(t.Field(i).Type) {
+				f.index = append([]int{i}, f.index...)
+				fields = append(fields, f)
+			}
+		case key != "" && key != "-":
+			fields = append(fields, field{key: key, index: []int{i}, omitEmpty: options == "omitempty"})
 		}
 	}
 	return fields
@@ -47,12 +54,12 @@ func elsewhere(key string) []string {
 			if f.key == key {
 				paths = append(paths, at)
 			}
-			if ft := t.Field(f.index).Type; ft.Kind() == reflect.Struct {
+			if ft := t.FieldByIndex(f.index).Type; ft.Kind() == reflect.Struct {
 				visit(ft, at)
 			}
 		}
 	}
-	visit(reflect.TypeFor[Scenario](), "")
+	visit(reflect.TypeFor[document](), "")
 	slices.Sort(paths)
 	return paths
 }

@@ -29,7 +29,7 @@ func golden(t *testing.T, name, got string) {
 
 func TestGoldenPresets(t *testing.T) {
 	for _, name := range Names() {
-		s, err := Preset(name)
+		s, err := ReadSuite(name, Options{})
 		if err != nil {
 			t.Error(err)
 			continue

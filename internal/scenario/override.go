@@ -2,7 +2,9 @@ package scenario
 
 import (
 	"reflect"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
 )
@@ -10,53 +12,90 @@ import (
 // overridePrefix starts the name that faults give to an override.
 const overridePrefix = "--set "
 
+// isOverride tells whether a layer is an override.
+func isOverride(layer string) bool { return strings.HasPrefix(layer, overridePrefix) }
+
 // set lays one override, "load.rate=20k/s", over s. The value is YAML, so that a
 // list or a mapping may be given as well. As in a file, the keys of a mapping
-// are merged into what is there and everything else replaces it.
-func (d *decoder) set(override string, s *Scenario) {
-	d.override = overridePrefix + override
-	defer func() { d.override = "" }()
+// are merged into what is there, null leaves a value open again, and everything
+// else replaces it.
+func (d *decoder) set(override string, s *document) {
+	d.begin(overridePrefix + override)
 	path, text, ok := strings.Cut(override, "=")
+	ahead := utf8.RuneCountInString(path) + 1 // columns before the value
 	if !ok {
-		d.faults = append(d.faults, Fault{File: d.override, Problem: "there is no = in it",
+		d.faults = append(d.faults, Fault{File: d.layer, Line: 1, Column: ahead, Problem: "there is no = in it",
 			Remedy: "write " + overridePrefix + "load.rate=20k/s"})
 		return
 	}
 	roots, err := parseYAML([]byte(text))
 	if err != nil {
-		_, problem, remedy := syntax(err)
-		d.fault(nil, path, "the value is not YAML: "+problem, remedy)
+		at, problem, remedy := syntax(err, text)
+		if at.line > 1 && !strings.Contains(text, "\n") { // at the end, where the reader sees another line
+			at = place{line: 1, column: utf8.RuneCountInString(text) + 1}
+		}
+		d.faultAt(place{d.layer, max(1, at.line), at.after(ahead)}, path, "the value is not YAML: "+problem, remedy)
 		return
 	}
 	if len(roots) > 1 {
-		d.fault(nil, path, "the value is several YAML documents", "give one value")
+		d.fault(roots[1], path, "the value is several YAML documents", "give one value")
 		return
 	}
-	value := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null"}
+	value := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Line: 1, Column: 1}
 	if len(roots) > 0 {
 		value = roots[0]
 	}
-	keys := splitPath(path)
-	for i := len(keys) - 1; i >= 0; i-- {
-		value = wrap(keys[i], value)
-	}
-	d.value(value, reflect.ValueOf(s).Elem(), "")
+	shift(value, ahead)
+	d.expand(value, path)
+	d.value(nest(keysAt(path, place{d.layer, 1, 1}), value), reflect.ValueOf(s).Elem(), "")
 }
 
-// wrap is the mapping {key: value}.
-func wrap(key string, value *yaml.Node) *yaml.Node {
-	return &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Content: []*yaml.Node{
-		{Kind: yaml.ScalarNode, Tag: "!!str", Value: key}, value,
-	}}
+// after is the column behind so many others of the first line.
+func (p place) after(columns int) int {
+	if p.line > 1 {
+		return p.column
+	}
+	return max(1, p.column) + columns
+}
+
+// shift moves the tree n, whose text stood behind so many other columns.
+func shift(n *yaml.Node, columns int) {
+	n.Column = place{line: n.Line, column: n.Column}.after(columns)
+	for _, child := range n.Content {
+		shift(child, columns)
+	}
+}
+
+// nest is the tree of a value under a path of keys.
+func nest(keys []*yaml.Node, value *yaml.Node) *yaml.Node {
+	for _, key := range slices.Backward(keys) {
+		value = &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: key.Line, Column: key.Column,
+			Content: []*yaml.Node{key, value}}
+	}
+	return value
+}
+
+// keysAt are the keys of a path that stands at a place. The keys of an override
+// each have their own place.
+func keysAt(path string, at place) []*yaml.Node {
+	var keys []*yaml.Node
+	for _, key := range splitPath(path) {
+		keys = append(keys, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: key, Line: at.line, Column: at.column})
+		if isOverride(at.file) {
+			at.column += utf8.RuneCountInString(key) + 1
+		}
+	}
+	return keys
 }
 
 // splitPath splits a dotted path into keys. What follows the name of a mapping
-// of Kafka's settings is one key: topic.config.max.message.bytes.
+// of Kafka's settings is one key (topic.config.max.message.bytes), and so is what
+// follows matrix, whose keys are paths.
 func splitPath(path string) []string {
 	var keys []string
-	t := reflect.TypeFor[Scenario]()
+	t := reflect.TypeFor[document]()
 	for {
-		if t != nil && t.Kind() == reflect.Map {
+		if t != nil && (t.Kind() == reflect.Map || t == reflect.TypeFor[matrix]()) {
 			return append(keys, path)
 		}
 		key, rest, more := strings.Cut(path, ".")
@@ -75,7 +114,7 @@ func fieldType(t reflect.Type, key string) reflect.Type {
 	}
 	for _, f := range fieldsOf(t) {
 		if f.key == key {
-			return t.Field(f.index).Type
+			return t.FieldByIndex(f.index).Type
 		}
 	}
 	return nil

@@ -11,7 +11,8 @@ import (
 //go:embed presets/*.yaml
 var presetFiles embed.FS
 
-// presetNames in the order in which a newcomer would run them.
+// presetNames in the order of the lists: first what a newcomer would run, then
+// the sweeps, the plain pipeline, and the parts of one.
 var presetNames = []string{
 	"quick",
 	"baseline",
@@ -19,20 +20,27 @@ var presetNames = []string{
 	"overload",
 	"overload-loose",
 	"overload-tight",
+	"recovery",
+	"recovery-aggressive",
+	"bursty-light",
+	"bursty-heavy",
+	"bursty-overload",
+	"sweep-compression",
+	"sweep-acks",
+	"sweep-payload",
+	"sweep-record-size",
+	"e2e",
+	"e2e-steps",
+	"e2e-spike",
+	"e2e-ramp",
+	"produce-only",
+	"consume-only",
+	"fan-out",
+	"backlog",
 }
 
-// Names lists the presets, in the order in which a newcomer would run them.
+// Names lists the presets, those that a newcomer would run first.
 func Names() []string { return slices.Clone(presetNames) }
-
-// Preset returns the preset of a name, resolved. Its Description is one line,
-// and its Duration says how long it takes.
-func Preset(name string) (Scenario, error) {
-	text, err := PresetText(name)
-	if err != nil {
-		return Scenario{}, err
-	}
-	return Parse("preset "+name, text)
-}
 
 // PresetText returns the YAML of a preset as it was written, with the comments
 // that explain it.

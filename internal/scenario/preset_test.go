@@ -3,56 +3,204 @@ package scenario
 import (
 	"fmt"
 	"io/fs"
+	"math"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"kafka-bench/internal/unit"
 )
 
 // What the presets repeat is an earlier tool's set of runs; a figure that moved
-// here would compare with nothing.
+// here would compare with nothing. Each line is one of that set's table.
 func TestPresetFigures(t *testing.T) {
 	cases := []struct {
-		name, rate, payload, phases string
+		name, load, payload, phases string
 		producers, consumers        int
 		work, backpressure          string
 	}{
-		{"quick", "5k/s", "mixed", "2s 5s 10s", 4, 2, "0s", "off"},
-		{"baseline", "10k/s", "mixed", "5s 30s 30s", 8, 4, "0s", "off"},
+		{"quick", "5k/s", "mixed", "2s 5s 10s", 4, 2, "none", "off"},
+		{"baseline", "10k/s", "mixed", "5s 30s 30s", 8, 4, "none", "off"},
 		{"slow-consumer", "8k/s", "json", "3s 30s 30s", 8, 2, "500µs+200µs", "off"},
 		{"overload", "10k/s", "json", "3s 40s 1m", 8, 2, "4ms+1ms", "off"},
 		{"overload-loose", "10k/s", "json", "3s 40s 1m", 8, 2, "4ms+1ms", "20000 5000 200ms shed"},
 		{"overload-tight", "10k/s", "json", "3s 40s 1m", 8, 2, "4ms+1ms", "5000 1000 100ms shed"},
+		{"recovery", "8k/s", "json", "3s 1m 30s", 8, 4, "800µs, none from 30s", "off"},
+		{"recovery-aggressive", "10k/s", "json", "3s 1m20s 30s", 8, 4, "3ms, none from 30s", "off"},
+		{"bursty-light", "5k/s, 15k/s for 3s of 12s", "json", "3s 1m 30s", 8, 4, "none", "off"},
+		{"bursty-heavy", "5k/s, 30k/s for 3s of 12s", "json", "3s 1m 30s", 8, 4, "none", "off"},
+		{"bursty-overload", "5k/s, 30k/s for 3s of 12s", "json", "3s 1m 30s", 8, 2, "800µs", "off"},
 	}
 	for _, c := range cases {
-		s, err := Preset(c.name)
-		if err != nil {
-			t.Error(err)
-			continue
-		}
-		l, g, b := s.Load, s.Consume, s.Backpressure
-		work := g.Work.Time.String()
-		if g.Work.Jitter > 0 {
-			work += "+" + g.Work.Jitter.String()
-		}
-		pressure := b.Controller
-		if pressure == "hysteresis" {
-			pressure = strings.Join([]string{fmt.Sprint(b.MaxLag), fmt.Sprint(b.ResumeLag), b.Poll.String(), b.Excess}, " ")
-		}
-		phases := s.Phases.Warmup.String() + " " + s.Phases.Measure.String() + " " + s.Phases.Drain.String()
-		got := []any{l.Rate.String(), l.Record.Payload, phases, l.Producers, g.Consumers, work, pressure}
-		want := []any{c.rate, c.payload, c.phases, c.producers, c.consumers, c.work, c.backpressure}
+		s := preset(t, c.name)
+		l, g := s.Load, s.Consume
+		got := []any{offered(l), l.Record.Payload, phasesOf(s), l.Producers, g.Consumers, workOf(g), pressureOf(s.Backpressure)}
+		want := []any{c.load, c.payload, c.phases, c.producers, c.consumers, c.work, c.backpressure}
 		if !slices.Equal(got, want) {
 			t.Errorf("%s is %v, want %v", c.name, got, want)
 		}
 		if l.Acks != "1" || l.Compression != "snappy" || l.Linger.String() != "5ms" || l.Batch.String() != "64KiB" ||
 			l.Record.Size.Values[0] != 512 || s.Topic.Partitions != 12 || l.Record.Seed != 42 || g.Parallel != "partition" {
-			t.Errorf("%s differs in what all presets share: %+v", c.name, s)
+			t.Errorf("%s differs in what all of them share: %+v", c.name, s)
 		}
 	}
-	if len(cases) != len(Names()) {
-		t.Errorf("%d presets are checked, and there are %v", len(cases), Names())
+}
+
+// The sweeps of the same set: what is the same for all configurations, what each
+// varies, and by which values.
+func TestSweepFigures(t *testing.T) {
+	cases := []struct {
+		name, load, payload, phases, compression, size string
+		path                                           string
+		values                                         []string
+	}{
+		{"sweep-compression", "10k/s", "mixed", "3s 20s 30s", "", "512B",
+			"load.compression", []string{"none", "snappy", "lz4", "zstd", "gzip"}},
+		{"sweep-acks", "10k/s", "mixed", "3s 20s 30s", "snappy", "512B",
+			"load.acks", []string{"0", "1", "all"}},
+		{"sweep-payload", "8k/s", "", "2s 15s 30s", "zstd", "512B",
+			"load.record.payload", []string{"random", "zeros", "text", "json", "logline", "mixed"}},
+		{"sweep-record-size", "8k/s", "mixed", "2s 15s 30s", "snappy", "",
+			"load.record.size", []string{"64B", "256B", "1KiB", "4KiB", "16KiB"}},
 	}
+	for _, c := range cases {
+		suite, err := ReadSuite(c.name, Options{})
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if len(suite.Axes) != 1 || suite.Axes[0].Path != c.path || !slices.Equal(suite.Axes[0].Values, c.values) {
+			t.Errorf("%s varies %v, want %s over %v", c.name, suite.Axes, c.path, c.values)
+		}
+		if len(suite.Cells) != len(c.values) || suite.Order != Interleaved || suite.Question == "" || suite.Repeat != 1 {
+			t.Errorf("%s: %+v", c.name, suite)
+		}
+		for _, cell := range suite.Cells {
+			s, l := cell.Scenario, cell.Scenario.Load
+			got := []any{offered(l), phasesOf(s), l.Producers, s.Consume.Consumers, s.Topic.Partitions, workOf(s.Consume), l.Linger.String()}
+			want := []any{c.load, c.phases, 8, 4, 12, "none", "5ms"}
+			if !slices.Equal(got, want) || c.payload != "" && l.Record.Payload != c.payload ||
+				c.compression != "" && l.Compression != c.compression || c.size != "" && l.Record.Size.Values[0].String() != c.size ||
+				c.name != "sweep-acks" && l.Acks != "1" {
+				t.Errorf("%s is %v %+v, want %v", cell.Name, got, l, want)
+			}
+		}
+	}
+}
+
+// The parts of a pipeline: what each leaves out or adds.
+func TestPartsOfAPipeline(t *testing.T) {
+	if s := preset(t, "produce-only"); s.Consume.Consumers != 0 || !s.Load.Rate.IsMax() || s.Load.Volume != 2*unit.GB {
+		t.Errorf("produce-only: %+v", s)
+	}
+	if s := preset(t, "consume-only"); s.Load.Producers != 0 || s.Topic.Existing == "" || s.Consume.From != "start" || s.Phases.Warmup != 0 {
+		t.Errorf("consume-only: %+v", s)
+	}
+	if s := preset(t, "fan-out"); s.Consume.Groups != 3 || s.Consume.Consumers != 2 {
+		t.Errorf("fan-out: %+v", s)
+	}
+	s := preset(t, "backlog")
+	if build := float64(s.Load.Volume) / 1024 / s.Load.Rate.PerSecond(); !s.Consume.Hold.Drain || s.Load.Volume != unit.GB || build > time.Duration(s.Phases.Measure).Seconds() {
+		t.Errorf("backlog takes %v s to build: %+v", build, s)
+	}
+}
+
+// The second set is another tool's: one producer, partition and consumer, and
+// the settings of Kafka's own producer.
+func TestPlainPipelineFigures(t *testing.T) {
+	loads := map[string]string{
+		"e2e":       "1k/s",
+		"e2e-steps": "1k/s 10s 2k/s 10s 5k/s 10s 10k/s 10s 20k/s 10s 50k/s 10s",
+		"e2e-spike": "1k/s, 50k/s for 5s at 25s",
+		"e2e-ramp":  "1k/s to 50k/s over 1m",
+	}
+	for name, load := range loads {
+		s := preset(t, name)
+		l := s.Load
+		if got := offered(l); got != load {
+			t.Errorf("%s offers %s, want %s", name, got, load)
+		}
+		got := []any{l.Producers, s.Topic.Partitions, s.Consume.Consumers, l.Record.Size.Values[0], l.Acks, l.Compression, l.Linger.String(), l.Batch.String()}
+		want := []any{1, 1, 1, unit.KiB, "1", "none", "0s", "16KiB"}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s is %v, want %v", name, got, want)
+		}
+	}
+}
+
+// A capacity that a comment or a page promises is arithmetic on the preset.
+func TestWhatTheConsumersCanTake(t *testing.T) {
+	for name, want := range map[string]float64{
+		"slow-consumer": 20_000, "overload": 2_667, "overload-loose": 2_667, "overload-tight": 2_667,
+		"recovery": 15_000, "recovery-aggressive": 4_000, "bursty-overload": 15_000,
+	} {
+		s := preset(t, name)
+		w := s.Consume.Work
+		mean := time.Duration(w.Time + w.Jitter/2).Seconds()
+		if got := math.Round(float64(s.Topic.Partitions) / mean); got != want {
+			t.Errorf("%s can take %v/s, want %v/s", name, got, want)
+		}
+	}
+}
+
+// preset reads a preset that is one scenario.
+func preset(t *testing.T, name string) Scenario {
+	t.Helper()
+	s, err := Read(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// offered is what comes due, in short.
+func offered(l Load) string {
+	a := l.Arrival
+	switch a.Process {
+	case "burst":
+		return fmt.Sprintf("%s, %s for %s of %s", l.Rate, a.Peak, a.Length, a.Period)
+	case "spike":
+		return fmt.Sprintf("%s, %s for %s at %s", l.Rate, a.Peak, a.Length, a.At)
+	case "ramp":
+		return fmt.Sprintf("%s to %s over %s", l.Rate, a.To, a.Over)
+	case "steps":
+		var steps []string
+		for _, step := range a.Steps {
+			steps = append(steps, step.Rate.String(), step.For.String())
+		}
+		return strings.Join(steps, " ")
+	}
+	return l.Rate.String()
+}
+
+func phasesOf(s Scenario) string {
+	return fmt.Sprintf("%s %s %s", s.Phases.Warmup, s.Phases.Measure, s.Phases.Drain)
+}
+
+// workOf is the work for a record and how it changes, in short.
+func workOf(g Consume) string {
+	one := func(w Work) string {
+		switch {
+		case w.Time == 0:
+			return "none"
+		case w.Jitter > 0:
+			return w.Time.String() + "+" + w.Jitter.String()
+		}
+		return w.Time.String()
+	}
+	text := one(g.Work)
+	for _, change := range g.Changes {
+		text += fmt.Sprintf(", %s from %s", one(change.Work), change.At)
+	}
+	return text
+}
+
+func pressureOf(b Backpressure) string {
+	if b.Controller != "hysteresis" {
+		return b.Controller
+	}
+	return fmt.Sprintf("%d %d %s %s", b.MaxLag, b.ResumeLag, b.Poll, b.Excess)
 }
 
 func TestPresetsDescribeThemselves(t *testing.T) {
@@ -68,22 +216,43 @@ func TestPresetsDescribeThemselves(t *testing.T) {
 		if !strings.HasPrefix(string(text), "# ") {
 			t.Errorf("%s does not begin with a comment that teaches", name)
 		}
-		s, err := Preset(name)
+		s, err := ReadSuite(name, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if s.Name != name || s.Description == "" || len(s.Description) > 80 || strings.Contains(s.Description, "\n") {
 			t.Errorf("preset %s: name %q, description %q", name, s.Name, s.Description)
 		}
-		if warnings := s.Warnings(48); len(warnings) > 0 {
-			t.Errorf("preset %s warns: %q", name, warnings)
+		for _, cell := range s.Cells {
+			checkWarnings(t, cell)
 		}
 	}
-	s, _ := Preset("overload")
+	s := preset(t, "overload")
 	if least, most := s.Duration(); least != 43*time.Second || most != 103*time.Second {
 		t.Errorf("overload takes %s to %s", least, most)
 	}
-	if _, err := Preset("overlode"); err == nil || !strings.Contains(err.Error(), "choose one of quick,") {
+	if _, err := PresetText("overlode"); err == nil || !strings.Contains(err.Error(), "choose one of quick,") {
 		t.Errorf("an unknown preset: %v", err)
+	}
+}
+
+// expectedWarnings are what a preset, or a configuration of one, does on purpose,
+// and what its runs say of it; all others are free of warnings.
+var expectedWarnings = map[string][]string{
+	"produce-only": {"closed loop", "nobody consumes"},
+	"sweep-acks-0": {"acks 0"},
+}
+
+func checkWarnings(t *testing.T, c Cell) {
+	t.Helper()
+	got, want := c.Scenario.Warnings(44), expectedWarnings[c.Name]
+	if len(got) != len(want) {
+		t.Errorf("preset %s warns: %q, want %q", c.Name, got, want)
+		return
+	}
+	for i := range want {
+		if !strings.Contains(got[i], want[i]) {
+			t.Errorf("preset %s warns: %q, want %q", c.Name, got[i], want[i])
+		}
 	}
 }

@@ -24,44 +24,88 @@ const maxFileBytes = 1 << 20
 // Read reads the scenario that arg names, a preset's name or a file's path, lays
 // the overrides ("load.rate=20k/s") over it in their order, resolves it and
 // validates it. Where a preset and a file have the same name the preset is
-// meant; ./name is the file. An error is Faults where it is about the content,
-// and otherwise says why there is nothing to read.
+// meant; ./name is the file. Values may name variables of the environment, as in
+// ${RATE} or ${RATE:-10k/s}. A matrix is a fault: ReadSuite reads it. An error is
+// Faults where it is about the content, and otherwise says why there is nothing
+// to read.
 func Read(arg string, overrides ...string) (Scenario, error) {
-	if slices.Contains(Names(), arg) {
-		text, err := PresetText(arg)
-		if err != nil {
-			return Scenario{}, err
-		}
-		return Parse("preset "+arg, text, overrides...)
-	}
-	text, err := readFile(arg)
+	l, err := readLayer(arg)
 	if err != nil {
 		return Scenario{}, err
 	}
-	return Parse(arg, text, overrides...)
+	return Parse(l.name, l.text, overrides...)
 }
 
 // Parse is Read for the text of a scenario that was read from file. A scenario
 // that does not say its name is called as its file.
 func Parse(file string, text []byte, overrides ...string) (Scenario, error) {
-	d := newDecoder(file)
-	s := blank()
-	readable := d.document(text, &s)
-	for _, override := range overrides {
-		d.set(override, &s)
-	}
-	d.writtenZeros(&s)
-	if _, written := d.places["name"]; !written {
-		s.Name = nameOf(file)
-	}
-	s = s.Resolve()
-	if readable {
-		d.validation(s)
-	}
-	if len(d.faults) > 0 {
-		return Scenario{}, d.faults.sorted().bounded()
+	d, doc, readable := read([]layer{{file, text}}, Options{Set: overrides})
+	d.alone(doc)
+	s := d.resolved(doc.Scenario, readable)
+	if err := d.conclusion(); err != nil {
+		return Scenario{}, err
 	}
 	return s, nil
+}
+
+// A document is what a scenario file may say: a scenario, and how many runs are
+// to be made of it.
+type document struct {
+	Scenario `yaml:",inline"`
+	Question string `yaml:"question,omitempty"` // that the runs are to answer, for the report
+	// Matrix varies settings: every combination of their values is a scenario.
+	Matrix matrix `yaml:"matrix,omitempty"`
+	Order  string `yaml:"order"` // of the runs: interleaved, blocked
+	Seed   uint64 `yaml:"seed"`  // of the order within a round of runs; 0 is as written
+}
+
+// A layer is a text that is laid over those before it.
+type layer struct {
+	name string // as faults say it
+	text []byte
+}
+
+// readLayer reads the preset or the file that arg names.
+func readLayer(arg string) (layer, error) {
+	if slices.Contains(Names(), arg) {
+		text, err := PresetText(arg)
+		return layer{"preset " + arg, text}, err
+	}
+	text, err := readFile(arg)
+	return layer{arg, text}, err
+}
+
+// read lays the layers and the overrides over one another. It reports false
+// where there is nothing to judge.
+func read(layers []layer, o Options) (d *decoder, doc document, readable bool) {
+	d = newDecoder(o)
+	doc, readable = document{Scenario: blank(), Order: Interleaved}, true
+	for _, l := range layers {
+		d.begin(l.name)
+		readable = d.document(l.text, &doc) && readable
+	}
+	for _, override := range o.Set {
+		d.set(override, &doc)
+	}
+	if _, written := d.places["name"]; !written {
+		doc.Name = nameOf(layers[0].name)
+	}
+	return d, doc, readable
+}
+
+// resolved resolves s and, where it is readable, validates it.
+func (d *decoder) resolved(s Scenario, readable bool) Scenario {
+	d.writtenZeros(&s)
+	s = s.Resolve()
+	if readable {
+		d.validation(s.findings())
+	}
+	return s
+}
+
+// conclusion is all that is wrong, as Faults, or nil.
+func (d *decoder) conclusion() error {
+	return d.faults.sorted(d.layers).bounded().asError()
 }
 
 // readFile reads a scenario file of reasonable size.
@@ -115,25 +159,26 @@ func nameOf(file string) string {
 	return name[:min(len(name), maxNameLength)]
 }
 
-// document reads the one document of text into s. It reports false where there
+// document lays the one document of text over doc. It reports false where there
 // is none to judge.
-func (d *decoder) document(text []byte, s *Scenario) bool {
+func (d *decoder) document(text []byte, doc *document) bool {
 	if line, column, what := unreadable(text); what != "" {
-		d.faults = append(d.faults, Fault{File: d.file, Line: line, Column: column, Problem: what,
+		d.faults = append(d.faults, Fault{File: d.layer, Line: line, Column: column, Problem: what,
 			Remedy: "save the file as UTF-8 text"})
 		return false
 	}
 	root, err := d.parse(text)
 	if err != nil {
-		at, problem, remedy := syntax(err)
-		d.faults = append(d.faults, Fault{File: d.file, Line: at.line, Column: at.column,
+		at, problem, remedy := syntax(err, string(text))
+		d.faults = append(d.faults, Fault{File: d.layer, Line: at.line, Column: at.column,
 			Problem: "it is not YAML: " + problem, Remedy: remedy})
 		return false
 	}
 	if root == nil {
 		return false
 	}
-	d.value(root, reflect.ValueOf(s).Elem(), "")
+	d.expand(root, "")
+	d.value(root, reflect.ValueOf(doc).Elem(), "")
 	return !d.failed[""]
 }
 
@@ -144,7 +189,7 @@ func (d *decoder) parse(text []byte) (*yaml.Node, error) {
 	case err != nil:
 		return nil, err
 	case len(roots) == 0 || len(roots) == 1 && roots[0].Tag == "!!null":
-		d.faults = append(d.faults, Fault{File: d.file, Problem: "it is empty",
+		d.faults = append(d.faults, Fault{File: d.layer, Line: 1, Column: 1, Problem: "it is empty",
 			Remedy: "a scenario has at least one key, as in load: {rate: 10k/s}; show quick prints a whole one"})
 		return nil, nil
 	case len(roots) > 1:
@@ -178,11 +223,11 @@ var syntaxRemedies = []struct{ problem, remedy string }{
 	{"unknown anchor", "an anchor (&name) stands before the alias (*name) that uses it"},
 }
 
-// syntax is where and why the YAML library gave up.
-func syntax(err error) (at place, problem, remedy string) {
+// syntax is where and why the YAML library gave up on text.
+func syntax(err error, text string) (at place, problem, remedy string) {
 	var load *yaml.LoadError
 	if !errors.As(err, &load) {
-		return place{}, err.Error(), ""
+		return place{line: 1, column: 1}, err.Error(), ""
 	}
 	problem = load.Message
 	if load.ContextMsg != "" {
@@ -193,7 +238,21 @@ func syntax(err error) (at place, problem, remedy string) {
 			remedy = r.remedy
 		}
 	}
-	return place{line: load.Mark.Line, column: load.Mark.Column}, problem, remedy
+	at = place{line: load.Mark.Line, column: load.Mark.Column}
+	if strings.HasSuffix(before(text, at), "$") {
+		remedy = `within { } and [ ] a variable stands in quotes: "${NAME}"`
+	}
+	return at, problem, remedy
+}
+
+// before is what stands on the line of a place before it.
+func before(text string, at place) string {
+	for range at.line - 1 {
+		_, text, _ = strings.Cut(text, "\n")
+	}
+	line, _, _ := strings.Cut(text, "\n")
+	letters := []rune(line)
+	return string(letters[:min(max(at.column-1, 0), len(letters))])
 }
 
 // unreadable finds the first thing in text that no YAML file may hold, which
@@ -227,16 +286,18 @@ func (d *decoder) writtenZeros(s *Scenario) {
 	}
 }
 
-// validation adds what Validate finds, where it was written, unless it only
-// follows from what could not be read.
-func (d *decoder) validation(s Scenario) {
-	for _, f := range s.findings() {
+// validation adds findings, where they were written, unless they only follow
+// from what could not be read.
+func (d *decoder) validation(findings []finding) {
+	for _, f := range findings {
 		if d.follows(f) {
 			continue
 		}
 		at := d.nearestPlace(f.Path)
 		f.File, f.Line, f.Column = at.file, at.line, at.column
-		d.faults = append(d.faults, f.Fault)
+		if d.cell.explain(&f) {
+			d.faults = append(d.faults, f.Fault)
+		}
 	}
 }
 
@@ -264,5 +325,5 @@ func (d *decoder) nearestPlace(path string) place {
 		}
 		path = parent(path)
 	}
-	return place{file: d.file}
+	return place{d.layers[0], 1, 1} // as with a name that was made of the file's
 }

@@ -26,6 +26,14 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
+// What looks like a variable of the environment is none once it is in a scenario.
+func TestRoundTripOfVariables(t *testing.T) {
+	s := Defaults()
+	s.Description, s.Cluster.JVM, s.Topic.Config = "${HOME} $${", []string{"${A"}, map[string]string{"${KEY}": "${env:X}"}
+	same(t, s, s.Marshal)
+	same(t, s, s.MarshalJSON)
+}
+
 func same(t interface{ Fatalf(string, ...any) }, s Scenario, print func() ([]byte, error)) {
 	text, err := print()
 	if err != nil {
@@ -64,7 +72,7 @@ func TestResolveLeavesItsInput(t *testing.T) {
 func anyScenario(t *rapid.T) Scenario {
 	s := Defaults()
 	s.Name = rapid.StringMatching(`[A-Za-z0-9][A-Za-z0-9._-]{0,63}`).Draw(t, "name")
-	s.Description = rapid.StringOf(rapid.RuneFrom([]rune(`ab 12:#-'"\{}[]&*!|>%@,?=~.é中	`+"\n"))).Draw(t, "description")
+	s.Description = rapid.StringOf(rapid.RuneFrom([]rune(`ab 12:#-'"\{}[]&*!|>%@,?=~.é中$	`+"\n"))).Draw(t, "description")
 	s.Topic.Replication = rapid.IntRange(1, 3).Draw(t, "replication")
 	s.Cluster.Brokers = rapid.IntRange(3, 9).Draw(t, "brokers")
 	s.Cluster.JVM = words(t, "jvm")
@@ -72,7 +80,8 @@ func anyScenario(t *rapid.T) Scenario {
 	s.Phases = Phases{duration(t, 0, 60), duration(t, 60, 600), duration(t, 0, 60)}
 	anyLoad(t, &s.Load, s.Phases.Measure)
 	anyConsume(t, &s.Consume, s.Phases.Measure)
-	if rapid.Bool().Draw(t, "controlled") && !s.Load.Rate.IsMax() && s.Consume.Consumers > 0 {
+	anyReading(t, &s)
+	if rapid.Bool().Draw(t, "controlled") && !s.Load.Rate.IsMax() && s.Consume.Consumers > 0 && s.Load.Producers > 0 && s.Consume.Assignment == "group" {
 		most := rapid.Int64Range(2, 1e9).Draw(t, "max lag")
 		s.Backpressure = Backpressure{"hysteresis", most, rapid.Int64Range(1, most-1).Draw(t, "resume lag"),
 			duration(t, 1, 10), pick(t, excesses), rapid.Int64Range(1, 1e9).Draw(t, "max deferred")}
@@ -103,6 +112,7 @@ func anyLoad(t *rapid.T, l *Load, measure unit.Duration) {
 	l.Acks = pick(t, ackLevels)
 	l.Idempotent = l.Acks == "all" && rapid.Bool().Draw(t, "idempotent")
 	l.Linger = duration(t, 0, 29)
+	l.Volume = unit.Size(rapid.Int64Range(0, 1<<50).Draw(t, "volume"))
 }
 
 func anyArrival(t *rapid.T, measure unit.Duration) Arrival {
@@ -145,12 +155,28 @@ func anyKeys(t *rapid.T) Keys {
 
 func anyConsume(t *rapid.T, c *Consume, measure unit.Duration) {
 	c.Consumers = rapid.IntRange(0, 20).Draw(t, "consumers")
+	c.Groups, c.Assignment = rapid.IntRange(1, 100).Draw(t, "groups"), pick(t, assignments)
+	if c.Consumers > 0 {
+		c.Hold = rapid.SampledFrom([]Hold{{}, {Until: 1}, {Until: measure / 3}}).Draw(t, "hold")
+	}
 	c.Parallel, c.Protocol, c.Work = pick(t, parallels), pick(t, protocols), anyWork(t)
 	for i := range rapid.IntRange(0, 3).Draw(t, "changes") {
 		c.Changes = append(c.Changes, WorkChange{unit.Duration(i) * measure / 4, anyWork(t)})
 	}
 	c.Commit = rapid.SampledFrom([]Commit{{EachBatch: true}, {Interval: duration(t, 1, 60)}}).Draw(t, "commit")
 	c.Fetch.MinBytes = unit.Size(rapid.Int64Range(0, 1e6).Draw(t, "min bytes"))
+}
+
+// anyReading makes the topic an existing one, and of some scenarios one that only
+// reads it.
+func anyReading(t *rapid.T, s *Scenario) {
+	if !rapid.Bool().Draw(t, "existing") {
+		return
+	}
+	s.Topic.Existing, s.Topic.Config, s.Consume.From = "orders", nil, pick(t, beginnings)
+	if s.Consume.Consumers > 0 && rapid.Bool().Draw(t, "only reads") {
+		s.Load.Producers, s.Load.Volume, s.Consume.Hold = 0, 0, Hold{}
+	}
 }
 
 func anyWork(t *rapid.T) Work {
@@ -188,8 +214,8 @@ func config(t *rapid.T) map[string]string {
 	return settings
 }
 
-// Whatever the bytes: the loader returns a valid scenario that prints and reads
-// back, or Faults that each say what is wrong, and never panics.
+// Whatever the bytes: the loader returns valid scenarios that print and read
+// back, or Faults that each say what is wrong and where, and never panics.
 func FuzzParse(f *testing.F) {
 	for _, name := range Names() {
 		text, err := PresetText(name)
@@ -206,6 +232,8 @@ func FuzzParse(f *testing.F) {
 		f.Add(text, "load.arrival={process: burst, peak: 5k/s}")
 	}
 	f.Add([]byte("a: &a [*a]\n? {}\n: <<"), "topic.config.a.b=[")
+	f.Add([]byte(sweep), "matrix.load.record=[{size: 1B}, {size: '${N}'}, null]")
+	f.Add([]byte("description: ${YAML}${NONE:-}$${\nmatrix: {load: [{acks: 0}, {acks: 1}]}"), "matrix.exclude=[{load: '{acks: 0}'}]")
 	f.Fuzz(func(t *testing.T, text []byte, override string) {
 		parseAny(t, text)
 		parseAny(t, text, override)
@@ -213,18 +241,27 @@ func FuzzParse(f *testing.F) {
 }
 
 func parseAny(t *testing.T, text []byte, overrides ...string) {
-	s, err := Parse("fuzzed", text, overrides...)
+	suite, err := suiteOf(Options{Set: overrides, Env: env}, string(text), "{}", string(text))
 	var list Faults
-	switch {
-	case err == nil:
-		same(t, s, s.Marshal)
-		s.Warnings(48)
-	case !errors.As(err, &list) || len(list) == 0:
+	if err != nil && (!errors.As(err, &list) || len(list) == 0) {
 		t.Fatalf("the error is not Faults: %v", err)
 	}
 	for _, fault := range list {
-		if fault.Problem == "" || fault.File == "" {
-			t.Fatalf("a fault without a file or a problem: %#v", fault)
+		if fault.Problem == "" || fault.File == "" || fault.Line < 1 || fault.Column < 1 {
+			t.Fatalf("a fault without a problem or a place: %#v", fault)
 		}
+	}
+	if err == nil && (len(suite.Cells) == 0 || len(suite.Cells) > maxCells) {
+		t.Fatalf("a suite of %d cells", len(suite.Cells))
+	}
+	seen := make(map[string]bool)
+	for _, cell := range suite.Cells[:min(len(suite.Cells), 10)] {
+		same(t, cell.Scenario, cell.Scenario.Marshal)
+		cell.Scenario.Warnings(48)
+		cell.Scenario.Expected()
+		if seen[cell.Name] || !plainName(cell.Name) || len(cell.Name) > maxNameLength || cell.Name != cell.Scenario.Name {
+			t.Fatalf("the cell %q of the scenario %q", cell.Name, cell.Scenario.Name)
+		}
+		seen[cell.Name] = true
 	}
 }

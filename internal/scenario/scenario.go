@@ -5,12 +5,13 @@
 // resolved form is saved with the result, so that nothing about a run is
 // implicit.
 //
-// The way of a scenario is Read: defaults first, the preset or file over them,
-// the overrides of the command line over that; then Resolve fills in what
-// follows from other values, and Validate judges the whole. Every fault that
-// any of these steps finds is reported at once, where it was written and with
-// what would be right, because a person who mends a file one fault at a time
-// starts a benchmark six times.
+// The way of a scenario is ReadSuite: defaults first, the preset or file over
+// them, the files that are merged over that, the overrides of the command line
+// over all; and where there is a matrix, the values of each of its cells. Then
+// Resolve fills in what follows from other values, and Validate judges the whole.
+// Every fault that any of these steps finds is reported at once, where it was
+// written and with what would be right, because a person who mends a file one
+// fault at a time starts a benchmark six times.
 package scenario
 
 import (
@@ -44,7 +45,7 @@ type Cluster struct {
 
 // Topic is the topic of a run. By default a new one with a name of its own is
 // created and deleted again; Existing names one that is already there and that
-// the run may write to. An existing topic is never deleted, and keeps its own
+// the run may write to, if it has producers. An existing topic is never deleted, and keeps its own
 // partitions, replication and configuration.
 type Topic struct {
 	Existing    string            `yaml:"existing,omitempty"`
@@ -59,7 +60,9 @@ type Load struct {
 	// closed loop. With steps it is the first step's.
 	Rate    unit.Rate `yaml:"rate"`
 	Arrival Arrival   `yaml:"arrival"`
-	// Producers is the number of workers, each with a pacer of its own.
+	// Producers is the number of workers, each with a pacer of its own. 0 is a
+	// run that only reads what an existing topic holds; all else of Load is idle
+	// then.
 	Producers int `yaml:"producers"`
 	// Clients is the number of producing clients. Fewer than producers are
 	// shared by them; of more, each producer has several and uses each for
@@ -68,6 +71,10 @@ type Load struct {
 	Pacer        string `yaml:"pacer"`        // frugal, precise
 	Partitioning string `yaml:"partitioning"` // sticky, round-robin, key
 	Record       Record `yaml:"record"`
+	// Volume ends the load before the end of the measured window, once that many
+	// bytes of values were offered in it, by each producer its share and the
+	// record that reaches it; the window ends there too. 0 is no bound.
+	Volume unit.Size `yaml:"volume,omitempty"`
 
 	Acks        string `yaml:"acks"`        // "0", "1", "all"
 	Compression string `yaml:"compression"` // none, gzip, snappy, lz4, zstd
@@ -133,9 +140,22 @@ type Keys struct {
 	Skew         float64 `yaml:"skew,omitempty"` // zipf exponent, above 1
 }
 
-// Consume is the consuming side: one group of real members.
+// Consume is the consuming side: groups of real members, each of which reads
+// everything.
 type Consume struct {
-	Consumers int `yaml:"consumers"` // 0: nobody consumes
+	Consumers int `yaml:"consumers"` // of each group; 0: nobody consumes
+	Groups    int `yaml:"groups"`    // 1 to 100
+	// Assignment says how a consumer comes by its partitions: "group" has Kafka
+	// share them out among the group's members; "manual" has no group at all,
+	// the tool shares them out, and nothing is committed.
+	Assignment string `yaml:"assignment"`
+	// From says where reading begins in an existing topic: at its end as the run
+	// finds it, or at its start. Left open: at the end, or at the start where
+	// nobody produces. A new topic is empty, so for it the question is not asked.
+	From string `yaml:"from,omitempty"` // end, start
+	// Hold keeps the consumers from fetching until a time, while they are in
+	// their group and poll.
+	Hold Hold `yaml:"hold,omitempty"`
 	// Parallel says how a member works on its records: "partition" has one
 	// worker for each assigned partition, "consumer" one worker in all.
 	Parallel string `yaml:"parallel"`
@@ -170,6 +190,14 @@ type WorkChange struct {
 type Commit struct {
 	EachBatch bool
 	Interval  unit.Duration
+}
+
+// Hold is until when consumers are held: a time of the measured window, or the
+// drain. In YAML it is a duration or the word "drain"; "off", as the zero value,
+// holds nobody.
+type Hold struct {
+	Drain bool
+	Until unit.Duration
 }
 
 // Fetch are the consumers' fetch settings; zero is the client's default.

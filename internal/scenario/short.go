@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -118,6 +119,46 @@ func (c *Commit) UnmarshalText(text []byte) error {
 		return fmt.Errorf("%s; %s, or batch to commit after each batch", problem, remedy)
 	}
 	*c = Commit{Interval: interval}
+	return nil
+}
+
+// Off tells that nobody is held.
+func (h Hold) Off() bool { return h == Hold{} }
+
+// String prints h as a scenario writes it.
+func (h Hold) String() string {
+	switch {
+	case h.Drain:
+		return "drain"
+	case h.Off():
+		return "off"
+	default:
+		return h.Until.String()
+	}
+}
+
+// MarshalText prints h as String does.
+func (h Hold) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
+
+// UnmarshalText reads "drain", "off" or a duration.
+func (h *Hold) UnmarshalText(text []byte) error {
+	switch string(text) {
+	case "drain":
+		*h = Hold{Drain: true}
+		return nil
+	case "off":
+		*h = Hold{}
+		return nil
+	}
+	until, err := unit.ParseDuration(string(text))
+	if err != nil {
+		problem, remedy, _ := strings.Cut(err.Error(), "; ")
+		return fmt.Errorf("%s; %s, or drain to hold them until the drain", problem, remedy)
+	}
+	if until == 0 {
+		return errors.New("it must be above 0; write off to hold nobody")
+	}
+	*h = Hold{Until: until}
 	return nil
 }
 

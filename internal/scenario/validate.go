@@ -15,6 +15,7 @@ const (
 	maxNameLength = 64
 	maxRepeat     = 1000
 	maxWorkers    = 1024
+	maxGroups     = 100
 	maxPartitions = 10_000
 	maxBrokers    = 9
 	maxPhase      = unit.Duration(30 * 24 * time.Hour)
@@ -42,6 +43,8 @@ var (
 	parallels     = []string{"partition", "consumer"}
 	workings      = []string{"fixed", "uniform", "exponential", "lognormal"}
 	protocols     = []string{"classic", "consumer"}
+	assignments   = []string{"group", "manual"}
+	beginnings    = []string{"end", "start"}
 	controllers   = []string{"off", "hysteresis"}
 	excesses      = []string{"defer", "shed"}
 )

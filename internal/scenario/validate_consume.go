@@ -15,6 +15,10 @@ const maxWork = unit.Duration(time.Hour)
 func (c *checker) consume(s Scenario) {
 	g := s.Consume
 	c.between("consume.consumers", int64(g.Consumers), 0, maxWorkers)
+	c.between("consume.groups", int64(g.Groups), 1, maxGroups)
+	c.choice("consume.assignment", g.Assignment, assignments)
+	c.from(s)
+	c.hold(s)
 	c.choice("consume.parallel", g.Parallel, parallels)
 	c.choice("consume.protocol", g.Protocol, protocols)
 	if !g.Commit.EachBatch {
@@ -23,6 +27,41 @@ func (c *checker) consume(s Scenario) {
 	c.work("consume.work", g.Work)
 	c.changes(g.Changes, s.Phases.Measure)
 	c.fetch(g.Fetch)
+}
+
+// from wants a beginning where there is something to begin in.
+func (c *checker) from(s Scenario) {
+	const path = "consume.from"
+	switch {
+	case s.Topic.Existing != "":
+		c.choice(path, s.Consume.From, beginnings)
+	case s.Consume.From != "":
+		c.fault(path, "a new topic is empty, and read from its first record",
+			"leave it out, or name a topic in topic.existing", "topic.existing")
+	}
+}
+
+// hold wants the consumers to be let go before the measured window ends, or with
+// the drain.
+func (c *checker) hold(s Scenario) {
+	const path = "consume.hold"
+	h, measure := s.Consume.Hold, s.Phases.Measure
+	switch {
+	case h.Off():
+		return
+	case !h.Drain && !c.duration(path, h.Until, 0, maxPhase):
+	case measure > 0 && h.Until >= measure:
+		c.fault(path, fmt.Sprintf("the consumers are held until %s, and the measured window ends at %s", h.Until, measure),
+			"let them go earlier, or write drain", measurePath)
+	case h.Drain && s.Phases.Drain == 0:
+		c.fault(path, "the consumers are held until the drain, and there is none", "raise phases.drain", "phases.drain")
+	}
+	if s.Consume.Consumers == 0 {
+		c.fault(path, "nobody consumes, so nobody is held", "leave it out, or give consume.consumers", "consume.consumers")
+	}
+	if s.Load.Producers == 0 {
+		c.fault(path, "nobody produces while the consumers are held", "leave it out", "load.producers")
+	}
 }
 
 func (c *checker) commit(commit Commit) {
@@ -92,6 +131,10 @@ func (c *checker) backpressure(s Scenario) {
 		c.hysteresis(b)
 		if s.Consume.Consumers == 0 {
 			c.fault(path, "without consumers there is no lag to go by", "set backpressure: off, or consume.consumers", "consume.consumers")
+		}
+		if s.Consume.Assignment == "manual" {
+			c.fault(path, "manually assigned consumers commit nothing, so there is no lag to go by",
+				"set backpressure: off, or consume.assignment: group", "consume.assignment")
 		}
 	}
 }

@@ -8,6 +8,9 @@ import (
 	"kafka-bench/internal/unit"
 )
 
+// maxVolume bounds load.volume: a petabyte takes a month at 400 MB/s.
+const maxVolume = 1 << 20 * unit.GiB
+
 // load checks the offered load and its workers.
 func (c *checker) load(s Scenario) {
 	l := s.Load
@@ -19,7 +22,10 @@ func (c *checker) load(s Scenario) {
 	default:
 		c.rate("load.rate", l.Rate)
 	}
-	c.between("load.producers", int64(l.Producers), 1, maxWorkers)
+	if c.between("load.producers", int64(l.Producers), 0, maxWorkers) && l.Producers == 0 {
+		c.readOnly(s)
+	}
+	c.size("load.volume", l.Volume, 0, maxVolume)
 	c.between("load.clients", int64(l.Clients), 0, maxWorkers)
 	c.choice("load.pacer", l.Pacer, pacers)
 	c.choice("load.partitioning", l.Partitioning, partitionings)
@@ -39,6 +45,25 @@ func (c *checker) closedLoop(s Scenario) {
 	if controller := s.Backpressure.Controller; controller != "off" {
 		c.fault("backpressure", fmt.Sprintf("rate max offers nothing that %s could hold back", controller),
 			"give a rate, as in 20k/s, or set backpressure: off", "load.rate")
+	}
+}
+
+// readOnly refuses what needs somebody who produces. What only says how it would
+// be done is idle, and stays.
+func (c *checker) readOnly(s Scenario) {
+	const path = "load.producers"
+	if s.Topic.Existing == "" {
+		c.fault(path, "without producers a new topic stays empty",
+			"name a topic to read in topic.existing, or give at least 1", "topic.existing")
+	}
+	if s.Consume.Consumers == 0 {
+		c.fault(path, "without producers and consumers nothing happens", "give consume.consumers, or at least 1 producer", "consume.consumers")
+	}
+	if s.Load.Volume > 0 {
+		c.fault("load.volume", "without producers nothing is offered", "leave it out", path)
+	}
+	if s.Backpressure.Controller != "off" {
+		c.fault("backpressure", "without producers there is nothing to hold back", "set backpressure: off", path)
 	}
 }
 

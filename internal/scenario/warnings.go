@@ -27,6 +27,9 @@ func (w *warnings) when(holds bool, format string, values ...any) {
 
 func (s Scenario) loadWarnings(stampBytes int) (w warnings) {
 	l := s.Load
+	if l.Producers == 0 {
+		return nil // it is all idle
+	}
 	smallest, largest := l.Record.Size.Bounds()
 	w.when(smallest < unit.Size(stampBytes),
 		"load.record.size: records below the %d bytes of the stamp carry none: throughput only, no end-to-end times and no check of what was delivered", stampBytes)
@@ -50,7 +53,9 @@ func (s Scenario) consumeWarnings() (w warnings) {
 	w.when(g.Consumers == 0, "consume.consumers: nobody consumes: there are no end-to-end times, and what was lost is not found")
 	w.when(g.Consumers > s.Topic.Partitions && s.Topic.Existing == "",
 		"consume.consumers: %d consumers share %d partitions; %d of them will be idle", g.Consumers, s.Topic.Partitions, g.Consumers-s.Topic.Partitions)
-	w.when(g.Consumers > 0 && !g.Commit.EachBatch && g.Commit.Interval > s.Phases.Measure,
+	w.when(s.Load.Producers == 0 && g.From == "end",
+		"consume.from: nobody produces in this run: it reads what others write, until the measured window ends")
+	w.when(g.Consumers > 0 && g.Assignment == "group" && !g.Commit.EachBatch && g.Commit.Interval > s.Phases.Measure,
 		"consume.commit: an interval of %s is longer than the measured window; consumer lag will show little but what is uncommitted", g.Commit.Interval)
 	return w
 }
@@ -63,8 +68,8 @@ func (s Scenario) backpressureWarnings() (w warnings) {
 
 func (s Scenario) phaseWarnings() (w warnings) {
 	p := s.Phases
-	w.when(p.Warmup == 0, "phases.warmup: there is none: opening connections and the JIT of cold brokers are in the figures")
-	w.when(p.Drain == 0 && s.Consume.Consumers > 0, "phases.drain: there is none: what is on its way at the end stays undelivered")
+	w.when(p.Warmup == 0 && s.Load.Producers > 0, "phases.warmup: there is none: opening connections and the JIT of cold brokers are in the figures")
+	w.when(p.Drain == 0 && s.Consume.Consumers > 0 && s.Load.Producers > 0, "phases.drain: there is none: what is on its way at the end stays undelivered")
 	w.when(s.Sampling.Interval > p.Measure, "sampling.interval: %s is longer than the measured window, so there is no series", s.Sampling.Interval)
 	return w
 }

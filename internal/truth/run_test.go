@@ -218,7 +218,8 @@ func wantBalance(t *testing.T, r *result.Recorded) {
 		l, d := b.load, b.delivery
 		wantCount(t, phase+": scheduled", l.Scheduled, l.Admitted+l.Deferred+l.Shed)
 		wantCount(t, phase+": admitted", l.Admitted, l.Acked+l.Failed+l.Unknown)
-		wantCount(t, phase+": acked", l.Acked, d.Unique-d.UnackedDelivered+d.Pending+d.Lost+d.Corrupt)
+		copies := max(1, int64(d.Copies))
+		wantCount(t, phase+": acked", copies*l.Acked, d.Unique-d.UnackedDelivered+d.Pending+d.Lost+d.Corrupt)
 		wantCount(t, phase+": delivered", d.Delivered, d.Unique+d.Duplicates)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kgo"
+
 	"kafka-bench/internal/driver"
 )
 
@@ -19,6 +21,7 @@ var groupTests = []test{
 	{"commit on revoke", testCommitOnRevoke},
 	{"pause", testPause},
 	{"pause ends with ownership", testPauseEnds},
+	{"pause on assignment", testPauseOnAssignment},
 	{"poll ends with its context", testPollContext},
 	{"poll at most", testPollAtMost},
 	{"read wire", testReadWire},
@@ -225,6 +228,37 @@ func testPauseEnds(t *testing.T, s suite) {
 	first.await(t, "the records of the partition that came back", func() bool { return len(first.received[moved]) == n })
 }
 
+// testPauseOnAssignment: a member that pauses what it is assigned, in the callback,
+// receives nothing of it while it polls, and keeps it; then it receives all.
+func testPauseOnAssignment(t *testing.T, s suite) {
+	const partitions, n = 3, 300
+	topic := s.topic(t, partitions)
+	s.fill(t, topic, partitions, n)
+	m := s.join(t, topic, topic, func(m *member) { m.holds = true })
+	s.letGo(t, m, partitions, n)
+}
+
+// letGo checks that a member that holds what it owns has received nothing, and
+// that it receives all n records once it resumes.
+func (s suite) letGo(t *testing.T, m *member, partitions, n int) {
+	t.Helper()
+	pauser, ok := m.consumer.(driver.Pauser)
+	if !ok {
+		t.Log("the driver does not pause")
+		return
+	}
+	m.awaitOwned(t, partitions)
+	time.Sleep(500 * time.Millisecond) // several fetches' worth
+	if got := m.total(); got > 0 {
+		t.Fatalf("received %d records of paused partitions", got)
+	}
+	if owned := m.partitions(); len(owned) != partitions || m.revoked > 0 {
+		t.Fatalf("while it was paused, %d of %d partitions were taken away", partitions-len(owned), partitions)
+	}
+	pauser.Resume(m.partitions()...)
+	m.awaitReceived(t, n)
+}
+
 // testPollContext: a poll of nothing ends with its context, empty, also when the
 // context has ended before.
 func testPollContext(t *testing.T, s suite) {
@@ -286,6 +320,103 @@ func testReadWire(t *testing.T, s suite) {
 			w.UncompressedBytes, w.CompressedBytes, payload)
 	case w.ReadBytes < w.CompressedBytes || w.WrittenBytes < 1:
 		t.Errorf("%d bytes read and %d written, for batches of %d bytes", w.ReadBytes, w.WrittenBytes, w.CompressedBytes)
+	}
+}
+
+var handTests = []test{
+	{"by hand", testByHand},
+	{"by hand paused", testByHandPaused},
+	{"by hand nothing", testByHandNothing},
+	{"control records", testControlRecords},
+}
+
+// testByHand: without a group a client reads the partitions that it was given,
+// each from its offset, and no others, and cannot commit.
+func testByHand(t *testing.T, s suite) {
+	const partitions, n = 3, 300
+	topic := s.topic(t, partitions)
+	s.fill(t, topic, partitions, n)
+	m := s.join(t, topic, "", func(m *member) { m.byHand = map[int32]int64{0: 0, 2: 40} })
+	m.awaitOwned(t, 2)
+	m.awaitReceived(t, n/partitions+n/partitions-40)
+	all := m.all()
+	if len(all[0]) != 100 || len(all[1]) != 0 || len(all[2]) != 60 || all[2][0].Offset != 40 {
+		t.Fatalf("received %d, %d and %d records, want 100 from offset 0, none, and 60 from offset 40", len(all[0]), len(all[1]), len(all[2]))
+	}
+	for i, r := range all[0] {
+		if want := value(partitions * i); !bytes.Equal(r.Value, want) {
+			t.Fatalf("offset %d is %q, want %q", i, r.Value, want)
+		}
+	}
+	if err := m.consumer.Commit(context.Background(), map[int32]int64{0: 1}); err == nil {
+		t.Error("a commit without a group did not fail")
+	}
+}
+
+// testByHandPaused: a pause in the callback comes before the first fetch.
+func testByHandPaused(t *testing.T, s suite) {
+	const partitions, n = 2, 200
+	topic := s.topic(t, partitions)
+	s.fill(t, topic, partitions, n)
+	m := s.join(t, topic, "", func(m *member) { m.byHand, m.holds = map[int32]int64{0: 0, 1: 0}, true })
+	s.letGo(t, m, partitions, n)
+}
+
+// testByHandNothing: a client without partitions hears so, polls nothing, and
+// ends.
+func testByHandNothing(t *testing.T, s suite) {
+	topic := s.topic(t, 1)
+	s.fill(t, topic, 1, 10)
+	m := s.join(t, topic, "", func(m *member) { m.byHand = map[int32]int64{} })
+	m.await(t, "the assignment", func() bool { return m.joined })
+	time.Sleep(200 * time.Millisecond)
+	m.close()
+	if got := m.total(); got > 0 {
+		t.Errorf("received %d records without a partition", got)
+	}
+}
+
+// testControlRecords: the marks that transactions leave in the log are no records,
+// and yet the client says that it has passed them.
+func testControlRecords(t *testing.T, s suite) {
+	topic := s.topic(t, 2)
+	const transactions, n = 3, 5
+	end := int64(transactions * (n + 1))
+	s.transact(t, topic, transactions, n)
+	m := s.join(t, topic, "", func(m *member) { m.byHand, m.control = map[int32]int64{0: 0, 1: 0}, true })
+	m.await(t, "the end of the partition", func() bool { return m.next[0] == end })
+	if got := m.all()[0]; len(got) != transactions*n {
+		t.Errorf("received %d records of %d transactions with %d each", len(got), transactions, n)
+	}
+	plain := s.join(t, topic, "", func(m *member) { m.byHand = map[int32]int64{0: 0} })
+	plain.awaitReceived(t, transactions*n)
+	if plain.next[0] != 0 {
+		t.Errorf("the next offset is %d though nobody asked", plain.next[0])
+	}
+}
+
+// transact writes n records to partition 0 in each of several transactions.
+func (s suite) transact(t *testing.T, topic string, transactions, n int) {
+	t.Helper()
+	client, err := kgo.NewClient(kgo.SeedBrokers(s.env.Brokers...), kgo.DisableClientMetrics(),
+		kgo.TransactionalID(topic), kgo.RecordPartitioner(kgo.ManualPartitioner()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	for range transactions {
+		if err := client.BeginTransaction(); err != nil {
+			t.Fatal(err)
+		}
+		for i := range n {
+			client.Produce(context.Background(), &kgo.Record{Topic: topic, Value: value(i)}, nil)
+		}
+		if err := client.Flush(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if err := client.EndTransaction(context.Background(), kgo.TryCommit); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
@@ -356,6 +487,7 @@ func testBadConfig(t *testing.T, s suite) {
 		"no brokers": func(c *driver.ConsumerConfig) { c.Brokers = nil },
 		"no topic":   func(c *driver.ConsumerConfig) { c.Topic = "" },
 		"no group":   func(c *driver.ConsumerConfig) { c.Group = "" },
+		"both":       func(c *driver.ConsumerConfig) { c.Partitions = map[int32]int64{0: 0} },
 		"protocol":   func(c *driver.ConsumerConfig) { c.Protocol = "eager" },
 		"fetch wait": func(c *driver.ConsumerConfig) { c.FetchMaxWait = -time.Second },
 	}

@@ -48,7 +48,7 @@ type suite struct {
 // Run runs the suite.
 func Run(t *testing.T, d driver.Driver, env Env) {
 	s := suite{driver: d, env: env}
-	all := []group{{"producer", producerTests, s}, {"settings", settingsTests, s}}
+	all := []group{{"producer", producerTests, s}, {"settings", settingsTests, s}, {"no group", handTests, s}}
 	for _, protocol := range env.Protocols {
 		s.protocol = protocol
 		all = append(all, group{"group protocol " + protocol, groupTests, s})

@@ -26,12 +26,16 @@ type member struct {
 	revoked  int // calls of OnRevoked
 	err      error
 
-	atMost  int           // records in one poll; 0 is no bound
-	commits bool          // what it received, when partitions are revoked
-	pause   time.Duration // between a poll and taking note of what it returned
+	atMost  int  // records in one poll; 0 is no bound
+	commits bool // what it received, when partitions are revoked
+	holds   bool // pauses what it is assigned, at once
+	byHand  map[int32]int64
+	control bool            // asks for chunks to tell of control records
+	next    map[int32]int64 // what chunks tell then
+	pause   time.Duration   // between a poll and taking note of what it returned
 }
 
-// join opens a member of group and starts polling.
+// join opens a member of group, or a client without one, and starts polling.
 func (s suite) join(t testing.TB, topic, group string, change ...func(*member)) *member {
 	t.Helper()
 	m := &member{
@@ -39,6 +43,7 @@ func (s suite) join(t testing.TB, topic, group string, change ...func(*member)) 
 		news:     make(chan struct{}, 1),
 		owned:    make(map[int32]bool),
 		received: make(map[int32][]driver.Received),
+		next:     make(map[int32]int64),
 	}
 	for _, f := range change {
 		f(m)
@@ -46,9 +51,13 @@ func (s suite) join(t testing.TB, topic, group string, change ...func(*member)) 
 	opened := make(chan struct{})
 	cfg := s.groupConfig(topic, group)
 	cfg.MaxPollRecords = m.atMost
-	cfg.OnAssigned = m.onAssigned
-	cfg.OnRevoked = func(partitions []int32, lost bool) {
+	cfg.Partitions, cfg.ControlRecords = m.byHand, m.control
+	cfg.OnAssigned = func(partitions []int32) {
 		<-opened // the callback uses the consumer
+		m.onAssigned(partitions)
+	}
+	cfg.OnRevoked = func(partitions []int32, lost bool) {
+		<-opened
 		m.onRevoked(partitions, lost)
 	}
 	c, err := s.driver.NewConsumer(cfg)
@@ -76,6 +85,9 @@ func (s suite) groupConfig(topic, group string) driver.ConsumerConfig {
 }
 
 func (m *member) onAssigned(partitions []int32) {
+	if pauser, able := m.consumer.(driver.Pauser); able && m.holds {
+		pauser.Pause(partitions...)
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.joined = true
@@ -155,6 +167,7 @@ func (m *member) take(c driver.Chunk) {
 			Value:  slices.Clone(r.Value),
 		})
 	}
+	m.next[c.Partition] = max(m.next[c.Partition], c.Next)
 	if c.HighWatermark < 1 && m.err == nil { // a broker may tell one that is behind the records
 		m.err = fmt.Errorf("partition %d: high watermark %d with records", c.Partition, c.HighWatermark)
 	}

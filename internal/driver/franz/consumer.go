@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -15,7 +16,7 @@ import (
 	"kafka-bench/internal/driver"
 )
 
-// consumer is one group member.
+// consumer is one group member, or a client with partitions assigned by hand.
 //
 // Left to itself, the client lets a rebalance happen at any moment, also between
 // taking records out of its buffer and returning them: the caller would be told
@@ -31,7 +32,8 @@ import (
 type consumer struct {
 	client  *kgo.Client
 	topic   string
-	atMost  int // records in one poll; 0 is no bound
+	atMost  int  // records in one poll; 0 is no bound
+	control bool // the client returns control records
 	onError func(error)
 	watch   watch
 	wire    wire
@@ -42,6 +44,8 @@ type consumer struct {
 	slabs    slabs
 	firsts   []*kgo.Record // of the batches of a chunk, reused
 	failed   error         // why the consumer is of no more use
+	group    string        // empty: assigned by hand
+	assign   sync.WaitGroup
 	closing  sync.Once
 }
 
@@ -58,7 +62,8 @@ type buffer struct {
 }
 
 // NewConsumer opens a group member, which joins the group at once in the
-// background. It does not wait for a broker.
+// background, or a client that has its partitions as soon as it has said so. It
+// does not wait for a broker.
 func (f *franz) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error) {
 	options, err := consumerOptions(cfg)
 	if err != nil {
@@ -67,7 +72,7 @@ func (f *franz) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error) 
 	if cfg.OnError == nil {
 		cfg.OnError = func(error) {}
 	}
-	c := &consumer{topic: cfg.Topic, atMost: cfg.MaxPollRecords, onError: cfg.OnError}
+	c := &consumer{topic: cfg.Topic, group: cfg.Group, atMost: cfg.MaxPollRecords, control: cfg.ControlRecords, onError: cfg.OnError}
 	c.watch.onError = cfg.OnError
 	c.watch.serverSide = cfg.Protocol == protocolConsumer
 	c.buffers.New = c.newBuffer
@@ -80,7 +85,23 @@ func (f *franz) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error) 
 		return nil, fmt.Errorf("%w: consumer: %w", driver.ErrConfig, err)
 	}
 	c.settings = consumerSettings(c.client, cfg)
+	if cfg.Group == "" {
+		c.assign.Go(func() { c.assignByHand(cfg) })
+	}
 	return c, nil
+}
+
+// assignByHand gives the client its partitions. They are told first, so that a
+// pause in the callback comes before the first fetch.
+func (c *consumer) assignByHand(cfg driver.ConsumerConfig) {
+	if cfg.OnAssigned != nil {
+		cfg.OnAssigned(slices.Sorted(maps.Keys(cfg.Partitions)))
+	}
+	starts := make(map[int32]kgo.Offset, len(cfg.Partitions))
+	for partition, offset := range cfg.Partitions {
+		starts[partition] = kgo.NewOffset().At(offset)
+	}
+	c.client.AddConsumePartitions(map[string]map[int32]kgo.Offset{c.topic: starts})
 }
 
 // Poll waits for records. The slice that it returns is good until the next Poll,
@@ -111,8 +132,15 @@ func (c *consumer) Poll(ctx context.Context) ([]driver.Chunk, error) {
 
 // take converts what was fetched of one partition, errors included.
 func (c *consumer) take(ctx context.Context, p *kgo.FetchPartition) {
-	if len(p.Records) > 0 {
-		c.chunks = append(c.chunks, c.chunk(p))
+	next := int64(0)
+	if n := len(p.Records); c.control && n > 0 {
+		next = p.Records[n-1].Offset + 1
+		p.Records = slices.DeleteFunc(p.Records, func(r *kgo.Record) bool { return r.Attrs.IsControl() })
+	}
+	if len(p.Records) > 0 || next > 0 {
+		chunk := c.chunk(p)
+		chunk.Next = next
+		c.chunks = append(c.chunks, chunk)
 	}
 	if p.Err == nil || ctx.Err() != nil && errors.Is(p.Err, ctx.Err()) {
 		return
@@ -163,6 +191,9 @@ func (c *consumer) newBuffer() any {
 func (c *consumer) Commit(ctx context.Context, offsets map[int32]int64) error {
 	if len(offsets) == 0 {
 		return nil
+	}
+	if c.group == "" {
+		return errors.New("commit: the partitions are assigned by hand, and there is no group to commit for")
 	}
 	next := make(map[int32]kgo.EpochOffset, len(offsets))
 	for partition, offset := range offsets {
@@ -220,6 +251,7 @@ func (c *consumer) Close() {
 	c.closing.Do(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), leaveTimeout)
 		defer cancel()
+		c.assign.Wait()
 		c.client.AllowRebalance()
 		// A broker that does not answer finds out by the session timeout.
 		_ = c.client.LeaveGroupContext(ctx)

@@ -25,13 +25,29 @@ func consumerOptions(cfg driver.ConsumerConfig) ([]kgo.Opt, error) {
 	options := []kgo.Opt{
 		kgo.SeedBrokers(cfg.Brokers...),
 		kgo.DisableClientMetrics(),
-		kgo.ConsumerGroup(cfg.Group),
-		kgo.ConsumeTopics(cfg.Topic),
 		kgo.ConsumeStartOffset(earliest),
 		kgo.ConsumeResetOffset(earliest),
+		kgo.KeepRetryableFetchErrors(), // for OnError
+	}
+	options = append(options, cfg.Access.Login()...)
+	if cfg.ClientID != "" {
+		options = append(options, kgo.ClientID(cfg.ClientID))
+	}
+	if cfg.Group != "" {
+		options = append(options, groupOptions(cfg)...)
+	}
+	if cfg.ControlRecords {
+		options = append(options, kgo.KeepControlRecords())
+	}
+	return append(options, fetchOptions(cfg)...), nil
+}
+
+func groupOptions(cfg driver.ConsumerConfig) []kgo.Opt {
+	options := []kgo.Opt{
+		kgo.ConsumerGroup(cfg.Group),
+		kgo.ConsumeTopics(cfg.Topic),
 		kgo.DisableAutoCommit(),
 		kgo.BlockRebalanceOnPoll(),
-		kgo.KeepRetryableFetchErrors(), // for OnError
 		kgo.OnPartitionsAssigned(onAssigned(cfg)),
 		kgo.OnPartitionsRevoked(onRevoked(cfg, false)),
 		kgo.OnPartitionsLost(onRevoked(cfg, true)),
@@ -39,14 +55,10 @@ func consumerOptions(cfg driver.ConsumerConfig) ([]kgo.Opt, error) {
 	if cfg.Protocol == protocolConsumer {
 		options = append(options, kgo.ServerSideBalancer())
 	}
-	options = append(options, cfg.Access.Login()...)
-	if cfg.ClientID != "" {
-		options = append(options, kgo.ClientID(cfg.ClientID))
-	}
 	if cfg.SessionTimeout > 0 {
 		options = append(options, kgo.SessionTimeout(cfg.SessionTimeout))
 	}
-	return append(options, fetchOptions(cfg)...), nil
+	return options
 }
 
 func fetchOptions(cfg driver.ConsumerConfig) []kgo.Opt {
@@ -72,9 +84,11 @@ func checkConsumer(cfg driver.ConsumerConfig) error {
 		return fmt.Errorf("%w: consumer: no brokers", driver.ErrConfig)
 	case cfg.Topic == "":
 		return fmt.Errorf("%w: consumer: no topic", driver.ErrConfig)
-	case cfg.Group == "":
-		return fmt.Errorf("%w: consumer: no group", driver.ErrConfig)
-	case cfg.Protocol != protocolClassic && cfg.Protocol != protocolConsumer:
+	case cfg.Group == "" && cfg.Partitions == nil:
+		return fmt.Errorf("%w: consumer: no group, and no partitions", driver.ErrConfig)
+	case cfg.Group != "" && cfg.Partitions != nil:
+		return fmt.Errorf("%w: consumer: a group and partitions by hand; it is one or the other", driver.ErrConfig)
+	case cfg.Group != "" && cfg.Protocol != protocolClassic && cfg.Protocol != protocolConsumer:
 		return fmt.Errorf("%w: consumer: group protocol %q is not known; it is %s or %s",
 			driver.ErrConfig, cfg.Protocol, protocolClassic, protocolConsumer)
 	case cfg.Protocol == protocolConsumer && cfg.SessionTimeout != 0:

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"kafka-bench/internal/calibrate"
+	"kafka-bench/internal/cluster"
+	"kafka-bench/internal/result"
+	"kafka-bench/internal/unit"
+)
+
+func calibrateCommand() *cobra.Command {
+	var quick bool
+	var driver string
+	c := &cobra.Command{
+		Use:   "calibrate",
+		Short: "Find out what this machine can offer, and keep it for later runs",
+		Long: `Find out what load this machine can offer before the tool itself is what is slow:
+the highest rate that is sent on schedule, for small and large records, against the
+embedded broker, with the pacers' lateness; and what timers, clock and a record cost.
+
+The finding is kept in the user's cache folder. A run on this machine that offers
+more than it says is warned.
+
+It takes about a minute, and --quick a quarter of that. Leave the machine alone
+meanwhile.`,
+		Example: `  kafka-bench calibrate
+  kafka-bench calibrate --quick`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			plan := calibrate.Full()
+			if quick {
+				plan = calibrate.Quick()
+			}
+			return calibrateMachine(c.Context(), plan, driver, c.OutOrStdout(), c.ErrOrStderr())
+		},
+	}
+	c.Flags().BoolVar(&quick, "quick", false, "a quarter of the time, and less sure")
+	c.Flags().StringVar(&driver, "driver", "franz", "the client that sends")
+	return c
+}
+
+func calibrateMachine(ctx context.Context, plan calibrate.Plan, driver string, stdout, stderr io.Writer) error {
+	client, err := driverNamed(driver)
+	if err != nil {
+		return err
+	}
+	home, err := cluster.UserHome()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := untilInterrupt(ctx)
+	defer cancel()
+	c, err := calibrate.Measure(ctx, calibrate.Config{Plan: plan, Driver: client, Tool: tool(), Progress: progressTo(stderr)})
+	if errors.Is(err, context.Canceled) {
+		return errInterrupted // there is nothing to save: half of it says nothing
+	}
+	if err != nil {
+		return err
+	}
+	file, err := c.Save(home.Dist)
+	if err != nil {
+		return err
+	}
+	if err := printCalibration(stdout, c); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(stdout, "\nKept in %s\n", file)
+	return err
+}
+
+// calibrated are the caveats that this machine's calibration has for a run. One
+// that cannot be read is told of, and has none.
+func calibrated(dir string, tell func(string)) func(*result.Run) []string {
+	c, err := calibrate.Load(dir)
+	if err != nil && !errors.Is(err, calibrate.ErrNone) {
+		tell(err.Error())
+	}
+	return c.Caveats
+}
+
+// untilInterrupt is a context that the first interrupt ends.
+func untilInterrupt(parent context.Context) (context.Context, context.CancelFunc) {
+	ctx, interrupt, stop := interruptible(parent)
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		select {
+		case <-interrupt:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() {
+		cancel()
+		stop()
+	}
+}
+
+// printCalibration prints the sentence first, then what it rests on.
+func printCalibration(w io.Writer, c *calibrate.Calibration) error {
+	fmt.Fprintln(w, c.Sentence())
+	for _, note := range c.Notes {
+		fmt.Fprintf(w, "But %s.\n", note)
+	}
+	fmt.Fprintln(w)
+	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(table, "record\tas fast as it goes\tpacer\ton schedule\tlate p50\tlate p99\tCPU a record\t")
+	for _, o := range c.Offers {
+		cells := []any{unit.Size(o.RecordBytes), unit.PerSecond(o.ClosedLoopPerS), o.Pacer, "none held", "", "", ""}
+		if o.HighestPerS != nil {
+			cells[3], cells[4], cells[5] = unit.PerSecond(*o.HighestPerS), unit.Nanos(o.LatenessP50Ns), unit.Nanos(o.LatenessP99Ns)
+		}
+		if o.CPUPerRecordNs != nil {
+			cells[6] = unit.Nanos(int64(*o.CPUPerRecordNs))
+		}
+		fmt.Fprintf(table, "%v\t%s\t%s\t%s\t%s\t%s\t%s\t\n", cells...)
+	}
+	fmt.Fprintln(table, "\t\t\t\t\t\t\t")
+	fmt.Fprintln(table, "record\tto make its body\tto stamp it\tto record its times\t")
+	for _, cost := range c.Costs {
+		fmt.Fprintf(table, "%v\t%.0f ns\t%.0f ns\t%.0f ns\t\n", unit.Size(cost.RecordBytes), cost.GenerateNs, cost.StampNs, cost.RecordNs)
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "\nA reading of the clock takes %.0f ns.\n", c.ClockNs)
+	for _, s := range c.Sleeps {
+		fmt.Fprintf(w, "A sleep of %s ends %s too late, and %s at p99.\n", unit.Nanos(s.AskedNs), unit.Nanos(s.P50Ns), unit.Nanos(s.P99Ns))
+	}
+	return nil
+}

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"kafka-bench/internal/campaign"
+	"kafka-bench/internal/report"
+	"kafka-bench/internal/result"
+)
+
+// carryOut makes the runs of the plan that are still to be made, and reports the
+// campaign, whether it came to its end or not.
+func carryOut(ctx context.Context, journal *campaign.Journal, plan campaign.Plan, r rig, stdout io.Writer) error {
+	v := newView(stdout, plan)
+	v.open(journal)
+	err := r.with(ctx, v, func(ctx context.Context, e campaign.Engine) error {
+		return campaign.Run(ctx, journal, campaign.Config{
+			Maker: e, Scenarios: plan.Scenarios(), Began: v.begin, Ended: v.end,
+		})
+	})
+	empty := journal.Empty()
+	if err = errors.Join(err, v.stop(), journal.Close()); empty {
+		return err // nothing is left to go on with
+	}
+	recorded, readErr := result.ReadCampaign(journal.Dir())
+	if readErr != nil {
+		return errors.Join(err, readErr)
+	}
+	if reportErr := reportCampaign(stdout, recorded); reportErr != nil {
+		return errors.Join(err, reportErr)
+	}
+	return concludeCampaign(recorded, err, resumeCommand(journal.Dir(), r.flags))
+}
+
+// reportCampaign ends a campaign with what it says to its question. Several
+// scenarios that were run once each say nothing that a claim could rest on: they
+// are set side by side as they are.
+func reportCampaign(stdout io.Writer, c *result.RecordedCampaign) error {
+	fmt.Fprintln(stdout)
+	options := report.Options{Colour: isTerminal(stdout)}
+	if c.Campaign.Campaign.Repeat > 1 || len(c.Campaign.Axes) > 0 {
+		return report.Campaign(stdout, c, options)
+	}
+	var runs []*result.Recorded
+	for _, run := range c.Runs {
+		if run != nil {
+			runs = append(runs, run)
+		}
+	}
+	if len(runs) > 1 {
+		if err := report.SideBySide(stdout, runs, options); err != nil {
+			return err
+		}
+		fmt.Fprintln(stdout)
+	}
+	_, err := fmt.Fprintf(stdout, "Campaign: %s, %d of %s\n", c.Dir, c.Campaign.Made(), count(len(c.Campaign.Runs), "run"))
+	return err
+}
+
+// concludeCampaign turns what happened into the command's error, which says how
+// to go on where there is something left to do.
+func concludeCampaign(c *result.RecordedCampaign, err error, resume string) error {
+	if !c.Campaign.Finished() {
+		if err == nil || errors.Is(err, context.Canceled) {
+			err = errInterrupted
+		}
+		return fmt.Errorf("%w; %d of %d runs are made, go on with: %s", err, c.Campaign.Made(), len(c.Campaign.Runs), resume)
+	}
+	if err != nil {
+		return err
+	}
+	for _, run := range c.Campaign.Runs {
+		if run.Status != result.Valid {
+			return errInvalid
+		}
+	}
+	return nil
+}
+
+// resumeCommand is what to type to go on with the campaign in dir.
+func resumeCommand(dir string, flags engineFlags) string {
+	words := append([]string{"kafka-bench", "run", "--resume", dir}, flags.words()...)
+	for i, word := range words {
+		words[i] = shellWord(word)
+	}
+	return strings.Join(words, " ")
+}
+
+// shellWord quotes a word that a shell would not take as it is.
+func shellWord(word string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./,:=@+", r)
+	}
+	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// plannedFlags are those that say what a campaign is, which --resume knows from
+// the campaign itself.
+var plannedFlags = []string{"set", "merge", "repeat", "order", "out"}
+
+// checkResume finds what cannot be said again of a campaign that goes on.
+func checkResume(c *cobra.Command, args []string) error {
+	var said []string
+	for _, name := range plannedFlags {
+		if c.Flags().Changed(name) {
+			said = append(said, "--"+name)
+		}
+	}
+	if said = append(said, args...); len(said) > 0 {
+		return fmt.Errorf("--resume goes on with a campaign as it was planned, in its own folder; leave out %s", strings.Join(said, " "))
+	}
+	return nil
+}
+
+// resumeCampaign goes on with a campaign that was interrupted, or killed.
+func resumeCampaign(ctx context.Context, flags runFlags, stdout, stderr io.Writer) error {
+	dir := filepath.Clean(flags.resume)
+	flags.out = filepath.Dir(dir) // runs lie beside their campaign
+	r, err := newRig(flags.engineFlags, stderr, nil)
+	if err != nil {
+		return err
+	}
+	recorded, err := result.ReadCampaign(dir)
+	if err != nil {
+		return err
+	}
+	if recorded.Campaign.Finished() {
+		_, err := fmt.Fprintf(stdout, "The campaign in %s is finished: %d of %d runs were made.\n", dir, recorded.Campaign.Made(), len(recorded.Campaign.Runs))
+		return err
+	}
+	plan, err := campaign.Saved(&recorded.Campaign)
+	if err != nil {
+		return err
+	}
+	if flags.dryRun {
+		return printPlan(ctx, stdout, plan, plan.At(campaign.Pending(&recorded.Campaign)), flags.engineFlags)
+	}
+	journal, err := campaign.Resume(dir)
+	if err != nil {
+		return err
+	}
+	return carryOut(ctx, journal, plan, r, stdout)
+}

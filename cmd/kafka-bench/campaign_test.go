@@ -1,0 +1,311 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"kafka-bench/internal/result"
+)
+
+// onlyCampaign is the one campaign in a folder, with its runs.
+func onlyCampaign(t *testing.T, out string) *result.RecordedCampaign {
+	t.Helper()
+	listed, err := result.ListCampaigns(out)
+	if err != nil || len(listed) != 1 {
+		t.Fatalf("%s has the campaigns %+v, %v; want one", out, listed, err)
+	}
+	c, err := result.ReadCampaign(listed[0].Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// wantCampaign fails the test unless a campaign is finished, with runs of these
+// cells in this order, and the exit code is that of its runs.
+func wantCampaign(t *testing.T, got invoked, c *result.RecordedCampaign, cells ...string) {
+	t.Helper()
+	want := exitValid
+	var names []string
+	for i, planned := range c.Campaign.Runs {
+		names = append(names, c.Campaign.Cells[planned.Cell].Name)
+		run := c.Runs[i]
+		if run == nil || run.Run.Run.Name != names[i] || run.Run.Verdict.Status != planned.Status {
+			t.Fatalf("run %d is planned as %+v, and recorded as %+v", i, planned, run)
+		}
+		if planned.Status != result.Valid {
+			want = exitInvalid // a busy machine can make any run invalid
+		}
+	}
+	if !slices.Equal(names, cells) || !c.Campaign.Finished() {
+		t.Errorf("the runs are %v, finished: %v; want %v", names, c.Campaign.Finished(), cells)
+	}
+	if got.code != want || got.message() != "" {
+		t.Errorf("exit code %d and %q, want %d", got.code, got.stderr, want)
+	}
+}
+
+// wantSaid fails the test unless the output has each of these texts.
+func wantSaid(t *testing.T, said string, texts ...string) {
+	t.Helper()
+	for _, text := range texts {
+		if !strings.Contains(said, text) {
+			t.Errorf("nothing is said of %q in:\n%s", text, said)
+		}
+	}
+}
+
+// sweep is a scenario with a matrix of two cells, each run twice.
+const sweep = `
+name: sweep
+question: Does the order matter?
+` + tiny + `
+matrix: {load.acks: [0, 1]}
+repeat: 2
+`
+
+// TestSweep runs each cell of a matrix twice, in turns, and lists what there is.
+func TestSweep(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "runs")
+	got := invoke(t, "run", write(t, sweep), "--cluster", "embedded", "--out", out)
+	c := onlyCampaign(t, out)
+	wantCampaign(t, got, c, "sweep-0", "sweep-1", "sweep-0", "sweep-1")
+	info := c.Campaign.Campaign
+	if info.Name != "sweep" || info.Question != "Does the order matter?" || info.Order != "interleaved" || info.Repeat != 2 || info.Kind != result.KindRuns {
+		t.Errorf("the campaign is %+v", info)
+	}
+	wantSaid(t, got.stdout, "run 3 of 4 · sweep-0 · round 2 of 2 · about ", "on the embedded broker", c.Dir)
+	list := invoke(t, "list", "--out", out)
+	wantSaid(t, list.stdout, "Latest campaigns:\n  "+c.Dir+"  finished  4 of 4 runs")
+	again := invoke(t, "run", "--resume", c.Dir)
+	if want := fmt.Sprintf("The campaign in %s is finished: 4 of 4 runs were made.\n", c.Dir); again.stdout != want || again.code != exitValid {
+		t.Errorf("resumed, it says with exit code %d\n%s, want\n%s", again.code, again.stdout, want)
+	}
+}
+
+// TestSeveralScenarios ends with the screens of all and a table; --repeat and
+// --order are those of the command line.
+func TestSeveralScenarios(t *testing.T) {
+	one, two := write(t, "name: one"+tiny), write(t, "name: two"+tiny)
+	out := filepath.Join(t.TempDir(), "runs")
+	got := invoke(t, "run", one, two, "--cluster", "embedded", "--out", out)
+	wantCampaign(t, got, onlyCampaign(t, out), "one", "two")
+	wantSaid(t, got.stdout, "What it shows", "one and 1 more: 2 runs of 2 scenarios")
+	if n := strings.Count(got.stdout, result.ScenarioFile); n != 2 {
+		t.Errorf("%d screens, want one for each run:\n%s", n, got.stdout)
+	}
+	out = filepath.Join(t.TempDir(), "runs")
+	got = invoke(t, "run", one, two, "--cluster", "embedded", "--out", out, "--repeat", "2", "--order", "blocked")
+	wantCampaign(t, got, onlyCampaign(t, out), "one", "one", "two", "two")
+}
+
+// TestDryRun says what would be done, and does nothing.
+func TestDryRun(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "runs")
+	for name, c := range map[string]struct {
+		args []string
+		want []string
+	}{
+		"a sweep": {[]string{write(t, sweep), "--cluster", "embedded"}, []string{
+			"sweep: 4 runs\nDoes the order matter?\n", "load.acks=0", "interleaved: scenario 1 2 1 2\n",
+			"1.6s to 41.6s", "4 new, one for each run, deleted after it\n", "the embedded broker is started and stopped\n", "in " + out,
+		}},
+		"one run on an existing topic": {[]string{write(t, tiny), "--brokers", "localhost:1", "--set", "topic.existing=orders"}, []string{
+			"s: 1 run\n", "an existing one is used by 1 run\n", "the existing one at localhost:1; none is started\n",
+		}},
+		"a closed loop": {[]string{write(t, tiny), "--cluster", "kafka", "--set", "load.rate=max", "--keep-topics"}, []string{
+			"as many as there can be (rate max)", "1 new, one for each run, kept\n", "an Apache Kafka is started and stopped\n",
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := invoke(t, append([]string{"run", "--dry-run", "--out", out}, c.args...)...)
+			if got.code != exitValid || got.stderr != "" {
+				t.Errorf("exit code %d: %s", got.code, got.stderr)
+			}
+			wantSaid(t, got.stdout, c.want...)
+			wantNothing(t, out)
+		})
+	}
+}
+
+// TestRefusedCampaign has a cluster that refuses the second topic: the campaign
+// ends there, what came before is kept, and it goes on when the cluster is well.
+func TestRefusedCampaign(t *testing.T) {
+	e := embedded(t)
+	created := 0
+	e.Fake().Fault(kfake.Fault{
+		Keys: []kmsg.Key{kmsg.CreateTopics}, Err: kerr.PolicyViolation, Count: -1,
+		When: func(kmsg.Request) bool { created++; return created > 1 },
+	})
+	out := filepath.Join(t.TempDir(), "runs")
+	got := invoke(t, "run", write(t, tiny), "--repeat", "3", "--brokers", e.Bootstrap()[0], "--out", out)
+	c := onlyCampaign(t, out)
+	resume := "1 of 3 runs are made, go on with: kafka-bench run --resume " + c.Dir + " --brokers " + e.Bootstrap()[0]
+	if got.code != exitUnreachable || !strings.HasPrefix(got.message(), "scenario s: the topic ") || !strings.HasSuffix(got.message(), "; "+resume) {
+		t.Errorf("exit code %d and\n%s\nwant the end\n%s", got.code, got.message(), resume)
+	}
+	if run := c.Campaign.Runs[1]; run.Status != result.Failed || !strings.Contains(run.Error, "POLICY_VIOLATION") || run.Dir != "" {
+		t.Errorf("the run that was refused is %+v", run)
+	}
+	first := c.Campaign.Runs[0]
+	well := embedded(t)
+	got = invoke(t, "run", "--resume", c.Dir, "--brokers", well.Bootstrap()[0])
+	c = onlyCampaign(t, out)
+	wantCampaign(t, got, c, "s", "s", "s")
+	if c.Campaign.Runs[0] != first {
+		t.Errorf("the first run was %+v and is %+v", first, c.Campaign.Runs[0])
+	}
+	if runs, err := result.List(out); err != nil || len(runs) != 3 {
+		t.Errorf("there are %d runs, %v", len(runs), err)
+	}
+}
+
+// TestCampaignThatNeverBegan leaves nothing behind: there is nothing to go on
+// with.
+func TestCampaignThatNeverBegan(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "runs")
+	got := invoke(t, "run", write(t, tiny), "--repeat", "3", "--brokers", deadAddress(t), "--out", out)
+	if got.code != exitUnreachable || strings.Contains(got.stderr, "--resume") {
+		t.Errorf("exit code %d and\n%s", got.code, got.stderr)
+	}
+	wantNothing(t, out)
+}
+
+// TestInterruptedCampaign ends with the command that goes on with it, and that
+// makes the interrupted run again.
+func TestInterruptedCampaign(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "runs")
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for !measuring(out) {
+			time.Sleep(20 * time.Millisecond)
+		}
+		if err := syscall.Kill(os.Getpid(), syscall.SIGINT); err != nil {
+			t.Error(err)
+		}
+	}()
+	got := invoke(t, "run", write(t, tiny), "--repeat", "2", "--cluster", "embedded", "--out", out, "--set", "phases.measure=3s")
+	<-done
+	c := onlyCampaign(t, out)
+	want := "interrupted; 0 of 2 runs are made, go on with: kafka-bench run --resume " + c.Dir + " --cluster embedded"
+	if got.code != exitInterrupted || got.message() != want {
+		t.Errorf("exit code %d and\n%s, want\n%s", got.code, got.message(), want)
+	}
+	if run := c.Campaign.Runs[0]; run.Status != result.Interrupted || c.Campaign.Runs[1].Dir != "" {
+		t.Errorf("the runs are %+v", c.Campaign.Runs)
+	}
+	wantSaid(t, invoke(t, "list", "--out", out).stdout, "not finished  0 of 2 runs")
+	wantSaid(t, invoke(t, "run", "--resume", c.Dir, "--dry-run", "--cluster", "embedded").stdout, "s: 2 runs\n")
+	got = invoke(t, "run", "--resume", c.Dir, "--cluster", "embedded")
+	wantCampaign(t, got, onlyCampaign(t, out), "s", "s")
+}
+
+// TestKilledCampaign kills the program (SIGKILL) in the second run of a campaign.
+// While it lives nobody else can go on with its campaign; then the campaign goes
+// on, with the scenario that it began with, and the run that had ended is not made
+// again.
+func TestKilledCampaign(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "runs")
+	file := write(t, tiny)
+	child := exec.Command(os.Args[0])
+	child.Env = append(os.Environ(), childVariable+"="+strings.Join([]string{
+		"run", file, "--repeat", "3", "--cluster", "embedded", "--out", out, "--set", "phases.measure=1s",
+	}, "\n"))
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	killed := false
+	defer func() {
+		if !killed {
+			_ = child.Process.Kill()
+			_ = child.Wait()
+		}
+	}()
+	awaitRun(t, out, 2)
+	before := onlyCampaign(t, out)
+	busy := invoke(t, "run", "--resume", before.Dir, "--cluster", "embedded")
+	if want := before.Dir + ": another kafka-bench is carrying it out; wait until it has ended"; busy.message() != want || busy.code != exitBadInput {
+		t.Errorf("a second one ends with exit code %d and %q, want %q", busy.code, busy.message(), want)
+	}
+	if err := child.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := child.Wait(); err == nil {
+		t.Fatal("the child came to its end before it was killed")
+	}
+	killed = true
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+
+	got := invoke(t, "run", "--resume", before.Dir, "--cluster", "embedded")
+	after := onlyCampaign(t, out)
+	wantCampaign(t, got, after, "s", "s", "s")
+	if after.Campaign.Runs[0] != before.Campaign.Runs[0] || after.Campaign.Runs[0].Status == "" {
+		t.Errorf("the first run was %+v and is %+v", before.Campaign.Runs[0], after.Campaign.Runs[0])
+	}
+	if after.Campaign.Runs[1].Dir == before.Campaign.Runs[1].Dir {
+		t.Error("the killed run was not made again")
+	}
+	for _, run := range after.Runs {
+		if run.Run.Load.Scheduled != 200 {
+			t.Errorf("%s scheduled %d records, want the 200 of --set phases.measure=1s", run.Dir, run.Run.Load.Scheduled)
+		}
+	}
+	if runs, err := result.List(out); err != nil || len(runs) != 4 {
+		t.Errorf("there are %d runs, %v; want the killed one and three more", len(runs), err)
+	}
+}
+
+// awaitRun waits until a campaign is in the measured window of its n-th run.
+func awaitRun(t *testing.T, out string, n int) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		events, err := filepath.Glob(filepath.Join(out, "*", result.EventsFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		measured := 0
+		for _, path := range events {
+			text, err := os.ReadFile(path)
+			if err != nil && !errors.Is(err, os.ErrNotExist) {
+				t.Fatal(err)
+			}
+			if strings.Contains(string(text), `"what":"measure"`) {
+				measured++
+			}
+		}
+		if measured == n {
+			return
+		}
+	}
+	t.Fatalf("the campaign did not come to run %d", n)
+}
+
+// TestResumeCommand can be typed as it is printed.
+func TestResumeCommand(t *testing.T) {
+	for want, flags := range map[string]engineFlags{
+		"kafka-bench run --resume runs/c":                    {driver: "franz"},
+		"kafka-bench run --resume runs/c --cluster embedded": {driver: "franz", cluster: "embedded", out: "elsewhere"},
+		"kafka-bench run --resume runs/c --driver x --brokers a:1,b:2 --cluster-id I_-d --command-config 'my file'\\''s' --keep-topics": {
+			driver: "x", brokers: []string{"a:1", "b:2"}, clusterID: "I_-d", access: "my file's", keepTopics: true,
+		},
+	} {
+		if got := resumeCommand("runs/c", flags); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}

@@ -1,0 +1,268 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"kafka-bench/internal/figure"
+	"kafka-bench/internal/report"
+	"kafka-bench/internal/result"
+)
+
+// compareFlags are what the command line of compare says.
+type compareFlags struct {
+	formatFlags
+	figures []string
+	failIf  []string
+	alpha   float64
+}
+
+func compareCommand() *cobra.Command {
+	var flags compareFlags
+	c := &cobra.Command{
+		Use:   "compare A B…",
+		Short: "Test sets of runs against each other: better, worse, or nothing shown",
+		Long: `Set the runs of each further set against those of the first, the base. A set is
+
+  a run's folder                        runs/20261121T200000Z-baseline-k3x7qa
+  a campaign's folder, with the cell    runs/20261121T200000Z-sweep-acks-k3x7qa:all
+  several of these, joined by commas
+  a pattern                             'runs/*-baseline-*'
+
+A cell is named by its name or by its values. One campaign alone is compared cell
+by cell against its first. Figures are taken from valid runs.
+
+For each figure there are the medians, the difference with its bounds, the p-value
+of a rank test and a plain word: better, worse, no difference shown, or too few
+runs and how many more would do. All figures of a comparison share one chance of a
+false alarm, --alpha (Holm): where nothing differs, at most that share of
+comparisons calls anything different. Fewer --figures leave each of them more of
+it: six are enough for sets of five runs, one for sets of four.
+
+--fail-if names a figure and by how much it may not be worse, as in
+'e2e_response_time_p99 worse by 10%'; each figure knows which side is worse. It fails where two things hold: the figure is shown to be worse, and the
+difference that is estimated is at least so much. The conditions share a chance of
+a false alarm of their own, whatever figures are shown beside them. Where there are
+too few runs to show anything, or no valid ones, the condition is undecided: a
+check that cannot fail must not pass.
+
+Exit codes: 0 compared, 1 a condition of --fail-if holds, 2 bad input or a
+condition that cannot be decided.`,
+		Example: `  kafka-bench compare runs/before-1,runs/before-2 runs/after-1,runs/after-2
+  kafka-bench compare 'runs/before-*' 'runs/after-*' --figures e2e_response_time_p99,acked_per_s
+  kafka-bench compare 'runs/before-*' 'runs/after-*' --fail-if 'e2e_response_time_p99 worse by 10%' --format markdown`,
+		Args: needs(1, math.MaxInt, "two sets of runs: folders, or one campaign's folder (kafka-bench list)"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return compareSets(args, flags, c.OutOrStdout())
+		},
+	}
+	flags.add(c)
+	f := c.Flags()
+	f.StringVar(&flags.table, "table", "", "the table of a CSV: comparison, sets, configuration, checks")
+	f.StringSliceVar(&flags.figures, "figures", nil, "the figures to compare, or all (default: a dozen)")
+	f.StringArrayVar(&flags.failIf, "fail-if", nil, "exit with 1 if this holds, as in 'e2e_response_time_p99 worse by 10%' (may be repeated)")
+	f.Float64Var(&flags.alpha, "alpha", report.DefaultAlpha, "the chance of any false alarm, 0.0001 to 0.5")
+	return c
+}
+
+// options turns the flags into what is compared, with all faults at once.
+func (f compareFlags) options() (o report.CompareOptions, err error) {
+	var faults []error
+	o.Alpha = f.alpha
+	if !(f.alpha >= 0.0001 && f.alpha <= 0.5) {
+		faults = append(faults, fmt.Errorf("--alpha %v: give 0.0001 to 0.5, as a rule 0.05", f.alpha))
+	}
+	o.Figures, err = figuresNamed(f.figures)
+	if err != nil {
+		faults = append(faults, fmt.Errorf("--figures: %w", err))
+	}
+	for _, text := range f.failIf {
+		condition, err := figure.ParseRegression(text)
+		if err != nil {
+			faults = append(faults, fmt.Errorf("--fail-if: %w", err))
+			continue
+		}
+		o.FailIf = append(o.FailIf, condition)
+	}
+	return o, errors.Join(faults...)
+}
+
+// figuresNamed finds figures by their names; "all" is every one, no name none.
+func figuresNamed(names []string) ([]figure.Figure, error) {
+	if slices.Equal(names, []string{"all"}) {
+		return figure.All(), nil
+	}
+	var figures []figure.Figure
+	var faults []error
+	for _, name := range names {
+		f, err := figure.Named(strings.TrimSpace(name))
+		if err != nil {
+			faults = append(faults, err)
+			continue
+		}
+		if !slices.ContainsFunc(figures, func(g figure.Figure) bool { return g.Name == f.Name }) {
+			figures = append(figures, f)
+		}
+	}
+	return figures, errors.Join(faults...)
+}
+
+func compareSets(args []string, flags compareFlags, stdout io.Writer) error {
+	what, err := flags.options()
+	how, formatErr := flags.formatFlags.options(stdout)
+	if err := errors.Join(err, formatErr); err != nil {
+		return err
+	}
+	sets, err := readSets(args)
+	if err != nil {
+		return err
+	}
+	compared, err := report.Compare(sets, what)
+	if err != nil {
+		return err
+	}
+	if err := compared.Write(stdout, how); err != nil {
+		return err
+	}
+	switch {
+	case compared.Failed():
+		return errInvalid
+	case compared.Undecided():
+		return errors.New("a condition of --fail-if cannot be decided: there are too few valid runs, or they do not have the figure")
+	}
+	return nil
+}
+
+// readSets reads the sets that the arguments name. One campaign alone stands for
+// its cells.
+func readSets(args []string) ([]report.Set, error) {
+	if len(args) == 1 {
+		c, err := result.ReadCampaign(args[0])
+		if err == nil && len(c.Campaign.Cells) > 1 {
+			return cellsOf(c), nil
+		}
+		return nil, errors.New("compare needs two sets of runs: folders, or one campaign's folder with several cells")
+	}
+	var sets []report.Set
+	var faults []error
+	for _, arg := range args {
+		set, err := readSet(arg)
+		if err != nil {
+			faults = append(faults, err)
+			continue
+		}
+		sets = append(sets, set)
+	}
+	return sets, errors.Join(faults...)
+}
+
+func cellsOf(c *result.RecordedCampaign) (sets []report.Set) {
+	for i, cell := range c.Campaign.Cells {
+		sets = append(sets, report.Set{Label: cell.Name, Runs: c.Of(i)})
+	}
+	return sets
+}
+
+// readSet reads the runs that one argument names.
+func readSet(arg string) (report.Set, error) {
+	set := report.Set{Label: arg}
+	var names []string
+	for _, part := range strings.Split(arg, ",") {
+		paths, err := expand(strings.TrimSpace(part))
+		if err != nil {
+			return set, err
+		}
+		for _, path := range paths {
+			name, runs, err := readMember(path)
+			if err != nil {
+				return set, err
+			}
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+			set.Runs = append(set.Runs, runs...)
+		}
+	}
+	if len(set.Runs) == 0 {
+		return set, fmt.Errorf("%s has no run that can be read", arg)
+	}
+	set.Label = strings.Join(names, ", ")
+	return set, nil
+}
+
+// expand finds the folders that a pattern fits; what is no pattern is itself. What
+// fits and is neither a run nor a campaign is passed over.
+func expand(part string) (paths []string, err error) {
+	if part == "" {
+		return nil, errors.New("a set has an empty name in it: look for a comma too many")
+	}
+	if !strings.ContainsAny(part, "*?[") {
+		return []string{part}, nil
+	}
+	found, err := filepath.Glob(part)
+	if err != nil {
+		return nil, fmt.Errorf("pattern %s: %w", part, err)
+	}
+	for _, path := range found {
+		if exists(filepath.Join(path, result.SummaryFile)) {
+			paths = append(paths, path)
+		}
+	}
+	if len(paths) == 0 {
+		return nil, fmt.Errorf("no run's folder fits %s", part)
+	}
+	return paths, nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// readMember reads one folder of a set, and says what its runs are called.
+func readMember(path string) (name string, runs []*result.Recorded, err error) {
+	dir, wanted := path, ""
+	if colon := strings.LastIndex(path, ":"); colon >= 0 && !exists(path) {
+		dir, wanted = path[:colon], path[colon+1:]
+	}
+	c, err := result.ReadCampaign(dir)
+	switch {
+	case err == nil:
+		return readCell(c, wanted)
+	case !errors.Is(err, result.ErrNotACampaign):
+		return "", nil, err
+	case wanted != "":
+		return "", nil, fmt.Errorf("%s: only a campaign has cells, and %w", path, err)
+	}
+	run, err := result.Read(dir)
+	if err != nil {
+		return "", nil, err
+	}
+	return run.Run.Run.Name, []*result.Recorded{run}, nil
+}
+
+// readCell finds the cell of a campaign by its name or its values; the only one
+// need not be named.
+func readCell(c *result.RecordedCampaign, wanted string) (name string, runs []*result.Recorded, err error) {
+	var names []string
+	for i, cell := range c.Campaign.Cells {
+		values := strings.Join(cell.Values, " ")
+		if wanted == cell.Name || wanted != "" && wanted == values || wanted == "" && len(c.Campaign.Cells) == 1 {
+			return cell.Name, c.Of(i), nil
+		}
+		names = append(names, cell.Name)
+	}
+	if wanted == "" {
+		return "", nil, fmt.Errorf("%s has %d cells; name one, as in %s:%s; they are %s", c.Dir, len(names), c.Dir, names[0], strings.Join(names, ", "))
+	}
+	return "", nil, fmt.Errorf("%s has no cell %q; they are %s", c.Dir, wanted, strings.Join(names, ", "))
+}

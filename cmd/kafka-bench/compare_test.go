@@ -1,0 +1,169 @@
+package main
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// recorded is a working folder with five runs of a baseline, five of one that is
+// slower, three of another, and a campaign.
+func recorded(t *testing.T) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	r := newRecorder(t)
+	for i := range 5 {
+		r.run(filepath.Join("runs", "base-"+string(rune('1'+i))), "base", 1)
+		r.run(filepath.Join("runs", "slow-"+string(rune('1'+i))), "slow", 1.3)
+	}
+	for i := range 3 {
+		r.run(filepath.Join("runs", "few-"+string(rune('1'+i))), "few", 1)
+	}
+	r.campaign("runs/sweep-acks")
+}
+
+func TestCompareCommand(t *testing.T) {
+	recorded(t)
+	const worse = "e2e_response_time_p99 worse by "
+	for _, c := range []struct {
+		name string
+		args []string
+		code int
+		want string
+	}{
+		{"sets by pattern", []string{"runs/base-*", "runs/slow-*", "--figures", "e2e_response_time_p99"}, exitValid, "B is shown to be worse in 1 of 1 figure."},
+		{"sets by commas", []string{"runs/base-1,runs/base-2", "runs/slow-1,runs/slow-2"}, exitValid, "too few runs"},
+		{"a dozen figures need more", []string{"runs/base-*", "runs/slow-*"}, exitValid, "A  base"},
+		{"cells of a campaign", []string{"runs/sweep-acks:sweep-acks-1", "runs/sweep-acks:all", "--figures", "e2e_response_time_p99"}, exitValid, "B is shown to be worse"},
+		{"a campaign alone", []string{"runs/sweep-acks", "--figures", "e2e_response_time_p99"}, exitValid, "B  sweep-acks-all"},
+		{"a condition that holds", []string{"runs/base-*", "runs/slow-*", "--fail-if", worse + "10%"}, exitInvalid, "FAILED     B: " + worse + "10%"},
+		{"a condition that does not", []string{"runs/base-*", "runs/slow-*", "--fail-if", worse + "50%"}, exitValid, "passed     B: " + worse + "50%"},
+		{"two, of which one holds", []string{"runs/base-*", "runs/slow-*", "--fail-if", worse + "50%", "--fail-if", worse + "10%"}, exitInvalid, "FAILED     B: " + worse + "10%"},
+		{"better is not worse", []string{"runs/slow-*", "runs/base-*", "--fail-if", worse + "0%"}, exitValid, "passed"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := invoke(t, append([]string{"compare"}, c.args...)...)
+			if got.code != c.code || !strings.Contains(got.stdout, c.want) || got.stderr != "" {
+				t.Errorf("exit code %d and %q, want %d, with %q in\n%s", got.code, got.stderr, c.code, c.want, got.stdout)
+			}
+		})
+	}
+}
+
+// A condition that cannot be decided must not pass.
+func TestCompareUndecided(t *testing.T) {
+	recorded(t)
+	got := invoke(t, "compare", "runs/few-*", "runs/slow-1,runs/slow-2,runs/slow-3", "--fail-if", "e2e_response_time_p99 worse by 10%")
+	if got.code != exitBadInput || !strings.Contains(got.stdout, "UNDECIDED") || !strings.Contains(got.stdout, "1 more of each would do") || !strings.Contains(got.message(), "cannot be decided") {
+		t.Errorf("exit code %d, %q\n%s", got.code, got.stderr, got.stdout)
+	}
+}
+
+func TestCompareFormats(t *testing.T) {
+	recorded(t)
+	args := []string{"compare", "runs/base-*", "runs/slow-*", "--figures", "e2e_response_time_p99", "--format"}
+	if got := invoke(t, append(args, "markdown")...); !strings.HasPrefix(got.stdout, "### B is shown to be worse") {
+		t.Errorf("Markdown begins with %.80q", got.stdout)
+	}
+	var document struct {
+		Kind    string
+		Version int `json:"document_version"`
+	}
+	if got := invoke(t, append(args, "json")...); json.Unmarshal([]byte(got.stdout), &document) != nil || document.Kind != "comparison" || document.Version != 1 {
+		t.Errorf("JSON begins with %.80q", got.stdout)
+	}
+	if rows, err := csv.NewReader(strings.NewReader(invoke(t, append(args, "csv")...).stdout)).ReadAll(); err != nil || len(rows) != 2 {
+		t.Errorf("a CSV of %d rows, %v", len(rows), err)
+	}
+}
+
+// What cannot be compared is refused, and the message says what would be right.
+func TestBadComparisons(t *testing.T) {
+	recorded(t)
+	for _, c := range []struct{ args, want string }{
+		{"compare", "compare needs two sets of runs: folders, or one campaign's folder (kafka-bench list)"},
+		{"compare runs/base-1", "compare needs two sets of runs: folders, or one campaign's folder with several cells"},
+		{"compare runs/base-1 nosuch", "nosuch: not a run's folder: it has no run.json"},
+		{"compare runs/base-1 runs/nosuch-*", "no run's folder fits runs/nosuch-*"},
+		{"compare runs/base-1, runs/slow-1", "a set has an empty name in it: look for a comma too many"},
+		{"compare runs/base-1 runs/sweep-acks", "runs/sweep-acks has 2 cells; name one, as in runs/sweep-acks:sweep-acks-1; they are sweep-acks-1, sweep-acks-all"},
+		{"compare runs/base-1 runs/sweep-acks:none", `runs/sweep-acks has no cell "none"; they are sweep-acks-1, sweep-acks-all`},
+		{"compare runs/base-1 runs/slow-1 --alpha 2", "--alpha 2: give 0.0001 to 0.5, as a rule 0.05"},
+		{"compare runs/base-1 runs/slow-1 --format html", `--format: there is no format "html"; choose one of text, markdown, csv, json`},
+		{"compare runs/base-1 runs/slow-1 --table checks", "--table is of a CSV; add --format csv, or leave it out"},
+		{"compare runs/base-1 runs/slow-1 --format csv --table x", `there is no table "x" here; choose one of checks, comparison, configuration, sets`},
+		{"report runs/base-1 --by acked_per_s", "--by ranks the cells of a campaign; name one campaign's folder, or leave it out"},
+		{"report runs/base-1 --hlog-summary", "runs/base-1 has no histograms.hlog: there are no histograms to read"},
+		{"history nosuch", "nosuch: no run's folder, and no run in runs has this name; there are base, few, slow, sweep-acks-1, sweep-acks-all"},
+		{"history nosuch --out empty", "nosuch: no run's folder, and there are no runs in empty; say with --out where they are"},
+		{"history base --config zz", `0 configurations begin with "zz"`},
+	} {
+		t.Run(c.args, func(t *testing.T) {
+			got := invoke(t, strings.Fields(c.args)...)
+			if got.code != exitBadInput || !strings.HasPrefix(got.message(), c.want) || got.stdout != "" {
+				t.Errorf("exit code %d and %q, want %q", got.code, got.message(), c.want)
+			}
+		})
+	}
+	for _, args := range [][]string{
+		{"compare", "runs/base-1", "runs/slow-1", "--figures", "e2e_latency"},
+		{"compare", "runs/base-1", "runs/slow-1", "--fail-if", "e2e_response_time_p99 > 3"},
+		{"history", "base", "--figure", "bogus"},
+		{"report", "runs/sweep-acks", "--by", "bogus"},
+	} {
+		if got := invoke(t, args...); got.code != exitBadInput || got.message() == "" {
+			t.Errorf("%v: exit code %d, %q", args, got.code, got.stderr)
+		}
+	}
+}
+
+func TestHistoryCommand(t *testing.T) {
+	recorded(t)
+	for _, c := range []struct{ args, want string }{
+		{"history base", "no change is shown over 5 runs"},
+		{"history runs", "r"},
+		{"history runs/base-1 runs/base-2 runs/base-1", "over 2 runs"},
+		{"history base --figure acked_per_s --figure e2e_response_time_p99", "acked: no change"},
+	} {
+		if got := invoke(t, strings.Fields(c.args)...); got.code != exitValid || !strings.Contains(got.stdout, c.want) {
+			t.Errorf("%s: exit code %d, %q, and no %q in\n%s", c.args, got.code, got.stderr, c.want, got.stdout)
+		}
+	}
+}
+
+// A campaign is reported as one, and among others by its runs.
+func TestReportCampaign(t *testing.T) {
+	recorded(t)
+	if got := invoke(t, "report", "runs/sweep-acks"); got.code != exitValid || !strings.Contains(got.stdout, "1 is best by e2e response time p99") {
+		t.Errorf("exit code %d, %q\n%s", got.code, got.stderr, got.stdout)
+	}
+	if got := invoke(t, "report", "runs/sweep-acks", "--by", "acked_per_s"); got.code != exitValid || !strings.Contains(got.stdout, "No difference shown by acked") {
+		t.Errorf("exit code %d, %q\n%s", got.code, got.stderr, got.stdout)
+	}
+	if got := invoke(t, "report", "runs/sweep-acks", "runs/base-1"); got.code != exitValid || !strings.Contains(got.stdout, "sweep-acks-all") || !strings.Contains(got.stdout, "base") {
+		t.Errorf("exit code %d, %q\n%s", got.code, got.stderr, got.stdout)
+	}
+}
+
+// A run's histograms agree with its figures, and go into one log that is not its
+// own.
+func TestReportHistograms(t *testing.T) {
+	t.Chdir(t.TempDir())
+	invoke(t, "run", write(t, tiny), "--cluster", "embedded", "--out", "runs")
+	dir := onlyRun(t, "runs").Dir
+	got := invoke(t, "report", dir, "--hlog-summary", "--hlog-merge", "all.hlog")
+	if got.code != exitValid || !strings.Contains(got.stdout, "The log agrees with run.json") {
+		t.Errorf("exit code %d, %q\n%s", got.code, got.stderr, got.stdout)
+	}
+	text, err := os.ReadFile("all.hlog")
+	if err != nil || !strings.Contains(string(text), "_e2e_response_time,") {
+		t.Errorf("the merged log is %.300s, %v", text, err)
+	}
+	own := filepath.Join(dir, "histograms.hlog")
+	if got := invoke(t, "report", dir, "--hlog-merge", own); got.code != exitBadInput || !strings.Contains(got.message(), "is the log of a run") {
+		t.Errorf("a run's own log was written over: exit code %d, %q", got.code, got.stderr)
+	}
+}

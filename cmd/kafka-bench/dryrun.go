@@ -1,0 +1,195 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"kafka-bench/internal/campaign"
+	"kafka-bench/internal/cluster"
+	"kafka-bench/internal/scenario"
+	"kafka-bench/internal/unit"
+)
+
+// printPlan says what the turns of a plan would do, without doing any of it.
+func printPlan(ctx context.Context, w io.Writer, p campaign.Plan, turns []campaign.Turn, flags engineFlags) error {
+	needs := p.Needs(turns, flags.keepTopics)
+	fmt.Fprintf(w, "%s: %s", p.Name, count(len(turns), "run"))
+	if len(turns) < len(p.Turns) {
+		fmt.Fprintf(w, " of %d are still to be made", len(p.Turns))
+	}
+	fmt.Fprintln(w)
+	if p.Question != "" {
+		fmt.Fprintln(w, p.Question)
+	}
+	fmt.Fprintln(w)
+	if err := printCells(w, p, turns); err != nil {
+		return err
+	}
+	fmt.Fprintln(w)
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, row := range [][2]string{
+		{"order", order(p, turns)},
+		{"duration", between(needs.Least, needs.Most) + ", and what it takes to start"},
+		{"records", offered(needs, unit.Count(needs.Records))},
+		{"bytes", offered(needs, unit.Bytes(needs.Bytes)+" uncompressed")},
+		{"topics", topicsOf(needs, flags.keepTopics)},
+		{"disk", disk(needs, flags)},
+		{"cluster", clusterOf(ctx, needs, flags)},
+		{"results", "in " + flags.out},
+	} {
+		fmt.Fprintf(table, "%s\t%s\n", row[0], row[1])
+	}
+	return table.Flush()
+}
+
+// printCells lists the configurations with what one run of each takes.
+func printCells(w io.Writer, p campaign.Plan, turns []campaign.Turn) error {
+	longest := 0
+	for _, cell := range p.Cells {
+		longest = max(longest, len(cell.Name))
+	}
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(table, "runs\teach takes\trecords\tbytes\t  scenario")
+	for i, cell := range p.Cells {
+		runs := campaign.Rounds(turns, i)
+		least, most := cell.Scenario.Duration()
+		records, bytes := "rate max", ""
+		if e := cell.Scenario.Expected(); e.Known {
+			records, bytes = unit.Count(e.Records), unit.Bytes(e.Bytes)
+		}
+		line := fmt.Sprintf("%-*s  %s", longest, cell.Name, settingsOf(p.Axes, cell))
+		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t  %s\n", runs, between(least, most), records, bytes, strings.TrimRight(line, " "))
+	}
+	return table.Flush()
+}
+
+// settingsOf are the values that a cell has of a matrix: load.acks=1.
+func settingsOf(axes []scenario.Axis, cell scenario.Cell) string {
+	var all []string
+	for i, axis := range axes {
+		if i < len(cell.Values) {
+			all = append(all, axis.Path+"="+cell.Values[i])
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+// maxOrder bounds the turns that are spelled out.
+const maxOrder = 12
+
+// order is the order of the runs, in a word and by the cells' places.
+func order(p campaign.Plan, turns []campaign.Turn) string {
+	if len(p.Turns) < 2 {
+		return "one run"
+	}
+	text := p.Order
+	if p.Seed != 0 {
+		text += fmt.Sprintf(", shuffled by the seed %d", p.Seed)
+	}
+	if len(p.Cells) < 2 {
+		return text
+	}
+	var places []string
+	for _, turn := range turns[:min(len(turns), maxOrder)] {
+		places = append(places, fmt.Sprint(turn.Cell+1))
+	}
+	if len(turns) > maxOrder {
+		places = append(places, "…")
+	}
+	return text + ": scenario " + strings.Join(places, " ")
+}
+
+// offered is an amount that is known of all runs, of some, or of none.
+func offered(n campaign.Needs, amount string) string {
+	switch n.Unknown {
+	case 0:
+		return amount
+	case n.Runs:
+		return "as many as there can be (rate max)"
+	default:
+		return fmt.Sprintf("%s, and as many as there can be in %s (rate max)", amount, count(n.Unknown, "run"))
+	}
+}
+
+func topicsOf(n campaign.Needs, keep bool) string {
+	after := "deleted after it"
+	if keep {
+		after = "kept"
+	}
+	created := fmt.Sprintf("%s new, one for each run, %s", unit.Count(int64(n.Topics)), after)
+	existing := fmt.Sprintf("an existing one is used by %s", count(n.Runs-n.Topics, "run"))
+	switch n.Topics {
+	case n.Runs:
+		return created
+	case 0:
+		return existing
+	default:
+		return created + "; " + existing
+	}
+}
+
+func disk(n campaign.Needs, flags engineFlags) string {
+	if flags.cluster == cluster.KindEmbedded && len(flags.brokers) == 0 {
+		return "the results alone: the embedded broker keeps its records in memory"
+	}
+	text := "about " + unit.Bytes(n.DiskBytes) + " at a time for Kafka's logs, if nothing is compressed"
+	if n.Unknown > 0 {
+		text += ", and what is offered at rate max"
+	}
+	return text
+}
+
+// statusTimeout bounds the question whether a cluster is up.
+const statusTimeout = 10 * time.Second
+
+// clusterOf says which cluster the runs would have, and whether one would be
+// started for them.
+func clusterOf(ctx context.Context, n campaign.Needs, flags engineFlags) string {
+	times := ""
+	if n.Clusters > 1 {
+		times = fmt.Sprintf(", %d times, because the scenarios ask for different ones", n.Clusters)
+	}
+	switch {
+	case len(flags.brokers) > 0:
+		return "the existing one at " + strings.Join(flags.brokers, ",") + "; none is started"
+	case flags.cluster == cluster.KindEmbedded:
+		return "the embedded broker is started and stopped" + times
+	case flags.cluster == cluster.KindKafka:
+		return "an Apache Kafka is started and stopped" + times
+	}
+	name := flags.cluster
+	if name == "" {
+		name = cluster.DefaultName
+	}
+	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
+	defer cancel()
+	if isUp(ctx, name) {
+		return fmt.Sprintf("%q, which is up; none is started", name)
+	}
+	if flags.cluster != "" {
+		return fmt.Sprintf("%q, which is not up; start it with: kafka-bench cluster up --name %s", name, name)
+	}
+	return "an Apache Kafka is started and stopped" + times + "; the embedded broker where Java or Maven is missing"
+}
+
+// isUp tells whether the named cluster is up and well.
+func isUp(ctx context.Context, name string) bool {
+	home, err := cluster.UserHome()
+	if err != nil {
+		return false
+	}
+	status, err := home.Status(ctx, name)
+	return err == nil && status.Problem == nil
+}
+
+// count prints a number of things: 1 run, 25 runs.
+func count(n int, singular string) string {
+	if n == 1 {
+		return "1 " + singular
+	}
+	return unit.Count(int64(n)) + " " + singular + "s"
+}

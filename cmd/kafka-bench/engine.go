@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"kafka-bench/internal/access"
+	"kafka-bench/internal/bench"
+	"kafka-bench/internal/campaign"
+	"kafka-bench/internal/cluster"
+	"kafka-bench/internal/driver"
+	"kafka-bench/internal/result"
+	"kafka-bench/internal/scenario"
+)
+
+// engineFlags are the flags of every command that makes runs: which client is
+// put under test, on which cluster, and where the results go.
+type engineFlags struct {
+	out        string
+	driver     string
+	cluster    string
+	brokers    []string
+	clusterID  string
+	access     string // the client properties file, as Kafka's tools take it
+	keepTopics bool
+}
+
+func addEngine(c *cobra.Command, flags *engineFlags) {
+	addOut(c, &flags.out)
+	f := c.Flags()
+	f.StringVar(&flags.driver, "driver", "franz", "the client under test")
+	f.StringVar(&flags.cluster, "cluster", "", "kafka, embedded, or the name of a cluster that is up")
+	f.StringSliceVar(&flags.brokers, "brokers", nil, "addresses of an existing cluster, host:port")
+	f.StringVar(&flags.clusterID, "cluster-id", "", "the ID of the existing cluster; required unless it is on this machine")
+	f.StringVar(&flags.access, "command-config", "", "a client properties file that says how the existing cluster lets clients in (TLS, SASL)")
+	f.BoolVar(&flags.keepTopics, "keep-topics", false, "do not delete the runs' topics")
+}
+
+// check finds which flags do not go together.
+func (f engineFlags) check() error {
+	switch {
+	case f.cluster != "" && len(f.brokers) > 0:
+		return errors.New("--cluster and --brokers name two clusters; leave one of them out")
+	case f.clusterID != "" && len(f.brokers) == 0:
+		return errors.New("--cluster-id is for an existing cluster; name its addresses with --brokers, or leave it out")
+	case f.access != "" && len(f.brokers) == 0:
+		return errors.New("--command-config is for an existing cluster; name its addresses with --brokers, or leave it out")
+	}
+	return nil
+}
+
+// readAccess reads how the existing cluster lets clients in, and tells what of
+// the file was ignored.
+func (f engineFlags) readAccess(tell func(string)) (access.Access, error) {
+	if f.access == "" {
+		return access.Access{}, nil
+	}
+	a, warnings, err := access.Read(f.access)
+	for _, warning := range warnings {
+		tell(warning)
+	}
+	return a, err
+}
+
+// words are the flags as they would be written again: those that are not as they
+// are by default. The folder of the results is not among them.
+func (f engineFlags) words() (words []string) {
+	add := func(name, value, otherwise string) {
+		if value != otherwise {
+			words = append(words, "--"+name, value)
+		}
+	}
+	add("driver", f.driver, "franz")
+	add("cluster", f.cluster, "")
+	add("brokers", strings.Join(f.brokers, ","), "")
+	add("cluster-id", f.clusterID, "")
+	add("command-config", f.access, "")
+	if f.keepTopics {
+		words = append(words, "--keep-topics")
+	}
+	return words
+}
+
+// rig is what a command makes its runs with, read from its flags before anything
+// is started.
+type rig struct {
+	flags    engineFlags
+	client   driver.Driver
+	access   access.Access
+	progress func(string) // is told what takes time
+}
+
+// newRig reads what the flags name. What is wrong with the access file is told
+// together with others, which are what is wrong with the command's own input.
+func newRig(f engineFlags, stderr io.Writer, others error) (rig, error) {
+	r := rig{flags: f, progress: progressTo(stderr)}
+	var err error
+	if r.access, err = f.readAccess(r.progress); err != nil || others != nil {
+		return rig{}, errors.Join(others, err)
+	}
+	if r.client, err = driverNamed(f.driver); err != nil {
+		return rig{}, err
+	}
+	return r, f.check()
+}
+
+// viewer follows runs from the moment when they have their cluster.
+type viewer interface {
+	bench.Watcher
+	ready(s scenario.Scenario, c cluster.Info)
+}
+
+// with makes an engine whose runs the viewer follows, hands it to work, and stops
+// what was started when work returns. An interrupt ends the run under way gently,
+// a second one abandons it.
+func (r rig) with(ctx context.Context, v viewer, work func(context.Context, campaign.Engine) error) (err error) {
+	home, err := cluster.UserHome()
+	if err != nil {
+		return err
+	}
+	source := &cluster.Source{
+		Home: home, Kind: r.flags.cluster, Brokers: r.flags.brokers, ClusterID: r.flags.clusterID, Access: r.access,
+		Progress: r.progress,
+	}
+	ctx, interrupt, stop := interruptible(ctx)
+	defer stop() // last: an interrupt while the cluster stops must not end the tool
+	defer func() {
+		// An error that is alone stays so: exitCode knows errInvalid by that.
+		if closeErr := source.Close(); closeErr != nil {
+			err = errors.Join(err, closeErr)
+		}
+	}()
+	return work(ctx, campaign.Engine{
+		Source: source,
+		Bench: bench.Config{
+			Driver: r.client, Out: r.flags.out, KeepTopics: r.flags.keepTopics, Tool: tool(),
+			Watch: v, Interrupt: interrupt, Caveats: calibrated(home.Dist, r.progress),
+		},
+		Ready: v.ready,
+	})
+}
+
+// checkOut finds out whether results can be written, before anything is started.
+func (r rig) checkOut() error { return result.CheckWritable(r.flags.out) }
+
+// interruptible returns a context and a channel. The first interrupt closes the
+// channel, which ends a run gently, or, before a run has begun, the second one
+// ends the context, which abandons it.
+func interruptible(parent context.Context) (ctx context.Context, interrupt <-chan struct{}, stop func()) {
+	ctx, cancel := context.WithCancel(parent)
+	first := make(chan struct{})
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		select {
+		case <-signals:
+			close(first)
+		case <-ctx.Done():
+			return
+		}
+		select {
+		case <-signals:
+			signal.Stop(signals) // a third one ends the tool as if nobody listened
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, first, func() {
+		signal.Stop(signals)
+		cancel()
+	}
+}

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"kafka-bench/internal/report"
+	"kafka-bench/internal/result"
+)
+
+// historyFlags are what the command line of history says.
+type historyFlags struct {
+	formatFlags
+	figures []string
+	config  string
+	out     string
+}
+
+func historyCommand() *cobra.Command {
+	var flags historyFlags
+	c := &cobra.Command{
+		Use:   "history NAME|DIR…",
+		Short: "Follow one configuration over time, and find where its level changed",
+		Long: `Show the runs of one configuration in the order of time, and where the level of a
+figure changed: which run was the first of the new level, and what else that is
+recorded was not as before (versions, the machine, the cluster).
+
+A NAME is that of runs in --out; a DIR is a run's folder, or one that holds runs.
+Runs belong together if their scenarios are the same but for the name, whatever
+else changed. Where there are several configurations, the one of the latest run
+is shown and the others are listed; --config shows another.
+
+Change points are found by E-Divisive (Matteson and James, 2014), which asks
+whether the runs before and after come from one distribution, so that a single bad
+run is no change. Invalid runs are left out.`,
+		Example: `  kafka-bench history baseline
+  kafka-bench history baseline --figure e2e_response_time_p99 --figure acked_per_s --format csv`,
+		Args: needs(1, math.MaxInt, "a NAME of runs, or the folders of runs (kafka-bench list)"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return showHistory(args, flags, c.OutOrStdout())
+		},
+	}
+	flags.add(c)
+	addOut(c, &flags.out)
+	f := c.Flags()
+	f.StringVar(&flags.table, "table", "", "the table of a CSV: history, changes")
+	f.StringArrayVar(&flags.figures, "figure", nil, "the figure to follow (may be repeated; default e2e_response_time_p99)")
+	f.StringVar(&flags.config, "config", "", "the configuration to show, by the beginning of its hash")
+	return c
+}
+
+func showHistory(args []string, flags historyFlags, stdout io.Writer) error {
+	how, err := flags.options(stdout)
+	if err != nil {
+		return err
+	}
+	figures, err := figuresNamed(flags.figures)
+	if err != nil {
+		return fmt.Errorf("--figure: %w", err)
+	}
+	var runs []*result.Recorded
+	for _, arg := range args {
+		found, err := runsOf(arg, flags.out)
+		if err != nil {
+			return err
+		}
+		for _, r := range found {
+			if !slices.ContainsFunc(runs, func(o *result.Recorded) bool { return o.Dir == r.Dir }) {
+				runs = append(runs, r)
+			}
+		}
+	}
+	history, err := report.Over(runs, report.HistoryOptions{Figures: figures, Configuration: flags.config})
+	if err != nil {
+		return err
+	}
+	return history.Write(stdout, how)
+}
+
+// runsOf are the runs that an argument names: a run's folder, a folder that
+// holds runs, or a name of runs in the output folder. Only their summaries are
+// read: a history is of many.
+func runsOf(arg, out string) ([]*result.Recorded, error) {
+	if run, err := result.Read(arg); err == nil || !errors.Is(err, result.ErrNotARun) {
+		return []*result.Recorded{run}, err
+	}
+	if listed, err := result.List(arg); err == nil && len(listed) > 0 {
+		return summaries(listed, ""), nil
+	}
+	listed, err := result.List(out)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if runs := summaries(listed, arg); len(runs) > 0 {
+		return runs, nil
+	}
+	var names []string
+	for _, l := range listed {
+		if l.Err == nil && !slices.Contains(names, l.Run.Run.Name) {
+			names = append(names, l.Run.Run.Name)
+		}
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("%s: no run's folder, and there are no runs in %s; say with --out where they are", arg, out)
+	}
+	slices.Sort(names)
+	return nil, fmt.Errorf("%s: no run's folder, and no run in %s has this name; there are %s", arg, out, strings.Join(names, ", "))
+}
+
+// summaries are the runs of a name, or all where it is empty. One that cannot be
+// read has no place in time.
+func summaries(listed []result.Listed, name string) (runs []*result.Recorded) {
+	for _, l := range listed {
+		if l.Err == nil && (name == "" || l.Run.Run.Name == name) {
+			runs = append(runs, &result.Recorded{Dir: l.Dir, Run: *l.Run})
+		}
+	}
+	return runs
+}

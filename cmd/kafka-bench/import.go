@@ -1,0 +1,113 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"kafka-bench/internal/foreign"
+	"kafka-bench/internal/result"
+)
+
+// importFlags are what the command line of import says.
+type importFlags struct {
+	format string
+	name   string
+	unit   string
+	out    string
+}
+
+func importCommand() *cobra.Command {
+	var flags importFlags
+	c := &cobra.Command{
+		Use:   "import FILE…",
+		Short: "Turn results of other tools into runs, to report and compare them",
+		Long: `Turn results of other tools into run folders, so that report and compare take
+them beside ours. The format is found out from the content:
+
+  ssp             SSP Kafka Bench's JSON
+  producer-perf   what kafka-producer-perf-test prints
+  consumer-perf   what kafka-consumer-perf-test prints
+  omb             the OpenMessaging Benchmark's JSON
+  hlog            an HdrHistogram interval log
+
+Each figure gets the name of what it measures: a latency that begins when a record
+is sent is a service time here. What a source does not tell stays empty, and
+run.imported.cannot_say names it; what is known to be wrong with it is among the
+warnings. An imported run was not judged by the rules that ours are judged by,
+and says so first.
+
+Nothing is imported unless all files can be read.`,
+		Example: `  kafka-bench import results-overload.json
+  kafka-bench import producer.txt consumer.txt --out imported
+  kafka-bench import send_service_time.hlog --hlog-unit us --name tussle`,
+		Args: needs(1, math.MaxInt, "a FILE: the result of another tool"),
+		RunE: func(c *cobra.Command, paths []string) error {
+			return importFiles(paths, flags, c.OutOrStdout())
+		},
+	}
+	addOut(c, &flags.out)
+	f := c.Flags()
+	f.StringVar(&flags.format, "format", string(foreign.Auto), "auto, ssp, producer-perf, consumer-perf, omb or hlog")
+	f.StringVar(&flags.name, "name", "", "the name of the runs (default: that of each file, without its ending)")
+	f.StringVar(&flags.unit, "hlog-unit", "ns", "what a histogram log counts in: ns, us or ms")
+	return c
+}
+
+// importFiles reads all files before it writes any run.
+func importFiles(paths []string, flags importFlags, stdout io.Writer) error {
+	unit, err := foreign.ParseHlogUnit(flags.unit)
+	if err != nil {
+		return fmt.Errorf("--hlog-unit %s: %w", flags.unit, err)
+	}
+	options := foreign.Options{
+		Format: foreign.Format(flags.format), Name: flags.name, HlogUnit: unit, Location: time.Local, Tool: tool(),
+	}
+	if err := options.Format.Check(); err != nil {
+		return fmt.Errorf("--format %s: %w", flags.format, err)
+	}
+	var read []*foreign.Result
+	var faults []error
+	for _, path := range paths {
+		r, err := foreign.Read(path, options)
+		if err != nil {
+			faults = append(faults, err)
+			continue
+		}
+		read = append(read, r)
+	}
+	if err := errors.Join(faults...); err != nil {
+		return err
+	}
+	invalid := false
+	for _, r := range read {
+		dir, err := r.Save(flags.out)
+		if err != nil {
+			return err
+		}
+		invalid = invalid || r.Run.Verdict.Status != result.Valid
+		tellImported(stdout, dir, r)
+	}
+	if invalid {
+		return errInvalid
+	}
+	return nil
+}
+
+// tellImported says what became of a file, and what is the matter with it.
+func tellImported(stdout io.Writer, dir string, r *foreign.Result) {
+	imported, verdict := r.Run.Run.Imported, r.Run.Verdict
+	fmt.Fprintf(stdout, "%s (%s) → %s, %s\n", imported.File, imported.Format, dir, verdict.Status)
+	for _, reason := range verdict.Reasons {
+		fmt.Fprintf(stdout, "  because  %s\n", reason)
+	}
+	for _, warning := range verdict.Warnings {
+		fmt.Fprintf(stdout, "  warning  %s\n", warning)
+	}
+	fmt.Fprintf(stdout, "  it cannot say  %s\n\n", strings.Join(imported.CannotSay, ", "))
+}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"kafka-bench/internal/result"
+)
+
+// foreignSample is a result of the kind that a file's name promises, out of the
+// samples of the package that reads them.
+func foreignSample(file string) (content []byte, err error) {
+	samples := map[string]string{
+		"results-overload.json": "ssp/results-slow-aggr.json", "producer.txt": "producer-4.txt", "consumer.txt": "consumer-4.txt",
+		"send_service_time.hlog": "send_service_time.hlog",
+	}
+	return os.ReadFile(filepath.Join(sampleDir, samples[file]))
+}
+
+// sampleDir is absolute, because examples run in a folder of their own.
+var sampleDir = func() string {
+	dir, err := filepath.Abs(filepath.Join("..", "..", "internal", "foreign", "testdata"))
+	if err != nil {
+		return err.Error()
+	}
+	return dir
+}()
+
+// prepareImport puts a file that an example of import names into the working
+// folder; what is no file's name is left alone.
+func prepareImport(arg string) error {
+	content, err := foreignSample(arg)
+	if err != nil || filepath.Ext(arg) == "" {
+		return nil //nolint:nilerr // a flag or its value
+	}
+	return os.WriteFile(arg, content, 0o644)
+}
+
+// TestImport takes a foreign result through import and report, and finds what it
+// cannot say kept from being claimed on the way.
+func TestImport(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := prepareImport("results-overload.json"); err != nil {
+		t.Fatal(err)
+	}
+	got := invoke(t, "import", "results-overload.json", "--name", "overload-off")
+	if got.code != exitValid || !strings.Contains(got.stdout, "results-overload.json (ssp) → runs/") || !strings.Contains(got.stdout, "not judged by the rules of kafka-bench") {
+		t.Fatalf("exit code %d\n%s%s", got.code, got.stdout, got.stderr)
+	}
+	run := onlyRun(t, "runs")
+	if run.Run.Run.Name != "overload-off" || *run.Run.Lag.PeakRecords != 309_435 || run.Run.Time["e2e_service_time"].P50Ns != 17_035_009_000 {
+		t.Errorf("%s: peak lag %d, e2e p50 %d", run.Run.Run.Name, *run.Run.Lag.PeakRecords, run.Run.Time["e2e_service_time"].P50Ns)
+	}
+	shown := invoke(t, "report", run.Dir)
+	if shown.code != exitValid || !strings.Contains(shown.stdout, "imported (ssp)") {
+		t.Errorf("exit code %d\n%s%s", shown.code, shown.stdout, shown.stderr)
+	}
+}
+
+// TestImportIsAllOrNothing leaves no run of a good file behind that came with a
+// bad one, and names every bad one.
+func TestImportIsAllOrNothing(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := prepareImport("producer.txt"); err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string]string{"cut.json": `{"publishRate": [1,`, "other.txt": "hello"} {
+		if err := os.WriteFile(name, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := invoke(t, "import", "producer.txt", "cut.json", "other.txt", "missing.txt")
+	want := `kafka-bench: cut.json:1: it is not JSON: unexpected end of JSON input
+other.txt: not a result that can be imported: it shows the marks of none of ssp, producer-perf, consumer-perf, omb, hlog; if it is one of them, say so with --format
+cannot read a result: stat missing.txt: no such file or directory
+`
+	if got.stderr != want || got.code != exitBadInput {
+		t.Errorf("exit code %d and\n%s, want %d and\n%s", got.code, got.stderr, exitBadInput, want)
+	}
+	wantNothing(t, "runs")
+	wantBad(t, invoke(t, "import", "producer.txt", "--format", "csv"), `--format csv: there is no format "csv"; choose one of auto, ssp, producer-perf, consumer-perf, omb, hlog`)
+	wantBad(t, invoke(t, "import", "producer.txt", "--hlog-unit", "s"), `--hlog-unit s: there is no unit "s"; choose ns, us or ms`)
+	wantBad(t, invoke(t, "import"), "import needs a FILE: the result of another tool")
+}
+
+// TestImportOfAFailedTool is an invalid run, and says so with its exit code.
+func TestImportOfAFailedTool(t *testing.T) {
+	got := invoke(t, "import", filepath.Join(sampleDir, "consumer-gave-up.txt"), "--out", t.TempDir())
+	if got.code != exitInvalid || !strings.Contains(got.stdout, result.Invalid) || !strings.Contains(got.stdout, "the tool gave up") {
+		t.Errorf("exit code %d\n%s%s", got.code, got.stdout, got.stderr)
+	}
+}

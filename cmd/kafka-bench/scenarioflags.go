@@ -1,0 +1,48 @@
+package main
+
+import (
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"kafka-bench/internal/scenario"
+)
+
+// scenarioFlags are what the command line lays over the scenarios that it names.
+type scenarioFlags struct {
+	merge []string
+	set   []string
+}
+
+func addScenario(c *cobra.Command, flags *scenarioFlags) {
+	c.Flags().StringArrayVar(&flags.merge, "merge", nil, "a preset or a file to lay over the scenario (may be repeated; the later wins)")
+	c.Flags().StringArrayVar(&flags.set, "set", nil, "override a field, as in load.rate=20k/s, over everything else (may be repeated)")
+}
+
+func (f scenarioFlags) options() scenario.Options {
+	return scenario.Options{Merge: f.merge, Set: f.set}
+}
+
+// optionalInt is a flag with a whole number, which knows whether it was given.
+type optionalInt struct {
+	n     int
+	given bool
+}
+
+// String implements pflag.Value.
+func (o *optionalInt) String() string {
+	if !o.given {
+		return ""
+	}
+	return strconv.Itoa(o.n)
+}
+
+// Set implements pflag.Value.
+func (o *optionalInt) Set(text string) (err error) {
+	o.given = true
+	o.n, err = strconv.Atoi(text)
+	return err
+}
+
+// Type implements pflag.Value.
+func (o *optionalInt) Type() string { return "int" }

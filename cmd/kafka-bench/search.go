@@ -1,0 +1,229 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"kafka-bench/internal/campaign"
+	"kafka-bench/internal/figure"
+	"kafka-bench/internal/report"
+	"kafka-bench/internal/result"
+	"kafka-bench/internal/scenario"
+	"kafka-bench/internal/search"
+	"kafka-bench/internal/unit"
+)
+
+// searchFlags are what the command line of search says.
+type searchFlags struct {
+	engineFlags
+	scenarioFlags
+
+	expect     []string
+	resolution string
+	maxProbes  int
+	probe      time.Duration
+	confirm    time.Duration
+	curve      bool
+	curveOf    string
+}
+
+func searchCommand() *cobra.Command {
+	var flags searchFlags
+	c := &cobra.Command{
+		Use:   "search SCENARIO",
+		Short: "Find the highest rate that meets what is expected",
+		Long: `Find the highest offered load at which a scenario still meets what is expected of
+it. A closed loop says what there is to be searched; then a rate is looked for that
+passes and one that does not, and the range between is halved to the resolution.
+Every probe is a run of its own, with a topic of its own: it warms up, measures and
+drains. A probe in which nothing came through is made again, a rate that failed is
+tried a second time before it bounds the answer, and the answer is confirmed by a
+longer run. It is always a rate that passed.
+
+An expectation is a figure and a bound, as in 'e2e_response_time_p99 <= 50ms'.
+Besides, a rate passes only if the run is valid and keeps up with it. What keeps the
+rate down may be this tool or its machine, and not Kafka: then the answer says so.
+
+--curve adds runs at 10 % to 110 % of the answer, for the times against offered
+load; --curve-of makes these of a rate that is known, without a search.
+
+Exit codes: 0 found, 1 no rate holds, 2 bad input, 3 cluster out of reach,
+130 interrupted (what was found is saved).`,
+		Example: `  kafka-bench search baseline
+  kafka-bench search baseline --expect 'e2e_response_time_p99 <= 20ms' --expect 'failed <= 0' --curve
+  kafka-bench search produce-only --set load.acks=all --resolution 5% --probe 5s
+  kafka-bench search baseline --curve-of 20k/s`,
+		Args: needs(1, 1, "one SCENARIO: a preset's name (kafka-bench list) or a YAML file"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return searchRate(c.Context(), args[0], flags, c.OutOrStdout(), c.ErrOrStderr())
+		},
+	}
+	addSearch(c, &flags)
+	return c
+}
+
+func addSearch(c *cobra.Command, flags *searchFlags) {
+	addScenario(c, &flags.scenarioFlags)
+	addEngine(c, &flags.engineFlags)
+	f := c.Flags()
+	f.StringArrayVar(&flags.expect, "expect", nil, "what a rate must meet, as in 'e2e_response_time_p99 <= 50ms' (may be repeated; default: "+strings.Join(campaign.DefaultExpectations(scenario.Defaults()), ", ")+")")
+	f.StringVar(&flags.resolution, "resolution", "3%", "how near the answer is to come to the lowest rate that fails, 0.5% to 50%")
+	f.IntVar(&flags.maxProbes, "max-probes", search.DefaultMaxProbes, "the most probes, 4 to 1000; those of the curve are not counted")
+	f.DurationVar(&flags.probe, "probe", 10*time.Second, "the measured window of a probe")
+	f.DurationVar(&flags.confirm, "confirm", 30*time.Second, "the measured window of the confirmation")
+	f.BoolVar(&flags.curve, "curve", false, "add runs at 10 % to 110 % of the answer")
+	f.StringVar(&flags.curveOf, "curve-of", "", "make these of a rate, as in 20k/s, without a search")
+}
+
+// config turns the flags into what is to be searched, with all faults at once.
+func (f searchFlags) config(arg string) (cfg campaign.SearchConfig, err error) {
+	cfg = campaign.SearchConfig{
+		Options: search.Options{MaxProbes: f.maxProbes}, Probe: f.probe, Confirm: f.confirm, Curve: f.curve,
+	}
+	var faults []error
+	suite, err := scenario.ReadSuite(arg, f.options())
+	switch {
+	case err != nil:
+		faults = append(faults, err)
+	case len(suite.Cells) > 1:
+		faults = append(faults, fmt.Errorf("scenario %s is %d scenarios; search one of them, and give what it varies with --set", arg, len(suite.Cells)))
+	default:
+		cfg.Scenario = suite.Cells[0].Scenario
+	}
+	if cfg.Options.Resolution, err = parsePercent(f.resolution); err != nil {
+		faults = append(faults, fmt.Errorf("--resolution: %w", err))
+	}
+	if cfg.CurveOfPerS, err = f.curveRate(); err != nil {
+		faults = append(faults, err)
+	}
+	if cfg.Scenario.Name != "" {
+		expect := f.expect
+		if len(expect) == 0 {
+			expect = campaign.DefaultExpectations(cfg.Scenario)
+		}
+		for _, text := range expect {
+			e, err := figure.ParseExpectation(text)
+			if err != nil {
+				faults = append(faults, fmt.Errorf("--expect: %w", err))
+			}
+			cfg.Expect = append(cfg.Expect, e)
+		}
+	}
+	if len(faults) > 0 {
+		return cfg, errors.Join(faults...)
+	}
+	return cfg, cfg.Check()
+}
+
+// curveRate is the rate whose curve is wanted; 0 is none.
+func (f searchFlags) curveRate() (float64, error) {
+	if f.curveOf == "" {
+		return 0, nil
+	}
+	rate, err := unit.ParseRate(f.curveOf)
+	switch {
+	case err != nil:
+		return 0, fmt.Errorf("--curve-of: %w", err)
+	case rate.IsMax() || rate.Records == 0:
+		return 0, fmt.Errorf("--curve-of %s: give a rate that has tenths, as in 20k/s", f.curveOf)
+	}
+	return rate.PerSecond(), nil
+}
+
+// parsePercent reads 3% or 0.5 %.
+func parsePercent(text string) (float64, error) {
+	number, ok := strings.CutSuffix(strings.TrimSpace(text), "%")
+	if ok {
+		if v, err := strconv.ParseFloat(strings.TrimSpace(number), 64); err == nil && v > 0 {
+			return v / 100, nil
+		}
+	}
+	return 0, fmt.Errorf("%q is not a share above zero; write it as 3%%", text)
+}
+
+func searchRate(ctx context.Context, arg string, flags searchFlags, stdout, stderr io.Writer) error {
+	cfg, err := flags.config(arg)
+	r, err := newRig(flags.engineFlags, stderr, err)
+	if err != nil {
+		return err
+	}
+	if err := r.checkOut(); err != nil {
+		return err
+	}
+	journal, err := campaign.Create(flags.out, cfg.Campaign(tool()))
+	if err != nil {
+		return err
+	}
+	v := newSearchView(stderr, journal)
+	var found result.Search
+	err = r.with(ctx, v.view, func(ctx context.Context, e campaign.Engine) (err error) {
+		cfg.Maker, cfg.Began, cfg.Ended = e, v.begin, v.end
+		found, err = campaign.Search(ctx, journal, cfg)
+		return err
+	})
+	v.close()
+	empty := journal.Empty()
+	if closeErr := journal.Close(); closeErr != nil {
+		err = errors.Join(err, closeErr)
+	}
+	if empty {
+		return err // nothing was tried
+	}
+	fmt.Fprintln(stderr)
+	if reportErr := report.Search(stdout, &found, report.Options{Colour: isTerminal(stdout)}); reportErr != nil {
+		return errors.Join(err, reportErr)
+	}
+	fmt.Fprintf(stdout, "\nCampaign: %s\n", journal.Dir())
+	switch {
+	case errors.Is(err, campaign.ErrInterrupted):
+		return errInterrupted
+	case err == nil && found.HighestPerS == nil && cfg.CurveOfPerS == 0:
+		return errInvalid
+	}
+	return err
+}
+
+// searchView shows the probes of a search, one line for each, and on a terminal
+// the one that is being made.
+type searchView struct {
+	*view
+	out  io.Writer
+	made int
+}
+
+func newSearchView(out io.Writer, journal *campaign.Journal) *searchView {
+	v := newView(out, campaign.Plan{})
+	v.brief, v.journal = true, journal
+	fmt.Fprintf(out, "campaign: %s\n", journal.Dir())
+	return &searchView{view: v, out: out}
+}
+
+func (v *searchView) begin(step search.Step, s scenario.Scenario) {
+	v.made++
+	rate := "as fast as it goes"
+	if step.PerS != search.ClosedLoop {
+		rate = unit.PerSecond(step.PerS)
+	}
+	fmt.Fprintf(v.out, "%2d  %-8s  %s for %v …\n", v.made, step.Phase, rate, s.Phases.Measure)
+}
+
+func (v *searchView) end(p result.Probe) {
+	v.close()
+	fmt.Fprintf(v.out, "    %s\n", report.ProbeLine(p))
+}
+
+// close takes the live view away, if there is one.
+func (v *searchView) close() {
+	if v.live == nil {
+		return
+	}
+	_ = v.live.Close() // what it was written to is told of by what is written next
+	v.live = nil
+}

@@ -1,0 +1,34 @@
+package bench
+
+import "math"
+
+// growth fits a straight line through a series by least squares, one value after
+// another (Welford's way of adding up squares, which does not lose the small
+// differences of large numbers). Its memory is that of a handful of sums.
+type growth struct {
+	n                   float64
+	meanX, meanY        float64
+	sumXX, sumXY, sumYY float64 // of the deviations from the means
+}
+
+// add adds a value y at x.
+func (g *growth) add(x, y float64) {
+	g.n++
+	dx, dy := x-g.meanX, y-g.meanY
+	g.meanX += dx / g.n
+	g.meanY += dy / g.n
+	g.sumXX += dx * (x - g.meanX)
+	g.sumXY += dx * (y - g.meanY)
+	g.sumYY += dy * (y - g.meanY)
+}
+
+// slope is the line's slope and its standard error; known is false with fewer than
+// three values, through which any line would fit.
+func (g *growth) slope() (slope, standardError float64, known bool) {
+	if g.n < 3 || g.sumXX == 0 {
+		return 0, 0, false
+	}
+	slope = g.sumXY / g.sumXX
+	left := max(0, g.sumYY-slope*g.sumXY)
+	return slope, math.Sqrt(left / (g.n - 2) / g.sumXX), true
+}

@@ -1,0 +1,73 @@
+package campaign
+
+import (
+	"context"
+
+	"kafka-bench/internal/bench"
+	"kafka-bench/internal/cluster"
+	"kafka-bench/internal/result"
+	"kafka-bench/internal/scenario"
+)
+
+// Source gives a run its cluster. Runs that ask for the same get the same.
+type Source interface {
+	For(ctx context.Context, s scenario.Cluster) (cluster.Cluster, error)
+}
+
+// Engine makes runs, one at a time, each on the cluster that it asks for.
+type Engine struct {
+	Source Source
+	// Bench is the configuration of every run, but for the scenario and the
+	// cluster.
+	Bench bench.Config
+	// Ready is told of each run when its cluster is there, before it begins; nil
+	// is nobody.
+	Ready func(s scenario.Scenario, c cluster.Info)
+}
+
+// Make makes one run of s and waits for its end. It tells began the run's folder
+// as soon as there is one; began may be nil. An error means that there was no
+// run.
+func (e Engine) Make(ctx context.Context, s scenario.Scenario, began func(dir string)) (*bench.Outcome, error) {
+	starting, cancel := e.Bench.Starting(ctx)
+	defer cancel()
+	c, err := e.Source.For(starting, s.Cluster)
+	if err != nil {
+		return nil, err
+	}
+	if e.Ready != nil {
+		e.Ready(s, c.Info())
+	}
+	cfg := e.Bench
+	cfg.Scenario, cfg.Cluster = s, c
+	if began != nil {
+		cfg.Watch = watcher{began: began, next: e.Bench.Watch}
+	}
+	return bench.Run(ctx, cfg)
+}
+
+// watcher tells of a run's folder, and hands everything on to the next watcher,
+// if there is one.
+type watcher struct {
+	began func(dir string)
+	next  bench.Watcher
+}
+
+func (w watcher) Began(dir string) {
+	w.began(dir)
+	if w.next != nil {
+		w.next.Began(dir)
+	}
+}
+
+func (w watcher) Interval(i result.Interval) {
+	if w.next != nil {
+		w.next.Interval(i)
+	}
+}
+
+func (w watcher) Event(e result.Event) {
+	if w.next != nil {
+		w.next.Event(e)
+	}
+}

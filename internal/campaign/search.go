@@ -1,0 +1,449 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"kafka-bench/internal/bench"
+	"kafka-bench/internal/figure"
+	"kafka-bench/internal/result"
+	"kafka-bench/internal/scenario"
+	"kafka-bench/internal/search"
+	"kafka-bench/internal/unit"
+)
+
+// ErrInterrupted ends a search in which a person interrupted a probe. What was
+// found by then is in the journal.
+var ErrInterrupted = errors.New("interrupted")
+
+// SearchConfig says what is searched for, and with which runs.
+type SearchConfig struct {
+	Maker Maker
+	// Scenario is every probe's, but for the rate and the lengths of the phases.
+	// A volume is passed over: a probe ends at a time.
+	Scenario scenario.Scenario
+	// Expect is what a rate must meet to pass. Besides, its run must be valid
+	// and keep up with what was offered.
+	Expect  []figure.Expectation
+	Options search.Options
+	// Probe and Confirm are the measured windows of a probe and of the
+	// confirmation. The warm-up is the scenario's; the drain is as long as the
+	// window at most, for what is not delivered by then has told enough.
+	Probe, Confirm time.Duration
+	// Curve adds runs at 10 % to 110 % of the answer. CurveOfPerS makes these of
+	// a rate that is known, records/s, without a search.
+	Curve       bool
+	CurveOfPerS float64
+	// Began is told of each probe before it is made, and Ended after it; nil is
+	// nobody.
+	Began func(search.Step, scenario.Scenario)
+	Ended func(result.Probe)
+}
+
+// DefaultExpectations are what a rate must meet where nobody says otherwise: what
+// a user would call fast, and nothing that is offered refused or left behind.
+func DefaultExpectations(s scenario.Scenario) []string {
+	if s.Consume.Consumers == 0 {
+		return []string{"send_response_time_p99 <= 50ms", "acked_ratio >= 0.999"}
+	}
+	return []string{"e2e_response_time_p99 <= 50ms", "acked_ratio >= 0.999", "delivery_ratio >= 0.999", "backlog_growth <= 0"}
+}
+
+// Check finds what cannot be searched, before anything is started.
+func (c SearchConfig) Check() error {
+	faults := []error{c.Options.Check()}
+	fault := func(bad bool, format string, args ...any) {
+		if bad {
+			faults = append(faults, fmt.Errorf(format, args...))
+		}
+	}
+	s := c.Scenario
+	process := s.Load.Arrival.Process
+	fault(s.Load.Producers == 0, "scenario %s has no producers, so there is no rate to search; give load.producers", s.Name)
+	fault(process != "constant" && process != "poisson", "the arrivals of scenario %s are %s, and a search varies one rate; add --set load.arrival=constant", s.Name, process)
+	fault(s.Backpressure.Controller != "off", "scenario %s holds load back, so that what is offered is not what Kafka is given; add --set backpressure=off", s.Name)
+	fault(s.Consume.Hold != scenario.Hold{}, "scenario %s holds its consumers, so that no rate can be kept up with; leave consume.hold out", s.Name)
+	fault(c.Probe <= 0, "a probe of %v measures nothing; give 10s, or more", c.Probe)
+	fault(c.Confirm < c.Probe, "a confirmation of %v is no longer than a probe of %v; give more", c.Confirm, c.Probe)
+	if err := errors.Join(faults...); err != nil {
+		return err
+	}
+	for _, step := range []search.Step{{Phase: search.Capacity, PerS: search.ClosedLoop}, {Phase: search.Bracket, PerS: 1}} {
+		if err := c.scenario(step).Validate(); err != nil {
+			return fmt.Errorf("as a probe of %v: %w", c.Probe, err)
+		}
+	}
+	return nil
+}
+
+// Campaign is the search as its journal begins.
+func (c SearchConfig) Campaign(tool result.Tool) result.Campaign {
+	info := result.CampaignInfo{
+		Name: "search-" + c.Scenario.Name, Kind: result.KindSearch, Tool: tool, Order: scenario.Interleaved,
+		Question: "What is the highest rate at which " + c.expected() + "?",
+	}
+	if c.CurveOfPerS > 0 {
+		info.Name = "curve-" + c.Scenario.Name
+		info.Question = "How do the times depend on the offered load, up to 110 % of " + unit.PerSecond(c.CurveOfPerS) + "?"
+	}
+	return result.Campaign{Campaign: info, Search: c.begin()}
+}
+
+// expected is the expectations in a row.
+func (c SearchConfig) expected() string {
+	texts := make([]string, len(c.Expect))
+	for i, e := range c.Expect {
+		texts[i] = e.String()
+	}
+	return strings.Join(texts, ", ")
+}
+
+func (c SearchConfig) begin() *result.Search {
+	s := &result.Search{
+		ResolutionRatio: c.Options.WithDefaults().Resolution, ResponseMetric: "e2e_response_time",
+		Answer: "The search has not come to its end.",
+	}
+	if c.Scenario.Consume.Consumers == 0 {
+		s.ResponseMetric = "send_response_time"
+	}
+	for _, e := range c.Expect {
+		s.Expectations = append(s.Expectations, e.String())
+	}
+	return s
+}
+
+// Search makes the probes of a search as runs of the journal, which holds what
+// was found after each of them, and returns it. An error is that of a run that
+// could not be made, or ErrInterrupted; what was found by then is returned with it.
+func Search(ctx context.Context, j *Journal, cfg SearchConfig) (result.Search, error) {
+	p := &prober{journal: j, cfg: cfg, found: cfg.begin(), cells: make(map[string]int)}
+	var finding search.Finding
+	var err error
+	of := cfg.CurveOfPerS
+	if of == 0 {
+		finding, err = search.Find(ctx, p, cfg.Options)
+		of = finding.HighestPerS
+		p.note(finding)
+		p.found.Answer = cfg.answer(finding, p.found, err)
+	}
+	if err == nil && of > 0 && (cfg.Curve || cfg.CurveOfPerS > 0) {
+		err = p.curve(ctx, of, finding.HighestPerS)
+	}
+	if cfg.CurveOfPerS > 0 {
+		p.found.Answer = cfg.curveAnswer(p.found, err)
+	}
+	p.caveats()
+	saveErr := j.Search(*p.found)
+	if err == nil && saveErr == nil {
+		saveErr = j.Finish()
+	}
+	return *p.found, errors.Join(err, saveErr)
+}
+
+// prober makes each probe a run of the journal.
+type prober struct {
+	journal *Journal
+	cfg     SearchConfig
+	found   *result.Search
+	cells   map[string]int // the place of each configuration, by name
+	caveat  string         // of the cluster, in every run
+}
+
+// Probe implements search.Prober.
+func (p *prober) Probe(ctx context.Context, step search.Step) (search.Outcome, error) {
+	s := p.cfg.scenario(step)
+	if p.cfg.Began != nil {
+		p.cfg.Began(step, s)
+	}
+	place := p.journal.Add(p.cell(s))
+	outcome, err := p.journal.Make(ctx, p.cfg.Maker, place, s)
+	if err != nil {
+		return search.Outcome{}, err
+	}
+	if outcome.Run.Run.Interrupted {
+		return search.Outcome{}, ErrInterrupted
+	}
+	probe, o := p.cfg.judge(step, &outcome.Run)
+	probe.Run = place
+	p.caveat = outcome.Run.Run.Cluster.Note
+	p.found.Probes = append(p.found.Probes, probe)
+	if p.cfg.Ended != nil {
+		p.cfg.Ended(probe)
+	}
+	return o, p.journal.Search(*p.found)
+}
+
+// cell is the place of a probe's configuration among the campaign's cells. Probes
+// of one rate and length are runs of one cell.
+func (p *prober) cell(s scenario.Scenario) int {
+	place, known := p.cells[s.Name]
+	if !known {
+		place = p.journal.Cell(s.Name, nil, s)
+		p.cells[s.Name] = place
+	}
+	return place
+}
+
+// scenario is the scenario of a probe.
+func (c SearchConfig) scenario(step search.Step) scenario.Scenario {
+	s := c.Scenario
+	s.Repeat = 1
+	window := c.Probe
+	if step.Phase == search.Confirm {
+		window = c.Confirm
+	}
+	s.Phases.Measure = unit.Duration(window)
+	s.Phases.Drain = min(s.Phases.Drain, max(s.Phases.Measure, minDrain))
+	s.Sampling.Interval = min(s.Sampling.Interval, max(s.Phases.Measure/minIntervals, shortestInterval))
+	label := strconv.FormatFloat(step.PerS, 'f', -1, 64) + "-per-s"
+	s.Description = "a probe of " + unit.PerSecond(step.PerS)
+	s.Load.Rate, s.Load.Volume = rate(step.PerS), 0
+	if step.PerS == search.ClosedLoop {
+		label, s.Description = "max", "a probe of what there is to be searched"
+		s.Load.Arrival = scenario.Arrival{Process: "constant"}
+	}
+	if step.Phase == search.Confirm {
+		label, s.Description = label+"-confirm", s.Description+", to confirm it"
+	}
+	s.Name = c.Scenario.Name[:min(len(c.Scenario.Name), maxName-len(label))] + "-" + label
+	return s
+}
+
+const (
+	// minDrain is what a drain is given at least where the scenario gives it:
+	// a group that keeps up needs a moment, too.
+	minDrain = unit.Duration(5 * time.Second)
+	// minIntervals are as many as the growth of a backlog is taken from;
+	// shortestInterval is the shortest that a scenario may have.
+	minIntervals     = 10
+	shortestInterval = unit.Duration(100 * time.Millisecond)
+	// maxName keeps a probe's name within what a scenario's may have.
+	maxName = 63
+)
+
+// rate is a rate of four digits, exactly.
+func rate(perS float64) unit.Rate {
+	if perS == search.ClosedLoop {
+		return unit.MaxRate
+	}
+	r, err := unit.ParseRate(strconv.FormatFloat(perS, 'f', -1, 64) + "/s")
+	if err != nil {
+		return unit.Rate{} // what is out of range is for the scenario's validation to say
+	}
+	return r
+}
+
+// judge says what a run tells of its rate.
+func (c SearchConfig) judge(step search.Step, r *result.Run) (result.Probe, search.Outcome) {
+	consumed := c.Scenario.Consume.Consumers > 0
+	reached := r.Load.AckedPerS
+	if consumed {
+		reached = min(reached, r.Delivery.DeliveredPerS)
+	}
+	probe := result.Probe{
+		Phase: string(step.Phase), OfferedPerS: step.PerS, AckedPerS: r.Load.AckedPerS,
+		Stalled: reached == 0 && r.Load.Scheduled > 0,
+	}
+	if step.PerS == search.ClosedLoop {
+		probe.OfferedPerS, probe.Passed = r.Load.OfferedPerS, !probe.Stalled
+		return probe, search.Outcome{Stalled: probe.Stalled, ReachedPerS: reached}
+	}
+	metric := c.begin().ResponseMetric
+	if t, measured := r.Time[metric]; measured {
+		probe.ResponseP50Ns, probe.ResponseP99Ns = &t.P50Ns, &t.P99Ns
+	}
+	probe.Failures = c.failures(r, reached)
+	probe.Passed = len(probe.Failures) == 0
+	if limits := bench.ToolLimits(r); !probe.Passed && len(limits) > 0 {
+		probe.Limit = result.LimitTool
+		for _, limit := range limits {
+			if !slices.Contains(probe.Failures, limit) {
+				probe.Failures = append(probe.Failures, limit)
+			}
+		}
+	}
+	return probe, search.Outcome{
+		Passed: probe.Passed, Stalled: probe.Stalled, Tool: probe.Limit == result.LimitTool, Doubtful: doubtful(r),
+	}
+}
+
+// doubtful tells whether a run is invalid for nothing but that the tool was not
+// able to measure, which the next one may be.
+func doubtful(r *result.Run) bool {
+	limits := bench.ToolLimits(r)
+	return r.Verdict.Status == result.Invalid && !slices.ContainsFunc(r.Verdict.Reasons, func(reason string) bool {
+		return !slices.Contains(limits, reason)
+	})
+}
+
+// failures are why a run's rate does not pass.
+func (c SearchConfig) failures(r *result.Run, reached float64) (failures []string) {
+	if reached == 0 {
+		failures = append(failures, "nothing came through")
+	}
+	failures = append(failures, r.Verdict.Reasons...)
+	if short := r.Load.OfferedPerS - reached; short > c.slack(r) {
+		failures = append(failures, fmt.Sprintf("it did not keep up: %s of %s came through in the measured window",
+			unit.PerSecond(reached), unit.PerSecond(r.Load.OfferedPerS)))
+	}
+	for _, e := range c.Expect {
+		if met, text := e.Check(r); !met {
+			failures = append(failures, text)
+		}
+	}
+	return failures
+}
+
+// slackRecords may lie on the other side of either end of a window.
+const slackRecords = 2
+
+// slack is how much less than was offered may come through in the measured
+// window, records/s: a rate that is not kept up with by more than the resolution
+// is one that does not hold, whatever the expectations are.
+func (c SearchConfig) slack(r *result.Run) float64 {
+	slack := r.Load.OfferedPerS * c.Options.WithDefaults().Resolution
+	if r.Load.Scheduled > 0 {
+		slack += slackRecords * r.Load.OfferedPerS / float64(r.Load.Scheduled)
+	}
+	return slack
+}
+
+// maxCurveTries is how often a point of the curve is made in which nothing comes
+// through.
+const maxCurveTries = 2
+
+// curve makes runs at 10 % to 110 % of a rate. The confirmed one has its run
+// already.
+func (p *prober) curve(ctx context.Context, of, confirmed float64) error {
+	for _, perS := range search.CurveRates(of) {
+		if perS == confirmed {
+			continue
+		}
+		for range maxCurveTries {
+			o, err := p.Probe(ctx, search.Step{Phase: search.Curve, PerS: perS})
+			if err != nil {
+				return err
+			}
+			if !o.Stalled {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// note takes over what the search has found.
+func (p *prober) note(f search.Finding) {
+	number := func(v float64) *float64 {
+		if v == 0 {
+			return nil
+		}
+		return &v
+	}
+	p.found.CapacityPerS, p.found.HighestPerS, p.found.FailedPerS = number(f.CapacityPerS), number(f.HighestPerS), number(f.FailedPerS)
+	switch {
+	case f.FailedPerS == 0:
+	case f.Tool:
+		p.found.Limit = result.LimitTool
+	default:
+		p.found.Limit = result.LimitKafka
+	}
+}
+
+// answer is what was found in a sentence or two.
+func (c SearchConfig) answer(f search.Finding, found *result.Search, err error) string {
+	var b strings.Builder
+	switch {
+	case f.HighestPerS > 0:
+		fmt.Fprintf(&b, "%s is the highest rate that holds: a run of %v met every expectation.", unit.PerSecond(f.HighestPerS), c.Confirm)
+	case err != nil && f.PassedPerS > 0:
+		fmt.Fprintf(&b, "The search ended early: so far %s has passed a probe of %v, and is not confirmed.", unit.PerSecond(f.PassedPerS), c.Probe)
+	case err != nil:
+		b.WriteString("The search ended early: no rate had passed yet.")
+	case f.CapacityPerS == 0:
+		fmt.Fprintf(&b, "Nothing came through in %s of the closed loop: there is nothing to search.", times(len(f.Probes)))
+	case f.PassedPerS > 0:
+		fmt.Fprintf(&b, "No rate is confirmed: %s passed a probe of %v, and no probe was left for the longer run; allow more with --max-probes.", unit.PerSecond(f.PassedPerS), c.Probe)
+	case f.Refuted:
+		fmt.Fprintf(&b, "No rate is confirmed: runs of %v failed down to %s, and the probes were used up; allow more with --max-probes.", c.Confirm, unit.PerSecond(f.FailedPerS))
+	default:
+		fmt.Fprintf(&b, "No rate holds, down to %s.", unit.PerSecond(f.FailedPerS))
+	}
+	if f.FailedPerS > 0 {
+		fmt.Fprintf(&b, " %s did not pass: %s.", unit.PerSecond(f.FailedPerS), strings.Join(why(found, f.FailedPerS), "; "))
+		if f.Tool {
+			b.WriteString(" There the limit was this tool or its machine, and not Kafka alone.")
+		}
+	}
+	return b.String()
+}
+
+// why is what the last probe of a rate did not meet.
+func why(found *result.Search, perS float64) []string {
+	for _, p := range slices.Backward(found.Probes) {
+		if p.OfferedPerS == perS && !p.Passed {
+			return p.Failures
+		}
+	}
+	return nil
+}
+
+// curveAnswer sums a curve up.
+func (c SearchConfig) curveAnswer(found *result.Search, err error) string {
+	highest, failed := 0.0, 0
+	for _, p := range found.Probes {
+		switch {
+		case !p.Passed:
+			failed++
+		case failed == 0:
+			highest = max(highest, p.OfferedPerS)
+		}
+	}
+	early := ""
+	if err != nil {
+		early = "The curve ended early: "
+	}
+	switch {
+	case len(found.Probes) == 0:
+		return early + "no rate was tried."
+	case failed == 0:
+		return early + fmt.Sprintf("every rate that was tried met the expectations, up to %s.", unit.PerSecond(highest))
+	case highest == 0:
+		return early + "not even the lowest rate met the expectations."
+	}
+	return early + fmt.Sprintf("the expectations are met up to %s.", unit.PerSecond(highest))
+}
+
+// caveats notes what one should know with the answer.
+func (p *prober) caveats() {
+	p.found.Caveats = nil
+	if p.caveat != "" {
+		p.found.Caveats = append(p.found.Caveats, p.caveat)
+	}
+	if highest, failed := p.found.HighestPerS, p.found.FailedPerS; highest != nil && failed != nil {
+		if gap := *failed / *highest - 1; gap > p.found.ResolutionRatio {
+			p.found.Caveats = append(p.found.Caveats, fmt.Sprintf("the answer is known to %.1f %%, not to %.3g %%: the probes were used up", gap*100, p.found.ResolutionRatio*100))
+		}
+	}
+	if p.found.HighestPerS != nil && p.found.FailedPerS == nil {
+		p.found.Caveats = append(p.found.Caveats, "no rate failed: a higher one may hold, too")
+	}
+	for _, probe := range p.found.Probes {
+		if probe.Phase == string(search.Curve) && !probe.Passed && p.found.HighestPerS != nil && probe.OfferedPerS < *p.found.HighestPerS {
+			p.found.Caveats = append(p.found.Caveats, fmt.Sprintf("on the curve %s did not pass: %s", unit.PerSecond(probe.OfferedPerS), strings.Join(probe.Failures, "; ")))
+		}
+	}
+}
+
+// times is a number of times in words.
+func times(n int) string {
+	if n == 1 {
+		return "one run"
+	}
+	return fmt.Sprintf("%d runs", n)
+}

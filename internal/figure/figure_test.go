@@ -1,0 +1,273 @@
+package figure
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"kafka-bench/internal/result"
+)
+
+// run is one that has every figure.
+func run() *result.Run {
+	r := &result.Run{Time: map[string]result.Time{}}
+	r.Run.FinishedAt = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	r.Run.Phases = []result.Phase{{Name: "warm-up", StartNs: -2e9}, {Name: "measure", EndNs: 10e9}, {Name: "drain", StartNs: 10e9, EndNs: 11e9}}
+	r.Load = result.Load{
+		OfferedPerS: 20_000, AckedPerS: 19_500, Scheduled: 200_000, Admitted: 198_000, Deferred: 1_500, Shed: 500,
+		Acked: 197_000, Failed: 900, Unknown: 100, Bytes: 197_000 * 512, WireBytes: ptr[int64](197_000 * 128),
+	}
+	r.Delivery = result.Delivery{
+		Checked: true, Delivered: 197_010, Unique: 196_980, Duplicates: 30, Lost: 5, Reordered: 7, Corrupt: 2, Pending: 15,
+		DeliveredPerS: 19_000, Ratio: 0.9849,
+	}
+	for i, metric := range result.TimeMetrics {
+		ms := int64(1_000_000 * (i + 1))
+		r.Time[metric] = result.Time{
+			Count: 197_000, MinNs: ms, MeanNs: float64(ms) * 10, StddevNs: float64(ms) * 2, P50Ns: 2 * ms, P75Ns: 3 * ms, P90Ns: 4 * ms,
+			P95Ns: 5 * ms, P99Ns: 6 * ms, P995Ns: 7 * ms, P999Ns: 8 * ms, P9999Ns: 9 * ms, MaxNs: 11 * ms,
+		}
+	}
+	r.Lag = result.Lag{
+		PeakRecords: ptr[int64](12_000), FinalRecords: ptr[int64](40), BacklogPeakRecords: 11_000, TimeLagPeakNs: 600e6,
+		BacklogGrowthPerS: ptr(350.), BacklogGrowthErrorPerS: ptr(20.), Drained: true, DrainTimeS: 0.75, DrainPerS: 21_000,
+		Changes: []result.Change{{What: "work 0s", DrainTimeS: ptr(3.5)}},
+	}
+	r.Consumer = result.Consumer{Members: 4, Workers: 4, Utilisation: ptr(0.8), CapacityPerS: ptr(24_000.), Rebalances: 1, CommitErrors: 2}
+	r.Backpressure = &result.Backpressure{MaxLag: 10_000, ClosedS: 2.5}
+	r.Compression = []result.Compression{{Codec: "none", Ratio: 1}, {Codec: "zstd", Ratio: 4, UsedByThisRun: true}}
+	r.Process = result.Process{
+		CPUCores: ptr(1.25), CPUPerRecord: ptr(64_000.), HostCPUBusy: ptr(0.9), HostCPUStolen: ptr(0.01), RSSPeakBytes: ptr[int64](90e6),
+		GCCycles: 12, GCPauseNs: result.Quantile{P99Ns: 100_000, MaxNs: 200_000}, SchedDelayNs: result.Quantile{P99Ns: 300_000, MaxNs: 400_000},
+		AllocBytes: 197_000 * 100,
+	}
+	broker := result.Broker{CPUCores: ptr(0.5), RSSPeakBytes: ptr[int64](500e6), DiskWritten: ptr[int64](30e6)}
+	r.Broker = []result.Broker{broker, broker}
+	return r
+}
+
+func ptr[T any](v T) *T { return &v }
+
+func TestFiguresOfARun(t *testing.T) {
+	for name, want := range map[string]string{
+		"offered_per_s": "20,000/s", "acked_per_s": "19,500/s", "acked_bytes_per_s": "9.98 MB/s",
+		"delivered_per_s": "19,000/s", "delivered_bytes_per_s": "9.73 MB/s",
+		"scheduled": "200,000", "admitted": "198,000", "deferred": "1,500", "shed": "500", "acked": "197,000",
+		"failed": "900", "unknown": "100", "acked_ratio": "98.50 %", "shed_ratio": "0.25 %", "delivery_ratio": "98.49 %",
+		"lost": "5", "duplicates": "30", "reordered": "7", "corrupt": "2", "pending": "15",
+		"lag_peak": "12,000", "lag_peak_of_max_lag": "1.20", "lag_final": "40", "backlog_peak": "11,000", "backlog_growth": "350/s",
+		"time_lag_peak": "600 ms", "drained_ratio": "100.00 %", "drain_time": "750 ms", "drain_per_s": "21,000/s", "recovery_time": "3.50 s",
+		"utilisation": "80.00 %", "capacity_per_s": "24,000/s", "rebalances": "1", "commit_errors": "2", "gate_closed_ratio": "25.00 %",
+		"wire_ratio": "25.00 %", "compression_ratio": "4.00", "cpu_cores": "1.25", "cpu_per_record": "64.0 µs",
+		"host_cpu_busy_ratio": "90.00 %", "host_cpu_stolen_ratio": "1.00 %", "rss_peak": "90.0 MB", "alloc_per_record": "100 B",
+		"gc_cycles": "12", "gc_pause_p99": "100 µs", "gc_pause_max": "200 µs",
+		"scheduling_delay_p99": "300 µs", "scheduling_delay_max": "400 µs",
+		"broker_cpu_cores": "1.00", "broker_rss_peak": "1.00 GB", "broker_disk_written": "60.0 MB",
+		"pacer_lateness_min": "1.00 ms", "send_delay_p50": "4.00 ms", "send_service_time_p75": "9.00 ms", "send_response_time_p90": "16.0 ms",
+		"e2e_service_time_p95": "25.0 ms", "e2e_response_time_p99": "36.0 ms", "e2e_response_time_p99_5": "42.0 ms",
+		"e2e_response_time_p99_9": "48.0 ms", "e2e_response_time_p99_99": "54.0 ms",
+		"processed_response_time_max": "77.0 ms", "poll_time_mean": "80.0 ms", "poll_time_stddev": "16.0 ms",
+	} {
+		f, err := Named(name)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		v, known := f.Value(run())
+		if got := f.Format(v); !known || got != want {
+			t.Errorf("%s is %s (known: %t), want %s", name, got, known, want)
+		}
+	}
+}
+
+var wellNamed = regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
+
+func TestEveryFigure(t *testing.T) {
+	names, titles := map[string]bool{}, map[string]bool{}
+	killed := run()
+	killed.Run.FinishedAt = time.Time{}
+	for _, f := range All() {
+		if !wellNamed.MatchString(f.Name) || names[f.Name] || f.Title == "" || titles[f.Title] || strings.Contains(f.Name+f.Title, "latency") {
+			t.Errorf("%s, %q: not a name of its own", f.Name, f.Title)
+		}
+		names[f.Name], titles[f.Title] = true, true
+		if found, err := Named(f.Name); err != nil || found.Name != f.Name {
+			t.Errorf("%s is found as %q, %v", f.Name, found.Name, err)
+		}
+		if missing := f.Missing(run()); missing != "" {
+			t.Errorf("%s: %s", f.Name, missing)
+		}
+		if v, known := f.Value(killed); known || v != 0 {
+			t.Errorf("%s is %v in a run that did not finish", f.Name, v)
+		}
+		for _, path := range f.fields {
+			checkPath(t, f.Name, path)
+		}
+	}
+	if want := len(result.TimeMetrics)*12 + 51; len(names) != want {
+		t.Errorf("%d figures, want %d", len(names), want)
+	}
+	if got := len(Headline()); got != 13 {
+		t.Errorf("%d figures are in the headline", got)
+	}
+}
+
+// checkPath wants a field of run.json by its names there.
+func checkPath(t *testing.T, name, path string) {
+	t.Helper()
+	v := reflect.TypeFor[result.Run]()
+	steps := strings.Split(path, ".")
+	for i, step := range steps {
+		for v.Kind() == reflect.Pointer || v.Kind() == reflect.Slice {
+			v = v.Elem()
+		}
+		if v.Kind() == reflect.Map {
+			if !slices.Contains(result.TimeMetrics, step) {
+				t.Errorf("%s: there is no time %s", name, step)
+			}
+			v = v.Elem()
+			continue
+		}
+		found := false
+		for k := range v.NumField() {
+			if tag, _, _ := strings.Cut(v.Field(k).Tag.Get("json"), ","); tag == step {
+				v, found = v.Field(k).Type, true
+				break
+			}
+		}
+		if !found {
+			t.Errorf("%s: run.json has no %s", name, strings.Join(steps[:i+1], "."))
+			return
+		}
+	}
+}
+
+func TestMissing(t *testing.T) {
+	for _, c := range []struct {
+		figure string
+		change func(*result.Run)
+		want   string
+	}{
+		{"e2e_response_time_p99", func(r *result.Run) { r.Load.ClosedLoop = true }, "in a closed loop nothing has an intended send time to count from"},
+		{"e2e_service_time_p99", func(r *result.Run) { r.Load.ClosedLoop = true }, ""},
+		{"pacer_lateness_max", func(r *result.Run) { r.Load.ClosedLoop = true }, "in a closed loop nothing has an intended send time to count from"},
+		{"offered_per_s", func(r *result.Run) { r.Load.ClosedLoop = true }, "a closed loop offers what is taken"},
+		{"poll_time_p50", func(r *result.Run) { delete(r.Time, "poll_time") }, "it was not measured"},
+		{"poll_time_p99_9", func(r *result.Run) { r.Time["poll_time"] = result.Time{Count: 9_999} }, "9,999 records are too few for p99.9"},
+		{"poll_time_p99_9", func(r *result.Run) { r.Time["poll_time"] = result.Time{Count: 10_000} }, ""},
+		{"poll_time_max", func(r *result.Run) { r.Time["poll_time"] = result.Time{Count: 1} }, ""},
+		{"acked_per_s", func(r *result.Run) { r.Load = result.Load{} }, "nothing was produced"},
+		{"acked_ratio", func(r *result.Run) { r.Load = result.Load{} }, "nothing was produced"},
+		{"delivery_ratio", func(r *result.Run) { r.Load = result.Load{} }, "nothing was produced"},
+		{"delivered_bytes_per_s", func(r *result.Run) { r.Load, r.Delivery.Bytes = result.Load{}, 1e6 }, ""},
+		{"wire_ratio", func(r *result.Run) { r.Load.WireBytes = nil }, "it was not measured"},
+		{"alloc_per_record", func(r *result.Run) { r.Load.Acked = 0 }, "it was not measured"},
+		{"delivered_per_s", func(r *result.Run) { r.Consumer.Members = 0 }, "nothing was consumed"},
+		{"time_lag_peak", func(r *result.Run) { r.Consumer.Members = 0 }, "nothing was consumed"},
+		{"lost", func(r *result.Run) { r.Delivery.Checked = false }, "its records carry no stamp"},
+		{"lag_peak", func(r *result.Run) { r.Lag.PeakRecords = nil }, "it was not measured"},
+		{"lag_peak_of_max_lag", func(r *result.Run) { r.Backpressure = nil }, "it was not measured"},
+		{"backlog_growth", func(r *result.Run) { r.Lag.BacklogGrowthPerS = nil }, "it was not measured"},
+		{"drain_time", func(r *result.Run) { r.Lag.Drained = false }, "it did not drain in time"},
+		{"recovery_time", func(r *result.Run) { r.Lag.Changes = nil }, "the consumers worked the same throughout"},
+		{"recovery_time", func(r *result.Run) { r.Lag.Changes[0].DrainTimeS = nil }, "there was no backlog, or it was not drained"},
+		{"gate_closed_ratio", func(r *result.Run) { r.Backpressure = nil }, "there was no backpressure"},
+		{"compression_ratio", func(r *result.Run) { r.Compression = r.Compression[:1] }, "it was not measured"},
+		{"broker_cpu_cores", func(r *result.Run) { r.Broker[1].CPUCores = nil }, "it was not measured"},
+		{"broker_rss_peak", func(r *result.Run) { r.Broker = nil }, "it was not measured"},
+		{"shed", func(r *result.Run) { r.Run.Imported = &result.Imported{CannotSay: []string{"load.shed"}} }, "the imported result does not tell it"},
+		{"gc_pause_max", func(r *result.Run) { r.Run.Imported = &result.Imported{CannotSay: []string{"process"}} }, "the imported result does not tell it"},
+		{"acked_per_s", func(r *result.Run) {
+			r.Load.Scheduled = 0
+			r.Run.Imported = &result.Imported{CannotSay: []string{"load.scheduled"}}
+		}, ""},
+		{"send_service_time_p99", func(r *result.Run) {
+			r.Time["send_service_time"] = result.Time{Count: 1, P99Ns: 5}
+			r.Run.Imported = &result.Imported{CannotSay: []string{"time.send_service_time.count"}}
+		}, ""},
+	} {
+		f, err := Named(c.figure)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := run()
+		c.change(r)
+		if got := f.Missing(r); got != c.want {
+			t.Errorf("%s: %q is missing, want %q", c.figure, got, c.want)
+		}
+		if _, known := f.Value(r); known != (c.want == "") {
+			t.Errorf("%s is known: %t", c.figure, known)
+		}
+	}
+}
+
+func TestNamedSuggests(t *testing.T) {
+	for name, want := range map[string]string{
+		"e2e_rsponse_time_p99":    "did you mean e2e_response_time_p99?",
+		"e2e_response_time_p99.9": "did you mean e2e_response_time_p99_9?",
+		"e2e_response_time_p999":  "did you mean e2e_response_time_p99_9?",
+		"backlog growth":          "did you mean backlog_growth?",
+		"BacklogGrowth":           "did you mean backlog_growth?",
+		"time_lag":                "did you mean time_lag_peak?",
+		"gc_p":                    "did you mean gc_pause_p99 or gc_pause_max?",
+		"latency_p99":             "say from when to when: e2e_response_time_p99 counts from the intended send, e2e_service_time_p99 from the actual one",
+		"e2e_response_time":       "say what of it, as in e2e_response_time_p99; there are min, p50,",
+		"p99":                     "say of which time, as in e2e_response_time_p99",
+		"zebra":                   "the figures are offered_per_s,",
+		"":                        "the figures are offered_per_s,",
+	} {
+		f, err := Named(name)
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), fmt.Sprintf("figure %q: ", name)) {
+			t.Errorf("%q: %q, %v, want %q", name, f.Name, err, want)
+		}
+	}
+}
+
+func TestSupported(t *testing.T) {
+	for percentile, least := range map[float64]int64{
+		0: 10, 50: 20, 75: 40, 90: 100, 95: 200, 99: 1_000, 99.5: 2_000, 99.9: 10_000, 99.99: 100_000, 99.999: 1_000_000,
+	} {
+		if Supported(percentile, least-1) || !Supported(percentile, least) || !Supported(percentile, math.MaxInt64) {
+			t.Errorf("p%v: not from %d on", percentile, least)
+		}
+	}
+	if Supported(100, math.MaxInt64) {
+		t.Error("nothing lies beyond p100")
+	}
+}
+
+// TestFormatOfMuch: what is long or large for a run is no error.
+func TestFormatOfMuch(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		v    float64
+		want string
+	}{
+		{"e2e_response_time_p99", 31.434e9, "31.4 s"},
+		{"broker_disk_written", 20e9, "20.0 GB"},
+		{"drain_time", 124, "124 s"},
+	} {
+		f, err := Named(c.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := f.Format(c.v); got != c.want {
+			t.Errorf("%s of %v is printed %q, want %q", c.name, c.v, got, c.want)
+		}
+	}
+}
+
+func TestFormatOfWhatIsNoNumber(t *testing.T) {
+	for _, f := range All() {
+		for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), 1e300} {
+			if got := f.Format(v); got != "n/a" {
+				t.Errorf("%s: %v is written %s", f.Name, v, got)
+			}
+		}
+	}
+}

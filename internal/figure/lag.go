@@ -1,0 +1,121 @@
+package figure
+
+import "kafka-bench/internal/result"
+
+// lag is the backlog as operators and users see it, and how the consumers fared.
+func lag() []Figure {
+	return []Figure{
+		{
+			Name: "lag_peak", Title: "consumer lag peak", Kind: Records, Better: Lower,
+			value: pointed(func(r *result.Run) *int64 { return r.Lag.PeakRecords }),
+		},
+		{Name: "lag_peak_of_max_lag", Title: "consumer lag peak ÷ max_lag", Kind: Number, Better: Lower, value: lagOfBound},
+		{
+			Name: "lag_final", Title: "consumer lag at the end", Kind: Records, Better: Lower,
+			value: pointed(func(r *result.Run) *int64 { return r.Lag.FinalRecords }),
+		},
+		{
+			Name: "backlog_peak", Title: "backlog peak", Kind: Records, Better: Lower, fields: []string{"lag.backlog_peak_records"},
+			value: when(consumed, func(r *result.Run) float64 { return float64(r.Lag.BacklogPeakRecords) }),
+		},
+		{
+			// A backlog goes up and down by a poll's worth while it keeps up, so
+			// that its slope is never quite 0.
+			Name: "backlog_growth", Title: "backlog growth", Kind: PerSecond, Better: Lower,
+			value: pointed(func(r *result.Run) *float64 { return r.Lag.BacklogGrowthPerS }), margin: growthMargin,
+		},
+		{
+			Name: "time_lag_peak", Title: "time lag peak", Kind: Nanoseconds, Better: Lower, fields: []string{"lag.time_lag_peak_ns"},
+			value: when(consumed, func(r *result.Run) float64 { return float64(r.Lag.TimeLagPeakNs) }),
+		},
+		{
+			Name: "drained_ratio", Title: "drained in time", Kind: Ratio, Better: Higher, fields: []string{"lag.drained"},
+			value: when(consumed, func(r *result.Run) float64 { return truth(r.Lag.Drained) }),
+		},
+		{
+			Name: "drain_time", Title: "drain time", Kind: Seconds, Better: Lower, fields: []string{"lag.drain_time_s", "lag.drained"},
+			value: when(drained, func(r *result.Run) float64 { return r.Lag.DrainTimeS }),
+		},
+		{
+			Name: "drain_per_s", Title: "delivered in the drain", Kind: PerSecond, Better: Higher, fields: []string{"lag.drain_per_s"},
+			value: when(consumed, func(r *result.Run) float64 { return r.Lag.DrainPerS }),
+		},
+		{Name: "recovery_time", Title: "recovery time", Kind: Seconds, Better: Lower, value: recoveryTime},
+		{
+			Name: "utilisation", Title: "consumers busy", Kind: Ratio,
+			value: pointed(func(r *result.Run) *float64 { return r.Consumer.Utilisation }),
+		},
+		{
+			Name: "capacity_per_s", Title: "what the consumers can take", Kind: PerSecond,
+			value: pointed(func(r *result.Run) *float64 { return r.Consumer.CapacityPerS }),
+		},
+		{
+			Name: "rebalances", Title: "rebalances", Kind: Count, Better: Lower, fields: []string{"consumer.rebalances"},
+			value: when(consumed, func(r *result.Run) float64 { return float64(r.Consumer.Rebalances) }),
+		},
+		{
+			Name: "commit_errors", Title: "commit errors", Kind: Count, Better: Lower, fields: []string{"consumer.commit_errors"},
+			value: when(consumed, func(r *result.Run) float64 { return float64(r.Consumer.CommitErrors) }),
+		},
+		{Name: "gate_closed_ratio", Title: "gate closed, of the window", Kind: Ratio, value: gateClosed, fields: []string{"backpressure.closed_s"}},
+	}
+}
+
+// growthMargin is two standard errors of the slope.
+func growthMargin(r *result.Run) float64 {
+	if r.Lag.BacklogGrowthErrorPerS == nil {
+		return 0
+	}
+	return 2 * *r.Lag.BacklogGrowthErrorPerS
+}
+
+// lagOfBound is the overshoot: above 1 the bound of backpressure did not hold.
+func lagOfBound(r *result.Run) (float64, string) {
+	if r.Backpressure == nil || r.Lag.PeakRecords == nil {
+		return 0, notMeasured
+	}
+	return float64(*r.Lag.PeakRecords) / float64(r.Backpressure.MaxLag), ""
+}
+
+func drained(r *result.Run) string {
+	if why := consumed(r); why != "" {
+		return why
+	}
+	if !r.Lag.Drained {
+		return "it did not drain in time"
+	}
+	return ""
+}
+
+// recoveryTime is how long after the consumers last began to work otherwise the
+// backlog was back to normal.
+func recoveryTime(r *result.Run) (float64, string) {
+	if len(r.Lag.Changes) == 0 {
+		return 0, "the consumers worked the same throughout"
+	}
+	last := r.Lag.Changes[len(r.Lag.Changes)-1]
+	if last.DrainTimeS == nil {
+		return 0, "there was no backlog, or it was not drained"
+	}
+	return *last.DrainTimeS, ""
+}
+
+// gateClosed is the share of the measured window.
+func gateClosed(r *result.Run) (float64, string) {
+	if r.Backpressure == nil {
+		return 0, "there was no backpressure"
+	}
+	for _, phase := range r.Run.Phases {
+		if phase.Name == "measure" {
+			return r.Backpressure.ClosedS * 1e9 / float64(phase.EndNs-phase.StartNs), ""
+		}
+	}
+	return 0, notMeasured
+}
+
+func truth(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,21 @@
+package foreign
+
+import (
+	"bytes"
+	"iter"
+	"strings"
+)
+
+// textLines are the lines of a text with their numbers, from 1, without their
+// ends.
+func textLines(content []byte) iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		number := 0
+		for line := range bytes.Lines(content) {
+			number++
+			if !yield(number, strings.TrimRight(string(line), "\r\n")) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,260 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"kafka-bench/internal/figure"
+	"kafka-bench/internal/result"
+	"kafka-bench/internal/unit"
+)
+
+// Campaign writes the report of a campaign in the format of o: its question and
+// the answer in a sentence, and the cells with their figures. A campaign with no
+// cell that has a figure is reported as far as it got.
+func Campaign(w io.Writer, c *result.RecordedCampaign, o Options) error {
+	d, err := AnalyseCampaign(c, o.By)
+	if err != nil {
+		return err
+	}
+	switch o.Format {
+	case AsMarkdown:
+		return d.markdown(w)
+	case AsCSV:
+		if o.Table == "" {
+			o.Table = "campaign"
+		}
+		return d.sheets().write(w, o.Table)
+	case AsJSON:
+		return writeJSON(w, d)
+	default:
+		return d.text(w, o)
+	}
+}
+
+func (d *CampaignDocument) text(w io.Writer, o Options) error {
+	p := newPage(o)
+	if d.Campaign.Question != "" {
+		p.labelled("Question", d.Campaign.Question)
+	}
+	if d.Search != nil {
+		p.search(d.Search)
+		p.line()
+	} else {
+		p.styled(bold, "Answer", d.Answer.Sentence)
+		p.line()
+	}
+	for _, line := range wrap(d.state(), p.width) {
+		p.line(line)
+	}
+	if d.Search == nil {
+		d.cells(p)
+	}
+	d.caveats(p)
+	if len(d.Cells) <= picturedCells && len(d.Axes) == 0 && d.Search == nil {
+		p.pictures(d.variants())
+	}
+	p.heading("Files", " in "+d.Dir+", and its runs beside it")
+	return p.writeTo(w)
+}
+
+// picturedCells bounds the pictures of the lag: more would be pages. The cells of a
+// matrix have none: what it varies is seldom the lag.
+const picturedCells = 4
+
+// state says what the campaign was, and how far it got.
+func (d *CampaignDocument) state() string {
+	planned, made, valid := 0, 0, 0
+	for _, cell := range d.Cells {
+		planned, made, valid = planned+cell.Planned, made+len(cell.Runs), valid+cell.Valid
+	}
+	runs := fmt.Sprintf("%s, %s valid", count(int64(made), "run"), unit.Count(int64(valid)))
+	if made < planned {
+		runs = fmt.Sprintf("%s of %s planned runs made, %s valid", unit.Count(int64(made)), unit.Count(int64(planned)), unit.Count(int64(valid)))
+	}
+	order := ""
+	if len(d.Cells) > 1 && d.Campaign.Repeat > 1 {
+		order = d.Campaign.Order
+	}
+	resume := ""
+	if d.Campaign.FinishedAt.IsZero() {
+		resume = "NOT FINISHED, can be resumed"
+	}
+	return list(d.Campaign.Name, runs, order, d.Campaign.StartedAt.UTC().Format("2006-01-02 15:04 UTC"),
+		"kafka-bench "+d.Campaign.Tool.Version, resume)
+}
+
+// cells is the table of cells and figures: numbers of one figure stand below each
+// other, where eyes compare them.
+func (d *CampaignDocument) cells(p *page) {
+	shown, same := d.varying()
+	if len(shown) > 0 {
+		p.line()
+		p.table(d.table(shown), headLines)
+		p.line()
+	}
+	for _, line := range d.legend() {
+		for _, part := range wrap(line, p.width) {
+			p.line(part)
+		}
+	}
+	if len(same) > 0 {
+		p.labelled("all alike", list(same...))
+	}
+}
+
+// headLines are the lines of a table's head, and headColumns what a title may take
+// of them.
+const (
+	headLines   = 3
+	headColumns = 12
+)
+
+// headOfColumn breaks a title into lines, so that its last is the lowest.
+func headOfColumn(title string) [headLines]string {
+	var head [headLines]string
+	lines := wrapWords(title, headColumns)
+	for len(lines) > headLines {
+		lines = append(lines[:headLines-1], strings.Join(lines[headLines-1:], " "))
+	}
+	copy(head[headLines-len(lines):], lines)
+	return head
+}
+
+// varying are the figures that are not the same in every run of every cell. The
+// others are told in a word: lost 0.
+func (d *CampaignDocument) varying() (shown []figure.Figure, same []string) {
+	for _, f := range d.figures {
+		var all []float64
+		for _, cell := range d.Cells {
+			all = append(all, cell.Figures[f.Name].values...)
+		}
+		switch {
+		case len(all) == 0:
+		case len(d.Cells) > 1 && f.Name != d.by.Name && slices.Min(all) == slices.Max(all):
+			same = append(same, f.Title+" "+f.Format(all[0]))
+		default:
+			shown = append(shown, f)
+		}
+	}
+	return shown, same
+}
+
+// table has a row of medians for each cell, and below it one with what bounds
+// them where runs were repeated.
+func (d *CampaignDocument) table(shown []figure.Figure) table {
+	t := table{gap: 3}
+	heads := make([][headLines]string, len(shown))
+	for i, f := range shown {
+		heads[i] = headOfColumn(f.Title)
+	}
+	for line := range headLines {
+		row := []string{"", map[bool]string{true: "runs"}[line == headLines-1]}
+		for _, head := range heads {
+			row = append(row, head[line])
+		}
+		t.add(row...)
+	}
+	for _, cell := range d.Cells {
+		medians, bounds, bounded := []string{cell.label, cell.runs()}, []string{"", ""}, false
+		for _, f := range shown {
+			r := cell.Figures[f.Name]
+			medians, bounds = append(medians, r.median(f)), append(bounds, r.interval(f))
+			bounded = bounded || r.interval(f) != ""
+		}
+		t.add(medians...)
+		if bounded {
+			t.add(bounds...)
+		}
+	}
+	return t
+}
+
+// runs says how many runs a cell's figures are of.
+func (d *CellDocument) runs() string {
+	switch all := len(d.sample.Runs); {
+	case all == 0:
+		return "none"
+	case d.Valid == 0:
+		return "0 of " + integer(int64(all)) + " VALID"
+	case d.Valid < all:
+		return fmt.Sprintf("%d of %d valid", d.Valid, all)
+	default:
+		return integer(int64(all))
+	}
+}
+
+// legend explains the table.
+func (d *CampaignDocument) legend() []string {
+	most, least := 0, math.MaxInt
+	reached := 1.0
+	for _, cell := range d.Cells {
+		for _, r := range cell.Figures {
+			most, least = max(most, r.N), min(least, r.N)
+			if r.N >= fewest {
+				reached = min(reached, r.Reached)
+			}
+		}
+	}
+	switch {
+	case most == 0:
+		return nil
+	case most == 1:
+		return []string{"One run of each: no figure here carries a claim. Repeat them (repeat: 5)."}
+	case most < fewest:
+		return []string{fmt.Sprintf("Medians of the valid runs; below them lowest..highest. Runs fewer than %d bound no median.", fewest)}
+	}
+	text := fmt.Sprintf("Medians of the valid runs; in brackets what bounds the median, with a confidence of %s or more", percent(math.Floor(reached*1000)/1000))
+	if least < fewest {
+		text += fmt.Sprintf("; lowest..highest where runs are fewer than %d", fewest)
+	}
+	return []string{text + "."}
+}
+
+// variants are the cells as the sentences over several runs want them.
+func (d *CampaignDocument) variants() (all []variant) {
+	for _, cell := range d.Cells {
+		if len(cell.sample.Runs) > 0 {
+			all = append(all, variant{name: cell.label, runs: cell.sample.runs, all: len(cell.sample.Runs), valid: cell.Valid})
+		}
+	}
+	return all
+}
+
+// caveats is what a reader of the table should know with it.
+func (d *CampaignDocument) caveats(p *page) {
+	sentences, warnings := d.sentences()
+	if len(sentences)+len(warnings) == 0 {
+		return
+	}
+	p.heading("What it shows", "")
+	for _, s := range sentences {
+		p.notice(plain, s)
+	}
+	for _, s := range warnings {
+		p.notice(yellow, s)
+	}
+}
+
+// sentences are the findings, and the warnings with what became of single runs.
+func (d *CampaignDocument) sentences() (found, warnings []string) {
+	if all := d.variants(); d.Search == nil && len(all) > 0 {
+		found = findings(all)
+	}
+	for i, planned := range d.recorded.Campaign.Runs {
+		if planned.Error != "" {
+			warnings = append(warnings, fmt.Sprintf("Run %d, %s: %s", i+1, d.Cells[planned.Cell].label, planned.Error))
+		}
+	}
+	if d.Search == nil {
+		for _, cell := range d.Cells {
+			for _, w := range cell.doubts {
+				warnings = append(warnings, fmt.Sprintf("%s, %s: %s.", cell.label, d.by.Title, w))
+			}
+		}
+	}
+	return found, append(warnings, d.Notes...)
+}

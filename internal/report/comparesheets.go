@@ -1,0 +1,61 @@
+package report
+
+import "slices"
+
+// sheets are the tables of a comparison.
+func (c *Comparison) sheets() sheets {
+	return sheets{
+		"comparison":    c.figureSheet,
+		"sets":          c.setSheet,
+		"configuration": c.differenceSheet,
+		"checks":        c.checkSheet,
+	}
+}
+
+func (c *Comparison) figureSheet() sheet {
+	s := sheet{head: []string{
+		"set", "figure", "unit", "a_runs", "a_median", "a_low", "a_high", "b_runs", "b_median", "b_low", "b_high",
+		"difference_ratio", "difference_ratio_low", "difference_ratio_high", "shift", "p", "p_holm", "level", "word", "more_runs",
+	}}
+	for _, a := range c.Against {
+		for _, f := range a.Figures {
+			s.add(a.Letter, f.Figure, unitOf(f.figure),
+				integer(int64(f.A.N)), optional(f.A.Median), optional(f.A.Low), optional(f.A.High),
+				integer(int64(f.B.N)), optional(f.B.Median), optional(f.B.Low), optional(f.B.High),
+				optional(f.Difference), optional(f.Low), optional(f.High), optional(f.Shift),
+				optional(f.P), optional(f.PHolm), raw(f.Level), f.Word, integer(int64(f.More)))
+		}
+	}
+	return s
+}
+
+func (c *Comparison) setSheet() sheet {
+	s := sheet{head: []string{"set", "label", "run", "status", "started_at"}}
+	for i, set := range c.samples {
+		for _, r := range set.Runs {
+			s.add(letter(i), set.Label, r.Dir, r.Run.Verdict.Status, date(r.Run.Run.StartedAt))
+		}
+	}
+	return s
+}
+
+func (c *Comparison) differenceSheet() sheet {
+	s := sheet{head: []string{"set", "kind", "setting", "a", "b"}}
+	for _, a := range c.Against {
+		for kind, all := range map[string][]Difference{"scenario": a.Configuration, "client": a.Clients, "hidden": a.Hidden} {
+			for _, d := range all {
+				s.add(a.Letter, kind, d.Name, d.A, d.B)
+			}
+		}
+	}
+	slices.SortFunc(s.rows, slices.Compare[[]string])
+	return s
+}
+
+func (c *Comparison) checkSheet() sheet {
+	s := sheet{head: []string{"set", "condition", "status", "because"}}
+	for _, check := range c.Checks {
+		s.add(check.Letter, check.Condition, check.Status, check.Text)
+	}
+	return s
+}

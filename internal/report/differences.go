@@ -1,0 +1,187 @@
+package report
+
+import (
+	"fmt"
+	"maps"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+
+	"kafka-bench/internal/result"
+	"kafka-bench/internal/unit"
+)
+
+// Difference is a setting in which sets of runs differ.
+type Difference struct {
+	Name string `json:"name"` // as in load.compression, or Kafka's version
+	A    string `json:"a"`    // "" where it is not set
+	B    string `json:"b"`
+}
+
+// attributes are settings by name, and their values in words. A set whose runs
+// differ among each other has several.
+type attributes map[string][]string
+
+func (a attributes) note(name, value string) {
+	if value != "" && !slices.Contains(a[name], value) {
+		a[name] = append(a[name], value)
+	}
+}
+
+// text is an attribute's value, or its values.
+func (a attributes) text(name string) string {
+	return strings.Join(slices.Sorted(slices.Values(a[name])), ", ")
+}
+
+// differences are the attributes in which b is not as a, sorted by name.
+func differences(a, b attributes) []Difference {
+	names := maps.Clone(a)
+	maps.Copy(names, b)
+	var found []Difference
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		if x, y := a.text(name), b.text(name); x != y {
+			found = append(found, Difference{Name: name, A: x, B: y})
+		}
+	}
+	return found
+}
+
+// mixed are the attributes that differ among the runs of a set.
+func (a attributes) mixed() (names []string) {
+	for _, name := range slices.Sorted(maps.Keys(a)) {
+		if len(a[name]) > 1 {
+			names = append(names, fmt.Sprintf("%s (%s)", name, a.text(name)))
+		}
+	}
+	return names
+}
+
+// configuration is what the scenarios of runs ask for.
+func configuration(runs []*result.Recorded) attributes {
+	all := attributes{}
+	for _, r := range runs {
+		for name, value := range settingsOf(r.Run.Scenario) {
+			all.note(name, value)
+		}
+	}
+	return all
+}
+
+// notOfTheRun are the keys of a scenario that change nothing in a run: what it
+// is called, and how often and in which order it is repeated.
+var notOfTheRun = []string{"name", "description", "repeat", "order", "seed", "question", "matrix"}
+
+// settingsOf flattens a scenario: load.record.size is 512B.
+func settingsOf(scenario any) map[string]string {
+	flat := map[string]string{}
+	flatten(flat, "", scenario)
+	for name := range flat {
+		root, _, _ := strings.Cut(name, ".")
+		if root, _, _ = strings.Cut(root, "["); slices.Contains(notOfTheRun, root) {
+			delete(flat, name)
+		}
+	}
+	return flat
+}
+
+func flatten(into map[string]string, path string, v any) {
+	switch v := v.(type) {
+	case nil:
+	case map[string]any:
+		for name, child := range v {
+			if path != "" {
+				name = path + "." + name
+			}
+			flatten(into, name, child)
+		}
+	case []any:
+		for i, child := range v {
+			flatten(into, path+"["+strconv.Itoa(i)+"]", child)
+		}
+	default:
+		into[path] = fmt.Sprint(v)
+	}
+}
+
+// surroundings are what a scenario does not say and figures depend on: versions,
+// the machine, the cluster. A difference here is one that nobody asked for.
+func surroundings(runs []*result.Recorded) attributes {
+	all := attributes{}
+	for _, r := range runs {
+		info := r.Run.Run
+		all.note("made by", "kafka-bench")
+		if info.Imported != nil {
+			all["made by"] = nil
+			all.note("made by", "another tool ("+info.Imported.Format+", imported)")
+		}
+		all.note("kafka-bench", strings.TrimSpace(info.Tool.Version+" "+info.Tool.Revision))
+		all.note("Go", info.Tool.GoVersion)
+		all.note("client", strings.TrimSpace(info.Driver.Name+" "+info.Driver.Version))
+		noteHost(all, info.Host)
+		noteCluster(all, info.Cluster)
+		for _, fault := range r.Run.Faults {
+			all.note("fault", strings.TrimSpace(fault.Name+" "+fault.Target))
+		}
+	}
+	return all
+}
+
+func noteHost(all attributes, h result.Host) {
+	if h.OS == "" {
+		return
+	}
+	all.note("host", h.OS+"/"+h.Arch)
+	all.note("host kernel", h.Kernel)
+	all.note("host CPU", h.CPUModel)
+	all.note("host CPUs", strconv.Itoa(h.CPUs))
+	if h.MemoryBytes > 0 {
+		all.note("host memory", unit.Bytes(h.MemoryBytes))
+	}
+}
+
+// noteCluster notes the cluster. A local one has a new ID for each start, so only
+// that of an existing cluster says which one it is.
+func noteCluster(all attributes, c result.Cluster) {
+	if c.Kind == "" {
+		return
+	}
+	all.note("cluster", c.Kind)
+	all.note("Kafka", c.Version)
+	all.note("brokers", strconv.Itoa(c.Brokers))
+	if c.Kind == "existing" {
+		all.note("cluster ID", c.ID)
+	}
+	for name, value := range c.Settings {
+		all.note("broker setting "+name, value)
+	}
+}
+
+// clientSettings are the effective settings of the clients, but for those that
+// name the run itself or the addresses of its cluster.
+func clientSettings(runs []*result.Recorded) attributes {
+	all := attributes{}
+	for _, r := range runs {
+		note := func(side string, settings []result.Setting) {
+			for _, s := range settings {
+				if !strings.Contains(s.Value, r.Run.Run.ID) && !isAddress(s.Value) {
+					all.note(side+" setting "+s.Name, s.Value)
+				}
+			}
+		}
+		note("producer", r.Run.Run.Driver.Producer)
+		note("consumer", r.Run.Run.Driver.Consumer)
+	}
+	return all
+}
+
+// isAddress tells host:port, or a list of them.
+func isAddress(value string) bool {
+	first, _, _ := strings.Cut(value, ",")
+	_, port, err := net.SplitHostPort(first)
+	if err != nil {
+		return false
+	}
+	_, err = strconv.ParseUint(port, 10, 16)
+	return err == nil
+}

@@ -1,0 +1,105 @@
+package result
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// RecordedCampaign is a campaign as its folder and those of its runs tell it.
+type RecordedCampaign struct {
+	Dir      string
+	Campaign Campaign
+	// Runs are those of Campaign.Runs, each at its place there; nil where no
+	// run was made, or where it cannot be read.
+	Runs []*Recorded
+	// Notes say which runs cannot be read, and what was wrong with the files of
+	// the others.
+	Notes []string
+}
+
+// Of returns the runs of a cell that can be read, in the order of the plan.
+func (c *RecordedCampaign) Of(cell int) []*Recorded {
+	var runs []*Recorded
+	for i, planned := range c.Campaign.Runs {
+		if planned.Cell == cell && c.Runs[i] != nil {
+			runs = append(runs, c.Runs[i])
+		}
+	}
+	return runs
+}
+
+// ErrNotACampaign is what ReadCampaign wraps for a directory without a
+// campaign.json.
+var ErrNotACampaign = errors.New("not a campaign's folder")
+
+// ReadCampaign reads the campaign in dir and its runs. Only a campaign.json that
+// is missing, broken or of a newer schema is an error; a run that cannot be read
+// is worth a note.
+func ReadCampaign(dir string) (*RecordedCampaign, error) {
+	c, err := readCampaignFile(dir)
+	if err != nil {
+		return nil, err
+	}
+	recorded := &RecordedCampaign{Dir: dir, Campaign: *c, Runs: make([]*Recorded, len(c.Runs))}
+	for i, planned := range c.Runs {
+		if planned.Dir == "" {
+			continue
+		}
+		run, err := Read(c.RunDir(dir, i))
+		if err != nil {
+			recorded.Notes = append(recorded.Notes, fmt.Sprintf("run %d of %d cannot be read: %v", i+1, len(c.Runs), err))
+			continue
+		}
+		for _, note := range run.Notes {
+			recorded.Notes = append(recorded.Notes, run.Dir+": "+note)
+		}
+		recorded.Runs[i] = run
+	}
+	return recorded, nil
+}
+
+// ListedCampaign is one campaign of an output folder.
+type ListedCampaign struct {
+	Dir      string
+	Campaign *Campaign // nil when Err is not
+	Err      error     // why this campaign cannot be read
+}
+
+// ListCampaigns reads the campaigns in outDir without their runs, the oldest
+// first. What is in there beside campaigns is passed over; one that cannot be
+// read is listed with its error.
+func ListCampaigns(outDir string) ([]ListedCampaign, error) {
+	entries, err := os.ReadDir(outDir) // sorted by name, and names begin with the time
+	if err != nil {
+		return nil, fmt.Errorf("cannot list campaigns: %w", err)
+	}
+	var campaigns []ListedCampaign
+	for _, e := range entries {
+		if !e.IsDir() {
+			continue
+		}
+		dir := filepath.Join(outDir, e.Name())
+		c, err := readCampaignFile(dir)
+		if errors.Is(err, ErrNotACampaign) {
+			continue
+		}
+		campaigns = append(campaigns, ListedCampaign{Dir: dir, Campaign: c, Err: err})
+	}
+	return campaigns, nil
+}
+
+// readCampaignFile reads campaign.json alone, and holds its runs to its cells.
+func readCampaignFile(dir string) (*Campaign, error) {
+	c, err := readDocument[Campaign](dir, CampaignFile, ErrNotACampaign)
+	if err != nil {
+		return nil, err
+	}
+	for i, run := range c.Runs {
+		if run.Cell < 0 || run.Cell >= len(c.Cells) {
+			return nil, fmt.Errorf("%s: run %d is of cell %d, and there are %d", filepath.Join(dir, CampaignFile), i+1, run.Cell, len(c.Cells))
+		}
+	}
+	return c, nil
+}

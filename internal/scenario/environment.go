@@ -1,0 +1,126 @@
+package scenario
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// A value may name variables of the environment, as in a shell: ${NAME} is the
+// variable's value, ${NAME:-default} the default where it is not set or empty,
+// and $${ stands for ${ itself. Keys and comments are left as they are. What a
+// variable holds is put into the value as text, never read as YAML: it cannot
+// add a key.
+
+// environment puts variables into values.
+type environment struct {
+	lookup func(string) (string, bool)
+	unset  map[*yaml.Node]bool // the values that a variable is missing from
+	bytes  int                 // that variables were replaced by
+}
+
+// variable is what stands between the braces.
+var variable = regexp.MustCompile(`(?s)^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$`)
+
+func (o Options) lookup() func(string) (string, bool) {
+	if o.Env != nil {
+		return o.Env
+	}
+	return os.LookupEnv
+}
+
+// expand replaces the variables in all values of the tree n, which is the value
+// of path. Where one cannot be replaced there is a fault, and the value is not
+// read.
+func (d *decoder) expand(n *yaml.Node, path string) {
+	switch n.Kind {
+	case yaml.MappingNode:
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			d.expand(n.Content[i+1], join(path, n.Content[i].Value))
+		}
+	case yaml.SequenceNode:
+		for i, child := range n.Content {
+			d.expand(child, fmt.Sprintf("%s[%d]", path, i))
+		}
+	case yaml.ScalarNode: // an alias stands for a value that is met elsewhere
+		if strings.Contains(n.Value, "${") {
+			d.expandScalar(n, path)
+		}
+	}
+}
+
+// expandScalar replaces the variables in one value. What was in quotes is taken
+// out of them: within { } and [ ] YAML lets ${NAME} stand in quotes only, and it
+// may be a number.
+func (d *decoder) expandScalar(n *yaml.Node, path string) {
+	text, problem, remedy := d.env.replace(n.Value)
+	if d.env.bytes += len(text); problem == "" && d.env.bytes > maxFileBytes {
+		problem, remedy = "with all variables replaced the scenario is larger than 1 MiB", "is it the right variable?"
+	}
+	if problem != "" {
+		if d.env.unset == nil {
+			d.env.unset = make(map[*yaml.Node]bool)
+		}
+		d.env.unset[n] = true
+		d.fault(n, path, problem, remedy)
+		return
+	}
+	n.Value, n.Style = text, n.Style&yaml.TaggedStyle
+}
+
+// replace replaces the variables in text, or says why it cannot.
+func (e *environment) replace(text string) (replaced, problem, remedy string) {
+	const literal = "; for a ${ that is no variable write $${"
+	var b strings.Builder
+	for text != "" {
+		start := strings.Index(text, "${")
+		if start < 0 {
+			break
+		}
+		if start > 0 && text[start-1] == '$' {
+			b.WriteString(text[:start-1] + "${")
+			text = text[start+2:]
+			continue
+		}
+		b.WriteString(text[:start])
+		inner, rest, closed := strings.Cut(text[start+2:], "}")
+		if !closed {
+			return "", "${" + inner + " is not closed", "write ${NAME} or ${NAME:-default}" + literal
+		}
+		value, problem, remedy := e.value(inner)
+		if problem != "" {
+			return "", problem, remedy + literal
+		}
+		b.WriteString(value)
+		text = rest
+	}
+	return b.String() + text, "", ""
+}
+
+// value is what ${inner} stands for.
+func (e *environment) value(inner string) (value, problem, remedy string) {
+	parts := variable.FindStringSubmatch(inner)
+	if parts == nil || strings.Contains(inner, "${") {
+		return "", fmt.Sprintf("${%s} does not name a variable", inner),
+			"write ${NAME} or ${NAME:-default}, with letters, digits and underscores in the name"
+	}
+	name, fallback, hasFallback := parts[1], parts[2], strings.Contains(inner, ":-")
+	value, set := e.lookup(name)
+	switch {
+	case hasFallback && value == "":
+		return fallback, "", ""
+	case !set:
+		return "", fmt.Sprintf("the environment has no variable %s", name),
+			fmt.Sprintf("set it, or write ${%s:-default}", name)
+	case !utf8.ValidString(value):
+		return "", fmt.Sprintf("the variable %s is not UTF-8 text", name), "set it to text"
+	}
+	return value, "", ""
+}
+
+// literally prints text so that it is read back as it is.
+func literally(text string) string { return strings.ReplaceAll(text, "${", "$${") }

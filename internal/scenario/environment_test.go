@@ -1,0 +1,86 @@
+package scenario
+
+import (
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// env is an environment for tests.
+func env(name string) (string, bool) {
+	value, ok := map[string]string{
+		"RATE": "20k/s", "BYTES": "3000000", "EMPTY": "", "N": "8", "NAME": "orders", "YAML": "{a: 1}\nb: 2", "BAD": "\xff", "TEXT": "${RATE}",
+	}[name]
+	return value, ok
+}
+
+func TestEnvironment(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		set  []string
+		got  func(Scenario) string
+		want string
+	}{
+		{"load:\n  rate: ${RATE}\n", nil, func(s Scenario) string { return s.Load.Rate.String() }, "20k/s"},
+		{"load:\n  rate: ${NONE:-7k/s} # ${NONE}\n", nil, func(s Scenario) string { return s.Load.Rate.String() }, "7k/s"},
+		{`load: {rate: "${EMPTY:-7k/s}", producers: "${N}"}`, nil, func(s Scenario) string { return s.Load.Rate.String() }, "7k/s"},
+		{"name: a-${NAME}-${N}${EMPTY}\n", nil, func(s Scenario) string { return s.Name }, "a-orders-8"},
+		{"description: '$${NAME} costs $5, $$${N} or ${NONE:-}'\n", nil, func(s Scenario) string { return s.Description }, "${NAME} costs $5, $${N} or "},
+		{"description: ${YAML}\n", nil, func(s Scenario) string { return s.Description }, "{a: 1}\nb: 2"},
+		{"description: ${TEXT}\n", nil, func(s Scenario) string { return s.Description }, "${RATE}"},
+		{"topic: {config: {k: '${N}'}}", []string{"topic.config.l=${NAME}"}, func(s Scenario) string { return s.Topic.Config["k"] + s.Topic.Config["l"] }, "8orders"},
+		{"load: {acks: 1}", []string{"load.rate=${RATE}"}, func(s Scenario) string { return s.Load.Rate.String() }, "20k/s"},
+		{"cluster: {jvm: &j ['${NAME}'], config: {a: b}}", nil, func(s Scenario) string { return s.Cluster.JVM[0] }, "orders"},
+	} {
+		s, err := suiteOf(Options{Env: env, Set: c.set}, c.text)
+		if err != nil {
+			t.Errorf("%q: %v", c.text, err)
+		} else if got := c.got(s.Cells[0].Scenario); got != c.want {
+			t.Errorf("%q gives %q, want %q", c.text, got, c.want)
+		}
+	}
+	t.Setenv("KAFKA_BENCH_TEST_RATE", "3k/s")
+	if s, err := Parse("f.yaml", []byte("load:\n  rate: ${KAFKA_BENCH_TEST_RATE}")); err != nil || s.Load.Rate != perSecond(3000) {
+		t.Errorf("the process's own environment: %+v (%v)", s.Load.Rate, err)
+	}
+}
+
+func TestEnvironmentFaults(t *testing.T) {
+	const literal = "; for a ${ that is no variable write $${"
+	for _, c := range []struct{ text, want string }{
+		{"load:\n  rate: ${NONE}", "f.yaml:2:9: load.rate: the environment has no variable NONE; set it, or write ${NONE:-default}" + literal},
+		{"load:\n  rate: ${RATE", "f.yaml:2:9: load.rate: ${RATE is not closed; write ${NAME} or ${NAME:-default}" + literal},
+		{"load:\n  rate: ${a b}", "f.yaml:2:9: load.rate: ${a b} does not name a variable; write ${NAME} or ${NAME:-default}, with letters, digits and underscores in the name" + literal},
+		{"name: '${NONE:-${RATE}}'", "f.yaml:1:7: name: ${NONE:-${RATE} does not name a variable; write ${NAME} or ${NAME:-default}, with letters, digits and underscores in the name" + literal},
+		{"name: ${BAD}", "f.yaml:1:7: name: the variable BAD is not UTF-8 text; set it to text" + literal},
+		{"load:\n  rate: ${N}", `f.yaml:2:9: load.rate: rate "8": it does not say per what; write 8/s`},
+		{"load:\n  in_flight: ${EMPTY}", `f.yaml:2:14: load.in_flight: "" is not a whole number; write a whole number, as in 12`},
+		{"load: {rate: ${RATE}}", `f.yaml:1:15: it is not YAML: while parsing a flow mapping: did not find expected ',' or '}'; within { } and [ ] a variable stands in quotes: "${NAME}"`},
+		{`"${NAME}": 5`, "f.yaml:1:1: ${NAME}: unknown key; the keys of a scenario are " + strings.Join(keysOf(reflect.TypeFor[document]()), ", ")},
+		{"matrix:\n  load.rate: [1k/s, '${NONE}']", "f.yaml:2:21: matrix.load.rate[1]: the environment has no variable NONE; set it, or write ${NONE:-default}" + literal},
+	} {
+		_, err := suiteOf(Options{Env: env}, c.text)
+		if err == nil || err.Error() != c.want {
+			t.Errorf("%q:\n got %v\nwant %s", c.text, err, c.want)
+		}
+	}
+	long := func(string) (string, bool) { return strings.Repeat("x", 1<<17), true }
+	_, err := suiteOf(Options{Env: long}, "cluster: {jvm: ["+strings.Repeat("'${A}', ", 20)+"]}")
+	if err == nil || !strings.Contains(err.Error(), "with all variables replaced the scenario is larger than 1 MiB") {
+		t.Errorf("too much of the environment: %.200v", err)
+	}
+}
+
+// Every text can be written so that it is read back as it is.
+func TestLiterally(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringOf(rapid.RuneFrom([]rune("${}$AB:-"))).Draw(t, "text")
+		e := environment{lookup: os.LookupEnv}
+		if got, problem, _ := e.replace(literally(text)); got != text || problem != "" {
+			t.Fatalf("%q is written %q and read back %q (%s)", text, literally(text), got, problem)
+		}
+	})
+}

@@ -1,0 +1,196 @@
+package scenario
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+)
+
+// Options say what is laid over the scenarios that ReadSuite reads, and where
+// the variables of the environment come from.
+type Options struct {
+	// Merge are presets and files that are laid over the scenario, in order:
+	// the later one wins, mappings are merged key by key, everything else is
+	// replaced, and null leaves a value open again.
+	Merge []string
+	// Set are the overrides of the command line ("load.rate=20k/s"), over
+	// everything that was merged.
+	Set []string
+	// Env looks up ${NAME}; nil is os.LookupEnv.
+	Env func(name string) (value string, ok bool)
+}
+
+// The orders in which a suite's runs are made. Interleaved is a round of all
+// cells, then the next: what drifts in the machine or the cluster while the
+// suite lasts meets all cells alike. Blocked makes all runs of a cell before the
+// next one's.
+const (
+	Interleaved = "interleaved"
+	Blocked     = "blocked"
+)
+
+// Suite is what a scenario file asks for: one scenario, or the cells of its
+// matrix, each to be run Repeat times.
+type Suite struct {
+	Name        string
+	Description string
+	Question    string // that the runs are to answer; may be empty
+	Axes        []Axis // none without a matrix
+	Cells       []Cell // at least one
+	Repeat      int    // runs of each cell, 1 to 1,000
+	Order       string // interleaved, blocked
+	Seed        uint64 // of the order within a round; 0 is as written
+}
+
+// Axis is one setting that a matrix varies.
+type Axis struct {
+	Path   string   // as in load.compression
+	Values []string // as they were written
+}
+
+// Cell is one configuration of a suite.
+type Cell struct {
+	// Name is the suite's and the values, made plain: sweep-compression-zstd. It is also
+	// the Scenario's, and so part of the run folder's name; no two cells of a suite share one.
+	Name     string
+	Values   []string // one for each axis
+	Scenario Scenario // resolved and valid
+}
+
+// ReadSuite reads the scenario that arg names, as Read does, with its matrix. A
+// scenario without one is a suite of one cell. An error is Faults where it is
+// about the content: all that is wrong in all files, overrides and cells, and
+// what is wrong with a cell where the value stands that caused it.
+func ReadSuite(arg string, o Options) (Suite, error) {
+	var layers []layer
+	var unread []error
+	for _, name := range append([]string{arg}, o.Merge...) {
+		l, err := readLayer(name)
+		layers, unread = append(layers, l), append(unread, err)
+	}
+	if err := errors.Join(unread...); err != nil {
+		return Suite{}, err
+	}
+	return parseSuite(layers, o)
+}
+
+// parseSuite is ReadSuite for what was read from the files.
+func parseSuite(layers []layer, o Options) (Suite, error) {
+	d, doc, readable := read(layers, o)
+	suite := d.suite(doc, readable)
+	if err := d.conclusion(); err != nil {
+		return Suite{}, err
+	}
+	return suite, nil
+}
+
+// Marshal prints the scenarios of all cells, each of which Parse reads back as
+// the same: one YAML document after the other.
+func (s Suite) Marshal() ([]byte, error) {
+	var all bytes.Buffer
+	for i, cell := range s.Cells {
+		text, err := cell.Scenario.Marshal()
+		if err != nil {
+			return nil, err
+		}
+		if i > 0 {
+			all.WriteString("---\n")
+		}
+		all.Write(text)
+	}
+	return all.Bytes(), nil
+}
+
+// suite makes the suite of what was read, and judges it.
+func (d *decoder) suite(doc document, readable bool) Suite {
+	var c checker
+	c.choice("order", doc.Order, []string{Interleaved, Blocked})
+	d.validation(c.findings)
+	s := Suite{
+		Name: doc.Name, Description: doc.Description, Question: doc.Question,
+		Repeat: doc.Repeat, Order: doc.Order, Seed: doc.Seed,
+	}
+	for _, a := range doc.Matrix.axes {
+		s.Axes = append(s.Axes, Axis{Path: a.path, Values: texts(a.values)})
+	}
+	values, ok := d.cells(doc.Matrix)
+	if !ok { // then nobody knows what the cells would set
+		for _, a := range doc.Matrix.axes {
+			d.failed[a.path] = true
+		}
+		d.resolved(doc.Scenario, readable)
+		return s
+	}
+	if len(doc.Matrix.axes) == 0 {
+		s.Cells = []Cell{{Name: doc.Name, Scenario: d.resolved(doc.Scenario, readable)}}
+		return s
+	}
+	s.Cells = d.readCells(doc, values, readable)
+	return s
+}
+
+// readCells reads and judges the cells of doc's matrix.
+func (d *decoder) readCells(doc document, values [][]choice, readable bool) []Cell {
+	cells := make([]Cell, len(values))
+	unexplained := make(map[Fault][]int) // in which cells
+	var order []Fault
+	for i, name := range names(doc.Name, values) {
+		in := doc
+		c := d.cellOf(doc.Matrix.axes, values[i], &in)
+		s := c.resolved(in.Scenario, readable)
+		s.Name = name // after it was judged: what is wrong with it is wrong with doc's
+		cells[i] = Cell{Name: name, Values: texts(values[i]), Scenario: s}
+		d.faults = append(d.faults, c.faults...)
+		for _, f := range c.cell.unexplained {
+			if len(unexplained[f]) == 0 {
+				order = append(order, f)
+			}
+			unexplained[f] = append(unexplained[f], i)
+		}
+	}
+	for _, f := range order {
+		d.faults = append(d.faults, blamed(f, unexplained[f], values)...)
+	}
+	return cells
+}
+
+// blamed gives a fault that is in some of the cells, and is about nothing that
+// the matrix sets, the places of the values that it comes with: those of the
+// first axis of which a value always brings it. What is in all cells is the
+// scenario's own.
+func blamed(f Fault, in []int, cells [][]choice) (faults Faults) {
+	if len(in) == len(cells) {
+		return Faults{f}
+	}
+	for _, i := range in {
+		axis := slices.IndexFunc(cells[i], func(c choice) bool {
+			for k, cell := range cells {
+				if slices.ContainsFunc(cell, func(other choice) bool { return other.at == c.at }) && !slices.Contains(in, k) {
+					return false
+				}
+			}
+			return true
+		})
+		at := cells[i][max(axis, 0)].at
+		f.File, f.Line, f.Column = at.file, at.line, at.column
+		faults = append(faults, f)
+	}
+	return faults
+}
+
+// texts are the values as they were written.
+func texts(values []choice) []string {
+	list := make([]string, len(values))
+	for i, value := range values {
+		list[i] = value.text
+	}
+	return list
+}
+
+// alone refuses what makes several scenarios of one.
+func (d *decoder) alone(doc document) {
+	if len(doc.Matrix.axes) > 0 {
+		d.faultAt(d.nearestPlace("matrix"), "matrix", "it makes a suite of this scenario, and one scenario is wanted here",
+			"give it to the run command, or leave it out (--set matrix=null)")
+	}
+}

@@ -1,0 +1,238 @@
+package search
+
+import "math"
+
+// rungs are the shares of the capacity at which the bracket is looked for. The
+// search begins at the rung firstRung and goes down or up, past the last by
+// doubling. Below the first it gives up: what fails at a hundredth of the
+// capacity does not fail for its rate.
+var rungs = []float64{0.01, 0.06, 0.36, 0.9, 1.1, 1.5, 2.5, 5}
+
+const firstRung = 3
+
+// A probe in which nothing came through is made again up to maxRepeats times, one
+// that cannot be believed up to maxDoubts. After that it counts as failed.
+const (
+	maxRepeats = 2
+	maxDoubts  = 1
+)
+
+// belowRefuted is how far below a rate whose confirmation failed the next one is,
+// in steps of the resolution, of which there are twice as many each time. It is
+// less than a whole one, so that rounding does not leave a gap to bisect.
+const belowRefuted = 0.95
+
+// edge is a rate that failed.
+type edge struct {
+	perS  float64
+	times int // that it was tried
+	tool  bool
+}
+
+// Search is the state of a search.
+type Search struct {
+	o       Options
+	probes  []Probe
+	pending Step
+
+	capacityPerS float64
+	passedPerS   float64 // the highest that passed; below every edge
+	confirmed    bool    // passedPerS was
+	// edges are the rates that failed, the highest first: each one was found
+	// below the one before.
+	edges []edge
+	// refuted counts the confirmations that failed. Once one has, all further
+	// probes are as long as a confirmation.
+	refuted int
+	repeats int // of the pending probe
+	again   bool
+	over    bool
+}
+
+// New begins a search.
+func New(o Options) *Search { return &Search{o: o.WithDefaults()} }
+
+// Next is the probe to be made now; there is none when the search is over. It
+// may be asked again until Tell.
+func (s *Search) Next() (step Step, more bool) {
+	if s.over || s.left() <= 0 {
+		return Step{}, false
+	}
+	s.pending, more = s.next()
+	return s.pending, more
+}
+
+func (s *Search) next() (Step, bool) {
+	switch {
+	case s.again:
+		return s.repeat(), true
+	case s.capacityPerS == 0:
+		return Step{Capacity, ClosedLoop}, true
+	case s.resolved() || s.onlyConfirmation():
+		return s.settle()
+	}
+	return s.narrow()
+}
+
+func (s *Search) left() int { return s.o.MaxProbes - len(s.probes) }
+
+// long tells whether short probes have been refuted.
+func (s *Search) long() bool { return s.refuted > 0 }
+
+// onlyConfirmation tells whether the last probe is due, which is kept for the
+// confirmation. Long probes confirm themselves.
+func (s *Search) onlyConfirmation() bool { return s.left() == 1 && !s.long() }
+
+func (s *Search) resolved() bool {
+	return s.passedPerS > 0 && s.failedPerS() <= s.passedPerS*(1+s.o.Resolution)
+}
+
+// failedPerS is the lowest rate that failed, +Inf if there is none.
+func (s *Search) failedPerS() float64 {
+	if len(s.edges) == 0 {
+		return math.Inf(1)
+	}
+	return s.edges[len(s.edges)-1].perS
+}
+
+// repeat is the pending probe once more, of the same length.
+func (s *Search) repeat() Step {
+	if p := s.pending.Phase; p == Capacity || p == Confirm {
+		return s.pending
+	}
+	return Step{Retry, s.pending.PerS}
+}
+
+// settle makes sure of both ends of a bracket that is as narrow as it will get:
+// of the rate that failed by a second try, of the one that passed by a longer run.
+func (s *Search) settle() (Step, bool) {
+	if n := len(s.edges); n > 0 && s.edges[n-1].times == 1 && !s.onlyConfirmation() {
+		return Step{Retry, s.edges[n-1].perS}, true
+	}
+	if s.passedPerS > 0 && !s.confirmed {
+		return Step{Confirm, s.passedPerS}, true
+	}
+	return Step{}, false
+}
+
+// narrow chooses a rate within the bracket, or beyond what is known where one of
+// its ends is missing.
+func (s *Search) narrow() (Step, bool) {
+	passed, failed := s.passedPerS, s.failedPerS()
+	phase := Bracket
+	var perS float64
+	switch {
+	case passed > 0 && !math.IsInf(failed, 1):
+		phase, perS = Bisect, math.Sqrt(passed*failed)
+	case passed > 0:
+		perS = s.rungAbove(passed)
+	case s.long():
+		perS = failed / math.Pow(1+belowRefuted*s.o.Resolution, math.Exp2(float64(s.refuted-1)))
+	default:
+		perS = s.rungBelow(failed)
+	}
+	if s.long() {
+		phase = Confirm
+	}
+	return Step{phase, round(perS)}, perS > 0
+}
+
+// rungBelow is the next lower rung, 0 if there is none.
+func (s *Search) rungBelow(perS float64) float64 {
+	for i := firstRung; i >= 0; i-- {
+		if rung := rungs[i] * s.capacityPerS; round(rung) < perS {
+			return rung
+		}
+	}
+	return 0
+}
+
+// rungAbove is the next higher rung, or twice as much.
+func (s *Search) rungAbove(perS float64) float64 {
+	for _, share := range rungs[firstRung:] {
+		if rung := share * s.capacityPerS; round(rung) > perS {
+			return rung
+		}
+	}
+	return 2 * perS
+}
+
+// Tell enters what came of the probe that Next returned last.
+func (s *Search) Tell(o Outcome) {
+	step := s.pending
+	if step.Phase == Capacity && !(o.ReachedPerS > 0) {
+		o.Stalled = true
+	}
+	s.probes = append(s.probes, Probe{step, o})
+	if s.again = s.repeats < repeatsOf(o); s.again {
+		s.repeats++
+		return
+	}
+	repeated := s.repeats > 0
+	s.repeats = 0
+	switch {
+	case step.Phase == Capacity:
+		s.capacityPerS, s.over = o.ReachedPerS, o.Stalled
+	case o.Passed && !o.Stalled:
+		s.pass(step)
+	default:
+		s.fail(step, o, repeated)
+	}
+}
+
+// repeatsOf is how often a probe with this outcome is made again.
+func repeatsOf(o Outcome) int {
+	switch {
+	case o.Stalled:
+		return maxRepeats
+	case o.Doubtful && !o.Passed:
+		return maxDoubts
+	}
+	return 0
+}
+
+// pass enters a rate that passed, which may have failed before.
+func (s *Search) pass(step Step) {
+	for s.failedPerS() <= step.PerS {
+		s.edges = s.edges[:len(s.edges)-1]
+	}
+	s.passedPerS, s.confirmed = step.PerS, step.Phase == Confirm
+}
+
+// fail enters a rate that failed. A long probe and a repeated one count at once.
+func (s *Search) fail(step Step, o Outcome, repeated bool) {
+	if step.Phase == Confirm {
+		s.refute()
+	}
+	times := 1
+	if repeated || step.Phase == Confirm || s.failedPerS() == step.PerS {
+		times = 2
+	}
+	if s.failedPerS() == step.PerS {
+		s.edges = s.edges[:len(s.edges)-1]
+	}
+	s.edges = append(s.edges, edge{step.PerS, times, o.Tool})
+}
+
+// refute forgets what short probes said.
+func (s *Search) refute() {
+	s.refuted++
+	if !s.confirmed {
+		s.passedPerS = 0
+	}
+}
+
+// Finding is what was found so far.
+func (s *Search) Finding() Finding {
+	f := Finding{
+		Probes: s.probes, CapacityPerS: s.capacityPerS, PassedPerS: s.passedPerS,
+		Refuted: s.long(), Resolved: s.confirmed && s.resolved(),
+	}
+	if s.confirmed {
+		f.HighestPerS = s.passedPerS
+	}
+	if n := len(s.edges); n > 0 {
+		f.FailedPerS, f.Tool = s.edges[n-1].perS, s.edges[n-1].tool
+	}
+	return f
+}

@@ -1,0 +1,144 @@
+package stats
+
+import (
+	"math"
+	"slices"
+)
+
+// dip is how far the distribution of xs is from the nearest one with a single
+// mode: the least distance, over all of those, between the two cumulative
+// distributions (J. A. Hartigan and P. M. Hartigan, The Dip Test of
+// Unimodality, 1985). It lies between 1/(2n) and 1/4, and knows no shape: a long
+// tail or a skewed distribution has one mode like any other. Values must differ
+// (see spreadTies).
+//
+// The mode is narrowed down from both ends. Left of it the nearest distribution
+// is the greatest convex one below the steps, right of it the least concave one
+// above them, and where these two are farthest apart is outside of the mode.
+func dip(xs []float64) float64 {
+	x := slices.Sorted(slices.Values(xs))
+	low, high := 0, len(x)-1
+	widest := 1.0 // in steps of 1/n
+	for low < high {
+		below, above := hull(x, low, high, 1), hull(x, low, high, -1)
+		from, to, apart := farthest(below, above)
+		if apart <= widest {
+			break
+		}
+		for i := low; i <= from; i++ {
+			widest = max(widest, float64(i+1)-below.height[i-low])
+		}
+		for i := to; i <= high; i++ {
+			widest = max(widest, above.height[i-low]-float64(i))
+		}
+		if from == low && to == high {
+			break
+		}
+		low, high = from, to
+	}
+	return widest / float64(2*len(x))
+}
+
+// curve is a convex or a concave function through corners of the steps.
+type curve struct {
+	low     int
+	corners []int     // places of its corners
+	height  []float64 // at each place from low on, in steps
+}
+
+// hull is the greatest convex curve below the steps from x[low] to x[high] (side
+// 1), or the least concave one above them (side -1). Just before x[i] the steps
+// have the height i, from there on i+1.
+func hull(x []float64, low, high int, side float64) curve {
+	base := 0.0
+	if side < 0 {
+		base = 1
+	}
+	slope := func(i, j int) float64 { return side * float64(j-i) / (x[j] - x[i]) }
+	c := curve{low: low, height: make([]float64, high-low+1)}
+	for i := low; i <= high; i++ {
+		for len(c.corners) > 1 && slope(c.corners[len(c.corners)-2], c.corners[len(c.corners)-1]) >= slope(c.corners[len(c.corners)-1], i) {
+			c.corners = c.corners[:len(c.corners)-1]
+		}
+		c.corners = append(c.corners, i)
+	}
+	for k, to := range c.corners[1:] {
+		from := c.corners[k]
+		for i := from; i <= to; i++ {
+			part := (x[i] - x[from]) / (x[to] - x[from])
+			c.height[i-low] = base + float64(from) + part*float64(to-from)
+		}
+	}
+	return c
+}
+
+// farthest is where two curves are farthest apart, which is at a corner of one
+// of them, with the nearest corner of the other on the mode's side.
+func farthest(below, above curve) (from, to int, apart float64) {
+	gap := func(i int) float64 { return above.height[i-below.low] - below.height[i-below.low] }
+	next := 0
+	for _, i := range below.corners {
+		for above.corners[next] < i {
+			next++
+		}
+		if g := gap(i); g > apart {
+			from, to, apart = i, above.corners[next], g
+		}
+	}
+	last := 0
+	for _, i := range above.corners {
+		for last+1 < len(below.corners) && below.corners[last+1] <= i {
+			last++
+		}
+		if g := gap(i); g > apart {
+			from, to, apart = below.corners[last], i, g
+		}
+	}
+	return from, to, apart
+}
+
+// spreadTies pulls equal values apart over the gap that they stand for: half the
+// least gap to either side. A count that takes 0, 1 and 2 has no modes there, it
+// is coarse; and neither can two values alone, each taken often, be told from
+// a coarse measure of one mode.
+func spreadTies(xs []float64) []float64 {
+	sorted := slices.Sorted(slices.Values(xs))
+	gap := math.Inf(1)
+	for i, x := range sorted[1:] {
+		if d := x - sorted[i]; d > 0 {
+			gap = min(gap, d)
+		}
+	}
+	if math.IsInf(gap, 1) {
+		gap = 1 // all are equal: any gap makes them even
+	}
+	apart := make([]float64, 0, len(sorted))
+	for from := 0; from < len(sorted); {
+		to := from + 1
+		for to < len(sorted) && sorted[to] == sorted[from] {
+			to++
+		}
+		for i := range to - from {
+			place := (float64(i)+0.5)/float64(to-from) - 0.5
+			apart = append(apart, sorted[from]+gap*place)
+		}
+		from = to
+	}
+	return apart
+}
+
+// dipLimits are exceeded by one uniform sample in a hundred: the distribution
+// with one mode that dips the most (M. Maechler's table for the package diptest
+// of R, of a million samples each), times √n.
+var dipLimits = []limit{
+	{4, 0.4636}, {5, 0.4394}, {6, 0.4700}, {7, 0.4871}, {8, 0.4893}, {9, 0.4925}, {10, 0.5050}, {15, 0.5267},
+	{20, 0.5395}, {30, 0.5558}, {50, 0.5742}, {100, 0.5902}, {200, 0.6037}, {500, 0.6138}, {1000, 0.6201},
+}
+
+// dipLimit is the dip that one sample in a hundred of n values exceeds.
+func dipLimit(n int) float64 {
+	if n < 4 {
+		return 1 // never: three values always have one mode
+	}
+	return limitAt(dipLimits, n) / math.Sqrt(float64(n))
+}

@@ -1,0 +1,39 @@
+package stats
+
+import (
+	"math"
+	"math/rand/v2"
+)
+
+// noise is a kind of figure that repeated runs give. Each has the median 100 or
+// nearly so.
+type noise struct {
+	name   string
+	draw   func(*rand.Rand) float64
+	median float64
+}
+
+// noises are the kinds that statistics for benchmarks must stand: well behaved,
+// skewed as times are, with tails so long that there is no mean, counted, and
+// with two modes as where a run does or does not share a core.
+var noises = []noise{
+	{"normal", func(r *rand.Rand) float64 { return 100 + 5*r.NormFloat64() }, 100},
+	{"lognormal", func(r *rand.Rand) float64 { return 100 * math.Exp(r.NormFloat64()) }, 100},
+	{"heavy-tailed", func(r *rand.Rand) float64 { return 100 + r.NormFloat64()/r.NormFloat64() }, 100},
+	{"discrete", func(r *rand.Rand) float64 { return float64(100 + r.IntN(3) + r.IntN(3) - 2) }, 100},
+	{"bimodal", func(r *rand.Rand) float64 { return 100 + 20*float64(2*r.IntN(2)-1) + 3*r.NormFloat64() }, 100},
+}
+
+func (n noise) sample(r *rand.Rand, size int) []float64 {
+	xs := make([]float64, size)
+	for i := range xs {
+		xs[i] = n.draw(r)
+	}
+	return xs
+}
+
+// mostBy is the share that a simulation of something with the given chance
+// exceeds by mere luck once in 30,000 times.
+func mostBy(chance float64, trials int) float64 {
+	return chance + 4*math.Sqrt(chance*(1-chance)/float64(trials))
+}

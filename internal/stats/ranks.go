@@ -1,0 +1,150 @@
+package stats
+
+import (
+	"math"
+	"slices"
+)
+
+// exactLimit is the most values in both samples together for which the
+// distribution of the ranks is counted out. It takes some milliseconds there,
+// and the normal approximation is good to three digits.
+const exactLimit = 60
+
+// rankTest is the rank-sum test of F. Wilcoxon (1945), H. B. Mann and D. R.
+// Whitney (On a Test of Whether one of Two Random Variables is Stochastically
+// Larger than the Other, 1947): p is the chance that two samples of one
+// population are at least as far apart as a and b, in either direction, and
+// greater the share of pairs in which the value of b is the greater, half of
+// the ties included.
+//
+// Equal values share the mean of their ranks, and the distribution is that of
+// all ways to deal these very ranks out to a and b (J. H. Klotz, The Wilcoxon,
+// Ties, and the Computer, 1966), so that p is exact with ties too. Samples
+// beyond exactLimit have the normal approximation, corrected for ties and for
+// continuity.
+func rankTest(a, b []float64) (p, greater float64) {
+	m, n := len(a), len(b)
+	if m == 0 || n == 0 {
+		return 1, 0.5
+	}
+	ranks, ties := doubledRanks(slices.Concat(a, b))
+	sum := 0
+	for _, r := range ranks[m:] {
+		sum += r
+	}
+	u := float64(sum-n*(n+1)) / 2
+	greater = u / float64(m*n)
+	expected := n * (m + n + 1) // of the doubled ranks
+	distance := abs(sum - expected)
+	if distance == 0 {
+		return 1, greater
+	}
+	if m+n > exactLimit {
+		return normalTail(float64(distance)/2-0.5, deviation(m, n, ties)), greater
+	}
+	for s, chance := range rankSums(ranks, n) {
+		if abs(s-expected) >= distance {
+			p += chance
+		}
+	}
+	return min(p, 1), greater
+}
+
+// doubledRanks gives each value twice its rank among all, from 2 on, so that the
+// mean ranks of ties are whole; and how many values share each rank.
+func doubledRanks(xs []float64) (ranks, ties []int) {
+	order := make([]int, len(xs))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int {
+		switch {
+		case xs[i] < xs[j]:
+			return -1
+		case xs[i] > xs[j]:
+			return 1
+		}
+		return 0
+	})
+	ranks = make([]int, len(xs))
+	for from := 0; from < len(xs); {
+		to := from + 1
+		for to < len(xs) && xs[order[to]] == xs[order[from]] {
+			to++
+		}
+		for _, i := range order[from:to] {
+			ranks[i] = from + 1 + to
+		}
+		ties = append(ties, to-from)
+		from = to
+	}
+	return ranks, ties
+}
+
+// rankSums is the distribution of the sum of n of the ranks, when each choice is
+// as likely as any other: the chance of each sum.
+func rankSums(ranks []int, n int) []float64 {
+	most := 0
+	for _, r := range ranks {
+		most += r
+	}
+	ways := make([][]float64, n+1) // by how many were chosen, and their sum
+	for k := range ways {
+		ways[k] = make([]float64, most+1)
+	}
+	ways[0][0] = 1
+	reached := 0
+	for i, r := range ranks {
+		reached += r
+		for k := min(i+1, n); k > 0; k-- {
+			for s := r; s <= reached; s++ {
+				ways[k][s] += ways[k-1][s-r]
+			}
+		}
+	}
+	all := 0.0
+	for _, w := range ways[n] {
+		all += w
+	}
+	for s := range ways[n] {
+		ways[n][s] /= all
+	}
+	return ways[n]
+}
+
+// inversions is the distribution of the number of pairs, of one of m and one of
+// n values without ties, in which the first is the greater: U under the null
+// hypothesis.
+func inversions(m, n int) []float64 {
+	ranks := make([]int, m+n)
+	for i := range ranks {
+		ranks[i] = i
+	}
+	least := m * (m - 1) / 2
+	return rankSums(ranks, m)[least : least+m*n+1]
+}
+
+// deviation is the standard deviation of U, with ties (Klotz 1966).
+func deviation(m, n int, ties []int) float64 {
+	all := float64(m + n)
+	tied := 0.0
+	for _, t := range ties {
+		size := float64(t)
+		tied += size*size*size - size
+	}
+	return math.Sqrt(float64(m) * float64(n) / 12 * (all + 1 - tied/(all*(all-1))))
+}
+
+// normalTail is the chance to be at least that far from the mean, either way.
+func normalTail(distance, deviation float64) float64 {
+	if deviation == 0 {
+		return 1
+	}
+	return min(1, math.Erfc(distance/deviation/math.Sqrt2))
+}
+
+// normalQuantile is the distance from the mean, in deviations, beyond which a
+// normal variable is with the chance tail on either side together.
+func normalQuantile(tail float64) float64 { return math.Sqrt2 * math.Erfinv(1-tail) }
+
+func abs(i int) int { return max(i, -i) }

@@ -1,0 +1,63 @@
+package stats
+
+import "math"
+
+// trend is the test of H. B. Mann (Nonparametric Tests Against Trend, 1945) and
+// M. G. Kendall: s counts the pairs that rise with time less those that fall,
+// and p is the chance of an s at least as far from 0 in values whose order is
+// mere chance.
+//
+// The distribution is counted out, with ties too: the number of falling pairs
+// among all orders of values of which some are equal has the generating
+// function of a Gaussian multinomial coefficient, which is a product of the
+// distributions of U. Beyond exactLimit it is approximated (M. G. Kendall, Rank
+// Correlation Methods, 1975, chapter 4), with ties and continuity.
+func trend(xs []float64) (s int, p float64) {
+	n := len(xs)
+	for i, x := range xs {
+		for _, later := range xs[i+1:] {
+			switch {
+			case later > x:
+				s++
+			case later < x:
+				s--
+			}
+		}
+	}
+	if s == 0 {
+		return 0, 1
+	}
+	_, ties := doubledRanks(xs)
+	if n > exactLimit {
+		size := func(k int) float64 { return float64(k) * float64(k-1) * float64(2*k+5) }
+		variance := size(n)
+		for _, t := range ties {
+			variance -= size(t)
+		}
+		return s, normalTail(math.Abs(float64(s))-1, math.Sqrt(variance/18))
+	}
+	falling := []float64{1}
+	before := 0
+	for _, t := range ties {
+		falling = convolve(falling, inversions(before, t))
+		before += t
+	}
+	pairs := len(falling) - 1 // that are not equal
+	for k, chance := range falling {
+		if abs(pairs-2*k) >= abs(s) {
+			p += chance
+		}
+	}
+	return s, min(p, 1)
+}
+
+// convolve is the distribution of a sum of two.
+func convolve(a, b []float64) []float64 {
+	sum := make([]float64, len(a)+len(b)-1)
+	for i, x := range a {
+		for j, y := range b {
+			sum[i+j] += x * y
+		}
+	}
+	return sum
+}

@@ -1,0 +1,231 @@
+package stats
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Kinds of warnings.
+const (
+	Few     = "few"     // values, for an interval of the median
+	Drift   = "drift"   // the values rise or fall with time
+	Bimodal = "bimodal" // the values fall into two groups
+	Outlier = "outlier" // single values are far from the rest
+)
+
+// doubt is the level of each test for a warning. A report has dozens of
+// figures, and at 5 % some of them would always warn.
+const doubt = 0.01
+
+// Warning is a reason not to take a summary as it stands.
+type Warning struct {
+	Kind string // few, drift, bimodal, outlier
+	Text string // in words, with runs counted from 1
+	At   []int  // places of the values it is about, from 0; empty where it is all
+}
+
+// Warnings looks at xs, which are in the order of time. The values named in a
+// warning stay in every summary: a run that is far off has happened too.
+//
+//   - few: below six there is no interval of the median at 95 %.
+//   - drift: see trend. Repeats that rise or fall are not repeats; a cluster
+//     fills its disk, or a processor heats up.
+//   - bimodal: see dip. A median between two modes describes no run.
+//   - outlier: see farOff.
+func Warnings(xs []float64) []Warning {
+	var found []Warning
+	if n := len(xs); n == 0 {
+		return nil
+	} else if k, _ := medianRank(n, 0.95); k == 0 {
+		found = append(found, Warning{Kind: Few, Text: fmt.Sprintf("%s: an interval of the median needs 6", runs(n))})
+	}
+	if w, drifts := driftOf(xs); drifts {
+		found = append(found, w)
+	}
+	if w, two := modesOf(xs); two {
+		found = append(found, w)
+	} else if w, some := outliersOf(xs); some {
+		found = append(found, w)
+	}
+	return found
+}
+
+func driftOf(xs []float64) (Warning, bool) {
+	s, p := trend(xs)
+	if p > doubt {
+		return Warning{}, false
+	}
+	direction := "rises"
+	if s < 0 {
+		direction = "falls"
+	}
+	n := len(xs)
+	early, late := median(xs[:n/2]), median(xs[n-n/2:])
+	text := fmt.Sprintf("%s over the campaign%s (p = %.2g): these are not repeats of one thing",
+		direction, byHowMuch(late-early, early, ", by %s from its first half to its second"), p)
+	return Warning{Kind: Drift, Text: text}, true
+}
+
+func modesOf(xs []float64) (Warning, bool) {
+	if dip(spreadTies(xs)) <= dipLimit(len(xs)) {
+		return Warning{}, false
+	}
+	most, fewer := split(xs)
+	side := "higher"
+	if len(fewer) > len(most) {
+		most, fewer, side = fewer, most, "lower"
+	}
+	from, to := medianAt(xs, most), medianAt(xs, fewer)
+	text := fmt.Sprintf("two groups: %s, and %d that are%s %s (%s)",
+		runs(len(most)), len(fewer), byHowMuch(to-from, from, " %s"), side, named(fewer))
+	return Warning{Kind: Bimodal, Text: text, At: fewer}, true
+}
+
+func outliersOf(xs []float64) (Warning, bool) {
+	far := farOff(xs)
+	if len(far) == 0 {
+		return Warning{}, false
+	}
+	middle := median(xs)
+	var words []string
+	for _, i := range far {
+		side := "above"
+		if xs[i] < middle {
+			side = "below"
+		}
+		words = append(words, fmt.Sprintf("run %d is%s %s the median", i+1, byHowMuch(math.Abs(xs[i]-middle), middle, " %s"), side))
+	}
+	return Warning{Kind: Outlier, Text: strings.Join(words, ", "), At: far}, true
+}
+
+// byHowMuch puts a difference into format in percent of its base, or as a
+// multiple; "" where the base is 0.
+func byHowMuch(difference, base float64, format string) string {
+	ratio := math.Abs(relative(difference, base))
+	switch {
+	case math.IsInf(ratio, 0) || ratio == 0:
+		return ""
+	case ratio >= 10:
+		return fmt.Sprintf(format, fmt.Sprintf("%.0f times", ratio))
+	case ratio >= 0.1:
+		return fmt.Sprintf(format, fmt.Sprintf("%.0f %%", 100*ratio))
+	}
+	return fmt.Sprintf(format, fmt.Sprintf("%.2g %%", 100*ratio))
+}
+
+func runs(n int) string {
+	if n == 1 {
+		return "1 run"
+	}
+	return fmt.Sprintf("%d runs", n)
+}
+
+// named counts runs from 1, as people do: run 3, runs 1, 4 and 7.
+func named(at []int) string {
+	words := make([]string, len(at))
+	for i, place := range at {
+		words[i] = fmt.Sprint(place + 1)
+	}
+	last := len(words) - 1
+	if last == 0 {
+		return "run " + words[0]
+	}
+	return "runs " + strings.Join(words[:last], ", ") + " and " + words[last]
+}
+
+func medianAt(xs []float64, at []int) float64 {
+	values := make([]float64, len(at))
+	for i, place := range at {
+		values[i] = xs[place]
+	}
+	return median(values)
+}
+
+// farOff names the values whose distance from the median is beyond what one
+// normal sample in a hundred of this size has anywhere, in multiples of the
+// median distance (B. Iglewicz and D. C. Hoaglin, How to Detect and Handle
+// Outliers, 1993: the modified z-score). Their fixed bound of 3.5 is for many
+// values: of normal samples of ten it names something in one of eight. Where
+// more than half of the values are equal, the mean distance takes the place of
+// the median one.
+func farOff(xs []float64) []int {
+	n := len(xs)
+	if n < 5 {
+		return nil
+	}
+	middle := median(xs)
+	distances := make([]float64, n)
+	for i, x := range xs {
+		distances[i] = math.Abs(x - middle)
+	}
+	scale := median(distances) / 0.6745 // of a normal sample, its deviation
+	if scale == 0 {
+		mean, _ := moments(distances)
+		scale = mean * math.Sqrt(math.Pi/2) // likewise
+	}
+	var far []int
+	for i, d := range distances {
+		if d > limitAt(outlierLimits, n)*scale {
+			far = append(far, i)
+		}
+	}
+	return far
+}
+
+// split cuts xs in two so that the squares about the means of both parts are
+// least (W. D. Fisher, On Grouping for Maximum Homogeneity, 1958), and returns
+// the places of either part, in the order of time.
+func split(xs []float64) (lower, upper []int) {
+	sorted := slices.Sorted(slices.Values(xs))
+	total := 0.0
+	for _, x := range sorted {
+		total += x
+	}
+	mean, n := total/float64(len(xs)), float64(len(xs))
+	bestCut, best, left := sorted[0], -1.0, 0.0
+	for i, x := range sorted[:len(sorted)-1] {
+		left += x - mean
+		k := float64(i + 1)
+		// What the two means explain; the centred sums of both sides are equal.
+		if explained := left * left * n / (k * (n - k)); explained > best && x != sorted[i+1] {
+			best, bestCut = explained, x
+		}
+	}
+	for i, x := range xs {
+		if x <= bestCut {
+			lower = append(lower, i)
+		} else {
+			upper = append(upper, i)
+		}
+	}
+	return lower, upper
+}
+
+// limitAt reads a table of limits by sample size, straight between its rows and
+// level beyond its last one.
+func limitAt(table []limit, n int) float64 {
+	i, found := slices.BinarySearchFunc(table, n, func(l limit, n int) int { return l.n - n })
+	switch {
+	case found || i == 0:
+		return table[i].value
+	case i == len(table):
+		return table[i-1].value
+	}
+	low, high := table[i-1], table[i]
+	return low.value + (high.value-low.value)*float64(n-low.n)/float64(high.n-low.n)
+}
+
+// limit is the value of a statistic that one sample in a hundred exceeds.
+type limit struct {
+	n     int
+	value float64
+}
+
+// outlierLimits are exceeded by one normal sample in a hundred (simulated, of
+// 200,000 samples each up to 50 values, of 20,000 beyond; a test repeats it).
+var outlierLimits = []limit{
+	{5, 18.6}, {6, 10.2}, {7, 10.6}, {8, 8.06}, {9, 8.29}, {10, 6.92}, {11, 7.08}, {12, 6.30},
+	{15, 6.00}, {20, 5.23}, {30, 4.76}, {50, 4.47}, {100, 4.33}, {500, 4.33},
+}
