@@ -67,7 +67,8 @@ var walls = map[string][]string{
 		"internal/load", "internal/payload", "internal/result", "internal/scenario", "internal/unit",
 	},
 	"internal/peers": {
-		"internal/access", "internal/cluster", "internal/foreign", "internal/result", "internal/scenario", "internal/unit",
+		"internal/access", "internal/cluster", "internal/figure", "internal/foreign", "internal/result", "internal/scenario",
+		"internal/stats", "internal/unit",
 	},
 
 	// What is read afterwards: result files alone.

@@ -19,7 +19,10 @@ func TestBadScenarios(t *testing.T) {
 		{"size without a unit", "load: {record: {size: 512}}", `FILE:1:23: load.record.size: size "512": it has no unit; write 512B`},
 		{"bits for bytes", "load: {batch: 64Kb}", `FILE:1:15: load.batch: size "64Kb": write 64kB (1,000 bytes each) or 64KiB (1,024 bytes each)`},
 		{"duration without a unit", "phases: {measure: 5}", `FILE:1:19: phases.measure: duration "5": it has no unit; write 5s or 5ms`},
-		{"zero rate", "load: {rate: 0/s}", "FILE:1:14: load.rate: it must be above 0; give a rate, as in 20k/s"},
+		{"zero rate", "load: {rate: 0/s}", "FILE:1:14: load.rate: it must be above 0; give a rate, as in 20k/s, or max for as fast as it goes; kafka-bench search finds the highest rate that holds"},
+		{"zero rate without a time", "load: {rate: 0}", "FILE:1:14: load.rate: it must be above 0; give a rate, as in 20k/s, or max for as fast as it goes; kafka-bench search finds the highest rate that holds"},
+		{"idempotence with other requests in flight", "load: {idempotent: true, acks: all, in_flight: 3}", "FILE:1:48: load.in_flight: an idempotent producer has 5 requests in flight, and not 3; leave it out, or set load.idempotent to false"},
+		{"delivery timeout below a second", "load: {delivery_timeout: 500ms}", "FILE:1:26: load.delivery_timeout: 500ms is too low; give at least 1s"},
 		{"negative rate", "load: {rate: -5/s}", `FILE:1:14: load.rate: rate "-5/s": a rate cannot be negative`},
 		{"zero size", "load: {record: {size: 0}}", "FILE:1:23: load.record.size: a size must be above 0; give at least 1B"},
 		{"negative size", "load: {record: {size: -5B}}", `FILE:1:23: load.record.size: size "-5B": a size cannot be negative`},
@@ -68,10 +71,10 @@ func wantBad(t *testing.T, got invoked, want string) {
 func TestAllFaultsAtOnce(t *testing.T) {
 	file := write(t, "topic: {partitions: 0}\nload:\n  rate: 1000\n  compression: snapy\n")
 	got := invoke(t, "run", file, "nosuch.yaml", "--set", "repeat=0", "--cluster", "embedded")
-	want := expected(`kafka-bench: FILE:1:21: topic.partitions: 0 is too low; give at least 1
+	want := expected(`FILE:1:21: topic.partitions: 0 is too low; give at least 1
 FILE:3:9: load.rate: rate "1000": it does not say per what; write 1000/s
 FILE:4:16: load.compression: "snapy" is not known; did you mean snappy? choose one of none, gzip, snappy, lz4 or zstd
---set repeat=0:1:8: 0 is too low; give at least 1
+--set repeat=0: 0 is too low; give at least 1
 scenario nosuch.yaml: file does not exist, and no preset has this name; the presets are PRESETS
 `, file)
 	if got.stderr != want || got.code != exitBadInput {
@@ -95,13 +98,18 @@ func TestBadArguments(t *testing.T) {
 		{"run nosuch.yaml", "scenario nosuch.yaml: file does not exist, and no preset has this name; the presets are PRESETS"},
 		{"run .", "scenario . is a folder; name a file in it"},
 		{"run s.yaml --bogus", "unknown flag: --bogus; see kafka-bench run --help"},
-		{"run s.yaml --set load.rate", "--set load.rate:1:10: there is no = in it; write --set load.rate=20k/s"},
-		{"run s.yaml --set load.rate=0/s", "--set load.rate=0/s:1:11: it must be above 0; give a rate, as in 20k/s"},
-		{"run s.yaml --set lod.rate=1k/s", "--set lod.rate=1k/s:1:1: lod: unknown key; did you mean load? the keys of a scenario are KEYS"},
+		{"run s.yaml --set load.rate", "--set load.rate: there is no = in it; write --set load.rate=20k/s"},
+		{"run s.yaml --set load.rate=0/s", "--set load.rate=0/s: it must be above 0; give a rate, as in 20k/s, or max for as fast as it goes; kafka-bench search finds the highest rate that holds"},
+		{"run s.yaml --set lod.rate=1k/s", "--set lod.rate=1k/s: lod: unknown key; did you mean load? the keys of a scenario are KEYS"},
 		{"run s.yaml --merge nosuch.yaml", "scenario nosuch.yaml: file does not exist, and no preset has this name; the presets are PRESETS"},
 		{"run s.yaml --repeat 0", "--repeat 0: give 1 to 1000"},
 		{"run s.yaml --repeat 1001", "--repeat 1001: give 1 to 1000"},
-		{"run s.yaml --repeat x", `invalid argument "x" for "--repeat" flag: strconv.Atoi: parsing "x": invalid syntax; see kafka-bench run --help`},
+		{"run s.yaml --repeat x", `--repeat: "x" is not a whole number; write it as 12; see kafka-bench run --help`},
+		{"run s.yaml --repeat 99999999999999999999", `--repeat: "99999999999999999999" is beyond what it can be; see kafka-bench run --help`},
+		{"run s.yaml --dry-run=maybe", `--dry-run: "maybe" is not a truth value; write true or false; see kafka-bench run --help`},
+		{"search s.yaml --probe 5", `--probe: duration "5": it has no unit; write 5s or 5ms; see kafka-bench search --help`},
+		{"search s.yaml --max-probes many", `--max-probes: "many" is not a whole number; write it as 12; see kafka-bench search --help`},
+		{"compare a b --alpha x", `--alpha: "x" is not a number; write it as 0.05; see kafka-bench compare --help`},
 		{"run s.yaml --order mixed", "--order mixed: choose interleaved or blocked"},
 		{"run s.yaml --dry-run --driver sarama", `there is no driver "sarama"; there is franz`},
 		{"run --resume .", ".: not a campaign's folder: it has no campaign.json"},

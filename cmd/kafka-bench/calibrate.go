@@ -87,7 +87,7 @@ func calibrated(dir string, tell func(string)) func(*result.Run) []string {
 
 // untilInterrupt is a context that the first interrupt ends.
 func untilInterrupt(parent context.Context) (context.Context, context.CancelFunc) {
-	ctx, interrupt, stop := interruptible(parent)
+	ctx, interrupt, stop := interruptible(parent, func(string) {}) // it ends at once
 	ctx, cancel := context.WithCancel(ctx)
 	go func() {
 		select {
@@ -110,18 +110,21 @@ func printCalibration(w io.Writer, c *calibrate.Calibration) error {
 	}
 	fmt.Fprintln(w)
 	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(table, "record\tas fast as it goes\tpacer\ton schedule\tlate p50\tlate p99\tCPU a record\t")
+	fmt.Fprintln(table, "record\tas fast as it goes\tpacer\ton schedule\tnext failed\tlate p50\tlate p99\tCPU a record\t")
 	for _, o := range c.Offers {
-		cells := []any{unit.Size(o.RecordBytes), unit.PerSecond(o.ClosedLoopPerS), o.Pacer, "none held", "", "", ""}
+		cells := []any{unit.Size(o.RecordBytes), unit.PerSecond(o.ClosedLoopPerS), o.Pacer, "none held", "", "", "", ""}
 		if o.HighestPerS != nil {
-			cells[3], cells[4], cells[5] = unit.PerSecond(*o.HighestPerS), unit.Nanos(o.LatenessP50Ns), unit.Nanos(o.LatenessP99Ns)
+			cells[3], cells[5], cells[6] = unit.PerSecond(*o.HighestPerS), unit.Nanos(o.LatenessP50Ns), unit.Nanos(o.LatenessP99Ns)
+		}
+		if step, known := o.Step(); known {
+			cells[4] = "+" + unit.Percent(step)
 		}
 		if o.CPUPerRecordNs != nil {
-			cells[6] = unit.Nanos(int64(*o.CPUPerRecordNs))
+			cells[7] = unit.Nanos(int64(*o.CPUPerRecordNs))
 		}
-		fmt.Fprintf(table, "%v\t%s\t%s\t%s\t%s\t%s\t%s\t\n", cells...)
+		fmt.Fprintf(table, "%v\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", cells...)
 	}
-	fmt.Fprintln(table, "\t\t\t\t\t\t\t")
+	fmt.Fprintln(table, "\t\t\t\t\t\t\t\t")
 	fmt.Fprintln(table, "record\tto make its body\tto stamp it\tto record its times\t")
 	for _, cost := range c.Costs {
 		fmt.Fprintf(table, "%v\t%.0f ns\t%.0f ns\t%.0f ns\t\n", unit.Size(cost.RecordBytes), cost.GenerateNs, cost.StampNs, cost.RecordNs)
@@ -129,6 +132,8 @@ func printCalibration(w io.Writer, c *calibrate.Calibration) error {
 	if err := table.Flush(); err != nil {
 		return err
 	}
+	fmt.Fprintln(w, "\nOn schedule is the highest rate that was tried and held; next failed is how far above it the")
+	fmt.Fprintln(w, "lowest was that did not, so that the machine may be able to offer up to that much more.")
 	fmt.Fprintf(w, "\nA reading of the clock takes %.0f ns.\n", c.ClockNs)
 	for _, s := range c.Sleeps {
 		fmt.Fprintf(w, "A sleep of %s ends %s too late, and %s at p99.\n", unit.Nanos(s.AskedNs), unit.Nanos(s.P50Ns), unit.Nanos(s.P99Ns))

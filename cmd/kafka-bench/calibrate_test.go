@@ -60,6 +60,28 @@ func TestCalibrate(t *testing.T) {
 	}
 }
 
+// TestPrintCalibration says how fine the search was, where it was.
+func TestPrintCalibration(t *testing.T) {
+	held, failed := 10_000.0, 11_250.0
+	var out bytes.Buffer
+	err := printCalibration(&out, &calibrate.Calibration{Offers: []calibrate.Offer{
+		{RecordBytes: 512, Pacer: "frugal", HighestPerS: &held, FailedPerS: &failed},
+		{RecordBytes: 1024, Pacer: "precise", HighestPerS: &held},
+		{RecordBytes: 2048, Pacer: "none"},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for pacer, want := range map[string]bool{"frugal": true, "precise": false, "none": false} {
+		for line := range strings.Lines(out.String()) {
+			if strings.Contains(line, " "+pacer+" ") && strings.Contains(line, "+12.50 %") != want {
+				t.Errorf("%s: is the step of 12.5%% in %q? want %v", pacer, line, want)
+			}
+		}
+	}
+	wantSaid(t, out.String(), "next failed", "+12.50 %", "may be able to offer up to that much more")
+}
+
 // TestCalibrated tells of a calibration that cannot be read, and lets the run go
 // on without one.
 func TestCalibrated(t *testing.T) {

@@ -16,18 +16,22 @@ import (
 )
 
 // carryOut makes the runs of the plan that are still to be made, and reports the
-// campaign, whether it came to its end or not.
-func carryOut(ctx context.Context, journal *campaign.Journal, plan campaign.Plan, r rig, stdout io.Writer) error {
+// campaign, whether it came to its end or not. One that goes on does so on the
+// cluster that it was begun on, or not at all.
+func carryOut(ctx context.Context, journal *campaign.Journal, plan campaign.Plan, begun campaign.Origin, r rig, stdout io.Writer) error {
 	v := newView(stdout, plan)
 	v.open(journal)
 	err := r.with(ctx, v, func(ctx context.Context, e campaign.Engine) error {
+		if err := checkCluster(ctx, journal, plan, begun, e); err != nil {
+			return err
+		}
 		return campaign.Run(ctx, journal, campaign.Config{
 			Maker: e, Scenarios: plan.Scenarios(), Began: v.begin, Ended: v.end,
 		})
 	})
 	empty := journal.Empty()
-	if err = errors.Join(err, v.stop(), journal.Close()); empty {
-		return err // nothing is left to go on with
+	if err = errors.Join(err, v.stop(), journal.Close()); empty || errors.Is(err, campaign.ErrOtherOrigin) {
+		return err // there is nothing to go on with, or not with these flags
 	}
 	recorded, readErr := result.ReadCampaign(journal.Dir())
 	if readErr != nil {
@@ -37,6 +41,15 @@ func carryOut(ctx context.Context, journal *campaign.Journal, plan campaign.Plan
 		return errors.Join(err, reportErr)
 	}
 	return concludeCampaign(recorded, err, resumeCommand(journal.Dir(), r.flags))
+}
+
+// checkCluster holds the cluster of the first run to come to the campaign's.
+func checkCluster(ctx context.Context, journal *campaign.Journal, plan campaign.Plan, begun campaign.Origin, e campaign.Engine) error {
+	pending := plan.At(journal.Pending())
+	if len(pending) == 0 {
+		return nil
+	}
+	return begun.CheckCluster(ctx, e, plan.Cells[pending[0].Cell].Scenario.Cluster)
 }
 
 // reportCampaign ends a campaign with what it says to its question. Several
@@ -136,11 +149,18 @@ func resumeCampaign(ctx context.Context, flags runFlags, stdout, stderr io.Write
 	}
 	if recorded.Campaign.Finished() {
 		_, err := fmt.Fprintf(stdout, "The campaign in %s is finished: %d of %d runs were made.\n", dir, recorded.Campaign.Made(), len(recorded.Campaign.Runs))
-		return err
+		return concludeCampaign(recorded, err, "")
 	}
 	plan, err := campaign.Saved(&recorded.Campaign)
 	if err != nil {
 		return err
+	}
+	begun := campaign.OriginOf(recorded)
+	if err := begun.CheckDriver(r.client.Name()); err != nil {
+		return err
+	}
+	for _, warning := range begun.Warnings(tool(), r.client.Version()) {
+		r.progress("warning: " + warning)
 	}
 	if flags.dryRun {
 		return printPlan(ctx, stdout, plan, plan.At(campaign.Pending(&recorded.Campaign)), flags.engineFlags)
@@ -149,5 +169,5 @@ func resumeCampaign(ctx context.Context, flags runFlags, stdout, stderr io.Write
 	if err != nil {
 		return err
 	}
-	return carryOut(ctx, journal, plan, r, stdout)
+	return carryOut(ctx, journal, plan, begun, r, stdout)
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"syscall"
@@ -90,7 +91,7 @@ func TestSweep(t *testing.T) {
 	list := invoke(t, "list", "--out", out)
 	wantSaid(t, list.stdout, "Latest campaigns:\n  "+c.Dir+"  finished  4 of 4 runs")
 	again := invoke(t, "run", "--resume", c.Dir)
-	if want := fmt.Sprintf("The campaign in %s is finished: 4 of 4 runs were made.\n", c.Dir); again.stdout != want || again.code != exitValid {
+	if want := fmt.Sprintf("The campaign in %s is finished: 4 of 4 runs were made.\n", c.Dir); again.stdout != want || again.code != got.code {
 		t.Errorf("resumed, it says with exit code %d\n%s, want\n%s", again.code, again.stdout, want)
 	}
 }
@@ -120,13 +121,20 @@ func TestDryRun(t *testing.T) {
 	}{
 		"a sweep": {[]string{write(t, sweep), "--cluster", "embedded"}, []string{
 			"sweep: 4 runs\nDoes the order matter?\n", "load.acks=0", "interleaved: scenario 1 2 1 2\n",
-			"1.6s to 41.6s", "4 new, one for each run, deleted after it\n", "the embedded broker is started and stopped\n", "in " + out,
+			"1.6 s to 41.6 s", "4 new, one for each run, deleted after it\n", "the embedded broker is started and stopped\n", "in " + out,
 		}},
 		"one run on an existing topic": {[]string{write(t, tiny), "--brokers", "localhost:1", "--set", "topic.existing=orders"}, []string{
 			"s: 1 run\n", "an existing one is used by 1 run\n", "the existing one at localhost:1; none is started\n",
 		}},
 		"a closed loop": {[]string{write(t, tiny), "--cluster", "kafka", "--set", "load.rate=max", "--keep-topics"}, []string{
-			"as many as there can be (rate max)", "1 new, one for each run, kept\n", "an Apache Kafka is started and stopped\n",
+			"records   not known (rate max)\n", "bytes     not known (rate max)\n", "disk      not known: ", "1 new, one for each run, kept\n", "an Apache Kafka is started and stopped\n",
+		}},
+		"a closed loop with an end": {[]string{"produce-only", "--cluster", "kafka"}, []string{
+			"records   20,000,000 and the warm-up\n", "bytes     2.00 GB uncompressed and the warm-up\n",
+			"disk      about 2.00 GB and the warm-up at a time for Kafka's logs, if nothing is compressed\n", "20,000,000 + warm-up",
+		}},
+		"one of several is a closed loop": {[]string{write(t, "name: a"+tiny), "produce-only", write(t, "name: b\nload: {rate: max}"), "--cluster", "kafka"}, []string{
+			"records   20,000,080 and the warm-up of 1 run; of 1 run not known (rate max)\n",
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -144,10 +152,10 @@ func TestDryRun(t *testing.T) {
 // ends there, what came before is kept, and it goes on when the cluster is well.
 func TestRefusedCampaign(t *testing.T) {
 	e := embedded(t)
-	created := 0
+	created, well := 0, false
 	e.Fake().Fault(kfake.Fault{
 		Keys: []kmsg.Key{kmsg.CreateTopics}, Err: kerr.PolicyViolation, Count: -1,
-		When: func(kmsg.Request) bool { created++; return created > 1 },
+		When: func(kmsg.Request) bool { created++; return created > 1 && !well },
 	})
 	out := filepath.Join(t.TempDir(), "runs")
 	got := invoke(t, "run", write(t, tiny), "--repeat", "3", "--brokers", e.Bootstrap()[0], "--out", out)
@@ -160,8 +168,8 @@ func TestRefusedCampaign(t *testing.T) {
 		t.Errorf("the run that was refused is %+v", run)
 	}
 	first := c.Campaign.Runs[0]
-	well := embedded(t)
-	got = invoke(t, "run", "--resume", c.Dir, "--brokers", well.Bootstrap()[0])
+	well = true
+	got = invoke(t, "run", "--resume", c.Dir, "--brokers", e.Bootstrap()[0])
 	c = onlyCampaign(t, out)
 	wantCampaign(t, got, c, "s", "s", "s")
 	if c.Campaign.Runs[0] != first {
@@ -169,6 +177,113 @@ func TestRefusedCampaign(t *testing.T) {
 	}
 	if runs, err := result.List(out); err != nil || len(runs) != 3 {
 		t.Errorf("there are %d runs, %v", len(runs), err)
+	}
+}
+
+// halfMade is a campaign of two runs, of which the second is still to be made.
+func halfMade(t *testing.T, args ...string) *result.RecordedCampaign {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), "runs")
+	invoke(t, append([]string{"run", write(t, tiny), "--repeat", "2", "--out", out}, args...)...)
+	c := onlyCampaign(t, out)
+	unfinish(t, c)
+	return onlyCampaign(t, out)
+}
+
+// unfinish takes the last run of a campaign away.
+func unfinish(t *testing.T, c *result.RecordedCampaign) {
+	t.Helper()
+	w, saved, err := result.OpenCampaign(c.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := &saved.Runs[len(saved.Runs)-1]
+	last.Dir, last.Status, saved.Campaign.FinishedAt = "", "", time.Time{}
+	if err := errors.Join(w.Save(saved), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestResumeElsewhere is refused, before anything is made, and costs nothing: the
+// campaign goes on where it was begun.
+func TestResumeElsewhere(t *testing.T) {
+	one, other := embedded(t), embedded(t)
+	c := halfMade(t, "--brokers", one.Bootstrap()[0])
+	for name, elsewhere := range map[string]struct {
+		args []string
+		now  string
+	}{
+		"another kind":    {[]string{"--cluster", "embedded"}, "the embedded broker"},
+		"another cluster": {[]string{"--brokers", other.Bootstrap()[0]}, "the existing cluster " + other.Info().ID},
+	} {
+		t.Run(name, func(t *testing.T) {
+			want := "the campaign was begun on the existing cluster " + one.Info().ID + ", and would go on with " + elsewhere.now +
+				": its runs would not compare; give --brokers with the addresses of that cluster, or begin a new campaign"
+			got := invoke(t, append([]string{"run", "--resume", c.Dir}, elsewhere.args...)...)
+			if got.code != exitBadInput || got.message() != want {
+				t.Errorf("exit code %d and\n%s, want\n%s", got.code, got.message(), want)
+			}
+			if now := onlyCampaign(t, filepath.Dir(c.Dir)); !reflect.DeepEqual(now.Campaign, c.Campaign) {
+				t.Errorf("the campaign was %+v and is %+v", c.Campaign, now.Campaign)
+			}
+		})
+	}
+	wantCampaign(t, invoke(t, "run", "--resume", c.Dir, "--brokers", one.Bootstrap()[0]), onlyCampaign(t, filepath.Dir(c.Dir)), "s", "s")
+}
+
+// edit replaces a text in the first run's summary.
+func edit(t *testing.T, c *result.RecordedCampaign, old, text string) {
+	t.Helper()
+	path := filepath.Join(c.Runs[0].Dir, result.SummaryFile)
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	after := strings.Replace(string(before), old, text, 1)
+	if after == string(before) {
+		t.Fatalf("%s does not say %s", path, old)
+	}
+	if err := os.WriteFile(path, []byte(after), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestResumeWithAnother driver is refused; with another version, of the driver or of
+// the tool, it is told of.
+func TestResumeWithAnother(t *testing.T) {
+	c := halfMade(t, "--cluster", "embedded")
+	edit(t, c, `"name": "franz"`, `"name": "other"`)
+	want := "the campaign was begun with the driver other, and would go on with franz: its runs would not compare; give --driver other, or begin a new campaign"
+	if got := invoke(t, "run", "--resume", c.Dir, "--cluster", "embedded"); got.code != exitBadInput || got.message() != want {
+		t.Errorf("exit code %d and\n%s, want\n%s", got.code, got.message(), want)
+	}
+	edit(t, c, `"name": "other"`, `"name": "franz"`)
+	is := c.Runs[0].Run.Run
+	edit(t, c, `"version": "`+is.Tool.Version+`"`, `"version": "v0.1"`)
+	edit(t, c, `"version": "`+is.Driver.Version+`"`, `"version": "v0.2"`)
+	got := invoke(t, "run", "--resume", c.Dir, "--cluster", "embedded")
+	wantSaid(t, got.stderr, "warning: the campaign was begun with kafka-bench v0.1", "warning: the campaign was begun with the driver franz v0.2, and goes on with "+is.Driver.Version)
+	wantCampaign(t, got, onlyCampaign(t, filepath.Dir(c.Dir)), "s", "s")
+}
+
+// TestResumeFinished says that there is nothing to do, with the exit code of the
+// campaign.
+func TestResumeFinished(t *testing.T) {
+	c := halfMade(t, "--cluster", "embedded")
+	invoke(t, "run", "--resume", c.Dir, "--cluster", "embedded")
+	for status, code := range map[string]int{result.Valid: exitValid, result.Invalid: exitInvalid} {
+		w, saved, err := result.OpenCampaign(c.Dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		saved.Runs[0].Status, saved.Runs[1].Status = result.Valid, status
+		if err := errors.Join(w.Save(saved), w.Close()); err != nil {
+			t.Fatal(err)
+		}
+		got := invoke(t, "run", "--resume", c.Dir)
+		if got.code != code || got.message() != "" || !strings.HasSuffix(got.stdout, "is finished: 2 of 2 runs were made.\n") {
+			t.Errorf("%s: exit code %d and %q, want %d", status, got.code, got.stdout+got.stderr, code)
+		}
 	}
 }
 

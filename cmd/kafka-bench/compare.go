@@ -34,12 +34,14 @@ func compareCommand() *cobra.Command {
 		Long: `Set the runs of each further set against those of the first, the base. A set is
 
   a run's folder                        runs/20261121T200000Z-baseline-k3x7qa
+  a folder that holds runs              before
   a campaign's folder, with the cell    runs/20261121T200000Z-sweep-acks-k3x7qa:all
   several of these, joined by commas
   a pattern                             'runs/*-baseline-*'
 
-A cell is named by its name or by its values. One campaign alone is compared cell
-by cell against its first. Figures are taken from valid runs.
+A cell is named by its name or by its values as a report prints them: none, none/0,
+none,0 or compression=none,linger=0. One campaign alone is compared cell by cell
+against its first. Figures are taken from valid runs.
 
 For each figure there are the medians, the difference with its bounds, the p-value
 of a rank test and a plain word: better, worse, no difference shown, or too few
@@ -49,11 +51,13 @@ comparisons calls anything different. Fewer --figures leave each of them more of
 it: six are enough for sets of five runs, one for sets of four.
 
 --fail-if names a figure and by how much it may not be worse, as in
-'e2e_response_time_p99 worse by 10%'; each figure knows which side is worse. It fails where two things hold: the figure is shown to be worse, and the
-difference that is estimated is at least so much. The conditions share a chance of
-a false alarm of their own, whatever figures are shown beside them. Where there are
-too few runs to show anything, or no valid ones, the condition is undecided: a
-check that cannot fail must not pass.
+'e2e_response_time_p99 worse by 10%'; each figure knows which side is worse. It
+fails where two things hold: the figure is shown to be worse, and the difference
+that is estimated is at least so much. The conditions share a chance of a false
+alarm of their own, whatever figures are shown beside them. Where there are too few
+runs to show anything, the condition is undecided: a check that cannot fail must
+not pass. Nor may one pass where a run of either set is invalid or missing: the
+runs that are left are the survivors.
 
 Exit codes: 0 compared, 1 a condition of --fail-if holds, 2 bad input or a
 condition that cannot be decided.`,
@@ -137,7 +141,7 @@ func compareSets(args []string, flags compareFlags, stdout io.Writer) error {
 	case compared.Failed():
 		return errInvalid
 	case compared.Undecided():
-		return errors.New("a condition of --fail-if cannot be decided: there are too few valid runs, or they do not have the figure")
+		return errors.New("a condition of --fail-if cannot be decided: there are too few valid runs, some are left out, or they do not have the figure")
 	}
 	return nil
 }
@@ -166,8 +170,8 @@ func readSets(args []string) ([]report.Set, error) {
 }
 
 func cellsOf(c *result.RecordedCampaign) (sets []report.Set) {
-	for i, cell := range c.Campaign.Cells {
-		sets = append(sets, report.Set{Label: cell.Name, Runs: c.Of(i)})
+	for i := range c.Campaign.Cells {
+		sets = append(sets, report.CellSet(c, i))
 	}
 	return sets
 }
@@ -175,37 +179,36 @@ func cellsOf(c *result.RecordedCampaign) (sets []report.Set) {
 // readSet reads the runs that one argument names.
 func readSet(arg string) (report.Set, error) {
 	set := report.Set{Label: arg}
-	var names []string
-	for _, part := range strings.Split(arg, ",") {
-		paths, err := expand(strings.TrimSpace(part))
+	for _, part := range partsOf(arg) {
+		paths, err := expand(part)
 		if err != nil {
 			return set, err
 		}
 		for _, path := range paths {
-			name, runs, err := readMember(path)
+			member, err := readMember(path)
 			if err != nil {
 				return set, err
 			}
-			if !slices.Contains(names, name) {
-				names = append(names, name)
-			}
-			set.Runs = append(set.Runs, runs...)
+			set.Runs, set.Missing = append(set.Runs, member.Runs...), set.Missing+member.Missing
 		}
 	}
 	if len(set.Runs) == 0 {
 		return set, fmt.Errorf("%s has no run that can be read", arg)
 	}
-	set.Label = strings.Join(names, ", ")
 	return set, nil
 }
 
-// expand finds the folders that a pattern fits; what is no pattern is itself. What
+// expand finds the folders that a pattern fits, and the runs that a folder holds;
+// what is neither is itself. What
 // fits and is neither a run nor a campaign is passed over.
 func expand(part string) (paths []string, err error) {
 	if part == "" {
 		return nil, errors.New("a set has an empty name in it: look for a comma too many")
 	}
-	if !strings.ContainsAny(part, "*?[") {
+	if exists(part) || !strings.ContainsAny(part, "*?[") {
+		if held := heldBy(part); len(held) > 0 {
+			return held, nil
+		}
 		return []string{part}, nil
 	}
 	found, err := filepath.Glob(part)
@@ -228,8 +231,8 @@ func exists(path string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// readMember reads one folder of a set, and says what its runs are called.
-func readMember(path string) (name string, runs []*result.Recorded, err error) {
+// readMember reads one folder of a set, under the name of its runs.
+func readMember(path string) (report.Set, error) {
 	dir, wanted := path, ""
 	if colon := strings.LastIndex(path, ":"); colon >= 0 && !exists(path) {
 		dir, wanted = path[:colon], path[colon+1:]
@@ -239,30 +242,30 @@ func readMember(path string) (name string, runs []*result.Recorded, err error) {
 	case err == nil:
 		return readCell(c, wanted)
 	case !errors.Is(err, result.ErrNotACampaign):
-		return "", nil, err
+		return report.Set{}, err
 	case wanted != "":
-		return "", nil, fmt.Errorf("%s: only a campaign has cells, and %w", path, err)
+		return report.Set{}, fmt.Errorf("%s: only a campaign has cells, and %w", path, err)
 	}
 	run, err := result.Read(dir)
 	if err != nil {
-		return "", nil, err
+		return report.Set{}, err
 	}
-	return run.Run.Run.Name, []*result.Recorded{run}, nil
+	return report.Set{Label: run.Run.Run.Name, Runs: []*result.Recorded{run}}, nil
 }
 
 // readCell finds the cell of a campaign by its name or its values; the only one
 // need not be named.
-func readCell(c *result.RecordedCampaign, wanted string) (name string, runs []*result.Recorded, err error) {
-	var names []string
-	for i, cell := range c.Campaign.Cells {
-		values := strings.Join(cell.Values, " ")
-		if wanted == cell.Name || wanted != "" && wanted == values || wanted == "" && len(c.Campaign.Cells) == 1 {
-			return cell.Name, c.Of(i), nil
-		}
-		names = append(names, cell.Name)
+func readCell(c *result.RecordedCampaign, wanted string) (report.Set, error) {
+	cells := c.Campaign.Cells
+	if wanted == "" && len(cells) == 1 {
+		return report.CellSet(c, 0), nil
 	}
-	if wanted == "" {
-		return "", nil, fmt.Errorf("%s has %d cells; name one, as in %s:%s; they are %s", c.Dir, len(names), c.Dir, names[0], strings.Join(names, ", "))
+	if wanted == "" && len(cells) > 1 {
+		return report.Set{}, fmt.Errorf("%s has %d cells; name one, as in %s:%s; they are %s", c.Dir, len(cells), c.Dir, cells[0].Name, strings.Join(report.CellNames(&c.Campaign), ", "))
 	}
-	return "", nil, fmt.Errorf("%s has no cell %q; they are %s", c.Dir, wanted, strings.Join(names, ", "))
+	i, err := report.CellNamed(&c.Campaign, wanted)
+	if err != nil {
+		return report.Set{}, fmt.Errorf("%s: %w", c.Dir, err)
+	}
+	return report.CellSet(c, i), nil
 }

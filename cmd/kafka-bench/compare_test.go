@@ -1,12 +1,15 @@
 package main
 
 import (
+	"bytes"
 	"encoding/csv"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"kafka-bench/internal/result"
 )
 
 // recorded is a working folder with five runs of a baseline, five of one that is
@@ -36,7 +39,7 @@ func TestCompareCommand(t *testing.T) {
 	}{
 		{"sets by pattern", []string{"runs/base-*", "runs/slow-*", "--figures", "e2e_response_time_p99"}, exitValid, "B is shown to be worse in 1 of 1 figure."},
 		{"sets by commas", []string{"runs/base-1,runs/base-2", "runs/slow-1,runs/slow-2"}, exitValid, "too few runs"},
-		{"a dozen figures need more", []string{"runs/base-*", "runs/slow-*"}, exitValid, "A  base"},
+		{"a dozen figures need more", []string{"runs/base-*", "runs/slow-*"}, exitValid, "A  runs/base-*"},
 		{"cells of a campaign", []string{"runs/sweep-acks:sweep-acks-1", "runs/sweep-acks:all", "--figures", "e2e_response_time_p99"}, exitValid, "B is shown to be worse"},
 		{"a campaign alone", []string{"runs/sweep-acks", "--figures", "e2e_response_time_p99"}, exitValid, "B  sweep-acks-all"},
 		{"a condition that holds", []string{"runs/base-*", "runs/slow-*", "--fail-if", worse + "10%"}, exitInvalid, "FAILED     B: " + worse + "10%"},
@@ -58,6 +61,25 @@ func TestCompareUndecided(t *testing.T) {
 	recorded(t)
 	got := invoke(t, "compare", "runs/few-*", "runs/slow-1,runs/slow-2,runs/slow-3", "--fail-if", "e2e_response_time_p99 worse by 10%")
 	if got.code != exitBadInput || !strings.Contains(got.stdout, "UNDECIDED") || !strings.Contains(got.stdout, "1 more of each would do") || !strings.Contains(got.message(), "cannot be decided") {
+		t.Errorf("exit code %d, %q\n%s", got.code, got.stderr, got.stdout)
+	}
+}
+
+// Nor may one pass that the survivors among the runs would pass.
+func TestCompareOfSurvivors(t *testing.T) {
+	recorded(t)
+	for i := range 3 {
+		path := filepath.Join("runs", "base-"+string(rune('1'+i)), result.SummaryFile)
+		text, err := os.ReadFile(path)
+		if err == nil {
+			err = os.WriteFile(path, bytes.Replace(text, []byte(`"status":"valid"`), []byte(`"status":"invalid"`), 1), 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := invoke(t, "compare", "runs/slow-*", "runs/base-*,runs/few-*", "--fail-if", "e2e_response_time_p99 worse by 10%")
+	if got.code != exitBadInput || !strings.Contains(got.stdout, "3 of 8 runs are invalid and left out") || !strings.Contains(got.message(), "cannot be decided") {
 		t.Errorf("exit code %d, %q\n%s", got.code, got.stderr, got.stdout)
 	}
 }
@@ -89,8 +111,8 @@ func TestBadComparisons(t *testing.T) {
 		{"compare runs/base-1 nosuch", "nosuch: not a run's folder: it has no run.json"},
 		{"compare runs/base-1 runs/nosuch-*", "no run's folder fits runs/nosuch-*"},
 		{"compare runs/base-1, runs/slow-1", "a set has an empty name in it: look for a comma too many"},
-		{"compare runs/base-1 runs/sweep-acks", "runs/sweep-acks has 2 cells; name one, as in runs/sweep-acks:sweep-acks-1; they are sweep-acks-1, sweep-acks-all"},
-		{"compare runs/base-1 runs/sweep-acks:none", `runs/sweep-acks has no cell "none"; they are sweep-acks-1, sweep-acks-all`},
+		{"compare runs/base-1 runs/sweep-acks", "runs/sweep-acks has 2 cells; name one, as in runs/sweep-acks:sweep-acks-1; they are sweep-acks-1 (1), sweep-acks-all (all)"},
+		{"compare runs/base-1 runs/sweep-acks:none", `runs/sweep-acks: no cell "none"; they are sweep-acks-1 (1), sweep-acks-all (all)`},
 		{"compare runs/base-1 runs/slow-1 --alpha 2", "--alpha 2: give 0.0001 to 0.5, as a rule 0.05"},
 		{"compare runs/base-1 runs/slow-1 --format html", `--format: there is no format "html"; choose one of text, markdown, csv, json`},
 		{"compare runs/base-1 runs/slow-1 --table checks", "--table is of a CSV; add --format csv, or leave it out"},
@@ -99,6 +121,8 @@ func TestBadComparisons(t *testing.T) {
 		{"report runs/base-1 --hlog-summary", "runs/base-1 has no histograms.hlog: there are no histograms to read"},
 		{"history nosuch", "nosuch: no run's folder, and no run in runs has this name; there are base, few, slow, sweep-acks-1, sweep-acks-all"},
 		{"history nosuch --out empty", "nosuch: no run's folder, and there are no runs in empty; say with --out where they are"},
+		{"history base --min-change 5", `--min-change: "5" is not a share of 0% or more; write it as 5%`},
+		{"history base --min-change -5%", `--min-change: "-5%" is not a share of 0% or more; write it as 5%`},
 		{"history base --config zz", `0 configurations begin with "zz"`},
 	} {
 		t.Run(c.args, func(t *testing.T) {
@@ -122,11 +146,18 @@ func TestBadComparisons(t *testing.T) {
 
 func TestHistoryCommand(t *testing.T) {
 	recorded(t)
+	r := newRecorder(t)
+	for i := range 12 {
+		r.run(filepath.Join("runs", "long-"+string(rune('a'+i))), "long", 1)
+	}
 	for _, c := range []struct{ args, want string }{
-		{"history base", "no change is shown over 5 runs"},
+		{"history long", "no change of 5 % or more is shown over 12 runs"},
+		{"history long --min-change 12.5%", "no change of 12.5 % or more is shown over 12 runs"},
+		{"history long --min-change 0%", "no change is shown over 12 runs"},
+		{"history base", "there are 5."},
 		{"history runs", "r"},
-		{"history runs/base-1 runs/base-2 runs/base-1", "over 2 runs"},
-		{"history base --figure acked_per_s --figure e2e_response_time_p99", "acked: no change"},
+		{"history runs/base-1 runs/base-2 runs/base-1", "there are 2."},
+		{"history long --figure acked_per_s --figure e2e_response_time_p99", "acked: no change of 5 %"},
 	} {
 		if got := invoke(t, strings.Fields(c.args)...); got.code != exitValid || !strings.Contains(got.stdout, c.want) {
 			t.Errorf("%s: exit code %d, %q, and no %q in\n%s", c.args, got.code, got.stderr, c.want, got.stdout)

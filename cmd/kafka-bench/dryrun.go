@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -14,9 +15,15 @@ import (
 	"kafka-bench/internal/unit"
 )
 
-// printPlan says what the turns of a plan would do, without doing any of it.
+// printPlan says what the turns of a plan would do, without doing any of it. A
+// named cluster that they could not be made on is the error that they would end
+// with.
 func printPlan(ctx context.Context, w io.Writer, p campaign.Plan, turns []campaign.Turn, flags engineFlags) error {
 	needs := p.Needs(turns, flags.keepTopics)
+	where, err := clusterOf(ctx, needs, flags)
+	if err != nil {
+		return err
+	}
 	fmt.Fprintf(w, "%s: %s", p.Name, count(len(turns), "run"))
 	if len(turns) < len(p.Turns) {
 		fmt.Fprintf(w, " of %d are still to be made", len(p.Turns))
@@ -38,7 +45,7 @@ func printPlan(ctx context.Context, w io.Writer, p campaign.Plan, turns []campai
 		{"bytes", offered(needs, unit.Bytes(needs.Bytes)+" uncompressed")},
 		{"topics", topicsOf(needs, flags.keepTopics)},
 		{"disk", disk(needs, flags)},
-		{"cluster", clusterOf(ctx, needs, flags)},
+		{"cluster", where},
 		{"results", "in " + flags.out},
 	} {
 		fmt.Fprintf(table, "%s\t%s\n", row[0], row[1])
@@ -57,9 +64,12 @@ func printCells(w io.Writer, p campaign.Plan, turns []campaign.Turn) error {
 	for i, cell := range p.Cells {
 		runs := campaign.Rounds(turns, i)
 		least, most := cell.Scenario.Duration()
-		records, bytes := "rate max", ""
-		if e := cell.Scenario.Expected(); e.Known {
+		records, bytes := unknown, unknown
+		if e := cell.Scenario.Expected(); e.Known || e.Records > 0 {
 			records, bytes = unit.Count(e.Records), unit.Bytes(e.Bytes)
+			if !e.Known {
+				records, bytes = records+" + warm-up", bytes+" + warm-up"
+			}
 		}
 		line := fmt.Sprintf("%-*s  %s", longest, cell.Name, settingsOf(p.Axes, cell))
 		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t  %s\n", runs, between(least, most), records, bytes, strings.TrimRight(line, " "))
@@ -103,16 +113,29 @@ func order(p campaign.Plan, turns []campaign.Turn) string {
 	return text + ": scenario " + strings.Join(places, " ")
 }
 
+// unknown stands for what no scenario says: how much there is to be had at rate max.
+const unknown = "not known"
+
 // offered is an amount that is known of all runs, of some, or of none.
 func offered(n campaign.Needs, amount string) string {
-	switch n.Unknown {
-	case 0:
-		return amount
-	case n.Runs:
-		return "as many as there can be (rate max)"
-	default:
-		return fmt.Sprintf("%s, and as many as there can be in %s (rate max)", amount, count(n.Unknown, "run"))
+	if n.Unknown == n.Runs {
+		return unknown + " (rate max)"
 	}
+	return amount + beyond(n)
+}
+
+// beyond is what comes on top of the amount that is known.
+func beyond(n campaign.Needs) (text string) {
+	switch {
+	case n.Warmups == n.Runs && n.Runs == 1:
+		text = " and the warm-up"
+	case n.Warmups > 0:
+		text = " and the warm-up of " + count(n.Warmups, "run")
+	}
+	if n.Unknown > 0 {
+		text += fmt.Sprintf("; of %s %s (rate max)", count(n.Unknown, "run"), unknown)
+	}
+	return text
 }
 
 func topicsOf(n campaign.Needs, keep bool) string {
@@ -136,30 +159,29 @@ func disk(n campaign.Needs, flags engineFlags) string {
 	if flags.cluster == cluster.KindEmbedded && len(flags.brokers) == 0 {
 		return "the results alone: the embedded broker keeps its records in memory"
 	}
-	text := "about " + unit.Bytes(n.DiskBytes) + " at a time for Kafka's logs, if nothing is compressed"
-	if n.Unknown > 0 {
-		text += ", and what is offered at rate max"
+	if n.Unknown == n.Runs {
+		return unknown + ": at rate max nothing bounds Kafka's logs but load.volume"
 	}
-	return text
+	return "about " + offered(n, unit.Bytes(n.DiskBytes)) + " at a time for Kafka's logs, if nothing is compressed"
 }
 
 // statusTimeout bounds the question whether a cluster is up.
 const statusTimeout = 10 * time.Second
 
 // clusterOf says which cluster the runs would have, and whether one would be
-// started for them.
-func clusterOf(ctx context.Context, n campaign.Needs, flags engineFlags) string {
+// started for them. It is an error if one is named that cannot be used.
+func clusterOf(ctx context.Context, n campaign.Needs, flags engineFlags) (string, error) {
 	times := ""
 	if n.Clusters > 1 {
 		times = fmt.Sprintf(", %d times, because the scenarios ask for different ones", n.Clusters)
 	}
 	switch {
 	case len(flags.brokers) > 0:
-		return "the existing one at " + strings.Join(flags.brokers, ",") + "; none is started"
+		return "the existing one at " + strings.Join(flags.brokers, ",") + "; none is started", nil
 	case flags.cluster == cluster.KindEmbedded:
-		return "the embedded broker is started and stopped" + times
+		return "the embedded broker is started and stopped" + times, nil
 	case flags.cluster == cluster.KindKafka:
-		return "an Apache Kafka is started and stopped" + times
+		return "an Apache Kafka is started and stopped" + times, nil
 	}
 	name := flags.cluster
 	if name == "" {
@@ -167,23 +189,23 @@ func clusterOf(ctx context.Context, n campaign.Needs, flags engineFlags) string 
 	}
 	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
 	defer cancel()
-	if isUp(ctx, name) {
-		return fmt.Sprintf("%q, which is up; none is started", name)
+	switch err := usable(ctx, name); {
+	case err == nil:
+		return fmt.Sprintf("%q, which is up; none is started", name), nil
+	case flags.cluster != "" || !errors.Is(err, cluster.ErrNotUp):
+		return "", err // as of the run that looks for it
 	}
-	if flags.cluster != "" {
-		return fmt.Sprintf("%q, which is not up; start it with: kafka-bench cluster up --name %s", name, name)
-	}
-	return "an Apache Kafka is started and stopped" + times + "; the embedded broker where Java or Maven is missing"
+	return "an Apache Kafka is started and stopped" + times + "; the embedded broker where Java or Maven is missing", nil
 }
 
-// isUp tells whether the named cluster is up and well.
-func isUp(ctx context.Context, name string) bool {
+// usable is the error with which a run on the named cluster would end.
+func usable(ctx context.Context, name string) error {
 	home, err := cluster.UserHome()
 	if err != nil {
-		return false
+		return err
 	}
-	status, err := home.Status(ctx, name)
-	return err == nil && status.Problem == nil
+	_, err = home.Find(ctx, name)
+	return err
 }
 
 // count prints a number of things: 1 run, 25 runs.

@@ -129,7 +129,7 @@ func (r rig) with(ctx context.Context, v viewer, work func(context.Context, camp
 		Home: home, Kind: r.flags.cluster, Brokers: r.flags.brokers, ClusterID: r.flags.clusterID, Access: r.access,
 		Progress: r.progress,
 	}
-	ctx, interrupt, stop := interruptible(ctx)
+	ctx, interrupt, stop := interruptible(ctx, r.progress)
 	defer stop() // last: an interrupt while the cluster stops must not end the tool
 	defer func() {
 		// An error that is alone stays so: exitCode knows errInvalid by that.
@@ -151,9 +151,9 @@ func (r rig) with(ctx context.Context, v viewer, work func(context.Context, camp
 func (r rig) checkOut() error { return result.CheckWritable(r.flags.out) }
 
 // interruptible returns a context and a channel. The first interrupt closes the
-// channel, which ends a run gently, or, before a run has begun, the second one
-// ends the context, which abandons it.
-func interruptible(parent context.Context) (ctx context.Context, interrupt <-chan struct{}, stop func()) {
+// channel, which ends a run gently, and is told of, because that takes a while; or,
+// before a run has begun, the second one ends the context, which abandons it.
+func interruptible(parent context.Context, tell func(string)) (ctx context.Context, interrupt <-chan struct{}, stop func()) {
 	ctx, cancel := context.WithCancel(parent)
 	first := make(chan struct{})
 	signals := make(chan os.Signal, 2)
@@ -161,6 +161,7 @@ func interruptible(parent context.Context) (ctx context.Context, interrupt <-cha
 	go func() {
 		select {
 		case <-signals:
+			tell("ending gently; interrupt again to abandon")
 			close(first)
 		case <-ctx.Done():
 			return

@@ -8,6 +8,7 @@ import (
 
 	"kafka-bench/internal/bench"
 	"kafka-bench/internal/cluster"
+	"kafka-bench/internal/scenario"
 )
 
 // The exit codes, which are part of the command line's contract.
@@ -28,11 +29,18 @@ var (
 
 // exitCode prints an error, unless the output has said it, and returns the code
 // to exit with. This is the one place that knows which error means which code.
+// The faults of a scenario begin their lines with the place, by which a terminal
+// or an editor opens the file; a name before it would be taken for part of it.
 func exitCode(stderr io.Writer, err error) int {
 	if err == nil {
 		return exitValid
 	}
-	if err != errInvalid { //nolint:errorlint // alone: the report has said it already
+	var faults scenario.Faults
+	switch {
+	case err == errInvalid: //nolint:errorlint // alone: the report has said it already
+	case errors.As(err, &faults):
+		fmt.Fprintln(stderr, err)
+	default:
 		fmt.Fprintf(stderr, "kafka-bench: %v\n", err)
 	}
 	switch {

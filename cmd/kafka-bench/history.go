@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -20,6 +21,7 @@ type historyFlags struct {
 	formatFlags
 	figures []string
 	config  string
+	least   string // change that is looked for
 	out     string
 }
 
@@ -39,7 +41,8 @@ is shown and the others are listed; --config shows another.
 
 Change points are found by E-Divisive (Matteson and James, 2014), which asks
 whether the runs before and after come from one distribution, so that a single bad
-run is no change. Invalid runs are left out.`,
+run is no change. Changes of less than --min-change are taken out: they may be real,
+and are too small to matter. Invalid runs are left out.`,
 		Example: `  kafka-bench history baseline
   kafka-bench history baseline --figure e2e_response_time_p99 --figure acked_per_s --format csv`,
 		Args: needs(1, math.MaxInt, "a NAME of runs, or the folders of runs (kafka-bench list)"),
@@ -53,7 +56,18 @@ run is no change. Invalid runs are left out.`,
 	f.StringVar(&flags.table, "table", "", "the table of a CSV: history, changes")
 	f.StringArrayVar(&flags.figures, "figure", nil, "the figure to follow (may be repeated; default e2e_response_time_p99)")
 	f.StringVar(&flags.config, "config", "", "the configuration to show, by the beginning of its hash")
+	f.StringVar(&flags.least, "min-change", fmt.Sprintf("%g%%", 100*report.DefaultMinChange), "the least change to show, as a part of the level before; 0% shows every one")
 	return c
+}
+
+// parseMinChange reads a share of 0 % or more.
+func parseMinChange(text string) (float64, error) {
+	if number, ok := strings.CutSuffix(strings.TrimSpace(text), "%"); ok {
+		if v, err := strconv.ParseFloat(strings.TrimSpace(number), 64); err == nil && v >= 0 && !math.IsInf(v, 0) {
+			return v / 100, nil
+		}
+	}
+	return 0, fmt.Errorf("%q is not a share of 0%% or more; write it as 5%%", text)
 }
 
 func showHistory(args []string, flags historyFlags, stdout io.Writer) error {
@@ -64,6 +78,10 @@ func showHistory(args []string, flags historyFlags, stdout io.Writer) error {
 	figures, err := figuresNamed(flags.figures)
 	if err != nil {
 		return fmt.Errorf("--figure: %w", err)
+	}
+	least, err := parseMinChange(flags.least)
+	if err != nil {
+		return fmt.Errorf("--min-change: %w", err)
 	}
 	var runs []*result.Recorded
 	for _, arg := range args {
@@ -77,7 +95,7 @@ func showHistory(args []string, flags historyFlags, stdout io.Writer) error {
 			}
 		}
 	}
-	history, err := report.Over(runs, report.HistoryOptions{Figures: figures, Configuration: flags.config})
+	history, err := report.Over(runs, report.HistoryOptions{Figures: figures, Configuration: flags.config, MinChange: least})
 	if err != nil {
 		return err
 	}

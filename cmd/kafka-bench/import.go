@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"kafka-bench/internal/foreign"
+	"kafka-bench/internal/report"
 	"kafka-bench/internal/result"
 )
 
@@ -39,8 +39,11 @@ them beside ours. The format is found out from the content:
 Each figure gets the name of what it measures: a latency that begins when a record
 is sent is a service time here. What a source does not tell stays empty, and
 run.imported.cannot_say names it; what is known to be wrong with it is among the
-warnings. An imported run was not judged by the rules that ours are judged by,
-and says so first.
+warnings. An imported run was not judged by the rules that ours are judged by:
+its word is "imported" wherever ours have "valid", and its first warning says so.
+
+A log that report --hlog-merge wrote becomes the runs that it was made of, each
+with its name; --name comes before these where there are several.
 
 Nothing is imported unless all files can be read.`,
 		Example: `  kafka-bench import results-overload.json
@@ -79,35 +82,26 @@ func importFiles(paths []string, flags importFlags, stdout io.Writer) error {
 			faults = append(faults, err)
 			continue
 		}
-		read = append(read, r)
+		read = append(read, r...)
 	}
 	if err := errors.Join(faults...); err != nil {
 		return err
 	}
 	invalid := false
+	var saved []report.Imported
 	for _, r := range read {
 		dir, err := r.Save(flags.out)
 		if err != nil {
 			return err
 		}
 		invalid = invalid || r.Run.Verdict.Status != result.Valid
-		tellImported(stdout, dir, r)
+		saved = append(saved, report.Imported{Dir: dir, Run: &r.Run})
+	}
+	if err := report.Imports(stdout, saved, report.Options{Colour: isTerminal(stdout), Width: columnsOf(stdout)}); err != nil {
+		return err
 	}
 	if invalid {
 		return errInvalid
 	}
 	return nil
-}
-
-// tellImported says what became of a file, and what is the matter with it.
-func tellImported(stdout io.Writer, dir string, r *foreign.Result) {
-	imported, verdict := r.Run.Run.Imported, r.Run.Verdict
-	fmt.Fprintf(stdout, "%s (%s) → %s, %s\n", imported.File, imported.Format, dir, verdict.Status)
-	for _, reason := range verdict.Reasons {
-		fmt.Fprintf(stdout, "  because  %s\n", reason)
-	}
-	for _, warning := range verdict.Warnings {
-		fmt.Fprintf(stdout, "  warning  %s\n", warning)
-	}
-	fmt.Fprintf(stdout, "  it cannot say  %s\n\n", strings.Join(imported.CannotSay, ", "))
 }

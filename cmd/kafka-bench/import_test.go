@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"kafka-bench/internal/result"
 )
@@ -83,6 +84,79 @@ cannot read a result: stat missing.txt: no such file or directory
 	wantBad(t, invoke(t, "import", "producer.txt", "--format", "csv"), `--format csv: there is no format "csv"; choose one of auto, ssp, producer-perf, consumer-perf, omb, hlog`)
 	wantBad(t, invoke(t, "import", "producer.txt", "--hlog-unit", "s"), `--hlog-unit s: there is no unit "s"; choose ns, us or ms`)
 	wantBad(t, invoke(t, "import"), "import needs a FILE: the result of another tool")
+}
+
+// TestImportOfMany has a line for each file, and says once what is the matter with
+// their format; nothing of it is wider than a screen.
+func TestImportOfMany(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var files []string
+	for _, name := range []string{"one.txt", "two.txt", "three.txt"} {
+		content, err := foreignSample("producer.txt")
+		if err == nil {
+			err = os.WriteFile(name, content, 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, name)
+	}
+	got := invoke(t, append([]string{"import"}, files...)...).stdout
+	for said, times := range map[string]int{".txt (producer-perf) → runs/": 3, ", imported\n": 3, "cannot say": 1, "(coordinated omission)": 1} {
+		if n := strings.Count(got, said); n != times {
+			t.Errorf("it says %q %d times, want %d", said, n, times)
+		}
+	}
+	for line := range strings.Lines(got) {
+		if utf8.RuneCountInString(line) > 101 || strings.Contains(line, "load.") {
+			t.Errorf("too wide, or no words: %s", line)
+		}
+	}
+}
+
+// TestMergedLogComesBack takes the times of two runs out as one log, and in again.
+func TestMergedLogComesBack(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, name := range []string{"first", "second"} {
+		if err := os.WriteFile(name+".yaml", []byte(tiny), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if got := invoke(t, "run", name+".yaml", "--cluster", "embedded", "--out", "runs/"+name); got.code != exitValid {
+			t.Fatal(got.stderr)
+		}
+	}
+	first, second := onlyRun(t, "runs/first"), onlyRun(t, "runs/second")
+	if got := invoke(t, "report", first.Dir, second.Dir, "--hlog-merge", "all.hlog"); got.code != exitValid {
+		t.Fatal(got.stderr)
+	}
+	if got := invoke(t, "import", "all.hlog", "--out", "again"); got.code != exitValid {
+		t.Fatal(got.stderr)
+	}
+	listed, err := result.List("again")
+	if err != nil || len(listed) != 2 {
+		t.Fatalf("%d runs came back, %v", len(listed), err)
+	}
+	for i, was := range []*result.Run{first.Run, second.Run} {
+		is := listed[i].Run
+		if is.Run.Name != was.Run.Name || len(is.Time) != len(was.Time) || is.Time["send_service_time"].Count != was.Time["send_service_time"].Count {
+			t.Errorf("%s with %d times came back as %s with %d", was.Run.Name, len(was.Time), is.Run.Name, len(is.Time))
+		}
+		shown := invoke(t, "report", listed[i].Dir).stdout
+		if !strings.HasPrefix(shown, "IMPORTED  "+was.Run.Name) || strings.Contains(shown, "0/s") || strings.Count(shown, "  warning") > 3 || !strings.Contains(shown, "lateness") {
+			t.Errorf("its report:\n%s", shown)
+		}
+	}
+}
+
+// TestSummaryWithoutHistograms is refused: another tool's run has none.
+func TestSummaryWithoutHistograms(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := prepareImport("producer.txt"); err != nil {
+		t.Fatal(err)
+	}
+	invoke(t, "import", "producer.txt")
+	dir := onlyRun(t, "runs").Dir
+	wantBad(t, invoke(t, "report", dir, "--hlog-summary"), dir+" has no histograms to read: it was imported from producer.txt (producer-perf), which has none")
 }
 
 // TestImportOfAFailedTool is an invalid run, and says so with its exit code.

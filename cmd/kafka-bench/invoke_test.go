@@ -58,12 +58,17 @@ func invoke(t *testing.T, args ...string) invoked {
 	return invoked{stdout: stdout.String(), stderr: stderr.String(), code: code}
 }
 
-// message is the first line of the error.
+// message is the first line of the error. The faults of a scenario, which come
+// before anything else is said, have no prefix.
 func (i invoked) message() string {
 	for line := range strings.Lines(i.stderr) {
 		if said, ok := strings.CutPrefix(line, "kafka-bench: "); ok {
 			return strings.TrimSuffix(said, "\n")
 		}
+	}
+	if i.code == exitBadInput {
+		first, _, _ := strings.Cut(i.stderr, "\n")
+		return first
 	}
 	return ""
 }

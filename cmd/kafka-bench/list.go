@@ -11,30 +11,34 @@ import (
 	"github.com/spf13/cobra"
 
 	"kafka-bench/internal/campaign"
+	"kafka-bench/internal/report"
 	"kafka-bench/internal/result"
 	"kafka-bench/internal/scenario"
+	"kafka-bench/internal/unit"
 )
 
 func listCommand() *cobra.Command {
 	var out string
+	var all bool
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List the presets, and the runs and campaigns recorded so far",
 		Example: `  kafka-bench list
-  kafka-bench list --out results`,
+  kafka-bench list --out results --all`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			w := c.OutOrStdout()
 			if err := listPresets(w); err != nil {
 				return err
 			}
-			if err := listRuns(w, out); err != nil {
+			if err := listRuns(w, out, all); err != nil {
 				return err
 			}
-			return listCampaigns(w, out)
+			return listCampaigns(w, out, all)
 		},
 	}
 	addOut(c, &out)
+	c.Flags().BoolVar(&all, "all", false, fmt.Sprintf("list all runs and campaigns, and not the latest %d", maxListed))
 	return c
 }
 
@@ -60,7 +64,7 @@ func listPresets(w io.Writer) error {
 	return table.Flush()
 }
 
-// takes is how long a plan takes: 7s to 17s, 25 × 33s to 1m3s. Where the runs
+// takes is how long a plan takes: 7 s to 17 s, 25 × 33 s to 1 min 3 s. Where the runs
 // differ in length it is that of all together.
 func takes(p campaign.Plan) string {
 	all := p.Needs(p.Turns, false)
@@ -79,15 +83,27 @@ func takes(p campaign.Plan) string {
 // between is how long a run takes: the drain ends as soon as it may.
 func between(least, most time.Duration) string {
 	if least == most {
-		return least.String()
+		return unit.Span(least)
 	}
-	return fmt.Sprintf("%v to %v", least, most)
+	return unit.Span(least) + " to " + unit.Span(most)
 }
 
-// maxListed bounds the runs that are listed; the folder has them all.
+// maxListed bounds the runs that are listed unless all are asked for.
 const maxListed = 15
 
-func listRuns(w io.Writer, out string) error {
+// latest are the last of all, which are in the order of time, and the title of their
+// list, which says what it leaves out.
+func latest[T any](listed []T, things string, all bool) (shown []T, title string) {
+	if hidden := len(listed) - maxListed; hidden > 0 && !all {
+		return listed[hidden:], fmt.Sprintf("Latest %s (%d of %d, --all shows all):", things, maxListed, len(listed))
+	}
+	if all {
+		return listed, "All " + things + ":"
+	}
+	return listed, "Latest " + things + ":"
+}
+
+func listRuns(w io.Writer, out string, all bool) error {
 	runs, err := result.List(out)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(runs) == 0 {
 		fmt.Fprintf(w, "\nNo runs in %s yet.\n", out)
@@ -96,23 +112,41 @@ func listRuns(w io.Writer, out string) error {
 	if err != nil {
 		return err
 	}
-	if hidden := len(runs) - maxListed; hidden > 0 {
-		runs = runs[hidden:]
-	}
-	fmt.Fprintln(w, "\nLatest runs:")
+	runs, title := latest(runs, "runs", all)
+	fmt.Fprintf(w, "\n%s\n", title)
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, r := range runs {
 		if r.Err != nil {
 			fmt.Fprintf(table, "  %s\t%v\n", r.Dir, r.Err)
 			continue
 		}
-		fmt.Fprintf(table, "  %s\t%s\t%.0f/s offered\n", r.Dir, r.Run.Verdict.Status, r.Run.Load.OfferedPerS)
+		fmt.Fprintf(table, "  %s\t%s\t%s\n", r.Dir, report.Standing(r.Run), throughput(r.Run))
 	}
 	return table.Flush()
 }
 
+// throughput is what a run is known to have been offered; where it cannot say, or
+// nothing was, what was acked, or delivered; else that there is nothing to tell.
+func throughput(r *result.Run) string {
+	load, delivery := r.Load, r.Delivery
+	switch {
+	case !r.Finished():
+		return none
+	case r.Says("load.offered_per_s") && !load.ClosedLoop && load.OfferedPerS > 0:
+		return unit.PerSecond(load.OfferedPerS) + " offered"
+	case r.Says("load.acked_per_s") && load.AckedPerS > 0:
+		return unit.PerSecond(load.AckedPerS) + " acked"
+	case r.Says("delivery.delivered_per_s") && delivery.DeliveredPerS > 0:
+		return unit.PerSecond(delivery.DeliveredPerS) + " delivered"
+	}
+	return none
+}
+
+// none stands for a figure that there is none of.
+const none = "–"
+
 // listCampaigns lists the latest campaigns, and nothing where there is none.
-func listCampaigns(w io.Writer, out string) error {
+func listCampaigns(w io.Writer, out string, all bool) error {
 	campaigns, err := result.ListCampaigns(out)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(campaigns) == 0 {
 		return nil
@@ -120,10 +154,8 @@ func listCampaigns(w io.Writer, out string) error {
 	if err != nil {
 		return err
 	}
-	if hidden := len(campaigns) - maxListed; hidden > 0 {
-		campaigns = campaigns[hidden:]
-	}
-	fmt.Fprintln(w, "\nLatest campaigns:")
+	campaigns, title := latest(campaigns, "campaigns", all)
+	fmt.Fprintf(w, "\n%s\n", title)
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, c := range campaigns {
 		if c.Err != nil {

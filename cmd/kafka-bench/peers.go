@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -87,7 +87,8 @@ func runPeers(ctx context.Context, arg string, flags peersFlags, stdout, stderr 
 	if err != nil {
 		return err
 	}
-	p := &peersCampaign{scenario: s, journal: journal, flags: flags, stdout: stdout, progress: r.progress}
+	p := &peersCampaign{journal: journal, flags: flags, stdout: stdout, progress: r.progress}
+	p.rounds = peers.Rounds{Scenario: s, Repeat: flags.repeat, Keep: flags.keepTopics, Turns: p}
 	err = r.with(ctx, p, p.carryOut)
 	empty := journal.Empty()
 	if err := errors.Join(err, journal.Close()); err != nil || empty {
@@ -96,29 +97,22 @@ func runPeers(ctx context.Context, arg string, flags peersFlags, stdout, stderr 
 	return p.conclude()
 }
 
-// The cells of a peers campaign, in the order of their turns.
-const (
-	cellOurs = iota
-	cellProducer
-	cellConsumer
-	numPeers
-)
-
-// peersCampaign is one campaign of us and Kafka's tools.
+// peersCampaign is the rounds of one campaign, its journal and what is said of them.
 type peersCampaign struct {
-	scenario scenario.Scenario
+	rounds   peers.Rounds
 	journal  *campaign.Journal
 	flags    peersFlags
 	stdout   io.Writer
 	progress func(string)
-	runs     [numPeers][]result.Run
+	engine   campaign.Engine // once it carries out
 }
 
-// carryOut makes the rounds.
+// carryOut sets up what the rounds need, and makes them.
 func (p *peersCampaign) carryOut(ctx context.Context, e campaign.Engine) error {
+	p.engine = e
 	starting, cancel := e.Bench.Starting(ctx)
 	defer cancel()
-	c, err := e.Source.For(starting, p.scenario.Cluster)
+	c, err := e.Source.For(starting, p.rounds.Scenario.Cluster)
 	if err != nil {
 		return err
 	}
@@ -131,16 +125,17 @@ func (p *peersCampaign) carryOut(ctx context.Context, e campaign.Engine) error {
 		return err
 	}
 	defer admin.Close()
-	for _, name := range []string{"kafka-bench", peers.Producer, peers.Consumer} {
-		p.journal.Cell(name, nil, p.scenario)
+	for _, name := range peers.Names {
+		p.journal.Cell(name, nil, p.rounds.Scenario)
 	}
-	for round := range p.flags.repeat {
-		if err := p.round(ctx, e, &peers.Pair{
+	p.rounds.Pair = func(round int) *peers.Pair {
+		return &peers.Pair{
 			Tools: tools, Admin: admin, Out: p.flags.out, Tool: tool(),
 			Tag: fmt.Sprintf("%s-%d", p.journal.Campaign().Campaign.ID, round+1),
-		}); err != nil {
-			return err
 		}
+	}
+	if err := p.rounds.Make(ctx); err != nil {
+		return err
 	}
 	return p.journal.Finish()
 }
@@ -162,55 +157,33 @@ func (p *peersCampaign) tools(ctx context.Context, c cluster.Cluster) (peers.Too
 	return peers.Tools{Java: java, Dist: dist, Cluster: c, CommandConfig: p.flags.access}, nil
 }
 
-// round makes one run of each, ours first: what it reaches says how many records
-// a closed loop of the peers is to send, and on what machine they run.
-func (p *peersCampaign) round(ctx context.Context, e campaign.Engine, pair *peers.Pair) (err error) {
-	defer func() {
-		if p.flags.keepTopics {
-			return
-		}
-		// On the way out of an interrupted campaign, too.
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pairTimeout)
-		defer cancel()
-		err = errors.Join(err, pair.Close(ctx))
-	}()
-	ours, err := p.make(ctx, cellOurs, e)
-	if err != nil {
-		return err
+// Ours implements peers.Turns.
+func (p *peersCampaign) Ours(ctx context.Context) (*result.Run, error) {
+	ours, err := p.make(ctx, peers.Ours, p.engine)
+	if err == nil && ours.Run.Interrupted {
+		err = errInterrupted
 	}
-	if ours.Run.Run.Interrupted {
-		return errInterrupted
-	}
-	pair.Host = ours.Run.Run.Host
-	if _, err := p.make(ctx, cellProducer, toolMaker{e.Bench, func(ctx context.Context) (*peers.Made, error) {
-		return pair.Produce(ctx, p.scenario, ours.Run.Load.AckedPerS)
-	}}); err != nil {
-		return err
-	}
-	_, err = p.make(ctx, cellConsumer, toolMaker{e.Bench, func(ctx context.Context) (*peers.Made, error) {
-		return pair.Consume(ctx, p.scenario)
-	}})
-	return err
+	return ours, err
 }
 
-// pairTimeout bounds the removal of a pair's topic and group.
-const pairTimeout = 15 * time.Second
+// Theirs implements peers.Turns.
+func (p *peersCampaign) Theirs(ctx context.Context, tool string, run func(context.Context) (*peers.Made, error)) (*result.Run, error) {
+	return p.make(ctx, tool, toolMaker{p.engine.Bench, run})
+}
 
-// make makes the next run of a cell and tells of it.
-func (p *peersCampaign) make(ctx context.Context, cell int, m campaign.Maker) (*bench.Outcome, error) {
-	place := p.journal.Add(cell)
-	c := p.journal.Campaign()
-	fmt.Fprintf(p.stdout, "round %d of %d · %s\n", c.Runs[place].Round+1, p.flags.repeat, c.Cells[cell].Name)
-	outcome, err := p.journal.Make(ctx, m, place, p.scenario)
+// make makes the next run of one of the three and tells of it.
+func (p *peersCampaign) make(ctx context.Context, name string, m campaign.Maker) (*result.Run, error) {
+	place := p.journal.Add(slices.Index(peers.Names[:], name))
+	fmt.Fprintf(p.stdout, "round %d of %d · %s\n", p.journal.Campaign().Runs[place].Round+1, p.rounds.Repeat, name)
+	outcome, err := p.journal.Make(ctx, m, place, p.rounds.Scenario)
 	if err != nil {
 		return nil, err
 	}
-	p.runs[cell] = append(p.runs[cell], outcome.Run)
 	fmt.Fprintf(p.stdout, "  %s, %s\n", outcome.Run.Verdict.Status, outcome.Dir)
 	for _, reason := range outcome.Run.Verdict.Reasons {
 		fmt.Fprintf(p.stdout, "  because %s\n", reason)
 	}
-	return outcome, nil
+	return &outcome.Run, nil
 }
 
 // toolMaker makes a run with one of Kafka's tools, which an interrupt ends: what
@@ -235,18 +208,10 @@ func (m toolMaker) Make(ctx context.Context, _ scenario.Scenario, began func(dir
 // conclude shows the table and turns the verdicts into the command's error.
 func (p *peersCampaign) conclude() error {
 	fmt.Fprintf(p.stdout, "\nCampaign: %s\n\n", p.journal.Dir())
-	c := p.journal.Campaign()
-	var columns []peers.Column
-	for cell, runs := range p.runs {
-		columns = append(columns, peers.Column{Name: c.Cells[cell].Name, Runs: runs})
-	}
-	if err := peers.Table(p.stdout, columns); err != nil {
+	if err := p.rounds.Report(p.stdout); err != nil {
 		return err
 	}
-	for _, difference := range peers.Differences(p.scenario) {
-		fmt.Fprintf(p.stdout, "Mind: %s.\n", difference)
-	}
-	for _, run := range c.Runs {
+	for _, run := range p.journal.Campaign().Runs {
 		if run.Status != result.Valid {
 			return errInvalid
 		}

@@ -30,6 +30,7 @@ func TestOutOfReach(t *testing.T) {
 		{"nobody listens", []string{"run", "FILE", "--brokers", dead}, "scenario s: no broker can be reached: " + dead + ": connect: connection refused; check the addresses and that Kafka runs there"},
 		{"not Kafka", []string{"run", "FILE", "--brokers", deaf}, "scenario s: [" + deaf + "] accepts connections, but does not answer like a Kafka broker"},
 		{"no such cluster", []string{"run", "FILE", "--cluster", "nosuch"}, `scenario s: the cluster "nosuch" is not up; start it with: kafka-bench cluster up`},
+		{"no such cluster, dry", []string{"run", "FILE", "--cluster", "nosuch", "--dry-run"}, `the cluster "nosuch" is not up; start it with: kafka-bench cluster up`},
 		{"status of nothing", []string{"cluster", "status"}, `the cluster "default" is not up; start it with: kafka-bench cluster up`},
 		{"down of nothing", []string{"cluster", "down"}, `the cluster "default" is not up; start it with: kafka-bench cluster up`},
 	} {

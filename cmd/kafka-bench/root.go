@@ -32,7 +32,7 @@ says whether the numbers can be believed.`,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return fmt.Errorf("%w; see %s --help", err, c.CommandPath())
+		return fmt.Errorf("%w; see %s --help", inOurWords(err), c.CommandPath())
 	})
 	root.AddCommand(
 		runCommand(), listCommand(), showCommand(), reportCommand(), compareCommand(), historyCommand(),

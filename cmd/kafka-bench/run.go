@@ -41,7 +41,8 @@ it ends with a table that sets them side by side.
 
 --dry-run says what would be done, and does nothing. A campaign that was
 interrupted, or killed, goes on with --resume FOLDER: no run that has ended is
-made again, and the scenarios are those that it began with.
+made again, and the scenarios are those that it began with. So must the driver be,
+and the cluster.
 
 Without --brokers a local cluster is used: the one that "cluster up" keeps, or
 an Apache Kafka that is started and stopped again, or, where Java or Maven is
@@ -108,7 +109,7 @@ func runScenarios(ctx context.Context, args []string, flags runFlags, stdout, st
 	if err != nil {
 		return err
 	}
-	return carryOut(ctx, journal, plan, r, stdout)
+	return carryOut(ctx, journal, plan, campaign.Origin{}, r, stdout)
 }
 
 // plan reads the scenarios and plans their runs. All faults are told at once.

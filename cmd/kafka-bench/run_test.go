@@ -43,7 +43,7 @@ func TestRun(t *testing.T) {
 	if r.Run.Load.Acked != 60 || r.Run.Run.Name != "mine" {
 		t.Errorf("%d records were acked by %q, want the 60 of 200/s in 300 ms", r.Run.Load.Acked, r.Run.Run.Name)
 	}
-	if !strings.HasPrefix(got.stdout, "mine: on the embedded broker, up to 10.4s\n") {
+	if !strings.HasPrefix(got.stdout, "mine: on the embedded broker, up to 10.4 s\n") {
 		t.Errorf("it begins with\n%.200s", got.stdout)
 	}
 	again := invoke(t, "report", r.Dir)
@@ -99,11 +99,14 @@ func TestInterrupt(t *testing.T) {
 	if got.code != exitInterrupted || got.message() != "interrupted" {
 		t.Errorf("exit code %d and %q", got.code, got.stderr)
 	}
+	if !strings.HasPrefix(got.stderr, "ending gently; interrupt again to abandon\n") {
+		t.Errorf("nobody is told that it ends: %q", got.stderr)
+	}
 	r := onlyRun(t, out)
 	if !r.Run.Run.Interrupted || !r.Run.Finished() || r.Run.Load.Acked == 0 {
 		t.Errorf("interrupted is %v, finished %v, acked %d", r.Run.Run.Interrupted, r.Run.Finished(), r.Run.Load.Acked)
 	}
-	if !strings.Contains(got.stdout, strings.ToUpper(r.Run.Verdict.Status)) {
+	if !strings.Contains(got.stdout, "INTERRUPTED, "+r.Run.Verdict.Status) {
 		t.Errorf("no report was shown:\n%s", got.stdout)
 	}
 }

@@ -43,18 +43,26 @@ func searchCommand() *cobra.Command {
 it. A closed loop says what there is to be searched; then a rate is looked for that
 passes and one that does not, and the range between is halved to the resolution.
 Every probe is a run of its own, with a topic of its own: it warms up, measures and
-drains. A probe in which nothing came through is made again, a rate that failed is
-tried a second time before it bounds the answer, and the answer is confirmed by a
-longer run. It is always a rate that passed.
+drains. A probe in which nothing came through is made again. A rate that failed is
+tried a second time before it bounds the answer; where no probe is left for that, a
+caveat says so. The answer is confirmed by a longer run, which counts at once, and is
+always a rate that passed.
 
 An expectation is a figure and a bound, as in 'e2e_response_time_p99 <= 50ms'.
-Besides, a rate passes only if the run is valid and keeps up with it. What keeps the
-rate down may be this tool or its machine, and not Kafka: then the answer says so.
+Besides, a rate passes only if the run is valid and keeps up with it: within the
+measured window, what was offered was acked, and delivered to every group, to 0.5 %
+and what was on its way. Where the records are too few for a percentile that is
+expected, a probe is made longer, up to --confirm; where that is not enough, the rate
+has not failed, and the answer says what would do. What keeps the rate down may be
+this tool or its machine, and not Kafka: then the answer says so.
+
+A search that was interrupted is saved as far as it came, and is not resumed: the
+next one begins anew.
 
 --curve adds runs at 10 % to 110 % of the answer, for the times against offered
 load; --curve-of makes these of a rate that is known, without a search.
 
-Exit codes: 0 found, 1 no rate holds, 2 bad input, 3 cluster out of reach,
+Exit codes: 0 found, 1 no rate is known to hold, 2 bad input, 3 cluster out of reach,
 130 interrupted (what was found is saved).`,
 		Example: `  kafka-bench search baseline
   kafka-bench search baseline --expect 'e2e_response_time_p99 <= 20ms' --expect 'failed <= 0' --curve
@@ -76,7 +84,7 @@ func addSearch(c *cobra.Command, flags *searchFlags) {
 	f.StringArrayVar(&flags.expect, "expect", nil, "what a rate must meet, as in 'e2e_response_time_p99 <= 50ms' (may be repeated; default: "+strings.Join(campaign.DefaultExpectations(scenario.Defaults()), ", ")+")")
 	f.StringVar(&flags.resolution, "resolution", "3%", "how near the answer is to come to the lowest rate that fails, 0.5% to 50%")
 	f.IntVar(&flags.maxProbes, "max-probes", search.DefaultMaxProbes, "the most probes, 4 to 1000; those of the curve are not counted")
-	f.DurationVar(&flags.probe, "probe", 10*time.Second, "the measured window of a probe")
+	f.DurationVar(&flags.probe, "probe", 10*time.Second, "the measured window of a probe; longer, up to --confirm, where a percentile needs it")
 	f.DurationVar(&flags.confirm, "confirm", 30*time.Second, "the measured window of the confirmation")
 	f.BoolVar(&flags.curve, "curve", false, "add runs at 10 % to 110 % of the answer")
 	f.StringVar(&flags.curveOf, "curve-of", "", "make these of a rate, as in 20k/s, without a search")
@@ -211,7 +219,7 @@ func (v *searchView) begin(step search.Step, s scenario.Scenario) {
 	if step.PerS != search.ClosedLoop {
 		rate = unit.PerSecond(step.PerS)
 	}
-	fmt.Fprintf(v.out, "%2d  %-8s  %s for %v …\n", v.made, step.Phase, rate, s.Phases.Measure)
+	fmt.Fprintf(v.out, "%2d  %-8s  %s for %s …\n", v.made, step.Phase, rate, unit.Span(time.Duration(s.Phases.Measure)))
 }
 
 func (v *searchView) end(p result.Probe) {

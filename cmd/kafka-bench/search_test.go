@@ -107,7 +107,7 @@ func TestSearchRefuses(t *testing.T) {
 		{"--curve-of max", "--curve-of max: give a rate that has tenths, as in 20k/s"},
 		{"--curve-of 20k", `--curve-of: rate "20k": it does not say per what; write 20k/s`},
 		{"--probe 30s --confirm 10s", "a confirmation of 10s is no longer than a probe of 30s; give more"},
-		{"--set load.arrival=poison", `--set load.arrival=poison:1:14: load.arrival.process: "poison" is not known`},
+		{"--set load.arrival=poison", `--set load.arrival=poison: load.arrival.process: "poison" is not known`},
 	} {
 		out := filepath.Join(t.TempDir(), "runs")
 		got := invoke(t, append([]string{"search", file, "--cluster", "embedded", "--out", out}, strings.Fields(c.args)...)...)

@@ -14,6 +14,7 @@ import (
 	"kafka-bench/internal/bench"
 	"kafka-bench/internal/campaign"
 	"kafka-bench/internal/cluster"
+	"kafka-bench/internal/figure"
 	"kafka-bench/internal/report"
 	"kafka-bench/internal/result"
 	"kafka-bench/internal/scenario"
@@ -107,11 +108,11 @@ func (v *view) ready(s scenario.Scenario, c cluster.Info) {
 // announce introduces the one run that there is.
 func (v *view) announce(s scenario.Scenario, where string) {
 	_, most := s.Duration()
-	what := s.Description
-	if what != "" {
-		what += " "
+	what := "on " + where + ", up to " + unit.Span(most)
+	if s.Description != "" {
+		what = s.Description + " · " + what
 	}
-	fmt.Fprintf(v.out, "%s: %son %s, up to %v\n", s.Name, what, where, most)
+	fmt.Fprintf(v.out, "%s: %s\n", s.Name, what)
 }
 
 // roughly prints a time as people say it: 40 s, 9 min, 2 h 10 min.
@@ -233,9 +234,23 @@ func inBrief(o *bench.Outcome) string {
 	parts := []string{"valid", "acked " + unit.PerSecond(r.Load.AckedPerS)}
 	for _, metric := range []string{"e2e_response_time", "e2e_service_time", "send_response_time", "send_service_time"} {
 		if t, ok := r.Time[metric]; ok && t.Count > 0 {
-			parts = append(parts, fmt.Sprintf("%s p50 %s, p99 %s", strings.ReplaceAll(metric, "_", " "), unit.Nanos(t.P50Ns), unit.Nanos(t.P99Ns)))
+			parts = append(parts, fmt.Sprintf("%s p50 %s, p99 %s", strings.ReplaceAll(metric, "_", " "), figureText(r, metric+"_p50"), figureText(r, metric+"_p99")))
 			break
 		}
 	}
 	return strings.Join(parts, " · ")
+}
+
+// figureText prints a figure of a run; one that the run does not have, or has too few
+// records for, is not available.
+func figureText(r *result.Run, name string) string {
+	f, err := figure.Named(name)
+	if err != nil {
+		return unit.NotAvailable
+	}
+	v, known := f.Value(r)
+	if !known {
+		return unit.NotAvailable
+	}
+	return f.Format(v)
 }

@@ -108,11 +108,15 @@ func (r *run) offer(ctx context.Context) {
 	r.startSamplers()
 	r.producers.Start()
 	if r.readOnly() && r.sleepUntil(ctx, r.startedNs) {
+		r.noteHeld() // before the first of it is read, unless a warm-up reads on
 		r.groups.release()
 	}
 
 	measuring := r.sleepUntil(ctx, 0)
 	if measuring {
+		if warmup > 0 {
+			r.noteHeld()
+		}
 		r.journal.event(result.Event{AtNs: 0, Kind: "phase", What: "measure"})
 		r.atStart = r.takeReading()
 		r.measure(ctx, measure)
@@ -126,6 +130,13 @@ func (r *run) offer(ctx context.Context) {
 		r.atStart = r.atEnd
 	}
 	r.journal.event(result.Event{AtNs: r.axis.End(), Kind: "phase", What: "drain"})
+}
+
+// noteHeld notes how much there is to read now, where the topic says that.
+func (r *run) noteHeld() {
+	if r.there != nil {
+		r.held = r.backlogs(r.groups.reached())
+	}
 }
 
 // measure waits for the end of the measured window, which comes early when there
@@ -251,7 +262,7 @@ func (r *run) awaitDelivery(ctx context.Context) {
 		r.drained = true
 		return
 	case r.readOnly(): // nothing of the run's own is on its way
-		r.drained = r.there == nil || r.reachedAll(r.there)
+		r.drained = r.there != nil && r.reachedAll(r.there)
 		return
 	}
 	tick := time.NewTicker(drainPoll)

@@ -75,6 +75,10 @@ func (r *run) watchChanges(all []turn) {
 		if r.waitForInterval(t.at) || t.at >= r.axis.End() {
 			return
 		}
+		if r.endless() { // nobody knows the backlog that is to be followed
+			r.journal.event(result.Event{AtNs: r.axis.Now(), Kind: "consumer", What: t.what})
+			continue
+		}
 		r.note(r.follow(t, until))
 	}
 }

@@ -90,8 +90,9 @@ func (r *run) info() result.Info {
 			Name: r.cfg.Driver.Name(), Version: r.cfg.Driver.Version(),
 			Producer: settings(r.producers.Settings()),
 		},
-		Topic:  r.topic.Name,
-		Phases: r.phases(),
+		Topic:       r.topic.Name,
+		NotMeasured: r.notMeasured(),
+		Phases:      r.phases(),
 	}
 	if len(r.groups) > 0 {
 		info.Driver.Consumer = settings(r.groups[0].Settings())
@@ -262,6 +263,17 @@ func (r *run) lagOutcome() result.Lag {
 		DrainTimeS: time.Duration(max(0, r.drainedNs()-r.axis.End())).Seconds(),
 		Changes:    r.changes,
 	}
+	// In the moment before it arrived, a record was as old as its e2e time came to,
+	// whether or not anybody looked.
+	for _, m := range []latency.Metric{latency.E2EResponseTime, latency.E2EServiceTime} {
+		if d := r.collector.Totals(true, m); d.Count > 0 {
+			l.TimeLagPeakNs = max(l.TimeLagPeakNs, d.MaxNs)
+			break
+		}
+	}
+	if len(r.held) > 0 { // mostly more than at the end of the first interval
+		l.BacklogPeakRecords = max(l.BacklogPeakRecords, r.held[slowest(r.held)].records)
+	}
 	for _, c := range r.changes { // where a backlog ends, and mostly between two intervals
 		l.BacklogPeakRecords = max(l.BacklogPeakRecords, c.BacklogRecords)
 	}
@@ -269,6 +281,9 @@ func (r *run) lagOutcome() result.Lag {
 	l.FinalRecords = r.finalLag(r.lag.now())
 	if slope, standardError, known := r.growth.slope(); known {
 		l.BacklogGrowthPerS, l.BacklogGrowthErrorPerS = &slope, &standardError
+	}
+	if r.endless() { // whatever was delivered at the very end is no drain
+		l.DrainTimeS = 0
 	}
 	if l.DrainTimeS > 0 {
 		l.DrainPerS = float64(r.groups.received().Delivered-r.atEnd.received.Delivered) / l.DrainTimeS

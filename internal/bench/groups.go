@@ -161,13 +161,21 @@ func (r *run) eachGroup(out *result.Run, books []ledger.Books) []result.Group {
 			Delivery: r.delivery(books[i].Measured, out.Load.Scheduled, g.Received()),
 			Consumer: r.consumer(r.groups[i:i+1], r.atStart.members[i:i+1], r.atEnd.members[i:i+1]),
 			Lag: result.GroupLag{
-				BacklogPeakRecords: r.peaks.backlogOf(i), PeakRecords: r.lag.highestOf(i),
+				BacklogPeakRecords: max(r.peaks.backlogOf(i), r.heldBy(i)), PeakRecords: r.lag.highestOf(i),
 				FinalRecords: r.finalLag(r.lag.nowOf(i)), Drained: r.drained || r.ends != nil && reachedAll(r.atStop[i], r.ends),
 			},
 		}
 		all[i].Delivery.Pending += r.unread(r.atStop[i : i+1])
 	}
 	return all
+}
+
+// heldBy is what the topic held for a group to read when the window began.
+func (r *run) heldBy(group int) int64 {
+	if r.held == nil {
+		return 0
+	}
+	return r.held[group].records
 }
 
 // reachedAll tells whether a group has come to these offsets.

@@ -101,7 +101,7 @@ func (r *run) closeInterval(before, after counters) {
 		iv.GateOpen = &open
 	}
 	r.peaks.take(iv, after, behind)
-	if len(behind) > 0 && iv.EndNs >= 0 && iv.EndNs <= r.axis.End() {
+	if len(behind) > 0 && iv.EndNs >= 0 && iv.EndNs <= r.axis.End() && !r.endless() {
 		r.growth.add(time.Duration(iv.EndNs).Seconds(), float64(iv.BacklogRecords))
 	}
 	r.journal.interval(iv, recorded)
@@ -151,7 +151,9 @@ func (r *run) addLag(iv *result.Interval) []backlog {
 	reached := r.groups.reached()
 	behind := r.backlogs(reached)
 	lead := behind[slowest(behind)]
-	iv.BacklogRecords, iv.BacklogPartition = lead.records, lead.partitions
+	if !r.endless() {
+		iv.BacklogRecords, iv.BacklogPartition = lead.records, lead.partitions
+	}
 	now := r.axis.Now()
 	for p := range lead.partitions {
 		// The lanes are asked in any case: asking is what makes them forget.

@@ -51,6 +51,7 @@ type run struct {
 	ends                  []int64          // of the partitions, once nothing is produced any more
 	atStop                [][]load.Reached // when the drain ended, by group
 	atStart, atEnd        reading          // of the measured window
+	held                  []backlog        // by group: what the topic held when the window began, where that is to be read
 	warnings              []string
 	grouped               bool    // the groups may exist on the brokers
 	leftBehind            []error // what could not be taken away again
@@ -67,6 +68,26 @@ type run struct {
 // readOnly tells that nobody produces: the run reads what others have written, and
 // their records are as good as any.
 func (r *run) readOnly() bool { return r.cfg.Scenario.Load.Producers == 0 }
+
+// endless tells that the run reads what others go on writing, so that there is
+// nothing to reach: no backlog, and no drain.
+func (r *run) endless() bool { return r.readOnly() && r.there == nil }
+
+// notMeasured names the fields that hold no measurement in this run. The records
+// that others have written don't say when they were due.
+func (r *run) notMeasured() []string {
+	if !r.readOnly() {
+		return nil
+	}
+	fields := []string{"lag.time_lag_peak_ns", "intervals.time_lag_ns"}
+	if r.endless() {
+		fields = append(fields, "lag.backlog_peak_records", "intervals.backlog_records", "lag.drained", "lag.drain_time_s", "lag.drain_per_s")
+		if len(r.groups) > 1 {
+			fields = append(fields, "groups.lag.backlog_peak_records", "groups.lag.drained")
+		}
+	}
+	return fields
+}
 
 // manual tells that the consumers have no group.
 func (r *run) manual() bool { return r.cfg.Scenario.Consume.Assignment == "manual" }

@@ -66,3 +66,15 @@ func TestIntervalsEndAtMultiplesOfThePeriod(t *testing.T) {
 		}
 	})
 }
+
+// What was not delivered is told of; that nothing was left is no warning, even
+// where there was no drain to see it.
+func TestNothingPendingIsNoWarning(t *testing.T) {
+	r := &run{cfg: Config{Scenario: scenario.Defaults()}}
+	for pending, want := range map[int64]int{0: 0, 1: 1} {
+		out := &result.Run{Delivery: result.Delivery{Pending: pending}}
+		if got := r.warningsOfTheRecords(out); len(got) != want {
+			t.Errorf("with %d pending it warns %q", pending, got)
+		}
+	}
+}

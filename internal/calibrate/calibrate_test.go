@@ -39,7 +39,7 @@ func TestMeasure(t *testing.T) {
 	var told []string
 	c, err := Measure(context.Background(), Config{
 		Plan: Plan{
-			Quick: true, RecordBytes: []int{1024},
+			Quick: true, RecordBytes: []int{1024}, Halvings: 1,
 			Warmup: 50 * time.Millisecond, Measure: 200 * time.Millisecond, Micro: 20 * time.Millisecond,
 		},
 		Driver: franz.New(), Tool: result.Tool{Version: "test"},
@@ -57,6 +57,9 @@ func TestMeasure(t *testing.T) {
 		}
 		if o.HighestPerS != nil && (*o.HighestPerS > o.ClosedLoopPerS || o.LatenessP99Ns <= 0) {
 			t.Errorf("%+v", o)
+		}
+		if step, known := o.Step(); known && step <= 0 {
+			t.Errorf("%v/s held, and %v/s did not", *o.HighestPerS, *o.FailedPerS)
 		}
 	}
 	for _, s := range c.Sleeps {

@@ -40,6 +40,9 @@ type Offer struct {
 	// HighestPerS is the highest open loop that held, records/s; null if none
 	// of those that were tried did.
 	HighestPerS *float64 `json:"highest_per_s"`
+	// FailedPerS is the lowest rate above it that was tried and did not hold,
+	// records/s: the true answer lies between the two. Null if none was tried.
+	FailedPerS *float64 `json:"failed_per_s,omitempty"`
 	// LatenessP50Ns and LatenessP99Ns are the pacer's there.
 	LatenessP50Ns int64 `json:"lateness_p50_ns"`
 	LatenessP99Ns int64 `json:"lateness_p99_ns"`
@@ -61,6 +64,16 @@ type Cost struct {
 	GenerateNs  float64 `json:"generate_ns"` // its body, before the run
 	StampNs     float64 `json:"stamp_ns"`    // stamp, checksum and copy
 	RecordNs    float64 `json:"record_ns"`   // the sending side's times into histograms
+}
+
+// Step is by how much of the highest rate that held the next higher one was above
+// it that did not: so much too low the answer may be. It is not known where no rate
+// held, or none was tried above it.
+func (o Offer) Step() (ratio float64, known bool) {
+	if o.HighestPerS == nil || o.FailedPerS == nil {
+		return 0, false
+	}
+	return *o.FailedPerS / *o.HighestPerS - 1, true
 }
 
 // HighestPerS is the rate that the machine can offer of records with so many

@@ -8,7 +8,9 @@
 // processors, which costs more than a broker elsewhere would, so that the figure
 // errs to the safe side. For each size a closed loop says what can be sent at
 // all, and the open loop is tried at falling shares of that until it holds: every
-// record is offered and acknowledged in time, and the pacer keeps its bound. Beside
+// record is offered and acknowledged in time, and the pacer keeps its bound. Then it
+// is tried between the share that holds and the one that does not, until they are a
+// tenth apart or time is up; what is left of the step is told with the rate. Beside
 // the rates stand the parts that they are made of: how late a sleep wakes, what a
 // reading of the clock costs, and what one record costs to make, to stamp and
 // to record.

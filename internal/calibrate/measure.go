@@ -21,6 +21,9 @@ import (
 type Plan struct {
 	Quick       bool
 	RecordBytes []int // the sizes, ascending
+	// Halvings is how often the search goes between a rate that holds and one that
+	// does not, at the most.
+	Halvings int
 	// Warmup and Measure are the phases of each run.
 	Warmup, Measure time.Duration
 	// Micro is how long each of the small costs is measured.
@@ -36,12 +39,12 @@ var quickSizes = []int{100, 1 << 10, 10 << 10}
 
 // Full takes about a minute.
 func Full() Plan {
-	return Plan{RecordBytes: recordSizes, Warmup: 400 * time.Millisecond, Measure: 1800 * time.Millisecond, Micro: 400 * time.Millisecond}
+	return Plan{RecordBytes: recordSizes, Halvings: 2, Warmup: 300 * time.Millisecond, Measure: 1200 * time.Millisecond, Micro: 400 * time.Millisecond}
 }
 
 // Quick takes about a quarter of that, and is less sure.
 func Quick() Plan {
-	return Plan{Quick: true, RecordBytes: quickSizes, Warmup: 100 * time.Millisecond, Measure: 250 * time.Millisecond, Micro: 100 * time.Millisecond}
+	return Plan{Quick: true, RecordBytes: quickSizes, Halvings: 1, Warmup: 100 * time.Millisecond, Measure: 250 * time.Millisecond, Micro: 100 * time.Millisecond}
 }
 
 // Config says how to calibrate.
@@ -65,9 +68,6 @@ const (
 	// wait for, and no more than goes through in a part of the shortest run.
 	maxBufferedBytes = 4 << 20
 )
-
-// shares of what the closed loop reached, at which the open loop is tried.
-var shares = []float64{0.95, 0.85, 0.7, 0.55, 0.4, 0.25, 0.1}
 
 // pacers are those that a load can have.
 var pacers = []string{"frugal", "precise"}
@@ -157,34 +157,32 @@ func (m *measurer) offers(ctx context.Context, bytes int) (offers []Offer, err e
 	return offers, nil
 }
 
-// highest tries shares of the closed loop until one holds and the next higher one
-// does not. It begins at the share that held last.
+// highest looks for the highest share of the closed loop that holds, from the one
+// that held last.
 func (m *measurer) highest(ctx context.Context, o *Offer) error {
-	for at, step := m.held[o.Pacer], 0; at >= 0 && at < len(shares); at += step {
-		perS := math.Floor(shares[at] * o.ClosedLoopPerS)
+	rate := func(share float64) float64 { return math.Floor(share * o.ClosedLoopPerS) }
+	f, err := highestShare(m.held[o.Pacer], m.cfg.Plan.Halvings, func(share float64) (bool, error) {
+		perS := rate(share)
 		if perS < 1 {
-			return nil
+			return false, nil
 		}
 		m.tell("records of %v: on schedule, %s, %s pacer", unit.Size(o.RecordBytes), unit.PerSecond(perS), o.Pacer)
 		r, err := m.run(ctx, o.RecordBytes, unit.Rate{Records: int64(perS), Per: time.Second}, o.Pacer)
-		if err != nil {
-			return err
+		if err != nil || !holds(r) {
+			return false, err
 		}
-		held := holds(r)
-		if held {
-			m.held[o.Pacer] = at
-			late := r.Time["pacer_lateness"]
-			o.HighestPerS, o.CPUPerRecordNs = &perS, r.Process.CPUPerRecord
-			o.LatenessP50Ns, o.LatenessP99Ns = late.P50Ns, late.P99Ns
-		}
-		switch {
-		case step == 0 && held:
-			step = -1
-		case step == 0:
-			step = 1
-		case held == (step > 0): // came down to one that holds, or up to one that does not
-			return nil
-		}
+		late := r.Time["pacer_lateness"]
+		o.HighestPerS, o.CPUPerRecordNs = &perS, r.Process.CPUPerRecord
+		o.LatenessP50Ns, o.LatenessP99Ns = late.P50Ns, late.P99Ns
+		return true, nil
+	})
+	if err != nil {
+		return err
+	}
+	m.held[o.Pacer] = f.at
+	if f.held > 0 && f.failed > 0 {
+		failed := rate(f.failed)
+		o.FailedPerS = &failed
 	}
 	return nil
 }

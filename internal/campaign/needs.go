@@ -14,6 +14,7 @@ type Needs struct {
 	Records     int64         // of the runs that say how many, warm-up included
 	Bytes       int64         // of their values, uncompressed
 	Unknown     int           // runs that do not say how many
+	Warmups     int           // runs that say how many, but for their warm-up
 	Topics      int           // that are created, one for each run that does not use an existing one
 	DiskBytes   int64         // that Kafka holds at a time at most, replicas included
 	Clusters    int           // how often a local cluster would be started
@@ -31,9 +32,13 @@ func (p Plan) Needs(turns []Turn, keepTopics bool) Needs {
 		s := p.Cells[turn.Cell].Scenario
 		least, most := s.Duration()
 		n.Least, n.Most = n.Least+least, n.Most+most
-		if e := s.Expected(); e.Known {
-			n.Records, n.Bytes = add(n.Records, e.Records), add(n.Bytes, e.Bytes)
-		} else {
+		e := s.Expected()
+		n.Records, n.Bytes = add(n.Records, e.Records), add(n.Bytes, e.Bytes)
+		switch {
+		case e.Known:
+		case e.Records > 0:
+			n.Warmups++
+		default:
 			n.Unknown++
 		}
 		if s.Topic.Existing == "" {

@@ -30,6 +30,7 @@ func changed(s scenario.Suite, change func(*scenario.Scenario)) scenario.Suite {
 func TestNeeds(t *testing.T) {
 	existing := changed(plain("existing"), func(s *scenario.Scenario) { s.Topic.Existing = "orders" })
 	closed := changed(plain("closed"), func(s *scenario.Scenario) { s.Load.Rate = unit.MaxRate })
+	bounded := changed(plain("bounded"), func(s *scenario.Scenario) { s.Load.Rate, s.Load.Volume = unit.MaxRate, 5*unit.MB })
 	larger := changed(plain("larger"), func(s *scenario.Scenario) { s.Cluster.Brokers = 5 })
 	const run = 3000 * 1000 // bytes of one run
 	for name, c := range map[string]struct {
@@ -54,6 +55,9 @@ func TestNeeds(t *testing.T) {
 		}},
 		"a closed loop": {[]scenario.Suite{plain("a"), closed}, 1, false, Needs{
 			Runs: 2, Least: 60 * time.Second, Most: 70 * time.Second, Records: 3000, Bytes: run, Unknown: 1, Topics: 2, DiskBytes: 3 * run, Clusters: 1,
+		}},
+		"a closed loop with a volume": {[]scenario.Suite{plain("a"), bounded}, 1, false, Needs{
+			Runs: 2, Least: 60 * time.Second, Most: 70 * time.Second, Records: 8000, Bytes: run + 5_000_000, Warmups: 1, Topics: 2, DiskBytes: 3*run + 15_000_000, Clusters: 1,
 		}},
 		"two clusters in turns": {[]scenario.Suite{plain("a"), larger}, 2, false, Needs{
 			Runs: 4, Least: 120 * time.Second, Most: 140 * time.Second, Records: 12_000, Bytes: 4 * run, Topics: 4, DiskBytes: 9 * run, Clusters: 4,

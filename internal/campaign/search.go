@@ -1,9 +1,12 @@
 package campaign
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,8 +35,10 @@ type SearchConfig struct {
 	Expect  []figure.Expectation
 	Options search.Options
 	// Probe and Confirm are the measured windows of a probe and of the
-	// confirmation. The warm-up is the scenario's; the drain is as long as the
-	// window at most, for what is not delivered by then has told enough.
+	// confirmation. Where the records of a probe would be too few for a percentile
+	// that is expected, it is longer, up to Confirm. The warm-up is the scenario's;
+	// the drain is as long as the window at most, for what is not delivered by then
+	// has told enough.
 	Probe, Confirm time.Duration
 	// Curve adds runs at 10 % to 110 % of the answer. CurveOfPerS makes these of
 	// a rate that is known, records/s, without a search.
@@ -137,7 +142,7 @@ func Search(ctx context.Context, j *Journal, cfg SearchConfig) (result.Search, e
 	if cfg.CurveOfPerS > 0 {
 		p.found.Answer = cfg.curveAnswer(p.found, err)
 	}
-	p.caveats()
+	p.caveats(finding)
 	saveErr := j.Search(*p.found)
 	if err == nil && saveErr == nil {
 		saveErr = j.Finish()
@@ -193,10 +198,7 @@ func (p *prober) cell(s scenario.Scenario) int {
 func (c SearchConfig) scenario(step search.Step) scenario.Scenario {
 	s := c.Scenario
 	s.Repeat = 1
-	window := c.Probe
-	if step.Phase == search.Confirm {
-		window = c.Confirm
-	}
+	window := c.window(step)
 	s.Phases.Measure = unit.Duration(window)
 	s.Phases.Drain = min(s.Phases.Drain, max(s.Phases.Measure, minDrain))
 	s.Sampling.Interval = min(s.Sampling.Interval, max(s.Phases.Measure/minIntervals, shortestInterval))
@@ -212,6 +214,49 @@ func (c SearchConfig) scenario(step search.Step) scenario.Scenario {
 	}
 	s.Name = c.Scenario.Name[:min(len(c.Scenario.Name), maxName-len(label))] + "-" + label
 	return s
+}
+
+// window is the measured window of a probe.
+func (c SearchConfig) window(step search.Step) time.Duration {
+	switch step.Phase {
+	case search.Capacity:
+		return c.Probe
+	case search.Confirm:
+		return c.Confirm
+	}
+	return min(max(c.Probe, c.enough(step.PerS)), c.Confirm)
+}
+
+// enough is the window, in whole seconds, in which a rate brings the records that
+// the highest of the percentiles that are expected needs: ten beyond it. Arrivals
+// by chance are by their number n seldom, one time in 30,000, short by 4 × √n.
+func (c SearchConfig) enough(perS float64) time.Duration {
+	const beyond, deviations = 10, 4
+	needed := 0.0
+	for _, e := range c.Expect {
+		if _, percentile := percentileOf(e.Figure); percentile > 0 {
+			needed = max(needed, beyond/(1-percentile/100))
+		}
+	}
+	needed += deviations * math.Sqrt(needed)
+	return time.Duration(min(math.Ceil(needed/perS), longest.Seconds())) * time.Second
+}
+
+// longest bounds what is said of a window: nobody makes longer ones.
+const longest = 365 * 24 * time.Hour
+
+// percentileOf is the time and the percentile, from 0 to 100, of a figure such as
+// e2e_response_time_p99_9; 0 of one that is none.
+func percentileOf(f figure.Figure) (metric string, percentile float64) {
+	at := strings.LastIndex(f.Name, "_p")
+	if at < 0 || !slices.Contains(result.TimeMetrics, f.Name[:at]) {
+		return "", 0
+	}
+	percentile, err := strconv.ParseFloat(strings.ReplaceAll(f.Name[at+len("_p"):], "_", "."), 64)
+	if err != nil {
+		return "", 0
+	}
+	return f.Name[:at], percentile
 }
 
 const (
@@ -240,11 +285,7 @@ func rate(perS float64) unit.Rate {
 
 // judge says what a run tells of its rate.
 func (c SearchConfig) judge(step search.Step, r *result.Run) (result.Probe, search.Outcome) {
-	consumed := c.Scenario.Consume.Consumers > 0
-	reached := r.Load.AckedPerS
-	if consumed {
-		reached = min(reached, r.Delivery.DeliveredPerS)
-	}
+	reached := c.reached(r)
 	probe := result.Probe{
 		Phase: string(step.Phase), OfferedPerS: step.PerS, AckedPerS: r.Load.AckedPerS,
 		Stalled: reached == 0 && r.Load.Scheduled > 0,
@@ -254,11 +295,11 @@ func (c SearchConfig) judge(step search.Step, r *result.Run) (result.Probe, sear
 		return probe, search.Outcome{Stalled: probe.Stalled, ReachedPerS: reached}
 	}
 	metric := c.begin().ResponseMetric
-	if t, measured := r.Time[metric]; measured {
-		probe.ResponseP50Ns, probe.ResponseP99Ns = &t.P50Ns, &t.P99Ns
-	}
-	probe.Failures = c.failures(r, reached)
+	probe.ResponseP50Ns, probe.ResponseP99Ns = nanos(r, metric+"_p50"), nanos(r, metric+"_p99")
+	tooFew := 0
+	probe.Failures, tooFew = c.failures(r, reached)
 	probe.Passed = len(probe.Failures) == 0
+	probe.TooFew = tooFew > 0 && tooFew == len(probe.Failures)
 	if limits := bench.ToolLimits(r); !probe.Passed && len(limits) > 0 {
 		probe.Limit = result.LimitTool
 		for _, limit := range limits {
@@ -268,8 +309,40 @@ func (c SearchConfig) judge(step search.Step, r *result.Run) (result.Probe, sear
 		}
 	}
 	return probe, search.Outcome{
-		Passed: probe.Passed, Stalled: probe.Stalled, Tool: probe.Limit == result.LimitTool, Doubtful: doubtful(r),
+		Passed: probe.Passed, Stalled: probe.Stalled, TooFew: probe.TooFew,
+		Tool: probe.Limit == result.LimitTool, Doubtful: doubtful(r),
 	}
+}
+
+// reached is what came through in the measured window, records/s: what was acked,
+// and delivered to the slowest of the groups.
+func (c SearchConfig) reached(r *result.Run) float64 {
+	reached := r.Load.AckedPerS
+	switch {
+	case c.Scenario.Consume.Consumers == 0:
+	case len(r.Groups) == 0:
+		reached = min(reached, r.Delivery.DeliveredPerS)
+	default: // whose delivery of all is the sum
+		for _, g := range r.Groups {
+			reached = min(reached, g.Delivery.DeliveredPerS)
+		}
+	}
+	return reached
+}
+
+// nanos is a time of a run by its figure's name; nil where the run does not have
+// it, for its records are too few, say.
+func nanos(r *result.Run, name string) *int64 {
+	f, err := figure.Named(name)
+	if err != nil {
+		return nil
+	}
+	v, known := f.Value(r)
+	if !known {
+		return nil
+	}
+	ns := int64(v)
+	return &ns
 }
 
 // doubtful tells whether a run is invalid for nothing but that the tool was not
@@ -281,8 +354,9 @@ func doubtful(r *result.Run) bool {
 	})
 }
 
-// failures are why a run's rate does not pass.
-func (c SearchConfig) failures(r *result.Run, reached float64) (failures []string) {
+// failures are why a run's rate does not pass. tooFew of them are percentiles that
+// the records are too few for, which is no fault of the rate.
+func (c SearchConfig) failures(r *result.Run, reached float64) (failures []string, tooFew int) {
 	if reached == 0 {
 		failures = append(failures, "nothing came through")
 	}
@@ -292,23 +366,41 @@ func (c SearchConfig) failures(r *result.Run, reached float64) (failures []strin
 			unit.PerSecond(reached), unit.PerSecond(r.Load.OfferedPerS)))
 	}
 	for _, e := range c.Expect {
-		if met, text := e.Check(r); !met {
-			failures = append(failures, text)
+		met, text := e.Check(r)
+		if met {
+			continue
+		}
+		failures = append(failures, text)
+		if metric, percentile := percentileOf(e.Figure); percentile > 0 && r.Time[metric].Count > 0 && e.Figure.Missing(r) != "" {
+			tooFew++
 		}
 	}
-	return failures
+	return failures, tooFew
 }
 
-// slackRecords may lie on the other side of either end of a window.
-const slackRecords = 2
+const (
+	// slackRatio is what may be missing of what was offered for no reason: a rate
+	// that is not kept up with by more does not hold, whatever is expected of it.
+	slackRatio = 0.005
+	// edgeWait is for how long the records of a Kafka that keeps up wait, beside the
+	// linger: a fetch and a round of work. edgeRecords are on their way at least.
+	edgeWait    = 50 * time.Millisecond
+	edgeRecords = 2
+)
 
-// slack is how much less than was offered may come through in the measured
-// window, records/s: a rate that is not kept up with by more than the resolution
-// is one that does not hold, whatever the expectations are.
+// slack is how much less than was offered may come through in the measured window,
+// records/s: slackRatio of it, and what may be on its way at the window's end and
+// was not at its start. That is what is offered while a record is on its way, or
+// one record for each that can be worked on at once. It knows nothing of the
+// expectations and the resolution, so that "keeps up" is the same in every search.
 func (c SearchConfig) slack(r *result.Run) float64 {
-	slack := r.Load.OfferedPerS * c.Options.WithDefaults().Resolution
+	offered := r.Load.OfferedPerS
+	slack := offered * slackRatio
 	if r.Load.Scheduled > 0 {
-		slack += slackRecords * r.Load.OfferedPerS / float64(r.Load.Scheduled)
+		wait := edgeWait + time.Duration(c.Scenario.Load.Linger)
+		workers := float64(r.Consumer.Workers) / float64(max(1, len(r.Groups)))
+		edge := max(edgeRecords, workers, offered*wait.Seconds())
+		slack += edge * offered / float64(r.Load.Scheduled) // ÷ the window
 	}
 	return slack
 }
@@ -367,6 +459,9 @@ func (c SearchConfig) answer(f search.Finding, found *result.Search, err error) 
 		b.WriteString("The search ended early: no rate had passed yet.")
 	case f.CapacityPerS == 0:
 		fmt.Fprintf(&b, "Nothing came through in %s of the closed loop: there is nothing to search.", times(len(f.Probes)))
+	case f.TooFewPerS > 0 && f.TooFewPerS >= f.PassedPerS:
+		fmt.Fprintf(&b, "It cannot be told whether %s holds: %s. Give --confirm %v, up to which probes are lengthened.",
+			unit.PerSecond(f.TooFewPerS), strings.Join(why(found, f.TooFewPerS), "; "), unit.Duration(c.enough(f.TooFewPerS)))
 	case f.PassedPerS > 0:
 		fmt.Fprintf(&b, "No rate is confirmed: %s passed a probe of %v, and no probe was left for the longer run; allow more with --max-probes.", unit.PerSecond(f.PassedPerS), c.Probe)
 	case f.Refuted:
@@ -395,14 +490,17 @@ func why(found *result.Search, perS float64) []string {
 
 // curveAnswer sums a curve up.
 func (c SearchConfig) curveAnswer(found *result.Search, err error) string {
-	highest, failed := 0.0, 0
-	for _, p := range found.Probes {
+	highest, failed, told := 0.0, false, false
+	for _, p := range lastOfEach(found.Probes) {
 		switch {
+		case p.TooFew:
+			continue
 		case !p.Passed:
-			failed++
-		case failed == 0:
-			highest = max(highest, p.OfferedPerS)
+			failed = true
+		case !failed:
+			highest = p.OfferedPerS
 		}
+		told = true
 	}
 	early := ""
 	if err != nil {
@@ -411,7 +509,9 @@ func (c SearchConfig) curveAnswer(found *result.Search, err error) string {
 	switch {
 	case len(found.Probes) == 0:
 		return early + "no rate was tried."
-	case failed == 0:
+	case !told:
+		return early + "the records are too few to tell of any rate; give a longer --confirm, up to which probes are lengthened."
+	case !failed:
 		return early + fmt.Sprintf("every rate that was tried met the expectations, up to %s.", unit.PerSecond(highest))
 	case highest == 0:
 		return early + "not even the lowest rate met the expectations."
@@ -419,8 +519,18 @@ func (c SearchConfig) curveAnswer(found *result.Search, err error) string {
 	return early + fmt.Sprintf("the expectations are met up to %s.", unit.PerSecond(highest))
 }
 
+// lastOfEach is the last probe of each rate, by rate: what one that was made again
+// said before does not count.
+func lastOfEach(probes []result.Probe) []result.Probe {
+	last := make(map[float64]result.Probe)
+	for _, p := range probes {
+		last[p.OfferedPerS] = p
+	}
+	return slices.SortedFunc(maps.Values(last), func(a, b result.Probe) int { return cmp.Compare(a.OfferedPerS, b.OfferedPerS) })
+}
+
 // caveats notes what one should know with the answer.
-func (p *prober) caveats() {
+func (p *prober) caveats(f search.Finding) {
 	p.found.Caveats = nil
 	if p.caveat != "" {
 		p.found.Caveats = append(p.found.Caveats, p.caveat)
@@ -433,8 +543,11 @@ func (p *prober) caveats() {
 	if p.found.HighestPerS != nil && p.found.FailedPerS == nil {
 		p.found.Caveats = append(p.found.Caveats, "no rate failed: a higher one may hold, too")
 	}
-	for _, probe := range p.found.Probes {
-		if probe.Phase == string(search.Curve) && !probe.Passed && p.found.HighestPerS != nil && probe.OfferedPerS < *p.found.HighestPerS {
+	if f.FailedOnce {
+		p.found.Caveats = append(p.found.Caveats, fmt.Sprintf("%s failed once and was not tried again: no probe was left", unit.PerSecond(f.FailedPerS)))
+	}
+	for _, probe := range lastOfEach(p.found.Probes) {
+		if probe.Phase == string(search.Curve) && !probe.Passed && !probe.TooFew && p.found.HighestPerS != nil && probe.OfferedPerS < *p.found.HighestPerS {
 			p.found.Caveats = append(p.found.Caveats, fmt.Sprintf("on the curve %s did not pass: %s", unit.PerSecond(probe.OfferedPerS), strings.Join(probe.Failures, "; ")))
 		}
 	}

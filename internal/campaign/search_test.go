@@ -102,43 +102,41 @@ func byTheMachine(s result.Search) bool {
 	return slices.ContainsFunc(s.Probes, func(p result.Probe) bool { return p.Limit == result.LimitTool })
 }
 
-// TestSearchFindsTheCapacity searches a Kafka that takes 4,000/s, with real runs.
-// Where it is overloaded by a few percent, half of the records wait for as long as
-// it has been for half of the time: that shows in two seconds.
+// TestSearchFindsTheCapacity searches a Kafka that takes 2,000/s, which a machine
+// that others use can do beside, with real runs. Where it is overloaded by a few
+// percent, half of the records wait for as long as it has been for half of the
+// time: that shows in two seconds. A machine that is too busy shows nothing, and
+// that is said.
 func TestSearchFindsTheCapacity(t *testing.T) {
-	const capacity, within, tries = 4000, 0.03, 3
-	for try := 1; ; try++ {
+	const capacity, within, tries = 2000, 0.03, 3
+	for range tries {
 		_, engine := capped(t, capacity)
 		found, saved, err := doSearch(t, engine.Bench.Out, SearchConfig{
-			Maker: engine, Scenario: searched(t), Probe: 2 * time.Second, Confirm: 3 * time.Second,
+			Maker: engine, Scenario: searched(t), Probe: 2 * time.Second, Confirm: 2 * time.Second,
 			Expect: expect(t, "e2e_response_time_p75 <= 30ms", "acked_ratio >= 0.999"),
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Log(told(found))
-		if byTheMachine(found) && try < tries {
-			t.Log("the machine was busy: again")
-			continue
-		}
-		if byTheMachine(found) {
-			if found.HighestPerS != nil && *found.HighestPerS > capacity*(1+within) {
-				t.Errorf("the capacity is %d/s", capacity)
-			}
-			t.Log("the machine was busy all the time: only that is shown")
-			return
+		if found.HighestPerS != nil && *found.HighestPerS > capacity*(1+within) {
+			t.Fatalf("the capacity is %d/s", capacity)
 		}
 		if n := len(found.Probes); n > 12 || n != len(saved.Runs) {
 			t.Errorf("%d probes, %d runs", n, len(saved.Runs))
 		}
-		if found.HighestPerS == nil || math.Abs(*found.HighestPerS/capacity-1) > within {
-			t.Errorf("the capacity is %d/s", capacity)
-		}
 		if !saved.Finished() || saved.Campaign.Kind != result.KindSearch || saved.Search.Answer != found.Answer {
 			t.Errorf("saved %+v", saved.Campaign)
 		}
-		return
+		switch {
+		case found.HighestPerS != nil && math.Abs(*found.HighestPerS/capacity-1) <= within:
+			return
+		case !byTheMachine(found):
+			t.Fatalf("the capacity is %d/s", capacity)
+		}
+		t.Log("the machine was busy: again")
 	}
+	t.Skipf("the machine was too busy in each of %d searches to be told from Kafka: that the capacity is found was not tested", tries)
 }
 
 // TestSearchRecoversFromAStall lets a Kafka refuse everything for the length of
@@ -220,7 +218,7 @@ func (p *plant) Make(ctx context.Context, s scenario.Scenario, began func(string
 	if offered > p.holds {
 		response = 500 * time.Millisecond
 	}
-	r.Time = map[string]result.Time{"e2e_response_time": {Count: r.Load.Acked, P50Ns: int64(response), P99Ns: int64(response), MaxNs: int64(response)}}
+	r.Time = map[string]result.Time{"e2e_response_time": {Count: r.Load.Acked, P50Ns: int64(response), P99Ns: int64(response), P999Ns: int64(response), MaxNs: int64(response)}}
 	r.Run.Cluster.Note = "made up"
 	if p.change != nil {
 		p.change(p.count, s, r)
@@ -252,7 +250,7 @@ func TestSearchAnswers(t *testing.T) {
 		caveat string
 	}{
 		"found": {
-			answer: "4,933/s is the highest rate that holds: a run of 30s met every expectation. 5,076/s did not pass: e2e_response_time_p99 is 500 ms, expected <= 50ms.",
+			answer: "4,999/s is the highest rate that holds: a run of 30s met every expectation. 5,141/s did not pass: e2e_response_time_p99 is 500 ms, expected <= 50ms.",
 			limit:  result.LimitKafka,
 		},
 		"the tool": {
@@ -261,7 +259,7 @@ func TestSearchAnswers(t *testing.T) {
 					r.Process.HostCPUBusy = &busy
 				}
 			}},
-			answer: "4,933/s is the highest rate that holds: a run of 30s met every expectation. 5,076/s did not pass: e2e_response_time_p99 is 500 ms, expected <= 50ms; the machine's CPUs were 99.00 % busy. There the limit was this tool or its machine, and not Kafka alone.",
+			answer: "4,999/s is the highest rate that holds: a run of 30s met every expectation. 5,141/s did not pass: e2e_response_time_p99 is 500 ms, expected <= 50ms; the machine's CPUs were 99.00 % busy. There the limit was this tool or its machine, and not Kafka alone.",
 			limit:  result.LimitTool,
 		},
 		"nothing holds": {
@@ -283,14 +281,56 @@ func TestSearchAnswers(t *testing.T) {
 				r.Load.AckedPerS = min(r.Load.AckedPerS, 1000)
 			}},
 			config: func(c *SearchConfig) { c.Expect = nil },
-			answer: "1,020/s is the highest rate that holds: a run of 30s met every expectation. 1,046/s did not pass: it did not keep up: 1,000/s of 1,046/s came through in the measured window.",
+			answer: "995/s is the highest rate that holds: a run of 30s met every expectation. 1,020/s did not pass: it did not keep up: 1,000/s of 1,020/s came through in the measured window.",
+			limit:  result.LimitKafka,
+		},
+		"it does not keep up, and the resolution is coarse": {
+			plant: plant{holds: 1000, change: func(_ int, _ scenario.Scenario, r *result.Run) {
+				r.Time = nil
+				r.Delivery.DeliveredPerS = min(r.Delivery.DeliveredPerS, 1000)
+			}},
+			config: func(c *SearchConfig) { c.Expect, c.Options.Resolution = expect(t, "failed <= 0"), 0.5 },
+			answer: "900/s is the highest rate that holds: a run of 30s met every expectation. 1,100/s did not pass: it did not keep up: 1,000/s of 1,100/s came through in the measured window.",
+			limit:  result.LimitKafka,
+		},
+		"the slowest of three groups does not keep up": {
+			plant: plant{holds: 1000, change: func(_ int, _ scenario.Scenario, r *result.Run) {
+				r.Time = nil
+				offered := r.Load.OfferedPerS
+				r.Groups = make([]result.Group, 3)
+				r.Groups[0].Delivery.DeliveredPerS, r.Groups[1].Delivery.DeliveredPerS, r.Groups[2].Delivery.DeliveredPerS = offered, min(offered, 1000), offered
+				r.Delivery.DeliveredPerS = 2*offered + min(offered, 1000)
+			}},
+			config: func(c *SearchConfig) { c.Expect = nil },
+			answer: "995/s is the highest rate that holds: a run of 30s met every expectation. 1,020/s did not pass: it did not keep up: 1,000/s of 1,020/s came through in the measured window.",
 			limit:  result.LimitKafka,
 		},
 		"too few probes": {
 			config: func(c *SearchConfig) { c.Options.MaxProbes = 5 },
-			answer: "3,600/s is the highest rate that holds: a run of 30s met every expectation. 5,692/s did not pass: e2e_response_time_p99 is 500 ms, expected <= 50ms.",
+			answer: "3,674/s is the highest rate that holds: a run of 30s met every expectation. 9,000/s did not pass: e2e_response_time_p99 is 500 ms, expected <= 50ms.",
 			limit:  result.LimitKafka,
-			caveat: "the answer is known to 58.1 %, not to 3 %: the probes were used up",
+			caveat: "the answer is known to 145.0 %, not to 3 %: the probes were used up",
+		},
+		"no probe left to try again": {
+			config: func(c *SearchConfig) { c.Options.MaxProbes = 5 },
+			answer: "3,674/s is the highest rate that holds: a run of 30s met every expectation. 9,000/s did not pass: e2e_response_time_p99 is 500 ms, expected <= 50ms.",
+			limit:  result.LimitKafka,
+			caveat: "9,000/s failed once and was not tried again: no probe was left",
+		},
+		"too few records for a probe, and enough for a longer one": {
+			plant:  plant{holds: 50},
+			answer: "50.0/s is the highest rate that holds: a run of 30s met every expectation. 51.4/s did not pass: e2e_response_time_p99 is 500 ms, expected <= 50ms.",
+			limit:  result.LimitKafka,
+		},
+		"too few records": {
+			plant:  plant{holds: 10},
+			answer: "It cannot be told whether 18.0/s holds: e2e_response_time_p99 is not known: 540 records are too few for p99; expected <= 50ms. Give --confirm 1m3s, up to which probes are lengthened.",
+		},
+		"too few records, below one that failed": {
+			plant:  plant{holds: 300},
+			config: func(c *SearchConfig) { c.Expect = expect(t, "e2e_response_time_p99_9 <= 50ms") },
+			answer: "It cannot be told whether 326/s holds: e2e_response_time_p99_9 is not known: 9,789 records are too few for p99.9; expected <= 50ms. Give --confirm 32s, up to which probes are lengthened. 336/s did not pass: e2e_response_time_p99_9 is 500 ms, expected <= 50ms.",
+			limit:  result.LimitKafka,
 		},
 		"no probe left to confirm": {
 			plant: plant{change: func(_ int, s scenario.Scenario, r *result.Run) {
@@ -298,7 +338,7 @@ func TestSearchAnswers(t *testing.T) {
 					r.Time["e2e_response_time"] = result.Time{Count: 1e6, P99Ns: 1e9}
 				}
 			}},
-			answer: "No rate is confirmed: runs of 30s failed down to 4,534/s, and the probes were used up; allow more with --max-probes. 4,534/s did not pass: e2e_response_time_p99 is 1.00 s, expected <= 50ms.",
+			answer: "No rate is confirmed: runs of 30s failed down to 4,726/s, and the probes were used up; allow more with --max-probes. 4,726/s did not pass: e2e_response_time_p99 is 1.00 s, expected <= 50ms.",
 			limit:  result.LimitKafka,
 		},
 	} {
@@ -344,7 +384,7 @@ func TestSearchCampaign(t *testing.T) {
 	if len(names) != len(saved.Cells) || len(names) != len(found.Probes)-1 {
 		t.Errorf("%d cells, %d names of them, %d probes, of which one is a second try", len(saved.Cells), len(names), len(found.Probes))
 	}
-	for _, want := range []string{"searched-max", "searched-9000-per-s", "searched-4933-per-s-confirm"} {
+	for _, want := range []string{"searched-max", "searched-9000-per-s", "searched-4999-per-s-confirm"} {
 		if !names[want] {
 			t.Errorf("no cell is called %s: %v", want, names)
 		}
@@ -371,8 +411,11 @@ func TestSearchInterrupted(t *testing.T) {
 	if !errors.Is(err, ErrInterrupted) {
 		t.Errorf("err = %v", err)
 	}
-	if want := "The search ended early: so far 3,600/s has passed a probe of 10s, and is not confirmed. 9,000/s did not pass: e2e_response_time_p99 is 500 ms, expected <= 50ms."; found.Answer != want {
+	if want := "The search ended early: so far 1,500/s has passed a probe of 10s, and is not confirmed. 9,000/s did not pass: e2e_response_time_p99 is 500 ms, expected <= 50ms."; found.Answer != want {
 		t.Errorf("got\n%s, want\n%s", found.Answer, want)
+	}
+	if slices.ContainsFunc(found.Caveats, func(c string) bool { return strings.Contains(c, "no probe was left") }) {
+		t.Errorf("eight were left: %q", found.Caveats)
 	}
 	if saved.Finished() || saved.Search.Answer != found.Answer || len(saved.Search.Probes) != 3 || found.HighestPerS != nil {
 		t.Errorf("saved %+v", saved.Search)
@@ -400,7 +443,8 @@ func TestSearchCannotStart(t *testing.T) {
 func TestCurve(t *testing.T) {
 	stalls := 0
 	p := &plant{change: func(_ int, s scenario.Scenario, r *result.Run) {
-		if s.Load.Rate.PerSecond() == 986.6 && stalls == 0 {
+		switch perS := s.Load.Rate.PerSecond(); {
+		case perS == 2000, perS == 999.8 && stalls == 0:
 			stalls++
 			r.Load.AckedPerS = 0
 		}
@@ -417,10 +461,11 @@ func TestCurve(t *testing.T) {
 			curve = append(curve, probe.OfferedPerS)
 		}
 	}
-	if want := []float64{493.3, 986.6, 986.6, 1480, 1973, 2467, 2960, 3453, 3946, 4440, 5426}; !slices.Equal(curve, want) {
-		t.Errorf("the curve has %v, want %v: one stalled, and 4933/s is confirmed already", curve, want)
+	if want := []float64{499.9, 999.8, 999.8, 1500, 2000, 2000, 2500, 2999, 3499, 3999, 4499, 5499}; !slices.Equal(curve, want) {
+		t.Errorf("the curve has %v, want %v: one stalled, and 4999/s is confirmed already", curve, want)
 	}
-	if want := "on the curve 987/s did not pass: nothing came through"; !slices.ContainsFunc(found.Caveats, func(c string) bool { return strings.HasPrefix(c, want) }) {
+	onCurve := slices.DeleteFunc(slices.Clone(found.Caveats), func(c string) bool { return !strings.HasPrefix(c, "on the curve") })
+	if len(onCurve) != 1 || !strings.HasPrefix(onCurve[0], "on the curve 2,000/s did not pass: nothing came through") {
 		t.Errorf("the caveats are %q", found.Caveats)
 	}
 
@@ -433,6 +478,64 @@ func TestCurve(t *testing.T) {
 	}
 	if len(found.Probes) != 11 || found.Answer != "the expectations are met up to 5,000/s." || found.HighestPerS != nil || !saved.Finished() {
 		t.Errorf("%+v", found)
+	}
+}
+
+// TestCurveAnswer judges the last probe of each rate.
+func TestCurveAnswer(t *testing.T) {
+	passed := func(perS float64) result.Probe { return result.Probe{OfferedPerS: perS, Passed: true} }
+	failed := func(perS float64) result.Probe { return result.Probe{OfferedPerS: perS} }
+	tooFew := func(perS float64) result.Probe { return result.Probe{OfferedPerS: perS, TooFew: true} }
+	for want, probes := range map[string][]result.Probe{
+		"no rate was tried.": nil,
+		"every rate that was tried met the expectations, up to 300/s.":                                             {tooFew(100), failed(200), passed(200), passed(300)},
+		"the expectations are met up to 200/s.":                                                                    {passed(100), failed(200), passed(200), failed(300), passed(400)},
+		"not even the lowest rate met the expectations.":                                                           {tooFew(100), failed(200), failed(200), passed(300)},
+		"the records are too few to tell of any rate; give a longer --confirm, up to which probes are lengthened.": {tooFew(100), tooFew(200)},
+	} {
+		if got := (SearchConfig{}).curveAnswer(&result.Search{Probes: probes}, nil); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
+// TestEnough lengthens a probe for what is expected of it, no further than the
+// confirmation.
+func TestEnough(t *testing.T) {
+	for _, c := range []struct {
+		expected string
+		perS     float64
+		want     time.Duration
+	}{
+		{"e2e_response_time_p99 <= 50ms", 200, 10 * time.Second},
+		{"e2e_response_time_p99 <= 50ms", 100, 12 * time.Second}, // 1,000 ± 126 of 1,200
+		{"e2e_response_time_p99_9 <= 50ms", 1000, 11 * time.Second},
+		{"e2e_response_time_p99_99 <= 50ms", 1000, 30 * time.Second},
+		{"e2e_response_time_max <= 50ms", 1, 10 * time.Second},
+		{"backlog_peak <= 5", 1, 10 * time.Second},
+	} {
+		cfg := madeUp(t, &plant{})
+		cfg.Expect = expect(t, c.expected)
+		if got := cfg.window(search.Step{Phase: search.Bisect, PerS: c.perS}); got != c.want {
+			t.Errorf("%s at %v/s: %v, want %v", c.expected, c.perS, got, c.want)
+		}
+		if got := cfg.window(search.Step{Phase: search.Confirm, PerS: c.perS}); got != cfg.Confirm {
+			t.Errorf("a confirmation is %v long", got)
+		}
+	}
+}
+
+// TestProbeQuotesFigures wants a percentile in a probe only where its records are
+// enough for it.
+func TestProbeQuotesFigures(t *testing.T) {
+	cfg := madeUp(t, &plant{})
+	for count, want := range map[int64][2]bool{10: {}, 500: {true, false}, 1000: {true, true}} {
+		r := result.Run{Time: map[string]result.Time{"e2e_response_time": {Count: count, P50Ns: 1, P99Ns: 2}}}
+		r.Run.FinishedAt = time.Now()
+		probe, _ := cfg.judge(search.Step{Phase: search.Bisect, PerS: 100}, &r)
+		if got := [2]bool{probe.ResponseP50Ns != nil, probe.ResponseP99Ns != nil}; got != want {
+			t.Errorf("%d records: %v, want %v", count, got, want)
+		}
 	}
 }
 

@@ -27,7 +27,7 @@ func TestParseExpectation(t *testing.T) {
 		"e2e_response_time_p99 <= 50ms":       {50e6, ""},
 		"  e2e_response_time_p99<=0.05s ":     {50e6, "e2e_response_time_p99 <= 50ms"},
 		"time_lag_peak < 1m":                  {60e9, ""},
-		"drain_time <= 1500ms":                {1.5, "drain_time <= 1.5s"},
+		"drain_time <= 1500ms":                {1.5e9, "drain_time <= 1.5s"},
 		"acked_per_s >= 10k/s":                {10_000, ""},
 		"acked_per_s > 600/min":               {10, "acked_per_s > 10/s"},
 		"backlog_growth <= 0":                 {0, ""},

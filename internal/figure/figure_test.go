@@ -250,7 +250,7 @@ func TestFormatOfMuch(t *testing.T) {
 	}{
 		{"e2e_response_time_p99", 31.434e9, "31.4 s"},
 		{"broker_disk_written", 20e9, "20.0 GB"},
-		{"drain_time", 124, "124 s"},
+		{"drain_time", 124e9, "124 s"},
 	} {
 		f, err := Named(c.name)
 		if err != nil {
@@ -270,4 +270,37 @@ func TestFormatOfWhatIsNoNumber(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The copies of a record that several groups read are no further evidence: a
+// percentile of their times rests on the records.
+func TestCopiesAreNotIndependent(t *testing.T) {
+	r := result.Run{Time: map[string]result.Time{}, Delivery: result.Delivery{Copies: 3}}
+	r.Run.FinishedAt = time.Unix(1, 0)
+	for _, metric := range result.TimeMetrics {
+		r.Time[metric] = result.Time{Count: 1500, P99Ns: 1}
+	}
+	for _, metric := range result.TimeMetrics {
+		f, err := Named(metric + "_p99")
+		if err != nil {
+			t.Fatal(err)
+		}
+		delivered := strings.HasPrefix(metric, "e2e_") || strings.HasPrefix(metric, "processed_")
+		if _, known := f.Value(&r); known == delivered {
+			t.Errorf("%s of 500 records and their copies: known is %v", f.Name, known)
+		}
+	}
+	r.Delivery.Copies = 0 // one group
+	if _, known := must(t, "e2e_response_time_p99").Value(&r); !known {
+		t.Error("1,500 records support no p99")
+	}
+}
+
+func must(t *testing.T, name string) Figure {
+	t.Helper()
+	f, err := Named(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
 }

@@ -67,8 +67,8 @@ func (s statistic) of(metric string) func(*result.Run) (float64, string) {
 		case t.Count == 0:
 			return 0, notMeasured
 		// The count of an imported distribution may not be told, only its figures.
-		case s.percentile > 0 && r.Says("time."+metric+".count") && !Supported(s.percentile, t.Count):
-			return 0, fmt.Sprintf("%s records are too few for %s", unit.Count(t.Count), s.title)
+		case s.percentile > 0 && r.Says("time."+metric+".count") && !Supported(s.percentile, Independent(r, metric, t.Count)):
+			return 0, fmt.Sprintf("%s records are too few for %s", unit.Count(Independent(r, metric, t.Count)), s.title)
 		}
 		return s.ns(t), ""
 	}
@@ -77,4 +77,15 @@ func (s statistic) of(metric string) func(*result.Run) (float64, string) {
 // fromIntended tells the metrics that count from the intended send time.
 func fromIntended(metric string) bool {
 	return strings.Contains(metric, "response") || metric == "send_delay" || metric == "pacer_lateness"
+}
+
+// Independent is how many of count values of a time a percentile of them can rest on
+// (see Supported). Where several groups read everything, each record is in the times
+// of delivery once for each of them; but its copies were sent and stored together, so
+// that what held it up is in all of them, and is one thing that happened.
+func Independent(r *result.Run, metric string, count int64) int64 {
+	if strings.HasPrefix(metric, "e2e_") || strings.HasPrefix(metric, "processed_") {
+		return count / int64(max(1, r.Delivery.Copies))
+	}
+	return count
 }

@@ -21,9 +21,10 @@
 // each other and its tool did not say that it failed, and invalid with the reason
 // otherwise. It is never valid silently: its first warning says that our rules have not
 // judged it, run.imported says the same to programs, and the known defects of its
-// source follow as further warnings. The cost is that a reader who looks at the one
-// word alone takes more for granted than was proven. A third status in the schema
-// would change our mind.
+// source follow as further warnings; and where a person reads, in reports and
+// lists, its word is "imported" and not "valid". The cost is that a program which
+// looks at the status alone takes more for granted than was proven. A third status
+// in the schema would change our mind.
 //
 // Nothing here reads a clock; files are read, and run folders written, and that is all.
 package foreign
@@ -80,6 +81,8 @@ type Options struct {
 	// when it was: the time of the file's last change. Zero is 1970.
 	Modified time.Time
 	Tool     result.Tool // the importing tool
+
+	merged mergedRun // that the content is of, out of a merged log
 }
 
 // Result is a foreign result in our schema.
@@ -98,9 +101,10 @@ var ErrFormat = errors.New("not a result that can be imported")
 // a day, has a tenth of it.
 const maxBytes = 256 << 20
 
-// Read reads a file. Faults name the file and the line, and all of a file's are
-// reported at once where one does not hide the next.
-func Read(path string, o Options) (*Result, error) {
+// Read reads a file. It holds one run, but for a histogram log that was merged of
+// several runs of ours, which holds all of these. Faults name the file and the
+// line, and all of a file's are reported at once where one does not hide the next.
+func Read(path string, o Options) ([]*Result, error) {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
@@ -117,11 +121,24 @@ func Read(path string, o Options) (*Result, error) {
 	if o.Modified.IsZero() {
 		o.Modified = info.ModTime()
 	}
-	return Parse(path, content, o)
+	return ParseAll(path, content, o)
 }
 
-// Parse reads a content; path is for its messages and for the name.
+// Parse reads a content that holds one run; path is for its messages and for the
+// name.
 func Parse(path string, content []byte, o Options) (*Result, error) {
+	all, err := ParseAll(path, content, o)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(all) > 1:
+		return nil, fmt.Errorf("%s: it holds %d runs, and one is wanted", path, len(all))
+	}
+	return all[0], nil
+}
+
+// ParseAll reads a content as Read does.
+func ParseAll(path string, content []byte, o Options) ([]*Result, error) {
 	if o.Format == "" || o.Format == Auto {
 		found, err := detect(content)
 		if err != nil {
@@ -129,18 +146,56 @@ func Parse(path string, content []byte, o Options) (*Result, error) {
 		}
 		o.Format = found
 	}
-	if o.Name == "" {
-		base := filepath.Base(path)
-		o.Name = strings.TrimSuffix(base, filepath.Ext(base))
-	}
-	readers := map[Format]func(*draft, []byte) error{
-		SSP: readSSP, ProducerPerf: readProducerPerf, ConsumerPerf: readConsumerPerf, OMB: readOMB, HdrLog: readHdrLog,
-	}
 	if err := o.Format.Check(); err != nil {
 		return nil, err
 	}
+	parts := []mergedRun{{content: content}}
+	if o.Format == HdrLog {
+		merged, err := mergedRuns(content)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		if len(merged) > 0 {
+			parts = merged
+		}
+	}
+	var all []*Result
+	var faults []error
+	for _, part := range parts {
+		r, err := parse(path, part, o.named(path, part, len(parts)))
+		all, faults = append(all, r), append(faults, err)
+	}
+	if err := errors.Join(faults...); err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+// named are the options of one of so many runs of a file. A run of a merged log has
+// the name that it had; of several, a name that was asked for comes before it.
+func (o Options) named(path string, part mergedRun, of int) Options {
+	own := part.name
+	if own == "" {
+		base := filepath.Base(path)
+		own = strings.TrimSuffix(base, filepath.Ext(base))
+	}
+	switch {
+	case o.Name == "":
+		o.Name = own
+	case of > 1:
+		o.Name += "-" + own
+	}
+	o.merged = part
+	return o
+}
+
+// parse reads the content of one run.
+func parse(path string, part mergedRun, o Options) (*Result, error) {
+	readers := map[Format]func(*draft, []byte) error{
+		SSP: readSSP, ProducerPerf: readProducerPerf, ConsumerPerf: readConsumerPerf, OMB: readOMB, HdrLog: readHdrLog,
+	}
 	d := newDraft(path, o)
-	if err := readers[o.Format](d, content); err != nil {
+	if err := readers[o.Format](d, part.content); err != nil {
 		return nil, err
 	}
 	return d.finish(), nil

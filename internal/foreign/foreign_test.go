@@ -21,7 +21,7 @@ func read(t *testing.T, name string, o foreign.Options) *foreign.Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r
+	return r[0]
 }
 
 // samples are one of each format.

@@ -24,17 +24,20 @@ func FuzzParse(f *testing.F) {
 		}
 	}
 	f.Add(5, []byte("Tag=a,0.0,1.0,1.0,"+hdr(f, 1, 1000, 3, 5)+"\n"))
+	f.Add(5, []byte("Tag=a-abc123_poll_time,0.0,1.0,1.0,"+hdr(f, 1, 1000, 3, 5)+"\n#\nTag=b-abc123_poll_time,0.0,1.0,1.0,"+hdr(f, 1, 1000, 3, 5)+"\n"))
 	f.Fuzz(func(t *testing.T, format int, content []byte) {
 		formats := foreign.Formats()
-		r, err := foreign.Parse("x", content, foreign.Options{Format: formats[uint(format)%uint(len(formats))], Modified: time.Unix(1e9, 0)})
+		all, err := foreign.ParseAll("x", content, foreign.Options{Format: formats[uint(format)%uint(len(formats))], Modified: time.Unix(1e9, 0)})
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), "x:") {
 				t.Errorf("the error does not name the file: %v", err)
 			}
 			return
 		}
-		if _, err := r.Save(t.TempDir()); err != nil {
-			t.Errorf("it was read, and cannot be saved: %v", err)
+		for _, r := range all {
+			if _, err := r.Save(t.TempDir()); err != nil {
+				t.Errorf("it was read, and cannot be saved: %v", err)
+			}
 		}
 	})
 }

@@ -32,7 +32,8 @@ func ParseHlogUnit(text string) (time.Duration, error) {
 // our metrics by one of its usual names is that metric; any other keeps its own.
 //
 // The axis begins where a "#[MeasuredStart: …" comment of ours says, and else at
-// the first interval. A histogram is re-recorded in nanoseconds, each value as the
+// the first interval. In a log that was merged of several runs, each begins with
+// its first measured interval. A histogram is re-recorded in nanoseconds, each value as the
 // highest that its slot stands for, as HdrHistogram itself reports percentiles:
 // none comes out below the true one.
 func readHdrLog(d *draft, content []byte) error {
@@ -44,13 +45,20 @@ func readHdrLog(d *draft, content []byte) error {
 	if err != nil {
 		return err
 	}
+	var strange []string
 	for _, tag := range sortedKeys(totals) {
 		if !strings.HasPrefix(tag, warmupTag) {
 			d.metric(tag, times(totals[tag].Distribution()), timeFields...)
 		}
-		if !slices.Contains(result.TimeMetrics, strings.TrimPrefix(tag, warmupTag)) {
-			d.warn("the tag %s is none of our metrics and keeps its name", tag)
+		if !ourMetric(tag) {
+			strange = append(strange, tag)
 		}
+	}
+	switch n := len(strange); {
+	case n == 1:
+		d.warn("the tag %s is none of our metrics and keeps its name", strange[0])
+	case n > 1:
+		d.warn("%d tags are none of our metrics and keep their names: %s", n, strings.Join(strange, ", "))
 	}
 	d.histograms = log.entries
 	d.Run.Run.StartedAt = log.startedAt()
@@ -59,6 +67,10 @@ func readHdrLog(d *draft, content []byte) error {
 	}
 	d.phase("measure", 0, nanos(d.lengthS, 1e9))
 	d.warn("a histogram log has times and nothing else: no rates, no books, no configuration")
+	if of := d.options.merged; of.id != "" {
+		d.warn("it is of the run %s-%s of kafka-bench: its times begin where that run's did", of.name, of.id)
+		return nil
+	}
 	d.warn("whether its times begin when a record was due or when it was sent, and whether a warm-up is among them, depends on the tool that wrote it")
 	return nil
 }
@@ -143,9 +155,28 @@ func (d *draft) hdrLines(content []byte) (*hdrLog, error) {
 		faults = append(faults, d.fault(1+strings.Count(string(content), "\n"), "the log ends without a histogram"))
 	}
 	if len(faults) == 0 {
+		if d.options.merged.shared {
+			log.measuredAt, measured = log.firstMeasured(), true
+		}
 		log.settle(measured)
 	}
 	return log, errors.Join(faults...)
+}
+
+// firstMeasured is where the first interval begins that is not of the warm-up, or
+// where the last of the warm-up ends.
+func (l *hdrLog) firstMeasured() (at time.Duration) {
+	at = l.entries[0].end
+	found := false
+	for _, e := range l.entries {
+		switch warmup := strings.HasPrefix(e.tag, warmupTag); {
+		case !warmup && (!found || e.start < at):
+			at, found = e.start, true
+		case warmup && !found:
+			at = max(at, e.end)
+		}
+	}
+	return at
 }
 
 // settle sorts the entries and puts them on the run's axis.

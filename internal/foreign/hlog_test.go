@@ -3,6 +3,8 @@ package foreign_test
 import (
 	"bytes"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -111,6 +113,103 @@ func TestOurOwnLog(t *testing.T) {
 	})
 }
 
+// merged is a log as "report --hlog-merge" writes it, of two runs that began ten
+// seconds apart.
+func merged(t *testing.T) []byte {
+	t.Helper()
+	h := latency.NewHistogram()
+	h.RecordN(5_000_000, 1000)
+	var log bytes.Buffer
+	w := latency.NewLogWriter(&log, time.Unix(1_800_000_000, 0))
+	for _, line := range []struct {
+		start, end time.Duration
+		tag        string
+	}{
+		{-2 * time.Second, 0, "slow-consumer-j4oszh_warmup_send_service_time"},
+		{0, 5 * time.Second, "slow-consumer-j4oszh_send_service_time"},
+		{0, 5 * time.Second, "slow-consumer-j4oszh_pacer_lateness"},
+		{8 * time.Second, 10 * time.Second, "quick-k3x7qa_warmup_send_service_time"},
+		{10 * time.Second, 15 * time.Second, "quick-k3x7qa_send_service_time"},
+		{10 * time.Second, 15 * time.Second, "quick-k3x7qa_disk_io"},
+	} {
+		if err := w.Write(line.start, line.end, line.tag, h); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return log.Bytes()
+}
+
+// TestMergedLog makes a run of each run in it, with its name, its metrics and its
+// own time axis.
+func TestMergedLog(t *testing.T) {
+	all, err := foreign.ParseAll("all.hlog", merged(t), foreign.Options{})
+	if err != nil || len(all) != 2 {
+		t.Fatalf("%d runs, %v", len(all), err)
+	}
+	for i, want := range []struct {
+		name, times, warning string
+		started              time.Time
+	}{
+		{"slow-consumer", "pacer_lateness send_service_time", "it is of the run slow-consumer-j4oszh of kafka-bench", time.Unix(1_800_000_000, 0)},
+		{"quick", "disk_io send_service_time", "the tag disk_io is none of our metrics", time.Unix(1_800_000_010, 0)},
+	} {
+		run := all[i].Run
+		if run.Run.Name != want.name || !run.Run.StartedAt.Equal(want.started) {
+			t.Errorf("%s started at %v, want %s at %v", run.Run.Name, run.Run.StartedAt, want.name, want.started)
+		}
+		if got := strings.Join(slices.Sorted(maps.Keys(run.Time)), " "); got != want.times || run.Time["send_service_time"].Count != 1000 {
+			t.Errorf("%s has the times %s, want %s", want.name, got, want.times)
+		}
+		if w := strings.Join(run.Verdict.Warnings, "\n"); !strings.Contains(w, want.warning) || len(run.Verdict.Warnings) > 4 {
+			t.Errorf("warnings of %s:\n%s", want.name, w)
+		}
+		if p := run.Run.Phases; len(p) != 2 || p[0].StartNs != -2e9 || p[1].EndNs != 5e9 {
+			t.Errorf("phases of %s: %+v", want.name, p)
+		}
+	}
+}
+
+// TestMergedLogIsNamed by what was asked for, in front of each run's own name where
+// there are several; lines of no run are one more.
+func TestMergedLogIsNamed(t *testing.T) {
+	log := merged(t)
+	alone := bytes.Join(slices.Collect(func(yield func([]byte) bool) {
+		for line := range bytes.Lines(log) {
+			if !bytes.Contains(line, []byte("=quick-")) && !yield(bytes.TrimSuffix(line, []byte("\n"))) {
+				return
+			}
+		}
+	}), []byte("\n"))
+	foreignLine := "Tag=rebalance,1.0,1.0,1.0," + hdr(t, 1, 1000, 1, 5) + "\n"
+	for _, c := range []struct {
+		log  string
+		want string
+	}{
+		{string(alone), "hl"},
+		{string(log), "hl-slow-consumer hl-quick"},
+		{string(log) + foreignLine, "hl-slow-consumer hl-quick hl-all"},
+	} {
+		all, err := foreign.ParseAll("all.hlog", []byte(c.log), foreign.Options{Name: "hl"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, r := range all {
+			names = append(names, r.Run.Run.Name)
+		}
+		if got := strings.Join(names, " "); got != c.want {
+			t.Errorf("names %s, want %s", got, c.want)
+		}
+	}
+	if _, err := foreign.Parse("all.hlog", log, foreign.Options{}); err == nil || err.Error() != "all.hlog: it holds 2 runs, and one is wanted" {
+		t.Errorf("one of several: %v", err)
+	}
+	_, err := foreign.ParseAll("all.hlog", append(log, "Tag=quick-k3x7qa_poll_time,1.0,1.0\n"...), foreign.Options{})
+	if want := fmt.Sprintf("all.hlog:%d: ", bytes.Count(log, []byte("\n"))+1); err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("a fault is at its line of the file: %v, want %s…", err, want)
+	}
+}
+
 // TestHdrLogIsSaved in nanoseconds, for whoever reads the run's own log.
 func TestHdrLogIsSaved(t *testing.T) {
 	log := fmt.Sprintf("Tag=ack latency,5.0,1.0,1.0,%s\n", hdr(t, 1, 100_000, 3, 12, 34))
@@ -126,7 +225,7 @@ func TestHdrLogIsSaved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, want := again.Run.Time["send_service_time"], r.Run.Time["send_service_time"]
+	got, want := again[0].Run.Time["send_service_time"], r.Run.Time["send_service_time"]
 	if got.MinNs = want.MinNs; got != want || got.Count != 2 { // the format keeps the minimum's slot only
 		t.Errorf("%+v, want %+v", got, want)
 	}

@@ -70,11 +70,12 @@ func TestSSPFigures(t *testing.T) {
 	tested := 0
 	for _, want := range sspResults {
 		for _, path := range sspFiles(t, want.name) {
-			r, err := foreign.Read(path, foreign.Options{})
+			all, err := foreign.Read(path, foreign.Options{})
 			if err != nil {
 				t.Error(err)
 				continue
 			}
+			r := all[0]
 			tested++
 			run, e2e := r.Run, r.Run.Time["e2e_service_time"]
 			if run.Load.Acked != want.sent || run.Delivery.Delivered != want.received {

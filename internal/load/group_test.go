@@ -2,6 +2,7 @@ package load
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -192,6 +193,20 @@ func TestRevokeCommitsWhatWasProcessedAndDropsTheRest(t *testing.T) {
 			t.Errorf("%d partitions owned, want 2", owned)
 		}
 	})
+}
+
+// A person looks for a partition in an event by its number.
+func TestRebalancesNamePartitionsInOrder(t *testing.T) {
+	var said []string
+	tell := func(cfg *GroupConfig) { cfg.OnEvent = func(_, what, _ string) { said = append(said, what) } }
+	consume(t, 0, tell, func(_ *testing.T, _ *Group, c *fakeConsumer, _ *Axis) {
+		c.cfg.OnRevoked([]int32{3, 0, 2}, false)
+		c.cfg.OnAssigned([]int32{2, 3, 0})
+	})
+	all := strings.Join(said, "\n")
+	if !strings.Contains(all, "gave up partitions [0 2 3]") || !strings.Contains(all, "was assigned partitions [0 2 3]") {
+		t.Errorf("it says\n%s", all)
+	}
 }
 
 func TestCommitAfterEachBatch(t *testing.T) {

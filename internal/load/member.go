@@ -19,8 +19,8 @@ type assignment struct {
 	partition *partition
 	worker    *worker
 	ended     bool // guarded by the worker's handling
-	// processed is the offset after the last record processed, what may be
-	// committed; committed is what was.
+	// processed is the offset after the last record processed and the control
+	// records behind it, what may be committed; committed is what was.
 	processed atomic.Int64
 	committed int64
 
@@ -97,7 +97,7 @@ func (m *member) onAssigned(partitions []int32) {
 	if m.assigned.Add(1) > 1 {
 		m.counts.rebalances.Add(1)
 	}
-	m.group.event("rebalance", fmt.Sprintf("consumer %d was assigned partitions %v", m.id, partitions), "")
+	m.group.event("rebalance", fmt.Sprintf("consumer %d was assigned partitions %v", m.id, slices.Sorted(slices.Values(partitions))), "")
 	m.group.changed()
 }
 
@@ -154,7 +154,7 @@ func (m *member) onRevoked(partitions []int32, lost bool) {
 	if lost {
 		how = "lost"
 	}
-	m.group.event("rebalance", fmt.Sprintf("consumer %d %s partitions %v", m.id, how, partitions), "")
+	m.group.event("rebalance", fmt.Sprintf("consumer %d %s partitions %v", m.id, how, slices.Sorted(slices.Values(partitions))), "")
 }
 
 // held returns the assignments of these partitions, or all if there are none.
@@ -284,7 +284,7 @@ func (m *member) workThrough(a *assignment, c parcel) {
 		}
 	}
 	if c.Next > 0 {
-		a.partition.passed(c.Next)
+		a.worker.pass(a, c.Next)
 	}
 }
 

@@ -85,12 +85,26 @@ func (w *worker) handle(a *assignment, records []driver.Received, there int64) i
 	w.deliver(p, records, now, work)
 	if !w.idle {
 		if !w.sleepUntil(w.freeAt) {
+			a.ended = true // nothing behind these may count as processed
 			return 0
 		}
 		w.finish(n)
 	}
 	a.processed.Store(records[n-1].Offset + 1)
 	return n
+}
+
+// pass notes that an assignment has come to an offset, because what lies before it
+// was processed or is no record. A commit then covers the control records too, so
+// that a group that has read everything has no lag.
+func (w *worker) pass(a *assignment, next int64) {
+	w.handling <- struct{}{}
+	defer func() { <-w.handling }()
+	if a.ended {
+		return
+	}
+	a.partition.passed(next)
+	a.processed.Store(next)
 }
 
 // schedule lets the server begin with every record whose turn has come by now,

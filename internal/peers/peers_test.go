@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"kafka-bench/internal/result"
 	"kafka-bench/internal/scenario"
@@ -41,14 +42,14 @@ scenario s: backpressure is hysteresis, and kafka-producer-perf-test has none; u
 
 func TestProducerArgs(t *testing.T) {
 	s := parse(t, `
-load: {rate: 2k/s, record: {size: 300B}, acks: all, compression: zstd, level: 3, linger: 1500us, batch: 32KiB, idempotent: true, in_flight: 4}
+load: {rate: 2k/s, record: {size: 300B}, acks: all, compression: zstd, level: 3, linger: 1500us, batch: 32KiB, idempotent: true, in_flight: 5}
 phases: {warmup: 2s, measure: 10s}
 `)
 	warmup, all := records(s, 1)
 	got := strings.Join(producerArgs(s, "t", warmup, all), " ")
 	want := "--topic t --num-records 24000 --record-size 300 --throughput 2000 --reporting-interval 1000 --warmup-records 4000" +
 		" --command-property acks=all enable.idempotence=true compression.type=zstd linger.ms=2 batch.size=32768" +
-		" max.in.flight.requests.per.connection=4 compression.zstd.level=3"
+		" max.in.flight.requests.per.connection=5 compression.zstd.level=3"
 	if got != want {
 		t.Errorf("%s, want\n%s", got, want)
 	}
@@ -75,8 +76,10 @@ func TestClosedLoop(t *testing.T) {
 func TestTable(t *testing.T) {
 	ours := func(perSecond float64, p50 int64) result.Run {
 		return result.Run{
-			Load: result.Load{Acked: 1, AckedPerS: perSecond}, Delivery: result.Delivery{Delivered: 1, DeliveredPerS: perSecond},
-			Time: map[string]result.Time{"send_service_time": {Count: 999, P50Ns: p50, P95Ns: 2 * p50, P99Ns: 3 * p50}},
+			Run:  result.Info{FinishedAt: time.Unix(1, 0)},
+			Load: result.Load{Scheduled: 1, Acked: 1, AckedPerS: perSecond}, Consumer: result.Consumer{Members: 1},
+			Delivery: result.Delivery{Delivered: 1, DeliveredPerS: perSecond},
+			Time:     map[string]result.Time{"send_service_time": {Count: 999, P50Ns: p50, P95Ns: 2 * p50, P99Ns: 3 * p50}},
 		}
 	}
 	theirs := ours(900, 3e6)

@@ -6,8 +6,9 @@ import (
 	"slices"
 	"text/tabwriter"
 
+	"kafka-bench/internal/figure"
 	"kafka-bench/internal/result"
-	"kafka-bench/internal/unit"
+	"kafka-bench/internal/stats"
 )
 
 // Column is one of those who are set side by side.
@@ -16,48 +17,18 @@ type Column struct {
 	Runs []result.Run // its repeats
 }
 
-// row is a figure of a run, by the field that holds it.
-type row struct {
-	title string
-	path  string
-	there func(*result.Run) bool // it was measured, on enough records
-	value func(*result.Run) float64
-	print func(float64) string
-}
-
-func nanoseconds(v float64) string { return unit.Nanos(int64(v)) }
-
-// rows are what is set side by side. A figure that a run does not tell is a dash.
-func rows() []row {
-	all := []row{
-		{
-			"acked", "load.acked_per_s", func(r *result.Run) bool { return r.Load.Acked > 0 },
-			func(r *result.Run) float64 { return r.Load.AckedPerS }, unit.PerSecond,
-		},
-		{
-			"delivered", "delivery.delivered_per_s", func(r *result.Run) bool { return r.Delivery.Delivered > 0 },
-			func(r *result.Run) float64 { return r.Delivery.DeliveredPerS }, unit.PerSecond,
-		},
+// rows are the figures that are set side by side. One that a run does not have, or
+// has too few records for, is a dash.
+func rows() (all []figure.Figure) {
+	names := []string{"acked_per_s", "delivered_per_s"}
+	for _, metric := range []string{"send_service_time", "send_response_time", "e2e_response_time"} {
+		for _, statistic := range []string{"p50", "p95", "p99", "p99_9", "max"} {
+			names = append(names, metric+"_"+statistic)
+		}
 	}
-	for _, metric := range []struct{ name, title string }{
-		{"send_service_time", "send service time"}, {"send_response_time", "send response time"}, {"e2e_response_time", "e2e response time"},
-	} {
-		for _, figure := range []struct {
-			title, field string
-			least        int64 // records that it takes: ten beyond the percentile
-			of           func(result.Time) int64
-		}{
-			{"p50", "p50_ns", 20, func(t result.Time) int64 { return t.P50Ns }},
-			{"p95", "p95_ns", 200, func(t result.Time) int64 { return t.P95Ns }},
-			{"p99", "p99_ns", 1_000, func(t result.Time) int64 { return t.P99Ns }},
-			{"p99.9", "p99_9_ns", 10_000, func(t result.Time) int64 { return t.P999Ns }},
-			{"max", "max_ns", 1, func(t result.Time) int64 { return t.MaxNs }},
-		} {
-			all = append(all, row{
-				metric.title + " " + figure.title, "time." + metric.name + "." + figure.field,
-				func(r *result.Run) bool { return r.Time[metric.name].Count >= figure.least },
-				func(r *result.Run) float64 { return float64(figure.of(r.Time[metric.name])) }, nanoseconds,
-			})
+	for _, f := range figure.All() {
+		if slices.Contains(names, f.Name) {
+			all = append(all, f)
 		}
 	}
 	return all
@@ -68,8 +39,7 @@ func rows() []row {
 const titleColumns = 24
 
 // Table sets the columns side by side, each figure the median of its runs, and
-// says what can be compared of them. A percentile is shown where a run has ten
-// records beyond it.
+// says what can be compared of them.
 func Table(w io.Writer, columns []Column) error {
 	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(table, "%-*s\t", titleColumns, "")
@@ -81,10 +51,10 @@ func Table(w io.Writer, columns []Column) error {
 		fmt.Fprintf(table, "%d\t", len(c.Runs))
 	}
 	fmt.Fprintln(table)
-	for _, figure := range rows() {
-		fmt.Fprintf(table, "%-*s\t", titleColumns, figure.title)
+	for _, f := range rows() {
+		fmt.Fprintf(table, "%-*s\t", titleColumns, f.Title)
 		for _, c := range columns {
-			fmt.Fprintf(table, "%s\t", figure.cell(c.Runs))
+			fmt.Fprintf(table, "%s\t", cell(f, c.Runs))
 		}
 		fmt.Fprintln(table)
 	}
@@ -96,20 +66,15 @@ func Table(w io.Writer, columns []Column) error {
 }
 
 // cell is the median of the runs that have the figure.
-func (w row) cell(runs []result.Run) string {
+func cell(f figure.Figure, runs []result.Run) string {
 	var values []float64
 	for i := range runs {
-		if r := &runs[i]; w.there(r) && r.Says(w.path) {
-			values = append(values, w.value(&runs[i]))
+		if v, known := f.Value(&runs[i]); known {
+			values = append(values, v)
 		}
 	}
 	if len(values) == 0 {
 		return "–"
 	}
-	slices.Sort(values)
-	middle := len(values) / 2
-	if len(values)%2 == 1 {
-		return w.print(values[middle])
-	}
-	return w.print((values[middle-1] + values[middle]) / 2)
+	return f.Format(stats.Summarise(values, 0.95).Median)
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode"
 
 	"kafka-bench/internal/figure"
 	"kafka-bench/internal/result"
@@ -27,14 +28,17 @@ type CampaignDocument struct {
 	recorded *result.RecordedCampaign
 	figures  []figure.Figure
 	by       figure.Figure
+	byFrom   string // as Answer.FigureFrom
 }
 
 // Answer is what a campaign says to its question.
 type Answer struct {
 	Sentence string `json:"sentence"`
 	// Figure is what the cells are ranked by; empty where there is nothing to
-	// rank.
-	Figure string `json:"figure,omitempty"`
+	// rank. FigureFrom says whose choice it was: the reader's, the question's,
+	// or nobody's, and it is the default.
+	Figure     string `json:"figure,omitempty"`
+	FigureFrom string `json:"figure_from,omitempty" jsonschema:"enum=reader,enum=question,enum=default"`
 	// Status is best where one cell is shown to be better than every other,
 	// none where that is not shown, too_few where there are too few runs to show it,
 	// and no_ranking where there are not two cells with the figure.
@@ -54,14 +58,24 @@ const (
 	AnswerSearch    = "search"
 )
 
+// Who chose the figure of an answer.
+const (
+	FromReader   = "reader"
+	FromQuestion = "question"
+	FromDefault  = "default"
+)
+
 // CellDocument is one configuration of a campaign.
 type CellDocument struct {
-	Name    string              `json:"name"`
-	Values  []string            `json:"values,omitempty"` // one for each axis
-	Runs    []string            `json:"runs"`             // folders of those that can be read
-	Planned int                 `json:"planned"`
-	Valid   int                 `json:"valid"`
-	Figures map[string]Repeated `json:"figures"`
+	Name    string   `json:"name"`
+	Values  []string `json:"values,omitempty"` // one for each axis
+	Runs    []string `json:"runs"`             // folders of those that can be read
+	Planned int      `json:"planned"`
+	Valid   int      `json:"valid"`
+	// Interrupted is how many runs a person ended early: they are in no figure,
+	// and are made again when the campaign is resumed.
+	Interrupted int                 `json:"interrupted,omitempty"`
+	Figures     map[string]Repeated `json:"figures"`
 	// Warnings are reasons to distrust the repeats of a figure, by its name.
 	Warnings map[string][]string `json:"warnings"`
 
@@ -71,8 +85,8 @@ type CellDocument struct {
 }
 
 // AnalyseCampaign looks at a campaign's runs. By is the name of the figure that
-// cells are ranked by; "" is the one that the question names, or the e2e response
-// time p99, or the first headline figure that a cell has.
+// cells are ranked by; "" is the one that the question names (see inQuestion), or
+// the e2e response time p99, or the first headline figure that a cell has.
 func AnalyseCampaign(c *result.RecordedCampaign, by string) (*CampaignDocument, error) {
 	figures := figure.Headline()
 	d := &CampaignDocument{
@@ -86,11 +100,11 @@ func AnalyseCampaign(c *result.RecordedCampaign, by string) (*CampaignDocument, 
 		d.Cells = append(d.Cells, cellOf(c, i))
 	}
 	label(d.Cells)
-	ranking, err := d.ranking(by, figures)
+	ranking, from, err := d.ranking(by, figures)
 	if err != nil {
 		return nil, err
 	}
-	d.by = ranking
+	d.by, d.byFrom = ranking, from
 	d.figures = slices.DeleteFunc(figures, func(f figure.Figure) bool { return f.Name == ranking.Name })
 	if ranking.Name != "" {
 		d.figures = append([]figure.Figure{ranking}, d.figures...)
@@ -100,6 +114,7 @@ func AnalyseCampaign(c *result.RecordedCampaign, by string) (*CampaignDocument, 
 		d.Cells[i].measure(d.figures, d.by)
 	}
 	d.Answer = d.answer()
+	d.Notes = append(d.Notes, d.unasked()...)
 	return d, nil
 }
 
@@ -111,7 +126,11 @@ func cellOf(c *result.RecordedCampaign, i int) CellDocument {
 			d.Planned++
 		}
 	}
-	d.sample = sampleOf(Set{Label: cell.Name, Runs: c.Of(i)})
+	set := CellSet(c, i)
+	given := len(set.Runs)
+	set.Runs = slices.DeleteFunc(set.Runs, func(r *result.Recorded) bool { return r.Run.Run.Interrupted })
+	d.Interrupted = given - len(set.Runs)
+	d.sample = sampleOf(set)
 	d.Valid = d.sample.valid
 	for _, r := range d.sample.Runs {
 		d.Runs = append(d.Runs, r.Dir)
@@ -170,43 +189,43 @@ func named(w stats.Warning, of []*result.Recorded) string {
 // defaultRanking is what most people want of Kafka when nothing else is said.
 const defaultRanking = "e2e_response_time_p99"
 
-// ranking finds the figure that the cells are ranked by.
-func (d *CampaignDocument) ranking(by string, headline []figure.Figure) (figure.Figure, error) {
+// ranking finds the figure that the cells are ranked by, and says whose choice it
+// is.
+func (d *CampaignDocument) ranking(by string, headline []figure.Figure) (f figure.Figure, from string, err error) {
 	if by != "" {
 		f, err := figure.Named(by)
 		if err == nil && f.Better == figure.Neither {
 			err = fmt.Errorf("%s is neither better high nor low: nothing can be best by it", f.Name)
 		}
-		return f, err
+		return f, FromReader, err
+	}
+	if f, named := inQuestion(d.Campaign.Question); named && d.has(f) {
+		return f, FromQuestion, nil
 	}
 	candidates := headline
 	if f, err := figure.Named(defaultRanking); err == nil {
 		candidates = append([]figure.Figure{f}, candidates...)
 	}
-	if f, asked := inQuestion(d.Campaign.Question); asked {
-		candidates = append([]figure.Figure{f}, candidates...)
-	}
 	for _, f := range candidates {
 		if f.Better != figure.Neither && d.has(f) {
-			return f, nil
+			return f, FromDefault, nil
 		}
 	}
-	return figure.Figure{}, nil
+	return figure.Figure{}, "", nil
 }
 
-// inQuestion finds the figure that a question names, as in "which codec has the
-// lowest e2e_response_time_p99?" The longest name that fits is meant.
-func inQuestion(question string) (found figure.Figure, asked bool) {
-	question = strings.ToLower(question)
-	for _, f := range figure.All() {
-		if f.Better == figure.Neither || len(f.Name) <= len(found.Name) {
-			continue
-		}
-		if strings.Contains(question, f.Name) || strings.Contains(question, strings.ToLower(f.Title)) {
-			found, asked = f, true
+// inQuestion finds the first figure that a question names in full, as in "which
+// codec has the lowest e2e_response_time_p99?" Only names with an underscore count:
+// no other word is sure to be meant as one, and who asks what compression costs has
+// not asked for the compression ratio.
+func inQuestion(question string) (found figure.Figure, named bool) {
+	words := strings.FieldsFunc(question, func(c rune) bool { return c != '_' && !unicode.IsLetter(c) && !unicode.IsDigit(c) })
+	for _, word := range words {
+		if f, err := figure.Named(word); err == nil && strings.Contains(word, "_") && f.Better != figure.Neither {
+			return f, true
 		}
 	}
-	return found, asked
+	return figure.Figure{}, false
 }
 
 // has tells whether the runs of some cell have a figure.
@@ -233,12 +252,12 @@ func (d *CampaignDocument) answer() Answer {
 	if len(ranked) == 0 {
 		return Answer{Status: AnswerNoRanking, Sentence: "No valid run has a figure to rank by: there is no answer."}
 	}
-	a := Answer{Figure: d.by.Name, Best: ranked[0].label}
+	a := Answer{Figure: d.by.Name, FigureFrom: d.byFrom, Best: ranked[0].label}
 	best := ranked[0].Figures[d.by.Name]
 	value := best.bounded(d.by)
 	if len(ranked) == 1 {
 		a.Status, a.Best = AnswerNoRanking, ""
-		a.Sentence = fmt.Sprintf("%s has %s of %s; there is nothing to hold it against.", ranked[0].label, indefinite(d.by.Title), value)
+		a.Sentence = fmt.Sprintf("%s: %s is %s; there is nothing to hold it against.", d.said(ranked[0].label), d.by.Title, value)
 		return a
 	}
 	rest := d.against(ranked)
@@ -305,7 +324,7 @@ func (d *CampaignDocument) against(ranked []CellDocument) (rest []contender) {
 
 // conclude puts the answer into a sentence.
 func (d *CampaignDocument) conclude(a Answer, value string, rest []contender) (status, sentence string) {
-	next, title := rest[0], d.by.Title
+	next, title, best := rest[0], d.by.Title, d.said(a.Best)
 	few := slices.ContainsFunc(rest, func(c contender) bool { return c.Word == WordTooFew })
 	side := "lowest"
 	if d.by.Better == figure.Higher {
@@ -314,18 +333,18 @@ func (d *CampaignDocument) conclude(a Answer, value string, rest []contender) (s
 	switch {
 	case len(a.Alike) == 0:
 		return AnswerBest, fmt.Sprintf("%s is best by %s, %s; the next is %s with %s, %s.",
-			a.Best, title, value, next.name, next.B.median(d.by), difference(next.test.Difference))
+			best, title, value, d.said(next.name), next.B.median(d.by), difference(next.test.Difference))
 	case few:
 		more := "more runs are needed"
 		if a.More > 0 {
-			more = fmt.Sprintf("%d more of each would do", a.More)
+			more = fmt.Sprintf("%d more of each would do, for this figure over %s", a.More, count(int64(len(rest)+1), "cell"))
 		}
-		return AnswerTooFew, fmt.Sprintf("Too few runs to call one best by %s: %s. The %s median is that of %s, %s.", title, more, side, a.Best, value)
+		return AnswerTooFew, fmt.Sprintf("Too few runs to call one best by %s: %s. The %s median is that of %s: %s.", title, more, side, best, value)
 	case len(a.Alike) == len(rest):
-		return AnswerNone, fmt.Sprintf("No difference shown by %s: the %s median is that of %s, %s, and it is not told apart from any other.", title, side, a.Best, value)
+		return AnswerNone, fmt.Sprintf("No difference shown by %s: the %s median is that of %s: %s. It is not told apart from any other.", title, side, best, value)
 	}
-	return AnswerNone, fmt.Sprintf("None is shown to be best by %s: the %s median is that of %s, %s, and it is not told apart from %s.",
-		title, side, a.Best, value, enumerate(a.Alike))
+	return AnswerNone, fmt.Sprintf("None is shown to be best by %s: the %s median is that of %s: %s. It is not told apart from %s.",
+		title, side, best, value, enumerate(d.saidAll(a.Alike)))
 }
 
 // enumerate prints names: a, b and c.
@@ -335,12 +354,4 @@ func enumerate(names []string) string {
 		return strings.Join(names, "")
 	}
 	return strings.Join(names[:last], ", ") + " and " + names[last]
-}
-
-// indefinite puts the article before a title.
-func indefinite(title string) string {
-	if strings.ContainsAny(title[:min(1, len(title))], "aeiou") {
-		return "an " + title
-	}
-	return "a " + title
 }

@@ -112,13 +112,89 @@ func TestAnswersOfTheSame(t *testing.T) {
 // The question may name its figure.
 func TestQuestionNamesTheFigure(t *testing.T) {
 	c := sweep(t, 5, codecs, []float64{1, 1, 1, 1, 1})
-	c.Campaign.Campaign.Question = "Which codec has the lowest send service time p99?"
-	d, err := report.AnalyseCampaign(c, "")
-	if err != nil || d.Answer.Figure != "send_service_time_p99" {
-		t.Errorf("the cells are ranked by %s, %v", d.Answer.Figure, err)
+	for _, q := range []struct{ question, figure, from string }{
+		{"Which codec has the lowest send_service_time_p99?", "send_service_time_p99", report.FromQuestion},
+		{"Which codec has the lowest e2e_response_time_p99_9, and which acked_per_s?", "e2e_response_time_p99_9", report.FromQuestion},
+		{"Is the backlog backed up, or acked at once?", "e2e_response_time_p99", report.FromDefault},
+		{"What does compression cost users?", "e2e_response_time_p99", report.FromDefault},
+		{"How many records are lost, and how long is the drain time?", "e2e_response_time_p99", report.FromDefault},
+		{"What becomes of my_acked_per_s_2?", "e2e_response_time_p99", report.FromDefault},
+		{"What is offered_per_s?", "e2e_response_time_p99", report.FromDefault}, // no merit
+		{"And recovery_time?", "e2e_response_time_p99", report.FromDefault},     // no cell has it
+	} {
+		c.Campaign.Campaign.Question = q.question
+		d, err := report.AnalyseCampaign(c, "")
+		if err != nil || d.Answer.Figure != q.figure || d.Answer.FigureFrom != q.from {
+			t.Errorf("%s: the cells are ranked by %s of the %s, %v", q.question, d.Answer.Figure, d.Answer.FigureFrom, err)
+		}
+	}
+	if got := string(written(t, campaign(c, "acked_per_s"), report.Options{})); !strings.Contains(got, "acked_per_s, as --by asks") {
+		t.Errorf("the text does not say what the cells are ranked by:\n%.400s", got)
 	}
 	if _, err := report.AnalyseCampaign(c, "offered_per_s"); err == nil || !strings.Contains(err.Error(), "neither") {
 		t.Errorf("ranked by what is no merit: %v", err)
+	}
+}
+
+// What differs among the runs and nobody asked for is noted: within a cell, and
+// between cells.
+func TestCampaignUnasked(t *testing.T) {
+	notes := func(c *result.RecordedCampaign) string {
+		d, err := report.AnalyseCampaign(c, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(d.Notes, "\n")
+	}
+	c := sweep(t, 5, codecs[:2], []float64{1, 1})
+	if got := notes(c); got != "" {
+		t.Errorf("notes on runs that were made alike: %s", got)
+	}
+	for i, r := range c.Runs {
+		if i%2 == 1 { // the second cell ran elsewhere
+			r.Run.Run.Cluster.Kind, r.Run.Run.Cluster.ID, r.Run.Run.Host.CPUs = "existing", "kJ1", 64
+		}
+	}
+	c.Runs[8].Run.Run.Driver.Version = "v1.99.0"
+	got := notes(c)
+	for _, want := range []string{"mixes runs that differ in client (", "v1.99.0", "The cells differ in ", "cluster (existing, ", "host CPUs (", "though no scenario asks for it"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the notes do not say %q: %s", want, got)
+		}
+	}
+	if strings.Count(got, "client (") != 1 {
+		t.Errorf("the client is noted twice: %s", got)
+	}
+	c = sweep(t, 2, codecs[:2], []float64{1, 1})
+	for i, r := range c.Runs {
+		r.Run.Run.Cluster.Brokers = 1 + i%2
+		r.Run.Scenario.(map[string]any)["cluster"] = map[string]any{"brokers": 1 + i%2}
+	}
+	if got := notes(c); got != "" {
+		t.Errorf("a note on brokers that the scenarios ask for: %s", got)
+	}
+}
+
+// Figures of a cell that has no valid run are marked, and the legend does not call
+// them those of valid runs.
+func TestCampaignOfInvalid(t *testing.T) {
+	c := sweep(t, 5, codecs[:2], []float64{1, 1})
+	for i, r := range c.Runs {
+		if i%2 == 1 {
+			r.Run.Verdict.Status = result.Invalid
+		}
+	}
+	for _, format := range []report.Format{report.AsText, report.AsMarkdown} {
+		got := string(written(t, campaign(c, ""), report.Options{Format: format, Width: 120}))
+		if strings.Count(got, "†") < 5 || !strings.Contains(got, "or † of runs none of which is valid") || !strings.Contains(got, "there is nothing to hold it against") {
+			t.Errorf("%v:\n%s", format, got)
+		}
+	}
+	for _, r := range c.Runs {
+		r.Run.Verdict.Status = result.Invalid
+	}
+	if got := string(written(t, campaign(c, ""), report.Options{Width: 120})); strings.Contains(got, "Medians of the valid runs") || !strings.Contains(got, "† of runs none of which is valid") {
+		t.Errorf("nothing is valid:\n%s", got)
 	}
 }
 

@@ -16,6 +16,9 @@ func (d *CampaignDocument) markdown(w io.Writer) error {
 	if d.Campaign.Question != "" {
 		m.paragraph("**", prose(d.Campaign.Question), "**")
 	}
+	if by := d.Answer.rankedBy(); by != "" {
+		m.paragraph(prose("Ranked by " + by + "."))
+	}
 	m.paragraph(prose(d.state()))
 	if d.Search != nil {
 		m.search(d)
@@ -57,7 +60,7 @@ func (m *markdown) search(d *CampaignDocument) {
 // cells writes one table: Markdown scrolls where a terminal would wrap.
 func (m *markdown) cells(d *CampaignDocument) {
 	shown, same := d.varying()
-	t := table{left: map[int]bool{}, rows: [][]string{{"", "Runs"}}}
+	t := table{left: map[int]bool{}, rows: [][]string{{prose(d.axes()), "Runs"}}}
 	for _, f := range shown {
 		t.rows[0] = append(t.rows[0], f.Title)
 	}
@@ -65,7 +68,7 @@ func (m *markdown) cells(d *CampaignDocument) {
 		t.add(d.Cells[i].row(d, shown)...)
 	}
 	m.table(t)
-	m.paragraph(prose(strings.Join(d.legend(), " ")))
+	m.paragraph(prose(strings.Join(d.legend("in parentheses"), " ")))
 	if len(same) > 0 {
 		m.paragraph("The same in every run: ", prose(strings.Join(same, ", ")), ".")
 	}
@@ -79,7 +82,7 @@ func (c *CellDocument) row(d *CampaignDocument, shown []figure.Figure) []string 
 	}
 	row := []string{name, c.runs()}
 	for _, f := range shown {
-		row = append(row, c.Figures[f.Name].bounded(f))
+		row = append(row, c.mark(c.Figures[f.Name], c.Figures[f.Name].bounded(f)))
 	}
 	return row
 }

@@ -45,6 +45,9 @@ func (d *CampaignDocument) text(w io.Writer, o Options) error {
 		p.line()
 	} else {
 		p.styled(bold, "Answer", d.Answer.Sentence)
+		if by := d.Answer.rankedBy(); by != "" {
+			p.labelled("Ranked by", by)
+		}
 		p.line()
 	}
 	for _, line := range wrap(d.state(), p.width) {
@@ -67,13 +70,17 @@ const picturedCells = 4
 
 // state says what the campaign was, and how far it got.
 func (d *CampaignDocument) state() string {
-	planned, made, valid := 0, 0, 0
+	planned, made, valid, interrupted := 0, 0, 0, 0
 	for _, cell := range d.Cells {
 		planned, made, valid = planned+cell.Planned, made+len(cell.Runs), valid+cell.Valid
+		interrupted += cell.Interrupted
 	}
 	runs := fmt.Sprintf("%s, %s valid", count(int64(made), "run"), unit.Count(int64(valid)))
 	if made < planned {
 		runs = fmt.Sprintf("%s of %s planned runs made, %s valid", unit.Count(int64(made)), unit.Count(int64(planned)), unit.Count(int64(valid)))
+	}
+	if interrupted > 0 {
+		runs += fmt.Sprintf(", %s interrupted and left out", unit.Count(int64(interrupted)))
 	}
 	order := ""
 	if len(d.Cells) > 1 && d.Campaign.Repeat > 1 {
@@ -96,7 +103,7 @@ func (d *CampaignDocument) cells(p *page) {
 		p.table(d.table(shown), headLines)
 		p.line()
 	}
-	for _, line := range d.legend() {
+	for _, line := range d.legend("below them") {
 		for _, part := range wrap(line, p.width) {
 			p.line(part)
 		}
@@ -152,7 +159,7 @@ func (d *CampaignDocument) table(shown []figure.Figure) table {
 		heads[i] = headOfColumn(f.Title)
 	}
 	for line := range headLines {
-		row := []string{"", map[bool]string{true: "runs"}[line == headLines-1]}
+		row := []string{headOfColumn(d.axes())[line], map[bool]string{true: "runs"}[line == headLines-1]}
 		for _, head := range heads {
 			row = append(row, head[line])
 		}
@@ -162,7 +169,7 @@ func (d *CampaignDocument) table(shown []figure.Figure) table {
 		medians, bounds, bounded := []string{cell.label, cell.runs()}, []string{"", ""}, false
 		for _, f := range shown {
 			r := cell.Figures[f.Name]
-			medians, bounds = append(medians, r.median(f)), append(bounds, r.interval(f))
+			medians, bounds = append(medians, cell.mark(r, r.median(f))), append(bounds, r.interval(f))
 			bounded = bounded || r.interval(f) != ""
 		}
 		t.add(medians...)
@@ -171,6 +178,15 @@ func (d *CampaignDocument) table(shown []figure.Figure) table {
 		}
 	}
 	return t
+}
+
+// axes heads the column of cells that are called by their values, in the order of
+// these.
+func (d *CampaignDocument) axes() string {
+	if len(d.Cells) == 0 || d.Cells[0].label == d.Cells[0].Name {
+		return ""
+	}
+	return strings.Join(settingNames(d.Axes), ", ")
 }
 
 // runs says how many runs a cell's figures are of.
@@ -187,11 +203,24 @@ func (d *CellDocument) runs() string {
 	}
 }
 
-// legend explains the table.
-func (d *CampaignDocument) legend() []string {
+// ofInvalid marks figures of a cell that has no valid run.
+const ofInvalid = "†"
+
+// mark sets the mark at a figure of the cell, if it is one that deserves it.
+func (d *CellDocument) mark(r Repeated, text string) string {
+	if d.Valid > 0 || r.N == 0 {
+		return text
+	}
+	return text + ofInvalid
+}
+
+// legend explains the table. Beside says where what bounds a median stands.
+func (d *CampaignDocument) legend(beside string) []string {
 	most, least := 0, math.MaxInt
-	reached := 1.0
+	reached, valid, marked := 1.0, false, false
 	for _, cell := range d.Cells {
+		valid = valid || cell.Valid > 0
+		marked = marked || cell.Valid == 0 && len(cell.Figures) > 0
 		for _, r := range cell.Figures {
 			most, least = max(most, r.N), min(least, r.N)
 			if r.N >= fewest {
@@ -199,15 +228,24 @@ func (d *CampaignDocument) legend() []string {
 			}
 		}
 	}
+	medians := "Medians of the valid runs"
+	if marked {
+		medians = ofInvalid + " of runs none of which is valid: not to be relied on"
+		if valid {
+			medians = "Medians of the valid runs, or " + medians
+		}
+	}
 	switch {
 	case most == 0:
 		return nil
+	case most == 1 && marked:
+		return []string{"One run of each: no figure here carries a claim, and those marked " + ofInvalid + " are of a run that is invalid. Repeat them (repeat: 5)."}
 	case most == 1:
 		return []string{"One run of each: no figure here carries a claim. Repeat them (repeat: 5)."}
 	case most < fewest:
-		return []string{fmt.Sprintf("Medians of the valid runs; below them lowest..highest. Runs fewer than %d bound no median.", fewest)}
+		return []string{fmt.Sprintf("%s; %s lowest..highest, which of fewer than %d runs is no interval of the median.", medians, beside, fewest)}
 	}
-	text := fmt.Sprintf("Medians of the valid runs; in brackets what bounds the median, with a confidence of %s or more", percent(math.Floor(reached*1000)/1000))
+	text := fmt.Sprintf("%s; in brackets what bounds the median, with a confidence of %s or more", medians, percent(math.Floor(reached*1000)/1000))
 	if least < fewest {
 		text += fmt.Sprintf("; lowest..highest where runs are fewer than %d", fewest)
 	}
@@ -218,7 +256,7 @@ func (d *CampaignDocument) legend() []string {
 func (d *CampaignDocument) variants() (all []variant) {
 	for _, cell := range d.Cells {
 		if len(cell.sample.Runs) > 0 {
-			all = append(all, variant{name: cell.label, runs: cell.sample.runs, all: len(cell.sample.Runs), valid: cell.Valid})
+			all = append(all, variant{name: d.said(cell.label), runs: cell.sample.runs, all: len(cell.sample.Runs), valid: cell.Valid})
 		}
 	}
 	return all
@@ -246,15 +284,16 @@ func (d *CampaignDocument) sentences() (found, warnings []string) {
 	}
 	for i, planned := range d.recorded.Campaign.Runs {
 		if planned.Error != "" {
-			warnings = append(warnings, fmt.Sprintf("Run %d, %s: %s", i+1, d.Cells[planned.Cell].label, planned.Error))
+			warnings = append(warnings, fmt.Sprintf("Run %d, %s: %s", i+1, d.said(d.Cells[planned.Cell].label), planned.Error))
 		}
 	}
 	if d.Search == nil {
 		for _, cell := range d.Cells {
 			for _, w := range cell.doubts {
-				warnings = append(warnings, fmt.Sprintf("%s, %s: %s.", cell.label, d.by.Title, w))
+				warnings = append(warnings, fmt.Sprintf("%s, %s: %s.", d.said(cell.label), d.by.Title, w))
 			}
 		}
 	}
+	warnings = append(warnings, footnotes(d.recorded.Runs)...)
 	return found, append(warnings, d.Notes...)
 }

@@ -65,6 +65,8 @@ type ComparedSet struct {
 	Runs   []string `json:"runs"`  // folders of those that figures are taken from
 	All    int      `json:"all"`   // how many were given
 	Valid  int      `json:"valid"` // how many of these are valid
+	// Missing is how many more a campaign has tried that left nothing to read.
+	Missing int `json:"missing,omitempty"`
 }
 
 // Against is a set as it stands against the first.
@@ -80,6 +82,8 @@ type Against struct {
 	Hidden        []Difference `json:"hidden"`
 	// Clients are effective client settings that differ where the scenarios do.
 	Clients []Difference `json:"client_settings"`
+
+	across across
 }
 
 // ComparedFigure is one figure of two sets.
@@ -104,9 +108,14 @@ type ComparedFigure struct {
 	// More is how many runs of each set more would do, where they are too few;
 	// 0 where that cannot be said.
 	More int `json:"more_runs,omitempty"`
+	// MoreToShow is how many runs of each set more would show a difference like
+	// the one seen, if it is real, in four of five comparisons, where none is
+	// shown; 0 where that would take more than a thousand.
+	MoreToShow int `json:"more_runs_to_show,omitempty"`
 
-	figure figure.Figure
-	test   stats.Comparison
+	figure   figure.Figure
+	test     stats.Comparison
+	together int // tests that share one chance of a false alarm
 }
 
 // Check is one condition of CompareOptions.FailIf against one set.
@@ -114,8 +123,9 @@ type Check struct {
 	Condition string `json:"condition"`
 	Letter    string `json:"letter"`
 	// Status is failed where the figure is shown to be worse, by at least so
-	// much; passed where it is not; undecided where there are too few runs, or no
-	// valid ones, to show it.
+	// much; passed where it is not; undecided where there are too few runs to show
+	// it, no valid ones, or where it would pass and some runs are left out: a
+	// check that is held against survivors alone is none.
 	Status string `json:"status" jsonschema:"enum=passed,enum=failed,enum=undecided"`
 	Text   string `json:"text"`
 }
@@ -173,7 +183,7 @@ func letter(i int) string {
 }
 
 func comparedSet(i int, s sample) ComparedSet {
-	set := ComparedSet{Letter: letter(i), Label: s.Label, All: len(s.Runs), Valid: s.valid, Runs: []string{}}
+	set := ComparedSet{Letter: letter(i), Label: s.Label, All: len(s.Runs), Valid: s.valid, Missing: s.Missing, Runs: []string{}}
 	for _, r := range s.runs {
 		set.Runs = append(set.Runs, r.Dir)
 	}
@@ -183,11 +193,11 @@ func comparedSet(i int, s sample) ComparedSet {
 // against sets b's figures beside those of a; nothing is decided yet.
 func against(letter string, a, b sample, figures []figure.Figure) Against {
 	found := Against{
-		Letter: letter, Figures: []ComparedFigure{}, Missing: []string{},
+		Letter: letter, Figures: []ComparedFigure{}, Missing: []string{}, across: acrossOf(a.runs, b.runs),
 		Configuration: notNil(differences(configuration(a.runs), configuration(b.runs))),
 		Hidden:        notNil(differences(surroundings(a.runs), surroundings(b.runs))), Clients: []Difference{},
 	}
-	clients := notNil(differences(clientSettings(a.runs), clientSettings(b.runs)))
+	clients := notNil(found.across.clientDifferences(a.runs, b.runs))
 	if len(found.Configuration) > 0 {
 		found.Clients = clients
 	} else {
@@ -250,6 +260,7 @@ func (f *ComparedFigure) constant() bool {
 // settle writes down what the test at its level shows.
 func (f *ComparedFigure) settle(t tested) {
 	f.test = stats.Compare(f.A.values, f.B.values, t.level)
+	f.together = t.together
 	f.Level, f.P, f.PHolm = t.level, known(t.p), known(t.adjusted)
 	f.Difference, f.Low, f.High = known(f.test.Difference), known(f.test.Low), known(f.test.High)
 	f.Shift = known(f.test.Shift)
@@ -258,9 +269,7 @@ func (f *ComparedFigure) settle(t tested) {
 		return
 	}
 	f.Word = wordFor(f.test.Verdict, f.figure.Better)
-	if f.Word == WordTooFew {
-		f.More = f.test.More
-	}
+	f.More, f.MoreToShow = f.test.More, f.test.MoreToShow
 }
 
 // wordFor says what a verdict means for a figure.
@@ -282,26 +291,42 @@ func wordFor(v stats.Verdict, good figure.Better) string {
 
 // text is the word, with what would help where there are too few runs.
 func (f *ComparedFigure) text() string {
-	if f.Word != WordTooFew {
-		return f.Word
+	switch {
+	case f.constant():
+		return sameInAll
+	case f.Word == WordTooFew:
+		return tooFew(f.More, f.together)
 	}
-	return tooFew(f.More)
+	return f.Word
 }
 
-// tooFew says how many further runs would do.
-func tooFew(more int) string {
+// sameInAll is what is said of a figure that had nothing to test.
+const sameInAll = "the same in every run"
+
+// tooFew says how many further runs would do, and for what: tests that share one
+// chance of a false alarm need more of them than one by itself.
+func tooFew(more, together int) string {
 	if more == 0 {
 		return WordTooFew
 	}
-	return fmt.Sprintf("%s: %s more of each would do", WordTooFew, unit.Count(int64(more)))
+	what := "this test by itself"
+	if together > 1 {
+		what = fmt.Sprintf("these %s tests together", unit.Count(int64(together)))
+	}
+	return fmt.Sprintf("%s: %s more of each would do for %s", WordTooFew, unit.Count(int64(more)), what)
 }
 
 // warn notes what speaks against the comparison as a whole.
 func (c *Comparison) warn() {
+	var all []*result.Recorded
 	for i, s := range c.samples {
+		all = append(all, s.runs...)
 		name := letter(i) + " (" + s.Label + ")"
-		if s.valid == 0 {
+		switch left := s.leftOut(); {
+		case s.valid == 0:
 			c.Warnings = append(c.Warnings, name+": "+s.state()+".")
+		case left != "":
+			c.Warnings = append(c.Warnings, name+": "+left+". Ask why before you believe the others: a fault that makes runs invalid shows in none of these figures.")
 		}
 		for _, mixed := range [][]string{configuration(s.runs).mixed(), surroundings(s.runs).mixed()} {
 			if len(mixed) > 0 {
@@ -310,23 +335,33 @@ func (c *Comparison) warn() {
 		}
 	}
 	for i, b := range c.samples[1:] {
-		if apart(c.samples[0], b) {
-			c.Warnings = append(c.Warnings, fmt.Sprintf("All runs of one of A and %s came before those of the other: what changed on the machine meanwhile looks like a difference between them. Interleave them (order: interleaved).", letter(i+1)))
+		if text := drifted(c.samples[0], b, letter(i+1)); text != "" {
+			c.Warnings = append(c.Warnings, text)
 		}
 		if overlap(c.samples[0], b) {
 			c.Warnings = append(c.Warnings, fmt.Sprintf("A and %s have runs in common.", letter(i+1)))
 		}
 	}
+	c.Warnings = append(c.Warnings, footnotes(all)...)
 }
 
-// apart tells whether the runs of two sets were made one set after the other.
-func apart(a, b sample) bool {
+// drifted warns of sets that were made one after the other.
+func drifted(a, b sample, letter string) string {
 	if len(a.runs) < 2 || len(b.runs) < 2 {
-		return false
+		return ""
 	}
 	firstA, lastA := a.span()
 	firstB, lastB := b.span()
-	return lastA.Before(firstB) || lastB.Before(firstA)
+	first, then := "A", letter
+	switch {
+	case firstA.IsZero() || firstB.IsZero():
+		return "" // imported, and nobody knows
+	case lastB.Before(firstA):
+		first, then = letter, "A"
+	case !lastA.Before(firstB):
+		return ""
+	}
+	return fmt.Sprintf("%s's runs all came before %s's: whatever drifted between is in the difference. Run A %[3]s A %[3]s, or make both cells of one matrix (order: interleaved).", first, then, letter)
 }
 
 func overlap(a, b sample) bool {
@@ -368,8 +403,23 @@ func (c *Comparison) check(conditions []figure.Regression, alpha float64) {
 		} else {
 			check.Status, check.Text = judge(condition, pair, tests[i])
 		}
+		if left := c.leftOut(0, set); check.Status == CheckPassed && left != "" {
+			check.Status = CheckUndecided
+			check.Text += "; but " + left + ", and what is left cannot pass for all"
+		}
 		c.Checks = append(c.Checks, check)
 	}
+}
+
+// leftOut says of which sets runs are left out, and how many.
+func (c *Comparison) leftOut(sets ...int) string {
+	var parts []string
+	for _, i := range sets {
+		if left := c.samples[i].leftOut(); left != "" {
+			parts = append(parts, letter(i)+": "+left)
+		}
+	}
+	return strings.Join(parts, "; ")
 }
 
 // judge decides one condition: it fails where the figure is shown to be worse and
@@ -397,7 +447,7 @@ func judge(condition figure.Regression, f ComparedFigure, t tested) (status, tex
 func (c *Comparison) Failed() bool { return c.has(CheckFailed) }
 
 // Undecided tells whether some condition could not be decided: there are too few
-// runs, or no valid ones.
+// runs, no valid ones, or some that are left out.
 func (c *Comparison) Undecided() bool { return c.has(CheckUndecided) }
 
 func (c *Comparison) has(status string) bool {

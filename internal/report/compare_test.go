@@ -82,6 +82,7 @@ func TestCompareOfOne(t *testing.T) {
 // The conditions: what is shown to be worse by as much fails, and nothing else.
 func TestFailIf(t *testing.T) {
 	sets := compared(t)
+	sets[1].Runs = slices.Delete(sets[1].Runs, 3, 4) // the invalid one would leave it undecided
 	for _, c := range []struct {
 		a, b      int
 		condition string
@@ -227,4 +228,137 @@ func TestABIsSeen(t *testing.T) {
 	if seen < 90 {
 		t.Errorf("a slower p99 was called worse in %d of 100 comparisons", seen)
 	}
+}
+
+// survivors are sets of which the second has six invalid runs of ten; one of the six
+// could not be started.
+func survivors(t *testing.T) []report.Set {
+	sets := compared(t)[:2]
+	m := newMaker(t, 4)
+	sets[1].Runs = nil
+	for range 9 {
+		sets[1].Runs = append(sets[1].Runs, m.run("baseline", 1, nil))
+	}
+	for _, r := range sets[1].Runs[:5] {
+		r.Run.Verdict = result.Verdict{Status: result.Invalid, Reasons: []string{"312 acked records are lost"}}
+	}
+	sets[1].Missing = 1
+	return sets
+}
+
+// A set that is held by its survivors does not pass, and every format says how many
+// runs are left out. What the survivors show to be worse fails all the same.
+func TestFailIfOfSurvivors(t *testing.T) {
+	sets := survivors(t)
+	c := compare(t, sets, report.CompareOptions{FailIf: []figure.Regression{condition(t, "e2e_response_time_p99 worse by 10%")}})
+	if !c.Undecided() || c.Failed() || !strings.Contains(c.Checks[0].Text, "B: 6 of 10 runs are invalid or missing (1) and left out") {
+		t.Errorf("four survivors of ten decided: %+v", c.Checks)
+	}
+	for format, want := range map[report.Format]string{
+		report.AsText: "6 of 10 runs are invalid", report.AsMarkdown: "6 of 10 runs are invalid", report.AsJSON: "6 of 10 runs are invalid", report.AsCSV: ",0,6\n",
+	} {
+		if got := string(written(t, writing(c), report.Options{Format: format})); !strings.Contains(got, want) {
+			t.Errorf("%v does not say %q:\n%s", format, want, got)
+		}
+	}
+	sets[0], sets[1] = sets[1], sets[0]
+	if c := compare(t, sets, report.CompareOptions{FailIf: []figure.Regression{condition(t, "e2e_response_time_p99 worse by 10%")}}); !c.Undecided() {
+		t.Errorf("the survivors as a base decided: %+v", c.Checks)
+	}
+	sets = compared(t)[:2] // 12 % slower, one run left out
+	if c := compare(t, sets, report.CompareOptions{FailIf: []figure.Regression{condition(t, "e2e_response_time_p99 worse by 10%")}}); !c.Failed() {
+		t.Errorf("what is shown to be worse did not fail: %+v", c.Checks)
+	}
+}
+
+// Runs of a campaign that failed or cannot be read are missing from their cell; those
+// that are still to be made are not.
+func TestCellSet(t *testing.T) {
+	c := sweep(t, 4, codecs[:2], []float64{1, 1})
+	for i, planned := range []result.CampaignRun{{Status: result.Failed}, {Dir: "../gone", Status: result.Valid}, {}} {
+		c.Runs[2*i] = nil
+		planned.Round = i
+		c.Campaign.Runs[2*i] = planned
+	}
+	if set := report.CellSet(c, 0); len(set.Runs) != 1 || set.Missing != 2 {
+		t.Errorf("%d runs and %d missing, want 1 and 2", len(set.Runs), set.Missing)
+	}
+	if set := report.CellSet(c, 1); len(set.Runs) != 4 || set.Missing != 0 {
+		t.Errorf("%d runs and %d missing, want 4 and 0", len(set.Runs), set.Missing)
+	}
+}
+
+// newer makes a run what a newer version records: with the settings that came
+// later, at their defaults or not.
+func newer(settings map[string]any) func(*result.Run) {
+	return func(r *result.Run) {
+		consume := r.Scenario.(map[string]any)["consume"].(map[string]any)
+		consume["groups"], consume["assignment"] = 1, "group"
+		for name, value := range settings {
+			consume[name] = value
+		}
+	}
+}
+
+// A setting that a run is too old to have stands at its default: only another value is
+// a difference, and one that only some runs of a set have is one within the set.
+func TestCompareAcrossVersions(t *testing.T) {
+	m := newMaker(t, 8)
+	var older, same, fan, part report.Set
+	for i := range 5 {
+		older.Runs = append(older.Runs, m.run("older", 1, nil))
+		same.Runs = append(same.Runs, m.run("same", 1, newer(nil)))
+		fan.Runs = append(fan.Runs, m.run("fan", 1, newer(map[string]any{"groups": 3, "hold": "drain"})))
+		change := newer(nil)
+		if i > 2 {
+			change = newer(map[string]any{"hold": "drain"})
+		}
+		part.Runs = append(part.Runs, m.run("part", 1, change))
+	}
+	c := compare(t, []report.Set{older, same, fan, part}, report.CompareOptions{})
+	want := [][]report.Difference{
+		{}, {{Name: "consume.groups", A: "1", B: "3"}, {Name: "consume.hold", B: "drain"}}, {{Name: "consume.hold", B: "drain, not set"}},
+	}
+	for i, against := range c.Against {
+		if !slices.Equal(against.Configuration, want[i]) {
+			t.Errorf("%s differs in %+v, want %+v", against.Letter, against.Configuration, want[i])
+		}
+	}
+	if !slices.ContainsFunc(c.Warnings, func(w string) bool {
+		return strings.HasPrefix(w, "D") && strings.Contains(w, "consume.hold (drain, not set)")
+	}) {
+		t.Errorf("the warnings %q do not say that D mixes runs", c.Warnings)
+	}
+}
+
+// Where no difference is shown, the reader is told how many runs would show the one
+// that is seen.
+func TestMoreToShow(t *testing.T) {
+	m := newMaker(t, 21)
+	sets := []report.Set{{Label: "a"}, {Label: "b"}}
+	for range 8 {
+		sets[0].Runs, sets[1].Runs = append(sets[0].Runs, m.run("a", 1, nil)), append(sets[1].Runs, m.run("b", 1.01, nil))
+	}
+	c := compare(t, sets, report.CompareOptions{Figures: []figure.Figure{named(t, "e2e_response_time_p99")}})
+	f := c.Against[0].Figures[0]
+	if f.Word != report.WordNoDifference || f.MoreToShow < 1 {
+		t.Fatalf("%s, %d runs more to show; the test wants a small difference that is not shown", f.Word, f.MoreToShow)
+	}
+	more := fmt.Sprint(f.MoreToShow)
+	for format, want := range map[report.Format]string{
+		report.AsText: "e2e response time p99 " + more, report.AsMarkdown: "(" + more + " more of each would", report.AsJSON: `"more_runs_to_show": ` + more,
+	} {
+		if got := strings.Join(strings.Fields(string(written(t, writing(c), report.Options{Format: format}))), " "); !strings.Contains(got, want) {
+			t.Errorf("%v does not say %q:\n%s", format, want, got)
+		}
+	}
+}
+
+func named(t *testing.T, name string) figure.Figure {
+	t.Helper()
+	f, err := figure.Named(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
 }

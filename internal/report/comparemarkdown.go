@@ -1,9 +1,12 @@
 package report
 
 import (
+	"fmt"
 	"io"
 	"slices"
 	"strings"
+
+	"kafka-bench/internal/unit"
 )
 
 // markdown writes the comparison for a pull request.
@@ -16,7 +19,7 @@ func (c *Comparison) markdown(w io.Writer) error {
 	m.conditions(c.Checks)
 	sets := table{left: map[int]bool{1: true, 2: true, 3: true}, rows: [][]string{{"", "Runs of", "How many", "When"}}}
 	for i, s := range c.samples {
-		sets.add(letter(i), prose(s.Label), s.state(), s.when())
+		sets.add(letter(i), prose(s.Label), s.described(), s.when())
 	}
 	for i := range c.Against {
 		m.against(&c.Against[i])
@@ -63,22 +66,28 @@ func (m *markdown) against(a *Against) {
 		if slices.Contains([]string{WordBetter, WordWorse, WordHigher, WordLower}, f.Word) {
 			word = "**" + word + "**"
 		}
-		t.add(f.figure.Title, f.A.median(f.figure), f.B.median(f.figure), f.change(), f.bounds(), pText(f.PHolm), word)
+		if f.MoreToShow > 0 {
+			word += fmt.Sprintf(" (%s more of each would, if it is real)", unit.Count(int64(f.MoreToShow)))
+		}
+		t.add(f.figure.Title, f.A.median(f.figure), f.B.median(f.figure), f.change(), f.bounds(), f.p(), word)
 	}
 	m.table(t)
 	if len(a.Missing) > 0 {
 		m.paragraph("Not in both, and not compared: ", prose(strings.Join(a.Missing, ", ")), ".")
 	}
 	d := table{left: map[int]bool{1: true, 2: true}, rows: [][]string{{"Setting", "A", a.Letter}}}
-	for _, all := range [][]Difference{a.Configuration, a.Clients} {
+	for _, all := range [][]Difference{a.told(a.Configuration), a.told(a.Clients)} {
 		for _, x := range all {
 			d.add(code(x.Name), code(x.A), code(x.B))
 		}
 	}
-	for _, x := range a.Hidden {
+	for _, x := range a.told(a.Hidden) {
 		d.add("⚠️ "+prose(x.Name)+" (no scenario asks for it)", code(x.A), code(x.B))
 	}
 	if len(d.rows) > 1 {
 		m.table(d)
+	}
+	if text := a.untold(); text != "" {
+		m.paragraph(prose(text))
 	}
 }

@@ -16,14 +16,16 @@ func (c *Comparison) figureSheet() sheet {
 	s := sheet{head: []string{
 		"set", "figure", "unit", "a_runs", "a_median", "a_low", "a_high", "b_runs", "b_median", "b_low", "b_high",
 		"difference_ratio", "difference_ratio_low", "difference_ratio_high", "shift", "p", "p_holm", "level", "word", "more_runs",
+		"more_runs_to_show", "a_left_out", "b_left_out",
 	}}
-	for _, a := range c.Against {
+	leftOut := func(i int) string { return integer(int64(c.Sets[i].All + c.Sets[i].Missing - c.Sets[i].Valid)) }
+	for i, a := range c.Against {
 		for _, f := range a.Figures {
 			s.add(a.Letter, f.Figure, unitOf(f.figure),
 				integer(int64(f.A.N)), optional(f.A.Median), optional(f.A.Low), optional(f.A.High),
 				integer(int64(f.B.N)), optional(f.B.Median), optional(f.B.Low), optional(f.B.High),
 				optional(f.Difference), optional(f.Low), optional(f.High), optional(f.Shift),
-				optional(f.P), optional(f.PHolm), raw(f.Level), f.Word, integer(int64(f.More)))
+				optional(f.P), optional(f.PHolm), raw(f.Level), f.Word, integer(int64(f.More)), integer(int64(f.MoreToShow)), leftOut(0), leftOut(i+1))
 		}
 	}
 	return s
@@ -33,7 +35,7 @@ func (c *Comparison) setSheet() sheet {
 	s := sheet{head: []string{"set", "label", "run", "status", "started_at"}}
 	for i, set := range c.samples {
 		for _, r := range set.Runs {
-			s.add(letter(i), set.Label, r.Dir, r.Run.Verdict.Status, date(r.Run.Run.StartedAt))
+			s.add(letter(i), set.Label, r.Dir, r.Run.Verdict.Status, date(startedAt(&r.Run)))
 		}
 	}
 	return s

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -37,8 +38,15 @@ func (a *Against) summary() string {
 		return a.Letter + " and A have no figure in common."
 	}
 	counts := map[string]int{}
+	tested := 0
 	for _, f := range a.Figures {
-		counts[f.Word]++
+		if !f.constant() {
+			counts[f.Word]++
+			tested++
+		}
+	}
+	if tested == 0 {
+		return fmt.Sprintf("%s and A have every figure the same in all runs: there was nothing to test.", a.Letter)
 	}
 	var parts []string
 	for _, word := range wordOrder[:4] {
@@ -46,22 +54,28 @@ func (a *Against) summary() string {
 			parts = append(parts, fmt.Sprintf("%s in %d", word, n))
 		}
 	}
-	of := fmt.Sprintf(" of %s", count(int64(len(a.Figures)), "figure"))
+	of := fmt.Sprintf(" of %s", count(int64(tested), "figure"))
 	switch {
 	case len(parts) > 0:
 		return a.Letter + " is shown to be " + strings.Join(parts, " and ") + of + "."
 	case counts[WordTooFew] > 0:
-		return fmt.Sprintf("Nothing can be shown of %s against A: %s.", a.Letter, tooFew(a.most()))
+		most := a.most()
+		return fmt.Sprintf("Nothing can be shown of %s against A: %s.", a.Letter, most.text())
 	}
 	return fmt.Sprintf("No difference between %s and A is shown in any%s. That is no proof that there is none.", a.Letter, of)
 }
 
-// most is how many runs more the figure that needs most of them needs.
-func (a *Against) most() (more int) {
-	for _, f := range a.Figures {
-		more = max(more, f.More)
+// most is the figure that needs most further runs.
+func (a *Against) most() ComparedFigure {
+	return slices.MaxFunc(a.Figures, func(f, g ComparedFigure) int { return f.needs() - g.needs() })
+}
+
+// needs is the higher the more runs are needed.
+func (f *ComparedFigure) needs() int {
+	if f.Word != WordTooFew || f.constant() {
+		return -1
 	}
-	return more
+	return f.More
 }
 
 func (c *Comparison) text(w io.Writer, o Options) error {
@@ -90,8 +104,10 @@ func (c *Comparison) text(w io.Writer, o Options) error {
 func (c *Comparison) subjects(p *page) {
 	p.line()
 	for i, s := range c.samples {
-		p.line("  ", letter(i), "  ", p.paint(bold, s.Label))
-		for _, line := range wrap(list(s.state(), s.when()), p.width-5) {
+		for k, line := range wrap(s.Label, p.width-5) {
+			p.line([]string{"  " + letter(i) + "  ", "     "}[min(k, 1)], p.paint(bold, line))
+		}
+		for _, line := range wrap(list(s.described(), s.when()), p.width-5) {
 			p.line("     ", line)
 		}
 	}
@@ -111,7 +127,7 @@ func (s sample) when() string {
 
 // between prints the time from the first to the last, which may be one.
 func between(first, last time.Time, layout string) string {
-	from, to := first.UTC().Format(layout), last.UTC().Format(layout)
+	from, to := moment(first, layout), moment(last, layout)
 	if from == to {
 		return from
 	}
@@ -127,19 +143,25 @@ func (p *page) notice(style, text string) {
 
 // settings lists what differs, and nothing else.
 func (c *Comparison) settings(p *page, a *Against) {
-	if len(a.Configuration) > 0 {
+	if shown := a.told(a.Configuration); len(shown) > 0 {
 		p.heading("Configuration", ", where "+a.Letter+" differs from A")
-		p.differences(plain, a.Configuration)
-	} else {
+		p.differences(plain, shown)
+	} else if len(a.Configuration) == 0 {
 		p.heading("Configuration", ": "+a.Letter+" was asked for the same as A")
 	}
-	if len(a.Clients) > 0 {
+	if shown := a.told(a.Clients); len(shown) > 0 {
 		p.heading("Client settings", ", where the clients of "+a.Letter+" were in effect set differently")
-		p.differences(plain, a.Clients)
+		p.differences(plain, shown)
 	}
-	if len(a.Hidden) > 0 {
+	if shown := a.told(a.Hidden); len(shown) > 0 {
 		p.heading("Different as well", ", though no scenario asks for it")
-		p.differences(yellow, a.Hidden)
+		p.differences(yellow, shown)
+	}
+	if text := a.untold(); text != "" {
+		p.line()
+		for _, line := range wrap(text, p.width) {
+			p.line(line)
+		}
 	}
 }
 
@@ -164,10 +186,10 @@ func (p *page) differences(style string, all []Difference) {
 func (d Difference) text() string {
 	a, b := d.A, d.B
 	if a == "" {
-		a = "not set"
+		a = notSet
 	}
 	if b == "" {
-		b = "not set"
+		b = notSet
 	}
 	return a + " → " + b
 }
@@ -180,11 +202,11 @@ func (c *Comparison) figureTable(p *page, a *Against) {
 	p.line()
 	t := table{gap: 2, rows: [][]string{{a.Letter + " against A, medians", "A", a.Letter, "difference", "bounds", "p"}}}
 	var groups []string
-	for _, word := range wordOrder {
+	for _, word := range append(slices.Clone(wordOrder), sameInAll) {
 		for _, f := range a.Figures {
-			if f.Word == word {
+			if f.Word == word && !f.constant() || word == sameInAll && f.constant() {
 				groups = append(groups, f.text())
-				t.add("  "+title(f.figure, p.width), f.A.median(f.figure), f.B.median(f.figure), f.change(), f.bounds(), pText(f.PHolm))
+				t.add("  "+title(f.figure, p.width), f.A.median(f.figure), f.B.median(f.figure), f.change(), f.bounds(), f.p())
 			}
 		}
 	}
@@ -197,9 +219,38 @@ func (c *Comparison) figureTable(p *page, a *Against) {
 		}
 		p.line(line)
 	}
+	if plan := a.plan(); plan != "" {
+		for _, line := range wrap(plan, p.width) {
+			p.line(line)
+		}
+	}
 	if len(a.Missing) > 0 {
 		p.line("Not in both, and not compared: ", strings.Join(a.Missing, ", "))
 	}
+}
+
+// plan says of each figure in which no difference is shown how many runs would show
+// it; "" where there is none.
+func (a *Against) plan() string {
+	var each []string
+	beyond := 0
+	for _, f := range a.Figures {
+		switch {
+		case f.Word != WordNoDifference || f.constant():
+		case f.MoreToShow > 0:
+			each = append(each, f.figure.Title+" "+unit.Count(int64(f.MoreToShow)))
+		default:
+			beyond++
+		}
+	}
+	if beyond > 0 {
+		rest := map[bool]string{true: "the others ", false: ""}[len(each) > 0]
+		each = append(each, rest+"over 1,000")
+	}
+	if len(each) == 0 {
+		return ""
+	}
+	return "Where none is shown, so many runs more of each would show a difference like the one seen four times in five, if it is real: " + enumerate(each) + "."
 }
 
 func styleOf(word string) string {
@@ -208,7 +259,7 @@ func styleOf(word string) string {
 		return red
 	case WordBetter:
 		return green
-	case WordNoDifference:
+	case WordNoDifference, sameInAll:
 		return plain
 	}
 	return bold
@@ -264,6 +315,15 @@ func difference(ratio float64) string {
 	return text
 }
 
+// p is the p-value that may be held against the level of the whole. Where no outcome
+// could have shown a difference it is only what few runs come to.
+func (f *ComparedFigure) p() string {
+	if f.Word == WordTooFew {
+		return absent
+	}
+	return pText(f.PHolm)
+}
+
 // pText prints a p-value with three decimals.
 func pText(p *float64) string {
 	switch {
@@ -277,10 +337,7 @@ func pText(p *float64) string {
 
 // legend says how far the words can be trusted.
 func (c *Comparison) legend() []string {
-	tests := count(int64(c.FiguresTested), "figure was tested")
-	if c.FiguresTested != 1 {
-		tests = unit.Count(int64(c.FiguresTested)) + " figures were tested"
-	}
+	tests := c.tests()
 	if c.FiguresTested == 0 {
 		return []string{"Every figure is the same in all runs: there was nothing to test."}
 	}
@@ -289,6 +346,18 @@ func (c *Comparison) legend() []string {
 			tests, percent(c.Alpha), percent(c.Alpha)),
 		"Differences are relative to A's median, their bounds at the level that each was decided at.",
 	}
+}
+
+// tests says how many tests there were: as many as the sentences above count.
+func (c *Comparison) tests() string {
+	n := unit.Count(int64(c.FiguresTested))
+	switch {
+	case len(c.Against) > 1:
+		return n + " tests were made, one for each figure of each set"
+	case c.FiguresTested == 1:
+		return "1 figure was tested"
+	}
+	return n + " figures were tested"
 }
 
 // percent prints a level: 5 %, 0.5 %.

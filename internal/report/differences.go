@@ -57,15 +57,43 @@ func (a attributes) mixed() (names []string) {
 	return names
 }
 
-// configuration is what the scenarios of runs ask for.
+// configuration is what the scenarios of runs ask for. One that is older than a key
+// asks for the key's default; a key that only some runs set is mixed.
 func configuration(runs []*result.Recorded) attributes {
+	var each []map[string]string
 	all := attributes{}
 	for _, r := range runs {
-		for name, value := range settingsOf(r.Run.Scenario) {
+		settings := settingsOf(r.Run.Scenario)
+		if says(settings) {
+			for name, value := range result.LaterSettings() {
+				if _, there := settings[name]; !there {
+					settings[name] = value
+				}
+			}
+		}
+		each = append(each, settings)
+		for name, value := range settings {
 			all.note(name, value)
 		}
 	}
+	for name := range all {
+		for _, settings := range each {
+			if _, there := settings[name]; !there {
+				all.note(name, notSet)
+			}
+		}
+	}
 	return all
+}
+
+// notSet stands for the value of what is not set.
+const notSet = "not set"
+
+// says tells whether settings are those of a scenario, which always has consumers,
+// if none: another tool's may be anything, and has none of our defaults.
+func says(settings map[string]string) bool {
+	_, there := settings["consume.consumers"]
+	return there
 }
 
 // notOfTheRun are the keys of a scenario that change nothing in a run: what it
@@ -140,6 +168,9 @@ func noteHost(all attributes, h result.Host) {
 	}
 }
 
+// brokerSetting begins the names of brokers' settings.
+const brokerSetting = "broker setting "
+
 // noteCluster notes the cluster. A local one has a new ID for each start, so only
 // that of an existing cluster says which one it is.
 func noteCluster(all attributes, c result.Cluster) {
@@ -153,17 +184,23 @@ func noteCluster(all attributes, c result.Cluster) {
 		all.note("cluster ID", c.ID)
 	}
 	for name, value := range c.Settings {
-		all.note("broker setting "+name, value)
+		all.note(brokerSetting+name, value)
 	}
 }
 
 // clientSettings are the effective settings of the clients, but for those that
 // name the run itself or the addresses of its cluster.
 func clientSettings(runs []*result.Recorded) attributes {
+	return clientSettingsAs(runs, func(s result.Setting) result.Setting { return s })
+}
+
+// clientSettingsAs are they, as a client or Kafka names them.
+func clientSettingsAs(runs []*result.Recorded, naming func(result.Setting) result.Setting) attributes {
 	all := attributes{}
 	for _, r := range runs {
 		note := func(side string, settings []result.Setting) {
 			for _, s := range settings {
+				s = naming(s)
 				if !strings.Contains(s.Value, r.Run.Run.ID) && !isAddress(s.Value) {
 					all.note(side+" setting "+s.Name, s.Value)
 				}

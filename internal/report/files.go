@@ -11,7 +11,7 @@ import (
 func (p *page) files(r *result.Recorded) {
 	p.heading("Files", " in "+r.Dir)
 	histograms := result.HistogramsFile
-	if r.Run.Run.Imported != nil {
+	if i := r.Run.Run.Imported; i != nil && i.Format != "hlog" {
 		histograms = "" // another tool's values are seldom there to be logged
 	}
 	files := list(result.SummaryFile,

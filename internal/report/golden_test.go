@@ -179,6 +179,15 @@ func killed(t *testing.T) *result.Recorded {
 	return r
 }
 
+// A look that found nothing waiting is no age of zero.
+func TestTimeLagThatNobodySaw(t *testing.T) {
+	r := simulate(t, resulttest.Baseline())
+	r.Run.Lag.TimeLagPeakNs = 0
+	if got := string(text(t, r, report.Options{})); !strings.Contains(got, "time lag      – (looked at once an interval") || strings.Contains(got, "at most 0 ns") {
+		t.Error(got)
+	}
+}
+
 func TestText(t *testing.T) {
 	stored, err := result.Read("../result/testdata/20261121T195900Z-overload-tight-t3va6k")
 	if err != nil {

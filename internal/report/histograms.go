@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"kafka-bench/internal/figure"
 	"kafka-bench/internal/latency"
 	"kafka-bench/internal/result"
 	"kafka-bench/internal/unit"
@@ -40,11 +41,16 @@ type RunHistograms struct {
 
 // TagValues are all values of one tag.
 type TagValues struct {
-	Tag     string      `json:"tag"`
-	StartNs int64       `json:"start_ns"` // of the first interval, on the run's time axis
-	EndNs   int64       `json:"end_ns"`
-	Time    result.Time `json:"time"`
+	Tag string `json:"tag"`
+	// StartNs and EndNs are those of the tag's book, on the run's time axis: the
+	// measured one begins with the measured window, at 0, and both end with the last
+	// interval that has a value of them, whichever tag that is of.
+	StartNs int64 `json:"start_ns"`
+	EndNs   int64 `json:"end_ns"`
+	// Time has no percentile that the count does not support.
+	Time SupportedTime `json:"time"`
 
+	values    result.Time
 	histogram *latency.Histogram
 }
 
@@ -78,12 +84,38 @@ func readHistograms(r *result.Recorded) (*RunHistograms, error) {
 		}
 		h.add(entry)
 	}
+	if i := r.Run.Run.Imported; i != nil && len(h.Tags) == 0 {
+		return nil, fmt.Errorf("%s has no histograms to read: it was imported from %s (%s), which has none", r.Dir, i.File, i.Format)
+	}
 	slices.SortStableFunc(h.Tags, func(a, b TagValues) int { return tagOrder(a.Tag) - tagOrder(b.Tag) })
 	for i := range h.Tags {
-		h.Tags[i].Time = timeOf(h.Tags[i].histogram.Distribution())
+		t := &h.Tags[i]
+		t.values = timeOf(t.histogram.Distribution())
+		t.Time = supportedTime(t.values, figure.Independent(&r.Run, strings.TrimPrefix(t.Tag, warmupTag), t.values.Count))
 	}
+	h.bound()
 	h.Differences = h.disagreements()
 	return h, nil
+}
+
+// bound gives the tags of a book their time in common: in which interval the first
+// value of a tag came to be recorded says nothing of what it is of.
+func (h *RunHistograms) bound() {
+	for _, warmup := range []bool{false, true} {
+		var tags []*TagValues
+		start, end := int64(0), int64(0)
+		for i := range h.Tags {
+			if t := &h.Tags[i]; strings.HasPrefix(t.Tag, warmupTag) == warmup {
+				tags, end = append(tags, t), max(end, t.EndNs)
+				if warmup {
+					start = min(start, t.StartNs)
+				}
+			}
+		}
+		for _, t := range tags {
+			t.StartNs, t.EndNs = start, end
+		}
+	}
 }
 
 // add adds an interval to its tag.
@@ -122,6 +154,42 @@ func timeOf(d latency.Distribution) result.Time {
 	}
 }
 
+// SupportedTime is a result.Time as documents have it: a percentile is null where
+// fewer than ten values lie beyond it.
+type SupportedTime struct {
+	Count    int64   `json:"count"`
+	MinNs    int64   `json:"min_ns"`
+	MeanNs   float64 `json:"mean_ns"`
+	StddevNs float64 `json:"stddev_ns"`
+	P50Ns    *int64  `json:"p50_ns"`
+	P75Ns    *int64  `json:"p75_ns"`
+	P90Ns    *int64  `json:"p90_ns"`
+	P95Ns    *int64  `json:"p95_ns"`
+	P99Ns    *int64  `json:"p99_ns"`
+	P995Ns   *int64  `json:"p99_5_ns"`
+	P999Ns   *int64  `json:"p99_9_ns"`
+	P9999Ns  *int64  `json:"p99_99_ns"`
+	MaxNs    int64   `json:"max_ns"`
+	// Negative and OutOfRange are those of result.Time.
+	Negative   int64 `json:"negative,omitempty"`
+	OutOfRange int64 `json:"out_of_range,omitempty"`
+}
+
+func supportedTime(t result.Time, independent int64) SupportedTime {
+	s := SupportedTime{Count: t.Count, MinNs: t.MinNs, MeanNs: t.MeanNs, StddevNs: t.StddevNs, MaxNs: t.MaxNs, Negative: t.Negative, OutOfRange: t.OutOfRange}
+	for key, place := range map[string]**int64{
+		"p50": &s.P50Ns, "p75": &s.P75Ns, "p90": &s.P90Ns, "p95": &s.P95Ns,
+		"p99": &s.P99Ns, "p99_5": &s.P995Ns, "p99_9": &s.P999Ns, "p99_99": &s.P9999Ns,
+	} {
+		statistic := statistics[slices.IndexFunc(statistics, func(of statistic) bool { return of.key == key })]
+		if statistic.supported(independent) {
+			ns := int64(statistic.ns(t))
+			*place = &ns
+		}
+	}
+	return s
+}
+
 // resolution of a histogram: a slot is at most so much of its values wide.
 const resolution = 1.0 / 1024
 
@@ -143,7 +211,7 @@ func (h *RunHistograms) disagreements() []string {
 			found = append(found, fmt.Sprintf("%s: the log has none of its %s values", metric, unit.Count(recorded.Count)))
 			continue
 		}
-		if text := disagreement(h.Tags[i].Time, recorded); text != "" {
+		if text := disagreement(h.Tags[i].values, recorded); text != "" {
 			found = append(found, metric+": "+text)
 		}
 	}
@@ -220,10 +288,10 @@ func (r *RunHistograms) books() (all []book) {
 	measured, warmup := book{name: "Measured"}, book{name: "Warm-up"}
 	for _, t := range r.Tags {
 		if metric, ok := strings.CutPrefix(t.Tag, warmupTag); ok {
-			warmup.times = append(warmup.times, distribution{metric: metric, Time: t.Time})
+			warmup.times = append(warmup.times, distributionOf(&r.run.Run, metric, t.values))
 			continue
 		}
-		measured.times = append(measured.times, distribution{metric: t.Tag, Time: t.Time})
+		measured.times = append(measured.times, distributionOf(&r.run.Run, t.Tag, t.values))
 	}
 	for _, b := range []book{measured, warmup} {
 		if len(b.times) > 0 {
@@ -264,9 +332,14 @@ func (h *Histograms) sheet() sheet {
 	}
 	for _, r := range h.Runs {
 		for _, t := range r.Tags {
-			row := []string{r.ID, r.Name, t.Tag, integer(t.StartNs), integer(t.EndNs), integer(t.Time.Count), highest(t.Time.Count)}
+			d := distributionOf(&r.run.Run, strings.TrimPrefix(t.Tag, warmupTag), t.values)
+			row := []string{r.ID, r.Name, t.Tag, integer(t.StartNs), integer(t.EndNs), integer(d.Count), highest(d.independent)}
 			for _, statistic := range statistics {
-				row = append(row, raw(statistic.ns(t.Time)))
+				cell := ""
+				if statistic.supported(d.independent) {
+					cell = raw(statistic.ns(d.Time))
+				}
+				row = append(row, cell)
 			}
 			s.add(row...)
 		}

@@ -49,12 +49,27 @@ func logged(t *testing.T, name, id string, after time.Duration, scale int64) *re
 // agree gives the run the figures that its log has.
 func agree(t *testing.T, r *result.Recorded) {
 	t.Helper()
-	h, err := report.ReadHistograms([]*result.Recorded{r})
+	f, err := os.Open(filepath.Join(r.Dir, result.HistogramsFile))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, tag := range h.Runs[0].Tags {
-		r.Run.Time[tag.Tag] = tag.Time
+	defer f.Close()
+	merged := map[string]*latency.Histogram{}
+	for entry, err := range latency.ReadLog(f) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if merged[entry.Tag] == nil {
+			merged[entry.Tag] = latency.NewHistogram()
+		}
+		merged[entry.Tag].Merge(entry.Histogram)
+	}
+	for tag, histogram := range merged {
+		d := histogram.Distribution()
+		r.Run.Time[tag] = result.Time{
+			Count: d.Count, MinNs: d.MinNs, MeanNs: d.MeanNs, StddevNs: d.StddevNs, P50Ns: d.P50Ns, P75Ns: d.P75Ns, P90Ns: d.P90Ns,
+			P95Ns: d.P95Ns, P99Ns: d.P99Ns, P995Ns: d.P995Ns, P999Ns: d.P999Ns, P9999Ns: d.P9999Ns, MaxNs: d.MaxNs,
+		}
 	}
 }
 
@@ -80,6 +95,11 @@ func TestHistograms(t *testing.T) {
 	}
 	if got := strings.Join(h.Runs[1].Differences, "; "); !strings.Contains(got, "poll_time: the log has 10,000 values, run.json 10,003") || !strings.Contains(got, "send_delay: p99 is") || strings.Contains(got, "e2e") {
 		t.Errorf("the differences are %s", got)
+	}
+	for _, tag := range h.Runs[0].Tags { // of 10,000 values, and 2,000 of the warm-up
+		if warmup := tag.Time.Count < 10_000; tag.Time.P9999Ns != nil || (tag.Time.P999Ns == nil) != warmup || tag.Time.P99Ns == nil {
+			t.Errorf("%s of %d values has %+v", tag.Tag, tag.Time.Count, tag.Time)
+		}
 	}
 	for i := range h.Runs { // the folders of a test have no lasting names
 		h.Runs[i].Dir = "runs/20261121T200000Z-" + h.Runs[i].Name + "-" + h.Runs[i].ID
@@ -118,7 +138,7 @@ func TestMergedLog(t *testing.T) {
 	for i, r := range runs {
 		for _, tag := range h.Runs[i].Tags {
 			d := got[report.MergedTag(r, tag.Tag)]
-			if d.Count != tag.Time.Count || d.P99Ns != tag.Time.P99Ns || d.MaxNs != tag.Time.MaxNs {
+			if d.Count != tag.Time.Count || d.P99Ns != *tag.Time.P99Ns || d.MaxNs != tag.Time.MaxNs {
 				t.Errorf("%s %s: %+v, want %+v", r.Run.Run.Name, tag.Tag, d, tag.Time)
 			}
 		}
@@ -140,6 +160,40 @@ func TestMergedLog(t *testing.T) {
 	}
 	if lines != len(got) {
 		t.Errorf("HdrHistogram reads %d lines, want %d", lines, len(got))
+	}
+}
+
+// The tags of a book have one time, wherever the first value of each was recorded.
+func TestHistogramsOfOneBookAreOfOneTime(t *testing.T) {
+	r := &result.Recorded{Dir: t.TempDir()}
+	f, err := os.Create(filepath.Join(r.Dir, result.HistogramsFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	log := latency.NewLogWriter(f, time.Unix(1_000, 0))
+	for _, line := range []struct {
+		tag   string
+		start time.Duration
+	}{{"warmup_pacer_lateness", -2}, {"pacer_lateness", -1}, {"warmup_send_delay", -1}, {"pacer_lateness", 0}, {"send_delay", 1}} {
+		h := latency.NewHistogram()
+		h.Record(1000)
+		if err := log.Write(line.start*time.Second, (line.start+1)*time.Second, line.tag, h); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h, err := report.ReadHistograms([]*result.Recorded{r})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tag := range h.Runs[0].Tags {
+		start, end := int64(0), int64(2e9)
+		if strings.HasPrefix(tag.Tag, "warmup_") {
+			start, end = -2e9, 0
+		}
+		if tag.StartNs != start || tag.EndNs != end {
+			t.Errorf("%s is from %d to %d, want %d to %d", tag.Tag, tag.StartNs, tag.EndNs, start, end)
+		}
 	}
 }
 

@@ -19,11 +19,14 @@ import (
 // them.
 type History struct {
 	Head
-	Configuration string        `json:"configuration"` // hash of the scenario, without its name
-	Runs          []HistoryRun  `json:"runs"`          // the oldest first
-	Series        []Series      `json:"series"`
-	Others        []OtherConfig `json:"other_configurations"`
-	LeftOut       []string      `json:"left_out"` // runs that are invalid or did not finish
+	Configuration string `json:"configuration"` // hash of the scenario, without its name
+	// MinChange is the least change that is looked for, as a part of the level
+	// before: smaller ones are taken out. Absent where every change is shown.
+	MinChange float64       `json:"min_change_ratio,omitempty"`
+	Runs      []HistoryRun  `json:"runs"` // the oldest first; last and by name those that cannot say
+	Series    []Series      `json:"series"`
+	Others    []OtherConfig `json:"other_configurations"`
+	LeftOut   []string      `json:"left_out"` // runs that are invalid or did not finish
 
 	figures []figure.Figure
 	runs    []*result.Recorded
@@ -34,8 +37,8 @@ type HistoryRun struct {
 	Dir       string     `json:"dir"`
 	ID        string     `json:"id"`
 	Name      string     `json:"name"`
-	StartedAt time.Time  `json:"started_at"`
-	Values    []*float64 `json:"values"` // null where the run does not know the figure
+	StartedAt time.Time  `json:"started_at,omitzero"` // absent where an imported run cannot say
+	Values    []*float64 `json:"values"`              // null where the run does not know the figure
 }
 
 // Series is one figure over time.
@@ -68,7 +71,7 @@ type LevelChange struct {
 type OtherConfig struct {
 	Configuration string       `json:"configuration"`
 	Runs          int          `json:"runs"`
-	LastAt        time.Time    `json:"last_at"`
+	LastAt        time.Time    `json:"last_at,omitzero"`
 	Differences   []Difference `json:"differences"` // a is it, b is the one shown
 }
 
@@ -80,12 +83,27 @@ type HistoryOptions struct {
 	// Configuration is the beginning of the hash of the one to show; "" is that
 	// of the latest run.
 	Configuration string
+	// MinChange takes out changes that are smaller, as a part of the level
+	// before: 0.05 keeps those of 5 % and more, 0 keeps every one. From a level
+	// of 0 every change is large enough.
+	MinChange float64
 }
 
+// DefaultMinChange is the least change that most people want to hear of.
+const DefaultMinChange = 0.05
+
 // Configuration is the hash of what a run was asked for: runs that have it in
-// common are repeats of each other, whatever they are called.
+// common are repeats of each other, whatever they are called. A setting that older
+// runs do not have counts only where it is not at its default, so that a
+// configuration keeps its hash as settings are added.
 func Configuration(r *result.Run) string {
-	text, _ := json.Marshal(settingsOf(r.Scenario)) // a map of strings, in the order of its keys
+	settings := settingsOf(r.Scenario)
+	for name, value := range result.LaterSettings() {
+		if settings[name] == value {
+			delete(settings, name)
+		}
+	}
+	text, _ := json.Marshal(settings) // a map of strings, in the order of its keys
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:6])
 }
@@ -94,11 +112,11 @@ func Configuration(r *result.Run) string {
 // those of stats.ChangePoints: places where the distribution of a figure, and not a
 // single run, is another than before. Invalid runs have no place in it.
 func Over(runs []*result.Recorded, o HistoryOptions) (*History, error) {
-	h := &History{Runs: []HistoryRun{}, Series: []Series{}, Others: []OtherConfig{}, LeftOut: []string{}}
+	h := &History{MinChange: o.MinChange, Runs: []HistoryRun{}, Series: []Series{}, Others: []OtherConfig{}, LeftOut: []string{}}
 	byConfig := map[string][]*result.Recorded{}
 	var order []string // by the latest run of each, the latest first
 	sorted := slices.Clone(runs)
-	slices.SortStableFunc(sorted, func(a, b *result.Recorded) int { return a.Run.Run.StartedAt.Compare(b.Run.Run.StartedAt) })
+	slices.SortStableFunc(sorted, inTime)
 	for _, r := range sorted {
 		if r.Run.Verdict.Status != result.Valid {
 			h.LeftOut = append(h.LeftOut, r.Dir)
@@ -125,7 +143,7 @@ func Over(runs []*result.Recorded, o HistoryOptions) (*History, error) {
 		if config != shown {
 			others := byConfig[config]
 			h.Others = append(h.Others, OtherConfig{
-				Configuration: config, Runs: len(others), LastAt: others[len(others)-1].Run.Run.StartedAt,
+				Configuration: config, Runs: len(others), LastAt: startedAt(&others[len(others)-1].Run),
 				Differences: notNil(differences(configuration(others), configuration(h.runs))),
 			})
 		}
@@ -185,7 +203,7 @@ func (h *History) measure() {
 		h.Series = append(h.Series, Series{Figure: f.Name, figure: f, Changes: []LevelChange{}})
 	}
 	for i, r := range h.runs {
-		run := HistoryRun{Dir: r.Dir, ID: r.Run.Run.ID, Name: r.Run.Run.Name, StartedAt: r.Run.Run.StartedAt, Values: []*float64{}}
+		run := HistoryRun{Dir: r.Dir, ID: r.Run.Run.ID, Name: r.Run.Run.Name, StartedAt: startedAt(&r.Run), Values: []*float64{}}
 		for k := range h.Series {
 			v := figureOf(h.Series[k].figure, &r.Run)
 			run.Values = append(run.Values, v)
@@ -196,12 +214,12 @@ func (h *History) measure() {
 		h.Runs = append(h.Runs, run)
 	}
 	for k := range h.Series {
-		h.Series[k].findChanges(h.runs)
+		h.Series[k].findChanges(h.runs, h.MinChange)
 	}
 }
 
-func (s *Series) findChanges(runs []*result.Recorded) {
-	for _, c := range stats.ChangePoints(s.values, stats.ChangeOptions{}) {
+func (s *Series) findChanges(runs []*result.Recorded, least float64) {
+	for _, c := range stats.ChangePoints(s.values, stats.ChangeOptions{MinChange: least}) {
 		at := s.at[c.At]
 		verdict := stats.Lower
 		if c.After > c.Before {

@@ -28,17 +28,29 @@ func (h *History) Write(w io.Writer, o Options) error {
 	}
 }
 
-// summary says what became of a figure, in a sentence.
-func (s *Series) summary() string {
+// fewestForChange is the number of runs below which stats.ChangePoints finds nothing,
+// whatever they show: of fewer, chance orders too many as well.
+const fewestForChange = 10
+
+// summary says what became of a figure, in a sentence. Changes below least, as a
+// part of the level before, were not looked for.
+func (s *Series) summary(least float64) string {
+	of := ""
+	if least > 0 {
+		of = " of " + percent(least) + " or more"
+	}
 	if len(s.values) == 0 {
 		return s.figure.Title + ": no run has it."
 	}
+	if n := len(s.values); n < fewestForChange {
+		return fmt.Sprintf("%s: %d runs are needed to show a change at all; there %s %d.", s.figure.Title, fewestForChange, map[bool]string{true: "is", false: "are"}[n == 1], n)
+	}
 	if len(s.Changes) == 0 {
-		return fmt.Sprintf("%s: no change is shown over %s.", s.figure.Title, count(int64(len(s.values)), "run"))
+		return fmt.Sprintf("%s: no change%s is shown over %s.", s.figure.Title, of, count(int64(len(s.values)), "run"))
 	}
 	last := s.Changes[len(s.Changes)-1]
-	return fmt.Sprintf("%s: %s in %s; the last made it %s, from %s to %s (%s).", s.figure.Title,
-		count(int64(len(s.Changes)), "change"), count(int64(len(s.values)), "run"), last.Word,
+	return fmt.Sprintf("%s: %s%s in %s; the last made it %s, from %s to %s (%s).", s.figure.Title,
+		count(int64(len(s.Changes)), "change"), of, count(int64(len(s.values)), "run"), last.Word,
 		s.figure.Format(last.change.Before), s.figure.Format(last.change.After), last.text())
 }
 
@@ -53,17 +65,21 @@ func (c *LevelChange) text() string {
 func (h *History) text(w io.Writer, o Options) error {
 	p := newPage(o)
 	for i := range h.Series {
-		for _, line := range wrap(h.Series[i].summary(), p.width) {
+		for _, line := range wrap(h.Series[i].summary(h.MinChange), p.width) {
 			p.line(p.paint(bold, line))
 		}
 	}
 	first, last := h.Runs[0], h.Runs[len(h.Runs)-1]
 	p.line()
-	for _, line := range wrap(list(last.Name, count(int64(len(h.Runs)), "run"), between(first.StartedAt, last.StartedAt, time.DateOnly), "configuration "+h.Configuration), p.width) {
+	for _, line := range wrap(list(last.Name, count(int64(len(h.Runs)), "run"), between(first.StartedAt, last.StartedAt, time.DateOnly), "times in UTC", "configuration "+h.Configuration), p.width) {
 		p.line(line)
 	}
 	for i := range h.Series {
 		p.series(h, &h.Series[i])
+	}
+	p.footnotes(h.runs)
+	if note := h.undated(); note != "" {
+		p.notice(yellow, note)
 	}
 	h.rest(p)
 	return p.writeTo(w)
@@ -83,21 +99,35 @@ func (h *History) rest(p *page) {
 		for _, d := range other.Differences {
 			parts = append(parts, d.Name+" "+d.text())
 		}
-		p.notice(plain, fmt.Sprintf("%s of configuration %s, the last on %s: %s", count(int64(other.Runs), "run"), other.Configuration, other.LastAt.UTC().Format("2006-01-02"), strings.Join(parts, "; ")))
+		p.notice(plain, fmt.Sprintf("%s of configuration %s, the last on %s: %s", count(int64(other.Runs), "run"), other.Configuration, moment(other.LastAt, "2006-01-02"), strings.Join(parts, "; ")))
 	}
+}
+
+// undated says that some runs have no place in time; "" where all have.
+func (h *History) undated() string {
+	n := 0
+	for _, run := range h.Runs {
+		if run.StartedAt.IsZero() {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return count(int64(n), "run") + " cannot say when they were made: they come last, by name, and a change among them is none over time."
 }
 
 // series prints a figure as a line for each run, with a bar, and what changed
 // between runs where the level did.
 func (p *page) series(h *History, s *Series) {
 	p.heading(s.figure.Title, "")
-	p.line("  ", sparkline(s.values))
+	p.line("  ", s.heights())
 	p.line()
 	t := table{gap: 2, left: map[int]bool{1: true, 3: true}}
 	top := slices.Max(s.values)
 	for k, v := range s.values {
 		run := h.Runs[s.at[k]]
-		t.add("  "+run.StartedAt.UTC().Format("2006-01-02 15:04"), run.ID, s.figure.Format(v), bar(v, top))
+		t.add("  "+moment(run.StartedAt, "2006-01-02 15:04"), run.ID, s.figure.Format(v), bar(v, top))
 	}
 	for k, line := range t.lines() {
 		for i := range s.Changes {
@@ -107,6 +137,12 @@ func (p *page) series(h *History, s *Series) {
 		}
 		p.line(line)
 	}
+}
+
+// heights are the values between the lowest and the highest, with both.
+func (s *Series) heights() string {
+	low, top := slices.Min(s.values), slices.Max(s.values)
+	return s.figure.Format(low) + " " + sparkline(s.values) + " " + s.figure.Format(top) + ", lowest to highest"
 }
 
 // change is told between the lines of the runs before and after it.
@@ -156,11 +192,19 @@ func (h *History) markdown(w io.Writer) error {
 	m := &markdown{}
 	for i := range h.Series {
 		s := &h.Series[i]
-		m.line("### ", prose(s.summary()))
-		m.paragraph(code(sparkline(s.values)), " ", unit.Count(int64(len(s.values))), " runs, configuration ", code(h.Configuration))
+		m.line("### ", prose(s.summary(h.MinChange)))
+		m.paragraph(code(s.heights()), ", ", unit.Count(int64(len(s.values))), " runs, configuration ", code(h.Configuration))
 		m.changes(h, s)
 		m.line()
 	}
+	notes := footnotes(h.runs)
+	if note := h.undated(); note != "" {
+		notes = append(notes, note)
+	}
+	for i := range notes {
+		notes[i] = "⚠️ " + prose(notes[i])
+	}
+	m.list(notes)
 	_, err := io.WriteString(w, strings.TrimRight(m.b.String(), "\n")+"\n")
 	return err
 }

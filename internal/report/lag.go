@@ -30,7 +30,7 @@ func (p *page) lag(r *result.Run) {
 		p.labelled("backlog", "peak "+count(l.BacklogPeakRecords, "record")+" (acked − delivered)")
 	}
 	if r.Says("lag.time_lag_peak_ns") && !reads(r) {
-		p.labelled("time lag", "the oldest undelivered record was at most "+unit.Nanos(l.TimeLagPeakNs)+" old")
+		p.labelled("time lag", timeLag(r))
 	}
 	for _, c := range l.Changes {
 		p.recovery(c)
@@ -43,6 +43,21 @@ func (p *page) lag(r *result.Run) {
 		p.backpressure(r)
 	}
 }
+
+// timeLag says how old the oldest undelivered record was. It is looked at where
+// intervals end, and not in between: that no look found a record waiting, though
+// records waited, is no age of zero.
+func timeLag(r *result.Run) string {
+	if !timeLagSeen(r) {
+		return absent + " (looked at once an interval: no look found an undelivered record)"
+	}
+	return "the oldest undelivered record was at most " + unit.Nanos(r.Lag.TimeLagPeakNs) + " old"
+}
+
+// timeLagSeen tells whether the peak of the time lag is a measurement. Every record
+// waits a moment before it is delivered, so that a peak of 0 is only that nobody
+// looked then.
+func timeLagSeen(r *result.Run) bool { return r.Lag.TimeLagPeakNs > 0 || r.Load.Acked == 0 }
 
 // recovery tells what became of the backlog that the consumers had when they
 // began to work otherwise.

@@ -12,6 +12,7 @@ type tested struct {
 	// level is the one that the test is decided at, and adjusted the p-value
 	// that can be held against the level of the whole.
 	level, adjusted float64
+	together        int // tests that share the level of the whole
 }
 
 // decide gives each of several tests the level that it is decided at, so that
@@ -41,6 +42,7 @@ func decide(tests []tested, alpha float64) {
 			stopped = tests[i].p > level
 		}
 		adjusted = max(adjusted, min(tests[i].p*left, 1))
+		tests[i].together = len(order)
 		tests[i].level, tests[i].adjusted = level, adjusted
 	}
 }

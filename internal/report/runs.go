@@ -55,7 +55,7 @@ func documentOf(runs []*result.Recorded) RunsDocument {
 	d := RunsDocument{Head: headOf(KindRuns, figure.All()), Runs: []RunDocument{}}
 	for _, r := range runs {
 		run := RunDocument{
-			Dir: r.Dir, ID: r.Run.Run.ID, Name: r.Run.Run.Name, StartedAt: r.Run.Run.StartedAt, Verdict: r.Run.Verdict,
+			Dir: r.Dir, ID: r.Run.Run.ID, Name: r.Run.Run.Name, StartedAt: startedAt(&r.Run), Verdict: r.Run.Verdict,
 			Notes: append([]string{}, r.Notes...), Settings: settingsOf(r.Run.Scenario), Figures: map[string]*float64{},
 		}
 		for _, f := range figure.All() {
@@ -101,14 +101,18 @@ func (m *markdown) run(r *result.Recorded) {
 }
 
 func (m *markdown) runs(runs []*result.Recorded) {
-	valid := 0
+	valid, imported := 0, ""
 	for _, r := range runs {
-		if r.Run.Verdict.Status == result.Valid {
+		if r.Run.Verdict.Status == result.Valid && r.Run.Run.Imported == nil {
 			valid++
 		}
 	}
-	m.line("### ", unit.Count(int64(len(runs))), " runs, ", unit.Count(int64(valid)), " valid")
+	if n := len(importedOf(runs)); n > 0 {
+		imported = ", " + unit.Count(int64(n)) + " imported"
+	}
+	m.line("### ", unit.Count(int64(len(runs))), " runs, ", unit.Count(int64(valid)), " valid", imported)
 	m.headline(runs)
+	m.footnotes(runs)
 	m.caveats(runs)
 	m.paragraph("Runs beside each other carry no claim of a difference: `kafka-bench compare` tests one.")
 }
@@ -185,10 +189,13 @@ func (m *markdown) caveats(runs []*result.Recorded) {
 }
 
 func verdictMark(r *result.Run) string {
-	if r.Verdict.Status == result.Valid {
+	switch {
+	case r.Verdict.Status != result.Valid:
+		return "❌ " + heading(r)
+	case proven(r):
 		return "✅ valid"
 	}
-	return "❌ INVALID"
+	return "⚠️ " + heading(r)
 }
 
 // runSheets are the tables of runs.
@@ -208,8 +215,8 @@ func Tables() string { return "figures, times, books, lag, intervals; campaign, 
 
 func isNil(r *result.Recorded) bool { return r == nil }
 
-// highest is the highest percentile that a count supports: what a CSV has beyond
-// it is the luck of single records.
+// highest is the highest percentile that so many independent values support: what lies
+// beyond it is the luck of single records, and is left out.
 func highest(count int64) string {
 	name := ""
 	for _, s := range statistics {

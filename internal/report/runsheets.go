@@ -28,7 +28,7 @@ func figureSheet(runs []*result.Recorded) sheet {
 }
 
 // timeSheet has a row for each run and time. Percentiles beyond the one that the
-// count supports are there, as in run.json; a column says which that is.
+// count supports are empty; a column says which that is.
 func timeSheet(runs []*result.Recorded) sheet {
 	s := sheet{head: append(slices.Clone(ofRun), "metric", "count", "highest_supported_percentile")}
 	for _, statistic := range statistics {
@@ -36,10 +36,10 @@ func timeSheet(runs []*result.Recorded) sheet {
 	}
 	for _, r := range runs {
 		for _, d := range measured(&r.Run) {
-			row := append(ofRunCells(r), d.metric, integer(d.Count), highest(d.Count))
+			row := append(ofRunCells(r), d.metric, integer(d.Count), highest(d.independent))
 			for _, statistic := range statistics {
 				cell := ""
-				if d.says(statistic) {
+				if d.says(statistic) && statistic.supported(d.independent) {
 					cell = raw(statistic.ns(d.Time))
 				}
 				row = append(row, cell)
@@ -167,8 +167,14 @@ func intervalCells(r *result.Run, i result.Interval) []string {
 			cells = append(cells, "", "", "", "")
 			continue
 		}
-		cells = append(cells, said("time.count", integer(t.Count)), said("time.p50_ns", integer(t.P50Ns)),
-			said("time.p99_ns", integer(t.P99Ns)), said("time.max_ns", integer(t.MaxNs)))
+		percentile := func(p float64, ns int64) string {
+			if !figure.Supported(p, figure.Independent(r, metric, t.Count)) {
+				return ""
+			}
+			return integer(ns)
+		}
+		cells = append(cells, said("time.count", integer(t.Count)), said("time.p50_ns", percentile(50, t.P50Ns)),
+			said("time.p99_ns", percentile(99, t.P99Ns)), said("time.max_ns", integer(t.MaxNs)))
 	}
 	return cells
 }

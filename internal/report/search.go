@@ -119,8 +119,8 @@ func ProbeLine(probe result.Probe) string {
 	if outcome := outcomeOf(probe); outcome != "" {
 		parts = append([]string{outcome}, parts...)
 	}
-	if probe.ResponseP50Ns != nil && probe.ResponseP99Ns != nil {
-		parts = append(parts, fmt.Sprintf("response p50 %s, p99 %s", unit.Nanos(*probe.ResponseP50Ns), unit.Nanos(*probe.ResponseP99Ns)))
+	if probe.ResponseP50Ns != nil || probe.ResponseP99Ns != nil {
+		parts = append(parts, fmt.Sprintf("response p50 %s, p99 %s", optionalNanos(probe.ResponseP50Ns), optionalNanos(probe.ResponseP99Ns)))
 	}
 	return strings.Join(append(parts, probe.Failures...), " · ")
 }
@@ -142,6 +142,8 @@ func outcomeOf(probe result.Probe) string {
 		return ""
 	case probe.Passed:
 		return "passed"
+	case probe.TooFew:
+		return "too few"
 	case probe.Limit == result.LimitTool:
 		return "failed (tool)"
 	}

@@ -20,6 +20,7 @@ func TestSearch(t *testing.T) {
 		Probes: []result.Probe{
 			{Phase: "capacity", OfferedPerS: 5100, Passed: true, AckedPerS: 5000},
 			{Phase: "bracket", OfferedPerS: 4500, AckedPerS: 4400, Failures: []string{"it did not keep up"}, Limit: result.LimitTool, ResponseP50Ns: ns(70), ResponseP99Ns: ns(80)},
+			{Phase: "bisect", OfferedPerS: 40, TooFew: true, AckedPerS: 40, ResponseP50Ns: ns(2)},
 			{Phase: "bisect", OfferedPerS: 4000, Stalled: true},
 			{Phase: "retry", OfferedPerS: 4000, Passed: true, AckedPerS: 4000, ResponseP50Ns: ns(2), ResponseP99Ns: ns(11)},
 			{Phase: "confirm", OfferedPerS: 4000, Passed: true, AckedPerS: 4000, ResponseP50Ns: ns(2), ResponseP99Ns: ns(10)},
@@ -41,9 +42,10 @@ Probes
   1   capacity       max                   5,000/s                       –         –
   2   bracket    4,500/s   failed (tool)   4,400/s                 70.0 ms   80.0 ms
         it did not keep up
-  3   bisect     4,000/s   stalled             0/s                       –         –
-  4   retry      4,000/s   passed          4,000/s                 2.00 ms   11.0 ms
-  5   confirm    4,000/s   passed          4,000/s                 2.00 ms   10.0 ms
+  3   bisect      40.0/s   too few          40.0/s                 2.00 ms         –
+  4   bisect     4,000/s   stalled             0/s                       –         –
+  5   retry      4,000/s   passed          4,000/s                 2.00 ms   11.0 ms
+  6   confirm    4,000/s   passed          4,000/s                 2.00 ms   10.0 ms
 
 Curve, e2e response time against offered load
   offered       p50       p99
@@ -53,6 +55,9 @@ Curve, e2e response time against offered load
 `
 	if got := b.String(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if got, want := report.ProbeLine(s.Probes[2]), "too few · acked 40.0/s · response p50 2.00 ms, p99 –"; got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 	if got, want := report.ProbeLine(s.Probes[1]), "failed (tool) · acked 4,400/s · response p50 70.0 ms, p99 80.0 ms · it did not keep up"; got != want {
 		t.Errorf("got %s, want %s", got, want)

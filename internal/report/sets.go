@@ -1,8 +1,10 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"kafka-bench/internal/figure"
@@ -13,6 +15,21 @@ import (
 type Set struct {
 	Label string // what a person calls it
 	Runs  []*result.Recorded
+	// Missing is how many runs more were tried and left nothing to read: they
+	// could not be started, or their files are gone.
+	Missing int
+}
+
+// CellSet is the runs of a campaign's cell.
+func CellSet(c *result.RecordedCampaign, cell int) Set {
+	set := Set{Label: c.Campaign.Cells[cell].Name, Runs: c.Of(cell)}
+	for i, planned := range c.Campaign.Runs {
+		tried := planned.Status == result.Failed || planned.Dir != ""
+		if planned.Cell == cell && tried && c.Runs[i] == nil {
+			set.Missing++
+		}
+	}
+	return set
 }
 
 // sample is what of a set figures are taken from: the valid runs in the order of
@@ -38,9 +55,7 @@ func sampleOf(s Set) sample {
 	if taken.valid == 0 {
 		taken.runs = finished
 	}
-	slices.SortStableFunc(taken.runs, func(a, b *result.Recorded) int {
-		return a.Run.Run.StartedAt.Compare(b.Run.Run.StartedAt)
-	})
+	slices.SortStableFunc(taken.runs, inTime)
 	return taken
 }
 
@@ -53,6 +68,37 @@ func (s sample) values(f figure.Figure) (values []float64, of []*result.Recorded
 		}
 	}
 	return values, of
+}
+
+// leftOut says how many runs figures are not taken from though they were tried; "" of
+// none. The runs that are left are the survivors: what made the others invalid may
+// well be what the comparison is to find.
+func (s sample) leftOut() string {
+	tried := len(s.Runs) + s.Missing
+	if s.valid == tried {
+		return ""
+	}
+	verb := "are"
+	if tried-s.valid == 1 {
+		verb = "is"
+	}
+	text := fmt.Sprintf("%d of %s %s invalid", tried-s.valid, count(int64(tried), "run"), verb)
+	if s.Missing > 0 {
+		text += fmt.Sprintf(" or missing (%d)", s.Missing)
+	}
+	return text + " and left out"
+}
+
+// described is the state, after what the runs are called where that is not what the
+// set is.
+func (s sample) described() string {
+	var names []string
+	for _, r := range s.Runs {
+		if name := r.Run.Run.Name; name != s.Label && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return list(strings.Join(names, ", "), s.state())
 }
 
 // state says in words how many runs there are, and how many count.
@@ -71,10 +117,12 @@ func (s sample) state() string {
 	return fmt.Sprintf("%s, %d valid, the others left out", all, s.valid)
 }
 
-// span is when the first and the last run that counts started.
+// span is when the first and the last run that counts started, of those that tell.
 func (s sample) span() (first, last time.Time) {
-	if len(s.runs) == 0 {
-		return first, last
+	for _, r := range s.runs {
+		if at := startedAt(&r.Run); !at.IsZero() {
+			first, last = cmp.Or(first, at), at
+		}
 	}
-	return s.runs[0].Run.Run.StartedAt, s.runs[len(s.runs)-1].Run.Run.StartedAt
+	return first, last
 }

@@ -22,6 +22,7 @@ func SideBySide(w io.Writer, runs []*result.Recorded, o Options) error {
 		}
 		p.comparison(block)
 	}
+	p.footnotes(runs)
 	p.heading("What it shows", "")
 	for _, sentence := range findings(compared) {
 		for i, part := range wrap(sentence, p.width-4) {
@@ -171,14 +172,27 @@ const notValid = "INVALID"
 
 func verdictOf(v variant) string {
 	switch {
+	case len(v.runs) == 0:
+		return notValid // none has finished
 	case v.valid == v.all && v.all == 1:
-		return "valid"
+		return Standing(&v.runs[0].Run)
 	case v.valid == v.all:
-		return fmt.Sprintf("valid, all %d", v.all)
+		return fmt.Sprintf("%s, all %d", standingOf(v.runs), v.all)
 	case v.valid == 0:
 		return notValid
 	}
 	return fmt.Sprintf("%d of %d valid", v.valid, v.all)
+}
+
+// standingOf is the standing that all of several valid runs have in common.
+func standingOf(runs []*result.Recorded) string {
+	word := Standing(&runs[0].Run)
+	for _, r := range runs[1:] {
+		if Standing(&r.Run) != word {
+			return result.Valid + " or " + word
+		}
+	}
+	return word
 }
 
 // repeats says how much the table rests on.

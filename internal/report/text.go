@@ -75,7 +75,7 @@ func Text(w io.Writer, r *result.Recorded, o Options) error {
 		p.times(&r.Run)
 		p.lag(&r.Run)
 		p.process(&r.Run)
-		p.compression(r.Run.Compression)
+		p.compression(&r.Run)
 	} else {
 		p.unfinished(r)
 	}

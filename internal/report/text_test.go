@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -34,24 +35,55 @@ func TestWrap(t *testing.T) {
 	})
 }
 
-// The scale's upper edge holds the peak and is not wasteful.
-func TestRoundUp(t *testing.T) {
-	for n, want := range map[int64]int64{1: 1, 2: 2, 7: 8, 9: 10, 10: 10, 11: 15, 168_887: 200_000, 99_999: 100_000, 14_575: 15_000} {
-		if got := roundUp(n); got != want {
-			t.Errorf("roundUp(%d) is %d, want %d", n, got, want)
+// Four ticks hold the peak, and the scale is not wasteful.
+func TestRoundTick(t *testing.T) {
+	for n, want := range map[int64]int64{1: 1, 4: 1, 5: 2, 8: 2, 9: 5, 21: 10, 75: 20, 253: 100, 400: 100, 401: 200, 168_887: 50_000, 99_999: 50_000} {
+		if got := roundTick(n); got != want {
+			t.Errorf("roundTick(%d) is %d, want %d", n, got, want)
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.Int64Range(1, 1<<60).Draw(t, "n")
-		if edge := roundUp(n); edge < n || edge > 2*n {
-			t.Fatalf("roundUp(%d) is %d", n, edge)
+		if tick := roundTick(n); 4*tick < n || tick > 1 && tick >= n {
+			t.Fatalf("roundTick(%d) is %d", n, tick)
 		}
 	})
 }
 
+// A picture draws the highest sample of each column, so that its peak is the one
+// that its head names, below the tick above it.
+func TestPictureDrawsTheSamples(t *testing.T) {
+	end := int64(40)
+	peak := int64(253)
+	r := &result.Recorded{Run: result.Run{Run: result.Info{Name: "sampled", ID: "s4m9le", FinishedAt: time.Unix(1, 0)}, Lag: result.Lag{PeakRecords: &peak}}}
+	r.Intervals = []result.Interval{
+		{StartNs: 0, EndNs: 1e9, LagRecords: &end, LagSamples: []result.LagSample{{AtNs: 1e8, Records: 253}, {AtNs: 6e8, Records: 40}}},
+		{StartNs: 1e9, EndNs: 2e9, LagRecords: &end, LagSamples: []result.LagSample{{AtNs: 15e8, Records: 40}}},
+	}
+	other := *r
+	other.Run.Run.ID = "o7her0"
+	draw := func() string {
+		p := newPage(Options{})
+		p.pictures([]variant{{name: "sampled", runs: []*result.Recorded{r, &other}, all: 2, valid: 2}})
+		return p.b.String()
+	}
+	want := []string{"over time; one scale", "sampled, peak 253; run s4m9le, of 2 the one with the median peak", "300 ┤\n", "200 ┤   █", "100 ┤   █"}
+	for _, text := range want {
+		if got := draw(); !strings.Contains(got, text) {
+			t.Errorf("no %q in\n%s", text, got)
+		}
+	}
+	for i := range r.Intervals {
+		r.Intervals[i].LagSamples = nil
+	}
+	if got := draw(); !strings.Contains(got, "at the ends of intervals") || !strings.Contains(got, "at most 40 at the ends, peak 253") {
+		t.Errorf("without samples\n%s", got)
+	}
+}
+
 // The height of a bar is its value on the scale, to the eighth of a row.
 func TestBars(t *testing.T) {
-	f := frame{top: 64, start: 0, end: 64}
+	f := frame{tick: 16, top: 64, each: 2, start: 0, end: 64}
 	rapid.Check(t, func(t *rapid.T) {
 		h := rapid.Int64Range(0, 64).Draw(t, "height")
 		var eighths int64
@@ -121,7 +153,7 @@ func renderOtherwise(t *testing.T, r *result.Recorded) {
 		if err := Campaign(&b, c, o); err != nil {
 			t.Fatal(err)
 		}
-		if compared, err := Compare([]Set{{"a", c.Runs}, {"b", c.Runs}}, CompareOptions{}); err == nil {
+		if compared, err := Compare([]Set{{Label: "a", Runs: c.Runs}, {Label: "b", Runs: c.Runs}}, CompareOptions{}); err == nil {
 			if err := compared.Write(&b, o); err != nil {
 				t.Fatal(err)
 			}

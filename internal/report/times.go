@@ -2,6 +2,8 @@ package report
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"kafka-bench/internal/figure"
@@ -34,7 +36,7 @@ var statistics = []statistic{
 	{"stddev", "stddev", 0, func(t result.Time) float64 { return t.StddevNs }},
 }
 
-// supported tells whether a distribution of so many values has the statistic. A
+// supported tells whether so many independent values have the statistic. A
 // percentile with few values beyond it is the luck of single records.
 func (s statistic) supported(count int64) bool {
 	return count > 0 && (s.percentile == 0 || figure.Supported(s.percentile, count))
@@ -42,7 +44,7 @@ func (s statistic) supported(count int64) bool {
 
 // text prints the statistic of a time, or that it does not have it.
 func (s statistic) text(d distribution) string {
-	if !d.says(s) || !s.supported(d.Count) {
+	if !d.says(s) || !s.supported(d.independent) {
 		return absent
 	}
 	return unit.Nanos(int64(s.ns(d.Time)))
@@ -55,11 +57,14 @@ const unsupported = absent + ": fewer than 10 values lie beyond it"
 func (p *page) times(r *result.Run) {
 	l := r.Load
 	note := ""
-	if l.Admitted != l.Scheduled {
+	if l.Admitted != l.Scheduled && r.Says("load.scheduled") && r.Says("load.admitted") {
 		note = fmt.Sprintf(" of the %s records admitted, %s of the scheduled", unit.Count(l.Admitted), share(l.Admitted, l.Scheduled))
 	}
-	p.heading("Times", note)
 	shown := measured(r)
+	if len(shown) == 0 && r.Run.Imported != nil {
+		return // the other tool measured none
+	}
+	p.heading("Times", note)
 	p.distributions(shown)
 	for _, d := range shown {
 		for _, text := range skew(d) {
@@ -82,7 +87,12 @@ func (p *page) times(r *result.Run) {
 type distribution struct {
 	metric string
 	result.Time
-	run *result.Run
+	independent int64 // how many of its values a percentile can rest on
+	run         *result.Run
+}
+
+func distributionOf(r *result.Run, metric string, t result.Time) distribution {
+	return distribution{metric: metric, Time: t, independent: figure.Independent(r, metric, t.Count)}
 }
 
 // says tells whether the run knows the statistic: one of another tool may not.
@@ -91,12 +101,21 @@ func (d distribution) says(s statistic) bool {
 }
 
 // measured are the times of a run that mean something, in the order of a
-// record's life.
+// record's life. What another tool measured beside these keeps its own name, and
+// comes after them.
 func measured(r *result.Run) (all []distribution) {
-	for _, metric := range result.TimeMetrics {
+	metrics := slices.Clone(result.TimeMetrics)
+	for _, metric := range slices.Sorted(maps.Keys(r.Time)) {
+		if !slices.Contains(metrics, metric) {
+			metrics = append(metrics, metric)
+		}
+	}
+	for _, metric := range metrics {
 		v, known := r.Time[metric]
 		if known && v.Count > 0 && (!r.Load.ClosedLoop || !fromIntended(metric)) {
-			all = append(all, distribution{metric, v, r})
+			d := distributionOf(r, metric, v)
+			d.run = r
+			all = append(all, d)
 		}
 	}
 	return all
@@ -139,7 +158,7 @@ func columnHead(metric string) (above, below string) {
 func thin(all []distribution) bool {
 	for _, d := range all {
 		for _, s := range statistics {
-			if !s.supported(d.Count) {
+			if !s.supported(d.independent) {
 				return true
 			}
 		}

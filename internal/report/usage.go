@@ -10,8 +10,11 @@ import (
 // process is what the measuring cost, and what the brokers used. Figures that
 // the operating system does not offer are left out.
 func (p *page) process(r *result.Run) {
-	p.heading("Process", " in the measured window")
 	u := r.Process
+	if !r.Says("process") && len(r.Broker) == 0 {
+		return
+	}
+	p.heading("Process", " in the measured window")
 	var cpu, perRecord, memory string
 	if u.CPUCores != nil {
 		cpu = decimals(*u.CPUCores, 2) + " cores"
@@ -22,7 +25,9 @@ func (p *page) process(r *result.Run) {
 	if u.RSSPeakBytes != nil {
 		memory = "RSS " + unit.Bytes(*u.RSSPeakBytes)
 	}
-	p.labelled(toolName(r), list(cpu, perRecord, memory, collections(r)))
+	if used := list(cpu, perRecord, memory, collections(r)); used != "" || r.Run.Imported == nil {
+		p.labelled(toolName(r), used)
+	}
 	delay := ""
 	if r.Says("process.scheduling_delay.p99_ns") {
 		delay = "scheduling delay p99 " + unit.Nanos(u.SchedDelayNs.P99Ns) + ", max " + unit.Nanos(u.SchedDelayNs.MaxNs)
@@ -86,12 +91,16 @@ func brokerUse(b result.Broker) string {
 }
 
 // compression is a table with a column for each codec, the run's own marked.
-func (p *page) compression(codecs []result.Compression) {
+func (p *page) compression(r *result.Run) {
+	codecs := r.Compression
 	if len(codecs) == 0 {
 		return
 	}
-	p.heading("Compression", fmt.Sprintf(" of %s batches of this run, %s each; > is what the run used",
-		unit.Count(int64(codecs[0].Batches)), unit.Bytes(codecs[0].BatchBytes)))
+	of := fmt.Sprintf(" of %s of this run, %s each", batches(int64(codecs[0].Batches)), unit.Bytes(codecs[0].BatchBytes))
+	if r.Run.Imported != nil {
+		of = " as the other tool tried it" // on what, is among the warnings
+	}
+	p.heading("Compression", of+"; > is what the run used")
 	names, ratios, compress, decompress := []string{""}, []string{"  ratio"}, []string{"  compress"}, []string{"  decompress"}
 	for _, c := range codecs {
 		name := c.Codec
@@ -110,6 +119,13 @@ func (p *page) compression(codecs []result.Compression) {
 	for _, line := range t.lines() {
 		p.line(line)
 	}
+}
+
+func batches(n int64) string {
+	if n == 1 {
+		return "1 batch"
+	}
+	return unit.Count(n) + " batches"
 }
 
 func speed(mbPerS float64) string {

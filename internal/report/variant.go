@@ -3,6 +3,7 @@ package report
 import (
 	"slices"
 
+	"kafka-bench/internal/figure"
 	"kafka-bench/internal/result"
 )
 
@@ -108,11 +109,11 @@ var (
 func offeredPerS(r *result.Run) (float64, bool) {
 	return r.Load.OfferedPerS, !r.Load.ClosedLoop && r.Says("load.offered_per_s")
 }
-func ackedPerS(r *result.Run) (float64, bool)     { return r.Load.AckedPerS, true }
+func ackedPerS(r *result.Run) (float64, bool)     { return r.Load.AckedPerS, r.Says("load.acked_per_s") }
 func deliveredPerS(r *result.Run) (float64, bool) { return r.Delivery.DeliveredPerS, consumed(r) }
 
 func timeLagPeak(r *result.Run) (float64, bool) {
-	return float64(r.Lag.TimeLagPeakNs), consumed(r) && r.Says("lag.time_lag_peak_ns")
+	return float64(r.Lag.TimeLagPeakNs), consumed(r) && r.Says("lag.time_lag_peak_ns") && timeLagSeen(r)
 }
 
 func peakLag(r *result.Run) (float64, bool) { return value(r.Lag.PeakRecords) }
@@ -151,7 +152,7 @@ func taking(metric, key string) reading {
 	s := statistics[slices.IndexFunc(statistics, func(s statistic) bool { return s.key == key })]
 	return func(r *result.Run) (float64, bool) {
 		t, ok := r.Time[metric]
-		known := ok && s.supported(t.Count) && distribution{metric, t, r}.says(s)
+		known := ok && s.supported(figure.Independent(r, metric, t.Count)) && distribution{metric: metric, run: r}.says(s)
 		return s.ns(t), known && (!r.Load.ClosedLoop || !fromIntended(metric))
 	}
 }

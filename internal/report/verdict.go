@@ -13,11 +13,14 @@ import (
 // verdict is the head of the report: may the figures be believed, and why not.
 func (p *page) verdict(r *result.Recorded) {
 	info, v := r.Run.Run, r.Run.Verdict
-	word := p.paint(green, "VALID")
-	if v.Status != result.Valid {
-		word = p.paint(red, "INVALID")
+	style := green
+	switch {
+	case v.Status != result.Valid:
+		style = red
+	case !proven(&r.Run):
+		style = yellow
 	}
-	p.line(word, "  ", p.paint(bold, info.Name), "  ", info.ID, "  ", info.StartedAt.UTC().Format("2006-01-02 15:04:05 UTC"))
+	p.line(p.paint(style, heading(&r.Run)), "  ", p.paint(bold, info.Name), "  ", info.ID, "  ", moment(startedAt(&r.Run), "2006-01-02 15:04:05 UTC"))
 	for _, reason := range v.Reasons {
 		p.styled(red, "because", reason)
 	}
@@ -67,8 +70,12 @@ func offer(r *result.Run) string {
 	switch {
 	case reads(r):
 		rate = unit.PerSecond(r.Delivery.DeliveredPerS) + " read"
-	case !r.Says("load.offered_per_s"):
+	case !r.Says("load.offered_per_s") && r.Says("load.acked_per_s"):
 		rate = unit.PerSecond(r.Load.AckedPerS) + " acked"
+	case !r.Says("load.offered_per_s") && r.Says("delivery.delivered_per_s"):
+		rate = unit.PerSecond(r.Delivery.DeliveredPerS) + " delivered"
+	case !r.Says("load.offered_per_s"):
+		rate = "An unknown load"
 	case r.Load.ClosedLoop:
 		rate = "As much as the clients take (closed loop)"
 	case !r.Finished():

@@ -28,7 +28,7 @@ func (l *Live) view() []string {
 	lines = append(lines,
 		viewRow("offered", rate(i, i.Scheduled), "shed "+rate(i, i.Shed), "deferred "+unit.Count(i.DeferredRecords)),
 		viewRow("acked", rate(i, i.Acked), "in flight "+unit.Count(i.InFlightRecords), failed),
-		viewRow("delivered", rate(i, i.Delivered), "backlog "+unit.Count(i.BacklogRecords), "oldest "+unit.Nanos(i.TimeLagNs)),
+		viewRow("delivered", rate(i, i.Delivered), "backlog "+unit.Count(i.BacklogRecords), "oldest "+oldest(i)),
 		viewRow(words(l.o.Metric), "p50 "+p50, "p99 "+p99),
 		viewRow("consumer lag", lagOf(i), "gate "+l.paintGate(p, i)),
 	)
@@ -36,6 +36,15 @@ func (l *Live) view() []string {
 		lines = append(lines, "  "+strings.TrimLeft(l.event, " "))
 	}
 	return l.clip(lines)
+}
+
+// oldest is the age of the oldest undelivered record when the interval ended. An age
+// of 0 while records are on their way is that the look missed them.
+func oldest(i result.Interval) string {
+	if i.TimeLagNs == 0 && i.InFlightRecords+i.BacklogRecords > 0 {
+		return absent
+	}
+	return unit.Nanos(i.TimeLagNs)
 }
 
 func (l *Live) paintGate(p *page, i result.Interval) string {

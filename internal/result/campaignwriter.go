@@ -6,8 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // campaignLock is a file in a campaign's folder that its writer holds locked. It
@@ -20,9 +18,9 @@ var ErrCampaignBusy = errors.New("another kafka-bench is carrying it out")
 
 // CampaignWriter keeps a campaign's folder while the campaign goes on. From
 // CreateCampaign on the folder can be read, and what was saved last is there
-// after a crash. It holds a lock on the folder until Close, which the kernel
-// gives back when the process dies, however it dies: no two tools carry out one
-// campaign, and none is locked for ever.
+// after a crash. It holds a lock on the folder until Close, so that no two tools
+// carry out one campaign. On most Unixes the kernel gives it back when the process dies,
+// however it dies, and none is locked for ever.
 type CampaignWriter struct {
 	dir, id string
 	madeOut bool // outDir was not there before
@@ -109,9 +107,7 @@ func (w *CampaignWriter) Close() error {
 	if w.lock == nil {
 		return nil
 	}
-	// While the lock is still held: whoever opened the file before finds, once
-	// the lock is free, that it is not the folder's any more (see lockCampaign).
-	err := errors.Join(os.Remove(w.lock.Name()), w.lock.Close())
+	err := unlockCampaign(w.lock)
 	w.lock = nil
 	if err != nil {
 		return fmt.Errorf("the campaign in %s could not be closed: %w", w.dir, err)
@@ -129,47 +125,4 @@ func (w *CampaignWriter) Discard() error {
 		_ = os.Remove(filepath.Dir(w.dir)) // refuses one that is not empty
 	}
 	return nil
-}
-
-// lockCampaign takes the lock of the campaign in dir, or returns an error that
-// wraps ErrCampaignBusy at once.
-func lockCampaign(dir string) (*os.File, error) {
-	path := filepath.Join(dir, campaignLock)
-	for {
-		file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
-		if err != nil {
-			return nil, fmt.Errorf("cannot lock the campaign: %w", err)
-		}
-		if err := flock(file); err != nil {
-			file.Close()
-			if errors.Is(err, unix.EWOULDBLOCK) {
-				return nil, fmt.Errorf("%s: %w; wait until it has ended", dir, ErrCampaignBusy)
-			}
-			return nil, fmt.Errorf("cannot lock the campaign: %s: %w", path, err)
-		}
-		if isAt(file, path) {
-			return file, nil
-		}
-		file.Close() // its former holder removed it meanwhile
-	}
-}
-
-// flock takes an exclusive lock without waiting for it.
-func flock(file *os.File) error {
-	for {
-		err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-		if !errors.Is(err, unix.EINTR) {
-			return err
-		}
-	}
-}
-
-// isAt tells whether the open file is the one at path.
-func isAt(file *os.File, path string) bool {
-	open, err := file.Stat()
-	if err != nil {
-		return false
-	}
-	there, err := os.Stat(path)
-	return err == nil && os.SameFile(open, there)
 }

@@ -1,6 +1,9 @@
 package result
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Imported says that another tool made the run, and what its result leaves open.
 // No run that has it was judged by this tool's rules, whatever its verdict says.
@@ -14,17 +17,16 @@ type Imported struct {
 	CannotSay []string `json:"cannot_say"`
 }
 
-// Says tells whether a field of run.json holds a measurement, as far as an
-// import is concerned: path is its name with dots, as in "load.scheduled" or
-// "time.send_service_time.p75_ns". It is always true of a run that this tool made.
+// Says tells whether a field of run.json holds a measurement, as far as the run
+// names those that do not (see Info.NotMeasured and Imported.CannotSay): path is
+// its name with dots, as in "load.scheduled" or "time.send_service_time.p75_ns".
 func (r *Run) Says(path string) bool {
-	if r.Run.Imported == nil {
-		return true
+	within := func(open string) bool {
+		rest, within := strings.CutPrefix(path, open)
+		return within && (rest == "" || rest[0] == '.')
 	}
-	for _, open := range r.Run.Imported.CannotSay {
-		if rest, within := strings.CutPrefix(path, open); within && (rest == "" || rest[0] == '.') {
-			return false
-		}
+	if i := r.Run.Imported; i != nil && slices.ContainsFunc(i.CannotSay, within) {
+		return false
 	}
-	return true
+	return !slices.ContainsFunc(r.Run.NotMeasured, within)
 }

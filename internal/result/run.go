@@ -71,6 +71,10 @@ type Info struct {
 	Group       string  `json:"group,omitempty"` // of several, see Run.Groups; none where partitions are assigned by hand
 	// Imported is set when another tool made the run.
 	Imported *Imported `json:"imported,omitempty"`
+	// NotMeasured names what this run could not measure, among the fields that
+	// have no null to say so with, by their paths as in Imported.CannotSay: where
+	// nobody produces, a time lag, and reading from the end, a backlog.
+	NotMeasured []string `json:"not_measured,omitempty"`
 	// Phases as they really were, in nanoseconds on the run's time axis.
 	Phases []Phase `json:"phases"`
 }

@@ -46,10 +46,13 @@ type Probe struct {
 	Limit string `json:"limit,omitempty" jsonschema:"enum=kafka,enum=tool"`
 	// Stalled is set when nothing was delivered, or acknowledged where nobody
 	// consumes: the probe says nothing about its rate.
-	Stalled   bool    `json:"stalled,omitempty"`
+	Stalled bool `json:"stalled,omitempty"`
+	// TooFew is set when nothing was missed but that the records are too few for
+	// a percentile that is expected: the probe does not tell whether its rate holds.
+	TooFew    bool    `json:"too_few,omitempty"`
 	AckedPerS float64 `json:"acked_per_s"`
 	// ResponseP50Ns and ResponseP99Ns are of the search's ResponseMetric; null
-	// in a closed loop, or where nothing was measured.
+	// in a closed loop, where nothing was measured, or too little for the percentile.
 	ResponseP50Ns *int64 `json:"response_p50_ns"`
 	ResponseP99Ns *int64 `json:"response_p99_ns"`
 }

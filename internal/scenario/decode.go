@@ -35,6 +35,10 @@ type decoder struct {
 	failed     map[string]bool
 	incomplete map[string]bool
 	cell       *cellReading // the cell of a matrix that is being read, if it is one
+	// alias is the alias in place of which the present value is read, the
+	// outermost of several. What is wrong is told where it is used: the value
+	// that it stands for may be right where it is.
+	alias *yaml.Node
 }
 
 // A place is where a value was written.
@@ -45,7 +49,7 @@ type place struct {
 
 func newDecoder(o Options) *decoder {
 	return &decoder{
-		env: environment{lookup: o.lookup()}, places: map[string]place{},
+		env: newEnvironment(o.lookup()), places: map[string]place{},
 		failed: map[string]bool{}, incomplete: map[string]bool{},
 	}
 }
@@ -56,7 +60,21 @@ func (d *decoder) begin(layer string) {
 	d.layers = append(d.layers, layer)
 }
 
-func (d *decoder) place(n *yaml.Node) place { return place{d.layer, n.Line, n.Column} }
+func (d *decoder) place(n *yaml.Node) place {
+	if d.alias != nil {
+		n = d.alias
+	}
+	return place{d.layer, n.Line, n.Column}
+}
+
+// use begins to read n, and returns what ends it.
+func (d *decoder) use(n *yaml.Node) (end func()) {
+	if n.Kind != yaml.AliasNode || d.alias != nil {
+		return func() {}
+	}
+	d.alias = n
+	return func() { d.alias = nil }
+}
 
 // fault records that the value of path, at n, cannot be read.
 func (d *decoder) fault(n *yaml.Node, path, problem, remedy string) {
@@ -72,6 +90,7 @@ func (d *decoder) faultAt(at place, path, problem, remedy string) {
 // what was there before: mappings are merged into it key by key, everything
 // else is replaced.
 func (d *decoder) value(n *yaml.Node, v reflect.Value, path string) {
+	defer d.use(n)()
 	n, ok := d.open(n, path)
 	if !ok {
 		return
@@ -117,7 +136,11 @@ func (d *decoder) open(n *yaml.Node, path string) (*yaml.Node, bool) {
 	if !d.count(n, path) {
 		return n, false
 	}
+	defer d.use(n)()
 	n = target(n)
+	if written, ok := d.env.written[n]; ok {
+		d.env.from[d.place(n)] = written
+	}
 	switch {
 	case n.Style&yaml.TaggedStyle != 0:
 		d.fault(n, path, fmt.Sprintf("the tag %s has no meaning here", n.Tag), "leave the tag out")
@@ -243,7 +266,7 @@ func (d *decoder) mapping(n *yaml.Node, v reflect.Value, path string) {
 // eachKey calls read for every key of the mapping n that is a plain word and is
 // there for the first time; the others are faults.
 func (d *decoder) eachKey(n *yaml.Node, path string, read func(key, value *yaml.Node)) {
-	first := make(map[string]place)
+	first := make(map[string]int) // the line that it is on
 	for i := 0; i+1 < len(n.Content) && d.count(n, path); i += 2 {
 		key, value := target(n.Content[i]), n.Content[i+1]
 		at := join(path, key.Value)
@@ -259,17 +282,17 @@ func (d *decoder) eachKey(n *yaml.Node, path string, read func(key, value *yaml.
 			d.fault(key, at, "it is given twice"+d.atLine(earlier), "keep one of them")
 			continue
 		}
-		first[key.Value] = d.place(key)
+		first[key.Value] = key.Line
 		read(key, value)
 	}
 }
 
 // atLine is ", first at line 3"; an override is on one line.
-func (d *decoder) atLine(first place) string {
+func (d *decoder) atLine(first int) string {
 	if isOverride(d.layer) {
 		return ""
 	}
-	return fmt.Sprintf(", first at line %d", first.line)
+	return fmt.Sprintf(", first at line %d", first)
 }
 
 // unknownKey says what key was probably meant to be, and what there is.
@@ -284,14 +307,30 @@ func (d *decoder) unknownKey(key *yaml.Node, t reflect.Type, path string) {
 	if path != "" {
 		where = path
 	}
-	all := fmt.Sprintf("the keys of %s are %s", where, strings.Join(keys, ", "))
-	remedy := all
-	if near := spelling.Nearest(key.Value, keys); near != "" {
-		remedy = fmt.Sprintf("did you mean %s? %s", near, all)
-	} else if paths := elsewhere(key.Value); len(paths) > 0 {
-		remedy = fmt.Sprintf("it belongs at %s; %s", strings.Join(paths, " or "), all)
+	remedy := fmt.Sprintf("the keys of %s are %s", where, strings.Join(keys, ", "))
+	if meant := meantBy(key.Value, keys); meant != "" {
+		remedy = meant + remedy
 	}
 	d.fault(key, join(path, key.Value), "unknown key", remedy)
+}
+
+// meantBy says what an unknown key was probably meant to be: one of these keys in
+// another spelling, the same key of another mapping, what other tools call
+// differently, or one of these keys with a slip in it; "" if there is no telling.
+func meantBy(key string, keys []string) string {
+	if same := slices.IndexFunc(keys, func(k string) bool { return spelling.Same(key, k) }); same >= 0 {
+		return fmt.Sprintf("did you mean %s? ", keys[same])
+	}
+	if paths := elsewhere(key); len(paths) > 0 {
+		return fmt.Sprintf("it belongs at %s; ", strings.Join(paths, " or "))
+	}
+	if ours := synonym(key); ours != "" {
+		return fmt.Sprintf("here that is %s; ", ours)
+	}
+	if near := spelling.Nearest(key, keys); near != "" {
+		return fmt.Sprintf("did you mean %s? ", near)
+	}
+	return ""
 }
 
 // config reads a mapping of Kafka's own settings: any key, any scalar.
@@ -305,6 +344,7 @@ func (d *decoder) config(n *yaml.Node, v reflect.Value, path string) {
 		maps.Copy(settings, before)
 	}
 	d.eachKey(n, path, func(key, value *yaml.Node) {
+		defer d.use(value)()
 		at := join(path, key.Value)
 		value, ok := d.open(value, at)
 		if !ok {

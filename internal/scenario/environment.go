@@ -21,6 +21,16 @@ type environment struct {
 	lookup func(string) (string, bool)
 	unset  map[*yaml.Node]bool // the values that a variable is missing from
 	bytes  int                 // that variables were replaced by
+	// written are the values that variables were put into, as they were before,
+	// and from is the same by the places where they are used.
+	written map[*yaml.Node]string
+	from    map[place]string
+}
+
+func newEnvironment(lookup func(string) (string, bool)) environment {
+	return environment{
+		lookup: lookup, unset: make(map[*yaml.Node]bool), written: make(map[*yaml.Node]string), from: make(map[place]string),
+	}
 }
 
 // variable is what stands between the braces.
@@ -62,14 +72,31 @@ func (d *decoder) expandScalar(n *yaml.Node, path string) {
 		problem, remedy = "with all variables replaced the scenario is larger than 1 MiB", "is it the right variable?"
 	}
 	if problem != "" {
-		if d.env.unset == nil {
-			d.env.unset = make(map[*yaml.Node]bool)
-		}
 		d.env.unset[n] = true
 		d.fault(n, path, problem, remedy)
 		return
 	}
+	d.env.written[n] = n.Value
 	n.Value, n.Style = text, n.Style&yaml.TaggedStyle
+}
+
+// attribute adds to the faults of values that hold variables how they were
+// written: it is the variable that has to be mended.
+func (e *environment) attribute(faults Faults) Faults {
+	for i, f := range faults {
+		if written, ok := e.from[place{f.File, f.Line, f.Column}]; ok {
+			faults[i].Problem += " (from " + cutText(written, maxChoiceText) + ")"
+		}
+	}
+	return faults
+}
+
+// cutText cuts what is longer than anybody reads.
+func cutText(text string, bytes int) string {
+	if len(text) <= bytes {
+		return text
+	}
+	return strings.ToValidUTF8(text[:bytes], "") + "…"
 }
 
 // replace replaces the variables in text, or says why it cannot.

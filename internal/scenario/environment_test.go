@@ -56,9 +56,11 @@ func TestEnvironmentFaults(t *testing.T) {
 		{"load:\n  rate: ${a b}", "f.yaml:2:9: load.rate: ${a b} does not name a variable; write ${NAME} or ${NAME:-default}, with letters, digits and underscores in the name" + literal},
 		{"name: '${NONE:-${RATE}}'", "f.yaml:1:7: name: ${NONE:-${RATE} does not name a variable; write ${NAME} or ${NAME:-default}, with letters, digits and underscores in the name" + literal},
 		{"name: ${BAD}", "f.yaml:1:7: name: the variable BAD is not UTF-8 text; set it to text" + literal},
-		{"load:\n  rate: ${N}", `f.yaml:2:9: load.rate: rate "8": it does not say per what; write 8/s`},
-		{"load:\n  in_flight: ${EMPTY}", `f.yaml:2:14: load.in_flight: "" is not a whole number; write a whole number, as in 12`},
+		{"load:\n  rate: ${N}", `f.yaml:2:9: load.rate: rate "8": it does not say per what (from ${N}); write 8/s`},
+		{"load:\n  in_flight: ${EMPTY}", `f.yaml:2:14: load.in_flight: "" is not a whole number (from ${EMPTY}); write a whole number, as in 12`},
 		{"load: {rate: ${RATE}}", `f.yaml:1:15: it is not YAML: while parsing a flow mapping: did not find expected ',' or '}'; within { } and [ ] a variable stands in quotes: "${NAME}"`},
+		{"phases:\n  drain: &d ${N}h\nbackpressure:\n  poll: *d", "f.yaml:4:9: backpressure.poll: 8h is too high (from ${N}h); give at most 1m"},
+		{"matrix:\n  load.producers: [1, '${NONE:--2}']", `f.yaml:2:23: load.producers: -2 is too low (from ${NONE:--2}); give at least 0`},
 		{`"${NAME}": 5`, "f.yaml:1:1: ${NAME}: unknown key; the keys of a scenario are " + strings.Join(keysOf(reflect.TypeFor[document]()), ", ")},
 		{"matrix:\n  load.rate: [1k/s, '${NONE}']", "f.yaml:2:21: matrix.load.rate[1]: the environment has no variable NONE; set it, or write ${NONE:-default}" + literal},
 	} {

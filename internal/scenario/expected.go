@@ -13,7 +13,10 @@ import (
 type Expected struct {
 	Records int64
 	Bytes   int64 // of the records' values, by their mean size; no keys, no overhead
-	Known   bool  // false for a closed loop, which has no schedule
+	// Known is false for a closed loop, which has no schedule. If it has a
+	// volume, Records and Bytes are the most that its measured window offers, and
+	// what the warm-up offers is not known; else they are 0.
+	Known bool
 }
 
 // Expected is what one run of s offers. s is resolved and valid. The records are
@@ -22,20 +25,27 @@ func (s Scenario) Expected() Expected {
 	if s.Load.Producers == 0 {
 		return Expected{Known: true}
 	}
-	if s.Load.Rate.IsMax() {
-		return Expected{}
-	}
 	mean := s.Load.Record.Size.Mean()
+	bound := s.bound(mean)
+	if s.Load.Rate.IsMax() {
+		return Expected{Records: bound, Bytes: int64(math.Round(float64(bound) * mean)), Known: bound > 0 && s.Phases.Warmup == 0}
+	}
 	warm, measured := s.scheduled()
-	if s.Load.Volume > 0 && mean > 0 {
-		// Every producer stops with the record that reaches its share.
-		producers := float64(s.Load.Producers)
-		if most := producers * math.Ceil(float64(s.Load.Volume)/producers/mean); most < float64(measured) {
-			measured = int64(most)
-		}
+	if bound > 0 {
+		measured = min(measured, bound)
 	}
 	records := warm + measured
 	return Expected{Records: records, Bytes: int64(math.Round(float64(records) * mean)), Known: true}
+}
+
+// bound is the number of records that the volume lets the measured window offer,
+// each producer stopping with the record that reaches its share; 0 is no bound.
+func (s Scenario) bound(mean float64) int64 {
+	if s.Load.Volume <= 0 || mean <= 0 {
+		return 0
+	}
+	producers := float64(s.Load.Producers)
+	return int64(producers * math.Ceil(float64(s.Load.Volume)/producers/mean))
 }
 
 // A stretch is a time in which the rate is constant or changes in a straight

@@ -26,6 +26,8 @@ func TestExpected(t *testing.T) {
 		{"load: {rate: 10k/s, volume: 1MB, producers: 4, record: {size: 1kB}}\nphases: {warmup: 1s, measure: 9s}", Expected{11_000, 11_000_000, true}},
 		{"load: {rate: 10k/s, volume: 1GB, record: {size: 1kB}}\nphases: {warmup: 1s, measure: 9s}", Expected{100_000, 100_000_000, true}},
 		{"load: {rate: max}", Expected{}},
+		{"load: {rate: max, volume: 1MB, producers: 3, record: {size: 1kB}}", Expected{1002, 1_002_000, false}},
+		{"load: {rate: max, volume: 1MB, record: {size: 1kB}}\nphases: {warmup: 0s}", Expected{1000, 1_000_000, true}},
 		{"load: {producers: 0}\ntopic: {existing: mine}", Expected{Known: true}},
 	} {
 		s, err := Parse("f.yaml", []byte(c.text))

@@ -27,12 +27,13 @@ type Fault struct {
 }
 
 // Error is "file:line:column: path: problem; remedy", without the parts that
-// the fault does not have.
+// the fault does not have. An override is short enough to be found in without a
+// place.
 func (f Fault) Error() string {
 	var b strings.Builder
 	if f.File != "" {
 		b.WriteString(f.File)
-		if f.Line > 0 {
+		if f.Line > 0 && !isOverride(f.File) {
 			fmt.Fprintf(&b, ":%d:%d", f.Line, f.Column)
 		}
 		b.WriteString(": ")

@@ -3,6 +3,7 @@ package scenario
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -55,8 +56,11 @@ func TestStructureFaults(t *testing.T) {
 	const sizeRemedy = "write one size, or exactly one of uniform, normal and list, as in: size: {uniform: [64B, 1KiB]}"
 	check(t, [][2]string{
 		{"topic: {partition: 3}", "f.yaml:1:9: topic.partition: unknown key; did you mean partitions? " + topicKeys},
-		{"topic: {RepliCation: 3}", "f.yaml:1:9: topic.RepliCation: unknown key; did you mean replication? " + topicKeys},
 		{"topic: {acks: 1}", "f.yaml:1:9: topic.acks: unknown key; it belongs at load.acks; " + topicKeys},
+		{"topic: {RepliCation: 3}", "f.yaml:1:9: topic.RepliCation: unknown key; did you mean replication? " + topicKeys},
+		{"topic: {maxLag: 3}", "f.yaml:1:9: topic.maxLag: unknown key; it belongs at backpressure.max_lag; " + topicKeys},
+		{"topic: {batch-size: 3}", "f.yaml:1:9: topic.batch-size: unknown key; here that is load.batch; " + topicKeys},
+		{"topic: {min.insync.replicas: 3}", "f.yaml:1:9: topic.min.insync.replicas: unknown key; here that is topic.config.min.insync.replicas; " + topicKeys},
 		{"topic: {zebra: 1}", "f.yaml:1:9: topic.zebra: unknown key; " + topicKeys},
 		{"topic: {partitions: 3, partitions: 3}", "f.yaml:1:24: topic.partitions: it is given twice, first at line 1; keep one of them"},
 		{"topic: {[a]: 3}", "f.yaml:1:9: topic: a key is a list, not a word; write key: value"},
@@ -88,6 +92,68 @@ func TestStructureFaults(t *testing.T) {
 func TestMergeKeysAreRefused(t *testing.T) {
 	check(t, [][2]string{{"consume:\n  work: &w {time: 4ms}\n  changes:\n    - {at: 1s, work: {<<: *w, time: 2ms}}\n",
 		"f.yaml:4:23: consume.changes[0].work.<<: merge keys are not supported; write the values out, or use an alias for one whole value"}})
+}
+
+// A key that is right elsewhere, or in another tool, is named before one that looks
+// alike: consumers is not consume.
+func TestUnknownKeys(t *testing.T) {
+	for key, want := range map[string]string{
+		"consumers": "it belongs at consume.consumers", "acks": "it belongs at load.acks", "maxLag": "it belongs at backpressure.max_lag",
+		"config": "it belongs at cluster.config or topic.config", "Load": "did you mean load?", "laod": "did you mean load?",
+		"throughput": "here that is load.rate", "duration": "here that is phases.measure", "message-size": "here that is load.record.size",
+		"batch-size": "here that is load.batch", "batch.size": "here that is load.batch", "msg-size": "here that is load.record.size",
+		"messageSize": "here that is load.record.size", "producerRate": "here that is load.rate", "bootstrap.servers": "here that is the flag --brokers",
+		"num-records": "here that is load.volume, in bytes, or phases.measure", "max.in.flight.requests.per.connection": "here that is load.in_flight",
+		"zebra": "the keys of a scenario are ",
+	} {
+		got := strings.Join(faults(t, key+": 3"), "\n")
+		if !strings.HasPrefix(got, "f.yaml:1:1: "+key+": unknown key; "+want) {
+			t.Errorf("%s: %s\nwant %s", key, got, want)
+		}
+	}
+}
+
+// Every synonym stands for a key that there is, or a flag, and hides no key.
+func TestSynonyms(t *testing.T) {
+	for word, ours := range synonyms {
+		if synonym(word) != ours {
+			t.Errorf("%s is never found", word)
+		}
+		if paths := elsewhere(word); len(paths) > 0 {
+			t.Errorf("%s is a key, at %v", word, paths)
+		}
+		if strings.HasPrefix(ours, "the flag --") {
+			continue
+		}
+		for alternative := range strings.SplitSeq(ours, ", or ") {
+			path, _, _ := strings.Cut(alternative, ",")
+			typ := reflect.TypeFor[document]()
+			for _, key := range splitPath(path) {
+				if typ.Kind() == reflect.Map {
+					break
+				}
+				if typ = fieldType(typ, key); typ == nil {
+					t.Fatalf("%s stands for %s, which there is not", word, path)
+				}
+			}
+		}
+	}
+}
+
+// What an alias brings to where it is used is told there.
+func TestFaultsOfAliases(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"phases: {warmup: &w 3s, measure: 30s}\nload:\n  rate: *w", `f.yaml:3:9: load.rate: rate "3s": unknown multiplier "s"; write 3k/s (thousands) or 3M/s (millions)`},
+		{"phases: {warmup: &w 3s}\nsampling:\n  interval: 1s\n  lag: 1s\nload:\n  linger: 1ms\n  delivery_timeout: 2m\nconsume:\n  commit: *w\n  fetch:\n    max_wait: &m 2m\nbackpressure:\n  poll: *m",
+			"f.yaml:11:15: consume.fetch.max_wait: 2m is too high; give at most 1m\nf.yaml:13:9: backpressure.poll: 2m is too high; give at most 1m"},
+		{"consume:\n  work: &w {time: 4ms}\nphases: *w", "f.yaml:3:9: phases.time: unknown key; it belongs at consume.work.time; the keys of phases are warmup, measure, drain"},
+		{"topic: {config: {a: &a 7}}\nmatrix: {load.acks: [1, *a]}", `f.yaml:2:25: load.acks: "7" is not known; choose one of 0, 1 or all`},
+	} {
+		_, err := suiteOf(Options{}, c.text)
+		if err == nil || err.Error() != c.want {
+			t.Errorf("%q:\n got %v\nwant %s", c.text, err, c.want)
+		}
+	}
 }
 
 // What cannot be read must not bring up faults that only follow from it.

@@ -4,6 +4,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"kafka-bench/internal/spelling"
 )
 
 // A field is one key of a mapping in a scenario, as the yaml tag of its struct
@@ -44,14 +46,14 @@ func keysOf(t reflect.Type) []string {
 }
 
 // elsewhere finds where in a scenario a key belongs, for somebody who wrote it
-// in the wrong mapping: "acks" is load.acks.
+// in the wrong mapping: "acks" is load.acks, and "maxLag" backpressure.max_lag.
 func elsewhere(key string) []string {
 	var paths []string
 	var visit func(t reflect.Type, path string)
 	visit = func(t reflect.Type, path string) {
 		for _, f := range fieldsOf(t) {
 			at := join(path, f.key)
-			if f.key == key {
+			if spelling.Same(f.key, key) {
 				paths = append(paths, at)
 			}
 			if ft := t.FieldByIndex(f.index).Type; ft.Kind() == reflect.Struct {

@@ -38,8 +38,8 @@ type axis struct {
 // A choice is a value of an axis. It is read in each cell as if it stood in the
 // scenario.
 type choice struct {
-	text string // as it was written, on one line
-	node *yaml.Node
+	text string     // as it was written, on one line
+	node *yaml.Node // maybe an alias
 	at   place
 }
 
@@ -118,7 +118,7 @@ func (d *decoder) choices(n *yaml.Node, path string) (values []choice) {
 		if !ok {
 			continue
 		}
-		next := choice{text: flowText(value), node: value, at: d.place(child)}
+		next := choice{text: flowText(value), node: child, at: d.place(child)}
 		if slices.ContainsFunc(values, func(c choice) bool { return c.text == next.text }) {
 			d.fault(child, at, next.text+" is given twice", "keep one of them; repeat says how often a cell is run")
 			continue
@@ -150,6 +150,7 @@ func (d *decoder) exclusions(n *yaml.Node, path string) (excluded []exclusion) {
 		}
 		e := exclusion{at: d.place(child)}
 		d.eachKey(child, at, func(key, value *yaml.Node) {
+			defer d.use(value)()
 			if value, ok := d.open(value, join(at, key.Value)); ok {
 				e.terms = append(e.terms, term{key.Value, d.place(key), flowText(value), d.place(value)})
 			}

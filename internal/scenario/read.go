@@ -105,7 +105,7 @@ func (d *decoder) resolved(s Scenario, readable bool) Scenario {
 
 // conclusion is all that is wrong, as Faults, or nil.
 func (d *decoder) conclusion() error {
-	return d.faults.sorted(d.layers).bounded().asError()
+	return d.env.attribute(d.faults.sorted(d.layers)).bounded().asError()
 }
 
 // readFile reads a scenario file of reasonable size.

@@ -93,8 +93,7 @@ func textDefinitions() jsonschema.Definitions {
 	}
 	one := uint64(1)
 	return jsonschema.Definitions{
-		rateSchema: {Description: "records in a time; max is as fast as it goes", Type: "string",
-			Pattern: "^(max|" + ratePattern + ")$", Examples: []any{"10k/s", "2.5k/s", "100/min", "max"}},
+		rateSchema:     pattern("max|"+ratePattern, "records in a time; max is as fast as it goes", "10k/s", "2.5k/s", "100/min", "max"),
 		sizeSchema:     pattern(sizePattern, "bytes: kB is 1,000 and KiB is 1,024", "512B", "64kB", "64KiB"),
 		durationSchema: pattern(durationPattern, "a time with its unit", "5ms", "2s", "1m30s"),
 		commitSchema: {Description: "an interval, or after each batch", AnyOf: []*jsonschema.Schema{

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"slices"
+
+	"go.yaml.in/yaml/v4"
 )
 
 // Options say what is laid over the scenarios that ReadSuite reads, and where
@@ -113,6 +115,7 @@ func (d *decoder) suite(doc document, readable bool) Suite {
 	for _, a := range doc.Matrix.axes {
 		s.Axes = append(s.Axes, Axis{Path: a.path, Values: texts(a.values)})
 	}
+	d.oneByOne(doc)
 	values, ok := d.cells(doc.Matrix)
 	if !ok { // then nobody knows what the cells would set
 		for _, a := range doc.Matrix.axes {
@@ -127,6 +130,34 @@ func (d *decoder) suite(doc document, readable bool) Suite {
 	}
 	s.Cells = d.readCells(doc, values, readable)
 	return s
+}
+
+// oneByOne reads each value of the matrix alone, over doc: what is wrong with one
+// is found whatever is wrong with the others, and so are two values that mean the
+// same.
+func (d *decoder) oneByOne(doc document) {
+	for _, a := range doc.Matrix.axes {
+		values := a.values
+		if len(values) == 0 { // none could be read; the path is judged all the same
+			null := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null", Line: a.at.line, Column: a.at.column}
+			values = []choice{{text: "null", node: null, at: a.at}}
+		}
+		means := make(map[string]string) // what is run → the first value for it
+		for _, value := range values[:min(len(values), maxCells)] {
+			in := doc
+			c := d.cellOf([]axis{a}, []choice{value}, &in)
+			d.faults = append(d.faults, c.faults...)
+			text, err := in.Scenario.MarshalJSON()
+			if err != nil || len(c.faults) > 0 {
+				continue
+			}
+			if first, twice := means[string(text)]; twice {
+				d.faultAt(value.at, join("matrix", a.path), value.text+" is the same as "+first, "keep one of them; repeat says how often a cell is run")
+				continue
+			}
+			means[string(text)] = value.text
+		}
+	}
 }
 
 // readCells reads and judges the cells of doc's matrix.

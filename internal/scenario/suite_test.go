@@ -108,6 +108,9 @@ matrix:
 	}
 }
 
+// keysOfLoad are the keys of load, as faults list them.
+var keysOfLoad = strings.Join(keysOf(reflect.TypeFor[Load]()), ", ")
+
 func TestSuiteFaults(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"matrix: 5", `f.yaml:1:9: matrix: it is the single value "5", not a mapping; write it as {load.compression: [none, zstd]}`},
@@ -121,6 +124,17 @@ func TestSuiteFaults(t *testing.T) {
 		{"matrix: {repeat: [1, 2]}", "f.yaml:1:10: matrix.repeat: it is the same for all cells; set repeat itself"},
 		{"matrix: {load.rate: [1k/s, 10k]}", `f.yaml:1:28: load.rate: rate "10k": it does not say per what; write 10k/s`},
 		{"matrix: {load.acks: [0, 1, 2]}", `f.yaml:1:28: load.acks: "2" is not known; choose one of 0, 1 or all`},
+		// Each value and each path is judged whatever is wrong with the others.
+		{"matrix:\n  load.akcs: [1, 2]\n  load.linger: 5ms\n  tpic.partitions: [1]\n  load.record.size: []\n  consume.zebra.x: [3]\n  load.rate: [1k/s, 10k]",
+			"f.yaml:2:3: load.akcs: unknown key; did you mean acks? the keys of load are " + keysOfLoad + "\n" +
+				`f.yaml:3:16: matrix.load.linger: it is the single value "5ms", not a list; list the values to run with, as in load.compression: [none, zstd]` + "\n" +
+				"f.yaml:4:3: tpic: unknown key; did you mean topic? the keys of a scenario are " + strings.Join(keysOf(reflect.TypeFor[document]()), ", ") + "\n" +
+				"f.yaml:5:21: matrix.load.record.size: it has no values; list the values to run with, as in load.compression: [none, zstd]\n" +
+				"f.yaml:6:3: consume.zebra: unknown key; the keys of consume are " + strings.Join(keysOf(reflect.TypeFor[Consume]()), ", ") + "\n" +
+				`f.yaml:7:21: load.rate: rate "10k": it does not say per what; write 10k/s`},
+		{"matrix: {load.rate: [1k/s, 2k/s, 1000/s]}", "f.yaml:1:34: matrix.load.rate: 1000/s is the same as 1k/s; keep one of them; repeat says how often a cell is run"},
+		{"matrix: {consume.work: [4ms, {time: 4000us}]}", "f.yaml:1:30: matrix.consume.work: {time: 4000us} is the same as 4ms; keep one of them; repeat says how often a cell is run"},
+		{"matrix: {load.linger: [5ms, null]}", "f.yaml:1:29: matrix.load.linger: null is the same as 5ms; keep one of them; repeat says how often a cell is run"},
 		// A fault of the scenario itself is said once, and where it stands.
 		{"load: {linger: -1s}\nmatrix: {load.acks: [0, 1]}", "f.yaml:1:16: load.linger: -1s is too low; give at least 0s"},
 		{"name: a b\nmatrix: {load.acks: [0, 1]}", `f.yaml:1:7: name: "a b" cannot be part of a folder's name; use letters, digits, dots, hyphens and underscores, a letter or digit first, 64 at most`},
@@ -203,7 +217,7 @@ func TestCellNames(t *testing.T) {
 // What somebody sets on the command line is never set aside without a word.
 func TestOverridesAndTheMatrix(t *testing.T) {
 	_, err := suiteOf(Options{Set: []string{"load.compression=zstd"}}, sweep)
-	want := "--set load.compression=zstd:1:18: the matrix sets it as well; write --set matrix.load.compression=[…] to choose among its values, or --set matrix.load.compression=null to vary it no more"
+	want := "--set load.compression=zstd: the matrix sets it as well; write --set matrix.load.compression=[…] to choose among its values, or --set matrix.load.compression=null to vary it no more"
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
@@ -342,7 +356,7 @@ func TestFaultsOfSeveralFiles(t *testing.T) {
 a.yaml:3:9: load.acks: the environment has no variable ACKS; set it, or write ${ACKS:-default}; for a ${ that is no variable write $${
 c.yaml:1:22: consume.consumers: "many" is not a whole number; write a whole number, as in 12
 b.yaml:2:20: it is not YAML: while parsing a flow mapping: did not find expected ',' or '}'; within { } and [ ] a variable stands in quotes: "${NAME}"
---set load.level=x:1:12: "x" is not a whole number; write a whole number, as in 12`
+--set load.level=x: "x" is not a whole number; write a whole number, as in 12`
 	if err == nil || err.Error() != want {
 		t.Errorf("got\n%v\nwant\n%s", err, want)
 	}

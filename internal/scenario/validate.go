@@ -131,13 +131,27 @@ func (c *checker) positive(path string, value unit.Duration) bool {
 	return c.duration(path, value, 1, maxPhase)
 }
 
+// required is positive for a value without a default.
+func (c *checker) required(path string, value unit.Duration) bool {
+	if value == 0 {
+		c.fault(path, "it is required, and above 0", "give a time, as in 3s")
+		return false
+	}
+	return c.positive(path, value)
+}
+
 // rate wants an open-loop rate above zero, and reports whether it is so.
 func (c *checker) rate(path string, r unit.Rate) bool {
+	const example = "give a rate, as in 20k/s"
 	switch {
 	case r.IsMax():
-		c.fault(path, "it cannot be max", "max is for load.rate alone, with constant arrivals; give a rate, as in 20k/s")
-	case r.IsZero() || r.Records <= 0 || r.Per <= 0:
-		c.fault(path, "it must be above 0", "give a rate, as in 20k/s")
+		c.fault(path, "it cannot be max", "max is for load.rate alone, with constant arrivals; "+example)
+	case r.IsZero():
+		c.fault(path, "it is required", example)
+	case (r.Records <= 0 || r.Per <= 0) && path == "load.rate":
+		c.fault(path, "it must be above 0", example+", or max for as fast as it goes; kafka-bench search finds the highest rate that holds")
+	case r.Records <= 0 || r.Per <= 0:
+		c.fault(path, "it must be above 0", example)
 	case r.PerSecond() > maxRate.PerSecond():
 		c.fault(path, fmt.Sprintf("%s is too high", r), fmt.Sprintf("give at most %s, or max for as fast as it goes", maxRate))
 	default:

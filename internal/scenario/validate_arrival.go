@@ -61,7 +61,7 @@ func (c *checker) arrival(s Scenario) {
 // burst wants at least one whole period.
 func (c *checker) burst(a Arrival, measure unit.Duration) {
 	c.rate(arrivalPath+".peak", a.Peak)
-	length, period := c.positive(arrivalPath+".length", a.Length), c.positive(arrivalPath+".period", a.Period)
+	length, period := c.required(arrivalPath+".length", a.Length), c.required(arrivalPath+".period", a.Period)
 	if length && period && a.Length >= a.Period {
 		c.fault(arrivalPath+".length", fmt.Sprintf("a burst of %s leaves nothing of a period of %s", a.Length, a.Period),
 			"make it shorter than the period", arrivalPath+".period")
@@ -75,7 +75,7 @@ func (c *checker) burst(a Arrival, measure unit.Duration) {
 func (c *checker) spike(a Arrival, measure unit.Duration) {
 	c.rate(arrivalPath+".peak", a.Peak)
 	at := c.duration(arrivalPath+".at", a.At, 0, maxPhase)
-	if c.positive(arrivalPath+".length", a.Length) && at {
+	if c.required(arrivalPath+".length", a.Length) && at {
 		c.inWindow(arrivalPath+".length", a.At+a.Length, measure, "the spike ends", arrivalPath+".at")
 	}
 }

@@ -11,6 +11,13 @@ import (
 // maxVolume bounds load.volume: a petabyte takes a month at 400 MB/s.
 const maxVolume = 1 << 20 * unit.GiB
 
+// What the clients under test take, which would refuse anything else once a
+// cluster is up.
+const (
+	minDelivery        = unit.Duration(time.Second)
+	idempotentInFlight = 5 // Kafka's most; franz-go takes no other number
+)
+
 // load checks the offered load and its workers.
 func (c *checker) load(s Scenario) {
 	l := s.Load
@@ -83,7 +90,7 @@ func (c *checker) producer(s Scenario) {
 	}
 	c.between("load.max_buffered", int64(l.MaxBuffered), 1, maxBuffered)
 	lingers := c.duration("load.linger", l.Linger, 0, unit.Duration(time.Minute))
-	if c.positive("load.delivery_timeout", l.DeliveryTimeout) && lingers && l.DeliveryTimeout <= l.Linger {
+	if c.duration("load.delivery_timeout", l.DeliveryTimeout, minDelivery, maxPhase) && lingers && l.DeliveryTimeout <= l.Linger {
 		c.fault("load.delivery_timeout", fmt.Sprintf("%s ends before a linger of %s does", l.DeliveryTimeout, l.Linger),
 			"give more than load.linger", "load.linger")
 	}
@@ -108,9 +115,9 @@ func (c *checker) idempotent(l Load) {
 		c.fault("load.idempotent", fmt.Sprintf("it needs acks all, and load.acks is %s", l.Acks),
 			"set load.acks to all, or idempotent to false", "load.acks")
 	}
-	if l.InFlight > 5 {
-		c.fault("load.in_flight", fmt.Sprintf("%d is more than an idempotent producer may have", l.InFlight),
-			"give at most 5, or set idempotent to false", "load.idempotent")
+	if l.InFlight != idempotentInFlight {
+		c.fault("load.in_flight", fmt.Sprintf("an idempotent producer has %d requests in flight, and not %d", idempotentInFlight, l.InFlight),
+			"leave it out, or set load.idempotent to false", "load.idempotent")
 	}
 }
 

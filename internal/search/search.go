@@ -39,6 +39,10 @@ type Outcome struct {
 	// Doubtful is set when the probe did not pass and cannot be believed, because
 	// the tool was not able to measure.
 	Doubtful bool
+	// TooFew is set when the probe did not pass for no other reason than that its
+	// records are too few for what is expected of them: it cannot be told whether
+	// the rate holds, and that is true of lower ones all the more.
+	TooFew bool
 	// Tool is set when it was the tool or its machine that kept the probe from
 	// passing, and not Kafka alone.
 	Tool bool
@@ -115,6 +119,13 @@ type Finding struct {
 	PassedPerS float64
 	// FailedPerS is the lowest rate that failed; 0 if none. It is above both.
 	FailedPerS float64
+	// FailedOnce tells whether FailedPerS failed a single short probe, because
+	// there was none left to try it again.
+	FailedOnce bool
+	// TooFewPerS is the highest rate whose records were too few to tell whether it
+	// holds; 0 if there was none. Where none higher passed, it is why the search
+	// ended.
+	TooFewPerS float64
 	// Tool is set when it was not Kafka that made FailedPerS fail.
 	Tool bool
 	// Refuted tells whether a confirmation failed, so that what short probes

@@ -5,8 +5,10 @@ import "math"
 // rungs are the shares of the capacity at which the bracket is looked for. The
 // search begins at the rung firstRung and goes down or up, past the last by
 // doubling. Below the first it gives up: what fails at a hundredth of the
-// capacity does not fail for its rate.
-var rungs = []float64{0.01, 0.06, 0.36, 0.9, 1.1, 1.5, 2.5, 5}
+// capacity does not fail for its rate. The more probes it takes to get to a rung,
+// the fewer are left to bisect: wherever the answer is, a resolution of 3 % is
+// reached, and confirmed, in eleven of the twelve probes that are the default.
+var rungs = []float64{0.01, 0.024, 0.15, 0.9, 1.1, 2, 5}
 
 const firstRung = 3
 
@@ -18,9 +20,18 @@ const (
 )
 
 // belowRefuted is how far below a rate whose confirmation failed the next one is,
-// in steps of the resolution, of which there are twice as many each time. It is
-// less than a whole one, so that rounding does not leave a gap to bisect.
-const belowRefuted = 0.95
+// in steps of the resolution, of which there are twice as many each time: well
+// below first, and then back up, for an answer that is a little low is worth more
+// than none. A step is less than a whole one, so that rounding does not leave a gap
+// to bisect.
+const (
+	belowRefuted = 2
+	stepBelow    = 0.95
+)
+
+// reserve are the probes that are kept for the end: for the confirmation, and for
+// one that is well below where that fails.
+const reserve = 2
 
 // edge is a rate that failed.
 type edge struct {
@@ -38,12 +49,11 @@ type Search struct {
 	capacityPerS float64
 	passedPerS   float64 // the highest that passed; below every edge
 	confirmed    bool    // passedPerS was
+	tooFewPerS   float64 // the highest whose records were too few; below every edge
 	// edges are the rates that failed, the highest first: each one was found
 	// below the one before.
-	edges []edge
-	// refuted counts the confirmations that failed. Once one has, all further
-	// probes are as long as a confirmation.
-	refuted int
+	edges   []edge
+	refuted int // counts the confirmations that failed
 	repeats int // of the pending probe
 	again   bool
 	over    bool
@@ -63,25 +73,28 @@ func (s *Search) Next() (step Step, more bool) {
 }
 
 func (s *Search) next() (Step, bool) {
+	unconfirmed := s.passedPerS > 0 && !s.confirmed
 	switch {
+	case unconfirmed && s.left() == 1:
+		return Step{Confirm, s.passedPerS}, true
 	case s.again:
 		return s.repeat(), true
 	case s.capacityPerS == 0:
 		return Step{Capacity, ClosedLoop}, true
-	case s.resolved() || s.onlyConfirmation():
+	case s.resolved():
 		return s.settle()
+	case unconfirmed && s.left() <= reserve:
+		return Step{Confirm, s.passedPerS}, true
 	}
 	return s.narrow()
 }
 
 func (s *Search) left() int { return s.o.MaxProbes - len(s.probes) }
 
-// long tells whether short probes have been refuted.
-func (s *Search) long() bool { return s.refuted > 0 }
-
-// onlyConfirmation tells whether the last probe is due, which is kept for the
-// confirmation. Long probes confirm themselves.
-func (s *Search) onlyConfirmation() bool { return s.left() == 1 && !s.long() }
+// long tells whether probes are to be as long as a confirmation, and confirm
+// themselves: once short ones have been refuted, or where no probe would be left to
+// confirm what a short one says, which is so after a confirmation, too.
+func (s *Search) long() bool { return s.refuted > 0 || s.left() == 1 }
 
 func (s *Search) resolved() bool {
 	return s.passedPerS > 0 && s.failedPerS() <= s.passedPerS*(1+s.o.Resolution)
@@ -95,10 +108,13 @@ func (s *Search) failedPerS() float64 {
 	return s.edges[len(s.edges)-1].perS
 }
 
-// repeat is the pending probe once more, of the same length.
+// repeat is the pending probe once more, of the same length but for the last.
 func (s *Search) repeat() Step {
-	if p := s.pending.Phase; p == Capacity || p == Confirm {
+	switch p := s.pending.Phase; {
+	case p == Capacity || p == Confirm:
 		return s.pending
+	case s.long():
+		return Step{Confirm, s.pending.PerS}
 	}
 	return Step{Retry, s.pending.PerS}
 }
@@ -106,13 +122,20 @@ func (s *Search) repeat() Step {
 // settle makes sure of both ends of a bracket that is as narrow as it will get:
 // of the rate that failed by a second try, of the one that passed by a longer run.
 func (s *Search) settle() (Step, bool) {
-	if n := len(s.edges); n > 0 && s.edges[n-1].times == 1 && !s.onlyConfirmation() {
-		return Step{Retry, s.edges[n-1].perS}, true
+	once := s.failedOnce()
+	switch {
+	case once && s.confirmed:
+		return Step{Confirm, s.failedPerS()}, true
+	case once && s.left() > reserve:
+		return Step{Retry, s.failedPerS()}, true
 	}
-	if s.passedPerS > 0 && !s.confirmed {
-		return Step{Confirm, s.passedPerS}, true
-	}
-	return Step{}, false
+	return Step{Confirm, s.passedPerS}, !s.confirmed
+}
+
+// failedOnce tells whether the lowest rate that failed was tried but once.
+func (s *Search) failedOnce() bool {
+	n := len(s.edges)
+	return n > 0 && s.edges[n-1].times == 1
 }
 
 // narrow chooses a rate within the bracket, or beyond what is known where one of
@@ -126,15 +149,35 @@ func (s *Search) narrow() (Step, bool) {
 		phase, perS = Bisect, math.Sqrt(passed*failed)
 	case passed > 0:
 		perS = s.rungAbove(passed)
-	case s.long():
-		perS = failed / math.Pow(1+belowRefuted*s.o.Resolution, math.Exp2(float64(s.refuted-1)))
+	case s.refuted > 0:
+		perS = s.belowRefuted()
+	case s.tooFewPerS > 0:
+		phase, perS = Bisect, s.aboveTooFew()
 	default:
 		perS = s.rungBelow(failed)
+	}
+	if perS == 0 && s.failedOnce() { // before it gives up
+		phase, perS = Retry, failed
 	}
 	if s.long() {
 		phase = Confirm
 	}
 	return Step{phase, round(perS)}, perS > 0
+}
+
+// belowRefuted is the next rate after a confirmation failed.
+func (s *Search) belowRefuted() float64 {
+	steps := belowRefuted * math.Exp2(float64(s.refuted-1))
+	return s.failedPerS() / math.Pow(1+stepBelow*s.o.Resolution, steps)
+}
+
+// aboveTooFew is a rate that may have the records that a lower one had too few of,
+// 0 if there is none below those that failed.
+func (s *Search) aboveTooFew() float64 {
+	if s.failedPerS() <= s.tooFewPerS*(1+s.o.Resolution) {
+		return 0
+	}
+	return math.Sqrt(s.tooFewPerS * s.failedPerS())
 }
 
 // rungBelow is the next lower rung, 0 if there is none.
@@ -173,6 +216,9 @@ func (s *Search) Tell(o Outcome) {
 	switch {
 	case step.Phase == Capacity:
 		s.capacityPerS, s.over = o.ReachedPerS, o.Stalled
+	case o.TooFew && !o.Stalled && !o.Passed:
+		s.tooFewPerS = step.PerS
+		s.over = len(s.edges) == 0 || step.Phase == Confirm
 	case o.Passed && !o.Stalled:
 		s.pass(step)
 	default:
@@ -201,8 +247,9 @@ func (s *Search) pass(step Step) {
 
 // fail enters a rate that failed. A long probe and a repeated one count at once.
 func (s *Search) fail(step Step, o Outcome, repeated bool) {
-	if step.Phase == Confirm {
-		s.refute()
+	if step.Phase == Confirm && !s.confirmed {
+		s.refuted++
+		s.passedPerS = 0 // what short probes said does not count any more
 	}
 	times := 1
 	if repeated || step.Phase == Confirm || s.failedPerS() == step.PerS {
@@ -214,19 +261,12 @@ func (s *Search) fail(step Step, o Outcome, repeated bool) {
 	s.edges = append(s.edges, edge{step.PerS, times, o.Tool})
 }
 
-// refute forgets what short probes said.
-func (s *Search) refute() {
-	s.refuted++
-	if !s.confirmed {
-		s.passedPerS = 0
-	}
-}
-
 // Finding is what was found so far.
 func (s *Search) Finding() Finding {
 	f := Finding{
 		Probes: s.probes, CapacityPerS: s.capacityPerS, PassedPerS: s.passedPerS,
-		Refuted: s.long(), Resolved: s.confirmed && s.resolved(),
+		Refuted: s.refuted > 0, Resolved: s.confirmed && s.resolved(),
+		FailedOnce: s.failedOnce() && s.left() <= 0, TooFewPerS: s.tooFewPerS,
 	}
 	if s.confirmed {
 		f.HighestPerS = s.passedPerS

@@ -18,6 +18,10 @@ func Nearest(word string, choices []string) string {
 	return best
 }
 
+// Same tells whether two words differ in case, hyphens, underscores and spaces
+// alone: max-lag, maxLag and MAX_LAG are the same.
+func Same(a, b string) bool { return plain(a) == plain(b) }
+
 // OneOf is "one of a, b or c".
 func OneOf(choices []string) string {
 	if len(choices) == 1 {

@@ -17,6 +17,16 @@ func TestNearest(t *testing.T) {
 	}
 }
 
+func TestSame(t *testing.T) {
+	for words, want := range map[[2]string]bool{
+		{"max-lag", "maxLag"}: true, {"MAX_LAG", "max lag"}: true, {"rate", "rate"}: true, {"rate", "rates"}: false, {"a.b", "ab"}: false,
+	} {
+		if Same(words[0], words[1]) != want {
+			t.Errorf("%q are the same: %v", words, !want)
+		}
+	}
+}
+
 func TestOneOf(t *testing.T) {
 	if got := OneOf([]string{"a"}); got != "a" {
 		t.Errorf("one choice is %q", got)

@@ -3,6 +3,7 @@ package truth
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"kafka-bench/internal/cluster"
 	"kafka-bench/internal/driver"
 	"kafka-bench/internal/driver/franz"
+	"kafka-bench/internal/report"
 	"kafka-bench/internal/result"
 	"kafka-bench/internal/scenario"
 )
@@ -112,8 +114,8 @@ func (d *lastHandled) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, e
 }
 
 // wantRead fails the test unless so many records were delivered in the window, and
-// nothing else happened.
-func wantRead(t *testing.T, r *result.Recorded, delivered, backlogAtMost int64) {
+// nothing else happened, of a topic that held so many by their offsets.
+func wantRead(t *testing.T, r *result.Recorded, delivered, held int64) {
 	t.Helper()
 	d, l := r.Run.Delivery, r.Run.Load
 	wantCount(t, "delivered", d.Delivered, delivered)
@@ -132,8 +134,9 @@ func wantRead(t *testing.T, r *result.Recorded, delivered, backlogAtMost int64) 
 	if timed := r.Run.Time["poll_time"].Count; len(r.Run.Time) > 1 || len(r.Run.Time) == 1 && timed == 0 || !r.Run.Lag.Drained || d.Checked || l.ClosedLoop {
 		t.Errorf("times %v, drained %v, checked %v, closed loop %v", r.Run.Time, r.Run.Lag.Drained, d.Checked, l.ClosedLoop)
 	}
-	if peak := r.Run.Lag.BacklogPeakRecords; peak > backlogAtMost {
-		t.Errorf("the backlog had its peak at %d; the topic holds %d", peak, backlogAtMost)
+	wantCount(t, "the backlog's peak", r.Run.Lag.BacklogPeakRecords, held)
+	if !r.Run.Says("lag.backlog_peak_records") || !r.Run.Says("lag.drained") || r.Run.Says("lag.time_lag_peak_ns") || r.Run.Says("intervals.time_lag_ns") {
+		t.Errorf("not measured are %q; want the time lag", r.Run.Run.NotMeasured)
 	}
 }
 
@@ -146,9 +149,10 @@ func wantLagOfReading(t *testing.T, r *result.Recorded, grouped bool) {
 		}
 		return
 	}
-	if lag.FinalRecords == nil || *lag.FinalRecords != 0 || r.Run.Run.Group == "" {
-		t.Errorf("the lag in the end is %v of group %q, want 0", lag.FinalRecords, r.Run.Run.Group)
+	if lag.FinalRecords == nil || r.Run.Run.Group == "" {
+		t.Fatalf("there is no lag in the end, or no group (%q)", r.Run.Run.Group)
 	}
+	wantCount(t, "the lag in the end", *lag.FinalRecords, 0)
 }
 
 // TestReadingHasATimeout: a window that ends before everything is read says what is
@@ -168,6 +172,27 @@ func TestReadingHasATimeout(t *testing.T) {
 		t.Errorf("%d were delivered and %d are left, of 5000; drained: %v", d.Delivered, d.Pending, r.Run.Lag.Drained)
 	}
 	wantWarning(t, r, "not read to its end")
+	wantCount(t, "the backlog's peak", r.Run.Lag.BacklogPeakRecords, 5000)
+}
+
+// TestReadingOn: what a warm-up reads is not in the peak of the backlog, which is
+// of the measured window; a window shorter than an interval has one too.
+func TestReadingOn(t *testing.T) {
+	t.Parallel()
+	c := embedded(t, cluster.EmbeddedOptions{})
+	filled(t, c, "orders", 3000)
+	s := reading(t, "on", "consume.work=1ms", "consume.consumers=1", "consume.groups=2", "phases.warmup=500ms", "phases.measure=50ms", "sampling.interval=1s")
+	r := run(t, config(t, c, s))
+	wantValid(t, r)
+	peak := r.Run.Lag.BacklogPeakRecords
+	if peak < 2450 || peak > 2900 { // slower, on a busy machine, but never faster
+		t.Errorf("the backlog had its peak at %d; want what half a second of 1000/s leaves of 3000", peak)
+	}
+	for _, g := range r.Run.Groups {
+		if g.Lag.BacklogPeakRecords < 2450 || g.Lag.BacklogPeakRecords > peak {
+			t.Errorf("the backlog of group %s had its peak at %d, that of the slowest at %d", g.Name, g.Lag.BacklogPeakRecords, peak)
+		}
+	}
 }
 
 // TestReadingAlong: from the end of the topic on, a run reads what others write
@@ -178,7 +203,7 @@ func TestReadingAlong(t *testing.T) {
 	filled(t, c, "orders", 300)
 	theirs := client(t, c)
 	i := &interrupter{phase: "measure", after: 200 * time.Millisecond, fired: make(chan struct{})}
-	cfg := config(t, c, reading(t, "along", "consume.from=end", "phases.measure=1500ms"))
+	cfg := config(t, c, reading(t, "along", "consume.from=end", "phases.measure=1500ms", "consume.changes=[{at: 1s, work: 100us}]"))
 	cfg.Watch = i
 	written := make(chan struct{})
 	go func() {
@@ -192,6 +217,47 @@ func TestReadingAlong(t *testing.T) {
 	wantCount(t, "delivered", r.Run.Delivery.Delivered, 60)
 	wantCount(t, "the end of the window", r.Run.Run.Phases[1].EndNs, 1500e6)
 	wantWarning(t, r, "consume.from: nobody produces in this run")
+	wantNothingReached(t, r)
+}
+
+// wantNothingReached fails the test unless a run that had nothing to reach says so
+// of everything that it would otherwise have reached, and invents no zeros.
+func wantNothingReached(t *testing.T, r *result.Recorded) {
+	t.Helper()
+	for _, path := range []string{
+		"lag.backlog_peak_records", "lag.time_lag_peak_ns", "lag.drained", "lag.drain_time_s", "lag.drain_per_s",
+		"intervals.backlog_records", "intervals.time_lag_ns",
+	} {
+		if r.Run.Says(path) {
+			t.Errorf("%s counts as measured; not measured are %q", path, r.Run.Run.NotMeasured)
+		}
+	}
+	lag := r.Run.Lag
+	if len(lag.Changes) > 0 || event(r, "consumer", "work 100µs") == nil {
+		t.Errorf("the changes are %+v; want the event alone", lag.Changes)
+	}
+	if lag.Drained || lag.BacklogGrowthPerS != nil || lag.BacklogGrowthErrorPerS != nil || lag.DrainTimeS != 0 || lag.DrainPerS != 0 {
+		t.Errorf("there is a drain or a growth of a backlog that nobody knows: %+v", lag)
+	}
+	for _, iv := range r.Intervals {
+		if iv.BacklogPartition != nil {
+			t.Fatalf("the interval that ends at %d ns has a backlog by partition: %v", iv.EndNs, iv.BacklogPartition)
+		}
+	}
+	var page strings.Builder
+	if err := report.Text(&page, r, report.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, claim := range []string{"held were read", "delivered after the window", "NOT DRAINED", "backlog", "time lag"} {
+		if strings.Contains(page.String(), claim) {
+			t.Errorf("the report says %q of it:\n%s", claim, page.String())
+		}
+	}
+	for _, w := range r.Run.Verdict.Warnings {
+		if strings.HasPrefix(w, "not read to its end") || strings.HasPrefix(w, "not drained") {
+			t.Errorf("it warns %q, and there was nothing to reach", w)
+		}
+	}
 }
 
 // TestReadingTransactions: the mark at the end of a transaction is no record, and
@@ -214,6 +280,7 @@ func TestReadingTransactions(t *testing.T) {
 		r := run(t, config(t, c, reading(t, "transactions", "consume.work=100us", "consume.parallel="+parallel)))
 		wantValid(t, r)
 		wantRead(t, r, 600, 606)
+		wantLagOfReading(t, r, true) // the marks are committed too
 		if end := r.Run.Run.Phases[1].EndNs; end > 5e9 {
 			t.Errorf("the window ends at %d ns, long after the last record", end)
 		}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // NotAvailable is printed for a figure that is not a number.
@@ -30,6 +31,30 @@ func Count(n int64) string {
 // Nanos prints a time in nanoseconds with three significant digits: 17.0 ms.
 // From a thousand seconds on it prints whole seconds: 3,600 s.
 func Nanos(ns int64) string { return scaled(ns, "ns", "µs", "ms", "s") }
+
+// Span prints how long something takes, as people say it: 36 s, 1 min 6 s, 2 h,
+// 500 ms. From a second on it is exact to a tenth of one.
+func Span(d time.Duration) string {
+	if -time.Second < d && d < time.Second {
+		return Nanos(int64(d))
+	}
+	sign := ""
+	if d < 0 {
+		sign, d = "-", max(-d, 0)
+	}
+	d = d.Round(100 * time.Millisecond)
+	var parts []string
+	if hours := int64(d / time.Hour); hours > 0 {
+		parts = append(parts, Count(hours)+" h")
+	}
+	if minutes := int64(d % time.Hour / time.Minute); minutes > 0 {
+		parts = append(parts, Count(minutes)+" min")
+	}
+	if rest := d % time.Minute; rest > 0 {
+		parts = append(parts, strconv.FormatFloat(rest.Seconds(), 'f', -1, 64)+" s")
+	}
+	return sign + strings.Join(parts, " ")
+}
 
 // Bytes prints a number of bytes with three significant digits, in powers of
 // ten: 78.3 MB.

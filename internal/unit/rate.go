@@ -54,7 +54,8 @@ var (
 
 // ParseRate reads a rate: 500/s, 10k/s, 2.5k/s, 1M/s (k is 1000 and M a
 // million), 100/min, 36/h, 5/3s (five in every three seconds), or max. A rate
-// cannot be negative; 0/s is read, for the caller to judge.
+// cannot be negative; 0/s and 0, which needs no unit, are read, for the caller to
+// judge.
 func ParseRate(s string) (Rate, error) {
 	if s == "max" {
 		return MaxRate, nil
@@ -71,6 +72,9 @@ func ParseRate(s string) (Rate, error) {
 	if !ok {
 		return Rate{}, fmt.Errorf("rate %q: unknown multiplier %q; write %[3]sk/s (thousands) or %[3]sM/s (millions)",
 			s, rest, strings.TrimSuffix(count, rest))
+	}
+	if !slash && number.Sign() == 0 {
+		return Rate{Per: time.Second}, nil
 	}
 	if !slash {
 		return Rate{}, fmt.Errorf("rate %q: it does not say per what; write %s/s", s, s)

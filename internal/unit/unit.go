@@ -6,7 +6,7 @@
 // KiB is 1024, Kb is neither) and exact (2.5k/s is the fraction 2500/1, never a
 // float), every quantity carries its unit, and an error says what would have
 // been right. What String prints, the parser of the same type reads back as the
-// same value. Printing for reports is another matter: Count, Nanos, Bytes,
+// same value. Printing for reports is another matter: Count, Nanos, Span, Bytes,
 // PerSecond and Percent round for the eye, and are not meant to be read back.
 package unit
 

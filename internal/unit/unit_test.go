@@ -23,6 +23,8 @@ func TestParseRate(t *testing.T) {
 		"1/7s":      {1, 7 * time.Second},
 		"3/100ms":   {30, time.Second},
 		"0/s":       {0, time.Second},
+		"0":         {0, time.Second},
+		"0.0":       {0, time.Second},
 		"max":       MaxRate,
 	} {
 		got, err := ParseRate(in)
@@ -67,6 +69,7 @@ func TestParseErrors(t *testing.T) {
 	}{
 		{rate, "10000", "write 10000/s"},
 		{rate, "10k", "write 10k/s"},
+		{rate, "0x", "unknown multiplier"},
 		{rate, "10K/s", "write 10k/s"},
 		{rate, "10k/sec", "write 10k/s"},
 		{rate, "10k/m", "10k/min"},
@@ -155,6 +158,9 @@ func TestFormat(t *testing.T) {
 		{Nanos(0), "0 ns"}, {Nanos(950), "950 ns"}, {Nanos(1000), "1.00 µs"}, {Nanos(17_000_000), "17.0 ms"},
 		{Nanos(999_499), "999 µs"}, {Nanos(999_500), "1.00 ms"}, {Nanos(-17_000_000), "-17.0 ms"},
 		{Nanos(123_456_789_000), "123 s"}, {Nanos(3_600e9), "3,600 s"}, {Nanos(9_996), "10.0 µs"},
+		{Span(0), "0 ns"}, {Span(500 * time.Millisecond), "500 ms"}, {Span(time.Second), "1 s"}, {Span(10_400 * time.Millisecond), "10.4 s"},
+		{Span(36 * time.Second), "36 s"}, {Span(66 * time.Second), "1 min 6 s"}, {Span(time.Hour), "1 h"}, {Span(3605 * time.Second), "1 h 5 s"},
+		{Span(59_999 * time.Millisecond), "1 min"}, {Span(1000*time.Hour + 5*time.Minute), "1,000 h 5 min"}, {Span(-90 * time.Second), "-1 min 30 s"},
 		{Bytes(512), "512 B"}, {Bytes(78_300_000), "78.3 MB"}, {Bytes(1_000_000_000_000), "1.00 TB"},
 		{PerSecond(9924), "9,924/s"}, {PerSecond(0), "0/s"}, {PerSecond(0.5), "0.500/s"}, {PerSecond(12.34), "12.3/s"},
 		{PerSecond(99.96), "100/s"}, {PerSecond(1e30), "1e+30/s"},

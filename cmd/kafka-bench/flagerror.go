@@ -1,0 +1,54 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"kafka-bench/internal/unit"
+)
+
+// An invalidFlag is what the flag library says of a value that it cannot read; the
+// cause is the words of the parser that it used.
+type invalidFlag interface {
+	error
+	GetValue() string
+	Unwrap() error
+}
+
+// inOurWords says of a flag what would be right, where the flag library leaves the
+// word to the parsers of the language. Other errors stay as they are.
+func inOurWords(err error) error {
+	var invalid invalidFlag
+	if !errors.As(err, &invalid) {
+		return err
+	}
+	_, after, _ := strings.Cut(invalid.Error(), " for \"")
+	flag, _, quoted := strings.Cut(after, "\" flag: ")
+	problem := problemOf(invalid.Unwrap(), invalid.GetValue())
+	if !quoted || problem == "" {
+		return err
+	}
+	return fmt.Errorf("%s: %s", flag, problem)
+}
+
+// problemOf says what is wrong with the value that a parser refused; "" if the
+// parser is none of the language's.
+func problemOf(cause error, value string) string {
+	var number *strconv.NumError
+	switch {
+	case errors.As(cause, &number) && errors.Is(cause, strconv.ErrRange):
+		return fmt.Sprintf("%q is beyond what it can be", value)
+	case errors.As(cause, &number) && number.Func == "ParseBool":
+		return fmt.Sprintf("%q is not a truth value; write true or false", value)
+	case errors.As(cause, &number) && number.Func == "ParseFloat":
+		return fmt.Sprintf("%q is not a number; write it as 0.05", value)
+	case errors.As(cause, &number):
+		return fmt.Sprintf("%q is not a whole number; write it as 12", value)
+	case cause != nil && strings.HasPrefix(cause.Error(), "time: "):
+		_, err := unit.ParseDuration(value)
+		return fmt.Sprint(err)
+	}
+	return ""
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"kafka-bench/internal/report"
+	"kafka-bench/internal/result"
+)
+
+// partsOf takes a set apart at its commas. A cell's values may have commas between
+// them, as reports print them: DIR:none,0 is one cell where the campaign has it, and the
+// longest that names a cell is meant.
+func partsOf(arg string) (parts []string) {
+	pieces := strings.Split(arg, ",")
+	for len(pieces) > 0 {
+		taken := 1
+		if c, cell, ok := campaignOf(pieces[0]); ok {
+			for n := len(pieces); n > 1; n-- {
+				longer := strings.Join(append([]string{cell}, pieces[1:n]...), ",")
+				if _, err := report.CellNamed(&c.Campaign, longer); err == nil {
+					taken = n
+					break
+				}
+			}
+		}
+		parts = append(parts, strings.TrimSpace(strings.Join(pieces[:taken], ",")))
+		pieces = pieces[taken:]
+	}
+	return parts
+}
+
+// campaignOf reads the campaign of DIR:CELL.
+func campaignOf(part string) (c *result.RecordedCampaign, cell string, ok bool) {
+	colon := strings.LastIndex(part, ":")
+	if colon < 0 || exists(part) {
+		return nil, "", false
+	}
+	c, err := result.ReadCampaign(strings.TrimSpace(part[:colon]))
+	return c, part[colon+1:], err == nil
+}
+
+// heldBy are the folders of the runs that a folder holds; none of one that is a run or
+// a campaign itself.
+func heldBy(dir string) (paths []string) {
+	listed, err := result.List(dir)
+	if err != nil {
+		return nil
+	}
+	for _, run := range listed {
+		paths = append(paths, run.Dir)
+	}
+	slices.Sort(paths)
+	return paths
+}

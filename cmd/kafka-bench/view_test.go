@@ -1,0 +1,30 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"kafka-bench/internal/bench"
+	"kafka-bench/internal/result/resulttest"
+)
+
+// The line of a run prints percentiles by the same rule as its report: ten records
+// must lie beyond one.
+func TestInBrief(t *testing.T) {
+	for _, c := range []struct {
+		count int64
+		want  string
+	}{
+		{1_000, "e2e response time p50 6.65 ms, p99 8.57 ms"},
+		{999, "e2e response time p50 6.65 ms, p99 n/a"},
+		{19, "e2e response time p50 n/a, p99 n/a"},
+	} {
+		o := &bench.Outcome{Run: resulttest.Baseline().Run().Run}
+		d := o.Run.Time["e2e_response_time"]
+		d.Count = c.count
+		o.Run.Time["e2e_response_time"] = d
+		if got := inBrief(o); !strings.HasPrefix(got, "valid · acked ") || !strings.HasSuffix(got, c.want) {
+			t.Errorf("%d records: %q, want %q", c.count, got, c.want)
+		}
+	}
+}

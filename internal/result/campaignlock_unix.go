@@ -1,0 +1,60 @@
+//go:build unix && !aix
+
+package result
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// lockCampaign takes the lock of the campaign in dir, or returns an error that
+// wraps ErrCampaignBusy at once.
+func lockCampaign(dir string) (*os.File, error) {
+	path := filepath.Join(dir, campaignLock)
+	for {
+		file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+		if err != nil {
+			return nil, fmt.Errorf("cannot lock the campaign: %w", err)
+		}
+		if err := flock(file); err != nil {
+			file.Close()
+			if errors.Is(err, unix.EWOULDBLOCK) {
+				return nil, fmt.Errorf("%s: %w; wait until it has ended", dir, ErrCampaignBusy)
+			}
+			return nil, fmt.Errorf("cannot lock the campaign: %s: %w", path, err)
+		}
+		if isAt(file, path) {
+			return file, nil
+		}
+		file.Close() // its former holder removed it meanwhile
+	}
+}
+
+// unlockCampaign gives a lock back. The file is removed while the lock is still
+// held: whoever opened it before finds, once the lock is free, that it is not the
+// folder's any more (see lockCampaign).
+func unlockCampaign(file *os.File) error { return errors.Join(os.Remove(file.Name()), file.Close()) }
+
+// flock takes an exclusive lock without waiting for it.
+func flock(file *os.File) error {
+	for {
+		err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
+}
+
+// isAt tells whether the open file is the one at path.
+func isAt(file *os.File, path string) bool {
+	open, err := file.Stat()
+	if err != nil {
+		return false
+	}
+	there, err := os.Stat(path)
+	return err == nil && os.SameFile(open, there)
+}
