@@ -1,0 +1,91 @@
+package main
+
+import (
+	_ "embed"
+	"encoding/json"
+)
+
+//go:embed prior.json
+var priorFile []byte
+
+// prior is what an earlier tool reported for a scenario, in its own words: one
+// run of each, on an Apple M2. Nil is what it did not report.
+type prior struct {
+	Scenario       string      `json:"scenario"`
+	PeakLag        *float64    `json:"peak_lag_records"`
+	E2eP50Ms       *float64    `json:"e2e_p50_ms"`
+	E2eP99Ms       *float64    `json:"e2e_p99_ms"`
+	DeliveryPct    *float64    `json:"delivery_percent"`
+	SentPerS       *float64    `json:"sent_per_s"`
+	Configurations []priorCell `json:"cells"`
+}
+
+// priorCell is one configuration of a sweep.
+type priorCell struct {
+	Value    string      `json:"value"` // of the setting that is swept
+	E2eP99Ms *float64    `json:"e2e_p99_ms"`
+	GCCycles *[2]float64 `json:"gc_cycles"` // from, to
+}
+
+// priors are the scenarios of the page, in its order.
+func priors() []prior {
+	var all []prior
+	if err := json.Unmarshal(priorFile, &all); err != nil {
+		panic("prior.json: " + err.Error()) // it is compiled in, and a test reads it
+	}
+	return all
+}
+
+// scenarios are the names of priors.
+func scenarios() []string {
+	var names []string
+	for _, p := range priors() {
+		names = append(names, p.Scenario)
+	}
+	return names
+}
+
+// priorOf is the zero value, with the name, for a scenario that is not known.
+func priorOf(scenario string) prior {
+	for _, p := range priors() {
+		if p.Scenario == scenario {
+			return p
+		}
+	}
+	return prior{Scenario: scenario}
+}
+
+// reported is the value of a figure that was reported, in the figure's unit. The
+// earlier tool's words are not ours: its latency began when the record was sent,
+// after any wait, and its delivery was delivered ÷ sent.
+func (p prior) reported(figure string) (v float64, known bool) {
+	scaled := func(v *float64, unit float64) (float64, bool) {
+		if v == nil {
+			return 0, false
+		}
+		return *v * unit, true
+	}
+	switch figure {
+	case "lag_peak":
+		return scaled(p.PeakLag, 1)
+	case "e2e_response_time_p50":
+		return scaled(p.E2eP50Ms, 1e6)
+	case "e2e_response_time_p99":
+		return scaled(p.E2eP99Ms, 1e6)
+	case "delivery_ratio":
+		return scaled(p.DeliveryPct, 0.01)
+	case "acked_per_s":
+		return scaled(p.SentPerS, 1)
+	}
+	return 0, false
+}
+
+// configuration is what was reported for one value of the sweep.
+func (p prior) configuration(value string) priorCell {
+	for _, c := range p.Configurations {
+		if c.Value == value {
+			return c
+		}
+	}
+	return priorCell{Value: value}
+}

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+
+	"kafka-bench/internal/result"
+)
+
+// shelf is the runs in results/, by scenario.
+type shelf struct {
+	entries []entry
+}
+
+// entry is what there is of one scenario: one configuration, or those of a
+// sweep.
+type entry struct {
+	scenario string
+	cells    []cell
+}
+
+// cell is one configuration with its runs; more than one if it was repeated.
+type cell struct {
+	value string // of the setting that is swept; empty without a sweep
+	runs  []*result.Recorded
+}
+
+// newShelf has an empty entry for each scenario.
+func newShelf() *shelf {
+	s := &shelf{}
+	for _, name := range scenarios() {
+		s.entries = append(s.entries, entry{scenario: name})
+	}
+	return s
+}
+
+// readShelf reads the runs and campaigns in dir. Of several runs or campaigns of
+// one scenario the latest counts.
+func readShelf(dir string) (*shelf, error) {
+	s := newShelf()
+	runs, err := result.List(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, listed := range runs {
+		if listed.Err != nil {
+			return nil, listed.Err
+		}
+		e := s.of(listed.Run.Run.Name)
+		if e == nil {
+			continue // of a campaign
+		}
+		run, err := result.Read(listed.Dir)
+		if err != nil {
+			return nil, err
+		}
+		e.cells = []cell{{runs: []*result.Recorded{run}}}
+	}
+	return s, s.readCampaigns(dir)
+}
+
+func (s *shelf) readCampaigns(dir string) error {
+	campaigns, err := result.ListCampaigns(dir)
+	if err != nil {
+		return err
+	}
+	for _, listed := range campaigns {
+		if listed.Err != nil {
+			return listed.Err
+		}
+		e := s.of(listed.Campaign.Campaign.Name)
+		if e == nil {
+			continue
+		}
+		recorded, err := result.ReadCampaign(listed.Dir)
+		if err != nil {
+			return err
+		}
+		e.cells = nil
+		for i, c := range recorded.Campaign.Cells {
+			e.cells = append(e.cells, cell{value: valueOf(c), runs: recorded.Of(i)})
+		}
+	}
+	return nil
+}
+
+// valueOf is what a configuration sets. All sweeps here have one axis.
+func valueOf(c result.Cell) string {
+	if len(c.Values) == 0 {
+		return ""
+	}
+	return c.Values[0]
+}
+
+// of is the entry of a scenario; nil if the page has none.
+func (s *shelf) of(scenario string) *entry {
+	i := slices.IndexFunc(s.entries, func(e entry) bool { return e.scenario == scenario })
+	if i < 0 {
+		return nil
+	}
+	return &s.entries[i]
+}
+
+// missing names the scenarios without a run, and the configurations without one.
+func (s *shelf) missing() []string {
+	var missing []string
+	for _, e := range s.entries {
+		if len(e.cells) == 0 {
+			missing = append(missing, e.scenario)
+		}
+		for _, c := range e.cells {
+			if len(c.runs) == 0 {
+				missing = append(missing, fmt.Sprintf("%s, %s", e.scenario, c.value))
+			}
+		}
+	}
+	return missing
+}
+
+// runs are all runs of an entry.
+func (e *entry) runs() []*result.Recorded {
+	var all []*result.Recorded
+	for _, c := range e.cells {
+		all = append(all, c.runs...)
+	}
+	return all
+}
+
+// one is the first run of a scenario; nil if there is none.
+func (s *shelf) one(scenario string) *result.Recorded {
+	if e := s.of(scenario); e != nil && len(e.runs()) > 0 {
+		return e.runs()[0]
+	}
+	return nil
+}
+
+// all are all runs of all scenarios.
+func (s *shelf) all() []*result.Recorded {
+	var all []*result.Recorded
+	for i := range s.entries {
+		all = append(all, s.entries[i].runs()...)
+	}
+	return all
+}
