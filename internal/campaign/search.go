@@ -296,8 +296,8 @@ func (c SearchConfig) judge(step search.Step, r *result.Run) (result.Probe, sear
 	}
 	metric := c.begin().ResponseMetric
 	probe.ResponseP50Ns, probe.ResponseP99Ns = nanos(r, metric+"_p50"), nanos(r, metric+"_p99")
-	tooFew := 0
-	probe.Failures, tooFew = c.failures(r, reached)
+	failures, tooFew := c.failures(r, reached)
+	probe.Failures = failures
 	probe.Passed = len(probe.Failures) == 0
 	probe.TooFew = tooFew > 0 && tooFew == len(probe.Failures)
 	if limits := bench.ToolLimits(r); !probe.Passed && len(limits) > 0 {

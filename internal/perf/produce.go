@@ -98,7 +98,7 @@ func madeBefore(size int) [][]byte {
 	source := rand.NewChaCha8([32]byte{})
 	for i := range values {
 		values[i] = make([]byte, size)
-		source.Read(values[i]) // never fails
+		_, _ = source.Read(values[i]) // never fails
 	}
 	return values
 }
