@@ -21,8 +21,8 @@ func (k Kind) parseBound(text string) (v float64, canonical string, err error) {
 		return 0, "0", nil
 	}
 	switch k {
-	case Nanoseconds, Seconds:
-		return k.parseDuration(text)
+	case Nanoseconds:
+		return parseDuration(text)
 	case PerSecond:
 		return parseRate(text)
 	case BytesPerSecond:
@@ -48,7 +48,7 @@ func (k Kind) parseBound(text string) (v float64, canonical string, err error) {
 // example is a value of the kind as it is written.
 func (k Kind) example() string {
 	switch k {
-	case Nanoseconds, Seconds:
+	case Nanoseconds:
 		return "50ms"
 	case PerSecond:
 		return "10k/s"
@@ -64,13 +64,10 @@ func (k Kind) example() string {
 	return "20000"
 }
 
-func (k Kind) parseDuration(text string) (v float64, canonical string, err error) {
+func parseDuration(text string) (v float64, canonical string, err error) {
 	d, err := unit.ParseDuration(text)
 	if err != nil {
 		return 0, "", err
-	}
-	if k == Seconds {
-		return float64(d) / 1e9, d.String(), nil
 	}
 	return float64(d), d.String(), nil
 }
@@ -137,8 +134,6 @@ func (f Figure) near(v, bound float64) string {
 	switch f.Kind {
 	case Nanoseconds:
 		return exact + " ns"
-	case Seconds:
-		return exact + " s"
 	case PerSecond:
 		return exact + "/s"
 	case Bytes:

@@ -30,7 +30,6 @@ type Kind int8
 // with.
 const (
 	Nanoseconds    Kind = iota // 9.49 ms; written 10ms
-	Seconds                    // likewise, of values in seconds
 	PerSecond                  // of records: 9,924/s; written 10k/s
 	BytesPerSecond             // 5.08 MB/s; written 5MB/s
 	Records                    // 309,435; written 300000
@@ -151,14 +150,12 @@ func (f Figure) take(r *result.Run) (v float64, missing string) {
 // Format prints a value of the figure for people: 9.49 ms, 9,924/s. It rounds,
 // and is not meant to be read back.
 func (f Figure) Format(v float64) string {
-	if math.IsNaN(v) || math.Abs(v) >= f.Kind.most() {
-		return unit.NotAvailable
+	if math.IsNaN(v) || math.Abs(v) >= math.MaxInt64 {
+		return unit.NotAvailable // as a whole number it would not fit
 	}
 	switch f.Kind {
 	case Nanoseconds:
 		return unit.Nanos(int64(math.Round(v)))
-	case Seconds:
-		return unit.Nanos(int64(math.Round(v * 1e9)))
 	case PerSecond:
 		return unit.PerSecond(v)
 	case BytesPerSecond:
@@ -173,15 +170,6 @@ func (f Figure) Format(v float64) string {
 		return strconv.FormatFloat(v, 'f', 2, 64)
 	}
 	return unit.NotAvailable
-}
-
-// most is the value from which on one of the kind can't be printed: as
-// nanoseconds, or as a whole number, it would not fit.
-func (k Kind) most() float64 {
-	if k == Seconds {
-		return math.MaxInt64 / 1e9
-	}
-	return math.MaxInt64
 }
 
 // beyond is how many records must lie above a percentile for it to be a figure.

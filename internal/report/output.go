@@ -75,8 +75,6 @@ func unitOf(f figure.Figure) string {
 	switch f.Kind {
 	case figure.Nanoseconds:
 		return "ns"
-	case figure.Seconds:
-		return "s"
 	case figure.PerSecond:
 		return "records/s"
 	case figure.BytesPerSecond:
