@@ -102,7 +102,7 @@ func testJoinAndLeave(t *testing.T, s suite) {
 }
 
 // testCommitAndResume: the next member of the group goes on where the last one
-// committed, not where it stopped.
+// committed, not where it stopped. With the records comes the partition's end.
 func testCommitAndResume(t *testing.T, s suite) {
 	const n, committed = 100, 40
 	topic := s.topic(t, 1)
@@ -118,6 +118,11 @@ func testCommitAndResume(t *testing.T, s suite) {
 	next.close()
 	if got := next.all()[0]; len(got) != n-committed || got[0].Offset != committed {
 		t.Fatalf("resumed at offset %d with %d records, want %d with %d", got[0].Offset, len(got), committed, n-committed)
+	}
+	// While records are written a broker may tell one that is behind them; nobody
+	// writes now.
+	if next.ends[0] != n {
+		t.Errorf("the high watermark of a partition of %d records came as %d", n, next.ends[0])
 	}
 }
 
