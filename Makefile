@@ -8,17 +8,14 @@ LINT     := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
 export CGO_ENABLED ?= 0
 
-# The short form of the overload experiment; the full one is
-# `bin/kafka-bench run overload overload-loose overload-tight`.
-SHORT := --set phases.warmup=4s --set phases.measure=12s --set phases.drain=8s
-
 .DEFAULT_GOAL := help
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
+# The full experiment is `bin/kafka-bench run backpressure-study`, half an hour long.
 bench: build ## the headline experiment: one overload, without and with backpressure
-	$(BIN) run overload overload-loose overload-tight $(SHORT)
+	$(BIN) run backpressure-short
 
 build: ## build bin/kafka-bench
 	@mkdir -p bin

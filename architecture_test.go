@@ -22,6 +22,14 @@ const module = "kafka-bench/"
 var walls = map[string][]string{
 	// Public: nothing from internal.
 	"backpressure": {},
+	// What it takes to put the gate into an application: where the lag comes from,
+	// clients that ask it, what it tells a monitoring system, and several processes
+	// that keep one bound.
+	"backpressure/kadmlag":  {"backpressure"},
+	"backpressure/kgogate":  {"backpressure"},
+	"backpressure/promgate": {"backpressure"},
+	"backpressure/shares":   {},
+	"backpressure/sharelog": {"backpressure", "backpressure/shares"},
 
 	// Pure: no Kafka, no clock, no goroutine.
 	"internal/unit":     {},
@@ -52,9 +60,15 @@ var walls = map[string][]string{
 		"internal/latency", "internal/ledger", "internal/payload",
 	},
 
+	// Producers in processes of their own, and how the run talks to them.
+	"internal/remote": {
+		"backpressure", "internal/access", "internal/driver", "internal/latency", "internal/ledger", "internal/load",
+		"internal/result", "internal/scenario",
+	},
+
 	// One run, and many.
 	"internal/bench": {
-		"backpressure", "internal/access", "internal/arrival", "internal/cluster", "internal/driver",
+		"backpressure", "backpressure/shares", "backpressure/sharelog", "internal/remote", "internal/access", "internal/arrival", "internal/cluster", "internal/driver",
 		"internal/latency", "internal/ledger", "internal/load", "internal/payload",
 		"internal/probe", "internal/result", "internal/scenario", "internal/unit",
 	},
@@ -87,7 +101,7 @@ var walls = map[string][]string{
 var helpers = []string{
 	"internal/access/accesstest", "internal/driver/drivertest", "internal/cluster/clustertest",
 	"internal/latency/latencytest", "internal/result/resulttest",
-	"internal/perf", "internal/results", "internal/truth",
+	"internal/perf", "internal/plant", "internal/results", "internal/truth",
 }
 
 // pure packages may import nothing that reads a clock, talks or starts a Kafka

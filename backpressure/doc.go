@@ -5,14 +5,46 @@
 // ceiling and the count of what was admitted; producers ask it before each
 // record or batch. The two are apart on purpose. A controller is a plain value
 // that is given every fact it decides on, the time included, so it is tested
-// and simulated without a Kafka and without a clock; the gate is one atomic
-// counter on the producer's path and knows nothing about lag.
+// and simulated without a Kafka and without a clock; the gate is two atomic words
+// on the producer's path and knows nothing about what is good for consumers.
 //
 // A ceiling covers every kind of controller with one rule. On/off control such
-// as [Hysteresis] sets it to [Unlimited] or to zero. Credit control sets it to
-// what is committed plus the bound. A rate controller raises it bit by bit.
+// as [Hysteresis] sets it to [Unlimited] or to zero. A controller with a bound,
+// such as [Credit], sets it to what is settled plus what the bound has left.
+//
+// # What a bound promises
+//
+// The lag of a consumer group is known late: by the age of the reading, and by
+// the time since the consumers last committed. A gate that closes when that
+// number is high has let through too much by then. But a producer knows at once
+// and exactly what it admitted, and the committed offset only grows. So if a
+// [Mark] is taken, then the lag is read, then
+//
+//	ceiling = settled at the mark + max(0, bound − lag read)
+//
+// the high watermark can at no later time be above the one that was read by more
+// than what was admitted and not settled at the mark, and the lag never exceeds
+// the bound, however old the reading is. Records that fail, transaction markers
+// and restarts need no case of their own: the next reading holds what is there.
+//
+// It needs four things to be true. All producers of the topic ask the gate, or
+// gates that share the bound: see [Share]. An acknowledged record is below the
+// high watermark: see [Gate.Done]. A record comes into the log once: without
+// idempotence, a retry may append it twice. And committed offsets are not set
+// back by hand.
+//
+// # What a producer tells its gate
+//
+// Each record that was admitted is told of once: with [Gate.Done] when it was
+// acknowledged or failed for good, or with [Gate.Unsure] when the client gave it
+// up without knowing. A producer that forgets to holds credits for ever, and its
+// gate closes. Who reads the lag is [Gate.Watch], or the application with
+// [Gate.Mark], [Gate.Report], [Gate.Missed] and [Gate.Advance].
+//
+// # What becomes of the rest
 //
 // What to do with a record that is not admitted is the producer's business, and
-// the honest ways are two: defer it, and let its waiting count in its response
-// time, or shed it, and count it as shed.
+// the honest ways are three: see [Excess]. When the lag cannot be read for a grace
+// time the gate is blind; it closes then, or opens if the application is told to
+// prefer a long queue to a stopped producer.
 package backpressure

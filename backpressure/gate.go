@@ -1,116 +1,254 @@
 package backpressure
 
 import (
+	"cmp"
 	"sync"
 	"sync/atomic"
 	"time"
 )
 
 // Gate counts what was admitted against the ceiling that a controller sets.
-// Admit may be called from any number of goroutines and never waits; Report is
-// called by whoever reads the lag. A new gate is open.
+//
+// A producer asks it with Admit, TryAcquire or Acquire, tells it with Done when
+// the fate of a record is known, and sends nothing that was not admitted. Who
+// reads the lag takes a [Mark] first, then reads, then gives both to Report;
+// Watch does so by itself. All methods may be called from any number of
+// goroutines.
+//
+// A new gate is open until the first reading, unless its controller is a
+// [Limiter]: of a lag that nobody has read, no bound can be kept.
 type Gate struct {
-	// The producers' two words, alone on their cache line.
+	// What producers touch for each record, each alone on its cache line: limit
+	// is read by all and seldom written, the others are written all the time.
 	_        [64]byte
-	admitted atomic.Int64
-	ceiling  atomic.Int64
+	limit    atomic.Int64 // the ceiling, or 0 while calls of Acquire wait: nobody overtakes them
+	closedAt atomic.Int64 // when the first record was refused since there was room; 0: none was
 	_        [48]byte
+	admitted counter
+	settled  counter
+	refused  counter
 
-	mu         sync.Mutex // guards what Report keeps
-	controller Controller
-	closedAt   time.Duration
-	stats      Stats
+	cfg   Config
+	pacer Pacer // nil: the ceiling stands between two readings
+	most  int64 // the highest that the bound can become; Unlimited where not known
+	own   *ownRecords
+	epoch time.Time
+
+	// deciding is held while a decision is made. It is apart from mu so that a share
+	// may look at Stats under a lock of its own, which Part takes too.
+	deciding sync.Mutex
+
+	mu    sync.Mutex // guards all below, and is held whenever limit changes
+	queue waiters
+	doubt doubt
+	// ceiling is in force; it is the controller's unless the gate is blind.
+	ceiling int64
+	marks   uint64 // taken so far
+	sight   sight
+	ruling  ruling
+	stats   Stats // those that are counted here
 }
 
-// Stats are what a gate did since it was made.
-type Stats struct {
-	// Reports is the number of observations; Changes of those that opened or
-	// closed the gate.
-	Reports, Changes int64
-	// Closed is how long the gate was closed, on the observations' axis.
-	Closed time.Duration
-	// MaxAge is the oldest reading that a decision rested on.
-	MaxAge time.Duration
+// counter is a count alone on its cache line.
+type counter struct {
+	atomic.Int64
+	_ [56]byte
 }
 
-// Sub returns what happened since an earlier reading. MaxAge has no difference
-// and stays as it is.
-func (s Stats) Sub(earlier Stats) Stats {
-	s.Reports -= earlier.Reports
-	s.Changes -= earlier.Changes
-	s.Closed -= earlier.Closed
-	return s
-}
-
-// Change is a decision that opened or closed a gate.
-type Change struct {
-	At     time.Duration
-	Open   bool
-	Lag    int64
-	Age    time.Duration
-	Reason string
-}
-
-// NewGate returns an open gate under the controller.
-func NewGate(c Controller) *Gate {
-	g := &Gate{controller: c}
-	g.ceiling.Store(Unlimited)
-	return g
+// New returns a gate. An error names every fault of the config.
+func New(cfg Config) (*Gate, error) {
+	cfg, err := cfg.completed()
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Controller == nil {
+		cfg.Controller = Off{}
+	}
+	g := &Gate{cfg: cfg, epoch: time.Now(), most: Unlimited}
+	g.pacer, _ = cfg.Controller.(Pacer)
+	if cfg.Share != nil {
+		g.own = newOwnRecords()
+	}
+	g.ceiling = Unlimited
+	if l, ok := cfg.Controller.(Limiter); ok && l.Limit() != Unlimited {
+		g.most, g.ceiling = l.Limit(), 0
+		if f, fixed := cfg.Share.(Fixed); fixed {
+			g.most = part(f.Part(), g.most)
+		}
+	}
+	g.limit.Store(g.ceiling)
+	g.sight.known = g.now()
+	g.ruling = ruling{ceiling: g.ceiling, bound: Unlimited, told: Unlimited}
+	if g.ceiling > 0 {
+		g.ruling.share = 1
+	}
+	return g, nil
 }
 
 // Admit asks for n records and returns how many of them may be sent, from 0 to
-// n. What it grants is counted as admitted.
+// n. What it grants is counted as admitted. It never waits, and gets nothing
+// while calls of Acquire wait.
 func (g *Gate) Admit(n int64) int64 {
 	for {
-		ceiling, admitted := g.ceiling.Load(), g.admitted.Load()
-		grant := min(n, ceiling-admitted)
+		limit, admitted := g.limit.Load(), g.admitted.Load()
+		grant := min(n, limit-admitted)
 		if grant <= 0 {
+			g.refuse(n, 1)
 			return 0
 		}
-		if g.admitted.CompareAndSwap(admitted, admitted+grant) {
-			return grant
+		if !g.admitted.CompareAndSwap(admitted, admitted+grant) {
+			continue
 		}
+		if !g.stands(admitted + grant) {
+			g.giveBack(grant)
+			grant = 0
+		}
+		if grant < n {
+			g.refuse(n-grant, 1)
+		}
+		return grant
+	}
+}
+
+// TryAcquire asks for n records, all or none, and never waits. It gets nothing
+// while calls of Acquire wait.
+func (g *Gate) TryAcquire(n int64) bool {
+	if n <= 0 {
+		return true
+	}
+	for {
+		limit, admitted := g.limit.Load(), g.admitted.Load()
+		if limit-admitted < n {
+			g.refuse(n, n)
+			return false
+		}
+		if !g.admitted.CompareAndSwap(admitted, admitted+n) {
+			continue
+		}
+		if g.stands(admitted + n) {
+			return true
+		}
+		g.giveBack(n)
+		g.refuse(n, n)
+		return false
+	}
+}
+
+// stands tells whether what was just granted is still within the limit. Without
+// this second look a producer that was held up after the first could take room
+// by a ceiling that is long gone; whoever lowered it, to hand a share to another
+// process or because the gate went blind, relies on its being obeyed from then on.
+func (g *Gate) stands(admitted int64) bool { return admitted <= g.limit.Load() }
+
+// giveBack takes back a grant that nobody has seen yet.
+func (g *Gate) giveBack(n int64) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.admitted.Add(-n)
+	g.setCeiling(g.ceiling) // somebody may have found it taken, and wait
+}
+
+// refuse counts n records that were not granted because there was no room for
+// need of them. The clock is read only for the first since there was room.
+func (g *Gate) refuse(n, need int64) {
+	if n <= 0 {
+		return
+	}
+	g.refused.Add(n)
+	if g.closedAt.Load() != 0 {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.limit.Load()-g.admitted.Load() < need {
+		g.closeNow()
+	}
+}
+
+// Done tells that the fate of n admitted records is known: they were
+// acknowledged, or they failed and will never be in the log. It is also how
+// records are given back that were admitted and not sent.
+//
+// The guarantee rests on it: a record that is done must be below the high
+// watermark or nowhere. With acks=all an acknowledgement says so. With acks=1
+// on a replicated topic it is true a moment later, and with acks=0 it is never
+// known; there, keep the bound with [Fixed] and Acked, or take it as a little
+// soft.
+func (g *Gate) Done(n int64) { g.settled.Add(n) }
+
+// Unsure tells that the client gave up n admitted records without knowing their
+// fate: a delivery that timed out may still be in the log, or come into it. They
+// count as settled once Config.Doubt has passed.
+func (g *Gate) Unsure(n int64) {
+	if n <= 0 {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.doubt.add(g.now(), n, g.cfg.Doubt)
+}
+
+// Acked tells where an admitted record went. Only gates with a share need it;
+// it must be called before Done of that record, or the record is counted nowhere
+// between the two.
+func (g *Gate) Acked(topic string, partition int32, offset int64) {
+	if g.own != nil {
+		g.own.acked(topic, partition, offset)
 	}
 }
 
 // Open tells whether Admit would grant a record now.
-func (g *Gate) Open() bool { return g.admitted.Load() < g.ceiling.Load() }
+func (g *Gate) Open() bool { return g.admitted.Load() < g.limit.Load() }
 
 // Admitted is the number of records admitted so far.
 func (g *Gate) Admitted() int64 { return g.admitted.Load() }
 
-// Report gives the controller a reading of the lag, taken age ago, and puts its
-// decision into force. It returns the change if the decision opened or closed
-// the gate, and nil otherwise. Times must not run backwards.
-func (g *Gate) Report(at time.Duration, lag int64, age time.Duration) *Change {
+// Stats returns what the gate did up to now, and how it stands.
+func (g *Gate) Stats() Stats {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	wasOpen := g.Open()
-	d := g.controller.Decide(Observation{At: at, Lag: lag, Age: age, Admitted: g.Admitted(), Open: wasOpen})
-	g.ceiling.Store(d.Ceiling)
-	open := g.Open()
-
-	g.stats.Reports++
-	g.stats.MaxAge = max(g.stats.MaxAge, age)
-	if open == wasOpen {
-		return nil
+	now := g.now()
+	s := g.stats
+	// Settled before admitted: then it is never the larger of the two.
+	s.Settled = g.settled.Load()
+	s.Admitted, s.Refused = g.admitted.Load(), g.refused.Load()
+	if at := g.closedAt.Load(); at != 0 {
+		s.Closed += now - time.Duration(at)
 	}
-	g.stats.Changes++
-	if open {
-		g.stats.Closed += at - g.closedAt
-	} else {
-		g.closedAt = at
+	if g.sight.blind {
+		s.Blind += now - g.sight.blindAt
 	}
-	return &Change{At: at, Open: open, Lag: lag, Age: age, Reason: d.Reason}
+	s.Ceiling, s.Bound = g.ceiling, g.ruling.bound
+	s.Lag, s.Share = g.ruling.seen.Lag, g.ruling.share
+	s.Outstanding = s.Lag + s.Admitted - g.ruling.seen.Settled
+	s.Waiting = g.queue.len()
+	s.Open, s.BlindNow = g.Open(), g.sight.blind
+	return s
 }
 
-// Stats returns what the gate did up to the given time.
-func (g *Gate) Stats(at time.Duration) Stats {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	s := g.stats
-	if !g.Open() {
-		s.Closed += at - g.closedAt
+// closeNow remembers when records were first refused. The lock is held.
+func (g *Gate) closeNow() {
+	// An axis may start anywhere, and 0 says that nothing was refused.
+	if at := int64(g.now()); g.closedAt.Load() == 0 {
+		g.closedAt.Store(cmp.Or(at, 1))
 	}
-	return s
+}
+
+// setCeiling puts a ceiling into force: who waits and has room now goes first,
+// in order, and each alone is woken. The lock is held.
+func (g *Gate) setCeiling(ceiling int64) {
+	g.ceiling = max(ceiling, 0)
+	g.letWaitersGo()
+	if at := g.closedAt.Load(); at != 0 && g.Open() {
+		g.stats.Closed += g.now() - time.Duration(at)
+		g.closedAt.Store(0)
+	}
+}
+
+// now is the time on the gate's axis.
+func (g *Gate) now() time.Duration {
+	if g.cfg.Now != nil {
+		return g.cfg.Now()
+	}
+	return time.Since(g.epoch)
 }

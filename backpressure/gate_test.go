@@ -1,6 +1,8 @@
 package backpressure_test
 
 import (
+	"reflect"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -10,28 +12,71 @@ import (
 	"kafka-bench/backpressure"
 )
 
-// ceiling is a controller that says what it is told to.
-type ceiling struct{ at int64 }
-
-func (c *ceiling) Decide(backpressure.Observation) backpressure.Decision {
-	return backpressure.Decision{Ceiling: c.at, Reason: "told so"}
+// ceiling is a controller that says what it is told to, and remembers what it
+// was told.
+type ceiling struct {
+	at, bound int64
+	saw       backpressure.Observation
+	asked     int
 }
 
+func (c *ceiling) Decide(o backpressure.Observation) backpressure.Decision {
+	c.saw = o
+	c.asked++
+	bound := c.bound
+	if bound == 0 {
+		bound = backpressure.Unlimited
+	}
+	return backpressure.Decision{Ceiling: c.at, Bound: bound, Reason: "told so"}
+}
+
+func newGate(t rapid.TB, cfg backpressure.Config) *backpressure.Gate {
+	t.Helper()
+	gate, err := backpressure.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return gate
+}
+
+// report gives the gate a reading that took no time.
+func report(gate *backpressure.Gate, r backpressure.Reading) *backpressure.Change {
+	return gate.Report(gate.Mark(), r)
+}
+
+// clock is an axis that a test moves by hand.
+type clock struct{ at time.Duration }
+
+func (c *clock) now() time.Duration { return c.at }
+
 func TestGateIsOpenUntilToldOtherwise(t *testing.T) {
-	gate := backpressure.NewGate(&ceiling{})
-	if got := gate.Admit(1_000_000); got != 1_000_000 {
-		t.Errorf("a new gate admitted %d of 1000000", got)
+	for name, controller := range map[string]backpressure.Controller{"without a controller": nil, "unread": &ceiling{}} {
+		gate := newGate(t, backpressure.Config{Controller: controller})
+		if got := gate.Admit(1_000_000); got != 1_000_000 || !gate.Open() {
+			t.Errorf("%s: a new gate admitted %d of 1000000", name, got)
+		}
+	}
+}
+
+// A bound cannot be kept of a lag that nobody has read.
+func TestGateWithALimitIsClosedUntilTheFirstReading(t *testing.T) {
+	gate := newGate(t, backpressure.Config{Controller: &window{bound: 10}})
+	if gate.TryAcquire(1) || gate.Open() {
+		t.Error("it admitted before it was told the lag")
+	}
+	report(gate, backpressure.Reading{Lag: 4})
+	if got := gate.Admit(10); got != 6 {
+		t.Errorf("with a lag of 4 of 10 it admitted %d", got)
 	}
 }
 
 // Whatever is asked for by however many goroutines, what is admitted stays at or
-// below the highest ceiling, and is what Admit granted.
+// below the highest ceiling, and is what was granted.
 func TestGateKeepsItsCeiling(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		c := &ceiling{}
-		gate := backpressure.NewGate(c)
-		c.at = rapid.Int64Range(0, 10_000).Draw(t, "ceiling")
-		gate.Report(0, 0, 0)
+		c := &ceiling{at: rapid.Int64Range(0, 10_000).Draw(t, "ceiling")}
+		gate := newGate(t, backpressure.Config{Controller: c})
+		report(gate, backpressure.Reading{})
 		asks := rapid.SliceOfN(rapid.Int64Range(1, 700), 1, 8).Draw(t, "asks")
 		granted := make([]int64, len(asks))
 		var wg sync.WaitGroup
@@ -51,47 +96,167 @@ func TestGateKeepsItsCeiling(t *testing.T) {
 		if want := min(asked, c.at); sum != want || gate.Admitted() != want {
 			t.Fatalf("admitted %d, granted %d; want %d", gate.Admitted(), sum, want)
 		}
+		if got := gate.Stats().Refused; got != asked-sum {
+			t.Fatalf("refused %d of %d that were not granted", got, asked-sum)
+		}
 	})
 }
 
+func TestTryAcquireIsAllOrNone(t *testing.T) {
+	gate := newGate(t, backpressure.Config{Controller: &ceiling{at: 10}})
+	report(gate, backpressure.Reading{})
+	for i, c := range []struct {
+		n    int64
+		want bool
+	}{{7, true}, {7, false}, {0, true}, {-1, true}, {4, false}, {3, true}, {1, false}} {
+		if got := gate.TryAcquire(c.n); got != c.want {
+			t.Errorf("ask %d for %d: %v", i, c.n, got)
+		}
+	}
+	if s := gate.Stats(); s.Admitted != 10 || s.Refused != 7+4+1 {
+		t.Errorf("stats %+v", s)
+	}
+}
+
 func TestGateGrantsAPart(t *testing.T) {
-	c := &ceiling{at: 10}
-	gate := backpressure.NewGate(c)
-	gate.Report(0, 0, 0)
+	gate := newGate(t, backpressure.Config{Controller: &ceiling{at: 10}})
+	report(gate, backpressure.Reading{})
 	for i, want := range []int64{7, 3, 0} {
 		if got := gate.Admit(7); got != want {
 			t.Errorf("ask %d: admitted %d, want %d", i, got, want)
 		}
 	}
-}
-
-func TestGateStatsAddUpTheClosedTime(t *testing.T) {
-	c := &ceiling{}
-	gate := backpressure.NewGate(c)
-	report := func(at time.Duration, ceiling int64, age time.Duration) *backpressure.Change {
-		c.at = ceiling
-		return gate.Report(at, 42, age)
-	}
-	report(1*time.Second, backpressure.Unlimited, 5*time.Millisecond)
-	if change := report(2*time.Second, 0, 30*time.Millisecond); change == nil || change.Open || change.Lag != 42 || change.Reason != "told so" {
-		t.Errorf("closing reported %+v", change)
-	}
-	if change := report(3*time.Second, 0, time.Millisecond); change != nil {
-		t.Errorf("a gate that stays closed reported %+v", change)
-	}
-	report(4*time.Second, backpressure.Unlimited, time.Millisecond)
-	report(5*time.Second, 0, time.Millisecond)
-	got := gate.Stats(5500 * time.Millisecond)
-	want := backpressure.Stats{Reports: 5, Changes: 3, Closed: 2500 * time.Millisecond, MaxAge: 30 * time.Millisecond}
-	if got != want {
-		t.Errorf("stats %+v, want %+v", got, want)
+	if got := gate.Admit(-5); got != 0 || gate.Admitted() != 10 {
+		t.Errorf("a negative ask got %d, admitted %d", got, gate.Admitted())
 	}
 }
 
-func BenchmarkGateAdmit(b *testing.B) {
-	gate := backpressure.NewGate(&ceiling{})
-	b.ReportAllocs()
-	for b.Loop() {
-		gate.Admit(1)
+func TestAskingAllocatesNothing(t *testing.T) {
+	for name, at := range map[string]int64{"with room": backpressure.Unlimited, "without": 0} {
+		gate := hold(t, at)
+		if got := testing.AllocsPerRun(100, func() {
+			gate.TryAcquire(1)
+			gate.Admit(1)
+			gate.Done(1)
+		}); got != 0 {
+			t.Errorf("%s: %v allocations", name, got)
+		}
+	}
+}
+
+// A grant by a ceiling that was lowered meanwhile does not stand, and who found
+// its room taken for that moment goes.
+func TestALateGrantDoesNotStand(t *testing.T) {
+	gate := hold(t, 10)
+	if !gate.GrantLate(4) {
+		t.Error("a grant within the ceiling was taken back")
+	}
+	gate.raise(-5)
+	if gate.GrantLate(3) || gate.Admitted() != 4 || !gate.TryAcquire(1) {
+		t.Errorf("admitted %d under a ceiling of 5", gate.Admitted())
+	}
+}
+
+// A share may look at the gate under a lock that it needs to answer with.
+func TestAShareMayLookAtTheStats(t *testing.T) {
+	s := &locked{}
+	gate := newGate(t, backpressure.Config{Controller: &window{bound: 100}, Share: s})
+	if got := gate.Stats().Share; got != 0 {
+		t.Errorf("before the first decision a share of %v is in force", got)
+	}
+	var all sync.WaitGroup
+	all.Go(func() {
+		for range 1000 {
+			s.mu.Lock()
+			gate.Stats()
+			s.mu.Unlock()
+		}
+	})
+	for range 1000 {
+		gate.Report(gate.Mark(), backpressure.Reading{Partitions: []backpressure.Partition{{Topic: "t"}}})
+		gate.Advance()
+	}
+	all.Wait()
+	if got := gate.Stats(); got.Share != 0.5 || got.Bound != 50 {
+		t.Errorf("%+v", got)
+	}
+}
+
+type locked struct{ mu sync.Mutex }
+
+func (l *locked) Part() float64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return 0.5
+}
+
+// Closed is from the first refusal until there is room: neither from the decision
+// that took the room away, nor while nobody asked.
+func TestGateAddsUpTheClosedTime(t *testing.T) {
+	at, c := &clock{}, &ceiling{at: 5}
+	gate := newGate(t, backpressure.Config{Controller: c, Now: at.now})
+	step := func(now time.Duration, ceiling int64) {
+		at.at, c.at = now, ceiling
+		report(gate, backpressure.Reading{})
+	}
+	closed := func(want time.Duration) {
+		t.Helper()
+		if got := gate.Stats().Closed; got != want {
+			t.Errorf("at %v closed for %v, want %v", at.at, got, want)
+		}
+	}
+	step(1*time.Second, 5)
+	gate.Admit(5)
+	at.at = 2 * time.Second
+	closed(0) // exhausted, and nobody asked
+	gate.Admit(1)
+	at.at = 3 * time.Second
+	gate.TryAcquire(1)
+	closed(time.Second)
+	step(4*time.Second, 5) // no room came of it
+	closed(2 * time.Second)
+	step(5*time.Second, 6)
+	closed(3 * time.Second)
+	at.at = 9 * time.Second
+	closed(3 * time.Second)
+	gate.Admit(3) // one of them is granted
+	at.at = 10 * time.Second
+	before := gate.Stats()
+	at.at = 12 * time.Second
+	if got := gate.Stats().Sub(before).Closed; got != 2*time.Second {
+		t.Errorf("within a window closed for %v", got)
+	}
+}
+
+func TestStatsSubLeavesWhatHasNoDifference(t *testing.T) {
+	now := backpressure.Stats{
+		Admitted: 9, Settled: 8, Refused: 7, Waited: 6, Reports: 5, Changes: 4, Missed: 3, Closed: 2, Blind: 1,
+		Ceiling: 10, Bound: 11, Lag: 12, Outstanding: 13, Waiting: 14, Share: 0.5, Open: true, BlindNow: true, MaxAge: 15,
+	}
+	want := backpressure.Stats{Ceiling: 10, Bound: 11, Lag: 12, Outstanding: 13, Waiting: 14, Share: 0.5, Open: true, BlindNow: true, MaxAge: 15}
+	if got := now.Sub(now); got != want {
+		t.Errorf("%+v", got)
+	}
+	for i, v := 0, reflect.ValueOf(now); i < v.NumField(); i++ {
+		if v.Field(i).IsZero() {
+			t.Errorf("the test does not speak of %s", v.Type().Field(i).Name)
+		}
+	}
+}
+
+func TestNewNamesEveryFault(t *testing.T) {
+	_, err := backpressure.New(backpressure.Config{
+		Interval: -1, Doubt: -time.Second, Grace: time.Nanosecond, Share: backpressure.Fixed(1.5),
+	})
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for _, says := range []string{"interval", "doubt", "fixed share"} {
+		if !strings.Contains(err.Error(), says) {
+			t.Errorf("%q is not in: %v", says, err)
+		}
+	}
+	if _, err := backpressure.New(backpressure.Config{Interval: time.Minute, Grace: time.Second}); err == nil || !strings.Contains(err.Error(), "grace") {
+		t.Errorf("a grace time within an interval: %v", err)
 	}
 }

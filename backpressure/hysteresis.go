@@ -38,14 +38,16 @@ func NewHysteresis(max, resume int64) (*Hysteresis, error) {
 
 // Decide implements [Controller].
 func (h *Hysteresis) Decide(o Observation) Decision {
+	d := Decision{Ceiling: Unlimited, Bound: Unlimited}
 	switch {
 	case o.Lag > h.max:
-		return Decision{0, fmt.Sprintf("lag %d is above %d", o.Lag, h.max)}
+		d.Ceiling, d.Reason = 0, fmt.Sprintf("lag %d is above %d", o.Lag, h.max)
 	case o.Lag < h.resume:
-		return Decision{Unlimited, fmt.Sprintf("lag %d is below %d", o.Lag, h.resume)}
+		d.Reason = fmt.Sprintf("lag %d is below %d", o.Lag, h.resume)
 	case o.Open:
-		return Decision{Unlimited, fmt.Sprintf("lag %d has not passed %d", o.Lag, h.max)}
+		d.Reason = fmt.Sprintf("lag %d has not passed %d", o.Lag, h.max)
 	default:
-		return Decision{0, fmt.Sprintf("lag %d has not fallen below %d", o.Lag, h.resume)}
+		d.Ceiling, d.Reason = 0, fmt.Sprintf("lag %d has not fallen below %d", o.Lag, h.resume)
 	}
+	return d
 }

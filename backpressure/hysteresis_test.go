@@ -67,11 +67,11 @@ func TestHysteresisNeverSkipsAThreshold(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		resume := rapid.Int64Range(1, 1000).Draw(t, "resume")
 		maxLag := resume + rapid.Int64Range(1, 1000).Draw(t, "span")
-		gate := backpressure.NewGate(hysteresis(t, maxLag, resume))
+		gate := newGate(t, backpressure.Config{Controller: hysteresis(t, maxLag, resume)})
 		open := true
 		for range rapid.IntRange(1, 100).Draw(t, "readings") {
 			lag := rapid.Int64Range(0, 2*maxLag).Draw(t, "lag")
-			change := gate.Report(0, lag, 0)
+			change := gate.Report(gate.Mark(), backpressure.Reading{Lag: lag})
 			switch {
 			case lag > maxLag:
 				open = false

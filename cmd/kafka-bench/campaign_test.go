@@ -96,6 +96,29 @@ func TestSweep(t *testing.T) {
 	}
 }
 
+// TestVariants runs the variants of a scenario in turns, and compares them; what was
+// recorded is what the variants said.
+func TestVariants(t *testing.T) {
+	const family = `
+name: family
+` + tiny + `
+variants:
+  - name: plain
+  - {name: heavy, load: {record: {size: 4KiB}}}
+repeat: 2
+`
+	out := filepath.Join(t.TempDir(), "runs")
+	got := invoke(t, "run", write(t, family), "--cluster", "embedded", "--out", out)
+	c := onlyCampaign(t, out)
+	wantCampaign(t, got, c, "family-plain", "family-heavy", "family-plain", "family-heavy")
+	wantSaid(t, got.stdout, "run 4 of 4 · family-heavy · round 2 of 2 · about ")
+	if axes := c.Campaign.Axes; len(axes) != 1 || axes[0].Path != "variant" || !slices.Equal(axes[0].Values, []string{"plain", "heavy"}) {
+		t.Errorf("the axes are %+v", axes)
+	}
+	compared := invoke(t, "compare", c.Dir+":plain", c.Dir+":heavy")
+	wantSaid(t, compared.stdout, "family-plain", "family-heavy", "load.record.size")
+}
+
 // TestSeveralScenarios ends with the screens of all and a table; --repeat and
 // --order are those of the command line.
 func TestSeveralScenarios(t *testing.T) {
@@ -122,6 +145,17 @@ func TestDryRun(t *testing.T) {
 		"a sweep": {[]string{write(t, sweep), "--cluster", "embedded"}, []string{
 			"sweep: 4 runs\nDoes the order matter?\n", "load.acks=0", "interleaved: scenario 1 2 1 2\n",
 			"1.6 s to 41.6 s", "4 new, one for each run, deleted after it\n", "the embedded broker is started and stopped\n", "in " + out,
+		}},
+		"the study": {[]string{"backpressure-study", "--cluster", "embedded"}, []string{
+			"backpressure-study: 45 runs\nWhich controller keeps its bound", "5  35 s to 45 s  350,000  179 MB  backpressure-study-off ",
+			"backpressure-study-latency-1s        variant=latency-1s\n", "interleaved: scenario 1 2 3 4 5 6 7 8 9 1 2 3 …\n",
+			"26 min 15 s to 33 min 45 s", "records   15,750,000\n", "topics    45 new, one for each run, deleted after it\n",
+		}},
+		"two variants of it": {[]string{"backpressure-study", "--cluster", "embedded", "--set", "variants=[off, credit]", "--set", "repeat=1"}, []string{
+			"backpressure-study: 2 runs\n", "backpressure-study-credit  variant=credit\n", "records   700,000\n", "topics    2 new",
+		}},
+		"what make bench runs": {[]string{"backpressure-short", "--cluster", "kafka"}, []string{
+			"backpressure-short: 4 runs\n", "1 min 16 s to 1 min 48 s", "records   760,000\n",
 		}},
 		"one run on an existing topic": {[]string{write(t, tiny), "--brokers", "localhost:1", "--set", "topic.existing=orders"}, []string{
 			"s: 1 run\n", "an existing one is used by 1 run\n", "the existing one at localhost:1; none is started\n",

@@ -77,7 +77,7 @@ func printCells(w io.Writer, p campaign.Plan, turns []campaign.Turn) error {
 	return table.Flush()
 }
 
-// settingsOf are the values that a cell has of a matrix: load.acks=1.
+// settingsOf are the values that a cell has of a matrix and of variants: load.acks=1.
 func settingsOf(axes []scenario.Axis, cell scenario.Cell) string {
 	var all []string
 	for i, axis := range axes {

@@ -129,6 +129,10 @@ func (r rig) with(ctx context.Context, v viewer, work func(context.Context, camp
 		Home: home, Kind: r.flags.cluster, Brokers: r.flags.brokers, ClusterID: r.flags.clusterID, Access: r.access,
 		Progress: r.progress,
 	}
+	worker, err := workerCommandLine()
+	if err != nil {
+		return err
+	}
 	ctx, interrupt, stop := interruptible(ctx, r.progress)
 	defer stop() // last: an interrupt while the cluster stops must not end the tool
 	defer func() {
@@ -141,7 +145,7 @@ func (r rig) with(ctx context.Context, v viewer, work func(context.Context, camp
 		Source: source,
 		Bench: bench.Config{
 			Driver: r.client, Out: r.flags.out, KeepTopics: r.flags.keepTopics, Tool: tool(),
-			Watch: v, Interrupt: interrupt, Caveats: calibrated(home.Dist, r.progress),
+			Worker: worker, Watch: v, Interrupt: interrupt, Caveats: calibrated(home.Dist, r.progress),
 		},
 		Ready: v.ready,
 	})

@@ -63,7 +63,7 @@ func (f peersFlags) scenario(arg string) (scenario.Scenario, error) {
 		return scenario.Scenario{}, err
 	}
 	if n := len(suite.Cells); n != 1 {
-		return scenario.Scenario{}, fmt.Errorf("scenario %s is a matrix of %d; peers takes one", arg, n)
+		return scenario.Scenario{}, fmt.Errorf("scenario %s is a suite of %d; peers takes one", arg, n)
 	}
 	s := suite.Cells[0].Scenario
 	return s, peers.Check(s)

@@ -37,6 +37,7 @@ says whether the numbers can be believed.`,
 	root.AddCommand(
 		runCommand(), listCommand(), showCommand(), reportCommand(), compareCommand(), historyCommand(),
 		searchCommand(), calibrateCommand(), clusterCommand(), importCommand(), peersCommand(), versionCommand(),
+		workerCommand(),
 	)
 	return root
 }

@@ -34,8 +34,9 @@ func runCommand() *cobra.Command {
 		Use:   "run SCENARIO…",
 		Short: "Run scenarios, sweeps and repeats, and report what was measured",
 		Long: `Run one scenario or several. A SCENARIO is a preset's name (kafka-bench list) or a
-YAML file. Several, and the cells of a matrix, take turns: each once, and again
-for every repeat, so that what drifts on the machine meanwhile meets all alike.
+YAML file. Several, and the variants and the cells of a matrix in one, take turns:
+each once, and again for every repeat, so that what drifts on the machine meanwhile
+meets all alike.
 More than one run is a campaign, with a folder that says which runs belong to it;
 it ends with a table that sets them side by side.
 
@@ -58,6 +59,7 @@ Exit codes: 0 valid, 1 invalid run, 2 bad input, 3 cluster out of reach,
   kafka-bench run overload overload-loose overload-tight
   kafka-bench run baseline --set load.rate=20k/s --set load.record.size=1KiB
   kafka-bench run baseline --repeat 5 --dry-run
+  kafka-bench run backpressure-study --set 'variants=[off, credit]'
   kafka-bench run my-scenario.yaml --brokers kafka-1:9092 --cluster-id 5L6g3nShT-eMCtK--X86sw
   kafka-bench run baseline --merge small-machine.yaml
   kafka-bench run baseline --brokers kafka-1:9093 --command-config client.properties

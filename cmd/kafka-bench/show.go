@@ -18,7 +18,8 @@ func showCommand() *cobra.Command {
 		Short: "Print a preset with its comments, or any scenario as it would run",
 		Long: `Print a preset as it was written, with the comments that explain it: a scenario to
 copy and change. With --resolved, --set or --merge, and of a file, print what
-would run: every value, nothing implicit. Of a matrix that is each of its cells.`,
+would run: every value, nothing implicit. Of a matrix that is each of its cells, and
+of variants each of them.`,
 		Example: `  kafka-bench show overload-tight
   kafka-bench show overload-tight --resolved
   kafka-bench show baseline --set load.rate=20k/s

@@ -30,6 +30,9 @@ type Access struct {
 	TLS *tls.Config
 	// SASL is who the client says it is; nil is nobody.
 	SASL *SASL
+
+	// origin is what it was read from, for Handover; nil where it was not read.
+	origin *origin
 }
 
 // SASL is a user and how it proves itself.

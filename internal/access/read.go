@@ -54,7 +54,20 @@ func Read(path string) (Access, []string, error) {
 // Parse is Read for content that is there already; file is its name in messages.
 // Files that the content names are read.
 func Parse(file string, content []byte) (Access, []string, error) {
-	r := &reader{file: file, settings: make(map[string]property)}
+	return parse(&origin{file: file, content: content, stores: make(map[string][]byte)}, readFile)
+}
+
+// parse is Parse where the files that the content names are read by other means
+// too. It keeps them in the origin.
+func parse(o *origin, readFile func(path string) ([]byte, error)) (Access, []string, error) {
+	file, content := o.file, o.content
+	r := &reader{file: file, settings: make(map[string]property), readFile: func(path string) ([]byte, error) {
+		text, err := readFile(path)
+		if err == nil {
+			o.stores[path] = text
+		}
+		return text, err
+	}}
 	for _, p := range properties(content, func(line int, err error) { r.faultAt(line, "", err.Error(), "") }) {
 		r.take(p)
 	}
@@ -73,12 +86,16 @@ func Parse(file string, content []byte) (Access, []string, error) {
 	if len(r.faults) > 0 {
 		return Access{}, r.warnings, r.faults.sorted()
 	}
+	if encrypted || authenticated {
+		a.origin = o
+	}
 	return a, r.warnings, nil
 }
 
 // reader turns the settings of one file into an access.
 type reader struct {
 	file     string
+	readFile func(path string) ([]byte, error)
 	settings map[string]property // those in readKeys
 	ignored  []string            // the names of the others
 	unnamed  []int               // lines whose key can't be repeated

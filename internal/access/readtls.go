@@ -107,7 +107,7 @@ func (r *reader) pair(p property, text, remedy string) *tls.Certificate {
 
 // content reads the file that a setting names.
 func (r *reader) content(p property) (string, bool) {
-	content, err := readFile(p.value)
+	content, err := r.readFile(p.value)
 	if err != nil {
 		r.fault(p, "the file can't be read: "+err.Error(), "")
 		return "", false

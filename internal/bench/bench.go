@@ -34,6 +34,9 @@ type Config struct {
 	// Caveats adds warnings to the verdict of a run whose figures are all there;
 	// nil adds none.
 	Caveats func(*result.Run) []string
+	// Worker is the command line of a process that calls the function Worker: this
+	// program's own, with what makes it do that. It is for scenarios with processes.
+	Worker []string
 	// Watch is told of the run while it goes on; nil is nobody.
 	Watch Watcher
 	// Interrupt ends the run early when it is closed: nothing more is offered,
@@ -122,7 +125,7 @@ func (r *run) offer(ctx context.Context) {
 		r.measure(ctx, measure)
 	}
 	if r.interrupted {
-		r.axis.EndAt(r.axis.Now()) // in the warm-up, that is below zero
+		r.producers.EndAt(r.axis.Now()) // in the warm-up, that is below zero
 		r.journal.event(result.Event{AtNs: r.axis.Now(), Kind: "phase", What: "interrupted"})
 	}
 	r.atEnd = r.takeReading()

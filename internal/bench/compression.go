@@ -63,6 +63,6 @@ func (r *run) sampleRecord(i int) (key, value []byte) {
 	if !r.stamped {
 		return r.keys.Key(uint64(i)), r.corpus.Value(nil, uint64(i), nil)
 	}
-	stamp := payload.Stamp{Run: r.runNumber(), Sequence: uint64(i), Intended: int64(i) * 1000, Actual: int64(i)*1000 + 137}
+	stamp := payload.Stamp{Run: runNumber(r.writer.ID()), Sequence: uint64(i), Intended: int64(i) * 1000, Actual: int64(i)*1000 + 137}
 	return r.keys.Key(uint64(i)), r.corpus.Value(nil, uint64(i), &stamp)
 }

@@ -10,6 +10,7 @@ import (
 	"kafka-bench/internal/load"
 	"kafka-bench/internal/probe"
 	"kafka-bench/internal/result"
+	"kafka-bench/internal/scenario"
 )
 
 // conclude closes the books, judges the run and saves it.
@@ -35,9 +36,10 @@ func (r *run) conclude() (*Outcome, error) {
 			Load:     r.warmupLoad(warmup),
 			Delivery: r.deliveries(books, false, warmup.Scheduled),
 		},
-		Backpressure: r.backpressure(),
+		Backpressure: r.backpressure(measured),
 		Process:      r.process(warmup.AckedInWindow + measured.AckedInWindow),
 		Broker:       brokers,
+		Faults:       r.injected,
 	}
 	out.Groups = r.eachGroup(&out, books)
 	out.Compression = r.compression()
@@ -145,6 +147,9 @@ func (r *run) load(s load.Sent, ackedInWindow int64) result.Load {
 	}
 	if s.Shed() > 0 {
 		l.ShedByReason = result.Counts{"gate": s.ShedByGate, "queue_full": s.ShedByQueue}
+	}
+	if s.ShedByDegrade > 0 {
+		l.ShedByReason["degrade"] = s.ShedByDegrade
 	}
 	if r.atStart.wireOK && r.atEnd.wireOK {
 		written := r.atEnd.wire.Sub(r.atStart.wire).WrittenBytes
@@ -263,6 +268,7 @@ func (r *run) lagOutcome() result.Lag {
 		DrainTimeS: time.Duration(max(0, r.drainedNs()-r.axis.End())).Seconds(),
 		Changes:    r.changes,
 	}
+	settled(l.Changes, r.looks.all, r.axis.End(), time.Duration(r.cfg.Scenario.Backpressure.Target))
 	// In the moment before it arrived, a record was as old as its e2e time came to,
 	// whether or not anybody looked.
 	for _, m := range []latency.Metric{latency.E2EResponseTime, latency.E2EServiceTime} {
@@ -337,16 +343,36 @@ func (r *run) consumer(gs groups, before, after []load.MemberCounts) result.Cons
 	return c
 }
 
-func (r *run) backpressure() *result.Backpressure {
+func (r *run) backpressure(sent load.Sent) *result.Backpressure {
 	if r.gate == nil {
 		return nil
 	}
-	b := r.cfg.Scenario.Backpressure
-	stats := r.atEnd.gate.Sub(r.atStart.gate)
-	return &result.Backpressure{
+	s := r.cfg.Scenario
+	b, stats := s.Backpressure, r.atEnd.gate.Sub(r.atStart.gate)
+	out := &result.Backpressure{
 		Controller: b.Controller, Excess: b.Excess, MaxLag: b.MaxLag, ResumeLag: b.ResumeLag,
-		PollNs:    int64(b.Poll),
-		Decisions: stats.Changes, ClosedS: stats.Closed.Seconds(), SignalAgeMaxNs: max(int64(stats.MaxAge), r.lag.oldestSignal()),
+		TargetNs: int64(b.Target), Signal: b.Signal, Per: b.Per, PollNs: int64(b.Poll),
+		Decisions: stats.Changes, ClosedS: stats.Closed.Seconds(), BlindS: stats.Blind.Seconds(), Refused: stats.Refused,
+		Shed:         &result.ShedCounts{ByGate: sent.ShedByGate, ByQueue: sent.ShedByQueue, ByDegrade: sent.ShedByDegrade},
+		BoundRecords: r.gate.inWindow(), PeakLagToBound: peakToBound(b, r.lag.inWindow()),
+		SignalAgeMaxNs:      max(int64(stats.MaxAge), r.lag.oldestSignal()),
 		DeferredPeakRecords: r.producers.DeferredPeak(),
 	}
+	if s.Load.Processes > 1 {
+		out.Processes, out.Share = s.Load.Processes, b.Share
+	}
+	return out
+}
+
+// peakToBound is the peak of the lag ÷ the bound that a controller was given.
+func peakToBound(b scenario.Backpressure, peak *windowPeak) *float64 {
+	if peak == nil || b.Controller != "credit" && b.Controller != "hysteresis" {
+		return nil
+	}
+	records := peak.records
+	if b.Per == "partition" {
+		records = peak.partition
+	}
+	ratio := float64(records) / float64(b.MaxLag)
+	return &ratio
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 
@@ -39,6 +40,21 @@ func (gs groups) reached() [][]load.Reached {
 		all[i] = g.Reached()
 	}
 	return all
+}
+
+// positions are how far the group has come that is the furthest behind in each of n
+// partitions; nil where nobody consumes yet.
+func (gs groups) positions(n int) []int64 {
+	if len(gs) == 0 {
+		return nil
+	}
+	at := slices.Repeat([]int64{math.MaxInt64}, n)
+	for _, reached := range gs.reached() {
+		for p := range at {
+			at[p] = min(at[p], reached[p].Position)
+		}
+	}
+	return at
 }
 
 // received are the counts of all groups together.
@@ -116,10 +132,14 @@ func slowest(all []backlog) int {
 // handed is read before what was acked: a record counts as backlog a moment too
 // long rather than too short. Where nobody produces, it is what the topic held.
 func (r *run) backlogs(reached [][]load.Reached) []backlog {
-	var acked []int64
-	if r.there == nil {
-		acked = r.producers.AckedIn(r.topic.Partitions)
+	if r.there != nil {
+		return r.backlogsOf(reached, nil)
 	}
+	return r.backlogsOf(reached, r.producers.AckedIn(r.topic.Partitions))
+}
+
+// backlogsOf is backlogs where it is known what was acked in each partition.
+func (r *run) backlogsOf(reached [][]load.Reached, acked []int64) []backlog {
 	all := make([]backlog, len(reached))
 	for i := range reached {
 		for p, at := range reached[i] {
@@ -133,6 +153,15 @@ func (r *run) backlogs(reached [][]load.Reached) []backlog {
 			all[i].partitions = append(all[i].partitions, behind)
 			all[i].records += behind
 		}
+	}
+	return all
+}
+
+// allFurthestBehind is furthestBehind for all partitions.
+func allFurthestBehind(reached [][]load.Reached) [][]uint64 {
+	all := make([][]uint64, len(reached[0]))
+	for p := range all {
+		all[p] = furthestBehind(reached, p)
 	}
 	return all
 }

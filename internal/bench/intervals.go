@@ -6,7 +6,6 @@ import (
 
 	"kafka-bench/internal/latency"
 	"kafka-bench/internal/load"
-	"kafka-bench/internal/probe"
 	"kafka-bench/internal/result"
 )
 
@@ -14,8 +13,7 @@ import (
 type counters struct {
 	sent     load.Sent // of both phases
 	received load.Received
-	runtime  probe.Runtime
-	self     probe.Usage
+	self     ProcessUsage // of all processes
 	brokers  []brokerUsage
 	at       int64
 }
@@ -65,9 +63,9 @@ func (r *run) waitForInterval(at int64) (stopped bool) {
 func (r *run) count(at int64) counters {
 	warmup, measured := r.producers.Sent()
 	warmup.Add(measured)
-	c := counters{sent: warmup, runtime: probe.ReadRuntime(), brokers: r.brokerUsage(), at: at}
+	c := counters{sent: warmup, brokers: r.brokerUsage(), at: at}
 	c.received = r.groups.received()
-	if self, err := probe.Self(); err != nil {
+	if self, err := r.usage(); err != nil {
 		r.journal.once("warning", "the tool's own resource usage could not be read", err)
 	} else {
 		c.self = self
@@ -91,14 +89,14 @@ func (r *run) closeInterval(before, after counters) {
 		Processed:  after.received.Processed - before.received.Processed,
 
 		DeferredRecords: after.sent.Deferred(), InFlightRecords: after.sent.InFlight(),
-		GCCycles: after.runtime.GCCycles - before.runtime.GCCycles,
+		GCCycles: after.self.GCCycles - before.self.GCCycles,
 		Time:     intervalTimes(recorded),
 	}
 	r.addUsage(&iv, before, after)
 	behind := r.addLag(&iv)
 	if r.gate != nil {
-		open := r.gate.Open()
-		iv.GateOpen = &open
+		open := r.gate.stats().Open
+		iv.GateOpen, iv.BoundRecords = &open, r.gate.bound()
 	}
 	r.peaks.take(iv, after, behind)
 	if len(behind) > 0 && iv.EndNs >= 0 && iv.EndNs <= r.axis.End() && !r.endless() {
@@ -149,21 +147,22 @@ func (r *run) addLag(iv *result.Interval) []backlog {
 		return nil
 	}
 	reached := r.groups.reached()
-	behind := r.backlogs(reached)
+	// The lanes are asked in any case: asking is what makes them forget.
+	sent := r.producers.Behind(allFurthestBehind(reached))
+	behind := r.backlogsOf(reached, sent.AckedIn)
 	lead := behind[slowest(behind)]
 	if !r.endless() {
 		iv.BacklogRecords, iv.BacklogPartition = lead.records, lead.partitions
 	}
 	now := r.axis.Now()
 	for p := range lead.partitions {
-		// The lanes are asked in any case: asking is what makes them forget.
-		due, waits := r.producers.OldestDue(p, furthestBehind(reached, p))
-		if waits && r.stamped && slices.ContainsFunc(behind, func(b backlog) bool { return b.partitions[p] > 0 }) {
+		due := sent.OldestDueNs[p]
+		if due != load.NothingDue && r.stamped && slices.ContainsFunc(behind, func(b backlog) bool { return b.partitions[p] > 0 }) {
 			iv.TimeLagNs = max(iv.TimeLagNs, now-due)
 		}
 	}
-	if waiting, due := r.producers.Waiting(); waiting > 0 {
-		iv.TimeLagNs = max(iv.TimeLagNs, now-due)
+	if sent.WaitingRecords > 0 {
+		iv.TimeLagNs = max(iv.TimeLagNs, now-sent.WaitingDueNs)
 	}
 	iv.LagSamples = r.lag.takeFresh()
 	if lag := r.lag.now(); lag.known {

@@ -3,6 +3,8 @@ package bench
 import (
 	"cmp"
 	"context"
+	"errors"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -22,14 +24,24 @@ const lagTimeout = 5 * time.Second
 type lagWatch struct {
 	axis    *load.Axis
 	reader  *probe.LagReader
-	gate    *backpressure.Gate // nil: no backpressure
 	journal *journal
+	topic   string
+	// delivered is how far the consumers have come in each partition, where they
+	// report it to the controller; else nil.
+	delivered func() []int64
+
+	// asking is held during a reading. If the gate were told of newer commits in the
+	// middle of another one, what it then admits would be in the high watermarks, and
+	// those commits not yet in the offsets that were asked for before them: a lag that
+	// there never was.
+	asking sync.Mutex
 
 	mu     sync.Mutex
 	latest lagReading
 	fresh  []result.LagSample // since they were last taken
 	peak   *int64             // since the start of the measured window; nil before it
 	peaks  []int64            // likewise, by group
+	window *windowPeak        // in the measured window alone; nil before it
 	oldest int64              // the greatest age of what the gate's decisions rested on
 }
 
@@ -45,29 +57,48 @@ type lagReading struct {
 // forSeries reads the lag for the time series.
 func (l *lagWatch) forSeries(ctx context.Context) { l.read(ctx) }
 
-// forGate reads the lag and reports it to the gate.
-func (l *lagWatch) forGate(ctx context.Context) {
+// errNoLag: the lag is not known now.
+var errNoLag = errors.New("the lag could not be read")
+
+// forGate reads the lag for the gate. In each partition the group counts that is the
+// furthest behind there, so that what is committed only grows, whichever leads.
+func (l *lagWatch) forGate(ctx context.Context) (backpressure.Reading, error) {
+	var delivered []int64
+	if l.delivered != nil {
+		delivered = l.delivered() // before the high watermarks, as what is committed
+	}
 	reading, ok := l.read(ctx)
-	now := l.axis.Now()
-	l.noteAge(now)
+	l.noteAge(l.axis.Now())
 	if !ok {
-		return
+		return backpressure.Reading{}, errNoLag
 	}
-	change := l.gate.Report(time.Duration(now), reading.Records, time.Duration(now-reading.asked))
-	if change == nil {
-		return
+	return gateReading(l.topic, reading.groups, delivered), nil
+}
+
+// gateReading lays together what a gate is told: the lag of the groups, each of which
+// reads everything, and how far they have come, where they report it.
+func gateReading(topic string, groups []probe.Lag, delivered []int64) backpressure.Reading {
+	r := backpressure.Reading{Partitions: make([]backpressure.Partition, len(groups[0].Ends))}
+	for id := range r.Partitions {
+		p := &r.Partitions[id]
+		*p = backpressure.Partition{Topic: topic, ID: int32(id), Committed: math.MaxInt64, End: groups[0].Ends[id]}
+		for _, group := range groups {
+			p.Committed = min(p.Committed, group.Committed[id])
+		}
+		if delivered != nil {
+			p.Delivered = delivered[id]
+		}
+		r.Committed += p.Committed
+		r.Lag += p.End - p.Committed
 	}
-	what := "gate closed"
-	if change.Open {
-		what = "gate opened"
-	}
-	l.journal.event(result.Event{AtNs: now, Kind: "backpressure", What: what, Reason: change.Reason,
-		Data: map[string]any{"lag_records": change.Lag, "signal_age_ns": int64(change.Age), "open": change.Open}})
+	return r
 }
 
 func (l *lagWatch) read(ctx context.Context) (lagReading, bool) {
 	limited, cancel := context.WithTimeout(ctx, lagTimeout)
 	defer cancel()
+	l.asking.Lock()
+	defer l.asking.Unlock()
 	asked := l.axis.Now()
 	lags, err := l.reader.Read(limited)
 	if err != nil {
@@ -104,6 +135,24 @@ func (l *lagWatch) keep(reading lagReading) {
 	for i, lag := range reading.groups {
 		l.peaks[i] = max(l.peaks[i], lag.Records)
 	}
+	if !l.axis.InWindow(reading.asked) {
+		return
+	}
+	if l.window == nil {
+		l.window = &windowPeak{}
+	}
+	l.window.records = max(l.window.records, reading.Records)
+	l.window.partition = max(l.window.partition, slices.Max(reading.Partitions))
+}
+
+// windowPeak is the highest lag that was read, of the topic and of any partition.
+type windowPeak struct{ records, partition int64 }
+
+// inWindow is the peak in the measured window; nil if there was no reading.
+func (l *lagWatch) inWindow() *windowPeak {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.window
 }
 
 // noteAge keeps how old the latest reading is, which grows while none succeeds.

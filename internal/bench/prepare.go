@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"sync"
 	"time"
 
-	"kafka-bench/backpressure"
 	"kafka-bench/internal/access"
 	"kafka-bench/internal/arrival"
 	"kafka-bench/internal/cluster"
@@ -17,6 +15,7 @@ import (
 	"kafka-bench/internal/load"
 	"kafka-bench/internal/payload"
 	"kafka-bench/internal/probe"
+	"kafka-bench/internal/remote"
 	"kafka-bench/internal/result"
 )
 
@@ -30,18 +29,21 @@ type run struct {
 
 	admin     *cluster.Admin
 	topic     cluster.Topic
+	shares    cluster.Topic // where the processes divide the bound, if they do
 	groupIDs  []string
 	from      []int64 // where the groups start in each partition; nil is at zero
 	there     []int64 // what is to be read where nobody produces: up to these offsets; else nil
 	lagReader *probe.LagReader
 	lag       *lagWatch
-	gate      *backpressure.Gate
+	own       *gatekeeper // the gate of this process; nil where it has none
+	gate      gates       // own, or those of other processes; nil: no backpressure
 	arrivals  arrival.Process
 	corpus    *payload.Corpus
 	keys      *payload.Keys
 	corpusNs  int64
 	stamped   bool
-	producers *load.Producers
+	children  remote.Children // the processes that the producers are in; none: this one
+	producers senders
 	groups    groups
 	collector *latency.Collector
 
@@ -61,8 +63,12 @@ type run struct {
 	// The samplers', until they have ended.
 	peaks   peaks
 	growth  growth     // of the backlog
+	looks   looks      // where a controller has changes to settle after
 	noting  sync.Mutex // guards changes
 	changes []result.Change
+	// Faults that were injected, and why others were not.
+	injected    []result.Fault
+	notInjected []string
 }
 
 // readOnly tells that nobody produces: the run reads what others have written, and
@@ -111,7 +117,7 @@ func prepare(ctx context.Context, cfg Config) (_ *run, err error) {
 		}
 	}()
 	for _, step := range []func(context.Context) error{
-		r.makePayloads, r.makeSchedule, r.makeGate, r.openResult, r.openTopic, r.openProbes, r.openLoad,
+		r.makePayloads, r.makeSchedule, r.openResult, r.openTopic, r.openProbes, r.makeGate, r.startProcesses, r.openLoad, r.checkFaults, r.readFirstLag,
 	} {
 		if err := step(ctx); err != nil {
 			return nil, err
@@ -122,40 +128,14 @@ func prepare(ctx context.Context, cfg Config) (_ *run, err error) {
 
 func (r *run) makePayloads(context.Context) (err error) {
 	began := time.Now()
-	if r.corpus, err = payload.NewCorpus(payloadSpec(r.cfg.Scenario)); err != nil {
-		return fmt.Errorf("making the payloads: %w", err)
-	}
-	if r.keys, err = payload.NewKeys(keySpec(r.cfg.Scenario.Load.Record)); err != nil {
-		return fmt.Errorf("making the keys: %w", err)
-	}
+	r.corpus, r.keys, err = payloads(r.cfg.Scenario)
 	r.corpusNs = int64(time.Since(began))
-	return nil
+	return err
 }
 
-func (r *run) makeSchedule(context.Context) error {
-	s := r.cfg.Scenario
-	if s.Load.Rate.IsMax() || r.readOnly() {
-		return nil
-	}
-	process, err := process(s)
-	if err != nil {
-		return fmt.Errorf("making the schedule: %w", err)
-	}
-	r.arrivals = arrival.WithWarmup(time.Duration(s.Phases.Warmup), process)
-	return nil
-}
-
-func (r *run) makeGate(context.Context) error {
-	b := r.cfg.Scenario.Backpressure
-	if b.Controller == "off" {
-		return nil
-	}
-	controller, err := backpressure.NewHysteresis(b.MaxLag, b.ResumeLag)
-	if err != nil {
-		return err
-	}
-	r.gate = backpressure.NewGate(controller)
-	return nil
+func (r *run) makeSchedule(context.Context) (err error) {
+	r.arrivals, err = schedule(r.cfg.Scenario)
+	return err
 }
 
 func (r *run) openResult(context.Context) (err error) {
@@ -227,7 +207,10 @@ func (r *run) openProbes(ctx context.Context) (err error) {
 		committing = nil
 	}
 	r.lagReader, err = probe.NewLagReader(r.cfg.Cluster.Bootstrap(), r.access(), r.topic.Name, committing, r.topic.Partitions)
-	r.lag = &lagWatch{axis: r.axis, reader: r.lagReader, gate: r.gate, journal: r.journal}
+	r.lag = &lagWatch{axis: r.axis, reader: r.lagReader, journal: r.journal, topic: r.topic.Name}
+	if r.cfg.Scenario.Backpressure.Signal == "delivered" {
+		r.lag.delivered = func() []int64 { return r.groups.positions(r.topic.Partitions) }
+	}
 	if err != nil || !r.topic.Existing || r.cfg.Scenario.Consume.Consumers == 0 {
 		return err
 	}
@@ -238,6 +221,32 @@ func (r *run) openProbes(ctx context.Context) (err error) {
 	// record can slip between.
 	r.grouped = !r.manual()
 	return r.denied("the run's group", r.lagReader.Commit(ctx, r.from))
+}
+
+// makeGate makes the gate that the scenario asks for, unless other processes have
+// theirs.
+func (r *run) makeGate(context.Context) (err error) {
+	s := r.cfg.Scenario
+	if r.apart() {
+		return nil
+	}
+	r.own, err = newGatekeeper(gateConfig{
+		Backpressure: s.Backpressure, Partitions: r.topic.Partitions, Processes: s.Load.Processes,
+		Doubt: time.Duration(s.Load.DeliveryTimeout), Axis: r.axis, Read: r.lag.forGate, Tell: r.journal.event,
+	})
+	if r.own != nil {
+		r.gate = r.own
+	}
+	return err
+}
+
+// readFirstLag has the gate told the lag once before anything is due: until then one
+// with a bound admits nothing.
+func (r *run) readFirstLag(ctx context.Context) error {
+	if r.gate != nil {
+		r.gate.poll(ctx)
+	}
+	return nil
 }
 
 // findBeginning asks where reading an existing topic begins: behind what others
@@ -260,13 +269,7 @@ func (r *run) openLoad(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if r.producers, err = load.OpenProducers(r.producersConfig()); err != nil {
-		return err
-	}
-	for _, recorder := range r.producers.Recorders() {
-		r.collector.Add(recorder)
-	}
-	return nil
+	return r.openSenders(ctx)
 }
 
 // openGroups opens the consumers of all groups and waits for them.
@@ -292,10 +295,6 @@ func (r *run) openGroups(ctx context.Context) error {
 	return nil
 }
 
-// runNumber is the run's number in the stamps of its records: a checksum of the
-// run's ID.
-func (r *run) runNumber() uint32 { return crc32.ChecksumIEEE([]byte(r.writer.ID())) }
-
 // groupConfig is what a group is, the one of that number.
 func (r *run) groupConfig(number int) load.GroupConfig {
 	c := r.cfg.Scenario.Consume
@@ -314,38 +313,16 @@ func (r *run) groupConfig(number int) load.GroupConfig {
 			ControlRecords: r.topic.Existing, // nobody else writes to the run's own
 			FetchMinBytes:  int32(c.Fetch.MinBytes), FetchMaxBytes: int32(c.Fetch.MaxBytes),
 			FetchMaxPartitionBytes: int32(c.Fetch.MaxPartitionBytes), FetchMaxWait: time.Duration(c.Fetch.MaxWait),
+			SessionTimeout: time.Duration(c.SessionTimeout),
 		},
 		Manual: r.manual(), Hold: r.readOnly() || !c.Hold.Off(), Sized: r.readOnly(),
-		Members: c.Consumers, Producers: r.cfg.Scenario.Load.Producers, Partitions: r.topic.Partitions, From: r.from,
+		Members: c.Consumers, Numbers: numbers(r.cfg.Scenario), Producers: r.cfg.Scenario.Load.Producers, Partitions: r.topic.Partitions, From: r.from,
 		ByPartition: c.Parallel == "partition",
 		Plan:        plan(c), CommitEvery: time.Duration(c.Commit.Interval),
 		Seed: r.cfg.Scenario.Load.Record.Seed + uint64(number),
-		Axis: r.axis, Stamped: r.stamped, ClosedLoop: r.arrivals == nil, Run: r.runNumber(),
+		Axis: r.axis, Stamped: r.stamped, ClosedLoop: r.arrivals == nil, Run: runNumber(r.writer.ID()),
 		OnEvent: tell,
 	}
-}
-
-func (r *run) producersConfig() load.ProducersConfig {
-	l, b := r.cfg.Scenario.Load, r.cfg.Scenario.Backpressure
-	cfg := load.ProducersConfig{
-		Driver: r.cfg.Driver,
-		Client: driver.ProducerConfig{
-			Brokers: r.cfg.Cluster.Bootstrap(), Access: r.access(), ClientID: "kafka-bench-" + r.writer.ID(), Topic: r.topic.Name,
-			Acks: acks(l.Acks), Compression: l.Compression, Level: l.Level,
-			Linger: time.Duration(l.Linger), BatchBytes: int32(l.Batch),
-			Idempotent: l.Idempotent, InFlight: l.InFlight, DeliveryTimeout: time.Duration(l.DeliveryTimeout),
-		},
-		Workers: l.Producers, Clients: l.Clients, MaxBuffered: l.MaxBuffered,
-		Arrivals: r.arrivals, Precise: l.Pacer == "precise",
-		Partitions: r.topic.Partitions, Partitioning: l.Partitioning,
-		Corpus: r.corpus, Keys: r.keys, RecordBytes: int(r.corpus.MeanBytes()),
-		Stamped: r.stamped, Consumed: len(r.groups) > 0, Run: r.runNumber(), Volume: int64(l.Volume),
-		Gate: r.gate, MaxDeferred: b.MaxDeferred, Axis: r.axis,
-	}
-	if b.Excess == "shed" {
-		cfg.Excess = load.Shed
-	}
-	return cfg
 }
 
 // release closes whatever is open and takes the run's topic and groups away again.
@@ -354,6 +331,7 @@ func (r *run) release() {
 	if r.producers != nil {
 		r.producers.Close()
 	}
+	r.children.End()
 	if len(r.groups) > 0 {
 		stop, cancel := context.WithTimeout(context.Background(), stopTimeout)
 		r.groups.stop(stop)
@@ -382,6 +360,11 @@ func (r *run) removeTopic() {
 	if !r.cfg.KeepTopics && r.topic.Name != "" {
 		if err := r.admin.DeleteTopic(ctx, r.topic); err != nil {
 			r.leftBehind = append(r.leftBehind, fmt.Errorf("the run's topic %s was not deleted: %w", r.topic.Name, err))
+		}
+	}
+	if r.shares.Name != "" {
+		if err := r.admin.DeleteTopic(ctx, r.shares); err != nil {
+			r.leftBehind = append(r.leftBehind, fmt.Errorf("the topic of the shares %s was not deleted: %w", r.shares.Name, err))
 		}
 	}
 	if r.grouped && !r.cfg.KeepTopics {

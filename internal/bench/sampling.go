@@ -15,10 +15,20 @@ func (r *run) startSamplers() {
 	}
 	if all := turns(s.Consume); len(all) > 0 {
 		r.samplers.Go(func() { r.watchChanges(all) })
+		if s.Backpressure.Controller != "off" {
+			r.samplers.Go(r.watchSettling)
+		}
+	}
+	if all := r.faultsOf(); len(all) > 0 {
+		r.samplers.Go(func() { r.injectFaults(all) })
 	}
 	r.samplers.Go(func() { r.every(time.Duration(s.Sampling.Lag), r.lag.forSeries) })
 	if r.gate != nil {
-		r.samplers.Go(func() { r.every(time.Duration(s.Backpressure.Poll), r.lag.forGate) })
+		r.samplers.Go(func() {
+			ctx, cancel := r.whileSampling()
+			defer cancel()
+			r.gate.keep(ctx)
+		})
 	}
 }
 
@@ -30,8 +40,14 @@ func (r *run) stopSamplers() {
 // every calls f at a period until the samplers are stopped; f's context ends
 // then too.
 func (r *run) every(period time.Duration, f func(context.Context)) {
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := r.whileSampling()
 	defer cancel()
+	atEach(ctx, period, func() { f(ctx) })
+}
+
+// whileSampling is a context that ends when the samplers are stopped.
+func (r *run) whileSampling() (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
 		select {
 		case <-r.stop:
@@ -39,14 +55,5 @@ func (r *run) every(period time.Duration, f func(context.Context)) {
 		case <-ctx.Done():
 		}
 	}()
-	tick := time.NewTicker(period)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-			f(ctx)
-		case <-r.stop:
-			return
-		}
-	}
+	return ctx, cancel
 }

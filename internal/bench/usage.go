@@ -39,11 +39,11 @@ func (r *run) brokerUsage() []brokerUsage {
 // reading is everything that counts up, at one end of the measured window.
 type reading struct {
 	at       int64
-	self     probe.Usage
-	selfOK   bool
+	self     ProcessUsage // of all processes
 	host     probe.Host
 	hostOK   bool
 	runtime  probe.Runtime
+	pauses   RuntimePauses // of other processes, since the reading before
 	brokers  []brokerUsage
 	wire     driver.Wire
 	wireOK   bool
@@ -55,31 +55,35 @@ type reading struct {
 func (r *run) takeReading() reading {
 	t := reading{at: r.axis.Now(), runtime: probe.ReadRuntime(), brokers: r.brokerUsage()}
 	var err error
-	t.self, err = probe.Self()
-	t.selfOK = err == nil
+	if t.self, err = r.usage(); err != nil {
+		t.self.Known = false
+	}
+	t.pauses = r.pauses()
 	t.host, err = probe.HostCPU()
 	t.hostOK = err == nil
 	t.wire, t.wireOK = r.producers.Wire()
 	t.received, t.members = r.groups.received(), r.groups.counts()
 	if r.gate != nil {
-		t.gate = r.gate.Stats(time.Duration(t.at))
+		t.gate = r.gate.stats()
 	}
 	return t
 }
 
-// process says what the tool itself used between the two readings.
+// process says what the tool itself used between the two readings, all of its
+// processes together; of pauses and delays, those of the process with the longest.
 func (r *run) process(acked int64) result.Process {
 	a, b := r.atStart, r.atEnd
+	pauses := pausesBetween(a.runtime, b.runtime).worse(b.pauses)
 	p := result.Process{
-		GCCycles:     b.runtime.GCCycles - a.runtime.GCCycles,
-		GCCPUS:       (b.runtime.GCCPU - a.runtime.GCCPU).Seconds(),
-		AllocBytes:   b.runtime.AllocBytes - a.runtime.AllocBytes,
-		AllocObjects: b.runtime.AllocObjects - a.runtime.AllocObjects,
-		GCPauseNs:    quantile(b.runtime.GCPauses(a.runtime)),
-		SchedDelayNs: quantile(b.runtime.SchedDelays(a.runtime)),
+		GCCycles:     b.self.GCCycles - a.self.GCCycles,
+		GCCPUS:       (b.self.GCCPU - a.self.GCCPU).Seconds(),
+		AllocBytes:   b.self.AllocBytes - a.self.AllocBytes,
+		AllocObjects: b.self.AllocObjects - a.self.AllocObjects,
+		GCPauseNs:    quantile(pauses.GC),
+		SchedDelayNs: quantile(pauses.Sched),
 		CorpusBytes:  r.corpus.Bytes(), CorpusTimeNs: r.corpusNs,
 	}
-	if a.selfOK && b.selfOK {
+	if a.self.Known && b.self.Known {
 		user, system := (b.self.User - a.self.User).Seconds(), (b.self.System - a.self.System).Seconds()
 		p.CPUUserS, p.CPUSystemS, p.CPUCores = &user, &system, cores(user+system, b.at-a.at)
 		if acked > 0 {

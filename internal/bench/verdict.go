@@ -11,7 +11,6 @@ import (
 	"kafka-bench/internal/load"
 	"kafka-bench/internal/payload"
 	"kafka-bench/internal/result"
-	"kafka-bench/internal/scenario"
 	"kafka-bench/internal/unit"
 )
 
@@ -29,8 +28,8 @@ const (
 	// warnStolen is the share of CPU time that the hypervisor may take before
 	// it shows.
 	warnStolen = 0.02
-	// maxSignalAge is how old a lag reading may be before the gate that acts on
-	// it counts as blind.
+	// maxSignalAge is how old a lag reading may be before it is worth a warning that
+	// a gate acts on it.
 	maxSignalAge = 3 * time.Second
 	// warnBusy is the share of all CPU time above which the machine, tool and
 	// local brokers together, is the limit.
@@ -67,9 +66,13 @@ func (r *run) faultsOfTheRun(out *result.Run) (reasons []string) {
 	if err := r.groups.err(); err != nil {
 		reasons = append(reasons, "a consumer ended before the run did: "+err.Error())
 	}
+	if err := r.producers.Err(); err != nil {
+		reasons = append(reasons, "a process ended before the run did: "+err.Error())
+	}
 	if err := r.journal.failed(); err != nil {
 		reasons = append(reasons, "the result is not complete: "+err.Error())
 	}
+	reasons = append(reasons, r.notInjected...)
 	if expected, exact := r.expected(); exact && math.Abs(float64(out.Load.Scheduled)-expected) > 1 {
 		reasons = append(reasons, fmt.Sprintf("%s records came due where the schedule has %s",
 			unit.Count(out.Load.Scheduled), unit.Count(int64(expected))))
@@ -96,6 +99,9 @@ func (r *run) expected() (records float64, exact bool) {
 
 // faultsOfTheBooks: they don't balance.
 func (r *run) faultsOfTheBooks(out *result.Run, books []ledger.Books) (reasons []string) {
+	if r.producers.Err() != nil {
+		return nil // those of a process are missing, and with them any balance
+	}
 	l := out.Load
 	if waiting, _ := r.producers.Waiting(); waiting != l.Deferred+out.Warmup.Load.Deferred {
 		reasons = append(reasons, fmt.Sprintf("%s records wait at the source where the books have %s",
@@ -168,22 +174,12 @@ func (r *run) warningsOfTheSetup(out *result.Run) (warnings []string) {
 	if out.Process.CPUUserS == nil || (r.isLocal() && len(out.Broker) == 0) {
 		warnings = append(warnings, "this operating system does not tell what a process uses; those figures are left out")
 	}
-	if c := commitFloor(r.cfg.Scenario); r.gate != nil && r.cfg.Scenario.Backpressure.MaxLag < c {
-		warnings = append(warnings, fmt.Sprintf("a group that keeps up shows up to %s records of lag between two commits; max_lag %s throttles it: max_lag above that, or more frequent commits, would not",
-			unit.Count(c), unit.Count(r.cfg.Scenario.Backpressure.MaxLag)))
-	}
 	return warnings
 }
 
 func (r *run) isLocal() bool {
 	_, local := r.cfg.Cluster.(cluster.Local)
 	return local
-}
-
-// commitFloor is the lag that a group shows which keeps up perfectly but commits
-// only now and then: what arrives between two commits.
-func commitFloor(s scenario.Scenario) int64 {
-	return int64(s.Load.Rate.PerSecond() * time.Duration(s.Consume.Commit.Interval).Seconds())
 }
 
 // warningsOfTheRecords say what became of some records.
@@ -200,7 +196,7 @@ func (r *run) warningsOfTheRecords(out *result.Run) (warnings []string) {
 	warn(out.Load.Unknown, "the fate of %s records is unknown: they timed out and may or may not be in the log")
 	warn(out.Delivery.Lost, "%s acknowledged records were lost")
 	warn(out.Delivery.Corrupt, "%s records arrived corrupt")
-	warn(out.Delivery.Duplicates, "%s deliveries were duplicates")
+	warn(out.Delivery.Duplicates, r.duplicatesWarning())
 	warn(out.Delivery.Reordered, "%s records were delivered after a later one of the same producer and partition")
 	warn(out.Delivery.Foreign, "%s records in the topic are not of this run")
 	warn(out.Load.Deferred, "%s records still waited at the source when the run ended: no time has them in it")
@@ -217,11 +213,28 @@ func (r *run) warningsOfTheRecords(out *result.Run) (warnings []string) {
 			warnings = append(warnings, fmt.Sprintf("broker %d ended during the measured window", b.id))
 		}
 	}
-	if bp := out.Backpressure; bp != nil && bp.SignalAgeMaxNs > int64(maxSignalAge) {
-		warnings = append(warnings, fmt.Sprintf("the gate was blind for %s: the lag could not be read", unit.Nanos(bp.SignalAgeMaxNs)))
-	}
+	warnings = append(warnings, warningsOfTheSignal(out.Backpressure, r.cfg.Scenario.Backpressure.Blind)...)
+	warnings = append(warnings, r.warningsOfTheFaults()...)
 	warn(out.Consumer.Rebalances, "%s rebalances in the measured window")
 	warn(out.Consumer.CommitErrors, "%s commits failed in the measured window")
+	return warnings
+}
+
+// warningsOfTheSignal say that the gate did not know the lag, and what it did then.
+func warningsOfTheSignal(b *result.Backpressure, blind string) (warnings []string) {
+	if b == nil {
+		return nil
+	}
+	if b.SignalAgeMaxNs > int64(maxSignalAge) {
+		warnings = append(warnings, fmt.Sprintf("the gate rested on a lag that was up to %s old: it could not be read", unit.Nanos(b.SignalAgeMaxNs)))
+	}
+	if b.BlindS > 0 {
+		admits := "nothing"
+		if blind == "open" {
+			admits = "everything"
+		}
+		warnings = append(warnings, fmt.Sprintf("the gate was blind for %.1f s, in which it admitted %s", b.BlindS, admits))
+	}
 	return warnings
 }
 

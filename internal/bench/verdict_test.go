@@ -9,7 +9,6 @@ import (
 
 	"kafka-bench/internal/result"
 	"kafka-bench/internal/scenario"
-	"kafka-bench/internal/unit"
 )
 
 func TestToolThatCouldNotMeasureIsInvalid(t *testing.T) {
@@ -40,19 +39,6 @@ func TestToolThatCouldNotMeasureIsInvalid(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-func TestCommitFloorIsWhatArrivesBetweenTwoCommits(t *testing.T) {
-	s := scenario.Defaults()
-	s.Load.Rate = unit.Rate{Records: 10_000, Per: time.Second}
-	s.Consume.Commit = scenario.Commit{Interval: unit.Duration(500 * time.Millisecond)}
-	if got := commitFloor(s); got != 5000 {
-		t.Errorf("10,000/s with a commit every 500ms: floor %d, want 5000", got)
-	}
-	s.Consume.Commit = scenario.Commit{EachBatch: true}
-	if got := commitFloor(s); got != 0 {
-		t.Errorf("a commit after each batch: floor %d, want 0", got)
 	}
 }
 

@@ -19,7 +19,7 @@ const maxRuns = 10_000
 type Plan struct {
 	Name     string
 	Question string
-	Axes     []scenario.Axis // of a single suite's matrix
+	Axes     []scenario.Axis // of a single suite's matrix and variants
 	Cells    []scenario.Cell // no two of one name
 	Turns    []Turn          // one for each run
 	Order    string          // interleaved, blocked

@@ -95,6 +95,17 @@ type Pauser interface {
 	Resume(partitions ...int32)
 }
 
+// Killer is a Consumer that can vanish as it would with its process under kill -9.
+type Killer interface {
+	// Kill closes the client's connections at once and lets it open no more: no
+	// commit, no leave and no heartbeat follows, and the brokers find out by the
+	// session timeout. No callback is called that is not under way already; a
+	// Poll or a Commit that is under way, or comes later, fails. It may be called
+	// on any goroutine, but not in a callback. Close comes after it as ever, and
+	// only frees what the client holds in this process.
+	Kill()
+}
+
 // WireCounter is a Producer or Consumer that counts what crosses the network.
 // Its numbers grow from the client's opening; it may be called at any time.
 type WireCounter interface {
@@ -291,8 +302,11 @@ type ConsumerConfig struct {
 	// 0 is all that is ready. A caller that works on the records before it
 	// polls again needs it, because no rebalance happens meanwhile.
 	MaxPollRecords int
-	// SessionTimeout of the group protocol "classic"; with "consumer" it is
-	// the broker's to set.
+	// SessionTimeout is how long the member may be silent before the group gives
+	// its partitions to others, in the group protocol "classic"; with "consumer"
+	// it is the broker's to set. The broker bounds it from below, too
+	// (group.min.session.timeout.ms, 6 s by default), and its refusal ends the
+	// consumer.
 	SessionTimeout time.Duration
 
 	// OnAssigned and OnRevoked tell of a rebalance. OnAssigned names what is

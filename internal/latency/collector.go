@@ -12,9 +12,10 @@ import "sync"
 type Collector struct {
 	mu        sync.Mutex
 	recorders []*Recorder
+	sources   []Source
 	interval  sums
 	run       sums
-	both      *Histogram // scratch: an interval's two books together
+	both      *Histogram // scratch: an interval's two books together, a source's part
 	spares    []*Histogram
 }
 
@@ -36,6 +37,21 @@ func (i Interval) Histogram(measured bool, m Metric) *Histogram {
 // Summary describes what was recorded of a metric in both books together.
 func (i Interval) Summary(m Metric) Summary { return i.summaries[m] }
 
+// Source has what recorders of other processes have recorded.
+type Source interface {
+	// Recorded calls merge with what was recorded since it was last called, in
+	// parts of which each is an Interval's MarshalBinary. merge returns an error
+	// for anything else.
+	Recorded(merge func(part []byte) error)
+}
+
+// AddSource makes the Collector gather from s too, from the next Collect on.
+func (c *Collector) AddSource(s Source) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.sources = append(c.sources, s)
+}
+
 // Add makes the Collector gather from r too, from the next Collect on.
 func (c *Collector) Add(r *Recorder) {
 	c.mu.Lock()
@@ -54,6 +70,9 @@ func (c *Collector) Collect() Interval {
 	for _, r := range c.recorders {
 		c.drain(r)
 	}
+	for _, s := range c.sources {
+		s.Recorded(c.take)
+	}
 	var result Interval
 	for m := range NumMetrics {
 		for book := range numBooks {
@@ -67,6 +86,15 @@ func (c *Collector) Collect() Interval {
 		result.summaries[m] = c.summarise(result.sums[bookWarmup][m], result.sums[bookMeasured][m])
 	}
 	return result
+}
+
+// take adds a source's part to the interval.
+func (c *Collector) take(part []byte) error {
+	if c.both == nil {
+		c.both = NewHistogram()
+	}
+	defer c.both.Reset()
+	return c.interval.mergeEncoded(part, c.both)
 }
 
 // drain adds what r holds to the interval.

@@ -13,6 +13,7 @@ import (
 // until then every time lies long before it.
 type Axis struct {
 	epoch time.Time    // carries Go's monotonic reading
+	clock int64        // of the epoch, on the machine's clock
 	wall  time.Time    // the same without it, for it makes the arithmetic dearer
 	zero  atomic.Int64 // of the axis, in nanoseconds since the epoch
 	end   atomic.Int64 // of the measured window, on the axis
@@ -20,8 +21,8 @@ type Axis struct {
 
 // NewAxis returns an axis whose zero is not set yet.
 func NewAxis() *Axis {
-	now := time.Now()
-	a := &Axis{epoch: now, wall: now.Round(0).UTC()}
+	now, clock := bothClocks()
+	a := &Axis{epoch: now, clock: clock, wall: now.Round(0).UTC()}
 	a.zero.Store(math.MaxInt64 / 2)
 	a.end.Store(math.MaxInt64 / 2)
 	return a

@@ -266,8 +266,11 @@ func (b *bench) times(m latency.Metric) latency.Distribution { return b.all.Tota
 
 // closedGate is a gate that a controller has shut.
 func closedGate() *backpressure.Gate {
-	g := backpressure.NewGate(shut{})
-	g.Report(0, 0, 0)
+	g, err := backpressure.New(backpressure.Config{Controller: shut{}})
+	if err != nil {
+		panic(err)
+	}
+	g.Report(g.Mark(), backpressure.Reading{})
 	return g
 }
 

@@ -23,8 +23,11 @@ type GroupConfig struct {
 	Client driver.ConsumerConfig
 	// Manual has no group at the brokers: the members have their partitions
 	// assigned by hand, shared out in turn, and commit nothing.
-	Manual      bool
-	Members     int
+	Manual  bool
+	Members int // that are opened at the start, with the numbers from 0 on
+	// Numbers bounds the numbers of the members that Start may open; 0, or less
+	// than Members, is Members.
+	Numbers     int
 	Producers   int // on the sending side
 	Partitions  int
 	From        []int64 // the offset where each partition starts; nil is zero
@@ -50,10 +53,12 @@ type GroupConfig struct {
 }
 
 // Group is a consumer group of real members with the application behind them.
+// While it runs, members may leave it, vanish and join (seat.go).
 type Group struct {
+	cfg         GroupConfig
 	axis        *Axis
 	partitions  []*partition
-	members     []*member
+	seats       []*seat // by the numbers of members
 	workers     []*worker
 	commitEvery time.Duration
 	stamped     bool
@@ -63,23 +68,28 @@ type Group struct {
 
 	holding  atomic.Bool // what is assigned is paused
 	stopping atomic.Bool
-	stopped  chan struct{} // closed by Stop
 	change   chan struct{} // filled when an assignment changed
-	cancel   context.CancelFunc
-	running  sync.WaitGroup
+	// alive ends with Stop.
+	alive context.Context
+	end   context.CancelFunc
 
-	mu     sync.Mutex
-	failed error // the first error that ended a member
+	changing sync.Mutex     // held while members come or go; taken before mu
+	buried   sync.WaitGroup // what is left of killed members, until it has ended
+
+	mu      sync.Mutex
+	members []*member // all that there have been
+	failed  error     // the first error that ended a member
 }
 
 // StartGroup opens the members and lets them poll. On an error nothing is left
 // running.
 func StartGroup(cfg GroupConfig) (*Group, error) {
 	g := &Group{
-		axis: cfg.Axis, commitEvery: cfg.CommitEvery, stamped: cfg.Stamped, idle: cfg.Plan.None(),
+		cfg: cfg, axis: cfg.Axis, commitEvery: cfg.CommitEvery, stamped: cfg.Stamped, idle: cfg.Plan.None(),
 		manual: cfg.Manual,
-		event:  cfg.OnEvent, change: make(chan struct{}, 1), stopped: make(chan struct{}),
+		event:  cfg.OnEvent, change: make(chan struct{}, 1),
 	}
+	g.alive, g.end = context.WithCancel(context.Background())
 	g.holding.Store(cfg.Hold)
 	for id := range cfg.Partitions {
 		p := &partition{id: int32(id), at: math.MinInt64, receiver: ledger.NewReceiver(int32(id), cfg.Producers)}
@@ -91,11 +101,12 @@ func StartGroup(cfg GroupConfig) (*Group, error) {
 		}
 		g.partitions = append(g.partitions, p)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	g.cancel = cancel
-	for id := range cfg.Members {
-		if err := g.open(ctx, cfg, id); err != nil {
-			g.Stop(ctx)
+	for range max(cfg.Members, cfg.Numbers) {
+		g.seats = append(g.seats, g.newSeat())
+	}
+	for number := range cfg.Members {
+		if err := g.open(number, false); err != nil {
+			g.Stop(context.Background())
 			return nil, err
 		}
 	}
@@ -106,7 +117,7 @@ func (g *Group) newWorker(cfg GroupConfig) *worker {
 	w := &worker{
 		axis: cfg.Axis, plan: cfg.Plan, idle: cfg.Plan.None(), stamped: cfg.Stamped,
 		open: !cfg.ClosedLoop, sized: cfg.Sized, run: cfg.Run,
-		handling: make(chan struct{}, 1), freeAt: math.MinInt64, stopped: g.stopped,
+		handling: make(chan struct{}, 1), freeAt: math.MinInt64, stopped: g.alive.Done(),
 		rng:      rand.New(rand.NewPCG(cfg.Seed, uint64(len(g.workers)))),
 		recorder: latency.NewRecorder(latency.E2EServiceTime, latency.E2EResponseTime, latency.ProcessedResponseTime),
 	}
@@ -119,41 +130,42 @@ func (g *Group) newWorker(cfg GroupConfig) *worker {
 // megabytes between two polls drops out of its group.
 const maxPollRecords = 500
 
-// open opens one member and starts its goroutines.
-func (g *Group) open(ctx context.Context, cfg GroupConfig, id int) error {
-	m := &member{
-		id: id, group: g, owned: make(map[int32]*assignment),
-		recorder: latency.NewRecorder(latency.PollTime),
-	}
-	if !cfg.ByPartition {
-		m.worker = g.newWorker(cfg)
-	}
-	client := cfg.Client
-	client.ClientID = fmt.Sprintf("%s-consumer-%d", client.ClientID, id)
-	client.OnAssigned, client.OnRevoked = m.onAssigned, m.onRevoked
-	if g.manual {
-		client.Group, client.Protocol, client.Partitions = "", "", handOut(cfg, id)
-	}
-	if m.worker != nil && !m.worker.idle {
-		client.MaxPollRecords = maxPollRecords
-	}
-	client.OnError = func(err error) { g.event("error", fmt.Sprintf("consumer %d", id), err.Error()) }
-	if err := m.open(cfg.Driver, client); err != nil {
+// open opens the member of a number, whose seat is free, and starts its goroutines;
+// it comes late where the group has started.
+func (g *Group) open(number int, late bool) error {
+	m := newMember(g, number, late)
+	if err := m.open(g.cfg.Driver, g.clientOf(m)); err != nil {
+		m.cancel()
 		return err
 	}
-	g.members = append(g.members, m)
-	if _, able := m.client.(driver.Pauser); !able && cfg.Hold {
-		return fmt.Errorf("the driver %s cannot pause partitions, so consumers cannot be held", cfg.Driver.Name())
+	g.sit(m)
+	if _, able := m.client.(driver.Pauser); !able && g.cfg.Hold {
+		return fmt.Errorf("the driver %s cannot pause partitions, so consumers cannot be held", g.cfg.Driver.Name())
 	}
-	g.running.Go(func() {
-		if err := m.poll(ctx); err != nil {
+	m.running.Go(func() {
+		if err := m.poll(m.alive); err != nil {
 			g.fail(err)
 		}
 	})
 	if g.commitEvery > 0 && !g.manual {
-		g.running.Go(func() { m.commitLoop(ctx) })
+		m.running.Go(func() { m.commitLoop(m.alive) })
 	}
 	return nil
+}
+
+// clientOf is what a member's client is opened with.
+func (g *Group) clientOf(m *member) driver.ConsumerConfig {
+	client := g.cfg.Client
+	client.ClientID = fmt.Sprintf("%s-consumer-%d", client.ClientID, m.id)
+	client.OnAssigned, client.OnRevoked = m.onAssigned, m.onRevoked
+	if g.manual {
+		client.Group, client.Protocol, client.Partitions = "", "", handOut(g.cfg, m.id)
+	}
+	if m.worker != nil && !m.worker.idle {
+		client.MaxPollRecords = maxPollRecords
+	}
+	client.OnError = func(err error) { g.event("error", fmt.Sprintf("consumer %d", m.id), err.Error()) }
+	return client
 }
 
 // handOut is a member's share of the partitions where no group gives it one, with
@@ -174,7 +186,7 @@ func (g *Group) Release() {
 	if !g.holding.Swap(false) {
 		return
 	}
-	for _, m := range g.members {
+	for _, m := range g.seated() {
 		m.release()
 	}
 }
@@ -211,7 +223,7 @@ func (g *Group) AwaitReady(ctx context.Context) error {
 			return err
 		}
 		owned, idle := g.assigned()
-		if owned == len(g.partitions) && idle <= max(0, len(g.members)-len(g.partitions)) {
+		if owned == len(g.partitions) && idle <= max(0, g.cfg.Members-len(g.partitions)) {
 			return nil
 		}
 		select {
@@ -219,7 +231,7 @@ func (g *Group) AwaitReady(ctx context.Context) error {
 		case <-time.After(100 * time.Millisecond): // a revocation does not fill the channel
 		case <-ctx.Done():
 			return fmt.Errorf("the consumers are not ready: %d of %d partitions are assigned and %d of %d consumers have none: %w",
-				owned, len(g.partitions), idle, len(g.members), ctx.Err())
+				owned, len(g.partitions), idle, g.cfg.Members, ctx.Err())
 		}
 	}
 }
@@ -227,7 +239,7 @@ func (g *Group) AwaitReady(ctx context.Context) error {
 // assigned counts the partitions that have an owner and the members that have
 // no partition.
 func (g *Group) assigned() (partitions, idle int) {
-	for _, m := range g.members {
+	for _, m := range g.seated() {
 		n := int(m.size.Load())
 		partitions += n
 		if n == 0 {
@@ -244,18 +256,20 @@ func (g *Group) Stop(ctx context.Context) {
 	if g.stopping.Swap(true) {
 		return
 	}
-	close(g.stopped)
-	g.cancel()
+	g.end()
+	g.changing.Lock() // who comes or goes now, comes or goes first
+	defer g.changing.Unlock()
 	var ending sync.WaitGroup
-	for _, m := range g.members {
+	for _, m := range g.seated() {
 		ending.Go(func() {
 			m.end(m.held(nil))
 			m.commit(ctx)
 			m.client.Close()
+			m.running.Wait()
 		})
 	}
 	ending.Wait()
-	g.running.Wait()
+	g.buried.Wait()
 }
 
 // Reached is how far the group has come in each partition.
@@ -276,14 +290,15 @@ func (g *Group) Receivers() []*ledger.Receiver {
 	return receivers
 }
 
-// Recorders are all histograms of the group.
+// Recorders are all histograms of the group, those of members that may still be
+// started included.
 func (g *Group) Recorders() []*latency.Recorder {
 	var all []*latency.Recorder
 	for _, w := range g.workers {
 		all = append(all, w.recorder)
 	}
-	for _, m := range g.members {
-		all = append(all, m.recorder)
+	for _, s := range g.seats {
+		all = append(all, s.recorder)
 	}
 	return all
 }
@@ -299,10 +314,10 @@ func (g *Group) Received() Received {
 	return sum
 }
 
-// Counts are what the members did as clients.
+// Counts are what the members did as clients, those that are gone included.
 func (g *Group) Counts() MemberCounts {
 	var sum MemberCounts
-	for _, m := range g.members {
+	for _, m := range g.everyone() {
 		sum.Polls += m.counts.polls.Load()
 		sum.EmptyPolls += m.counts.empty.Load()
 		sum.Commits += m.counts.commits.Load()
@@ -317,12 +332,14 @@ func (g *Group) Working() bool {
 	return slices.ContainsFunc(g.workers, func(w *worker) bool { return len(w.handling) > 0 })
 }
 
-// Workers is how many records can be worked on at once.
+// Workers is how many records can be worked on at once when every member is there
+// that ever is.
 func (g *Group) Workers() int { return len(g.workers) }
 
-// Wire is the traffic of all members, where the driver counts it.
+// Wire is the traffic of all members, those that are gone included, where the
+// driver counts it.
 func (g *Group) Wire() (sum driver.Wire, counted bool) {
-	for _, m := range g.members {
+	for _, m := range g.everyone() {
 		if c, able := m.client.(driver.WireCounter); able {
 			sum, counted = sum.Add(c.Wire()), true
 		}
@@ -331,4 +348,4 @@ func (g *Group) Wire() (sum driver.Wire, counted bool) {
 }
 
 // Settings are the effective settings of a member's client.
-func (g *Group) Settings() []driver.Setting { return g.members[0].client.Settings() }
+func (g *Group) Settings() []driver.Setting { return g.everyone()[0].client.Settings() }

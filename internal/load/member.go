@@ -18,7 +18,11 @@ import (
 type assignment struct {
 	partition *partition
 	worker    *worker
-	ended     bool // guarded by the worker's handling
+	cut       <-chan struct{} // closed when the member is killed
+	// Guarded by the worker's handling: whether it is over, and the offsets of the
+	// first record handed over and after the last.
+	ended        bool
+	from, handed int64
 	// processed is the offset after the last record processed and the control
 	// records behind it, what may be committed; committed is what was.
 	processed atomic.Int64
@@ -31,8 +35,8 @@ type assignment struct {
 	paused   bool       // guarded by fetching
 }
 
-// end takes the partition away: what is being worked on is finished first, what
-// waits is dropped.
+// end takes the partition away: what is being worked on is finished first, unless
+// the member was killed, and what waits is dropped.
 func (a *assignment) end() {
 	if a.inbox != nil {
 		a.inbox.close()
@@ -47,13 +51,16 @@ func (a *assignment) end() {
 type MemberCounts struct {
 	Polls, EmptyPolls     int64
 	Commits, CommitErrors int64
-	Rebalances            int64 // assignments and revocations after the first assignment
+	// Rebalances are assignments and revocations, but for the first assignment of
+	// a member that was there from the start.
+	Rebalances int64
 }
 
 // member is one consumer of the group, with its polling goroutine and, if
 // commits are timed, its committing one.
 type member struct {
 	id       int
+	late     bool // it came when the group had started
 	group    *Group
 	client   driver.Consumer
 	recorder *latency.Recorder // poll times
@@ -66,6 +73,23 @@ type member struct {
 	size       atomic.Int64 // partitions owned
 
 	counts struct{ polls, empty, commits, commitErrors, rebalances atomic.Int64 }
+
+	// alive ends when the member is to end, with its group or before it; cut is
+	// closed when it is killed, and dead is set before.
+	alive   context.Context
+	cancel  context.CancelFunc
+	running sync.WaitGroup // its goroutines
+	dead    atomic.Bool
+	cut     chan struct{}
+}
+
+func newMember(g *Group, number int, late bool) *member {
+	m := &member{
+		id: number, late: late, group: g, owned: make(map[int32]*assignment), cut: make(chan struct{}),
+		recorder: g.seats[number].recorder, worker: g.seats[number].worker,
+	}
+	m.alive, m.cancel = context.WithCancel(g.alive)
+	return m
 }
 
 // open opens the client. The client may call back before it is returned, so the
@@ -84,6 +108,10 @@ func (m *member) onAssigned(partitions []int32) {
 		return
 	}
 	m.mu.Lock()
+	if m.dead.Load() {
+		m.mu.Unlock()
+		return
+	}
 	for _, id := range partitions {
 		if int(id) < len(m.group.partitions) { // others were added to the topic since the run began
 			m.take(id)
@@ -94,7 +122,7 @@ func (m *member) onAssigned(partitions []int32) {
 	}
 	m.size.Store(int64(len(m.owned)))
 	m.mu.Unlock()
-	if m.assigned.Add(1) > 1 {
+	if m.assigned.Add(1) > 1 || m.late {
 		m.counts.rebalances.Add(1)
 	}
 	m.group.event("rebalance", fmt.Sprintf("consumer %d was assigned partitions %v", m.id, slices.Sorted(slices.Values(partitions))), "")
@@ -104,7 +132,7 @@ func (m *member) onAssigned(partitions []int32) {
 // take starts an assignment; the caller holds the lock.
 func (m *member) take(id int32) {
 	p := m.group.partitions[id]
-	a := &assignment{partition: p, worker: m.worker}
+	a := &assignment{partition: p, worker: m.worker, cut: m.cut}
 	if a.worker == nil {
 		a.worker = p.worker
 	}
@@ -137,6 +165,9 @@ func (m *member) onRevoked(partitions []int32, lost bool) {
 		return
 	}
 	m.end(m.held(partitions))
+	if m.dead.Load() {
+		return
+	}
 	if !lost && !m.group.stopping.Load() { // Stop has made the last commit
 		m.commit(context.Background())
 	}
@@ -146,7 +177,7 @@ func (m *member) onRevoked(partitions []int32, lost bool) {
 	}
 	m.size.Store(int64(len(m.owned)))
 	m.mu.Unlock()
-	if m.group.stopping.Load() {
+	if m.group.stopping.Load() || m.dead.Load() {
 		return
 	}
 	m.counts.rebalances.Add(1)
@@ -334,7 +365,7 @@ func (m *member) commitLocked(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, commitTimeout)
 	defer cancel()
 	if err := m.client.Commit(ctx, offsets); err != nil {
-		if !errors.Is(err, context.Canceled) {
+		if !errors.Is(err, context.Canceled) && !m.dead.Load() {
 			m.counts.commitErrors.Add(1)
 			m.group.event("error", fmt.Sprintf("consumer %d could not commit", m.id), err.Error())
 		}

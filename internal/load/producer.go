@@ -6,21 +6,10 @@ import (
 	"time"
 
 	"kafka-bench/backpressure"
-	"kafka-bench/internal/arrival"
 	"kafka-bench/internal/driver"
 	"kafka-bench/internal/latency"
 	"kafka-bench/internal/ledger"
 	"kafka-bench/internal/payload"
-)
-
-// Excess says what a worker does with a record that the gate does not admit.
-type Excess uint8
-
-const (
-	// Defer leaves it in the queue at the source.
-	Defer Excess = iota
-	// Shed drops it and counts it.
-	Shed
 )
 
 // Sent are the counts of one phase's records on the sending side.
@@ -29,6 +18,7 @@ type Sent struct {
 	Admitted      int64
 	ShedByGate    int64
 	ShedByQueue   int64 // the queue at the source was full
+	ShedByDegrade int64 // the gate did not admit them, and they were not chosen to wait
 	Acked         int64
 	AckedInWindow int64 // acked within the measured window, whatever the phase
 	Failed        int64
@@ -37,7 +27,7 @@ type Sent struct {
 }
 
 // Shed is everything that was dropped at the source.
-func (s Sent) Shed() int64 { return s.ShedByGate + s.ShedByQueue }
+func (s Sent) Shed() int64 { return s.ShedByGate + s.ShedByQueue + s.ShedByDegrade }
 
 // Deferred is what still waits at the source.
 func (s Sent) Deferred() int64 { return s.Scheduled - s.Admitted - s.Shed() }
@@ -51,6 +41,7 @@ func (s *Sent) Add(o Sent) {
 	s.Admitted += o.Admitted
 	s.ShedByGate += o.ShedByGate
 	s.ShedByQueue += o.ShedByQueue
+	s.ShedByDegrade += o.ShedByDegrade
 	s.Acked += o.Acked
 	s.AckedInWindow += o.AckedInWindow
 	s.Failed += o.Failed
@@ -75,14 +66,12 @@ const retryEvery = time.Millisecond
 type producer struct {
 	id      int
 	axis    *Axis
-	clients []driver.Producer  // at least one; see ProducersConfig
-	gate    *backpressure.Gate // nil: everything is admitted
-	excess  Excess
+	clients []driver.Producer // at least one; see ProducersConfig
+	admission
 
-	due, sent   arrival.Stream // open loop: the two cursors
-	waiting     int64          // records between them
-	share       *share         // of the volume; nil: no bound
-	until       int64          // when the share was spent
+	queue              // open loop
+	share       *share // of the volume; nil: no bound
+	until       int64  // when the share was spent
 	maxDeferred int64
 	nextIndex   int64 // closed loop: the index of the next record
 	workers     int
@@ -183,13 +172,9 @@ func (p *producer) notice(now int64) {
 func (p *producer) send(now int64) {
 	for p.waiting > 0 {
 		room := min(p.waiting, int64(p.slots.available()), roundSize)
-		granted := p.admit(room)
+		granted := p.prepare(now, room)
 		if granted > 0 {
-			p.prepare(now, int(granted))
 			p.hand()
-		}
-		if granted < room && p.excess == Shed {
-			p.drop(p.waiting, true)
 		}
 		if granted < roundSize {
 			break
@@ -197,57 +182,105 @@ func (p *producer) send(now int64) {
 		p.settle()
 	}
 	if p.waiting > p.maxDeferred {
-		p.drop(p.waiting-p.maxDeferred, false)
+		p.drop(p.waiting - p.maxDeferred)
 	}
 	if p.waiting > p.deferredPeak.Load() {
 		p.deferredPeak.Store(p.waiting)
 	}
 }
 
-func (p *producer) admit(n int64) int64 {
-	if p.gate == nil || n == 0 {
-		return n
-	}
-	return p.gate.Admit(n)
-}
-
-// drop sheds the n oldest records of the queue: under overload the oldest is
-// worth the least.
-func (p *producer) drop(n int64, byGate bool) {
+// drop sheds the n oldest records of the queue, which is too long: under overload
+// the oldest is worth the least.
+func (p *producer) drop(n int64) {
 	p.recorder.Lock()
 	defer p.recorder.Unlock()
-	p.waiting -= n
 	for range n {
-		c := &p.counts[phaseOf(p.sent.Due() >= 0)]
-		if byGate {
-			c.ShedByGate++
-		} else {
-			c.ShedByQueue++
-		}
-		p.sent.Advance()
+		p.counts[phaseOf(p.take().due >= 0)].ShedByQueue++
 	}
 }
 
-// prepare takes the next n records off the queue and gives each its place in
-// the books.
-func (p *producer) prepare(now int64, n int) {
+// prepare takes up to room records off the queue that the gate admits, gives each its
+// place in the books, and returns how many they are. What is not admitted and not to
+// wait is shed.
+func (p *producer) prepare(now, room int64) (granted int64) {
+	if p.partitioned != nil {
+		return p.prepareEach(now, room)
+	}
+	if granted = p.admit(room); granted == 0 && (room == 0 || p.excess == backpressure.Defer) {
+		return 0
+	}
 	p.recorder.Lock()
 	defer p.recorder.Unlock()
 	p.round = p.round[:0]
-	p.waiting -= int64(n)
-	for range n {
-		s := p.slots.take()
-		s.intended, s.index = p.sent.Due(), p.sent.Index()
-		p.sent.Advance()
-		p.assign(s, now)
+	for range granted {
+		p.place(p.take(), now)
 	}
+	for goesOn := granted < room; goesOn && p.fresh() > 0; {
+		goesOn = p.refuse()
+	}
+	return granted
 }
 
-// assign gives a record its key, partition and sequence. The caller holds the
-// recorder's lock.
-func (p *producer) assign(s *slot, now int64) {
+// prepareEach is prepare where each partition has a gate of its own: the partition of
+// a record is chosen first, and then that one's gate is asked. Of the kept and of the
+// others, a record that is not admitted and stays holds up those behind it, though
+// their partitions may have room: its partition is chosen and is not chosen again.
+func (p *producer) prepareEach(now, room int64) (granted int64) {
+	p.recorder.Lock()
+	defer p.recorder.Unlock()
+	p.round = p.round[:0]
+	for ; granted < room && p.kept.len() > 0 && p.admits(p.kept.oldest().partition); granted++ {
+		p.place(p.takeKept(), now)
+	}
+	for granted < room && p.fresh() > 0 {
+		if p.chosen == unplaced {
+			p.chosen = p.chooser.choose(now, p.keys.Key(uint64(p.sent.Index())), p.recordBytes)
+		}
+		if p.admits(p.chosen) {
+			p.place(p.takeFresh(), now)
+			granted++
+		} else if !p.refuse() {
+			break
+		}
+	}
+	return granted
+}
+
+// refuse decides what becomes of the record at the sending cursor, which was not
+// admitted, and tells whether the queue goes on behind it. Which records are kept
+// follows from their numbers alone. The caller holds the recorder's lock.
+func (p *producer) refuse() (goesOn bool) {
+	c := &p.counts[phaseOf(p.sent.Due() >= 0)]
+	switch {
+	case p.excess == backpressure.Defer:
+		return false
+	case p.excess == backpressure.Shed:
+		p.takeFresh()
+		c.ShedByGate++
+	case p.sent.Index()/int64(p.workers)%p.keep == 0: // one of so many of this worker's
+		p.keepFresh()
+	default:
+		p.takeFresh()
+		c.ShedByDegrade++
+	}
+	return true
+}
+
+// place gives a record that is admitted a slot and its place in the books. The caller
+// holds the recorder's lock.
+func (p *producer) place(r dueRecord, now int64) {
+	s := p.slots.take()
+	s.intended, s.index = r.due, r.index
+	p.assign(s, r.partition, now)
+}
+
+// assign gives a record its key, sequence and, if it has none, a partition. The caller
+// holds the recorder's lock.
+func (p *producer) assign(s *slot, partition int32, now int64) {
 	s.record.Key = p.keys.Key(uint64(s.index))
-	s.record.Partition = p.chooser.choose(now, s.record.Key, p.recordBytes)
+	if s.record.Partition = partition; partition == unplaced {
+		s.record.Partition = p.chooser.choose(now, s.record.Key, p.recordBytes)
+	}
 	s.sequence = p.books.Next(s.record.Partition, s.measured())
 	if p.timelines != nil {
 		p.timelines[s.record.Partition].add(s.sequence, s.intended)
@@ -318,6 +351,9 @@ func (p *producer) settle() {
 		p.settleOne(s, &done[i])
 		p.slots.free = append(p.slots.free, s)
 	}
+	if p.gated() {
+		p.tell()
+	}
 }
 
 func (p *producer) settleOne(s *slot, d *settlement) {
@@ -337,6 +373,9 @@ func (p *producer) settleOne(s *slot, d *settlement) {
 	case driver.Unknown:
 		p.books.Unknown(s.record.Partition, s.sequence)
 		c.Unknown++
+	}
+	if p.gated() {
+		p.note(s.record.Partition, d)
 	}
 	if d.err != nil {
 		p.countError(measured, d.err)
@@ -404,7 +443,7 @@ func (p *producer) prepareClosed(now int64, n int) {
 		s.intended, s.index = now, p.nextIndex
 		p.nextIndex += int64(p.workers)
 		p.counts[phaseOf(s.measured())].Scheduled++
-		p.assign(s, now)
+		p.assign(s, unplaced, now)
 		if p.share != nil && now >= 0 && p.share.take(p.corpus.ValueBytes(uint64(s.index))) {
 			p.until = now
 			p.share.end(now, now)

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"kafka-bench/backpressure"
 	"kafka-bench/internal/driver"
 	"kafka-bench/internal/latency"
 	"kafka-bench/internal/payload"
@@ -152,7 +153,7 @@ func TestClosedGateDefers(t *testing.T) {
 }
 
 func TestClosedGateSheds(t *testing.T) {
-	inBubble(t, 1000, func(b *bench) { b.cfg.Gate, b.cfg.Excess = closedGate(), Shed }, func(t *testing.T, b *bench) {
+	inBubble(t, 1000, func(b *bench) { b.cfg.Gate, b.cfg.Excess = closedGate(), backpressure.Shed }, func(t *testing.T, b *bench) {
 		warmup, measured := b.offer(time.Second)
 		if measured.ShedByGate != 1000 || warmup.ShedByGate != 1000 || measured.Admitted != 0 {
 			t.Errorf("warm-up %+v, measured %+v; want 1000 shed of each", warmup, measured)

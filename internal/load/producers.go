@@ -21,6 +21,11 @@ type ProducersConfig struct {
 	// client's number is appended to its ID.
 	Client  driver.ProducerConfig
 	Workers int // 0: nobody produces, and nothing is opened
+	// Only are the numbers of the workers that are made here, where others make
+	// the rest in processes of their own; nil is all of them. Each is what it
+	// would be among all: its arrivals, its keys, its clients' names and its share
+	// of everything that the workers share.
+	Only []int
 	// Clients is the number of clients: fewer than workers are shared by them,
 	// more are used by a worker in turn, each for some of the partitions, so
 	// that the records of one lane stay on one connection. 0 is one for each
@@ -46,8 +51,18 @@ type ProducersConfig struct {
 	// record that reaches it.
 	Volume int64
 
-	Gate        *backpressure.Gate // nil: no backpressure
-	Excess      Excess
+	Gate *backpressure.Gate // nil: no backpressure, or a gate for each partition
+	// Partitioned is asked in Gate's place, for each record by itself. It is for an
+	// open loop.
+	Partitioned *backpressure.Partitioned
+	// TellOffsets has the gate told where each acked record went, which one needs
+	// that has a share of the bound.
+	TellOffsets bool
+	// Excess says what a worker does with a record that is not admitted: it leaves it
+	// in the queue at the source, sheds it and counts it, or leaves one of Keep in the
+	// queue and sheds the others.
+	Excess      backpressure.Excess
+	Keep        int64
 	MaxDeferred int64 // of all workers together
 
 	Axis *Axis
@@ -56,7 +71,8 @@ type ProducersConfig struct {
 // Producers are the workers on the sending side and their clients.
 type Producers struct {
 	workers []*producer
-	clients []driver.Producer
+	clients map[int]driver.Producer // by number
+	axis    *Axis
 	precise bool
 	closed  bool    // closed loop
 	volume  *volume // nil: no bound
@@ -69,29 +85,43 @@ type Producers struct {
 // OpenProducers opens the clients and makes the workers, which wait for Start.
 // On an error nothing is left open.
 func OpenProducers(cfg ProducersConfig) (*Producers, error) {
-	ps := &Producers{precise: cfg.Precise, closed: cfg.Arrivals == nil, abandon: make(chan struct{})}
+	ps := &Producers{
+		clients: make(map[int]driver.Producer), axis: cfg.Axis,
+		precise: cfg.Precise, closed: cfg.Arrivals == nil, abandon: make(chan struct{}),
+	}
 	clients := cfg.Clients
 	if clients == 0 || cfg.Workers == 0 {
 		clients = cfg.Workers
 	}
-	if cfg.Volume > 0 && cfg.Workers > 0 {
-		ps.volume = newVolume(cfg.Axis, cfg.Workers)
+	numbers := cfg.numbers()
+	if cfg.Volume > 0 && len(numbers) > 0 {
+		ps.volume = newVolume(cfg.Axis, len(numbers), cfg.Only != nil)
 	}
-	for id := range cfg.Workers {
+	for _, id := range numbers {
 		ps.workers = append(ps.workers, ps.newWorker(cfg, id, clients))
 	}
-	for id := range clients {
-		if err := ps.open(cfg, id); err != nil {
-			ps.Close()
-			return nil, err
-		}
-	}
-	for id, w := range ps.workers {
-		for c := id % clients; c < clients; c += cfg.Workers {
+	for _, w := range ps.workers {
+		for c := w.id % clients; c < clients; c += cfg.Workers {
+			if err := ps.open(cfg, c); err != nil {
+				ps.Close()
+				return nil, err
+			}
 			w.clients = append(w.clients, ps.clients[c])
 		}
 	}
 	return ps, nil
+}
+
+// numbers are those of the workers that are made here.
+func (cfg ProducersConfig) numbers() []int {
+	if cfg.Only != nil {
+		return cfg.Only
+	}
+	all := make([]int, cfg.Workers)
+	for id := range all {
+		all[id] = id
+	}
+	return all
 }
 
 func (ps *Producers) newWorker(cfg ProducersConfig, id, clients int) *producer {
@@ -99,13 +129,13 @@ func (ps *Producers) newWorker(cfg ProducersConfig, id, clients int) *producer {
 	buffer := cfg.MaxBuffered * max(1, clients/cfg.Workers) / max(1, (cfg.Workers+clients-1)/clients)
 	metrics := []latency.Metric{latency.SendServiceTime}
 	w := &producer{
-		id: id, axis: cfg.Axis, gate: cfg.Gate, excess: cfg.Excess,
+		id: id, axis: cfg.Axis, admission: newAdmission(cfg), queue: queue{chosen: unplaced},
 		maxDeferred: max(1, cfg.MaxDeferred/int64(cfg.Workers)),
 		nextIndex:   int64(id), workers: cfg.Workers,
 		chooser: newChooser(cfg, id),
 		corpus:  cfg.Corpus, keys: cfg.Keys, stamped: cfg.Stamped, run: cfg.Run, recordBytes: cfg.RecordBytes,
 		until:   math.MaxInt64,
-		slots:   newSlots(id, buffer),
+		slots:   newSlots(len(ps.workers), buffer),
 		abandon: ps.abandon,
 		books:   ledger.NewSender(id, cfg.Partitions),
 		errors:  [2]map[string]int64{make(map[string]int64), make(map[string]int64)},
@@ -145,7 +175,11 @@ func newChooser(cfg ProducersConfig, id int) chooser {
 	}
 }
 
+// open opens a client, unless another worker has opened it already.
 func (ps *Producers) open(cfg ProducersConfig, id int) error {
+	if ps.clients[id] != nil {
+		return nil
+	}
 	client := cfg.Client
 	client.ClientID = fmt.Sprintf("%s-producer-%d", client.ClientID, id)
 	// The workers keep within their slots, so it is never the client that
@@ -161,7 +195,7 @@ func (ps *Producers) open(cfg ProducersConfig, id int) error {
 	if err != nil {
 		return fmt.Errorf("opening producer %d: %w", id, err)
 	}
-	ps.clients = append(ps.clients, p)
+	ps.clients[id] = p
 	return nil
 }
 
@@ -252,12 +286,12 @@ func (ps *Producers) AckedIn(n int) []int64 {
 }
 
 // OldestDue tells when the oldest record was due that was sent to a partition
-// and did not arrive, given how far each producer's lane has arrived; ok is false
+// and did not arrive, given how far the lane of each producer of the whole has arrived; ok is false
 // if all did. It may be early by some milliseconds, never late.
 func (ps *Producers) OldestDue(partition int, next []uint64) (due int64, ok bool) {
-	for i, w := range ps.workers {
+	for _, w := range ps.workers {
 		w.recorder.Lock()
-		at, behind := w.timelines[partition].oldest(next[i])
+		at, behind := w.timelines[partition].oldest(next[w.id])
 		w.recorder.Unlock()
 		if behind && (!ok || at < due) {
 			due, ok = at, true
@@ -273,7 +307,7 @@ func (ps *Producers) Waiting() (records, oldestDue int64) {
 	for _, w := range ps.workers {
 		w.recorder.Lock()
 		if w.waiting > 0 {
-			if due := w.sent.Due(); records == 0 || due < oldestDue {
+			if due := w.oldestDue(); records == 0 || due < oldestDue {
 				oldestDue = due
 			}
 			records += w.waiting
@@ -336,8 +370,8 @@ func (ps *Producers) Wire() (sum driver.Wire, counted bool) {
 
 // Settings are the effective settings of a client; none where there is no client.
 func (ps *Producers) Settings() []driver.Setting {
-	if len(ps.clients) == 0 {
+	if len(ps.workers) == 0 {
 		return nil
 	}
-	return ps.clients[0].Settings()
+	return ps.workers[0].clients[0].Settings()
 }

@@ -10,6 +10,7 @@ import (
 // share is spent, the measured window ends.
 type volume struct {
 	axis  *Axis
+	part  bool // others offer the rest: when the window ends is not known here
 	spent chan struct{}
 
 	mu sync.Mutex
@@ -20,8 +21,8 @@ type volume struct {
 	last, next int64
 }
 
-func newVolume(axis *Axis, workers int) *volume {
-	return &volume{axis: axis, spent: make(chan struct{}), left: workers, last: math.MinInt64, next: math.MaxInt64}
+func newVolume(axis *Axis, workers int, part bool) *volume {
+	return &volume{axis: axis, part: part, spent: make(chan struct{}), left: workers, last: math.MinInt64, next: math.MaxInt64}
 }
 
 // share is a worker's part of a volume, in bytes.
@@ -47,7 +48,22 @@ func (s *share) end(last, next int64) {
 	defer v.mu.Unlock()
 	v.last, v.next = max(v.last, last), min(v.next, next)
 	if v.left--; v.left == 0 {
-		v.axis.EndAt(max(v.last+1, v.next))
+		if !v.part {
+			v.axis.EndAt(Spending{v.last, v.next}.End())
+		}
 		close(v.spent)
 	}
+}
+
+// Spending is how the volume of some workers came to its end: when the last record
+// was due, and when the first of those would have been that were not offered any
+// more. Before anything was spent it is the zero of Merge.
+type Spending struct{ LastNs, NextNs int64 }
+
+// End is when the measured window ends by it.
+func (s Spending) End() int64 { return max(s.LastNs+1, s.NextNs) }
+
+// Merge is the spending of both.
+func (s Spending) Merge(o Spending) Spending {
+	return Spending{max(s.LastNs, o.LastNs), min(s.NextNs, o.NextNs)}
 }

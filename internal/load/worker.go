@@ -20,6 +20,9 @@ type Received struct {
 	// WorkInWindow is the simulated work that fell into the measured window,
 	// in nanoseconds.
 	WorkInWindow int64
+	// Timed counts the deliveries that have an e2e service time, and ServiceNs is its
+	// sum over them.
+	Timed, ServiceNs int64
 }
 
 // Add adds o to r.
@@ -30,6 +33,8 @@ func (r *Received) Add(o Received) {
 	r.Processed += o.Processed
 	r.Bytes += o.Bytes
 	r.WorkInWindow += o.WorkInWindow
+	r.Timed += o.Timed
+	r.ServiceNs += o.ServiceNs
 }
 
 // worker is the application behind a consumer: it is handed records and works
@@ -57,13 +62,16 @@ type worker struct {
 	// It is a lock, but one that is held while time passes.
 	handling chan struct{}
 	freeAt   int64 // when the server is done with what it was handed
-	// handed are the intended send times of what was last handed over for the
-	// first time, until its work is done.
-	handed  []int64
+	// handed is what was last handed over and has no time of its processing yet,
+	// until its work is done.
+	handed  []handed
 	stopped <-chan struct{} // closed when the group is stopped
 
 	counts Received // guarded by the recorder's lock
 }
+
+// handed is a record that was handed over, and when it was due.
+type handed struct{ offset, intended int64 }
 
 // handle hands over those of the records whose turn has come (they were there
 // from the given time on), waits until their work is done, and returns how many
@@ -82,10 +90,14 @@ func (w *worker) handle(a *assignment, records []driver.Received, there int64) i
 		n, work = w.schedule(len(records), there, now)
 	}
 	records = records[:n]
+	if a.handed == 0 {
+		a.from = records[0].Offset
+	}
+	a.handed = records[n-1].Offset + 1
 	w.deliver(p, records, now, work)
 	if !w.idle {
-		if !w.sleepUntil(w.freeAt) {
-			a.ended = true // nothing behind these may count as processed
+		if !w.sleepUntil(w.freeAt, a.cut) {
+			w.abandon(a)
 			return 0
 		}
 		w.finish(n)
@@ -121,8 +133,28 @@ func (w *worker) schedule(n int, there, now int64) (begun int, work int64) {
 	return begun, work
 }
 
-// sleepUntil waits; it returns false when the group is stopped before.
-func (w *worker) sleepUntil(at int64) bool {
+// abandon gives up the work at hand, which is then done by nobody, or by whoever is
+// handed the records again. The server is free at once.
+func (w *worker) abandon(a *assignment) {
+	a.ended = true // nothing behind these may count as processed
+	p, now := a.partition, w.axis.Now()
+	p.receiver.Lock()
+	defer p.receiver.Unlock()
+	w.recorder.Lock()
+	defer w.recorder.Unlock()
+	w.counts.WorkInWindow -= w.axis.overlap(min(now, w.freeAt), w.freeAt)
+	w.freeAt = min(now, w.freeAt)
+	for _, h := range w.handed {
+		if p.unfinished == nil {
+			p.unfinished = make(map[int64]struct{})
+		}
+		p.unfinished[h.offset] = struct{}{}
+	}
+}
+
+// sleepUntil waits; it returns false when the group is stopped before, or the
+// member cut off.
+func (w *worker) sleepUntil(at int64, cut <-chan struct{}) bool {
 	left := at - w.axis.Now()
 	if left <= 0 {
 		return true
@@ -134,6 +166,8 @@ func (w *worker) sleepUntil(at int64) bool {
 		return true
 	case <-w.stopped:
 		return false
+	case <-cut:
+		return false
 	}
 }
 
@@ -144,8 +178,7 @@ func (w *worker) deliver(p *partition, records []driver.Received, now, work int6
 	w.recorder.Lock()
 	defer w.recorder.Unlock()
 	n := int64(len(records))
-	p.next, p.at = records[n-1].Offset+1, now
-	p.count += n
+	p.hand(records, now)
 	if w.stamped {
 		n = w.check(p, records, now)
 	}
@@ -175,15 +208,15 @@ func bytesOf(records []driver.Received) (sum int64) {
 func (w *worker) check(p *partition, records []driver.Received, now int64) (ours int64) {
 	w.handed = w.handed[:0]
 	for i := range records {
-		if w.checkOne(p, records[i].Value, now) {
+		if w.checkOne(p, &records[i], now) {
 			ours++
 		}
 	}
 	return ours
 }
 
-func (w *worker) checkOne(p *partition, value []byte, now int64) (ours bool) {
-	stamp, check := payload.ReadStamp(value)
+func (w *worker) checkOne(p *partition, r *driver.Received, now int64) (ours bool) {
+	stamp, check := payload.ReadStamp(r.Value)
 	switch {
 	case check == payload.Foreign || check == payload.Intact && stamp.Run != w.run:
 		p.receiver.Foreign()
@@ -195,30 +228,37 @@ func (w *worker) checkOne(p *partition, value []byte, now int64) (ours bool) {
 	measured := stamp.Intended >= 0
 	switch p.receiver.Deliver(int(stamp.Producer), stamp.Sequence, measured) {
 	case ledger.Duplicate:
-		// A user has felt the first delivery; the second has no time of its own.
+		// A user has felt the first delivery; the second has no time of its own. But
+		// what was lost in the midst of its work is processed only now.
 		w.counts.Duplicates++
+		if _, lost := p.unfinished[r.Offset]; lost {
+			delete(p.unfinished, r.Offset)
+			w.handed = append(w.handed, handed{r.Offset, stamp.Intended})
+		}
 		return true
 	case ledger.Stray: // from a producer that this run does not have
 		return false
 	}
 	w.recorder.Record(measured, latency.E2EServiceTime, now-stamp.Actual)
+	w.counts.Timed++
+	w.counts.ServiceNs += now - stamp.Actual
 	if w.open {
 		w.recorder.Record(measured, latency.E2EResponseTime, now-stamp.Intended)
 		if !w.idle {
-			w.handed = append(w.handed, stamp.Intended)
+			w.handed = append(w.handed, handed{r.Offset, stamp.Intended})
 		}
 	}
 	return true
 }
 
-// finish records that the work on the n records last handed over is done. Like
-// the delivery, it has a time only the first time.
+// finish records that the work on the n records last handed over is done, which
+// has a time only when it is for the first time.
 func (w *worker) finish(n int) {
 	now := w.axis.Now()
 	w.recorder.Lock()
 	defer w.recorder.Unlock()
 	w.counts.Processed += int64(n)
-	for _, intended := range w.handed {
-		w.recorder.Record(intended >= 0, latency.ProcessedResponseTime, now-intended)
+	for _, h := range w.handed {
+		w.recorder.Record(h.intended >= 0, latency.ProcessedResponseTime, now-h.intended)
 	}
 }

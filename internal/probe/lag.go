@@ -23,6 +23,9 @@ type LagReader struct {
 type Lag struct {
 	Records    int64   // the sum over the partitions
 	Partitions []int64 // high watermark − committed offset
+	// Committed are the committed offsets, zero where there is none yet, and Ends the
+	// high watermarks, which were asked for after them.
+	Committed, Ends []int64
 }
 
 // NewLagReader returns a reader; Close ends its client. Without a group it reads no
@@ -77,13 +80,13 @@ func (r *LagReader) committed(ctx context.Context, group string) (kadm.OffsetRes
 }
 
 func (r *LagReader) lag(committed kadm.OffsetResponses, ends []int64) Lag {
-	lag := Lag{Partitions: make([]int64, r.partitions)}
+	lag := Lag{Partitions: make([]int64, r.partitions), Committed: make([]int64, r.partitions), Ends: ends}
 	for id, end := range ends {
 		at := int64(0)
 		if offset, ok := committed.Lookup(r.topic, int32(id)); ok {
 			at = max(0, offset.At)
 		}
-		lag.Partitions[id] = end - at
+		lag.Committed[id], lag.Partitions[id] = at, end-at
 		lag.Records += lag.Partitions[id]
 	}
 	return lag

@@ -9,7 +9,7 @@ type Load struct {
 	Admitted     int64   `json:"admitted"`
 	Deferred     int64   `json:"deferred"` // still waiting at the source at the end
 	Shed         int64   `json:"shed"`
-	ShedByReason Counts  `json:"shed_by_reason,omitempty"`
+	ShedByReason Counts  `json:"shed_by_reason,omitempty"` // gate, queue_full, degrade
 	Acked        int64   `json:"acked"`
 	Failed       int64   `json:"failed"`
 	Unknown      int64   `json:"unknown"`

@@ -30,6 +30,9 @@ type Interval struct {
 	BacklogPartition []int64     `json:"backlog_records_partition,omitempty"`
 	TimeLagNs        int64       `json:"time_lag_ns"`
 	GateOpen         *bool       `json:"gate_open"` // null without backpressure
+	// BoundRecords is the lag that the controller allows now; null where it has no
+	// bound.
+	BoundRecords *int64 `json:"bound_records,omitempty"`
 
 	// By metric; a metric without a sample in the interval is absent.
 	Time map[string]IntervalTime `json:"time"`
@@ -59,7 +62,7 @@ type IntervalTime struct {
 // Event is a line of events.ndjson.
 type Event struct {
 	AtNs   int64          `json:"at_ns"`
-	Kind   string         `json:"kind"` // phase, backpressure, rebalance, fault, warning, error, consumer
+	Kind   string         `json:"kind"` // phase, backpressure, rebalance, fault, warning, error, consumer, process
 	What   string         `json:"what"`
 	Reason string         `json:"reason,omitempty"`
 	Data   map[string]any `json:"data,omitempty"`

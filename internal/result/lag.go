@@ -47,6 +47,12 @@ type Change struct {
 	// or was not drained before the next change or the end.
 	DrainedAtNs *int64   `json:"drained_at_ns"`
 	DrainTimeS  *float64 `json:"drain_time_s"`
+	// SettlingS is how long after the change a controller had the system where it
+	// held it from then on, until the next change or the end of the window: what is
+	// delivered within 10 % of the level that it reached, and under a controller with
+	// a target, the time lag within 1.2 times that. Null where there was no controller,
+	// or where it did not settle in time.
+	SettlingS *float64 `json:"settling_s,omitempty"`
 }
 
 // Group is one of several consumer groups, each of which reads everything.
@@ -79,19 +85,4 @@ type Consumer struct {
 	Commits      int64    `json:"commits"`
 	CommitErrors int64    `json:"commit_errors"`
 	Rebalances   int64    `json:"rebalances"`
-}
-
-// Backpressure is what the controller did in the measured window.
-type Backpressure struct {
-	Controller string  `json:"controller"`
-	Excess     string  `json:"excess"`
-	MaxLag     int64   `json:"max_lag_records"`
-	ResumeLag  int64   `json:"resume_lag_records,omitempty"`
-	PollNs     int64   `json:"poll_ns"`
-	Decisions  int64   `json:"decisions"` // that changed the gate
-	ClosedS    float64 `json:"closed_s"`  // time the gate was closed
-	// DeferredPeak is the longest the source's queue ever was.
-	DeferredPeakRecords int64 `json:"deferred_peak_records"`
-	// SignalAgeMaxNs is the oldest lag reading that a decision rested on.
-	SignalAgeMaxNs int64 `json:"signal_age_max_ns"`
 }

@@ -135,11 +135,3 @@ type Verdict struct {
 	Reasons  []string `json:"reasons"`
 	Warnings []string `json:"warnings"`
 }
-
-// Fault is something that was broken on purpose.
-type Fault struct {
-	Name    string `json:"name"`
-	Target  string `json:"target"`
-	StartNs int64  `json:"start_ns"`
-	EndNs   *int64 `json:"end_ns"`
-}

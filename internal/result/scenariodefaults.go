@@ -9,6 +9,13 @@ var laterSettings = map[string]string{
 	"consume.groups":     "1",
 	"consume.assignment": "group",
 	"consume.from":       "end", // of an existing topic; of a new one there is nothing to read from
+	"load.processes":     "1",
+
+	"backpressure.signal": "committed",
+	"backpressure.per":    "topic",
+	"backpressure.grace":  "5s",
+	"backpressure.blind":  "closed",
+	"backpressure.share":  "static",
 }
 
 // LaterSettings are the keys of a scenario, as in consume.groups, that recorded

@@ -1,7 +1,8 @@
 package result
 
 // Process is what the tool itself used during the measured window: what it
-// disturbed. Null figures are not offered by this operating system.
+// disturbed. Of several processes it is the sum, and of pauses and delays the worst.
+// Null figures are not offered by this operating system.
 type Process struct {
 	CPUUserS      *float64 `json:"cpu_user_s"`
 	CPUSystemS    *float64 `json:"cpu_system_s"`

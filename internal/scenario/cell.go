@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"reflect"
@@ -15,22 +16,36 @@ import (
 type cellReading struct {
 	axes   []axis
 	values []choice         // one for each axis
-	axis   int              // whose value is being read
-	set    map[string]int   // path → the axis that set it
+	axis   int              // whose value is being read; commandLine for an override
+	set    map[string]cause // path → what set it
 	before map[string]place // where the scenario's own values are
 	faults Faults           // about how the values meet others
 	// unexplained are what no value set, and yet is a fault in this cell.
 	unexplained Faults
 }
 
+// commandLine stands for the axis while an override is laid over a variant.
+const commandLine = -1
+
+// A cause is the value of an axis that set something, and where it says so: at the
+// value itself, and of a variant, which sets many things, at the one in question.
+type cause struct {
+	axis int
+	at   place
+}
+
 // cellOf returns the reading of a cell: over what d has read lie the values.
 func (d *decoder) cellOf(axes []axis, values []choice, doc *document) *decoder {
 	c := &decoder{
-		layers: d.layers, env: d.env, nodes: d.nodes, places: maps.Clone(d.places),
+		layers: slices.Clip(d.layers), env: d.env, nodes: d.nodes, places: maps.Clone(d.places), overrides: d.overrides,
 		failed: maps.Clone(d.failed), incomplete: maps.Clone(d.incomplete),
-		cell: &cellReading{axes: axes, values: values, set: make(map[string]int), before: d.places},
+		cell: &cellReading{axes: axes, values: values, set: make(map[string]cause), before: d.places},
 	}
+	c.layVariant(doc)
 	for i, value := range values {
+		if axes[i].path == VariantAxis {
+			continue
+		}
 		c.cell.axis, c.layer = i, value.at.file
 		c.value(nest(keysAt(axes[i].path, axes[i].at), value.node), reflect.ValueOf(doc).Elem(), "")
 	}
@@ -38,23 +53,30 @@ func (d *decoder) cellOf(axes []axis, values []choice, doc *document) *decoder {
 	return c
 }
 
-// sets is told that the value being read set path.
-func (c *cellReading) sets(path string) {
+// sets is told that the value being read set path, at a place.
+func (c *cellReading) sets(path string, at place) {
 	if c == nil {
 		return
 	}
-	if other, twice := c.set[path]; twice && other != c.axis {
+	if c.axis == commandLine {
+		maps.DeleteFunc(c.set, func(set string, _ cause) bool { return within(path, set) })
+		return
+	}
+	if other, twice := c.set[path]; twice && other.axis != c.axis {
 		at := c.values[c.axis].at
 		c.faults = append(c.faults, Fault{at.file, at.line, at.column, path,
-			fmt.Sprintf("the matrix sets it by %s and by %s", c.axes[other].path, c.axes[c.axis].path), "let one axis set it"})
+			fmt.Sprintf("the matrix sets it by %s and by %s", c.axes[other.axis].path, c.axes[c.axis].path), "let one axis set it"})
 	}
-	c.set[path] = c.axis
+	if c.axes[c.axis].path != VariantAxis {
+		at = c.values[c.axis].at
+	}
+	c.set[path] = cause{c.axis, at}
 }
 
 // replaces is told that the value being read replaces one that was written at a
 // place. Who set it on the command line expects it to hold.
 func (c *cellReading) replaces(path string, at place) {
-	if c == nil || !isOverride(at.file) || c.before[path] != at {
+	if c == nil || c.axis == commandLine || c.axes[c.axis].path == VariantAxis || !isOverride(at.file) || c.before[path] != at {
 		return
 	}
 	varied := c.axes[c.axis].path
@@ -68,11 +90,11 @@ func (c *cellReading) explain(f *finding) bool {
 	if c == nil {
 		return true
 	}
-	var causes []int
+	var causes []cause
 	for _, path := range append([]string{f.Path}, f.from...) {
-		for _, axis := range c.settersOf(path) {
-			if !slices.Contains(causes, axis) {
-				causes = append(causes, axis)
+		for _, by := range c.settersOf(path) {
+			if !slices.ContainsFunc(causes, by.sameAxis) {
+				causes = append(causes, by)
 			}
 		}
 	}
@@ -80,7 +102,7 @@ func (c *cellReading) explain(f *finding) bool {
 		c.unexplained = append(c.unexplained, f.Fault)
 		return false
 	}
-	at := c.values[causes[0]].at
+	at := causes[0].at
 	f.File, f.Line, f.Column = at.file, at.line, at.column
 	if len(causes) > 1 {
 		f.Remedy = strings.TrimPrefix(f.Remedy+"; or exclude "+c.term(causes), "; ")
@@ -88,23 +110,29 @@ func (c *cellReading) explain(f *finding) bool {
 	return true
 }
 
-// settersOf are the axes that set path, a part of it, or what it is a part of.
-func (c *cellReading) settersOf(path string) (axes []int) {
-	for set, axis := range c.set {
-		if (within(path, set) || within(set, path)) && !slices.Contains(axes, axis) {
-			axes = append(axes, axis)
+// sameAxis tells whether both are values of one axis.
+func (c cause) sameAxis(other cause) bool { return c.axis == other.axis }
+
+// settersOf are what set path, a part of it, or what it is a part of: of each axis
+// what it says first.
+func (c *cellReading) settersOf(path string) (causes []cause) {
+	for set, by := range c.set {
+		if within(path, set) || within(set, path) {
+			causes = append(causes, by)
 		}
 	}
-	slices.Sort(axes)
-	return axes
+	slices.SortFunc(causes, func(a, b cause) int {
+		return cmp.Or(cmp.Compare(a.axis, b.axis), cmp.Compare(a.at.line, b.at.line), cmp.Compare(a.at.column, b.at.column))
+	})
+	return slices.CompactFunc(causes, cause.sameAxis)
 }
 
 // term is what excludes the values of these axes together.
-func (c *cellReading) term(axes []int) string {
-	slices.Sort(axes)
+func (c *cellReading) term(causes []cause) string {
+	slices.SortFunc(causes, func(a, b cause) int { return cmp.Compare(a.axis, b.axis) })
 	var terms []string
-	for _, i := range axes {
-		terms = append(terms, c.axes[i].path+": "+c.values[i].text)
+	for _, by := range causes {
+		terms = append(terms, c.axes[by.axis].path+": "+c.values[by.axis].text)
 	}
 	return "{" + strings.Join(terms, ", ") + "}"
 }

@@ -34,7 +34,8 @@ type decoder struct {
 	// mapping that it was in: what was meant for there is missing.
 	failed     map[string]bool
 	incomplete map[string]bool
-	cell       *cellReading // the cell of a matrix that is being read, if it is one
+	overrides  []string     // that lie over all layers
+	cell       *cellReading // the cell of a suite that is being read, if it is one
 	// alias is the alias in place of which the present value is read, the
 	// outermost of several. What is wrong is told where it is used: the value
 	// that it stands for may be right where it is.
@@ -101,8 +102,12 @@ func (d *decoder) value(n *yaml.Node, v reflect.Value, path string) {
 	}
 	d.found(n, path)
 	pointer := v.Addr().Interface()
-	if many, ok := pointer.(*matrix); ok {
+	switch many := pointer.(type) {
+	case *matrix:
 		d.matrix(n, many, path)
+		return
+	case *variants:
+		d.variants(n, many, path)
 		return
 	}
 	if short, ok := pointer.(shortForm); ok && n.Kind == yaml.ScalarNode {
@@ -184,7 +189,7 @@ func (d *decoder) found(n *yaml.Node, path string) {
 func (d *decoder) remember(n *yaml.Node, path string) {
 	d.places[path] = d.place(n)
 	if n.Kind != yaml.MappingNode {
-		d.cell.sets(path)
+		d.cell.sets(path, d.places[path])
 	}
 }
 
@@ -222,7 +227,7 @@ func (d *decoder) reopen(n *yaml.Node, v reflect.Value, path string) {
 		return
 	}
 	d.forgetAll(path)
-	d.cell.sets(path)
+	d.cell.sets(path, d.place(n))
 	v.Set(untold(v.Type(), path))
 }
 

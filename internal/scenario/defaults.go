@@ -20,6 +20,7 @@ func Defaults() Scenario {
 			Rate:         unit.Rate{Records: 1000, Per: time.Second}, // any laptop holds it
 			Arrival:      Arrival{Process: "constant"},
 			Producers:    1,
+			Processes:    1, // the tool's own: what it measures is one process's client
 			Clients:      0, // one for each producer: workers share no lock
 			Pacer:        "frugal",
 			Partitioning: "sticky", // as Kafka's own producer without keys (KIP-480)
@@ -65,9 +66,16 @@ func Defaults() Scenario {
 		},
 		Backpressure: Backpressure{
 			Controller:  "off",
-			Poll:        unit.Duration(200 * time.Millisecond),
+			Poll:        unit.Duration(100 * time.Millisecond),
+			Signal:      "committed", // what any application can ask for
+			Per:         "topic",
 			Excess:      "defer", // loses nothing, and shows what waiting costs
 			MaxDeferred: 1_000_000,
+			// Longer than a broker's failover takes, and than the lag needs to
+			// get out of hand.
+			Grace: unit.Duration(5 * time.Second),
+			Blind: "closed", // what is not known to fit is not sent
+			Share: "static",
 		},
 		Sampling: Sampling{
 			Interval: unit.Duration(time.Second),
@@ -158,6 +166,16 @@ var derived = []struct {
 		},
 		func(s *Scenario) { s.Backpressure.ResumeLag = s.Backpressure.MaxLag / 2 },
 	},
+	{
+		"backpressure.target", "250ms for aimd; latency asks for one",
+		func(s *Scenario) bool { return s.Backpressure.Target == 0 && s.Backpressure.Controller == "aimd" },
+		func(s *Scenario) { s.Backpressure.Target = unit.Duration(250 * time.Millisecond) },
+	},
+	{
+		"backpressure.keep", "10",
+		func(s *Scenario) bool { return s.Backpressure.Keep == 0 && s.Backpressure.Excess == "degrade" },
+		func(s *Scenario) { s.Backpressure.Keep = 10 },
+	},
 }
 
 // blank is what a file is read over: Defaults, with the derived values open.
@@ -175,7 +193,8 @@ func blank() Scenario {
 // of steps, the length of a ramp and of the last step, the number of keys, the
 // distribution of work, the brokers of a replicated topic and their heap, where
 // reading an existing topic begins and whether that is warmed up, the lag at
-// which a closed gate opens. It changes nothing that is set, and judges nothing.
+// which a closed gate opens, the target and the share that is kept of a controller
+// that has one. It changes nothing that is set, and judges nothing.
 func (s Scenario) Resolve() Scenario {
 	s.Load.Arrival.Steps = slices.Clone(s.Load.Arrival.Steps)
 	s.Consume.Changes = slices.Clone(s.Consume.Changes)

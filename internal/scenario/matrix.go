@@ -18,7 +18,7 @@ const maxCells = 1000
 const maxChoiceText = 1000
 
 // notVaried are the keys of a scenario file that say something about all cells.
-var notVaried = []string{"name", "description", "question", "matrix", "repeat", "order", "seed"}
+var notVaried = []string{"name", "description", "question", "variants", "matrix", "repeat", "order", "seed"}
 
 // A matrix varies settings: its cells are all combinations of their values, but
 // for those that are excluded. In YAML it is {path: [value, …], …, exclude:
@@ -28,11 +28,27 @@ type matrix struct {
 	exclude []exclusion
 }
 
-// An axis is one setting and the values that it takes.
+// An axis is one setting and the values that it takes, or the variants.
 type axis struct {
 	path   string
 	at     place
 	values []choice
+}
+
+// where is the path at which an axis is written.
+func (a axis) where() string {
+	if a.path == VariantAxis {
+		return variantsKey
+	}
+	return join("matrix", a.path)
+}
+
+// sets is the path of what an axis sets; a variant may set anything.
+func (a axis) sets() string {
+	if a.path == VariantAxis {
+		return ""
+	}
+	return a.path
 }
 
 // A choice is a value of an axis. It is read in each cell as if it stood in the
@@ -69,6 +85,8 @@ func (d *decoder) matrix(n *yaml.Node, m *matrix, path string) {
 		value, ok := d.open(value, at)
 		switch {
 		case !ok:
+		case key.Value == VariantAxis:
+			d.fault(key, at, "variants have a list of their own", "write "+variantsKey+": [{name: a, …}, …]")
 		case key.Value == "exclude":
 			next.exclude = d.exclusions(value, at)
 		default:
@@ -236,7 +254,7 @@ func (d *decoder) cells(m matrix) (cells [][]choice, ok bool) {
 // axes refuses what cannot be varied.
 func (d *decoder) axes(m matrix) {
 	for _, a := range m.axes {
-		path := join("matrix", a.path)
+		path := a.where()
 		top, _, _ := strings.Cut(a.path, ".")
 		switch {
 		case slices.Contains(notVaried, top):
@@ -256,7 +274,7 @@ func (d *decoder) excludes(m matrix, e exclusion, path string) {
 	for _, t := range e.terms {
 		i := slices.Index(varied, t.path)
 		if i < 0 {
-			d.faultAt(t.at, path, fmt.Sprintf("it matches no cell: the matrix does not vary %s", t.path),
+			d.faultAt(t.at, path, "it matches no cell: "+unvaried(t.path),
 				guess(t.path, varied, "it varies"))
 			continue
 		}
@@ -264,11 +282,19 @@ func (d *decoder) excludes(m matrix, e exclusion, path string) {
 		for _, value := range m.axes[i].values {
 			values = append(values, value.text)
 		}
-		if !slices.Contains(values, t.value) && !d.failed[join("matrix", t.path)] {
+		if !slices.Contains(values, t.value) && !d.failed[m.axes[i].where()] {
 			d.faultAt(t.valuedAt, path, fmt.Sprintf("it matches no cell: %s is never %s", t.path, t.value),
 				guess(t.value, values, "its values are"))
 		}
 	}
+}
+
+// unvaried says that no axis has this path.
+func unvaried(path string) string {
+	if path == VariantAxis {
+		return "there are no variants"
+	}
+	return "the matrix does not vary " + path
 }
 
 // guess is "did you mean X? INTRO X, Y", as far as there is something to guess.

@@ -12,7 +12,8 @@ import (
 var presetFiles embed.FS
 
 // presetNames in the order of the lists: first what a newcomer would run, then
-// the sweeps, the plain pipeline, and the parts of one.
+// the experiments on backpressure, the sweeps, the plain pipeline, and the parts of
+// one.
 var presetNames = []string{
 	"quick",
 	"baseline",
@@ -25,6 +26,13 @@ var presetNames = []string{
 	"bursty-light",
 	"bursty-heavy",
 	"bursty-overload",
+	"backpressure-short",
+	"backpressure-study",
+	"backpressure-recovery",
+	"backpressure-bursty",
+	"backpressure-faults",
+	"backpressure-processes",
+	"backpressure-baseline",
 	"sweep-compression",
 	"sweep-acks",
 	"sweep-payload",

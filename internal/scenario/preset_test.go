@@ -89,6 +89,87 @@ func TestSweepFigures(t *testing.T) {
 	}
 }
 
+// The experiments on backpressure are the runs of the two sets under controllers that
+// those did not have: their variants, in their order, and what each sets.
+func TestBackpressureFigures(t *testing.T) {
+	cases := []struct {
+		name, load, phases string
+		repeat             int
+		variants           []string
+	}{
+		{"backpressure-study", "10k/s", "5s 30s 10s", 5, []string{
+			"off: off 1s", "hysteresis-loose: hysteresis 20000 5000 200ms 1s", "hysteresis-tight: hysteresis 5000 1000 100ms 1s",
+			"credit: credit 5000 1s", "credit-tight: credit 1000 100ms", "latency: latency 250ms 100ms", "latency-1s: latency 250ms 1s",
+			"aimd: aimd 250ms 100ms", "gradient: gradient 100ms"}},
+		{"backpressure-short", "10k/s", "4s 15s 8s", 1, []string{
+			"off: off 1s", "hysteresis-tight: hysteresis 5000 1000 100ms 1s", "credit: credit 5000 1s", "latency: latency 250ms 100ms"}},
+		{"backpressure-recovery", "15k/s", "5s 45s 10s", 5, []string{
+			"off: off 100ms", "hysteresis-tight: hysteresis 5000 1000 100ms 100ms", "credit: credit 5000 100ms", "latency: latency 250ms 100ms",
+			"aimd: aimd 250ms 100ms", "gradient: gradient 100ms"}},
+		{"backpressure-bursty", "5k/s, 30k/s for 3s of 12s", "3s 1m 15s", 5, []string{
+			"off: off 100ms", "credit: credit 5000 100ms", "latency: latency 250ms 100ms"}},
+		{"backpressure-faults", "10k/s", "5s 30s 10s", 5, []string{
+			"off-kill: off 100ms, kill consumer 1 at 8s, start consumer 1 at 16s",
+			"credit-kill: credit 5000 100ms, kill consumer 1 at 8s, start consumer 1 at 16s",
+			"latency-kill: latency 250ms 100ms, kill consumer 1 at 8s, start consumer 1 at 16s",
+			"off-rebalance: off 100ms, start consumer 2 at 8s, stop consumer 2 at 16s",
+			"credit-rebalance: credit 5000 100ms, start consumer 2 at 8s, stop consumer 2 at 16s",
+			"latency-rebalance: latency 250ms 100ms, start consumer 2 at 8s, stop consumer 2 at 16s"}},
+		{"backpressure-processes", "10k/s", "5s 30s 10s", 5, []string{
+			"off: off 1s, 3 producers in 3", "static: credit 5000 1s, 3 producers in 3", "demand: credit 5000 demand 1s, 3 producers in 3",
+			"static-uneven: credit 3200 1s, 4 producers in 3", "demand-uneven: credit 3200 demand 1s, 4 producers in 3"}},
+		{"backpressure-baseline", "10k/s", "5s 30s 10s", 5, []string{
+			"off: off 1s", "credit-100ms: credit 5000 100ms", "credit-1s: credit 5000 1s"}},
+	}
+	for _, c := range cases {
+		suite, err := ReadSuite(c.name, Options{})
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		var variants []string
+		for _, cell := range suite.Cells {
+			variants = append(variants, strings.Join(cell.Values, " ")+": "+variantOf(cell.Scenario))
+			if cell.Name != c.name+"-"+cell.Values[0] {
+				t.Errorf("a cell of %s is called %s", c.name, cell.Name)
+			}
+		}
+		first := suite.Cells[0].Scenario
+		if !slices.Equal(variants, c.variants) || offered(first.Load) != c.load || phasesOf(first) != c.phases {
+			t.Errorf("%s offers %s in %s:\n%s", c.name, offered(first.Load), phasesOf(first), strings.Join(variants, "\n"))
+		}
+		if suite.Repeat != c.repeat || suite.Order != Interleaved || suite.Question == "" || len(suite.Axes) != 1 || suite.Axes[0].Path != VariantAxis {
+			t.Errorf("%s is run %d times, %s: %+v", c.name, suite.Repeat, suite.Order, suite.Axes)
+		}
+	}
+}
+
+// variantOf is what the experiments on backpressure vary, in short.
+func variantOf(s Scenario) string {
+	b := s.Backpressure
+	text := b.Controller
+	if b.MaxLag > 0 {
+		text += fmt.Sprintf(" %d", b.MaxLag)
+	}
+	if b.ResumeLag > 0 {
+		text += fmt.Sprintf(" %d %s", b.ResumeLag, b.Poll)
+	}
+	if b.Target > 0 {
+		text += " " + b.Target.String()
+	}
+	if b.Share == "demand" {
+		text += " demand"
+	}
+	text += " " + s.Consume.Commit.String()
+	for _, f := range s.Faults {
+		text += fmt.Sprintf(", %s at %s", f, f.At)
+	}
+	if s.Load.Processes > 1 {
+		text += fmt.Sprintf(", %d producers in %d", s.Load.Producers, s.Load.Processes)
+	}
+	return text
+}
+
 // The parts of a pipeline: what each leaves out or adds.
 func TestPartsOfAPipeline(t *testing.T) {
 	if s := preset(t, "produce-only"); s.Consume.Consumers != 0 || !s.Load.Rate.IsMax() || s.Load.Volume != 2*unit.GB {
@@ -239,8 +320,9 @@ func TestPresetsDescribeThemselves(t *testing.T) {
 // expectedWarnings are what a preset, or a configuration of one, does on purpose,
 // and what its runs say of it; all others are free of warnings.
 var expectedWarnings = map[string][]string{
-	"produce-only": {"closed loop", "nobody consumes"},
-	"sweep-acks-0": {"acks 0"},
+	"produce-only":                    {"closed loop", "nobody consumes"},
+	"sweep-acks-0":                    {"acks 0"},
+	"backpressure-baseline-credit-1s": {"a bound of at least 11,550 records"},
 }
 
 func checkWarnings(t *testing.T, c Cell) {

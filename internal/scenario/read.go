@@ -53,6 +53,9 @@ func Parse(file string, text []byte, overrides ...string) (Scenario, error) {
 type document struct {
 	Scenario `yaml:",inline"`
 	Question string `yaml:"question,omitempty"` // that the runs are to answer, for the report
+	// Variants are scenarios of one family, each a part of a scenario that is laid
+	// over this one; every variant is run with every combination of the matrix.
+	Variants variants `yaml:"variants,omitempty"`
 	// Matrix varies settings: every combination of their values is a scenario.
 	Matrix matrix `yaml:"matrix,omitempty"`
 	Order  string `yaml:"order"` // of the runs: interleaved, blocked
@@ -84,6 +87,7 @@ func read(layers []layer, o Options) (d *decoder, doc document, readable bool) {
 		d.begin(l.name)
 		readable = d.document(l.text, &doc) && readable
 	}
+	d.overrides = o.Set
 	for _, override := range o.Set {
 		d.set(override, &doc)
 	}

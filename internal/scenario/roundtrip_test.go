@@ -82,12 +82,60 @@ func anyScenario(t *rapid.T) Scenario {
 	anyConsume(t, &s.Consume, s.Phases.Measure)
 	anyReading(t, &s)
 	if rapid.Bool().Draw(t, "controlled") && !s.Load.Rate.IsMax() && s.Consume.Consumers > 0 && s.Load.Producers > 0 && s.Consume.Assignment == "group" {
-		most := rapid.Int64Range(2, 1e9).Draw(t, "max lag")
-		s.Backpressure = Backpressure{"hysteresis", most, rapid.Int64Range(1, most-1).Draw(t, "resume lag"),
-			duration(t, 1, 10), pick(t, excesses), rapid.Int64Range(1, 1e9).Draw(t, "max deferred")}
+		s.Backpressure = anyBackpressure(t, s.Load.Processes)
 	}
+	anyFaults(t, &s)
 	s.Repeat = rapid.IntRange(1, 100).Draw(t, "repeat")
 	return s.Resolve()
+}
+
+// anyBackpressure draws a controller for producers in so many processes.
+func anyBackpressure(t *rapid.T, processes int) Backpressure {
+	b := Defaults().Backpressure
+	b.Controller = pick(t, controllers[1:])
+	b.MaxLag = rapid.Int64Range(2, 1e9).Draw(t, "max lag")
+	switch b.Controller {
+	case "hysteresis":
+		b.ResumeLag = rapid.Int64Range(1, b.MaxLag-1).Draw(t, "resume lag")
+	case "credit":
+		if processes > 1 {
+			b.Share = pick(t, shares)
+		} else {
+			b.Per = pick(t, bounded)
+		}
+	case "latency", "aimd":
+		b.Target = duration(t, 1, 10)
+	}
+	b.Poll, b.Grace = duration(t, 1, 10), duration(t, 10, 60)
+	b.Signal, b.Excess, b.Blind = pick(t, signals), pick(t, excesses), pick(t, blindnesses)
+	if b.Excess == "degrade" {
+		b.Keep = rapid.Int64Range(1, maxKeep).Draw(t, "keep")
+	}
+	b.MaxDeferred = rapid.Int64Range(1, 1e9).Draw(t, "max deferred")
+	return b
+}
+
+// anyFaults has consumers of the one group come and go.
+func anyFaults(t *rapid.T, s *Scenario) {
+	if s.Consume.Consumers == 0 || s.Consume.Assignment != "group" || s.Consume.Groups > 1 {
+		return
+	}
+	crew := newCrew(s.Consume.Consumers)
+	for i := range rapid.IntRange(0, 5).Draw(t, "faults") {
+		f := ScheduledFault{At: unit.Duration(i/2) * s.Phases.Measure / 4}
+		who := Target{ConsumerTarget, rapid.IntRange(0, len(crew.running)).Draw(t, "consumer")}
+		running, _ := crew.runs(who.Number)
+		switch {
+		case !running:
+			f.Start = who
+		case rapid.Bool().Draw(t, "kill"):
+			f.Kill = who
+		default:
+			f.Stop = who
+		}
+		crew.set(who.Number, !running)
+		s.Faults = append(s.Faults, f)
+	}
 }
 
 func anyLoad(t *rapid.T, l *Load, measure unit.Duration) {
@@ -102,6 +150,11 @@ func anyLoad(t *rapid.T, l *Load, measure unit.Duration) {
 	}
 	l.Producers = rapid.IntRange(1, 64).Draw(t, "producers")
 	l.Clients = rapid.IntRange(0, l.Producers).Draw(t, "clients")
+	most := l.Producers
+	if l.Clients > 0 {
+		most = l.Clients
+	}
+	l.Processes = rapid.IntRange(1, most).Draw(t, "processes")
 	l.Pacer = pick(t, pacers)
 	l.Record = Record{anySize(t), pick(t, payloads), rapid.Uint64().Draw(t, "seed"), anyKeys(t)}
 	if l.Record.Keys.Distribution != "none" {
@@ -155,11 +208,14 @@ func anyKeys(t *rapid.T) Keys {
 
 func anyConsume(t *rapid.T, c *Consume, measure unit.Duration) {
 	c.Consumers = rapid.IntRange(0, 20).Draw(t, "consumers")
-	c.Groups, c.Assignment = rapid.IntRange(1, 100).Draw(t, "groups"), pick(t, assignments)
+	c.Groups, c.Assignment = rapid.SampledFrom([]int{1, 1, 2, 100}).Draw(t, "groups"), pick(t, assignments)
 	if c.Consumers > 0 {
 		c.Hold = rapid.SampledFrom([]Hold{{}, {Until: 1}, {Until: measure / 3}}).Draw(t, "hold")
 	}
-	c.Parallel, c.Protocol, c.Work = pick(t, parallels), pick(t, protocols), anyWork(t)
+	if c.Protocol = pick(t, protocols); c.Protocol == "classic" && c.Assignment == "group" {
+		c.SessionTimeout = duration(t, 1, 60)
+	}
+	c.Parallel, c.Work = pick(t, parallels), anyWork(t)
 	for i := range rapid.IntRange(0, 3).Draw(t, "changes") {
 		c.Changes = append(c.Changes, WorkChange{unit.Duration(i) * measure / 4, anyWork(t)})
 	}
@@ -175,7 +231,7 @@ func anyReading(t *rapid.T, s *Scenario) {
 	}
 	s.Topic.Existing, s.Topic.Config, s.Consume.From = "orders", nil, pick(t, beginnings)
 	if s.Consume.Consumers > 0 && rapid.Bool().Draw(t, "only reads") {
-		s.Load.Producers, s.Load.Volume, s.Consume.Hold = 0, 0, Hold{}
+		s.Load.Producers, s.Load.Processes, s.Load.Volume, s.Consume.Hold = 0, 1, 0, Hold{}
 	}
 }
 
@@ -232,6 +288,8 @@ func FuzzParse(f *testing.F) {
 		f.Add(text, "load.arrival={process: burst, peak: 5k/s}")
 	}
 	f.Add([]byte("a: &a [*a]\n? {}\n: <<"), "topic.config.a.b=[")
+	f.Add([]byte(family), "variants=[tight, {name: x, faults: [{at: 1s, kill: consumer 0}]}]")
+	f.Add([]byte(family+"matrix: {load.acks: [0, 1], exclude: [{variant: off}]}"), "backpressure.max_lag=5")
 	f.Add([]byte(sweep), "matrix.load.record=[{size: 1B}, {size: '${N}'}, null]")
 	f.Add([]byte("description: ${YAML}${NONE:-}$${\nmatrix: {load: [{acks: 0}, {acks: 1}]}"), "matrix.exclude=[{load: '{acks: 0}'}]")
 	f.Fuzz(func(t *testing.T, text []byte, override string) {

@@ -7,8 +7,9 @@
 //
 // The way of a scenario is ReadSuite: defaults first, the preset or file over
 // them, the files that are merged over that, the overrides of the command line
-// over all; and where there is a matrix, the values of each of its cells. Then
-// Resolve fills in what follows from other values, and Validate judges the whole.
+// over all; where there are variants, each of them below the overrides; and where
+// there is a matrix, the values of each of its cells. Then Resolve fills in what
+// follows from other values, and Validate judges the whole.
 // Every fault that any of these steps finds is reported at once, where it was
 // written and with what would be right, because a person who mends a file one
 // fault at a time starts a benchmark six times.
@@ -30,8 +31,11 @@ type Scenario struct {
 	Consume      Consume      `yaml:"consume"`
 	Phases       Phases       `yaml:"phases"`
 	Backpressure Backpressure `yaml:"backpressure"`
-	Sampling     Sampling     `yaml:"sampling"`
-	Repeat       int          `yaml:"repeat"` // runs of this scenario, 1 to 1,000
+	// Faults are what goes wrong in the measured window, in the order of their
+	// times.
+	Faults   []ScheduledFault `yaml:"faults,omitempty"`
+	Sampling Sampling         `yaml:"sampling"`
+	Repeat   int              `yaml:"repeat"` // runs of this scenario, 1 to 1,000
 }
 
 // Cluster is the local cluster that a run starts when it is not given one. On
@@ -64,6 +68,11 @@ type Load struct {
 	// run that only reads what an existing topic holds; all else of Load is idle
 	// then.
 	Producers int `yaml:"producers"`
+	// Processes is over how many operating system processes the producers are
+	// spread, each process with its share of them: 1, the tool's own, or more,
+	// each apart from the tool and with a gate of its own. At most as many as
+	// producers.
+	Processes int `yaml:"processes"`
 	// Clients is the number of producing clients. Fewer than producers are
 	// shared by them; of more, each producer has several and uses each for
 	// some of the partitions. 0 is one for each.
@@ -166,7 +175,13 @@ type Consume struct {
 	// Commit is how often processed offsets are committed.
 	Commit   Commit `yaml:"commit"`
 	Protocol string `yaml:"protocol"` // classic, consumer (KIP-848)
-	Fetch    Fetch  `yaml:"fetch,omitempty"`
+	// SessionTimeout is how long a member of a group may be silent before Kafka
+	// gives its partitions to others: the time that a killed one holds up its
+	// partitions. It is the member's to say in the classic protocol alone, and
+	// the broker bounds it (group.min.session.timeout.ms, 6s by default). 0 is
+	// the client's default.
+	SessionTimeout unit.Duration `yaml:"session_timeout,omitempty"`
+	Fetch          Fetch         `yaml:"fetch,omitempty"`
 }
 
 // Work is the simulated work for each record: fixed takes Time; uniform takes
@@ -216,16 +231,58 @@ type Phases struct {
 	Drain   unit.Duration `yaml:"drain"`
 }
 
-// Backpressure is the controller at the source. In YAML "off" alone is short
-// for {controller: off}.
+// Backpressure is the controller at the source, its signal, and what becomes of
+// the records that it holds back. Package backpressure has the laws of the
+// controllers. In YAML "off" alone is short for {controller: off}.
 type Backpressure struct {
-	Controller string        `yaml:"controller"`           // off, hysteresis
-	MaxLag     int64         `yaml:"max_lag,omitempty"`    // records; the gate closes above it
-	ResumeLag  int64         `yaml:"resume_lag,omitempty"` // records; left open: half of MaxLag
-	Poll       unit.Duration `yaml:"poll,omitempty"`       // how often the lag is read
-	Excess     string        `yaml:"excess,omitempty"`     // defer, shed
+	Controller string `yaml:"controller"` // off, hysteresis, credit, latency, aimd, gradient
+	// MaxLag is in records. A hysteresis closes the gate above it; credit never
+	// lets the lag exceed it; of latency, aimd and gradient it is an upper limit
+	// to what they choose, and 0 is none.
+	MaxLag    int64 `yaml:"max_lag,omitempty"`
+	ResumeLag int64 `yaml:"resume_lag,omitempty"` // records; a closed hysteresis opens below it; left open: half of MaxLag
+	// Target is the time that a record may take from the gate to its consumer:
+	// latency holds it, aimd backs off above it (left open: 250ms).
+	Target unit.Duration `yaml:"target,omitempty"`
+	Poll   unit.Duration `yaml:"poll,omitempty"` // how often the lag is read
+	// Signal says how far the consumers have come: committed is what the group
+	// has committed, as any application may ask of Kafka; delivered is what the
+	// consumers of this run report to have taken, sooner than they commit it.
+	Signal string `yaml:"signal,omitempty"` // committed, delivered
+	// Per says what MaxLag bounds: the whole topic, or each of its partitions,
+	// which is for credit alone.
+	Per string `yaml:"per,omitempty"` // topic, partition
+	// Excess is what becomes of a record that is held back: it waits at the
+	// source, it is shed, or one of Keep waits and the others are shed.
+	Excess string `yaml:"excess,omitempty"` // defer, shed, degrade
+	Keep   int64  `yaml:"keep,omitempty"`   // degrade: 1 to 1,000,000; left open: 10
 	// MaxDeferred bounds the queue at the source; beyond it records are shed.
 	MaxDeferred int64 `yaml:"max_deferred,omitempty"`
+	// Grace is how long the lag may be unknown before Blind says what is admitted:
+	// nothing (closed), or everything (open).
+	Grace unit.Duration `yaml:"grace,omitempty"`
+	Blind string        `yaml:"blind,omitempty"` // closed, open
+	// Share says how several processes divide MaxLag: each the same part of it for
+	// good, or by demand, which is for credit alone.
+	Share string `yaml:"share,omitempty"` // static, demand
+}
+
+// ScheduledFault is one thing that goes wrong at a time of the measured window.
+// Exactly one of Kill, Stop and Start is given; Action and Target say which. A
+// consumer is told by its number in its group, from 0 on: one of the consumers
+// that are there from the beginning, or the next one after all that there have
+// been, which joins.
+type ScheduledFault struct {
+	At    unit.Duration `yaml:"at"`
+	Kill  Target        `yaml:"kill,omitempty"`  // it vanishes: it neither commits nor leaves its group
+	Stop  Target        `yaml:"stop,omitempty"`  // it commits, leaves and is gone
+	Start Target        `yaml:"start,omitempty"` // it joins, for the first time or again
+}
+
+// Target is what a fault befalls. In YAML it is a text, as in "consumer 0".
+type Target struct {
+	Kind   string // consumer
+	Number int    // from 0 on
 }
 
 // Sampling is how often the probes look.

@@ -52,6 +52,7 @@ const (
 	commitSchema   = "commit"
 	holdSchema     = "hold"
 	recordSchema   = "record_size"
+	targetSchema   = "target"
 	settingSchema  = "setting"
 	textSchema     = "text"
 	openSchema     = "variable_or_null"
@@ -65,6 +66,7 @@ var textSchemas = map[reflect.Type]string{
 	reflect.TypeFor[Commit]():        commitSchema,
 	reflect.TypeFor[Hold]():          holdSchema,
 	reflect.TypeFor[Size]():          recordSchema,
+	reflect.TypeFor[Target]():        targetSchema,
 }
 
 const (
@@ -104,6 +106,7 @@ func textDefinitions() jsonschema.Definitions {
 			OneOf: []*jsonschema.Schema{definition(sizeSchema), {
 				Type: "object", Properties: long, AdditionalProperties: jsonschema.FalseSchema, MinProperties: &one, MaxProperties: &one,
 			}}},
+		targetSchema: {Description: "a consumer of the group by its number, from 0 on", Type: "string", Pattern: "^consumer [0-9]+$", Examples: []any{"consumer 0"}},
 		settingSchema: {Description: "a setting as Kafka's own files have it", AnyOf: []*jsonschema.Schema{
 			{Type: "string"}, {Type: "number"}, {Type: "boolean"}, {Type: "null"}}},
 		textSchema: {AnyOf: []*jsonschema.Schema{{Type: "string"}, {Type: "number"}}},
@@ -119,6 +122,7 @@ var schemaWords = map[string][]string{
 	"Record.payload": payloads, "Keys.distribution": keyings, "Consume.parallel": parallels,
 	"Consume.protocol": protocols, "Consume.assignment": assignments, "Consume.from": beginnings,
 	"Work.distribution": workings, "Backpressure.controller": controllers, "Backpressure.excess": excesses,
+	"Backpressure.signal": signals, "Backpressure.per": bounded, "Backpressure.blind": blindnesses, "Backpressure.share": shares,
 }
 
 // freeTexts are the keys that may have any word.
@@ -134,7 +138,8 @@ var schemaBounds = map[string]struct {
 	"Load.producers": {0, maxWorkers}, "Load.clients": {0, maxWorkers}, "Load.level": {0, 22},
 	"Load.in_flight": {1, 1000}, "Load.max_buffered": {1, maxBuffered}, "Keys.count": {1, maxBuffered}, "Keys.skew": {1, 100},
 	"Consume.consumers": {0, maxWorkers}, "Consume.groups": {1, maxGroups},
-	"Backpressure.max_lag": {2, uint64(maxRecords)}, "Backpressure.resume_lag": {1, uint64(maxRecords)},
+	"Load.processes": {1, maxProcesses}, "Backpressure.keep": {1, maxKeep},
+	"Backpressure.max_lag": {0, uint64(maxRecords)}, "Backpressure.resume_lag": {1, uint64(maxRecords)},
 	"Backpressure.max_deferred": {1, uint64(maxRecords)},
 }
 
@@ -147,7 +152,7 @@ func publishedSchema(t *testing.T) []byte {
 			if name, ok := textSchemas[t]; ok {
 				return definition(name)
 			}
-			if t == reflect.TypeFor[matrix]() {
+			if t == reflect.TypeFor[matrix]() || t == reflect.TypeFor[variants]() {
 				return &jsonschema.Schema{}
 			}
 			return nil
@@ -168,6 +173,7 @@ func publishedSchema(t *testing.T) []byte {
 	m := schemaMaker{t: t, root: s, done: make(map[reflect.Type]bool)}
 	m.refine(s, reflect.TypeFor[document]())
 	m.matrix(varied(reflect.TypeFor[document](), "", "#/properties/"))
+	m.variants(reflect.TypeFor[document]())
 	text, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {
 		t.Fatal(err)
@@ -210,7 +216,7 @@ func (m schemaMaker) value(s jsonschema.Schema, of reflect.Type, name string) *j
 	switch {
 	case worded:
 		return &jsonschema.Schema{Enum: enum(words)}
-	case written || of == reflect.TypeFor[matrix]() || of.Kind() == reflect.Bool:
+	case written || of == reflect.TypeFor[matrix]() || of == reflect.TypeFor[variants]() || of.Kind() == reflect.Bool:
 	case of.Kind() == reflect.Map:
 		s.AdditionalProperties = definition(settingSchema)
 	case of.Kind() == reflect.Slice && of.Elem().Kind() == reflect.Struct:
@@ -311,11 +317,28 @@ func (m schemaMaker) matrix(axes []axisSchema) {
 		all.Properties.Set(a.path, values)
 		excluded.Properties.Set(a.path, a.value)
 	}
+	excluded.Properties.Set(VariantAxis, definition(textSchema))
 	all.Properties.Set("exclude", orNull(&jsonschema.Schema{
 		Description: "the combinations that are not run", Type: "array", Items: excluded,
 	}))
 	property, _ := m.root.Properties.Get("matrix")
 	property.AnyOf[0] = all
+}
+
+// variants completes the schema of the variants: a list of parts of a scenario, each
+// with a name, and of names of those that an earlier file lists.
+func (m schemaMaker) variants(of reflect.Type) {
+	one := uint64(1)
+	part := mappingSchema()
+	part.Required = []string{"name"}
+	for _, key := range keysOf(of) {
+		if !slices.Contains(ofAllVariants, key) {
+			part.Properties.Set(key, &jsonschema.Schema{Ref: "#/properties/" + key})
+		}
+	}
+	property, _ := m.root.Properties.Get(variantsKey)
+	property.AnyOf[0] = &jsonschema.Schema{Type: "array", MinItems: &one, UniqueItems: true,
+		Items: &jsonschema.Schema{AnyOf: []*jsonschema.Schema{part, definition(textSchema)}}}
 }
 
 // mappingSchema is that of a mapping with keys that are still to be set, and no
@@ -437,6 +460,8 @@ func TestSchemaRefuses(t *testing.T) {
 		"consume: {work: 4ms, commit: batch, changes: [{at: 10s, work: {time: 0s, jitter: 1ms}}]}",
 		"matrix: {load.compression: [none, zstd], topic.config.a.b: [1, x], load: [{acks: 1}], load.record.size: [1B, {list: [1B]}], exclude: [{load.compression: none, topic.config.a.b: x}]}",
 		"matrix: {load.rate: null, exclude: null}",
+		"variants: [{name: off, backpressure: off}, {name: on, load: {producers: 3, processes: 3}, backpressure: {controller: credit, max_lag: 5, share: demand}}, old]\nmatrix: {exclude: [{variant: off}]}",
+		"variants: null\nfaults: [{at: 1s, kill: consumer 0}, {at: 2s, start: consumer 0}]",
 	} {
 		if err := s.Validate(fromYAML(t, []byte(good))); err != nil {
 			t.Errorf("%s: %v", good, err)
@@ -452,6 +477,8 @@ func TestSchemaRefuses(t *testing.T) {
 		"order: random", "seed: -1", "topic: {config: {a: [1]}}", "cluster: {jvm: -Xss1m}", "load: {rate: $RATE}",
 		"matrix: {load.compression: zstd}", "matrix: {load.compression: []}", "matrix: {load.compression: [zst]}", "matrix: {compression: [zstd]}",
 		"matrix: {load.compression: [none, none]}", "matrix: {repeat: [1, 2]}", "matrix: {exclude: {load.acks: 1}}", "matrix: {exclude: [{load.akcs: 1}]}", "matrix: {exclude: [{}]}",
+		"variants: {name: a}", "variants: []", "variants: [{load: {acks: 1}}]", "variants: [{name: a, repeat: 2}]", "variants: [{name: a, load: {akcs: 1}}]",
+		"backpressure: {controller: credits}", "backpressure: {signal: lag}", "backpressure: {keep: 0}", "load: {processes: 0}", "faults: [{at: 1s, kill: 0}]", "faults: [{at: 1s, kill: consumer}]",
 	} {
 		if s.Validate(fromYAML(t, []byte(bad))) == nil {
 			t.Errorf("%s: no complaint", bad)

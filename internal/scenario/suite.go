@@ -32,22 +32,22 @@ const (
 )
 
 // Suite is what a scenario file asks for: one scenario, or the cells of its
-// matrix, each to be run Repeat times.
+// matrix and variants, each to be run Repeat times.
 type Suite struct {
 	Name        string
 	Description string
 	Question    string // that the runs are to answer; may be empty
-	Axes        []Axis // none without a matrix
+	Axes        []Axis // none without a matrix or variants
 	Cells       []Cell // at least one
 	Repeat      int    // runs of each cell, 1 to 1,000
 	Order       string // interleaved, blocked
 	Seed        uint64 // of the order within a round; 0 is as written
 }
 
-// Axis is one setting that a matrix varies.
+// Axis is one setting that a matrix varies, or the variants.
 type Axis struct {
-	Path   string   // as in load.compression
-	Values []string // as they were written
+	Path   string   // as in load.compression; VariantAxis for the variants
+	Values []string // as they were written; the variants' names
 }
 
 // Cell is one configuration of a suite.
@@ -59,10 +59,10 @@ type Cell struct {
 	Scenario Scenario // resolved and valid
 }
 
-// ReadSuite reads the scenario that arg names, as Read does, with its matrix. A
-// scenario without one is a suite of one cell. An error is Faults where it is
-// about the content: all that is wrong in all files, overrides and cells, and
-// what is wrong with a cell where the value stands that caused it.
+// ReadSuite reads the scenario that arg names, as Read does, with its matrix and its
+// variants. A scenario without either is a suite of one cell. An error is Faults
+// where it is about the content: all that is wrong in all files, overrides and
+// cells, and what is wrong with a cell where the value stands that caused it.
 func ReadSuite(arg string, o Options) (Suite, error) {
 	var layers []layer
 	var unread []error
@@ -112,31 +112,41 @@ func (d *decoder) suite(doc document, readable bool) Suite {
 		Name: doc.Name, Description: doc.Description, Question: doc.Question,
 		Repeat: doc.Repeat, Order: doc.Order, Seed: doc.Seed,
 	}
-	for _, a := range doc.Matrix.axes {
+	all := doc.axes()
+	for _, a := range all {
 		s.Axes = append(s.Axes, Axis{Path: a.path, Values: texts(a.values)})
 	}
-	d.oneByOne(doc)
-	values, ok := d.cells(doc.Matrix)
+	d.oneByOne(doc, all)
+	values, ok := d.cells(matrix{axes: all, exclude: doc.Matrix.exclude})
 	if !ok { // then nobody knows what the cells would set
-		for _, a := range doc.Matrix.axes {
-			d.failed[a.path] = true
+		for _, a := range all {
+			d.failed[a.sets()] = true
 		}
 		d.resolved(doc.Scenario, readable)
 		return s
 	}
-	if len(doc.Matrix.axes) == 0 {
+	if len(all) == 0 {
 		s.Cells = []Cell{{Name: doc.Name, Scenario: d.resolved(doc.Scenario, readable)}}
 		return s
 	}
-	s.Cells = d.readCells(doc, values, readable)
+	s.Cells = d.readCells(doc, all, values, readable)
 	return s
 }
 
-// oneByOne reads each value of the matrix alone, over doc: what is wrong with one
-// is found whatever is wrong with the others, and so are two values that mean the
-// same.
-func (d *decoder) oneByOne(doc document) {
-	for _, a := range doc.Matrix.axes {
+// axes are those of the matrix, and the variants behind them: a cell's name ends in
+// its variant's.
+func (doc document) axes() []axis {
+	all := slices.Clone(doc.Matrix.axes)
+	if doc.Variants.given() {
+		all = append(all, doc.Variants.axis())
+	}
+	return all
+}
+
+// oneByOne reads each value of each axis alone, over doc: what is wrong with one is
+// found whatever is wrong with the others, and so are two values that mean the same.
+func (d *decoder) oneByOne(doc document, all []axis) {
+	for _, a := range all {
 		values := a.values
 		if len(values) == 0 { // none could be read; the path is judged all the same
 			null := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null", Line: a.at.line, Column: a.at.column}
@@ -147,12 +157,13 @@ func (d *decoder) oneByOne(doc document) {
 			in := doc
 			c := d.cellOf([]axis{a}, []choice{value}, &in)
 			d.faults = append(d.faults, c.faults...)
+			in.Description = "" // says nothing of what is run
 			text, err := in.Scenario.MarshalJSON()
 			if err != nil || len(c.faults) > 0 {
 				continue
 			}
 			if first, twice := means[string(text)]; twice {
-				d.faultAt(value.at, join("matrix", a.path), value.text+" is the same as "+first, "keep one of them; repeat says how often a cell is run")
+				d.faultAt(value.at, a.where(), value.text+" is the same as "+first, "keep one of them; repeat says how often a cell is run")
 				continue
 			}
 			means[string(text)] = value.text
@@ -160,14 +171,14 @@ func (d *decoder) oneByOne(doc document) {
 	}
 }
 
-// readCells reads and judges the cells of doc's matrix.
-func (d *decoder) readCells(doc document, values [][]choice, readable bool) []Cell {
+// readCells reads and judges the cells of doc.
+func (d *decoder) readCells(doc document, all []axis, values [][]choice, readable bool) []Cell {
 	cells := make([]Cell, len(values))
 	unexplained := make(map[Fault][]int) // in which cells
 	var order []Fault
 	for i, name := range names(doc.Name, values) {
 		in := doc
-		c := d.cellOf(doc.Matrix.axes, values[i], &in)
+		c := d.cellOf(all, values[i], &in)
 		s := c.resolved(in.Scenario, readable)
 		s.Name = name // after it was judged: what is wrong with it is wrong with doc's
 		cells[i] = Cell{Name: name, Values: texts(values[i]), Scenario: s}
@@ -188,9 +199,9 @@ func (d *decoder) readCells(doc document, values [][]choice, readable bool) []Ce
 // blamed gives a fault that is in some of the cells, and is about nothing that
 // the matrix sets, the places of the values that it comes with: those of the
 // first axis of which a value always brings it. What is in all cells is the
-// scenario's own.
+// scenario's own, and what is on the command line is told there.
 func blamed(f Fault, in []int, cells [][]choice) (faults Faults) {
-	if len(in) == len(cells) {
+	if len(in) == len(cells) || isOverride(f.File) {
 		return Faults{f}
 	}
 	for _, i := range in {
@@ -220,8 +231,13 @@ func texts(values []choice) []string {
 
 // alone refuses what makes several scenarios of one.
 func (d *decoder) alone(doc document) {
-	if len(doc.Matrix.axes) > 0 {
-		d.faultAt(d.nearestPlace("matrix"), "matrix", "it makes a suite of this scenario, and one scenario is wanted here",
-			"give it to the run command, or leave it out (--set matrix=null)")
+	for _, key := range []struct {
+		name  string
+		there bool
+	}{{"matrix", len(doc.Matrix.axes) > 0}, {variantsKey, doc.Variants.given()}} {
+		if key.there {
+			d.faultAt(d.nearestPlace(key.name), key.name, "it makes a suite of this scenario, and one scenario is wanted here",
+				"give it to the run command, or leave it out (--set "+key.name+"=null)")
+		}
 	}
 }

@@ -41,7 +41,12 @@ var synonyms = map[string]string{
 	"replicationfactor": "topic.replication", "replicas": "topic.replication", "topicconfig": "topic.config", "topics": "topic, of which a run has one",
 	"mininsyncreplicas": "topic.config.min.insync.replicas", "retentionms": "topic.config.retention.ms", "maxmessagebytes": "topic.config.max.message.bytes",
 
-	"maxlagrecords": "backpressure.max_lag", "pollinterval": "backpressure.poll",
+	"maxlagrecords": "backpressure.max_lag", "pollinterval": "backpressure.poll", "lagthreshold": "backpressure.max_lag",
+	"credits": "backpressure.max_lag, with controller: credit", "algorithm": "backpressure.controller",
+	"targetlatency": "backpressure.target", "latencytarget": "backpressure.target",
+	"samplerate": "backpressure.keep, with excess: degrade", "failopen": "backpressure.blind", "onfailure": "backpressure.blind",
+	"faultinjection": "faults", "failures": "faults", "chaos": "faults", "sessiontimeoutms": "consume.session_timeout",
+	"numprocesses": "load.processes", "cases": "variants", "configurations": "variants",
 	"reportinterval": "sampling.interval", "reportinginterval": "sampling.interval", "logintervalmillis": "sampling.interval", "laginterval": "sampling.lag",
 	"runs": "repeat", "iterations": "repeat", "repetitions": "repeat", "runsteps": "repeat",
 

@@ -20,8 +20,10 @@ const (
 	maxBrokers    = 9
 	maxPhase      = unit.Duration(30 * 24 * time.Hour)
 	maxBuffered   = 10_000_000
-	maxLevels     = 1000                 // entries in a list of sizes, steps or changes
-	maxRecords    = int64(1) << 40       // of a lag or a queue
+	maxLevels     = 1000           // entries in a list of sizes, steps or changes
+	maxRecords    = int64(1) << 40 // of a lag or a queue
+	maxKeep       = 1_000_000      // of the excess records, one is kept
+	maxProcesses  = 64
 	maxBytes      = unit.Size(1<<31) - 1 // of a batch or a fetch: Kafka's int32
 	maxRecord     = 64 * unit.MiB        // what the payloads make
 	minHeap       = 128 * unit.MiB
@@ -45,8 +47,12 @@ var (
 	protocols     = []string{"classic", "consumer"}
 	assignments   = []string{"group", "manual"}
 	beginnings    = []string{"end", "start"}
-	controllers   = []string{"off", "hysteresis"}
-	excesses      = []string{"defer", "shed"}
+	controllers   = []string{"off", "hysteresis", "credit", "latency", "aimd", "gradient"}
+	signals       = []string{"committed", "delivered"}
+	bounded       = []string{"topic", "partition"}
+	excesses      = []string{"defer", "shed", "degrade"}
+	blindnesses   = []string{"closed", "open"}
+	shares        = []string{"static", "demand"}
 )
 
 // codecLevels are the levels that each codec's own command line knows.
@@ -82,6 +88,7 @@ func (s Scenario) findings() []finding {
 	c.producer(s)
 	c.consume(s)
 	c.backpressure(s)
+	c.faults(s)
 	return c.findings
 }
 

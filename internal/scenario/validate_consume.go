@@ -27,6 +27,21 @@ func (c *checker) consume(s Scenario) {
 	c.work("consume.work", g.Work)
 	c.changes(g.Changes, s.Phases.Measure)
 	c.fetch(g.Fetch)
+	c.sessionTimeout(g)
+}
+
+// sessionTimeout wants it where the member has a say in it.
+func (c *checker) sessionTimeout(g Consume) {
+	const path = "consume.session_timeout"
+	switch {
+	case g.SessionTimeout == 0:
+	case g.Assignment == "manual":
+		c.fault(path, "manually assigned consumers are in no group, and have no session", "leave it out", "consume.assignment")
+	case g.Protocol == "consumer":
+		c.fault(path, "with protocol consumer it is the broker's to say", "leave it out and set cluster.config.group.consumer.session.timeout.ms, or choose classic", "consume.protocol")
+	default:
+		c.duration(path, g.SessionTimeout, unit.Duration(100*time.Millisecond), unit.Duration(30*time.Minute))
+	}
 }
 
 // from wants a beginning where there is something to begin in.
@@ -116,42 +131,5 @@ func (c *checker) fetch(f Fetch) {
 	if least && most && f.MaxBytes > 0 && f.MinBytes > f.MaxBytes {
 		c.fault("consume.fetch.min_bytes", fmt.Sprintf("%s is more than max_bytes, %s", f.MinBytes, f.MaxBytes),
 			"make it smaller", "consume.fetch.max_bytes")
-	}
-}
-
-// backpressure checks the controller and its signal.
-func (c *checker) backpressure(s Scenario) {
-	const path = "backpressure"
-	b := s.Backpressure
-	c.choice(path+".controller", b.Controller, controllers)
-	c.choice(path+".excess", b.Excess, excesses)
-	c.duration(path+".poll", b.Poll, unit.Duration(time.Millisecond), unit.Duration(time.Minute))
-	c.between(path+".max_deferred", b.MaxDeferred, 1, maxRecords)
-	if b.Controller == "hysteresis" {
-		c.hysteresis(b)
-		if s.Consume.Consumers == 0 {
-			c.fault(path, "without consumers there is no lag to go by", "set backpressure: off, or consume.consumers", "consume.consumers")
-		}
-		if s.Consume.Assignment == "manual" {
-			c.fault(path, "manually assigned consumers commit nothing, so there is no lag to go by",
-				"set backpressure: off, or consume.assignment: group", "consume.assignment")
-		}
-	}
-}
-
-// hysteresis wants two lags, the gate closing above the one and opening below
-// the other.
-func (c *checker) hysteresis(b Backpressure) {
-	const path = "backpressure"
-	if b.MaxLag == 0 {
-		c.fault(path+".max_lag", "hysteresis needs a lag above which the gate closes", "give max_lag in records, as in 20000")
-		return
-	}
-	if !c.between(path+".max_lag", b.MaxLag, 2, maxRecords) {
-		return
-	}
-	if c.between(path+".resume_lag", b.ResumeLag, 1, maxRecords) && b.ResumeLag >= b.MaxLag {
-		c.fault(path+".resume_lag", fmt.Sprintf("%d is not below max_lag, %d", b.ResumeLag, b.MaxLag),
-			"give less, or leave it out for half of max_lag", path+".max_lag")
 	}
 }

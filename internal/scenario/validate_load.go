@@ -32,6 +32,7 @@ func (c *checker) load(s Scenario) {
 	if c.between("load.producers", int64(l.Producers), 0, maxWorkers) && l.Producers == 0 {
 		c.readOnly(s)
 	}
+	c.processes(l)
 	c.size("load.volume", l.Volume, 0, maxVolume)
 	c.between("load.clients", int64(l.Clients), 0, maxWorkers)
 	c.choice("load.pacer", l.Pacer, pacers)
@@ -39,6 +40,20 @@ func (c *checker) load(s Scenario) {
 	if l.Partitioning == "key" && l.Record.Keys.Distribution == "none" {
 		c.fault("load.partitioning", "the records have no keys to go by",
 			"set load.record.keys, or choose sticky or round-robin", "load.record.keys")
+	}
+}
+
+// processes wants a producer, and a client, for each process.
+func (c *checker) processes(l Load) {
+	const path = "load.processes"
+	switch {
+	case !c.between(path, int64(l.Processes), 1, maxProcesses) || l.Processes == 1:
+	case l.Producers < l.Processes:
+		c.fault(path, fmt.Sprintf("there are fewer producers than these %d processes: %d", l.Processes, l.Producers),
+			"give each process at least one producer, or fewer processes", "load.producers")
+	case l.Clients > 0 && l.Clients < l.Processes:
+		c.fault(path, fmt.Sprintf("processes cannot share a client, and there are fewer than these %d: %d", l.Processes, l.Clients),
+			"leave load.clients out, or give each process at least one", "load.clients")
 	}
 }
 

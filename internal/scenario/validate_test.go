@@ -167,16 +167,78 @@ func TestConsumeFaults(t *testing.T) {
 		{"consume: {changes: [{at: 2s, work: 1ms}, {at: 2s, work: 0s}]}", "f.yaml:1:47: consume.changes[1].at: 2s is not after the change before it, at 2s; give the changes in the order of their times"},
 		{"consume: {fetch: {min_bytes: 2MiB, max_bytes: 1MiB}}", "f.yaml:1:30: consume.fetch.min_bytes: 2MiB is more than max_bytes, 1MiB; make it smaller"},
 		{"consume: {fetch: {max_wait: -1s}}", "f.yaml:1:29: consume.fetch.max_wait: -1s is too low; give at least 0s"},
-		{"backpressure: of", `f.yaml:1:15: backpressure.controller: "of" is not known; did you mean off? choose one of off or hysteresis`},
+		{"backpressure: of", `f.yaml:1:15: backpressure.controller: "of" is not known; did you mean off? choose one of off, hysteresis, credit, latency, aimd or gradient`},
 		{"backpressure: hysteresis", "f.yaml:1:15: backpressure.max_lag: hysteresis needs a lag above which the gate closes; give max_lag in records, as in 20000"},
 		{"backpressure: {controller: hysteresis, max_lag: -5}", "f.yaml:1:49: backpressure.max_lag: -5 is too low; give at least 2"},
 		{"backpressure: {controller: hysteresis, max_lag: 100, resume_lag: 100}", "f.yaml:1:66: backpressure.resume_lag: 100 is not below max_lag, 100; give less, or leave it out for half of max_lag"},
 		{"backpressure: {controller: hysteresis, max_lag: 100, resume_lag: 0}", "f.yaml:1:66: backpressure.resume_lag: it must be above 0; leave it out for its default: half of max_lag"},
 		{"backpressure: {poll: 0s}", "f.yaml:1:22: backpressure.poll: 0s is too low; give at least 1ms"},
-		{"backpressure: {excess: drop}", `f.yaml:1:24: backpressure.excess: "drop" is not known; choose one of defer or shed`},
+		{"backpressure: {excess: drop}", `f.yaml:1:24: backpressure.excess: "drop" is not known; choose one of defer, shed or degrade`},
 		{"backpressure: {max_deferred: 0}", "f.yaml:1:30: backpressure.max_deferred: 0 is too low; give at least 1"},
 		{"consume: {consumers: 0}\nbackpressure: {controller: hysteresis, max_lag: 100}", "f.yaml:2:1: backpressure: without consumers there is no lag to go by; set backpressure: off, or consume.consumers"},
 	})
+}
+
+func TestBackpressureFaults(t *testing.T) {
+	const three = "load: {producers: 3, processes: 3}\n"
+	check(t, [][2]string{
+		{"backpressure: credit", "f.yaml:1:15: backpressure.max_lag: credit needs the lag that is never to be exceeded; give max_lag in records, as in 5000"},
+		{"backpressure: {controller: credit, max_lag: 5, resume_lag: 3}", "f.yaml:1:60: backpressure.resume_lag: credit does not close and open by two lags; leave it out, or choose hysteresis"},
+		{"backpressure: {controller: credit, max_lag: 5, target: 1s}", "f.yaml:1:56: backpressure.target: credit goes by records, and not by a time; leave it out, or choose latency or aimd"},
+		{"backpressure: latency", "f.yaml:1:15: backpressure.target: latency needs the time that it is to hold; give a time, as in 250ms"},
+		{"backpressure: {controller: latency, target: 1us}", "f.yaml:1:45: backpressure.target: 1µs is too low; give at least 1ms"},
+		{"backpressure: {controller: aimd, target: 0s}", "f.yaml:1:42: backpressure.target: it must be above 0; leave it out for its default: 250ms for aimd; latency asks for one"},
+		{"backpressure: {controller: gradient, max_lag: -1}", "f.yaml:1:47: backpressure.max_lag: -1 is too low; give at least 0"},
+		{"backpressure: {controller: gradient, per: partition}", "f.yaml:1:43: backpressure.per: gradient has one limit, for the whole topic; leave it out, or choose credit"},
+		{"backpressure: {controller: gradient, per: record}", `f.yaml:1:43: backpressure.per: "record" is not known; choose one of topic or partition`},
+		{"backpressure: {signal: lag}", `f.yaml:1:24: backpressure.signal: "lag" is not known; choose one of committed or delivered`},
+		{"backpressure: {blind: shut}", `f.yaml:1:23: backpressure.blind: "shut" is not known; choose one of closed or open`},
+		{"backpressure: {share: fair}", `f.yaml:1:23: backpressure.share: "fair" is not known; choose one of static or demand`},
+		{"backpressure: {grace: 50ms}", "f.yaml:1:23: backpressure.grace: 50ms is over before the next reading, after 100ms; give at least backpressure.poll"},
+		{"backpressure: {excess: shed, keep: 3}", "f.yaml:1:36: backpressure.keep: excess shed keeps no part of the records; leave it out, or choose degrade"},
+		{"backpressure: {excess: degrade, keep: 1000001}", "f.yaml:1:39: backpressure.keep: 1000001 is too high; give at most 1000000"},
+		{"backpressure: {excess: degrade, keep: 0}", "f.yaml:1:39: backpressure.keep: it must be above 0; leave it out for its default: 10"},
+		{"backpressure: {controller: credit, max_lag: 5, share: demand}", "f.yaml:1:55: backpressure.share: one process has the whole bound; leave it out, or give load.processes"},
+		{three + "backpressure: {controller: aimd, share: demand}", "f.yaml:2:41: backpressure.share: aimd has no bound that is known beforehand, to be divided by demand; leave it out, or choose credit"},
+		{three + "backpressure: {controller: credit, max_lag: 5, per: partition}", "f.yaml:2:53: backpressure.per: several processes share one bound, that of the topic; leave it out, or set load.processes: 1"},
+		{"load: {processes: 0}", "f.yaml:1:19: load.processes: 0 is too low; give at least 1"},
+		{"load: {processes: 65}", "f.yaml:1:19: load.processes: 65 is too high; give at most 64"},
+		{"load: {processes: 2}", "f.yaml:1:19: load.processes: there are fewer producers than these 2 processes: 1; give each process at least one producer, or fewer processes"},
+		{"load: {producers: 4, clients: 1, processes: 2}", "f.yaml:1:45: load.processes: processes cannot share a client, and there are fewer than these 2: 1; leave load.clients out, or give each process at least one"},
+	})
+}
+
+func TestScheduledFaultFaults(t *testing.T) {
+	const two = "consume: {consumers: 2}\nfaults: "
+	check(t, [][2]string{
+		{"faults: 5", `f.yaml:1:9: faults: it is the single value "5", not a list; write it as [first, second]`},
+		{two + "[{at: 1s}]", "f.yaml:2:10: faults[0]: it does 0 things; give exactly one of kill, stop and start, as in {at: 10s, kill: consumer 0}"},
+		{two + "[{at: 1s, kill: consumer 0, start: consumer 0}]", "f.yaml:2:10: faults[0]: it does 2 things; give exactly one of kill, stop and start, as in {at: 10s, kill: consumer 0}"},
+		{two + "[{at: 1s, kill: 0}]", `f.yaml:2:25: faults[0].kill: "0" is no target; write consumer and its number, as in: consumer 0`},
+		{two + "[{at: 1s, kill: broker 1}]", `f.yaml:2:25: faults[0].kill: "broker 1" is no target; write consumer and its number, as in: consumer 0`},
+		{two + "[{at: 1s, kill: consumer -1}]", `f.yaml:2:25: faults[0].kill: "consumer -1" is no target; write consumer and its number, as in: consumer 0`},
+		{two + "[{at: 1s, kil: consumer 0}]", "f.yaml:2:19: faults[0].kil: unknown key; did you mean kill? the keys of faults[0] are at, kill, stop, start"},
+		{two + "[{at: 30s, kill: consumer 0}]", "f.yaml:2:15: faults[0].at: the fault comes at 30s, and the measured window ends at 30s; let it come earlier, or raise phases.measure"},
+		{two + "[{at: -1s, kill: consumer 0}]", "f.yaml:2:15: faults[0].at: -1s is too low; give at least 0s"},
+		{two + "[{at: 2s, kill: consumer 0}, {at: 1s, start: consumer 0}]", "f.yaml:2:43: faults[1].at: 1s is before the fault ahead of it, at 2s; give the faults in the order of their times"},
+		{two + "[{at: 1s, stop: consumer 2}]", "f.yaml:2:25: faults[0].stop: there is no consumer 2; they are 0 to 1"},
+		{two + "[{at: 1s, start: consumer 1}]", "f.yaml:2:26: faults[0].start: consumer 1 is running; stop it before, or start consumer 2 for one more"},
+		{two + "[{at: 1s, start: consumer 3}]", "f.yaml:2:26: faults[0].start: consumer 3 cannot be the next to join; start consumer 2"},
+		{two + "[{at: 1s, stop: consumer 1}, {at: 1s, kill: consumer 1}]", "f.yaml:2:53: faults[1].kill: consumer 1 is not running any more; start it before"},
+		{"consume: {consumers: 0}\nfaults: [{at: 1s, kill: consumer 0}]", "f.yaml:2:9: faults: nobody consumes, so nothing befalls a consumer; leave it out, or give consume.consumers"},
+		{"consume: {assignment: manual}\nfaults: [{at: 1s, kill: consumer 0}]", "f.yaml:2:9: faults: manually assigned consumers are in no group that could notice; leave it out, or set consume.assignment: group"},
+		{"consume: {groups: 2}\nfaults: [{at: 1s, kill: consumer 0}]", "f.yaml:2:9: faults: a consumer's number does not say in which of the 2 groups it is; leave it out, or set consume.groups: 1"},
+		{"consume: {session_timeout: 6s, protocol: consumer}", "f.yaml:1:28: consume.session_timeout: with protocol consumer it is the broker's to say; leave it out and set cluster.config.group.consumer.session.timeout.ms, or choose classic"},
+		{"consume: {session_timeout: 6s, assignment: manual}", "f.yaml:1:28: consume.session_timeout: manually assigned consumers are in no group, and have no session; leave it out"},
+		{"consume: {session_timeout: 1ms}", "f.yaml:1:28: consume.session_timeout: 1ms is too low; give at least 100ms"},
+	})
+	s, err := Parse("f.yaml", []byte(two+"[{at: 0s, stop: consumer 0}, {at: 1s, start: consumer 2}, {at: 1s, kill: consumer 2}, {at: 2s, start: consumer 0}, {at: 3s, start: consumer 3}]"))
+	if err != nil || len(s.Faults) != 5 {
+		t.Fatalf("%+v, %v", s.Faults, err)
+	}
+	if f := s.Faults[2]; f.Action() != Kill || f.Target() != (Target{ConsumerTarget, 2}) || f.String() != "kill consumer 2" || f.At != unit.Duration(time.Second) {
+		t.Errorf("the third fault is %v at %v", f, f.At)
+	}
 }
 
 func TestDerivedValues(t *testing.T) {
@@ -188,6 +250,11 @@ func TestDerivedValues(t *testing.T) {
 		{"topic: {replication: 3}", func(s Scenario) any { return s.Cluster.Brokers }, 3},
 		{"topic: {replication: 3}", func(s Scenario) any { return s.Cluster.Heap }, 512 * unit.MiB},
 		{"backpressure: {controller: hysteresis, max_lag: 301}", func(s Scenario) any { return s.Backpressure.ResumeLag }, int64(150)},
+		{"backpressure: aimd", func(s Scenario) any { return s.Backpressure.Target }, unit.Duration(250e6)},
+		{"backpressure: {controller: latency, target: 2s}", func(s Scenario) any { return s.Backpressure.Target }, unit.Duration(2e9)},
+		{"backpressure: gradient", func(s Scenario) any { return s.Backpressure.Target }, unit.Duration(0)},
+		{"backpressure: {excess: degrade}", func(s Scenario) any { return s.Backpressure.Keep }, int64(10)},
+		{"backpressure: {excess: degrade}\nload: {producers: 4, processes: 3}", func(s Scenario) any { return s.Load.Processes }, 3},
 		{"consume: {work: {time: 4ms, jitter: 1ms}}", func(s Scenario) any { return s.Consume.Work.Distribution }, "uniform"},
 		{"consume: {work: {time: 4ms, jitter: 1ms}}", func(s Scenario) any { return s.Consume.Work.Mean() }, 4500 * time.Microsecond},
 		{"consume: {work: 4ms}", func(s Scenario) any { return s.Consume.Work }, Work{Time: 4e6, Distribution: "fixed"}},
@@ -256,6 +323,11 @@ func TestWarnings(t *testing.T) {
 		{"consume: {commit: 31s}", "consume.commit: an interval of 31s is longer than the measured window"},
 		{"topic: {existing: orders}\nload: {producers: 0}\nconsume: {from: end}", "consume.from: nobody produces in this run"},
 		{"backpressure: {max_lag: 5}", "backpressure: it is off, so max_lag and resume_lag have no effect"},
+		{"backpressure: {controller: off, target: 5s}", "backpressure: it is off, so target has no effect"},
+		{"load: {rate: 10k/s}\nbackpressure: {controller: credit, max_lag: 5000}", "backpressure.max_lag: a bound of at least 11,550 records would let a group that keeps up through, and it is 5,000: the rate × (commit interval + poll), and what is under way"},
+		{"consume: {session_timeout: 5s}", "consume.session_timeout: a broker refuses less than 6s"},
+		{"faults: [{at: 1s, kill: consumer 0}, {at: 2s, start: consumer 0}]", "faults: consumer 0 is killed at 1s, and Kafka gives its partitions to others only when it was silent for 45s, after the measured window"},
+		{"faults: [{at: 1s, stop: consumer 0}]", "faults: nobody consumes at the end of the measured window"},
 		{"phases: {warmup: 0s}", "phases.warmup: there is none"},
 		{"phases: {drain: 0s}", "phases.drain: there is none"},
 		{"phases: {measure: 900ms}\nconsume: {commit: batch}", "sampling.interval: 1s is longer than the measured window"},

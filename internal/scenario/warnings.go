@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"kafka-bench/internal/unit"
 )
@@ -13,7 +14,7 @@ import (
 // result, beside the figures. stampBytes is the size of the stamp that records
 // carry; smaller records go without.
 func (s Scenario) Warnings(stampBytes int) []string {
-	return slices.Concat(s.loadWarnings(stampBytes), s.consumeWarnings(), s.backpressureWarnings(), s.phaseWarnings())
+	return slices.Concat(s.loadWarnings(stampBytes), s.consumeWarnings(), s.backpressureWarnings(), s.faultWarnings(), s.phaseWarnings())
 }
 
 // warnings collects what holds.
@@ -62,7 +63,41 @@ func (s Scenario) consumeWarnings() (w warnings) {
 
 func (s Scenario) backpressureWarnings() (w warnings) {
 	b := s.Backpressure
-	w.when(b.Controller == "off" && (b.MaxLag != 0 || b.ResumeLag != 0), "backpressure: it is off, so max_lag and resume_lag have no effect")
+	if b.Controller == "off" {
+		w.when(b.MaxLag != 0 || b.ResumeLag != 0, "backpressure: it is off, so max_lag and resume_lag have no effect")
+		w.when(b.Target != 0, "backpressure: it is off, so target has no effect")
+		return w
+	}
+	needed, allowed := NeededBound(s), s.allowed()
+	w.when(allowed > 0 && allowed < needed,
+		"backpressure.max_lag: a bound of at least %s records would let a group that keeps up through, and it is %s: the rate × (commit interval + poll), and what is under way",
+		unit.Count(needed), unit.Count(allowed))
+	return w
+}
+
+// silence is after how much time Kafka gives up a member that vanished, unless the
+// scenario says so: Kafka's own default in both protocols (KIP-735, KIP-848).
+const silence = unit.Duration(45 * time.Second)
+
+// brokerSilence is the least that a broker takes unless it is told otherwise:
+// group.min.session.timeout.ms.
+const brokerSilence = unit.Duration(6 * time.Second)
+
+func (s Scenario) faultWarnings() (w warnings) {
+	g := s.Consume
+	w.when(g.SessionTimeout > 0 && g.SessionTimeout < brokerSilence && s.Cluster.Config["group.min.session.timeout.ms"] == "",
+		"consume.session_timeout: a broker refuses less than %s unless group.min.session.timeout.ms is lower there", brokerSilence)
+	timeout := g.SessionTimeout
+	if timeout == 0 {
+		timeout = silence
+	}
+	crew := newCrew(g.Consumers)
+	for _, f := range s.Faults {
+		crew.set(f.Target().Number, f.Action() == Start)
+		w.when(f.Action() == Kill && f.At+timeout >= s.Phases.Measure,
+			"faults: %s is killed at %s, and Kafka gives its partitions to others only when it was silent for %s, after the measured window", f.Target(), f.At, timeout)
+	}
+	w.when(len(s.Faults) > 0 && crew.count() == 0, "faults: nobody consumes at the end of the measured window, so that what is in the topic is not drained")
 	return w
 }
 

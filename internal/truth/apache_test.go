@@ -11,5 +11,8 @@ func TestKafka(t *testing.T) {
 		r := testStall(t)
 		t.Run("histogram log", func(t *testing.T) { testJava(t, r) })
 	})
+	t.Run("credit", testCredit)
+	t.Run("processes", testProcesses)
+	t.Run("killed consumer", testKilledConsumer)
 	t.Run("crash", testCrash)
 }

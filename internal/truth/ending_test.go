@@ -194,7 +194,7 @@ func TestAbandon(t *testing.T) {
 
 // TestKilledTool kills the tool itself (SIGKILL) in the middle of a run on an
 // Apache Kafka of its own: the run can be read and rendered, and the next start
-// leaves no broker of it behind.
+// leaves no broker of it behind. Its other processes end by themselves.
 func TestKilledTool(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -220,6 +220,7 @@ func TestKilledTool(t *testing.T) {
 
 	r := onlyRun(t, filepath.Join(dir, "runs"))
 	wantUnfinished(t, r)
+	wantProcessesGone(t, r, 2)
 	if s, err := scenario.Read(filepath.Join(r.Dir, result.ScenarioFile)); err != nil || s.Name != "killed" {
 		t.Errorf("the resolved scenario is %q, %v", s.Name, err)
 	}
@@ -283,7 +284,7 @@ func runUntilKilled(dir string) error {
 	if err != nil {
 		return err
 	}
-	s, err := scenario.Parse("killed.yaml", []byte(small), "phases.measure=10m")
+	s, err := scenario.Parse("killed.yaml", []byte(small), "phases.measure=10m", "load.processes=2")
 	if err != nil {
 		return err
 	}
@@ -295,7 +296,7 @@ func runUntilKilled(dir string) error {
 		fmt.Println(k.Brokers()[0].PID())
 	}()
 	_, err = bench.Run(ctx, bench.Config{
-		Scenario: s, Cluster: k, Driver: measuring.Driver, Out: measuring.Out, Watch: measuring.Watch,
+		Scenario: s, Cluster: k, Driver: measuring.Driver, Out: measuring.Out, Watch: measuring.Watch, Worker: workerCommand,
 	})
 	return errors.Join(err, errors.New("the run ended before it was killed"))
 }

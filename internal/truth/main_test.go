@@ -9,14 +9,31 @@ import (
 	"testing"
 	"time"
 
+	"kafka-bench/internal/bench"
 	"kafka-bench/internal/cluster"
+	"kafka-bench/internal/driver"
+	"kafka-bench/internal/driver/franz"
 )
 
 // childVariable makes the test binary play a tool that will be killed: its value
 // is the folder that it works in (see ending_test.go).
 const childVariable = "KAFKA_BENCH_TRUTH_CHILD"
 
+// workerWord makes the test binary a process that works for a run.
+const workerWord = "worker"
+
+// workerCommand starts it.
+var workerCommand = []string{os.Args[0], workerWord}
+
 func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == workerWord {
+		franzAlone := func(string) (driver.Driver, error) { return franz.New(), nil }
+		if err := bench.Worker(context.Background(), os.Stdin, os.Stdout, franzAlone); err != nil {
+			fmt.Fprintln(os.Stderr, "error:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if dir := os.Getenv(childVariable); dir != "" {
 		if err := runUntilKilled(dir); err != nil {
 			fmt.Fprintln(os.Stderr, "error:", err)

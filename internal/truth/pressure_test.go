@@ -152,3 +152,126 @@ func TestQueueBound(t *testing.T) {
 		t.Errorf("%d records waited at most; the bound is 300", peak)
 	}
 }
+
+// credited is pressed with true credits: at most 200 records of lag.
+func credited(t *testing.T, excess string, overrides ...string) scenario.Scenario {
+	t.Helper()
+	return smallScenario(t, excess, append([]string{
+		"load.rate=2k/s", "consume.work=2ms", "consume.commit=20ms", "phases.measure=2s",
+		"backpressure.controller=credit", "backpressure.max_lag=200", "backpressure.poll=20ms", "backpressure.excess=" + excess,
+	}, overrides...)...)
+}
+
+// wantBound fails the test unless no reading of the lag was above its bound, and the
+// consumers had nearly all the work that they could do: 500/s of it. A bound is easy
+// to keep by sending nothing.
+func wantBound(t *testing.T, r *result.Recorded, bound int64, capacityPerS float64) {
+	t.Helper()
+	b := r.Run.Backpressure
+	if b.PeakLagToBound == nil || *b.PeakLagToBound > 1 || *b.PeakLagToBound < 0.5 {
+		t.Fatalf("peak lag ÷ bound of %+v; want at most 1, and no idle gate", b)
+	}
+	if b.BoundRecords == nil || *b.BoundRecords != (result.Bound{Min: bound, Max: bound, Last: bound}) {
+		t.Errorf("the bound was %+v, want %d all the time", b.BoundRecords, bound)
+	}
+	if got := r.Run.Delivery.DeliveredPerS; got < 0.95*capacityPerS {
+		t.Errorf("%.0f/s were delivered to consumers that can take %.0f/s", got, capacityPerS)
+	}
+	if b.Refused == 0 || b.Decisions != 0 || b.BlindS != 0 {
+		t.Errorf("%d refused, %d decisions, blind for %v s; want a gate that refuses and never flips", b.Refused, b.Decisions, b.BlindS)
+	}
+	for _, e := range r.Events {
+		if e.Kind == "backpressure" {
+			t.Errorf("an exhausted window is an event: %q, because %q", e.What, e.Reason)
+		}
+	}
+}
+
+// TestCredit wants the lag to stay within its bound whatever is offered, and the
+// consumers not to pay for it.
+func TestCredit(t *testing.T) {
+	t.Parallel()
+	r := run(t, config(t, embedded(t, cluster.EmbeddedOptions{}), credited(t, "shed")))
+	wantValid(t, r)
+	wantBalance(t, r)
+	wantHistograms(t, r)
+	wantSeries(t, r)
+	wantBound(t, r, 200, 500)
+	wantCount(t, "scheduled", r.Run.Load.Scheduled, 4000)
+	wantCount(t, "shed by the gate", r.Run.Load.ShedByReason["gate"], r.Run.Load.Shed)
+	if shed := r.Run.Backpressure.Shed; shed == nil || *shed != (result.ShedCounts{ByGate: r.Run.Load.Shed}) {
+		t.Errorf("%+v was shed, %d in all", shed, r.Run.Load.Shed)
+	}
+	for _, iv := range r.Intervals {
+		if iv.StartNs >= 0 && (iv.BoundRecords == nil || *iv.BoundRecords != 200) {
+			t.Fatalf("the interval at %d has the bound %v", iv.StartNs, iv.BoundRecords)
+		}
+	}
+}
+
+// TestCreditPerPartition wants the bound kept in each partition, while records that
+// wait for one hold up the others, and none is lost to it.
+func TestCreditPerPartition(t *testing.T) {
+	t.Parallel()
+	r := run(t, config(t, embedded(t, cluster.EmbeddedOptions{}),
+		credited(t, "defer", "consume.work=1ms", "phases.measure=1500ms", "backpressure.per=partition", "backpressure.max_lag=100", "backpressure.signal=delivered")))
+	wantValid(t, r)
+	wantBalance(t, r)
+	wantBound(t, r, 100, 1000)
+	wantCount(t, "unique", r.Run.Delivery.Unique, 3000)
+	if r.Run.Backpressure.Per != "partition" || r.Run.Backpressure.Signal != "delivered" {
+		t.Errorf("backpressure is %+v", r.Run.Backpressure)
+	}
+}
+
+// TestDegrade wants one in ten of the refused records to wait and to be sent, and the
+// others to be counted by their reason.
+func TestDegrade(t *testing.T) {
+	t.Parallel()
+	r := run(t, config(t, embedded(t, cluster.EmbeddedOptions{}), credited(t, "degrade", "backpressure.keep=10")))
+	wantValid(t, r)
+	wantBalance(t, r)
+	l := r.Run.Load
+	wantCount(t, "scheduled", l.Scheduled, 4000)
+	wantCount(t, "shed by degrading", l.ShedByReason["degrade"], l.Shed)
+	wantCount(t, "unique", r.Run.Delivery.Unique, l.Admitted)
+	wantCount(t, "deferred, in the end", l.Deferred, 0)
+	// What was kept goes first: of 500/s that can go and r refused, r/10 are kept, and
+	// 2000 - r + r/10 = 500, so r is 1667/s, and nine in ten of those are shed.
+	if math.Abs(float64(l.Shed)-3000) > 200 {
+		t.Errorf("%d records were shed, want about 3000", l.Shed)
+	}
+	if queue := r.Run.Backpressure.DeferredPeakRecords; queue < 1 || queue > 200 {
+		t.Errorf("%d records waited at most; what is kept can all go soon", queue)
+	}
+}
+
+// TestSettling wants the time to be told that a controller takes to follow a change of
+// what the consumers can do: with credits little more than what was in the log takes.
+func TestSettling(t *testing.T) {
+	t.Parallel()
+	r := run(t, config(t, embedded(t, cluster.EmbeddedOptions{}),
+		credited(t, "shed", "consume.changes=[{at: 3s, work: 1ms}]", "phases.measure=7s")))
+	wantValid(t, r)
+	wantBalance(t, r)
+	if n := len(r.Run.Lag.Changes); n != 1 {
+		t.Fatalf("%d changes", n)
+	}
+	if s := r.Run.Lag.Changes[0].SettlingS; s == nil || *s > 1 {
+		t.Errorf("settled after %v s; the log held 200 records, which take 0.2 s", s)
+	}
+}
+
+// testCredit is the goal of credit control on Kafka itself: four times what the
+// consumers can take is offered, they commit each second, the lag is at most 5,000
+// records, and the consumers do all that they can.
+func testCredit(t *testing.T) {
+	s, err := scenario.Read("overload", "phases.warmup=4s", "phases.measure=8s", "phases.drain=10s",
+		"backpressure.controller=credit", "backpressure.max_lag=5000", "backpressure.excess=shed")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := run(t, config(t, realKafka(t), s))
+	wantBalance(t, r)
+	wantBound(t, r, 5000, *r.Run.Consumer.CapacityPerS)
+}

@@ -51,7 +51,7 @@ func config(t *testing.T, c cluster.Cluster, s scenario.Scenario) bench.Config {
 	t.Helper()
 	return bench.Config{
 		Scenario: s, Cluster: c, Driver: franz.New(), Out: t.TempDir(),
-		Tool: result.Tool{Version: "test"},
+		Tool: result.Tool{Version: "test"}, Worker: workerCommand,
 	}
 }
 

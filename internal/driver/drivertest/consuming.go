@@ -25,6 +25,7 @@ var groupTests = []test{
 	{"poll ends with its context", testPollContext},
 	{"poll at most", testPollAtMost},
 	{"read wire", testReadWire},
+	{"kill", testKill},
 }
 
 // testShare: the members of a group have all partitions, each once, and receive

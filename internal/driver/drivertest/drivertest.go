@@ -24,6 +24,10 @@ type Env struct {
 	// Protocols are the group protocols that both the driver and the cluster
 	// have: "classic", "consumer".
 	Protocols []string
+	// SessionTimeouts are, by protocol, how long a member may be silent: what the
+	// cluster accepts, or has set. A protocol without one is not tested with a
+	// member that was killed.
+	SessionTimeouts map[string]time.Duration
 	// Without names tests that the driver cannot pass, with the reason. They
 	// are reported, so that the gap is seen.
 	Without map[string]string

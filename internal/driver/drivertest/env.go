@@ -29,6 +29,9 @@ func NewEnv(t testing.TB, brokers []string) Env {
 		CreateTopic: func(t testing.TB, topic string, partitions int) { createTopic(t, admin, topic, partitions) },
 		DeleteTopic: func(t testing.TB, topic string) { deleteTopic(t, admin, topic) },
 		Protocols:   []string{"classic", "consumer"},
+		// The shortest that Kafka allows by default. In the other protocol it is
+		// the broker's, and 45 s.
+		SessionTimeouts: map[string]time.Duration{"classic": 6 * time.Second},
 	}
 }
 

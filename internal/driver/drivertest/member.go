@@ -34,6 +34,8 @@ type member struct {
 	control bool            // asks for chunks to tell of control records
 	next    map[int32]int64 // what chunks tell then
 	pause   time.Duration   // between a poll and taking note of what it returned
+	session time.Duration   // its session timeout; 0 is the client's default
+	killed  bool            // what it says after that is an error
 }
 
 // join opens a member of group, or a client without one, and starts polling.
@@ -52,7 +54,7 @@ func (s suite) join(t testing.TB, topic, group string, change ...func(*member)) 
 	}
 	opened := make(chan struct{})
 	cfg := s.groupConfig(topic, group)
-	cfg.MaxPollRecords = m.atMost
+	cfg.MaxPollRecords, cfg.SessionTimeout = m.atMost, m.session
 	cfg.Partitions, cfg.ControlRecords = m.byHand, m.control
 	cfg.OnAssigned = func(partitions []int32) {
 		<-opened // the callback uses the consumer
@@ -142,6 +144,10 @@ func (m *member) poll(ctx context.Context) {
 	defer close(m.stopped)
 	for ctx.Err() == nil {
 		chunks, err := m.consumer.Poll(ctx)
+		if m.isKilled() {
+			m.checkKilled(len(chunks), err)
+			return
+		}
 		if err != nil {
 			m.fail(err)
 			return

@@ -1,7 +1,9 @@
 package franz_test
 
 import (
+	"strconv"
 	"testing"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kfake"
 
@@ -12,10 +14,14 @@ import (
 
 // TestConformanceFake runs the suite on a fake cluster of three brokers.
 func TestConformanceFake(t *testing.T) {
-	cluster := fake(t, kfake.NumBrokers(3), kfake.BrokerConfigs(map[string]string{
+	const session = 3 * time.Second
+	cluster := fake(t, kfake.NumBrokers(3), kfake.GroupMinSessionTimeout(session), kfake.BrokerConfigs(map[string]string{
 		"group.consumer.heartbeat.interval.ms": "200",
+		"group.consumer.session.timeout.ms":    strconv.FormatInt(session.Milliseconds(), 10),
 	}))
-	drivertest.Run(t, franz.New(), drivertest.NewEnv(t, cluster.ListenAddrs()))
+	env := drivertest.NewEnv(t, cluster.ListenAddrs())
+	env.SessionTimeouts = map[string]time.Duration{"classic": session, "consumer": session}
+	drivertest.Run(t, franz.New(), env)
 }
 
 // TestConformanceKafka runs the suite on Apache Kafka itself.

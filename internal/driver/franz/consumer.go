@@ -47,11 +47,14 @@ type consumer struct {
 	group    string        // empty: assigned by hand
 	assign   sync.WaitGroup
 	closing  sync.Once
+	lifeline *lifeline
+	abort    context.CancelFunc // ends what the client does on its own
 }
 
 var (
 	_ driver.Consumer    = (*consumer)(nil)
 	_ driver.Pauser      = (*consumer)(nil)
+	_ driver.Killer      = (*consumer)(nil)
 	_ driver.WireCounter = (*consumer)(nil)
 )
 
@@ -65,23 +68,29 @@ type buffer struct {
 // background, or a client that has its partitions as soon as it has said so. It
 // does not wait for a broker.
 func (f *franz) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error) {
+	line := newLifeline()
+	cfg = line.callbacks(cfg)
 	options, err := consumerOptions(cfg)
 	if err != nil {
 		return nil, err
 	}
-	if cfg.OnError == nil {
-		cfg.OnError = func(error) {}
+	c := &consumer{
+		topic: cfg.Topic, group: cfg.Group, atMost: cfg.MaxPollRecords, control: cfg.ControlRecords,
+		onError: cfg.OnError, lifeline: line,
 	}
-	c := &consumer{topic: cfg.Topic, group: cfg.Group, atMost: cfg.MaxPollRecords, control: cfg.ControlRecords, onError: cfg.OnError}
+	ctx, abort := context.WithCancel(context.Background())
+	c.abort = abort
 	c.watch.onError = cfg.OnError
 	c.watch.serverSide = cfg.Protocol == protocolConsumer
 	c.buffers.New = c.newBuffer
-	options = append(options, kgo.Dialer(c.wire.dialer(f.dial, cfg.Access)), kgo.WithHooks(&c.wire, &c.watch))
+	options = append(options, kgo.WithContext(ctx),
+		kgo.Dialer(c.wire.dialer(line.dialer(f.dial), cfg.Access)), kgo.WithHooks(&c.wire, &c.watch))
 	if c.atMost == 0 { // polls return whole batches
 		options = append(options, kgo.WithPools(&c.slabs))
 	}
 	c.client, err = kgo.NewClient(options...)
 	if err != nil {
+		abort()
 		return nil, fmt.Errorf("%w: consumer: %w", driver.ErrConfig, err)
 	}
 	c.settings = consumerSettings(c.client, cfg)
@@ -94,9 +103,7 @@ func (f *franz) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error) 
 // assignByHand gives the client its partitions. They are told first, so that a
 // pause in the callback comes before the first fetch.
 func (c *consumer) assignByHand(cfg driver.ConsumerConfig) {
-	if cfg.OnAssigned != nil {
-		cfg.OnAssigned(slices.Sorted(maps.Keys(cfg.Partitions)))
-	}
+	cfg.OnAssigned(slices.Sorted(maps.Keys(cfg.Partitions)))
 	starts := make(map[int32]kgo.Offset, len(cfg.Partitions))
 	for partition, offset := range cfg.Partitions {
 		starts[partition] = kgo.NewOffset().At(offset)
@@ -115,6 +122,10 @@ func (c *consumer) Poll(ctx context.Context) ([]driver.Chunk, error) {
 		return nil, c.failed
 	}
 	fetches := c.client.PollRecords(ctx, c.atMost)
+	if c.lifeline.isCut() {
+		c.failed = errKilled
+		return nil, c.failed
+	}
 	c.chunks = c.chunks[:0]
 	for i := range fetches {
 		for j := range fetches[i].Topics {
@@ -245,12 +256,21 @@ func (c *consumer) Settings() []driver.Setting { return c.settings }
 // Wire counts fetched batches when they are decoded, before they are polled.
 func (c *consumer) Wire() driver.Wire { return c.wire.counts() }
 
+// Kill cuts the client's connections before it ends what the client would do next,
+// so that of all that anything after the cut still tries, nothing leaves.
+func (c *consumer) Kill() {
+	c.lifeline.cut()
+	c.abort()
+}
+
 // Close leaves the group, which calls OnRevoked for the partitions that the
-// member still has, and ends the client. It must not be called in a callback.
+// member still has, and ends the client. It must not be called in a callback. Of
+// one that was killed, the leave fails at once, for want of a connection.
 func (c *consumer) Close() {
 	c.closing.Do(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), leaveTimeout)
 		defer cancel()
+		defer c.abort()
 		c.assign.Wait()
 		c.client.AllowRebalance()
 		// A broker that does not answer finds out by the session timeout.

@@ -3,6 +3,7 @@ package franz
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
@@ -56,10 +57,16 @@ func groupOptions(cfg driver.ConsumerConfig) []kgo.Opt {
 		options = append(options, kgo.ServerSideBalancer())
 	}
 	if cfg.SessionTimeout > 0 {
-		options = append(options, kgo.SessionTimeout(cfg.SessionTimeout))
+		options = append(options, kgo.SessionTimeout(cfg.SessionTimeout),
+			kgo.HeartbeatInterval(min(defaultHeartbeat, cfg.SessionTimeout/3)))
 	}
 	return options
 }
+
+// defaultHeartbeat is the client's own interval (kgo.HeartbeatInterval). Kafka's
+// advice is a third of the session timeout at most, so that no single heartbeat
+// that is lost or late puts a member out of its group.
+const defaultHeartbeat = 3 * time.Second
 
 func fetchOptions(cfg driver.ConsumerConfig) []kgo.Opt {
 	var options []kgo.Opt
@@ -111,9 +118,7 @@ type partitionsFunc = func(context.Context, *kgo.Client, map[string][]int32)
 // of a group with more members than partitions learns that it has joined.
 func onAssigned(cfg driver.ConsumerConfig) partitionsFunc {
 	return func(_ context.Context, _ *kgo.Client, assigned map[string][]int32) {
-		if cfg.OnAssigned != nil {
-			cfg.OnAssigned(assigned[cfg.Topic])
-		}
+		cfg.OnAssigned(assigned[cfg.Topic])
 	}
 }
 
@@ -127,8 +132,6 @@ func onRevoked(cfg driver.ConsumerConfig, lost bool) partitionsFunc {
 			return
 		}
 		client.ResumeFetchPartitions(revoked)
-		if cfg.OnRevoked != nil {
-			cfg.OnRevoked(partitions, lost)
-		}
+		cfg.OnRevoked(partitions, lost)
 	}
 }

@@ -81,15 +81,21 @@ func (w *wire) countBatch(records, uncompressed, compressed int) {
 // apply to a dialer that it is given.
 const dialTimeout = 10 * time.Second
 
+// orPlain is d, or what dials as the client would by itself.
+func (d dialFunc) orPlain() dialFunc {
+	if d != nil {
+		return d
+	}
+	return (&net.Dialer{Timeout: dialTimeout}).DialContext
+}
+
 // dialer returns a dial function whose connections are counted by w: bytes as
 // they are on the wire, below TLS where there is any, and requests above it,
 // where they can be told.
 func (w *wire) dialer(dial dialFunc, a access.Access) dialFunc {
-	if dial == nil {
-		dial = (&net.Dialer{Timeout: dialTimeout}).DialContext
-	}
+	plain := dial.orPlain()
 	secured := a.Secure(func(ctx context.Context, network, address string) (net.Conn, error) {
-		conn, err := dial(ctx, network, address)
+		conn, err := plain(ctx, network, address)
 		if err != nil {
 			return nil, err
 		}

@@ -1,0 +1,117 @@
+package backpressure_test
+
+import (
+	"testing"
+	"time"
+
+	"kafka-bench/backpressure"
+)
+
+// queue is a log in which every record stays as long as told: what was admitted by
+// then is committed now.
+type queue struct {
+	controller backpressure.Controller
+	o          backpressure.Observation
+	history    []int64 // admitted, by reading
+}
+
+// stay lets readings pass, 100 ms apart with 100 records each, in which records
+// stay for n readings.
+func (q *queue) stay(n, readings int) backpressure.Decision {
+	var d backpressure.Decision
+	for range readings {
+		q.o.At += everyReading
+		q.o.Admitted += 100
+		q.o.Settled = q.o.Admitted
+		q.o.Refused++
+		q.history = append(q.history, q.o.Admitted)
+		if i := len(q.history) - 1 - n; i >= 0 {
+			q.o.Committed = max(q.o.Committed, q.history[i])
+		}
+		q.o.Lag = q.o.Admitted - q.o.Committed
+		d = q.controller.Decide(q.o)
+	}
+	return d
+}
+
+func newAIMD(t *testing.T, cfg backpressure.AIMDConfig) *queue {
+	t.Helper()
+	a, err := backpressure.NewAIMD(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &queue{controller: a, o: backpressure.Observation{Share: 1}}
+}
+
+func TestAIMDAddsAndCuts(t *testing.T) {
+	q := newAIMD(t, backpressure.AIMDConfig{Target: 250 * time.Millisecond, Step: 10})
+	before := q.stay(2, 20).Bound
+	if after := q.stay(2, 10).Bound; after != before+100 {
+		t.Errorf("ten commits within the target made %d of %d", after, before)
+	}
+	// At 500 ms, one cut in 500 ms: none may come from the same fault twice.
+	q.stay(5, 5)
+	before = q.stay(5, 5).Bound
+	after := q.stay(5, 5).Bound
+	if want := int64(float64(before) * 0.9); after < want-1 || after > want+1 {
+		t.Errorf("500 ms above the target made %d of %d, want %d", after, before, want)
+	}
+}
+
+func TestAIMDGrowsOnlyWhenItLimits(t *testing.T) {
+	q := newAIMD(t, backpressure.AIMDConfig{Target: 250 * time.Millisecond})
+	before := q.stay(2, 10).Bound
+	for range 10 {
+		q.o.Refused-- // so that it stands still
+		if after := q.stay(2, 1).Bound; after != before {
+			t.Fatalf("nothing was refused, and %d became %d", before, after)
+		}
+	}
+}
+
+func TestAIMDKeepsItsLimit(t *testing.T) {
+	q := newAIMD(t, backpressure.AIMDConfig{Target: 250 * time.Millisecond, MaxLag: 300})
+	if d := q.stay(2, 100); d.Bound != 300 || d.Ceiling > q.o.Settled+300-q.o.Lag {
+		t.Errorf("decided %+v with a limit of 300", d)
+	}
+}
+
+func newGradient(t *testing.T, cfg backpressure.GradientConfig) *queue {
+	t.Helper()
+	g, err := backpressure.NewGradient(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &queue{controller: g, o: backpressure.Observation{Share: 1}}
+}
+
+func TestGradientFollowsTheTimes(t *testing.T) {
+	q := newGradient(t, backpressure.GradientConfig{})
+	first := q.stay(2, 20).Bound
+	grown := q.stay(2, 50).Bound
+	if grown <= first {
+		t.Errorf("with times as usual the bound went from %d to %d", first, grown)
+	}
+	if shrunk := q.stay(8, 15).Bound; shrunk >= grown {
+		t.Errorf("with times four times as long the bound went from %d to %d", grown, shrunk)
+	}
+}
+
+// What its comment says: it does not see that times are long, only that they grow.
+func TestGradientHasNoTarget(t *testing.T) {
+	q := newGradient(t, backpressure.GradientConfig{MaxLag: 4000})
+	if d := q.stay(30, 600); d.Bound != 4000 {
+		t.Errorf("records stay for 3 s, always: the bound is %d, want the limit", d.Bound)
+	}
+}
+
+// The history of a long stall stays small: see the bound of sojourn.
+func TestAIMDOutlastsALongStall(t *testing.T) {
+	q := newAIMD(t, backpressure.AIMDConfig{Target: time.Minute})
+	before := q.stay(2, 10).Bound
+	q.stay(5000, 5000)
+	q.stay(2, 1)
+	if after := q.stay(2, 10).Bound; after <= before {
+		t.Errorf("after the stall the bound went from %d to %d", before, after)
+	}
+}

@@ -1,0 +1,102 @@
+package backpressure_test
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"testing"
+
+	"kafka-bench/backpressure"
+)
+
+// What a producer pays for each record while there is room: under 50 ns, and
+// nothing is allocated.
+func BenchmarkTryAcquire(b *testing.B) {
+	gate := newGate(b, backpressure.Config{Controller: &ceiling{at: backpressure.Unlimited}})
+	report(gate, backpressure.Reading{})
+	b.ReportAllocs()
+	for b.Loop() {
+		gate.TryAcquire(1)
+	}
+}
+
+func BenchmarkTryAcquireAndDone(b *testing.B) {
+	gate := newGate(b, backpressure.Config{})
+	b.ReportAllocs()
+	for b.Loop() {
+		if gate.TryAcquire(1) {
+			gate.Done(1)
+		}
+	}
+}
+
+func BenchmarkTryAcquireContended(b *testing.B) {
+	gate := newGate(b, backpressure.Config{})
+	b.ReportAllocs()
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			gate.TryAcquire(1)
+		}
+	})
+}
+
+func BenchmarkTryAcquireRefused(b *testing.B) {
+	gate := newGate(b, backpressure.Config{Controller: &ceiling{}})
+	report(gate, backpressure.Reading{})
+	b.ReportAllocs()
+	for b.Loop() {
+		gate.TryAcquire(1)
+	}
+}
+
+func BenchmarkAcquire(b *testing.B) {
+	gate := newGate(b, backpressure.Config{})
+	ctx := b.Context()
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := gate.Acquire(ctx, 1); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkAcquireAmong1000Waiters is the cost of one record's way through a gate
+// at which a thousand goroutines wait: the raise by one, the waking of the first,
+// and its lying down again behind the others.
+func BenchmarkAcquireAmong1000Waiters(b *testing.B) {
+	gate := hold(b, 0)
+	ctx, stop := context.WithCancel(context.Background())
+	went := make(chan struct{}, 1)
+	var all sync.WaitGroup
+	for range 1000 {
+		all.Go(func() {
+			for gate.Acquire(ctx, 1) == nil {
+				went <- struct{}{}
+			}
+		})
+	}
+	for gate.Stats().Waiting < 1000 {
+		runtime.Gosched()
+	}
+	b.ReportAllocs()
+	raised := 0
+	for b.Loop() {
+		gate.raise(1)
+		raised++
+		<-went
+	}
+	b.ReportMetric(float64(gate.Woken())/float64(raised), "wakes/op")
+	stop()
+	all.Wait()
+}
+
+// BenchmarkAcked is what a gate with a share pays more for each record.
+func BenchmarkAcked(b *testing.B) {
+	gate := newGate(b, backpressure.Config{Share: backpressure.Fixed(0.5)})
+	b.ReportAllocs()
+	offset := int64(0)
+	for b.Loop() {
+		gate.Acked("topic", int32(offset%12), offset/12)
+		offset++
+	}
+}

@@ -1,0 +1,97 @@
+package backpressure
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+)
+
+// What a [Config] means where it says nothing.
+const (
+	DefaultInterval = 100 * time.Millisecond
+	DefaultGrace    = 5 * time.Second
+	// DefaultDoubt is the default of the clients' delivery timeout (delivery.timeout.ms,
+	// KIP-91): a client that gave a record up has no request under way that is older.
+	DefaultDoubt = 2 * time.Minute
+)
+
+// Config says what a gate is.
+type Config struct {
+	// Controller decides; nil admits everything.
+	Controller Controller
+	// Source is what Watch reads; nil where the application calls Report itself.
+	Source Source
+	// Interval is how often Watch reads the lag; 0 is 100 ms.
+	Interval time.Duration
+	// Grace is how long the lag may stay unknown before the gate is blind; 0 is 5 s,
+	// or three intervals where that is longer. Until then the last ceiling stays in
+	// force, which keeps a bound however old it is.
+	Grace time.Duration
+	// FailOpen lets everything through while the gate is blind. Otherwise it
+	// admits nothing then.
+	FailOpen bool
+	// Doubt is how long after Unsure a record may still reach the log; 0 is 2 minutes.
+	// It must not be shorter than the client's delivery timeout.
+	Doubt time.Duration
+	// Share is the part of the bound that this gate may use, where several processes
+	// produce to the topic; nil is all of it. With a share, the lag that counts is that
+	// of this gate's own records, so Acked must be told where they went, and the
+	// readings must have their Partitions.
+	Share Share
+	// Now is the clock, on any monotonic axis; nil is the time since New.
+	Now func() time.Duration
+	// OnChange is told what changed, on the goroutine that noticed; nil is nobody.
+	// It may use the gate.
+	OnChange func(Change)
+	// Logger takes the same; nil logs nothing.
+	Logger *slog.Logger
+}
+
+// Share is one gate's part of a bound that several gates keep together.
+type Share interface {
+	// Part is the part that may be used now, from 0 to 1. It may change at any time;
+	// the gate asks at each Report and Advance, and Stats.Share tells when it has
+	// acted on it. It may look at the gate's Stats, and must not call Report or
+	// Advance.
+	Part() float64
+}
+
+// Fixed is a share that never changes: one of N equal processes has Fixed(1.0/N).
+//
+// Fixed(1) is a whole bound that is kept by this gate's own count of its records
+// instead of the high watermark. That is exact where acks are 1 and the topic is
+// replicated: an acknowledged record may then not be below the high watermark yet.
+type Fixed float64
+
+// Part implements [Share].
+func (f Fixed) Part() float64 { return float64(f) }
+
+// completed returns the config with its defaults, or every fault of it.
+func (c Config) completed() (Config, error) {
+	var faults []error
+	for _, d := range []struct {
+		name string
+		is   time.Duration
+	}{{"interval", c.Interval}, {"grace time", c.Grace}, {"time of doubt", c.Doubt}} {
+		if d.is < 0 {
+			faults = append(faults, fmt.Errorf("backpressure: the %s must not be negative: %v", d.name, d.is))
+		}
+	}
+	if c.Interval == 0 {
+		c.Interval = DefaultInterval
+	}
+	if c.Grace == 0 {
+		c.Grace = max(DefaultGrace, 3*c.Interval)
+	}
+	if c.Grace > 0 && c.Grace <= c.Interval {
+		faults = append(faults, fmt.Errorf("backpressure: the grace time %v must be longer than the interval %v, or the gate is blind between two readings", c.Grace, c.Interval))
+	}
+	if c.Doubt == 0 {
+		c.Doubt = DefaultDoubt
+	}
+	if f, ok := c.Share.(Fixed); ok && !(f > 0 && f <= 1) {
+		faults = append(faults, fmt.Errorf("backpressure: a fixed share is above 0 and at most 1, not %v", float64(f)))
+	}
+	return c, errors.Join(faults...)
+}

@@ -1,0 +1,70 @@
+package backpressure_test
+
+import (
+	"strings"
+	"testing"
+
+	"kafka-bench/backpressure"
+)
+
+func TestCreditLaw(t *testing.T) {
+	c, err := backpressure.NewCredit(5000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range []struct {
+		name                   string
+		lag, admitted, settled int64
+		share                  float64
+		ceiling, bound         int64
+		reason                 string
+	}{
+		{"nothing sent", 0, 0, 0, 1, 5000, 5000, "lag 0 of 5000, 0 in flight: 5000 more may be sent"},
+		{"some in the log, some on their way", 3000, 10_000, 9000, 1, 11_000, 5000, "1000 more may be sent"},
+		{"used up", 4000, 10_000, 9000, 1, 10_000, 5000, "the bound is used up"},
+		{"a backlog from before", 90_000, 10, 10, 1, 10, 5000, "the bound is used up"},
+		{"a third", 1000, 2000, 2000, 1.0 / 3, 2666, 1666, "lag 1000 of 1666"},
+		{"no share", 0, 7, 7, 0, 7, 0, "lag 0 of 0"},
+	} {
+		t.Run(o.name, func(t *testing.T) {
+			d := c.Decide(backpressure.Observation{Lag: o.lag, Admitted: o.admitted, Settled: o.settled, Share: o.share})
+			if d.Ceiling != o.ceiling || d.Bound != o.bound || !strings.Contains(d.Reason, o.reason) {
+				t.Errorf("ceiling %d, bound %d, %q; want %d, %d, %q", d.Ceiling, d.Bound, d.Reason, o.ceiling, o.bound, o.reason)
+			}
+		})
+	}
+	if c.Limit() != 5000 {
+		t.Errorf("the limit is %d", c.Limit())
+	}
+}
+
+func TestOffAdmitsEverything(t *testing.T) {
+	d := backpressure.Off{}.Decide(backpressure.Observation{Lag: 1 << 40})
+	if d.Ceiling != backpressure.Unlimited || d.Bound != backpressure.Unlimited {
+		t.Errorf("off decided %+v", d)
+	}
+}
+
+func TestConstructorsRefuseWhatCannotWork(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		err  error
+		says []string
+	}{
+		{"credit", second(backpressure.NewCredit(0)), []string{"must be positive, not 0 records"}},
+		{"latency", second(backpressure.NewLatency(backpressure.LatencyConfig{MaxLag: -1, Start: -2})),
+			[]string{"positive time, not 0s", "must not be negative: -1", "must not be negative: -2"}},
+		{"aimd", second(backpressure.NewAIMD(backpressure.AIMDConfig{Target: -1, MaxLag: -1, Step: -3})),
+			[]string{"positive time, not -1ns", "must not be negative: -1", "not by -3"}},
+		{"gradient", second(backpressure.NewGradient(backpressure.GradientConfig{MaxLag: -5})), []string{"must not be negative: -5"}},
+	} {
+		for _, want := range c.says {
+			if c.err == nil || !strings.Contains(c.err.Error(), want) {
+				t.Errorf("%s: %v; want an error that says %q", c.name, c.err, want)
+			}
+		}
+	}
+}
+
+// second is the error of a constructor.
+func second[T any](_ T, err error) error { return err }

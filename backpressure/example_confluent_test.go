@@ -1,0 +1,94 @@
+//go:build cgo
+
+package backpressure_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
+
+	"kafka-bench/backpressure"
+)
+
+// With confluent-kafka-go, a pipe passes messages to the producer's channel as the
+// gate admits them, and whoever reads its events tells the gate. The cluster is
+// librdkafka's mock.
+func ExamplePipe_confluent() {
+	credit, err := backpressure.NewCredit(1000)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	gate, err := backpressure.New(backpressure.Config{Controller: credit})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	gate.Report(gate.Mark(), backpressure.Reading{}) // with Config.Source: go gate.Watch(ctx)
+
+	cluster, err := kafka.NewMockCluster(1)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer cluster.Close()
+	producer, err := kafka.NewProducer(&kafka.ConfigMap{
+		"bootstrap.servers":  cluster.BootstrapServers(),
+		"enable.idempotence": true, // and with it acks=all
+		"linger.ms":          0,
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	var reports sync.WaitGroup
+	reports.Go(func() {
+		for event := range producer.Events() {
+			m, ok := event.(*kafka.Message)
+			if !ok {
+				continue
+			}
+			tellGate(gate, m)
+		}
+	})
+
+	topic := "orders"
+	messages := make(chan *kafka.Message)
+	go func() {
+		defer close(messages)
+		for i := range 3 {
+			messages <- &kafka.Message{
+				TopicPartition: kafka.TopicPartition{Topic: &topic, Partition: kafka.PartitionAny},
+				Value:          fmt.Append(nil, i),
+			}
+		}
+	}()
+	err = backpressure.Pipe(context.Background(), gate, messages, producer.ProduceChannel(), backpressure.PipeConfig[*kafka.Message]{
+		Excess: backpressure.Defer,
+	})
+	for gate.Stats().Settled < gate.Stats().Admitted { // the channel may still hold some
+		producer.Flush(100)
+	}
+	producer.Close()
+	reports.Wait()
+	s := gate.Stats()
+	fmt.Println("admitted", s.Admitted, "of known fate", s.Settled, err)
+	// Output: admitted 3 of known fate 3 <nil>
+}
+
+// tellGate tells the gate what a delivery report says.
+func tellGate(gate *backpressure.Gate, m *kafka.Message) {
+	failed, _ := m.TopicPartition.Error.(kafka.Error)
+	switch {
+	case m.TopicPartition.Error == nil:
+		gate.Acked(*m.TopicPartition.Topic, m.TopicPartition.Partition, int64(m.TopicPartition.Offset))
+		gate.Done(1)
+	case failed.Code() == kafka.ErrMsgSizeTooLarge:
+		gate.Done(1) // refused: it will never be in the log
+	default:
+		gate.Unsure(1)
+	}
+}

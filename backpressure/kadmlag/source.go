@@ -1,0 +1,264 @@
+package kadmlag
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
+
+	"kafka-bench/backpressure"
+)
+
+// Config says whose lag is read, and on what.
+type Config struct {
+	// Group is the consumer group. It need not exist yet.
+	Group string
+	// Topics are read by name. Until all of them exist the lag is not known, unless
+	// MayAppear is set.
+	Topics []string
+	// MayAppear says that a topic of Topics that was never seen has no lag yet, as
+	// where the first record creates it. One that was seen and is gone is an error
+	// all the same.
+	MayAppear bool
+	// TopicRegex adds the topics whose name it matches (Go's syntax; unless it is
+	// anchored, any part of the name), but no internal ones. No match is no lag.
+	TopicRegex string
+	// Refresh is how often the topics that match are looked for again; 0 is 30 s. Until
+	// it is found, what is in a new topic does not count.
+	Refresh time.Duration
+	// Start is where a partition counts from that the group has not committed.
+	Start Start
+}
+
+// Start says where the lag of a partition begins that has no committed offset,
+// or one beyond its end, as after the loss of records.
+type Start int
+
+const (
+	// FromStart counts all that the partition holds, as fits consumers that start
+	// at the beginning (auto.offset.reset=earliest).
+	FromStart Start = iota
+	// FromEnd counts what was written since the source first saw the partition, as
+	// fits consumers that start at the end (auto.offset.reset=latest).
+	FromEnd
+)
+
+// Source reads the lag. It is safe for concurrent use, though readings then wait
+// for each other.
+type Source struct {
+	client *kadm.Client
+	cfg    Config
+	match  *regexp.Regexp // nil: no topic by pattern
+
+	mu      sync.Mutex
+	seen    []string  // the named topics that were there once, where they may appear
+	matched []string  // the topics found by pattern
+	looked  time.Time // when they were looked for; zero: not yet
+	first   map[partition]int64
+}
+
+// partition names a partition.
+type partition struct {
+	topic string
+	id    int32
+}
+
+func (p partition) String() string { return fmt.Sprintf("%s/%d", p.topic, p.id) }
+
+// New returns a source that asks through client, which stays the caller's to
+// close. A client of its own is better than the producer's: the lag is then
+// not asked for behind a full send buffer. All faults of cfg are reported at once.
+func New(client *kadm.Client, cfg Config) (*Source, error) {
+	s := &Source{client: client, cfg: cfg, first: make(map[partition]int64)}
+	var faults []error
+	if cfg.Group == "" {
+		faults = append(faults, errors.New("kadmlag: no group: name the consumer group whose lag is to be read"))
+	}
+	if len(cfg.Topics) == 0 && cfg.TopicRegex == "" {
+		faults = append(faults, errors.New("kadmlag: no topic: give Topics, TopicRegex or both"))
+	}
+	if cfg.Start != FromStart && cfg.Start != FromEnd {
+		faults = append(faults, fmt.Errorf("kadmlag: Start is %d: use FromStart or FromEnd", cfg.Start))
+	}
+	if cfg.TopicRegex != "" {
+		var err error
+		if s.match, err = regexp.Compile(cfg.TopicRegex); err != nil {
+			faults = append(faults, fmt.Errorf("kadmlag: TopicRegex: %w", err))
+		}
+	}
+	if s.cfg.Refresh < 0 {
+		faults = append(faults, fmt.Errorf("kadmlag: Refresh must not be negative: %v", s.cfg.Refresh))
+	}
+	s.cfg.Topics = slices.Compact(slices.Sorted(slices.Values(cfg.Topics)))
+	if s.cfg.Refresh == 0 {
+		s.cfg.Refresh = 30 * time.Second
+	}
+	return s, errors.Join(faults...)
+}
+
+// Read implements [backpressure.Source]. If a broker cannot tell about a single
+// partition, that is an error: a lag with a part left out would be understated.
+// The error says which partition, and wraps Kafka's own (package kerr).
+func (s *Source) Read(ctx context.Context) (backpressure.Reading, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	topics, err := s.topics(ctx)
+	if err != nil || len(topics) == 0 {
+		return backpressure.Reading{}, err
+	}
+	committed, err := s.committed(ctx)
+	if err != nil {
+		return backpressure.Reading{}, err
+	}
+	ends, err := s.client.ListEndOffsets(ctx, topics...)
+	if err = s.check("high watermark", ends, err); err != nil {
+		return backpressure.Reading{}, err
+	}
+	partitions := withEnds(ends, committed)
+	if err := s.begin(ctx, partitions); err != nil {
+		return backpressure.Reading{}, err
+	}
+	return reading(partitions), nil
+}
+
+// committed asks for all committed offsets of the group. A group that does not
+// exist has committed nothing.
+func (s *Source) committed(ctx context.Context) (kadm.OffsetResponses, error) {
+	committed, err := s.client.FetchOffsets(ctx, s.cfg.Group)
+	if errors.Is(err, kerr.GroupIDNotFound) {
+		return nil, nil
+	}
+	if err == nil {
+		err = committed.Error()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("kadmlag: reading the committed offsets of group %s: %w", s.cfg.Group, err)
+	}
+	return committed, nil
+}
+
+// nowhere stands for the committed offset of a partition that has none which
+// says where its lag begins.
+const nowhere = -1
+
+// withEnds puts the two answers together, in the order of topic and partition.
+func withEnds(ends kadm.ListedOffsets, committed kadm.OffsetResponses) []backpressure.Partition {
+	var all []backpressure.Partition
+	ends.Each(func(o kadm.ListedOffset) {
+		p := backpressure.Partition{Topic: o.Topic, ID: o.Partition, Committed: nowhere, End: o.Offset}
+		if c, ok := committed.Lookup(o.Topic, o.Partition); ok && c.At >= 0 && c.At <= p.End {
+			p.Committed = c.At
+		}
+		all = append(all, p)
+	})
+	slices.SortFunc(all, func(a, b backpressure.Partition) int {
+		if c := strings.Compare(a.Topic, b.Topic); c != 0 {
+			return c
+		}
+		return int(a.ID) - int(b.ID)
+	})
+	return all
+}
+
+// begin says for the partitions without a committed offset where their lag
+// begins.
+func (s *Source) begin(ctx context.Context, partitions []backpressure.Partition) error {
+	if s.cfg.Start == FromEnd {
+		s.beginAtFirst(partitions)
+		return nil
+	}
+	var topics []string
+	for i, p := range partitions {
+		switch {
+		case p.Committed != nowhere:
+		case p.End == 0: // never written to: no need to ask
+			partitions[i].Committed = 0
+		case len(topics) == 0 || topics[len(topics)-1] != p.Topic:
+			topics = append(topics, p.Topic)
+		}
+	}
+	if len(topics) == 0 {
+		return nil
+	}
+	// What retention deletes between the two requests is nobody's lag any more, so
+	// that this request comes last does not understate it.
+	starts, err := s.client.ListStartOffsets(ctx, topics...)
+	if err = s.check("first offset", starts, err); err != nil {
+		return err
+	}
+	for i, p := range partitions {
+		if p.Committed == nowhere {
+			// A partition made since then: all that it holds counts.
+			start, _ := starts.Lookup(p.Topic, p.ID)
+			partitions[i].Committed = min(start.Offset, p.End)
+		}
+	}
+	return nil
+}
+
+// beginAtFirst counts from the end that a partition had when it was first seen
+// without a committed offset. If its end is before that, records were lost, and
+// it begins anew.
+func (s *Source) beginAtFirst(partitions []backpressure.Partition) {
+	for i, p := range partitions {
+		id := partition{p.Topic, p.ID}
+		if p.Committed != nowhere {
+			delete(s.first, id)
+			continue
+		}
+		first, seen := s.first[id]
+		if !seen || first > p.End {
+			first = p.End
+			s.first[id] = first
+		}
+		partitions[i].Committed = first
+	}
+}
+
+func reading(partitions []backpressure.Partition) backpressure.Reading {
+	r := backpressure.Reading{Partitions: partitions}
+	for _, p := range partitions {
+		r.Lag += p.End - p.Committed
+		r.Committed += p.Committed
+	}
+	return r
+}
+
+// check makes one error of what went wrong with a listing of offsets: that of the
+// first partition in order, and how many there are besides.
+func (s *Source) check(what string, listed kadm.ListedOffsets, err error) error {
+	if err != nil {
+		s.lookAgain(err)
+		return fmt.Errorf("kadmlag: reading the %ss: %w", what, err)
+	}
+	var (
+		bad   []partition
+		cause = make(map[partition]error)
+	)
+	listed.Each(func(o kadm.ListedOffset) {
+		if o.Err != nil {
+			id := partition{o.Topic, o.Partition}
+			bad, cause[id] = append(bad, id), o.Err
+		}
+	})
+	if len(bad) == 0 {
+		return nil
+	}
+	slices.SortFunc(bad, func(a, b partition) int { return strings.Compare(a.String(), b.String()) })
+	s.lookAgain(cause[bad[0]])
+	name, more := bad[0].String(), ""
+	if bad[0].id < 0 { // the admin client's way to speak of the whole topic
+		name = bad[0].topic
+	}
+	if len(bad) > 1 {
+		more = fmt.Sprintf(" (and of %d more)", len(bad)-1)
+	}
+	return fmt.Errorf("kadmlag: the %s of %s%s is not known: %w", what, name, more, cause[bad[0]])
+}

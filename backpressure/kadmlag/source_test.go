@@ -1,0 +1,361 @@
+package kadmlag_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"kafka-bench/backpressure"
+	"kafka-bench/backpressure/kadmlag"
+)
+
+// plant is a cluster in memory, in the test's bubble, with a client.
+type plant struct {
+	t       *testing.T
+	cluster *kfake.Cluster
+	client  *kgo.Client
+	admin   *kadm.Client
+	dial    kgo.Opt
+}
+
+// inVirtualTime runs test on a cluster with the topics named, of two partitions each.
+func inVirtualTime(t *testing.T, topics []string, test func(p *plant)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		network := &kfake.VirtualNetwork{}
+		cluster, err := kfake.NewCluster(kfake.NumBrokers(2), kfake.ListenFn(network.Listen),
+			kfake.SeedTopics(2, topics...), kfake.Ports(9092, 9093))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer cluster.Close()
+		p := &plant{t: t, cluster: cluster, dial: kgo.Dialer(network.DialContext)}
+		p.client = p.newClient(kgo.RecordPartitioner(kgo.ManualPartitioner()))
+		defer p.client.Close()
+		p.admin = kadm.NewClient(p.client)
+		test(p)
+	})
+}
+
+func (p *plant) newClient(opts ...kgo.Opt) *kgo.Client {
+	p.t.Helper()
+	client, err := kgo.NewClient(append([]kgo.Opt{
+		kgo.SeedBrokers(p.cluster.ListenAddrs()...), kgo.DisableClientMetrics(), p.dial,
+	}, opts...)...)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return client
+}
+
+func (p *plant) produce(topic string, id int32, n int) {
+	p.t.Helper()
+	for range n {
+		record := &kgo.Record{Topic: topic, Partition: id, Value: []byte("v")}
+		if err := p.client.ProduceSync(context.Background(), record).FirstErr(); err != nil {
+			p.t.Fatal(err)
+		}
+	}
+}
+
+func (p *plant) commit(topic string, id int32, at int64) {
+	p.t.Helper()
+	var offsets kadm.Offsets
+	offsets.AddOffset(topic, id, at, -1)
+	if err := p.admin.CommitAllOffsets(context.Background(), "billing", offsets); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func (p *plant) source(cfg kadmlag.Config) *kadmlag.Source {
+	p.t.Helper()
+	cfg.Group = "billing"
+	s, err := kadmlag.New(p.admin, cfg)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return s
+}
+
+func (p *plant) read(s *kadmlag.Source) backpressure.Reading {
+	p.t.Helper()
+	r, err := s.Read(context.Background())
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return r
+}
+
+func (p *plant) wantLag(s *kadmlag.Source, want int64) {
+	p.t.Helper()
+	if r := p.read(s); r.Lag != want {
+		p.t.Errorf("the lag is %d, want %d: %+v", r.Lag, want, r.Partitions)
+	}
+}
+
+func TestLagByPartition(t *testing.T) {
+	inVirtualTime(t, []string{"orders", "other"}, func(p *plant) {
+		s := p.source(kadmlag.Config{Topics: []string{"orders"}})
+		p.wantLag(s, 0)
+		p.produce("orders", 0, 10)
+		p.produce("orders", 1, 7)
+		p.produce("other", 0, 100)
+		p.commit("orders", 0, 4)
+		p.commit("other", 0, 1)
+		want := backpressure.Reading{Lag: 13, Committed: 4, Partitions: []backpressure.Partition{
+			{Topic: "orders", ID: 0, Committed: 4, End: 10},
+			{Topic: "orders", ID: 1, Committed: 0, End: 7},
+		}}
+		if got := p.read(s); !reflect.DeepEqual(got, want) {
+			t.Errorf("read %+v, want %+v", got, want)
+		}
+	})
+}
+
+// Without a commit, all counts that a partition still holds, or what came since
+// it was first seen; so does it if the commit is beyond what there is.
+func TestStartWithoutCommit(t *testing.T) {
+	inVirtualTime(t, []string{"orders"}, func(p *plant) {
+		p.produce("orders", 0, 10)
+		if err := p.cluster.DeleteRecords("orders", 0, 3); err != nil {
+			t.Fatal(err)
+		}
+		fromStart := p.source(kadmlag.Config{Topics: []string{"orders"}})
+		fromEnd := p.source(kadmlag.Config{Topics: []string{"orders"}, Start: kadmlag.FromEnd})
+		p.wantLag(fromStart, 7)
+		p.wantLag(fromEnd, 0)
+		p.produce("orders", 0, 5)
+		p.wantLag(fromStart, 12)
+		p.wantLag(fromEnd, 5)
+		p.commit("orders", 0, 14)
+		p.wantLag(fromStart, 1)
+		p.wantLag(fromEnd, 1)
+		p.commit("orders", 0, 99)
+		p.wantLag(fromStart, 12)
+		p.wantLag(fromEnd, 0) // seen anew
+	})
+}
+
+// between runs a function when the answer to a request has come.
+type between struct {
+	key int16
+	run func()
+}
+
+// OnBrokerE2E implements kgo.HookBrokerE2E.
+func (b *between) OnBrokerE2E(_ kgo.BrokerMetadata, key int16, _ kgo.BrokerE2E) {
+	if key == b.key && b.run != nil {
+		b.run()
+	}
+}
+
+// What happens between the two requests makes the lag look larger.
+func TestCommittedIsReadFirst(t *testing.T) {
+	inVirtualTime(t, []string{"orders"}, func(p *plant) {
+		p.produce("orders", 0, 10)
+		p.commit("orders", 0, 2)
+		hook := &between{key: int16(kmsg.OffsetFetch)}
+		client := p.newClient(kgo.WithHooks(hook))
+		defer client.Close()
+		s, err := kadmlag.New(kadm.NewClient(client), kadmlag.Config{Group: "billing", Topics: []string{"orders"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.wantLag(s, 8)
+		hook.run = func() {
+			p.produce("orders", 0, 5)
+			p.commit("orders", 0, 15)
+		}
+		p.wantLag(s, 13) // not 0, and not 8
+		hook.run = nil
+		p.wantLag(s, 0)
+	})
+}
+
+// A reading of 20 topics is one request to the group's coordinator and one to
+// each broker.
+func TestRequestsAreBatched(t *testing.T) {
+	var topics []string
+	for i := range 20 {
+		topics = append(topics, fmt.Sprintf("orders-%d", i))
+	}
+	inVirtualTime(t, topics, func(p *plant) {
+		for _, topic := range topics {
+			p.commit(topic, 0, 0)
+		}
+		s := p.source(kadmlag.Config{TopicRegex: "^orders-"})
+		p.read(s)
+		var mu sync.Mutex
+		requests := make(map[string]int)
+		p.cluster.Control(func(r kmsg.Request) (kmsg.Response, error, bool) {
+			p.cluster.KeepControl()
+			mu.Lock()
+			defer mu.Unlock()
+			requests[kmsg.NameForKey(r.Key())]++
+			return nil, nil, false
+		})
+		if r := p.read(s); len(r.Partitions) != 40 {
+			t.Errorf("read %d partitions, want 40", len(r.Partitions))
+		}
+		if want := map[string]int{"OffsetFetch": 1, "ListOffsets": 2}; !reflect.DeepEqual(requests, want) {
+			t.Errorf("a reading took the requests %v, want %v", requests, want)
+		}
+	})
+}
+
+func TestTopicsThatComeAndGo(t *testing.T) {
+	inVirtualTime(t, []string{"orders-a", "other"}, func(p *plant) {
+		s := p.source(kadmlag.Config{TopicRegex: "^orders-", Refresh: 10 * time.Second})
+		p.produce("orders-a", 0, 1)
+		p.produce("other", 0, 1)
+		p.wantLag(s, 1)
+		if err := p.cluster.CreateTopic("orders-b", 2, nil); err != nil {
+			t.Fatal(err)
+		}
+		p.produce("orders-b", 0, 10)
+		p.wantLag(s, 1) // not looked for yet
+		time.Sleep(10 * time.Second)
+		p.wantLag(s, 11)
+		if err := p.cluster.DeleteTopic("orders-a"); err != nil {
+			t.Fatal(err)
+		}
+		// The client still has it in its memory; then one reading fails, and the next
+		// knows better.
+		var failed int
+		for range 80 {
+			time.Sleep(100 * time.Millisecond)
+			if _, err := s.Read(context.Background()); err != nil {
+				failed++
+				if !errors.Is(err, kerr.UnknownTopicOrPartition) {
+					t.Errorf("a reading failed for another reason: %v", err)
+				}
+			}
+		}
+		if failed != 1 {
+			t.Errorf("%d readings failed when a topic was deleted, want 1", failed)
+		}
+		p.wantLag(s, 10)
+	})
+}
+
+func TestNoTopicMatches(t *testing.T) {
+	inVirtualTime(t, []string{"other"}, func(p *plant) {
+		p.produce("other", 0, 5)
+		p.wantLag(p.source(kadmlag.Config{TopicRegex: "^orders-"}), 0)
+	})
+}
+
+// A topic asked for by name is an error until it exists.
+func TestNamedTopicMustExist(t *testing.T) {
+	inVirtualTime(t, []string{"other"}, func(p *plant) {
+		s := p.source(kadmlag.Config{Topics: []string{"orders"}})
+		if _, err := s.Read(context.Background()); !errors.Is(err, kerr.UnknownTopicOrPartition) || !strings.Contains(err.Error(), "orders") {
+			t.Errorf("read a topic that does not exist: %v", err)
+		}
+		if err := p.cluster.CreateTopic("orders", 1, nil); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Second) // the client asks for metadata again
+		p.wantLag(s, 0)
+	})
+}
+
+// The topic that the first record creates has no lag before, and counts at once.
+func TestNamedTopicMayAppear(t *testing.T) {
+	inVirtualTime(t, []string{"other"}, func(p *plant) {
+		s := p.source(kadmlag.Config{Topics: []string{"orders", "other"}, MayAppear: true})
+		p.produce("other", 0, 1)
+		p.wantLag(s, 1)
+		if err := p.cluster.CreateTopic("orders", 2, nil); err != nil {
+			t.Fatal(err)
+		}
+		p.produce("orders", 1, 4)
+		// From here on a lag without the new topic is a lie; no answer is none.
+		for range 10 {
+			if r, err := s.Read(context.Background()); err == nil && r.Lag != 5 {
+				t.Errorf("the lag is %d, want 5", r.Lag)
+			}
+			time.Sleep(time.Second)
+		}
+		p.wantLag(s, 5)
+	})
+}
+
+// One partition that is not known makes the whole reading an error.
+func TestPartitionErrors(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		fault kfake.Fault
+		says  string
+	}{
+		{"end", kfake.Fault{Keys: []kmsg.Key{kmsg.ListOffsets}, Topic: "orders", Partitions: []int32{1}, Err: kerr.UnknownServerError, Count: -1}, "the high watermark of orders/1 is not known"},
+		{"commit", kfake.Fault{Keys: []kmsg.Key{kmsg.OffsetFetch}, Group: "billing", Err: kerr.UnknownServerError, Count: -1}, "committed offsets of group billing"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			inVirtualTime(t, []string{"orders"}, func(p *plant) {
+				p.produce("orders", 0, 3)
+				s := p.source(kadmlag.Config{Topics: []string{"orders"}})
+				p.wantLag(s, 3)
+				fault := p.cluster.Fault(c.fault)
+				_, err := s.Read(context.Background())
+				if !errors.Is(err, kerr.UnknownServerError) || !strings.Contains(err.Error(), c.says) {
+					t.Errorf("read %v, want an error that says %q", err, c.says)
+				}
+				fault.Remove()
+				p.wantLag(s, 3)
+			})
+		})
+	}
+}
+
+// Both group protocols commit where the source reads.
+func TestGroupProtocols(t *testing.T) {
+	for name, opts := range map[string][]kgo.Opt{
+		"classic": nil,
+		"KIP-848": {kgo.ServerSideBalancer(), kgo.Balancers(kgo.StickyBalancer())},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, []string{"orders"}, func(p *plant) {
+				p.produce("orders", 0, 6)
+				consumer := p.newClient(append(opts, kgo.ConsumerGroup("billing"), kgo.ConsumeTopics("orders"), kgo.DisableAutoCommit())...)
+				defer consumer.Close()
+				ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+				defer cancel()
+				fetched := consumer.PollFetches(ctx)
+				if fetched.NumRecords() != 6 {
+					t.Fatalf("polled %d records: %v", fetched.NumRecords(), fetched.Err())
+				}
+				s := p.source(kadmlag.Config{Topics: []string{"orders"}})
+				p.wantLag(s, 6)
+				if err := consumer.CommitRecords(ctx, fetched.Records()[:5]...); err != nil {
+					t.Fatal(err)
+				}
+				p.wantLag(s, 1)
+			})
+		})
+	}
+}
+
+func TestConfigFaults(t *testing.T) {
+	_, err := kadmlag.New(nil, kadmlag.Config{Start: 7})
+	for _, says := range []string{"no group", "no topic", "Start is 7"} {
+		if err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("New: %v; want it to say %q", err, says)
+		}
+	}
+	if _, err := kadmlag.New(nil, kadmlag.Config{Group: "g", TopicRegex: "("}); err == nil {
+		t.Error("New took a pattern that is none")
+	}
+}

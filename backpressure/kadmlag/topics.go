@@ -1,0 +1,78 @@
+package kadmlag
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
+)
+
+// topics are the topics to read now: the named ones, and those that matched when
+// they were last looked for.
+func (s *Source) topics(ctx context.Context) ([]string, error) {
+	topics, err := s.named(ctx)
+	if err != nil || s.match == nil {
+		return topics, err
+	}
+	if s.looked.IsZero() || time.Since(s.looked) >= s.cfg.Refresh {
+		if err := s.look(ctx); err != nil {
+			return nil, err
+		}
+	}
+	topics = append(slices.Clone(topics), s.matched...)
+	slices.Sort(topics)
+	return slices.Compact(topics), nil
+}
+
+// named are the topics asked for by name, without those that may be missing and
+// were never seen.
+func (s *Source) named(ctx context.Context) ([]string, error) {
+	if !s.cfg.MayAppear || len(s.seen) == len(s.cfg.Topics) {
+		return s.cfg.Topics, nil
+	}
+	listed, err := s.client.ListTopics(fresh(ctx), s.cfg.Topics...)
+	if err != nil {
+		return nil, fmt.Errorf("kadmlag: looking for the topics: %w", err)
+	}
+	for _, topic := range s.cfg.Topics {
+		if !errors.Is(listed[topic].Err, kerr.UnknownTopicOrPartition) && !slices.Contains(s.seen, topic) {
+			s.seen = append(s.seen, topic)
+		}
+	}
+	return s.seen, nil
+}
+
+// look finds the topics that match the pattern.
+func (s *Source) look(ctx context.Context) error {
+	listed, err := s.client.ListTopics(fresh(ctx))
+	if err != nil {
+		return fmt.Errorf("kadmlag: looking for topics that match %s: %w", s.match, err)
+	}
+	s.matched = s.matched[:0]
+	for _, name := range listed.Names() {
+		if s.match.MatchString(name) {
+			s.matched = append(s.matched, name)
+		}
+	}
+	s.looked = time.Now()
+	return nil
+}
+
+// fresh makes the admin client ask a broker which topics there are. Otherwise it
+// tells what it heard up to five seconds ago; only a request for the authorized
+// operations passes by its memory.
+func fresh(ctx context.Context) context.Context { return kadm.WithAuthorizedOps(ctx) }
+
+// lookAgain makes the next reading look for topics anew if a topic was not there,
+// because it may have matched and been deleted. The reading that noticed fails all
+// the same: one answer that a topic is not there may be a broker that has not
+// heard of it, and a gate must not open on that.
+func (s *Source) lookAgain(err error) {
+	if errors.Is(err, kerr.UnknownTopicOrPartition) {
+		s.looked = time.Time{}
+	}
+}

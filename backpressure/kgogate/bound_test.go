@@ -1,0 +1,103 @@
+package kgogate_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"kafka-bench/backpressure"
+	"kafka-bench/backpressure/kadmlag"
+	"kafka-bench/backpressure/kgogate"
+)
+
+// The whole in virtual time: producers that know no limit, a group that takes
+// 500/s and commits each second, a gate that reads its lag each 100 ms. Whoever
+// looks, whenever, sees a lag of at most the bound; and the group is never
+// without work. A record takes longer to the broker than from one reading to the
+// next, so a gate that did not know what is on its way would pass the bound.
+func TestCreditKeepsItsBound(t *testing.T) {
+	const bound, perSecond, seconds = 1000, 500, 60
+	inVirtualTime(t, func(p *plant) {
+		p.delay = 150 * time.Millisecond
+		ctx, stop := context.WithTimeout(context.Background(), seconds*time.Second)
+		defer stop()
+		admin := p.newClient()
+		defer admin.Close()
+		source, err := kadmlag.New(kadm.NewClient(admin), kadmlag.Config{Group: "billing", Topics: []string{"orders"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		gate, err := backpressure.New(backpressure.Config{Controller: p.credit(bound), Source: source})
+		if err != nil {
+			t.Fatal(err)
+		}
+		producer := p.producer(gate, kgogate.Config{})
+		var all sync.WaitGroup
+		all.Go(func() { _ = gate.Watch(ctx) })
+		for partition := range int32(2) {
+			all.Go(func() {
+				for i := 0; ctx.Err() == nil; i++ {
+					r := record(i)
+					r.Partition = partition
+					producer.Produce(ctx, r, nil)
+				}
+			})
+		}
+		var taken int
+		all.Go(func() { taken = p.consume(ctx, perSecond) })
+		peak := p.watchLag(ctx, "billing")
+		producer.Close()
+		all.Wait()
+		if peak > bound || peak < bound*9/10 {
+			t.Errorf("the lag had its peak at %d; the bound is %d", peak, bound)
+		}
+		if full := perSecond * seconds; taken < full*99/100 {
+			t.Errorf("the group took %d records of the %d that it could", taken, full)
+		}
+		t.Logf("peak lag %d of %d, %d records taken", peak, bound, taken)
+	})
+}
+
+// consume takes so many records each second, and commits as often.
+func (p *plant) consume(ctx context.Context, perSecond int) (taken int) {
+	group := p.newClient(kgo.ConsumerGroup("billing"), kgo.ConsumeTopics("orders"), kgo.DisableAutoCommit())
+	defer group.Close()
+	for ctx.Err() == nil {
+		fetched := group.PollRecords(ctx, perSecond)
+		n := fetched.NumRecords()
+		taken += n
+		time.Sleep(time.Duration(n) * time.Second / time.Duration(perSecond))
+		if err := group.CommitRecords(context.Background(), fetched.Records()...); err != nil {
+			p.Error(err)
+		}
+	}
+	return taken
+}
+
+// watchLag looks every 3 ms, with eyes of its own, until ctx ends: it reads the
+// end first and the commit after it, so that it never sees more than there is.
+func (p *plant) watchLag(ctx context.Context, group string) (peak int64) {
+	client := p.newClient()
+	defer client.Close()
+	admin := kadm.NewClient(client)
+	for ; ctx.Err() == nil; time.Sleep(3 * time.Millisecond) {
+		var end int64
+		for _, info := range p.cluster.PartitionInfos("orders") {
+			end += info.HighWatermark
+		}
+		committed, err := admin.FetchOffsets(context.Background(), group)
+		if err != nil && !errors.Is(err, kerr.GroupIDNotFound) { // which is to have committed nothing
+			p.Fatal(err)
+		}
+		lag := end
+		committed.Each(func(o kadm.OffsetResponse) { lag -= o.At })
+		peak = max(peak, lag)
+	}
+	return peak
+}

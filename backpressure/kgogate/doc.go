@@ -1,0 +1,27 @@
+// Package kgogate puts a [backpressure.Gate] in front of a franz-go producer.
+//
+// A [Producer] has the Produce, ProduceSync and Flush of a *kgo.Client. Each record
+// asks the gate before the client gets it, and the client's promise tells the gate
+// what became of it: acknowledged, certainly not in the log, or of unknown fate
+// (see fate.go). That is all that a bound needs from a producer.
+//
+// What becomes of a record for which there is no room is a choice of four:
+//
+//	Block    Produce waits. The time is the caller's, who sees it.
+//	Shed     the promise gets an error at once, and it is counted.
+//	Defer    the record waits in a queue with a bound, first in, first out;
+//	         Produce returns at once. What the queue can't hold is shed.
+//	Degrade  the application is asked: the record may wait after all, or
+//	         another in its place, or none.
+//
+// Where records wait, their response times grow by it, and only the caller knows
+// since when: set Record.Timestamp, or a stamp in the record itself, when the record
+// came into being. The client sets the timestamp where it is zero, and that is
+// after the wait.
+//
+// The guarantee of a bound rests on acknowledgements that mean "replicated": use
+// acks=all and the idempotent producer, franz-go's defaults. With acks=1 an
+// acknowledged record may not be below the high watermark yet, and without
+// idempotence a retried one may be in the log twice: the lag can pass the bound
+// by as many. Without acknowledgements nothing is known, and New refuses them.
+package kgogate

@@ -1,0 +1,176 @@
+package kgogate_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strconv"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"kafka-bench/backpressure"
+	"kafka-bench/backpressure/kgogate"
+)
+
+// plant is a cluster in memory with a topic "orders" of two partitions, a client,
+// and the promises that were called.
+type plant struct {
+	*testing.T
+	cluster *kfake.Cluster
+	network *kfake.VirtualNetwork
+	client  *kgo.Client
+	delay   time.Duration // of each request on the way to the broker, from the next connection on
+
+	mu       sync.Mutex
+	promised []string // "value" or "value: error", in the order of the promises
+}
+
+// inVirtualTime runs test in a bubble; goroutines that it leaves behind fail it.
+func inVirtualTime(t *testing.T, test func(p *plant), opts ...kgo.Opt) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		p := &plant{T: t, network: &kfake.VirtualNetwork{}}
+		var err error
+		p.cluster, err = kfake.NewCluster(kfake.NumBrokers(1), kfake.ListenFn(p.network.Listen),
+			kfake.SeedTopics(2, "orders"), kfake.Ports(9092))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.cluster.Close()
+		p.client = p.newClient(append([]kgo.Opt{
+			kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.ProducerLinger(0), kgo.Dialer(p.dialSlow),
+		}, opts...)...)
+		defer p.client.Close()
+		test(p)
+	})
+}
+
+func (p *plant) newClient(opts ...kgo.Opt) *kgo.Client {
+	p.Helper()
+	client, err := kgo.NewClient(append([]kgo.Opt{
+		kgo.SeedBrokers(p.cluster.ListenAddrs()...), kgo.DisableClientMetrics(), kgo.Dialer(p.network.DialContext),
+	}, opts...)...)
+	if err != nil {
+		p.Fatal(err)
+	}
+	return client
+}
+
+// dialSlow connects to a broker that is far away.
+func (p *plant) dialSlow(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := p.network.DialContext(ctx, network, address)
+	return slow{conn, p.delay}, err
+}
+
+// slow is a connection on which what is written arrives later.
+type slow struct {
+	net.Conn
+	delay time.Duration
+}
+
+func (s slow) Write(b []byte) (int, error) {
+	time.Sleep(s.delay)
+	return s.Conn.Write(b)
+}
+
+// gate is one with credit for so many records, of which none is used.
+func (p *plant) gate(maxLag int64) *backpressure.Gate {
+	p.Helper()
+	g, err := backpressure.New(backpressure.Config{Controller: p.credit(maxLag)})
+	if err != nil {
+		p.Fatal(err)
+	}
+	report(g, 0)
+	return g
+}
+
+func (p *plant) credit(maxLag int64) *backpressure.Credit {
+	p.Helper()
+	c, err := backpressure.NewCredit(maxLag)
+	if err != nil {
+		p.Fatal(err)
+	}
+	return c
+}
+
+// report gives the gate a lag that was read a moment ago.
+func report(g *backpressure.Gate, lag int64) {
+	g.Report(g.Mark(), backpressure.Reading{Lag: lag})
+}
+
+func (p *plant) producer(g *backpressure.Gate, cfg kgogate.Config) *kgogate.Producer {
+	p.Helper()
+	producer, err := kgogate.New(p.client, g, cfg)
+	if err != nil {
+		p.Fatal(err)
+	}
+	return producer
+}
+
+// produce sends records with the values from "first" up to below "end".
+func (p *plant) produce(to *kgogate.Producer, first, end int) {
+	for i := first; i < end; i++ {
+		to.Produce(context.Background(), record(i), p.promise)
+	}
+}
+
+func record(i int) *kgo.Record {
+	return &kgo.Record{Topic: "orders", Value: strconv.AppendInt(nil, int64(i), 10)}
+}
+
+func (p *plant) promise(r *kgo.Record, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	said := string(r.Value)
+	if err != nil {
+		said += ": " + err.Error()
+	}
+	p.promised = append(p.promised, said)
+}
+
+// wantPromised lets everything come to rest and compares the promises since the
+// last call.
+func (p *plant) wantPromised(want ...string) {
+	p.Helper()
+	p.rest()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if got := fmt.Sprintf("%q", p.promised); got != fmt.Sprintf("%q", want) {
+		p.Errorf("promises %s, want %q", got, want)
+	}
+	p.promised = nil
+}
+
+// rest returns when all that can happen without the consumers has happened.
+func (p *plant) rest() {
+	time.Sleep(100 * time.Millisecond)
+	synctest.Wait()
+}
+
+// wantStats compares what a producer counted, as text, in which a reason without
+// a record is left out.
+func (p *plant) wantStats(producer *kgogate.Producer, want string) {
+	p.Helper()
+	s := producer.Stats()
+	got := fmt.Sprintf("produced %d acked %d", s.Produced, s.Acked)
+	for _, n := range []struct {
+		name string
+		n    int64
+	}{
+		{"failed", s.Failed}, {"unknown", s.Unknown}, {"deferred", s.Deferred}, {"abandoned", s.Abandoned},
+		{"gate", s.Shed[backpressure.ShedByGate]}, {"queue", s.Shed[backpressure.ShedByQueue]},
+		{"degrade", s.Shed[backpressure.ShedByDegrade]}, {"close", s.Shed[kgogate.ShedByClose]},
+	} {
+		if n.n != 0 {
+			got += fmt.Sprintf(" %s %d", n.name, n.n)
+		}
+	}
+	if got != want {
+		p.Errorf("stats %q, want %q", got, want)
+	}
+}

@@ -1,0 +1,329 @@
+package kgogate_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"kafka-bench/backpressure"
+	"kafka-bench/backpressure/kgogate"
+)
+
+const (
+	noRoom  = ": kgogate: the record was shed: the gate has no room"
+	full    = ": kgogate: the record was shed: the queue of deferred records is full"
+	without = ": kgogate: the record was shed: the application did without it"
+	closed  = ": kgogate: the record was shed: the producer was closed while it waited"
+)
+
+func TestBlock(t *testing.T) {
+	inVirtualTime(t, func(p *plant) {
+		gate := p.gate(3)
+		producer := p.producer(gate, kgogate.Config{})
+		defer producer.Close()
+		returned := make(chan struct{})
+		go func() {
+			p.produce(producer, 0, 5)
+			close(returned)
+		}()
+		p.wantPromised("0", "1", "2")
+		select {
+		case <-returned:
+			t.Error("Produce did not wait for room")
+		default:
+		}
+		report(gate, 2) // one of three is committed
+		p.wantPromised("3")
+		report(gate, 0)
+		p.wantPromised("4")
+		<-returned
+		p.wantStats(producer, "produced 5 acked 5")
+	})
+}
+
+// A call that waits ends with its context, or when the producer closes.
+func TestBlockEnds(t *testing.T) {
+	inVirtualTime(t, func(p *plant) {
+		producer := p.producer(p.gate(1), kgogate.Config{})
+		p.produce(producer, 0, 1)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		producer.Produce(ctx, record(1), p.promise)
+		p.wantPromised("0", "1: context deadline exceeded")
+		producer.Produce(ctx, record(2), p.promise) // ended before
+		p.wantPromised("2: context deadline exceeded")
+
+		var calls sync.WaitGroup
+		live, stop := context.WithCancel(context.Background())
+		defer stop()
+		calls.Go(func() { producer.Produce(live, record(3), p.promise) })
+		calls.Go(func() { producer.Produce(context.Background(), record(3), p.promise) })
+		p.wantPromised()
+		producer.Close()
+		calls.Wait()
+		p.produce(producer, 3, 4)
+		p.wantPromised("3"+closed, "3"+closed, "3"+closed)
+		p.wantStats(producer, "produced 1 acked 1 abandoned 2 close 3")
+	})
+}
+
+func TestShed(t *testing.T) {
+	inVirtualTime(t, func(p *plant) {
+		gate := p.gate(2)
+		var told []string
+		producer := p.producer(gate, kgogate.Config{Excess: kgogate.Shed, OnShed: func(r *kgo.Record, why backpressure.ShedReason) {
+			told = append(told, string(r.Value)+" "+string(why))
+		}})
+		defer producer.Close()
+		p.produce(producer, 0, 4)
+		p.wantPromised("2"+noRoom, "3"+noRoom, "0", "1")
+		report(gate, 0)
+		p.produce(producer, 4, 5)
+		p.wantPromised("4")
+		p.wantStats(producer, "produced 3 acked 3 gate 2")
+		if strings.Join(told, ", ") != "2 gate, 3 gate" {
+			t.Errorf("OnShed was told of %v", told)
+		}
+		if n := gate.Stats().Refused; n != 2 {
+			t.Errorf("the gate counts %d refused, want 2", n)
+		}
+	})
+}
+
+func TestShedError(t *testing.T) {
+	inVirtualTime(t, func(p *plant) {
+		producer := p.producer(p.gate(1), kgogate.Config{Excess: kgogate.Shed})
+		defer producer.Close()
+		results := producer.ProduceSync(context.Background(), record(0), record(1))
+		if len(results) != 2 {
+			t.Fatalf("%d results of 2 records", len(results))
+		}
+		var shed *kgogate.ShedError
+		if err := results.FirstErr(); !errors.Is(err, kgogate.ErrShed) || !errors.As(err, &shed) || shed.Reason != backpressure.ShedByGate {
+			t.Errorf("the error of a record that was shed is %v", err)
+		}
+	})
+}
+
+// What waits goes first in, first out, and nothing overtakes it, though there is
+// room again.
+func TestDefer(t *testing.T) {
+	inVirtualTime(t, func(p *plant) {
+		gate := p.gate(2)
+		producer := p.producer(gate, kgogate.Config{Excess: kgogate.Defer, MaxDeferred: 3})
+		p.produce(producer, 0, 6)
+		p.wantPromised("5"+full, "0", "1")
+		p.wantStats(producer, "produced 2 acked 2 deferred 3 queue 1")
+		report(gate, 1)
+		p.wantPromised("2")
+		report(gate, 1)
+		p.produce(producer, 6, 7)
+		p.wantPromised("3")
+		report(gate, 0)
+		p.wantPromised("4", "6")
+		p.wantStats(producer, "produced 6 acked 6 queue 1")
+		report(gate, 0)
+		p.produce(producer, 7, 8) // with nobody waiting it passes at once
+		p.wantPromised("7")
+		producer.Close()
+	})
+}
+
+func TestDeferredIsGivenUpWithItsContext(t *testing.T) {
+	inVirtualTime(t, func(p *plant) {
+		gate := p.gate(1)
+		producer := p.producer(gate, kgogate.Config{Excess: kgogate.Defer})
+		defer producer.Close()
+		p.produce(producer, 0, 1)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		producer.Produce(ctx, record(1), p.promise)
+		p.produce(producer, 2, 3)
+		p.wantPromised("0")
+		time.Sleep(time.Minute)
+		p.wantPromised("1: context deadline exceeded")
+		report(gate, 0)
+		p.wantPromised("2")
+		p.wantStats(producer, "produced 2 acked 2 abandoned 1")
+	})
+}
+
+func TestFlushWaitsForTheDeferred(t *testing.T) {
+	inVirtualTime(t, func(p *plant) {
+		gate := p.gate(1)
+		producer := p.producer(gate, kgogate.Config{Excess: kgogate.Defer})
+		defer producer.Close()
+		p.produce(producer, 0, 3)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		if err := producer.Flush(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Flush returned %v while records waited", err)
+		}
+		flushed := make(chan error, 1)
+		go func() { flushed <- producer.Flush(context.Background()) }()
+		for range 3 {
+			p.rest()
+			if producer.Stats().Deferred > 0 && len(flushed) > 0 {
+				t.Error("Flush returned while records waited")
+			}
+			report(gate, 0)
+		}
+		if err := <-flushed; err != nil {
+			t.Error(err)
+		}
+		p.wantPromised("0", "1", "2")
+	})
+}
+
+// Close drops what waits, and says so.
+func TestCloseDropsTheDeferred(t *testing.T) {
+	inVirtualTime(t, func(p *plant) {
+		gate := p.gate(1)
+		producer := p.producer(gate, kgogate.Config{Excess: kgogate.Defer})
+		p.produce(producer, 0, 3)
+		p.wantPromised("0")
+		producer.Close()
+		p.wantPromised("1"+closed, "2"+closed)
+		producer.Close()
+		report(gate, 0)
+		p.produce(producer, 3, 4)
+		p.wantPromised("3" + closed)
+		p.wantStats(producer, "produced 1 acked 1 close 3")
+	})
+}
+
+// The application keeps 1, drops 2 and sends 30 in place of 3.
+func TestDegrade(t *testing.T) {
+	inVirtualTime(t, func(p *plant) {
+		gate := p.gate(1)
+		producer := p.producer(gate, kgogate.Config{Excess: kgogate.Degrade, Degrade: func(r *kgo.Record) *kgo.Record {
+			switch string(r.Value) {
+			case "2":
+				return nil
+			case "3":
+				return record(30)
+			}
+			return r
+		}})
+		defer producer.Close()
+		p.produce(producer, 0, 4)
+		p.wantPromised("2"+without, "0")
+		report(gate, 0)
+		p.wantPromised("1")
+		report(gate, 0)
+		p.wantPromised("30")
+		p.wantStats(producer, "produced 3 acked 3 degrade 1")
+	})
+}
+
+// A full partition holds up no other, and in each the order is kept.
+func TestPartitioned(t *testing.T) {
+	inVirtualTime(t, func(p *plant) {
+		gate, err := backpressure.NewPartitioned(backpressure.PartitionedConfig{
+			Partitions:    2,
+			NewController: func() (backpressure.Controller, error) { return backpressure.NewCredit(2) },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		lag := func(first, second int64) {
+			gate.Report(gate.Mark(), backpressure.Reading{Partitions: []backpressure.Partition{
+				{ID: 0, End: first}, {ID: 1, End: second},
+			}})
+		}
+		lag(0, 0)
+		producer, err := kgogate.NewPartitioned(p.client, gate, kgogate.Config{Excess: kgogate.Defer})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer producer.Close()
+		for i := range 4 {
+			producer.Produce(context.Background(), record(i), p.promise)
+			p.rest()
+		}
+		other := record(10)
+		other.Partition = 1
+		producer.Produce(context.Background(), other, p.promise)
+		p.wantPromised("0", "1", "10")
+		lag(1, 0)
+		p.wantPromised("2")
+		lag(1, 0)
+		p.wantPromised("3")
+		if n := gate.PartitionStats(1).Settled; n != 1 {
+			t.Errorf("the second partition's gate has %d settled, want 1", n)
+		}
+		missing := record(11)
+		missing.Partition = 7
+		producer.Produce(context.Background(), missing, p.promise)
+		p.rest()
+		if s := producer.Stats(); s.Abandoned != 1 || s.Deferred != 0 {
+			t.Errorf("a record for a partition that the gate does not have: %+v", s)
+		}
+	})
+}
+
+// Whatever many goroutines do, each record has one promise and one count.
+func TestEveryRecordIsCounted(t *testing.T) {
+	for _, excess := range []kgogate.Excess{kgogate.Block, kgogate.Shed, kgogate.Defer, kgogate.Degrade} {
+		cfg := kgogate.Config{Excess: excess, MaxDeferred: 50}
+		if excess == kgogate.Degrade {
+			cfg.Degrade = func(r *kgo.Record) *kgo.Record {
+				if r.Value[len(r.Value)-1]%2 == 0 {
+					return nil
+				}
+				return r
+			}
+		}
+		inVirtualTime(t, func(p *plant) {
+			gate := p.gate(20)
+			producer := p.producer(gate, cfg)
+			var calls sync.WaitGroup
+			for i := range 8 {
+				calls.Go(func() { p.produce(producer, 100*i, 100*(i+1)) })
+			}
+			for range 20 {
+				time.Sleep(10 * time.Millisecond)
+				report(gate, 0)
+			}
+			producer.Close()
+			calls.Wait()
+			p.rest()
+			s := producer.Stats()
+			sum := s.Produced
+			for _, n := range s.Shed {
+				sum += n
+			}
+			if sum != 800 || s.Acked != s.Produced || s.Deferred != 0 || len(p.promised) != 800 {
+				t.Errorf("excess %d: %d of 800 records are counted, %d promised: %+v", excess, sum, len(p.promised), s)
+			}
+		})
+	}
+}
+
+func TestConfigFaults(t *testing.T) {
+	degrade := func(r *kgo.Record) *kgo.Record { return r }
+	for _, c := range []struct {
+		cfg  kgogate.Config
+		opts []kgo.Opt
+		says string
+	}{
+		{cfg: kgogate.Config{Excess: 9}, says: "Excess is 9"},
+		{cfg: kgogate.Config{MaxDeferred: -1}, says: "not be negative: -1 records"},
+		{cfg: kgogate.Config{Excess: kgogate.Degrade}, says: "Config.Degrade is to be set"},
+		{cfg: kgogate.Config{Degrade: degrade}, says: "with no other"},
+		{opts: []kgo.Opt{kgo.RequiredAcks(kgo.NoAck()), kgo.DisableIdempotentWrite()}, says: "acks=0"},
+		{opts: []kgo.Opt{kgo.ManualFlushing()}, says: "kgo.ManualFlushing"},
+	} {
+		inVirtualTime(t, func(p *plant) {
+			_, err := kgogate.New(p.client, p.gate(1), c.cfg)
+			if err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("New said %v, want %q", err, c.says)
+			}
+		}, c.opts...)
+	}
+}

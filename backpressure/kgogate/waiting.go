@@ -1,0 +1,134 @@
+package kgogate
+
+import (
+	"context"
+	"sync"
+
+	"kafka-bench/backpressure"
+)
+
+// waiting are the deferred records: a lane for each gate, so that a partition
+// whose consumer is slow holds up no other.
+type waiting struct {
+	workers sync.WaitGroup
+
+	mu    sync.Mutex
+	lanes map[int32]*lane
+	total int64         // in all lanes
+	empty chan struct{} // closed when total falls to 0; nil while it is
+}
+
+// lane is a queue, first in, first out. While it has a record a worker of its own
+// waits for room for the first.
+type lane struct {
+	orders []order
+}
+
+func (w *waiting) count() int64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.total
+}
+
+// wait returns when nothing is deferred, or with the error of ctx.
+func (w *waiting) wait(ctx context.Context) error {
+	w.mu.Lock()
+	empty := w.empty
+	w.mu.Unlock()
+	if empty == nil {
+		return nil
+	}
+	select {
+	case <-empty:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// end waits until the workers have ended, of whom no more may start from now on.
+func (w *waiting) end() {
+	w.mu.Lock()   // an order that is on its way in has its worker before anybody waits for it
+	w.mu.Unlock() //nolint:staticcheck // empty on purpose
+	w.workers.Wait()
+}
+
+// passes admits a record that need not wait: the gate has room, and nobody in its
+// lane came before it.
+func (p *Producer) passes(partition int32) bool {
+	w := &p.waiting
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.lanes[p.gate.lane(partition)] == nil && p.gate.open(partition) && p.gate.try(partition)
+}
+
+// excess is Defer and Degrade, for a record that has to wait.
+func (p *Producer) excess(o order) {
+	if p.cfg.Excess == Degrade {
+		kept := p.cfg.Degrade(o.record)
+		if kept == nil {
+			p.drop(o, backpressure.ShedByDegrade)
+			return
+		}
+		o.record = kept
+	}
+	if reason, ok := p.enqueue(o); !ok {
+		p.drop(o, reason)
+	}
+}
+
+// enqueue puts an order at the end of its lane, or says why it cannot.
+func (p *Producer) enqueue(o order) (reason backpressure.ShedReason, ok bool) {
+	w := &p.waiting
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case p.closing.Err() != nil: // nothing is to be put where no worker may start
+		return ShedByClose, false
+	case w.total >= int64(p.cfg.MaxDeferred):
+		return backpressure.ShedByQueue, false
+	}
+	if w.total++; w.total == 1 {
+		w.empty = make(chan struct{})
+	}
+	key := p.gate.lane(o.record.Partition)
+	if l := w.lanes[key]; l != nil {
+		l.orders = append(l.orders, o)
+		return "", true
+	}
+	l := &lane{orders: []order{o}}
+	w.lanes[key] = l
+	w.workers.Go(func() { p.work(key, l, o) })
+	return "", true
+}
+
+// work sends what is in a lane, o first, until the lane is empty. A record stays
+// in the lane until the client has it, so that none can overtake it. One whose
+// context ends is given up when its turn comes.
+func (p *Producer) work(key int32, l *lane, o order) {
+	for more := true; more; o, more = p.waiting.next(key, l) {
+		if err := p.acquire(o); err != nil {
+			p.giveUp(o, err)
+			continue
+		}
+		p.send(o)
+	}
+}
+
+// next takes the first order out of a lane and returns the one behind it, or
+// false if there is none; the lane is then gone.
+func (w *waiting) next(key int32, l *lane) (order, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	l.orders[0] = order{}
+	l.orders = l.orders[1:]
+	if w.total--; w.total == 0 {
+		close(w.empty)
+		w.empty = nil
+	}
+	if len(l.orders) == 0 {
+		delete(w.lanes, key)
+		return order{}, false
+	}
+	return l.orders[0], true
+}

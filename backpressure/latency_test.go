@@ -1,0 +1,239 @@
+package backpressure_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"kafka-bench/backpressure"
+)
+
+// reader feeds a controller with readings of one partition, each 100 ms.
+type reader struct {
+	t          rapid.TB
+	controller backpressure.Controller
+	o          backpressure.Observation
+	last       backpressure.Decision
+}
+
+const everyReading = 100 * time.Millisecond
+
+func latencyOf(t rapid.TB, cfg backpressure.LatencyConfig) (*backpressure.Latency, *reader) {
+	t.Helper()
+	l, err := backpressure.NewLatency(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l, &reader{t: t, controller: l, o: backpressure.Observation{Share: 1}}
+}
+
+// read is a reading 100 ms after the one before: what is committed, and what is
+// in the log. Everything admitted is in the log and settled.
+func (r *reader) read(committed, end int64) backpressure.Decision {
+	r.o.At += everyReading
+	r.o.Committed, r.o.Lag = committed, end-committed
+	r.o.Admitted, r.o.Settled = end, end
+	r.o.Partitions = []backpressure.Partition{{Topic: "t", Committed: committed, End: end}}
+	r.last = r.controller.Decide(r.o)
+	return r.last
+}
+
+// steady reads consumers that take perReading and commit at each, behind a
+// backlog that stays.
+func (r *reader) steady(perReading, backlog int64, readings int) backpressure.Decision {
+	committed := r.o.Committed
+	for range readings {
+		committed += perReading
+		r.read(committed, committed+backlog)
+	}
+	return r.last
+}
+
+func about(got int64, want float64) bool { return math.Abs(float64(got)-want) <= want/100+1 }
+
+func TestLatencyBoundIsCapacityTimesTarget(t *testing.T) {
+	for _, c := range []struct {
+		perReading int64
+		target     time.Duration
+	}{{100, 250 * time.Millisecond}, {100, 2 * time.Second}, {7, time.Second}, {50_000, 250 * time.Millisecond}} {
+		_, r := latencyOf(t, backpressure.LatencyConfig{Target: c.target})
+		d := r.steady(c.perReading, 10*c.perReading, 30)
+		if want := float64(c.perReading)*10*c.target.Seconds() + 1; !about(d.Bound, want) {
+			t.Errorf("%d each 100 ms, target %v: a bound of %d, want %.0f (%s)", c.perReading, c.target, d.Bound, want, d.Reason)
+		}
+	}
+}
+
+func TestLatencyStartsSmall(t *testing.T) {
+	_, r := latencyOf(t, backpressure.LatencyConfig{Target: time.Second, Start: 70})
+	if d := r.read(0, 0); d.Ceiling != 70 || d.Bound != 70 || !strings.Contains(d.Reason, "to start with") {
+		t.Errorf("decided %+v", d)
+	}
+}
+
+// Between two commits the ceiling rises at the capacity, for one and a half
+// intervals; then the consumers must have stalled.
+func TestLatencyExtrapolatesBetweenSteps(t *testing.T) {
+	l, r := latencyOf(t, backpressure.LatencyConfig{Target: 250 * time.Millisecond})
+	r.steady(100, 1000, 30)
+	at := r.o.At
+	rise := func(after time.Duration) int64 { return l.Ceiling(at+after) - l.Ceiling(at) }
+	for _, c := range []struct {
+		after time.Duration
+		want  float64
+	}{{20 * time.Millisecond, 20}, {80 * time.Millisecond, 80}, {125 * time.Millisecond, 125}, {time.Second, 125}, {time.Hour, 125}} {
+		if !about(rise(c.after), c.want) {
+			t.Errorf("%v after a step the ceiling is %d higher, want %.0f", c.after, rise(c.after), c.want)
+		}
+	}
+}
+
+// Where nobody waits for the gate, the ceiling does not run ahead of the log: a burst
+// would find room for what was never there to be worked off.
+func TestLatencyDoesNotSaveUp(t *testing.T) {
+	l, r := latencyOf(t, backpressure.LatencyConfig{Target: 250 * time.Millisecond})
+	r.steady(100, 1000, 30)
+	for range 10 {
+		end := r.o.Committed + r.o.Lag
+		r.read(end, end+20)
+	}
+	if left := l.Ceiling(r.o.At+time.Hour) - r.o.Admitted; left > 2*r.last.Bound {
+		t.Errorf("an hour later %d may be sent at once, with a bound of %d", left, r.last.Bound)
+	}
+}
+
+// The capacity falls when consumers that have work slow down, and stands when they
+// have nothing to do.
+func TestLatencyTellsSlowFromIdle(t *testing.T) {
+	_, r := latencyOf(t, backpressure.LatencyConfig{Target: 250 * time.Millisecond})
+	before := r.steady(100, 1000, 30).Bound
+	r.steady(100, 0, 3)
+	if idle := r.steady(10, 0, 50).Bound; idle < before {
+		t.Errorf("idle consumers had a bound of %d made into %d", before, idle)
+	}
+	if slow := r.steady(25, 1000, 20).Bound; !about(slow, 62.5+1) {
+		t.Errorf("at 250/s the bound is %d", slow)
+	}
+}
+
+// While records are refused and the consumers wait, more is tried, until a step
+// leaves something.
+func TestLatencyProbes(t *testing.T) {
+	_, r := latencyOf(t, backpressure.LatencyConfig{Target: 250 * time.Millisecond})
+	r.steady(100, 1000, 30)
+	before := r.steady(100, 0, 3).Bound
+	end := r.o.Committed
+	for range 3 {
+		r.o.Refused += 50
+		end += 100
+		r.read(end, end)
+	}
+	if r.last.Bound < 8*before || !strings.Contains(r.last.Reason, "trying") {
+		t.Errorf("after three looks a bound of %d, before %d (%s)", r.last.Bound, before, r.last.Reason)
+	}
+	if d := r.steady(400, 1500, 20); !about(d.Bound, 4000*0.25+1) {
+		t.Errorf("at 4000/s the bound is %d (%s)", d.Bound, d.Reason)
+	}
+}
+
+// A stall closes the gate, and a big step after it is not taken for a rate.
+func TestLatencyRecoversFromAStall(t *testing.T) {
+	l, r := latencyOf(t, backpressure.LatencyConfig{Target: 250 * time.Millisecond})
+	before := r.steady(100, 300, 30).Bound
+	committed := r.o.Committed
+	for range 100 {
+		r.o.Refused += 100
+		r.read(committed, committed+300)
+	}
+	if ceiling := l.Ceiling(r.o.At + time.Minute); ceiling > r.o.Admitted+100 {
+		t.Errorf("%d may be sent to consumers that stalled", ceiling-r.o.Admitted)
+	}
+	for range 10 {
+		committed += 100
+		r.read(committed, committed+300)
+	}
+	if !about(r.last.Bound, float64(before)) {
+		t.Errorf("after the stall the bound is %d, before %d", r.last.Bound, before)
+	}
+}
+
+// The mean of partitions that drifted apart is held as far below the target as the
+// slowest is above the mean.
+func TestLatencyTrimsForTheSlowest(t *testing.T) {
+	l, _ := latencyOf(t, backpressure.LatencyConfig{Target: time.Second})
+	var d backpressure.Decision
+	for i := int64(1); i <= 100; i++ {
+		a := backpressure.Partition{Topic: "t", ID: 0, Committed: 100 * i, End: 100*i + 200}
+		b := backpressure.Partition{Topic: "t", ID: 1, Committed: 100 * i, End: 100*i + 1000}
+		d = l.Decide(backpressure.Observation{
+			At: time.Duration(i) * everyReading, Lag: 1200, Partitions: []backpressure.Partition{a, b},
+			Admitted: 200*i + 1200, Settled: 200*i + 1200, Share: 1,
+		})
+	}
+	// 0.6 s and 0.2 and 1 s; so the mean may have 0.6 of the second.
+	if !about(d.Bound, 2000*0.6+2) {
+		t.Errorf("a bound of %d (%s)", d.Bound, d.Reason)
+	}
+}
+
+func TestLatencyWithoutPartitions(t *testing.T) {
+	l, _ := latencyOf(t, backpressure.LatencyConfig{Target: 250 * time.Millisecond})
+	var d backpressure.Decision
+	for i := int64(1); i <= 30; i++ {
+		d = l.Decide(backpressure.Observation{
+			At: time.Duration(i) * everyReading, Lag: 500, Committed: 100 * i,
+			Admitted: 100*i + 500, Settled: 100*i + 500, Share: 1,
+		})
+	}
+	if !about(d.Bound, 251) {
+		t.Errorf("a bound of %d (%s)", d.Bound, d.Reason)
+	}
+}
+
+func TestLatencyShareDividesTheBound(t *testing.T) {
+	_, whole := latencyOf(t, backpressure.LatencyConfig{Target: 250 * time.Millisecond})
+	_, third := latencyOf(t, backpressure.LatencyConfig{Target: 250 * time.Millisecond})
+	third.o.Share = 1.0 / 3
+	w, p := whole.steady(300, 1500, 30), third.steady(300, 1500, 30)
+	if !about(p.Bound, float64(w.Bound)/3) {
+		t.Errorf("a third of %d is %d", w.Bound, p.Bound)
+	}
+}
+
+// Whatever is read, a limit of the lag is kept as credit keeps its bound.
+func TestLatencyKeepsItsLimit(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		most := rapid.Int64Range(1, 2000).Draw(t, "limit")
+		l, r := latencyOf(t, backpressure.LatencyConfig{Target: time.Second, MaxLag: most})
+		var committed, end int64
+		for range rapid.IntRange(1, 40).Draw(t, "readings") {
+			end += rapid.Int64Range(0, 1000).Draw(t, "arrived")
+			committed += rapid.Int64Range(0, end-committed).Draw(t, "taken")
+			r.o.Refused += rapid.Int64Range(0, 1).Draw(t, "refused")
+			d := r.read(committed, end)
+			later := l.Ceiling(r.o.At + time.Duration(rapid.Int64Range(0, int64(time.Second)).Draw(t, "later")))
+			if allowed := r.o.Settled + max(0, most-r.o.Lag); d.Ceiling > allowed || later > allowed || d.Bound > most {
+				t.Fatalf("lag %d, settled %d: ceiling %d, later %d, bound %d with a limit of %d", r.o.Lag, r.o.Settled, d.Ceiling, later, d.Bound, most)
+			}
+		}
+	})
+}
+
+// Partitions come and go; what went is forgotten.
+func TestLatencyForgetsPartitions(t *testing.T) {
+	l, r := latencyOf(t, backpressure.LatencyConfig{Target: 250 * time.Millisecond})
+	r.steady(100, 1000, 30)
+	o := r.o
+	for range 30 {
+		o.At += everyReading
+		o.Partitions = []backpressure.Partition{{Topic: "other", Committed: 5, End: 5}}
+		o.Lag = 0
+		r.last = l.Decide(o)
+	}
+	if !strings.Contains(r.last.Reason, "to start with") {
+		t.Errorf("the rate of a partition that is gone is still in the bound: %s", r.last.Reason)
+	}
+}

@@ -1,0 +1,396 @@
+package backpressure_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"kafka-bench/backpressure"
+)
+
+// window is the law of every controller with a bound, at its shortest.
+type window struct{ bound int64 }
+
+func (w *window) Decide(o backpressure.Observation) backpressure.Decision {
+	bound := int64(o.Share * float64(w.bound))
+	return backpressure.Decision{Ceiling: o.Settled + max(0, bound-o.Lag), Bound: bound}
+}
+
+func (w *window) Limit() int64 { return w.bound }
+
+// bounded makes a controller that holds a bound: the law itself, or one of those
+// that keep it as their limit whatever else they do.
+func bounded(t *rapid.T, bound int64) backpressure.Controller {
+	var c backpressure.Controller
+	var err error
+	switch name := rapid.SampledFrom([]string{"window", "credit", "latency", "aimd", "gradient"}).Draw(t, "controller"); name {
+	case "window":
+		c = &window{bound}
+	case "credit":
+		c, err = backpressure.NewCredit(bound)
+	case "latency":
+		c, err = backpressure.NewLatency(backpressure.LatencyConfig{Target: time.Second, MaxLag: bound})
+	case "aimd":
+		c, err = backpressure.NewAIMD(backpressure.AIMDConfig{Target: time.Second, MaxLag: bound})
+	case "gradient":
+		c, err = backpressure.NewGradient(backpressure.GradientConfig{MaxLag: bound})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+const (
+	simulatedTopic = "t"
+	simulatedDoubt = time.Second
+)
+
+// state is how far one admitted record has come.
+type state int
+
+const (
+	sent     state = iota // in flight: it may be appended or fail
+	appended              // in the log, and its producer does not know
+	given                 // given up by its client in flight: it may be appended until its time is up
+)
+
+// simulated is one admitted record that has not met its fate.
+type simulated struct {
+	gate      int
+	partition int32
+	offset    int64
+	state     state
+	until     time.Duration // of one that was given up
+}
+
+// looking is a reading on its way: partition by partition, committed offsets
+// first, with anything in between.
+type looking struct {
+	gate    int
+	settle  func(backpressure.Reading) // Report with the mark that was taken
+	step    int
+	reading backpressure.Reading
+}
+
+// plant is a topic, its consumers and its producers, in which everything may
+// happen in any order.
+type plant struct {
+	now       time.Duration
+	end       []int64
+	committed []int64
+	flying    []simulated
+	looks     []*looking
+	gates     []gateUnderTest
+	late      bool // marks are taken after the reading: wrong on purpose
+}
+
+// gateUnderTest is a gate or a partitioned gate.
+type gateUnderTest struct {
+	admit  func(partition int32, n int64) int64
+	done   func(partition int32)
+	unsure func(partition int32)
+	acked  func(topic string, partition int32, offset int64)
+	mark   func() func(backpressure.Reading)
+	rise   func()
+}
+
+func ofGate(g *backpressure.Gate) gateUnderTest {
+	return gateUnderTest{
+		admit:  func(_ int32, n int64) int64 { return g.Admit(n) },
+		done:   func(int32) { g.Done(1) },
+		unsure: func(int32) { g.Unsure(1) },
+		acked:  g.Acked,
+		rise:   g.Advance,
+		mark: func() func(backpressure.Reading) {
+			m := g.Mark()
+			return func(r backpressure.Reading) { g.Report(m, r) }
+		},
+	}
+}
+
+func ofPartitioned(g *backpressure.Partitioned) gateUnderTest {
+	return gateUnderTest{
+		admit:  g.Admit,
+		done:   func(p int32) { g.Done(p, 1) },
+		unsure: func(p int32) { g.Unsure(p, 1) },
+		acked:  g.Acked,
+		rise:   g.Advance,
+		mark: func() func(backpressure.Reading) {
+			m := g.Mark()
+			return func(r backpressure.Reading) { g.Report(m, r) }
+		},
+	}
+}
+
+func newPlant(partitions int) *plant {
+	return &plant{end: make([]int64, partitions), committed: make([]int64, partitions)}
+}
+
+func (p *plant) lag(partition int) int64 { return p.end[partition] - p.committed[partition] }
+
+func (p *plant) total() int64 {
+	var sum int64
+	for i := range p.end {
+		sum += p.lag(i)
+	}
+	return sum
+}
+
+func (p *plant) admit(t *rapid.T) {
+	gate := rapid.IntRange(0, len(p.gates)-1).Draw(t, "gate")
+	partition := int32(rapid.IntRange(0, len(p.end)-1).Draw(t, "partition"))
+	for range p.gates[gate].admit(partition, rapid.Int64Range(1, 30).Draw(t, "n")) {
+		p.flying = append(p.flying, simulated{gate: gate, partition: partition})
+	}
+}
+
+// pick chooses a record in one of the states.
+func (p *plant) pick(t *rapid.T, states ...state) int {
+	var of []int
+	for i, r := range p.flying {
+		for _, s := range states {
+			if r.state == s {
+				of = append(of, i)
+			}
+		}
+	}
+	if len(of) == 0 {
+		return -1
+	}
+	return rapid.SampledFrom(of).Draw(t, "record")
+}
+
+func (p *plant) forget(i int) {
+	p.flying[i] = p.flying[len(p.flying)-1]
+	p.flying = p.flying[:len(p.flying)-1]
+}
+
+// append lets the broker take some records; one that was given up is then in the
+// log, and nobody will ever say so.
+func (p *plant) append(t *rapid.T) {
+	for range rapid.IntRange(1, 20).Draw(t, "records") {
+		i := p.pick(t, sent, given)
+		if i < 0 {
+			return
+		}
+		r := &p.flying[i]
+		r.offset = p.end[r.partition]
+		p.end[r.partition]++
+		if r.state == given {
+			p.forget(i)
+		} else {
+			r.state = appended
+		}
+	}
+}
+
+func (p *plant) ack(t *rapid.T) {
+	for range rapid.IntRange(1, 20).Draw(t, "records") {
+		i := p.pick(t, appended)
+		if i < 0 {
+			return
+		}
+		r := p.flying[i]
+		p.gates[r.gate].acked(simulatedTopic, r.partition, r.offset)
+		p.gates[r.gate].done(r.partition)
+		p.forget(i)
+	}
+}
+
+func (p *plant) fail(t *rapid.T) {
+	if i := p.pick(t, sent); i >= 0 {
+		p.gates[p.flying[i].gate].done(p.flying[i].partition)
+		p.forget(i)
+	}
+}
+
+// giveUp is a delivery that timed out, whether or not it is in the log.
+func (p *plant) giveUp(t *rapid.T) {
+	i := p.pick(t, sent, appended)
+	if i < 0 {
+		return
+	}
+	r := &p.flying[i]
+	p.gates[r.gate].unsure(r.partition)
+	if r.state == appended {
+		p.forget(i)
+		return
+	}
+	r.state, r.until = given, p.now+simulatedDoubt
+}
+
+func (p *plant) commit(t *rapid.T) {
+	i := rapid.IntRange(0, len(p.end)-1).Draw(t, "partition")
+	p.committed[i] += rapid.Int64Range(0, p.lag(i)).Draw(t, "records")
+}
+
+func (p *plant) look(t *rapid.T) {
+	if len(p.looks) > 3 {
+		return
+	}
+	gate := rapid.IntRange(0, len(p.gates)-1).Draw(t, "gate")
+	l := &looking{gate: gate, reading: backpressure.Reading{Partitions: make([]backpressure.Partition, len(p.end))}}
+	if !p.late {
+		l.settle = p.gates[gate].mark()
+	}
+	p.looks = append(p.looks, l)
+}
+
+// goOn takes some readings a step further; the last step reports.
+func (p *plant) goOn(t *rapid.T) {
+	for range rapid.IntRange(1, 6).Draw(t, "steps") {
+		if len(p.looks) == 0 {
+			return
+		}
+		at := rapid.IntRange(0, len(p.looks)-1).Draw(t, "reading")
+		l, n := p.looks[at], len(p.end)
+		switch step := l.step; {
+		case step < n:
+			l.reading.Partitions[step] = backpressure.Partition{Topic: simulatedTopic, ID: int32(step), Committed: p.committed[step]}
+		case step < 2*n:
+			l.reading.Partitions[step-n].End = p.end[step-n]
+		default:
+			if p.late {
+				l.settle = p.gates[l.gate].mark()
+			}
+			l.settle(l.reading)
+			p.looks = append(p.looks[:at], p.looks[at+1:]...)
+		}
+		l.step++
+	}
+}
+
+// pass lets time go by; what was given up long enough ago is lost for good.
+func (p *plant) pass(t *rapid.T) {
+	p.now += time.Duration(rapid.IntRange(1, int(simulatedDoubt/time.Millisecond)).Draw(t, "ms")) * time.Millisecond
+	for i := 0; i < len(p.flying); {
+		if r := p.flying[i]; r.state == given && r.until <= p.now {
+			p.forget(i)
+		} else {
+			i++
+		}
+	}
+	for _, g := range p.gates {
+		g.rise()
+	}
+}
+
+// run lets things happen, some hundreds of them, and asks after each whether
+// what must hold does.
+func (p *plant) run(t *rapid.T, holds func() error) {
+	actions := map[string]func(*rapid.T){
+		"admit": p.admit, "append": p.append, "ack": p.ack, "fail": p.fail, "give up": p.giveUp,
+		"commit": p.commit, "look": p.look, "go on": p.goOn, "pass": p.pass,
+		"": func(t *rapid.T) {
+			if err := holds(); err != nil {
+				t.Fatal(err)
+			}
+		},
+	}
+	for range 10 {
+		t.Repeat(actions)
+	}
+}
+
+func (p *plant) config(c backpressure.Controller, s backpressure.Share) backpressure.Config {
+	return backpressure.Config{Controller: c, Share: s, Doubt: simulatedDoubt, Now: func() time.Duration { return p.now }}
+}
+
+func within(lag, bound int64) error {
+	if lag > bound {
+		return fmt.Errorf("the lag is %d, the bound %d", lag, bound)
+	}
+	return nil
+}
+
+// Whatever happens in whatever order, and however late a reading comes, the lag
+// never passes the bound.
+func TestTheLagNeverPassesTheBound(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p, bound := newPlant(rapid.IntRange(1, 3).Draw(t, "partitions")), rapid.Int64Range(1, 60).Draw(t, "bound")
+		p.gates = []gateUnderTest{ofGate(newGate(t, p.config(bounded(t, bound), nil)))}
+		p.run(t, func() error { return within(p.total(), bound) })
+	})
+}
+
+// … of any partition, where each has a gate.
+func TestNoPartitionsLagPassesItsBound(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p, bound := newPlant(rapid.IntRange(1, 3).Draw(t, "partitions")), rapid.Int64Range(1, 60).Draw(t, "bound")
+		gate, err := backpressure.NewPartitioned(backpressure.PartitionedConfig{
+			Config: p.config(nil, nil), Partitions: len(p.end), Topic: simulatedTopic,
+			NewController: func() (backpressure.Controller, error) { return bounded(t, bound), nil },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.gates = []gateUnderTest{ofPartitioned(gate)}
+		p.run(t, func() error {
+			for i := range p.end {
+				if err := within(p.lag(i), bound); err != nil {
+					return fmt.Errorf("partition %d: %w", i, err)
+				}
+			}
+			return nil
+		})
+	})
+}
+
+// … of the topic, where several gates that know nothing of each other have a
+// share each.
+func TestTheSumOfSharesNeverPassesTheBound(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p, bound := newPlant(rapid.IntRange(1, 3).Draw(t, "partitions")), rapid.Int64Range(4, 80).Draw(t, "bound")
+		n := rapid.IntRange(1, 4).Draw(t, "gates")
+		for range n {
+			p.gates = append(p.gates, ofGate(newGate(t, p.config(bounded(t, bound), backpressure.Fixed(1/float64(n))))))
+		}
+		p.run(t, func() error { return within(p.total(), bound) })
+	})
+}
+
+// A simulation that finds nothing may have looked at nothing: given marks that
+// are taken late, it must find a lag above the bound.
+func TestTheSimulationFindsALateMark(t *testing.T) {
+	const bound = 20
+	found := false
+	try := rapid.Custom(func(t *rapid.T) bool {
+		p := newPlant(2)
+		p.late = true
+		p.gates = []gateUnderTest{ofGate(newGate(t, p.config(&window{bound}, nil)))}
+		p.run(t, func() error { found = found || p.total() > bound; return nil })
+		return found
+	})
+	for seed := 0; seed < 500 && !found; seed++ {
+		try.Example(seed)
+	}
+	if !found {
+		t.Error("it did not")
+	}
+}
+
+// The order is what the bound stands on: a mark that is taken after the reading
+// counts a record as seen that the reading does not hold.
+func TestAMarkAfterTheReadingBreaksTheBound(t *testing.T) {
+	const bound = 10
+	for _, late := range []bool{false, true} {
+		gate := newGate(t, backpressure.Config{Controller: &window{bound}})
+		report(gate, backpressure.Reading{})
+		inLog := gate.Admit(bound)
+
+		mark := gate.Mark()
+		reading := backpressure.Reading{Lag: 0} // asked for before they came into the log
+		gate.Done(inLog)
+		if late {
+			mark = gate.Mark()
+		}
+		gate.Report(mark, reading)
+		inLog += gate.Admit(bound)
+		if broken := inLog > bound; broken != late {
+			t.Errorf("mark taken late: %v; %d records in the log and none committed, the bound is %d", late, inLog, bound)
+		}
+	}
+}

@@ -1,0 +1,76 @@
+// Package promgate tells Prometheus of a backpressure gate: what it let through,
+// what it refused, what bound is in force, and whether it can see.
+//
+// A collector reads the gate's counters when it is scraped and does nothing in
+// between, so it costs a producer nothing. Alert on blindness and on a closed
+// time that grows as fast as the time:
+//
+//	kafka_backpressure_blind == 1
+//	rate(kafka_backpressure_closed_seconds_total[5m]) > 0.9
+package promgate
+
+import (
+	"strconv"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"kafka-bench/backpressure"
+)
+
+// New returns a collector of one gate. Labels stand on every metric of it; give
+// each gate of a process some that tell it apart, such as the group and the topic.
+func New(gate *backpressure.Gate, labels prometheus.Labels) prometheus.Collector {
+	return newCollector(labels, nil, func(yield func(backpressure.Stats, ...string)) { yield(gate.Stats()) })
+}
+
+// NewPartitioned returns a collector of a partitioned gate: each metric has a
+// label partition, and a series for each.
+func NewPartitioned(gate *backpressure.Partitioned, labels prometheus.Labels) prometheus.Collector {
+	return newCollector(labels, []string{"partition"}, func(yield func(backpressure.Stats, ...string)) {
+		for id := range gate.Partitions() {
+			yield(gate.PartitionStats(int32(id)), strconv.Itoa(id))
+		}
+	})
+}
+
+// collector makes metrics of stats.
+type collector struct {
+	metrics []metric
+	each    func(yield func(s backpressure.Stats, labels ...string))
+}
+
+// metric is one number of a gate.
+type metric struct {
+	desc  *prometheus.Desc
+	kind  prometheus.ValueType
+	value func(backpressure.Stats) (v float64, known bool)
+}
+
+func newCollector(constant prometheus.Labels, variable []string, each func(func(backpressure.Stats, ...string))) *collector {
+	c := &collector{each: each}
+	for _, m := range table() {
+		c.metrics = append(c.metrics, metric{
+			desc: prometheus.NewDesc("kafka_backpressure_"+m.name, m.help, variable, constant),
+			kind: m.kind, value: m.value,
+		})
+	}
+	return c
+}
+
+// Describe implements [prometheus.Collector].
+func (c *collector) Describe(descs chan<- *prometheus.Desc) {
+	for _, m := range c.metrics {
+		descs <- m.desc
+	}
+}
+
+// Collect implements [prometheus.Collector].
+func (c *collector) Collect(metrics chan<- prometheus.Metric) {
+	c.each(func(s backpressure.Stats, labels ...string) {
+		for _, m := range c.metrics {
+			if v, known := m.value(s); known {
+				metrics <- prometheus.MustNewConstMetric(m.desc, m.kind, v, labels...)
+			}
+		}
+	})
+}

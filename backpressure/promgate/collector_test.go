@@ -1,0 +1,138 @@
+package promgate_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"kafka-bench/backpressure"
+	"kafka-bench/backpressure/promgate"
+)
+
+func gate(t *testing.T, cfg backpressure.Config) *backpressure.Gate {
+	t.Helper()
+	g, err := backpressure.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func credit(t *testing.T, bound int64) backpressure.Controller {
+	t.Helper()
+	c, err := backpressure.NewCredit(bound)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestEveryNumberIsTold(t *testing.T) {
+	now := time.Second
+	g := gate(t, backpressure.Config{Controller: credit(t, 100), Now: func() time.Duration { return now }})
+	g.Report(g.Mark(), backpressure.Reading{Lag: 40})
+	g.Admit(70) // 60 are granted
+	g.Done(20)
+	mark := g.Mark()
+	now += 1500 * time.Millisecond
+	g.Report(mark, backpressure.Reading{Lag: 50}) // it has room for 10
+	g.Missed(nil)
+	c := promgate.New(g, prometheus.Labels{"group": "billing"})
+
+	want := `
+# HELP kafka_backpressure_admitted_records_total Records that the gate let through.
+# TYPE kafka_backpressure_admitted_records_total counter
+kafka_backpressure_admitted_records_total{group="billing"} 60
+# HELP kafka_backpressure_blind 1 while the lag has not been known for longer than the grace time.
+# TYPE kafka_backpressure_blind gauge
+kafka_backpressure_blind{group="billing"} 0
+# HELP kafka_backpressure_bound_records Consumer lag that the gate holds now. No series while there is no bound.
+# TYPE kafka_backpressure_bound_records gauge
+kafka_backpressure_bound_records{group="billing"} 100
+# HELP kafka_backpressure_closed_seconds_total Time in which records were refused: from the first refusal until there was room again.
+# TYPE kafka_backpressure_closed_seconds_total counter
+kafka_backpressure_closed_seconds_total{group="billing"} 1.5
+# HELP kafka_backpressure_lag_records Consumer lag at the last reading; with a share, that of the gate's own records.
+# TYPE kafka_backpressure_lag_records gauge
+kafka_backpressure_lag_records{group="billing"} 50
+# HELP kafka_backpressure_open 1 while the gate would let a record through.
+# TYPE kafka_backpressure_open gauge
+kafka_backpressure_open{group="billing"} 1
+# HELP kafka_backpressure_outstanding_records Records that may be in the log and not committed, at most.
+# TYPE kafka_backpressure_outstanding_records gauge
+kafka_backpressure_outstanding_records{group="billing"} 90
+# HELP kafka_backpressure_reading_age_seconds_max Age of the oldest reading that a decision rested on, since the gate was made.
+# TYPE kafka_backpressure_reading_age_seconds_max gauge
+kafka_backpressure_reading_age_seconds_max{group="billing"} 1.5
+# HELP kafka_backpressure_refused_records_total Records that were asked for and not granted at once. One that is asked for again is refused again.
+# TYPE kafka_backpressure_refused_records_total counter
+kafka_backpressure_refused_records_total{group="billing"} 10
+# HELP kafka_backpressure_room_records Records that could be let through now. No series where there is no ceiling.
+# TYPE kafka_backpressure_room_records gauge
+kafka_backpressure_room_records{group="billing"} 10
+`
+	var names []string
+	for line := range strings.Lines(want) {
+		if name, ok := strings.CutPrefix(line, "# TYPE "); ok {
+			names = append(names, strings.Fields(name)[0])
+		}
+	}
+	if err := testutil.CollectAndCompare(c, strings.NewReader(want), names...); err != nil {
+		t.Error(err)
+	}
+	if got := testutil.CollectAndCount(c); got != 18 {
+		t.Errorf("%d series", got)
+	}
+}
+
+// The names and types are what Prometheus' own linter asks for.
+func TestTheNamesAreAsPrometheusWantsThem(t *testing.T) {
+	registry := prometheus.NewPedanticRegistry()
+	registry.MustRegister(promgate.New(gate(t, backpressure.Config{}), prometheus.Labels{"topic": "a"}))
+	registry.MustRegister(promgate.New(gate(t, backpressure.Config{}), prometheus.Labels{"topic": "b"}))
+	problems, err := testutil.GatherAndLint(registry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range problems {
+		t.Errorf("%s: %s", p.Metric, p.Text)
+	}
+}
+
+func TestWhatIsUnlimitedHasNoSeries(t *testing.T) {
+	c := promgate.New(gate(t, backpressure.Config{}), nil)
+	if got := testutil.CollectAndCount(c, "kafka_backpressure_bound_records", "kafka_backpressure_room_records"); got != 0 {
+		t.Errorf("%d series", got)
+	}
+}
+
+func TestAPartitionedGateHasASeriesForEach(t *testing.T) {
+	g, err := backpressure.NewPartitioned(backpressure.PartitionedConfig{
+		Partitions:    3,
+		NewController: func() (backpressure.Controller, error) { return backpressure.NewCredit(7) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.Report(g.Mark(), backpressure.Reading{Partitions: []backpressure.Partition{{ID: 0}, {ID: 1, End: 5}, {ID: 2}}})
+	g.Admit(1, 5)
+	c := promgate.NewPartitioned(g, nil)
+	want := `
+# HELP kafka_backpressure_admitted_records_total Records that the gate let through.
+# TYPE kafka_backpressure_admitted_records_total counter
+kafka_backpressure_admitted_records_total{partition="0"} 0
+kafka_backpressure_admitted_records_total{partition="1"} 2
+kafka_backpressure_admitted_records_total{partition="2"} 0
+`
+	if err := testutil.CollectAndCompare(c, strings.NewReader(want), "kafka_backpressure_admitted_records_total"); err != nil {
+		t.Error(err)
+	}
+	registry := prometheus.NewPedanticRegistry()
+	registry.MustRegister(c)
+	if problems, err := testutil.GatherAndLint(registry); err != nil || len(problems) > 0 {
+		t.Errorf("%v %v", problems, err)
+	}
+}

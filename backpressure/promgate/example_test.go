@@ -1,0 +1,51 @@
+package promgate_test
+
+import (
+	"bufio"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"kafka-bench/backpressure"
+	"kafka-bench/backpressure/promgate"
+)
+
+// A gate's metrics on the page that Prometheus scrapes.
+func ExampleNew() {
+	credit, err := backpressure.NewCredit(5000)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	gate, err := backpressure.New(backpressure.Config{Controller: credit})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(promgate.New(gate, prometheus.Labels{"group": "billing", "topic": "orders"}))
+	server := httptest.NewServer(promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+	defer server.Close()
+
+	gate.Report(gate.Mark(), backpressure.Reading{Lag: 4000})
+	gate.Admit(1500) // 1000 are let through, 500 refused
+
+	page, err := http.Get(server.URL)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer page.Body.Close()
+	for lines := bufio.NewScanner(page.Body); lines.Scan(); {
+		if strings.HasPrefix(lines.Text(), "kafka_backpressure_bound") || strings.HasPrefix(lines.Text(), "kafka_backpressure_refused") {
+			fmt.Println(lines.Text())
+		}
+	}
+	// Output:
+	// kafka_backpressure_bound_records{group="billing",topic="orders"} 5000
+	// kafka_backpressure_refused_records_total{group="billing",topic="orders"} 500
+}

@@ -1,0 +1,270 @@
+package backpressure
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Mark is what a gate knew to be settled before the lag was asked for.
+//
+// The order is what the guarantee stands on. A record that was settled before
+// the reading began is in the reading or never will be in the log; so whatever
+// the high watermark becomes, it is at most that of the reading plus what was
+// admitted and not settled at the mark. Taken after the reading, a mark would
+// count records as seen that the reading does not hold.
+type Mark struct {
+	at      time.Duration
+	number  uint64
+	settled int64
+}
+
+// Mark is to be taken before the lag is asked for, and given to Report with it.
+func (g *Gate) Mark() Mark {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	now := g.now()
+	if g.own == nil {
+		g.settled.Add(g.doubt.over(now))
+	}
+	g.marks++
+	return Mark{at: now, number: g.marks, settled: g.settled.Load()}
+}
+
+// ruling is what the last decision rested on and what it put into force.
+type ruling struct {
+	mark      Mark
+	seen      Observation // zero before the first reading
+	decided   bool
+	share     float64
+	ceiling   int64 // the controller's; not in force while the gate is blind
+	bound     int64
+	committed progress
+
+	told   int64 // the bound that was last told
+	toldAt time.Duration
+}
+
+// sight is whether the lag is known.
+type sight struct {
+	known   time.Duration // when a reading last came
+	blind   bool
+	blindAt time.Duration
+	missed  error // why the last reading failed
+}
+
+// errNoPartitions is why a reading cannot be used by a gate with a share.
+var errNoPartitions = errors.New("the reading has no partitions, which a gate with a share must know")
+
+// Report gives the controller a reading and the mark that was taken before it,
+// and puts the decision into force. It returns what changed, or nil. A reading
+// whose mark is older than that of the last one is left aside: two readers
+// overtook each other.
+func (g *Gate) Report(m Mark, r Reading) *Change {
+	if g.own != nil && len(r.Partitions) == 0 {
+		return g.Missed(errNoPartitions)
+	}
+	change := g.report(m, r)
+	if change != nil {
+		g.cfg.tell(*change)
+	}
+	return change
+}
+
+// report does what Report says, and leaves telling to the caller.
+func (g *Gate) report(m Mark, r Reading) *Change {
+	g.deciding.Lock()
+	defer g.deciding.Unlock()
+	share := g.part()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if m.number < g.ruling.mark.number {
+		return nil
+	}
+	now := g.now()
+	o := g.observe(now, m, r)
+	g.ruling.mark, g.ruling.seen = m, o
+	g.stats.Reports++
+	g.stats.MaxAge = max(g.stats.MaxAge, o.Age)
+	wasBlind := g.sight.blind
+	if wasBlind {
+		g.stats.Blind += now - g.sight.blindAt
+	}
+	away := now - g.sight.known
+	g.sight = sight{known: now}
+
+	change := g.decide(now, share)
+	if wasBlind {
+		return g.change(now, Seeing, fmt.Sprintf("the lag is known again after %v: %d records", away.Round(time.Millisecond), o.Lag))
+	}
+	return change
+}
+
+// observe makes of a reading what a controller is told. The lock is held.
+func (g *Gate) observe(now time.Duration, m Mark, r Reading) Observation {
+	o := Observation{
+		At: now, Age: now - m.at, Lag: max(r.Lag, 0), Committed: g.ruling.committed.of(r), Partitions: r.Partitions,
+		Settled: m.settled,
+	}
+	switch {
+	case g.own != nil:
+		g.settled.Add(g.own.learn(r.Partitions, g.doubt.over(m.at)))
+		// The count of own records is not part of the reading but made here, so what
+		// is settled by now counts; in this order, because Acked comes before Done.
+		o.Settled = g.settled.Load()
+		o.Lag, o.Committed = g.own.count()
+	case len(r.Partitions) > 0:
+		o.Lag = r.lag()
+	}
+	return o
+}
+
+// decide asks the controller about the last observation and puts the answer into
+// force. The lock is held.
+func (g *Gate) decide(now time.Duration, share float64) *Change {
+	o := g.ruling.seen
+	o.Age += now - o.At
+	o.At = now
+	o.Admitted, o.Refused = g.admitted.Load(), g.refused.Load()
+	o.Share = share
+	o.Open = o.Admitted < g.ruling.ceiling
+	d := g.cfg.Controller.Decide(o)
+
+	before, wasOpen, wasDecided := g.ruling.bound, o.Open, g.ruling.decided
+	g.ruling.seen, g.ruling.share, g.ruling.decided = o, o.Share, true
+	g.ruling.ceiling, g.ruling.bound = d.Ceiling, d.Bound
+	g.setCeiling(d.Ceiling)
+	if !wasDecided {
+		g.ruling.told, g.ruling.toldAt = d.Bound, now
+	}
+	isOpen := o.Admitted < d.Ceiling
+	if d.Bound == Unlimited && before == Unlimited {
+		if isOpen == wasOpen {
+			return nil
+		}
+		g.stats.Changes++
+		if isOpen {
+			return g.change(now, Opened, d.Reason)
+		}
+		return g.change(now, Closed, d.Reason)
+	}
+	if !moved(g.ruling.told, d.Bound) || now-g.ruling.toldAt < time.Second {
+		return nil
+	}
+	g.ruling.told, g.ruling.toldAt = d.Bound, now
+	return g.change(now, Bounded, d.Reason)
+}
+
+// moved tells whether a bound is by more than a tenth another than that told.
+func moved(told, bound int64) bool {
+	if told == Unlimited || bound == Unlimited {
+		return told != bound
+	}
+	return max(bound-told, told-bound) > told/10
+}
+
+// part is the share of the bound that may be used now.
+func (g *Gate) part() float64 {
+	if g.cfg.Share == nil {
+		return 1
+	}
+	return min(max(g.cfg.Share.Part(), 0), 1)
+}
+
+// change describes the gate as it stands after a change. The lock is held.
+func (g *Gate) change(now time.Duration, kind ChangeKind, reason string) *Change {
+	c := &Change{
+		At: now, Kind: kind, Partition: WholeGate, Open: g.admitted.Load() < g.ceiling,
+		Lag: g.ruling.seen.Lag, Bound: g.ruling.bound, Age: now - g.ruling.mark.at, Reason: reason,
+	}
+	if kind == Blind {
+		c.Age = now - g.sight.known
+		if g.cfg.FailOpen {
+			c.Bound = Unlimited
+		}
+	}
+	return c
+}
+
+// Advance lets the ceiling follow what moves between two readings: the time,
+// where the controller is a [Pacer], and the share, where it is not fixed. It is
+// cheap; about every 10 ms is right.
+func (g *Gate) Advance() {
+	if change := g.advance(); change != nil {
+		g.cfg.tell(*change)
+	}
+}
+
+func (g *Gate) advance() *Change {
+	if !g.moving() {
+		return nil
+	}
+	g.deciding.Lock()
+	defer g.deciding.Unlock()
+	share := g.part()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.sight.blind || !g.ruling.decided {
+		return nil
+	}
+	now := g.now()
+	var change *Change
+	if share != g.ruling.share {
+		change = g.decide(now, share)
+	}
+	if g.pacer == nil {
+		return change
+	}
+	if ceiling := g.pacer.Ceiling(now); ceiling > g.ruling.ceiling {
+		g.ruling.ceiling = ceiling
+		g.setCeiling(ceiling)
+	}
+	return change
+}
+
+// moving tells whether anything can change between two readings.
+func (g *Gate) moving() bool {
+	if g.pacer != nil {
+		return true
+	}
+	_, fixed := g.cfg.Share.(Fixed)
+	return g.cfg.Share != nil && !fixed
+}
+
+// Missed tells that a reading failed, and why; or, with nil, only that time has
+// passed. When no reading has come for the grace time the gate is blind: it
+// closes, or opens wide if it is to fail open, until the next Report. It returns
+// what changed, or nil.
+func (g *Gate) Missed(err error) *Change {
+	change := g.missed(err)
+	if change != nil {
+		g.cfg.tell(*change)
+	}
+	return change
+}
+
+// missed does what Missed says, and leaves telling to the caller.
+func (g *Gate) missed(err error) *Change {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if err != nil {
+		g.stats.Missed++
+		g.sight.missed = err
+	}
+	now := g.now()
+	away := now - g.sight.known
+	if g.sight.blind || away <= g.cfg.Grace {
+		return nil
+	}
+	g.sight.blind, g.sight.blindAt = true, now
+	if g.cfg.FailOpen {
+		g.setCeiling(Unlimited)
+	} else {
+		g.setCeiling(0)
+	}
+	reason := fmt.Sprintf("the lag has not been known for %v", away.Round(time.Millisecond))
+	if g.sight.missed != nil {
+		reason += ": " + g.sight.missed.Error()
+	}
+	return g.change(now, Blind, reason)
+}

@@ -1,0 +1,121 @@
+package sharelog
+
+import (
+	"time"
+
+	"kafka-bench/backpressure"
+	"kafka-bench/backpressure/shares"
+)
+
+// Gate is what a member reads demand and outstanding records from: a
+// *[backpressure.Gate] or a *[backpressure.Partitioned].
+type Gate interface {
+	Advance()
+	Stats() backpressure.Stats
+}
+
+// grant is what the process may act on, and until when by either clock: the
+// monotonic one may stand still while the machine is suspended, and the wall
+// clock may be set back.
+type grant struct {
+	part        float64
+	until, wall time.Time
+}
+
+// Part implements [backpressure.Share]. It takes no lock and is 0 as soon as the
+// lease has run out.
+func (m *Member) Part() float64 {
+	now := time.Now()
+	g := m.now.Load()
+	if !now.Before(g.until) || !now.Round(0).Before(g.wall) {
+		return 0
+	}
+	return g.part
+}
+
+// stamp is when a beat was sent: on the axis of shares, and by the wall clock.
+type stamp struct {
+	at   time.Duration
+	wall time.Time
+}
+
+// stampsMax is how many beats may be on the way between sending and reading back
+// before the oldest renews nothing.
+const stampsMax = 64
+
+// stamped remembers when a beat was sent. The lock is held.
+func (m *Member) stamped(at time.Duration) {
+	if len(m.sent) == stampsMax {
+		m.sent = append(m.sent[:0], m.sent[1:]...)
+	}
+	m.sent = append(m.sent, stamp{at: at, wall: time.Now().Round(0)})
+}
+
+// publish puts into force what the log and the promises say. The lock is held.
+func (m *Member) publish() {
+	part, until := m.self.Grant()
+	g := &grant{until: m.epoch.Add(until)}
+	if m.gate.Load() != nil && m.broken == nil {
+		g.part = part.Of(1)
+	}
+	hold := m.cfg.Lease - m.cfg.Margin
+	for _, s := range m.sent {
+		if s.at == until-hold {
+			g.wall = s.wall.Add(hold)
+		}
+	}
+	m.now.Store(g)
+}
+
+// lower decides what part to act on and puts it into force, in the gate as well:
+// what load tells afterwards rests on nothing larger.
+func (m *Member) lower() {
+	m.mu.Lock()
+	m.self.Aim(m.clock())
+	m.publish()
+	m.mu.Unlock()
+	if a := m.gate.Load(); a != nil {
+		a.gate.Advance()
+	}
+}
+
+// load measures what this process sends and what it has outstanding.
+func (m *Member) load() shares.Load {
+	a := m.gate.Load()
+	if a == nil {
+		return shares.Load{}
+	}
+	stats := a.gate.Stats()
+	m.mu.Lock()
+	demand, served := m.meter.Read(m.clock(), stats.Admitted, stats.Refused, stats.Waiting)
+	m.mu.Unlock()
+	return shares.Load{
+		Demand: demand, Served: served, Unsettled: stats.Admitted > stats.Settled,
+		Outstanding: m.outstanding(a.gate, stats),
+	}
+}
+
+// outstanding is the part of the bound that covers what may be in the log or
+// come into it without another look at the share. Of a gate for each partition
+// it is that of the worst.
+func (m *Member) outstanding(gate Gate, stats backpressure.Stats) shares.Part {
+	each, ok := gate.(*backpressure.Partitioned)
+	if !ok {
+		return m.partOf(stats)
+	}
+	var part shares.Part
+	for p := range each.Partitions() {
+		part = max(part, m.partOf(each.PartitionStats(int32(p))))
+	}
+	return part
+}
+
+func (m *Member) partOf(s backpressure.Stats) shares.Part {
+	if s.Ceiling == backpressure.Unlimited {
+		return shares.Whole
+	}
+	return shares.PartOf(s.Outstanding+max(0, s.Ceiling-s.Admitted), m.cfg.Records)
+}
+
+// clock is the time on the axis of shares.
+func (m *Member) clock() time.Duration { return time.Since(m.epoch) }

@@ -1,0 +1,196 @@
+package sharelog
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"kafka-bench/backpressure"
+	"kafka-bench/backpressure/shares"
+)
+
+// Member is one process's part in a bound. It implements [backpressure.Share].
+type Member struct {
+	cfg    Config
+	client *kgo.Client
+	admin  *kadm.Client
+	epoch  time.Time
+
+	now    atomic.Pointer[grant]
+	gate   atomic.Pointer[attached]
+	joined chan struct{} // closed when the member has read itself in the log
+	prompt chan struct{} // asks for a beat at once
+	cut    chan int64    // asks for what is before an offset to be deleted
+	stop   context.CancelFunc
+	work   sync.WaitGroup
+	end    sync.Once
+
+	mu      sync.Mutex
+	journal *shares.Journal
+	self    *shares.Member
+	id      string
+	meter   shares.Meter
+	sending bool // a record of our own is on its way
+	leaving bool
+	sent    []stamp // of the beats, for the wall clock
+	broken  error
+	told    told
+}
+
+// told is what was last said of this process's part.
+type told struct {
+	joined, fenced bool
+	part           float64
+	at             time.Time
+}
+
+// attached is a gate in a box, as an atomic pointer needs.
+type attached struct{ gate Gate }
+
+// Join takes part in a bound and returns when the others can know it, with a
+// part of 0. If ctx ends before, that is an error, and the member is gone.
+func Join(ctx context.Context, cfg Config) (*Member, error) {
+	cfg, err := cfg.completed()
+	if err != nil {
+		return nil, err
+	}
+	client, err := kgo.NewClient(options(cfg)...)
+	if err != nil {
+		return nil, fmt.Errorf("sharelog: %w", err)
+	}
+	m := &Member{
+		cfg: cfg, client: client, admin: kadm.NewClient(client), epoch: time.Now(),
+		joined: make(chan struct{}), prompt: make(chan struct{}, 1), cut: make(chan int64, 1),
+	}
+	m.now.Store(&grant{})
+	first, end, err := m.openTopic(ctx)
+	if err == nil {
+		err = m.enter()
+	}
+	if err != nil {
+		client.Close()
+		return nil, fmt.Errorf("sharelog: topic %s: %w", cfg.Topic, err)
+	}
+	m.journal = shares.NewJournal(first, end)
+	client.AddConsumePartitions(map[string]map[int32]kgo.Offset{cfg.Topic: {0: kgo.NewOffset().At(first)}})
+	running, stop := context.WithCancel(context.WithoutCancel(ctx))
+	m.stop = stop
+	m.work.Go(func() { m.read(running) })
+	m.work.Go(func() { m.beat(running) })
+	m.work.Go(func() { m.tidy(running) })
+	return m, m.settle(ctx)
+}
+
+// settle waits until the member has joined.
+func (m *Member) settle(ctx context.Context) error {
+	select {
+	case <-m.joined:
+		m.mu.Lock()
+		err := m.broken
+		m.mu.Unlock()
+		if err == nil {
+			return nil
+		}
+		return errors.Join(err, m.Close())
+	case <-ctx.Done():
+		return errors.Join(fmt.Errorf("sharelog: no beat came back from topic %s before joining ended: %w", m.cfg.Topic, context.Cause(ctx)), m.Close())
+	}
+}
+
+// enter takes a name that nobody ever had.
+func (m *Member) enter() error {
+	var unique [8]byte
+	if _, err := rand.Read(unique[:]); err != nil {
+		return fmt.Errorf("no random name: %w", err)
+	}
+	id := m.cfg.Member + "-" + hex.EncodeToString(unique[:])
+	self, err := shares.NewMember(shares.Config{
+		ID: id, Lease: m.cfg.Lease, Margin: m.cfg.Margin, Grace: m.cfg.Grace,
+		Floor: shares.Part(m.cfg.Floor * float64(shares.Whole)),
+	})
+	if err != nil {
+		return err
+	}
+	m.self, m.id, m.sent = self, id, nil
+	return nil
+}
+
+// Attach names the gate that this share is for. Until then the part is 0.
+func (m *Member) Attach(gate Gate) {
+	m.gate.Store(&attached{gate: gate})
+	m.hurry()
+}
+
+// Leave gives the part back in order, and ends the member. It waits until what
+// this process has outstanding is committed; the gate must be kept informed as
+// long. If ctx ends before, the rest stays held until the others have seen it
+// committed. The part is 0 from the call on.
+func (m *Member) Leave(ctx context.Context) error {
+	m.mu.Lock()
+	m.self.Retire()
+	m.mu.Unlock()
+	m.hurry()
+	m.drain(ctx)
+	err := m.sayLeave(ctx)
+	return errors.Join(err, m.Close())
+}
+
+// drain waits until nothing is outstanding or ctx ends. The beats go on meanwhile.
+func (m *Member) drain(ctx context.Context) {
+	tick := time.NewTicker(m.cfg.Beat / 4)
+	defer tick.Stop()
+	for {
+		m.lower()
+		if m.load().Outstanding == 0 {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// sayLeave appends the last record. It is given half a lease even where ctx has ended:
+// without it the others find out after all of one.
+func (m *Member) sayLeave(ctx context.Context) error {
+	m.lower()
+	load := m.load()
+	m.mu.Lock()
+	m.leaving = true
+	record := m.self.Leave(m.clock(), load)
+	m.mu.Unlock()
+	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), m.cfg.Lease/2)
+	defer done()
+	entry, err := m.entry(record)
+	if err != nil {
+		return err
+	}
+	if err := m.client.ProduceSync(ctx, entry).FirstErr(); err != nil {
+		return fmt.Errorf("sharelog: the others were not told that %s leaves: %w; they find out after %v", m.id, err, m.cfg.Lease)
+	}
+	return nil
+}
+
+// Close ends the member without telling the others, who find out after the
+// lease. The part is 0 from then on. It is safe to call again.
+func (m *Member) Close() error {
+	m.end.Do(func() {
+		m.stop()
+		m.work.Wait()
+		m.now.Store(&grant{})
+		m.client.Close()
+	})
+	return nil
+}
+
+var _ backpressure.Share = (*Member)(nil)

@@ -1,0 +1,188 @@
+package sharelog_test
+
+import (
+	"context"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"kafka-bench/backpressure/sharelog"
+	"kafka-bench/backpressure/shares"
+)
+
+func about(part, want float64) bool { return math.Abs(part-want) < 0.05 }
+
+// Three processes that all want more than there is get a third each; when two
+// want nothing any more, the third gets all but their floors; and when that one
+// dies, its part is given out once its records are committed and not before.
+func TestPartsFollowDemandAndSurviveADeath(t *testing.T) {
+	t.Parallel()
+	cluster, w := fake(t), newWorld(t)
+	a, b, c := start(t, cluster, w, "a", 50), start(t, cluster, w, "b", 50), start(t, cluster, w, "c", 50)
+	all := []*process{a, b, c}
+	sum := func() float64 { return a.Part() + b.Part() + c.Part() }
+	until(t, "a third each", 10*time.Second, func() bool {
+		return about(a.Part(), 1./3) && about(b.Part(), 1./3) && about(c.Part(), 1./3) && sum() > 0.99
+	})
+	b.want(0)
+	c.want(0)
+	until(t, "all but the floors", 10*time.Second, func() bool { return about(a.Part(), 0.9) })
+	for _, p := range all[1:] {
+		p.want(50)
+	}
+	until(t, "a third each again", 10*time.Second, func() bool { return about(b.Part(), 1./3) && about(c.Part(), 1./3) })
+
+	w.stop(true)
+	a.kill()
+	time.Sleep(lease + grace + 6*beat)
+	if got := b.Part() + c.Part(); got > 0.75 {
+		t.Errorf("%v is given out while the dead one's records are not committed", got)
+	}
+	w.stop(false)
+	until(t, "the dead one's part is given out", 10*time.Second, func() bool { return b.Part()+c.Part() > 0.99 })
+	if !b.told(sharelog.Reclaimed) && !c.told(sharelog.Reclaimed) {
+		t.Error("nobody told that a part was reclaimed")
+	}
+	w.check(t)
+}
+
+func TestLeaveGivesThePartBackAtOnce(t *testing.T) {
+	t.Parallel()
+	cluster, w := fake(t), newWorld(t)
+	a, b := start(t, cluster, w, "a", 50), start(t, cluster, w, "b", 50)
+	until(t, "half each", 10*time.Second, func() bool { return about(a.Part(), 0.5) && about(b.Part(), 0.5) })
+	if err := a.Leave(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if a.Part() != 0 {
+		t.Errorf("part %v after leaving", a.Part())
+	}
+	until(t, "the other has all", 10*time.Second, func() bool { return b.Part() > 0.99 })
+	if b.told(sharelog.Reclaimed) {
+		t.Error("the part had to be reclaimed")
+	}
+	w.check(t)
+}
+
+// A process that leaves without waiting for its records to be committed keeps
+// their part held until they are.
+func TestLeaveWithRecordsOutstanding(t *testing.T) {
+	t.Parallel()
+	cluster, w := fake(t), newWorld(t)
+	a, b := start(t, cluster, w, "a", 50), start(t, cluster, w, "b", 50)
+	until(t, "half each", 10*time.Second, func() bool { return about(a.Part(), 0.5) && about(b.Part(), 0.5) })
+	w.stop(true)
+	until(t, "the bound is used up", 10*time.Second, func() bool { lag, _ := w.lag(); return lag > records*9/10 })
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := a.Leave(ctx); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(6 * beat)
+	if b.Part() > 0.6 {
+		t.Errorf("part %v while the other's records are not committed", b.Part())
+	}
+	w.stop(false)
+	until(t, "the other has all", 10*time.Second, func() bool { return b.Part() > 0.99 })
+	w.check(t)
+}
+
+// A broker that takes beats and never answers fences a process within its lease;
+// it carries on when the broker does.
+func TestAProcessThatIsNotHeardFencesItself(t *testing.T) {
+	t.Parallel()
+	cluster, w := fake(t), newWorld(t)
+	a := start(t, cluster, w, "a", 50)
+	until(t, "it has all", 10*time.Second, func() bool { return a.Part() > 0.99 })
+	release := make(chan struct{})
+	cluster.ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
+		cluster.SleepControl(func() { <-release })
+		return nil, nil, false
+	})
+	begun := time.Now()
+	until(t, "it is fenced", lease+grace, func() bool { return a.Part() == 0 })
+	if took := time.Since(begun); took < lease/2 {
+		t.Errorf("fenced after %v, long before its lease of %v ends", took, lease)
+	}
+	until(t, "it tells so", 4*beat, func() bool { return a.told(sharelog.Fenced) })
+	time.Sleep(4 * beat)
+	if a.Part() != 0 {
+		t.Errorf("part %v while nobody hears it", a.Part())
+	}
+	close(release)
+	until(t, "it carries on", 10*time.Second, func() bool { return a.Part() > 0.99 })
+	if !a.told(sharelog.Renewed) || a.told(sharelog.Expelled) {
+		t.Error("it did not tell that its part was renewed")
+	}
+	w.check(t)
+}
+
+// The log is cut behind a snapshot, and who joins then comes to the same sum.
+func TestTheLogIsCut(t *testing.T) {
+	t.Parallel()
+	cluster, w := fake(t), newWorld(t)
+	a, b := start(t, cluster, w, "a", 50), start(t, cluster, w, "b", 50)
+	fill(t, cluster, shares.SnapshotEvery)
+	until(t, "the log is cut", 10*time.Second, func() bool { return cluster.PartitionInfo(topic, 0).LogStartOffset > 0 })
+	c := start(t, cluster, w, "c", 50)
+	until(t, "a third each", 10*time.Second, func() bool {
+		return about(a.Part(), 1./3) && about(b.Part(), 1./3) && about(c.Part(), 1./3)
+	})
+	w.check(t)
+}
+
+// fill appends records that mean nothing: what else may be in the topic.
+func fill(t *testing.T, cluster *kfake.Cluster, n int) {
+	t.Helper()
+	client, err := kgo.NewClient(kgo.SeedBrokers(cluster.ListenAddrs()...), kgo.DefaultProduceTopic(topic))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	for range n {
+		client.Produce(t.Context(), kgo.StringRecord("not ours"), nil)
+	}
+	if err := client.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A record of a later version may mean anything: the part is 0 for good.
+func TestALaterVersionBreaksTheMember(t *testing.T) {
+	t.Parallel()
+	cluster, w := fake(t), newWorld(t)
+	a := start(t, cluster, w, "a", 50)
+	until(t, "it has all", 10*time.Second, func() bool { return a.Part() > 0.99 })
+	client, err := kgo.NewClient(kgo.SeedBrokers(cluster.ListenAddrs()...), kgo.DefaultProduceTopic(topic))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	if err := client.ProduceSync(t.Context(), kgo.StringRecord(`{"v":2,"k":"gift"}`)).FirstErr(); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "it stops", 10*time.Second, func() bool { return a.Part() == 0 && a.told(sharelog.Broken) })
+}
+
+func TestJoinSaysWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	cluster, w := fake(t, kfake.SeedTopics(2, "two")), newWorld(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	cfg := config(cluster, w, "a")
+	cfg.Topic = "two"
+	if _, err := sharelog.Join(ctx, cfg); err == nil || !strings.Contains(err.Error(), "2 partitions") {
+		t.Errorf("two partitions: %v", err)
+	}
+	_, err := sharelog.Join(ctx, sharelog.Config{Lease: time.Second})
+	for _, want := range []string{"no brokers", "no topic", "no name", "positive", "four beats", "no source"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("the faults lack %q: %v", want, err)
+		}
+	}
+}

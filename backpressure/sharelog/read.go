@@ -1,0 +1,163 @@
+package sharelog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"kafka-bench/backpressure/shares"
+)
+
+// read follows the log until ctx ends.
+func (m *Member) read(ctx context.Context) {
+	for {
+		fetches := m.client.PollFetches(ctx)
+		if ctx.Err() != nil || fetches.IsClientClosed() {
+			return
+		}
+		err := unreadable(fetches)
+		records := fetches.Records()
+		m.mu.Lock()
+		var changes []Change
+		for _, r := range records {
+			if err != nil {
+				break
+			}
+			var change *Change
+			if change, err = m.fold(r); change != nil {
+				changes = append(changes, *change)
+			}
+		}
+		changes = append(changes, m.see(err)...)
+		m.mu.Unlock()
+		for _, change := range changes {
+			m.cfg.tell(change)
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// unreadable is why the log can't be followed any more; what the client tries
+// again by itself is no reason.
+func unreadable(fetches kgo.Fetches) error {
+	var why error
+	fetches.EachError(func(_ string, _ int32, err error) {
+		var coded *kerr.Error
+		var lost *kgo.ErrDataLoss
+		switch {
+		case errors.As(err, &lost):
+			why = fmt.Errorf("records of the log were lost: %w", err)
+		case errors.As(err, &coded) && !coded.Retriable:
+			why = err
+		}
+	})
+	return why
+}
+
+// fold takes a record of the topic into account, and tells if it freed a part of
+// this bound. What is no record of ours is left aside. The lock is held.
+func (m *Member) fold(in *kgo.Record) (*Change, error) {
+	r, err := shares.Decode(in.Value)
+	switch {
+	case errors.Is(err, shares.ErrVersion):
+		return nil, fmt.Errorf("offset %d: %w", in.Offset, err)
+	case err != nil:
+		r = shares.Record{}
+	}
+	ours := r.Kind == shares.Reclaim && r.Bound == m.cfg.Bound && r.Member != m.id
+	held := m.held(r.Member)
+	m.journal.Fold(in.Offset, r)
+	if !ours || held == 0 || m.held(r.Member) > 0 {
+		return nil, nil
+	}
+	return &Change{
+		Kind: Reclaimed, Member: r.Member, Part: m.Part(), Members: m.self.Members(m.clock()),
+		Reason: fmt.Sprintf("its records are committed: a part of %.3f is free", held.Of(1)),
+	}, nil
+}
+
+func (m *Member) held(id string) shares.Part {
+	s := m.journal.State(m.cfg.Bound)
+	if s == nil {
+		return 0
+	}
+	e, _ := s.Member(id)
+	return e.Held
+}
+
+// see takes what was read to the member, and puts what follows into force. The
+// lock is held.
+func (m *Member) see(broken error) []Change {
+	if m.broken = broken; broken != nil {
+		m.publish()
+		m.join()
+		return []Change{m.change(Broken, "the log can't be followed: "+broken.Error())}
+	}
+	s := m.journal.State(m.cfg.Bound)
+	if s == nil {
+		return nil // its beginning is missing: a snapshot will come
+	}
+	m.self.See(m.clock(), s)
+	if m.self.Expelled() && !m.leaving {
+		m.told = told{}
+		change := m.change(Expelled, fmt.Sprintf("no beat of %s was in the log for longer than %v", m.id, m.cfg.Lease))
+		if err := m.enter(); err != nil {
+			m.broken = err
+			m.publish()
+			return []Change{m.change(Broken, err.Error())}
+		}
+		m.self.See(m.clock(), s)
+		m.publish()
+		m.hurry()
+		return []Change{change}
+	}
+	m.publish()
+	return m.note()
+}
+
+// join wakes whoever waits for the member to have joined.
+func (m *Member) join() {
+	select {
+	case <-m.joined:
+	default:
+		close(m.joined)
+	}
+}
+
+// note tells what is new since it was last asked. The lock is held.
+func (m *Member) note() []Change {
+	if !m.self.Joined() || m.leaving || m.broken != nil {
+		return nil
+	}
+	_, until := m.self.Grant()
+	fenced, part, now := m.clock() >= until, m.Part(), time.Now()
+	was := m.told
+	news := func(kind ChangeKind, reason string) []Change {
+		m.told = told{joined: true, fenced: fenced, part: part, at: now}
+		return []Change{m.change(kind, reason)}
+	}
+	switch {
+	case !was.joined:
+		m.join()
+		m.hurry() // the first beat asked for nothing
+		return news(Joined, "its first beat is in the log")
+	case fenced && !was.fenced:
+		return news(Fenced, fmt.Sprintf("no beat came back for %v", m.cfg.Lease-m.cfg.Margin))
+	case !fenced && was.fenced:
+		return news(Renewed, "a beat came back")
+	case now.Sub(was.at) >= time.Second && max(part-was.part, was.part-part) > was.part/10:
+		return news(Moved, fmt.Sprintf("from %.3f to %.3f", was.part, part))
+	}
+	return nil
+}
+
+// change describes this process as it stands. The lock is held.
+func (m *Member) change(kind ChangeKind, reason string) Change {
+	return Change{Kind: kind, Member: m.id, Part: m.Part(), Members: m.self.Members(m.clock()), Reason: reason}
+}

@@ -1,0 +1,112 @@
+package shares
+
+import (
+	"maps"
+	"slices"
+	"time"
+)
+
+// peer is another member, as this one sees it.
+type peer struct {
+	entry Entry
+	since time.Duration // when its last record was read
+
+	ends    map[place]int64 // where the log ended when none of its records could come any more
+	drained bool
+}
+
+type place struct {
+	topic string
+	id    int32
+}
+
+// Partition is how far a consumer group is in one partition. Committed must have
+// been read before End.
+type Partition struct {
+	Topic          string
+	ID             int32
+	Committed, End int64
+}
+
+func (m *Member) seePeers(at time.Duration, s *State) {
+	maps.DeleteFunc(m.peers, func(id string, _ *peer) bool {
+		_, known := s.Member(id)
+		return !known
+	})
+	for _, e := range s.Members() {
+		if e.Member == m.cfg.ID {
+			continue
+		}
+		if p := m.peers[e.Member]; p == nil || p.entry.Seq != e.Seq {
+			m.peers[e.Member] = &peer{entry: e, since: at}
+		}
+	}
+}
+
+// quiet is when nothing more can come from a peer, if no other record of it does.
+func (m *Member) quiet(p *peer) time.Duration {
+	switch {
+	case p.entry.Left && !p.entry.Unsettled:
+		return p.since
+	case p.entry.Left:
+		return p.since + m.cfg.Grace
+	case p.entry.Held == 0:
+		return p.since + m.cfg.Lease
+	}
+	return p.since + m.cfg.Lease + m.cfg.Grace
+}
+
+// Undrained tells whether a reading of the group would help to reclaim a part.
+func (m *Member) Undrained(at time.Duration) bool {
+	for _, p := range m.peers {
+		if p.entry.Held > 0 && !p.drained && at >= m.quiet(p) {
+			return true
+		}
+	}
+	return false
+}
+
+// Drain takes a reading of the group into account that was asked for at a time.
+// The first one after a peer fell quiet tells where its records end; it is drained
+// when all of that is committed. A partition that is missing is not.
+func (m *Member) Drain(asked time.Duration, partitions []Partition) {
+	if len(partitions) == 0 {
+		return
+	}
+	committed, ends := make(map[place]int64), make(map[place]int64)
+	for _, p := range partitions {
+		committed[place{p.Topic, p.ID}] = p.Committed
+		ends[place{p.Topic, p.ID}] = p.End
+	}
+	for _, p := range m.peers {
+		if asked < m.quiet(p) {
+			continue
+		}
+		if p.ends == nil {
+			p.ends = ends
+		}
+		p.drained = p.drained || passed(committed, p.ends)
+	}
+}
+
+func passed(committed, ends map[place]int64) bool {
+	for at, end := range ends {
+		if offset, known := committed[at]; !known || offset < end {
+			return false
+		}
+	}
+	return true
+}
+
+// Reclaims are the records to append for peers that are gone and drained. They
+// are asked for again until they are in the log.
+func (m *Member) Reclaims(at time.Duration) []Record {
+	var records []Record
+	for _, id := range slices.Sorted(maps.Keys(m.peers)) {
+		p := m.peers[id]
+		if at >= m.quiet(p) && (p.drained || p.entry.Held == 0) {
+			records = append(records, Record{Kind: Reclaim, Member: id, Seq: p.entry.Seq})
+		}
+	}
+	return records
+}

@@ -1,0 +1,227 @@
+package shares
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Config says who a member is and how long the group waits for it. All members of
+// a bound must have the same times.
+type Config struct {
+	// ID is unique for ever: who joins again takes another.
+	ID string
+	// Lease is how long the others wait for a beat, and Margin how much earlier the
+	// member stops by itself.
+	Lease, Margin time.Duration
+	// Grace is how long after it stopped the last record of a member may reach the log.
+	Grace time.Duration
+	// Floor is the part that an idle member keeps.
+	Floor Part
+}
+
+// Member is one member's view of the log and what it has promised there. It has
+// no clock: times are given to it, on any axis of its own that never stands still.
+// It is used from one goroutine at a time.
+//
+// The order of a beat matters. Aim lowers the part first; the caller puts that part
+// into force, measures what is still outstanding, and only then asks for the Beat that
+// tells the others.
+type Member struct {
+	cfg Config
+
+	seq     int64 // of the last record made
+	pending []promise
+	aim     Part // what it lowers itself to; Whole where it does not
+	leaving bool
+
+	joined, expelled bool
+	self             Entry
+	renewed          time.Duration // when the last beat that was read back was sent
+	free             Part
+	peers            map[string]*peer
+}
+
+// promise is a record that was sent and not read back: the member keeps to it,
+// as it may be in the log.
+type promise struct {
+	seq  int64
+	want Part
+	sent time.Duration
+}
+
+// pendingMax bounds the promises that are told apart.
+const pendingMax = 64
+
+// Load is what a member knows of its own sending.
+type Load struct {
+	// Demand is how many records a second it would send, Served how many it may.
+	Demand, Served float64
+	// Outstanding covers all its records that are not committed or whose fate is not known,
+	// and those that it may still send before it notices a lower part.
+	Outstanding Part
+	// Unsettled tells that the fate of some is not known.
+	Unsettled bool
+}
+
+// NewMember returns a member that has not joined yet.
+func NewMember(cfg Config) (*Member, error) {
+	switch {
+	case cfg.ID == "":
+		return nil, errors.New("shares: a member needs an ID that nobody else ever has")
+	case cfg.Lease <= 0:
+		return nil, fmt.Errorf("shares: the lease must be positive, not %v", cfg.Lease)
+	case cfg.Margin < 0 || cfg.Margin >= cfg.Lease:
+		return nil, fmt.Errorf("shares: the margin %v must be within the lease %v", cfg.Margin, cfg.Lease)
+	case cfg.Grace < 0:
+		return nil, fmt.Errorf("shares: the grace time must not be negative: %v", cfg.Grace)
+	case cfg.Floor < 0 || cfg.Floor > Whole:
+		return nil, fmt.Errorf("shares: the floor must be from 0 to %d millionths, not %d", Whole, cfg.Floor)
+	}
+	return &Member{cfg: cfg, aim: Whole, peers: make(map[string]*peer)}, nil
+}
+
+// See tells what the log says now, as far as it was read. at is not before it was
+// read.
+func (m *Member) See(at time.Duration, s *State) {
+	m.free = s.Free()
+	m.seePeers(at, s)
+	e, known := s.Member(m.cfg.ID)
+	if !known {
+		m.expelled = m.joined
+		return
+	}
+	m.joined, m.self = true, e
+	for _, p := range m.pending {
+		if p.seq == e.Seq {
+			m.renewed = p.sent
+		}
+	}
+	m.pending = slices.DeleteFunc(m.pending, func(p promise) bool { return p.seq <= e.Seq })
+}
+
+// Joined tells whether the member has read itself in the log, and Expelled whether
+// it was there and is no more: then it must join anew under another ID.
+func (m *Member) Joined() bool   { return m.joined }
+func (m *Member) Expelled() bool { return m.expelled }
+
+// Grant is the part that the member may act on, and until when: from then on it
+// is 0, unless a beat is read back before.
+func (m *Member) Grant() (part Part, until time.Duration) {
+	if !m.joined || m.expelled {
+		return 0, 0
+	}
+	part = min(m.self.Held, m.aim)
+	for _, p := range m.pending {
+		part = min(part, p.want)
+	}
+	return part, m.renewed + m.cfg.Lease - m.cfg.Margin
+}
+
+// Aim decides whether the member gives way to others, and returns the part to act
+// on from now on.
+func (m *Member) Aim(at time.Duration) Part {
+	target, wanted := m.target(at)
+	switch {
+	case m.leaving:
+		m.aim = 0
+	case wanted && target < m.self.Held:
+		m.aim = target
+	default:
+		m.aim = Whole
+	}
+	part, _ := m.Grant()
+	return part
+}
+
+// Beat returns the record to append now. The member lowers itself as far as what
+// is outstanding allows, or asks for its target.
+func (m *Member) Beat(at time.Duration, load Load) Record {
+	r := m.record(Beat)
+	r.Demand, r.Served, r.First = load.Demand, load.Served, !m.joined
+	target, _ := m.target(at)
+	switch {
+	case r.First:
+	case m.aim < m.self.Held:
+		r.Want = min(m.self.Held, max(m.aim, load.Outstanding))
+	default:
+		r.Want = max(m.self.Held, target)
+	}
+	m.promise(promise{seq: r.Seq, want: r.Want, sent: at})
+	return r
+}
+
+// Retire makes the member lower itself to nothing, by the beats that follow.
+func (m *Member) Retire() { m.leaving = true }
+
+// Leave returns the record with which a retired member goes. What is outstanding
+// then stays held until the others have seen it drained.
+func (m *Member) Leave(at time.Duration, load Load) Record {
+	m.leaving, m.aim = true, 0
+	r := m.record(Leave)
+	r.Want, r.Unsettled = min(m.self.Held, load.Outstanding), load.Unsettled
+	m.promise(promise{seq: r.Seq, sent: at})
+	return r
+}
+
+func (m *Member) record(kind Kind) Record {
+	m.seq++
+	return Record{Kind: kind, Member: m.cfg.ID, Seq: m.seq}
+}
+
+// promise remembers what was sent. Of too many, the two oldest become one that
+// promises as much as both and renews nothing.
+func (m *Member) promise(p promise) {
+	if len(m.pending) == pendingMax {
+		m.pending[1].want = min(m.pending[0].want, m.pending[1].want)
+		m.pending[1].sent = m.pending[0].sent
+		m.pending = slices.Delete(m.pending, 0, 1)
+	}
+	m.pending = append(m.pending, p)
+}
+
+// target is the part to aim for, and whether somebody is so short that those who
+// hold more than their target should give way.
+func (m *Member) target(at time.Duration) (target Part, wanted bool) {
+	if !m.joined || m.expelled {
+		return 0, false
+	}
+	live, whole := m.live(at)
+	floor := floorOf(whole, m.cfg.Floor, Part(len(live)))
+	var lacking Part
+	needed := false
+	for i, t := range Targets(live, whole, m.cfg.Floor) {
+		switch e := live[i]; {
+		case e.Member == m.cfg.ID:
+			target = t
+		case e.Held < t:
+			lacking += t - e.Held
+			needed = needed || short(e, t, floor)
+		}
+	}
+	begun := m.aim < Whole
+	return target, needed && lacking > m.free || begun && lacking > m.free+nothing
+}
+
+// live are the members that take part, this one included, and whole is what the
+// others leave for them.
+func (m *Member) live(at time.Duration) (live []Entry, whole Part) {
+	live, whole = []Entry{m.self}, Whole
+	for _, p := range m.peers {
+		if p.entry.Left || at-p.since >= m.cfg.Lease {
+			whole -= p.entry.Held
+			continue
+		}
+		live = append(live, p.entry)
+	}
+	slices.SortFunc(live, func(a, b Entry) int { return strings.Compare(a.Member, b.Member) })
+	return live, whole
+}
+
+// Members is the number of members that take part, this one included.
+func (m *Member) Members(at time.Duration) int {
+	live, _ := m.live(at)
+	return len(live)
+}

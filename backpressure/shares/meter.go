@@ -1,0 +1,37 @@
+package shares
+
+import "time"
+
+// Meter makes rates of a gate's counts. Half of what it tells is of the last
+// interval, so a step shows as seven eighths of itself after three.
+type Meter struct {
+	at                time.Duration
+	admitted, refused int64
+	demand, served    float64
+	begun             bool
+}
+
+// Read takes the counts since the gate was made, and how many callers wait now. It
+// returns how many records a second are asked for and how many admitted.
+//
+// A caller that waits asks once and then no more. So while any waits, the demand
+// does not fall, and is at least what was admitted and those that wait.
+func (m *Meter) Read(at time.Duration, admitted, refused, waiting int64) (demand, served float64) {
+	seconds := (at - m.at).Seconds()
+	if !m.begun || seconds <= 0 {
+		if !m.begun {
+			m.at, m.admitted, m.refused, m.begun = at, admitted, refused, true
+		}
+		return m.demand, m.served
+	}
+	got := float64(admitted - m.admitted)
+	asked := got + float64(refused-m.refused)
+	m.at, m.admitted, m.refused = at, admitted, refused
+	asked = max(asked, got+float64(waiting)) / seconds
+	if waiting > 0 {
+		asked = max(asked, m.demand)
+	}
+	m.demand += (asked - m.demand) / 2
+	m.served += (got/seconds - m.served) / 2
+	return m.demand, m.served
+}

@@ -1,0 +1,25 @@
+package shares
+
+// Part is a part of the bound in millionths. Parts are whole numbers so that every
+// member that adds them up comes to the same sum.
+type Part int64
+
+// Whole is all of the bound.
+const Whole Part = 1_000_000
+
+// DefaultFloor is the part that an idle member keeps, so that it can start.
+const DefaultFloor = Whole / 20
+
+// PartOf is the smallest part that covers n of bound records, at most [Whole].
+func PartOf(n, bound int64) Part {
+	switch {
+	case n <= 0:
+		return 0
+	case n >= bound:
+		return Whole
+	}
+	return Part(float64(n)/float64(bound)*float64(Whole)) + 1
+}
+
+// Of is the part of a whole.
+func (p Part) Of(whole float64) float64 { return whole * float64(p) / float64(Whole) }

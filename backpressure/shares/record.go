@@ -1,0 +1,75 @@
+package shares
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// Version is that of the records that this package writes and understands.
+const Version = 1
+
+// Kind says what a record tells.
+type Kind string
+
+// The kinds of records.
+const (
+	Beat     Kind = "beat"     // a member lives, and wants a part
+	Leave    Kind = "leave"    // a member goes; Want is what its records still take
+	Reclaim  Kind = "reclaim"  // a member is gone and drained, as of its beat Seq
+	Snapshot Kind = "snapshot" // all that the log told before an offset
+)
+
+// Record is one entry of the log.
+type Record struct {
+	Version int    `json:"v"`
+	Kind    Kind   `json:"k"`
+	Bound   string `json:"b,omitempty"`
+	// Member is who a beat or a leave is from, or whose part is reclaimed.
+	Member string `json:"m,omitempty"`
+	// Seq counts the member's own records from 1. A record that is not above the last
+	// one folded is late or a copy, and ignored.
+	Seq int64 `json:"n,omitempty"`
+	// First marks the beats of a member that has not read itself in the log yet. Only
+	// they make it known, and they ask for nothing: so a late copy does no harm.
+	First bool `json:"f,omitempty"`
+	// Want is the part that the member asks for, where it holds less; otherwise what
+	// it has lowered itself to.
+	Want Part `json:"w,omitempty"`
+	// Demand is how many records a second it would send, and Served how many it may.
+	Demand float64 `json:"d,omitempty"`
+	Served float64 `json:"s,omitempty"`
+	// Unsettled tells that a member which leaves does not know the fate of all of
+	// its records.
+	Unsettled bool `json:"u,omitempty"`
+
+	// Before is the offset that a snapshot was taken before, and All the members by
+	// the name of the bound.
+	Before int64              `json:"o,omitempty"`
+	All    map[string][]Entry `json:"all,omitempty"`
+}
+
+// Encode returns the record as JSON in one line.
+func (r Record) Encode() ([]byte, error) {
+	r.Version = Version
+	return json.Marshal(r)
+}
+
+// ErrVersion is that of a record of a later version than this program's.
+var ErrVersion = errors.New("shares: a record of another version")
+
+// Decode reads what Encode wrote. A record of a later version is
+// [ErrVersion]: what it means for the sum is not known.
+func Decode(line []byte) (Record, error) {
+	var r Record
+	if err := json.Unmarshal(line, &r); err != nil {
+		return Record{}, fmt.Errorf("shares: not a record of this log: %w", err)
+	}
+	if r.Version < 1 {
+		return Record{}, errors.New("shares: not a record of this log: it has no version")
+	}
+	if r.Version > Version {
+		return Record{}, fmt.Errorf("%w: it has %d and this program understands 1 to %d: use one release in all members", ErrVersion, r.Version, Version)
+	}
+	return r, nil
+}

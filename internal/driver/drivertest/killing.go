@@ -1,0 +1,115 @@
+package drivertest
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"kafka-bench/internal/driver"
+)
+
+// testKill: a member that is killed is silent from then on, and its partition comes
+// to the other one only after the session timeout, from the last commit: it neither
+// leaves nor commits, also when it is closed, and no callback tells it anything.
+func testKill(t *testing.T, s suite) {
+	const partitions, n, committed = 2, 100, 40
+	session, known := s.env.SessionTimeouts[s.protocol]
+	if !known {
+		t.Log("the session timeout of this protocol is too long for a test")
+		return
+	}
+	with := func(m *member) {
+		if s.protocol == "classic" { // with the other one it is the broker's
+			m.session = session
+		}
+	}
+	topic := s.topic(t, partitions)
+	victim, heir := s.join(t, topic, topic, with), s.join(t, topic, topic, with)
+	killer, able := victim.consumer.(driver.Killer)
+	if !able {
+		t.Log("the driver does not kill")
+		return
+	}
+	victim.awaitOwned(t, 1)
+	heir.awaitOwned(t, 1)
+	checkShared(t, partitions, []*member{victim, heir})
+	s.fill(t, topic, partitions, partitions*n)
+	victim.awaitReceived(t, n)
+	heir.awaitReceived(t, n)
+	lost := victim.partitions()[0]
+	if err := victim.consumer.Commit(context.Background(), map[int32]int64{lost: committed}); err != nil {
+		t.Fatal(err)
+	}
+	revoked := victim.revocations()
+
+	killedAt := time.Now()
+	victim.kill(t, killer)
+	if err := victim.consumer.Commit(context.Background(), map[int32]int64{lost: n}); err == nil {
+		t.Error("a member that was killed can commit")
+	}
+	victim.close()
+	heir.awaitOwned(t, partitions)
+	// The broker counts from the last heartbeat, which was a third of the timeout ago
+	// at the most.
+	if took := time.Since(killedAt); took < session*6/10 || took > session+10*time.Second {
+		t.Errorf("the partition of the killed member came to the other one after %v, and the session timeout is %v", took, session)
+	}
+	heir.awaitReceived(t, n+n-committed)
+	if got := heir.all()[lost]; len(got) != n-committed || got[0].Offset != committed {
+		t.Errorf("the other member received %d records from offset %d, want %d from %d", len(got), got[0].Offset, n-committed, committed)
+	}
+	if again := victim.revocations(); again != revoked {
+		t.Errorf("OnRevoked was called %d times after the kill", again-revoked)
+	}
+	victim.checkFine(t)
+}
+
+// kill kills the member, and waits until it does not poll any more.
+func (m *member) kill(t testing.TB, killer driver.Killer) {
+	t.Helper()
+	m.mu.Lock()
+	m.killed = true
+	m.mu.Unlock()
+	killer.Kill()
+	select {
+	case <-m.stopped:
+	case <-time.After(patience):
+		t.Fatal("a poll went on after the kill")
+	}
+}
+
+func (m *member) isKilled() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.killed
+}
+
+// checkKilled checks what the poll said that was under way when the member was
+// killed, and what the next one says.
+func (m *member) checkKilled(chunks int, err error) {
+	if err == nil { // it had returned already
+		var next []driver.Chunk
+		next, err = m.consumer.Poll(context.Background())
+		chunks = len(next)
+	}
+	if err == nil || chunks > 0 {
+		m.fail(fmt.Errorf("a poll of a killed member returned %d chunks and the error %v", chunks, err))
+	}
+}
+
+func (m *member) revocations() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.revoked
+}
+
+// checkFine fails the test if the member has failed.
+func (m *member) checkFine(t testing.TB) {
+	t.Helper()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.err != nil {
+		t.Error(m.err)
+	}
+}

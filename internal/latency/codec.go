@@ -1,0 +1,102 @@
+package latency
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+)
+
+// Intervals travel: where workers have processes of their own, what they recorded
+// is added up there and brought home once an interval. Unlike a histogram log the
+// form keeps everything that a histogram has: the true minimum and what was
+// clamped. It is for that way alone; nothing of it is kept.
+//
+//	for each histogram that has values:
+//	    book · metric · min · max · count · negative · out of range
+//	    length of the counts · the counts, as in a histogram log
+//
+// All numbers are zig-zag LEB128.
+
+// errMalformed says that bytes are not what an Interval was written as.
+var errMalformed = errors.New("these are not the histograms of an interval")
+
+// MarshalBinary returns the histograms of the interval.
+func (i Interval) MarshalBinary() ([]byte, error) {
+	var b, counts []byte
+	for book := range numBooks {
+		for m, h := range i.sums[book] {
+			if h == nil || h.count == 0 {
+				continue
+			}
+			for _, n := range []int64{int64(book), int64(m), h.min, h.max, h.count, h.negative, h.outOfRange} {
+				b = binary.AppendVarint(b, n)
+			}
+			counts = appendCounts(counts[:0], h)
+			b = binary.AppendVarint(b, int64(len(counts)))
+			b = append(b, counts...)
+		}
+	}
+	return b, nil
+}
+
+// headFields is how many numbers come before the counts of a histogram.
+const headFields = 8
+
+// mergeEncoded adds the histograms of an encoded interval to s, one after the other
+// by way of a scratch histogram. On an error some of them have been added.
+func (s *sums) mergeEncoded(data []byte, scratch *Histogram) error {
+	for len(data) > 0 {
+		var head [headFields]int64
+		for field := range head {
+			n, length := binary.Varint(data)
+			if length <= 0 {
+				return errMalformed
+			}
+			head[field], data = n, data[length:]
+		}
+		book, m, count, size := head[0], head[1], head[4], head[7]
+		if uint64(book) >= numBooks || uint64(m) >= NumMetrics || uint64(size) > uint64(len(data)) {
+			return errMalformed
+		}
+		scratch.Reset()
+		scratch.min, scratch.max, scratch.negative, scratch.outOfRange = head[2], head[3], head[5], head[6]
+		if !scratch.takeCounts(data[:size]) || scratch.count != count {
+			return errMalformed
+		}
+		s.at(int(book), int(m)).Merge(scratch)
+		data = data[size:]
+	}
+	return nil
+}
+
+// takeCounts reads what appendCounts wrote into an empty histogram with its minimum
+// and maximum. It reports false where it is something else.
+func (h *Histogram) takeCounts(b []byte) bool {
+	if h.min > h.max {
+		return false
+	}
+	from, to := h.span()
+	slot, end := int64(0), int64(to)
+	for len(b) > 0 {
+		n, length := binary.Varint(b)
+		if length <= 0 || n == math.MinInt64 {
+			return false
+		}
+		b = b[length:]
+		switch {
+		case n < 0:
+			slot += -n
+		case n == 0:
+			slot++
+		}
+		if slot < 0 || slot >= end || n > 0 && slot < int64(from) {
+			return false
+		}
+		if n > 0 {
+			h.counts[slot] = n
+			h.count += n
+			slot++
+		}
+	}
+	return slot == end
+}

@@ -1,0 +1,7 @@
+package load
+
+import "golang.org/x/sys/unix"
+
+// machineClock reads the clock behind Go's monotonic time, which starts with the
+// machine and is the same for every process: CLOCK_MONOTONIC.
+func machineClock() int64 { return clockNs(unix.CLOCK_MONOTONIC) }

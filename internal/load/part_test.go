@@ -1,0 +1,175 @@
+package load
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"kafka-bench/internal/arrival"
+	"kafka-bench/internal/driver"
+	"kafka-bench/internal/payload"
+)
+
+// named is a driver that notes the names of its clients.
+type named struct {
+	driver.Driver
+	clients *[]string
+}
+
+func (n named) NewProducer(cfg driver.ProducerConfig) (driver.Producer, error) {
+	*n.clients = append(*n.clients, cfg.ClientID)
+	return n.Driver.NewProducer(cfg)
+}
+
+// offered is what workers offered, one line for each record, in no order of time:
+// all of it but when it was really sent. The parts are offered at the same time, each
+// with an axis of its own, as processes have it.
+func offered(t *testing.T, change func(*ProducersConfig), parts ...[]int) (records, clients []string, end int64, books int64) {
+	inBubble(t, 1000, func(b *bench) { b.cfg.Workers = 0 }, func(t *testing.T, b *bench) {
+		cfg := b.cfg
+		cfg.Workers, cfg.Driver, cfg.Client.ClientID = 7, named{b.kafka, &clients}, "run"
+		change(&cfg)
+		var all []*Producers
+		b.axis.Set(time.Second, 2*time.Second)
+		for _, part := range parts {
+			cfg.Only, cfg.Axis = part, NewAxis()
+			if part == nil {
+				cfg.Axis = b.axis
+			}
+			ps, err := OpenProducers(cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, ps)
+			cfg.Axis.zero.Store(b.axis.zero.Load()) // both began at the same virtual time
+			cfg.Axis.end.Store(b.axis.End())
+		}
+		for _, ps := range all {
+			ps.Start()
+		}
+		var spending []Spending
+		for _, ps := range all {
+			<-ps.Done()
+			if ps.Spent() != nil {
+				<-ps.Spent()
+				spending = append(spending, ps.Spending())
+			}
+			ps.Close()
+			_, measured := ps.Sent()
+			books += measured.Acked
+		}
+		end = b.axis.End()
+		for i := range spending {
+			end = spending[0].Merge(spending[i]).End()
+			spending[0] = spending[0].Merge(spending[i])
+		}
+		for _, r := range b.kafka.produced {
+			stamp, check := payload.ReadStamp(r.Value)
+			if check != payload.Intact {
+				t.Fatal("a record is not intact")
+			}
+			records = append(records, fmt.Sprintf("%d/%d/%d at %d: %q %x",
+				stamp.Producer, stamp.Partition, stamp.Sequence, stamp.Intended, r.Key, r.Value[payload.StampSize:]))
+		}
+	})
+	slices.Sort(records)
+	slices.Sort(clients)
+	return records, clients, end, books
+}
+
+// TestPartsOfferWhatTheWholeDoes: however the workers are spread, they offer the same
+// records, by clients of the same names.
+func TestPartsOfferWhatTheWholeDoes(t *testing.T) {
+	for name, change := range map[string]func(*ProducersConfig){
+		"round-robin": func(*ProducersConfig) {},
+		"keys of a poisson process": func(cfg *ProducersConfig) {
+			process, err := arrival.Poisson(perSecond(1000), 9)
+			if err != nil {
+				t.Fatal(err)
+			}
+			keys, err := payload.NewKeys(payload.KeySpec{Distribution: "zipf", Count: 50, Skew: 1.1, Seed: 3})
+			if err != nil {
+				t.Fatal(err)
+			}
+			cfg.Arrivals, cfg.Keys, cfg.Partitioning = arrival.WithWarmup(time.Second, process), keys, "key"
+		},
+		"shared clients": func(cfg *ProducersConfig) { cfg.Clients = 3 },
+		"many clients":   func(cfg *ProducersConfig) { cfg.Clients = 15 },
+		"a volume":       func(cfg *ProducersConfig) { cfg.Volume = 50_001 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			records, clients, end, acked := offered(t, change, nil)
+			apart, theirs, theirEnd, theirAcked := offered(t, change, []int{0, 3, 6}, []int{1, 4}, []int{2, 5})
+			if len(records) < 1500 || !slices.Equal(records, apart) {
+				t.Errorf("the whole offered %d records, its parts %d, or others", len(records), len(apart))
+			}
+			if !slices.Equal(clients, theirs) {
+				t.Errorf("the clients of the whole are %q, of its parts %q", clients, theirs)
+			}
+			if end != theirEnd || acked != theirAcked {
+				t.Errorf("the window of the whole ends at %d with %d acked, that of its parts at %d with %d", end, acked, theirEnd, theirAcked)
+			}
+		})
+	}
+}
+
+// TestAdoptedAxis: two axes that were made at different times tell the same one once
+// the one has adopted the zero of the other.
+func TestAdoptedAxis(t *testing.T) {
+	here := NewAxis()
+	time.Sleep(3 * time.Millisecond)
+	there := NewAxis()
+	here.Set(time.Second, time.Minute)
+	there.Adopt(here.Zero())
+	if there.End() != int64(time.Minute) {
+		t.Errorf("the adopted window is %v long", time.Duration(there.End()))
+	}
+	apart, closest := int64(0), time.Hour
+	for range 100 { // the closest of them is not interrupted in between
+		before := here.Now()
+		middle := there.Now()
+		after := here.Now()
+		if took := time.Duration(after - before); took < closest {
+			closest, apart = took, middle-before-int64(took)/2
+		}
+	}
+	// Either clock's reading is placed within its own pair, of which the closest takes
+	// well below a microsecond.
+	if apart < -2000 || apart > 2000 {
+		t.Errorf("the axes are %d ns apart, by readings within %v", apart, closest)
+	}
+	t.Logf("the axes are %d ns apart, by readings within %v", apart, closest)
+}
+
+// TestBehindOfParts: what the parts say adds up to what the whole says.
+func TestBehindOfParts(t *testing.T) {
+	inBubble(t, 1000, func(b *bench) { b.cfg.Consumed = true }, func(t *testing.T, b *bench) {
+		cfg := b.cfg
+		cfg.Only = []int{1}
+		part, err := OpenProducers(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.axis.Set(0, time.Second)
+		b.ps.Start()
+		part.Start()
+		time.Sleep(500 * time.Millisecond)
+		next := [][]uint64{{0, 0}, {0, 3}, {9, 9}, {1 << 40, 1 << 40}}
+		whole, half := b.ps.Behind(next), part.Behind(next)
+		sum := half.Merge(Behind{AckedIn: make([]int64, 4), OldestDueNs: slices.Repeat([]int64{NothingDue}, 4), WaitingRecords: 2, WaitingDueNs: 5})
+		if sum.OldestDueNs[3] != NothingDue || whole.OldestDueNs[3] != NothingDue {
+			t.Error("something is due in a partition where everything arrived")
+		}
+		for p := range 3 {
+			if whole.OldestDueNs[p] > half.OldestDueNs[p] || half.OldestDueNs[p] != sum.OldestDueNs[p] || whole.AckedIn[p] < sum.AckedIn[p] || sum.AckedIn[p] == 0 {
+				t.Errorf("partition %d: the whole %d, %d acked; a part %d, %d acked", p, whole.OldestDueNs[p], whole.AckedIn[p], sum.OldestDueNs[p], sum.AckedIn[p])
+			}
+		}
+		if sum.WaitingRecords != half.WaitingRecords+2 || half.WaitingRecords == 0 && sum.WaitingDueNs != 5 {
+			t.Errorf("%d wait since %d", sum.WaitingRecords, sum.WaitingDueNs)
+		}
+		b.ps.Close()
+		part.Close()
+	})
+}

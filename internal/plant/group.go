@@ -1,0 +1,82 @@
+package plant
+
+// member is one consumer of the group.
+type member struct {
+	alive   bool
+	stalled bool
+}
+
+// works tells whether the worker of a partition with this owner may go on.
+func (p *plant) works(owner int) bool {
+	return owner >= 0 && p.rebalances == 0 && p.members[owner].alive && !p.members[owner].stalled
+}
+
+// assign gives each partition to a member that is alive, in turn.
+func (p *plant) assign() {
+	var alive []int
+	for i := range p.members {
+		if p.members[i].alive {
+			alive = append(alive, i)
+		}
+	}
+	for i, l := range p.partitions {
+		l.owner = -1
+		if len(alive) > 0 {
+			l.owner = alive[i%len(alive)]
+		}
+	}
+}
+
+// commit commits what a member has processed.
+func (p *plant) commit(m int) {
+	if p.rebalances > 0 || !p.members[m].alive || p.members[m].stalled {
+		return
+	}
+	for _, l := range p.partitions {
+		if l.owner == m {
+			l.commit()
+		}
+	}
+}
+
+// planGroup plans the commits, the steps and the faults.
+func (p *plant) planGroup() {
+	for m := range p.members {
+		first := p.cfg.Commit
+		if !p.cfg.Aligned {
+			first = p.drawTime(0, p.cfg.Commit)
+		}
+		p.every(first, p.cfg.Commit, func() { p.commit(m) })
+	}
+	for _, s := range p.cfg.Steps {
+		p.at(p.cfg.Warmup+s.At, func() { p.work = s.Work })
+	}
+	for _, f := range p.cfg.Faults {
+		p.at(p.cfg.Warmup+f.At, func() { p.fault(f) })
+	}
+}
+
+func (p *plant) fault(f Fault) {
+	switch f.Kind {
+	case Stall:
+		p.members[f.Member].stalled = true
+		p.after(f.For, func() {
+			p.members[f.Member].stalled = false
+			p.wakeAll()
+		})
+	case Kill:
+		p.members[f.Member].alive = false
+		for _, l := range p.partitions {
+			if l.owner == f.Member {
+				l.stop()
+				l.owner = -1
+			}
+		}
+		p.after(f.For, func() { p.rebalance(p.cfg.Commit / 10) })
+	case Start:
+		p.members[f.Member].alive = true
+		p.rebalance(f.For)
+	case Rebalance:
+		p.rebalance(f.For)
+	}
+}

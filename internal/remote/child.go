@@ -1,0 +1,197 @@
+package remote
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/rpc"
+	"os/exec"
+	"sync"
+	"time"
+)
+
+// Bounds on how long a child may take. One that was stopped, or thrashes, is as
+// good as dead for a measurement.
+const (
+	answerTimeout = 10 * time.Second // for an answer that needs no waiting
+	endTimeout    = 2 * time.Second  // to end once its standard input is closed
+)
+
+// Child is a process that works for this one, and the connection to it. Its
+// methods may be called from several goroutines.
+type Child struct {
+	number int
+	cmd    *exec.Cmd
+	stdin  io.Closer
+	client *rpc.Client
+	said   *tail
+	gone   chan struct{} // closed when the process has ended
+
+	mu    sync.Mutex
+	ended bool  // it was told to
+	err   error // why it is of no more use
+}
+
+// StartChild starts a process by its command line, the one of that number, from 0
+// on. It must serve (Serve) on its standard input and output.
+func StartChild(number int, command []string) (*Child, error) {
+	c := &Child{number: number, cmd: exec.Command(command[0], command[1:]...), said: &tail{}, gone: make(chan struct{})}
+	c.cmd.Stderr = c.said
+	in, err := c.cmd.StdinPipe()
+	if err != nil {
+		return nil, fmt.Errorf("starting a process: %w", err)
+	}
+	out, err := c.cmd.StdoutPipe()
+	if err != nil {
+		return nil, fmt.Errorf("starting a process: %w", err)
+	}
+	if err := c.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("starting a process: %w", err)
+	}
+	c.stdin, c.client = in, rpc.NewClient(duplex{out, in})
+	go c.await()
+	return c, nil
+}
+
+// duplex is two pipes as one connection.
+type duplex struct {
+	io.Reader
+	io.WriteCloser
+}
+
+// await waits for the end of the process.
+func (c *Child) await() {
+	err := c.cmd.Wait()
+	if err == nil {
+		err = errors.New("it ended by itself")
+	}
+	c.fail(err)
+	close(c.gone)
+	_ = c.client.Close()
+}
+
+// fail notes why the child is of no more use: the first reason, and none once it
+// was told to end.
+func (c *Child) fail(why error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ended || c.err != nil {
+		return
+	}
+	c.err = fmt.Errorf("process %d (pid %d): %w%s", c.number, c.PID(), why, c.said.last())
+}
+
+// PID is the number of the process.
+func (c *Child) PID() int { return c.cmd.Process.Pid }
+
+// Err is why the child ended, or had to be ended, before it was told to; nil if it
+// was not.
+func (c *Child) Err() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err
+}
+
+// Call asks the child and waits for the answer. One that does not come in time is
+// the end of the child. On an error, reply is not to be read.
+func (c *Child) Call(method string, args, reply any) error {
+	return c.call(method, args, reply, answerTimeout)
+}
+
+func (c *Child) call(method string, args, reply any, limit time.Duration) error {
+	answered := make(chan error, 1)
+	// Apart, because a child that does not read holds up the writing too.
+	go func() { answered <- c.Await(method, args, reply) }()
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case err := <-answered:
+		return err
+	case <-timer.C:
+	}
+	c.fail(fmt.Errorf("it did not answer for %v and was ended", limit))
+	_ = c.cmd.Process.Kill() // gone already is as good
+	<-c.gone
+	return c.Err()
+}
+
+// Await asks the child for something that takes as long as it takes. It ends with
+// the child at the latest.
+func (c *Child) Await(method string, args, reply any) error {
+	err := c.client.Call(method, args, reply)
+	var refused rpc.ServerError
+	if err == nil || errors.As(err, &refused) {
+		return err
+	}
+	// The connection is of no more use, and so the child is none.
+	_ = c.cmd.Process.Kill()
+	<-c.gone
+	if failed := c.Err(); failed != nil {
+		return failed
+	}
+	return err
+}
+
+// End ends the child: gently, by the end of its standard input, and otherwise by
+// force. It returns when the process is gone. Ending it again does nothing.
+func (c *Child) End() {
+	c.mu.Lock()
+	c.ended = true
+	c.mu.Unlock()
+	_ = c.stdin.Close()
+	timer := time.NewTimer(endTimeout)
+	defer timer.Stop()
+	select {
+	case <-c.gone:
+	case <-timer.C:
+		_ = c.cmd.Process.Kill()
+		<-c.gone
+	}
+}
+
+// Children are the processes of a run.
+type Children []*Child
+
+// StartChildren starts so many processes. On an error none is left.
+func StartChildren(n int, command []string) (Children, error) {
+	var cs Children
+	for number := range n {
+		c, err := StartChild(number, command)
+		if err != nil {
+			cs.End()
+			return nil, err
+		}
+		cs = append(cs, c)
+	}
+	return cs, nil
+}
+
+// Each does the same with each child at the same time, waits for all, and returns
+// the errors joined.
+func (cs Children) Each(do func(i int, c *Child) error) error {
+	errs := make([]error, len(cs))
+	var doing sync.WaitGroup
+	for i, c := range cs {
+		doing.Go(func() { errs[i] = do(i, c) })
+	}
+	doing.Wait()
+	return errors.Join(errs...)
+}
+
+// Err is why the first child is of no more use that is not.
+func (cs Children) Err() error {
+	for _, c := range cs {
+		if err := c.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// End ends all of them.
+func (cs Children) End() {
+	_ = cs.Each(func(_ int, c *Child) error {
+		c.End()
+		return nil
+	})
+}

@@ -1,0 +1,21 @@
+// Package remote has a run's producers in processes of their own, as the
+// applications have them whose load a run stands for: each with a heap, a
+// collector and a scheduler of its own, so that what one of them costs is not
+// paid by the consumers that are measured beside it, and each with a gate of its
+// own that knows nothing of the others.
+//
+// The run starts its processes and is the only one to talk to them: a [Child] is
+// a process and the connection to it, requests and answers over its standard
+// input and output (net/rpc, gob), whichever comes first. What is secret goes
+// that way too, and never by command line or environment. A child lives no longer
+// than its standard input: it ends with the run that started it, however that
+// ends. A child that ends before it was told to, or does not answer, fails its
+// requests at once and for good, and says why ([Child.Err]); nobody waits for it.
+//
+// [Producers] is the whole sending side to the run, as load.Producers is: the
+// workers keep the numbers that they have among all, so that what is offered is
+// the same to the byte however many processes offer it. Times need no translation:
+// the monotonic clock is one for all processes of a machine, and the axis of a
+// child is set by it (load.Zero). While the load runs a child is asked once an
+// interval for each kind of figure; the books come home once, at the end.
+package remote

@@ -1,0 +1,171 @@
+package remote
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"kafka-bench/internal/latency"
+	"kafka-bench/internal/load"
+)
+
+// ServiceName is the name that ProducersService is served by.
+const ServiceName = "Producers"
+
+// Opened is what a process has made of its assignment.
+type Opened struct {
+	Producers *load.Producers
+	Axis      *load.Axis
+	// Started is called when the axis is set and the load begins; nil is nobody.
+	Started func()
+}
+
+// ProducersService is the child's side of Producers. Its methods are called by the
+// parent; the order is Open, Start, anything, Close, anything that still is of use.
+type ProducersService struct {
+	open func(Assignment) (Opened, error)
+
+	mu         sync.Mutex
+	opened     *Opened // nil until it is
+	partitions int
+	collector  latency.Collector
+}
+
+// NewProducersService returns a service that opens its producers as told.
+func NewProducersService(open func(Assignment) (Opened, error)) *ProducersService {
+	return &ProducersService{open: open}
+}
+
+// errNotOpen is a parent's mistake.
+var errNotOpen = errors.New("the producers are not open")
+
+func (s *ProducersService) producers() (*load.Producers, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.opened == nil {
+		return nil, errNotOpen
+	}
+	return s.opened.Producers, nil
+}
+
+// Open opens the producers, once.
+func (s *ProducersService) Open(a Assignment, reply *OpenReply) error {
+	if a.Version != Version {
+		return fmt.Errorf("protocol version %d, where the run has %d: the program was replaced meanwhile", Version, a.Version)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.opened != nil {
+		return errors.New("the producers are open already")
+	}
+	o, err := s.open(a)
+	if err != nil {
+		return err
+	}
+	s.opened, s.partitions = &o, a.Partitions
+	o.Producers.AddTo(&s.collector)
+	*reply = OpenReply{Settings: o.Producers.Settings(), Bounded: o.Producers.Spent() != nil}
+	return nil
+}
+
+// Start sets the axis and lets the workers begin.
+func (s *ProducersService) Start(zero load.Zero, _ *None) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.opened == nil {
+		return errNotOpen
+	}
+	s.opened.Axis.Adopt(zero)
+	s.opened.Producers.Start()
+	if s.opened.Started != nil {
+		s.opened.Started()
+	}
+	return nil
+}
+
+// EndAt moves the end of the measured window.
+func (s *ProducersService) EndAt(ns int64, _ *None) error {
+	ps, err := s.producers()
+	if err == nil {
+		ps.EndAt(ns)
+	}
+	return err
+}
+
+// Sent answers with the counts by phase.
+func (s *ProducersService) Sent(_ None, reply *SentReply) error {
+	ps, err := s.producers()
+	if err == nil {
+		reply.Warmup, reply.Measured = ps.Sent()
+	}
+	return err
+}
+
+// AckedIn answers with the acknowledged records of each partition.
+func (s *ProducersService) AckedIn(_ None, reply *[]int64) error {
+	ps, err := s.producers()
+	if err == nil {
+		*reply = ps.AckedIn(s.partitions)
+	}
+	return err
+}
+
+// Behind answers what load.Producers.Behind does.
+func (s *ProducersService) Behind(next [][]uint64, reply *load.Behind) error {
+	ps, err := s.producers()
+	if err == nil {
+		*reply = ps.Behind(next)
+	}
+	return err
+}
+
+// Recorded answers with what was recorded since it was last asked.
+func (s *ProducersService) Recorded(_ None, reply *[]byte) (err error) {
+	*reply, err = s.collector.Collect().MarshalBinary()
+	return err
+}
+
+// Wire answers with the traffic so far.
+func (s *ProducersService) Wire(_ None, reply *WireReply) error {
+	ps, err := s.producers()
+	if err == nil {
+		reply.Wire, reply.Counted = ps.Wire()
+	}
+	return err
+}
+
+// AwaitDone answers when all workers have sent and settled what they could.
+func (s *ProducersService) AwaitDone(None, *None) error {
+	ps, err := s.producers()
+	if err == nil {
+		<-ps.Done()
+	}
+	return err
+}
+
+// AwaitSpent answers when the workers of this process have offered their share of
+// the volume.
+func (s *ProducersService) AwaitSpent(_ None, reply *load.Spending) error {
+	ps, err := s.producers()
+	if err == nil {
+		<-ps.Spent()
+		*reply = ps.Spending()
+	}
+	return err
+}
+
+// Close ends workers and clients and answers with all that is final then.
+func (s *ProducersService) Close(_ None, reply *CloseReply) error {
+	ps, err := s.producers()
+	if err != nil {
+		return err
+	}
+	ps.Close()
+	reply.Sent.Warmup, reply.Sent.Measured = ps.Sent()
+	reply.Waiting, reply.WaitingDueNs = ps.Waiting()
+	reply.AckedIn = ps.AckedIn(s.partitions)
+	reply.Errors = [2]map[string]int64{ps.Errors(false), ps.Errors(true)}
+	reply.Books = ps.Books()
+	reply.DeferredPeak = ps.DeferredPeak()
+	return nil
+}
