@@ -110,7 +110,7 @@ var helpers = []string{
 var pure = []string{
 	"internal/unit", "internal/latency", "internal/ledger", "internal/result",
 	"internal/arrival", "internal/payload", "internal/spelling", "internal/scenario",
-	"internal/stats", "internal/search", "internal/figure", "internal/foreign",
+	"internal/stats", "internal/search", "internal/figure", "internal/foreign", "backpressure/shares",
 }
 
 var kafkaClients = []string{"github.com/twmb/franz-go", "github.com/IBM/sarama"}

@@ -13,15 +13,16 @@ type queue struct {
 	controller backpressure.Controller
 	o          backpressure.Observation
 	history    []int64 // admitted, by reading
+	rates      []int64 // records from reading to reading, in turn
+	last       backpressure.Decision
 }
 
-// stay lets readings pass, 100 ms apart with 100 records each, in which records
+// stay lets readings pass, 100 ms apart with 100 records each or as told, in which records
 // stay for n readings.
 func (q *queue) stay(n, readings int) backpressure.Decision {
-	var d backpressure.Decision
 	for range readings {
 		q.o.At += everyReading
-		q.o.Admitted += 100
+		q.o.Admitted += q.rate()
 		q.o.Settled = q.o.Admitted
 		q.o.Refused++
 		q.history = append(q.history, q.o.Admitted)
@@ -29,9 +30,16 @@ func (q *queue) stay(n, readings int) backpressure.Decision {
 			q.o.Committed = max(q.o.Committed, q.history[i])
 		}
 		q.o.Lag = q.o.Admitted - q.o.Committed
-		d = q.controller.Decide(q.o)
+		q.last = q.controller.Decide(q.o)
 	}
-	return d
+	return q.last
+}
+
+func (q *queue) rate() int64 {
+	if len(q.rates) == 0 {
+		return 100
+	}
+	return q.rates[len(q.history)%len(q.rates)]
 }
 
 func newAIMD(t *testing.T, cfg backpressure.AIMDConfig) *queue {
@@ -55,6 +63,21 @@ func TestAIMDAddsAndCuts(t *testing.T) {
 	after := q.stay(5, 5).Bound
 	if want := int64(float64(before) * 0.9); after < want-1 || after > want+1 {
 		t.Errorf("500 ms above the target made %d of %d, want %d", after, before, want)
+	}
+}
+
+// The time is that of the records, however unevenly they came.
+func TestAIMDTakesTimesFromTheHistory(t *testing.T) {
+	q := newAIMD(t, backpressure.AIMDConfig{Target: 250 * time.Millisecond, Step: 10})
+	q.rates = []int64{3, 3, 3, 3, 900, 1, 500}
+	before := q.stay(2, 20).Bound
+	if after := q.stay(2, 50).Bound; after != before+500 {
+		t.Errorf("fifty commits of records that stay for 200 ms made %d of %d", after, before)
+	}
+	q.stay(6, 10)
+	before = q.last.Bound
+	if after := q.stay(6, 30).Bound; after >= before {
+		t.Errorf("three seconds of records that stay for 600 ms made %d of %d", after, before)
 	}
 }
 

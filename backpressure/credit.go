@@ -52,18 +52,3 @@ func (c *Credit) Decide(o Observation) Decision {
 	}
 	return d
 }
-
-// window is the ceiling that keeps the lag at or below bound: the one law of all
-// controllers that have a bound. See [Credit] for why it holds.
-func window(o Observation, bound int64) int64 {
-	return o.Settled + max(0, bound-o.Lag)
-}
-
-// part is one gate's share of a bound. It is rounded down, so that the parts of
-// all gates never add up to more than the bound.
-func part(share float64, bound int64) int64 {
-	if share >= 1 {
-		return bound
-	}
-	return int64(share * float64(bound))
-}

@@ -4,6 +4,7 @@ package backpressure_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -66,7 +67,8 @@ func ExamplePipe_confluent() {
 			}
 		}
 	}()
-	err = backpressure.Pipe(context.Background(), gate, messages, producer.ProduceChannel(), backpressure.PipeConfig[*kafka.Message]{
+	out := producer.ProduceChannel() //nolint:staticcheck // deprecated, and in use; a goroutine that calls Produce reads a channel as well
+	err = backpressure.Pipe(context.Background(), gate, messages, out, backpressure.PipeConfig[*kafka.Message]{
 		Excess: backpressure.Defer,
 	})
 	for gate.Stats().Settled < gate.Stats().Admitted { // the channel may still hold some
@@ -81,12 +83,12 @@ func ExamplePipe_confluent() {
 
 // tellGate tells the gate what a delivery report says.
 func tellGate(gate *backpressure.Gate, m *kafka.Message) {
-	failed, _ := m.TopicPartition.Error.(kafka.Error)
+	var failed kafka.Error
 	switch {
 	case m.TopicPartition.Error == nil:
 		gate.Acked(*m.TopicPartition.Topic, m.TopicPartition.Partition, int64(m.TopicPartition.Offset))
 		gate.Done(1)
-	case failed.Code() == kafka.ErrMsgSizeTooLarge:
+	case errors.As(m.TopicPartition.Error, &failed) && failed.Code() == kafka.ErrMsgSizeTooLarge:
 		gate.Done(1) // refused: it will never be in the log
 	default:
 		gate.Unsure(1)

@@ -31,6 +31,9 @@ const leastTrim = 0.3
 // tried than was measured. One partition that waits says nothing: they drift apart.
 const mostIdle = 0.75
 
+// gain is what capacities that are too low are multiplied by.
+const gainx = 2
+
 // Latency holds a time instead of a number of records: the bound follows what the
 // consumers can take.
 //
@@ -51,25 +54,26 @@ const mostIdle = 0.75
 //     second do not make the producers stop and go, and a stalled consumer closes
 //     the gate by itself.
 //   - Probing. If the gate refuses records while the consumers wait for some, the
-//     capacities are too low: they are multiplied once in an interval between steps
-//     by 1 + target/interval, within 2 to 4, as in TCP's slow start. The next step
+//     capacities are too low: they are doubled, once in an interval between steps, as
+//     in TCP's slow start. The next step
 //     that leaves something puts the measured rate in their place.
 //   - Trim. Partitions drift apart, and what a user waits for is the slowest. So the
 //     mean is held as far below the target as the slowest partition is above the mean, but
-//     not below a third or so.
+//     keeps three tenths of it.
 //
 // Failure modes. What is known arrives with the steps: a fall of the capacity
 // shows after one interval, and until then records are admitted at the old rate,
-// so after a fall by k they wait k × target and more. With commits an interval T
-// apart the capacity is found in steps of a factor 1 + target/T, at least 2; above a
-// second that takes long, and consumers that report what they took (Delivered)
-// are the remedy. A target below about twice the reading's interval is not held,
-// for a step cannot be told from its reading. Where the work on one record takes
-// a good part of the target there is no rate to measure. The more the work varies
-// from record to record, the further partitions drift apart, and one gate in
-// front of all cannot bring them together: then the slowest is held at the
-// target and the others run dry at times. In a gate with a share the capacity is the whole group's
-// and the share divides the bound.
+// so after a fall by k some wait k × target and more. With commits an interval T
+// apart a higher capacity is found in doublings, T apart; above two seconds that takes long, and consumers that report what they took
+// (Delivered) are the remedy. A target below about twice and a half the interval of the
+// readings is not held, for a step cannot be told from its reading; nor is one
+// that a reading takes a good part of. Where the work on one record does, there
+// is no rate to measure. The more the work varies from record to record, the
+// further partitions drift apart, and one gate in front of all cannot bring them
+// together: then the slowest is held at the target and the others run dry at times.
+//
+// In a gate with a share the capacity is the whole group's, and the share
+// divides the bound.
 type Latency struct {
 	cfg    LatencyConfig
 	tracks map[place]*track
@@ -101,30 +105,8 @@ func NewLatency(cfg LatencyConfig) (*Latency, error) {
 	return &Latency{cfg: cfg, tracks: make(map[place]*track)}, nil
 }
 
-func checkTarget(target time.Duration) error {
-	if target <= 0 {
-		return fmt.Errorf("backpressure: the target must be a positive time, not %v", target)
-	}
-	return nil
-}
-
-func checkMaxLag(maxLag int64) error {
-	if maxLag < 0 {
-		return fmt.Errorf("backpressure: the limit of the lag must not be negative: %d records; 0 is no limit", maxLag)
-	}
-	return nil
-}
-
 // Limit implements [Limiter].
 func (l *Latency) Limit() int64 { return limitOf(l.cfg.MaxLag) }
-
-// limitOf is a configured limit, where 0 is none.
-func limitOf(maxLag int64) int64 {
-	if maxLag == 0 {
-		return Unlimited
-	}
-	return maxLag
-}
 
 // Decide implements [Controller].
 func (l *Latency) Decide(o Observation) Decision {
@@ -232,7 +214,7 @@ func (l *Latency) probe(s *standing) bool {
 	if !hungry {
 		return false
 	}
-	gain := min(max(1+target/s.interval.Seconds(), 2), 4)
+	gain := max(2/(1+target/s.interval.Seconds()), 1.25)
 	for _, t := range l.order {
 		t.capacity *= gain
 	}
@@ -272,14 +254,6 @@ func (l *Latency) Ceiling(at time.Duration) int64 {
 		progress += t.progress(at, beyond)
 	}
 	return records(min(l.committed+l.part*progress+l.bound, l.limit))
-}
-
-// records is a count in whole records, where a float may be beyond them.
-func records(n float64) int64 {
-	if n >= float64(Unlimited) {
-		return Unlimited
-	}
-	return int64(n)
 }
 
 func (l *Latency) decision(o Observation, s standing, trim float64, probed bool) Decision {

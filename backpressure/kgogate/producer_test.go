@@ -134,6 +134,25 @@ func TestDefer(t *testing.T) {
 	})
 }
 
+// While the client's buffer is full and holds up what was deferred, the gate has
+// room, and still nothing overtakes.
+func TestDeferredIsNotOvertaken(t *testing.T) {
+	inVirtualTime(t, func(p *plant) {
+		p.delay = time.Second
+		gate := p.gate(10)
+		producer := p.producer(gate, kgogate.Config{Excess: kgogate.Defer})
+		defer producer.Close()
+		report(gate, 10)
+		p.produce(producer, 0, 3)
+		p.wantPromised()
+		report(gate, 0)
+		p.rest()
+		p.produce(producer, 3, 4)
+		time.Sleep(time.Minute)
+		p.wantPromised("0", "1", "2", "3")
+	}, kgo.MaxBufferedRecords(1))
+}
+
 func TestDeferredIsGivenUpWithItsContext(t *testing.T) {
 	inVirtualTime(t, func(p *plant) {
 		gate := p.gate(1)

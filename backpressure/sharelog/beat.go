@@ -44,7 +44,7 @@ func (m *Member) beatOnce(ctx context.Context) {
 	var records []shares.Record
 	if m.journal.State(m.cfg.Bound) != nil && m.broken == nil {
 		now := m.clock()
-		if !m.sending && !m.leaving {
+		if !m.sending && !m.left {
 			m.sending = true
 			m.stamped(now)
 			records = append(records, m.self.Beat(now, load))

@@ -32,8 +32,10 @@ type Config struct {
 	// Bound is the name of the bound, the same in all processes that keep it.
 	// The name of the consumer group whose lag it is does well.
 	Bound string
-	// Records is the bound itself: the lag in records that all processes together
-	// may cause.
+	// Records is the bound itself, the same in all processes and in the controllers of
+	// their gates: the lag in records that all together may cause, or in each partition
+	// where the gate is a [backpressure.Partitioned]. 0 is whatever bound a controller
+	// without a fixed one has in force.
 	Records int64
 	// Member names this process in events; what makes it unique is added at each join.
 	Member string
@@ -94,7 +96,7 @@ func (c Config) faults() []error {
 	check(len(c.Brokers) == 0 && len(c.Client) == 0, "no brokers: give Brokers, or options of a client that name them")
 	check(c.Topic == "", "no topic to keep the shares in")
 	check(c.Bound == "", "no name for the bound")
-	check(c.Records <= 0, "the bound must be positive, not %d records", c.Records)
+	check(c.Records < 0, "the bound must not be negative: %d records", c.Records)
 	check(c.Beat < 0, "the time between two beats must not be negative: %v", c.Beat)
 	check(c.Lease < 4*c.Beat, "a lease of %v is too short for a beat every %v: it must be at least four beats", c.Lease, c.Beat)
 	check(c.Margin < 0 || c.Margin > c.Lease/2, "the margin %v must be positive and at most half of the lease %v", c.Margin, c.Lease)

@@ -10,7 +10,7 @@
 //	member.Leave(ctx)
 //
 // The protocol is that of package [shares], whose log is a topic with one
-// partition. Each member appends a beat of about 100 bytes every half second and
+// partition. Each member appends a beat of some 130 bytes every half second and
 // reads everybody's; N members cost 2 N records a second, each read N times. Every
 // 1,024 records one of them writes a snapshot and deletes what is before it, so a
 // member that joins has little to read. The topic keeps everything until then:
@@ -23,18 +23,20 @@
 // gives its part back when its records are committed. One that dies keeps its part
 // for the lease (5 s), then for as long as its client may still have delivered
 // records (the grace time, 2 minutes; set it with the clients' delivery timeout),
-// then until the group has committed all that was in the log by then.
+// then until the group has committed all that was in the log by then. A process
+// that is killed and started again is a new member, so if it is alone it sends
+// nothing for that long: the shorter the delivery timeout, the better.
 //
 // # Failure modes
 //
 // A process that can't append or read the log, because a broker does not answer or
 // it was stopped, has part 0 from a lease less a margin after it sent the last
 // beat that it read back; it carries on with the part it had once a beat comes back,
-// unless that was reclaimed. Part tells at once; a gate asks each 10 ms ([backpressure.Gate.Advance]),
-// so a process that was stopped for longer than the lease and goes on may send
-// for that long from the credit that it had. Nothing that a client can
-// check prevents that: a record that was admitted before may go out after.
-// It needs transactions, which fence at the broker.
+// unless that was reclaimed; then it joins anew. Part tells at once, and a gate asks
+// each 10 ms ([backpressure.Gate.Advance]). So a process that was stopped for longer
+// than the lease and the grace time may send, in the 10 ms after it goes on, from the
+// credit that it had. Nothing that a client checks prevents that wholly, as a record
+// that was admitted before may go out after; transactions do, which fence at the broker.
 //
 // The topic must not lose acknowledged records: it is written with acks=all, and
 // wants min.insync.replicas of 2 of 3 replicas, and no unclean leader election.

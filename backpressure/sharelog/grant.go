@@ -111,10 +111,17 @@ func (m *Member) outstanding(gate Gate, stats backpressure.Stats) shares.Part {
 }
 
 func (m *Member) partOf(s backpressure.Stats) shares.Part {
-	if s.Ceiling == backpressure.Unlimited {
+	records := s.Outstanding + max(0, s.Ceiling-s.Admitted)
+	bound := m.cfg.Records
+	switch {
+	case s.Ceiling == backpressure.Unlimited:
 		return shares.Whole
+	case bound == 0 && s.Bound == backpressure.Unlimited:
+		return shares.PartOf(records, 0)
+	case bound == 0 && s.Share > 0:
+		bound = int64(float64(s.Bound) / s.Share)
 	}
-	return shares.PartOf(s.Outstanding+max(0, s.Ceiling-s.Admitted), m.cfg.Records)
+	return shares.PartOf(records, bound)
 }
 
 // clock is the time on the axis of shares.

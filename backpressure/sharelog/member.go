@@ -38,8 +38,9 @@ type Member struct {
 	self    *shares.Member
 	id      string
 	meter   shares.Meter
-	sending bool // a record of our own is on its way
-	leaving bool
+	sending bool    // a beat is on its way
+	retired bool    // it is about to leave
+	left    bool    // it has said so
 	sent    []stamp // of the beats, for the wall clock
 	broken  error
 	told    told
@@ -135,6 +136,7 @@ func (m *Member) Attach(gate Gate) {
 // committed. The part is 0 from the call on.
 func (m *Member) Leave(ctx context.Context) error {
 	m.mu.Lock()
+	m.retired = true
 	m.self.Retire()
 	m.mu.Unlock()
 	m.hurry()
@@ -166,7 +168,7 @@ func (m *Member) sayLeave(ctx context.Context) error {
 	m.lower()
 	load := m.load()
 	m.mu.Lock()
-	m.leaving = true
+	m.left = true
 	record := m.self.Leave(m.clock(), load)
 	m.mu.Unlock()
 	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), m.cfg.Lease/2)

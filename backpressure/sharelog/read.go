@@ -104,21 +104,25 @@ func (m *Member) see(broken error) []Change {
 		return nil // its beginning is missing: a snapshot will come
 	}
 	m.self.See(m.clock(), s)
-	if m.self.Expelled() && !m.leaving {
-		m.told = told{}
-		change := m.change(Expelled, fmt.Sprintf("no beat of %s was in the log for longer than %v", m.id, m.cfg.Lease))
-		if err := m.enter(); err != nil {
-			m.broken = err
-			m.publish()
-			return []Change{m.change(Broken, err.Error())}
-		}
-		m.self.See(m.clock(), s)
-		m.publish()
-		m.hurry()
-		return []Change{change}
+	if m.self.Expelled() && !m.retired {
+		return m.rejoin(s)
 	}
 	m.publish()
 	return m.note()
+}
+
+// rejoin begins anew after the others have reclaimed the part. The lock is held.
+func (m *Member) rejoin(s *shares.State) []Change {
+	m.told = told{}
+	expelled := m.change(Expelled, fmt.Sprintf("no beat of %s was in the log for longer than %v", m.id, m.cfg.Lease))
+	if m.broken = m.enter(); m.broken != nil {
+		m.publish()
+		return []Change{expelled, m.change(Broken, m.broken.Error())}
+	}
+	m.self.See(m.clock(), s)
+	m.publish()
+	m.hurry()
+	return []Change{expelled}
 }
 
 // join wakes whoever waits for the member to have joined.
@@ -132,7 +136,7 @@ func (m *Member) join() {
 
 // note tells what is new since it was last asked. The lock is held.
 func (m *Member) note() []Change {
-	if !m.self.Joined() || m.leaving || m.broken != nil {
+	if !m.self.Joined() || m.retired || m.broken != nil {
 		return nil
 	}
 	_, until := m.self.Grant()

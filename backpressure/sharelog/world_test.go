@@ -2,11 +2,14 @@ package sharelog_test
 
 import (
 	"context"
+	"errors"
+	"net"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
 
 	"kafka-bench/backpressure"
 	"kafka-bench/backpressure/sharelog"
@@ -113,10 +116,16 @@ func config(cluster *kfake.Cluster, w *world, name string) sharelog.Config {
 	}
 }
 
-func start(t *testing.T, cluster *kfake.Cluster, w *world, name string, demand int64) *process {
+func start(t *testing.T, cluster *kfake.Cluster, w *world, name string, demand int64, opts ...kgo.Opt) *process {
+	t.Helper()
+	cfg := config(cluster, w, name)
+	cfg.Client = opts
+	return startWith(t, cfg, w, demand)
+}
+
+func startWith(t *testing.T, cfg sharelog.Config, w *world, demand int64) *process {
 	t.Helper()
 	p := &process{demand: demand}
-	cfg := config(cluster, w, name)
 	cfg.OnChange = p.note
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
@@ -137,7 +146,7 @@ func start(t *testing.T, cluster *kfake.Cluster, w *world, name string, demand i
 		t.Fatal(err)
 	}
 	if part := member.Part(); part != 0 {
-		t.Errorf("%s has part %v before its gate is known", name, part)
+		t.Errorf("%s has part %v before its gate is known", cfg.Member, part)
 	}
 	member.Attach(p.gate)
 	p.run(t, w)
@@ -226,4 +235,32 @@ func fake(t *testing.T, opts ...kfake.Opt) *kfake.Cluster {
 	}
 	t.Cleanup(cluster.Close)
 	return cluster
+}
+
+// wire is a network that can be cut.
+type wire struct {
+	mu    sync.Mutex
+	isCut bool
+	conns []net.Conn
+}
+
+func (w *wire) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.isCut {
+		return nil, errors.New("the wire is cut")
+	}
+	conn, err := new(net.Dialer).DialContext(ctx, network, address)
+	w.conns = append(w.conns, conn)
+	return conn, err
+}
+
+func (w *wire) cut(cut bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.isCut = cut
+	for _, conn := range w.conns {
+		conn.Close()
+	}
+	w.conns = nil
 }

@@ -102,9 +102,11 @@ func (m *Member) See(at time.Duration, s *State) {
 	m.pending = slices.DeleteFunc(m.pending, func(p promise) bool { return p.seq <= e.Seq })
 }
 
-// Joined tells whether the member has read itself in the log, and Expelled whether
-// it was there and is no more: then it must join anew under another ID.
-func (m *Member) Joined() bool   { return m.joined }
+// Joined tells whether the member has read itself in the log.
+func (m *Member) Joined() bool { return m.joined }
+
+// Expelled tells whether the member was in the log and is no more: to take part
+// again it must join under another ID.
 func (m *Member) Expelled() bool { return m.expelled }
 
 // Grant is the part that the member may act on, and until when: from then on it

@@ -10,7 +10,8 @@ const Whole Part = 1_000_000
 // DefaultFloor is the part that an idle member keeps, so that it can start.
 const DefaultFloor = Whole / 20
 
-// PartOf is the smallest part that covers n of bound records, at most [Whole].
+// PartOf is a part that covers n of bound records, and little more; it is at most
+// [Whole], and that where the bound is not positive.
 func PartOf(n, bound int64) Part {
 	switch {
 	case n <= 0:

@@ -37,7 +37,7 @@ func (r *run) startProcesses(context.Context) (err error) {
 	for i, c := range r.children {
 		r.journal.event(result.Event{AtNs: r.axis.Now(), Kind: "process", What: fmt.Sprintf("process %d started", i),
 			Data: map[string]any{"process": i, "pid": c.PID()}})
-		go r.relay(i, c)
+		r.relays.Go(func() { r.relay(i, c) })
 	}
 	return nil
 }
@@ -80,7 +80,7 @@ func (r *run) assignments(ctx context.Context) ([]remote.Assignment, error) {
 	for i, workers := range parts {
 		all[i] = remote.Assignment{
 			Version: remote.Version, Scenario: yaml, Driver: r.cfg.Driver.Name(),
-			Brokers: r.cfg.Cluster.Bootstrap(), Access: access,
+			Brokers: r.cfg.Cluster.Bootstrap(), Access: access, Zero: r.axis.Zero(),
 			RunID: r.writer.ID(), Topic: r.topic.Name, Partitions: r.topic.Partitions,
 			Groups: groups, Consumed: len(r.groups) > 0, Shares: shares,
 			Process: i, Processes: len(parts), Workers: workers,

@@ -129,6 +129,14 @@ func (r *run) killed() string {
 	return strings.Join(names, " and ")
 }
 
+// putOutKilled has the brokers forget the killed members of a group, for whose
+// session timeouts its deletion would have to wait.
+func (r *run) putOutKilled(ctx context.Context, group string) {
+	if r.killed() != "" {
+		_ = r.admin.PutOut(ctx, group) // they are forgotten by themselves, only later
+	}
+}
+
 // duplicatesWarning says of duplicates whether they were to be expected.
 func (r *run) duplicatesWarning() string {
 	if who := r.killed(); who != "" {

@@ -43,6 +43,7 @@ type run struct {
 	corpusNs  int64
 	stamped   bool
 	children  remote.Children // the processes that the producers are in; none: this one
+	relays    sync.WaitGroup  // write down what happens in them
 	producers senders
 	groups    groups
 	collector *latency.Collector
@@ -332,6 +333,7 @@ func (r *run) release() {
 		r.producers.Close()
 	}
 	r.children.End()
+	r.relays.Wait()
 	if len(r.groups) > 0 {
 		stop, cancel := context.WithTimeout(context.Background(), stopTimeout)
 		r.groups.stop(stop)
@@ -369,6 +371,7 @@ func (r *run) removeTopic() {
 	}
 	if r.grouped && !r.cfg.KeepTopics {
 		for _, id := range r.groupIDs {
+			r.putOutKilled(ctx, id)
 			_ = r.admin.DeleteGroup(ctx, id) // expires by itself where it can't be deleted
 		}
 	}

@@ -76,6 +76,7 @@ func (w *worker) open(a remote.Assignment) (remote.Opened, error) {
 		return remote.Opened{}, err
 	}
 	axis := load.NewAxis()
+	axis.Adopt(a.Zero)
 	parts := sending{
 		scenario: s, driver: client, brokers: a.Brokers, access: let, runID: a.RunID, topic: a.Topic,
 		partitions: a.Partitions, consumed: a.Consumed, only: a.Workers, axis: axis,

@@ -40,6 +40,10 @@ func books() []Figure {
 			value: when(produced, func(r *result.Run) float64 { return float64(r.Load.Acked) / float64(r.Load.Scheduled) }),
 		},
 		{
+			Name: "admitted_ratio", Title: "admitted, of scheduled", Kind: Ratio, Better: Higher, fields: []string{"load.admitted", "load.scheduled"},
+			value: when(produced, func(r *result.Run) float64 { return float64(r.Load.Admitted) / float64(r.Load.Scheduled) }),
+		},
+		{
 			Name: "shed_ratio", Title: "shed, of scheduled", Kind: Ratio, Better: Lower, fields: []string{"load.shed", "load.scheduled"},
 			value: when(produced, func(r *result.Run) float64 { return float64(r.Load.Shed) / float64(r.Load.Scheduled) }),
 		},

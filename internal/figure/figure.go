@@ -60,9 +60,9 @@ type Figure struct {
 const notMeasured = "it was not measured"
 
 // All are the figures, in the order of a report: what became of the records,
-// their times, the lag, and what it took.
+// their times, the lag, what held it back, and what it took.
 func All() []Figure {
-	return slices.Concat(books(), times(), lag(), usage())
+	return slices.Concat(books(), times(), lag(), backpressure(), usage())
 }
 
 // Headline are the figures that a comparison shows first, as far as its runs have
@@ -74,6 +74,13 @@ func Headline() []Figure {
 		"e2e_response_time_p50", "e2e_response_time_p99", "e2e_response_time_p99_9",
 		"lag_peak", "time_lag_peak", "drain_time",
 	}
+	return slices.DeleteFunc(All(), func(f Figure) bool { return !slices.Contains(shown, f.Name) })
+}
+
+// Backpressured are the figures beside those of Headline that a comparison of runs
+// under backpressure shows.
+func Backpressured() []Figure {
+	shown := []string{"admitted_ratio", "deferred_peak", "utilisation", "lag_peak_of_max_lag", "e2e_response_time_p90", "settling_time"}
 	return slices.DeleteFunc(All(), func(f Figure) bool { return !slices.Contains(shown, f.Name) })
 }
 

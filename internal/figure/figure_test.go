@@ -36,10 +36,13 @@ func run() *result.Run {
 	r.Lag = result.Lag{
 		PeakRecords: ptr[int64](12_000), FinalRecords: ptr[int64](40), BacklogPeakRecords: 11_000, TimeLagPeakNs: 600e6,
 		BacklogGrowthPerS: ptr(350.), BacklogGrowthErrorPerS: ptr(20.), Drained: true, DrainTimeS: 0.75, DrainPerS: 21_000,
-		Changes: []result.Change{{What: "work 0s", DrainTimeS: ptr(3.5)}},
+		Changes: []result.Change{{What: "work 0s", DrainTimeS: ptr(3.5), SettlingS: ptr(2.25)}},
 	}
 	r.Consumer = result.Consumer{Members: 4, Workers: 4, Utilisation: ptr(0.8), CapacityPerS: ptr(24_000.), Rebalances: 1, CommitErrors: 2}
-	r.Backpressure = &result.Backpressure{MaxLag: 10_000, ClosedS: 2.5}
+	r.Backpressure = &result.Backpressure{
+		MaxLag: 10_000, ClosedS: 2.5, BlindS: 0.4, Refused: 1_234, DeferredPeakRecords: 1_600, PeakLagToBound: ptr(0.98),
+		Shed: &result.ShedCounts{ByGate: 300, ByQueue: 120, ByDegrade: 80}, BoundRecords: &result.Bound{Min: 640, Max: 9_800, Last: 700},
+	}
 	r.Compression = []result.Compression{{Codec: "none", Ratio: 1}, {Codec: "zstd", Ratio: 4, UsedByThisRun: true}}
 	r.Process = result.Process{
 		CPUCores: ptr(1.25), CPUPerRecord: ptr(64_000.), HostCPUBusy: ptr(0.9), HostCPUStolen: ptr(0.01), RSSPeakBytes: ptr[int64](90e6),
@@ -58,11 +61,13 @@ func TestFiguresOfARun(t *testing.T) {
 		"offered_per_s": "20,000/s", "acked_per_s": "19,500/s", "acked_bytes_per_s": "9.98 MB/s",
 		"delivered_per_s": "19,000/s", "delivered_bytes_per_s": "9.73 MB/s",
 		"scheduled": "200,000", "admitted": "198,000", "deferred": "1,500", "shed": "500", "acked": "197,000",
-		"failed": "900", "unknown": "100", "acked_ratio": "98.50 %", "shed_ratio": "0.25 %", "delivery_ratio": "98.49 %",
+		"failed": "900", "unknown": "100", "acked_ratio": "98.50 %", "admitted_ratio": "99.00 %", "shed_ratio": "0.25 %", "delivery_ratio": "98.49 %",
 		"lost": "5", "duplicates": "30", "reordered": "7", "corrupt": "2", "pending": "15",
-		"lag_peak": "12,000", "lag_peak_of_max_lag": "1.20", "lag_final": "40", "backlog_peak": "11,000", "backlog_growth": "350/s",
+		"lag_peak": "12,000", "lag_peak_of_max_lag": "0.98", "lag_final": "40", "backlog_peak": "11,000", "backlog_growth": "350/s",
 		"time_lag_peak": "600 ms", "drained_ratio": "100.00 %", "drain_time": "750 ms", "drain_per_s": "21,000/s", "recovery_time": "3.50 s",
 		"utilisation": "80.00 %", "capacity_per_s": "24,000/s", "rebalances": "1", "commit_errors": "2", "gate_closed_ratio": "25.00 %",
+		"shed_by_gate": "300", "shed_by_queue": "120", "shed_by_degrade": "80", "deferred_peak": "1,600", "refused": "1,234",
+		"bound_min": "640", "bound_max": "9,800", "blind_time": "400 ms", "settling_time": "2.25 s",
 		"wire_ratio": "25.00 %", "compression_ratio": "4.00", "cpu_cores": "1.25", "cpu_per_record": "64.0 µs",
 		"host_cpu_busy_ratio": "90.00 %", "host_cpu_stolen_ratio": "1.00 %", "rss_peak": "90.0 MB", "alloc_per_record": "100 B",
 		"gc_cycles": "12", "gc_pause_p99": "100 µs", "gc_pause_max": "200 µs",
@@ -109,7 +114,7 @@ func TestEveryFigure(t *testing.T) {
 			checkPath(t, f.Name, path)
 		}
 	}
-	if want := len(result.TimeMetrics)*12 + 51; len(names) != want {
+	if want := len(result.TimeMetrics)*12 + 61; len(names) != want {
 		t.Errorf("%d figures, want %d", len(names), want)
 	}
 	if got := len(Headline()); got != 13 {
@@ -171,7 +176,21 @@ func TestMissing(t *testing.T) {
 		{"time_lag_peak", func(r *result.Run) { r.Consumer.Members = 0 }, "nothing was consumed"},
 		{"lost", func(r *result.Run) { r.Delivery.Checked = false }, "its records carry no stamp"},
 		{"lag_peak", func(r *result.Run) { r.Lag.PeakRecords = nil }, "it was not measured"},
-		{"lag_peak_of_max_lag", func(r *result.Run) { r.Backpressure = nil }, "it was not measured"},
+		{"lag_peak_of_max_lag", func(r *result.Run) { r.Backpressure = nil }, "there was no backpressure"},
+		{"lag_peak_of_max_lag", func(r *result.Run) { r.Backpressure.PeakLagToBound = nil }, ""},
+		{"lag_peak_of_max_lag", func(r *result.Run) { r.Backpressure.PeakLagToBound, r.Backpressure.MaxLag = nil, 0 }, "its controller was given no bound"},
+		{"lag_peak_of_max_lag", func(r *result.Run) { r.Backpressure.PeakLagToBound, r.Backpressure.Per = nil, "partition" }, "it was not measured"},
+		{"bound_max", func(r *result.Run) { r.Backpressure.BoundRecords = nil }, "its controller has no bound"},
+		{"shed_by_gate", func(r *result.Run) { r.Backpressure.Shed = nil }, "it was not measured"},
+		{"shed_by_gate", func(r *result.Run) {
+			r.Backpressure.Shed, r.Load.ShedByReason = nil, result.Counts{"gate": 500}
+		}, ""},
+		{"refused", func(r *result.Run) { r.Backpressure = nil }, "there was no backpressure"},
+		{"settling_time", func(r *result.Run) { r.Lag.Changes[0].SettlingS = nil }, "it had not settled when the next change or the end came"},
+		{"settling_time", func(r *result.Run) { // one that did is not enough
+			r.Lag.Changes = append(r.Lag.Changes, result.Change{What: "work 9ms"})
+		}, "it had not settled when the next change or the end came"},
+		{"settling_time", func(r *result.Run) { r.Lag.Changes = nil }, "the consumers worked the same throughout"},
 		{"backlog_growth", func(r *result.Run) { r.Lag.BacklogGrowthPerS = nil }, "it was not measured"},
 		{"drain_time", func(r *result.Run) { r.Lag.Drained = false }, "it did not drain in time"},
 		{"recovery_time", func(r *result.Run) { r.Lag.Changes = nil }, "the consumers worked the same throughout"},

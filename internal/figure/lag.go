@@ -9,7 +9,6 @@ func lag() []Figure {
 			Name: "lag_peak", Title: "consumer lag peak", Kind: Records, Better: Lower,
 			value: pointed(func(r *result.Run) *int64 { return r.Lag.PeakRecords }),
 		},
-		{Name: "lag_peak_of_max_lag", Title: "consumer lag peak ÷ max_lag", Kind: Number, Better: Lower, value: lagOfBound},
 		{
 			Name: "lag_final", Title: "consumer lag at the end", Kind: Records, Better: Lower,
 			value: pointed(func(r *result.Run) *int64 { return r.Lag.FinalRecords }),
@@ -57,7 +56,6 @@ func lag() []Figure {
 			Name: "commit_errors", Title: "commit errors", Kind: Count, Better: Lower, fields: []string{"consumer.commit_errors"},
 			value: when(consumed, func(r *result.Run) float64 { return float64(r.Consumer.CommitErrors) }),
 		},
-		{Name: "gate_closed_ratio", Title: "gate closed, of the window", Kind: Ratio, value: gateClosed, fields: []string{"backpressure.closed_s"}},
 	}
 }
 
@@ -67,14 +65,6 @@ func growthMargin(r *result.Run) float64 {
 		return 0
 	}
 	return 2 * *r.Lag.BacklogGrowthErrorPerS
-}
-
-// lagOfBound is the overshoot: above 1 the bound of backpressure did not hold.
-func lagOfBound(r *result.Run) (float64, string) {
-	if r.Backpressure == nil || r.Lag.PeakRecords == nil {
-		return 0, notMeasured
-	}
-	return float64(*r.Lag.PeakRecords) / float64(r.Backpressure.MaxLag), ""
 }
 
 // timeLagSeen tells whether some look at the time lag found a record waiting. It is
@@ -111,19 +101,6 @@ func recoveryTime(r *result.Run) (float64, string) {
 		return 0, "there was no backlog, or it was not drained"
 	}
 	return *last.DrainTimeS * 1e9, ""
-}
-
-// gateClosed is the share of the measured window.
-func gateClosed(r *result.Run) (float64, string) {
-	if r.Backpressure == nil {
-		return 0, "there was no backpressure"
-	}
-	for _, phase := range r.Run.Phases {
-		if phase.Name == "measure" {
-			return r.Backpressure.ClosedS * 1e9 / float64(phase.EndNs-phase.StartNs), ""
-		}
-	}
-	return 0, notMeasured
 }
 
 func truth(b bool) float64 {

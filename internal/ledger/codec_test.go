@@ -30,7 +30,8 @@ func TestBooksOfTraveledSenders(t *testing.T) {
 		for range rapid.IntRange(1, 30).Draw(t, "steps") {
 			rapid.SampledFrom(steps).Draw(t, "step")(t)
 		}
-		read := func(partition int32) int64 { return m.position[partition] }
+		positions := rapid.SliceOfN(rapid.Int64Range(-1, 52), len(m.position), len(m.position)).Draw(t, "positions")
+		read := func(partition int32) int64 { return positions[partition] }
 		want := Close(m.senders, m.receivers, read)
 		home := make([]*Sender, len(m.senders))
 		for i, s := range m.senders {

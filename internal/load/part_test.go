@@ -60,9 +60,17 @@ func offered(t *testing.T, change func(*ProducersConfig), parts ...[]int) (recor
 			books += measured.Acked
 		}
 		end = b.axis.End()
-		for i := range spending {
-			end = spending[0].Merge(spending[i]).End()
-			spending[0] = spending[0].Merge(spending[i])
+		for i, ps := range all {
+			if parts[i] != nil && ps.axis.End() != int64(2*time.Second) {
+				t.Errorf("part %d has ended the window, of which it knows a part alone", i)
+			}
+		}
+		if len(parts) > 1 && len(spending) > 0 {
+			whole := spending[0]
+			for _, s := range spending[1:] {
+				whole = whole.Merge(s)
+			}
+			end = whole.End()
 		}
 		for _, r := range b.kafka.produced {
 			stamp, check := payload.ReadStamp(r.Value)
@@ -165,6 +173,10 @@ func TestBehindOfParts(t *testing.T) {
 			if whole.OldestDueNs[p] > half.OldestDueNs[p] || half.OldestDueNs[p] != sum.OldestDueNs[p] || whole.AckedIn[p] < sum.AckedIn[p] || sum.AckedIn[p] == 0 {
 				t.Errorf("partition %d: the whole %d, %d acked; a part %d, %d acked", p, whole.OldestDueNs[p], whole.AckedIn[p], sum.OldestDueNs[p], sum.AckedIn[p])
 			}
+		}
+		// Of worker 1 in partition 1 the first three have arrived, 8 ms apart.
+		if later := time.Duration(half.OldestDueNs[1] - half.OldestDueNs[0]); later < 16*time.Millisecond || later > 40*time.Millisecond {
+			t.Errorf("what did not arrive was due %v later where three records more did", later)
 		}
 		if sum.WaitingRecords != half.WaitingRecords+2 || half.WaitingRecords == 0 && sum.WaitingDueNs != 5 {
 			t.Errorf("%d wait since %d", sum.WaitingRecords, sum.WaitingDueNs)

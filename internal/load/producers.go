@@ -286,8 +286,8 @@ func (ps *Producers) AckedIn(n int) []int64 {
 }
 
 // OldestDue tells when the oldest record was due that was sent to a partition
-// and did not arrive, given how far the lane of each producer of the whole has arrived; ok is false
-// if all did. It may be early by some milliseconds, never late.
+// and did not arrive, given how far each producer's lane has arrived, by number
+// among all producers; ok is false if all did. It may be early by some milliseconds, never late.
 func (ps *Producers) OldestDue(partition int, next []uint64) (due int64, ok bool) {
 	for _, w := range ps.workers {
 		w.recorder.Lock()

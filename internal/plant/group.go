@@ -1,5 +1,10 @@
 package plant
 
+import "time"
+
+// takeover is how long it takes to share out a dead member's partitions.
+const takeover = 50 * time.Millisecond
+
 // member is one consumer of the group.
 type member struct {
 	alive   bool
@@ -56,6 +61,7 @@ func (p *plant) planGroup() {
 	}
 }
 
+// fault lets a fault happen.
 func (p *plant) fault(f Fault) {
 	switch f.Kind {
 	case Stall:
@@ -72,7 +78,7 @@ func (p *plant) fault(f Fault) {
 				l.owner = -1
 			}
 		}
-		p.after(f.For, func() { p.rebalance(p.cfg.Commit / 10) })
+		p.after(f.For, func() { p.rebalance(takeover) })
 	case Start:
 		p.members[f.Member].alive = true
 		p.rebalance(f.For)

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// record is one that is in the log: when it was due, and which gate let it in.
+// record is one that is in the log.
 type record struct {
-	due     time.Duration
+	due     time.Duration // when its producer had it
 	visible time.Duration // when an idle worker can have it
 }
 
@@ -81,7 +81,6 @@ func (l *partition) rewind() {
 }
 
 // commit commits what is processed.
-
 func (l *partition) commit() {
 	if l.processed > l.committed {
 		l.p.lag -= l.processed - l.committed
@@ -89,6 +88,7 @@ func (l *partition) commit() {
 	}
 }
 
+// draw draws what one record costs.
 func (w Work) draw(r *rand.Rand) time.Duration {
 	if w.Exponential {
 		return time.Duration(r.ExpFloat64() * float64(w.Mean))

@@ -1,8 +1,6 @@
 package plant
 
-import (
-	"time"
-)
+import "time"
 
 // producer offers records by its schedule and asks its gate for each.
 type producer struct {
@@ -12,9 +10,9 @@ type producer struct {
 	next int // the partition of the next record, before the modulo
 
 	due   float64 // records that came due, the last of them in part
-	sent  int64   // whole ones of those that were queued
+	whole int64   // the whole ones of them
 	queue []deferred
-	held  int64
+	held  int64 // in the queue
 
 	offered, admitted, shed int64 // in the measured window
 }
@@ -37,8 +35,8 @@ func (c Producer) rate(at time.Duration) float64 {
 // admits is sent, and what may not wait is shed.
 func (pr *producer) round() {
 	pr.due += pr.cfg.rate(pr.p.now) * tick.Seconds()
-	if n := int64(pr.due) - pr.sent; n > 0 {
-		pr.sent += n
+	if n := int64(pr.due) - pr.whole; n > 0 {
+		pr.whole += n
 		pr.held += n
 		pr.queue = append(pr.queue, deferred{pr.p.now, n})
 		if pr.p.measured(pr.p.now) {

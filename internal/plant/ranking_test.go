@@ -68,10 +68,10 @@ func TestRanking(t *testing.T) {
 }
 
 func bounds(r plant.Result) string {
-	switch {
-	case r.BoundMin == backpressure.Unlimited:
+	switch r.BoundMin {
+	case backpressure.Unlimited:
 		return "–"
-	case r.BoundMin == r.BoundMax:
+	case r.BoundMax:
 		return fmt.Sprint(r.BoundMin)
 	}
 	return fmt.Sprintf("%d to %d", r.BoundMin, r.BoundMax)

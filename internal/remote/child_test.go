@@ -45,8 +45,10 @@ func TestChildThatDies(t *testing.T) {
 		says []string
 	}{
 		"killed": {func(c *Child) { _ = syscall.Kill(c.PID(), syscall.SIGKILL) }, []string{"process 1 (pid ", "killed"}},
-		"exits": {func(c *Child) { _ = c.Call("Trouble.Exit", strings.Repeat("noise ", 1000)+"the reason", new(None)) },
-			[]string{"process 1 (pid ", "exit status 3; it said last: ", "the reason"}},
+		"exits": {func(c *Child) {
+			_ = c.Call("Trouble.Exit", "the reason\n"+strings.Repeat("noise ", 1000)+"the end", new(None))
+		},
+			[]string{"process 1 (pid ", "exit status 3; it said: the reason noise", " … ", "noise the end"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := start(t, 2)[1]
@@ -62,7 +64,7 @@ func TestChildThatDies(t *testing.T) {
 					t.Errorf("%q does not say %q", c.Err(), want)
 				}
 			}
-			if len(c.Err().Error()) > tailBytes+200 {
+			if len(c.Err().Error()) > headBytes+tailBytes+200 {
 				t.Errorf("the reason is %d bytes long", len(c.Err().Error()))
 			}
 		})

@@ -21,6 +21,10 @@ type Assignment struct {
 	Brokers []string // host:port
 	Access  access.Handover
 
+	// Zero is the run's axis, which is not set yet: with it, a time that is told of
+	// before the start is the run's time too.
+	Zero load.Zero
+
 	RunID      string
 	Topic      string
 	Partitions int      // of the topic

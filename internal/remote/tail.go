@@ -5,34 +5,45 @@ import (
 	"sync"
 )
 
-// tailBytes bounds what is kept of a child's standard error: room for the head of
-// a stack trace.
-const tailBytes = 2 << 10
+// What is kept of a child's standard error: its head, where the reason of a panic
+// stands before the stack, and its end, in bytes.
+const (
+	headBytes = 512
+	tailBytes = 1536
+)
 
-// tail keeps the end of what is written to it.
+// tail keeps the head and the end of what is written to it.
 type tail struct {
-	mu   sync.Mutex
-	kept []byte
+	mu        sync.Mutex
+	head, end []byte
+	cut       bool // there was more in between
 }
 
-// Write keeps the last tailBytes. It never fails.
+// Write keeps what it has room for. It never fails.
 func (t *tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.kept = append(t.kept, p...)
-	if over := len(t.kept) - tailBytes; over > 0 {
-		t.kept = append(t.kept[:0], t.kept[over:]...)
+	n := min(len(p), headBytes-len(t.head))
+	t.head = append(t.head, p[:n]...)
+	t.end = append(t.end, p[n:]...)
+	if over := len(t.end) - tailBytes; over > 0 {
+		t.end, t.cut = append(t.end[:0], t.end[over:]...), true
 	}
 	return len(p), nil
 }
 
-// last is what was kept, to be put behind a reason; nothing if there was nothing.
+// last is what was kept, on one line, to be put behind a reason; nothing if there was
+// nothing.
 func (t *tail) last() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	text := strings.TrimSpace(string(t.kept))
-	if text == "" {
+	between := ""
+	if t.cut {
+		between = " … "
+	}
+	words := strings.Fields(string(t.head) + between + string(t.end))
+	if len(words) == 0 {
 		return ""
 	}
-	return "; it said last: " + text
+	return "; it said: " + strings.Join(words, " ")
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"kafka-bench/internal/figure"
 	"kafka-bench/internal/result"
 	"kafka-bench/internal/unit"
 )
@@ -63,7 +64,7 @@ func configuration(runs []*result.Recorded) attributes {
 	var each []map[string]string
 	all := attributes{}
 	for _, r := range runs {
-		settings := settingsOf(r.Run.Scenario)
+		settings := figure.Settings(r.Run.Scenario)
 		if says(settings) {
 			for name, value := range result.LaterSettings() {
 				if _, there := settings[name]; !there {
@@ -96,42 +97,6 @@ func says(settings map[string]string) bool {
 	return there
 }
 
-// notOfTheRun are the keys of a scenario that change nothing in a run: what it
-// is called, and how often and in which order it is repeated.
-var notOfTheRun = []string{"name", "description", "repeat", "order", "seed", "question", "matrix"}
-
-// settingsOf flattens a scenario: load.record.size is 512B.
-func settingsOf(scenario any) map[string]string {
-	flat := map[string]string{}
-	flatten(flat, "", scenario)
-	for name := range flat {
-		root, _, _ := strings.Cut(name, ".")
-		if root, _, _ = strings.Cut(root, "["); slices.Contains(notOfTheRun, root) {
-			delete(flat, name)
-		}
-	}
-	return flat
-}
-
-func flatten(into map[string]string, path string, v any) {
-	switch v := v.(type) {
-	case nil:
-	case map[string]any:
-		for name, child := range v {
-			if path != "" {
-				name = path + "." + name
-			}
-			flatten(into, name, child)
-		}
-	case []any:
-		for i, child := range v {
-			flatten(into, path+"["+strconv.Itoa(i)+"]", child)
-		}
-	default:
-		into[path] = fmt.Sprint(v)
-	}
-}
-
 // surroundings are what a scenario does not say and figures depend on: versions,
 // the machine, the cluster. A difference here is one that nobody asked for.
 func surroundings(runs []*result.Recorded) attributes {
@@ -148,11 +113,24 @@ func surroundings(runs []*result.Recorded) attributes {
 		all.note("client", strings.TrimSpace(info.Driver.Name+" "+info.Driver.Version))
 		noteHost(all, info.Host)
 		noteCluster(all, info.Cluster)
-		for _, fault := range r.Run.Faults {
-			all.note("fault", strings.TrimSpace(fault.Name+" "+fault.Target))
-		}
+		all.note("faults", unaskedFaults(&r.Run))
 	}
 	return all
+}
+
+// unaskedFaults are those of a run, in their order, where its scenario says nothing of
+// any: those that it asks for are among its settings.
+func unaskedFaults(r *result.Run) string {
+	for name := range figure.Settings(r.Scenario) {
+		if strings.HasPrefix(name, "faults[") {
+			return ""
+		}
+	}
+	var each []string
+	for _, fault := range r.Faults {
+		each = append(each, strings.TrimSpace(fault.Name+" "+fault.Target))
+	}
+	return strings.Join(each, ", then ")
 }
 
 func noteHost(all attributes, h result.Host) {

@@ -97,7 +97,7 @@ const DefaultMinChange = 0.05
 // runs do not have counts only where it is not at its default, so that a
 // configuration keeps its hash as settings are added.
 func Configuration(r *result.Run) string {
-	settings := settingsOf(r.Scenario)
+	settings := figure.Settings(r.Scenario)
 	for name, value := range result.LaterSettings() {
 		if settings[name] == value {
 			delete(settings, name)

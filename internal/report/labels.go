@@ -26,12 +26,20 @@ func settingNames(axes []result.Axis) []string {
 	return names
 }
 
+// variantAxis is the path of an axis whose values are scenarios and not a setting's.
+const variantAxis = "variant"
+
 // inWords calls a cell by its settings, as sentences do: compression none, linger 0.
-// A value by itself would be read as a number of something else.
+// A value by itself would be read as a number of something else; a variant has a name
+// of its own.
 func inWords(axes []result.Axis, values []string) string {
 	var parts []string
 	for i, name := range settingNames(axes) {
-		if i < len(values) {
+		switch {
+		case i >= len(values):
+		case axes[i].Path == variantAxis:
+			parts = append(parts, values[i])
+		default:
 			parts = append(parts, name+" "+values[i])
 		}
 	}

@@ -1,14 +1,11 @@
 package report
 
 import (
-	"fmt"
-
 	"kafka-bench/internal/result"
 	"kafka-bench/internal/unit"
 )
 
-// lag is how far the consumers were behind, how they came back, and what was
-// done about it.
+// lag is how far the consumers were behind, and how they came back.
 func (p *page) lag(r *result.Run) {
 	if r.Consumer.Members == 0 {
 		return
@@ -34,14 +31,14 @@ func (p *page) lag(r *result.Run) {
 	}
 	for _, c := range l.Changes {
 		p.recovery(c)
+		if r.Backpressure != nil {
+			p.settling(c)
+		}
 	}
 	if r.Says("lag.drained") && !reads(r) {
 		p.drain(r)
 	}
 	p.labelled("consumers", consumers(r.Consumer))
-	if r.Backpressure != nil {
-		p.backpressure(r)
-	}
 }
 
 // timeLag says how old the oldest undelivered record was. It is looked at where
@@ -72,6 +69,15 @@ func (p *page) recovery(c result.Change) {
 	default:
 		p.styled(yellow, "recovery", at+unit.Count(c.BacklogRecords)+" behind, NOT caught up with before the next change or the end")
 	}
+}
+
+// settling tells how long a controller took to follow the consumers.
+func (p *page) settling(c result.Change) {
+	if c.SettlingS == nil {
+		p.styled(yellow, "settling", "what is delivered was NOT steady before the next change or the end")
+		return
+	}
+	p.labelled("settling", "what is delivered was steady from "+fromSeconds(*c.SettlingS)+" after it on")
 }
 
 // drain tells whether the consumers caught up when the load had ended.
@@ -105,30 +111,4 @@ func consumers(c result.Consumer) string {
 		trouble = list(trouble, count(c.CommitErrors, "failed commit"))
 	}
 	return list(text, trouble)
-}
-
-func (p *page) backpressure(r *result.Run) {
-	b := r.Backpressure
-	text := fmt.Sprintf("%s: closes above a lag of %s", b.Controller, unit.Count(b.MaxLag))
-	if b.ResumeLag > 0 {
-		text += ", opens below " + unit.Count(b.ResumeLag)
-	}
-	p.labelled("backpressure", list(text, "excess is "+excess(b.Excess)))
-	closed := "closed for " + fromSeconds(b.ClosedS)
-	if w := window(r); w > 0 {
-		closed += " (" + unit.Percent(b.ClosedS*1e9/float64(w)) + " of the window)"
-	}
-	var held string
-	if b.DeferredPeakRecords > 0 {
-		held = "at most " + unit.Count(b.DeferredPeakRecords) + " deferred"
-	}
-	p.labelled("", list(closed, count(b.Decisions, "decision"), held, "lag reading at most "+unit.Nanos(b.SignalAgeMaxNs)+" old"))
-}
-
-// excess says what a policy does to a record, in the books' words.
-func excess(policy string) string {
-	if policy == "defer" {
-		return "deferred"
-	}
-	return policy
 }

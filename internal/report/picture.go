@@ -19,11 +19,12 @@ const (
 // blocksOf are bars from an empty to a full cell, in eighths.
 var blocksOf = []rune(" ▁▂▃▄▅▆▇█")
 
-// picture is the lag of one run over time.
+// picture is the lag of one run over time, and the bound that a controller had for it.
 type picture struct {
-	run  *result.Recorded
-	head string
-	lag  []level
+	run   *result.Recorded
+	head  string
+	lag   []level
+	bound []level // none where the controller has none
 }
 
 // level is a lag for a time: from when it was seen until it was seen anew, or
@@ -35,48 +36,129 @@ type level struct {
 
 // pictures draws the lag over time of each variant, on one scale for both axes
 // so that heights and lengths compare. Of repeats it draws the run with the
-// median peak, and says which that is.
+// median peak, and says which that is. Where all that ran without backpressure dwarfs
+// the rest, it has a scale of its own: the others would be flat.
 func (p *page) pictures(compared []variant) {
 	var drawn []picture
-	title := ", in records, over time; one scale for all"
+	title := ", in records, over time"
 	for _, v := range compared {
 		r := v.typical(peakLag)
 		if r == nil || len(r.Intervals) == 0 {
 			continue
 		}
-		lag, sampled := levels(r.Intervals)
-		peak, _ := peakLag(&r.Run)
-		what := "peak " + records(peak)
+		d, sampled := v.picture(r)
 		if !sampled {
-			title = ", in records, at the ends of intervals; one scale for all"
+			title = ", in records, at the ends of intervals"
 		}
-		switch highest := float64(highestOf(lag)); {
-		case !sampled && highest != peak:
-			what = "at most " + records(highest) + " at the ends, peak " + records(peak)
-		case highest > peak: // the peak is of what was measured
-			what += " after the warm-up"
-		}
-		if v.all > 1 {
-			what += "; run " + r.Run.Run.ID + ", " + v.which()
-		}
-		drawn = append(drawn, picture{r, r.Run.Run.Name + ", " + what, lag})
+		drawn = append(drawn, d)
 	}
 	if len(drawn) == 0 {
 		return
 	}
-	f := frameFor(drawn)
-	p.heading("Consumer lag", title)
-	for _, d := range drawn {
-		for _, line := range wrap(d.head, p.width-f.margin()) {
-			p.line(strings.Repeat(" ", f.margin()), line)
+	scales := scalesOf(drawn)
+	if len(scales) == 1 {
+		title += "; one scale for all"
+	} else {
+		title += "; those without backpressure on a scale of their own"
+	}
+	p.heading("Consumer lag", title+boundMark(drawn))
+	for i, scale := range scales {
+		if i > 0 {
+			p.line()
 		}
-		for _, line := range f.bars(d.lag) {
+		p.drawn(scale, frameFor(scale, drawn))
+	}
+}
+
+// picture draws what of a variant, and whether the lag was sampled in between.
+func (v variant) picture(r *result.Recorded) (d picture, sampled bool) {
+	lag, sampled := levels(r.Intervals)
+	peak, _ := peakLag(&r.Run)
+	what := "peak " + records(peak)
+	switch highest := float64(highestOf(lag)); {
+	case !sampled && highest != peak:
+		what = "at most " + records(highest) + " at the ends, peak " + records(peak)
+	case highest > peak: // the peak is of what was measured
+		what += " after the warm-up"
+	}
+	if v.all > 1 {
+		what += "; run " + r.Run.Run.ID + ", " + v.which()
+	}
+	return picture{r, r.Run.Run.Name + ", " + what, lag, bounds(r)}, sampled
+}
+
+// pictureOf draws the lag of one run.
+func (p *page) pictureOf(r *result.Recorded) {
+	lag, _ := levels(r.Intervals)
+	if highestOf(lag) == 0 {
+		return
+	}
+	d := []picture{{run: r, lag: lag, bound: bounds(r)}}
+	p.line()
+	p.line("  consumer lag, in records, over time", boundMark(d))
+	p.drawn(d, frameFor(d, d))
+}
+
+// drawn writes pictures in a frame, and the time axis below the last.
+func (p *page) drawn(all []picture, f frame) {
+	for _, d := range all {
+		if d.head != "" {
+			for _, line := range wrap(d.head, p.width-f.margin()) {
+				p.line(strings.Repeat(" ", f.margin()), line)
+			}
+		}
+		for _, line := range f.bars(d.lag, d.bound) {
 			p.line(line)
 		}
 	}
 	for _, line := range f.timeAxis() {
 		p.line(line)
 	}
+}
+
+// boundRune draws the bound where the lag is below it.
+const boundRune = '╌'
+
+// boundMark explains it, where it is drawn.
+func boundMark(drawn []picture) string {
+	if slices.ContainsFunc(drawn, func(d picture) bool { return len(d.bound) > 0 }) {
+		return "; " + string(boundRune) + " is the bound"
+	}
+	return ""
+}
+
+// bounds are what is known of the bound over time. One of each partition is no line in
+// a picture of the topic's lag.
+func bounds(r *result.Recorded) (all []level) {
+	if r.Run.Backpressure == nil || r.Run.Backpressure.Per == "partition" {
+		return nil
+	}
+	for _, i := range r.Intervals {
+		if i.BoundRecords != nil && i.Phase != "drain" { // then there is nobody to be held back
+			all = append(all, level{i.StartNs, i.EndNs, *i.BoundRecords})
+		}
+	}
+	return all
+}
+
+// dwarfed is how many times as high a lag may be until the others are flat beside it.
+const dwarfed = 5
+
+// scalesOf are the pictures that share a scale.
+func scalesOf(drawn []picture) [][]picture {
+	var free, held []picture
+	var highestFree, highestHeld int64
+	for _, d := range drawn {
+		if d.run.Run.Backpressure == nil {
+			free, highestFree = append(free, d), max(highestFree, highestOf(d.lag))
+		} else {
+			held, highestHeld = append(held, d), max(highestHeld, highestOf(d.lag))
+		}
+	}
+	if len(free) == 0 || len(held) == 0 || highestFree < dwarfed*highestHeld {
+		return [][]picture{drawn}
+	}
+	return [][]picture{free, held}
 }
 
 // which says which of its runs is the typical one.
@@ -129,14 +211,24 @@ type frame struct {
 	measured   int64 // ns, the end of the measured window
 }
 
-func frameFor(drawn []picture) frame {
+// frameFor is the frame of pictures that share a scale, with the time axis of all. A
+// bound that is far above the lag is left out rather than that the lag becomes flat.
+func frameFor(scale, all []picture) frame {
 	var f frame
-	highest := int64(1)
-	for _, d := range drawn {
+	for _, d := range all {
 		first, last := d.run.Intervals[0], d.run.Intervals[len(d.run.Intervals)-1]
 		f.start, f.end = min(f.start, first.StartNs), max(f.end, last.EndNs)
 		f.measured = max(f.measured, phase(&d.run.Run, "measure").EndNs)
-		highest = max(highest, highestOf(d.lag))
+	}
+	highest := int64(1)
+	for _, d := range scale {
+		lag := highestOf(d.lag)
+		highest = max(highest, lag)
+		for _, b := range d.bound {
+			if b.records <= 2*lag {
+				highest = max(highest, b.records)
+			}
+		}
 	}
 	f.tick = roundTick(highest)
 	ticks := (highest-1)/f.tick + 1
@@ -168,16 +260,17 @@ func (f frame) column(ns int64) int {
 	return min(max(c, 0), pictureColumns-1)
 }
 
-// bars draws a series, the highest value of each column.
-func (f frame) bars(lag []level) []string {
-	heights := make([]int64, pictureColumns)
-	for _, l := range lag {
-		for c := f.column(l.startNs); c <= f.column(l.endNs-1); c++ {
-			heights[c] = max(heights[c], l.records)
+// bars draws a series, the highest value of each column, and the bound above it.
+func (f frame) bars(lag, bound []level) []string {
+	heights, lines := f.heights(lag), f.heights(bound)
+	highest := slices.Max(heights)
+	for _, b := range lines {
+		if b <= f.top {
+			highest = max(highest, b)
 		}
 	}
-	rows := f.rows(slices.Max(heights))
-	lines := make([]string, 0, rows)
+	rows := f.rows(highest)
+	drawn := make([]string, 0, rows)
 	for row := rows - 1; row >= 0; row-- {
 		label, axis := "", "│"
 		if (row+1)%f.each == 0 {
@@ -185,12 +278,32 @@ func (f frame) bars(lag []level) []string {
 		}
 		var b strings.Builder
 		b.WriteString(padLeft(label, f.margin()-2) + " " + axis)
-		for _, h := range heights {
-			b.WriteRune(f.block(h, row))
+		for c, h := range heights {
+			b.WriteRune(f.cell(h, lines[c], row))
 		}
-		lines = append(lines, strings.TrimRight(b.String(), " "))
+		drawn = append(drawn, strings.TrimRight(b.String(), " "))
 	}
-	return lines
+	return drawn
+}
+
+// heights are the highest value of a series in each column.
+func (f frame) heights(series []level) []int64 {
+	heights := make([]int64, pictureColumns)
+	for _, l := range series {
+		for c := f.column(l.startNs); c <= f.column(l.endNs-1); c++ {
+			heights[c] = max(heights[c], l.records)
+		}
+	}
+	return heights
+}
+
+// cell is a part of a bar, or of the bound above it.
+func (f frame) cell(height, bound int64, row int) rune {
+	drawn := f.block(height, row)
+	if drawn == ' ' && bound > 0 && row == max(f.eighths(bound)-1, 0)/8 {
+		return boundRune
+	}
+	return drawn
 }
 
 // all is how many rows reach the upper edge.
@@ -208,11 +321,16 @@ func (f frame) block(h int64, row int) rune {
 	if h <= 0 {
 		return ' '
 	}
-	eighths := int(math.Round(float64(h) / float64(f.top) * float64(f.all()) * 8))
+	eighths := f.eighths(h)
 	if row == 0 {
 		eighths = max(eighths, 1)
 	}
 	return blocksOf[min(max(eighths-row*8, 0), 8)]
+}
+
+// eighths is how high a bar of so many records is, in eighths of a row.
+func (f frame) eighths(records int64) int {
+	return int(math.Round(float64(records) / float64(f.top) * float64(f.all()) * 8))
 }
 
 // timeAxis is the axis with its ticks, and their labels below: zero is the

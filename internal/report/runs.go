@@ -56,7 +56,7 @@ func documentOf(runs []*result.Recorded) RunsDocument {
 	for _, r := range runs {
 		run := RunDocument{
 			Dir: r.Dir, ID: r.Run.Run.ID, Name: r.Run.Run.Name, StartedAt: startedAt(&r.Run), Verdict: r.Run.Verdict,
-			Notes: append([]string{}, r.Notes...), Settings: settingsOf(r.Run.Scenario), Figures: map[string]*float64{},
+			Notes: append([]string{}, r.Notes...), Settings: figure.Settings(r.Run.Scenario), Figures: map[string]*float64{},
 		}
 		for _, f := range figure.All() {
 			run.Figures[f.Name] = figureOf(f, &r.Run)

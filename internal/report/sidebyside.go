@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"kafka-bench/internal/figure"
 	"kafka-bench/internal/result"
 	"kafka-bench/internal/unit"
 )
@@ -16,12 +17,7 @@ import (
 func SideBySide(w io.Writer, runs []*result.Recorded, o Options) error {
 	p := newPage(o)
 	compared := variants(runs)
-	for i, block := range blocks(compared, p.width) {
-		if i > 0 {
-			p.line()
-		}
-		p.comparison(block)
-	}
+	p.comparison(compared)
 	p.footnotes(runs)
 	p.heading("What it shows", "")
 	for _, sentence := range findings(compared) {
@@ -38,33 +34,74 @@ type comparedRow struct {
 	label   string
 	reading reading
 	format  func(float64) string
+	rare    bool // left out where it is 0 in all runs
 }
 
-var comparedRows = []comparedRow{
-	{"offered", offeredPerS, unit.PerSecond},
-	{"scheduled", scheduled, records},
-	{"  shed", shed, records},
-	{"  shed, of scheduled", shedShare, unit.Percent},
-	{"  deferred at the end", deferred, records},
-	{"acked", ackedPerS, unit.PerSecond},
-	{"delivered", deliveredPerS, unit.PerSecond},
-	{"delivered in the end, of scheduled", deliveredPart, unit.Percent},
-	{"lost", lostRecords, records},
-	{},
-	{"consumer lag peak, records", peakLag, records},
-	{"  ÷ max_lag", peakLagOfBound, times},
-	{"time lag peak", timeLagPeak, nanos},
-	{"drained in time", drained, yesNo},
-	{},
-	{"e2e response p50, admitted", taking("e2e_response_time", "p50"), nanos},
-	{"e2e response p90, admitted", taking("e2e_response_time", "p90"), nanos},
-	{"e2e response p99, admitted", taking("e2e_response_time", "p99"), nanos},
-	{"e2e response p99.9, admitted", taking("e2e_response_time", "p99_9"), nanos},
-	{"e2e service p99, admitted", taking("e2e_service_time", "p99"), nanos},
-	{"send response p99, admitted", taking("send_response_time", "p99"), nanos},
-	{"send service p99, admitted", taking("send_service_time", "p99"), nanos},
-	{"consumers busy", utilisation, unit.Percent},
-	{"gate closed, of the window", gateClosed, unit.Percent},
+// comparedRows are the rows for variants: what became of the load, how far behind
+// the consumers were, and how long records took.
+func comparedRows(all []variant) []comparedRow {
+	rows := []comparedRow{
+		{label: "offered", reading: offeredPerS, format: unit.PerSecond},
+		{label: "scheduled", reading: scheduled, format: records},
+		{label: "  admitted, of scheduled", reading: admittedShare, format: unit.Percent},
+		{label: "  shed", reading: shed, format: records},
+		{label: "  shed, of scheduled", reading: shedShare, format: unit.Percent},
+	}
+	rows = append(rows, reasonRows(all)...)
+	return append(rows,
+		comparedRow{label: "  deferred, peak", reading: figureNamed("deferred_peak"), format: records, rare: true},
+		comparedRow{label: "  deferred at the end", reading: deferred, format: records},
+		comparedRow{label: "acked", reading: ackedPerS, format: unit.PerSecond},
+		comparedRow{label: "delivered", reading: deliveredPerS, format: unit.PerSecond},
+		comparedRow{label: "  ÷ without backpressure", reading: figure.DeliveredOfOff(references(all)).Value, format: unit.Percent},
+		comparedRow{label: "consumers busy", reading: utilisation, format: unit.Percent},
+		comparedRow{label: "delivered in the end, of scheduled", reading: deliveredPart, format: unit.Percent},
+		comparedRow{label: "lost", reading: lostRecords, format: records},
+		comparedRow{label: "duplicates", reading: figureNamed("duplicates"), format: records, rare: true},
+		comparedRow{},
+		comparedRow{label: "consumer lag peak, records", reading: peakLag, format: records},
+		comparedRow{label: "  ÷ max_lag", reading: peakLagOfBound, format: times},
+		comparedRow{label: "  bound, lowest", reading: figureNamed("bound_min"), format: records},
+		comparedRow{label: "  bound, highest", reading: figureNamed("bound_max"), format: records},
+		comparedRow{label: "time lag peak", reading: timeLagPeak, format: nanos},
+		comparedRow{label: "drained in time", reading: drained, format: yesNo},
+		comparedRow{label: "settling, slowest change", reading: figureNamed("settling_time"), format: nanos},
+		comparedRow{},
+		comparedRow{label: "e2e response p50, admitted", reading: taking("e2e_response_time", "p50"), format: nanos},
+		comparedRow{label: "e2e response p90, admitted", reading: taking("e2e_response_time", "p90"), format: nanos},
+		comparedRow{label: "e2e response p99, admitted", reading: taking("e2e_response_time", "p99"), format: nanos},
+		comparedRow{label: "e2e response p99.9, admitted", reading: taking("e2e_response_time", "p99_9"), format: nanos},
+		comparedRow{label: "e2e service p99, admitted", reading: taking("e2e_service_time", "p99"), format: nanos},
+		comparedRow{label: "send response p99, admitted", reading: taking("send_response_time", "p99"), format: nanos},
+		comparedRow{label: "send service p99, admitted", reading: taking("send_service_time", "p99"), format: nanos},
+		comparedRow{label: "gate closed, of the window", reading: gateClosed, format: unit.Percent},
+		comparedRow{label: "lag not known", reading: figureNamed("blind_time"), format: nanos, rare: true},
+	)
+}
+
+// reasonRows are what was shed by reason, where there is more than one.
+func reasonRows(all []variant) (rows []comparedRow) {
+	for _, reason := range shedReasons {
+		row := comparedRow{label: "    " + reason.short, reading: figureNamed(reason.figure), format: records, rare: true}
+		if !row.blank(all) {
+			rows = append(rows, row)
+		}
+	}
+	if len(rows) < 2 {
+		return nil
+	}
+	return rows
+}
+
+// blank tells whether a row says nothing: no run has the figure, or it is rare and 0
+// in all.
+func (row comparedRow) blank(all []variant) bool {
+	for _, v := range all {
+		if s := v.of(row.reading); s.n > 0 && (!row.rare || s.top > 0) {
+			return false
+		}
+	}
+	return true
 }
 
 func records(v float64) string { return unit.Count(int64(v + 0.5)) }
@@ -79,44 +116,56 @@ func yesNo(v float64) string {
 	return "no"
 }
 
-// comparison is the table of one block of variants.
-func (p *page) comparison(block []variant) {
-	t := tableOf(block)
-	for i, line := range t.lines() {
-		if i == 0 {
-			line = p.paint(bold, line)
+// comparison is the tables of variants: as many beside each other as the width has
+// room for.
+func (p *page) comparison(compared []variant) {
+	rows := comparedRows(compared)
+	for i, block := range blocks(compared, rows, p.width) {
+		if i > 0 {
+			p.line()
 		}
-		p.line(strings.ReplaceAll(line, notValid, p.paint(red, notValid)))
+		t := tableOf(block, rows)
+		for i, line := range t.lines() {
+			if i == 0 {
+				line = p.paint(bold, line)
+			}
+			p.line(strings.ReplaceAll(line, notValid, p.paint(red, notValid)))
+		}
 	}
-	p.line(repeats(block))
+	if len(compared) > 0 {
+		p.line(repeats(compared))
+	}
+	for _, note := range referenceNotes(compared) {
+		for _, line := range wrap(note, p.width) {
+			p.line(line)
+		}
+	}
 }
 
 // tableOf has a row for each figure, and below it one with the range where
 // repeats differ.
-func tableOf(block []variant) table {
+func tableOf(block []variant, rows []comparedRow) table {
 	head, verdicts := []string{""}, []string{"verdict"}
 	for _, v := range block {
 		head = append(head, v.name)
 		verdicts = append(verdicts, verdictOf(v))
 	}
 	t := table{gap: 3, rows: [][]string{head, verdicts}}
-	for _, row := range comparedRows {
+	for _, row := range rows {
 		if row.reading == nil {
 			if len(t.rows[len(t.rows)-1]) > 0 { // a group that no run has leaves no gap
 				t.add()
 			}
 			continue
 		}
-		medians, ranges, known, differ := []string{row.label}, []string{""}, false, false
+		if row.blank(block) {
+			continue
+		}
+		medians, ranges, differ := []string{row.label}, []string{""}, false
 		for _, v := range block {
-			s := v.of(row.reading)
-			median, extent := cells(s, row.format)
-			known = known || s.n > 0
+			median, extent := cells(v.of(row.reading), row.format)
 			medians, ranges = append(medians, median), append(ranges, extent)
 			differ = differ || extent != ""
-		}
-		if !known {
-			continue // no run has it
 		}
 		t.add(medians...)
 		if differ {
@@ -127,11 +176,11 @@ func tableOf(block []variant) table {
 }
 
 // blocks splits variants so that each table keeps within the width.
-func blocks(all []variant, width int) [][]variant {
+func blocks(all []variant, rows []comparedRow, width int) [][]variant {
 	var split [][]variant
 	for _, v := range all {
 		last := len(split) - 1
-		if last >= 0 && fits(append(slices.Clone(split[last]), v), width) {
+		if last >= 0 && fits(append(slices.Clone(split[last]), v), rows, width) {
 			split[last] = append(split[last], v)
 			continue
 		}
@@ -140,8 +189,8 @@ func blocks(all []variant, width int) [][]variant {
 	return split
 }
 
-func fits(block []variant, width int) bool {
-	t := tableOf(block)
+func fits(block []variant, rows []comparedRow, width int) bool {
+	t := tableOf(block, rows)
 	for _, line := range t.lines() {
 		if columns(line) > width {
 			return false

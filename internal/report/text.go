@@ -74,6 +74,8 @@ func Text(w io.Writer, r *result.Recorded, o Options) error {
 		p.books(&r.Run)
 		p.times(&r.Run)
 		p.lag(&r.Run)
+		p.backpressure(r)
+		p.faults(r)
 		p.process(&r.Run)
 		p.compression(&r.Run)
 	} else {

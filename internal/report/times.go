@@ -57,8 +57,8 @@ const unsupported = absent + ": fewer than 10 values lie beyond it"
 func (p *page) times(r *result.Run) {
 	l := r.Load
 	note := ""
-	if l.Admitted != l.Scheduled && r.Says("load.scheduled") && r.Says("load.admitted") {
-		note = fmt.Sprintf(" of the %s records admitted, %s of the scheduled", unit.Count(l.Admitted), share(l.Admitted, l.Scheduled))
+	if r.Says("load.scheduled") && r.Says("load.admitted") {
+		note = speaksOf(r)
 	}
 	shown := measured(r)
 	if len(shown) == 0 && r.Run.Imported != nil {
@@ -81,6 +81,18 @@ func (p *page) times(r *result.Run) {
 	for _, line := range wrap(list(legend...), p.width-2) {
 		p.line("  ", line)
 	}
+}
+
+// speaksOf says which records the times are of, where they are not simply all.
+func speaksOf(r *result.Run) string {
+	l, b := r.Load, r.Backpressure
+	switch {
+	case b != nil && b.Excess != "shed" && b.DeferredPeakRecords > 0 && l.Admitted == l.Scheduled:
+		return fmt.Sprintf(" of all %s records, response times from when each was due", unit.Count(l.Admitted))
+	case l.Admitted != l.Scheduled:
+		return fmt.Sprintf(" of the %s records admitted, %s of the scheduled", unit.Count(l.Admitted), share(l.Admitted, l.Scheduled))
+	}
+	return ""
 }
 
 // distribution is a time of a run under the name of its metric.

@@ -119,13 +119,7 @@ func timeLagPeak(r *result.Run) (float64, bool) {
 func peakLag(r *result.Run) (float64, bool) { return value(r.Lag.PeakRecords) }
 
 // peakLagOfBound is the overshoot: above 1 the bound did not hold.
-func peakLagOfBound(r *result.Run) (float64, bool) {
-	peak, ok := peakLag(r)
-	if !ok || r.Backpressure == nil || r.Backpressure.MaxLag == 0 {
-		return 0, false
-	}
-	return peak / float64(r.Backpressure.MaxLag), true
-}
+func peakLagOfBound(r *result.Run) (float64, bool) { return figureNamed("lag_peak_of_max_lag")(r) }
 
 func utilisation(r *result.Run) (float64, bool) { return value(r.Consumer.Utilisation) }
 func capacity(r *result.Run) (float64, bool)    { return value(r.Consumer.CapacityPerS) }

@@ -98,9 +98,17 @@ func offer(r *result.Run) string {
 		records += " records"
 	}
 	return list(text, records,
-		settings(r.Scenario, "producer", "load", "producers"),
+		settings(r.Scenario, "producer", "load", "producers")+processes(r.Scenario),
 		settings(r.Scenario, "partition", "topic", "partitions"),
 		groups(len(r.Groups))+settings(r.Scenario, "consumer", "consume", "consumers")+work(r.Scenario))
+}
+
+// processes says over how many the producers are spread, if over several.
+func processes(scenario any) string {
+	if n := setting(scenario, "load", "processes"); n != "" && n != "1" {
+		return " in " + n + " processes"
+	}
+	return ""
 }
 
 // groups introduces the consumers of each of several groups.

@@ -14,5 +14,6 @@ func TestKafka(t *testing.T) {
 	t.Run("credit", testCredit)
 	t.Run("processes", testProcesses)
 	t.Run("killed consumer", testKilledConsumer)
+	t.Run("credit library", testCreditLibrary)
 	t.Run("crash", testCrash)
 }

@@ -14,6 +14,7 @@
 //	ending_test.go      runs that are interrupted, abandoned or killed
 //	topic_test.go       whose topics and records are whose
 //	pressure_test.go    what a closed gate sheds and defers
+//	library_test.go     the public packages, as an application uses them
 //	fanout_test.go      several groups that each read everything
 //	reading_test.go     runs that only read what a topic holds
 //	recovery_test.go    consumers that are held, or change, and the backlog of that

@@ -50,8 +50,8 @@ func wantSameOfProcesses(t *testing.T, c cluster.Cluster, overrides ...string) {
 	for _, metric := range []string{"pacer_lateness", "send_response_time", "e2e_service_time", "e2e_response_time"} {
 		a, b := here.Run.Time[metric], apart.Run.Time[metric]
 		wantCount(t, metric+" apart", b.Count, a.Count)
-		if b.MinNs <= 0 || b.Negative > 0 {
-			t.Errorf("%s was once %d ns, and %d times below zero: the clocks differ", metric, b.MinNs, b.Negative)
+		if b.MinNs < 0 || b.MinNs == 0 && metric != "pacer_lateness" {
+			t.Errorf("%s was once %d ns: the clocks differ", metric, b.MinNs)
 		}
 		if ratio := float64(b.P50Ns) / float64(a.P50Ns); metric != "pacer_lateness" && (ratio < 1.0/3 || ratio > 3) {
 			t.Errorf("%s: p50 is %v apart, %v here", metric, time.Duration(b.P50Ns), time.Duration(a.P50Ns))
@@ -158,23 +158,32 @@ func TestProcessesInterrupted(t *testing.T) {
 	wantProcessesGone(t, r, 2)
 }
 
-// TestProcessesKeepABound has the gates of three processes share a bound.
+// TestProcessesKeepABound has the gates of three processes share a bound, in equal parts
+// for good or by demand.
 func TestProcessesKeepABound(t *testing.T) {
 	t.Parallel()
-	s := smallScenario(t, "shared", "load.producers=3", "load.processes=3", "load.rate=3k/s", "phases.measure=3s", "consume.work=2ms",
-		"backpressure.controller=credit", "backpressure.max_lag=300", "backpressure.poll=20ms", "backpressure.excess=shed", "sampling.lag=20ms")
-	r := run(t, config(t, embedded(t, cluster.EmbeddedOptions{}), s))
-	wantValid(t, r)
-	wantBalance(t, r)
-	b := r.Run.Backpressure
-	if b == nil || b.Processes != 3 || b.BoundRecords == nil || b.BoundRecords.Max > 300 || b.BoundRecords.Last < 297 {
-		t.Fatalf("the bound was %+v", b)
-	}
-	if peak := r.Run.Lag.PeakRecords; peak == nil || *peak > 300 || *peak == 0 {
-		t.Errorf("the peak of the lag is %v, with a bound of 300", peak)
-	}
-	if b.Refused == 0 || r.Run.Load.Shed == 0 {
-		t.Errorf("%d were refused, %d shed: nothing was held back", b.Refused, r.Run.Load.Shed)
+	for _, share := range []string{"static", "demand"} {
+		t.Run(share, func(t *testing.T) {
+			t.Parallel()
+			s := smallScenario(t, "shared-"+share, "load.producers=3", "load.processes=3", "load.rate=3k/s", "phases.warmup=3s", "phases.measure=3s",
+				"consume.work=2ms", "backpressure.controller=credit", "backpressure.max_lag=300", "backpressure.poll=20ms",
+				"backpressure.excess=shed", "backpressure.share="+share, "sampling.lag=20ms")
+			c := embedded(t, cluster.EmbeddedOptions{})
+			r := run(t, config(t, c, s))
+			wantValid(t, r)
+			wantBalance(t, r)
+			b := r.Run.Backpressure
+			if b == nil || b.Processes != 3 || b.Share != share || b.BoundRecords == nil || b.BoundRecords.Last > 300 || b.BoundRecords.Last < 290 {
+				t.Fatalf("the bound was %+v of %+v", b.BoundRecords, b)
+			}
+			if peak := r.Run.Lag.PeakRecords; peak == nil || *peak > 300 || *peak < 100 {
+				t.Errorf("the peak of the lag is %v, with a bound of 300", peak)
+			}
+			if b.Refused == 0 || r.Run.Load.Shed == 0 {
+				t.Errorf("%d were refused, %d shed: nothing was held back", b.Refused, r.Run.Load.Shed)
+			}
+			wantNoTopics(t, c)
+		})
 	}
 }
 

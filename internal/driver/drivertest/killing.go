@@ -94,7 +94,7 @@ func (m *member) checkKilled(chunks int, err error) {
 		chunks = len(next)
 	}
 	if err == nil || chunks > 0 {
-		m.fail(fmt.Errorf("a poll of a killed member returned %d chunks and the error %v", chunks, err))
+		m.fail(fmt.Errorf("a poll of a killed member returned %d chunks, and failed: %t", chunks, err != nil))
 	}
 }
 

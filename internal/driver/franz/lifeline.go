@@ -57,7 +57,7 @@ func (l *lifeline) dialer(dial dialFunc) dialFunc {
 }
 
 // hang makes a new connection one of the line's, unless the line was cut while it
-// was dialed.
+// came about.
 func (l *lifeline) hang(conn net.Conn) (net.Conn, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

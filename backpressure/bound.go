@@ -1,0 +1,51 @@
+package backpressure
+
+import (
+	"fmt"
+	"time"
+)
+
+// window is the ceiling that keeps the lag at or below bound: the one law of all
+// controllers that have a bound. See [Credit] for why it holds.
+func window(o Observation, bound int64) int64 {
+	return o.Settled + max(0, bound-o.Lag)
+}
+
+// part is one gate's share of a bound. It is rounded down, so that the parts of
+// all gates never add up to more than the bound.
+func part(share float64, bound int64) int64 {
+	if share >= 1 {
+		return bound
+	}
+	return int64(share * float64(bound))
+}
+
+// limitOf is a configured limit, where 0 is none.
+func limitOf(maxLag int64) int64 {
+	if maxLag == 0 {
+		return Unlimited
+	}
+	return maxLag
+}
+
+// records is a count in whole records, where a float may be beyond them.
+func records(n float64) int64 {
+	if n >= float64(Unlimited) {
+		return Unlimited
+	}
+	return int64(n)
+}
+
+func checkTarget(target time.Duration) error {
+	if target <= 0 {
+		return fmt.Errorf("backpressure: the target must be a positive time, not %v", target)
+	}
+	return nil
+}
+
+func checkMaxLag(maxLag int64) error {
+	if maxLag < 0 {
+		return fmt.Errorf("backpressure: the limit of the lag must not be negative: %d records; 0 is no limit", maxLag)
+	}
+	return nil
+}
