@@ -31,9 +31,6 @@ const leastTrim = 0.3
 // tried than was measured. One partition that waits says nothing: they drift apart.
 const mostIdle = 0.75
 
-// gain is what capacities that are too low are multiplied by.
-const gainx = 2
-
 // Latency holds a time instead of a number of records: the bound follows what the
 // consumers can take.
 //
@@ -54,9 +51,11 @@ const gainx = 2
 //     second do not make the producers stop and go, and a stalled consumer closes
 //     the gate by itself.
 //   - Probing. If the gate refuses records while the consumers wait for some, the
-//     capacities are too low: they are doubled, once in an interval between steps, as
-//     in TCP's slow start. The next step
-//     that leaves something puts the measured rate in their place.
+//     capacities are too low. A bound that is filled again in each interval between
+//     steps already lets through 1 + target/interval times what was measured; on
+//     top of that the capacities are raised once in an interval, by a quarter, or
+//     doubled as in TCP's slow start where the interval is above the target. The next
+//     step that leaves something puts the measured rate in their place.
 //   - Trim. Partitions drift apart, and what a user waits for is the slowest. So the
 //     mean is held as far below the target as the slowest partition is above the mean, but
 //     keeps three tenths of it.
@@ -64,7 +63,8 @@ const gainx = 2
 // Failure modes. What is known arrives with the steps: a fall of the capacity
 // shows after one interval, and until then records are admitted at the old rate,
 // so after a fall by k some wait k × target and more. With commits an interval T
-// apart a higher capacity is found in doublings, T apart; above two seconds that takes long, and consumers that report what they took
+// apart a higher capacity is found by a factor of 2 to 4 each T, and overshot by as
+// much at the last; above two seconds that takes long, and consumers that report what they took
 // (Delivered) are the remedy. A target below about twice and a half the interval of the
 // readings is not held, for a step cannot be told from its reading; nor is one
 // that a reading takes a good part of. Where the work on one record does, there
@@ -214,7 +214,10 @@ func (l *Latency) probe(s *standing) bool {
 	if !hungry {
 		return false
 	}
-	gain := max(2/(1+target/s.interval.Seconds()), 1.25)
+	gain := 1.25
+	if s.interval > l.cfg.Target {
+		gain = 2
+	}
 	for _, t := range l.order {
 		t.capacity *= gain
 	}

@@ -2,8 +2,11 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"kafka-bench/internal/figure"
+	"kafka-bench/internal/result"
 	"kafka-bench/internal/unit"
 )
 
@@ -20,7 +23,7 @@ const (
 // findings puts in words what a reader of the table might miss, above all that
 // figures of admitted records say nothing of those that were not. Each
 // sentence comes of a rule over the figures, and a rule that does not apply
-// is silent.
+// is silent. What a controller held, or left unused, is said of valid runs alone.
 func findings(compared []variant) []string {
 	var sentences []string
 	say := func(s string) {
@@ -34,13 +37,26 @@ func findings(compared []variant) []string {
 	for _, v := range compared {
 		say(losses(v))
 		say(failures(v))
-		say(turnedAway(v))
 		say(leftBehind(v))
-		say(bound(v))
 	}
-	say(throughput(compared))
+	say(turnedAway(compared))
 	for _, v := range compared {
-		say(starved(v))
+		say(heldBack(v))
+	}
+	trusted := slices.DeleteFunc(slices.Clone(compared), func(v variant) bool { return v.valid == 0 })
+	for _, v := range trusted {
+		say(bound(v))
+		say(target(v))
+	}
+	unused := starved(trusted)
+	if len(unused) == 0 {
+		say(throughput(trusted))
+	}
+	for _, s := range unused {
+		say(s)
+	}
+	for _, v := range trusted {
+		say(unsettled(v))
 	}
 	if len(sentences) == 0 {
 		return []string{"Nothing stands out beyond the figures above."}
@@ -76,14 +92,34 @@ func failures(v variant) string {
 }
 
 // turnedAway speaks of load that never became records.
-func turnedAway(v variant) string {
-	if part := v.of(shedShare); part.median >= noticeable {
-		return fmt.Sprintf("%s shed %s of what was offered: its times speak of the %s that it admitted, and of nothing else.",
-			v.name, unit.Percent(part.median), unit.Percent(v.of(admittedShare).median))
+func turnedAway(compared []variant) string {
+	var each []string
+	var one variant
+	for _, v := range compared {
+		if v.of(shedShare).median >= noticeable {
+			one = v
+			each = append(each, v.name+" "+unit.Percent(v.of(admittedShare).median))
+		}
 	}
+	switch len(each) {
+	case 0:
+		return ""
+	case 1:
+		return fmt.Sprintf("%s shed %s of what was offered: its times speak of the %s that it admitted, and of nothing else.",
+			one.name, unit.Percent(one.of(shedShare).median), unit.Percent(one.of(admittedShare).median))
+	}
+	return "Who sheds has times of what was admitted, and of nothing else: of " + enumerate(each) + " of what was offered."
+}
+
+// heldBack speaks of load that waited at the source.
+func heldBack(v variant) string {
 	if part := v.of(deferredShare); part.median >= noticeable {
 		return fmt.Sprintf("%s still held back %s of what was offered when it ended: those records are in none of its times.",
 			v.name, unit.Percent(part.median))
+	}
+	if peak := v.of(figureNamed("deferred_peak")); peak.median > 0 {
+		return fmt.Sprintf("%s held back up to %s at the source, and they went out later: its response times count from when each was due, and are of all.",
+			v.name, count(int64(peak.top), "record"))
 	}
 	return ""
 }
@@ -94,18 +130,73 @@ func leftBehind(v variant) string {
 	if left.median < noticeable {
 		return ""
 	}
-	return fmt.Sprintf("%s took in more than its consumers can take: %s of what was offered was not delivered when the drain ended, and is in none of its e2e times.",
+	return fmt.Sprintf("%s was not drained: it took in more than its consumers can take, and %s of what was offered was not delivered when the drain ended, and is in none of its e2e times.",
 		v.name, unit.Percent(left.median))
 }
 
-// bound compares the peak of the lag with the bound that was asked for.
+// bound holds the peak of the lag against the bound that was asked for, in the worst
+// of the runs: a bound that holds in most of them is none.
 func bound(v variant) string {
 	over := v.of(peakLagOfBound)
-	if over.n == 0 || over.median <= 1 {
+	if over.n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s went over its bound: the lag peaked at %s records, %s of max_lag.", v.name, records(v.of(peakLag).median), times(over.median))
+	r := &v.typical(peakLagOfBound).Run
+	of := fmt.Sprintf("%s of %s", records(peakOfBound(r, over.top)), unit.Count(r.Backpressure.MaxLag))
+	if over.top <= 1 {
+		return fmt.Sprintf("%s kept its bound%s: the lag%s peaked at %s.", v.name, inRuns(over.n, over.n), ofPartition(r), of)
+	}
+	exceeded := v.where(peakLagOfBound, func(ratio float64) bool { return ratio > 1 })
+	return fmt.Sprintf("%s went over its bound%s: the lag%s peaked at %s, %s.", v.name, inRuns(exceeded, over.n), ofPartition(r), of, times(over.top))
 }
+
+// target holds the time of the admitted against what a controller was to hold.
+func target(v variant) string {
+	ratio := v.of(timeOfTarget)
+	if ratio.n == 0 {
+		return ""
+	}
+	r := &v.typical(timeOfTarget).Run
+	p99, of, _ := heldTime(r)
+	wanted := unit.Nanos(r.Backpressure.TargetNs)
+	if ratio.top <= 1 {
+		return fmt.Sprintf("%s held its target%s: %s p99 is %s of %s.", v.name, inRuns(ratio.n, ratio.n), of, nanos(p99), wanted)
+	}
+	missed := v.where(timeOfTarget, func(ratio float64) bool { return ratio > 1 })
+	return fmt.Sprintf("%s did not hold its target of %s%s: %s p99 is %s, %s.", v.name, wanted, inRuns(missed, ratio.n), of, nanos(p99), times(ratio.median))
+}
+
+// timeOfTarget is the p99 of the time that a controller with a target holds, as a part
+// of that.
+func timeOfTarget(r *result.Run) (float64, bool) {
+	p99, _, known := heldTime(r)
+	if !known {
+		return 0, false
+	}
+	return p99 / float64(r.Backpressure.TargetNs), true
+}
+
+// inRuns says in how many of several runs something was so.
+func inRuns(n, of int) string {
+	switch {
+	case of == 1:
+		return ""
+	case n == of:
+		return fmt.Sprintf(" in all %d runs", of)
+	}
+	return fmt.Sprintf(" in %d of %d runs", n, of)
+}
+
+// unsettled speaks of controllers that did not follow the consumers in time.
+func unsettled(v variant) string {
+	changed := v.where(changes, func(n float64) bool { return n > 0 })
+	if settled := v.of(figureNamed("settling_time")).n; v.held() && settled < changed {
+		return fmt.Sprintf("%s had not settled%s when the next change of the consumers, or the end, came.", v.name, inRuns(changed-settled, changed))
+	}
+	return ""
+}
+
+func changes(r *result.Run) (float64, bool) { return float64(len(r.Lag.Changes)), true }
 
 // throughput tells whether the variants differ in what reached the consumers.
 func throughput(compared []variant) string {
@@ -139,13 +230,23 @@ func throughput(compared []variant) string {
 	return fmt.Sprintf("All deliver about the same, %s.", same)
 }
 
-// starved speaks of consumers that had nothing to do while load was turned
-// away.
-func starved(v variant) string {
-	busy := v.of(utilisation)
-	away := v.of(shedShare).median + v.of(deferredShare).median
-	if busy.n == 0 || away < noticeable || 1-busy.median < idle {
-		return ""
+// starved speaks of consumers that had nothing to do while load was turned away: by
+// what the same consumers delivered without backpressure where that is known, and
+// else by how busy they were.
+func starved(compared []variant) (sentences []string) {
+	ofOff := figure.DeliveredOfOff(references(compared)).Value
+	for _, v := range compared {
+		busy, part := v.of(utilisation), v.of(ofOff)
+		away := v.of(shedShare).median + v.of(deferredShare).median
+		switch {
+		case away < noticeable:
+		case part.n > 0 && 1-part.median < idle:
+		case part.n > 0:
+			sentences = append(sentences, fmt.Sprintf("%s left capacity unused: it delivered %s of what the same consumers delivered without backpressure, while it turned load away.",
+				v.name, unit.Percent(part.median)))
+		case busy.n > 0 && 1-busy.median >= idle:
+			sentences = append(sentences, fmt.Sprintf("%s left its consumers idle for %s of the window while it turned load away.", v.name, unit.Percent(1-busy.median)))
+		}
 	}
-	return fmt.Sprintf("%s left its consumers idle for %s of the window while it turned load away.", v.name, unit.Percent(1-busy.median))
+	return sentences
 }

@@ -70,6 +70,16 @@ func (v variant) of(f reading) spread {
 	return spread{n: n, low: values[0], median: (values[(n-1)/2] + values[n/2]) / 2, top: values[n-1]}
 }
 
+// where is how many runs have a figure of which something is so.
+func (v variant) where(f reading, so func(float64) bool) (n int) {
+	for _, r := range v.runs {
+		if x, ok := f(&r.Run); ok && so(x) {
+			n++
+		}
+	}
+	return n
+}
+
 // typical is the run whose figure is nearest to the median, for a picture of
 // one run; nil where no run has the figure.
 func (v variant) typical(f reading) *result.Recorded {
