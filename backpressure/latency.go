@@ -47,9 +47,9 @@ const mostIdle = 0.75
 //     that was in the log a reading earlier may have waited, so what was measured is
 //     the arrivals: that may raise its capacity and never lowers it.
 //   - Progress. Between two steps a partition goes on at its capacity, no further
-//     than one and a half of its intervals and than the end of its log. So commits each
-//     second do not make the producers stop and go, and a stalled consumer closes
-//     the gate by itself.
+//     than one and a half of its intervals and than the end of its log. So commits
+//     each second do not make the producers stop and go, and a stalled consumer
+//     closes the gate by itself.
 //   - Probing. If the gate refuses records while the consumers wait for some, the
 //     capacities are too low. A bound that is filled again in each interval between
 //     steps already lets through 1 + target/interval times what was measured; on
@@ -57,20 +57,22 @@ const mostIdle = 0.75
 //     doubled as in TCP's slow start where the interval is above the target. The next
 //     step that leaves something puts the measured rate in their place.
 //   - Trim. Partitions drift apart, and what a user waits for is the slowest. So the
-//     mean is held as far below the target as the slowest partition is above the mean, but
-//     keeps three tenths of it.
+//     mean is held as far below the target as the slowest partition is above the
+//     mean, but keeps three tenths of it.
 //
 // Failure modes. What is known arrives with the steps: a fall of the capacity
 // shows after one interval, and until then records are admitted at the old rate,
 // so after a fall by k some wait k × target and more. With commits an interval T
-// apart a higher capacity is found by a factor of 2 to 4 each T, and overshot by as
-// much at the last; above two seconds that takes long, and consumers that report what they took
-// (Delivered) are the remedy. A target below about twice and a half the interval of the
-// readings is not held, for a step cannot be told from its reading; nor is one
-// that a reading takes a good part of. Where the work on one record does, there
-// is no rate to measure. The more the work varies from record to record, the
-// further partitions drift apart, and one gate in front of all cannot bring them
-// together: then the slowest is held at the target and the others run dry at times.
+// apart a higher capacity is found by a factor of 2 to 4 each T, and overshot by
+// as much at the last; above two seconds that takes long, and consumers that
+// report what they took (Delivered) are the remedy. A target below about twice
+// and a half the interval of the readings is not held, for a step cannot be told
+// from its reading; nor is one that a reading takes a good part of. Where the
+// work on one record does, there is no rate to measure. The more the work varies
+// from record to record, or the arrivals from partition to partition (keys, sticky
+// partitioning), the further partitions drift apart, and one gate in front of all
+// cannot bring them together: then the slowest is held at the target and the
+// others run dry at times.
 //
 // In a gate with a share the capacity is the whole group's, and the share
 // divides the bound.
@@ -202,8 +204,9 @@ func (l *Latency) trim(s *standing, elapsed time.Duration) float64 {
 	return max(leastTrim, 1-s.slowest/l.cfg.Target.Seconds())
 }
 
-// probe raises the capacities if records were refused while even the slowest
-// partition had less than half the target to do. It tells whether it did.
+// probe raises the capacities if records were refused while most consumers waited
+// for some and even the slowest had less than half the target to do. It tells
+// whether it did.
 func (l *Latency) probe(s *standing) bool {
 	if s.capacity == 0 || l.at-l.looked < s.interval*9/10 {
 		return false

@@ -124,26 +124,32 @@ func TestLatencyTellsSlowFromIdle(t *testing.T) {
 }
 
 // While records are refused and the consumers wait, more is tried, until a step
-// leaves something.
+// leaves something. Doubled, where a commit's interval is above the target.
 func TestLatencyProbes(t *testing.T) {
-	_, r := latencyOf(t, backpressure.LatencyConfig{Target: 250 * time.Millisecond})
-	r.steady(100, 1000, 30)
-	before := r.steady(100, 0, 3).Bound
-	end := r.o.Committed
-	for range 3 {
-		r.o.Refused += 50
-		end += 100
-		r.read(end, end)
-	}
-	if r.last.Bound < 7*before || !strings.Contains(r.last.Reason, "trying") {
-		t.Errorf("after three looks a bound of %d, before %d (%s)", r.last.Bound, before, r.last.Reason)
-	}
-	if d := r.steady(400, 1500, 20); !about(d.Bound, 4000*0.25+1) {
-		t.Errorf("at 4000/s the bound is %d (%s)", d.Bound, d.Reason)
+	for _, c := range []struct {
+		target time.Duration
+		gain   float64
+	}{{250 * time.Millisecond, 1.25}, {50 * time.Millisecond, 2}} {
+		_, r := latencyOf(t, backpressure.LatencyConfig{Target: c.target})
+		r.steady(100, 1000, 30)
+		before := r.steady(100, 0, 3).Bound - 1
+		end := r.o.Committed
+		for range 3 {
+			r.o.Refused += 50
+			end += 100
+			r.read(end, end)
+		}
+		if want := float64(before)*c.gain*c.gain*c.gain + 1; !about(r.last.Bound, want) || !strings.Contains(r.last.Reason, "trying") {
+			t.Errorf("target %v: after three looks a bound of %d, want %.0f (%s)", c.target, r.last.Bound, want, r.last.Reason)
+		}
+		if d := r.steady(400, 1500, 20); !about(d.Bound, 4000*c.target.Seconds()+1) {
+			t.Errorf("target %v: at 4000/s the bound is %d (%s)", c.target, d.Bound, d.Reason)
+		}
 	}
 }
 
-// A stall closes the gate but for one and a half intervals, and a big step after it is not taken for a rate.
+// A stall closes the gate, but for what is worked off in one and a half intervals,
+// and a big step after it is not taken for a rate.
 func TestLatencyRecoversFromAStall(t *testing.T) {
 	l, r := latencyOf(t, backpressure.LatencyConfig{Target: 250 * time.Millisecond})
 	before := r.steady(100, 300, 30).Bound

@@ -26,6 +26,9 @@ type lagWatch struct {
 	reader  *probe.LagReader
 	journal *journal
 	topic   string
+	// others says that other processes keep a bound, whom asking does not hold up. A
+	// reading must not count then what they let in for commits that it has not seen.
+	others bool
 	// delivered is how far the consumers have come in each partition, where they
 	// report it to the controller; else nil.
 	delivered func() []int64
@@ -94,13 +97,21 @@ func gateReading(topic string, groups []probe.Lag, delivered []int64) backpressu
 	return r
 }
 
+// ask asks for the lag in the order that the bound's keepers allow.
+func (l *lagWatch) ask(ctx context.Context) ([]probe.Lag, error) {
+	if l.others {
+		return l.reader.ReadEndsFirst(ctx)
+	}
+	return l.reader.Read(ctx)
+}
+
 func (l *lagWatch) read(ctx context.Context) (lagReading, bool) {
 	limited, cancel := context.WithTimeout(ctx, lagTimeout)
 	defer cancel()
 	l.asking.Lock()
 	defer l.asking.Unlock()
 	asked := l.axis.Now()
-	lags, err := l.reader.Read(limited)
+	lags, err := l.ask(limited)
 	if err != nil {
 		if ctx.Err() == nil { // otherwise nobody waits for it any more
 			l.journal.once("warning", "the lag could not be read", err)

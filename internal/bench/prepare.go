@@ -208,7 +208,7 @@ func (r *run) openProbes(ctx context.Context) (err error) {
 		committing = nil
 	}
 	r.lagReader, err = probe.NewLagReader(r.cfg.Cluster.Bootstrap(), r.access(), r.topic.Name, committing, r.topic.Partitions)
-	r.lag = &lagWatch{axis: r.axis, reader: r.lagReader, journal: r.journal, topic: r.topic.Name}
+	r.lag = &lagWatch{axis: r.axis, reader: r.lagReader, journal: r.journal, topic: r.topic.Name, others: r.apart()}
 	if r.cfg.Scenario.Backpressure.Signal == "delivered" {
 		r.lag.delivered = func() []int64 { return r.groups.positions(r.topic.Partitions) }
 	}

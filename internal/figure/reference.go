@@ -88,7 +88,10 @@ func DeliveredOfOff(references map[*result.Run]Reference) Figure {
 		Name: "delivered_of_off", Title: "delivered ÷ without backpressure", Kind: Ratio, Better: Higher, fields: []string{"delivery.delivered_per_s"},
 		value: func(r *result.Run) (float64, string) {
 			reference, known := references[r]
-			if !known {
+			switch {
+			case consumed(r) != "":
+				return 0, consumed(r)
+			case !known:
 				return 0, "no run offered the same to the same consumers without backpressure"
 			}
 			return r.Delivery.DeliveredPerS / reference.DeliveredPerS, ""

@@ -53,22 +53,55 @@ func (r *LagReader) Read(ctx context.Context) ([]Lag, error) {
 	if len(r.groups) == 0 {
 		return nil, nil
 	}
-	committed := make([]kadm.OffsetResponses, len(r.groups))
-	for i, group := range r.groups {
-		var err error
-		if committed[i], err = r.committed(ctx, group); err != nil {
-			return nil, fmt.Errorf("reading the committed offsets of group %s: %w", group, err)
-		}
+	committed, err := r.allCommitted(ctx)
+	if err != nil {
+		return nil, err
 	}
 	ends, err := r.Ends(ctx)
 	if err != nil {
 		return nil, err
 	}
+	return r.lags(committed, ends), nil
+}
+
+// ReadEndsFirst is Read in the other order, in which the lag is never overstated: what
+// is committed in between makes it look smaller by that much. That is the one to hold
+// against a bound that others keep, who may know of those commits, and let records
+// into the log that the first order would count beside what they made room for.
+func (r *LagReader) ReadEndsFirst(ctx context.Context) ([]Lag, error) {
+	if len(r.groups) == 0 {
+		return nil, nil
+	}
+	ends, err := r.Ends(ctx)
+	if err != nil {
+		return nil, err
+	}
+	committed, err := r.allCommitted(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return r.lags(committed, ends), nil
+}
+
+// allCommitted asks for the committed offsets of each group.
+func (r *LagReader) allCommitted(ctx context.Context) ([]kadm.OffsetResponses, error) {
+	all := make([]kadm.OffsetResponses, len(r.groups))
+	for i, group := range r.groups {
+		var err error
+		if all[i], err = r.committed(ctx, group); err != nil {
+			return nil, fmt.Errorf("reading the committed offsets of group %s: %w", group, err)
+		}
+	}
+	return all, nil
+}
+
+// lags are those of each group.
+func (r *LagReader) lags(committed []kadm.OffsetResponses, ends []int64) []Lag {
 	lags := make([]Lag, len(r.groups))
 	for i := range lags {
 		lags[i] = r.lag(committed[i], ends)
 	}
-	return lags, nil
+	return lags
 }
 
 func (r *LagReader) committed(ctx context.Context, group string) (kadm.OffsetResponses, error) {
@@ -86,7 +119,7 @@ func (r *LagReader) lag(committed kadm.OffsetResponses, ends []int64) Lag {
 		if offset, ok := committed.Lookup(r.topic, int32(id)); ok {
 			at = max(0, offset.At)
 		}
-		lag.Committed[id], lag.Partitions[id] = at, end-at
+		lag.Committed[id], lag.Partitions[id] = at, max(0, end-at)
 		lag.Records += lag.Partitions[id]
 	}
 	return lag

@@ -214,7 +214,7 @@ func shared(b *result.Backpressure) string {
 // faultLines bounds them.
 var faultEvents = []string{"fault", "rebalance", "process", "error"}
 
-const faultLines = 16
+const faultLines = 12
 
 // faults tells what was done to a run, and what followed.
 func (p *page) faults(r *result.Recorded) {

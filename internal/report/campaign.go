@@ -24,11 +24,15 @@ type CampaignDocument struct {
 	Cells    []CellDocument      `json:"cells"`
 	Search   *result.Search      `json:"search,omitempty"`
 	Notes    []string            `json:"notes"`
+	// Against are the variants, each against its base; none where there are no
+	// variants, or one run of each.
+	Against []VariantComparison `json:"against,omitempty"`
 
-	recorded *result.RecordedCampaign
-	figures  []figure.Figure
-	by       figure.Figure
-	byFrom   string // as Answer.FigureFrom
+	recorded   *result.RecordedCampaign
+	references map[*result.Run]figure.Reference
+	figures    []figure.Figure
+	by         figure.Figure
+	byFrom     string // as Answer.FigureFrom
 }
 
 // Answer is what a campaign says to its question.
@@ -88,7 +92,6 @@ type CellDocument struct {
 // cells are ranked by; "" is the one that the question names (see inQuestion), or
 // the e2e response time p99, or the first headline figure that a cell has.
 func AnalyseCampaign(c *result.RecordedCampaign, by string) (*CampaignDocument, error) {
-	figures := figure.Headline()
 	d := &CampaignDocument{
 		Dir: c.Dir, Campaign: c.Campaign.Campaign, Axes: c.Campaign.Axes, Search: c.Campaign.Search,
 		Cells: []CellDocument{}, Notes: append([]string{}, c.Notes...), recorded: c,
@@ -100,6 +103,8 @@ func AnalyseCampaign(c *result.RecordedCampaign, by string) (*CampaignDocument, 
 		d.Cells = append(d.Cells, cellOf(c, i))
 	}
 	label(d.Cells)
+	d.references = references(d.variants())
+	figures := d.headline()
 	ranking, from, err := d.ranking(by, figures)
 	if err != nil {
 		return nil, err
@@ -114,8 +119,19 @@ func AnalyseCampaign(c *result.RecordedCampaign, by string) (*CampaignDocument, 
 		d.Cells[i].measure(d.figures, d.by)
 	}
 	d.Answer = d.answer()
+	d.Against = d.compareVariants()
 	d.Notes = append(d.Notes, d.unasked()...)
 	return d, nil
+}
+
+// headline are the figures that are taken over the cells. Under backpressure there are
+// some more that say what it cost, and what it held.
+func (d *CampaignDocument) headline() []figure.Figure {
+	figures := figure.Headline()
+	if underBackpressure(d.variants()) {
+		figures = append(append(figures, figure.Backpressured()...), figure.DeliveredOfOff(d.references))
+	}
+	return figures
 }
 
 func cellOf(c *result.RecordedCampaign, i int) CellDocument {

@@ -20,10 +20,15 @@ func (d *CampaignDocument) markdown(w io.Writer) error {
 		m.paragraph(prose("Ranked by " + by + "."))
 	}
 	m.paragraph(prose(d.state()))
-	if d.Search != nil {
+	switch all := d.variants(); {
+	case d.Search != nil:
 		m.search(d)
-	} else {
+	case underBackpressure(all):
+		m.comparison(all)
+		m.campaignAgainst(d)
+	default:
 		m.cells(d)
+		m.campaignAgainst(d)
 	}
 	found, warnings := d.sentences()
 	for i := range found {

@@ -53,20 +53,32 @@ func (d *CampaignDocument) text(w io.Writer, o Options) error {
 	for _, line := range wrap(d.state(), p.width) {
 		p.line(line)
 	}
-	if d.Search == nil {
+	switch all := d.variants(); {
+	case d.Search != nil:
+	case underBackpressure(all):
+		p.line()
+		p.comparison(all)
+		p.campaignAgainst(d)
+	default:
 		d.cells(p)
+		p.campaignAgainst(d)
 	}
 	d.caveats(p)
-	if len(d.Cells) <= picturedCells && len(d.Axes) == 0 && d.Search == nil {
+	if d.pictured() {
 		p.pictures(d.variants())
 	}
 	p.heading("Files", " in "+d.Dir+", and its runs beside it")
 	return p.writeTo(w)
 }
 
-// picturedCells bounds the pictures of the lag: more would be pages. The cells of a
-// matrix have none: what it varies is seldom the lag.
+// picturedCells bounds the pictures of the lag: more would be pages.
 const picturedCells = 4
+
+// pictured tells whether the lag of the cells is drawn. What a matrix varies is seldom
+// the lag, and under backpressure it is what all is about.
+func (d *CampaignDocument) pictured() bool {
+	return len(d.Cells) <= picturedCells && d.Search == nil && (len(d.Axes) == 0 || underBackpressure(d.variants()))
+}
 
 // state says what the campaign was, and how far it got.
 func (d *CampaignDocument) state() string {

@@ -98,7 +98,7 @@ func turnedAway(compared []variant) string {
 	for _, v := range compared {
 		if v.of(shedShare).median >= noticeable {
 			one = v
-			each = append(each, v.name+" "+unit.Percent(v.of(admittedShare).median))
+			each = append(each, v.name+" let "+unit.Percent(v.of(admittedShare).median)+" through")
 		}
 	}
 	switch len(each) {
@@ -108,7 +108,7 @@ func turnedAway(compared []variant) string {
 		return fmt.Sprintf("%s shed %s of what was offered: its times speak of the %s that it admitted, and of nothing else.",
 			one.name, unit.Percent(one.of(shedShare).median), unit.Percent(one.of(admittedShare).median))
 	}
-	return "Who sheds has times of what was admitted, and of nothing else: of " + enumerate(each) + " of what was offered."
+	return "Times speak of what was admitted, and of nothing else: of what was offered, " + enumerate(each) + "."
 }
 
 // heldBack speaks of load that waited at the source.
@@ -163,7 +163,7 @@ func target(v variant) string {
 		return fmt.Sprintf("%s held its target%s: %s p99 is %s of %s.", v.name, inRuns(ratio.n, ratio.n), of, nanos(p99), wanted)
 	}
 	missed := v.where(timeOfTarget, func(ratio float64) bool { return ratio > 1 })
-	return fmt.Sprintf("%s did not hold its target of %s%s: %s p99 is %s, %s.", v.name, wanted, inRuns(missed, ratio.n), of, nanos(p99), times(ratio.median))
+	return fmt.Sprintf("%s went over its target of %s%s: %s p99 is %s, %s.", v.name, wanted, inRuns(missed, ratio.n), of, nanos(p99), times(ratio.median))
 }
 
 // timeOfTarget is the p99 of the time that a controller with a target holds, as a part

@@ -213,8 +213,11 @@ func TestText(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			got := text(t, c.run, report.Options{})
 			lines := 60
-			if c.name == "broken" {
+			switch {
+			case c.name == "broken":
 				lines = 80 // what is broken is told in full
+			case c.run.Run.Backpressure != nil && c.run.Run.Finished():
+				lines = 75 // with a picture of what the gate was there for
 			}
 			screens(t, got, report.Width, lines)
 			golden(t, c.name, got)

@@ -59,7 +59,7 @@ func (p *page) pictures(compared []variant) {
 	if len(scales) == 1 {
 		title += "; one scale for all"
 	} else {
-		title += "; those without backpressure on a scale of their own"
+		title += "; two scales"
 	}
 	p.heading("Consumer lag", title+boundMark(drawn))
 	for i, scale := range scales {
@@ -333,11 +333,15 @@ func (f frame) eighths(records int64) int {
 	return int(math.Round(float64(records) / float64(f.top) * float64(f.all()) * 8))
 }
 
+// beyondPicture is how far a label may stand out on the right; one that would stand
+// out farther begins before its tick.
+const beyondPicture = 5
+
 // timeAxis is the axis with its ticks, and their labels below: zero is the
 // start of the measured window.
 func (f frame) timeAxis() []string {
 	axis := []rune(strings.Repeat("─", pictureColumns))
-	labels := []rune(strings.Repeat(" ", pictureColumns+24))
+	labels := []rune(strings.Repeat(" ", pictureColumns+beyondPicture+1))
 	// The labels that matter most are placed first, the others where there
 	// is room.
 	for _, tick := range []struct {
@@ -352,6 +356,7 @@ func (f frame) timeAxis() []string {
 		c := f.column(tick.ns)
 		axis[c] = '┴'
 		text := []rune(tick.text)
+		c = min(c, pictureColumns+beyondPicture-len(text))
 		if around := string(labels[max(c-1, 0) : c+len(text)+1]); strings.TrimSpace(around) == "" {
 			copy(labels[c:], text)
 		}

@@ -48,12 +48,16 @@ func comparedRows(all []variant) []comparedRow {
 		{label: "  shed, of scheduled", reading: shedShare, format: unit.Percent},
 	}
 	rows = append(rows, reasonRows(all)...)
-	return append(rows,
+	rows = append(rows,
 		comparedRow{label: "  deferred, peak", reading: figureNamed("deferred_peak"), format: records, rare: true},
 		comparedRow{label: "  deferred at the end", reading: deferred, format: records},
 		comparedRow{label: "acked", reading: ackedPerS, format: unit.PerSecond},
 		comparedRow{label: "delivered", reading: deliveredPerS, format: unit.PerSecond},
-		comparedRow{label: "  ÷ without backpressure", reading: figure.DeliveredOfOff(references(all)).Value, format: unit.Percent},
+	)
+	if underBackpressure(all) {
+		rows = append(rows, comparedRow{label: "  ÷ without backpressure", reading: figure.DeliveredOfOff(references(all)).Value, format: unit.Percent})
+	}
+	return append(rows,
 		comparedRow{label: "consumers busy", reading: utilisation, format: unit.Percent},
 		comparedRow{label: "delivered in the end, of scheduled", reading: deliveredPart, format: unit.Percent},
 		comparedRow{label: "lost", reading: lostRecords, format: records},

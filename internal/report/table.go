@@ -1,6 +1,9 @@
 package report
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // table is text in columns: the first to the left, the others to the right.
 type table struct {
@@ -87,6 +90,21 @@ func (t *table) squeeze(width int) {
 			t.rows[i] = row[:max(len(row)-1, 0)]
 		}
 	}
+}
+
+// without is the table without one of its columns.
+func (t *table) without(column int) table {
+	rest := table{gap: t.gap, left: map[int]bool{}}
+	for i := range t.left {
+		if i > column {
+			i--
+		}
+		rest.left[i] = true
+	}
+	for _, row := range t.rows {
+		rest.add(slices.Delete(slices.Clone(row), column, column+1)...)
+	}
+	return rest
 }
 
 // columns is the table of the first column and those from one to another.

@@ -176,8 +176,11 @@ func TestProcessesKeepABound(t *testing.T) {
 			if b == nil || b.Processes != 3 || b.Share != share || b.BoundRecords == nil || b.BoundRecords.Last > 300 || b.BoundRecords.Last < 290 {
 				t.Fatalf("the bound was %+v of %+v", b.BoundRecords, b)
 			}
-			if peak := r.Run.Lag.PeakRecords; peak == nil || *peak > 300 || *peak < 100 {
-				t.Errorf("the peak of the lag is %v, with a bound of 300", peak)
+			if b.PeakLagToBound == nil || *b.PeakLagToBound > 1 || *b.PeakLagToBound < 0.3 {
+				t.Errorf("the peak of the lag ÷ the bound is %s", ratio(b.PeakLagToBound))
+			}
+			if peak := r.Run.Lag.PeakRecords; peak == nil || *peak > 300 {
+				t.Errorf("the peak of the lag is %s, with a bound of 300", records(peak))
 			}
 			if b.Refused == 0 || r.Run.Load.Shed == 0 {
 				t.Errorf("%d were refused, %d shed: nothing was held back", b.Refused, r.Run.Load.Shed)
@@ -185,6 +188,22 @@ func TestProcessesKeepABound(t *testing.T) {
 			wantNoTopics(t, c)
 		})
 	}
+}
+
+// records prints a number of records that may be missing.
+func records(n *int64) string {
+	if n == nil {
+		return "unknown"
+	}
+	return fmt.Sprint(*n)
+}
+
+// ratio prints a ratio that may be missing.
+func ratio(r *float64) string {
+	if r == nil {
+		return "unknown"
+	}
+	return fmt.Sprintf("%.3f", *r)
 }
 
 // TestNoCommandForProcesses: a run that can't start its processes is none.

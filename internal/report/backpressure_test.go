@@ -1,0 +1,298 @@
+package report_test
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"kafka-bench/internal/report"
+	"kafka-bench/internal/result"
+	"kafka-bench/internal/result/resulttest"
+)
+
+// study makes up the variants of a study of backpressure from overloads.
+type study struct {
+	*maker
+}
+
+// run is a repeat of a variant: an overload, with or without a gate.
+func (s study) run(variant string, plan resulttest.Plan, change func(*result.Recorded)) *result.Recorded {
+	r := simulate(s.t, plan)
+	s.made++
+	run := &r.Run
+	run.Run.Name, run.Run.ID = "backpressure-short-"+variant, fmt.Sprintf("r%05d", s.made)
+	run.Run.StartedAt = resulttest.StartedAt.Add(time.Duration(s.made) * time.Minute)
+	run.Run.FinishedAt = run.Run.StartedAt.Add(time.Minute)
+	r.Dir = fmt.Sprintf("runs/%s-%s-%s", run.Run.StartedAt.Format("20060102T150405Z"), run.Run.Name, run.Run.ID)
+	settings := run.Scenario.(map[string]any)
+	settings["name"] = run.Run.Name
+	settings["consume"].(map[string]any)["commit"] = "1s"
+	settings["backpressure"] = map[string]any{"controller": variant}
+	run.Delivery.DeliveredPerS *= 1 + 0.001*s.random.NormFloat64()
+	noise := 1 + 0.01*s.random.NormFloat64()
+	for _, metric := range result.TimeMetrics {
+		run.Time[metric] = scaled(run.Time[metric], noise)
+	}
+	*run.Lag.PeakRecords += s.random.Int64N(90)
+	if change != nil {
+		change(r)
+	}
+	if b := run.Backpressure; b != nil && b.MaxLag > 0 {
+		ratio := float64(*run.Lag.PeakRecords) / float64(b.MaxLag)
+		b.PeakLagToBound = &ratio
+	}
+	return r
+}
+
+// bounded puts the run under a controller that keeps the lag below a bound.
+func (s study) bounded(controller string, bound func(i int) int64, peak int64, perS, busy float64) func(*result.Recorded) {
+	return func(r *result.Recorded) {
+		run := &r.Run
+		b := run.Backpressure
+		b.Controller, b.ResumeLag, b.Decisions, b.Signal, b.Per = controller, 0, 0, "committed", "topic"
+		b.Shed = &result.ShedCounts{ByGate: run.Load.Shed}
+		b.BoundRecords = &result.Bound{Min: math.MaxInt64}
+		for i := range r.Intervals {
+			at := bound(i)
+			r.Intervals[i].BoundRecords = &at
+			if lag := r.Intervals[i].LagRecords; lag != nil {
+				*lag = min(*lag, at)
+			}
+			b.BoundRecords.Min, b.BoundRecords.Max, b.BoundRecords.Last = min(b.BoundRecords.Min, at), max(b.BoundRecords.Max, at), at
+		}
+		*run.Lag.PeakRecords = peak - s.random.Int64N(60)
+		run.Delivery.DeliveredPerS = perS + 3*s.random.NormFloat64()
+		*run.Consumer.Utilisation = busy
+	}
+}
+
+// credit keeps 5,000 records and all consumers at work.
+func (s study) credit() *result.Recorded {
+	return s.run("credit", resulttest.OverloadTight(), s.bounded("credit", func(int) int64 { return 5000 }, 4931, 2640, 0.9975))
+}
+
+// latency holds 250 ms, commits ten times as often, and leaves a little unused.
+func (s study) latency() *result.Recorded {
+	return s.run("latency", resulttest.OverloadTight(), func(r *result.Recorded) {
+		s.bounded("latency", func(i int) int64 { return 640 + 30*int64(i%4) }, 720, 2561, 0.9701)(r)
+		r.Run.Backpressure.MaxLag, r.Run.Backpressure.TargetNs = 0, 250e6
+		r.Run.Scenario.(map[string]any)["consume"].(map[string]any)["commit"] = "100ms"
+		for _, metric := range []string{"e2e_service_time", "e2e_response_time", "processed_response_time"} {
+			r.Run.Time[metric] = scaled(r.Run.Time[metric], 0.2)
+		}
+	})
+}
+
+// short is a campaign of the four variants, with so many repeats.
+func short(t *testing.T, repeat int) *result.RecordedCampaign {
+	s := study{newMaker(t, 7)}
+	variants := []string{"off", "hysteresis-tight", "credit", "latency"}
+	c := &result.RecordedCampaign{Dir: "runs/20261121T195900Z-backpressure-short-s8ort1"}
+	c.Campaign = result.Campaign{
+		SchemaVersion: 1, Axes: []result.Axis{{Path: "variant", Values: variants}},
+		Campaign: result.CampaignInfo{
+			ID: "s8ort1", Name: "backpressure-short", Kind: result.KindRuns, Question: "What does backpressure cost, and what does it hold?",
+			StartedAt: resulttest.StartedAt, FinishedAt: resulttest.StartedAt.Add(time.Hour), Order: "interleaved", Repeat: repeat, Tool: result.Tool{Version: "0.1.0"},
+		},
+	}
+	for _, v := range variants {
+		c.Campaign.Cells = append(c.Campaign.Cells, result.Cell{Name: "backpressure-short-" + v, Values: []string{v}})
+	}
+	for round := range repeat {
+		for i, r := range []*result.Recorded{
+			s.run("off", resulttest.Overload(), nil), s.run("hysteresis-tight", resulttest.OverloadTight(), nil), s.credit(), s.latency(),
+		} {
+			c.Runs = append(c.Runs, r)
+			c.Campaign.Runs = append(c.Campaign.Runs, result.CampaignRun{Cell: i, Round: round, Dir: "../" + filepath.Base(r.Dir), Status: result.Valid})
+		}
+	}
+	return c
+}
+
+// The study as it is read: one run of each as the short form has it, and repeated,
+// with a verdict.
+func TestCampaignOfBackpressure(t *testing.T) {
+	once, repeated := campaign(short(t, 1), ""), campaign(short(t, 5), "")
+	for _, width := range []int{80, 120} {
+		for name, write := range map[string]func(*bytes.Buffer, report.Options) error{"study-short": once, "study-repeated": repeated} {
+			got := written(t, write, report.Options{Width: width})
+			screens(t, got, width, 170)
+			golden(t, fmt.Sprintf("%s-%d", name, width), got)
+		}
+	}
+	golden(t, "study-repeated.md", written(t, repeated, report.Options{Format: report.AsMarkdown}))
+}
+
+// Words about a controller follow its figures, and none is said of invalid runs.
+func TestWhatControllersHeld(t *testing.T) {
+	s := study{newMaker(t, 3)}
+	said := func(runs ...*result.Recorded) string {
+		return strings.Join(strings.Fields(string(sideBySide(t, runs...))), " ")
+	}
+	off := s.run("off", resulttest.Overload(), nil)
+	credit := func(peak int64) *result.Recorded {
+		r := s.credit()
+		*r.Run.Lag.PeakRecords = peak
+		*r.Run.Backpressure.PeakLagToBound = float64(peak) / 5000
+		return r
+	}
+	for _, c := range []struct {
+		name string
+		runs []*result.Recorded
+		says []string
+		not  []string
+	}{
+		{
+			"kept and used", []*result.Recorded{off, credit(5000)},
+			[]string{"credit kept its bound: the lag peaked at 5,000 of 5,000.", "off was not drained", "÷ without backpressure: backpressure-short-credit against backpressure-short-off (2,6", "differs in backpressure alone."},
+			[]string{"over its bound", "left capacity unused"},
+		},
+		{
+			"broken once in three", []*result.Recorded{credit(4990), credit(5001), credit(4980)},
+			[]string{"credit went over its bound in 1 of 3 runs: the lag peaked at 5,001 of 5,000, 1.00 ×.", "no valid run here offered the same"},
+			[]string{"kept its bound"},
+		},
+		{
+			"by partition", []*result.Recorded{s.run("credit", resulttest.OverloadTight(), func(r *result.Recorded) {
+				r.Run.Backpressure.Controller, r.Run.Backpressure.Per, *r.Run.Lag.PeakRecords = "credit", "partition", 4000
+			})},
+			[]string{"kept its bound: the lag of the worst partition peaked at 4,000 of 5,000."}, nil,
+		},
+		{
+			"unused", []*result.Recorded{off, s.latency()},
+			[]string{"latency left capacity unused: it delivered 9", "differs in backpressure and consume.commit.", "went over its target of 250 ms: e2e response time p99 is "},
+			[]string{"All deliver about the same"},
+		},
+		{
+			"invalid", []*result.Recorded{invalidated(s.run("off", resulttest.Overload(), nil)), invalidated(credit(5001)), credit(4000)},
+			[]string{"kept its bound: the lag peaked at 4,000 of 5,000.", "of 2 runs, invalid", "no valid run here offered the same"},
+			[]string{"over its bound", "against backpressure-short-off"},
+		},
+		{"none valid", []*result.Recorded{invalidated(credit(4000))}, nil, []string{"kept its bound", "capacity"}},
+		{
+			"deferring", []*result.Recorded{s.run("credit", resulttest.Baseline(), func(r *result.Recorded) {
+				r.Run.Backpressure = &result.Backpressure{Controller: "credit", Excess: "defer", MaxLag: 20_000, DeferredPeakRecords: 4_000}
+			})},
+			[]string{"held back up to 4,000 records at the source, and they went out later: its response times count from when each was due, and are of all.", "deferred, peak 4,000"}, nil,
+		},
+		{
+			"held its time", []*result.Recorded{s.run("latency", resulttest.Baseline(), func(r *result.Recorded) {
+				r.Run.Backpressure = &result.Backpressure{Controller: "latency", Excess: "shed", TargetNs: 250e6}
+				r.Run.Lag.Changes = []result.Change{{What: "work 1ms"}}
+			})},
+			[]string{"latency held its target: e2e response time p99 is ", "had not settled when the next change"}, []string{"÷ max_lag", "kept its bound"},
+		},
+	} {
+		got := said(c.runs...)
+		for _, want := range c.says {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: it does not say %q:\n%s", c.name, want, got)
+			}
+		}
+		for _, never := range c.not {
+			if strings.Contains(got, never) {
+				t.Errorf("%s: it says %q:\n%s", c.name, never, got)
+			}
+		}
+	}
+}
+
+// invalidated is the run, and it is not to be relied on.
+func invalidated(r *result.Recorded) *result.Recorded {
+	r.Run.Verdict = result.Verdict{Status: result.Invalid, Reasons: []string{"the pacer was late"}}
+	return r
+}
+
+// A run in which everything is told that a gate can tell: parts of what was shed, a
+// bound that moved, processes, faults and a change.
+func TestTextOfBackpressure(t *testing.T) {
+	s := study{newMaker(t, 9)}
+	r := s.latency()
+	run := &r.Run
+	run.Scenario.(map[string]any)["load"].(map[string]any)["processes"] = 3
+	b := run.Backpressure
+	b.MaxLag, b.Processes, b.Share, b.BlindS = 5000, 3, "demand", 1.25
+	b.Shed = &result.ShedCounts{ByGate: run.Load.Shed - 700, ByDegrade: 700}
+	settling := 1.2
+	run.Lag.Changes = []result.Change{{AtNs: 5e9, What: "work 1ms", NormalRecords: 500, SettlingS: &settling}, {AtNs: 12e9, What: "work 4ms", NormalRecords: 500}}
+	back := int64(16e9)
+	run.Faults = []result.Fault{
+		{Name: "kill", Target: "consumer 1", StartNs: 8e9, EndNs: &back, Detail: "it had partitions [6 7], and had not committed 53 records that it was handed"},
+		{Name: "start", Target: "consumer 1", StartNs: back},
+	}
+	r.Events = append(r.Events, result.Event{AtNs: -1e9, Kind: "rebalance", What: "before the window"},
+		result.Event{AtNs: 8e9, Kind: "fault", What: "kill consumer 1", Reason: run.Faults[0].Detail})
+	for i := range 20 {
+		r.Events = append(r.Events, result.Event{AtNs: 14e9 + int64(i)*1e8, Kind: "rebalance", What: fmt.Sprintf("consumer 0 was assigned partitions [%d]", i)})
+	}
+	got := text(t, r, report.Options{})
+	screens(t, got, report.Width, 100)
+	golden(t, "backpressure", got)
+	for _, width := range []int{80, 120} {
+		screens(t, text(t, r, report.Options{Width: width}), width, 110)
+	}
+}
+
+// A run with two faults is not two kinds of run, and what a scenario asks for is not
+// hidden.
+func TestFaultsAreAskedFor(t *testing.T) {
+	with := func(faults ...any) *result.Recorded {
+		r := simulate(t, resulttest.Baseline())
+		r.Run.Faults = []result.Fault{{Name: "kill", Target: "consumer 1"}, {Name: "start", Target: "consumer 1"}}
+		if faults != nil {
+			r.Run.Scenario.(map[string]any)["faults"] = faults
+		}
+		return r
+	}
+	plain := report.Set{Label: "plain", Runs: []*result.Recorded{simulate(t, resulttest.Baseline())}}
+	for _, c := range []struct {
+		name   string
+		run    *result.Recorded
+		hidden bool
+	}{
+		{"asked for", with(map[string]any{"at": "8s", "kill": "consumer 1"}, map[string]any{"at": "16s", "start": "consumer 1"}), false},
+		{"not asked for", with(), true},
+	} {
+		found, err := report.Compare([]report.Set{plain, {Label: "killed", Runs: []*result.Recorded{c.run, c.run}}}, report.CompareOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text := strings.Join(found.Warnings, "\n"); strings.Contains(text, "mixes") {
+			t.Errorf("%s: %s", c.name, text)
+		}
+		hidden := false
+		for _, d := range found.Against[0].Hidden {
+			hidden = hidden || d.Name == "faults" && d.B == "kill consumer 1, then start consumer 1"
+		}
+		if hidden != c.hidden || hidden == (len(found.Against[0].Configuration) > 0) {
+			t.Errorf("%s: hidden %+v, configuration %+v", c.name, found.Against[0].Hidden, found.Against[0].Configuration)
+		}
+	}
+}
+
+// A variant is compared with the one that offered the same without backpressure,
+// where there is one, and is told to be better or worse only by enough runs.
+func TestVariantsAreCompared(t *testing.T) {
+	for repeat, words := range map[int]map[string]string{
+		1: {},
+		2: {"hysteresis-tight": report.WordTooFew, "credit": report.WordTooFew, "latency": report.WordTooFew},
+		5: {"hysteresis-tight": report.WordWorse, "credit": report.WordNoDifference, "latency": report.WordWorse},
+	} {
+		d, err := report.AnalyseCampaign(short(t, repeat), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(d.Against) != len(words) {
+			t.Errorf("%d repeats: %d variants are compared, want %d", repeat, len(d.Against), len(words))
+		}
+		for _, c := range d.Against {
+			if c.Base != "off" || len(c.Figures) != 3 || c.Figures[0].Figure != "delivered_per_s" || c.Figures[0].Word != words[c.Variant] {
+				t.Errorf("%d repeats: %s against %s: %+v", repeat, c.Variant, c.Base, c.Figures)
+			}
+		}
+	}
+}
