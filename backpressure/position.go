@@ -17,6 +17,9 @@ const (
 	silence = 3
 	// reach is how many intervals past a step a position is extrapolated.
 	reach = 1.5
+	// underway is what a record may take to a consumer that waits for it: linger,
+	// produce, fetch. Only what was in the log for longer has been left behind.
+	underway = 50 * time.Millisecond
 )
 
 // track follows the position of one partition: how far its consumer is. The
@@ -26,13 +29,15 @@ type track struct {
 	steps    []step        // those that the rate is taken over, oldest first
 	interval time.Duration // between steps, smoothed; 0 before the second
 	capacity float64       // records per second that the consumer can take; 0 before it is known
-	busy     bool          // the last step left something that had been there for a while
+	busy     bool          // the last step left something that was there for longer than it takes to a consumer
 	idle     time.Duration // when a step last left nothing
 	spread   float64       // by how many seconds its backlog takes longer than all backlogs together, smoothed
 
 	// The last reading.
 	seen           time.Duration
 	committed, end int64
+	// The ends of the log in the readings of the last moments, oldest first.
+	ends []step
 }
 
 // step is a position, and about when it was reached.
@@ -44,8 +49,9 @@ type step struct {
 // see takes a reading. It tells whether there was a step.
 func (t *track) see(at time.Duration, p Partition) bool {
 	position := max(p.Committed, p.Delivered)
-	before, since := t.end, at-t.seen
+	before, since := t.endBefore(t.seen-underway), at-t.seen
 	t.committed, t.end, t.seen = p.Committed, max(p.End, position), at
+	t.ends = append(t.ends, step{at, t.end})
 	if len(t.steps) == 0 {
 		t.steps = append(t.steps, step{at, position})
 		return false
@@ -57,6 +63,18 @@ func (t *track) see(at time.Duration, p Partition) bool {
 	t.busy = position < before
 	t.add(last, step{at - early(p, min(since, t.interval)), position})
 	return true
+}
+
+// endBefore is the end of the log in the latest reading up to a time, or in the
+// oldest that is kept. Older ones are forgotten.
+func (t *track) endBefore(at time.Duration) int64 {
+	if len(t.ends) == 0 {
+		return 0
+	}
+	for len(t.ends) > 1 && t.ends[1].at <= at {
+		t.ends = t.ends[1:]
+	}
+	return t.ends[0].position
 }
 
 // early is by how much a step is taken to be earlier than its reading. A
@@ -89,7 +107,7 @@ func (t *track) add(last, newest step) {
 	t.measure(newest)
 }
 
-// measure takes the rate over the span. If all that was in the log at the reading
+// measure takes the rate over the span. If all that was in the log a moment
 // before is worked off, the consumer may have waited for records: then the rate is
 // that of the arrivals, and the capacity is at least that. Otherwise only what
 // came since the consumer last may have waited tells its capacity.

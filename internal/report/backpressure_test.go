@@ -296,3 +296,19 @@ func TestVariantsAreCompared(t *testing.T) {
 		}
 	}
 }
+
+// The live view shows the bound beside the lag, where there is one.
+func TestLiveShowsTheBound(t *testing.T) {
+	bound, lag, open := int64(4_321), int64(4_000), true
+	for _, c := range []struct {
+		bound *int64
+		want  bool
+	}{{&bound, true}, {nil, false}} {
+		var b bytes.Buffer
+		l := report.NewLive(&b, report.LiveOptions{Terminal: true, Name: "credit"})
+		l.Interval(result.Interval{EndNs: 1e9, Phase: "measure", LagRecords: &lag, GateOpen: &open, BoundRecords: c.bound})
+		if got := strings.Contains(b.String(), "bound 4,321"); got != c.want {
+			t.Errorf("with a bound of %v: %q", c.bound, b.String())
+		}
+	}
+}

@@ -128,7 +128,7 @@ func intervalSheet(runs []*result.Recorded) sheet {
 	s := sheet{head: []string{
 		"run", "name", "start_ns", "end_ns", "phase", "scheduled_records", "admitted_records", "shed_records", "acked_records",
 		"failed_records", "unknown_records", "delivered_records", "duplicate_records", "processed_records", "deferred_records",
-		"in_flight_records", "lag_records", "backlog_records", "time_lag_ns", "gate_open", "process_cpu_cores", "process_rss_bytes", "gc_cycles",
+		"in_flight_records", "lag_records", "backlog_records", "time_lag_ns", "gate_open", "bound_records", "process_cpu_cores", "process_rss_bytes", "gc_cycles",
 	}}
 	for _, metric := range result.TimeMetrics {
 		s.head = append(s.head, metric+"_count", metric+"_p50_ns", metric+"_p99_ns", metric+"_max_ns")
@@ -159,7 +159,7 @@ func intervalCells(r *result.Run, i result.Interval) []string {
 		said("delivered", integer(i.Delivered)), said("duplicates", integer(i.Duplicates)), said("processed", integer(i.Processed)),
 		said("deferred_records", integer(i.DeferredRecords)), said("in_flight_records", integer(i.InFlightRecords)),
 		optional(i.LagRecords), said("backlog_records", integer(i.BacklogRecords)), said("time_lag_ns", integer(i.TimeLagNs)),
-		gate, optional(i.ProcessCPUCores), optional(i.ProcessRSSBytes), said("gc_cycles", integer(i.GCCycles)),
+		gate, optional(i.BoundRecords), optional(i.ProcessCPUCores), optional(i.ProcessRSSBytes), said("gc_cycles", integer(i.GCCycles)),
 	}
 	for _, metric := range result.TimeMetrics {
 		t, known := i.Time[metric]

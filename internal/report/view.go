@@ -30,7 +30,7 @@ func (l *Live) view() []string {
 		viewRow("acked", rate(i, i.Acked), "in flight "+unit.Count(i.InFlightRecords), failed),
 		viewRow("delivered", rate(i, i.Delivered), "backlog "+unit.Count(i.BacklogRecords), "oldest "+oldest(i)),
 		viewRow(words(l.o.Metric), "p50 "+p50, "p99 "+p99),
-		viewRow("consumer lag", lagOf(i), "gate "+l.paintGate(p, i)),
+		viewRow("consumer lag", lagOf(i), "gate "+l.paintGate(p, i), boundOf(i)),
 	)
 	if l.event != "" {
 		lines = append(lines, "  "+strings.TrimLeft(l.event, " "))
@@ -45,6 +45,14 @@ func oldest(i result.Interval) string {
 		return absent
 	}
 	return unit.Nanos(i.TimeLagNs)
+}
+
+// boundOf is the lag that the controller allows; "" where it has no bound.
+func boundOf(i result.Interval) string {
+	if i.BoundRecords == nil {
+		return ""
+	}
+	return "bound " + unit.Count(*i.BoundRecords)
 }
 
 func (l *Live) paintGate(p *page, i result.Interval) string {

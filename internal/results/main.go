@@ -9,6 +9,7 @@
 //	go run ./internal/results                          writes docs/RESULTS.md
 //	go run ./internal/results -run bin/kafka-bench     makes the runs, then writes it
 //	go run ./internal/results -run bin/kafka-bench -only quick,overload
+//	go run ./internal/results -run bin/kafka-bench -only backpressure-study -flags "--cluster kafka --repeat 3"
 //
 // Runs are made one after the other, each by the command that a person would
 // use, and only what the page and a reader need of them is kept in results/:
@@ -82,16 +83,16 @@ func parse(args []string, stderr io.Writer) (job, error) {
 	flags.StringVar(&j.from, "from", "results", "folder of the runs")
 	flags.StringVar(&j.page, "page", "docs/RESULTS.md", "the page to write")
 	flags.StringVar(&j.binary, "run", "", "make the runs anew with this kafka-bench")
-	only := flags.String("only", "", "with -run: the scenarios to run; without it, all of them")
-	more := flags.String("flags", "--cluster kafka", "with -run: further flags of kafka-bench run, separated by blanks")
+	only := flags.String("only", "", "with -run: the scenarios to run; without it, all but the studies of backpressure, which take hours")
+	more := flags.String("flags", "--cluster kafka", "with -run: further flags of kafka-bench run, separated by blanks; the page says by how much --repeat and --set phases.measure shortened a study")
 	if err := flags.Parse(args); err != nil {
 		return job{}, err
 	}
 	if flags.NArg() > 0 {
 		return job{}, fmt.Errorf("%q is not a flag; there are no other arguments", flags.Arg(0))
 	}
-	known := scenarios()
-	j.only, j.flags = known, strings.Fields(*more)
+	known := append(scenarios(), studies...)
+	j.only, j.flags = scenarios(), strings.Fields(*more)
 	if *only != "" {
 		j.only = strings.Split(*only, ",")
 	}

@@ -29,6 +29,7 @@ func (s *shelf) page() ([]byte, error) {
 		"ours": s.ours, "reported": reported, "highest": s.highest, "lowest": s.lowest,
 		"overCap": s.overCap, "reportedOverCap": s.reportedOverCap, "idle": s.idle, "drain": s.drain,
 		"sweep": s.sweep, "best": s.best, "recovery": s.recovery, "repeats": s.repeats, "intervals": s.intervals,
+		"goals": s.goalTable, "study": s.study, "missingStudies": s.missingStudies, "howMade": s.howMade, "neededBound": s.neededBound,
 	}).Parse(pageTemplate)
 	if err != nil {
 		return nil, err
@@ -48,10 +49,14 @@ const pageWidth = 124
 func wrapped(page string) []byte {
 	var b bytes.Buffer
 	for i, block := range strings.Split(strings.TrimSpace(page), "\n\n") {
+		block = strings.Trim(block, "\n")
+		if block == "" {
+			continue // what there are no runs for leaves no gap
+		}
 		if i > 0 {
 			b.WriteString("\n\n")
 		}
-		if block == "" || strings.ContainsAny(block[:1], "|#<-") {
+		if strings.ContainsAny(block[:1], "|#<-") {
 			b.WriteString(block)
 			continue
 		}
@@ -219,8 +224,9 @@ func (s *shelf) verdicts() string {
 
 // where is the machine and the software of the runs. Runs of several machines on
 // one page would compare nothing.
-func (s *shelf) where() (string, error) {
-	all := s.all()
+func (s *shelf) where() (string, error) { return whereOf(s.all()) }
+
+func whereOf(all []*result.Recorded) (string, error) {
 	if len(all) == 0 {
 		return "There are no runs yet.", nil
 	}

@@ -11,7 +11,8 @@ import (
 
 // shelf is the runs in results/, by scenario.
 type shelf struct {
-	entries []entry
+	entries []entry // of the scenarios that were reported on before
+	studies []entry
 }
 
 // entry is what there is of one scenario: one configuration, or those of a
@@ -32,6 +33,9 @@ func newShelf() *shelf {
 	s := &shelf{}
 	for _, name := range scenarios() {
 		s.entries = append(s.entries, entry{scenario: name})
+	}
+	for _, name := range studies {
+		s.studies = append(s.studies, entry{scenario: name})
 	}
 	return s
 }
@@ -99,14 +103,15 @@ func valueOf(c result.Cell) string {
 
 // of is the entry of a scenario; nil if the page has none.
 func (s *shelf) of(scenario string) *entry {
-	i := slices.IndexFunc(s.entries, func(e entry) bool { return e.scenario == scenario })
-	if i < 0 {
-		return nil
+	for _, entries := range [][]entry{s.entries, s.studies} {
+		if i := slices.IndexFunc(entries, func(e entry) bool { return e.scenario == scenario }); i >= 0 {
+			return &entries[i]
+		}
 	}
-	return &s.entries[i]
+	return nil
 }
 
-// missing names the scenarios without a run, and the configurations without one.
+// missing names the scenarios that were reported on and have no run, and the configurations without one.
 func (s *shelf) missing() []string {
 	var missing []string
 	for _, e := range s.entries {
@@ -139,11 +144,16 @@ func (s *shelf) one(scenario string) *result.Recorded {
 	return nil
 }
 
-// all are all runs of all scenarios.
-func (s *shelf) all() []*result.Recorded {
+// all are all runs of the scenarios that were reported on.
+func (s *shelf) all() []*result.Recorded { return runsOf(s.entries) }
+
+// ofStudies are all runs of the studies.
+func (s *shelf) ofStudies() []*result.Recorded { return runsOf(s.studies) }
+
+func runsOf(entries []entry) []*result.Recorded {
 	var all []*result.Recorded
-	for i := range s.entries {
-		all = append(all, s.entries[i].runs()...)
+	for i := range entries {
+		all = append(all, entries[i].runs()...)
 	}
 	return all
 }

@@ -1,0 +1,129 @@
+package main
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"kafka-bench/internal/figure"
+	"kafka-bench/internal/result"
+	"kafka-bench/internal/stats"
+)
+
+//go:embed goals.json
+var goalsFile []byte
+
+// goal is what a controller was to reach, and what an earlier one reached.
+type goal struct {
+	What    string      `json:"what"`
+	Study   string      `json:"study"`
+	Variant string      `json:"variant"`
+	Figure  string      `json:"figure"`
+	Change  int         `json:"change"` // of several of the consumers, from 1; 0 is the run
+	Prior   *[2]float64 `json:"prior"`  // from, to; in the figure's unit
+	Least   *float64    `json:"least"`  // the goal is to reach it,
+	Most    *float64    `json:"most"`   // or to stay within it; without either it is only shown
+}
+
+// goals are those of the page, in its order.
+func goals() ([]goal, error) {
+	var all []goal
+	if err := json.Unmarshal(goalsFile, &all); err != nil {
+		return nil, fmt.Errorf("goals.json: %w", err)
+	}
+	return all, nil
+}
+
+// goalTable sets what was reached beside what was to be. A goal whose study was not
+// made is left out, and missingStudies says which that is.
+func (s *shelf) goalTable() (string, error) {
+	all, err := goals()
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	b.WriteString("| | before | goal | median [lowest, highest] | held in |\n|---|--:|--:|--:|--:|")
+	rows := 0
+	for _, g := range all {
+		e := s.of(g.Study)
+		if e == nil || len(e.runs()) == 0 {
+			continue
+		}
+		row, err := g.row(e)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&b, "\n| %s |", strings.Join(row, " | "))
+		rows++
+	}
+	if rows == 0 {
+		return "The runs have not been made.", nil
+	}
+	return b.String(), nil
+}
+
+// row is the goal's in the table: what, before, goal, ours, in how many runs.
+func (g goal) row(e *entry) ([]string, error) {
+	f, err := e.figure(g.Figure)
+	if err != nil {
+		return nil, fmt.Errorf("goals.json: %w", err)
+	}
+	row := []string{g.What, absent, g.bound(f), absent, absent}
+	if g.Prior != nil {
+		row[1] = between(f, g.Prior[:])
+	}
+	runs := e.valid(g.Variant)
+	var values []float64
+	for _, r := range runs {
+		if v, known := g.value(f, r); known {
+			values = append(values, v)
+		}
+	}
+	if len(values) > 0 {
+		row[3] = withRange(f, values)
+	}
+	if g.Least != nil || g.Most != nil {
+		held := len(slices.DeleteFunc(slices.Clone(values), func(v float64) bool { return !g.holds(v) }))
+		row[4] = fmt.Sprintf("%d of %d runs", held, len(runs)) // one without the figure has not held it
+	}
+	return row, nil
+}
+
+// value takes the figure from a run; of a change, how long it took to settle.
+func (g goal) value(f figure.Figure, r *result.Run) (v float64, known bool) {
+	switch {
+	case g.Change == 0:
+		return f.Value(r)
+	case g.Change > len(r.Lag.Changes) || r.Lag.Changes[g.Change-1].SettlingS == nil:
+		return 0, false
+	}
+	return *r.Lag.Changes[g.Change-1].SettlingS * 1e9, true
+}
+
+func (g goal) holds(v float64) bool {
+	return (g.Least == nil || v >= *g.Least) && (g.Most == nil || v <= *g.Most)
+}
+
+// bound prints the goal.
+func (g goal) bound(f figure.Figure) string {
+	switch {
+	case g.Least != nil:
+		return "≥ " + f.Format(*g.Least)
+	case g.Most != nil && *g.Most == 0:
+		return "none"
+	case g.Most != nil:
+		return "≤ " + f.Format(*g.Most)
+	}
+	return absent
+}
+
+// withRange prints the median, and what the runs were between.
+func withRange(f figure.Figure, values []float64) string {
+	median, low, high := stats.Summarise(values, confidence).Median, f.Format(slices.Min(values)), f.Format(slices.Max(values))
+	if low == high {
+		return f.Format(median)
+	}
+	return fmt.Sprintf("%s [%s, %s]", f.Format(median), low, high)
+}
