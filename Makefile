@@ -56,7 +56,7 @@ results: ## write docs/RESULTS.md from the runs in results/
 	$(GO) run ./internal/results
 
 results-runs: build ## make the runs in results/ anew on a real Kafka, in about half an hour (ONLY=quick,overload)
-	$(GO) run ./internal/results -run $(BIN) $(if $(ONLY),-only $(ONLY))
+	$(GO) run ./internal/results -run $(BIN) $(if $(ONLY),-only $(ONLY)) $(if $(FLAGS),-flags "--cluster kafka $(FLAGS)")
 
 golden: ## write the golden files anew, to be reviewed like code
 	$(GO) test ./internal/scenario ./internal/report ./internal/result -update

@@ -1,6 +1,7 @@
 package backpressure_test
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -52,27 +53,27 @@ func newAIMD(t *testing.T, cfg backpressure.AIMDConfig) *queue {
 }
 
 func TestAIMDAddsAndCuts(t *testing.T) {
-	q := newAIMD(t, backpressure.AIMDConfig{Target: 250 * time.Millisecond, Step: 10})
-	before := q.stay(2, 20).Bound
-	if after := q.stay(2, 10).Bound; after != before+100 {
+	q := newAIMD(t, backpressure.AIMDConfig{Target: 350 * time.Millisecond, Step: 10})
+	before := q.stay(3, 20).Bound
+	if after := q.stay(3, 10).Bound; after != before+100 {
 		t.Errorf("ten commits within the target made %d of %d", after, before)
 	}
-	// At 500 ms, one cut in 500 ms: none may come from the same fault twice.
-	q.stay(5, 5)
-	before = q.stay(5, 5).Bound
-	after := q.stay(5, 5).Bound
+	// At 600 ms, one cut in 600 ms: none may come from the same fault twice.
+	q.stay(6, 6)
+	before = q.stay(6, 6).Bound
+	after := q.stay(6, 6).Bound
 	if want := int64(float64(before) * 0.9); after < want-1 || after > want+1 {
-		t.Errorf("500 ms above the target made %d of %d, want %d", after, before, want)
+		t.Errorf("600 ms above the target made %d of %d, want %d", after, before, want)
 	}
 }
 
 // The time is that of the records, however unevenly they came.
 func TestAIMDTakesTimesFromTheHistory(t *testing.T) {
-	q := newAIMD(t, backpressure.AIMDConfig{Target: 250 * time.Millisecond, Step: 10})
-	q.rates = []int64{3, 3, 3, 3, 900, 1, 500}
-	before := q.stay(2, 20).Bound
-	if after := q.stay(2, 50).Bound; after != before+500 {
-		t.Errorf("fifty commits of records that stay for 200 ms made %d of %d", after, before)
+	q := newAIMD(t, backpressure.AIMDConfig{Target: 350 * time.Millisecond, Step: 10})
+	q.rates = []int64{80, 120, 90, 110, 100}
+	before := q.stay(3, 20).Bound
+	if after := q.stay(3, 50).Bound; after != before+500 {
+		t.Errorf("fifty commits of records that stay for 300 ms made %d of %d", after, before)
 	}
 	q.stay(6, 10)
 	before = q.last.Bound
@@ -81,13 +82,28 @@ func TestAIMDTakesTimesFromTheHistory(t *testing.T) {
 	}
 }
 
+// While consumers wait for records and some are refused, the bound grows by a
+// quarter at each look, and not a step.
+func TestAIMDGrowsFastWhileConsumersWait(t *testing.T) {
+	q := newAIMD(t, backpressure.AIMDConfig{Target: 350 * time.Millisecond, Step: 10})
+	before := q.stay(1, 20).Bound
+	after, want := q.stay(1, 4).Bound, float64(before)*math.Pow(1.25, 4)
+	if math.Abs(float64(after)-want) > 4 {
+		t.Errorf("four looks made %d of %d, want %.0f", after, before, want)
+	}
+}
+
 func TestAIMDGrowsOnlyWhenItLimits(t *testing.T) {
-	q := newAIMD(t, backpressure.AIMDConfig{Target: 250 * time.Millisecond})
-	before := q.stay(2, 10).Bound
-	for range 10 {
-		q.o.Refused-- // so that it stands still
-		if after := q.stay(2, 1).Bound; after != before {
-			t.Fatalf("nothing was refused, and %d became %d", before, after)
+	for _, n := range []int{1, 3} {
+		q := newAIMD(t, backpressure.AIMDConfig{Target: 350 * time.Millisecond})
+		q.stay(n, 10)
+		q.o.Refused--
+		before := q.stay(n, 1).Bound
+		for range 10 {
+			q.o.Refused-- // so that it stands still
+			if after := q.stay(n, 1).Bound; after != before {
+				t.Fatalf("nothing was refused, and %d became %d", before, after)
+			}
 		}
 	}
 }
@@ -110,8 +126,8 @@ func newGradient(t *testing.T, cfg backpressure.GradientConfig) *queue {
 
 func TestGradientFollowsTheTimes(t *testing.T) {
 	q := newGradient(t, backpressure.GradientConfig{})
-	first := q.stay(2, 20).Bound
-	grown := q.stay(2, 50).Bound
+	first := q.stay(3, 20).Bound
+	grown := q.stay(3, 50).Bound
 	if grown <= first {
 		t.Errorf("with times as usual the bound went from %d to %d", first, grown)
 	}

@@ -92,7 +92,7 @@ func BenchmarkAcquireAmong1000Waiters(b *testing.B) {
 
 // BenchmarkAcked is what a gate with a share pays more for each record.
 func BenchmarkAcked(b *testing.B) {
-	gate := newGate(b, backpressure.Config{Share: backpressure.Fixed(0.5)})
+	gate := newGate(b, backpressure.Config{Controller: &window{bound: 1000}, Share: backpressure.Fixed(0.5)})
 	b.ReportAllocs()
 	offset := int64(0)
 	for b.Loop() {

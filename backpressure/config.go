@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"reflect"
 	"time"
 )
 
@@ -26,7 +27,8 @@ type Config struct {
 	Interval time.Duration
 	// Grace is how long the lag may stay unknown before the gate is blind; 0 is 5 s,
 	// or three intervals where that is longer. Until then the last ceiling stays in
-	// force, which keeps a bound however old it is.
+	// force, which keeps a bound however old it is. A gate that nobody watches is
+	// blind likewise once it has refused a record.
 	Grace time.Duration
 	// FailOpen lets everything through while the gate is blind. Otherwise it
 	// admits nothing then.
@@ -35,9 +37,10 @@ type Config struct {
 	// It must not be shorter than the client's delivery timeout.
 	Doubt time.Duration
 	// Share is the part of the bound that this gate may use, where several processes
-	// produce to the topic; nil is all of it. With a share, the lag that counts is that
-	// of this gate's own records, so Acked must be told where they went, and the
-	// readings must have their Partitions.
+	// produce to the topic; nil is all of it. The controller must be a [Limiter]: on/off
+	// control has nothing to share. With a share, the lag that counts is that of
+	// this gate's own records, so Acked must be told where they went, and the readings
+	// must have their Partitions.
 	Share Share
 	// Now is the clock, on any monotonic axis; nil is the time since New.
 	Now func() time.Duration
@@ -50,7 +53,8 @@ type Config struct {
 
 // Share is one gate's part of a bound that several gates keep together.
 type Share interface {
-	// Part is the part that may be used now, from 0 to 1. It may change at any time;
+	// Part is the part that may be used now, from 0 to 1; with 0 the gate admits
+	// nothing. It may change at any time;
 	// the gate asks at each Report and Advance, and Stats.Share tells when it has
 	// acted on it. It may look at the gate's Stats, and must not call Report or
 	// Advance.
@@ -90,8 +94,33 @@ func (c Config) completed() (Config, error) {
 	if c.Doubt == 0 {
 		c.Doubt = DefaultDoubt
 	}
-	if f, ok := c.Share.(Fixed); ok && !(f > 0 && f <= 1) {
-		faults = append(faults, fmt.Errorf("backpressure: a fixed share is above 0 and at most 1, not %v", float64(f)))
-	}
 	return c, errors.Join(faults...)
+}
+
+// held is every fault of what the config holds: pointers that are nil in an
+// interface that is not, and shares of nothing.
+func (c Config) held() error {
+	var faults []error
+	for _, held := range []struct {
+		name string
+		is   any
+	}{{"controller", c.Controller}, {"source", c.Source}, {"share", c.Share}} {
+		if v := reflect.ValueOf(held.is); v.Kind() == reflect.Pointer && v.IsNil() {
+			faults = append(faults, fmt.Errorf("backpressure: the %s is a nil %T: look at the error of its constructor", held.name, held.is))
+		}
+	}
+	if c.Share == nil || len(faults) > 0 {
+		return errors.Join(faults...)
+	}
+	fixed, isFixed := c.Share.(Fixed)
+	limiter, bounds := c.Controller.(Limiter)
+	switch {
+	case isFixed && !(fixed > 0 && fixed <= 1):
+		faults = append(faults, fmt.Errorf("backpressure: a fixed share is above 0 and at most 1, not %v", float64(fixed)))
+	case !bounds:
+		faults = append(faults, fmt.Errorf("backpressure: there is no bound to share: %T has none; a gate with a share needs a controller that is a Limiter", c.Controller))
+	case isFixed && part(fixed.Part(), limiter.Limit()) == 0:
+		faults = append(faults, fmt.Errorf("backpressure: a share of %v of a bound of %d is not one whole record, so the gate would never open", float64(fixed), limiter.Limit()))
+	}
+	return errors.Join(faults...)
 }

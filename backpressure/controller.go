@@ -67,12 +67,14 @@ type Pacer interface {
 	Ceiling(at time.Duration) int64
 }
 
-// Limiter is a controller whose bound can never rise above a known limit. A gate
-// admits nothing before its first reading then, and an Acquire of more than the
-// limit is an error instead of a wait without end.
+// Limiter is a controller that has a bound: all but [Off] and on/off control such as
+// [Hysteresis]. A gate admits nothing before its first reading then, for of a lag
+// that nobody has read no bound can be kept; and a bound is what gates can have a
+// [Share] of.
 type Limiter interface {
 	Controller
 	// Limit is the highest that the whole bound can become, in records; Unlimited
-	// where there is none. It never changes.
+	// where that is not known. It never changes. An Acquire of more is an error
+	// instead of a wait without end.
 	Limit() int64
 }

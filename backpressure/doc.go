@@ -31,20 +31,22 @@
 // gates that share the bound: see [Share]. An acknowledged record is below the
 // high watermark: see [Gate.Done]. A record comes into the log once: without
 // idempotence, a retry may append it twice. And committed offsets are not set
-// back by hand.
+// back by hand. A topic that was deleted and made again is noticed when its log
+// ends below what was committed before.
 //
 // # What a producer tells its gate
 //
 // Each record that was admitted is told of once: with [Gate.Done] when it was
 // acknowledged or failed for good, or with [Gate.Unsure] when the client gave it
 // up without knowing. A producer that forgets to holds credits for ever, and its
-// gate closes. Who reads the lag is [Gate.Watch], or the application with
+// gate closes; one that tells twice would break the bound, so what is told beyond
+// what was admitted is left aside, and the gate says [Misused]. Who reads the lag is [Gate.Watch], or the application with
 // [Gate.Mark], [Gate.Report], [Gate.Missed] and [Gate.Advance].
 //
 // # What becomes of the rest
 //
-// What to do with a record that is not admitted is the producer's business, and
-// the honest ways are three: see [Excess]. When the lag cannot be read for a grace
+// What to do with a record that is not admitted is the producer's business: it
+// waits, is dropped, or is replaced by less, and each is counted. See [Excess]. When the lag cannot be read for a grace
 // time the gate is blind; it closes then, or opens if the application is told to
 // prefer a long queue to a stopped producer.
 package backpressure

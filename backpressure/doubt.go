@@ -41,3 +41,9 @@ func (d *doubt) over(now time.Duration) int64 {
 	d.entries = append(d.entries[:0], d.entries[gone:]...)
 	return n
 }
+
+// Doubt is how long after Unsure a record may still reach the log.
+func (g *Gate) Doubt() time.Duration { return g.cfg.Doubt }
+
+// Doubt is that of all partitions' gates, as [Gate.Doubt].
+func (p *Partitioned) Doubt() time.Duration { return p.cfg.Doubt }

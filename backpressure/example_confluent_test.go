@@ -37,7 +37,8 @@ func ExamplePipe_confluent() {
 	defer cluster.Close()
 	producer, err := kafka.NewProducer(&kafka.ConfigMap{
 		"bootstrap.servers":  cluster.BootstrapServers(),
-		"enable.idempotence": true, // and with it acks=all
+		"enable.idempotence": true,    // and with it acks=all
+		"message.timeout.ms": 120_000, // its default of 5 minutes is above the gate's time of doubt
 		"linger.ms":          0,
 	})
 	if err != nil {

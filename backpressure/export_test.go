@@ -21,8 +21,11 @@ type Own struct{ o *ownRecords }
 func NewOwn() Own { return Own{newOwnRecords()} }
 
 func (o Own) Acked(topic string, partition int32, offset int64) { o.o.acked(topic, partition, offset) }
-func (o Own) Learn(reading []Partition, overdue int64) int64    { return o.o.learn(reading, overdue) }
-func (o Own) Count() (outstanding, committed int64)             { return o.o.count() }
+func (o Own) Learn(reading []Partition, overdue int64) (settled int64) {
+	settled, _ = o.o.learn(reading, overdue, true)
+	return settled
+}
+func (o Own) Count() (outstanding, committed int64) { return o.o.count() }
 
 // Spans is the number of spans that the tracker holds.
 func (o Own) Spans() int {

@@ -2,6 +2,8 @@ package backpressure
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,8 +17,8 @@ import (
 // Watch does so by itself. All methods may be called from any number of
 // goroutines.
 //
-// A new gate is open until the first reading, unless its controller is a
-// [Limiter]: of a lag that nobody has read, no bound can be kept.
+// A new gate whose controller is a [Limiter] is closed until the first reading: of
+// a lag that nobody has read, no bound can be kept. With any other it is open.
 type Gate struct {
 	// What producers touch for each record, each alone on its cache line: limit
 	// is read by all and seldom written, the others are written all the time.
@@ -33,6 +35,7 @@ type Gate struct {
 	most  int64 // the highest that the bound can become; Unlimited where not known
 	own   *ownRecords
 	epoch time.Time
+	id    int32 // the partition whose gate it is, or WholeGate
 
 	// deciding is held while a decision is made. It is apart from mu so that a share
 	// may look at Stats under a lock of its own, which Part takes too.
@@ -46,7 +49,11 @@ type Gate struct {
 	marks   uint64 // taken so far
 	sight   sight
 	ruling  ruling
+	flow    flow
 	stats   Stats // those that are counted here
+	misused bool  // and told
+	notes   []Change
+	alarm   *time.Timer // goes off when records are refused and nobody has read the lag for the grace time
 }
 
 // counter is a count alone on its cache line.
@@ -57,31 +64,33 @@ type counter struct {
 
 // New returns a gate. An error names every fault of the config.
 func New(cfg Config) (*Gate, error) {
-	cfg, err := cfg.completed()
-	if err != nil {
-		return nil, err
-	}
 	if cfg.Controller == nil {
 		cfg.Controller = Off{}
 	}
-	g := &Gate{cfg: cfg, epoch: time.Now(), most: Unlimited}
+	cfg, err := cfg.completed()
+	if err = errors.Join(err, cfg.held()); err != nil {
+		return nil, err
+	}
+	g := &Gate{cfg: cfg, epoch: time.Now(), id: WholeGate, most: Unlimited}
 	g.pacer, _ = cfg.Controller.(Pacer)
 	if cfg.Share != nil {
 		g.own = newOwnRecords()
 	}
-	g.ceiling = Unlimited
-	if l, ok := cfg.Controller.(Limiter); ok && l.Limit() != Unlimited {
-		g.most, g.ceiling = l.Limit(), 0
-		if f, fixed := cfg.Share.(Fixed); fixed {
-			g.most = part(f.Part(), g.most)
-		}
+	g.ruling = ruling{ceiling: Unlimited, bound: Unlimited, told: Unlimited, share: 1}
+	fixed, isFixed := cfg.Share.(Fixed)
+	if cfg.Share != nil {
+		g.ruling.share = fixed.Part() // of one that moves, none is in force yet
 	}
+	if l, ok := cfg.Controller.(Limiter); ok {
+		g.most = l.Limit()
+		if isFixed {
+			g.most = part(fixed.Part(), g.most)
+		}
+		g.ruling.ceiling, g.ruling.bound = 0, 0
+	}
+	g.ceiling = g.ruling.ceiling
 	g.limit.Store(g.ceiling)
 	g.sight.known = g.now()
-	g.ruling = ruling{ceiling: g.ceiling, bound: Unlimited, told: Unlimited}
-	if g.ceiling > 0 {
-		g.ruling.share = 1
-	}
 	return g, nil
 }
 
@@ -145,6 +154,7 @@ func (g *Gate) giveBack(n int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.admitted.Add(-n)
+	g.stats.Returned += n
 	g.setCeiling(g.ceiling) // somebody may have found it taken, and wait
 }
 
@@ -167,14 +177,45 @@ func (g *Gate) refuse(n, need int64) {
 
 // Done tells that the fate of n admitted records is known: they were
 // acknowledged, or they failed and will never be in the log. It is also how
-// records are given back that were admitted and not sent.
+// records are given back that were admitted and not sent. Each record is told of
+// once, with Done or Unsure: what is told twice stands for another one that is still
+// on its way, and the bound may be passed by it. As far as more is told than
+// was admitted the gate leaves it aside, and says so once ([Misused]).
 //
 // The guarantee rests on it: a record that is done must be below the high
 // watermark or nowhere. With acks=all an acknowledgement says so. With acks=1
 // on a replicated topic it is true a moment later, and with acks=0 it is never
 // known; there, keep the bound with [Fixed] and Acked, or take it as a little
 // soft.
-func (g *Gate) Done(n int64) { g.settled.Add(n) }
+func (g *Gate) Done(n int64) {
+	if n <= 0 {
+		return
+	}
+	if g.settled.Add(n) > g.admitted.Load() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.trimSettled()
+	}
+}
+
+// settle counts n records whose fate is known. The lock is held.
+func (g *Gate) settle(n int64) {
+	g.settled.Add(n)
+	g.trimSettled()
+}
+
+// trimSettled leaves aside what was told of beyond what was admitted. The lock is held.
+func (g *Gate) trimSettled() {
+	over := g.settled.Load() - g.admitted.Load() // in this order: neither falls otherwise
+	if over <= 0 {
+		return
+	}
+	g.settled.Add(-over)
+	if !g.misused {
+		g.misused = true
+		g.note(g.change(g.now(), Misused, fmt.Sprintf("Done and Unsure were told of %d more records than were admitted: each is to be told of once, or the bound may be passed", over)))
+	}
+}
 
 // Unsure tells that the client gave up n admitted records without knowing their
 // fate: a delivery that timed out may still be in the log, or come into it. They
@@ -209,16 +250,16 @@ func (g *Gate) Stats() Stats {
 	defer g.mu.Unlock()
 	now := g.now()
 	s := g.stats
-	// Settled before admitted: then it is never the larger of the two.
 	s.Settled = g.settled.Load()
 	s.Admitted, s.Refused = g.admitted.Load(), g.refused.Load()
+	s.Settled = min(s.Settled, s.Admitted)
 	if at := g.closedAt.Load(); at != 0 {
 		s.Closed += now - time.Duration(at)
 	}
 	if g.sight.blind {
 		s.Blind += now - g.sight.blindAt
 	}
-	s.Ceiling, s.Bound = g.ceiling, g.ruling.bound
+	s.Ceiling, s.Bound = g.ceiling, g.boundInForce()
 	s.Lag, s.Share = g.ruling.seen.Lag, g.ruling.share
 	s.Outstanding = s.Lag + s.Admitted - g.ruling.seen.Settled
 	s.Waiting = g.queue.len()
@@ -226,11 +267,44 @@ func (g *Gate) Stats() Stats {
 	return s
 }
 
+// boundInForce is the lag that is held now. The lock is held.
+func (g *Gate) boundInForce() int64 {
+	if g.sight.blind && g.cfg.FailOpen {
+		return Unlimited
+	}
+	return g.ruling.bound
+}
+
 // closeNow remembers when records were first refused. The lock is held.
 func (g *Gate) closeNow() {
 	// An axis may start anywhere, and 0 says that nothing was refused.
 	if at := int64(g.now()); g.closedAt.Load() == 0 {
 		g.closedAt.Store(cmp.Or(at, 1))
+		g.setAlarm()
+	}
+}
+
+// setAlarm has the gate look for itself whether the lag is still known when the
+// grace time is over: perhaps nobody watches. The lock is held.
+func (g *Gate) setAlarm() {
+	if g.sight.blind {
+		return
+	}
+	in := max(g.sight.known+g.cfg.Grace-g.now(), 0) + time.Millisecond
+	if g.alarm == nil {
+		g.alarm = time.AfterFunc(in, g.lookUp)
+		return
+	}
+	g.alarm.Reset(in)
+}
+
+// lookUp is what the alarm does.
+func (g *Gate) lookUp() {
+	g.Missed(nil)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closedAt.Load() != 0 {
+		g.setAlarm()
 	}
 }
 
@@ -242,6 +316,9 @@ func (g *Gate) setCeiling(ceiling int64) {
 	if at := g.closedAt.Load(); at != 0 && g.Open() {
 		g.stats.Closed += g.now() - time.Duration(at)
 		g.closedAt.Store(0)
+		if g.alarm != nil {
+			g.alarm.Stop()
+		}
 	}
 }
 

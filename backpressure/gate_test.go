@@ -30,6 +30,11 @@ func (c *ceiling) Decide(o backpressure.Observation) backpressure.Decision {
 	return backpressure.Decision{Ceiling: c.at, Bound: bound, Reason: "told so"}
 }
 
+// limited is one that counts as having a bound.
+type limited struct{ ceiling }
+
+func (l *limited) Limit() int64 { return backpressure.Unlimited }
+
 func newGate(t rapid.TB, cfg backpressure.Config) *backpressure.Gate {
 	t.Helper()
 	gate, err := backpressure.New(cfg)
@@ -230,7 +235,7 @@ func TestGateAddsUpTheClosedTime(t *testing.T) {
 
 func TestStatsSubLeavesWhatHasNoDifference(t *testing.T) {
 	now := backpressure.Stats{
-		Admitted: 9, Settled: 8, Refused: 7, Waited: 6, Reports: 5, Changes: 4, Missed: 3, Closed: 2, Blind: 1,
+		Admitted: 9, Settled: 8, Refused: 7, Returned: 16, Waited: 6, Reports: 5, Changes: 4, Missed: 3, Closed: 2, Blind: 1,
 		Ceiling: 10, Bound: 11, Lag: 12, Outstanding: 13, Waiting: 14, Share: 0.5, Open: true, BlindNow: true, MaxAge: 15,
 	}
 	want := backpressure.Stats{Ceiling: 10, Bound: 11, Lag: 12, Outstanding: 13, Waiting: 14, Share: 0.5, Open: true, BlindNow: true, MaxAge: 15}

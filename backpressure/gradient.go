@@ -12,35 +12,36 @@ type GradientConfig struct {
 	MaxLag int64
 }
 
-// The constants of Netflix's Gradient2.
+// The constants of Netflix's gradient limits.
 const (
-	gradientTolerance = 1.5 // how much longer than usual is still as usual
+	gradientTolerance = 1.5 // how much longer than the shortest is still as usual
 	gradientSmoothing = 0.2 // weight of the new bound
-	gradientWindow    = 600 // samples in the long-term time
-	gradientWarmup    = 10  // samples of which it is the plain mean at first
 )
 
-// Gradient needs no target: it compares the time of now with that of long, as
-// the Gradient2 limit of Netflix's concurrency-limits does.
+// Gradient needs no target: it compares the time of now with the shortest that was
+// seen, as TCP Vegas does (Brakmo and Peterson 1995) and the gradient limits of
+// Netflix's concurrency-limits.
 //
-// Law: at each commit that is seen, gradient = 1.5 × long-term time ÷ time, within 0.5 to
-// 1; bound ← 0.8 × bound + 0.2 × (gradient × bound + √bound), if records were
-// refused since the commit before.
+// Law: at each commit that is seen, if records were refused since the one before,
+// gradient = 1.5 × shortest time ÷ time, within 0.5 to 1; bound ← 0.8 × bound + 0.2 ×
+// (gradient × bound + √bound). The shortest is no shorter than the time between two
+// readings, below which no time can be told. While most consumers wait for
+// records the bound grows as that of [AIMD] does.
 //
-// Failure modes. It asks whether times grow, and not whether they are long. Behind
-// a log the time is bound ÷ capacity, which the bound itself makes: each growth
-// makes the long-term time longer, and so the next growth is as usual again. Under
-// lasting overload the bound drifts upward without end; give it a MaxLag. It is
-// here because it works well where the resource has a time of its own, and to
-// show what becomes of it here.
+// Failure modes. It asks whether times are longer than the shortest, and not
+// whether they are long. Where the first times that it sees already hold a queue,
+// because the group was behind, or took long to start, these are as usual ever
+// after, and the bound drifts upward without end; give it a MaxLag. What is as usual
+// also depends on how often the lag is read. It is here because it works well where
+// the resource has a time of its own, and to compare.
 type Gradient struct {
-	cfg     GradientConfig
-	sojourn sojourn
-	bound   float64
-	long    float64 // seconds
-	samples float64
-	refused int64
-	last    time.Duration
+	cfg      GradientConfig
+	group    group
+	sojourn  sojourn
+	bound    float64
+	shortest time.Duration // 0 before the first
+	refused  int64
+	last     time.Duration
 }
 
 // NewGradient returns a controller. It is an error if the limit is negative.
@@ -48,7 +49,7 @@ func NewGradient(cfg GradientConfig) (*Gradient, error) {
 	if err := checkMaxLag(cfg.MaxLag); err != nil {
 		return nil, err
 	}
-	return &Gradient{cfg: cfg, bound: firstBound}, nil
+	return &Gradient{cfg: cfg, group: newGroup(), bound: firstBound}, nil
 }
 
 // Limit implements [Limiter].
@@ -56,38 +57,33 @@ func (g *Gradient) Limit() int64 { return limitOf(g.cfg.MaxLag) }
 
 // Decide implements [Controller].
 func (g *Gradient) Decide(o Observation) Decision {
-	if took, ok := g.sojourn.see(o); ok && took > 0 {
+	s, stepped := g.group.see(o)
+	if took, ok := g.sojourn.see(o, g.group.progress(o.At)); ok && stepped {
 		g.last = took
-		g.average(took.Seconds())
-		if o.Refused > g.refused {
-			g.adapt(took.Seconds())
+		if g.shortest == 0 || took < g.shortest {
+			g.shortest = max(took, g.group.elapsed)
 		}
+		g.adapt(o, &s)
 		g.refused = o.Refused
 	}
 	g.bound = min(max(g.bound, 1), float64(g.Limit()))
-	bound := part(o.Share, records(g.bound))
-	return Decision{
-		Ceiling: window(o, bound), Bound: bound,
-		Reason: fmt.Sprintf("%v from admission to commit, %.0fms in the long term: a bound of %d", g.last.Round(time.Millisecond), g.long*1e3, bound),
-	}
+	g.group.hold(o, g.bound, g.cfg.MaxLag)
+	d := Decision{Ceiling: g.Ceiling(o.At), Bound: records(g.group.bound)}
+	d.Reason = fmt.Sprintf("%v from admission to consumer, %v at best: a bound of %d", g.last.Round(time.Millisecond), g.shortest.Round(time.Millisecond), d.Bound)
+	return d
 }
 
-// average takes a time into the long-term one. After a time of load it comes down
-// faster than it went up.
-func (g *Gradient) average(took float64) {
-	g.samples++
-	weight := 2.0 / (gradientWindow + 1)
-	if g.samples <= gradientWarmup {
-		weight = 1 / g.samples
-	}
-	g.long += (took - g.long) * weight
-	if g.long > 2*took {
-		g.long *= 0.95
-	}
-}
+// Ceiling implements [Pacer].
+func (g *Gradient) Ceiling(at time.Duration) int64 { return g.group.Ceiling(at) }
 
-func (g *Gradient) adapt(took float64) {
-	gradient := min(max(gradientTolerance*g.long/took, 0.5), 1)
-	next := gradient*g.bound + math.Sqrt(g.bound)
-	g.bound += (next - g.bound) * gradientSmoothing
+// adapt moves the bound.
+func (g *Gradient) adapt(o Observation, s *standing) {
+	switch {
+	case g.group.hungry(s, true):
+		g.bound *= gain(s, leastSpan)
+	case o.Refused > g.refused && s.idle <= mostIdle:
+		gradient := min(max(gradientTolerance*g.shortest.Seconds()/g.last.Seconds(), 0.5), 1)
+		next := gradient*g.bound + math.Sqrt(g.bound)
+		g.bound += (next - g.bound) * gradientSmoothing
+	}
 }

@@ -27,10 +27,6 @@ const defaultStart = 500
 // drain.
 const leastTrim = 0.3
 
-// mostIdle is the part of the capacity that must wait for records before more is
-// tried than was measured. One partition that waits says nothing: they drift apart.
-const mostIdle = 0.75
-
 // Latency holds a time instead of a number of records: the bound follows what the
 // consumers can take.
 //
@@ -49,7 +45,11 @@ const mostIdle = 0.75
 //   - Progress. Between two steps a partition goes on at its capacity, no further
 //     than one and a half of its intervals and than the end of its log. So commits
 //     each second do not make the producers stop and go, and a stalled consumer
-//     closes the gate by itself.
+//     closes the gate by itself. After a silence of three intervals with something
+//     to take, the capacity is no more than what was taken in that time until two
+//     further steps confirm more, and the interval stays that from before. So what is
+//     admitted beyond what is committed never exceeds the bound and one and a half
+//     of a usual step, even if consumers take a record now and then.
 //   - Probing. If the gate refuses records while the consumers wait for some, the
 //     capacities are too low. A bound that is filled again in each interval between
 //     steps already lets through 1 + target/interval times what was measured; on
@@ -77,19 +77,8 @@ const mostIdle = 0.75
 // In a gate with a share the capacity is the whole group's, and the share
 // divides the bound.
 type Latency struct {
-	cfg    LatencyConfig
-	tracks map[place]*track
-	order  []*track // as in the last reading
-
-	at      time.Duration // of the last decision
-	refused int64         // up to then
-	limited bool          // whether records were refused before it
-	pressed bool          // whether any were since capacities were looked at
-	looked  time.Duration // when they were
-
-	// The ceiling: what was committed, in admitted records; the bound; the part of
-	// the progress that is of this gate's records; and the limit.
-	committed, bound, part, limit float64
+	cfg   LatencyConfig
+	group group
 }
 
 // NewLatency returns a controller that holds cfg.Target. An error names every fault.
@@ -104,7 +93,7 @@ func NewLatency(cfg LatencyConfig) (*Latency, error) {
 	if cfg.Start == 0 {
 		cfg.Start = defaultStart
 	}
-	return &Latency{cfg: cfg, tracks: make(map[place]*track)}, nil
+	return &Latency{cfg: cfg, group: newGroup()}, nil
 }
 
 // Limit implements [Limiter].
@@ -112,91 +101,30 @@ func (l *Latency) Limit() int64 { return limitOf(l.cfg.MaxLag) }
 
 // Decide implements [Controller].
 func (l *Latency) Decide(o Observation) Decision {
-	share := o.Share
-	if o.Partitions == nil {
-		// The totals are this gate's own, so its share is in them.
-		o.Partitions, share = []Partition{{Committed: o.Committed, End: o.Committed + o.Lag}}, 1
-	}
-	elapsed := o.At - l.at
-	l.limited = o.Refused > l.refused
-	l.pressed = l.pressed || l.limited
-	l.at, l.refused = o.At, o.Refused
-
-	stepped := l.see(o)
-	s := l.stand()
-	trim := l.trim(&s, elapsed)
+	s, stepped := l.group.see(o)
+	trim := l.trim(&s)
 	probed := stepped && l.probe(&s)
-	l.setBound(o, s, share, trim)
-	return l.decision(o, s, trim, probed)
+	l.group.hold(o, l.bound(&s, trim), l.cfg.MaxLag)
+	return l.decision(o, &s, trim, probed)
 }
 
-// see gives the reading to the tracks. It tells whether any had a step.
-func (l *Latency) see(o Observation) bool {
-	stepped := false
-	l.order = l.order[:0]
-	for _, p := range o.Partitions {
-		at := place{p.Topic, p.ID}
-		t := l.tracks[at]
-		if t == nil {
-			t = &track{}
-			l.tracks[at] = t
-		}
-		l.order = append(l.order, t)
-		stepped = t.see(o.At-o.Age, p) || stepped
-	}
-	if len(l.tracks) > len(l.order) {
-		for at, t := range l.tracks {
-			if t.seen != o.At-o.Age {
-				delete(l.tracks, at)
-			}
-		}
-	}
-	return stepped
-}
-
-// standing is where all partitions together are at the last decision.
-type standing struct {
-	capacity, backlog, lag float64
-	interval               time.Duration // the longest between steps
-	workers                int           // partitions whose capacity is known
-	idle                   float64       // part of the capacity whose last step left nothing
-	slowest                float64       // seconds by which the slowest busy partition is behind the mean
-}
-
-func (l *Latency) stand() standing {
-	var s standing
-	for _, t := range l.order {
-		s.lag += float64(t.end - t.committed)
-		s.backlog += t.backlog(l.at)
-		s.capacity += t.capacity
-		s.interval = max(s.interval, t.interval)
-		if t.capacity > 0 {
-			s.workers++
-		}
-		if !t.busy {
-			s.idle += t.capacity
-		}
-	}
-	if s.capacity > 0 {
-		s.idle /= s.capacity
-	}
-	return s
-}
+// Ceiling implements [Pacer].
+func (l *Latency) Ceiling(at time.Duration) int64 { return l.group.Ceiling(at) }
 
 // trim is the part of the target that the mean may have, for the slowest to have
 // all of it. A partition's place is smoothed over a second or two steps, whichever
 // is longer, and the record that is being worked on does not count as waiting.
-func (l *Latency) trim(s *standing, elapsed time.Duration) float64 {
+func (l *Latency) trim(s *standing) float64 {
 	if s.capacity == 0 {
 		return 1
 	}
 	mean := s.backlog / s.capacity
-	weight := min(1, float64(elapsed)/float64(max(time.Second, 2*s.interval)))
-	for _, t := range l.order {
+	weight := min(1, float64(l.group.elapsed)/float64(max(time.Second, 2*s.interval)))
+	for _, t := range l.group.order {
 		if t.capacity == 0 {
 			continue
 		}
-		t.spread += ((t.backlog(l.at)-1)/t.capacity - mean - t.spread) * weight
+		t.spread += ((t.backlog(l.group.at)-1)/t.capacity - mean - t.spread) * weight
 		if t.busy {
 			s.slowest = max(s.slowest, t.spread)
 		}
@@ -208,62 +136,27 @@ func (l *Latency) trim(s *standing, elapsed time.Duration) float64 {
 // for some and even the slowest had less than half the target to do. It tells
 // whether it did.
 func (l *Latency) probe(s *standing) bool {
-	if s.capacity == 0 || l.at-l.looked < s.interval*9/10 {
+	if !l.group.hungry(s, s.backlog/s.capacity+s.slowest < l.cfg.Target.Seconds()/2) {
 		return false
 	}
-	target := l.cfg.Target.Seconds()
-	hungry := l.pressed && s.idle > mostIdle && s.backlog/s.capacity+s.slowest < target/2
-	l.looked, l.pressed = l.at, false
-	if !hungry {
-		return false
+	more := gain(s, l.cfg.Target)
+	for _, t := range l.group.order {
+		t.capacity *= more
 	}
-	gain := 1.25
-	if s.interval > l.cfg.Target {
-		gain = 2
-	}
-	for _, t := range l.order {
-		t.capacity *= gain
-	}
-	s.capacity *= gain
+	s.capacity *= more
 	return true
 }
 
-// setBound puts the bound and what the ceiling is computed from into force.
-func (l *Latency) setBound(o Observation, s standing, share, trim float64) {
-	l.bound = float64(l.cfg.Start)
-	if s.capacity > 0 {
-		l.bound = s.capacity*l.cfg.Target.Seconds()*trim + float64(s.workers)
+// bound is the law, for the whole group.
+func (l *Latency) bound(s *standing, trim float64) float64 {
+	if s.capacity == 0 {
+		return float64(l.cfg.Start)
 	}
-	l.bound *= share
-	l.part = share
-	if s.lag > 0 {
-		l.part = min(1, float64(o.Lag)/s.lag)
-	}
-	l.limit = float64(Unlimited)
-	if l.cfg.MaxLag > 0 {
-		most := part(o.Share, l.cfg.MaxLag)
-		l.bound = min(l.bound, float64(most))
-		l.limit = float64(window(o, most))
-	}
-	l.committed = float64(o.Settled - o.Lag)
+	return s.capacity*l.cfg.Target.Seconds()*trim + float64(s.workers)
 }
 
-// Ceiling implements [Pacer].
-func (l *Latency) Ceiling(at time.Duration) int64 {
-	var beyond time.Duration
-	if l.limited {
-		// Producers that wait for the ceiling follow it, and the log with them.
-		beyond = at - l.at
-	}
-	var progress float64
-	for _, t := range l.order {
-		progress += t.progress(at, beyond)
-	}
-	return records(min(l.committed+l.part*progress+l.bound, l.limit))
-}
-
-func (l *Latency) decision(o Observation, s standing, trim float64, probed bool) Decision {
-	d := Decision{Ceiling: l.Ceiling(o.At), Bound: records(l.bound)}
+func (l *Latency) decision(o Observation, s *standing, trim float64, probed bool) Decision {
+	d := Decision{Ceiling: l.Ceiling(o.At), Bound: records(l.group.bound)}
 	switch {
 	case s.capacity == 0:
 		d.Reason = fmt.Sprintf("no commit seen yet: a bound of %d to start with", d.Bound)

@@ -172,6 +172,24 @@ func TestLatencyRecoversFromAStall(t *testing.T) {
 	}
 }
 
+// What was taken in a silence is all that is believed, until two further steps tell more.
+func TestLatencyBelievesASilence(t *testing.T) {
+	_, r := latencyOf(t, backpressure.LatencyConfig{Target: 250 * time.Millisecond})
+	before := r.steady(100, 1000, 30).Bound
+	end := r.o.Committed + 1000
+	r.steady(0, 1000, 29)
+	taken := r.o.Committed
+	if d := r.read(taken+30, end); !about(d.Bound, 2.5+1) {
+		t.Errorf("30 records in 3 s, and a bound of %d (%s)", d.Bound, d.Reason)
+	}
+	if d := r.read(taken+130, end+100); !about(d.Bound, 2.5+1) {
+		t.Errorf("a step later the bound is %d", d.Bound)
+	}
+	if d := r.read(taken+230, end+200); !about(d.Bound, float64(before)) {
+		t.Errorf("two steps later the bound is %d, before it was %d", d.Bound, before)
+	}
+}
+
 // The mean of partitions that drifted apart is held as far below the target as the
 // slowest is above the mean.
 func TestLatencyTrimsForTheSlowest(t *testing.T) {

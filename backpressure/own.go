@@ -2,8 +2,10 @@ package backpressure
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 )
@@ -15,6 +17,10 @@ import (
 //
 // At any time this gate's records that are in the log and not committed are at
 // most those that it knows here and those that are admitted and not settled.
+//
+// A topic may be deleted, and made again with offsets from 0. Where it cannot be
+// known whose records the log of a partition holds, all of them count as own ones
+// until they are committed: the bound holds, and the gate admits less for a while.
 type ownRecords struct {
 	// A partition is added once and found for each record, so the map is replaced
 	// and never changed.
@@ -42,7 +48,16 @@ type ownPartition struct {
 	outstanding int64  // their sum
 	passed      int64  // own records that are committed
 	committed   int64
+	absences    int   // readings since the last that held the partition
+	absent      bool  // for so many that it counts no more
+	ignored     bool  // an own record went there since
+	late        int64 // own records that came below committed since the last reading
+	whole       bool  // at the next reading all of the log is to count as own
 }
+
+// mostAbsences is how many readings one after the other may leave out a partition
+// that own records went to, until it is taken to be gone, or never read.
+const mostAbsences = 10
 
 // span is offsets from first to below end.
 type span struct{ first, end int64 }
@@ -77,17 +92,42 @@ func (o *ownRecords) acked(topic string, partition int32, offset int64) {
 
 // learn takes a reading and the number of records that were in doubt and, when
 // the reading was asked for, could come into the log no more. It returns how many
-// of such records are settled now.
-func (o *ownRecords) learn(reading []Partition, overdue int64) (settled int64) {
+// of such records are settled now, and an error if own records are not counted any
+// more because the readings do not hold their partitions. What falls back shows that
+// a log began again only if the reading was asked for after the last was taken in.
+func (o *ownRecords) learn(reading []Partition, overdue int64, after bool) (settled int64, unread error) {
+	var again map[place]bool
 	for _, r := range reading {
-		o.partition(place{r.Topic, r.ID}).commit(r.Committed)
+		at := place{r.Topic, r.ID}
+		if o.partition(at).read(r, after) {
+			if again == nil {
+				again = make(map[place]bool)
+			}
+			again[at] = true
+		}
 	}
+	gone, unread := o.missing(reading)
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	for _, at := range gone {
+		delete(o.ends, at)
+	}
+	return o.leave(reading, overdue, again), unread
+}
+
+// leave lets those in doubt go that the reading says are committed, if they are
+// in the log at all. In a log that began again, they wait for what it holds now. The
+// lock is held.
+func (o *ownRecords) leave(reading []Partition, overdue int64, again map[place]bool) (settled int64) {
 	o.gathering += overdue
 	for _, r := range reading {
-		if end, waits := o.ends[place{r.Topic, r.ID}]; waits && r.Committed >= end {
-			delete(o.ends, place{r.Topic, r.ID})
+		at := place{r.Topic, r.ID}
+		end, waits := o.ends[at]
+		if waits && again[at] {
+			o.ends[at], end = r.End, r.End
+		}
+		if waits && r.Committed >= end {
+			delete(o.ends, at)
 		}
 	}
 	if len(o.ends) > 0 {
@@ -104,11 +144,48 @@ func (o *ownRecords) learn(reading []Partition, overdue int64) (settled int64) {
 	return settled
 }
 
+// missing counts the partitions that the reading does not hold. It returns those
+// that are gone by now, and an error that names one if own records went there.
+func (o *ownRecords) missing(reading []Partition) (gone []place, unread error) {
+	known := *o.partitions.Load()
+	if len(known) == len(reading) {
+		return nil, nil
+	}
+	held := make(map[place]bool, len(reading))
+	for _, r := range reading {
+		held[place{r.Topic, r.ID}] = true
+	}
+	var lost int64
+	var where []string
+	for at, p := range known {
+		if held[at] {
+			continue
+		}
+		absent, n := p.miss()
+		if absent {
+			gone = append(gone, at)
+		}
+		if n > 0 {
+			lost += n
+			where = append(where, fmt.Sprintf("%s/%d", at.topic, at.id))
+		}
+	}
+	if lost == 0 {
+		return gone, nil
+	}
+	slices.Sort(where)
+	return gone, fmt.Errorf("%d records of this gate are in partitions that the last %d readings do not hold, and do not count any more: %s; does the source read the topic that is produced to?",
+		lost, mostAbsences, strings.Join(where[:min(len(where), 5)], ", "))
+}
+
 // count is the number of own records that are not committed, and of those that are.
 func (o *ownRecords) count() (outstanding, committed int64) {
 	for _, p := range *o.partitions.Load() {
 		p.mu.Lock()
 		outstanding += p.outstanding
+		if p.whole {
+			outstanding += p.late
+		}
 		committed += p.passed
 		p.mu.Unlock()
 	}
@@ -120,8 +197,13 @@ func (o *ownRecords) count() (outstanding, committed int64) {
 func (p *ownPartition) add(offset int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.absent {
+		p.ignored = true
+		return
+	}
 	if offset < p.committed {
 		p.passed++ // the consumers were faster than the acknowledgement
+		p.late++
 		return
 	}
 	if last := len(p.spans) - 1; last >= 0 && p.spans[last].end == offset {
@@ -149,11 +231,66 @@ func (p *ownPartition) add(offset int64) {
 	p.outstanding++
 }
 
-// commit drops what lies below the committed offset. One that falls back is
-// ignored: what was dropped is not known any more.
-func (p *ownPartition) commit(committed int64) {
+// read takes what a reading tells of the partition. It tells whether the log began
+// again: it ends below what was committed before, and less is committed. Then
+// acknowledgements since may have been taken for old records, and those that were
+// sent before the reading came are in the log of the next one at the latest.
+func (p *ownPartition) read(r Partition, after bool) (again bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	again = after && r.End < p.committed && r.Committed < p.committed
+	back := p.absent && p.ignored
+	p.absences, p.absent, p.ignored = 0, false, false
+	if again {
+		p.spans, p.outstanding, p.committed = nil, 0, r.Committed
+	}
+	whole := p.whole || back || again
+	if p.whole = again; !again {
+		p.late = 0
+	}
+	p.commit(r.Committed)
+	if whole && r.End > p.committed {
+		p.spans = cover(p.spans, span{p.committed, r.End})
+		p.outstanding = 0
+		for _, s := range p.spans {
+			p.outstanding += s.end - s.first
+		}
+	}
+	return again
+}
+
+// miss notes that a reading does not hold the partition. It tells whether it is
+// taken to be gone, and how many own records are not counted any more from now on.
+func (p *ownPartition) miss() (absent bool, lost int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.absences++
+	if p.absences < mostAbsences {
+		return false, 0
+	}
+	if !p.absent {
+		lost = p.outstanding
+		p.absent, p.ignored = true, lost > 0
+		p.spans, p.outstanding = nil, 0
+		p.committed, p.late, p.whole = 0, 0, false
+	}
+	return true, lost
+}
+
+// cover adds a span to spans that are in order and apart from each other.
+func cover(spans []span, s span) []span {
+	from, _ := slices.BinarySearchFunc(spans, s.first, func(s span, first int64) int { return cmp.Compare(s.end, first) })
+	to := from
+	for to < len(spans) && spans[to].first <= s.end {
+		s.first, s.end = min(s.first, spans[to].first), max(s.end, spans[to].end)
+		to++
+	}
+	return slices.Replace(spans, from, to, s)
+}
+
+// commit drops what lies below the committed offset. One that falls back is
+// ignored: what was dropped is not known any more. The lock is held.
+func (p *ownPartition) commit(committed int64) {
 	p.committed = max(p.committed, committed)
 	below := 0
 	for i := range p.spans {

@@ -31,7 +31,10 @@ func TestOwnRecordsAgainstASet(t *testing.T) {
 				// Committed offsets may be read out of order; they only grow.
 				at := rapid.Int64Range(0, 60).Draw(t, "committed")
 				committed[partition] = max(committed[partition], at)
-				own.Learn([]backpressure.Partition{{Topic: "t", ID: partition, Committed: at, End: 61}}, 0)
+				other := 1 - partition
+				own.Learn([]backpressure.Partition{
+					{Topic: "t", ID: partition, Committed: at, End: 61}, {Topic: "t", ID: other, Committed: committed[other], End: 61},
+				}, 0)
 			}
 			var outstanding, passed int64
 			for r := range acked {

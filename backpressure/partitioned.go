@@ -57,6 +57,7 @@ func NewPartitioned(cfg PartitionedConfig) (*Partitioned, error) {
 		if p.gates[i], err = New(one); err != nil {
 			return nil, err
 		}
+		p.gates[i].id = int32(i)
 	}
 	return p, nil
 }
@@ -125,7 +126,8 @@ func (p *Partitioned) Mark() Marks {
 // Report gives each partition's controller what the reading says of that
 // partition, as [Gate.Report]. A partition that the reading does not hold was
 // missed. It returns what changed; where all partitions went blind or see again,
-// that is one change.
+// that is one change. A reading that is empty is that of a topic that is not there
+// yet: all partitions have a lag of 0.
 func (p *Partitioned) Report(m Marks, r Reading) []Change {
 	byID := make([]*Partition, len(p.gates))
 	for i := range r.Partitions {
@@ -134,7 +136,11 @@ func (p *Partitioned) Report(m Marks, r Reading) []Change {
 			byID[part.ID] = part
 		}
 	}
+	none := r.Partitions != nil && len(r.Partitions) == 0
 	return p.each(func(i int, g *Gate) *Change {
+		if none && i < len(m) {
+			return g.report(m[i], r)
+		}
 		if byID[i] == nil || i >= len(m) {
 			return g.missed(fmt.Errorf("the reading does not hold partition %d", i))
 		}
@@ -205,6 +211,7 @@ func (p *Partitioned) Stats() Stats {
 		sum.Admitted += s.Admitted
 		sum.Settled += s.Settled
 		sum.Refused += s.Refused
+		sum.Returned += s.Returned
 		sum.Waited += s.Waited
 		sum.Changes += s.Changes
 		sum.Lag += s.Lag
@@ -239,7 +246,6 @@ func (p *Partitioned) each(ask func(int, *Gate) *Change) []Change {
 	var changes []Change
 	for i, g := range p.gates {
 		if c := ask(i, g); c != nil {
-			c.Partition = int32(i)
 			changes = append(changes, *c)
 		}
 	}

@@ -1,6 +1,9 @@
 package backpressure
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
 // PipeConfig says how a [Pipe] works.
 type PipeConfig[T any] struct {
@@ -11,7 +14,8 @@ type PipeConfig[T any] struct {
 	// once. It returns what to send instead, which then waits for the gate, or false
 	// to drop the item. Nil drops all.
 	Degrade func(T) (T, bool)
-	// OnShed is told of each item that is dropped, and why; nil is nobody.
+	// OnShed is told of each item that is dropped, and why; nil is nobody. The item
+	// that is under way when ctx ends is dropped too: ShedByClose.
 	OnShed func(T, ShedReason)
 	// Records is how many records an item is; nil is one.
 	Records func(T) int64
@@ -20,7 +24,8 @@ type PipeConfig[T any] struct {
 // Pipe passes on what comes from in, as the gate admits it, to the channel of a
 // client that takes records that way: sarama's AsyncProducer.Input() or
 // confluent-kafka-go's ProduceChannel(). It returns nil when in is closed, or the
-// error of ctx; out stays open, as it is the client's.
+// error of ctx; out stays open, as it is the client's. An item of more records
+// than the bound can hold at once is dropped, and the pipe goes on.
 //
 // The pipe cannot see what becomes of a record. Whoever reads the client's
 // reports must tell the gate: Done for an acknowledgement or an error that means
@@ -47,6 +52,7 @@ func Pipe[T any](ctx context.Context, gate *Gate, in <-chan T, out chan<- T, cfg
 			case out <- item:
 			case <-ctx.Done():
 				gate.Done(n) // admitted and not sent
+				cfg.shed(item, ShedByClose)
 				return ctx.Err()
 			}
 		}
@@ -58,13 +64,17 @@ func Pipe[T any](ctx context.Context, gate *Gate, in <-chan T, out chan<- T, cfg
 func (cfg *PipeConfig[T]) admit(ctx context.Context, gate *Gate, item T) (T, int64, error) {
 	n := cfg.records(item)
 	if cfg.Excess == Defer {
-		return item, n, gate.Acquire(ctx, n)
+		return cfg.wait(ctx, gate, item, n)
 	}
 	if gate.TryAcquire(n) {
 		return item, n, nil
 	}
 	if cfg.Excess == Shed {
-		cfg.shed(item, ShedByGate)
+		why := ShedByGate
+		if n > gate.most {
+			why = ShedBySize
+		}
+		cfg.shed(item, why)
 		return item, 0, nil
 	}
 	instead, keep := item, false
@@ -75,8 +85,21 @@ func (cfg *PipeConfig[T]) admit(ctx context.Context, gate *Gate, item T) (T, int
 		cfg.shed(item, ShedByDegrade)
 		return item, 0, nil
 	}
-	n = cfg.records(instead)
-	return instead, n, gate.Acquire(ctx, n)
+	return cfg.wait(ctx, gate, instead, cfg.records(instead))
+}
+
+// wait waits until an item of n records is admitted.
+func (cfg *PipeConfig[T]) wait(ctx context.Context, gate *Gate, item T, n int64) (T, int64, error) {
+	err := gate.Acquire(ctx, n)
+	switch {
+	case err == nil:
+		return item, n, nil
+	case errors.Is(err, ErrNever):
+		cfg.shed(item, ShedBySize)
+		return item, 0, nil
+	}
+	cfg.shed(item, ShedByClose)
+	return item, 0, err
 }
 
 func (cfg *PipeConfig[T]) records(item T) int64 {

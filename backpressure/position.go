@@ -12,9 +12,11 @@ const (
 	// leastSpan is the shortest that a known capacity is changed for.
 	leastSpan = rateSpan / 4
 	// silence is how many of its usual intervals a partition may go without a
-	// step before the time since the last one says nothing about its rate: it
-	// stalled, or moved to another member.
+	// step before its rate is no longer what it was: it stalled, or moved to
+	// another member, or crawls.
 	silence = 3
+	// confirm is how many steps after a silence the capacity may rise again.
+	confirm = 2
 	// reach is how many intervals past a step a position is extrapolated.
 	reach = 1.5
 	// underway is what a record may take to a consumer that waits for it: linger,
@@ -30,7 +32,9 @@ type track struct {
 	interval time.Duration // between steps, smoothed; 0 before the second
 	capacity float64       // records per second that the consumer can take; 0 before it is known
 	busy     bool          // the last step left something that was there for longer than it takes to a consumer
-	idle     time.Duration // when a step last left nothing
+	idle     time.Duration // when it was last seen to leave nothing
+	quiet    bool          // the last step ended a silence
+	capped   int           // by how many steps a capacity that a silence lowered is to be confirmed before it may rise
 	spread   float64       // by how many seconds its backlog takes longer than all backlogs together, smoothed
 
 	// The last reading.
@@ -58,6 +62,9 @@ func (t *track) see(at time.Duration, p Partition) bool {
 	}
 	last := t.steps[len(t.steps)-1]
 	if position == last.position {
+		if position == t.end {
+			t.idle = at
+		}
 		return false
 	}
 	t.busy = position < before
@@ -90,21 +97,39 @@ func early(p Partition, window time.Duration) time.Duration {
 }
 
 // add adds a step. After a silence, or when consumers went back to read
-// again, it is the first of a new span: nothing follows from the time before.
+// again, it is the first of a new span: nothing follows from the time before. The time in
+// which there was nothing to take is no silence.
 func (t *track) add(last, newest step) {
-	gap := max(newest.at-last.at, time.Millisecond)
-	switch {
-	case newest.position < last.position, t.interval > 0 && gap > silence*t.interval:
-		t.steps = append(t.steps[:0], newest)
-		t.interval = (t.interval + gap) / 2
+	gap := max(newest.at-max(last.at, t.idle), time.Millisecond)
+	if !t.busy {
+		t.idle = newest.at
+	}
+	silent := t.interval > 0 && gap > silence*t.interval
+	if newest.position < last.position || silent && !t.quiet {
+		t.steps, t.quiet = append(t.steps[:0], newest), true
+		if newest.position > last.position && t.busy {
+			t.limit(float64(newest.position-last.position) / gap.Seconds())
+		}
 		return
-	case t.interval == 0:
+	}
+	switch {
+	case t.interval == 0, silent: // the second time: commits have become as slow
 		t.interval = gap
+	case gap < t.interval/silence:
+		t.interval = (t.interval + gap) / 2
 	default:
 		t.interval += (gap - t.interval) / 4
 	}
+	t.quiet = false
 	t.steps = append(t.steps, newest)
 	t.measure(newest)
+}
+
+// limit lowers the capacity to what was taken during a silence in which there was
+// work. Consumers that stalled are back at their rate two steps later; those that
+// crawl must not be believed to take a step's time at the rate that they once had.
+func (t *track) limit(rate float64) {
+	t.capacity, t.capped = min(t.capacity, rate), confirm
 }
 
 // measure takes the rate over the span. If all that was in the log a moment
@@ -116,24 +141,33 @@ func (t *track) measure(newest step) {
 		t.steps = t.steps[1:]
 	}
 	oldest := t.steps[0]
-	if !t.busy {
-		t.idle = newest.at
-	} else if oldest.at < t.idle {
+	if t.busy && oldest.at < t.idle {
 		for _, s := range t.steps {
 			if oldest = s; s.at >= t.idle {
 				break
 			}
 		}
 	}
+	confirmed := t.capped == 1
+	t.capped = max(t.capped-1, 0)
 	span := newest.at - oldest.at
-	if span <= 0 || t.capacity > 0 && span < max(leastSpan, t.interval*3/4) {
+	if span <= 0 || t.capacity > 0 && span < max(leastSpan, t.interval*3/4) && !confirmed {
 		return
 	}
 	rate := float64(newest.position-oldest.position) / span.Seconds()
 	if !t.busy {
 		rate = max(rate, t.capacity)
 	}
+	if t.capped > 0 {
+		rate = min(rate, t.capacity)
+	}
 	t.capacity = rate
+}
+
+// waits tells whether the consumer waits for records, as far as can be known: its last
+// step left nothing, and it does not leave what came since.
+func (t *track) waits(at time.Duration) bool {
+	return !t.busy && at-t.idle <= silence*t.interval
 }
 
 // progress is by how many records the consumer is past the committed offset at a

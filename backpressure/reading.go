@@ -11,7 +11,8 @@ type Reading struct {
 	// Partitions are given it is computed from them.
 	Committed int64
 	// Partitions leave none out: what lies in one that is missing counts as no lag.
-	// They must not be changed once the reading is reported.
+	// Nil is that they are not told; empty is that there are none, as of a topic that
+	// nobody has made yet. They must not be changed once the reading is reported.
 	Partitions []Partition
 }
 
@@ -50,7 +51,7 @@ type progress struct {
 
 // of adds what a reading shows and returns the total.
 func (p *progress) of(r Reading) int64 {
-	if len(r.Partitions) == 0 {
+	if r.Partitions == nil {
 		if p.whole != nil {
 			p.total += max(0, r.Committed-*p.whole)
 		}

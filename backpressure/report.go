@@ -25,7 +25,7 @@ func (g *Gate) Mark() Mark {
 	defer g.mu.Unlock()
 	now := g.now()
 	if g.own == nil {
-		g.settled.Add(g.doubt.over(now))
+		g.settle(g.doubt.over(now))
 	}
 	g.marks++
 	return Mark{at: now, number: g.marks, settled: g.settled.Load()}
@@ -34,6 +34,7 @@ func (g *Gate) Mark() Mark {
 // ruling is what the last decision rested on and what it put into force.
 type ruling struct {
 	mark      Mark
+	marks     uint64      // taken when it was made
 	seen      Observation // zero before the first reading
 	decided   bool
 	share     float64
@@ -61,7 +62,7 @@ var errNoPartitions = errors.New("the reading has no partitions, which a gate wi
 // whose mark is older than that of the last one is left aside: two readers
 // overtook each other.
 func (g *Gate) Report(m Mark, r Reading) *Change {
-	if g.own != nil && len(r.Partitions) == 0 {
+	if g.own != nil && r.Partitions == nil {
 		return g.Missed(errNoPartitions)
 	}
 	change := g.report(m, r)
@@ -83,21 +84,39 @@ func (g *Gate) report(m Mark, r Reading) *Change {
 	}
 	now := g.now()
 	o := g.observe(now, m, r)
-	g.ruling.mark, g.ruling.seen = m, o
+	g.ruling.mark, g.ruling.marks, g.ruling.seen = m, g.marks, o
 	g.stats.Reports++
 	g.stats.MaxAge = max(g.stats.MaxAge, o.Age)
 	wasBlind := g.sight.blind
 	if wasBlind {
 		g.stats.Blind += now - g.sight.blindAt
 	}
-	away := now - g.sight.known
+	away, again := now-g.sight.known, "again "
+	if g.stats.Reports == 1 {
+		again = ""
+	}
 	g.sight = sight{known: now}
 
 	change := g.decide(now, share)
 	if wasBlind {
-		return g.change(now, Seeing, fmt.Sprintf("the lag is known again after %v: %d records", away.Round(time.Millisecond), o.Lag))
+		return g.change(now, Seeing, fmt.Sprintf("the lag is known %safter %v: %d records", again, away.Round(time.Millisecond), o.Lag))
 	}
-	return change
+	g.watchFlow(now)
+	return g.orNoted(change)
+}
+
+// note keeps something that happened while a reading was taken in, or outside of
+// one, for the next that tells what changed. The lock is held.
+func (g *Gate) note(c *Change) { g.notes = append(g.notes, *c) }
+
+// orNoted is a change or, where there is none, the oldest that was kept. The lock is held.
+func (g *Gate) orNoted(change *Change) *Change {
+	if change != nil || len(g.notes) == 0 {
+		return change
+	}
+	noted := g.notes[0]
+	g.notes = g.notes[1:]
+	return &noted
 }
 
 // observe makes of a reading what a controller is told. The lock is held.
@@ -108,12 +127,16 @@ func (g *Gate) observe(now time.Duration, m Mark, r Reading) Observation {
 	}
 	switch {
 	case g.own != nil:
-		g.settled.Add(g.own.learn(r.Partitions, g.doubt.over(m.at)))
+		settled, unread := g.own.learn(r.Partitions, g.doubt.over(m.at), m.number > g.ruling.marks)
+		g.settle(settled)
+		if unread != nil {
+			g.note(g.change(now, Unread, unread.Error()))
+		}
 		// The count of own records is not part of the reading but made here, so what
 		// is settled by now counts; in this order, because Acked comes before Done.
 		o.Settled = g.settled.Load()
 		o.Lag, o.Committed = g.own.count()
-	case len(r.Partitions) > 0:
+	case r.Partitions != nil:
 		o.Lag = r.lag()
 	}
 	return o
@@ -129,6 +152,11 @@ func (g *Gate) decide(now time.Duration, share float64) *Change {
 	o.Share = share
 	o.Open = o.Admitted < g.ruling.ceiling
 	d := g.cfg.Controller.Decide(o)
+	if share == 0 {
+		// Whoever gives a share away relies on it at once, and a controller may count
+		// on what it takes to be committed meanwhile.
+		d.Ceiling, d.Bound = 0, 0
+	}
 
 	before, wasOpen, wasDecided := g.ruling.bound, o.Open, g.ruling.decided
 	g.ruling.seen, g.ruling.share, g.ruling.decided = o, o.Share, true
@@ -155,6 +183,40 @@ func (g *Gate) decide(now time.Duration, share float64) *Change {
 	return g.change(now, Bounded, d.Reason)
 }
 
+// flow is whether the consumers get on.
+type flow struct {
+	committed int64
+	at        time.Duration // when that last rose
+	stalled   bool          // and told
+}
+
+// watchFlow notes when the gate has refused records for longer than the grace
+// time and nothing was committed in all of it, and when something is again. The
+// lock is held.
+func (g *Gate) watchFlow(now time.Duration) {
+	o := &g.ruling.seen
+	since := now - g.flow.at
+	if o.Committed != g.flow.committed || g.flow.at == 0 {
+		g.flow.committed, g.flow.at = o.Committed, now
+		if g.flow.stalled {
+			g.flow.stalled = false
+			g.note(g.change(now, Moving, fmt.Sprintf("the consumers commit again after %v", since.Round(time.Millisecond))))
+		}
+		return
+	}
+	closed := time.Duration(g.closedAt.Load())
+	if g.flow.stalled || closed == 0 || g.ruling.bound == 0 || min(since, now-closed) <= g.cfg.Grace {
+		return
+	}
+	g.flow.stalled = true
+	used := "the gate is closed"
+	if g.ruling.bound != Unlimited {
+		used = fmt.Sprintf("the bound of %d is used up", g.ruling.bound)
+	}
+	g.note(g.change(now, Stalled, fmt.Sprintf("nothing was committed for %v and %s: lag %d, and %d admitted whose fate Done did not tell",
+		since.Round(time.Millisecond), used, o.Lag, o.Admitted-o.Settled)))
+}
+
 // moved tells whether a bound is by more than a tenth another than that told.
 func moved(told, bound int64) bool {
 	if told == Unlimited || bound == Unlimited {
@@ -168,20 +230,22 @@ func (g *Gate) part() float64 {
 	if g.cfg.Share == nil {
 		return 1
 	}
-	return min(max(g.cfg.Share.Part(), 0), 1)
+	part := g.cfg.Share.Part()
+	if !(part > 0) { // which a NaN is not
+		return 0
+	}
+	return min(part, 1)
 }
 
 // change describes the gate as it stands after a change. The lock is held.
 func (g *Gate) change(now time.Duration, kind ChangeKind, reason string) *Change {
 	c := &Change{
-		At: now, Kind: kind, Partition: WholeGate, Open: g.admitted.Load() < g.ceiling,
-		Lag: g.ruling.seen.Lag, Bound: g.ruling.bound, Age: now - g.ruling.mark.at, Reason: reason,
+		At: now, Kind: kind, Partition: g.id, Open: g.admitted.Load() < g.ceiling,
+		Lag: g.ruling.seen.Lag, Bound: g.boundInForce(), Age: now - g.ruling.mark.at, Reason: reason,
+		unread: !g.ruling.decided,
 	}
-	if kind == Blind {
+	if kind == Blind || c.unread {
 		c.Age = now - g.sight.known
-		if g.cfg.FailOpen {
-			c.Bound = Unlimited
-		}
 	}
 	return c
 }
@@ -212,7 +276,7 @@ func (g *Gate) advance() *Change {
 	if share != g.ruling.share {
 		change = g.decide(now, share)
 	}
-	if g.pacer == nil {
+	if g.pacer == nil || share == 0 {
 		return change
 	}
 	if ceiling := g.pacer.Ceiling(now); ceiling > g.ruling.ceiling {
@@ -254,7 +318,7 @@ func (g *Gate) missed(err error) *Change {
 	now := g.now()
 	away := now - g.sight.known
 	if g.sight.blind || away <= g.cfg.Grace {
-		return nil
+		return g.orNoted(nil)
 	}
 	g.sight.blind, g.sight.blindAt = true, now
 	if g.cfg.FailOpen {
@@ -263,6 +327,9 @@ func (g *Gate) missed(err error) *Change {
 		g.setCeiling(0)
 	}
 	reason := fmt.Sprintf("the lag has not been known for %v", away.Round(time.Millisecond))
+	if !g.ruling.decided {
+		reason = fmt.Sprintf("the lag was never read, for %v; who watches the gate?", away.Round(time.Millisecond))
+	}
 	if g.sight.missed != nil {
 		reason += ": " + g.sight.missed.Error()
 	}

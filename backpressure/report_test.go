@@ -123,6 +123,7 @@ func TestUnsureIsSettledAfterTheDoubt(t *testing.T) {
 
 	// A flood of them is held in little.
 	for range 100_000 {
+		gate.Admit(1)
 		gate.Unsure(1)
 		at.at += time.Millisecond
 	}
@@ -136,12 +137,13 @@ func TestUnsureIsSettledAfterTheDoubt(t *testing.T) {
 }
 
 func TestWithAShareOnlyOwnRecordsCount(t *testing.T) {
-	c, share := &ceiling{at: 1000}, parts{at: new(atomic.Int64)}
+	c, share := &limited{ceiling{at: 1000}}, parts{at: new(atomic.Int64)}
 	share.at.Store(25)
 	gate := newGate(t, backpressure.Config{Controller: c, Share: share})
 	read := func(committed int64) {
 		report(gate, backpressure.Reading{Partitions: []backpressure.Partition{{Topic: "t", Committed: committed, End: 900}}})
 	}
+	read(0)
 	gate.Admit(10)
 	for _, offset := range []int64{100, 101, 500} {
 		gate.Acked("t", 0, offset)
@@ -155,7 +157,7 @@ func TestWithAShareOnlyOwnRecordsCount(t *testing.T) {
 	}
 	// A reading without partitions cannot be used, and counts as missed.
 	report(gate, backpressure.Reading{Lag: 5})
-	if s := gate.Stats(); s.Reports != 3 || s.Missed != 1 {
+	if s := gate.Stats(); s.Reports != 4 || s.Missed != 1 {
 		t.Errorf("%+v", s)
 	}
 	// A share that moves is noticed between two readings.

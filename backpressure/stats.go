@@ -12,6 +12,10 @@ type Stats struct {
 	// known fate; asked for and not granted at once. A record that is asked for
 	// again and again is refused as often.
 	Admitted, Settled, Refused int64
+	// Returned counts records that were granted by a ceiling that had just been
+	// lowered, and taken back before anybody saw it. Admitted is without them;
+	// together the two never fall.
+	Returned int64
 	// Waited counts the calls of Acquire that had to wait.
 	Waited int64
 	// Reports is the number of readings; Changes of those that opened or
@@ -23,7 +27,8 @@ type Stats struct {
 	// gate had room again, summed. Blind is for how long the gate was blind.
 	Closed, Blind time.Duration
 
-	// Ceiling and Bound are in force now; Unlimited where there is none.
+	// Ceiling and Bound are in force now; Unlimited where there is none, and 0 where
+	// there will be one after the first reading.
 	Ceiling, Bound int64
 	// Lag is that of the last reading, in records: the group's or, with a share, that
 	// of this gate's own records.
@@ -34,7 +39,8 @@ type Stats struct {
 	// Waiting is the number of calls of Acquire that wait now.
 	Waiting int64
 	// Share is the part of the bound in force, from 0 to 1: what Config.Share said at
-	// the last decision. Nothing is admitted beyond it any more.
+	// the last decision. Nothing is admitted beyond it any more. Before the first
+	// reading it is that of a Fixed, and 0 of a share that moves.
 	Share float64
 	// Open tells whether a record would be admitted now, and BlindNow whether the
 	// gate is blind.
@@ -49,6 +55,7 @@ func (s Stats) Sub(earlier Stats) Stats {
 	s.Admitted -= earlier.Admitted
 	s.Settled -= earlier.Settled
 	s.Refused -= earlier.Refused
+	s.Returned -= earlier.Returned
 	s.Waited -= earlier.Waited
 	s.Reports -= earlier.Reports
 	s.Changes -= earlier.Changes
@@ -69,6 +76,16 @@ const (
 	Bounded ChangeKind = "bound" // the bound moved by more than a tenth
 	Blind   ChangeKind = "blind" // the lag was not known for the grace time
 	Seeing  ChangeKind = "seeing"
+	// Stalled is that the gate has been closed for longer than the grace time, and
+	// nothing was committed in all of it; Moving, that something is again.
+	Stalled ChangeKind = "stalled"
+	Moving  ChangeKind = "moving"
+	// Misused is that more records were told of with Done and Unsure than were
+	// admitted. It is told once.
+	Misused ChangeKind = "misused"
+	// Unread is that own records went to partitions that the readings do not hold,
+	// which cannot count therefore; only in a gate with a share.
+	Unread ChangeKind = "unread"
 )
 
 // WholeGate is the partition of a change that is not of one partition.
@@ -86,9 +103,11 @@ type Change struct {
 	// Unlimited where there is none.
 	Lag, Bound int64
 	// Age is how long ago the reading was asked for; for Blind, how long ago the
-	// lag was last known.
+	// lag was last known or, if it never was, the gate was made.
 	Age    time.Duration
 	Reason string
+
+	unread bool // there was no reading yet, so the lag is none
 }
 
 // tell passes a change on to whoever asked for it.
@@ -100,13 +119,15 @@ func (c *Config) tell(change Change) {
 		return
 	}
 	level := slog.LevelInfo
-	if change.Kind == Blind {
+	switch change.Kind {
+	case Blind, Stalled, Misused, Unread:
 		level = slog.LevelWarn
 	}
-	attrs := []slog.Attr{
-		slog.Bool("open", change.Open), slog.Int64("lag_records", change.Lag),
-		slog.Duration("age", change.Age), slog.String("reason", change.Reason),
+	attrs := []slog.Attr{slog.Bool("open", change.Open)}
+	if !change.unread {
+		attrs = append(attrs, slog.Int64("lag_records", change.Lag))
 	}
+	attrs = append(attrs, slog.Duration("age", change.Age), slog.String("reason", change.Reason))
 	if change.Bound != Unlimited {
 		attrs = append(attrs, slog.Int64("bound_records", change.Bound))
 	}

@@ -17,7 +17,8 @@ var errNoSource = errors.New("backpressure: the gate has no source to watch; set
 // Watch reads the lag from the source, at once and then at each interval, until
 // ctx ends; it reports what it reads and what it misses. A reading that takes
 // longer than half the grace time is given up. Watch returns nil when ctx has
-// ended, and an error only if the gate has no source.
+// ended, and an error only if the gate has no source. What is in force stays so
+// after it; who is refused later than the grace time finds the gate blind.
 func (g *Gate) Watch(ctx context.Context) error {
 	return watch(ctx, &g.cfg, g.moving(), watched{
 		read: func(ctx context.Context) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"regexp"
 	"slices"
 	"strings"
@@ -35,6 +36,12 @@ type Config struct {
 	Refresh time.Duration
 	// Start is where a partition counts from that the group has not committed.
 	Start Start
+	// OnNotice is told, once each and by who reads, of what is no error and may be
+	// a mistake: a pattern that no topic matches, a group that has committed nothing
+	// on a topic that holds records. nil is nobody. It must not call Read.
+	OnNotice func(notice string)
+	// Logger takes the same, as warnings; nil logs nothing.
+	Logger *slog.Logger
 }
 
 // Start says where the lag of a partition begins that has no committed offset,
@@ -62,6 +69,7 @@ type Source struct {
 	matched []string  // the topics found by pattern
 	looked  time.Time // when they were looked for; zero: not yet
 	first   map[partition]int64
+	noticed map[string]bool // what was told, by topic; "" is the pattern
 }
 
 // partition names a partition.
@@ -76,8 +84,11 @@ func (p partition) String() string { return fmt.Sprintf("%s/%d", p.topic, p.id) 
 // close. A client of its own is better than the producer's: the lag is then
 // not asked for behind a full send buffer. All faults of cfg are reported at once.
 func New(client *kadm.Client, cfg Config) (*Source, error) {
-	s := &Source{client: client, cfg: cfg, first: make(map[partition]int64)}
+	s := &Source{client: client, cfg: cfg, first: make(map[partition]int64), noticed: make(map[string]bool)}
 	var faults []error
+	if client == nil {
+		faults = append(faults, errors.New("kadmlag: no client: give an admin client, such as kadm.NewClient(client)"))
+	}
 	if cfg.Group == "" {
 		faults = append(faults, errors.New("kadmlag: no group: name the consumer group whose lag is to be read"))
 	}
@@ -100,7 +111,10 @@ func New(client *kadm.Client, cfg Config) (*Source, error) {
 	if s.cfg.Refresh == 0 {
 		s.cfg.Refresh = 30 * time.Second
 	}
-	return s, errors.Join(faults...)
+	if err := errors.Join(faults...); err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // Read implements [backpressure.Source]. If a broker cannot tell about a single
@@ -110,8 +124,11 @@ func (s *Source) Read(ctx context.Context) (backpressure.Reading, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	topics, err := s.topics(ctx)
-	if err != nil || len(topics) == 0 {
+	if err != nil {
 		return backpressure.Reading{}, err
+	}
+	if len(topics) == 0 { // which is known, and no lag
+		return backpressure.Reading{Partitions: []backpressure.Partition{}}, nil
 	}
 	committed, err := s.committed(ctx)
 	if err != nil {
@@ -122,6 +139,7 @@ func (s *Source) Read(ctx context.Context) (backpressure.Reading, error) {
 		return backpressure.Reading{}, err
 	}
 	partitions := withEnds(ends, committed)
+	s.noticeUncommitted(partitions, committed)
 	if err := s.begin(ctx, partitions); err != nil {
 		return backpressure.Reading{}, err
 	}
@@ -260,5 +278,9 @@ func (s *Source) check(what string, listed kadm.ListedOffsets, err error) error 
 	if len(bad) > 1 {
 		more = fmt.Sprintf(" (and of %d more)", len(bad)-1)
 	}
-	return fmt.Errorf("kadmlag: the %s of %s%s is not known: %w", what, name, more, cause[bad[0]])
+	err = fmt.Errorf("kadmlag: the %s of %s%s is not known: %w", what, name, more, cause[bad[0]])
+	if errors.Is(err, kerr.UnknownTopicOrPartition) && !s.cfg.MayAppear && slices.Contains(s.cfg.Topics, bad[0].topic) {
+		return fmt.Errorf("%w (where the first record creates the topic, set Config.MayAppear)", err)
+	}
+	return err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"reflect"
 	"strings"
 	"sync"
@@ -250,10 +251,57 @@ func TestTopicsThatComeAndGo(t *testing.T) {
 	})
 }
 
+// No topic is no lag, and that is known: a reading of no partitions, which is
+// another thing than one without. Who misspelt the pattern hears of it once.
 func TestNoTopicMatches(t *testing.T) {
 	inVirtualTime(t, []string{"other"}, func(p *plant) {
 		p.produce("other", 0, 5)
-		p.wantLag(p.source(kadmlag.Config{TopicRegex: "^orders-"}), 0)
+		var told []string
+		s := p.source(kadmlag.Config{TopicRegex: "^orders-", Refresh: time.Second, OnNotice: func(n string) { told = append(told, n) }})
+		for range 3 {
+			if r := p.read(s); r.Lag != 0 || r.Partitions == nil || len(r.Partitions) != 0 {
+				t.Errorf("read %#v, want no lag of no partitions", r)
+			}
+			time.Sleep(2 * time.Second)
+		}
+		if len(told) != 1 || !strings.Contains(told[0], "no topic matches ^orders-") {
+			t.Errorf("told %q, want one notice of the pattern", told)
+		}
+		r := p.read(p.source(kadmlag.Config{Topics: []string{"orders"}, MayAppear: true}))
+		if r.Partitions == nil || r.Lag != 0 {
+			t.Errorf("read %#v of a topic that may appear, want no lag of no partitions", r)
+		}
+	})
+}
+
+// A group that has committed nothing where there are records is told of once for
+// each topic; one that has committed, or a topic that is empty, is not.
+func TestNothingCommitted(t *testing.T) {
+	inVirtualTime(t, []string{"empty", "orders", "refunds", "taken"}, func(p *plant) {
+		var log strings.Builder
+		var told []string
+		s := p.source(kadmlag.Config{
+			Topics:   []string{"empty", "orders", "refunds", "taken"},
+			OnNotice: func(n string) { told = append(told, n) },
+			Logger:   slog.New(slog.NewTextHandler(&log, nil)),
+		})
+		p.read(s)
+		if len(told) > 0 {
+			t.Errorf("told of empty topics: %q", told)
+		}
+		for _, topic := range []string{"orders", "refunds", "taken"} {
+			p.produce(topic, 1, 2)
+		}
+		p.commit("taken", 1, 1)
+		for range 3 {
+			p.wantLag(s, 5)
+		}
+		if len(told) != 2 || !strings.Contains(told[0], "group billing has committed nothing on topic orders") || !strings.Contains(told[1], "refunds") {
+			t.Errorf("told %q, want a notice each of orders and refunds", told)
+		}
+		if n := strings.Count(log.String(), "level=WARN"); n != 2 {
+			t.Errorf("%d warnings were logged, want 2:\n%s", n, log.String())
+		}
 	})
 }
 
@@ -261,7 +309,7 @@ func TestNoTopicMatches(t *testing.T) {
 func TestNamedTopicMustExist(t *testing.T) {
 	inVirtualTime(t, []string{"other"}, func(p *plant) {
 		s := p.source(kadmlag.Config{Topics: []string{"orders"}})
-		if _, err := s.Read(context.Background()); !errors.Is(err, kerr.UnknownTopicOrPartition) || !strings.Contains(err.Error(), "orders") {
+		if _, err := s.Read(context.Background()); !errors.Is(err, kerr.UnknownTopicOrPartition) || !strings.Contains(err.Error(), "orders") || !strings.Contains(err.Error(), "set Config.MayAppear") {
 			t.Errorf("read a topic that does not exist: %v", err)
 		}
 		if err := p.cluster.CreateTopic("orders", 1, nil); err != nil {
@@ -290,6 +338,32 @@ func TestNamedTopicMayAppear(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		p.wantLag(s, 5)
+	})
+}
+
+// A gate with a share opens on the reading of a topic that is not there: that its
+// own records have no lag is known.
+func TestMayAppearOpensAShare(t *testing.T) {
+	inVirtualTime(t, []string{"other"}, func(p *plant) {
+		credit, err := backpressure.NewCredit(10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		gate, err := backpressure.New(backpressure.Config{
+			Controller: credit, Share: backpressure.Fixed(0.5),
+			Source: p.source(kadmlag.Config{Topics: []string{"orders"}, MayAppear: true}),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithTimeout(context.Background(), time.Second)
+		defer stop()
+		if err := gate.Watch(ctx); err != nil {
+			t.Error(err)
+		}
+		if s := gate.Stats(); gate.Admit(100) != 5 || s.Missed > 0 {
+			t.Errorf("a gate with half of 10 has not room for 5: %+v", s)
+		}
 	})
 }
 
@@ -350,12 +424,12 @@ func TestGroupProtocols(t *testing.T) {
 
 func TestConfigFaults(t *testing.T) {
 	_, err := kadmlag.New(nil, kadmlag.Config{Start: 7})
-	for _, says := range []string{"no group", "no topic", "Start is 7"} {
+	for _, says := range []string{"no client", "no group", "no topic", "Start is 7"} {
 		if err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("New: %v; want it to say %q", err, says)
 		}
 	}
-	if _, err := kadmlag.New(nil, kadmlag.Config{Group: "g", TopicRegex: "("}); err == nil {
+	if _, err := kadmlag.New(nil, kadmlag.Config{Group: "g", TopicRegex: "("}); err == nil || !strings.Contains(err.Error(), "TopicRegex") {
 		t.Error("New took a pattern that is none")
 	}
 }

@@ -3,6 +3,7 @@ package kgogate
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
@@ -12,10 +13,13 @@ import (
 // DefaultMaxDeferred is how many records may wait where the config does not say.
 const DefaultMaxDeferred = 10_000
 
-// ShedByClose is the reason of records that waited when the producer was closed.
-const ShedByClose backpressure.ShedReason = "close"
+// ShedByClose is the reason of records that waited when the producer was closed, or
+// came after.
+const ShedByClose = backpressure.ShedByClose
 
-// Excess is what becomes of a record for which the gate has no room.
+// Excess is what becomes of a record for which the gate has no room. It is a type of
+// its own: beyond [backpressure.Excess], which is for pipes, a call of Produce can
+// wait, and does so where nothing is said.
 type Excess int
 
 // What can become of it.
@@ -40,10 +44,13 @@ type Config struct {
 	// OnShed is told of each record that was dropped, before its promise; nil is
 	// nobody. It is called by who calls the promise.
 	OnShed func(*kgo.Record, backpressure.ShedReason)
+	// Logger is told of a record that went to another partition than it was admitted
+	// for; nil logs nothing.
+	Logger *slog.Logger
 }
 
-// faults are all faults of the config together with the client's settings.
-func (c Config) faults(client *kgo.Client) error {
+// faults are all faults of the config.
+func (c Config) faults() []error {
 	var faults []error
 	if c.Excess < Block || c.Excess > Degrade {
 		faults = append(faults, fmt.Errorf("kgogate: Excess is %d: use Block, Shed, Defer or Degrade", c.Excess))
@@ -54,14 +61,16 @@ func (c Config) faults(client *kgo.Client) error {
 	if (c.Degrade != nil) != (c.Excess == Degrade) {
 		faults = append(faults, errors.New("kgogate: Config.Degrade is to be set with Excess: Degrade, and with no other"))
 	}
-	if client.OptValue(kgo.RequiredAcks) == kgo.NoAck() {
-		faults = append(faults, errors.New("kgogate: the client asks for no acknowledgements (acks=0), so it never knows what is in the log: use kgo.AllISRAcks"))
-	}
-	if client.OptValue(kgo.ManualFlushing) == true && c.Excess != Shed {
-		faults = append(faults, errors.New("kgogate: records cannot wait for room in front of a client that sends only when it is flushed: use Shed, or no kgo.ManualFlushing"))
-	}
-	return errors.Join(faults...)
+	return faults
 }
+
+// ErrMisplaced is the error of every record that comes after one that the client
+// put elsewhere than in the partition for which it was admitted.
+var ErrMisplaced = errors.New("the client does not keep the partitions of records")
+
+// ErrClosed is wrapped by the error of a record that the client had not taken yet,
+// for want of space in its buffer, when the producer was closed.
+var ErrClosed = errors.New("the producer was closed")
 
 // ErrShed is what the error of every record that was dropped wraps.
 var ErrShed = errors.New("the record was shed")
@@ -81,7 +90,7 @@ func (e *ShedError) Error() string {
 	case backpressure.ShedByDegrade:
 		return "kgogate: the record was shed: the application did without it"
 	case ShedByClose:
-		return "kgogate: the record was shed: the producer was closed while it waited"
+		return "kgogate: the record was shed: the producer is closed"
 	}
 	return fmt.Sprintf("kgogate: the record was shed: %s", e.Reason)
 }

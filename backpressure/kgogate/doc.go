@@ -24,4 +24,13 @@
 // acknowledged record may not be below the high watermark yet, and without
 // idempotence a retried one may be in the log twice: the lag can pass the bound
 // by as many. Without acknowledgements nothing is known, and New refuses them.
+//
+// A record that the client gives up is in doubt for the gate's time of doubt, which
+// New wants to be no shorter than kgo.RecordDeliveryTimeout. Without that option, the
+// default, the client keeps a record for ever and the gate counts it as long. So
+// a bound of one gate, or with a fixed share, holds through any outage. A share that
+// moves is given to others meanwhile: there, set RecordDeliveryTimeout and
+// kgo.AllowIdempotentProduceCancellation, without which an idempotent client does not
+// keep the timeout for records that it sent and got no answer to; or abort what
+// the client has buffered when the share is fenced.
 package kgogate

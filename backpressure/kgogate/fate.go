@@ -10,39 +10,31 @@ import (
 // What became of a record whose promise got an error.
 //
 // The gate may forget a record only if it will never be in the log. Most errors
-// don't say so: kgo.ErrRecordTimeout, a context that ended and kgo.ErrClientClosed
-// are the errors of records that never left the client and of records that were
-// written without an answer. So a record is of unknown fate, and counts against
-// the bound until the gate's time of doubt has passed, unless its error is one of
-// these:
+// don't say so. A promise gets the error of the last attempt, and an attempt before
+// it may have been written without an answer: kgo.ErrRecordTimeout, a context that
+// ended and kgo.ErrClientClosed say nothing about that, and no more does a refusal
+// for a reason that comes and goes. A topic that is not there may be a broker that has
+// not heard of it yet, an authorization may have been revoked between two attempts,
+// and a timestamp becomes too old. So a record is of unknown fate, and counts
+// against the bound until the gate's time of doubt has passed, unless its error is
+// one of these:
 //
 //	the client refused it   before it was in a batch
-//	a broker refused it     before it appended, for a reason that holds for
-//	                        every attempt: what is in the batch, or who asks
+//	a broker refused it     for what the batch is, which holds for every attempt
 //
-// The second kind speaks for the record alone only where batches are appended in
-// order (an idempotent client, or one request in flight): otherwise the client
-// gives one batch's error to the batches behind it, which may be in the log.
+// The second kind takes it that nobody tightens the topic's settings, such as
+// max.message.bytes, between two attempts of which the first lost its answer. And it
+// speaks for the record alone only where batches are appended in order (an
+// idempotent client, or one request in flight): otherwise the client gives one
+// batch's error to the batches behind it, which may be in the log.
 
-// refusals are the answers of the second kind. Answers that the client retries
-// (not leader, not enough replicas) are not among them: what is reported in the
-// end is not what became of the first attempt.
+// refusals are the answers of the second kind.
 var refusals = []error{
 	kerr.MessageTooLarge,
 	kerr.RecordListTooLarge,
 	kerr.InvalidRecord,
-	kerr.InvalidTimestamp,
-	kerr.UnsupportedForMessageFormat,
-	kerr.UnsupportedCompressionType,
-	kerr.PolicyViolation,
 	kerr.InvalidRequiredAcks,
-	kerr.UnsupportedVersion,
 	kerr.InvalidTopicException,
-	kerr.TopicAuthorizationFailed,
-	kerr.ClusterAuthorizationFailed,
-	// No topic, hence no log.
-	kerr.UnknownTopicOrPartition,
-	kerr.UnknownTopicID,
 }
 
 // neverInLog tells an error of a record that is certainly not in the log and

@@ -25,9 +25,10 @@ func TestFate(t *testing.T) {
 		opts  []kgo.Opt
 		stats string
 	}{
-		{"refused", kerr.TopicAuthorizationFailed, nil, "produced 1 acked 0 failed 1"},
-		{"refused in a crowd", kerr.TopicAuthorizationFailed, unordered, "produced 1 acked 0 unknown 1"},
+		{"refused", kerr.MessageTooLarge, nil, "produced 1 acked 0 failed 1"},
+		{"refused in a crowd", kerr.MessageTooLarge, unordered, "produced 1 acked 0 unknown 1"},
 		{"refused, one at a time", kerr.InvalidRecord, []kgo.Opt{kgo.DisableIdempotentWrite(), kgo.MaxProduceRequestsInflightPerBroker(1)}, "produced 1 acked 0 failed 1"},
+		{"refused for who asks", kerr.TopicAuthorizationFailed, nil, "produced 1 acked 0 unknown 1"},
 		{"answer leaves it open", kerr.UnknownServerError, nil, "produced 1 acked 0 unknown 1"},
 		{"timed out", kerr.NotLeaderForPartition, append(unordered, kgo.RecordDeliveryTimeout(3*time.Second)), "produced 1 acked 0 unknown 1"},
 	} {
@@ -52,6 +53,117 @@ func TestFate(t *testing.T) {
 			}, c.opts...)
 		})
 	}
+}
+
+// What a broker says of the last attempt is not what became of the first: here that
+// one is in the log, its answer was lost, and every later one is refused for a
+// reason that comes and goes. A record that is told of as gone would lie in the log
+// uncounted.
+func TestAppendedThenRefused(t *testing.T) {
+	for _, refusal := range []*kerr.Error{
+		kerr.UnknownTopicOrPartition, kerr.UnknownTopicID, kerr.TopicAuthorizationFailed, kerr.ClusterAuthorizationFailed,
+		kerr.InvalidTimestamp, kerr.PolicyViolation, kerr.UnsupportedCompressionType, kerr.UnsupportedForMessageFormat,
+		kerr.UnsupportedVersion,
+	} {
+		t.Run(refusal.Message, func(t *testing.T) {
+			inVirtualTime(t, func(p *plant) {
+				p.refuseSecondAttempts(refusal)
+				gate := p.gate(1)
+				producer := p.producer(gate, kgogate.Config{})
+				defer producer.Close()
+				p.produce(producer, 0, 1)
+				time.Sleep(time.Minute)
+				if end := p.cluster.PartitionInfo("orders", 0).HighWatermark; end != 1 {
+					t.Fatalf("%d records are in the log; this test needs one", end)
+				}
+				p.wantStats(producer, "produced 1 acked 0 unknown 1")
+				report(gate, 0)
+				if gate.Open() {
+					t.Error("the gate has room for another: the record in the log was told of as gone")
+				}
+			}, kgo.UnknownTopicRetries(3))
+		})
+	}
+}
+
+// refuseSecondAttempts lets the first request to produce be carried out and loses
+// its answer; all later ones are refused.
+func (p *plant) refuseSecondAttempts(refusal *kerr.Error) {
+	first := true
+	p.cluster.ControlKey(int16(kmsg.Produce), func(r kmsg.Request) (kmsg.Response, error, bool) {
+		p.cluster.KeepControl()
+		if first {
+			first = false
+			p.loseAnswer.Store(true)
+			return nil, nil, false
+		}
+		request := r.(*kmsg.ProduceRequest)
+		response := request.ResponseKind().(*kmsg.ProduceResponse)
+		for _, topic := range request.Topics {
+			of := kmsg.NewProduceResponseTopic()
+			of.Topic, of.TopicID = topic.Topic, topic.TopicID
+			for _, partition := range topic.Partitions {
+				answer := kmsg.NewProduceResponseTopicPartition()
+				answer.Partition, answer.ErrorCode = partition.Partition, refusal.Code
+				of.Partitions = append(of.Partitions, answer)
+			}
+			response.Topics = append(response.Topics, of)
+		}
+		return response, nil, true
+	})
+}
+
+// franz-go keeps RecordDeliveryTimeout for a record whose request has no answer
+// only where an idempotent client may cancel it. Otherwise the record stays in the
+// client, in no doubt and counted, and is appended when the brokers are back.
+func TestDeliveryTimeoutNeedsCancellation(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		opts        []kgo.Opt
+		away, after string
+		inLog       int64
+	}{
+		{"kept", []kgo.Opt{kgo.AllowIdempotentProduceCancellation()}, "produced 1 acked 0 unknown 1", "produced 1 acked 0 unknown 1", 0},
+		{"not kept", nil, "produced 1 acked 0", "produced 1 acked 1", 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			inVirtualTime(t, func(p *plant) {
+				p.away.Store(true)
+				producer := p.producer(p.gate(2), kgogate.Config{})
+				defer producer.Close()
+				p.produce(producer, 0, 1)
+				time.Sleep(10 * time.Minute)
+				p.wantStats(producer, c.away)
+				p.away.Store(false)
+				time.Sleep(10 * time.Minute)
+				p.wantStats(producer, c.after)
+				if end := p.cluster.PartitionInfo("orders", 0).HighWatermark; end != c.inLog {
+					t.Errorf("%d records are in the log, want %d", end, c.inLog)
+				}
+			}, append(c.opts, kgo.RecordDeliveryTimeout(3*time.Second))...)
+		})
+	}
+}
+
+// A context that ends while the client has the record says nothing about where the
+// record is.
+func TestContextEndsInTheClient(t *testing.T) {
+	inVirtualTime(t, func(p *plant) {
+		p.away.Store(true)
+		gate := p.gate(1)
+		producer := p.producer(gate, kgogate.Config{})
+		defer producer.Close()
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		producer.Produce(ctx, record(0), p.promise)
+		time.Sleep(30 * time.Second)
+		p.wantPromised("0: context deadline exceeded")
+		p.wantStats(producer, "produced 1 acked 0 unknown 1")
+		report(gate, 0)
+		if gate.Open() {
+			t.Error("the gate has room for another before the doubt is over")
+		}
+	}, kgo.AllowIdempotentProduceCancellation())
 }
 
 // The gate of one process among several hears where its records went.

@@ -16,6 +16,9 @@ type gate interface {
 	acked(topic string, partition int32, offset int64)
 	done(partition int32)
 	unsure(partition int32)
+	// holds tells whether a record that was admitted for one partition and lies in
+	// another is where the gate thinks it is.
+	holds(admitted, partition int32) bool
 }
 
 // whole is one gate for all partitions.
@@ -28,6 +31,7 @@ func (w whole) acquire(ctx context.Context, _ int32) error { return w.Acquire(ct
 func (w whole) acked(topic string, id int32, offset int64) { w.Acked(topic, id, offset) }
 func (w whole) done(int32)                                 { w.Done(1) }
 func (w whole) unsure(int32)                               { w.Unsure(1) }
+func (w whole) holds(int32, int32) bool                    { return true }
 
 // byPartition is a gate for each partition.
 type byPartition struct{ *backpressure.Partitioned }
@@ -39,3 +43,4 @@ func (b byPartition) acquire(ctx context.Context, id int32) error { return b.Acq
 func (b byPartition) acked(topic string, id int32, offset int64)  { b.Acked(topic, id, offset) }
 func (b byPartition) done(id int32)                               { b.Done(id, 1) }
 func (b byPartition) unsure(id int32)                             { b.Unsure(id, 1) }
+func (b byPartition) holds(admitted, id int32) bool               { return admitted == id }

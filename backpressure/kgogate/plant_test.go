@@ -2,16 +2,20 @@ package kgogate_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"net"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"kafka-bench/backpressure"
 	"kafka-bench/backpressure/kgogate"
@@ -25,6 +29,9 @@ type plant struct {
 	network *kfake.VirtualNetwork
 	client  *kgo.Client
 	delay   time.Duration // of each request on the way to the broker, from the next connection on
+
+	away       atomic.Bool // brokers close the connection on each request to produce
+	loseAnswer atomic.Bool // the next answer on a connection of client is lost, and the connection with it
 
 	mu       sync.Mutex
 	promised []string // "value" or "value: error", in the order of the promises
@@ -46,6 +53,13 @@ func inVirtualTime(t *testing.T, test func(p *plant), opts ...kgo.Opt) {
 			kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.ProducerLinger(0), kgo.Dialer(p.dialSlow),
 		}, opts...)...)
 		defer p.client.Close()
+		p.cluster.ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
+			p.cluster.KeepControl()
+			if p.away.Load() {
+				return nil, errAway, true
+			}
+			return nil, nil, false
+		})
 		test(p)
 	})
 }
@@ -64,18 +78,32 @@ func (p *plant) newClient(opts ...kgo.Opt) *kgo.Client {
 // dialSlow connects to a broker that is far away.
 func (p *plant) dialSlow(ctx context.Context, network, address string) (net.Conn, error) {
 	conn, err := p.network.DialContext(ctx, network, address)
-	return slow{conn, p.delay}, err
+	return bad{conn, p.delay, &p.loseAnswer}, err
 }
 
-// slow is a connection on which what is written arrives later.
-type slow struct {
+// errAway is why a broker that is away closes the connection.
+var errAway = errors.New("away")
+
+// bad is a connection on which what is written arrives later, and that can break
+// when an answer comes.
+type bad struct {
 	net.Conn
 	delay time.Duration
+	lose  *atomic.Bool
 }
 
-func (s slow) Write(b []byte) (int, error) {
-	time.Sleep(s.delay)
-	return s.Conn.Write(b)
+func (b bad) Write(data []byte) (int, error) {
+	time.Sleep(b.delay)
+	return b.Conn.Write(data)
+}
+
+func (b bad) Read(into []byte) (int, error) {
+	n, err := b.Conn.Read(into)
+	if b.lose.CompareAndSwap(true, false) {
+		_ = b.Conn.Close()
+		return 0, io.EOF
+	}
+	return n, err
 }
 
 // gate is one with credit for so many records, of which none is used.
@@ -162,7 +190,7 @@ func (p *plant) wantStats(producer *kgogate.Producer, want string) {
 		name string
 		n    int64
 	}{
-		{"failed", s.Failed}, {"unknown", s.Unknown}, {"deferred", s.Deferred}, {"abandoned", s.Abandoned},
+		{"failed", s.Failed}, {"unknown", s.Unknown}, {"misplaced", s.Misplaced}, {"deferred", s.Deferred}, {"abandoned", s.Abandoned},
 		{"gate", s.Shed[backpressure.ShedByGate]}, {"queue", s.Shed[backpressure.ShedByQueue]},
 		{"degrade", s.Shed[backpressure.ShedByDegrade]}, {"close", s.Shed[kgogate.ShedByClose]},
 	} {

@@ -2,6 +2,9 @@ package kgogate
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 
@@ -24,8 +27,8 @@ type Producer struct {
 	close   context.CancelFunc
 	waiting waiting
 
-	produced, acked, failed, unknown, abandoned atomic.Int64
-	shed                                        map[backpressure.ShedReason]*atomic.Int64
+	produced, acked, failed, unknown, misplaced, abandoned atomic.Int64
+	shed                                                   map[backpressure.ShedReason]*atomic.Int64
 }
 
 // Stats are what a producer did since it was made, in records.
@@ -33,10 +36,13 @@ type Stats struct {
 	// Produced were admitted and handed to the client, which reported of them so
 	// far that they were Acked, Failed (not in the log) or Unknown.
 	Produced, Acked, Failed, Unknown int64
+	// Misplaced are those of Acked that the client put into another partition than
+	// they were admitted for.
+	Misplaced int64
 	// Deferred wait in the queue now.
 	Deferred int64
-	// Abandoned were given up because their context ended before they were
-	// admitted.
+	// Abandoned were given up before they were admitted, because their context ended
+	// or the gate can never admit them.
 	Abandoned int64
 	// Shed were dropped, by reason: "gate", "queue", "degrade", "close".
 	Shed map[backpressure.ShedReason]int64
@@ -44,22 +50,56 @@ type Stats struct {
 
 // New returns a producer that sends through client what gate admits. Both stay
 // the caller's: somebody must feed the gate, with Watch or Report, and the client
-// is to be closed after the producer. All faults of cfg are reported at once.
+// is to be closed after the producer. All faults are reported at once; settings of
+// the client that the gate can't live with are among them.
 func New(client *kgo.Client, gate *backpressure.Gate, cfg Config) (*Producer, error) {
-	return newProducer(client, whole{gate}, cfg)
-}
-
-// NewPartitioned returns a producer with a gate for each partition. The partition
-// of each record must be set before Produce and kept by the client: it needs
-// kgo.RecordPartitioner(kgo.ManualPartitioner()).
-func NewPartitioned(client *kgo.Client, gate *backpressure.Partitioned, cfg Config) (*Producer, error) {
-	return newProducer(client, byPartition{gate}, cfg)
-}
-
-func newProducer(client *kgo.Client, gate gate, cfg Config) (*Producer, error) {
-	if err := cfg.faults(client); err != nil {
+	faults := cfg.faults()
+	if gate == nil {
+		faults = append(faults, errNoGate)
+	}
+	switch {
+	case client == nil:
+		faults = append(faults, errNoClient)
+	case gate != nil:
+		faults = append(faults, cfg.clientFaults(client, gate.Doubt())...)
+	}
+	if err := errors.Join(faults...); err != nil {
 		return nil, err
 	}
+	return newProducer(client, whole{gate}, cfg), nil
+}
+
+// NewPartitioned returns a producer with a gate for each partition, as New. The
+// partition of each record must be set before Produce and kept by the client: it
+// needs kgo.RecordPartitioner(kgo.ManualPartitioner()), and any other is an error. If
+// a record lies elsewhere in spite of that, the bound of that partition is not kept:
+// Stats counts it, the logger is told, and later records get [ErrMisplaced].
+func NewPartitioned(client *kgo.Client, gate *backpressure.Partitioned, cfg Config) (*Producer, error) {
+	faults := cfg.faults()
+	if gate == nil {
+		faults = append(faults, errNoGate)
+	}
+	switch {
+	case client == nil:
+		faults = append(faults, errNoClient)
+	case !keepsPartition(client):
+		faults = append(faults, errNotManual)
+	}
+	if client != nil && gate != nil {
+		faults = append(faults, cfg.clientFaults(client, gate.Doubt())...)
+	}
+	if err := errors.Join(faults...); err != nil {
+		return nil, err
+	}
+	return newProducer(client, byPartition{gate}, cfg), nil
+}
+
+var (
+	errNoClient = errors.New("kgogate: no client: the producer sends through a *kgo.Client")
+	errNoGate   = errors.New("kgogate: no gate: one without a controller admits everything")
+)
+
+func newProducer(client *kgo.Client, gate gate, cfg Config) *Producer {
 	if cfg.MaxDeferred == 0 {
 		cfg.MaxDeferred = DefaultMaxDeferred
 	}
@@ -70,14 +110,20 @@ func newProducer(client *kgo.Client, gate gate, cfg Config) (*Producer, error) {
 	for _, reason := range []backpressure.ShedReason{backpressure.ShedByGate, backpressure.ShedByQueue, backpressure.ShedByDegrade, ShedByClose} {
 		p.shed[reason] = new(atomic.Int64)
 	}
-	return p, nil
+	return p
 }
 
 // Produce asks the gate for the record and hands it to the client, whose Produce
 // says what happens then. The promise, which may be nil, is called once: by the
 // client, or with a [ShedError] if the record was dropped, or with the context's
 // error if that ended before the record was admitted. The last two are not on the
-// client's goroutine, so promises run beside each other.
+// client's goroutine, so promises run beside each other. After Close each record
+// is dropped.
+//
+// A context that ends after that makes the client give the record up, and nobody
+// knows then whether it is in the log: it counts against the bound for the gate's
+// time of doubt. So a context is for the wait in front of the gate; one with a
+// deadline for each record uses up the bound when the brokers are slow.
 //
 // It waits for room with Block alone, and for space in the client's buffer as the
 // client does. Then it must not be called in a promise: room may depend on the
@@ -95,6 +141,8 @@ func (p *Producer) Produce(ctx context.Context, r *kgo.Record, promise func(*kgo
 		p.abandon(o, ctx.Err())
 	case p.closing.Err() != nil:
 		p.drop(o, ShedByClose)
+	case p.misplaced.Load() != 0:
+		p.abandon(o, fmt.Errorf("kgogate: the record was not sent: %w", ErrMisplaced))
 	case p.cfg.Excess == Block:
 		p.waitAndSend(o)
 	case p.cfg.Excess == Shed && p.gate.try(r.Partition):
@@ -148,8 +196,10 @@ func (p *Producer) Flush(ctx context.Context) error {
 }
 
 // Close drops the records that wait, ends the calls of Produce that wait, and returns
-// when the producer's goroutines have ended. What the client already has goes its
-// way, and its promises still tell the gate. To lose nothing, call Flush before.
+// when the producer's goroutines have ended; it waits for no broker. What the client
+// already has goes its way, and its promises still tell the gate. A record that waits
+// for space in the client's buffer, which was admitted, gets an error that wraps
+// [ErrClosed], and counts as of unknown fate. To lose nothing, call Flush before.
 func (p *Producer) Close() {
 	p.close()
 	p.waiting.end()
@@ -162,6 +212,7 @@ func (p *Producer) Stats() Stats {
 		Acked:     p.acked.Load(),
 		Failed:    p.failed.Load(),
 		Unknown:   p.unknown.Load(),
+		Misplaced: p.misplaced.Load(),
 		Abandoned: p.abandoned.Load(),
 		Shed:      make(map[backpressure.ShedReason]int64, len(p.shed)),
 	}
@@ -183,6 +234,9 @@ func (p *Producer) waitAndSend(o order) {
 
 // acquire waits for room until the order's context ends or the producer closes.
 func (p *Producer) acquire(o order) error {
+	if err := p.closing.Err(); err != nil { // though there may be room
+		return err
+	}
 	partition := o.record.Partition
 	if p.gate.open(partition) && p.gate.try(partition) {
 		return nil
@@ -213,10 +267,16 @@ func (p *Producer) giveUp(o order, err error) {
 func (p *Producer) send(o order) {
 	p.produced.Add(1)
 	partition := o.record.Partition
-	p.client.Produce(o.ctx, o.record, func(r *kgo.Record, err error) {
+	way := &entering{Context: o.ctx, closing: p.closing}
+	p.client.Produce(way, o.record, func(r *kgo.Record, err error) {
 		p.settle(partition, r, err)
+		if errors.Is(err, context.Canceled) && way.cut() {
+			err = fmt.Errorf("kgogate: %w while the record waited for space in the client's buffer: %w", ErrClosed, err)
+		}
 		o.promise(r, err)
+		way.over()
 	})
+	way.entered()
 }
 
 // settle tells the gate what became of a record that was admitted for a partition.
@@ -226,6 +286,9 @@ func (p *Producer) settle(partition int32, r *kgo.Record, err error) {
 		p.acked.Add(1)
 		p.gate.acked(r.Topic, r.Partition, r.Offset)
 		p.gate.done(partition)
+		if !p.gate.holds(partition, r.Partition) {
+			p.misplace(partition, r)
+		}
 	case neverInLog(err, p.ordered):
 		p.failed.Add(1)
 		p.gate.done(partition)
@@ -233,6 +296,17 @@ func (p *Producer) settle(partition int32, r *kgo.Record, err error) {
 		p.unknown.Add(1)
 		p.gate.unsure(partition)
 	}
+}
+
+// misplace tells of a record that lies elsewhere than its gate believes.
+func (p *Producer) misplace(admitted int32, r *kgo.Record) {
+	if p.misplaced.Add(1) > 1 || p.cfg.Logger == nil {
+		return
+	}
+	p.cfg.Logger.LogAttrs(context.Background(), slog.LevelError,
+		"kgogate: a record lies in another partition than it was admitted for; no more are sent",
+		slog.String("topic", r.Topic), slog.Int("admitted_for", int(admitted)),
+		slog.Int("partition", int(r.Partition)), slog.Int64("offset", r.Offset))
 }
 
 func (p *Producer) drop(o order, reason backpressure.ShedReason) {

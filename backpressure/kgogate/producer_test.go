@@ -3,6 +3,8 @@ package kgogate_test
 import (
 	"context"
 	"errors"
+	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -18,7 +20,7 @@ const (
 	noRoom  = ": kgogate: the record was shed: the gate has no room"
 	full    = ": kgogate: the record was shed: the queue of deferred records is full"
 	without = ": kgogate: the record was shed: the application did without it"
-	closed  = ": kgogate: the record was shed: the producer was closed while it waited"
+	closed  = ": kgogate: the record was shed: the producer is closed"
 )
 
 func TestBlock(t *testing.T) {
@@ -321,6 +323,196 @@ func TestEveryRecordIsCounted(t *testing.T) {
 				t.Errorf("excess %d: %d of 800 records are counted, %d promised: %+v", excess, sum, len(p.promised), s)
 			}
 		})
+	}
+}
+
+// Brokers are away and the client's buffer is full: whatever waits for space in
+// it, Close ends. What the client has goes its way when they are back.
+func TestCloseWaitsForNoBroker(t *testing.T) {
+	for name, excess := range map[string]kgogate.Excess{"Block": kgogate.Block, "Shed": kgogate.Shed, "Defer": kgogate.Defer} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(p *plant) {
+				p.away.Store(true)
+				gate := p.gate(4)
+				producer := p.producer(gate, kgogate.Config{Excess: excess})
+				p.produce(producer, 0, 1) // fills the client
+				gate.TryAcquire(3)        // and the gate
+				var calls sync.WaitGroup
+				if excess == kgogate.Shed {
+					gate.Done(3)
+					report(gate, 0)
+				}
+				calls.Go(func() { p.produce(producer, 1, 2) })
+				p.rest()
+				if excess != kgogate.Shed {
+					gate.Done(3)
+					report(gate, 0) // who waited for room waits for the client now
+				}
+				if excess == kgogate.Defer {
+					p.produce(producer, 2, 3)
+				}
+				p.rest()
+				closing := time.Now()
+				producer.Close()
+				calls.Wait()
+				if d := time.Since(closing); d > time.Second {
+					t.Errorf("Close took %v", d)
+				}
+				late := []string{"1: kgogate: the producer was closed while the record waited for space in the client's buffer: context canceled"}
+				stats := "produced 2 acked 1 unknown 1"
+				if excess == kgogate.Defer {
+					late, stats = append(late, "2"+closed), stats+" close 1"
+				}
+				p.rest()
+				p.mu.Lock()
+				slices.Sort(p.promised) // they come from two goroutines
+				p.mu.Unlock()
+				p.wantPromised(late...)
+				p.away.Store(false)
+				time.Sleep(time.Minute)
+				p.wantPromised("0")
+				p.wantStats(producer, stats)
+			}, kgo.MaxBufferedRecords(1))
+		})
+	}
+}
+
+// What the client has may wait there for a topic, with the context of Produce in
+// its hands; it is not ended with the producer either.
+func TestCloseLeavesWhatTheClientHas(t *testing.T) {
+	inVirtualTime(t, func(p *plant) {
+		producer := p.producer(p.gate(2), kgogate.Config{})
+		r := record(0)
+		r.Topic = "later"
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		producer.Produce(ctx, r, p.promise)
+		p.wantPromised()
+		producer.Close()
+		p.wantPromised()
+		if err := p.cluster.CreateTopic("later", 1, nil); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		p.wantPromised("0")
+	}, kgo.UnknownTopicRetries(-1))
+}
+
+// elsewhere is a partitioner that does as it is told, but for the topic "orders".
+type elsewhere struct{}
+
+func (elsewhere) ForTopic(string) kgo.TopicPartitioner { return elsewhere{} }
+func (elsewhere) RequiresConsistency(*kgo.Record) bool { return true }
+func (elsewhere) Partition(r *kgo.Record, partitions int) int {
+	if partitions == 2 {
+		return 1
+	}
+	return int(r.Partition)
+}
+
+func (p *plant) partitioned() *backpressure.Partitioned {
+	p.Helper()
+	gate, err := backpressure.NewPartitioned(backpressure.PartitionedConfig{
+		Partitions:    2,
+		NewController: func() (backpressure.Controller, error) { return backpressure.NewCredit(2) },
+	})
+	if err != nil {
+		p.Fatal(err)
+	}
+	gate.Report(gate.Mark(), backpressure.Reading{Partitions: []backpressure.Partition{{ID: 0}, {ID: 1}}})
+	return gate
+}
+
+// A record that lies elsewhere than it was admitted for is the last one.
+func TestMisplaced(t *testing.T) {
+	inVirtualTime(t, func(p *plant) {
+		var log strings.Builder
+		producer, err := kgogate.NewPartitioned(p.client, p.partitioned(), kgogate.Config{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer producer.Close()
+		p.produce(producer, 0, 1)
+		p.rest()
+		producer.Produce(context.Background(), record(1), func(_ *kgo.Record, err error) {
+			if !errors.Is(err, kgogate.ErrMisplaced) {
+				t.Errorf("a record behind one that was misplaced has the error %v", err)
+			}
+		})
+		p.wantPromised("0")
+		p.wantStats(producer, "produced 1 acked 1 misplaced 1 abandoned 1")
+		if !strings.Contains(log.String(), "level=ERROR") || !strings.Contains(log.String(), "admitted_for=0 partition=1 offset=0") {
+			t.Errorf("the log says %s", log.String())
+		}
+	}, kgo.RecordPartitioner(elsewhere{}))
+}
+
+// A gate for each partition needs a client that puts records where they are said to go.
+func TestPartitioners(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		partitioner kgo.Partitioner
+		fits        bool
+	}{
+		{"manual", kgo.ManualPartitioner(), true},
+		{"uniform", kgo.UniformBytesPartitioner(64<<10, true, true, nil), false},
+		{"sticky", kgo.StickyPartitioner(), false},
+		{"sticky by key", kgo.StickyKeyPartitioner(nil), false},
+		{"round robin", kgo.RoundRobinPartitioner(), false},
+		{"least backup", kgo.LeastBackupPartitioner(), false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			inVirtualTime(t, func(p *plant) {
+				_, err := kgogate.NewPartitioned(p.client, p.partitioned(), kgogate.Config{})
+				if fits := err == nil; fits != c.fits {
+					t.Errorf("NewPartitioned: %v", err)
+				}
+				if err != nil && !strings.Contains(err.Error(), "kgo.ManualPartitioner") {
+					t.Errorf("the error names no remedy: %v", err)
+				}
+				if _, err := kgogate.New(p.client, p.gate(1), kgogate.Config{}); err != nil {
+					t.Errorf("New: %v", err)
+				}
+			}, kgo.RecordPartitioner(c.partitioner))
+		})
+	}
+}
+
+func TestNilFaults(t *testing.T) {
+	_, err := kgogate.New(nil, nil, kgogate.Config{Excess: 9})
+	_, partitioned := kgogate.NewPartitioned(nil, nil, kgogate.Config{Excess: 9})
+	for _, err := range []error{err, partitioned} {
+		for _, says := range []string{"no client", "no gate", "Excess is 9"} {
+			if err == nil || !strings.Contains(err.Error(), says) {
+				t.Errorf("New said %v, want %q", err, says)
+			}
+		}
+	}
+}
+
+// A client that may deliver a record when the gate has forgotten it is an error;
+// one that sets itself no limit keeps the record, and so does the gate.
+func TestDoubtCoversTheDeliveryTimeout(t *testing.T) {
+	for _, c := range []struct {
+		timeout, doubt time.Duration
+		fits           bool
+	}{
+		{0, 0, true},
+		{backpressure.DefaultDoubt, 0, true},
+		{backpressure.DefaultDoubt + time.Second, 0, false},
+		{10 * time.Minute, 10 * time.Minute, true},
+		{10 * time.Second, 5 * time.Second, false},
+	} {
+		inVirtualTime(t, func(p *plant) {
+			gate, err := backpressure.New(backpressure.Config{Controller: p.credit(1), Doubt: c.doubt})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = kgogate.New(p.client, gate, kgogate.Config{})
+			if fits := err == nil; fits != c.fits || err != nil && !strings.Contains(err.Error(), "kgo.RecordDeliveryTimeout of "+c.timeout.String()) {
+				t.Errorf("delivery timeout %v, doubt %v: %v", c.timeout, c.doubt, err)
+			}
+		}, kgo.RecordDeliveryTimeout(c.timeout))
 	}
 }
 

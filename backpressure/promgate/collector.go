@@ -10,6 +10,7 @@
 package promgate
 
 import (
+	"errors"
 	"strconv"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -19,18 +20,38 @@ import (
 
 // New returns a collector of one gate. Labels stand on every metric of it; give
 // each gate of a process some that tell it apart, such as the group and the topic.
+// Registering the collector of a nil gate is an error.
 func New(gate *backpressure.Gate, labels prometheus.Labels) prometheus.Collector {
+	if gate == nil {
+		return invalid{errNoGate}
+	}
 	return newCollector(labels, nil, func(yield func(backpressure.Stats, ...string)) { yield(gate.Stats()) })
 }
 
 // NewPartitioned returns a collector of a partitioned gate: each metric has a
-// label partition, and a series for each.
+// label partition, and a series for each. Registering that of a nil gate is an error.
 func NewPartitioned(gate *backpressure.Partitioned, labels prometheus.Labels) prometheus.Collector {
+	if gate == nil {
+		return invalid{errNoGate}
+	}
 	return newCollector(labels, []string{"partition"}, func(yield func(backpressure.Stats, ...string)) {
 		for id := range gate.Partitions() {
 			yield(gate.PartitionStats(int32(id)), strconv.Itoa(id))
 		}
 	})
+}
+
+var errNoGate = errors.New("promgate: the gate is nil: look at the error of its constructor")
+
+// invalid is a collector that a registry refuses, and says why.
+type invalid struct{ why error }
+
+// Describe implements [prometheus.Collector].
+func (i invalid) Describe(descs chan<- *prometheus.Desc) { descs <- prometheus.NewInvalidDesc(i.why) }
+
+// Collect implements [prometheus.Collector].
+func (i invalid) Collect(metrics chan<- prometheus.Metric) {
+	metrics <- prometheus.NewInvalidMetric(prometheus.NewInvalidDesc(i.why), i.why)
 }
 
 // collector makes metrics of stats.

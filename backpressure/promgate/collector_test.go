@@ -43,7 +43,7 @@ func TestEveryNumberIsTold(t *testing.T) {
 	c := promgate.New(g, prometheus.Labels{"group": "billing"})
 
 	want := `
-# HELP kafka_backpressure_admitted_records_total Records that the gate let through.
+# HELP kafka_backpressure_admitted_records_total Records that the gate let through, with those that it took back at once.
 # TYPE kafka_backpressure_admitted_records_total counter
 kafka_backpressure_admitted_records_total{group="billing"} 60
 # HELP kafka_backpressure_blind 1 while the lag has not been known for longer than the grace time.
@@ -83,7 +83,7 @@ kafka_backpressure_room_records{group="billing"} 10
 	if err := testutil.CollectAndCompare(c, strings.NewReader(want), names...); err != nil {
 		t.Error(err)
 	}
-	if got := testutil.CollectAndCount(c); got != 18 {
+	if got := testutil.CollectAndCount(c); got != 19 {
 		t.Errorf("%d series", got)
 	}
 }
@@ -121,7 +121,7 @@ func TestAPartitionedGateHasASeriesForEach(t *testing.T) {
 	g.Admit(1, 5)
 	c := promgate.NewPartitioned(g, nil)
 	want := `
-# HELP kafka_backpressure_admitted_records_total Records that the gate let through.
+# HELP kafka_backpressure_admitted_records_total Records that the gate let through, with those that it took back at once.
 # TYPE kafka_backpressure_admitted_records_total counter
 kafka_backpressure_admitted_records_total{partition="0"} 0
 kafka_backpressure_admitted_records_total{partition="1"} 2
@@ -134,5 +134,14 @@ kafka_backpressure_admitted_records_total{partition="2"} 0
 	registry.MustRegister(c)
 	if problems, err := testutil.GatherAndLint(registry); err != nil || len(problems) > 0 {
 		t.Errorf("%v %v", problems, err)
+	}
+}
+
+// A nil gate is an error of its registration, not a panic at the first scrape.
+func TestANilGateIsRefused(t *testing.T) {
+	for _, c := range []prometheus.Collector{promgate.New(nil, nil), promgate.NewPartitioned(nil, nil)} {
+		if err := prometheus.NewRegistry().Register(c); err == nil || !strings.Contains(err.Error(), "the gate is nil") {
+			t.Errorf("registered: %v", err)
+		}
 	}
 }

@@ -18,8 +18,10 @@ type row struct {
 // table is all that a gate tells.
 func table() []row {
 	return []row{
-		counter("admitted_records_total", "Records that the gate let through.",
-			func(s backpressure.Stats) int64 { return s.Admitted }),
+		counter("admitted_records_total", "Records that the gate let through, with those that it took back at once.",
+			func(s backpressure.Stats) int64 { return s.Admitted + s.Returned }),
+		counter("returned_records_total", "Records that the gate took back before anybody saw them granted, because the ceiling had just fallen.",
+			func(s backpressure.Stats) int64 { return s.Returned }),
 		counter("settled_records_total", "Records that were let through and whose fate is known: acknowledged, or failed for good.",
 			func(s backpressure.Stats) int64 { return s.Settled }),
 		counter("refused_records_total", "Records that were asked for and not granted at once. One that is asked for again is refused again.",

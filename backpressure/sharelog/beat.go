@@ -41,6 +41,9 @@ func (m *Member) beatOnce(ctx context.Context) {
 	load := m.load()
 	m.mu.Lock()
 	changes := m.note()
+	if m.journal.State(m.cfg.Bound) == nil {
+		changes = append(changes, m.see(nil)...)
+	}
 	var records []shares.Record
 	if m.journal.State(m.cfg.Bound) != nil && m.broken == nil {
 		now := m.clock()
@@ -55,9 +58,7 @@ func (m *Member) beatOnce(ctx context.Context) {
 		}
 	}
 	m.mu.Unlock()
-	for _, change := range changes {
-		m.cfg.tell(change)
-	}
+	m.tell(changes)
 	for _, r := range records {
 		m.append(ctx, r)
 	}

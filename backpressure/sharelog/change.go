@@ -31,6 +31,20 @@ type Change struct {
 	Reason  string
 }
 
+// tell tells of changes, and has the application stop what may still go out where
+// this process must not be heard of any more.
+func (m *Member) tell(changes []Change) {
+	for _, change := range changes {
+		m.cfg.tell(change)
+		switch change.Kind {
+		case Fenced, Expelled, Broken:
+			if m.cfg.OnFenced != nil {
+				m.work.Go(m.cfg.OnFenced)
+			}
+		}
+	}
+}
+
 // tell passes a change on to whoever asked for it.
 func (c *Config) tell(change Change) {
 	if c.OnChange != nil {

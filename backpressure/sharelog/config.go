@@ -60,6 +60,13 @@ type Config struct {
 	// process's part waits to be reclaimed, and not otherwise. It may be the one that
 	// the gate reads.
 	Source backpressure.Source
+	// OnFenced is called, on a goroutine of its own, each time that the process loses its
+	// part because it is not heard, or the log can't be followed: from then on the
+	// others wait for the grace time, and what is still in the client's buffer
+	// after that is more than the bound allows. Abort it there (franz-go:
+	// AbortBufferedRecords); what was sent already may be in the log nonetheless, so the
+	// gate is to be told Unsure of it. Close waits until it returns; nil is nobody.
+	OnFenced func()
 	// OnChange is told what changed, on the goroutine that noticed; nil is nobody.
 	OnChange func(Change)
 	// Logger takes the same; nil logs nothing.

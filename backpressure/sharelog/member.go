@@ -38,10 +38,11 @@ type Member struct {
 	self    *shares.Member
 	id      string
 	meter   shares.Meter
-	sending bool    // a beat is on its way
-	retired bool    // it is about to leave
-	left    bool    // it has said so
-	sent    []stamp // of the beats, for the wall clock
+	sending bool          // a beat is on its way
+	retired bool          // it is about to leave
+	left    bool          // it has said so
+	sent    []stamp       // of the beats, for the wall clock
+	heard   time.Duration // when the log last said anything, or was known from its beginning
 	broken  error
 	told    told
 }
@@ -80,7 +81,7 @@ func Join(ctx context.Context, cfg Config) (*Member, error) {
 		client.Close()
 		return nil, fmt.Errorf("sharelog: topic %s: %w", cfg.Topic, err)
 	}
-	m.journal = shares.NewJournal(first, end)
+	m.journal, m.heard = shares.NewJournal(first, end), m.clock()
 	client.AddConsumePartitions(map[string]map[int32]kgo.Offset{cfg.Topic: {0: kgo.NewOffset().At(first)}})
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	m.stop = stop

@@ -4,9 +4,11 @@ import (
 	"context"
 	"math"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -149,7 +151,10 @@ func TestAProcessThatWasGivenUpJoinsAnew(t *testing.T) {
 	t.Parallel()
 	cluster, w := fake(t), newWorld(t)
 	var net wire
-	a := start(t, cluster, w, "a", 50, kgo.Dialer(net.dial))
+	var fenced atomic.Int64
+	cfg := config(cluster, w, "a")
+	cfg.Client, cfg.OnFenced = []kgo.Opt{kgo.Dialer(net.dial)}, func() { fenced.Add(1) }
+	a := startWith(t, cfg, w, 50)
 	b := start(t, cluster, w, "b", 50)
 	until(t, "half each", 10*time.Second, func() bool { return about(a.Part(), 0.5) && about(b.Part(), 0.5) })
 	net.cut(true)
@@ -161,7 +166,7 @@ func TestAProcessThatWasGivenUpJoinsAnew(t *testing.T) {
 	})
 	net.cut(false)
 	until(t, "half each again", 10*time.Second, func() bool { return about(a.Part(), 0.5) && about(b.Part(), 0.5) })
-	if !a.told(sharelog.Fenced) || !a.told(sharelog.Expelled) {
+	if !a.told(sharelog.Fenced) || !a.told(sharelog.Expelled) || fenced.Load() < 2 {
 		t.Error("it did not tell what happened to it")
 	}
 	w.check(t)
@@ -194,6 +199,67 @@ func fill(t *testing.T, cluster *kfake.Cluster, n int) {
 	}
 	if err := client.Flush(t.Context()); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// The marker of a transaction that somebody else writes into the topic takes an
+// offset that nobody is given; that ends nobody's part.
+func TestAForeignTransactionEndsNothing(t *testing.T) {
+	t.Parallel()
+	cluster, w := fake(t), newWorld(t)
+	a, b := start(t, cluster, w, "a", 50), start(t, cluster, w, "b", 50)
+	until(t, "half each", 10*time.Second, func() bool { return about(a.Part(), 0.5) && about(b.Part(), 0.5) })
+	client, err := kgo.NewClient(kgo.SeedBrokers(cluster.ListenAddrs()...), kgo.DefaultProduceTopic(topic), kgo.TransactionalID("foreign"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	if err := client.BeginTransaction(); err != nil {
+		t.Fatal(err)
+	}
+	if err := client.ProduceSync(t.Context(), kgo.StringRecord("not ours")).FirstErr(); err != nil {
+		t.Fatal(err)
+	}
+	if err := client.EndTransaction(t.Context(), kgo.TryCommit); err != nil {
+		t.Fatal(err)
+	}
+	c := start(t, cluster, w, "c", 50)
+	until(t, "a third each", 10*time.Second, func() bool {
+		return about(a.Part(), 1./3) && about(b.Part(), 1./3) && about(c.Part(), 1./3)
+	})
+	for _, p := range []*process{a, b} {
+		if p.told(sharelog.Fenced) || p.told(sharelog.Expelled) || p.told(sharelog.Broken) {
+			t.Errorf("a marker had a member told %v", p.kinds)
+		}
+	}
+	w.check(t)
+}
+
+// What was held can't be known where it was deleted and nobody is left: that is said,
+// with what to do, and not waited for for ever.
+func TestALogWhoseBeginningIsLost(t *testing.T) {
+	t.Parallel()
+	cluster, w := fake(t, kfake.SeedTopics(1, topic)), newWorld(t)
+	fill(t, cluster, 3)
+	client, err := kgo.NewClient(kgo.SeedBrokers(cluster.ListenAddrs()...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	var upTo kadm.Offsets
+	upTo.AddOffset(topic, 0, 2, -1)
+	if _, err := kadm.NewClient(client).DeleteRecords(t.Context(), upTo); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	begun := time.Now()
+	_, err = sharelog.Join(ctx, config(cluster, w, "a"))
+	if err == nil || !strings.Contains(err.Error(), "delete the topic") {
+		t.Errorf("joined: %v", err)
+	}
+	if took := time.Since(begun); took < lease+grace {
+		t.Errorf("given up after %v, when others could still be there", took)
 	}
 }
 

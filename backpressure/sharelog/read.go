@@ -19,28 +19,40 @@ func (m *Member) read(ctx context.Context) {
 		if ctx.Err() != nil || fetches.IsClientClosed() {
 			return
 		}
-		err := unreadable(fetches)
-		records := fetches.Records()
 		m.mu.Lock()
-		var changes []Change
-		for _, r := range records {
+		changes, err := m.take(fetches)
+		changes = append(changes, m.see(err)...)
+		broken := m.broken != nil
+		m.mu.Unlock()
+		m.tell(changes)
+		if broken {
+			return
+		}
+	}
+}
+
+// take folds what was fetched, and tells which parts that freed. The lock is held.
+func (m *Member) take(fetches kgo.Fetches) (changes []Change, err error) {
+	if err = unreadable(fetches); err != nil {
+		return nil, err
+	}
+	fetches.EachPartition(func(p kgo.FetchTopicPartition) {
+		first := p.LogStartOffset
+		if first < 0 && len(p.Records) > 0 { // a broker that does not tell: what is missing may be a cut
+			first = p.Records[0].Offset
+		}
+		m.journal.Begins(first)
+		for _, r := range p.Records {
 			if err != nil {
-				break
+				return
 			}
 			var change *Change
 			if change, err = m.fold(r); change != nil {
 				changes = append(changes, *change)
 			}
 		}
-		changes = append(changes, m.see(err)...)
-		m.mu.Unlock()
-		for _, change := range changes {
-			m.cfg.tell(change)
-		}
-		if err != nil {
-			return
-		}
-	}
+	})
+	return changes, err
 }
 
 // unreadable is why the log can't be followed any more; what the client tries
@@ -69,6 +81,8 @@ func (m *Member) fold(in *kgo.Record) (*Change, error) {
 		return nil, fmt.Errorf("offset %d: %w", in.Offset, err)
 	case err != nil:
 		r = shares.Record{}
+	default:
+		m.heard = m.clock()
 	}
 	ours := r.Kind == shares.Reclaim && r.Bound == m.cfg.Bound && r.Member != m.id
 	held := m.held(r.Member)
@@ -94,6 +108,9 @@ func (m *Member) held(id string) shares.Part {
 // see takes what was read to the member, and puts what follows into force. The
 // lock is held.
 func (m *Member) see(broken error) []Change {
+	if m.broken != nil {
+		return nil
+	}
 	if m.broken = broken; broken != nil {
 		m.publish()
 		m.join()
@@ -101,14 +118,28 @@ func (m *Member) see(broken error) []Change {
 	}
 	s := m.journal.State(m.cfg.Bound)
 	if s == nil {
-		return nil // its beginning is missing: a snapshot will come
+		return m.waited()
 	}
+	m.heard = m.clock()
 	m.self.See(m.clock(), s)
 	if m.self.Expelled() && !m.retired {
 		return m.rejoin(s)
 	}
 	m.publish()
 	return m.note()
+}
+
+// waited tells how it is with a log whose beginning is missing. A snapshot will come
+// if anybody is there to write it, who then beats as well. Where nobody has said
+// anything for longer than a member may live unheard, nobody is: they all are gone,
+// and what they held is not known to anybody. The lock is held.
+func (m *Member) waited() []Change {
+	limit := m.cfg.Lease + m.cfg.Grace
+	if m.clock()-m.heard < limit {
+		return nil
+	}
+	return m.see(fmt.Errorf("its beginning was deleted, and no member is left that knows what it said: nobody wrote anything for %v; "+
+		"stop all processes that use topic %s, let the group commit what is there, delete the topic and start them again", limit, m.cfg.Topic))
 }
 
 // rejoin begins anew after the others have reclaimed the part. The lock is held.

@@ -37,6 +37,7 @@ func options(cfg Config) []kgo.Opt {
 		kgo.RecordDeliveryTimeout(max(cfg.Lease, time.Second)),
 		kgo.MetadataMinAge(min(cfg.Beat, time.Second)),
 		kgo.FetchMaxWait(max(cfg.Beat, time.Second)),
+		kgo.Rack(""), // only the leader knows for sure where the log begins
 	)
 }
 

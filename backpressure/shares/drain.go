@@ -11,7 +11,8 @@ type peer struct {
 	entry Entry
 	since time.Duration // when its last record was read
 
-	ends    map[place]int64 // where the log ended when none of its records could come any more
+	ends    map[place]int64         // where the log ended when none of its records could come any more
+	gone    map[place]time.Duration // since when it is not there any more
 	drained bool
 }
 
@@ -68,30 +69,59 @@ func (m *Member) Undrained(at time.Duration) bool {
 
 // Drain takes a reading of the group into account that was asked for at a time.
 // The first one after a peer fell quiet tells where its records end; it is drained
-// when all of that is committed. A partition that is missing is not.
+// when all of that is committed.
+//
+// A partition that is missing is not, nor is one that ends before that. But where
+// no reading says otherwise for as long as the lease and the grace time, the topic
+// was deleted, or made anew, and the records are gone.
 func (m *Member) Drain(asked time.Duration, partitions []Partition) {
 	if len(partitions) == 0 {
 		return
 	}
-	committed, ends := make(map[place]int64), make(map[place]int64)
+	now := make(map[place]Partition, len(partitions))
 	for _, p := range partitions {
-		committed[place{p.Topic, p.ID}] = p.Committed
-		ends[place{p.Topic, p.ID}] = p.End
+		now[place{p.Topic, p.ID}] = p
 	}
 	for _, p := range m.peers {
 		if asked < m.quiet(p) {
 			continue
 		}
 		if p.ends == nil {
-			p.ends = ends
+			p.began(now)
 		}
-		p.drained = p.drained || passed(committed, p.ends)
+		p.forget(asked, now, m.cfg.Lease+m.cfg.Grace)
+		p.drained = p.drained || p.passed(now)
 	}
 }
 
-func passed(committed, ends map[place]int64) bool {
-	for at, end := range ends {
-		if offset, known := committed[at]; !known || offset < end {
+// began notes where the log ends, by the first reading after the peer fell quiet.
+func (p *peer) began(now map[place]Partition) {
+	p.ends, p.gone = make(map[place]int64, len(now)), make(map[place]time.Duration)
+	for at, partition := range now {
+		p.ends[at] = partition.End
+	}
+}
+
+// forget leaves aside what is not there any more in any reading for so long.
+func (p *peer) forget(asked time.Duration, now map[place]Partition, wait time.Duration) {
+	for at, end := range p.ends {
+		if partition, known := now[at]; known && partition.End >= end {
+			delete(p.gone, at)
+			continue
+		}
+		since, missed := p.gone[at]
+		if !missed {
+			since, p.gone[at] = asked, asked
+		}
+		if asked-since >= wait {
+			delete(p.ends, at)
+		}
+	}
+}
+
+func (p *peer) passed(now map[place]Partition) bool {
+	for at, end := range p.ends {
+		if partition, known := now[at]; !known || partition.Committed < end {
 			return false
 		}
 	}

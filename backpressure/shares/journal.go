@@ -10,8 +10,14 @@ const SnapshotEvery = 1024
 // that was taken at or after the cut. Until it has met one the journal keeps what
 // it reads, and then folds what came after the snapshot's offset. The same happens
 // when a reader was away for so long that records were deleted before it read them.
+//
+// An offset that is missing is not a cut by itself: the marker that ends a foreign
+// transaction takes one, and nobody is ever given it, so all members fold the same
+// records without it. It is a cut if the log begins behind it ([Journal.Begins]).
 type Journal struct {
 	next   int64 // the offset after the last record read
+	first  int64 // where the log begins, as far as is known
+	cut    int64 // from where on nothing was cut out of what was read
 	based  bool
 	bounds map[string]*State
 	kept   []kept // read since the cut, while not based
@@ -34,27 +40,29 @@ type kept struct {
 func NewJournal(first, end int64) *Journal {
 	empty := first == end
 	return &Journal{
-		next: first, last: first, based: first == 0 || empty, wanted: first > 0 && empty,
+		next: first, first: first, cut: first, last: first, based: first == 0 || empty, wanted: first > 0 && empty,
 		bounds: make(map[string]*State),
 	}
 }
 
-// Fold takes the record at an offset into account. Offsets must grow. One that is
-// left out is a cut, as nothing else leaves any out: the log is neither compacted
-// nor written by transactions.
+// Begins tells where the log begins, as the broker says. It must be told of the log
+// as it was when the records that are folded next were read, or later.
+func (j *Journal) Begins(first int64) { j.first = max(j.first, first) }
+
+// Fold takes the record at an offset into account. Offsets must grow, and the log
+// must not be compacted: that leaves out records which others have folded.
 func (j *Journal) Fold(offset int64, r Record) {
 	if offset < j.next {
 		return // a copy from the client's side
 	}
-	if offset > j.next {
+	if offset > j.next && j.first > j.next {
 		j.based, j.kept, j.bounds = false, nil, make(map[string]*State)
-		j.next = offset
+		j.cut = min(j.first, offset)
 		j.last = offset
 	}
-	cut := j.next - int64(len(j.kept))
 	j.next = offset + 1
 	if r.Kind == Snapshot {
-		j.met(r, offset, cut)
+		j.met(r, offset)
 	}
 	if j.based {
 		j.apply(r)
@@ -62,14 +70,15 @@ func (j *Journal) Fold(offset int64, r Record) {
 	}
 	if len(j.kept) == keptMax {
 		j.kept = append(j.kept[:0], j.kept[keptMax/2:]...) // as if the cut were later
+		j.cut = j.kept[0].offset
 	}
 	j.kept = append(j.kept, kept{offset: offset, record: r})
 }
 
 // met notes a snapshot, and begins with it where there is no other beginning.
-func (j *Journal) met(r Record, offset, cut int64) {
+func (j *Journal) met(r Record, offset int64) {
 	j.last, j.wanted = offset, false
-	if j.based || r.Before < cut {
+	if j.based || r.Before < j.cut {
 		return
 	}
 	for bound, entries := range r.All {

@@ -162,6 +162,7 @@ func TestAJournalThatBeginsLateAgrees(t *testing.T) {
 		for i := range rapid.Int64Range(0, cut).Draw(t, "before") {
 			away.Fold(i, log[i])
 		}
+		away.Begins(cut)
 		for i := cut; i < int64(len(log)); i++ {
 			late.Fold(i, log[i])
 			away.Fold(i, log[i])
@@ -175,6 +176,69 @@ func TestAJournalThatBeginsLateAgrees(t *testing.T) {
 			}
 		}
 	})
+}
+
+// An offset that nobody is given is no cut, and everybody goes on. A cut is one even
+// if only the record before it is missing.
+func TestAGapIsNotACut(t *testing.T) {
+	records := []shares.Record{first("m"), wants("m", 2, 5)}
+	for _, c := range []struct {
+		name                   string
+		opened, begins, second int64
+		known                  bool
+	}{
+		{"a marker", 0, 0, 2, true},
+		{"several", 0, 0, 9, true},
+		{"what was read is deleted", 0, 1, 2, true},
+		{"what was not read is deleted", 0, 2, 2, false},
+		{"a cut behind a marker", 0, 2, 3, false},
+		{"a marker behind a cut that nothing covers", 7, 7, 9, false},
+	} {
+		j := shares.NewJournal(c.opened, c.opened+9)
+		j.Fold(c.opened, records[0])
+		j.Begins(c.begins)
+		j.Fold(c.second, records[1])
+		if s := j.State(""); (s != nil) != c.known || c.known && s.Free() != shares.Whole-5 {
+			t.Errorf("%s: the log says %+v", c.name, s)
+		}
+	}
+}
+
+// A snapshot that was taken at the cut is one to begin with, though a marker lies
+// between them.
+func TestASnapshotBehindAMarker(t *testing.T) {
+	j := shares.NewJournal(0, 5)
+	j.Fold(0, first("m"))
+	j.Begins(5)
+	j.Fold(6, shares.Record{Kind: shares.Snapshot, Before: 5, All: map[string][]shares.Entry{"": {{Member: "m", Seq: 3, Held: 7}}}})
+	if s := j.State(""); s == nil || s.Free() != shares.Whole-7 {
+		t.Errorf("the log says %+v", s)
+	}
+}
+
+// A topic that is deleted, or made anew, keeps a dead one's part for the lease and the
+// grace time and not for ever; one that comes back in between keeps it on.
+func TestATopicThatVanishes(t *testing.T) {
+	other := shares.Partition{Topic: "u", Committed: 5, End: 5}
+	here := shares.Partition{Topic: "t", Committed: 5, End: 9}
+	anew := shares.Partition{Topic: "t", Committed: 0, End: 3}
+	for name, now := range map[string][]shares.Partition{"deleted": {other}, "made anew": {other, anew}} {
+		w := quiet(t, 4000, 4000)
+		w.procs[0].dead = true
+		m := w.procs[1].member
+		at := w.procs[1].clock() + 2*(lease+grace)
+		drain := func(after time.Duration, partitions ...shares.Partition) int {
+			m.Drain(at+after, partitions)
+			return len(m.Reclaims(at + after))
+		}
+		wait := lease + grace
+		if drain(0, other, here)+drain(1, now...)+drain(wait, now...)+drain(wait+1, other, here)+drain(wait+2, now...)+drain(2*wait+1, now...) > 0 {
+			t.Errorf("%s: reclaimed too early", name)
+		}
+		if drain(2*wait+2, now...) != 1 {
+			t.Errorf("%s: the part stays held for ever", name)
+		}
+	}
 }
 
 func TestTargets(t *testing.T) {

@@ -157,6 +157,10 @@ func TestDryRun(t *testing.T) {
 		"what make bench runs": {[]string{"backpressure-short", "--cluster", "kafka"}, []string{
 			"backpressure-short: 4 runs\n", "1 min 16 s to 1 min 48 s", "records   760,000\n",
 		}},
+		"with a warning of one variant": {[]string{"backpressure-baseline", "--cluster", "embedded"}, []string{
+			"\nwarning: backpressure-baseline-credit-1s: backpressure.max_lag: give at least 11,550 records; it is 5,000. ",
+		}},
+		"with a warning": {[]string{write(t, tiny), "--cluster", "embedded", "--set", "phases.drain=0s"}, []string{"\nwarning: phases.drain: there is none"}},
 		"one run on an existing topic": {[]string{write(t, tiny), "--brokers", "localhost:1", "--set", "topic.existing=orders"}, []string{
 			"s: 1 run\n", "an existing one is used by 1 run\n", "the existing one at localhost:1; none is started\n",
 		}},

@@ -154,7 +154,7 @@ func readSets(args []string) ([]report.Set, error) {
 		if err == nil && len(c.Campaign.Cells) > 1 {
 			return cellsOf(c), nil
 		}
-		return nil, errors.New("compare needs two sets of runs: folders, or one campaign's folder with several cells")
+		return nil, errors.New("compare needs two sets of runs: folders, or one campaign's folder with several scenarios")
 	}
 	var sets []report.Set
 	var faults []error
@@ -244,7 +244,7 @@ func readMember(path string) (report.Set, error) {
 	case !errors.Is(err, result.ErrNotACampaign):
 		return report.Set{}, err
 	case wanted != "":
-		return report.Set{}, fmt.Errorf("%s: only a campaign has cells, and %w", path, err)
+		return report.Set{}, fmt.Errorf("%s: only a campaign has several scenarios, and %w", path, err)
 	}
 	run, err := result.Read(dir)
 	if err != nil {

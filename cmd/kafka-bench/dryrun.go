@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"kafka-bench/internal/bench"
 	"kafka-bench/internal/campaign"
 	"kafka-bench/internal/cluster"
 	"kafka-bench/internal/scenario"
@@ -37,6 +38,7 @@ func printPlan(ctx context.Context, w io.Writer, p campaign.Plan, turns []campai
 		return err
 	}
 	fmt.Fprintln(w)
+	printWarnings(w, p)
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, row := range [][2]string{
 		{"order", order(p, turns)},
@@ -75,6 +77,31 @@ func printCells(w io.Writer, p campaign.Plan, turns []campaign.Turn) error {
 		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t  %s\n", runs, between(least, most), records, bytes, strings.TrimRight(line, " "))
 	}
 	return table.Flush()
+}
+
+// printWarnings prints what the results will warn of, each warning once, with the
+// scenarios that it is of where it is not of all.
+func printWarnings(w io.Writer, p campaign.Plan) {
+	var all []string
+	of := map[string][]string{}
+	for _, cell := range p.Cells {
+		for _, text := range bench.Warnings(cell.Scenario) {
+			if len(of[text]) == 0 {
+				all = append(all, text)
+			}
+			of[text] = append(of[text], cell.Name)
+		}
+	}
+	for _, text := range all {
+		who := ""
+		if len(of[text]) < len(p.Cells) {
+			who = strings.Join(of[text], ", ") + ": "
+		}
+		fmt.Fprintf(w, "warning: %s%s\n", who, text)
+	}
+	if len(all) > 0 {
+		fmt.Fprintln(w)
+	}
 }
 
 // settingsOf are the values that a cell has of a matrix and of variants: load.acks=1.

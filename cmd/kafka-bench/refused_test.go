@@ -83,6 +83,15 @@ func deafBroker(t *testing.T) string {
 	return l.Addr().String()
 }
 
+// TestRefusedSession has a session timeout that the broker does not allow: the message
+// names the key.
+func TestRefusedSession(t *testing.T) {
+	got := invoke(t, "run", write(t, tiny), "--cluster", "embedded", "--set", "consume.session_timeout=1s", "--out", t.TempDir())
+	if got.code == exitValid || !strings.HasPrefix(got.message(), "scenario s: consume.session_timeout 1s: ") {
+		t.Errorf("exit code %d: %s", got.code, got.message())
+	}
+}
+
 // TestRefused runs on clusters that say no, each in its own way.
 func TestRefused(t *testing.T) {
 	for _, c := range []struct {

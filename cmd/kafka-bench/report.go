@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strconv"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -57,7 +58,7 @@ A percentile is printed where at least 10 values lie beyond it: p99.99 from
 	flags.add(c)
 	f := c.Flags()
 	f.StringVar(&flags.table, "table", "", "the table of a CSV: "+report.Tables())
-	f.StringVar(&flags.by, "by", "", "the figure that a campaign's cells are ranked by, as in acked_per_s")
+	f.StringVar(&flags.by, "by", "", "the figure that a campaign's scenarios are ranked by, as in acked_per_s")
 	f.BoolVar(&flags.summary, "hlog-summary", false, "sum up the runs' histogram logs")
 	f.StringVar(&flags.merge, "hlog-merge", "", "write the runs' histograms to one log")
 	return c
@@ -85,14 +86,18 @@ func (f formatFlags) options(w io.Writer) (report.Options, error) {
 	return report.Options{Colour: isTerminal(w), Width: columnsOf(w), Format: format, Table: f.table}, nil
 }
 
-// columnsOf is the width of the terminal that w is, or 0.
+// columnsOf is the width of the terminal that w is, or else what the variable COLUMNS
+// says: a page that is piped into a pager. It is 0 where nobody knows.
 func columnsOf(w io.Writer) int {
 	f, ok := w.(*os.File)
 	if !ok {
 		return 0
 	}
-	width, _, err := term.GetSize(int(f.Fd()))
-	if err != nil {
+	if width, _, err := term.GetSize(int(f.Fd())); err == nil {
+		return width
+	}
+	width, err := strconv.Atoi(os.Getenv("COLUMNS"))
+	if err != nil || width < 0 {
 		return 0
 	}
 	return width
@@ -110,7 +115,7 @@ func renderReport(args []string, flags reportFlags, stdout io.Writer) error {
 	}
 	switch {
 	case flags.by != "" && campaign == nil:
-		return errors.New("--by ranks the cells of a campaign; name one campaign's folder, or leave it out")
+		return errors.New("--by ranks the scenarios of a campaign; name one campaign's folder, or leave it out")
 	case flags.summary || flags.merge != "":
 		return reportHistograms(runs, flags.merge, options, stdout)
 	case campaign != nil:

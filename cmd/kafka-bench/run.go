@@ -146,7 +146,7 @@ func runSingle(ctx context.Context, plan campaign.Plan, r rig, stdout io.Writer)
 		v.begin(0)
 		outcome, err := e.Make(ctx, s, nil)
 		if err != nil {
-			return errors.Join(fmt.Errorf("scenario %s: %w", s.Name, err), v.stop())
+			return errors.Join(campaign.Failure(s, err), v.stop())
 		}
 		if err := v.end(0, outcome); err != nil {
 			return err

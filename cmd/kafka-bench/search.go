@@ -185,7 +185,7 @@ func searchRate(ctx context.Context, arg string, flags searchFlags, stdout, stde
 		return err // nothing was tried
 	}
 	fmt.Fprintln(stderr)
-	if reportErr := report.Search(stdout, &found, report.Options{Colour: isTerminal(stdout)}); reportErr != nil {
+	if reportErr := report.Search(stdout, &found, report.Options{Colour: isTerminal(stdout), Width: columnsOf(stdout)}); reportErr != nil {
 		return errors.Join(err, reportErr)
 	}
 	fmt.Fprintf(stdout, "\nCampaign: %s\n", journal.Dir())

@@ -45,7 +45,7 @@ func TestSetsThatAreNamedAsPrinted(t *testing.T) {
 		}
 	}
 	got := invoke(t, "compare", "runs/codecs:none,1", "before")
-	if want := `runs/codecs: no cell "none"; they are codecs-none-0 (none/0), codecs-none-5ms (none/5ms)`; got.code != exitBadInput || !strings.HasPrefix(got.message(), want) {
+	if want := `runs/codecs: no scenario "none"; they are codecs-none-0 (none/0), codecs-none-5ms (none/5ms)`; got.code != exitBadInput || !strings.HasPrefix(got.message(), want) {
 		t.Errorf("exit code %d, %q", got.code, got.message())
 	}
 }

@@ -151,17 +151,7 @@ func describe(c cluster.Info) string {
 	}
 }
 
-func (v *view) width() int {
-	f, ok := v.out.(*os.File)
-	if !ok {
-		return 0
-	}
-	width, _, err := term.GetSize(int(f.Fd()))
-	if err != nil {
-		return 0
-	}
-	return width
-}
+func (v *view) width() int { return columnsOf(v.out) }
 
 // Began implements bench.Watcher.
 func (v *view) Began(string) {}
@@ -204,7 +194,7 @@ func (v *view) end(place int, o *bench.Outcome) error {
 		return err
 	}
 	fmt.Fprintln(v.out)
-	if err := report.Text(v.out, recorded, report.Options{Colour: v.terminal}); err != nil {
+	if err := report.Text(v.out, recorded, report.Options{Colour: v.terminal, Width: v.width()}); err != nil {
 		return err
 	}
 	fmt.Fprintln(v.out)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -25,6 +26,22 @@ func TestInBrief(t *testing.T) {
 		o.Run.Time["e2e_response_time"] = d
 		if got := inBrief(o); !strings.HasPrefix(got, "valid · acked ") || !strings.HasSuffix(got, c.want) {
 			t.Errorf("%d records: %q, want %q", c.count, got, c.want)
+		}
+	}
+}
+
+// TestColumnsOfAPipe has the width that the variable says, where there is no terminal.
+func TestColumnsOfAPipe(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer w.Close()
+	for said, want := range map[string]int{"": 0, "80": 80, "wide": 0, "-3": 0} {
+		t.Setenv("COLUMNS", said)
+		if got := columnsOf(w); got != want {
+			t.Errorf("COLUMNS=%q: %d columns, want %d", said, got, want)
 		}
 	}
 }

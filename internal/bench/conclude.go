@@ -283,7 +283,7 @@ func (r *run) lagOutcome() result.Lag {
 	for _, c := range r.changes { // where a backlog ends, and mostly between two intervals
 		l.BacklogPeakRecords = max(l.BacklogPeakRecords, c.BacklogRecords)
 	}
-	l.PeakRecords = r.lag.highest()
+	l.PeakRecords, l.PeakAtLeastRecords = r.lag.highest(), r.lag.highestAtLeast()
 	l.FinalRecords = r.finalLag(r.lag.now())
 	if slope, standardError, known := r.growth.slope(); known {
 		l.BacklogGrowthPerS, l.BacklogGrowthErrorPerS = &slope, &standardError
@@ -353,8 +353,9 @@ func (r *run) backpressure(sent load.Sent) *result.Backpressure {
 		Controller: b.Controller, Excess: b.Excess, MaxLag: b.MaxLag, ResumeLag: b.ResumeLag,
 		TargetNs: int64(b.Target), Signal: b.Signal, Per: b.Per, PollNs: int64(b.Poll),
 		Decisions: stats.Changes, ClosedS: stats.Closed.Seconds(), BlindS: stats.Blind.Seconds(), Refused: stats.Refused,
-		Shed:         &result.ShedCounts{ByGate: sent.ShedByGate, ByQueue: sent.ShedByQueue, ByDegrade: sent.ShedByDegrade},
-		BoundRecords: r.gate.inWindow(), PeakLagToBound: peakToBound(b, r.lag.inWindow()),
+		Shed:           &result.ShedCounts{ByGate: sent.ShedByGate, ByQueue: sent.ShedByQueue, ByDegrade: sent.ShedByDegrade},
+		BoundRecords:   r.gate.inWindow(),
+		PeakLagToBound: peakToBound(b, r.lag.inWindow()), PeakAtLeastToBound: peakToBound(b, r.lag.inWindow().atLeast()),
 		SignalAgeMaxNs:      max(int64(stats.MaxAge), r.lag.oldestSignal()),
 		DeferredPeakRecords: r.producers.DeferredPeak(),
 	}

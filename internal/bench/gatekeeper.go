@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"kafka-bench/backpressure"
@@ -27,7 +28,8 @@ type gateConfig struct {
 	Axis  *load.Axis
 	// Read asks for the lag. An error means that it is not known now.
 	Read func(context.Context) (backpressure.Reading, error)
-	// Tell is told what happens to the gate, from any goroutine.
+	// Tell is told what happens to the gate, from any goroutine, until keep ends; nil is
+	// nobody.
 	Tell func(result.Event)
 }
 
@@ -40,7 +42,8 @@ type gatekeeper struct {
 	gate        *backpressure.Gate
 	partitioned *backpressure.Partitioned
 
-	mu     sync.Mutex // guards bounds
+	ended  atomic.Bool // nobody keeps the gate any more
+	mu     sync.Mutex  // guards bounds
 	bounds *result.Bound
 }
 
@@ -54,9 +57,11 @@ func newGatekeeper(cfg gateConfig) (_ *gatekeeper, err error) {
 	gate := backpressure.Config{
 		Interval: time.Duration(b.Poll), Grace: time.Duration(b.Grace), FailOpen: b.Blind == "open",
 		Doubt:    cfg.Doubt,
+		Source:   backpressure.SourceFunc(k.read),
 		OnChange: k.tell,
 	}
-	if cfg.Processes > 1 {
+	// On/off control has no bound to divide: each gate looks at the whole lag.
+	if cfg.Processes > 1 && b.Controller != "hysteresis" {
 		if gate.Share = cfg.Share; gate.Share == nil {
 			gate.Share = backpressure.Fixed(1 / float64(cfg.Processes))
 		}
@@ -109,16 +114,21 @@ func (k *gatekeeper) admission(cfg *load.ProducersConfig) {
 	}
 }
 
-// advanceEvery is how often a ceiling that rises with time is raised.
-const advanceEvery = 10 * time.Millisecond
-
-// keep reads the lag at each poll and lets the ceiling rise in between, until ctx
-// ends. The two do not wait for each other: a reading may take seconds.
+// keep keeps the gate until ctx ends, as an application does: by Watch.
 func (k *gatekeeper) keep(ctx context.Context) {
-	var rising sync.WaitGroup
-	defer rising.Wait()
-	rising.Go(func() { atEach(ctx, advanceEvery, k.advance) })
-	atEach(ctx, time.Duration(k.cfg.Backpressure.Poll), func() { k.poll(ctx) })
+	watch := k.gate.Watch
+	if k.partitioned != nil {
+		watch = k.partitioned.Watch
+	}
+	_ = watch(ctx) // there is a source
+	k.ended.Store(true)
+	k.noteBound()
+}
+
+// read asks for the lag, and notes what the reading before has led to.
+func (k *gatekeeper) read(ctx context.Context) (backpressure.Reading, error) {
+	k.noteBound()
+	return k.cfg.Read(ctx)
 }
 
 // atEach calls f at a period until ctx ends.
@@ -135,8 +145,8 @@ func atEach(ctx context.Context, period time.Duration, f func()) {
 	}
 }
 
-// poll reads the lag once and tells the gate. The mark comes first, so that what it
-// has for settled is in the reading.
+// poll reads the lag once and tells the gate, while nobody keeps it. The mark comes
+// first, so that what it has for settled is in the reading.
 func (k *gatekeeper) poll(ctx context.Context) {
 	if k.partitioned != nil {
 		mark := k.partitioned.Mark()
@@ -154,18 +164,6 @@ func (k *gatekeeper) poll(ctx context.Context) {
 		}
 	}
 	k.noteBound()
-}
-
-// advance lets the ceiling follow the time, and has the gate see when the lag has not
-// been known for too long.
-func (k *gatekeeper) advance() {
-	if k.partitioned != nil {
-		k.partitioned.Missed(nil)
-		k.partitioned.Advance()
-	} else {
-		k.gate.Missed(nil)
-		k.gate.Advance()
-	}
 }
 
 // stats are what the gate did so far; of gates for each partition, the sum.
@@ -217,11 +215,19 @@ var gateWords = map[backpressure.ChangeKind]string{
 	backpressure.Bounded: "bound moved",
 	backpressure.Blind:   "gate blind",
 	backpressure.Seeing:  "gate sees again",
+	backpressure.Stalled: "consumers stalled",
+	backpressure.Moving:  "consumers move again",
+	backpressure.Misused: "gate misused",
+	backpressure.Unread:  "partitions not read",
 }
 
 // tell makes an event of what happened to the gate. It is of this moment: the gate
-// has an axis of its own, for it is there before that of the run begins.
+// has an axis of its own, for it is there before that of the run begins. What it finds
+// once nobody keeps it any more, that the lag is not known, is nobody's concern.
 func (k *gatekeeper) tell(c backpressure.Change) {
+	if k.cfg.Tell == nil || k.ended.Load() {
+		return
+	}
 	data := map[string]any{"lag_records": c.Lag, "signal_age_ns": int64(c.Age), "open": c.Open}
 	if c.Bound != backpressure.Unlimited {
 		data["bound_records"] = c.Bound

@@ -176,8 +176,31 @@ func TestGateReadingIsOfTheFurthestBehind(t *testing.T) {
 	}
 }
 
+// Where others keep the bound, the peaks of both that the lag lies between are kept,
+// each of the slowest group by that; the upper one is what everybody else goes by.
+func TestLagLiesBetweenTwoPeaks(t *testing.T) {
+	axis := load.NewAxis()
+	axis.Set(0, time.Hour)
+	for _, others := range []bool{false, true} {
+		l := &lagWatch{axis: axis, others: others}
+		for i, lags := range [][]probe.Lag{
+			{{Records: 90, Partitions: []int64{90}, AtLeast: 40, AtLeastPartitions: []int64{30}}, {Records: 80, Partitions: []int64{80}, AtLeast: 70, AtLeastPartitions: []int64{60}}},
+			{{Records: 50, Partitions: []int64{50}, AtLeast: 50, AtLeastPartitions: []int64{50}}, {Records: 50, Partitions: []int64{50}}},
+		} {
+			l.keep(lagReading{Lag: lags[0], groups: lags, asked: int64(i), known: true})
+		}
+		if got := l.highest(); got == nil || *got != 90 || l.takeFresh()[0].Records != 90 || l.inWindow().records != 90 {
+			t.Errorf("others %v: the peak is %v", others, got)
+		}
+		least, window := l.highestAtLeast(), l.inWindow().atLeast()
+		if (least != nil) != others || (window != nil) != others || others && (*least != 70 || *window != windowPeak{records: 70, partition: 60}) {
+			t.Errorf("others %v: at the least it was %v, in the window %+v", others, least, window)
+		}
+	}
+}
+
 func TestPeakToBound(t *testing.T) {
-	peak := &windowPeak{records: 1500, partition: 250}
+	peak := &windowPeak{records: 1500, partition: 250, least: &windowPeak{records: 1250, partition: 125}}
 	for _, c := range []struct {
 		controller, per string
 		peak            *windowPeak
@@ -188,6 +211,9 @@ func TestPeakToBound(t *testing.T) {
 		{"hysteresis", "topic", peak, 1.5},
 		{"latency", "topic", peak, -1},
 		{"credit", "topic", nil, -1},
+		{"credit", "topic", peak.atLeast(), 1.25},
+		{"credit", "partition", peak.atLeast(), 0.125},
+		{"credit", "topic", peak.least.atLeast(), -1},
 	} {
 		b := pressureOf(c.controller)
 		b.Per = c.per

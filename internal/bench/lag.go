@@ -26,8 +26,9 @@ type lagWatch struct {
 	reader  *probe.LagReader
 	journal *journal
 	topic   string
-	// others says that other processes keep a bound, whom asking does not hold up. A
-	// reading must not count then what they let in for commits that it has not seen.
+	// others says that other processes keep a bound, whom asking does not hold up. What
+	// they let in for commits that a reading has not seen is in it then, so it is asked
+	// what the lag was at the least, too.
 	others bool
 	// delivered is how far the consumers have come in each partition, where they
 	// report it to the controller; else nil.
@@ -43,6 +44,7 @@ type lagWatch struct {
 	latest lagReading
 	fresh  []result.LagSample // since they were last taken
 	peak   *int64             // since the start of the measured window; nil before it
+	least  *int64             // likewise, of what it was at the least; nil but with others
 	peaks  []int64            // likewise, by group
 	window *windowPeak        // in the measured window alone; nil before it
 	oldest int64              // the greatest age of what the gate's decisions rested on
@@ -97,10 +99,10 @@ func gateReading(topic string, groups []probe.Lag, delivered []int64) backpressu
 	return r
 }
 
-// ask asks for the lag in the order that the bound's keepers allow.
+// ask asks for the lag, and where others keep the bound for both that it lies between.
 func (l *lagWatch) ask(ctx context.Context) ([]probe.Lag, error) {
 	if l.others {
-		return l.reader.ReadEndsFirst(ctx)
+		return l.reader.ReadBounds(ctx)
 	}
 	return l.reader.Read(ctx)
 }
@@ -113,7 +115,7 @@ func (l *lagWatch) read(ctx context.Context) (lagReading, bool) {
 	asked := l.axis.Now()
 	lags, err := l.ask(limited)
 	if err != nil {
-		if ctx.Err() == nil { // otherwise nobody waits for it any more
+		if !errors.Is(ctx.Err(), context.Canceled) { // otherwise nobody waits for it any more
 			l.journal.once("warning", "the lag could not be read", err)
 		}
 		return lagReading{}, false
@@ -140,6 +142,14 @@ func (l *lagWatch) keep(reading lagReading) {
 	if l.peak == nil || reading.Records > *l.peak {
 		l.peak = &reading.Records
 	}
+	// Of each moment the slowest group, which by this may be another one.
+	least := probe.Lag{AtLeast: -1}
+	if l.others {
+		least = slices.MaxFunc(reading.groups, func(a, b probe.Lag) int { return cmp.Compare(a.AtLeast, b.AtLeast) })
+		if l.least == nil || least.AtLeast > *l.least {
+			l.least = &least.AtLeast
+		}
+	}
 	if l.peaks == nil {
 		l.peaks = make([]int64, len(reading.groups))
 	}
@@ -154,10 +164,28 @@ func (l *lagWatch) keep(reading lagReading) {
 	}
 	l.window.records = max(l.window.records, reading.Records)
 	l.window.partition = max(l.window.partition, slices.Max(reading.Partitions))
+	if l.others {
+		if l.window.least == nil {
+			l.window.least = &windowPeak{}
+		}
+		l.window.least.records = max(l.window.least.records, least.AtLeast)
+		l.window.least.partition = max(l.window.least.partition, slices.Max(least.AtLeastPartitions))
+	}
 }
 
 // windowPeak is the highest lag that was read, of the topic and of any partition.
-type windowPeak struct{ records, partition int64 }
+type windowPeak struct {
+	records, partition int64
+	least              *windowPeak // the highest that the lag was at the least; nil where that is not asked
+}
+
+// atLeast is the peak of what the lag was at the least; nil where that is not known.
+func (p *windowPeak) atLeast() *windowPeak {
+	if p == nil {
+		return nil
+	}
+	return p.least
+}
 
 // inWindow is the peak in the measured window; nil if there was no reading.
 func (l *lagWatch) inWindow() *windowPeak {
@@ -215,6 +243,14 @@ func (l *lagWatch) highestOf(group int) *int64 {
 		return nil
 	}
 	return &l.peaks[group]
+}
+
+// highestAtLeast is highest for what the lag was at the least; nil where that is not
+// asked.
+func (l *lagWatch) highestAtLeast() *int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.least
 }
 
 // highest returns the peak since the start of the measured window, nil if there

@@ -11,6 +11,7 @@ import (
 	"kafka-bench/internal/load"
 	"kafka-bench/internal/payload"
 	"kafka-bench/internal/result"
+	"kafka-bench/internal/scenario"
 	"kafka-bench/internal/unit"
 )
 
@@ -162,9 +163,12 @@ func ToolLimits(out *result.Run) []string {
 	return reasons
 }
 
+// Warnings are those that every run of a scenario has.
+func Warnings(s scenario.Scenario) []string { return s.Warnings(payload.StampSize) }
+
 // warningsOfTheSetup are caveats that hold for every run such as this one.
 func (r *run) warningsOfTheSetup(out *result.Run) (warnings []string) {
-	warnings = append(warnings, r.cfg.Scenario.Warnings(payload.StampSize)...)
+	warnings = append(warnings, Warnings(r.cfg.Scenario)...)
 	if note := r.cfg.Cluster.Info().Note; note != "" {
 		warnings = append(warnings, note)
 	}

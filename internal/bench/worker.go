@@ -26,9 +26,9 @@ import (
 // on out, and returns when in ends. driverNamed opens the client under test.
 func Worker(ctx context.Context, in io.Reader, out io.WriteCloser, driverNamed func(string) (driver.Driver, error)) error {
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	w := &worker{ctx: ctx, driverNamed: driverNamed, tellings: make(chan result.Event, maxTellings)}
 	defer w.close()
+	defer cancel() // first of all: what is under way then ends by itself
 	return remote.Serve(in, out, map[string]any{
 		remote.ServiceName: remote.NewProducersService(w.open),
 		processService:     &ProcessService{worker: w},
@@ -42,7 +42,9 @@ type worker struct {
 	tellings    chan result.Event // for the run
 	untold      atomic.Int64      // those for which there was no room
 
-	mu     sync.Mutex // guards what open makes
+	// mu guards what open makes. It is never held while a broker is waited for: whoever
+	// closes must not have to wait for that.
+	mu     sync.Mutex
 	gate   *gatekeeper
 	lag    *workerLag
 	share  *sharelog.Member
@@ -107,43 +109,68 @@ func (w *worker) makeGate(s scenario.Scenario, a remote.Assignment, let access.A
 	if err != nil {
 		return nil, err
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.lag = &workerLag{reader: reader, axis: axis, topic: a.Topic, tell: w.tell, seen: make(map[string]bool)}
-	cfg := gateConfig{
-		Backpressure: s.Backpressure, Partitions: a.Partitions, Processes: a.Processes,
-		Doubt: time.Duration(s.Load.DeliveryTimeout), Axis: axis, Read: w.lag.read, Tell: w.tell,
-	}
-	if a.Shares != "" {
-		if w.share, err = w.joinShares(s, a, let); err != nil {
-			return nil, err
-		}
-		cfg.Share = w.share
-	}
-	if w.gate, err = newGatekeeper(cfg); err != nil {
+	lag := &workerLag{reader: reader, axis: axis, topic: a.Topic, tell: w.tell, seen: make(map[string]bool)}
+	if err := w.hold(func() { w.lag = lag }); err != nil {
+		reader.Close()
 		return nil, err
 	}
-	if w.share != nil {
-		w.share.Attach(w.gate.gate)
+	cfg := gateConfig{
+		Backpressure: s.Backpressure, Partitions: a.Partitions, Processes: a.Processes,
+		Doubt: time.Duration(s.Load.DeliveryTimeout), Axis: axis, Read: lag.read, Tell: w.tell,
 	}
-	w.gate.poll(w.ctx)
-	return w.gate, nil
+	var share *sharelog.Member
+	if a.Shares != "" {
+		if share, err = w.joinShares(s, a, let, lag); err != nil {
+			return nil, err
+		}
+		cfg.Share = share
+	}
+	gate, err := newGatekeeper(cfg)
+	if err != nil {
+		return nil, err
+	}
+	if share != nil {
+		share.Attach(gate.gate)
+	}
+	gate.poll(w.ctx)
+	return gate, w.hold(func() { w.gate = gate })
 }
 
+// hold keeps what close is to end, unless that has begun: then it is an error, and
+// whoever made it ends it.
+func (w *worker) hold(keep func()) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.ctx.Err(); err != nil {
+		return err
+	}
+	keep()
+	return nil
+}
+
+// joinTimeout bounds joining the shares, so that its reason comes before the run's
+// patience ends.
+const joinTimeout = remote.OpenTimeout / 2
+
 // joinShares takes part in the bound that the processes share by demand.
-func (w *worker) joinShares(s scenario.Scenario, a remote.Assignment, let access.Access) (*sharelog.Member, error) {
-	member, err := sharelog.Join(w.ctx, sharelog.Config{
+func (w *worker) joinShares(s scenario.Scenario, a remote.Assignment, let access.Access, lag *workerLag) (*sharelog.Member, error) {
+	joining, cancel := context.WithTimeout(w.ctx, joinTimeout)
+	defer cancel()
+	member, err := sharelog.Join(joining, sharelog.Config{
 		Brokers: a.Brokers, Client: let.Options(), Topic: a.Shares,
 		Bound: a.RunID, Records: s.Backpressure.MaxLag, Member: fmt.Sprintf("process %d", a.Process),
 		Grace:  time.Duration(s.Load.DeliveryTimeout),
-		Source: backpressure.SourceFunc(w.lag.read),
+		Source: backpressure.SourceFunc(lag.read),
 		OnChange: func(c sharelog.Change) {
-			w.tell(result.Event{AtNs: w.lag.axis.Now(), Kind: "backpressure", What: "share " + string(c.Kind), Reason: c.Reason,
+			w.tell(result.Event{AtNs: lag.axis.Now(), Kind: "backpressure", What: "share " + string(c.Kind), Reason: c.Reason,
 				Data: map[string]any{"member": c.Member, "part": c.Part, "members": c.Members}})
 		},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("taking part in the shared bound: %w", err)
+	}
+	if err := w.hold(func() { w.share = member }); err != nil {
+		return nil, errors.Join(err, member.Close())
 	}
 	return member, nil
 }
@@ -152,23 +179,28 @@ func (w *worker) joinShares(s scenario.Scenario, a remote.Assignment, let access
 func (w *worker) keepGate() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if gate := w.gate; gate != nil {
+	if gate := w.gate; gate != nil && w.ctx.Err() == nil {
 		w.keeper.Go(func() { gate.keep(w.ctx) })
 	}
 }
 
 // close ends what open has made beside the producers. It comes when nobody is left
-// to ask for anything.
+// to ask for anything and the context has ended, so that nothing is added any more.
 func (w *worker) close() {
 	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.share != nil {
+	gate, lag, share := w.gate, w.lag, w.share
+	w.mu.Unlock()
+	w.keeper.Wait()
+	if share != nil {
 		leave, cancel := context.WithTimeout(context.Background(), leaveTimeout)
-		_ = w.share.Leave(leave) // otherwise the others find out
+		if gate != nil {
+			gate.poll(leave) // for the last time: what is committed by now is not outstanding
+		}
+		_ = share.Leave(leave) // otherwise the others find out
 		cancel()
 	}
-	if w.lag != nil {
-		w.lag.reader.Close()
+	if lag != nil {
+		lag.reader.Close()
 	}
 }
 
@@ -207,7 +239,7 @@ func (l *workerLag) read(ctx context.Context) (backpressure.Reading, error) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if ctx.Err() == nil && !l.seen[err.Error()] && len(l.seen) < maxDistinct {
+	if !errors.Is(ctx.Err(), context.Canceled) && !l.seen[err.Error()] && len(l.seen) < maxDistinct {
 		l.seen[err.Error()] = true
 		l.tell(result.Event{AtNs: l.axis.Now(), Kind: "warning", What: "the lag could not be read", Reason: err.Error()})
 	}
@@ -339,7 +371,13 @@ func (p *ProcessService) Delivered(positions []int64, _ *remote.None) error {
 // Events waits until something has happened, and answers with all that has since it
 // last did, as JSON: what an event has to say is of any type.
 func (p *ProcessService) Events(_ remote.None, reply *[]byte) (err error) {
-	events := []result.Event{<-p.worker.tellings}
+	var events []result.Event
+	select {
+	case e := <-p.worker.tellings:
+		events = append(events, e)
+	case <-p.worker.ctx.Done():
+		return p.worker.ctx.Err()
+	}
 	for len(p.worker.tellings) > 0 { // this is the only reader
 		events = append(events, <-p.worker.tellings)
 	}

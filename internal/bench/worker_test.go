@@ -4,16 +4,22 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
+	"net/rpc"
 	"os"
 	"runtime"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kfake"
 
 	"kafka-bench/internal/access"
 	"kafka-bench/internal/access/accesstest"
 	"kafka-bench/internal/bench"
+	"kafka-bench/internal/driver"
+	"kafka-bench/internal/driver/franz"
+	"kafka-bench/internal/remote"
 	"kafka-bench/internal/result"
 	"kafka-bench/internal/scenario"
 )
@@ -72,4 +78,42 @@ func TestSecuredProcesses(t *testing.T) {
 		t.Error("the password can be seen")
 	}
 	wantNoSecret(t, outcome.Dir)
+}
+
+// pipes are two pipes as one connection.
+type pipes struct {
+	io.Reader
+	io.WriteCloser
+}
+
+// TestProcessWhoseRunIsGone: a process ends with its standard input, whatever it waits
+// for; here a broker that is not there.
+func TestProcessWhoseRunIsGone(t *testing.T) {
+	in, tell := io.Pipe()
+	hear, out := io.Pipe()
+	ended := make(chan error, 1)
+	go func() {
+		ended <- bench.Worker(context.Background(), in, out, func(string) (driver.Driver, error) { return franz.New(), nil })
+	}()
+	client := rpc.NewClient(pipes{hear, tell})
+	call := client.Go(remote.ServiceName+".Open", remote.Assignment{
+		Version: remote.Version, Driver: "franz-go", Brokers: []string{"127.0.0.1:1"},
+		Scenario: []byte("name: gone\nload: {rate: 100/s, producers: 3, processes: 3}\nbackpressure: {controller: credit, max_lag: 1000, share: demand}\n"),
+		RunID:    "r", Topic: "t", Partitions: 1, Groups: []string{"g"}, Consumed: true, Shares: "shares",
+		Processes: 3, Workers: []int{0},
+	}, new(remote.OpenReply), nil)
+	select {
+	case <-call.Done:
+		t.Fatalf("it did not wait for the broker: %v", call.Error)
+	case <-time.After(300 * time.Millisecond):
+	}
+	_ = tell.Close()
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(5 * time.Second):
+		t.Error("it is still there 5 s after its standard input has ended")
+	}
 }

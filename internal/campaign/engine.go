@@ -2,6 +2,8 @@ package campaign
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	"kafka-bench/internal/bench"
 	"kafka-bench/internal/cluster"
@@ -70,4 +72,16 @@ func (w watcher) Event(e result.Event) {
 	if w.next != nil {
 		w.next.Event(e)
 	}
+}
+
+// refusedSession is what Kafka calls a session timeout that its settings do not allow.
+const refusedSession = "INVALID_SESSION_TIMEOUT"
+
+// Failure says which scenario could not be run, and which of its keys a broker refused,
+// where only the broker knows what it allows.
+func Failure(s scenario.Scenario, err error) error {
+	if strings.Contains(err.Error(), refusedSession) {
+		return fmt.Errorf("scenario %s: consume.session_timeout %s: %w", s.Name, s.Consume.SessionTimeout, err)
+	}
+	return fmt.Errorf("scenario %s: %w", s.Name, err)
 }

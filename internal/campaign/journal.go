@@ -109,7 +109,7 @@ func (j *Journal) Make(ctx context.Context, m Maker, place int, s scenario.Scena
 	var unsaved error
 	outcome, err := m.Make(ctx, s, func(dir string) { unsaved = j.Began(place, dir) })
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("scenario %s: %w", s.Name, err), j.Failed(place, err))
+		return nil, errors.Join(Failure(s, err), j.Failed(place, err))
 	}
 	if err := errors.Join(unsaved, j.Ended(place, outcome.Dir, &outcome.Run)); err != nil {
 		return nil, fmt.Errorf("%w: %w", bench.ErrNotSaved, err)

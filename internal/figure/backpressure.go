@@ -1,6 +1,10 @@
 package figure
 
-import "kafka-bench/internal/result"
+import (
+	"math"
+
+	"kafka-bench/internal/result"
+)
 
 // backpressure is what a gate did with the load, and how its bound moved and held.
 func backpressure() []Figure {
@@ -120,7 +124,17 @@ func settlingTime(r *result.Run) (longest float64, missing string) {
 		if c.SettlingS == nil {
 			return 0, "it had not settled when the next change or the end came"
 		}
-		longest = max(longest, *c.SettlingS*1e9)
+		longest = max(longest, Settled(c)*1e9)
 	}
 	return longest, ""
+}
+
+// settlingStep is how often a run looks at what is delivered, in seconds: what settled
+// between two looks is seen at the second.
+const settlingStep = 0.1
+
+// Settled is the time in seconds within which a controller that settled had done so
+// after c, in whole steps of the looks.
+func Settled(c result.Change) float64 {
+	return max(1, math.Ceil(*c.SettlingS/settlingStep-0.001)) * settlingStep
 }

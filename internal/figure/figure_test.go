@@ -67,7 +67,7 @@ func TestFiguresOfARun(t *testing.T) {
 		"time_lag_peak": "600 ms", "drained_ratio": "100.00 %", "drain_time": "750 ms", "drain_per_s": "21,000/s", "recovery_time": "3.50 s",
 		"utilisation": "80.00 %", "capacity_per_s": "24,000/s", "rebalances": "1", "commit_errors": "2", "gate_closed_ratio": "25.00 %",
 		"shed_by_gate": "300", "shed_by_queue": "120", "shed_by_degrade": "80", "deferred_peak": "1,600", "refused": "1,234",
-		"bound_min": "640", "bound_max": "9,800", "blind_time": "400 ms", "settling_time": "2.25 s",
+		"bound_min": "640", "bound_max": "9,800", "blind_time": "400 ms", "settling_time": "2.30 s",
 		"wire_ratio": "25.00 %", "compression_ratio": "4.00", "cpu_cores": "1.25", "cpu_per_record": "64.0 µs",
 		"host_cpu_busy_ratio": "90.00 %", "host_cpu_stolen_ratio": "1.00 %", "rss_peak": "90.0 MB", "alloc_per_record": "100 B",
 		"gc_cycles": "12", "gc_pause_p99": "100 µs", "gc_pause_max": "200 µs",

@@ -44,6 +44,13 @@ func (a *admission) admit(n int64) int64 {
 	return a.gate.Admit(n)
 }
 
+// giveBack gives back what the topic's gate admitted of n and nobody sends.
+func (a *admission) giveBack(n int64) {
+	if a.gate != nil && n > 0 {
+		a.gate.Done(n)
+	}
+}
+
 // admits asks a partition's gate for one record.
 func (a *admission) admits(partition int32) bool { return a.partitioned.Admit(partition, 1) == 1 }
 

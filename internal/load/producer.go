@@ -425,16 +425,20 @@ func (p *producer) runClosed() {
 		if ended && p.inFlight == 0 {
 			return
 		}
-		if n := p.admit(int64(min(p.slots.available(), roundSize))); !ended && n > 0 {
-			p.prepareClosed(now, int(n))
-			p.hand()
-			continue
+		if !ended { // the gate's room is not for one that sends nothing any more
+			if n := p.admit(int64(min(p.slots.available(), roundSize))); n > 0 {
+				p.giveBack(n - p.prepareClosed(now, int(n)))
+				p.hand()
+				continue
+			}
 		}
 		p.awaitDone()
 	}
 }
 
-func (p *producer) prepareClosed(now int64, n int) {
+// prepareClosed prepares up to n records, fewer where the volume is spent, and returns
+// how many they are.
+func (p *producer) prepareClosed(now int64, n int) (prepared int64) {
 	p.recorder.Lock()
 	defer p.recorder.Unlock()
 	p.round = p.round[:0]
@@ -447,9 +451,10 @@ func (p *producer) prepareClosed(now int64, n int) {
 		if p.share != nil && now >= 0 && p.share.take(p.corpus.ValueBytes(uint64(s.index))) {
 			p.until = now
 			p.share.end(now, now)
-			return
+			break
 		}
 	}
+	return int64(len(p.round))
 }
 
 // awaitDone waits until the client hands something back, or a little.

@@ -207,6 +207,29 @@ func TestClosedLoopKeepsTheBufferFull(t *testing.T) {
 	})
 }
 
+// What a closed loop was admitted and does not send, because its volume is spent, it gives
+// back; and once it has ended it asks for nothing.
+func TestClosedLoopTakesNoRoomThatItDoesNotUse(t *testing.T) {
+	for _, volume := range []int64{0, 30_000} {
+		closed := func(b *bench) {
+			gate, err := backpressure.New(backpressure.Config{})
+			if err != nil {
+				panic(err)
+			}
+			b.cfg.MaxBuffered, b.cfg.Gate, b.cfg.Volume = slabSize, gate, volume
+			b.kafka.ackAfter = func(int64) time.Duration { return 10 * time.Millisecond }
+		}
+		inBubble(t, 0, closed, func(t *testing.T, b *bench) {
+			warmup, measured := b.offer(time.Second)
+			s := b.cfg.Gate.Stats()
+			sent := warmup.Admitted + measured.Admitted
+			if held := s.Admitted - s.Settled; held != 0 || volume == 0 && s.Admitted != sent {
+				t.Errorf("volume %d: %d records were sent; of the gate %d were admitted and %d settled", volume, sent, s.Admitted, s.Settled)
+			}
+		})
+	}
+}
+
 func TestEarlyEndStopsOffering(t *testing.T) {
 	inBubble(t, 1000, nil, func(t *testing.T, b *bench) {
 		b.axis.Set(time.Second, 10*time.Second)

@@ -61,6 +61,14 @@ func overload(commit time.Duration) plant.Config {
 	}
 }
 
+// locked is overload where commits and readings come at the same moments of the
+// clock, and a record takes 25 ms to its consumer.
+func locked(commit time.Duration) plant.Config {
+	c := overload(commit)
+	c.Aligned, c.Produce, c.Fetch = true, 20*ms, 5*ms
+	return c
+}
+
 // steps is a capacity four times as high in the middle third.
 func steps(commit time.Duration) plant.Config {
 	c := overload(commit)
@@ -113,6 +121,8 @@ var cases = []struct {
 }{
 	{"overload, commits each 100 ms", overload(100 * ms), 2667},
 	{"overload, commits each 1 s", overload(time.Second), 2667},
+	{"overload, commits each 100 ms, at the moments of the readings", locked(100 * ms), 2667},
+	{"overload, commits each 1 s, at the moments of the readings", locked(time.Second), 2667},
 	{"capacity ×4 up and down, commits each 100 ms", steps(100 * ms), 10667},
 	{"capacity ×4 up and down, commits each 1 s", steps(time.Second), 10667},
 	{"bursts of 12,000/s on 1,500/s", bursty(), 0},

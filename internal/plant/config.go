@@ -50,7 +50,7 @@ type Config struct {
 	MarkLate bool
 
 	// Gates is the number of gates, each a process of its own that has an equal
-	// and fixed share of the bound; 0 is one gate that has all of it.
+	// and fixed share of the bound, if there is one; 0 is one gate that has all of it.
 	Gates int
 	// NewController makes the controller of one gate.
 	NewController func() (backpressure.Controller, error)

@@ -26,6 +26,21 @@ func TestLatencyHoldsItsTarget(t *testing.T) {
 	}
 }
 
+// The same where members commit and gates read at the same moments: each reading
+// sees a commit at once, or an interval later.
+func TestLatencyHoldsItsTargetWhereCommitsMeetReadings(t *testing.T) {
+	for seed := range uint64(5) {
+		for _, commit := range []time.Duration{100 * ms, time.Second} {
+			c := locked(commit)
+			c.Seed, c.Warmup = seed, 8*time.Second
+			r, off := run(t, c, latency), run(t, c, kinds[0].make)
+			if r.E2EP99 > 300*ms || utilisation(r, off) < 0.97 {
+				t.Errorf("seed %d, commits each %v: p99 %v, utilisation %.3f", seed, commit, r.E2EP99, utilisation(r, off))
+			}
+		}
+	}
+}
+
 func TestLatencySettles(t *testing.T) {
 	for seed := range uint64(5) {
 		c := steps(100 * ms)

@@ -89,14 +89,16 @@ func (p *plant) newGate() (*gate, error) {
 		return nil, fmt.Errorf("plant: %w", err)
 	}
 	cfg := backpressure.Config{Controller: controller, Now: func() time.Duration { return p.now }}
-	if p.cfg.Gates > 1 {
+	_, bounded := controller.(backpressure.Limiter)
+	shared := p.cfg.Gates > 1 && bounded
+	if shared {
 		cfg.Share = backpressure.Fixed(1 / float64(p.cfg.Gates))
 	}
 	g, err := backpressure.New(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("plant: %w", err)
 	}
-	return &gate{Gate: g, shared: p.cfg.Gates > 1}, nil
+	return &gate{Gate: g, shared: shared}, nil
 }
 
 // round lets every producer look at the clock, in another order each time: who is

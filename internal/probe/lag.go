@@ -26,6 +26,11 @@ type Lag struct {
 	// Committed are the committed offsets, zero where there is none yet, and Ends the
 	// high watermarks, which were asked for after them.
 	Committed, Ends []int64
+	// AtLeast and AtLeastPartitions are the same with the committed offsets as they
+	// were after the high watermarks: what the lag was at the least while those
+	// were asked for. Only ReadBounds tells them.
+	AtLeast           int64
+	AtLeastPartitions []int64
 }
 
 // NewLagReader returns a reader; Close ends its client. Without a group it reads no
@@ -64,23 +69,25 @@ func (r *LagReader) Read(ctx context.Context) ([]Lag, error) {
 	return r.lags(committed, ends), nil
 }
 
-// ReadEndsFirst is Read in the other order, in which the lag is never overstated: what
-// is committed in between makes it look smaller by that much. That is the one to hold
-// against a bound that others keep, who may know of those commits, and let records
-// into the log that the first order would count beside what they made room for.
-func (r *LagReader) ReadEndsFirst(ctx context.Context) ([]Lag, error) {
-	if len(r.groups) == 0 {
-		return nil, nil
-	}
-	ends, err := r.Ends(ctx)
-	if err != nil {
-		return nil, err
+// ReadBounds is Read, and asks for the committed offsets once more after the high
+// watermarks. The lag at the time of those lies between the two: the one is never
+// understated, the other never overstated. That matters where others keep a bound, whom
+// a reading does not hold up: for what is committed in the middle of it they let
+// records into the log, which count beside those that they replaced.
+func (r *LagReader) ReadBounds(ctx context.Context) ([]Lag, error) {
+	lags, err := r.Read(ctx)
+	if err != nil || len(lags) == 0 {
+		return lags, err
 	}
 	committed, err := r.allCommitted(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return r.lags(committed, ends), nil
+	for i := range lags {
+		least := r.lag(committed[i], lags[i].Ends)
+		lags[i].AtLeast, lags[i].AtLeastPartitions = least.Records, least.Partitions
+	}
+	return lags, nil
 }
 
 // allCommitted asks for the committed offsets of each group.

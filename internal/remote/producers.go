@@ -11,10 +11,10 @@ import (
 	"kafka-bench/internal/load"
 )
 
-// openTimeout and closeTimeout bound what a child may have to wait for the brokers
-// for.
+// OpenTimeout and closeTimeout bound what a child may have to wait for the brokers
+// for; one that has not answered by then is ended, whatever it was about to say.
 const (
-	openTimeout  = 60 * time.Second
+	OpenTimeout  = 60 * time.Second
 	closeTimeout = 30 * time.Second
 )
 
@@ -46,7 +46,7 @@ func OpenProducers(children Children, axis *load.Axis, assignments []Assignment)
 	errs := make([]error, len(children))
 	_ = children.Each(func(i int, c *Child) error {
 		ps.acked[i] = make([]int64, assignments[i].Partitions)
-		errs[i] = c.call(ServiceName+".Open", assignments[i], &replies[i], openTimeout)
+		errs[i] = c.call(ServiceName+".Open", assignments[i], &replies[i], OpenTimeout)
 		return errs[i]
 	})
 	for i, err := range errs {

@@ -26,6 +26,7 @@ type ProducersService struct {
 	open func(Assignment) (Opened, error)
 
 	mu         sync.Mutex
+	opening    bool
 	opened     *Opened // nil until it is
 	partitions int
 	collector  latency.Collector
@@ -54,16 +55,20 @@ func (s *ProducersService) Open(a Assignment, reply *OpenReply) error {
 		return fmt.Errorf("protocol version %d, where the run has %d: the program was replaced meanwhile", Version, a.Version)
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.opened != nil {
+	again := s.opening
+	s.opening = true
+	s.mu.Unlock()
+	if again {
 		return errors.New("the producers are open already")
 	}
-	o, err := s.open(a)
+	o, err := s.open(a) // takes as long as the brokers do
 	if err != nil {
 		return err
 	}
-	s.opened, s.partitions = &o, a.Partitions
 	o.Producers.AddTo(&s.collector)
+	s.mu.Lock()
+	s.opened, s.partitions = &o, a.Partitions
+	s.mu.Unlock()
 	*reply = OpenReply{Settings: o.Producers.Settings(), Bounded: o.Producers.Spent() != nil}
 	return nil
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -179,7 +180,11 @@ func (m *markdown) campaignAgainst(d *CampaignDocument) {
 // comparison is the table of variants for a pull request: a column for each, medians
 // with their ranges.
 func (m *markdown) comparison(compared []variant) {
-	plain := tableOf(compared, comparedRows(compared))
+	rows := comparedRows(compared)
+	for i := range rows {
+		rows[i].label = cmp.Or(rows[i].full, rows[i].label)
+	}
+	plain := tableOf(compared, rows)
 	t := table{}
 	for i := 0; i < len(plain.rows); i++ {
 		row := slices.Clone(plain.rows[i])
@@ -198,5 +203,5 @@ func (m *markdown) comparison(compared []variant) {
 		t.add(row...)
 	}
 	m.table(t)
-	m.paragraph(prose(strings.Join(append([]string{repeats(compared)}, referenceNotes(compared)...), " ")))
+	m.paragraph(prose(strings.Join(slices.Concat([]string{repeats(compared)}, boundNotes(compared), referenceNotes(compared)), " ")))
 }

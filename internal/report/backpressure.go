@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"kafka-bench/internal/figure"
 	"kafka-bench/internal/result"
@@ -17,20 +18,38 @@ func (p *page) backpressure(r *result.Recorded) {
 		return
 	}
 	p.heading("Backpressure", " in the measured window")
-	p.labelled("controller", list(controller(b), signal(b)))
-	p.labelled("excess", excess(&r.Run))
-	if b.BoundRecords != nil {
-		p.labelled("bound", moved(b))
+	p.remarks(underGate(&r.Run))
+	p.pictureOf(r)
+}
+
+// remark is a text with what it is about, for a page as for a pull request.
+type remark struct{ style, label, text string }
+
+func (p *page) remarks(all []remark) {
+	for _, r := range all {
+		p.styled(r.style, r.label, r.text)
 	}
-	p.kept(&r.Run)
-	p.labelled("gate", gateUse(&r.Run))
+}
+
+// underGate is what there is to say of a gate.
+func underGate(r *result.Run) []remark {
+	b := r.Backpressure
+	all := []remark{
+		{plain, "controller", list(controller(b), signal(b))},
+		{plain, "excess", excess(r)},
+	}
+	if b.BoundRecords != nil {
+		all = append(all, remark{plain, "bound", moved(b)})
+	}
+	all = append(all, kept(r)...)
+	all = append(all, remark{plain, "gate", gateUse(r)})
 	if b.BlindS > 0 {
-		p.styled(yellow, "blind", "the lag was not known for "+fromSeconds(b.BlindS)+" beyond the grace time")
+		all = append(all, remark{yellow, "blind", "the lag was not known for " + fromSeconds(b.BlindS) + " beyond the grace time"})
 	}
 	if b.Processes > 1 {
-		p.labelled("processes", shared(b))
+		all = append(all, remark{plain, "processes", shared(b)})
 	}
-	p.pictureOf(r)
+	return all
 }
 
 // controller says what a controller holds, with its setting.
@@ -139,17 +158,35 @@ func moved(b *result.Backpressure) string {
 	if b.Per == "partition" {
 		text += ", in each partition"
 	}
+	if estimates(b) {
+		text = list(text, "of the backlog as it is estimated between commits, not of the consumer lag")
+	}
 	return text
 }
 
+// estimates tells whether a controller bounds what is not yet worked off by its own
+// reckoning: the consumer lag has in it what was worked off and not yet committed, and
+// may be above such a bound all the time.
+func estimates(b *result.Backpressure) bool {
+	return slices.Contains([]string{"latency", "aimd", "gradient"}, b.Controller)
+}
+
 // kept says whether the promise of a controller was kept: the bound, or the target.
-func (p *page) kept(r *result.Run) {
+func kept(r *result.Run) (all []remark) {
 	if ratio, known := peakLagOfBound(r); known {
-		style, text := plain, fmt.Sprintf("%s: the lag%s peaked at %s of %s", times(ratio), ofPartition(r), records(peakOfBound(r, ratio)), count(r.Backpressure.MaxLag, "record"))
-		if ratio > 1 {
-			style, text = yellow, text+", OVER the bound"
+		least, known := atLeastOfBound(r)
+		if !known {
+			least = ratio
 		}
-		p.styled(style, "lag ÷ max_lag", text)
+		style, text := plain, fmt.Sprintf("%s: the lag%s peaked at %s of %s", fromTo(least, ratio, times), ofPartition(r),
+			fromTo(peakOfBound(r, least), peakOfBound(r, ratio), records), count(r.Backpressure.MaxLag, "record"))
+		switch {
+		case least > 1:
+			style, text = yellow, text+", OVER the bound"
+		case ratio > 1:
+			style, text = yellow, text+", UNDECIDED: "+whyUndecided
+		}
+		all = append(all, remark{style, "lag ÷ max_lag", text})
 	}
 	if p99, of, known := heldTime(r); known {
 		ratio := p99 / float64(r.Backpressure.TargetNs)
@@ -157,8 +194,30 @@ func (p *page) kept(r *result.Run) {
 		if ratio > 1 {
 			style = yellow
 		}
-		p.styled(style, "time ÷ target", fmt.Sprintf("%s: %s p99 is %s of %s", times(ratio), of, nanos(p99), unit.Nanos(r.Backpressure.TargetNs)))
+		all = append(all, remark{style, "p99 ÷ target", fmt.Sprintf("%s: the %s p99 is %s, the target %s", times(ratio), of, nanos(p99), unit.Nanos(r.Backpressure.TargetNs))})
 	}
+	return all
+}
+
+// atLeastOfBound is the peak of what the lag was at the least, as a part of the bound,
+// where several processes produce.
+func atLeastOfBound(r *result.Run) (float64, bool) {
+	if r.Backpressure == nil {
+		return 0, false
+	}
+	return value(r.Backpressure.PeakAtLeastToBound)
+}
+
+// whyUndecided is why nobody knows whether a bound was kept that lies between the
+// least that the lag can have been and the most.
+const whyUndecided = "the bound lies between what it was at the least and at the most, as several processes wrote on while it was read"
+
+// fromTo prints what lies between two values, or the one that both are.
+func fromTo(low, top float64, format func(float64) string) string {
+	if from, to := format(low), format(top); from != to {
+		return strings.TrimSuffix(from, " ×") + " to " + to
+	}
+	return format(top)
 }
 
 // ofPartition qualifies a lag that is bounded in each partition.
@@ -222,16 +281,20 @@ func (p *page) faults(r *result.Recorded) {
 		return
 	}
 	p.heading("Faults", ", and what followed")
-	shown, left := 0, 0
+	p.remarks(followed(r))
+}
+
+// followed are the faults of a run and the events that belong to them, by time.
+func followed(r *result.Recorded) (all []remark) {
+	left := 0
 	for _, e := range r.Events {
 		if e.AtNs < 0 || !slices.Contains(faultEvents, e.Kind) {
 			continue
 		}
-		if shown == faultLines {
+		if len(all) == faultLines {
 			left++
 			continue
 		}
-		shown++
 		style, text := plain, e.What
 		if e.Reason != "" {
 			text += ": " + e.Reason
@@ -239,9 +302,10 @@ func (p *page) faults(r *result.Recorded) {
 		if e.Kind == "fault" {
 			style = yellow
 		}
-		p.styled(style, seconds(e.AtNs), text)
+		all = append(all, remark{style, seconds(e.AtNs), text})
 	}
 	if left > 0 {
-		p.labelled("", fmt.Sprintf("and %d more in %s", left, result.EventsFile))
+		all = append(all, remark{plain, "", fmt.Sprintf("and %d more in %s", left, result.EventsFile)})
 	}
+	return all
 }

@@ -12,6 +12,7 @@ import (
 	"kafka-bench/internal/report"
 	"kafka-bench/internal/result"
 	"kafka-bench/internal/result/resulttest"
+	"kafka-bench/internal/scenario"
 )
 
 // study makes up the variants of a study of backpressure from overloads.
@@ -95,7 +96,7 @@ func short(t *testing.T, repeat int) *result.RecordedCampaign {
 	c.Campaign = result.Campaign{
 		SchemaVersion: 1, Axes: []result.Axis{{Path: "variant", Values: variants}},
 		Campaign: result.CampaignInfo{
-			ID: "s8ort1", Name: "backpressure-short", Kind: result.KindRuns, Question: "What does backpressure cost, and what does it hold?",
+			ID: "s8ort1", Name: "backpressure-short", Kind: result.KindRuns, Question: "What does backpressure cost in delivered_per_s, and what does it hold?",
 			StartedAt: resulttest.StartedAt, FinishedAt: resulttest.StartedAt.Add(time.Hour), Order: "interleaved", Repeat: repeat, Tool: result.Tool{Version: "0.1.0"},
 		},
 	}
@@ -120,7 +121,7 @@ func TestCampaignOfBackpressure(t *testing.T) {
 	for _, width := range []int{80, 120} {
 		for name, write := range map[string]func(*bytes.Buffer, report.Options) error{"study-short": once, "study-repeated": repeated} {
 			got := written(t, write, report.Options{Width: width})
-			screens(t, got, width, 170)
+			screens(t, got, width, 175)
 			golden(t, fmt.Sprintf("%s-%d", name, width), got)
 		}
 	}
@@ -164,7 +165,7 @@ func TestWhatControllersHeld(t *testing.T) {
 		},
 		{
 			"unused", []*result.Recorded{off, s.latency()},
-			[]string{"latency left capacity unused: it delivered 9", "differs in backpressure and consume.commit.", "went over its target of 250 ms: e2e response time p99 is "},
+			[]string{"latency left capacity unused: it delivered 9", "differs in backpressure and consume.commit.", "went over its target of 250 ms at p99: e2e response time p99 is "},
 			[]string{"All deliver about the same"},
 		},
 		{
@@ -180,11 +181,38 @@ func TestWhatControllersHeld(t *testing.T) {
 			[]string{"held back up to 4,000 records at the source, and they went out later: its response times count from when each was due, and are of all.", "deferred, peak 4,000"}, nil,
 		},
 		{
+			"degrading", []*result.Recorded{s.run("credit", resulttest.OverloadTight(), func(r *result.Recorded) {
+				r.Run.Backpressure.Excess, r.Run.Backpressure.DeferredPeakRecords = "degrade", 1723
+			})},
+			[]string{"held back up to 1,723 records at the source, and they went out later: its response times count from when each was due, and are of the 24.64 % that it admitted."},
+			[]string{"and are of all"},
+		},
+		{
+			"too small a bound", []*result.Recorded{s.run("credit", resulttest.OverloadTight(), func(r *result.Recorded) {
+				*r.Run.Consumer.Utilisation = 0.6
+				r.Run.Verdict.Warnings = append(r.Run.Verdict.Warnings, scenario.SmallBound+"11,550 records; it is 5,000. Less holds back consumers that keep up")
+			})},
+			[]string{"left its consumers idle for 40.00 % of the window while it turned load away. Its bound is too small for what is under way: give at least 11,550 records; it is 5,000."}, nil,
+		},
+		{
+			"processes, undecided", []*result.Recorded{apart(credit(5100), 4900), apart(credit(4990), 4800)},
+			[]string{"It is undecided whether backpressure-short-credit kept its bound in 1 of 2 runs: the lag peaked at 4,900 to 5,100 of 5,000;", "÷ max_lag, at the least"},
+			[]string{"over its bound", "backpressure-short-credit kept its bound:"},
+		},
+		{
+			"processes, over", []*result.Recorded{apart(credit(5100), 5050), apart(credit(5080), 4800)},
+			[]string{"credit went over its bound in 1 of 2 runs: the lag peaked at 5,050 to 5,100 of 5,000, 1.02 ×."}, []string{"undecided"},
+		},
+		{
+			"processes, kept", []*result.Recorded{apart(credit(4990), 4900)},
+			[]string{"credit kept its bound: the lag peaked at 4,990 of 5,000."}, []string{"undecided", "over its bound"},
+		},
+		{
 			"held its time", []*result.Recorded{s.run("latency", resulttest.Baseline(), func(r *result.Recorded) {
 				r.Run.Backpressure = &result.Backpressure{Controller: "latency", Excess: "shed", TargetNs: 250e6}
 				r.Run.Lag.Changes = []result.Change{{What: "work 1ms"}}
 			})},
-			[]string{"latency held its target: e2e response time p99 is ", "had not settled when the next change"}, []string{"÷ max_lag", "kept its bound"},
+			[]string{"latency held its target at p99: e2e response time p99 is ", "had not settled when the next change"}, []string{"÷ max_lag", "kept its bound"},
 		},
 	} {
 		got := said(c.runs...)
@@ -197,6 +225,92 @@ func TestWhatControllersHeld(t *testing.T) {
 			if strings.Contains(got, never) {
 				t.Errorf("%s: it says %q:\n%s", c.name, never, got)
 			}
+		}
+	}
+}
+
+// apart is the run with producers in several processes, so that its lag peaked at this at
+// the least.
+func apart(r *result.Recorded, least int64) *result.Recorded {
+	ratio := float64(least) / float64(r.Run.Backpressure.MaxLag)
+	r.Run.Lag.PeakAtLeastRecords, r.Run.Backpressure.PeakAtLeastToBound = &least, &ratio
+	return r
+}
+
+// A range of the peak is printed as one, and the bound is undecided only within it.
+func TestTextOfApart(t *testing.T) {
+	s := study{newMaker(t, 5)}
+	for _, c := range []struct {
+		least, peak int64
+		says        string
+	}{
+		{4900, 5100, "0.98 to 1.02 ×: the lag peaked at 4,900 to 5,100 of 5,000 records, UNDECIDED: "},
+		{4900, 4950, "0.98 to 0.99 ×: the lag peaked at 4,900 to 4,950 of 5,000 records gate"},
+		{4950, 4950, "0.99 ×: the lag peaked at 4,950 of 5,000 records gate"},
+		{5050, 5100, "1.01 to 1.02 ×: the lag peaked at 5,050 to 5,100 of 5,000 records, OVER the bound"},
+	} {
+		r := s.credit()
+		ratio := float64(c.peak) / 5000
+		*r.Run.Lag.PeakRecords, r.Run.Backpressure.PeakLagToBound = c.peak, &ratio
+		if got := strings.Join(strings.Fields(string(text(t, apart(r, c.least), report.Options{}))), " "); !strings.Contains(got, c.says) {
+			t.Errorf("%d to %d: it does not say %q:\n%s", c.least, c.peak, c.says, got)
+		}
+	}
+}
+
+// A backlog shrinks below what is offered only where not all is admitted, and a
+// settling time is told no more exactly than it was looked at.
+func TestTextOfChanges(t *testing.T) {
+	s := study{newMaker(t, 6)}
+	r := s.credit()
+	took, settling := 1.5, 0.0
+	r.Run.Lag.Changes = []result.Change{{
+		AtNs: 5e9, What: "work 1ms", BacklogRecords: 5000, NormalRecords: 500,
+		OfferedPerS: 14_923, DeliveredPerS: 11_949, DrainTimeS: &took, SettlingS: &settling,
+	}}
+	got := strings.Join(strings.Fields(string(text(t, r, report.Options{}))), " ")
+	for _, want := range []string{
+		"caught up in 1.50 s at 11,949/s while 14,923/s were offered, and only a part of them admitted",
+		"settled within 0.1 s: what is delivered each second within 10 % of its level from then on",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("it does not say %q:\n%s", want, got)
+		}
+	}
+}
+
+// Under backpressure no figure is the one that all would rank by, and a question that
+// names none is answered by what is shown.
+func TestUnrankedUnderBackpressure(t *testing.T) {
+	c := short(t, 2)
+	c.Campaign.Campaign.Question = "Which gate costs the least?"
+	c.Runs[2].Run.Verdict.Warnings = []string{"the machine's CPUs were 97.00 % busy"}
+	c.Runs[6].Run.Verdict.Warnings = []string{"the machine's CPUs were 98.50 % busy"}
+	d, err := report.AnalyseCampaign(c, "")
+	if err != nil || d.Answer.Status != report.AnswerNoRanking || d.Answer.Figure != "" || !strings.Contains(d.Answer.Sentence, "What it shows") {
+		t.Errorf("%+v, %v", d.Answer, err)
+	}
+	if d, err := report.AnalyseCampaign(c, "delivered_per_s"); err != nil || d.Answer.Figure != "delivered_per_s" {
+		t.Errorf("with a figure: %+v, %v", d.Answer, err)
+	}
+	got := string(written(t, campaign(c, ""), report.Options{}))
+	if n := strings.Count(got, "CPUs were"); n != 1 || !strings.Contains(got, "credit: the machine's CPUs were 97.00 % busy.") {
+		t.Errorf("a warning of two runs is told %d times:\n%s", n, got)
+	}
+}
+
+// What a run of a gate with faults says on a page it says in a pull request as well.
+func TestMarkdownOfBackpressure(t *testing.T) {
+	r := study{newMaker(t, 9)}.credit()
+	r.Run.Faults = []result.Fault{{Name: "kill", Target: "consumer 1", StartNs: 8e9}}
+	r.Events = append(r.Events, result.Event{AtNs: 8e9, Kind: "fault", What: "kill consumer 1"})
+	var b bytes.Buffer
+	if err := report.Runs(&b, []*result.Recorded{r}, report.Options{Format: report.AsMarkdown}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"- controller: credit: holds a lag of at most 5,000", "- lag ÷ max\\_lag: 0.9", "**Faults, and what followed**", "- ⚠️ 8 s: kill consumer 1"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("it does not say %q:\n%s", want, b.String())
 		}
 	}
 }
@@ -230,10 +344,10 @@ func TestTextOfBackpressure(t *testing.T) {
 		r.Events = append(r.Events, result.Event{AtNs: 14e9 + int64(i)*1e8, Kind: "rebalance", What: fmt.Sprintf("consumer 0 was assigned partitions [%d]", i)})
 	}
 	got := text(t, r, report.Options{})
-	screens(t, got, report.Width, 100)
+	screens(t, got, report.Width, 106)
 	golden(t, "backpressure", got)
 	for _, width := range []int{80, 120} {
-		screens(t, text(t, r, report.Options{Width: width}), width, 110)
+		screens(t, text(t, r, report.Options{Width: width}), width, 114)
 	}
 }
 

@@ -265,6 +265,9 @@ func (d *CampaignDocument) answer() Answer {
 		return Answer{Sentence: s.Answer, Status: AnswerSearch}
 	}
 	ranked := d.ranked()
+	if d.unranked() && len(ranked) > 0 {
+		return Answer{Status: AnswerNoRanking, Sentence: "The question names no figure, so nothing is ranked: read What it shows, below; --by ranks by a figure."}
+	}
 	if len(ranked) == 0 {
 		return Answer{Status: AnswerNoRanking, Sentence: "No valid run has a figure to rank by: there is no answer."}
 	}
@@ -288,6 +291,12 @@ func (d *CampaignDocument) answer() Answer {
 		a.Best = ""
 	}
 	return a
+}
+
+// unranked tells whether there is no figure that everybody would rank by: under
+// backpressure the times are of what was admitted, and he who sheds most has the best.
+func (d *CampaignDocument) unranked() bool {
+	return d.Campaign.Question != "" && d.byFrom == FromDefault && underBackpressure(d.variants())
 }
 
 // contender is another cell against the best.
@@ -346,6 +355,10 @@ func (d *CampaignDocument) conclude(a Answer, value string, rest []contender) (s
 	if d.by.Better == figure.Higher {
 		side = "highest"
 	}
+	most := side + " median is that"
+	if !slices.ContainsFunc(rest, func(c contender) bool { return c.A.N > 1 || c.B.N > 1 }) {
+		most = side + " is that"
+	}
 	switch {
 	case len(a.Alike) == 0:
 		return AnswerBest, fmt.Sprintf("%s is best by %s, %s; the next is %s with %s, %s.",
@@ -353,14 +366,14 @@ func (d *CampaignDocument) conclude(a Answer, value string, rest []contender) (s
 	case few:
 		more := "more runs are needed"
 		if a.More > 0 {
-			more = fmt.Sprintf("%d more of each would do, for this figure over %s", a.More, count(int64(len(rest)+1), "cell"))
+			more = fmt.Sprintf("%d more of each would do, for this figure over %s", a.More, count(int64(len(rest)+1), "scenario"))
 		}
-		return AnswerTooFew, fmt.Sprintf("Too few runs to call one best by %s: %s. The %s median is that of %s: %s.", title, more, side, best, value)
+		return AnswerTooFew, fmt.Sprintf("Too few runs to call one best by %s: %s. The %s of %s: %s.", title, more, most, best, value)
 	case len(a.Alike) == len(rest):
-		return AnswerNone, fmt.Sprintf("No difference shown by %s: the %s median is that of %s: %s. It is not told apart from any other.", title, side, best, value)
+		return AnswerNone, fmt.Sprintf("No difference shown by %s: the %s of %s: %s. It is not told apart from any other.", title, most, best, value)
 	}
-	return AnswerNone, fmt.Sprintf("None is shown to be best by %s: the %s median is that of %s: %s. It is not told apart from %s.",
-		title, side, best, value, enumerate(d.saidAll(a.Alike)))
+	return AnswerNone, fmt.Sprintf("None is shown to be best by %s: the %s of %s: %s. It is not told apart from %s.",
+		title, most, best, value, enumerate(d.saidAll(a.Alike)))
 }
 
 // enumerate prints names: a, b and c.

@@ -157,7 +157,7 @@ func TestCampaignUnasked(t *testing.T) {
 	}
 	c.Runs[8].Run.Run.Driver.Version = "v1.99.0"
 	got := notes(c)
-	for _, want := range []string{"mixes runs that differ in client (", "v1.99.0", "The cells differ in ", "cluster (existing, ", "host CPUs (", "though no scenario asks for it"} {
+	for _, want := range []string{"mixes runs that differ in client (", "v1.99.0", "The scenarios differ in ", "cluster (existing, ", "host CPUs (", "though no scenario asks for it"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the notes do not say %q: %s", want, got)
 		}

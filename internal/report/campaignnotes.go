@@ -43,7 +43,7 @@ func (d *CampaignDocument) unasked() (notes []string) {
 		return said || d.asked(all, name)
 	})
 	if mixed := between.mixed(); len(mixed) > 0 {
-		notes = append(notes, "The cells differ in "+strings.Join(mixed, "; ")+", though no scenario asks for it: what looks like an effect of the settings may be one of that.")
+		notes = append(notes, "The scenarios differ in "+strings.Join(mixed, "; ")+", though no scenario asks for it: what looks like an effect of the settings may be one of that.")
 	}
 	return notes
 }

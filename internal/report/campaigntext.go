@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -306,6 +307,49 @@ func (d *CampaignDocument) sentences() (found, warnings []string) {
 			}
 		}
 	}
+	if d.Search == nil { // its probes go to where warnings are
+		warnings = append(warnings, d.warned()...)
+	}
 	warnings = append(warnings, footnotes(d.recorded.Runs)...)
 	return found, append(warnings, d.Notes...)
+}
+
+// digits are what differs between runs that warn of the same.
+var digits = regexp.MustCompile(`[0-9][0-9.,]*`)
+
+// warned are the warnings of the runs that the figures are of, each once, with the
+// scenarios that they are of. Of those that differ in their numbers it is the first.
+func (d *CampaignDocument) warned() (warnings []string) {
+	type warning struct {
+		text string
+		of   []string
+	}
+	var all []*warning
+	seen := map[string]*warning{}
+	for _, v := range d.variants() {
+		for _, r := range v.runs {
+			for _, text := range r.Run.Verdict.Warnings {
+				key := digits.ReplaceAllString(text, "0")
+				w, known := seen[key]
+				if !known {
+					w = &warning{text: text}
+					seen[key], all = w, append(all, w)
+				}
+				if !slices.Contains(w.of, v.name) {
+					w.of = append(w.of, v.name)
+				}
+			}
+		}
+	}
+	for _, w := range all {
+		of := enumerate(w.of)
+		if len(w.of) > footnoteNames {
+			of = enumerate(append(slices.Clone(w.of[:footnoteNames]), fmt.Sprintf("%d more", len(w.of)-footnoteNames)))
+		}
+		if len(w.of) == len(d.Cells) && len(w.of) > 1 {
+			of = "All"
+		}
+		warnings = append(warnings, of+": "+w.text+".")
+	}
+	return warnings
 }

@@ -361,7 +361,7 @@ func drifted(a, b sample, letter string) string {
 	case !lastA.Before(firstB):
 		return ""
 	}
-	return fmt.Sprintf("%s's runs all came before %s's: whatever drifted between is in the difference. Run A %[3]s A %[3]s, or make both cells of one matrix (order: interleaved).", first, then, letter)
+	return fmt.Sprintf("%s's runs all came before %s's: whatever drifted between is in the difference. Run A %[3]s A %[3]s, or make both in one matrix (order: interleaved).", first, then, letter)
 }
 
 func overlap(a, b sample) bool {

@@ -118,8 +118,12 @@ func heldBack(v variant) string {
 			v.name, unit.Percent(part.median))
 	}
 	if peak := v.of(figureNamed("deferred_peak")); peak.median > 0 {
-		return fmt.Sprintf("%s held back up to %s at the source, and they went out later: its response times count from when each was due, and are of all.",
-			v.name, count(int64(peak.top), "record"))
+		of := "all"
+		if v.of(shed).top > 0 {
+			of = "the " + unit.Percent(v.of(admittedShare).median) + " that it admitted"
+		}
+		return fmt.Sprintf("%s held back up to %s at the source, and they went out later: its response times count from when each was due, and are of %s.",
+			v.name, count(int64(peak.top), "record"), of)
 	}
 	return ""
 }
@@ -146,7 +150,15 @@ func bound(v variant) string {
 	if over.top <= 1 {
 		return fmt.Sprintf("%s kept its bound%s: the lag%s peaked at %s.", v.name, inRuns(over.n, over.n), ofPartition(r), of)
 	}
-	exceeded := v.where(peakLagOfBound, func(ratio float64) bool { return ratio > 1 })
+	above := func(ratio float64) bool { return ratio > 1 }
+	exceeded := v.where(peakLagOfBound, above)
+	if least := v.of(atLeastOfBound); least.n == over.n {
+		of = fmt.Sprintf("%s of %s", fromTo(peakOfBound(r, least.top), peakOfBound(r, over.top), records), unit.Count(r.Backpressure.MaxLag))
+		if least.top <= 1 {
+			return fmt.Sprintf("It is undecided whether %s kept its bound%s: the lag%s peaked at %s; %s.", v.name, inRuns(exceeded, over.n), ofPartition(r), of, whyUndecided)
+		}
+		exceeded = v.where(atLeastOfBound, above)
+	}
 	return fmt.Sprintf("%s went over its bound%s: the lag%s peaked at %s, %s.", v.name, inRuns(exceeded, over.n), ofPartition(r), of, times(over.top))
 }
 
@@ -160,10 +172,10 @@ func target(v variant) string {
 	p99, of, _ := heldTime(r)
 	wanted := unit.Nanos(r.Backpressure.TargetNs)
 	if ratio.top <= 1 {
-		return fmt.Sprintf("%s held its target%s: %s p99 is %s of %s.", v.name, inRuns(ratio.n, ratio.n), of, nanos(p99), wanted)
+		return fmt.Sprintf("%s held its target at p99%s: %s p99 is %s, the target %s.", v.name, inRuns(ratio.n, ratio.n), of, nanos(p99), wanted)
 	}
 	missed := v.where(timeOfTarget, func(ratio float64) bool { return ratio > 1 })
-	return fmt.Sprintf("%s went over its target of %s%s: %s p99 is %s, %s.", v.name, wanted, inRuns(missed, ratio.n), of, nanos(p99), times(ratio.median))
+	return fmt.Sprintf("%s went over its target of %s at p99%s: %s p99 is %s, %s the target.", v.name, wanted, inRuns(missed, ratio.n), of, nanos(p99), times(ratio.median))
 }
 
 // timeOfTarget is the p99 of the time that a controller with a target holds, as a part
@@ -242,11 +254,31 @@ func starved(compared []variant) (sentences []string) {
 		case away < noticeable:
 		case part.n > 0 && 1-part.median < idle:
 		case part.n > 0:
-			sentences = append(sentences, fmt.Sprintf("%s left capacity unused: it delivered %s of what the same consumers delivered without backpressure, while it turned load away.",
-				v.name, unit.Percent(part.median)))
+			sentences = append(sentences, fmt.Sprintf("%s left capacity unused: it delivered %s of what the same consumers delivered without backpressure, while it turned load away.%s",
+				v.name, unit.Percent(part.median), tooSmall(v)))
 		case busy.n > 0 && 1-busy.median >= idle:
-			sentences = append(sentences, fmt.Sprintf("%s left its consumers idle for %s of the window while it turned load away.", v.name, unit.Percent(1-busy.median)))
+			sentences = append(sentences, fmt.Sprintf("%s left its consumers idle for %s of the window while it turned load away.%s",
+				v.name, unit.Percent(1-busy.median), tooSmall(v)))
+		case busy.n == 0 && tooSmall(v) != "":
+			sentences = append(sentences, fmt.Sprintf("%s turned load away that its consumers may have had room for.%s", v.name, tooSmall(v)))
 		}
 	}
 	return sentences
+}
+
+// smallBound begins a run's warning of a bound that has no room for what a group that
+// keeps up has under way. What would do follows, and behind the sentence the reason.
+const smallBound = "backpressure.max_lag: "
+
+// tooSmall is the cause of load turned away for nothing, where a warning tells it.
+func tooSmall(v variant) string {
+	for _, r := range v.runs {
+		for _, w := range r.Run.Verdict.Warnings {
+			if wider, found := strings.CutPrefix(w, smallBound); found {
+				wider, _, _ = strings.Cut(wider, ". ")
+				return " Its bound is too small for what is under way: " + wider + "."
+			}
+		}
+	}
+	return ""
 }

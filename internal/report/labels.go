@@ -86,7 +86,7 @@ func CellNamed(c *result.Campaign, wanted string) (int, error) {
 	case len(found) > 1:
 		return 0, fmt.Errorf("%q names %d cells; name one of %s", wanted, len(found), strings.Join(names, ", "))
 	}
-	return 0, fmt.Errorf("no cell %q; they are %s", wanted, strings.Join(names, ", "))
+	return 0, fmt.Errorf("no scenario %q; they are %s", wanted, strings.Join(names, ", "))
 }
 
 // CellNames are the names of a campaign's cells, each with its values as CellNamed

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"kafka-bench/internal/figure"
 	"kafka-bench/internal/result"
 	"kafka-bench/internal/unit"
 )
@@ -15,6 +16,9 @@ func (p *page) lag(r *result.Run) {
 	consumer := "not measured"
 	if l.PeakRecords != nil {
 		consumer = "peak " + count(*l.PeakRecords, "record")
+		if least := l.PeakAtLeastRecords; least != nil && *least != *l.PeakRecords {
+			consumer = "peak between " + unit.Count(*least) + " and " + count(*l.PeakRecords, "record")
+		}
 		if l.FinalRecords != nil {
 			consumer += ", " + unit.Count(*l.FinalRecords) + " at the end"
 		}
@@ -30,9 +34,9 @@ func (p *page) lag(r *result.Run) {
 		p.labelled("time lag", timeLag(r))
 	}
 	for _, c := range l.Changes {
-		p.recovery(c)
+		p.recovery(r, c)
 		if r.Backpressure != nil {
-			p.settling(c)
+			p.settling(r, c)
 		}
 	}
 	if r.Says("lag.drained") && !reads(r) {
@@ -57,28 +61,41 @@ func timeLag(r *result.Run) string {
 func timeLagSeen(r *result.Run) bool { return r.Lag.TimeLagPeakNs > 0 || r.Load.Acked == 0 }
 
 // recovery tells what became of the backlog that the consumers had when they
-// began to work otherwise.
-func (p *page) recovery(c result.Change) {
+// began to work otherwise. A backlog shrinks while more is offered than is delivered
+// only where some of it is not admitted.
+func (p *page) recovery(r *result.Run, c result.Change) {
 	at := "at " + fromSeconds(float64(c.AtNs)/1e9) + " " + c.What + ": "
+	meanwhile := " came in"
+	if r.Load.Shed > 0 || r.Backpressure != nil && r.Backpressure.DeferredPeakRecords > 0 {
+		meanwhile = " were offered, and only a part of them admitted"
+	}
 	switch {
 	case c.BacklogRecords <= c.NormalRecords:
 		p.labelled("recovery", at+"nothing to catch up with")
 	case c.DrainTimeS != nil:
 		p.labelled("recovery", at+unit.Count(c.BacklogRecords)+" behind, caught up in "+fromSeconds(*c.DrainTimeS)+
-			" at "+unit.PerSecond(c.DeliveredPerS)+" while "+unit.PerSecond(c.OfferedPerS)+" came in")
+			" at "+unit.PerSecond(c.DeliveredPerS)+" while "+unit.PerSecond(c.OfferedPerS)+meanwhile)
 	default:
 		p.styled(yellow, "recovery", at+unit.Count(c.BacklogRecords)+" behind, NOT caught up with before the next change or the end")
 	}
 }
 
-// settling tells how long a controller took to follow the consumers.
-func (p *page) settling(c result.Change) {
+// settling tells how long a controller took to follow the consumers: from then on
+// both halves of what settled means held.
+func (p *page) settling(r *result.Run, c result.Change) {
+	held := "what is delivered each second within 10 % of its level"
+	if r.Backpressure.TargetNs > 0 {
+		held += ", and its time within 1.2 × the target"
+	}
 	if c.SettlingS == nil {
-		p.styled(yellow, "settling", "what is delivered was NOT steady before the next change or the end")
+		p.styled(yellow, "settling", "NOT settled before the next change or the end: "+held)
 		return
 	}
-	p.labelled("settling", "what is delivered was steady from "+fromSeconds(*c.SettlingS)+" after it on")
+	p.labelled("settling", "settled within "+tenths(figure.Settled(c)*1e9)+": "+held+" from then on")
 }
+
+// tenths prints a time that is known to a tenth of a second.
+func tenths(ns float64) string { return decimals(ns/1e9, 1) + " s" }
 
 // drain tells whether the consumers caught up when the load had ended.
 func (p *page) drain(r *result.Run) {

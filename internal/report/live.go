@@ -165,25 +165,26 @@ func (l *Live) redraw() {
 // logEvery is after how many lines the header comes again.
 const logEvery = 20
 
-// logFormat has a column for each figure of an interval's line, and logTitle
-// what stands above them: the metric over its two quantiles.
+// logFormat has a column for each figure of an interval's line, as many as 100
+// columns have room for, and logTitle what stands above them: the unit of the
+// rates, and the metric over its two quantiles.
 const (
-	logFormat = "%7s %-8s %10s %10s %10s %10s %9s %9s %9s %9s  %s\n"
-	logTitle  = "%60s %19s %9s\n"
+	logFormat = "%6s %-7s %8s %8s %9s %8s %7s %7s %7s %8s %8s %s\n"
+	logTitle  = "%42s %24s\n"
 )
 
 // log is an interval as a line, and the header where one is due.
 func (l *Live) log(i result.Interval) string {
 	head := ""
 	if l.lines%logEvery == 0 {
-		head = fmt.Sprintf(logTitle, "", words(l.o.Metric), "consumer") +
-			fmt.Sprintf(logFormat, "time", "phase", "offered", "acked", "delivered", "shed", "p50", "p99", "lag", "backlog", "gate")
+		head = fmt.Sprintf(logTitle, "records/s", words(l.o.Metric)) +
+			fmt.Sprintf(logFormat, "time", "phase", "offered", "acked", "delivered", "shed", "p50", "p99", "lag", "backlog", "deferred", "gate")
 	}
 	l.lines++
 	p50, p99 := l.quantiles(i)
 	return head + fmt.Sprintf(logFormat, seconds(i.EndNs), i.Phase,
-		rate(i, i.Scheduled), rate(i, i.Acked), rate(i, i.Delivered), rate(i, i.Shed),
-		p50, p99, lagOf(i), unit.Count(i.BacklogRecords), gate(i))
+		plainRate(i, i.Scheduled), plainRate(i, i.Acked), plainRate(i, i.Delivered), plainRate(i, i.Shed),
+		p50, p99, lagOf(i), unit.Count(i.BacklogRecords), unit.Count(i.DeferredRecords), gate(i))
 }
 
 // quantiles are those of the metric that is shown.
@@ -204,6 +205,9 @@ func rate(i result.Interval, n int64) string {
 	return unit.PerSecond(float64(n) * 1e9 / float64(length))
 }
 
+// plainRate is a rate below the unit of all.
+func plainRate(i result.Interval, n int64) string { return strings.TrimSuffix(rate(i, n), "/s") }
+
 func lagOf(i result.Interval) string {
 	if i.LagRecords == nil {
 		return absent
@@ -211,17 +215,13 @@ func lagOf(i result.Interval) string {
 	return unit.Count(*i.LagRecords)
 }
 
-// gate says whether producers may send, and what waits until they may.
+// gate says whether producers may send.
 func gate(i result.Interval) string {
-	text := "closed"
 	switch {
 	case i.GateOpen == nil:
-		text = absent
+		return absent
 	case *i.GateOpen:
-		text = "open"
+		return "open"
 	}
-	if i.DeferredRecords > 0 {
-		text += ", " + unit.Count(i.DeferredRecords) + " deferred"
-	}
-	return text
+	return "closed"
 }

@@ -47,6 +47,11 @@ func TestLiveAsLines(t *testing.T) {
 		t.Error("a log has no use for escape sequences")
 	}
 	golden(t, "live-lines", b.Bytes())
+	for line := range strings.Lines(b.String()) {
+		if n := utf8.RuneCountInString(strings.TrimSpace(line)); n > report.Width {
+			t.Errorf("a line of %d columns: %s", n, line)
+		}
+	}
 }
 
 // terminal is as much of one as the view needs: lines, a cursor, and the three

@@ -29,6 +29,23 @@ func (m *markdown) list(items []string) {
 	}
 }
 
+// remarks is a section of them.
+func (m *markdown) remarks(title string, all []remark) {
+	m.paragraph("**", title, "**")
+	var items []string
+	for _, r := range all {
+		text := prose(r.text)
+		if r.label != "" {
+			text = prose(r.label) + ": " + text
+		}
+		if r.style == yellow {
+			text = "⚠️ " + text
+		}
+		items = append(items, text)
+	}
+	m.list(items)
+}
+
 // table writes a table with its first column to the left and the others to the
 // right, but for those that t has to the left. The cells are padded, so that it
 // can be read where nothing renders it. Rows without cells are passed over:

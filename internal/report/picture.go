@@ -87,16 +87,29 @@ func (v variant) picture(r *result.Recorded) (d picture, sampled bool) {
 	return picture{r, r.Run.Run.Name + ", " + what, lag, bounds(r)}, sampled
 }
 
-// pictureOf draws the lag of one run.
+// pictureOf draws the lag of one run, or of a controller that bounds the backlog as it
+// estimates it, the backlog.
 func (p *page) pictureOf(r *result.Recorded) {
 	lag, _ := levels(r.Intervals)
-	if highestOf(lag) == 0 {
+	title, d := "consumer lag, in records, over time", picture{run: r, lag: lag, bound: bounds(r)}
+	if bound := boundLevels(r); estimates(r.Run.Backpressure) && len(bound) > 0 {
+		title, d = "backlog (acked − delivered), at the ends of intervals", picture{run: r, lag: backlogs(r.Intervals), bound: bound}
+	}
+	if highestOf(d.lag) == 0 {
 		return
 	}
-	d := []picture{{run: r, lag: lag, bound: bounds(r)}}
+	one := []picture{d}
 	p.line()
-	p.line("  consumer lag, in records, over time", boundMark(d))
-	p.drawn(d, frameFor(d, d))
+	p.line("  ", title, boundMark(one))
+	p.drawn(one, frameFor(one, one))
+}
+
+// backlogs are the backlog at the end of each interval.
+func backlogs(intervals []result.Interval) (all []level) {
+	for _, i := range intervals {
+		all = append(all, level{i.StartNs, i.EndNs, i.BacklogRecords})
+	}
+	return all
 }
 
 // drawn writes pictures in a frame, and the time axis below the last.
@@ -127,12 +140,18 @@ func boundMark(drawn []picture) string {
 	return ""
 }
 
-// bounds are what is known of the bound over time. One of each partition is no line in
-// a picture of the topic's lag.
-func bounds(r *result.Recorded) (all []level) {
-	if r.Run.Backpressure == nil || r.Run.Backpressure.Per == "partition" {
+// bounds are what is known of the bound of the consumer lag over time. One of each
+// partition is no line in a picture of the topic's lag, and neither is one of a backlog
+// that a controller estimates.
+func bounds(r *result.Recorded) []level {
+	if b := r.Run.Backpressure; b == nil || b.Per == "partition" || estimates(b) {
 		return nil
 	}
+	return boundLevels(r)
+}
+
+// boundLevels is the bound over time, whatever it is one of.
+func boundLevels(r *result.Recorded) (all []level) {
 	for _, i := range r.Intervals {
 		if i.BoundRecords != nil && i.Phase != "drain" { // then there is nobody to be held back
 			all = append(all, level{i.StartNs, i.EndNs, *i.BoundRecords})

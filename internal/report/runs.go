@@ -97,6 +97,12 @@ func (m *markdown) run(r *result.Recorded) {
 	}
 	m.headline([]*result.Recorded{r})
 	m.distributions(measured(&r.Run))
+	if r.Run.Backpressure != nil {
+		m.remarks("Backpressure in the measured window", underGate(&r.Run))
+	}
+	if len(r.Run.Faults) > 0 {
+		m.remarks("Faults, and what followed", followed(r))
+	}
 	m.paragraph(prose(outcome(&r.Run, 1<<10)))
 }
 

@@ -32,6 +32,7 @@ func SideBySide(w io.Writer, runs []*result.Recorded, o Options) error {
 // comparedRow is one row of the table.
 type comparedRow struct {
 	label   string
+	full    string // the label where nothing is indented; "" is label
 	reading reading
 	format  func(float64) string
 	rare    bool // left out where it is 0 in all runs
@@ -55,7 +56,7 @@ func comparedRows(all []variant) []comparedRow {
 		comparedRow{label: "delivered", reading: deliveredPerS, format: unit.PerSecond},
 	)
 	if underBackpressure(all) {
-		rows = append(rows, comparedRow{label: "  ÷ without backpressure", reading: figure.DeliveredOfOff(references(all)).Value, format: unit.Percent})
+		rows = append(rows, comparedRow{label: "  ÷ without backpressure", full: "delivered ÷ without backpressure", reading: figure.DeliveredOfOff(references(all)).Value, format: unit.Percent})
 	}
 	return append(rows,
 		comparedRow{label: "consumers busy", reading: utilisation, format: unit.Percent},
@@ -64,18 +65,20 @@ func comparedRows(all []variant) []comparedRow {
 		comparedRow{label: "duplicates", reading: figureNamed("duplicates"), format: records, rare: true},
 		comparedRow{},
 		comparedRow{label: "consumer lag peak, records", reading: peakLag, format: records},
-		comparedRow{label: "  ÷ max_lag", reading: peakLagOfBound, format: times},
+		comparedRow{label: "  ÷ max_lag", full: "consumer lag peak ÷ max_lag", reading: peakLagOfBound, format: times},
+		comparedRow{label: "  ÷ max_lag, at the least", full: "consumer lag peak ÷ max_lag, at the least", reading: atLeastOfBound, format: times},
 		comparedRow{label: "  bound, lowest", reading: figureNamed("bound_min"), format: records},
 		comparedRow{label: "  bound, highest", reading: figureNamed("bound_max"), format: records},
 		comparedRow{label: "time lag peak", reading: timeLagPeak, format: nanos},
 		comparedRow{label: "drained in time", reading: drained, format: yesNo},
-		comparedRow{label: "settling, slowest change", reading: figureNamed("settling_time"), format: nanos},
+		comparedRow{label: "settling, slowest change", reading: figureNamed("settling_time"), format: tenths},
 		comparedRow{},
 		comparedRow{label: "e2e response p50, admitted", reading: taking("e2e_response_time", "p50"), format: nanos},
 		comparedRow{label: "e2e response p90, admitted", reading: taking("e2e_response_time", "p90"), format: nanos},
 		comparedRow{label: "e2e response p99, admitted", reading: taking("e2e_response_time", "p99"), format: nanos},
 		comparedRow{label: "e2e response p99.9, admitted", reading: taking("e2e_response_time", "p99_9"), format: nanos},
 		comparedRow{label: "e2e service p99, admitted", reading: taking("e2e_service_time", "p99"), format: nanos},
+		comparedRow{label: "e2e p99 ÷ target", reading: timeOfTarget, format: times},
 		comparedRow{label: "send response p99, admitted", reading: taking("send_response_time", "p99"), format: nanos},
 		comparedRow{label: "send service p99, admitted", reading: taking("send_service_time", "p99"), format: nanos},
 		comparedRow{label: "gate closed, of the window", reading: gateClosed, format: unit.Percent},
@@ -86,7 +89,7 @@ func comparedRows(all []variant) []comparedRow {
 // reasonRows are what was shed by reason, where there is more than one.
 func reasonRows(all []variant) (rows []comparedRow) {
 	for _, reason := range shedReasons {
-		row := comparedRow{label: "    " + reason.short, reading: figureNamed(reason.figure), format: records, rare: true}
+		row := comparedRow{label: "    " + reason.short, full: "shed " + reason.short, reading: figureNamed(reason.figure), format: records, rare: true}
 		if !row.blank(all) {
 			rows = append(rows, row)
 		}
@@ -139,11 +142,25 @@ func (p *page) comparison(compared []variant) {
 	if len(compared) > 0 {
 		p.line(repeats(compared))
 	}
-	for _, note := range referenceNotes(compared) {
+	for _, note := range append(boundNotes(compared), referenceNotes(compared)...) {
 		for _, line := range wrap(note, p.width) {
 			p.line(line)
 		}
 	}
+}
+
+// boundNotes say whose bound is no bound of the consumer lag above it.
+func boundNotes(compared []variant) []string {
+	var names []string
+	for _, v := range compared {
+		if v.of(figureNamed("bound_max")).n > 0 && estimates(v.runs[0].Run.Backpressure) {
+			names = append(names, v.name)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return []string{"The bound of " + enumerate(names) + " is of the backlog as estimated between commits, not of the consumer lag."}
 }
 
 // tableOf has a row for each figure, and below it one with the range where

@@ -35,6 +35,10 @@ type Backpressure struct {
 	// of credit and hysteresis; with per: partition that of the worst partition. Null
 	// where there was no reading.
 	PeakLagToBound *float64 `json:"peak_lag_to_bound,omitempty"`
+	// PeakAtLeastToBound is that of what the lag was at the least
+	// (Lag.PeakAtLeastRecords): above 1, the bound was passed for certain. Absent where
+	// the producers are in one process.
+	PeakAtLeastToBound *float64 `json:"peak_at_least_to_bound,omitempty"`
 	// DeferredPeak is the longest the source's queue ever was.
 	DeferredPeakRecords int64 `json:"deferred_peak_records"`
 	// SignalAgeMaxNs is the oldest lag reading that a decision rested on.

@@ -6,6 +6,11 @@ type Lag struct {
 	// PeakRecords and FinalRecords are consumer lag: high watermark − committed.
 	PeakRecords  *int64 `json:"peak_records"`
 	FinalRecords *int64 `json:"final_records"`
+	// PeakAtLeastRecords is the peak of what the lag was at the least: by the committed
+	// offsets after the high watermarks, where PeakRecords goes by those before. The
+	// peak of the lag at these readings lies between the two. Absent where the
+	// producers are in one process, whose gate waits for a reading.
+	PeakAtLeastRecords *int64 `json:"peak_at_least_records,omitempty"`
 	// BacklogPeakRecords is acked − delivered, sampled each interval and at each of
 	// Changes. Where nobody
 	// produces it is what the topic held at the start and was not read yet.

@@ -99,7 +99,7 @@ func (g goal) value(f figure.Figure, r *result.Run) (v float64, known bool) {
 	case g.Change > len(r.Lag.Changes) || r.Lag.Changes[g.Change-1].SettlingS == nil:
 		return 0, false
 	}
-	return *r.Lag.Changes[g.Change-1].SettlingS * 1e9, true
+	return figure.Settled(r.Lag.Changes[g.Change-1]) * 1e9, true
 }
 
 func (g goal) holds(v float64) bool {

@@ -198,7 +198,7 @@ func questionOf(name string) (string, error) {
 // neededBound says of how many runs of a healthy pipeline whose commits do not allow
 // its bound it was said what bound they need.
 func (s *shelf) neededBound() (string, error) {
-	const study, variant, warning = "backpressure-baseline", "credit-1s", "backpressure.max_lag: a bound of at least "
+	const study, variant = "backpressure-baseline", "credit-1s"
 	runs := s.of(study).valid(variant)
 	if len(runs) == 0 {
 		return "", nil
@@ -206,7 +206,7 @@ func (s *shelf) neededBound() (string, error) {
 	told, bound := 0, ""
 	for _, r := range runs {
 		for _, w := range r.Verdict.Warnings {
-			if rest, found := strings.CutPrefix(w, warning); found {
+			if rest, found := strings.CutPrefix(w, scenario.SmallBound); found {
 				told++
 				bound, _, _ = strings.Cut(rest, " ")
 			}

@@ -130,7 +130,7 @@ func TestNeededBound(t *testing.T) {
 	out := t.TempDir()
 	saveStudy(t, out, "backpressure-baseline", []variantOf{{"credit-1s", []float64{1, 2}, []float64{1, 1}}}, func(r *result.Run) {
 		r.Load.Scheduled, r.Load.Shed = 1000, 530
-		r.Verdict.Warnings = []string{"something else", "backpressure.max_lag: a bound of at least 11,600 records would let a group that keeps up through, and it is 5,000: why"}
+		r.Verdict.Warnings = []string{"something else", "backpressure.max_lag: give at least 11,600 records; it is 5,000. Why"}
 	})
 	want := "With a commit each second a bound of 5,000 is too little for a healthy pipeline: `credit-1s` shed 53.00 %. " +
 		"A warning said so in 2 of 2 runs, with the bound that it needs: at least 11,600 records."

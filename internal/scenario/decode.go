@@ -127,6 +127,7 @@ func (d *decoder) value(n *yaml.Node, v reflect.Value, path string) {
 	switch v.Kind() {
 	case reflect.Struct:
 		d.mapping(n, v, path)
+		d.timed(n, v, path)
 	case reflect.Map:
 		d.config(n, v, path)
 	case reflect.Slice:
@@ -266,6 +267,20 @@ func (d *decoder) mapping(n *yaml.Node, v reflect.Value, path string) {
 		}
 		d.value(value, v.FieldByIndex(f.index), at)
 	})
+}
+
+// timed wants a fault to say when it comes: at 0s is a time as good as any other, and
+// not what somebody means who forgot it.
+func (d *decoder) timed(n *yaml.Node, v reflect.Value, path string) {
+	if v.Type() != reflect.TypeFor[ScheduledFault]() || n.Kind != yaml.MappingNode {
+		return
+	}
+	for i := 0; i < len(n.Content); i += 2 {
+		if target(n.Content[i]).Value == "at" {
+			return
+		}
+	}
+	d.fault(n, join(path, "at"), "the fault does not say when it comes", "give a time after the window's begin, as in {at: 10s, kill: consumer 0}")
 }
 
 // eachKey calls read for every key of the mapping n that is a plain word and is

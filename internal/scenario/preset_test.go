@@ -97,7 +97,7 @@ func TestBackpressureFigures(t *testing.T) {
 		repeat             int
 		variants           []string
 	}{
-		{"backpressure-study", "10k/s", "5s 30s 10s", 5, []string{
+		{"backpressure-study", "10k/s", "8s 30s 10s", 5, []string{
 			"off: off 1s", "hysteresis-loose: hysteresis 20000 5000 200ms 1s", "hysteresis-tight: hysteresis 5000 1000 100ms 1s",
 			"credit: credit 5000 1s", "credit-tight: credit 1000 100ms", "latency: latency 250ms 100ms", "latency-1s: latency 250ms 1s",
 			"aimd: aimd 250ms 100ms", "gradient: gradient 100ms"}},
@@ -322,7 +322,7 @@ func TestPresetsDescribeThemselves(t *testing.T) {
 var expectedWarnings = map[string][]string{
 	"produce-only":                    {"closed loop", "nobody consumes"},
 	"sweep-acks-0":                    {"acks 0"},
-	"backpressure-baseline-credit-1s": {"a bound of at least 11,550 records"},
+	"backpressure-baseline-credit-1s": {"give at least 11,550 records"},
 }
 
 func checkWarnings(t *testing.T, c Cell) {

@@ -93,7 +93,7 @@ func anyScenario(t *rapid.T) Scenario {
 func anyBackpressure(t *rapid.T, processes int) Backpressure {
 	b := Defaults().Backpressure
 	b.Controller = pick(t, controllers[1:])
-	b.MaxLag = rapid.Int64Range(2, 1e9).Draw(t, "max lag")
+	b.MaxLag = rapid.Int64Range(max(2, int64(processes)), 1e9).Draw(t, "max lag")
 	switch b.Controller {
 	case "hysteresis":
 		b.ResumeLag = rapid.Int64Range(1, b.MaxLag-1).Draw(t, "resume lag")

@@ -105,6 +105,10 @@ func (c *checker) pooled(s Scenario) {
 	if s.Load.Processes > 1 && b.Per == "partition" {
 		c.fault(path+".per", "several processes share one bound, that of the topic", "leave it out, or set load.processes: 1", "load.processes")
 	}
+	if b.MaxLag > 0 && b.MaxLag < int64(s.Load.Processes) {
+		c.fault(path+".max_lag", fmt.Sprintf("%d records divided by %d processes is no record for some of them", b.MaxLag, s.Load.Processes),
+			fmt.Sprintf("give at least %d", s.Load.Processes), "load.processes")
+	}
 	switch {
 	case b.Share != "demand":
 	case s.Load.Processes <= 1:

@@ -46,6 +46,9 @@ func (vs variants) names() []string { return texts(vs.list) }
 func (d *decoder) variants(n *yaml.Node, vs *variants, path string) {
 	const example = "list them, as in [{name: tight, backpressure: {controller: credit, max_lag: 1000}}]"
 	switch {
+	case n.Kind == yaml.ScalarNode && slices.Contains(vs.names(), n.Value):
+		d.fault(n, path, "it is "+kind(n)+", not a list", "to run that variant alone write ["+n.Value+"]")
+		return
 	case n.Kind != yaml.SequenceNode:
 		d.fault(n, path, "it is "+kind(n)+", not a list", example)
 		return
@@ -65,7 +68,7 @@ func (d *decoder) variants(n *yaml.Node, vs *variants, path string) {
 			continue
 		}
 		if slices.Contains(next.names(), v.text) {
-			d.faultAt(v.at, at, v.text+" is given twice", "give it another name, or keep one of them; repeat says how often a variant is run")
+			d.fault(child, at, v.text+" is given twice", "give it another name, or keep one of them; repeat says how often a variant is run")
 			continue
 		}
 		next.list = append(next.list, v)

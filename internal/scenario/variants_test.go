@@ -109,6 +109,8 @@ func TestVariantFaults(t *testing.T) {
 			"f.yaml:5:26: load.level: compression none has no levels; leave it out; or exclude {load.level: 3, variant: b}"},
 		// What is set on the command line is told there, and holds.
 		{family, []string{"variants=[tigth]"}, `--set variants=[tigth]: variants[0]: there is no variant "tigth"; did you mean tight? choose one of off, tight or slow.1`},
+		{family, []string{"variants=[off, off]"}, "--set variants=[off, off]: variants[1]: off is given twice; give it another name, or keep one of them; repeat says how often a variant is run"},
+		{family, []string{"variants=tight"}, `--set variants=tight: it is the single value "tight", not a list; to run that variant alone write [tight]`},
 		{family, []string{"backpressure.max_lag=-4"}, "--set backpressure.max_lag=-4: -4 is too low; give at least 1\n--set backpressure.max_lag=-4: -4 is too low; give at least 0"},
 		{family, []string{"backpressure=off"}, "f.yaml:6:5: variants: tight is the same as off; keep one of them; repeat says how often a cell is run"},
 	} {

@@ -64,15 +64,31 @@ func (s Scenario) consumeWarnings() (w warnings) {
 func (s Scenario) backpressureWarnings() (w warnings) {
 	b := s.Backpressure
 	if b.Controller == "off" {
-		w.when(b.MaxLag != 0 || b.ResumeLag != 0, "backpressure: it is off, so max_lag and resume_lag have no effect")
-		w.when(b.Target != 0, "backpressure: it is off, so target has no effect")
+		const choose = "; choose a controller, as in controller: credit"
+		w.when(b.MaxLag != 0 || b.ResumeLag != 0, "backpressure: it is off, so max_lag and resume_lag have no effect"+choose)
+		w.when(b.Target != 0, "backpressure: it is off, so target has no effect"+choose)
 		return w
 	}
-	needed, allowed := NeededBound(s), s.allowed()
-	w.when(allowed > 0 && allowed < needed,
-		"backpressure.max_lag: a bound of at least %s records would let a group that keeps up through, and it is %s: the rate × (commit interval + poll), and what is under way",
-		unit.Count(needed), unit.Count(allowed))
+	if needed, allowed := NeededBound(s), s.allowed(); allowed > 0 && allowed < needed {
+		w = append(w, SmallBound+s.wider(needed, allowed)+
+			". Less holds back consumers that keep up: what they took stays in the lag until the gate hears of it")
+	}
 	return w
+}
+
+// SmallBound begins the warning of a bound below NeededBound; the bound that would do
+// follows, and a space.
+const SmallBound = "backpressure.max_lag: give at least "
+
+// wider says what bound would do, in the number that the scenario gives.
+func (s Scenario) wider(needed, allowed int64) string {
+	b := s.Backpressure
+	if b.Per != "partition" {
+		return fmt.Sprintf("%s records; it is %s", unit.Count(needed), unit.Count(allowed))
+	}
+	partitions := int64(s.Topic.Partitions)
+	return fmt.Sprintf("%s for each partition; it is %s (%s in all)",
+		unit.Count((needed+partitions-1)/partitions), unit.Count(b.MaxLag), unit.Count(allowed))
 }
 
 // silence is after how much time Kafka gives up a member that vanished, unless the

@@ -1,0 +1,188 @@
+package backpressure
+
+import "time"
+
+// mostIdle is the part of the capacity that must wait for records before more is
+// tried than was measured. One partition that waits says nothing: they drift apart.
+const mostIdle = 0.75
+
+// group is the consumers as the readings show them, and the ceiling that follows
+// how far they are. It is what the controllers have in common that find their
+// bound by themselves:
+//
+//	ceiling(t) = Settled − Lag + progress(t) + bound
+//
+// where progress(t) is how far the consumers are past the committed offsets at t.
+// So the bound counts what waits, and not what waits to be committed.
+//
+// What is admitted beyond what is committed never exceeds bound + what the
+// consumers are believed to take in reach × interval, where the interval is that
+// from before a silence.
+type group struct {
+	tracks map[place]*track
+	order  []*track // as in the last reading
+
+	at      time.Duration // of the last decision
+	elapsed time.Duration // since the one before
+	refused int64         // up to then
+	limited int64         // records that were refused since the one before
+	pressed time.Duration // when any last were
+	probed  time.Duration // when more was last tried than was measured
+
+	admitted int64   // up to the last decision
+	least    float64 // bound while nothing of this gate's is on its way
+
+	// The ceiling: this gate's part of the bound; what was committed, in admitted
+	// records; the part of the progress that is of its own records; and the limit.
+	share, committed, part, bound, limit float64
+}
+
+func newGroup() group { return group{tracks: make(map[place]*track)} }
+
+// see takes an observation. It returns where the consumers are, and whether any
+// partition had a step.
+func (g *group) see(o Observation) (standing, bool) {
+	g.share = o.Share
+	if o.Partitions == nil {
+		// The totals are this gate's own, so its share is in them.
+		g.share = 1
+		o.Partitions = []Partition{{Committed: o.Committed, End: o.Committed + o.Lag}}
+	}
+	g.elapsed, g.at = o.At-g.at, o.At
+	g.limited, g.refused = o.Refused-g.refused, o.Refused
+	if g.limited > 0 {
+		g.pressed = g.at
+	}
+	stepped := g.follow(o)
+	s := g.stand()
+	g.committed, g.part = float64(o.Settled-o.Lag), g.share
+	if s.lag > 0 {
+		g.part = min(1, float64(o.Lag)/s.lag)
+	}
+	return s, stepped
+}
+
+// follow gives the reading to the tracks. It tells whether any had a step.
+func (g *group) follow(o Observation) bool {
+	stepped := false
+	g.order = g.order[:0]
+	for _, p := range o.Partitions {
+		at := place{p.Topic, p.ID}
+		t := g.tracks[at]
+		if t == nil {
+			t = &track{}
+			g.tracks[at] = t
+		}
+		g.order = append(g.order, t)
+		stepped = t.see(o.At-o.Age, p) || stepped
+	}
+	if len(g.tracks) > len(g.order) {
+		for at, t := range g.tracks {
+			if t.seen != o.At-o.Age {
+				delete(g.tracks, at)
+			}
+		}
+	}
+	return stepped
+}
+
+// standing is where all partitions together are at the last decision.
+type standing struct {
+	capacity, backlog, lag float64
+	interval               time.Duration // the longest between steps
+	workers                int           // partitions whose capacity is known
+	idle                   float64       // part of the capacity that waits for records
+	slowest                float64       // seconds by which the slowest busy partition is behind the mean
+}
+
+func (g *group) stand() standing {
+	var s standing
+	for _, t := range g.order {
+		s.lag += float64(t.end - t.committed)
+		s.backlog += t.backlog(g.at)
+		s.capacity += t.capacity
+		s.interval = max(s.interval, t.interval)
+		if t.capacity > 0 {
+			s.workers++
+		}
+		if t.waits(g.at) {
+			s.idle += t.capacity
+		}
+	}
+	if s.capacity > 0 {
+		s.idle /= s.capacity
+	}
+	return s
+}
+
+// hungry tells whether more is to be tried than was measured: records were refused
+// while most consumers wait for some and little is waiting, if that is known. Once
+// in an interval between steps, for what was tried the last time must show before
+// more is; but whenever in it, for members that commit apart each show their own.
+func (g *group) hungry(s *standing, little bool) bool {
+	if s.capacity == 0 || !little || s.idle <= mostIdle || g.at-g.pressed > s.interval || g.at-g.probed < s.interval*9/10 {
+		return false
+	}
+	g.probed = g.at
+	return true
+}
+
+// gain is by how much more is tried then: a quarter or, where steps are further
+// apart than a time, double, as in TCP's slow start.
+func gain(s *standing, apart time.Duration) float64 {
+	if s.interval > apart {
+		return 2
+	}
+	return 1.25
+}
+
+// hold puts this gate's part of a bound into force, within the limit.
+func (g *group) hold(o Observation, bound float64, maxLag int64) {
+	bound *= g.share
+	g.bound = max(bound, g.starved(o, bound))
+	g.limit = float64(Unlimited)
+	if maxLag > 0 {
+		most := part(o.Share, maxLag)
+		g.bound = min(g.bound, float64(most))
+		g.limit = float64(window(o, most))
+	}
+}
+
+// starved is the least bound that a gate with a share must have so that it does
+// not stay closed for ever: one record, or there would be no commit to learn from;
+// and while nothing of its own is on its way and records are refused all the same,
+// twice as many at each decision, up to what was asked for.
+func (g *group) starved(o Observation, bound float64) float64 {
+	if o.Share <= 0 {
+		return 0
+	}
+	onTheWay := o.Lag > 0 || o.Settled < o.Admitted
+	switch {
+	case onTheWay || o.Admitted > g.admitted:
+		g.least = 1
+	case g.limited > 0:
+		g.least = max(1, min(2*max(bound, g.least), float64(g.limited)))
+	}
+	g.admitted = o.Admitted
+	return max(g.least, 1)
+}
+
+// progress is by how many of this gate's records the consumers are past the
+// committed ones at a time, not before the last decision.
+func (g *group) progress(at time.Duration) float64 {
+	var beyond time.Duration
+	if g.limited > 0 {
+		// Producers that wait for the ceiling follow it, and the log with them.
+		beyond = at - g.at
+	}
+	var sum float64
+	for _, t := range g.order {
+		sum += t.progress(at, beyond)
+	}
+	return g.part * sum
+}
+
+// Ceiling implements [Pacer].
+func (g *group) Ceiling(at time.Duration) int64 {
+	return records(min(g.committed+g.progress(at)+g.bound, g.limit))
+}

@@ -1,0 +1,50 @@
+package kadmlag
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+
+	"kafka-bench/backpressure"
+)
+
+// notice tells once of what is no error and may be a mistake.
+func (s *Source) notice(about, format string, args ...any) {
+	if s.noticed[about] {
+		return
+	}
+	s.noticed[about] = true
+	text := "kadmlag: " + fmt.Sprintf(format, args...)
+	if s.cfg.OnNotice != nil {
+		s.cfg.OnNotice(text)
+	}
+	if s.cfg.Logger != nil {
+		s.cfg.Logger.Warn(text)
+	}
+}
+
+// noticeUncommitted tells of topics that hold records and of which the group has
+// committed none. A group whose name is misspelt looks like that, and so does one
+// that has not begun.
+func (s *Source) noticeUncommitted(partitions []backpressure.Partition, committed kadm.OffsetResponses) {
+	records := make(map[string]int64)
+	for _, p := range partitions {
+		records[p.Topic] += p.End
+	}
+	committed.Each(func(o kadm.OffsetResponse) {
+		if o.At >= 0 {
+			delete(records, o.Topic)
+		}
+	})
+	counts := "all that it holds counts as lag"
+	if s.cfg.Start == FromEnd {
+		counts = "what comes from now on counts as lag"
+	}
+	for _, topic := range slices.Sorted(maps.Keys(records)) {
+		if records[topic] > 0 {
+			s.notice(topic, "group %s has committed nothing on topic %s, and %s until it does: is the group's name right, and does it consume?", s.cfg.Group, topic, counts)
+		}
+	}
+}

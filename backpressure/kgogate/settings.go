@@ -1,0 +1,49 @@
+package kgogate
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// clientFaults are the settings of a client that a gate with this time of doubt
+// cannot stand in front of.
+func (c Config) clientFaults(client *kgo.Client, doubt time.Duration) []error {
+	var faults []error
+	if client.OptValue(kgo.RequiredAcks) == kgo.NoAck() {
+		faults = append(faults, errors.New("kgogate: the client asks for no acknowledgements (acks=0), so it never knows what is in the log: use kgo.AllISRAcks"))
+	}
+	if client.OptValue(kgo.ManualFlushing) == true && c.Excess != Shed {
+		faults = append(faults, errors.New("kgogate: records cannot wait for room in front of a client that sends only when it is flushed: use Shed, or no kgo.ManualFlushing"))
+	}
+	if timeout, ok := client.OptValue(kgo.RecordDeliveryTimeout).(time.Duration); ok && timeout > doubt {
+		faults = append(faults, fmt.Errorf("kgogate: the client's kgo.RecordDeliveryTimeout of %v is longer than the gate's time of doubt of %v, after which the gate forgets a record: set backpressure.Config.Doubt to at least as much", timeout, doubt))
+	}
+	return faults
+}
+
+// errNotManual is what NewPartitioned says of a client that chooses partitions itself.
+var errNotManual = errors.New("kgogate: the client chooses the partitions itself, so a record would go elsewhere than where its gate has room: use kgo.RecordPartitioner(kgo.ManualPartitioner())")
+
+// keepsPartition tells whether a client puts each record where Record.Partition
+// says. A partitioner is known by nothing but what it does, so it is tried.
+func keepsPartition(client *kgo.Client) bool {
+	partitioner, ok := client.OptValue(kgo.RecordPartitioner).(kgo.Partitioner)
+	if !ok {
+		return false
+	}
+	const partitions = 16
+	topic := partitioner.ForTopic("orders")
+	if _, byBackup := topic.(kgo.TopicBackupPartitioner); byBackup {
+		return false
+	}
+	for id := range int32(partitions) {
+		r := &kgo.Record{Topic: "orders", Key: []byte("key"), Value: []byte("value"), Partition: id}
+		if !topic.RequiresConsistency(r) || topic.Partition(r, partitions) != int(id) {
+			return false
+		}
+	}
+	return true
+}

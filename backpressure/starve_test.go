@@ -1,0 +1,144 @@
+package backpressure_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"kafka-bench/backpressure"
+)
+
+// selfTuning are the controllers that find their bound by themselves.
+var selfTuning = []struct {
+	name string
+	make func() (backpressure.Controller, error)
+}{
+	{"latency", func() (backpressure.Controller, error) {
+		return backpressure.NewLatency(backpressure.LatencyConfig{Target: 250 * time.Millisecond})
+	}},
+	{"aimd", func() (backpressure.Controller, error) {
+		return backpressure.NewAIMD(backpressure.AIMDConfig{Target: 250 * time.Millisecond})
+	}},
+	{"gradient", func() (backpressure.Controller, error) {
+		return backpressure.NewGradient(backpressure.GradientConfig{})
+	}},
+}
+
+// pressed is one partition and its consumer, behind gates that producers press on all
+// the time.
+type pressed struct {
+	now                  time.Duration
+	gates                []*backpressure.Gate
+	commit               time.Duration
+	end, done, committed int64
+	work                 float64
+}
+
+func newPressed(t *testing.T, gates int, commit time.Duration, make func() (backpressure.Controller, error)) *pressed {
+	t.Helper()
+	p := &pressed{commit: commit}
+	for range gates {
+		c, err := make()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg := backpressure.Config{Controller: c, Now: func() time.Duration { return p.now }}
+		if gates > 1 {
+			cfg.Share = backpressure.Fixed(1 / float64(gates))
+		}
+		p.gates = append(p.gates, newGate(t, cfg))
+	}
+	p.read()
+	return p
+}
+
+func (p *pressed) read() {
+	for _, g := range p.gates {
+		report(g, backpressure.Reading{Partitions: []backpressure.Partition{{Topic: "t", Committed: p.committed, End: p.end}}})
+	}
+}
+
+// run lets time pass with a consumer that takes so many records a second. It
+// returns how many were admitted and the highest lag.
+func (p *pressed) run(rate float64, d time.Duration) (admitted, peak int64) {
+	const step = 10 * time.Millisecond
+	for end := p.now + d; p.now < end; {
+		p.now += step
+		for _, g := range p.gates {
+			g.Advance()
+			n := g.Admit(100)
+			admitted += n
+			for range n {
+				g.Acked("t", 0, p.end)
+				p.end++
+				g.Done(1)
+			}
+		}
+		peak = max(peak, p.end-p.committed)
+		p.work = min(p.work+rate*step.Seconds(), float64(p.end-p.done))
+		p.done += int64(p.work)
+		p.work -= float64(int64(p.work))
+		if p.now%p.commit == 0 {
+			p.committed = p.done
+		}
+		if p.now%everyReading == 0 {
+			p.read()
+		}
+	}
+	return admitted, peak
+}
+
+// After a bad spell, however long, the consumers are used again: within 10 s with
+// commits each 100 ms, within 30 s with commits each second.
+func TestNoControllerStaysClosedAfterABadSpell(t *testing.T) {
+	within := map[time.Duration]time.Duration{everyReading: 10 * time.Second, time.Second: 30 * time.Second}
+	for _, c := range selfTuning {
+		for _, gates := range []int{1, 3, 10} {
+			for _, commit := range []time.Duration{everyReading, time.Second} {
+				for _, slow := range []float64{0, 0.05, 1, 5, 50} {
+					name := fmt.Sprintf("%s, %d gates, commits each %v, %.2f/s", c.name, gates, commit, slow)
+					p := newPressed(t, gates, commit, c.make)
+					p.run(1000, 20*time.Second)
+					p.run(slow, 5*time.Minute)
+					p.run(1000, within[commit])
+					if admitted, _ := p.run(1000, 20*time.Second); admitted < 18_000 {
+						t.Errorf("%s for 5 min: then %d records in 20 s of a capacity of 1000/s", name, admitted)
+					}
+				}
+			}
+		}
+	}
+}
+
+// Consumers that begin to crawl are not sent more than the bound and what the
+// controller believed them to take in one and a half intervals; and not again each
+// time that they take a record.
+func TestLatencyDoesNotRunAwayFromConsumersThatCrawl(t *testing.T) {
+	for _, commit := range []time.Duration{everyReading, time.Second} {
+		for _, slow := range []float64{0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 3, 5} {
+			p := newPressed(t, 1, commit, selfTuning[0].make)
+			p.run(1000, 20*time.Second)
+			before := float64(p.gates[0].Stats().Bound)
+			most := int64(1.1 * (before + 1.5*1000*max(commit, everyReading).Seconds()))
+			if _, peak := p.run(slow, 10*time.Minute); peak > most {
+				t.Errorf("commits each %v, %.2f/s: a lag of %d with a bound of %.0f before, want at most %d", commit, slow, peak, before, most)
+			}
+		}
+	}
+}
+
+// A batch larger than the bound goes through in the end, though there is no commit
+// to learn from: see [backpressure.Gate.TryAcquire].
+func TestABatchAboveTheBoundGoesThroughWhenNothingElseDoes(t *testing.T) {
+	for _, c := range selfTuning {
+		p := newPressed(t, 1, everyReading, c.make)
+		for n := 0; !p.gates[0].TryAcquire(5000); n++ {
+			if n > 10 {
+				t.Errorf("%s: not after %d readings of an empty log: %+v", c.name, n, p.gates[0].Stats())
+				break
+			}
+			p.now += everyReading
+			p.read()
+		}
+	}
+}
