@@ -236,7 +236,7 @@ func TestAForeignTransactionEndsNothing(t *testing.T) {
 }
 
 // What was held can't be known where it was deleted and nobody is left: that is said,
-// with what to do, and not waited for for ever.
+// with what to do, and not waited on for ever.
 func TestALogWhoseBeginningIsLost(t *testing.T) {
 	t.Parallel()
 	cluster, w := fake(t, kfake.SeedTopics(1, topic)), newWorld(t)

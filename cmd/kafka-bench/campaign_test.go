@@ -147,12 +147,12 @@ func TestDryRun(t *testing.T) {
 			"1.6 s to 41.6 s", "4 new, one for each run, deleted after it\n", "the embedded broker is started and stopped\n", "in " + out,
 		}},
 		"the study": {[]string{"backpressure-study", "--cluster", "embedded"}, []string{
-			"backpressure-study: 45 runs\nWhich controller keeps its bound", "5  35 s to 45 s  350,000  179 MB  backpressure-study-off ",
+			"backpressure-study: 45 runs\nWhich controller keeps its bound", "5  38 s to 48 s  380,000  195 MB  backpressure-study-off ",
 			"backpressure-study-latency-1s        variant=latency-1s\n", "interleaved: scenario 1 2 3 4 5 6 7 8 9 1 2 3 …\n",
-			"26 min 15 s to 33 min 45 s", "records   15,750,000\n", "topics    45 new, one for each run, deleted after it\n",
+			"28 min 30 s to 36 min", "records   17,100,000\n", "topics    45 new, one for each run, deleted after it\n",
 		}},
 		"two variants of it": {[]string{"backpressure-study", "--cluster", "embedded", "--set", "variants=[off, credit]", "--set", "repeat=1"}, []string{
-			"backpressure-study: 2 runs\n", "backpressure-study-credit  variant=credit\n", "records   700,000\n", "topics    2 new",
+			"backpressure-study: 2 runs\n", "backpressure-study-credit  variant=credit\n", "records   760,000\n", "topics    2 new",
 		}},
 		"what make bench runs": {[]string{"backpressure-short", "--cluster", "kafka"}, []string{
 			"backpressure-short: 4 runs\n", "1 min 16 s to 1 min 48 s", "records   760,000\n",

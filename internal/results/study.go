@@ -59,6 +59,13 @@ func (s *shelf) howMade() (string, error) {
 	return text + " " + leftOut(runs), nil
 }
 
+func runsText(n int) string {
+	if n == 1 {
+		return "1 run"
+	}
+	return fmt.Sprintf("%d runs", n)
+}
+
 // shortened says in which way a study was made shorter than its preset; "" if it was
 // not.
 func (e *entry) shortened() (string, error) {
@@ -72,7 +79,7 @@ func (e *entry) shortened() (string, error) {
 	}
 	var changes []string
 	if most != preset.Repeat {
-		changes = append(changes, fmt.Sprintf("%d runs of each instead of %d", most, preset.Repeat))
+		changes = append(changes, fmt.Sprintf("%s of each instead of %d", runsText(most), preset.Repeat))
 	}
 	planned := preset.Cells[0].Scenario.Phases.Measure.String()
 	if measured := figure.Settings(e.runs()[0].Run.Scenario)["phases.measure"]; measured != planned {
