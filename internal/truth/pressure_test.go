@@ -162,9 +162,25 @@ func credited(t *testing.T, excess string, overrides ...string) scenario.Scenari
 	}, overrides...)...)
 }
 
+// atWork makes a run, up to three times, until its consumers had nearly all the work
+// that they could do: while other tests have the processors they lose some of it.
+func atWork(t *testing.T, capacityPerS float64, attempt func() *result.Recorded) *result.Recorded {
+	t.Helper()
+	for made := 1; ; made++ {
+		r := attempt()
+		if r.Run.Delivery.DeliveredPerS >= atWorkShare*capacityPerS || made == 3 {
+			return r
+		}
+		t.Logf("made again: %.0f/s of %.0f/s were delivered", r.Run.Delivery.DeliveredPerS, capacityPerS)
+	}
+}
+
+// atWorkShare is the part of what consumers can take that a gate must leave them.
+const atWorkShare = 0.95
+
 // wantBound fails the test unless no reading of the lag was above its bound, and the
-// consumers had most of the work that they could do: a bound is easy to keep by
-// sending nothing. How near to all of it they come is for a quiet machine to say.
+// consumers had nearly all the work that they could do: a bound is easy to keep by
+// sending nothing.
 func wantBound(t *testing.T, r *result.Recorded, bound int64, capacityPerS float64) {
 	t.Helper()
 	b := r.Run.Backpressure
@@ -174,7 +190,7 @@ func wantBound(t *testing.T, r *result.Recorded, bound int64, capacityPerS float
 	if b.BoundRecords == nil || *b.BoundRecords != (result.Bound{Min: bound, Max: bound, Last: bound}) {
 		t.Errorf("the bound was %+v, want %d all the time", b.BoundRecords, bound)
 	}
-	if got := r.Run.Delivery.DeliveredPerS; got < 0.75*capacityPerS {
+	if got := r.Run.Delivery.DeliveredPerS; got < atWorkShare*capacityPerS {
 		t.Errorf("%.0f/s were delivered to consumers that can take %.0f/s", got, capacityPerS)
 	}
 	if b.Refused == 0 || b.Decisions != 0 || b.BlindS != 0 {
@@ -191,7 +207,9 @@ func wantBound(t *testing.T, r *result.Recorded, bound int64, capacityPerS float
 // consumers not to pay for it.
 func TestCredit(t *testing.T) {
 	t.Parallel()
-	r := run(t, config(t, embedded(t, cluster.EmbeddedOptions{}), credited(t, "shed")))
+	r := atWork(t, 500, func() *result.Recorded {
+		return run(t, config(t, embedded(t, cluster.EmbeddedOptions{}), credited(t, "shed")))
+	})
 	wantValid(t, r)
 	wantBalance(t, r)
 	wantHistograms(t, r)
@@ -213,8 +231,10 @@ func TestCredit(t *testing.T) {
 // wait for one hold up the others, and none is lost to it.
 func TestCreditPerPartition(t *testing.T) {
 	t.Parallel()
-	r := run(t, config(t, embedded(t, cluster.EmbeddedOptions{}),
-		credited(t, "defer", "consume.work=1ms", "phases.measure=1500ms", "backpressure.per=partition", "backpressure.max_lag=100", "backpressure.signal=delivered")))
+	r := atWork(t, 1000, func() *result.Recorded {
+		return run(t, config(t, embedded(t, cluster.EmbeddedOptions{}),
+			credited(t, "defer", "consume.work=1ms", "phases.measure=1500ms", "backpressure.per=partition", "backpressure.max_lag=100", "backpressure.signal=delivered")))
+	})
 	wantValid(t, r)
 	wantBalance(t, r)
 	wantBound(t, r, 100, 1000)
@@ -271,7 +291,8 @@ func testCredit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := run(t, config(t, realKafka(t), s))
+	c := realKafka(t)
+	r := atWork(t, 12/4.5e-3, func() *result.Recorded { return run(t, config(t, c, s)) })
 	wantBalance(t, r)
 	wantBound(t, r, 5000, *r.Run.Consumer.CapacityPerS)
 }
