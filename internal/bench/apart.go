@@ -212,17 +212,18 @@ func (g *childGates) standings() []GateStanding {
 
 // stats are those of all gates together, as backpressure.Partitioned adds up its
 // own: records, changes and bounds are sums, times are those of the gate with the
-// most, and they are open if one is.
+// most, and they are open if one is. There is no lag in it: a gate with a share knows
+// its own part of it and one without a share the whole, so the sum means nothing.
 func (g *childGates) stats() backpressure.Stats {
 	all := g.ask()
 	sum := all[0].Stats
+	sum.Lag = 0
 	for _, one := range all[1:] {
 		s := one.Stats
 		sum.Admitted += s.Admitted
 		sum.Settled += s.Settled
 		sum.Refused += s.Refused
 		sum.Changes += s.Changes
-		sum.Lag += s.Lag
 		sum.Outstanding += s.Outstanding
 		sum.Share += s.Share
 		sum.Ceiling, sum.Bound = together(sum.Ceiling, s.Ceiling), together(sum.Bound, s.Bound)
