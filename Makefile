@@ -8,21 +8,41 @@ LINT     := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
 export CGO_ENABLED ?= 0
 
+# The driver librdkafka is in C, and so in a binary of its own, which is built and
+# tested where the compiler is that cgo would use.
+BIN_C    := bin/kafka-bench-librdkafka
+WITH_C   := CGO_ENABLED=1
+TAGS_C   := -tags librdkafka
+PKGS_C   := ./internal/driver/librdkafka ./cmd/kafka-bench
+COMPILER := $(shell command -v "$$($(GO) env CC)")
+
 .DEFAULT_GOAL := help
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # The full experiment is `bin/kafka-bench run backpressure-study`, half an hour long.
-bench: build ## the headline experiment: one overload, without and with backpressure
+bench: tool ## the headline experiment: one overload, without and with backpressure
 	$(BIN) run backpressure-short
 
-build: ## build bin/kafka-bench
+tool:
 	@mkdir -p bin
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/kafka-bench
 
+build: tool ## build bin/kafka-bench, and bin/kafka-bench-librdkafka where a C compiler is
+ifneq ($(COMPILER),)
+	$(WITH_C) $(GO) build $(TAGS_C) -trimpath -ldflags '$(LDFLAGS)' -o $(BIN_C) ./cmd/kafka-bench
+	@echo "built $(BIN), and $(BIN_C), which has the driver librdkafka, too"
+else
+	@rm -f $(BIN_C)
+	@echo "built $(BIN); left out $(BIN_C), which has the driver librdkafka, too: there is no C compiler ($$($(GO) env CC))"
+endif
+
 test: build vet cross ## everything that CI runs: vet, cross-compile, all tests on a real Kafka
 	$(GO) test -timeout 30m ./...
+ifneq ($(COMPILER),)
+	$(WITH_C) $(GO) test $(TAGS_C) -timeout 10m ./internal/driver/librdkafka ./internal/driver/drivertest
+endif
 	@# The one test that a busy machine may skip, by itself and aloud: go test tells of
 	@# no skip otherwise, and alone it has both processors.
 	$(GO) test -count=1 -v -run '^TestSearchFindsTheCapacity$$' ./internal/campaign
@@ -31,6 +51,9 @@ vet: ## go vet and gofmt
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go' 2>/dev/null || find . -name '*.go')); \
 	  if [ -n "$$unformatted" ]; then echo "not gofmt-ed: $$unformatted"; exit 1; fi
 	$(GO) vet ./...
+ifneq ($(COMPILER),)
+	$(WITH_C) $(GO) vet $(TAGS_C) $(PKGS_C)
+endif
 
 cross: ## compile for every platform
 	@for p in $(PLATFORMS); do echo "compile for $$p"; \
@@ -38,9 +61,12 @@ cross: ## compile for every platform
 
 lint: ## golangci-lint with the list in .golangci.yaml
 	$(GO) run $(LINT) run ./...
+ifneq ($(COMPILER),)
+	$(GO) run -exec 'env $(WITH_C)' $(LINT) run --build-tags librdkafka $(PKGS_C)
+endif
 
 race: ## the tests of everything that has goroutines, under the race detector
-	CGO_ENABLED=1 $(GO) test -race -timeout 30m ./backpressure/... ./internal/...
+	$(WITH_C) $(GO) test -race $(TAGS_C) -timeout 30m ./backpressure/... ./internal/...
 
 fuzz: ## each fuzz target for a while (FUZZTIME=20s)
 	@for pkg in $$($(GO) list ./...); do \
@@ -48,7 +74,7 @@ fuzz: ## each fuzz target for a while (FUZZTIME=20s)
 	    echo "$$pkg $$target"; $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(or $(FUZZTIME),20s) $$pkg || exit 1; \
 	  done; done
 
-perf: build ## the benchmarks: hot paths, and the tool against bare clients on a real Kafka (DATA=/dev/shm/kafka)
+perf: tool ## the benchmarks: hot paths, and the tool against bare clients on a real Kafka (DATA=/dev/shm/kafka)
 	$(GO) test -run '^$$' -bench . -benchmem ./backpressure/... ./internal/arrival ./internal/payload ./internal/latency ./internal/ledger
 	$(GO) run ./internal/perf $(if $(DATA),-data $(DATA))
 
@@ -64,4 +90,4 @@ golden: ## write the golden files anew, to be reviewed like code
 clean: ## remove what was built
 	rm -rf bin
 
-.PHONY: help bench build test vet cross lint race fuzz perf results results-runs golden clean
+.PHONY: help bench tool build test vet cross lint race fuzz perf results results-runs golden clean

@@ -53,8 +53,13 @@ var walls = map[string][]string{
 	// The seam to Kafka, and what stands on either side of it.
 	"internal/driver":       {"internal/access"},
 	"internal/driver/franz": {"internal/access", "internal/driver"},
-	"internal/cluster":      {"internal/access", "internal/scenario"},
-	"internal/probe":        {"internal/access"},
+	// What several clients are measured with alike: bytes through their connections.
+	"internal/driver/meter":      {"internal/driver"},
+	"internal/driver/sarama":     {"internal/access", "internal/driver", "internal/driver/meter"},
+	"internal/driver/segmentio":  {"internal/access", "internal/driver", "internal/driver/meter"},
+	"internal/driver/librdkafka": {"internal/access", "internal/driver", "internal/driver/meter"},
+	"internal/cluster":           {"internal/access", "internal/scenario"},
+	"internal/probe":             {"internal/access"},
 	"internal/load": {
 		"backpressure", "internal/arrival", "internal/driver",
 		"internal/latency", "internal/ledger", "internal/payload",
@@ -66,15 +71,22 @@ var walls = map[string][]string{
 		"internal/result", "internal/scenario",
 	},
 
+	// What can be broken, and how a process is confined.
+	"internal/fault":   {"internal/cluster", "internal/load", "internal/scenario", "internal/unit"},
+	"internal/confine": {"internal/unit"},
+	// What the figures of a run say of its limits: pure.
+	"internal/bottleneck": {"internal/result", "internal/unit"},
+
 	// One run, and many.
 	"internal/bench": {
+		"internal/bottleneck", "internal/confine", "internal/fault",
 		"backpressure", "backpressure/shares", "backpressure/sharelog", "internal/remote", "internal/access", "internal/arrival", "internal/cluster", "internal/driver",
 		"internal/latency", "internal/ledger", "internal/load", "internal/payload",
 		"internal/probe", "internal/result", "internal/scenario", "internal/unit",
 	},
 	"internal/campaign": {
 		"internal/bench", "internal/cluster", "internal/figure", "internal/result", "internal/scenario",
-		"internal/search", "internal/unit",
+		"internal/driver", "internal/search", "internal/unit",
 	},
 	"internal/calibrate": {
 		"internal/arrival", "internal/bench", "internal/cluster", "internal/driver", "internal/latency",
@@ -91,7 +103,7 @@ var walls = map[string][]string{
 	// Wiring. Only here are concrete drivers named.
 	"cmd/kafka-bench": {
 		"internal/access", "internal/bench", "internal/calibrate", "internal/campaign", "internal/cluster", "internal/driver",
-		"internal/driver/franz", "internal/figure", "internal/foreign", "internal/latency", "internal/peers",
+		"internal/driver/franz", "internal/driver/librdkafka", "internal/driver/sarama", "internal/driver/segmentio", "internal/figure", "internal/foreign", "internal/latency", "internal/peers",
 		"internal/report", "internal/result", "internal/scenario", "internal/search", "internal/stats", "internal/unit",
 	},
 }
@@ -110,10 +122,10 @@ var helpers = []string{
 var pure = []string{
 	"internal/unit", "internal/latency", "internal/ledger", "internal/result",
 	"internal/arrival", "internal/payload", "internal/spelling", "internal/scenario",
-	"internal/stats", "internal/search", "internal/figure", "internal/foreign", "backpressure/shares",
+	"internal/stats", "internal/search", "internal/figure", "internal/foreign", "internal/bottleneck", "backpressure/shares",
 }
 
-var kafkaClients = []string{"github.com/twmb/franz-go", "github.com/IBM/sarama"}
+var kafkaClients = []string{"github.com/twmb/franz-go", "github.com/IBM/sarama", "github.com/segmentio/kafka-go", "github.com/confluentinc"}
 
 type pkg struct {
 	ImportPath string

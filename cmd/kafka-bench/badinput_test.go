@@ -46,7 +46,7 @@ func TestBadScenarios(t *testing.T) {
 }
 
 // scenarioKeys are the keys at the top of a scenario file.
-const scenarioKeys = "name, description, cluster, topic, load, consume, phases, backpressure, faults, sampling, repeat, question, variants, matrix, order, seed"
+const scenarioKeys = "name, description, driver, cluster, topic, load, consume, phases, backpressure, faults, sampling, repeat, question, answer, quick, variants, matrix, order, seed"
 
 // expected is a message with the words that stand for something longer replaced:
 // the file's path, the keys of a scenario, the presets.
@@ -111,16 +111,23 @@ func TestBadArguments(t *testing.T) {
 		{"search s.yaml --max-probes many", `--max-probes: "many" is not a whole number; write it as 12; see kafka-bench search --help`},
 		{"compare a b --alpha x", `--alpha: "x" is not a number; write it as 0.05; see kafka-bench compare --help`},
 		{"run s.yaml --order mixed", "--order mixed: choose interleaved or blocked"},
-		{"run s.yaml --dry-run --driver sarama", `there is no driver "sarama"; there is franz`},
+		{"run s.yaml --dry-run --driver pykafka", `--driver pykafka: driver: "pykafka" is not known; choose one of franz, sarama, segmentio or librdkafka`},
 		{"run --resume .", ".: not a campaign's folder: it has no campaign.json"},
 		{"run --resume nosuch", "nosuch: not a campaign's folder: it has no campaign.json"},
 		{"run s.yaml --resume .", "--resume goes on with a campaign as it was planned, in its own folder; leave out s.yaml"},
 		{"run --resume . --set load.rate=1/s --out x", "--resume goes on with a campaign as it was planned, in its own folder; leave out --set --out"},
-		{"run s.yaml --driver sarama", `there is no driver "sarama"; there is franz`},
+		{"run s.yaml --driver pykafka", `--driver pykafka: driver: "pykafka" is not known; choose one of franz, sarama, segmentio or librdkafka`},
+		{"run s.yaml --driver samara", `--driver samara: driver: "samara" is not known; did you mean sarama? choose one of franz, sarama, segmentio or librdkafka`},
+		{"run s.yaml --set driver=samara", `--set driver=samara: "samara" is not known; did you mean sarama? choose one of franz, sarama, segmentio or librdkafka`},
+		{"run s.yaml --quick", "s.yaml:1:1: quick: the scenario has no quick form, and --quick asks for it; leave --quick out, or give it one, as in quick: {phases: {warmup: 1s, measure: 5s}, repeat: 1}"},
+		{"run --resume . --quick --driver franz", "--resume goes on with a campaign as it was planned, in its own folder; leave out --quick --driver"},
+		{"drivers --format csv", "--format csv: choose text or json"},
+		{"drivers franz", `unknown command "franz" for "kafka-bench drivers"`},
 		{"run s.yaml --cluster embedded --out file", "cannot make the output folder: mkdir file: not a directory; choose a folder that can be written with --out"},
 		{"run s.yaml --cluster embedded --out file/runs", "cannot make the output folder: mkdir file: not a directory; choose a folder that can be written with --out"},
 		{"run s.yaml --cluster kafka --brokers 127.0.0.1:1", "--cluster and --brokers name two clusters; leave one of them out"},
 		{"run s.yaml --cluster-id 5L6g3nShT-eMCtK--X86sw", "--cluster-id is for an existing cluster; name its addresses with --brokers, or leave it out"},
+		{"run s.yaml --broker-metrics http://localhost:1/metrics", "--broker-metrics is for an existing cluster; name its addresses with --brokers, or leave it out"},
 		{"run s.yaml --brokers localhost", `scenario s: broker "localhost": address localhost: missing port in address; write brokers as host:port, separated by commas`},
 		{"run s.yaml --cluster kafka --set cluster.config.process.roles=x", "scenario s: the broker property process.roles is set by kafka-bench itself"},
 		{"show", "show needs one SCENARIO: a preset's name (kafka-bench list) or a YAML file"},

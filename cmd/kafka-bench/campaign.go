@@ -119,7 +119,7 @@ func shellWord(word string) string {
 
 // plannedFlags are those that say what a campaign is, which --resume knows from
 // the campaign itself.
-var plannedFlags = []string{"set", "merge", "repeat", "order", "out"}
+var plannedFlags = []string{"set", "merge", "quick", "repeat", "order", "driver", "out"}
 
 // checkResume finds what cannot be said again of a campaign that goes on.
 func checkResume(c *cobra.Command, args []string) error {
@@ -156,10 +156,10 @@ func resumeCampaign(ctx context.Context, flags runFlags, stdout, stderr io.Write
 		return err
 	}
 	begun := campaign.OriginOf(recorded)
-	if err := begun.CheckDriver(r.client.Name()); err != nil {
+	if err := errors.Join(r.able(plan.Scenarios()...), r.breakable(ctx, plan.Scenarios()...)); err != nil {
 		return err
 	}
-	for _, warning := range begun.Warnings(tool(), r.client.Version()) {
+	for _, warning := range begun.Warnings(tool(), driverVersion) {
 		r.progress("warning: " + warning)
 	}
 	if flags.dryRun {

@@ -42,7 +42,7 @@ func printPlan(ctx context.Context, w io.Writer, p campaign.Plan, turns []campai
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, row := range [][2]string{
 		{"order", order(p, turns)},
-		{"duration", between(needs.Least, needs.Most) + ", and what it takes to start"},
+		{"duration", duration(p, turns, needs)},
 		{"records", offered(needs, unit.Count(needs.Records))},
 		{"bytes", offered(needs, unit.Bytes(needs.Bytes)+" uncompressed")},
 		{"topics", topicsOf(needs, flags.keepTopics)},
@@ -53,6 +53,18 @@ func printPlan(ctx context.Context, w io.Writer, p campaign.Plan, turns []campai
 		fmt.Fprintf(table, "%s\t%s\n", row[0], row[1])
 	}
 	return table.Flush()
+}
+
+// duration is how long the turns take by their scenarios, and about in all.
+func duration(p campaign.Plan, turns []campaign.Turn, n campaign.Needs) string {
+	beyond := ", and what it takes to start"
+	for _, turn := range turns {
+		if p.Cells[turn.Cell].Scenario.Topic.Fill > 0 {
+			beyond = ", and what it takes to start and to fill the topics"
+			break
+		}
+	}
+	return between(n.Least, n.Most) + beyond + ": about " + roughly(p.Takes(turns))
 }
 
 // printCells lists the configurations with what one run of each takes.

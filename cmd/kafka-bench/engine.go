@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"reflect"
 	"strings"
 	"syscall"
 
@@ -15,7 +16,6 @@ import (
 	"kafka-bench/internal/bench"
 	"kafka-bench/internal/campaign"
 	"kafka-bench/internal/cluster"
-	"kafka-bench/internal/driver"
 	"kafka-bench/internal/result"
 	"kafka-bench/internal/scenario"
 )
@@ -28,6 +28,7 @@ type engineFlags struct {
 	cluster    string
 	brokers    []string
 	clusterID  string
+	metrics    []string
 	access     string // the client properties file, as Kafka's tools take it
 	keepTopics bool
 }
@@ -35,10 +36,11 @@ type engineFlags struct {
 func addEngine(c *cobra.Command, flags *engineFlags) {
 	addOut(c, &flags.out)
 	f := c.Flags()
-	f.StringVar(&flags.driver, "driver", "franz", "the client under test")
+	f.StringVar(&flags.driver, "driver", "", "the client under test (default: as the scenario says, or franz); kafka-bench drivers lists them")
 	f.StringVar(&flags.cluster, "cluster", "", "kafka, embedded, or the name of a cluster that is up")
 	f.StringSliceVar(&flags.brokers, "brokers", nil, "addresses of an existing cluster, host:port")
 	f.StringVar(&flags.clusterID, "cluster-id", "", "the ID of the existing cluster; required unless it is on this machine")
+	f.StringSliceVar(&flags.metrics, "broker-metrics", nil, "where the existing cluster's brokers tell about themselves, in the order of their IDs: http://host:port/metrics,... (Prometheus text, as of the JMX exporter)")
 	f.StringVar(&flags.access, "command-config", "", "a client properties file that says how the existing cluster lets clients in (TLS, SASL)")
 	f.BoolVar(&flags.keepTopics, "keep-topics", false, "do not delete the runs' topics")
 }
@@ -50,6 +52,8 @@ func (f engineFlags) check() error {
 		return errors.New("--cluster and --brokers name two clusters; leave one of them out")
 	case f.clusterID != "" && len(f.brokers) == 0:
 		return errors.New("--cluster-id is for an existing cluster; name its addresses with --brokers, or leave it out")
+	case len(f.metrics) > 0 && len(f.brokers) == 0:
+		return errors.New("--broker-metrics is for an existing cluster; name its addresses with --brokers, or leave it out")
 	case f.access != "" && len(f.brokers) == 0:
 		return errors.New("--command-config is for an existing cluster; name its addresses with --brokers, or leave it out")
 	}
@@ -70,17 +74,18 @@ func (f engineFlags) readAccess(tell func(string)) (access.Access, error) {
 }
 
 // words are the flags as they would be written again: those that are not as they
-// are by default. The folder of the results is not among them.
+// are by default. The folder of the results is not among them, nor the driver, which
+// the scenarios of a campaign keep.
 func (f engineFlags) words() (words []string) {
 	add := func(name, value, otherwise string) {
 		if value != otherwise {
 			words = append(words, "--"+name, value)
 		}
 	}
-	add("driver", f.driver, "franz")
 	add("cluster", f.cluster, "")
 	add("brokers", strings.Join(f.brokers, ","), "")
 	add("cluster-id", f.clusterID, "")
+	add("broker-metrics", strings.Join(f.metrics, ","), "")
 	add("command-config", f.access, "")
 	if f.keepTopics {
 		words = append(words, "--keep-topics")
@@ -92,7 +97,6 @@ func (f engineFlags) words() (words []string) {
 // is started.
 type rig struct {
 	flags    engineFlags
-	client   driver.Driver
 	access   access.Access
 	progress func(string) // is told what takes time
 }
@@ -105,10 +109,51 @@ func newRig(f engineFlags, stderr io.Writer, others error) (rig, error) {
 	if r.access, err = f.readAccess(r.progress); err != nil || others != nil {
 		return rig{}, errors.Join(others, err)
 	}
-	if r.client, err = driverNamed(f.driver); err != nil {
-		return rig{}, err
-	}
 	return r, f.check()
+}
+
+// able refuses scenarios that ask for what their clients do not have.
+func (r rig) able(scenarios ...scenario.Scenario) error {
+	secured := r.flags.access != "" && !reflect.DeepEqual(r.access, access.Access{})
+	return campaign.Unmet(scenarios, secured, driverNamed)
+}
+
+// breakable refuses faults of brokers that no run may break, as far as the flags say
+// which they are, before anything is started or written. What is wrong with one scenario
+// is so with all.
+func (r rig) breakable(ctx context.Context, scenarios ...scenario.Scenario) error {
+	for _, s := range scenarios {
+		if bench.CheckFaults(s, cluster.KindExisting, false) == nil {
+			continue // nothing of it befalls a broker
+		}
+		kind, kept := r.flags.place(ctx)
+		if kind == "" {
+			return nil
+		}
+		if err := bench.CheckFaults(s, kind, kept); err != nil {
+			return campaign.Failure(s, err)
+		}
+	}
+	return nil
+}
+
+// place is the kind of cluster that the flags choose, and whether it is kept up after the
+// runs. The kind is "" where it depends on what can be started.
+func (f engineFlags) place(ctx context.Context) (kind string, kept bool) {
+	switch {
+	case len(f.brokers) > 0:
+		return cluster.KindExisting, false
+	case f.cluster == cluster.KindEmbedded || f.cluster == cluster.KindKafka:
+		return f.cluster, false
+	case f.cluster != "":
+		return cluster.KindKafka, true
+	}
+	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
+	defer cancel()
+	if usable(ctx, cluster.DefaultName) == nil {
+		return cluster.KindKafka, true
+	}
+	return "", false
 }
 
 // viewer follows runs from the moment when they have their cluster.
@@ -126,13 +171,14 @@ func (r rig) with(ctx context.Context, v viewer, work func(context.Context, camp
 		return err
 	}
 	source := &cluster.Source{
-		Home: home, Kind: r.flags.cluster, Brokers: r.flags.brokers, ClusterID: r.flags.clusterID, Access: r.access,
+		Home: home, Kind: r.flags.cluster, Brokers: r.flags.brokers, ClusterID: r.flags.clusterID, Access: r.access, Metrics: r.flags.metrics,
 		Progress: r.progress,
 	}
 	worker, err := workerCommandLine()
 	if err != nil {
 		return err
 	}
+	bench.Reap(r.progress)
 	ctx, interrupt, stop := interruptible(ctx, r.progress)
 	defer stop() // last: an interrupt while the cluster stops must not end the tool
 	defer func() {
@@ -143,11 +189,13 @@ func (r rig) with(ctx context.Context, v viewer, work func(context.Context, camp
 	}()
 	return work(ctx, campaign.Engine{
 		Source: source,
+		Open:   driverNamed,
 		Bench: bench.Config{
-			Driver: r.client, Out: r.flags.out, KeepTopics: r.flags.keepTopics, Tool: tool(),
+			Out: r.flags.out, KeepTopics: r.flags.keepTopics, Tool: tool(),
 			Worker: worker, Watch: v, Interrupt: interrupt, Caveats: calibrated(home.Dist, r.progress),
 		},
-		Ready: v.ready,
+		Ready:  v.ready,
+		Warmer: &campaign.Warmer{Tell: r.progress},
 	})
 }
 

@@ -121,7 +121,8 @@ func TestMergedLogComesBack(t *testing.T) {
 		if err := os.WriteFile(name+".yaml", []byte(tiny), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if got := invoke(t, "run", name+".yaml", "--cluster", "embedded", "--out", "runs/"+name); got.code != exitValid {
+		// On a busy machine a run is invalid, and its log is as good for this.
+		if got := invoke(t, "run", name+".yaml", "--cluster", "embedded", "--out", "runs/"+name); got.code != exitValid && got.code != exitInvalid {
 			t.Fatal(got.stderr)
 		}
 	}

@@ -48,36 +48,38 @@ func addOut(c *cobra.Command, out *string) {
 }
 
 func listPresets(w io.Writer) error {
-	fmt.Fprintln(w, "Presets:")
+	fmt.Fprintln(w, "Presets, with how long they take and how long with --quick, a local cluster included:")
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, name := range scenario.Names() {
-		suite, err := scenario.ReadSuite(name, scenario.Options{})
+		suite, takes, err := presetTakes(name, false)
 		if err != nil {
 			return err
 		}
-		plan, err := campaign.NewPlan([]scenario.Suite{suite}, campaign.PlanOptions{})
-		if err != nil {
-			return err
+		quick := none
+		if suite.HasQuick {
+			if _, quick, err = presetTakes(name, true); err != nil {
+				return err
+			}
 		}
-		fmt.Fprintf(table, "  %s\t%s\t%s\n", name, takes(plan), suite.Description)
+		fmt.Fprintf(table, "  %s\t%s\t%s\t%s\n", name, takes, quick, suite.Description)
 	}
 	return table.Flush()
 }
 
-// takes is how long a plan takes: 7 s to 17 s, 25 × 33 s to 1 min 3 s. Where the runs
-// differ in length it is that of all together.
-func takes(p campaign.Plan) string {
-	all := p.Needs(p.Turns, false)
-	if all.Runs == 1 {
-		return between(all.Least, all.Most)
+// presetTakes reads a form of a preset and says about how long it takes.
+func presetTakes(name string, quick bool) (suite scenario.Suite, takes string, err error) {
+	if suite, err = scenario.ReadSuite(name, scenario.Options{Quick: quick}); err != nil {
+		return suite, "", err
 	}
-	one := p.Needs(p.Turns[:1], false)
-	for _, turn := range p.Turns {
-		if other := p.Needs([]campaign.Turn{turn}, false); other.Least != one.Least || other.Most != one.Most {
-			return fmt.Sprintf("%d runs, %s", all.Runs, between(all.Least, all.Most))
-		}
+	plan, err := campaign.NewPlan([]scenario.Suite{suite}, campaign.PlanOptions{})
+	if err != nil {
+		return suite, "", err
 	}
-	return fmt.Sprintf("%d × %s", all.Runs, between(one.Least, one.Most))
+	takes = roughly(plan.Takes(plan.Turns))
+	if n := len(plan.Turns); n > 1 {
+		takes = count(n, "run") + ", " + takes
+	}
+	return suite, takes, nil
 }
 
 // between is how long a run takes: the drain ends as soon as it may.

@@ -54,7 +54,7 @@ Exit codes are those of run. A peers campaign that was interrupted is begun anew
 
 // scenario reads the one scenario, and finds out whether the peers can run it.
 func (f peersFlags) scenario(arg string) (scenario.Scenario, error) {
-	suite, err := scenario.ReadSuite(arg, f.options())
+	suite, err := scenario.ReadSuite(arg, f.options(f.driver))
 	var repeatErr error
 	if f.repeat < 1 || f.repeat > maxRepeat {
 		repeatErr = fmt.Errorf("--repeat %d: give 1 to %d", f.repeat, maxRepeat)
@@ -73,6 +73,9 @@ func runPeers(ctx context.Context, arg string, flags peersFlags, stdout, stderr 
 	s, err := flags.scenario(arg)
 	r, err := newRig(flags.engineFlags, stderr, err)
 	if err != nil {
+		return err
+	}
+	if err := r.able(s); err != nil {
 		return err
 	}
 	if err := r.checkOut(); err != nil {

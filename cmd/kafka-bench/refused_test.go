@@ -247,3 +247,21 @@ func TestExitCodes(t *testing.T) {
 		}
 	}
 }
+
+// TestUnbreakable: brokers that no run may break are known before a run: nothing is
+// started, nothing is announced, and the advice is one that works.
+func TestUnbreakable(t *testing.T) {
+	const where = "scenario broker-failover-all-kill: kill leader of partition 0 at "
+	for _, c := range []struct{ flag, value, want string }{
+		{"--cluster", "embedded", "the embedded broker is no process that could be broken; run it on Apache Kafka: --cluster kafka"},
+		{"--cluster", "mine", "the cluster stays up after the run, and one whose run is cut short would stay broken; say --cluster kafka to have one started for the run"},
+		{"--brokers", deadAddress(t), "the brokers of an existing cluster are not the tool's to break; say --cluster kafka instead of --brokers to have one started for the run"},
+	} {
+		out := filepath.Join(t.TempDir(), "runs")
+		got := invoke(t, "run", "broker-failover", "--quick", c.flag, c.value, "--out", out)
+		if got.code != exitBadInput || got.stdout != "" || !strings.HasPrefix(got.message(), strings.Replace(where, "failover-", "failover-quick-", 1)) || !strings.HasSuffix(got.message(), c.want) {
+			t.Errorf("%s %s: exit code %d, %q and\n%s", c.flag, c.value, got.code, got.stdout, got.message())
+		}
+		wantNothing(t, out)
+	}
+}

@@ -28,12 +28,7 @@ type runFlags struct {
 // maxRepeat bounds --repeat as the key of a scenario is bounded.
 const maxRepeat = 1000
 
-func runCommand() *cobra.Command {
-	var flags runFlags
-	c := &cobra.Command{
-		Use:   "run SCENARIO…",
-		Short: "Run scenarios, sweeps and repeats, and report what was measured",
-		Long: `Run one scenario or several. A SCENARIO is a preset's name (kafka-bench list) or a
+const runLong = `Run one scenario or several. A SCENARIO is a preset's name (kafka-bench list) or a
 YAML file. Several, and the variants and the cells of a matrix in one, take turns:
 each once, and again for every repeat, so that what drifts on the machine meanwhile
 meets all alike.
@@ -42,8 +37,11 @@ it ends with a table that sets them side by side.
 
 --dry-run says what would be done, and does nothing. A campaign that was
 interrupted, or killed, goes on with --resume FOLDER: no run that has ended is
-made again, and the scenarios are those that it began with. So must the driver be,
-and the cluster.
+made again, and the scenarios are those that it began with, and so are the drivers
+that they name. So must the cluster be.
+
+--quick makes of a scenario that has one its quick form, which shows in less than two
+minutes what the whole would: fewer records, fewer settings, wider intervals.
 
 Without --brokers a local cluster is used: the one that "cluster up" keeps, or
 an Apache Kafka that is started and stopped again, or, where Java or Maven is
@@ -54,16 +52,27 @@ file that Kafka's own tools take: --command-config client.properties. Stores and
 keys must be PEM.
 
 Exit codes: 0 valid, 1 invalid run, 2 bad input, 3 cluster out of reach,
-130 interrupted (what was measured is saved).`,
-		Example: `  kafka-bench run quick
+130 interrupted (what was measured is saved).`
+
+const runExample = `  kafka-bench run quick
   kafka-bench run overload overload-loose overload-tight
   kafka-bench run baseline --set load.rate=20k/s --set load.record.size=1KiB
   kafka-bench run baseline --repeat 5 --dry-run
+  kafka-bench run throughput-producer --quick
+  kafka-bench run baseline --driver sarama
   kafka-bench run backpressure-study --set 'variants=[off, credit]'
   kafka-bench run my-scenario.yaml --brokers kafka-1:9092 --cluster-id 5L6g3nShT-eMCtK--X86sw
   kafka-bench run baseline --merge small-machine.yaml
   kafka-bench run baseline --brokers kafka-1:9093 --command-config client.properties
-  kafka-bench run --resume runs/20261121T200000Z-sweep-acks-k3x7qa`,
+  kafka-bench run --resume runs/20261121T200000Z-sweep-acks-k3x7qa`
+
+func runCommand() *cobra.Command {
+	var flags runFlags
+	c := &cobra.Command{
+		Use:     "run SCENARIO…",
+		Short:   "Run scenarios, sweeps and repeats, and report what was measured",
+		Long:    runLong,
+		Example: runExample,
 		Args: func(c *cobra.Command, args []string) error {
 			if flags.resume != "" {
 				return nil // see checkResume
@@ -98,6 +107,12 @@ func runScenarios(ctx context.Context, args []string, flags runFlags, stdout, st
 	if err != nil {
 		return err
 	}
+	if err := errors.Join(r.able(plan.Scenarios()...), r.breakable(ctx, plan.Scenarios()...)); err != nil {
+		return err
+	}
+	for _, note := range plan.Notes {
+		r.progress(note)
+	}
 	if flags.dryRun {
 		return printPlan(ctx, stdout, plan, plan.Turns, flags.engineFlags)
 	}
@@ -118,8 +133,14 @@ func runScenarios(ctx context.Context, args []string, flags runFlags, stdout, st
 func (f runFlags) plan(args []string) (campaign.Plan, error) {
 	var suites []scenario.Suite
 	var faults []error
+	var notes []string
 	for _, arg := range args {
-		suite, err := scenario.ReadSuite(arg, f.options())
+		suite, err := scenario.ReadSuite(arg, f.options(f.driver))
+		if err == nil {
+			var left []string
+			suite, left, err = campaign.LeaveOut(suite, notBuilt)
+			notes = append(notes, left...)
+		}
 		if err != nil {
 			faults = append(faults, err)
 			continue
@@ -135,7 +156,7 @@ func (f runFlags) plan(args []string) (campaign.Plan, error) {
 	if len(faults) > 0 {
 		return campaign.Plan{}, errors.Join(faults...)
 	}
-	return campaign.NewPlan(suites, campaign.PlanOptions{Repeat: f.repeat.n, Order: f.order})
+	return campaign.NewPlan(suites, campaign.PlanOptions{Repeat: f.repeat.n, Order: f.order, Notes: notes})
 }
 
 // runSingle makes a run that is no campaign.

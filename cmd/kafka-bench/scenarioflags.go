@@ -12,15 +12,19 @@ import (
 type scenarioFlags struct {
 	merge []string
 	set   []string
+	quick bool
 }
 
 func addScenario(c *cobra.Command, flags *scenarioFlags) {
 	c.Flags().StringArrayVar(&flags.merge, "merge", nil, "a preset or a file to lay over the scenario (may be repeated; the later wins)")
 	c.Flags().StringArrayVar(&flags.set, "set", nil, "override a field, as in load.rate=20k/s, over everything else (may be repeated)")
+	c.Flags().BoolVar(&flags.quick, "quick", false, "the scenario's quick form, under two minutes (kafka-bench list says which have one)")
 }
 
-func (f scenarioFlags) options() scenario.Options {
-	return scenario.Options{Merge: f.merge, Set: f.set}
+// options are what the flags lay over a scenario, with the client under test that
+// --driver names; "" is what the scenario says.
+func (f scenarioFlags) options(driver string) scenario.Options {
+	return scenario.Options{Merge: f.merge, Set: f.set, Quick: f.quick, Driver: driver, Drivers: driverNames()}
 }
 
 // optionalInt is a flag with a whole number, which knows whether it was given.

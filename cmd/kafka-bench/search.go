@@ -96,7 +96,7 @@ func (f searchFlags) config(arg string) (cfg campaign.SearchConfig, err error) {
 		Options: search.Options{MaxProbes: f.maxProbes}, Probe: f.probe, Confirm: f.confirm, Curve: f.curve,
 	}
 	var faults []error
-	suite, err := scenario.ReadSuite(arg, f.options())
+	suite, err := scenario.ReadSuite(arg, f.options(f.driver))
 	switch {
 	case err != nil:
 		faults = append(faults, err)
@@ -160,6 +160,9 @@ func searchRate(ctx context.Context, arg string, flags searchFlags, stdout, stde
 	cfg, err := flags.config(arg)
 	r, err := newRig(flags.engineFlags, stderr, err)
 	if err != nil {
+		return err
+	}
+	if err := errors.Join(r.able(cfg.Scenario), r.breakable(ctx, cfg.Scenario)); err != nil {
 		return err
 	}
 	if err := r.checkOut(); err != nil {

@@ -17,7 +17,7 @@ func showCommand() *cobra.Command {
 		Use:   "show SCENARIO",
 		Short: "Print a preset with its comments, or any scenario as it would run",
 		Long: `Print a preset as it was written, with the comments that explain it: a scenario to
-copy and change. With --resolved, --set or --merge, and of a file, print what
+copy and change, and about how long it takes. With --resolved, --set, --merge or --quick, and of a file, print what
 would run: every value, nothing implicit. Of a matrix that is each of its cells, and
 of variants each of them.`,
 		Example: `  kafka-bench show overload-tight
@@ -26,11 +26,11 @@ of variants each of them.`,
   kafka-bench show my-scenario.yaml --merge small-machine.yaml`,
 		Args: needs(1, 1, "one SCENARIO: a preset's name (kafka-bench list) or a YAML file"),
 		RunE: func(c *cobra.Command, args []string) error {
-			suite, err := scenario.ReadSuite(args[0], flags.options())
+			suite, err := scenario.ReadSuite(args[0], flags.options(""))
 			if err != nil {
 				return err
 			}
-			changed := len(flags.set) > 0 || len(flags.merge) > 0
+			changed := len(flags.set) > 0 || len(flags.merge) > 0 || flags.quick
 			if slices.Contains(scenario.Names(), args[0]) && !resolved && !changed {
 				return showPreset(c.OutOrStdout(), args[0])
 			}
@@ -47,7 +47,19 @@ func showPreset(w io.Writer, name string) error {
 	if err != nil {
 		return err
 	}
-	_, err = w.Write(text)
+	suite, takes, err := presetTakes(name, false)
+	if err != nil {
+		return err
+	}
+	lasts := "# It takes about " + takes
+	if suite.HasQuick {
+		_, quick, err := presetTakes(name, true)
+		if err != nil {
+			return err
+		}
+		lasts += ", and with --quick " + quick
+	}
+	_, err = fmt.Fprintf(w, "%s\n%s.\n", text, lasts)
 	return err
 }
 

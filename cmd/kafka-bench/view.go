@@ -38,7 +38,7 @@ type view struct {
 
 	journal  *campaign.Journal // of a campaign; else nil
 	forecast *campaign.Forecast
-	began    time.Time // the present run
+	began    time.Time // the present run, once it had its cluster
 	cluster  string    // that was announced last
 
 	live   *report.Live // nil: nobody wants to see each second
@@ -56,9 +56,8 @@ func newView(out io.Writer, plan campaign.Plan) *view {
 func (v *view) open(j *campaign.Journal) {
 	v.journal = j
 	turns := v.plan.At(j.Pending())
-	needs := v.plan.Needs(turns, false)
-	fmt.Fprintf(v.out, "%s: %s of %s, %s, %s\n", v.plan.Name, count(len(turns), "run"),
-		count(len(v.plan.Cells), "scenario"), v.plan.Order, between(needs.Least, needs.Most))
+	fmt.Fprintf(v.out, "%s: %s of %s, %s, about %s\n", v.plan.Name, count(len(turns), "run"),
+		count(len(v.plan.Cells), "scenario"), v.plan.Order, roughly(v.plan.Takes(turns)))
 	fmt.Fprintf(v.out, "campaign: %s\n\n", j.Dir())
 }
 
@@ -90,6 +89,7 @@ func (v *view) ready(s scenario.Scenario, c cluster.Info) {
 		fmt.Fprintf(v.out, "on %s\n", where)
 	}
 	v.cluster = where
+	v.began = time.Now() // a cluster is started for one run, and the forecast is of the others
 	if v.brief && !v.terminal {
 		return
 	}
@@ -170,6 +170,9 @@ func (v *view) Interval(i result.Interval) {
 // Event implements bench.Watcher.
 func (v *view) Event(e result.Event) {
 	if v.live == nil {
+		if e.Kind == "progress" && e.Data == nil {
+			fmt.Fprintf(v.out, "  %s\n", e.What)
+		}
 		return
 	}
 	if phase, planned := v.phases[e.What]; e.Kind == "phase" && planned {
@@ -222,6 +225,9 @@ func inBrief(o *bench.Outcome) string {
 		return "INVALID: " + strings.Join(append(slices.Clone(r.Verdict.Reasons), o.Dir), " · ")
 	}
 	parts := []string{"valid", "acked " + unit.PerSecond(r.Load.AckedPerS)}
+	if r.Load.Scheduled == 0 { // nobody produced
+		parts[1] = "delivered " + unit.PerSecond(r.Delivery.DeliveredPerS)
+	}
 	for _, metric := range []string{"e2e_response_time", "e2e_service_time", "send_response_time", "send_service_time"} {
 		if t, ok := r.Time[metric]; ok && t.Count > 0 {
 			parts = append(parts, fmt.Sprintf("%s p50 %s, p99 %s", strings.ReplaceAll(metric, "_", " "), figureText(r, metric+"_p50"), figureText(r, metric+"_p99")))

@@ -30,6 +30,17 @@ func TestInBrief(t *testing.T) {
 	}
 }
 
+// Where each run has one line, and nobody watches a terminal, a fill has a line when it
+// begins and one when it ends.
+func TestFillIsTold(t *testing.T) {
+	out := t.TempDir()
+	got := invoke(t, "run", write(t, tiny), "--cluster", "embedded", "--out", out, "--repeat", "2",
+		"--set", "topic.fill=100kB", "--set", "load.record.size=100B")
+	if n := strings.Count(got.stdout, "  filling the topic with 100 kB\n  filled: 1,000 records in "); n != 2 {
+		t.Errorf("of 2 fills %d are told of:\n%s%s", n, got.stdout, got.stderr)
+	}
+}
+
 // TestColumnsOfAPipe has the width that the variable says, where there is no terminal.
 func TestColumnsOfAPipe(t *testing.T) {
 	r, w, err := os.Pipe()

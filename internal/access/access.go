@@ -33,6 +33,8 @@ type Access struct {
 
 	// origin is what it was read from, for Handover; nil where it was not read.
 	origin *origin
+	// authorities are those of TLS as text, for PEM: a pool does not give them back.
+	authorities string
 }
 
 // SASL is a user and how it proves itself.

@@ -87,28 +87,29 @@ func pemBlocks(text string) ([]pem.Block, error) {
 	}
 }
 
-// trusted makes a pool of the certificates in PEM text.
-func trusted(text string) (*x509.CertPool, error) {
+// trusted makes a pool of the certificates in PEM text, and returns them one by
+// one as well.
+func trusted(text string) (pool *x509.CertPool, ders [][]byte, err error) {
 	blocks, err := pemBlocks(text)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	pool, found := x509.NewCertPool(), false
+	pool = x509.NewCertPool()
 	for _, block := range blocks {
 		if block.Type != "CERTIFICATE" {
 			continue
 		}
 		certificate, err := x509.ParseCertificate(block.Bytes)
 		if err != nil {
-			return nil, errCertificate
+			return nil, nil, errCertificate
 		}
 		pool.AddCert(certificate)
-		found = true
+		ders = append(ders, block.Bytes)
 	}
-	if !found {
-		return nil, errNoCertificate
+	if len(ders) == 0 {
+		return nil, nil, errNoCertificate
 	}
-	return pool, nil
+	return pool, ders, nil
 }
 
 // keyPair makes a client's certificate of the chain and the private key in PEM

@@ -78,6 +78,7 @@ func parse(o *origin, readFile func(path string) ([]byte, error)) (Access, []str
 	encrypted, authenticated := r.protocol()
 	if encrypted {
 		a.TLS = r.tls()
+		a.authorities = r.authorities
 	}
 	if authenticated {
 		a.SASL = r.sasl()
@@ -100,8 +101,10 @@ type reader struct {
 	ignored  []string            // the names of the others
 	unnamed  []int               // lines whose key can't be repeated
 	used     []string            // the keys that were asked for
-	faults   Faults
-	warnings []string
+	// authorities are the certificates of the trust store, as PEM.
+	authorities string
+	faults      Faults
+	warnings    []string
 }
 
 func (r *reader) faultAt(line int, key, problem, remedy string) {

@@ -58,10 +58,11 @@ func (r *reader) trust() *x509.CertPool {
 }
 
 func (r *reader) pool(p property, text, remedy string) *x509.CertPool {
-	pool, err := trusted(text)
+	pool, ders, err := trusted(text)
 	if err != nil {
 		r.fault(p, err.Error(), remedy)
 	}
+	r.authorities = certificates(ders...)
 	return pool
 }
 

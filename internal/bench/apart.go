@@ -31,13 +31,16 @@ func (r *run) startProcesses(context.Context) (err error) {
 	if r.children, err = remote.StartChildren(r.cfg.Scenario.Load.Processes, r.cfg.Worker); err != nil {
 		return err
 	}
+	r.told = r.children.Processes()
 	if r.cfg.Scenario.Backpressure.Controller != "off" {
 		r.gate = &childGates{children: r.children, run: r, last: make([]GateStanding, len(r.children))}
 	}
 	for i, c := range r.children {
 		r.journal.event(result.Event{AtNs: r.axis.Now(), Kind: "process", What: fmt.Sprintf("process %d started", i),
 			Data: map[string]any{"process": i, "pid": c.PID()}})
-		r.relays.Go(func() { r.relay(i, c) })
+		r.relays.Go(func() {
+			r.relay(fmt.Sprintf("process %d", i), c, func(e *result.Event) { e.Data["process"] = i })
+		})
 	}
 	return nil
 }
@@ -104,14 +107,14 @@ func (r *run) createShares(ctx context.Context) (name string, err error) {
 	return name, nil
 }
 
-// relay writes down what happens in a process, until it ends; it names the process,
-// and says how it ended where that was too early.
-func (r *run) relay(i int, c *remote.Child) {
+// relay writes down what happens in a process, until it ends, with its mark; it says
+// how the process ended where that was too early.
+func (r *run) relay(name string, c *remote.Child, mark func(*result.Event)) {
 	for {
 		var encoded []byte
 		if err := c.Await(processService+".Events", remote.None(0), &encoded); err != nil {
 			if failed := c.Err(); failed != nil {
-				r.journal.now("error", fmt.Sprintf("process %d ended before the run did", i), failed.Error())
+				r.journal.now("error", name+" ended before the run did", failed.Error())
 			}
 			return
 		}
@@ -126,33 +129,24 @@ func (r *run) relay(i int, c *remote.Child) {
 			if e.Data == nil {
 				e.Data = make(map[string]any)
 			}
-			e.Data["process"] = i
+			mark(&e)
 			r.journal.event(e)
 		}
 	}
 }
 
-// usage is what this process and the others have used together; an error says of
-// which of them that is not known.
-func (r *run) usage() (sum ProcessUsage, err error) {
-	sum, err = ownUsage()
-	if !r.apart() || err != nil {
-		return sum, err
-	}
-	replies := make([]ProcessUsage, len(r.children))
-	failed := r.children.Each(func(i int, c *remote.Child) error {
-		return c.Call(processService+".Usage", remote.None(0), &replies[i])
-	})
-	if failed != nil {
-		return sum, failed
-	}
-	for _, u := range replies {
+// usage is what this process and the others have used together, asked by remote.Ask or
+// AskSoon; an error says which of them have died, of which it is what they told last.
+func (r *run) usage(ask func(*remote.Process, string) (ProcessUsage, error)) (sum ProcessUsage, died error) {
+	sum, _ = ownUsage() // Known says that it is not
+	all, died := usages(r.processes(), ask)
+	for _, u := range all {
 		sum = sum.add(u)
 	}
-	return sum, nil
+	return sum, died
 }
 
-// pauses are the worst that any of the other processes says of its runtime since
+// pauses are the worst that any of the producers' processes says of its runtime since
 // it was last asked.
 func (r *run) pauses() (worst RuntimePauses) {
 	replies := make([]RuntimePauses, len(r.children))
@@ -172,6 +166,8 @@ func (r *run) pauses() (worst RuntimePauses) {
 type gates interface {
 	stats() backpressure.Stats
 	bound() *int64
+	// sampled is whether the gate is open, and its bound, for a sampler.
+	sampled() (open bool, bound *int64)
 	inWindow() *result.Bound
 	poll(ctx context.Context)
 	keep(ctx context.Context)
@@ -194,13 +190,27 @@ func (g *childGates) ask() []GateStanding {
 		var reply GateStanding
 		err := c.Call(processService+".Gate", remote.None(0), &reply)
 		if err == nil {
-			g.mu.Lock()
-			g.last[i] = reply
-			g.mu.Unlock()
+			g.keepLast(i, reply)
 		}
 		return err
 	})
 	return g.standings()
+}
+
+// askSoon is ask for a sampler.
+func (g *childGates) askSoon() []GateStanding {
+	_ = g.children.Each(func(i int, c *remote.Child) error {
+		var reply GateStanding
+		c.CallSoon(processService+".Gate", remote.None(0), &reply, func() { g.keepLast(i, reply) })
+		return nil
+	})
+	return g.standings()
+}
+
+func (g *childGates) keepLast(i int, s GateStanding) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.last[i] = s
 }
 
 // standings are how the gates stood when they were last asked.
@@ -243,10 +253,18 @@ func together(a, b int64) int64 {
 	return a + b
 }
 
+// sampled is open if one of them is.
+func (g *childGates) sampled() (open bool, bound *int64) {
+	all := g.askSoon()
+	return slices.ContainsFunc(all, func(s GateStanding) bool { return s.Stats.Open }), boundOf(all)
+}
+
 // bound is the sum of the parts that the gates have; nil is any lag.
-func (g *childGates) bound() *int64 {
+func (g *childGates) bound() *int64 { return boundOf(g.ask()) }
+
+func boundOf(all []GateStanding) *int64 {
 	var sum int64
-	for _, s := range g.ask() {
+	for _, s := range all {
 		if s.Bound == nil {
 			return nil
 		}
@@ -283,7 +301,8 @@ func (g *childGates) keep(ctx context.Context) {
 		if r.lag.delivered != nil {
 			delivered := r.lag.delivered()
 			_ = g.children.Each(func(_ int, c *remote.Child) error {
-				return c.Call(processService+".Delivered", delivered, new(remote.None))
+				c.CallSoon(processService+".Delivered", delivered, new(remote.None), func() {})
+				return nil
 			})
 		}
 		r.lag.forSeries(ctx)

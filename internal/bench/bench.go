@@ -30,7 +30,10 @@ type Config struct {
 	Driver     driver.Driver
 	Out        string // the folder that runs go to
 	KeepTopics bool
-	Tool       result.Tool
+	// WarmedUp is for how long the cluster was under a load that nobody recorded,
+	// before the first run on it.
+	WarmedUp time.Duration
+	Tool     result.Tool
 	// Caveats adds warnings to the verdict of a run whose figures are all there;
 	// nil adds none.
 	Caveats func(*result.Run) []string
@@ -50,6 +53,9 @@ type Watcher interface {
 	// Began tells that the run's directory exists.
 	Began(dir string)
 	Interval(result.Interval)
+	// Event tells of what is written as an event and, as the kind progress, of how far
+	// the preparation has come. One with data is told again and again until the next
+	// without.
 	Event(result.Event)
 }
 
@@ -105,29 +111,37 @@ func (r *run) offer(ctx context.Context) {
 	phases := r.cfg.Scenario.Phases
 	warmup, measure := time.Duration(phases.Warmup), time.Duration(phases.Measure)
 	r.journal.setAxis(startLead+warmup, measure)
+	r.groups.begin()
 	r.startedNs = -int64(warmup)
-	r.journal.keepFailure(r.writer.Describe(r.info(), r.cfg.Scenario))
+	r.journal.keepFailure(r.writer.Describe(r.info(), r.asked))
 	r.journal.event(result.Event{AtNs: r.startedNs, Kind: "phase", What: "warm-up"})
 	r.startSamplers()
 	r.producers.Start()
-	if r.readOnly() && r.sleepUntil(ctx, r.startedNs) {
+	reads := readsFill(r.cfg.Scenario) && r.cfg.Scenario.Consume.Hold.Off()
+	if r.readOnly() && !reads && r.sleepUntil(ctx, r.startedNs) {
 		r.noteHeld() // before the first of it is read, unless a warm-up reads on
 		r.groups.release()
 	}
 
 	measuring := r.sleepUntil(ctx, 0)
 	if measuring {
-		if warmup > 0 {
+		if warmup > 0 || reads {
 			r.noteHeld()
+		}
+		if reads {
+			r.groups.release()
 		}
 		r.journal.event(result.Event{AtNs: 0, Kind: "phase", What: "measure"})
 		r.atStart = r.takeReading()
+		r.watchBrokers(windowBegins)
 		r.measure(ctx, measure)
+		r.watchBrokers(windowEnds)
 	}
 	if r.interrupted {
 		r.producers.EndAt(r.axis.Now()) // in the warm-up, that is below zero
 		r.journal.event(result.Event{AtNs: r.axis.Now(), Kind: "phase", What: "interrupted"})
 	}
+	r.groups.begin() // the window may have ended early
 	r.atEnd = r.takeReading()
 	if !measuring {
 		r.atStart = r.atEnd
@@ -137,7 +151,7 @@ func (r *run) offer(ctx context.Context) {
 
 // noteHeld notes how much there is to read now, where the topic says that.
 func (r *run) noteHeld() {
-	if r.there != nil {
+	if r.there != nil || readsFill(r.cfg.Scenario) {
 		r.held = r.backlogs(r.groups.reached())
 	}
 }
@@ -156,16 +170,21 @@ func (r *run) measure(ctx context.Context, length time.Duration) {
 	r.sleepUntil(ctx, r.axis.End()) // the record after the last would have been due then
 }
 
+// readPoll is how often it is looked whether the topic is read. The window ends with
+// the last record however late that is found, so that the looks may be few: of
+// consumers in processes of their own each is a question to every process.
+const readPoll = 100 * time.Millisecond
+
 // readToEnd is closed when the consumers have read what the topic held, which ends
 // the measured window with the last record.
 func (r *run) readToEnd() <-chan struct{} {
 	read := make(chan struct{})
 	r.samplers.Go(func() {
-		for !r.waitForInterval(r.axis.Now() + int64(drainPoll)) {
+		for !r.waitForInterval(r.axis.Now() + int64(readPoll)) {
 			if !r.reachedAll(r.there) {
 				continue
 			}
-			last := lastDelivery(r.groups.reached())
+			last := lastDelivery(r.groups.positionsOf())
 			if last < 0 { // there is nothing, or the warm-up has read it
 				last = r.axis.Now()
 			}
@@ -210,6 +229,7 @@ func (r *run) drain(ctx context.Context) {
 	limit := time.Duration(r.cfg.Scenario.Phases.Drain)
 	if r.interrupted {
 		limit = min(limit, interruptedDrain)
+		r.thawBrokers()
 	}
 	wait, cancel := context.WithTimeout(ctx, time.Duration(r.axis.End()-r.axis.Now())+limit)
 	defer cancel()
@@ -270,7 +290,7 @@ func (r *run) awaitDelivery(ctx context.Context) {
 	}
 	tick := time.NewTicker(drainPoll)
 	defer tick.Stop()
-	for ctx.Err() == nil {
+	for ctx.Err() == nil && r.groups.dead() == nil {
 		if r.ends == nil {
 			r.readEnds(ctx)
 		}
@@ -307,14 +327,19 @@ func (r *run) awaitWork(ctx context.Context) {
 }
 
 // readEnds asks for the end of every partition, now that nothing is produced
-// any more.
+// any more. Ends that what was acknowledged may still move are asked for again.
 func (r *run) readEnds(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, lagTimeout)
 	defer cancel()
 	ends, err := r.lagReader.Ends(ctx)
+	if err != nil {
+		r.seen.missed()
+	}
 	switch {
 	case err == nil:
-		r.ends = ends
+		if r.final(ctx, ends) {
+			r.ends = ends
+		}
 	case !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled):
 		r.journal.once("error", "the ends of the partitions could not be read", err)
 	}
@@ -323,7 +348,7 @@ func (r *run) readEnds(ctx context.Context) {
 // reachedAll tells whether all groups have come to these offsets.
 func (r *run) reachedAll(ends []int64) bool {
 	behind := func(reached []load.Reached) bool { return !reachedAll(reached, ends) }
-	return !slices.ContainsFunc(r.groups.reached(), behind)
+	return !slices.ContainsFunc(r.groups.positionsOf(), behind)
 }
 
 func (r *run) stopGroup(ctx context.Context) {

@@ -57,7 +57,7 @@ func workWord(w scenario.Work) string {
 const changePoll = 10 * time.Millisecond
 
 // idlePoll is how often it is looked whether the window has ended, after a change
-// that found nothing to be drained.
+// that found nothing to be drained, and at all where looking costs the consumers.
 const idlePoll = 100 * time.Millisecond
 
 // normalWait is for how long the records of a group wait that keeps up: a fetch and
@@ -131,7 +131,9 @@ func (r *run) follow(t turn, until int64) result.Change {
 		Data: map[string]any{"backlog_records": c.BacklogRecords, "normal_records": c.NormalRecords}})
 
 	behind, poll := c.BacklogRecords > c.NormalRecords, changePoll
-	if !behind { // nothing is to be drained: the rates are those of the window
+	// Nothing is to be drained, and the rates are those of the window; or each look has
+	// all processes of the consumers send their books.
+	if !behind || r.consumersApart() {
 		poll = idlePoll
 	}
 	after, drained := r.standing(), false

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"kafka-bench/internal/bottleneck"
 	"kafka-bench/internal/driver"
 	"kafka-bench/internal/latency"
 	"kafka-bench/internal/ledger"
@@ -16,7 +17,8 @@ import (
 // conclude closes the books, judges the run and saves it.
 func (r *run) conclude() (*Outcome, error) {
 	info := r.info()
-	brokers := r.brokers() // before the topic, and with it the data, is gone
+	brokers := withMetrics(r.brokers(), r.brokerWatch.metrics()) // before the topic, and with it the data, is gone
+	storage := r.storage()
 	r.release()
 	for _, err := range r.leftBehind {
 		r.warnings = append(r.warnings, err.Error())
@@ -25,25 +27,32 @@ func (r *run) conclude() (*Outcome, error) {
 	books := r.closeBooks()
 	warmup, measured := r.producers.Sent()
 	out := result.Run{
-		Scenario: r.cfg.Scenario,
+		Scenario: r.asked,
 		Run:      info,
 		Load:     r.load(measured, warmup.AckedInWindow+measured.AckedInWindow),
-		Delivery: r.deliveries(books, true, measured.Scheduled),
+		Delivery: r.measuredDeliveries(books, measured.Scheduled),
 		Time:     r.times(),
 		Lag:      r.lagOutcome(),
 		Consumer: r.consumer(r.groups, r.atStart.members, r.atEnd.members),
 		Warmup: result.Warmup{
 			Load:     r.warmupLoad(warmup),
-			Delivery: r.deliveries(books, false, warmup.Scheduled),
+			Delivery: r.deliveries(books, false, warmup.Scheduled+r.fillRead().sent.Scheduled),
 		},
 		Backpressure: r.backpressure(measured),
 		Process:      r.process(warmup.AckedInWindow + measured.AckedInWindow),
 		Broker:       brokers,
-		Faults:       r.injected,
+		Faults:       r.faultsDone(),
+		Availability: r.availability(),
+		Fill:         r.fillOutcome(),
+		Clients:      r.clients(),
+		HostUse:      r.hostUse(),
+		Storage:      storage,
 	}
 	out.Groups = r.eachGroup(&out, books)
 	out.Compression = r.compression()
+	out.Run.NotMeasured = append(out.Run.NotMeasured, unreliable(&out)...)
 	out.Verdict = r.judge(&out, books)
+	out.Bottleneck = bottleneck.Find(&out, r.allowed())
 	if err := r.writer.Finish(out); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNotSaved, err)
 	}
@@ -54,7 +63,7 @@ func (r *run) conclude() (*Outcome, error) {
 // closeBooks lays what each group received beside what was sent; without a group,
 // nothing.
 func (r *run) closeBooks() []ledger.Books {
-	sent := r.producers.Books()
+	sent := r.sentBooks()
 	if len(r.groups) == 0 {
 		return []ledger.Books{ledger.Close(sent, nil, nil)}
 	}
@@ -87,6 +96,7 @@ func (r *run) info() result.Info {
 		Interrupted: r.interrupted, Tool: r.cfg.Tool, Host: result.Host(probe.DescribeHost()),
 		Cluster: result.Cluster{
 			Kind: c.Kind, ID: c.ID, Version: c.Version, Brokers: c.Brokers, Note: c.Note, Settings: c.Settings,
+			WarmedUpS: r.cfg.WarmedUp.Seconds(),
 		},
 		Driver: result.Driver{
 			Name: r.cfg.Driver.Name(), Version: r.cfg.Driver.Version(),
@@ -143,7 +153,7 @@ func (r *run) load(s load.Sent, ackedInWindow int64) result.Load {
 		Scheduled: s.Scheduled, Admitted: s.Admitted, Deferred: s.Deferred(), Shed: s.Shed(),
 		Acked: s.Acked, Failed: s.Failed, Unknown: s.Unknown,
 		AckedPerS: r.perS(ackedInWindow), Bytes: s.AckedBytes,
-		Errors: r.producers.Errors(true),
+		Errors: r.producers.Errors(true), VolumeBoundedBytes: r.volumeBound(),
 	}
 	if s.Shed() > 0 {
 		l.ShedByReason = result.Counts{"gate": s.ShedByGate, "queue_full": s.ShedByQueue}
@@ -158,19 +168,32 @@ func (r *run) load(s load.Sent, ackedInWindow int64) result.Load {
 	return l
 }
 
-// warmupLoad is the warm-up's side of the books; its rates are over its own
-// length.
+// warmupLoad is the warm-up's side of the books, with the fill that the consumers
+// read; its rates are its own, over its own length.
 func (r *run) warmupLoad(s load.Sent) result.Load {
+	offered := s.Scheduled
+	s.Add(r.fillRead().sent)
 	l := result.Load{
 		ClosedLoop: r.closedLoop(),
 		Scheduled:  s.Scheduled, Admitted: s.Admitted, Deferred: s.Deferred(), Shed: s.Shed(),
 		Acked: s.Acked, Failed: s.Failed, Unknown: s.Unknown, Bytes: s.AckedBytes,
-		Errors: r.producers.Errors(false),
+		Errors: addedCounts(r.producers.Errors(false), r.fillRead().errors),
 	}
 	if warmup := time.Duration(min(0, r.axis.End()) - r.startedNs).Seconds(); warmup > 0 {
-		l.OfferedPerS = float64(s.Scheduled) / warmup
+		l.OfferedPerS = float64(offered) / warmup
 	}
 	return l
+}
+
+// measuredDeliveries are those of the measured window. Where all that there was to read
+// is the fill, they are of its records, which are in the warm-up's book.
+func (r *run) measuredDeliveries(books []ledger.Books, scheduled int64) result.Delivery {
+	if !r.readOnly() || r.fill == nil || !r.stamped {
+		return r.deliveries(books, true, scheduled)
+	}
+	d := r.deliveries(books, false, r.fill.sent.Scheduled)
+	d.Bytes = r.groups.received().Bytes
+	return d
 }
 
 // deliveries are those of all groups together, of one phase.
@@ -294,6 +317,7 @@ func (r *run) lagOutcome() result.Lag {
 	if l.DrainTimeS > 0 {
 		l.DrainPerS = float64(r.groups.received().Delivered-r.atEnd.received.Delivered) / l.DrainTimeS
 	}
+	l.FinalPartitions = r.finalPartitions()
 	return l
 }
 
@@ -321,6 +345,8 @@ func (r *run) consumer(gs groups, before, after []load.MemberCounts) result.Cons
 		return result.Consumer{}
 	}
 	c := result.Consumer{Members: len(gs) * r.cfg.Scenario.Consume.Consumers}
+	r.processesOfTheConsumers(&c)
+	var committing time.Duration
 	for i, g := range gs {
 		a, b := before[i], after[i]
 		c.Workers += g.Workers()
@@ -328,7 +354,12 @@ func (r *run) consumer(gs groups, before, after []load.MemberCounts) result.Cons
 		c.EmptyPolls += b.EmptyPolls - a.EmptyPolls
 		c.Commits += b.Commits - a.Commits
 		c.CommitErrors += b.CommitErrors - a.CommitErrors
+		committing += b.CommitTime - a.CommitTime
 		c.Rebalances += b.Rebalances - a.Rebalances
+	}
+	if c.Commits > 0 {
+		mean := committing.Seconds() * 1e3 / float64(c.Commits)
+		c.CommitMeanMs = &mean
 	}
 	plan := plan(r.cfg.Scenario.Consume)
 	if plan.None() || r.axis.End() <= 0 {

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"kafka-bench/internal/fault"
 	"kafka-bench/internal/load"
 	"kafka-bench/internal/result"
 	"kafka-bench/internal/scenario"
@@ -79,7 +81,7 @@ func TestFaultsAreInjectedAtTheirTimes(t *testing.T) {
 			t.Errorf("it said %q, want %q", l.said, want)
 		}
 		end := int64(5 * time.Second)
-		kill, start := r.injected[0], r.injected[1]
+		kill, start := r.faultsDone()[0], r.faultsDone()[1]
 		if kill.EndNs == nil || *kill.EndNs != end || kill.StartNs != int64(2*time.Second) || kill.Detail != "it had all" || kill.Name != "kill" || kill.Target != "consumer 1" {
 			t.Errorf("the kill is %+v", kill)
 		}
@@ -99,21 +101,21 @@ func TestFaultsAreInjectedAtTheirTimes(t *testing.T) {
 func TestFaultThatFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, _ := faulty(t, 10*time.Second, killAt(2*time.Second, fakeFault{name: "kill consumer 1", err: errors.New("it hides")}))
-		if want := "kill consumer 1 at 2s was not done: it hides"; len(r.notInjected) != 1 || r.notInjected[0] != want || len(r.injected) > 0 || r.killed() != "" {
-			t.Errorf("not injected: %q, want %q; injected: %+v", r.notInjected, want, r.injected)
+		if want := "kill consumer 1 at 2s was not done: it hides"; len(r.notInjected) != 1 || r.notInjected[0] != want || len(r.faultsDone()) != 1 || r.faultsDone()[0].Detail != "failed: it hides" {
+			t.Errorf("not injected: %q, want %q; injected: %+v", r.notInjected, want, r.faultsDone())
 		}
 	})
 }
 
-// What fails because the run is over was not asked for any more, and what the window
-// had no time for is said.
+// A fault of the window that fails in the drain has failed all the same, and what the
+// window had no time for is said.
 func TestFaultsOfAWindowThatEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, l := faulty(t, 3*time.Second,
 			killAt(2*time.Second, fakeFault{name: "kill consumer 1", err: errors.New("stopped"), takes: 2 * time.Second}),
 			startAt(5*time.Second, fakeFault{name: "start consumer 1"}))
-		if len(r.notInjected) > 0 || len(r.injected) > 0 || len(l.said) != 1 {
-			t.Errorf("not injected: %q; injected: %+v; it said %q", r.notInjected, r.injected, l.said)
+		if len(r.notInjected) != 1 || len(r.faultsDone()) != 1 || len(l.said) != 2 {
+			t.Errorf("not injected: %q; injected: %+v; it said %q", r.notInjected, r.faultsDone(), l.said)
 		}
 		warnings := r.warningsOfTheFaults()
 		if len(warnings) != 1 || !strings.Contains(warnings[0], "start consumer 1 at 5s did not happen") {
@@ -150,4 +152,115 @@ func TestNumbersOfConsumers(t *testing.T) {
 	if got := numbers(s); got != 4 {
 		t.Errorf("%d, want 4", got)
 	}
+}
+
+// undoable is a fault of a broker that its opposite follows.
+type undoable struct{ fakeFault }
+
+func (f undoable) Undo() fault.Fault {
+	action, target, _ := strings.Cut(f.name, " ")
+	return fakeFault{name: map[string]string{"kill": "start", "pause": "resume"}[action] + " " + target, takes: f.takes}
+}
+
+// aimedFault finds its broker when it comes.
+type aimedFault struct {
+	fakeFault
+	at fault.Fault
+}
+
+func (f aimedFault) Aim(context.Context) (fault.Fault, error) { return f.at, f.err }
+
+// Faults of brokers overlap: none waits for another, and each is undone after its own
+// time, behind the window too.
+func TestFaultsOfBrokersOverlap(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		broker := func(n int) scenario.Target { return scenario.Target{Kind: scenario.BrokerTarget, Number: n} }
+		second := unit.Duration(time.Second)
+		leader := aimedFault{fakeFault{name: "kill leader of partition 0"}, undoable{fakeFault{name: "kill broker 3"}}}
+		r, l := faulty(t, 10*time.Second,
+			scheduled{fakeFault{name: "restart broker 1", takes: 6 * time.Second}, scenario.ScheduledFault{At: second, Restart: broker(1)}},
+			scheduled{undoable{fakeFault{name: "pause broker 2"}}, scenario.ScheduledFault{At: 2 * second, Pause: broker(2), For: 3 * second}},
+			scheduled{leader, scenario.ScheduledFault{At: 4 * second, Kill: scenario.Target{Kind: scenario.LeaderTarget}, For: 8 * second}})
+		want := []string{
+			"1s fault: restart broker 1", "2s fault: pause broker 2", "4s fault: kill leader of partition 0",
+			"5s fault: resume broker 2", "12s fault: start broker 3",
+		}
+		if !slices.Equal(l.said, want) {
+			t.Errorf("it said %q, want %q", l.said, want)
+		}
+		ends := make(map[string]time.Duration)
+		for _, f := range r.faultsDone() {
+			if f.EndNs != nil {
+				ends[f.Name+" "+f.Target+" "+f.Hit] = time.Duration(*f.EndNs)
+			}
+		}
+		wantEnds := map[string]time.Duration{
+			"restart broker 1 ": 7 * time.Second, "pause broker 2 ": 5 * time.Second, "kill leader of partition 0 broker 3": 12 * time.Second,
+		}
+		if !maps.Equal(ends, wantEnds) {
+			t.Errorf("the faults end at %v, want %v", ends, wantEnds)
+		}
+		if hit := r.brokersHit(); !slices.Equal(hit, []string{"broker 1", "broker 2", "broker 3"}) {
+			t.Errorf("it hit %q", hit)
+		}
+	})
+}
+
+// A run that is over leaves a restart unfinished, and says so by an end that is
+// missing.
+func TestRestartThatTheEndCutsShort(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, _ := faulty(t, time.Second)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		r.inject(ctx, fakeFault{name: "restart broker 1", err: context.Canceled, takes: 3 * time.Second}, "500ms")
+		if done := r.faultsDone(); len(done) != 1 || done[0].EndNs != nil || len(r.notInjected) > 0 {
+			t.Errorf("the faults are %+v, not injected: %q", done, r.notInjected)
+		}
+	})
+}
+
+// A fault of a broker that took effect and then failed has broken the broker: it is
+// told, with its error, and the broker is mended.
+func TestFaultThatFailsHalfWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stop := scheduled{
+			fakeFault{name: "stop broker 2", takes: time.Second, err: errors.New("it did not go in time")},
+			scenario.ScheduledFault{At: unit.Duration(2 * time.Second), Stop: scenario.Target{Kind: scenario.BrokerTarget, Number: 2}},
+		}
+		r, _ := faulty(t, 10*time.Second, stop)
+		done := r.faultsDone()
+		if len(done) != 1 || done[0].Detail != "failed: it did not go in time" || done[0].EndNs != nil || len(r.notInjected) != 1 {
+			t.Errorf("the faults are %+v, not injected: %q", done, r.notInjected)
+		}
+		if hit := r.brokersHit(); !slices.Equal(hit, []string{"broker 2"}) {
+			t.Errorf("it hit %q", hit)
+		}
+	})
+}
+
+// A broker that does not come back while the run drains is a warning.
+func TestUndoingThatFailsInTheDrain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, l := faulty(t, 3*time.Second, scheduled{
+			unhealing{fakeFault{name: "kill broker 3"}},
+			scenario.ScheduledFault{At: unit.Duration(2 * time.Second), For: unit.Duration(2 * time.Second), Kill: scenario.Target{Kind: scenario.BrokerTarget, Number: 3}},
+		})
+		if warnings := r.warningsOfTheFaults(); len(r.notInjected) > 0 || len(warnings) != 1 || warnings[0] != "start broker 3 at 4s was not done: its port is taken" {
+			t.Errorf("it warns %q, not injected: %q", warnings, r.notInjected)
+		}
+		if done := r.faultsDone(); len(done) != 2 || done[0].EndNs != nil || done[1].Detail != "failed: its port is taken" {
+			t.Errorf("the faults are %+v", done)
+		}
+		if want := "4s error: start broker 3 was not done"; !slices.Contains(l.said, want) {
+			t.Errorf("it said %q, want %q", l.said, want)
+		}
+	})
+}
+
+// unhealing is a fault that can't be undone, though it should be.
+type unhealing struct{ fakeFault }
+
+func (f unhealing) Undo() fault.Fault {
+	return fakeFault{name: "start broker 3", err: errors.New("its port is taken")}
 }

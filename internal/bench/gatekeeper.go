@@ -174,6 +174,9 @@ func (k *gatekeeper) stats() backpressure.Stats {
 	return k.gate.Stats()
 }
 
+// sampled is whether the gate is open, and its bound.
+func (k *gatekeeper) sampled() (open bool, bound *int64) { return k.stats().Open, k.bound() }
+
 // bound is the lag that the controller allows now, in each partition where each has
 // a gate; nil is any.
 func (k *gatekeeper) bound() *int64 {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"kafka-bench/internal/driver"
 	"kafka-bench/internal/latency"
 	"kafka-bench/internal/ledger"
 	"kafka-bench/internal/load"
@@ -18,7 +19,43 @@ import (
 // everything, so that what they were handed together is a multiple of what was
 // sent. Where one figure has to speak for all, the slowest group leads: a run has
 // drained when every group has, and is behind as far as the last of them.
-type groups []*load.Group
+type groups []group
+
+// group is one consumer group, wherever its members are: in this process or in
+// others. The methods say what those of load.Group do.
+type group interface {
+	AwaitReady(ctx context.Context) error
+	Release()
+	Stop(ctx context.Context)
+	// Err is why members ended before their time.
+	Err() error
+
+	// While it runs.
+	Reached() []load.Reached
+	Positions() []load.Reached // the cheap part of it
+	Received() load.Received
+	Counts() load.MemberCounts
+	Working() bool
+	AddTo(*latency.Collector)
+	Wire() (driver.Wire, bool)
+
+	// What can be done to a member, by its number.
+	Start(number int) error
+	Leave(number int) error
+	CanKill() error
+	Kill(number int) (load.Loss, error)
+	Pause(number int) (how string, err error)
+	Resume(number int) error
+
+	// Once it was stopped.
+	Receivers() []*ledger.Receiver
+	DeliveryGaps() []load.Gaps // nil where not known
+
+	Workers() int
+	Settings() []driver.Setting
+}
+
+var _ group = (*load.Group)(nil)
 
 // groupNames are the names of n groups of a run: the run's own, or for several the
 // run's with their numbers from 1 on.
@@ -42,6 +79,16 @@ func (gs groups) reached() [][]load.Reached {
 	return all
 }
 
+// positionsOf are how far each group has come in each partition, without what has
+// arrived: what may be asked many times in an interval.
+func (gs groups) positionsOf() [][]load.Reached {
+	all := make([][]load.Reached, len(gs))
+	for i, g := range gs {
+		all[i] = g.Positions()
+	}
+	return all
+}
+
 // positions are how far the group has come that is the furthest behind in each of n
 // partitions; nil where nobody consumes yet.
 func (gs groups) positions(n int) []int64 {
@@ -49,7 +96,7 @@ func (gs groups) positions(n int) []int64 {
 		return nil
 	}
 	at := slices.Repeat([]int64{math.MaxInt64}, n)
-	for _, reached := range gs.reached() {
+	for _, reached := range gs.positionsOf() {
 		for p := range at {
 			at[p] = min(at[p], reached[p].Position)
 		}
@@ -74,14 +121,6 @@ func (gs groups) counts() []load.MemberCounts {
 	return all
 }
 
-// recorders are the histograms of all groups.
-func (gs groups) recorders() (all []*latency.Recorder) {
-	for _, g := range gs {
-		all = append(all, g.Recorders()...)
-	}
-	return all
-}
-
 // err is the first error that ended a consumer before its time, if any.
 func (gs groups) err() error {
 	for _, g := range gs {
@@ -93,7 +132,7 @@ func (gs groups) err() error {
 }
 
 // working tells whether a record that was handed over is still worked on.
-func (gs groups) working() bool { return slices.ContainsFunc(gs, (*load.Group).Working) }
+func (gs groups) working() bool { return slices.ContainsFunc(gs, group.Working) }
 
 // release lets consumers fetch that were held.
 func (gs groups) release() {
@@ -148,6 +187,9 @@ func (r *run) backlogsOf(reached [][]load.Reached, acked []int64) []backlog {
 				behind = r.there[p] - at.Position
 			} else {
 				behind = acked[p] - at.Arrived
+				if already := r.fillRead().acked; already != nil {
+					behind += already[p]
+				}
 			}
 			behind = max(0, behind) // a record can arrive before its acknowledgement is settled
 			all[i].partitions = append(all[i].partitions, behind)

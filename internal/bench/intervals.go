@@ -2,10 +2,12 @@ package bench
 
 import (
 	"slices"
+	"sync"
 	"time"
 
 	"kafka-bench/internal/latency"
 	"kafka-bench/internal/load"
+	"kafka-bench/internal/remote"
 	"kafka-bench/internal/result"
 )
 
@@ -61,14 +63,20 @@ func (r *run) waitForInterval(at int64) (stopped bool) {
 }
 
 func (r *run) count(at int64) counters {
-	warmup, measured := r.producers.Sent()
-	warmup.Add(measured)
-	c := counters{sent: warmup, brokers: r.brokerUsage(), at: at}
-	c.received = r.groups.received()
-	if self, err := r.usage(); err != nil {
-		r.journal.once("warning", "the tool's own resource usage could not be read", err)
-	} else {
-		c.self = self
+	c := counters{at: at}
+	var died error
+	var asking sync.WaitGroup // of one moment, though a process may be late to answer
+	asking.Go(func() {
+		var measured load.Sent
+		c.sent, measured = r.producers.Sent()
+		c.sent.Add(measured)
+	})
+	asking.Go(func() { c.received = r.groups.sampled().received() })
+	asking.Go(func() { c.self, died = r.usage(remote.AskSoon[ProcessUsage]) })
+	c.brokers = r.brokerUsage()
+	asking.Wait()
+	if died != nil {
+		r.journal.once("warning", "what a process used is only known as far as it told", died)
 	}
 	return c
 }
@@ -93,14 +101,18 @@ func (r *run) closeInterval(before, after counters) {
 		Time:     intervalTimes(recorded),
 	}
 	r.addUsage(&iv, before, after)
-	behind := r.addLag(&iv)
+	behind, oldestDue := r.addLag(&iv)
 	if r.gate != nil {
-		open := r.gate.stats().Open
-		iv.GateOpen, iv.BoundRecords = &open, r.gate.bound()
+		open, bound := r.gate.sampled()
+		iv.GateOpen, iv.BoundRecords = &open, bound
 	}
+	iv.Late = r.late()
 	r.peaks.take(iv, after, behind)
 	if len(behind) > 0 && iv.EndNs >= 0 && iv.EndNs <= r.axis.End() && !r.endless() {
 		r.growth.add(time.Duration(iv.EndNs).Seconds(), float64(iv.BacklogRecords))
+	}
+	if r.replicas != nil {
+		r.tallies.add(iv, oldestDue)
 	}
 	r.journal.interval(iv, recorded)
 }
@@ -141,15 +153,17 @@ func (r *run) addUsage(iv *result.Interval, before, after counters) {
 }
 
 // addLag fills in the three measures of being behind, those of the slowest group,
-// and returns how far each group is behind.
-func (r *run) addLag(iv *result.Interval) []backlog {
+// and returns how far each group is behind, and when the oldest record was due that has
+// not arrived, acknowledged or not.
+func (r *run) addLag(iv *result.Interval) (behind []backlog, oldestDue int64) {
+	oldestDue = load.NothingDue
 	if len(r.groups) == 0 {
-		return nil
+		return nil, oldestDue
 	}
-	reached := r.groups.reached()
+	reached := r.groups.sampled().reached()
 	// The lanes are asked in any case: asking is what makes them forget.
 	sent := r.producers.Behind(allFurthestBehind(reached))
-	behind := r.backlogsOf(reached, sent.AckedIn)
+	behind = r.backlogsOf(reached, sent.AckedIn)
 	lead := behind[slowest(behind)]
 	if !r.endless() {
 		iv.BacklogRecords, iv.BacklogPartition = lead.records, lead.partitions
@@ -157,18 +171,22 @@ func (r *run) addLag(iv *result.Interval) []backlog {
 	now := r.axis.Now()
 	for p := range lead.partitions {
 		due := sent.OldestDueNs[p]
+		if r.stamped {
+			oldestDue = min(oldestDue, due)
+		}
 		if due != load.NothingDue && r.stamped && slices.ContainsFunc(behind, func(b backlog) bool { return b.partitions[p] > 0 }) {
 			iv.TimeLagNs = max(iv.TimeLagNs, now-due)
 		}
 	}
 	if sent.WaitingRecords > 0 {
+		oldestDue = min(oldestDue, sent.WaitingDueNs)
 		iv.TimeLagNs = max(iv.TimeLagNs, now-sent.WaitingDueNs)
 	}
 	iv.LagSamples = r.lag.takeFresh()
 	if lag := r.lag.now(); lag.known {
 		iv.LagRecords, iv.LagSampledNs, iv.LagPartitions = &lag.Records, &lag.asked, lag.Partitions
 	}
-	return behind
+	return behind, oldestDue
 }
 
 // peaks are the highest values that the intervals have seen since the start of

@@ -59,6 +59,16 @@ func (j *journal) add(e result.Event) {
 // maxDistinct bounds the messages that once keeps apart.
 const maxDistinct = 100
 
+// progress tells whoever watches how far the preparation has come; it is not written.
+// With data it is one of many on the way from one thing to the next.
+func (j *journal) progress(what string, data map[string]any) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.watch != nil {
+		j.watch.Event(result.Event{Kind: "progress", What: what, Data: data})
+	}
+}
+
 // once writes an event of which a run may see thousands, once for each message.
 func (j *journal) once(kind, what string, err error) {
 	j.mu.Lock()

@@ -17,12 +17,14 @@ import (
 	"kafka-bench/internal/probe"
 	"kafka-bench/internal/remote"
 	"kafka-bench/internal/result"
+	"kafka-bench/internal/scenario"
 )
 
 // run is one run under way. The fields of a block belong to the goroutine of
 // Run unless the block says otherwise.
 type run struct {
 	cfg     Config
+	asked   scenario.Scenario // what cfg has, before the disk bounded it
 	axis    *load.Axis
 	writer  *result.Writer
 	journal *journal
@@ -34,24 +36,30 @@ type run struct {
 	from      []int64 // where the groups start in each partition; nil is at zero
 	there     []int64 // what is to be read where nobody produces: up to these offsets; else nil
 	lagReader *probe.LagReader
-	lag       *lagWatch
-	own       *gatekeeper // the gate of this process; nil where it has none
-	gate      gates       // own, or those of other processes; nil: no backpressure
-	arrivals  arrival.Process
-	corpus    *payload.Corpus
-	keys      *payload.Keys
-	corpusNs  int64
-	stamped   bool
-	children  remote.Children // the processes that the producers are in; none: this one
-	relays    sync.WaitGroup  // write down what happens in them
-	producers senders
-	groups    groups
-	collector *latency.Collector
+	// What the brokers tell about themselves; nil where they don't.
+	brokerWatch *brokerWatch
+	lag         *lagWatch
+	own         *gatekeeper // the gate of this process; nil where it has none
+	gate        gates       // own, or those of other processes; nil: no backpressure
+	arrivals    arrival.Process
+	corpus      *payload.Corpus
+	keys        *payload.Keys
+	corpusNs    int64
+	fill        *filling // what the topic was filled with; nil: nothing
+	stamped     bool
+	children    remote.Children   // the processes that the producers are in; none: this one
+	told        []*remote.Process // the same, with what they told last
+	cells       cells             // what the consumers' processes are confined in
+	relays      sync.WaitGroup    // write down what happens in them
+	producers   senders
+	groups      groups
+	collector   *latency.Collector
 
 	interrupted           bool
 	startedNs, finishedNs int64
 	drained               bool
 	ends                  []int64          // of the partitions, once nothing is produced any more
+	seen                  seenEnds         // before they were final
 	atStop                [][]load.Reached // when the drain ended, by group
 	atStart, atEnd        reading          // of the measured window
 	held                  []backlog        // by group: what the topic held when the window began, where that is to be read
@@ -62,14 +70,21 @@ type run struct {
 	samplers sync.WaitGroup
 	stop     chan struct{}
 	// The samplers', until they have ended.
-	peaks   peaks
-	growth  growth     // of the backlog
-	looks   looks      // where a controller has changes to settle after
-	noting  sync.Mutex // guards changes
-	changes []result.Change
+	peaks    peaks
+	dirty    dirtyPeak
+	growth   growth     // of the backlog
+	wereLate []string   // the processes that were late in the interval before
+	looks    looks      // where a controller has changes to settle after
+	noting   sync.Mutex // guards changes
+	changes  []result.Change
 	// Faults that were injected, and why others were not.
+	faulting    sync.Mutex // guards all three
 	injected    []result.Fault
 	notInjected []string
+	notInDrain  []string      // of those that came after the measured window
+	replicas    *replicaWatch // nil where no fault befalls a broker
+	tallies     tallies       // likewise: what each interval counted
+	mended      bool          // the brokers are what they were, or given up
 }
 
 // readOnly tells that nobody produces: the run reads what others have written, and
@@ -106,9 +121,9 @@ const readyTimeout = 60 * time.Second
 // have their partitions. On an error nothing is left behind.
 func prepare(ctx context.Context, cfg Config) (_ *run, err error) {
 	r := &run{
-		cfg: cfg, axis: load.NewAxis(), collector: &latency.Collector{},
+		cfg: cfg, asked: cfg.Scenario, axis: load.NewAxis(), collector: &latency.Collector{},
 		stop:    make(chan struct{}),
-		stamped: stamped(cfg.Scenario) && cfg.Scenario.Load.Producers > 0,
+		stamped: stamped(cfg.Scenario) && (cfg.Scenario.Load.Producers > 0 || filled(cfg.Scenario)),
 	}
 	defer func() {
 		if err != nil {
@@ -118,13 +133,32 @@ func prepare(ctx context.Context, cfg Config) (_ *run, err error) {
 		}
 	}()
 	for _, step := range []func(context.Context) error{
-		r.makePayloads, r.makeSchedule, r.openResult, r.openTopic, r.openProbes, r.makeGate, r.startProcesses, r.openLoad, r.checkFaults, r.readFirstLag,
+		r.makePayloads, r.makeSchedule, r.openResult, r.boundStored, r.openTopic, r.openProbes, r.fillTopic, r.beginReading, r.makeGate, r.startProcesses, r.openLoad, r.checkFaults, r.readFirstLag,
 	} {
 		if err := step(ctx); err != nil {
-			return nil, err
+			return nil, early(ctx, err, "the run was being prepared")
 		}
 	}
 	return r, nil
+}
+
+// earlyEnd is the end of a run that a person interrupted before there was anything to
+// save. To who goes by errors it is that of its context.
+type earlyEnd struct{ while string }
+
+func (e *earlyEnd) Error() string {
+	return "interrupted while " + e.while + "; nothing was measured"
+}
+
+func (e *earlyEnd) Unwrap() error { return context.Canceled }
+
+// early says of an error that it is an interrupt, where it is, and what it came in the
+// middle of.
+func early(ctx context.Context, err error, while string) error {
+	if told := (*earlyEnd)(nil); ctx.Err() == nil || !errors.Is(err, context.Canceled) || errors.As(err, &told) {
+		return err
+	}
+	return &earlyEnd{while: while}
 }
 
 func (r *run) makePayloads(context.Context) (err error) {
@@ -170,7 +204,7 @@ func (r *run) openTopic(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	return r.admin.CheckRights(ctx, r.topic, !r.readOnly(), r.cfg.Scenario.Consume.Consumers > 0)
+	return r.admin.CheckRights(ctx, r.topic, !r.readOnly() || filled(r.cfg.Scenario), r.cfg.Scenario.Consume.Consumers > 0)
 }
 
 // createTimeout bounds the creation of the run's topic.
@@ -209,11 +243,18 @@ func (r *run) openProbes(ctx context.Context) (err error) {
 	}
 	r.lagReader, err = probe.NewLagReader(r.cfg.Cluster.Bootstrap(), r.access(), r.topic.Name, committing, r.topic.Partitions)
 	r.lag = &lagWatch{axis: r.axis, reader: r.lagReader, journal: r.journal, topic: r.topic.Name, others: r.apart()}
+	r.brokerWatch = r.newBrokerWatch()
 	if r.cfg.Scenario.Backpressure.Signal == "delivered" {
 		r.lag.delivered = func() []int64 { return r.groups.positions(r.topic.Partitions) }
 	}
-	if err != nil || !r.topic.Existing || r.cfg.Scenario.Consume.Consumers == 0 {
-		return err
+	return err
+}
+
+// beginReading has the groups begin where the scenario says, in a topic that holds
+// something.
+func (r *run) beginReading(ctx context.Context) error {
+	if !r.topic.Existing && !filled(r.cfg.Scenario) || r.cfg.Scenario.Consume.Consumers == 0 {
+		return nil
 	}
 	if err := r.findBeginning(ctx); err != nil {
 		return r.denied("the run's group", err)
@@ -250,10 +291,10 @@ func (r *run) readFirstLag(ctx context.Context) error {
 	return nil
 }
 
-// findBeginning asks where reading an existing topic begins: behind what others
-// have written, or with it. Where it is all there is to read, its end is known too.
+// findBeginning asks where reading a topic begins that holds something: behind that,
+// or with it. Where it is all there is to read, its end is known too.
 func (r *run) findBeginning(ctx context.Context) (err error) {
-	if r.from, err = r.lagReader.Ends(ctx); err != nil || r.cfg.Scenario.Consume.From == "end" {
+	if r.from, err = r.lagReader.Ends(ctx); err != nil || r.cfg.Scenario.Consume.From == "end" || filled(r.cfg.Scenario) && !readsFill(r.cfg.Scenario) {
 		return err
 	}
 	if r.readOnly() {
@@ -277,7 +318,7 @@ func (r *run) openLoad(ctx context.Context) (err error) {
 func (r *run) openGroups(ctx context.Context) error {
 	r.grouped = !r.manual()
 	for i := range r.groupIDs {
-		g, err := load.StartGroup(r.groupConfig(i))
+		g, err := r.openGroup(i)
 		if err != nil {
 			return err
 		}
@@ -290,8 +331,8 @@ func (r *run) openGroups(ctx context.Context) error {
 			return r.denied("the run's consumers", err)
 		}
 	}
-	for _, recorder := range r.groups.recorders() {
-		r.collector.Add(recorder)
+	for _, g := range r.groups {
+		g.AddTo(r.collector)
 	}
 	return nil
 }
@@ -311,13 +352,14 @@ func (r *run) groupConfig(number int) load.GroupConfig {
 		Client: driver.ConsumerConfig{
 			Brokers: r.cfg.Cluster.Bootstrap(), Access: r.access(), ClientID: clientID,
 			Topic: r.topic.Name, Group: r.groupIDs[number], Protocol: c.Protocol,
-			ControlRecords: r.topic.Existing, // nobody else writes to the run's own
+			// Nobody else writes to the run's own topic.
+			ControlRecords: r.topic.Existing && !driver.Lacks(r.cfg.Driver, driver.ReadControl),
 			FetchMinBytes:  int32(c.Fetch.MinBytes), FetchMaxBytes: int32(c.Fetch.MaxBytes),
 			FetchMaxPartitionBytes: int32(c.Fetch.MaxPartitionBytes), FetchMaxWait: time.Duration(c.Fetch.MaxWait),
 			SessionTimeout: time.Duration(c.SessionTimeout),
 		},
-		Manual: r.manual(), Hold: r.readOnly() || !c.Hold.Off(), Sized: r.readOnly(),
-		Members: c.Consumers, Numbers: numbers(r.cfg.Scenario), Producers: r.cfg.Scenario.Load.Producers, Partitions: r.topic.Partitions, From: r.from,
+		Manual: r.manual(), Hold: r.readOnly() || readsFill(r.cfg.Scenario) || !c.Hold.Off(), Sized: r.readOnly(),
+		Members: c.Consumers, Numbers: numbers(r.cfg.Scenario), Producers: r.cfg.Scenario.Load.Producers + fillers(r.cfg.Scenario), Filled: fillers(r.cfg.Scenario), Partitions: r.topic.Partitions, From: r.from,
 		ByPartition: c.Parallel == "partition",
 		Plan:        plan(c), CommitEvery: time.Duration(c.Commit.Interval),
 		Seed: r.cfg.Scenario.Load.Record.Seed + uint64(number),
@@ -333,15 +375,19 @@ func (r *run) release() {
 		r.producers.Close()
 	}
 	r.children.End()
-	r.relays.Wait()
 	if len(r.groups) > 0 {
 		stop, cancel := context.WithTimeout(context.Background(), stopTimeout)
 		r.groups.stop(stop)
 		cancel()
 	}
+	r.relays.Wait()
+	if err := r.cells.close(); err != nil {
+		r.leftBehind = append(r.leftBehind, err)
+	}
 	if r.lagReader != nil {
 		r.lagReader.Close()
 	}
+	r.mendBrokers()
 	r.removeTopic()
 }
 

@@ -10,6 +10,18 @@ func (r *run) startSamplers() {
 	s := r.cfg.Scenario
 	first := r.count(r.startedNs) // here: on a busy machine the sampler may start after the load
 	r.samplers.Go(func() { r.sampleIntervals(time.Duration(s.Sampling.Interval), first) })
+	r.samplers.Go(func() { r.every(time.Duration(s.Sampling.Interval), r.lookAtDirty) })
+	if r.brokerWatch != nil {
+		r.samplers.Go(func() {
+			r.every(r.brokerWatch.every, func(ctx context.Context) { r.brokerWatch.look(ctx, between) })
+		})
+	}
+	if all := r.faultsOf(); len(all) > 0 {
+		r.samplers.Go(func() { r.injectFaults(all) })
+	}
+	if r.replicas != nil {
+		r.samplers.Go(func() { r.every(time.Duration(s.Sampling.Replicas), r.replicas.look) })
+	}
 	if len(r.groups) == 0 {
 		return
 	}
@@ -18,9 +30,6 @@ func (r *run) startSamplers() {
 		if s.Backpressure.Controller != "off" {
 			r.samplers.Go(r.watchSettling)
 		}
-	}
-	if all := r.faultsOf(); len(all) > 0 {
-		r.samplers.Go(func() { r.injectFaults(all) })
 	}
 	r.samplers.Go(func() { r.every(time.Duration(s.Sampling.Lag), r.lag.forSeries) })
 	if r.gate != nil {

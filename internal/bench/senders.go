@@ -38,6 +38,7 @@ type senders interface {
 	// Once they are closed.
 	Waiting() (records, oldestDue int64)
 	DeferredPeak() int64
+	AckGaps() []load.Gaps
 	Errors(measured bool) map[string]int64
 	Books() []*ledger.Sender
 
@@ -78,7 +79,7 @@ func (s sending) config() load.ProducersConfig {
 			Brokers: s.brokers, Access: s.access, ClientID: "kafka-bench-" + s.runID, Topic: s.topic,
 			Acks: acks(l.Acks), Compression: l.Compression, Level: l.Level,
 			Linger: time.Duration(l.Linger), BatchBytes: int32(l.Batch),
-			Idempotent: l.Idempotent, InFlight: l.InFlight, DeliveryTimeout: time.Duration(l.DeliveryTimeout),
+			Idempotent: l.Idempotent, InFlight: inFlight(s.driver, l.InFlight), DeliveryTimeout: time.Duration(l.DeliveryTimeout),
 		},
 		Workers: l.Producers, Only: s.only, Clients: l.Clients, MaxBuffered: l.MaxBuffered,
 		Arrivals: s.arrivals, Precise: l.Pacer == "precise",
@@ -89,6 +90,15 @@ func (s sending) config() load.ProducersConfig {
 	}
 	s.gate.admission(&cfg)
 	return cfg
+}
+
+// inFlight is the limit of requests in flight, or none for a client that has no such
+// limit: the scenario, too, has its default then (see NeedsOf).
+func inFlight(d driver.Driver, limit int) int {
+	if _, lacking := d.Lacks()[driver.InFlightLimit]; lacking {
+		return 0
+	}
+	return limit
 }
 
 // runNumber is a run's number in the stamps of its records: a checksum of the run's

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"os"
 	"time"
 
 	"kafka-bench/backpressure"
@@ -8,6 +9,7 @@ import (
 	"kafka-bench/internal/driver"
 	"kafka-bench/internal/load"
 	"kafka-bench/internal/probe"
+	"kafka-bench/internal/remote"
 	"kafka-bench/internal/result"
 )
 
@@ -38,31 +40,47 @@ func (r *run) brokerUsage() []brokerUsage {
 
 // reading is everything that counts up, at one end of the measured window.
 type reading struct {
-	at       int64
-	self     ProcessUsage // of all processes
-	host     probe.Host
-	hostOK   bool
-	runtime  probe.Runtime
-	pauses   RuntimePauses // of other processes, since the reading before
-	brokers  []brokerUsage
-	wire     driver.Wire
-	wireOK   bool
+	at      int64
+	self    ProcessUsage // of all processes
+	died    error        // why it is not known of all: one has ended that was not told to
+	host    probe.Host
+	hostOK  bool
+	runtime probe.Runtime
+	pauses  RuntimePauses // of the producers' processes, since the reading before
+	brokers []brokerUsage
+	wire    driver.Wire
+	wireOK  bool
+
+	sending, fetching timedRequests
+	devices           probe.HostCounts // disks and networks
+	devicesOK         bool
+	threads           map[int]probe.Threads // of the tool's own process and local brokers, by process
+
 	received load.Received
 	members  []load.MemberCounts // by group
+	apart    apartReading
 	gate     backpressure.Stats
 }
 
 func (r *run) takeReading() reading {
 	t := reading{at: r.axis.Now(), runtime: probe.ReadRuntime(), brokers: r.brokerUsage()}
 	var err error
-	if t.self, err = r.usage(); err != nil {
+	if t.self, t.died = r.usage(remote.Ask[ProcessUsage]); t.died != nil {
 		t.self.Known = false
 	}
 	t.pauses = r.pauses()
 	t.host, err = probe.HostCPU()
 	t.hostOK = err == nil
 	t.wire, t.wireOK = r.producers.Wire()
+	t.sending = timedOf(r.producers)
+	for _, g := range r.groups {
+		t.fetching = t.fetching.add(timedOf(g))
+	}
+	t.devices, err = probe.ReadHost()
+	t.devicesOK = err == nil
+	t.threads = readThreads(t.brokers)
 	t.received, t.members = r.groups.received(), r.groups.counts()
+	t.apart = r.readApart()
 	if r.gate != nil {
 		t.gate = r.gate.stats()
 	}
@@ -70,10 +88,14 @@ func (r *run) takeReading() reading {
 }
 
 // process says what the tool itself used between the two readings, all of its
-// processes together; of pauses and delays, those of the process with the longest.
+// processes together; of pauses and delays, those of the process with the longest that
+// the run does not hold back itself.
 func (r *run) process(acked int64) result.Process {
 	a, b := r.atStart, r.atEnd
 	pauses := pausesBetween(a.runtime, b.runtime).worse(b.pauses)
+	if !r.heldBack() {
+		pauses = pauses.worse(b.apart.pauses)
+	}
 	p := result.Process{
 		GCCycles:     b.self.GCCycles - a.self.GCCycles,
 		GCCPUS:       (b.self.GCCPU - a.self.GCCPU).Seconds(),
@@ -90,6 +112,9 @@ func (r *run) process(acked int64) result.Process {
 			each := (user + system) * 1e9 / float64(acked)
 			p.CPUPerRecord = &each
 		}
+	}
+	if !r.apart() && r.cfg.Scenario.Consume.Processes <= 1 {
+		p.CPUWaitRatio = r.waitedForCores(os.Getpid())
 	}
 	if total := (b.host.Total - a.host.Total).Seconds(); a.hostOK && b.hostOK && total > 0 {
 		busy, stolen := (b.host.Busy-a.host.Busy).Seconds()/total, (b.host.Stolen-a.host.Stolen).Seconds()/total
@@ -123,7 +148,10 @@ func (r *run) brokers() []result.Broker {
 	}
 	var all []result.Broker
 	for _, after := range r.atEnd.brokers {
-		b := result.Broker{ID: after.id, HeapMaxBytes: after.heapMax}
+		b := result.Broker{
+			ID: after.id, HeapMaxBytes: after.heapMax,
+			CoresAllowed: probe.AllowedCores(after.pid), CPUWaitRatio: r.waitedForCores(after.pid),
+		}
 		if was, same := before[after.pid]; same {
 			user, system := (after.User - was.User).Seconds(), (after.System - was.System).Seconds()
 			b.CPUUserS, b.CPUSystemS, b.CPUCores = &user, &system, cores(user+system, window)

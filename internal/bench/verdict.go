@@ -52,6 +52,7 @@ func (r *run) judge(out *result.Run, books []ledger.Books) result.Verdict {
 	}
 	v.Warnings = append(v.Warnings, r.warningsOfTheSetup(out)...)
 	v.Warnings = append(v.Warnings, r.warningsOfTheRecords(out)...)
+	v.Warnings = append(v.Warnings, r.warningsOfTheAcks()...)
 	v.Warnings = append(v.Warnings, r.warningsOfTheMachine(out)...)
 	if r.cfg.Caveats != nil {
 		v.Warnings = append(v.Warnings, r.cfg.Caveats(out)...)
@@ -100,7 +101,7 @@ func (r *run) expected() (records float64, exact bool) {
 
 // faultsOfTheBooks: they don't balance.
 func (r *run) faultsOfTheBooks(out *result.Run, books []ledger.Books) (reasons []string) {
-	if r.producers.Err() != nil {
+	if r.producers.Err() != nil || r.groups.dead() != nil {
 		return nil // those of a process are missing, and with them any balance
 	}
 	l := out.Load
@@ -147,16 +148,55 @@ func faultsOfTheTool(out *result.Run) (reasons []string) {
 	if late := time.Duration(out.Time["pacer_lateness"].P99Ns); late > maxLateness {
 		reasons = append(reasons, fmt.Sprintf("the pacer was late: %s at p99, above its bound of %v", unit.Nanos(int64(late)), maxLateness))
 	}
-	if delay := time.Duration(out.Process.SchedDelayNs.P99Ns); delay > maxSchedDelay {
-		reasons = append(reasons, fmt.Sprintf("the tool was starved of CPU: its goroutines waited %s at p99 to run, above the bound of %v", unit.Nanos(int64(delay)), maxSchedDelay))
+	if text := starvation(out); text != "" && !unscheduled(out) {
+		reasons = append(reasons, text)
 	}
 	return reasons
+}
+
+// starvation says that the tool could not run when it had to; "" is that it could.
+func starvation(out *result.Run) string {
+	delay := time.Duration(out.Process.SchedDelayNs.P99Ns)
+	if delay <= maxSchedDelay {
+		return ""
+	}
+	return fmt.Sprintf("the tool was starved of CPU: its goroutines waited %s at p99 to run, above the bound of %v", unit.Nanos(int64(delay)), maxSchedDelay)
+}
+
+// unscheduled tells that nothing was due in the run: its producers went as fast as they
+// could, or there were none. Its throughput is a count over a time, which stays true of
+// a tool that was starved, and is then that of the machine. Its times are not: see
+// unreliable.
+func unscheduled(out *result.Run) bool { return out.Load.ClosedLoop || out.Load.Scheduled == 0 }
+
+// unreliable names what a valid run does not tell though it has a figure for it: every
+// time of a tool that was starved, whose stamps say when a goroutine got to run. They
+// stay in the result for who wants to look, and no report, comparison or expectation
+// takes them for measured (result.Run.Says). With a schedule the run is invalid instead.
+func unreliable(out *result.Run) (fields []string) {
+	if starvation(out) == "" || !unscheduled(out) {
+		return nil
+	}
+	for _, metric := range result.TimeMetrics {
+		if out.Time[metric].Count > 0 {
+			fields = append(fields, "time."+metric)
+		}
+	}
+	for _, field := range []string{"lag.time_lag_peak_ns", "intervals.time_lag_ns", "intervals.time"} {
+		if out.Says(field) { // of a run that reads, nobody knows the first two anyway
+			fields = append(fields, field)
+		}
+	}
+	return fields
 }
 
 // ToolLimits are the reasons to hold the tool, or the machine that it runs on,
 // responsible for what a run did not reach, and not Kafka.
 func ToolLimits(out *result.Run) []string {
 	reasons := faultsOfTheTool(out)
+	if text := starvation(out); text != "" && unscheduled(out) {
+		reasons = append(reasons, text)
+	}
 	if busy := out.Process.HostCPUBusy; busy != nil && *busy > warnBusy {
 		reasons = append(reasons, fmt.Sprintf("the machine's CPUs were %s busy", unit.Percent(*busy)))
 	}
@@ -172,13 +212,13 @@ func (r *run) warningsOfTheSetup(out *result.Run) (warnings []string) {
 	if note := r.cfg.Cluster.Info().Note; note != "" {
 		warnings = append(warnings, note)
 	}
+	if c := out.Consumer.Confined; c != nil && c.Note != "" {
+		warnings = append(warnings, "the consumers are not held to their limits: "+c.Note)
+	}
 	if r.cfg.Scenario.Load.Pacer == "precise" && !load.PreciseAvailable {
 		warnings = append(warnings, "the precise pacer needs Linux; this run was paced by plain timers")
 	}
-	if out.Process.CPUUserS == nil || (r.isLocal() && len(out.Broker) == 0) {
-		warnings = append(warnings, "this operating system does not tell what a process uses; those figures are left out")
-	}
-	return warnings
+	return append(warnings, r.warningsOfTheUsage(out)...)
 }
 
 func (r *run) isLocal() bool {
@@ -193,17 +233,22 @@ func (r *run) warningsOfTheRecords(out *result.Run) (warnings []string) {
 			warnings = append(warnings, fmt.Sprintf(format, unit.Count(n)))
 		}
 	}
+	warnOf := func(n int64, noun, what string) {
+		if n > 0 {
+			warnings = append(warnings, unit.Things(n, noun)+" "+what)
+		}
+	}
 	if r.interrupted {
 		warnings = append(warnings, fmt.Sprintf("interrupted: %.1f s of %v were measured", r.window(), r.cfg.Scenario.Phases.Measure))
 	}
-	warn(out.Load.Failed, "%s records failed: they are not in the log")
+	warnOf(out.Load.Failed, "record", "failed: not in the log")
 	warn(out.Load.Unknown, "the fate of %s records is unknown: they timed out and may or may not be in the log")
-	warn(out.Delivery.Lost, "%s acknowledged records were lost")
-	warn(out.Delivery.Corrupt, "%s records arrived corrupt")
+	warn(out.Delivery.Lost, r.lostWarning())
+	warnOf(out.Delivery.Corrupt, "record", "arrived corrupt")
 	warn(out.Delivery.Duplicates, r.duplicatesWarning())
 	warn(out.Delivery.Reordered, "%s records were delivered after a later one of the same producer and partition")
 	warn(out.Delivery.Foreign, "%s records in the topic are not of this run")
-	warn(out.Load.Deferred, "%s records still waited at the source when the run ended: no time has them in it")
+	warnOf(out.Load.Deferred, "record", "still waited at the source when the run ended: no time has that in it")
 	switch {
 	case r.endless(): // there is nothing that it should have reached
 	case out.Delivery.Pending == 0: // there was no time to see it, and yet all was delivered
@@ -212,15 +257,19 @@ func (r *run) warningsOfTheRecords(out *result.Run) (warnings []string) {
 	case !r.drained:
 		warnings = append(warnings, fmt.Sprintf("not drained: %s acknowledged records were not delivered by the end, and no end-to-end time has them in it", unit.Count(out.Delivery.Pending)))
 	}
+	hit := r.brokersHit()
 	for _, b := range r.atStart.brokers {
+		if slices.Contains(hit, fmt.Sprintf("%s %d", scenario.BrokerTarget, b.id)) || slices.Contains(hit, scenario.EveryBroker) {
+			continue // that it ended was asked for
+		}
 		if !slices.ContainsFunc(r.atEnd.brokers, func(o brokerUsage) bool { return o.pid == b.pid }) {
 			warnings = append(warnings, fmt.Sprintf("broker %d ended during the measured window", b.id))
 		}
 	}
 	warnings = append(warnings, warningsOfTheSignal(out.Backpressure, r.cfg.Scenario.Backpressure.Blind)...)
 	warnings = append(warnings, r.warningsOfTheFaults()...)
-	warn(out.Consumer.Rebalances, "%s rebalances in the measured window")
-	warn(out.Consumer.CommitErrors, "%s commits failed in the measured window")
+	warnOf(out.Consumer.Rebalances, "rebalance", "in the measured window")
+	warnOf(out.Consumer.CommitErrors, "commit", "failed in the measured window")
 	return warnings
 }
 
@@ -250,6 +299,13 @@ func (r *run) warningsOfTheMachine(out *result.Run) (warnings []string) {
 	lateness, response := out.Time["pacer_lateness"].MaxNs, out.Time["e2e_response_time"].MaxNs
 	if lateness > int64(warnLateness) && lateness*4 > response {
 		warnings = append(warnings, fmt.Sprintf("the pacer was once %s late: the highest response times contain that, and are not all Kafka's", unit.Nanos(lateness)))
+	}
+	if text := starvation(out); text != "" && unscheduled(out) {
+		warnings = append(warnings, text+"; what it reached is what the machine had left for it, and none of its times is to be relied on")
+	}
+	if c := out.Consumer.Confined; c != nil && c.SchedDelayNs != nil && time.Duration(c.SchedDelayNs.P99Ns) > maxSchedDelay {
+		warnings = append(warnings, fmt.Sprintf("the consumers' goroutines waited %s at p99 to run, each process held to %g cores: times that end at a consumer contain that",
+			unit.Nanos(c.SchedDelayNs.P99Ns), c.CPU))
 	}
 	if busy := out.Process.HostCPUBusy; busy != nil && *busy > warnBusy {
 		warnings = append(warnings, fmt.Sprintf("the machine's CPUs were %s busy: the figures are of this machine as much as of Kafka", unit.Percent(*busy)))

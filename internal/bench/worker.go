@@ -30,8 +30,9 @@ func Worker(ctx context.Context, in io.Reader, out io.WriteCloser, driverNamed f
 	defer w.close()
 	defer cancel() // first of all: what is under way then ends by itself
 	return remote.Serve(in, out, map[string]any{
-		remote.ServiceName: remote.NewProducersService(w.open),
-		processService:     &ProcessService{worker: w},
+		remote.ServiceName:   remote.NewProducersService(w.open),
+		remote.ConsumersName: remote.NewConsumersService(w.openGroup),
+		processService:       &ProcessService{worker: w},
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"kafka-bench/internal/bench"
 	"kafka-bench/internal/cluster"
+	"kafka-bench/internal/driver"
 	"kafka-bench/internal/result"
 	"kafka-bench/internal/scenario"
 )
@@ -19,29 +20,43 @@ type Source interface {
 // Engine makes runs, one at a time, each on the cluster that it asks for.
 type Engine struct {
 	Source Source
-	// Bench is the configuration of every run, but for the scenario and the
-	// cluster.
+	// Open gives a run the client that its scenario names. It is nil where all runs
+	// have that of Bench.
+	Open func(name string) (driver.Driver, error)
+	// Bench is the configuration of every run, but for the scenario, the client and
+	// the cluster.
 	Bench bench.Config
 	// Ready is told of each run when its cluster is there, before it begins; nil
 	// is nobody.
 	Ready func(s scenario.Scenario, c cluster.Info)
+	// Warmer warms up brokers that were just started, where a scenario wants it; nil
+	// leaves them cold.
+	Warmer *Warmer
 }
 
 // Make makes one run of s and waits for its end. It tells began the run's folder
 // as soon as there is one; began may be nil. An error means that there was no
 // run.
-func (e Engine) Make(ctx context.Context, s scenario.Scenario, began func(dir string)) (*bench.Outcome, error) {
+func (e Engine) Make(ctx context.Context, s scenario.Scenario, began func(dir string)) (_ *bench.Outcome, err error) {
+	cfg := e.Bench
+	if e.Open != nil {
+		if cfg.Driver, err = e.Open(s.Driver); err != nil {
+			return nil, err
+		}
+	}
 	starting, cancel := e.Bench.Starting(ctx)
 	defer cancel()
 	c, err := e.Source.For(starting, s.Cluster)
 	if err != nil {
 		return nil, err
 	}
+	cfg.Scenario, cfg.Cluster = s, c
+	if cfg.WarmedUp, err = e.Warmer.prepare(ctx, cfg); err != nil {
+		return nil, err
+	}
 	if e.Ready != nil {
 		e.Ready(s, c.Info())
 	}
-	cfg := e.Bench
-	cfg.Scenario, cfg.Cluster = s, c
 	if began != nil {
 		cfg.Watch = watcher{began: began, next: e.Bench.Watch}
 	}

@@ -2,8 +2,8 @@ package campaign
 
 import "time"
 
-// firstGuess is what a run is taken to need beside its warm-up and its measured
-// window, before one was made: the topic, the group, a short drain, the clean-up.
+// firstGuess is what a run is taken to need beyond what its scenario says, before
+// one was made: the topic, the group, a short drain, the clean-up.
 const firstGuess = 3 * time.Second
 
 // Forecast says how long the rest of a campaign will take: what a cell's runs
@@ -27,7 +27,7 @@ func NewForecast(p Plan) *Forecast {
 func (f *Forecast) Took(cell int, d time.Duration) {
 	f.took[cell] += d
 	f.runs[cell]++
-	f.beyond += d - f.least(cell)
+	f.beyond += d - f.guess(cell)
 	f.made++
 }
 
@@ -48,10 +48,7 @@ func (f *Forecast) one(cell int) time.Duration {
 	if f.made > 0 {
 		beyond = f.beyond / time.Duration(f.made)
 	}
-	return f.least(cell) + beyond
+	return max(0, f.guess(cell)+beyond)
 }
 
-func (f *Forecast) least(cell int) time.Duration {
-	least, _ := f.plan.Cells[cell].Scenario.Duration()
-	return least
-}
+func (f *Forecast) guess(cell int) time.Duration { return guess(f.plan.Cells[cell].Scenario) }

@@ -4,6 +4,8 @@ import (
 	"math"
 	"reflect"
 	"time"
+
+	"kafka-bench/internal/scenario"
 )
 
 // Needs is what runs take, as far as their scenarios say. What a closed loop
@@ -44,12 +46,15 @@ func (p Plan) Needs(turns []Turn, keepTopics bool) Needs {
 		if s.Topic.Existing == "" {
 			n.Topics++
 		}
-		if i == 0 || !reflect.DeepEqual(p.Cells[turns[i-1].Cell].Scenario.Cluster, s.Cluster) {
+		if i == 0 || !sameCluster(p.Cells[turns[i-1].Cell].Scenario, s) {
 			n.Clusters++
 		}
 	}
 	return n
 }
+
+// sameCluster tells whether one local cluster serves both.
+func sameCluster(a, b scenario.Scenario) bool { return reflect.DeepEqual(a.Cluster, b.Cluster) }
 
 // disk is the most that Kafka holds at the end of one of the turns: what is never
 // deleted, and what it has yet to delete.

@@ -92,3 +92,52 @@ func TestForecast(t *testing.T) {
 	wantLeft(3, (35+2*62)*time.Second)
 	wantLeft(6, 0)
 }
+
+// Whatever preset takes longer than two minutes has a quick form, and no quick form
+// does.
+func TestPresetsTakeTwoMinutes(t *testing.T) {
+	const most = 2 * time.Minute
+	takes := func(name string, quick bool) (time.Duration, bool) {
+		suite, err := scenario.ReadSuite(name, scenario.Options{Quick: quick})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := NewPlan([]scenario.Suite{suite}, PlanOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.Takes(p.Turns), suite.HasQuick
+	}
+	for _, name := range scenario.Names() {
+		whole, has := takes(name, false)
+		if !has && whole > most {
+			t.Errorf("%s takes %v and has no quick form", name, whole)
+		}
+		if !has {
+			continue
+		}
+		if quick, _ := takes(name, true); quick > most || quick > whole {
+			t.Errorf("the quick form of %s takes %v of %v", name, quick, whole)
+		}
+	}
+}
+
+// A fill, a window that ends with the last record, and a long drain are in the guess.
+func TestGuess(t *testing.T) {
+	for text, want := range map[string]time.Duration{
+		"load: {rate: 1k/s}": 33 * time.Second,
+		"load: {rate: max, volume: 40MB, record: {size: 100B}}":                                                                     4 * time.Second,
+		"load: {producers: 0, record: {size: 100B}}\ntopic: {fill: 240MB}":                                                          8 * time.Second,
+		"load: {producers: 0, record: {size: 100B}}\ntopic: {fill: 240MB}\nconsume: {cpu: 0.5}":                                     10 * time.Second,
+		"load: {rate: 10k/s}\nconsume: {work: 1ms, parallel: partition, consumers: 4}\ntopic: {partitions: 5}\nphases: {drain: 1m}": 66 * time.Second,
+		"load: {rate: 10k/s}\nconsume: {work: 1ms}\nphases: {drain: 1s}":                                                            34 * time.Second,
+	} {
+		s, err := scenario.Parse("s", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := guess(s).Round(time.Second); got != want {
+			t.Errorf("%q takes %v, want %v", text, got, want)
+		}
+	}
+}

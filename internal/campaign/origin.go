@@ -12,7 +12,7 @@ import (
 
 // Origin is what a campaign was begun with, as the first of its runs recorded it.
 // A campaign compares its cells, whose runs are to differ by their scenarios and
-// by nothing else: one that goes on elsewhere would compare clusters or clients,
+// by nothing else: one that goes on elsewhere would compare clusters,
 // and not say so. The zero value is the origin of a campaign without a run, which
 // nothing contradicts.
 type Origin struct {
@@ -31,16 +31,6 @@ func OriginOf(c *result.RecordedCampaign) Origin {
 
 // ErrOtherOrigin is wrapped by the checks of an Origin.
 var ErrOtherOrigin = errors.New("its runs would not compare")
-
-// CheckDriver refuses another client than the campaign's. The error wraps
-// ErrOtherOrigin.
-func (o Origin) CheckDriver(name string) error {
-	if o.run == nil || o.run.Driver.Name == name {
-		return nil
-	}
-	return fmt.Errorf("the campaign was begun with the driver %s, and would go on with %s: %w; give --driver %s, or begin a new campaign",
-		o.run.Driver.Name, name, ErrOtherOrigin, o.run.Driver.Name)
-}
 
 // CheckCluster refuses another cluster than the campaign's: one of another kind, or
 // another existing one. It asks the engine for the cluster, so that one which has to
@@ -86,8 +76,9 @@ func place(kind, id string) string {
 }
 
 // Warnings say which versions are others than those that the campaign was begun
-// with. That is no reason to end a campaign, and one to look twice at it.
-func (o Origin) Warnings(tool result.Tool, driverVersion string) (warnings []string) {
+// with. That is no reason to end a campaign, and one to look twice at it. DriverVersion
+// gives the version of a driver of a name.
+func (o Origin) Warnings(tool result.Tool, driverVersion func(name string) string) (warnings []string) {
 	if o.run == nil {
 		return nil
 	}
@@ -97,7 +88,7 @@ func (o Origin) Warnings(tool result.Tool, driverVersion string) (warnings []str
 		}
 	}
 	warn("kafka-bench", versionOf(o.run.Tool), versionOf(tool))
-	warn("the driver "+o.run.Driver.Name, o.run.Driver.Version, driverVersion)
+	warn("the driver "+o.run.Driver.Name, o.run.Driver.Version, driverVersion(o.run.Driver.Name))
 	return warnings
 }
 

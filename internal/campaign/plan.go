@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 
+	"kafka-bench/internal/figure"
 	"kafka-bench/internal/result"
 	"kafka-bench/internal/scenario"
 )
@@ -19,6 +20,9 @@ const maxRuns = 10_000
 type Plan struct {
 	Name     string
 	Question string
+	Answer   string          // by which the question is answered; see scenario.Answers
+	By       string          // the figure that it is judged by; "" leaves that to the answer
+	Notes    []string        // what a reader of the results has to know of the plan
 	Axes     []scenario.Axis // of a single suite's matrix and variants
 	Cells    []scenario.Cell // no two of one name
 	Turns    []Turn          // one for each run
@@ -47,6 +51,7 @@ func Rounds(turns []Turn, cell int) (n int) {
 type PlanOptions struct {
 	Repeat int    // runs of each cell; 0 is as the suites say
 	Order  string // interleaved or blocked; "" is as the suite says
+	Notes  []string
 }
 
 // NewPlan plans the runs of all cells of the suites together. Interleaved, they
@@ -59,9 +64,13 @@ type PlanOptions struct {
 // The same scenario named twice is one cell with the runs of both. Two different
 // scenarios of one name are an error: nobody could tell their runs apart.
 func NewPlan(suites []scenario.Suite, o PlanOptions) (Plan, error) {
-	p := Plan{Name: nameOf(suites), Order: scenario.Interleaved}
+	p := Plan{Name: nameOf(suites), Order: scenario.Interleaved, Notes: o.Notes}
 	if len(suites) == 1 {
-		p.Question, p.Axes, p.Order = suites[0].Question, suites[0].Axes, suites[0].Order
+		p.Question, p.Answer, p.By = suites[0].Question, suites[0].Answer, suites[0].By
+		p.Axes, p.Order = suites[0].Axes, suites[0].Order
+	}
+	if err := judgedBy(p.By); err != nil {
+		return Plan{}, fmt.Errorf("scenario %s: by: %w", p.Name, err)
 	}
 	if o.Order != "" {
 		p.Order = o.Order
@@ -97,6 +106,18 @@ func NewPlan(suites []scenario.Suite, o PlanOptions) (Plan, error) {
 	}
 	p.Turns = turns(repeats, p.Order, p.Seed)
 	return p, nil
+}
+
+// judgedBy wants a figure that is better high or low.
+func judgedBy(name string) error {
+	if name == "" {
+		return nil
+	}
+	f, err := figure.Named(name)
+	if err == nil && f.Better == figure.Neither {
+		err = fmt.Errorf("%s is neither better high nor low: nothing can be best by it", f.Name)
+	}
+	return err
 }
 
 // cell is c without its values where the plan has no axes to hold them to.
@@ -185,7 +206,7 @@ func (p Plan) Single() bool { return len(p.Turns) == 1 }
 // Campaign is the plan as its journal begins.
 func (p Plan) Campaign(tool result.Tool) result.Campaign {
 	c := result.Campaign{Campaign: result.CampaignInfo{
-		Name: p.Name, Kind: result.KindRuns, Question: p.Question, Tool: tool,
+		Name: p.Name, Kind: result.KindRuns, Question: p.Question, Answer: p.Answer, By: p.By, Notes: p.Notes, Tool: tool,
 		Order: p.Order, Seed: p.Seed, Repeat: p.Repeat,
 	}}
 	for _, axis := range p.Axes {
@@ -207,7 +228,7 @@ func Saved(c *result.Campaign) (Plan, error) {
 		return Plan{}, fmt.Errorf("campaign %s is a %s, which has no plan to go on with; start it anew", c.Campaign.Name, c.Campaign.Kind)
 	}
 	p := Plan{
-		Name: c.Campaign.Name, Question: c.Campaign.Question,
+		Name: c.Campaign.Name, Question: c.Campaign.Question, Answer: c.Campaign.Answer, By: c.Campaign.By, Notes: c.Campaign.Notes,
 		Order: c.Campaign.Order, Seed: c.Campaign.Seed, Repeat: c.Campaign.Repeat,
 	}
 	for _, axis := range c.Axes {

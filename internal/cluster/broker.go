@@ -21,6 +21,7 @@ type Broker struct {
 	mu      sync.Mutex
 	child   *child // nil before the first start
 	excused bool   // its end was asked for
+	frozen  bool   // stopped where it stands (SIGSTOP)
 }
 
 // ID is the broker ID, from 1.
@@ -60,32 +61,98 @@ func (b *Broker) Kill() {
 	b.current().kill()
 }
 
-// Restart starts the broker again, on the same data and the same ports, after
-// stopping it where it still runs, and waits until it serves. After a Kill the
-// controller first waits for the broker's former session to expire
-// (broker.session.timeout.ms, 9 s by default).
-func (b *Broker) Restart(ctx context.Context) error {
-	b.shutdown(ctx, stopGrace)
+// Pause stops the broker where it stands (SIGSTOP) until Resume. Its connections
+// stay open and nobody answers on them; the rest of the cluster takes it for dead
+// when its session expires.
+func (b *Broker) Pause() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case b.child.exited():
+		return fmt.Errorf("broker %d is not running", b.id)
+	case b.frozen:
+		return fmt.Errorf("broker %d is paused already", b.id)
+	}
+	if err := b.child.signal(syscall.SIGSTOP); err != nil {
+		return fmt.Errorf("broker %d: %w", b.id, err)
+	}
+	b.frozen = true
+	return nil
+}
+
+// Resume lets a broker go on that Pause stopped (SIGCONT).
+func (b *Broker) Resume() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.frozen {
+		return fmt.Errorf("broker %d is not paused", b.id)
+	}
+	b.frozen = false
+	if err := b.child.signal(syscall.SIGCONT); err != nil {
+		return fmt.Errorf("broker %d: %w", b.id, err)
+	}
+	return nil
+}
+
+// Paused reports whether the broker is stopped where it stands.
+func (b *Broker) Paused() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.frozen && !b.child.exited()
+}
+
+// orderlyGrace is how long a broker may take to stop in order: it hands over what
+// it leads, and one that is a controller waits for a successor.
+const orderlyGrace = 30 * time.Second
+
+// Stop ends the broker in order, as an operator does (SIGTERM): it gives its
+// partitions to others before it goes. It returns when the broker is gone, and an
+// error where it had to be killed because ctx or half a minute was over first.
+func (b *Broker) Stop(ctx context.Context) error {
+	if !b.Alive() {
+		return fmt.Errorf("broker %d is not running", b.id)
+	}
+	if !b.shutdown(ctx, orderlyGrace) {
+		return fmt.Errorf("broker %d did not stop in order within %v, and was killed", b.id, orderlyGrace)
+	}
+	return nil
+}
+
+// Start starts a broker that is not running again, on the same data and the same
+// ports, and waits until it serves. After a Kill the controller first waits for the
+// broker's former session to expire (broker.session.timeout.ms, 9 s by default).
+func (b *Broker) Start(ctx context.Context) error {
+	if b.Alive() {
+		return fmt.Errorf("broker %d is running", b.id)
+	}
 	if err := b.start(); err != nil {
 		return err
 	}
-	return awaitReady(ctx, []*Broker{b}, b.kafka.alive())
+	return awaitReady(ctx, []*Broker{b}, b.kafka.serving())
+}
+
+// Restart starts the broker again, after stopping it where it still runs. See
+// Start.
+func (b *Broker) Restart(ctx context.Context) error {
+	b.shutdown(ctx, stopGrace)
+	return b.Start(ctx)
 }
 
 // shutdown asks the broker to stop, kills it when grace or ctx is over, and
-// returns when it is gone.
-func (b *Broker) shutdown(ctx context.Context, grace time.Duration) {
+// returns when it is gone. It tells whether the broker went by itself.
+func (b *Broker) shutdown(ctx context.Context, grace time.Duration) (orderly bool) {
 	b.excuse()
 	c := b.current()
 	_ = c.signal(syscall.SIGTERM) // gone already is as good
 	_ = c.signal(syscall.SIGCONT) // one that is frozen hears nothing
 	select {
 	case <-c.done:
-		return
+		return true
 	case <-ctx.Done():
 	case <-time.After(grace):
 	}
 	c.kill()
+	return false
 }
 
 func (b *Broker) current() *child {
@@ -148,13 +215,14 @@ func (b *Broker) format(ctx context.Context) error {
 // start runs the broker's process. It returns as soon as the process exists.
 func (b *Broker) start() error {
 	l := b.kafka.layout
-	cmd := b.kafka.command(b.id, jvmOptions(b.kafka.opts.HeapBytes, b.kafka.opts.JVM), "kafka.Kafka", l.configPath(b.id))
+	jvm := append(jvmOptions(b.kafka.opts.HeapBytes, b.kafka.opts.JVM), b.kafka.agentOption(b.place)...)
+	cmd := b.kafka.command(b.id, jvm, "kafka.Kafka", l.configPath(b.id))
 	c, err := runLogged(cmd, l.outPath(b.id), b.kafka.detached)
 	if err != nil {
 		return fmt.Errorf("broker %d: %w", b.id, err)
 	}
 	b.mu.Lock()
-	b.child, b.excused = c, false
+	b.child, b.excused, b.frozen = c, false, false
 	b.mu.Unlock()
 	if err := writeJSON(l.pidPath(b.id), c.identity); err != nil {
 		b.Kill()

@@ -79,7 +79,8 @@ func (h Home) makeArchive(ctx context.Context, java Java, dist Dist, path string
 	unfinished := path + ".new"
 	defer os.Remove(unfinished)
 	k := &Kafka{home: h, java: java, dist: dist, opts: KafkaOptions{
-		JVM: []string{"-XX:ArchiveClassesAtExit=" + unfinished},
+		NoMetrics: true, // a JVM that has loaded an agent writes no archive; it reads one
+		JVM:       []string{"-XX:ArchiveClassesAtExit=" + unfinished},
 	}.withDefaults()}
 	if err := k.bringUp(ctx, randomFolder()); err != nil {
 		return err

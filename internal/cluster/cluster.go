@@ -71,6 +71,19 @@ type Local interface {
 	Processes() []Process
 }
 
+// Metered is a Cluster whose brokers tell about themselves over HTTP, in the text
+// format of Prometheus.
+type Metered interface {
+	// MetricsEndpoints names one endpoint for each broker that has one.
+	MetricsEndpoints() []MetricsEndpoint
+}
+
+// MetricsEndpoint is where one broker's metrics are read.
+type MetricsEndpoint struct {
+	ID  int32 // broker ID
+	URL string
+}
+
 // Process is one local broker.
 type Process struct {
 	ID           int32 // broker ID

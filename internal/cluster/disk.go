@@ -8,12 +8,20 @@ import (
 
 // needDisk refuses when the file system of dir has less than need bytes free.
 func needDisk(dir string, need int64) error {
+	free, err := FreeDisk(dir)
+	if err != nil {
+		return err
+	}
+	return checkDisk(dir, free, need)
+}
+
+// FreeDisk is how many bytes the file system of dir has free for who is not root.
+func FreeDisk(dir string) (int64, error) {
 	var stat unix.Statfs_t
 	if err := unix.Statfs(dir, &stat); err != nil {
-		return fmt.Errorf("free space of %s: %w", dir, err)
+		return 0, fmt.Errorf("free space of %s: %w", dir, err)
 	}
-	free := int64(stat.Bavail) * int64(stat.Bsize) //nolint:unconvert // the types differ between systems
-	return checkDisk(dir, free, need)
+	return int64(stat.Bavail) * int64(stat.Bsize), nil //nolint:unconvert // the types differ between systems
 }
 
 // checkDisk says what is missing, in mebibytes.

@@ -8,8 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 )
 
 // KafkaVersion is the Apache Kafka that StartKafka and Up run.
@@ -23,18 +26,24 @@ var log4jProperties []byte
 
 const (
 	manifestName    = "manifest.json"
-	manifestVersion = 1
+	manifestVersion = 2
 	// distBytes is what a resolve needs on disk, with Maven's own copy.
 	distBytes = 256 << 20
 )
 
-// Dist is Apache Kafka on disk: the jars of the broker and of its tools.
+// Dist is Apache Kafka on disk: the jars of the broker and of its tools, and the agent
+// by which a broker tells about itself.
 type Dist struct {
-	Dir string // holds lib/ and a manifest of what lib/ must contain
+	Dir string // holds lib/, agent/ and a manifest of what they must contain
 }
 
 // Lib is the folder with the jars.
-func (d Dist) Lib() string { return filepath.Join(d.Dir, "lib") }
+func (d Dist) Lib() string { return filepath.Join(d.Dir, libFolder) }
+
+const libFolder = "lib"
+
+// distFolders are those that hold jars and nothing else.
+var distFolders = []string{libFolder, agentFolder}
 
 // Classpath names all jars, as java's -cp understands it.
 func (d Dist) Classpath() string { return filepath.Join(d.Lib(), "*") }
@@ -47,7 +56,7 @@ type manifest struct {
 }
 
 type manifestFile struct {
-	Name   string `json:"name"`
+	Name   string `json:"name"` // with its folder, as in lib/x.jar
 	Bytes  int64  `json:"bytes"`
 	SHA256 string `json:"sha256"`
 }
@@ -126,31 +135,52 @@ func (h Home) resolve(ctx context.Context, dist Dist) error {
 	return nil
 }
 
-// writeManifest records what lib/ holds. It refuses a lib/ without the broker.
+// writeManifest records what the folders hold. It refuses a copy without the broker or
+// its agent.
 func (d Dist) writeManifest() error {
-	entries, err := os.ReadDir(d.Lib())
+	have, err := d.sizes()
 	if err != nil {
 		return err
 	}
 	m := manifest{Version: manifestVersion, Kafka: KafkaVersion}
-	for _, entry := range entries {
-		file, err := describeFile(filepath.Join(d.Lib(), entry.Name()))
+	for _, name := range slices.Sorted(maps.Keys(have)) {
+		file, err := d.describe(name)
 		if err != nil {
 			return err
 		}
 		m.Files = append(m.Files, file)
 	}
-	for _, jar := range []string{"kafka_2.13-", "kafka-tools-"} {
-		if _, err := os.Stat(filepath.Join(d.Lib(), jar+KafkaVersion+".jar")); err != nil {
-			return fmt.Errorf("of %d jars that Maven copied none is the one we need: %w", len(entries), err)
+	jar := func(name string) string { return filepath.Join(d.Lib(), name+KafkaVersion+".jar") }
+	for _, needed := range []string{jar("kafka_2.13-"), jar("kafka-tools-"), d.Agent()} {
+		if _, err := os.Stat(needed); err != nil {
+			return fmt.Errorf("of %d jars that Maven copied none is the one we need: %w", len(have), err)
 		}
 	}
 	return writeJSON(filepath.Join(d.Dir, manifestName), m)
 }
 
-// describeFile reads a whole file for its manifest entry.
-func describeFile(path string) (manifestFile, error) {
-	file, err := os.Open(path)
+// sizes are the bytes of all files in the folders, by their names in the manifest.
+func (d Dist) sizes() (map[string]int64, error) {
+	have := make(map[string]int64)
+	for _, folder := range distFolders {
+		entries, err := os.ReadDir(filepath.Join(d.Dir, folder))
+		if err != nil {
+			return nil, err
+		}
+		for _, entry := range entries {
+			info, err := entry.Info()
+			if err != nil {
+				return nil, err
+			}
+			have[path.Join(folder, entry.Name())] = info.Size()
+		}
+	}
+	return have, nil
+}
+
+// describe reads a whole file for its manifest entry.
+func (d Dist) describe(name string) (manifestFile, error) {
+	file, err := os.Open(filepath.Join(d.Dir, filepath.FromSlash(name)))
 	if err != nil {
 		return manifestFile{}, err
 	}
@@ -160,7 +190,7 @@ func describeFile(path string) (manifestFile, error) {
 	if err != nil {
 		return manifestFile{}, err
 	}
-	return manifestFile{Name: filepath.Base(path), Bytes: size, SHA256: hex.EncodeToString(sum.Sum(nil))}, nil
+	return manifestFile{Name: name, Bytes: size, SHA256: hex.EncodeToString(sum.Sum(nil))}, nil
 }
 
 // Verify reads every jar and compares it with the manifest; the error names the
@@ -174,12 +204,12 @@ func (d Dist) Verify() error {
 		return err
 	}
 	for _, want := range m.Files {
-		got, err := describeFile(filepath.Join(d.Lib(), want.Name))
+		got, err := d.describe(want.Name)
 		if err != nil {
 			return err
 		}
 		if got != want {
-			return fmt.Errorf("%s does not have the contents that Maven copied", filepath.Join(d.Lib(), want.Name))
+			return fmt.Errorf("%s does not have the contents that Maven copied", filepath.Join(d.Dir, filepath.FromSlash(want.Name)))
 		}
 	}
 	return nil
@@ -210,24 +240,16 @@ func (d Dist) readManifest() (manifest, error) {
 	return m, nil
 }
 
-// checkSizes compares names and sizes in lib/ with the manifest. A jar too many
-// is damage as well: java would load it.
+// checkSizes compares names and sizes with the manifest. A jar too many is damage as
+// well: java would load it.
 func (d Dist) checkSizes() error {
 	m, err := d.readManifest()
 	if err != nil {
 		return err
 	}
-	entries, err := os.ReadDir(d.Lib())
+	have, err := d.sizes()
 	if err != nil {
 		return err
-	}
-	have := make(map[string]int64, len(entries))
-	for _, entry := range entries {
-		info, err := entry.Info()
-		if err != nil {
-			return err
-		}
-		have[entry.Name()] = info.Size()
 	}
 	for _, file := range m.Files {
 		size, ok := have[file.Name]

@@ -26,24 +26,28 @@ func TestResolve(t *testing.T) {
 			t.Errorf("the broker would not log: %v", err)
 		}
 	}
+	if inLib, _ := filepath.Glob(filepath.Join(dist.Lib(), "*agent*")); len(inLib) != 0 {
+		t.Errorf("the agent is on the broker's classpath: %v", inLib)
+	}
 	if again, err := home.KafkaDist(testContext(t), progress); err != nil || again != dist || len(told) != 1 {
 		t.Errorf("the second call: %v, %v; told %q", again, err, told)
 	}
 }
 
-// fakeMaven puts a mvn into PATH that runs a shell script. In it, $lib is the
-// folder that Maven is to fill.
+// fakeMaven puts a mvn into PATH that runs a shell script. In it, $lib and $agent are
+// the folders that Maven is to fill.
 func fakeMaven(t *testing.T, script string) {
 	t.Helper()
 	dir := t.TempDir()
-	text := "#!/bin/sh\nfor a; do case $a in -DoutputDirectory=*) lib=${a#-DoutputDirectory=};; esac; done\n" + script + "\n"
+	text := "#!/bin/sh\nfor a; do case $a in -Ddist=*) lib=${a#-Ddist=}/lib agent=${a#-Ddist=}/agent;; esac; done\n" + script + "\n"
 	if err := os.WriteFile(filepath.Join(dir, "mvn"), []byte(text), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH"))
 }
 
-const copyJars = `mkdir -p "$lib" && for j in kafka_2.13-4.3.1 kafka-tools-4.3.1 other; do echo $j > "$lib/$j.jar"; done`
+const copyJars = `mkdir -p "$lib" "$agent" && for j in kafka_2.13-4.3.1 kafka-tools-4.3.1 other; do echo $j > "$lib/$j.jar"; done; ` +
+	`echo agent > "$agent/jmx_prometheus_javaagent-1.0.1.jar"`
 
 func TestDamagedCopyIsResolvedAgain(t *testing.T) {
 	fakeMaven(t, copyJars)
@@ -55,6 +59,9 @@ func TestDamagedCopyIsResolvedAgain(t *testing.T) {
 		"jar missing":         {func(d Dist) error { return os.Remove(lib(d, "other.jar")) }, true},
 		"jar cut short":       {func(d Dist) error { return os.Truncate(lib(d, "other.jar"), 2) }, true},
 		"jar too many":        {func(d Dist) error { return os.WriteFile(lib(d, "more.jar"), nil, 0o644) }, true},
+		"agent missing":       {func(d Dist) error { return os.Remove(d.Agent()) }, true},
+		"agent too many":      {func(d Dist) error { return os.WriteFile(d.Agent()+".jar", nil, 0o644) }, true},
+		"agent changed":       {func(d Dist) error { return os.WriteFile(d.Agent(), []byte("agenx\n"), 0o644) }, false},
 		"no jars":             {func(d Dist) error { return os.RemoveAll(d.Lib()) }, true},
 		"no manifest":         {func(d Dist) error { return os.Remove(filepath.Join(d.Dir, manifestName)) }, true},
 		"half a manifest":     {func(d Dist) error { return os.Truncate(filepath.Join(d.Dir, manifestName), 40) }, true},
@@ -136,15 +143,20 @@ func TestResolveFails(t *testing.T) {
 			wantOnlyLocks(t, home.Dist)
 		})
 	}
-	t.Run("not all jars", func(t *testing.T) {
-		fakeMaven(t, `mkdir -p "$lib"; echo x > "$lib/other.jar"`)
-		home := Home{Dist: t.TempDir()}
-		_, err := home.KafkaDist(testContext(t), nil)
-		if err == nil || !strings.Contains(err.Error(), "kafka_2.13-4.3.1.jar") {
-			t.Errorf("error %v, want the missing jar", err)
-		}
-		wantOnlyLocks(t, home.Dist)
-	})
+	for missing, script := range map[string]string{
+		"kafka_2.13-4.3.1.jar":               `mkdir -p "$lib" "$agent"; echo x > "$lib/other.jar"`,
+		"jmx_prometheus_javaagent-1.0.1.jar": copyJars + `; rm "$agent"/*`,
+	} {
+		t.Run("without "+missing, func(t *testing.T) {
+			fakeMaven(t, script)
+			home := Home{Dist: t.TempDir()}
+			_, err := home.KafkaDist(testContext(t), nil)
+			if err == nil || !strings.Contains(err.Error(), missing) {
+				t.Errorf("error %v, want the missing jar", err)
+			}
+			wantOnlyLocks(t, home.Dist)
+		})
+	}
 }
 
 func TestCondemnDamagedCopy(t *testing.T) {
@@ -191,11 +203,11 @@ func TestMissingMaven(t *testing.T) {
 
 	// With a complete copy, Maven is not asked for.
 	dist := home.dist()
-	if err := os.MkdirAll(dist.Lib(), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for _, jar := range []string{"kafka_2.13-4.3.1.jar", "kafka-tools-4.3.1.jar"} {
-		if err := os.WriteFile(filepath.Join(dist.Lib(), jar), []byte(jar), 0o644); err != nil {
+	for _, jar := range []string{filepath.Join(dist.Lib(), "kafka_2.13-4.3.1.jar"), filepath.Join(dist.Lib(), "kafka-tools-4.3.1.jar"), dist.Agent()} {
+		if err := os.MkdirAll(filepath.Dir(jar), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(jar, []byte(jar), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

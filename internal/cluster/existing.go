@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -30,6 +32,8 @@ type Existing struct {
 	bootstrap []string
 	info      Info
 	access    access.Access
+	ids       []int32  // of the brokers
+	metrics   []string // their endpoints, in the order of the IDs
 }
 
 // Connect finds the cluster at the addresses in bootstrap (host:port) and makes
@@ -70,7 +74,7 @@ func Connect(ctx context.Context, bootstrap []string, expectID string, a access.
 	if err := checkID(meta, bootstrap, expectID); err != nil {
 		return nil, err
 	}
-	return &Existing{bootstrap: bootstrap, access: a, info: Info{
+	return &Existing{bootstrap: bootstrap, access: a, ids: slices.Sorted(slices.Values(meta.Brokers.NodeIDs())), info: Info{
 		Kind: KindExisting, ID: meta.Cluster, Version: guessVersion(ctx, admin), Brokers: len(meta.Brokers),
 	}}, nil
 }
@@ -84,6 +88,33 @@ func (e *Existing) Info() Info { return e.info }
 
 // Access is how the cluster lets this process in.
 func (e *Existing) Access() access.Access { return e.access }
+
+// Meter says where the brokers tell about themselves, in the order of their IDs. An
+// error is of kind ErrInput.
+func (e *Existing) Meter(endpoints []string) error {
+	if len(endpoints) != len(e.ids) {
+		return &Error{
+			Kind: ErrInput, What: fmt.Sprintf("%d endpoints of metrics for %d brokers", len(endpoints), len(e.ids)),
+			Remedy: fmt.Sprintf("name one for each broker, in the order of their IDs: %v", e.ids),
+		}
+	}
+	for _, endpoint := range endpoints {
+		if u, err := url.Parse(endpoint); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+			return &Error{Kind: ErrInput, What: fmt.Sprintf("%q is no endpoint of metrics", endpoint), Remedy: "write http://host:port/metrics"}
+		}
+	}
+	e.metrics = endpoints
+	return nil
+}
+
+// MetricsEndpoints are those that Meter was given.
+func (e *Existing) MetricsEndpoints() []MetricsEndpoint {
+	var endpoints []MetricsEndpoint
+	for i, address := range e.metrics {
+		endpoints = append(endpoints, MetricsEndpoint{ID: e.ids[i], URL: address})
+	}
+	return endpoints
+}
 
 // Stop does nothing: the cluster is not ours.
 func (e *Existing) Stop(context.Context) error { return nil }

@@ -67,6 +67,8 @@ type record struct {
 type brokerRecord struct {
 	ID   int32 `json:"id"`
 	Port int   `json:"port"`
+	// MetricsPort is its agent's; absent without one.
+	MetricsPort int `json:"metrics_port,omitempty"`
 }
 
 const recordVersion = 1
@@ -102,6 +104,9 @@ func (h Home) claimFolder(ctx context.Context, folder string) (dir string, owner
 	}
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, logConfig), log4jProperties, 0o644)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, agentConfig), agentYAML(), 0o644)
 	}
 	if err != nil {
 		os.RemoveAll(dir)

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -42,6 +43,7 @@ type Kafka struct {
 
 	stop    sync.Once
 	stopErr error
+	broken  atomic.Bool // Heal could not bring it back
 }
 
 // StartKafka starts a cluster of its own for the caller and returns when it is
@@ -155,8 +157,11 @@ func (k *Kafka) launchAll(ctx context.Context) error {
 // places gives each broker its ports.
 func (k *Kafka) places() ([]place, error) {
 	n := k.opts.Brokers
-	voters := min(n, maxVoters)
-	picked, err := k.opts.pickPorts(n + voters)
+	voters, agents := min(n, maxVoters), n
+	if k.opts.NoMetrics {
+		agents = 0
+	}
+	picked, err := k.opts.pickPorts(n + voters + agents)
 	if err != nil {
 		return nil, err
 	}
@@ -165,6 +170,9 @@ func (k *Kafka) places() ([]place, error) {
 		places[i] = place{id: int32(i + 1), port: picked[i]}
 		if i < voters {
 			places[i].controllerPort = picked[n+i]
+		}
+		if i < agents {
+			places[i].metricsPort = picked[n+voters+i]
 		}
 		if len(k.opts.Ports) == 0 {
 			continue
@@ -207,6 +215,18 @@ func (k *Kafka) Processes() []Process {
 	return processes
 }
 
+// MetricsEndpoints names where each broker's agent answers, also while the broker is
+// down; none where the cluster was started without agents.
+func (k *Kafka) MetricsEndpoints() []MetricsEndpoint {
+	var endpoints []MetricsEndpoint
+	for _, b := range k.brokers {
+		if b.metricsPort != 0 {
+			endpoints = append(endpoints, endpoint(b.id, b.metricsPort))
+		}
+	}
+	return endpoints
+}
+
 // Brokers returns the brokers in the order of their IDs.
 func (k *Kafka) Brokers() []*Broker { return k.brokers }
 
@@ -238,11 +258,11 @@ func (k *Kafka) Stop(ctx context.Context) error {
 	return k.stopErr
 }
 
-// alive counts the brokers that run.
-func (k *Kafka) alive() int {
+// serving counts the brokers that run and are not paused.
+func (k *Kafka) serving() int {
 	n := 0
 	for _, b := range k.brokers {
-		if b.Alive() {
+		if b.Alive() && !b.Paused() {
 			n++
 		}
 	}
@@ -333,7 +353,7 @@ func (k *Kafka) record(state string) record {
 		Kafka: KafkaVersion, ClusterID: k.layout.clusterID, HeapBytes: k.opts.HeapBytes, Settings: settings,
 	}
 	for _, b := range k.brokers {
-		r.Brokers = append(r.Brokers, brokerRecord{ID: b.id, Port: b.port})
+		r.Brokers = append(r.Brokers, brokerRecord{ID: b.id, Port: b.port, MetricsPort: b.metricsPort})
 	}
 	return r
 }

@@ -26,8 +26,8 @@ func findMaven() (string, error) {
 	return path, nil
 }
 
-// runMaven copies Kafka's jars to work/dist/lib. Where they come from is the
-// user's own Maven configuration.
+// runMaven copies Kafka's jars to work/dist/lib and the agent's to work/dist/agent.
+// Where they come from is the user's own Maven configuration.
 func runMaven(ctx context.Context, work string) error {
 	path, err := findMaven()
 	if err != nil {
@@ -39,8 +39,8 @@ func runMaven(ctx context.Context, work string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, resolveTimeout)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, path, "--batch-mode", "--quiet", "--file", pom, "dependency:copy-dependencies",
-		"-DincludeScope=runtime", "-DoutputDirectory="+filepath.Join(work, "dist", "lib"))
+	cmd := exec.CommandContext(ctx, path, "--batch-mode", "--quiet", "--file", pom,
+		"dependency:copy-dependencies@lib", "dependency:copy-dependencies@agent", "-Ddist="+filepath.Join(work, "dist"))
 	cmd.Dir = work
 	// mvn is a script around java: a group of its own lets us end both.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

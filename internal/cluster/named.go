@@ -187,6 +187,17 @@ func (n *Named) Bootstrap() []string {
 // Info describes the cluster, with everything that was set for its brokers.
 func (n *Named) Info() Info { return n.record.info() }
 
+// MetricsEndpoints names where each broker's agent answers.
+func (n *Named) MetricsEndpoints() []MetricsEndpoint {
+	var endpoints []MetricsEndpoint
+	for _, b := range n.record.Brokers {
+		if b.MetricsPort != 0 {
+			endpoints = append(endpoints, endpoint(b.ID, b.MetricsPort))
+		}
+	}
+	return endpoints
+}
+
 // Stop does nothing: the cluster goes on until Down.
 func (n *Named) Stop(context.Context) error { return nil }
 

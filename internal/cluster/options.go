@@ -34,6 +34,9 @@ type KafkaOptions struct {
 	// Config are broker properties over the tool's own. The few that say who
 	// a broker is and where it listens can't be set.
 	Config map[string]string
+	// NoMetrics starts the brokers without the agent by which they tell about
+	// themselves (see Metered).
+	NoMetrics bool
 	// Ports are the ports for clients, one for each broker; empty picks free
 	// ones.
 	Ports []int

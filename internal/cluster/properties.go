@@ -61,6 +61,7 @@ type place struct {
 	id             int32
 	port           int // for clients and other brokers
 	controllerPort int // 0 for a broker that is not a controller
+	metricsPort    int // of its agent; 0 without one
 }
 
 func (p place) addr() string { return fmt.Sprintf("%s:%d", host, p.port) }

@@ -22,7 +22,10 @@ type Source struct {
 	// Connect).
 	Brokers   []string
 	ClusterID string
-	Access    access.Access
+	// Metrics are the endpoints at which an existing cluster's brokers tell about
+	// themselves, in the text format of Prometheus; none where that is not known.
+	Metrics []string
+	Access  access.Access
 	// Progress is told what takes time.
 	Progress func(string)
 
@@ -30,9 +33,10 @@ type Source struct {
 	settings scenario.Cluster
 }
 
-// For returns the cluster for a run with these settings.
+// For returns the cluster for a run with these settings: the one of the run before,
+// unless that asked for other settings or has left it broken.
 func (s *Source) For(ctx context.Context, settings scenario.Cluster) (Cluster, error) {
-	if s.current != nil && (!s.owned() || reflect.DeepEqual(s.settings, settings)) {
+	if s.current != nil && !broken(s.current) && (!s.owned() || reflect.DeepEqual(s.settings, settings)) {
 		return s.current, nil
 	}
 	if err := s.Close(); err != nil {
@@ -46,6 +50,13 @@ func (s *Source) For(ctx context.Context, settings scenario.Cluster) (Cluster, e
 	return started, nil
 }
 
+// broken tells whether a run has left a cluster in a state that the next one can't
+// begin with.
+func broken(c Cluster) bool {
+	k, own := c.(*Kafka)
+	return own && k.Broken()
+}
+
 // owned tells whether the present cluster was started here, for its settings.
 func (s *Source) owned() bool {
 	kind := s.current.Info().Kind
@@ -55,7 +66,7 @@ func (s *Source) owned() bool {
 
 func (s *Source) open(ctx context.Context, settings scenario.Cluster) (Cluster, error) {
 	if len(s.Brokers) > 0 {
-		return Connect(ctx, s.Brokers, s.ClusterID, s.Access)
+		return s.existing(ctx)
 	}
 	switch s.Kind {
 	case KindEmbedded:
@@ -85,10 +96,23 @@ func (s *Source) automatic(ctx context.Context, settings scenario.Cluster) (Clus
 	return s.kafka(ctx, settings)
 }
 
+func (s *Source) existing(ctx context.Context) (Cluster, error) {
+	e, err := Connect(ctx, s.Brokers, s.ClusterID, s.Access)
+	if err != nil {
+		return nil, err
+	}
+	if len(s.Metrics) > 0 {
+		if err := e.Meter(s.Metrics); err != nil {
+			return nil, err
+		}
+	}
+	return e, nil
+}
+
 func (s *Source) kafka(ctx context.Context, settings scenario.Cluster) (Cluster, error) {
 	return s.Home.StartKafka(ctx, KafkaOptions{
 		Brokers: settings.Brokers, HeapBytes: int64(settings.Heap),
-		JVM: settings.JVM, Config: settings.Config, Progress: s.Progress,
+		JVM: settings.JVM, Config: settings.Config, NoMetrics: settings.Metrics == "none", Progress: s.Progress,
 	})
 }
 

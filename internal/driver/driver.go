@@ -27,6 +27,9 @@ type Driver interface {
 	Name() string
 	// Version is the module version of the client library, for the result.
 	Version() string
+	// Lacks are the capabilities that the client does not have, each with the reason
+	// as a person is told it. A run that needs one of them is refused before it begins.
+	Lacks() map[Capability]string
 	// NewProducer opens one client that produces to cfg.Topic.
 	NewProducer(cfg ProducerConfig) (Producer, error)
 	// NewConsumer opens one client that is a member of cfg.Group, which it
@@ -34,6 +37,29 @@ type Driver interface {
 	// cfg.OnAssigned tells when it has partitions.
 	NewConsumer(cfg ConsumerConfig) (Consumer, error)
 }
+
+// Capability is something that a run may ask of a client beyond producing,
+// consuming and committing.
+type Capability string
+
+// What clients differ in. The texts are how a person is told.
+const (
+	Idempotence       Capability = "idempotent producing"            // ProducerConfig.Idempotent (KIP-98)
+	CompressionLevels Capability = "compression levels"              // ProducerConfig.Level
+	InFlightLimit     Capability = "a limit of requests in flight"   // ProducerConfig.InFlight
+	RecordTimestamps  Capability = "timestamps by the caller"        // Record.Created
+	AckedOffsets      Capability = "offsets of acknowledged records" // Done.Offset
+	ServerGroups      Capability = "the group protocol consumer"     // ConsumerConfig.Protocol (KIP-848)
+	ManualPartitions  Capability = "partitions assigned by hand"     // ConsumerConfig.Partitions
+	PausePartitions   Capability = "pausing partitions"              // Pauser
+	KillConsumer      Capability = "a consumer that is killed"       // Killer
+	SessionTimeouts   Capability = "a session timeout"               // ConsumerConfig.SessionTimeout
+	ReadControl       Capability = "telling of control records"      // ConsumerConfig.ControlRecords
+	CountWire         Capability = "counting bytes on the wire"      // WireCounter
+	TimeRequests      Capability = "timing requests"                 // RequestTimer
+	EncryptedAccess   Capability = "TLS and SASL"                    // Access
+	ShareGroups       Capability = "share groups"                    // KIP-932; what package kmq is compared with
+)
 
 // Producer is one producing client. Several workers may share it.
 type Producer interface {
@@ -110,6 +136,45 @@ type Killer interface {
 // Its numbers grow from the client's opening; it may be called at any time.
 type WireCounter interface {
 	Wire() Wire
+}
+
+// RequestTimer is a Producer or Consumer that times its requests to the brokers.
+// Its numbers grow from the client's opening; it may be called at any time.
+type RequestTimer interface {
+	Requests() Requests
+}
+
+// Requests counts the requests that carry records, and how long they took: from
+// before the request was written until its response was read. Time is the sum over
+// all requests; ÷ a length of time, it is how many were in flight on average
+// (Little's law). Connections are those to brokers that such requests go to.
+type Requests struct {
+	Produce, Fetch RequestSum
+}
+
+// RequestSum is one type of request.
+type RequestSum struct {
+	Count       int64
+	Time        time.Duration
+	Connections int
+}
+
+// Add returns the sum of both, of different clients.
+func (r Requests) Add(o Requests) Requests {
+	return Requests{Produce: r.Produce.add(o.Produce), Fetch: r.Fetch.add(o.Fetch)}
+}
+
+// Sub returns what was counted since o, over the connections that there are now.
+func (r Requests) Sub(o Requests) Requests {
+	return Requests{Produce: r.Produce.sub(o.Produce), Fetch: r.Fetch.sub(o.Fetch)}
+}
+
+func (s RequestSum) add(o RequestSum) RequestSum {
+	return RequestSum{Count: s.Count + o.Count, Time: s.Time + o.Time, Connections: s.Connections + o.Connections}
+}
+
+func (s RequestSum) sub(o RequestSum) RequestSum {
+	return RequestSum{Count: s.Count - o.Count, Time: s.Time - o.Time, Connections: s.Connections}
 }
 
 // Wire counts a client's traffic and batches since it was opened.

@@ -78,6 +78,9 @@ func deliveryRatio(r *result.Run) (float64, string) {
 	if missing := checked(r); missing != "" {
 		return 0, missing
 	}
+	if r.Fill != nil && r.Load.Scheduled == 0 { // it is of what the topic was filled with
+		return r.Delivery.Ratio, ""
+	}
 	return r.Delivery.Ratio, produced(r)
 }
 

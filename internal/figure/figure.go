@@ -60,9 +60,10 @@ type Figure struct {
 const notMeasured = "it was not measured"
 
 // All are the figures, in the order of a report: what became of the records,
-// their times, the lag, what held it back, and what it took.
+// what was reached, their times, the lag, what held it back, what it took, and what
+// faults did.
 func All() []Figure {
-	return slices.Concat(books(), times(), lag(), backpressure(), usage())
+	return slices.Concat(books(), throughput(), times(), lag(), backpressure(), usage(), requests(), availability())
 }
 
 // Headline are the figures that a comparison shows first, as far as its runs have
@@ -145,6 +146,9 @@ func (f Figure) take(r *result.Run) (v float64, missing string) {
 	case !r.Finished():
 		return 0, "the run did not finish"
 	case slices.ContainsFunc(f.fields, func(path string) bool { return !r.Says(path) }):
+		if r.Run.Imported == nil {
+			return 0, "the run could not measure it"
+		}
 		return 0, "the imported result does not tell it"
 	}
 	v, missing = f.value(r)

@@ -13,6 +13,14 @@ import (
 	"kafka-bench/internal/result"
 )
 
+// stretched is a part of a window with that e2e p99 in milliseconds, and half of it
+// for sending.
+func stretched(ms int64) *result.Stretch {
+	return &result.Stretch{Time: map[string]result.IntervalTime{
+		"e2e_response_time": {Count: 1000, P99Ns: ms * 1e6}, "send_response_time": {Count: 1000, P99Ns: ms * 5e5},
+	}}
+}
+
 // run is one that has every figure.
 func run() *result.Run {
 	r := &result.Run{Time: map[string]result.Time{}}
@@ -50,7 +58,25 @@ func run() *result.Run {
 		AllocBytes: 197_000 * 100,
 	}
 	broker := result.Broker{CPUCores: ptr(0.5), RSSPeakBytes: ptr[int64](500e6), DiskWritten: ptr[int64](30e6)}
-	r.Broker = []result.Broker{broker, broker}
+	broker.Metrics = &result.BrokerMetrics{HandlerIdleRatio: ptr(0.75)}
+	broker.Metrics.Requests = []result.RequestUse{{Type: "Produce", Count: 300, TotalMs: ptr(4.)}, {Type: "FetchConsumer", Count: 10, TotalMs: ptr(20.)}}
+	broker.Metrics.NetworkIdleRatio = ptr(0.9)
+	r.Clients = &result.Clients{
+		Produce: &result.ClientRequests{MeanMs: ptr(5.), InFlightMean: 2.5}, Fetch: &result.ClientRequests{MeanMs: ptr(21.)},
+	}
+	busier := broker
+	busier.Metrics = &result.BrokerMetrics{HandlerIdleRatio: ptr(0.25), NetworkIdleRatio: ptr(0.7)}
+	busier.Metrics.Requests = []result.RequestUse{{Type: "Produce", Count: 100, TotalMs: ptr(8.)}}
+	r.Broker = []result.Broker{broker, busier}
+	r.Fill = &result.Fill{Records: 5_000_000, Bytes: 500e6, TimeS: 4, AckedPerS: 1_250_000}
+	r.Storage = &result.Storage{
+		DiskBytes: 300e6, Replicas: 3, WireBytesPerRecord: ptr(140.), DiskBytesPerRecord: ptr(110.), DiskRatio: ptr(4.5),
+	}
+	r.Consumer.Confined = &result.Confined{CPU: 0.5, By: "cgroup v2", CPUCoresUsed: ptr(0.45), ThrottledS: ptr(2.), SchedDelayNs: &result.Quantile{P99Ns: 60e6}}
+	r.Availability = &result.Availability{
+		AckGapMaxNs: 4_200e6, DeliveryGapMaxNs: ptr[int64](9_400e6), UnderReplicatedS: ptr(12.5), UnderMinISRS: ptr(0.5), LeaderlessS: ptr(3.), LeaderChanges: ptr[int64](7),
+		Before: stretched(1000), During: stretched(4000), After: stretched(2000),
+	}
 	return r
 }
 
@@ -73,6 +99,14 @@ func TestFiguresOfARun(t *testing.T) {
 		"gc_cycles": "12", "gc_pause_p99": "100 µs", "gc_pause_max": "200 µs",
 		"scheduling_delay_p99": "300 µs", "scheduling_delay_max": "400 µs",
 		"broker_cpu_cores": "1.00", "broker_rss_peak": "1.00 GB", "broker_disk_written": "60.0 MB",
+		"throughput_per_s": "19,500/s", "throughput_bytes_per_s": "9.98 MB/s", "cpu_per_delivered": "65.8 µs", "fill_acked_per_s": "1,250,000/s",
+		"disk_bytes": "300 MB", "disk_bytes_per_record": "110 B", "wire_bytes_per_record": "140 B", "disk_compression_ratio": "4.50",
+		"consumer_cpu_cores": "0.45", "consumer_throttled_time": "2.00 s", "consumer_scheduling_delay_p99": "60.0 ms", "broker_handler_idle_ratio": "25.00 %",
+		"produce_request_time_mean": "5.00 ms", "produce_in_flight_mean": "2.50", "fetch_request_time_mean": "21.0 ms",
+		"broker_produce_time_mean": "5.00 ms", "broker_fetch_time_mean": "20.0 ms", "broker_network_idle_ratio": "70.00 %",
+		"ack_gap_max": "4.20 s", "delivery_gap_max": "9.40 s", "under_replicated_time": "12.5 s", "under_min_isr_time": "500 ms", "leaderless_time": "3.00 s", "leader_changes": "7",
+		"before_fault_e2e_response_time_p99": "1.00 s", "during_fault_e2e_response_time_p99": "4.00 s", "after_fault_e2e_response_time_p99": "2.00 s",
+		"before_fault_send_response_time_p99": "500 ms", "during_fault_send_response_time_p99": "2.00 s", "after_fault_send_response_time_p99": "1.00 s",
 		"pacer_lateness_min": "1.00 ms", "send_delay_p50": "4.00 ms", "send_service_time_p75": "9.00 ms", "send_response_time_p90": "16.0 ms",
 		"e2e_service_time_p95": "25.0 ms", "e2e_response_time_p99": "36.0 ms", "e2e_response_time_p99_5": "42.0 ms",
 		"e2e_response_time_p99_9": "48.0 ms", "e2e_response_time_p99_99": "54.0 ms",
@@ -114,7 +148,7 @@ func TestEveryFigure(t *testing.T) {
 			checkPath(t, f.Name, path)
 		}
 	}
-	if want := len(result.TimeMetrics)*12 + 61; len(names) != want {
+	if want := len(result.TimeMetrics)*12 + 91; len(names) != want {
 		t.Errorf("%d figures, want %d", len(names), want)
 	}
 	if got := len(Headline()); got != 13 {
@@ -168,7 +202,7 @@ func TestMissing(t *testing.T) {
 		{"poll_time_max", func(r *result.Run) { r.Time["poll_time"] = result.Time{Count: 1} }, ""},
 		{"acked_per_s", func(r *result.Run) { r.Load = result.Load{} }, "nothing was produced"},
 		{"acked_ratio", func(r *result.Run) { r.Load = result.Load{} }, "nothing was produced"},
-		{"delivery_ratio", func(r *result.Run) { r.Load = result.Load{} }, "nothing was produced"},
+		{"delivery_ratio", func(r *result.Run) { r.Load, r.Fill = result.Load{}, nil }, "nothing was produced"},
 		{"delivered_bytes_per_s", func(r *result.Run) { r.Load, r.Delivery.Bytes = result.Load{}, 1e6 }, ""},
 		{"wire_ratio", func(r *result.Run) { r.Load.WireBytes = nil }, "it was not measured"},
 		{"alloc_per_record", func(r *result.Run) { r.Load.Acked = 0 }, "it was not measured"},
@@ -201,6 +235,8 @@ func TestMissing(t *testing.T) {
 		{"broker_rss_peak", func(r *result.Run) { r.Broker = nil }, "it was not measured"},
 		{"shed", func(r *result.Run) { r.Run.Imported = &result.Imported{CannotSay: []string{"load.shed"}} }, "the imported result does not tell it"},
 		{"gc_pause_max", func(r *result.Run) { r.Run.Imported = &result.Imported{CannotSay: []string{"process"}} }, "the imported result does not tell it"},
+		{"e2e_service_time_p99", func(r *result.Run) { r.Run.NotMeasured = []string{"time.e2e_service_time"} }, "the run could not measure it"},
+		{"acked_per_s", func(r *result.Run) { r.Run.NotMeasured = []string{"time.e2e_service_time"} }, ""},
 		{"acked_per_s", func(r *result.Run) {
 			r.Load.Scheduled = 0
 			r.Run.Imported = &result.Imported{CannotSay: []string{"load.scheduled"}}
@@ -322,4 +358,22 @@ func must(t *testing.T, name string) Figure {
 		t.Fatal(err)
 	}
 	return f
+}
+
+// TestFiguresOfAReader: where nobody produces, the throughput is what was delivered.
+func TestFiguresOfAReader(t *testing.T) {
+	r := run()
+	r.Load = result.Load{}
+	r.Delivery.Bytes, r.Delivery.Ratio = r.Delivery.Delivered*100, 1
+	for name, want := range map[string]string{
+		"throughput_per_s": "19,000/s", "throughput_bytes_per_s": "1.90 MB/s", "delivery_ratio": "100.00 %",
+	} {
+		f, err := Named(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v, known := f.Value(r); !known || f.Format(v) != want {
+			t.Errorf("%s is %s (known: %t), want %s", name, f.Format(v), known, want)
+		}
+	}
 }

@@ -10,7 +10,8 @@ type Books struct {
 	Warmup, Measured Book
 	// Approximate is set when a bound was hit or a record was never settled, so
 	// that the split of what did not arrive (lost, pending, failed, unknown)
-	// rests on the assumption that Reasons spell out. All other counts stay
+	// rests on the assumption that Reasons spell out; or when a figure of what
+	// several processes were handed is not certain (Merge). All other counts stay
 	// exact.
 	Approximate bool
 	Reasons     []string
@@ -30,7 +31,8 @@ type Book struct {
 	Delivered  int64
 	Unique     int64
 	Duplicates int64
-	// Reordered arrived after a later record of their lane; they are unique.
+	// Reordered arrived after a later record of their lane; they are unique. Of a
+	// partition that several processes read they are as each of these saw it.
 	Reordered int64
 	// LateBeyondWindow arrived from a stretch that the books had forgotten:
 	// reordered or duplicates, and counted as neither.

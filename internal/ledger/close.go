@@ -45,7 +45,7 @@ type closing struct {
 	books     [numBooks]Book
 
 	// Why the books are approximate.
-	gapsClosed, fatesForgotten, inFlight int64
+	gapsClosed, fatesForgotten, inFlight, unordered int64
 }
 
 func (c *closing) close() Books {
@@ -58,6 +58,7 @@ func (c *closing) close() Books {
 		for book := range c.books {
 			c.books[book].addReceived(&r.books[book])
 		}
+		c.unordered += r.unordered
 	}
 	for partition := range partitions {
 		c.closePartition(partition)
@@ -138,6 +139,10 @@ func (c *closing) reasons() []string {
 	if c.inFlight > 0 {
 		reasons = append(reasons, fmt.Sprintf("%d records were never settled: "+
 			"they count as not delivered as long as enough records are missing", c.inFlight))
+	}
+	if c.unordered > 0 {
+		reasons = append(reasons, fmt.Sprintf("%d records count as reordered of partitions that several processes read: "+
+			"each process knows the order of what came to itself, so some of them may be duplicates", c.unordered))
 	}
 	return reasons
 }

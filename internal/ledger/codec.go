@@ -5,21 +5,24 @@ import (
 	"errors"
 )
 
-// Senders travel: where producers have processes of their own, their side of the
-// books is brought home when nothing is sent any more. The form is for that way
-// alone; nothing of it is kept.
+// Both sides travel: where producers or consumers have processes of their own,
+// their side of the books is brought home, that of producers when nothing is sent
+// any more, that of consumers (receivercodec.go) also to tell how far they have
+// come. The form is for that way alone; nothing of it is kept.
 //
 //	producer · lanes · for each lane:
 //	    next · first measured sequence · highest acked offset
 //	    acked of each book · the failed · the unknown
 //	failed, unknown:
-//	    records of each book · limit · floor · spans · for each span:
+//	    records of each book · sequences
+//	sequences:
+//	    limit · floor · spans · for each span:
 //	        distance from the end of the one before (of 0) · length − 1
 //
 // All numbers are LEB128; those that may be negative are zig-zag.
 
-// errMalformed says that bytes are not what a Sender was written as.
-var errMalformed = errors.New("these are not the books of a producer")
+// errMalformed says that bytes are not what one side was written as.
+var errMalformed = errors.New("these are not the books of a producer or of a partition")
 
 // MarshalBinary returns the sender as it stands. It takes the lock.
 func (s *Sender) MarshalBinary() ([]byte, error) {
@@ -47,9 +50,13 @@ func (f *fate) append(b []byte) []byte {
 	for _, n := range f.records {
 		b = binary.AppendVarint(b, n)
 	}
-	b = binary.AppendUvarint(b, uint64(f.which.limit))
-	b = binary.AppendUvarint(b, f.which.floor)
-	live := f.which.live()
+	return f.which.encode(b)
+}
+
+func (s *spans) encode(b []byte) []byte {
+	b = binary.AppendUvarint(b, uint64(s.limit))
+	b = binary.AppendUvarint(b, s.floor)
+	live := s.live()
 	b = binary.AppendUvarint(b, uint64(len(live)))
 	end := uint64(0)
 	for _, sp := range live {
@@ -97,11 +104,15 @@ func (f *fate) read(r *numbers) {
 	for book := range f.records {
 		f.records[book] = r.signed()
 	}
-	f.which.limit, f.which.floor = int(r.below(maxSpans+1)), r.unsigned()
-	f.which.list = make([]span, r.count(minSpanBytes))
+	f.which.decode(r)
+}
+
+func (s *spans) decode(r *numbers) {
+	s.limit, s.floor = int(r.below(maxSpans+1)), r.unsigned()
+	s.list = make([]span, r.count(minSpanBytes))
 	end := uint64(0)
-	for i := range f.which.list {
-		sp := &f.which.list[i]
+	for i := range s.list {
+		sp := &s.list[i]
 		sp.from = end + r.below(maxSequence)
 		sp.to = sp.from + r.below(maxSequence)
 		end = sp.to

@@ -11,6 +11,8 @@ type Receiver struct {
 	latest    int // the book of the record delivered last
 	lanes     []receiverLane
 	books     [numBooks]received
+	// unordered counts the reordered of a merged receiver, of which it is not sure.
+	unordered int64
 }
 
 // received counts what arrived of one book. The counters of findings and the
@@ -137,6 +139,19 @@ func (r *Receiver) Expected() []uint64 {
 		next[i] = r.lanes[i].next
 	}
 	return next
+}
+
+// Has tells whether a sequence is known to have arrived.
+func (r *Receiver) Has(producer int, seq uint64) bool {
+	if uint(producer) >= uint(len(r.lanes)) {
+		return false
+	}
+	l := &r.lanes[producer]
+	if seq >= l.next || seq < l.missing.floor {
+		return false
+	}
+	i := l.missing.find(seq)
+	return i == len(l.missing.list) || l.missing.list[i].from > seq
 }
 
 // outOfOrder finds what a sequence is that is not the next.

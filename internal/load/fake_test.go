@@ -41,8 +41,9 @@ func newFakeKafka(axis *Axis, partitions int) *fakeKafka {
 	return &fakeKafka{axis: axis, log: make([][]driver.Received, partitions)}
 }
 
-func (k *fakeKafka) Name() string    { return "fake" }
-func (k *fakeKafka) Version() string { return "0" }
+func (k *fakeKafka) Name() string                        { return "fake" }
+func (k *fakeKafka) Version() string                     { return "0" }
+func (k *fakeKafka) Lacks() map[driver.Capability]string { return nil }
 
 func (k *fakeKafka) NewProducer(cfg driver.ProducerConfig) (driver.Producer, error) {
 	k.clients++
@@ -155,7 +156,11 @@ func (c *fakeConsumer) ready() []driver.Chunk {
 	return chunks
 }
 
+// commitTakes is how long a commit takes, of the tests' own time.
+const commitTakes = 3 * time.Millisecond
+
 func (c *fakeConsumer) Commit(_ context.Context, offsets map[int32]int64) error {
+	time.Sleep(commitTakes)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.committed == nil {

@@ -25,10 +25,18 @@ type GroupConfig struct {
 	// assigned by hand, shared out in turn, and commit nothing.
 	Manual  bool
 	Members int // that are opened at the start, with the numbers from 0 on
+	// Only are the numbers of the members that are opened here, where the others are
+	// in other processes, and Late tells that the rest of the group has started before
+	// them; nil is all. Each process has what it takes for any member.
+	Only []int
+	Late bool
 	// Numbers bounds the numbers of the members that Start may open; 0, or less
 	// than Members, is Members.
-	Numbers     int
-	Producers   int // on the sending side
+	Numbers   int
+	Producers int // on the sending side, those included that filled the topic
+	// Filled is how many of them did, the last ones by their numbers. What they sent
+	// was there before anybody was to read it: it is in the books and has no times.
+	Filled      int
 	Partitions  int
 	From        []int64 // the offset where each partition starts; nil is zero
 	ByPartition bool    // one worker for each partition; otherwise one for each member
@@ -46,6 +54,9 @@ type GroupConfig struct {
 	Stamped    bool
 	ClosedLoop bool
 	Run        uint32
+
+	// Elsewhere is what was handed over in other processes before.
+	Elsewhere []Handed
 
 	// OnEvent is told of rebalances and errors; it may be called from several
 	// goroutines.
@@ -92,7 +103,10 @@ func StartGroup(cfg GroupConfig) (*Group, error) {
 	g.alive, g.end = context.WithCancel(context.Background())
 	g.holding.Store(cfg.Hold)
 	for id := range cfg.Partitions {
-		p := &partition{id: int32(id), at: math.MinInt64, receiver: ledger.NewReceiver(int32(id), cfg.Producers)}
+		p := &partition{
+			id: int32(id), at: NeverHanded, receiver: ledger.NewReceiver(int32(id), cfg.Producers),
+			handed: newAckWatch(cfg.Partitions),
+		}
 		if cfg.From != nil {
 			p.next = cfg.From[id]
 		}
@@ -101,11 +115,12 @@ func StartGroup(cfg GroupConfig) (*Group, error) {
 		}
 		g.partitions = append(g.partitions, p)
 	}
+	g.Elsewhere(cfg.Elsewhere)
 	for range max(cfg.Members, cfg.Numbers) {
 		g.seats = append(g.seats, g.newSeat())
 	}
-	for number := range cfg.Members {
-		if err := g.open(number, false); err != nil {
+	for _, number := range cfg.opened() {
+		if err := g.open(number, cfg.Late); err != nil {
 			g.Stop(context.Background())
 			return nil, err
 		}
@@ -113,10 +128,22 @@ func StartGroup(cfg GroupConfig) (*Group, error) {
 	return g, nil
 }
 
+// opened are the numbers of the members that are opened at the start.
+func (cfg GroupConfig) opened() []int {
+	if cfg.Only != nil {
+		return cfg.Only
+	}
+	all := make([]int, cfg.Members)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
 func (g *Group) newWorker(cfg GroupConfig) *worker {
 	w := &worker{
 		axis: cfg.Axis, plan: cfg.Plan, idle: cfg.Plan.None(), stamped: cfg.Stamped,
-		open: !cfg.ClosedLoop, sized: cfg.Sized, run: cfg.Run,
+		open: !cfg.ClosedLoop, timed: cfg.Producers - cfg.Filled, sized: cfg.Sized, run: cfg.Run,
 		handling: make(chan struct{}, 1), freeAt: math.MinInt64, stopped: g.alive.Done(),
 		rng:      rand.New(rand.NewPCG(cfg.Seed, uint64(len(g.workers)))),
 		recorder: latency.NewRecorder(latency.E2EServiceTime, latency.E2EResponseTime, latency.ProcessedResponseTime),
@@ -139,6 +166,9 @@ func (g *Group) open(number int, late bool) error {
 		return err
 	}
 	g.sit(m)
+	if g.cfg.Hold && !g.holding.Load() {
+		m.release() // the group was let go before the member had its seat
+	}
 	if _, able := m.client.(driver.Pauser); !able && g.cfg.Hold {
 		return fmt.Errorf("the driver %s cannot pause partitions, so consumers cannot be held", g.cfg.Driver.Name())
 	}
@@ -222,7 +252,7 @@ func (g *Group) AwaitReady(ctx context.Context) error {
 		if err := g.Err(); err != nil {
 			return err
 		}
-		owned, idle := g.assigned()
+		owned, idle := g.Assigned()
 		if owned == len(g.partitions) && idle <= max(0, g.cfg.Members-len(g.partitions)) {
 			return nil
 		}
@@ -236,9 +266,9 @@ func (g *Group) AwaitReady(ctx context.Context) error {
 	}
 }
 
-// assigned counts the partitions that have an owner and the members that have
-// no partition.
-func (g *Group) assigned() (partitions, idle int) {
+// Assigned counts the partitions that have an owner here and the members here that
+// have no partition.
+func (g *Group) Assigned() (partitions, idle int) {
 	for _, m := range g.seated() {
 		n := int(m.size.Load())
 		partitions += n
@@ -263,9 +293,9 @@ func (g *Group) Stop(ctx context.Context) {
 	for _, m := range g.seated() {
 		ending.Go(func() {
 			m.end(m.held(nil))
+			m.running.Wait() // no poll may be under way when the client is closed
 			m.commit(ctx)
 			m.client.Close()
-			m.running.Wait()
 		})
 	}
 	ending.Wait()
@@ -281,6 +311,16 @@ func (g *Group) Reached() []Reached {
 	return reached
 }
 
+// Positions is Reached without what has arrived and what is expected: it costs next to
+// nothing, so that it may be asked many times a second.
+func (g *Group) Positions() []Reached {
+	at := make([]Reached, len(g.partitions))
+	for i, p := range g.partitions {
+		at[i] = p.position()
+	}
+	return at
+}
+
 // Receivers are the receiving side of the books, by partition.
 func (g *Group) Receivers() []*ledger.Receiver {
 	receivers := make([]*ledger.Receiver, len(g.partitions))
@@ -288,6 +328,13 @@ func (g *Group) Receivers() []*ledger.Receiver {
 		receivers[i] = p.receiver
 	}
 	return receivers
+}
+
+// AddTo has a collector gather the histograms of the group.
+func (g *Group) AddTo(c *latency.Collector) {
+	for _, r := range g.Recorders() {
+		c.Add(r)
+	}
 }
 
 // Recorders are all histograms of the group, those of members that may still be
@@ -322,6 +369,7 @@ func (g *Group) Counts() MemberCounts {
 		sum.EmptyPolls += m.counts.empty.Load()
 		sum.Commits += m.counts.commits.Load()
 		sum.CommitErrors += m.counts.commitErrors.Load()
+		sum.CommitTime += time.Duration(m.counts.commitNs.Load())
 		sum.Rebalances += m.counts.rebalances.Load()
 	}
 	return sum
@@ -345,6 +393,17 @@ func (g *Group) Wire() (sum driver.Wire, counted bool) {
 		}
 	}
 	return sum, counted
+}
+
+// Requests are those of all members, those that are gone included, where the driver
+// times them.
+func (g *Group) Requests() (sum driver.Requests, timed bool) {
+	for _, m := range g.everyone() {
+		if c, able := m.client.(driver.RequestTimer); able {
+			sum, timed = sum.Add(c.Requests()), true
+		}
+	}
+	return sum, timed
 }
 
 // Settings are the effective settings of a member's client.

@@ -189,7 +189,7 @@ func TestRevokeCommitsWhatWasProcessedAndDropsTheRest(t *testing.T) {
 		if after := g.Received(); after.Delivered-before.Delivered > 2*80 {
 			t.Errorf("%d delivered after the revocation; only partitions 2 and 3 are left", after.Delivered-before.Delivered)
 		}
-		if owned, _ := g.assigned(); owned != 2 {
+		if owned, _ := g.Assigned(); owned != 2 {
 			t.Errorf("%d partitions owned, want 2", owned)
 		}
 	})
@@ -215,8 +215,8 @@ func TestCommitAfterEachBatch(t *testing.T) {
 		if at := c.committedAt(3); at != 10 {
 			t.Errorf("committed %d at once, want 10", at)
 		}
-		if g.Counts().Commits != 1 {
-			t.Errorf("%d commits for one batch", g.Counts().Commits)
+		if n := g.Counts(); n.Commits != 1 || n.CommitTime != commitTakes {
+			t.Errorf("%d commits for one batch, of %v", n.Commits, n.CommitTime)
 		}
 	})
 }

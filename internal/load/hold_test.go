@@ -1,8 +1,12 @@
 package load
 
 import (
+	"context"
+	"sync"
 	"testing"
 	"time"
+
+	"kafka-bench/internal/driver"
 )
 
 // TestHeldMembersFetchNothing: held members have their partitions and poll, and
@@ -76,4 +80,95 @@ func TestManualMembersShareThePartitions(t *testing.T) {
 			t.Errorf("%d commits without a group", g.Counts().Commits)
 		}
 	})
+}
+
+// selfish is a Kafka whose clients call back before they are returned, and hold a lock
+// of their own whenever they call back and whenever they are called.
+type selfish struct{ *fakeKafka }
+
+func (k selfish) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error) {
+	c := &selfishConsumer{cfg: cfg}
+	c.callBack(func() { cfg.OnAssigned([]int32{0, 1}) })
+	return c, nil
+}
+
+type selfishConsumer struct {
+	fakeConsumer
+	cfg  driver.ConsumerConfig
+	own  sync.Mutex
+	held sync.Map // by partition
+}
+
+func (c *selfishConsumer) callBack(do func()) {
+	c.own.Lock()
+	defer c.own.Unlock()
+	do()
+}
+
+func (c *selfishConsumer) Poll(ctx context.Context) ([]driver.Chunk, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func (c *selfishConsumer) Pause(partitions ...int32) {
+	for _, p := range partitions {
+		c.held.Store(p, true)
+	}
+}
+
+func (c *selfishConsumer) Resume(partitions ...int32) {
+	c.callBack(func() {
+		for _, p := range partitions {
+			c.held.Delete(p)
+		}
+	})
+}
+
+func (c *selfishConsumer) pausedNow() (n int) {
+	c.held.Range(func(any, any) bool { n++; return true })
+	return n
+}
+
+// TestNoLockOfAMemberIsHeldWhileItsClientIsAsked: a client may call back before it is
+// there, and may have to wait for its own callbacks before it does what it is asked.
+func TestNoLockOfAMemberIsHeldWhileItsClientIsAsked(t *testing.T) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		axis := NewAxis()
+		g, err := StartGroup(GroupConfig{
+			Driver: selfish{newFakeKafka(axis, 4)}, Members: 1, Producers: 1, Partitions: 4, Axis: axis, Hold: true,
+			OnEvent: func(string, string, string) {},
+		})
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		c := g.members[0].client.(*selfishConsumer)
+		if n := c.pausedNow(); n != 2 {
+			t.Errorf("%d partitions are held that came before the client, want 2", n)
+		}
+		var rebalance sync.WaitGroup
+		began := make(chan struct{})
+		rebalance.Go(func() {
+			c.callBack(func() {
+				close(began)
+				time.Sleep(50 * time.Millisecond) // by then it is told to resume, for which it waits for this
+				c.cfg.OnRevoked([]int32{0}, true)
+				c.cfg.OnAssigned([]int32{0})
+			})
+		})
+		<-began
+		g.Release()
+		rebalance.Wait()
+		if n := c.pausedNow(); n != 0 {
+			t.Errorf("%d partitions are held after the release", n)
+		}
+		g.Stop(context.Background())
+	}()
+	select {
+	case <-done:
+	case <-time.After(10 * time.Second):
+		t.Fatal("the member and its client wait for each other")
+	}
 }

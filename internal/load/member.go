@@ -18,6 +18,8 @@ import (
 type assignment struct {
 	partition *partition
 	worker    *worker
+	halt      *halt           // the member's
+	alive     <-chan struct{} // closed when the member is to end
 	cut       <-chan struct{} // closed when the member is killed
 	// Guarded by the worker's handling: whether it is over, and the offsets of the
 	// first record handed over and after the last.
@@ -51,9 +53,20 @@ func (a *assignment) end() {
 type MemberCounts struct {
 	Polls, EmptyPolls     int64
 	Commits, CommitErrors int64
+	CommitTime            time.Duration // of the commits in sum, their round trips included
 	// Rebalances are assignments and revocations, but for the first assignment of
 	// a member that was there from the start.
 	Rebalances int64
+}
+
+// Add adds o to c.
+func (c *MemberCounts) Add(o MemberCounts) {
+	c.Polls += o.Polls
+	c.EmptyPolls += o.EmptyPolls
+	c.Commits += o.Commits
+	c.CommitErrors += o.CommitErrors
+	c.CommitTime += o.CommitTime
+	c.Rebalances += o.Rebalances
 }
 
 // member is one consumer of the group, with its polling goroutine and, if
@@ -65,6 +78,7 @@ type member struct {
 	client   driver.Consumer
 	recorder *latency.Recorder // poll times
 	worker   *worker           // parallel by consumer: the one worker
+	halt     halt
 
 	mu         sync.Mutex // guards owned, and what is committed of it
 	owned      map[int32]*assignment
@@ -72,7 +86,7 @@ type member struct {
 	assigned   atomic.Int64 // times that partitions came
 	size       atomic.Int64 // partitions owned
 
-	counts struct{ polls, empty, commits, commitErrors, rebalances atomic.Int64 }
+	counts struct{ polls, empty, commits, commitErrors, commitNs, rebalances atomic.Int64 }
 
 	// alive ends when the member is to end, with its group or before it; cut is
 	// closed when it is killed, and dead is set before.
@@ -92,15 +106,38 @@ func newMember(g *Group, number int, late bool) *member {
 	return m
 }
 
-// open opens the client. The client may call back before it is returned, so the
-// callbacks are made to wait for the lock.
-func (m *member) open(d driver.Driver, cfg driver.ConsumerConfig) (err error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.client, err = d.NewConsumer(cfg); err != nil {
+// open opens the client. The client may call back before it is returned, from the same
+// goroutine or from one that it waits for, so that no lock is held meanwhile: what is
+// assigned by then is held here, before the first poll.
+func (m *member) open(d driver.Driver, cfg driver.ConsumerConfig) error {
+	client, err := d.NewConsumer(cfg)
+	if err != nil {
 		return fmt.Errorf("opening consumer %d: %w", m.id, err)
 	}
+	m.mu.Lock()
+	m.client = client
+	early := slices.Collect(maps.Keys(m.owned))
+	m.mu.Unlock()
+	m.hold(client, early)
 	return nil
+}
+
+// hold keeps the client from fetching partitions that came while the group is held.
+//
+// No lock is held while the client is asked: it may have one of its own that it holds
+// when it calls back. That Release may come at any moment is made good by the order of
+// things. It lets go first and resumes what it finds here after that; this looks for
+// partitions, pauses them, and then looks whether it was let go meanwhile. Whoever
+// comes last finds the other's doing.
+func (m *member) hold(client driver.Consumer, partitions []int32) {
+	pauser, able := client.(driver.Pauser)
+	if !able || len(partitions) == 0 || !m.group.holding.Load() {
+		return
+	}
+	pauser.Pause(partitions...)
+	if !m.group.holding.Load() {
+		pauser.Resume(partitions...)
+	}
 }
 
 func (m *member) onAssigned(partitions []int32) {
@@ -117,11 +154,10 @@ func (m *member) onAssigned(partitions []int32) {
 			m.take(id)
 		}
 	}
-	if pauser, able := m.client.(driver.Pauser); able && m.group.holding.Load() {
-		pauser.Pause(partitions...) // the client fetches once this returns
-	}
 	m.size.Store(int64(len(m.owned)))
+	client := m.client // nil: it is being opened, which holds what came by then
 	m.mu.Unlock()
+	m.hold(client, partitions) // the client fetches once this returns
 	if m.assigned.Add(1) > 1 || m.late {
 		m.counts.rebalances.Add(1)
 	}
@@ -132,7 +168,7 @@ func (m *member) onAssigned(partitions []int32) {
 // take starts an assignment; the caller holds the lock.
 func (m *member) take(id int32) {
 	p := m.group.partitions[id]
-	a := &assignment{partition: p, worker: m.worker, cut: m.cut}
+	a := &assignment{partition: p, worker: m.worker, halt: &m.halt, alive: m.alive.Done(), cut: m.cut}
 	if a.worker == nil {
 		a.worker = p.worker
 	}
@@ -143,16 +179,14 @@ func (m *member) take(id int32) {
 	m.owned[id] = a
 }
 
-// release resumes what was paused when it was assigned. It takes the lock that an
-// assignment holds: of the two, whichever comes last finds the other's doing.
+// release resumes what was paused when it was assigned; see hold.
 func (m *member) release() {
 	m.mu.Lock()
-	defer m.mu.Unlock()
-	pauser, able := m.client.(driver.Pauser)
-	if !able || len(m.owned) == 0 {
-		return
+	owned := slices.Collect(maps.Keys(m.owned))
+	m.mu.Unlock()
+	if pauser, able := m.client.(driver.Pauser); able && len(owned) > 0 {
+		pauser.Resume(owned...)
 	}
-	pauser.Resume(slices.Collect(maps.Keys(m.owned))...)
 }
 
 // inline tells whether the polling goroutine does the work itself: where one
@@ -219,7 +253,7 @@ func (m *member) assignment(id int32) *assignment {
 
 // poll runs until the context ends or the client is of no more use.
 func (m *member) poll(ctx context.Context) error {
-	for ctx.Err() == nil {
+	for m.halt.wait(ctx.Done()) && ctx.Err() == nil {
 		before := time.Now()
 		chunks, err := m.client.Poll(ctx)
 		there, took := m.group.axis.Now(), time.Since(before)
@@ -304,6 +338,9 @@ func (m *member) work(a *assignment) {
 func (m *member) workThrough(a *assignment, c parcel) {
 	defer c.free()
 	for records := c.Records; len(records) > 0; {
+		if !a.halt.wait(a.alive) {
+			return
+		}
 		n := a.worker.handle(a, records, c.there)
 		if n == 0 {
 			return
@@ -328,7 +365,9 @@ func (m *member) commitLoop(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			m.commit(ctx)
+			if !m.halt.stands() {
+				m.commit(ctx)
+			}
 		}
 	}
 }
@@ -355,7 +394,7 @@ func (m *member) commit(ctx context.Context) {
 // commitLocked is commit with the lock held; without a group there is nowhere to
 // commit. While it waits for the broker, records go on being handed over.
 func (m *member) commitLocked(ctx context.Context) {
-	if m.group.manual {
+	if m.group.manual || m.dead.Load() {
 		return
 	}
 	offsets, owners := m.uncommitted()
@@ -364,6 +403,7 @@ func (m *member) commitLocked(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, commitTimeout)
 	defer cancel()
+	asked := time.Now()
 	if err := m.client.Commit(ctx, offsets); err != nil {
 		if !errors.Is(err, context.Canceled) && !m.dead.Load() {
 			m.counts.commitErrors.Add(1)
@@ -372,6 +412,7 @@ func (m *member) commitLocked(ctx context.Context) {
 		return
 	}
 	m.counts.commits.Add(1)
+	m.counts.commitNs.Add(int64(time.Since(asked)))
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for id, next := range offsets {

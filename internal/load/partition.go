@@ -2,10 +2,12 @@ package load
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"kafka-bench/internal/driver"
 	"kafka-bench/internal/ledger"
+	"kafka-bench/internal/payload"
 )
 
 // partition is what a group keeps about one partition, whichever member owns it.
@@ -13,12 +15,16 @@ type partition struct {
 	id int32
 	// receiver's lock guards the fields down to the blank line too.
 	receiver *ledger.Receiver
-	next     int64 // offset after the highest one handed over, and what is no record behind it
-	at       int64 // when that was
-	count    int64 // handed over, duplicates included
-	fresh    int64 // of those, the ones that were above all before them
+	next     int64    // offset after the highest one handed over, and what is no record behind it
+	at       int64    // when that was
+	count    int64    // handed over, duplicates included
+	fresh    int64    // of those, the ones that were above all before them
+	handed   ackWatch // the times in which nothing new was handed over
 	// unfinished are the offsets of records whose work was lost with a killed member.
 	unfinished map[int64]struct{}
+	// elsewhere is what members in other processes were handed; nil: nothing that is
+	// known here.
+	elsewhere *ledger.Receiver
 
 	worker *worker // parallel by partition: who works on it
 }
@@ -27,7 +33,7 @@ type partition struct {
 type Reached struct {
 	// Position is the offset after the highest record handed over and the control
 	// records behind it, and At when that record was, for the first time; before any
-	// it is where the partition starts, and -1<<63. It never goes back, though
+	// it is where the partition starts, and NeverHanded. It never goes back, though
 	// records may be delivered again.
 	Position, At int64
 	// Delivered counts handed-over records, duplicates included; Arrived those
@@ -37,6 +43,9 @@ type Reached struct {
 	// Next is, for each producer, the sequence after the highest that arrived.
 	Next []uint64
 }
+
+// NeverHanded is when a partition's last record was handed over of which none was.
+const NeverHanded int64 = math.MinInt64
 
 // hand notes that records are handed over, the lowest offset first.
 func (p *partition) hand(records []driver.Received, now int64) {
@@ -52,6 +61,26 @@ func (p *partition) hand(records []driver.Received, now int64) {
 		p.fresh -= int64(again)
 	}
 	p.next, p.at = next, now
+	due := beforeAll
+	if now-p.handed.last > p.handed.least { // or it is no gap, whenever it was due
+		due = dueOf(records[0])
+	}
+	p.handed.acked(now, due)
+}
+
+// dueOf is when a record was due; before everything where it does not say, so that a
+// gap before it counts from the record before.
+func dueOf(r driver.Received) int64 {
+	if stamp, check := payload.ReadStamp(r.Value); check == payload.Intact {
+		return stamp.Intended
+	}
+	return beforeAll
+}
+
+// again tells whether a record that came here for the first time came elsewhere
+// before.
+func (p *partition) again(producer int, seq uint64) bool {
+	return p.elsewhere != nil && p.elsewhere.Has(producer, seq)
 }
 
 // passed notes that everything below an offset was handed over or is no record.
@@ -59,6 +88,13 @@ func (p *partition) passed(next int64) {
 	p.receiver.Lock()
 	defer p.receiver.Unlock()
 	p.next = max(p.next, next)
+}
+
+// position is how far it has come, without what has arrived.
+func (p *partition) position() Reached {
+	p.receiver.Lock()
+	defer p.receiver.Unlock()
+	return Reached{Position: p.next, At: p.at, Delivered: p.count}
 }
 
 func (p *partition) reached(stamped bool) Reached {

@@ -64,7 +64,9 @@ const retryEvery = time.Millisecond
 // to the worker's goroutine alone; those below are guarded by the recorder's
 // lock, which the worker takes once per round.
 type producer struct {
-	id      int
+	id      int // among all workers of its kind
+	number  int // in the stamps and the books
+	fills   bool
 	axis    *Axis
 	clients []driver.Producer // at least one; see ProducersConfig
 	admission
@@ -92,6 +94,7 @@ type producer struct {
 	recorder  *latency.Recorder
 	books     *ledger.Sender
 	timelines []timeline          // by partition; nil where nobody consumes
+	acks      []ackWatch          // by partition
 	counts    [2]Sent             // by phase: warm-up, measured
 	errors    [2]map[string]int64 // by phase and message
 }
@@ -321,7 +324,7 @@ func (p *producer) hand() {
 func (p *producer) fill(s *slot) {
 	if p.stamped {
 		stamp := payload.Stamp{
-			Run: p.run, Producer: uint16(p.id), Partition: s.record.Partition,
+			Run: p.run, Producer: uint16(p.number), Partition: s.record.Partition,
 			Sequence: s.sequence, Intended: s.intended, Actual: s.actual,
 		}
 		s.record.Value = p.corpus.Value(s.record.Value[:0], uint64(s.index), &stamp)
@@ -364,6 +367,7 @@ func (p *producer) settleOne(s *slot, d *settlement) {
 		p.books.Acked(s.record.Partition, s.sequence, d.offset)
 		c.Acked++
 		c.AckedBytes += s.bytes
+		p.acks[s.record.Partition].acked(d.acked, s.intended)
 		if p.axis.InWindow(d.acked) {
 			c.AckedInWindow++
 		}
@@ -376,6 +380,9 @@ func (p *producer) settleOne(s *slot, d *settlement) {
 	}
 	if p.gated() {
 		p.note(s.record.Partition, d)
+	}
+	if d.outcome != driver.Acked {
+		p.acks[s.record.Partition].unacked(s.intended)
 	}
 	if d.err != nil {
 		p.countError(measured, d.err)
@@ -448,7 +455,7 @@ func (p *producer) prepareClosed(now int64, n int) (prepared int64) {
 		p.nextIndex += int64(p.workers)
 		p.counts[phaseOf(s.measured())].Scheduled++
 		p.assign(s, unplaced, now)
-		if p.share != nil && now >= 0 && p.share.take(p.corpus.ValueBytes(uint64(s.index))) {
+		if p.share != nil && (now >= 0 || p.fills) && p.share.take(p.corpus.ValueBytes(uint64(s.index))) {
 			p.until = now
 			p.share.end(now, now)
 			break

@@ -26,6 +26,9 @@ type ProducersConfig struct {
 	// would be among all: its arrivals, its keys, its clients' names and its share
 	// of everything that the workers share.
 	Only []int
+	// First is the number of the first worker, where others have those below it: what
+	// the stamps and the books tell a worker by.
+	First int
 	// Clients is the number of clients: fewer than workers are shared by them,
 	// more are used by a worker in turn, each for some of the partitions, so
 	// that the records of one lane stay on one connection. 0 is one for each
@@ -50,6 +53,10 @@ type ProducersConfig struct {
 	// measured window; 0 is no bound. Each worker offers its share, up to the
 	// record that reaches it.
 	Volume int64
+	// Fill has the volume offered before anything else, on an axis of its own whose
+	// zero is never set: every record is then of the warm-up, and is taken off the
+	// volume all the same. It is for a closed loop.
+	Fill bool
 
 	Gate *backpressure.Gate // nil: no backpressure, or a gate for each partition
 	// Partitioned is asked in Gate's place, for each record by itself. It is for an
@@ -129,7 +136,8 @@ func (ps *Producers) newWorker(cfg ProducersConfig, id, clients int) *producer {
 	buffer := cfg.MaxBuffered * max(1, clients/cfg.Workers) / max(1, (cfg.Workers+clients-1)/clients)
 	metrics := []latency.Metric{latency.SendServiceTime}
 	w := &producer{
-		id: id, axis: cfg.Axis, admission: newAdmission(cfg), queue: queue{chosen: unplaced},
+		id: id, number: cfg.First + id, fills: cfg.Fill,
+		axis: cfg.Axis, admission: newAdmission(cfg), queue: queue{chosen: unplaced},
 		maxDeferred: max(1, cfg.MaxDeferred/int64(cfg.Workers)),
 		nextIndex:   int64(id), workers: cfg.Workers,
 		chooser: newChooser(cfg, id),
@@ -137,7 +145,8 @@ func (ps *Producers) newWorker(cfg ProducersConfig, id, clients int) *producer {
 		until:   math.MaxInt64,
 		slots:   newSlots(len(ps.workers), buffer),
 		abandon: ps.abandon,
-		books:   ledger.NewSender(id, cfg.Partitions),
+		books:   ledger.NewSender(cfg.First+id, cfg.Partitions),
+		acks:    newAckWatches(cfg.Partitions),
 		errors:  [2]map[string]int64{make(map[string]int64), make(map[string]int64)},
 	}
 	if ps.volume != nil {
@@ -181,7 +190,7 @@ func (ps *Producers) open(cfg ProducersConfig, id int) error {
 		return nil
 	}
 	client := cfg.Client
-	client.ClientID = fmt.Sprintf("%s-producer-%d", client.ClientID, id)
+	client.ClientID = fmt.Sprintf("%s-producer-%d", client.ClientID, cfg.First+id)
 	// The workers keep within their slots, so it is never the client that
 	// blocks, however unevenly its workers use it.
 	client.MaxBuffered = 0
@@ -291,7 +300,7 @@ func (ps *Producers) AckedIn(n int) []int64 {
 func (ps *Producers) OldestDue(partition int, next []uint64) (due int64, ok bool) {
 	for _, w := range ps.workers {
 		w.recorder.Lock()
-		at, behind := w.timelines[partition].oldest(next[w.id])
+		at, behind := w.timelines[partition].oldest(next[w.number])
 		w.recorder.Unlock()
 		if behind && (!ok || at < due) {
 			due, ok = at, true
@@ -366,6 +375,16 @@ func (ps *Producers) Wire() (sum driver.Wire, counted bool) {
 		}
 	}
 	return sum, counted
+}
+
+// Requests are those of all clients, where the driver times them.
+func (ps *Producers) Requests() (sum driver.Requests, timed bool) {
+	for _, client := range ps.clients {
+		if c, able := client.(driver.RequestTimer); able {
+			sum, timed = sum.Add(c.Requests()), true
+		}
+	}
+	return sum, timed
 }
 
 // Settings are the effective settings of a client; none where there is no client.

@@ -158,7 +158,7 @@ func (g *Group) Kill(number int) (Loss, error) {
 	if !able {
 		return Loss{}, g.CanKill()
 	}
-	loss := m.kill(killer)
+	loss := m.kill(killer.Kill)
 	g.rise(m)
 	g.buried.Go(func() {
 		m.running.Wait()
@@ -167,11 +167,31 @@ func (g *Group) Kill(number int) (Loss, error) {
 	return loss, nil
 }
 
-func (m *member) kill(killer driver.Killer) Loss {
+// Doom takes everything from a member but its connections, because its process is
+// about to be killed, which cuts them: until then the member keeps its place in the
+// group. When Doom returns, nothing more is delivered to it and nothing more is
+// committed, so that what was is what it will have been. Any driver can have it.
+func (g *Group) Doom(number int) (Loss, error) {
+	g.changing.Lock()
+	defer g.changing.Unlock()
+	m, err := g.present(number)
+	if err != nil {
+		return Loss{}, err
+	}
+	loss := m.kill(func() {
+		m.committing.Lock() // the commit that is under way is still one
+		defer m.committing.Unlock()
+	})
+	g.rise(m)
+	return loss, nil
+}
+
+// kill ends a member whose connections end as given.
+func (m *member) kill(cutOff func()) Loss {
 	m.dead.Store(true)
-	m.cancel() // first, so that the failure of its poll is no news
-	killer.Kill()
 	close(m.cut)
+	m.cancel() // before it happens, so that the failure of its poll is no news
+	cutOff()
 	held := m.held(nil)
 	m.end(held)
 	var loss Loss

@@ -158,7 +158,7 @@ func TestHandedOverInPart(t *testing.T) {
 		}
 		return records
 	}
-	p := &partition{receiver: ledger.NewReceiver(0, 1)}
+	p := &partition{receiver: ledger.NewReceiver(0, 1), handed: newAckWatch(1)}
 	for i, c := range []struct {
 		records               []driver.Received
 		position, when, fresh int64
@@ -236,7 +236,7 @@ func TestMembersComeAndComeBack(t *testing.T) {
 		if got := g.Received().Processed - before; got < 3900 {
 			t.Errorf("four members processed %d in a second, want 4000", got)
 		}
-		if owned, idle := g.assigned(); owned != 4 || idle != 0 {
+		if owned, idle := g.Assigned(); owned != 4 || idle != 0 {
 			t.Errorf("%d partitions are owned, and %d members have none", owned, idle)
 		}
 		// Two were taken, from one member each, and came to two others.

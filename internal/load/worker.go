@@ -52,6 +52,7 @@ type worker struct {
 	idle     bool // no record ever costs anything
 	stamped  bool
 	open     bool // open loop: intended times exist
+	timed    int  // the producers below this number have times
 	sized    bool // bytes are counted
 	run      uint32
 	rng      *rand.Rand
@@ -96,7 +97,7 @@ func (w *worker) handle(a *assignment, records []driver.Received, there int64) i
 	a.handed = records[n-1].Offset + 1
 	w.deliver(p, records, now, work)
 	if !w.idle {
-		if !w.sleepUntil(w.freeAt, a.cut) {
+		if !w.sleepUntil(w.freeAt, a.cut) || !w.resumed(a) {
 			w.abandon(a)
 			return 0
 		}
@@ -171,6 +172,22 @@ func (w *worker) sleepUntil(at int64, cut <-chan struct{}) bool {
 	}
 }
 
+// resumed waits while the member is paused; it returns false when the group is
+// stopped before, or the member cut off. One that leaves finishes its work first.
+func (w *worker) resumed(a *assignment) bool {
+	if a.halt.wait(a.alive) {
+		return true
+	}
+	select {
+	case <-w.stopped:
+		return false
+	case <-a.cut:
+		return false
+	default:
+		return true
+	}
+}
+
 // deliver enters records that are handed over now into histograms and books.
 func (w *worker) deliver(p *partition, records []driver.Received, now, work int64) {
 	p.receiver.Lock()
@@ -226,8 +243,10 @@ func (w *worker) checkOne(p *partition, r *driver.Received, now int64) (ours boo
 		return false
 	}
 	measured := stamp.Intended >= 0
-	switch p.receiver.Deliver(int(stamp.Producer), stamp.Sequence, measured) {
-	case ledger.Duplicate:
+	switch finding := p.receiver.Deliver(int(stamp.Producer), stamp.Sequence, measured); {
+	case finding == ledger.Stray: // from a producer that this run does not have
+		return false
+	case finding == ledger.Duplicate || p.again(int(stamp.Producer), stamp.Sequence):
 		// A user has felt the first delivery; the second has no time of its own. But
 		// what was lost in the midst of its work is processed only now.
 		w.counts.Duplicates++
@@ -236,8 +255,9 @@ func (w *worker) checkOne(p *partition, r *driver.Received, now int64) (ours boo
 			w.handed = append(w.handed, handed{r.Offset, stamp.Intended})
 		}
 		return true
-	case ledger.Stray: // from a producer that this run does not have
-		return false
+	}
+	if int(stamp.Producer) >= w.timed {
+		return true
 	}
 	w.recorder.Record(measured, latency.E2EServiceTime, now-stamp.Actual)
 	w.counts.Timed++

@@ -3,16 +3,20 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"sync/atomic"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"kafka-bench/internal/access"
 	"kafka-bench/internal/driver"
 	"kafka-bench/internal/driver/franz"
 	"kafka-bench/internal/latency"
+	"kafka-bench/internal/ledger"
 	"kafka-bench/internal/load"
 	"kafka-bench/internal/payload"
+	"kafka-bench/internal/remote"
 )
 
 // filled is a topic full of stamped records, and the axis of their stamps.
@@ -42,16 +46,18 @@ func (l *lab) consume(ctx context.Context) error {
 ## Consuming, from the start of a full topic
 
 %.1f million stamped records of %d B in %d partitions, batches of %d KiB, no compression; one member of a group, no
-work, an interval's commits. "bare" is a loop around franz-go's PollFetches that counts; ours checks every byte, enters
-every record into histograms and books, and is sampled every second. Rates are over the time from the first records to the
+work, an interval's commits. "franz-go's benchmark" is the loop of the client's own example: PollFetches, and a count of records and bytes; ours checks every byte, enters
+every record into histograms and books, and is sampled every second; of consumers in a process of their own that is asked
+over a pipe. Rates are over the time from the first records to the
 last; for kafka-consumer-perf-test that is its fetch rate, and its rate in all has the joining of the group in it.
 
 `, float64(f.records)/1e6, recordBytes, partitions, batchBytes>>10)
 	var inAll []float64
 	all, err := l.inRounds(ctx, "consume", []contender{
-		{"bare franz-go", func(ctx context.Context) (sample, error) { return l.consumeBare(ctx, f) }},
+		{"franz-go's benchmark", func(ctx context.Context) (sample, error) { return l.consumeBare(ctx, f) }},
 		{"ours, everything measured, parallel by consumer", func(ctx context.Context) (sample, error) { return l.consumeOurs(ctx, f, false) }},
 		{"ours, everything measured, parallel by partition", func(ctx context.Context) (sample, error) { return l.consumeOurs(ctx, f, true) }},
+		{"ours, everything measured, in a process of its own", func(ctx context.Context) (sample, error) { return l.consumeApart(ctx, f) }},
 		{"kafka-consumer-perf-test", func(ctx context.Context) (sample, error) {
 			c, err := l.consumeJava(ctx, f.topic, l.group(), f.records)
 			inAll = append(inAll, c.perSecond)
@@ -122,27 +128,31 @@ func (l *lab) consumeBare(ctx context.Context, f filled) (sample, error) {
 		return sample{}, err
 	}
 	polling, stop := context.WithCancel(ctx)
-	var count atomic.Int64
+	var count, bytes atomic.Int64
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		for polling.Err() == nil {
-			records := int64(0)
-			client.PollFetches(polling).EachRecord(func(*kgo.Record) { records++ })
+			records, size := int64(0), int64(0)
+			client.PollFetches(polling).EachRecord(func(r *kgo.Record) {
+				records++
+				size += int64(len(r.Value))
+			})
 			count.Add(records)
+			bytes.Add(size)
 		}
 	}()
-	s, err := untilAll(ctx, f.records, count.Load)
+	s, err := untilAll(ctx, f.records, look, count.Load)
 	stop()
 	<-ended
 	client.Close()
 	return s, err
 }
 
-// consumeOurs is the receiving side of a run.
-func (l *lab) consumeOurs(ctx context.Context, f filled, byPartition bool) (sample, error) {
+// ours is the receiving side of a run.
+func (l *lab) ours(f filled, byPartition bool) load.GroupConfig {
 	name := l.group()
-	g, err := load.StartGroup(load.GroupConfig{
+	return load.GroupConfig{
 		Driver: franz.New(),
 		Client: driver.ConsumerConfig{
 			Brokers: l.kafka.Bootstrap(), ClientID: name, Topic: f.topic, Group: name, Protocol: "classic",
@@ -151,26 +161,71 @@ func (l *lab) consumeOurs(ctx context.Context, f filled, byPartition bool) (samp
 		Plan: load.Plan{}, CommitEvery: time.Second,
 		Axis: f.axis, Stamped: true, ClosedLoop: false, Run: filledRun,
 		OnEvent: func(string, string, string) {},
+	}
+}
+
+// consumeOurs has it in this process.
+func (l *lab) consumeOurs(ctx context.Context, f filled, byPartition bool) (sample, error) {
+	g, err := load.StartGroup(l.ours(f, byPartition))
+	if err != nil {
+		return sample{}, err
+	}
+	defer g.Stop(context.Background())
+	return takeAll(ctx, g, f, look)
+}
+
+// lookApart is how often another process is asked how far it has come.
+const lookApart = 10 * look
+
+// consumeApart has it in a process of its own. What that spends is not told.
+func (l *lab) consumeApart(ctx context.Context, f filled) (sample, error) {
+	handover, err := access.Access{}.Handover()
+	if err != nil {
+		return sample{}, err
+	}
+	g, err := remote.OpenConsumers(remote.ConsumersConfig{
+		Group: l.ours(f, false), Driver: "franz", Access: handover, Axis: f.axis, Processes: 1,
+		Start: func(place int) (*remote.Child, error) {
+			return remote.StartChild(place, []string{os.Args[0], workerWord})
+		},
 	})
 	if err != nil {
 		return sample{}, err
 	}
 	defer g.Stop(context.Background())
+	s, err := takeAll(ctx, g, f, lookApart)
+	return sample{perSecond: s.perSecond}, err
+}
+
+// group is the receiving side, in whichever process.
+type group interface {
+	AddTo(collector *latency.Collector)
+	Positions() []load.Reached
+	Receivers() []*ledger.Receiver
+	Stop(ctx context.Context)
+}
+
+// takeAll waits until a group was handed everything, and ends it.
+func takeAll(ctx context.Context, g group, f filled, look time.Duration) (sample, error) {
 	stopSampling := sampleEverySecond(g)
 	defer stopSampling()
-	s, err := untilAll(ctx, f.records, func() int64 { return g.Received().Delivered })
+	s, err := untilAll(ctx, f.records, look, func() (delivered int64) {
+		for _, at := range g.Positions() {
+			delivered += at.Delivered
+		}
+		return delivered
+	})
 	if err != nil {
 		return sample{}, err
 	}
+	g.Stop(ctx)
 	return s, check(g, f)
 }
 
 // sampleEverySecond empties the group's histograms as a run does.
-func sampleEverySecond(g *load.Group) (stop func()) {
+func sampleEverySecond(g group) (stop func()) {
 	collector := &latency.Collector{}
-	for _, r := range g.Recorders() {
-		collector.Add(r)
-	}
+	g.AddTo(collector)
 	ended := make(chan struct{})
 	go func() {
 		tick := time.NewTicker(time.Second)
@@ -188,7 +243,7 @@ func sampleEverySecond(g *load.Group) (stop func()) {
 }
 
 // check looks whether what was timed was also right.
-func check(g *load.Group, f filled) error {
+func check(g group, f filled) error {
 	var unique int64
 	for _, r := range g.Receivers() {
 		r.Lock()
@@ -201,11 +256,13 @@ func check(g *load.Group, f filled) error {
 	return nil
 }
 
+// look is how often a count is looked at: every few milliseconds, so that the looking
+// costs nothing.
+const look = 2 * time.Millisecond
+
 // untilAll tells how fast a count grows from its first records to all of them,
-// and what this process spends on it. It looks every few milliseconds, so that
-// the looking costs nothing.
-func untilAll(ctx context.Context, all int64, count func() int64) (sample, error) {
-	const look = 2 * time.Millisecond
+// and what this process spends on it.
+func untilAll(ctx context.Context, all int64, look time.Duration, count func() int64) (sample, error) {
 	var first int64
 	for first == 0 {
 		if err := sleep(ctx, look); err != nil {
@@ -213,18 +270,14 @@ func untilAll(ctx context.Context, all int64, count func() int64) (sample, error
 		}
 		first = count()
 	}
-	began, before := time.Now(), cpu()
+	since := begin(first)
 	for count() < all {
 		if err := sleep(ctx, look); err != nil {
 			return sample{}, err
 		}
-		if time.Since(began) > 2*time.Minute {
-			return sample{}, fmt.Errorf("%d of %d records arrived in %v", count(), all, time.Since(began))
+		if time.Since(since.at) > 2*time.Minute {
+			return sample{}, fmt.Errorf("%d of %d records arrived in %v", count(), all, time.Since(since.at))
 		}
 	}
-	records := all - first
-	return sample{
-		perSecond: float64(records) / time.Since(began).Seconds(),
-		cpu:       (cpu() - before) / time.Duration(max(records, 1)),
-	}, nil
+	return since.sample(max(all-first, 1)), nil
 }

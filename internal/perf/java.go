@@ -29,23 +29,23 @@ func (l *lab) tool(ctx context.Context, class string, args ...string) (string, e
 	return stdout.String(), nil
 }
 
-// javaPerSecond is a rate that Kafka's own producer is sure to stay below; it
-// is asked for so many records as that takes.
-const javaPerSecond = 1_000_000
+// javaRecords is how many records Kafka's own producer sends, and javaWarmup how many
+// before them: the JVM has to compile first.
+const (
+	javaRecords = 5_000_000
+	javaWarmup  = 1_000_000
+)
 
-// produceJava is Kafka's own producer in its own tool. Its warm-up is as many
-// records as the measurement, at most: the JVM has to compile first.
+// produceJava is Kafka's own producer in its own tool.
 func (l *lab) produceJava(ctx context.Context, linger time.Duration) (sample, error) {
 	topic, remove, err := l.topic(ctx, "java", partitions)
 	if err != nil {
 		return sample{}, err
 	}
 	defer remove()
-	warm := int(warmup.Seconds() * javaPerSecond / 2)
-	n := warm + int(l.plan.measure.Seconds()*javaPerSecond)
 	out, err := l.tool(ctx, "ProducerPerformance",
 		"--bootstrap-server", l.kafka.Bootstrap()[0], "--topic", topic.Name,
-		"--num-records", strconv.Itoa(n), "--warmup-records", strconv.Itoa(warm),
+		"--num-records", strconv.Itoa(javaWarmup+javaRecords), "--warmup-records", strconv.Itoa(javaWarmup),
 		"--record-size", strconv.Itoa(recordBytes), "--throughput", "-1",
 		"--command-property", "acks=1", "enable.idempotence=false", "compression.type=none",
 		"batch.size="+strconv.Itoa(batchBytes), "linger.ms="+strconv.FormatInt(linger.Milliseconds(), 10))

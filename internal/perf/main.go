@@ -25,13 +25,34 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"kafka-bench/internal/bench"
+	"kafka-bench/internal/driver"
+	"kafka-bench/internal/driver/franz"
 )
 
+// workerWord makes this program a process that works for another of its kind.
+const workerWord = "worker"
+
 func main() {
+	if len(os.Args) == 2 && os.Args[1] == workerWord {
+		serve()
+		return
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	if err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "perf:", err)
+		os.Exit(1)
+	}
+}
+
+// serve is a process of consumers, as the tool's own.
+func serve() {
+	signal.Ignore(os.Interrupt) // the other process ends this one
+	franzAlone := func(string) (driver.Driver, error) { return franz.New(), nil }
+	if err := bench.Worker(context.Background(), os.Stdin, os.Stdout, franzAlone); err != nil {
 		fmt.Fprintln(os.Stderr, "perf:", err)
 		os.Exit(1)
 	}
@@ -59,6 +80,7 @@ var subjects = []struct {
 }{
 	{"produce", true, (*lab).produce},
 	{"consume", true, (*lab).consume},
+	{"ceiling", true, (*lab).ceiling},
 	{"open", true, (*lab).open},
 	{"baseline", true, (*lab).baseline},
 	{"memory", false, (*lab).memory},

@@ -4,12 +4,15 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"kafka-bench/internal/probe"
+	"kafka-bench/internal/result"
 )
 
 // What all who produce have in common. The rest is as each client has it.
@@ -28,15 +31,19 @@ func (l *lab) produce(ctx context.Context) error {
 ## Producing, closed loop
 
 %d B values, %d partitions, acks 1, no compression, batches of %d KiB, linger %v, one client, %v each after %v of
-warm-up. "bare" is a loop around franz-go's Produce with a new record for each, and the client's own partitioner
-(the next partition once a batch is full); at most %d records are buffered, as in ours, which stamps every record
-and enters it into histograms and books, samples every interval and writes it to disk.
+warm-up. "franz-go's benchmark" is the loop of the client's own example: a new record for each Produce, whose value is
+written with its number, the client's own partitioner (the next partition once a batch is full) and a promise that
+counts; "with its pool" uses records again, so that what is allocated is the client's own; "bare" does not even write the
+values. At most %d records are buffered, as in ours, which stamps every record and enters it into histograms and books,
+samples every interval and writes it to disk. kafka-producer-perf-test sends %d million records.
 
-`, recordBytes, partitions, batchBytes>>10, linger, l.plan.measure, warmup, maxBuffered)
+`, recordBytes, partitions, batchBytes>>10, linger, l.plan.measure, warmup, maxBuffered, javaRecords/1_000_000)
 	all, err := l.inRounds(ctx, "produce", []contender{
-		{"bare franz-go", l.produceBare},
+		{"franz-go's benchmark", func(ctx context.Context) (sample, error) { return l.produceLoop(ctx, newNumbered) }},
 		{"ours, everything measured, 1 worker", func(ctx context.Context) (sample, error) { return l.produceOurs(ctx, 1) }},
 		{"ours, everything measured, 2 workers", func(ctx context.Context) (sample, error) { return l.produceOurs(ctx, 2) }},
+		{"franz-go's benchmark, with its pool", func(ctx context.Context) (sample, error) { return l.produceLoop(ctx, newPooled) }},
+		{"bare franz-go", func(ctx context.Context) (sample, error) { return l.produceLoop(ctx, newBare) }},
 		{"kafka-producer-perf-test, linger 0", func(ctx context.Context) (sample, error) { return l.produceJava(ctx, 0) }},
 		{"kafka-producer-perf-test, linger 5 ms", func(ctx context.Context) (sample, error) { return l.produceJava(ctx, linger) }},
 	})
@@ -47,15 +54,59 @@ and enters it into histograms and books, samples every interval and writes it to
 	return nil
 }
 
-// produceBare is the loop that a program would have that only wants to produce.
-func (l *lab) produceBare(ctx context.Context) (sample, error) {
+// maker makes the records of a loop around Produce: make the next one, and take back
+// one that is done; nil takes none back.
+type maker struct {
+	make func(number int64) *kgo.Record
+	back func(*kgo.Record)
+}
+
+// newNumbered makes a new record for each number.
+func newNumbered() maker {
+	return maker{make: func(number int64) *kgo.Record {
+		r := kgo.SliceRecord(make([]byte, recordBytes))
+		write(r.Value, number)
+		return r
+	}}
+}
+
+// newPooled uses records again.
+func newPooled() maker {
+	pool := sync.Pool{New: func() any { return kgo.SliceRecord(make([]byte, recordBytes)) }}
+	return maker{
+		make: func(number int64) *kgo.Record {
+			r := pool.Get().(*kgo.Record)
+			write(r.Value, number)
+			return r
+		},
+		back: func(r *kgo.Record) { pool.Put(r) },
+	}
+}
+
+// newBare makes a new record for each number around values that were made before.
+func newBare() maker {
+	values := madeBefore(recordBytes)
+	return maker{make: func(number int64) *kgo.Record { return kgo.SliceRecord(values[number%int64(len(values))]) }}
+}
+
+// write fills a value with a number over and over.
+func write(value []byte, number int64) {
+	var digits [20]byte
+	text := append(strconv.AppendInt(digits[:0], number, 10), ' ')
+	for n := 0; n < len(value); {
+		n += copy(value[n:], text)
+	}
+}
+
+// produceLoop is the loop that a program would have that only wants to produce.
+func (l *lab) produceLoop(ctx context.Context, records func() maker) (sample, error) {
 	topic, remove, err := l.topic(ctx, "bare", partitions)
 	if err != nil {
 		return sample{}, err
 	}
 	defer remove()
 	client, err := kgo.NewClient(
-		kgo.SeedBrokers(l.kafka.Bootstrap()...), kgo.DisableClientMetrics(),
+		kgo.SeedBrokers(l.kafka.Bootstrap()...), kgo.DisableClientMetrics(), kgo.DefaultProduceTopic(topic.Name),
 		kgo.RequiredAcks(kgo.LeaderAck()), kgo.DisableIdempotentWrite(), kgo.MaxProduceRequestsInflightPerBroker(5),
 		kgo.ProducerBatchCompression(kgo.NoCompression()), kgo.ProducerLinger(linger),
 		kgo.ProducerBatchMaxBytes(batchBytes), kgo.MaxBufferedRecords(maxBuffered),
@@ -70,15 +121,18 @@ func (l *lab) produceBare(ctx context.Context) (sample, error) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		values := madeBefore(recordBytes)
-		done := func(_ *kgo.Record, err error) {
+		m := records()
+		done := func(r *kgo.Record, err error) {
+			if m.back != nil {
+				m.back(r)
+			}
 			if err != nil {
 				failed.Add(1)
 			}
 			acked.Add(1)
 		}
-		for i := 0; !stop.Load(); i = (i + 1) % len(values) {
-			client.Produce(ctx, &kgo.Record{Topic: topic.Name, Value: values[i]}, done)
+		for number := int64(0); !stop.Load(); number++ {
+			client.Produce(ctx, m.make(number), done)
 		}
 	}()
 	s, err := l.watch(ctx, acked.Load)
@@ -109,18 +163,37 @@ func (l *lab) watch(ctx context.Context, count func() int64) (sample, error) {
 	if err := sleep(ctx, warmup); err != nil {
 		return sample{}, err
 	}
-	from, began, before := count(), time.Now(), cpu()
+	since := begin(count())
 	if err := sleep(ctx, l.plan.measure); err != nil {
 		return sample{}, err
 	}
-	records := count() - from
+	records := count() - since.count
 	if records == 0 {
 		return sample{}, fmt.Errorf("nothing came back in %v", l.plan.measure)
 	}
+	return since.sample(records), nil
+}
+
+// mark is where a measurement began.
+type mark struct {
+	count     int64
+	at        time.Time
+	cpu       time.Duration
+	allocated int64
+}
+
+func begin(count int64) mark {
+	return mark{count: count, at: time.Now(), cpu: cpu(), allocated: probe.ReadRuntime().AllocBytes}
+}
+
+// sample is what so many records since the mark have cost.
+func (m mark) sample(records int64) sample {
+	allocated := float64(probe.ReadRuntime().AllocBytes-m.allocated) / float64(records)
 	return sample{
-		perSecond: float64(records) / time.Since(began).Seconds(),
-		cpu:       (cpu() - before) / time.Duration(records),
-	}, nil
+		perSecond: float64(records) / time.Since(m.at).Seconds(),
+		cpu:       (cpu() - m.cpu) / time.Duration(records),
+		allocated: &allocated,
+	}
 }
 
 // cpu is the CPU time that this process has used; 0 where it can't be told.
@@ -163,10 +236,15 @@ phases: {warmup: %v, measure: %v, drain: 30s}
 	if err != nil {
 		return sample{}, err
 	}
-	r := outcome.Run
-	s := sample{perSecond: r.Load.AckedPerS}
+	return sampleOf(outcome.Run), nil
+}
+
+// sampleOf is what a run of the tool says of itself.
+func sampleOf(r result.Run) sample {
+	allocated := float64(r.Process.AllocBytes) / float64(r.Load.Acked)
+	s := sample{perSecond: r.Load.AckedPerS, allocated: &allocated}
 	if r.Process.CPUPerRecord != nil {
 		s.cpu = time.Duration(*r.Process.CPUPerRecord)
 	}
-	return s, nil
+	return s
 }

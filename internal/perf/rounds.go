@@ -23,6 +23,7 @@ type contender struct {
 type sample struct {
 	perSecond float64       // records
 	cpu       time.Duration // of the client for each record; 0 where it can't be told
+	allocated *float64      // bytes of the client for each record; nil where it can't be told
 }
 
 // measured is a contender with its samples, one of each round.
@@ -96,6 +97,15 @@ func (m measured) cpu() time.Duration {
 	return time.Duration(median(m.samples, func(s sample) float64 { return float64(s.cpu) }))
 }
 
+// allocated is the median of the bytes for each record; it can't be told of a process
+// in another language.
+func (m measured) allocated() string {
+	if slices.ContainsFunc(m.samples, func(s sample) bool { return s.allocated == nil }) {
+		return "–"
+	}
+	return fmt.Sprintf("%.0f B", median(m.samples, func(s sample) float64 { return *s.allocated }))
+}
+
 func median[T any](samples []T, figure func(T) float64) float64 {
 	figures := make([]float64, len(samples))
 	for i, s := range samples {
@@ -108,7 +118,7 @@ func median[T any](samples []T, figure func(T) float64) float64 {
 
 // compare prints the contenders beside the first of them, which is the measure.
 func (l *lab) compare(all []measured, recordBytes int) {
-	t := table{head: []string{"", "median", "÷ bare", "CPU of the client for a record", "each round, 1,000/s"}}
+	t := table{head: []string{"", "median", "÷ first", "CPU of the client for a record", "allocated for a record", "each round, 1,000/s"}}
 	for _, m := range all {
 		cpu := "–"
 		if m.cpu() > 0 {
@@ -119,7 +129,7 @@ func (l *lab) compare(all []measured, recordBytes int) {
 			rounds = append(rounds, fmt.Sprintf("%.0f", s.perSecond/1000))
 		}
 		t.add(m.name, perSecond(m.perSecond(), recordBytes), fmt.Sprintf("%.2f", m.perSecond()/all[0].perSecond()),
-			cpu, strings.Join(rounds, ", "))
+			cpu, m.allocated(), strings.Join(rounds, ", "))
 	}
 	t.print(l.stdout)
 }

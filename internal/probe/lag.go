@@ -5,7 +5,9 @@ import (
 	"fmt"
 
 	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"kafka-bench/internal/access"
 )
@@ -150,6 +152,46 @@ func (r *LagReader) Commit(ctx context.Context, offsets []int64) error {
 func (r *LagReader) Ends(ctx context.Context) ([]int64, error) {
 	listed, err := r.admin.ListEndOffsets(ctx, r.topic)
 	return r.offsets("high watermarks", listed, err)
+}
+
+// debuggingReplica asks a leader as nobody in particular: neither as a consumer, who is
+// told of what all replicas in sync have, nor as a follower.
+const debuggingReplica = -2
+
+// LogEnds asks the leader of each partition where its log ends, which is behind the
+// high watermark while replicas in sync have not fetched all of it. Brokers that know
+// no such question answer as Ends, or with an error.
+func (r *LagReader) LogEnds(ctx context.Context) ([]int64, error) {
+	req := kmsg.NewPtrListOffsetsRequest()
+	req.ReplicaID = debuggingReplica
+	topic := kmsg.NewListOffsetsRequestTopic()
+	topic.Topic = r.topic
+	for id := range r.partitions {
+		partition := kmsg.NewListOffsetsRequestTopicPartition()
+		partition.Partition, partition.Timestamp = int32(id), -1
+		topic.Partitions = append(topic.Partitions, partition)
+	}
+	req.Topics = append(req.Topics, topic)
+	ends := make([]int64, r.partitions)
+	told := 0
+	for _, shard := range r.client.RequestSharded(ctx, req) {
+		if shard.Err != nil {
+			return nil, fmt.Errorf("reading the log ends of topic %s: %w", r.topic, shard.Err)
+		}
+		for _, t := range shard.Resp.(*kmsg.ListOffsetsResponse).Topics {
+			for _, p := range t.Partitions {
+				if err := kerr.ErrorForCode(p.ErrorCode); err != nil {
+					return nil, fmt.Errorf("reading the log end of partition %d of topic %s: %w", p.Partition, r.topic, err)
+				}
+				ends[p.Partition] = p.Offset
+				told++
+			}
+		}
+	}
+	if told != r.partitions {
+		return nil, fmt.Errorf("the brokers told %d log ends of %d of topic %s", told, r.partitions, r.topic)
+	}
+	return ends, nil
 }
 
 // Starts asks for the first offset that each partition still holds.

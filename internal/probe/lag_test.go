@@ -1,6 +1,8 @@
 package probe
 
 import (
+	"slices"
+	"sync/atomic"
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/kfake"
@@ -50,5 +52,38 @@ func TestLagLiesBetweenTheBounds(t *testing.T) {
 	}
 	if l := lags[0]; l.Records != 8 || l.Partitions[0] != 8 || l.AtLeast != 3 || l.AtLeastPartitions[0] != 3 {
 		t.Errorf("read %+v; want 8 at the most and 3 at the least", l)
+	}
+}
+
+// Where a log ends is asked as no consumer would, of each partition's leader.
+func TestLogEnds(t *testing.T) {
+	cluster, err := kfake.NewCluster(kfake.NumBrokers(3), kfake.SeedTopics(6, "t"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cluster.Close()
+	r, err := NewLagReader(cluster.ListenAddrs(), access.Access{}, "t", nil, 6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for range 20 {
+		if err := r.client.ProduceSync(t.Context(), &kgo.Record{Topic: "t"}).FirstErr(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var asked atomic.Int32
+	cluster.ControlKey(int16(kmsg.ListOffsets), func(req kmsg.Request) (kmsg.Response, error, bool) {
+		cluster.KeepControl()
+		asked.Store(req.(*kmsg.ListOffsetsRequest).ReplicaID)
+		return nil, nil, false
+	})
+	logs, err := r.LogEnds(t.Context())
+	if err != nil || asked.Load() != debuggingReplica {
+		t.Fatalf("asked as %d: %v", asked.Load(), err)
+	}
+	ends, err := r.Ends(t.Context())
+	if err != nil || !slices.Equal(logs, ends) {
+		t.Errorf("the logs end at %v, the watermarks are %v, %v", logs, ends, err)
 	}
 }

@@ -20,7 +20,8 @@ const (
 // Child is a process that works for this one, and the connection to it. Its
 // methods may be called from several goroutines.
 type Child struct {
-	number int
+	name   string
+	why    func(ended error) error
 	cmd    *exec.Cmd
 	stdin  io.Closer
 	client *rpc.Client
@@ -30,13 +31,35 @@ type Child struct {
 	mu    sync.Mutex
 	ended bool  // it was told to
 	err   error // why it is of no more use
+	// owed is closed when the answer is there that a sampler gave up waiting for last; nil
+	// if none ever did.
+	owed <-chan struct{}
+}
+
+// Start says how a child is started.
+type Start struct {
+	Name    string   // as a person is told of it
+	Command []string // it must serve (Serve) on its standard input and output
+	Env     []string // besides what this process has
+	// Why says why the process ended, for whoever knows more of that than its exit
+	// status tells; nil is nobody.
+	Why func(ended error) error
 }
 
 // StartChild starts a process by its command line, the one of that number, from 0
-// on. It must serve (Serve) on its standard input and output.
+// on.
 func StartChild(number int, command []string) (*Child, error) {
-	c := &Child{number: number, cmd: exec.Command(command[0], command[1:]...), said: &tail{}, gone: make(chan struct{})}
+	return Start{Name: fmt.Sprintf("process %d", number), Command: command}.Child()
+}
+
+// Child starts the process. It is in a process group of its own: what a terminal
+// sends to this one is the parent's to answer, and one that stands still when its
+// parent dies is woken to end (POSIX, orphaned process groups).
+func (s Start) Child() (*Child, error) {
+	c := &Child{name: s.Name, why: s.Why, cmd: exec.Command(s.Command[0], s.Command[1:]...), said: &tail{}, gone: make(chan struct{})}
 	c.cmd.Stderr = c.said
+	c.cmd.Env = append(c.cmd.Environ(), s.Env...)
+	inOwnGroup(c.cmd)
 	in, err := c.cmd.StdinPipe()
 	if err != nil {
 		return nil, fmt.Errorf("starting a process: %w", err)
@@ -65,6 +88,9 @@ func (c *Child) await() {
 	if err == nil {
 		err = errors.New("it ended by itself")
 	}
+	if c.why != nil {
+		err = c.why(err)
+	}
 	c.fail(err)
 	close(c.gone)
 	_ = c.client.Close()
@@ -78,7 +104,7 @@ func (c *Child) fail(why error) {
 	if c.ended || c.err != nil {
 		return
 	}
-	c.err = fmt.Errorf("process %d (pid %d): %w%s", c.number, c.PID(), why, c.said.last())
+	c.err = fmt.Errorf("%s (pid %d): %w%s", c.name, c.PID(), why, c.said.last())
 }
 
 // PID is the number of the process.
@@ -147,6 +173,15 @@ func (c *Child) End() {
 		_ = c.cmd.Process.Kill()
 		<-c.gone
 	}
+}
+
+// Kill ends the child by force, as one that was told to end.
+func (c *Child) Kill() {
+	c.mu.Lock()
+	c.ended = true
+	c.mu.Unlock()
+	_ = c.cmd.Process.Kill()
+	<-c.gone
 }
 
 // Children are the processes of a run.

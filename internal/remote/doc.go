@@ -1,8 +1,9 @@
-// Package remote has a run's producers in processes of their own, as the
-// applications have them whose load a run stands for: each with a heap, a
-// collector and a scheduler of its own, so that what one of them costs is not
-// paid by the consumers that are measured beside it, and each with a gate of its
-// own that knows nothing of the others.
+// Package remote has a run's producers and consumers in processes of their own, as
+// the applications have them that a run stands for: each with a heap, a collector
+// and a scheduler of its own, so that what one of them costs is not paid by those
+// that are measured beside it; producers each with a gate of their own that knows
+// nothing of the others, consumers so that one can be confined, killed or made to
+// stand still as a process is.
 //
 // The run starts its processes and is the only one to talk to them: a [Child] is
 // a process and the connection to it, requests and answers over its standard
@@ -14,8 +15,18 @@
 //
 // [Producers] is the whole sending side to the run, as load.Producers is: the
 // workers keep the numbers that they have among all, so that what is offered is
-// the same to the byte however many processes offer it. Times need no translation:
-// the monotonic clock is one for all processes of a machine, and the axis of a
-// child is set by it (load.Zero). While the load runs a child is asked once an
-// interval for each kind of figure; the books come home once, at the end.
+// the same to the byte however many processes offer it. [Consumers] is one consumer
+// group to the run, as load.Group is: the members keep their numbers, and Kafka
+// shares the partitions out among all of them. Their processes are others than
+// those of the producers.
+//
+// Times need no translation: the monotonic clock is one for all processes of a
+// machine, and the axis of a child is set by it (load.Zero). While the load runs a
+// child is asked once an interval for each kind of figure; the books of producers
+// come home once, at the end. Those of consumers come home whenever it is asked how
+// far they have come, because only together they say what has arrived: a partition
+// may move from one process to another, and what is in the books of both came twice
+// (ledger.Merge). A process of consumers that is ended in order, also by a fault's
+// SIGKILL, leaves its last figures ([Process]); of one that dies otherwise there is
+// what it last told, and the run is invalid.
 package remote

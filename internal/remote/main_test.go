@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -25,7 +26,8 @@ func TestMain(m *testing.M) {
 		signal.Ignore(os.Interrupt)
 		c := &clock{axis: load.NewAxis()}
 		err := Serve(os.Stdin, os.Stdout, map[string]any{
-			ServiceName: NewProducersService(c.open), "Clock": c, "Trouble": Trouble{},
+			ServiceName: NewProducersService(c.open), ConsumersName: NewConsumersService(openTape),
+			"Clock": c, "Trouble": Trouble{},
 		})
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -33,7 +35,35 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
+	if len(os.Args) == 2 && os.Args[1] == orphanWord {
+		makeOrphan()
+		return
+	}
 	os.Exit(m.Run())
+}
+
+// orphanWord makes the test binary a parent that dies while its child stands still.
+const orphanWord = "leave-an-orphan"
+
+func makeOrphan() {
+	c, err := StartChild(0, childCommand)
+	if err == nil {
+		err = errors.Join(c.Call("Clock.Now", None(0), new(int64)), c.stand())
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	// A signal is on its way for a moment, and the system looks for who stands still
+	// when the parent ends.
+	for range 100 {
+		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", c.PID()))
+		if err == nil && strings.Contains(string(status), ") T ") {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	fmt.Println(c.PID())
 }
 
 // childCommand starts this binary as a child.
@@ -116,8 +146,9 @@ type log struct {
 	n  int
 }
 
-func (l *log) Name() string    { return "log" }
-func (l *log) Version() string { return "0" }
+func (l *log) Name() string                        { return "log" }
+func (l *log) Version() string                     { return "0" }
+func (l *log) Lacks() map[driver.Capability]string { return nil }
 func (l *log) NewProducer(cfg driver.ProducerConfig) (driver.Producer, error) {
 	return &logProducer{l, cfg.OnDone}, nil
 }

@@ -2,6 +2,7 @@ package remote
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -32,6 +33,8 @@ type Producers struct {
 	ended  bool
 	sent   []SentReply   // by child, as last told
 	acked  [][]int64     // likewise
+	behind []load.Behind // likewise; without partitions, of one that never told
+	left   []recorded    // and not gathered
 	closed []*CloseReply // by child, once it was closed; nil of one that ended before
 }
 
@@ -40,7 +43,7 @@ type Producers struct {
 func OpenProducers(children Children, axis *load.Axis, assignments []Assignment) (*Producers, error) {
 	ps := &Producers{
 		children: children, axis: axis, done: make(chan struct{}),
-		sent: make([]SentReply, len(children)), acked: make([][]int64, len(children)), closed: make([]*CloseReply, len(children)),
+		sent: make([]SentReply, len(children)), acked: make([][]int64, len(children)), behind: make([]load.Behind, len(children)), closed: make([]*CloseReply, len(children)),
 	}
 	replies := make([]OpenReply, len(children))
 	errs := make([]error, len(children))
@@ -150,20 +153,16 @@ func (ps *Producers) isClosed(i int) bool {
 	return ps.closed[i] != nil
 }
 
-// Sent are the counts of all workers by phase.
+// Sent are the counts of all workers by phase; of a child that does not answer soon, as
+// it last told, until it is closed.
 func (ps *Producers) Sent() (warmup, measured load.Sent) {
 	_ = ps.children.Each(func(i int, c *Child) error {
 		if ps.isClosed(i) {
 			return nil
 		}
 		var reply SentReply
-		err := c.Call(ServiceName+".Sent", None(0), &reply)
-		if err == nil {
-			ps.mu.Lock()
-			ps.sent[i] = reply
-			ps.mu.Unlock()
-		}
-		return err
+		c.CallSoon(ServiceName+".Sent", None(0), &reply, func() { ps.keepSent(i, reply) })
+		return nil
 	})
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
@@ -172,6 +171,14 @@ func (ps *Producers) Sent() (warmup, measured load.Sent) {
 		measured.Add(s.Measured)
 	}
 	return warmup, measured
+}
+
+func (ps *Producers) keepSent(i int, sent SentReply) {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	if ps.closed[i] == nil {
+		ps.sent[i] = sent
+	}
 }
 
 // AckedIn is the number of acknowledged records in each of n partitions.
@@ -206,30 +213,38 @@ func (ps *Producers) keepAcked(i int, acked []int64) {
 	}
 }
 
-// Behind is as that of load.Producers: one question to each child.
+// Behind is as that of load.Producers: one question to each child, of which one that
+// does not answer soon is as far behind as it last told.
 func (ps *Producers) Behind(next [][]uint64) load.Behind {
-	replies := make([]load.Behind, len(ps.children))
 	_ = ps.children.Each(func(i int, c *Child) error {
-		err := c.Call(ServiceName+".Behind", next, &replies[i])
-		if err != nil {
-			replies[i] = ps.lastBehind(i, len(next))
-		} else {
-			ps.keepAcked(i, replies[i].AckedIn)
-		}
-		return err
+		var reply load.Behind
+		c.CallSoon(ServiceName+".Behind", next, &reply, func() { ps.keepBehind(i, reply) })
+		return nil
 	})
-	all := replies[0]
-	for _, b := range replies[1:] {
-		all = all.Merge(b)
+	all := ps.lastBehind(0, len(next))
+	for i := range ps.children[1:] {
+		all = all.Merge(ps.lastBehind(i+1, len(next)))
 	}
 	return all
 }
 
-// lastBehind is what is known of a child that has ended: what it had acknowledged
-// when it last told, and nothing of when that was due.
-func (ps *Producers) lastBehind(i, partitions int) load.Behind {
+func (ps *Producers) keepBehind(i int, b load.Behind) {
+	ps.keepAcked(i, b.AckedIn)
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
+	ps.behind[i] = b
+}
+
+// lastBehind is what is known of a child. Of one that has ended that is what it had
+// acknowledged when it last told, and nothing of when that was due.
+func (ps *Producers) lastBehind(i, partitions int) load.Behind {
+	ended := ps.children[i].Err() != nil
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	if last := ps.behind[i]; !ended && len(last.AckedIn) == partitions {
+		last.AckedIn, last.OldestDueNs = slices.Clone(last.AckedIn), slices.Clone(last.OldestDueNs)
+		return last
+	}
 	b := load.Behind{AckedIn: append([]int64(nil), ps.acked[i]...), OldestDueNs: make([]int64, partitions)}
 	for p := range b.OldestDueNs {
 		b.OldestDueNs[p] = load.NothingDue
@@ -267,6 +282,15 @@ func (ps *Producers) DeferredPeak() (sum int64) {
 	return sum
 }
 
+// AckGaps are the gaps in the acknowledgements of each partition, of all processes
+// together, once they are closed; nil where none of them was.
+func (ps *Producers) AckGaps() (all []load.Gaps) {
+	for _, c := range ps.home() {
+		all = load.MergeGaps(all, c.AckGaps)
+	}
+	return all
+}
+
 // Errors counts what the clients reported of one phase's records, by message, once
 // they are closed.
 func (ps *Producers) Errors(measured bool) map[string]int64 {
@@ -297,19 +321,31 @@ func (ps *Producers) AddTo(c *latency.Collector) { c.AddSource(ps) }
 
 // Recorded implements latency.Source.
 func (ps *Producers) Recorded(merge func(part []byte) error) {
-	parts := make([][]byte, len(ps.children))
 	_ = ps.children.Each(func(i int, c *Child) error {
-		err := c.Call(ServiceName+".Recorded", None(0), &parts[i])
-		if err != nil {
-			parts[i] = nil
+		if ps.isClosed(i) { // maybe for the last time
+			c.settle()
+			ps.takeRecorded(c)
+		} else {
+			c.soon(func() { ps.takeRecorded(c) })
 		}
-		return err
+		return nil
 	})
-	for i, part := range parts {
-		if err := merge(part); err != nil {
-			ps.children[i].fail(err)
-		}
+	ps.mu.Lock()
+	left := ps.left
+	ps.left = nil
+	ps.mu.Unlock()
+	mergeAll(left, merge)
+}
+
+// takeRecorded takes what a child has recorded.
+func (ps *Producers) takeRecorded(c *Child) {
+	var part []byte
+	if c.Call(ServiceName+".Recorded", None(0), &part) != nil {
+		return
 	}
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	ps.left = append(ps.left, recorded{c, part})
 }
 
 // Wire is the traffic of all clients, where the driver counts it.
@@ -322,6 +358,18 @@ func (ps *Producers) Wire() (sum driver.Wire, counted bool) {
 		sum, counted = sum.Add(r.Wire), r.Counted
 	}
 	return sum, counted
+}
+
+// Requests are those of all clients, where the driver times them.
+func (ps *Producers) Requests() (sum driver.Requests, timed bool) {
+	replies := make([]WireReply, len(ps.children))
+	if ps.children.Each(func(i int, c *Child) error { return c.Call(ServiceName+".Wire", None(0), &replies[i]) }) != nil {
+		return driver.Requests{}, false
+	}
+	for _, r := range replies {
+		sum, timed = sum.Add(r.Requests), r.Timed
+	}
+	return sum, timed
 }
 
 // Settings are the effective settings of a client.

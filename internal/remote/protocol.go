@@ -68,8 +68,10 @@ type SentReply struct{ Warmup, Measured load.Sent }
 
 // WireReply answers Wire.
 type WireReply struct {
-	Wire    driver.Wire
-	Counted bool
+	Wire     driver.Wire
+	Counted  bool
+	Requests driver.Requests
+	Timed    bool
 }
 
 // CloseReply answers Close: all that does not change any more.
@@ -81,4 +83,5 @@ type CloseReply struct {
 	Errors       [2]map[string]int64 // warm-up, measured
 	Books        []*ledger.Sender
 	DeferredPeak int64
+	AckGaps      []load.Gaps // by partition
 }

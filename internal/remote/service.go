@@ -135,6 +135,7 @@ func (s *ProducersService) Wire(_ None, reply *WireReply) error {
 	ps, err := s.producers()
 	if err == nil {
 		reply.Wire, reply.Counted = ps.Wire()
+		reply.Requests, reply.Timed = ps.Requests()
 	}
 	return err
 }
@@ -172,5 +173,6 @@ func (s *ProducersService) Close(_ None, reply *CloseReply) error {
 	reply.Errors = [2]map[string]int64{ps.Errors(false), ps.Errors(true)}
 	reply.Books = ps.Books()
 	reply.DeferredPeak = ps.DeferredPeak()
+	reply.AckGaps = ps.AckGaps()
 	return nil
 }

@@ -271,7 +271,7 @@ func shared(b *result.Backpressure) string {
 
 // faultEvents are the events of a run with faults that its report tells, and
 // faultLines bounds them.
-var faultEvents = []string{"fault", "rebalance", "process", "error"}
+var faultEvents = []string{"fault", "broker", "rebalance", "process", "error"}
 
 const faultLines = 12
 
@@ -287,10 +287,13 @@ func (p *page) faults(r *result.Recorded) {
 // followed are the faults of a run and the events that belong to them, by time.
 func followed(r *result.Recorded) (all []remark) {
 	left := 0
+	repeated := make(map[string]bool) // errors, of which a client tells the same for as long as it lasts
 	for _, e := range r.Events {
-		if e.AtNs < 0 || !slices.Contains(faultEvents, e.Kind) {
+		said := e.What + e.Reason
+		if e.AtNs < 0 || !slices.Contains(faultEvents, e.Kind) || repeated[said] {
 			continue
 		}
+		repeated[said] = e.Kind == "error"
 		if len(all) == faultLines {
 			left++
 			continue

@@ -24,6 +24,8 @@ func (p *page) books(r *result.Run) {
 		p.heading("Read", " in the measured window")
 		p.labelled("per second", unit.PerSecond(d.DeliveredPerS))
 		p.labelled("bytes", unit.Bytes(d.Bytes))
+		p.filled(r)
+		p.readFill(r)
 		p.line("  ", p.paint(bold, outcome(r, p.width-3)))
 		return
 	}
@@ -48,6 +50,8 @@ func (p *page) books(r *result.Run) {
 	}
 	p.equations(equations)
 	p.rates(r)
+	p.bounded("volume", "load.volume", l.VolumeBoundedBytes, r)
+	p.filled(r)
 	p.oddities(l, d)
 	p.line("  ", p.paint(bold, outcome(r, p.width-3)))
 }

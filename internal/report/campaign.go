@@ -27,6 +27,8 @@ type CampaignDocument struct {
 	// Against are the variants, each against its base; none where there are no
 	// variants, or one run of each.
 	Against []VariantComparison `json:"against,omitempty"`
+	// Table is what a named answer shows of each cell; none where there is no such answer.
+	Table *AnswerTable `json:"answer_table,omitempty"`
 
 	recorded   *result.RecordedCampaign
 	references map[*result.Run]figure.Reference
@@ -38,15 +40,19 @@ type CampaignDocument struct {
 // Answer is what a campaign says to its question.
 type Answer struct {
 	Sentence string `json:"sentence"`
+	// Name is that of the answer which the suite asks for; empty where the cells are
+	// ranked by a figure.
+	Name string `json:"name,omitempty"`
 	// Figure is what the cells are ranked by; empty where there is nothing to
 	// rank. FigureFrom says whose choice it was: the reader's, the question's,
 	// or nobody's, and it is the default.
 	Figure     string `json:"figure,omitempty"`
-	FigureFrom string `json:"figure_from,omitempty" jsonschema:"enum=reader,enum=question,enum=default"`
+	FigureFrom string `json:"figure_from,omitempty" jsonschema:"enum=reader,enum=suite,enum=question,enum=default"`
 	// Status is best where one cell is shown to be better than every other,
 	// none where that is not shown, too_few where there are too few runs to show it,
-	// and no_ranking where there are not two cells with the figure.
-	Status string `json:"status" jsonschema:"enum=best,enum=none,enum=too_few,enum=no_ranking,enum=search"`
+	// no_ranking where there are not two cells with the figure, and told where the
+	// sentence is that of a named answer.
+	Status string `json:"status" jsonschema:"enum=best,enum=none,enum=too_few,enum=no_ranking,enum=search,enum=told"`
 	// Best is the cell, and Alike are those that it is not told apart from.
 	Best  string   `json:"best,omitempty"`
 	Alike []string `json:"alike,omitempty"`
@@ -60,11 +66,13 @@ const (
 	AnswerTooFew    = "too_few"
 	AnswerNoRanking = "no_ranking"
 	AnswerSearch    = "search"
+	AnswerTold      = "told"
 )
 
 // Who chose the figure of an answer.
 const (
 	FromReader   = "reader"
+	FromSuite    = "suite"
 	FromQuestion = "question"
 	FromDefault  = "default"
 )
@@ -89,7 +97,7 @@ type CellDocument struct {
 }
 
 // AnalyseCampaign looks at a campaign's runs. By is the name of the figure that
-// cells are ranked by; "" is the one that the question names (see inQuestion), or
+// cells are ranked by; "" is the one that the suite or its question names (see inQuestion), or
 // the e2e response time p99, or the first headline figure that a cell has.
 func AnalyseCampaign(c *result.RecordedCampaign, by string) (*CampaignDocument, error) {
 	d := &CampaignDocument{
@@ -119,8 +127,11 @@ func AnalyseCampaign(c *result.RecordedCampaign, by string) (*CampaignDocument, 
 		d.Cells[i].measure(d.figures, d.by)
 	}
 	d.Answer = d.answer()
+	d.tell()
 	d.Against = d.compareVariants()
+	d.Notes = append(d.Notes, d.Campaign.Notes...)
 	d.Notes = append(d.Notes, d.unasked()...)
+	d.Notes = append(d.Notes, d.unsettledNote()...)
 	return d, nil
 }
 
@@ -215,7 +226,13 @@ func (d *CampaignDocument) ranking(by string, headline []figure.Figure) (f figur
 		}
 		return f, FromReader, err
 	}
+	if f, err := figure.Named(d.Campaign.By); err == nil && d.has(f) {
+		return f, FromSuite, nil
+	}
 	if f, named := inQuestion(d.Campaign.Question); named && d.has(f) {
+		return f, FromQuestion, nil
+	}
+	if f, err := figure.Named(rankings[d.Campaign.Answer]); err == nil && d.has(f) {
 		return f, FromQuestion, nil
 	}
 	candidates := headline

@@ -193,7 +193,7 @@ func TestCampaignOfInvalid(t *testing.T) {
 	for _, r := range c.Runs {
 		r.Run.Verdict.Status = result.Invalid
 	}
-	if got := string(written(t, campaign(c, ""), report.Options{Width: 120})); strings.Contains(got, "Medians of the valid runs") || !strings.Contains(got, "† of runs none of which is valid") {
+	if got := string(written(t, campaign(c, ""), report.Options{Width: 120})); strings.Contains(got, "Medians of the valid runs") || !strings.Contains(got, "† of runs none of which is valid") || !strings.Contains(got, "none of 5 valid") || strings.Contains(got, "0 of 5 VALID") {
 		t.Errorf("nothing is valid:\n%s", got)
 	}
 }

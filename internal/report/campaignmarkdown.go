@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"io"
 	"slices"
 	"strings"
@@ -12,8 +13,13 @@ import (
 // markdown writes the campaign for a pull request.
 func (d *CampaignDocument) markdown(w io.Writer) error {
 	m := &markdown{}
-	m.line("### ", prose(d.Answer.Sentence))
-	if d.Campaign.Question != "" {
+	told := d.Answer.Name != "" // below its table
+	if told {
+		m.line("### ", prose(cmp.Or(d.Campaign.Question, d.Campaign.Name)))
+	} else {
+		m.line("### ", prose(d.Answer.Sentence))
+	}
+	if d.Campaign.Question != "" && !told {
 		m.paragraph("**", prose(d.Campaign.Question), "**")
 	}
 	if by := d.Answer.rankedBy(); by != "" {
@@ -23,6 +29,8 @@ func (d *CampaignDocument) markdown(w io.Writer) error {
 	switch all := d.variants(); {
 	case d.Search != nil:
 		m.search(d)
+	case told:
+		m.answerTable(d)
 	case underBackpressure(all):
 		m.comparison(all)
 		m.campaignAgainst(d)

@@ -11,11 +11,12 @@ import (
 // rankedBy says by which figure the cells are ranked, and why by that one; "" where
 // nothing is ranked.
 func (a Answer) rankedBy() string {
-	if a.Status == AnswerNoRanking || a.Status == AnswerSearch {
+	if a.Status == AnswerNoRanking || a.Status == AnswerSearch || a.Status == AnswerTold {
 		return ""
 	}
 	why := map[string]string{
 		FromReader:   "as --by asks",
+		FromSuite:    "as the suite asks",
 		FromQuestion: "which the question names",
 		FromDefault:  "the default, as the question names no figure; --by takes another",
 	}[a.FigureFrom]
@@ -54,6 +55,8 @@ func (d *CampaignDocument) asked(runs []*result.Recorded, name string) bool {
 	switch {
 	case d.Campaign.Kind == result.KindPeers:
 		return slices.Contains([]string{"made by", "client", "kafka-bench", "Go"}, name)
+	case name == "client":
+		return len(configuration(runs)["driver"]) > 1
 	case name == "brokers" || strings.HasPrefix(name, brokerSetting):
 		for setting, values := range configuration(runs) {
 			if strings.HasPrefix(setting, "cluster.") && len(values) > 1 {

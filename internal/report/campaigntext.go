@@ -6,6 +6,7 @@ import (
 	"math"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"kafka-bench/internal/figure"
@@ -41,10 +42,12 @@ func (d *CampaignDocument) text(w io.Writer, o Options) error {
 	if d.Campaign.Question != "" {
 		p.labelled("Question", d.Campaign.Question)
 	}
-	if d.Search != nil {
+	switch {
+	case d.Search != nil:
 		p.search(d.Search)
 		p.line()
-	} else {
+	case d.Answer.Name != "": // below its table
+	default:
 		p.styled(bold, "Answer", d.Answer.Sentence)
 		if by := d.Answer.rankedBy(); by != "" {
 			p.labelled("Ranked by", by)
@@ -56,6 +59,8 @@ func (d *CampaignDocument) text(w io.Writer, o Options) error {
 	}
 	switch all := d.variants(); {
 	case d.Search != nil:
+	case d.Answer.Name != "":
+		p.answerTable(d)
 	case underBackpressure(all):
 		p.line()
 		p.comparison(all)
@@ -208,7 +213,7 @@ func (d *CellDocument) runs() string {
 	case all == 0:
 		return "none"
 	case d.Valid == 0:
-		return "0 of " + integer(int64(all)) + " VALID"
+		return "none of " + integer(int64(all)) + " valid"
 	case d.Valid < all:
 		return fmt.Sprintf("%d of %d valid", d.Valid, all)
 	default:
@@ -318,11 +323,12 @@ func (d *CampaignDocument) sentences() (found, warnings []string) {
 var digits = regexp.MustCompile(`[0-9][0-9.,]*`)
 
 // warned are the warnings of the runs that the figures are of, each once, with the
-// scenarios that they are of. Of those that differ in their numbers it is the first.
+// scenarios that they are of. Of those that differ in their numbers it is the worst.
 func (d *CampaignDocument) warned() (warnings []string) {
 	type warning struct {
-		text string
-		of   []string
+		text   string
+		of     []string
+		differ bool // in their numbers
 	}
 	var all []*warning
 	seen := map[string]*warning{}
@@ -334,6 +340,10 @@ func (d *CampaignDocument) warned() (warnings []string) {
 				if !known {
 					w = &warning{text: text}
 					seen[key], all = w, append(all, w)
+				}
+				w.differ = w.differ || text != w.text
+				if extent(text) > extent(w.text) {
+					w.text = text
 				}
 				if !slices.Contains(w.of, v.name) {
 					w.of = append(w.of, v.name)
@@ -349,7 +359,28 @@ func (d *CampaignDocument) warned() (warnings []string) {
 		if len(w.of) == len(d.Cells) && len(w.of) > 1 {
 			of = "All"
 		}
+		if w.differ {
+			of += ", at worst"
+		}
 		warnings = append(warnings, of+": "+w.text+".")
 	}
 	return warnings
+}
+
+// measuredNumber is a number with a unit, or of something: the 3.1 of "partition 86 had no
+// acknowledgement for 3.1 s", and not the 86.
+var measuredNumber = regexp.MustCompile(`([0-9][0-9.,]*)( ?%| ?(?:ns|µs|ms|s|m|h|B|kB|MB|GB)\b| records?\b)`)
+
+// extent is what warnings of the same differ in first: the higher, the worse. It is 0
+// where nothing was measured. The units of warnings of the same are the same.
+func extent(warning string) float64 {
+	found := measuredNumber.FindStringSubmatch(warning)
+	if found == nil {
+		return 0
+	}
+	v, err := strconv.ParseFloat(strings.ReplaceAll(found[1], ",", ""), 64)
+	if err != nil {
+		return 0
+	}
+	return v
 }

@@ -97,6 +97,20 @@ func says(settings map[string]string) bool {
 	return there
 }
 
+// noteBounds notes what runs stored that would have stored more, had the disk had room:
+// runs with other volumes are no repeats, and their slopes are of other stretches.
+func noteBounds(all attributes, r *result.Run) {
+	volume, fill := "what was asked", "what was asked"
+	if r.Load.VolumeBoundedBytes > 0 {
+		volume = unit.Bytes(r.Load.VolumeBoundedBytes)
+	}
+	if r.Fill != nil && r.Fill.BoundedBytes > 0 {
+		fill = unit.Bytes(r.Fill.BoundedBytes)
+	}
+	all.note("volume", volume)
+	all.note("fill", fill)
+}
+
 // surroundings are what a scenario does not say and figures depend on: versions,
 // the machine, the cluster. A difference here is one that nobody asked for.
 func surroundings(runs []*result.Recorded) attributes {
@@ -114,6 +128,7 @@ func surroundings(runs []*result.Recorded) attributes {
 		noteHost(all, info.Host)
 		noteCluster(all, info.Cluster)
 		all.note("faults", unaskedFaults(&r.Run))
+		noteBounds(all, &r.Run)
 	}
 	return all
 }

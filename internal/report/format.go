@@ -26,12 +26,7 @@ func seconds(ns int64) string {
 func fromSeconds(s float64) string { return unit.Nanos(int64(s * 1e9)) }
 
 // count prints a number of things in words: 1 broker, 3 brokers.
-func count(n int64, singular string) string {
-	if n == 1 {
-		return "1 " + singular
-	}
-	return unit.Count(n) + " " + singular + "s"
-}
+func count(n int64, singular string) string { return unit.Things(n, singular) }
 
 // decimals prints v with n decimals.
 func decimals(v float64, n int) string { return strconv.FormatFloat(v, 'f', n, 64) }

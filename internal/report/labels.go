@@ -29,15 +29,18 @@ func settingNames(axes []result.Axis) []string {
 // variantAxis is the path of an axis whose values are scenarios and not a setting's.
 const variantAxis = "variant"
 
+// driverAxis is the path of an axis whose values are the names of clients.
+const driverAxis = "driver"
+
 // inWords calls a cell by its settings, as sentences do: compression none, linger 0.
-// A value by itself would be read as a number of something else; a variant has a name
-// of its own.
+// A value by itself would be read as a number of something else; a variant and a driver have
+// names of their own.
 func inWords(axes []result.Axis, values []string) string {
 	var parts []string
 	for i, name := range settingNames(axes) {
 		switch {
 		case i >= len(values):
-		case axes[i].Path == variantAxis:
+		case axes[i].Path == variantAxis || axes[i].Path == driverAxis:
 			parts = append(parts, values[i])
 		default:
 			parts = append(parts, name+" "+values[i])

@@ -42,7 +42,13 @@ func (p *page) lag(r *result.Run) {
 	if r.Says("lag.drained") && !reads(r) {
 		p.drain(r)
 	}
+	if reads(r) {
+		p.offsets(l)
+	}
 	p.labelled("consumers", consumers(r.Consumer))
+	if c := r.Consumer.Confined; c != nil {
+		p.labelled("confined", confined(*c))
+	}
 }
 
 // timeLag says how old the oldest undelivered record was. It is looked at where
@@ -101,8 +107,16 @@ func tenths(ns float64) string { return decimals(ns/1e9, 1) + " s" }
 func (p *page) drain(r *result.Run) {
 	l := r.Lag
 	took, rate := fromSeconds(l.DrainTimeS), unit.PerSecond(l.DrainPerS)
+	if l.Drained && r.Delivery.Lost > 0 {
+		p.styled(yellow, "drain", "read to the end of the log "+took+" after the window's end, at "+rate+"; "+count(r.Delivery.Lost, "acked record")+" not in it")
+		return
+	}
 	if l.Drained {
 		p.labelled("drain", "all acked was delivered "+took+" after the window's end, at "+rate)
+		return
+	}
+	if r.Delivery.Checked && r.Delivery.Pending == 0 {
+		p.styled(yellow, "drain", "NOT DRAINED: it was over "+took+" after the window's end, before the log was read to its end; no acked record was known to be missing")
 		return
 	}
 	left := "the backlog"
@@ -112,8 +126,35 @@ func (p *page) drain(r *result.Run) {
 	p.styled(yellow, "drain", "NOT DRAINED: "+left+" undelivered after "+took+" at "+rate)
 }
 
+// confined says what each process of the consumers was allowed, by whom, and what
+// became of it.
+func confined(c result.Confined) string {
+	var limits string
+	if c.CPU > 0 {
+		limits = decimals(c.CPU, 2) + " cores"
+	}
+	if c.MemoryBytes > 0 {
+		limits = list(limits, unit.Size(c.MemoryBytes).String())
+	}
+	text := "each process to " + limits + ", by " + c.By
+	if c.CPUCoresUsed != nil {
+		text += " · the busiest used " + decimals(*c.CPUCoresUsed, 2) + " cores"
+	}
+	if c.ThrottledS != nil {
+		text += " · held back for " + fromSeconds(*c.ThrottledS)
+	}
+	if c.SchedDelayNs != nil {
+		text += " · scheduling delay p99 " + unit.Nanos(c.SchedDelayNs.P99Ns)
+	}
+	return text
+}
+
 func consumers(c result.Consumer) string {
-	text := count(int64(c.Members), "member") + ", " + count(int64(c.Workers), "worker")
+	text := count(int64(c.Members), "member")
+	if c.Processes > 0 {
+		text += " in processes of their own, " + unit.Count(int64(c.Processes)) + " a group"
+	}
+	text += ", " + count(int64(c.Workers), "worker")
 	if c.Utilisation != nil {
 		text += ", " + unit.Percent(*c.Utilisation) + " busy"
 	}

@@ -91,7 +91,10 @@ func (l *Live) Interval(i result.Interval) {
 // rebalances. The others are in the view already.
 func (l *Live) Event(e result.Event) {
 	switch e.Kind {
-	case "warning", "error", "fault", "rebalance":
+	case "progress":
+		l.Status(e.What)
+		return
+	case "warning", "error", "fault", "broker", "rebalance":
 	default:
 		return
 	}

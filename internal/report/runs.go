@@ -100,9 +100,12 @@ func (m *markdown) run(r *result.Recorded) {
 	if r.Run.Backpressure != nil {
 		m.remarks("Backpressure in the measured window", underGate(&r.Run))
 	}
+	m.availability(&r.Run)
 	if len(r.Run.Faults) > 0 {
 		m.remarks("Faults, and what followed", followed(r))
 	}
+	m.bottleneck(&r.Run)
+	m.brokerRequests(r.Run.Broker)
 	m.paragraph(prose(outcome(&r.Run, 1<<10)))
 }
 

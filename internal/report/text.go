@@ -75,8 +75,11 @@ func Text(w io.Writer, r *result.Recorded, o Options) error {
 		p.times(&r.Run)
 		p.lag(&r.Run)
 		p.backpressure(r)
+		p.availability(&r.Run)
 		p.faults(r)
+		p.bottleneck(&r.Run)
 		p.process(&r.Run)
+		p.brokerRequests(r.Run.Broker)
 		p.compression(&r.Run)
 	} else {
 		p.unfinished(r)

@@ -53,6 +53,10 @@ func (s statistic) text(d distribution) string {
 // unsupported explains the mark that stands for such a percentile.
 const unsupported = absent + ": fewer than 10 values lie beyond it"
 
+// unreliable explains a column of such marks: the times are in the result, and what
+// they say is how long the tool waited.
+const unreliable = "a column of " + absent + ": not to be relied on, the tool was starved of CPU"
+
 // times is the table of what records went through.
 func (p *page) times(r *result.Run) {
 	l := r.Load
@@ -71,16 +75,32 @@ func (p *page) times(r *result.Run) {
 			p.line("  ", p.paint(yellow, text))
 		}
 	}
-	legend := []string{"service: from the actual send", "response: from the intended send"}
+	legend := fromWhen(shown)
 	if l.ClosedLoop {
 		legend = []string{"no response times: in a closed loop nothing has an intended send time to count from"}
 	}
 	if thin(shown) {
 		legend = append(legend, unsupported)
 	}
+	if r.Run.Imported == nil && slices.ContainsFunc(shown, func(d distribution) bool { return !r.Says("time." + d.metric) }) {
+		legend = append(legend, unreliable)
+	}
 	for _, line := range wrap(list(legend...), p.width-2) {
 		p.line("  ", line)
 	}
+}
+
+// fromWhen says where the times begin that are shown; others, such as that of a poll,
+// say so by their names.
+func fromWhen(shown []distribution) (legend []string) {
+	for _, kind := range []struct{ of, text string }{
+		{"_service_time", "service: from the actual send"}, {"_response_time", "response: from the intended send"},
+	} {
+		if slices.ContainsFunc(shown, func(d distribution) bool { return strings.HasSuffix(d.metric, kind.of) }) {
+			legend = append(legend, kind.text)
+		}
+	}
+	return legend
 }
 
 // speaksOf says which records the times are of, where they are not simply all.
@@ -170,7 +190,7 @@ func columnHead(metric string) (above, below string) {
 func thin(all []distribution) bool {
 	for _, d := range all {
 		for _, s := range statistics {
-			if !s.supported(d.independent) {
+			if d.says(s) && !s.supported(d.independent) {
 				return true
 			}
 		}

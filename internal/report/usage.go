@@ -17,7 +17,7 @@ func (p *page) process(r *result.Run) {
 	p.heading("Process", " in the measured window")
 	var cpu, perRecord, memory string
 	if u.CPUCores != nil {
-		cpu = decimals(*u.CPUCores, 2) + " cores"
+		cpu = decimals(*u.CPUCores, 2) + " cores" + waited(u.CPUWaitRatio)
 	}
 	if u.CPUPerRecord != nil {
 		perRecord = unit.Nanos(int64(*u.CPUPerRecord)) + " CPU per acked record"
@@ -36,8 +36,25 @@ func (p *page) process(r *result.Run) {
 		p.labelled("host", host)
 	}
 	for _, b := range r.Broker {
-		p.labelled(fmt.Sprintf("broker %d", b.ID), brokerUse(b))
+		if used := list(brokerUse(b), ownAccount(b.Metrics)); used != "" {
+			p.labelled(fmt.Sprintf("broker %d", b.ID), used)
+		}
 	}
+	p.devices(r.HostUse)
+	if text := requests(r.Clients); text != "" {
+		p.labelled("requests", text)
+	}
+	if text := stored(r.Storage); text != "" {
+		p.labelled("topic", text)
+	}
+}
+
+// waited says for how much of the time in which a process could run it waited for a core.
+func waited(ratio *float64) string {
+	if ratio == nil {
+		return ""
+	}
+	return " (" + wholePercent(*ratio) + " waiting)"
 }
 
 // toolName is what made the run.
@@ -76,7 +93,7 @@ func hostUse(r *result.Run) string {
 func brokerUse(b result.Broker) string {
 	var cpu, memory, disk, log string
 	if b.CPUCores != nil {
-		cpu = decimals(*b.CPUCores, 2) + " cores"
+		cpu = decimals(*b.CPUCores, 2) + " cores" + waited(b.CPUWaitRatio)
 	}
 	if b.RSSPeakBytes != nil {
 		memory = "RSS " + unit.Bytes(*b.RSSPeakBytes)

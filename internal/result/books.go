@@ -16,6 +16,9 @@ type Load struct {
 	AckedPerS    float64 `json:"acked_per_s"` // acked within the measured window ÷ its length
 	Bytes        int64   `json:"bytes"`       // keys and values of the acked
 	WireBytes    *int64  `json:"wire_bytes"`  // written to sockets during the measured window
+	// VolumeBoundedBytes is what the scenario's volume was taken down to, because the
+	// brokers' disk had no room for it; 0 where it was not.
+	VolumeBoundedBytes int64 `json:"volume_bounded_bytes,omitempty"`
 	// Errors counts what clients reported, by message.
 	Errors Counts `json:"errors,omitempty"`
 }

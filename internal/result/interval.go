@@ -41,6 +41,11 @@ type Interval struct {
 	ProcessRSSBytes *int64    `json:"process_rss_bytes"`
 	BrokerCPUCores  []float64 `json:"broker_cpu_cores,omitempty"`
 	GCCycles        int64     `json:"gc_cycles"`
+
+	// Late are the processes of the run that did not answer in time: their part of the
+	// interval is what they told last, and what happened in them meanwhile is in a later
+	// one.
+	Late []string `json:"late,omitempty"`
 }
 
 // LagSample is one reading of the consumer lag.
@@ -62,7 +67,7 @@ type IntervalTime struct {
 // Event is a line of events.ndjson.
 type Event struct {
 	AtNs   int64          `json:"at_ns"`
-	Kind   string         `json:"kind"` // phase, backpressure, rebalance, fault, warning, error, consumer, process
+	Kind   string         `json:"kind"` // phase, backpressure, rebalance, fault, warning, error, consumer, process, broker
 	What   string         `json:"what"`
 	Reason string         `json:"reason,omitempty"`
 	Data   map[string]any `json:"data,omitempty"`

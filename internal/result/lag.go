@@ -29,6 +29,16 @@ type Lag struct {
 	DrainPerS  float64 `json:"drain_per_s"` // delivered during the drain, to all groups, ÷ its length
 	// Changes are the times at which the consumers began to work otherwise.
 	Changes []Change `json:"changes,omitempty"`
+	// FinalPartitions are the group's offsets once all was delivered, of the first group.
+	FinalPartitions []PartitionOffsets `json:"final_partitions,omitempty"`
+}
+
+// PartitionOffsets is where a group stands in one partition.
+type PartitionOffsets struct {
+	Partition int32 `json:"partition"`
+	Committed int64 `json:"committed_offset"`
+	End       int64 `json:"end_offset"` // the high watermark
+	Lag       int64 `json:"lag_records"`
 }
 
 // Change is a time at which the consumers began to work otherwise, and what became
@@ -88,6 +98,34 @@ type Consumer struct {
 	Polls        int64    `json:"polls"`          // that returned records
 	EmptyPolls   int64    `json:"empty_polls"`
 	Commits      int64    `json:"commits"`
+	// CommitMeanMs is how long one took, as its consumer saw it; absent where there was
+	// none.
+	CommitMeanMs *float64 `json:"commit_mean_ms,omitempty"`
 	CommitErrors int64    `json:"commit_errors"`
 	Rebalances   int64    `json:"rebalances"`
+	// Processes is over how many the consumers of each group were spread, where it was
+	// not the tool's own; Confined how each was confined.
+	Processes int       `json:"processes,omitempty"`
+	Confined  *Confined `json:"confined,omitempty"`
+}
+
+// Confined is what a process was allowed, and who saw to it.
+type Confined struct {
+	CPU         float64 `json:"cpu_cores,omitempty"` // 0 is no limit
+	MemoryBytes int64   `json:"memory_bytes,omitempty"`
+	// By is cgroup v2 or cgroup v1 where the operating system holds the process to it,
+	// and runtime where only the process itself does (GOMAXPROCS, GOMEMLIMIT): then
+	// Note says what that can't hold.
+	By   string `json:"by"`
+	Note string `json:"note,omitempty"`
+	// CPUCoresUsed is what one process used of it, the busiest; ThrottledS is for how
+	// long the operating system held the processes back, all together; null where it
+	// does not tell.
+	CPUCoresUsed *float64 `json:"cpu_cores_used"`
+	ThrottledS   *float64 `json:"throttled_s"`
+	// SchedDelayNs and GCPauseNs are those of the worst process where the limit is one
+	// of cores: that goroutines wait is then the limit's doing, and not in
+	// Process.SchedDelayNs and GCPauseNs, by which the tool is judged.
+	SchedDelayNs *Quantile `json:"scheduling_delay,omitempty"`
+	GCPauseNs    *Quantile `json:"gc_pause,omitempty"`
 }

@@ -47,6 +47,13 @@ type Run struct {
 	Process      Process       `json:"process"`
 	Broker       []Broker      `json:"broker,omitempty"`
 	Faults       []Fault       `json:"faults,omitempty"`
+
+	Fill         *Fill         `json:"fill,omitempty"`         // what the topic was filled with before
+	Availability *Availability `json:"availability,omitempty"` // where a fault befell a broker
+	Clients      *Clients      `json:"clients,omitempty"`      // the requests of the clients under test
+	HostUse      *HostUse      `json:"host_use,omitempty"`     // the machine's disks, network and page cache
+	Storage      *Storage      `json:"storage,omitempty"`      // the run's topic on the brokers' disks
+	Bottleneck   *Bottleneck   `json:"bottleneck,omitempty"`
 }
 
 // Finished tells whether the books of the run were closed. A run that was
@@ -113,6 +120,9 @@ type Cluster struct {
 	// Note is set when the figures do not describe Kafka itself.
 	Note     string            `json:"note,omitempty"`
 	Settings map[string]string `json:"settings,omitempty"`
+	// WarmedUpS is for how long an unrecorded load had warmed up the brokers, in
+	// seconds, before the first run on them; absent where there was none.
+	WarmedUpS float64 `json:"warmed_up_s,omitempty"`
 }
 
 // Driver is the client under test with its effective settings.

@@ -10,6 +10,15 @@ var laterSettings = map[string]string{
 	"consume.assignment": "group",
 	"consume.from":       "end", // of an existing topic; of a new one there is nothing to read from
 	"load.processes":     "1",
+	"consume.processes":  "1",
+	"driver":             "franz",
+
+	// Nobody asked the brokers of an older run about themselves. That makes no other
+	// configuration of it: what was measured is the same.
+	"cluster.metrics":   "jmx",
+	"cluster.warmup":    "0s", // new brokers were put under load by the first run itself
+	"sampling.brokers":  "5s",
+	"sampling.replicas": "100ms",
 
 	"backpressure.signal": "committed",
 	"backpressure.per":    "topic",

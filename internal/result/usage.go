@@ -1,7 +1,8 @@
 package result
 
 // Process is what the tool itself used during the measured window: what it
-// disturbed. Of several processes it is the sum, and of pauses and delays the worst.
+// disturbed. Of several processes it is the sum, and of pauses and delays the worst of
+// those that the run did not hold back itself (see Confined.SchedDelayNs).
 // Null figures are not offered by this operating system.
 type Process struct {
 	CPUUserS      *float64 `json:"cpu_user_s"`
@@ -10,13 +11,17 @@ type Process struct {
 	CPUPerRecord  *float64 `json:"cpu_per_record_ns"`   // CPU time ÷ acked
 	HostCPUBusy   *float64 `json:"host_cpu_busy_ratio"` // of all cores, all processes
 	HostCPUStolen *float64 `json:"host_cpu_stolen_ratio"`
-	RSSPeakBytes  *int64   `json:"rss_peak_bytes"`
-	GCCycles      int64    `json:"gc_cycles"`
-	GCPauseNs     Quantile `json:"gc_pause"`
-	GCCPUS        float64  `json:"gc_cpu_s"`
-	SchedDelayNs  Quantile `json:"scheduling_delay"` // a runnable goroutine waiting for a thread
-	AllocBytes    int64    `json:"alloc_bytes"`
-	AllocObjects  int64    `json:"alloc_objects"`
+	// CPUWaitRatio is the part of the time in which the process's threads could run that
+	// they waited for a core; absent where the system does not tell, and of a tool of
+	// several processes.
+	CPUWaitRatio *float64 `json:"cpu_wait_ratio,omitempty"`
+	RSSPeakBytes *int64   `json:"rss_peak_bytes"`
+	GCCycles     int64    `json:"gc_cycles"`
+	GCPauseNs    Quantile `json:"gc_pause"`
+	GCCPUS       float64  `json:"gc_cpu_s"`
+	SchedDelayNs Quantile `json:"scheduling_delay"` // a runnable goroutine waiting for a thread
+	AllocBytes   int64    `json:"alloc_bytes"`
+	AllocObjects int64    `json:"alloc_objects"`
 	// CorpusBytes and CorpusTimeNs are the payloads made before the run.
 	CorpusBytes  int64 `json:"corpus_bytes"`
 	CorpusTimeNs int64 `json:"corpus_time_ns"`
@@ -32,15 +37,22 @@ type Quantile struct {
 
 // Broker is what one local broker used during the measured window.
 type Broker struct {
-	ID           int32    `json:"id"`
-	CPUUserS     *float64 `json:"cpu_user_s"`
-	CPUSystemS   *float64 `json:"cpu_system_s"`
-	CPUCores     *float64 `json:"cpu_cores"`
+	ID         int32    `json:"id"`
+	CPUUserS   *float64 `json:"cpu_user_s"`
+	CPUSystemS *float64 `json:"cpu_system_s"`
+	CPUCores   *float64 `json:"cpu_cores"`
+	// CoresAllowed is how many cores the operating system lets it use; null where it
+	// does not tell.
+	CoresAllowed *float64 `json:"cores_allowed,omitempty"`
+	// CPUWaitRatio is as the process's.
+	CPUWaitRatio *float64 `json:"cpu_wait_ratio,omitempty"`
 	RSSPeakBytes *int64   `json:"rss_peak_bytes"`
 	DiskRead     *int64   `json:"disk_read_bytes"`
 	DiskWritten  *int64   `json:"disk_written_bytes"`
 	LogSizeBytes *int64   `json:"log_size_bytes,omitempty"`
 	HeapMaxBytes int64    `json:"heap_max_bytes,omitempty"`
+	// Metrics is what the broker tells about itself; absent where it was not asked.
+	Metrics *BrokerMetrics `json:"metrics,omitempty"`
 }
 
 // Compression is one codec on batches of this run's own records.

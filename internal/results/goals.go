@@ -36,9 +36,15 @@ func goals() ([]goal, error) {
 	return all, nil
 }
 
-// goalTable sets what was reached beside what was to be. A goal whose study was not
-// made is left out, and missingStudies says which that is.
-func (s *shelf) goalTable() (string, error) {
+// notMade is what is said of no runs.
+const notMade = "The runs have not been made."
+
+// goalTable sets what the studies of backpressure reached beside what they were to.
+func (s *shelf) goalTable() (string, error) { return s.goalsOf(studies) }
+
+// goalsOf sets what was reached beside what was to be, by the studies of a list. A goal
+// whose study was not made is left out, and missingOf says which that is.
+func (s *shelf) goalsOf(names []string) (string, error) {
 	all, err := goals()
 	if err != nil {
 		return "", err
@@ -48,7 +54,7 @@ func (s *shelf) goalTable() (string, error) {
 	rows := 0
 	for _, g := range all {
 		e := s.of(g.Study)
-		if e == nil || len(e.runs()) == 0 {
+		if !slices.Contains(names, g.Study) || e == nil || len(e.runs()) == 0 {
 			continue
 		}
 		row, err := g.row(e)
@@ -59,7 +65,7 @@ func (s *shelf) goalTable() (string, error) {
 		rows++
 	}
 	if rows == 0 {
-		return "The runs have not been made.", nil
+		return notMade, nil
 	}
 	return b.String(), nil
 }

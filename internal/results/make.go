@@ -70,7 +70,7 @@ func (j job) attempt(ctx context.Context, name string, args []string, stderr io.
 	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) } // it stops its broker
 	c.Stdout, c.Stderr = stderr, stderr
 	err = c.Run()
-	if invalid(err) && slices.Contains(studies, name) {
+	if invalid(err) && onlyNamed(name) {
 		// Of so many runs one may well be disturbed. Those count that are valid, and the
 		// page says how many are not.
 		err = nil
@@ -142,16 +142,16 @@ func foldersOf(dir, name string) ([]folder, error) {
 			if planned.Dir == "" {
 				continue
 			}
-			run := folder{dir: c.RunDir(listed.Dir, i), files: kept, thin: slices.Contains(studies, name)}
+			run := folder{dir: c.RunDir(listed.Dir, i), files: kept, thin: onlyNamed(name)}
 			if planned.Round > 0 {
 				run.files = keptOfRepeat
 			}
 			inCampaign = append(inCampaign, filepath.Base(run.dir))
-			if c.Campaign.Name == name {
+			if presetOf(c.Campaign.Name) == name {
 				folders = append(folders, run)
 			}
 		}
-		if c.Campaign.Name == name {
+		if presetOf(c.Campaign.Name) == name {
 			folders = append(folders, folder{dir: listed.Dir, files: []string{result.CampaignFile}})
 		}
 	}

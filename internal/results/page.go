@@ -30,6 +30,7 @@ func (s *shelf) page() ([]byte, error) {
 		"overCap": s.overCap, "reportedOverCap": s.reportedOverCap, "idle": s.idle, "drain": s.drain,
 		"sweep": s.sweep, "best": s.best, "recovery": s.recovery, "repeats": s.repeats, "intervals": s.intervals,
 		"goals": s.goalTable, "study": s.study, "missingStudies": s.missingStudies, "howMade": s.howMade, "neededBound": s.neededBound,
+		"suite": s.suite, "suiteGoals": s.suiteGoals, "suiteVerdicts": s.suiteVerdicts, "missingSuites": s.missingSuites, "accounted": s.accounted,
 	}).Parse(pageTemplate)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 
 	"kafka-bench/internal/result"
 )
@@ -13,6 +14,7 @@ import (
 type shelf struct {
 	entries []entry // of the scenarios that were reported on before
 	studies []entry
+	suites  []entry
 }
 
 // entry is what there is of one scenario: one configuration, or those of a
@@ -20,6 +22,8 @@ type shelf struct {
 type entry struct {
 	scenario string
 	cells    []cell
+	// campaign is where the cells are of one; else nil.
+	campaign *result.RecordedCampaign
 }
 
 // cell is one configuration with its runs; more than one if it was repeated.
@@ -36,6 +40,9 @@ func newShelf() *shelf {
 	}
 	for _, name := range studies {
 		s.studies = append(s.studies, entry{scenario: name})
+	}
+	for _, name := range suites {
+		s.suites = append(s.suites, entry{scenario: name})
 	}
 	return s
 }
@@ -77,7 +84,7 @@ func (s *shelf) readCampaigns(dir string) error {
 		if listed.Err != nil {
 			return listed.Err
 		}
-		e := s.of(listed.Campaign.Campaign.Name)
+		e := s.of(presetOf(listed.Campaign.Campaign.Name))
 		if e == nil {
 			continue
 		}
@@ -85,7 +92,7 @@ func (s *shelf) readCampaigns(dir string) error {
 		if err != nil {
 			return err
 		}
-		e.cells = nil
+		e.cells, e.campaign = nil, recorded
 		for i, c := range recorded.Campaign.Cells {
 			e.cells = append(e.cells, cell{value: valueOf(c), runs: recorded.Of(i)})
 		}
@@ -93,17 +100,14 @@ func (s *shelf) readCampaigns(dir string) error {
 	return nil
 }
 
-// valueOf is what a configuration sets. All sweeps here have one axis.
+// valueOf is what a configuration sets: a value of each axis.
 func valueOf(c result.Cell) string {
-	if len(c.Values) == 0 {
-		return ""
-	}
-	return c.Values[0]
+	return strings.Join(c.Values, ", ")
 }
 
 // of is the entry of a scenario; nil if the page has none.
 func (s *shelf) of(scenario string) *entry {
-	for _, entries := range [][]entry{s.entries, s.studies} {
+	for _, entries := range [][]entry{s.entries, s.studies, s.suites} {
 		if i := slices.IndexFunc(entries, func(e entry) bool { return e.scenario == scenario }); i >= 0 {
 			return &entries[i]
 		}

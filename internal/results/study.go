@@ -20,9 +20,12 @@ var studies = []string{
 
 // missingStudies says which of them are not in results/, so that what is left out of
 // the page is not taken for what does not exist.
-func (s *shelf) missingStudies() string {
+func (s *shelf) missingStudies() string { return s.missingOf(studies) }
+
+// missingOf says which presets of a list are not in results/.
+func (s *shelf) missingOf(names []string) string {
 	var missing []string
-	for _, name := range studies {
+	for _, name := range names {
 		if len(s.of(name).runs()) == 0 {
 			missing = append(missing, "`"+name+"`")
 		}
@@ -78,6 +81,9 @@ func (e *entry) shortened() (string, error) {
 		most = max(most, len(c.runs))
 	}
 	var changes []string
+	if e.campaign != nil && strings.HasSuffix(e.campaign.Campaign.Campaign.Name, quickForm) {
+		changes = append(changes, "made in its quick form")
+	}
 	if most != preset.Repeat {
 		changes = append(changes, fmt.Sprintf("%s of each instead of %d", runsText(most), preset.Repeat))
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -142,13 +143,13 @@ func TestNeededBound(t *testing.T) {
 // Goals and tables are of variants and figures that there are.
 func TestStudiesArePresets(t *testing.T) {
 	variants := map[string]bool{}
-	for _, name := range studies {
+	for _, name := range slices.Concat(studies, suites) {
 		suite, err := scenario.ReadSuite(name, scenario.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, c := range suite.Cells {
-			variants[name+" "+c.Values[0]] = true
+			variants[name+" "+valueOf(result.Cell{Values: c.Values})] = true
 		}
 	}
 	all, err := goals()

@@ -27,14 +27,16 @@ type decoder struct {
 	layer  string   // the file or the override being read, as faults name it
 	layers []string // all of them, in their order
 	env    environment
-	nodes  int
-	faults Faults
-	places map[string]place
+	// drivers are the names that there are; nil is any.
+	drivers []string
+	nodes   int
+	faults  Faults
+	places  map[string]place
 	// failed are the paths that could not be read, and for an unknown key the
 	// mapping that it was in: what was meant for there is missing.
 	failed     map[string]bool
 	incomplete map[string]bool
-	overrides  []string     // that lie over all layers
+	overrides  []override   // that lie over all layers
 	cell       *cellReading // the cell of a suite that is being read, if it is one
 	// alias is the alias in place of which the present value is read, the
 	// outermost of several. What is wrong is told where it is used: the value
@@ -50,7 +52,7 @@ type place struct {
 
 func newDecoder(o Options) *decoder {
 	return &decoder{
-		env: newEnvironment(o.lookup()), places: map[string]place{},
+		env: newEnvironment(o.lookup()), drivers: o.Drivers, places: map[string]place{},
 		failed: map[string]bool{}, incomplete: map[string]bool{},
 	}
 }
@@ -101,27 +103,7 @@ func (d *decoder) value(n *yaml.Node, v reflect.Value, path string) {
 		return
 	}
 	d.found(n, path)
-	pointer := v.Addr().Interface()
-	switch many := pointer.(type) {
-	case *matrix:
-		d.matrix(n, many, path)
-		return
-	case *variants:
-		d.variants(n, many, path)
-		return
-	}
-	if short, ok := pointer.(shortForm); ok && n.Kind == yaml.ScalarNode {
-		if err := short.setShort(n.Value); err != nil {
-			d.textFault(n, path, err)
-		}
-		return
-	}
-	if size, ok := pointer.(*Size); ok {
-		d.size(n, size, path)
-		return
-	}
-	if text, ok := pointer.(encoding.TextUnmarshaler); ok {
-		d.text(n, text, path)
+	if d.special(n, v.Addr().Interface(), path) {
 		return
 	}
 	switch v.Kind() {
@@ -135,6 +117,36 @@ func (d *decoder) value(n *yaml.Node, v reflect.Value, path string) {
 	default:
 		d.scalar(n, v, path)
 	}
+}
+
+// special reads a value whose type has a form of its own, and tells whether it has.
+func (d *decoder) special(n *yaml.Node, pointer any, path string) bool {
+	switch of := pointer.(type) {
+	case *matrix:
+		d.matrix(n, of, path)
+		return true
+	case *variants:
+		d.variants(n, of, path)
+		return true
+	case *quick:
+		d.quick(n, of, path)
+		return true
+	}
+	if short, ok := pointer.(shortForm); ok && n.Kind == yaml.ScalarNode {
+		if err := short.setShort(n.Value); err != nil {
+			d.textFault(n, path, err)
+		}
+		return true
+	}
+	switch of := pointer.(type) {
+	case *Size:
+		d.size(n, of, path)
+		return true
+	case encoding.TextUnmarshaler:
+		d.text(n, of, path)
+		return true
+	}
+	return false
 }
 
 // open follows an alias and refuses what no value of a scenario may be.
@@ -335,17 +347,17 @@ func (d *decoder) unknownKey(key *yaml.Node, t reflect.Type, path string) {
 }
 
 // meantBy says what an unknown key was probably meant to be: one of these keys in
-// another spelling, the same key of another mapping, what other tools call
-// differently, or one of these keys with a slip in it; "" if there is no telling.
+// another spelling, what other tools call differently, the same key of another
+// mapping, or one of these keys with a slip in it; "" if there is no telling.
 func meantBy(key string, keys []string) string {
 	if same := slices.IndexFunc(keys, func(k string) bool { return spelling.Same(key, k) }); same >= 0 {
 		return fmt.Sprintf("did you mean %s? ", keys[same])
 	}
-	if paths := elsewhere(key); len(paths) > 0 {
-		return fmt.Sprintf("it belongs at %s; ", strings.Join(paths, " or "))
-	}
 	if ours := synonym(key); ours != "" {
 		return fmt.Sprintf("here that is %s; ", ours)
+	}
+	if paths := elsewhere(key); len(paths) > 0 {
+		return fmt.Sprintf("it belongs at %s; ", strings.Join(paths, " or "))
 	}
 	if near := spelling.Nearest(key, keys); near != "" {
 		return fmt.Sprintf("did you mean %s? ", near)

@@ -14,7 +14,8 @@ import (
 func Defaults() Scenario {
 	return Scenario{
 		Name:    "unnamed",
-		Cluster: Cluster{Brokers: 1, Heap: unit.GiB},
+		Driver:  "franz",
+		Cluster: Cluster{Brokers: 1, Heap: unit.GiB, Metrics: "jmx"},
 		Topic:   Topic{Partitions: 12, Replication: 1},
 		Load: Load{
 			Rate:         unit.Rate{Records: 1000, Per: time.Second}, // any laptop holds it
@@ -49,6 +50,7 @@ func Defaults() Scenario {
 		Consume: Consume{
 			Consumers:  1,
 			Groups:     1,
+			Processes:  1, // the tool's own, as with the producers
 			Assignment: "group",
 			Parallel:   "consumer", // how most consumers are written: one loop
 			Work:       Work{Distribution: "fixed"},
@@ -80,6 +82,8 @@ func Defaults() Scenario {
 		Sampling: Sampling{
 			Interval: unit.Duration(time.Second),
 			Lag:      unit.Duration(500 * time.Millisecond),
+			Brokers:  unit.Duration(5 * time.Second), // a reading of some hundred metrics is work for a broker
+			Replicas: unit.Duration(100 * time.Millisecond),
 		},
 		Repeat: 1,
 	}
@@ -141,7 +145,9 @@ var derived = []struct {
 	},
 	{
 		"consume.from", "end, or start where nobody produces",
-		func(s *Scenario) bool { return s.Consume.From == "" && s.Topic.Existing != "" },
+		func(s *Scenario) bool {
+			return s.Consume.From == "" && (s.Topic.Existing != "" || s.Topic.Fill > 0)
+		},
 		func(s *Scenario) {
 			s.Consume.From = "end"
 			if s.Load.Producers == 0 {
@@ -192,7 +198,7 @@ func blank() Scenario {
 // Resolve returns s with the values filled in that follow from others: the rate
 // of steps, the length of a ramp and of the last step, the number of keys, the
 // distribution of work, the brokers of a replicated topic and their heap, where
-// reading an existing topic begins and whether that is warmed up, the lag at
+// reading a topic begins that holds something and whether that is warmed up, the lag at
 // which a closed gate opens, the target and the share that is kept of a controller
 // that has one. It changes nothing that is set, and judges nothing.
 func (s Scenario) Resolve() Scenario {

@@ -8,34 +8,49 @@ import (
 	"kafka-bench/internal/unit"
 )
 
-// Expected is what one run offers by its schedule, warm-up included. What a
-// controller sheds or the end of the run cuts off is part of it.
+// Expected is what one run writes by its schedule, warm-up and the fill of its topic
+// included. What a controller sheds or the end of the run cuts off is part of it.
 type Expected struct {
 	Records int64
 	Bytes   int64 // of the records' values, by their mean size; no keys, no overhead
 	// Known is false for a closed loop, which has no schedule. If it has a
-	// volume, Records and Bytes are the most that its measured window offers, and
-	// what the warm-up offers is not known; else they are 0.
+	// volume, Records and Bytes are the most that its measured window offers and the
+	// fill, and what the warm-up offers is not known; else they are 0.
 	Known bool
 }
 
 // Expected is what one run of s offers. s is resolved and valid. The records are
 // those of package arrival, within one; of Poisson arrivals, their mean.
 func (s Scenario) Expected() Expected {
-	if s.Load.Producers == 0 {
-		return Expected{Known: true}
-	}
 	mean := s.Load.Record.Size.Mean()
+	fill := s.filled(mean)
+	total := func(records int64, known bool) Expected {
+		records += fill
+		return Expected{Records: records, Bytes: int64(math.Round(float64(records) * mean)), Known: known}
+	}
+	if s.Load.Producers == 0 {
+		return total(0, true)
+	}
 	bound := s.bound(mean)
 	if s.Load.Rate.IsMax() {
-		return Expected{Records: bound, Bytes: int64(math.Round(float64(bound) * mean)), Known: bound > 0 && s.Phases.Warmup == 0}
+		if bound == 0 {
+			return Expected{}
+		}
+		return total(bound, s.Phases.Warmup == 0)
 	}
 	warm, measured := s.scheduled()
 	if bound > 0 {
 		measured = min(measured, bound)
 	}
-	records := warm + measured
-	return Expected{Records: records, Bytes: int64(math.Round(float64(records) * mean)), Known: true}
+	return total(warm+measured, true)
+}
+
+// filled is the number of records that the topic is filled with.
+func (s Scenario) filled(mean float64) int64 {
+	if s.Topic.Fill <= 0 || mean <= 0 {
+		return 0
+	}
+	return int64(math.Ceil(float64(s.Topic.Fill) / mean))
 }
 
 // bound is the number of records that the volume lets the measured window offer,

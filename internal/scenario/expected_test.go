@@ -29,6 +29,8 @@ func TestExpected(t *testing.T) {
 		{"load: {rate: max, volume: 1MB, producers: 3, record: {size: 1kB}}", Expected{1002, 1_002_000, false}},
 		{"load: {rate: max, volume: 1MB, record: {size: 1kB}}\nphases: {warmup: 0s}", Expected{1000, 1_000_000, true}},
 		{"load: {producers: 0}\ntopic: {existing: mine}", Expected{Known: true}},
+		{"load: {producers: 0}\ntopic: {fill: 1MB}", Expected{1954, 1954 * 512, true}},
+		{"load: {rate: 10k/s, record: {size: 1kB}}\nphases: {warmup: 1s, measure: 9s}\ntopic: {fill: 1MB}", Expected{101_000, 101_000_000, true}},
 	} {
 		s, err := Parse("f.yaml", []byte(c.text))
 		if err != nil {
@@ -43,7 +45,7 @@ func TestExpected(t *testing.T) {
 func TestExpectedIsWhatArrives(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := anyScenario(t)
-		s.Load.Producers, s.Load.Volume, s.Phases.Warmup = 1, 0, 0
+		s.Load.Producers, s.Load.Volume, s.Phases.Warmup, s.Topic.Fill = 1, 0, 0, 0
 		if s.Load.Rate.IsMax() {
 			return
 		}

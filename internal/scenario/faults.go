@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -11,10 +12,19 @@ const (
 	Kill  = "kill"
 	Stop  = "stop"
 	Start = "start"
+
+	Pause   = "pause"
+	Resume  = "resume"
+	Restart = "restart"
 )
 
-// ConsumerTarget is the Kind of a Target that is a consumer of the group.
-const ConsumerTarget = "consumer"
+// Kinds of Targets.
+const (
+	ConsumerTarget = "consumer"            // of the group
+	BrokerTarget   = "broker"              // by its ID
+	LeaderTarget   = "leader of partition" // the broker that leads it when the fault comes
+	EveryBroker    = "every broker"        // for Restart
+)
 
 // An actOn is one of the things that a fault may do, and what it does it to.
 type actOn struct {
@@ -24,7 +34,10 @@ type actOn struct {
 
 // acts are what f says that it does, one thing if f is valid.
 func (f ScheduledFault) acts() (acts []actOn) {
-	for _, a := range []actOn{{Kill, f.Kill}, {Stop, f.Stop}, {Start, f.Start}} {
+	for _, a := range []actOn{
+		{Kill, f.Kill}, {Stop, f.Stop}, {Start, f.Start},
+		{Pause, f.Pause}, {Resume, f.Resume}, {Restart, f.Restart},
+	} {
 		if a.target != (Target{}) {
 			acts = append(acts, a)
 		}
@@ -54,8 +67,9 @@ func (f ScheduledFault) String() string { return f.Action() + " " + f.Target().S
 
 // String prints t as a scenario writes it.
 func (t Target) String() string {
-	if t == (Target{}) {
-		return ""
+	switch t.Kind {
+	case "", EveryBroker:
+		return t.Kind
 	}
 	return fmt.Sprintf("%s %d", t.Kind, t.Number)
 }
@@ -63,12 +77,17 @@ func (t Target) String() string {
 // MarshalText prints t as String does.
 func (t Target) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
-// UnmarshalText reads "consumer 0".
+// UnmarshalText reads what String prints.
 func (t *Target) UnmarshalText(text []byte) error {
-	kind, digits, _ := strings.Cut(string(text), " ")
+	if string(text) == EveryBroker {
+		*t = Target{Kind: EveryBroker}
+		return nil
+	}
+	at := max(0, strings.LastIndexByte(string(text), ' '))
+	kind, digits := string(text[:at]), strings.TrimSpace(string(text[at:]))
 	number, err := strconv.ParseUint(digits, 10, 31)
-	if kind != ConsumerTarget || err != nil {
-		return fmt.Errorf("%q is no target; write consumer and its number, as in: consumer 0", text)
+	if !slices.Contains([]string{ConsumerTarget, BrokerTarget, LeaderTarget}, kind) || err != nil {
+		return fmt.Errorf("%q is no target; write consumer 0, broker 1, leader of partition 0, or every broker", text)
 	}
 	*t = Target{Kind: kind, Number: int(number)}
 	return nil

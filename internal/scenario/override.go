@@ -12,20 +12,39 @@ import (
 // overridePrefix starts the name that faults give to an override.
 const overridePrefix = "--set "
 
+// driverPrefix starts the name that faults give to the driver of Options.
+const driverPrefix = "--driver "
+
 // isOverride tells whether a layer is an override.
-func isOverride(layer string) bool { return strings.HasPrefix(layer, overridePrefix) }
+func isOverride(layer string) bool {
+	return strings.HasPrefix(layer, overridePrefix) || strings.HasPrefix(layer, driverPrefix)
+}
+
+// An override is one value of the command line, as load.rate=20k/s, and the name of
+// its layer.
+type override struct{ layer, text string }
+
+// override lays an override over doc, and will lay it over every variant.
+func (d *decoder) override(o override, doc *document) {
+	d.overrides = append(d.overrides, o)
+	d.set(o, doc)
+}
 
 // set lays one override, "load.rate=20k/s", over s. The value is YAML, so that a
 // list or a mapping may be given as well. As in a file, the keys of a mapping
 // are merged into what is there, null leaves a value open again, and everything
 // else replaces it.
-func (d *decoder) set(override string, s *document) {
-	d.begin(overridePrefix + override)
-	path, text, ok := strings.Cut(override, "=")
+func (d *decoder) set(o override, s *document) {
+	d.begin(o.layer)
+	path, text, ok := strings.Cut(o.text, "=")
 	ahead := utf8.RuneCountInString(path) + 1 // columns before the value
 	if !ok {
 		d.faults = append(d.faults, Fault{File: d.layer, Line: 1, Column: ahead, Problem: "there is no = in it",
 			Remedy: "write " + overridePrefix + "load.rate=20k/s"})
+		return
+	}
+	if within(quickKey, path) {
+		d.faultAt(place{d.layer, 1, 1}, path, "what is set lies over the quick form too", "leave "+quickKey+". out")
 		return
 	}
 	roots, err := parseYAML([]byte(text))

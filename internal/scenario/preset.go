@@ -12,7 +12,7 @@ import (
 var presetFiles embed.FS
 
 // presetNames in the order of the lists: first what a newcomer would run, then
-// the experiments on backpressure, the sweeps, the plain pipeline, and the parts of
+// the experiments on backpressure, those on throughput and scale, the sweeps, the plain pipeline, and the parts of
 // one.
 var presetNames = []string{
 	"quick",
@@ -33,6 +33,17 @@ var presetNames = []string{
 	"backpressure-faults",
 	"backpressure-processes",
 	"backpressure-baseline",
+	"throughput-producer",
+	"throughput-consumer",
+	"throughput-record-size",
+	"throughput-stored-data",
+	"latency-e2e",
+	"consumer-limit",
+	"consumer-cpu",
+	"partitions",
+	"clients",
+	"drivers",
+	"broker-failover",
 	"sweep-compression",
 	"sweep-acks",
 	"sweep-payload",

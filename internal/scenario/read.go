@@ -53,6 +53,11 @@ func Parse(file string, text []byte, overrides ...string) (Scenario, error) {
 type document struct {
 	Scenario `yaml:",inline"`
 	Question string `yaml:"question,omitempty"` // that the runs are to answer, for the report
+	Answer   string `yaml:"answer,omitempty"`   // by which the report answers it: most, knee, scaling, slope, times, failover
+	By       string `yaml:"by,omitempty"`       // the figure that the report goes by, as in acked_per_s
+	// Quick is a part of a scenario that makes a short form of this one: it is laid
+	// over it where --quick is given, below what --set says.
+	Quick quick `yaml:"quick,omitempty"`
 	// Variants are scenarios of one family, each a part of a scenario that is laid
 	// over this one; every variant is run with every combination of the matrix.
 	Variants variants `yaml:"variants,omitempty"`
@@ -87,12 +92,20 @@ func read(layers []layer, o Options) (d *decoder, doc document, readable bool) {
 		d.begin(l.name)
 		readable = d.document(l.text, &doc) && readable
 	}
-	d.overrides = o.Set
-	for _, override := range o.Set {
-		d.set(override, &doc)
+	if readable {
+		d.layQuick(&doc, o.Quick)
+	}
+	for _, text := range o.Set {
+		d.override(override{overridePrefix + text, text}, &doc)
+	}
+	if o.Driver != "" {
+		d.override(override{driverPrefix + o.Driver, doc.chosen(o.Driver)}, &doc)
 	}
 	if _, written := d.places["name"]; !written {
 		doc.Name = nameOf(layers[0].name)
+	}
+	if o.Quick {
+		doc.Name = quickName(doc.Name)
 	}
 	return d, doc, readable
 }
@@ -102,9 +115,24 @@ func (d *decoder) resolved(s Scenario, readable bool) Scenario {
 	d.writtenZeros(&s)
 	s = s.Resolve()
 	if readable {
-		d.validation(s.findings())
+		var c checker
+		if d.drivers != nil && s.Driver != "" {
+			c.choice(driverKey, s.Driver, d.drivers)
+		}
+		d.validation(append(s.findings(), c.findings...))
 	}
 	return s
+}
+
+// driverKey is the key of the client under test.
+const driverKey = "driver"
+
+// chosen is the override that makes a driver the one under test.
+func (doc document) chosen(driver string) string {
+	if slices.ContainsFunc(doc.Matrix.axes, func(a axis) bool { return a.path == driverKey }) {
+		return "matrix." + driverKey + "=[" + driver + "]"
+	}
+	return driverKey + "=" + driver
 }
 
 // conclusion is all that is wrong, as Faults, or nil.

@@ -73,6 +73,10 @@ func anyScenario(t *rapid.T) Scenario {
 	s := Defaults()
 	s.Name = rapid.StringMatching(`[A-Za-z0-9][A-Za-z0-9._-]{0,63}`).Draw(t, "name")
 	s.Description = rapid.StringOf(rapid.RuneFrom([]rune(`ab 12:#-'"\{}[]&*!|>%@,?=~.é中$	`+"\n"))).Draw(t, "description")
+	s.Driver = rapid.SampledFrom([]string{"franz", "sarama", "another one"}).Draw(t, "driver")
+	s.Cluster.Metrics = pick(t, brokerMetrics)
+	s.Cluster.Warmup = duration(t, 0, 60)
+	s.Sampling.Brokers, s.Sampling.Replicas = duration(t, 1, 60), duration(t, 1, 60)
 	s.Topic.Replication = rapid.IntRange(1, 3).Draw(t, "replication")
 	s.Cluster.Brokers = rapid.IntRange(3, 9).Draw(t, "brokers")
 	s.Cluster.JVM = words(t, "jvm")
@@ -115,27 +119,55 @@ func anyBackpressure(t *rapid.T, processes int) Backpressure {
 	return b
 }
 
-// anyFaults has consumers of the one group come and go.
+// anyFaults has consumers of the one group and brokers come and go.
 func anyFaults(t *rapid.T, s *Scenario) {
-	if s.Consume.Consumers == 0 || s.Consume.Assignment != "group" || s.Consume.Groups > 1 {
-		return
+	parties := []*party{newBrokers(s.Cluster.Brokers)}
+	if s.Consume.Consumers > 0 && s.Consume.Assignment == "group" && s.Consume.Groups == 1 {
+		parties = append(parties, newCrew(s.Consume.Consumers))
 	}
-	crew := newCrew(s.Consume.Consumers)
 	for i := range rapid.IntRange(0, 5).Draw(t, "faults") {
 		f := ScheduledFault{At: unit.Duration(i/2) * s.Phases.Measure / 4}
-		who := Target{ConsumerTarget, rapid.IntRange(0, len(crew.running)).Draw(t, "consumer")}
-		running, _ := crew.runs(who.Number)
-		switch {
-		case !running:
-			f.Start = who
-		case rapid.Bool().Draw(t, "kill"):
-			f.Kill = who
-		default:
-			f.Stop = who
+		if rapid.IntRange(0, 9).Draw(t, "unnamed") == 0 {
+			s.Faults = append(s.Faults, anyUnnamed(t, f, s.Topic.Partitions))
+			continue
 		}
-		crew.set(who.Number, !running)
+		p := rapid.SampledFrom(parties).Draw(t, "whom")
+		p.until(f.At)
+		f = anyFate(t, f, p)
+		p.set(f.Target().Number, f)
 		s.Faults = append(s.Faults, f)
 	}
+}
+
+// anyUnnamed has the fault befall brokers that it does not name.
+func anyUnnamed(t *rapid.T, f ScheduledFault, partitions int) ScheduledFault {
+	if rapid.Bool().Draw(t, "every") {
+		f.Restart = Target{Kind: EveryBroker}
+		return f
+	}
+	f.Kill, f.For = Target{LeaderTarget, rapid.IntRange(0, partitions-1).Draw(t, "partition")}, duration(t, 0, 5)
+	return f
+}
+
+// anyFate has the fault befall somebody of the party in a way that it can.
+func anyFate(t *rapid.T, f ScheduledFault, p *party) ScheduledFault {
+	last := p.next() - 1
+	if p.kind == ConsumerTarget {
+		last++ // who joins
+	}
+	who := Target{p.kind, rapid.IntRange(p.first, last).Draw(t, "who")}
+	switch is, known := p.is(who.Number); {
+	case !known || is == gone:
+		f.Start = who
+	case is == paused:
+		f.Resume = who
+	default:
+		*rapid.SampledFrom([]*Target{&f.Kill, &f.Stop, &f.Pause, &f.Restart}).Draw(t, "act") = who
+		if f.Restart == (Target{}) {
+			f.For = duration(t, 0, 100)
+		}
+	}
+	return f
 }
 
 func anyLoad(t *rapid.T, l *Load, measure unit.Duration) {
@@ -210,6 +242,9 @@ func anyConsume(t *rapid.T, c *Consume, measure unit.Duration) {
 	c.Consumers = rapid.IntRange(0, 20).Draw(t, "consumers")
 	c.Groups, c.Assignment = rapid.SampledFrom([]int{1, 1, 2, 100}).Draw(t, "groups"), pick(t, assignments)
 	if c.Consumers > 0 {
+		c.Processes = rapid.IntRange(1, c.Consumers).Draw(t, "processes")
+		c.CPU = rapid.SampledFrom([]float64{0, minCPU, 0.5, 2}).Draw(t, "cores")
+		c.Memory = unit.Size(rapid.SampledFrom([]int64{0, 32 << 20, 1e9}).Draw(t, "memory"))
 		c.Hold = rapid.SampledFrom([]Hold{{}, {Until: 1}, {Until: measure / 3}}).Draw(t, "hold")
 	}
 	if c.Protocol = pick(t, protocols); c.Protocol == "classic" && c.Assignment == "group" {
@@ -227,9 +262,21 @@ func anyConsume(t *rapid.T, c *Consume, measure unit.Duration) {
 // reads it.
 func anyReading(t *rapid.T, s *Scenario) {
 	if !rapid.Bool().Draw(t, "existing") {
+		anyFill(t, s)
 		return
 	}
 	s.Topic.Existing, s.Topic.Config, s.Consume.From = "orders", nil, pick(t, beginnings)
+	if s.Consume.Consumers > 0 && rapid.Bool().Draw(t, "only reads") {
+		s.Load.Producers, s.Load.Processes, s.Load.Volume, s.Consume.Hold = 0, 1, 0, Hold{}
+	}
+}
+
+// anyFill has the new topic filled, or leaves it empty.
+func anyFill(t *rapid.T, s *Scenario) {
+	if s.Topic.Fill = unit.Size(rapid.SampledFrom([]int64{0, 1e6, 5e8}).Draw(t, "fill")); s.Topic.Fill == 0 {
+		return
+	}
+	s.Consume.From = "start"
 	if s.Consume.Consumers > 0 && rapid.Bool().Draw(t, "only reads") {
 		s.Load.Producers, s.Load.Processes, s.Load.Volume, s.Consume.Hold = 0, 1, 0, Hold{}
 	}

@@ -23,8 +23,10 @@ import (
 // of a scenario file are written down: loading, overriding, printing and the
 // JSON in run.json all go by them.
 type Scenario struct {
-	Name         string       `yaml:"name"` // part of the run folder's name
-	Description  string       `yaml:"description,omitempty"`
+	Name        string `yaml:"name"` // part of the run folder's name
+	Description string `yaml:"description,omitempty"`
+	// Driver is the client under test, by its name on the command line.
+	Driver       string       `yaml:"driver"`
 	Cluster      Cluster      `yaml:"cluster"`
 	Topic        Topic        `yaml:"topic"`
 	Load         Load         `yaml:"load"`
@@ -45,6 +47,14 @@ type Cluster struct {
 	Heap    unit.Size         `yaml:"heap"`             // of each broker's JVM; left open: 1 GiB for one, 512 MiB for each of several
 	JVM     []string          `yaml:"jvm,omitempty"`    // further JVM options
 	Config  map[string]string `yaml:"config,omitempty"` // broker properties, over the tool's own
+	// Metrics says whether the brokers tell about themselves (their JMX metrics, by an
+	// agent in their process): jmx, or none.
+	Metrics string `yaml:"metrics"`
+	// Warmup is how long brokers that were just started are put under load before the
+	// first run on them, which nobody records. A JVM that has yet to compile what it
+	// does all the time would make the first run a slow one, whatever it measures. 0 is
+	// not at all, up to an hour.
+	Warmup unit.Duration `yaml:"warmup"`
 }
 
 // Topic is the topic of a run. By default a new one with a name of its own is
@@ -52,10 +62,14 @@ type Cluster struct {
 // the run may write to, if it has producers. An existing topic is never deleted, and keeps its own
 // partitions, replication and configuration.
 type Topic struct {
-	Existing    string            `yaml:"existing,omitempty"`
-	Partitions  int               `yaml:"partitions"`  // 1 to 10,000
-	Replication int               `yaml:"replication"` // 1 to 9
-	Config      map[string]string `yaml:"config,omitempty"`
+	Existing    string `yaml:"existing,omitempty"`
+	Partitions  int    `yaml:"partitions"`  // 1 to 10,000
+	Replication int    `yaml:"replication"` // 1 to 9
+	// Fill is how many bytes of values the run writes into its new topic before
+	// anything is measured, as fast as it can, with the records of Load. The consumers
+	// have it to read when the measured window begins. 0 is none.
+	Fill   unit.Size         `yaml:"fill,omitempty"`
+	Config map[string]string `yaml:"config,omitempty"`
 }
 
 // Load is what is offered.
@@ -154,6 +168,16 @@ type Keys struct {
 type Consume struct {
 	Consumers int `yaml:"consumers"` // of each group; 0: nobody consumes
 	Groups    int `yaml:"groups"`    // 1 to 100
+	// Processes is over how many operating system processes the consumers of each
+	// group are spread: 1, the tool's own, or more, each apart from the tool. At most
+	// as many as consumers.
+	Processes int `yaml:"processes"`
+	// CPU and Memory confine each process of the consumers to so many cores and bytes,
+	// by the operating system where it can, and else by the Go runtime's own limits,
+	// which the result tells apart. A confined consumer is in a process of its own
+	// also where Processes is 1. 0 is no limit.
+	CPU    float64   `yaml:"cpu,omitempty"`    // 0.01 to 1,024 cores
+	Memory unit.Size `yaml:"memory,omitempty"` // from 32MiB on
 	// Assignment says how a consumer comes by its partitions: "group" has Kafka
 	// share them out among the group's members; "manual" has no group at all,
 	// the tool shares them out, and nothing is committed.
@@ -268,25 +292,40 @@ type Backpressure struct {
 }
 
 // ScheduledFault is one thing that goes wrong at a time of the measured window.
-// Exactly one of Kill, Stop and Start is given; Action and Target say which. A
-// consumer is told by its number in its group, from 0 on: one of the consumers
-// that are there from the beginning, or the next one after all that there have
-// been, which joins.
+// Exactly one of its verbs is given; Action and Target say which. A consumer is
+// told by its number in its group, from 0 on: one of the consumers that are there
+// from the beginning, or the next one after all that there have been, which joins.
+// A broker is told by its ID, from 1 on, or as the leader of a partition at that
+// moment.
 type ScheduledFault struct {
 	At    unit.Duration `yaml:"at"`
-	Kill  Target        `yaml:"kill,omitempty"`  // it vanishes: it neither commits nor leaves its group
-	Stop  Target        `yaml:"stop,omitempty"`  // it commits, leaves and is gone
-	Start Target        `yaml:"start,omitempty"` // it joins, for the first time or again
+	Kill  Target        `yaml:"kill,omitempty"`  // it vanishes (SIGKILL): no commit, no leave, no shutdown
+	Stop  Target        `yaml:"stop,omitempty"`  // it goes in order: a consumer commits and leaves its group
+	Start Target        `yaml:"start,omitempty"` // it comes, for the first time or again
+	// Pause stops it where it stands (SIGSTOP, for what is a process), until Resume.
+	Pause  Target `yaml:"pause,omitempty"`
+	Resume Target `yaml:"resume,omitempty"`
+	// Restart stops it in order and starts it again at once; every broker is
+	// restarted one after the other, each when all replicas are in sync again.
+	Restart Target `yaml:"restart,omitempty"`
+	// For is how long what was killed, stopped or paused stays so: then it is started
+	// or resumed again. 0 leaves that to another fault, or to nobody.
+	For unit.Duration `yaml:"for,omitempty"`
 }
 
-// Target is what a fault befalls. In YAML it is a text, as in "consumer 0".
+// Target is what a fault befalls. In YAML it is a text: "consumer 0", "broker 1",
+// "leader of partition 0", "every broker".
 type Target struct {
-	Kind   string // consumer
-	Number int    // from 0 on
+	Kind   string // ConsumerTarget, BrokerTarget, LeaderTarget, EveryBroker
+	Number int    // of the consumer or partition, from 0 on; of the broker, from 1 on
 }
 
 // Sampling is how often the probes look.
 type Sampling struct {
 	Interval unit.Duration `yaml:"interval"` // a line in intervals.ndjson
 	Lag      unit.Duration `yaml:"lag"`      // of each partition
+	// Brokers is how often the brokers' own metrics are read, and Replicas how often
+	// which replicas are in sync, where a fault befalls a broker.
+	Brokers  unit.Duration `yaml:"brokers"`
+	Replicas unit.Duration `yaml:"replicas"`
 }

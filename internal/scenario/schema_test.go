@@ -106,7 +106,8 @@ func textDefinitions() jsonschema.Definitions {
 			OneOf: []*jsonschema.Schema{definition(sizeSchema), {
 				Type: "object", Properties: long, AdditionalProperties: jsonschema.FalseSchema, MinProperties: &one, MaxProperties: &one,
 			}}},
-		targetSchema: {Description: "a consumer of the group by its number, from 0 on", Type: "string", Pattern: "^consumer [0-9]+$", Examples: []any{"consumer 0"}},
+		targetSchema: {Description: "a consumer of the group by its number from 0 on, a broker by its ID from 1 on or as the leader of a partition, or every broker", Type: "string",
+			Pattern: "^((consumer|broker|leader of partition) [0-9]+|every broker)$", Examples: []any{"consumer 0", "broker 1", "leader of partition 0", "every broker"}},
 		settingSchema: {Description: "a setting as Kafka's own files have it", AnyOf: []*jsonschema.Schema{
 			{Type: "string"}, {Type: "number"}, {Type: "boolean"}, {Type: "null"}}},
 		textSchema: {AnyOf: []*jsonschema.Schema{{Type: "string"}, {Type: "number"}}},
@@ -117,7 +118,7 @@ func textDefinitions() jsonschema.Definitions {
 
 // schemaWords are the words that a key may have.
 var schemaWords = map[string][]string{
-	"document.order": {Interleaved, Blocked}, "Arrival.process": processes, "Load.pacer": pacers,
+	"document.order": {Interleaved, Blocked}, "document.answer": answers, "Cluster.metrics": brokerMetrics, "Arrival.process": processes, "Load.pacer": pacers,
 	"Load.partitioning": partitionings, "Load.acks": ackLevels, "Load.compression": codecs,
 	"Record.payload": payloads, "Keys.distribution": keyings, "Consume.parallel": parallels,
 	"Consume.protocol": protocols, "Consume.assignment": assignments, "Consume.from": beginnings,
@@ -126,7 +127,7 @@ var schemaWords = map[string][]string{
 }
 
 // freeTexts are the keys that may have any word.
-var freeTexts = []string{"document.name", "document.description", "document.question", "Topic.existing"}
+var freeTexts = []string{"document.name", "document.description", "document.question", "document.by", "document.driver", "Topic.existing"}
 
 // schemaBounds are the bounds of the numbers.
 var schemaBounds = map[string]struct {
@@ -137,11 +138,14 @@ var schemaBounds = map[string]struct {
 	"Cluster.brokers": {1, maxBrokers}, "Topic.partitions": {1, maxPartitions}, "Topic.replication": {1, maxBrokers},
 	"Load.producers": {0, maxWorkers}, "Load.clients": {0, maxWorkers}, "Load.level": {0, 22},
 	"Load.in_flight": {1, 1000}, "Load.max_buffered": {1, maxBuffered}, "Keys.count": {1, maxBuffered}, "Keys.skew": {1, 100},
-	"Consume.consumers": {0, maxWorkers}, "Consume.groups": {1, maxGroups},
+	"Consume.consumers": {0, maxWorkers}, "Consume.groups": {1, maxGroups}, "Consume.processes": {1, maxProcesses}, "Consume.cpu": {0, maxCores},
 	"Load.processes": {1, maxProcesses}, "Backpressure.keep": {1, maxKeep},
 	"Backpressure.max_lag": {0, uint64(maxRecords)}, "Backpressure.resume_lag": {1, uint64(maxRecords)},
 	"Backpressure.max_deferred": {1, uint64(maxRecords)},
 }
+
+// madeByHand are the types whose schemas are made of all the others'.
+var madeByHand = []reflect.Type{reflect.TypeFor[matrix](), reflect.TypeFor[variants](), reflect.TypeFor[quick]()}
 
 // publishedSchema is the JSON Schema of a scenario file.
 func publishedSchema(t *testing.T) []byte {
@@ -152,7 +156,7 @@ func publishedSchema(t *testing.T) []byte {
 			if name, ok := textSchemas[t]; ok {
 				return definition(name)
 			}
-			if t == reflect.TypeFor[matrix]() || t == reflect.TypeFor[variants]() {
+			if slices.Contains(madeByHand, t) {
 				return &jsonschema.Schema{}
 			}
 			return nil
@@ -174,6 +178,7 @@ func publishedSchema(t *testing.T) []byte {
 	m.refine(s, reflect.TypeFor[document]())
 	m.matrix(varied(reflect.TypeFor[document](), "", "#/properties/"))
 	m.variants(reflect.TypeFor[document]())
+	m.quick(reflect.TypeFor[document]())
 	text, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {
 		t.Fatal(err)
@@ -216,7 +221,7 @@ func (m schemaMaker) value(s jsonschema.Schema, of reflect.Type, name string) *j
 	switch {
 	case worded:
 		return &jsonschema.Schema{Enum: enum(words)}
-	case written || of == reflect.TypeFor[matrix]() || of == reflect.TypeFor[variants]() || of.Kind() == reflect.Bool:
+	case written || slices.Contains(madeByHand, of) || of.Kind() == reflect.Bool:
 	case of.Kind() == reflect.Map:
 		s.AdditionalProperties = definition(settingSchema)
 	case of.Kind() == reflect.Slice && of.Elem().Kind() == reflect.Struct:
@@ -339,6 +344,18 @@ func (m schemaMaker) variants(of reflect.Type) {
 	property, _ := m.root.Properties.Get(variantsKey)
 	property.AnyOf[0] = &jsonschema.Schema{Type: "array", MinItems: &one, UniqueItems: true,
 		Items: &jsonschema.Schema{AnyOf: []*jsonschema.Schema{part, definition(textSchema)}}}
+}
+
+// quick completes the schema of the quick form: a part of a scenario.
+func (m schemaMaker) quick(of reflect.Type) {
+	part := mappingSchema()
+	for _, key := range keysOf(of) {
+		if !slices.Contains(ofBothForms, key) {
+			part.Properties.Set(key, &jsonschema.Schema{Ref: "#/properties/" + key})
+		}
+	}
+	property, _ := m.root.Properties.Get(quickKey)
+	property.AnyOf[0] = part
 }
 
 // mappingSchema is that of a mapping with keys that are still to be set, and no

@@ -18,6 +18,13 @@ type Options struct {
 	// Set are the overrides of the command line ("load.rate=20k/s"), over
 	// everything that was merged.
 	Set []string
+	// Quick reads the scenario's quick form, which has to be there.
+	Quick bool
+	// Driver is the client under test whatever the scenario says; of a matrix over
+	// drivers it is the one that is kept. "" leaves that to the scenario.
+	Driver string
+	// Drivers are the names that a driver may have; nil is any.
+	Drivers []string
 	// Env looks up ${NAME}; nil is os.LookupEnv.
 	Env func(name string) (value string, ok bool)
 }
@@ -37,6 +44,9 @@ type Suite struct {
 	Name        string
 	Description string
 	Question    string // that the runs are to answer; may be empty
+	Answer      string // by which it is answered; see Answers; may be empty
+	By          string // the figure that the cells are ranked by, or whose times are told; may be empty
+	HasQuick    bool   // whether Options.Quick could have been, or was, asked for
 	Axes        []Axis // none without a matrix or variants
 	Cells       []Cell // at least one
 	Repeat      int    // runs of each cell, 1 to 1,000
@@ -107,9 +117,12 @@ func (s Suite) Marshal() ([]byte, error) {
 func (d *decoder) suite(doc document, readable bool) Suite {
 	var c checker
 	c.choice("order", doc.Order, []string{Interleaved, Blocked})
+	if doc.Answer != "" {
+		c.choice("answer", doc.Answer, answers)
+	}
 	d.validation(c.findings)
 	s := Suite{
-		Name: doc.Name, Description: doc.Description, Question: doc.Question,
+		Name: doc.Name, Description: doc.Description, Question: doc.Question, Answer: doc.Answer, By: doc.By, HasQuick: doc.Quick.given(),
 		Repeat: doc.Repeat, Order: doc.Order, Seed: doc.Seed,
 	}
 	all := doc.axes()

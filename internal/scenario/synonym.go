@@ -45,13 +45,18 @@ var synonyms = map[string]string{
 	"credits": "backpressure.max_lag, with controller: credit", "algorithm": "backpressure.controller",
 	"targetlatency": "backpressure.target", "latencytarget": "backpressure.target",
 	"samplerate": "backpressure.keep, with excess: degrade", "failopen": "backpressure.blind", "onfailure": "backpressure.blind",
+	"prefill": "topic.fill", "preload": "topic.fill", "backlogsize": "topic.fill",
+	"cpus": "consume.cpu", "cpulimit": "consume.cpu", "cores": "consume.cpu", "gomaxprocs": "consume.cpu",
+	"memorylimit": "consume.memory", "memlimit": "consume.memory", "gomemlimit": "consume.memory", "consumerprocesses": "consume.processes",
+	"short": "quick", "smoke": "quick", "jmx": "cluster.metrics", "jmxport": "cluster.metrics", "isrinterval": "sampling.replicas",
+	"downtime": "faults, with for: 5s", "sigstop": "faults, with pause", "sigkill": "faults, with kill",
 	"faultinjection": "faults", "failures": "faults", "chaos": "faults", "sessiontimeoutms": "consume.session_timeout",
 	"numprocesses": "load.processes", "cases": "variants", "configurations": "variants",
 	"reportinterval": "sampling.interval", "reportinginterval": "sampling.interval", "logintervalmillis": "sampling.interval", "laginterval": "sampling.lag",
 	"runs": "repeat", "iterations": "repeat", "repetitions": "repeat", "runsteps": "repeat",
 
 	"bootstrapservers": "the flag --brokers", "bootstrapserver": "the flag --brokers", "brokerlist": "the flag --brokers",
-	"driver": "the flag --driver", "driverclass": "the flag --driver", "output": "the flag --out", "outputfile": "the flag --out",
+	"driverclass": "driver", "client": "driver", "clientlibrary": "driver", "library": "driver", "output": "the flag --out", "outputfile": "the flag --out",
 }
 
 // synonym is what somebody calls word who comes from another tool; "" if nobody

@@ -24,9 +24,14 @@ const (
 	maxRecords    = int64(1) << 40 // of a lag or a queue
 	maxKeep       = 1_000_000      // of the excess records, one is kept
 	maxProcesses  = 64
+	maxCores      = 1024
 	maxBytes      = unit.Size(1<<31) - 1 // of a batch or a fetch: Kafka's int32
 	maxRecord     = 64 * unit.MiB        // what the payloads make
 	minHeap       = 128 * unit.MiB
+	// Brokers are warm after some seconds; what takes an hour is a run.
+	maxClusterWarmup = unit.Duration(time.Hour)
+	minMemory        = 32 * unit.MiB // of a confined consumer; a Go process with a client takes twenty
+	minCPU           = 0.01          // below, cgroups count in quanta that are longer than a record takes
 )
 
 // maxRate is the highest rate of an open loop.
@@ -54,6 +59,9 @@ var (
 	blindnesses   = []string{"closed", "open"}
 	shares        = []string{"static", "demand"}
 )
+
+// brokerMetrics are how the brokers may tell about themselves.
+var brokerMetrics = []string{"jmx", "none"}
 
 // codecLevels are the levels that each codec's own command line knows.
 var codecLevels = map[string]int{"none": 0, "snappy": 0, "gzip": 9, "lz4": 9, "zstd": 22}
@@ -193,12 +201,24 @@ func (c *checker) scenario(s Scenario) {
 	c.duration("phases.drain", s.Phases.Drain, 0, maxPhase)
 	c.duration("sampling.interval", s.Sampling.Interval, unit.Duration(100*time.Millisecond), unit.Duration(time.Hour))
 	c.duration("sampling.lag", s.Sampling.Lag, unit.Duration(10*time.Millisecond), unit.Duration(time.Hour))
+	c.duration("sampling.brokers", s.Sampling.Brokers, unit.Duration(500*time.Millisecond), unit.Duration(time.Hour))
+	c.duration("sampling.replicas", s.Sampling.Replicas, unit.Duration(10*time.Millisecond), unit.Duration(time.Hour))
+	c.driver(s.Driver)
+}
+
+// driver wants a name. Which there are the command line knows, which has them.
+func (c *checker) driver(name string) {
+	if name == "" {
+		c.fault("driver", "it is empty", "leave it out for franz, or name one (kafka-bench drivers)")
+	}
 }
 
 // cluster checks the local cluster. Whether it is used is not known here.
 func (c *checker) cluster(s Scenario) {
 	c.between("cluster.brokers", int64(s.Cluster.Brokers), 1, maxBrokers)
 	c.size("cluster.heap", s.Cluster.Heap, minHeap, 1024*unit.GiB)
+	c.choice("cluster.metrics", s.Cluster.Metrics, brokerMetrics)
+	c.duration("cluster.warmup", s.Cluster.Warmup, 0, maxClusterWarmup)
 }
 
 // plainName tells whether name is made of nameLetter alone and begins with a

@@ -16,6 +16,7 @@ func (c *checker) consume(s Scenario) {
 	g := s.Consume
 	c.between("consume.consumers", int64(g.Consumers), 0, maxWorkers)
 	c.between("consume.groups", int64(g.Groups), 1, maxGroups)
+	c.consumerProcesses(g)
 	c.choice("consume.assignment", g.Assignment, assignments)
 	c.from(s)
 	c.hold(s)
@@ -48,11 +49,40 @@ func (c *checker) sessionTimeout(g Consume) {
 func (c *checker) from(s Scenario) {
 	const path = "consume.from"
 	switch {
-	case s.Topic.Existing != "":
+	case s.Topic.Fill > 0 && s.Load.Producers == 0 && s.Consume.From == "end":
+		c.fault(path, "at the end of what the topic was filled with nothing is left to read, and nobody produces",
+			"leave it out, or give load.producers", "load.producers")
+	case s.Topic.Existing != "" || s.Topic.Fill > 0:
 		c.choice(path, s.Consume.From, beginnings)
 	case s.Consume.From != "":
 		c.fault(path, "a new topic is empty, and read from its first record",
-			"leave it out, or name a topic in topic.existing", "topic.existing")
+			"leave it out, or name a topic in topic.existing", "topic.existing", "topic.fill")
+	}
+}
+
+// consumerProcesses wants a consumer for each process, and for each enough to run at
+// all.
+func (c *checker) consumerProcesses(g Consume) {
+	const path = "consume.processes"
+	switch {
+	case !c.between(path, int64(g.Processes), 1, maxProcesses):
+	case g.Processes > 1 && g.Processes > g.Consumers:
+		c.fault(path, fmt.Sprintf("there are fewer consumers than these %d processes: %d", g.Processes, g.Consumers),
+			"give each process at least one consumer, or fewer processes", "consume.consumers")
+	}
+	if g.CPU != 0 {
+		c.ordered("consume.cpu", g.CPU >= minCPU, g.CPU <= maxCores, fmt.Sprint(g.CPU), fmt.Sprint(minCPU), fmt.Sprint(maxCores))
+	}
+	if g.Memory != 0 {
+		c.size("consume.memory", g.Memory, minMemory, 1024*unit.GiB)
+	}
+	for _, confined := range []struct {
+		key string
+		is  bool
+	}{{"consume.cpu", g.CPU != 0}, {"consume.memory", g.Memory != 0}} {
+		if confined.is && g.Consumers == 0 {
+			c.fault(confined.key, "nobody consumes, so nobody is confined", "leave it out, or give consume.consumers", "consume.consumers")
+		}
 	}
 }
 

@@ -74,9 +74,9 @@ func (c *checker) closedLoop(s Scenario) {
 // be done is idle, and stays.
 func (c *checker) readOnly(s Scenario) {
 	const path = "load.producers"
-	if s.Topic.Existing == "" {
+	if s.Topic.Existing == "" && s.Topic.Fill == 0 {
 		c.fault(path, "without producers a new topic stays empty",
-			"name a topic to read in topic.existing, or give at least 1", "topic.existing")
+			"name a topic to read in topic.existing, have one filled with topic.fill, or give at least 1", "topic.existing", "topic.fill")
 	}
 	if s.Consume.Consumers == 0 {
 		c.fault(path, "without producers and consumers nothing happens", "give consume.consumers, or at least 1 producer", "consume.consumers")

@@ -30,6 +30,7 @@ func (c *checker) topic(s Scenario) {
 		c.existing(t)
 		return
 	}
+	c.fill(s)
 	c.between("topic.partitions", int64(t.Partitions), 1, maxPartitions)
 	if !c.between("topic.replication", int64(t.Replication), 1, maxBrokers) {
 		return
@@ -42,12 +43,33 @@ func (c *checker) topic(s Scenario) {
 	c.minInSync(t)
 }
 
+// fill wants what is written into the topic beforehand to be some records at least,
+// and to be there still when it is read.
+func (c *checker) fill(s Scenario) {
+	const path = "topic.fill"
+	if s.Topic.Fill == 0 || !c.size(path, s.Topic.Fill, 0, maxVolume) {
+		return
+	}
+	if _, largest := s.Load.Record.Size.Bounds(); s.Topic.Fill < largest {
+		c.fault(path, fmt.Sprintf("%s is less than one record of %s", s.Topic.Fill, largest), "give more, or leave it out", "load.record.size")
+	}
+	const setting = "retention.bytes"
+	keeps, err := strconv.ParseInt(s.Topic.Config[setting], 10, 64)
+	if err == nil && keeps >= 0 && keeps < int64(s.Topic.Fill)/int64(max(1, s.Topic.Partitions)) {
+		c.fault("topic.config."+setting, fmt.Sprintf("a partition keeps %s, and its part of a fill of %s is more", unit.Bytes(keeps), s.Topic.Fill),
+			"raise it, or leave it out", path, "topic.partitions")
+	}
+}
+
 // existing checks the name of a topic that is already there.
 func (c *checker) existing(t Topic) {
 	switch {
 	case strings.Trim(t.Existing, ".") == "" || len(t.Existing) > maxTopicLength || strings.ContainsFunc(t.Existing, func(r rune) bool { return !nameLetter(r) }):
 		c.fault("topic.existing", fmt.Sprintf("%q cannot be the name of a topic", t.Existing),
 			fmt.Sprintf("a topic's name has letters, digits, dots, hyphens and underscores, %d at most", maxTopicLength))
+	case t.Fill != 0:
+		c.fault("topic.fill", "an existing topic is not filled: what is in it is somebody else's",
+			"leave topic.fill out, or leave topic.existing out to have a topic made", "topic.existing")
 	case len(t.Config) > 0:
 		c.fault("topic.config", "an existing topic keeps its own configuration",
 			"leave topic.config out, or leave topic.existing out to have a topic made", "topic.existing")

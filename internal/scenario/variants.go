@@ -156,10 +156,10 @@ func (d *decoder) layVariant(doc *document) {
 	c.axis, d.layer = i, c.values[i].at.file
 	d.value(c.values[i].node, reflect.ValueOf(doc).Elem(), "")
 	c.axis = commandLine
-	for _, override := range d.overrides {
-		path, _, _ := strings.Cut(override, "=")
+	for _, o := range d.overrides {
+		path, _, _ := strings.Cut(o.text, "=")
 		if top, _, _ := strings.Cut(path, "."); !slices.Contains(ofAllVariants, top) {
-			d.set(override, doc)
+			d.set(o, doc)
 		}
 	}
 }

@@ -28,7 +28,7 @@ func (w *warnings) when(holds bool, format string, values ...any) {
 
 func (s Scenario) loadWarnings(stampBytes int) (w warnings) {
 	l := s.Load
-	if l.Producers == 0 {
+	if l.Producers == 0 && s.Topic.Fill == 0 {
 		return nil // it is all idle
 	}
 	smallest, largest := l.Record.Size.Bounds()
@@ -36,7 +36,7 @@ func (s Scenario) loadWarnings(stampBytes int) (w warnings) {
 		"load.record.size: records below the %d bytes of the stamp carry none: throughput only, no end-to-end times and no check of what was delivered", stampBytes)
 	w.when(l.Rate.IsMax(), "load.rate: max is closed loop: there is no schedule, so response times are not reported")
 	w.when(l.Acks == "0", "load.acks: with acks 0 a record counts as acked once it is written to the socket; what the broker lost shows as lost")
-	w.when(l.Acks == "1" && s.Topic.Replication > 1 && s.Topic.Existing == "",
+	w.when(l.Acks == "1" && l.Producers > 0 && s.Topic.Replication > 1 && s.Topic.Existing == "",
 		"load.acks: with acks 1 a replicated topic may lose acked records when a leader fails, and its figures are those of the leader alone")
 	w.when(l.Record.Keys.Distribution != "none" && l.Partitioning != "key",
 		"load.partitioning: the records have keys, and %s does not go by them", l.Partitioning)
@@ -109,12 +109,20 @@ func (s Scenario) faultWarnings() (w warnings) {
 	}
 	crew := newCrew(g.Consumers)
 	for _, f := range s.Faults {
-		crew.set(f.Target().Number, f.Action() == Start)
-		w.when(f.Action() == Kill && f.At+timeout >= s.Phases.Measure,
+		away := f.At + f.For
+		w.when(f.For > 0 && away >= s.Phases.Measure,
+			"faults: %s at %s lasts for %s, until after the measured window", f, f.At, f.For)
+		if f.Target().Kind != ConsumerTarget {
+			continue
+		}
+		crew.until(f.At)
+		crew.set(f.Target().Number, f)
+		w.when(f.Action() == Kill && f.At+timeout >= s.Phases.Measure && (f.For == 0 || f.For > timeout),
 			"faults: %s is killed at %s, and Kafka gives its partitions to others only when it was silent for %s, after the measured window", f.Target(), f.At, timeout)
 	}
-	w.when(len(s.Faults) > 0 && crew.count() == 0, "faults: nobody consumes at the end of the measured window, so that what is in the topic is not drained")
-	return w
+	crew.until(s.Phases.Measure)
+	w.when(len(s.Faults) > 0 && g.Consumers > 0 && crew.count() == 0, "faults: nobody consumes at the end of the measured window, so that what is in the topic is not drained")
+	return append(w, s.brokerFaultWarnings()...)
 }
 
 func (s Scenario) phaseWarnings() (w warnings) {

@@ -14,6 +14,8 @@ func TestKafka(t *testing.T) {
 	t.Run("credit", testCredit)
 	t.Run("processes", testProcesses)
 	t.Run("killed consumer", testKilledConsumer)
+	t.Run("consumers apart", testConsumersApart)
+	t.Run("killed process", testKilledProcess)
 	t.Run("credit library", testCreditLibrary)
 	t.Run("crash", testCrash)
 }

@@ -19,8 +19,9 @@ type stalled struct {
 	group string // the end of its name
 }
 
-func (d *stalled) Name() string    { return "stalled" }
-func (d *stalled) Version() string { return franz.New().Version() }
+func (d *stalled) Name() string                        { return "stalled" }
+func (d *stalled) Version() string                     { return franz.New().Version() }
+func (d *stalled) Lacks() map[driver.Capability]string { return nil }
 
 func (d *stalled) NewProducer(cfg driver.ProducerConfig) (driver.Producer, error) {
 	return franz.New().NewProducer(cfg)

@@ -28,6 +28,14 @@ func Count(n int64) string {
 	return b.String()
 }
 
+// Things prints a number of things in words: 1 commit, 3 commits.
+func Things(n int64, singular string) string {
+	if n == 1 {
+		return "1 " + singular
+	}
+	return Count(n) + " " + singular + "s"
+}
+
 // Nanos prints a time in nanoseconds with three significant digits: 17.0 ms.
 // From a thousand seconds on it prints whole seconds: 3,600 s.
 func Nanos(ns int64) string { return scaled(ns, "ns", "µs", "ms", "s") }
@@ -93,7 +101,8 @@ func PerSecond(perSecond float64) string {
 }
 
 // Percent prints a ratio in percent with two decimals: 99.98 %. Rounding never
-// makes something whole or nothing: 0.999999 is "> 99.99 %", not 100.00 %.
+// makes something whole or nothing: 0.999999 is "> 99.99 %", not 100.00 %. A hair more
+// than the whole is the whole.
 func Percent(ratio float64) string {
 	if math.IsNaN(ratio) || math.IsInf(ratio, 0) {
 		return NotAvailable
@@ -102,8 +111,6 @@ func Percent(ratio float64) string {
 	switch {
 	case text == "100.00" && ratio < 1:
 		return "> 99.99 %"
-	case text == "100.00" && ratio > 1:
-		return "> 100.00 %"
 	case text == "0.00" && ratio > 0:
 		return "< 0.01 %"
 	case text == "-0.00":

@@ -155,6 +155,7 @@ func TestFormat(t *testing.T) {
 		{Count(0), "0"}, {Count(999), "999"}, {Count(309_435), "309,435"}, {Count(-1234), "-1,234"},
 		{Count(-123), "-123"}, {Count(1_234_567), "1,234,567"},
 		{Count(-1 << 63), "-9,223,372,036,854,775,808"},
+		{Things(1, "commit"), "1 commit"}, {Things(0, "commit"), "0 commits"}, {Things(4000, "commit"), "4,000 commits"},
 		{Nanos(0), "0 ns"}, {Nanos(950), "950 ns"}, {Nanos(1000), "1.00 µs"}, {Nanos(17_000_000), "17.0 ms"},
 		{Nanos(999_499), "999 µs"}, {Nanos(999_500), "1.00 ms"}, {Nanos(-17_000_000), "-17.0 ms"},
 		{Nanos(123_456_789_000), "123 s"}, {Nanos(3_600e9), "3,600 s"}, {Nanos(9_996), "10.0 µs"},
@@ -165,7 +166,7 @@ func TestFormat(t *testing.T) {
 		{PerSecond(9924), "9,924/s"}, {PerSecond(0), "0/s"}, {PerSecond(0.5), "0.500/s"}, {PerSecond(12.34), "12.3/s"},
 		{PerSecond(99.96), "100/s"}, {PerSecond(1e30), "1e+30/s"},
 		{Percent(0.9998), "99.98 %"}, {Percent(1), "100.00 %"}, {Percent(0), "0.00 %"}, {Percent(0.999999), "> 99.99 %"},
-		{Percent(1e-9), "< 0.01 %"}, {Percent(1.000001), "> 100.00 %"}, {Percent(2.5), "250.00 %"}, {Percent(-1e-9), "0.00 %"},
+		{Percent(1e-9), "< 0.01 %"}, {Percent(1.000001), "100.00 %"}, {Percent(2.5), "250.00 %"}, {Percent(-1e-9), "0.00 %"},
 		{Percent(nan()), NotAvailable}, {PerSecond(nan()), NotAvailable},
 	} {
 		if c.got != c.want {

@@ -14,18 +14,19 @@ import (
 )
 
 var groupTests = []test{
-	{"share", testShare},
-	{"spare member", testSpareMember},
-	{"join and leave", testJoinAndLeave},
-	{"commit and resume", testCommitAndResume},
-	{"commit on revoke", testCommitOnRevoke},
-	{"pause", testPause},
-	{"pause ends with ownership", testPauseEnds},
-	{"pause on assignment", testPauseOnAssignment},
-	{"poll ends with its context", testPollContext},
-	{"poll at most", testPollAtMost},
-	{"read wire", testReadWire},
-	{"kill", testKill},
+	{name: "share", run: testShare},
+	{name: "spare member", run: testSpareMember},
+	{name: "join and leave", run: testJoinAndLeave},
+	{name: "commit and resume", run: testCommitAndResume},
+	{name: "commit on revoke", run: testCommitOnRevoke},
+	{name: "pause", run: testPause, needs: []driver.Capability{driver.PausePartitions}},
+	{name: "pause ends with ownership", run: testPauseEnds, needs: []driver.Capability{driver.PausePartitions}},
+	{name: "pause on assignment", run: testPauseOnAssignment, needs: []driver.Capability{driver.PausePartitions}},
+	{name: "poll ends with its context", run: testPollContext},
+	{name: "poll at most", run: testPollAtMost},
+	{name: "read wire", run: testReadWire, needs: []driver.Capability{driver.CountWire}},
+	{name: "read requests", run: testReadRequests, needs: []driver.Capability{driver.TimeRequests}},
+	{name: "kill", run: testKill, needs: []driver.Capability{driver.KillConsumer, driver.SessionTimeouts}},
 }
 
 // testShare: the members of a group have all partitions, each once, and receive
@@ -192,11 +193,7 @@ func testPause(t *testing.T, s suite) {
 	const n = 100
 	topic := s.topic(t, 2)
 	m := s.join(t, topic, topic)
-	pauser, ok := m.consumer.(driver.Pauser)
-	if !ok {
-		t.Log("the driver does not pause")
-		return
-	}
+	pauser := m.consumer.(driver.Pauser)
 	m.awaitOwned(t, 2)
 	pauser.Pause(0)
 	s.fill(t, topic, 2, 2*n)
@@ -218,11 +215,7 @@ func testPauseEnds(t *testing.T, s suite) {
 	const partitions, n = 2, 10
 	topic := s.topic(t, partitions)
 	first := s.join(t, topic, topic)
-	pauser, ok := first.consumer.(driver.Pauser)
-	if !ok {
-		t.Log("the driver does not pause")
-		return
-	}
+	pauser := first.consumer.(driver.Pauser)
 	first.awaitOwned(t, partitions)
 	pauser.Pause(0, 1)
 	second := s.join(t, topic, topic)
@@ -248,11 +241,7 @@ func testPauseOnAssignment(t *testing.T, s suite) {
 // that it receives all n records once it resumes.
 func (s suite) letGo(t *testing.T, m *member, partitions, n int) {
 	t.Helper()
-	pauser, ok := m.consumer.(driver.Pauser)
-	if !ok {
-		t.Log("the driver does not pause")
-		return
-	}
+	pauser := m.consumer.(driver.Pauser)
 	m.awaitOwned(t, partitions)
 	time.Sleep(500 * time.Millisecond) // several fetches' worth
 	if got := m.total(); got > 0 {
@@ -307,11 +296,7 @@ func testReadWire(t *testing.T, s suite) {
 	topic := s.topic(t, 1)
 	s.fill(t, topic, 1, n)
 	m := s.join(t, topic, topic)
-	counter, ok := m.consumer.(driver.WireCounter)
-	if !ok {
-		t.Log("the driver does not count the wire")
-		return
-	}
+	counter := m.consumer.(driver.WireCounter)
 	m.awaitReceived(t, n)
 	m.close()
 	w := counter.Wire()
@@ -329,11 +314,30 @@ func testReadWire(t *testing.T, s suite) {
 	}
 }
 
+// testReadRequests: fetches are counted and take time, those that wait for records
+// included.
+func testReadRequests(t *testing.T, s suite) {
+	const n = 100
+	topic := s.topic(t, 1)
+	s.fill(t, topic, 1, n)
+	m := s.join(t, topic, topic)
+	timer := m.consumer.(driver.RequestTimer)
+	m.awaitReceived(t, n)
+	awaitCount(t, func() bool { return timer.Requests().Fetch.Count > 1 })
+	got := timer.Requests()
+	if f := got.Fetch; f.Time <= 0 || f.Time > patience || f.Connections < 1 {
+		t.Errorf("%d fetches in %v on %d connections", f.Count, f.Time, f.Connections)
+	}
+	if got.Produce.Count != 0 {
+		t.Errorf("a consumer made %d produce requests", got.Produce.Count)
+	}
+}
+
 var handTests = []test{
-	{"by hand", testByHand},
-	{"by hand paused", testByHandPaused},
-	{"by hand nothing", testByHandNothing},
-	{"control records", testControlRecords},
+	{name: "by hand", run: testByHand, needs: []driver.Capability{driver.ManualPartitions}},
+	{name: "by hand paused", run: testByHandPaused, needs: []driver.Capability{driver.ManualPartitions, driver.PausePartitions}},
+	{name: "by hand nothing", run: testByHandNothing, needs: []driver.Capability{driver.ManualPartitions}},
+	{name: "control records", run: testControlRecords, needs: []driver.Capability{driver.ManualPartitions, driver.ReadControl}},
 }
 
 // testByHand: without a group a client reads the partitions that it was given,
@@ -427,8 +431,8 @@ func (s suite) transact(t *testing.T, topic string, transactions, n int) {
 }
 
 var settingsTests = []test{
-	{"settings", testSettings},
-	{"bad configuration", testBadConfig},
+	{name: "settings", run: testSettings},
+	{name: "bad configuration", run: testBadConfig},
 }
 
 // testSettings: settings are sorted and complete enough to show what was set,
@@ -439,7 +443,7 @@ func testSettings(t *testing.T, s suite) {
 	cfg.ClientID, cfg.Linger, cfg.BatchBytes, cfg.Compression = "a-producer", 1234*time.Millisecond, 54321, "lz4"
 	checkSettings(t, s.producer(t, cfg).Settings(), "a-producer", "1.234s", "54321", "lz4")
 
-	for _, protocol := range s.env.Protocols {
+	for _, protocol := range s.protocols() {
 		s.protocol = protocol
 		group := s.groupConfig(topic, "a-group-"+protocol)
 		group.ClientID, group.FetchMaxWait, group.FetchMinBytes = "a-consumer", 345*time.Millisecond, 4321
@@ -498,7 +502,7 @@ func testBadConfig(t *testing.T, s suite) {
 		"fetch wait": func(c *driver.ConsumerConfig) { c.FetchMaxWait = -time.Second },
 	}
 	for name, spoil := range consumers {
-		s.protocol = s.env.Protocols[0]
+		s.protocol = s.protocols()[0]
 		cfg := s.groupConfig("topic", "group")
 		spoil(&cfg)
 		c, err := s.driver.NewConsumer(cfg)

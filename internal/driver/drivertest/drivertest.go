@@ -3,9 +3,15 @@
 // that was measured through it: most of what is tested here is accounting (every
 // record handed back exactly once, with the right outcome and offset) and
 // ownership (who has a partition, and from which offset).
+//
+// Drivers differ in what their clients can do, and say so (driver.Capability). What
+// one lacks is tested for being refused plainly; the test that needs it is reported as
+// one that the driver does without, and not run. Nothing else may be left out: what
+// concerns accounting, order and ownership holds for every driver.
 package drivertest
 
 import (
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -21,8 +27,8 @@ type Env struct {
 	// when it can be written to. DeleteTopic deletes it.
 	CreateTopic func(t testing.TB, topic string, partitions int)
 	DeleteTopic func(t testing.TB, topic string)
-	// Protocols are the group protocols that both the driver and the cluster
-	// have: "classic", "consumer".
+	// Protocols are the group protocols that the cluster has: "classic",
+	// "consumer". Those that the driver lacks are not tested.
 	Protocols []string
 	// SessionTimeouts are, by protocol, how long a member may be silent: what the
 	// cluster accepts, or has set. A protocol without one is not tested with a
@@ -38,8 +44,9 @@ type Env struct {
 const patience = 40 * time.Second
 
 type test struct {
-	name string
-	run  func(t *testing.T, s suite)
+	name  string
+	run   func(t *testing.T, s suite)
+	needs []driver.Capability // or it is not run
 }
 
 // suite is one driver on one cluster.
@@ -52,8 +59,10 @@ type suite struct {
 // Run runs the suite.
 func Run(t *testing.T, d driver.Driver, env Env) {
 	s := suite{driver: d, env: env}
-	all := []group{{"producer", producerTests, s}, {"settings", settingsTests, s}, {"no group", handTests, s}}
-	for _, protocol := range env.Protocols {
+	all := []group{
+		{"capabilities", capabilityTests, s}, {"producer", producerTests, s}, {"settings", settingsTests, s}, {"no group", handTests, s},
+	}
+	for _, protocol := range s.protocols() {
 		s.protocol = protocol
 		all = append(all, group{"group protocol " + protocol, groupTests, s})
 	}
@@ -71,8 +80,22 @@ type group struct {
 	suite suite
 }
 
+// protocols are the group protocols that both the driver and the cluster have.
+func (s suite) protocols() []string {
+	if !s.lacks(driver.ServerGroups) {
+		return s.env.Protocols
+	}
+	return slices.DeleteFunc(slices.Clone(s.env.Protocols), func(protocol string) bool { return protocol == "consumer" })
+}
+
 func (s suite) run(t *testing.T, test test) {
 	t.Run(test.name, func(t *testing.T) {
+		for _, c := range test.needs {
+			if reason, lacking := s.driver.Lacks()[c]; lacking {
+				t.Logf("the driver does without %s: %s", c, reason)
+				return
+			}
+		}
 		if reason, missing := s.env.Without[test.name]; missing {
 			t.Log("the driver does without: " + reason)
 			return

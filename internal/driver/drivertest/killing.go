@@ -19,21 +19,7 @@ func testKill(t *testing.T, s suite) {
 		t.Log("the session timeout of this protocol is too long for a test")
 		return
 	}
-	with := func(m *member) {
-		if s.protocol == "classic" { // with the other one it is the broker's
-			m.session = session
-		}
-	}
-	topic := s.topic(t, partitions)
-	victim, heir := s.join(t, topic, topic, with), s.join(t, topic, topic, with)
-	killer, able := victim.consumer.(driver.Killer)
-	if !able {
-		t.Log("the driver does not kill")
-		return
-	}
-	victim.awaitOwned(t, 1)
-	heir.awaitOwned(t, 1)
-	checkShared(t, partitions, []*member{victim, heir})
+	victim, heir, topic := s.pair(t, session)
 	s.fill(t, topic, partitions, partitions*n)
 	victim.awaitReceived(t, n)
 	heir.awaitReceived(t, n)
@@ -44,17 +30,13 @@ func testKill(t *testing.T, s suite) {
 	revoked := victim.revocations()
 
 	killedAt := time.Now()
-	victim.kill(t, killer)
+	victim.kill(t, victim.consumer.(driver.Killer))
 	if err := victim.consumer.Commit(context.Background(), map[int32]int64{lost: n}); err == nil {
 		t.Error("a member that was killed can commit")
 	}
 	victim.close()
 	heir.awaitOwned(t, partitions)
-	// The broker counts from the last heartbeat, which was a third of the timeout ago
-	// at the most.
-	if took := time.Since(killedAt); took < session*6/10 || took > session+10*time.Second {
-		t.Errorf("the partition of the killed member came to the other one after %v, and the session timeout is %v", took, session)
-	}
+	checkInherited(t, time.Since(killedAt), session)
 	heir.awaitReceived(t, n+n-committed)
 	if got := heir.all()[lost]; len(got) != n-committed || got[0].Offset != committed {
 		t.Errorf("the other member received %d records from offset %d, want %d from %d", len(got), got[0].Offset, n-committed, committed)
@@ -63,6 +45,36 @@ func testKill(t *testing.T, s suite) {
 		t.Errorf("OnRevoked was called %d times after the kill", again-revoked)
 	}
 	victim.checkFine(t)
+}
+
+// pair has two members share the two partitions of a new topic.
+func (s suite) pair(t *testing.T, session time.Duration) (victim, heir *member, topic string) {
+	t.Helper()
+	const partitions = 2
+	with := func(m *member) {
+		if s.protocol == "classic" { // with the other one it is the broker's
+			m.session = session
+		}
+	}
+	topic = s.topic(t, partitions)
+	victim = s.join(t, topic, topic, with)
+	// The other one commits, because a client whose rebalances take everything away
+	// (eager) would read its own partition again.
+	heir = s.join(t, topic, topic, with, func(m *member) { m.commits = true })
+	victim.awaitOwned(t, 1)
+	heir.awaitOwned(t, 1)
+	checkShared(t, partitions, []*member{victim, heir})
+	return victim, heir, topic
+}
+
+// checkInherited checks how long it took until the partition of a killed member came to
+// the other one. The broker counts from the last heartbeat, which was a third of the
+// timeout before the kill at the most.
+func checkInherited(t *testing.T, took, session time.Duration) {
+	t.Helper()
+	if took < session*6/10 || took > session+10*time.Second {
+		t.Errorf("the partition of the killed member came to the other one after %v, and the session timeout is %v", took, session)
+	}
 }
 
 // kill kills the member, and waits until it does not poll any more.

@@ -52,10 +52,11 @@ type consumer struct {
 }
 
 var (
-	_ driver.Consumer    = (*consumer)(nil)
-	_ driver.Pauser      = (*consumer)(nil)
-	_ driver.Killer      = (*consumer)(nil)
-	_ driver.WireCounter = (*consumer)(nil)
+	_ driver.Consumer     = (*consumer)(nil)
+	_ driver.Pauser       = (*consumer)(nil)
+	_ driver.Killer       = (*consumer)(nil)
+	_ driver.WireCounter  = (*consumer)(nil)
+	_ driver.RequestTimer = (*consumer)(nil)
 )
 
 // buffer is the memory of one chunk's records.
@@ -255,6 +256,9 @@ func (c *consumer) Settings() []driver.Setting { return c.settings }
 
 // Wire counts fetched batches when they are decoded, before they are polled.
 func (c *consumer) Wire() driver.Wire { return c.wire.counts() }
+
+// Requests times fetches once they were answered.
+func (c *consumer) Requests() driver.Requests { return c.wire.requests() }
 
 // Kill cuts the client's connections before it ends what the client would do next,
 // so that of all that anything after the cut still tries, nothing leaves.

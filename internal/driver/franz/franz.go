@@ -50,6 +50,11 @@ func New(options ...Option) driver.Driver {
 
 func (f *franz) Name() string { return "franz" }
 
+// Lacks names what this driver does not open, though the library can.
+func (f *franz) Lacks() map[driver.Capability]string {
+	return map[driver.Capability]string{driver.ShareGroups: "the driver opens no share consumers yet"}
+}
+
 // Version is the library's version as it was built in, or "unknown" in a binary
 // without build information.
 func (f *franz) Version() string {

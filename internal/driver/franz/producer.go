@@ -22,8 +22,9 @@ type producer struct {
 }
 
 var (
-	_ driver.Producer    = (*producer)(nil)
-	_ driver.WireCounter = (*producer)(nil)
+	_ driver.Producer     = (*producer)(nil)
+	_ driver.WireCounter  = (*producer)(nil)
+	_ driver.RequestTimer = (*producer)(nil)
 )
 
 // slot is what a driver.Record keeps in Native: the client's record, and the
@@ -105,6 +106,9 @@ func (p *producer) Settings() []driver.Setting { return p.settings }
 
 // Wire counts produced batches once a broker has taken them.
 func (p *producer) Wire() driver.Wire { return p.wire.counts() }
+
+// Requests times produce requests once they were answered.
+func (p *producer) Requests() driver.Requests { return p.wire.requests() }
 
 // Close ends the client and returns when every record that Produce had taken is
 // handed back.

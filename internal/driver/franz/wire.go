@@ -33,6 +33,8 @@ type wire struct {
 	// unanswered those that ended without an answer. See outcome.go.
 	producing  atomic.Int64
 	unanswered atomic.Int64
+
+	produced, fetched timed // see requests.go
 }
 
 var (
@@ -53,7 +55,8 @@ func (w *wire) counts() driver.Wire {
 }
 
 // OnBrokerE2E is called when a request was answered or failed.
-func (w *wire) OnBrokerE2E(_ kgo.BrokerMetadata, key int16, e2e kgo.BrokerE2E) {
+func (w *wire) OnBrokerE2E(broker kgo.BrokerMetadata, key int16, e2e kgo.BrokerE2E) {
+	w.time(broker.NodeID, key, e2e)
 	if key == apiProduce && e2e.Err() != nil {
 		w.unanswered.Add(1)
 	}

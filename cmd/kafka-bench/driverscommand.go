@@ -1,0 +1,127 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+)
+
+func driversCommand() *cobra.Command {
+	var format string
+	c := &cobra.Command{
+		Use:   "drivers",
+		Short: "List the clients that can be put under test, and what each lacks",
+		Long: `List the clients that can be put under test, with the version that is built in and
+what each does not have. A scenario names its client with driver:, a matrix varies it
+with matrix: {driver: [franz, sarama]}, and --driver sets it. A scenario that asks for
+something that its client does not have is refused before anything is started.`,
+		Example: `  kafka-bench drivers
+  kafka-bench drivers --format json
+  kafka-bench run baseline --driver sarama`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			switch format {
+			case "text":
+				return listDrivers(c.OutOrStdout(), describeDrivers())
+			case "json":
+				e := json.NewEncoder(c.OutOrStdout())
+				e.SetIndent("", "  ")
+				return e.Encode(describeDrivers())
+			}
+			return fmt.Errorf("--format %s: choose text or json", format)
+		},
+	}
+	c.Flags().StringVar(&format, "format", "text", "text or json")
+	return c
+}
+
+// aDriver is what a person, or a program, is told of a client.
+type aDriver struct {
+	Name    string            `json:"name"`
+	Version string            `json:"version,omitempty"`
+	BuiltIn bool              `json:"built_in"`
+	Missing string            `json:"missing,omitempty"` // why it is not
+	Lacks   map[string]string `json:"lacks"`             // capability → reason
+}
+
+func describeDrivers() (all []aDriver) {
+	for _, known := range knownDrivers() {
+		d := aDriver{Name: known.Name, BuiltIn: known.Open != nil, Missing: known.Missing, Lacks: map[string]string{}}
+		if d.BuiltIn {
+			opened := known.Open()
+			d.Version = opened.Version()
+			for capability, why := range opened.Lacks() {
+				d.Lacks[string(capability)] = why
+			}
+		}
+		all = append(all, d)
+	}
+	return all
+}
+
+// listDrivers prints the table, and below it why something is missing.
+func listDrivers(w io.Writer, all []aDriver) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "driver\tversion\tbuilt in\tlacks")
+	for _, d := range all {
+		built := "yes"
+		if !d.BuiltIn {
+			built = "no"
+		}
+		lacks := slices.Sorted(maps.Keys(d.Lacks))
+		first := none
+		if len(lacks) > 0 {
+			first = lacks[0] + ": " + d.Lacks[lacks[0]]
+		}
+		version := d.Version
+		if version == "" {
+			version = none
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", d.Name, version, built, first)
+		for _, capability := range lacks[min(1, len(lacks)):] {
+			fmt.Fprintf(table, "\t\t\t%s: %s\n", capability, d.Lacks[capability])
+		}
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	for _, d := range all {
+		if d.Missing != "" {
+			fmt.Fprintf(w, "\n%s: %s\n", d.Name, d.Missing)
+		}
+	}
+	return nil
+}
+
+// driverNames are those that a scenario may name.
+func driverNames() (names []string) {
+	for _, known := range knownDrivers() {
+		names = append(names, known.Name)
+	}
+	return names
+}
+
+// notBuilt says why the driver of a name can't be opened by this binary; "" of one that
+// can, and of one that nobody knows, which is refused by its name.
+func notBuilt(name string) string {
+	for _, known := range knownDrivers() {
+		if known.Name == name {
+			return known.Missing
+		}
+	}
+	return ""
+}
+
+// driverVersion is the version of the driver of a name, as far as there is one.
+func driverVersion(name string) string {
+	d, err := driverNamed(name)
+	if err != nil {
+		return "unknown"
+	}
+	return d.Version()
+}

@@ -1,0 +1,81 @@
+package confine
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// here is where this process stands among the control groups: the folder of its
+// group in each hierarchy, and how far up the hierarchy can be seen. The hierarchy
+// of version 2 has the empty name, those of version 1 the names of their
+// controllers.
+type here struct{ at, top map[string]string }
+
+// readHere asks the kernel.
+func readHere() (*here, error) {
+	groups, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		return nil, fmt.Errorf("there are no control groups: %w", err)
+	}
+	mounts, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return nil, fmt.Errorf("the mounts can't be read: %w", err)
+	}
+	return locate(string(groups), string(mounts)), nil
+}
+
+// locate lays the groups of a process (cgroups(7)) beside the mounts (proc(5)). A
+// mount may show only a part of a hierarchy, from its root on.
+func locate(groups, mounts string) *here {
+	h := &here{at: make(map[string]string), top: make(map[string]string)}
+	paths := make(map[string]string)
+	for line := range strings.Lines(groups) { // 4:memory:/a/b, and 0::/a/b of version 2
+		if fields := strings.SplitN(strings.TrimSpace(line), ":", 3); len(fields) == 3 {
+			for controller := range strings.SplitSeq(fields[1], ",") {
+				paths[controller] = fields[2]
+			}
+		}
+	}
+	for line := range strings.Lines(mounts) {
+		before, after, _ := strings.Cut(line, " - ")
+		fields, kind := strings.Fields(before), strings.Fields(after)
+		if len(fields) < 5 || len(kind) < 3 {
+			continue
+		}
+		root, point := fields[3], fields[4]
+		for controller, path := range paths {
+			if !of(controller, kind) || h.at[controller] != "" {
+				continue
+			}
+			if below, err := filepath.Rel(root, path); err == nil && below != ".." && !strings.HasPrefix(below, "../") {
+				h.at[controller], h.top[controller] = filepath.Join(point, below), point
+			}
+		}
+	}
+	return h
+}
+
+// of tells whether a mount, by its type, source and options, is the hierarchy of a
+// controller.
+func of(controller string, kind []string) bool {
+	if controller == "" {
+		return kind[0] == "cgroup2"
+	}
+	return kind[0] == "cgroup" && slices.Contains(strings.Split(kind[2], ","), controller)
+}
+
+// parents are the folders in which a group can be made in a hierarchy: below this
+// process' own, or beside it. None where it is not mounted.
+func (h *here) parents(controller string) []string {
+	at := h.at[controller]
+	switch at {
+	case "":
+		return nil
+	case h.top[controller]:
+		return []string{at}
+	}
+	return []string{at, filepath.Dir(at)}
+}

@@ -1,0 +1,192 @@
+package meter
+
+import (
+	"context"
+	"encoding/binary"
+	"net"
+	"sync"
+	"time"
+)
+
+// The numbers of Kafka's requests that carry records.
+const (
+	apiProduce = 0
+	apiFetch   = 1
+)
+
+// Watch returns dial with connections whose requests are counted and timed: from
+// before the first byte of a request is written until the last byte of its response
+// is read. Produce requests are counted before any of them can leave.
+func (m *Meter) Watch(dial Dial) Dial {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dial(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return newWatchedConn(conn, m), nil
+	}
+}
+
+// watchedConn reads along what a client writes to a connection and reads from it.
+// One goroutine at a time writes, and one reads, as on every connection of Kafka's.
+type watchedConn struct {
+	net.Conn
+	meter *Meter
+	out   frames
+	in    frames
+
+	mu      sync.Mutex
+	waiting []request // written, and not answered
+	closed  bool
+	carried [2]bool // produce, fetch
+}
+
+// request is one that waits for its response.
+type request struct {
+	key         int16
+	version     int16
+	correlation int32
+	began       time.Time
+}
+
+func newWatchedConn(conn net.Conn, m *Meter) *watchedConn {
+	c := &watchedConn{Conn: conn, meter: m}
+	// A request begins with the number of its API, its version and the number
+	// that joins it with its response; a response with that number.
+	c.out = frames{headBytes: 8, begin: c.requested}
+	c.in = frames{headBytes: 4, begin: c.responding, end: c.responded}
+	return c
+}
+
+func (c *watchedConn) Write(b []byte) (int, error) {
+	c.out.read(b)
+	return c.Conn.Write(b)
+}
+
+func (c *watchedConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	c.in.read(b[:n])
+	if err != nil {
+		c.abandon()
+	}
+	return n, err
+}
+
+// abandon gives up the requests that wait: nobody reads their responses any more.
+func (c *watchedConn) abandon() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, r := range c.waiting {
+		if r.key == apiProduce {
+			c.meter.unanswered.Add(1)
+		}
+	}
+	c.waiting = nil
+}
+
+// Close closes the connection, which leaves unanswered what waits.
+func (c *watchedConn) Close() error {
+	c.abandon()
+	c.mu.Lock()
+	if !c.closed {
+		c.closed = true
+		for key, carried := range c.carried {
+			if carried {
+				c.meter.sums(int16(key)).connections.Add(-1)
+			}
+		}
+	}
+	c.mu.Unlock()
+	return c.Conn.Close()
+}
+
+// requested takes note of a request that begins to leave.
+func (c *watchedConn) requested(head []byte) body {
+	r := request{
+		key:         int16(binary.BigEndian.Uint16(head)),
+		version:     int16(binary.BigEndian.Uint16(head[2:])),
+		correlation: int32(binary.BigEndian.Uint32(head[4:])),
+		began:       time.Now(),
+	}
+	if r.key == apiProduce {
+		c.meter.began.Add(1)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return nil
+	}
+	if r.key == apiProduce || r.key == apiFetch {
+		if !c.carried[r.key] {
+			c.carried[r.key] = true
+			c.meter.sums(r.key).connections.Add(1)
+		}
+	}
+	if r.key == apiProduce && c.meter.NoAcks {
+		c.meter.produce.count.Add(1) // and nothing to time
+	} else {
+		c.waiting = append(c.waiting, r)
+	}
+	if r.key != apiProduce {
+		return nil
+	}
+	return c.batches(r)
+}
+
+// batches reads the record batches of a request or of its response, if they are
+// wanted.
+func (c *watchedConn) batches(r request) body {
+	if !c.meter.Batches {
+		return nil
+	}
+	if b := newBatches(c.meter, r.key, r.version); b != nil {
+		return b.read
+	}
+	return nil
+}
+
+// responding takes note of a response that begins to arrive. Brokers answer in the
+// order of the requests; the number is looked at all the same, because a login may
+// write what is not a request.
+func (c *watchedConn) responding(head []byte) body {
+	correlation := int32(binary.BigEndian.Uint32(head))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i, r := range c.waiting {
+		if r.correlation == correlation {
+			c.waiting = c.waiting[:copy(c.waiting, c.waiting[i:])]
+			if r.key != apiFetch {
+				return nil
+			}
+			return c.batches(r)
+		}
+	}
+	return nil
+}
+
+// responded takes note of the end of a response.
+func (c *watchedConn) responded(head []byte) {
+	correlation := int32(binary.BigEndian.Uint32(head))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.waiting) == 0 || c.waiting[0].correlation != correlation {
+		return
+	}
+	r := c.waiting[0]
+	c.waiting = c.waiting[:copy(c.waiting, c.waiting[1:])]
+	if sums := c.meter.sums(r.key); sums != nil {
+		sums.count.Add(1)
+		sums.nanoseconds.Add(int64(time.Since(r.began)))
+	}
+}
+
+// sums of one type of request; nil of those that are not counted.
+func (m *Meter) sums(key int16) *sums {
+	switch key {
+	case apiProduce:
+		return &m.produce
+	case apiFetch:
+		return &m.fetch
+	}
+	return nil
+}

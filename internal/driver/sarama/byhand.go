@@ -1,0 +1,80 @@
+package sarama
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	ibm "github.com/IBM/sarama"
+)
+
+// assignByHand has the client read the partitions that it was given. They are told
+// first, so that a pause in the callback comes before the first fetch.
+func (c *consumer) assignByHand() error {
+	source, err := ibm.NewConsumerFromClient(c.client)
+	if err != nil {
+		return err
+	}
+	c.source = source
+	partitions := slices.Sorted(maps.Keys(c.cfg.Partitions))
+	claims := c.shelf.own(partitions)
+	c.work.Go(func() {
+		c.cfg.OnAssigned(partitions)
+		for _, p := range partitions {
+			c.work.Go(func() { c.readByHand(source, p, c.cfg.Partitions[p]) })
+		}
+		<-c.ctx.Done()
+		c.shelf.letGo(claims)
+	})
+	return nil
+}
+
+// readByHand reads one partition from offset until the consumer ends. The client gives a
+// partition up when a broker says that its offset is not in the log. It is opened again
+// behind the last record that came, and from the earliest only where that is not in the
+// log indeed, which is told: then records are missing, or come again.
+func (c *consumer) readByHand(source ibm.Consumer, partition int32, offset int64) {
+	for c.ctx.Err() == nil {
+		reader, err := source.ConsumePartition(c.cfg.Topic, partition, offset)
+		if errors.Is(err, ibm.ErrOffsetOutOfRange) {
+			c.report(fmt.Errorf("%s/%d: offset %d is not in the log, which is read from its earliest now: %w",
+				c.cfg.Topic, partition, offset, err))
+			offset = ibm.OffsetOldest
+			continue
+		}
+		if err == nil {
+			var next int64
+			if next, err = c.read(partition, reader); next > 0 {
+				offset = next
+			}
+		}
+		if err != nil {
+			c.report(err)
+			c.wait(c.client.Config().Metadata.Retry.Backoff)
+		}
+	}
+}
+
+// read empties a partition's channels until they are closed. It returns the offset
+// after the last record, 0 if none came, and the last error: what closed the channels,
+// if it was not the consumer's end.
+func (c *consumer) read(partition int32, reader ibm.PartitionConsumer) (next int64, err error) {
+	stopped := make(chan error, 1)
+	go func() {
+		var last error
+		for err := range reader.Errors() {
+			if last = err.Err; !errors.Is(last, ibm.ErrOffsetOutOfRange) {
+				c.report(err)
+			}
+		}
+		stopped <- last
+	}()
+	defer context.AfterFunc(c.ctx, reader.AsyncClose)()
+	c.pauseAgain(partition)
+	next = c.shelf.put(partition, reader.Messages(), reader.HighWaterMarkOffset)
+	for range reader.Messages() { // what nobody wants any more
+	}
+	return next, <-stopped
+}

@@ -1,0 +1,121 @@
+package sarama_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"kafka-bench/internal/driver"
+	"kafka-bench/internal/driver/sarama"
+)
+
+// TestDefaultsAreShown: what was not configured is reported as the client has it. A
+// failure here after an update of the library is news for its users, and for
+// docs/DRIVERS.md.
+func TestDefaultsAreShown(t *testing.T) {
+	p := opened(t, driver.ProducerConfig{Acks: driver.AcksAll})
+	check(t, p.Settings(), map[string]string{
+		"ApiVersionsRequest":                 "true",
+		"ChannelBufferSize":                  "256",
+		"ClientID":                           "sarama",
+		"Metadata.Retry.Max":                 "3",
+		"Net.MaxOpenRequests":                "5",
+		"Net.SASL.Mechanism":                 "unset",
+		"Producer.Compression":               "none",
+		"Producer.CompressionLevel":          "default",
+		"Producer.Flush.Frequency":           "0s",
+		"Producer.Idempotent":                "false",
+		"Producer.MaxMessageBytes":           "1048576",
+		"Producer.RequiredAcks":              "all",
+		"Producer.Retry.Backoff":             "100ms",
+		"Producer.Retry.Max":                 "3",
+		"Producer.Timeout":                   "10s",
+		"Version":                            "2.8.0",
+		"security.protocol":                  "PLAINTEXT",
+		"Net.ReadTimeout":                    "30s",
+		"Consumer.Group.Session.Timeout":     "",
+		"Producer.Transaction.Retry.Backoff": "100ms",
+	})
+	c, err := sarama.New().NewConsumer(driver.ConsumerConfig{
+		Brokers: []string{"localhost:1"}, Topic: "t", Group: "g", Protocol: "classic",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	check(t, c.Settings(), map[string]string{
+		"Consumer.Fetch.Default":                   "1048576",
+		"Consumer.Fetch.MaxBytes":                  "52428800",
+		"Consumer.Fetch.Min":                       "1",
+		"Consumer.Group.Heartbeat.Interval":        "3s",
+		"Consumer.Group.Rebalance.GroupStrategies": "range",
+		"Consumer.Group.Session.Timeout":           "10s",
+		"Consumer.MaxProcessingTime":               "100ms",
+		"Consumer.MaxWaitTime":                     "500ms",
+		"Consumer.Offsets.AutoCommit.Enable":       "false",
+		"Consumer.Offsets.Initial":                 "earliest",
+		"ConsumerGroup":                            "g",
+	})
+}
+
+// TestSettingsFollowTheConfiguration, also where the client bends it.
+func TestSettingsFollowTheConfiguration(t *testing.T) {
+	p := opened(t, driver.ProducerConfig{
+		Acks: driver.AcksAll, Idempotent: true, InFlight: 5, Compression: "zstd", Level: 19,
+		DeliveryTimeout: 6 * time.Second,
+	})
+	check(t, p.Settings(), map[string]string{
+		"Metadata.Retry.Max":        "24",
+		"Metadata.Timeout":          "4s",
+		"Net.MaxOpenRequests":       "1",
+		"Net.ReadTimeout":           "2s",
+		"Producer.Compression":      "zstd",
+		"Producer.CompressionLevel": "19",
+		"Producer.Idempotent":       "true",
+		"Producer.Retry.Max":        "60",
+		"Producer.Timeout":          "2s",
+	})
+	c, err := sarama.New().NewConsumer(driver.ConsumerConfig{
+		Brokers: []string{"localhost:1"}, Topic: "t", Group: "g", Protocol: "classic", SessionTimeout: 6 * time.Second,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	check(t, c.Settings(), map[string]string{"Consumer.Group.Heartbeat.Interval": "2s"})
+}
+
+// TestNoLevelsOfLZ4: the client would leave the level out, and say nothing.
+func TestNoLevelsOfLZ4(t *testing.T) {
+	_, err := sarama.New().NewProducer(driver.ProducerConfig{
+		Brokers: []string{"localhost:1"}, Topic: "t", Compression: "lz4", Level: 1, OnDone: func(driver.Done) {},
+	})
+	if !errors.Is(err, driver.ErrConfig) {
+		t.Errorf("error %v, want one of the configuration", err)
+	}
+}
+
+// opened is a producer with cfg that the test's end closes.
+func opened(t *testing.T, cfg driver.ProducerConfig) driver.Producer {
+	t.Helper()
+	cfg.Brokers, cfg.Topic, cfg.OnDone = []string{"localhost:1"}, "t", func(driver.Done) {}
+	p, err := sarama.New().NewProducer(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Close)
+	return p
+}
+
+func check(t *testing.T, settings []driver.Setting, want map[string]string) {
+	t.Helper()
+	got := make(map[string]string)
+	for _, s := range settings {
+		got[s.Name] = s.Value
+	}
+	for name, value := range want {
+		if got[name] != value {
+			t.Errorf("%s is %q, want %q", name, got[name], value)
+		}
+	}
+}

@@ -1,0 +1,93 @@
+package ledger
+
+import "encoding/binary"
+
+// A Receiver as it travels (codec.go says why, and what its numbers look like):
+//
+//	partition · latest · the books · lanes · for each lane:
+//	    next · first measured sequence · closed of each book
+//	    straddling gap: from · length, 0 where there is none
+//	    the missing, as sequences
+
+// MarshalBinary returns the receiver as it stands. It takes the lock.
+func (r *Receiver) MarshalBinary() ([]byte, error) {
+	r.Lock()
+	defer r.Unlock()
+	b := binary.AppendUvarint(nil, uint64(r.partition))
+	b = binary.AppendUvarint(b, uint64(r.latest))
+	for book := range r.books {
+		for _, n := range r.books[book].counts() {
+			b = binary.AppendVarint(b, *n)
+		}
+	}
+	b = binary.AppendUvarint(b, uint64(len(r.lanes)))
+	for i := range r.lanes {
+		b = r.lanes[i].encode(b)
+	}
+	return b, nil
+}
+
+// counts are all counters of a book, in the order in which they travel.
+func (b *received) counts() [7]*int64 {
+	return [...]*int64{
+		&b.delivered, &b.unique, &b.duplicates, &b.reordered, &b.lateBeyondWindow, &b.corrupt, &b.foreign,
+	}
+}
+
+func (l *receiverLane) encode(b []byte) []byte {
+	b = binary.AppendUvarint(b, l.next)
+	b = binary.AppendUvarint(b, l.measuredFrom)
+	for _, n := range l.closed {
+		b = binary.AppendVarint(b, n)
+	}
+	var length uint64
+	if l.straddles {
+		length = l.straddle.len()
+	}
+	b = binary.AppendUvarint(b, l.straddle.from)
+	b = binary.AppendUvarint(b, length)
+	return l.missing.encode(b)
+}
+
+// UnmarshalBinary makes r the receiver that MarshalBinary was called on. On an
+// error it is left as it was.
+func (r *Receiver) UnmarshalBinary(data []byte) error {
+	n := &numbers{left: data}
+	partition, latest := n.below(maxPartition), n.below(numBooks)
+	var books [numBooks]received
+	for book := range books {
+		for _, count := range books[book].counts() {
+			*count = n.signed()
+		}
+	}
+	lanes := make([]receiverLane, n.count(minReceiverLaneBytes))
+	for i := range lanes {
+		lanes[i].decode(n)
+	}
+	if n.bad || len(n.left) > 0 {
+		return errMalformed
+	}
+	r.Lock()
+	defer r.Unlock()
+	r.partition, r.latest, r.books, r.lanes = int32(partition), int(latest), books, lanes
+	return nil
+}
+
+const (
+	// maxPartition is above any partition's number.
+	maxPartition = 1 << 31
+	// minReceiverLaneBytes is the least that a lane takes: a byte for each number.
+	minReceiverLaneBytes = 9
+)
+
+func (l *receiverLane) decode(r *numbers) {
+	l.next, l.measuredFrom = r.below(maxSequence+1), r.unsigned()
+	for book := range l.closed {
+		l.closed[book] = r.signed()
+	}
+	from, length := r.below(maxSequence), r.below(maxSequence)
+	if length > 0 {
+		l.straddle, l.straddles = span{from, from + length - 1}, true
+	}
+	l.missing.decode(r)
+}

@@ -1,0 +1,204 @@
+package load
+
+import (
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"kafka-bench/internal/driver"
+	"kafka-bench/internal/ledger"
+	"kafka-bench/internal/payload"
+)
+
+// settled is a record as a test of the gaps knows it.
+type settledRecord struct {
+	due, at int64 // when it was due, and when its fate was known
+	acked   bool
+}
+
+// settledRecords draws records of one partition in the order in which their fates
+// were known: those of one worker are acknowledged in the order in which they were
+// due.
+func settledRecords(t *rapid.T, label string) []settledRecord {
+	n := rapid.IntRange(0, 30).Draw(t, label)
+	records := make([]settledRecord, n)
+	var due, at int64
+	for i := range records {
+		due += rapid.Int64Range(0, 4).Draw(t, "due") * shortestGap
+		at = max(at, due) + rapid.Int64Range(0, 4).Draw(t, "took")*shortestGap + int64(i)
+		records[i] = settledRecord{due: due, at: at, acked: rapid.IntRange(0, 4).Draw(t, "acked") > 0}
+	}
+	return records
+}
+
+// watched are the gaps that a watch finds in records.
+func watched(records []settledRecord) Gaps {
+	w := newAckWatches(1)[0]
+	for _, r := range records {
+		if r.acked {
+			w.acked(r.at, r.due)
+		} else {
+			w.unacked(r.due)
+		}
+	}
+	return w.all()
+}
+
+// gapsByDefinition are the gaps of records of several workers, found by looking at all
+// of them at once: between two acknowledgements of anybody, from when the first record
+// was due that then waited.
+func gapsByDefinition(workers ...[]settledRecord) (all []Gap) {
+	acks := []int64{beforeAll}
+	for _, r := range slices.Concat(workers...) {
+		if r.acked {
+			acks = append(acks, r.at)
+		}
+	}
+	slices.Sort(acks)
+	acks = append(acks, afterAll)
+	for i, from := range acks[:len(acks)-1] {
+		to := acks[i+1]
+		waits := afterAll
+		for _, records := range workers {
+			waits = min(waits, waitingFrom(records, from, to))
+		}
+		if g := (Gap{LastNs: from, FromNs: max(from, waits), ToNs: to}); g.FromNs < g.ToNs {
+			all = append(all, g)
+		}
+	}
+	return all
+}
+
+// waitingFrom is when the oldest record of a worker was due that waited after its
+// acknowledgement at or before from, until at least to.
+func waitingFrom(records []settledRecord, from, to int64) int64 {
+	oldest, last := afterAll, beforeAll
+	for _, r := range records {
+		if r.acked && r.at <= from {
+			oldest, last = afterAll, r.at
+			continue
+		}
+		oldest = min(oldest, max(r.due, last))
+		if r.acked {
+			break // the first acknowledgement behind it
+		}
+	}
+	if oldest >= to {
+		return afterAll
+	}
+	return oldest
+}
+
+// longer are the gaps that are longer than a length, counted from the acknowledgement
+// before them.
+func longer(all []Gap, than int64) (some []Gap) {
+	for _, g := range all {
+		if g.ToNs-g.LastNs > than && g.ToNs > g.FromNs {
+			some = append(some, g)
+		}
+	}
+	return some
+}
+
+// What workers found each by themselves, laid together, is what somebody finds who
+// saw all of them.
+func TestGapsOfWorkersAreThoseOfAll(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, b, c := settledRecords(t, "a"), settledRecords(t, "b"), settledRecords(t, "c")
+		merged := watched(a).Merge(watched(b)).Merge(watched(c))
+		got, want := longer(merged.All, merged.AllNs), longer(gapsByDefinition(a, b, c), merged.AllNs)
+		if !slices.Equal(got, want) {
+			t.Fatalf("together they have the gaps\n%v, want\n%v", got, want)
+		}
+	})
+}
+
+// Of one worker alone every gap is as it is by definition.
+func TestGapsOfOneWorker(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		records := settledRecords(t, "records")
+		found := watched(records)
+		if got, want := longer(found.All, found.AllNs), longer(gapsByDefinition(records), found.AllNs); !slices.Equal(got, want) {
+			t.Fatalf("it has the gaps\n%v, want\n%v", got, want)
+		}
+	})
+}
+
+// A watch keeps so many gaps and no more, and still all of the longest.
+func TestWatchKeepsTheLongestGaps(t *testing.T) {
+	w := newAckWatches(1)[0]
+	at := int64(0)
+	for i := range int64(100_000) {
+		due := at
+		at += shortestGap + 1 + i%7*shortestGap
+		if i == 50_000 {
+			at += 1e9
+		}
+		w.acked(at, due)
+	}
+	all := w.all()
+	if len(all.All) > enoughGaps+1 {
+		t.Errorf("it keeps %d gaps, and at most %d are asked for", len(all.All), enoughGaps)
+	}
+	longest := slices.MaxFunc(all.Within(at), func(a, b Gap) int { return int((a.ToNs - a.FromNs) - (b.ToNs - b.FromNs)) })
+	if length := longest.ToNs - longest.FromNs; length < 1e9 || length > 1e9+8*shortestGap {
+		t.Errorf("the longest gap is %d ns", length)
+	}
+	if allocated := testing.AllocsPerRun(1000, func() { at += shortestGap / 2; w.acked(at, at) }); allocated > 0 {
+		t.Errorf("an acknowledgement allocates %v times", allocated)
+	}
+}
+
+// Gaps of a window: what was before it is cut off, what nobody waited for is none, and
+// the last one ends with the acknowledgement behind the window, or with the window.
+func TestGapsWithinTheWindow(t *testing.T) {
+	const ms, end = int64(1e6), int64(100e6)
+	for _, test := range []struct {
+		name    string
+		records []settledRecord
+		want    []Gap
+	}{
+		{"begins in the warm-up", []settledRecord{{-20 * ms, -19 * ms, true}, {-18 * ms, 10 * ms, true}}, []Gap{{-19 * ms, 0, 10 * ms}}},
+		{"nothing waits", []settledRecord{{0, 1, true}, {50 * ms, 50*ms + 1, true}}, []Gap{{1, 50 * ms, 50*ms + 1}}},
+		{"ends in the drain", []settledRecord{{0, 1, true}, {2 * ms, 150 * ms, true}}, []Gap{{1, 2 * ms, 150 * ms}}},
+		{"never ends", []settledRecord{{0, 1, true}, {2 * ms, 180 * ms, false}}, []Gap{{1, 2 * ms, end}}},
+		{"behind the window", []settledRecord{{0, 1, true}, {110 * ms, 150 * ms, true}}, nil},
+		{"failed, then acknowledged", []settledRecord{{0, 1, true}, {20 * ms, 60 * ms, false}, {70 * ms, 80 * ms, true}}, []Gap{{1, 20 * ms, 80 * ms}}},
+		{"nothing at all", nil, nil},
+	} {
+		got := slices.DeleteFunc(watched(test.records).Within(end), func(g Gap) bool { return g.LastNs == beforeAll })
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%s: the gaps are %v, want %v", test.name, got, test.want)
+		}
+	}
+}
+
+// A partition hands nothing over from when the first record of the next chunk was due,
+// or from the delivery before; what is handed over again is no delivery.
+func TestGapsInWhatIsHandedOver(t *testing.T) {
+	const ms = int64(1e6)
+	p := &partition{receiver: ledger.NewReceiver(0, 1), handed: newAckWatch(1)}
+	corpus, err := payload.NewCorpus(payload.Spec{Class: "zeros", Stamped: true,
+		Sizes: payload.Sizes{Distribution: "fixed", Values: []int{100}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stamped := func(offset, due int64) []driver.Received {
+		stamp := payload.Stamp{Run: 1, Sequence: uint64(offset), Intended: due}
+		return []driver.Received{{Offset: offset, Value: corpus.Value(nil, uint64(offset), &stamp)}}
+	}
+	p.hand(stamped(0, 1*ms), 2*ms)
+	p.hand(stamped(1, 30*ms), 40*ms)  // nothing was due before
+	p.hand(stamped(0, 1*ms), 60*ms)   // again
+	p.hand(stamped(2, 41*ms), 100*ms) // waited since
+	p.hand([]driver.Received{{Offset: 3}}, 110*ms)
+	g := p.handed.all()
+	want := []Gap{{2 * ms, 30 * ms, 40 * ms}, {40 * ms, 41 * ms, 100 * ms}, {100 * ms, 100 * ms, 110 * ms}}
+	if got := g.Within(1000 * ms)[1:]; !slices.Equal(got, want) {
+		t.Errorf("the gaps are %v, want %v", got, want)
+	}
+	if got, open := g.Waiting(0).Within(1000 * ms)[4], (Gap{110 * ms, 110 * ms, 1000 * ms}); got != open {
+		t.Errorf("what was never delivered leaves %v, want %v", got, open)
+	}
+}

@@ -1,0 +1,221 @@
+package probe
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+)
+
+// maxScrapeBytes bounds what is read of an endpoint: a broker with thousands of topics
+// can tell of each.
+const maxScrapeBytes = 64 << 20
+
+// ReadBroker reads a broker's metrics from an HTTP endpoint in the text format of
+// Prometheus, by whatever of the usual names they have there (see spellings). A
+// reading without anything of a broker is an error.
+func ReadBroker(ctx context.Context, url string) (BrokerCounts, error) {
+	fail := func(err error) (BrokerCounts, error) {
+		return BrokerCounts{}, fmt.Errorf("reading the broker metrics at %s: %w", url, err)
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return fail(err)
+	}
+	began := time.Now()
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return fail(err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return fail(fmt.Errorf("it answered %s", response.Status))
+	}
+	c, err := parseBroker(io.LimitReader(response.Body, maxScrapeBytes))
+	if err != nil {
+		return fail(err)
+	}
+	// The broker looked some time between; half-way errs by the least.
+	c.At = began.Add(time.Since(began) / 2)
+	return c, nil
+}
+
+// parseBroker reads a broker's metrics from Prometheus text.
+func parseBroker(text io.Reader) (BrokerCounts, error) {
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(text)
+	if err != nil {
+		return BrokerCounts{}, err
+	}
+	c := BrokerCounts{
+		Requests:    make(map[string]RequestCounts),
+		NetworkIdle: make(map[string]map[string]float64),
+	}
+	for family, f := range families {
+		for _, m := range f.GetMetric() {
+			labels := make(map[string]string)
+			for _, l := range m.GetLabel() {
+				labels[strings.ToLower(l.GetName())] = l.GetValue()
+			}
+			take := func(suffix string, v float64) {
+				if !math.IsNaN(v) && !math.IsInf(v, 0) {
+					c.take(canonical(family+suffix, labels), labels, v)
+				}
+			}
+			switch {
+			case m.GetSummary() != nil:
+				take("_count", float64(m.GetSummary().GetSampleCount()))
+				take("_sum", m.GetSummary().GetSampleSum())
+			case m.GetCounter() != nil:
+				take("", m.GetCounter().GetValue())
+			case m.GetGauge() != nil:
+				take("", m.GetGauge().GetValue())
+			default:
+				take("", m.GetUntyped().GetValue())
+			}
+		}
+	}
+	if len(c.Requests) == 0 && c.BytesIn == nil && c.HandlerIdle == nil && c.UnderReplicated == nil {
+		return BrokerCounts{}, fmt.Errorf("there is no metric of a Kafka broker among its %d", len(families))
+	}
+	return c, nil
+}
+
+// canonical is a metric's name in the one form that the table below knows: in lower
+// case, with the name of the MBean in it and not in a label. The JMX exporter writes
+// kafka_network_requestmetrics_count{name="TotalTimeMs"} without rules, and with the
+// rules of its examples kafka_network_requestmetrics_totaltimems_count.
+func canonical(name string, labels map[string]string) string {
+	name = strings.ToLower(name)
+	bean := strings.ToLower(labels["name"])
+	if cut := strings.LastIndexByte(name, '_'); bean != "" && cut > 0 {
+		name = name[:cut] + "_" + bean + name[cut:]
+	}
+	return name
+}
+
+// spellings is what each figure is called. A gauge that a broker averages since its
+// start (Kafka's MeanRate, which some rules export as _percent) is not among them: it
+// says nothing of a window.
+var spellings = map[string]func(c *BrokerCounts, v float64){
+	"process_start_time_seconds": func(c *BrokerCounts, v float64) { c.Started = &v },
+
+	"kafka_server_brokertopicmetrics_bytesinpersec_count":  bytesIn,
+	"kafka_server_brokertopicmetrics_bytesinpersec_total":  bytesIn,
+	"kafka_server_brokertopicmetrics_bytesinpersec":        bytesIn,
+	"kafka_server_brokertopicmetrics_bytesin_total":        bytesIn,
+	"kafka_server_brokertopicmetrics_bytesin_count":        bytesIn,
+	"kafka_server_brokertopicmetrics_bytesoutpersec_count": bytesOut,
+	"kafka_server_brokertopicmetrics_bytesoutpersec_total": bytesOut,
+	"kafka_server_brokertopicmetrics_bytesoutpersec":       bytesOut,
+	"kafka_server_brokertopicmetrics_bytesout_total":       bytesOut,
+	"kafka_server_brokertopicmetrics_bytesout_count":       bytesOut,
+
+	// In a process that is broker and controller, the one without Broker in its name is
+	// of the handlers of both.
+	"kafka_server_kafkarequesthandlerpool_brokerrequesthandleravgidlepercent_count": func(c *BrokerCounts, v float64) { c.HandlerIdle = &v },
+	"kafka_server_kafkarequesthandlerpool_requesthandleravgidlepercent_count":       handlerIdle,
+	"kafka_server_kafkarequesthandlerpool_requesthandleravgidlepercent_total":       handlerIdle,
+
+	"kafka_server_kafkarequesthandlerpool_requesthandleravgidlepercent_oneminuterate": func(c *BrokerCounts, v float64) { c.HandlerIdleRatio = &v },
+
+	"kafka_network_socketserver_networkprocessoravgidlepercent_value": networkIdleRatio,
+	"kafka_network_socketserver_networkprocessoravgidlepercent":       networkIdleRatio,
+	"kafka_network_socketserver_networkprocessoravgidle_percent":      networkIdleRatio,
+
+	"kafka_server_replicamanager_underreplicatedpartitions_value": underReplicated,
+	"kafka_server_replicamanager_underreplicatedpartitions":       underReplicated,
+
+	"kafka_log_logflushstats_logflushrateandtimems_count": func(c *BrokerCounts, v float64) { c.LogFlush.Count = &v },
+	"kafka_log_logflushstats_logflushrateandtimems_mean":  func(c *BrokerCounts, v float64) { c.LogFlush.Mean = &v },
+}
+
+func bytesIn(c *BrokerCounts, v float64)          { c.BytesIn = &v }
+func bytesOut(c *BrokerCounts, v float64)         { c.BytesOut = &v }
+func networkIdleRatio(c *BrokerCounts, v float64) { c.NetworkIdleRatio = &v }
+func underReplicated(c *BrokerCounts, v float64)  { c.UnderReplicated = &v }
+
+// handlerIdle takes the idleness of all handlers, unless that of the broker's own is
+// known.
+func handlerIdle(c *BrokerCounts, v float64) {
+	if c.HandlerIdle == nil {
+		c.HandlerIdle = &v
+	}
+}
+
+// phaseNames are the MBeans of a request's phases.
+var phaseNames = map[string]Phase{
+	"totaltimems": Total, "requestqueuetimems": RequestQueue, "localtimems": Local, "remotetimems": Remote,
+	"throttletimems": Throttle, "responsequeuetimems": ResponseQueue, "responsesendtimems": ResponseSend,
+}
+
+// take takes one value in, if it is one that is wanted.
+func (c *BrokerCounts) take(name string, labels map[string]string, v float64) {
+	switch {
+	case strings.HasPrefix(name, "kafka_network_requestmetrics_"):
+		c.takeRequest(strings.TrimPrefix(name, "kafka_network_requestmetrics_"), labels["request"], v)
+	case strings.HasPrefix(name, "kafka_server_socket_server_metrics_io_wait_time_ns"),
+		strings.HasPrefix(name, "kafka_server_socketservermetrics_io_wait_time_ns"):
+		c.takeWait(name, labels, v)
+	case name == "jvm_gc_collection_seconds_count", name == "jvm_gc_collection_seconds_sum":
+		c.takeGC(labels["gc"], strings.HasSuffix(name, "_sum"), v)
+	case name == "jvm_memory_used_bytes" && labels["area"] == "heap", name == "jvm_memory_bytes_used" && labels["area"] == "heap":
+		c.HeapBytes = &v
+	default:
+		if set, known := spellings[name]; known && labels["topic"] == "" {
+			set(c, v)
+		}
+	}
+}
+
+// takeRequest takes one value of a type of request, as in totaltimems_mean.
+func (c *BrokerCounts) takeRequest(name, kind string, v float64) {
+	bean, attribute, _ := strings.Cut(name, "_")
+	phase, known := phaseNames[bean]
+	if !known || kind == "" {
+		return
+	}
+	phases := c.Requests[kind]
+	switch attribute {
+	case "count":
+		phases[phase].Count = &v
+	case "mean":
+		phases[phase].Mean = &v
+	}
+	c.Requests[kind] = phases
+}
+
+// takeWait takes for how long one network thread has waited since it started. Beside
+// it stands an average, which is of no use.
+func (c *BrokerCounts) takeWait(name string, labels map[string]string, v float64) {
+	if !strings.HasSuffix(name, "_ns") && !strings.HasSuffix(name, "_ns_total") {
+		return
+	}
+	listener, thread := labels["listener"], labels["networkprocessor"]+labels["network_processor"]
+	if thread == "" {
+		return
+	}
+	if c.NetworkIdle[listener] == nil {
+		c.NetworkIdle[listener] = make(map[string]float64)
+	}
+	c.NetworkIdle[listener][thread] = v
+}
+
+func (c *BrokerCounts) takeGC(collector string, sum bool, v float64) {
+	if c.GC == nil {
+		c.GC = make(map[string]GCCount)
+	}
+	count := c.GC[collector]
+	if sum {
+		count.Seconds = v
+	} else {
+		count.Count = v
+	}
+	c.GC[collector] = count
+}

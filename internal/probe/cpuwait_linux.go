@@ -1,0 +1,33 @@
+package probe
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/prometheus/procfs"
+)
+
+// ReadThreads reads the core time of a process's threads, from
+// /proc/<pid>/task/*/schedstat. It costs one small file for each thread.
+func ReadThreads(pid int) (Threads, error) {
+	fs, err := procfs.NewDefaultFS()
+	if err != nil {
+		return nil, fmt.Errorf("reading /proc: %w", err)
+	}
+	all, err := fs.AllThreads(pid)
+	if err != nil {
+		return nil, fmt.Errorf("reading the threads of process %d: %w", pid, err)
+	}
+	threads := make(Threads, len(all))
+	for _, thread := range all {
+		// One that has ended meanwhile is not there any more; on a kernel that does not
+		// count them none is.
+		if s, err := thread.Schedstat(); err == nil {
+			threads[thread.PID] = CoreTime{Ran: time.Duration(s.RunningNanoseconds), Waited: time.Duration(s.WaitingNanoseconds)}
+		}
+	}
+	if len(threads) == 0 {
+		return nil, fmt.Errorf("the kernel does not tell for how long the threads of process %d waited", pid)
+	}
+	return threads, nil
+}

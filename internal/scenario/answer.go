@@ -1,0 +1,18 @@
+package scenario
+
+import "slices"
+
+// The answers that a suite's report may end in: which sentence answers its question.
+const (
+	MostAnswer     = "most"     // which configuration reached most, and what share of it the others
+	KneeAnswer     = "knee"     // the record size from which bytes cost more than records
+	ScalingAnswer  = "scaling"  // speed-up and efficiency against the first configuration
+	SlopeAnswer    = "slope"    // what the throughput lost with what lay in the log
+	TimesAnswer    = "times"    // the end-to-end times beside each other
+	FailoverAnswer = "failover" // what a fault of a broker cost
+)
+
+var answers = []string{MostAnswer, KneeAnswer, ScalingAnswer, SlopeAnswer, TimesAnswer, FailoverAnswer}
+
+// Answers lists the words that answer: may have.
+func Answers() []string { return slices.Clone(answers) }

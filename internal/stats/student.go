@@ -1,0 +1,45 @@
+package stats
+
+import "math"
+
+// studentQuantile is the t that Student's distribution with so many degrees of
+// freedom, at least one, exceeds in absolute value with the chance tail.
+func studentQuantile(tail float64, degrees int) float64 {
+	low, high := 0.0, 1.0
+	for studentTail(high, degrees) > tail {
+		low, high = high, 2*high
+	}
+	for range 60 { // more than the digits of a float64
+		middle := low + (high-low)/2
+		if studentTail(middle, degrees) > tail {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return high
+}
+
+// studentTail is the chance of a t at least so far from 0: the finite sums of M.
+// Abramowitz and I. A. Stegun, Handbook of Mathematical Functions, 1964, 26.7.3 and
+// 26.7.4. Beyond manyDegrees the distribution is the normal one.
+func studentTail(t float64, degrees int) float64 {
+	const manyDegrees = 10_000
+	if degrees > manyDegrees {
+		return math.Erfc(t / math.Sqrt2)
+	}
+	theta := math.Atan(t / math.Sqrt(float64(degrees)))
+	sine, cosine := math.Sincos(theta)
+	term, sum, first := 1.0, 0.0, 2
+	if degrees%2 == 1 {
+		term, first = cosine, 3
+	}
+	for k := first; k <= degrees; k += 2 {
+		sum += term
+		term *= cosine * cosine * float64(k-1) / float64(k)
+	}
+	if degrees%2 == 1 {
+		return max(0, 1-2/math.Pi*(theta+sine*sum))
+	}
+	return max(0, 1-sine*sum)
+}

@@ -1,0 +1,296 @@
+package truth
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"kafka-bench/internal/bench"
+	"kafka-bench/internal/cluster"
+	"kafka-bench/internal/result"
+)
+
+// TestConsumersApart makes a run whose consumers are in three processes beside one
+// whose consumers are in the tool: what was delivered is the same, each record once,
+// and the times are of one clock.
+func TestConsumersApart(t *testing.T) {
+	t.Parallel()
+	wantSameOfConsumers(t, embedded(t, cluster.EmbeddedOptions{}), "phases.measure=3s")
+}
+
+// testConsumersApart is TestConsumersApart on an Apache Kafka.
+func testConsumersApart(t *testing.T) { wantSameOfConsumers(t, realKafka(t), "phases.measure=5s") }
+
+func wantSameOfConsumers(t *testing.T, c cluster.Cluster, overrides ...string) {
+	overrides = append(overrides, "load.producers=2", "load.rate=2k/s", "topic.partitions=5", "consume.consumers=3", "consume.work=100us")
+	pair := unstarved(t, func() []*result.Recorded {
+		return runTogether(t,
+			config(t, c, smallScenario(t, "here", overrides...)),
+			config(t, c, smallScenario(t, "apart", append(overrides, "consume.processes=3")...)))
+	})
+	here, apart := pair[0], pair[1]
+	for _, r := range pair {
+		wantValid(t, r)
+		wantBalance(t, r)
+		wantHistograms(t, r)
+		wantSeries(t, r)
+		if !r.Run.Lag.Drained || r.Run.Delivery.Lost+r.Run.Delivery.Duplicates+r.Run.Delivery.Reordered+r.Run.Delivery.Foreign != 0 {
+			t.Errorf("%s: %+v", r.Run.Run.Name, r.Run.Delivery)
+		}
+	}
+	wantCount(t, "unique apart", apart.Run.Delivery.Unique, here.Run.Delivery.Unique)
+	wantCount(t, "unique apart in the warm-up", apart.Run.Warmup.Delivery.Unique, here.Run.Warmup.Delivery.Unique)
+	for _, metric := range []string{"e2e_service_time", "e2e_response_time", "processed_response_time"} {
+		a, b := here.Run.Time[metric], apart.Run.Time[metric]
+		wantCount(t, metric+" apart", b.Count, a.Count)
+		if b.MinNs <= 0 {
+			t.Errorf("%s was once %d ns: the clocks differ", metric, b.MinNs)
+		}
+		if ratio := float64(b.P50Ns) / float64(a.P50Ns); ratio < 1.0/3 || ratio > 3 {
+			t.Errorf("%s: p50 is %v apart, %v here", metric, time.Duration(b.P50Ns), time.Duration(a.P50Ns))
+		}
+	}
+	wantSameSettings(t, here, apart)
+	a, b := here.Run.Consumer, apart.Run.Consumer
+	if b.Processes != 3 || a.Processes != 0 || b.Workers != a.Workers || b.Members != a.Members || b.Polls == 0 || b.Commits == 0 {
+		t.Errorf("the consumers apart are %+v, here %+v", b, a)
+	}
+	if a.Utilisation == nil || b.Utilisation == nil || *b.Utilisation < *a.Utilisation/2 || *b.Utilisation > *a.Utilisation*2 {
+		t.Errorf("utilisation %s apart, %s here", ratio(b.Utilisation), ratio(a.Utilisation))
+	}
+	wantProcessesGone(t, apart, 3)
+}
+
+// wantSameSettings wants the clients of two runs to have been opened alike.
+func wantSameSettings(t *testing.T, here, apart *result.Recorded) {
+	t.Helper()
+	names := []string{"ClientID", "ConsumerGroup"} // of the run's own
+	a, b := here.Run.Run.Driver.Consumer, apart.Run.Run.Driver.Consumer
+	if len(a) == 0 || len(a) != len(b) {
+		t.Fatalf("%d settings here, %d apart", len(a), len(b))
+	}
+	for i := range a {
+		if a[i] != b[i] && !slices.Contains(names, a[i].Name) {
+			t.Errorf("apart, %s is %s; here %s is %s", b[i].Name, b[i].Value, a[i].Name, a[i].Value)
+		}
+	}
+}
+
+// TestGroupsApart has two groups read everything, each in two processes that have
+// two members each.
+func TestGroupsApart(t *testing.T) {
+	t.Parallel()
+	c := embedded(t, cluster.EmbeddedOptions{})
+	r := run(t, config(t, c, smallScenario(t, "groups", "topic.partitions=4",
+		"consume.groups=2", "consume.consumers=4", "consume.processes=2", "consume.parallel=partition", "consume.work=1ms")))
+	wantValid(t, r)
+	wantBalance(t, r)
+	if len(r.Run.Groups) != 2 {
+		t.Fatalf("the groups are %+v", r.Run.Groups)
+	}
+	for _, g := range r.Run.Groups {
+		wantCount(t, g.Name+" unique", g.Delivery.Unique, r.Run.Load.Acked)
+		if g.Consumer.Workers != 4 || g.Delivery.Duplicates != 0 || !g.Lag.Drained {
+			t.Errorf("%+v", g)
+		}
+	}
+	wantProcessesGone(t, r, 4)
+	wantNoTopics(t, c)
+}
+
+// testKilledProcess kills the process of one of two consumers and starts it again.
+// What it had not committed comes twice, to another process, and nothing is lost:
+// the books of both balance together.
+func testKilledProcess(t *testing.T) {
+	const rate, window = 1000, 14
+	s := smallScenario(t, "killed-apart", fmt.Sprintf("load.rate=%d/s", rate), "topic.partitions=4",
+		"consume.consumers=2", "consume.processes=2", "consume.commit=1s", "consume.session_timeout=6s", "consume.work=200us",
+		"faults=[{at: 3s, kill: consumer 1}, {at: 8s, start: consumer 1}]", fmt.Sprintf("phases.measure=%ds", window))
+	r := run(t, config(t, realKafka(t), s))
+	wantValid(t, r)
+	wantBalance(t, r)
+	wantSeries(t, r)
+	wantHistograms(t, r)
+	wantCount(t, "unique", r.Run.Delivery.Unique, rate*window)
+	wantCount(t, "lost", r.Run.Delivery.Lost, 0)
+	if !r.Run.Lag.Drained {
+		t.Error("the run has not drained")
+	}
+	kill := wantKill(t, r, 3*time.Second, 8*time.Second)
+	// Nothing is committed in the moment before the end, so that it is no bound but
+	// the number.
+	wantCount(t, "duplicates", r.Run.Delivery.Duplicates, uncommitted(t, kill.Detail))
+	if waited := time.Duration(r.Run.Time["e2e_response_time"].MaxNs); waited < 3900*time.Millisecond || waited > 11*time.Second {
+		t.Errorf("the longest e2e response time is %v, and the session timeout 6s", waited)
+	}
+	wantProcessesGone(t, r, 3)
+}
+
+// uncommitted is what a kill's detail says that was not committed.
+func uncommitted(t *testing.T, detail string) (n int64) {
+	t.Helper()
+	words := strings.Fields(strings.ReplaceAll(detail, ",", ""))
+	at := slices.Index(words, "committed")
+	if at < 0 || at+1 == len(words) {
+		t.Fatalf("the fault's detail is %q", detail)
+	}
+	if _, err := fmt.Sscan(words[at+1], &n); err != nil {
+		t.Error(err)
+	}
+	return n
+}
+
+// TestPausedProcess has a process stand still for a second of the window: its
+// partitions rest, nobody misses it, and what waited is delivered once it is let go.
+func TestPausedProcess(t *testing.T) {
+	t.Parallel()
+	s := smallScenario(t, "paused", "topic.partitions=2", "consume.consumers=2", "consume.processes=2", "phases.measure=3s",
+		"faults=[{at: 500ms, pause: consumer 1}, {at: 1500ms, resume: consumer 1}]")
+	r := run(t, config(t, embedded(t, cluster.EmbeddedOptions{}), s))
+	wantValid(t, r)
+	wantBalance(t, r)
+	wantHistograms(t, r)
+	wantCount(t, "unique", r.Run.Delivery.Unique, r.Run.Load.Acked)
+	if waited := time.Duration(r.Run.Time["e2e_response_time"].MaxNs); waited < 900*time.Millisecond || waited > 3*time.Second {
+		t.Errorf("the longest e2e response time is %v", waited)
+	}
+	if len(r.Run.Faults) != 2 || !strings.Contains(r.Run.Faults[0].Detail, "SIGSTOP") {
+		t.Errorf("the faults are %+v", r.Run.Faults)
+	}
+	wantProcessesGone(t, r, 2)
+}
+
+// victim kills a process of the consumers from outside, in the measured window.
+type victim struct {
+	mu  sync.Mutex
+	pid int
+}
+
+func (v *victim) Began(string)             {}
+func (v *victim) Interval(result.Interval) {}
+func (v *victim) Event(e result.Event) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if pid, told := e.Data["pid"].(int); told && e.Data["process"] == 1 {
+		v.pid = pid
+	}
+	if e.Kind == "phase" && e.What == "measure" {
+		pid := v.pid
+		time.AfterFunc(300*time.Millisecond, func() { _ = syscall.Kill(pid, syscall.SIGKILL) })
+	}
+}
+
+var _ bench.Watcher = (*victim)(nil)
+
+// TestConsumerProcessKilled kills a process from outside: the run goes to its end,
+// without waiting for what nobody delivers, and is invalid for that reason.
+func TestConsumerProcessKilled(t *testing.T) {
+	t.Parallel()
+	s := smallScenario(t, "bereft", "consume.consumers=2", "consume.processes=2")
+	cfg := config(t, embedded(t, cluster.EmbeddedOptions{}), s)
+	cfg.Watch = &victim{}
+	began := time.Now()
+	r := run(t, cfg)
+	if took := time.Since(began); took > 15*time.Second {
+		t.Errorf("the run took %v", took)
+	}
+	left := reasons(r)
+	if r.Run.Verdict.Status != result.Invalid || len(left) != 1 || !strings.HasPrefix(left[0], "a consumer ended before the run did: process 1 of the consumers (pid ") || !strings.Contains(left[0], "killed") {
+		t.Errorf("the verdict is %s, because %q", r.Run.Verdict.Status, left)
+	}
+	if event(r, "error", "process 1 of the consumers ended before the run did") == nil {
+		t.Error("no event tells of the process that was killed")
+	}
+	if r.Run.Delivery.Delivered == 0 {
+		t.Error("nothing of the other is in the result")
+	}
+	wantProcessesGone(t, r, 2)
+}
+
+// TestConfined makes a run whose consumer has a part of a core and little memory, and
+// says of both what it used; then nothing of its group is left.
+func TestConfined(t *testing.T) {
+	t.Parallel()
+	confining.Lock()
+	defer confining.Unlock()
+	s := smallScenario(t, "confined", "phases.measure=2s", "consume.cpu=0.5", "consume.memory=256MiB")
+	r := run(t, config(t, embedded(t, cluster.EmbeddedOptions{}), s))
+	wantValid(t, r)
+	wantBalance(t, r)
+	c := r.Run.Consumer.Confined
+	if c == nil || r.Run.Consumer.Processes != 1 || c.CPU != 0.5 || c.MemoryBytes != 256<<20 {
+		t.Fatalf("the consumers are %+v, confined %+v", r.Run.Consumer, c)
+	}
+	if c.SchedDelayNs == nil || c.SchedDelayNs.Count == 0 || c.GCPauseNs == nil {
+		t.Errorf("what its goroutines waited is %+v, GC %+v", c.SchedDelayNs, c.GCPauseNs)
+	}
+	if c.CPUCoresUsed == nil || *c.CPUCoresUsed <= 0 || *c.CPUCoresUsed > 0.6 && c.By != "runtime" {
+		t.Errorf("it used %s of a core, held by %s", ratio(c.CPUCoresUsed), c.By)
+	}
+	if held := c.By != "runtime"; held != (c.ThrottledS != nil) || held != (c.Note == "") {
+		t.Errorf("held by %s, throttled for %s s, with the note %q", c.By, ratio(c.ThrottledS), c.Note)
+	}
+	wantProcessesGone(t, r, 1)
+	wantNoGroups(t)
+}
+
+// confining is held by tests that look for the groups that are left, and by those that
+// leave one without its process until their run ends.
+var confining sync.Mutex
+
+// wantNoGroups wants no control group of this process' to be left. Other tests may have
+// theirs at the same time, with a process in them but for the moment before it comes.
+func wantNoGroups(t *testing.T) {
+	t.Helper()
+	left := emptyGroups()
+	if len(left) == 0 {
+		return
+	}
+	time.Sleep(time.Second)
+	for _, path := range emptyGroups() {
+		if slices.Contains(left, path) {
+			t.Errorf("%s is left", path)
+		}
+	}
+}
+
+// emptyGroups are the control groups of this process' in which no process is.
+func emptyGroups() (paths []string) {
+	_ = filepath.WalkDir("/sys/fs/cgroup", func(path string, d os.DirEntry, err error) error {
+		if err != nil || !d.IsDir() || !strings.HasPrefix(d.Name(), "kafka-bench-") || !strings.Contains(d.Name(), fmt.Sprintf("-%d-", os.Getpid())) {
+			return nil
+		}
+		if procs, err := os.ReadFile(filepath.Join(path, "cgroup.procs")); err == nil && len(procs) == 0 {
+			paths = append(paths, path)
+		}
+		return nil
+	})
+	return paths
+}
+
+// TestMemoryLimit has a consumer take more memory than it may: the run says so, is
+// invalid, and ends.
+func TestMemoryLimit(t *testing.T) {
+	t.Parallel()
+	confining.Lock()
+	defer confining.Unlock()
+	s := smallScenario(t, "greedy", "consume.memory=32MiB", "load.rate=5k/s", "load.record.size=10kB", "consume.work=100ms", "consume.parallel=partition",
+		"topic.partitions=20", "phases.measure=5s", "phases.drain=5s")
+	r := run(t, config(t, embedded(t, cluster.EmbeddedOptions{}), s))
+	if c := r.Run.Consumer.Confined; c != nil && c.By == "runtime" {
+		wantValid(t, r) // nothing forbids it the memory
+		return
+	}
+	left := reasons(r)
+	if r.Run.Verdict.Status != result.Invalid || !slices.ContainsFunc(left, func(reason string) bool {
+		return strings.Contains(reason, "killed by the operating system at its memory limit of 32 MiB")
+	}) {
+		t.Errorf("the verdict is %s, because %q", r.Run.Verdict.Status, left)
+	}
+}
