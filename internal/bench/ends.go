@@ -29,6 +29,7 @@ type seenEnds struct {
 	ends    []int64
 	sinceNs int64
 	looks   int
+	have    []int64 // how far the leaders' logs went at the look before; nil where that is not known
 }
 
 // missed notes a look that failed: nobody knows what was meanwhile.
@@ -37,29 +38,41 @@ func (s *seenEnds) missed() { *s = seenEnds{} }
 // stand takes in what a look showed, and tells whether it has stood still for long.
 func (s *seenEnds) stand(ends []int64, now int64) bool {
 	if s.looks == 0 || !slices.Equal(ends, s.ends) {
-		*s = seenEnds{ends: ends, sinceNs: now}
+		*s = seenEnds{ends: ends, sinceNs: now, have: s.have}
 	}
 	s.looks++
 	return s.looks >= endsLooks && now-s.sinceNs >= int64(endsPatience)
 }
 
 // final tells whether ends are the last ones: all that was acknowledged lies before
-// them, or they stand still; and no leader has anything behind them. Where the leaders
-// don't tell, all has to be there.
+// them, or they stand still; and they have come to where the leaders' logs ended, now or
+// at the look before, behind which in a topic that others write to there is always
+// something. Where the leaders don't tell, all has to be there.
 func (s *seenEnds) final(ends []int64, now int64, all bool, logEnds func() ([]int64, error)) bool {
 	if stand := s.stand(ends, now); !stand && !all {
 		return false
 	}
 	have, err := logEnds()
-	switch {
-	case err != nil:
+	if err != nil {
 		s.missed()
 		return all
-	case slices.Equal(have, ends):
+	}
+	if reached(ends, have) || reached(ends, s.have) {
 		return true
 	}
 	s.missed() // what is behind them may take a broker's session to be told of
+	s.have = have
 	return false
+}
+
+// reached tells whether ends have come to where logs ended; nil is not known.
+func reached(ends, have []int64) bool {
+	for p := range have {
+		if ends[p] < have[p] {
+			return false
+		}
+	}
+	return have != nil
 }
 
 // final tells whether the ends that were read are the last ones.

@@ -52,6 +52,7 @@ func TestEndsAreFinal(t *testing.T) {
 	}{
 		{"all is there", []endsLook{{0, 100, 100, true}}, 0},
 		{"a record came twice, and the last one is not told of", []endsLook{{0, 100, 101, true}, {s, 101, 101, true}}, s},
+		{"others go on writing", []endsLook{{0, 100, 120, true}, {s, 115, 130, true}, {2 * s, 135, 150, true}}, 2 * s},
 		{"nobody tells what the leaders have", []endsLook{{0, 90, -1, false}, {s, 100, -1, true}}, s},
 		{"truncated", every(s/2, 0, 9*s, endsLook{end: 90, logEnd: 90}), 3 * s},
 		{"a dead follower is in sync by name", slices.Concat(every(s/2, 0, 20*s, endsLook{end: 90, logEnd: 100}), []endsLook{{21 * s, 100, 100, true}}), 21 * s},
