@@ -221,14 +221,19 @@ func (s *shelf) accounted() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var acked int64
+	var acked, kills int64
 	lost := 0.0
 	for _, r := range runs {
 		acked += r.Load.Acked
+		for _, f := range r.Faults {
+			if f.Name == "kill" {
+				kills++
+			}
+		}
 		if v, known := f.Value(r); known {
 			lost += v
 		}
 	}
-	return fmt.Sprintf("In %d kills of a leader under acks all, %s of %s acknowledged records were lost; each run's books balance.",
-		len(runs), unit.Count(int64(lost)), unit.Count(acked)), nil
+	return fmt.Sprintf("Kills of a leader under acks all: %s. Of %s acknowledged records, %s were lost; each run's books balance.",
+		unit.Count(kills), unit.Count(acked), unit.Count(int64(lost))), nil
 }
