@@ -493,10 +493,10 @@ func testTimestamps(t *testing.T, s suite) {
 	p := s.producer(t, s.config(topic, out.onDone))
 	// Not long ago: a client may count the delivery timeout from it.
 	const n = 10
-	created := time.Now().Add(-n * 1001 * time.Millisecond).Truncate(time.Millisecond)
+	created := time.Now().Add(-n * 301 * time.Millisecond).Truncate(time.Millisecond)
 	records := make([]*driver.Record, n)
 	for i := range n {
-		records[i] = &driver.Record{Value: value(i), Created: created.Add(time.Duration(i) * 1001 * time.Millisecond)}
+		records[i] = &driver.Record{Value: value(i), Created: created.Add(time.Duration(i) * 301 * time.Millisecond)}
 		p.Produce(records[i])
 	}
 	flush(t, p)
@@ -516,7 +516,7 @@ func testTimestamps(t *testing.T, s suite) {
 		fetches := client.PollFetches(ctx)
 		fetches.EachError(func(_ string, _ int32, err error) { t.Error(err) })
 		fetches.EachRecord(func(r *kgo.Record) {
-			if want := created.Add(time.Duration(r.Offset) * 1001 * time.Millisecond); !r.Timestamp.Equal(want) {
+			if want := created.Add(time.Duration(r.Offset) * 301 * time.Millisecond); !r.Timestamp.Equal(want) {
 				t.Errorf("offset %d has timestamp %v, want %v", r.Offset, r.Timestamp.UTC(), want)
 			}
 			read++
