@@ -46,7 +46,7 @@ func TestBadScenarios(t *testing.T) {
 }
 
 // scenarioKeys are the keys at the top of a scenario file.
-const scenarioKeys = "name, description, driver, cluster, topic, load, consume, phases, backpressure, faults, sampling, repeat, question, answer, quick, variants, matrix, order, seed"
+const scenarioKeys = "name, description, driver, cluster, topic, load, consume, phases, backpressure, faults, sampling, repeat, question, answer, by, quick, variants, matrix, order, seed"
 
 // expected is a message with the words that stand for something longer replaced:
 // the file's path, the keys of a scenario, the presets.

@@ -176,11 +176,14 @@ func TestProcessesKeepABound(t *testing.T) {
 			if b == nil || b.Processes != 3 || b.Share != share || b.BoundRecords == nil || b.BoundRecords.Last > 300 || b.BoundRecords.Last < 290 {
 				t.Fatalf("the bound was %+v of %+v", b.BoundRecords, b)
 			}
-			if b.PeakLagToBound == nil || *b.PeakLagToBound > 1 || *b.PeakLagToBound < 0.3 {
-				t.Errorf("the peak of the lag ÷ the bound is %s", ratio(b.PeakLagToBound))
+			// A reading holds no other process up: what is committed in the midst of it counts
+			// in the peak beside the records that took its place, the more the longer it takes.
+			// What the lag was at the least tells for certain.
+			if b.PeakAtLeastToBound == nil || *b.PeakAtLeastToBound > 1 || b.PeakLagToBound == nil || *b.PeakLagToBound < 0.3 {
+				t.Errorf("the peak of the lag ÷ the bound is %s to %s", ratio(b.PeakAtLeastToBound), ratio(b.PeakLagToBound))
 			}
-			if peak := r.Run.Lag.PeakRecords; peak == nil || *peak > 300 {
-				t.Errorf("the peak of the lag is %s, with a bound of 300", records(peak))
+			if peak := r.Run.Lag.PeakAtLeastRecords; peak == nil || *peak > 300 {
+				t.Errorf("the peak of the lag is %s at the least, with a bound of 300", records(peak))
 			}
 			if b.Refused == 0 || r.Run.Load.Shed == 0 {
 				t.Errorf("%d were refused, %d shed: nothing was held back", b.Refused, r.Run.Load.Shed)
