@@ -118,8 +118,12 @@ func (r *run) offer(ctx context.Context) {
 	r.startSamplers()
 	r.producers.Start()
 	reads := readsFill(r.cfg.Scenario) && r.cfg.Scenario.Consume.Hold.Off()
+	var before []load.MemberCounts // who is let go with the window may have polled before it is read
 	if r.readOnly() && !reads && r.sleepUntil(ctx, r.startedNs) {
 		r.noteHeld() // before the first of it is read, unless a warm-up reads on
+		if warmup == 0 {
+			before = r.groups.counts()
+		}
 		r.groups.release()
 	}
 
@@ -129,10 +133,14 @@ func (r *run) offer(ctx context.Context) {
 			r.noteHeld()
 		}
 		if reads {
+			before = r.groups.counts()
 			r.groups.release()
 		}
 		r.journal.event(result.Event{AtNs: 0, Kind: "phase", What: "measure"})
 		r.atStart = r.takeReading()
+		if before != nil {
+			r.atStart.members = before
+		}
 		r.watchBrokers(windowBegins)
 		r.measure(ctx, measure)
 		r.watchBrokers(windowEnds)
