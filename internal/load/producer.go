@@ -281,12 +281,13 @@ func (p *producer) place(r dueRecord, now int64) {
 // holds the recorder's lock.
 func (p *producer) assign(s *slot, partition int32, now int64) {
 	s.record.Key = p.keys.Key(uint64(s.index))
-	if s.record.Partition = partition; partition == unplaced {
-		s.record.Partition = p.chooser.choose(now, s.record.Key, p.recordBytes)
+	if partition == unplaced {
+		partition = p.chooser.choose(now, s.record.Key, p.recordBytes)
 	}
-	s.sequence = p.books.Next(s.record.Partition, s.measured())
+	s.record.Partition, s.partition = partition, partition
+	s.sequence = p.books.Next(partition, s.measured())
 	if p.timelines != nil {
-		p.timelines[s.record.Partition].add(s.sequence, s.intended)
+		p.timelines[partition].add(s.sequence, s.intended)
 	}
 	p.counts[phaseOf(s.measured())].Admitted++
 	p.round = append(p.round, s)
@@ -315,7 +316,7 @@ func (p *producer) hand() {
 			p.fill(s)
 		}
 		for _, s := range some {
-			p.clients[int(s.record.Partition)%len(p.clients)].Produce(&s.record)
+			p.clients[int(s.partition)%len(p.clients)].Produce(&s.record)
 		}
 	}
 }
@@ -324,14 +325,14 @@ func (p *producer) hand() {
 func (p *producer) fill(s *slot) {
 	if p.stamped {
 		stamp := payload.Stamp{
-			Run: p.run, Producer: uint16(p.number), Partition: s.record.Partition,
+			Run: p.run, Producer: uint16(p.number), Partition: s.partition,
 			Sequence: s.sequence, Intended: s.intended, Actual: s.actual,
 		}
 		s.record.Value = p.corpus.Value(s.record.Value[:0], uint64(s.index), &stamp)
 	} else {
 		s.record.Value = p.corpus.Value(s.record.Value[:0], uint64(s.index), nil)
 	}
-	s.bytes = int64(len(s.record.Key) + len(s.record.Value))
+	s.bytes = int32(len(s.record.Key) + len(s.record.Value))
 }
 
 // onDone takes the report on a record, on the client's goroutine.
@@ -350,55 +351,53 @@ func (p *producer) settle() {
 	defer p.recorder.Unlock()
 	p.inFlight -= len(done)
 	for i := range done {
-		s := p.slots.of(done[i].tag)
-		p.settleOne(s, &done[i])
-		p.slots.free = append(p.slots.free, s)
+		p.settleOne(p.slots.landed(done[i].tag), &done[i])
 	}
 	if p.gated() {
 		p.tell()
 	}
 }
 
-func (p *producer) settleOne(s *slot, d *settlement) {
-	measured := s.measured()
+func (p *producer) settleOne(f *flight, d *settlement) {
+	measured := f.measured()
 	c := &p.counts[phaseOf(measured)]
 	switch d.outcome {
 	case driver.Acked:
-		p.books.Acked(s.record.Partition, s.sequence, d.offset)
+		p.books.Acked(f.partition, f.sequence, d.offset)
 		c.Acked++
-		c.AckedBytes += s.bytes
-		p.acks[s.record.Partition].acked(d.acked, s.intended)
+		c.AckedBytes += int64(f.bytes)
+		p.acks[f.partition].acked(d.acked, f.intended)
 		if p.axis.InWindow(d.acked) {
 			c.AckedInWindow++
 		}
 	case driver.Failed:
-		p.books.Failed(s.record.Partition, s.sequence)
+		p.books.Failed(f.partition, f.sequence)
 		c.Failed++
 	case driver.Unknown:
-		p.books.Unknown(s.record.Partition, s.sequence)
+		p.books.Unknown(f.partition, f.sequence)
 		c.Unknown++
 	}
 	if p.gated() {
-		p.note(s.record.Partition, d)
+		p.note(f.partition, d)
 	}
 	if d.outcome != driver.Acked {
-		p.acks[s.record.Partition].unacked(s.intended)
+		p.acks[f.partition].unacked(f.intended)
 	}
 	if d.err != nil {
 		p.countError(measured, d.err)
 	}
-	p.recordTimes(measured, s, d.acked)
+	p.recordTimes(measured, f, d.acked)
 }
 
 // recordTimes records a record's send times. A record that was not acknowledged
 // has them too: its user waited as long as the client took to give up.
-func (p *producer) recordTimes(measured bool, s *slot, acked int64) {
-	p.recorder.Record(measured, latency.SendServiceTime, acked-s.actual)
+func (p *producer) recordTimes(measured bool, f *flight, acked int64) {
+	p.recorder.Record(measured, latency.SendServiceTime, acked-f.actual)
 	if p.sent == nil { // closed loop: there is no intended time
 		return
 	}
-	p.recorder.Record(measured, latency.SendDelay, s.actual-s.intended)
-	p.recorder.Record(measured, latency.SendResponseTime, acked-s.intended)
+	p.recorder.Record(measured, latency.SendDelay, f.actual-f.intended)
+	p.recorder.Record(measured, latency.SendResponseTime, acked-f.intended)
 }
 
 // maxErrors bounds the distinct error messages that a worker keeps apart.

@@ -6,17 +6,27 @@ import (
 	"kafka-bench/internal/driver"
 )
 
-// A slot is one record's place while it is in flight: the record itself, its
-// stamps, and its buffer, all used again for the next record. Only the worker
-// touches it; what became of the record comes apart (settlement).
+// A slot is one record's place while it is in flight: the record itself with its
+// buffer, used again for the next record. Only the worker touches it; what became of
+// the record comes apart (settlement).
 type slot struct {
-	record   driver.Record
-	sequence uint64
-	index    int64 // in the arrival process
-	intended int64
-	actual   int64
-	bytes    int64
+	record driver.Record
+	index  int64 // in the arrival process
+	*flight
 }
+
+// flight is what is asked of a record when it comes back. By then the slot has left
+// the processor's cache, the client's own writing to its record included; the flights
+// of a slab lie together, eight times as close.
+type flight struct {
+	sequence  uint64
+	intended  int64
+	actual    int64
+	partition int32
+	bytes     int32
+}
+
+func (f *flight) measured() bool { return f.intended >= 0 }
 
 // settlement is what the client reported of one record.
 type settlement struct {
@@ -27,17 +37,20 @@ type settlement struct {
 	outcome driver.Outcome
 }
 
-func (s *slot) measured() bool { return s.intended >= 0 }
-
 // slabSize is how many slots are made at once; slots are made as they are first
 // needed and kept for the rest of the run.
 const slabSize = 256
+
+type slab struct {
+	slots   [slabSize]slot
+	flights [slabSize]flight
+}
 
 // slots is a worker's supply of slots. The worker takes from free and is the
 // only one to do so; the client's goroutines report what is done.
 type slots struct {
 	worker uint64
-	slabs  [][]slot // as long as it will ever be
+	slabs  []*slab // as long as it will ever be
 	made   int
 	slack  int // slots of the last slab beyond the limit
 	free   []*slot
@@ -54,7 +67,7 @@ type slots struct {
 func newSlots(worker, limit int) *slots {
 	slabs := (max(limit, 1) + slabSize - 1) / slabSize
 	return &slots{
-		worker: uint64(worker), slabs: make([][]slot, slabs), slack: slabs*slabSize - max(limit, 1),
+		worker: uint64(worker), slabs: make([]*slab, slabs), slack: slabs*slabSize - max(limit, 1),
 		wake: make(chan struct{}, 1),
 	}
 }
@@ -78,10 +91,12 @@ func (s *slots) take() *slot {
 }
 
 func (s *slots) grow() {
-	slab := make([]slot, slabSize)
-	for i := range slab {
-		slab[i].record.Tag = s.worker<<tagWorkerShift | uint64(s.made*slabSize+i)
-		s.free = append(s.free, &slab[i])
+	slab := &slab{}
+	for i := range slab.slots {
+		slot := &slab.slots[i]
+		slot.record.Tag = s.worker<<tagWorkerShift | uint64(s.made*slabSize+i)
+		slot.flight = &slab.flights[i]
+		s.free = append(s.free, slot)
 	}
 	s.slabs[s.made] = slab
 	s.made++
@@ -94,10 +109,13 @@ const tagWorkerShift = 40
 // workerOf is the number of the worker that a record belongs to.
 func workerOf(tag uint64) int { return int(tag >> tagWorkerShift) }
 
-// of finds the slot that a record handed back by the client lives in.
-func (s *slots) of(tag uint64) *slot {
+// landed gives back the slot whose record was handed back by the client, and returns what
+// is known of the record, good until the slot is taken again.
+func (s *slots) landed(tag uint64) *flight {
 	at := tag & (1<<tagWorkerShift - 1)
-	return &s.slabs[at/slabSize][at%slabSize]
+	slab := s.slabs[at/slabSize]
+	s.free = append(s.free, &slab.slots[at%slabSize])
+	return &slab.flights[at%slabSize]
 }
 
 // report adds to what is done. It is called on the client's goroutines.

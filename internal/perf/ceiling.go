@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"kafka-bench/internal/result"
 	"kafka-bench/internal/unit"
@@ -15,6 +16,11 @@ var fractions = []float64{1, 0.95, 0.9, 0.85, 0.8}
 // due in it, for a rate to count as held. More of it was left over from the warm-up,
 // which is no shortcoming of the window.
 const tolerance = 0.001
+
+// ceilingWindow is how long each rate is offered: twice as long as elsewhere, for the
+// last hiccup of a window is never made up for, and of a short one it is more than the
+// tolerance.
+func (l *lab) ceilingWindow() time.Duration { return 2 * l.plan.measure }
 
 // ceiling finds the highest rate that an open loop holds, beside what a closed loop of
 // the same settings reaches.
@@ -31,7 +37,7 @@ func (l *lab) ceiling(ctx context.Context) error {
 %v each after %v of warm-up. Fractions of the closed loop's rate in the same round are offered, %d rounds; "held" is a
 valid run in which what was acked in the window is at most %.1f %% less than what was due in it.
 
-`, recordBytes, partitions, batchBytes>>10, linger, l.plan.measure, 2*warmup, l.plan.rounds, 100*tolerance)
+`, recordBytes, partitions, batchBytes>>10, linger, l.ceilingWindow(), 2*warmup, l.plan.rounds, 100*tolerance)
 	var closed []float64
 	held := make([][]result.Run, len(fractions))
 	for round := range l.plan.rounds {
@@ -81,7 +87,7 @@ load:
   max_buffered: %d
 consume: {consumers: 0}
 phases: {warmup: %v, measure: %v, drain: 30s}
-`, partitions, rate, recordBytes, linger, batchBytes>>10, maxBuffered, 2*warmup, l.plan.measure)
+`, partitions, rate, recordBytes, linger, batchBytes>>10, maxBuffered, 2*warmup, l.ceilingWindow())
 }
 
 // keptUp is what was acknowledged in the window ÷ what was due in it.
