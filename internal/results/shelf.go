@@ -15,6 +15,8 @@ type shelf struct {
 	entries []entry // of the scenarios that were reported on before
 	studies []entry
 	suites  []entry
+	// limits is a table of what the tool itself can take; empty where nobody measured.
+	limits string
 }
 
 // entry is what there is of one scenario: one configuration, or those of a
@@ -56,6 +58,9 @@ func readShelf(dir string) (*shelf, error) {
 		return s, nil
 	}
 	if err != nil {
+		return nil, err
+	}
+	if s.limits, err = readLimits(dir); err != nil {
 		return nil, err
 	}
 	for _, listed := range runs {
