@@ -121,10 +121,7 @@ func TestMergedLogComesBack(t *testing.T) {
 		if err := os.WriteFile(name+".yaml", []byte(tiny), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		// On a busy machine a run is invalid, and its log is as good for this.
-		if got := invoke(t, "run", name+".yaml", "--cluster", "embedded", "--out", "runs/"+name); got.code != exitValid && got.code != exitInvalid {
-			t.Fatal(got.stderr)
-		}
+		runValid(t, name+".yaml", "runs/"+name)
 	}
 	first, second := onlyRun(t, "runs/first"), onlyRun(t, "runs/second")
 	if got := invoke(t, "report", first.Dir, second.Dir, "--hlog-merge", "all.hlog"); got.code != exitValid {
@@ -145,6 +142,25 @@ func TestMergedLogComesBack(t *testing.T) {
 		shown := invoke(t, "report", listed[i].Dir).stdout
 		if !strings.HasPrefix(shown, "IMPORTED  "+was.Run.Name) || strings.Contains(shown, "0/s") || strings.Count(shown, "  warning") > 3 || !strings.Contains(shown, "lateness") {
 			t.Errorf("its report:\n%s", shown)
+		}
+	}
+}
+
+// runValid leaves a valid run of a scenario in a folder. A busy machine can make a run
+// invalid: it is made up to three times.
+func runValid(t *testing.T, scenario, out string) {
+	t.Helper()
+	for made := 1; ; made++ {
+		got := invoke(t, "run", scenario, "--cluster", "embedded", "--out", out)
+		if got.code == exitValid {
+			return
+		}
+		if got.code != exitInvalid || made == 3 {
+			t.Fatalf("exit code %d of try %d\n%s%s", got.code, made, got.stdout, got.stderr)
+		}
+		t.Logf("made again: %q", onlyRun(t, out).Run.Verdict.Reasons)
+		if err := os.RemoveAll(out); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package confine
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"os/exec"
@@ -44,35 +45,59 @@ func wantFallback(t *testing.T, c *Cell) {
 	}
 }
 
-// A process that would use a core has a quarter of one.
+// A process that would use a core has a quarter of one. Where others want the cores too
+// it may get less than it may have, and has another try; in none it gets more.
 func TestConfinedToAPartOfACore(t *testing.T) {
-	const share = 0.25
-	c := open(t, Limits{CPU: share})
+	const share, within, tries = 0.25, 0.05, 5
+	for made := 1; ; made++ {
+		c := open(t, Limits{CPU: share})
+		b := burnIn(t, c)
+		if c.By() == Runtime {
+			wantFallback(t, c)
+			return
+		}
+		if b.cores > share+within || b.own > share+within || math.Abs(b.cores-b.own) > within {
+			t.Errorf("%v; want %v of a core", b, share)
+		}
+		if c.Env() != nil || c.Note() != "" {
+			t.Errorf("beside its group it has %v and the note %q", c.Env(), c.Note())
+		}
+		if b.cores >= share-within && b.throttled > 0 { // for how long is a matter of who else wants the cores
+			return
+		}
+		if made == tries {
+			t.Fatalf("%v; want %v of a core, and no more for being throttled", b, share)
+		}
+		t.Logf("made again: %v", b)
+	}
+}
+
+// burnt is what a process used that would use a core.
+type burnt struct {
+	cores     float64 // by its cell
+	own       float64 // by its own account
+	throttled time.Duration
+}
+
+func (b burnt) String() string {
+	return fmt.Sprintf("it used %.3f of a core, by its own account %.3f, and was throttled for %v", b.cores, b.own, b.throttled)
+}
+
+// burnIn has a process burn in a cell, and tells what the operating system tells.
+func burnIn(t *testing.T, c *Cell) burnt {
+	t.Helper()
 	said, used, err := in(c, burnWord)
 	if err != nil {
 		t.Fatalf("%v: %s", err, said)
 	}
-	if c.By() == Runtime {
-		wantFallback(t, c)
-		return
-	}
 	u, known := c.Usage()
-	if !known {
+	if !known && c.By() != Runtime {
 		t.Fatal("what was used is not known")
 	}
-	cores := u.CPU.Seconds() / burnFor.Seconds()
-	own := (used.UserTime() + used.SystemTime()).Seconds() / burnFor.Seconds()
-	if cores > share+0.05 || own > share+0.05 || math.Abs(cores-own) > 0.05 {
-		t.Errorf("it used %.3f of a core, by its own account %.3f; want %v", cores, own, share)
-	}
-	if least := share * 0.2; cores < least { // others may want the cores too, and it then gets less than it may have
-		t.Errorf("it used %.3f of a core, and was to burn %v", cores, share)
-	}
-	if u.Throttled == 0 { // for how long is a matter of who else wants the cores
-		t.Error("it was never throttled")
-	}
-	if c.Env() != nil || c.Note() != "" {
-		t.Errorf("beside its group it has %v and the note %q", c.Env(), c.Note())
+	return burnt{
+		cores:     u.CPU.Seconds() / burnFor.Seconds(),
+		own:       (used.UserTime() + used.SystemTime()).Seconds() / burnFor.Seconds(),
+		throttled: u.Throttled,
 	}
 }
 

@@ -71,23 +71,7 @@ valid run in which what was acked in the window is at most %.1f %% less than wha
 
 // ceilingRun is the scenario at a rate.
 func (l *lab) ceilingRun(rate string) string {
-	return fmt.Sprintf(`
-name: perf-ceiling
-topic: {partitions: %d, replication: 1}
-load:
-  rate: %s
-  producers: 2
-  clients: 1
-  record: {size: %dB, payload: random}
-  acks: 1
-  compression: none
-  linger: %v
-  batch: %dKiB
-  in_flight: 5
-  max_buffered: %d
-consume: {consumers: 0}
-phases: {warmup: %v, measure: %v, drain: 30s}
-`, partitions, rate, recordBytes, linger, batchBytes>>10, maxBuffered, 2*warmup, l.ceilingWindow())
+	return produceRun("perf-ceiling", rate, 2, 2*warmup, l.ceilingWindow())
 }
 
 // keptUp is what was acknowledged in the window ÷ what was due in it.

@@ -216,11 +216,21 @@ func sleep(ctx context.Context, d time.Duration) error {
 
 // produceOurs is a whole run of the tool, but for consumers.
 func (l *lab) produceOurs(ctx context.Context, workers int) (sample, error) {
-	outcome, err := l.bench(ctx, fmt.Sprintf(`
-name: perf-produce
+	outcome, err := l.bench(ctx, produceRun("perf-produce", "max", workers, warmup, l.plan.measure))
+	if err != nil {
+		return sample{}, err
+	}
+	return sampleOf(outcome.Run), nil
+}
+
+// produceRun is the scenario of a run that only sends, by workers who share a client
+// that is set as the bare ones are.
+func produceRun(name, rate string, workers int, warmup, measure time.Duration) string {
+	return fmt.Sprintf(`
+name: %s
 topic: {partitions: %d, replication: 1}
 load:
-  rate: max
+  rate: %s
   producers: %d
   clients: 1
   record: {size: %dB, payload: random}
@@ -232,11 +242,7 @@ load:
   max_buffered: %d
 consume: {consumers: 0}
 phases: {warmup: %v, measure: %v, drain: 30s}
-`, partitions, workers, recordBytes, linger, batchBytes>>10, maxBuffered, warmup, l.plan.measure))
-	if err != nil {
-		return sample{}, err
-	}
-	return sampleOf(outcome.Run), nil
+`, name, partitions, rate, workers, recordBytes, linger, batchBytes>>10, maxBuffered, warmup, measure)
 }
 
 // sampleOf is what a run of the tool says of itself.

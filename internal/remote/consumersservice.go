@@ -2,12 +2,8 @@ package remote
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"sync"
 	"time"
 
-	"kafka-bench/internal/latency"
 	"kafka-bench/internal/ledger"
 	"kafka-bench/internal/load"
 )
@@ -24,52 +20,26 @@ type OpenedGroup struct {
 // ConsumersService is the child's side of Consumers. Its methods are called by the
 // parent, Open first; each does what the method of load.Group of its name does.
 type ConsumersService struct {
-	open func(GroupAssignment) (OpenedGroup, error)
-
-	mu        sync.Mutex
-	opening   bool
-	opened    *OpenedGroup // nil until it is
-	stamped   bool
-	collector latency.Collector
+	opening[GroupAssignment, OpenedGroup]
 }
 
 // NewConsumersService returns a service that opens its part of a group as told.
 func NewConsumersService(open func(GroupAssignment) (OpenedGroup, error)) *ConsumersService {
-	return &ConsumersService{open: open}
+	return &ConsumersService{opening[GroupAssignment, OpenedGroup]{what: "the consumers", open: open}}
 }
 
-// errNoGroup is a parent's mistake.
-var errNoGroup = errors.New("the consumers are not open")
-
 func (s *ConsumersService) group() (*load.Group, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.opened == nil {
-		return nil, errNoGroup
-	}
-	return s.opened.Group, nil
+	o, err := s.get()
+	return o.Group, err
 }
 
 // Open opens the members of this process, once.
 func (s *ConsumersService) Open(a GroupAssignment, reply *GroupReply) error {
-	if a.Version != Version {
-		return fmt.Errorf("protocol version %d, where the run has %d: the program was replaced meanwhile", Version, a.Version)
-	}
-	s.mu.Lock()
-	again := s.opening
-	s.opening = true
-	s.mu.Unlock()
-	if again {
-		return errors.New("the consumers are open already")
-	}
-	o, err := s.open(a) // takes as long as the brokers do
+	o, err := s.once(a.Version, a)
 	if err != nil {
 		return err
 	}
 	o.Group.AddTo(&s.collector)
-	s.mu.Lock()
-	s.opened, s.stamped = &o, a.Stamped
-	s.mu.Unlock()
 	*reply = GroupReply{Settings: o.Group.Settings(), Workers: o.Group.Workers()}
 	if err := o.Group.CanKill(); err != nil {
 		reply.CannotKill = err.Error()
@@ -79,13 +49,11 @@ func (s *ConsumersService) Open(a GroupAssignment, reply *GroupReply) error {
 
 // Begin sets the axis, or moves the end of its window.
 func (s *ConsumersService) Begin(zero load.Zero, _ *None) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.opened == nil {
-		return errNoGroup
+	o, err := s.get()
+	if err == nil {
+		o.Axis.Adopt(zero)
 	}
-	s.opened.Axis.Adopt(zero)
-	return nil
+	return err
 }
 
 // Release lets the members fetch that were held.
@@ -129,7 +97,7 @@ func (s *ConsumersService) Reached(_ None, reply *GroupReached) error {
 	}
 	// They are encoded when this has returned, so that they may be ahead of the
 	// positions; nobody lays one beside the other before the members have stopped.
-	if s.stamped {
+	if s.assigned.Stamped {
 		reply.Books = make(map[int32]*ledger.Receiver)
 		for p, r := range g.Receivers() {
 			if !r.Empty() {
@@ -160,12 +128,6 @@ func (s *ConsumersService) DeliveryGaps(_ None, reply *[]load.Gaps) error {
 	if err == nil {
 		*reply = g.DeliveryGaps()
 	}
-	return err
-}
-
-// Recorded answers with what was recorded since it was last asked.
-func (s *ConsumersService) Recorded(_ None, reply *[]byte) (err error) {
-	*reply, err = s.collector.Collect().MarshalBinary()
 	return err
 }
 

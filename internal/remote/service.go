@@ -1,13 +1,6 @@
 package remote
 
-import (
-	"errors"
-	"fmt"
-	"sync"
-
-	"kafka-bench/internal/latency"
-	"kafka-bench/internal/load"
-)
+import "kafka-bench/internal/load"
 
 // ServiceName is the name that ProducersService is served by.
 const ServiceName = "Producers"
@@ -23,67 +16,40 @@ type Opened struct {
 // ProducersService is the child's side of Producers. Its methods are called by the
 // parent; the order is Open, Start, anything, Close, anything that still is of use.
 type ProducersService struct {
-	open func(Assignment) (Opened, error)
-
-	mu         sync.Mutex
-	opening    bool
-	opened     *Opened // nil until it is
-	partitions int
-	collector  latency.Collector
+	opening[Assignment, Opened]
 }
 
 // NewProducersService returns a service that opens its producers as told.
 func NewProducersService(open func(Assignment) (Opened, error)) *ProducersService {
-	return &ProducersService{open: open}
+	return &ProducersService{opening[Assignment, Opened]{what: "the producers", open: open}}
 }
 
-// errNotOpen is a parent's mistake.
-var errNotOpen = errors.New("the producers are not open")
-
 func (s *ProducersService) producers() (*load.Producers, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.opened == nil {
-		return nil, errNotOpen
-	}
-	return s.opened.Producers, nil
+	o, err := s.get()
+	return o.Producers, err
 }
 
 // Open opens the producers, once.
 func (s *ProducersService) Open(a Assignment, reply *OpenReply) error {
-	if a.Version != Version {
-		return fmt.Errorf("protocol version %d, where the run has %d: the program was replaced meanwhile", Version, a.Version)
-	}
-	s.mu.Lock()
-	again := s.opening
-	s.opening = true
-	s.mu.Unlock()
-	if again {
-		return errors.New("the producers are open already")
-	}
-	o, err := s.open(a) // takes as long as the brokers do
+	o, err := s.once(a.Version, a)
 	if err != nil {
 		return err
 	}
 	o.Producers.AddTo(&s.collector)
-	s.mu.Lock()
-	s.opened, s.partitions = &o, a.Partitions
-	s.mu.Unlock()
 	*reply = OpenReply{Settings: o.Producers.Settings(), Bounded: o.Producers.Spent() != nil}
 	return nil
 }
 
 // Start sets the axis and lets the workers begin.
 func (s *ProducersService) Start(zero load.Zero, _ *None) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.opened == nil {
-		return errNotOpen
+	o, err := s.get()
+	if err != nil {
+		return err
 	}
-	s.opened.Axis.Adopt(zero)
-	s.opened.Producers.Start()
-	if s.opened.Started != nil {
-		s.opened.Started()
+	o.Axis.Adopt(zero)
+	o.Producers.Start()
+	if o.Started != nil {
+		o.Started()
 	}
 	return nil
 }
@@ -110,7 +76,7 @@ func (s *ProducersService) Sent(_ None, reply *SentReply) error {
 func (s *ProducersService) AckedIn(_ None, reply *[]int64) error {
 	ps, err := s.producers()
 	if err == nil {
-		*reply = ps.AckedIn(s.partitions)
+		*reply = ps.AckedIn(s.assigned.Partitions)
 	}
 	return err
 }
@@ -121,12 +87,6 @@ func (s *ProducersService) Behind(next [][]uint64, reply *load.Behind) error {
 	if err == nil {
 		*reply = ps.Behind(next)
 	}
-	return err
-}
-
-// Recorded answers with what was recorded since it was last asked.
-func (s *ProducersService) Recorded(_ None, reply *[]byte) (err error) {
-	*reply, err = s.collector.Collect().MarshalBinary()
 	return err
 }
 
@@ -169,7 +129,7 @@ func (s *ProducersService) Close(_ None, reply *CloseReply) error {
 	ps.Close()
 	reply.Sent.Warmup, reply.Sent.Measured = ps.Sent()
 	reply.Waiting, reply.WaitingDueNs = ps.Waiting()
-	reply.AckedIn = ps.AckedIn(s.partitions)
+	reply.AckedIn = ps.AckedIn(s.assigned.Partitions)
 	reply.Errors = [2]map[string]int64{ps.Errors(false), ps.Errors(true)}
 	reply.Books = ps.Books()
 	reply.DeferredPeak = ps.DeferredPeak()

@@ -26,11 +26,15 @@ func TestBottleneckIsBrokerCPU(t *testing.T) {
 	cores := confineBroker(t, k.Brokers()[0])
 	s := smallScenario(t, "broker", "load.rate=max", "load.producers=3", "topic.partitions=3", "load.in_flight=5", "load.linger=0s",
 		"load.batch=1KiB", "load.max_buffered=1000", "consume.consumers=0", "phases.warmup=2s", "phases.measure=3s")
-	r := run(t, config(t, k, s))
-	for made := 1; (!besieged(r) || cores == 1 && disturbed(r)) && made < 3; made++ {
-		t.Log("made again: the load came to a standstill, or others kept the machine busy")
-		r = run(t, config(t, k, s))
-	}
+	r := undisturbed(t, func() *result.Recorded { return run(t, config(t, k, s)) }, func(r *result.Recorded) string {
+		if !besieged(r) {
+			return "the load came to a standstill"
+		}
+		if cores == 1 && disturbed(r) {
+			return "others kept the machine busy"
+		}
+		return ""
+	})
 	wantBottleneck(t, r, bottleneck.BrokerCPU)
 	if allowed := r.Run.Broker[0].CoresAllowed; allowed == nil || *allowed != cores {
 		t.Errorf("the broker may use %v cores, want %v", allowed, cores)

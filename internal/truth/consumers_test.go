@@ -7,11 +7,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
-	"kafka-bench/internal/bench"
 	"kafka-bench/internal/cluster"
 	"kafka-bench/internal/result"
 )
@@ -28,36 +26,9 @@ func TestConsumersApart(t *testing.T) {
 func testConsumersApart(t *testing.T) { wantSameOfConsumers(t, realKafka(t), "phases.measure=5s") }
 
 func wantSameOfConsumers(t *testing.T, c cluster.Cluster, overrides ...string) {
-	overrides = append(overrides, "load.producers=2", "load.rate=2k/s", "topic.partitions=5", "consume.consumers=3", "consume.work=100us")
-	pair := unstarved(t, func() []*result.Recorded {
-		return runTogether(t,
-			config(t, c, smallScenario(t, "here", overrides...)),
-			config(t, c, smallScenario(t, "apart", append(overrides, "consume.processes=3")...)))
-	})
-	here, apart := pair[0], pair[1]
-	for _, r := range pair {
-		wantValid(t, r)
-		wantBalance(t, r)
-		wantHistograms(t, r)
-		wantSeries(t, r)
-		if !r.Run.Lag.Drained || r.Run.Delivery.Lost+r.Run.Delivery.Duplicates+r.Run.Delivery.Reordered+r.Run.Delivery.Foreign != 0 {
-			t.Errorf("%s: %+v", r.Run.Run.Name, r.Run.Delivery)
-		}
-	}
-	wantCount(t, "unique apart", apart.Run.Delivery.Unique, here.Run.Delivery.Unique)
-	wantCount(t, "unique apart in the warm-up", apart.Run.Warmup.Delivery.Unique, here.Run.Warmup.Delivery.Unique)
-	for _, metric := range []string{"e2e_service_time", "e2e_response_time", "processed_response_time"} {
-		a, b := here.Run.Time[metric], apart.Run.Time[metric]
-		wantCount(t, metric+" apart", b.Count, a.Count)
-		if b.MinNs <= 0 {
-			t.Errorf("%s was once %d ns: the clocks differ", metric, b.MinNs)
-		}
-		// Of thousands of times the least is the one that a busy machine does not make longer,
-		// and clocks that are apart show in it.
-		if apart := time.Duration(b.MinNs - a.MinNs).Abs(); apart > 10*time.Millisecond {
-			t.Errorf("%s: the least is %v apart, %v here", metric, time.Duration(b.MinNs), time.Duration(a.MinNs))
-		}
-	}
+	t.Helper()
+	here, apart := wantSameApart(t, c, "consume.processes=3", []string{"e2e_service_time", "e2e_response_time", "processed_response_time"},
+		append(overrides, "load.producers=2", "load.rate=2k/s", "topic.partitions=5", "consume.consumers=3", "consume.work=100us")...)
 	wantSameSettings(t, here, apart)
 	a, b := here.Run.Consumer, apart.Run.Consumer
 	if b.Processes != 3 || a.Processes != 0 || b.Workers != a.Workers || b.Members != a.Members || b.Polls == 0 || b.Commits == 0 {
@@ -66,7 +37,6 @@ func wantSameOfConsumers(t *testing.T, c cluster.Cluster, overrides ...string) {
 	if a.Utilisation == nil || b.Utilisation == nil || *b.Utilisation < *a.Utilisation/2 || *b.Utilisation > *a.Utilisation*2 {
 		t.Errorf("utilisation %s apart, %s here", ratio(b.Utilisation), ratio(a.Utilisation))
 	}
-	wantProcessesGone(t, apart, 3)
 }
 
 // wantSameSettings wants the clients of two runs to have been opened alike.
@@ -110,42 +80,11 @@ func TestGroupsApart(t *testing.T) {
 // What it had not committed comes twice, to another process, and nothing is lost:
 // the books of both balance together.
 func testKilledProcess(t *testing.T) {
-	const rate, window = 1000, 14
-	s := smallScenario(t, "killed-apart", fmt.Sprintf("load.rate=%d/s", rate), "topic.partitions=4",
-		"consume.consumers=2", "consume.processes=2", "consume.commit=1s", "consume.session_timeout=6s", "consume.work=200us",
-		"faults=[{at: 3s, kill: consumer 1}, {at: 8s, start: consumer 1}]", fmt.Sprintf("phases.measure=%ds", window))
-	r := run(t, config(t, realKafka(t), s))
-	wantValid(t, r)
-	wantBalance(t, r)
-	wantSeries(t, r)
-	wantHistograms(t, r)
-	wantCount(t, "unique", r.Run.Delivery.Unique, rate*window)
-	wantCount(t, "lost", r.Run.Delivery.Lost, 0)
-	if !r.Run.Lag.Drained {
-		t.Error("the run has not drained")
-	}
-	kill := wantKill(t, r, 3*time.Second, 8*time.Second)
+	r, left := killedRun(t, "killed-apart", "consume.processes=2")
 	// Nothing is committed in the moment before the end, so that it is no bound but
 	// the number.
-	wantCount(t, "duplicates", r.Run.Delivery.Duplicates, uncommitted(t, kill.Detail))
-	if waited := time.Duration(r.Run.Time["e2e_response_time"].MaxNs); waited < 3900*time.Millisecond || waited > 11*time.Second {
-		t.Errorf("the longest e2e response time is %v, and the session timeout 6s", waited)
-	}
+	wantCount(t, "duplicates", r.Run.Delivery.Duplicates, left)
 	wantProcessesGone(t, r, 3)
-}
-
-// uncommitted is what a kill's detail says that was not committed.
-func uncommitted(t *testing.T, detail string) (n int64) {
-	t.Helper()
-	words := strings.Fields(strings.ReplaceAll(detail, ",", ""))
-	at := slices.Index(words, "committed")
-	if at < 0 || at+1 == len(words) {
-		t.Fatalf("the fault's detail is %q", detail)
-	}
-	if _, err := fmt.Sscan(words[at+1], &n); err != nil {
-		t.Error(err)
-	}
-	return n
 }
 
 // TestPausedProcess has a process stand still for a second of the window: its
@@ -168,35 +107,13 @@ func TestPausedProcess(t *testing.T) {
 	wantProcessesGone(t, r, 2)
 }
 
-// victim kills a process of the consumers from outside, in the measured window.
-type victim struct {
-	mu  sync.Mutex
-	pid int
-}
-
-func (v *victim) Began(string)             {}
-func (v *victim) Interval(result.Interval) {}
-func (v *victim) Event(e result.Event) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if pid, told := e.Data["pid"].(int); told && e.Data["process"] == 1 {
-		v.pid = pid
-	}
-	if e.Kind == "phase" && e.What == "measure" {
-		pid := v.pid
-		time.AfterFunc(300*time.Millisecond, func() { _ = syscall.Kill(pid, syscall.SIGKILL) })
-	}
-}
-
-var _ bench.Watcher = (*victim)(nil)
-
 // TestConsumerProcessKilled kills a process from outside: the run goes to its end,
 // without waiting for what nobody delivers, and is invalid for that reason.
 func TestConsumerProcessKilled(t *testing.T) {
 	t.Parallel()
 	s := smallScenario(t, "bereft", "consume.consumers=2", "consume.processes=2")
 	cfg := config(t, embedded(t, cluster.EmbeddedOptions{}), s)
-	cfg.Watch = &victim{}
+	cfg.Watch = killer("process 1 of the consumers")
 	began := time.Now()
 	r := run(t, cfg)
 	if took := time.Since(began); took > 15*time.Second {

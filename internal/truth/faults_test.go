@@ -17,43 +17,53 @@ import (
 // rest until Kafka misses it; what it had not committed comes twice, and nothing is
 // lost.
 func testKilledConsumer(t *testing.T) {
+	r, left := killedRun(t, "killed")
+	wantCount(t, "processed", r.Run.Time["processed_response_time"].Count, r.Run.Load.Scheduled)
+	// The answer to a commit may have been cut off.
+	if got := r.Run.Delivery.Duplicates; got < 1 || got > left {
+		t.Errorf("%d duplicates, where %d records had not been committed", got, left)
+	}
+	wantWarning(t, r, fmt.Sprintf("%d deliveries were duplicates, as is to be expected after a kill: what consumer 1", r.Run.Delivery.Duplicates))
+	if r.Run.Consumer.Rebalances == 0 {
+		t.Error("no rebalance was counted")
+	}
+}
+
+// killedRun makes a run in which one of two consumers is killed and started again, and
+// wants nothing of it to be lost. uncommitted is what it says that was handed over and
+// not committed.
+func killedRun(t *testing.T, name string, overrides ...string) (r *result.Recorded, uncommitted int64) {
+	t.Helper()
 	const rate, window = 1000, 14
-	s := smallScenario(t, "killed", fmt.Sprintf("load.rate=%d/s", rate), "topic.partitions=4",
+	s := smallScenario(t, name, append(overrides, fmt.Sprintf("load.rate=%d/s", rate), "topic.partitions=4",
 		"consume.consumers=2", "consume.commit=1s", "consume.session_timeout=6s", "consume.work=200us",
-		"faults=[{at: 3s, kill: consumer 1}, {at: 8s, start: consumer 1}]", fmt.Sprintf("phases.measure=%ds", window))
-	r := run(t, config(t, realKafka(t), s))
+		"faults=[{at: 3s, kill: consumer 1}, {at: 8s, start: consumer 1}]", fmt.Sprintf("phases.measure=%ds", window))...)
+	r = run(t, config(t, realKafka(t), s))
 	wantValid(t, r)
 	wantBalance(t, r)
 	wantSeries(t, r)
 	wantHistograms(t, r)
+	wantCount(t, "scheduled", r.Run.Load.Scheduled, rate*window)
 	wantCount(t, "unique", r.Run.Delivery.Unique, rate*window)
 	wantCount(t, "lost", r.Run.Delivery.Lost, 0)
-	wantCount(t, "processed", r.Run.Time["processed_response_time"].Count, rate*window)
 	if !r.Run.Lag.Drained {
 		t.Error("the run has not drained")
 	}
-
 	kill := wantKill(t, r, 3*time.Second, 8*time.Second)
-	var uncommitted int64
-	words := strings.Fields(strings.ReplaceAll(kill.Detail, ",", ""))
-	if at := slices.Index(words, "committed"); at < 0 || at+1 == len(words) {
-		t.Errorf("the fault's detail is %q", kill.Detail)
-	} else if _, err := fmt.Sscan(words[at+1], &uncommitted); err != nil {
-		t.Error(err)
-	}
-	// The answer to a commit may have been cut off.
-	if got := r.Run.Delivery.Duplicates; got < 1 || got > uncommitted {
-		t.Errorf("%d duplicates, where %d records had not been committed", got, uncommitted)
-	}
-	wantWarning(t, r, fmt.Sprintf("%d deliveries were duplicates, as is to be expected after a kill: what consumer 1", r.Run.Delivery.Duplicates))
 	// The broker counts from the last heartbeat, which was 2 s ago at the most; the
 	// first record that waited for it was due within a few ms.
 	if waited := time.Duration(r.Run.Time["e2e_response_time"].MaxNs); waited < 3900*time.Millisecond || waited > 11*time.Second {
 		t.Errorf("the longest e2e response time is %v, and the session timeout 6s", waited)
 	}
-	if r.Run.Consumer.Rebalances == 0 {
-		t.Error("no rebalance was counted")
+	words := strings.Fields(strings.ReplaceAll(kill.Detail, ",", ""))
+	at := slices.Index(words, "committed")
+	if at < 0 || at+1 == len(words) {
+		t.Fatalf("the fault's detail is %q", kill.Detail)
 	}
+	if _, err := fmt.Sscan(words[at+1], &uncommitted); err != nil {
+		t.Error(err)
+	}
+	return r, uncommitted
 }
 
 // wantKill fails the test unless a run has, of consumer 1, a kill and a start at

@@ -3,6 +3,8 @@ package truth
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math"
 	"os"
 	"strings"
 	"sync"
@@ -88,18 +90,45 @@ func wantFinalPartitions(t *testing.T, r *result.Recorded, n int64) {
 	}
 }
 
-// TestFillWaitsForTheWindow: through a warm-up nobody reads what was filled.
+// TestFillWaitsForTheWindow: through a warm-up nobody reads what was filled, and all of
+// it is delivered in the window.
 func TestFillWaitsForTheWindow(t *testing.T) {
 	t.Parallel()
-	r := run(t, config(t, embedded(t, cluster.EmbeddedOptions{}), filling(t, "fill-held", "phases.warmup=500ms", "sampling.interval=100ms")))
-	wantValid(t, r)
-	for _, iv := range r.Intervals { // what ends with the warm-up is read a moment later
-		if iv.EndNs < 0 && iv.Delivered > 0 {
-			t.Errorf("%d records were delivered by %v", iv.Delivered, time.Duration(iv.EndNs))
+	const records = 20_000
+	r := undisturbed(t, func() *result.Recorded {
+		r := run(t, config(t, embedded(t, cluster.EmbeddedOptions{}), filling(t, "fill-held", "phases.warmup=500ms")))
+		wantValid(t, r)
+		if early := deliveredBy(r, -1); early > 0 {
+			t.Errorf("%d records were delivered before the window", early)
+		}
+		window := time.Duration(r.Run.Run.Phases[1].EndNs).Seconds()
+		wantCount(t, "delivered per second × the window", int64(math.Round(r.Run.Delivery.DeliveredPerS*window)), records)
+		wantCount(t, "delivered in the window", r.Run.Delivery.Delivered, records)
+		wantCount(t, "the backlog at its start", r.Run.Lag.BacklogPeakRecords, records)
+		return r
+	}, countedLate)
+	if shows := countedLate(r); shows != "" {
+		t.Error(shows)
+	}
+}
+
+// countedLate says that the interval which ends with the warm-up has records of the
+// window: on a busy machine it is counted a moment after its end.
+func countedLate(r *result.Recorded) string {
+	if late := deliveredBy(r, 0); late > 0 {
+		return fmt.Sprintf("%d records were delivered by the intervals of the warm-up", late)
+	}
+	return ""
+}
+
+// deliveredBy is how much was delivered by the intervals that end by then.
+func deliveredBy(r *result.Recorded, endNs int64) (n int64) {
+	for _, iv := range r.Intervals {
+		if iv.EndNs <= endNs {
+			n += iv.Delivered
 		}
 	}
-	wantCount(t, "delivered in the window", r.Run.Delivery.Delivered, 20_000)
-	wantCount(t, "the backlog at its start", r.Run.Lag.BacklogPeakRecords, 20_000)
+	return n
 }
 
 // TestFillUnderLoad: with producers the fill lies there, and the consumers begin

@@ -1,11 +1,8 @@
-//go:build unix
-
 package truth
 
 import (
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -13,30 +10,6 @@ import (
 	"kafka-bench/internal/cluster"
 	"kafka-bench/internal/result"
 )
-
-// hanger stops one process of the run a while after the measured window has begun, and
-// lets it go on after another while.
-type hanger struct {
-	who          string // as the event of its start begins
-	after, still time.Duration
-
-	mu  sync.Mutex
-	pid int
-}
-
-func (h *hanger) Began(string)             {}
-func (h *hanger) Interval(result.Interval) {}
-func (h *hanger) Event(e result.Event) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	switch {
-	case e.Kind == "process" && strings.HasPrefix(e.What, h.who) && strings.HasSuffix(e.What, " started"):
-		h.pid, _ = e.Data["pid"].(int)
-	case e.Kind == "phase" && e.What == "measure":
-		time.AfterFunc(h.after, func() { _ = syscall.Kill(h.pid, syscall.SIGSTOP) })
-		time.AfterFunc(h.after+h.still, func() { _ = syscall.Kill(h.pid, syscall.SIGCONT) })
-	}
-}
 
 // TestHungProcessBlindsNobody stops one process of two for two seconds, less than it
 // takes to give it up: the intervals go on, with what the other one does, and say whose
@@ -54,7 +27,7 @@ func TestHungProcessBlindsNobody(t *testing.T) {
 			t.Parallel()
 			s := smallScenario(t, "hung", append(c.overrides, "phases.measure=4s", "sampling.interval=250ms")...)
 			cfg := config(t, embedded(t, cluster.EmbeddedOptions{}), s)
-			cfg.Watch = &hanger{who: c.who, after: time.Second, still: 2 * time.Second}
+			cfg.Watch = &outsider{who: c.who, sends: map[time.Duration]syscall.Signal{time.Second: syscall.SIGSTOP, 3 * time.Second: syscall.SIGCONT}}
 			r := run(t, cfg)
 			wantBalance(t, r)
 			wantHistograms(t, r)

@@ -1,6 +1,7 @@
 package truth
 
 import (
+	"fmt"
 	"math"
 	"regexp"
 	"strconv"
@@ -162,17 +163,16 @@ func credited(t *testing.T, excess string, overrides ...string) scenario.Scenari
 	}, overrides...)...)
 }
 
-// atWork makes a run, up to three times, until its consumers had nearly all the work
-// that they could do: while other tests have the processors they lose some of it.
+// atWork is undisturbed of a run whose consumers have nearly all the work that they
+// can do: while other tests have the processors they lose some of it.
 func atWork(t *testing.T, capacityPerS float64, attempt func() *result.Recorded) *result.Recorded {
 	t.Helper()
-	for made := 1; ; made++ {
-		r := attempt()
-		if r.Run.Delivery.DeliveredPerS >= atWorkShare*capacityPerS || made == 3 {
-			return r
+	return undisturbed(t, attempt, func(r *result.Recorded) string {
+		if got := r.Run.Delivery.DeliveredPerS; got < atWorkShare*capacityPerS {
+			return fmt.Sprintf("%.0f/s of %.0f/s were delivered", got, capacityPerS)
 		}
-		t.Logf("made again: %.0f/s of %.0f/s were delivered", r.Run.Delivery.DeliveredPerS, capacityPerS)
-	}
+		return ""
+	})
 }
 
 // atWorkShare is the part of what consumers can take that a gate must leave them.

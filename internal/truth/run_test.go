@@ -112,17 +112,39 @@ func runTogether(t *testing.T, configs ...bench.Config) []*result.Recorded {
 	return runs
 }
 
-// unstarved makes runs, up to three times, until none of them says itself that the
-// machine was too busy: for proofs that compare times.
-func unstarved(t *testing.T, attempt func() []*result.Recorded) []*result.Recorded {
+// undisturbed makes what attempt does, up to three times, until nothing of it is a sign
+// that others had the machine, and returns the last, for which no bound is wider. sign
+// says what shows, or nothing. What no machine can excuse is for attempt to want, each
+// time.
+func undisturbed[T any](t *testing.T, attempt func() T, sign func(T) string) T {
 	t.Helper()
 	for made := 1; ; made++ {
 		runs := attempt()
-		if !starved(runs...) || made == 3 {
+		shows := sign(runs)
+		if shows == "" || made == 3 {
 			return runs
 		}
-		t.Logf("made again: %q", runs[0].Run.Verdict.Reasons)
+		t.Log("made again:", shows)
 	}
+}
+
+// unstarved is undisturbed of runs of which none may say itself that the machine was
+// too busy, for proofs that compare times; signs are of what shows beside that.
+func unstarved(t *testing.T, attempt func() []*result.Recorded, signs ...func([]*result.Recorded) string) []*result.Recorded {
+	t.Helper()
+	return undisturbed(t, attempt, func(runs []*result.Recorded) string {
+		for _, r := range runs {
+			if starved(r) {
+				return fmt.Sprintf("%q", r.Run.Verdict.Reasons)
+			}
+		}
+		for _, sign := range signs {
+			if shows := sign(runs); shows != "" {
+				return shows
+			}
+		}
+		return ""
+	})
 }
 
 // starved tells whether a run says that the machine was too busy.
