@@ -21,27 +21,25 @@ type need struct {
 	without    string
 }
 
-// CheckProducer returns an error if cfg asks for something that d lacks. A driver
-// that lacks any of it begins NewProducer with this.
-func CheckProducer(d Driver, cfg ProducerConfig) error {
-	return firstLacking(d, []need{
+// producerNeeds are the capabilities that cfg may ask for.
+func producerNeeds(cfg ProducerConfig) []need {
+	return []need{
 		{EncryptedAccess, cfg.Access.TLS != nil || cfg.Access.SASL != nil, "name a listener in plain text"},
 		{Idempotence, cfg.Idempotent, "switch idempotent off"},
 		{CompressionLevels, cfg.Level != 0, "leave the level of compression out"},
 		{InFlightLimit, cfg.InFlight != 0, "leave the limit of requests in flight out"},
-	})
+	}
 }
 
-// CheckConsumer returns an error if cfg asks for something that d lacks. A driver
-// that lacks any of it begins NewConsumer with this.
-func CheckConsumer(d Driver, cfg ConsumerConfig) error {
-	return firstLacking(d, []need{
+// consumerNeeds are the capabilities that cfg may ask for.
+func consumerNeeds(cfg ConsumerConfig) []need {
+	return []need{
 		{EncryptedAccess, cfg.Access.TLS != nil || cfg.Access.SASL != nil, "name a listener in plain text"},
-		{ServerGroups, cfg.Protocol == "consumer" && cfg.Group != "", "use the group protocol classic"},
+		{ServerGroups, cfg.Protocol == ProtocolConsumer && cfg.Group != "", "use the group protocol classic"},
 		{ManualPartitions, cfg.Partitions != nil && cfg.Group == "", "read as a group"},
 		{SessionTimeouts, cfg.SessionTimeout != 0, "leave the session timeout out"},
 		{ReadControl, cfg.ControlRecords, "read no further than the last record"},
-	})
+	}
 }
 
 func firstLacking(d Driver, needs []need) error {

@@ -21,6 +21,9 @@ import (
 // Kafka does not allow. It is bad input, and no broker was asked.
 var ErrConfig = errors.New("client configuration")
 
+// ErrNoGroup is what a Commit returns where the partitions are assigned by hand.
+var ErrNoGroup = errors.New("commit: the partitions are assigned by hand, and there is no group to commit for")
+
 // Driver opens clients of one kind, for instance franz-go.
 type Driver interface {
 	// Name is the word that selects the driver on the command line.

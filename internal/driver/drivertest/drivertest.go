@@ -8,6 +8,11 @@
 // one lacks is tested for being refused plainly; the test that needs it is reported as
 // one that the driver does without, and not run. Nothing else may be left out: what
 // concerns accounting, order and ownership holds for every driver.
+//
+// Beside the suite (Run) stands what is tested of each driver in the same way, but with
+// an expectation of the driver's own: what becomes of a record when a broker misbehaves
+// (Outcomes), what settings it shows (WantSettings), what it leaves behind
+// (TestKilledConsumer, CheckNothingRuns). And benchmark.go measures what it costs.
 package drivertest
 
 import (

@@ -117,20 +117,23 @@ func (s suite) config(topic string, onDone func(driver.Done)) driver.ProducerCon
 // producer opens a producer that the test's end closes.
 func (s suite) producer(t testing.TB, cfg driver.ProducerConfig) driver.Producer {
 	t.Helper()
-	p, err := s.driver.NewProducer(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(p.Close)
-	return p
+	return Producer(t, s.driver, cfg)
 }
 
 // fill produces n records, round robin over the partitions, and waits until all
 // are acknowledged. The value of record i is value(i).
 func (s suite) fill(t testing.TB, topic string, partitions, n int) {
 	t.Helper()
+	s.send(t, s.config(topic, nil), partitions, n)
+}
+
+// send is fill with a configuration, of which it takes OnDone. It returns what became of
+// the records, in order.
+func (s suite) send(t testing.TB, cfg driver.ProducerConfig, partitions, n int) []driver.Done {
+	t.Helper()
 	out := newOutbox()
-	p := s.producer(t, s.config(topic, out.onDone))
+	cfg.OnDone = out.onDone
+	p := s.producer(t, cfg)
 	records := make([]*driver.Record, n)
 	for i := range records {
 		records[i] = &driver.Record{Partition: int32(i % partitions), Value: value(i)}
@@ -138,9 +141,12 @@ func (s suite) fill(t testing.TB, topic string, partitions, n int) {
 	}
 	flush(t, p)
 	out.checkOnce(t, records)
+	done := make([]driver.Done, n)
 	for i, r := range records {
-		checkAcked(t, i, out.of(r))
+		done[i] = out.of(r)
+		checkAcked(t, i, done[i])
 	}
+	return done
 }
 
 func value(i int) []byte { return fmt.Appendf(nil, "record %06d", i) }

@@ -14,6 +14,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"kafka-bench/internal/driver"
+	"kafka-bench/internal/driver/meter"
 )
 
 // consumer is one group member, or a client with partitions assigned by hand.
@@ -40,14 +41,14 @@ type consumer struct {
 
 	settings []driver.Setting
 	chunks   []driver.Chunk // what Poll returns, reused
-	buffers  sync.Pool      // of *buffer
+	buffers  driver.Buffers
 	slabs    slabs
 	firsts   []*kgo.Record // of the batches of a chunk, reused
 	failed   error         // why the consumer is of no more use
 	group    string        // empty: assigned by hand
 	assign   sync.WaitGroup
 	closing  sync.Once
-	lifeline *lifeline
+	life     meter.Line
 	abort    context.CancelFunc // ends what the client does on its own
 }
 
@@ -59,36 +60,26 @@ var (
 	_ driver.RequestTimer = (*consumer)(nil)
 )
 
-// buffer is the memory of one chunk's records.
-type buffer struct {
-	records []driver.Received
-	free    func()
-}
-
 // NewConsumer opens a group member, which joins the group at once in the
 // background, or a client that has its partitions as soon as it has said so. It
 // does not wait for a broker.
 func (f *franz) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error) {
-	line := newLifeline()
-	cfg = line.callbacks(cfg)
-	options, err := consumerOptions(cfg)
-	if err != nil {
+	if err := driver.CheckConsumer(f, cfg); err != nil {
 		return nil, err
 	}
-	c := &consumer{
-		topic: cfg.Topic, group: cfg.Group, atMost: cfg.MaxPollRecords, control: cfg.ControlRecords,
-		onError: cfg.OnError, lifeline: line,
-	}
+	c := &consumer{topic: cfg.Topic, group: cfg.Group, atMost: cfg.MaxPollRecords, control: cfg.ControlRecords}
+	cfg = c.life.Callbacks(cfg)
+	c.onError = cfg.OnError
 	ctx, abort := context.WithCancel(context.Background())
 	c.abort = abort
 	c.watch.onError = cfg.OnError
-	c.watch.serverSide = cfg.Protocol == protocolConsumer
-	c.buffers.New = c.newBuffer
-	options = append(options, kgo.WithContext(ctx),
-		kgo.Dialer(c.wire.dialer(line.dialer(f.dial), cfg.Access)), kgo.WithHooks(&c.wire, &c.watch))
+	c.watch.serverSide = cfg.Protocol == driver.ProtocolConsumer
+	options := append(consumerOptions(cfg), kgo.WithContext(ctx),
+		kgo.Dialer(c.wire.dialer(c.life.Hang(f.dial), cfg.Access)), kgo.WithHooks(&c.wire, &c.watch))
 	if c.atMost == 0 { // polls return whole batches
 		options = append(options, kgo.WithPools(&c.slabs))
 	}
+	var err error
 	c.client, err = kgo.NewClient(options...)
 	if err != nil {
 		abort()
@@ -123,8 +114,8 @@ func (c *consumer) Poll(ctx context.Context) ([]driver.Chunk, error) {
 		return nil, c.failed
 	}
 	fetches := c.client.PollRecords(ctx, c.atMost)
-	if c.lifeline.isCut() {
-		c.failed = errKilled
+	if c.life.IsCut() {
+		c.failed = meter.ErrKilled
 		return nil, c.failed
 	}
 	c.chunks = c.chunks[:0]
@@ -167,8 +158,8 @@ func (c *consumer) take(ctx context.Context, p *kgo.FetchPartition) {
 // chunk copies what the caller needs out of the client's records, whose memory
 // can then take the next batch. Keys and values stay where they were read to.
 func (c *consumer) chunk(p *kgo.FetchPartition) driver.Chunk {
-	b := c.buffers.Get().(*buffer)
-	b.records = slices.Grow(b.records, len(p.Records))
+	b := c.buffers.Get()
+	b.Records = slices.Grow(b.Records, len(p.Records))
 	c.firsts = c.firsts[:0]
 	var batch context.Context
 	for _, r := range p.Records {
@@ -176,25 +167,15 @@ func (c *consumer) chunk(p *kgo.FetchPartition) driver.Chunk {
 			batch = r.Context
 			c.firsts = append(c.firsts, r)
 		}
-		b.records = append(b.records, driver.Received{Offset: r.Offset, Key: r.Key, Value: r.Value})
+		b.Records = append(b.Records, driver.Received{Offset: r.Offset, Key: r.Key, Value: r.Value})
 	}
 	c.slabs.giveBack(c.firsts...)
 	return driver.Chunk{
 		Partition:     p.Partition,
 		HighWatermark: p.HighWatermark,
-		Records:       b.records,
-		Free:          b.free,
+		Records:       b.Records,
+		Free:          b.Free,
 	}
-}
-
-func (c *consumer) newBuffer() any {
-	b := &buffer{}
-	b.free = func() {
-		clear(b.records) // or the pool would hold on to the fetched bytes
-		b.records = b.records[:0]
-		c.buffers.Put(b)
-	}
-	return b
 }
 
 // Commit commits the offsets and waits for the broker's answer. It may be called
@@ -205,7 +186,7 @@ func (c *consumer) Commit(ctx context.Context, offsets map[int32]int64) error {
 		return nil
 	}
 	if c.group == "" {
-		return errors.New("commit: the partitions are assigned by hand, and there is no group to commit for")
+		return driver.ErrNoGroup
 	}
 	next := make(map[int32]kgo.EpochOffset, len(offsets))
 	for partition, offset := range offsets {
@@ -255,7 +236,7 @@ func (c *consumer) Resume(partitions ...int32) {
 func (c *consumer) Settings() []driver.Setting { return c.settings }
 
 // Wire counts fetched batches when they are decoded, before they are polled.
-func (c *consumer) Wire() driver.Wire { return c.wire.counts() }
+func (c *consumer) Wire() driver.Wire { return c.wire.meter.Wire() }
 
 // Requests times fetches once they were answered.
 func (c *consumer) Requests() driver.Requests { return c.wire.requests() }
@@ -263,7 +244,7 @@ func (c *consumer) Requests() driver.Requests { return c.wire.requests() }
 // Kill cuts the client's connections before it ends what the client would do next,
 // so that of all that anything after the cut still tries, nothing leaves.
 func (c *consumer) Kill() {
-	c.lifeline.cut()
+	c.life.Cut()
 	c.abort()
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kversion"
 
 	"kafka-bench/internal/driver"
+	"kafka-bench/internal/driver/drivertest"
 	"kafka-bench/internal/driver/franz"
 )
 
@@ -51,7 +52,7 @@ func TestPollReturnsWhatEndsIt(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			options := append([]kfake.Opt{kfake.NumBrokers(1), kfake.SeedTopics(1, topic)}, test.options...)
-			cluster := fake(t, options...)
+			cluster := drivertest.Fake(t, options...)
 			if test.spoil != nil {
 				test.spoil(cluster)
 			}
@@ -68,15 +69,10 @@ func TestPollReturnsWhatEndsIt(t *testing.T) {
 
 func consume(t *testing.T, cluster *kfake.Cluster, protocol string, onError func(error)) driver.Consumer {
 	t.Helper()
-	c, err := franz.New().NewConsumer(driver.ConsumerConfig{
-		Brokers: cluster.ListenAddrs(), Topic: topic, Group: "g", Protocol: protocol,
+	return drivertest.Consumer(t, franz.New(), driver.ConsumerConfig{
+		Brokers: cluster.ListenAddrs(), Group: "g", Protocol: protocol,
 		FetchMaxWait: 50 * time.Millisecond, OnError: onError,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.Close)
-	return c
 }
 
 // recreate deletes the topic once somebody fetches from it, and creates it anew.
@@ -119,11 +115,9 @@ func pollToTheEnd(t *testing.T, c driver.Consumer) error {
 
 // TestPassingErrorsAreReported: the client recovers, and OnError hears of it.
 func TestPassingErrorsAreReported(t *testing.T) {
-	cluster := fake(t, kfake.NumBrokers(1), kfake.SeedTopics(1, topic))
+	cluster := drivertest.FakeTopic(t, 1)
 	cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Fetch}, Err: kerr.NotLeaderForPartition})
-	done := make(chan driver.Done, 1)
-	cfg := config(cluster, done)
-	if d := produceOne(t, cfg, done); d.Outcome != driver.Acked {
+	if d, _ := outcomes.ProduceOne(t, outcomes.Config(cluster)); d.Outcome != driver.Acked {
 		t.Fatal(d.Err)
 	}
 	reported := make(chan error, 100)
@@ -147,14 +141,10 @@ func TestPassingErrorsAreReported(t *testing.T) {
 // TestUnreachableBrokersAreReported: nothing else would tell of them.
 func TestUnreachableBrokersAreReported(t *testing.T) {
 	reported := make(chan error, 100)
-	c, err := franz.New().NewConsumer(driver.ConsumerConfig{
-		Brokers: []string{"127.0.0.1:1"}, Topic: topic, Group: "g", Protocol: "classic",
+	drivertest.Consumer(t, franz.New(), driver.ConsumerConfig{
+		Brokers: []string{"127.0.0.1:1"}, Group: "g",
 		OnError: func(err error) { reported <- err },
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
 	if err := <-reported; !strings.Contains(err.Error(), "127.0.0.1:1") {
 		t.Errorf("reported %v, want the broker's address", err)
 	}
@@ -162,16 +152,12 @@ func TestUnreachableBrokersAreReported(t *testing.T) {
 
 // TestCommitErrors: a commit that the broker refuses says so.
 func TestCommitErrors(t *testing.T) {
-	cluster := fake(t, kfake.NumBrokers(1), kfake.SeedTopics(1, topic))
+	cluster := drivertest.FakeTopic(t, 1)
 	joined := make(chan struct{}, 1)
-	c, err := franz.New().NewConsumer(driver.ConsumerConfig{
-		Brokers: cluster.ListenAddrs(), Topic: topic, Group: "g", Protocol: "classic",
+	c := drivertest.Consumer(t, franz.New(), driver.ConsumerConfig{
+		Brokers: cluster.ListenAddrs(), Group: "g",
 		OnAssigned: func([]int32) { joined <- struct{}{} },
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
 	<-joined
 	if err := c.Commit(context.Background(), nil); err != nil {
 		t.Errorf("a commit of nothing: %v", err)

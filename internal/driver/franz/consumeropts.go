@@ -2,7 +2,6 @@ package franz
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -10,18 +9,9 @@ import (
 	"kafka-bench/internal/driver"
 )
 
-// The two group protocols, as Kafka names them (consumer setting
-// "group.protocol").
-const (
-	protocolClassic  = "classic"
-	protocolConsumer = "consumer" // KIP-848
-)
-
-// consumerOptions translates cfg into options of the client.
-func consumerOptions(cfg driver.ConsumerConfig) ([]kgo.Opt, error) {
-	if err := checkConsumer(cfg); err != nil {
-		return nil, err
-	}
+// consumerOptions translates cfg, which driver.CheckConsumer has passed, into options
+// of the client.
+func consumerOptions(cfg driver.ConsumerConfig) []kgo.Opt {
 	earliest := kgo.NewOffset().AtStart()
 	options := []kgo.Opt{
 		kgo.SeedBrokers(cfg.Brokers...),
@@ -40,7 +30,7 @@ func consumerOptions(cfg driver.ConsumerConfig) ([]kgo.Opt, error) {
 	if cfg.ControlRecords {
 		options = append(options, kgo.KeepControlRecords())
 	}
-	return append(options, fetchOptions(cfg)...), nil
+	return append(options, fetchOptions(cfg)...)
 }
 
 func groupOptions(cfg driver.ConsumerConfig) []kgo.Opt {
@@ -53,19 +43,17 @@ func groupOptions(cfg driver.ConsumerConfig) []kgo.Opt {
 		kgo.OnPartitionsRevoked(onRevoked(cfg, false)),
 		kgo.OnPartitionsLost(onRevoked(cfg, true)),
 	}
-	if cfg.Protocol == protocolConsumer {
+	if cfg.Protocol == driver.ProtocolConsumer {
 		options = append(options, kgo.ServerSideBalancer())
 	}
 	if cfg.SessionTimeout > 0 {
 		options = append(options, kgo.SessionTimeout(cfg.SessionTimeout),
-			kgo.HeartbeatInterval(min(defaultHeartbeat, cfg.SessionTimeout/3)))
+			kgo.HeartbeatInterval(cfg.Heartbeat(defaultHeartbeat)))
 	}
 	return options
 }
 
-// defaultHeartbeat is the client's own interval (kgo.HeartbeatInterval). Kafka's
-// advice is a third of the session timeout at most, so that no single heartbeat
-// that is lost or late puts a member out of its group.
+// defaultHeartbeat is the client's own interval (kgo.HeartbeatInterval).
 const defaultHeartbeat = 3 * time.Second
 
 func fetchOptions(cfg driver.ConsumerConfig) []kgo.Opt {
@@ -83,32 +71,6 @@ func fetchOptions(cfg driver.ConsumerConfig) []kgo.Opt {
 		options = append(options, kgo.FetchMaxWait(cfg.FetchMaxWait))
 	}
 	return options
-}
-
-func checkConsumer(cfg driver.ConsumerConfig) error {
-	switch {
-	case len(cfg.Brokers) == 0:
-		return fmt.Errorf("%w: consumer: no brokers", driver.ErrConfig)
-	case cfg.Topic == "":
-		return fmt.Errorf("%w: consumer: no topic", driver.ErrConfig)
-	case cfg.Group == "" && cfg.Partitions == nil:
-		return fmt.Errorf("%w: consumer: no group, and no partitions", driver.ErrConfig)
-	case cfg.Group != "" && cfg.Partitions != nil:
-		return fmt.Errorf("%w: consumer: a group and partitions by hand; it is one or the other", driver.ErrConfig)
-	case cfg.Group != "" && cfg.Protocol != protocolClassic && cfg.Protocol != protocolConsumer:
-		return fmt.Errorf("%w: consumer: group protocol %q is not known; it is %s or %s",
-			driver.ErrConfig, cfg.Protocol, protocolClassic, protocolConsumer)
-	case cfg.Protocol == protocolConsumer && cfg.SessionTimeout != 0:
-		return fmt.Errorf("%w: consumer: with group protocol consumer the broker sets the session timeout (group.consumer.session.timeout.ms), got %v",
-			driver.ErrConfig, cfg.SessionTimeout)
-	case cfg.SessionTimeout < 0 || cfg.FetchMaxWait < 0:
-		return fmt.Errorf("%w: consumer: a negative session timeout or fetch wait", driver.ErrConfig)
-	case cfg.MaxPollRecords < 0:
-		return fmt.Errorf("%w: consumer: at most %d records in a poll", driver.ErrConfig, cfg.MaxPollRecords)
-	case cfg.FetchMinBytes < 0 || cfg.FetchMaxBytes < 0 || cfg.FetchMaxPartitionBytes < 0:
-		return fmt.Errorf("%w: consumer: a negative fetch size", driver.ErrConfig)
-	}
-	return nil
 }
 
 // partitionsFunc is how the client tells of a rebalance.

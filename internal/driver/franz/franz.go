@@ -13,21 +13,22 @@
 package franz
 
 import (
-	"context"
 	"net"
-	"runtime/debug"
+	"time"
 
 	"kafka-bench/internal/driver"
+	"kafka-bench/internal/driver/meter"
 )
 
 // module is the client library's path, as the build records it.
 const module = "github.com/twmb/franz-go"
 
-// dialFunc opens a connection to a broker, like net.Dialer's DialContext.
-type dialFunc func(ctx context.Context, network, address string) (net.Conn, error)
+// dialTimeout is the client's own default (kgo.DialTimeout), which does not apply to a
+// dialer that it is given.
+const dialTimeout = 10 * time.Second
 
 type franz struct {
-	dial dialFunc
+	dial meter.Dial
 }
 
 // Option changes how clients are opened.
@@ -35,13 +36,13 @@ type Option func(*franz)
 
 // WithDialer opens every connection to a broker through dial, which is where a
 // network fault can be put in.
-func WithDialer(dial func(ctx context.Context, network, address string) (net.Conn, error)) Option {
+func WithDialer(dial meter.Dial) Option {
 	return func(f *franz) { f.dial = dial }
 }
 
 // New returns the driver.
 func New(options ...Option) driver.Driver {
-	f := &franz{}
+	f := &franz{dial: (&net.Dialer{Timeout: dialTimeout}).DialContext}
 	for _, option := range options {
 		option(f)
 	}
@@ -58,14 +59,5 @@ func (f *franz) Lacks() map[driver.Capability]string {
 // Version is the library's version as it was built in, or "unknown" in a binary
 // without build information.
 func (f *franz) Version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	for _, dependency := range info.Deps {
-		if dependency.Path == module {
-			return dependency.Version
-		}
-	}
-	return "unknown"
+	return driver.ModuleVersion(module)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 
 	"kafka-bench/internal/driver"
+	"kafka-bench/internal/driver/meter"
 )
 
 // What became of a record that was not acknowledged.
@@ -36,24 +37,6 @@ import (
 // One case remains that cannot be seen: an answer that leaves it open
 // (REQUEST_TIMED_OUT, NOT_ENOUGH_REPLICAS_AFTER_APPEND), followed on the retry
 // by a refusal. The client reports the refusal alone, and so does this driver.
-
-// traffic is what decides about a record besides its error: how many produce
-// requests a client began to write, and how many of them went unanswered.
-type traffic struct {
-	producing  int64
-	unanswered int64
-}
-
-func (w *wire) traffic() traffic {
-	return traffic{producing: w.producing.Load(), unanswered: w.unanswered.Load()}
-}
-
-func (t traffic) since(before traffic) traffic {
-	return traffic{
-		producing:  t.producing - before.producing,
-		unanswered: t.unanswered - before.unanswered,
-	}
-}
 
 // refusals are the answers that a broker gives before it appends anything.
 //
@@ -91,13 +74,13 @@ var refusals = []error{
 // outcome decides what became of a record that ended with err. during is the
 // client's traffic while it had the record; ordered says that a batch is only
 // ever appended after the one before it (one request in flight, or idempotent).
-func outcome(err error, during traffic, ordered bool) driver.Outcome {
+func outcome(err error, during meter.Traffic, ordered bool) driver.Outcome {
 	switch {
-	case during.producing == 0:
+	case during.Began == 0:
 		return driver.Failed
 	case refusedByClient(err):
 		return driver.Failed
-	case refusedByBroker(err) && during.unanswered == 0 && ordered:
+	case refusedByBroker(err) && during.Unanswered == 0 && ordered:
 		return driver.Failed
 	default:
 		return driver.Unknown

@@ -9,14 +9,15 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"kafka-bench/internal/driver"
+	"kafka-bench/internal/driver/meter"
 )
 
 func TestOutcome(t *testing.T) {
 	// What crossed the wire while the client had the record.
 	var (
-		nothing  = traffic{}
-		answered = traffic{producing: 3}
-		cutOff   = traffic{producing: 3, unanswered: 1}
+		nothing  = meter.Traffic{}
+		answered = meter.Traffic{Began: 3}
+		cutOff   = meter.Traffic{Began: 3, Unanswered: 1}
 	)
 	tooLarge := fmt.Errorf("%w (uncompressed_bytes=%d, compressed_bytes=%d)", kerr.MessageTooLarge, 9, 9)
 	tooLargeForClient := fmt.Errorf("%w (uncompressed_bytes=%d)", kerr.MessageTooLarge, 9)
@@ -24,7 +25,7 @@ func TestOutcome(t *testing.T) {
 
 	for _, test := range []struct {
 		err     error
-		during  traffic
+		during  meter.Traffic
 		ordered bool
 		want    driver.Outcome
 	}{

@@ -11,6 +11,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"kafka-bench/internal/driver"
 )
 
 // Which errors end a consumer.
@@ -87,7 +89,7 @@ func (w *watch) OnBrokerWrite(_ kgo.BrokerMetadata, key int16, _ int, _, _ time.
 func (w *watch) failure() error {
 	if w.fellBack.Load() {
 		return fmt.Errorf("the broker does not offer the group protocol %s (KIP-848, Kafka 4.0 and later); use %s",
-			protocolConsumer, protocolClassic)
+			driver.ProtocolConsumer, driver.ProtocolClassic)
 	}
 	return nil
 }

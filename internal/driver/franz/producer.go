@@ -8,6 +8,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"kafka-bench/internal/driver"
+	"kafka-bench/internal/driver/meter"
 )
 
 type producer struct {
@@ -35,12 +36,15 @@ type slot struct {
 	owner    *driver.Record
 	tag      uint64
 	producer *producer
-	before   traffic // when the record was handed over
+	before   meter.Traffic // when the record was handed over
 }
 
 // NewProducer opens a producing client. It does not wait for a broker: records
 // that are produced while none can be reached end at the delivery timeout.
 func (f *franz) NewProducer(cfg driver.ProducerConfig) (driver.Producer, error) {
+	if err := driver.CheckProducer(f, cfg); err != nil {
+		return nil, err
+	}
 	p := &producer{
 		topic:   cfg.Topic,
 		onDone:  cfg.OnDone,
@@ -90,7 +94,7 @@ func (s *slot) done(record *kgo.Record, err error) {
 	d := driver.Done{Record: s.owner, Tag: s.tag, Outcome: driver.Acked, Offset: record.Offset, Err: err}
 	switch {
 	case err != nil:
-		d.Outcome = outcome(err, p.wire.traffic().since(s.before), p.ordered)
+		d.Outcome = outcome(err, p.wire.traffic().Since(s.before), p.ordered)
 		d.Offset = -1
 	case p.acks == driver.AcksNone:
 		d.Offset = -1 // nobody told; the client's number is the place in the batch
@@ -105,7 +109,7 @@ func (p *producer) Flush(ctx context.Context) error { return p.client.Flush(ctx)
 func (p *producer) Settings() []driver.Setting { return p.settings }
 
 // Wire counts produced batches once a broker has taken them.
-func (p *producer) Wire() driver.Wire { return p.wire.counts() }
+func (p *producer) Wire() driver.Wire { return p.wire.meter.Wire() }
 
 // Requests times produce requests once they were answered.
 func (p *producer) Requests() driver.Requests { return p.wire.requests() }

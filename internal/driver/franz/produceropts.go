@@ -13,8 +13,9 @@ import (
 // keeps in flight on a connection; the client does not let it be changed.
 const idempotentInFlight = 5
 
-// producerOptions translates cfg into options of the client. Combinations that
-// the client would refuse, or silently ignore, are errors here.
+// producerOptions translates cfg, which driver.CheckProducer has passed, into options
+// of the client. Combinations that the client would refuse, or silently ignore, are
+// errors here.
 func producerOptions(cfg driver.ProducerConfig) ([]kgo.Opt, error) {
 	if err := checkProducer(cfg); err != nil {
 		return nil, err
@@ -31,11 +32,7 @@ func producerOptions(cfg driver.ProducerConfig) ([]kgo.Opt, error) {
 		options = append(options, kgo.ClientID(cfg.ClientID))
 	}
 	if cfg.Compression != "" {
-		c, err := codec(cfg.Compression, cfg.Level)
-		if err != nil {
-			return nil, err
-		}
-		options = append(options, kgo.ProducerBatchCompression(c))
+		options = append(options, kgo.ProducerBatchCompression(codec(cfg.Compression, cfg.Level)))
 	}
 	if cfg.BatchBytes > 0 {
 		options = append(options, kgo.ProducerBatchMaxBytes(cfg.BatchBytes))
@@ -87,30 +84,13 @@ func deliveryOptions(cfg driver.ProducerConfig) []kgo.Opt {
 // kgo.RequestTimeoutOverhead.
 const requestTimeout = 10 * time.Second
 
+// checkProducer checks what this client does not take, beside what no client does.
 func checkProducer(cfg driver.ProducerConfig) error {
 	switch {
-	case len(cfg.Brokers) == 0:
-		return fmt.Errorf("%w: producer: no brokers", driver.ErrConfig)
-	case cfg.Topic == "":
-		return fmt.Errorf("%w: producer: no topic", driver.ErrConfig)
-	case cfg.OnDone == nil:
-		return fmt.Errorf("%w: producer: OnDone is not set", driver.ErrConfig)
-	case cfg.Acks < driver.AcksAll || cfg.Acks > driver.AcksLeader:
-		return fmt.Errorf("%w: producer: acks %d; they are 0, 1 or all (-1)", driver.ErrConfig, cfg.Acks)
-	case cfg.Idempotent && cfg.Acks != driver.AcksAll:
-		return fmt.Errorf("%w: producer: idempotent needs acks all, got acks %d", driver.ErrConfig, cfg.Acks)
 	case cfg.Idempotent && cfg.InFlight != 0 && cfg.InFlight != idempotentInFlight:
 		return fmt.Errorf("%w: producer: idempotent always has %d requests in flight with franz-go, got %d; leave it out or switch idempotent off",
 			driver.ErrConfig, idempotentInFlight, cfg.InFlight)
-	case cfg.InFlight < 0:
-		return fmt.Errorf("%w: producer: %d requests in flight; it is at least 1, or 0 for the client's default", driver.ErrConfig, cfg.InFlight)
-	case cfg.Linger < 0:
-		return fmt.Errorf("%w: producer: linger %v is negative", driver.ErrConfig, cfg.Linger)
-	case cfg.BatchBytes < 0:
-		return fmt.Errorf("%w: producer: batches of %d bytes", driver.ErrConfig, cfg.BatchBytes)
-	case cfg.MaxBuffered < 0:
-		return fmt.Errorf("%w: producer: %d buffered records", driver.ErrConfig, cfg.MaxBuffered)
-	case cfg.DeliveryTimeout < 0 || cfg.DeliveryTimeout > 0 && cfg.DeliveryTimeout < time.Second:
+	case cfg.DeliveryTimeout > 0 && cfg.DeliveryTimeout < time.Second:
 		return fmt.Errorf("%w: producer: delivery timeout %v; franz-go takes 1s and more, or 0 for none", driver.ErrConfig, cfg.DeliveryTimeout)
 	}
 	return nil

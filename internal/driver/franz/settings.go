@@ -57,7 +57,7 @@ func producerSettings(client *kgo.Client, cfg driver.ProducerConfig) []driver.Se
 
 func consumerSettings(client *kgo.Client, cfg driver.ConsumerConfig) []driver.Setting {
 	settings := settingsOf(client, clientOptions, consumeOptions)
-	if cfg.Protocol == protocolConsumer {
+	if cfg.Protocol == driver.ProtocolConsumer {
 		// In KIP-848 the group's broker says both.
 		replace(settings, "SessionTimeout", "set by the broker")
 		replace(settings, "HeartbeatInterval", "set by the broker")

@@ -9,6 +9,7 @@ import (
 	"github.com/twmb/franz-go/pkg/sasl/plain"
 
 	"kafka-bench/internal/driver"
+	"kafka-bench/internal/driver/drivertest"
 )
 
 // TestOptionsAreTheClients: the client knows every name, so that none is
@@ -29,15 +30,8 @@ func TestOptionsAreTheClients(t *testing.T) {
 // TestDefaultsAreShown: what was not configured is reported as the client has
 // it. A failure here after an update of the library is news for its users.
 func TestDefaultsAreShown(t *testing.T) {
-	p, err := New().NewProducer(driver.ProducerConfig{
-		Brokers: []string{"localhost:1"}, Topic: "t", Acks: driver.AcksAll, Idempotent: true,
-		OnDone: func(driver.Done) {},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
-	check(t, p.Settings(), map[string]string{
+	p := drivertest.Producer(t, New(), driver.ProducerConfig{Acks: driver.AcksAll, Idempotent: true})
+	drivertest.WantSettings(t, p.Settings(), map[string]string{
 		"ClientID":                            "kgo",
 		"DisableClientMetrics":                "true",
 		"DisableIdempotentWrite":              "false",
@@ -53,14 +47,8 @@ func TestDefaultsAreShown(t *testing.T) {
 		"SASL":                                "unset",
 		"TransactionalID":                     "unset",
 	})
-	c, err := New().NewConsumer(driver.ConsumerConfig{
-		Brokers: []string{"localhost:1"}, Topic: "t", Group: "g", Protocol: "consumer",
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	check(t, c.Settings(), map[string]string{
+	c := drivertest.Consumer(t, New(), driver.ConsumerConfig{Group: "g", Protocol: "consumer"})
+	drivertest.WantSettings(t, c.Settings(), map[string]string{
 		"Balancers":              "cooperative-sticky",
 		"ConsumeStartOffset":     "earliest",
 		"FetchMaxBytes":          "52428800",
@@ -73,16 +61,11 @@ func TestDefaultsAreShown(t *testing.T) {
 }
 
 func TestSettingsFollowTheConfiguration(t *testing.T) {
-	p, err := New().NewProducer(driver.ProducerConfig{
-		Brokers: []string{"b1:1", "b2:2"}, Topic: "t", Acks: driver.AcksLeader, InFlight: 3,
+	p := drivertest.Producer(t, New(), driver.ProducerConfig{
+		Brokers: []string{"b1:1", "b2:2"}, Acks: driver.AcksLeader, InFlight: 3,
 		Compression: "zstd", Level: 19, MaxBuffered: 77, DeliveryTimeout: 4 * time.Second,
-		OnDone: func(driver.Done) {},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
-	check(t, p.Settings(), map[string]string{
+	drivertest.WantSettings(t, p.Settings(), map[string]string{
 		"MaxBufferedRecords":                  "77",
 		"MaxProduceRequestsInflightPerBroker": "3",
 		"ProduceRequestTimeout":               "2s",
@@ -94,19 +77,6 @@ func TestSettingsFollowTheConfiguration(t *testing.T) {
 	})
 }
 
-func check(t *testing.T, settings []driver.Setting, want map[string]string) {
-	t.Helper()
-	got := make(map[string]string)
-	for _, s := range settings {
-		got[s.Name] = s.Value
-	}
-	for name, value := range want {
-		if got[name] != value {
-			t.Errorf("%s is %q, want %q", name, got[name], value)
-		}
-	}
-}
-
 // TestCredentialsAreNotSettings: settings go into a result, which is shared.
 func TestCredentialsAreNotSettings(t *testing.T) {
 	client, err := kgo.NewClient(kgo.SASL(plain.Auth{User: "user", Pass: "secret"}.AsMechanism()))
@@ -114,5 +84,5 @@ func TestCredentialsAreNotSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer client.Close()
-	check(t, settingsOf(client, clientOptions), map[string]string{"SASL": "PLAIN"})
+	drivertest.WantSettings(t, settingsOf(client, clientOptions), map[string]string{"SASL": "PLAIN"})
 }

@@ -32,16 +32,20 @@ func TestProduceRequestsAreCountedAtTheFirstByte(t *testing.T) {
 		{kmsg.NewPtrFetchRequest(), 0},
 	} {
 		var w wire
-		conn := requestConn{Conn: &countedConn{Conn: pipe{}, wire: &w}, wire: &w}
+		dial := func(context.Context, string, string) (net.Conn, error) { return pipe{}, nil }
+		conn, err := w.dialer(dial, access.Access{})(context.Background(), "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
 		b := formatter.AppendRequest(nil, test.request, 1)
 		if _, err := conn.Write(b); err != nil {
 			t.Fatal(err)
 		}
-		if got := w.producing.Load(); got != test.want || w.writtenBytes.Load() != int64(len(b)) {
+		if got := w.traffic().Began; got != test.want || w.meter.Wire().WrittenBytes != int64(len(b)) {
 			t.Errorf("%T: counted %d produce requests in %d bytes, want %d in %d",
-				test.request, got, w.writtenBytes.Load(), test.want, len(b))
+				test.request, got, w.meter.Wire().WrittenBytes, test.want, len(b))
 		}
-		if _, err := conn.Write(bytes.Repeat([]byte{0}, 5)); err != nil || w.producing.Load() != test.want {
+		if _, err := conn.Write(bytes.Repeat([]byte{0}, 5)); err != nil || w.traffic().Began != test.want {
 			t.Errorf("counted a write of five bytes as a request (%v)", err)
 		}
 	}
@@ -69,21 +73,21 @@ func TestWireUnderTLS(t *testing.T) {
 	}()
 	var w wire
 	a := accesstest.Access(t, append(ca.Trust(t), "security.protocol="+access.ProtocolTLS)...)
-	conn, err := w.dialer(nil, a)(context.Background(), "tcp", listener.Addr().String())
+	conn, err := w.dialer((&net.Dialer{}).DialContext, a)(context.Background(), "tcp", listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
 	request := kmsg.NewRequestFormatter().AppendRequest(nil, kmsg.NewPtrProduceRequest(), 1)
-	before := w.counts()
+	before := w.meter.Wire()
 	if _, err := conn.Write(request); err != nil {
 		t.Fatal(err)
 	}
-	written := w.counts().Sub(before).WrittenBytes
+	written := w.meter.Wire().Sub(before).WrittenBytes
 	conn.Close()
 	if n := <-arrived; n != int64(len(request)) {
 		t.Errorf("%d bytes arrived of %d", n, len(request))
 	}
-	if w.producing.Load() != 1 || before.WrittenBytes == 0 || before.ReadBytes == 0 || written <= int64(len(request)) || written > int64(len(request))+64 {
-		t.Errorf("counted %d produce requests and %d bytes for one of %d, after a handshake of %+v", w.producing.Load(), written, len(request), before)
+	if w.traffic().Began != 1 || before.WrittenBytes == 0 || before.ReadBytes == 0 || written <= int64(len(request)) || written > int64(len(request))+64 {
+		t.Errorf("counted %d produce requests and %d bytes for one of %d, after a handshake of %+v", w.traffic().Began, written, len(request), before)
 	}
 }

@@ -54,8 +54,8 @@ type consumer struct {
 	poll    context.Context                 // of the poll under way
 	chunks  []driver.Chunk                  // gathered for it; reused
 	records int                             // in them
-	open    *buffer                         // of the last chunk, while it grows
-	buffers sync.Pool                       // of *buffer
+	open    *driver.Buffer                  // of the last chunk, while it grows
+	buffers driver.Buffers
 
 	failed   error // why the consumer is of no more use
 	unknown  patience
@@ -69,12 +69,6 @@ var (
 	_ driver.Consumer = (*consumer)(nil)
 	_ driver.Pauser   = (*consumer)(nil)
 )
-
-// buffer is the memory of one chunk's records.
-type buffer struct {
-	records []driver.Received
-	free    func()
-}
 
 // NewConsumer opens a group member, which joins the group at once in the
 // background, or a client that has its partitions from its first poll on. It does
@@ -108,7 +102,7 @@ func newConsumer(cfg driver.ConsumerConfig) *consumer {
 	c := &consumer{
 		topic: cfg.Topic, group: cfg.Group, atMost: cfg.MaxPollRecords,
 		onAssigned: cfg.OnAssigned, onRevoked: cfg.OnRevoked, onError: cfg.OnError,
-		silent: cfg.Protocol == protocolConsumer,
+		silent: cfg.Protocol == driver.ProtocolConsumer,
 	}
 	if c.atMost == 0 {
 		c.atMost = pollRecords
@@ -125,7 +119,6 @@ func newConsumer(cfg driver.ConsumerConfig) *consumer {
 	for partition, offset := range cfg.Partitions {
 		c.byHand = append(c.byHand, c.at(partition, offset))
 	}
-	c.buffers.New = c.newBuffer
 	return c
 }
 
@@ -240,10 +233,10 @@ func (c *consumer) meet(err error) {
 func (c *consumer) add(m *kafka.Message) {
 	if c.open == nil || c.chunks[len(c.chunks)-1].Partition != m.TopicPartition.Partition {
 		c.seal()
-		c.open = c.buffers.Get().(*buffer)
-		c.chunks = append(c.chunks, driver.Chunk{Partition: m.TopicPartition.Partition, Free: c.open.free})
+		c.open = c.buffers.Get()
+		c.chunks = append(c.chunks, driver.Chunk{Partition: m.TopicPartition.Partition, Free: c.open.Free})
 	}
-	c.open.records = append(c.open.records, driver.Received{
+	c.open.Records = append(c.open.Records, driver.Received{
 		Offset: int64(m.TopicPartition.Offset), Key: m.Key, Value: m.Value,
 	})
 	c.records++
@@ -255,7 +248,7 @@ func (c *consumer) seal() {
 		return
 	}
 	last := &c.chunks[len(c.chunks)-1]
-	last.Records = c.open.records
+	last.Records = c.open.Records
 	last.HighWatermark = c.end(last.Partition, last.Records[len(last.Records)-1].Offset+1)
 	c.open = nil
 	c.unknown.end()
@@ -272,16 +265,6 @@ func (c *consumer) end(partition int32, reached int64) int64 {
 	return high
 }
 
-func (c *consumer) newBuffer() any {
-	b := &buffer{}
-	b.free = func() {
-		clear(b.records) // or the pool would hold on to the records' bytes
-		b.records = b.records[:0]
-		c.buffers.Put(b)
-	}
-	return b
-}
-
 // Commit commits the offsets and waits for the broker's answer, or for ctx. It may
 // be called from any goroutine, also within OnRevoked, where it still counts.
 func (c *consumer) Commit(ctx context.Context, offsets map[int32]int64) error {
@@ -289,7 +272,7 @@ func (c *consumer) Commit(ctx context.Context, offsets map[int32]int64) error {
 		return nil
 	}
 	if c.group == "" {
-		return errors.New("commit: the partitions are assigned by hand, and there is no group to commit for")
+		return driver.ErrNoGroup
 	}
 	next := make([]kafka.TopicPartition, 0, len(offsets))
 	for partition, offset := range offsets {

@@ -9,31 +9,19 @@ import (
 	"kafka-bench/internal/driver"
 )
 
-// The two group protocols, as Kafka names them (consumer setting
-// "group.protocol").
-const (
-	protocolClassic  = "classic"
-	protocolConsumer = "consumer" // KIP-848
-)
-
 // noGroup is the group of a client that has none. The client reads nothing without
 // one, though it neither joins it nor commits to it when its partitions are
 // assigned by hand.
 const noGroup = "kafka-bench-no-group"
 
-// defaultHeartbeat is the client's own interval (heartbeat.interval.ms). Kafka's
-// advice is a third of the session timeout at most, so that no single heartbeat
-// that is lost or late puts a member out of its group.
+// defaultHeartbeat is the client's own interval (heartbeat.interval.ms).
 const defaultHeartbeat = 3 * time.Second
 
-// consumerProperties translates cfg. What is set beyond it makes the client do the
+// consumerProperties translates cfg, which driver.CheckConsumer has passed. What is set beyond it makes the client do the
 // same work as the others: records are returned as they are in the log, whether
 // their transaction has ended or not, and classic groups share out partitions
 // without taking all of them back first.
 func consumerProperties(cfg driver.ConsumerConfig) (properties, error) {
-	if err := checkConsumer(cfg); err != nil {
-		return nil, err
-	}
 	p := common(cfg.Brokers, cfg.ClientID)
 	if err := p.admit(cfg.Access); err != nil {
 		return nil, fmt.Errorf("%w: consumer: %w", driver.ErrConfig, err)
@@ -56,13 +44,13 @@ func consumerProperties(cfg driver.ConsumerConfig) (properties, error) {
 
 func (p properties) join(cfg driver.ConsumerConfig) {
 	p["group.id"], p["group.protocol"] = cfg.Group, cfg.Protocol
-	if cfg.Protocol == protocolConsumer {
+	if cfg.Protocol == driver.ProtocolConsumer {
 		return // the broker says the rest
 	}
 	p["partition.assignment.strategy"] = "cooperative-sticky"
 	if cfg.SessionTimeout > 0 {
 		p.setTime("session.timeout.ms", cfg.SessionTimeout)
-		p.setTime("heartbeat.interval.ms", min(defaultHeartbeat, cfg.SessionTimeout/3))
+		p.setTime("heartbeat.interval.ms", cfg.Heartbeat(defaultHeartbeat))
 	}
 }
 
@@ -80,30 +68,4 @@ func (p properties) fetch(cfg driver.ConsumerConfig) {
 	if cfg.FetchMaxWait > 0 {
 		p.setTime("fetch.wait.max.ms", cfg.FetchMaxWait)
 	}
-}
-
-func checkConsumer(cfg driver.ConsumerConfig) error {
-	switch {
-	case len(cfg.Brokers) == 0:
-		return fmt.Errorf("%w: consumer: no brokers", driver.ErrConfig)
-	case cfg.Topic == "":
-		return fmt.Errorf("%w: consumer: no topic", driver.ErrConfig)
-	case cfg.Group == "" && cfg.Partitions == nil:
-		return fmt.Errorf("%w: consumer: no group, and no partitions", driver.ErrConfig)
-	case cfg.Group != "" && cfg.Partitions != nil:
-		return fmt.Errorf("%w: consumer: a group and partitions by hand; it is one or the other", driver.ErrConfig)
-	case cfg.Group != "" && cfg.Protocol != protocolClassic && cfg.Protocol != protocolConsumer:
-		return fmt.Errorf("%w: consumer: group protocol %q is not known; it is %s or %s",
-			driver.ErrConfig, cfg.Protocol, protocolClassic, protocolConsumer)
-	case cfg.Protocol == protocolConsumer && cfg.SessionTimeout != 0:
-		return fmt.Errorf("%w: consumer: with group protocol consumer the broker sets the session timeout (group.consumer.session.timeout.ms), got %v",
-			driver.ErrConfig, cfg.SessionTimeout)
-	case cfg.SessionTimeout < 0 || cfg.FetchMaxWait < 0:
-		return fmt.Errorf("%w: consumer: a negative session timeout or fetch wait", driver.ErrConfig)
-	case cfg.MaxPollRecords < 0:
-		return fmt.Errorf("%w: consumer: at most %d records in a poll", driver.ErrConfig, cfg.MaxPollRecords)
-	case cfg.FetchMinBytes < 0 || cfg.FetchMaxBytes < 0 || cfg.FetchMaxPartitionBytes < 0:
-		return fmt.Errorf("%w: consumer: a negative fetch size", driver.ErrConfig)
-	}
-	return nil
 }

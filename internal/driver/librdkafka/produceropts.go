@@ -21,8 +21,9 @@ const (
 	maxZstdLevel = 12
 )
 
-// producerProperties translates cfg. Combinations that the client would refuse
-// with words of its own, or silently ignore, are errors here.
+// producerProperties translates cfg, which driver.CheckProducer has passed.
+// Combinations that the client would refuse with words of its own, or silently ignore,
+// are errors here.
 func producerProperties(cfg driver.ProducerConfig) (properties, error) {
 	if err := checkProducer(cfg); err != nil {
 		return nil, err
@@ -34,9 +35,7 @@ func producerProperties(cfg driver.ProducerConfig) (properties, error) {
 	p["acks"] = acksWord(cfg.Acks)
 	p["linger.ms"] = strconv.FormatFloat(float64(cfg.Linger)/float64(time.Millisecond), 'f', -1, 64)
 	if cfg.Compression != "" {
-		if err := p.compress(cfg.Compression, cfg.Level); err != nil {
-			return nil, err
-		}
+		p.compress(cfg.Compression, cfg.Level)
 	}
 	p.bound(cfg)
 	p["enable.idempotence"] = strconv.FormatBool(cfg.Idempotent)
@@ -72,53 +71,22 @@ func (p properties) bound(cfg driver.ProducerConfig) {
 	}
 }
 
-// highestLevels are the codecs and the highest of their levels, which count as in
-// Kafka; 0 is a codec without any.
-var highestLevels = map[string]int{"none": 0, "gzip": 9, "snappy": 0, "lz4": 9, "zstd": 22}
-
 // compress sets codec and level. Of a level that zstd has and the client does not
 // take, the nearest stands for it, which the settings show.
-func (p properties) compress(codec string, level int) error {
-	highest, known := highestLevels[codec]
-	switch {
-	case !known:
-		return fmt.Errorf("%w: compression %q is not known; it is one of none, gzip, snappy, lz4, zstd", driver.ErrConfig, codec)
-	case highest == 0 && level != 0:
-		return fmt.Errorf("%w: compression %s has no levels, got level %d", driver.ErrConfig, codec, level)
-	case level < 0 || level > highest:
-		return fmt.Errorf("%w: compression %s has the levels 1 to %d (0 is its default), got %d", driver.ErrConfig, codec, highest, level)
-	}
+func (p properties) compress(codec string, level int) {
 	p["compression.type"] = codec
 	if level > 0 {
 		p.setInt("compression.level", int64(min(level, maxZstdLevel)))
 	}
-	return nil
 }
 
+// checkProducer checks what this client does not take, beside what no client does.
 func checkProducer(cfg driver.ProducerConfig) error {
 	switch {
-	case len(cfg.Brokers) == 0:
-		return fmt.Errorf("%w: producer: no brokers", driver.ErrConfig)
-	case cfg.Topic == "":
-		return fmt.Errorf("%w: producer: no topic", driver.ErrConfig)
-	case cfg.OnDone == nil:
-		return fmt.Errorf("%w: producer: OnDone is not set", driver.ErrConfig)
-	case cfg.Acks < driver.AcksAll || cfg.Acks > driver.AcksLeader:
-		return fmt.Errorf("%w: producer: acks %d; they are 0, 1 or all (-1)", driver.ErrConfig, cfg.Acks)
-	case cfg.Idempotent && cfg.Acks != driver.AcksAll:
-		return fmt.Errorf("%w: producer: idempotent needs acks all, got acks %d", driver.ErrConfig, cfg.Acks)
 	case cfg.Idempotent && cfg.InFlight > maxIdempotentInFlight:
 		return fmt.Errorf("%w: producer: idempotent allows at most %d requests in flight, got %d",
 			driver.ErrConfig, maxIdempotentInFlight, cfg.InFlight)
-	case cfg.InFlight < 0:
-		return fmt.Errorf("%w: producer: %d requests in flight; it is at least 1, or 0 for the client's default", driver.ErrConfig, cfg.InFlight)
-	case cfg.Linger < 0:
-		return fmt.Errorf("%w: producer: linger %v is negative", driver.ErrConfig, cfg.Linger)
-	case cfg.BatchBytes < 0:
-		return fmt.Errorf("%w: producer: batches of %d bytes", driver.ErrConfig, cfg.BatchBytes)
-	case cfg.MaxBuffered < 0:
-		return fmt.Errorf("%w: producer: %d buffered records", driver.ErrConfig, cfg.MaxBuffered)
-	case cfg.DeliveryTimeout < 0 || cfg.DeliveryTimeout > 0 && cfg.DeliveryTimeout < time.Millisecond:
+	case cfg.DeliveryTimeout > 0 && cfg.DeliveryTimeout < time.Millisecond:
 		return fmt.Errorf("%w: producer: delivery timeout %v; it is 1ms and more, or 0 for the client's default", driver.ErrConfig, cfg.DeliveryTimeout)
 	}
 	return nil

@@ -114,7 +114,7 @@ func settings(set properties, defaults ...properties) []driver.Setting {
 // broker says some of them.
 func consumerSettings(set properties) []driver.Setting {
 	all := settings(set, clientDefaults, consumerDefaults)
-	if set["group.protocol"] != protocolConsumer {
+	if set["group.protocol"] != driver.ProtocolConsumer {
 		return all
 	}
 	for i := range all {

@@ -13,6 +13,7 @@ import (
 	"kafka-bench/internal/access"
 	"kafka-bench/internal/access/accesstest"
 	"kafka-bench/internal/driver"
+	"kafka-bench/internal/driver/drivertest"
 )
 
 // TestDefaultsAreOfThisVersion: the defaults are written down, and another version
@@ -44,16 +45,12 @@ func TestDefaultsAreTaken(t *testing.T) {
 }
 
 func TestSettingsFollowTheConfiguration(t *testing.T) {
-	p, err := New().NewProducer(driver.ProducerConfig{
-		Brokers: []string{"localhost:1", "localhost:2"}, Topic: "t", Acks: driver.AcksAll, Idempotent: true,
+	p := drivertest.Producer(t, New(), driver.ProducerConfig{
+		Brokers: []string{"localhost:1", "localhost:2"}, Acks: driver.AcksAll, Idempotent: true,
 		Compression: "zstd", Level: 19, MaxBuffered: 77, Linger: 1500 * time.Microsecond, BatchBytes: 2_000_000,
-		DeliveryTimeout: 4 * time.Second, OnDone: func(driver.Done) {},
+		DeliveryTimeout: 4 * time.Second,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
-	check(t, p.Settings(), map[string]string{
+	drivertest.WantSettings(t, p.Settings(), map[string]string{
 		"acks":                                  "all",
 		"batch.num.messages":                    "10000",
 		"batch.size":                            "2000000",
@@ -71,15 +68,8 @@ func TestSettingsFollowTheConfiguration(t *testing.T) {
 		"request.timeout.ms":                    "30s",
 		"security.protocol":                     "PLAINTEXT",
 	})
-	c, err := New().NewConsumer(driver.ConsumerConfig{
-		Brokers: []string{"localhost:1"}, Topic: "t", Group: "g", Protocol: "classic",
-		SessionTimeout: 6 * time.Second, FetchMaxBytes: 5000,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	check(t, c.Settings(), map[string]string{
+	c := drivertest.Consumer(t, New(), driver.ConsumerConfig{Group: "g", SessionTimeout: 6 * time.Second, FetchMaxBytes: 5000})
+	drivertest.WantSettings(t, c.Settings(), map[string]string{
 		"auto.offset.reset":             "earliest",
 		"fetch.max.bytes":               "1000000", // never below message.max.bytes
 		"fetch.queue.backoff.ms":        "1s",
@@ -93,40 +83,16 @@ func TestSettingsFollowTheConfiguration(t *testing.T) {
 }
 
 func TestSettingsOfTheProtocolConsumer(t *testing.T) {
-	c, err := New().NewConsumer(driver.ConsumerConfig{
-		Brokers: []string{"localhost:1"}, Topic: "t", Group: "g", Protocol: "consumer",
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	check(t, c.Settings(), map[string]string{"group.protocol": "consumer", "session.timeout.ms": "set by the broker"})
-}
-
-func check(t *testing.T, settings []driver.Setting, want map[string]string) {
-	t.Helper()
-	got := make(map[string]string)
-	for _, s := range settings {
-		got[s.Name] = s.Value
-	}
-	for name, value := range want {
-		if got[name] != value {
-			t.Errorf("%s is %q, want %q", name, got[name], value)
-		}
-	}
+	c := drivertest.Consumer(t, New(), driver.ConsumerConfig{Group: "g", Protocol: "consumer"})
+	drivertest.WantSettings(t, c.Settings(), map[string]string{"group.protocol": "consumer", "session.timeout.ms": "set by the broker"})
 }
 
 // TestCredentialsAreNotSettings: settings go into a result, which is shared.
 func TestCredentialsAreNotSettings(t *testing.T) {
-	p, err := New().NewProducer(driver.ProducerConfig{
-		Brokers: []string{"localhost:1"}, Topic: "t", OnDone: func(driver.Done) {},
+	p := drivertest.Producer(t, New(), driver.ProducerConfig{
 		Access: access.Access{SASL: &access.SASL{Mechanism: access.MechanismScram512, Username: "a-user", Password: "a-secret"}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
-	check(t, p.Settings(), map[string]string{"sasl.mechanisms": "SCRAM-SHA-512", "security.protocol": "SASL_PLAINTEXT"})
+	drivertest.WantSettings(t, p.Settings(), map[string]string{"sasl.mechanisms": "SCRAM-SHA-512", "security.protocol": "SASL_PLAINTEXT"})
 	for _, s := range p.Settings() {
 		if strings.Contains(s.Value, "a-user") || strings.Contains(s.Value, "a-secret") {
 			t.Errorf("%s holds a credential", s.Name)

@@ -7,8 +7,9 @@
 // every client and without a word from it.
 //
 // A connection is wrapped twice: Count below TLS, where bytes are those on the
-// network, and Watch above it, where requests can be read. A Line is what a
-// consumer's life hangs on.
+// network, and Watch above it, where requests can be read. A client that tells of its
+// requests and batches by itself needs Count alone. A Line is what a consumer's life
+// hangs on.
 package meter
 
 import (

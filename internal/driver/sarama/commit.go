@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	ibm "github.com/IBM/sarama"
+
+	"kafka-bench/internal/driver"
 )
 
 // errNoSession is a commit between two assignments.
@@ -20,7 +22,7 @@ func (c *consumer) Commit(ctx context.Context, offsets map[int32]int64) error {
 		return nil
 	}
 	if c.cfg.Group == "" {
-		return errNoGroup
+		return driver.ErrNoGroup
 	}
 	c.mu.Lock()
 	session := c.session

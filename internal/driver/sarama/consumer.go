@@ -2,7 +2,6 @@ package sarama
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -154,6 +153,3 @@ func (c *consumer) Close() {
 		_ = c.client.Close()
 	})
 }
-
-// errNoGroup is what a commit says where there is none.
-var errNoGroup = errors.New("commit: the partitions are assigned by hand, and there is no group to commit for")

@@ -9,16 +9,9 @@ import (
 	"kafka-bench/internal/driver"
 )
 
-// protocolClassic is the group protocol of the client, as Kafka names it (consumer
-// setting "group.protocol").
-const protocolClassic = "classic"
-
 // consumerConfig translates cfg into the client's configuration.
 func consumerConfig(cfg driver.ConsumerConfig, n *network) (*ibm.Config, error) {
 	if err := driver.CheckConsumer(New(), cfg); err != nil {
-		return nil, err
-	}
-	if err := checkConsumer(cfg); err != nil {
 		return nil, err
 	}
 	config := newConfig(n, cfg.ClientID, cfg.Access)
@@ -29,9 +22,7 @@ func consumerConfig(cfg driver.ConsumerConfig, n *network) (*ibm.Config, error) 
 	c.Retry.BackoffFunc = func(int) time.Duration { return n.unlessCut(c.Retry.Backoff) }
 	if cfg.SessionTimeout > 0 {
 		c.Group.Session.Timeout = cfg.SessionTimeout
-		// Kafka's advice is a third at most, so that no single heartbeat that is
-		// lost or late puts a member out of its group.
-		c.Group.Heartbeat.Interval = min(c.Group.Heartbeat.Interval, cfg.SessionTimeout/3)
+		c.Group.Heartbeat.Interval = cfg.Heartbeat(c.Group.Heartbeat.Interval)
 	}
 	if cfg.FetchMinBytes > 0 {
 		c.Fetch.Min = cfg.FetchMinBytes
@@ -49,26 +40,4 @@ func consumerConfig(cfg driver.ConsumerConfig, n *network) (*ibm.Config, error) 
 		return nil, fmt.Errorf("%w: consumer: %w", driver.ErrConfig, err)
 	}
 	return config, nil
-}
-
-func checkConsumer(cfg driver.ConsumerConfig) error {
-	switch {
-	case len(cfg.Brokers) == 0:
-		return fmt.Errorf("%w: consumer: no brokers", driver.ErrConfig)
-	case cfg.Topic == "":
-		return fmt.Errorf("%w: consumer: no topic", driver.ErrConfig)
-	case cfg.Group == "" && cfg.Partitions == nil:
-		return fmt.Errorf("%w: consumer: no group, and no partitions", driver.ErrConfig)
-	case cfg.Group != "" && cfg.Partitions != nil:
-		return fmt.Errorf("%w: consumer: a group and partitions by hand; it is one or the other", driver.ErrConfig)
-	case cfg.Group != "" && cfg.Protocol != protocolClassic:
-		return fmt.Errorf("%w: consumer: group protocol %q is not known; with sarama it is %s", driver.ErrConfig, cfg.Protocol, protocolClassic)
-	case cfg.SessionTimeout < 0 || cfg.FetchMaxWait < 0:
-		return fmt.Errorf("%w: consumer: a negative session timeout or fetch wait", driver.ErrConfig)
-	case cfg.MaxPollRecords < 0:
-		return fmt.Errorf("%w: consumer: at most %d records in a poll", driver.ErrConfig, cfg.MaxPollRecords)
-	case cfg.FetchMinBytes < 0 || cfg.FetchMaxBytes < 0 || cfg.FetchMaxPartitionBytes < 0:
-		return fmt.Errorf("%w: consumer: a negative fetch size", driver.ErrConfig)
-	}
-	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"kafka-bench/internal/driver"
+	"kafka-bench/internal/driver/drivertest"
 	"kafka-bench/internal/driver/sarama"
 )
 
@@ -35,7 +36,7 @@ func TestOffsetOutOfRange(t *testing.T) {
 		{"group", func(c *driver.ConsumerConfig) { c.Group, c.Protocol = "g", "classic" }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			cluster := fake(t, kfake.NumBrokers(1), kfake.SeedTopics(1, topic))
+			cluster := drivertest.FakeTopic(t, 1)
 			fill(t, cluster, before)
 			r := open(t, cluster, test.change)
 			r.await(t, before)
@@ -57,7 +58,7 @@ func TestLogWithoutTheOffset(t *testing.T) {
 	const n, trimmed = 100, 40
 	for _, offset := range []int64{10, 5000} {
 		t.Run(fmt.Sprint(offset), func(t *testing.T) {
-			cluster := fake(t, kfake.NumBrokers(1), kfake.SeedTopics(1, topic))
+			cluster := drivertest.FakeTopic(t, 1)
 			fill(t, cluster, n)
 			if err := cluster.DeleteRecords(topic, 0, trimmed); err != nil {
 				t.Fatal(err)
@@ -74,11 +75,9 @@ func TestLogWithoutTheOffset(t *testing.T) {
 func fill(t *testing.T, cluster *kfake.Cluster, n int) {
 	t.Helper()
 	done := make(chan driver.Done, n)
-	p, err := sarama.New().NewProducer(config(cluster, done))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
+	cfg := outcomes.Config(cluster)
+	cfg.OnDone = func(d driver.Done) { done <- d }
+	p := drivertest.Producer(t, sarama.New(), cfg)
 	for range n {
 		p.Produce(&driver.Record{Value: []byte("value")})
 	}
@@ -101,7 +100,7 @@ func open(t *testing.T, cluster *kfake.Cluster, change func(*driver.ConsumerConf
 	t.Helper()
 	r := &reader{}
 	cfg := driver.ConsumerConfig{
-		Brokers: cluster.ListenAddrs(), Topic: topic, FetchMaxWait: 50 * time.Millisecond,
+		Brokers: cluster.ListenAddrs(), FetchMaxWait: 50 * time.Millisecond,
 		OnError: func(err error) {
 			r.mu.Lock()
 			defer r.mu.Unlock()
@@ -109,18 +108,13 @@ func open(t *testing.T, cluster *kfake.Cluster, change func(*driver.ConsumerConf
 		},
 	}
 	change(&cfg)
-	c, err := sarama.New().NewConsumer(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.consumer = c
+	r.consumer = drivertest.Consumer(t, sarama.New(), cfg)
 	ctx, stop := context.WithCancel(context.Background())
 	var polls sync.WaitGroup
 	polls.Go(func() { r.poll(ctx) })
 	t.Cleanup(func() {
 		stop()
 		polls.Wait()
-		c.Close()
 	})
 	return r
 }

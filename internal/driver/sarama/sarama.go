@@ -14,11 +14,7 @@
 // poll in the client's own callbacks (consumer.go).
 package sarama
 
-import (
-	"runtime/debug"
-
-	"kafka-bench/internal/driver"
-)
+import "kafka-bench/internal/driver"
 
 // module is the client library's path, as the build records it.
 const module = "github.com/IBM/sarama"
@@ -42,14 +38,5 @@ func (sarama) Lacks() map[driver.Capability]string {
 // Version is the library's version as it was built in, or "unknown" in a binary
 // without build information.
 func (sarama) Version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	for _, dependency := range info.Deps {
-		if dependency.Path == module {
-			return dependency.Version
-		}
-	}
-	return "unknown"
+	return driver.ModuleVersion(module)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"kafka-bench/internal/driver"
+	"kafka-bench/internal/driver/drivertest"
 	"kafka-bench/internal/driver/sarama"
 )
 
@@ -13,8 +14,8 @@ import (
 // failure here after an update of the library is news for its users, and for
 // docs/DRIVERS.md.
 func TestDefaultsAreShown(t *testing.T) {
-	p := opened(t, driver.ProducerConfig{Acks: driver.AcksAll})
-	check(t, p.Settings(), map[string]string{
+	p := drivertest.Producer(t, sarama.New(), driver.ProducerConfig{Acks: driver.AcksAll})
+	drivertest.WantSettings(t, p.Settings(), map[string]string{
 		"ApiVersionsRequest":                 "true",
 		"ChannelBufferSize":                  "256",
 		"ClientID":                           "sarama",
@@ -36,14 +37,8 @@ func TestDefaultsAreShown(t *testing.T) {
 		"Consumer.Group.Session.Timeout":     "",
 		"Producer.Transaction.Retry.Backoff": "100ms",
 	})
-	c, err := sarama.New().NewConsumer(driver.ConsumerConfig{
-		Brokers: []string{"localhost:1"}, Topic: "t", Group: "g", Protocol: "classic",
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	check(t, c.Settings(), map[string]string{
+	c := drivertest.Consumer(t, sarama.New(), driver.ConsumerConfig{Group: "g"})
+	drivertest.WantSettings(t, c.Settings(), map[string]string{
 		"Consumer.Fetch.Default":                   "1048576",
 		"Consumer.Fetch.MaxBytes":                  "52428800",
 		"Consumer.Fetch.Min":                       "1",
@@ -60,11 +55,11 @@ func TestDefaultsAreShown(t *testing.T) {
 
 // TestSettingsFollowTheConfiguration, also where the client bends it.
 func TestSettingsFollowTheConfiguration(t *testing.T) {
-	p := opened(t, driver.ProducerConfig{
+	p := drivertest.Producer(t, sarama.New(), driver.ProducerConfig{
 		Acks: driver.AcksAll, Idempotent: true, InFlight: 5, Compression: "zstd", Level: 19,
 		DeliveryTimeout: 6 * time.Second,
 	})
-	check(t, p.Settings(), map[string]string{
+	drivertest.WantSettings(t, p.Settings(), map[string]string{
 		"Metadata.Retry.Max":        "24",
 		"Metadata.Timeout":          "4s",
 		"Net.MaxOpenRequests":       "1",
@@ -75,14 +70,8 @@ func TestSettingsFollowTheConfiguration(t *testing.T) {
 		"Producer.Retry.Max":        "60",
 		"Producer.Timeout":          "2s",
 	})
-	c, err := sarama.New().NewConsumer(driver.ConsumerConfig{
-		Brokers: []string{"localhost:1"}, Topic: "t", Group: "g", Protocol: "classic", SessionTimeout: 6 * time.Second,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	check(t, c.Settings(), map[string]string{"Consumer.Group.Heartbeat.Interval": "2s"})
+	c := drivertest.Consumer(t, sarama.New(), driver.ConsumerConfig{SessionTimeout: 6 * time.Second})
+	drivertest.WantSettings(t, c.Settings(), map[string]string{"Consumer.Group.Heartbeat.Interval": "2s"})
 }
 
 // TestNoLevelsOfLZ4: the client would leave the level out, and say nothing.
@@ -92,30 +81,5 @@ func TestNoLevelsOfLZ4(t *testing.T) {
 	})
 	if !errors.Is(err, driver.ErrConfig) {
 		t.Errorf("error %v, want one of the configuration", err)
-	}
-}
-
-// opened is a producer with cfg that the test's end closes.
-func opened(t *testing.T, cfg driver.ProducerConfig) driver.Producer {
-	t.Helper()
-	cfg.Brokers, cfg.Topic, cfg.OnDone = []string{"localhost:1"}, "t", func(driver.Done) {}
-	p, err := sarama.New().NewProducer(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(p.Close)
-	return p
-}
-
-func check(t *testing.T, settings []driver.Setting, want map[string]string) {
-	t.Helper()
-	got := make(map[string]string)
-	for _, s := range settings {
-		got[s.Name] = s.Value
-	}
-	for name, value := range want {
-		if got[name] != value {
-			t.Errorf("%s is %q, want %q", name, got[name], value)
-		}
 	}
 }

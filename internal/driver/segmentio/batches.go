@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/binary"
 	"net"
+
+	"kafka-bench/internal/driver/meter"
 )
 
 // The client does not tell how large its batches are on the wire, nor, on the way in,
@@ -19,14 +21,14 @@ const (
 )
 
 // watchProduce calls written with the records' bytes of each batch that is written.
-func watchProduce(dial dialFunc, clientID, topic string, written func(partition int32, bytes int)) dialFunc {
+func watchProduce(dial meter.Dial, clientID, topic string, written func(partition int32, bytes int)) meter.Dial {
 	// length, API, version, correlation; client; transaction, acks, timeout, topics;
 	// topic; partitions, partition, length of the batch.
 	head := 4 + 2 + 2 + 4 + 2 + len(clientID) + 2 + 2 + 4 + 4 + 2 + len(topic) + 4 + 4 + 4
 	return wrap(dial, func(conn net.Conn) net.Conn { return &producingConn{Conn: conn, head: head, written: written} })
 }
 
-func wrap(dial dialFunc, with func(net.Conn) net.Conn) dialFunc {
+func wrap(dial meter.Dial, with func(net.Conn) net.Conn) meter.Dial {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := dial(ctx, network, address)
 		if err != nil {
@@ -69,7 +71,7 @@ const (
 type batchSeen func(records, bytes int, compressed bool)
 
 // watchFetch calls seen for each batch that arrives.
-func watchFetch(dial dialFunc, seen batchSeen) dialFunc {
+func watchFetch(dial meter.Dial, seen batchSeen) meter.Dial {
 	return wrap(dial, func(conn net.Conn) net.Conn {
 		c := &fetchingConn{Conn: conn, seen: seen}
 		c.frame()

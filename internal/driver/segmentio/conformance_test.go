@@ -4,47 +4,18 @@ import (
 	"testing"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kfake"
-
-	"kafka-bench/internal/cluster/clustertest"
 	"kafka-bench/internal/driver/drivertest"
 	"kafka-bench/internal/driver/segmentio"
 )
 
 // TestConformanceFake runs the suite on a fake cluster of three brokers.
-func TestConformanceFake(t *testing.T) {
-	const session = 6 * time.Second
-	cluster := fake(t, kfake.NumBrokers(3), kfake.GroupMinSessionTimeout(session))
-	env := drivertest.NewEnv(t, cluster.ListenAddrs())
-	env.Protocols = []string{"classic"}
-	env.SessionTimeouts = map[string]time.Duration{"classic": session}
-	drivertest.Run(t, segmentio.New(), env)
-}
+func TestConformanceFake(t *testing.T) { drivertest.RunFake(t, segmentio.New(), 6*time.Second) }
 
 // TestConformanceKafka runs the suite on Apache Kafka itself.
-func TestConformanceKafka(t *testing.T) {
-	cluster := clustertest.Kafka(t, 1)
-	env := drivertest.NewEnv(t, cluster.Bootstrap())
-	env.Protocols = []string{"classic"}
-	drivertest.Run(t, segmentio.New(), env)
-}
+func TestConformanceKafka(t *testing.T) { drivertest.RunKafka(t, segmentio.New()) }
 
-// fake starts a fake cluster that ends with the test.
-func fake(t testing.TB, options ...kfake.Opt) *kfake.Cluster {
-	t.Helper()
-	cluster, err := kfake.NewCluster(options...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(cluster.Close)
-	return cluster
-}
+// TestSecured: records pass wherever a cluster lets its clients in.
+func TestSecured(t *testing.T) { drivertest.TestSecured(t, segmentio.New()) }
 
-// TestVersion: the library's version is in the result of every run.
-func TestVersion(t *testing.T) {
-	d := segmentio.New()
-	if d.Name() != "segmentio" || d.Version() == "" {
-		t.Errorf("name %q, version %q", d.Name(), d.Version())
-	}
-	t.Log(d.Version())
-}
+// TestName: what selects the driver, and what it is a driver of.
+func TestName(t *testing.T) { drivertest.CheckName(t, segmentio.New(), "segmentio") }

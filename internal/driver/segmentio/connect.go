@@ -15,7 +15,7 @@ import (
 // dialer returns dial with connections that are let in to the cluster, and counted:
 // bytes as they are on the wire, below TLS where there is any, and requests above it,
 // where they can be read.
-func dialer(dial dialFunc, m *meter.Meter, a access.Access) dialFunc {
+func dialer(dial meter.Dial, m *meter.Meter, a access.Access) meter.Dial {
 	return m.Watch(a.Secure(m.Count(dial)))
 }
 

@@ -22,7 +22,7 @@ import (
 type consumer struct {
 	cfg    driver.ConsumerConfig // with the line's callbacks
 	reader kafka.ReaderConfig    // of every partition, but for its number and dialer
-	dial   dialFunc
+	dial   meter.Dial
 	meter  meter.Meter
 	life   meter.Line // what Kill cuts
 	line   meter.Line // of the connections alone: what a Close cuts that takes too long
@@ -32,7 +32,7 @@ type consumer struct {
 
 	settings []driver.Setting
 	chunks   []driver.Chunk // what Poll returns, reused
-	buffers  buffers
+	buffers  driver.Buffers
 	gate     *gate
 	news     chan struct{} // look again
 	running  sync.WaitGroup
@@ -92,7 +92,7 @@ func (s *segmentio) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, err
 }
 
 // dialer is the client's, with its connections opened by dial.
-func (c *consumer) dialer(dial dialFunc) *kafka.Dialer {
+func (c *consumer) dialer(dial meter.Dial) *kafka.Dialer {
 	d := *c.reader.Dialer
 	d.DialFunc = watchFetch(dialer(dial, &c.meter, c.cfg.Access), c.countBatch)
 	return &d
@@ -115,7 +115,7 @@ func (c *consumer) own(starts map[int32]int64) {
 
 // open makes a partition that does not fetch yet.
 func (c *consumer) open(id int32, next int64) *partition {
-	p := &partition{id: id, filled: c.buffers.get(), ready: c.notify, count: c.countRecord}
+	p := &partition{id: id, filled: c.buffers.Get(), ready: c.notify, count: c.countRecord}
 	p.room.L = &p.mu
 	p.ctx, p.cancel = context.WithCancel(c.ctx)
 	p.report = func(err error) {

@@ -9,10 +9,6 @@ import (
 	"kafka-bench/internal/driver"
 )
 
-// protocolClassic is the one group protocol that the client has, as Kafka names it
-// (consumer setting "group.protocol").
-const protocolClassic = "classic"
-
 // The client's own fetch and dial settings, where they are needed before it sets them.
 const (
 	defaultMaxBytes    = 1e6
@@ -33,7 +29,8 @@ func brokerWait(maxWait time.Duration) time.Duration {
 	return maxWait - roundTrip
 }
 
-// readerOptions translates cfg into what the Readers of all partitions have in common.
+// readerOptions translates cfg, which driver.CheckConsumer has passed, into what the
+// Readers of all partitions have in common.
 func readerOptions(cfg driver.ConsumerConfig) (kafka.ReaderConfig, error) {
 	reader := kafka.ReaderConfig{
 		Brokers:  cfg.Brokers,
@@ -45,9 +42,6 @@ func readerOptions(cfg driver.ConsumerConfig) (kafka.ReaderConfig, error) {
 	}
 	if cfg.FetchMaxWait > 0 {
 		reader.MaxWait = cfg.FetchMaxWait + roundTrip
-	}
-	if err := checkConsumer(cfg); err != nil {
-		return reader, err
 	}
 	if reader.MinBytes > reader.MaxBytes {
 		return reader, fmt.Errorf("%w: consumer: a fetch of at least %d bytes and at most %d", driver.ErrConfig, reader.MinBytes, reader.MaxBytes)
@@ -79,34 +73,10 @@ func groupOptions(cfg driver.ConsumerConfig) (kafka.ConsumerGroupConfig, error) 
 		SessionTimeout: cfg.SessionTimeout,
 	}
 	if cfg.SessionTimeout > 0 {
-		// Kafka's advice, so that no single heartbeat that is lost or late puts a
-		// member out of its group.
-		group.HeartbeatInterval = min(defaultHeartbeat, cfg.SessionTimeout/3)
+		group.HeartbeatInterval = cfg.Heartbeat(defaultHeartbeat)
 	}
 	if err := group.Validate(); err != nil { // and sets what is not set
 		return group, fmt.Errorf("%w: consumer: %w", driver.ErrConfig, err)
 	}
 	return group, nil
-}
-
-func checkConsumer(cfg driver.ConsumerConfig) error {
-	switch {
-	case len(cfg.Brokers) == 0:
-		return fmt.Errorf("%w: consumer: no brokers", driver.ErrConfig)
-	case cfg.Topic == "":
-		return fmt.Errorf("%w: consumer: no topic", driver.ErrConfig)
-	case cfg.Group == "" && cfg.Partitions == nil:
-		return fmt.Errorf("%w: consumer: no group, and no partitions", driver.ErrConfig)
-	case cfg.Group != "" && cfg.Partitions != nil:
-		return fmt.Errorf("%w: consumer: a group and partitions by hand; it is one or the other", driver.ErrConfig)
-	case cfg.Group != "" && cfg.Protocol != protocolClassic:
-		return fmt.Errorf("%w: consumer: kafka-go does not have the group protocol %q; it has %s", driver.ErrConfig, cfg.Protocol, protocolClassic)
-	case cfg.SessionTimeout < 0 || cfg.FetchMaxWait < 0:
-		return fmt.Errorf("%w: consumer: a negative session timeout or fetch wait", driver.ErrConfig)
-	case cfg.MaxPollRecords < 0:
-		return fmt.Errorf("%w: consumer: at most %d records in a poll", driver.ErrConfig, cfg.MaxPollRecords)
-	case cfg.FetchMinBytes < 0 || cfg.FetchMaxBytes < 0 || cfg.FetchMaxPartitionBytes < 0:
-		return fmt.Errorf("%w: consumer: a negative fetch size", driver.ErrConfig)
-	}
-	return nil
 }

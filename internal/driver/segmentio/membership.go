@@ -120,7 +120,7 @@ func (c *consumer) Commit(ctx context.Context, offsets map[int32]int64) error {
 		return nil
 	}
 	if c.group == nil {
-		return errors.New("commit: the partitions are assigned by hand, and there is no group to commit for")
+		return driver.ErrNoGroup
 	}
 	c.mu.Lock()
 	generation := c.generation

@@ -31,7 +31,7 @@ type partition struct {
 
 	mu      sync.Mutex
 	room    sync.Cond // the buffer was taken, or the partition ends
-	filled  *buffer
+	filled  *driver.Buffer
 	bytes   int
 	high    int64 // watermark
 	started bool
@@ -79,7 +79,7 @@ func (p *partition) put(m *kafka.Message) {
 	for p.full() && p.ctx.Err() == nil {
 		p.room.Wait()
 	}
-	p.filled.records = append(p.filled.records, driver.Received{Offset: m.Offset, Key: m.Key, Value: m.Value})
+	p.filled.Records = append(p.filled.Records, driver.Received{Offset: m.Offset, Key: m.Key, Value: m.Value})
 	p.bytes += len(m.Key) + len(m.Value)
 	p.high = m.HighWaterMark
 	if p.waiting.Add(1) == 1 {
@@ -89,12 +89,12 @@ func (p *partition) put(m *kafka.Message) {
 
 // full is true of a buffer that has no room. The caller holds the lock.
 func (p *partition) full() bool {
-	n := len(p.filled.records)
+	n := len(p.filled.Records)
 	return n >= bufferRecords || n > 0 && p.bytes >= bufferBytes
 }
 
 // take returns what is in the buffer, or at most so many records of it; 0 is no bound.
-func (p *partition) take(atMost int, buffers *buffers) (chunk driver.Chunk, some bool) {
+func (p *partition) take(atMost int, buffers *driver.Buffers) (chunk driver.Chunk, some bool) {
 	if p.waiting.Load() == 0 {
 		return chunk, false
 	}
@@ -103,20 +103,20 @@ func (p *partition) take(atMost int, buffers *buffers) (chunk driver.Chunk, some
 	if p.paused {
 		return chunk, false
 	}
-	full, rest := p.filled, buffers.get()
+	full, rest := p.filled, buffers.Get()
 	p.bytes = 0
-	if n := len(full.records); atMost > 0 && n > atMost {
-		for _, r := range full.records[atMost:] {
+	if n := len(full.Records); atMost > 0 && n > atMost {
+		for _, r := range full.Records[atMost:] {
 			p.bytes += len(r.Key) + len(r.Value)
-			rest.records = append(rest.records, r)
+			rest.Records = append(rest.Records, r)
 		}
-		clear(full.records[atMost:])
-		full.records = full.records[:atMost]
+		clear(full.Records[atMost:])
+		full.Records = full.Records[:atMost]
 	}
 	p.filled = rest
-	p.waiting.Store(int64(len(rest.records)))
+	p.waiting.Store(int64(len(rest.Records)))
 	p.room.Signal()
-	return driver.Chunk{Partition: p.id, HighWatermark: p.high, Records: full.records, Free: full.free}, true
+	return driver.Chunk{Partition: p.id, HighWatermark: p.high, Records: full.Records, Free: full.Free}, true
 }
 
 // pause holds the partition. What is in its buffer stays there.
@@ -147,26 +147,4 @@ func (p *partition) end() {
 	p.line.Cut()
 	_ = p.reader.Close() // its error is always nil
 	p.work.Wait()
-}
-
-// buffer is the memory of one chunk's records.
-type buffer struct {
-	records []driver.Received
-	free    func()
-}
-
-// buffers are used again and again.
-type buffers struct{ pool sync.Pool }
-
-func (b *buffers) get() *buffer {
-	if free, ok := b.pool.Get().(*buffer); ok {
-		return free
-	}
-	fresh := &buffer{}
-	fresh.free = func() {
-		clear(fresh.records) // or the pool would hold on to the fetched bytes
-		fresh.records = fresh.records[:0]
-		b.pool.Put(fresh)
-	}
-	return fresh
 }

@@ -59,14 +59,11 @@ func (s *segmentio) NewProducer(cfg driver.ProducerConfig) (driver.Producer, err
 	if err := driver.CheckProducer(s, cfg); err != nil {
 		return nil, err
 	}
-	writer, err := writerOptions(cfg)
-	if err != nil {
-		return nil, err
-	}
 	mechanism, err := login(cfg.Access)
 	if err != nil {
 		return nil, err
 	}
+	writer := writerOptions(cfg)
 	p := &producer{cfg: cfg, limit: cfg.MaxBuffered, wake: make(chan struct{}, 1), flushes: make(chan chan struct{})}
 	if p.limit == 0 {
 		p.limit = math.MaxInt // the client's own
@@ -164,7 +161,7 @@ func (p *producer) release(records int) {
 }
 
 // dialer is the transport's.
-func (p *producer) dialer(dial dialFunc) dialFunc {
+func (p *producer) dialer(dial meter.Dial) meter.Dial {
 	return watchProduce(dialer(p.line.Hang(dial), &p.meter, p.cfg.Access), p.cfg.ClientID, p.cfg.Topic,
 		func(partition int32, bytes int) { p.attempts.of(partition).written.Store(int64(bytes)) })
 }

@@ -1,7 +1,6 @@
 package segmentio
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/segmentio/kafka-go"
@@ -9,22 +8,15 @@ import (
 	"kafka-bench/internal/driver"
 )
 
-// writerOptions translates cfg into a Writer without its transport and its functions.
-// Combinations that the client does not have are errors.
-func writerOptions(cfg driver.ProducerConfig) (*kafka.Writer, error) {
-	if err := checkProducer(cfg); err != nil {
-		return nil, err
-	}
-	codec, known := codecs[cfg.Compression]
-	if !known {
-		return nil, fmt.Errorf("%w: compression %q is not known; it is one of none, gzip, snappy, lz4, zstd", driver.ErrConfig, cfg.Compression)
-	}
+// writerOptions translates cfg, which driver.CheckProducer has passed, into a Writer
+// without its transport and its functions.
+func writerOptions(cfg driver.ProducerConfig) *kafka.Writer {
 	w := &kafka.Writer{
 		Addr:         kafka.TCP(cfg.Brokers...),
 		Topic:        cfg.Topic,
 		Async:        true,
 		RequiredAcks: kafka.RequiredAcks(cfg.Acks),
-		Compression:  codec,
+		Compression:  codecs[cfg.Compression],
 		BatchBytes:   int64(cfg.BatchBytes),
 		BatchSize:    batchRecords(cfg),
 		BatchTimeout: max(cfg.Linger, shortest),
@@ -32,7 +24,7 @@ func writerOptions(cfg driver.ProducerConfig) (*kafka.Writer, error) {
 	if cfg.DeliveryTimeout > 0 {
 		w.MaxAttempts = enoughAttempts(cfg.DeliveryTimeout)
 	}
-	return w, nil
+	return w
 }
 
 // codecs are the client's compressions by Kafka's names. Without a name it does not
@@ -82,26 +74,4 @@ func enoughAttempts(timeout time.Duration) int {
 // backoff is how long the client waits before it tries again after so many attempts.
 func backoff(attempts int) time.Duration {
 	return min(time.Duration(attempts*attempts)*minBackoff, maxBackoff)
-}
-
-func checkProducer(cfg driver.ProducerConfig) error {
-	switch {
-	case len(cfg.Brokers) == 0:
-		return fmt.Errorf("%w: producer: no brokers", driver.ErrConfig)
-	case cfg.Topic == "":
-		return fmt.Errorf("%w: producer: no topic", driver.ErrConfig)
-	case cfg.OnDone == nil:
-		return fmt.Errorf("%w: producer: OnDone is not set", driver.ErrConfig)
-	case cfg.Acks < driver.AcksAll || cfg.Acks > driver.AcksLeader:
-		return fmt.Errorf("%w: producer: acks %d; they are 0, 1 or all (-1)", driver.ErrConfig, cfg.Acks)
-	case cfg.Linger < 0:
-		return fmt.Errorf("%w: producer: linger %v is negative", driver.ErrConfig, cfg.Linger)
-	case cfg.BatchBytes < 0:
-		return fmt.Errorf("%w: producer: batches of %d bytes", driver.ErrConfig, cfg.BatchBytes)
-	case cfg.MaxBuffered < 0:
-		return fmt.Errorf("%w: producer: %d buffered records", driver.ErrConfig, cfg.MaxBuffered)
-	case cfg.DeliveryTimeout < 0:
-		return fmt.Errorf("%w: producer: delivery timeout %v is negative", driver.ErrConfig, cfg.DeliveryTimeout)
-	}
-	return nil
 }

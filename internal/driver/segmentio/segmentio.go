@@ -12,21 +12,17 @@
 package segmentio
 
 import (
-	"context"
 	"net"
-	"runtime/debug"
 
 	"kafka-bench/internal/driver"
+	"kafka-bench/internal/driver/meter"
 )
 
 // module is the client library's path, as the build records it.
 const module = "github.com/segmentio/kafka-go"
 
-// dialFunc opens a connection to a broker, like net.Dialer's DialContext.
-type dialFunc = func(ctx context.Context, network, address string) (net.Conn, error)
-
 type segmentio struct {
-	dial dialFunc
+	dial meter.Dial
 }
 
 // Option changes how clients are opened.
@@ -34,7 +30,7 @@ type Option func(*segmentio)
 
 // WithDialer opens every connection to a broker through dial, which is where a
 // network fault can be put in.
-func WithDialer(dial func(ctx context.Context, network, address string) (net.Conn, error)) Option {
+func WithDialer(dial meter.Dial) Option {
 	return func(s *segmentio) { s.dial = dial }
 }
 
@@ -52,16 +48,7 @@ func (s *segmentio) Name() string { return "segmentio" }
 // Version is the library's version as it was built in, or "unknown" in a binary
 // without build information.
 func (s *segmentio) Version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	for _, dependency := range info.Deps {
-		if dependency.Path == module {
-			return dependency.Version
-		}
-	}
-	return "unknown"
+	return driver.ModuleVersion(module)
 }
 
 // Lacks names what the client cannot do. What it is asked for all the same is an

@@ -6,19 +6,14 @@ import (
 
 	"kafka-bench/internal/access"
 	"kafka-bench/internal/driver"
+	"kafka-bench/internal/driver/drivertest"
 )
 
 // TestDefaultsAreShown: what was not configured is reported as the client has it. A
 // failure here after an update of the library is news for its users.
 func TestDefaultsAreShown(t *testing.T) {
-	p, err := New().NewProducer(driver.ProducerConfig{
-		Brokers: []string{"localhost:1"}, Topic: "t", Acks: driver.AcksAll, OnDone: func(driver.Done) {},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
-	check(t, p.Settings(), map[string]string{
+	p := drivertest.Producer(t, New(), driver.ProducerConfig{Acks: driver.AcksAll})
+	drivertest.WantSettings(t, p.Settings(), map[string]string{
 		"Writer.BatchBytes":      "1048576",
 		"Writer.BatchSize":       "100",
 		"Writer.BatchTimeout":    "1ns",
@@ -31,14 +26,8 @@ func TestDefaultsAreShown(t *testing.T) {
 		"Transport.SASL":         "unset",
 		"driver.max.buffered":    "unset",
 	})
-	c, err := New().NewConsumer(driver.ConsumerConfig{
-		Brokers: []string{"localhost:1"}, Topic: "t", Group: "g", Protocol: protocolClassic,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	check(t, c.Settings(), map[string]string{
+	c := drivertest.Consumer(t, New(), driver.ConsumerConfig{Group: "g", Protocol: driver.ProtocolClassic})
+	drivertest.WantSettings(t, c.Settings(), map[string]string{
 		"ConsumerGroupConfig.GroupBalancers":    "range,roundrobin",
 		"ConsumerGroupConfig.HeartbeatInterval": "3s",
 		"ConsumerGroupConfig.SessionTimeout":    "30s",
@@ -53,16 +42,11 @@ func TestDefaultsAreShown(t *testing.T) {
 
 // TestSettingsFollowTheConfiguration, also where the client counts otherwise.
 func TestSettingsFollowTheConfiguration(t *testing.T) {
-	p, err := New().NewProducer(driver.ProducerConfig{
-		Brokers: []string{"b1:1", "b2:2"}, Topic: "t", Acks: driver.AcksLeader, Compression: "zstd",
+	p := drivertest.Producer(t, New(), driver.ProducerConfig{
+		Brokers: []string{"b1:1", "b2:2"}, Acks: driver.AcksLeader, Compression: "zstd",
 		Linger: 5 * time.Millisecond, BatchBytes: 64 << 10, MaxBuffered: 70, DeliveryTimeout: 30 * time.Second,
-		OnDone: func(driver.Done) {},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
-	check(t, p.Settings(), map[string]string{
+	drivertest.WantSettings(t, p.Settings(), map[string]string{
 		"Writer.Addr":             "b1:1,b2:2",
 		"Writer.BatchBytes":       "65536",
 		"Writer.BatchSize":        "1000",
@@ -73,16 +57,12 @@ func TestSettingsFollowTheConfiguration(t *testing.T) {
 		"driver.delivery.timeout": "30s",
 		"driver.max.buffered":     "70",
 	})
-	c, err := New().NewConsumer(driver.ConsumerConfig{
-		Brokers: []string{"b1:1"}, Topic: "t", Partitions: map[int32]int64{},
+	c := drivertest.Consumer(t, New(), driver.ConsumerConfig{
+		Brokers: []string{"b1:1"}, Partitions: map[int32]int64{},
 		FetchMaxWait: 500 * time.Millisecond, FetchMaxBytes: 5000, FetchMaxPartitionBytes: 4000,
 		SessionTimeout: 6 * time.Second,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	check(t, c.Settings(), map[string]string{
+	drivertest.WantSettings(t, c.Settings(), map[string]string{
 		"FetchRequest.MaxWait":  "500ms",
 		"ReaderConfig.MaxBytes": "4000",
 		"ReaderConfig.MaxWait":  "1.5s",
@@ -92,27 +72,9 @@ func TestSettingsFollowTheConfiguration(t *testing.T) {
 // TestCredentialsAreNotSettings: settings go into a result, which is shared.
 func TestCredentialsAreNotSettings(t *testing.T) {
 	for _, mechanism := range []string{access.MechanismPlain, access.MechanismScram256, access.MechanismScram512} {
-		p, err := New().NewProducer(driver.ProducerConfig{
-			Brokers: []string{"localhost:1"}, Topic: "t", OnDone: func(driver.Done) {},
+		p := drivertest.Producer(t, New(), driver.ProducerConfig{
 			Access: access.Access{SASL: &access.SASL{Mechanism: mechanism, Username: "user", Password: "secret"}},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer p.Close()
-		check(t, p.Settings(), map[string]string{"Transport.SASL": mechanism, "security.protocol": access.ProtocolSASLPlaintext})
-	}
-}
-
-func check(t *testing.T, settings []driver.Setting, want map[string]string) {
-	t.Helper()
-	got := make(map[string]string)
-	for _, s := range settings {
-		got[s.Name] = s.Value
-	}
-	for name, value := range want {
-		if got[name] != value {
-			t.Errorf("%s is %q, want %q", name, got[name], value)
-		}
+		drivertest.WantSettings(t, p.Settings(), map[string]string{"Transport.SASL": mechanism, "security.protocol": access.ProtocolSASLPlaintext})
 	}
 }

@@ -1,0 +1,130 @@
+package driver
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// The group protocols, as Kafka names them (consumer setting "group.protocol").
+const (
+	ProtocolClassic  = "classic"
+	ProtocolConsumer = "consumer" // KIP-848
+)
+
+// CheckProducer returns an error if cfg asks for something that d lacks, or that no
+// client can do. A driver begins NewProducer with it, and adds what its own client does
+// not take.
+func CheckProducer(d Driver, cfg ProducerConfig) error {
+	if err := firstLacking(d, producerNeeds(cfg)); err != nil {
+		return err
+	}
+	if err := cfg.check(); err != nil {
+		return fmt.Errorf("%w: producer: %w", ErrConfig, err)
+	}
+	return nil
+}
+
+// CheckConsumer returns an error if cfg asks for something that d lacks, or that no
+// client can do. A driver begins NewConsumer with it, and adds what its own client does
+// not take.
+func CheckConsumer(d Driver, cfg ConsumerConfig) error {
+	if err := firstLacking(d, consumerNeeds(cfg)); err != nil {
+		return err
+	}
+	if err := cfg.check(protocols(d)); err != nil {
+		return fmt.Errorf("%w: consumer: %w", ErrConfig, err)
+	}
+	return nil
+}
+
+// check returns the first fault of the configuration.
+func (c ProducerConfig) check() error {
+	switch {
+	case len(c.Brokers) == 0:
+		return errors.New("no brokers")
+	case c.Topic == "":
+		return errors.New("no topic")
+	case c.OnDone == nil:
+		return errors.New("OnDone is not set")
+	case c.Acks < AcksAll || c.Acks > AcksLeader:
+		return fmt.Errorf("acks %d; they are 0, 1 or all (-1)", c.Acks)
+	case c.Idempotent && c.Acks != AcksAll:
+		return fmt.Errorf("idempotent needs acks all, got acks %d", c.Acks)
+	case c.InFlight < 0:
+		return fmt.Errorf("%d requests in flight; it is at least 1, or 0 for the client's default", c.InFlight)
+	case c.Linger < 0:
+		return fmt.Errorf("linger %v is negative", c.Linger)
+	case c.BatchBytes < 0:
+		return fmt.Errorf("batches of %d bytes", c.BatchBytes)
+	case c.MaxBuffered < 0:
+		return fmt.Errorf("%d buffered records", c.MaxBuffered)
+	case c.DeliveryTimeout < 0:
+		return fmt.Errorf("delivery timeout %v is negative", c.DeliveryTimeout)
+	}
+	return c.checkCompression()
+}
+
+// highestLevels are Kafka's codecs and the highest of their levels, as Kafka counts
+// them (compression.gzip.level and its like); 0 is a codec without any.
+var highestLevels = map[string]int{"none": 0, "gzip": 9, "snappy": 0, "lz4": 9, "zstd": 22}
+
+func (c ProducerConfig) checkCompression() error {
+	if c.Compression == "" {
+		return nil // the client's own codec, and the level is the client's to judge
+	}
+	highest, known := highestLevels[c.Compression]
+	switch {
+	case !known:
+		return fmt.Errorf("compression %q is not known; it is one of none, gzip, snappy, lz4, zstd", c.Compression)
+	case highest == 0 && c.Level != 0:
+		return fmt.Errorf("compression %s has no levels, got level %d", c.Compression, c.Level)
+	case c.Level < 0 || c.Level > highest:
+		return fmt.Errorf("compression %s has the levels 1 to %d (0 is its default), got %d", c.Compression, highest, c.Level)
+	}
+	return nil
+}
+
+// check returns the first fault of the configuration, for a client that has the group
+// protocols.
+func (c ConsumerConfig) check(protocols []string) error {
+	switch {
+	case len(c.Brokers) == 0:
+		return errors.New("no brokers")
+	case c.Topic == "":
+		return errors.New("no topic")
+	case c.Group == "" && c.Partitions == nil:
+		return errors.New("no group, and no partitions")
+	case c.Group != "" && c.Partitions != nil:
+		return errors.New("a group and partitions by hand; it is one or the other")
+	case c.Group != "" && !slices.Contains(protocols, c.Protocol):
+		return fmt.Errorf("group protocol %q is not known; the client has %q", c.Protocol, protocols)
+	case c.Protocol == ProtocolConsumer && c.SessionTimeout != 0:
+		return fmt.Errorf("with group protocol consumer the broker sets the session timeout (group.consumer.session.timeout.ms), got %v",
+			c.SessionTimeout)
+	case c.SessionTimeout < 0 || c.FetchMaxWait < 0:
+		return errors.New("a negative session timeout or fetch wait")
+	case c.MaxPollRecords < 0:
+		return fmt.Errorf("at most %d records in a poll", c.MaxPollRecords)
+	case c.FetchMinBytes < 0 || c.FetchMaxBytes < 0 || c.FetchMaxPartitionBytes < 0:
+		return errors.New("a negative fetch size")
+	}
+	return nil
+}
+
+// protocols are the group protocols that a client has.
+func protocols(d Driver) []string {
+	if Lacks(d, ServerGroups) {
+		return []string{ProtocolClassic}
+	}
+	return []string{ProtocolClassic, ProtocolConsumer}
+}
+
+// Heartbeat is how long a member waits between two heartbeats when it has a session
+// timeout of its own: most, the client's default, or less. Kafka's advice is a third of
+// the session timeout at most, so that no single heartbeat that is lost or late puts a
+// member out of its group.
+func (c ConsumerConfig) Heartbeat(most time.Duration) time.Duration {
+	return min(most, c.SessionTimeout/3)
+}
