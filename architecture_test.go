@@ -31,6 +31,32 @@ var walls = map[string][]string{
 	"backpressure/shares":   {},
 	"backpressure/sharelog": {"backpressure", "backpressure/shares"},
 
+	// The queue. What is below kmq/internal is its own.
+	"kmq": {
+		"kmq/internal/engine", "kmq/internal/inspect", "kmq/internal/lease", "kmq/internal/markers", "kmq/internal/offsetmap",
+		"kmq/internal/plain", "kmq/internal/share",
+	},
+	"kmq/promkmq":            {"kmq"},
+	"kmq/internal/lease":     {},
+	"kmq/internal/step":      {},
+	"kmq/internal/window":    {},
+	"kmq/internal/marker":    {},
+	"kmq/internal/tracker":   {"kmq/internal/marker", "kmq/internal/window"},
+	"kmq/internal/engine":    {"kmq/internal/lease"},
+	"kmq/internal/member":    {"kmq/internal/engine", "kmq/internal/lease", "kmq/internal/step", "kmq/internal/window"},
+	"kmq/internal/plain":     {"kmq/internal/engine", "kmq/internal/lease", "kmq/internal/member", "kmq/internal/step", "kmq/internal/window"},
+	"kmq/internal/offsetmap": {"kmq/internal/engine", "kmq/internal/lease", "kmq/internal/member", "kmq/internal/step", "kmq/internal/window"},
+	"kmq/internal/markers": {
+		"kmq/internal/engine", "kmq/internal/lease", "kmq/internal/marker", "kmq/internal/member", "kmq/internal/step",
+		"kmq/internal/tracker", "kmq/internal/window",
+	},
+	"kmq/internal/share": {"kmq/internal/engine", "kmq/internal/lease", "kmq/internal/step"},
+	// What the engines leave on the cluster, read from outside.
+	"kmq/internal/inspect": {
+		"kmq/internal/engine", "kmq/internal/lease", "kmq/internal/marker", "kmq/internal/markers", "kmq/internal/offsetmap",
+		"kmq/internal/tracker", "kmq/internal/window",
+	},
+
 	// Pure: no Kafka, no clock, no goroutine.
 	"internal/unit":     {},
 	"internal/latency":  {},
@@ -51,10 +77,11 @@ var walls = map[string][]string{
 	"internal/access": {"internal/spelling"},
 
 	// The seam to Kafka, and what stands on either side of it.
-	"internal/driver":       {"internal/access"},
-	"internal/driver/franz": {"internal/access", "internal/driver"},
-	// What several clients are measured with alike: bytes through their connections.
+	"internal/driver": {"internal/access"},
+	// What the clients in Go are measured with alike: bytes through their connections,
+	// which are cut where a consumer is killed.
 	"internal/driver/meter":      {"internal/driver"},
+	"internal/driver/franz":      {"internal/access", "internal/driver", "internal/driver/meter"},
 	"internal/driver/sarama":     {"internal/access", "internal/driver", "internal/driver/meter"},
 	"internal/driver/segmentio":  {"internal/access", "internal/driver", "internal/driver/meter"},
 	"internal/driver/librdkafka": {"internal/access", "internal/driver", "internal/driver/meter"},
@@ -80,7 +107,7 @@ var walls = map[string][]string{
 	// One run, and many.
 	"internal/bench": {
 		"internal/bottleneck", "internal/confine", "internal/fault",
-		"backpressure", "backpressure/shares", "backpressure/sharelog", "internal/remote", "internal/access", "internal/arrival", "internal/cluster", "internal/driver",
+		"backpressure", "backpressure/shares", "backpressure/sharelog", "kmq", "internal/driver/meter", "internal/remote", "internal/access", "internal/arrival", "internal/cluster", "internal/driver",
 		"internal/latency", "internal/ledger", "internal/load", "internal/payload",
 		"internal/probe", "internal/result", "internal/scenario", "internal/unit",
 	},
@@ -102,6 +129,7 @@ var walls = map[string][]string{
 
 	// Wiring. Only here are concrete drivers named.
 	"cmd/kafka-bench": {
+		"kmq", "kmq/promkmq",
 		"internal/access", "internal/bench", "internal/calibrate", "internal/campaign", "internal/cluster", "internal/driver",
 		"internal/driver/franz", "internal/driver/librdkafka", "internal/driver/sarama", "internal/driver/segmentio", "internal/figure", "internal/foreign", "internal/latency", "internal/peers",
 		"internal/report", "internal/result", "internal/scenario", "internal/search", "internal/stats", "internal/unit",
@@ -113,6 +141,7 @@ var walls = map[string][]string{
 var helpers = []string{
 	"internal/access/accesstest", "internal/driver/drivertest", "internal/cluster/clustertest",
 	"internal/latency/latencytest", "internal/result/resulttest",
+	"kmq/internal/conformance", "kmq/internal/crash",
 	"internal/perf", "internal/plant", "internal/results", "internal/truth",
 }
 
@@ -123,6 +152,7 @@ var pure = []string{
 	"internal/unit", "internal/latency", "internal/ledger", "internal/result",
 	"internal/arrival", "internal/payload", "internal/spelling", "internal/scenario",
 	"internal/stats", "internal/search", "internal/figure", "internal/foreign", "internal/bottleneck", "backpressure/shares",
+	"kmq/internal/step", "kmq/internal/window", "kmq/internal/marker", "kmq/internal/tracker",
 }
 
 var kafkaClients = []string{"github.com/twmb/franz-go", "github.com/IBM/sarama", "github.com/segmentio/kafka-go", "github.com/confluentinc"}

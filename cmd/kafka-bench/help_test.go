@@ -57,7 +57,7 @@ func TestHelp(t *testing.T) {
 }
 
 // needsCluster are the commands whose examples start or seek a cluster.
-var needsCluster = []string{"run", "cluster", "search", "calibrate", "peers"}
+var needsCluster = []string{"run", "cluster", "search", "calibrate", "peers", "kmq"}
 
 // TestExamples runs every example that needs no cluster, and takes the others as
 // far as their flags, their arguments and their scenarios.

@@ -36,7 +36,7 @@ says whether the numbers can be believed.`,
 	})
 	root.AddCommand(
 		runCommand(), listCommand(), showCommand(), reportCommand(), compareCommand(), historyCommand(),
-		searchCommand(), calibrateCommand(), clusterCommand(), importCommand(), peersCommand(), driversCommand(), versionCommand(),
+		searchCommand(), calibrateCommand(), clusterCommand(), importCommand(), peersCommand(), kmqCommand(), driversCommand(), versionCommand(),
 		workerCommand(),
 	)
 	return root

@@ -189,7 +189,7 @@ func (r *run) readToEnd() <-chan struct{} {
 	read := make(chan struct{})
 	r.samplers.Go(func() {
 		for !r.waitForInterval(r.axis.Now() + int64(readPoll)) {
-			if !r.reachedAll(r.there) {
+			if !r.hasRead() {
 				continue
 			}
 			last := lastDelivery(r.groups.positionsOf())
@@ -202,6 +202,15 @@ func (r *run) readToEnd() <-chan struct{} {
 		}
 	})
 	return read
+}
+
+// hasRead tells whether the consumers have read what there is to be read, and settled it
+// where they take it from a queue.
+func (r *run) hasRead() bool {
+	if r.queue != nil {
+		return r.unsettled() == 0
+	}
+	return r.reachedAll(r.there)
 }
 
 // sleepUntil waits for a point of the axis; it returns false when the run was
@@ -291,6 +300,9 @@ func (r *run) awaitDelivery(ctx context.Context) {
 	switch {
 	case len(r.groups) == 0:
 		r.drained = true
+		return
+	case r.queue != nil:
+		r.awaitSettled(ctx)
 		return
 	case r.readOnly(): // nothing of the run's own is on its way
 		r.drained = r.there != nil && r.reachedAll(r.there)

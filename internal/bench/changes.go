@@ -41,6 +41,12 @@ func turns(c scenario.Consume) []turn {
 
 // workWord says what the work is, shortly.
 func workWord(w scenario.Work) string {
+	switch {
+	case w.Median > 0:
+		return fmt.Sprintf("%s with a median of %s and a sigma of %g", w.Distribution, w.Median, w.Sigma)
+	case w.P50 > 0:
+		return fmt.Sprintf("%s with a p50 of %s and a p99 of %s", w.Distribution, w.P50, w.P99)
+	}
 	switch w.Distribution {
 	case "fixed":
 		return w.Time.String()

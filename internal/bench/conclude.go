@@ -50,8 +50,10 @@ func (r *run) conclude() (*Outcome, error) {
 	}
 	out.Groups = r.eachGroup(&out, books)
 	out.Compression = r.compression()
+	settled := r.settledBooks()
+	out.Queue = r.queueOutcome(settled, brokers, out.Time)
 	out.Run.NotMeasured = append(out.Run.NotMeasured, unreliable(&out)...)
-	out.Verdict = r.judge(&out, books)
+	out.Verdict = r.judge(&out, books, settled)
 	out.Bottleneck = bottleneck.Find(&out, r.allowed())
 	if err := r.writer.Finish(out); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNotSaved, err)
@@ -66,6 +68,9 @@ func (r *run) closeBooks() []ledger.Books {
 	sent := r.sentBooks()
 	if len(r.groups) == 0 {
 		return []ledger.Books{ledger.Close(sent, nil, nil)}
+	}
+	if r.queue != nil {
+		return []ledger.Books{r.ofQueue(ledger.Close(sent, r.queue.group.Receivers(), func(int32) int64 { return -1 }))}
 	}
 	books := make([]ledger.Books, len(r.groups))
 	for i, g := range r.groups {

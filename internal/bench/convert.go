@@ -68,6 +68,10 @@ func plan(c scenario.Consume) load.Plan {
 }
 
 func work(w scenario.Work) load.Work {
+	if w.Distribution == "lognormal" {
+		mean, deviation := w.Moments()
+		return load.Work{Time: mean, Jitter: deviation, Distribution: w.Distribution}
+	}
 	return load.Work{Time: time.Duration(w.Time), Jitter: time.Duration(w.Jitter), Distribution: w.Distribution}
 }
 

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -50,7 +51,10 @@ func Reap(tell func(string)) {
 }
 
 // openGroup opens the group of a number, wherever its members are to be.
-func (r *run) openGroup(number int) (group, error) {
+func (r *run) openGroup(ctx context.Context, number int) (group, error) {
+	if r.hasQueue() {
+		return r.openQueue(ctx)
+	}
 	if !r.consumersApart() {
 		return load.StartGroup(r.groupConfig(number))
 	}

@@ -15,6 +15,7 @@ import (
 type counters struct {
 	sent     load.Sent // of both phases
 	received load.Received
+	queue    queueReading
 	self     ProcessUsage // of all processes
 	brokers  []brokerUsage
 	at       int64
@@ -73,6 +74,7 @@ func (r *run) count(at int64) counters {
 	})
 	asking.Go(func() { c.received = r.groups.sampled().received() })
 	asking.Go(func() { c.self, died = r.usage(remote.AskSoon[ProcessUsage]) })
+	c.queue = r.readQueue()
 	c.brokers = r.brokerUsage()
 	asking.Wait()
 	if died != nil {
@@ -101,6 +103,7 @@ func (r *run) closeInterval(before, after counters) {
 		Time:     intervalTimes(recorded),
 	}
 	r.addUsage(&iv, before, after)
+	r.addQueue(&iv, before, after)
 	behind, oldestDue := r.addLag(&iv)
 	if r.gate != nil {
 		open, bound := r.gate.sampled()

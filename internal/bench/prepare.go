@@ -65,6 +65,7 @@ type run struct {
 	held                  []backlog        // by group: what the topic held when the window began, where that is to be read
 	warnings              []string
 	grouped               bool    // the groups may exist on the brokers
+	queue                 *queue  // what the consumers take records from, where that is a queue
 	leftBehind            []error // what could not be taken away again
 
 	samplers sync.WaitGroup
@@ -133,7 +134,7 @@ func prepare(ctx context.Context, cfg Config) (_ *run, err error) {
 		}
 	}()
 	for _, step := range []func(context.Context) error{
-		r.makePayloads, r.makeSchedule, r.openResult, r.boundStored, r.openTopic, r.openProbes, r.fillTopic, r.beginReading, r.makeGate, r.startProcesses, r.openLoad, r.checkFaults, r.readFirstLag,
+		r.checkQueue, r.makePayloads, r.makeSchedule, r.openResult, r.boundStored, r.openTopic, r.openProbes, r.fillTopic, r.beginReading, r.makeGate, r.startProcesses, r.openLoad, r.checkFaults, r.readFirstLag,
 	} {
 		if err := step(ctx); err != nil {
 			return nil, early(ctx, err, "the run was being prepared")
@@ -238,7 +239,7 @@ func (r *run) denied(who string, err error) error { return cluster.Denied(r.cfg.
 
 func (r *run) openProbes(ctx context.Context) (err error) {
 	committing := r.groupIDs
-	if r.manual() {
+	if r.commitsNothing() {
 		committing = nil
 	}
 	r.lagReader, err = probe.NewLagReader(r.cfg.Cluster.Bootstrap(), r.access(), r.topic.Name, committing, r.topic.Partitions)
@@ -258,6 +259,9 @@ func (r *run) beginReading(ctx context.Context) error {
 	}
 	if err := r.findBeginning(ctx); err != nil {
 		return r.denied("the run's group", err)
+	}
+	if r.hasQueue() {
+		return nil // it begins with the first record of the run's topic, as it must
 	}
 	// The groups of this run start there by a commit of their own, so that no
 	// record can slip between.
@@ -318,7 +322,7 @@ func (r *run) openLoad(ctx context.Context) (err error) {
 func (r *run) openGroups(ctx context.Context) error {
 	r.grouped = !r.manual()
 	for i := range r.groupIDs {
-		g, err := r.openGroup(i)
+		g, err := r.openGroup(ctx, i)
 		if err != nil {
 			return err
 		}
@@ -380,6 +384,7 @@ func (r *run) release() {
 		r.groups.stop(stop)
 		cancel()
 	}
+	r.closeQueue()
 	r.relays.Wait()
 	if err := r.cells.close(); err != nil {
 		r.leftBehind = append(r.leftBehind, err)
@@ -405,6 +410,7 @@ func (r *run) removeTopic() {
 	}()
 	ctx, cancel := context.WithTimeout(context.Background(), r.patience(removeTimeout))
 	defer cancel()
+	r.removeQueue(ctx)
 	if !r.cfg.KeepTopics && r.topic.Name != "" {
 		if err := r.admin.DeleteTopic(ctx, r.topic); err != nil {
 			r.leftBehind = append(r.leftBehind, fmt.Errorf("the run's topic %s was not deleted: %w", r.topic.Name, err))

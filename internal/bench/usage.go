@@ -60,6 +60,7 @@ type reading struct {
 	members  []load.MemberCounts // by group
 	apart    apartReading
 	gate     backpressure.Stats
+	queue    queueReading
 }
 
 func (r *run) takeReading() reading {
@@ -81,6 +82,7 @@ func (r *run) takeReading() reading {
 	t.threads = readThreads(t.brokers)
 	t.received, t.members = r.groups.received(), r.groups.counts()
 	t.apart = r.readApart()
+	t.queue = r.readQueue()
 	if r.gate != nil {
 		t.gate = r.gate.stats()
 	}

@@ -38,10 +38,11 @@ const (
 )
 
 // judge gives the verdict on a run whose figures are all there.
-func (r *run) judge(out *result.Run, books []ledger.Books) result.Verdict {
+func (r *run) judge(out *result.Run, books []ledger.Books, settled ledger.Books) result.Verdict {
 	v := result.Verdict{Status: result.Valid, Reasons: []string{}, Warnings: []string{}}
 	v.Reasons = append(v.Reasons, r.faultsOfTheRun(out)...)
 	v.Reasons = append(v.Reasons, r.faultsOfTheBooks(out, books)...)
+	v.Reasons = append(v.Reasons, r.faultsOfTheQueue(settled)...)
 	v.Reasons = append(v.Reasons, faultsOfTheTool(out)...)
 	if len(v.Reasons) > 0 {
 		v.Status = result.Invalid
@@ -50,8 +51,10 @@ func (r *run) judge(out *result.Run, books []ledger.Books) result.Verdict {
 	for i, b := range books {
 		v.Warnings = append(v.Warnings, r.ofGroup(i, b.Reasons)...)
 	}
+	v.Warnings = append(v.Warnings, settled.Reasons...)
 	v.Warnings = append(v.Warnings, r.warningsOfTheSetup(out)...)
 	v.Warnings = append(v.Warnings, r.warningsOfTheRecords(out)...)
+	v.Warnings = append(v.Warnings, r.warningsOfTheQueue(out)...)
 	v.Warnings = append(v.Warnings, r.warningsOfTheAcks()...)
 	v.Warnings = append(v.Warnings, r.warningsOfTheMachine(out)...)
 	if r.cfg.Caveats != nil {
@@ -245,11 +248,14 @@ func (r *run) warningsOfTheRecords(out *result.Run) (warnings []string) {
 	warn(out.Load.Unknown, "the fate of %s records is unknown: they timed out and may or may not be in the log")
 	warn(out.Delivery.Lost, r.lostWarning())
 	warnOf(out.Delivery.Corrupt, "record", "arrived corrupt")
-	warn(out.Delivery.Duplicates, r.duplicatesWarning())
-	warn(out.Delivery.Reordered, "%s records were delivered after a later one of the same producer and partition")
+	if r.queue == nil { // which delivers again, and in any order, as it is to
+		warn(out.Delivery.Duplicates, r.duplicatesWarning())
+		warn(out.Delivery.Reordered, "%s records were delivered after a later one of the same producer and partition")
+	}
 	warn(out.Delivery.Foreign, "%s records in the topic are not of this run")
 	warnOf(out.Load.Deferred, "record", "still waited at the source when the run ended: no time has that in it")
 	switch {
+	case r.queue != nil: // what is pending in it says more
 	case r.endless(): // there is nothing that it should have reached
 	case out.Delivery.Pending == 0: // there was no time to see it, and yet all was delivered
 	case !r.drained && r.readOnly():

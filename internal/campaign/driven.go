@@ -69,6 +69,9 @@ func Unmet(scenarios []scenario.Scenario, secured bool, open func(name string) (
 			faults = append(faults, fmt.Errorf("scenario %s: driver: %w", s.Name, err))
 			continue
 		}
+		if err := bench.CheckQueue(s); err != nil {
+			faults = append(faults, fmt.Errorf("scenario %s: %w", s.Name, err))
+		}
 		lacks := d.Lacks()
 		needs := bench.NeedsOf(s)
 		if secured {

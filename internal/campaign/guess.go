@@ -62,6 +62,8 @@ func drain(s scenario.Scenario) time.Duration {
 	most := time.Duration(s.Phases.Drain)
 	e := s.Expected()
 	switch work := s.Consume.Work.Mean(); {
+	case s.Consume.Queue.Drop.Share > 0 && e.Known:
+		return min(most, s.Consume.Queue.LastDelivery(float64(e.Records)))
 	case s.Consume.Consumers == 0 || s.Load.Producers == 0 || !e.Known || s.Backpressure.Controller != "off" || len(s.Consume.Changes) > 0:
 		return 0
 	case s.Consume.Hold.Drain:
@@ -70,7 +72,10 @@ func drain(s scenario.Scenario) time.Duration {
 		return 0
 	default:
 		workers := s.Topic.Partitions
-		if s.Consume.Parallel == "consumer" {
+		switch q := s.Consume.Queue; {
+		case q.Used():
+			workers = s.Consume.Consumers * q.Threads
+		case s.Consume.Parallel == "consumer":
 			workers = min(workers, s.Consume.Consumers)
 		}
 		capacity := float64(workers) / work.Seconds()

@@ -48,35 +48,53 @@ type Existing struct {
 func Connect(ctx context.Context, bootstrap []string, expectID string, a access.Access) (*Existing, error) {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
-	reached, err := dialAny(ctx, bootstrap, a)
+	meta, version, err := reach(ctx, bootstrap, a)
 	if err != nil {
-		return nil, err
-	}
-	client, err := newClient(reached, a, kgo.RequestRetries(connectRetries))
-	if err != nil {
-		return nil, err
-	}
-	defer client.Close()
-	admin := kadm.NewClient(client)
-	meta, err := admin.BrokerMetadata(ctx)
-	if denied := denial(strings.Join(reached, ", "), a, err); denied != nil {
-		return nil, denied
-	}
-	if err != nil {
-		return nil, &Error{
-			Kind: ErrUnreachable, What: fmt.Sprintf("%v accepts connections, but does not answer like a Kafka broker", reached), Cause: err,
-			Remedy: fmt.Sprintf("check that the port is a %s listener of Kafka", a.Protocol()),
-		}
-	}
-	if err := dialAdvertised(ctx, meta.Brokers, a); err != nil {
 		return nil, err
 	}
 	if err := checkID(meta, bootstrap, expectID); err != nil {
 		return nil, err
 	}
 	return &Existing{bootstrap: bootstrap, access: a, ids: slices.Sorted(slices.Values(meta.Brokers.NodeIDs())), info: Info{
-		Kind: KindExisting, ID: meta.Cluster, Version: guessVersion(ctx, admin), Brokers: len(meta.Brokers),
+		Kind: KindExisting, ID: meta.Cluster, Version: version, Brokers: len(meta.Brokers),
 	}}, nil
+}
+
+// Reach makes sure of what Connect makes sure of, but for the cluster's ID: it is for
+// whoever looks at a cluster, or works for it, and puts no load on it.
+func Reach(ctx context.Context, bootstrap []string, a access.Access) error {
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	_, _, err := reach(ctx, bootstrap, a)
+	return err
+}
+
+// reach finds the cluster, and guesses its version.
+func reach(ctx context.Context, bootstrap []string, a access.Access) (meta kadm.Metadata, version string, err error) {
+	reached, err := dialAny(ctx, bootstrap, a)
+	if err != nil {
+		return meta, "", err
+	}
+	client, err := newClient(reached, a, kgo.RequestRetries(connectRetries))
+	if err != nil {
+		return meta, "", err
+	}
+	defer client.Close()
+	admin := kadm.NewClient(client)
+	meta, err = admin.BrokerMetadata(ctx)
+	if denied := denial(strings.Join(reached, ", "), a, err); denied != nil {
+		return meta, "", denied
+	}
+	if err != nil {
+		return meta, "", &Error{
+			Kind: ErrUnreachable, What: fmt.Sprintf("%v accepts connections, but does not answer like a Kafka broker", reached), Cause: err,
+			Remedy: fmt.Sprintf("check that the port is a %s listener of Kafka", a.Protocol()),
+		}
+	}
+	if err := dialAdvertised(ctx, meta.Brokers, a); err != nil {
+		return meta, "", err
+	}
+	return meta, guessVersion(ctx, admin), nil
 }
 
 // Bootstrap returns the addresses that the caller named.

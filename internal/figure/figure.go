@@ -60,10 +60,10 @@ type Figure struct {
 const notMeasured = "it was not measured"
 
 // All are the figures, in the order of a report: what became of the records,
-// what was reached, their times, the lag, what held it back, what it took, and what
-// faults did.
+// what was reached, their times, the lag, what held it back, what it took, what
+// faults did, and what became of the records of a queue.
 func All() []Figure {
-	return slices.Concat(books(), throughput(), times(), lag(), backpressure(), usage(), requests(), availability())
+	return slices.Concat(books(), throughput(), times(), lag(), backpressure(), usage(), requests(), availability(), queue())
 }
 
 // Headline are the figures that a comparison shows first, as far as its runs have

@@ -77,6 +77,13 @@ func run() *result.Run {
 		AckGapMaxNs: 4_200e6, DeliveryGapMaxNs: ptr[int64](9_400e6), UnderReplicatedS: ptr(12.5), UnderMinISRS: ptr(0.5), LeaderlessS: ptr(3.), LeaderChanges: ptr[int64](7),
 		Before: stretched(1000), During: stretched(4000), After: stretched(2000),
 	}
+	r.Queue = &result.Queue{
+		AckedPerS: 18_000, Received: 360_000, UniqueDelivered: 190_000, UniqueAcked: 180_000, Redelivered: 170_000, DeadLettered: 10_000, Pending: 3, Lost: 2, AckedAgain: 4,
+		DeliveriesPerRecord: ptr(1.9), ExpectedDeliveriesPerRecord: 2, DeliveriesByAttempt: []int64{10_000, 6000, 2000, 10, 9}, Lateness: &result.Time{Count: 100, Negative: 6},
+		InFlightPeakRecords: 2000,
+		Cost: &result.QueueCost{ClientRequestsPerRecord: 0.25, ClientWrittenBytesPerRecord: 40, ClientReadBytesPerRecord: 150,
+			BrokerRequestsPerRecord: ptr(0.5), BrokerBytesInPerRecord: ptr(220.), BrokerBytesOutPerRecord: ptr(480.)},
+	}
 	return r
 }
 
@@ -110,7 +117,13 @@ func TestFiguresOfARun(t *testing.T) {
 		"pacer_lateness_min": "1.00 ms", "send_delay_p50": "4.00 ms", "send_service_time_p75": "9.00 ms", "send_response_time_p90": "16.0 ms",
 		"e2e_service_time_p95": "25.0 ms", "e2e_response_time_p99": "36.0 ms", "e2e_response_time_p99_5": "42.0 ms",
 		"e2e_response_time_p99_9": "48.0 ms", "e2e_response_time_p99_99": "54.0 ms",
-		"processed_response_time_max": "77.0 ms", "poll_time_mean": "80.0 ms", "poll_time_stddev": "16.0 ms",
+		"processed_response_time_max": "77.0 ms", "settle_time_min": "8.00 ms", "redelivery_response_time_min": "9.00 ms", "redelivery_lateness_min": "10.0 ms",
+		"poll_time_mean": "110 ms", "poll_time_stddev": "22.0 ms",
+		"queue_acked_per_s": "18,000/s", "queue_received": "360,000", "queue_unique_acked": "180,000", "queue_redelivered": "170,000", "queue_dead_lettered": "10,000",
+		"queue_pending": "3", "queue_lost": "2", "queue_acked_again": "4", "queue_deliveries_per_record": "1.90", "queue_deliveries_to_expected": "95.00 %",
+		"queue_tail_ratio": "44.50 %", "queue_early_redeliveries": "6", "queue_in_flight_peak": "2,000",
+		"queue_requests_per_record": "0.25", "queue_written_bytes_per_record": "40 B", "queue_read_bytes_per_record": "150 B",
+		"broker_requests_per_record": "0.50", "broker_bytes_in_per_record": "220 B", "broker_bytes_out_per_record": "480 B",
 	} {
 		f, err := Named(name)
 		if err != nil {
@@ -148,7 +161,7 @@ func TestEveryFigure(t *testing.T) {
 			checkPath(t, f.Name, path)
 		}
 	}
-	if want := len(result.TimeMetrics)*12 + 91; len(names) != want {
+	if want := len(result.TimeMetrics)*12 + 110; len(names) != want {
 		t.Errorf("%d figures, want %d", len(names), want)
 	}
 	if got := len(Headline()); got != 13 {

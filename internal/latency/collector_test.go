@@ -11,7 +11,8 @@ import (
 func TestMetricNames(t *testing.T) {
 	want := []string{
 		"pacer_lateness", "send_delay", "send_service_time", "send_response_time",
-		"e2e_service_time", "e2e_response_time", "processed_response_time", "poll_time",
+		"e2e_service_time", "e2e_response_time", "processed_response_time",
+		"settle_time", "redelivery_response_time", "redelivery_lateness", "poll_time",
 	}
 	if len(want) != NumMetrics {
 		t.Fatalf("%d metrics, want %d", NumMetrics, len(want))

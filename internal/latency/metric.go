@@ -41,6 +41,16 @@ const (
 	E2EResponseTime
 	// ProcessedResponseTime is the end of the simulated work − intended send time.
 	ProcessedResponseTime
+	// SettleTime is the time from a delivery of a queue's record until its
+	// acknowledgement was taken, the work in it included.
+	SettleTime
+	// RedeliveryResponseTime is a delivery of a queue's record after its first −
+	// intended send time.
+	RedeliveryResponseTime
+	// RedeliveryLateness is such a delivery − when it was due: the deadline of the
+	// delivery before, or the end of the delay with which that was given back.
+	// Negative is early.
+	RedeliveryLateness
 	// PollTime is the length of one poll call that returned records.
 	PollTime
 
@@ -49,14 +59,17 @@ const (
 )
 
 var metricNames = [NumMetrics]string{
-	PacerLateness:         "pacer_lateness",
-	SendDelay:             "send_delay",
-	SendServiceTime:       "send_service_time",
-	SendResponseTime:      "send_response_time",
-	E2EServiceTime:        "e2e_service_time",
-	E2EResponseTime:       "e2e_response_time",
-	ProcessedResponseTime: "processed_response_time",
-	PollTime:              "poll_time",
+	PacerLateness:          "pacer_lateness",
+	SendDelay:              "send_delay",
+	SendServiceTime:        "send_service_time",
+	SendResponseTime:       "send_response_time",
+	E2EServiceTime:         "e2e_service_time",
+	E2EResponseTime:        "e2e_response_time",
+	ProcessedResponseTime:  "processed_response_time",
+	SettleTime:             "settle_time",
+	RedeliveryResponseTime: "redelivery_response_time",
+	RedeliveryLateness:     "redelivery_lateness",
+	PollTime:               "poll_time",
 }
 
 // String returns the name of the metric as result files spell it, for instance

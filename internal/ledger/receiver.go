@@ -81,6 +81,18 @@ func NewReceiver(partition int32, producers int) *Receiver {
 	return newReceiver(partition, producers, maxSpans)
 }
 
+// manySpans bounds what a receiver keeps in mind of a lane whose records come in any
+// order: a million gaps, of 16 bytes each.
+const manySpans = 1 << 20
+
+// NewUnordered returns a receiver like NewReceiver's for records that do not come in the
+// order of their lanes, of which many are outstanding at a time: those that a queue has
+// settled. It keeps so many gaps apart that its books are exact until a lane has a
+// million of them at once.
+func NewUnordered(partition int32, producers int) *Receiver {
+	return newReceiver(partition, producers, manySpans)
+}
+
 func newReceiver(partition int32, producers, limit int) *Receiver {
 	r := &Receiver{partition: partition, lanes: make([]receiverLane, producers)}
 	for i := range r.lanes {

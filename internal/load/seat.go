@@ -132,6 +132,10 @@ type Loss struct {
 	// Uncommitted is how many records it had been handed and had not committed:
 	// as many are delivered again at the most, by as much as the brokers know.
 	Uncommitted int64
+	// OfQueue is set of a member of a queue, of which only that is known: Unsettled
+	// records were in its hands.
+	OfQueue   bool
+	Unsettled int64
 }
 
 // CanKill tells whether Kill can be done, nil, or why not.

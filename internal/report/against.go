@@ -23,6 +23,17 @@ type VariantComparison struct {
 // waits for them, and for how long.
 var variantFigures = []string{"delivered_per_s", "lag_peak", "e2e_response_time_p99"}
 
+// engineFigures are the same of the engines of a queue, each against plain.
+var engineFigures = []string{"queue_acked_per_s", "e2e_response_time_p50", "cpu_cores"}
+
+// compared are the figures by which the campaign's variants are compared.
+func (d *CampaignDocument) compared() []string {
+	if slices.ContainsFunc(d.Cells, func(c CellDocument) bool { return c.engineOf() != "" }) {
+		return engineFigures
+	}
+	return variantFigures
+}
+
 // compareVariants tests each variant against its base. Each is a question of its own,
 // as if two had been compared and no others: with five runs of each, as many tests as
 // a study has variants could not show anything if they shared one chance of a false
@@ -35,7 +46,7 @@ func (d *CampaignDocument) compareVariants() []VariantComparison {
 			continue
 		}
 		c := VariantComparison{Base: d.Cells[base].label, Variant: cell.label, Figures: []ComparedFigure{}}
-		found := []Against{against("B", d.Cells[base].sample, cell.sample, figuresNamed(variantFigures))}
+		found := []Against{against("B", d.Cells[base].sample, cell.sample, figuresNamed(d.compared()))}
 		decideAll(found, DefaultAlpha)
 		c.Figures = append(c.Figures, found[0].Figures...)
 		all = append(all, c)
@@ -57,6 +68,9 @@ func figuresNamed(names []string) (figures []figure.Figure) {
 func (d *CampaignDocument) baseOf(i int) (base int, ok bool) {
 	axis := slices.IndexFunc(d.Axes, func(a result.Axis) bool { return a.Path == variantAxis })
 	cell := d.Cells[i]
+	if cell.engineOf() != "" {
+		return d.plainAt(&cell)
+	}
 	if axis < 0 || cell.Valid == 0 || axis >= len(cell.Values) {
 		return 0, false
 	}
@@ -71,6 +85,15 @@ func (d *CampaignDocument) baseOf(i int) (base int, ok bool) {
 	}
 	base = slices.IndexFunc(d.Cells, func(c CellDocument) bool { return sameBut(c.Values, cell.Values, axis) })
 	return base, base != i && d.Cells[base].Valid > 0
+}
+
+// plainAt is where the plain cell is that one with another engine is held against.
+func (d *CampaignDocument) plainAt(c *CellDocument) (at int, ok bool) {
+	base := d.plainOf(c)
+	if base == nil || c.Valid == 0 {
+		return 0, false
+	}
+	return slices.IndexFunc(d.Cells, func(other CellDocument) bool { return other.Name == base.Name }), true
 }
 
 // sameBut tells whether cells have the same values, but for that of one axis.
@@ -94,7 +117,7 @@ func (p *page) campaignAgainst(d *CampaignDocument) {
 	p.heading("Against "+enumerate(d.saidAll(d.bases())), ", by ranks")
 	t := table{gap: 2, left: map[int]bool{5: true}, rows: [][]string{{"", "median", "difference", "bounds", "p", ""}}}
 	titles := map[int]string{} // of the rows below them
-	for _, name := range variantFigures {
+	for _, name := range d.compared() {
 		for _, row := range d.againstRows(name) {
 			if len(row) == 2 {
 				titles[len(t.rows)] = row[0] + " " + row[1]
@@ -115,14 +138,16 @@ func (p *page) campaignAgainst(d *CampaignDocument) {
 		}
 		p.line(line)
 	}
-	for _, line := range wrap(againstLegend, p.width) {
+	for _, line := range wrap(d.againstLegend(), p.width) {
 		p.line(line)
 	}
 }
 
 // againstLegend says how far the words can be trusted.
-var againstLegend = fmt.Sprintf("Each variant is a comparison of its own: of those in which nothing differs, at most %s call anything better or worse (Mann-Whitney, Holm over %d figures).",
-	percent(DefaultAlpha), len(variantFigures))
+func (d *CampaignDocument) againstLegend() string {
+	return fmt.Sprintf("Each variant is a comparison of its own: of those in which nothing differs, at most %s call anything better or worse (Mann-Whitney, Holm over %d figures).",
+		percent(DefaultAlpha), len(d.compared()))
+}
 
 // bases are the cells that others were compared with, each once.
 func (d *CampaignDocument) bases() (bases []string) {
@@ -164,7 +189,7 @@ func (m *markdown) campaignAgainst(d *CampaignDocument) {
 		return
 	}
 	t := table{left: map[int]bool{5: true}, rows: [][]string{{"Against " + prose(enumerate(d.saidAll(d.bases()))), "median", "difference", "bounds", "p", "What is shown"}}}
-	for _, name := range variantFigures {
+	for _, name := range d.compared() {
 		for _, row := range d.againstRows(name) {
 			row[0] = prose(strings.TrimSpace(row[0]))
 			if len(row) == 2 {
@@ -174,7 +199,7 @@ func (m *markdown) campaignAgainst(d *CampaignDocument) {
 		}
 	}
 	m.table(t)
-	m.paragraph(prose(againstLegend))
+	m.paragraph(prose(d.againstLegend()))
 }
 
 // comparison is the table of variants for a pull request: a column for each, medians

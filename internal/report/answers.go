@@ -21,7 +21,7 @@ import (
 // AnswerTable is the table of a named answer.
 type AnswerTable struct {
 	Head []string   `json:"head"`
-	Rows [][]string `json:"rows"` // one for each cell, in their order
+	Rows [][]string `json:"rows"` // one for each cell, in their order; of a decision, one for each kind of work
 	// Notes say what a reader can't know of the columns.
 	Notes []string `json:"notes,omitempty"`
 }
@@ -34,6 +34,12 @@ var namedAnswers = map[string]func(*CampaignDocument) (AnswerTable, string){
 	"slope":    (*CampaignDocument).slope,
 	"times":    (*CampaignDocument).timesBeside,
 	"failover": (*CampaignDocument).failover,
+
+	"engines":       (*CampaignDocument).engines,
+	"engine-times":  (*CampaignDocument).engineTimes,
+	"redelivery":    (*CampaignDocument).redelivery,
+	"engine-faults": (*CampaignDocument).engineFaults,
+	"decision":      (*CampaignDocument).decision,
 }
 
 // rankings are the figures by which the cells of a named answer are ranked, where
@@ -41,6 +47,7 @@ var namedAnswers = map[string]func(*CampaignDocument) (AnswerTable, string){
 var rankings = map[string]string{
 	"most": "throughput_per_s", "scaling": "throughput_per_s", "knee": "throughput_per_s", "slope": "throughput_bytes_per_s",
 	"failover": "ack_gap_max",
+	"engines":  "queue_acked_per_s", "engine-times": "e2e_response_time_p50", "redelivery": "redelivery_lateness_p99", "engine-faults": defaultRanking,
 }
 
 // tell puts the named answer in the place of the ranking, unless a reader has asked

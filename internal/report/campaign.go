@@ -138,7 +138,7 @@ func AnalyseCampaign(c *result.RecordedCampaign, by string) (*CampaignDocument, 
 // headline are the figures that are taken over the cells. Under backpressure there are
 // some more that say what it cost, and what it held.
 func (d *CampaignDocument) headline() []figure.Figure {
-	figures := figure.Headline()
+	figures := headlineOf(d.recorded.Runs)
 	if underBackpressure(d.variants()) {
 		figures = append(append(figures, figure.Backpressured()...), figure.DeliveredOfOff(d.references))
 	}

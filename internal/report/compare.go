@@ -29,7 +29,8 @@ const DefaultAlpha = 0.05
 
 // CompareOptions say what is compared.
 type CompareOptions struct {
-	// Figures are tested and shown; none stands for figure.Headline.
+	// Figures are tested and shown; none stands for figure.Headline, or where every run
+	// has a queue for those of queues.
 	Figures []figure.Figure
 	// Alpha, in (0, 1), is the chance that anything is called better, worse,
 	// higher or lower though nothing differs; 0 is DefaultAlpha. Fewer figures
@@ -151,7 +152,11 @@ func Compare(sets []Set, o CompareOptions) (*Comparison, error) {
 		o.Alpha = DefaultAlpha
 	}
 	if o.Figures == nil {
-		o.Figures = figure.Headline()
+		var runs []*result.Recorded
+		for _, set := range sets {
+			runs = append(runs, set.Runs...)
+		}
+		o.Figures = comparedOf(runs)
 	}
 	c := &Comparison{
 		Head: headOf(KindComparison, o.Figures), Alpha: o.Alpha,

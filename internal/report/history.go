@@ -173,7 +173,7 @@ func choose(order []string, wanted string) (string, error) {
 func figuresOver(runs []*result.Recorded, wanted []figure.Figure) ([]figure.Figure, error) {
 	candidates := wanted
 	if len(wanted) == 0 {
-		candidates = figure.Headline()
+		candidates = headlineOf(runs)
 		if f, err := figure.Named(defaultRanking); err == nil {
 			candidates = append([]figure.Figure{f}, candidates...)
 		}

@@ -37,6 +37,9 @@ func (m *maker) run(name string, slower float64, change func(*result.Run)) *resu
 	run.Scenario.(map[string]any)["name"] = name
 	noise := slower * (1 + 0.02*m.random.NormFloat64())
 	for _, metric := range result.TimeMetrics { // in their order: the same every time
+		if _, has := run.Time[metric]; !has {
+			continue
+		}
 		own := noise * (1 + 0.01*m.random.NormFloat64())
 		run.Time[metric] = scaled(run.Time[metric], own)
 	}

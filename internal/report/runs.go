@@ -96,6 +96,7 @@ func (m *markdown) run(r *result.Recorded) {
 		return
 	}
 	m.headline([]*result.Recorded{r})
+	m.queue(&r.Run)
 	m.distributions(measured(&r.Run))
 	if r.Run.Backpressure != nil {
 		m.remarks("Backpressure in the measured window", underGate(&r.Run))
@@ -137,7 +138,7 @@ func (m *markdown) headline(runs []*result.Recorded) {
 		t.rows[0] = append(t.rows[0], prose(name))
 		t.rows[1] = append(t.rows[1], verdictMark(&r.Run))
 	}
-	for _, f := range figure.Headline() {
+	for _, f := range headlineOf(runs) {
 		row, any := []string{f.Title}, false
 		for _, r := range runs {
 			text := absent
@@ -214,13 +215,14 @@ func runSheets(runs []*result.Recorded) sheets {
 		"times":     func() sheet { return timeSheet(runs) },
 		"books":     func() sheet { return bookSheet(runs) },
 		"lag":       func() sheet { return lagSheet(runs) },
+		"queue":     func() sheet { return queueSheet(runs) },
 		"intervals": func() sheet { return intervalSheet(runs) },
 	}
 }
 
 // Tables are the names of the tables that reports of runs and of campaigns have,
 // for help texts.
-func Tables() string { return "figures, times, books, lag, intervals; campaign, probes" }
+func Tables() string { return "figures, times, books, lag, queue, intervals; campaign, probes" }
 
 func isNil(r *result.Recorded) bool { return r == nil }
 

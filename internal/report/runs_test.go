@@ -40,7 +40,7 @@ func TestTablesAreWhole(t *testing.T) {
 	}
 	var b bytes.Buffer
 	err := all(&b, report.Options{Format: report.AsCSV, Table: "bogus"})
-	if err == nil || err.Error() != `there is no table "bogus" here; choose one of books, figures, intervals, lag, times` {
+	if err == nil || err.Error() != `there is no table "bogus" here; choose one of books, figures, intervals, lag, queue, times` {
 		t.Errorf("a table that is not there: %v", err)
 	}
 }

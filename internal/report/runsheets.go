@@ -129,6 +129,7 @@ func intervalSheet(runs []*result.Recorded) sheet {
 		"run", "name", "start_ns", "end_ns", "phase", "scheduled_records", "admitted_records", "shed_records", "acked_records",
 		"failed_records", "unknown_records", "delivered_records", "duplicate_records", "processed_records", "deferred_records",
 		"in_flight_records", "lag_records", "backlog_records", "time_lag_ns", "gate_open", "bound_records", "process_cpu_cores", "process_rss_bytes", "gc_cycles",
+		"acked_by_queue_records", "redelivered_records", "queue_in_flight_records",
 	}}
 	for _, metric := range result.TimeMetrics {
 		s.head = append(s.head, metric+"_count", metric+"_p50_ns", metric+"_p99_ns", metric+"_max_ns")
@@ -160,6 +161,7 @@ func intervalCells(r *result.Run, i result.Interval) []string {
 		said("deferred_records", integer(i.DeferredRecords)), said("in_flight_records", integer(i.InFlightRecords)),
 		optional(i.LagRecords), said("backlog_records", integer(i.BacklogRecords)), said("time_lag_ns", integer(i.TimeLagNs)),
 		gate, optional(i.BoundRecords), optional(i.ProcessCPUCores), optional(i.ProcessRSSBytes), said("gc_cycles", integer(i.GCCycles)),
+		optional(i.AckedByQueue), optional(i.Redelivered), optional(i.QueueInFlight),
 	}
 	for _, metric := range result.TimeMetrics {
 		t, known := i.Time[metric]

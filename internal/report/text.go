@@ -72,6 +72,7 @@ func Text(w io.Writer, r *result.Recorded, o Options) error {
 	p.subject(&r.Run)
 	if r.Run.Finished() {
 		p.books(&r.Run)
+		p.queue(&r.Run)
 		p.times(&r.Run)
 		p.lag(&r.Run)
 		p.backpressure(r)

@@ -79,6 +79,9 @@ func (p *page) times(r *result.Run) {
 	if l.ClosedLoop {
 		legend = []string{"no response times: in a closed loop nothing has an intended send time to count from"}
 	}
+	if r.Queue != nil {
+		legend = append(legend, "e2e and processed: of first deliveries; redelivery: of later ones")
+	}
 	if thin(shown) {
 		legend = append(legend, unsupported)
 	}

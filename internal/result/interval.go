@@ -17,13 +17,21 @@ type Interval struct {
 	Delivered  int64 `json:"delivered"`
 	Duplicates int64 `json:"duplicates"`
 	Processed  int64 `json:"processed"`
+	// AckedByQueue are records that the application acknowledged for the first time, and
+	// Redelivered deliveries of records that it had been handed before; null without a
+	// queue.
+	AckedByQueue *int64 `json:"acked_by_queue,omitempty"`
+	Redelivered  *int64 `json:"redelivered,omitempty"`
 
 	// At the end of the interval.
-	DeferredRecords int64   `json:"deferred_records"`
-	InFlightRecords int64   `json:"in_flight_records"`
-	LagRecords      *int64  `json:"lag_records"`                                 // latest sample; null before the first
-	LagPartitions   []int64 `json:"lag_records_partition" jsonschema:"nullable"` // by partition, same sample
-	LagSampledNs    *int64  `json:"lag_sampled_ns"`                              // when that sample was taken
+	DeferredRecords int64 `json:"deferred_records"`
+	InFlightRecords int64 `json:"in_flight_records"`
+	// QueueInFlight are the records that the consumers of a queue had fetched and not
+	// settled; null without a queue.
+	QueueInFlight *int64  `json:"queue_in_flight,omitempty"`
+	LagRecords    *int64  `json:"lag_records"`                                 // latest sample; null before the first
+	LagPartitions []int64 `json:"lag_records_partition" jsonschema:"nullable"` // by partition, same sample
+	LagSampledNs  *int64  `json:"lag_sampled_ns"`                              // when that sample was taken
 	// LagSamples are all samples that were taken in the interval.
 	LagSamples       []LagSample `json:"lag_samples,omitempty"`
 	BacklogRecords   int64       `json:"backlog_records"`
@@ -67,7 +75,7 @@ type IntervalTime struct {
 // Event is a line of events.ndjson.
 type Event struct {
 	AtNs   int64          `json:"at_ns"`
-	Kind   string         `json:"kind"` // phase, backpressure, rebalance, fault, warning, error, consumer, process, broker
+	Kind   string         `json:"kind"` // phase, backpressure, rebalance, fault, warning, error, consumer, process, broker, queue
 	What   string         `json:"what"`
 	Reason string         `json:"reason,omitempty"`
 	Data   map[string]any `json:"data,omitempty"`

@@ -54,6 +54,7 @@ type Run struct {
 	HostUse      *HostUse      `json:"host_use,omitempty"`     // the machine's disks, network and page cache
 	Storage      *Storage      `json:"storage,omitempty"`      // the run's topic on the brokers' disks
 	Bottleneck   *Bottleneck   `json:"bottleneck,omitempty"`
+	Queue        *Queue        `json:"queue,omitempty"` // where the consumers took records from a queue
 }
 
 // Finished tells whether the books of the run were closed. A run that was

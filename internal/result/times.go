@@ -24,5 +24,6 @@ type Time struct {
 // TimeMetrics are the keys of Run.Time, in the order of a record's life.
 var TimeMetrics = []string{
 	"pacer_lateness", "send_delay", "send_service_time", "send_response_time",
-	"e2e_service_time", "e2e_response_time", "processed_response_time", "poll_time",
+	"e2e_service_time", "e2e_response_time", "processed_response_time",
+	"settle_time", "redelivery_response_time", "redelivery_lateness", "poll_time",
 }

@@ -15,16 +15,26 @@ import (
 //go:embed goals.json
 var goalsFile []byte
 
-// goal is what a controller was to reach, and what an earlier one reached.
+// goal is what a controller, or an engine of a queue, was to reach, and what an earlier one
+// reached.
 type goal struct {
-	What    string      `json:"what"`
-	Study   string      `json:"study"`
-	Variant string      `json:"variant"`
-	Figure  string      `json:"figure"`
-	Change  int         `json:"change"` // of several of the consumers, from 1; 0 is the run
-	Prior   *[2]float64 `json:"prior"`  // from, to; in the figure's unit
-	Least   *float64    `json:"least"`  // the goal is to reach it,
-	Most    *float64    `json:"most"`   // or to stay within it; without either it is only shown
+	What    string `json:"what"`
+	Study   string `json:"study"`
+	Variant string `json:"variant"`
+	Figure  string `json:"figure"`
+	Change  int    `json:"change"` // of several of the consumers, from 1; 0 is the run
+	// Of and Above are variants of the same study: the figure is divided by the median
+	// that it has in Of, or has that in Above taken off.
+	Of    string      `json:"of"`
+	Above string      `json:"above"`
+	Prior *[2]float64 `json:"prior"` // from, to; in the figure's unit
+	Least *float64    `json:"least"` // the goal is to reach it,
+	Most  *float64    `json:"most"`  // or to stay within it; without either it is only shown
+	// MostOf is the figure whose median in Above is the most.
+	MostOf string `json:"most_of"`
+
+	base    *float64 // the median in Of or Above
+	unknown bool     // there is none, and there should be
 }
 
 // goals are those of the page, in its order.
@@ -76,6 +86,9 @@ func (g goal) row(e *entry) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("goals.json: %w", err)
 	}
+	if g, f, err = g.against(e, f); err != nil {
+		return nil, err
+	}
 	row := []string{g.What, absent, g.bound(f), absent, absent}
 	if g.Prior != nil {
 		row[1] = between(f, g.Prior[:])
@@ -97,9 +110,47 @@ func (g goal) row(e *entry) ([]string, error) {
 	return row, nil
 }
 
+// against is the goal, and its figure, where that is held against another variant's. Where
+// the other was not made nothing has the figure.
+func (g goal) against(e *entry, f figure.Figure) (goal, figure.Figure, error) {
+	other := g.Of + g.Above // one of them, if any
+	if other == "" {
+		return g, f, nil
+	}
+	base, known, err := e.median(other, g.Figure)
+	if err != nil {
+		return g, f, err
+	}
+	g.base = &base
+	if !known || g.Of != "" && base == 0 {
+		g.base, g.unknown = nil, true
+	}
+	if g.Of != "" {
+		f.Kind = figure.Ratio
+	}
+	if g.MostOf != "" {
+		most, known, err := e.median(other, g.MostOf)
+		if err != nil {
+			return g, f, fmt.Errorf("goals.json: %w", err)
+		}
+		if known {
+			g.Most = &most
+		}
+	}
+	return g, f, nil
+}
+
 // value takes the figure from a run; of a change, how long it took to settle.
 func (g goal) value(f figure.Figure, r *result.Run) (v float64, known bool) {
 	switch {
+	case g.unknown:
+		return 0, false
+	case g.base != nil:
+		v, known = f.Value(r)
+		if g.Of != "" {
+			return v / *g.base, known
+		}
+		return v - *g.base, known
 	case g.Change == 0:
 		return f.Value(r)
 	case g.Change > len(r.Lag.Changes) || r.Lag.Changes[g.Change-1].SettlingS == nil:
@@ -115,6 +166,8 @@ func (g goal) holds(v float64) bool {
 // bound prints the goal.
 func (g goal) bound(f figure.Figure) string {
 	switch {
+	case g.Least != nil && g.Most != nil:
+		return between(f, []float64{*g.Least, *g.Most})
 	case g.Least != nil:
 		return "≥ " + f.Format(*g.Least)
 	case g.Most != nil && *g.Most == 0:

@@ -83,7 +83,7 @@ func parse(args []string, stderr io.Writer) (job, error) {
 	flags.StringVar(&j.from, "from", "results", "folder of the runs")
 	flags.StringVar(&j.page, "page", "docs/RESULTS.md", "the page to write")
 	flags.StringVar(&j.binary, "run", "", "make the runs anew with this kafka-bench")
-	only := flags.String("only", "", "with -run: the scenarios to run; without it, all but the studies of backpressure and the suites of throughput and scale, which take hours")
+	only := flags.String("only", "", "with -run: the scenarios to run; without it, all but the studies of backpressure and of queues and the suites of throughput and scale, which take hours")
 	more := flags.String("flags", "--cluster kafka", "with -run: further flags of kafka-bench run, separated by blanks; the page says by how much --repeat and --set phases.measure shortened a study")
 	if err := flags.Parse(args); err != nil {
 		return job{}, err
@@ -91,7 +91,7 @@ func parse(args []string, stderr io.Writer) (job, error) {
 	if flags.NArg() > 0 {
 		return job{}, fmt.Errorf("%q is not a flag; there are no other arguments", flags.Arg(0))
 	}
-	known := slices.Concat(scenarios(), studies, suites)
+	known := slices.Concat(scenarios(), studies, suites, queues)
 	j.only, j.flags = scenarios(), strings.Fields(*more)
 	if *only != "" {
 		j.only = strings.Split(*only, ",")

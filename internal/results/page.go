@@ -31,6 +31,7 @@ func (s *shelf) page() ([]byte, error) {
 		"sweep": s.sweep, "best": s.best, "recovery": s.recovery, "repeats": s.repeats, "intervals": s.intervals,
 		"goals": s.goalTable, "study": s.study, "missingStudies": s.missingStudies, "howMade": s.howMade, "neededBound": s.neededBound,
 		"suite": s.suite, "suiteGoals": s.suiteGoals, "suiteVerdicts": s.suiteVerdicts, "missingSuites": s.missingSuites, "accounted": s.accounted,
+		"queueGoals": s.queueGoals, "queueVerdicts": s.queueVerdicts, "missingQueues": s.missingQueues, "decision": s.decision,
 		"limits": func() string { return s.limits },
 	}).Parse(pageTemplate)
 	if err != nil {

@@ -15,6 +15,7 @@ type shelf struct {
 	entries []entry // of the scenarios that were reported on before
 	studies []entry
 	suites  []entry
+	queues  []entry
 	// limits is a table of what the tool itself can take; empty where nobody measured.
 	limits string
 }
@@ -45,6 +46,9 @@ func newShelf() *shelf {
 	}
 	for _, name := range suites {
 		s.suites = append(s.suites, entry{scenario: name})
+	}
+	for _, name := range queues {
+		s.queues = append(s.queues, entry{scenario: name})
 	}
 	return s
 }
@@ -112,7 +116,7 @@ func valueOf(c result.Cell) string {
 
 // of is the entry of a scenario; nil if the page has none.
 func (s *shelf) of(scenario string) *entry {
-	for _, entries := range [][]entry{s.entries, s.studies, s.suites} {
+	for _, entries := range [][]entry{s.entries, s.studies, s.suites, s.queues} {
 		if i := slices.IndexFunc(entries, func(e entry) bool { return e.scenario == scenario }); i >= 0 {
 			return &entries[i]
 		}

@@ -143,7 +143,7 @@ func TestNeededBound(t *testing.T) {
 // Goals and tables are of variants and figures that there are.
 func TestStudiesArePresets(t *testing.T) {
 	variants := map[string]bool{}
-	for _, name := range slices.Concat(studies, suites) {
+	for _, name := range slices.Concat(studies, suites, queues) {
 		suite, err := scenario.ReadSuite(name, scenario.Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -163,8 +163,16 @@ func TestStudiesArePresets(t *testing.T) {
 		if _, err := (&entry{}).figure(g.Figure); err != nil {
 			t.Error(err)
 		}
-		if g.Least != nil && g.Most != nil {
+		if g.Least != nil && (g.Most != nil && *g.Most <= *g.Least || g.MostOf != "") {
 			t.Errorf("%s: it has two goals", g.What)
+		}
+		if other := g.Of + g.Above; other != "" && (!variants[g.Study+" "+other] || g.Of != "" && g.Above != "") {
+			t.Errorf("%s: it is held against %s", g.What, other)
+		}
+		if g.MostOf != "" {
+			if _, err := (&entry{}).figure(g.MostOf); err != nil || g.Above == "" {
+				t.Errorf("%s: the most is %s, %v", g.What, g.MostOf, err)
+			}
 		}
 	}
 }

@@ -22,7 +22,7 @@ var suites = []string{
 
 // onlyNamed tells the presets that are made only when they are named.
 func onlyNamed(name string) bool {
-	return slices.Contains(studies, name) || slices.Contains(suites, name)
+	return slices.Contains(studies, name) || slices.Contains(suites, name) || madeForQueues(name)
 }
 
 // quickForm ends the names of what is made of a suite's quick form.
@@ -30,7 +30,7 @@ const quickForm = "-quick"
 
 // presetOf is the preset that a campaign was made of.
 func presetOf(campaign string) string {
-	if name, quick := strings.CutSuffix(campaign, quickForm); quick && slices.Contains(suites, name) {
+	if name, quick := strings.CutSuffix(campaign, quickForm); quick && (slices.Contains(suites, name) || madeForQueues(name)) {
 		return name
 	}
 	return campaign
@@ -180,9 +180,12 @@ func (e *entry) sentence() (string, error) {
 
 // suiteVerdicts says how many of the suites were made to their end, and of how many runs the
 // verdict is valid, which no run is whose books do not balance.
-func (s *shelf) suiteVerdicts() string {
+func (s *shelf) suiteVerdicts() string { return s.verdictsOf(suites) }
+
+// verdictsOf says the same of the presets of a list.
+func (s *shelf) verdictsOf(names []string) string {
 	made, valid, runs := 0, 0, 0
-	for _, name := range suites {
+	for _, name := range names {
 		e := s.of(name)
 		if len(e.runs()) == 0 {
 			continue
@@ -198,7 +201,7 @@ func (s *shelf) suiteVerdicts() string {
 	if runs == 0 {
 		return notMade
 	}
-	return fmt.Sprintf("%d of %d suites were made; %d of their %d runs are valid, so their books balance.", made, len(suites), valid, runs)
+	return fmt.Sprintf("%d of %d suites were made; %d of their %d runs are valid, so their books balance.", made, len(names), valid, runs)
 }
 
 // suiteGoals sets what the suites reached beside what they were to.

@@ -10,9 +10,19 @@ const (
 	SlopeAnswer    = "slope"    // what the throughput lost with what lay in the log
 	TimesAnswer    = "times"    // the end-to-end times beside each other
 	FailoverAnswer = "failover" // what a fault of a broker cost
+
+	// Of the engines of a queue.
+	EnginesAnswer      = "engines"       // what each acknowledged, held against plain
+	EngineTimesAnswer  = "engine-times"  // what each added to the times of plain
+	RedeliveryAnswer   = "redelivery"    // deliveries, their tail and their lateness against the arithmetic
+	EngineFaultsAnswer = "engine-faults" // what a fault cost each
+	DecisionAnswer     = "decision"      // which engine for which work
 )
 
-var answers = []string{MostAnswer, KneeAnswer, ScalingAnswer, SlopeAnswer, TimesAnswer, FailoverAnswer}
+var answers = []string{
+	MostAnswer, KneeAnswer, ScalingAnswer, SlopeAnswer, TimesAnswer, FailoverAnswer,
+	EnginesAnswer, EngineTimesAnswer, RedeliveryAnswer, EngineFaultsAnswer, DecisionAnswer,
+}
 
 // Answers lists the words that answer: may have.
 func Answers() []string { return slices.Clone(answers) }

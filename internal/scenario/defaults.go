@@ -92,15 +92,18 @@ func Defaults() Scenario {
 // openWarmup stands for a warm-up that is left open, because none is legal.
 const openWarmup = unit.Duration(math.MinInt64)
 
-// derived are the values that follow from other values when they are left open.
-// Zero is never a legal value for one of them but the warm-up, so zero is "open";
-// a zero that somebody wrote is a fault, which the loader reports by what follows.
-var derived = []struct {
+// A derivation is a value that follows from other values when it is left open.
+type derivation struct {
 	path   string
 	follow string // what the value follows from, for errors
 	open   func(*Scenario) bool
 	fill   func(*Scenario)
-}{
+}
+
+// derived are the values that follow from other values when they are left open.
+// Zero is never a legal value for one of them but the warm-up, so zero is "open";
+// a zero that somebody wrote is a fault, which the loader reports by what follows.
+var derived = append([]derivation{
 	{
 		"load.rate", "the first step's rate, or 1k/s",
 		func(s *Scenario) bool { return s.Load.Rate.IsZero() },
@@ -182,7 +185,7 @@ var derived = []struct {
 		func(s *Scenario) bool { return s.Backpressure.Keep == 0 && s.Backpressure.Excess == "degrade" },
 		func(s *Scenario) { s.Backpressure.Keep = 10 },
 	},
-}
+}, openQueue...)
 
 // blank is what a file is read over: Defaults, with the derived values open.
 func blank() Scenario {
@@ -197,7 +200,7 @@ func blank() Scenario {
 
 // Resolve returns s with the values filled in that follow from others: the rate
 // of steps, the length of a ramp and of the last step, the number of keys, the
-// distribution of work, the brokers of a replicated topic and their heap, where
+// distribution of work, the values of a queue, the brokers of a replicated topic and their heap, where
 // reading a topic begins that holds something and whether that is warmed up, the lag at
 // which a closed gate opens, the target and the share that is kept of a controller
 // that has one. It changes nothing that is set, and judges nothing.
@@ -211,6 +214,7 @@ func (s Scenario) Resolve() Scenario {
 	}
 	s.Load.Arrival.resolveSteps(s.Phases.Measure)
 	s.Consume.Work.resolve()
+	s.Consume.Queue.DeadLetter = s.Consume.Queue.Dead()
 	for i := range s.Consume.Changes {
 		s.Consume.Changes[i].Work.resolve()
 	}
@@ -239,6 +243,8 @@ func (a *Arrival) stepsLength() (sum unit.Duration) {
 func (w *Work) resolve() {
 	switch {
 	case w.Distribution != "":
+	case w.Median != 0 || w.P50 != 0:
+		w.Distribution = "lognormal"
 	case w.Jitter != 0:
 		w.Distribution = "uniform"
 	default:

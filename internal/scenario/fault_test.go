@@ -57,7 +57,7 @@ func TestStructureFaults(t *testing.T) {
 	const sizeRemedy = "write one size, or exactly one of uniform, normal and list, as in: size: {uniform: [64B, 1KiB]}"
 	check(t, [][2]string{
 		{"topic: {partition: 3}", "f.yaml:1:9: topic.partition: unknown key; did you mean partitions? " + topicKeys},
-		{"topic: {acks: 1}", "f.yaml:1:9: topic.acks: unknown key; it belongs at load.acks; " + topicKeys},
+		{"topic: {acks: 1}", "f.yaml:1:9: topic.acks: unknown key; it belongs at load.acks or consume.queue.acks; " + topicKeys},
 		{"topic: {RepliCation: 3}", "f.yaml:1:9: topic.RepliCation: unknown key; did you mean replication? " + topicKeys},
 		{"topic: {maxLag: 3}", "f.yaml:1:9: topic.maxLag: unknown key; it belongs at backpressure.max_lag; " + topicKeys},
 		{"topic: {batch-size: 3}", "f.yaml:1:9: topic.batch-size: unknown key; here that is load.batch; " + topicKeys},

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 	"strings"
@@ -62,7 +63,9 @@ func elsewhere(key string) []string {
 		}
 	}
 	visit(reflect.TypeFor[document](), "")
-	slices.Sort(paths)
+	slices.SortFunc(paths, func(a, b string) int { // what lies deep is meant least often
+		return cmp.Or(strings.Count(a, ".")-strings.Count(b, "."), strings.Compare(a, b))
+	})
 	return paths
 }
 

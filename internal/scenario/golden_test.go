@@ -72,3 +72,16 @@ func TestGoldenEverything(t *testing.T) {
 	}
 	golden(t, "everything.golden.json", string(asJSON)+"\n")
 }
+
+// A queue has to itself what the rest of a scenario may not have beside it.
+func TestGoldenQueue(t *testing.T) {
+	s, err := Read("testdata/queue.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := s.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "queue.golden.yaml", string(text))
+}

@@ -24,8 +24,8 @@ func TestOverrides(t *testing.T) {
 		{[]string{"load.record={payload: text, seed: 7}"}, func(s Scenario) any {
 			return []any{s.Load.Record.Payload, s.Load.Record.Seed, s.Load.Record.Size}
 		}, []any{"text", uint64(7), FixedSize(512)}},
-		{[]string{"consume.work.time=2ms"}, func(s Scenario) any { return s.Consume.Work }, Work{2e6, 1e6, "uniform"}},
-		{[]string{"consume.work=2ms"}, func(s Scenario) any { return s.Consume.Work }, Work{2e6, 0, "fixed"}},
+		{[]string{"consume.work.time=2ms"}, func(s Scenario) any { return s.Consume.Work }, Work{Time: 2e6, Jitter: 1e6, Distribution: "uniform"}},
+		{[]string{"consume.work=2ms"}, func(s Scenario) any { return s.Consume.Work }, Work{Time: 2e6, Distribution: "fixed"}},
 		{[]string{"consume.changes=[{at: 10s, work: 0s}]"}, func(s Scenario) any { return s.Consume.Changes }, []WorkChange{{1e10, Work{Distribution: "fixed"}}}},
 		{[]string{"topic.config.max.message.bytes=2097152", "topic.config.retention.ms=5"}, func(s Scenario) any { return s.Topic.Config },
 			map[string]string{"max.message.bytes": "2097152", "retention.ms": "5"}},

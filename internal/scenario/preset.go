@@ -12,8 +12,8 @@ import (
 var presetFiles embed.FS
 
 // presetNames in the order of the lists: first what a newcomer would run, then
-// the experiments on backpressure, those on throughput and scale, the sweeps, the plain pipeline, and the parts of
-// one.
+// the experiments on backpressure, those on throughput and scale, those on queues, the sweeps, the plain pipeline,
+// and the parts of one.
 var presetNames = []string{
 	"quick",
 	"baseline",
@@ -44,6 +44,15 @@ var presetNames = []string{
 	"clients",
 	"drivers",
 	"broker-failover",
+	"kmq-study",
+	"kmq-online",
+	"kmq-drain",
+	"kmq-latency",
+	"kmq-drops-silent",
+	"kmq-drops-nack",
+	"kmq-kill",
+	"kmq-heavy-tail",
+	"kmq-rolling",
 	"sweep-compression",
 	"sweep-acks",
 	"sweep-payload",

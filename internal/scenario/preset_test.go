@@ -465,6 +465,10 @@ var expectedWarnings = []struct {
 	{"partitions-*-closed", []string{"closed loop"}},
 	{"drivers-*-produce", []string{"closed loop", "nobody consumes"}},
 	{"broker-failover-leader-kill", []string{"acks 1"}},
+	{"kmq-online-*-leader-markers", []string{"closed loop", "acks 1", "a marker may be lost with its leader"}},
+	{"kmq-online-*-leader-*", []string{"closed loop", "acks 1"}},
+	{"kmq-online-*", []string{"closed loop"}},
+	{"kmq-study-online-*", []string{"closed loop"}},
 }
 
 // expected are the warnings of a configuration.
@@ -487,6 +491,107 @@ func checkWarnings(t *testing.T, c Cell) {
 	for i := range want {
 		if !strings.Contains(got[i], want[i]) {
 			t.Errorf("preset %s warns: %q, want %q", c.Name, got[i], want[i])
+		}
+	}
+}
+
+// queueOf is what the experiments on queues vary, in short.
+func queueOf(s Scenario) string {
+	q := s.Consume.Queue
+	text := fmt.Sprintf("%s %d × %d", q.Engine, s.Consume.Consumers, q.Threads)
+	if s.Topic.Fill > 0 {
+		text += ", fill " + s.Topic.Fill.String()
+	} else {
+		text += fmt.Sprintf(", %s acks %s", offered(s.Load), s.Load.Acks)
+	}
+	if q.Drop.Share > 0 {
+		text += fmt.Sprintf(", %s %s", q.Drop.Share, q.Drop.How)
+	}
+	if q.MaxDeliveries > 0 {
+		text += fmt.Sprintf(" of %d", q.MaxDeliveries)
+	}
+	if q.Order != "none" {
+		text += ", by " + q.Order
+	}
+	for _, f := range s.Faults {
+		text += ", " + f.String()
+	}
+	return text
+}
+
+// The experiments on queues: what some of the cells are, and by how much each delivers by
+// the arithmetic.
+func TestQueueFigures(t *testing.T) {
+	for name, want := range map[string]map[string]string{
+		"kmq-online": {
+			"1x1-all-plain": "plain 1 × 1, max acks all", "2x5-all-markers": "markers 2 × 5, max acks all", "4x25-leader-offsetmap": "offsetmap 4 × 25, max acks 1", "4x25-all-share": "share 4 × 25, max acks all",
+		},
+		"kmq-drain":        {"plain": "plain 2 × 5, fill 200MB", "share": "share 2 × 5, fill 200MB"},
+		"kmq-latency":      {"plain-50": "plain 2 × 5, 10k/s acks all", "markers-50": "markers 2 × 5, 6k/s acks all", "plain-as-markers": "plain 2 × 5, 6k/s acks all"},
+		"kmq-drops-silent": {"50-2s-markers": "markers 2 × 5, 1k/s acks all, 50% silent", "50-cap5-15s-share": "share 2 × 5, 1k/s acks all, 50% silent of 5", "0-2s-offsetmap": "offsetmap 2 × 5, 1k/s acks all"},
+		"kmq-drops-nack":   {"1-share": "share 2 × 5, 2k/s acks all, 1% nack", "50-cap4-offsetmap": "offsetmap 2 × 5, 2k/s acks all, 50% nack of 4"},
+		"kmq-kill":         {"plain": "plain 3 × 5, 3k/s acks all, kill consumer 0, start consumer 0"},
+		"kmq-heavy-tail":   {"none-share": "share 2 × 20, 500/s acks all", "partition-plain": "plain 2 × 20, 500/s acks all, by partition"},
+		"kmq-rolling":      {"share": "share 2 × 5, 2k/s acks all, restart every broker"},
+		"kmq-study":        {"in-order-markers": "markers 2 × 20, 500/s acks all, by partition", "silent-share": "share 2 × 5, 1k/s acks all, 50% silent of 4", "online-plain": "plain 2 × 5, max acks all"},
+	} {
+		s, err := ReadSuite(name, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]string{}
+		for _, cell := range s.Cells {
+			got[cell.Values[0]] = queueOf(cell.Scenario)
+			q := cell.Scenario.Consume.Queue
+			expected := map[string]float64{"50": 2, "50 of 4": 1.875, "50 of 5": 1.9375, "10": 1 / 0.9, "1": 1 / 0.99, "0": 1}
+			key := fmt.Sprintf("%g", 100*float64(q.Drop.Share))
+			if q.MaxDeliveries > 0 {
+				key += fmt.Sprintf(" of %d", q.MaxDeliveries)
+			}
+			if e, known := expected[key]; !known || math.Abs(q.ExpectedDeliveries()-e) > 1e-9 {
+				t.Errorf("%s is delivered %v times by the arithmetic, and is to be %v", cell.Name, q.ExpectedDeliveries(), e)
+			}
+		}
+		for variant, text := range want {
+			if got[variant] != text {
+				t.Errorf("%s of %s is %q, want %q", variant, name, got[variant], text)
+			}
+		}
+	}
+}
+
+// What all experiments on queues share, in their quick forms as well: three brokers of which
+// two have to be in sync, records of 100 B, one sender for each thread where the loop is
+// closed, and every engine that can do the work in the same scenario.
+func TestQueueSuites(t *testing.T) {
+	first, last := slices.Index(presetNames, "kmq-study"), slices.Index(presetNames, "kmq-rolling")
+	for _, name := range presetNames[first : last+1] {
+		for _, quick := range []bool{false, true} {
+			s, err := ReadSuite(name, Options{Quick: quick})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if repeat := map[bool]int{false: 5, true: 1}[quick]; s.Repeat != repeat || s.Order != Interleaved || s.Question == "" || strings.Contains(s.Question, "_") || s.Answer == "" {
+				t.Errorf("%s: %d runs of each, %s, the question %q, the answer %q", name, s.Repeat, s.Order, s.Question, s.Answer)
+			}
+			engines := map[string]bool{}
+			for _, cell := range s.Cells {
+				c := cell.Scenario
+				q := c.Consume.Queue
+				engines[q.Engine] = true
+				if c.Cluster.Brokers != 3 || c.Topic.Replication != 3 || c.Topic.Config["min.insync.replicas"] != "2" || c.Load.Record.Size.Values[0] != 100 || c.Load.Compression != "none" {
+					t.Errorf("%s: %+v", cell.Name, c)
+				}
+				if c.Load.Rate.IsMax() && c.Topic.Fill == 0 && (c.Load.Producers != c.Consume.Consumers*q.Threads || c.Load.MaxBuffered != 10 || q.Batch != 10) {
+					t.Errorf("%s has %d senders with %d under way each, for %d × %d threads", cell.Name, c.Load.Producers, c.Load.MaxBuffered, c.Consume.Consumers, q.Threads)
+				}
+				if !strings.Contains(cell.Values[0], q.Engine) {
+					t.Errorf("%s is of the engine %s", cell.Name, q.Engine)
+				}
+			}
+			if !quick && (!engines["markers"] || !engines["offsetmap"] || !engines["share"]) {
+				t.Errorf("%s has the engines %v", name, engines)
+			}
 		}
 	}
 }

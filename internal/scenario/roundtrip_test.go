@@ -88,6 +88,7 @@ func anyScenario(t *rapid.T) Scenario {
 	if rapid.Bool().Draw(t, "controlled") && !s.Load.Rate.IsMax() && s.Consume.Consumers > 0 && s.Load.Producers > 0 && s.Consume.Assignment == "group" {
 		s.Backpressure = anyBackpressure(t, s.Load.Processes)
 	}
+	anyQueue(t, &s)
 	anyFaults(t, &s)
 	s.Repeat = rapid.IntRange(1, 100).Draw(t, "repeat")
 	return s.Resolve()
@@ -282,7 +283,39 @@ func anyFill(t *rapid.T, s *Scenario) {
 	}
 }
 
+// anyQueue has the consumers of some scenarios share a queue.
+func anyQueue(t *rapid.T, s *Scenario) {
+	if s.Consume.Consumers == 0 || s.Topic.Existing != "" || s.Backpressure.Controller != "off" || !rapid.Bool().Draw(t, "queue") {
+		return
+	}
+	g := &s.Consume
+	g.Groups, g.Processes, g.CPU, g.Memory, g.Assignment, g.Parallel = 1, 1, 0, 0, "group", "consumer"
+	g.Hold, g.Protocol, g.Commit, g.SessionTimeout = Hold{}, "classic", Commit{Interval: duration(t, 1, 60)}, 0
+	q := Queue{Engine: pick(t, engines), Batch: rapid.IntRange(0, maxReceive).Draw(t, "batch"), Threads: rapid.IntRange(0, maxThreads).Draw(t, "threads"), Order: pick(t, orders)}
+	if q.Engine != "plain" {
+		q.Visibility, q.MaxDeliveries = duration(t, 1, 60), rapid.IntRange(0, 5).Draw(t, "deliveries")
+		q.Drop.Share = Share(rapid.SampledFrom([]float64{0, 0.001, 0.5}).Draw(t, "dropped"))
+		if q.Drop.Share > 0 {
+			q.Drop.How = "nack"
+			q.Backoff.Min = duration(t, 0, 3)
+		}
+	}
+	if q.Engine == "share" {
+		q.Order = "none"
+	}
+	if q.Engine == "markers" {
+		q.Transactions, q.Tracker, q.Acks = rapid.Bool().Draw(t, "transactions"), pick(t, trackers), pick(t, queueAcks)
+	}
+	g.Queue = q
+}
+
 func anyWork(t *rapid.T) Work {
+	switch rapid.IntRange(0, 5).Draw(t, "tail") {
+	case 0:
+		return Work{Median: duration(t, 1, 10), Sigma: rapid.Float64Range(0.1, 2).Draw(t, "sigma"), Distribution: "lognormal"}
+	case 1:
+		return Work{P50: duration(t, 1, 10), P99: duration(t, 11, 100), Distribution: "lognormal"}
+	}
 	w := Work{Time: duration(t, 1, 10), Distribution: pick(t, workings)}
 	if w.Distribution == "uniform" || w.Distribution == "lognormal" {
 		w.Jitter = duration(t, 0, 10)

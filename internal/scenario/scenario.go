@@ -192,7 +192,9 @@ type Consume struct {
 	// Parallel says how a member works on its records: "partition" has one
 	// worker for each assigned partition, "consumer" one worker in all.
 	Parallel string `yaml:"parallel"`
-	Work     Work   `yaml:"work"`
+	// Queue has the consumers acknowledge record by record.
+	Queue Queue `yaml:"queue,omitempty"`
+	Work  Work  `yaml:"work"`
 	// Changes replace Work at set times of the measured window, in ascending
 	// order.
 	Changes []WorkChange `yaml:"changes,omitempty"`
@@ -210,12 +212,18 @@ type Consume struct {
 
 // Work is the simulated work for each record: fixed takes Time; uniform takes
 // Time and, on top, a uniform 0 to Jitter; exponential has the mean Time;
-// lognormal the mean Time and the standard deviation Jitter. In YAML a duration
-// alone is short for {time: duration}. A distribution left open is uniform where
-// there is a jitter, else fixed.
+// lognormal the mean Time and the standard deviation Jitter, or the Median and the
+// Sigma of the logarithm, or the percentiles P50 and P99, by which heavy tails are
+// better said. In YAML a duration alone is short for {time: duration}. A distribution
+// left open is lognormal where there is a median or a p50, uniform where there is a
+// jitter, else fixed.
 type Work struct {
 	Time         unit.Duration `yaml:"time"`
 	Jitter       unit.Duration `yaml:"jitter"`
+	Median       unit.Duration `yaml:"median,omitempty"`
+	Sigma        float64       `yaml:"sigma,omitempty"` // above 0, up to 4
+	P50          unit.Duration `yaml:"p50,omitempty"`
+	P99          unit.Duration `yaml:"p99,omitempty"`
 	Distribution string        `yaml:"distribution"` // fixed, uniform, exponential, lognormal
 }
 

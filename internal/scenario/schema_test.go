@@ -53,6 +53,7 @@ const (
 	holdSchema     = "hold"
 	recordSchema   = "record_size"
 	targetSchema   = "target"
+	shareSchema    = "share"
 	settingSchema  = "setting"
 	textSchema     = "text"
 	openSchema     = "variable_or_null"
@@ -67,6 +68,7 @@ var textSchemas = map[reflect.Type]string{
 	reflect.TypeFor[Hold]():          holdSchema,
 	reflect.TypeFor[Size]():          recordSchema,
 	reflect.TypeFor[Target]():        targetSchema,
+	reflect.TypeFor[Share]():         shareSchema,
 }
 
 const (
@@ -96,6 +98,7 @@ func textDefinitions() jsonschema.Definitions {
 	one := uint64(1)
 	return jsonschema.Definitions{
 		rateSchema:     pattern("max|"+ratePattern, "records in a time; max is as fast as it goes", "10k/s", "2.5k/s", "100/min", "max"),
+		shareSchema:    pattern(`[0-9]+(\.[0-9]+)?%`, "a part of a whole, in per cent", "50%", "0.1%"),
 		sizeSchema:     pattern(sizePattern, "bytes: kB is 1,000 and KiB is 1,024", "512B", "64kB", "64KiB"),
 		durationSchema: pattern(durationPattern, "a time with its unit", "5ms", "2s", "1m30s"),
 		commitSchema: {Description: "an interval, or after each batch", AnyOf: []*jsonschema.Schema{
@@ -123,6 +126,7 @@ var schemaWords = map[string][]string{
 	"Record.payload": payloads, "Keys.distribution": keyings, "Consume.parallel": parallels,
 	"Consume.protocol": protocols, "Consume.assignment": assignments, "Consume.from": beginnings,
 	"Work.distribution": workings, "Backpressure.controller": controllers, "Backpressure.excess": excesses,
+	"Queue.engine": engines, "Queue.order": orders, "Queue.tracker": trackers, "Queue.acks": queueAcks, "Drop.how": drops,
 	"Backpressure.signal": signals, "Backpressure.per": bounded, "Backpressure.blind": blindnesses, "Backpressure.share": shares,
 }
 
@@ -141,6 +145,8 @@ var schemaBounds = map[string]struct {
 	"Consume.consumers": {0, maxWorkers}, "Consume.groups": {1, maxGroups}, "Consume.processes": {1, maxProcesses}, "Consume.cpu": {0, maxCores},
 	"Load.processes": {1, maxProcesses}, "Backpressure.keep": {1, maxKeep},
 	"Backpressure.max_lag": {0, uint64(maxRecords)}, "Backpressure.resume_lag": {1, uint64(maxRecords)},
+	"Queue.threads": {1, maxThreads}, "Queue.batch": {1, maxReceive}, "Queue.max_deliveries": {0, maxDeliveries},
+	"Queue.in_flight": {1, maxLent}, "Work.sigma": {0, maxSigma},
 	"Backpressure.max_deferred": {1, uint64(maxRecords)},
 }
 
@@ -274,6 +280,8 @@ func shortSchema(of reflect.Type) *jsonschema.Schema {
 		return &jsonschema.Schema{Enum: enum(keyings)}
 	case reflect.TypeFor[Work]():
 		return definition(durationSchema)
+	case reflect.TypeFor[Queue]():
+		return &jsonschema.Schema{Enum: enum(engines)}
 	case reflect.TypeFor[Backpressure]():
 		return &jsonschema.Schema{Const: "off"}
 	}
@@ -478,6 +486,8 @@ func TestSchemaRefuses(t *testing.T) {
 		"matrix: {load.compression: [none, zstd], topic.config.a.b: [1, x], load: [{acks: 1}], load.record.size: [1B, {list: [1B]}], exclude: [{load.compression: none, topic.config.a.b: x}]}",
 		"matrix: {load.rate: null, exclude: null}",
 		"variants: [{name: off, backpressure: off}, {name: on, load: {producers: 3, processes: 3}, backpressure: {controller: credit, max_lag: 5, share: demand}}, old]\nmatrix: {exclude: [{variant: off}]}",
+		"consume: {queue: markers, work: {p50: 5ms, p99: 100ms}}\nmatrix: {consume.queue.engine: [plain, share]}",
+		"consume: {queue: {engine: offsetmap, threads: 25, drop: {share: 50%, how: nack}, backoff: {min: 0s, max: 1s}}, work: {median: 5ms, sigma: 1.5}}",
 		"variants: null\nfaults: [{at: 1s, kill: consumer 0}, {at: 2s, start: consumer 0}]",
 	} {
 		if err := s.Validate(fromYAML(t, []byte(good))); err != nil {
@@ -495,6 +505,7 @@ func TestSchemaRefuses(t *testing.T) {
 		"matrix: {load.compression: zstd}", "matrix: {load.compression: []}", "matrix: {load.compression: [zst]}", "matrix: {compression: [zstd]}",
 		"matrix: {load.compression: [none, none]}", "matrix: {repeat: [1, 2]}", "matrix: {exclude: {load.acks: 1}}", "matrix: {exclude: [{load.akcs: 1}]}", "matrix: {exclude: [{}]}",
 		"variants: {name: a}", "variants: []", "variants: [{load: {acks: 1}}]", "variants: [{name: a, repeat: 2}]", "variants: [{name: a, load: {akcs: 1}}]",
+		"consume: {queue: marker}", "consume: {queue: {drop: 50%}}", "consume: {queue: {drop: {share: 0.5}}}", "consume: {queue: {threads: 0}}",
 		"backpressure: {controller: credits}", "backpressure: {signal: lag}", "backpressure: {keep: 0}", "load: {processes: 0}", "faults: [{at: 1s, kill: 0}]", "faults: [{at: 1s, kill: consumer}]",
 	} {
 		if s.Validate(fromYAML(t, []byte(bad))) == nil {

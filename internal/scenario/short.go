@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"kafka-bench/internal/unit"
 )
@@ -160,12 +159,4 @@ func (h *Hold) UnmarshalText(text []byte) error {
 	}
 	*h = Hold{Until: until}
 	return nil
-}
-
-// Mean is the expected work for one record.
-func (w Work) Mean() time.Duration {
-	if w.Distribution == "uniform" {
-		return time.Duration(w.Time + w.Jitter/2)
-	}
-	return time.Duration(w.Time)
 }

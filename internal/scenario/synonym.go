@@ -37,6 +37,11 @@ var synonyms = map[string]string{
 	"maxpartitionfetchbytes": "consume.fetch.max_partition_bytes", "fetchsize": "consume.fetch.max_partition_bytes",
 	"delay": "consume.work", "processingtime": "consume.work", "worktime": "consume.work", "phasedelay": "consume.changes", "phaseduration": "consume.changes",
 
+	"visibilitytimeout": "consume.queue.visibility", "lockduration": "consume.queue.visibility", "redeliverafter": "consume.queue.visibility",
+	"maxreceivecount": "consume.queue.max_deliveries", "deliverycountlimit": "consume.queue.max_deliveries", "maxattempts": "consume.queue.max_deliveries",
+	"deadletterqueue": "consume.queue.dead_letter", "dlq": "consume.queue.dead_letter", "deadlettertopic": "consume.queue.dead_letter",
+	"prefetch": "consume.queue.in_flight", "redeliverytracker": "consume.queue.tracker",
+
 	"topicname": "topic.existing", "numpartitions": "topic.partitions", "partitionspertopic": "topic.partitions",
 	"replicationfactor": "topic.replication", "replicas": "topic.replication", "topicconfig": "topic.config", "topics": "topic, of which a run has one",
 	"mininsyncreplicas": "topic.config.min.insync.replicas", "retentionms": "topic.config.retention.ms", "maxmessagebytes": "topic.config.max.message.bytes",

@@ -7,10 +7,6 @@ import (
 	"kafka-bench/internal/unit"
 )
 
-// maxWork bounds the simulated work of one record: beyond an hour a consumer
-// would be thrown out of its group, and no run would see the record's end.
-const maxWork = unit.Duration(time.Hour)
-
 // consume checks the consuming side.
 func (c *checker) consume(s Scenario) {
 	g := s.Consume
@@ -29,6 +25,7 @@ func (c *checker) consume(s Scenario) {
 	c.changes(g.Changes, s.Phases.Measure)
 	c.fetch(g.Fetch)
 	c.sessionTimeout(g)
+	c.queue(s)
 }
 
 // sessionTimeout wants it where the member has a say in it.
@@ -115,20 +112,6 @@ func (c *checker) commit(commit Commit) {
 		return
 	}
 	c.duration("consume.commit", commit.Interval, unit.Duration(time.Millisecond), unit.Duration(time.Hour))
-}
-
-// work checks which parts of a Work apply to its distribution.
-func (c *checker) work(path string, w Work) {
-	c.duration(path+".time", w.Time, 0, maxWork)
-	jitters := c.duration(path+".jitter", w.Jitter, 0, maxWork) && w.Jitter > 0
-	c.choice(path+".distribution", w.Distribution, workings)
-	random := w.Distribution == "exponential" || w.Distribution == "lognormal"
-	if random && w.Time == 0 {
-		c.fault(path+".time", w.Distribution+" work needs a mean above 0", "give one, as in 4ms", path+".distribution")
-	}
-	if jitters && (w.Distribution == "fixed" || w.Distribution == "exponential") {
-		c.fault(path+".jitter", w.Distribution+" work has no jitter", "leave it out, or choose uniform or lognormal", path+".distribution")
-	}
 }
 
 // changes wants every change of work in the measured window, one after another.

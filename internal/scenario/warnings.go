@@ -1,9 +1,11 @@
 package scenario
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"time"
 
 	"kafka-bench/internal/unit"
@@ -14,7 +16,7 @@ import (
 // result, beside the figures. stampBytes is the size of the stamp that records
 // carry; smaller records go without.
 func (s Scenario) Warnings(stampBytes int) []string {
-	return slices.Concat(s.loadWarnings(stampBytes), s.consumeWarnings(), s.backpressureWarnings(), s.faultWarnings(), s.phaseWarnings())
+	return slices.Concat(s.loadWarnings(stampBytes), s.consumeWarnings(), s.queueWarnings(), s.backpressureWarnings(), s.faultWarnings(), s.phaseWarnings())
 }
 
 // warnings collects what holds.
@@ -103,10 +105,7 @@ func (s Scenario) faultWarnings() (w warnings) {
 	g := s.Consume
 	w.when(g.SessionTimeout > 0 && g.SessionTimeout < brokerSilence && s.Cluster.Config["group.min.session.timeout.ms"] == "",
 		"consume.session_timeout: a broker refuses less than %s unless group.min.session.timeout.ms is lower there", brokerSilence)
-	timeout := g.SessionTimeout
-	if timeout == 0 {
-		timeout = silence
-	}
+	timeout := s.silence()
 	crew := newCrew(g.Consumers)
 	for _, f := range s.Faults {
 		away := f.At + f.For
@@ -123,6 +122,15 @@ func (s Scenario) faultWarnings() (w warnings) {
 	crew.until(s.Phases.Measure)
 	w.when(len(s.Faults) > 0 && g.Consumers > 0 && crew.count() == 0, "faults: nobody consumes at the end of the measured window, so that what is in the topic is not drained")
 	return append(w, s.brokerFaultWarnings()...)
+}
+
+// silence is for how long a consumer may be silent before it is taken for dead. In a
+// share group that is the brokers' to say.
+func (s Scenario) silence() unit.Duration {
+	if ms, err := strconv.Atoi(s.Cluster.Config["group.share.session.timeout.ms"]); err == nil && s.Consume.Queue.Engine == "share" {
+		return unit.Duration(time.Duration(ms) * time.Millisecond)
+	}
+	return cmp.Or(s.Consume.SessionTimeout, silence)
 }
 
 func (s Scenario) phaseWarnings() (w warnings) {

@@ -17,5 +17,9 @@ func TestKafka(t *testing.T) {
 	t.Run("consumers apart", testConsumersApart)
 	t.Run("killed process", testKilledProcess)
 	t.Run("credit library", testCreditLibrary)
+	t.Run("queue settles", testQueueSettles)
+	t.Run("queue drops", testQueueDrops)
+	t.Run("queue kill", testQueueKill)
+	t.Run("queue fill", testQueueFill)
 	t.Run("crash", testCrash)
 }

@@ -17,6 +17,7 @@
 //	library_test.go     the public packages, as an application uses them
 //	fanout_test.go      several groups that each read everything
 //	reading_test.go     runs that only read what a topic holds
+//	queue_test.go       consumers of a queue that drop records, and are killed
 //	recovery_test.go    consumers that are held, or change, and the backlog of that
 //
 // The machine that the tests run on may be busy with other things. A run's

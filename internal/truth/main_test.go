@@ -72,6 +72,13 @@ type sharedKafka struct {
 var sharedConfig = map[string]string{
 	"broker.heartbeat.interval.ms": "500",
 	"broker.session.timeout.ms":    "4500",
+	// Share groups may have short locks, deliver often, and miss a member soon.
+	"group.share.min.record.lock.duration.ms": "1000",
+	"group.share.delivery.count.limit":        "10",
+	"group.share.min.session.timeout.ms":      "1000",
+	"group.share.session.timeout.ms":          "3000",
+	"group.share.min.heartbeat.interval.ms":   "100",
+	"group.share.heartbeat.interval.ms":       "500",
 }
 
 func (s *sharedKafka) start() {

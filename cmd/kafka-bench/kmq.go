@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"kafka-bench/internal/access"
+	"kafka-bench/internal/cluster"
+	"kafka-bench/kmq"
+)
+
+func kmqCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "kmq",
+		Short: "Run the redelivery tracker of a queue, or look into one",
+		Long: `Work for queues of the Go package kmq, which acknowledges records one at a time:
+run the redelivery tracker of a group apart from its consumers, or see what a group
+has in flight. docs/KMQ.md says what a queue is.`,
+		Example: `  kafka-bench kmq inspect billing`,
+		Args:    cobra.NoArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(kmqTracker(), kmqInspect())
+	return c
+}
+
+// queueFlags say which queue, and on which cluster.
+type queueFlags struct {
+	brokers    []string
+	cluster    string
+	access     string
+	topic      string
+	markers    string
+	deadLetter string
+}
+
+func addQueue(c *cobra.Command, flags *queueFlags) {
+	f := c.Flags()
+	f.StringSliceVar(&flags.brokers, "brokers", nil, "addresses of the cluster, host:port (default: those of the local cluster that is up)")
+	f.StringVar(&flags.cluster, "cluster", cluster.DefaultName, "the name of a local cluster that is up")
+	f.StringVar(&flags.access, "command-config", "", "a client properties file that says how the cluster lets clients in (TLS, SASL)")
+	f.StringVar(&flags.markers, "markers-topic", "", "the topic of the markers (default: the queue's, with -markers behind it)")
+	f.StringVar(&flags.deadLetter, "dead-letter", "", "the dead-letter topic")
+}
+
+// config is that of the queue, once its cluster is known to be there.
+func (f queueFlags) config(ctx context.Context, c *cobra.Command, group string) (kmq.Config, error) {
+	switch {
+	case c.Flags().Changed("cluster") && len(f.brokers) > 0:
+		return kmq.Config{}, errors.New("--cluster and --brokers name two clusters; leave one of them out")
+	case f.access != "" && len(f.brokers) == 0:
+		return kmq.Config{}, errors.New("--command-config is for an existing cluster; name its addresses with --brokers, or leave it out")
+	}
+	var a access.Access
+	if f.access != "" {
+		var warnings []string
+		var err error
+		a, warnings, err = access.Read(f.access)
+		for _, warning := range warnings {
+			progressTo(c.ErrOrStderr())(warning)
+		}
+		if err != nil {
+			return kmq.Config{}, err
+		}
+	}
+	brokers, err := f.bootstrap(ctx)
+	if err != nil {
+		return kmq.Config{}, err
+	}
+	if err := cluster.Reach(ctx, brokers, a); err != nil {
+		return kmq.Config{}, err
+	}
+	return kmq.Config{
+		Brokers: brokers, Topic: f.topic, Group: group, MarkersTopic: f.markers, DeadLetterTopic: f.deadLetter,
+		Client: a.Options(),
+	}, nil
+}
+
+// bootstrap are the addresses that are named, or those of a local cluster.
+func (f queueFlags) bootstrap(ctx context.Context) ([]string, error) {
+	if len(f.brokers) > 0 {
+		return f.brokers, nil
+	}
+	home, err := cluster.UserHome()
+	if err != nil {
+		return nil, err
+	}
+	status, err := home.Status(ctx, f.cluster)
+	if err == nil {
+		err = status.Problem
+	}
+	if err != nil {
+		return nil, err
+	}
+	var addresses []string
+	for _, b := range status.Brokers {
+		addresses = append(addresses, b.Addr)
+	}
+	return addresses, nil
+}

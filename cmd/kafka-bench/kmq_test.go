@@ -1,0 +1,288 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"net/http"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"kafka-bench/kmq"
+)
+
+// orders makes a topic of two partitions with four records in each, an hour old.
+func orders(t *testing.T, brokers []string) {
+	t.Helper()
+	client, err := kgo.NewClient(kgo.SeedBrokers(brokers...), kgo.RecordPartitioner(kgo.ManualPartitioner()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	if _, err := kadm.NewClient(client).CreateTopic(t.Context(), 2, 1, nil, "orders"); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 8 {
+		r := &kgo.Record{Topic: "orders", Partition: int32(i % 2), Value: []byte{byte(i)}, Timestamp: time.Now().Add(-time.Hour)}
+		if err := client.ProduceSync(t.Context(), r).FirstErr(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// queueOf opens a queue of the group billing.
+func queueOf(t *testing.T, cfg kmq.Config) *kmq.Queue {
+	t.Helper()
+	cfg.Topic, cfg.Group, cfg.CommitEvery = "orders", "billing", 20*time.Millisecond
+	q, err := kmq.Open(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		_ = q.Close(ctx)
+	})
+	return q
+}
+
+func receive(t *testing.T, q *kmq.Queue, n int) (all []kmq.Delivery) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	for len(all) < n {
+		ds, err := q.Receive(ctx, n-len(all))
+		if err != nil {
+			t.Fatalf("after %d of %d records: %v", len(all), n, err)
+		}
+		all = append(all, ds...)
+	}
+	return all
+}
+
+// settleMost leaves offset 1 of partition 0 open, rejects offset 3 and acknowledges the rest.
+func settleMost(t *testing.T, q *kmq.Queue) {
+	t.Helper()
+	for _, d := range receive(t, q, 8) {
+		var err error
+		switch d.ID() {
+		case kmq.ID{Partition: 0, Offset: 1}:
+		case kmq.ID{Partition: 0, Offset: 3}:
+			err = d.Reject(t.Context(), "no such order")
+		default:
+			err = d.Ack(t.Context())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := q.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestInspectQueue looks into a queue as a person does, and as a program.
+func TestInspectQueue(t *testing.T) {
+	brokers := embedded(t).Bootstrap()
+	orders(t, brokers)
+	settleMost(t, queueOf(t, kmq.Config{Brokers: brokers, Engine: kmq.OffsetMap, DeadLetterTopic: "orders-dead"}))
+	args := []string{"kmq", "inspect", "billing", "--brokers", strings.Join(brokers, ","), "--dead-letter", "orders-dead"}
+	const want = `group billing on topic orders, engine offsetmap
+
+partition committed end in flight waiting redeliveries oldest unacked
+0 1 4 1 0 0 1 h
+1 4 4 0 0 0 –
+all 1 0 0 1 h
+
+dead letters in orders-dead: 1
+`
+	var got invoked
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); { // until it is committed
+		got = invoke(t, args...)
+		if got.code != exitValid || withoutSeconds(got.stdout) == want {
+			break
+		}
+	}
+	if got.code != exitValid || withoutSeconds(got.stdout) != want {
+		t.Errorf("exit code %d: %s\n%s\nwant:\n%s", got.code, got.stderr, withoutSeconds(got.stdout), want)
+	}
+
+	var said anInspection
+	if err := json.Unmarshal([]byte(invoke(t, append(args, "--json")...).stdout), &said); err != nil {
+		t.Fatal(err)
+	}
+	if said.Group != "billing" || said.Engine != kmq.OffsetMap || *said.InFlight != 1 || *said.DeadLetters != 1 || len(said.Partitions) != 2 ||
+		*said.Partitions[0].Committed != 1 || said.Partitions[1].OldestAt != nil || *said.OldestAge < 3600 {
+		t.Errorf("%+v", said)
+	}
+}
+
+// withoutSeconds takes the seconds from an age of an hour and some seconds, and the spaces
+// that make room for them.
+func withoutSeconds(text string) string {
+	var lines []string
+	for line := range strings.SplitSeq(text, "\n") {
+		line = strings.Join(strings.Fields(line), " ")
+		if at := strings.Index(line, " 1 h "); at >= 0 {
+			line = line[:at] + " 1 h"
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// TestInspectWhatNobodyKnows shows it as such.
+func TestInspectWhatNobodyKnows(t *testing.T) {
+	brokers := embedded(t).Bootstrap()
+	orders(t, brokers)
+	got := invoke(t, "kmq", "inspect", "billing", "--topic", "orders", "--engine", "plain", "--json", "--brokers", strings.Join(brokers, ","))
+	var said anInspection
+	if err := json.Unmarshal([]byte(got.stdout), &said); err != nil {
+		t.Fatalf("%v: %s", err, got.stderr)
+	}
+	if said.InFlight != nil || said.DeadLetters != nil || *said.Waiting != 8 || said.Partitions[0].Committed != nil {
+		t.Errorf("%s", got.stdout)
+	}
+	wantSaid(t, invoke(t, "kmq", "inspect", "billing", "--topic", "orders", "--engine", "plain", "--brokers", strings.Join(brokers, ",")).stdout,
+		"          0          –    4          –        4             0  ")
+}
+
+// TestKmqRefused: what is wrong, what would be right, and which exit code.
+func TestKmqRefused(t *testing.T) {
+	brokers := embedded(t).Bootstrap()
+	orders(t, brokers)
+	there := strings.Join(brokers, ",")
+	for _, c := range []struct {
+		args string
+		code int
+		want string
+	}{
+		{"inspect", exitBadInput, "inspect needs the name of one group"},
+		{"inspect billing", exitUnreachable, `the cluster "default" is not up; start it with: kafka-bench cluster up`},
+		{"inspect billing --brokers localhost:1", exitUnreachable, "no broker can be reached"},
+		{"inspect billing --brokers " + there, exitBadInput, "kmq: configuration: group billing has committed nothing: check its name, or name its topic"},
+		{"inspect billing --topic order --brokers " + there, exitBadInput, "kmq: configuration: topic order is not there"},
+		{"inspect billing --engine queue --brokers " + there, exitBadInput, `kmq: configuration: Engine is "queue": choose one of plain, markers, offsetmap, share`},
+		{"inspect billing --command-config client.properties", exitBadInput, "--command-config is for an existing cluster; name its addresses with --brokers, or leave it out"},
+		{"inspect billing --cluster mine --brokers " + there, exitBadInput, "--cluster and --brokers name two clusters; leave one of them out"},
+		{"tracker --topic orders", exitBadInput, "a tracker needs the --group and the --topic of its queues"},
+		{"tracker --group billing", exitBadInput, "a tracker needs the --group and the --topic of its queues"},
+		{"tracker --group billing --topic orders --metrics 0.0.0.0:0", exitBadInput, "--metrics 0.0.0.0:0: choose a loopback address, as 127.0.0.1:9400; the page asks nobody who they are"},
+		{"tracker --group billing --topic orders --metrics 9400", exitBadInput, "--metrics 9400: address 9400: missing port in address; write it as 127.0.0.1:9400"},
+		{"tracker --group billing --topic orders --visibility 1 --brokers " + there, exitBadInput, `--visibility: duration "1": it has no unit; write 1s or 1ms`},
+		{"tracker --group billing --topic order --brokers " + there, exitBadInput, "kmq: configuration: topic order is not there"},
+		{"tracker --group billing --topic orders --max-deliveries 3 --brokers " + there, exitBadInput, "kmq: configuration: MaxDeliveries is 3 without a DeadLetterTopic to put records into: set one"},
+	} {
+		got := invoke(t, append([]string{"kmq"}, strings.Fields(c.args)...)...)
+		if got.code != c.code || !strings.HasPrefix(got.message(), c.want) {
+			t.Errorf("kmq %s: exit code %d and %q, want %d and %q", c.args, got.code, got.message(), c.code, c.want)
+		}
+	}
+}
+
+// TestTracker runs one in a process of its own: it redelivers what a queue without a
+// tracker forgets, tells Prometheus of it, and ends in order when it is interrupted.
+func TestTracker(t *testing.T) {
+	brokers := embedded(t).Bootstrap()
+	orders(t, brokers)
+	child := exec.Command(os.Args[0])
+	child.Env = append(os.Environ(), childVariable+"="+strings.Join([]string{
+		"kmq", "tracker", "--brokers", strings.Join(brokers, ","), "--group", "billing", "--topic", "orders",
+		"--max-deliveries", "2", "--dead-letter", "orders-dead", "--metrics", "127.0.0.1:0",
+	}, "\n"))
+	child.Stderr = os.Stderr
+	out, err := child.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := false
+	defer func() {
+		if !ended {
+			_ = child.Process.Kill()
+			_ = child.Wait()
+		}
+	}()
+	lines := bufio.NewScanner(out)
+	var page string
+	for page == "" && lines.Scan() {
+		page, _ = strings.CutPrefix(lines.Text(), "metrics: ")
+		if !strings.HasPrefix(page, "http") {
+			page = ""
+		}
+	}
+
+	q := queueOf(t, kmq.Config{
+		Brokers: brokers, Engine: kmq.Markers, Tracker: kmq.External, Visibility: time.Second,
+		MaxDeliveries: 2, DeadLetterTopic: "orders-dead",
+	})
+	for _, d := range receive(t, q, 8) {
+		if d.ID().Offset == 0 { // of both partitions: forgotten
+			continue
+		}
+		if err := d.Ack(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, d := range receive(t, q, 2) { // and again
+		if d.Attempt() != 2 || d.ID().Offset != 0 {
+			t.Errorf("%v, attempt %d", d.ID(), d.Attempt())
+		}
+	}
+	for end := time.Now().Add(30 * time.Second); ; {
+		told := scrape(t, page)
+		if told["kafka_kmq_tailed_records_total"] == 2 && told["kafka_kmq_dead_lettered_records_total"] == 2 {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("told: %v", told)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	if err := child.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	var last string
+	for lines.Scan() {
+		last = lines.Text()
+	}
+	ended = true
+	if err := child.Wait(); err != nil {
+		t.Errorf("an interrupted tracker ends with %v", err)
+	}
+	if want := "redelivered 2, dead-lettered 2, missing 0"; last != want {
+		t.Errorf("its last word is %q, want %q", last, want)
+	}
+}
+
+// scrape reads a metrics page: the sum of each name.
+func scrape(t *testing.T, page string) map[string]float64 {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, page, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	told := make(map[string]float64)
+	for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
+		name, value, _ := strings.Cut(lines.Text(), " ")
+		name, _, _ = strings.Cut(name, "{")
+		if v, err := strconv.ParseFloat(value, 64); err == nil {
+			told[name] += v
+		}
+	}
+	return told
+}

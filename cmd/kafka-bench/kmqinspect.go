@@ -1,0 +1,186 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"kafka-bench/internal/unit"
+	"kafka-bench/kmq"
+)
+
+// inspectTimeout bounds a look into a queue.
+const inspectTimeout = 2 * time.Minute
+
+func kmqInspect() *cobra.Command {
+	var flags queueFlags
+	var engine string
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "inspect GROUP",
+		Short: "Show what a group has in flight, how old the oldest of it is, and what came back",
+		Long: `Show of each partition of a queue: the committed offset and the end of the log, the
+records in flight, those that wait, the age of the oldest that is not settled, and the
+redeliveries among them; and how many dead letters there are. It joins no group and
+writes nothing.
+
+The topic is that of the group where it has only one, and the engine is told by what
+the group has left on the cluster. What an engine keeps in its consumers' memory alone
+is shown as –.`,
+		Example: `  kafka-bench kmq inspect billing
+  kafka-bench kmq inspect billing --dead-letter orders-dead --json`,
+		Args: needs(1, 1, "the name of one group"),
+		RunE: func(c *cobra.Command, args []string) error {
+			ctx, stop := untilInterrupt(c.Context())
+			defer stop()
+			ctx, cancel := context.WithTimeout(ctx, inspectTimeout)
+			defer cancel()
+			cfg, err := flags.config(ctx, c, args[0])
+			if err != nil {
+				return err
+			}
+			cfg.Engine = kmq.Engine(engine)
+			found, err := kmq.Inspect(ctx, cfg)
+			switch {
+			case errors.Is(err, context.Canceled):
+				return errInterrupted
+			case err != nil:
+				return err
+			case asJSON:
+				e := json.NewEncoder(c.OutOrStdout())
+				e.SetIndent("", "  ")
+				return e.Encode(inspectionOf(found, time.Now()))
+			}
+			return printInspection(c.OutOrStdout(), found, flags.deadLetter, time.Now())
+		},
+	}
+	addQueue(c, &flags)
+	f := c.Flags()
+	f.StringVar(&flags.topic, "topic", "", "the queue's topic, where the group has several")
+	f.StringVar(&engine, "engine", "", "plain, markers, offsetmap or share, where it can't be told")
+	f.BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+// anInspection is what a program is told of a queue. What nobody can tell is null.
+type anInspection struct {
+	Group       string                 `json:"group"`
+	Topic       string                 `json:"topic"`
+	Engine      kmq.Engine             `json:"engine"`
+	InFlight    *int64                 `json:"in_flight_records"`
+	Waiting     *int64                 `json:"waiting_records"`
+	Redelivered *int64                 `json:"redelivered_records"`
+	OldestAt    *time.Time             `json:"oldest_unacked_at"`
+	OldestAge   *float64               `json:"oldest_unacked_age_s"`
+	DeadLetters *int64                 `json:"dead_letter_records"`
+	Partitions  []anInspectedPartition `json:"partitions"`
+}
+
+type anInspectedPartition struct {
+	Partition   int32      `json:"partition"`
+	Committed   *int64     `json:"committed_offset"`
+	End         int64      `json:"end_offset"`
+	InFlight    *int64     `json:"in_flight_records"`
+	Waiting     *int64     `json:"waiting_records"`
+	Redelivered *int64     `json:"redelivered_records"`
+	OldestAt    *time.Time `json:"oldest_unacked_at"`
+	OldestAge   *float64   `json:"oldest_unacked_age_s"`
+}
+
+func inspectionOf(i kmq.Inspection, now time.Time) anInspection {
+	all := total(i)
+	of := partitionOf(all, now)
+	out := anInspection{
+		Group: i.Group, Topic: i.Topic, Engine: i.Engine,
+		InFlight: of.InFlight, Waiting: of.Waiting, Redelivered: of.Redelivered, OldestAt: of.OldestAt, OldestAge: of.OldestAge,
+		DeadLetters: told(i.DeadLetters), Partitions: []anInspectedPartition{},
+	}
+	for _, p := range i.Partitions {
+		out.Partitions = append(out.Partitions, partitionOf(p, now))
+	}
+	return out
+}
+
+func partitionOf(p kmq.PartitionInspection, now time.Time) anInspectedPartition {
+	out := anInspectedPartition{
+		Partition: p.Partition, Committed: told(p.Committed), End: p.End,
+		InFlight: told(p.InFlight), Waiting: told(p.Waiting), Redelivered: told(p.Redelivered),
+	}
+	if !p.OldestUnacked.IsZero() {
+		at, age := p.OldestUnacked.UTC(), now.Sub(p.OldestUnacked).Seconds()
+		out.OldestAt, out.OldestAge = &at, &age
+	}
+	return out
+}
+
+// told is a number that is known.
+func told(n int64) *int64 {
+	if n < 0 {
+		return nil
+	}
+	return &n
+}
+
+// total is all partitions as one: a number that is not known of one is not known of all.
+func total(i kmq.Inspection) kmq.PartitionInspection {
+	var all kmq.PartitionInspection
+	add := func(to *int64, n int64) {
+		if n < 0 || *to < 0 {
+			*to = -1
+			return
+		}
+		*to += n
+	}
+	for _, p := range i.Partitions {
+		add(&all.InFlight, p.InFlight)
+		add(&all.Waiting, p.Waiting)
+		add(&all.Redelivered, p.Redelivered)
+		if at := p.OldestUnacked; !at.IsZero() && (all.OldestUnacked.IsZero() || at.Before(all.OldestUnacked)) {
+			all.OldestUnacked = at
+		}
+	}
+	return all
+}
+
+func printInspection(w io.Writer, i kmq.Inspection, deadLetter string, now time.Time) error {
+	fmt.Fprintf(w, "group %s on topic %s, engine %s\n\n", i.Group, i.Topic, i.Engine)
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(table, "partition\tcommitted\tend\tin flight\twaiting\tredeliveries\toldest unacked\t")
+	row := func(name, committed, end string, p kmq.PartitionInspection) {
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", name, committed, end,
+			number(p.InFlight), number(p.Waiting), number(p.Redelivered), ageOf(p.OldestUnacked, now))
+	}
+	for _, p := range i.Partitions {
+		row(strconv.Itoa(int(p.Partition)), number(p.Committed), number(p.End), p)
+	}
+	row("all", "", "", total(i))
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	if i.DeadLetters >= 0 {
+		fmt.Fprintf(w, "\ndead letters in %s: %d\n", deadLetter, i.DeadLetters)
+	}
+	return nil
+}
+
+func number(n int64) string {
+	if n < 0 {
+		return none
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+// ageOf is how old something is, to the second.
+func ageOf(at, now time.Time) string {
+	if at.IsZero() {
+		return none
+	}
+	return unit.Span(max(now.Sub(at), 0).Truncate(time.Second))
+}

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/spf13/cobra"
+
+	"kafka-bench/kmq"
+	"kafka-bench/kmq/promkmq"
+)
+
+// trackerGrace is how long a tracker that is told to end may take to.
+const trackerGrace = 30 * time.Second
+
+func kmqTracker() *cobra.Command {
+	var flags queueFlags
+	var group, metrics string
+	var visibility time.Duration
+	var most int
+	var transactions bool
+	c := &cobra.Command{
+		Use:   "tracker",
+		Short: "Redeliver the records of a group whose locks have run out, until interrupted",
+		Long: `Run the redelivery tracker of a group of queues of the engine markers apart from its
+consumers, which then have Tracker: kmq.External. It delivers again what was not settled
+in time, and gives up what was delivered too often. Several trackers of a group share
+the partitions. An interrupt (or SIGTERM) ends it in order.
+
+Visibility, deliveries, dead-letter topic and transactions are to be those of the
+queues.`,
+		Example: `  kafka-bench kmq tracker --group billing --topic orders
+  kafka-bench kmq tracker --group billing --topic orders --max-deliveries 5 --dead-letter orders-dead --metrics 127.0.0.1:9400`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if group == "" || flags.topic == "" {
+				return errors.New("a tracker needs the --group and the --topic of its queues")
+			}
+			listener, err := listenLoopback(c.Context(), metrics)
+			if err != nil {
+				return err
+			}
+			if listener != nil {
+				defer listener.Close()
+			}
+			ctx, stop := untilInterrupt(c.Context())
+			defer stop()
+			cfg, err := flags.config(ctx, c, group)
+			if err != nil {
+				return err
+			}
+			cfg.Engine, cfg.Tracker = kmq.Markers, kmq.External
+			cfg.Visibility, cfg.MaxDeliveries, cfg.Transactions = visibility, most, transactions
+			cfg.Logger = slog.New(slog.NewTextHandler(c.ErrOrStderr(), nil))
+			return track(ctx, cfg, listener, c.OutOrStdout())
+		},
+	}
+	addQueue(c, &flags)
+	f := c.Flags()
+	f.StringVar(&group, "group", "", "the group of the queues (required)")
+	f.StringVar(&flags.topic, "topic", "", "the topic of the queues (required)")
+	f.DurationVar(&visibility, "visibility", 30*time.Second, "for how long the queues lend a record, 100ms to 1h")
+	f.IntVar(&most, "max-deliveries", 0, "after how many deliveries a record goes to the dead-letter topic; 0 is never")
+	f.BoolVar(&transactions, "transactions", false, "write each copy and its end in one transaction")
+	f.StringVar(&metrics, "metrics", "", "a loopback address for Prometheus, as 127.0.0.1:9400 (port 0: any that is free)")
+	return c
+}
+
+// track runs a tracker until ctx ends.
+func track(ctx context.Context, cfg kmq.Config, listener net.Listener, stdout io.Writer) (err error) {
+	tracker, err := kmq.OpenTracker(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		closing, cancel := context.WithTimeout(context.Background(), trackerGrace)
+		defer cancel()
+		if closeErr := tracker.Close(closing); closeErr != nil {
+			err = errors.Join(err, closeErr)
+		}
+		s := tracker.Stats()
+		fmt.Fprintf(stdout, "redelivered %d, dead-lettered %d, missing %d\n", s.Tailed, s.DeadLettered, s.Missing)
+	}()
+	fmt.Fprintf(stdout, "tracker of group %s on topic %s; interrupt to end\n", cfg.Group, cfg.Topic)
+	if listener == nil {
+		<-ctx.Done()
+		return nil
+	}
+	fmt.Fprintf(stdout, "metrics: http://%s/metrics\n", listener.Addr())
+	return serveMetrics(ctx, listener, promkmq.New(tracker, prometheus.Labels{"group": cfg.Group, "topic": cfg.Topic}))
+}
+
+// listenLoopback opens the address of a metrics page; nil if there is none. The page asks
+// nobody who they are, so no other machine may see it.
+func listenLoopback(ctx context.Context, address string) (net.Listener, error) {
+	if address == "" {
+		return nil, nil
+	}
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, fmt.Errorf("--metrics %s: %w; write it as 127.0.0.1:9400", address, err)
+	}
+	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return nil, fmt.Errorf("--metrics %s: choose a loopback address, as 127.0.0.1:9400; the page asks nobody who they are", address)
+	}
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("--metrics: %w", err)
+	}
+	return listener, nil
+}
+
+// serveMetrics answers scrapes until ctx ends.
+func serveMetrics(ctx context.Context, listener net.Listener, collector prometheus.Collector) error {
+	registry := prometheus.NewRegistry()
+	if err := registry.Register(collector); err != nil {
+		return err
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	select {
+	case <-ctx.Done():
+		err := server.Close()
+		<-served
+		return err
+	case err := <-served:
+		return fmt.Errorf("metrics: %w", err)
+	}
+}

@@ -1,0 +1,332 @@
+package load
+
+import (
+	"maps"
+	"math"
+	"slices"
+
+	"kafka-bench/internal/ledger"
+	"kafka-bench/internal/payload"
+)
+
+// A queueBook is what a queue's consumers together know of one partition: what they were
+// handed, what they have acknowledged, and what has become a dead letter. A partition is
+// where a record was first: copies count where the original was.
+type queueBook struct {
+	id int32
+	// delivered's lock guards everything here.
+	delivered            *ledger.Receiver
+	acked, dead, settled *ledger.Receiver // settled is either of the others
+	// open are the records that were handed over and are not acknowledged, by producer
+	// and sequence.
+	open   map[uint64]lending
+	tally  [2]QueueTally // of the records of the warm-up, and of the measured ones
+	from   int64         // where the partition starts
+	last   int64         // when the last record was settled, for the first time
+	count  int64         // handed over, again and again included
+	done   int64         // settled: acknowledged, dead or corrupt, each once
+	handed ackWatch
+}
+
+// A lending is the latest delivery of a record that is not acknowledged.
+type lending struct {
+	due    int64 // when it is to be delivered again at the earliest; never: nobody knows
+	times  int32 // that it was handed over
+	holder *queueNode
+}
+
+// never is due where nobody knows when: before everything.
+const never = math.MinInt64
+
+// maxAttempts bounds the attempts that are counted apart; the last has all from there on.
+const maxAttempts = 64
+
+// QueueTally are the counts of a queue's consumers.
+type QueueTally struct {
+	Received int64
+	// Unique were handed over for the first time, Acked acknowledged for the first time.
+	Unique, Acked, AckedAgain   int64
+	Dead, DeadAcked, DeadUnseen int64 // different dead letters; of these acknowledged, never handed over
+	Dropped, Nacked             int64
+	GivenUpExpired, GivenUpLost int64
+	GivenUpError, Unsettled     int64
+	AttemptsDiffer              int64
+	ByAttempt                   [maxAttempts]int64
+}
+
+// Add adds o to t.
+func (t *QueueTally) Add(o QueueTally) {
+	mine, others := t.counts(), o.counts()
+	for i := range mine {
+		*mine[i] += *others[i]
+	}
+	for i := range t.ByAttempt {
+		t.ByAttempt[i] += o.ByAttempt[i]
+	}
+}
+
+func (t *QueueTally) counts() []*int64 {
+	return []*int64{
+		&t.Received, &t.Unique, &t.Acked, &t.AckedAgain, &t.Dead, &t.DeadAcked, &t.DeadUnseen, &t.Dropped, &t.Nacked,
+		&t.GivenUpExpired, &t.GivenUpLost, &t.GivenUpError, &t.Unsettled, &t.AttemptsDiffer,
+	}
+}
+
+func newQueueBook(id int32, producers, partitions int, from int64) *queueBook {
+	return &queueBook{
+		id: id, delivered: ledger.NewReceiver(id, producers), acked: ledger.NewUnordered(id, producers), dead: ledger.NewUnordered(id, producers), settled: ledger.NewUnordered(id, producers),
+		open: make(map[uint64]lending), from: from, last: NeverHanded, handed: newAckWatch(partitions),
+	}
+}
+
+// lane names a record within its partition.
+func lane(s payload.Stamp) uint64 { return uint64(s.Producer)<<48 | s.Sequence&(1<<48-1) }
+
+// tallyOf is the tally of the book that a record is in.
+func (b *queueBook) tallyOf(measured bool) *QueueTally {
+	if measured {
+		return &b.tally[1]
+	}
+	return &b.tally[0]
+}
+
+// A found is what the books say of a delivery.
+type found struct {
+	ours  bool  // an intact record of the run
+	first bool  // it was never handed over before
+	times int   // that it was handed over, this time included
+	due   int64 // when it was to come again; never: nobody knows
+}
+
+// deliver notes that a record is handed to a node now, lent until the deadline (never:
+// without one), for the queue its attempt of a number. The lock is held.
+func (b *queueBook) deliver(stamp payload.Stamp, to *queueNode, now, deadline int64, attempt int) found {
+	measured := stamp.Intended >= 0
+	finding := b.delivered.Deliver(int(stamp.Producer), stamp.Sequence, measured)
+	if finding == ledger.Stray {
+		return found{}
+	}
+	a := found{ours: true, first: finding == ledger.First || finding == ledger.Late, times: 1, due: never}
+	key := lane(stamp)
+	if !a.first {
+		a.times, a.due = b.again(stamp, key, to, attempt)
+	}
+	b.open[key] = lending{due: deadline, times: int32(a.times), holder: to}
+	b.count++
+	t := b.tallyOf(measured)
+	t.Received++
+	t.ByAttempt[min(a.times, maxAttempts)-1]++
+	if a.times != attempt {
+		t.AttemptsDiffer++
+	}
+	if a.first {
+		t.Unique++
+		due := beforeAll
+		if now-b.handed.last > b.handed.least { // or it is no gap, whenever it was due
+			due = stamp.Intended
+		}
+		b.handed.acked(now, due)
+	}
+	return a
+}
+
+// again is how often a record was handed over that was before, and when it was to come
+// again. What was acknowledged and comes nevertheless was never to; how often it had come
+// by then only the queue says.
+func (b *queueBook) again(stamp payload.Stamp, key uint64, to *queueNode, attempt int) (times int, due int64) {
+	before, open := b.open[key]
+	switch {
+	case open && to.knowsDue(before):
+		return int(before.times) + 1, before.due
+	case open:
+		return int(before.times) + 1, never
+	case b.acked.Has(int(stamp.Producer), stamp.Sequence):
+		return max(2, attempt), never
+	default:
+		return 2, never
+	}
+}
+
+// corrupt notes a record that can't be read, which is settled by being seen.
+func (b *queueBook) corrupt(now int64) {
+	b.delivered.Corrupt()
+	b.count++
+	b.settled.Lock()
+	b.settled.Corrupt()
+	b.settled.Unlock()
+	b.done++
+	b.last = max(b.last, now)
+}
+
+// ack notes that an acknowledgement was taken, and tells whether it was the first.
+func (b *queueBook) ack(stamp payload.Stamp, now int64) (first bool) {
+	measured := stamp.Intended >= 0
+	delete(b.open, lane(stamp))
+	t := b.tallyOf(measured)
+	if finding := b.acked.Deliver(int(stamp.Producer), stamp.Sequence, measured); finding != ledger.First && finding != ledger.Late {
+		t.AckedAgain++
+		return false
+	}
+	t.Acked++
+	if b.dead.Has(int(stamp.Producer), stamp.Sequence) {
+		t.DeadAcked++
+		return true
+	}
+	b.settle(stamp, now)
+	return true
+}
+
+// deadLetter notes that a record is among the dead letters.
+func (b *queueBook) deadLetter(stamp payload.Stamp, now int64) {
+	measured := stamp.Intended >= 0
+	if finding := b.dead.Deliver(int(stamp.Producer), stamp.Sequence, measured); finding != ledger.First && finding != ledger.Late {
+		return
+	}
+	delete(b.open, lane(stamp))
+	t := b.tallyOf(measured)
+	t.Dead++
+	if !b.delivered.Has(int(stamp.Producer), stamp.Sequence) {
+		t.DeadUnseen++
+	}
+	if b.acked.Has(int(stamp.Producer), stamp.Sequence) {
+		t.DeadAcked++
+		return
+	}
+	b.settle(stamp, now)
+}
+
+// settle notes that a record is settled, for the first time.
+func (b *queueBook) settle(stamp payload.Stamp, now int64) {
+	b.settled.Lock()
+	b.settled.Deliver(int(stamp.Producer), stamp.Sequence, stamp.Intended >= 0)
+	b.settled.Unlock()
+	b.done++
+	b.last = max(b.last, now)
+}
+
+// dueAt changes when a record is to come again whose latest delivery was to the node.
+func (b *queueBook) dueAt(stamp payload.Stamp, of *queueNode, due int64) {
+	key := lane(stamp)
+	if l, open := b.open[key]; open && l.holder == of {
+		l.due = due
+		b.open[key] = l
+	}
+}
+
+// release forgets when the records of a node are due: what ended its locks is not the
+// clock.
+func (b *queueBook) release(of *queueNode) {
+	b.delivered.Lock()
+	defer b.delivered.Unlock()
+	for key, l := range b.open {
+		if l.holder == of {
+			l.due = never
+			b.open[key] = l
+		}
+	}
+}
+
+// reached is how far the consumers are: what is settled takes the place of a position.
+func (b *queueBook) reached() Reached {
+	b.delivered.Lock()
+	defer b.delivered.Unlock()
+	return Reached{
+		Position: b.from + b.done, At: b.last, Delivered: b.count,
+		Arrived: b.delivered.Arrived(), Next: b.delivered.Expected(),
+	}
+}
+
+func (b *queueBook) position() Reached {
+	b.delivered.Lock()
+	defer b.delivered.Unlock()
+	return Reached{Position: b.from + b.done, At: b.last, Delivered: b.count}
+}
+
+// Reached is how far the queue's consumers have come in each partition. As a position
+// they have how many of its records are settled: acknowledged, dead letters or corrupt.
+func (g *QueueGroup) Reached() []Reached {
+	all := make([]Reached, len(g.books))
+	for i, b := range g.books {
+		all[i] = b.reached()
+	}
+	return all
+}
+
+// Positions is Reached without what has arrived and what is expected.
+func (g *QueueGroup) Positions() []Reached {
+	all := make([]Reached, len(g.books))
+	for i, b := range g.books {
+		all[i] = b.position()
+	}
+	return all
+}
+
+// Receivers are the receiving side of the books, by partition: what was handed over.
+func (g *QueueGroup) Receivers() []*ledger.Receiver {
+	all := make([]*ledger.Receiver, len(g.books))
+	for i, b := range g.books {
+		all[i] = b.delivered
+	}
+	return all
+}
+
+// Settled are the receivers of what was acknowledged or has become a dead letter, by
+// partition.
+func (g *QueueGroup) Settled() []*ledger.Receiver {
+	all := make([]*ledger.Receiver, len(g.books))
+	for i, b := range g.books {
+		all[i] = b.settled
+	}
+	return all
+}
+
+// Tally are the counts of the records of the warm-up, and of the measured ones.
+func (g *QueueGroup) Tally() (warmup, measured QueueTally) {
+	for _, b := range g.books {
+		b.delivered.Lock()
+		warmup.Add(b.tally[0])
+		measured.Add(b.tally[1])
+		b.delivered.Unlock()
+	}
+	return warmup, measured
+}
+
+// DeadLetter takes the value of a record that was found among the dead letters.
+func (g *QueueGroup) DeadLetter(value []byte) {
+	stamp, check := payload.ReadStamp(value)
+	if check != payload.Intact || stamp.Run != g.cfg.Run || stamp.Partition < 0 || int(stamp.Partition) >= len(g.books) {
+		return // what is nobody's is not in the books, and will be missed if it was somebody's
+	}
+	b := g.books[stamp.Partition]
+	b.delivered.Lock()
+	defer b.delivered.Unlock()
+	b.deadLetter(stamp, g.axis.Now())
+}
+
+// DeliveryGaps are the times in each partition in which nothing was handed over that had
+// not been before, while records were due.
+func (g *QueueGroup) DeliveryGaps() []Gaps {
+	all := make([]Gaps, len(g.books))
+	for i, b := range g.books {
+		b.delivered.Lock()
+		all[i] = b.handed.all()
+		b.delivered.Unlock()
+	}
+	return all
+}
+
+// Attempts are the deliveries by attempt as far as there were any.
+func (t QueueTally) Attempts() []int64 {
+	last := maxAttempts
+	for last > 0 && t.ByAttempt[last-1] == 0 {
+		last--
+	}
+	return slices.Clone(t.ByAttempt[:last])
+}
+
+// GivenUp are the deliveries that were settled too late, by what the queue answered.
+func (t QueueTally) GivenUp() map[string]int64 {
+	all := map[string]int64{"expired": t.GivenUpExpired, "lost": t.GivenUpLost, "error": t.GivenUpError}
+	maps.DeleteFunc(all, func(_ string, n int64) bool { return n == 0 })
+	return all
+}

@@ -1,0 +1,547 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"kafka-bench/internal/driver"
+	"kafka-bench/internal/latency"
+)
+
+// Queue is one member of a group of a queue whose records are acknowledged one by one. It
+// may be used from several goroutines.
+type Queue interface {
+	// Receive waits for at least one record, or for ctx, and returns at most max.
+	Receive(ctx context.Context, max int) (Lot, error)
+	// Run hands records to handlers, each in a lot of its own, so many at a time and in
+	// the queue's order, until ctx ends. A handler settles its record; one that it did not
+	// settle is given back where it returns an error.
+	Run(ctx context.Context, handlers int, handle func(Lot) error) error
+	Counts() QueueCounts
+	// Kill cuts the member off as the death of its process would: nothing goes out any
+	// more, and nobody is told.
+	Kill()
+	Close(ctx context.Context) error
+}
+
+// Why a record could not be settled any more.
+var (
+	ErrLockExpired = errors.New("the lock of the record has run out")
+	ErrLockLost    = errors.New("the record's partition is another member's")
+)
+
+// Lot is what one Receive returned. Ack and Nack return an error that is ErrLockExpired or
+// ErrLockLost where the record is lent no more.
+type Lot interface {
+	Len() int
+	At(i int) Lent
+	Ack(ctx context.Context, i int) error
+	Nack(ctx context.Context, i int, delay time.Duration) error
+}
+
+// Lent is one delivery of a record.
+type Lent struct {
+	Partition int32 // where the record was first
+	Value     []byte
+	KeyBytes  int
+	Attempt   int       // by the queue's count, 1 is the first
+	Deadline  time.Time // zero: none
+}
+
+// QueueCounts are the counters of a member of a queue.
+type QueueCounts struct {
+	Expired, Tailed, Missing, InFlight int64
+	RetentionAlarm                     string
+}
+
+// add adds what o counted.
+func (c *QueueCounts) add(o QueueCounts) {
+	c.Expired += o.Expired
+	c.Tailed += o.Tailed
+	c.Missing += o.Missing
+	c.InFlight += o.InFlight
+	if c.RetentionAlarm == "" {
+		c.RetentionAlarm = o.RetentionAlarm
+	}
+}
+
+// Locks says when the lock of a record ends beside its deadline.
+type Locks int
+
+// Kinds of locks.
+const (
+	LocksStay     Locks = iota // never: it is kept apart from members and partitions
+	LocksOfOwner               // with the ownership of the record's partition
+	LocksOfMember              // with the member that the record was lent to
+)
+
+// QueueConfig says what the consumers of a queue are.
+type QueueConfig struct {
+	// Open opens the member of a number.
+	Open func(number int) (Queue, error)
+	// Ready waits until the members have all partitions.
+	Ready   func(ctx context.Context) error
+	Members int // that are opened at the start, with the numbers from 0 on
+	Numbers int // bounds the numbers of members, those included that Start opens
+	Threads int // of each member, which receive, work and settle
+	Batch   int // of one Receive
+	// Ordered has the queue hand out the records by Run, and not by Receive.
+	Ordered bool
+	Locks   Locks
+
+	// Drop is the share of the deliveries that are not acknowledged, by a draw for each
+	// from the seed: given back where Nack is set, after the delay of their attempt.
+	Drop  float64
+	Nack  bool
+	Delay func(attempt int) time.Duration
+
+	Producers  int // on the sending side, those included that filled the topic
+	Filled     int // how many of them did, the last ones by their numbers
+	Partitions int
+	From       []int64 // the offset where each partition starts; nil is zero
+	Plan       Plan
+	Seed       uint64
+	Hold       bool // nobody receives until Release
+	Sized      bool // the bytes of what is delivered are counted
+
+	Axis       *Axis
+	ClosedLoop bool
+	Run        uint32
+	Settings   []driver.Setting
+
+	// OnEvent is told of errors; it may be called from several goroutines.
+	OnEvent func(kind, what, reason string)
+}
+
+// QueueGroup are the consumers of a queue: members with threads, and the application
+// behind them. While it runs, members may leave, vanish and join.
+//
+// It keeps the books of Group and more: a queue acknowledges record by record and
+// delivers again what was not acknowledged, so that there is a set of what was handed
+// over, a set of what was acknowledged, and for each record between the two how often it
+// came and when it is to come again. The sets know nothing of the queue's own counts:
+// all that they go by is the stamps of records.
+type QueueGroup struct {
+	cfg   QueueConfig
+	axis  *Axis
+	idle  bool // no record ever costs anything
+	open  bool // intended times exist
+	books []*queueBook
+	seats []*queueSeat // by the numbers of members
+
+	released chan struct{} // closed when the members may receive
+	release  sync.Once
+	stopping atomic.Bool
+	alive    context.Context
+	end      context.CancelFunc
+
+	changing sync.Mutex     // held while members come or go; taken before mu
+	buried   sync.WaitGroup // what is left of members that are gone
+
+	mu     sync.Mutex
+	failed error
+	gone   QueueCounts // of the members that are no more
+	polls  MemberCounts
+}
+
+// A queueSeat is what is kept for a member's number, whoever has it.
+type queueSeat struct {
+	recorder *latency.Recorder
+	counts   Received   // guarded by the recorder's lock
+	totals   QueueTotal // likewise
+	member   *queueNode // guarded by the group's lock; nil while nobody has the number
+}
+
+// QueueTotal are running totals of a queue's consumers, of both phases.
+type QueueTotal struct {
+	Acked         int64 // for the first time
+	AckedInWindow int64 // of those, within the measured window
+	Redelivered   int64
+}
+
+func (t *QueueTotal) add(o QueueTotal) {
+	t.Acked += o.Acked
+	t.AckedInWindow += o.AckedInWindow
+	t.Redelivered += o.Redelivered
+}
+
+// queueNode is a member of a queue with its threads.
+type queueNode struct {
+	number  int
+	group   *QueueGroup
+	seat    *queueSeat
+	queue   Queue
+	life    context.Context // until it is killed, or the group is stopped
+	kill    context.CancelFunc
+	alive   context.Context // until it leaves, at the latest
+	cancel  context.CancelFunc
+	halt    halt
+	running sync.WaitGroup
+	inHand  atomic.Int64 // handed over and not settled
+	polls   atomic.Int64
+	empty   atomic.Int64
+	// gone: its locks have ended otherwise than by the clock, where they are its own.
+	gone atomic.Bool
+}
+
+// StartQueueGroup opens the members and lets them receive. On an error nothing is left
+// running.
+func StartQueueGroup(cfg QueueConfig) (*QueueGroup, error) {
+	g := &QueueGroup{cfg: cfg, axis: cfg.Axis, idle: cfg.Plan.None(), open: !cfg.ClosedLoop, released: make(chan struct{})}
+	g.alive, g.end = context.WithCancel(context.Background())
+	for id := range cfg.Partitions {
+		from := int64(0)
+		if cfg.From != nil {
+			from = cfg.From[id]
+		}
+		g.books = append(g.books, newQueueBook(int32(id), cfg.Producers, cfg.Partitions, from))
+	}
+	for range max(cfg.Members, cfg.Numbers) {
+		g.seats = append(g.seats, &queueSeat{recorder: latency.NewRecorder(
+			latency.E2EServiceTime, latency.E2EResponseTime, latency.ProcessedResponseTime,
+			latency.SettleTime, latency.RedeliveryResponseTime, latency.RedeliveryLateness, latency.PollTime,
+		)})
+	}
+	if !cfg.Hold {
+		g.Release()
+	}
+	for number := range cfg.Members {
+		if err := g.seatMember(number); err != nil {
+			g.Stop(context.Background())
+			return nil, err
+		}
+	}
+	return g, nil
+}
+
+// seatMember opens the member of a number, whose seat is free, and starts its threads.
+func (g *QueueGroup) seatMember(number int) error {
+	queue, err := g.cfg.Open(number)
+	if err != nil {
+		return fmt.Errorf("opening consumer %d of the queue: %w", number, err)
+	}
+	n := &queueNode{number: number, group: g, seat: g.seats[number], queue: queue}
+	n.life, n.kill = context.WithCancel(g.alive)
+	n.alive, n.cancel = context.WithCancel(n.life)
+	g.mu.Lock()
+	g.seats[number].member = n
+	g.mu.Unlock()
+	threads := make(chan *queueThread, g.cfg.Threads)
+	for i := range g.cfg.Threads {
+		t := &queueThread{node: n, rng: rand.New(rand.NewPCG(g.cfg.Seed, uint64(number*g.cfg.Threads+i))), freeAt: never}
+		if threads <- t; !g.cfg.Ordered {
+			n.running.Go(func() { n.ended(t.run()) })
+		}
+	}
+	if g.cfg.Ordered {
+		n.running.Go(func() { n.ended(n.serve(threads)) })
+	}
+	return nil
+}
+
+// ended notes why a thread ended, unless it was to.
+func (n *queueNode) ended(err error) {
+	if err == nil || n.alive.Err() != nil {
+		return
+	}
+	g := n.group
+	err = fmt.Errorf("consumer %d: %w", n.number, err)
+	g.mu.Lock()
+	first := g.failed == nil
+	if first {
+		g.failed = err
+	}
+	g.mu.Unlock()
+	if first {
+		g.cfg.OnEvent("error", "a consumer of the queue ended", err.Error())
+	}
+}
+
+// knowsDue tells whether a record that comes to the node was due by the clock, as far as
+// that is known of the delivery before.
+func (n *queueNode) knowsDue(before lending) bool {
+	switch n.group.cfg.Locks {
+	case LocksOfOwner:
+		return before.holder == n
+	case LocksOfMember:
+		return !before.holder.gone.Load()
+	default:
+		return true
+	}
+}
+
+// Release lets the members receive that were held. Calling it again does nothing.
+func (g *QueueGroup) Release() { g.release.Do(func() { close(g.released) }) }
+
+// Err is the error that ended a member before its time, if any.
+func (g *QueueGroup) Err() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.failed
+}
+
+// AwaitReady waits until the members have the partitions.
+func (g *QueueGroup) AwaitReady(ctx context.Context) error {
+	if err := g.cfg.Ready(ctx); err != nil {
+		return errors.Join(fmt.Errorf("the consumers of the queue are not ready: %w", err), g.Err())
+	}
+	return g.Err()
+}
+
+// seated are the members that are there.
+func (g *QueueGroup) seated() (all []*queueNode) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, s := range g.seats {
+		if s.member != nil {
+			all = append(all, s.member)
+		}
+	}
+	return all
+}
+
+// present is the member of a number, which somebody must have.
+func (g *QueueGroup) present(number int) (*queueNode, error) {
+	n, err := g.memberOf(number)
+	switch {
+	case err != nil:
+		return nil, err
+	case n == nil:
+		return nil, fmt.Errorf("consumer %d is not there", number)
+	}
+	return n, nil
+}
+
+func (g *QueueGroup) memberOf(number int) (*queueNode, error) {
+	if number < 0 || number >= len(g.seats) {
+		return nil, fmt.Errorf("consumer %d: the numbers are 0 to %d", number, len(g.seats)-1)
+	}
+	if g.stopping.Load() {
+		return nil, errStopped
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.seats[number].member, nil
+}
+
+// Start opens a member of a number that nobody has. It joins in the background.
+func (g *QueueGroup) Start(number int) error {
+	g.changing.Lock()
+	defer g.changing.Unlock()
+	n, err := g.memberOf(number)
+	switch {
+	case err != nil:
+		return err
+	case n != nil:
+		return fmt.Errorf("consumer %d is there already", number)
+	}
+	return g.seatMember(number)
+}
+
+// leaveTimeout bounds how long a member that leaves may take to write what it settled.
+const leaveTimeout = 30 * time.Second
+
+// Leave has a member leave in order: its threads settle the records in hand, and its
+// queue is closed, which gives back what it had fetched.
+func (g *QueueGroup) Leave(number int) error {
+	g.changing.Lock()
+	defer g.changing.Unlock()
+	n, err := g.present(number)
+	if err != nil {
+		return err
+	}
+	n.cancel()
+	n.halt.end()
+	n.running.Wait()
+	ctx, cancel := context.WithTimeout(g.alive, leaveTimeout)
+	defer cancel()
+	err = n.close(ctx)
+	g.rise(n)
+	return err
+}
+
+// CanKill tells whether Kill can be done: always.
+func (g *QueueGroup) CanKill() error { return nil }
+
+// Kill has a member vanish: its connections are cut, its threads stop where they are, and
+// nothing is given back. When it returns, nothing more is delivered to it.
+func (g *QueueGroup) Kill(number int) (Loss, error) {
+	g.changing.Lock()
+	defer g.changing.Unlock()
+	n, err := g.present(number)
+	if err != nil {
+		return Loss{}, err
+	}
+	n.kill()
+	n.queue.Kill()
+	n.running.Wait()
+	loss := Loss{Unsettled: n.inHand.Load(), OfQueue: true}
+	n.inHand.Store(0)
+	if g.cfg.Locks != LocksStay {
+		n.gone.Store(true)
+	}
+	g.rise(n)
+	g.buried.Go(func() {
+		dead, cancel := context.WithCancel(context.Background())
+		cancel()
+		_ = n.queue.Close(dead) // of a dead process nobody hears
+	})
+	return loss, nil
+}
+
+// rise takes a member off its seat, and keeps what it counted.
+func (g *QueueGroup) rise(n *queueNode) {
+	counts := n.queue.Counts()
+	counts.InFlight = 0
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.gone.add(counts)
+	g.polls.Polls += n.polls.Load()
+	g.polls.EmptyPolls += n.empty.Load()
+	n.seat.member = nil
+}
+
+// close closes the queue of a member, which gives back what was fetched, so that nothing
+// that it had lent waits for a deadline any more.
+func (n *queueNode) close(ctx context.Context) error {
+	n.gone.Store(true)
+	for _, b := range n.group.books {
+		b.release(n)
+	}
+	if err := n.queue.Close(ctx); err != nil {
+		return fmt.Errorf("closing consumer %d of the queue: %w", n.number, err)
+	}
+	return nil
+}
+
+// Pause stops a member where it stands: its threads neither receive nor work nor settle
+// until Resume. Its queue goes on in the background: heartbeats, and what it fetches
+// ahead.
+func (g *QueueGroup) Pause(number int) (how string, err error) {
+	g.changing.Lock()
+	defer g.changing.Unlock()
+	n, err := g.present(number)
+	if err != nil {
+		return "", err
+	}
+	if !n.halt.begin() {
+		return "", fmt.Errorf("consumer %d is paused already", number)
+	}
+	return fmt.Sprintf("consumer %d neither receives nor settles; its queue goes on with heartbeats", number), nil
+}
+
+// Resume lets a member go on that was paused.
+func (g *QueueGroup) Resume(number int) error {
+	g.changing.Lock()
+	defer g.changing.Unlock()
+	n, err := g.present(number)
+	if err != nil {
+		return err
+	}
+	if !n.halt.end() {
+		return fmt.Errorf("consumer %d is not paused", number)
+	}
+	return nil
+}
+
+// Stop ends the members: their threads end, and their queues are closed. Every goroutine
+// has ended when it returns.
+func (g *QueueGroup) Stop(ctx context.Context) {
+	if g.stopping.Swap(true) {
+		return
+	}
+	g.end()
+	g.changing.Lock()
+	defer g.changing.Unlock()
+	var ending sync.WaitGroup
+	for _, n := range g.seated() {
+		ending.Go(func() {
+			n.running.Wait()
+			if err := n.close(ctx); err != nil {
+				g.cfg.OnEvent("error", "a queue was not closed in order", err.Error())
+			}
+			g.mu.Lock()
+			g.gone.add(n.queue.Counts())
+			g.mu.Unlock()
+		})
+	}
+	ending.Wait()
+	g.buried.Wait()
+}
+
+// Counts are what the members did as clients. A queue does not tell of its commits and
+// rebalances.
+func (g *QueueGroup) Counts() MemberCounts {
+	members := g.seated()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	sum := g.polls
+	for _, n := range members {
+		sum.Polls += n.polls.Load()
+		sum.EmptyPolls += n.empty.Load()
+	}
+	return sum
+}
+
+// QueueCounts are the queues' own counters, of all members that there have been.
+func (g *QueueGroup) QueueCounts() QueueCounts {
+	members := g.seated()
+	g.mu.Lock()
+	sum := g.gone
+	g.mu.Unlock()
+	if g.stopping.Load() {
+		return sum // theirs are in it
+	}
+	for _, n := range members {
+		sum.add(n.queue.Counts())
+	}
+	return sum
+}
+
+// Received are the counts of all members together.
+func (g *QueueGroup) Received() (sum Received) {
+	for _, s := range g.seats {
+		s.recorder.Lock()
+		sum.Add(s.counts)
+		s.recorder.Unlock()
+	}
+	return sum
+}
+
+// Totals are the running totals of all members together.
+func (g *QueueGroup) Totals() (sum QueueTotal) {
+	for _, s := range g.seats {
+		s.recorder.Lock()
+		sum.add(s.totals)
+		s.recorder.Unlock()
+	}
+	return sum
+}
+
+// Working tells whether a record that was handed over is still worked on.
+func (g *QueueGroup) Working() bool {
+	return slices.ContainsFunc(g.seated(), func(n *queueNode) bool { return n.inHand.Load() > 0 })
+}
+
+// Workers is how many records can be worked on at once when every member is there that
+// ever is.
+func (g *QueueGroup) Workers() int { return len(g.seats) * g.cfg.Threads }
+
+// AddTo has a collector gather the histograms of the group.
+func (g *QueueGroup) AddTo(c *latency.Collector) {
+	for _, s := range g.seats {
+		c.Add(s.recorder)
+	}
+}
+
+// Wire is not counted here.
+func (g *QueueGroup) Wire() (driver.Wire, bool) { return driver.Wire{}, false }
+
+// Settings are the effective settings of a member's queue.
+func (g *QueueGroup) Settings() []driver.Setting { return g.cfg.Settings }

@@ -1,0 +1,95 @@
+package kmq
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"kafka-bench/kmq/internal/lease"
+)
+
+// ID is a place in the queue's topic.
+type ID = lease.ID
+
+// MaxDelay is the longest delay of Nack, and the longest time of Extend.
+const MaxDelay = 12 * time.Hour
+
+// Delivery is one record that was handed out by [Queue.Receive] or [Queue.Run]. It is a
+// small value and may be copied. It is settled once, by Ack, Nack or Reject, on any
+// goroutine; the others then get [ErrSettled].
+type Delivery struct {
+	// Record is the record as it was produced, with its key, headers and timestamp; its
+	// partition and offset are those of the copy that was delivered.
+	Record *kgo.Record
+
+	lease *lease.Lease
+	queue *Queue
+}
+
+// ID is where the record was first: it names the record over all its attempts.
+func (d Delivery) ID() ID { return d.lease.Origin }
+
+// Attempt is 1 for the first delivery.
+func (d Delivery) Attempt() int { return d.lease.Attempt }
+
+// Deadline is until when the record is lent; zero where there is no bound. It counts by
+// the monotonic clock of this process, which the broker's or the tracker's may lag behind,
+// never the other way round.
+func (d Delivery) Deadline() time.Time { return d.lease.Deadline() }
+
+// Ack accepts the record: it is processed. It returns once that is noted; [Queue.Flush]
+// waits until it is durable, and a crash before that delivers the record again. The error
+// is [ErrSettled], [ErrExpired], [ErrLost] or [ErrClosed], or ctx's; after each of them
+// but the first the record will be delivered again.
+func (d Delivery) Ack(ctx context.Context) error {
+	if d.queue.closed.Load() {
+		return d.refused()
+	}
+	return d.queue.engine.Ack(ctx, d.lease)
+}
+
+// Nack releases the record, to be delivered again after a delay from 0 to [MaxDelay]. It
+// counts as a delivery. Errors are those of Ack, and [ErrUnsupported] of an engine that
+// can't.
+func (d Delivery) Nack(ctx context.Context, delay time.Duration) error {
+	switch {
+	case delay < 0 || delay > MaxDelay:
+		return fmt.Errorf("%w: Nack has a delay of %v: it must be from 0 to %v", ErrConfig, delay, MaxDelay)
+	case d.queue.closed.Load():
+		return d.refused()
+	}
+	return d.queue.engine.Nack(ctx, d.lease, delay)
+}
+
+// Extend renews the lock: until dur from now, above 0 and at most [MaxDelay], whatever was
+// left of it. Errors are those of Nack.
+func (d Delivery) Extend(ctx context.Context, dur time.Duration) error {
+	switch {
+	case dur <= 0 || dur > MaxDelay:
+		return fmt.Errorf("%w: Extend is asked for %v: it must be above 0 and at most %v", ErrConfig, dur, MaxDelay)
+	case d.queue.closed.Load():
+		return d.refused()
+	}
+	return d.queue.engine.Extend(ctx, d.lease, dur)
+}
+
+// Reject gives the record up: it is in the dead-letter topic when Reject returns, with the
+// reason, of which the first 1,024 bytes are kept, in a header. Errors are those of Nack;
+// without a DeadLetterTopic that is [ErrUnsupported], but for Share, whose broker archives
+// the record.
+func (d Delivery) Reject(ctx context.Context, reason string) error {
+	if d.queue.closed.Load() {
+		return d.refused()
+	}
+	return d.queue.engine.Reject(ctx, d.lease, reason)
+}
+
+// refused is why a delivery of a closed queue can't be settled.
+func (d Delivery) refused() error {
+	if err := d.lease.Err(); err != nil {
+		return err
+	}
+	return ErrClosed
+}

@@ -1,0 +1,33 @@
+package kmq
+
+import (
+	"fmt"
+
+	"kafka-bench/kmq/internal/lease"
+)
+
+// The errors that a caller may want to tell apart, by errors.Is.
+var (
+	// ErrClosed: the queue is closed, or being drained, and gives out nothing more.
+	ErrClosed = lease.ErrClosed
+	// ErrSettled: the delivery was acknowledged, released or rejected before.
+	ErrSettled = lease.ErrSettled
+	// ErrExpired: the acquisition lock has run out; the record was or will be delivered
+	// again.
+	ErrExpired = lease.ErrExpired
+	// ErrLost: the partition was given to another member of the group, which delivers
+	// the record again.
+	ErrLost = lease.ErrLost
+	// ErrUnsupported: the engine can't do it. The error's text says why, and what can.
+	ErrUnsupported = lease.ErrUnsupported
+	// ErrConfig: the configuration is out of range, or contradicts itself or the
+	// topics that are there.
+	ErrConfig = lease.ErrConfig
+)
+
+// Reject is an error by which a handler of [Queue.Run] says that the record will never
+// be processed: it goes to the dead-letter topic at once, without another attempt.
+type Reject struct{ Reason string }
+
+// Error returns the reason.
+func (r Reject) Error() string { return fmt.Sprintf("rejected: %s", r.Reason) }

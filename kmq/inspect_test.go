@@ -1,0 +1,212 @@
+package kmq_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"kafka-bench/kmq"
+)
+
+// inspected is a cluster in memory with ten records in the only partition of a topic, each
+// a second older than the next.
+type inspected struct {
+	*testing.T
+	cluster *kfake.Cluster
+	since   time.Time
+}
+
+func newInspected(t *testing.T) *inspected {
+	t.Helper()
+	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "orders"),
+		kfake.BrokerConfigs(map[string]string{"group.share.heartbeat.interval.ms": "100"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(cluster.Close)
+	i := &inspected{T: t, cluster: cluster, since: time.Now().Add(-time.Hour).Truncate(time.Millisecond)}
+	client, err := kgo.NewClient(kgo.SeedBrokers(cluster.ListenAddrs()...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	for n := range 10 {
+		r := &kgo.Record{Topic: "orders", Value: fmt.Append(nil, n), Timestamp: i.since.Add(time.Duration(n) * time.Second)}
+		if err := client.ProduceSync(t.Context(), r).FirstErr(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return i
+}
+
+func (i *inspected) config(e kmq.Engine) kmq.Config {
+	return kmq.Config{
+		Brokers: i.cluster.ListenAddrs(), Topic: "orders", Group: "billing", Engine: e,
+		MaxInFlight: 4, CommitEvery: 20 * time.Millisecond, DeadLetterTopic: "orders-dead",
+	}
+}
+
+func (i *inspected) open(cfg kmq.Config) *kmq.Queue {
+	i.Helper()
+	q, err := kmq.Open(i.Context(), cfg)
+	if err != nil {
+		i.Fatal(err)
+	}
+	i.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		_ = q.Close(ctx)
+	})
+	return q
+}
+
+func (i *inspected) receive(q *kmq.Queue, n int) map[int64]kmq.Delivery {
+	i.Helper()
+	ctx, cancel := context.WithTimeout(i.Context(), 30*time.Second)
+	defer cancel()
+	all := make(map[int64]kmq.Delivery)
+	for len(all) < n {
+		ds, err := q.Receive(ctx, n-len(all))
+		if err != nil {
+			i.Fatalf("after %d of %d: %v", len(all), n, err)
+		}
+		for _, d := range ds {
+			all[d.ID().Offset] = d
+		}
+	}
+	return all
+}
+
+func (i *inspected) do(err error) {
+	i.Helper()
+	if err != nil {
+		i.Fatal(err)
+	}
+}
+
+// eventually inspects until it is as wanted: commits come when they come.
+func (i *inspected) eventually(cfg kmq.Config, want kmq.PartitionInspection, dead int64) {
+	i.Helper()
+	end := time.Now().Add(20 * time.Second)
+	for {
+		got, err := kmq.Inspect(i.Context(), cfg)
+		var p kmq.PartitionInspection
+		if err == nil {
+			p = got.Partitions[0]
+		}
+		if want.Committed < -1 {
+			p.Committed, p.InFlight, p.Waiting = want.Committed, 0, p.Waiting+p.InFlight
+		}
+		same := p.OldestUnacked.Equal(want.OldestUnacked) && got.DeadLetters == dead
+		p.OldestUnacked = want.OldestUnacked
+		if same && p == want {
+			return
+		}
+		if time.Now().After(end) {
+			i.Fatalf("got %+v, %v\nwant %+v and %d dead letters", got, err, want, dead)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+func TestInspect(t *testing.T) {
+	type counts struct{ committed, end, inFlight, waiting, oldest, redelivered, dead int64 }
+	const any = -2 // when a member fetches more is its affair: in flight and waiting count together
+	for _, test := range []struct {
+		engine      kmq.Engine
+		ack         []int64 // of the first four
+		then        counts
+		nack        int64 // one of the others; -1: none
+		afterNack   counts
+		afterReject counts
+	}{
+		{
+			engine: kmq.Plain, ack: []int64{0, 1}, then: counts{2, 10, -1, 8, 2, 0, 0},
+			nack: -1, afterReject: counts{3, 10, -1, 7, 3, 0, 1},
+		},
+		{
+			// What is settled makes room for others, which are lent too.
+			engine: kmq.Markers, ack: []int64{1, 3}, then: counts{any, 10, 0, 8, 0, 0, 0},
+			nack: 0, afterNack: counts{any, 11, 0, 8, 0, 1, 0}, afterReject: counts{any, 11, 0, 7, 0, 1, 1},
+		},
+		{
+			engine: kmq.OffsetMap, ack: []int64{1, 3}, then: counts{0, 10, 2, 6, 0, 0, 0},
+			nack: -1, afterReject: counts{0, 10, 1, 6, 0, 0, 1},
+		},
+	} {
+		t.Run(string(test.engine), func(t *testing.T) {
+			i := newInspected(t)
+			cfg := i.config(test.engine)
+			q := i.open(cfg)
+			ds := i.receive(q, 4)
+			for _, n := range test.ack {
+				i.do(ds[n].Ack(t.Context()))
+			}
+			i.do(q.Flush(t.Context()))
+			check := func(c counts) {
+				t.Helper()
+				look := cfg
+				look.Engine, look.Topic = "", "" // it is found out
+				i.eventually(look, kmq.PartitionInspection{
+					Committed: c.committed, End: c.end, InFlight: c.inFlight, Waiting: c.waiting,
+					OldestUnacked: i.since.Add(time.Duration(c.oldest) * time.Second), Redelivered: c.redelivered,
+				}, c.dead)
+			}
+			check(test.then)
+			if test.nack >= 0 {
+				i.do(ds[test.nack].Nack(t.Context(), 0))
+				check(test.afterNack)
+			}
+			i.do(ds[2].Reject(t.Context(), "no"))
+			i.do(q.Flush(t.Context()))
+			check(test.afterReject)
+		})
+	}
+}
+
+func TestInspectAShareGroup(t *testing.T) {
+	i := newInspected(t)
+	cfg := i.config(kmq.Share)
+	cfg.MaxInFlight = 1
+	q := i.open(cfg)
+	i.do(i.receive(q, 1)[0].Ack(t.Context()))
+	i.receive(q, 1)
+	i.do(q.Flush(t.Context()))
+	cfg.Engine, cfg.Topic = "", ""
+	got, err := kmq.Inspect(t.Context(), cfg)
+	i.do(err)
+	if got.Engine != kmq.Share || got.Topic != "orders" || len(got.Partitions) != 1 || got.Partitions[0].Committed != 1 ||
+		got.Partitions[0].Waiting < 8 || got.Partitions[0].InFlight != -1 || !got.Partitions[0].OldestUnacked.Equal(i.since.Add(time.Second)) {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestInspectRefuses(t *testing.T) {
+	i := newInspected(t)
+	for name, test := range map[string]struct {
+		change func(*kmq.Config)
+		want   string
+	}{
+		"nothing":          {func(c *kmq.Config) { *c = kmq.Config{} }, "Brokers is empty; Group is empty"},
+		"an engine":        {func(c *kmq.Config) { c.Engine = "queue" }, `Engine is "queue": choose one of plain, markers, offsetmap, share`},
+		"a group":          {func(c *kmq.Config) { c.Topic, c.Group, c.Engine = "", "biling", "" }, "group biling has committed nothing"},
+		"a topic":          {func(c *kmq.Config) { c.Topic = "order" }, "topic order is not there"},
+		"a share group":    {func(c *kmq.Config) { c.Engine, c.Group = kmq.Share, "biling" }, "there is no share group biling"},
+		"a markers' topic": {func(c *kmq.Config) { c.Engine, c.MarkersTopic = kmq.Markers, "nowhere" }, "topic nowhere has 0 partitions"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := i.config("")
+			test.change(&cfg)
+			_, err := kmq.Inspect(t.Context(), cfg)
+			if !errors.Is(err, kmq.ErrConfig) || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%v\nwant: %s", err, test.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,62 @@
+package conformance
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kfake"
+
+	"kafka-bench/internal/cluster"
+	"kafka-bench/kmq"
+)
+
+// TestFake runs the suite against a broker in this process.
+func TestFake(t *testing.T) {
+	for _, e := range kmq.Engines {
+		t.Run(string(e), func(t *testing.T) {
+			Run(t, Subject{Engine: e, Brokers: fake(t).ListenAddrs()})
+		})
+	}
+}
+
+// TestKafka runs it against Apache Kafka.
+func TestKafka(t *testing.T) {
+	k := kafka(t)
+	for _, e := range kmq.Engines {
+		t.Run(string(e), func(t *testing.T) {
+			Run(t, Subject{Engine: e, Brokers: k.Bootstrap()})
+		})
+	}
+}
+
+func fake(t *testing.T) *kfake.Cluster {
+	c, err := kfake.NewCluster(
+		kfake.NumBrokers(1), kfake.BrokerConfigs(Settings), kfake.GroupMinSessionTimeout(time.Second))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+func kafka(t *testing.T) *cluster.Kafka {
+	home, err := cluster.UserHome()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	defer cancel()
+	k, err := home.StartKafka(ctx, cluster.KafkaOptions{Config: Settings})
+	if err != nil {
+		t.Fatalf("start Kafka: %v", err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		if err := k.Stop(ctx); err != nil {
+			t.Errorf("stop Kafka: %v", err)
+		}
+	})
+	return k
+}

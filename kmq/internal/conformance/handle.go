@@ -1,0 +1,174 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"kafka-bench/kmq"
+)
+
+// run runs a handler until it has been called for want records with success.
+func (w *world) run(q *kmq.Queue, workers, want int, handle kmq.Handler, options ...kmq.RunOption) error {
+	ctx, cancel := context.WithTimeout(w.ctx, patience)
+	defer cancel()
+	var done atomic.Int64
+	return q.Run(ctx, workers, func(ctx context.Context, d kmq.Delivery) error {
+		err := handle(ctx, d)
+		if err == nil && done.Add(1) == int64(want) {
+			cancel()
+		}
+		return err
+	}, options...)
+}
+
+func unordered(w *world) {
+	const workers = 4 * partitions
+	w.produce(workers)
+	q := w.open()
+	// Each waits for all the others: no fewer at once will do.
+	var here sync.WaitGroup
+	here.Add(workers)
+	err := w.run(q, workers, workers, func(ctx context.Context, _ kmq.Delivery) error {
+		here.Done()
+		all := make(chan struct{})
+		go func() { here.Wait(); close(all) }()
+		select {
+		case <-all:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	})
+	w.is("run", err, context.Canceled)
+	if n := q.Stats().Acked; n != workers {
+		w.Errorf("%d are acknowledged, want %d", n, workers)
+	}
+}
+
+// inOrder holds that what has the same name is handled one at a time, in the order of
+// offsets, and that others are handled meanwhile.
+func (w *world) inOrder(order kmq.Order, name func(*kgo.Record) string, with ...func(int, *kgo.Record)) {
+	const records, workers = 120, 12
+	w.produce(records, with...)
+	q := w.open()
+	if !w.can.order {
+		w.unsupported("run in order", q.Run(w.ctx, 1, func(context.Context, kmq.Delivery) error { return nil }, kmq.InOrder(order)))
+		return
+	}
+	var (
+		mu      sync.Mutex
+		busy    = make(map[string]bool)
+		last    = make(map[string]int64)
+		most    int
+		running int
+	)
+	err := w.run(q, workers, records, func(_ context.Context, d kmq.Delivery) error {
+		n := name(d.Record)
+		mu.Lock()
+		if n != "" {
+			if busy[n] {
+				w.Errorf("two records of %s at once", n)
+			}
+			if before, any := last[n]; any && d.Record.Offset <= before {
+				w.Errorf("offset %d of %s after %d", d.Record.Offset, n, before)
+			}
+			busy[n], last[n] = true, d.Record.Offset
+		}
+		running++
+		most = max(most, running)
+		mu.Unlock()
+		time.Sleep(2 * time.Millisecond)
+		mu.Lock()
+		running--
+		busy[n] = false
+		mu.Unlock()
+		return nil
+	}, kmq.InOrder(order))
+	w.is("run", err, context.Canceled)
+	if most < 2 {
+		w.Errorf("never more than %d at once", most)
+	}
+	if s := q.Stats(); s.Acked != records {
+		w.Errorf("%d are acknowledged, of %d", s.Acked, records)
+	}
+}
+
+func orderedByPartition(w *world) {
+	w.inOrder(kmq.ByPartition, func(r *kgo.Record) string { return fmt.Sprint("partition ", r.Partition) })
+}
+
+func orderedByKey(w *world) {
+	name := func(r *kgo.Record) string {
+		if r.Key == nil {
+			return ""
+		}
+		return fmt.Sprintf("key %s of partition %d", r.Key, r.Partition)
+	}
+	w.inOrder(kmq.ByKey, name, func(i int, r *kgo.Record) {
+		if k := i / partitions % 5; k > 0 { // keyed records of one partition only, as a partitioner would
+			r.Key = fmt.Appendf(nil, "%d-%d", r.Partition, k)
+		}
+	})
+}
+
+var errNotNow = errors.New("not now")
+
+func handlerFails(w *world) {
+	const records = 12
+	w.produce(records)
+	q := w.open(func(c *kmq.Config) { c.Backoff = kmq.Backoff{Min: 20 * time.Millisecond, Max: 40 * time.Millisecond} })
+	var mu sync.Mutex
+	tries := make(map[kmq.ID]int)
+	err := w.run(q, 4, records, func(_ context.Context, d kmq.Delivery) error {
+		mu.Lock()
+		defer mu.Unlock()
+		tries[d.ID()]++
+		if w.can.release && d.Attempt() != tries[d.ID()] {
+			w.Errorf("try %d of %v is attempt %d", tries[d.ID()], d.ID(), d.Attempt())
+		}
+		if tries[d.ID()] < 3 {
+			return errNotNow
+		}
+		return nil
+	})
+	w.is("run", err, context.Canceled)
+	for id, n := range tries {
+		if n != 3 {
+			w.Errorf("record %v was tried %d times, want 3", id, n)
+		}
+	}
+	w.flush(q)
+	if s := q.Stats(); s.Acked != records || s.InFlight != 0 {
+		w.Errorf("when all is done: %+v", s)
+	}
+	w.nothing(q)
+}
+
+func handlerRejects(w *world) {
+	const records = 6
+	w.produce(records)
+	q := w.open(w.withDead)
+	ctx, cancel := context.WithCancel(w.ctx)
+	defer cancel()
+	var seen atomic.Int64
+	err := q.Run(ctx, 2, func(_ context.Context, d kmq.Delivery) error {
+		if seen.Add(1) == records {
+			cancel()
+		}
+		if d.ID().Offset == 0 {
+			return fmt.Errorf("look here: %w", kmq.Reject{Reason: "hopeless"})
+		}
+		return nil
+	})
+	w.is("run", err, context.Canceled)
+	w.deadLetters(partitions)
+	if s := q.Stats(); s.Acked != records-partitions || s.Rejected != partitions {
+		w.Errorf("%d of %d to be rejected: %+v", partitions, records, s)
+	}
+}

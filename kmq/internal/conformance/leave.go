@@ -1,0 +1,187 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"kafka-bench/kmq"
+)
+
+func drained(w *world) {
+	all := w.produce(20)
+	q := w.open()
+	ds := w.receive(q, 10)
+	done := make(chan error, 1)
+	go func() { done <- q.Drain(w.ctx) }()
+	for {
+		ctx, cancel := context.WithTimeout(w.ctx, time.Millisecond)
+		more, err := q.Receive(ctx, 1)
+		cancel()
+		ds = append(ds, more...)
+		if errors.Is(err, kmq.ErrClosed) {
+			break
+		}
+		if w.ctx.Err() != nil {
+			w.Fatal("a queue that drains goes on giving out")
+		}
+	}
+	for i, d := range ds {
+		select {
+		case err := <-done:
+			w.Fatalf("drained with %d records in hand: %v", len(ds)-i, err)
+		case <-time.After(moment / 20):
+		}
+		w.ack(d)
+	}
+	select {
+	case err := <-done:
+		if err != nil {
+			w.Errorf("drain: %v", err)
+		}
+	case <-time.After(patience):
+		w.Fatal("everything is settled and the queue is not drained")
+	}
+	w.close(q)
+	w.close(q) // again
+	_, err := q.Receive(w.ctx, 1)
+	w.is("receive", err, kmq.ErrClosed)
+	w.is("flush", q.Flush(w.ctx), kmq.ErrClosed)
+	w.is("drain", q.Drain(w.ctx), kmq.ErrClosed)
+
+	q = w.open()
+	rest := w.receive(q, len(all)-len(ds))
+	w.same("received by both", slices.Concat(ids(ds), ids(rest)), all)
+	w.nothing(q)
+}
+
+func closed(w *world) {
+	all := w.produce(12)
+	q := w.open()
+	var held []kmq.Delivery
+	for _, d := range w.receive(q, 12) {
+		if d.ID().Offset == 0 {
+			w.ack(d)
+		} else {
+			held = append(held, d)
+		}
+	}
+	waiting := make(chan error, 1)
+	go func() {
+		_, err := q.Receive(context.Background(), 1)
+		waiting <- err
+	}()
+	w.close(q)
+	select {
+	case err := <-waiting:
+		w.is("a receive that was waiting", err, kmq.ErrClosed)
+	case <-time.After(patience):
+		w.Fatal("a receive outlives its queue")
+	}
+	for _, d := range held {
+		if err := d.Ack(w.ctx); !errors.Is(err, kmq.ErrClosed) && !errors.Is(err, kmq.ErrLost) && !errors.Is(err, kmq.ErrSettled) {
+			w.Errorf("ack after close: %v", err)
+		}
+	}
+
+	// They come at once, long before their locks (30 s) would have run out.
+	q = w.open()
+	ctx, cancel := context.WithTimeout(w.ctx, 20*time.Second)
+	defer cancel()
+	var again []kmq.Delivery
+	for len(again) < len(held) {
+		ds, err := q.Receive(ctx, len(held))
+		if err != nil {
+			w.Fatalf("receive: %v, after %d of %d records", err, len(again), len(held))
+		}
+		w.ack(ds...)
+		again = append(again, ds...)
+	}
+	w.same("given back", ids(again), ids(held))
+	w.nothing(q)
+	_ = all
+}
+
+// books are the records that were acknowledged, by anybody.
+type books struct {
+	mu    sync.Mutex
+	acked map[kmq.ID]int
+}
+
+// consume acknowledges what a queue gives out until ctx ends.
+func (b *books) consume(ctx context.Context, q *kmq.Queue) {
+	for {
+		ds, err := q.Receive(ctx, 5)
+		if err != nil {
+			return
+		}
+		for _, d := range ds {
+			if d.Ack(context.Background()) == nil {
+				b.mu.Lock()
+				b.acked[d.ID()]++
+				b.mu.Unlock()
+			}
+		}
+	}
+}
+
+func (b *books) len() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.acked)
+}
+
+// until waits for so many.
+func (b *books) until(w *world, n int) {
+	w.Helper()
+	for end := time.Now().Add(patience); b.len() < n; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			w.Fatalf("%d of %d records are acknowledged", b.len(), n)
+		}
+	}
+}
+
+func rebalance(w *world) {
+	const records = 900
+	b := &books{acked: make(map[kmq.ID]int)}
+	var with []func(*kmq.Config)
+	if w.can.lend {
+		with = append(with, lendFor(5*time.Second))
+	}
+	with = append(with, inFlight(20))
+	var work sync.WaitGroup
+	defer work.Wait()
+	ctx, cancel := context.WithCancel(w.ctx)
+	defer cancel()
+	join := func() *kmq.Queue {
+		q := w.open(with...)
+		work.Go(func() { b.consume(ctx, q) })
+		return q
+	}
+	first := join()
+	var all []kmq.ID
+	more := func() { all = append(all, w.produce(records/3)...) }
+	more()
+	b.until(w, 50)
+	second := join()
+	more()
+	b.until(w, 400)
+	w.close(first)
+	more()
+	third := join()
+	b.until(w, records)
+	w.close(second)
+	w.close(third)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, id := range all {
+		if b.acked[id] == 0 {
+			w.Errorf("record %v is lost", id)
+		}
+	}
+	if len(b.acked) != records {
+		w.Errorf("%d records are acknowledged, of %d", len(b.acked), records)
+	}
+}

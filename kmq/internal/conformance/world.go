@@ -1,0 +1,291 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"kafka-bench/kmq"
+)
+
+const (
+	partitions = 3
+	// patience is how long something may take that must happen, on a machine that has
+	// other things to do.
+	patience = 90 * time.Second
+	// moment is how long nothing must happen.
+	moment = time.Second
+	// session is after how long a silent member is put out.
+	session = 3 * time.Second
+)
+
+// world is a topic, a group and a clock of one test.
+type world struct {
+	*testing.T
+	Subject
+	can    able
+	ctx    context.Context
+	client *kgo.Client
+	topic  string
+	dead   string
+	group  string
+}
+
+func newWorld(t *testing.T, s Subject, can able) *world {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
+	t.Cleanup(cancel)
+	client, err := kgo.NewClient(
+		kgo.SeedBrokers(s.Brokers...), kgo.DisableClientMetrics(),
+		kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.ProducerLinger(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	name := fmt.Sprintf("law-%s-%08x", s.Engine, rand.Uint32())
+	w := &world{T: t, Subject: s, can: can, ctx: ctx, client: client, topic: name, dead: name + "-dead", group: name + "-group"}
+	w.create(name, partitions)
+	return w
+}
+
+func (w *world) create(topic string, partitions int32) {
+	w.Helper()
+	if _, err := kadm.NewClient(w.client).CreateTopic(w.ctx, partitions, 1, nil, topic); err != nil {
+		w.Fatalf("create topic %s: %v", topic, err)
+	}
+}
+
+// config is that of a queue, changed by with.
+func (w *world) config(with ...func(*kmq.Config)) kmq.Config {
+	cfg := kmq.Config{
+		Brokers: w.Brokers, Topic: w.topic, Group: w.group, Engine: w.Engine,
+		CommitEvery: 50 * time.Millisecond, SessionTimeout: session,
+	}
+	for _, f := range with {
+		f(&cfg)
+	}
+	return cfg
+}
+
+func lendFor(d time.Duration) func(*kmq.Config) {
+	return func(c *kmq.Config) { c.Visibility = d }
+}
+
+func inFlight(n int) func(*kmq.Config) {
+	return func(c *kmq.Config) { c.MaxInFlight = n }
+}
+
+func (w *world) withDead(c *kmq.Config) { c.DeadLetterTopic = w.dead }
+
+// open opens a queue, which is closed when the test ends.
+func (w *world) open(with ...func(*kmq.Config)) *kmq.Queue {
+	w.Helper()
+	q, err := kmq.Open(w.ctx, w.config(with...))
+	if err != nil {
+		w.Fatalf("open: %v", err)
+	}
+	w.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		defer cancel()
+		_ = q.Close(ctx)
+	})
+	return q
+}
+
+func (w *world) close(q *kmq.Queue) {
+	w.Helper()
+	if err := q.Close(w.ctx); err != nil {
+		w.Errorf("close: %v", err)
+	}
+}
+
+// produce writes n records, the i-th to partition i mod partitions, and returns where
+// they are.
+func (w *world) produce(n int, with ...func(i int, r *kgo.Record)) []kmq.ID {
+	w.Helper()
+	records := make([]*kgo.Record, n)
+	for i := range records {
+		records[i] = &kgo.Record{Topic: w.topic, Partition: int32(i % partitions), Value: fmt.Appendf(nil, "record %d", i)}
+		for _, f := range with {
+			f(i, records[i])
+		}
+	}
+	if err := w.client.ProduceSync(w.ctx, records...).FirstErr(); err != nil {
+		w.Fatalf("produce: %v", err)
+	}
+	ids := make([]kmq.ID, n)
+	for i, r := range records {
+		ids[i] = kmq.ID{Partition: r.Partition, Offset: r.Offset}
+	}
+	return ids
+}
+
+// receive waits for exactly n records.
+func (w *world) receive(q *kmq.Queue, n int) []kmq.Delivery {
+	w.Helper()
+	ctx, cancel := context.WithTimeout(w.ctx, patience)
+	defer cancel()
+	var all []kmq.Delivery
+	for len(all) < n {
+		ds, err := q.Receive(ctx, n-len(all))
+		if err != nil {
+			w.Fatalf("receive: %v, after %d of %d records: %v", err, len(all), n, sorted(ids(all)))
+		}
+		all = append(all, ds...)
+	}
+	return all
+}
+
+// upTo waits for at least one record.
+func (w *world) upTo(q *kmq.Queue, most int) []kmq.Delivery {
+	w.Helper()
+	ctx, cancel := context.WithTimeout(w.ctx, patience)
+	defer cancel()
+	ds, err := q.Receive(ctx, most)
+	if err != nil {
+		w.Fatalf("receive: %v", err)
+	}
+	return ds
+}
+
+func (w *world) one(q *kmq.Queue) kmq.Delivery {
+	w.Helper()
+	return w.receive(q, 1)[0]
+}
+
+// nothing holds that no record comes for a moment.
+func (w *world) nothing(q *kmq.Queue) {
+	w.Helper()
+	ctx, cancel := context.WithTimeout(w.ctx, moment)
+	defer cancel()
+	ds, err := q.Receive(ctx, 1)
+	if len(ds) > 0 {
+		w.Errorf("record %v came, attempt %d, where none should", ds[0].ID(), ds[0].Attempt())
+	} else if !errors.Is(err, context.DeadlineExceeded) {
+		w.Errorf("receive: %v", err)
+	}
+}
+
+func (w *world) ack(ds ...kmq.Delivery) {
+	w.Helper()
+	for _, d := range ds {
+		if err := d.Ack(w.ctx); err != nil {
+			w.Errorf("ack of %v: %v", d.ID(), err)
+		}
+	}
+}
+
+func (w *world) flush(q *kmq.Queue) {
+	w.Helper()
+	if err := q.Flush(w.ctx); err != nil {
+		w.Errorf("flush: %v", err)
+	}
+}
+
+// is holds an error to a kind.
+func (w *world) is(what string, err, kind error) {
+	w.Helper()
+	if !errors.Is(err, kind) {
+		w.Errorf("%s: %v, want %v", what, err, kind)
+	}
+}
+
+// same holds that the records are these, in whatever order, each once.
+func (w *world) same(what string, got, want []kmq.ID) {
+	w.Helper()
+	got, want = sorted(got), sorted(want)
+	if !slices.Equal(got, want) {
+		w.Errorf("%s: got %v, want %v", what, got, want)
+	}
+}
+
+func ids(ds []kmq.Delivery) []kmq.ID {
+	out := make([]kmq.ID, len(ds))
+	for i, d := range ds {
+		out[i] = d.ID()
+	}
+	return out
+}
+
+func compare(a, b kmq.ID) int {
+	if a.Partition != b.Partition {
+		return int(a.Partition - b.Partition)
+	}
+	return int(a.Offset - b.Offset)
+}
+
+func sorted(ids []kmq.ID) []kmq.ID { return slices.SortedFunc(slices.Values(ids), compare) }
+
+// deadLetters reads n records of the dead-letter topic, and holds that there are no more.
+func (w *world) deadLetters(n int) []*kgo.Record {
+	w.Helper()
+	reader, err := kgo.NewClient(kgo.SeedBrokers(w.Brokers...), kgo.DisableClientMetrics(), kgo.ConsumeTopics(w.dead))
+	if err != nil {
+		w.Fatal(err)
+	}
+	defer reader.Close()
+	var all []*kgo.Record
+	for len(all) < n {
+		ctx, cancel := context.WithTimeout(w.ctx, patience)
+		fetches := reader.PollFetches(ctx)
+		cancel()
+		if w.ctx.Err() != nil || errors.Is(fetches.Err0(), context.DeadlineExceeded) {
+			w.Fatalf("%d of %d dead letters came", len(all), n)
+		}
+		all = append(all, fetches.Records()...)
+	}
+	ctx, cancel := context.WithTimeout(w.ctx, moment)
+	defer cancel()
+	if all = append(all, reader.PollFetches(ctx).Records()...); len(all) != n {
+		w.Errorf("there are %d dead letters, want %d", len(all), n)
+	}
+	return all
+}
+
+// wire are the connections of a queue, which can be cut as a crash cuts them.
+type wire struct {
+	mu    sync.Mutex
+	conns map[net.Conn]bool
+	gone  bool
+}
+
+func (x *wire) use(c *kmq.Config) {
+	c.Client = append(c.Client, kgo.Dialer(x.dial))
+}
+
+func (x *wire) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, network, addr)
+	if err != nil {
+		return nil, err
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.gone {
+		conn.Close()
+		return nil, errors.New("the wire is cut")
+	}
+	if x.conns == nil {
+		x.conns = make(map[net.Conn]bool)
+	}
+	x.conns[conn] = true
+	return conn, nil
+}
+
+// cut ends all connections, for good.
+func (x *wire) cut() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.gone = true
+	for conn := range maps.Keys(x.conns) {
+		conn.Close()
+	}
+}

@@ -1,0 +1,361 @@
+package crash
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"log/slog"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"kafka-bench/kmq"
+	"kafka-bench/kmq/internal/step"
+)
+
+const (
+	childEnv    = "KMQ_CRASH_CHILD" // what a child is to do: a childSpec in JSON
+	childFailed = 3                 // its exit code if it can't
+	orderClose  = "close\n"         // on its standard input: end in order
+)
+
+// childSpec is what a child is told.
+type childSpec struct {
+	Name    string
+	Journal string
+	Role    string // roleQueue or roleTracker
+	Queue   queueSpec
+	Workers int
+	Batch   int
+	Seed    uint64
+	// Kill ends the process at the KillAt-th time that the step is reached; empty: never.
+	Kill   step.Step
+	KillAt int
+	// Careful acknowledges everything at once: no drops, releases or rejections.
+	Careful bool
+	Work    time.Duration // how long a record takes
+	Verbose bool          // the queue's log on standard error
+}
+
+const (
+	roleQueue   = "queue"
+	roleTracker = "tracker"
+)
+
+// queueSpec is a kmq.Config as text.
+type queueSpec struct {
+	Brokers       []string
+	Topic, Group  string
+	Engine        kmq.Engine
+	Partitions    int32
+	Born          time.Time
+	Visibility    time.Duration
+	MaxDeliveries int
+	DeadLetters   string
+	MaxInFlight   int
+	Tracker       kmq.TrackerMode
+	Transactions  bool
+	Session       time.Duration
+	Heartbeat     time.Duration
+	TopicConfigs  map[string]string // of the queue's topic, over the test's own
+}
+
+// config is what a queue or tracker is opened with.
+func (q queueSpec) config(log *slog.Logger) kmq.Config {
+	inPlace := 0
+	if q.Engine == kmq.OffsetMap {
+		inPlace = 2
+	}
+	return kmq.Config{
+		Brokers: q.Brokers, Topic: q.Topic, Group: q.Group, Engine: q.Engine,
+		Visibility: q.Visibility, MaxDeliveries: q.MaxDeliveries, DeadLetterTopic: q.DeadLetters,
+		MaxInFlight: q.MaxInFlight, CommitEvery: 50 * time.Millisecond,
+		Tracker: q.Tracker, Transactions: q.Transactions, SessionTimeout: q.Session, InPlace: inPlace,
+		Client: []kgo.Opt{
+			kgo.HeartbeatInterval(q.Heartbeat), kgo.RebalanceTimeout(10 * time.Second), kgo.MetadataMinAge(50 * time.Millisecond),
+			kgo.FetchMaxWait(250 * time.Millisecond),
+		},
+		Logger: log,
+	}
+}
+
+// runChild is the whole life of a child.
+func runChild(text string) error {
+	var spec childSpec
+	if err := json.Unmarshal([]byte(text), &spec); err != nil {
+		return err
+	}
+	j, err := openJournal(spec.Journal, spec.Name)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go obeyParent(cancel)
+	c := &child{spec: spec, journal: j, steps: watchSteps(spec, j)}
+	if spec.Role == roleTracker {
+		err = c.track(ctx)
+	} else {
+		err = c.consume(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	for s, n := range c.steps() {
+		j.write(lineReached, s, n)
+	}
+	j.write(lineClosed)
+	return nil
+}
+
+// obeyParent ends the child in order when it is told to, and at once when the parent is
+// gone.
+func obeyParent(cancel func()) {
+	line, err := bufio.NewReader(os.Stdin).ReadString('\n')
+	if err != nil || line != orderClose {
+		os.Exit(childFailed)
+	}
+	cancel()
+	if _, err := os.Stdin.Read(make([]byte, 1)); err != nil {
+		os.Exit(childFailed) // the parent goes on holding the other end until the child is gone
+	}
+}
+
+// watchSteps counts the steps and kills the process at the one it is told.
+func watchSteps(spec childSpec, j *journal) func() map[step.Step]int64 {
+	counts := make(map[step.Step]*atomic.Int64)
+	for _, s := range step.All {
+		counts[s] = new(atomic.Int64)
+	}
+	step.Hook = func(s step.Step) {
+		n := counts[s].Add(1)
+		if s != spec.Kill || n != int64(spec.KillAt) {
+			return
+		}
+		j.write(lineKilled, s, n)
+		if err := syscall.Kill(os.Getpid(), syscall.SIGKILL); err != nil {
+			panic(err)
+		}
+		select {} // nothing happens after it
+	}
+	return func() map[step.Step]int64 {
+		reached := make(map[step.Step]int64)
+		for s, n := range counts {
+			if n := n.Load(); n > 0 {
+				reached[s] = n
+			}
+		}
+		return reached
+	}
+}
+
+type child struct {
+	spec    childSpec
+	journal *journal
+	steps   func() map[step.Step]int64
+}
+
+func (c *child) logger() *slog.Logger {
+	if !c.spec.Verbose {
+		return nil
+	}
+	return slog.New(slog.NewTextHandler(os.Stderr, nil)).With("child", c.spec.Name)
+}
+
+const closeTimeout = 20 * time.Second
+
+func (c *child) track(ctx context.Context) error {
+	t, err := kmq.OpenTracker(ctx, c.spec.Queue.config(c.logger()))
+	if err != nil {
+		return err
+	}
+	c.journal.write(lineOpened)
+	<-ctx.Done()
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	return t.Close(ctx)
+}
+
+func (c *child) consume(ctx context.Context) error {
+	q, err := kmq.Open(ctx, c.spec.Queue.config(c.logger()))
+	if err != nil {
+		return err
+	}
+	c.journal.write(lineOpened)
+	var workers sync.WaitGroup
+	for range c.spec.Workers {
+		workers.Go(func() { c.work(ctx, q) })
+	}
+	workers.Wait()
+	c.journal.write(lineClosing)
+	closing, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	if err := q.Close(closing); err != nil {
+		return fmt.Errorf("close: %w", err)
+	}
+	return nil
+}
+
+func (c *child) work(ctx context.Context, q *kmq.Queue) {
+	for {
+		ds, err := q.Receive(ctx, c.spec.Batch)
+		if ctx.Err() != nil || errors.Is(err, kmq.ErrClosed) {
+			for _, d := range ds {
+				c.delivered(d) // handed out and not settled: Close gives it back
+			}
+			return
+		}
+		if err != nil {
+			c.journal.write(lineWrong, "receive: ", err)
+			return
+		}
+		// All are entered before the first is worked on: the next may come from elsewhere.
+		for _, d := range ds {
+			c.delivered(d)
+		}
+		for _, d := range ds {
+			c.settle(ctx, d)
+		}
+	}
+}
+
+// delivered enters a delivery, and looks whether it is the record that was produced.
+func (c *child) delivered(d kmq.Delivery) {
+	n, deadline := numberOf(d.Record.Value), int64(0)
+	if at := d.Deadline(); !at.IsZero() {
+		deadline = at.UnixNano()
+	}
+	c.journal.write(lineDelivered, n, d.ID().Partition, d.ID().Offset, d.Attempt(), deadline, d.Record.Offset)
+	if wrong := different(d.Record, c.spec.Queue.Partitions, c.spec.Queue.Born, n, false); wrong != "" {
+		c.journal.write(lineWrong, fmt.Sprintf("record %d attempt %d: %s", n, d.Attempt(), wrong))
+	}
+}
+
+// action is what an application does with a delivery.
+type action int
+
+const (
+	ack action = iota
+	ackSlowly
+	extend
+	release
+	releaseLater
+	reject
+	drop
+)
+
+// poison records are never processed: they end in the dead-letter topic.
+func poison(n int) bool { return n%101 == 100 }
+
+// planned is what becomes of an attempt at a record: the same whenever it is tried.
+func (s childSpec) planned(n, attempt int) action {
+	h := fnv.New64a()
+	fmt.Fprint(h, s.Seed, n, attempt)
+	share := h.Sum64() % 100
+	if s.Careful {
+		return ack
+	}
+	if s.Queue.Engine == kmq.Plain {
+		switch {
+		case share < 4 && s.Queue.DeadLetters != "":
+			return reject
+		case share < 8:
+			return ackSlowly
+		}
+		return ack
+	}
+	switch {
+	case poison(n) && s.Queue.MaxDeliveries > 0:
+		return release
+	case share < 6:
+		return drop
+	case attempt > 1:
+		return ack
+	case share < 12:
+		return release
+	case share < 16:
+		return releaseLater
+	case share < 20 && s.Queue.DeadLetters != "":
+		return reject
+	case share < 24:
+		return ackSlowly
+	case share < 26:
+		return extend
+	}
+	return ack
+}
+
+func (c *child) settle(ctx context.Context, d kmq.Delivery) {
+	n := numberOf(d.Record.Value)
+	settling, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
+	defer cancel()
+	time.Sleep(c.spec.Work)
+	var err error
+	doing := c.spec.planned(n, d.Attempt())
+	switch doing {
+	case drop:
+		return
+	case release:
+		c.journal.write(lineReleased, n, d.Attempt())
+		err = d.Nack(settling, 0)
+	case releaseLater:
+		c.journal.write(lineReleased, n, d.Attempt())
+		err = d.Nack(settling, 50*time.Millisecond)
+	case reject:
+		if err = c.reject(settling, d); err == nil {
+			c.journal.write(lineRejected, n, d.Attempt())
+		}
+	case ackSlowly:
+		time.Sleep(30 * time.Millisecond)
+		err = c.ack(settling, d, n)
+	case extend:
+		if err = d.Extend(settling, c.spec.Queue.Visibility); err == nil {
+			time.Sleep(30 * time.Millisecond)
+			err = c.ack(settling, d, n)
+		}
+	default:
+		err = c.ack(settling, d, n)
+	}
+	if err == nil {
+		return
+	}
+	// What the contract allows is counted, the rest is wrong.
+	for _, allowed := range refusals {
+		if errors.Is(err, allowed) {
+			c.journal.write(lineError, allowed)
+			if allowed == kmq.ErrUnsupported && !slices.Contains([]action{extend, releaseLater}, doing) {
+				c.journal.write(lineWrong, fmt.Sprintf("record %d: %v", n, err))
+			}
+			return
+		}
+	}
+	c.journal.write(lineWrong, fmt.Sprintf("record %d attempt %d, action %d: %v", n, d.Attempt(), doing, err))
+}
+
+// refusals are the answers to settling that the contract allows.
+var refusals = []error{kmq.ErrExpired, kmq.ErrLost, kmq.ErrUnsupported}
+
+// reject tries again while a broker does not take the copy: the record is still lent.
+func (c *child) reject(ctx context.Context, d kmq.Delivery) error {
+	for {
+		err := d.Reject(ctx, "refused")
+		if err == nil || ctx.Err() != nil || slices.ContainsFunc(refusals, func(allowed error) bool { return errors.Is(err, allowed) }) {
+			return err
+		}
+		c.journal.write(lineError, "reject: ", err)
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+func (c *child) ack(ctx context.Context, d kmq.Delivery, n int) error {
+	c.journal.write(lineProcessed, n, d.Attempt())
+	return d.Ack(ctx)
+}

@@ -1,0 +1,183 @@
+package crash
+
+import (
+	"context"
+	"fmt"
+	"syscall"
+	"testing"
+	"time"
+
+	"kafka-bench/internal/cluster"
+)
+
+// TestRealBrokers breaks brokers and processes of queues of every kind on three brokers
+// of Apache Kafka, where each record has three replicas: brokers are killed, stopped where
+// they stand and restarted one after the other; processes are stopped until everybody took
+// them for dead, and go on; members join and leave every second.
+func TestRealBrokers(t *testing.T) {
+	k := kafka(t, 3)
+	var site site
+	for _, w := range ways {
+		v := newWorld(t, k.Bootstrap(), 3, w.way)
+		v.spec.Session, v.spec.Heartbeat = 3*time.Second, 300*time.Millisecond
+		site = append(site, &station{world: v, crew: &crew{world: v, way: w.way}})
+	}
+	for _, s := range site {
+		s.open()
+	}
+	site.disturb(t, "a broker is killed", func() {
+		b := k.Brokers()[0]
+		b.Kill()
+		time.Sleep(4 * time.Second)
+		restart(t, b)
+	})
+	site.disturb(t, "a broker is stopped where it stands", func() {
+		b := k.Brokers()[1]
+		if err := b.Pause(); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(7 * time.Second)
+		if err := b.Resume(); err != nil {
+			t.Error(err)
+		}
+	})
+	site.disturb(t, "brokers are restarted one after the other", func() {
+		for _, b := range k.Brokers() {
+			ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+			if err := b.Stop(ctx); err != nil {
+				t.Error(err)
+			}
+			cancel()
+			restart(t, b)
+			time.Sleep(2 * time.Second)
+		}
+	})
+	site.disturb(t, "processes are killed", func() {
+		for _, s := range site {
+			s.replace(t)
+		}
+	})
+	site.disturb(t, "processes are stopped until they count as dead", func() {
+		for _, s := range site {
+			s.each(t, (*process).stop)
+		}
+		time.Sleep(6 * time.Second)
+		for _, s := range site {
+			s.each(t, (*process).resume)
+		}
+	})
+	site.disturb(t, "members join and leave every second", func() {
+		for range 6 {
+			for _, s := range site {
+				s.churn(t)
+			}
+			time.Sleep(time.Second)
+		}
+	})
+	for _, s := range site {
+		s.world.settle(2 * time.Minute)
+		s.close(t)
+		s.world.probe()
+		s.world.audit()
+		t.Logf("%s: %s", s.crew.way.name, s.world.summary())
+	}
+}
+
+// restart starts a broker that was ended.
+func restart(t *testing.T, b *cluster.Broker) {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	if err := b.Start(ctx); err != nil {
+		t.Error(err)
+	}
+}
+
+// station is one queue with what works on it: one process that stays and one that is
+// broken.
+type station struct {
+	*crew
+	world *world
+	name  string
+	other *process // the one that is broken
+	extra *process // joins and leaves
+}
+
+type site []*station
+
+func (s *station) open() {
+	s.keep(&s.steady, roleQueue, true)
+	s.keep(&s.tracker, roleTracker, s.way.external)
+	s.keep(&s.other, roleQueue, true)
+}
+
+func (s *station) close(t *testing.T) {
+	for _, p := range []**process{&s.extra, &s.other, &s.steady} {
+		s.keep(p, roleQueue, false)
+	}
+	s.keep(&s.tracker, roleTracker, false)
+}
+
+// each does something to the process that is broken, and to the tracker.
+func (s *station) each(t *testing.T, do func(*process) error) {
+	for _, p := range []*process{s.other, s.tracker} {
+		if p == nil {
+			continue
+		}
+		if err := do(p); err != nil {
+			t.Errorf("%s: %v", p.name, err)
+		}
+	}
+}
+
+// replace kills both and starts others.
+func (s *station) replace(t *testing.T) {
+	s.each(t, func(p *process) error {
+		err := p.cmd.Process.Signal(syscall.SIGKILL)
+		<-p.gone
+		return err
+	})
+	s.other, s.tracker = nil, nil
+	s.open()
+}
+
+// churn has the extra member join or leave.
+func (s *station) churn(*testing.T) {
+	s.keep(&s.extra, roleQueue, s.extra == nil)
+}
+
+// disturb lets something happen while all queues work, waits until all go on, and probes.
+func (s site) disturb(t *testing.T, what string, do func()) {
+	t.Helper()
+	began := time.Now()
+	stops := make([]func() error, len(s))
+	for i, one := range s {
+		stops[i] = one.world.feed(100)
+	}
+	do()
+	for i, one := range s {
+		v := one.world
+		before := v.book.done()
+		if !v.await(func() bool { return v.book.done() >= before+30 }, time.Minute) {
+			t.Errorf("STUCK: %s, after %s: only %d records were processed in a minute\n%s", one.way.name, what, v.book.done()-before, one.said())
+		}
+		if err := stops[i](); err != nil {
+			t.Error(err)
+		}
+		v.probe()
+	}
+	t.Logf("%s: %v", what, time.Since(began).Round(time.Second))
+	if t.Failed() {
+		t.FailNow()
+	}
+}
+
+// said is what the processes printed last.
+func (s *station) said() string {
+	var all string
+	for _, p := range []*process{s.steady, s.other, s.tracker} {
+		if p != nil {
+			all += fmt.Sprintf("%s: %s\n", p.name, &p.said)
+		}
+	}
+	return all
+}

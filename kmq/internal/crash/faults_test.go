@@ -1,0 +1,346 @@
+package crash
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"kafka-bench/kmq"
+)
+
+// fault is something that brokers do, or that is done to them, while queues work.
+type fault struct {
+	name string
+	// begin lets it happen until the returned function is called.
+	begin func(f *faulty) (end func())
+	// quiet holds the test's own producer meanwhile, which would not survive it either.
+	quiet bool
+	// idle are the engines that have nothing to do with it.
+	idle []kmq.Engine
+	// only is the engine that the fault concerns; empty: all.
+	only kmq.Engine
+}
+
+// faulty is a stand-in for Kafka whose connections can be broken.
+type faulty struct {
+	*kfake.Cluster
+	world *world
+	wire  *wire
+
+	handles []*kfake.FaultHandle
+}
+
+// answer begins to answer with errors.
+func (f *faulty) answer(faults ...kfake.Fault) (end func()) {
+	h := f.Fault(faults...)
+	f.handles = append(f.handles, h)
+	return h.Remove
+}
+
+// last lets errors be answered for a while, and for longer until there was one. It returns
+// how many there were; false if nobody was to answer any.
+func (f *faulty) last(d time.Duration) (n int, some bool) {
+	defer func() { f.handles = nil }()
+	for over := time.Now().Add(10 * d); ; d = 100 * time.Millisecond {
+		time.Sleep(d)
+		n = 0
+		for _, h := range f.handles {
+			n += h.Hits()
+		}
+		if n > 0 || len(f.handles) == 0 || time.Now().After(over) {
+			return n, len(f.handles) > 0
+		}
+	}
+}
+
+// wire breaks connections: of so many in a thousand writes of a broker, none arrives and
+// the connection is closed. What was asked for was done.
+type wire struct{ perMille atomic.Int64 }
+
+func (w *wire) listen(network, address string) (net.Listener, error) {
+	l, err := net.Listen(network, address)
+	return wiredListener{l, w}, err
+}
+
+type wiredListener struct {
+	net.Listener
+	wire *wire
+}
+
+func (l wiredListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return wiredConn{c, l.wire}, nil
+}
+
+type wiredConn struct {
+	net.Conn
+	wire *wire
+}
+
+func (c wiredConn) Write(b []byte) (int, error) {
+	if rand.Int64N(1000) < c.wire.perMille.Load() {
+		c.Close()
+		return 0, net.ErrClosed
+	}
+	return c.Conn.Write(b)
+}
+
+// some answers so many per cent of the requests of a kind with an error.
+func some(percent int, err *kerr.Error, keys ...kmsg.Key) kfake.Fault {
+	return kfake.Fault{Keys: keys, Err: err, Count: -1, When: func(kmsg.Request) bool { return rand.IntN(100) < percent }}
+}
+
+// answers begins faults of the stand-in.
+func answers(faults ...kfake.Fault) func(f *faulty) func() {
+	return func(f *faulty) func() {
+		for i := range faults {
+			// A field of the request itself where it has one, and of its parts else.
+			if topLevel[faults[i].Keys[0]] {
+				faults[i].TopLevel = true
+			}
+		}
+		return f.answer(faults...)
+	}
+}
+
+// topLevel are the requests whose answer has one error for all of it.
+var topLevel = map[kmsg.Key]bool{kmsg.Heartbeat: true, kmsg.JoinGroup: true, kmsg.SyncGroup: true, kmsg.ShareGroupHeartbeat: true}
+
+// onlyOwn are faults of what the queue writes: markers and dead letters. Copies are
+// written into the topic itself, as the test's own records are.
+func onlyOwn(faults ...kfake.Fault) func(f *faulty) func() {
+	return func(f *faulty) func() {
+		var own []kfake.Fault
+		for _, topic := range []string{f.world.spec.Topic + "-markers", f.world.spec.DeadLetters} {
+			for _, one := range faults {
+				one.Topic = topic
+				own = append(own, one)
+			}
+		}
+		return f.answer(own...)
+	}
+}
+
+// every does something again and again.
+func every(d time.Duration, do func(f *faulty)) func(f *faulty) func() {
+	return func(f *faulty) func() {
+		ctx, cancel := context.WithCancel(context.Background())
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			for tick := time.NewTicker(d); ctx.Err() == nil; {
+				do(f)
+				select {
+				case <-ctx.Done():
+				case <-tick.C:
+				}
+			}
+		})
+		return func() {
+			cancel()
+			wg.Wait()
+		}
+	}
+}
+
+// noGroup are the engines without an ordinary consumer group.
+var noGroup = []kmq.Engine{kmq.Share}
+
+var faults = []fault{
+	{name: "writes are applied and answered with a timeout", begin: answers(some(30, kerr.RequestTimedOut, kmsg.Produce))},
+	{name: "writes are applied and answered with too few replicas", begin: answers(some(30, kerr.NotEnoughReplicasAfterAppend, kmsg.Produce))},
+	{name: "writes are refused for a while", begin: answers(
+		some(20, kerr.NotLeaderForPartition, kmsg.Produce), some(20, kerr.NotEnoughReplicas, kmsg.Produce), some(10, kerr.KafkaStorageError, kmsg.Produce))},
+	{name: "writes are refused for good", quiet: true, begin: answers(
+		some(10, kerr.UnknownServerError, kmsg.Produce), some(10, kerr.InvalidRecord, kmsg.Produce))},
+	{name: "writes lose their sequence", quiet: true, begin: answers(
+		some(10, kerr.OutOfOrderSequenceNumber, kmsg.Produce), some(10, kerr.UnknownProducerID, kmsg.Produce), some(5, kerr.InvalidProducerEpoch, kmsg.Produce))},
+	{name: "markers and dead letters are refused", begin: onlyOwn(some(60, kerr.UnknownServerError, kmsg.Produce))},
+	{idle: noGroup, name: "commits are applied and answered with a timeout", begin: answers(some(50, kerr.RequestTimedOut, kmsg.OffsetCommit, kmsg.TxnOffsetCommit))},
+	{idle: noGroup, name: "commits are refused", begin: answers(
+		some(30, kerr.NotCoordinator, kmsg.OffsetCommit, kmsg.TxnOffsetCommit), some(20, kerr.CoordinatorLoadInProgress, kmsg.OffsetCommit, kmsg.TxnOffsetCommit),
+		some(20, kerr.UnknownServerError, kmsg.OffsetCommit, kmsg.TxnOffsetCommit))},
+	{idle: noGroup, name: "commits are of another generation", begin: answers(
+		some(20, kerr.IllegalGeneration, kmsg.OffsetCommit, kmsg.TxnOffsetCommit), some(20, kerr.UnknownMemberID, kmsg.OffsetCommit, kmsg.TxnOffsetCommit),
+		some(20, kerr.RebalanceInProgress, kmsg.OffsetCommit, kmsg.TxnOffsetCommit))},
+	{idle: noGroup, name: "offsets can't be read", begin: func(f *faulty) func() {
+		end := answers(some(50, kerr.UnstableOffsetCommit, kmsg.OffsetFetch), some(50, kerr.CoordinatorLoadInProgress, kmsg.OffsetFetch))(f)
+		putOut := answers(some(30, kerr.UnknownMemberID, kmsg.Heartbeat))(f) // or nobody asks
+		return func() { putOut(); end() }
+	}},
+	{idle: noGroup, name: "members are put out", begin: answers(
+		some(20, kerr.UnknownMemberID, kmsg.Heartbeat), some(20, kerr.IllegalGeneration, kmsg.Heartbeat), some(20, kerr.NotCoordinator, kmsg.Heartbeat))},
+	{idle: noGroup, name: "groups can't be joined", begin: func(f *faulty) func() {
+		end := answers(some(40, kerr.CoordinatorNotAvailable, kmsg.JoinGroup), some(40, kerr.UnknownMemberID, kmsg.JoinGroup),
+			some(40, kerr.RebalanceInProgress, kmsg.SyncGroup), some(30, kerr.NotCoordinator, kmsg.SyncGroup))(f)
+		putOut := answers(some(20, kerr.UnknownMemberID, kmsg.Heartbeat))(f)
+		return func() { putOut(); end() }
+	}},
+	{name: "reads are refused", begin: answers(
+		some(20, kerr.NotLeaderForPartition, kmsg.Fetch), some(20, kerr.UnknownTopicOrPartition, kmsg.Fetch), some(20, kerr.KafkaStorageError, kmsg.Fetch))},
+	{name: "reads are out of range", begin: answers(some(3, kerr.OffsetOutOfRange, kmsg.Fetch))},
+	{name: "nobody knows where things are", begin: answers(
+		some(30, kerr.LeaderNotAvailable, kmsg.Metadata), some(30, kerr.CoordinatorNotAvailable, kmsg.FindCoordinator), some(50, kerr.LeaderNotAvailable, kmsg.ListOffsets),
+		some(50, kerr.UnknownServerError, kmsg.DescribeConfigs))},
+	{name: "connections break after the request", begin: func(f *faulty) func() {
+		f.wire.perMille.Store(30)
+		return func() { f.wire.perMille.Store(0) }
+	}},
+	{name: "connections break before the request", begin: func(f *faulty) func() {
+		var over atomic.Bool
+		f.Control(func(kmsg.Request) (kmsg.Response, error, bool) {
+			if over.Load() {
+				f.DropControl()
+				return nil, nil, false
+			}
+			f.KeepControl()
+			if rand.IntN(100) < 3 {
+				return nil, errors.New("broken on purpose"), true
+			}
+			return nil, nil, false
+		})
+		return func() { over.Store(true) }
+	}},
+	{name: "leaders move", begin: every(150*time.Millisecond, func(f *faulty) { f.ShufflePartitionLeaders() })},
+	{name: "coordinators move", begin: every(400*time.Millisecond, func(f *faulty) { f.RehashCoordinators() })},
+	{name: "everything moves", begin: func(f *faulty) func() {
+		f.wire.perMille.Store(10)
+		leaders := every(300*time.Millisecond, func(f *faulty) { f.ShufflePartitionLeaders() })(f)
+		coordinators := every(700*time.Millisecond, func(f *faulty) { f.RehashCoordinators() })(f)
+		return func() {
+			f.wire.perMille.Store(0)
+			leaders()
+			coordinators()
+		}
+	}},
+	{idle: []kmq.Engine{kmq.Markers}, name: "transactions are refused", only: kmq.Markers, begin: answers(
+		some(20, kerr.ConcurrentTransactions, kmsg.AddPartitionsToTxn, kmsg.AddOffsetsToTxn), some(20, kerr.CoordinatorNotAvailable, kmsg.EndTxn),
+		some(20, kerr.NotCoordinator, kmsg.AddPartitionsToTxn, kmsg.AddOffsetsToTxn))},
+	{name: "share sessions are refused", only: kmq.Share, begin: answers(
+		some(10, kerr.ShareSessionNotFound, kmsg.ShareFetch), some(10, kerr.InvalidShareSessionEpoch, kmsg.ShareFetch, kmsg.ShareAcknowledge),
+		some(10, kerr.NotLeaderForPartition, kmsg.ShareFetch, kmsg.ShareAcknowledge))},
+	{name: "acknowledgements are refused", only: kmq.Share, begin: answers(
+		some(20, kerr.RequestTimedOut, kmsg.ShareAcknowledge), some(20, kerr.InvalidRecordState, kmsg.ShareAcknowledge), some(10, kerr.FencedStateEpoch, kmsg.ShareAcknowledge))},
+	{name: "share members are put out", only: kmq.Share, begin: answers(
+		some(10, kerr.UnknownMemberID, kmsg.ShareGroupHeartbeat), some(10, kerr.FencedMemberEpoch, kmsg.ShareGroupHeartbeat))},
+}
+
+// How long a fault lasts, how many records must be processed after it, and within what.
+const (
+	faultLasts    = 1500 * time.Millisecond
+	afterFault    = 100
+	recoverWithin = 30 * time.Second
+)
+
+// TestFaults lets two queues work while brokers do what brokers do. After each fault the
+// work goes on by itself, and at the end nothing is lost.
+func TestFaults(t *testing.T) {
+	for _, w := range ways {
+		t.Run(w.name, func(t *testing.T) {
+			t.Parallel()
+			wire := new(wire)
+			c := fake(t, 3, kfake.ListenFn(wire.listen))
+			v := newWorld(t, c.ListenAddrs(), 3, w.way)
+			f := &faulty{Cluster: c, world: v, wire: wire}
+			if w.external {
+				v.tracker()
+			}
+			closers := []func(){v.inside(), v.inside()}
+			f.all()
+			v.settle(time.Minute)
+			for _, end := range closers {
+				end()
+			}
+			v.probe()
+			v.audit()
+			t.Log(v.summary())
+		})
+	}
+}
+
+// all goes through the faults.
+func (f *faulty) all() {
+	v := f.world
+	for _, one := range faults {
+		if one.only != "" && one.only != v.spec.Engine || !strings.Contains(one.name, *onlyFault) {
+			continue
+		}
+		if one.quiet { // enough to work on is there before
+			if err := v.produce(context.Background(), 500); err != nil {
+				v.t.Fatal(err)
+			}
+		}
+		stop := func() error { return nil }
+		if !one.quiet {
+			stop = v.feed(300)
+		}
+		end := one.begin(f)
+		hits, some := f.last(faultLasts)
+		end()
+		if some && hits == 0 && !slices.Contains(one.idle, v.spec.Engine) {
+			v.t.Errorf("%s: it never happened", one.name)
+		}
+		if err := stop(); err != nil {
+			v.t.Errorf("while %s: %v", one.name, err)
+		}
+		stop = v.feed(300)
+		before := v.book.done()
+		if !v.await(func() bool { return v.book.done() >= before+afterFault }, recoverWithin) {
+			v.t.Errorf("STUCK: after %s (over for %v) only %d records were processed", one.name, recoverWithin, v.book.done()-before)
+		}
+		if err := stop(); err != nil {
+			v.t.Error(err)
+		}
+		v.probe()
+		if v.t.Failed() {
+			v.t.Fatalf("after: %s", one.name)
+		}
+	}
+}
+
+// inside runs a queue in this process, as a child would, until the returned function is
+// called.
+func (v *world) inside() (end func()) {
+	spec := v.child("inside")
+	return v.runInside(spec, func(ctx context.Context, c *child) error { return c.consume(ctx) })
+}
+
+// tracker runs a tracker in this process until the test ends.
+func (v *world) tracker() (end func()) {
+	spec := v.child("tracker")
+	return v.runInside(spec, func(ctx context.Context, c *child) error { return c.track(ctx) })
+}
+
+func (v *world) runInside(spec childSpec, run func(context.Context, *child) error) (end func()) {
+	j, err := openJournal(spec.Journal, spec.Name)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if err := run(ctx, &child{spec: spec, journal: j}); err != nil {
+			v.t.Errorf("%s: %v", spec.Name, err)
+		}
+	})
+	end = sync.OnceFunc(func() {
+		cancel()
+		wg.Wait()
+		j.file.Close()
+	})
+	v.t.Cleanup(end)
+	return end
+}

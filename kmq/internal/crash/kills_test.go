@@ -1,0 +1,256 @@
+package crash
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"kafka-bench/kmq"
+	"kafka-bench/kmq/internal/step"
+)
+
+// ways are the ways of keeping a queue, and the steps that each has.
+var ways = []struct {
+	way
+	steps []step.Step
+}{
+	{way{name: "plain", engine: kmq.Plain}, []step.Step{
+		step.Polled, step.Handed, step.Acked, step.Committed, step.BeforeCopy, step.Copied, step.Revoking, step.Flushed,
+	}},
+	{way{name: "markers", engine: kmq.Markers}, step.All},
+	{way{name: "markers external", engine: kmq.Markers, external: true}, step.All},
+	{way{name: "markers transactions", engine: kmq.Markers, transactions: true}, step.All},
+	{way{name: "offsetmap", engine: kmq.OffsetMap}, []step.Step{
+		step.Polled, step.Handed, step.Acked, step.Committed, step.BeforeCopy, step.Copied, step.CopyEnded, step.Revoking, step.Flushed,
+	}},
+	{way{name: "share", engine: kmq.Share}, []step.Step{
+		step.Polled, step.Handed, step.Acked, step.Ended, step.BeforeCopy, step.Copied, step.CopyEnded,
+	}},
+}
+
+// TestInvariant1AtLeastOnce kills processes of each way of keeping a queue at every step, again and
+// again, on the stand-in for Kafka.
+func TestInvariant1AtLeastOnce(t *testing.T) {
+	for _, w := range ways {
+		t.Run(w.name, func(t *testing.T) {
+			t.Parallel()
+			times := len(w.steps) * 4
+			if *kills > 0 {
+				times = *kills
+			}
+			v := newWorld(t, fake(t, 3).ListenAddrs(), 3, w.way)
+			v.campaign(w.way, w.steps, times)
+		})
+	}
+}
+
+// TestInvariant1AtLeastOnceOnKafka does the same on Apache Kafka: fewer, because CI has little time. The
+// whole number is run by hand: go test -run Invariant1AtLeastOnceOnKafka -kills 500 -timeout 2h.
+func TestInvariant1AtLeastOnceOnKafka(t *testing.T) {
+	k := kafka(t, 1)
+	for _, w := range ways {
+		t.Run(w.name, func(t *testing.T) {
+			times := len(w.steps)
+			if *kills > 0 {
+				times = *kills
+			}
+			v := newWorld(t, k.Bootstrap(), 1, w.way)
+			v.campaign(w.way, w.steps, times)
+		})
+	}
+}
+
+// often is at which of the occurrences of a step a process may be killed.
+func often(s step.Step, rng *rand.Rand) int {
+	switch s {
+	case step.Polled, step.Started, step.Committed, step.Copied, step.BeforeCopy, step.CopyEnded:
+		return 1 + rng.IntN(3)
+	case step.Revoking, step.Flushed:
+		return 1
+	default:
+		return 1 + rng.IntN(20)
+	}
+}
+
+// patience is how long a process may take until it comes to the step at which it is
+// killed; then it is killed anyway.
+const patience = 15 * time.Second
+
+// campaign kills processes so many times, at each of the steps in turn, then lets two
+// finish the work, and audits.
+func (v *world) campaign(w way, steps []step.Step, times int) {
+	t := v.t
+	began := time.Now()
+	rng := rand.New(rand.NewPCG(*killsSeed, uint64(len(w.name))))
+	stopFeeding := v.feed(200)
+	missed := make(map[step.Step]int)
+	crew := &crew{world: v, way: w}
+	for i := range times {
+		s := steps[i%len(steps)]
+		if !crew.killAt(s, often(s, rng), i) {
+			missed[s]++
+		}
+		v.probe()
+		if t.Failed() {
+			break
+		}
+	}
+	if err := stopFeeding(); err != nil {
+		t.Error(err)
+	}
+	crew.finish()
+	v.probe()
+	v.audit()
+	v.nothingLeft(w)
+	t.Logf("%s in %v: %s; steps reached by those that closed: %s", w.name, time.Since(began).Round(time.Second), v.summary(), sorted(v.book.reached))
+	for s, n := range missed {
+		t.Logf("%d processes did not come to the step %q within %v, and were killed elsewhere", n, s, patience)
+	}
+	for _, s := range steps[:min(len(steps), times)] {
+		if v.book.kills[string(s)] == 0 {
+			t.Errorf("nothing was killed at the step %q", s)
+		}
+	}
+}
+
+// crew are the processes beside the one that is killed.
+type crew struct {
+	world   *world
+	way     way
+	steady  *process // a queue that nobody kills
+	tracker *process // likewise, where it is a process of its own
+	careful bool     // from now on they acknowledge everything
+}
+
+// trackerSteps are the steps that a tracker of its own has.
+var trackerSteps = []step.Step{step.Committed, step.BeforeCopy, step.Copied, step.CopyEnded, step.Revoking, step.Flushed}
+
+// killAt starts a process that is to die at the n-th occurrence of a step and waits for
+// that; it reports whether it died there.
+func (c *crew) killAt(s step.Step, n, round int) bool {
+	v := c.world
+	victim := v.child("victim")
+	victim.Kill, victim.KillAt = s, n
+	rebalance := s == step.Revoking || s == step.Flushed
+	asTracker := c.way.external && slices.Contains(trackerSteps, s) && round%2 == 0
+	if asTracker {
+		victim.Role = roleTracker
+	}
+	// Alone every third time: what it left is then its successor's.
+	alone := rebalance || round%3 == 0
+	c.keep(&c.steady, roleQueue, asTracker || !alone)
+	c.keep(&c.tracker, roleTracker, c.way.external && !(asTracker && alone))
+	p := start(v.t, victim)
+	if rebalance {
+		if !asTracker {
+			v.await(func() bool { return v.book.count(victim.Name, lineDelivered) > 0 }, patience)
+			c.keep(&c.steady, roleQueue, true)
+		} else {
+			time.Sleep(time.Second)
+			c.keep(&c.tracker, roleTracker, true)
+		}
+	}
+	there := p.ended(patience)
+	p.kill()
+	if there && !p.killed() {
+		v.t.Errorf("%s ended by itself (%v):\n%s", p.name, p.cmd.ProcessState, &p.said)
+	}
+	return there
+}
+
+// keep has a process run, or not.
+func (c *crew) keep(p **process, role string, run bool) {
+	v := c.world
+	switch {
+	case run && *p == nil:
+		spec := v.child(role)
+		spec.Role, spec.Careful = role, c.careful
+		*p = start(v.t, spec)
+		v.await(func() bool { return v.book.count(spec.Name, lineOpened) > 0 }, patience)
+	case !run && *p != nil:
+		if err := (*p).close(); err != nil {
+			v.t.Error(err)
+		}
+		*p = nil
+	}
+}
+
+// finish lets two undisturbed processes, which acknowledge everything, settle what is left,
+// and then what was delivered twice.
+func (c *crew) finish() {
+	v := c.world
+	c.keep(&c.steady, roleQueue, false)
+	c.keep(&c.tracker, roleTracker, c.way.external)
+	var second *process
+	c.careful = true
+	c.keep(&c.steady, roleQueue, true)
+	c.keep(&second, roleQueue, true)
+	v.settle(time.Minute)
+	v.calm(v.spec.Visibility + time.Second)
+	c.keep(&second, roleQueue, false)
+	c.keep(&c.steady, roleQueue, false)
+	c.keep(&c.tracker, roleTracker, false)
+}
+
+// calm waits until nothing was delivered for a while.
+func (v *world) calm(d time.Duration) {
+	v.t.Helper()
+	for over := time.Now().Add(time.Minute); time.Now().Before(over); {
+		if err := v.book.read(); err != nil {
+			v.t.Fatal(err)
+		}
+		before := v.book.lines[lineDelivered]
+		if !v.await(func() bool { return v.book.lines[lineDelivered] > before }, d) {
+			return
+		}
+	}
+	v.t.Errorf("records are delivered again and again, though all are settled")
+}
+
+// await reads the journal until something is in it.
+func (v *world) await(what func() bool, within time.Duration) bool {
+	for deadline := time.Now().Add(within); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		if err := v.book.read(); err != nil {
+			v.t.Error(err)
+			return false
+		}
+		if what() {
+			return true
+		}
+	}
+	return false
+}
+
+// nothingLeft opens the queue once more after everybody closed in order: what was settled
+// stays settled.
+func (v *world) nothingLeft(w way) {
+	v.t.Helper()
+	c := &crew{world: v, way: w}
+	c.keep(&c.tracker, roleTracker, w.external)
+	spec := v.child("last")
+	p := start(v.t, spec)
+	v.await(func() bool { return v.book.count(spec.Name, lineOpened) > 0 }, patience)
+	time.Sleep(v.spec.Visibility + 2*time.Second)
+	if err := p.close(); err != nil {
+		v.t.Error(err)
+	}
+	c.keep(&c.tracker, roleTracker, false)
+	v.await(func() bool { return v.book.count(spec.Name, lineClosed) > 0 }, patience)
+	if n := v.book.count(spec.Name, lineDelivered); n > 0 {
+		v.t.Errorf("after everything was settled and closed in order, %d records were delivered again: %s", n, fmt.Sprint(v.deliveredBy(spec.Name)))
+	}
+}
+
+// deliveredBy are the first records that a process was given.
+func (v *world) deliveredBy(name string) []int {
+	var numbers []int
+	for n, f := range v.book.fates {
+		if slices.ContainsFunc(f.deliveries, func(d delivery) bool { return d.by == name }) {
+			numbers = append(numbers, n)
+		}
+	}
+	slices.Sort(numbers)
+	return numbers[:min(len(numbers), 10)]
+}

@@ -1,0 +1,127 @@
+package crash
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// process is a child as its parent has it.
+type process struct {
+	name  string
+	cmd   *exec.Cmd
+	stdin io.WriteCloser
+	gone  chan struct{} // closed when it has ended
+	said  tail
+}
+
+// start runs a child. It ends with the test at the latest: the test kills it, and where
+// the test can't, the system does (see endWithParent) or the child sees that nobody holds
+// its standard input.
+func start(t testing.TB, spec childSpec) *process {
+	t.Helper()
+	text, err := json.Marshal(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &process{name: spec.Name, cmd: exec.Command(os.Args[0]), gone: make(chan struct{})}
+	p.cmd.Env = append(os.Environ(), childEnv+"="+string(text))
+	p.cmd.Stdout, p.cmd.Stderr = &p.said, &p.said
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{}
+	endWithParent(p.cmd.SysProcAttr)
+	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	started := make(chan error)
+	go func() {
+		// The signal at the parent's end belongs to the thread that started the child.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := p.cmd.Start()
+		started <- err
+		if err == nil {
+			_ = p.cmd.Wait() // how it ended is in its state
+			close(p.gone)
+		}
+	}()
+	if err := <-started; err != nil {
+		t.Fatalf("start a child: %v", err)
+	}
+	t.Cleanup(func() { p.kill() })
+	return p
+}
+
+// kill ends the child at once, also one that is stopped, and waits until it is gone.
+func (p *process) kill() {
+	_ = p.cmd.Process.Signal(syscall.SIGKILL) // gone already is as good
+	<-p.gone
+}
+
+// stop freezes the child, and resume lets it go on.
+func (p *process) stop() error   { return p.cmd.Process.Signal(syscall.SIGSTOP) }
+func (p *process) resume() error { return p.cmd.Process.Signal(syscall.SIGCONT) }
+
+// ended reports whether the child is gone within some time.
+func (p *process) ended(within time.Duration) bool {
+	select {
+	case <-p.gone:
+		return true
+	case <-time.After(within):
+		return false
+	}
+}
+
+// killed reports whether a child that is gone was ended by SIGKILL.
+func (p *process) killed() bool {
+	status, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
+}
+
+// close has the child end in order, and is an error if it does not.
+func (p *process) close() error {
+	if _, err := io.WriteString(p.stdin, orderClose); err != nil && !errors.Is(err, os.ErrClosed) {
+		return fmt.Errorf("%s is gone (%v):\n%s", p.name, p.cmd.ProcessState, &p.said)
+	}
+	if !p.ended(closeTimeout + 20*time.Second) {
+		_ = p.cmd.Process.Signal(syscall.SIGQUIT)
+		p.ended(5 * time.Second)
+		return fmt.Errorf("%s did not close:\n%s", p.name, &p.said)
+	}
+	if !p.cmd.ProcessState.Success() {
+		return fmt.Errorf("%s closed with %v:\n%s", p.name, p.cmd.ProcessState, &p.said)
+	}
+	return nil
+}
+
+// tail keeps the end of what a child prints.
+type tail struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+const tailBytes = 16 << 10
+
+func (s *tail) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.text = append(s.text, p...)
+	if over := len(s.text) - tailBytes; over > 0 {
+		s.text = append(s.text[:0], s.text[over:]...)
+	}
+	return len(p), nil
+}
+
+func (s *tail) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return string(bytes.ToValidUTF8(s.text, []byte("?")))
+}

@@ -1,0 +1,74 @@
+package engine
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// Config is what an engine is opened with: a kmq.Config that was checked and whose
+// defaults are filled in.
+type Config struct {
+	Brokers      []string
+	Topic, Group string
+
+	Visibility      time.Duration // 0: records are lent without a bound (Plain)
+	MaxDeliveries   int           // 0: no limit
+	DeadLetterTopic string        // "": none
+	MaxInFlight     int           // at least 1
+	CommitEvery     time.Duration // above 0
+
+	MarkersTopic    string
+	ExternalTracker bool // the engine runs no tracker of its own
+	Transactions    bool
+	InPlace         int // at least 1
+
+	AcksLeader     bool          // the leader alone need have what the queue writes
+	SessionTimeout time.Duration // 0: the client's default
+
+	// Client are the application's options of every client. Use [Config.ClientOptions].
+	Client []kgo.Opt
+	// Log is never nil.
+	Log *slog.Logger
+}
+
+// ClientOptions are those of a client of the queue: the application's first, then what
+// every client of a queue has, then more; what comes later holds.
+func (c *Config) ClientOptions(more ...kgo.Opt) []kgo.Opt {
+	opts := append([]kgo.Opt{kgo.ClientID("kmq")}, c.Client...)
+	opts = append(opts, kgo.SeedBrokers(c.Brokers...), kgo.DisableClientMetrics())
+	return append(opts, more...)
+}
+
+// ProducerOptions are those of a client that writes markers or copies: each record goes
+// to the partition it names, at once, and is tried until it is written, by an idempotent
+// producer unless only the leader is waited for.
+func (c *Config) ProducerOptions() []kgo.Opt {
+	opts := []kgo.Opt{
+		kgo.RecordPartitioner(kgo.ManualPartitioner()),
+		kgo.ProducerLinger(0),
+		kgo.RequiredAcks(kgo.AllISRAcks()),
+	}
+	if c.AcksLeader {
+		opts = append(opts, kgo.RequiredAcks(kgo.LeaderAck()), kgo.DisableIdempotentWrite())
+	}
+	return opts
+}
+
+// GroupOptions are those of a client that is a member of a group and commits by itself.
+func (c *Config) GroupOptions(group, topic string) []kgo.Opt {
+	opts := []kgo.Opt{
+		kgo.ConsumerGroup(group),
+		kgo.ConsumeTopics(topic),
+		kgo.DisableAutoCommit(),
+		kgo.BlockRebalanceOnPoll(),
+		kgo.ConsumeStartOffset(kgo.NewOffset().AtStart()),
+		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
+	}
+	if c.SessionTimeout > 0 {
+		beat := min(3*time.Second, c.SessionTimeout/3)
+		opts = append(opts, kgo.SessionTimeout(c.SessionTimeout), kgo.HeartbeatInterval(beat))
+	}
+	return opts
+}

@@ -1,0 +1,95 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"kafka-bench/kmq/internal/lease"
+)
+
+// fatal are the errors that no waiting mends: somebody has to change the configuration,
+// or a permission.
+var fatal = []error{
+	lease.ErrConfig, lease.ErrClosed, lease.ErrUnsupported, kgo.ErrClientClosed,
+	kerr.TopicAuthorizationFailed, kerr.GroupAuthorizationFailed, kerr.ClusterAuthorizationFailed,
+	kerr.TransactionalIDAuthorizationFailed, kerr.SaslAuthenticationFailed, kerr.UnsupportedSaslMechanism,
+	kerr.IllegalSaslState, kerr.InvalidTopicException, kerr.InvalidGroupID, kerr.InvalidSessionTimeout,
+	kerr.InconsistentGroupProtocol, kerr.GroupMaxSizeReached, kerr.UnsupportedVersion, kerr.UnsupportedForMessageFormat,
+	kerr.RecordListTooLarge, kerr.MessageTooLarge, kerr.InvalidRequiredAcks, kerr.PolicyViolation,
+}
+
+// Fatal is whether an error is not mended by trying again.
+func Fatal(err error) bool {
+	return slices.ContainsFunc(fatal, func(f error) bool { return errors.Is(err, f) })
+}
+
+// Wait is an exponential backoff with jitter: 10 ms at first, doubled up to 2 s.
+type Wait struct{ next time.Duration }
+
+const (
+	firstWait   = 10 * time.Millisecond
+	longestWait = 2 * time.Second
+)
+
+// NewWait begins anew.
+func NewWait() *Wait { return &Wait{next: firstWait} }
+
+// Sleep waits for the next delay, or until ctx ends, whose error it then returns.
+func (w *Wait) Sleep(ctx context.Context) error {
+	d := w.next/2 + rand.N(w.next/2+1)
+	w.next = min(2*w.next, longestWait)
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// complainEvery is how often an error that goes on is logged.
+const complainEvery = time.Minute
+
+// Complaint logs an error at most once a minute. It is for one goroutine.
+type Complaint struct {
+	log  *slog.Logger
+	last time.Time
+}
+
+// NewComplaint logs to log.
+func NewComplaint(log *slog.Logger) *Complaint { return &Complaint{log: log} }
+
+// About logs that something fails and is tried again.
+func (c *Complaint) About(what string, err error) {
+	if now := time.Now(); c.last.IsZero() || now.Sub(c.last) >= complainEvery {
+		c.last = now
+		c.log.Warn("kmq: trying again", "what", what, "error", err)
+	}
+}
+
+// Persist calls f until it succeeds: for ever, with backoff, logging once a minute. It
+// returns an error only if that is [Fatal], or if ctx ends, with what was tried last.
+func Persist(ctx context.Context, log *slog.Logger, what string, f func(context.Context) error) error {
+	wait, complaint := NewWait(), NewComplaint(log)
+	for {
+		err := f(ctx)
+		switch {
+		case err == nil || Fatal(err):
+			return err
+		case ctx.Err() != nil:
+			return errors.Join(ctx.Err(), err)
+		}
+		complaint.About(what, err)
+		if err := wait.Sleep(ctx); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,301 @@
+// Package inspect finds out what a group of a queue has in flight, from what the cluster
+// keeps: offsets, markers, the state of share groups, and the records that are not
+// settled. It joins no group and writes nothing.
+package inspect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"kafka-bench/kmq/internal/engine"
+	"kafka-bench/kmq/internal/lease"
+	"kafka-bench/kmq/internal/markers"
+	"kafka-bench/kmq/internal/offsetmap"
+	"kafka-bench/kmq/internal/window"
+)
+
+// The engines, by the names that package kmq gives them.
+const (
+	Plain     = "plain"
+	Markers   = "markers"
+	OffsetMap = "offsetmap"
+	Share     = "share"
+)
+
+// unknown is a number that nobody can tell.
+const unknown = -1
+
+// readAtMost bounds the records of a partition that are read in search of copies and of
+// the oldest timestamp; beyond, the first that is not settled stands for all.
+const readAtMost = 100_000
+
+// Partition is what is known of one partition; -1 is what nobody can tell.
+type Partition struct {
+	ID             int32
+	Committed, End int64
+	InFlight       int64
+	Waiting        int64
+	Redelivered    int64
+	OldestUnacked  time.Time
+
+	start  int64          // of the log
+	unlent int64          // from here on nothing was handed out, as far as is known
+	open   []window.Range // below that, what is not settled
+}
+
+// Result is what is known of a group.
+type Result struct {
+	Topic, Engine string
+	Partitions    []Partition
+	DeadLetters   int64 // -1: there is no such topic
+}
+
+// Group inspects a group. Where cfg.Topic or kind is empty, it is found out.
+func Group(ctx context.Context, cfg engine.Config, kind string) (Result, error) {
+	client, err := kgo.NewClient(cfg.ClientOptions()...)
+	if err != nil {
+		return Result{}, fmt.Errorf("%w: %w", lease.ErrConfig, err)
+	}
+	defer client.Close()
+	i := inspector{cfg: cfg, client: client, adm: kadm.NewClient(client)}
+	if kind, err = i.find(ctx, kind); err != nil {
+		return Result{}, err
+	}
+	if err := i.lay(ctx); err != nil {
+		return Result{}, err
+	}
+	switch kind { // of a plain group's records, what is handed out is known to its consumer alone
+	case Share:
+		i.share()
+	case Markers:
+		err = i.markers(ctx)
+	case OffsetMap:
+		err = i.offsetMap()
+	}
+	if err != nil {
+		return Result{}, err
+	}
+	if err := i.readUnsettled(ctx, kind != Plain); err != nil {
+		return Result{}, err
+	}
+	r := Result{Topic: i.cfg.Topic, Engine: kind, DeadLetters: unknown}
+	for _, p := range i.parts {
+		r.Partitions = append(r.Partitions, *p)
+	}
+	if i.cfg.DeadLetterTopic != "" {
+		r.DeadLetters, err = i.size(ctx, i.cfg.DeadLetterTopic)
+	}
+	return r, err
+}
+
+// inspector inspects one group.
+type inspector struct {
+	cfg       engine.Config
+	client    *kgo.Client
+	adm       *kadm.Client
+	committed kadm.OffsetResponses // of the group, on all topics
+	shared    kadm.ShareOffsets    // of a share group
+	parts     []*Partition
+}
+
+// find finds out what the group's queue is, where that is not said.
+func (i *inspector) find(ctx context.Context, kind string) (string, error) {
+	group := i.cfg.Group
+	if kind == Share || kind == "" {
+		known, err := i.findShare(ctx)
+		switch {
+		case err != nil && kind == Share:
+			return "", err
+		case known:
+			kind = Share
+		}
+	}
+	if kind == Share {
+		return kind, i.chooseTopic(topicsOfShare(i.shared))
+	}
+	var err error
+	if i.committed, err = i.offsets(ctx, group); err != nil {
+		return "", err
+	}
+	topics := slices.Sorted(func(yield func(string) bool) {
+		for t := range i.committed {
+			if !yield(t) {
+				return
+			}
+		}
+	})
+	if err := i.chooseTopic(topics); err != nil {
+		return "", err
+	}
+	if kind != "" {
+		return kind, nil
+	}
+	for _, o := range i.committed[i.cfg.Topic] {
+		if o.Err == nil && o.Metadata != "" {
+			if _, err := offsetmap.Map(o.At, o.Metadata); err == nil {
+				return OffsetMap, nil
+			}
+		}
+	}
+	tracked, err := i.adm.DescribeGroups(ctx, markers.Group(group))
+	if g := tracked[markers.Group(group)]; err == nil && g.Err == nil && g.State != "" && g.State != "Dead" {
+		return Markers, nil
+	}
+	return Plain, nil
+}
+
+func (i *inspector) findShare(ctx context.Context) (bool, error) {
+	group := i.cfg.Group
+	all, err := i.adm.DescribeShareGroups(ctx, group)
+	if err != nil {
+		return false, fmt.Errorf("kmq: describe share group %s: %w", group, err)
+	}
+	switch g := all[group]; {
+	case errors.Is(g.Err, kerr.GroupIDNotFound), g.Err == nil && (g.GroupState == "" || g.GroupState == "Dead"):
+		return false, fmt.Errorf("%w: there is no share group %s", lease.ErrConfig, group)
+	case g.Err != nil:
+		return false, fmt.Errorf("kmq: describe share group %s: %w", group, g.Err)
+	}
+	offsets, err := i.adm.DescribeShareGroupOffsets(ctx, group)
+	if err == nil {
+		err = offsets[group].Err
+	}
+	if err != nil {
+		return false, fmt.Errorf("kmq: the offsets of share group %s: %w", group, err)
+	}
+	i.shared = offsets[group].Offsets
+	return true, nil
+}
+
+// offsets are what a consumer group has committed; nothing if there is no such group.
+func (i *inspector) offsets(ctx context.Context, group string) (kadm.OffsetResponses, error) {
+	all, err := i.adm.FetchOffsets(ctx, group)
+	if err != nil && !errors.Is(err, kerr.GroupIDNotFound) {
+		return nil, fmt.Errorf("kmq: the offsets of group %s: %w", group, err)
+	}
+	return all, nil
+}
+
+func topicsOfShare(all kadm.ShareOffsets) (topics []string) {
+	for t := range all {
+		topics = append(topics, t)
+	}
+	slices.Sort(topics)
+	return topics
+}
+
+// chooseTopic takes the group's only topic where none is named.
+func (i *inspector) chooseTopic(topics []string) error {
+	if i.cfg.Topic != "" {
+		return nil
+	}
+	switch len(topics) {
+	case 0:
+		return fmt.Errorf("%w: group %s has committed nothing: check its name, or name its topic", lease.ErrConfig, i.cfg.Group)
+	case 1:
+		i.cfg.Topic = topics[0]
+		return nil
+	default:
+		return fmt.Errorf("%w: group %s has offsets on several topics, %v: name one", lease.ErrConfig, i.cfg.Group, topics)
+	}
+}
+
+// lay makes the partitions, with the ends of their logs and what is committed.
+func (i *inspector) lay(ctx context.Context) error {
+	topic := i.cfg.Topic
+	starts, err := i.adm.ListStartOffsets(ctx, topic)
+	if err == nil {
+		err = starts.Error()
+	}
+	var ends kadm.ListedOffsets
+	if err == nil {
+		ends, err = i.adm.ListEndOffsets(ctx, topic)
+	}
+	if err == nil {
+		err = ends.Error()
+	}
+	switch {
+	case errors.Is(err, kerr.UnknownTopicOrPartition), err == nil && len(ends[topic]) == 0:
+		return fmt.Errorf("%w: topic %s is not there", lease.ErrConfig, topic)
+	case err != nil:
+		return fmt.Errorf("kmq: the offsets of topic %s: %w", topic, err)
+	}
+	for id, end := range ends[topic] {
+		p := &Partition{ID: id, Committed: unknown, End: end.Offset, start: starts[topic][id].Offset, InFlight: unknown}
+		if o, ok := i.committed.Lookup(topic, id); ok && o.Err == nil {
+			p.Committed = o.At
+		}
+		p.unlent = max(p.Committed, p.start)
+		p.Waiting = max(p.End-p.unlent, 0)
+		i.parts = append(i.parts, p)
+	}
+	slices.SortFunc(i.parts, func(a, b *Partition) int { return int(a.ID - b.ID) })
+	return nil
+}
+
+// offsetMap: what is open below the last acknowledgement is lent, or waits for another
+// attempt.
+func (i *inspector) offsetMap() error {
+	for _, p := range i.parts {
+		o, ok := i.committed.Lookup(i.cfg.Topic, p.ID)
+		if !ok || p.Committed < 0 {
+			continue
+		}
+		done, err := offsetmap.Map(p.Committed, o.Metadata)
+		if err != nil {
+			return fmt.Errorf("kmq: partition %d: the metadata of offset %d: %w", p.ID, p.Committed, err)
+		}
+		p.InFlight = 0
+		for _, d := range done {
+			if d.From > p.unlent {
+				p.open = append(p.open, window.Range{From: p.unlent, To: d.From})
+				p.InFlight += d.From - p.unlent
+			}
+			p.unlent = max(p.unlent, d.To)
+		}
+		p.Waiting = max(p.End-p.unlent, 0)
+	}
+	return nil
+}
+
+// share: the broker knows which records are open, and tells how many.
+func (i *inspector) share() {
+	for _, p := range i.parts {
+		o, ok := i.shared.Lookup(i.cfg.Topic, p.ID)
+		if !ok || o.Err != nil || o.StartOffset < 0 {
+			continue
+		}
+		p.Committed = o.StartOffset
+		p.unlent = max(o.StartOffset, p.start)
+		p.Waiting = max(p.End-p.unlent, 0)
+		if o.Lag >= 0 {
+			p.Waiting = o.Lag
+		}
+	}
+}
+
+// size is how many records are in a topic; 0 if it is not there.
+func (i *inspector) size(ctx context.Context, topic string) (int64, error) {
+	starts, err := i.adm.ListStartOffsets(ctx, topic)
+	var ends kadm.ListedOffsets
+	if err == nil {
+		ends, err = i.adm.ListEndOffsets(ctx, topic)
+	}
+	if err != nil {
+		return unknown, fmt.Errorf("kmq: the offsets of topic %s: %w", topic, err)
+	}
+	var n int64
+	for id, end := range ends[topic] {
+		if end.Err == nil && starts[topic][id].Err == nil {
+			n += end.Offset - starts[topic][id].Offset
+		}
+	}
+	return n, nil
+}

@@ -1,0 +1,193 @@
+package inspect
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"kafka-bench/kmq/internal/lease"
+	"kafka-bench/kmq/internal/marker"
+	"kafka-bench/kmq/internal/markers"
+	"kafka-bench/kmq/internal/tracker"
+	"kafka-bench/kmq/internal/window"
+)
+
+// stalls is how long nothing may come before a partition counts as read: its last offsets
+// may hold no records.
+const stalls = 3 * time.Second
+
+// markers reads the markers from where the tracker's group would begin, and so knows what
+// is lent.
+func (i *inspector) markers(ctx context.Context) error {
+	topic, group := i.cfg.MarkersTopic, markers.Group(i.cfg.Group)
+	if topic == "" {
+		topic = i.cfg.Topic + "-markers"
+	}
+	committed, err := i.offsets(ctx, group)
+	if err != nil {
+		return err
+	}
+	spans, err := i.spans(ctx, topic)
+	if err != nil {
+		return err
+	}
+	if len(spans) != len(i.parts) {
+		return fmt.Errorf("%w: topic %s has %d partitions, and %s %d: it is not that of its markers",
+			lease.ErrConfig, topic, len(spans), i.cfg.Topic, len(i.parts))
+	}
+	states := make(map[int32]*tracker.State)
+	for id, s := range spans {
+		if o, ok := committed.Lookup(topic, id); ok && o.Err == nil && o.At > s.From {
+			s.From = min(o.At, s.To)
+			spans[id] = s
+		}
+		states[id] = tracker.New(s.From)
+	}
+	handed := make(map[int32]int64) // up to where records were handed out
+	var unreadable error
+	err = i.read(ctx, topic, spans, func(r *kgo.Record) {
+		m, err := marker.Parse(r.Key, r.Value)
+		if err != nil {
+			unreadable = fmt.Errorf("kmq: topic %s, partition %d, offset %d: %w", topic, r.Partition, r.Offset, err)
+			return
+		}
+		if m.Type == marker.Start {
+			handed[r.Partition] = max(handed[r.Partition], m.Offset+int64(m.Count))
+		}
+		states[r.Partition].Apply(r.Offset, r.Timestamp, tracker.Seen{}, m)
+	})
+	if err == nil {
+		err = unreadable
+	}
+	if err != nil {
+		return err
+	}
+	for _, p := range i.parts {
+		s := states[p.ID]
+		p.InFlight, _ = s.Open()
+		s.Each(func(from, to int64) { p.open = append(p.open, window.Range{From: from, To: to}) })
+		p.unlent = max(p.unlent, handed[p.ID]) // starts are written before offsets are committed
+		p.Waiting = max(p.End-p.unlent, 0)
+	}
+	return nil
+}
+
+// readUnsettled looks at the records that are not settled: how old the oldest is, and
+// where there may be any, how many are copies.
+func (i *inspector) readUnsettled(ctx context.Context, copies bool) error {
+	spans := make(map[int32]window.Range)
+	byID := make(map[int32]*Partition)
+	for _, p := range i.parts {
+		byID[p.ID] = p
+		from := max(p.unlent, p.start)
+		if len(p.open) > 0 {
+			from = max(p.open[0].From, p.start)
+		}
+		if from >= p.End {
+			continue
+		}
+		to := p.End
+		if to-from > readAtMost {
+			to = from + 1
+			p.Redelivered = unknown
+		}
+		spans[p.ID] = window.Range{From: from, To: to}
+	}
+	return i.read(ctx, i.cfg.Topic, spans, func(r *kgo.Record) {
+		p := byID[r.Partition]
+		if !p.unsettled(r.Offset) {
+			return
+		}
+		if p.OldestUnacked.IsZero() || r.Timestamp.Before(p.OldestUnacked) {
+			p.OldestUnacked = r.Timestamp
+		}
+		if copies && p.Redelivered != unknown && lease.FromRecord(r).Attempt > 1 {
+			p.Redelivered++
+		}
+	})
+}
+
+// unsettled is whether the record at an offset is lent, or was not handed out.
+func (p *Partition) unsettled(offset int64) bool {
+	if offset >= p.unlent {
+		return true
+	}
+	_, found := slices.BinarySearchFunc(p.open, offset, func(r window.Range, offset int64) int {
+		switch {
+		case r.To <= offset:
+			return -1
+		case r.From > offset:
+			return 1
+		}
+		return 0
+	})
+	return found
+}
+
+// spans are the first and the end offsets of a topic's partitions.
+func (i *inspector) spans(ctx context.Context, topic string) (map[int32]window.Range, error) {
+	starts, err := i.adm.ListStartOffsets(ctx, topic)
+	var ends kadm.ListedOffsets
+	if err == nil {
+		ends, err = i.adm.ListEndOffsets(ctx, topic)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("kmq: the offsets of topic %s: %w", topic, err)
+	}
+	spans := make(map[int32]window.Range)
+	for id, end := range ends[topic] {
+		if start := starts[topic][id]; end.Err == nil && start.Err == nil {
+			spans[id] = window.Range{From: start.Offset, To: end.Offset}
+		}
+	}
+	return spans, nil
+}
+
+// read reads ranges of partitions, each in the order of its offsets.
+func (i *inspector) read(ctx context.Context, topic string, spans map[int32]window.Range, f func(*kgo.Record)) error {
+	from := make(map[int32]kgo.Offset)
+	for id, s := range spans {
+		if s.From < s.To {
+			from[id] = kgo.NewOffset().At(s.From)
+		}
+	}
+	if len(from) == 0 {
+		return nil
+	}
+	client, err := kgo.NewClient(i.cfg.ClientOptions(
+		kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{topic: from}), kgo.KeepControlRecords())...)
+	if err != nil {
+		return fmt.Errorf("%w: %w", lease.ErrConfig, err)
+	}
+	defer client.Close()
+	for len(from) > 0 {
+		waiting, cancel := context.WithTimeout(ctx, stalls)
+		fetches := client.PollFetches(waiting)
+		cancel()
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if waiting.Err() != nil && fetches.NumRecords() == 0 {
+			return nil
+		}
+		for _, e := range fetches.Errors() {
+			if waiting.Err() == nil {
+				return fmt.Errorf("kmq: read topic %s, partition %d: %w", e.Topic, e.Partition, e.Err)
+			}
+		}
+		fetches.EachRecord(func(r *kgo.Record) {
+			s := spans[r.Partition]
+			if r.Offset < s.To && !r.Attrs.IsControl() {
+				f(r)
+			}
+			if r.Offset+1 >= s.To {
+				delete(from, r.Partition)
+			}
+		})
+	}
+	return nil
+}

@@ -1,0 +1,170 @@
+package lease
+
+import (
+	"encoding/binary"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// The headers of the queue's own, on the copies that it makes of a record. They are taken
+// off before the copy is handed out.
+const (
+	HeaderOrigin     = "kmq-origin"     // where the record was first: partition int32, offset int64, big endian
+	HeaderDeliveries = "kmq-deliveries" // how often it was delivered so far, in decimal digits
+
+	// On dead letters, besides.
+	HeaderReason = "kmq-reason" // why it was given up
+	HeaderTopic  = "kmq-topic"  // the topic of the queue
+	HeaderGroup  = "kmq-group"  // the group that gave it up
+)
+
+const originBytes = 12
+
+// AppendID appends the 12 bytes that name a place: partition and offset, big endian.
+func AppendID(to []byte, id ID) []byte {
+	to = binary.BigEndian.AppendUint32(to, uint32(id.Partition))
+	return binary.BigEndian.AppendUint64(to, uint64(id.Offset))
+}
+
+// ParseID reads what AppendID wrote; false if it is not that.
+func ParseID(b []byte) (ID, bool) {
+	if len(b) != originBytes {
+		return ID{}, false
+	}
+	id := ID{Partition: int32(binary.BigEndian.Uint32(b)), Offset: int64(binary.BigEndian.Uint64(b[4:]))}
+	return id, id.Partition >= 0 && id.Offset >= 0
+}
+
+// FromRecord is the open lease of a record that was fetched, without a deadline. It takes
+// the queue's headers off the record. Those that can't be read were not written by a
+// queue and stay on; a dead letter that was moved back, which has a reason, begins anew.
+func FromRecord(r *kgo.Record) *Lease {
+	l := new(Lease)
+	l.from(r)
+	return l
+}
+
+// FromRecords are the leases of a poll, in one piece of memory.
+func FromRecords(records []*kgo.Record) []*Lease {
+	all, leases := make([]Lease, len(records)), make([]*Lease, len(records))
+	for i, r := range records {
+		all[i].from(r)
+		leases[i] = &all[i]
+	}
+	return leases
+}
+
+func (l *Lease) from(r *kgo.Record) {
+	l.Record = r
+	l.At = ID{Partition: r.Partition, Offset: r.Offset}
+	l.Origin, l.Attempt = l.At, 1
+	if !slices.ContainsFunc(r.Headers, own) {
+		return
+	}
+	origin, deliveries, copied := provenance(r.Headers)
+	if copied {
+		l.Origin, l.Attempt = origin, deliveries+1
+	}
+	r.Headers = plain(r.Headers)
+}
+
+// provenance reads the headers of a copy; copied is false if they are not those of one.
+func provenance(headers []kgo.RecordHeader) (origin ID, deliveries int, copied bool) {
+	var hasOrigin, hasDeliveries bool
+	for _, h := range headers {
+		switch h.Key {
+		case HeaderOrigin:
+			origin, hasOrigin = ParseID(h.Value)
+		case HeaderDeliveries:
+			deliveries, hasDeliveries = parseDeliveries(h.Value)
+		case HeaderReason:
+			return ID{}, 0, false
+		}
+	}
+	return origin, deliveries, hasOrigin && hasDeliveries
+}
+
+// mostDeliveries is the bound of what is believed of a header.
+const mostDeliveries = 1 << 30
+
+func parseDeliveries(b []byte) (int, bool) {
+	n, err := strconv.Atoi(string(b))
+	return n, err == nil && n >= 0 && n <= mostDeliveries
+}
+
+// own is whether a header is the queue's.
+func own(h kgo.RecordHeader) bool {
+	switch h.Key {
+	case HeaderOrigin:
+		_, ok := ParseID(h.Value)
+		return ok
+	case HeaderDeliveries:
+		_, ok := parseDeliveries(h.Value)
+		return ok
+	case HeaderReason, HeaderTopic, HeaderGroup:
+		return true
+	default:
+		return false
+	}
+}
+
+// plain are the headers without the queue's, in a slice of its own.
+func plain(headers []kgo.RecordHeader) []kgo.RecordHeader {
+	var rest []kgo.RecordHeader
+	for _, h := range headers {
+		if !own(h) {
+			rest = append(rest, h)
+		}
+	}
+	return rest
+}
+
+// Copy is the record to be produced for another delivery: key, value, headers and
+// timestamp are those of r, whose place among the queue's records is origin and which was
+// delivered so often so far. It goes to the partition of the number that r has, which
+// needs a client with kgo.ManualPartitioner. (A topic with LogAppendTime sets a timestamp
+// of its own.)
+func Copy(r *kgo.Record, origin ID, topic string, deliveries int) *kgo.Record {
+	rest := plain(r.Headers)
+	headers := append(make([]kgo.RecordHeader, 0, len(rest)+5), rest...)
+	headers = append(headers,
+		kgo.RecordHeader{Key: HeaderOrigin, Value: AppendID(make([]byte, 0, originBytes), origin)},
+		kgo.RecordHeader{Key: HeaderDeliveries, Value: strconv.AppendInt(nil, int64(deliveries), 10)},
+	)
+	return &kgo.Record{
+		Topic: topic, Partition: r.Partition,
+		Key: r.Key, Value: r.Value, Headers: headers, Timestamp: r.Timestamp,
+	}
+}
+
+// MostReason is how many bytes of a reason are kept.
+const MostReason = 1024
+
+// brief is the beginning of a reason, in whole characters.
+func brief(reason string) string {
+	if len(reason) <= MostReason {
+		return reason
+	}
+	end := MostReason
+	for end > 0 && !utf8.RuneStart(reason[end]) {
+		end--
+	}
+	return reason[:end]
+}
+
+// DeadLetter is the record to be produced for a dead-letter topic with so many partitions:
+// a Copy that says why, and whose it was.
+func DeadLetter(r *kgo.Record, origin ID, deliveries int, reason, group, to string, partitions int) *kgo.Record {
+	from := r.Topic
+	c := Copy(r, origin, to, deliveries)
+	c.Partition = r.Partition % int32(max(partitions, 1))
+	c.Headers = append(c.Headers,
+		kgo.RecordHeader{Key: HeaderReason, Value: []byte(brief(reason))},
+		kgo.RecordHeader{Key: HeaderTopic, Value: []byte(from)},
+		kgo.RecordHeader{Key: HeaderGroup, Value: []byte(group)},
+	)
+	return c
+}

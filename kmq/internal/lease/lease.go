@@ -1,0 +1,120 @@
+// Package lease has what a queue knows of a record that it handed out and that is not
+// settled: who it is, for how long it is lent, and what became of it.
+package lease
+
+import (
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// The errors of a queue, as package kmq tells them.
+var (
+	ErrClosed      = errors.New("kmq: the queue is closed")
+	ErrSettled     = errors.New("kmq: the delivery is settled already")
+	ErrExpired     = errors.New("kmq: the acquisition lock has run out")
+	ErrLost        = errors.New("kmq: the partition was given to another member")
+	ErrUnsupported = errors.New("kmq: the engine can't do that")
+	ErrConfig      = errors.New("kmq: configuration")
+)
+
+// ID is a place in the queue's topic.
+type ID struct {
+	Partition int32
+	Offset    int64
+}
+
+// State is what became of a lease.
+type State int32
+
+// A lease is open until exactly one of the others.
+const (
+	Open     State = iota
+	Accepted       // acknowledged by the application
+	Released       // given back, to be delivered again
+	Rejected       // given up
+	Expired        // its time ran out
+	Lost           // its partition went to another member
+)
+
+// Lease is one record, lent until Deadline.
+type Lease struct {
+	Record  *kgo.Record // as it was produced: the queue's own headers are taken off
+	Origin  ID          // where the record was first
+	At      ID          // where this copy of it is
+	Attempt int         // 1 is the first delivery
+
+	// Private is the engine's.
+	Private any
+
+	state    atomic.Int32
+	deadline atomic.Int64 // ns of the monotonic clock since epoch; 0: none
+	place    int          // 1 + the index in the heap of a Set, under its lock
+}
+
+// nowhere is the place of a lease that is in no Set.
+const nowhere = 0
+
+// Again is an open lease of the same record for its next attempt, without a deadline.
+func (l *Lease) Again() *Lease {
+	return &Lease{
+		Record: l.Record, Origin: l.Origin, At: l.At, Attempt: l.Attempt + 1,
+		Private: l.Private,
+	}
+}
+
+// State is what became of the lease.
+func (l *Lease) State() State { return State(l.state.Load()) }
+
+// Settle gives an open lease its state, once: it returns nil to the one who did, and to
+// all others the error that says what became of it. What is in a Set is settled there.
+func (l *Lease) Settle(as State) error {
+	if l.state.CompareAndSwap(int32(Open), int32(as)) {
+		return nil
+	}
+	return l.Err()
+}
+
+// Err says why a lease can't be settled any more; nil while it is open.
+func (l *Lease) Err() error {
+	switch l.State() {
+	case Open:
+		return nil
+	case Expired:
+		return ErrExpired
+	case Lost:
+		return ErrLost
+	default:
+		return ErrSettled
+	}
+}
+
+// epoch is what deadlines count from: its monotonic reading, which no step of the clock
+// moves, stays with them.
+var epoch = time.Now()
+
+// Deadline is when the lease runs out; zero where it does not. It carries a reading of the
+// monotonic clock.
+func (l *Lease) Deadline() time.Time {
+	if ns := l.deadline.Load(); ns != 0 {
+		return epoch.Add(time.Duration(ns))
+	}
+	return time.Time{}
+}
+
+// SetDeadline sets when the lease runs out; zero: never. Those of a Set are set by it.
+func (l *Lease) SetDeadline(at time.Time) { l.deadline.Store(sinceEpoch(at)) }
+
+// sinceEpoch is the form in which deadlines are kept.
+func sinceEpoch(at time.Time) int64 {
+	if at.IsZero() {
+		return 0
+	}
+	ns := int64(at.Sub(epoch))
+	if ns == 0 {
+		return 1
+	}
+	return ns
+}

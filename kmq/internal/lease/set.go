@@ -1,0 +1,418 @@
+package lease
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// Set are the leases in flight: fetched and not settled. It has a bound, and ends those
+// whose deadline has passed. Its methods may be called on any goroutine.
+//
+// The bound is one for taking more: [Set.Room] is what may be fetched. Add itself never
+// refuses, so that a record can be lent again by the one who held its room.
+type Set struct {
+	max       int
+	onExpired func(*Lease)
+
+	mu       sync.Mutex
+	heap     []*Lease // by deadline, those without one last
+	expiring int      // taken out as expired, their room not freed
+	want     int      // the room that WaitRoom waits for; 0: nobody waits
+	hurry    bool     // any room will do
+	armed    int64    // when the timer goes off; 0: not armed
+	closed   bool
+
+	room chan struct{} // WaitRoom may look again
+	wake chan struct{} // the timer is to be set anew
+	stop chan struct{}
+	done chan struct{}
+}
+
+// NewSet is an empty set for at most max leases, at least 1. onExpired is told each lease
+// that ran out, on one goroutine, after its state is Expired and before its room is free:
+// a successor that it adds takes the room over. It must not block; nil is nobody.
+func NewSet(max int, onExpired func(*Lease)) *Set {
+	s := &Set{
+		max: max, onExpired: onExpired,
+		room: make(chan struct{}, 1), wake: make(chan struct{}, 1),
+		stop: make(chan struct{}), done: make(chan struct{}),
+	}
+	go s.expire()
+	return s
+}
+
+// Close ends the expiry and waits for it. The leases stay as they are; they can be settled.
+func (s *Set) Close() {
+	s.mu.Lock()
+	if !s.closed {
+		s.closed = true
+		close(s.stop)
+	}
+	s.mu.Unlock()
+	<-s.done
+}
+
+// Add takes an open lease in, until a deadline; zero is none.
+func (s *Set) Add(l *Lease, deadline time.Time) {
+	s.mu.Lock()
+	s.add(l, sinceEpoch(deadline))
+	s.rearm()
+	s.mu.Unlock()
+}
+
+// AddAll takes several in, as Add does.
+func (s *Set) AddAll(leases []*Lease, deadline time.Time) {
+	at := sinceEpoch(deadline)
+	s.mu.Lock()
+	for _, l := range leases {
+		s.add(l, at)
+	}
+	s.rearm()
+	s.mu.Unlock()
+}
+
+// Lend sets the deadline of those that are open, and returns these, in the same slice: it
+// is for leases whose time begins when they are handed out. A zero deadline leaves them as
+// they are. A lease whose deadline has passed, and is not expired yet, is left out too.
+func (s *Set) Lend(leases []*Lease, deadline time.Time) []*Lease {
+	at, now := sinceEpoch(deadline), sinceEpoch(time.Now())
+	kept := leases[:0]
+	s.mu.Lock()
+	for _, l := range leases {
+		if l.State() != Open || l.past(now) {
+			continue
+		}
+		if at != 0 && l.place != nowhere {
+			l.deadline.Store(at)
+			s.fix(l.place - 1)
+		}
+		kept = append(kept, l)
+	}
+	s.rearm()
+	s.mu.Unlock()
+	clear(leases[len(kept):])
+	return kept
+}
+
+// Settle gives an open lease its state and frees its room. A lease whose deadline has
+// passed is expired, whether that was noticed before or not.
+func (s *Set) Settle(l *Lease, as State) error {
+	now := sinceEpoch(time.Now())
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.settle(l, as, now); err != nil {
+		return err
+	}
+	s.freed()
+	return nil
+}
+
+// Swap settles a lease and lends its room to a successor, until a deadline; zero is none.
+func (s *Set) Swap(l *Lease, as State, successor *Lease, deadline time.Time) error {
+	now, at := sinceEpoch(time.Now()), sinceEpoch(deadline)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.settle(l, as, now); err != nil {
+		return err
+	}
+	s.add(successor, at)
+	s.rearm()
+	return nil
+}
+
+// Extend moves the deadline of an open lease; zero is none.
+func (s *Set) Extend(l *Lease, deadline time.Time) error {
+	at, now := sinceEpoch(deadline), sinceEpoch(time.Now())
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.check(l, now); err != nil {
+		return err
+	}
+	l.deadline.Store(at)
+	if l.place != nowhere {
+		s.fix(l.place - 1)
+		s.rearm()
+	}
+	return nil
+}
+
+// Check says why a lease can't be settled any more: ErrSettled, ErrExpired or ErrLost; nil
+// while it can.
+func (s *Set) Check(l *Lease) error {
+	now := sinceEpoch(time.Now())
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.check(l, now)
+}
+
+// LoseAll takes out the open leases that match, as Lost, and returns them in no order. A
+// nil match is all.
+func (s *Set) LoseAll(match func(*Lease) bool) []*Lease {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var lost, rest []*Lease
+	for _, l := range s.heap {
+		if match != nil && !match(l) {
+			rest = append(rest, l)
+			continue
+		}
+		l.place = nowhere
+		if l.Settle(Lost) == nil {
+			lost = append(lost, l)
+		}
+	}
+	s.heap = rest
+	for i, l := range rest {
+		l.place = i + 1
+	}
+	for i := len(rest)/2 - 1; i >= 0; i-- {
+		s.down(i)
+	}
+	s.freed()
+	return lost
+}
+
+// Len is how many leases are in flight.
+func (s *Set) Len() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.heap) + s.expiring
+}
+
+// Room is how many more may be taken; 0 at the bound.
+func (s *Set) Room() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.free()
+}
+
+// WaitRoom waits until there is room for n leases, n at most the bound; for any, once
+// somebody is in a [Set.Hurry]. It returns ctx's error if that ends first. One goroutine
+// may wait at a time.
+func (s *Set) WaitRoom(ctx context.Context, n int) error {
+	for {
+		s.mu.Lock()
+		s.want = min(max(n, 1), s.max)
+		if s.enough() {
+			s.want, s.hurry = 0, false
+			s.mu.Unlock()
+			return ctx.Err()
+		}
+		s.mu.Unlock()
+		select {
+		case <-s.room:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// Hurry lets the one who waits for room, or the next who does, go on with any room at all.
+func (s *Set) Hurry() {
+	s.mu.Lock()
+	s.hurry = true
+	s.freed()
+	s.mu.Unlock()
+}
+
+// Oldest is the earliest timestamp of the records in flight; zero if there are none. It
+// looks at all of them.
+func (s *Set) Oldest() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var oldest time.Time
+	for _, l := range s.heap {
+		if t := l.Record.Timestamp; oldest.IsZero() || t.Before(oldest) {
+			oldest = t
+		}
+	}
+	return oldest
+}
+
+// What follows is called under the lock.
+
+func (l *Lease) past(now int64) bool {
+	at := l.deadline.Load()
+	return at != 0 && at <= now
+}
+
+func (s *Set) check(l *Lease, now int64) error {
+	if err := l.Err(); err != nil {
+		return err
+	}
+	if l.past(now) {
+		return ErrExpired // the timer is on its way
+	}
+	return nil
+}
+
+func (s *Set) settle(l *Lease, as State, now int64) error {
+	if err := s.check(l, now); err != nil {
+		return err
+	}
+	if err := l.Settle(as); err != nil {
+		return err
+	}
+	s.remove(l)
+	return nil
+}
+
+func (s *Set) free() int { return max(0, s.max-len(s.heap)-s.expiring) }
+
+func (s *Set) enough() bool {
+	free := s.free()
+	return free >= s.want || s.hurry && free > 0
+}
+
+// freed tells the one who waits for room, if there is enough.
+func (s *Set) freed() {
+	if s.want > 0 && s.enough() {
+		select {
+		case s.room <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// expire ends leases at their deadlines, until the set is closed.
+func (s *Set) expire() {
+	defer close(s.done)
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for {
+		due, next := s.due(sinceEpoch(time.Now()))
+		if s.onExpired != nil {
+			for _, l := range due {
+				s.onExpired(l)
+			}
+		}
+		if len(due) > 0 {
+			s.mu.Lock()
+			s.expiring -= len(due)
+			s.freed()
+			s.mu.Unlock()
+			continue // time has passed
+		}
+		timer.Reset(next)
+		select {
+		case <-timer.C:
+		case <-s.wake:
+		case <-s.stop:
+			return
+		}
+	}
+}
+
+// due takes out what has expired; if that is nothing, it says how long to sleep.
+func (s *Set) due(now int64) (expired []*Lease, next time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, time.Hour
+	}
+	for len(s.heap) > 0 && s.heap[0].past(now) {
+		l := s.heap[0]
+		s.remove(l)
+		if l.Settle(Expired) == nil {
+			expired = append(expired, l)
+		}
+	}
+	s.expiring += len(expired)
+	s.armed = 0
+	next = time.Hour
+	if len(s.heap) > 0 {
+		if at := s.heap[0].deadline.Load(); at != 0 {
+			s.armed, next = at, time.Duration(at-now)
+		}
+	}
+	return expired, next
+}
+
+// rearm sees to it that the timer is not later than the first deadline. One that is
+// earlier only costs a look.
+func (s *Set) rearm() {
+	if len(s.heap) == 0 {
+		return
+	}
+	at := s.heap[0].deadline.Load()
+	if at == 0 || s.armed != 0 && s.armed <= at {
+		return
+	}
+	s.armed = at
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// The heap, by deadline.
+
+func (l *Lease) before(o *Lease) bool {
+	a, b := l.deadline.Load(), o.deadline.Load()
+	return a != 0 && (b == 0 || a < b)
+}
+
+func (s *Set) add(l *Lease, at int64) {
+	l.deadline.Store(at)
+	s.heap = append(s.heap, l)
+	s.up(len(s.heap) - 1)
+}
+
+func (s *Set) remove(l *Lease) {
+	if l.place == nowhere {
+		return
+	}
+	i := l.place - 1
+	last := len(s.heap) - 1
+	moved := s.heap[last]
+	s.heap[last] = nil
+	s.heap = s.heap[:last]
+	l.place = nowhere
+	if i != last {
+		s.heap[i] = moved
+		s.fix(i)
+	}
+}
+
+func (s *Set) fix(i int) {
+	if !s.down(i) {
+		s.up(i)
+	}
+}
+
+func (s *Set) up(i int) {
+	l := s.heap[i]
+	for i > 0 {
+		parent := (i - 1) / 2
+		if !l.before(s.heap[parent]) {
+			break
+		}
+		s.heap[i] = s.heap[parent]
+		s.heap[i].place = i + 1
+		i = parent
+	}
+	s.heap[i], l.place = l, i+1
+}
+
+// down reports whether anything moved.
+func (s *Set) down(i int) bool {
+	l, from := s.heap[i], i
+	for {
+		child := 2*i + 1
+		if child >= len(s.heap) {
+			break
+		}
+		if right := child + 1; right < len(s.heap) && s.heap[right].before(s.heap[child]) {
+			child = right
+		}
+		if !s.heap[child].before(l) {
+			break
+		}
+		s.heap[i] = s.heap[child]
+		s.heap[i].place = i + 1
+		i = child
+	}
+	s.heap[i], l.place = l, i+1
+	return i != from
+}

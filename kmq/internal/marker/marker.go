@@ -1,0 +1,232 @@
+// Package marker is the format of the markers topic: what happened to which records of a
+// partition of the queue, one fact a marker.
+//
+// A key is the 12 bytes known from earlier queues of this kind: partition int32 and offset
+// int64, big endian. A value begins with a version and a type; what follows depends on
+// them. A marker is in the partition of the markers topic that has the number of the
+// record's, and its time is the one at which the broker appended it: a queue's markers are
+// a log of events under one clock for each partition.
+package marker
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Type is what a marker says.
+type Type uint8
+
+// The types. Their numbers are on disk.
+const (
+	// Start: Count records from Offset on were lent for Duration from the time of the
+	// marker on.
+	Start Type = 1
+	// End: Count records from Offset on are done, for the Reason.
+	End Type = 2
+	// Extend: Count records from Offset on are lent for Duration from this marker on.
+	Extend Type = 3
+	// Release: Count records from Offset on were given back, to be delivered again
+	// Duration after this marker.
+	Release Type = 4
+	// Tick: nothing but the time, for a partition in which nothing else happens. Its
+	// Offset is -1.
+	Tick Type = 5
+)
+
+// String is the type's name.
+func (t Type) String() string {
+	switch t {
+	case Start:
+		return "start"
+	case End:
+		return "end"
+	case Extend:
+		return "extend"
+	case Release:
+		return "release"
+	case Tick:
+		return "tick"
+	}
+	return fmt.Sprintf("type %d", uint8(t))
+}
+
+// Reason is why a record is done.
+type Reason uint8
+
+// The reasons. Their numbers are on disk.
+const (
+	Acked        Reason = 0 // the application acknowledged it
+	Copied       Reason = 1 // a copy for the next delivery is at the tail
+	DeadLettered Reason = 2 // a copy is in the dead-letter topic
+	Missing      Reason = 3 // it was not in the log any more
+)
+
+// Marker is one fact. Fields that its Type does not name are zero.
+type Marker struct {
+	Partition int32
+	Offset    int64
+	Type      Type
+
+	Count    int32         // Start, End, Extend, Release: from 1 to MaxCount
+	Duration time.Duration // Start, Extend, Release: whole milliseconds, from 0 to MaxDuration
+	// Holder tells apart those who lend the same record, one of them not knowing that it
+	// lost its partition: an Extend or a Release is for the Start of the same Holder.
+	Holder uint32 // Start, Extend, Release
+	Reason Reason // End
+	// Undelivered: the record was given back without having been in an application's
+	// hands, and the delivery is not to be counted.
+	Undelivered bool // Release
+}
+
+// The bounds of a marker's fields.
+const (
+	MaxCount    = 1 << 24
+	MaxDuration = 366 * 24 * time.Hour
+)
+
+// The errors of reading a marker.
+var (
+	// ErrVersion: written by a later kmq, in a format that this one does not know.
+	ErrVersion = errors.New("marker of an unknown version")
+	// ErrMalformed: no marker, or a damaged one.
+	ErrMalformed = errors.New("malformed marker")
+)
+
+// A value begins with major<<4|minor. A reader takes a later minor version of its major
+// version, whose markers have further fields at the end, and no other major version.
+const (
+	major    = 1
+	minor    = 0
+	keyBytes = 12
+
+	undelivered = 1 // flag of a Release
+)
+
+// Size is how many bytes Append adds at most.
+const Size = keyBytes + 2 + 3*binary.MaxVarintLen64 + 1
+
+// Append appends the marker's key and value to b and returns both. The key is b's, up to
+// the value; they share memory.
+func Append(b []byte, m Marker) (all, key, value []byte) {
+	from := len(b)
+	b = binary.BigEndian.AppendUint32(b, uint32(m.Partition))
+	b = binary.BigEndian.AppendUint64(b, uint64(m.Offset))
+	split := len(b)
+	b = append(b, major<<4|minor, byte(m.Type))
+	switch m.Type {
+	case Start, Extend:
+		b = appendLoan(b, m)
+	case Release:
+		var flags byte
+		if m.Undelivered {
+			flags |= undelivered
+		}
+		b = append(appendLoan(b, m), flags)
+	case End:
+		b = binary.AppendUvarint(b, uint64(m.Count))
+		b = append(b, byte(m.Reason))
+	}
+	return b, b[from:split:split], b[split:]
+}
+
+func appendLoan(b []byte, m Marker) []byte {
+	b = binary.AppendUvarint(b, uint64(m.Count))
+	b = binary.AppendUvarint(b, uint64(m.Duration/time.Millisecond))
+	return binary.AppendUvarint(b, uint64(m.Holder))
+}
+
+// Parse reads a marker. The error is an ErrVersion where a later kmq might read it, and an
+// ErrMalformed where none would.
+func Parse(key, value []byte) (Marker, error) {
+	if len(key) != keyBytes {
+		return Marker{}, fmt.Errorf("%w: a key of %d bytes instead of %d", ErrMalformed, len(key), keyBytes)
+	}
+	if len(value) < 2 {
+		return Marker{}, fmt.Errorf("%w: a value of %d bytes", ErrMalformed, len(value))
+	}
+	m := Marker{
+		Partition: int32(binary.BigEndian.Uint32(key)),
+		Offset:    int64(binary.BigEndian.Uint64(key[4:])),
+		Type:      Type(value[1]),
+	}
+	if value[0]>>4 != major {
+		return m, fmt.Errorf("%w: %d.%d, known is %d", ErrVersion, value[0]>>4, value[0]&15, major)
+	}
+	r := reader{b: value[2:]}
+	if err := m.parse(&r); err != nil {
+		return m, err
+	}
+	if len(r.b) > 0 && value[0]&15 <= minor {
+		return m, fmt.Errorf("%w: %d bytes too many in a %v", ErrMalformed, len(r.b), m.Type)
+	}
+	return m, nil
+}
+
+func (m *Marker) parse(r *reader) error {
+	switch m.Type {
+	case Start, Extend:
+		m.loan(r)
+	case Release:
+		m.loan(r)
+		flags := r.byte()
+		m.Undelivered = flags&undelivered != 0
+		r.bad = r.bad || flags&^undelivered != 0
+	case End:
+		m.Count = int32(r.uvarint(MaxCount))
+		m.Reason = Reason(r.byte())
+		r.bad = r.bad || m.Reason > Missing
+	case Tick:
+		if m.Partition < 0 || m.Offset != -1 {
+			return fmt.Errorf("%w: a tick at partition %d, offset %d", ErrMalformed, m.Partition, m.Offset)
+		}
+		return nil
+	default:
+		return fmt.Errorf("%w: %v", ErrVersion, m.Type)
+	}
+	if r.bad {
+		return fmt.Errorf("%w: the fields of a %v", ErrMalformed, m.Type)
+	}
+	if m.Partition < 0 || m.Offset < 0 || m.Count < 1 || m.Offset > maxOffset {
+		return fmt.Errorf("%w: a %v of %d records at partition %d, offset %d", ErrMalformed, m.Type, m.Count, m.Partition, m.Offset)
+	}
+	return nil
+}
+
+// maxOffset leaves room for what is added to an offset.
+const maxOffset = 1<<63 - 1 - MaxCount
+
+func (m *Marker) loan(r *reader) {
+	m.Count = int32(r.uvarint(MaxCount))
+	m.Duration = time.Duration(r.uvarint(uint64(MaxDuration/time.Millisecond))) * time.Millisecond
+	m.Holder = uint32(r.uvarint(1<<32 - 1))
+}
+
+// reader takes fields off a value; bad stays set after the first one that is not there or
+// is out of range.
+type reader struct {
+	b   []byte
+	bad bool
+}
+
+// uvarint takes a number up to most, in its shortest form: one fact has one spelling.
+func (r *reader) uvarint(most uint64) uint64 {
+	v, n := binary.Uvarint(r.b)
+	if n <= 0 || v > most || (n > 1 && r.b[n-1] == 0) {
+		r.bad = true
+		return 0
+	}
+	r.b = r.b[n:]
+	return v
+}
+
+func (r *reader) byte() byte {
+	if len(r.b) == 0 {
+		r.bad = true
+		return 0
+	}
+	v := r.b[0]
+	r.b = r.b[1:]
+	return v
+}

@@ -1,0 +1,276 @@
+package markers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"kafka-bench/kmq/internal/engine"
+	"kafka-bench/kmq/internal/lease"
+	"kafka-bench/kmq/internal/marker"
+	"kafka-bench/kmq/internal/member"
+	"kafka-bench/kmq/internal/step"
+)
+
+// queue is the engine: a member of the group, what it writes, and a tracker unless others
+// run it.
+type queue struct {
+	cfg    engine.Config
+	topics topics
+	holder uint32 // tells this process's starts apart
+
+	writer  *kgo.Client
+	member  *member.Member
+	set     *lease.Set
+	out     *outbox
+	starts  *starts
+	tracker *Tracker // nil: others run it
+	watch   *watch   // nil: the tracker does
+
+	started started
+
+	handing sync.Mutex // who marks leases as handed out, and who asks
+	acked, nacked, rejected, expired,
+	lost, deadLettered atomic.Int64
+
+	closing  sync.Once
+	closeErr error
+}
+
+// New opens the engine. The markers' topic is created if it is missing. Errors are
+// lease.ErrConfig or the cluster's.
+func New(ctx context.Context, cfg engine.Config) (engine.Engine, error) {
+	topics, err := prepare(ctx, &cfg)
+	if err != nil {
+		return nil, err
+	}
+	q := &queue{cfg: cfg, topics: topics, holder: rand.Uint32(), started: started{parts: map[int32]*position{}}}
+	q.writer, err = kgo.NewClient(cfg.ClientOptions(writerOptions(&cfg, topics)...)...)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", lease.ErrConfig, err)
+	}
+	q.set = lease.NewSet(cfg.MaxInFlight, func(*lease.Lease) { q.expired.Add(1) })
+	q.out = newOutbox(q.writer, &cfg, q.holder)
+	if err := q.open(ctx); err != nil {
+		q.release()
+		return nil, err
+	}
+	return q, nil
+}
+
+// open opens what may fail.
+func (q *queue) open(ctx context.Context) (err error) {
+	if q.starts, err = newStarts(q); err != nil {
+		return err
+	}
+	q.member, err = member.Open(ctx, member.Config{
+		Config: q.cfg, Handler: handler{q}, Set: q.set, Options: isolation(&q.cfg),
+		Opened: func(m *member.Member) { q.member = m },
+	})
+	if err != nil {
+		return err
+	}
+	if q.cfg.ExternalTracker {
+		q.watch = newWatch(&q.cfg, q.writer, q.reach)
+		return nil
+	}
+	if q.tracker, err = openTracker(q.cfg, q.topics); err != nil {
+		return errors.Join(err, q.member.Close(ctx))
+	}
+	return nil
+}
+
+// isolation is how the topics are read.
+func isolation(cfg *engine.Config) []kgo.Opt {
+	if cfg.Transactions {
+		return []kgo.Opt{kgo.FetchIsolationLevel(kgo.ReadCommitted())}
+	}
+	return nil
+}
+
+// handed marks a lease that was handed out.
+type handed struct{}
+
+// Receive is as engine.Engine has it.
+func (q *queue) Receive(ctx context.Context, most int) ([]*lease.Lease, error) {
+	leases, err := q.member.Receive(ctx, most)
+	if len(leases) > 0 {
+		q.handing.Lock()
+		for _, l := range leases {
+			l.Private = handed{}
+		}
+		q.handing.Unlock()
+	}
+	return leases, err
+}
+
+// Ack notes an end marker, which is written with others within milliseconds. It waits only
+// at the bound of what is not written.
+func (q *queue) Ack(ctx context.Context, l *lease.Lease) error {
+	if err := q.settle(ctx, l, lease.Accepted); err != nil {
+		return err
+	}
+	q.acked.Add(1)
+	q.out.put(fact{partition: l.At.Partition, kind: marker.End, reason: marker.Acked}, l.At.Offset)
+	step.At(step.Acked)
+	return nil
+}
+
+// Nack notes a release marker: the tracker delivers the record again once the delay has
+// passed. Delays are of whole milliseconds, rounded up, and at most marker.MaxDuration.
+func (q *queue) Nack(ctx context.Context, l *lease.Lease, delay time.Duration) error {
+	delay, err := millis(delay, 0)
+	if err != nil {
+		return err
+	}
+	if err := q.settle(ctx, l, lease.Released); err != nil {
+		return err
+	}
+	q.nacked.Add(1)
+	q.out.put(fact{partition: l.At.Partition, kind: marker.Release, delay: delay}, l.At.Offset)
+	return nil
+}
+
+func (q *queue) settle(ctx context.Context, l *lease.Lease, as lease.State) error {
+	if err := q.out.room(ctx); err != nil {
+		return err
+	}
+	return q.set.Settle(l, as)
+}
+
+// millis rounds a duration up to what a marker can say.
+func millis(d, least time.Duration) (time.Duration, error) {
+	if d < least || d > marker.MaxDuration {
+		return 0, fmt.Errorf("%w: a duration of %v: choose one from %v to %v", lease.ErrConfig, d, least, marker.MaxDuration)
+	}
+	return (d + time.Millisecond - 1).Truncate(time.Millisecond), nil
+}
+
+// Extend writes an extend marker and returns when it is durable. The time is counted from
+// before it was written, so that it never ends later here than in the log.
+func (q *queue) Extend(ctx context.Context, l *lease.Lease, d time.Duration) error {
+	d, err := millis(d, time.Millisecond)
+	if err != nil {
+		return err
+	}
+	if err := q.set.Check(l); err != nil {
+		return err
+	}
+	from := time.Now()
+	_, err = write(ctx, q.writer, []*kgo.Record{record(q.cfg.MarkersTopic, marker.Marker{
+		Partition: l.At.Partition, Offset: l.At.Offset, Count: 1,
+		Type: marker.Extend, Duration: d, Holder: q.holder,
+	})})
+	if err != nil {
+		return err
+	}
+	return q.set.Extend(l, from.Add(d))
+}
+
+// Reject copies a record to the dead-letter topic and notes its end once the copy is
+// durable. If ctx ends before, or the cluster refuses the copy, the lease is settled all
+// the same, and the record will be delivered again after its deadline.
+func (q *queue) Reject(ctx context.Context, l *lease.Lease, reason string) error {
+	if q.cfg.DeadLetterTopic == "" {
+		return fmt.Errorf("%w: reject a record without a DeadLetterTopic; name one, or acknowledge the record", lease.ErrUnsupported)
+	}
+	if err := q.settle(ctx, l, lease.Rejected); err != nil {
+		return err
+	}
+	step.At(step.BeforeCopy)
+	dead := lease.DeadLetter(l.Record, l.Origin, l.Attempt, reason, q.cfg.Group, q.cfg.DeadLetterTopic, q.topics.DeadLetterPartitions)
+	err := engine.Persist(ctx, q.cfg.Log, "copy to the dead-letter topic", func(ctx context.Context) error {
+		_, err := write(ctx, q.writer, []*kgo.Record{dead})
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("kmq: the record was not rejected and will be delivered again: %w", err)
+	}
+	step.At(step.Copied)
+	q.rejected.Add(1)
+	q.deadLettered.Add(1)
+	q.out.put(fact{partition: l.At.Partition, kind: marker.End, reason: marker.DeadLettered}, l.At.Offset)
+	return nil
+}
+
+// Flush waits until what was settled is in the markers' topic, and the offsets of what was
+// started are committed: what was settled and is not committed would be read, and started,
+// once more.
+func (q *queue) Flush(ctx context.Context) error {
+	if err := q.out.flush(ctx); err != nil {
+		return err
+	}
+	return engine.Persist(ctx, q.cfg.Log, "commit", q.member.Commit)
+}
+
+// Close leaves the group, gives back by release markers what is not settled, and ends the
+// tracker last, so that it can still deliver that again.
+func (q *queue) Close(ctx context.Context) error {
+	q.closing.Do(func() {
+		errs := []error{q.member.Close(ctx)}
+		q.giveBack()
+		errs = append(errs, q.out.flush(ctx))
+		if q.tracker != nil {
+			errs = append(errs, q.tracker.Close(ctx))
+		}
+		q.release()
+		q.closeErr = errors.Join(errs...)
+	})
+	return q.closeErr
+}
+
+// giveBack releases what is open. What was never handed out does not count as delivered.
+func (q *queue) giveBack() {
+	open := q.set.LoseAll(nil)
+	q.lost.Add(int64(len(open)))
+	q.handing.Lock()
+	defer q.handing.Unlock()
+	for _, l := range open {
+		_, delivered := l.Private.(handed)
+		q.out.put(fact{partition: l.At.Partition, kind: marker.Release, undelivered: !delivered}, l.At.Offset)
+	}
+}
+
+// release ends what runs.
+func (q *queue) release() {
+	if q.watch != nil {
+		q.watch.close()
+	}
+	if q.starts != nil {
+		q.starts.close()
+	}
+	q.out.close(q.writer.Close)
+	q.set.Close()
+}
+
+// Counts are the engine's counters, with those of its tracker.
+func (q *queue) Counts() engine.Counts {
+	var c engine.Counts
+	if q.tracker != nil {
+		c = q.tracker.Counts()
+	}
+	q.member.Counts(&c)
+	c.Acked, c.Nacked, c.Rejected = q.acked.Load(), q.nacked.Load(), q.rejected.Load()
+	c.Expired, c.Lost = q.expired.Load(), q.lost.Load()
+	c.DeadLettered += q.deadLettered.Load()
+	if q.watch != nil {
+		c.RetentionAlarm = q.watch.alarm()
+	}
+	return c
+}
+
+// reach is what the retention of the queue's topic must cover, as far as a queue knows it
+// whose tracker is elsewhere: the rest is the tracker's.
+func (q *queue) reach() []reach {
+	var all []reach
+	for _, p := range q.member.Owned() {
+		all = append(all, reach{partition: p, record: -1, marker: -1})
+	}
+	return all
+}

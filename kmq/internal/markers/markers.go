@@ -1,0 +1,136 @@
+// Package markers keeps a queue by what is written of its records into a second topic.
+//
+// For the records of each poll a start marker is made durable, then their offsets are
+// committed and they are handed out; an acknowledgement writes an end marker. So the
+// group's offsets run ahead of the work, and the markers know what is lent. A redelivery
+// tracker (see [Tracker]) reads them, with a group of its own, and copies what was started
+// and not ended in time to the tail of its partition, from where it is delivered again.
+// Kafka's log has it all: whoever crashes, and when, another one goes on from there.
+package markers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"kafka-bench/kmq/internal/engine"
+	"kafka-bench/kmq/internal/lease"
+	"kafka-bench/kmq/internal/marker"
+)
+
+// topics are the shapes of the topics of a queue with markers.
+type topics struct {
+	engine.Topics
+	largest int32 // bytes of a batch of the queue's topic
+}
+
+// Configs of topics that matter here.
+const (
+	timestampType   = "message.timestamp.type"
+	logAppendTime   = "LogAppendTime"
+	retentionTime   = "retention.ms"
+	cleanupPolicy   = "cleanup.policy"
+	maxMessageBytes = "max.message.bytes"
+)
+
+// prepare checks the topics of a queue and creates the markers' if it is missing: with the
+// partitions, replicas and retention of the queue's, and with the broker's time on each
+// marker. Errors are lease.ErrConfig or the cluster's.
+func prepare(ctx context.Context, cfg *engine.Config) (topics, error) {
+	// What it knows of a topic must not be from before that was created.
+	cl, err := kgo.NewClient(cfg.ClientOptions(kgo.MetadataMinAge(50 * time.Millisecond))...)
+	if err != nil {
+		return topics{}, fmt.Errorf("%w: %w", lease.ErrConfig, err)
+	}
+	defer cl.Close()
+	shape, err := engine.CheckTopics(ctx, cl, *cfg)
+	if err != nil {
+		return topics{}, err
+	}
+	t := topics{Topics: shape, largest: 1 << 20}
+	appended, deleted := logAppendTime, "delete"
+	configs := map[string]*string{timestampType: &appended, cleanupPolicy: &deleted}
+	for _, key := range []string{retentionTime, maxMessageBytes} {
+		v, err := engine.TopicConfig(ctx, cl, cfg.Topic, key)
+		if err != nil {
+			return topics{}, err
+		}
+		if v == nil {
+			continue
+		}
+		configs[key] = v
+		if n, err := strconv.ParseInt(*v, 10, 32); err == nil && key == maxMessageBytes {
+			t.largest = int32(n)
+		}
+	}
+	made, err := engine.EnsureTopic(ctx, cl, cfg.MarkersTopic, cfg.Topic, shape, configs)
+	if err != nil {
+		return topics{}, err
+	}
+	if made.Partitions != shape.Partitions {
+		return topics{}, fmt.Errorf("%w: topic %s has %d partitions and the markers' topic %s has %d: they must have as many; delete the markers once the queue is empty, or name another MarkersTopic",
+			lease.ErrConfig, cfg.Topic, shape.Partitions, cfg.MarkersTopic, made.Partitions)
+	}
+	return t, checkConfigs(ctx, cl, cfg)
+}
+
+// checkConfigs refuses a markers' topic that does not keep the time, or the markers.
+func checkConfigs(ctx context.Context, cl *kgo.Client, cfg *engine.Config) error {
+	var faults []error
+	kind, err := engine.TopicConfig(ctx, cl, cfg.MarkersTopic, timestampType)
+	if err != nil {
+		return err
+	}
+	if kind != nil && *kind != logAppendTime {
+		faults = append(faults, fmt.Errorf("%w: topic %s has %s=%s; set it to %s: deadlines are in the broker's time",
+			lease.ErrConfig, cfg.MarkersTopic, timestampType, *kind, logAppendTime))
+	}
+	policy, err := engine.TopicConfig(ctx, cl, cfg.MarkersTopic, cleanupPolicy)
+	if err != nil {
+		return err
+	}
+	if policy != nil && *policy != "delete" {
+		faults = append(faults, fmt.Errorf("%w: topic %s has %s=%s; set it to delete: compaction would drop the markers of records that are lent",
+			lease.ErrConfig, cfg.MarkersTopic, cleanupPolicy, *policy))
+	}
+	return errors.Join(faults...)
+}
+
+// writerOptions are those of a client that writes markers and copies.
+func writerOptions(cfg *engine.Config, t topics) []kgo.Opt {
+	opts := append(cfg.ProducerOptions(),
+		kgo.MetadataMinAge(250*time.Millisecond), // after a failure, before it is tried again
+		kgo.ProducerBatchMaxBytes(t.largest),
+		kgo.ProducerBatchCompression(kgo.NoCompression()),
+		kgo.BrokerMaxWriteBytes(max(100<<20, t.largest)),
+		kgo.MaxBufferedRecords(1<<16),
+	)
+	if cfg.AcksLeader { // a producer that is not idempotent would else change the order of markers
+		opts = append(opts, kgo.MaxProduceRequestsInflightPerBroker(1))
+	}
+	return opts
+}
+
+// record is a marker to be produced.
+func record(topic string, m marker.Marker) *kgo.Record {
+	_, key, value := marker.Append(make([]byte, 0, marker.Size), m)
+	return &kgo.Record{Topic: topic, Partition: m.Partition, Key: key, Value: value}
+}
+
+// write produces records and returns those that were not written, with the first reason
+// why. It returns when all are one or the other.
+func write(ctx context.Context, cl *kgo.Client, records []*kgo.Record) (failed []*kgo.Record, err error) {
+	for _, r := range cl.ProduceSync(ctx, records...) {
+		if r.Err != nil {
+			failed = append(failed, r.Record)
+			if err == nil {
+				err = fmt.Errorf("kmq: write to partition %d of topic %s: %w", r.Record.Partition, r.Record.Topic, r.Err)
+			}
+		}
+	}
+	return failed, err
+}

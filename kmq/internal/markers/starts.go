@@ -1,0 +1,215 @@
+package markers
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"kafka-bench/kmq/internal/engine"
+	"kafka-bench/kmq/internal/lease"
+	"kafka-bench/kmq/internal/marker"
+	"kafka-bench/kmq/internal/step"
+)
+
+// startsAtMost is how many polls may be on their way to being started: enough to keep
+// fetching while the cluster answers, few enough that polls stay large.
+const startsAtMost = 4
+
+// start is a poll whose starts are being written.
+type start struct {
+	leases []*lease.Lease
+	runs   []marker.Marker
+	eras   []uint64 // of the runs' partitions
+
+	writing sync.WaitGroup
+	mu      sync.Mutex
+	failed  []*kgo.Record
+	err     error
+}
+
+// starts writes the starts of polls, several at a time, and lets their leases become ready
+// in the order of the polls.
+type starts struct {
+	q    *queue
+	txns *transactions // nil: starts are written first and committed later
+
+	queue   chan *start
+	running context.Context
+	halt    context.CancelFunc
+	done    chan struct{}
+
+	mu       sync.Mutex
+	begun    uint64
+	finished uint64
+	changed  chan struct{} // closed when one more is finished, if somebody waits
+	err      error         // what no waiting mends
+}
+
+func newStarts(q *queue) (*starts, error) {
+	s := &starts{q: q, queue: make(chan *start, startsAtMost), done: make(chan struct{})}
+	if q.cfg.Transactions {
+		var err error
+		if s.txns, err = newTransactions(&q.cfg, q.topics); err != nil {
+			return nil, err
+		}
+	}
+	s.running, s.halt = context.WithCancel(context.Background())
+	go s.run()
+	return s, nil
+}
+
+// close ends the writing, and waits for it. It is called when nothing is begun any more.
+func (s *starts) close() {
+	s.halt()
+	<-s.done
+	if s.txns != nil {
+		s.txns.close()
+	}
+}
+
+// begin has a poll started. It waits while there are many on their way. The error is one
+// that no waiting mends, or ctx's.
+func (s *starts) begin(ctx context.Context, p *start) error {
+	if err := s.count(); err != nil {
+		return err
+	}
+	from := time.Now()
+	s.q.set.AddAll(p.leases, from.Add(s.q.cfg.Visibility))
+	if s.txns == nil {
+		s.produce(p, s.records(p.runs))
+	}
+	select {
+	case s.queue <- p:
+		return nil
+	case <-ctx.Done(): // the leases stay open, to be given back
+		s.finish(nil)
+		return ctx.Err()
+	}
+}
+
+func (s *starts) count() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err == nil {
+		s.begun++
+	}
+	return s.err
+}
+
+// flush waits until everything that was begun before is started, or for ctx.
+func (s *starts) flush(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for upTo := s.begun; s.finished < upTo; {
+		if s.err != nil {
+			return s.err
+		}
+		if s.changed == nil {
+			s.changed = make(chan struct{})
+		}
+		changed := s.changed
+		s.mu.Unlock()
+		select {
+		case <-changed:
+		case <-ctx.Done():
+		}
+		s.mu.Lock()
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *starts) finish(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.finished++
+	if s.err == nil {
+		s.err = err
+	}
+	if s.changed != nil {
+		close(s.changed)
+		s.changed = nil
+	}
+}
+
+// run waits for one poll after the other to be started.
+func (s *starts) run() {
+	defer close(s.done)
+	for {
+		select {
+		case p := <-s.queue:
+			err := s.started(p)
+			if s.running.Err() != nil {
+				return
+			}
+			s.finish(err)
+			if err != nil {
+				s.q.member.Fail(err)
+			}
+		case <-s.running.Done():
+			return
+		}
+	}
+}
+
+// started waits until the starts of a poll are durable and makes its leases ready. An error
+// is one that no waiting mends, or of the end.
+func (s *starts) started(p *start) error {
+	var err error
+	if s.txns != nil {
+		err = s.transact(p)
+	} else {
+		err = s.await(p)
+	}
+	if err != nil {
+		return err
+	}
+	step.At(step.Started)
+	s.q.started.advance(p.runs, p.eras)
+	s.q.member.Append(p.leases...)
+	return nil
+}
+
+func (s *starts) records(runs []marker.Marker) []*kgo.Record {
+	records := make([]*kgo.Record, len(runs))
+	for i, m := range runs {
+		records[i] = record(s.q.cfg.MarkersTopic, m)
+	}
+	return records
+}
+
+// produce hands the starts of a poll to the client.
+func (s *starts) produce(p *start, records []*kgo.Record) {
+	p.writing.Add(len(records))
+	for _, r := range records {
+		s.q.writer.Produce(s.running, r, func(r *kgo.Record, err error) {
+			if err != nil {
+				p.mu.Lock()
+				p.failed, p.err = append(p.failed, r), err
+				p.mu.Unlock()
+			}
+			p.writing.Done()
+		})
+	}
+}
+
+// await waits until the starts of a poll are durable. What the client gave up is written
+// again.
+func (s *starts) await(p *start) error {
+	return engine.Persist(s.running, s.q.cfg.Log, "write start markers to topic "+s.q.cfg.MarkersTopic, func(context.Context) error {
+		p.writing.Wait()
+		if p.failed == nil {
+			return nil
+		}
+		failed, err := p.failed, p.err
+		p.failed, p.err = nil, nil
+		if !engine.Fatal(err) {
+			s.produce(p, failed)
+		}
+		return err
+	})
+}

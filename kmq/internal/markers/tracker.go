@@ -1,0 +1,403 @@
+package markers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"kafka-bench/kmq/internal/engine"
+	"kafka-bench/kmq/internal/lease"
+	"kafka-bench/kmq/internal/marker"
+	"kafka-bench/kmq/internal/tracker"
+)
+
+// Group is the group of the trackers of a queue's group: it reads the markers and commits
+// what it has read of them.
+func Group(group string) string { return group + "-tracker" }
+
+// The rhythm of a tracker.
+const (
+	// pollAtMost is how many markers are taken in at a time.
+	pollAtMost = 10_000
+	// pace is how long markers are let come together at the brokers, so that reading
+	// them costs few requests; it adds to the lateness of a redelivery.
+	pace = 5 * time.Millisecond
+	// idle is the longest wait for markers before the partitions are looked at again.
+	idle = 500 * time.Millisecond
+	// wakeLeast is the shortest.
+	wakeLeast = 2 * time.Millisecond
+	// tickEvery is the least time between two ticks of a partition.
+	tickEvery = 10 * time.Millisecond
+	// redeliveringAtMost is in how many partitions records are redelivered at a time.
+	redeliveringAtMost = 8
+	// spansAtMost is how many ranges of records are kept of one partition before those
+	// that are due are redelivered first, and nothing more is read.
+	spansAtMost = 1 << 18
+	// revokeFor bounds how long the redeliveries under way may take to end when their
+	// partitions are taken away. What is broken off is redelivered twice.
+	revokeFor = 10 * time.Second
+)
+
+// Tracker redelivers the records of a group whose locks have run out. It is a member of a
+// group of its own; several share the partitions of the markers.
+type Tracker struct {
+	cfg    engine.Config
+	topics topics
+	began  time.Time
+
+	group  *kgo.Client // reads markers
+	writer *kgo.Client // writes copies, ends and ticks
+	reader *reader     // reads what is to be copied
+	txns   *transactions
+	watch  *watch
+
+	mu    sync.Mutex // held briefly, beside what a poll's turn protects
+	parts map[int32]*part
+
+	counting sync.Mutex
+	late     engine.Histogram
+
+	poking sync.Mutex
+	poked  bool               // the next poll is not to wait
+	poll   context.CancelFunc // ends the poll that waits
+
+	slots chan struct{} // redeliveries under way
+
+	tailed, deadLettered, missing, refused, troubles atomic.Int64
+
+	running  context.Context
+	halt     context.CancelFunc
+	work     sync.WaitGroup
+	closing  sync.Once
+	closeErr error
+}
+
+// NewTracker opens a tracker that is not part of a queue, with the configuration of the
+// group's queues.
+func NewTracker(ctx context.Context, cfg engine.Config) (*Tracker, error) {
+	topics, err := prepare(ctx, &cfg)
+	if err != nil {
+		return nil, err
+	}
+	return openTracker(cfg, topics)
+}
+
+func openTracker(cfg engine.Config, topics topics) (t *Tracker, err error) {
+	t = &Tracker{
+		cfg: cfg, topics: topics, began: time.Now(), parts: map[int32]*part{},
+		slots: make(chan struct{}, redeliveringAtMost),
+	}
+	t.running, t.halt = context.WithCancel(context.Background())
+	defer func() {
+		if err != nil {
+			t.release()
+		}
+	}()
+	if t.writer, err = kgo.NewClient(cfg.ClientOptions(writerOptions(&cfg, topics)...)...); err != nil {
+		return nil, fmt.Errorf("%w: %w", lease.ErrConfig, err)
+	}
+	if cfg.Transactions {
+		if t.txns, err = newTransactions(&cfg, topics); err != nil {
+			return nil, err
+		}
+	}
+	t.reader = newReader(t.writer, cfg.Topic, cfg.Transactions)
+	opts := cfg.ClientOptions(cfg.GroupOptions(Group(cfg.Group), cfg.MarkersTopic)...)
+	opts = append(opts, isolation(&cfg)...)
+	opts = append(opts,
+		kgo.KeepControlRecords(), // they take offsets, up to which markers have been read
+		kgo.Balancers(kgo.CooperativeStickyBalancer()),
+		kgo.OnPartitionsAssigned(t.onAssigned),
+		kgo.OnPartitionsRevoked(t.onRevoked),
+		kgo.OnPartitionsLost(t.onLost),
+	)
+	if t.group, err = kgo.NewClient(opts...); err != nil {
+		return nil, fmt.Errorf("%w: %w", lease.ErrConfig, err)
+	}
+	t.watch = newWatch(&t.cfg, t.writer, t.reach)
+	t.work.Go(t.run)
+	return t, nil
+}
+
+// Close ends the redeliveries under way, commits, and leaves the group. ctx bounds that;
+// nothing runs any more when it returns.
+func (t *Tracker) Close(ctx context.Context) error {
+	t.closing.Do(func() {
+		t.halt()
+		t.work.Wait()
+		err := t.letGo(ctx, t.owned())
+		t.group.AllowRebalance()
+		if left := t.group.LeaveGroupContext(ctx); left != nil {
+			err = errors.Join(err, fmt.Errorf("kmq: leave group %s: %w", Group(t.cfg.Group), left))
+		}
+		t.release()
+		t.closeErr = err
+	})
+	return t.closeErr
+}
+
+func (t *Tracker) release() {
+	t.halt()
+	if t.watch != nil {
+		t.watch.close()
+	}
+	if t.group != nil {
+		t.group.CloseAllowingRebalance()
+	}
+	if t.txns != nil {
+		t.txns.close()
+	}
+	if t.writer != nil {
+		t.writer.Close()
+	}
+}
+
+// Counts are the counters of what a tracker does.
+func (t *Tracker) Counts() engine.Counts {
+	c := engine.Counts{
+		Tailed: t.tailed.Load(), DeadLettered: t.deadLettered.Load(), Missing: t.missing.Load(),
+		RetentionAlarm: t.watch.alarm(),
+	}
+	t.counting.Lock()
+	defer t.counting.Unlock()
+	c.Lateness = t.late
+	return c
+}
+
+// now is the reading of the tracker's clock.
+func (t *Tracker) now() time.Duration { return time.Since(t.began) }
+
+// run reads markers, and does what is due, until the tracker is closed.
+func (t *Tracker) run() {
+	trouble := engine.NewComplaint(t.cfg.Log)
+	rest := time.NewTimer(time.Hour)
+	defer rest.Stop()
+	committed := t.now()
+	wake := idle
+	for t.running.Err() == nil {
+		fetches := t.markers(wake)
+		// From here on to AllowRebalance no partition comes or goes.
+		t.take(fetches, trouble)
+		wake = t.act()
+		if now := t.now(); now-committed >= t.cfg.CommitEvery {
+			committed = now
+			if err := t.commit(t.running, t.owned()); err != nil && t.running.Err() == nil {
+				t.troubles.Add(1)
+				trouble.About("commit the tracker's offsets", err)
+			}
+		}
+		t.group.AllowRebalance()
+		if fetches.NumRecords() > 0 && wake > 0 {
+			rest.Reset(min(pace, wake))
+			select {
+			case <-rest.C:
+			case <-t.running.Done():
+			}
+			wake -= pace
+		}
+	}
+}
+
+// markers waits for markers, or until it is time to look at the partitions again, or until
+// it is poked.
+func (t *Tracker) markers(wake time.Duration) kgo.Fetches {
+	ctx, cancel := context.WithTimeout(t.running, max(wake, wakeLeast))
+	defer cancel()
+	t.poking.Lock()
+	t.poll = cancel
+	if t.poked {
+		t.poked = false
+		cancel()
+	}
+	t.poking.Unlock()
+	return t.group.PollRecords(ctx, pollAtMost)
+}
+
+// poke has the partitions looked at now.
+func (t *Tracker) poke() {
+	t.poking.Lock()
+	defer t.poking.Unlock()
+	t.poked = true
+	if t.poll != nil {
+		t.poll()
+	}
+}
+
+// take hands the markers of a poll to their partitions.
+func (t *Tracker) take(fetches kgo.Fetches, trouble *engine.Complaint) {
+	now := t.now()
+	fetches.EachPartition(func(f kgo.FetchTopicPartition) {
+		if p := t.part(f.Partition); p != nil {
+			p.take(f.FetchPartition, now)
+		}
+	})
+	fetches.EachError(func(_ string, partition int32, err error) {
+		if !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled) {
+			t.troubles.Add(1)
+			trouble.About(fmt.Sprintf("read partition %d of topic %s", partition, t.cfg.MarkersTopic), err)
+			_ = engine.NewWait().Sleep(t.running)
+		}
+	})
+}
+
+// act starts what is due, and says when to look again.
+func (t *Tracker) act() time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now, wake := t.now(), idle
+	for _, p := range t.parts {
+		wake = min(wake, p.act(now))
+	}
+	return wake
+}
+
+func (t *Tracker) part(partition int32) *part {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.parts[partition]
+}
+
+func (t *Tracker) owned() []int32 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	owned := make([]int32, 0, len(t.parts))
+	for p := range t.parts {
+		owned = append(owned, p)
+	}
+	return owned
+}
+
+func (t *Tracker) onAssigned(_ context.Context, _ *kgo.Client, assigned map[string][]int32) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, partition := range assigned[t.cfg.MarkersTopic] {
+		t.parts[partition] = newPart(t, partition)
+	}
+}
+
+// onRevoked lets the redeliveries under way end, commits, and forgets, before others read
+// these partitions.
+func (t *Tracker) onRevoked(ctx context.Context, _ *kgo.Client, revoked map[string][]int32) {
+	if err := t.letGo(ctx, revoked[t.cfg.MarkersTopic]); err != nil {
+		t.cfg.Log.Warn("kmq: partitions taken from the tracker, with their offsets not committed", "error", err)
+	}
+}
+
+// onLost forgets: the group has given the partitions to others already.
+func (t *Tracker) onLost(_ context.Context, _ *kgo.Client, lost map[string][]int32) {
+	for _, partition := range lost[t.cfg.MarkersTopic] {
+		if p := t.part(partition); p != nil {
+			p.breakOff()
+			p.wait()
+		}
+	}
+	t.forget(lost[t.cfg.MarkersTopic])
+}
+
+// letGo ends what is under way in partitions, commits them, and forgets them.
+func (t *Tracker) letGo(ctx context.Context, partitions []int32) error {
+	if len(partitions) == 0 {
+		return nil
+	}
+	late := time.AfterFunc(revokeFor, func() { t.breakOff(partitions) })
+	defer late.Stop()
+	stop := context.AfterFunc(ctx, func() { t.breakOff(partitions) })
+	defer stop()
+	for _, partition := range partitions {
+		if p := t.part(partition); p != nil {
+			p.finish()
+		}
+	}
+	for _, partition := range partitions {
+		if p := t.part(partition); p != nil {
+			p.wait()
+		}
+	}
+	err := t.commit(ctx, partitions)
+	t.forget(partitions)
+	return err
+}
+
+func (t *Tracker) breakOff(partitions []int32) {
+	for _, partition := range partitions {
+		if p := t.part(partition); p != nil {
+			p.breakOff()
+		}
+	}
+}
+
+func (t *Tracker) forget(partitions []int32) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, partition := range partitions {
+		delete(t.parts, partition)
+	}
+}
+
+// commit commits, for each partition, up to the oldest start of which something is open.
+func (t *Tracker) commit(ctx context.Context, partitions []int32) error {
+	offsets := map[int32]kgo.EpochOffset{}
+	t.mu.Lock()
+	for _, partition := range partitions {
+		if p := t.parts[partition]; p != nil {
+			if at, news := p.committable(); news {
+				offsets[partition] = kgo.EpochOffset{Epoch: -1, Offset: at}
+			}
+		}
+	}
+	t.mu.Unlock()
+	if len(offsets) == 0 {
+		return nil
+	}
+	err := commitOffsets(ctx, t.group, t.cfg.MarkersTopic, offsets)
+	if err != nil {
+		return fmt.Errorf("kmq: commit group %s: %w", Group(t.cfg.Group), err)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for partition, o := range offsets {
+		if p := t.parts[partition]; p != nil {
+			p.committed = o.Offset
+		}
+	}
+	return nil
+}
+
+// counted adds the lateness of redeliveries.
+func (t *Tracker) counted(records int64, by time.Duration) {
+	t.counting.Lock()
+	defer t.counting.Unlock()
+	for range records {
+		t.late.Add(by)
+	}
+}
+
+// reach is what the retention of both topics must cover.
+func (t *Tracker) reach() []reach {
+	t.mu.Lock()
+	parts := maps.Clone(t.parts)
+	t.mu.Unlock()
+	all := make([]reach, 0, len(parts))
+	for _, p := range parts {
+		all = append(all, p.reach())
+	}
+	return all
+}
+
+// tick writes a tick of a partition; done is told its offset.
+func (t *Tracker) tick(partition int32, done func(offset int64, err error)) {
+	r := record(t.cfg.MarkersTopic, marker.Marker{Partition: partition, Offset: -1, Type: marker.Tick})
+	t.writer.Produce(t.running, r, func(r *kgo.Record, err error) { done(r.Offset, err) })
+}
+
+// seen is when markers were read that were polled now: live from the offset on up to which
+// there were markers when the partition came.
+func seen(now time.Duration, offset, barrier int64) tracker.Seen {
+	return tracker.Seen{At: now, Live: offset >= barrier}
+}

@@ -1,0 +1,171 @@
+package markers
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"kafka-bench/kmq/internal/engine"
+	"kafka-bench/kmq/internal/lease"
+	"kafka-bench/kmq/internal/marker"
+	"kafka-bench/kmq/internal/step"
+)
+
+// transactionTimeout is after how long the cluster ends the transaction of a process that
+// crashed. Until then nobody who reads what is committed reads past it.
+const transactionTimeout = 10 * time.Second
+
+// transactions writes groups of records in transactions, one at a time. Its id is of this
+// process alone: what a crashed one left open ends by its timeout, and an offset of a
+// member that was put out of the group is refused by the group.
+type transactions struct {
+	mu sync.Mutex
+	cl *kgo.Client
+	id string
+}
+
+func newTransactions(cfg *engine.Config, t topics) (*transactions, error) {
+	id := "kmq-" + cfg.Group + "-" + rand.Text()
+	cl, err := kgo.NewClient(cfg.ClientOptions(append(writerOptions(cfg, t),
+		kgo.TransactionalID(id), kgo.TransactionTimeout(transactionTimeout), kgo.RequiredAcks(kgo.AllISRAcks()),
+	)...)...)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", lease.ErrConfig, err)
+	}
+	return &transactions{cl: cl, id: id}, nil
+}
+
+func (t *transactions) close() { t.cl.Close() }
+
+// write writes all of the records, and does what also says, or nothing.
+func (t *transactions) write(ctx context.Context, records []*kgo.Record, also func(context.Context) error) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err := t.cl.BeginTransaction(); err != nil {
+		return fmt.Errorf("kmq: begin a transaction: %w", err)
+	}
+	_, err := write(ctx, t.cl, records)
+	if err == nil && also != nil {
+		err = also(ctx)
+	}
+	if err != nil {
+		return errors.Join(err, t.abort(ctx))
+	}
+	if err := t.end(ctx, kgo.TryCommit); err != nil {
+		return errors.Join(fmt.Errorf("kmq: commit a transaction: %w", err), t.abort(ctx))
+	}
+	return nil
+}
+
+func (t *transactions) abort(ctx context.Context) error {
+	if err := t.end(ctx, kgo.TryAbort); err != nil {
+		return fmt.Errorf("kmq: abort a transaction: %w", err)
+	}
+	return nil
+}
+
+// end ends a transaction, even if ctx has ended: half an end would leave the client unable
+// to begin another.
+func (t *transactions) end(ctx context.Context, how kgo.TransactionEndTry) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*transactionTimeout)
+	defer cancel()
+	return t.cl.EndTransaction(ctx, how)
+}
+
+// transact writes the starts of a poll and commits its offsets in one transaction: a crash
+// leaves both or neither. What belongs to partitions that were taken away meanwhile can't
+// be committed, and is left to others.
+func (s *starts) transact(p *start) error {
+	err := engine.Persist(s.running, s.q.cfg.Log, "write start markers and commit, in a transaction", func(ctx context.Context) error {
+		runs := s.stillOurs(p)
+		if len(runs) == 0 {
+			return nil
+		}
+		offsets := make(map[int32]int64, len(runs))
+		for _, m := range runs {
+			offsets[m.Partition] = m.Offset + int64(m.Count)
+		}
+		return s.txns.write(ctx, s.records(runs), func(ctx context.Context) error { return s.commit(ctx, offsets) })
+	})
+	if err == nil {
+		step.At(step.Committed)
+	}
+	return err
+}
+
+// stillOurs are the runs of a poll whose partitions are assigned as they were when it was
+// read. The leases of the others are lost, and are taken out.
+func (s *starts) stillOurs(p *start) []marker.Marker {
+	var ours []marker.Marker
+	gone := map[int32]bool{}
+	for i, era := range s.q.started.eras(p.runs) {
+		if era != 0 && era == p.eras[i] {
+			ours = append(ours, p.runs[i])
+		} else {
+			gone[p.runs[i].Partition] = true
+		}
+	}
+	if len(gone) == 0 {
+		return ours
+	}
+	ready := p.leases[:0]
+	for _, l := range p.leases {
+		switch {
+		case !gone[l.At.Partition]:
+			ready = append(ready, l)
+		case s.q.set.Settle(l, lease.Lost) == nil:
+			s.q.lost.Add(1)
+		}
+	}
+	p.leases = ready
+	return ours
+}
+
+// commit adds the group's offsets to the transaction, in the name of the member.
+func (s *starts) commit(ctx context.Context, offsets map[int32]int64) error {
+	cl := s.txns.cl
+	id, epoch, err := cl.ProducerID(ctx)
+	if err != nil {
+		return err
+	}
+	add := kmsg.NewPtrAddOffsetsToTxnRequest()
+	add.TransactionalID, add.ProducerID, add.ProducerEpoch, add.Group = s.txns.id, id, epoch, s.q.cfg.Group
+	added, err := add.RequestWith(ctx, cl)
+	if err == nil {
+		err = kerr.ErrorForCode(added.ErrorCode)
+	}
+	if err != nil {
+		return fmt.Errorf("kmq: add group %s to a transaction: %w", s.q.cfg.Group, err)
+	}
+
+	req := kmsg.NewPtrTxnOffsetCommitRequest()
+	req.TransactionalID, req.ProducerID, req.ProducerEpoch, req.Group = s.txns.id, id, epoch, s.q.cfg.Group
+	req.MemberID, req.Generation = s.q.member.Client().GroupMetadata()
+	topic := kmsg.NewTxnOffsetCommitRequestTopic()
+	topic.Topic = s.q.cfg.Topic
+	for p, next := range offsets {
+		partition := kmsg.NewTxnOffsetCommitRequestTopicPartition()
+		partition.Partition, partition.Offset, partition.LeaderEpoch = p, next, -1
+		topic.Partitions = append(topic.Partitions, partition)
+	}
+	req.Topics = append(req.Topics, topic)
+	resp, err := req.RequestWith(ctx, cl)
+	if err != nil {
+		return fmt.Errorf("kmq: commit in a transaction: %w", err)
+	}
+	for _, t := range resp.Topics {
+		for _, p := range t.Partitions {
+			if err := kerr.ErrorForCode(p.ErrorCode); err != nil {
+				return fmt.Errorf("kmq: commit partition %d in a transaction: %w", p.Partition, err)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,258 @@
+package markers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"kafka-bench/kmq/internal/engine"
+	"kafka-bench/kmq/internal/lease"
+	"kafka-bench/kmq/internal/marker"
+	"kafka-bench/kmq/internal/window"
+)
+
+// patience is how long something may take that must happen, on a busy machine.
+const patience = 60 * time.Second
+
+// world is a cluster with one queue's topics.
+type world struct {
+	testing.TB
+	fake   *kfake.Cluster // nil: a real one
+	ctx    context.Context
+	cfg    engine.Config
+	client *kgo.Client
+	adm    *kadm.Client
+}
+
+func newWorld(t testing.TB, partitions int32, with ...func(*engine.Config)) *world {
+	t.Helper()
+	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.BrokerConfigs(map[string]string{"group.min.session.timeout.ms": "1000"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	w := onBrokers(t, c.ListenAddrs(), partitions, with...)
+	w.fake = c
+	return w
+}
+
+func onBrokers(t testing.TB, brokers []string, partitions int32, with ...func(*engine.Config)) *world {
+	t.Helper()
+	name := fmt.Sprintf("queue-%d", time.Now().UnixNano())
+	w := &world{TB: t, cfg: engine.Config{
+		Brokers: brokers, Topic: name, Group: name + "-group", MarkersTopic: name + "-markers",
+		Visibility: 30 * time.Second, MaxInFlight: 1000, CommitEvery: 50 * time.Millisecond, InPlace: 1,
+		SessionTimeout: 6 * time.Second,
+		Log:            logTo(t.Output()),
+	}}
+	for _, f := range with {
+		f(&w.cfg)
+	}
+	var cancel context.CancelFunc
+	w.ctx, cancel = context.WithTimeout(context.Background(), 3*patience)
+	t.Cleanup(cancel)
+	var err error
+	w.client, err = kgo.NewClient(kgo.SeedBrokers(brokers...), kgo.DisableClientMetrics(),
+		kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.ProducerLinger(0), kgo.MetadataMinAge(50*time.Millisecond))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.client.Close)
+	w.adm = kadm.NewClient(w.client)
+	if _, err := w.adm.CreateTopic(w.ctx, partitions, 1, nil, name); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func (w *world) open() *queue {
+	w.Helper()
+	e, err := New(w.ctx, w.cfg)
+	if err != nil {
+		w.Fatalf("open: %v", err)
+	}
+	w.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		defer cancel()
+		_ = e.Close(ctx)
+	})
+	return e.(*queue)
+}
+
+// produce writes n records to a partition.
+func (w *world) produce(partition int32, n int) {
+	w.Helper()
+	records := make([]*kgo.Record, n)
+	for i := range records {
+		records[i] = &kgo.Record{
+			Topic: w.cfg.Topic, Partition: partition, Key: fmt.Appendf(nil, "k%d", i), Value: fmt.Appendf(nil, "v%d", i),
+			Headers: []kgo.RecordHeader{{Key: "h", Value: []byte("x")}}, Timestamp: time.UnixMilli(time.Now().UnixMilli() - 1000),
+		}
+	}
+	if err := w.client.ProduceSync(w.ctx, records...).FirstErr(); err != nil {
+		w.Fatalf("produce: %v", err)
+	}
+}
+
+func (w *world) receive(q *queue, n int) []*lease.Lease {
+	w.Helper()
+	ctx, cancel := context.WithTimeout(w.ctx, patience)
+	defer cancel()
+	var all []*lease.Lease
+	for len(all) < n {
+		ls, err := q.Receive(ctx, n-len(all))
+		if err != nil {
+			w.Fatalf("receive: %v, after %d of %d; %+v", err, len(all), n, q.Counts())
+		}
+		all = append(all, ls...)
+	}
+	return all
+}
+
+func (w *world) ack(q *queue, ls ...*lease.Lease) {
+	w.Helper()
+	for _, l := range ls {
+		if err := q.Ack(w.ctx, l); err != nil {
+			w.Fatalf("ack: %v", err)
+		}
+	}
+}
+
+func (w *world) flush(q *queue) {
+	w.Helper()
+	if err := q.Flush(w.ctx); err != nil {
+		w.Fatalf("flush: %v", err)
+	}
+}
+
+// until waits for what must come.
+func (w *world) until(what string, holds func() bool) {
+	w.Helper()
+	for end := time.Now().Add(patience); !holds(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			w.Fatalf("never: %s", what)
+		}
+	}
+}
+
+// read is the log of a partition of a topic up to its end.
+func (w *world) read(topic string, partition int32) []*kgo.Record {
+	w.Helper()
+	ends, err := w.adm.ListEndOffsets(w.ctx, topic)
+	if err != nil {
+		w.Fatal(err)
+	}
+	starts, err := w.adm.ListStartOffsets(w.ctx, topic)
+	if err != nil {
+		w.Fatal(err)
+	}
+	end, _ := ends.Lookup(topic, partition)
+	start, _ := starts.Lookup(topic, partition)
+	if start.Offset == end.Offset {
+		return nil
+	}
+	cl, err := kgo.NewClient(kgo.SeedBrokers(w.cfg.Brokers...), kgo.DisableClientMetrics(), kgo.KeepControlRecords(),
+		kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{topic: {partition: kgo.NewOffset().AtStart()}}))
+	if err != nil {
+		w.Fatal(err)
+	}
+	defer cl.Close()
+	ctx, cancel := context.WithTimeout(w.ctx, patience)
+	defer cancel()
+	var all []*kgo.Record
+	for len(all) == 0 || all[len(all)-1].Offset+1 < end.Offset {
+		f := cl.PollFetches(ctx)
+		if err := f.Err0(); err != nil {
+			w.Fatalf("read %s: %v", topic, err)
+		}
+		all = append(all, f.Records()...)
+	}
+	return all
+}
+
+// markers are those of a partition, with their offsets.
+func (w *world) markers(partition int32) map[int64]marker.Marker {
+	w.Helper()
+	all := map[int64]marker.Marker{}
+	for _, r := range w.read(w.cfg.MarkersTopic, partition) {
+		if r.Attrs.IsControl() {
+			continue
+		}
+		m, err := marker.Parse(r.Key, r.Value)
+		if err != nil {
+			w.Fatalf("marker %d: %v", r.Offset, err)
+		}
+		all[r.Offset] = m
+	}
+	return all
+}
+
+// committed is what a group has committed of a partition; -1 if nothing.
+func (w *world) committed(group, topic string, partition int32) int64 {
+	w.Helper()
+	all, err := w.adm.FetchOffsetsForTopics(w.ctx, group, topic)
+	if err != nil && !errors.Is(err, context.Canceled) {
+		w.Fatal(err)
+	}
+	o, ok := all.Lookup(topic, partition)
+	if !ok {
+		return -1
+	}
+	return o.At
+}
+
+// heard collects what is logged.
+type heard struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (h *heard) Write(b []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.lines = append(h.lines, string(b))
+	return len(b), nil
+}
+
+func (h *heard) all() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return fmt.Sprint(h.lines)
+}
+
+func logTo(w io.Writer) *slog.Logger { return slog.New(slog.NewTextHandler(w, nil)) }
+
+func singles(offsets []int64) []window.Range {
+	all := make([]window.Range, len(offsets))
+	for i, o := range offsets {
+		all[i] = window.Range{From: o, To: o + 1}
+	}
+	return all
+}
+
+// refusal answers a produce request with an error for all of it.
+func refusal(p *kmsg.ProduceRequest, why *kerr.Error) *kmsg.ProduceResponse {
+	resp := p.ResponseKind().(*kmsg.ProduceResponse)
+	for _, rt := range p.Topics {
+		st := kmsg.NewProduceResponseTopic()
+		st.Topic, st.TopicID = rt.Topic, rt.TopicID
+		for _, rp := range rt.Partitions {
+			sp := kmsg.NewProduceResponseTopicPartition()
+			sp.Partition, sp.ErrorCode = rp.Partition, why.Code
+			st.Partitions = append(st.Partitions, sp)
+		}
+		resp.Topics = append(resp.Topics, st)
+	}
+	return resp
+}

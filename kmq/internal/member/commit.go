@@ -1,0 +1,104 @@
+package member
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"kafka-bench/kmq/internal/engine"
+	"kafka-bench/kmq/internal/step"
+)
+
+// commitFor bounds one attempt at a commit; the next is made CommitEvery later.
+const commitFor = 30 * time.Second
+
+// commitNowAndThen commits every CommitEvery until the member ends.
+func (m *Member) commitNowAndThen() {
+	trouble := engine.NewComplaint(m.cfg.Log)
+	tick := time.NewTicker(m.cfg.CommitEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-m.running.Done():
+			return
+		}
+		ctx, cancel := context.WithTimeout(m.running, commitFor)
+		err := m.Commit(ctx)
+		cancel()
+		switch {
+		case err == nil || m.running.Err() != nil:
+		case engine.Fatal(err):
+			m.finish(err)
+			return
+		default:
+			trouble.About("commit", err)
+		}
+	}
+}
+
+// Commit commits what is committable, now. It returns once that is durable, or with the
+// reason why it is not; then it is committed next time.
+func (m *Member) Commit(ctx context.Context) error { return m.commit(ctx, nil) }
+
+// commit is one request at a time: what a revocation commits is never overtaken by what
+// was committable before it, and by the time that partitions are another member's, nothing
+// is on its way any more.
+func (m *Member) commit(ctx context.Context, partitions []int32) error {
+	m.offsets.committing.Lock()
+	defer m.offsets.committing.Unlock()
+	to := m.offsets.changed(m.cfg.Handler.Committable(partitions))
+	if len(to) == 0 {
+		return nil
+	}
+	epochs := make(map[int32]kgo.EpochOffset, len(to))
+	for p, o := range to {
+		epochs[p] = kgo.EpochOffset{Epoch: -1, Offset: o.At}
+	}
+	ctx = kgo.PreCommitFnContext(ctx, func(req *kmsg.OffsetCommitRequest) error {
+		withMetadata(req, to)
+		return nil
+	})
+	var failed error
+	m.client.CommitOffsetsSync(ctx, map[string]map[int32]kgo.EpochOffset{m.cfg.Topic: epochs},
+		func(_ *kgo.Client, _ *kmsg.OffsetCommitRequest, resp *kmsg.OffsetCommitResponse, err error) {
+			failed = m.committed(resp, err, to)
+		})
+	if failed != nil {
+		return fmt.Errorf("kmq: commit the offsets of group %s: %w", m.cfg.Group, failed)
+	}
+	step.At(step.Committed)
+	return nil
+}
+
+func withMetadata(req *kmsg.OffsetCommitRequest, to map[int32]Offset) {
+	for i := range req.Topics {
+		for j := range req.Topics[i].Partitions {
+			p := &req.Topics[i].Partitions[j]
+			p.Metadata = new(to[p.Partition].Metadata)
+		}
+	}
+}
+
+// committed notes what a commit came to; a partition that failed does not undo the others.
+func (m *Member) committed(resp *kmsg.OffsetCommitResponse, err error, to map[int32]Offset) error {
+	if err != nil {
+		return err
+	}
+	var failed error
+	for _, topic := range resp.Topics {
+		for _, p := range topic.Partitions {
+			if err := kerr.ErrorForCode(p.ErrorCode); err != nil {
+				failed = errors.Join(failed, fmt.Errorf("partition %d: %w", p.Partition, err))
+				continue
+			}
+			m.offsets.commit(p.Partition, to[p.Partition])
+		}
+	}
+	return failed
+}

@@ -1,0 +1,117 @@
+package member
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"kafka-bench/kmq/internal/step"
+)
+
+// onFetched notes what is committed: the client has no other place that tells the
+// metadata. onAssigned, which needs it, follows.
+func (m *Member) onFetched(_ context.Context, _ *kgo.Client, resp *kmsg.OffsetFetchResponse) error {
+	m.turn.Lock()
+	defer m.turn.Unlock()
+	m.offsets.fetched = make(map[int32]Offset)
+	for _, group := range resp.Groups {
+		for _, topic := range group.Topics { // one: it may have its id for a name
+			for _, p := range topic.Partitions {
+				committed := Offset{At: max(p.Offset, -1)}
+				if p.Offset >= 0 && p.Metadata != nil {
+					committed.Metadata = *p.Metadata
+				}
+				m.offsets.fetched[p.Partition] = committed
+			}
+		}
+	}
+	return nil
+}
+
+// onAssigned begins partitions, before anything is fetched of them.
+func (m *Member) onAssigned(ctx context.Context, at map[string]map[int32]kgo.Offset) (map[string]map[int32]kgo.Offset, error) {
+	m.turn.Lock()
+	defer m.turn.Unlock()
+	partitions := at[m.cfg.Topic]
+	for p := range partitions {
+		committed, ok := m.offsets.fetched[p]
+		if !ok {
+			committed.At = -1
+		}
+		from, err := m.cfg.Handler.Assigned(ctx, p, committed)
+		if err != nil {
+			return nil, fmt.Errorf("kmq: begin partition %d: %w", p, err)
+		}
+		m.offsets.assign(p, committed, from)
+		m.Resume(p)
+		partitions[p] = kgo.NewOffset().AtStart()
+		if from >= 0 {
+			partitions[p] = kgo.NewOffset().At(from)
+		}
+	}
+	if len(partitions) > 0 {
+		m.cfg.Log.Info("kmq: partitions assigned", "partitions", sorted(partitions))
+	}
+	return at, nil
+}
+
+// onRevoked takes partitions away; the client waits for it before it polls again, and the
+// group before it gives them to another member.
+func (m *Member) onRevoked(ctx context.Context, _ *kgo.Client, revoked map[string][]int32) {
+	ctx, cancel := context.WithTimeout(ctx, revokeFor)
+	defer cancel()
+	m.turn.Lock()
+	defer m.turn.Unlock()
+	partitions := m.of(revoked)
+	if len(partitions) == 0 {
+		return
+	}
+	m.cfg.Log.Info("kmq: partitions revoked", "partitions", partitions)
+	if err := m.letGo(ctx, partitions); err != nil {
+		m.cfg.Log.Warn("kmq: what was settled last of revoked partitions may be delivered again", "partitions", partitions, "error", err)
+	}
+}
+
+// onLost takes partitions away that may belong to others already: nothing can be committed.
+func (m *Member) onLost(_ context.Context, _ *kgo.Client, lost map[string][]int32) {
+	m.turn.Lock()
+	defer m.turn.Unlock()
+	if partitions := m.of(lost); len(partitions) > 0 {
+		m.cfg.Log.Warn("kmq: partitions lost: the group has put this member out", "partitions", partitions)
+		m.forget(partitions)
+	}
+}
+
+// of are the partitions of the topic that are owned; in turn.
+func (m *Member) of(taken map[string][]int32) []int32 {
+	owned := m.Owned()
+	return slices.DeleteFunc(slices.Clone(taken[m.cfg.Topic]), func(p int32) bool { return !slices.Contains(owned, p) })
+}
+
+// letGo flushes, commits and forgets partitions, in this order: what is committed last is
+// all that is known to be done. It is called in turn.
+func (m *Member) letGo(ctx context.Context, partitions []int32) error {
+	step.At(step.Revoking)
+	err := m.cfg.Handler.Flush(ctx, partitions)
+	if err == nil {
+		step.At(step.Flushed)
+	}
+	// What is committable is right whether all of it was flushed or not.
+	commitErr := m.commit(ctx, partitions)
+	m.forget(partitions)
+	if err != nil {
+		return err
+	}
+	return commitErr
+}
+
+func (m *Member) forget(partitions []int32) {
+	m.cfg.Handler.Forget(partitions)
+	m.offsets.forget(partitions)
+	for _, p := range partitions {
+		m.Resume(p)
+	}
+}

@@ -1,0 +1,268 @@
+// Package member is a member of an ordinary consumer group that hands out leases: it
+// polls within a bound, hands each poll to its engine, keeps what is ready, commits what
+// the engine says, and takes partitions away in an order in which nothing is lost.
+package member
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"kafka-bench/kmq/internal/engine"
+	"kafka-bench/kmq/internal/lease"
+	"kafka-bench/kmq/internal/step"
+)
+
+// Handler is the part of an engine that a member asks. Assigned, Begin, Flush and Forget
+// are called one at a time, for partitions of Config.Topic, and Committable beside them;
+// what settles leases beside them all needs a lock of the engine's own. The member holds
+// none of the locks of its own methods while it calls them, but for Commit and Close.
+type Handler interface {
+	// Assigned is called before the first record of a partition, with what is
+	// committed of it, and says where to read on: an offset, or -1 for the start of the
+	// log. Called again without a Forget in between, it begins anew. An error ends the
+	// session with the group, and is tried again.
+	Assigned(ctx context.Context, partition int32, committed Offset) (from int64, err error)
+	// Begin makes leases of a poll, ready to be handed out and added to the Set. The
+	// records of a partition are in the order of their offsets. Those it returns no
+	// lease for are its own business. It retries what can be retried: an error ends the
+	// member, unless it is ctx's.
+	Begin(ctx context.Context, records []*kgo.Record) ([]*lease.Lease, error)
+	// Committable is up to where partitions may be committed now; nil partitions are
+	// all. What it leaves out, or gives an offset below zero, is not committed.
+	Committable(partitions []int32) map[int32]Offset
+	// Flush makes durable what is settled, of partitions that are about to be taken
+	// away: on revocation and in Close, before the last commit.
+	Flush(ctx context.Context, partitions []int32) error
+	// Forget lets go of partitions that are taken away: the open leases of them are
+	// Lost, or live on, as the engine has it. Where the group put the member out, no
+	// Flush went before.
+	Forget(partitions []int32)
+}
+
+// Offset is what a group commits for a partition; At is -1 if it committed nothing.
+type Offset struct {
+	At       int64
+	Metadata string
+}
+
+// Config says whose member.
+type Config struct {
+	engine.Config
+	Handler Handler
+	Set     *lease.Set
+	// Topic and Group are what is consumed, and by which group: those of the embedded
+	// Config unless they are set.
+	Topic, Group string
+	// Lend is how long leases are lent from when they are handed out; 0: the engine
+	// sets deadlines.
+	Lend time.Duration
+	// Opened is told the member before Open returns, and before any call of the Handler.
+	Opened func(*Member)
+	// Options are further options of the client, which hold over those of the member.
+	Options []kgo.Opt
+}
+
+// revokeFor bounds the flush and the commit of a revocation. It is half of the time that
+// the group waits for its members by default.
+const revokeFor = 30 * time.Second
+
+// Member is a member of a group. Its methods may be called on any goroutine.
+type Member struct {
+	cfg     Config
+	client  *kgo.Client
+	ready   *ready
+	offsets *offsets
+
+	turn sync.Mutex // one call of the Handler at a time
+
+	pausing sync.Mutex // Pause and Resume, and what they say
+	paused  map[int32]bool
+
+	delivered, redelivered atomic.Int64
+
+	running context.Context // ends when the member does
+	halt    context.CancelFunc
+	work    sync.WaitGroup
+
+	ending sync.Mutex
+	end    error         // what ended the member
+	ended  chan struct{} // closed with it
+
+	closing sync.Once
+	closed  error
+}
+
+// Open joins the group and begins to fetch. It does not wait for partitions.
+func Open(_ context.Context, cfg Config) (*Member, error) {
+	if cfg.Topic == "" {
+		cfg.Topic = cfg.Config.Topic
+	}
+	if cfg.Group == "" {
+		cfg.Group = cfg.Config.Group
+	}
+	m := &Member{
+		cfg: cfg, ready: newReady(cfg.MaxInFlight), offsets: newOffsets(),
+		paused: make(map[int32]bool), ended: make(chan struct{}),
+	}
+	m.running, m.halt = context.WithCancel(context.Background())
+	opts := cfg.ClientOptions(cfg.ProducerOptions()...)
+	opts = append(opts, cfg.GroupOptions(cfg.Group, cfg.Topic)...)
+	opts = append(opts, cfg.Options...)
+	opts = append(opts,
+		kgo.OnOffsetsFetched(m.onFetched),
+		kgo.AdjustFetchOffsetsFn(m.onAssigned),
+		kgo.OnPartitionsRevoked(m.onRevoked),
+		kgo.OnPartitionsLost(m.onLost),
+	)
+	m.turn.Lock() // the client may have partitions before it is known here
+	defer m.turn.Unlock()
+	client, err := kgo.NewClient(opts...)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", lease.ErrConfig, err)
+	}
+	m.client = client
+	if cfg.Opened != nil {
+		cfg.Opened(m)
+	}
+	m.work.Go(m.pump)
+	m.work.Go(m.commitNowAndThen)
+	return m, nil
+}
+
+// Receive waits for at least one lease, or for ctx, and returns at most max. What is ready
+// is returned even if ctx has ended. It returns what ended the member, if anything did, and
+// lease.ErrClosed after Close.
+func (m *Member) Receive(ctx context.Context, max int) ([]*lease.Lease, error) {
+	for {
+		if leases := m.ready.take(max); len(leases) > 0 {
+			if leases = m.lend(leases); len(leases) > 0 {
+				return leases, nil
+			}
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		m.cfg.Set.Hurry()
+		select {
+		case <-m.ready.some:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-m.ended:
+			return nil, m.why()
+		}
+	}
+}
+
+// lend begins the time of leases that are handed out, and drops those that have ended.
+func (m *Member) lend(leases []*lease.Lease) []*lease.Lease {
+	var deadline time.Time
+	if m.cfg.Lend > 0 {
+		deadline = time.Now().Add(m.cfg.Lend)
+	}
+	leases = m.cfg.Set.Lend(leases, deadline)
+	again := 0
+	for _, l := range leases {
+		if l.Attempt > 1 {
+			again++
+		}
+	}
+	m.delivered.Add(int64(len(leases)))
+	m.redelivered.Add(int64(again))
+	if len(leases) > 0 {
+		step.At(step.Handed)
+	}
+	return leases
+}
+
+// Push puts leases, which are in the Set, before all others that are ready.
+func (m *Member) Push(leases ...*lease.Lease) { m.ready.push(leases) }
+
+// Append puts leases, which are in the Set, behind all others that are ready.
+func (m *Member) Append(leases ...*lease.Lease) { m.ready.append(leases) }
+
+// Pause stops fetching a partition, until Resume or until it is assigned anew. Records of
+// it that were polled before are still handed to Begin.
+func (m *Member) Pause(partition int32) {
+	m.pausing.Lock()
+	defer m.pausing.Unlock()
+	m.paused[partition] = true
+	m.client.PauseFetchPartitions(map[string][]int32{m.cfg.Topic: {partition}})
+}
+
+// Resume fetches a partition again.
+func (m *Member) Resume(partition int32) {
+	m.pausing.Lock()
+	defer m.pausing.Unlock()
+	if m.paused[partition] {
+		delete(m.paused, partition)
+		m.client.ResumeFetchPartitions(map[string][]int32{m.cfg.Topic: {partition}})
+	}
+}
+
+// Client is the member's client, which also produces: see engine.Config.ProducerOptions.
+func (m *Member) Client() *kgo.Client { return m.client }
+
+// Owned are the partitions that the member has now, in rising order.
+func (m *Member) Owned() []int32 { return m.offsets.partitions() }
+
+// Counts fills in what the member knows: Delivered, Redelivered, InFlight, OldestUnacked,
+// Paused and CommitBehind.
+func (m *Member) Counts(c *engine.Counts) {
+	c.Delivered, c.Redelivered = m.delivered.Load(), m.redelivered.Load()
+	c.InFlight, c.OldestUnacked = m.cfg.Set.Len(), m.cfg.Set.Oldest()
+	c.CommitBehind = m.offsets.behind()
+	m.pausing.Lock()
+	defer m.pausing.Unlock()
+	c.Paused = sorted(m.paused)
+}
+
+// Close stops fetching, flushes and commits, and leaves the group. ctx bounds that;
+// nothing runs any more when it returns. The open leases are forgotten as on revocation.
+func (m *Member) Close(ctx context.Context) error {
+	m.closing.Do(func() {
+		m.finish(lease.ErrClosed)
+		m.work.Wait()
+		m.turn.Lock()
+		if owned := m.Owned(); len(owned) > 0 {
+			m.closed = m.letGo(ctx, owned)
+		}
+		m.turn.Unlock()
+		m.client.AllowRebalance()
+		if err := m.client.LeaveGroupContext(ctx); err != nil {
+			m.closed = errors.Join(m.closed, fmt.Errorf("kmq: leave group %s: %w", m.cfg.Group, err))
+		}
+		m.client.CloseAllowingRebalance()
+	})
+	return m.closed
+}
+
+// Fail ends the member with an error that no waiting mends: Receive returns it.
+func (m *Member) Fail(err error) { m.finish(err) }
+
+// finish ends the member: nothing is fetched any more, and Receive says why.
+func (m *Member) finish(why error) {
+	m.ending.Lock()
+	defer m.ending.Unlock()
+	if m.end == nil {
+		m.end = why
+		close(m.ended)
+		m.halt()
+		if !errors.Is(why, lease.ErrClosed) {
+			m.cfg.Log.Error("kmq: the member of the group has ended", "error", why)
+		}
+	}
+}
+
+// why is what ended the member.
+func (m *Member) why() error {
+	m.ending.Lock()
+	defer m.ending.Unlock()
+	return m.end
+}

@@ -1,0 +1,98 @@
+package member
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"sync"
+)
+
+// offsets are where the partitions of a member stand.
+type offsets struct {
+	committing sync.Mutex       // one commit at a time
+	fetched    map[int32]Offset // what the group had committed when it last assigned; in turn
+
+	mu    sync.Mutex
+	owned map[int32]*position
+}
+
+// position is where one stands.
+type position struct {
+	committed Offset
+	next      int64 // the offset after the last record that was polled
+}
+
+func newOffsets() *offsets { return &offsets{owned: make(map[int32]*position)} }
+
+func (o *offsets) assign(partition int32, committed Offset, from int64) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.owned[partition] = &position{committed: committed, next: max(from, committed.At, 0)}
+}
+
+func (o *offsets) forget(partitions []int32) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, p := range partitions {
+		delete(o.owned, p)
+	}
+}
+
+// read notes that a partition was polled up to an offset; false if it is not owned.
+func (o *offsets) read(partition int32, next int64) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	p := o.owned[partition]
+	if p != nil {
+		p.next = next
+	}
+	return p != nil
+}
+
+// changed are the offsets that are not committed as they are, of partitions that are owned.
+func (o *offsets) changed(committable map[int32]Offset) map[int32]Offset {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	out := make(map[int32]Offset, len(committable))
+	for partition, to := range committable {
+		p := o.owned[partition]
+		switch {
+		case p == nil || to.At < 0 || to == p.committed:
+		case to == Offset{} && p.committed.At < 0: // nothing of it was read
+		default:
+			out[partition] = to
+		}
+	}
+	return out
+}
+
+func (o *offsets) commit(partition int32, to Offset) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if p := o.owned[partition]; p != nil {
+		p.committed = to
+	}
+}
+
+func (o *offsets) partitions() []int32 {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return sorted(o.owned)
+}
+
+// behind is how many offsets were polled and are not committed.
+func (o *offsets) behind() (n int64) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, p := range o.owned {
+		n += max(0, p.next-max(p.committed.At, 0))
+	}
+	return n
+}
+
+func sorted[K cmp.Ordered, V any](m map[K]V) []K {
+	if len(m) == 0 {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(m))
+}

@@ -1,0 +1,99 @@
+package member
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"kafka-bench/kmq/internal/engine"
+	"kafka-bench/kmq/internal/lease"
+	"kafka-bench/kmq/internal/step"
+)
+
+// pump fetches as much as there is room for, and has it begun, until the member ends.
+//
+// It waits until half of the bound is free, so that records are begun in large groups
+// while there is still something to hand out; if somebody waits to receive, any room will
+// do.
+func (m *Member) pump() {
+	trouble := engine.NewComplaint(m.cfg.Log)
+	wait := engine.NewWait()
+	for {
+		if m.cfg.Set.WaitRoom(m.running, (m.cfg.MaxInFlight+1)/2) != nil {
+			return
+		}
+		room := m.cfg.Set.Room()
+		if room == 0 {
+			continue
+		}
+		fetches := m.client.PollRecords(m.running, room)
+		err := m.poll(fetches, trouble)
+		m.client.AllowRebalance()
+		switch {
+		case err == nil:
+			wait = engine.NewWait()
+		case engine.Fatal(err):
+			m.finish(err)
+			return
+		default:
+			if wait.Sleep(m.running) != nil {
+				return
+			}
+		}
+	}
+}
+
+// poll has the records of a poll begun. An error says that there were none, or that they
+// could not be begun.
+func (m *Member) poll(fetches kgo.Fetches, trouble *engine.Complaint) error {
+	records := m.records(fetches)
+	if len(records) > 0 {
+		return m.begin(records)
+	}
+	var failed error
+	fetches.EachError(func(_ string, partition int32, err error) {
+		if m.running.Err() != nil || errors.Is(err, context.Canceled) {
+			return
+		}
+		if failed == nil || engine.Fatal(err) {
+			failed = fmt.Errorf("kmq: fetch partition %d of topic %s: %w", partition, m.cfg.Topic, err)
+		}
+		trouble.About("fetch", err)
+	})
+	return failed
+}
+
+// records are those of the partitions that the member has, in the order of each.
+func (m *Member) records(fetches kgo.Fetches) []*kgo.Record {
+	records := make([]*kgo.Record, 0, fetches.NumRecords())
+	fetches.EachPartition(func(p kgo.FetchTopicPartition) {
+		if n := len(p.Records); n > 0 && m.offsets.read(p.Partition, p.Records[n-1].Offset+1) {
+			records = append(records, p.Records...)
+		}
+	})
+	return records
+}
+
+func (m *Member) begin(records []*kgo.Record) error {
+	step.At(step.Polled)
+	m.turn.Lock()
+	leases, err := m.cfg.Handler.Begin(m.running, records)
+	m.turn.Unlock()
+	if len(leases) > 0 {
+		m.ready.append(leases)
+	}
+	switch {
+	case err == nil:
+		return nil
+	case m.running.Err() != nil:
+		return lease.ErrClosed
+	case !engine.Fatal(err):
+		// Records that were fetched are never fetched again by this member: going on
+		// would leave them out.
+		err = fmt.Errorf("kmq: records could not be begun: %w", err)
+	}
+	m.finish(err)
+	return err
+}

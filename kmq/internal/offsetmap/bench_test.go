@@ -1,0 +1,235 @@
+package offsetmap
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"kafka-bench/kmq/internal/engine"
+	"kafka-bench/kmq/internal/lease"
+	"kafka-bench/kmq/internal/plain"
+)
+
+// BenchmarkEngine is what a record costs in the engine alone: taken, handed out and
+// acknowledged, in order and not, with commits.
+func BenchmarkEngine(b *testing.B) {
+	for _, order := range []string{"in order", "reversed"} {
+		b.Run(order, func(b *testing.B) {
+			cfg := testConfig()
+			cfg.MaxInFlight = 1000
+			w := newWorld(cfg, 4096)
+			defer w.halt()
+			w.assign(0)
+			const poll = 1000
+			b.ReportAllocs()
+			for from := 0; from < b.N; from += poll {
+				records := make([]*kgo.Record, poll)
+				for i := range records {
+					records[i] = &kgo.Record{Topic: testTopic, Offset: int64(from + i)}
+				}
+				if _, err := w.h.Begin(ctx, records); err != nil {
+					b.Fatal(err)
+				}
+				for len(w.ready) > 0 {
+					leases := w.receive(10)
+					if order == "reversed" {
+						slices.Reverse(leases)
+					}
+					for _, l := range leases {
+						if err := w.Ack(ctx, l); err != nil {
+							b.Fatal(err)
+						}
+					}
+				}
+				if from%(100*poll) == 0 {
+					w.commitAll()
+				}
+			}
+		})
+	}
+}
+
+// engines are the two that are compared: an ordinary group, and this one.
+var engines = []struct {
+	name string
+	open func(context.Context, engine.Config) (engine.Engine, error)
+}{
+	{"plain", plain.New},
+	{"offsetmap", New},
+}
+
+// BenchmarkDrain empties a filled topic of an Apache Kafka, 25 goroutines with batches of
+// 10: medians of records/s, and of the CPU time of this process for a record. Run it with
+// -benchtime=5x.
+func BenchmarkDrain(b *testing.B) {
+	const records = 2_000_000
+	brokers := startKafka(b, map[string]string{"group.initial.rebalance.delay.ms": "0"})
+	prepare(b, brokers, "filled", 8, records)
+	for _, inFlight := range []int{1000, 10_000} {
+		b.Run(fmt.Sprint(inFlight), func(b *testing.B) {
+			perSecond, cpu := map[string][]float64{}, map[string][]float64{}
+			for i := range b.N { // interleaved: whatever the machine does meanwhile is done to both
+				for j := range engines {
+					e := engines[(i+j)%len(engines)]
+					cfg := kafkaConfig(brokers, "filled")
+					cfg.Group = fmt.Sprint(e.name, inFlight, "-", i, "-", b.N)
+					cfg.MaxInFlight, cfg.SessionTimeout, cfg.CommitEvery = inFlight, 0, time.Second
+					opened, err := e.open(ctx, cfg)
+					if err != nil {
+						b.Fatal(err)
+					}
+					before := cpuTime(b)
+					perSecond[e.name] = append(perSecond[e.name], drainAll(b, opened, records))
+					cpu[e.name] = append(cpu[e.name], float64(cpuTime(b)-before)/records)
+				}
+			}
+			for _, e := range engines {
+				b.ReportMetric(median(perSecond[e.name]), e.name+"/s")
+				b.ReportMetric(median(cpu[e.name]), e.name+"-cpu-ns")
+			}
+		})
+	}
+}
+
+func median(of []float64) float64 {
+	slices.Sort(of)
+	return of[len(of)/2]
+}
+
+// cpuTime is what this process has used.
+func cpuTime(b *testing.B) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// drainAll returns how many records were acknowledged per second, from the first that was
+// received on.
+func drainAll(b *testing.B, e engine.Engine, records int64) float64 {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	defer cancel()
+	var acked atomic.Int64
+	var start sync.Once
+	var started time.Time
+	var workers sync.WaitGroup
+	for range 25 {
+		workers.Go(func() {
+			for ctx.Err() == nil {
+				leases, err := e.Receive(ctx, 10)
+				if err != nil {
+					return
+				}
+				start.Do(func() { started = time.Now() })
+				for _, l := range leases {
+					if err := e.Ack(ctx, l); err != nil {
+						b.Error(err)
+					}
+				}
+				if acked.Add(int64(len(leases))) >= records {
+					cancel()
+				}
+			}
+		})
+	}
+	workers.Wait()
+	elapsed := time.Since(started)
+	if acked.Load() != records {
+		b.Fatalf("%d of %d acknowledged", acked.Load(), records)
+	}
+	if err := e.Close(context.Background()); err != nil {
+		b.Fatal(err)
+	}
+	return float64(records) / elapsed.Seconds()
+}
+
+// BenchmarkEndToEnd is the time from a record's production to its hand-out at 2,000
+// records/s, open loop: the median and the 99th percentile of both engines, over 10 s.
+// Run it with -benchtime=1x.
+func BenchmarkEndToEnd(b *testing.B) {
+	brokers := startKafka(b, map[string]string{"group.initial.rebalance.delay.ms": "0"})
+	for i := range b.N {
+		for _, e := range engines {
+			topic := fmt.Sprint("paced-", e.name, i, "-", b.N)
+			cl := prepare(b, brokers, topic, 4, 0)
+			cfg := kafkaConfig(brokers, topic)
+			cfg.SessionTimeout, cfg.MaxInFlight = 0, 1000
+			opened, err := e.open(ctx, cfg)
+			if err != nil {
+				b.Fatal(err)
+			}
+			times := endToEnd(b, opened, cl, topic)
+			b.ReportMetric(float64(times[len(times)/2].Microseconds()), e.name+"-p50-µs")
+			b.ReportMetric(float64(times[len(times)*99/100].Microseconds()), e.name+"-p99-µs")
+		}
+	}
+}
+
+func endToEnd(b *testing.B, e engine.Engine, cl *kgo.Client, topic string) []time.Duration {
+	const perSecond, warmUp, records = 2000, 4000, 24_000
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	epoch := time.Now()
+	var producing sync.WaitGroup
+	producing.Go(func() {
+		for i := range records {
+			due := time.Duration(i) * time.Second / perSecond
+			if wait := due - time.Since(epoch); wait > 0 {
+				time.Sleep(wait)
+			}
+			stamp := binary.BigEndian.AppendUint64(nil, uint64(time.Since(epoch)))
+			cl.Produce(ctx, &kgo.Record{Topic: topic, Partition: int32(i % 4), Value: stamp}, nil)
+		}
+	})
+	var mu sync.Mutex
+	var times []time.Duration
+	seen := 0
+	var workers sync.WaitGroup
+	for range 4 {
+		workers.Go(func() {
+			for ctx.Err() == nil {
+				leases, err := e.Receive(ctx, 10)
+				if err != nil {
+					return
+				}
+				now := time.Since(epoch)
+				mu.Lock()
+				for _, l := range leases {
+					if seen++; seen > warmUp {
+						times = append(times, now-stampOf(l))
+					}
+				}
+				if seen == records {
+					cancel()
+				}
+				mu.Unlock()
+				for _, l := range leases {
+					_ = e.Ack(ctx, l)
+				}
+			}
+		})
+	}
+	producing.Wait()
+	workers.Wait()
+	if seen != records {
+		b.Fatalf("%d of %d received", seen, records)
+	}
+	if err := e.Close(context.Background()); err != nil {
+		b.Fatal(err)
+	}
+	slices.Sort(times)
+	return times
+}
+
+func stampOf(l *lease.Lease) time.Duration {
+	return time.Duration(binary.BigEndian.Uint64(l.Record.Value))
+}

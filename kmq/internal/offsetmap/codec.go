@@ -1,0 +1,403 @@
+package offsetmap
+
+import (
+	"bytes"
+	"compress/flate"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"math"
+	"math/bits"
+
+	"kafka-bench/kmq/internal/window"
+)
+
+// The metadata of a commit is base64 (RFC 4648, without padding: Kafka keeps a string) of
+//
+//	version  1 byte   1
+//	kind     1 byte   bit 0: the map is a bitset and not run lengths; bit 1: the body is deflated
+//	sum      4 bytes  CRC-32C, big endian, of the committed offset (8 bytes, big endian), version, kind and body
+//	body              the map, then the deliveries until the end
+//
+// The map says which offsets beyond the committed one are done. As run lengths it is how
+// many pairs follow, then for each how many offsets are pending and how many after them
+// are done; as a bitset it is how many bytes follow, then a bit for each offset from the
+// committed one on, lowest first, set where it is done. The deliveries are pairs: of so
+// many pending offsets, in order, each was delivered so often; what is behind the last
+// pair was not delivered. All numbers are unsigned varints.
+//
+// A map at another offset than its own would take records for done that are not. Such a
+// pair does come about: MirrorMaker translates the offsets of a group and leaves their
+// metadata as it is. Therefore the committed offset is in the sum.
+const (
+	version     = 1
+	kindBitset  = 1 << 0
+	kindDeflate = 1 << 1
+	headerBytes = 6
+)
+
+// The bounds of what is believed of metadata, whatever the broker allows. The body is
+// bounded before it is inflated, the deliveries before they are spread.
+const (
+	maxBody       = 1 << 20
+	maxDelivered  = 1 << 17
+	maxDeliveries = 1 << 30
+)
+
+// flateFrom is the size of a body from which deflating it may pay, in bytes.
+const flateFrom = 48
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// errMetadata is that of metadata that can't be read.
+var errMetadata = errors.New("not a map of this queue")
+
+// delivered is how often the pending record at an offset was delivered so far.
+type delivered struct {
+	offset int64
+	times  int
+}
+
+// progress is what a commit says besides its offset: what is done beyond it, in rising
+// order with gaps between, the first of them after the offset, and which of the others
+// were delivered before.
+type progress struct {
+	done      []window.Range
+	delivered []delivered
+}
+
+// coder writes maps. It keeps its buffers, and is not safe for concurrent use.
+type coder struct {
+	runs, bitset, body []byte
+	deflated           bytes.Buffer
+	deflate            *flate.Writer
+	sum                []byte
+}
+
+// encode returns the metadata of a commit at floor; empty where there is nothing to say.
+func (c *coder) encode(floor int64, p progress) string {
+	if len(p.done) == 0 && len(p.delivered) == 0 {
+		return ""
+	}
+	c.runs = appendRuns(c.runs[:0], floor, p.done)
+	kind := byte(0)
+	body := c.runs
+	if n := bitsetBytes(floor, p.done); n < int64(len(c.runs)) {
+		c.bitset = appendBitset(c.bitset[:0], floor, p.done)
+		if len(c.bitset) < len(c.runs) {
+			kind, body = kindBitset, c.bitset
+		}
+	}
+	c.body = appendDelivered(append(c.body[:0], body...), floor, p)
+	body = c.body
+	if small := c.compress(body); len(small) < len(body) {
+		kind, body = kind|kindDeflate, small
+	}
+	out := make([]byte, headerBytes, headerBytes+len(body))
+	out[0], out[1] = version, kind
+	out = append(out, body...)
+	binary.BigEndian.PutUint32(out[2:], c.checksum(floor, out))
+	return base64.RawStdEncoding.EncodeToString(out)
+}
+
+// fit is encode within a limit in characters. What does not fit is how often the newest
+// records were delivered; never the map: false if that alone is too long.
+func (c *coder) fit(floor int64, p progress, limit int) (string, bool) {
+	for {
+		out := c.encode(floor, p)
+		if len(out) <= limit || len(p.delivered) == 0 {
+			return out, len(out) <= limit
+		}
+		p.delivered = p.delivered[:len(p.delivered)/2]
+	}
+}
+
+// checksum is that of a commit at floor with these bytes, whose own sum is left out.
+func (c *coder) checksum(floor int64, b []byte) uint32 {
+	c.sum = binary.BigEndian.AppendUint64(c.sum[:0], uint64(floor))
+	c.sum = append(c.sum, b[0], b[1])
+	return crc32.Update(crc32.Checksum(c.sum, castagnoli), castagnoli, b[headerBytes:])
+}
+
+// compress deflates a body where that may pay; else it returns it as it is.
+func (c *coder) compress(body []byte) []byte {
+	if len(body) < flateFrom {
+		return body
+	}
+	c.deflated.Reset()
+	if c.deflate == nil {
+		c.deflate, _ = flate.NewWriter(&c.deflated, flate.DefaultCompression) // fails for unknown levels only
+	} else {
+		c.deflate.Reset(&c.deflated)
+	}
+	if _, err := c.deflate.Write(body); err != nil {
+		return body
+	}
+	if err := c.deflate.Close(); err != nil {
+		return body
+	}
+	return c.deflated.Bytes()
+}
+
+func appendRuns(to []byte, floor int64, done []window.Range) []byte {
+	to = binary.AppendUvarint(to, uint64(len(done)))
+	for at, i := floor, 0; i < len(done); i++ {
+		to = binary.AppendUvarint(to, uint64(done[i].From-at))
+		to = binary.AppendUvarint(to, uint64(done[i].Len()))
+		at = done[i].To
+	}
+	return to
+}
+
+// bitsetBytes is how many bytes the bits of a map need.
+func bitsetBytes(floor int64, done []window.Range) int64 {
+	if len(done) == 0 {
+		return 0
+	}
+	return (done[len(done)-1].To - floor + 7) / 8
+}
+
+func appendBitset(to []byte, floor int64, done []window.Range) []byte {
+	n := bitsetBytes(floor, done)
+	to = binary.AppendUvarint(to, uint64(n))
+	start := len(to)
+	to = append(to, make([]byte, n)...)
+	set := to[start:]
+	for _, r := range done {
+		for i := r.From - floor; i < r.To-floor; i++ {
+			set[i>>3] |= 1 << (i & 7)
+		}
+	}
+	return to
+}
+
+// appendDelivered appends how often the pending offsets were delivered. Those given are
+// pending and rise.
+func appendDelivered(to []byte, floor int64, p progress) []byte {
+	pending := pendingIndex{next: floor, done: p.done}
+	var run, times, index int64
+	flush := func() {
+		if run > 0 {
+			to = binary.AppendUvarint(to, uint64(run))
+			to = binary.AppendUvarint(to, uint64(times))
+		}
+	}
+	add := func(n, t int64) {
+		if t != times && n > 0 {
+			flush()
+			run, times = 0, t
+		}
+		run += n
+	}
+	for _, d := range p.delivered {
+		at := pending.of(d.offset)
+		if at >= maxDelivered {
+			break
+		}
+		add(at-index, 0)
+		add(1, int64(min(d.times, maxDeliveries)))
+		index = at + 1
+	}
+	if times != 0 {
+		flush()
+	}
+	return to
+}
+
+// pendingIndex counts the offsets that are not done, from a floor on.
+type pendingIndex struct {
+	next  int64 // counted up to here
+	index int64 // so many were pending
+	done  []window.Range
+}
+
+// of is the how manieth pending offset from the floor on this one is, from 0. Offsets rise.
+func (p *pendingIndex) of(offset int64) int64 {
+	for len(p.done) > 0 && p.done[0].From <= offset {
+		p.index += p.done[0].From - p.next
+		p.next = p.done[0].To
+		p.done = p.done[1:]
+	}
+	return p.index + offset - p.next
+}
+
+// decode reads the metadata of a commit at floor. Errors are errMetadata and say what is
+// wrong.
+func (c *coder) decode(floor int64, metadata string) (progress, error) {
+	if metadata == "" {
+		return progress{}, nil
+	}
+	raw, err := base64.RawStdEncoding.Strict().DecodeString(metadata)
+	if err != nil {
+		return progress{}, fmt.Errorf("%w: %w", errMetadata, err)
+	}
+	switch {
+	case len(raw) < headerBytes:
+		return progress{}, fmt.Errorf("%w: of %d bytes", errMetadata, len(raw))
+	case raw[0] != version:
+		return progress{}, fmt.Errorf("%w: of version %d; this is version %d", errMetadata, raw[0], version)
+	case raw[1]&^(kindBitset|kindDeflate) != 0:
+		return progress{}, fmt.Errorf("%w: of kind %d", errMetadata, raw[1])
+	case floor < 0:
+		return progress{}, fmt.Errorf("%w: at offset %d", errMetadata, floor)
+	case binary.BigEndian.Uint32(raw[2:]) != c.checksum(floor, raw):
+		return progress{}, fmt.Errorf("%w: damaged, or that of another offset than %d", errMetadata, floor)
+	}
+	body := raw[headerBytes:]
+	if raw[1]&kindDeflate != 0 {
+		if body, err = inflate(body); err != nil {
+			return progress{}, err
+		}
+	}
+	return decodeBody(floor, body, raw[1]&kindBitset != 0)
+}
+
+func inflate(body []byte) ([]byte, error) {
+	r := flate.NewReader(bytes.NewReader(body))
+	out, err := io.ReadAll(io.LimitReader(r, maxBody+1))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errMetadata, err)
+	}
+	if len(out) > maxBody {
+		return nil, fmt.Errorf("%w: above %d bytes", errMetadata, maxBody)
+	}
+	return out, nil
+}
+
+func decodeBody(floor int64, body []byte, bitset bool) (progress, error) {
+	b := varints{rest: body}
+	var p progress
+	if bitset {
+		p.done = b.bitset(floor)
+	} else {
+		p.done = b.runs(floor)
+	}
+	p.delivered = b.delivered(floor, p.done)
+	if b.bad != "" {
+		return progress{}, fmt.Errorf("%w: %s", errMetadata, b.bad)
+	}
+	return p, nil
+}
+
+// varints reads a body; bad is what was wrong with it first.
+type varints struct {
+	rest []byte
+	bad  string
+}
+
+func (b *varints) fail(what string) {
+	if b.bad == "" {
+		b.bad = what
+	}
+	b.rest = nil
+}
+
+func (b *varints) next() int64 {
+	v, n := binary.Uvarint(b.rest)
+	if n <= 0 || v > math.MaxInt64 {
+		b.fail("cut short")
+		return 0
+	}
+	b.rest = b.rest[n:]
+	return int64(v)
+}
+
+func (b *varints) runs(floor int64) []window.Range {
+	n := b.next()
+	if n > int64(len(b.rest)/2) {
+		b.fail("cut short")
+		return nil
+	}
+	done := make([]window.Range, 0, n)
+	for at := floor; n > 0 && b.bad == ""; n-- {
+		pending, length := b.next(), b.next()
+		if pending == 0 || length == 0 || pending > math.MaxInt64-at || length > math.MaxInt64-at-pending {
+			b.fail("a run of no length, or beyond all offsets")
+			break
+		}
+		r := window.Range{From: at + pending, To: at + pending + length}
+		done, at = append(done, r), r.To
+	}
+	return done
+}
+
+func (b *varints) bitset(floor int64) []window.Range {
+	n := b.next()
+	if n > int64(len(b.rest)) || floor > math.MaxInt64-8*int64(len(b.rest)) {
+		b.fail("cut short")
+		return nil
+	}
+	var done []window.Range
+	for i, set := range b.rest[:n] {
+		for ; set != 0; set &= set - 1 {
+			offset := floor + int64(i)*8 + int64(bits.TrailingZeros8(set))
+			if last := len(done) - 1; last >= 0 && done[last].To == offset {
+				done[last].To++
+			} else {
+				done = append(done, window.Range{From: offset, To: offset + 1})
+			}
+		}
+	}
+	b.rest = b.rest[n:]
+	if len(done) > 0 && done[0].From == floor {
+		b.fail("the committed offset itself is done")
+	}
+	return done
+}
+
+func (b *varints) delivered(floor int64, done []window.Range) []delivered {
+	var out []delivered
+	total := int64(0)
+	for offset := floor; len(b.rest) > 0; {
+		run, times := b.next(), b.next()
+		if run == 0 || run > maxDelivered-total || times > maxDeliveries {
+			b.fail("deliveries out of range")
+			break
+		}
+		total += run
+		for ; run > 0; run-- {
+			if len(done) > 0 && offset == done[0].From {
+				offset, done = done[0].To, done[1:]
+			}
+			if offset == math.MaxInt64 {
+				b.fail("beyond all offsets")
+				return out
+			}
+			if times > 0 {
+				out = append(out, delivered{offset, int(times)})
+			}
+			offset++
+		}
+	}
+	return out
+}
+
+// encodedChars is how many characters so many bytes of header and body are.
+func encodedChars(n int64) int64 { return (n*4 + 2) / 3 }
+
+// worstChars bounds the characters of the map of a window whose pending offsets lie in at
+// most so many groups, and whose span is that from the committed offset to the last done
+// one: whatever of it is done in whatever order, none of the maps on the way is longer.
+// (Deliveries are not in it: they give way.)
+//
+// A bitset of the span is one such bound. Run lengths are another: at most two numbers
+// for each group, whose sum is at most the span; to need a byte more than one a number
+// must be 2^7, to need another 2^14, and so on.
+func worstChars(span int64, groups int) int64 {
+	if span <= 0 || groups <= 0 {
+		return 0
+	}
+	set := (span + 7) / 8
+	set += uvarintBytes(set)
+	numbers := 2 * int64(groups)
+	runs := uvarintBytes(int64(groups)) + numbers
+	for rest := span >> 7; rest > 0; rest >>= 7 {
+		runs += min(numbers, rest)
+	}
+	return encodedChars(headerBytes + min(set, runs))
+}
+
+func uvarintBytes(v int64) int64 { return int64(bits.Len64(uint64(v)|1)+6) / 7 }

@@ -1,0 +1,387 @@
+package offsetmap
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"kafka-bench/kmq/internal/member"
+	"kafka-bench/kmq/internal/window"
+)
+
+// goldens are commits and their metadata. The strings are on disk in clusters: a change
+// of one is a new version. (A deflated body is read for ever; what it is written as is
+// Go's.)
+var goldens = []struct {
+	name     string
+	floor    int64
+	progress progress
+	metadata string
+}{
+	{"nothing", 17, progress{}, ""},
+	{"one run", 1_000_000, progress{done: []window.Range{{From: 1_000_001, To: 1_000_900}}}, "AQB3bVguAQGDBw"},
+	{"two runs", 5, progress{done: []window.Range{{From: 6, To: 300}, {From: 1000, To: 1001}}}, "AQCw2XrCAgGmArwFAQ"},
+	{"every other", 0, progress{done: everyOther(0, 24)}, "AQEphS3RA6qqqg"},
+	{"delivered", 5, progress{
+		done:      []window.Range{{From: 7, To: 300}},
+		delivered: []delivered{{5, 1}, {6, 1}, {302, 300}},
+	}, "AQBTASCGAQKlAgIBAgABrAI"},
+	{"delivered alone", 5, progress{delivered: []delivered{{7, 2}}}, "AQAe0syTAAIAAQI"},
+	{"deflated", 1 << 40, progress{done: everyOther(1<<40, 2000)}, "AQMhjXvx+sW4asQCQAAAAP//"},
+}
+
+func everyOther(floor int64, n int64) []window.Range {
+	var done []window.Range
+	for i := int64(1); i < n; i += 2 {
+		done = append(done, window.Range{From: floor + i, To: floor + i + 1})
+	}
+	return done
+}
+
+func TestGolden(t *testing.T) {
+	for _, g := range goldens {
+		var c coder
+		if got := c.encode(g.floor, g.progress); got != g.metadata && g.name != "deflated" {
+			t.Errorf("%s: encoded as\n%q, was\n%q", g.name, got, g.metadata)
+		}
+		got, err := c.decode(g.floor, g.metadata)
+		if err != nil || !same(got, g.progress) {
+			t.Errorf("%s: decoded as %.200v, %v; want %.200v", g.name, got, err, g.progress)
+		}
+	}
+}
+
+// same compares without telling nil from empty.
+func same(a, b progress) bool {
+	return slices.Equal(a.done, b.done) && slices.Equal(a.delivered, b.delivered)
+}
+
+// drawProgress makes up a commit.
+func drawProgress(t *rapid.T) (int64, progress) {
+	floor := rapid.OneOf(rapid.Int64Range(0, 300), rapid.Int64Range(0, 1<<60)).Draw(t, "floor")
+	length := rapid.OneOf(rapid.Int64Range(1, 3), rapid.Int64Range(1, 200), rapid.Int64Range(1, 1<<40))
+	var p progress
+	at := floor
+	for range rapid.IntRange(0, 200).Draw(t, "runs") {
+		from := at + length.Draw(t, "pending")
+		at = from + length.Draw(t, "done")
+		p.done = append(p.done, window.Range{From: from, To: at})
+	}
+	// Of the pending ones among the first offsets, some were delivered.
+	done := p.done
+	for offset := floor; offset < floor+int64(rapid.IntRange(0, 100).Draw(t, "known")); offset++ {
+		if len(done) > 0 && offset == done[0].From {
+			offset, done = done[0].To, done[1:]
+		}
+		if times := rapid.IntRange(0, 3).Draw(t, "times"); times > 0 {
+			p.delivered = append(p.delivered, delivered{offset, times})
+		}
+	}
+	return floor, p
+}
+
+func TestRoundTrip(t *testing.T) {
+	var c coder // one for all, as the engine has
+	rapid.Check(t, func(t *rapid.T) {
+		floor, p := drawProgress(t)
+		metadata := c.encode(floor, p)
+		if got, err := c.decode(floor, metadata); err != nil || !same(got, p) {
+			t.Fatalf("%q decoded as %v, %v; want %v", metadata, got, err, p)
+		}
+		if metadata == "" {
+			return
+		}
+		other := floor + rapid.Int64Range(1, 1<<30).Draw(t, "moved")
+		if _, err := c.decode(other, metadata); !errors.Is(err, errMetadata) {
+			t.Fatalf("a map of offset %d was read at %d: %v", floor, other, err)
+		}
+		// Any one character changed is noticed.
+		i := rapid.IntRange(0, len(metadata)-1).Draw(t, "damaged")
+		with := rapid.SampledFrom([]byte("AQgwz019+/ é\x00")).Draw(t, "with")
+		if metadata[i] == with {
+			return
+		}
+		damaged := metadata[:i] + string(with) + metadata[i+1:]
+		if got, err := c.decode(floor, damaged); !errors.Is(err, errMetadata) {
+			t.Fatalf("damaged at %d, decoded as %v, %v", i, got, err)
+		}
+	})
+}
+
+// TestForeign is metadata that is not ours, or not of our time.
+func TestForeign(t *testing.T) {
+	var c coder
+	ours := goldens[1]
+	raw, _ := base64.RawStdEncoding.DecodeString(ours.metadata)
+	sum := func(b []byte) string {
+		binary.BigEndian.PutUint32(b[2:], c.checksum(ours.floor, b))
+		return base64.RawStdEncoding.EncodeToString(b)
+	}
+	newer := slices.Clone(raw)
+	newer[0] = version + 1
+	kind := slices.Clone(raw)
+	kind[1] = 1 << 7
+	for name, metadata := range map[string]string{
+		"a word":         "metadata",
+		"a note":         "committed by host-1",
+		"newer":          sum(newer),
+		"of other kind":  sum(kind),
+		"padded":         ours.metadata + "==",
+		"cut":            ours.metadata[:len(ours.metadata)-1],
+		"longer":         ours.metadata + "AAAA",
+		"zero run":       sum([]byte{version, 0, 0, 0, 0, 0, 1, 0, 5}),
+		"run too long":   sum(append([]byte{version, 0, 0, 0, 0, 0, 1, 1}, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f)),
+		"too many":       sum([]byte{version, 0, 0, 0, 0, 0, 100, 1, 1}),
+		"floor done":     sum([]byte{version, kindBitset, 0, 0, 0, 0, 1, 1}),
+		"bitset cut":     sum([]byte{version, kindBitset, 0, 0, 0, 0, 100, 1}),
+		"not deflated":   sum([]byte{version, kindDeflate, 0, 0, 0, 0, 0xff, 0xff}),
+		"run of nothing": sum([]byte{version, 0, 0, 0, 0, 0, 0, 0, 5}),
+		"a bomb":         sum(append([]byte{version, kindDeflate, 0, 0, 0, 0}, bomb()...)),
+		"a crowd":        sum(append([]byte{version, 0, 0, 0, 0, 0, 0}, 0xff, 0xff, 0xff, 0xff, 0xff, 0x0f, 1)),
+	} {
+		if got, err := c.decode(ours.floor, metadata); !errors.Is(err, errMetadata) {
+			t.Errorf("%s: decoded as %v, %v", name, got, err)
+		}
+	}
+	if _, err := c.decode(-1, ours.metadata); !errors.Is(err, errMetadata) {
+		t.Errorf("without a commit: %v", err)
+	}
+}
+
+// bomb is a body of 2 MiB of zeros, deflated.
+func bomb() []byte {
+	var c coder
+	return slices.Clone(c.compress(make([]byte, 2*maxBody)))
+}
+
+// TestFit has deliveries give way, those of the newest records first, and never the map.
+func TestFit(t *testing.T) {
+	var c coder
+	p := progress{done: everyOther(0, 40)}
+	bare := len(c.encode(0, p))
+	for i := int64(0); i < 40; i += 2 {
+		p.delivered = append(p.delivered, delivered{i, 1 + int(i/2)%2*4}) // 1, 5, 1, 5, …
+	}
+	whole := len(c.encode(0, p))
+	kept := map[int]bool{}
+	for limit := whole; limit >= bare; limit-- {
+		metadata, ok := c.fit(0, p, limit)
+		if !ok || len(metadata) > limit {
+			t.Fatalf("%d characters for a limit of %d, %t", len(metadata), limit, ok)
+		}
+		got, err := c.decode(0, metadata)
+		if err != nil || !slices.Equal(got.done, p.done) {
+			t.Fatalf("limit %d: %v, %v", limit, got, err)
+		}
+		n := len(got.delivered)
+		if !slices.Equal(got.delivered, p.delivered[:n]) {
+			t.Fatalf("limit %d: kept %v", limit, got.delivered)
+		}
+		kept[n] = true
+	}
+	if !kept[20] || !kept[10] || !kept[0] {
+		t.Errorf("so many deliveries were kept: %v; want 20, 10, … 0", kept)
+	}
+	if _, ok := c.fit(0, p, bare-1); ok {
+		t.Error("a map above the limit was taken to fit")
+	}
+}
+
+// TestWorst finishes the records of windows in random orders: no map on the way is longer
+// than was said when the last record was taken.
+func TestWorst(t *testing.T) {
+	var c coder
+	rapid.Check(t, func(t *rapid.T) {
+		var earlier []window.Range
+		for at := int64(1); rapid.IntRange(0, 3).Draw(t, "earlier") > 0; {
+			from := at + rapid.Int64Range(1, 40).Draw(t, "gap")
+			at = from + rapid.Int64Range(1, 300).Draw(t, "done")
+			earlier = append(earlier, window.Range{From: from, To: at})
+		}
+		w := window.Restore(0, earlier)
+		var open []int64
+		jump := rapid.SampledFrom([]int64{1, 1, 3, 200, 20_000}).Draw(t, "jump")
+		for range rapid.IntRange(1, 120).Draw(t, "records") {
+			offset := w.Next() + rapid.Int64Range(0, jump-1).Draw(t, "gap")
+			if w.Take(offset) {
+				open = append(open, offset)
+			}
+		}
+		worst := worstOf(w)
+		for len(open) > 0 {
+			if n := len(c.encode(w.Committable(), progress{done: w.Beyond()})); int64(n) > worst {
+				t.Fatalf("a map of %d characters, at worst were %d: from %d, %v", n, worst, w.Committable(), w.Beyond())
+			}
+			i := rapid.IntRange(0, len(open)-1).Draw(t, "ack")
+			w.Done(open[i])
+			open = slices.Delete(open, i, i+1)
+		}
+	})
+}
+
+// worstOf is the bound as the engine uses it.
+func worstOf(w *window.Window) int64 {
+	return worstChars(w.End()-w.Committable(), w.Open()+w.Ahead())
+}
+
+// TestFits has a partition take what it says fits: whatever is done then, the map fits.
+func TestFits(t *testing.T) {
+	var c coder
+	rapid.Check(t, func(t *rapid.T) {
+		p, _ := restore(0, member.Offset{At: 0}, &c)
+		limit := rapid.IntRange(0, 200).Draw(t, "limit")
+		jump := rapid.SampledFrom([]int64{0, 1, 10, 200, 20_000}).Draw(t, "jump")
+		var open []int64
+		for range rapid.IntRange(1, 500).Draw(t, "steps") {
+			offset := p.window.Next() + jump
+			if !p.fits(offset, limit) || rapid.IntRange(0, 5).Draw(t, "ack") == 0 && len(open) > 0 {
+				i := rapid.IntRange(0, len(open)-1).Draw(t, "which")
+				p.window.Done(open[i])
+				open = slices.Delete(open, i, i+1)
+			} else {
+				p.window.Take(offset)
+				open = append(open, offset)
+			}
+			p.begun = true
+			at, progress := p.progress()
+			if metadata, fits := c.fit(at, progress, limit); !fits {
+				t.Fatalf("a map of %d characters, the limit is %d: %v", len(metadata), limit, progress)
+			}
+		}
+	})
+}
+
+// TestWorstIsNear has the bound be one that a window can come near to: with every other
+// of many records done, the map is not half of it.
+func TestWorstIsNear(t *testing.T) {
+	var c coder
+	for _, n := range []int64{16, 100, 1000, 10_000} {
+		w := window.New(0)
+		for i := range n {
+			w.Take(i)
+		}
+		for i := int64(1); i < n; i += 2 {
+			w.Done(i)
+		}
+		c.bitset = appendBitset(nil, 0, w.Beyond())
+		is, worst := encodedChars(headerBytes+int64(len(c.bitset))), worstOf(w)
+		if is > worst || is*2 < worst {
+			t.Errorf("%d records: %d characters, at worst %d", n, is, worst)
+		}
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	for _, g := range goldens {
+		raw, _ := base64.RawStdEncoding.DecodeString(g.metadata)
+		if len(raw) > headerBytes {
+			f.Add(g.floor, raw[1], raw[headerBytes:])
+		}
+	}
+	f.Add(int64(math.MaxInt64), byte(0), []byte{1, 1, 1})
+	var c coder
+	f.Fuzz(func(t *testing.T, floor int64, kind byte, body []byte) {
+		// With a sum that is right, so that what is behind it is reached.
+		raw := append([]byte{version, kind, 0, 0, 0, 0}, body...)
+		binary.BigEndian.PutUint32(raw[2:], c.checksum(floor, raw))
+		p, err := c.decode(floor, base64.RawStdEncoding.EncodeToString(raw))
+		if err != nil {
+			if !errors.Is(err, errMetadata) || !same(p, progress{}) {
+				t.Fatalf("%v, %v", p, err)
+			}
+			return
+		}
+		checkProgress(t, floor, p)
+		if len(p.done) > 0 && p.done[len(p.done)-1].To-floor > 1<<24 {
+			return // its bitset would be large
+		}
+		again, err := c.decode(floor, c.encode(floor, p))
+		if err != nil || !reflect.DeepEqual(normal(again), normal(p)) {
+			t.Fatalf("read %v, written and read again %v, %v", p, again, err)
+		}
+	})
+}
+
+// FuzzMetadata decodes any string at all.
+func FuzzMetadata(f *testing.F) {
+	for _, g := range goldens {
+		f.Add(g.floor, g.metadata)
+		f.Add(g.floor+1, strings.ToLower(g.metadata))
+	}
+	var c coder
+	f.Fuzz(func(t *testing.T, floor int64, metadata string) {
+		if p, err := c.decode(floor, metadata); err == nil && metadata != "" {
+			checkProgress(t, floor, p)
+		}
+	})
+}
+
+// checkProgress is what the engine relies on, whatever was decoded.
+func checkProgress(t *testing.T, floor int64, p progress) {
+	at := floor
+	for _, r := range p.done {
+		if r.From <= at || r.To <= r.From {
+			t.Fatalf("done %v beyond %d", p.done, floor)
+		}
+		at = r.To
+	}
+	w := window.Restore(floor, p.done)
+	last := floor - 1
+	for _, d := range p.delivered {
+		if d.offset <= last || d.times < 1 || w.IsDone(d.offset) {
+			t.Fatalf("delivered %v, done %v beyond %d", p.delivered, p.done, floor)
+		}
+		last = d.offset
+	}
+}
+
+func normal(p progress) progress {
+	if len(p.done) == 0 {
+		p.done = nil
+	}
+	if len(p.delivered) == 0 {
+		p.delivered = nil
+	}
+	return p
+}
+
+// BenchmarkEncode is what a commit costs for a partition with 1,000 records open of 4,000,
+// finished in no order.
+func BenchmarkEncode(b *testing.B) {
+	w := window.New(0)
+	for i := int64(0); i < 4000; i++ {
+		w.Take(i)
+	}
+	for i := int64(0); i < 4000; i++ {
+		if (i*2654435761)>>7%4 != 0 {
+			w.Done(i)
+		}
+	}
+	var c coder
+	p := progress{done: w.Beyond()}
+	w.Opens(func(offset int64) bool { p.delivered = append(p.delivered, delivered{offset, 1}); return true })
+	b.ReportAllocs()
+	for range b.N {
+		c.encode(w.Committable(), p)
+	}
+	b.ReportMetric(float64(len(c.encode(w.Committable(), p))), "chars")
+	b.ReportMetric(float64(worstOf(w)), "worst-chars")
+}
+
+func BenchmarkDecode(b *testing.B) {
+	var c coder
+	metadata := c.encode(0, progress{done: everyOther(0, 4000)})
+	b.ReportAllocs()
+	for range b.N {
+		if _, err := c.decode(0, metadata); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

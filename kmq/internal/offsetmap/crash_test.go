@@ -1,0 +1,180 @@
+package offsetmap
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+	"pgregory.net/rapid"
+
+	"kafka-bench/kmq/internal/lease"
+)
+
+// TestCrashes drives an engine by random steps, among them the end of the process at any
+// moment: with acknowledgements that are not committed, with copies that are durable and
+// not done where they came from, with copies that were not written. Whatever happens,
+// every record is acknowledged or a dead letter in the end, and what was acknowledged and
+// committed is not delivered again. Invariants 1, 4, 5 and 7.
+func TestCrashes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		cfg := testConfig()
+		cfg.MaxInFlight = rapid.SampledFrom([]int{1, 7, 40}).Draw(t, "in flight")
+		cfg.InPlace = rapid.IntRange(1, 3).Draw(t, "in place")
+		cfg.MaxDeliveries = rapid.SampledFrom([]int{0, 0, 1, 4}).Draw(t, "deliveries")
+		limit := rapid.SampledFrom([]int{0, 12, 16, 60, 4096}).Draw(t, "limit")
+		c := &crashes{world: newWorld(cfg, limit), durable: map[lease.ID]bool{}, acked: map[string]bool{}}
+		defer func() { c.halt() }()
+		c.assign(0, 1)
+		t.Repeat(map[string]func(*rapid.T){
+			"produce": func(t *rapid.T) {
+				c.gap = rapid.SampledFrom([]int64{0, 0, 1, 70, 20_000}).Draw(t, "gap")
+				c.add(rapid.IntRange(1, 30).Draw(t, "n"))
+			},
+			"poll":    func(*rapid.T) { c.poll() },
+			"receive": func(t *rapid.T) { c.take(t, rapid.IntRange(1, 20).Draw(t, "n")) },
+			"settle": func(t *rapid.T) {
+				for range rapid.IntRange(1, 15).Draw(t, "n") {
+					c.settle(t, rapid.IntRange(0, 1000).Draw(t, "which"), rapid.IntRange(0, 9).Draw(t, "how"))
+				}
+			},
+			"move": func(t *rapid.T) {
+				c.keeping(rapid.Bool().Draw(t, "outcome later"))
+				c.moveBatch(ctx)
+			},
+			"outcomes": func(*rapid.T) { c.tellKept() },
+			"commit":   func(*rapid.T) { c.commitNow() },
+			"revoke": func(t *rapid.T) {
+				c.tellKept()
+				c.keeping(false)
+				c.moveBatch(ctx) // the flush would wait for it
+				p := rapid.Int32Range(0, 1).Draw(t, "partition")
+				c.revoke(p)
+				c.nowDurable(p)
+				c.assign(p)
+			},
+			"crash": func(*rapid.T) {
+				c.halt()
+				c.kept, c.mine, c.since = nil, nil, nil
+				c.open(cfg, limit)
+				c.assign(0, 1)
+			},
+			"": func(t *rapid.T) {
+				if n := c.set.Len(); n > cfg.MaxInFlight {
+					t.Fatalf("%d in flight, the bound is %d", n, cfg.MaxInFlight)
+				}
+				for _, p := range c.partitions {
+					if n := p.window.Open() + len(p.held); n > c.set.Len() {
+						t.Fatalf("%d records are kept with %d in flight", n, c.set.Len())
+					}
+				}
+			},
+		})
+		c.finishAll(t)
+	})
+}
+
+// crashes is a world with books.
+type crashes struct {
+	*world
+	produced int
+	mine     []*lease.Lease    // received and not settled
+	acked    map[string]bool   // keys
+	since    []lease.ID        // acknowledged since the last commit, by this process
+	durable  map[lease.ID]bool // acknowledged and committed
+}
+
+func (c *crashes) add(n int) {
+	for range n {
+		c.append(&kgo.Record{Topic: testTopic, Partition: int32(c.produced % 2), Key: fmt.Append(nil, c.produced)})
+		c.produced++
+	}
+}
+
+func (c *crashes) take(t *rapid.T, n int) {
+	for _, l := range c.receive(n) {
+		if c.durable[l.At] {
+			t.Fatalf("%v was acknowledged and committed, and is delivered again", l.At)
+		}
+		if most := c.cfg.MaxDeliveries; most > 0 && l.Attempt > most {
+			t.Fatalf("the %d. delivery, the most is %d", l.Attempt, most)
+		}
+		c.mine = append(c.mine, l)
+	}
+}
+
+// settle does something with one of the records that were received; mostly it
+// acknowledges.
+func (c *crashes) settle(t *rapid.T, which, how int) {
+	if len(c.mine) == 0 {
+		return
+	}
+	which %= len(c.mine)
+	l := c.mine[which]
+	c.mine = append(c.mine[:which], c.mine[which+1:]...)
+	switch how {
+	case 0, 1, 2:
+		_ = c.Nack(ctx, l, 0)
+	case 3:
+		over, cancel := context.WithCancel(ctx)
+		cancel()
+		_ = c.Reject(over, l, "no")
+	default:
+		if c.Ack(ctx, l) == nil {
+			c.acked[key(l)] = true
+			c.since = append(c.since, l.At)
+		}
+	}
+}
+
+func (c *crashes) commitNow() {
+	c.commitAll()
+	for _, at := range c.since {
+		c.durable[at] = true
+	}
+	c.since = nil
+}
+
+// nowDurable is for a partition that was revoked in good order.
+func (c *crashes) nowDurable(partition int32) {
+	for _, at := range c.since {
+		if at.Partition == partition {
+			c.durable[at] = true
+		}
+	}
+}
+
+// finishAll goes on until nothing is left, and closes the books.
+func (c *crashes) finishAll(t *rapid.T) {
+	c.keeping(false)
+	for quiet := 0; quiet < 3; quiet++ {
+		c.tellKept()
+		c.moveBatch(ctx)
+		if c.poll() > 0 {
+			quiet = 0
+		}
+		c.take(t, 1000)
+		for len(c.mine) > 0 {
+			quiet = 0
+			c.settle(t, 0, 9)
+		}
+	}
+	c.commitNow()
+	dead := map[string]bool{}
+	for _, r := range c.dead {
+		dead[string(r.Key)] = true
+	}
+	for i := range c.produced {
+		if k := fmt.Sprint(i); !c.acked[k] && !dead[k] {
+			t.Fatalf("record %s is lost", k)
+		}
+	}
+	for p, log := range c.logs {
+		if got := c.committed[p]; got.At != log[len(log)-1].Offset+1 || got.Metadata != "" {
+			t.Fatalf("partition %d ends at %d, committed is %v", p, len(log), got)
+		}
+	}
+	if c.set.Len() != 0 || len(c.paused) != 0 {
+		t.Fatalf("%d in flight, %v paused", c.set.Len(), c.paused)
+	}
+}

@@ -1,0 +1,197 @@
+package offsetmap
+
+import (
+	"context"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"kafka-bench/kmq/internal/lease"
+	"kafka-bench/kmq/internal/member"
+)
+
+// handler is the side of an engine that its member sees.
+type handler struct{ *Engine }
+
+// Assigned restores the map of a partition.
+func (h handler) Assigned(_ context.Context, id int32, committed member.Offset) (int64, error) {
+	h.Forget([]int32{id})
+	h.coding.Lock()
+	p, err := restore(id, committed, &h.coder)
+	h.coding.Unlock()
+	if err != nil {
+		h.cfg.Log.Warn("kmq: the metadata of a commit can't be read; what was acknowledged beyond it is delivered again",
+			"topic", h.cfg.Topic, "group", h.cfg.Group, "partition", id, "offset", committed.At, "error", err)
+	}
+	h.mu.Lock()
+	h.partitions[id] = p
+	h.mu.Unlock()
+	return committed.At, nil
+}
+
+// Begin takes the records of a poll, but those that are done, and holds back those whose
+// partition has no room for them in its metadata. It makes the leases ready by itself:
+// under the lock, so that what is held can't come before them.
+func (h handler) Begin(_ context.Context, records []*kgo.Record) ([]*lease.Lease, error) {
+	<-h.started
+	leases, slots := lease.FromRecords(records), make([]slot, len(records))
+	ready, added := leases[:0], make([]*lease.Lease, 0, len(records))
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var p *partition
+	for i, l := range leases {
+		if p == nil || p.id != l.At.Partition {
+			p = h.partitions[l.At.Partition]
+		}
+		if p == nil || p.window.IsDone(l.At.Offset) {
+			continue
+		}
+		s := &slots[i]
+		s.of, s.offset, s.lease, l.Private = p, l.At.Offset, l, s
+		added = append(added, l)
+		switch {
+		case len(p.held) > 0 || !p.fits(l.At.Offset, h.limit):
+			h.hold(p, l)
+		case h.take(s):
+			ready = append(ready, l)
+		}
+	}
+	h.set.AddAll(added, time.Time{})
+	h.out.Append(ready...)
+	return nil, nil
+}
+
+// hold keeps a record back until there is room. It has its room among those in flight, so
+// that what is held is bounded with them; the partition is fetched on until a quarter of
+// that bound is held, since to begin fetching again takes a round trip at least.
+func (e *Engine) hold(p *partition, l *lease.Lease) {
+	p.held = append(p.held, l)
+	e.held++
+	if !p.paused && e.held > e.cfg.MaxInFlight/4 {
+		p.paused = true
+		e.out.Pause(p.id)
+	}
+}
+
+// take opens the record of a slot; false if it is not to be handed out: it was delivered
+// too often before, as far as was known of it.
+func (e *Engine) take(s *slot) bool {
+	taken, missing := s.of.take(s)
+	e.counts.Missing += int64(missing)
+	if taken && e.cfg.MaxDeliveries > 0 && s.lease.Attempt > e.cfg.MaxDeliveries {
+		e.again(s, s.lease, time.Time{})
+		return false
+	}
+	return taken
+}
+
+// Committable are the commits of partitions, with their maps.
+func (h handler) Committable(partitions []int32) map[int32]member.Offset {
+	h.mu.Lock()
+	if partitions == nil {
+		for id := range h.partitions {
+			partitions = append(partitions, id)
+		}
+	}
+	h.mu.Unlock()
+	out := make(map[int32]member.Offset, len(partitions))
+	h.coding.Lock()
+	defer h.coding.Unlock()
+	for _, id := range partitions {
+		if offset, ok := h.commitOf(id); ok {
+			out[id] = offset
+		}
+	}
+	return out
+}
+
+// commitOf makes up the commit of a partition; the map is written outside of the lock,
+// which acknowledgements wait for.
+func (e *Engine) commitOf(id int32) (member.Offset, bool) {
+	e.mu.Lock()
+	p := e.partitions[id]
+	if p == nil || !p.changed {
+		defer e.mu.Unlock()
+		if p == nil {
+			return member.Offset{}, false
+		}
+		return p.commit, p.commit.At >= 0
+	}
+	p.changed = false
+	at, progress := p.progress()
+	e.mu.Unlock()
+
+	commit := member.Offset{At: at}
+	if at >= 0 {
+		metadata, fits := e.coder.fit(at, progress, e.limit)
+		if !fits {
+			// The limit was lowered since an earlier owner wrote the map. The commit that
+			// the cluster has is older and loses nothing.
+			e.tight.About("commit a map", errTooLong)
+			commit.At = -1
+		}
+		commit.Metadata = metadata
+	}
+	e.mu.Lock()
+	p.commit = commit
+	e.mu.Unlock()
+	return commit, commit.At >= 0
+}
+
+// Flush ends the leases of partitions that are being taken away, so that none is
+// acknowledged after the last commit was made up, and waits for copies that are being
+// written.
+func (h handler) Flush(ctx context.Context, partitions []int32) error {
+	wake := context.AfterFunc(ctx, func() {
+		h.mu.Lock()
+		h.calm.Broadcast()
+		h.mu.Unlock()
+	})
+	defer wake()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.lose(partitions, func(s *slot) bool { return s.phase != moving })
+	for _, id := range partitions {
+		for p := h.partitions[id]; p != nil && p.moving > 0 && ctx.Err() == nil; {
+			h.calm.Wait()
+		}
+	}
+	return ctx.Err()
+}
+
+// Forget lets go of partitions.
+func (h handler) Forget(partitions []int32) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.lose(partitions, func(*slot) bool { return true })
+	for _, id := range partitions {
+		if p := h.partitions[id]; p != nil {
+			p.gone = true
+			delete(h.partitions, id)
+		}
+	}
+	h.calm.Broadcast()
+}
+
+// lose ends the leases of partitions, if their slot matches.
+func (e *Engine) lose(partitions []int32, match func(*slot) bool) {
+	away := make(map[*partition]bool, len(partitions))
+	for _, id := range partitions {
+		if p := e.partitions[id]; p != nil {
+			away[p] = true
+			e.held -= len(p.held)
+			p.held = nil
+		}
+	}
+	if len(away) == 0 {
+		return
+	}
+	for _, l := range e.set.LoseAll(func(l *lease.Lease) bool {
+		s := l.Private.(*slot)
+		return away[s.of] && match(s)
+	}) {
+		if s := l.Private.(*slot); s.phase == live && s.times > 0 {
+			e.counts.Lost++
+		}
+	}
+}

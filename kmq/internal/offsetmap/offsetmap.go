@@ -1,0 +1,320 @@
+// Package offsetmap keeps the acknowledged offsets beyond the committed one in the
+// metadata of the commit.
+//
+// The commit of a partition is the offset of its oldest record that is not done, and its
+// metadata a map of what is done beyond that: see [coder] for its form. No other topic is
+// needed, and nothing is written for a record but the commit that many share. A broker
+// bounds the metadata, so a partition takes a new record only while the map is sure to
+// fit whatever is acknowledged next; else it is paused. The map is never cut.
+//
+// A record whose lock runs out, or that is released, is delivered again from memory.
+// After some deliveries it is copied to the tail of its partition and counts as done
+// where it was: so that one record can't hold the committed offset back for ever, and so
+// that how often it was delivered is in its headers. What was delivered and not
+// acknowledged is also in the metadata, as a number of deliveries; after a crash it
+// counts as far as it was committed.
+package offsetmap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"kafka-bench/kmq/internal/engine"
+	"kafka-bench/kmq/internal/lease"
+	"kafka-bench/kmq/internal/member"
+	"kafka-bench/kmq/internal/step"
+)
+
+// outlet is where leases go that are ready: a member.Member.
+type outlet interface {
+	Push(leases ...*lease.Lease)   // before all others
+	Append(leases ...*lease.Lease) // behind all others
+	Pause(partition int32)
+	Resume(partition int32)
+}
+
+// Engine is a member of a group whose commits have maps.
+type Engine struct {
+	cfg            engine.Config
+	limit          int // of the metadata of a commit, in characters
+	deadPartitions int // of the dead-letter topic
+
+	set      *lease.Set
+	member   *member.Member
+	out      outlet
+	producer producer
+
+	// mu is taken before the locks of the set and of the member, never after them.
+	mu         sync.Mutex
+	calm       *sync.Cond // a move has ended
+	partitions map[int32]*partition
+	moves      []*slot // to be written; each keeps its room, so that MaxInFlight bounds it
+	failed     bool    // some of moves were tried
+	held       int     // records that are held back, of all partitions
+	counts     engine.Counts
+
+	coding  sync.Mutex // of coder and tight
+	coder   coder
+	tight   *engine.Complaint
+	wake    chan struct{}
+	stop    context.CancelFunc
+	running sync.WaitGroup
+	started chan struct{} // closed by start
+	closing sync.Once
+	closed  error
+
+	complaint *engine.Complaint // of the promises of copies, which come one at a time
+}
+
+// New opens the engine. It returns once the topics are known to be there and the limit of
+// the brokers is read.
+func New(ctx context.Context, cfg engine.Config) (engine.Engine, error) {
+	topics, limit, err := look(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	e := newEngine(cfg, limit, topics.DeadLetterPartitions)
+	e.member, err = member.Open(ctx, member.Config{
+		Config: cfg, Handler: handler{e}, Set: e.set, Lend: cfg.Visibility,
+		// A partition that is fetched again waits for the fetch that is under way.
+		Options: []kgo.Opt{kgo.FetchMaxWait(500 * time.Millisecond)},
+	})
+	if err != nil {
+		e.set.Close()
+		return nil, err
+	}
+	e.start(e.member, e.member.Client())
+	return e, nil
+}
+
+// newEngine is an engine that has nothing to do with Kafka yet.
+func newEngine(cfg engine.Config, limit, deadPartitions int) *Engine {
+	e := &Engine{
+		cfg: cfg, limit: limit, deadPartitions: deadPartitions,
+		partitions: map[int32]*partition{}, wake: make(chan struct{}, 1), started: make(chan struct{}),
+		complaint: engine.NewComplaint(cfg.Log), tight: engine.NewComplaint(cfg.Log),
+	}
+	e.calm = sync.NewCond(&e.mu)
+	e.set = lease.NewSet(cfg.MaxInFlight, e.expired)
+	return e
+}
+
+// start runs what the engine runs. Partitions may be assigned before; the first records
+// wait for it.
+func (e *Engine) start(out outlet, p producer) {
+	ctx, stop := context.WithCancel(context.Background())
+	e.out, e.producer, e.stop = out, p, stop
+	e.running.Go(func() { e.moveRecords(ctx) })
+	close(e.started)
+}
+
+// Receive waits for records.
+func (e *Engine) Receive(ctx context.Context, max int) ([]*lease.Lease, error) {
+	leases, err := e.member.Receive(ctx, max)
+	e.handed(leases)
+	return leases, err
+}
+
+// handed notes that leases are in the application's hands.
+func (e *Engine) handed(leases []*lease.Lease) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, l := range leases {
+		s := l.Private.(*slot)
+		s.times = max(s.times, l.Attempt-s.base+1)
+		s.of.changed = true
+	}
+}
+
+// Ack takes a record as processed. The next commit has it.
+func (e *Engine) Ack(_ context.Context, l *lease.Lease) error {
+	e.mu.Lock()
+	err := e.set.Settle(l, lease.Accepted)
+	if err == nil {
+		e.counts.Acked++
+		e.finish(l.Private.(*slot))
+	}
+	e.mu.Unlock()
+	if err == nil {
+		step.At(step.Acked)
+	}
+	return err
+}
+
+// finish notes that the record of a slot is done, and takes what there is room for now.
+func (e *Engine) finish(s *slot) {
+	s.of.done(s)
+	if len(s.of.held) > 0 {
+		e.release(s.of)
+	}
+}
+
+// release takes records that were held back, as many as fit now.
+func (e *Engine) release(p *partition) {
+	n := 0
+	var ready []*lease.Lease
+	for ; n < len(p.held) && p.fits(p.held[n].At.Offset, e.limit); n++ {
+		if l := p.held[n]; e.take(l.Private.(*slot)) {
+			ready = append(ready, l)
+		}
+	}
+	p.held = p.held[n:]
+	e.held -= n
+	e.out.Append(ready...)
+	if p.paused && len(p.held) <= e.cfg.MaxInFlight/16 {
+		p.paused = false
+		e.out.Resume(p.id)
+	}
+}
+
+// Nack gives a record back.
+func (e *Engine) Nack(_ context.Context, l *lease.Lease, delay time.Duration) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s, next := l.Private.(*slot), l.Again()
+	if delay > 0 && !e.spent(l) {
+		// What waits is a lease as well: it has the room, and the set tells when its
+		// time has come. The attempt is the one that is over.
+		next.Attempt = l.Attempt
+		if err := e.set.Swap(l, lease.Released, next, time.Now().Add(delay)); err != nil {
+			return err
+		}
+		s.lease, s.phase = next, waiting
+	} else {
+		if err := e.set.Swap(l, lease.Released, next, time.Time{}); err != nil {
+			return err
+		}
+		e.again(s, next, time.Time{})
+	}
+	e.counts.Nacked++
+	return nil
+}
+
+// spent is whether a lease was the last delivery that there may be.
+func (e *Engine) spent(l *lease.Lease) bool {
+	return e.cfg.MaxDeliveries > 0 && l.Attempt >= e.cfg.MaxDeliveries
+}
+
+// again sends a record on whose delivery came to nothing: into the application's hands
+// once more, to the tail, or to the dead letters. next is the lease of the attempt that
+// is due, in the set and without a deadline; due is since when.
+func (e *Engine) again(s *slot, next *lease.Lease, due time.Time) {
+	s.lease = next
+	switch deliveries := next.Attempt - 1; {
+	case e.cfg.MaxDeliveries > 0 && deliveries >= e.cfg.MaxDeliveries:
+		e.enqueue(s, move{dead: true, due: due, reason: fmt.Sprintf("delivered %d times", deliveries)})
+	case next.Attempt-s.base >= e.cfg.InPlace:
+		e.enqueue(s, move{due: due})
+	default:
+		s.phase = live
+		if !due.IsZero() {
+			e.counts.Lateness.Add(time.Since(due))
+		}
+		e.out.Push(next)
+	}
+}
+
+// expired is told by the set that a deadline has passed: that of a lock, or that of a
+// delay.
+func (e *Engine) expired(l *lease.Lease) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s := l.Private.(*slot)
+	if s.phase == live {
+		e.counts.Expired++
+	}
+	if s.of.gone {
+		return
+	}
+	next := l.Again()
+	e.set.Add(next, time.Time{})
+	e.again(s, next, l.Deadline())
+}
+
+// Extend lends a record until d from now.
+func (e *Engine) Extend(_ context.Context, l *lease.Lease, d time.Duration) error {
+	return e.set.Extend(l, time.Now().Add(d))
+}
+
+// Reject gives a record up. If ctx ends before the copy is durable, it is written all the
+// same. An error of the dead-letter topic that is for good leaves the record to be
+// delivered again.
+func (e *Engine) Reject(ctx context.Context, l *lease.Lease, reason string) error {
+	if e.cfg.DeadLetterTopic == "" {
+		return fmt.Errorf("%w: Reject needs Config.DeadLetterTopic; Ack a record that nobody is to have", lease.ErrUnsupported)
+	}
+	told := make(chan error, 1)
+	e.mu.Lock()
+	next := l.Again()
+	err := e.set.Swap(l, lease.Rejected, next, time.Time{})
+	if err == nil {
+		s := l.Private.(*slot)
+		s.lease = next
+		e.enqueue(s, move{dead: true, reason: reason, told: told})
+	}
+	e.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	select {
+	case err = <-told:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Flush waits until everything that was settled before the call is durable.
+func (e *Engine) Flush(ctx context.Context) error {
+	return engine.Persist(ctx, e.cfg.Log, "commit", e.member.Commit)
+}
+
+// Close gives back what is not settled, commits, and leaves the group.
+func (e *Engine) Close(ctx context.Context) error {
+	e.closing.Do(func() {
+		e.closed = e.member.Close(ctx)
+		e.halt()
+	})
+	return e.closed
+}
+
+// halt ends what start began.
+func (e *Engine) halt() {
+	e.stop()
+	e.running.Wait()
+	e.set.Close()
+}
+
+// Counts are the engine's counters.
+func (e *Engine) Counts() engine.Counts {
+	var c engine.Counts
+	e.member.Counts(&c)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.count(c)
+}
+
+// count adds what the engine itself knows. A partition that holds records back takes
+// nothing new, whether it is still fetched or not.
+func (e *Engine) count(c engine.Counts) engine.Counts {
+	own := e.counts
+	own.Delivered, own.Redelivered = c.Delivered, c.Redelivered
+	own.InFlight, own.OldestUnacked, own.CommitBehind = c.InFlight, c.OldestUnacked, c.CommitBehind
+	for id, p := range e.partitions {
+		if len(p.held) > 0 {
+			own.Paused = append(own.Paused, id)
+		}
+	}
+	slices.Sort(own.Paused)
+	return own
+}
+
+var _ producer = (*kgo.Client)(nil)
+
+var errTooLong = errors.New("the map is longer than the broker's offset.metadata.max.bytes")

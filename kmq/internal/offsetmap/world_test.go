@@ -1,0 +1,259 @@
+package offsetmap
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"kafka-bench/kmq/internal/engine"
+	"kafka-bench/kmq/internal/lease"
+	"kafka-bench/kmq/internal/member"
+)
+
+// world is an engine without Kafka: one topic of logs, what is committed of them, and the
+// member's side of the engine, by hand.
+type world struct {
+	*Engine
+	h    handler
+	logs map[int32][]*kgo.Record // of the queue's topic
+	dead []*kgo.Record
+	log  bytes.Buffer
+
+	writing sync.Mutex // of logs, dead, and what follows of copies
+
+	ready     []*lease.Lease
+	paused    map[int32]bool
+	read      map[int32]int64
+	committed map[int32]member.Offset
+
+	gap     int64 // offsets without a record before each
+	lowered bool  // the limit was, so that a map need not fit
+
+	refuse func(*kgo.Record) error // what a copy comes to; nil: nothing is refused
+	keep   bool                    // outcomes of copies are kept, not told
+	kept   []func()                // these
+}
+
+const testTopic = "queue"
+
+func testConfig() engine.Config {
+	return engine.Config{
+		Topic: testTopic, Group: "group", DeadLetterTopic: "dead",
+		Visibility: 10 * time.Second, MaxInFlight: 100, CommitEvery: time.Second, InPlace: 3,
+		Log: slog.New(slog.DiscardHandler),
+	}
+}
+
+func newWorld(cfg engine.Config, limit int) *world {
+	w := &world{logs: map[int32][]*kgo.Record{}, committed: map[int32]member.Offset{}}
+	cfg.Log = slog.New(slog.NewTextHandler(&w.log, nil))
+	w.open(cfg, limit)
+	return w
+}
+
+// open is a new process over what the cluster has.
+func (w *world) open(cfg engine.Config, limit int) {
+	w.Engine = newEngine(cfg, limit, 1)
+	w.h = handler{w.Engine}
+	w.ready, w.paused, w.read = nil, map[int32]bool{}, map[int32]int64{}
+	w.out, w.producer, w.stop = w, w, func() {}
+	close(w.started)
+}
+
+// run has the engine move records by itself, as in earnest.
+func (w *world) run(t *testing.T) {
+	ctx, stop := context.WithCancel(context.Background())
+	w.stop = stop
+	w.running.Go(func() { w.moveRecords(ctx) })
+	t.Cleanup(w.halt)
+}
+
+func (w *world) Push(leases ...*lease.Lease) {
+	w.ready = append(leases[:len(leases):len(leases)], w.ready...)
+}
+func (w *world) Append(leases ...*lease.Lease) { w.ready = append(w.ready, leases...) }
+func (w *world) Pause(partition int32)         { w.paused[partition] = true }
+func (w *world) Resume(partition int32)        { delete(w.paused, partition) }
+
+// Produce writes at once; the outcome is told at once, unless it is to be kept.
+func (w *world) Produce(_ context.Context, r *kgo.Record, promise func(*kgo.Record, error)) {
+	err, keep := w.write(r, promise)
+	if !keep {
+		promise(r, err)
+	}
+}
+
+func (w *world) write(r *kgo.Record, promise func(*kgo.Record, error)) (err error, keep bool) {
+	w.writing.Lock()
+	defer w.writing.Unlock()
+	if w.refuse != nil {
+		err = w.refuse(r)
+	}
+	if err == nil {
+		w.put(r)
+	}
+	if w.keep {
+		w.kept = append(w.kept, func() { promise(r, err) })
+	}
+	return err, w.keep
+}
+
+// refusing has copies come to an error, if f returns one.
+func (w *world) refusing(f func(*kgo.Record) error) {
+	w.writing.Lock()
+	defer w.writing.Unlock()
+	w.refuse = f
+}
+
+// keeping has the outcomes of copies kept, until tellKept.
+func (w *world) keeping(keep bool) {
+	w.writing.Lock()
+	defer w.writing.Unlock()
+	w.keep = keep
+}
+
+func (w *world) tellKept() {
+	w.writing.Lock()
+	kept := w.kept
+	w.kept = nil
+	w.writing.Unlock()
+	for _, tell := range kept {
+		tell()
+	}
+}
+
+// logOf is the log of a partition.
+func (w *world) logOf(partition int32) []*kgo.Record {
+	w.writing.Lock()
+	defer w.writing.Unlock()
+	return w.logs[partition]
+}
+
+func (w *world) deadLetters() []*kgo.Record {
+	w.writing.Lock()
+	defer w.writing.Unlock()
+	return w.dead
+}
+
+func (w *world) counted() engine.Counts {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.counts
+}
+
+func (w *world) append(r *kgo.Record) {
+	w.writing.Lock()
+	defer w.writing.Unlock()
+	w.put(r)
+}
+
+func (w *world) put(r *kgo.Record) {
+	if r.Topic != testTopic {
+		w.dead = append(w.dead, r)
+		return
+	}
+	c := *r
+	c.Offset = 0
+	if log := w.logs[r.Partition]; len(log) > 0 {
+		c.Offset = log[len(log)-1].Offset + 1 + w.gap
+	}
+	w.logs[r.Partition] = append(w.logs[r.Partition], &c)
+}
+
+// produce adds n records with the keys partition/0, partition/1, …
+func (w *world) produce(partition int32, n int) {
+	for range n {
+		key := fmt.Sprintf("%d/%d", partition, len(w.logs[partition]))
+		w.append(&kgo.Record{Topic: testTopic, Partition: partition, Key: []byte(key)})
+	}
+}
+
+func (w *world) assign(partitions ...int32) {
+	for _, p := range partitions {
+		committed, ok := w.committed[p]
+		if !ok {
+			committed.At = -1
+		}
+		from, err := w.h.Assigned(context.Background(), p, committed)
+		if err != nil {
+			panic(err)
+		}
+		w.read[p] = from
+	}
+}
+
+// poll reads on, as far as there is room.
+func (w *world) poll() int {
+	var records []*kgo.Record
+	w.writing.Lock()
+	defer w.writing.Unlock()
+	w.mu.Lock()
+	paused := maps.Clone(w.paused)
+	w.mu.Unlock()
+	for p, from := range w.read {
+		if paused[p] {
+			continue
+		}
+		for _, r := range w.logs[p] {
+			if r.Offset >= from && len(records) < w.set.Room() {
+				c := *r
+				records = append(records, &c)
+				w.read[p] = r.Offset + 1
+			}
+		}
+	}
+	if _, err := w.h.Begin(context.Background(), records); err != nil {
+		panic(err)
+	}
+	return len(records)
+}
+
+// receive is what a member does in Receive, without waiting.
+func (w *world) receive(max int) []*lease.Lease {
+	for {
+		w.mu.Lock()
+		n := min(max, len(w.ready))
+		leases := append([]*lease.Lease(nil), w.ready[:n]...)
+		w.ready = w.ready[n:]
+		w.mu.Unlock()
+		leases = w.set.Lend(leases, time.Now().Add(w.cfg.Visibility))
+		w.handed(leases)
+		if len(leases) > 0 || n == 0 {
+			return leases
+		}
+	}
+}
+
+// commitAll commits what is committable, as the cluster would take it.
+func (w *world) commitAll(partitions ...int32) {
+	for p, offset := range w.h.Committable(partitions) {
+		if len(offset.Metadata) > w.limit {
+			panic(fmt.Sprintf("metadata of %d characters, the limit is %d", len(offset.Metadata), w.limit))
+		}
+		w.committed[p] = offset
+	}
+	if !w.lowered && strings.Contains(w.log.String(), errTooLong.Error()) {
+		panic("a map does not fit")
+	}
+}
+
+// revoke is the order of a member that lets partitions go.
+func (w *world) revoke(partitions ...int32) {
+	_ = w.h.Flush(context.Background(), partitions)
+	w.commitAll(partitions...)
+	w.h.Forget(partitions)
+	for _, p := range partitions {
+		delete(w.read, p)
+		delete(w.paused, p)
+	}
+}
+
+func key(l *lease.Lease) string { return string(l.Record.Key) }

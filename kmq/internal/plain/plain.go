@@ -1,0 +1,198 @@
+// Package plain is an ordinary consumer group: what is acknowledged is committed up to the
+// first record that is not. It is what the other engines are compared with.
+package plain
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"kafka-bench/kmq/internal/engine"
+	"kafka-bench/kmq/internal/lease"
+	"kafka-bench/kmq/internal/member"
+	"kafka-bench/kmq/internal/step"
+	"kafka-bench/kmq/internal/window"
+)
+
+// Engine keeps, for each partition, which offsets are done; the first that is not is what
+// it commits. Records that are open when a partition goes away are the next owner's.
+type Engine struct {
+	cfg    engine.Config
+	topics engine.Topics
+	set    *lease.Set
+	member *member.Member
+
+	acked, rejected, lost, deadLettered atomic.Int64
+
+	mu         sync.Mutex
+	partitions map[int32]*window.Window
+}
+
+// New opens the engine.
+func New(ctx context.Context, cfg engine.Config) (engine.Engine, error) {
+	topics, err := engine.LookUp(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	e := &Engine{
+		cfg: cfg, topics: topics,
+		set: lease.NewSet(cfg.MaxInFlight, nil), partitions: make(map[int32]*window.Window),
+	}
+	e.member, err = member.Open(ctx, member.Config{Config: cfg, Handler: (*handler)(e), Set: e.set})
+	if err != nil {
+		e.set.Close()
+		return nil, err
+	}
+	return e, nil
+}
+
+// Receive implements [engine.Engine].
+func (e *Engine) Receive(ctx context.Context, max int) ([]*lease.Lease, error) {
+	return e.member.Receive(ctx, max)
+}
+
+// Ack implements [engine.Engine].
+func (e *Engine) Ack(_ context.Context, l *lease.Lease) error {
+	if err := e.finish(l, lease.Accepted); err != nil {
+		return err
+	}
+	e.acked.Add(1)
+	step.At(step.Acked)
+	return nil
+}
+
+// finish settles a lease and counts its record as done.
+func (e *Engine) finish(l *lease.Lease, as lease.State) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err := e.set.Settle(l, as); err != nil {
+		return err
+	}
+	// The lease would be lost if its partition were.
+	e.partitions[l.At.Partition].Done(l.At.Offset)
+	return nil
+}
+
+// Nack implements [engine.Engine]: it can't.
+func (e *Engine) Nack(context.Context, *lease.Lease, time.Duration) error {
+	return fmt.Errorf("%w: an ordinary consumer group (engine plain) delivers a record again only to another consumer; choose markers, offsetmap or share to release single records", lease.ErrUnsupported)
+}
+
+// Extend implements [engine.Engine]: there is nothing to extend.
+func (e *Engine) Extend(context.Context, *lease.Lease, time.Duration) error {
+	return fmt.Errorf("%w: engine plain lends records without a time limit; choose markers, offsetmap or share for locks that run out and can be renewed", lease.ErrUnsupported)
+}
+
+// Reject implements [engine.Engine]. The lease is open until the copy is durable, so that a
+// failure leaves everything as it was.
+func (e *Engine) Reject(ctx context.Context, l *lease.Lease, reason string) error {
+	if e.topics.DeadLetterPartitions == 0 {
+		return fmt.Errorf("%w: there is no dead-letter topic to reject into; set DeadLetterTopic", lease.ErrUnsupported)
+	}
+	if err := e.set.Check(l); err != nil {
+		return err
+	}
+	dead := lease.DeadLetter(l.Record, l.Origin, l.Attempt, reason, e.cfg.Group, e.cfg.DeadLetterTopic, e.topics.DeadLetterPartitions)
+	step.At(step.BeforeCopy)
+	if err := e.member.Client().ProduceSync(ctx, dead).FirstErr(); err != nil {
+		return fmt.Errorf("kmq: copy to the dead-letter topic %s: %w", e.cfg.DeadLetterTopic, err)
+	}
+	e.deadLettered.Add(1)
+	step.At(step.Copied)
+	if err := e.finish(l, lease.Rejected); err != nil {
+		return err
+	}
+	e.rejected.Add(1)
+	return nil
+}
+
+// Flush implements [engine.Engine].
+func (e *Engine) Flush(ctx context.Context) error {
+	return engine.Persist(ctx, e.cfg.Log, "commit", e.member.Commit)
+}
+
+// Close implements [engine.Engine].
+func (e *Engine) Close(ctx context.Context) error {
+	err := e.member.Close(ctx)
+	e.set.LoseAll(nil)
+	e.set.Close()
+	return err
+}
+
+// Counts implements [engine.Engine].
+func (e *Engine) Counts() engine.Counts {
+	c := engine.Counts{
+		Acked: e.acked.Load(), Rejected: e.rejected.Load(),
+		Lost: e.lost.Load(), DeadLettered: e.deadLettered.Load(),
+	}
+	e.member.Counts(&c)
+	return c
+}
+
+// handler is the engine as its member sees it.
+type handler Engine
+
+// Assigned implements [member.Handler].
+func (h *handler) Assigned(_ context.Context, partition int32, committed member.Offset) (int64, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.lose([]int32{partition}) // of a session that ended without a word
+	h.partitions[partition] = window.New(committed.At)
+	return committed.At, nil
+}
+
+// Begin implements [member.Handler].
+func (h *handler) Begin(_ context.Context, records []*kgo.Record) ([]*lease.Lease, error) {
+	leases := lease.FromRecords(records)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	leases = slices.DeleteFunc(leases, func(l *lease.Lease) bool {
+		w := h.partitions[l.At.Partition]
+		return w == nil || !w.Take(l.At.Offset)
+	})
+	h.set.AddAll(leases, time.Time{})
+	return leases, nil
+}
+
+// Committable implements [member.Handler].
+func (h *handler) Committable(partitions []int32) map[int32]member.Offset {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	out := make(map[int32]member.Offset)
+	for p, w := range h.partitions {
+		if partitions == nil || slices.Contains(partitions, p) {
+			out[p] = member.Offset{At: w.Committable()}
+		}
+	}
+	return out
+}
+
+// Flush implements [member.Handler]. An acknowledgement is durable with the commit, which
+// follows: from here on none is taken that would miss it.
+func (h *handler) Flush(_ context.Context, partitions []int32) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.lose(partitions)
+	return nil
+}
+
+// Forget implements [member.Handler].
+func (h *handler) Forget(partitions []int32) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.lose(partitions)
+	for _, p := range partitions {
+		delete(h.partitions, p)
+	}
+}
+
+// lose ends the open leases of partitions; under the lock.
+func (h *handler) lose(partitions []int32) {
+	n := h.set.LoseAll(func(l *lease.Lease) bool { return slices.Contains(partitions, l.At.Partition) })
+	h.lost.Add(int64(len(n)))
+}

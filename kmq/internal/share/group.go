@@ -1,0 +1,321 @@
+package share
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"kafka-bench/kmq/internal/engine"
+	"kafka-bench/kmq/internal/lease"
+)
+
+// Settings of a share group, and the brokers' for those that have none.
+const (
+	resetSetting = "share.auto.offset.reset"
+	limitSetting = "share.delivery.count.limit" // of a group from Kafka 4.3 on
+
+	defaultLimit = 5
+)
+
+// groupDuration is a duration of a group, with Kafka's defaults of what brokers allow.
+type groupDuration struct {
+	name               string
+	usual, least, most time.Duration
+}
+
+var (
+	lockOfGroup    = groupDuration{"share.record.lock.duration.ms", 30 * time.Second, 15 * time.Second, 60 * time.Second}
+	sessionOfGroup = groupDuration{"share.session.timeout.ms", 45 * time.Second, 45 * time.Second, 60 * time.Second}
+	beatOfGroup    = groupDuration{"share.heartbeat.interval.ms", 5 * time.Second, 5 * time.Second, 15 * time.Second}
+)
+
+// lockSlack is how much longer than Visibility the broker is asked to lend, so that the
+// queue releases a record at its deadline before the broker does, as it can tell when.
+const lockSlack = 2 * time.Second
+
+// groupFacts is what is known of the group and its topic when the engine is opened.
+type groupFacts struct {
+	brokers              int  // that lead partitions of the topic
+	renews               bool // locks can be renewed (KIP-1222)
+	moveAt               int  // the delivery count at which a record goes to the tail
+	deadLetterPartitions int
+}
+
+// settings are those of a group or a broker, by name; set are those set for it.
+type settings struct {
+	value map[string]string
+	set   map[string]bool
+}
+
+// prepareGroup checks that the cluster can do what the configuration asks for, and sets
+// what the group needs: that it begins at the start of the log, how long records are
+// lent, and how often they may be delivered.
+//
+// A cluster that has just been started has no coordinators for a while; that is waited for.
+func prepareGroup(ctx context.Context, client *kgo.Client, cfg engine.Config) (groupFacts, error) {
+	wait, complaint := engine.NewWait(), engine.NewComplaint(cfg.Log)
+	for {
+		f, err := tryPrepareGroup(ctx, client, cfg)
+		if err == nil || engine.Fatal(err) || !kerr.IsRetriable(err) {
+			return f, err
+		}
+		complaint.About("preparing the share group", err)
+		if wait.Sleep(ctx) != nil {
+			return f, err
+		}
+	}
+}
+
+func tryPrepareGroup(ctx context.Context, client *kgo.Client, cfg engine.Config) (groupFacts, error) {
+	var f groupFacts
+	var err error
+	if f.renews, err = abilities(ctx, client); err != nil {
+		return f, err
+	}
+	if err := nameIsFree(ctx, client, cfg.Group); err != nil {
+		return f, err
+	}
+	topics, err := engine.CheckTopics(ctx, client, cfg)
+	if err != nil {
+		return f, err
+	}
+	f.deadLetterPartitions = topics.DeadLetterPartitions
+	if f.brokers, err = leaders(ctx, client, cfg.Topic); err != nil {
+		return f, err
+	}
+	limit, lock, err := prepareSettings(ctx, client, cfg)
+	if err != nil {
+		return f, err
+	}
+	if !f.renews && cfg.Visibility > lock {
+		return f, fmt.Errorf("%w: Visibility %v is longer than the brokers lend, %v, and they do not renew locks "+
+			"(Kafka 4.2 is the first that does): set a shorter one, or %s of group %s",
+			lease.ErrConfig, cfg.Visibility, lock, lockOfGroup.name, cfg.Group)
+	}
+	// Half of the deliveries are left for those that end with their process.
+	f.moveAt = limit/2 + 1
+	return f, nil
+}
+
+// abilities asks which of the share groups' requests the cluster knows.
+func abilities(ctx context.Context, client *kgo.Client) (renews bool, err error) {
+	resp, err := kmsg.NewPtrApiVersionsRequest().RequestWith(ctx, client)
+	if err != nil {
+		return false, fmt.Errorf("kmq: which requests the cluster knows: %w", err)
+	}
+	fetch, acknowledge := kmsg.NewPtrShareFetchRequest().Key(), kmsg.NewPtrShareAcknowledgeRequest().Key()
+	var fetches bool
+	for _, k := range resp.ApiKeys {
+		switch k.ApiKey {
+		case fetch:
+			fetches = true
+		case acknowledge:
+			renews = k.MaxVersion >= 2
+		}
+	}
+	if !fetches {
+		return false, fmt.Errorf("%w: the cluster has no share groups: they are in Kafka from 4.1 on, "+
+			"and in production use from 4.2 on; the engines markers and offsetmap need none", lease.ErrConfig)
+	}
+	return renews, nil
+}
+
+// nameIsFree sees to it that the name is not that of a consumer group: to join one as a
+// share group fails without an end, and its offsets would not be used.
+func nameIsFree(ctx context.Context, client *kgo.Client, group string) error {
+	adm := kadm.NewClient(client)
+	taken := fmt.Errorf("%w: group %s is a consumer group, and a share group needs a name of its own: "+
+		"choose another, or delete the group", lease.ErrConfig, group)
+	classic, err := adm.DescribeGroups(ctx, group)
+	if err == nil {
+		err = found(classic[group].Err)
+	}
+	if err != nil {
+		return fmt.Errorf("kmq: describe group %s: %w", group, err)
+	}
+	current, err := adm.DescribeConsumerGroups(ctx, group)
+	if err == nil {
+		err = found(current[group].Err)
+	}
+	if err != nil {
+		return fmt.Errorf("kmq: describe group %s: %w", group, err)
+	}
+	for _, state := range []string{classic[group].State, current[group].State} {
+		if state != "" && state != "Dead" {
+			return taken
+		}
+	}
+	return nil
+}
+
+// found is the error of describing a group, unless it is that there is none.
+func found(err error) error {
+	if errors.Is(err, kerr.GroupIDNotFound) {
+		return nil
+	}
+	return err
+}
+
+// leaders is how many brokers lead partitions of a topic.
+func leaders(ctx context.Context, client *kgo.Client, topic string) (int, error) {
+	all, err := kadm.NewClient(client).ListTopics(ctx, topic)
+	if err != nil {
+		return 0, fmt.Errorf("kmq: look up topic %s: %w", topic, err)
+	}
+	leading := make(map[int32]bool)
+	for _, p := range all[topic].Partitions {
+		leading[p.Leader] = true
+	}
+	return len(leading), nil
+}
+
+// prepareSettings sets what the group needs, and returns the deliveries after which a
+// record is thrown away, and for how long records are lent.
+func prepareSettings(ctx context.Context, client *kgo.Client, cfg engine.Config) (limit int, lock time.Duration, err error) {
+	var wanted time.Duration
+	group, err := describe(ctx, client, kmsg.ConfigResourceTypeGroupConfig, cfg.Group)
+	if err != nil {
+		return 0, 0, fmt.Errorf("kmq: the settings of share group %s (this needs DESCRIBE_CONFIGS on the group): %w", cfg.Group, err)
+	}
+	broker, err := describeAnyBroker(ctx, client)
+	if err != nil {
+		// The brokers' own settings need a right on the cluster. Kafka's defaults are
+		// the best guess; what is really lent comes with every record.
+		cfg.Log.Info("kmq: the brokers' settings of share groups can't be read; Kafka's defaults are assumed", "error", err)
+	}
+	if !group.set[resetSetting] {
+		if err := alter(ctx, client, cfg.Group, resetSetting, "earliest"); err != nil {
+			return 0, 0, fmt.Errorf("kmq: share group %s would begin at the end of the log; %s could not be set to earliest "+
+				"(this needs ALTER_CONFIGS on the group; set it by kafka-configs.sh --entity-type groups and the queue need not): %w",
+				cfg.Group, resetSetting, err)
+		}
+	}
+	if cfg.Visibility > 0 {
+		wanted = cfg.Visibility + lockSlack
+	}
+	lock = duration(ctx, client, cfg, group, broker, lockOfGroup, wanted)
+	duration(ctx, client, cfg, group, broker, sessionOfGroup, cfg.SessionTimeout)
+	duration(ctx, client, cfg, group, broker, beatOfGroup, cfg.SessionTimeout/3)
+	return deliveryLimit(ctx, client, cfg, group, broker), lock, nil
+}
+
+// deliveryLimit is after how many deliveries the broker throws a record away: the most
+// that it allows, where a group can set that and nobody did.
+func deliveryLimit(ctx context.Context, client *kgo.Client, cfg engine.Config, group, broker settings) int {
+	limit := broker.number("group."+limitSetting, defaultLimit)
+	if _, known := group.value[limitSetting]; !known {
+		return limit
+	}
+	limit = group.number(limitSetting, limit)
+	most := broker.number("group.share.max.delivery.count.limit", limit)
+	if group.set[limitSetting] || most <= limit {
+		return limit
+	}
+	if err := alter(ctx, client, cfg.Group, limitSetting, strconv.Itoa(most)); err != nil {
+		cfg.Log.Info("kmq: a setting of the share group could not be set", "setting", limitSetting, "is", limit, "error", err)
+		return limit
+	}
+	return most
+}
+
+// duration sets a duration of the group that the brokers hold to a range: as near to what
+// is wanted as they allow, if anything is wanted and it is not set so. It returns what is
+// in force. That it can't be set is no fault: the lanes renew locks that are too short.
+func duration(ctx context.Context, client *kgo.Client, cfg engine.Config, group, broker settings, d groupDuration, wanted time.Duration) time.Duration {
+	of := func(prefix string, otherwise time.Duration) int {
+		return broker.number(prefix+strings.TrimPrefix(d.name, "share."), int(otherwise/time.Millisecond))
+	}
+	has := group.number(d.name, of("group.share.", d.usual))
+	wants := max(int(wanted/time.Millisecond), of("group.share.min.", d.least))
+	wants = min(wants, of("group.share.max.", d.most))
+	if wanted > 0 && wants != has {
+		if err := alter(ctx, client, cfg.Group, d.name, strconv.Itoa(wants)); err != nil {
+			cfg.Log.Info("kmq: a setting of the share group could not be set", "setting", d.name, "is", has, "error", err)
+		} else {
+			has = wants
+		}
+	}
+	return time.Duration(has) * time.Millisecond
+}
+
+func (s settings) number(name string, otherwise int) int {
+	if n, err := strconv.Atoi(s.value[name]); err == nil {
+		return n
+	}
+	return otherwise
+}
+
+func describe(ctx context.Context, client kmsg.Requestor, of kmsg.ConfigResourceType, name string) (settings, error) {
+	s := settings{value: make(map[string]string), set: make(map[string]bool)}
+	req := kmsg.NewPtrDescribeConfigsRequest()
+	r := kmsg.NewDescribeConfigsRequestResource()
+	r.ResourceType, r.ResourceName = of, name
+	req.Resources = append(req.Resources, r)
+	resp, err := req.RequestWith(ctx, client)
+	if err != nil {
+		return s, err
+	}
+	for _, r := range resp.Resources {
+		if err := kerr.ErrorForCode(r.ErrorCode); err != nil {
+			return s, err
+		}
+		for _, c := range r.Configs {
+			if c.Value == nil {
+				continue
+			}
+			s.value[c.Name] = *c.Value
+			s.set[c.Name] = c.Source == kmsg.ConfigSourceGroupConfig
+		}
+	}
+	return s, nil
+}
+
+// describeAnyBroker reads the settings of the broker that answers first: those of share
+// groups are to be the same on all.
+func describeAnyBroker(ctx context.Context, client *kgo.Client) (settings, error) {
+	req := kmsg.NewPtrMetadataRequest()
+	req.Topics = []kmsg.MetadataRequestTopic{} // none; nil are all
+	brokers, err := req.RequestWith(ctx, client)
+	if err != nil {
+		return settings{}, err
+	}
+	err = errors.New("no broker is known")
+	for _, b := range brokers.Brokers {
+		var s settings
+		if s, err = describe(ctx, client.Broker(int(b.NodeID)), kmsg.ConfigResourceTypeBroker, strconv.Itoa(int(b.NodeID))); err == nil {
+			return s, nil
+		}
+	}
+	return settings{}, err
+}
+
+func alter(ctx context.Context, client *kgo.Client, group, name, value string) error {
+	req := kmsg.NewPtrIncrementalAlterConfigsRequest()
+	r := kmsg.NewIncrementalAlterConfigsRequestResource()
+	r.ResourceType, r.ResourceName = kmsg.ConfigResourceTypeGroupConfig, group
+	c := kmsg.NewIncrementalAlterConfigsRequestResourceConfig()
+	c.Name, c.Value = name, &value
+	r.Configs = append(r.Configs, c)
+	req.Resources = append(req.Resources, r)
+	resp, err := req.RequestWith(ctx, client)
+	if err != nil {
+		return err
+	}
+	for _, r := range resp.Resources {
+		if err := kerr.ErrorForCode(r.ErrorCode); err != nil {
+			if r.ErrorMessage != nil {
+				return fmt.Errorf("%w (%s)", err, *r.ErrorMessage)
+			}
+			return err
+		}
+	}
+	return nil
+}

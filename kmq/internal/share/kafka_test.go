@@ -1,0 +1,126 @@
+package share
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"kafka-bench/internal/cluster/clustertest"
+	"kafka-bench/kmq/internal/engine"
+	"kafka-bench/kmq/internal/lease"
+)
+
+// On Kafka itself, where share groups have a coordinator, states and limits that a fake
+// has not.
+func TestOnKafka(t *testing.T) {
+	k := clustertest.Kafka(t, 1)
+	client, err := kgo.NewClient(kgo.SeedBrokers(k.Bootstrap()...), kgo.RecordPartitioner(kgo.ManualPartitioner()))
+	must(t, err)
+	defer client.Close()
+
+	open := func(t *testing.T, name string, records int, change func(*engine.Config)) (*Engine, engine.Config) {
+		t.Helper()
+		if records > 0 {
+			_, err := kadm.NewClient(client).CreateTopic(t.Context(), 2, 1, nil, name)
+			must(t, err)
+		}
+		for i := range records {
+			r := &kgo.Record{Topic: name, Partition: int32(i) % 2, Value: []byte{byte(i)}}
+			must(t, client.ProduceSync(t.Context(), r).FirstErr())
+		}
+		cfg := engine.Config{
+			Brokers: k.Bootstrap(), Topic: name, Group: name, Visibility: 30 * time.Second,
+			MaxInFlight: 100, CommitEvery: time.Second, InPlace: 3, Log: slog.New(slog.DiscardHandler),
+		}
+		if change != nil {
+			change(&cfg)
+		}
+		e, err := New(t.Context(), cfg)
+		must(t, err)
+		t.Cleanup(func() {
+			ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+			defer cancel()
+			if err := e.Close(ctx); err != nil {
+				t.Errorf("close: %v", err)
+			}
+		})
+		return e.(*Engine), cfg
+	}
+	w := func(t *testing.T) *world { return &world{t: t} }
+
+	t.Run("released more often than the broker allows", func(t *testing.T) {
+		e, _ := open(t, "nack", 2, nil)
+		const rounds = 25 // the broker's limit is ten at most
+		attempts := make(map[lease.ID]int)
+		for range 2 * rounds {
+			l := w(t).receive(e, 1)[0]
+			if attempts[l.Origin]++; attempts[l.Origin] != l.Attempt {
+				t.Fatalf("%v: attempt %d at delivery %d", l.Origin, l.Attempt, attempts[l.Origin])
+			}
+			if l.Attempt == rounds {
+				must(t, e.Ack(t.Context(), l))
+				continue
+			}
+			must(t, e.Nack(t.Context(), l, 0))
+		}
+		w(t).nothing(e, time.Second)
+	})
+	t.Run("forgotten, then accepted, then gone", func(t *testing.T) {
+		e, cfg := open(t, "forgotten", 20, func(c *engine.Config) { c.Visibility = time.Second })
+		w(t).receive(e, 20)
+		for _, l := range w(t).receive(e, 20) {
+			if l.Attempt != 2 {
+				t.Errorf("attempt %d", l.Attempt)
+			}
+			must(t, e.Ack(t.Context(), l))
+		}
+		must(t, e.Close(t.Context()))
+		again, _ := open(t, cfg.Topic, 0, func(c *engine.Config) { c.Visibility = time.Second })
+		w(t).nothing(again, 10*time.Second)
+	})
+	t.Run("dead letters", func(t *testing.T) {
+		e, _ := open(t, "hopeless", 3, func(c *engine.Config) { c.MaxDeliveries, c.DeadLetterTopic = 3, "hopeless-dead" })
+		for range 3 * 3 {
+			must(t, e.Nack(t.Context(), w(t).receive(e, 1)[0], 0))
+		}
+		w(t).nothing(e, time.Second)
+		ends, err := kadm.NewClient(client).ListEndOffsets(t.Context(), "hopeless-dead")
+		must(t, err)
+		var n int64
+		ends.Each(func(o kadm.ListedOffset) { n += o.Offset })
+		if n != 3 {
+			t.Errorf("%d dead letters, want 3", n)
+		}
+	})
+	t.Run("longer than the lock", func(t *testing.T) {
+		e, cfg := open(t, "slow", 1, func(c *engine.Config) { c.Visibility = time.Second })
+		l := w(t).receive(e, 1)[0]
+		must(t, e.Extend(t.Context(), l, time.Minute))
+		other, _ := open(t, cfg.Topic, 0, func(c *engine.Config) { c.Visibility = time.Second })
+		w(t).nothing(other, 20*time.Second) // the lock is 15 s
+		must(t, e.Ack(t.Context(), l))
+		must(t, e.Flush(t.Context()))
+		if c := e.Counts(); c.Lost != 0 || c.Expired != 0 {
+			t.Errorf("counts: %+v", c)
+		}
+	})
+	t.Run("a group that is another kind of group", func(t *testing.T) {
+		_, err := kadm.NewClient(client).CreateTopic(t.Context(), 1, 1, nil, "taken")
+		must(t, err)
+		_, err = kadm.NewClient(client).CommitOffsets(t.Context(), "taken",
+			kadm.Offsets{"taken": {0: {Topic: "taken", Partition: 0, At: 0}}})
+		must(t, err)
+		_, err = New(t.Context(), engine.Config{
+			Brokers: k.Bootstrap(), Topic: "taken", Group: "taken", MaxInFlight: 1, Log: slog.New(slog.DiscardHandler),
+		})
+		if !errors.Is(err, lease.ErrConfig) || !strings.Contains(err.Error(), "taken") {
+			t.Errorf("a consumer group's name: %v", err)
+		}
+	})
+}

@@ -1,0 +1,435 @@
+package share
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"kafka-bench/kmq/internal/engine"
+	"kafka-bench/kmq/internal/lease"
+	"kafka-bench/kmq/internal/step"
+)
+
+const (
+	// How long an acknowledgement waits for others before a request of its own. What all
+	// of a lane's records are settled for rides on the next fetch instead.
+	acceptLinger  = 100 * time.Millisecond
+	releaseLinger = 5 * time.Millisecond // somebody waits for the record
+
+	// How long a fetch waits at a broker that has nothing. franz-go asks one broker at a
+	// time here, so with several it must be short, or records at one wait for another.
+	fetchWait      = 500 * time.Millisecond
+	fetchWaitShort = 25 * time.Millisecond
+
+	// complaints is how often the same trouble is logged.
+	complaints = time.Minute
+	// answerWithin is how long a broker may take to answer an acknowledgement.
+	answerWithin = 10 * time.Second
+)
+
+// lane is one member of the share group. It fetches when nothing that it fetched before is
+// open.
+type lane struct {
+	e      *Engine
+	client *kgo.Client
+	each   int // records of a fetch
+
+	idle  chan struct{} // nothing is open
+	nudge chan struct{} // flushAt has come nearer
+
+	mu      sync.Mutex
+	held    []*lease.Lease // of the last poll, by hold.place; nil: settled
+	open    int            // of these not settled
+	lockFor time.Duration  // how long the broker lends
+	flushAt time.Time      // when waiting acknowledgements are sent; zero: none wait
+	refused map[int32]refusal
+	told    time.Time // when trouble was last logged
+}
+
+// refusal is what a broker refused of a partition.
+type refusal struct {
+	times int
+	last  error
+}
+
+// hold is a lease's place in its lane.
+type hold struct {
+	lane   *lane
+	record *kgo.Record // as it was fetched, by which it is acknowledged
+	place  int
+	kept   bool      // not the application's any more: a delay, or a copy being written
+	lock   time.Time // until when the broker lends it, with a margin; under lane.mu
+}
+
+func newLane(e *Engine, n, each int) (*lane, error) {
+	l := &lane{
+		e: e, each: each,
+		idle: make(chan struct{}, 1), nudge: make(chan struct{}, 1),
+		refused: make(map[int32]refusal),
+	}
+	wait := fetchWait
+	if e.group.brokers > 1 {
+		wait = fetchWaitShort
+	}
+	client, err := kgo.NewClient(e.cfg.ClientOptions(
+		kgo.ClientID(fmt.Sprintf("kmq-%d", n)),
+		kgo.ShareGroup(e.cfg.Group),
+		kgo.ConsumeTopics(e.cfg.Topic),
+		kgo.ShareMaxRecords(int32(each)),
+		kgo.ShareMaxRecordsStrict(), // and with it: a fetch only when polled
+		kgo.FetchMaxWait(wait),
+		kgo.ShareAckCallback(l.answered),
+		// A broker ends a member's locks with its connection, so one that is idle while
+		// records are worked on must stay. Brokers close it after 10 min themselves.
+		kgo.ConnIdleTimeout(10*time.Minute),
+	)...)
+	if err != nil {
+		return nil, err
+	}
+	l.client = client
+	return l, nil
+}
+
+// fetch polls whenever nothing is open, until the engine is closed or can't go on.
+func (l *lane) fetch() {
+	ctx := l.e.ctx
+	for {
+		// All is settled, so this finds nothing. If it did, a release costs a delivery,
+		// and the poll's acceptance would cost the record.
+		l.client.MarkAcks(kgo.AckRelease)
+		fetches := l.client.PollRecords(ctx, l.each)
+		if ctx.Err() != nil {
+			return // what came is released when the client leaves
+		}
+		records := fetches.Records()
+		if err := fetches.Err(); err != nil && len(records) == 0 {
+			if !l.troubled(ctx, err) {
+				return
+			}
+			continue
+		}
+		if len(records) == 0 {
+			continue
+		}
+		step.At(step.Polled)
+		l.begin(records)
+		for l.busy() {
+			select {
+			case <-l.idle:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}
+
+// troubled says whether it is worth trying again, and waits before that.
+func (l *lane) troubled(ctx context.Context, err error) bool {
+	if errors.Is(err, kgo.ErrClientClosed) {
+		return false
+	}
+	if engine.Fatal(err) {
+		l.e.fail(fmt.Errorf("kmq: share group %s on topic %s: %w", l.e.cfg.Group, l.e.cfg.Topic, err))
+		return false
+	}
+	l.complain("kmq: records can't be fetched; trying again", err)
+	select {
+	case <-time.After(200 * time.Millisecond):
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// complain logs trouble, once in a while.
+func (l *lane) complain(what string, err error) {
+	l.mu.Lock()
+	again := time.Since(l.told) >= complaints
+	if again {
+		l.told = time.Now()
+	}
+	l.mu.Unlock()
+	if again {
+		l.e.cfg.Log.Warn(what, "error", err)
+	}
+}
+
+// begin makes leases of a poll: ready, or to be copied instead.
+func (l *lane) begin(records []*kgo.Record) {
+	e, now := l.e, time.Now()
+	fresh, lent := l.stillLent(records)
+	if len(fresh) == 0 {
+		return
+	}
+	margin := marginOf(lent)
+	// The application gets records of its own: whatever it does to them, the lane can
+	// acknowledge what it fetched.
+	own := make([]kgo.Record, len(fresh))
+	theirs := make([]*kgo.Record, len(fresh))
+	for i, r := range fresh {
+		own[i], theirs[i] = *r, &own[i]
+	}
+	leases, holds := lease.FromRecords(theirs), make([]hold, len(fresh))
+	var ready []*lease.Lease
+	var instead []*copied
+	for i, le := range leases {
+		count := int(fresh[i].DeliveryCount())
+		le.Attempt += count - 1
+		holds[i] = hold{lane: l, record: fresh[i], place: i, lock: now.Add(lent - margin)}
+		le.Private = &holds[i]
+		if c := e.instead(le, count); c != nil {
+			holds[i].kept = true
+			instead = append(instead, c)
+			continue
+		}
+		ready = append(ready, le)
+	}
+	l.mu.Lock()
+	l.held, l.open, l.lockFor = leases, len(leases), lent
+	l.mu.Unlock()
+
+	if len(ready) > 0 {
+		deadline := now.Add(e.cfg.Visibility)
+		if end := now.Add(lent - margin); e.cfg.Visibility == 0 || !e.group.renews && end.Before(deadline) {
+			deadline = end
+		}
+		e.set.AddAll(ready, deadline)
+		e.offer(ready)
+	}
+	e.move(l, instead)
+}
+
+// stillLent are the records whose lock is good for a while, and for how long the shortest
+// is. franz-go may have fetched the others before this lane had time for them: the broker
+// lends those to somebody else, or is about to.
+func (l *lane) stillLent(records []*kgo.Record) (fresh []*kgo.Record, lent time.Duration) {
+	for _, r := range records {
+		left := time.Until(r.AcquisitionDeadline())
+		if left < time.Second/2 {
+			r.Ack(kgo.AckRelease)
+			continue
+		}
+		if lent == 0 || left < lent {
+			lent = left
+		}
+		fresh = append(fresh, r)
+	}
+	return fresh, lent
+}
+
+// marginOf is how long before the end of its lock a record is given up here: so long may
+// an acknowledgement take to the broker.
+func marginOf(lent time.Duration) time.Duration { return min(time.Second, lent/5) }
+
+// busy is whether anything of the last poll is open.
+func (l *lane) busy() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.open > 0
+}
+
+// settle tells the broker, some time soon, what became of a lease that is settled.
+func (l *lane) settle(le *lease.Lease, as kgo.AckStatus) {
+	h := le.Private.(*hold)
+	h.record.Ack(as) // before open falls: the next poll would accept it
+	linger := acceptLinger
+	if as == kgo.AckRelease {
+		linger = releaseLinger
+	}
+	at := time.Now().Add(linger)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.held[h.place] != le {
+		return // not of the last poll
+	}
+	l.held[h.place] = nil
+	if l.open--; l.open == 0 {
+		wake(l.idle)
+	}
+	if l.flushAt.IsZero() || at.Before(l.flushAt) {
+		l.flushAt = at
+		wake(l.nudge)
+	}
+}
+
+// release gives a lease back when the engine is closing.
+func (l *lane) release(le *lease.Lease) { le.Private.(*hold).record.Ack(kgo.AckRelease) }
+
+func wake(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// keep sends acknowledgements that have waited long enough, and renews locks that would
+// run out before their leases.
+func (l *lane) keep() {
+	ctx := l.e.ctx
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-l.nudge:
+		case <-timer.C:
+		}
+		now := time.Now()
+		if l.flushDue(now) {
+			within, cancel := context.WithTimeout(ctx, answerWithin)
+			if l.client.FlushAcks(within) == nil {
+				step.At(step.Ended)
+			}
+			cancel()
+		}
+		l.renewDue(ctx, now)
+		timer.Reset(l.sleep())
+	}
+}
+
+// flushDue takes the time of the next flush if it has come.
+func (l *lane) flushDue(now time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.flushAt.IsZero() || now.Before(l.flushAt) {
+		return false
+	}
+	l.flushAt = time.Time{}
+	return true
+}
+
+// sleep is how long nothing needs to be done. Locks are looked at eight times in theirs.
+func (l *lane) sleep() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := time.Second
+	if l.open > 0 {
+		s = min(s, l.lockFor/8)
+	}
+	if !l.flushAt.IsZero() {
+		s = min(s, time.Until(l.flushAt))
+	}
+	return max(s, time.Millisecond)
+}
+
+// renewDue renews the locks that are half over and must last longer, and gives up those
+// that are over.
+func (l *lane) renewDue(ctx context.Context, now time.Time) {
+	var due, over []*lease.Lease
+	l.mu.Lock()
+	for _, le := range l.held {
+		if le == nil {
+			continue
+		}
+		h := le.Private.(*hold)
+		if until := le.Deadline(); !h.kept && !until.After(h.lock) {
+			continue // it ends before its lock
+		}
+		switch left := h.lock.Sub(now); {
+		case left <= 0:
+			over = append(over, le)
+		case left < l.lockFor/2:
+			due = append(due, le)
+		}
+	}
+	l.mu.Unlock()
+	if len(over) > 0 {
+		l.e.lose(over)
+	}
+	if len(due) > 0 && l.e.group.renews {
+		if err := l.renew(ctx, due); err != nil && ctx.Err() == nil {
+			l.complain("kmq: locks could not be renewed", err)
+		}
+	}
+}
+
+// renew asks the broker for a lock anew, and waits for its answer. What is settled
+// meanwhile is not renewed.
+func (l *lane) renew(ctx context.Context, leases []*lease.Lease) error {
+	asked := time.Now()
+	before := l.refusals()
+	for _, le := range leases {
+		le.Private.(*hold).record.Ack(kgo.AckRenew)
+	}
+	within, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	if err := l.client.FlushAcks(within); err != nil {
+		return fmt.Errorf("kmq: no answer to a renewal: %w", err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var refused error
+	for _, le := range leases {
+		if r := l.refused[le.At.Partition]; r.times != before[le.At.Partition].times {
+			refused = fmt.Errorf("%w: the lock was not renewed: %w", lease.ErrLost, r.last)
+			continue
+		}
+		le.Private.(*hold).lock = asked.Add(l.lockFor - marginOf(l.lockFor))
+	}
+	return refused
+}
+
+func (l *lane) lockOf(le *lease.Lease) time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return le.Private.(*hold).lock
+}
+
+// answered is told what brokers made of acknowledgements. It knows partitions and not
+// records: those of a refused request keep their locks until these run out.
+func (l *lane) answered(_ *kgo.Client, results kgo.ShareAckResults) {
+	var last error
+	l.mu.Lock()
+	for _, r := range results {
+		if r.Err != nil {
+			last = fmt.Errorf("partition %d: %w", r.Partition, r.Err)
+			l.refused[r.Partition] = refusal{times: l.refused[r.Partition].times + 1, last: r.Err}
+		}
+	}
+	l.mu.Unlock()
+	if last != nil {
+		l.complain("kmq: acknowledgements were refused; their records are delivered again", last)
+	}
+}
+
+// refusals is how often acknowledgements of each partition were refused so far.
+func (l *lane) refusals() map[int32]refusal {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	all := make(map[int32]refusal, len(l.refused))
+	for p, r := range l.refused {
+		all[p] = r
+	}
+	return all
+}
+
+// flush sends what waits and says whether the brokers took it.
+func (l *lane) flush(ctx context.Context) error {
+	before := l.refusals()
+	if err := l.client.FlushAcks(ctx); err != nil {
+		return fmt.Errorf("kmq: acknowledgements are on their way: %w", err)
+	}
+	step.At(step.Ended)
+	for p, r := range l.refusals() {
+		if r.times != before[p].times {
+			return fmt.Errorf("%w: acknowledgements of partition %d were refused and its records are delivered again: %w",
+				lease.ErrLost, p, r.last)
+		}
+	}
+	return nil
+}
+
+// close leaves the group: acknowledgements that wait are sent, the rest is released.
+func (l *lane) close(ctx context.Context) error {
+	err := l.client.LeaveGroupContext(ctx)
+	l.client.Close()
+	if err != nil {
+		return fmt.Errorf("kmq: leaving share group %s: %w", l.e.cfg.Group, err)
+	}
+	return nil
+}

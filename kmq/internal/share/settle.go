@@ -1,0 +1,219 @@
+package share
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"kafka-bench/kmq/internal/engine"
+	"kafka-bench/kmq/internal/lease"
+	"kafka-bench/kmq/internal/step"
+)
+
+// Ack accepts a record: the broker is told within acceptLinger, or by the lane's next
+// fetch, whichever comes first.
+func (e *Engine) Ack(_ context.Context, l *lease.Lease) error {
+	if err := e.set.Settle(l, lease.Accepted); err != nil {
+		return err
+	}
+	e.counts.acked.Add(1)
+	e.lane(l).settle(l, kgo.AckAccept)
+	step.At(step.Acked)
+	return nil
+}
+
+// Nack releases a record. The protocol knows no delay, so for one the record is kept here,
+// its lock renewed, and released when the delay is over: until then it holds up its lane,
+// and it is released at once if this process goes.
+func (e *Engine) Nack(_ context.Context, l *lease.Lease, delay time.Duration) error {
+	if delay <= 0 {
+		if err := e.set.Settle(l, lease.Released); err != nil {
+			return err
+		}
+		e.counts.nacked.Add(1)
+		e.lane(l).settle(l, kgo.AckRelease)
+		return nil
+	}
+	now := time.Now()
+	if err := e.renewable(l, now.Add(delay)); err != nil {
+		return err
+	}
+	if _, err := e.withhold(l, lease.Released, now.Add(delay)); err != nil {
+		return err
+	}
+	e.counts.nacked.Add(1)
+	return nil
+}
+
+// Extend renews the lock now and, if d is longer than the broker lends, again and again
+// until then. It returns once the broker has renewed.
+func (e *Engine) Extend(ctx context.Context, l *lease.Lease, d time.Duration) error {
+	if err := e.set.Check(l); err != nil {
+		return err
+	}
+	if !e.group.renews {
+		return errNoRenewal
+	}
+	until := time.Now().Add(d)
+	if err := e.lane(l).renew(ctx, []*lease.Lease{l}); err != nil {
+		if settled := e.set.Check(l); settled != nil {
+			return settled
+		}
+		return err
+	}
+	return e.set.Extend(l, until)
+}
+
+var errNoRenewal = fmt.Errorf("%w: these brokers do not renew locks (Kafka 4.2 is the first that does); "+
+	"a longer share.record.lock.duration.ms of the group can", lease.ErrUnsupported)
+
+// Reject copies a record to the dead-letter topic, if there is one, and rejects it: the
+// broker archives it.
+func (e *Engine) Reject(ctx context.Context, l *lease.Lease, reason string) error {
+	kept, err := e.withhold(l, lease.Rejected, time.Time{})
+	if err != nil {
+		return err
+	}
+	ln := e.lane(l)
+	if e.group.deadLetterPartitions > 0 {
+		step.At(step.BeforeCopy)
+		dead := lease.DeadLetter(l.Record, l.Origin, l.Attempt, reason, e.cfg.Group, e.cfg.DeadLetterTopic, e.group.deadLetterPartitions)
+		if err := e.copies.ProduceSync(ctx, dead).FirstErr(); err != nil {
+			_ = e.set.Settle(kept, lease.Released)
+			ln.settle(kept, kgo.AckRelease)
+			return fmt.Errorf("kmq: the record could not be written to %s and is released: %w", e.cfg.DeadLetterTopic, err)
+		}
+		step.At(step.Copied)
+		e.counts.deadLettered.Add(1)
+	}
+	e.counts.rejected.Add(1)
+	if err := e.set.Settle(kept, lease.Rejected); err != nil {
+		return nil // the lane lost it meanwhile: it is delivered again, and is in the topic
+	}
+	ln.settle(kept, kgo.AckReject)
+	step.At(step.CopyEnded)
+	return nil
+}
+
+// withhold settles a lease for the application and keeps its record, with its room and its
+// lock, until a time; zero: until the caller settles what it returns.
+func (e *Engine) withhold(l *lease.Lease, as lease.State, until time.Time) (*lease.Lease, error) {
+	h := l.Private.(*hold)
+	kept := l.Again()
+	kept.Attempt = l.Attempt
+	kept.Private = &hold{lane: h.lane, record: h.record, place: h.place, kept: true}
+	h.lane.mu.Lock()
+	defer h.lane.mu.Unlock()
+	kept.Private.(*hold).lock = h.lock
+	if err := e.set.Swap(l, as, kept, until); err != nil {
+		return nil, err
+	}
+	h.lane.held[h.place] = kept
+	return kept, nil
+}
+
+// renewable says whether a lease can be held until a time.
+func (e *Engine) renewable(l *lease.Lease, until time.Time) error {
+	if e.group.renews || until.Before(e.lane(l).lockOf(l)) {
+		return nil
+	}
+	return fmt.Errorf("%w: a delay beyond the lock has to be kept by renewals, and these brokers do not renew "+
+		"(Kafka 4.2 is the first that does)", lease.ErrUnsupported)
+}
+
+// expired is told by the set: a record's time has run out, or that of a delay.
+func (e *Engine) expired(l *lease.Lease) {
+	h := l.Private.(*hold)
+	if !h.kept {
+		e.counts.expired.Add(1)
+		e.counts.mu.Lock()
+		e.counts.lateness.Add(time.Since(l.Deadline()))
+		e.counts.mu.Unlock()
+	}
+	h.lane.settle(l, kgo.AckRelease)
+}
+
+// lose gives up leases whose lock could not be kept: the broker lends them to somebody.
+func (e *Engine) lose(leases []*lease.Lease) {
+	gone := make(map[*lease.Lease]bool, len(leases))
+	for _, l := range leases {
+		gone[l] = true
+	}
+	for _, l := range e.set.LoseAll(func(l *lease.Lease) bool { return gone[l] }) {
+		e.counts.lost.Add(1)
+		e.lane(l).settle(l, kgo.AckRelease)
+	}
+}
+
+// copied is what became of records that are not handed out but copied.
+type copied struct {
+	l  *lease.Lease
+	to *kgo.Record
+	as kgo.AckStatus
+}
+
+// instead says where a record goes that is not handed out any more, because it was
+// delivered MaxDeliveries times or comes near to the deliveries after which the broker
+// throws it away; nil: it is handed out.
+func (e *Engine) instead(l *lease.Lease, count int) *copied {
+	done := l.Attempt - 1
+	switch {
+	case e.cfg.MaxDeliveries > 0 && l.Attempt > e.cfg.MaxDeliveries:
+		reason := fmt.Sprintf("delivered %d times", done)
+		to := lease.DeadLetter(l.Record, l.Origin, done, reason, e.cfg.Group, e.cfg.DeadLetterTopic, e.group.deadLetterPartitions)
+		return &copied{l: l, to: to, as: kgo.AckReject}
+	case count >= e.group.moveAt:
+		return &copied{l: l, to: lease.Copy(l.Record, l.Origin, e.cfg.Topic, done), as: kgo.AckAccept}
+	default:
+		return nil
+	}
+}
+
+// move writes the copies and settles the originals of those that are durable. Meanwhile
+// the lane keeps the locks; a copy that can't be written is tried again for as long as the
+// queue is open, because a record that is released too often is thrown away.
+func (e *Engine) move(ln *lane, all []*copied) {
+	wait, complaint := engine.NewWait(), engine.NewComplaint(e.cfg.Log)
+	for len(all) > 0 {
+		step.At(step.BeforeCopy)
+		var left []*copied
+		for i, err := range e.write(all) {
+			c := all[i]
+			switch {
+			case err != nil:
+				complaint.About(fmt.Sprintf("copy of partition %d, offset %d to %s", c.l.At.Partition, c.l.At.Offset, c.to.Topic), err)
+				left = append(left, c)
+				continue
+			case c.as == kgo.AckReject:
+				e.counts.deadLettered.Add(1)
+			default:
+				e.counts.tailed.Add(1)
+			}
+			ln.settle(c.l, c.as)
+		}
+		step.At(step.CopyEnded)
+		if all = left; len(all) > 0 && wait.Sleep(e.ctx) != nil {
+			return // what is left is released when the client leaves
+		}
+	}
+}
+
+// write produces copies and returns what became of each.
+func (e *Engine) write(all []*copied) []error {
+	errs := make([]error, len(all))
+	var acked sync.WaitGroup
+	acked.Add(len(all))
+	for i, c := range all {
+		to := *c.to // a record of its own for each attempt
+		e.copies.Produce(e.ctx, &to, func(_ *kgo.Record, err error) {
+			errs[i] = err
+			acked.Done()
+		})
+	}
+	acked.Wait()
+	step.At(step.Copied)
+	return errs
+}

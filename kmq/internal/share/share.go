@@ -1,0 +1,245 @@
+// Package share keeps a queue by a share group of Kafka's own (KIP-932): the broker lends
+// each record under an acquisition lock and counts its deliveries.
+//
+// What this package adds is what the protocol leaves to the client: franz-go accepts, at
+// each poll, whatever the poll before returned and nobody acknowledged. So a client is
+// polled again only when all that it handed out is settled, and several clients, the
+// lanes, take turns: a slow record holds up its own lane and not the others. The broker
+// archives a record silently once its deliveries reach a limit; one that comes near it is
+// copied to the tail of its partition, where its count begins anew, or to the dead-letter
+// topic.
+package share
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"kafka-bench/kmq/internal/engine"
+	"kafka-bench/kmq/internal/lease"
+	"kafka-bench/kmq/internal/step"
+)
+
+// mostLanes is how many clients a queue has at most: each is a member of the group with
+// connections and heartbeats of its own, and a group has room for 200 by default
+// (group.share.max.size).
+const mostLanes = 4
+
+// Engine is a queue kept by a share group.
+type Engine struct {
+	cfg   engine.Config
+	group groupFacts
+	set   *lease.Set
+	lanes []*lane
+	// copies writes to the tail and to the dead-letter topic.
+	copies *kgo.Client
+
+	ctx    context.Context // ends with Close
+	cancel context.CancelFunc
+	run    sync.WaitGroup
+
+	mu     sync.Mutex
+	ready  []*lease.Lease // fetched and not handed out; all in the set
+	closed bool
+	failed error         // what ended a lane, for good
+	some   chan struct{} // there is something in ready, or an end
+
+	closing  sync.Once
+	closeErr error
+	counts   counts
+}
+
+// counts are those of engine.Counts that are counted rather than looked up.
+type counts struct {
+	delivered, acked, nacked, rejected, expired, lost, redelivered, tailed, deadLettered atomic.Int64
+
+	mu       sync.Mutex
+	lateness engine.Histogram
+}
+
+// New joins the group with all lanes and begins to fetch. Records come after two
+// heartbeats, 5 s apart by default: so long does a share group take to assign partitions.
+//
+// Errors are of kind lease.ErrConfig, or the cluster's.
+func New(ctx context.Context, cfg engine.Config) (engine.Engine, error) {
+	// A dead-letter topic may have been created a moment ago: the first who is rejected
+	// should not wait until the client asks for the topics again, for 5 s by default.
+	copies, err := kgo.NewClient(cfg.ClientOptions(append(cfg.ProducerOptions(), kgo.MetadataMinAge(100*time.Millisecond))...)...)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", lease.ErrConfig, err)
+	}
+	e := &Engine{cfg: cfg, copies: copies, some: make(chan struct{}, 1)}
+	if e.group, err = prepareGroup(ctx, copies, cfg); err != nil {
+		copies.Close()
+		return nil, err
+	}
+	e.ctx, e.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	e.set = lease.NewSet(cfg.MaxInFlight, e.expired)
+	lanes, each := division(cfg.MaxInFlight, e.group.brokers)
+	for i := range lanes {
+		l, err := newLane(e, i, each)
+		if err != nil {
+			_ = e.Close(ctx) // the first error is the reason
+			return nil, fmt.Errorf("%w: %w", lease.ErrConfig, err)
+		}
+		e.lanes = append(e.lanes, l)
+	}
+	for _, l := range e.lanes {
+		e.run.Go(l.fetch)
+		e.run.Go(l.keep)
+	}
+	return e, nil
+}
+
+// division is how many lanes there are for a bound of records in flight, and how many
+// records each fetches at a time. Where several brokers are read, franz-go may begin the
+// next fetch as a poll returns, so half of the bound is kept for that.
+func division(bound, brokers int) (lanes, each int) {
+	if brokers > 1 {
+		bound = max(1, bound/2)
+	}
+	lanes = min(bound, max(2, min(mostLanes, bound/250)))
+	return lanes, bound / lanes
+}
+
+// Receive waits for at least one record, or for ctx.
+func (e *Engine) Receive(ctx context.Context, max int) ([]*lease.Lease, error) {
+	for {
+		taken, err := e.take(max)
+		if err != nil {
+			return nil, err
+		}
+		// What has run out while it was ready is left out: its expiry settles it.
+		if kept := e.set.Lend(taken, time.Time{}); len(kept) > 0 {
+			for _, l := range kept {
+				if l.Attempt > 1 {
+					e.counts.redelivered.Add(1)
+				}
+			}
+			e.counts.delivered.Add(int64(len(kept)))
+			step.At(step.Handed)
+			return kept, nil
+		}
+		if len(taken) > 0 {
+			continue
+		}
+		select {
+		case <-e.some:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// take takes at most max from what is ready.
+func (e *Engine) take(max int) ([]*lease.Lease, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch {
+	case e.closed:
+		e.tell() // the others that wait
+		return nil, lease.ErrClosed
+	case e.failed != nil:
+		e.tell()
+		return nil, e.failed
+	}
+	n := min(max, len(e.ready))
+	taken := append([]*lease.Lease(nil), e.ready[:n]...)
+	clear(e.ready[:n])
+	e.ready = e.ready[n:]
+	if len(e.ready) > 0 {
+		e.tell()
+	}
+	return taken, nil
+}
+
+// offer makes leases ready, which are in the set.
+func (e *Engine) offer(leases []*lease.Lease) {
+	e.mu.Lock()
+	e.ready = append(e.ready, leases...)
+	e.tell()
+	e.mu.Unlock()
+}
+
+// tell wakes one who waits in Receive, who wakes the next. It is called under the lock.
+func (e *Engine) tell() {
+	select {
+	case e.some <- struct{}{}:
+	default:
+	}
+}
+
+// fail ends what can't be mended by trying again: Receive returns it from now on.
+func (e *Engine) fail(err error) {
+	e.mu.Lock()
+	if e.failed == nil {
+		e.failed = err
+		e.cfg.Log.Error("kmq: the member of the group has ended", "error", err)
+	}
+	e.tell()
+	e.mu.Unlock()
+}
+
+// Flush sends the acknowledgements that wait and waits for the brokers' answers. It
+// returns an error if any was refused: those records are delivered again.
+func (e *Engine) Flush(ctx context.Context) error {
+	errs := make([]error, len(e.lanes))
+	var all sync.WaitGroup
+	for i, l := range e.lanes {
+		all.Go(func() { errs[i] = l.flush(ctx) })
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+// Close releases what was fetched and not settled, flushes, and leaves the group.
+func (e *Engine) Close(ctx context.Context) error {
+	e.closing.Do(func() { e.closeErr = e.close(ctx) })
+	return e.closeErr
+}
+
+func (e *Engine) close(ctx context.Context) error {
+	e.mu.Lock()
+	e.closed, e.ready = true, nil
+	e.tell()
+	e.mu.Unlock()
+
+	e.cancel()
+	e.run.Wait()
+	e.set.Close()
+	for _, l := range e.set.LoseAll(nil) {
+		e.lane(l).release(l)
+	}
+	errs := make([]error, len(e.lanes))
+	var all sync.WaitGroup
+	for i, l := range e.lanes {
+		all.Go(func() { errs[i] = l.close(ctx) })
+	}
+	all.Wait()
+	e.copies.Close()
+	return errors.Join(errs...)
+}
+
+// Counts are the counters. What is committed is the broker's affair, so CommitBehind is
+// not known and 0, and nothing is ever paused.
+func (e *Engine) Counts() engine.Counts {
+	c := engine.Counts{
+		Delivered: e.counts.delivered.Load(), Acked: e.counts.acked.Load(), Nacked: e.counts.nacked.Load(),
+		Rejected: e.counts.rejected.Load(), Expired: e.counts.expired.Load(), Lost: e.counts.lost.Load(),
+		Redelivered: e.counts.redelivered.Load(), Tailed: e.counts.tailed.Load(),
+		DeadLettered: e.counts.deadLettered.Load(),
+		InFlight:     e.set.Len(), OldestUnacked: e.set.Oldest(),
+	}
+	e.counts.mu.Lock()
+	c.Lateness = e.counts.lateness
+	e.counts.mu.Unlock()
+	return c
+}
+
+// lane is the one that a lease was fetched by.
+func (e *Engine) lane(l *lease.Lease) *lane { return l.Private.(*hold).lane }

@@ -1,0 +1,536 @@
+package share
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"kafka-bench/kmq/internal/engine"
+	"kafka-bench/kmq/internal/lease"
+)
+
+// world is a cluster in memory with a topic of so many partitions, whose brokers lend for
+// two seconds and throw a record away after five deliveries.
+type world struct {
+	t       *testing.T
+	cluster *kfake.Cluster
+	client  *kgo.Client
+}
+
+const (
+	topic = "queue"
+	dead  = "dead"
+)
+
+func newWorld(t *testing.T, brokers int, partitions int32) *world {
+	t.Helper()
+	cluster, err := kfake.NewCluster(
+		kfake.NumBrokers(brokers), kfake.SeedTopics(partitions, topic), kfake.SeedTopics(2, dead),
+		kfake.BrokerConfigs(map[string]string{
+			"group.share.heartbeat.interval.ms":   "100",
+			"group.share.record.lock.duration.ms": "2000",
+			"share.record.lock.sweep.interval.ms": "50",
+		}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(cluster.Close)
+	w := &world{t: t, cluster: cluster}
+	w.client = w.newClient(kgo.RecordPartitioner(kgo.ManualPartitioner()))
+	return w
+}
+
+func (w *world) newClient(opts ...kgo.Opt) *kgo.Client {
+	w.t.Helper()
+	cl, err := kgo.NewClient(append([]kgo.Opt{kgo.SeedBrokers(w.cluster.ListenAddrs()...), kgo.DisableClientMetrics()}, opts...)...)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(cl.Close)
+	return cl
+}
+
+func (w *world) config() engine.Config {
+	return engine.Config{
+		Brokers: w.cluster.ListenAddrs(), Topic: topic, Group: "group",
+		Visibility: 30 * time.Second, MaxInFlight: 100, CommitEvery: time.Second, InPlace: 3,
+		Log: slog.New(slog.DiscardHandler),
+	}
+}
+
+func (w *world) open(cfg engine.Config) *Engine {
+	w.t.Helper()
+	e, err := New(w.t.Context(), cfg)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		_ = e.Close(ctx)
+	})
+	return e.(*Engine)
+}
+
+// produce writes records whose values are their numbers, round the partitions.
+func (w *world) produce(n int, partitions int32) {
+	w.t.Helper()
+	for i := range n {
+		r := &kgo.Record{
+			Topic: topic, Partition: int32(i) % partitions, Key: []byte("k"), Value: fmt.Append(nil, i),
+			Headers: []kgo.RecordHeader{{Key: "h", Value: []byte("v")}}, Timestamp: time.UnixMilli(1_700_000_000_000 + int64(i)),
+		}
+		if err := w.client.ProduceSync(w.t.Context(), r).FirstErr(); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}
+
+// receive takes exactly n records.
+func (w *world) receive(e *Engine, n int) []*lease.Lease {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(w.t.Context(), 30*time.Second)
+	defer cancel()
+	var all []*lease.Lease
+	for len(all) < n {
+		got, err := e.Receive(ctx, n-len(all))
+		if err != nil {
+			w.t.Fatalf("after %d of %d records: %v", len(all), n, err)
+		}
+		all = append(all, got...)
+	}
+	return all
+}
+
+// nothing sees to it that nothing comes for a while.
+func (w *world) nothing(e *Engine, d time.Duration) {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(w.t.Context(), d)
+	defer cancel()
+	if got, err := e.Receive(ctx, 100); err == nil {
+		for _, l := range got {
+			w.t.Errorf("unexpected: %v, attempt %d", l.Origin, l.Attempt)
+		}
+	}
+}
+
+// written are the records of a topic.
+func (w *world) written(topic string) []*kgo.Record {
+	w.t.Helper()
+	cl := w.newClient(kgo.ConsumeTopics(topic), kgo.FetchMaxWait(100*time.Millisecond))
+	var all []*kgo.Record
+	for {
+		ctx, cancel := context.WithTimeout(w.t.Context(), time.Second)
+		got := cl.PollFetches(ctx).Records()
+		cancel()
+		if len(got) == 0 {
+			return all
+		}
+		all = append(all, got...)
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func values(all []*lease.Lease) map[string]int {
+	seen := make(map[string]int)
+	for _, l := range all {
+		seen[string(l.Record.Value)]++
+	}
+	return seen
+}
+
+func TestEveryRecordOnce(t *testing.T) {
+	for _, brokers := range []int{1, 3} {
+		t.Run(fmt.Sprint(brokers, " brokers"), func(t *testing.T) {
+			w := newWorld(t, brokers, 6)
+			w.produce(600, 6)
+			e := w.open(w.config())
+			var all []*lease.Lease
+			for len(all) < 600 {
+				got := w.receive(e, 1)
+				all = append(all, got...)
+				must(t, e.Ack(t.Context(), got[0]))
+			}
+			w.nothing(e, 300*time.Millisecond)
+			must(t, e.Flush(t.Context()))
+			if seen := values(all); len(seen) != 600 {
+				t.Errorf("%d different records of 600", len(seen))
+			}
+			c := e.Counts()
+			if c.Delivered != 600 || c.Acked != 600 || c.Redelivered != 0 || c.InFlight != 0 {
+				t.Errorf("counts: %+v", c)
+			}
+		})
+	}
+}
+
+// franz-go accepts at a poll what the poll before returned and nobody acknowledged. A
+// record whose time ran out must not be lost by that.
+func TestWhatRunsOutIsDeliveredAgain(t *testing.T) {
+	w := newWorld(t, 1, 2)
+	w.produce(20, 2)
+	cfg := w.config()
+	cfg.Visibility = 300 * time.Millisecond
+	e := w.open(cfg)
+	first := w.receive(e, 20)
+	for i, l := range first {
+		if i%2 == 0 {
+			must(t, e.Ack(t.Context(), l))
+		}
+	}
+	again := w.receive(e, 10)
+	for _, l := range again {
+		if l.Attempt != 2 {
+			t.Errorf("%v: attempt %d, want 2", l.Origin, l.Attempt)
+		}
+		must(t, e.Ack(t.Context(), l))
+	}
+	if err := e.Ack(t.Context(), first[1]); !errors.Is(err, lease.ErrExpired) {
+		t.Errorf("ack after the deadline: %v", err)
+	}
+	w.nothing(e, time.Second)
+	c := e.Counts()
+	if c.Expired != 10 || c.Redelivered != 10 || c.Acked != 20 {
+		t.Errorf("counts: %+v", c)
+	}
+	if seen := values(again); len(seen) != 10 {
+		t.Errorf("%d different records again, want 10", len(seen))
+	}
+}
+
+func TestNeverBeforeTheDeadline(t *testing.T) {
+	w := newWorld(t, 1, 1)
+	w.produce(1, 1)
+	cfg := w.config()
+	cfg.Visibility = 500 * time.Millisecond
+	e := w.open(cfg)
+	first := w.receive(e, 1)[0]
+	deadline := first.Deadline()
+	w.receive(e, 1)
+	if early := time.Until(deadline); early > 0 {
+		t.Errorf("delivered again %v before the deadline", early)
+	}
+	var late int64
+	for _, n := range e.Counts().Lateness.Counts {
+		late += n
+	}
+	if late != 1 {
+		t.Errorf("%d redeliveries in the histogram of lateness, want 1", late)
+	}
+}
+
+func TestASlowRecordHoldsUpItsLaneOnly(t *testing.T) {
+	w := newWorld(t, 1, 1)
+	w.produce(200, 1)
+	cfg := w.config()
+	cfg.MaxInFlight = 20
+	e := w.open(cfg)
+	slow := w.receive(e, 1)[0]
+	for range 199 - 9 { // the nine that came with it are settled too
+		must(t, e.Ack(t.Context(), w.receive(e, 1)[0]))
+	}
+	must(t, e.Ack(t.Context(), slow))
+}
+
+// A broker throws a record away after five deliveries. The queue does not.
+func TestNackForEver(t *testing.T) {
+	w := newWorld(t, 1, 2)
+	w.produce(2, 2)
+	e := w.open(w.config())
+	const rounds = 23
+	var last []*lease.Lease
+	attempts := make(map[lease.ID]int)
+	for range 2 * rounds {
+		l := w.receive(e, 1)[0]
+		attempts[l.Origin]++
+		if l.Attempt != attempts[l.Origin] {
+			t.Fatalf("%v: attempt %d at delivery %d", l.Origin, l.Attempt, attempts[l.Origin])
+		}
+		if len(l.Record.Headers) != 1 || l.Record.Headers[0].Key != "h" || string(l.Record.Key) != "k" {
+			t.Fatalf("the record has changed: %+v", l.Record)
+		}
+		if want := time.UnixMilli(1_700_000_000_000 + int64(l.Record.Value[0]-'0')); !l.Record.Timestamp.Equal(want) {
+			t.Fatalf("timestamp %v, want %v", l.Record.Timestamp, want)
+		}
+		if l.Record.Partition != l.Origin.Partition {
+			t.Fatalf("partition %d of a record from %d", l.Record.Partition, l.Origin.Partition)
+		}
+		if attempts[l.Origin] == rounds {
+			last = append(last, l)
+			continue
+		}
+		must(t, e.Nack(t.Context(), l, 0))
+	}
+	if len(last) != 2 {
+		t.Fatalf("%d records of 2", len(last))
+	}
+	for _, l := range last {
+		must(t, e.Ack(t.Context(), l))
+	}
+	if c := e.Counts(); c.Tailed == 0 || c.Nacked != 2*rounds-2 {
+		t.Errorf("counts: %+v", c)
+	}
+	w.nothing(e, 300*time.Millisecond)
+}
+
+func TestMaxDeliveries(t *testing.T) {
+	for _, most := range []int{1, 2, 4, 7} {
+		t.Run(fmt.Sprint(most), func(t *testing.T) {
+			w := newWorld(t, 1, 1)
+			w.produce(1, 1)
+			cfg := w.config()
+			cfg.MaxDeliveries, cfg.DeadLetterTopic = most, dead
+			e := w.open(cfg)
+			for i := range most {
+				l := w.receive(e, 1)[0]
+				if l.Attempt != i+1 {
+					t.Fatalf("attempt %d, want %d", l.Attempt, i+1)
+				}
+				must(t, e.Nack(t.Context(), l, 0))
+			}
+			w.nothing(e, 500*time.Millisecond)
+			got := w.written(dead)
+			if len(got) != 1 {
+				t.Fatalf("%d dead letters, want 1", len(got))
+			}
+			headers := make(map[string]string)
+			for _, h := range got[0].Headers {
+				headers[h.Key] = string(h.Value)
+			}
+			if headers["h"] != "v" || headers[lease.HeaderDeliveries] != fmt.Sprint(most) ||
+				headers[lease.HeaderReason] != fmt.Sprintf("delivered %d times", most) {
+				t.Errorf("headers of the dead letter: %q", headers)
+			}
+			if c := e.Counts(); c.DeadLettered != 1 || c.Delivered != int64(most) || c.InFlight != 0 {
+				t.Errorf("counts: %+v", c)
+			}
+		})
+	}
+}
+
+func TestNackWithADelay(t *testing.T) {
+	w := newWorld(t, 1, 1)
+	w.produce(1, 1)
+	e := w.open(w.config())
+	l := w.receive(e, 1)[0]
+	until := time.Now().Add(3 * time.Second) // longer than the broker lends
+	must(t, e.Nack(t.Context(), l, 3*time.Second))
+	if err := e.Ack(t.Context(), l); !errors.Is(err, lease.ErrSettled) {
+		t.Errorf("ack after nack: %v", err)
+	}
+	again := w.receive(e, 1)[0]
+	if early := time.Until(until); early > 0 {
+		t.Errorf("%v early", early)
+	}
+	if again.Attempt != 2 {
+		t.Errorf("attempt %d, want 2", again.Attempt)
+	}
+	must(t, e.Ack(t.Context(), again))
+	if c := e.Counts(); c.Expired != 0 {
+		t.Errorf("a delay that is over counts as expired: %+v", c)
+	}
+}
+
+func TestExtend(t *testing.T) {
+	w := newWorld(t, 1, 1)
+	w.produce(1, 1)
+	cfg := w.config()
+	cfg.Visibility = time.Second
+	e := w.open(cfg)
+	l := w.receive(e, 1)[0]
+	must(t, e.Extend(t.Context(), l, 5*time.Second)) // more than two locks
+	if left := time.Until(l.Deadline()); left < 3*time.Second {
+		t.Errorf("%v left after Extend", left)
+	}
+	other := w.open(cfg)
+	w.nothing(other, 4*time.Second)
+	must(t, e.Ack(t.Context(), l))
+	must(t, e.Flush(t.Context()))
+	w.nothing(other, 2500*time.Millisecond)
+}
+
+func TestVisibilityBeyondTheLock(t *testing.T) {
+	w := newWorld(t, 1, 1)
+	w.produce(1, 1)
+	cfg := w.config()
+	cfg.Visibility = 5 * time.Second
+	e := w.open(cfg)
+	l := w.receive(e, 1)[0]
+	deadline := l.Deadline()
+	again := w.receive(e, 1)[0]
+	if early := time.Until(deadline); early > 0 || again.Attempt != 2 {
+		t.Errorf("attempt %d, %v before the deadline", again.Attempt, early)
+	}
+}
+
+func TestReject(t *testing.T) {
+	for _, to := range []string{"", dead} {
+		t.Run("to "+to, func(t *testing.T) {
+			w := newWorld(t, 1, 1)
+			w.produce(1, 1)
+			cfg := w.config()
+			cfg.DeadLetterTopic = to
+			e := w.open(cfg)
+			l := w.receive(e, 1)[0]
+			must(t, e.Reject(t.Context(), l, "no such customer"))
+			if err := e.Reject(t.Context(), l, "again"); !errors.Is(err, lease.ErrSettled) {
+				t.Errorf("rejected twice: %v", err)
+			}
+			w.nothing(e, 300*time.Millisecond)
+			want := int64(0)
+			if to != "" {
+				want = 1
+			}
+			if got := w.written(dead); int64(len(got)) != want {
+				t.Errorf("%d dead letters, want %d", len(got), want)
+			}
+			if c := e.Counts(); c.Rejected != 1 || c.DeadLettered != want || c.InFlight != 0 {
+				t.Errorf("counts: %+v", c)
+			}
+		})
+	}
+}
+
+func TestCloseGivesBack(t *testing.T) {
+	w := newWorld(t, 1, 1)
+	w.produce(10, 1)
+	e := w.open(w.config())
+	got := w.receive(e, 10)
+	for _, l := range got[:4] {
+		must(t, e.Ack(t.Context(), l))
+	}
+	must(t, e.Nack(t.Context(), got[4], time.Hour)) // a delay does not outlive the queue
+	must(t, e.Close(t.Context()))
+	if _, err := e.Receive(t.Context(), 1); !errors.Is(err, lease.ErrClosed) {
+		t.Errorf("receive after close: %v", err)
+	}
+	other := w.open(w.config())
+	rest := w.receive(other, 6)
+	if seen := values(rest); len(seen) != 6 {
+		t.Errorf("given back: %v", seen)
+	}
+	w.nothing(other, 300*time.Millisecond)
+}
+
+func TestInFlightIsBounded(t *testing.T) {
+	w := newWorld(t, 1, 2)
+	w.produce(300, 2)
+	cfg := w.config()
+	cfg.MaxInFlight = 30
+	e := w.open(cfg)
+	got := w.receive(e, 30)
+	w.nothing(e, 500*time.Millisecond)
+	if n := e.Counts().InFlight; n != 30 {
+		t.Errorf("%d in flight", n)
+	}
+	for _, l := range got {
+		must(t, e.Ack(t.Context(), l))
+	}
+	w.receive(e, 30)
+}
+
+// Many receivers settle in all ways at once; nothing is lost, and nothing is settled twice.
+func TestManyAtOnce(t *testing.T) {
+	w := newWorld(t, 3, 4)
+	const n = 200
+	w.produce(n, 4)
+	cfg := w.config()
+	cfg.Visibility = 400 * time.Millisecond
+	cfg.DeadLetterTopic = dead
+	e := w.open(cfg)
+	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	defer cancel()
+	var mu sync.Mutex
+	done := make(map[lease.ID]bool)
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for {
+				got, err := e.Receive(ctx, 5)
+				if err != nil {
+					return
+				}
+				for i, l := range got {
+					var err error
+					settled := false
+					switch k := (int(l.Origin.Offset) + l.Attempt + i) % 5; {
+					case k == 0 && l.Attempt < 4:
+						continue // forgotten
+					case k == 1:
+						err = e.Nack(ctx, l, 0)
+					case k == 2 && l.Attempt < 3:
+						err = e.Nack(ctx, l, 50*time.Millisecond)
+					case k == 3:
+						settled, err = true, e.Reject(ctx, l, "third")
+					default:
+						settled, err = true, e.Ack(ctx, l)
+					}
+					if settled && err == nil {
+						mu.Lock()
+						if done[l.Origin] = true; len(done) == n {
+							cancel()
+						}
+						mu.Unlock()
+					}
+				}
+			}
+		})
+	}
+	all.Wait()
+	if len(done) != n {
+		t.Errorf("%d of %d records were settled; %+v", len(done), n, e.Counts())
+	}
+}
+
+func TestACopyThatCantBeWrittenIsTriedAgain(t *testing.T) {
+	w := newWorld(t, 1, 1)
+	w.produce(1, 1)
+	cfg := w.config()
+	cfg.MaxDeliveries, cfg.DeadLetterTopic = 1, dead
+	e := w.open(cfg)
+	must(t, w.cluster.DeleteTopic(dead))
+	must(t, e.Nack(t.Context(), w.receive(e, 1)[0], 0))
+	w.nothing(e, 3*time.Second) // more than its lock
+	must(t, w.cluster.CreateTopic(dead, 2, nil))
+	for end := time.Now().Add(30 * time.Second); e.Counts().DeadLettered == 0; time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("no dead letter: %+v", e.Counts())
+		}
+	}
+	if got := w.written(dead); len(got) != 1 {
+		t.Errorf("%d dead letters", len(got))
+	}
+}
+
+func TestRefusedConfigurations(t *testing.T) {
+	w := newWorld(t, 1, 1)
+	cfg := w.config()
+	cfg.Topic = "nowhere"
+	if _, err := New(t.Context(), cfg); !errors.Is(err, lease.ErrConfig) {
+		t.Errorf("a topic that is not there: %v", err)
+	}
+}
+
+func TestDivision(t *testing.T) {
+	for _, c := range []struct{ bound, brokers, lanes, each int }{
+		{1, 1, 1, 1}, {1, 3, 1, 1}, {2, 1, 2, 1}, {10, 1, 2, 5}, {1000, 1, 4, 250}, {1000, 3, 2, 250}, {10_000, 3, 4, 1250}, {750, 1, 3, 250},
+	} {
+		lanes, each := division(c.bound, c.brokers)
+		if lanes != c.lanes || each != c.each {
+			t.Errorf("division(%d, %d) = %d, %d; want %d, %d", c.bound, c.brokers, lanes, each, c.lanes, c.each)
+		}
+	}
+}

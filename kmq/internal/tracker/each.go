@@ -1,0 +1,11 @@
+package tracker
+
+// Each calls f for every range of records that is lent, in rising order. Neighbouring
+// ranges are not joined.
+func (s *State) Each(f func(from, to int64)) {
+	for _, block := range s.spans.blocks {
+		for _, sp := range block {
+			f(sp.from, sp.to)
+		}
+	}
+}

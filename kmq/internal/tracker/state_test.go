@@ -1,0 +1,481 @@
+package tracker_test
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"kafka-bench/kmq/internal/marker"
+	"kafka-bench/kmq/internal/tracker"
+	"kafka-bench/kmq/internal/window"
+)
+
+// entry is what the model knows of one record.
+type entry struct {
+	deadline    int64 // on the model's clock, ms
+	notBefore   time.Duration
+	source      int64
+	holder      uint32
+	taken       bool
+	undelivered bool
+}
+
+// model is a tracker that does everything record by record.
+type model struct {
+	open     map[int64]*entry
+	now, log int64
+	behind   int64
+	local    time.Duration
+	began    bool
+	next     int64
+	refused  int64
+	late     map[int64]int64 // ms → records
+}
+
+func newModel() *model {
+	return &model{open: map[int64]*entry{}, refused: -1, late: map[int64]int64{}}
+}
+
+func (m *model) apply(offset, log int64, seen tracker.Seen, k *marker.Marker) {
+	if !m.began || log < m.log-2000 {
+		m.log = log
+	}
+	m.now += max(0, log-m.log)
+	m.log = max(m.log, log)
+	m.behind = m.log - log
+	m.began, m.local, m.next = true, seen.At, offset+1
+	if k == nil {
+		if m.refused < 0 {
+			m.refused = offset
+		}
+		return
+	}
+	deadline, notBefore := m.now+k.Duration.Milliseconds()+1, time.Duration(0)
+	if seen.Live {
+		notBefore = seen.At + k.Duration
+	}
+	for r := k.Offset; r < k.Offset+int64(k.Count); r++ {
+		e := m.open[r]
+		switch k.Type {
+		case marker.Start:
+			if e == nil || deadline >= e.deadline {
+				m.open[r] = &entry{deadline: deadline, notBefore: notBefore, source: offset, holder: k.Holder}
+			}
+		case marker.End:
+			if e != nil && e.taken && (k.Reason == marker.Copied || k.Reason == marker.DeadLettered) {
+				m.late[m.now-e.deadline]++
+			}
+			delete(m.open, r)
+		case marker.Extend, marker.Release:
+			if e != nil && !e.taken && e.holder == k.Holder {
+				e.deadline, e.notBefore, e.undelivered = deadline, notBefore, k.Undelivered
+			}
+		}
+	}
+}
+
+func (m *model) committable() int64 {
+	low := m.next
+	for _, e := range m.open {
+		low = min(low, e.source)
+	}
+	if m.refused >= 0 {
+		low = min(low, m.refused)
+	}
+	return low
+}
+
+// earliest is the deadline that Due looks at first.
+func (m *model) earliest() (int64, *entry) {
+	record, first := int64(-1), (*entry)(nil)
+	for r, e := range m.open {
+		if !e.taken && (first == nil || e.deadline < first.deadline || e.deadline == first.deadline && r < record) {
+			record, first = r, e
+		}
+	}
+	return record, first
+}
+
+func (m *model) due(local time.Duration, most int64) map[int64]bool {
+	out := map[int64]bool{}
+	for ; most > 0; most-- {
+		r, e := m.earliest()
+		if e == nil || e.deadline > m.now || e.notBefore > local {
+			break
+		}
+		e.taken = true
+		out[r] = e.undelivered
+	}
+	return out
+}
+
+func records(due []tracker.Due) map[int64]bool {
+	out := map[int64]bool{}
+	for _, d := range due {
+		for r := d.From; r < d.To; r++ {
+			if _, twice := out[r]; twice {
+				out[-1] = true
+			}
+			out[r] = d.Undelivered
+		}
+	}
+	return out
+}
+
+const places = 24
+
+// ownEnd is whether all that is open of k's records was given out.
+func ownEnd(m *model, k marker.Marker) bool {
+	for r := k.Offset; r < k.Offset+int64(k.Count); r++ {
+		if e := m.open[r]; e != nil && !e.taken {
+			return false
+		}
+	}
+	return true
+}
+
+// same compares all that can be asked.
+func same(t *rapid.T, m *model, s *tracker.State) {
+	open, taken := s.Open()
+	wantTaken := int64(0)
+	oldest := int64(-1)
+	for r, e := range m.open {
+		if e.taken {
+			wantTaken++
+		}
+		if oldest < 0 || r < oldest {
+			oldest = r
+		}
+	}
+	if open != int64(len(m.open)) || taken != wantTaken {
+		t.Fatalf("%d open, %d taken; want %d, %d", open, taken, len(m.open), wantTaken)
+	}
+	for r := range int64(places + 8) {
+		if e := m.open[r]; s.Taken(r) != (e != nil && e.taken) {
+			t.Fatalf("record %d: taken is %v", r, s.Taken(r))
+		}
+	}
+	if got := s.Committable(); got != m.committable() {
+		t.Fatalf("committable %d, want %d", got, m.committable())
+	}
+	if got, ok := s.Oldest(); ok != (oldest >= 0) || ok && got != oldest {
+		t.Fatalf("oldest %d, %v; want %d", got, ok, oldest)
+	}
+	if s.Spans() > len(m.open) {
+		t.Fatalf("%d spans for %d records", s.Spans(), len(m.open))
+	}
+	_, first := m.earliest()
+	at, tick, ok := s.Next()
+	switch {
+	case ok != (first != nil):
+		t.Fatalf("next: %v", ok)
+	case !ok:
+	case tick != (first.deadline > m.now):
+		t.Fatalf("next: tick %v, deadline %d at %d", tick, first.deadline, m.now)
+	case !tick && at != first.notBefore:
+		t.Fatalf("next at %v, want %v", at, first.notBefore)
+	case tick && at != max(first.notBefore, m.local+time.Duration(first.deadline-m.now+m.behind)*time.Millisecond):
+		t.Fatalf("next at %v, deadline in %d ms after %v", at, first.deadline-m.now, m.local)
+	}
+}
+
+func drawMarker(t *rapid.T) *marker.Marker {
+	m := &marker.Marker{Offset: -1, Type: rapid.SampledFrom([]marker.Type{
+		marker.Start, marker.Start, marker.Start, marker.End, marker.End, marker.Extend, marker.Release, marker.Tick,
+	}).Draw(t, "type")}
+	if m.Type == marker.Tick {
+		return m
+	}
+	m.Offset = rapid.Int64Range(0, places).Draw(t, "record")
+	m.Count = rapid.Int32Range(1, 8).Draw(t, "count")
+	if m.Type == marker.End {
+		m.Reason = marker.Reason(rapid.IntRange(0, 3).Draw(t, "reason"))
+		return m
+	}
+	m.Duration = time.Duration(rapid.IntRange(0, 20).Draw(t, "ms")) * time.Millisecond
+	m.Holder = rapid.Uint32Range(1, 2).Draw(t, "holder")
+	m.Undelivered = m.Type == marker.Release && rapid.Bool().Draw(t, "undelivered")
+	return m
+}
+
+// The state agrees with the model in everything, whatever markers come and however the
+// clocks run; and one that is rebuilt from the committable offset holds the same records,
+// due in the same time.
+func TestModel(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		type read struct {
+			offset, log int64
+			seen        tracker.Seen
+			m           *marker.Marker
+		}
+		var history []read
+		late := map[int64]int64{}
+		m, s, exact := newModel(), tracker.New(0), true
+		s.Late = func(records int64, by time.Duration) { late[by.Milliseconds()] += records }
+		offset, log, local := int64(0), int64(1_000_000), time.Duration(1)
+		take := func(k *marker.Marker) {
+			offset += rapid.Int64Range(1, 2).Draw(t, "gap") // transactions take offsets too
+			log += rapid.SampledFrom([]int64{0, 0, 1, 3, 10, 1000, -1, -500, -5000}).Draw(t, "log")
+			local += time.Duration(rapid.IntRange(0, 5).Draw(t, "local")) * time.Millisecond
+			exact = exact && log >= m.log
+			seen := tracker.Seen{At: local, Live: rapid.Bool().Draw(t, "live")}
+			history = append(history, read{offset, log, seen, k})
+			m.apply(offset, log, seen, k)
+			if k == nil {
+				s.Refuse(offset, time.UnixMilli(log), seen)
+			} else {
+				s.Apply(offset, time.UnixMilli(log), seen, *k)
+			}
+		}
+		t.Repeat(map[string]func(*rapid.T){
+			"":       func(t *rapid.T) { same(t, m, s) },
+			"marker": func(t *rapid.T) { take(drawMarker(t)) },
+			"refuse": func(t *rapid.T) {
+				if rapid.IntRange(0, 9).Draw(t, "rarely") == 0 {
+					take(nil)
+				}
+			},
+			"ended": func(t *rapid.T) { // by who gave it out
+				k := marker.Marker{
+					Type: marker.End, Offset: rapid.Int64Range(0, places).Draw(t, "record"),
+					Count: rapid.Int32Range(1, 8).Draw(t, "count"), Reason: marker.Copied,
+				}
+				if !ownEnd(m, k) {
+					return
+				}
+				local += time.Duration(rapid.IntRange(0, 5).Draw(t, "local")) * time.Millisecond
+				now := m.now
+				m.now += max(0, (local-m.local).Milliseconds()-m.behind)
+				for r := k.Offset; r < k.Offset+int64(k.Count); r++ {
+					if e := m.open[r]; e != nil {
+						m.late[m.now-e.deadline]++
+						delete(m.open, r)
+					}
+				}
+				m.now = now
+				s.Ended(k, local)
+				take(&k) // its end is read later, and tells nothing new
+			},
+			"due": func(t *rapid.T) {
+				local += time.Duration(rapid.IntRange(0, 30).Draw(t, "local")) * time.Millisecond
+				most := rapid.Int64Range(1, 12).Draw(t, "most")
+				got, want := records(s.Due(local, most)), m.due(local, most)
+				exact = exact && len(want) == 0
+				if fmt.Sprint(got) != fmt.Sprint(want) {
+					t.Fatalf("due %v, want %v", got, want)
+				}
+			},
+		})
+		if fmt.Sprint(late) != fmt.Sprint(m.late) {
+			t.Fatalf("late %v, want %v", late, m.late)
+		}
+
+		again := newModel()
+		for _, r := range history {
+			if r.offset >= s.Committable() {
+				again.apply(r.offset, r.log, r.seen, r.m)
+			}
+		}
+		if got, want := left(again, exact), left(m, exact); got != want {
+			t.Fatalf("rebuilt from %d:\n%s\nwant\n%s", s.Committable(), got, want)
+		}
+	})
+}
+
+// left is what is open and, if that is exact, for how long, for whom. It is not where some
+// was given out, which only the process knows that did it, nor where the log's time fell
+// back: then who began to read later knows it better.
+func left(m *model, exact bool) string {
+	var all []int64
+	for r := range m.open {
+		all = append(all, r)
+	}
+	slices.Sort(all)
+	out := ""
+	for _, r := range all {
+		out += fmt.Sprintf("%d ", r)
+		if e := m.open[r]; exact {
+			out += fmt.Sprintf("in %d ms, holder %d, %v; ", e.deadline-m.now, e.holder, e.undelivered)
+		}
+	}
+	return out
+}
+
+func at(ms int64) time.Time { return time.UnixMilli(1_700_000_000_000 + ms) }
+
+func live(ms int64) tracker.Seen {
+	return tracker.Seen{At: time.Duration(ms) * time.Millisecond, Live: true}
+}
+
+func start(offset int64, count int32, d time.Duration) marker.Marker {
+	return marker.Marker{Type: marker.Start, Offset: offset, Count: count, Duration: d, Holder: 1}
+}
+
+var tick = marker.Marker{Type: marker.Tick, Offset: -1}
+
+// Invariant 8, the half that is pure: never early. A broker's clock that is set forward,
+// or back and forward again, or a leader whose clock is ahead, makes nothing due before its
+// time has gone by on the reader's own clock, and one that is set back holds nothing up.
+func TestClockSteps(t *testing.T) {
+	s := tracker.New(0)
+	s.Apply(0, at(0), live(0), start(10, 1, 30*time.Second))
+	s.Apply(1, at(3_600_000), live(10), tick) // an hour forward
+	if due := s.Due(29_999*time.Millisecond, 10); due != nil {
+		t.Errorf("due early after a step forward: %v", due)
+	}
+	if next, needsTick, ok := s.Next(); next != 30*time.Second || needsTick || !ok {
+		t.Errorf("next at %v, %v, %v", next, needsTick, ok)
+	}
+	if due := s.Due(30*time.Second, 10); len(due) != 1 {
+		t.Errorf("not due after its time: %v", due)
+	}
+
+	s = tracker.New(0)
+	s.Apply(0, at(3_600_000), live(0), start(10, 1, 30*time.Second))
+	s.Apply(1, at(0), live(10), tick) // an hour back
+	s.Apply(2, at(0), live(10), start(11, 1, 30*time.Second))
+	s.Apply(3, at(30_000), live(30_010), tick)
+	if due := s.Due(30_010*time.Millisecond, 10); due != nil {
+		t.Errorf("due early after a step back: %v", due)
+	}
+	s.Apply(4, at(30_001), live(30_011), tick)
+	if due := s.Due(30_011*time.Millisecond, 10); len(due) != 2 {
+		t.Errorf("held up by a step back: %v", due)
+	}
+}
+
+// What was read after the fact is due by the log's time alone: who starts anew does not
+// wait for the visibility once more.
+func TestReplayed(t *testing.T) {
+	s := tracker.New(0)
+	s.Apply(0, at(0), tracker.Seen{At: time.Second}, start(10, 3, 30*time.Second))
+	s.Apply(1, at(30_001), live(1001), tick)
+	if due := s.Due(1001*time.Millisecond, 10); len(due) != 1 || due[0].Range != (window.Range{From: 10, To: 13}) {
+		t.Errorf("due: %v", due)
+	}
+}
+
+// Invariant 2, the half that is pure: the committable offset does not pass the lowest
+// start without an end.
+func TestCommittable(t *testing.T) {
+	s := tracker.New(0)
+	end := func(offset int64, count int32) marker.Marker {
+		return marker.Marker{Type: marker.End, Offset: offset, Count: count}
+	}
+	for _, c := range []struct {
+		m    marker.Marker
+		want int64
+	}{
+		{start(100, 10, time.Second), 0},
+		{start(110, 10, time.Second), 0},
+		{end(110, 10), 0},
+		{end(101, 9), 0}, // one is open
+		{start(120, 5, time.Second), 0},
+		{end(100, 1), 4}, // the start of 120 is the oldest
+		{start(120, 5, time.Second), 6},
+		{end(120, 5), 8}, // nothing is open
+	} {
+		s.Apply(s.Position(), at(s.Position()), live(s.Position()), c.m)
+		if got := s.Committable(); got != c.want {
+			t.Errorf("after %v of %d: %d, want %d", c.m.Type, c.m.Offset, got, c.want)
+		}
+	}
+}
+
+// Memory: what has ended takes none, wherever it was, while the oldest record stays open.
+func TestMemoryIsOfWhatIsOpen(t *testing.T) {
+	s := tracker.New(0)
+	s.Apply(0, at(0), live(0), start(0, 1, time.Hour))
+	for i := int64(1); i < 100_000; i++ {
+		s.Apply(2*i, at(i), live(i), start(i*10, 10, time.Second))
+		s.Apply(2*i+1, at(i), live(i), marker.Marker{Type: marker.End, Offset: i * 10, Count: 10})
+	}
+	if spans, sources := s.Spans(), tracker.Sources(s); spans != 1 || sources != 1 {
+		t.Errorf("%d spans, %d sources", spans, sources)
+	}
+	if deadlines := tracker.Deadlines(s); deadlines != 1 {
+		t.Errorf("%d deadlines", deadlines)
+	}
+}
+
+// Many spans: ends in any order, at a cost that does not grow with them.
+func TestManySpans(t *testing.T) {
+	const n = 50_000
+	s := tracker.New(0)
+	s.Apply(0, at(0), live(0), start(0, n, time.Second))
+	offset := int64(1)
+	for i := int64(1); i < n; i += 2 { // every second record ends
+		s.Apply(offset, at(1), live(1), marker.Marker{Type: marker.End, Offset: (i * 7919) % n / 2 * 2, Count: 1})
+		offset++
+	}
+	open, _ := s.Open()
+	if int(open) < n/2 || s.Spans() < n/4 {
+		t.Fatalf("%d open in %d spans", open, s.Spans())
+	}
+	s.Apply(offset, at(2000), live(2000), tick)
+	var due []tracker.Due
+	for {
+		d := s.Due(2*time.Second, 1000)
+		if d == nil {
+			break
+		}
+		if !slices.IsSortedFunc(d, func(a, b tracker.Due) int { return cmp.Compare(a.From, b.From) }) {
+			t.Fatal("of one deadline, but not by offset")
+		}
+		due = append(due, d...)
+	}
+	if got := int64(len(records(due))); got != open {
+		t.Errorf("%d due of %d", got, open)
+	}
+}
+
+// The shape of a busy queue: starts of polls, ends of batches.
+func BenchmarkBatches(b *testing.B) {
+	s := tracker.New(0)
+	next, offset := int64(0), int64(0)
+	const poll, batch, open = 500, 10, 20
+	apply := func(m marker.Marker) {
+		s.Apply(offset, at(offset), live(offset), m)
+		offset++
+	}
+	b.ReportAllocs()
+	n := 0
+	for b.Loop() {
+		apply(start(next, poll, 30*time.Second))
+		next += poll
+		if old := next - open*poll; old >= 0 {
+			for i := int64(0); i < poll; i += batch {
+				apply(marker.Marker{Type: marker.End, Offset: old + (i*7)%poll, Count: batch})
+			}
+		}
+		n += poll
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(n), "ns/record")
+}
+
+// The worst: every second record is left to its deadline.
+func BenchmarkDropped(b *testing.B) {
+	s := tracker.New(0)
+	next, offset := int64(0), int64(0)
+	apply := func(m marker.Marker) {
+		s.Apply(offset, at(offset/100), live(offset/100), m)
+		offset++
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		apply(start(next, 10, 15*time.Second))
+		for i := int64(0); i < 10; i += 2 {
+			apply(marker.Marker{Type: marker.End, Offset: next + i, Count: 1})
+		}
+		next += 10
+		for _, d := range s.Due(time.Duration(offset/100)*time.Millisecond, 1000) {
+			apply(marker.Marker{Type: marker.End, Offset: d.From, Count: int32(d.Len()), Reason: marker.Copied})
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*10), "ns/record")
+	b.ReportMetric(float64(s.Spans()), "spans")
+}

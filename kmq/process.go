@@ -1,0 +1,127 @@
+package kmq
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+)
+
+// process has one delivery handled and settled.
+func (r *run) process(d Delivery) {
+	for try := 1; ; try++ {
+		if r.handling.Err() != nil {
+			r.giveBack(d)
+			return
+		}
+		if d.lease.Err() != nil || r.q.closed.Load() {
+			return // it expired, or was lost, while it waited
+		}
+		err := r.call(d)
+		if err == nil {
+			r.settle(d, d.Ack)
+			return
+		}
+		if reject, ok := errors.AsType[Reject](err); ok {
+			r.settle(d, func(ctx context.Context) error { return d.Reject(ctx, reject.Reason) })
+			return
+		}
+		delay := r.q.backoff.after(max(try, d.Attempt()))
+		if _, panicked := errors.AsType[*HandlerPanic](err); !panicked && r.handling.Err() != nil {
+			delay = 0 // it did not fail by itself
+		}
+		r.q.log.Debug("kmq: a handler failed", "partition", d.Record.Partition, "offset", d.Record.Offset, "attempt", d.Attempt(), "delay", delay, "error", err)
+		if r.nack(d, delay) || !pause(r.handling, delay) {
+			return
+		}
+	}
+}
+
+// call calls the handler. A panic is kept for Run, and the record released.
+func (r *run) call(d Delivery) (err error) {
+	returned := false
+	defer func() {
+		if returned {
+			return
+		}
+		p := &HandlerPanic{Value: recover(), Stack: debug.Stack()}
+		if p.Value == nil { // runtime.Goexit, which goes on after this
+			defer r.giveBack(d)
+		}
+		r.q.log.Error("kmq: a handler panicked", "partition", d.Record.Partition, "offset", d.Record.Offset, "panic", p.Value)
+		r.mu.Lock()
+		if r.panic == nil {
+			r.panic = p
+		}
+		r.mu.Unlock()
+		r.halt(p)
+		err = p
+	}()
+	err = r.handle(r.handling, d)
+	returned = true
+	return err
+}
+
+// giveBack releases a record that was not begun, where the engine can.
+func (r *run) giveBack(d Delivery) { r.nack(d, 0) }
+
+// nack releases a record; false if the engine can't.
+func (r *run) nack(d Delivery, delay time.Duration) (can bool) {
+	can = true
+	r.settle(d, func(ctx context.Context) error {
+		err := d.Nack(ctx, delay)
+		if errors.Is(err, ErrUnsupported) {
+			can = false
+			return nil
+		}
+		return err
+	})
+	return can
+}
+
+// settle writes what became of a delivery, and looks at what that came to. Once the run
+// has ended it has the settleGrace for it.
+func (r *run) settle(d Delivery, how func(context.Context) error) {
+	ctx := r.settling
+	if r.handling.Err() != nil {
+		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleGrace)
+		defer cancel()
+		ctx = late
+	}
+	err := how(ctx)
+	switch {
+	case err == nil || errors.Is(err, ErrSettled):
+	case errors.Is(err, ErrExpired) || errors.Is(err, ErrLost) || errors.Is(err, ErrClosed):
+		r.q.log.Info("kmq: a handler was too late", "partition", d.Record.Partition, "offset", d.Record.Offset, "attempt", d.Attempt(), "error", err)
+	default:
+		err = fmt.Errorf("kmq: settle the record at offset %d of partition %d: %w", d.Record.Offset, d.Record.Partition, err)
+		r.mu.Lock()
+		if r.err == nil {
+			r.err = err
+		}
+		r.mu.Unlock()
+		r.halt(err)
+	}
+}
+
+// after is the delay after so many attempts, from 1 on.
+func (b Backoff) after(attempts int) time.Duration {
+	d := b.Min
+	for i := 1; i < attempts && d < b.Max && d > 0; i++ {
+		d *= 2
+	}
+	return min(d, b.Max)
+}
+
+// pause waits; false if ctx ended first.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

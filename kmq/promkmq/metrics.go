@@ -1,0 +1,73 @@
+package promkmq
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"kafka-bench/kmq"
+)
+
+// row is one metric: its name without the prefix, and where its value is.
+type row struct {
+	name, help string
+	kind       prometheus.ValueType
+	value      func(s kmq.Stats, now time.Time) float64
+}
+
+// table is all that a queue tells, but for the lateness of redeliveries.
+func table() []row {
+	return []row{
+		counter("delivered_records_total", "Records handed out, every attempt.",
+			func(s kmq.Stats) int64 { return s.Delivered }),
+		counter("redelivered_records_total", "Records handed out with an attempt above 1.",
+			func(s kmq.Stats) int64 { return s.Redelivered }),
+		counter("acked_records_total", "Records that were acknowledged.",
+			func(s kmq.Stats) int64 { return s.Acked }),
+		counter("nacked_records_total", "Records that were released for another attempt.",
+			func(s kmq.Stats) int64 { return s.Nacked }),
+		counter("rejected_records_total", "Records that were given up by the application.",
+			func(s kmq.Stats) int64 { return s.Rejected }),
+		counter("expired_records_total", "Records whose lock ran out in this process.",
+			func(s kmq.Stats) int64 { return s.Expired }),
+		counter("lost_records_total", "Records in flight whose partition, or whose lock, went to another member, which delivers them.",
+			func(s kmq.Stats) int64 { return s.Lost }),
+		counter("tailed_records_total", "Records that this process copied to the tail of their partition.",
+			func(s kmq.Stats) int64 { return s.Tailed }),
+		counter("dead_lettered_records_total", "Records that this process copied to the dead-letter topic.",
+			func(s kmq.Stats) int64 { return s.DeadLettered }),
+		counter("missing_records_total", "Records that were to be delivered again and were not in the log any more.",
+			func(s kmq.Stats) int64 { return s.Missing }),
+
+		gauge("in_flight_records", "Records that were handed out, or are ready to be, and are not settled.",
+			func(s kmq.Stats) int64 { return int64(s.InFlight) }),
+		{"oldest_unacked_seconds", "Age of the oldest record in flight, by its timestamp; 0 if there is none.", prometheus.GaugeValue, age},
+		gauge("paused_partitions", "Partitions that take nothing new, for lack of room.",
+			func(s kmq.Stats) int64 { return int64(len(s.Paused)) }),
+		gauge("commit_behind_records", "Records beyond the committed offsets of this member's partitions, as far as it has read.",
+			func(s kmq.Stats) int64 { return s.CommitBehind }),
+		gauge("retention_alarm", "1 while retention does not cover the oldest record that is not settled.",
+			func(s kmq.Stats) int64 {
+				if s.RetentionAlarm != "" {
+					return 1
+				}
+				return 0
+			}),
+	}
+}
+
+func counter(name, help string, of func(kmq.Stats) int64) row {
+	return row{name, help, prometheus.CounterValue, func(s kmq.Stats, _ time.Time) float64 { return float64(of(s)) }}
+}
+
+func gauge(name, help string, of func(kmq.Stats) int64) row {
+	return row{name, help, prometheus.GaugeValue, func(s kmq.Stats, _ time.Time) float64 { return float64(of(s)) }}
+}
+
+// age is never below zero: the clock that stamped the record may be ahead of ours.
+func age(s kmq.Stats, now time.Time) float64 {
+	if s.OldestUnacked.IsZero() {
+		return 0
+	}
+	return max(now.Sub(s.OldestUnacked), 0).Seconds()
+}

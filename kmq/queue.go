@@ -1,0 +1,192 @@
+package kmq
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+
+	"kafka-bench/kmq/internal/engine"
+	"kafka-bench/kmq/internal/lease"
+	"kafka-bench/kmq/internal/markers"
+	"kafka-bench/kmq/internal/offsetmap"
+	"kafka-bench/kmq/internal/plain"
+	"kafka-bench/kmq/internal/share"
+)
+
+// Queue hands out the records of a topic to one member of a group. Its methods may be
+// called on any goroutine.
+type Queue struct {
+	engine  engine.Engine
+	kind    Engine
+	backoff Backoff
+	log     *slog.Logger
+	handed  handed
+
+	// stopping ends when nothing more is given out.
+	stopping context.Context
+	stop     context.CancelFunc
+	closed   atomic.Bool
+
+	receiving sync.RWMutex // held for reading by those that receive
+
+	closing  sync.Once
+	closeErr error
+}
+
+// Stats are the counters of a queue.
+type Stats = engine.Counts
+
+// Open joins the group and begins to fetch. It returns once the configuration is known to
+// be right for the topics that are there (errors are [ErrConfig] or the cluster's), not
+// once it has partitions. A group that has committed nothing begins with the oldest record
+// of the topic. ctx bounds the opening alone.
+func Open(ctx context.Context, cfg Config) (*Queue, error) {
+	cfg, err := cfg.resolve()
+	if err != nil {
+		return nil, err
+	}
+	e, err := openEngine(ctx, &cfg)
+	if err != nil {
+		return nil, err
+	}
+	q := newQueue(e, &cfg)
+	q.log.Info("kmq: queue opened")
+	return q, nil
+}
+
+func openEngine(ctx context.Context, cfg *Config) (engine.Engine, error) {
+	switch cfg.Engine {
+	case Markers:
+		return markers.New(ctx, cfg.engine())
+	case OffsetMap:
+		return offsetmap.New(ctx, cfg.engine())
+	case Share:
+		return share.New(ctx, cfg.engine())
+	default:
+		return plain.New(ctx, cfg.engine())
+	}
+}
+
+// newQueue is the queue of an engine; cfg is resolved.
+func newQueue(e engine.Engine, cfg *Config) *Queue {
+	stopping, stop := context.WithCancel(context.Background())
+	return &Queue{
+		engine: e, kind: cfg.Engine, backoff: cfg.Backoff, log: cfg.engine().Log,
+		stopping: stopping, stop: stop,
+	}
+}
+
+// Receive waits for at least one record, or for ctx, and returns at most max. It
+// acknowledges nothing. It returns ctx's error if that ends first, and [ErrClosed] once
+// the queue is closed or being drained. Any other error is one that no waiting mends, such
+// as a permission that is missing: the queue gives out nothing more.
+func (q *Queue) Receive(ctx context.Context, max int) ([]Delivery, error) {
+	if max < 1 {
+		return nil, fmt.Errorf("%w: Receive is asked for %d records: ask for at least 1", ErrConfig, max)
+	}
+	q.receiving.RLock()
+	defer q.receiving.RUnlock()
+	if q.stopping.Err() != nil {
+		return nil, ErrClosed
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	leases, err := q.ready(max)
+	if len(leases) == 0 && err == nil {
+		leases, err = q.wait(ctx, max)
+	}
+	if err != nil {
+		return nil, err
+	}
+	q.handed.add(leases)
+	out := make([]Delivery, len(leases))
+	for i, l := range leases {
+		out[i] = Delivery{Record: l.Record, lease: l, queue: q}
+	}
+	return out, nil
+}
+
+// over is a context that has ended: with it an engine returns what is ready, without
+// waiting.
+var over = func() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}()
+
+// ready returns what can be had without waiting, which spares a busy queue the contexts
+// that waiting takes.
+func (q *Queue) ready(max int) ([]*lease.Lease, error) {
+	leases, err := q.engine.Receive(over, max)
+	if errors.Is(err, context.Canceled) {
+		return nil, nil
+	}
+	return leases, err
+}
+
+// wait waits for records until ctx ends or the queue stops.
+func (q *Queue) wait(ctx context.Context, max int) ([]*lease.Lease, error) {
+	until, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(q.stopping, cancel)()
+	leases, err := q.engine.Receive(until, max)
+	switch {
+	case err == nil:
+		return leases, nil
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case q.stopping.Err() != nil:
+		return nil, ErrClosed
+	}
+	return nil, err
+}
+
+// Flush waits until what was settled before is durable.
+func (q *Queue) Flush(ctx context.Context) error {
+	if q.closed.Load() {
+		return ErrClosed
+	}
+	return q.engine.Flush(ctx)
+}
+
+// Drain gives out nothing more, waits until everything that was received is settled or has
+// expired or is lost, and flushes. A queue that was drained can only be closed. If ctx ends
+// first, its error is returned, and Drain may be called again.
+func (q *Queue) Drain(ctx context.Context) error {
+	if q.closed.Load() {
+		return ErrClosed
+	}
+	q.hush()
+	if err := q.handed.wait(ctx, &q.closed); err != nil {
+		return fmt.Errorf("kmq: drain: %w", err)
+	}
+	return q.Flush(ctx)
+}
+
+// hush has nothing more given out, and waits for those that receive.
+func (q *Queue) hush() {
+	q.stop()
+	q.receiving.Lock()
+	defer q.receiving.Unlock()
+}
+
+// Close gives back what is not settled, flushes, and leaves the group. Whoever holds a
+// record that was given back can't settle it any more: that returns [ErrClosed]. ctx bounds
+// the flushing; nothing of the queue runs any more when Close returns, whatever it returns.
+// Closing again returns the same.
+func (q *Queue) Close(ctx context.Context) error {
+	q.closing.Do(func() {
+		q.hush()
+		q.closed.Store(true)
+		q.closeErr = q.engine.Close(ctx)
+		q.log.Info("kmq: queue closed", "error", q.closeErr)
+	})
+	return q.closeErr
+}
+
+// Stats are the counters of this queue since it was opened.
+func (q *Queue) Stats() Stats { return q.engine.Counts() }

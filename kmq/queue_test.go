@@ -1,0 +1,559 @@
+package kmq
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"kafka-bench/kmq/internal/engine"
+	"kafka-bench/kmq/internal/lease"
+)
+
+// memory is an engine without a Kafka: what is released comes again.
+type memory struct {
+	unsupported bool // Nack
+	failReject  error
+	receiveErr  error
+
+	some chan struct{}
+
+	mu      sync.Mutex
+	ready   []*lease.Lease
+	timers  sync.WaitGroup
+	log     []string
+	open    map[*lease.Lease]bool
+	closed  int
+	flushes int
+}
+
+func newMemory(records ...*kgo.Record) *memory {
+	m := &memory{some: make(chan struct{}, 1), open: make(map[*lease.Lease]bool)}
+	for i, r := range records {
+		r.Offset = int64(i)
+		m.put(lease.FromRecord(r))
+	}
+	return m
+}
+
+func numbered(n int) []*kgo.Record {
+	out := make([]*kgo.Record, n)
+	for i := range out {
+		out[i] = &kgo.Record{Value: fmt.Append(nil, i)}
+	}
+	return out
+}
+
+func (m *memory) put(l *lease.Lease) {
+	m.mu.Lock()
+	m.ready = append(m.ready, l)
+	m.mu.Unlock()
+	m.tell()
+}
+
+func (m *memory) tell() {
+	select {
+	case m.some <- struct{}{}:
+	default:
+	}
+}
+
+func (m *memory) Receive(ctx context.Context, max int) ([]*lease.Lease, error) {
+	for {
+		m.mu.Lock()
+		n := min(max, len(m.ready))
+		out := m.ready[:n:n]
+		m.ready = m.ready[n:]
+		for _, l := range out {
+			m.open[l] = true
+		}
+		err, left := m.receiveErr, len(m.ready)
+		m.mu.Unlock()
+		if left > 0 {
+			m.tell()
+		}
+		switch {
+		case n > 0:
+			return out, nil
+		case err != nil:
+			return nil, err
+		}
+		select {
+		case <-m.some:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+func (m *memory) settle(l *lease.Lease, as lease.State, what string) error {
+	if err := l.Settle(as); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.open, l)
+	m.log = append(m.log, fmt.Sprintf("%s %d", what, l.At.Offset))
+	return nil
+}
+
+func (m *memory) Ack(ctx context.Context, l *lease.Lease) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return m.settle(l, lease.Accepted, "ack")
+}
+
+func (m *memory) Nack(ctx context.Context, l *lease.Lease, delay time.Duration) error {
+	if m.unsupported {
+		return fmt.Errorf("%w: not here", ErrUnsupported)
+	}
+	if err := m.settle(l, lease.Released, fmt.Sprintf("nack %v", delay)); err != nil {
+		return err
+	}
+	m.timers.Go(func() {
+		time.Sleep(delay)
+		m.put(l.Again())
+	})
+	return nil
+}
+
+func (m *memory) Extend(context.Context, *lease.Lease, time.Duration) error { return nil }
+
+func (m *memory) Reject(_ context.Context, l *lease.Lease, reason string) error {
+	if m.failReject != nil {
+		return m.failReject
+	}
+	return m.settle(l, lease.Rejected, "reject "+reason)
+}
+
+func (m *memory) Flush(context.Context) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.flushes++
+	return nil
+}
+
+func (m *memory) Close(context.Context) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.closed++
+	return nil
+}
+
+func (m *memory) Counts() engine.Counts { return engine.Counts{} }
+
+func (m *memory) queue(t *testing.T, kind Engine) *Queue {
+	cfg := valid(kind)
+	cfg.Backoff = Backoff{Min: time.Second, Max: 4 * time.Second}
+	cfg, err := cfg.resolve()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newQueue(m, &cfg)
+}
+
+func (m *memory) said() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return strings.Join(m.log, ", ")
+}
+
+func TestReceive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory(numbered(5)...)
+		q := m.queue(t, Markers)
+		if _, err := q.Receive(t.Context(), 0); !errors.Is(err, ErrConfig) {
+			t.Errorf("none: %v", err)
+		}
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		if ds, err := q.Receive(ended, 5); !errors.Is(err, context.Canceled) || len(ds) > 0 {
+			t.Errorf("with a context that has ended: %d, %v", len(ds), err)
+		}
+		if ds, err := q.Receive(t.Context(), 3); err != nil || len(ds) != 3 {
+			t.Errorf("three: %d, %v", len(ds), err)
+		}
+		if ds, err := q.Receive(t.Context(), 3); err != nil || len(ds) != 2 {
+			t.Errorf("fewer than asked for: %d, %v", len(ds), err)
+		}
+		soon, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if ds, err := q.Receive(soon, 3); !errors.Is(err, context.DeadlineExceeded) || len(ds) > 0 {
+			t.Errorf("none left: %d, %v", len(ds), err)
+		}
+		m.mu.Lock()
+		m.receiveErr = errors.New("no permission")
+		m.mu.Unlock()
+		if _, err := q.Receive(t.Context(), 3); err == nil || err.Error() != "no permission" {
+			t.Errorf("the engine's error: %v", err)
+		}
+	})
+}
+
+func TestDrain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory(numbered(1000)...)
+		q := m.queue(t, Markers)
+		var ds []Delivery
+		for range 100 {
+			more, _ := q.Receive(t.Context(), 1)
+			ds = append(ds, more...)
+			if len(ds) > 3 {
+				_ = ds[len(ds)-4].Ack(t.Context()) // 3 stay in hand
+			}
+		}
+		q.handed.mu.Lock()
+		if kept := len(q.handed.leases); kept > 2*fewHanded {
+			t.Errorf("%d leases are kept, of 3 in hand", kept)
+		}
+		q.handed.mu.Unlock()
+		waiting := make(chan error, 1)
+		hold, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		m.mu.Lock()
+		m.ready = nil
+		m.mu.Unlock()
+		go func() { _, err := q.Receive(hold, 1); waiting <- err }()
+		synctest.Wait()
+
+		soon, cancel2 := context.WithTimeout(t.Context(), time.Second)
+		defer cancel2()
+		if err := q.Drain(soon); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("with three in hand: %v", err)
+		}
+		if err := <-waiting; !errors.Is(err, ErrClosed) {
+			t.Errorf("a receive that was waiting: %v", err)
+		}
+		_ = ds[97].Nack(t.Context(), 0)
+		ds[98].lease.SetDeadline(time.Now().Add(time.Second)) // runs out
+		_ = ds[99].Ack(t.Context())
+		start := time.Now()
+		if err := q.Drain(t.Context()); err != nil || m.flushes != 1 {
+			t.Errorf("drain: %v, %d flushes", err, m.flushes)
+		}
+		if took := time.Since(start); took < time.Second || took > 2*time.Second {
+			t.Errorf("it took %v, until the lock ran out after 1s", took)
+		}
+		if _, err := q.Receive(t.Context(), 1); !errors.Is(err, ErrClosed) {
+			t.Errorf("receive: %v", err)
+		}
+		m.timers.Wait()
+	})
+}
+
+func TestClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory(numbered(3)...)
+		q := m.queue(t, Markers)
+		ds, _ := q.Receive(t.Context(), 3)
+		_ = ds[0].Ack(t.Context())
+		draining := make(chan error, 1)
+		go func() { draining <- q.Drain(t.Context()) }()
+		synctest.Wait()
+		for range 2 {
+			if err := q.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+		if m.closed != 1 {
+			t.Errorf("the engine is closed %d times", m.closed)
+		}
+		if err := <-draining; !errors.Is(err, ErrClosed) {
+			t.Errorf("drain: %v", err)
+		}
+		ctx := t.Context()
+		for what, err := range map[string]error{
+			"ack": ds[1].Ack(ctx), "nack": ds[1].Nack(ctx, 0), "extend": ds[1].Extend(ctx, time.Second), "reject": ds[1].Reject(ctx, ""),
+			"flush": q.Flush(ctx), "drain": q.Drain(ctx),
+		} {
+			if !errors.Is(err, ErrClosed) {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+		if err := ds[0].Ack(ctx); !errors.Is(err, ErrSettled) {
+			t.Errorf("what was settled before: %v", err)
+		}
+	})
+}
+
+func TestRunEnds(t *testing.T) {
+	boom := errors.New("boom")
+	for _, c := range []struct {
+		name string
+		end  func(ctx context.Context, cancel func(), q *Queue, m *memory)
+		want error
+		log  string
+	}{
+		{"with its context", func(_ context.Context, cancel func(), _ *Queue, _ *memory) { cancel() }, context.Canceled, "ack 0"},
+		{"when the queue is drained", func(ctx context.Context, _ func(), q *Queue, _ *memory) { go func() { _ = q.Drain(ctx) }() }, nil, "ack 0, ack 1"},
+		{"when the engine fails", func(_ context.Context, _ func(), _ *Queue, m *memory) {
+			m.mu.Lock()
+			m.receiveErr = boom
+			m.mu.Unlock()
+			m.tell()
+		}, boom, "ack 0, ack 1"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				records := numbered(2)
+				m := newMemory(records...)
+				q := m.queue(t, Markers)
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				go func() {
+					time.Sleep(time.Second)
+					c.end(ctx, cancel, q, m)
+				}()
+				err := q.Run(ctx, 2, func(_ context.Context, d Delivery) error {
+					time.Sleep(time.Minute) // handlers are waited for
+					return nil
+				}, InOrder(ByPartition))
+				if !errors.Is(err, c.want) {
+					t.Errorf("run: %v, want %v", err, c.want)
+				}
+				m.timers.Wait()
+				log := m.said()
+				if want := c.log; !strings.HasPrefix(log, want) || c.want == context.Canceled && log != "ack 0, nack 0s 1" {
+					t.Errorf("it did %q, want %q", log, want)
+				}
+				if len(m.open) != 0 {
+					t.Errorf("%d are left open", len(m.open))
+				}
+			})
+		})
+	}
+}
+
+func TestRunSettles(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory(numbered(4)...)
+		q := m.queue(t, Markers)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		err := q.Run(ctx, 1, func(ctx context.Context, d Delivery) error {
+			switch d.ID().Offset {
+			case 0:
+				return nil
+			case 1:
+				return errors.New("not now")
+			case 2:
+				return fmt.Errorf("hopeless: %w", Reject{Reason: "why"})
+			}
+			return errors.Join(d.Ack(ctx), errors.New("settled by itself"))
+		})
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("run: %v", err)
+		}
+		m.timers.Wait()
+		// 1 is tried after 1, 2, 4, 4, … s.
+		want := "ack 0, nack 1s 1, reject why 2, ack 3, nack 2s 1, nack 4s 1, nack 4s 1"
+		if log := m.said(); !strings.HasPrefix(log, want) {
+			t.Errorf("it did %q, want %q", log, want)
+		}
+	})
+}
+
+func TestRunTriesAgainWhereNothingCanBeReleased(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory(numbered(2)...)
+		m.unsupported = true
+		q := m.queue(t, Plain)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		start := time.Now()
+		var tries []time.Duration
+		err := q.Run(ctx, 1, func(_ context.Context, d Delivery) error {
+			if d.ID().Offset == 1 {
+				cancel()
+				return errors.New("it ends in the middle")
+			}
+			if tries = append(tries, time.Since(start)); len(tries) < 4 {
+				return errors.New("not now")
+			}
+			return nil
+		})
+		if !errors.Is(err, context.Canceled) || m.said() != "ack 0" || fmt.Sprint(tries) != "[0s 1s 3s 7s]" {
+			t.Errorf("run: %v; %s; tries at %v", err, m.said(), tries)
+		}
+	})
+}
+
+func TestRunPanics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory(numbered(3)...)
+		q := m.queue(t, Markers)
+		running := make(chan struct{})
+		defer func() {
+			p, ok := recover().(*HandlerPanic)
+			if !ok || p.Value != "boom" || !strings.Contains(p.Error(), "TestRunPanics") {
+				t.Errorf("it panicked with %v", p)
+			}
+			m.timers.Wait()
+			if log := m.said(); log != "nack 1s 1, ack 0" && log != "nack 1s 1, nack 0s 2, ack 0" {
+				t.Errorf("it did %q", log)
+			}
+		}()
+		_ = q.Run(t.Context(), 2, func(ctx context.Context, d Delivery) error {
+			if d.ID().Offset == 0 {
+				close(running)
+				<-ctx.Done()
+				return nil // finished in spite of it
+			}
+			<-running
+			panic("boom")
+		})
+		t.Error("it did not panic")
+	})
+}
+
+func TestRunOfAHandlerThatEndsItsGoroutine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory(numbered(1)...)
+		q := m.queue(t, Markers)
+		defer func() {
+			if p, ok := recover().(*HandlerPanic); !ok || p.Value != nil {
+				t.Errorf("it panicked with %v", p)
+			}
+			m.timers.Wait()
+			if log := m.said(); log != "nack 0s 0" {
+				t.Errorf("it did %q", log)
+			}
+		}()
+		_ = q.Run(t.Context(), 2, func(context.Context, Delivery) error {
+			runtime.Goexit()
+			return nil
+		})
+	})
+}
+
+func TestRunEndsWhereARejectionCanNotBeKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory(numbered(1)...)
+		m.failReject = fmt.Errorf("%w: set DeadLetterTopic", ErrUnsupported)
+		err := m.queue(t, Markers).Run(t.Context(), 2, func(context.Context, Delivery) error { return Reject{"no"} })
+		if !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), "offset 0 of partition 0") {
+			t.Errorf("run: %v", err)
+		}
+	})
+}
+
+func TestRunIsAskedForWhatThereIs(t *testing.T) {
+	q := newMemory().queue(t, Markers)
+	none := func(context.Context, Delivery) error { return nil }
+	for what, err := range map[string]error{
+		"no workers":       q.Run(t.Context(), 0, none),
+		"too many workers": q.Run(t.Context(), MaxWorkers+1, none),
+		"no handler":       q.Run(t.Context(), 1, nil),
+		"no such order":    q.Run(t.Context(), 1, none, InOrder("random")),
+	} {
+		if !errors.Is(err, ErrConfig) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if err := newMemory().queue(t, Share).Run(t.Context(), 1, none, InOrder(ByKey)); !errors.Is(err, ErrUnsupported) {
+		t.Errorf("an order of a share group: %v", err)
+	}
+}
+
+// What waits in line does not take a worker from others.
+func TestALineHoldsUpItsOwnRecordsOnly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		records := numbered(40)
+		for i, r := range records {
+			if r.Key = []byte("hot"); i >= 30 {
+				r.Key = nil
+			}
+		}
+		m := newMemory(records...)
+		q := m.queue(t, Markers)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		start := time.Now()
+		var hot, done atomic.Int64
+		var others time.Duration
+		err := q.Run(ctx, 2, func(_ context.Context, d Delivery) error {
+			time.Sleep(time.Second)
+			if d.Record.Key == nil {
+				others = time.Since(start)
+			} else if n := hot.Add(1); int64(n-1) != d.ID().Offset {
+				t.Errorf("offset %d is handled as number %d", d.ID().Offset, n)
+			}
+			if done.Add(1) == int64(len(records)) {
+				cancel()
+			}
+			return nil
+		}, InOrder(ByKey))
+		if !errors.Is(err, context.Canceled) || others != 10*time.Second || time.Since(start) != 30*time.Second {
+			t.Errorf("run: %v; the others took %v, want 10s; all took %v, want 30s", err, others, time.Since(start))
+		}
+	})
+}
+
+func BenchmarkReceiveAck(b *testing.B) {
+	const batch = 10
+	m := newMemory()
+	cfg, _ := valid(Markers).resolve()
+	q := newQueue(&bench{memory: m}, &cfg)
+	b.ReportAllocs()
+	for done := 0; done < b.N; done += batch {
+		ds, err := q.Receive(b.Context(), batch)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, d := range ds {
+			if err := d.Ack(b.Context()); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+}
+
+// bench gives out new leases for ever.
+type bench struct {
+	*memory
+	records [10]*kgo.Record
+}
+
+func (e *bench) Receive(_ context.Context, max int) ([]*lease.Lease, error) {
+	if e.records[0] == nil {
+		for i := range e.records {
+			e.records[i] = new(kgo.Record)
+		}
+	}
+	return lease.FromRecords(e.records[:max]), nil
+}
+
+func (e *bench) Ack(_ context.Context, l *lease.Lease) error { return l.Settle(lease.Accepted) }
+
+func BenchmarkRun(b *testing.B) {
+	for _, order := range []Order{Unordered, ByPartition, ByKey} {
+		b.Run(string(order), func(b *testing.B) {
+			cfg, _ := valid(Markers).resolve()
+			e := &bench{memory: newMemory()}
+			q := newQueue(e, &cfg)
+			ctx, cancel := context.WithCancel(b.Context())
+			defer cancel()
+			_, _ = e.Receive(ctx, 1)
+			for i, r := range e.records {
+				r.Partition, r.Key = int32(i), []byte{byte(i)}
+			}
+			b.ReportAllocs()
+			var done atomic.Int64
+			_ = q.Run(ctx, 10, func(context.Context, Delivery) error {
+				if done.Add(1) == int64(b.N) {
+					cancel()
+				}
+				return nil
+			}, InOrder(order))
+		})
+	}
+}

@@ -1,0 +1,262 @@
+package kmq
+
+import (
+	"context"
+	"fmt"
+	"hash/maphash"
+	"sync"
+	"time"
+)
+
+// Handler processes one record: nil acknowledges it, [Reject] gives it up, any other error
+// releases it for another attempt after the [Backoff]. It may settle the delivery itself,
+// and extend it; what it returns then does not matter.
+//
+// A panic releases the record too, ends the Run, and goes on in the goroutine that called
+// it, as a [HandlerPanic].
+type Handler func(ctx context.Context, d Delivery) error
+
+// Order is which records may be processed at the same time.
+type Order string
+
+// The orders. They hold for first deliveries: a record that is delivered again comes
+// behind the others. Share keeps none.
+const (
+	Unordered   Order = "none"      // any, more than there are partitions
+	ByPartition Order = "partition" // one of each partition at a time, in the order of offsets
+	ByKey       Order = "key"       // one of each key at a time, likewise; records without a key in any order
+)
+
+// RunOption changes how Run hands out records.
+type RunOption func(*runOptions)
+
+type runOptions struct{ order Order }
+
+// InOrder has Run keep an order; without it there is none.
+func InOrder(o Order) RunOption { return func(r *runOptions) { r.order = o } }
+
+// MaxWorkers is the most that [Queue.Run] may be asked for.
+const MaxWorkers = 100_000
+
+// HandlerPanic is what [Queue.Run] panics with after a handler did.
+type HandlerPanic struct {
+	Value any    // what the handler panicked with; nil if it ended its goroutine
+	Stack []byte // of the handler
+}
+
+// Error says what the panic was, and where.
+func (p *HandlerPanic) Error() string {
+	return fmt.Sprintf("kmq: a handler panicked: %v\n%s", p.Value, p.Stack)
+}
+
+// settleGrace is how long a handler's answer may take to be written once ctx has ended.
+const settleGrace = 30 * time.Second
+
+// Run hands records to so many workers, from 1 to [MaxWorkers], until ctx ends or the queue
+// is closed or drained. It then starts no more handlers, waits for those that run, gives
+// back what it had received and not begun, and returns: nil if the queue is closed or
+// drained, ctx's error if that ended, and otherwise what makes going on pointless. After a
+// Drain, what was received is still processed.
+//
+// A worker has one record at a time, and none is received for which there is no worker, but
+// those that an [Order] keeps waiting. They count against MaxInFlight: at the bound nothing
+// is received until a record ahead of them is done, and their locks run.
+//
+// The engine Plain can't release a record. There a record whose handler failed stays with
+// its worker, and is tried again after the [Backoff], as an ordinary consumer would.
+func (q *Queue) Run(ctx context.Context, workers int, handle Handler, options ...RunOption) error {
+	o := runOptions{order: Unordered}
+	for _, set := range options {
+		set(&o)
+	}
+	if err := q.checkRun(workers, handle, o); err != nil {
+		return err
+	}
+	r := newRun(ctx, q, workers, handle, o.order)
+	err := r.dispatch(ctx)
+	return r.end(ctx, err)
+}
+
+func (q *Queue) checkRun(workers int, handle Handler, o runOptions) error {
+	f := new(faults)
+	if workers < 1 || workers > MaxWorkers {
+		f.add("Run is asked for %d workers: ask for 1 to %d", workers, MaxWorkers)
+	}
+	if handle == nil {
+		f.add("Run has no handler")
+	}
+	switch o.order {
+	case Unordered, ByPartition, ByKey:
+	default:
+		f.add("the order is %q: choose %s, %s or %s", o.order, Unordered, ByPartition, ByKey)
+	}
+	if err := f.err(); err != nil {
+		return err
+	}
+	if q.kind == Share && o.order != Unordered {
+		return fmt.Errorf("%w: the broker of a share group gives the records of one partition to several members, so that no order can be kept by %s: choose markers, offsetmap or plain", ErrUnsupported, o.order)
+	}
+	return nil
+}
+
+// run is one Run.
+type run struct {
+	q      *Queue
+	handle Handler
+	order  Order
+	seed   maphash.Seed
+
+	idle    chan struct{} // a token for each worker without a record
+	work    chan Delivery
+	workers sync.WaitGroup
+
+	// handling is the handlers' context; it ends when ctx does, or the run.
+	handling context.Context
+	halt     context.CancelCauseFunc
+	// settling outlives handling by the settleGrace, for what handlers answered before.
+	settling context.Context
+	release  context.CancelFunc
+
+	mu    sync.Mutex
+	lines map[uint64]*line // those that have a worker
+	err   error            // what ended the run
+	panic *HandlerPanic
+}
+
+// line are the deliveries that wait until one ahead of them is done.
+type line struct{ waiting []Delivery }
+
+func newRun(ctx context.Context, q *Queue, workers int, handle Handler, order Order) *run {
+	r := &run{
+		q: q, handle: handle, order: order, seed: maphash.MakeSeed(),
+		idle: make(chan struct{}, workers), work: make(chan Delivery, workers),
+		lines: make(map[uint64]*line),
+	}
+	r.handling, r.halt = context.WithCancelCause(ctx)
+	r.settling, r.release = context.WithCancel(context.WithoutCancel(ctx))
+	context.AfterFunc(r.handling, func() { time.AfterFunc(settleGrace, r.release) })
+	for range workers {
+		r.idle <- struct{}{}
+		r.workers.Go(r.worker)
+	}
+	return r
+}
+
+// dispatch receives for the workers that are idle, until there is nothing to be had.
+func (r *run) dispatch(ctx context.Context) error {
+	for {
+		select {
+		case <-r.idle:
+		case <-r.handling.Done():
+			return r.handling.Err()
+		}
+		free := 1 + r.moreIdle()
+		ds, err := r.q.Receive(r.handling, free)
+		for _, d := range ds {
+			if r.start(d) {
+				free--
+			}
+		}
+		for range free {
+			r.idle <- struct{}{}
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// most of one Receive: enough that its cost does not show.
+const mostAtOnce = 500
+
+// moreIdle takes the tokens of further workers.
+func (r *run) moreIdle() (n int) {
+	for n < mostAtOnce-1 {
+		select {
+		case <-r.idle:
+			n++
+		default:
+			return n
+		}
+	}
+	return n
+}
+
+// start gives a delivery to a worker, or has it wait in line; false if it waits.
+func (r *run) start(d Delivery) bool {
+	if k, ordered := r.line(d); ordered {
+		r.mu.Lock()
+		l := r.lines[k]
+		if l != nil {
+			l.waiting = append(l.waiting, d)
+			r.mu.Unlock()
+			return false
+		}
+		r.lines[k] = new(line)
+		r.mu.Unlock()
+	}
+	r.work <- d // there is room: a token was taken for it
+	return true
+}
+
+// line names what a delivery must not overtake; false if that is nothing. Two keys with
+// the same hash only wait for each other without need.
+func (r *run) line(d Delivery) (uint64, bool) {
+	switch {
+	case r.order == ByPartition:
+		return uint64(d.Record.Partition), true
+	case r.order == ByKey && d.Record.Key != nil:
+		return maphash.Bytes(r.seed, d.Record.Key), true
+	}
+	return 0, false
+}
+
+// next takes the delivery that waits behind d; false, and no line any more, if none does.
+func (r *run) next(d Delivery) (Delivery, bool) {
+	k, ordered := r.line(d)
+	if !ordered {
+		return Delivery{}, false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	l := r.lines[k]
+	if len(l.waiting) == 0 {
+		delete(r.lines, k)
+		return Delivery{}, false
+	}
+	next := l.waiting[0]
+	l.waiting[0] = Delivery{}
+	l.waiting = l.waiting[1:]
+	return next, true
+}
+
+// worker processes deliveries, one after the other, and the line behind each.
+func (r *run) worker() {
+	for d := range r.work {
+		for more := true; more; d, more = r.next(d) {
+			r.process(d)
+		}
+		r.idle <- struct{}{}
+	}
+}
+
+// end waits for the handlers and says how the run ended.
+func (r *run) end(ctx context.Context, err error) error {
+	close(r.work)
+	r.workers.Wait()
+	r.release()
+	r.halt(nil)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.panic != nil:
+		panic(r.panic)
+	case r.err != nil:
+		return r.err
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil && r.q.stopping.Err() != nil:
+		return nil
+	}
+	return err
+}

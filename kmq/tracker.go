@@ -1,0 +1,40 @@
+package kmq
+
+import (
+	"context"
+	"fmt"
+
+	"kafka-bench/kmq/internal/markers"
+)
+
+// Tracker redelivers the records of a group whose locks have run out: the part of the
+// engine [Markers] that may run apart from the queues.
+type Tracker struct{ tracker *markers.Tracker }
+
+// OpenTracker starts a tracker with the Config of the group's queues, in which Engine must
+// be [Markers]; what it says of where the tracker runs does not matter. Several trackers
+// share the partitions of the markers, and a queue that has one in its process is one of
+// them. It returns once the topics are known to be right; ctx bounds the opening alone.
+// Errors are [ErrConfig] or the cluster's.
+func OpenTracker(ctx context.Context, cfg Config) (*Tracker, error) {
+	cfg, err := cfg.resolve()
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Engine != Markers {
+		return nil, fmt.Errorf("%w: engine %q has no tracker: only %q has", ErrConfig, cfg.Engine, Markers)
+	}
+	t, err := markers.NewTracker(ctx, cfg.engine())
+	if err != nil {
+		return nil, err
+	}
+	return &Tracker{tracker: t}, nil
+}
+
+// Stats are the counters of this tracker since it was opened: of [Stats], Tailed,
+// DeadLettered, Missing, Lateness and RetentionAlarm.
+func (t *Tracker) Stats() Stats { return t.tracker.Counts() }
+
+// Close ends the redeliveries under way, commits what the tracker has read, leaves its
+// group, and returns when nothing runs any more. ctx bounds the first three.
+func (t *Tracker) Close(ctx context.Context) error { return t.tracker.Close(ctx) }
