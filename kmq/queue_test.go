@@ -201,10 +201,11 @@ func TestReceive(t *testing.T) {
 
 func TestDrain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newMemory(numbered(1000)...)
+		const received = 1000
+		m := newMemory(numbered(2 * received)...)
 		q := m.queue(t, Markers)
 		var ds []Delivery
-		for range 100 {
+		for range received {
 			more, _ := q.Receive(t.Context(), 1)
 			ds = append(ds, more...)
 			if len(ds) > 3 {
@@ -233,9 +234,9 @@ func TestDrain(t *testing.T) {
 		if err := <-waiting; !errors.Is(err, ErrClosed) {
 			t.Errorf("a receive that was waiting: %v", err)
 		}
-		_ = ds[97].Nack(t.Context(), 0)
-		ds[98].lease.SetDeadline(time.Now().Add(time.Second)) // runs out
-		_ = ds[99].Ack(t.Context())
+		_ = ds[received-3].Nack(t.Context(), 0)
+		ds[received-2].lease.SetDeadline(time.Now().Add(time.Second)) // runs out
+		_ = ds[received-1].Ack(t.Context())
 		start := time.Now()
 		if err := q.Drain(t.Context()); err != nil || m.flushes != 1 {
 			t.Errorf("drain: %v, %d flushes", err, m.flushes)
@@ -322,7 +323,7 @@ func TestRunEnds(t *testing.T) {
 				}
 				m.timers.Wait()
 				log := m.said()
-				if want := c.log; !strings.HasPrefix(log, want) || c.want == context.Canceled && log != "ack 0, nack 0s 1" {
+				if want := c.log; !strings.HasPrefix(log, want) || errors.Is(c.want, context.Canceled) && log != "ack 0, nack 0s 1" {
 					t.Errorf("it did %q, want %q", log, want)
 				}
 				if len(m.open) != 0 {
@@ -358,6 +359,24 @@ func TestRunSettles(t *testing.T) {
 		want := "ack 0, nack 1s 1, reject why 2, ack 3, nack 2s 1, nack 4s 1, nack 4s 1"
 		if log := m.said(); !strings.HasPrefix(log, want) {
 			t.Errorf("it did %q, want %q", log, want)
+		}
+	})
+}
+
+// A handler that gave up because it was told to has not failed: its record is released
+// without a delay.
+func TestRunReleasesWhatItInterrupted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory(numbered(1)...)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		err := m.queue(t, Markers).Run(ctx, 1, func(ctx context.Context, _ Delivery) error {
+			<-ctx.Done()
+			return ctx.Err()
+		})
+		m.timers.Wait()
+		if log := m.said(); !errors.Is(err, context.DeadlineExceeded) || log != "nack 0s 0" {
+			t.Errorf("run: %v; it did %q", err, log)
 		}
 	})
 }
@@ -484,7 +503,7 @@ func TestALineHoldsUpItsOwnRecordsOnly(t *testing.T) {
 			time.Sleep(time.Second)
 			if d.Record.Key == nil {
 				others = time.Since(start)
-			} else if n := hot.Add(1); int64(n-1) != d.ID().Offset {
+			} else if n := hot.Add(1); n-1 != d.ID().Offset {
 				t.Errorf("offset %d is handled as number %d", d.ID().Offset, n)
 			}
 			if done.Add(1) == int64(len(records)) {

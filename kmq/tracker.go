@@ -32,7 +32,7 @@ func OpenTracker(ctx context.Context, cfg Config) (*Tracker, error) {
 }
 
 // Stats are the counters of this tracker since it was opened: of [Stats], Tailed,
-// DeadLettered, Missing, Lateness and RetentionAlarm.
+// DeadLettered, Missing, Retried, Unreadable, Lateness and RetentionAlarm.
 func (t *Tracker) Stats() Stats { return t.tracker.Counts() }
 
 // Close ends the redeliveries under way, commits what the tracker has read, leaves its

@@ -133,7 +133,7 @@ func serveMetrics(ctx context.Context, listener net.Listener, collector promethe
 	select {
 	case <-ctx.Done():
 		err := server.Close()
-		<-served
+		_ = <-served // that it was closed
 		return err
 	case err := <-served:
 		return fmt.Errorf("metrics: %w", err)

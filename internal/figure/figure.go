@@ -178,9 +178,18 @@ func (f Figure) Format(v float64) string {
 	case Ratio:
 		return unit.Percent(v)
 	case Number:
-		return strconv.FormatFloat(v, 'f', 2, 64)
+		return number(v)
 	}
 	return unit.NotAvailable
+}
+
+// number prints v with two decimals, and what would be lost by that with two digits.
+func number(v float64) string {
+	decimals := 2
+	if small := math.Abs(v); small > 0 && small < 0.01 {
+		decimals = min(1-int(math.Floor(math.Log10(small))), 9)
+	}
+	return strconv.FormatFloat(v, 'f', decimals, 64)
 }
 
 // beyond is how many records must lie above a percentile for it to be a figure.

@@ -390,3 +390,16 @@ func TestFiguresOfAReader(t *testing.T) {
 		}
 	}
 }
+
+// A number that two decimals would make nothing of keeps two digits.
+func TestSmallNumbers(t *testing.T) {
+	f, err := Named("queue_requests_per_record")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for v, want := range map[float64]string{0: "0.00", 1.256: "1.26", 0.0123: "0.01", 0.00123: "0.0012", 0.000678: "0.00068", -0.002: "-0.0020", 0.00996: "0.0100", 1e-12: "0.000000000"} {
+		if got := f.Format(v); got != want {
+			t.Errorf("%v is %s, want %s", v, got, want)
+		}
+	}
+}

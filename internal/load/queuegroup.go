@@ -451,7 +451,7 @@ func (g *QueueGroup) Resume(number int) error {
 }
 
 // Stop ends the members: their threads end, and their queues are closed. Every goroutine
-// has ended when it returns.
+// has ended when it returns, unless ctx ended before.
 func (g *QueueGroup) Stop(ctx context.Context) {
 	if g.stopping.Swap(true) {
 		return
@@ -472,7 +472,23 @@ func (g *QueueGroup) Stop(ctx context.Context) {
 		})
 	}
 	ending.Wait()
-	g.buried.Wait()
+	g.awaitBuried(ctx)
+}
+
+// awaitBuried waits for what is left of members that were killed, until ctx ends: a queue
+// without its connections has nothing to wait for, and if it does so nevertheless, it
+// must not hold up the run.
+func (g *QueueGroup) awaitBuried(ctx context.Context) {
+	over := make(chan struct{})
+	go func() {
+		g.buried.Wait()
+		close(over)
+	}()
+	select {
+	case <-over:
+	case <-ctx.Done():
+		g.cfg.OnEvent("error", "the queue of a consumer that was killed did not end", ctx.Err().Error())
+	}
 }
 
 // Counts are what the members did as clients. A queue does not tell of its commits and

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"kafka-bench/internal/figure"
 	"kafka-bench/internal/result"
@@ -214,6 +213,9 @@ func inQueue(q *result.Queue) string {
 	if q.Tailed > 0 {
 		parts = append(parts, count(q.Tailed, "record")+" copied to the tail")
 	}
+	if len(parts) > 1 {
+		parts = append(parts, "all of the whole run")
+	}
 	return list(parts...)
 }
 
@@ -231,7 +233,13 @@ func costOf(c *result.QueueCost) string {
 
 func requestsEach(v float64) string { return factor(v) + " requests" }
 
-func bytesEach(v float64) string { return unit.Bytes(int64(v + 0.5)) }
+// bytesEach prints bytes that may be less than one.
+func bytesEach(v float64) string {
+	if v > 0 && v < 10 {
+		return decimals(v, 1) + " B"
+	}
+	return unit.Bytes(int64(v + 0.5))
+}
 
 // settled says in one sentence where the records of the queue ended.
 func settled(r *result.Run) string {
@@ -310,13 +318,4 @@ func (d *CellDocument) engineOf() string {
 func kindOf(label, engine string) string {
 	parts := strings.FieldsFunc(label, func(c rune) bool { return c == '-' || c == ',' || c == ' ' })
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == engine }), "-")
-}
-
-// visibilityOf is for how long a cell's queue lends; 0 where it does not say.
-func (d *CellDocument) visibilityOf() time.Duration {
-	v, err := unit.ParseDuration(d.setting("consume.queue.visibility"))
-	if err != nil {
-		return 0
-	}
-	return time.Duration(v)
 }

@@ -387,3 +387,19 @@ func TestComparisonOfQueues(t *testing.T) {
 		t.Error("runs without a queue are compared by its figures")
 	}
 }
+
+// Each engine is tested against the plain scenario that it is held against, and plain
+// against nothing.
+func TestEnginesAgainstPlain(t *testing.T) {
+	d, err := report.AnalyseCampaign(engineSuite(t, 5), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bases := map[string]string{}
+	for _, c := range d.Against {
+		bases[c.Variant] = c.Base
+	}
+	if len(bases) != 6 || bases["1x1-all-share"] != "1x1-all-plain" || bases["2x5-all-markers"] != "2x5-all-plain" {
+		t.Errorf("compared are %v", bases)
+	}
+}

@@ -79,7 +79,7 @@ func (p *page) times(r *result.Run) {
 	if l.ClosedLoop {
 		legend = []string{"no response times: in a closed loop nothing has an intended send time to count from"}
 	}
-	if r.Queue != nil {
+	if r.Queue != nil && slices.ContainsFunc(shown, func(d distribution) bool { return strings.HasPrefix(d.metric, "e2e_") }) {
 		legend = append(legend, "e2e and processed: of first deliveries; redelivery: of later ones")
 	}
 	if thin(shown) {

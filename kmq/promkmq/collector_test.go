@@ -1,6 +1,7 @@
 package promkmq
 
 import (
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -133,6 +134,19 @@ func TestANilQueueIsRefused(t *testing.T) {
 	for _, c := range []prometheus.Collector{New(nil, nil), New((*kmq.Queue)(nil), nil), New((*kmq.Tracker)(nil), nil)} {
 		if err := prometheus.NewRegistry().Register(c); err == nil || !strings.Contains(err.Error(), "the queue is nil") {
 			t.Errorf("registered: %v", err)
+		}
+	}
+}
+
+// docs/KMQ.md has every metric.
+func TestTheDocumentHasEveryMetric(t *testing.T) {
+	text, err := os.ReadFile("../../docs/KMQ.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range table() {
+		if !strings.Contains(string(text), "`"+r.name+"`") {
+			t.Errorf("docs/KMQ.md does not have %s", r.name)
 		}
 	}
 }

@@ -236,11 +236,11 @@ func counters(w *world) {
 				w.Errorf("nack: %v", err)
 			}
 		}
+		w.ack(ds[9:]...)
 		w.ack(w.receive(q, released)...)
 	} else {
-		w.ack(ds[7:9]...)
+		w.ack(ds[7:]...)
 	}
-	w.ack(ds[9:]...)
 	w.flush(q)
 	s = q.Stats()
 	if s.Acked != 11 || s.Rejected != 1 || s.Nacked != int64(released) || s.Redelivered != int64(released) ||

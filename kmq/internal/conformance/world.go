@@ -70,6 +70,9 @@ func (w *world) config(with ...func(*kmq.Config)) kmq.Config {
 		Brokers: w.Brokers, Topic: w.topic, Group: w.group, Engine: w.Engine,
 		CommitEvery: 50 * time.Millisecond, SessionTimeout: session,
 	}
+	if w.can.lend { // Share would take the 4 s of Settings
+		cfg.Visibility = 30 * time.Second
+	}
 	for _, f := range with {
 		f(&cfg)
 	}

@@ -9,12 +9,14 @@ import (
 	"hash/fnv"
 	"log/slog"
 	"os"
+	"runtime/pprof"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"kafka-bench/kmq"
@@ -181,7 +183,7 @@ func (c *child) track(ctx context.Context) error {
 	<-ctx.Done()
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
-	return t.Close(ctx)
+	return c.closed(t.Close(ctx))
 }
 
 func (c *child) consume(ctx context.Context) error {
@@ -198,7 +200,22 @@ func (c *child) consume(ctx context.Context) error {
 	c.journal.write(lineClosing)
 	closing, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
-	if err := q.Close(closing); err != nil {
+	if c.spec.Verbose {
+		defer time.AfterFunc(5*time.Second, func() { pprof.Lookup("goroutine").WriteTo(os.Stderr, 1) }).Stop()
+	}
+	return c.closed(q.Close(closing))
+}
+
+// closed takes what closing said. Somebody who was put out of a group can't commit any
+// more, which is no fault: others own what is not committed.
+func (c *child) closed(err error) error {
+	for _, putOut := range []error{kerr.UnknownMemberID, kerr.IllegalGeneration, kerr.RebalanceInProgress} {
+		if errors.Is(err, putOut) {
+			c.journal.write(lineError, "close: put out")
+			return nil
+		}
+	}
+	if err != nil {
 		return fmt.Errorf("close: %w", err)
 	}
 	return nil

@@ -78,6 +78,7 @@ func TestRealBrokers(t *testing.T) {
 		s.world.settle(2 * time.Minute)
 		s.close(t)
 		s.world.probe()
+		s.world.nothingHidden()
 		s.world.audit()
 		t.Logf("%s: %s", s.crew.way.name, s.world.summary())
 	}

@@ -265,6 +265,7 @@ func TestFaults(t *testing.T) {
 				end()
 			}
 			v.probe()
+			v.nothingHidden()
 			v.audit()
 			t.Log(v.summary())
 		})

@@ -3,6 +3,8 @@ package crash
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"runtime/pprof"
 	"slices"
 	"testing"
 	"time"
@@ -102,6 +104,7 @@ func (v *world) campaign(w way, steps []step.Step, times int) {
 	}
 	crew.finish()
 	v.probe()
+	v.nothingHidden()
 	v.audit()
 	v.nothingLeft(w)
 	t.Logf("%s in %v: %s; steps reached by those that closed: %s", w.name, time.Since(began).Round(time.Second), v.summary(), sorted(v.book.reached))
@@ -124,8 +127,11 @@ type crew struct {
 	careful bool     // from now on they acknowledge everything
 }
 
-// trackerSteps are the steps that a tracker of its own has.
-var trackerSteps = []step.Step{step.Committed, step.BeforeCopy, step.Copied, step.CopyEnded, step.Revoking, step.Flushed}
+// The steps that a tracker of its own has, and those that it alone has then.
+var (
+	trackerToo  = []step.Step{step.Committed, step.Revoking, step.Flushed}
+	trackerOnly = []step.Step{step.BeforeCopy, step.Copied, step.CopyEnded}
+)
 
 // killAt starts a process that is to die at the n-th occurrence of a step and waits for
 // that; it reports whether it died there.
@@ -134,7 +140,7 @@ func (c *crew) killAt(s step.Step, n, round int) bool {
 	victim := v.child("victim")
 	victim.Kill, victim.KillAt = s, n
 	rebalance := s == step.Revoking || s == step.Flushed
-	asTracker := c.way.external && slices.Contains(trackerSteps, s) && round%2 == 0
+	asTracker := c.way.external && (slices.Contains(trackerOnly, s) || slices.Contains(trackerToo, s) && round%2 == 0)
 	if asTracker {
 		victim.Role = roleTracker
 	}
@@ -154,6 +160,12 @@ func (c *crew) killAt(s step.Step, n, round int) bool {
 	}
 	there := p.ended(patience)
 	p.kill()
+	if !there && *verbose {
+		v.t.Logf("%s did not come to the step %q:\n%s", p.name, s, &p.said)
+		if c.steady != nil {
+			v.t.Logf("%s:\n%s", c.steady.name, &c.steady.said)
+		}
+	}
 	if there && !p.killed() {
 		v.t.Errorf("%s ended by itself (%v):\n%s", p.name, p.cmd.ProcessState, &p.said)
 	}
@@ -172,6 +184,9 @@ func (c *crew) keep(p **process, role string, run bool) {
 	case !run && *p != nil:
 		if err := (*p).close(); err != nil {
 			v.t.Error(err)
+			if *verbose {
+				pprof.Lookup("goroutine").WriteTo(os.Stderr, 1)
+			}
 		}
 		*p = nil
 	}

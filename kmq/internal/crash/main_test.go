@@ -10,6 +10,7 @@ import (
 var (
 	kills     = flag.Int("kills", 0, "how many kills for each way of keeping a queue; 0 is a number that CI has time for")
 	killsSeed = flag.Uint64("kills.seed", 1, "what is killed when, and what becomes of a record")
+	verbose   = flag.Bool("queue.log", false, "queues log to standard error")
 	onlyFault = flag.String("fault", "", "of the faults, only those whose name has this in it")
 )
 

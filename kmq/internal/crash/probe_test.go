@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -21,7 +22,9 @@ import (
 // probeState is how far earlier probes have come.
 type probeState struct {
 	ends map[int32]int // markers whose reason was looked at, by partition
-	seen int           // probes made
+	// hidden are ends whose reason is not to be seen yet: a transaction that somebody left
+	// open hides what was written behind it, until it times out.
+	hidden []logged
 }
 
 // probe makes those of the engine.
@@ -41,7 +44,6 @@ func (v *world) probe() {
 	if err != nil {
 		v.t.Errorf("probe: %v", err)
 	}
-	v.probes.seen++
 }
 
 // readAll reads what may justify a commit: the topics and the journal.
@@ -176,17 +178,45 @@ func (v *world) probeMarkers(ctx context.Context) error {
 	}
 	dead, copies := v.deadLetters(), v.copies()
 	for p := range v.spec.Partitions {
+		if err := v.awaitMarkers(ctx, p, queue[p].At, tracker[p].At); err != nil {
+			v.t.Error(err)
+			continue
+		}
 		log, err := readMarkers(v.markers.records[p])
 		if err != nil {
 			v.t.Errorf("markers of partition %d: %v", p, err)
 			continue
 		}
-		v.checkStarted(p, queue[p].At, log)
-		v.checkOpen(p, tracker[p].At, log)
 		v.checkEnds(p, log, dead, copies)
 		v.checkEarly(p, log)
 	}
 	return nil
+}
+
+// awaitMarkers waits until every record below what the queue has committed has a start
+// marker, and every start below what the tracker has committed an end. In transactions
+// they are there, whatever crashes, once they are committed, but may be seen later than
+// the commit: while another transaction is open that somebody left, until it times out.
+func (v *world) awaitMarkers(ctx context.Context, p int32, queue, tracker int64) error {
+	for over := time.Now().Add(25 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		log, err := readMarkers(v.markers.records[p])
+		if err != nil {
+			return err
+		}
+		missing, open := v.unstarted(p, queue, log), v.unended(p, tracker, log)
+		switch {
+		case missing == nil && open == "":
+			return nil
+		case v.spec.Transactions && time.Now().Before(over):
+		case missing != nil:
+			return fmt.Errorf("INVARIANT 1: partition %d is committed to %d, but record %d at %d has no start marker", p, queue, numberOf(missing.Value), missing.Offset)
+		default:
+			return fmt.Errorf("INVARIANT 2: markers of partition %d are committed to %d, but %s", p, tracker, open)
+		}
+		if err := v.markers.sync(ctx); err != nil {
+			return err
+		}
+	}
 }
 
 // logged is a marker and where it is.
@@ -211,8 +241,8 @@ func readMarkers(records []*kgo.Record) ([]logged, error) {
 	return log, nil
 }
 
-func (v *world) checkStarted(p int32, committed int64, log []logged) {
-	v.t.Helper()
+// unstarted is the first record below an offset that has no start marker.
+func (v *world) unstarted(p int32, below int64, log []logged) *kgo.Record {
 	started := make(map[int64]bool)
 	for _, m := range log {
 		for i := range int64(m.Count) {
@@ -222,15 +252,15 @@ func (v *world) checkStarted(p int32, committed int64, log []logged) {
 		}
 	}
 	for _, r := range v.queue.records[p] {
-		if r.Offset < committed && !started[r.Offset] {
-			v.t.Errorf("INVARIANT 1: partition %d is committed to %d, but record %d at %d has no start marker", p, committed, numberOf(r.Value), r.Offset)
-			return
+		if r.Offset < below && !started[r.Offset] {
+			return r
 		}
 	}
+	return nil
 }
 
-func (v *world) checkOpen(p int32, committed int64, log []logged) {
-	v.t.Helper()
+// unended says which start below an offset has a record without an end; empty: none.
+func (v *world) unended(p int32, below int64, log []logged) string {
 	last := make(map[int64]logged) // the last start or end of each record
 	for _, m := range log {
 		for i := range int64(m.Count) {
@@ -240,44 +270,67 @@ func (v *world) checkOpen(p int32, committed int64, log []logged) {
 		}
 	}
 	for offset, m := range last {
-		if m.Type == marker.Start && m.at < committed {
-			v.t.Errorf("INVARIANT 2: markers of partition %d are committed to %d, but the start at %d of the record at %d has no end", p, committed, m.at, offset)
+		if m.Type == marker.Start && m.at < below {
+			return fmt.Sprintf("the start at %d of the record at %d has no end:%s", m.at, offset, v.historyOf(p, offset, log))
+		}
+	}
+	return ""
+}
+
+// checkEnds looks at the ends that are new since the last probe, and at those whose reason
+// was hidden.
+func (v *world) checkEnds(p int32, log []logged, dead map[int]int, copies map[kmq.ID]int64) {
+	v.t.Helper()
+	look := slices.Concat(v.probes.hidden, log[v.probes.ends[p]:])
+	v.probes.ends[p], v.probes.hidden = len(log), nil
+	for _, m := range look {
+		if m.Type != marker.End {
+			continue
+		}
+		if m.Partition != p {
+			v.probes.hidden = append(v.probes.hidden, m)
+			continue
+		}
+		for offset := m.Offset; offset < m.Offset+int64(m.Count); offset++ {
+			if v.justified(m, offset, dead, copies) {
+				continue
+			}
+			if v.spec.Transactions {
+				v.probes.hidden = append(v.probes.hidden, m)
+				break
+			}
+			v.t.Errorf("INVARIANT 3: the record at %d/%d has an end of reason %d without it:%s", p, offset, m.Reason, v.historyOf(p, offset, log))
 			return
 		}
 	}
 }
 
-// checkEnds looks at the ends that are new since the last probe.
-func (v *world) checkEnds(p int32, log []logged, dead map[int]int, copies map[kmq.ID]int64) {
+// justified is whether there is what an end says there is.
+func (v *world) justified(m logged, offset int64, dead map[int]int, copies map[kmq.ID]int64) bool {
+	r := v.queue.at(m.Partition, offset)
+	if r == nil {
+		return m.Reason == marker.Missing
+	}
+	switch n := numberOf(r.Value); m.Reason {
+	case marker.Acked:
+		return v.book.processed(n)
+	case marker.Copied:
+		return copies[origin(r)] > offset
+	case marker.DeadLettered:
+		return dead[n] > 0
+	}
+	return false
+}
+
+// nothingHidden fails where, at the end of a test, ends are still without a reason.
+func (v *world) nothingHidden() {
 	v.t.Helper()
-	from := v.probes.ends[p]
-	v.probes.ends[p] = len(log)
-	for _, m := range log[from:] {
-		if m.Type != marker.End {
-			continue
-		}
-		for i := range int64(m.Count) {
-			r := v.queue.at(p, m.Offset+i)
-			if r == nil {
-				if m.Reason != marker.Missing && !v.spec.Transactions {
-					v.t.Errorf("an end (%d) of a record at %d/%d, where there is none", m.Reason, p, m.Offset+i)
-				}
-				continue
-			}
-			n, justified := numberOf(r.Value), false
-			switch m.Reason {
-			case marker.Acked:
-				justified = v.book.processed(n)
-			case marker.Copied:
-				justified = copies[origin(r)] > r.Offset
-			case marker.DeadLettered:
-				justified = dead[n] > 0
-			}
-			if !justified {
-				v.t.Errorf("INVARIANT 3: the record %d at %d/%d has an end of reason %d without it:%s", n, p, r.Offset, m.Reason, v.book.story(n))
-				return
-			}
-		}
+	for over := time.Now().Add(25 * time.Second); len(v.probes.hidden) > 0 && time.Now().Before(over); time.Sleep(100 * time.Millisecond) {
+		v.probe()
+	}
+	for _, m := range v.probes.hidden {
+		v.t.Errorf("INVARIANT 3: %d records from %d/%d on have an end of reason %d without it:%s", m.Count, m.Partition, m.Offset, m.Reason, v.historyOf(m.Partition, m.Offset, v.markersOf(m.Partition)))
+		return
 	}
 }
 
@@ -294,30 +347,60 @@ const meanwhile = time.Second
 // lock had run out by the time of the log, or it had been given back.
 func (v *world) checkEarly(p int32, log []logged) {
 	v.t.Helper()
-	until := make(map[int64][]logged) // what says when the record's lock ends
-	due := func(m logged) time.Time { return m.time.Add(m.Duration) }
+	open := make(map[int64][]logged) // what was said of a record since its last end
 	for _, m := range log {
 		for offset := m.Offset; offset < m.Offset+int64(m.Count); offset++ {
-			lent := until[offset]
-			switch m.Type {
-			case marker.Start:
-				until[offset] = append(lent, m)
-			case marker.Extend, marker.Release:
-				if n := len(lent); n > 0 && lent[n-1].Holder == m.Holder {
-					until[offset] = append(lent[:n-1:n-1], m)
-				}
-			case marker.End:
-				delete(until, offset)
-				for len(lent) > 1 && m.time.Sub(lent[len(lent)-1].time) < meanwhile {
-					lent = lent[:len(lent)-1]
-				}
-				for _, before := range lent {
-					if early := due(before).Sub(m.time); m.Reason == marker.Copied && early > clockGrain {
-						v.t.Errorf("INVARIANT 8: the record at %d/%d was copied %v before its lock ran out (%v at %d, end at %d)", p, offset, early, before.Type, before.at, m.at)
-						return
-					}
-				}
+			said := open[offset]
+			if m.Type != marker.End {
+				open[offset] = append(said, m)
+				continue
+			}
+			delete(open, offset)
+			if len(said) == 0 || m.Reason != marker.Copied {
+				continue
+			}
+			known := said
+			for len(known) > 1 && m.time.Sub(known[len(known)-1].time) < meanwhile {
+				known = known[:len(known)-1]
+			}
+			early := min(lockEnd(said).Sub(m.time), lockEnd(known).Sub(m.time))
+			if early > clockGrain {
+				v.t.Errorf("INVARIANT 8: the record at %d/%d was copied %v before its lock ran out (end at %d):%s", p, offset, early, m.at, v.historyOf(p, offset, log))
+				return
 			}
 		}
 	}
+}
+
+// lockEnd is when the lock of a record ends, by what was said of it: the later of two who
+// lent it, unless the last of them said otherwise since.
+func lockEnd(said []logged) time.Time {
+	var until time.Time
+	var holder uint32
+	for _, m := range said {
+		end := m.time.Add(m.Duration)
+		switch {
+		case m.Type == marker.Start:
+			if holder = m.Holder; end.After(until) {
+				until = end
+			}
+		case m.Holder == holder:
+			until = end
+		}
+	}
+	return until
+}
+
+// historyOf is what the log and the journal have of one record.
+func (v *world) historyOf(p int32, offset int64, log []logged) string {
+	var s string
+	for _, m := range log {
+		if m.Offset <= offset && offset < m.Offset+int64(m.Count) {
+			s += fmt.Sprintf("\n  %d at %v: %v of %d from %d, %v, holder %x, reason %d", m.at, m.time.Format("05.000"), m.Type, m.Count, m.Offset, m.Duration, m.Holder, m.Reason)
+		}
+	}
+	if r := v.queue.at(p, offset); r != nil {
+		s += v.book.story(numberOf(r.Value))
+	}
+	return s
 }

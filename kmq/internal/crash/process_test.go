@@ -108,7 +108,7 @@ type tail struct {
 	text []byte
 }
 
-const tailBytes = 16 << 10
+const tailBytes = 64 << 10
 
 func (s *tail) Write(p []byte) (int, error) {
 	s.mu.Lock()

@@ -123,7 +123,7 @@ func (v *world) create(ctx context.Context, replication int16, topics ...string)
 func (v *world) child(slot string) childSpec {
 	return childSpec{
 		Name: fmt.Sprintf("%s%d", slot, v.serial.Add(1)), Journal: v.book.path, Role: roleQueue, Queue: v.spec,
-		Workers: 4, Batch: 5, Seed: v.seed, Work: time.Millisecond,
+		Workers: 4, Batch: 5, Seed: v.seed, Work: time.Millisecond, Verbose: *verbose,
 	}
 }
 
@@ -168,13 +168,14 @@ func (v *world) feed(ahead int) (stop func() error) {
 	})
 }
 
-// done is how many records are processed or rejected.
+// done is how many records are processed or rejected, or were delivered so often that
+// their application has given up on them.
 func (b *book) done() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	n := 0
-	for _, f := range b.fates {
-		if f.processed+f.rejected > 0 {
+	for number, f := range b.fates {
+		if f.processed+f.rejected > 0 || poison(number) && len(f.deliveries) > 1 {
 			n++
 		}
 	}

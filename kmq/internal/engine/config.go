@@ -33,10 +33,13 @@ type Config struct {
 	Log *slog.Logger
 }
 
+const quickMetadata = 250 * time.Millisecond
+
 // ClientOptions are those of a client of the queue: the application's first, then what
 // every client of a queue has, then more; what comes later holds.
 func (c *Config) ClientOptions(more ...kgo.Opt) []kgo.Opt {
-	opts := append([]kgo.Opt{kgo.ClientID("kmq")}, c.Client...)
+	// The first record for a topic that the client did not know waits for this long.
+	opts := append([]kgo.Opt{kgo.ClientID("kmq"), kgo.MetadataMinAge(quickMetadata)}, c.Client...)
 	opts = append(opts, kgo.SeedBrokers(c.Brokers...), kgo.DisableClientMetrics())
 	return append(opts, more...)
 }

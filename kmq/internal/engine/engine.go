@@ -49,6 +49,8 @@ type Counts struct {
 	Tailed       int64 // copied to the tail of their partition by this process
 	DeadLettered int64 // copied to the dead-letter topic by this process
 	Missing      int64 // records to be redelivered that were not in the log any more
+	Retried      int64 // what the tracker in this process tried in vain, and tries again
+	Unreadable   int64 // markers that the tracker in this process could not read
 
 	InFlight      int       // handed out or ready, and not settled
 	OldestUnacked time.Time // the timestamp of the oldest of these; zero if none

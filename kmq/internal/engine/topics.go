@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -34,12 +35,12 @@ func LookUp(ctx context.Context, cfg Config) (Topics, error) {
 // topic, which is created in the same shape if it is missing. Errors are lease.ErrConfig
 // or the cluster's.
 func CheckTopics(ctx context.Context, cl *kgo.Client, cfg Config) (Topics, error) {
-	queue, err := shape(ctx, cl, cfg.Topic)
-	if err != nil {
-		return Topics{}, err
-	}
-	if queue.Partitions == 0 {
+	queue, err := awaitShape(ctx, cl, cfg.Topic)
+	switch {
+	case errors.Is(err, errUnseen):
 		return Topics{}, fmt.Errorf("%w: topic %s is not there: create it with as many partitions as the queue is to have", lease.ErrConfig, cfg.Topic)
+	case err != nil:
+		return Topics{}, err
 	}
 	if cfg.DeadLetterTopic == "" {
 		return queue, nil
@@ -60,7 +61,11 @@ func EnsureTopic(ctx context.Context, cl *kgo.Client, name, like string, want To
 		return is, err
 	}
 	all := make(map[string]*string, len(configs)+1)
-	if v, err := topicConfig(ctx, cl, like, minInSync); err == nil && v != nil {
+	switch v, err := TopicConfig(ctx, cl, like, minInSync); {
+	case errors.Is(err, kerr.TopicAuthorizationFailed): // the brokers' default, then
+	case err != nil:
+		return Topics{}, err
+	case v != nil:
 		all[minInSync] = v
 	}
 	for k, v := range configs {
@@ -78,9 +83,20 @@ func EnsureTopic(ctx context.Context, cl *kgo.Client, name, like string, want To
 
 const minInSync = "min.insync.replicas"
 
-// TopicConfig reads one config of a topic; nil if the cluster does not know it.
+// TopicConfig reads one config of a topic; nil if the cluster does not know it. A topic that
+// was just created is given time to become known to all brokers.
 func TopicConfig(ctx context.Context, cl *kgo.Client, topic, key string) (*string, error) {
-	return topicConfig(ctx, cl, topic, key)
+	wait, until := NewWait(), time.Now().Add(unseenFor)
+	for {
+		v, err := topicConfig(ctx, cl, topic, key)
+		if err == nil {
+			return v, nil
+		}
+		err = fmt.Errorf("kmq: read the configuration of topic %s: %w", topic, err)
+		if !kerr.IsRetriable(err) || time.Now().After(until) || wait.Sleep(ctx) != nil {
+			return nil, err
+		}
+	}
 }
 
 func topicConfig(ctx context.Context, cl *kgo.Client, topic, key string) (*string, error) {
@@ -89,7 +105,7 @@ func topicConfig(ctx context.Context, cl *kgo.Client, topic, key string) (*strin
 		err = configs[0].Err
 	}
 	if err != nil {
-		return nil, fmt.Errorf("kmq: read the configuration of topic %s: %w", topic, err)
+		return nil, err
 	}
 	for _, c := range configs {
 		if i := slices.IndexFunc(c.Configs, func(k kadm.Config) bool { return k.Key == key }); i >= 0 {
@@ -115,16 +131,24 @@ func shape(ctx context.Context, cl *kgo.Client, topic string) (Topics, error) {
 	return Topics{Partitions: len(detail.Partitions), Replication: detail.Partitions.NumReplicas()}, nil
 }
 
-// awaitShape waits until a topic that was created is known everywhere.
-func awaitShape(ctx context.Context, cl *kgo.Client, topic string) (is Topics, err error) {
-	wait := NewWait()
+// unseenFor is how long a topic that was just created may be unknown to some broker.
+const unseenFor = 3 * time.Second
+
+var errUnseen = errors.New("the topic is not to be seen")
+
+// awaitShape gives a topic time to become known; its error is errUnseen if it does not.
+func awaitShape(ctx context.Context, cl *kgo.Client, topic string) (Topics, error) {
+	wait, until := NewWait(), time.Now().Add(unseenFor)
 	for {
-		is, err = shape(ctx, cl, topic)
-		if err != nil || is.Partitions > 0 {
+		is, err := shape(ctx, cl, topic)
+		switch {
+		case err != nil || is.Partitions > 0:
 			return is, err
+		case time.Now().After(until):
+			return Topics{}, fmt.Errorf("kmq: look up topic %s: %w", topic, errUnseen)
 		}
 		if err := wait.Sleep(ctx); err != nil {
-			return Topics{}, fmt.Errorf("kmq: topic %s was created and is not to be seen: %w", topic, err)
+			return Topics{}, fmt.Errorf("kmq: look up topic %s: %w", topic, err)
 		}
 	}
 }

@@ -47,12 +47,20 @@ func FromRecord(r *kgo.Record) *Lease {
 	return l
 }
 
-// FromRecords are the leases of a poll, in one piece of memory.
+// piece is how many leases share a piece of memory: one that is long open keeps no more
+// than so many records of others from being freed.
+const piece = 16
+
+// FromRecords are the leases of a poll, in a few pieces of memory.
 func FromRecords(records []*kgo.Record) []*Lease {
-	all, leases := make([]Lease, len(records)), make([]*Lease, len(records))
+	leases := make([]*Lease, len(records))
+	var free []Lease
 	for i, r := range records {
-		all[i].from(r)
-		leases[i] = &all[i]
+		if len(free) == 0 {
+			free = make([]Lease, min(piece, len(records)-i))
+		}
+		leases[i], free = &free[0], free[1:]
+		leases[i].from(r)
 	}
 	return leases
 }

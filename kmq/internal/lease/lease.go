@@ -51,11 +51,12 @@ type Lease struct {
 
 	state    atomic.Int32
 	deadline atomic.Int64 // ns of the monotonic clock since epoch; 0: none
-	place    int          // 1 + the index in the heap of a Set, under its lock
-}
 
-// nowhere is the place of a lease that is in no Set.
-const nowhere = 0
+	// Where the lease is in a Set, under its lock.
+	in           *line
+	before, next *Lease // in a line
+	index        int    // in its heap
+}
 
 // Again is an open lease of the same record for its next attempt, without a deadline.
 func (l *Lease) Again() *Lease {
@@ -106,6 +107,9 @@ func (l *Lease) Deadline() time.Time {
 
 // SetDeadline sets when the lease runs out; zero: never. Those of a Set are set by it.
 func (l *Lease) SetDeadline(at time.Time) { l.deadline.Store(sinceEpoch(at)) }
+
+// sinceNow is the present in the form in which deadlines are kept.
+func sinceNow() int64 { return int64(time.Since(epoch)) }
 
 // sinceEpoch is the form in which deadlines are kept.
 func sinceEpoch(at time.Time) int64 {

@@ -2,6 +2,7 @@ package lease
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 )
@@ -16,11 +17,11 @@ type Set struct {
 	onExpired func(*Lease)
 
 	mu       sync.Mutex
-	heap     []*Lease // by deadline, those without one last
-	expiring int      // taken out as expired, their room not freed
-	want     int      // the room that WaitRoom waits for; 0: nobody waits
-	hurry    bool     // any room will do
-	armed    int64    // when the timer goes off; 0: not armed
+	leases   byDeadline
+	expiring int   // taken out as expired, their room not freed
+	want     int   // the room that WaitRoom waits for; 0: nobody waits
+	hurry    bool  // any room will do
+	armed    int64 // when the timer goes off; 0: not armed
 	closed   bool
 
 	room chan struct{} // WaitRoom may look again
@@ -56,7 +57,7 @@ func (s *Set) Close() {
 // Add takes an open lease in, until a deadline; zero is none.
 func (s *Set) Add(l *Lease, deadline time.Time) {
 	s.mu.Lock()
-	s.add(l, sinceEpoch(deadline))
+	s.leases.add(l, sinceEpoch(deadline))
 	s.rearm()
 	s.mu.Unlock()
 }
@@ -66,7 +67,7 @@ func (s *Set) AddAll(leases []*Lease, deadline time.Time) {
 	at := sinceEpoch(deadline)
 	s.mu.Lock()
 	for _, l := range leases {
-		s.add(l, at)
+		s.leases.add(l, at)
 	}
 	s.rearm()
 	s.mu.Unlock()
@@ -76,16 +77,15 @@ func (s *Set) AddAll(leases []*Lease, deadline time.Time) {
 // is for leases whose time begins when they are handed out. A zero deadline leaves them as
 // they are. A lease whose deadline has passed, and is not expired yet, is left out too.
 func (s *Set) Lend(leases []*Lease, deadline time.Time) []*Lease {
-	at, now := sinceEpoch(deadline), sinceEpoch(time.Now())
+	at, now := sinceEpoch(deadline), sinceNow()
 	kept := leases[:0]
 	s.mu.Lock()
 	for _, l := range leases {
 		if l.State() != Open || l.past(now) {
 			continue
 		}
-		if at != 0 && l.place != nowhere {
-			l.deadline.Store(at)
-			s.fix(l.place - 1)
+		if at != 0 {
+			s.leases.move(l, at)
 		}
 		kept = append(kept, l)
 	}
@@ -98,7 +98,7 @@ func (s *Set) Lend(leases []*Lease, deadline time.Time) []*Lease {
 // Settle gives an open lease its state and frees its room. A lease whose deadline has
 // passed is expired, whether that was noticed before or not.
 func (s *Set) Settle(l *Lease, as State) error {
-	now := sinceEpoch(time.Now())
+	now := sinceNow()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.settle(l, as, now); err != nil {
@@ -110,37 +110,34 @@ func (s *Set) Settle(l *Lease, as State) error {
 
 // Swap settles a lease and lends its room to a successor, until a deadline; zero is none.
 func (s *Set) Swap(l *Lease, as State, successor *Lease, deadline time.Time) error {
-	now, at := sinceEpoch(time.Now()), sinceEpoch(deadline)
+	now, at := sinceNow(), sinceEpoch(deadline)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.settle(l, as, now); err != nil {
 		return err
 	}
-	s.add(successor, at)
+	s.leases.add(successor, at)
 	s.rearm()
 	return nil
 }
 
 // Extend moves the deadline of an open lease; zero is none.
 func (s *Set) Extend(l *Lease, deadline time.Time) error {
-	at, now := sinceEpoch(deadline), sinceEpoch(time.Now())
+	at, now := sinceEpoch(deadline), sinceNow()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.check(l, now); err != nil {
 		return err
 	}
-	l.deadline.Store(at)
-	if l.place != nowhere {
-		s.fix(l.place - 1)
-		s.rearm()
-	}
+	s.leases.move(l, at)
+	s.rearm()
 	return nil
 }
 
 // Check says why a lease can't be settled any more: ErrSettled, ErrExpired or ErrLost; nil
 // while it can.
 func (s *Set) Check(l *Lease) error {
-	now := sinceEpoch(time.Now())
+	now := sinceNow()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.check(l, now)
@@ -151,24 +148,16 @@ func (s *Set) Check(l *Lease) error {
 func (s *Set) LoseAll(match func(*Lease) bool) []*Lease {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var lost, rest []*Lease
-	for _, l := range s.heap {
-		if match != nil && !match(l) {
-			rest = append(rest, l)
-			continue
-		}
-		l.place = nowhere
-		if l.Settle(Lost) == nil {
+	var lost []*Lease
+	for l := range s.leases.all() {
+		if match == nil || match(l) {
 			lost = append(lost, l)
 		}
 	}
-	s.heap = rest
-	for i, l := range rest {
-		l.place = i + 1
-	}
-	for i := len(rest)/2 - 1; i >= 0; i-- {
-		s.down(i)
-	}
+	lost = slices.DeleteFunc(lost, func(l *Lease) bool {
+		s.leases.remove(l)
+		return l.Settle(Lost) != nil
+	})
 	s.freed()
 	return lost
 }
@@ -177,7 +166,7 @@ func (s *Set) LoseAll(match func(*Lease) bool) []*Lease {
 func (s *Set) Len() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.heap) + s.expiring
+	return s.leases.n + s.expiring
 }
 
 // Room is how many more may be taken; 0 at the bound.
@@ -222,7 +211,7 @@ func (s *Set) Oldest() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var oldest time.Time
-	for _, l := range s.heap {
+	for l := range s.leases.all() {
 		if t := l.Record.Timestamp; oldest.IsZero() || t.Before(oldest) {
 			oldest = t
 		}
@@ -254,11 +243,11 @@ func (s *Set) settle(l *Lease, as State, now int64) error {
 	if err := l.Settle(as); err != nil {
 		return err
 	}
-	s.remove(l)
+	s.leases.remove(l)
 	return nil
 }
 
-func (s *Set) free() int { return max(0, s.max-len(s.heap)-s.expiring) }
+func (s *Set) free() int { return max(0, s.max-s.leases.n-s.expiring) }
 
 func (s *Set) enough() bool {
 	free := s.free()
@@ -281,7 +270,7 @@ func (s *Set) expire() {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for {
-		due, next := s.due(sinceEpoch(time.Now()))
+		due, next := s.due(sinceNow())
 		if s.onExpired != nil {
 			for _, l := range due {
 				s.onExpired(l)
@@ -311,9 +300,8 @@ func (s *Set) due(now int64) (expired []*Lease, next time.Duration) {
 	if s.closed {
 		return nil, time.Hour
 	}
-	for len(s.heap) > 0 && s.heap[0].past(now) {
-		l := s.heap[0]
-		s.remove(l)
+	for l := s.leases.first(); l != nil && l.past(now); l = s.leases.first() {
+		s.leases.remove(l)
 		if l.Settle(Expired) == nil {
 			expired = append(expired, l)
 		}
@@ -321,10 +309,9 @@ func (s *Set) due(now int64) (expired []*Lease, next time.Duration) {
 	s.expiring += len(expired)
 	s.armed = 0
 	next = time.Hour
-	if len(s.heap) > 0 {
-		if at := s.heap[0].deadline.Load(); at != 0 {
-			s.armed, next = at, time.Duration(at-now)
-		}
+	if l := s.leases.first(); l != nil {
+		at := l.deadline.Load()
+		s.armed, next = at, time.Duration(at-now)
 	}
 	return expired, next
 }
@@ -332,11 +319,12 @@ func (s *Set) due(now int64) (expired []*Lease, next time.Duration) {
 // rearm sees to it that the timer is not later than the first deadline. One that is
 // earlier only costs a look.
 func (s *Set) rearm() {
-	if len(s.heap) == 0 {
+	l := s.leases.first()
+	if l == nil {
 		return
 	}
-	at := s.heap[0].deadline.Load()
-	if at == 0 || s.armed != 0 && s.armed <= at {
+	at := l.deadline.Load()
+	if s.armed != 0 && s.armed <= at {
 		return
 	}
 	s.armed = at
@@ -344,75 +332,4 @@ func (s *Set) rearm() {
 	case s.wake <- struct{}{}:
 	default:
 	}
-}
-
-// The heap, by deadline.
-
-func (l *Lease) before(o *Lease) bool {
-	a, b := l.deadline.Load(), o.deadline.Load()
-	return a != 0 && (b == 0 || a < b)
-}
-
-func (s *Set) add(l *Lease, at int64) {
-	l.deadline.Store(at)
-	s.heap = append(s.heap, l)
-	s.up(len(s.heap) - 1)
-}
-
-func (s *Set) remove(l *Lease) {
-	if l.place == nowhere {
-		return
-	}
-	i := l.place - 1
-	last := len(s.heap) - 1
-	moved := s.heap[last]
-	s.heap[last] = nil
-	s.heap = s.heap[:last]
-	l.place = nowhere
-	if i != last {
-		s.heap[i] = moved
-		s.fix(i)
-	}
-}
-
-func (s *Set) fix(i int) {
-	if !s.down(i) {
-		s.up(i)
-	}
-}
-
-func (s *Set) up(i int) {
-	l := s.heap[i]
-	for i > 0 {
-		parent := (i - 1) / 2
-		if !l.before(s.heap[parent]) {
-			break
-		}
-		s.heap[i] = s.heap[parent]
-		s.heap[i].place = i + 1
-		i = parent
-	}
-	s.heap[i], l.place = l, i+1
-}
-
-// down reports whether anything moved.
-func (s *Set) down(i int) bool {
-	l, from := s.heap[i], i
-	for {
-		child := 2*i + 1
-		if child >= len(s.heap) {
-			break
-		}
-		if right := child + 1; right < len(s.heap) && s.heap[right].before(s.heap[child]) {
-			child = right
-		}
-		if !s.heap[child].before(l) {
-			break
-		}
-		s.heap[i] = s.heap[child]
-		s.heap[i].place = i + 1
-		i = child
-	}
-	s.heap[i], l.place = l, i+1
-	return i != from
 }

@@ -53,7 +53,7 @@ func TestExpiry(t *testing.T) {
 			leases[i] = open(int64(i))
 		}
 		s.Add(leases[0], start.Add(5*time.Second))
-		synctest.Wait() // the timer is set
+		synctest.Wait()                            // the timer is set
 		s.Add(leases[1], start.Add(2*time.Second)) // earlier than what the timer waits for
 		s.Add(leases[2], time.Time{})              // never
 		s.Add(leases[3], start.Add(3*time.Second)) // extended
@@ -331,32 +331,84 @@ func TestSetModel(t *testing.T) {
 				if !s.Oldest().Equal(oldest) {
 					r.Fatalf("oldest %v, want %v", s.Oldest(), oldest)
 				}
-				for i, l := range s.heap {
-					if l.place != i+1 || i > 0 && l.before(s.heap[(i-1)/2]) {
-						r.Fatalf("the heap is none at %d", i)
-					}
-				}
+				s.holdsTogether(r)
 			},
 		})
 	})
 }
 
-func BenchmarkSet(b *testing.B) {
-	const inFlight = 1000
-	s := NewSet(inFlight, nil)
-	defer s.Close()
-	records := make([]*kgo.Record, inFlight)
-	for i := range records {
-		records[i] = &kgo.Record{Offset: int64(i)}
-	}
-	b.ReportAllocs()
-	for done := 0; done < b.N; done += inFlight {
-		leases := FromRecords(records)
-		s.AddAll(leases, time.Now().Add(time.Minute))
-		for _, l := range leases {
-			if s.Settle(l, Accepted) != nil {
-				b.Fatal("not settled")
-			}
+// holdsTogether holds the set's three places to what they are for.
+func (s *Set) holdsTogether(r *rapid.T) {
+	b, n := &s.leases, len(s.leases.heap)
+	for i, l := range b.heap {
+		if l.in != &inHeap || l.index != i || l.deadline.Load() == 0 || i > 0 && l.earlier(b.heap[(i-1)/2]) {
+			r.Fatalf("the heap is none at %d", i)
 		}
+	}
+	for _, line := range []*line{&b.rising, &b.never} {
+		var before *Lease
+		for l := line.first; l != nil; l = l.next {
+			if l.in != line || l.before != before || (l.deadline.Load() == 0) != (line == &b.never) || before != nil && l.earlier(before) {
+				r.Fatal("a line is broken")
+			}
+			before = l
+			n++
+		}
+		if line.last != before {
+			r.Fatal("a line does not end where it says")
+		}
+	}
+	var first *Lease
+	for l := range b.all() {
+		if l.deadline.Load() != 0 && (first == nil || l.earlier(first)) {
+			first = l
+		}
+	}
+	got := b.first()
+	if n != b.n || (got == nil) != (first == nil) || got != nil && got.deadline.Load() != first.deadline.Load() {
+		r.Fatalf("%d leases, %d are counted; the first is %v, not %v", n, b.n, got, first)
+	}
+}
+
+// A record that is added and settled, the oldest first, with so many others in flight, in
+// polls of 10: with a deadline that rises from poll to poll, and with one that does not.
+func BenchmarkSet(b *testing.B) {
+	const inFlight, batch = 1000, 10
+	for _, c := range []struct {
+		name     string
+		deadline func(poll int) time.Duration
+	}{
+		{"rising", func(poll int) time.Duration { return time.Hour + time.Duration(poll)*time.Microsecond }},
+		{"mixed", func(poll int) time.Duration { return time.Hour + time.Duration(poll*7919%1000)*time.Second }},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			s := NewSet(inFlight, nil)
+			defer s.Close()
+			records := make([]*kgo.Record, batch)
+			for i := range records {
+				records[i] = &kgo.Record{Offset: int64(i)}
+			}
+			start, poll := time.Now(), 0
+			var open [inFlight / batch][]*Lease
+			begin := func() {
+				leases := FromRecords(records)
+				s.AddAll(leases, start.Add(c.deadline(poll)))
+				open[poll%len(open)] = leases
+				poll++
+			}
+			for range open {
+				begin()
+			}
+			b.ReportAllocs()
+			b.ResetTimer()
+			for done := 0; done < b.N; done += batch {
+				for _, l := range open[poll%len(open)] {
+					if s.Settle(l, Accepted) != nil {
+						b.Fatal("not settled")
+					}
+				}
+				begin()
+			}
+		})
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -45,7 +46,7 @@ func drains(b *testing.B, open func() *world) {
 	for _, inFlight := range []int{1000, 10_000} {
 		for _, e := range engines {
 			b.Run(fmt.Sprintf("in-flight=%d/%s", inFlight, e.name), func(b *testing.B) {
-				n := 0
+				n, cpu := 0, time.Duration(0)
 				for b.Loop() {
 					n++
 					cfg := w.cfg
@@ -66,15 +67,28 @@ func drains(b *testing.B, open func() *world) {
 					}
 					_ = q.Ack(w.ctx, first[0])
 					b.StartTimer()
+					used := processor()
 					w.drain(q, records-1)
 					b.StopTimer()
+					cpu += processor() - used
 					_ = q.Close(w.ctx)
 					b.StartTimer()
 				}
 				b.ReportMetric(float64(n*records)/b.Elapsed().Seconds(), "records/s")
+				b.ReportMetric(float64(cpu.Nanoseconds())/float64(n*records), "cpu-ns/record")
 			})
 		}
 	}
+}
+
+// processor is the time that the process has had of the processors. On a busy machine it
+// is the better measure.
+func processor() time.Duration {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // fill writes n records of 100 bytes.
@@ -171,5 +185,12 @@ func BenchmarkRedelivery(b *testing.B) {
 		}
 		b.ReportMetric(float64(late[len(late)/2].Microseconds())/1000, "late-p50-ms")
 		b.ReportMetric(float64(late[len(late)*99/100].Microseconds())/1000, "late-p99-ms")
+		h := q.Counts().Lateness
+		copied := int64(0)
+		for _, n := range h.Counts {
+			copied += n
+		}
+		b.ReportMetric(h.Sum.Seconds()*1000/float64(copied), "copied-late-mean-ms")
+		b.Logf("copied late: %v of %v", h.Counts, engine.Bounds)
 	}
 }

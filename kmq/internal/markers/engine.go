@@ -35,7 +35,7 @@ type queue struct {
 
 	started started
 
-	handing sync.Mutex // who marks leases as handed out, and who asks
+	marking sync.Mutex // who marks leases, and who asks
 	acked, nacked, rejected, expired,
 	lost, deadLettered atomic.Int64
 
@@ -94,19 +94,26 @@ func isolation(cfg *engine.Config) []kgo.Opt {
 	return nil
 }
 
-// handed marks a lease that was handed out.
-type handed struct{}
+// What a lease is marked with, in Private: ready, its start is durable; handed, it was
+// handed out.
+type (
+	ready  struct{}
+	handed struct{}
+)
+
+// mark marks leases.
+func (q *queue) mark(leases []*lease.Lease, as any) {
+	q.marking.Lock()
+	for _, l := range leases {
+		l.Private = as
+	}
+	q.marking.Unlock()
+}
 
 // Receive is as engine.Engine has it.
 func (q *queue) Receive(ctx context.Context, most int) ([]*lease.Lease, error) {
 	leases, err := q.member.Receive(ctx, most)
-	if len(leases) > 0 {
-		q.handing.Lock()
-		for _, l := range leases {
-			l.Private = handed{}
-		}
-		q.handing.Unlock()
-	}
+	q.mark(leases, handed{})
 	return leases, err
 }
 
@@ -225,13 +232,17 @@ func (q *queue) Close(ctx context.Context) error {
 	return q.closeErr
 }
 
-// giveBack releases what is open. What was never handed out does not count as delivered.
+// giveBack releases what is open. What was never handed out does not count as delivered;
+// what is not known to be started is not committed either, and is read again.
 func (q *queue) giveBack() {
 	open := q.set.LoseAll(nil)
 	q.lost.Add(int64(len(open)))
-	q.handing.Lock()
-	defer q.handing.Unlock()
+	q.marking.Lock()
+	defer q.marking.Unlock()
 	for _, l := range open {
+		if l.Private == nil {
+			continue
+		}
 		_, delivered := l.Private.(handed)
 		q.out.put(fact{partition: l.At.Partition, kind: marker.Release, undelivered: !delivered}, l.At.Offset)
 	}

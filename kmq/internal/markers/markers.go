@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"kafka-bench/kmq/internal/engine"
@@ -25,7 +26,8 @@ import (
 // topics are the shapes of the topics of a queue with markers.
 type topics struct {
 	engine.Topics
-	largest int32 // bytes of a batch of the queue's topic
+	id      kadm.TopicID // of the queue's topic
+	largest int32        // bytes of a batch of the queue's topic
 }
 
 // Configs of topics that matter here.
@@ -51,7 +53,11 @@ func prepare(ctx context.Context, cfg *engine.Config) (topics, error) {
 	if err != nil {
 		return topics{}, err
 	}
-	t := topics{Topics: shape, largest: 1 << 20}
+	all, err := kadm.NewClient(cl).ListTopics(ctx, cfg.Topic)
+	if err != nil {
+		return topics{}, fmt.Errorf("kmq: look up topic %s: %w", cfg.Topic, err)
+	}
+	t := topics{Topics: shape, id: all[cfg.Topic].ID, largest: 1 << 20}
 	appended, deleted := logAppendTime, "delete"
 	configs := map[string]*string{timestampType: &appended, cleanupPolicy: &deleted}
 	for _, key := range []string{retentionTime, maxMessageBytes} {
@@ -103,7 +109,7 @@ func checkConfigs(ctx context.Context, cl *kgo.Client, cfg *engine.Config) error
 // writerOptions are those of a client that writes markers and copies.
 func writerOptions(cfg *engine.Config, t topics) []kgo.Opt {
 	opts := append(cfg.ProducerOptions(),
-		kgo.MetadataMinAge(250*time.Millisecond), // after a failure, before it is tried again
+		kgo.MetadataMinAge(100*time.Millisecond), // after a failure, before it is tried again
 		kgo.ProducerBatchMaxBytes(t.largest),
 		kgo.ProducerBatchCompression(kgo.NoCompression()),
 		kgo.BrokerMaxWriteBytes(max(100<<20, t.largest)),

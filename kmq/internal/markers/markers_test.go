@@ -18,6 +18,7 @@ import (
 	"kafka-bench/kmq/internal/engine"
 	"kafka-bench/kmq/internal/lease"
 	"kafka-bench/kmq/internal/marker"
+	"kafka-bench/kmq/internal/tracker"
 	"kafka-bench/kmq/internal/window"
 )
 
@@ -454,6 +455,9 @@ func TestUnreadableMarker(t *testing.T) {
 	if at := w.committed(group, w.cfg.MarkersTopic, 0); at != r.Offset {
 		t.Errorf("committed %d, beyond the marker at %d", at, r.Offset)
 	}
+	if n := q.Counts().Unreadable; n != 1 {
+		t.Errorf("%d unreadable markers are counted", n)
+	}
 	if !strings.Contains(log.all(), "can't be read") || !strings.Contains(log.all(), "unknown version") {
 		t.Errorf("logged: %s", log.all())
 	}
@@ -750,5 +754,179 @@ func TestStartsThatAreForbidden(t *testing.T) {
 	defer cancel()
 	if ls, err := q.Receive(ctx, 1); !errors.Is(err, kerr.TopicAuthorizationFailed) {
 		t.Errorf("%d records, %v", len(ls), err)
+	}
+	if err := q.Close(ctx); errors.Is(err, context.DeadlineExceeded) { // what was not started need not be given back
+		t.Errorf("close: %v", err)
+	}
+}
+
+// Nothing is handed out, and nothing committed, before its start is durable.
+func TestStartComesFirst(t *testing.T) {
+	w := newWorld(t, 1)
+	q := w.open()
+	w.until("the partition is assigned", func() bool { return len(q.member.Owned()) == 1 })
+	markers := w.topicID(w.cfg.MarkersTopic)
+	var allow atomic.Bool
+	tried := make(chan struct{}, 1)
+	w.fake.ControlKey(int16(kmsg.Produce), func(req kmsg.Request) (kmsg.Response, error, bool) {
+		w.fake.KeepControl()
+		p := req.(*kmsg.ProduceRequest)
+		if allow.Load() || p.Topics[0].TopicID != markers && p.Topics[0].Topic != w.cfg.MarkersTopic {
+			return nil, nil, false
+		}
+		signal(tried)
+		return refusal(p, kerr.NotEnoughReplicas), nil, true
+	})
+	w.produce(0, 3)
+	select {
+	case <-tried:
+	case <-time.After(patience):
+		t.Fatal("no start was tried")
+	}
+	ctx, cancel := context.WithTimeout(w.ctx, 300*time.Millisecond)
+	defer cancel()
+	if ls, err := q.Receive(ctx, 1); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%d records, %v", len(ls), err)
+	}
+	if at := w.committed(w.cfg.Group, w.cfg.Topic, 0); at > 0 {
+		t.Errorf("committed %d", at)
+	}
+	allow.Store(true)
+	w.ack(q, w.receive(q, 3)...)
+	w.flush(q)
+	if at := w.committed(w.cfg.Group, w.cfg.Topic, 0); at != 3 {
+		t.Errorf("committed %d after the flush", at)
+	}
+}
+
+// What is due is not redelivered before everything was read that there was: its end may be
+// in it. So a tracker that takes over repeats nothing that the one before has done.
+func TestReadsUpBeforeRedelivering(t *testing.T) {
+	p := newPart(&Tracker{cfg: engine.Config{Visibility: time.Second}}, 0)
+	at := func(offset int64, ms int64, m marker.Marker) *kgo.Record {
+		r := record("markers", m)
+		r.Offset, r.Timestamp = offset, time.UnixMilli(ms)
+		return r
+	}
+	start := marker.Marker{Offset: 0, Type: marker.Start, Count: 2, Duration: time.Second}
+	end := marker.Marker{Offset: 0, Type: marker.End, Count: 1, Reason: marker.Copied}
+	tick := marker.Marker{Offset: -1, Type: marker.Tick}
+	p.take(kgo.FetchPartition{HighWatermark: 4, Records: []*kgo.Record{at(0, 0, start), at(1, 5000, tick)}}, time.Hour)
+	if _, needsTick, ok := p.state.Next(); needsTick || !ok {
+		t.Fatal("nothing is due")
+	}
+	if p.readUp() {
+		t.Error("redelivered with two markers unread")
+	}
+	p.take(kgo.FetchPartition{HighWatermark: 9, Records: []*kgo.Record{at(2, 5001, end), at(3, 5002, tick)}}, time.Hour)
+	if !p.readUp() {
+		t.Error("waits for markers that were appended after it was due")
+	}
+	if due := p.state.Due(time.Hour, 10); len(due) != 1 || due[0].From != 1 {
+		t.Errorf("due: %v", due)
+	}
+}
+
+// While more is kept of a partition than should be, what is due is worked off first.
+func TestMemoryOfATrackerIsBounded(t *testing.T) {
+	w := newWorld(t, 1)
+	tr, err := NewTracker(w.ctx, w.cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tr.Close(w.ctx)
+	p := newPart(tr, 0)
+	p.state = tracker.New(0)
+	for i := range int64(spansAtMost + 1) {
+		p.state.Apply(i, time.UnixMilli(0), tracker.Seen{}, marker.Marker{Type: marker.Start, Offset: 2 * i, Count: 1})
+	}
+	p.end, p.barrier = 1<<40, 1<<40
+	p.state.Apply(1<<30, time.UnixMilli(1000), tracker.Seen{}, marker.Marker{Type: marker.Tick, Offset: -1})
+	p.bound()
+	if p.paused {
+		t.Error("paused, with nothing taken that would make room")
+	}
+	if !p.readUp() {
+		t.Error("waits for more markers while there are too many")
+	}
+	due := p.state.Due(time.Hour, 100)
+	if p.bound(); !p.paused || len(tr.group.PauseFetchPartitions(nil)[w.cfg.MarkersTopic]) != 1 {
+		t.Error("not paused")
+	}
+	for _, d := range due {
+		p.state.Ended(marker.Marker{Type: marker.End, Offset: d.From, Count: int32(d.Len()), Reason: marker.Copied}, time.Hour)
+	}
+	if p.bound(); p.paused || len(tr.group.PauseFetchPartitions(nil)[w.cfg.MarkersTopic]) != 0 {
+		t.Error("not resumed")
+	}
+}
+
+// Invariant 6: of what a fetch returned, a record stands for its own offset alone. One that
+// compaction or a transaction has left a gap for is missing.
+func TestARecordIsTheOneAskedFor(t *testing.T) {
+	at := func(offsets ...int64) (records []*kgo.Record) {
+		for _, o := range offsets {
+			records = append(records, &kgo.Record{Offset: o})
+		}
+		return records
+	}
+	c, f := cursor{wanted: []window.Range{{From: 1, To: 4}, {From: 6, To: 9}}}, found{}
+	c.take(&f, at(0, 1, 3, 5, 6), 7)
+	c.take(&f, at(8, 9), 10)
+	var got []int64
+	for _, r := range f.records {
+		got = append(got, r.Offset)
+	}
+	if !slices.Equal(got, []int64{1, 3, 6, 8}) || !slices.Equal(f.missing, []window.Range{{From: 2, To: 3}, {From: 7, To: 8}}) || !c.over() {
+		t.Errorf("got %v, missing %v, left %v", got, f.missing, c.wanted)
+	}
+}
+
+// What ended, or was lent again, between being found due and being copied is not copied.
+func TestWhatEndedMeanwhileIsNotCopied(t *testing.T) {
+	p := newPart(&Tracker{cfg: engine.Config{Topic: "queue"}}, 0)
+	p.state = tracker.New(0)
+	offset := int64(0)
+	apply := func(ms int64, m marker.Marker) {
+		p.state.Apply(offset, time.UnixMilli(ms), tracker.Seen{}, m)
+		offset++
+	}
+	apply(0, marker.Marker{Type: marker.Start, Offset: 0, Count: 5, Duration: time.Second})
+	apply(2000, marker.Marker{Type: marker.Tick, Offset: -1})
+	due := p.state.Due(0, 10)
+	apply(2001, marker.Marker{Type: marker.End, Offset: 1, Count: 1})
+	apply(2002, marker.Marker{Type: marker.Start, Offset: 3, Count: 1, Duration: time.Second})
+	var f found
+	for o := range int64(5) {
+		f.records = append(f.records, &kgo.Record{Topic: "queue", Offset: o})
+	}
+	copies, ends := p.copies(f, due)
+	var ended []int64
+	for _, e := range ends {
+		ended = append(ended, e.offset)
+	}
+	if len(copies) != 3 || !slices.Equal(ended, []int64{0, 2, 4}) {
+		t.Errorf("%d copies, ends of %v", len(copies), ended)
+	}
+}
+
+// What is not known to be started is not given back: it is not committed, and others read
+// it again.
+func TestOnlyWhatIsStartedIsGivenBack(t *testing.T) {
+	w := newWorld(t, 1)
+	q := w.open()
+	for i, as := range []any{nil, ready{}, handed{}} {
+		l := lease.FromRecord(&kgo.Record{Offset: int64(i)})
+		q.set.Add(l, time.Now().Add(time.Hour))
+		q.mark([]*lease.Lease{l}, as)
+	}
+	q.giveBack()
+	w.flush(q)
+	released := map[int64]bool{}
+	for _, m := range w.markers(0) {
+		released[m.Offset] = m.Undelivered
+	}
+	if undelivered, ok := released[1]; len(released) != 2 || !ok || !undelivered || released[2] {
+		t.Errorf("released, and undelivered: %v", released)
 	}
 }

@@ -33,7 +33,7 @@ func newReader(cl *kgo.Client, topic string, committed bool) *reader {
 const (
 	fetchLeast = 16 << 10
 	fetchMost  = 1 << 20
-	readMost   = 8 << 20 // and of one read, which then comes less far than it was asked to
+	readMost   = 2 << 20 // and of one read, which then comes less far than it was asked to
 	// nearby is how far apart records may be to be read by one fetch.
 	nearby = 512
 	// guess is how large records are taken to be before one was read.

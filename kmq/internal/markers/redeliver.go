@@ -17,8 +17,9 @@ import (
 	"kafka-bench/kmq/internal/window"
 )
 
-// redeliverAtMost is how many records of a partition are redelivered together.
-const redeliverAtMost = 1000
+// redeliverAtMost is how many records of a partition are redelivered together, if they are
+// not large: see readMost.
+const redeliverAtMost = 4096
 
 // redeliver works off what is due of a partition.
 func (p *part) redeliver() {
@@ -72,7 +73,7 @@ func (p *part) again(due []tracker.Due) error {
 		if err == nil {
 			continue
 		}
-		p.t.troubles.Add(1)
+		p.t.retried.Add(1)
 		trouble.About("read records to be delivered again", err)
 		if err := wait.Sleep(p.running); err != nil {
 			return err
@@ -232,7 +233,7 @@ func (p *part) persist(what string, f func(context.Context) error) error {
 		if broken := p.running.Err(); broken != nil {
 			return fmt.Errorf("%w: %w", broken, err)
 		}
-		p.t.troubles.Add(1)
+		p.t.retried.Add(1)
 		trouble.About(what, err)
 		if err := wait.Sleep(p.running); err != nil {
 			return err

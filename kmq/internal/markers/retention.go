@@ -2,6 +2,7 @@ package markers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"kafka-bench/kmq/internal/engine"
@@ -91,7 +93,7 @@ func (w *watch) look(ctx context.Context) error {
 		return err
 	}
 	committed, err := adm.FetchOffsetsForTopics(ctx, w.cfg.Group, w.cfg.Topic)
-	if err != nil {
+	if err != nil && !errors.Is(err, kerr.GroupIDNotFound) {
 		return fmt.Errorf("kmq: read the offsets of group %s: %w", w.cfg.Group, err)
 	}
 	var said []string

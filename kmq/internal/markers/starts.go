@@ -15,7 +15,7 @@ import (
 
 // startsAtMost is how many polls may be on their way to being started: enough to keep
 // fetching while the cluster answers, few enough that polls stay large.
-const startsAtMost = 4
+const startsAtMost = 2
 
 // start is a poll whose starts are being written.
 type start struct {
@@ -83,7 +83,7 @@ func (s *starts) begin(ctx context.Context, p *start) error {
 	select {
 	case s.queue <- p:
 		return nil
-	case <-ctx.Done(): // the leases stay open, to be given back
+	case <-ctx.Done(): // the queue is being closed: others read the records again
 		s.finish(nil)
 		return ctx.Err()
 	}
@@ -170,6 +170,7 @@ func (s *starts) started(p *start) error {
 	}
 	step.At(step.Started)
 	s.q.started.advance(p.runs, p.eras)
+	s.q.mark(p.leases, ready{})
 	s.q.member.Append(p.leases...)
 	return nil
 }

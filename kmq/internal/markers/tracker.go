@@ -35,7 +35,7 @@ const (
 	// tickEvery is the least time between two ticks of a partition.
 	tickEvery = 10 * time.Millisecond
 	// redeliveringAtMost is in how many partitions records are redelivered at a time.
-	redeliveringAtMost = 8
+	redeliveringAtMost = 32
 	// spansAtMost is how many ranges of records are kept of one partition before those
 	// that are due are redelivered first, and nothing more is read.
 	spansAtMost = 1 << 18
@@ -69,7 +69,7 @@ type Tracker struct {
 
 	slots chan struct{} // redeliveries under way
 
-	tailed, deadLettered, missing, refused, troubles atomic.Int64
+	tailed, deadLettered, missing, refused, retried atomic.Int64
 
 	running  context.Context
 	halt     context.CancelFunc
@@ -162,6 +162,7 @@ func (t *Tracker) release() {
 func (t *Tracker) Counts() engine.Counts {
 	c := engine.Counts{
 		Tailed: t.tailed.Load(), DeadLettered: t.deadLettered.Load(), Missing: t.missing.Load(),
+		Retried: t.retried.Load(), Unreadable: t.refused.Load(),
 		RetentionAlarm: t.watch.alarm(),
 	}
 	t.counting.Lock()
@@ -188,7 +189,7 @@ func (t *Tracker) run() {
 		if now := t.now(); now-committed >= t.cfg.CommitEvery {
 			committed = now
 			if err := t.commit(t.running, t.owned()); err != nil && t.running.Err() == nil {
-				t.troubles.Add(1)
+				t.retried.Add(1)
 				trouble.About("commit the tracker's offsets", err)
 			}
 		}
@@ -239,7 +240,7 @@ func (t *Tracker) take(fetches kgo.Fetches, trouble *engine.Complaint) {
 	})
 	fetches.EachError(func(_ string, partition int32, err error) {
 		if !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled) {
-			t.troubles.Add(1)
+			t.retried.Add(1)
 			trouble.About(fmt.Sprintf("read partition %d of topic %s", partition, t.cfg.MarkersTopic), err)
 			_ = engine.NewWait().Sleep(t.running)
 		}

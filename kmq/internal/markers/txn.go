@@ -149,7 +149,7 @@ func (s *starts) commit(ctx context.Context, offsets map[int32]int64) error {
 	req.TransactionalID, req.ProducerID, req.ProducerEpoch, req.Group = s.txns.id, id, epoch, s.q.cfg.Group
 	req.MemberID, req.Generation = s.q.member.Client().GroupMetadata()
 	topic := kmsg.NewTxnOffsetCommitRequestTopic()
-	topic.Topic = s.q.cfg.Topic
+	topic.Topic, topic.TopicID = s.q.cfg.Topic, s.q.topics.id
 	for p, next := range offsets {
 		partition := kmsg.NewTxnOffsetCommitRequestTopicPartition()
 		partition.Partition, partition.Offset, partition.LeaderEpoch = p, next, -1

@@ -243,6 +243,12 @@ func TestOffsetsAndTheirMetadataAreTheNextOwners(t *testing.T) {
 	second := newRecorder(100)
 	m = p.open(second, 100)
 	p.until("assignment", func() bool { return len(m.Owned()) == 4 })
+	p.produce(4)
+	p.take(m, 4)
+	time.Sleep(50 * time.Millisecond)
+	if n := second.set.Len() + int(m.delivered.Load()); n != 4 {
+		t.Errorf("it reads %d records, of which 4 are not committed", n)
+	}
 	second.mu.Lock()
 	defer second.mu.Unlock()
 	want := map[int32]Offset{0: {3, "what is done"}, 1: {3, "what is done"}, 2: {2, "what is done"}, 3: {2, "what is done"}}

@@ -81,7 +81,7 @@ func BenchmarkDrain(b *testing.B) {
 					e := engines[(i+j)%len(engines)]
 					cfg := kafkaConfig(brokers, "filled")
 					cfg.Group = fmt.Sprint(e.name, inFlight, "-", i, "-", b.N)
-					cfg.MaxInFlight, cfg.SessionTimeout, cfg.CommitEvery = inFlight, 0, time.Second
+					cfg.MaxInFlight, cfg.CommitEvery = inFlight, time.Second
 					opened, err := e.open(ctx, cfg)
 					if err != nil {
 						b.Fatal(err)
@@ -162,7 +162,7 @@ func BenchmarkEndToEnd(b *testing.B) {
 			topic := fmt.Sprint("paced-", e.name, i, "-", b.N)
 			cl := prepare(b, brokers, topic, 4, 0)
 			cfg := kafkaConfig(brokers, topic)
-			cfg.SessionTimeout, cfg.MaxInFlight = 0, 1000
+			cfg.MaxInFlight = 1000
 			opened, err := e.open(ctx, cfg)
 			if err != nil {
 				b.Fatal(err)

@@ -375,29 +375,32 @@ func (b *varints) delivered(floor int64, done []window.Range) []delivered {
 	return out
 }
 
-// encodedChars is how many characters so many bytes of header and body are.
-func encodedChars(n int64) int64 { return (n*4 + 2) / 3 }
+// worstFits says whether all maps of a window fit into so many characters: whatever of it
+// is done in whatever order. Its pending offsets lie in at most so many groups, and its
+// span is that from the committed offset to the last one that may be done. (Deliveries
+// are left out: they give way.)
+func worstFits(span int64, groups, limit int) bool {
+	// Of the two forms the smaller is written, so one that is sure to fit is enough. Three
+	// bytes are four characters.
+	room := int64(limit)*3/4 - headerBytes
+	return worstBitset(span) <= room || worstRuns(span, groups) <= room
+}
 
-// worstChars bounds the characters of the map of a window whose pending offsets lie in at
-// most so many groups, and whose span is that from the committed offset to the last done
-// one: whatever of it is done in whatever order, none of the maps on the way is longer.
-// (Deliveries are not in it: they give way.)
-//
-// A bitset of the span is one such bound. Run lengths are another: at most two numbers
-// for each group, whose sum is at most the span; to need a byte more than one a number
-// must be 2^7, to need another 2^14, and so on.
-func worstChars(span int64, groups int) int64 {
-	if span <= 0 || groups <= 0 {
-		return 0
-	}
-	set := (span + 7) / 8
-	set += uvarintBytes(set)
+func worstBitset(span int64) int64 {
+	n := (span + 7) / 8
+	return uvarintBytes(n) + n
+}
+
+// worstRuns bounds run lengths: at most two numbers for each group, whose sum is at most
+// the span. To need a byte more than one a number must be 2^7, to need another 2^14, and
+// so on.
+func worstRuns(span int64, groups int) int64 {
 	numbers := 2 * int64(groups)
-	runs := uvarintBytes(int64(groups)) + numbers
+	n := uvarintBytes(int64(groups)) + numbers
 	for rest := span >> 7; rest > 0; rest >>= 7 {
-		runs += min(numbers, rest)
+		n += min(numbers, rest)
 	}
-	return encodedChars(headerBytes + min(set, runs))
+	return n
 }
 
 func uvarintBytes(v int64) int64 { return int64(bits.Len64(uint64(v)|1)+6) / 7 }

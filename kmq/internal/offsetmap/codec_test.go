@@ -226,9 +226,14 @@ func TestWorst(t *testing.T) {
 	})
 }
 
-// worstOf is the bound as the engine uses it.
+// worstOf is the length from which on a window fits.
 func worstOf(w *window.Window) int64 {
-	return worstChars(w.End()-w.Committable(), w.Open()+w.Ahead())
+	span, groups := w.End()-w.Committable(), w.Open()+w.Ahead()
+	limit := 0
+	for !worstFits(span, groups, limit) {
+		limit++
+	}
+	return int64(limit)
 }
 
 // TestFits has a partition take what it says fits: whatever is done then, the map fits.
@@ -271,7 +276,7 @@ func TestWorstIsNear(t *testing.T) {
 			w.Done(i)
 		}
 		c.bitset = appendBitset(nil, 0, w.Beyond())
-		is, worst := encodedChars(headerBytes+int64(len(c.bitset))), worstOf(w)
+		is, worst := int64(base64.RawStdEncoding.EncodedLen(headerBytes+len(c.bitset))), worstOf(w)
 		if is > worst || is*2 < worst {
 			t.Errorf("%d records: %d characters, at worst %d", n, is, worst)
 		}

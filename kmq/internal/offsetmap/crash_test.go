@@ -63,15 +63,46 @@ func TestCrashes(t *testing.T) {
 				if n := c.set.Len(); n > cfg.MaxInFlight {
 					t.Fatalf("%d in flight, the bound is %d", n, cfg.MaxInFlight)
 				}
+				kept, held := 0, 0
 				for _, p := range c.partitions {
-					if n := p.window.Open() + len(p.held); n > c.set.Len() {
-						t.Fatalf("%d records are kept with %d in flight", n, c.set.Len())
-					}
+					checkRuns(t, p)
+					kept += p.window.Open() + len(p.held)
+					held += len(p.held)
+				}
+				if kept != c.set.Len() || held != c.held {
+					t.Fatalf("%d records are kept, %d in flight; %d are held, %d counted", kept, c.set.Len(), held, c.held)
 				}
 			},
 		})
 		c.finishAll(t)
 	})
+}
+
+// checkRuns has the memory of a partition be that of what is open.
+func checkRuns(t *rapid.T, p *partition) {
+	open, spent := 0, 0
+	for _, r := range p.runs {
+		n := 0
+		for i := range r.slots {
+			if s := &r.slots[i]; s.phase != done {
+				n++
+			} else if s.lease != nil {
+				t.Fatalf("a record that is done is kept: %v", s.lease.At)
+			}
+		}
+		if n != r.open {
+			t.Fatalf("%d slots are open, counted are %d", n, r.open)
+		}
+		if open += n; n == 0 {
+			spent++
+		}
+	}
+	if open != p.window.Open()+len(p.held) {
+		t.Fatalf("%d slots for %d open records and %d held", open, p.window.Open(), len(p.held))
+	}
+	if spent != p.spent || spent*2 > len(p.runs) || len(p.runs) > 0 && p.runs[0].open == 0 {
+		t.Fatalf("%d of %d runs are spent, counted are %d", spent, len(p.runs), p.spent)
+	}
 }
 
 // crashes is a world with books.

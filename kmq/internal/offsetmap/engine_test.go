@@ -451,6 +451,34 @@ func TestHeldBack(t *testing.T) {
 	}
 }
 
+// TestStuck has one record that is never finished: the partition goes on behind it, and
+// neither the map nor the memory grows. Invariant 7.
+func TestStuck(t *testing.T) {
+	const limit = 40
+	w := newWorld(testConfig(), limit)
+	defer w.halt()
+	w.assign(0)
+	w.produce(0, 1)
+	w.poll()
+	stuck := w.receive(1)
+	for range 1000 {
+		w.produce(0, 3)
+		w.poll()
+		for _, l := range w.receive(3) {
+			must(t, w.Ack(ctx, l))
+		}
+		w.commitAll()
+	}
+	if p := w.partitions[0]; len(p.runs) > 3 || cap(p.runs) > 64 || w.set.Len() != 1 || p.window.Next() != 3001 {
+		t.Fatalf("%d runs with room for %d, %d in flight, next is %d", len(p.runs), cap(p.runs), w.set.Len(), p.window.Next())
+	}
+	must(t, w.Ack(ctx, stuck[0]))
+	w.commitAll()
+	if w.committed[0] != (member.Offset{At: 3001}) {
+		t.Fatalf("committed %v", w.committed[0])
+	}
+}
+
 // TestLimitLowered has a map that was written when the limit was higher: it is kept as it
 // is in the cluster until it fits, and the partition goes on meanwhile.
 func TestLimitLowered(t *testing.T) {
@@ -485,8 +513,8 @@ func TestLimitLowered(t *testing.T) {
 		w.commitAll()
 		w.poll()
 	}
-	if got != 66 || w.committed[0] != (member.Offset{At: 100}) {
-		t.Fatalf("%d records delivered, committed %v", got, w.committed[0])
+	if got != 66 || w.committed[0] != (member.Offset{At: 100}) || w.set.Len() != 0 {
+		t.Fatalf("%d records delivered, committed %v, %d in flight", got, w.committed[0], w.set.Len())
 	}
 }
 

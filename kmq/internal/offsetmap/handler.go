@@ -34,31 +34,50 @@ func (h handler) Assigned(_ context.Context, id int32, committed member.Offset) 
 // under the lock, so that what is held can't come before them.
 func (h handler) Begin(_ context.Context, records []*kgo.Record) ([]*lease.Lease, error) {
 	<-h.started
-	leases, slots := lease.FromRecords(records), make([]slot, len(records))
-	ready, added := leases[:0], make([]*lease.Lease, 0, len(records))
+	leases := lease.FromRecords(records)
+	ready, added := make([]*lease.Lease, 0, len(leases)), make([]*lease.Lease, 0, len(leases))
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	var p *partition
-	for i, l := range leases {
-		if p == nil || p.id != l.At.Partition {
-			p = h.partitions[l.At.Partition]
+	for len(leases) > 0 {
+		id, n := leases[0].At.Partition, 1
+		for n < min(len(leases), runSlots) && leases[n].At.Partition == id {
+			n++
 		}
-		if p == nil || p.window.IsDone(l.At.Offset) {
-			continue
+		if p := h.partitions[id]; p != nil {
+			ready, added = h.begin(p, leases[:n], ready, added)
 		}
-		s := &slots[i]
-		s.of, s.offset, s.lease, l.Private = p, l.At.Offset, l, s
-		added = append(added, l)
-		switch {
-		case len(p.held) > 0 || !p.fits(l.At.Offset, h.limit):
-			h.hold(p, l)
-		case h.take(s):
-			ready = append(ready, l)
-		}
+		leases = leases[n:]
 	}
 	h.set.AddAll(added, time.Time{})
 	h.out.Append(ready...)
 	return nil, nil
+}
+
+// begin takes records of one partition. It appends those that are ready, and all that are
+// in flight from now on.
+func (e *Engine) begin(p *partition, leases, ready, added []*lease.Lease) (_, _ []*lease.Lease) {
+	r := p.newRun(len(leases))
+	for i, l := range leases {
+		s := r.fetched(i, l)
+		taken, handOut := false, false
+		switch {
+		case len(p.held) == 0 && p.fits(l.At.Offset, e.limit):
+			taken, handOut = e.take(s)
+		case p.window.IsDone(l.At.Offset):
+			p.leave(s)
+		default:
+			e.hold(p, l)
+			taken = true
+		}
+		if taken {
+			added = append(added, l)
+		}
+		if handOut {
+			ready = append(ready, l)
+		}
+	}
+	p.filled(r)
+	return ready, added
 }
 
 // hold keeps a record back until there is room. It has its room among those in flight, so
@@ -73,16 +92,16 @@ func (e *Engine) hold(p *partition, l *lease.Lease) {
 	}
 }
 
-// take opens the record of a slot; false if it is not to be handed out: it was delivered
-// too often before, as far as was known of it.
-func (e *Engine) take(s *slot) bool {
-	taken, missing := s.of.take(s)
+// take opens the record of a slot: whether it was not done before, and whether it is to be
+// handed out. It is not where it was delivered too often before, as far as that is known.
+func (e *Engine) take(s *slot) (taken, handOut bool) {
+	taken, missing := s.run.of.take(s)
 	e.counts.Missing += int64(missing)
 	if taken && e.cfg.MaxDeliveries > 0 && s.lease.Attempt > e.cfg.MaxDeliveries {
 		e.again(s, s.lease, time.Time{})
-		return false
+		return true, false
 	}
-	return taken
+	return taken, taken
 }
 
 // Committable are the commits of partitions, with their maps.
@@ -188,7 +207,7 @@ func (e *Engine) lose(partitions []int32, match func(*slot) bool) {
 	}
 	for _, l := range e.set.LoseAll(func(l *lease.Lease) bool {
 		s := l.Private.(*slot)
-		return away[s.of] && match(s)
+		return away[s.run.of] && match(s)
 	}) {
 		if s := l.Private.(*slot); s.phase == live && s.times > 0 {
 			e.counts.Lost++

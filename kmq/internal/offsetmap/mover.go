@@ -28,8 +28,8 @@ type producer interface {
 // enqueue hands a record over to the mover. The lease that its slot has keeps its room
 // until the copy is durable, which is what bounds the queue.
 func (e *Engine) enqueue(s *slot, m move) {
-	s.phase, s.move = moving, m
-	s.of.moving++
+	s.phase, s.move = moving, &m
+	s.run.of.moving++
 	e.moves = append(e.moves, s)
 	e.wakeMover()
 }
@@ -104,7 +104,7 @@ func (e *Engine) moved(s *slot, err error) {
 // settleMove does what follows from the outcome of a move. It returns whether there is
 // something to complain about.
 func (e *Engine) settleMove(s *slot, err error) (again bool) {
-	s.of.moving--
+	s.run.of.moving--
 	defer e.calm.Broadcast()
 	switch {
 	case err == nil:
@@ -113,11 +113,11 @@ func (e *Engine) settleMove(s *slot, err error) (again bool) {
 		_ = e.set.Settle(s.lease, lease.Released) // it is lost where the partition is gone
 		e.finish(s)
 		return false
-	case s.of.gone || errors.Is(err, context.Canceled):
+	case s.run.of.gone || errors.Is(err, context.Canceled):
 		e.tell(s, err)
 		return false
 	case !engine.Fatal(err):
-		s.of.moving++
+		s.run.of.moving++
 		e.moves, e.failed = append(e.moves, s), true
 		e.wakeMover()
 		return true

@@ -127,8 +127,8 @@ func (e *Engine) handed(leases []*lease.Lease) {
 	defer e.mu.Unlock()
 	for _, l := range leases {
 		s := l.Private.(*slot)
-		s.times = max(s.times, l.Attempt-s.base+1)
-		s.of.changed = true
+		s.times = max(s.times, int32(l.Attempt-s.base+1))
+		s.run.of.changed = true
 	}
 }
 
@@ -149,9 +149,10 @@ func (e *Engine) Ack(_ context.Context, l *lease.Lease) error {
 
 // finish notes that the record of a slot is done, and takes what there is room for now.
 func (e *Engine) finish(s *slot) {
-	s.of.done(s)
-	if len(s.of.held) > 0 {
-		e.release(s.of)
+	p := s.run.of
+	p.done(s)
+	if len(p.held) > 0 {
+		e.release(p)
 	}
 }
 
@@ -160,7 +161,8 @@ func (e *Engine) release(p *partition) {
 	n := 0
 	var ready []*lease.Lease
 	for ; n < len(p.held) && p.fits(p.held[n].At.Offset, e.limit); n++ {
-		if l := p.held[n]; e.take(l.Private.(*slot)) {
+		l := p.held[n]
+		if _, handOut := e.take(l.Private.(*slot)); handOut {
 			ready = append(ready, l)
 		}
 	}
@@ -229,7 +231,7 @@ func (e *Engine) expired(l *lease.Lease) {
 	if s.phase == live {
 		e.counts.Expired++
 	}
-	if s.of.gone {
+	if s.run.of.gone {
 		return
 	}
 	next := l.Again()

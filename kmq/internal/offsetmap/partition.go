@@ -1,44 +1,54 @@
 package offsetmap
 
 import (
+	"slices"
+
 	"kafka-bench/kmq/internal/lease"
 	"kafka-bench/kmq/internal/member"
 	"kafka-bench/kmq/internal/window"
 )
 
-// phase is where a record is between being taken and being done.
+// phase is where a record is.
 type phase uint8
 
 const (
-	live    phase = iota // ready, or in the application's hands
+	done    phase = iota // or never taken, since it was done before
+	held                 // not taken yet, for lack of room in the metadata
+	live                 // ready, or in the application's hands
 	waiting              // released, until its delay is over
 	moving               // on its way into a topic: to the tail, or to the dead letters
 )
 
-// slot is one record that was fetched and is not done. Its lease changes from delivery to
-// delivery; the slot stays.
+// slot is one record that was fetched. Its lease changes from delivery to delivery; the
+// slot stays.
 type slot struct {
-	of     *partition
-	offset int64
-	base   int // the attempt of the first delivery from this place
-	times  int // deliveries from this place, those of earlier owners too
-	phase  phase
-	lease  *lease.Lease
-
-	move move // while moving
-
-	before, after *slot // those of the partition in the order of offsets
+	run   *run
+	lease *lease.Lease // nil when it is done
+	move  *move        // while moving
+	base  int          // the attempt of the first delivery from this place
+	times int32        // deliveries from this place, those of earlier owners too
+	phase phase
 }
+
+// run are some records of a partition that were fetched one after the other. They share
+// a piece of memory, which is small, so that one that is never done does not hold much.
+type run struct {
+	of    *partition
+	slots []slot
+	open  int // slots that are not done
+}
+
+const runSlots = 32
 
 // partition is what an owner knows of one. It is under the lock of the engine.
 type partition struct {
 	id     int32
 	window *window.Window
-	oldest *slot // taken and not done, in the order of offsets
-	newest *slot
+	runs   []*run // in the order of offsets; the first has a slot that is not done
+	spent  int    // of runs, those that are done
 
 	known  []delivered    // by an earlier owner, of records that were not taken yet
-	held   []*lease.Lease // fetched, and not taken for lack of room in the metadata
+	held   []*lease.Lease // those of slots that are held
 	paused bool           // nothing is fetched: much is held
 	moving int            // copies that are being written
 
@@ -70,53 +80,83 @@ func (p *partition) fits(offset int64, limit int) bool {
 	if w.Open() == 0 {
 		return true
 	}
-	return worstChars(max(w.End(), offset+1)-w.Committable(), w.Open()+1+w.Ahead()) <= int64(limit)
+	return worstFits(max(w.End(), offset+1)-w.Committable(), w.Open()+1+w.Ahead(), limit)
 }
 
-// take opens the record of a lease; false if it is done already. missing is how many
+// newRun makes room for n records. It is kept, however few of them are open, until
+// filled.
+func (p *partition) newRun(n int) *run {
+	r := &run{of: p, slots: make([]slot, n), open: 1}
+	p.runs = append(p.runs, r)
+	return r
+}
+
+func (p *partition) filled(r *run) { p.less(r) }
+
+// fetched puts the lease of a record into its slot.
+func (r *run) fetched(i int, l *lease.Lease) *slot {
+	s := &r.slots[i]
+	s.run, s.lease, s.phase = r, l, held
+	l.Private = s
+	r.open++
+	return s
+}
+
+// take opens the record of a slot; false if it is done already. missing is how many
 // records that an earlier owner had delivered were before it and are not in the log.
 func (p *partition) take(s *slot) (taken bool, missing int) {
-	for len(p.known) > 0 && p.known[0].offset < s.offset {
+	offset := s.lease.At.Offset
+	for len(p.known) > 0 && p.known[0].offset < offset {
 		missing++
 		p.known = p.known[1:]
 	}
-	if !p.window.Take(s.offset) {
+	if !p.window.Take(offset) {
+		p.leave(s)
 		return false, missing
 	}
 	p.begun, p.changed = true, true
-	s.base = s.lease.Attempt
-	if len(p.known) > 0 && p.known[0].offset == s.offset {
-		s.times = p.known[0].times
-		s.lease.Attempt += s.times
+	s.phase, s.base = live, s.lease.Attempt
+	if len(p.known) > 0 && p.known[0].offset == offset {
+		s.times = int32(p.known[0].times)
+		s.lease.Attempt += p.known[0].times
 		p.known = p.known[1:]
 	}
-	s.before = p.newest
-	if p.newest != nil {
-		p.newest.after = s
-	} else {
-		p.oldest = s
-	}
-	p.newest = s
 	return true, missing
 }
 
 // done closes the record of a slot.
 func (p *partition) done(s *slot) {
-	if !p.window.Done(s.offset) {
-		return
+	if p.window.Done(s.lease.At.Offset) {
+		p.changed = true
+		p.leave(s)
 	}
-	p.changed = true
-	if s.before != nil {
-		s.before.after = s.after
-	} else {
-		p.oldest = s.after
+}
+
+// leave empties a slot, and drops runs that are empty: at the front at once, further on
+// when they are the greater part.
+func (p *partition) leave(s *slot) {
+	s.phase, s.lease, s.move = done, nil, nil
+	p.less(s.run)
+}
+
+func (p *partition) less(r *run) {
+	if r.open--; r.open == 0 {
+		p.spent++
+		p.shrink()
 	}
-	if s.after != nil {
-		s.after.before = s.before
-	} else {
-		p.newest = s.before
+}
+
+func (p *partition) shrink() {
+	n := 0
+	for n < len(p.runs) && p.runs[n].open == 0 {
+		n++
 	}
-	s.before, s.after = nil, nil
+	clear(p.runs[:n])
+	p.runs, p.spent = p.runs[n:], p.spent-n
+	if p.spent*2 > len(p.runs) {
+		p.runs = slices.DeleteFunc(p.runs, func(r *run) bool { return r.open == 0 })
+		p.spent = 0
+	}
 }
 
 // progress is what a commit at the returned offset has to say; -1 where there is nothing
@@ -126,9 +166,11 @@ func (p *partition) progress() (int64, progress) {
 		return -1, progress{}
 	}
 	out := progress{done: p.window.Beyond()}
-	for s := p.oldest; s != nil; s = s.after {
-		if s.times > 0 {
-			out.delivered = append(out.delivered, delivered{s.offset, s.times})
+	for _, r := range p.runs {
+		for i := range r.slots {
+			if s := &r.slots[i]; s.phase > held && s.times > 0 {
+				out.delivered = append(out.delivered, delivered{s.lease.At.Offset, int(s.times)})
+			}
 		}
 	}
 	out.delivered = append(out.delivered, p.known...)

@@ -20,10 +20,10 @@ const (
 	acceptLinger  = 100 * time.Millisecond
 	releaseLinger = 5 * time.Millisecond // somebody waits for the record
 
-	// How long a fetch waits at a broker that has nothing. franz-go asks one broker at a
-	// time here, so with several it must be short, or records at one wait for another.
+	// How long a fetch waits at a broker that has nothing. While one waits, nothing else
+	// can be sent to the broker: that matters where fetches run ahead of polls.
 	fetchWait      = 500 * time.Millisecond
-	fetchWaitShort = 25 * time.Millisecond
+	fetchWaitAhead = 100 * time.Millisecond
 
 	// complaints is how often the same trouble is logged.
 	complaints = time.Minute
@@ -36,7 +36,7 @@ const (
 type lane struct {
 	e      *Engine
 	client *kgo.Client
-	each   int // records of a fetch
+	most   int // records of a poll
 
 	idle  chan struct{} // nothing is open
 	nudge chan struct{} // flushAt has come nearer
@@ -65,22 +65,24 @@ type hold struct {
 	lock   time.Time // until when the broker lends it, with a margin; under lane.mu
 }
 
-func newLane(e *Engine, n, each int) (*lane, error) {
+func newLane(e *Engine, n int, of shape) (*lane, error) {
 	l := &lane{
-		e: e, each: each,
+		e: e, most: of.each,
 		idle: make(chan struct{}, 1), nudge: make(chan struct{}, 1),
 		refused: make(map[int32]refusal),
 	}
-	wait := fetchWait
-	if e.group.brokers > 1 {
-		wait = fetchWaitShort
+	wait, fetches := fetchWait, 0 // 0: for a poll only
+	if of.ahead {
+		wait, fetches = fetchWaitAhead, e.group.brokers
+		l.most *= e.group.brokers
 	}
 	client, err := kgo.NewClient(e.cfg.ClientOptions(
 		kgo.ClientID(fmt.Sprintf("kmq-%d", n)),
 		kgo.ShareGroup(e.cfg.Group),
 		kgo.ConsumeTopics(e.cfg.Topic),
-		kgo.ShareMaxRecords(int32(each)),
-		kgo.ShareMaxRecordsStrict(), // and with it: a fetch only when polled
+		kgo.ShareMaxRecords(int32(of.each)),
+		kgo.ShareMaxRecordsStrict(),
+		kgo.MaxConcurrentFetches(fetches),
 		kgo.FetchMaxWait(wait),
 		kgo.ShareAckCallback(l.answered),
 		// A broker ends a member's locks with its connection, so one that is idle while
@@ -101,7 +103,7 @@ func (l *lane) fetch() {
 		// All is settled, so this finds nothing. If it did, a release costs a delivery,
 		// and the poll's acceptance would cost the record.
 		l.client.MarkAcks(kgo.AckRelease)
-		fetches := l.client.PollRecords(ctx, l.each)
+		fetches := l.client.PollRecords(ctx, l.most)
 		if ctx.Err() != nil {
 			return // what came is released when the client leaves
 		}
@@ -161,25 +163,26 @@ func (l *lane) complain(what string, err error) {
 // begin makes leases of a poll: ready, or to be copied instead.
 func (l *lane) begin(records []*kgo.Record) {
 	e, now := l.e, time.Now()
-	fresh, lent := l.stillLent(records)
+	fresh := l.stillLent(now, records)
 	if len(fresh) == 0 {
 		return
 	}
-	margin := marginOf(lent)
 	// The application gets records of its own: whatever it does to them, the lane can
 	// acknowledge what it fetched.
 	own := make([]kgo.Record, len(fresh))
 	theirs := make([]*kgo.Record, len(fresh))
-	for i, r := range fresh {
-		own[i], theirs[i] = *r, &own[i]
+	for i, f := range fresh {
+		own[i], theirs[i] = *f.record, &own[i]
 	}
 	leases, holds := lease.FromRecords(theirs), make([]hold, len(fresh))
 	var ready []*lease.Lease
 	var instead []*copied
+	shortest, longest := fresh[0].left, time.Duration(0)
 	for i, le := range leases {
-		count := int(fresh[i].DeliveryCount())
+		left, count := fresh[i].left, int(fresh[i].record.DeliveryCount())
+		shortest, longest = min(shortest, left), max(longest, left)
 		le.Attempt += count - 1
-		holds[i] = hold{lane: l, record: fresh[i], place: i, lock: now.Add(lent - margin)}
+		holds[i] = hold{lane: l, record: fresh[i].record, place: i, lock: now.Add(left - marginOf(left))}
 		le.Private = &holds[i]
 		if c := e.instead(le, count); c != nil {
 			holds[i].kept = true
@@ -189,12 +192,13 @@ func (l *lane) begin(records []*kgo.Record) {
 		ready = append(ready, le)
 	}
 	l.mu.Lock()
-	l.held, l.open, l.lockFor = leases, len(leases), lent
+	l.held, l.open = leases, len(leases)
+	l.lockFor = max(l.lockFor, longest) // what was fetched just now has all of it left
 	l.mu.Unlock()
 
 	if len(ready) > 0 {
 		deadline := now.Add(e.cfg.Visibility)
-		if end := now.Add(lent - margin); e.cfg.Visibility == 0 || !e.group.renews && end.Before(deadline) {
+		if end := now.Add(shortest - marginOf(shortest)); e.cfg.Visibility == 0 || !e.group.renews && end.Before(deadline) {
 			deadline = end
 		}
 		e.set.AddAll(ready, deadline)
@@ -203,22 +207,38 @@ func (l *lane) begin(records []*kgo.Record) {
 	e.move(l, instead)
 }
 
-// stillLent are the records whose lock is good for a while, and for how long the shortest
-// is. franz-go may have fetched the others before this lane had time for them: the broker
-// lends those to somebody else, or is about to.
-func (l *lane) stillLent(records []*kgo.Record) (fresh []*kgo.Record, lent time.Duration) {
+// fetched is a record, and for how long it is lent yet.
+type fetched struct {
+	record *kgo.Record
+	left   time.Duration
+}
+
+// leastLeft is for how long a record must be lent yet to be handed out.
+const leastLeft = 500 * time.Millisecond
+
+// stillLent are the records whose lock is good for a while. The others were fetched ahead
+// and lay in the client while this lane had no time for them: the broker lends them to
+// somebody else, or is about to. They must be released, because the next poll would accept
+// them; and by themselves, because a broker that refuses that refuses all that comes with
+// it.
+func (l *lane) stillLent(now time.Time, records []*kgo.Record) []fetched {
+	fresh := make([]fetched, 0, len(records))
+	var stale []*kgo.Record
 	for _, r := range records {
-		left := time.Until(r.AcquisitionDeadline())
-		if left < time.Second/2 {
-			r.Ack(kgo.AckRelease)
-			continue
+		if left := r.AcquisitionDeadline().Sub(now); left >= leastLeft {
+			fresh = append(fresh, fetched{record: r, left: left})
+		} else {
+			stale = append(stale, r)
 		}
-		if lent == 0 || left < lent {
-			lent = left
-		}
-		fresh = append(fresh, r)
 	}
-	return fresh, lent
+	if len(stale) > 0 {
+		within, cancel := context.WithTimeout(l.e.ctx, answerWithin)
+		defer cancel()
+		_ = l.client.FlushAcks(within)
+		l.client.MarkAcks(kgo.AckRelease, stale...)
+		_ = l.client.FlushAcks(within)
+	}
+	return fresh
 }
 
 // marginOf is how long before the end of its lock a record is given up here: so long may

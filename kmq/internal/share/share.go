@@ -80,9 +80,9 @@ func New(ctx context.Context, cfg engine.Config) (engine.Engine, error) {
 	}
 	e.ctx, e.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	e.set = lease.NewSet(cfg.MaxInFlight, e.expired)
-	lanes, each := division(cfg.MaxInFlight, e.group.brokers)
-	for i := range lanes {
-		l, err := newLane(e, i, each)
+	division := divide(cfg.MaxInFlight, e.group.brokers)
+	for i := range division.lanes {
+		l, err := newLane(e, i, division)
 		if err != nil {
 			_ = e.Close(ctx) // the first error is the reason
 			return nil, fmt.Errorf("%w: %w", lease.ErrConfig, err)
@@ -96,15 +96,32 @@ func New(ctx context.Context, cfg engine.Config) (engine.Engine, error) {
 	return e, nil
 }
 
-// division is how many lanes there are for a bound of records in flight, and how many
-// records each fetches at a time. Where several brokers are read, franz-go may begin the
-// next fetch as a poll returns, so half of the bound is kept for that.
-func division(bound, brokers int) (lanes, each int) {
+// shape is how a bound of records in flight is divided: so many lanes, each of which
+// fetches so many records at a time, from one broker after the other as it polls, or from
+// all brokers at once and ahead of its polls.
+type shape struct {
+	lanes, each int
+	ahead       bool
+}
+
+// divide gives a shape to a bound.
+//
+// franz-go fetches from one broker at a time if it fetches for a poll only: right for one
+// broker, but with several, records at one would wait while it asks the others. So there
+// it fetches ahead, and then as much lies in the client, from every broker, as was handed
+// out. Where the bound has no room for that, a half of it is kept for the one fetch that
+// franz-go may begin as a poll returns.
+func divide(bound, brokers int) shape {
+	lanes := func(room int) int { return max(2, min(mostLanes, room/250)) }
 	if brokers > 1 {
+		room := bound / (2 * brokers) // for the fetches of one broker that were handed out, or lie there
+		if n := lanes(room); room >= n {
+			return shape{lanes: n, each: room / n, ahead: true}
+		}
 		bound = max(1, bound/2)
 	}
-	lanes = min(bound, max(2, min(mostLanes, bound/250)))
-	return lanes, bound / lanes
+	n := min(bound, lanes(bound))
+	return shape{lanes: n, each: bound / n}
 }
 
 // Receive waits for at least one record, or for ctx.

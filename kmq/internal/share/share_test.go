@@ -524,13 +524,90 @@ func TestRefusedConfigurations(t *testing.T) {
 	}
 }
 
-func TestDivision(t *testing.T) {
-	for _, c := range []struct{ bound, brokers, lanes, each int }{
-		{1, 1, 1, 1}, {1, 3, 1, 1}, {2, 1, 2, 1}, {10, 1, 2, 5}, {1000, 1, 4, 250}, {1000, 3, 2, 250}, {10_000, 3, 4, 1250}, {750, 1, 3, 250},
+func TestDivide(t *testing.T) {
+	for _, c := range []struct {
+		bound, brokers int
+		want           shape
+	}{
+		{1, 1, shape{lanes: 1, each: 1}},
+		{1, 3, shape{lanes: 1, each: 1}},
+		{2, 1, shape{lanes: 2, each: 1}},
+		{10, 1, shape{lanes: 2, each: 5}},
+		{10, 3, shape{lanes: 2, each: 2}},
+		{12, 3, shape{lanes: 2, each: 1, ahead: true}},
+		{750, 1, shape{lanes: 3, each: 250}},
+		{1000, 1, shape{lanes: 4, each: 250}},
+		{1000, 3, shape{lanes: 2, each: 83, ahead: true}},
+		{10_000, 3, shape{lanes: 4, each: 416, ahead: true}},
+		{10_000, 1, shape{lanes: 4, each: 2500}},
 	} {
-		lanes, each := division(c.bound, c.brokers)
-		if lanes != c.lanes || each != c.each {
-			t.Errorf("division(%d, %d) = %d, %d; want %d, %d", c.bound, c.brokers, lanes, each, c.lanes, c.each)
+		got := divide(c.bound, c.brokers)
+		if got != c.want {
+			t.Errorf("divide(%d, %d) = %+v, want %+v", c.bound, c.brokers, got, c.want)
+		}
+		most := got.lanes * got.each
+		if got.ahead {
+			most *= 2 * c.brokers
+		}
+		if most > c.bound {
+			t.Errorf("%+v holds %d records, and the bound is %d", got, most, c.bound)
+		}
+	}
+}
+
+// What was fetched ahead waits in the client while its lane is held up by a slow record.
+// The broker lends it to somebody else meanwhile; it is neither lost nor handed out stale.
+func TestWhatWaitsInABlockedLane(t *testing.T) {
+	w := newWorld(t, 3, 6)
+	cfg := w.config()
+	cfg.MaxInFlight = 48 // four at a time, from each broker
+	e := w.open(cfg)
+	if of := divide(cfg.MaxInFlight, 3); !of.ahead {
+		t.Fatalf("%+v does not fetch ahead", of)
+	}
+	const n = 200
+	w.produce(n, 6)
+	slow := w.receive(e, 2) // may block both lanes, for more than a lock
+	for range 5 {
+		time.Sleep(time.Second)
+		for _, l := range slow {
+			must(t, e.Extend(t.Context(), l, 20*time.Second))
+		}
+	}
+	seen, twice := make(map[lease.ID]bool), 0
+	settle := func(l *lease.Lease) {
+		if err := e.Ack(t.Context(), l); err == nil {
+			if seen[l.Origin] {
+				twice++
+			}
+			seen[l.Origin] = true
+		} else if !errors.Is(err, lease.ErrLost) && !errors.Is(err, lease.ErrExpired) {
+			t.Error(err)
+		}
+	}
+	for _, l := range slow {
+		settle(l)
+	}
+	for len(seen) < n {
+		settle(w.receive(e, 1)[0])
+	}
+	if twice > 2 { // some 24 lay in the clients
+		t.Errorf("%d records were handed out that somebody else had", twice)
+	}
+	must(t, e.Close(t.Context()))
+	rest := w.open(w.config())
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
+	for { // what was acknowledged beside a stale one may come twice, and nothing new
+		got, err := rest.Receive(ctx, 10)
+		if err != nil {
+			return
+		}
+		for _, l := range got {
+			if !seen[l.Origin] || l.Attempt == 1 {
+				t.Errorf("%v comes for the first time", l.Origin)
+			}
+			must(t, rest.Ack(t.Context(), l))
 		}
 	}
 }
