@@ -44,9 +44,10 @@ func (d Delivery) Deadline() time.Time { return d.lease.Deadline() }
 // is [ErrSettled], [ErrExpired], [ErrLost] or [ErrClosed], or ctx's; after each of them
 // but the first the record will be delivered again.
 func (d Delivery) Ack(ctx context.Context) error {
-	if d.queue.closed.Load() {
+	if !d.queue.enter() {
 		return d.refused()
 	}
+	defer d.queue.leave()
 	return d.queue.engine.Ack(ctx, d.lease)
 }
 
@@ -57,9 +58,10 @@ func (d Delivery) Nack(ctx context.Context, delay time.Duration) error {
 	switch {
 	case delay < 0 || delay > MaxDelay:
 		return fmt.Errorf("%w: Nack has a delay of %v: it must be from 0 to %v", ErrConfig, delay, MaxDelay)
-	case d.queue.closed.Load():
+	case !d.queue.enter():
 		return d.refused()
 	}
+	defer d.queue.leave()
 	return d.queue.engine.Nack(ctx, d.lease, delay)
 }
 
@@ -69,9 +71,10 @@ func (d Delivery) Extend(ctx context.Context, dur time.Duration) error {
 	switch {
 	case dur <= 0 || dur > MaxDelay:
 		return fmt.Errorf("%w: Extend is asked for %v: it must be above 0 and at most %v", ErrConfig, dur, MaxDelay)
-	case d.queue.closed.Load():
+	case !d.queue.enter():
 		return d.refused()
 	}
+	defer d.queue.leave()
 	return d.queue.engine.Extend(ctx, d.lease, dur)
 }
 
@@ -80,9 +83,10 @@ func (d Delivery) Extend(ctx context.Context, dur time.Duration) error {
 // without a DeadLetterTopic that is [ErrUnsupported], but for Share, whose broker archives
 // the record.
 func (d Delivery) Reject(ctx context.Context, reason string) error {
-	if d.queue.closed.Load() {
+	if !d.queue.enter() {
 		return d.refused()
 	}
+	defer d.queue.leave()
 	return d.queue.engine.Reject(ctx, d.lease, reason)
 }
 

@@ -4,4 +4,7 @@
 // more: to acknowledge one record and not the one before it, to try again later, to take
 // longer, to give up. A [Queue] does that on an ordinary topic, by one of four engines
 // that keep the same contract; docs/KMQ.md says which is right for which work.
+//
+// Where producers use transactions, a record is delivered once its transaction is
+// committed, and not at all if that is aborted.
 package kmq

@@ -1,6 +1,7 @@
 package kmq
 
 import (
+	"errors"
 	"fmt"
 
 	"kafka-bench/kmq/internal/lease"
@@ -26,8 +27,21 @@ var (
 )
 
 // Reject is an error by which a handler of [Queue.Run] says that the record will never
-// be processed: it goes to the dead-letter topic at once, without another attempt.
+// be processed: it goes to the dead-letter topic at once, without another attempt. It may
+// be wrapped, and be a pointer.
 type Reject struct{ Reason string }
 
 // Error returns the reason.
 func (r Reject) Error() string { return fmt.Sprintf("rejected: %s", r.Reason) }
+
+// rejection is the Reject that is in an error.
+func rejection(err error) (Reject, bool) {
+	if r, ok := errors.AsType[Reject](err); ok {
+		return r, true
+	}
+	r, ok := errors.AsType[*Reject](err)
+	if !ok || r == nil {
+		return Reject{}, ok
+	}
+	return *r, true
+}

@@ -70,7 +70,7 @@ func ExampleQueue_Run() {
 	})
 	fmt.Println(err)
 	fmt.Println("rejected:", q.Stats().Rejected)
-	// Output:
+	// Unordered output:
 	// espresso failed
 	// tea
 	// espresso

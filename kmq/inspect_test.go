@@ -170,6 +170,24 @@ func TestInspect(t *testing.T) {
 	}
 }
 
+// Starts are written before offsets are committed: what was started and ended does not
+// wait, though the group has committed nothing yet.
+func TestInspectBeforeTheCommit(t *testing.T) {
+	i := newInspected(t)
+	cfg := i.config(kmq.Markers)
+	cfg.CommitEvery = time.Minute
+	q := i.open(cfg)
+	for _, d := range i.receive(q, 4) {
+		i.do(d.Ack(t.Context()))
+	}
+	i.do(q.Flush(t.Context()))
+	got, err := kmq.Inspect(t.Context(), cfg)
+	i.do(err)
+	if p := got.Partitions[0]; p.Committed != -1 || p.InFlight+p.Waiting != 6 {
+		t.Errorf("%+v: 6 of 10 records are not settled", p)
+	}
+}
+
 func TestInspectAShareGroup(t *testing.T) {
 	i := newInspected(t)
 	cfg := i.config(kmq.Share)

@@ -23,7 +23,7 @@ func (r *run) process(d Delivery) {
 			r.settle(d, d.Ack)
 			return
 		}
-		if reject, ok := errors.AsType[Reject](err); ok {
+		if reject, ok := rejection(err); ok {
 			r.settle(d, func(ctx context.Context) error { return d.Reject(ctx, reject.Reason) })
 			return
 		}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"kafka-bench/kmq/internal/engine"
 	"kafka-bench/kmq/internal/lease"
@@ -29,6 +30,7 @@ type Queue struct {
 	stopping context.Context
 	stop     context.CancelFunc
 	closed   atomic.Bool
+	settling atomic.Int64 // calls that settle, or flush, and have not returned
 
 	receiving sync.RWMutex // held for reading by those that receive
 
@@ -147,21 +149,52 @@ func (q *Queue) wait(ctx context.Context, max int) ([]*lease.Lease, error) {
 
 // Flush waits until what was settled before is durable.
 func (q *Queue) Flush(ctx context.Context) error {
-	if q.closed.Load() {
+	if !q.enter() {
 		return ErrClosed
 	}
+	defer q.leave()
 	return q.engine.Flush(ctx)
 }
 
+// enter begins a call that [Queue.Close] waits for, until leave; false once it is closed.
+func (q *Queue) enter() bool {
+	q.settling.Add(1)
+	if q.closed.Load() {
+		q.leave()
+		return false
+	}
+	return true
+}
+
+func (q *Queue) leave() { q.settling.Add(-1) }
+
+// settled waits until no call that entered is under way.
+func (q *Queue) settled(ctx context.Context) error {
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	for q.settling.Load() > 0 {
+		select {
+		case <-look.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
 // Drain gives out nothing more, waits until everything that was received is settled or has
-// expired or is lost, and flushes. A queue that was drained can only be closed. If ctx ends
+// expired or is lost, and for the calls that settle it, and flushes. A queue that was drained can only be closed. If ctx ends
 // first, its error is returned, and Drain may be called again.
 func (q *Queue) Drain(ctx context.Context) error {
 	if q.closed.Load() {
 		return ErrClosed
 	}
 	q.hush()
-	if err := q.handed.wait(ctx, &q.closed); err != nil {
+	err := q.handed.wait(ctx, &q.closed)
+	if err == nil { // whoever settled the last of them had entered before
+		err = q.settled(ctx)
+	}
+	if err != nil {
 		return fmt.Errorf("kmq: drain: %w", err)
 	}
 	return q.Flush(ctx)
@@ -174,15 +207,16 @@ func (q *Queue) hush() {
 	defer q.receiving.Unlock()
 }
 
-// Close gives back what is not settled, flushes, and leaves the group. Whoever holds a
+// Close waits for the calls that settle a record, gives back what is not settled, flushes,
+// and leaves the group. Whoever holds a
 // record that was given back can't settle it any more: that returns [ErrClosed]. ctx bounds
-// the flushing; nothing of the queue runs any more when Close returns, whatever it returns.
+// the waiting and the flushing, and a call that is under way when it ends may fail; nothing of the queue runs any more when Close returns, whatever it returns.
 // Closing again returns the same.
 func (q *Queue) Close(ctx context.Context) error {
 	q.closing.Do(func() {
 		q.hush()
 		q.closed.Store(true)
-		q.closeErr = q.engine.Close(ctx)
+		q.closeErr = errors.Join(q.settled(ctx), q.engine.Close(ctx))
 		q.log.Info("kmq: queue closed", "error", q.closeErr)
 	})
 	return q.closeErr

@@ -22,6 +22,7 @@ import (
 type memory struct {
 	unsupported bool // Nack
 	failReject  error
+	rejecting   chan struct{} // a Reject that is settled waits for it; nil: for nothing
 	receiveErr  error
 
 	some chan struct{}
@@ -132,7 +133,11 @@ func (m *memory) Reject(_ context.Context, l *lease.Lease, reason string) error 
 	if m.failReject != nil {
 		return m.failReject
 	}
-	return m.settle(l, lease.Rejected, "reject "+reason)
+	err := m.settle(l, lease.Rejected, "reject "+reason)
+	if m.rejecting != nil {
+		<-m.rejecting
+	}
+	return err
 }
 
 func (m *memory) Flush(context.Context) error {
@@ -286,6 +291,57 @@ func TestClose(t *testing.T) {
 	})
 }
 
+// A record may be settled before what became of it is written: Drain and Close wait for the
+// call, so that what it returns is true.
+func TestCallsThatAreUnderWayAreWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory(numbered(1)...)
+		m.rejecting = make(chan struct{})
+		q := m.queue(t, Markers)
+		ds, _ := q.Receive(t.Context(), 1)
+		rejected := make(chan error, 1)
+		go func() { rejected <- ds[0].Reject(t.Context(), "no") }()
+		synctest.Wait()
+
+		soon, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := q.Drain(soon); !errors.Is(err, context.DeadlineExceeded) || m.flushes != 0 {
+			t.Errorf("drained beside a Reject: %v, %d flushes", err, m.flushes)
+		}
+		done := make(chan error, 1)
+		go func() { done <- q.Close(t.Context()) }()
+		time.Sleep(time.Minute)
+		if m.closed != 0 {
+			t.Error("the engine was closed beside a Reject")
+		}
+		close(m.rejecting)
+		if err := <-rejected; err != nil {
+			t.Errorf("reject: %v", err)
+		}
+		if err := <-done; err != nil || m.closed != 1 {
+			t.Errorf("close: %v; the engine is closed %d times", err, m.closed)
+		}
+	})
+}
+
+// One that does not return is not waited for beyond the context.
+func TestCloseIsBoundedByItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory(numbered(1)...)
+		m.rejecting = make(chan struct{})
+		q := m.queue(t, Markers)
+		ds, _ := q.Receive(t.Context(), 1)
+		go ds[0].Reject(t.Context(), "no")
+		synctest.Wait()
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := q.Close(ended); !errors.Is(err, context.Canceled) || m.closed != 1 {
+			t.Errorf("close: %v; the engine is closed %d times", err, m.closed)
+		}
+		close(m.rejecting)
+	})
+}
+
 func TestRunEnds(t *testing.T) {
 	boom := errors.New("boom")
 	for _, c := range []struct {
@@ -336,7 +392,7 @@ func TestRunEnds(t *testing.T) {
 
 func TestRunSettles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newMemory(numbered(4)...)
+		m := newMemory(numbered(6)...)
 		q := m.queue(t, Markers)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
@@ -348,6 +404,10 @@ func TestRunSettles(t *testing.T) {
 				return errors.New("not now")
 			case 2:
 				return fmt.Errorf("hopeless: %w", Reject{Reason: "why"})
+			case 3:
+				return fmt.Errorf("hopeless: %w", &Reject{Reason: "a pointer"})
+			case 4:
+				return (*Reject)(nil)
 			}
 			return errors.Join(d.Ack(ctx), errors.New("settled by itself"))
 		})
@@ -356,7 +416,7 @@ func TestRunSettles(t *testing.T) {
 		}
 		m.timers.Wait()
 		// 1 is tried after 1, 2, 4, 4, … s.
-		want := "ack 0, nack 1s 1, reject why 2, ack 3, nack 2s 1, nack 4s 1, nack 4s 1"
+		want := "ack 0, nack 1s 1, reject why 2, reject a pointer 3, reject  4, ack 5, nack 2s 1, nack 4s 1, nack 4s 1"
 		if log := m.said(); !strings.HasPrefix(log, want) {
 			t.Errorf("it did %q, want %q", log, want)
 		}

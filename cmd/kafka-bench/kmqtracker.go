@@ -133,7 +133,9 @@ func serveMetrics(ctx context.Context, listener net.Listener, collector promethe
 	select {
 	case <-ctx.Done():
 		err := server.Close()
-		_ = <-served // that it was closed
+		if ended := <-served; !errors.Is(ended, http.ErrServerClosed) {
+			err = errors.Join(err, ended)
+		}
 		return err
 	case err := <-served:
 		return fmt.Errorf("metrics: %w", err)

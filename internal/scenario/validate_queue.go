@@ -15,6 +15,9 @@ const (
 	maxDeliveries = 1000
 	minVisibility = unit.Duration(100 * time.Millisecond)
 	maxVisibility = unit.Duration(time.Hour)
+	// Those of package kmq.
+	maxQueueCommit  = unit.Duration(time.Minute)
+	minQueueSession = unit.Duration(time.Second)
 )
 
 // The words of a queue.
@@ -137,6 +140,8 @@ func (c *checker) queueRun(s Scenario) {
 		{"consume.hold", !g.Hold.Off(), "a queue that is held would lend records that nobody takes", "leave it out; topic.fill has something to read lie there"},
 		{"consume.protocol", g.Protocol == "consumer", "the members of a queue are in a classic group, or in a share group", "leave it out"},
 		{"consume.commit", g.Commit.EachBatch, "a queue commits by itself, at an interval", "give an interval, as in 1s"},
+		{"consume.commit", g.Commit.Interval > maxQueueCommit, "a queue commits once a minute at the least", "give at most 1m"},
+		{"consume.session_timeout", g.SessionTimeout > 0 && g.SessionTimeout < minQueueSession, "a queue's member has a session of a second at the least", "give at least 1s"},
 		{"consume.session_timeout", g.SessionTimeout != 0 && g.Queue.Engine == "share", "of a share group it is the broker's to say", "leave it out and set cluster.config.group.share.session.timeout.ms"},
 		{"consume.from", s.Topic.Fill > 0 && g.From == "end", "a queue begins with the first record of its topic", "set it to start, or leave topic.fill out"},
 		{"topic.existing", s.Topic.Existing != "", "a queue may write to its topic, and this one is somebody else's", "leave it out to have a topic made"},

@@ -2,6 +2,8 @@ package promkmq
 
 import (
 	"os"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,7 +22,7 @@ func (c counters) Stats() kmq.Stats { return kmq.Stats(c) }
 func TestEveryNumberIsTold(t *testing.T) {
 	stats := kmq.Stats{
 		Delivered: 101, Acked: 102, Nacked: 103, Rejected: 104, Expired: 105, Lost: 106, Redelivered: 107, Tailed: 108,
-		DeadLettered: 109, Missing: 110, InFlight: 111, OldestUnacked: time.Unix(1000, 0), Paused: []int32{3, 5},
+		DeadLettered: 109, Missing: 110, Retried: 113, Unreadable: 114, InFlight: 111, OldestUnacked: time.Unix(1000, 0), Paused: []int32{3, 5},
 		CommitBehind: 112, RetentionAlarm: "partition 3",
 	}
 	stats.Lateness.Add(1500 * time.Microsecond)
@@ -90,12 +92,32 @@ kafka_kmq_rejected_records_total{group="billing"} 104
 # HELP kafka_kmq_retention_alarm 1 while retention does not cover the oldest record that is not settled.
 # TYPE kafka_kmq_retention_alarm gauge
 kafka_kmq_retention_alarm{group="billing"} 1
+# HELP kafka_kmq_retried_total What the tracker in this process tried in vain, and tries again.
+# TYPE kafka_kmq_retried_total counter
+kafka_kmq_retried_total{group="billing"} 113
 # HELP kafka_kmq_tailed_records_total Records that this process copied to the tail of their partition.
 # TYPE kafka_kmq_tailed_records_total counter
 kafka_kmq_tailed_records_total{group="billing"} 108
+# HELP kafka_kmq_unreadable_markers_total Markers that the tracker in this process could not read.
+# TYPE kafka_kmq_unreadable_markers_total counter
+kafka_kmq_unreadable_markers_total{group="billing"} 114
 `
 	if err := testutil.CollectAndCompare(c, strings.NewReader(want)); err != nil {
 		t.Error(err)
+	}
+}
+
+// No number of a queue is forgotten here: whoever adds one to Stats is told.
+func TestStatsHaveNoOthers(t *testing.T) {
+	for field := range reflect.TypeFor[kmq.Stats]().Fields() {
+		if field.Type.Kind() != reflect.Int64 {
+			continue
+		}
+		var s kmq.Stats
+		reflect.ValueOf(&s).Elem().FieldByIndex(field.Index).SetInt(7)
+		if !slices.ContainsFunc(table(), func(r row) bool { return r.value(s, time.Now()) == 7 }) {
+			t.Errorf("no metric tells Stats.%s", field.Name)
+		}
 	}
 }
 

@@ -38,6 +38,10 @@ func table() []row {
 			func(s kmq.Stats) int64 { return s.DeadLettered }),
 		counter("missing_records_total", "Records that were to be delivered again and were not in the log any more.",
 			func(s kmq.Stats) int64 { return s.Missing }),
+		counter("retried_total", "What the tracker in this process tried in vain, and tries again.",
+			func(s kmq.Stats) int64 { return s.Retried }),
+		counter("unreadable_markers_total", "Markers that the tracker in this process could not read.",
+			func(s kmq.Stats) int64 { return s.Unreadable }),
 
 		gauge("in_flight_records", "Records that were handed out, or are ready to be, and are not settled.",
 			func(s kmq.Stats) int64 { return int64(s.InFlight) }),

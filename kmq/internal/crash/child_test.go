@@ -9,7 +9,6 @@ import (
 	"hash/fnv"
 	"log/slog"
 	"os"
-	"runtime/pprof"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -200,9 +199,6 @@ func (c *child) consume(ctx context.Context) error {
 	c.journal.write(lineClosing)
 	closing, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
-	if c.spec.Verbose {
-		defer time.AfterFunc(5*time.Second, func() { pprof.Lookup("goroutine").WriteTo(os.Stderr, 1) }).Stop()
-	}
 	return c.closed(q.Close(closing))
 }
 
@@ -334,10 +330,10 @@ func (c *child) settle(ctx context.Context, d kmq.Delivery) {
 		time.Sleep(30 * time.Millisecond)
 		err = c.ack(settling, d, n)
 	case extend:
-		if err = d.Extend(settling, c.spec.Queue.Visibility); err == nil {
-			time.Sleep(30 * time.Millisecond)
-			err = c.ack(settling, d, n)
+		if err = d.Extend(settling, c.spec.Queue.Visibility); err != nil {
+			c.journal.write(lineError, "extend: ", err) // it is lent as long as before
 		}
+		err = c.ack(settling, d, n)
 	default:
 		err = c.ack(settling, d, n)
 	}
@@ -348,7 +344,7 @@ func (c *child) settle(ctx context.Context, d kmq.Delivery) {
 	for _, allowed := range refusals {
 		if errors.Is(err, allowed) {
 			c.journal.write(lineError, allowed)
-			if allowed == kmq.ErrUnsupported && !slices.Contains([]action{extend, releaseLater}, doing) {
+			if allowed == kmq.ErrUnsupported && doing != releaseLater {
 				c.journal.write(lineWrong, fmt.Sprintf("record %d: %v", n, err))
 			}
 			return

@@ -21,4 +21,16 @@
 // itself SIGKILL, which no code can answer. The parent waits for that, probes what stands
 // in the log (see probe.go), and starts another child. At the end two children finish the
 // work undisturbed, close, and a last one finds nothing left to do.
+//
+// # Which test holds which invariant
+//
+//	1 at least once            TestInvariant1AtLeastOnce, …OnKafka, TestFaults, TestRealBrokers
+//	2 the tracker's commit     TestInvariant2…, the probes of all kills (unended)
+//	3 no end before the copy   TestInvariant3…, the probes of all kills (justified)
+//	4 contiguous commits       TestInvariant4…, the probes of all kills (probeCommits)
+//	5 order of revocation      TestInvariant5…, kills at step.Revoking and step.Flushed
+//	6 the record asked for     TestDefectRereadRecordIsAnother
+//	7 bounded memory           TestDefectUnboundedMemory
+//	8 never early              TestInvariant8…, the probes of all kills (checkEarly)
+//	9 retention                TestInvariant9… (engine markers)
 package crash

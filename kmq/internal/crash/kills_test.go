@@ -3,8 +3,6 @@ package crash
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"runtime/pprof"
 	"slices"
 	"testing"
 	"time"
@@ -127,11 +125,8 @@ type crew struct {
 	careful bool     // from now on they acknowledge everything
 }
 
-// The steps that a tracker of its own has, and those that it alone has then.
-var (
-	trackerToo  = []step.Step{step.Committed, step.Revoking, step.Flushed}
-	trackerOnly = []step.Step{step.BeforeCopy, step.Copied, step.CopyEnded}
-)
+// trackerOnly are the steps that a tracker has where it is a process of its own.
+var trackerOnly = []step.Step{step.BeforeCopy, step.Copied, step.CopyEnded}
 
 // killAt starts a process that is to die at the n-th occurrence of a step and waits for
 // that; it reports whether it died there.
@@ -140,7 +135,7 @@ func (c *crew) killAt(s step.Step, n, round int) bool {
 	victim := v.child("victim")
 	victim.Kill, victim.KillAt = s, n
 	rebalance := s == step.Revoking || s == step.Flushed
-	asTracker := c.way.external && (slices.Contains(trackerOnly, s) || slices.Contains(trackerToo, s) && round%2 == 0)
+	asTracker := c.way.external && slices.Contains(trackerOnly, s)
 	if asTracker {
 		victim.Role = roleTracker
 	}
@@ -150,13 +145,8 @@ func (c *crew) killAt(s step.Step, n, round int) bool {
 	c.keep(&c.tracker, roleTracker, c.way.external && !(asTracker && alone))
 	p := start(v.t, victim)
 	if rebalance {
-		if !asTracker {
-			v.await(func() bool { return v.book.count(victim.Name, lineDelivered) > 0 }, patience)
-			c.keep(&c.steady, roleQueue, true)
-		} else {
-			time.Sleep(time.Second)
-			c.keep(&c.tracker, roleTracker, true)
-		}
+		v.await(func() bool { return v.book.count(victim.Name, lineDelivered) > 0 }, patience)
+		c.keep(&c.steady, roleQueue, true)
 	}
 	there := p.ended(patience)
 	p.kill()
@@ -184,9 +174,6 @@ func (c *crew) keep(p **process, role string, run bool) {
 	case !run && *p != nil:
 		if err := (*p).close(); err != nil {
 			v.t.Error(err)
-			if *verbose {
-				pprof.Lookup("goroutine").WriteTo(os.Stderr, 1)
-			}
 		}
 		*p = nil
 	}

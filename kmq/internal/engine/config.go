@@ -59,13 +59,16 @@ func (c *Config) ProducerOptions() []kgo.Opt {
 	return opts
 }
 
-// GroupOptions are those of a client that is a member of a group and commits by itself.
+// GroupOptions are those of a client that is a member of a group, reads what is committed
+// and not what was aborted, and commits offsets by itself.
 func (c *Config) GroupOptions(group, topic string) []kgo.Opt {
 	opts := []kgo.Opt{
 		kgo.ConsumerGroup(group),
 		kgo.ConsumeTopics(topic),
 		kgo.DisableAutoCommit(),
 		kgo.BlockRebalanceOnPoll(),
+		// What a transaction aborted is no work; of topics without them it costs nothing.
+		kgo.FetchIsolationLevel(kgo.ReadCommitted()),
 		kgo.ConsumeStartOffset(kgo.NewOffset().AtStart()),
 		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
 	}

@@ -249,10 +249,7 @@ func TestReader(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := newReader(w.client, w.cfg.Topic, false)
-	var wanted []int64
-	for _, o := range []int64{0, 2, 3, 4, 5, 6, 7, 9, 500, 1500, 1501, 2998, 2999, 3000, 3001} {
-		wanted = append(wanted, o)
-	}
+	wanted := []int64{0, 2, 3, 4, 5, 6, 7, 9, 500, 1500, 1501, 2998, 2999, 3000, 3001}
 	f, err := r.read(w.ctx, 0, singles(wanted))
 	if !errors.Is(err, errNotYet) || f.through != 3000 {
 		t.Errorf("through %d, %v", f.through, err)

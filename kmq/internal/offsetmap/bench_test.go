@@ -175,7 +175,7 @@ func BenchmarkEndToEnd(b *testing.B) {
 }
 
 func endToEnd(b *testing.B, e engine.Engine, cl *kgo.Client, topic string) []time.Duration {
-	const perSecond, warmUp, records = 2000, 4000, 24_000
+	const perSecond, warmUp, records = 2000, 14_000, 34_000
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	epoch := time.Now()

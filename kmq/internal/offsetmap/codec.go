@@ -19,7 +19,7 @@ import (
 //
 //	version  1 byte   1
 //	kind     1 byte   bit 0: the map is a bitset and not run lengths; bit 1: the body is deflated
-//	sum      4 bytes  CRC-32C, big endian, of the committed offset (8 bytes, big endian), version, kind and body
+//	sum      4 bytes  CRC-32C, big endian, of the committed offset (8 bytes, big endian) and all bytes but the sum
 //	body              the map, then the deliveries until the end
 //
 // The map says which offsets beyond the committed one are done. As run lengths it is how

@@ -122,10 +122,10 @@ func TestDeadlines(t *testing.T) {
 		if err := w.Extend(ctx, first, 9*time.Second); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(9*time.Second - 1)
+		time.Sleep(9*time.Second - time.Nanosecond)
 		synctest.Wait()
 		w.none(t)
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		second := w.one(t, "0/0", 2)
 		if err := w.Ack(ctx, first); !errors.Is(err, lease.ErrExpired) {
@@ -137,18 +137,18 @@ func TestDeadlines(t *testing.T) {
 		if w.set.Len() != 1 {
 			t.Fatalf("%d in flight while one waits", w.set.Len())
 		}
-		time.Sleep(3*time.Second - 1)
+		time.Sleep(3*time.Second - time.Nanosecond)
 		synctest.Wait()
 		w.none(t)
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		third := w.one(t, "0/0", 3)
-		time.Sleep(10*time.Second - 1)
+		time.Sleep(10*time.Second - time.Nanosecond)
 		synctest.Wait()
 		if len(w.logOf(0)) != 1 {
 			t.Fatal("copied to the tail before the deadline")
 		}
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		if len(w.logOf(0)) != 2 || third.State() != lease.Expired {
 			t.Fatalf("%d records in the log after the last deadline in place", len(w.logOf(0)))
@@ -172,12 +172,12 @@ func TestDelayBeforeTail(t *testing.T) {
 		if err := w.Nack(ctx, w.one(t, "0/0", 1), time.Minute); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Minute - 1)
+		time.Sleep(time.Minute - time.Nanosecond)
 		synctest.Wait()
 		if len(w.logOf(0)) != 1 {
 			t.Fatal("moved before its delay")
 		}
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		w.poll()
 		w.one(t, "0/0", 2)
@@ -262,7 +262,7 @@ func TestRefusedCopies(t *testing.T) {
 		if err := w.Nack(ctx, w.one(t, "0/0", 3), 0); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(cfg.Visibility - 1)
+		time.Sleep(cfg.Visibility - time.Nanosecond)
 		synctest.Wait()
 		w.none(t)
 		w.commitAll()
@@ -270,7 +270,7 @@ func TestRefusedCopies(t *testing.T) {
 			t.Fatalf("committed %v with %d in flight after %d refusals", w.committed[0], w.set.Len(), refusals)
 		}
 		w.refusing(nil)
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		w.commitAll()
 		if w.committed[0].At != 1 || len(w.deadLetters()) != 1 || header(w.deadLetters()[0], lease.HeaderDeliveries) != "3" {

@@ -194,6 +194,9 @@ func (l *lane) begin(records []*kgo.Record) {
 	l.mu.Lock()
 	l.held, l.open = leases, len(leases)
 	l.lockFor = max(l.lockFor, longest) // what was fetched just now has all of it left
+	if shortest < l.lockFor/2 {
+		wake(l.nudge) // to be renewed
+	}
 	l.mu.Unlock()
 
 	if len(ready) > 0 {
@@ -213,8 +216,9 @@ type fetched struct {
 	left   time.Duration
 }
 
-// leastLeft is for how long a record must be lent yet to be handed out.
-const leastLeft = 500 * time.Millisecond
+// leastLeft is for how long a record must be lent yet to be handed out: time to renew, or
+// to work and answer.
+func leastLeft(lockFor time.Duration) time.Duration { return max(500*time.Millisecond, lockFor/4) }
 
 // stillLent are the records whose lock is good for a while. The others were fetched ahead
 // and lay in the client while this lane had no time for them: the broker lends them to
@@ -224,8 +228,11 @@ const leastLeft = 500 * time.Millisecond
 func (l *lane) stillLent(now time.Time, records []*kgo.Record) []fetched {
 	fresh := make([]fetched, 0, len(records))
 	var stale []*kgo.Record
+	l.mu.Lock()
+	least := leastLeft(l.lockFor)
+	l.mu.Unlock()
 	for _, r := range records {
-		if left := r.AcquisitionDeadline().Sub(now); left >= leastLeft {
+		if left := r.AcquisitionDeadline().Sub(now); left >= least {
 			fresh = append(fresh, fetched{record: r, left: left})
 		} else {
 			stale = append(stale, r)

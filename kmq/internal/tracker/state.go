@@ -247,8 +247,8 @@ type Due struct {
 	Undelivered bool // given back without having been delivered
 }
 
-// Due gives out, once, at most most records that are due at the reading local of the clock
-// of [Seen]: the most overdue first. They stay open until their end is read. They are to
+// Due gives out, once, so many records at the most that are due at the reading local of the
+// clock of [Seen]: the most overdue first. They stay open until their end is read. They are to
 // be delivered again if [State.Taken] still says so at the time.
 func (s *State) Due(local time.Duration, most int64) []Due {
 	var out []Due
