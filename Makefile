@@ -66,7 +66,7 @@ ifneq ($(COMPILER),)
 endif
 
 race: ## the tests of everything that has goroutines, under the race detector
-	$(WITH_C) $(GO) test -race $(TAGS_C) -timeout 30m ./backpressure/... ./internal/...
+	$(WITH_C) $(GO) test -race $(TAGS_C) -timeout 30m ./backpressure/... ./internal/... ./kmq/...
 
 fuzz: ## each fuzz target for a while (FUZZTIME=20s)
 	@for pkg in $$($(GO) list ./...); do \
@@ -75,7 +75,7 @@ fuzz: ## each fuzz target for a while (FUZZTIME=20s)
 	  done; done
 
 perf: tool ## the benchmarks: hot paths, and the tool against bare clients on a real Kafka (DATA=/dev/shm/kafka)
-	$(GO) test -run '^$$' -bench . -benchmem ./backpressure/... ./internal/arrival ./internal/payload ./internal/latency ./internal/ledger
+	$(GO) test -run '^$$' -bench . -benchmem ./backpressure/... ./internal/arrival ./internal/payload ./internal/latency ./internal/ledger ./kmq/...
 	$(GO) run ./internal/perf $(if $(DATA),-data $(DATA))
 
 results: ## write docs/RESULTS.md from the runs in results/

@@ -8,8 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"kafka-bench/kmq"
 )
@@ -175,16 +177,22 @@ func TestInspect(t *testing.T) {
 func TestInspectBeforeTheCommit(t *testing.T) {
 	i := newInspected(t)
 	cfg := i.config(kmq.Markers)
-	cfg.CommitEvery = time.Minute
+	refused := i.cluster.Fault(kfake.Fault{
+		Keys: []kmsg.Key{kmsg.OffsetCommit}, Topic: cfg.Topic, Err: kerr.CoordinatorLoadInProgress, Count: -1,
+	})
+	defer refused.Remove()
 	q := i.open(cfg)
 	for _, d := range i.receive(q, 4) {
 		i.do(d.Ack(t.Context()))
 	}
-	i.do(q.Flush(t.Context()))
-	got, err := kmq.Inspect(t.Context(), cfg)
-	i.do(err)
-	if p := got.Partitions[0]; p.Committed != -1 || p.InFlight+p.Waiting != 6 {
-		t.Errorf("%+v: 6 of 10 records are not settled", p)
+	var got kmq.PartitionInspection
+	for until := time.Now().Add(10 * time.Second); got.InFlight+got.Waiting != 6 && time.Now().Before(until); time.Sleep(5 * time.Millisecond) {
+		group, err := kmq.Inspect(t.Context(), cfg)
+		i.do(err)
+		got = group.Partitions[0]
+	}
+	if got.Committed != -1 || got.InFlight+got.Waiting != 6 {
+		t.Errorf("%+v: 6 of 10 records are not settled", got)
 	}
 }
 

@@ -181,7 +181,7 @@ func (l *fakeLot) take(i int, then func(*fakeRecord)) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	switch {
-	case l.member.killed:
+	case l.member.killed || l.member.closed:
 		return context.Canceled
 	case r.holder != l.member || r.lease != l.leases[i]:
 		return ErrLockExpired

@@ -314,6 +314,23 @@ func TestQueuePause(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
+	ordered := func(c *QueueConfig, q *fakeQueue) {
+		c.Members, c.Ordered, c.Hold, q.visibility = 1, true, true, 0
+	}
+	ofQueue(t, 500, ordered, func(t *testing.T, b *queueBench) {
+		if _, err := b.group.Pause(0); err != nil {
+			t.Fatal(err)
+		}
+		b.group.Release()
+		time.Sleep(time.Second)
+		if r := b.group.Received(); r.Delivered != 0 {
+			t.Errorf("a paused consumer was handed %d records by its queue", r.Delivered)
+		}
+		if err := b.group.Resume(0); err != nil {
+			t.Fatal(err)
+		}
+		b.drain(t, time.Minute)
+	})
 }
 
 // Held consumers receive nothing until they are released.
@@ -342,10 +359,6 @@ func TestQueueInOrder(t *testing.T) {
 // An acknowledgement that a queue takes and loses is found out: the record comes again
 // though it was acknowledged.
 func TestQueueLosesAcknowledgements(t *testing.T) {
-	ofQueue(t, 100, nil, func(t *testing.T, b *queueBench) {
-		synctest.Wait()
-		_ = b.drain(t, time.Minute)
-	})
 	forgetful := func(c *QueueConfig, q *fakeQueue) {
 		c.Members, c.Open = 1, func(n int) (Queue, error) {
 			m := &fakeQueueMember{queue: q, forget: func(r *fakeRecord) bool { return r.attempt == 1 }}

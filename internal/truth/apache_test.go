@@ -21,5 +21,6 @@ func TestKafka(t *testing.T) {
 	t.Run("queue drops", testQueueDrops)
 	t.Run("queue kill", testQueueKill)
 	t.Run("queue fill", testQueueFill)
+	t.Run("queue loses", testQueueLoses)
 	t.Run("crash", testCrash)
 }

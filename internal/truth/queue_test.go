@@ -339,3 +339,90 @@ func TestQueueRefused(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 }
+
+// cutter deletes what a run's topic holds at a time of the measured window.
+type cutter struct {
+	t      *testing.T
+	kafka  *cluster.Kafka
+	prefix string
+	at     time.Duration
+	done   chan struct{}
+	// started is the offset in each partition where it starts then, in all.
+	started int64
+}
+
+func (*cutter) Began(string)             {}
+func (*cutter) Interval(result.Interval) {}
+
+func (c *cutter) Event(e result.Event) {
+	if e.Kind == "phase" && e.What == "measure" {
+		go func() {
+			defer close(c.done)
+			time.Sleep(c.at)
+			c.cut()
+		}()
+	}
+}
+
+func (c *cutter) cut() {
+	client, err := kgo.NewClient(kgo.SeedBrokers(c.kafka.Bootstrap()...))
+	if err != nil {
+		c.t.Error(err)
+		return
+	}
+	defer client.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	admin := kadm.NewClient(client)
+	topics, err := admin.ListTopics(ctx)
+	if err != nil {
+		c.t.Error(err)
+		return
+	}
+	for _, name := range topics.Names() {
+		if !strings.HasPrefix(name, c.prefix) {
+			continue
+		}
+		ends, err := admin.ListEndOffsets(ctx, name)
+		if err != nil {
+			c.t.Error(err)
+			return
+		}
+		if _, err := admin.DeleteRecords(ctx, ends.Offsets()); err != nil {
+			c.t.Error(err)
+		}
+		ends.Each(func(o kadm.ListedOffset) { c.started += o.Offset })
+	}
+}
+
+// testQueueLoses: while the one consumer stands still, with ten records fetched ahead, what
+// the topic holds is deleted. The queue then has nothing any more, and what was neither
+// acknowledged nor fetched is lost: that is found before the drain's time is over.
+func testQueueLoses(t *testing.T) {
+	kafka := realKafka(t)
+	s := ofQueue(t, "loses", "offsetmap", "load.rate=1k/s", "consume.consumers=1", "phases.drain=1m",
+		"consume.queue={engine: offsetmap, visibility: 2s, in_flight: 10, batch: 1}", "faults=[{at: 1s, pause: consumer 0, for: 2s}]")
+	cfg := config(t, kafka, s)
+	c := &cutter{t: t, kafka: kafka, prefix: "kafka-bench-loses-", at: 2 * time.Second, done: make(chan struct{})}
+	cfg.Watch = c
+	r := run(t, cfg)
+	<-c.done
+	wantValid(t, r)
+	q := r.Run.Queue
+	var before int64 // that were acknowledged before the deletion
+	for _, iv := range r.Intervals {
+		if iv.EndNs <= int64(2*time.Second) {
+			before += *iv.AckedByQueue
+		}
+	}
+	// In flight are ten, and one in hand; what a poll brought beside them is known by the client.
+	if least, most := c.started-before-50, c.started-before; c.started == 0 || q.Lost < least || q.Lost > most {
+		t.Errorf("%d are lost; %d were deleted when %d of them were acknowledged", q.Lost, c.started, before)
+	}
+	wantCount(t, "pending", q.Pending, 0)
+	wantCount(t, "acknowledged or lost", q.UniqueAcked+q.Lost, r.Run.Load.Acked)
+	wantWarning(t, r, "LOST: ")
+	if drain := r.Run.Run.Phases[2]; time.Duration(drain.EndNs-drain.StartNs) > 40*time.Second {
+		t.Errorf("the drain took %v", time.Duration(drain.EndNs-drain.StartNs))
+	}
+}

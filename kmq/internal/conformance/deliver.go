@@ -260,3 +260,37 @@ func oldest(ds []kmq.Delivery) (at time.Time) {
 	}
 	return at
 }
+
+func aborted(w *world) {
+	tx, err := kgo.NewClient(kgo.SeedBrokers(w.Brokers...), kgo.DisableClientMetrics(), kgo.TransactionalID(w.topic))
+	if err != nil {
+		w.Fatal(err)
+	}
+	defer tx.Close()
+	var want []kmq.ID
+	for i := range 6 {
+		if err := tx.BeginTransaction(); err != nil {
+			w.Fatal(err)
+		}
+		r := &kgo.Record{Topic: w.topic, Value: []byte("in a transaction")}
+		if err := tx.ProduceSync(w.ctx, r).FirstErr(); err != nil {
+			w.Fatal(err)
+		}
+		end := kgo.TryAbort
+		if i%2 == 1 {
+			end = kgo.TryCommit
+			want = append(want, kmq.ID{Partition: r.Partition, Offset: r.Offset})
+		}
+		if err := tx.EndTransaction(w.ctx, end); err != nil {
+			w.Fatal(err)
+		}
+	}
+	q := w.open()
+	got := w.receive(q, len(want))
+	w.same("received", ids(got), want)
+	w.ack(got...)
+	w.nothing(q)
+	if s := q.Stats(); s.Missing != 0 {
+		w.Errorf("what was aborted is not missing: %+v", s)
+	}
+}

@@ -185,3 +185,57 @@ func rebalance(w *world) {
 		w.Errorf("%d records are acknowledged, of %d", len(b.acked), records)
 	}
 }
+
+// closedBeside acknowledges while the queue is closed: what that returned nil for does not
+// come again, and all else does.
+func closedBeside(w *world) {
+	const records = 300
+	all := w.produce(records)
+	q := w.open()
+	held := w.receive(q, records)
+	var (
+		mu   sync.Mutex
+		open []kmq.ID
+		work sync.WaitGroup
+	)
+	begun := make(chan struct{}, records)
+	for i := range 10 {
+		work.Go(func() {
+			for _, d := range held[i*records/10 : (i+1)*records/10] {
+				err := d.Ack(w.ctx)
+				begun <- struct{}{}
+				if err == nil {
+					continue
+				}
+				if !errors.Is(err, kmq.ErrClosed) && !errors.Is(err, kmq.ErrLost) {
+					w.Errorf("ack beside close: %v", err)
+				}
+				mu.Lock()
+				open = append(open, d.ID())
+				mu.Unlock()
+			}
+		})
+	}
+	for range 10 {
+		<-begun
+	}
+	w.close(q)
+	work.Wait()
+	if !w.can.exact { // what is beyond the first open record comes again too
+		first := make(map[int32]int64)
+		for _, id := range open {
+			if at, ok := first[id.Partition]; !ok || id.Offset < at {
+				first[id.Partition] = id.Offset
+			}
+		}
+		open = slices.DeleteFunc(slices.Clone(all), func(id kmq.ID) bool {
+			at, ok := first[id.Partition]
+			return !ok || id.Offset < at
+		})
+	}
+	q = w.open()
+	again := w.receive(q, len(open))
+	w.same("given back", ids(again), open)
+	w.ack(again...)
+	w.nothing(q)
+}

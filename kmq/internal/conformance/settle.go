@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"maps"
@@ -243,4 +244,59 @@ func givenUp(w *world) {
 	}
 	w.close(q)
 	w.nothing(w.open())
+}
+
+// unseen has records wait, ready, for longer than their locks: that is no delivery, however
+// often it happens.
+func unseen(w *world) {
+	const lent = 2 * time.Second
+	all := w.produce(12)
+	with := []func(*kmq.Config){w.withDead}
+	if w.can.lend {
+		with = append(with, lendFor(lent))
+	}
+	if w.can.limit {
+		with = append(with, func(c *kmq.Config) { c.MaxDeliveries = 2 })
+	}
+	q := w.open(with...)
+	var got []kmq.ID
+	take := func(d kmq.Delivery) {
+		if d.Attempt() != 1 {
+			w.Errorf("the first delivery of %v is attempt %d", d.ID(), d.Attempt())
+		}
+		w.ack(d)
+		got = append(got, d.ID())
+	}
+	take(w.one(q))
+	time.Sleep(4 * lent)
+	for range all[1:] {
+		take(w.one(q))
+	}
+	w.same("received", got, all)
+	w.deadLetters(0)
+	if s := q.Stats(); s.DeadLettered != 0 || s.Redelivered != 0 {
+		w.Errorf("nothing was delivered twice: %+v", s)
+	}
+}
+
+func rejectedLarge(w *world) {
+	value := bytes.Repeat([]byte("much the same, "), 200_000)
+	producer, err := kgo.NewClient(kgo.SeedBrokers(w.Brokers...), kgo.DisableClientMetrics(),
+		kgo.ProducerBatchMaxBytes(16<<20), kgo.ProducerBatchCompression(kgo.GzipCompression()))
+	if err != nil {
+		w.Fatal(err)
+	}
+	defer producer.Close()
+	if err := producer.ProduceSync(w.ctx, &kgo.Record{Topic: w.topic, Value: value}).FirstErr(); err != nil {
+		w.Fatal(err)
+	}
+	q := w.open(w.withDead)
+	ctx, cancel := context.WithTimeout(w.ctx, patience/3)
+	defer cancel()
+	if err := w.one(q).Reject(ctx, "no"); err != nil {
+		w.Fatalf("reject: %v", err)
+	}
+	if dead := w.deadLetters(1)[0]; !bytes.Equal(dead.Value, value) {
+		w.Errorf("the dead letter has %d bytes, of %d", len(dead.Value), len(value))
+	}
 }

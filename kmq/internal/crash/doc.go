@@ -22,15 +22,40 @@
 // in the log (see probe.go), and starts another child. At the end two children finish the
 // work undisturbed, close, and a last one finds nothing left to do.
 //
+// # What is left out by default
+//
+// A run without flags takes about a minute. It prints what it leaves out: -kills
+// is for campaigns of any length, also on Apache Kafka, -fault all for all of TestFaults,
+// -brokers for all of TestRealBrokers, -way for one way of keeping a queue.
+//
 // # Which test holds which invariant
 //
-//	1 at least once            TestInvariant1AtLeastOnce, …OnKafka, TestFaults, TestRealBrokers
-//	2 the tracker's commit     TestInvariant2…, the probes of all kills (unended)
-//	3 no end before the copy   TestInvariant3…, the probes of all kills (justified)
-//	4 contiguous commits       TestInvariant4…, the probes of all kills (probeCommits)
-//	5 order of revocation      TestInvariant5…, kills at step.Revoking and step.Flushed
-//	6 the record asked for     TestDefectRereadRecordIsAnother
-//	7 bounded memory           TestDefectUnboundedMemory
-//	8 never early              TestInvariant8…, the probes of all kills (checkEarly)
-//	9 retention                TestInvariant9… (engine markers)
+// Each was seen to fail with the code broken on purpose (go test -overlay) as in the last
+// column.
+//
+//	1 at least once            TestDefectFailedStart…: offsets are committable before the starts are durable;
+//	                           also TestInvariant1AtLeastOnce, …OnKafka, TestFaults, TestRealBrokers
+//	2 the tracker's commit     TestInvariant2…: it commits up to the last marker;
+//	                           also the probes of all kills (unended)
+//	3 no end before the copy   TestInvariant3…: ends are written before the copies;
+//	                           also the probes of all kills (justified)
+//	4 contiguous commits       TestInvariant4…: the window commits past what is open;
+//	                           also the probes of all kills (probeCommits)
+//	5 order of revocation      TestInvariant5…: nothing is committed on revocation;
+//	                           also kills at step.Revoking and step.Flushed
+//	6 the record asked for     TestDefectRereadRecordIsAnother: the next record is taken for it
+//	7 bounded memory           TestDefectUnboundedMemory: ten times as many leases
+//	8 never early              TestInvariant8…: the log's clock alone is believed;
+//	                           also the probes of all kills (checkEarly)
+//	9 retention                TestInvariant9… (engine markers): there is no alarm
+//
+// # What is known and not held against the queue
+//
+// After a fault of the stand-in for Kafka the engine share takes up to a minute to go on, so
+// TestFaults leaves it out by default.
+//
+// The engine share gives up records that nobody was handed, where locks run out in its own
+// memory (TestDefectGivenUpUnseen, skipped there). A Close that is not out of the group in
+// time is counted, not failed. Where processes are killed, dead letters that nobody was
+// handed are counted only: the log can't tell what a dead process had handed out.
 package crash

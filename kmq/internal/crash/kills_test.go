@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -33,10 +34,14 @@ var ways = []struct {
 // TestInvariant1AtLeastOnce kills processes of each way of keeping a queue at every step, again and
 // again, on the stand-in for Kafka.
 func TestInvariant1AtLeastOnce(t *testing.T) {
+	t.Parallel()
 	for _, w := range ways {
+		if !strings.Contains(w.name, *onlyWay) {
+			continue
+		}
 		t.Run(w.name, func(t *testing.T) {
 			t.Parallel()
-			times := len(w.steps) * 4
+			times := len(w.steps)
 			if *kills > 0 {
 				times = *kills
 			}
@@ -46,18 +51,21 @@ func TestInvariant1AtLeastOnce(t *testing.T) {
 	}
 }
 
-// TestInvariant1AtLeastOnceOnKafka does the same on Apache Kafka: fewer, because CI has little time. The
-// whole number is run by hand: go test -run Invariant1AtLeastOnceOnKafka -kills 500 -timeout 2h.
+// TestInvariant1AtLeastOnceOnKafka does the same on Apache Kafka, where it is asked for:
+// go test -run Invariant1AtLeastOnceOnKafka -kills 500 -timeout 3h.
 func TestInvariant1AtLeastOnceOnKafka(t *testing.T) {
+	if *kills == 0 {
+		t.Skip("a campaign on Apache Kafka is run with -kills; TestRealBrokers kills some processes there")
+	}
 	k := kafka(t, 1)
 	for _, w := range ways {
+		if !strings.Contains(w.name, *onlyWay) {
+			continue
+		}
 		t.Run(w.name, func(t *testing.T) {
-			times := len(w.steps)
-			if *kills > 0 {
-				times = *kills
-			}
+			t.Parallel()
 			v := newWorld(t, k.Bootstrap(), 1, w.way)
-			v.campaign(w.way, w.steps, times)
+			v.campaign(w.way, w.steps, *kills)
 		})
 	}
 }
@@ -95,6 +103,13 @@ func (v *world) campaign(w way, steps []step.Step, times int) {
 		v.probe()
 		if t.Failed() {
 			break
+		}
+	}
+	// A busy machine may have kept a process from its step.
+	for s := range missed {
+		for tries := 0; v.book.kills[string(s)] == 0 && tries < 3 && !t.Failed(); tries++ {
+			crew.killAt(s, 1, tries)
+			v.probe()
 		}
 	}
 	if err := stopFeeding(); err != nil {
@@ -150,6 +165,7 @@ func (c *crew) killAt(s step.Step, n, round int) bool {
 	}
 	there := p.ended(patience)
 	p.kill()
+	v.broken++
 	if !there && *verbose {
 		v.t.Logf("%s did not come to the step %q:\n%s", p.name, s, &p.said)
 		if c.steady != nil {
@@ -189,7 +205,7 @@ func (c *crew) finish() {
 	c.careful = true
 	c.keep(&c.steady, roleQueue, true)
 	c.keep(&second, roleQueue, true)
-	v.settle(time.Minute)
+	v.settle(2 * time.Minute)
 	v.calm(v.spec.Visibility + time.Second)
 	c.keep(&second, roleQueue, false)
 	c.keep(&c.steady, roleQueue, false)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -76,7 +77,7 @@ func TestTopics(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	cfg := Config{Brokers: c.ListenAddrs(), Topic: "queue"}
+	cfg := Config{Brokers: c.ListenAddrs(), Topic: "queue", Log: slog.New(slog.DiscardHandler)}
 	if got, err := LookUp(t.Context(), cfg); err != nil || got.Partitions != 7 || got.Replication < 1 || got.DeadLetterPartitions != 0 {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -127,7 +128,7 @@ func TestTopicsBecomeKnown(t *testing.T) {
 			fault.Topic, fault.Resource = "", "t"
 		}
 		unknown := c.Fault(fault)
-		cfg := Config{Brokers: c.ListenAddrs(), Topic: "t", DeadLetterTopic: "dead"}
+		cfg := Config{Brokers: c.ListenAddrs(), Topic: "t", DeadLetterTopic: "dead", Log: slog.New(slog.DiscardHandler)}
 		if got, err := LookUp(t.Context(), cfg); err != nil || got.Partitions != 3 || got.DeadLetterPartitions != 3 {
 			t.Errorf("%s: %+v, %v", key.Name(), got, err)
 		}
@@ -184,5 +185,148 @@ func TestOptionsOfTheQueueHold(t *testing.T) {
 	r := &kgo.Record{Topic: "t", Partition: 2}
 	if err := cl.ProduceSync(t.Context(), r).FirstErr(); err != nil || r.Partition != 2 {
 		t.Errorf("a record for partition 2 went to %d: %v", r.Partition, err)
+	}
+}
+
+// A dead-letter topic that the queue creates keeps what the queue's topic keeps, and one
+// that is there and keeps less is told of.
+func TestADeadLetterTopicKeepsWhatTheQueueKeeps(t *testing.T) {
+	c, err := kfake.NewCluster(kfake.NumBrokers(3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	var out bytes.Buffer
+	cfg := Config{Brokers: c.ListenAddrs(), Topic: "queue", DeadLetterTopic: "dead", Log: slog.New(slog.NewTextHandler(&out, nil))}
+	cl, err := kgo.NewClient(cfg.ClientOptions()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cl.Close()
+	create := func(name string, replication int16, configs map[string]string) {
+		t.Helper()
+		all := make(map[string]*string)
+		for k, v := range configs {
+			all[k] = &v
+		}
+		if _, err := kadm.NewClient(cl).CreateTopic(t.Context(), 2, replication, all, name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	create("queue", 3, map[string]string{
+		"min.insync.replicas": "2", "retention.ms": "-1", "retention.bytes": "1000000000", "max.message.bytes": "5000000",
+	})
+	if _, err := LookUp(t.Context(), cfg); err != nil || out.Len() > 0 {
+		t.Errorf("%v: %s", err, out.String())
+	}
+	for key, want := range map[string]string{
+		"min.insync.replicas": "2", "retention.ms": "-1", "retention.bytes": "1000000000", "max.message.bytes": "5004096",
+	} {
+		if v, err := TopicConfig(t.Context(), cl, "dead", key); err != nil || v == nil || *v != want {
+			t.Errorf("%s is %v, want %s: %v", key, v, want, err)
+		}
+	}
+
+	create("weak", 1, map[string]string{
+		"min.insync.replicas": "1", "retention.ms": "1000", "retention.bytes": "999", "max.message.bytes": "4999999", "cleanup.policy": "compact",
+	})
+	cfg.DeadLetterTopic = "weak"
+	if _, err := LookUp(t.Context(), cfg); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"dead_letter_topic=weak", "1 replicas, not 3", "min.insync.replicas=1, not 2", "retention.ms=1000, not -1",
+		"retention.bytes=999, not 1000000000", "max.message.bytes=4999999, not 5000000", "cleanup.policy=compact, not delete",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("nothing of %q in %s", want, out.String())
+		}
+	}
+}
+
+func TestRefused(t *testing.T) {
+	for err, refused := range map[error]bool{
+		fmt.Errorf("write: %w", kerr.MessageTooLarge): true, kerr.InvalidTimestamp: true,
+		kerr.TopicAuthorizationFailed: false, lease.ErrConfig: false,
+	} {
+		if Refused(err) != refused || !Fatal(err) {
+			t.Errorf("%v: refused %v, fatal %v", err, Refused(err), Fatal(err))
+		}
+	}
+	if Fatal(kerr.NotLeaderForPartition) {
+		t.Error("a leader that moved is for ever")
+	}
+}
+
+// A record that was accepted compressed is copied, though it is larger than a batch of the
+// client's may be; one that the broker refuses holds up no other.
+func TestCopier(t *testing.T) {
+	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "t"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	cfg := Config{Brokers: c.ListenAddrs(), Topic: "t", Log: slog.New(slog.DiscardHandler)}
+	cl, err := kgo.NewClient(cfg.ClientOptions(append(cfg.ProducerOptions(), kgo.ConsumeTopics("t"))...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cl.Close()
+	copies := NewCopier(&cfg, cl)
+	defer copies.Close()
+
+	large := bytes.Repeat([]byte("much the same, "), 200_000)
+	noise := make([]byte, 3<<20)
+	for i := range noise {
+		noise[i] = byte(rand.Uint32())
+	}
+	gzip := kgo.NewRecordAttrs(kgo.RecordAttrsOpts{Codec: kgo.CodecGzip})
+	errs := copies.Write(t.Context(),
+		&kgo.Record{Topic: "t", Value: []byte("small")},
+		&kgo.Record{Topic: "t", Value: large, Attrs: gzip},
+		&kgo.Record{Topic: "t", Value: noise},
+		&kgo.Record{Topic: "t", Value: []byte("small too")})
+	if errs[0] != nil || errs[1] != nil || errs[3] != nil {
+		t.Errorf("%v", errs)
+	}
+	if !Refused(errs[2]) {
+		t.Errorf("3 MB that do not compress: %v", errs[2])
+	}
+	got := make(map[int]uint8)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	for len(got) < 3 && ctx.Err() == nil { // small, small too, large
+		for _, r := range cl.PollFetches(ctx).Records() {
+			got[len(r.Value)] = r.Attrs.CompressionType()
+		}
+	}
+	if _, ok := got[len(large)]; !ok {
+		t.Errorf("the large one is not there: %v", got)
+	}
+	copies.Close()
+	if errs := copies.Write(t.Context(), &kgo.Record{Topic: "t", Value: large}); !errors.Is(errs[0], lease.ErrClosed) {
+		t.Errorf("after Close: %v", errs[0])
+	}
+}
+
+// Compression is the original's, unless zstd is shorter.
+func TestLeastOf(t *testing.T) {
+	src := bytes.Repeat([]byte("much the same, "), 1000)
+	l := newLeastOf()
+	zstd, kind := l.Compress(new(bytes.Buffer), src)
+	if kind != kgo.CodecZstd || len(zstd) >= len(src) {
+		t.Errorf("%d bytes by %v", len(zstd), kind)
+	}
+	tiny := []byte("abc")
+	for _, codec := range []kgo.CompressionCodecType{kgo.CodecGzip, kgo.CodecSnappy, kgo.CodecLz4} {
+		l.like.Store(int32(codec))
+		for _, src := range [][]byte{src, tiny} {
+			alone, _ := l.codecs[codec].Compress(new(bytes.Buffer), src)
+			zstd, _ := l.codecs[kgo.CodecZstd].Compress(new(bytes.Buffer), src)
+			out, kind := l.Compress(new(bytes.Buffer), src)
+			if len(out) != min(len(alone), len(zstd)) || (kind == codec) != (len(alone) < len(zstd)) {
+				t.Errorf("%d bytes by %v, of %d by %v and %d by zstd", len(out), kind, len(alone), codec, len(zstd))
+			}
+		}
 	}
 }

@@ -21,13 +21,13 @@ var fatal = []error{
 	kerr.TopicAuthorizationFailed, kerr.GroupAuthorizationFailed, kerr.ClusterAuthorizationFailed,
 	kerr.TransactionalIDAuthorizationFailed, kerr.SaslAuthenticationFailed, kerr.UnsupportedSaslMechanism,
 	kerr.IllegalSaslState, kerr.InvalidTopicException, kerr.InvalidGroupID, kerr.InvalidSessionTimeout,
-	kerr.InconsistentGroupProtocol, kerr.GroupMaxSizeReached, kerr.UnsupportedVersion, kerr.UnsupportedForMessageFormat,
-	kerr.RecordListTooLarge, kerr.MessageTooLarge, kerr.InvalidRequiredAcks, kerr.PolicyViolation,
+	kerr.InconsistentGroupProtocol, kerr.GroupMaxSizeReached, kerr.UnsupportedVersion,
+	kerr.InvalidRequiredAcks,
 }
 
 // Fatal is whether an error is not mended by trying again.
 func Fatal(err error) bool {
-	return slices.ContainsFunc(fatal, func(f error) bool { return errors.Is(err, f) })
+	return Refused(err) || slices.ContainsFunc(fatal, func(f error) bool { return errors.Is(err, f) })
 }
 
 // Wait is an exponential backoff with jitter: 10 ms at first, doubled up to 2 s.

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"math"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -32,7 +34,8 @@ func LookUp(ctx context.Context, cfg Config) (Topics, error) {
 }
 
 // CheckTopics looks at the queue's topic, which must be there, and at the dead-letter
-// topic, which is created in the same shape if it is missing. Errors are lease.ErrConfig
+// topic, which is created in the same shape if it is missing; one that is there and keeps
+// less than the queue's is logged. Errors are lease.ErrConfig
 // or the cluster's.
 func CheckTopics(ctx context.Context, cl *kgo.Client, cfg Config) (Topics, error) {
 	queue, err := awaitShape(ctx, cl, cfg.Topic)
@@ -50,23 +53,51 @@ func CheckTopics(ctx context.Context, cl *kgo.Client, cfg Config) (Topics, error
 		return Topics{}, err
 	}
 	queue.DeadLetterPartitions = dead.Partitions
+	weaker, err := Weaker(ctx, cl, cfg.DeadLetterTopic, cfg.Topic, dead, queue)
+	if err != nil {
+		return Topics{}, err
+	}
+	if len(weaker) > 0 {
+		cfg.Log.Warn("kmq: the dead-letter topic keeps records less well than the queue's", "dead_letter_topic", cfg.DeadLetterTopic, "weaker", weaker)
+	}
 	return queue, nil
 }
 
-// EnsureTopic creates a topic in the shape of another one, with its min.insync.replicas
-// and further configs, unless it is there. It returns the shape that it has.
+// inherited are the configs that a topic which is created takes over from the queue's.
+// [Weaker] compares them: more is better, and -1 is most.
+var inherited = []string{minInSync, "retention.ms", "retention.bytes", maxMessageBytes}
+
+const (
+	minInSync       = "min.insync.replicas"
+	maxMessageBytes = "max.message.bytes"
+
+	// headerRoom is how much longer a copy may be than its original: its headers, with a
+	// reason of lease.MostReason bytes and the names of a topic and a group.
+	headerRoom = 4096
+)
+
+// EnsureTopic creates a topic in the shape of another one unless it is there: with its
+// min.insync.replicas, its retention, and its max.message.bytes with room for the headers
+// of copies; configs hold over these. It returns the shape that it has.
 func EnsureTopic(ctx context.Context, cl *kgo.Client, name, like string, want Topics, configs map[string]*string) (Topics, error) {
 	is, err := shape(ctx, cl, name)
 	if err != nil || is.Partitions > 0 {
 		return is, err
 	}
-	all := make(map[string]*string, len(configs)+1)
-	switch v, err := TopicConfig(ctx, cl, like, minInSync); {
-	case errors.Is(err, kerr.TopicAuthorizationFailed): // the brokers' default, then
-	case err != nil:
+	all := make(map[string]*string, len(configs)+len(inherited))
+	theirs, err := topicConfigs(ctx, cl, like)
+	if err != nil && !errors.Is(err, kerr.TopicAuthorizationFailed) { // else the brokers' defaults, then
 		return Topics{}, err
-	case v != nil:
-		all[minInSync] = v
+	}
+	for _, key := range inherited {
+		v, ok := theirs[key]
+		if !ok {
+			continue
+		}
+		if n, err := strconv.ParseInt(v, 10, 32); key == maxMessageBytes && err == nil {
+			v = strconv.FormatInt(min(n+headerRoom, math.MaxInt32), 10)
+		}
+		all[key] = &v
 	}
 	for k, v := range configs {
 		all[k] = v
@@ -81,16 +112,68 @@ func EnsureTopic(ctx context.Context, cl *kgo.Client, name, like string, want To
 	return awaitShape(ctx, cl, name)
 }
 
-const minInSync = "min.insync.replicas"
+// Weaker says in what a topic keeps records less surely, for less long, or shorter ones
+// than another: replication, min.insync.replicas, retention and max.message.bytes, and
+// whether it is compacted while the other is not. Nil is in nothing, or that the
+// configuration may not be read. is and want are the topics' shapes.
+func Weaker(ctx context.Context, cl *kgo.Client, name, than string, is, want Topics) ([]string, error) {
+	var all []string
+	if is.Replication < want.Replication {
+		all = append(all, fmt.Sprintf("%d replicas, not %d", is.Replication, want.Replication))
+	}
+	ours, err := topicConfigs(ctx, cl, name)
+	var theirs map[string]string
+	if err == nil {
+		theirs, err = topicConfigs(ctx, cl, than)
+	}
+	switch {
+	case errors.Is(err, kerr.TopicAuthorizationFailed):
+		return all, nil
+	case err != nil:
+		return nil, err
+	}
+	for _, key := range inherited {
+		if less(ours[key], theirs[key]) {
+			all = append(all, fmt.Sprintf("%s=%s, not %s", key, ours[key], theirs[key]))
+		}
+	}
+	const policy, compact = "cleanup.policy", "compact"
+	if strings.Contains(ours[policy], compact) && !strings.Contains(theirs[policy], compact) {
+		all = append(all, fmt.Sprintf("%s=%s, not %s", policy, ours[policy], theirs[policy]))
+	}
+	return all, nil
+}
+
+// less compares values of which -1 is the most; what can't be read is not less.
+func less(a, b string) bool {
+	x, errX := strconv.ParseInt(a, 10, 64)
+	y, errY := strconv.ParseInt(b, 10, 64)
+	switch {
+	case errX != nil || errY != nil || x < 0:
+		return false
+	case y < 0:
+		return true
+	}
+	return x < y
+}
 
 // TopicConfig reads one config of a topic; nil if the cluster does not know it. A topic that
 // was just created is given time to become known to all brokers.
 func TopicConfig(ctx context.Context, cl *kgo.Client, topic, key string) (*string, error) {
+	all, err := topicConfigs(ctx, cl, topic)
+	if v, ok := all[key]; ok {
+		return &v, nil
+	}
+	return nil, err
+}
+
+// topicConfigs reads all of them that have a value.
+func topicConfigs(ctx context.Context, cl *kgo.Client, topic string) (map[string]string, error) {
 	wait, until := NewWait(), time.Now().Add(unseenFor)
 	for {
-		v, err := topicConfig(ctx, cl, topic, key)
+		all, err := tryTopicConfigs(ctx, cl, topic)
 		if err == nil {
-			return v, nil
+			return all, nil
 		}
 		err = fmt.Errorf("kmq: read the configuration of topic %s: %w", topic, err)
 		if !kerr.IsRetriable(err) || time.Now().After(until) || wait.Sleep(ctx) != nil {
@@ -99,7 +182,7 @@ func TopicConfig(ctx context.Context, cl *kgo.Client, topic, key string) (*strin
 	}
 }
 
-func topicConfig(ctx context.Context, cl *kgo.Client, topic, key string) (*string, error) {
+func tryTopicConfigs(ctx context.Context, cl *kgo.Client, topic string) (map[string]string, error) {
 	configs, err := kadm.NewClient(cl).DescribeTopicConfigs(ctx, topic)
 	if err == nil && len(configs) > 0 {
 		err = configs[0].Err
@@ -107,12 +190,15 @@ func topicConfig(ctx context.Context, cl *kgo.Client, topic, key string) (*strin
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range configs {
-		if i := slices.IndexFunc(c.Configs, func(k kadm.Config) bool { return k.Key == key }); i >= 0 {
-			return c.Configs[i].Value, nil
+	all := make(map[string]string)
+	for _, of := range configs {
+		for _, c := range of.Configs {
+			if c.Value != nil {
+				all[c.Key] = *c.Value
+			}
 		}
 	}
-	return nil, nil
+	return all, nil
 }
 
 // shape is that of a topic; no partitions if it is not there.

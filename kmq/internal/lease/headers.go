@@ -133,8 +133,8 @@ func plain(headers []kgo.RecordHeader) []kgo.RecordHeader {
 // Copy is the record to be produced for another delivery: key, value, headers and
 // timestamp are those of r, whose place among the queue's records is origin and which was
 // delivered so often so far. It goes to the partition of the number that r has, which
-// needs a client with kgo.ManualPartitioner. (A topic with LogAppendTime sets a timestamp
-// of its own.)
+// needs a client with kgo.ManualPartitioner. Its Attrs tell how r was compressed. (A topic
+// with LogAppendTime sets a timestamp of its own.)
 func Copy(r *kgo.Record, origin ID, topic string, deliveries int) *kgo.Record {
 	rest := plain(r.Headers)
 	headers := append(make([]kgo.RecordHeader, 0, len(rest)+5), rest...)
@@ -145,6 +145,7 @@ func Copy(r *kgo.Record, origin ID, topic string, deliveries int) *kgo.Record {
 	return &kgo.Record{
 		Topic: topic, Partition: r.Partition,
 		Key: r.Key, Value: r.Value, Headers: headers, Timestamp: r.Timestamp,
+		Attrs: r.Attrs,
 	}
 }
 

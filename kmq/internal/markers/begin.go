@@ -26,7 +26,7 @@ func (h handler) Assigned(_ context.Context, partition int32, committed member.O
 // from before the starts were written: never longer than the log has it.
 func (h handler) Begin(ctx context.Context, records []*kgo.Record) ([]*lease.Lease, error) {
 	s := &start{leases: lease.FromRecords(records), runs: h.runs(records)}
-	s.eras = h.started.eras(s.runs)
+	s.spots = h.started.reading(s.runs)
 	return nil, h.starts.begin(ctx, s)
 }
 
@@ -80,15 +80,23 @@ type started struct {
 // that became durable after the partition was taken away says nothing about it when it is
 // back.
 type position struct {
-	next int64
+	next int64 // up to here there are durable starts
+	read int64 // up to here records were read
 	era  uint64
+}
+
+// spot is where a run of records follows on: in which era, and behind which offset. What
+// was left out in between is no record.
+type spot struct {
+	era  uint64
+	from int64
 }
 
 func (s *started) assign(partition int32, next int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.era++
-	s.parts[partition] = &position{next: next, era: s.era}
+	s.parts[partition] = &position{next: next, read: next, era: s.era}
 }
 
 func (s *started) forget(partitions []int32) {
@@ -99,25 +107,36 @@ func (s *started) forget(partitions []int32) {
 	}
 }
 
-// eras are those of the partitions of runs; 0 where a partition is not assigned.
-func (s *started) eras(runs []marker.Marker) []uint64 {
+// reading notes that runs were read, and says where each follows on; the zero spot where a
+// partition is not assigned.
+func (s *started) reading(runs []marker.Marker) []spot {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	eras := make([]uint64, len(runs))
+	spots := make([]spot, len(runs))
 	for i, m := range runs {
 		if p := s.parts[m.Partition]; p != nil {
-			eras[i] = p.era
+			spots[i] = spot{era: p.era, from: p.read}
+			p.read = m.Offset + int64(m.Count)
 		}
 	}
-	return eras
+	return spots
 }
 
-// advance notes that the runs have durable starts, in the order in which they were read.
-func (s *started) advance(runs []marker.Marker, eras []uint64) {
+// ours is whether a run's partition is still assigned as it was when the run was read.
+func (s *started) ours(m marker.Marker, at spot) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.parts[m.Partition]
+	return p != nil && p.era == at.era
+}
+
+// advance notes that the runs have durable starts. Nothing moves past what has none: a run
+// counts where it follows on what counts.
+func (s *started) advance(runs []marker.Marker, spots []spot) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i, m := range runs {
-		if p := s.parts[m.Partition]; p != nil && p.era == eras[i] {
+		if p := s.parts[m.Partition]; p != nil && p.era == spots[i].era && p.next == spots[i].from {
 			p.next = m.Offset + int64(m.Count)
 		}
 	}

@@ -24,18 +24,25 @@ type queue struct {
 	cfg    engine.Config
 	topics topics
 	holder uint32 // tells this process's starts apart
+	began  time.Time
+	delays *delays
 
 	writer  *kgo.Client
+	copier  *engine.Copier
 	member  *member.Member
 	set     *lease.Set
 	out     *outbox
 	starts  *starts
 	tracker *Tracker // nil: others run it
 	watch   *watch   // nil: the tracker does
+	keeper  *keeper
+	soon    *soon // nil: the starts' transactions commit
 
 	started started
 
-	marking sync.Mutex // who marks leases, and who asks
+	marking sync.Mutex // who marks leases, and who asks; taken before the set's lock
+	keeping chan struct{}
+
 	acked, nacked, rejected, expired,
 	lost, deadLettered atomic.Int64
 
@@ -50,12 +57,16 @@ func New(ctx context.Context, cfg engine.Config) (engine.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := &queue{cfg: cfg, topics: topics, holder: rand.Uint32(), started: started{parts: map[int32]*position{}}}
+	q := &queue{
+		cfg: cfg, topics: topics, holder: rand.Uint32(), began: time.Now(), delays: newDelays(delayedAtMost, cfg.Log),
+		started: started{parts: map[int32]*position{}},
+	}
 	q.writer, err = kgo.NewClient(cfg.ClientOptions(writerOptions(&cfg, topics)...)...)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", lease.ErrConfig, err)
 	}
-	q.set = lease.NewSet(cfg.MaxInFlight, func(*lease.Lease) { q.expired.Add(1) })
+	q.copier = engine.NewCopier(&q.cfg, q.writer)
+	q.set = lease.NewSet(cfg.MaxInFlight, q.ranOut)
 	q.out = newOutbox(q.writer, &cfg, q.holder)
 	if err := q.open(ctx); err != nil {
 		q.release()
@@ -69,7 +80,11 @@ func (q *queue) open(ctx context.Context) (err error) {
 	if q.starts, err = newStarts(q); err != nil {
 		return err
 	}
-	q.member, err = member.Open(ctx, member.Config{
+	q.keeper = newKeeper(q)
+	if !q.cfg.Transactions {
+		q.soon = newSoon(q)
+	}
+	_, err = member.Open(ctx, member.Config{
 		Config: q.cfg, Handler: handler{q}, Set: q.set, Options: isolation(&q.cfg),
 		Opened: func(m *member.Member) { q.member = m },
 	})
@@ -94,22 +109,6 @@ func isolation(cfg *engine.Config) []kgo.Opt {
 	return nil
 }
 
-// What a lease is marked with, in Private: ready, its start is durable; handed, it was
-// handed out.
-type (
-	ready  struct{}
-	handed struct{}
-)
-
-// mark marks leases.
-func (q *queue) mark(leases []*lease.Lease, as any) {
-	q.marking.Lock()
-	for _, l := range leases {
-		l.Private = as
-	}
-	q.marking.Unlock()
-}
-
 // Receive is as engine.Engine has it.
 func (q *queue) Receive(ctx context.Context, most int) ([]*lease.Lease, error) {
 	leases, err := q.member.Receive(ctx, most)
@@ -130,10 +129,21 @@ func (q *queue) Ack(ctx context.Context, l *lease.Lease) error {
 }
 
 // Nack notes a release marker: the tracker delivers the record again once the delay has
-// passed. Delays are of whole milliseconds, rounded up, and at most marker.MaxDuration.
+// passed. Delays are of whole milliseconds, rounded up, and at most marker.MaxDuration. The
+// tracker keeps what waits: past delayedAtMost of a partition the error is errDelayed, and
+// the record stays lent.
 func (q *queue) Nack(ctx context.Context, l *lease.Lease, delay time.Duration) error {
 	delay, err := millis(delay, 0)
 	if err != nil {
+		return err
+	}
+	if err := q.kept(ctx); err != nil {
+		return err
+	}
+	if err := q.set.Check(l); err != nil {
+		return err
+	}
+	if err := q.delays.take(l.At.Partition, time.Since(q.began), delay); err != nil {
 		return err
 	}
 	if err := q.settle(ctx, l, lease.Released); err != nil {
@@ -169,6 +179,9 @@ func (q *queue) Extend(ctx context.Context, l *lease.Lease, d time.Duration) err
 	if err := q.set.Check(l); err != nil {
 		return err
 	}
+	if err := q.kept(ctx); err != nil {
+		return err
+	}
 	from := time.Now()
 	_, err = write(ctx, q.writer, []*kgo.Record{record(q.cfg.MarkersTopic, marker.Marker{
 		Partition: l.At.Partition, Offset: l.At.Offset, Count: 1,
@@ -193,8 +206,7 @@ func (q *queue) Reject(ctx context.Context, l *lease.Lease, reason string) error
 	step.At(step.BeforeCopy)
 	dead := lease.DeadLetter(l.Record, l.Origin, l.Attempt, reason, q.cfg.Group, q.cfg.DeadLetterTopic, q.topics.DeadLetterPartitions)
 	err := engine.Persist(ctx, q.cfg.Log, "copy to the dead-letter topic", func(ctx context.Context) error {
-		_, err := write(ctx, q.writer, []*kgo.Record{dead})
-		return err
+		return q.copier.Write(ctx, dead)[0]
 	})
 	if err != nil {
 		return fmt.Errorf("kmq: the record was not rejected and will be delivered again: %w", err)
@@ -221,6 +233,7 @@ func (q *queue) Flush(ctx context.Context) error {
 func (q *queue) Close(ctx context.Context) error {
 	q.closing.Do(func() {
 		errs := []error{q.member.Close(ctx)}
+		q.keeper.close()
 		q.giveBack()
 		errs = append(errs, q.out.flush(ctx))
 		if q.tracker != nil {
@@ -243,19 +256,26 @@ func (q *queue) giveBack() {
 		if l.Private == nil {
 			continue
 		}
-		_, delivered := l.Private.(handed)
+		delivered := l.Private == (handed{})
 		q.out.put(fact{partition: l.At.Partition, kind: marker.Release, undelivered: !delivered}, l.At.Offset)
 	}
 }
 
 // release ends what runs.
 func (q *queue) release() {
+	if q.keeper != nil {
+		q.keeper.close()
+	}
+	if q.soon != nil {
+		q.soon.close()
+	}
 	if q.watch != nil {
 		q.watch.close()
 	}
 	if q.starts != nil {
 		q.starts.close()
 	}
+	q.copier.Close()
 	q.out.close(q.writer.Close)
 	q.set.Close()
 }

@@ -1,11 +1,21 @@
 // Package markers keeps a queue by what is written of its records into a second topic.
 //
-// For the records of each poll a start marker is made durable, then their offsets are
-// committed and they are handed out; an acknowledgement writes an end marker. So the
-// group's offsets run ahead of the work, and the markers know what is lent. A redelivery
-// tracker (see [Tracker]) reads them, with a group of its own, and copies what was started
-// and not ended in time to the tail of its partition, from where it is delivered again.
-// Kafka's log has it all: whoever crashes, and when, another one goes on from there.
+// For the records of each poll a start marker is made durable before they are handed out;
+// an acknowledgement writes an end marker. The group's offsets follow the starts, shortly
+// after them, and never run ahead of them: so they are ahead of the work, and the markers
+// know what is lent. With transactions a poll's starts and its offsets are one write.
+// Without, what was started in the last fraction of a second before a crash, and is not
+// committed, is read once more by whoever takes the partition over, acknowledged or not,
+// and whether its lock has run out or not: a second delivery of the same attempt.
+//
+// A redelivery tracker (see [Tracker]) reads the markers, with a group of its own, and
+// copies what was started and not ended in time to the tail of its partition, from where it
+// is delivered again. Kafka's log has it all: whoever crashes, and when, another one goes on
+// from there.
+//
+// A lock runs from before its start was written. While a record waits to be handed out, its
+// lock is extended, so that it has at least half of its time left when it is, and no attempt
+// is counted that nobody was handed.
 package markers
 
 import (
@@ -35,6 +45,7 @@ const (
 	timestampType   = "message.timestamp.type"
 	logAppendTime   = "LogAppendTime"
 	retentionTime   = "retention.ms"
+	retentionBytes  = "retention.bytes"
 	cleanupPolicy   = "cleanup.policy"
 	maxMessageBytes = "max.message.bytes"
 )
@@ -58,8 +69,8 @@ func prepare(ctx context.Context, cfg *engine.Config) (topics, error) {
 		return topics{}, fmt.Errorf("kmq: look up topic %s: %w", cfg.Topic, err)
 	}
 	t := topics{Topics: shape, id: all[cfg.Topic].ID, largest: 1 << 20}
-	appended, deleted := logAppendTime, "delete"
-	configs := map[string]*string{timestampType: &appended, cleanupPolicy: &deleted}
+	appended, deleted, unbounded := logAppendTime, "delete", "-1"
+	configs := map[string]*string{timestampType: &appended, cleanupPolicy: &deleted, retentionBytes: &unbounded}
 	for _, key := range []string{retentionTime, maxMessageBytes} {
 		v, err := engine.TopicConfig(ctx, cl, cfg.Topic, key)
 		if err != nil {

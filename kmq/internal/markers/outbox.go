@@ -179,7 +179,7 @@ func (o *outbox) waitChanged() chan struct{} {
 	return o.changed
 }
 
-// run collects batches and has them written. It waits for the last one to end.
+// run collects batches and has them written.
 func (o *outbox) run() {
 	defer close(o.done)
 	linger := time.NewTimer(time.Hour)
@@ -205,10 +205,7 @@ func (o *outbox) run() {
 		case <-o.redo:
 			o.again(wait, complaint)
 		case <-o.stop.Done():
-			for range batchesAtMost { // until nothing is being written
-				o.slot <- struct{}{}
-			}
-			return
+			return // a client that is closed need not say what became of what it had
 		}
 	}
 }

@@ -29,6 +29,10 @@ type part struct {
 	paused  bool
 	busy    bool // redelivering
 
+	behind      int64 // the lowest offset that is behind the end of the log; -1: none
+	behindSince time.Duration
+	scolded     time.Duration // when a refusal was logged; 0: never
+
 	ticking  bool // a tick is being written
 	ticked   int64
 	lastTick time.Duration
@@ -40,7 +44,7 @@ type part struct {
 }
 
 func newPart(t *Tracker, partition int32) *part {
-	p := &part{t: t, partition: partition, committed: -1, barrier: -1, goal: -1, ticked: -1}
+	p := &part{t: t, partition: partition, committed: -1, barrier: -1, goal: -1, ticked: -1, behind: -1}
 	p.running, p.cancel = context.WithCancel(context.Background())
 	return p
 }

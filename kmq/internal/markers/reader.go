@@ -40,8 +40,12 @@ const (
 	guess = 1 << 10
 )
 
-// errNotYet: the offset is not in the log, or not readable, and may come to be.
-var errNotYet = errors.New("the offset is behind the end of the partition")
+// errNotYet: the offset is not readable, and may come to be. errBehind, which is one: it
+// is not in the log of the leader.
+var (
+	errNotYet = errors.New("the offset can't be read yet")
+	errBehind = fmt.Errorf("%w: it is behind the end of the partition", errNotYet)
+)
 
 // found is what a read knows of the records that it was asked for.
 type found struct {
@@ -67,7 +71,7 @@ func (r *reader) read(ctx context.Context, partition int32, wanted []window.Rang
 				return f, err
 			}
 			if start <= from {
-				return f, fmt.Errorf("kmq: read offset %d of partition %d of topic %s: %w", from, partition, r.topic, errNotYet)
+				return f, fmt.Errorf("kmq: read offset %d of partition %d of topic %s: %w", from, partition, r.topic, errBehind)
 			}
 			next, records = start, nil
 		case err != nil:

@@ -3,10 +3,13 @@ package markers
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
+	"time"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"kafka-bench/kmq/internal/engine"
@@ -57,8 +60,9 @@ func (p *part) due() []tracker.Due {
 }
 
 // again delivers records again: it reads them, copies them to the tail, or to the
-// dead-letter topic, and ends them. Whatever fails is tried again for ever; an error says
-// that it was broken off.
+// dead-letter topic, and ends them. What can't be done for now is tried again for ever, and
+// what is refused, or not there to be read, is put off, so that it holds up no others; an
+// error says that it was broken off.
 func (p *part) again(due []tracker.Due) error {
 	wait, trouble := engine.NewWait(), engine.NewComplaint(p.t.cfg.Log)
 	for wanted := ranges(due); len(wanted) > 0; {
@@ -69,9 +73,19 @@ func (p *part) again(due []tracker.Due) error {
 			}
 			wait = engine.NewWait()
 		}
+		if f.through > wanted[0].From {
+			p.seen(f.through)
+		}
 		wanted = above(wanted, f.through)
-		if err == nil {
+		switch {
+		case err == nil:
 			continue
+		case errors.Is(err, errNotYet):
+			// Nothing that comes later is there either.
+			if p.cut(wanted, err) {
+				return p.move(found{missing: wanted, through: wanted[len(wanted)-1].To}, due)
+			}
+			return nil
 		}
 		p.t.retried.Add(1)
 		trouble.About("read records to be delivered again", err)
@@ -80,6 +94,49 @@ func (p *part) again(due []tracker.Due) error {
 		}
 	}
 	return nil
+}
+
+// truncatedFor is how long the leader must say that an offset is behind the end of its log
+// before it is believed: the log was cut, and the record is lost.
+const truncatedFor = 10 * time.Second
+
+// putOff is for how long what could not be delivered again is put off: at first, and at
+// most.
+const (
+	putOffFirst = 500 * time.Millisecond
+	putOffMost  = time.Minute
+	lookAgain   = 2 * time.Second // at what was behind the end
+)
+
+// cut is whether the log was cut below what is wanted. Else that is put off.
+func (p *part) cut(wanted []window.Range, err error) bool {
+	now := p.t.now()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !errors.Is(err, errBehind) {
+		p.behind = -1
+	} else if p.behind < 0 || wanted[0].From < p.behind {
+		p.behind, p.behindSince = wanted[0].From, now
+	}
+	p.t.retried.Add(1)
+	if p.behind >= 0 && now-p.behindSince >= truncatedFor {
+		p.t.cfg.Log.Error("kmq: the log of a partition was cut: records that were lent are lost",
+			"topic", p.t.cfg.Topic, "partition", p.partition, "offset", wanted[0].From)
+		return true
+	}
+	for _, w := range wanted {
+		p.state.Postpone(w.From, w.To, putOffFirst, lookAgain, p.t.now())
+	}
+	return false
+}
+
+// seen notes that records up to an offset are in the log.
+func (p *part) seen(through int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if through > p.behind {
+		p.behind = -1
+	}
 }
 
 func ranges(due []tracker.Due) []window.Range {
@@ -108,36 +165,123 @@ type ending struct {
 	why    marker.Reason
 }
 
-// move makes the copies of what was found durable, and then the ends of all: never an end
-// before its copy.
+// moving is a record that is on its way out of the state: what is to be written of it.
+type moving struct {
+	ending
+	copied *kgo.Record // nil where there is nothing to copy
+}
+
+// move makes the copies of what was found durable, and then the ends of all that was
+// copied: never an end before its copy. What the cluster refuses is put off.
 func (p *part) move(f found, due []tracker.Due) error {
-	copies, ends := p.copies(f, due)
-	if len(ends) == 0 {
+	all := p.copies(f, due)
+	if len(all) == 0 {
 		return nil
 	}
 	step.At(step.BeforeCopy)
-	markers := endings(p.partition, ends)
+	var err error
 	if p.t.txns != nil {
-		if err := p.moveAtOnce(copies, markers); err != nil {
-			return err
-		}
+		all, err = p.moveAtOnce(all)
 	} else {
-		if err := p.write("copy records to be delivered again", copies); err != nil {
-			return err
-		}
-		step.At(step.Copied)
-		if err := p.write("end records that were copied", p.records(markers)); err != nil {
-			return err
+		all, err = p.moveInTurn(all)
+	}
+	if err != nil {
+		return err
+	}
+	if len(all) > 0 {
+		step.At(step.CopyEnded)
+		p.moved(endings(p.partition, all))
+	}
+	return nil
+}
+
+// moveInTurn writes copies, and then ends. It returns what was moved.
+func (p *part) moveInTurn(all []moving) ([]moving, error) {
+	var copies []*kgo.Record
+	for _, m := range all {
+		if m.copied != nil {
+			copies = append(copies, m.copied)
 		}
 	}
-	step.At(step.CopyEnded)
-	p.moved(markers)
-	return nil
+	bad, err := p.copy(copies)
+	if err != nil {
+		return nil, err
+	}
+	all = p.without(all, bad)
+	step.At(step.Copied)
+	return all, p.write("end records that were copied", p.records(endings(p.partition, all)))
+}
+
+// copy writes copies until each is durable or refused, also where it is written by itself,
+// and returns those with the reasons. The error says that it was broken off.
+func (p *part) copy(copies []*kgo.Record) (bad map[*kgo.Record]error, err error) {
+	bad, err = p.copyTogether(copies)
+	for r, why := range bad {
+		if errors.Is(why, kerr.TopicAuthorizationFailed) || len(copies) == 1 || err != nil {
+			continue // it is the same for all, or was by itself
+		}
+		alone, e := p.copyTogether([]*kgo.Record{r})
+		if alone[r] == nil && e == nil {
+			delete(bad, r) // it was refused for one that was beside it
+		}
+		err = e
+	}
+	return bad, err
+}
+
+// copyTogether writes copies until each is durable or refused.
+func (p *part) copyTogether(left []*kgo.Record) (bad map[*kgo.Record]error, err error) {
+	bad = map[*kgo.Record]error{}
+	err = p.persist("copy records to be delivered again", func(ctx context.Context) (err error) {
+		var again []*kgo.Record
+		for i, e := range p.t.copier.Write(ctx, left...) {
+			switch {
+			case e == nil:
+			case refused(e):
+				bad[left[i]] = e
+			default:
+				again, err = append(again, left[i]), e
+			}
+		}
+		left = again
+		return err
+	})
+	return bad, err
+}
+
+// refused is whether an error is about what was written, or where to: others can be.
+func refused(err error) bool {
+	return engine.Refused(err) || errors.Is(err, kerr.TopicAuthorizationFailed) || errors.Is(err, kerr.InvalidTopicException)
+}
+
+// without puts off what was refused, and returns the others.
+func (p *part) without(all []moving, bad map[*kgo.Record]error) []moving {
+	if len(bad) == 0 {
+		return all
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	kept := all[:0]
+	for _, m := range all {
+		err, is := bad[m.copied]
+		if !is {
+			kept = append(kept, m)
+			continue
+		}
+		p.t.retried.Add(1)
+		if now := p.t.now(); p.scolded == 0 || now-p.scolded >= time.Minute {
+			p.scolded = now
+			p.t.cfg.Log.Error("kmq: the cluster refuses the copy of a record that is to be delivered again; it stays lent, holds up no others, and is tried again",
+				"topic", p.t.cfg.Topic, "partition", p.partition, "offset", m.offset, "to", m.copied.Topic, "refused", len(bad), "error", err)
+		}
+		p.state.Postpone(m.offset, m.offset+1, putOffFirst, putOffMost, p.t.now())
+	}
+	return kept
 }
 
 // copies are the records to be produced, and the ends to be written then. What is not ours
 // to deliver any more is left out: it ended meanwhile, or was lent again.
-func (p *part) copies(f found, due []tracker.Due) (copies []*kgo.Record, ends []ending) {
+func (p *part) copies(f found, due []tracker.Due) (all []moving) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, r := range f.records {
@@ -147,22 +291,22 @@ func (p *part) copies(f found, due []tracker.Due) (copies []*kgo.Record, ends []
 		for r.Offset >= due[0].To {
 			due = due[1:]
 		}
-		c, why := p.copy(r, due[0].Undelivered)
-		copies, ends = append(copies, c), append(ends, ending{r.Offset, why})
+		c, why := p.next(r, due[0].Undelivered)
+		all = append(all, moving{ending{r.Offset, why}, c})
 	}
 	for _, m := range f.missing {
 		for offset := m.From; offset < m.To; offset++ {
 			if p.state.Taken(offset) {
-				ends = append(ends, ending{offset, marker.Missing})
+				all = append(all, moving{ending: ending{offset, marker.Missing}})
 			}
 		}
 	}
-	slices.SortFunc(ends, func(a, b ending) int { return cmp.Compare(a.offset, b.offset) })
-	return copies, ends
+	slices.SortFunc(all, func(a, b moving) int { return cmp.Compare(a.offset, b.offset) })
+	return all
 }
 
-// copy is the record for the next delivery, or the dead letter.
-func (p *part) copy(r *kgo.Record, undelivered bool) (*kgo.Record, marker.Reason) {
+// next is the record for the next delivery, or the dead letter.
+func (p *part) next(r *kgo.Record, undelivered bool) (*kgo.Record, marker.Reason) {
 	cfg := &p.t.cfg
 	l := lease.FromRecord(r)
 	deliveries := l.Attempt
@@ -177,7 +321,7 @@ func (p *part) copy(r *kgo.Record, undelivered bool) (*kgo.Record, marker.Reason
 }
 
 // endings are end markers: one for each run of offsets that end for the same reason.
-func endings(partition int32, ends []ending) []marker.Marker {
+func endings(partition int32, ends []moving) []marker.Marker {
 	var all []marker.Marker
 	for _, e := range ends {
 		if n := len(all) - 1; n >= 0 && all[n].Reason == e.why && all[n].Offset+int64(all[n].Count) == e.offset {
@@ -205,20 +349,56 @@ func (p *part) write(what string, records []*kgo.Record) error {
 	})
 }
 
-// moveAtOnce writes copies and ends in one transaction.
-func (p *part) moveAtOnce(copies []*kgo.Record, markers []marker.Marker) error {
-	err := p.persist("copy and end records, in a transaction", func(ctx context.Context) error {
-		all := p.records(markers)
-		for _, c := range copies {
-			again := *c
-			all = append(all, &again)
-		}
-		return p.t.txns.write(ctx, all, nil)
-	})
+// moveAtOnce writes copies and ends in one transaction; where that is refused, those of
+// each record in one of their own. It returns what was moved.
+func (p *part) moveAtOnce(all []moving) ([]moving, error) {
+	err := p.transact(func() (*transactions, error) { return p.t.txns, nil }, all)
 	if err == nil {
 		step.At(step.Copied)
+		return all, nil
 	}
-	return err
+	bad := map[*kgo.Record]error{}
+	for _, m := range all {
+		if broken := p.running.Err(); broken != nil {
+			return nil, broken
+		}
+		if err := p.transact(p.t.alone, []moving{m}); err != nil {
+			if m.copied == nil {
+				return nil, err
+			}
+			bad[m.copied] = err
+		}
+	}
+	if broken := p.running.Err(); broken != nil {
+		return nil, broken
+	}
+	step.At(step.Copied)
+	return p.without(all, bad), nil
+}
+
+// transact moves records in one transaction. An error says that one is refused, or that it
+// was broken off.
+func (p *part) transact(in func() (*transactions, error), all []moving) error {
+	var final error
+	err := p.persist("copy and end records, in a transaction", func(ctx context.Context) error {
+		records := p.records(endings(p.partition, all))
+		for _, m := range all {
+			if m.copied != nil {
+				again := *m.copied
+				records = append(records, &again)
+			}
+		}
+		txns, err := in()
+		if err == nil {
+			err = txns.write(ctx, records, nil)
+		}
+		if refused(err) {
+			final = err
+			return nil
+		}
+		return err
+	})
+	return errors.Join(final, err)
 }
 
 // persist tries for ever, whatever the error: one that no waiting mends is somebody's to

@@ -21,12 +21,13 @@ const startsAtMost = 2
 type start struct {
 	leases []*lease.Lease
 	runs   []marker.Marker
-	eras   []uint64 // of the runs' partitions
+	spots  []spot // of the runs
 
-	writing sync.WaitGroup
-	mu      sync.Mutex
-	failed  []*kgo.Record
-	err     error
+	mu     sync.Mutex
+	left   int           // markers being written
+	idle   chan struct{} // closed when none is
+	failed []*kgo.Record
+	err    error
 }
 
 // starts writes the starts of polls, several at a time, and lets their leases become ready
@@ -98,6 +99,13 @@ func (s *starts) count() error {
 	return s.err
 }
 
+// failed is what no waiting mends, once that has happened.
+func (s *starts) failed() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
+}
+
 // flush waits until everything that was begun before is started, or for ctx.
 func (s *starts) flush(ctx context.Context) error {
 	s.mu.Lock()
@@ -142,7 +150,10 @@ func (s *starts) run() {
 	for {
 		select {
 		case p := <-s.queue:
-			err := s.started(p)
+			err := s.failed()
+			if err == nil { // else the records of p come after some that were not started
+				err = s.started(p)
+			}
 			if s.running.Err() != nil {
 				return
 			}
@@ -169,8 +180,9 @@ func (s *starts) started(p *start) error {
 		return err
 	}
 	step.At(step.Started)
-	s.q.started.advance(p.runs, p.eras)
-	s.q.mark(p.leases, ready{})
+	s.q.started.advance(p.runs, p.spots)
+	s.q.commitSoon()
+	s.q.wait(p.leases)
 	s.q.member.Append(p.leases...)
 	return nil
 }
@@ -185,29 +197,37 @@ func (s *starts) records(runs []marker.Marker) []*kgo.Record {
 
 // produce hands the starts of a poll to the client.
 func (s *starts) produce(p *start, records []*kgo.Record) {
-	p.writing.Add(len(records))
+	p.mu.Lock()
+	p.left, p.idle = len(records), make(chan struct{})
+	p.failed, p.err = nil, nil
+	p.mu.Unlock()
 	for _, r := range records {
 		s.q.writer.Produce(s.running, r, func(r *kgo.Record, err error) {
+			p.mu.Lock()
+			defer p.mu.Unlock()
 			if err != nil {
-				p.mu.Lock()
 				p.failed, p.err = append(p.failed, r), err
-				p.mu.Unlock()
 			}
-			p.writing.Done()
+			if p.left--; p.left == 0 {
+				close(p.idle)
+			}
 		})
 	}
 }
 
 // await waits until the starts of a poll are durable. What the client gave up is written
-// again.
+// again. At the end the client need not say what became of what it had.
 func (s *starts) await(p *start) error {
-	return engine.Persist(s.running, s.q.cfg.Log, "write start markers to topic "+s.q.cfg.MarkersTopic, func(context.Context) error {
-		p.writing.Wait()
+	return engine.Persist(s.running, s.q.cfg.Log, "write start markers to topic "+s.q.cfg.MarkersTopic, func(ctx context.Context) error {
+		select {
+		case <-p.idle:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 		if p.failed == nil {
 			return nil
 		}
 		failed, err := p.failed, p.err
-		p.failed, p.err = nil, nil
 		if !engine.Fatal(err) {
 			s.produce(p, failed)
 		}

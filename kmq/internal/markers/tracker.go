@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"kafka-bench/kmq/internal/engine"
@@ -51,9 +53,11 @@ type Tracker struct {
 	topics topics
 	began  time.Time
 
-	group  *kgo.Client // reads markers
-	writer *kgo.Client // writes copies, ends and ticks
-	reader *reader     // reads what is to be copied
+	group  *kgo.Client    // reads markers
+	writer *kgo.Client    // writes copies, ends and ticks
+	reader *reader        // reads what is to be copied
+	copier *engine.Copier // writes copies
+	large  *transactions  // those in which a record is moved alone; nil: none was
 	txns   *transactions
 	watch  *watch
 
@@ -107,12 +111,15 @@ func openTracker(cfg engine.Config, topics topics) (t *Tracker, err error) {
 			return nil, err
 		}
 	}
+	t.copier = engine.NewCopier(&t.cfg, t.writer)
 	t.reader = newReader(t.writer, cfg.Topic, cfg.Transactions)
+	t.watch = newWatch(&t.cfg, t.writer, t.reach)
 	opts := cfg.ClientOptions(cfg.GroupOptions(Group(cfg.Group), cfg.MarkersTopic)...)
 	opts = append(opts, isolation(&cfg)...)
 	opts = append(opts,
 		kgo.KeepControlRecords(), // they take offsets, up to which markers have been read
 		kgo.Balancers(kgo.CooperativeStickyBalancer()),
+		kgo.AdjustFetchOffsetsFn(t.from),
 		kgo.OnPartitionsAssigned(t.onAssigned),
 		kgo.OnPartitionsRevoked(t.onRevoked),
 		kgo.OnPartitionsLost(t.onLost),
@@ -120,7 +127,6 @@ func openTracker(cfg engine.Config, topics topics) (t *Tracker, err error) {
 	if t.group, err = kgo.NewClient(opts...); err != nil {
 		return nil, fmt.Errorf("%w: %w", lease.ErrConfig, err)
 	}
-	t.watch = newWatch(&t.cfg, t.writer, t.reach)
 	t.work.Go(t.run)
 	return t, nil
 }
@@ -132,6 +138,10 @@ func (t *Tracker) Close(ctx context.Context) error {
 		t.halt()
 		t.work.Wait()
 		err := t.letGo(ctx, t.owned())
+		if errors.Is(err, kerr.UnknownMemberID) || errors.Is(err, kerr.IllegalGeneration) || errors.Is(err, kerr.FencedInstanceID) {
+			t.cfg.Log.Warn("kmq: the group has put the tracker out: others read its markers again", "error", err)
+			err = nil
+		}
 		t.group.AllowRebalance()
 		if left := t.group.LeaveGroupContext(ctx); left != nil {
 			err = errors.Join(err, fmt.Errorf("kmq: leave group %s: %w", Group(t.cfg.Group), left))
@@ -152,6 +162,12 @@ func (t *Tracker) release() {
 	}
 	if t.txns != nil {
 		t.txns.close()
+	}
+	if t.large != nil {
+		t.large.close()
+	}
+	if t.copier != nil {
+		t.copier.Close()
 	}
 	if t.writer != nil {
 		t.writer.Close()
@@ -274,6 +290,28 @@ func (t *Tracker) owned() []int32 {
 	return owned
 }
 
+// startFor bounds how long is asked for where the markers begin.
+const startFor = 5 * time.Second
+
+// from is told where partitions are read from, before they are. Where markers are deleted
+// that the group has not done with, that is said.
+func (t *Tracker) from(ctx context.Context, at map[string]map[int32]kgo.Offset) (map[string]map[int32]kgo.Offset, error) {
+	ctx, cancel := context.WithTimeout(ctx, startFor)
+	defer cancel()
+	starts, err := kadm.NewClient(t.writer).ListStartOffsets(ctx, t.cfg.MarkersTopic)
+	if err != nil {
+		t.cfg.Log.Warn("kmq: it is not known whether markers were deleted", "topic", t.cfg.MarkersTopic, "error", err)
+		return at, nil
+	}
+	for partition, o := range at[t.cfg.MarkersTopic] {
+		committed := o.EpochOffset().Offset
+		if start, ok := starts.Lookup(t.cfg.MarkersTopic, partition); ok && start.Err == nil && committed >= 0 && committed < start.Offset {
+			t.watch.deleted(partition, committed, start.Offset)
+		}
+	}
+	return at, nil
+}
+
 func (t *Tracker) onAssigned(_ context.Context, _ *kgo.Client, assigned map[string][]int32) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -368,6 +406,20 @@ func (t *Tracker) commit(ctx context.Context, partitions []int32) error {
 		}
 	}
 	return nil
+}
+
+// alone are the transactions in which a record is moved that was refused among others.
+func (t *Tracker) alone() (*transactions, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.large == nil {
+		txns, err := newTransactions(&t.cfg, t.topics, engine.LargeOptions()...)
+		if err != nil {
+			return nil, err
+		}
+		t.large = txns
+	}
+	return t.large, nil
 }
 
 // counted adds the lateness of redeliveries.

@@ -31,11 +31,10 @@ type transactions struct {
 	id string
 }
 
-func newTransactions(cfg *engine.Config, t topics) (*transactions, error) {
+func newTransactions(cfg *engine.Config, t topics, more ...kgo.Opt) (*transactions, error) {
 	id := "kmq-" + cfg.Group + "-" + rand.Text()
-	cl, err := kgo.NewClient(cfg.ClientOptions(append(writerOptions(cfg, t),
-		kgo.TransactionalID(id), kgo.TransactionTimeout(transactionTimeout), kgo.RequiredAcks(kgo.AllISRAcks()),
-	)...)...)
+	opts := append(writerOptions(cfg, t), kgo.TransactionalID(id), kgo.TransactionTimeout(transactionTimeout), kgo.RequiredAcks(kgo.AllISRAcks()))
+	cl, err := kgo.NewClient(cfg.ClientOptions(append(opts, more...)...)...)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", lease.ErrConfig, err)
 	}
@@ -105,11 +104,11 @@ func (s *starts) transact(p *start) error {
 func (s *starts) stillOurs(p *start) []marker.Marker {
 	var ours []marker.Marker
 	gone := map[int32]bool{}
-	for i, era := range s.q.started.eras(p.runs) {
-		if era != 0 && era == p.eras[i] {
-			ours = append(ours, p.runs[i])
+	for i, m := range p.runs {
+		if s.q.started.ours(m, p.spots[i]) {
+			ours = append(ours, m)
 		} else {
-			gone[p.runs[i].Partition] = true
+			gone[m.Partition] = true
 		}
 	}
 	if len(gone) == 0 {

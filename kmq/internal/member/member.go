@@ -45,6 +45,13 @@ type Handler interface {
 	Forget(partitions []int32)
 }
 
+// Deleter is a Handler that wants to be told what the log has lost: retention deleted
+// records that were not read, and reading goes on behind them. Deleted is called like
+// Begin, before the record behind the gap is begun.
+type Deleter interface {
+	Deleted(partition int32, from, to int64) // offsets, to excluded
+}
+
 // Offset is what a group commits for a partition; At is -1 if it committed nothing.
 type Offset struct {
 	At       int64

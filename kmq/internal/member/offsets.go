@@ -20,6 +20,7 @@ type offsets struct {
 type position struct {
 	committed Offset
 	next      int64 // the offset after the last record that was polled
+	begun     bool  // next is one, or a commit: what is missing from there on was deleted
 }
 
 func newOffsets() *offsets { return &offsets{owned: make(map[int32]*position)} }
@@ -27,7 +28,7 @@ func newOffsets() *offsets { return &offsets{owned: make(map[int32]*position)} }
 func (o *offsets) assign(partition int32, committed Offset, from int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.owned[partition] = &position{committed: committed, next: max(from, committed.At, 0)}
+	o.owned[partition] = &position{committed: committed, next: max(from, committed.At, 0), begun: from >= 0}
 }
 
 func (o *offsets) forget(partitions []int32) {
@@ -38,15 +39,28 @@ func (o *offsets) forget(partitions []int32) {
 	}
 }
 
-// read notes that a partition was polled up to an offset; false if it is not owned.
-func (o *offsets) read(partition int32, next int64) bool {
+// gap is what a log lost before a partition was polled to its end: from from up to to.
+type gap struct {
+	partition int32
+	from, to  int64
+}
+
+// read notes that a partition was polled, from one offset to before another, of a log that
+// begins at start. It returns what was deleted before it; owned is false if the partition
+// is another's. Offsets that are in the log and no records, such as the ends of
+// transactions, are no gap.
+func (o *offsets) read(partition int32, first, next, start int64) (lost gap, owned bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	p := o.owned[partition]
-	if p != nil {
-		p.next = next
+	if p == nil {
+		return gap{}, false
 	}
-	return p != nil
+	if to := min(start, first); p.begun && to > p.next {
+		lost = gap{partition: partition, from: p.next, to: to}
+	}
+	p.next, p.begun = next, true
+	return lost, true
 }
 
 // changed are the offsets that are not committed as they are, of partitions that are owned.

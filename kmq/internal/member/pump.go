@@ -48,9 +48,9 @@ func (m *Member) pump() {
 // poll has the records of a poll begun. An error says that there were none, or that they
 // could not be begun.
 func (m *Member) poll(fetches kgo.Fetches, trouble *engine.Complaint) error {
-	records := m.records(fetches)
+	records, gaps := m.records(fetches)
 	if len(records) > 0 {
-		return m.begin(records)
+		return m.begin(records, gaps)
 	}
 	var failed error
 	fetches.EachError(func(_ string, partition int32, err error) {
@@ -65,20 +65,34 @@ func (m *Member) poll(fetches kgo.Fetches, trouble *engine.Complaint) error {
 	return failed
 }
 
-// records are those of the partitions that the member has, in the order of each.
-func (m *Member) records(fetches kgo.Fetches) []*kgo.Record {
-	records := make([]*kgo.Record, 0, fetches.NumRecords())
+// records are those of the partitions that the member has, in the order of each, and what
+// was deleted before them.
+func (m *Member) records(fetches kgo.Fetches) (records []*kgo.Record, gaps []gap) {
+	records = make([]*kgo.Record, 0, fetches.NumRecords())
 	fetches.EachPartition(func(p kgo.FetchTopicPartition) {
-		if n := len(p.Records); n > 0 && m.offsets.read(p.Partition, p.Records[n-1].Offset+1) {
+		n := len(p.Records)
+		if n == 0 {
+			return
+		}
+		lost, owned := m.offsets.read(p.Partition, p.Records[0].Offset, p.Records[n-1].Offset+1, p.LogStartOffset)
+		if owned {
 			records = append(records, p.Records...)
 		}
+		if lost.to > lost.from {
+			gaps = append(gaps, lost)
+		}
 	})
-	return records
+	return records, gaps
 }
 
-func (m *Member) begin(records []*kgo.Record) error {
+func (m *Member) begin(records []*kgo.Record, gaps []gap) error {
 	step.At(step.Polled)
 	m.turn.Lock()
+	if d, ok := m.cfg.Handler.(Deleter); ok {
+		for _, g := range gaps {
+			d.Deleted(g.partition, g.from, g.to)
+		}
+	}
 	leases, err := m.cfg.Handler.Begin(m.running, records)
 	m.turn.Unlock()
 	if len(leases) > 0 {

@@ -2,12 +2,14 @@ package offsetmap
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"kafka-bench/kmq/internal/lease"
 	"kafka-bench/kmq/internal/member"
+	"kafka-bench/kmq/internal/window"
 )
 
 // handler is the side of an engine that its member sees.
@@ -35,21 +37,31 @@ func (h handler) Assigned(_ context.Context, id int32, committed member.Offset) 
 func (h handler) Begin(_ context.Context, records []*kgo.Record) ([]*lease.Lease, error) {
 	<-h.started
 	leases := lease.FromRecords(records)
-	ready, added := make([]*lease.Lease, 0, len(leases)), make([]*lease.Lease, 0, len(leases))
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	ready, added := h.ready[:0], h.added[:0]
 	for len(leases) > 0 {
 		id, n := leases[0].At.Partition, 1
-		for n < min(len(leases), runSlots) && leases[n].At.Partition == id {
+		for n < min(len(leases), runSlots) && leases[n].At.Partition == id && leases[n].At.Offset > leases[n-1].At.Offset {
 			n++
 		}
 		if p := h.partitions[id]; p != nil {
+			if first := leases[0].At.Offset; first < p.read {
+				h.set.AddAll(added, time.Time{})
+				h.out.Append(ready...)
+				ready, added = ready[:0], added[:0]
+				h.cut(p, first)
+			}
 			ready, added = h.begin(p, leases[:n], ready, added)
+			p.read = leases[n-1].At.Offset + 1
 		}
 		leases = leases[n:]
 	}
 	h.set.AddAll(added, time.Time{})
 	h.out.Append(ready...)
+	clear(ready)
+	clear(added)
+	h.ready, h.added = ready, added
 	return nil, nil
 }
 
@@ -78,6 +90,38 @@ func (e *Engine) begin(p *partition, leases, ready, added []*lease.Lease) (_, _ 
 	}
 	p.filled(r)
 	return ready, added
+}
+
+// cut has a partition begin again at an offset below what was read of it: its log was cut
+// there, or made anew, and what comes is not what was there. What is below stays as it is.
+func (e *Engine) cut(p *partition, offset int64) {
+	e.cfg.Log.Warn("kmq: the log of a partition was cut, or made anew: its records from there on are delivered, those that were there before are lost",
+		"topic", e.cfg.Topic, "group", e.cfg.Group, "partition", p.id, "from", offset, "to", p.read)
+	above := func(l *lease.Lease) bool { return l.At.Offset >= offset }
+	kept := slices.DeleteFunc(p.held, above)
+	e.held -= len(p.held) - len(kept)
+	p.held = kept
+	for _, l := range e.set.LoseAll(func(l *lease.Lease) bool { return l.Private.(*slot).run.of == p && above(l) }) {
+		if s := l.Private.(*slot); s.phase == live && s.times() > 0 {
+			e.counts.Lost++
+		}
+	}
+	p.cut(offset)
+	e.release(p)
+}
+
+// Deleted implements [member.Deleter]: retention deleted what lies between.
+func (h handler) Deleted(id int32, from, to int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	p := h.partitions[id]
+	if p == nil {
+		return
+	}
+	missing := p.deleted(window.Range{From: from, To: to})
+	h.counts.Missing += missing
+	h.cfg.Log.Warn("kmq: records were deleted before they were delivered: retention is too short for this queue",
+		"topic", h.cfg.Topic, "group", h.cfg.Group, "partition", id, "from", from, "to", to, "missing", missing)
 }
 
 // hold keeps a record back until there is room. It has its room among those in flight, so
@@ -136,23 +180,23 @@ func (e *Engine) commitOf(id int32) (member.Offset, bool) {
 		}
 		return p.commit, p.commit.At >= 0
 	}
-	p.changed = false
 	at, progress := p.progress()
+	limit := e.limit
 	e.mu.Unlock()
 
-	commit := member.Offset{At: at}
+	commit, tight := member.Offset{At: at}, false
 	if at >= 0 {
-		metadata, fits := e.coder.fit(at, progress, e.limit)
+		metadata, fits := e.coder.fit(at, progress, limit)
 		if !fits {
-			// The limit was lowered since an earlier owner wrote the map. The commit that
-			// the cluster has is older and loses nothing.
+			// The limit is lower than when the records were taken. The commit that the
+			// cluster has is older and loses nothing.
 			e.tight.About("commit a map", errTooLong)
-			commit.At = -1
+			commit.At, tight = -1, true
 		}
 		commit.Metadata = metadata
 	}
 	e.mu.Lock()
-	p.commit = commit
+	p.commit, p.tight = commit, tight
 	e.mu.Unlock()
 	return commit, commit.At >= 0
 }
@@ -209,7 +253,7 @@ func (e *Engine) lose(partitions []int32, match func(*slot) bool) {
 		s := l.Private.(*slot)
 		return away[s.run.of] && match(s)
 	}) {
-		if s := l.Private.(*slot); s.phase == live && s.times > 0 {
+		if s := l.Private.(*slot); s.phase == live && s.times() > 0 {
 			e.counts.Lost++
 		}
 	}

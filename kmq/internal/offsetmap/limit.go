@@ -2,10 +2,13 @@ package offsetmap
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"kafka-bench/kmq/internal/engine"
@@ -69,4 +72,56 @@ func readLimit(ctx context.Context, cl *kgo.Client) (int, error) {
 		return defaultLimit, err
 	}
 	return limit, nil
+}
+
+// learnEvery is how often the engine commits by itself, for the sake of the answer. The
+// commits of its member are tried again as they are.
+const learnEvery = 10 * time.Second
+
+// learnLimit looks now and then whether the brokers take the metadata of the commits, and
+// lowers the limit until they do: it may be lower than what was read, or could be read.
+func (e *Engine) learnLimit(ctx context.Context) {
+	tick := time.NewTicker(max(learnEvery, e.cfg.CommitEvery))
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+		for errors.Is(e.commitOnce(ctx), kerr.OffsetMetadataTooLarge) && ctx.Err() == nil {
+			if e.mapsAreOff() {
+				break
+			}
+		}
+	}
+}
+
+// commitOnce commits, and notes what is refused.
+func (e *Engine) commitOnce(ctx context.Context) error {
+	err := e.member.Commit(ctx)
+	if errors.Is(err, kerr.OffsetMetadataTooLarge) {
+		e.lower()
+	}
+	return err
+}
+
+// lower notes that the metadata of a commit was refused for its length. Until its map fits
+// what is left, a partition takes nothing new, and what is committed of it stays as it is.
+func (e *Engine) lower() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	was := e.limit
+	e.limit = was * 3 / 4
+	for _, p := range e.partitions {
+		p.changed = p.changed || len(p.commit.Metadata) > e.limit
+	}
+	e.cfg.Log.Warn("kmq: the metadata of a commit is too long for the broker; partitions whose maps do not fit are paused until they do",
+		"topic", e.cfg.Topic, "group", e.cfg.Group, "config", limitKey, "was", was, "value", e.limit)
+}
+
+func (e *Engine) mapsAreOff() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.limit == 0
 }

@@ -3,8 +3,11 @@ package offsetmap
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"kafka-bench/kmq/internal/engine"
@@ -18,11 +21,17 @@ type move struct {
 	reason string     // on dead letters
 	due    time.Time  // since when; zero: that is not measured
 	told   chan error // of a Reject: told the outcome once, has room for it
+	alone  bool       // too large for a batch of the client
 }
 
 // producer writes records: a kgo.Client.
 type producer interface {
 	Produce(ctx context.Context, r *kgo.Record, promise func(*kgo.Record, error))
+}
+
+// copier writes records that are too large for the producer: an engine.Copier.
+type copier interface {
+	Write(ctx context.Context, records ...*kgo.Record) []error
 }
 
 // enqueue hands a record over to the mover. The lease that its slot has keeps its room
@@ -76,6 +85,25 @@ func (e *Engine) moveBatch(ctx context.Context) {
 	}
 }
 
+// moveLarge writes, one after the other, the copies that are too large for a batch of the
+// client, until ctx ends.
+func (e *Engine) moveLarge(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-e.wakeLarge:
+		}
+		e.mu.Lock()
+		batch := e.large
+		e.large = nil
+		e.mu.Unlock()
+		for _, s := range batch {
+			e.moved(s, e.copier.Write(ctx, e.copyOf(s))[0])
+		}
+	}
+}
+
 // copyOf is the record to be written for a slot.
 func (e *Engine) copyOf(s *slot) *kgo.Record {
 	l, deliveries := s.lease, s.lease.Attempt-1
@@ -91,13 +119,14 @@ func (e *Engine) moved(s *slot, err error) {
 		step.At(step.Copied)
 	}
 	e.mu.Lock()
+	at := s.lease.At
 	again := e.settleMove(s, err)
 	e.mu.Unlock()
 	switch {
 	case err == nil:
 		step.At(step.CopyEnded)
 	case again:
-		e.complaint.About("copy a record", err)
+		e.complaint.About("copy a record", fmt.Errorf("partition %d, offset %d: %w", at.Partition, at.Offset, err))
 	}
 }
 
@@ -107,6 +136,12 @@ func (e *Engine) settleMove(s *slot, err error) (again bool) {
 	s.run.of.moving--
 	defer e.calm.Broadcast()
 	switch {
+	case s.phase == void: // the record that has the offset now is another one
+		if err == nil {
+			e.countMove(s)
+		}
+		e.tell(s, err)
+		return false
 	case err == nil:
 		e.countMove(s)
 		e.tell(s, nil)
@@ -116,24 +151,58 @@ func (e *Engine) settleMove(s *slot, err error) (again bool) {
 	case s.run.of.gone || errors.Is(err, context.Canceled):
 		e.tell(s, err)
 		return false
+	case errors.Is(err, kerr.MessageTooLarge) && !s.move.alone:
+		s.run.of.moving++
+		s.move.alone = true
+		e.large = append(e.large, s)
+		select {
+		case e.wakeLarge <- struct{}{}:
+		default:
+		}
+		return false
 	case !engine.Fatal(err):
+		s.move.alone = false
 		s.run.of.moving++
 		e.moves, e.failed = append(e.moves, s), true
 		e.wakeMover()
 		return true
 	case s.move.dead:
-		// Tried again when a lock would have run out: at the end of its deliveries it
-		// is a dead letter again; one that was rejected is delivered once more.
+		// Set aside, and tried again when a lock would have run out, then ever later: at
+		// the end of its deliveries it is a dead letter again; one that was rejected is
+		// delivered once more.
 		e.tell(s, err)
+		e.counts.Retried++
 		s.phase, s.lease.Attempt = waiting, s.lease.Attempt-1
-		_ = e.set.Extend(s.lease, time.Now().Add(e.cfg.Visibility))
+		_ = e.set.Extend(s.lease, time.Now().Add(aside(e.cfg.Visibility, s.aside)))
+		s.aside = min(s.aside+1, mostRefused)
 		return true
 	default:
-		// It can't be copied: too large with its headers, or writing is not allowed.
-		s.phase = live
+		// It can't be copied: too large with its headers, or writing is not allowed. It is
+		// delivered in place, twice as often before that is tried again.
+		e.counts.Retried++
+		s.refused = min(s.refused+1, mostRefused)
+		s.phase, s.run.of.changed = live, true
 		e.out.Push(s.lease)
 		return true
 	}
+}
+
+// mostRefused bounds what is waited between attempts at a copy: 2^6 locks, an hour if that
+// is more than one.
+const (
+	mostRefused = 6
+	mostAside   = time.Hour
+)
+
+// aside is how long a copy that was refused so often before is set aside. From the second
+// time on it is spread: those that were refused together, for the sake of one of them, are
+// not sent together again.
+func aside(visibility time.Duration, times uint8) time.Duration {
+	if times == 0 {
+		return visibility
+	}
+	d := min(visibility<<times, max(visibility, mostAside))
+	return d/2 + rand.N(d/2+1)
 }
 
 func (e *Engine) tell(s *slot, err error) {

@@ -42,28 +42,37 @@ type outlet interface {
 // Engine is a member of a group whose commits have maps.
 type Engine struct {
 	cfg            engine.Config
-	limit          int // of the metadata of a commit, in characters
 	deadPartitions int // of the dead-letter topic
 
 	set      *lease.Set
 	member   *member.Member
 	out      outlet
 	producer producer
+	copier   copier
 
 	// mu is taken before the locks of the set and of the member, never after them.
 	mu         sync.Mutex
+	limit      int        // of the metadata of a commit, in characters; lowered where it proves too high
 	calm       *sync.Cond // a move has ended
 	partitions map[int32]*partition
 	moves      []*slot // to be written; each keeps its room, so that MaxInFlight bounds it
+	large      []*slot // and those that are too large for the producer
 	failed     bool    // some of moves were tried
 	held       int     // records that are held back, of all partitions
-	counts     engine.Counts
+	// Those of a poll that are ready, and all that are in flight from then on: memory of
+	// Begin's that is used again.
+	ready, added []*lease.Lease
+	counts       engine.Counts
 
-	coding  sync.Mutex // of coder and tight
-	coder   coder
-	tight   *engine.Complaint
-	wake    chan struct{}
-	stop    context.CancelFunc
+	coding sync.Mutex // of coder and tight
+	coder  coder
+	tight  *engine.Complaint
+	wake   chan struct{}
+	stop   context.CancelFunc
+
+	wakeLarge   chan struct{}
+	closeCopies func()
+
 	running sync.WaitGroup
 	started chan struct{} // closed by start
 	closing sync.Once
@@ -89,7 +98,9 @@ func New(ctx context.Context, cfg engine.Config) (engine.Engine, error) {
 		e.set.Close()
 		return nil, err
 	}
-	e.start(e.member, e.member.Client())
+	copies := engine.NewCopier(&e.cfg, e.member.Client())
+	e.closeCopies = copies.Close
+	e.start(e.member, e.member.Client(), copies)
 	return e, nil
 }
 
@@ -97,7 +108,7 @@ func New(ctx context.Context, cfg engine.Config) (engine.Engine, error) {
 func newEngine(cfg engine.Config, limit, deadPartitions int) *Engine {
 	e := &Engine{
 		cfg: cfg, limit: limit, deadPartitions: deadPartitions,
-		partitions: map[int32]*partition{}, wake: make(chan struct{}, 1), started: make(chan struct{}),
+		partitions: map[int32]*partition{}, closeCopies: func() {}, wake: make(chan struct{}, 1), wakeLarge: make(chan struct{}, 1), started: make(chan struct{}),
 		complaint: engine.NewComplaint(cfg.Log), tight: engine.NewComplaint(cfg.Log),
 	}
 	e.calm = sync.NewCond(&e.mu)
@@ -107,29 +118,18 @@ func newEngine(cfg engine.Config, limit, deadPartitions int) *Engine {
 
 // start runs what the engine runs. Partitions may be assigned before; the first records
 // wait for it.
-func (e *Engine) start(out outlet, p producer) {
+func (e *Engine) start(out outlet, p producer, c copier) {
 	ctx, stop := context.WithCancel(context.Background())
-	e.out, e.producer, e.stop = out, p, stop
+	e.out, e.producer, e.copier, e.stop = out, p, c, stop
 	e.running.Go(func() { e.moveRecords(ctx) })
+	e.running.Go(func() { e.moveLarge(ctx) })
+	e.running.Go(func() { e.learnLimit(ctx) })
 	close(e.started)
 }
 
 // Receive waits for records.
 func (e *Engine) Receive(ctx context.Context, max int) ([]*lease.Lease, error) {
-	leases, err := e.member.Receive(ctx, max)
-	e.handed(leases)
-	return leases, err
-}
-
-// handed notes that leases are in the application's hands.
-func (e *Engine) handed(leases []*lease.Lease) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for _, l := range leases {
-		s := l.Private.(*slot)
-		s.times = max(s.times, int32(l.Attempt-s.base+1))
-		s.run.of.changed = true
-	}
+	return e.member.Receive(ctx, max)
 }
 
 // Ack takes a record as processed. The next commit has it.
@@ -211,10 +211,10 @@ func (e *Engine) again(s *slot, next *lease.Lease, due time.Time) {
 	switch deliveries := next.Attempt - 1; {
 	case e.cfg.MaxDeliveries > 0 && deliveries >= e.cfg.MaxDeliveries:
 		e.enqueue(s, move{dead: true, due: due, reason: fmt.Sprintf("delivered %d times", deliveries)})
-	case next.Attempt-s.base >= e.cfg.InPlace:
+	case next.Attempt-int(s.base) >= e.cfg.InPlace<<s.refused:
 		e.enqueue(s, move{due: due})
 	default:
-		s.phase = live
+		s.phase, s.run.of.changed = live, true
 		if !due.IsZero() {
 			e.counts.Lateness.Add(time.Since(due))
 		}
@@ -231,7 +231,7 @@ func (e *Engine) expired(l *lease.Lease) {
 	if s.phase == live {
 		e.counts.Expired++
 	}
-	if s.run.of.gone {
+	if s.run.of.gone || s.phase == void {
 		return
 	}
 	next := l.Again()
@@ -274,7 +274,24 @@ func (e *Engine) Reject(ctx context.Context, l *lease.Lease, reason string) erro
 
 // Flush waits until everything that was settled before the call is durable.
 func (e *Engine) Flush(ctx context.Context) error {
-	return engine.Persist(ctx, e.cfg.Log, "commit", e.member.Commit)
+	return engine.Persist(ctx, e.cfg.Log, "commit", func(ctx context.Context) error {
+		if err := e.commitOnce(ctx); err != nil {
+			return err
+		}
+		return e.whole()
+	})
+}
+
+// whole says whether the commits have all that is to be in them.
+func (e *Engine) whole() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for id, p := range e.partitions {
+		if p.tight {
+			return fmt.Errorf("partition %d: %w", id, errTooLong)
+		}
+	}
+	return nil
 }
 
 // Close gives back what is not settled, commits, and leaves the group.
@@ -290,6 +307,7 @@ func (e *Engine) Close(ctx context.Context) error {
 func (e *Engine) halt() {
 	e.stop()
 	e.running.Wait()
+	e.closeCopies()
 	e.set.Close()
 }
 
@@ -317,6 +335,9 @@ func (e *Engine) count(c engine.Counts) engine.Counts {
 	return own
 }
 
-var _ producer = (*kgo.Client)(nil)
+var (
+	_ producer       = (*kgo.Client)(nil)
+	_ member.Deleter = handler{}
+)
 
 var errTooLong = errors.New("the map is longer than the broker's offset.metadata.max.bytes")

@@ -13,6 +13,7 @@ type phase uint8
 
 const (
 	done    phase = iota // or never taken, since it was done before
+	void                 // the log was cut: another record has this offset now, or none
 	held                 // not taken yet, for lack of room in the metadata
 	live                 // ready, or in the application's hands
 	waiting              // released, until its delay is over
@@ -25,9 +26,10 @@ type slot struct {
 	run   *run
 	lease *lease.Lease // nil when it is done
 	move  *move        // while moving
-	base  int          // the attempt of the first delivery from this place
-	times int32        // deliveries from this place, those of earlier owners too
+	base  int32        // the attempt of the first delivery from this place
 	phase phase
+	// How many copies of it were refused for good: for the tail, and as dead letters.
+	refused, aside uint8
 }
 
 // run are some records of a partition that were fetched one after the other. They share
@@ -40,6 +42,18 @@ type run struct {
 
 const runSlots = 32
 
+// times is how often the record was delivered from this place, by earlier owners too: a
+// lease is lent when it is handed out, and has a deadline then.
+func (s *slot) times() int {
+	n := s.lease.Attempt - int(s.base)
+	if s.lent() {
+		n++
+	}
+	return n
+}
+
+func (s *slot) lent() bool { return !s.lease.Deadline().IsZero() }
+
 // partition is what an owner knows of one. It is under the lock of the engine.
 type partition struct {
 	id     int32
@@ -51,18 +65,20 @@ type partition struct {
 	held   []*lease.Lease // those of slots that are held
 	paused bool           // nothing is fetched: much is held
 	moving int            // copies that are being written
+	read   int64          // the offset after the last record that was fetched
 
 	begun bool // there was a commit, or a record
 	gone  bool // given to somebody else
 
 	changed bool          // since the commit was last made up
 	commit  member.Offset // as it was last made up
+	tight   bool          // it could not be: the map is too long
 }
 
 // restore makes a partition of what is committed of it. The error says why its metadata
 // could not be read; the partition then begins at the committed offset.
 func restore(id int32, committed member.Offset, c *coder) (*partition, error) {
-	p := &partition{id: id, begun: committed.At >= 0, changed: true}
+	p := &partition{id: id, begun: committed.At >= 0, changed: true, read: committed.At}
 	if !p.begun {
 		p.window = window.New(0)
 		return p, nil
@@ -70,6 +86,31 @@ func restore(id int32, committed member.Offset, c *coder) (*partition, error) {
 	progress, err := c.decode(committed.At, committed.Metadata)
 	p.window, p.known = window.Restore(committed.At, progress.done), progress.delivered
 	return p, err
+}
+
+// deleted notes that a log begins above the records that come next, and returns how many
+// are missing: those that are not known to be done.
+func (p *partition) deleted(r window.Range) int64 {
+	p.known = slices.DeleteFunc(p.known, func(d delivered) bool { return d.offset >= r.From && d.offset < r.To })
+	p.read = r.To
+	return p.window.Unknown(r)
+}
+
+// cut forgets everything from an offset on: the log ended there, and goes on with other
+// records. Copies of what was there that are being written are still waited for. The
+// leases are the caller's business.
+func (p *partition) cut(offset int64) {
+	for _, r := range slices.Clone(p.runs) {
+		for i := range r.slots {
+			if s := &r.slots[i]; s.phase > void && s.lease.At.Offset >= offset {
+				s.phase = void
+				p.less(r)
+			}
+		}
+	}
+	p.known = slices.DeleteFunc(p.known, func(d delivered) bool { return d.offset >= offset })
+	p.window.Cut(offset)
+	p.read, p.changed = offset, true
 }
 
 // fits says whether the record at an offset may be taken: whether the map still fits
@@ -115,9 +156,8 @@ func (p *partition) take(s *slot) (taken bool, missing int) {
 		return false, missing
 	}
 	p.begun, p.changed = true, true
-	s.phase, s.base = live, s.lease.Attempt
+	s.phase, s.base = live, int32(s.lease.Attempt)
 	if len(p.known) > 0 && p.known[0].offset == offset {
-		s.times = int32(p.known[0].times)
 		s.lease.Attempt += p.known[0].times
 		p.known = p.known[1:]
 	}
@@ -160,17 +200,24 @@ func (p *partition) shrink() {
 }
 
 // progress is what a commit at the returned offset has to say; -1 where there is nothing
-// to commit.
+// to commit. Nobody tells the partition that a record is handed out, so while one is ready
+// it counts as changed.
 func (p *partition) progress() (int64, progress) {
+	p.changed = false
 	if !p.begun {
 		return -1, progress{}
 	}
 	out := progress{done: p.window.Beyond()}
 	for _, r := range p.runs {
 		for i := range r.slots {
-			if s := &r.slots[i]; s.phase > held && s.times > 0 {
-				out.delivered = append(out.delivered, delivered{s.lease.At.Offset, int(s.times)})
+			s := &r.slots[i]
+			if s.phase <= held {
+				continue
 			}
+			if times := s.times(); times > 0 {
+				out.delivered = append(out.delivered, delivered{s.lease.At.Offset, times})
+			}
+			p.changed = p.changed || s.phase == live && !s.lent()
 		}
 	}
 	out.delivered = append(out.delivered, p.known...)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"kafka-bench/kmq/internal/engine"
@@ -40,6 +41,8 @@ type world struct {
 	refuse func(*kgo.Record) error // what a copy comes to; nil: nothing is refused
 	keep   bool                    // outcomes of copies are kept, not told
 	kept   []func()                // these
+
+	allowLarge bool // what is too large can be written alone
 }
 
 const testTopic = "queue"
@@ -64,7 +67,7 @@ func (w *world) open(cfg engine.Config, limit int) {
 	w.Engine = newEngine(cfg, limit, 1)
 	w.h = handler{w.Engine}
 	w.ready, w.paused, w.read = nil, map[int32]bool{}, map[int32]int64{}
-	w.out, w.producer, w.stop = w, w, func() {}
+	w.out, w.producer, w.copier, w.stop = w, w, w, func() {}
 	close(w.started)
 }
 
@@ -73,6 +76,7 @@ func (w *world) run(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	w.stop = stop
 	w.running.Go(func() { w.moveRecords(ctx) })
+	w.running.Go(func() { w.moveLarge(ctx) })
 	t.Cleanup(w.halt)
 }
 
@@ -89,6 +93,21 @@ func (w *world) Produce(_ context.Context, r *kgo.Record, promise func(*kgo.Reco
 	if !keep {
 		promise(r, err)
 	}
+}
+
+// Write has what is too large written, if that is allowed.
+func (w *world) Write(_ context.Context, records ...*kgo.Record) []error {
+	w.writing.Lock()
+	defer w.writing.Unlock()
+	errs := make([]error, len(records))
+	for i, r := range records {
+		if w.allowLarge {
+			w.put(r)
+		} else {
+			errs[i] = kerr.MessageTooLarge
+		}
+	}
+	return errs
 }
 
 func (w *world) write(r *kgo.Record, promise func(*kgo.Record, error)) (err error, keep bool) {
@@ -202,6 +221,9 @@ func (w *world) poll() int {
 		if paused[p] {
 			continue
 		}
+		if log := w.logs[p]; len(log) > 0 && from >= 0 && log[0].Offset > from {
+			w.h.Deleted(p, from, log[0].Offset)
+		}
 		for _, r := range w.logs[p] {
 			if r.Offset >= from && len(records) < w.set.Room() {
 				c := *r
@@ -225,7 +247,6 @@ func (w *world) receive(max int) []*lease.Lease {
 		w.ready = w.ready[n:]
 		w.mu.Unlock()
 		leases = w.set.Lend(leases, time.Now().Add(w.cfg.Visibility))
-		w.handed(leases)
 		if len(leases) > 0 || n == 0 {
 			return leases
 		}

@@ -5,6 +5,7 @@ package plain
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -26,11 +27,13 @@ type Engine struct {
 	topics engine.Topics
 	set    *lease.Set
 	member *member.Member
+	copies *engine.Copier
 
-	acked, rejected, lost, deadLettered atomic.Int64
+	acked, rejected, lost, deadLettered, missing atomic.Int64
 
 	mu         sync.Mutex
 	partitions map[int32]*window.Window
+	rejecting  map[*lease.Lease]chan struct{} // being copied: closed when that is over
 }
 
 // New opens the engine.
@@ -42,12 +45,14 @@ func New(ctx context.Context, cfg engine.Config) (engine.Engine, error) {
 	e := &Engine{
 		cfg: cfg, topics: topics,
 		set: lease.NewSet(cfg.MaxInFlight, nil), partitions: make(map[int32]*window.Window),
+		rejecting: make(map[*lease.Lease]chan struct{}),
 	}
 	e.member, err = member.Open(ctx, member.Config{Config: cfg, Handler: (*handler)(e), Set: e.set})
 	if err != nil {
 		e.set.Close()
 		return nil, err
 	}
+	e.copies = engine.NewCopier(&e.cfg, e.member.Client())
 	return e, nil
 }
 
@@ -57,8 +62,13 @@ func (e *Engine) Receive(ctx context.Context, max int) ([]*lease.Lease, error) {
 }
 
 // Ack implements [engine.Engine].
-func (e *Engine) Ack(_ context.Context, l *lease.Lease) error {
-	if err := e.finish(l, lease.Accepted); err != nil {
+func (e *Engine) Ack(ctx context.Context, l *lease.Lease) error {
+	if err := e.turn(ctx, l); err != nil {
+		return err
+	}
+	err := e.finish(l, lease.Accepted)
+	e.mu.Unlock()
+	if err != nil {
 		return err
 	}
 	e.acked.Add(1)
@@ -66,10 +76,26 @@ func (e *Engine) Ack(_ context.Context, l *lease.Lease) error {
 	return nil
 }
 
-// finish settles a lease and counts its record as done.
+// turn takes the lock once nobody is rejecting a lease: whether it is settled is not known
+// before.
+func (e *Engine) turn(ctx context.Context, l *lease.Lease) error {
+	for {
+		e.mu.Lock()
+		over := e.rejecting[l]
+		if over == nil {
+			return nil
+		}
+		e.mu.Unlock()
+		select {
+		case <-over:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// finish settles a lease and counts its record as done; under the lock.
 func (e *Engine) finish(l *lease.Lease, as lease.State) error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
 	if err := e.set.Settle(l, as); err != nil {
 		return err
 	}
@@ -89,25 +115,53 @@ func (e *Engine) Extend(context.Context, *lease.Lease, time.Duration) error {
 }
 
 // Reject implements [engine.Engine]. The lease is open until the copy is durable, so that a
-// failure leaves everything as it was.
+// failure leaves everything as it was; whoever settles it meanwhile waits for the outcome.
 func (e *Engine) Reject(ctx context.Context, l *lease.Lease, reason string) error {
 	if e.topics.DeadLetterPartitions == 0 {
 		return fmt.Errorf("%w: there is no dead-letter topic to reject into; set DeadLetterTopic", lease.ErrUnsupported)
 	}
-	if err := e.set.Check(l); err != nil {
+	over, err := e.claim(ctx, l)
+	if err != nil {
 		return err
 	}
-	dead := lease.DeadLetter(l.Record, l.Origin, l.Attempt, reason, e.cfg.Group, e.cfg.DeadLetterTopic, e.topics.DeadLetterPartitions)
-	step.At(step.BeforeCopy)
-	if err := e.member.Client().ProduceSync(ctx, dead).FirstErr(); err != nil {
-		return fmt.Errorf("kmq: copy to the dead-letter topic %s: %w", e.cfg.DeadLetterTopic, err)
+	err = e.copy(ctx, l, reason)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.rejecting, l)
+	defer close(over)
+	if err != nil {
+		return err
 	}
-	e.deadLettered.Add(1)
-	step.At(step.Copied)
 	if err := e.finish(l, lease.Rejected); err != nil {
 		return err
 	}
 	e.rejected.Add(1)
+	return nil
+}
+
+// claim has others wait who would settle a lease, until the channel is closed.
+func (e *Engine) claim(ctx context.Context, l *lease.Lease) (over chan struct{}, err error) {
+	if err := e.turn(ctx, l); err != nil {
+		return nil, err
+	}
+	defer e.mu.Unlock()
+	if err := e.set.Check(l); err != nil {
+		return nil, err
+	}
+	over = make(chan struct{})
+	e.rejecting[l] = over
+	return over, nil
+}
+
+// copy writes a record into the dead-letter topic.
+func (e *Engine) copy(ctx context.Context, l *lease.Lease, reason string) error {
+	dead := lease.DeadLetter(l.Record, l.Origin, l.Attempt, reason, e.cfg.Group, e.cfg.DeadLetterTopic, e.topics.DeadLetterPartitions)
+	step.At(step.BeforeCopy)
+	if err := e.copies.Write(ctx, dead)[0]; err != nil {
+		return fmt.Errorf("kmq: copy to the dead-letter topic %s: %w", e.cfg.DeadLetterTopic, err)
+	}
+	e.deadLettered.Add(1)
+	step.At(step.Copied)
 	return nil
 }
 
@@ -119,6 +173,7 @@ func (e *Engine) Flush(ctx context.Context) error {
 // Close implements [engine.Engine].
 func (e *Engine) Close(ctx context.Context) error {
 	err := e.member.Close(ctx)
+	e.copies.Close()
 	e.set.LoseAll(nil)
 	e.set.Close()
 	return err
@@ -128,7 +183,7 @@ func (e *Engine) Close(ctx context.Context) error {
 func (e *Engine) Counts() engine.Counts {
 	c := engine.Counts{
 		Acked: e.acked.Load(), Rejected: e.rejected.Load(),
-		Lost: e.lost.Load(), DeadLettered: e.deadLettered.Load(),
+		Lost: e.lost.Load(), DeadLettered: e.deadLettered.Load(), Missing: e.missing.Load(),
 	}
 	e.member.Counts(&c)
 	return c
@@ -141,9 +196,17 @@ type handler Engine
 func (h *handler) Assigned(_ context.Context, partition int32, committed member.Offset) (int64, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.lose([]int32{partition}) // of a session that ended without a word
+	h.abandon([]int32{partition}) // of a session that ended without a word
 	h.partitions[partition] = window.New(committed.At)
 	return committed.At, nil
+}
+
+// Deleted implements [member.Deleter]. What was acknowledged beyond the commit is not known
+// to be any more, and counts as missing too.
+func (h *handler) Deleted(partition int32, from, to int64) {
+	h.missing.Add(to - from)
+	h.cfg.Log.Warn("kmq: records were deleted before they were delivered: retention is too short for this queue",
+		"partition", partition, "from", from, "to", to)
 }
 
 // Begin implements [member.Handler].
@@ -173,11 +236,25 @@ func (h *handler) Committable(partitions []int32) map[int32]member.Offset {
 }
 
 // Flush implements [member.Handler]. An acknowledgement is durable with the commit, which
-// follows: from here on none is taken that would miss it.
-func (h *handler) Flush(_ context.Context, partitions []int32) error {
+// follows: from here on none is taken that would miss it. What is being rejected is waited
+// for.
+func (h *handler) Flush(ctx context.Context, partitions []int32) error {
 	h.mu.Lock()
-	defer h.mu.Unlock()
 	h.lose(partitions)
+	var pending []chan struct{}
+	for l, over := range h.rejecting {
+		if slices.Contains(partitions, l.At.Partition) {
+			pending = append(pending, over)
+		}
+	}
+	h.mu.Unlock()
+	for _, over := range pending {
+		select {
+		case <-over:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 	return nil
 }
 
@@ -185,14 +262,22 @@ func (h *handler) Flush(_ context.Context, partitions []int32) error {
 func (h *handler) Forget(partitions []int32) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.lose(partitions)
+	h.abandon(partitions)
 	for _, p := range partitions {
 		delete(h.partitions, p)
 	}
 }
 
-// lose ends the open leases of partitions; under the lock.
+// abandon ends all open leases of partitions; under the lock.
+func (h *handler) abandon(partitions []int32) {
+	maps.DeleteFunc(h.rejecting, func(l *lease.Lease, _ chan struct{}) bool { return slices.Contains(partitions, l.At.Partition) })
+	h.lose(partitions)
+}
+
+// lose ends the open leases of partitions, but those that are being rejected; under the lock.
 func (h *handler) lose(partitions []int32) {
-	n := h.set.LoseAll(func(l *lease.Lease) bool { return slices.Contains(partitions, l.At.Partition) })
+	n := h.set.LoseAll(func(l *lease.Lease) bool {
+		return h.rejecting[l] == nil && slices.Contains(partitions, l.At.Partition)
+	})
 	h.lost.Add(int64(len(n)))
 }

@@ -13,7 +13,8 @@ type span struct {
 	loan
 	taken       bool // given out as due
 	undelivered bool
-	place       int // in the deadlines, from 1 on; 0: not there
+	postponed   uint8 // how often
+	place       int   // in the deadlines, from 1 on; 0: not there
 }
 
 // blockSpans is the most that a block has: large enough that blocks are few, small enough

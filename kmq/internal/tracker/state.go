@@ -102,8 +102,9 @@ func (s *State) deadline(m marker.Marker, seen Seen) loan {
 }
 
 // start lends [from, to). What is lent already is lent again: a member that crashed after
-// it wrote a start left its records to another, which writes a second one. The later
-// deadline holds, because neither holder may find its records delivered early.
+// it wrote a start, or was put out of the group, left its records to another, which writes
+// a second one. The newest is the holder from then on; the later of both deadlines holds,
+// because neither may find its records delivered early.
 func (s *State) start(from, to int64, src *source, l loan) {
 	if s.spans.endsBefore(from) {
 		s.add(&span{from: from, to: to, src: src, loan: l})
@@ -128,11 +129,12 @@ func (s *State) start(from, to int64, src *source, l loan) {
 }
 
 func (s *State) renew(sp *span, src *source, l loan) {
+	l.notBefore = max(l.notBefore, sp.notBefore)
 	if l.deadline < sp.deadline {
-		return
+		l.deadline, src = sp.deadline, sp.src // to read it again, it takes the older start
 	}
-	s.sources.drop(sp.src)
 	src.uses++
+	s.sources.drop(sp.src)
 	sp.src, sp.loan, sp.undelivered = src, l, false
 	s.reschedule(sp)
 }
@@ -268,6 +270,27 @@ func (s *State) Due(local time.Duration, most int64) []Due {
 		out = append(out, Due{Range: window.Range{From: sp.from, To: sp.to}, Undelivered: sp.undelivered})
 	}
 	return out
+}
+
+// Postpone takes back what was given out as due of [from, to) and could not be delivered:
+// it is due again after a while, which is longer each time, from first up to most. local is
+// the reading of the clock of [Seen].
+func (s *State) Postpone(from, to int64, first, most, local time.Duration) {
+	s.split(from)
+	s.split(to)
+	for at := from; ; {
+		_, sp := s.spans.seek(at)
+		if sp == nil || sp.from >= to {
+			return
+		}
+		at = sp.to
+		if !sp.taken {
+			continue
+		}
+		sp.deadline = s.clock.now + max(0, (local-s.clock.local).Milliseconds()-s.clock.behind) + min(first<<sp.postponed, most).Milliseconds()
+		sp.postponed = min(sp.postponed+1, 20)
+		s.reschedule(sp)
+	}
 }
 
 // Taken is whether a record that was given out as due is still to be delivered: its end

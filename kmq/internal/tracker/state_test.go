@@ -22,6 +22,7 @@ type entry struct {
 	holder      uint32
 	taken       bool
 	undelivered bool
+	postponed   int
 }
 
 // model is a tracker that does everything record by record.
@@ -62,9 +63,14 @@ func (m *model) apply(offset, log int64, seen tracker.Seen, k *marker.Marker) {
 		e := m.open[r]
 		switch k.Type {
 		case marker.Start:
-			if e == nil || deadline >= e.deadline {
-				m.open[r] = &entry{deadline: deadline, notBefore: notBefore, source: offset, holder: k.Holder}
+			renewed := &entry{deadline: deadline, notBefore: notBefore, source: offset, holder: k.Holder}
+			if e != nil && deadline < e.deadline { // the newest holder, the later deadline
+				renewed.deadline, renewed.source = e.deadline, e.source
 			}
+			if e != nil {
+				renewed.notBefore, renewed.postponed = max(notBefore, e.notBefore), e.postponed
+			}
+			m.open[r] = renewed
 		case marker.End:
 			if e != nil && e.taken && (k.Reason == marker.Copied || k.Reason == marker.DeadLettered) {
 				m.late[m.now-e.deadline]++
@@ -259,6 +265,17 @@ func TestModel(t *testing.T) {
 				m.now = now
 				s.Ended(k, local)
 				take(&k) // its end is read later, and tells nothing new
+			},
+			"postpone": func(t *rapid.T) {
+				from, n := rapid.Int64Range(0, places).Draw(t, "record"), rapid.Int64Range(1, 8).Draw(t, "count")
+				local += time.Duration(rapid.IntRange(0, 5).Draw(t, "local")) * time.Millisecond
+				for r := from; r < from+n; r++ {
+					if e := m.open[r]; e != nil && e.taken {
+						e.deadline = m.now + max(0, (local-m.local).Milliseconds()-m.behind) + min(int64(3)<<e.postponed, 20)
+						e.taken, e.postponed = false, min(e.postponed+1, 20)
+					}
+				}
+				s.Postpone(from, from+n, 3*time.Millisecond, 20*time.Millisecond, local)
 			},
 			"due": func(t *rapid.T) {
 				local += time.Duration(rapid.IntRange(0, 30).Draw(t, "local")) * time.Millisecond
@@ -478,4 +495,35 @@ func BenchmarkDropped(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*10), "ns/record")
 	b.ReportMetric(float64(s.Spans()), "spans")
+}
+
+// Of two who lend the same record, the newest can extend it and give it back, whatever the
+// first one's deadline; and it is not due before either deadline.
+func TestNewestStartHolds(t *testing.T) {
+	at := func(ms int64) time.Time { return time.UnixMilli(ms) }
+	two := func() *tracker.State {
+		s := tracker.New(0)
+		s.Apply(0, at(0), tracker.Seen{}, marker.Marker{Type: marker.Start, Offset: 7, Count: 1, Duration: 30 * time.Second, Holder: 1})
+		s.Apply(1, at(0), tracker.Seen{}, marker.Marker{Type: marker.Extend, Offset: 7, Count: 1, Duration: time.Minute, Holder: 1})
+		s.Apply(2, at(5000), tracker.Seen{}, marker.Marker{Type: marker.Start, Offset: 7, Count: 1, Duration: 30 * time.Second, Holder: 2})
+		return s
+	}
+	dueAt := func(s *tracker.State, ms int64) bool {
+		s.Apply(s.Position(), at(ms), tracker.Seen{}, marker.Marker{Type: marker.Tick, Offset: -1})
+		return len(s.Due(0, 10)) == 1
+	}
+	s := two()
+	if dueAt(s, 59_000) || !dueAt(s, 60_001) {
+		t.Error("the later deadline does not hold")
+	}
+	s = two()
+	s.Apply(3, at(6000), tracker.Seen{}, marker.Marker{Type: marker.Extend, Offset: 7, Count: 1, Duration: 5 * time.Minute, Holder: 2})
+	if dueAt(s, 305_000) || !dueAt(s, 306_001) {
+		t.Error("the second holder's extension does not hold")
+	}
+	s = two()
+	s.Apply(3, at(6000), tracker.Seen{}, marker.Marker{Type: marker.Extend, Offset: 7, Count: 1, Duration: 5 * time.Minute, Holder: 1})
+	if s.Apply(4, at(7000), tracker.Seen{}, marker.Marker{Type: marker.Release, Offset: 7, Count: 1, Holder: 2}); !dueAt(s, 7001) {
+		t.Error("the second holder can't give it back")
+	}
 }

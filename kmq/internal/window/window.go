@@ -133,6 +133,46 @@ func (w *Window) Pass(next int64) {
 	}
 }
 
+// Cut forgets everything from offset on: what is taken there from now on are other
+// records. [Window.Committable] and [Window.Next] go back to it at most.
+func (w *Window) Cut(offset int64) {
+	for n := len(w.ahead); n > 0 && w.ahead[n-1].To > offset; n = len(w.ahead) {
+		w.ahead[n-1].To = offset
+		if w.ahead[n-1].From < offset {
+			break
+		}
+		w.ahead = w.ahead[:n-1]
+	}
+	w.next = min(w.next, offset)
+	for i := len(w.blocks) - 1; i >= w.head && (w.blocks[i].base+1)<<blockBits > offset; i-- {
+		b := &w.blocks[i]
+		kept := uint64(0)
+		if from := b.base << blockBits; from < offset {
+			kept = b.open & (1<<(offset-from) - 1)
+		}
+		w.open -= bits.OnesCount64(b.open &^ kept)
+		if b.open != 0 && kept == 0 {
+			w.empty++
+		}
+		b.open = kept
+	}
+	// A block without an open record at the end would be in the way of those to come.
+	for n := len(w.blocks); n > w.head && w.blocks[n-1].open == 0; n = len(w.blocks) {
+		w.blocks = w.blocks[:n-1]
+		w.empty--
+	}
+	w.shrink()
+}
+
+// Unknown is how many offsets of a range that is not below Next are not known to be done.
+func (w *Window) Unknown(r Range) int64 {
+	n := r.Len()
+	for _, a := range w.ahead {
+		n -= max(0, min(a.To, r.To)-max(a.From, r.From))
+	}
+	return n
+}
+
 // Done closes an open record and returns whether it was one.
 func (w *Window) Done(offset int64) bool {
 	i, found := w.find(offset >> blockBits)
@@ -213,7 +253,7 @@ func (w *Window) IsDone(offset int64) bool {
 }
 
 // Committable is the offset below which everything is done: the commit that loses
-// nothing. It never goes back.
+// nothing. Only Cut makes it go back.
 func (w *Window) Committable() int64 {
 	if offset, any := w.Oldest(); any {
 		return offset

@@ -165,6 +165,32 @@ func TestModel(t *testing.T) {
 				m.absorb()
 				w.Pass(next)
 			},
+			"cut": func(t *rapid.T) {
+				offset := max(0, m.next+rapid.Int64Range(-200, 100).Draw(t, "offset"))
+				if rapid.IntRange(0, 4).Draw(t, "seldom") > 0 {
+					t.Skip("not this time")
+				}
+				m.next = min(m.next, offset)
+				for at := offset; at < modelEnd; at++ {
+					delete(m.open, at)
+					delete(m.done, at)
+				}
+				w.Cut(offset)
+				floor = min(floor, offset)
+			},
+			"unknown": func(t *rapid.T) {
+				r := Range{From: m.next + rapid.Int64Range(0, 20).Draw(t, "from")}
+				r.To = r.From + rapid.Int64Range(0, 200).Draw(t, "length")
+				want := int64(0)
+				for offset := r.From; offset < r.To; offset++ {
+					if !m.isDone(offset) {
+						want++
+					}
+				}
+				if got := w.Unknown(r); got != want {
+					t.Fatalf("%d of %v unknown, the model has %d", got, r, want)
+				}
+			},
 			"restore": func(t *rapid.T) {
 				// What a commit says is enough to begin again: only the open are lost.
 				w2 := Restore(w.Committable(), w.Beyond())

@@ -1,0 +1,385 @@
+package offsetmap
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"kafka-bench/kmq/internal/lease"
+	"kafka-bench/kmq/internal/member"
+)
+
+// TestDeleted has retention delete records while nobody read them: those that were not
+// done are counted as missing, and that is said. Invariants 6 and 9.
+func TestDeleted(t *testing.T) {
+	w := newWorld(testConfig(), 4096)
+	defer w.halt()
+	w.produce(0, 50)
+	w.assign(0)
+	w.poll()
+	leases := w.receive(20)
+	for _, l := range leases {
+		if l.At.Offset < 5 || l.At.Offset >= 15 { // 5 to 14 are open, 20 to 49 were not handed out
+			must(t, w.Ack(ctx, l))
+		}
+	}
+	w.commitAll()
+	if w.committed[0].At != 5 {
+		t.Fatalf("committed %v", w.committed[0])
+	}
+	w.halt()
+	w.open(w.cfg, 4096)
+	w.logs[0] = w.logs[0][40:]
+	w.assign(0)
+	w.poll()
+	if c := w.counted(); c.Missing != 30 {
+		t.Errorf("%d missing, want 5 to 14 and 20 to 39", c.Missing)
+	}
+	for _, want := range []string{"level=WARN", "partition=0 from=5 to=40 missing=30"} {
+		if !strings.Contains(w.log.String(), want) {
+			t.Errorf("%q is not in the log:\n%s", want, w.log.String())
+		}
+	}
+	if leases := w.receive(20); len(leases) != 10 || leases[0].At.Offset != 40 {
+		t.Fatalf("received %v", describe(leases))
+	}
+	w.commitAll()
+	if w.committed[0].At != 40 {
+		t.Fatalf("committed %v", w.committed[0])
+	}
+
+	// Where nothing was committed nothing is missing, wherever the log begins.
+	w.produce(1, 20)
+	w.logs[1] = w.logs[1][10:]
+	w.assign(1)
+	w.poll()
+	if c := w.counted(); c.Missing != 30 {
+		t.Errorf("%d missing after a partition without a commit", c.Missing)
+	}
+}
+
+// cutLog ends a log before an offset.
+func (w *world) cutLog(partition int32, offset int64) {
+	w.writing.Lock()
+	defer w.writing.Unlock()
+	w.logs[partition] = slices.DeleteFunc(slices.Clone(w.logs[partition]), func(r *kgo.Record) bool { return r.Offset >= offset })
+	w.read[partition] = offset
+}
+
+// TestCutLog has a log lose its end, and get other records there: they are delivered, and
+// what was open below is still to be done.
+func TestCutLog(t *testing.T) {
+	for name, limit := range map[string]int{"ready": 4096, "held back": 20} {
+		t.Run(name, func(t *testing.T) {
+			cfg := testConfig()
+			cfg.MaxInFlight = 1000
+			w := newWorld(cfg, limit)
+			defer w.halt()
+			w.produce(0, 100)
+			w.assign(0)
+			w.poll()
+			leases := w.receive(20)
+			for _, l := range leases[2:] {
+				must(t, w.Ack(ctx, l)) // 0 and 1 are open
+			}
+			gone := w.receive(100)
+			w.commitAll()
+
+			w.cutLog(0, 10)
+			for i := range 20 {
+				w.append(&kgo.Record{Topic: testTopic, Key: fmt.Append(nil, "other/", i)})
+			}
+			got := map[string]int{}
+			for range 10 {
+				w.poll()
+				for _, l := range w.receive(100) {
+					got[key(l)]++
+					must(t, w.Ack(ctx, l))
+				}
+			}
+			if len(got) != 20 || got["other/0"] != 1 || got["other/19"] != 1 {
+				t.Fatalf("received %v, want the 20 others once", got)
+			}
+			for _, l := range gone {
+				if err := w.Ack(ctx, l); !errors.Is(err, lease.ErrLost) {
+					t.Fatalf("ack of a record that is no more: %v", err)
+				}
+			}
+			w.commitAll()
+			if w.committed[0].At != 0 {
+				t.Fatalf("committed %v with open records below", w.committed[0])
+			}
+			must(t, w.Ack(ctx, leases[0]))
+			must(t, w.Ack(ctx, leases[1]))
+			w.commitAll()
+			if w.committed[0] != (member.Offset{At: 30}) || w.set.Len() != 0 || w.held != 0 || len(w.paused) != 0 {
+				t.Fatalf("committed %v, %d in flight, %d held, paused %v", w.committed[0], w.set.Len(), w.held, w.paused)
+			}
+			if !strings.Contains(w.log.String(), "level=WARN") || !strings.Contains(w.log.String(), "from=10 to=100") {
+				t.Errorf("logged:\n%s", w.log.String())
+			}
+		})
+	}
+}
+
+// TestCommitBehindTheLog begins with a commit, and a map, that the log does not reach any
+// more.
+func TestCommitBehindTheLog(t *testing.T) {
+	w := newWorld(testConfig(), 4096)
+	defer w.halt()
+	w.produce(0, 50)
+	w.assign(0)
+	w.poll()
+	for i, l := range w.receive(50) {
+		if i != 40 {
+			must(t, w.Ack(ctx, l))
+		}
+	}
+	w.commitAll()
+	w.halt()
+	w.open(w.cfg, 4096)
+	w.assign(0)
+	w.cutLog(0, 30)
+	w.read[0] = 0 // as auto.offset.reset says
+	w.poll()
+	leases := w.receive(100)
+	if len(leases) != 30 {
+		t.Fatalf("received %d, want the 30 that there are", len(leases))
+	}
+	w.commitAll()
+	if w.committed[0].At != 0 {
+		t.Fatalf("committed %v", w.committed[0])
+	}
+	w.produce(0, 20) // where the map says that all but one is done
+	w.poll()
+	if more := w.receive(100); len(more) != 20 {
+		t.Fatalf("received %v, want the 20 that are new", describe(more))
+	}
+}
+
+// TestCutWhileCopied cuts a log while a record from there is being copied to the tail: the
+// record that has its offset then is not done with it.
+func TestCutWhileCopied(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := testConfig()
+		cfg.InPlace = 1
+		w := newWorld(cfg, 4096)
+		w.run(t)
+		w.produce(0, 1)
+		w.assign(0)
+		w.poll()
+		w.keeping(true)
+		must(t, w.Nack(ctx, w.one(t, "0/0", 1), 0))
+		synctest.Wait()
+		w.keeping(false)
+		w.cutLog(0, 0)
+		w.append(&kgo.Record{Topic: testTopic, Key: []byte("other")})
+		w.poll()
+		w.tellKept()
+		l := w.one(t, "other", 1)
+		w.commitAll()
+		if w.committed[0].At != 0 || w.partitions[0].moving != 0 || w.set.Len() != 1 {
+			t.Fatalf("committed %v, %d moving, %d in flight", w.committed[0], w.partitions[0].moving, w.set.Len())
+		}
+		must(t, w.Ack(ctx, l))
+		w.commitAll()
+		if w.committed[0].At != 1 {
+			t.Fatalf("committed %v", w.committed[0])
+		}
+	})
+}
+
+// TestLimitLearned has a broker refuse metadata that should fit: the limit is lowered
+// until it takes it, and nothing new is taken meanwhile. Invariants 4 and 7.
+func TestLimitLearned(t *testing.T) {
+	const real = 24
+	cfg := testConfig()
+	w := newWorld(cfg, 4096)
+	w.lowered = true
+	defer w.halt()
+	w.produce(0, 500)
+	w.assign(0)
+	commit := func() {
+		for p, offset := range w.h.Committable(nil) {
+			if len(offset.Metadata) > real {
+				w.lower()
+			} else {
+				w.committed[p] = offset
+			}
+		}
+	}
+	w.poll()
+	if len(w.counted().Paused) != 0 || len(w.ready) != cfg.MaxInFlight {
+		t.Fatalf("paused before anything was refused, %d ready", len(w.ready))
+	}
+	leases := w.receive(cfg.MaxInFlight)
+	for i := 1; i < len(leases); i += 7 {
+		must(t, w.Ack(ctx, leases[i]))
+	}
+	for range 30 {
+		commit()
+	}
+	if w.limit > real || w.limit < real/2 {
+		t.Fatalf("the limit is %d, that of the broker %d:\n%s", w.limit, real, w.log.String())
+	}
+	if w.whole() == nil {
+		t.Fatal("a flush would take what is not committed for durable")
+	}
+	w.poll()
+	if n := len(w.ready); n > 0 {
+		t.Fatalf("%d are taken beyond a map that does not fit", n)
+	}
+	if paused := w.count(w.Engine.counts).Paused; !slices.Equal(paused, []int32{0}) {
+		t.Fatalf("paused %v", paused)
+	}
+	for i, l := range leases {
+		if i%7 != 1 {
+			must(t, w.Ack(ctx, l))
+		}
+	}
+	for range 1000 {
+		commit()
+		w.poll()
+		for _, l := range w.receive(10) {
+			must(t, w.Ack(ctx, l))
+		}
+	}
+	if w.committed[0] != (member.Offset{At: 500}) || w.set.Len() != 0 || w.whole() != nil {
+		t.Fatalf("committed %v, %d in flight", w.committed[0], w.set.Len())
+	}
+}
+
+// TestRefusedAside has one record that can't be copied, whatever the reason: it is set
+// aside, ever longer, and counted; the others go on.
+func TestRefusedAside(t *testing.T) {
+	for _, why := range []error{kerr.MessageTooLarge, kerr.InvalidTimestamp, kerr.TopicAuthorizationFailed} {
+		t.Run(why.Error(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				cfg := testConfig()
+				cfg.MaxDeliveries = 1
+				w := newWorld(cfg, 4096)
+				w.run(t)
+				w.produce(0, 21)
+				w.assign(0)
+				w.poll()
+				refusals := 0
+				w.refusing(func(r *kgo.Record) error {
+					if string(r.Key) != "0/0" {
+						return nil
+					}
+					refusals++
+					return why
+				})
+				for _, l := range w.receive(21) {
+					must(t, w.Nack(ctx, l, 0))
+				}
+				synctest.Wait()
+				if len(w.deadLetters()) != 20 || refusals != 1 || w.set.Len() != 1 {
+					t.Fatalf("%d dead letters, %d refusals, %d in flight", len(w.deadLetters()), refusals, w.set.Len())
+				}
+				time.Sleep(24 * time.Hour)
+				synctest.Wait()
+				if refusals < 24 || refusals > 200 {
+					t.Errorf("tried %d times in a day", refusals)
+				}
+				if c := w.counted(); c.Retried != int64(refusals) || c.DeadLettered != 20 {
+					t.Errorf("counted %+v after %d refusals", c, refusals)
+				}
+				w.none(t)
+				w.refusing(nil)
+				time.Sleep(time.Hour)
+				synctest.Wait()
+				w.commitAll()
+				if w.committed[0].At != 21 || len(w.deadLetters()) != 21 {
+					t.Errorf("committed %v with %d dead letters", w.committed[0], len(w.deadLetters()))
+				}
+			})
+		})
+	}
+}
+
+// TestRefusedTail has a record that can't be copied to the tail, and is released without
+// end: it stays where it is, and is tried ever less often.
+func TestRefusedTail(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := testConfig()
+		cfg.InPlace = 1
+		w := newWorld(cfg, 4096)
+		w.run(t)
+		w.produce(0, 1)
+		w.assign(0)
+		w.poll()
+		refusals := 0
+		w.refusing(func(*kgo.Record) error { refusals++; return kerr.MessageTooLarge })
+		for attempt := 1; attempt <= 64; attempt++ {
+			must(t, w.Nack(ctx, w.one(t, "0/0", attempt), 0))
+			synctest.Wait()
+		}
+		if refusals > 7 {
+			t.Errorf("copied %d times in 64 deliveries", refusals)
+		}
+		if c := w.counted(); c.Retried != int64(refusals) {
+			t.Errorf("counted %d of %d refusals", c.Retried, refusals)
+		}
+	})
+}
+
+// TestLarge has a record that is too large for a batch of the client and can be written
+// alone: to the tail, and as a dead letter.
+func TestLarge(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := testConfig()
+		cfg.InPlace, cfg.MaxDeliveries = 1, 2
+		w := newWorld(cfg, 4096)
+		w.allowLarge = true
+		w.run(t)
+		w.produce(0, 2)
+		w.assign(0)
+		w.poll()
+		w.refusing(func(r *kgo.Record) error {
+			if string(r.Key) == "0/0" {
+				return kerr.MessageTooLarge
+			}
+			return nil
+		})
+		for range 2 {
+			for _, l := range w.receive(10) {
+				must(t, w.Nack(ctx, l, 0))
+			}
+			synctest.Wait()
+			w.poll()
+		}
+		w.commitAll()
+		c := w.counted()
+		if len(w.deadLetters()) != 2 || w.committed[0].At != 4 || c.Tailed != 2 || c.DeadLettered != 2 || c.Retried != 0 {
+			t.Fatalf("%d dead letters, committed %v, counted %+v", len(w.deadLetters()), w.committed[0], c)
+		}
+	})
+}
+
+// TestHandedOutIsCommitted has a commit made up while a record is ready: that it is handed
+// out afterwards is in the next one, though nothing else has changed.
+func TestHandedOutIsCommitted(t *testing.T) {
+	w := newWorld(testConfig(), 4096)
+	defer w.halt()
+	w.produce(0, 1)
+	w.assign(0)
+	w.poll()
+	for attempt := 1; attempt <= 2; attempt++ {
+		w.commitAll()
+		before := w.committed[0]
+		l := w.one(t, "0/0", attempt)
+		w.commitAll()
+		if w.committed[0] == before {
+			t.Fatalf("delivery %d is not in the commit %v", attempt, before)
+		}
+		must(t, w.Nack(ctx, l, 0))
+	}
+}
