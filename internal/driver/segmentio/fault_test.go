@@ -10,8 +10,6 @@ import (
 	"kafka-bench/internal/driver/segmentio"
 )
 
-const topic = drivertest.Topic
-
 // outcomes are what becomes of records with this client, and how soon.
 var outcomes = drivertest.Outcomes{
 	Driver:          segmentio.New(),

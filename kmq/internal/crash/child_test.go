@@ -363,7 +363,7 @@ func (c *child) settle(ctx context.Context, d kmq.Delivery) {
 	for _, allowed := range refusals {
 		if errors.Is(err, allowed) {
 			c.journal.write(lineError, allowed)
-			if allowed == kmq.ErrUnsupported && doing != releaseLater {
+			if errors.Is(allowed, kmq.ErrUnsupported) && doing != releaseLater {
 				c.journal.write(lineWrong, fmt.Sprintf("record %d: %v", n, err))
 			}
 			return

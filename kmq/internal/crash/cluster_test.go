@@ -111,7 +111,6 @@ func restart(t *testing.T, b *cluster.Broker) {
 type station struct {
 	*crew
 	world *world
-	name  string
 	other *process // the one that is broken
 	extra *process // joins and leaves
 }

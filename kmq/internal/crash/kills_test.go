@@ -157,7 +157,7 @@ func (c *crew) killAt(s step.Step, n, round int) bool {
 	// Alone every third time: what it left is then its successor's.
 	alone := rebalance || round%3 == 0
 	c.keep(&c.steady, roleQueue, asTracker || !alone)
-	c.keep(&c.tracker, roleTracker, c.way.external && !(asTracker && alone))
+	c.keep(&c.tracker, roleTracker, c.way.external && (!asTracker || !alone))
 	p := start(v.t, victim)
 	if rebalance {
 		v.await(func() bool { return v.book.count(victim.Name, lineDelivered) > 0 }, patience)

@@ -39,7 +39,7 @@ func (o *offsets) forget(partitions []int32) {
 	}
 }
 
-// gap is what a log lost before a partition was polled to its end: from from up to to.
+// gap is what a log lost before a partition was polled to its end: the offsets in [from, to).
 type gap struct {
 	partition int32
 	from, to  int64

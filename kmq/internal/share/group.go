@@ -22,6 +22,8 @@ const (
 	resetSetting = "share.auto.offset.reset"
 	limitSetting = "share.delivery.count.limit" // of a group from Kafka 4.3 on
 
+	isolationSetting, readCommitted = "share.isolation.level", "read_committed"
+
 	defaultLimit = 5
 )
 
@@ -196,6 +198,13 @@ func prepareSettings(ctx context.Context, client *kgo.Client, cfg engine.Config)
 			return 0, 0, fmt.Errorf("kmq: share group %s would begin at the end of the log; %s could not be set to earliest "+
 				"(this needs ALTER_CONFIGS on the group; set it by kafka-configs.sh --entity-type groups and the queue need not): %w",
 				cfg.Group, resetSetting, err)
+		}
+	}
+	if group.value[isolationSetting] != readCommitted {
+		if err := alter(ctx, client, cfg.Group, isolationSetting, readCommitted); err != nil {
+			return 0, 0, fmt.Errorf("kmq: share group %s would deliver what transactions aborted; %s could not be set to %s "+
+				"(this needs ALTER_CONFIGS on the group; set it by kafka-configs.sh --entity-type groups and the queue need not): %w",
+				cfg.Group, isolationSetting, readCommitted, err)
 		}
 	}
 	if cfg.Visibility > 0 {

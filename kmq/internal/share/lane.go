@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -61,8 +62,9 @@ type hold struct {
 	lane   *lane
 	record *kgo.Record // as it was fetched, by which it is acknowledged
 	place  int
-	kept   bool      // not the application's any more: a delay, or a copy being written
-	lock   time.Time // until when the broker lends it, with a margin; under lane.mu
+	handed atomic.Bool // to the application: until then its lock is renewed, and it has no deadline
+	kept   bool        // not the application's any more: a delay, or a copy being written
+	lock   time.Time   // until when the broker lends it, with a margin; under lane.mu
 }
 
 func newLane(e *Engine, n int, of shape) (*lane, error) {
@@ -181,9 +183,10 @@ func (l *lane) begin(records []*kgo.Record) {
 	for i, le := range leases {
 		left, count := fresh[i].left, int(fresh[i].record.DeliveryCount())
 		shortest, longest = min(shortest, left), max(longest, left)
-		le.Attempt += count - 1
-		holds[i] = hold{lane: l, record: fresh[i].record, place: i, lock: now.Add(left - marginOf(left))}
-		le.Private = &holds[i]
+		le.Attempt += max(0, count-1-e.overlookedOf(le.At))
+		h := &holds[i]
+		h.lane, h.record, h.place, h.lock = l, fresh[i].record, i, now.Add(left-marginOf(left))
+		le.Private = h
 		if c := e.instead(le, count); c != nil {
 			holds[i].kept = true
 			instead = append(instead, c)
@@ -200,12 +203,7 @@ func (l *lane) begin(records []*kgo.Record) {
 	l.mu.Unlock()
 
 	if len(ready) > 0 {
-		deadline := now.Add(e.cfg.Visibility)
-		if end := now.Add(shortest - marginOf(shortest)); e.cfg.Visibility == 0 || !e.group.renews && end.Before(deadline) {
-			deadline = end
-		}
-		e.set.AddAll(ready, deadline)
-		e.offer(ready)
+		e.wait(ready, now.Add(shortest-marginOf(shortest)))
 	}
 	e.move(l, instead)
 }
@@ -239,6 +237,9 @@ func (l *lane) stillLent(now time.Time, records []*kgo.Record) []fetched {
 		}
 	}
 	if len(stale) > 0 {
+		for _, r := range stale {
+			l.e.overlooked(lease.ID{Partition: r.Partition, Offset: r.Offset})
+		}
 		within, cancel := context.WithTimeout(l.e.ctx, answerWithin)
 		defer cancel()
 		_ = l.client.FlushAcks(within)
@@ -266,6 +267,11 @@ func (l *lane) settle(le *lease.Lease, as kgo.AckStatus) {
 	linger := acceptLinger
 	if as == kgo.AckRelease {
 		linger = releaseLinger
+	}
+	if as != kgo.AckRelease {
+		l.e.forget(le.At)
+	} else if !h.kept && !h.handed.Load() {
+		l.e.overlooked(le.At)
 	}
 	at := time.Now().Add(linger)
 	l.mu.Lock()
@@ -354,7 +360,7 @@ func (l *lane) renewDue(ctx context.Context, now time.Time) {
 			continue
 		}
 		h := le.Private.(*hold)
-		if until := le.Deadline(); !h.kept && !until.After(h.lock) {
+		if until := le.Deadline(); !h.kept && h.handed.Load() && !until.After(h.lock) {
 			continue // it ends before its lock
 		}
 		switch left := h.lock.Sub(now); {

@@ -3,7 +3,6 @@ package share
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -81,7 +80,7 @@ func (e *Engine) Reject(ctx context.Context, l *lease.Lease, reason string) erro
 	if e.group.deadLetterPartitions > 0 {
 		step.At(step.BeforeCopy)
 		dead := lease.DeadLetter(l.Record, l.Origin, l.Attempt, reason, e.cfg.Group, e.cfg.DeadLetterTopic, e.group.deadLetterPartitions)
-		if err := e.copies.ProduceSync(ctx, dead).FirstErr(); err != nil {
+		if err := e.copier.Write(ctx, dead)[0]; err != nil {
 			_ = e.set.Settle(kept, lease.Released)
 			ln.settle(kept, kgo.AckRelease)
 			return fmt.Errorf("kmq: the record could not be written to %s and is released: %w", e.cfg.DeadLetterTopic, err)
@@ -127,7 +126,7 @@ func (e *Engine) renewable(l *lease.Lease, until time.Time) error {
 // expired is told by the set: a record's time has run out, or that of a delay.
 func (e *Engine) expired(l *lease.Lease) {
 	h := l.Private.(*hold)
-	if !h.kept {
+	if !h.kept && h.handed.Load() {
 		e.counts.expired.Add(1)
 		e.counts.mu.Lock()
 		e.counts.lateness.Add(time.Since(l.Deadline()))
@@ -143,7 +142,9 @@ func (e *Engine) lose(leases []*lease.Lease) {
 		gone[l] = true
 	}
 	for _, l := range e.set.LoseAll(func(l *lease.Lease) bool { return gone[l] }) {
-		e.counts.lost.Add(1)
+		if h := l.Private.(*hold); h.kept || h.handed.Load() {
+			e.counts.lost.Add(1)
+		}
 		e.lane(l).settle(l, kgo.AckRelease)
 	}
 }
@@ -153,6 +154,8 @@ type copied struct {
 	l  *lease.Lease
 	to *kgo.Record
 	as kgo.AckStatus
+	// orElse is where the record goes if it is refused there; nil: it is handed out.
+	orElse *copied
 }
 
 // instead says where a record goes that is not handed out any more, because it was
@@ -160,21 +163,28 @@ type copied struct {
 // throws it away; nil: it is handed out.
 func (e *Engine) instead(l *lease.Lease, count int) *copied {
 	done := l.Attempt - 1
+	var tail *copied
+	if count >= e.group.moveAt {
+		tail = &copied{l: l, to: lease.Copy(l.Record, l.Origin, e.cfg.Topic, done), as: kgo.AckAccept}
+	}
 	switch {
 	case e.cfg.MaxDeliveries > 0 && l.Attempt > e.cfg.MaxDeliveries:
 		reason := fmt.Sprintf("delivered %d times", done)
 		to := lease.DeadLetter(l.Record, l.Origin, done, reason, e.cfg.Group, e.cfg.DeadLetterTopic, e.group.deadLetterPartitions)
-		return &copied{l: l, to: to, as: kgo.AckReject}
-	case count >= e.group.moveAt:
-		return &copied{l: l, to: lease.Copy(l.Record, l.Origin, e.cfg.Topic, done), as: kgo.AckAccept}
+		return &copied{l: l, to: to, as: kgo.AckReject, orElse: tail}
 	default:
-		return nil
+		return tail
 	}
 }
 
 // move writes the copies and settles the originals of those that are durable. Meanwhile
 // the lane keeps the locks; a copy that can't be written is tried again for as long as the
 // queue is open, because a record that is released too often is thrown away.
+//
+// One that is refused as it is would hold up its lane for ever, and be thrown away if it
+// were released: it is handed out once more, and its copy is tried again when that delivery
+// ends without an acknowledgement. One that the dead-letter topic refuses goes to the tail
+// before its deliveries are used up.
 func (e *Engine) move(ln *lane, all []*copied) {
 	wait, complaint := engine.NewWait(), engine.NewComplaint(e.cfg.Log)
 	for len(all) > 0 {
@@ -183,6 +193,15 @@ func (e *Engine) move(ln *lane, all []*copied) {
 		for i, err := range e.write(all) {
 			c := all[i]
 			switch {
+			case engine.Refused(err):
+				complaint.About(fmt.Sprintf("copy of partition %d, offset %d to %s", c.l.At.Partition, c.l.At.Offset, c.to.Topic), err)
+				if c.orElse != nil {
+					left = append(left, c.orElse)
+				} else {
+					e.counts.retried.Add(1)
+					ln.handOut(c.l)
+				}
+				continue
 			case err != nil:
 				complaint.About(fmt.Sprintf("copy of partition %d, offset %d to %s", c.l.At.Partition, c.l.At.Offset, c.to.Topic), err)
 				left = append(left, c)
@@ -203,17 +222,31 @@ func (e *Engine) move(ln *lane, all []*copied) {
 
 // write produces copies and returns what became of each.
 func (e *Engine) write(all []*copied) []error {
-	errs := make([]error, len(all))
-	var acked sync.WaitGroup
-	acked.Add(len(all))
+	to := make([]*kgo.Record, len(all))
 	for i, c := range all {
-		to := *c.to // a record of its own for each attempt
-		e.copies.Produce(e.ctx, &to, func(_ *kgo.Record, err error) {
-			errs[i] = err
-			acked.Done()
-		})
+		to[i] = c.to
 	}
-	acked.Wait()
+	errs := e.copier.Write(e.ctx, to...)
 	step.At(step.Copied)
 	return errs
+}
+
+// handOut makes a lease ready that was kept for its copy.
+func (l *lane) handOut(le *lease.Lease) {
+	h := le.Private.(*hold)
+	l.mu.Lock()
+	h.kept = false
+	end := h.lock
+	l.mu.Unlock()
+	l.e.wait([]*lease.Lease{le}, end)
+}
+
+// wait makes leases ready whose locks end then. Where locks are renewed these have no
+// deadline until they are handed out.
+func (e *Engine) wait(leases []*lease.Lease, end time.Time) {
+	if e.group.renews {
+		end = time.Time{}
+	}
+	e.set.AddAll(leases, end)
+	e.offer(leases)
 }

@@ -30,6 +30,9 @@ import (
 // (group.share.max.size).
 const mostLanes = 4
 
+// mostUnseen is of how many records it is known that deliveries of them were not seen.
+const mostUnseen = 100_000
+
 // Engine is a queue kept by a share group.
 type Engine struct {
 	cfg   engine.Config
@@ -38,6 +41,7 @@ type Engine struct {
 	lanes []*lane
 	// copies writes to the tail and to the dead-letter topic.
 	copies *kgo.Client
+	copier *engine.Copier
 
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
@@ -48,6 +52,9 @@ type Engine struct {
 	closed bool
 	failed error         // what ended a lane, for good
 	some   chan struct{} // there is something in ready, or an end
+	// unseen is how many deliveries of a record ended here before anybody was handed it: the
+	// broker counts them, the queue does not. At most mostUnseen records are known.
+	unseen map[lease.ID]int
 
 	closing  sync.Once
 	closeErr error
@@ -56,7 +63,7 @@ type Engine struct {
 
 // counts are those of engine.Counts that are counted rather than looked up.
 type counts struct {
-	delivered, acked, nacked, rejected, expired, lost, redelivered, tailed, deadLettered atomic.Int64
+	delivered, acked, nacked, rejected, expired, lost, redelivered, tailed, deadLettered, retried atomic.Int64
 
 	mu       sync.Mutex
 	lateness engine.Histogram
@@ -73,7 +80,8 @@ func New(ctx context.Context, cfg engine.Config) (engine.Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", lease.ErrConfig, err)
 	}
-	e := &Engine{cfg: cfg, copies: copies, some: make(chan struct{}, 1)}
+	e := &Engine{cfg: cfg, copies: copies, some: make(chan struct{}, 1), unseen: make(map[lease.ID]int)}
+	e.copier = engine.NewCopier(&e.cfg, copies)
 	if e.group, err = prepareGroup(ctx, copies, cfg); err != nil {
 		copies.Close()
 		return nil, err
@@ -131,9 +139,10 @@ func (e *Engine) Receive(ctx context.Context, max int) ([]*lease.Lease, error) {
 		if err != nil {
 			return nil, err
 		}
-		// What has run out while it was ready is left out: its expiry settles it.
-		if kept := e.set.Lend(taken, time.Time{}); len(kept) > 0 {
+		// What was lost while it was ready is left out: it is settled.
+		if kept := e.lend(taken); len(kept) > 0 {
 			for _, l := range kept {
+				l.Private.(*hold).handed.Store(true)
 				if l.Attempt > 1 {
 					e.counts.redelivered.Add(1)
 				}
@@ -151,6 +160,47 @@ func (e *Engine) Receive(ctx context.Context, max int) ([]*lease.Lease, error) {
 			return nil, ctx.Err()
 		}
 	}
+}
+
+// lend begins the time of those that are handed out, and returns those that still can be.
+func (e *Engine) lend(taken []*lease.Lease) []*lease.Lease {
+	now := time.Now()
+	deadline := now.Add(e.cfg.Visibility)
+	if e.cfg.Visibility > 0 && e.group.renews {
+		return e.set.Lend(taken, deadline)
+	}
+	kept := taken[:0]
+	for _, l := range taken { // each until the end of its own lock
+		end := e.lane(l).lockOf(l)
+		if e.cfg.Visibility > 0 && deadline.Before(end) {
+			end = deadline
+		}
+		kept = append(kept, e.set.Lend([]*lease.Lease{l}, end)...)
+	}
+	return kept
+}
+
+// overlooked notes that a delivery of a record ended before anybody was handed it.
+func (e *Engine) overlooked(at lease.ID) {
+	e.mu.Lock()
+	if n := e.unseen[at]; n > 0 || len(e.unseen) < mostUnseen {
+		e.unseen[at] = n + 1
+	}
+	e.mu.Unlock()
+}
+
+// overlookedOf is how often that was noted of a record.
+func (e *Engine) overlookedOf(at lease.ID) int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.unseen[at]
+}
+
+// forget ends what was noted of a record that is done.
+func (e *Engine) forget(at lease.ID) {
+	e.mu.Lock()
+	delete(e.unseen, at)
+	e.mu.Unlock()
 }
 
 // take takes at most max from what is ready.
@@ -238,6 +288,7 @@ func (e *Engine) close(ctx context.Context) error {
 		all.Go(func() { errs[i] = l.close(ctx) })
 	}
 	all.Wait()
+	e.copier.Close()
 	e.copies.Close()
 	return errors.Join(errs...)
 }
@@ -247,7 +298,7 @@ func (e *Engine) close(ctx context.Context) error {
 func (e *Engine) Counts() engine.Counts {
 	c := engine.Counts{
 		Delivered: e.counts.delivered.Load(), Acked: e.counts.acked.Load(), Nacked: e.counts.nacked.Load(),
-		Rejected: e.counts.rejected.Load(), Expired: e.counts.expired.Load(), Lost: e.counts.lost.Load(),
+		Rejected: e.counts.rejected.Load(), Retried: e.counts.retried.Load(), Expired: e.counts.expired.Load(), Lost: e.counts.lost.Load(),
 		Redelivered: e.counts.redelivered.Load(), Tailed: e.counts.tailed.Load(),
 		DeadLettered: e.counts.deadLettered.Load(),
 		InFlight:     e.set.Len(), OldestUnacked: e.set.Oldest(),

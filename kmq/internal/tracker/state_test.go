@@ -500,7 +500,7 @@ func BenchmarkDropped(b *testing.B) {
 // Of two who lend the same record, the newest can extend it and give it back, whatever the
 // first one's deadline; and it is not due before either deadline.
 func TestNewestStartHolds(t *testing.T) {
-	at := func(ms int64) time.Time { return time.UnixMilli(ms) }
+	at := time.UnixMilli
 	two := func() *tracker.State {
 		s := tracker.New(0)
 		s.Apply(0, at(0), tracker.Seen{}, marker.Marker{Type: marker.Start, Offset: 7, Count: 1, Duration: 30 * time.Second, Holder: 1})
