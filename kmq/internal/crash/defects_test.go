@@ -392,9 +392,6 @@ func TestDefectGivenUpUnseen(t *testing.T) {
 	for _, w := range []way{markersWay, {name: "offsetmap", engine: kmq.OffsetMap}, {name: "share", engine: kmq.Share}} {
 		t.Run(w.name, func(t *testing.T) {
 			t.Parallel()
-			if w.engine == kmq.Share {
-				t.Skip("known: the broker counts what was fetched, and the engine believes it, also where nobody was handed it")
-			}
 			const records, deliveries = 60, 2
 			v, _ := single(t, w, func(s *queueSpec) { s.MaxDeliveries, s.MaxInFlight = deliveries, records })
 			if err := v.produce(soon(t), records); err != nil {

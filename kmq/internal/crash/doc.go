@@ -54,8 +54,6 @@
 // After a fault of the stand-in for Kafka the engine share takes up to a minute to go on, so
 // TestFaults leaves it out by default.
 //
-// The engine share gives up records that nobody was handed, where locks run out in its own
-// memory (TestDefectGivenUpUnseen, skipped there). A Close that is not out of the group in
-// time is counted, not failed. Where processes are killed, dead letters that nobody was
+// A Close that is not out of the group in time is counted, not failed. Where processes are killed, dead letters that nobody was
 // handed are counted only: the log can't tell what a dead process had handed out.
 package crash

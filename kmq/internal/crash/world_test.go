@@ -450,7 +450,7 @@ func (v *world) checkHanded(dead map[int]int) {
 	}
 	switch {
 	case len(never) == 0:
-	case v.broken < v.spec.MaxDeliveries && v.spec.Engine != kmq.Share: // known there: TestDefectGivenUpUnseen
+	case v.broken < v.spec.MaxDeliveries:
 		v.t.Errorf("GIVEN UP UNSEEN: %d of %d dead letters were never delivered, first record %d", len(never), len(dead), slices.Min(never))
 	default:
 		v.t.Logf("%d of %d dead letters were never delivered; %d processes were broken", len(never), len(dead), v.broken)

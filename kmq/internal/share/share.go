@@ -80,7 +80,7 @@ func New(ctx context.Context, cfg engine.Config) (engine.Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", lease.ErrConfig, err)
 	}
-	e := &Engine{cfg: cfg, copies: copies, some: make(chan struct{}, 1), unseen: make(map[lease.ID]int)}
+	e := &Engine{cfg: cfg, copies: copies, some: make(chan struct{}, 1)}
 	e.copier = engine.NewCopier(&e.cfg, copies)
 	if e.group, err = prepareGroup(ctx, copies, cfg); err != nil {
 		copies.Close()
@@ -183,6 +183,9 @@ func (e *Engine) lend(taken []*lease.Lease) []*lease.Lease {
 // overlooked notes that a delivery of a record ended before anybody was handed it.
 func (e *Engine) overlooked(at lease.ID) {
 	e.mu.Lock()
+	if e.unseen == nil {
+		e.unseen = make(map[lease.ID]int)
+	}
 	if n := e.unseen[at]; n > 0 || len(e.unseen) < mostUnseen {
 		e.unseen[at] = n + 1
 	}

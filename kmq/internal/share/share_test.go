@@ -515,6 +515,36 @@ func TestACopyThatCantBeWrittenIsTriedAgain(t *testing.T) {
 	}
 }
 
+// A dead letter that its topic will not have is handed out again and again, is never thrown
+// away, and holds up nobody.
+func TestARefusedCopyIsHandedOut(t *testing.T) {
+	w := newWorld(t, 1, 1)
+	must(t, w.cluster.DeleteTopic(dead))
+	const small = "60" // less than any batch
+	must(t, w.cluster.CreateTopic(dead, 2, map[string]string{"max.message.bytes": small}))
+	w.produce(1, 1)
+	cfg := w.config()
+	cfg.MaxDeliveries, cfg.DeadLetterTopic = 1, dead
+	e := w.open(cfg)
+	for i := range 12 { // more than the broker's five
+		l := w.receive(e, 1)[0]
+		if l.Attempt != i+1 || l.Origin.Offset != 0 {
+			t.Fatalf("attempt %d of %v, want %d of the first record", l.Attempt, l.Origin, i+1)
+		}
+		must(t, e.Nack(t.Context(), l, 0))
+	}
+	last := w.receive(e, 1)[0]
+	w.produce(3, 1)
+	for range 3 {
+		must(t, e.Ack(t.Context(), w.receive(e, 1)[0]))
+	}
+	must(t, e.Ack(t.Context(), last))
+	w.nothing(e, 500*time.Millisecond)
+	if c := e.Counts(); c.DeadLettered != 0 || c.Retried == 0 || c.Tailed == 0 || c.InFlight != 0 {
+		t.Errorf("counts: %+v", c)
+	}
+}
+
 func TestRefusedConfigurations(t *testing.T) {
 	w := newWorld(t, 1, 1)
 	cfg := w.config()
