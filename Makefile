@@ -40,8 +40,9 @@ endif
 
 test: build vet cross ## everything that CI runs: vet, cross-compile, all tests on a real Kafka
 	$(GO) test -timeout 30m $$($(GO) list ./... | grep -v '/internal/truth$$')
-	@# The proofs of times by themselves: nothing runs beside them.
-	$(GO) test -timeout 30m ./internal/truth
+	@# The proofs of times by themselves, and then those of queues: nothing runs beside them.
+	$(GO) test -timeout 30m -skip '^TestKafka$$/^queue' ./internal/truth
+	$(GO) test -timeout 30m -run '^TestKafka$$/^queue' ./internal/truth
 ifneq ($(COMPILER),)
 	$(WITH_C) $(GO) test $(TAGS_C) -timeout 10m ./internal/driver/librdkafka ./internal/driver/drivertest
 endif
