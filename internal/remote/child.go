@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/rpc"
 	"os/exec"
+	"runtime"
 	"sync"
 	"time"
 )
@@ -54,7 +55,7 @@ func StartChild(number int, command []string) (*Child, error) {
 
 // Child starts the process. It is in a process group of its own: what a terminal
 // sends to this one is the parent's to answer, and one that stands still when its
-// parent dies is woken to end (POSIX, orphaned process groups).
+// parent dies is woken to end.
 func (s Start) Child() (*Child, error) {
 	c := &Child{name: s.Name, why: s.Why, cmd: exec.Command(s.Command[0], s.Command[1:]...), said: &tail{}, gone: make(chan struct{})}
 	c.cmd.Stderr = c.said
@@ -68,11 +69,22 @@ func (s Start) Child() (*Child, error) {
 	if err != nil {
 		return nil, fmt.Errorf("starting a process: %w", err)
 	}
-	if err := c.cmd.Start(); err != nil {
+	c.stdin, c.client = in, rpc.NewClient(duplex{out, in})
+	started := make(chan error)
+	go func() {
+		// Linux ties what is sent at a parent's death to the thread that started the
+		// child: this one lives for as long as the child.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := c.cmd.Start()
+		started <- err
+		if err == nil {
+			c.await()
+		}
+	}()
+	if err := <-started; err != nil {
 		return nil, fmt.Errorf("starting a process: %w", err)
 	}
-	c.stdin, c.client = in, rpc.NewClient(duplex{out, in})
-	go c.await()
 	return c, nil
 }
 

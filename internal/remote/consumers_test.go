@@ -432,7 +432,10 @@ func fill(t *testing.T, v reflect.Value, own map[string]bool) {
 }
 
 // A process that stands still when its parent dies is woken to end.
-func TestStillChildOfADeadParent(t *testing.T) {
+func TestStillChildOfADeadParent(t *testing.T) { wakesStillChild(t) }
+
+func wakesStillChild(t *testing.T) {
+	t.Helper()
 	parent := exec.Command(childCommand[0], orphanWord)
 	out, err := parent.Output()
 	if err != nil {

@@ -7,8 +7,12 @@ import (
 	"syscall"
 )
 
-// inOwnGroup has a command run in a process group of its own.
-func inOwnGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+// inOwnGroup has a command run in a process group of its own, and one that stands
+// still be woken by its parent's death.
+func inOwnGroup(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	wakeAtDeath(cmd.SysProcAttr)
+}
 
 // stand has the process stand still where it is, until it is let go.
 func (c *Child) stand() error { return c.cmd.Process.Signal(syscall.SIGSTOP) }
