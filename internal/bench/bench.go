@@ -308,23 +308,30 @@ func (r *run) awaitDelivery(ctx context.Context) {
 		r.drained = r.there != nil && r.reachedAll(r.there)
 		return
 	}
-	tick := time.NewTicker(drainPoll)
-	defer tick.Stop()
-	for ctx.Err() == nil && r.groups.dead() == nil {
+	r.until(ctx, drainPoll, func() bool {
+		if r.groups.dead() != nil {
+			return true
+		}
 		if r.ends == nil {
 			r.readEnds(ctx)
 		}
-		if r.ends != nil && r.reachedAll(r.ends) {
-			r.drained = true
-			return
-		}
+		r.drained = r.ends != nil && r.reachedAll(r.ends)
+		return r.drained
+	})
+}
+
+// until waits for something to come about, looking so often. It gives up at the end of
+// ctx, and at a second interrupt.
+func (r *run) until(ctx context.Context, every time.Duration, done func() bool) {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for ctx.Err() == nil && !done() {
 		select {
 		case <-tick.C:
 		case <-r.secondInterrupt(ctx):
 			r.interruptDrain()
 			return
 		case <-ctx.Done():
-			return
 		}
 	}
 }
@@ -332,17 +339,8 @@ func (r *run) awaitDelivery(ctx context.Context) {
 // awaitWork lets the consumers of a drained run finish what they were handed last,
 // so that every delivered record has its processed time and is committed.
 func (r *run) awaitWork(ctx context.Context) {
-	tick := time.NewTicker(drainPoll)
-	defer tick.Stop()
-	for r.drained && r.groups.working() {
-		select {
-		case <-tick.C:
-		case <-r.secondInterrupt(ctx):
-			r.interruptDrain()
-			return
-		case <-ctx.Done():
-			return
-		}
+	if r.drained {
+		r.until(ctx, drainPoll, func() bool { return !r.groups.working() })
 	}
 }
 

@@ -33,27 +33,12 @@ const settlePoll = 50 * time.Millisecond
 // acknowledged by the application or a dead letter, or until the queue has nothing any
 // more.
 func (r *run) awaitSettled(ctx context.Context) {
-	tick := time.NewTicker(settlePoll)
-	defer tick.Stop()
 	quiet := newQuiet(r.quietFor())
-	for ctx.Err() == nil {
-		if r.unsettled() == 0 {
-			r.drained = true
-			return
-		}
-		if quiet.look(time.Now(), r.queue.group.Received(), r.queue.group.Totals()) && r.isEmpty(ctx) {
-			r.queue.empty = true
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-r.secondInterrupt(ctx):
-			r.interruptDrain()
-			return
-		case <-ctx.Done():
-			return
-		}
-	}
+	r.until(ctx, settlePoll, func() bool {
+		r.drained = r.unsettled() == 0
+		r.queue.empty = !r.drained && quiet.look(time.Now(), r.queue.group.Received(), r.queue.group.Totals()) && r.isEmpty(ctx)
+		return r.drained || r.queue.empty
+	})
 }
 
 // quietFor is how long nothing may happen before it is asked whether the queue is empty:

@@ -52,13 +52,13 @@ func asProduced(w *world) {
 			w.Errorf("nack: %v", err)
 		}
 	}
-	for _, d := range w.receive(q, 4*partitions) {
+	w.each(q, 4*partitions, func(d kmq.Delivery) {
 		w.looksProduced(d, at, headers)
 		if d.Attempt() != 2 {
 			w.Errorf("the second delivery of %v is attempt %d", d.ID(), d.Attempt())
 		}
 		w.ack(d)
-	}
+	})
 }
 
 // looksProduced holds a delivery to what asProduced wrote at its ID.
@@ -102,9 +102,7 @@ func receivingNeverAcknowledges(w *world) {
 	w.close(q)
 
 	q = w.open()
-	again := w.receive(q, 9)
-	w.same("received again", ids(again), all)
-	w.ack(again...)
+	w.same("received again", w.acked(q, 9), all)
 	w.nothing(q)
 }
 
@@ -184,9 +182,7 @@ func crash(w *world) {
 		acked = slices.DeleteFunc(acked, func(id kmq.ID) bool { return id.Offset > 1 })
 		open = slices.DeleteFunc(slices.Clone(all), func(id kmq.ID) bool { return slices.Contains(acked, id) })
 	}
-	again := w.receive(q, len(open))
-	w.same("after the crash", ids(again), open)
-	w.ack(again...)
+	w.same("after the crash", w.acked(q, len(open)), open)
 	w.nothing(q)
 }
 
@@ -237,7 +233,7 @@ func counters(w *world) {
 			}
 		}
 		w.ack(ds[9:]...)
-		w.ack(w.receive(q, released)...)
+		w.acked(q, released)
 	} else {
 		w.ack(ds[7:]...)
 	}
@@ -286,9 +282,7 @@ func aborted(w *world) {
 		}
 	}
 	q := w.open()
-	got := w.receive(q, len(want))
-	w.same("received", ids(got), want)
-	w.ack(got...)
+	w.same("received", w.acked(q, len(want)), want)
 	w.nothing(q)
 	if s := q.Stats(); s.Missing != 0 {
 		w.Errorf("what was aborted is not missing: %+v", s)

@@ -234,8 +234,6 @@ func closedBeside(w *world) {
 		})
 	}
 	q = w.open()
-	again := w.receive(q, len(open))
-	w.same("given back", ids(again), open)
-	w.ack(again...)
+	w.same("given back", w.acked(q, len(open)), open)
 	w.nothing(q)
 }

@@ -148,6 +148,25 @@ func (w *world) receive(q *kmq.Queue, n int) []kmq.Delivery {
 	return all
 }
 
+// each waits for exactly n records and has each settled as it comes: where the rest may
+// have to wait for those that are held.
+func (w *world) each(q *kmq.Queue, n int, settle func(kmq.Delivery)) (all []kmq.ID) {
+	w.Helper()
+	for len(all) < n {
+		for _, d := range w.upTo(q, n-len(all)) {
+			all = append(all, d.ID())
+			settle(d)
+		}
+	}
+	return all
+}
+
+// acked waits for exactly n records and acknowledges each as it comes.
+func (w *world) acked(q *kmq.Queue, n int) []kmq.ID {
+	w.Helper()
+	return w.each(q, n, func(d kmq.Delivery) { w.ack(d) })
+}
+
 // upTo waits for at least one record.
 func (w *world) upTo(q *kmq.Queue, most int) []kmq.Delivery {
 	w.Helper()

@@ -33,13 +33,18 @@ type Config struct {
 	Log *slog.Logger
 }
 
-const quickMetadata = 250 * time.Millisecond
+const (
+	quickMetadata = 250 * time.Millisecond
+	// fetchWait is how long a fetch waits at a broker that has nothing. A partition that is
+	// assigned or resumed meanwhile is in the next one.
+	fetchWait = 500 * time.Millisecond
+)
 
 // ClientOptions are those of a client of the queue: the application's first, then what
 // every client of a queue has, then more; what comes later holds.
 func (c *Config) ClientOptions(more ...kgo.Opt) []kgo.Opt {
 	// The first record for a topic that the client did not know waits for this long.
-	opts := append([]kgo.Opt{kgo.ClientID("kmq"), kgo.MetadataMinAge(quickMetadata)}, c.Client...)
+	opts := append([]kgo.Opt{kgo.ClientID("kmq"), kgo.MetadataMinAge(quickMetadata), kgo.FetchMaxWait(fetchWait)}, c.Client...)
 	opts = append(opts, kgo.SeedBrokers(c.Brokers...), kgo.DisableClientMetrics())
 	return append(opts, more...)
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
+	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
@@ -36,6 +38,7 @@ func (m *Member) onAssigned(ctx context.Context, at map[string]map[int32]kgo.Off
 	m.turn.Lock()
 	defer m.turn.Unlock()
 	partitions := at[m.cfg.Topic]
+	var begins []int32 // read from the start of their log
 	for p := range partitions {
 		committed, ok := m.offsets.fetched[p]
 		if !ok {
@@ -47,15 +50,42 @@ func (m *Member) onAssigned(ctx context.Context, at map[string]map[int32]kgo.Off
 		}
 		m.offsets.assign(p, committed, from)
 		m.Resume(p)
-		partitions[p] = kgo.NewOffset().AtStart()
 		if from >= 0 {
 			partitions[p] = kgo.NewOffset().At(from)
+			continue
 		}
+		partitions[p] = kgo.NewOffset().AtStart()
+		begins = append(begins, p)
 	}
+	m.begins(ctx, begins, partitions)
 	if len(partitions) > 0 {
 		m.cfg.Log.Info("kmq: partitions assigned", "partitions", sorted(partitions))
 	}
 	return at, nil
+}
+
+// startFor bounds how long is asked for where logs begin.
+const startFor = 5 * time.Second
+
+// begins fills in where the logs of partitions begin. The client would find it out by
+// itself, and fetch the other partitions meanwhile: where these have nothing, that fetch
+// waits at the broker, and all records of the former wait for it.
+func (m *Member) begins(ctx context.Context, of []int32, at map[int32]kgo.Offset) {
+	if len(of) == 0 || len(of) == len(at) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, startFor)
+	defer cancel()
+	starts, err := kadm.NewClient(m.client).ListStartOffsets(ctx, m.cfg.Topic)
+	if err != nil {
+		m.cfg.Log.Info("kmq: where the logs of partitions begin is left to the client", "error", err)
+		return
+	}
+	for _, p := range of {
+		if start, ok := starts.Lookup(m.cfg.Topic, p); ok && start.Err == nil {
+			at[p] = kgo.NewOffset().At(start.Offset)
+		}
+	}
 }
 
 // onRevoked takes partitions away; the client waits for it before it polls again, and the

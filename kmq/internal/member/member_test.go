@@ -257,6 +257,35 @@ func TestOffsetsAndTheirMetadataAreTheNextOwners(t *testing.T) {
 	}
 }
 
+// A partition that was never committed does not wait for a fetch of those that were, which
+// waits for their next records.
+func TestWhatIsReadFromItsStartIsInTheFirstFetch(t *testing.T) {
+	p := newPlace(t)
+	p.produce(4)
+	var committed kadm.Offsets
+	committed.Add(kadm.Offset{Topic: topic, Partition: 0, At: 1, LeaderEpoch: -1})
+	if err := kadm.NewClient(p.client).CommitAllOffsets(t.Context(), group, committed); err != nil {
+		t.Fatal(err)
+	}
+	r := newRecorder(50)
+	first := make(chan int, 1) // partitions in the first fetch
+	p.cluster.ControlKey(int16(kmsg.Fetch), func(req kmsg.Request) (kmsg.Response, error, bool) {
+		for _, topic := range req.(*kmsg.FetchRequest).Topics {
+			first <- len(topic.Partitions)
+		}
+		return nil, nil, false
+	})
+	// Whoever asks for both at a time fetches first.
+	p.cluster.ControlKey(int16(kmsg.ListOffsets), func(kmsg.Request) (kmsg.Response, error, bool) {
+		p.cluster.SleepControl(func() { time.Sleep(200 * time.Millisecond) })
+		return nil, nil, false
+	})
+	p.take(p.open(r, 50), 3)
+	if n := <-first; n != 4 {
+		t.Errorf("%d partitions are in the first fetch, of 4", n)
+	}
+}
+
 func TestRevocationIsInOrder(t *testing.T) {
 	p := newPlace(t)
 	first, second := newRecorder(50), newRecorder(50)

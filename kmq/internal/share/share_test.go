@@ -251,7 +251,6 @@ func TestNackForEver(t *testing.T) {
 	w.produce(2, 2)
 	e := w.open(w.config())
 	const rounds = 23
-	var last []*lease.Lease
 	attempts := make(map[lease.ID]int)
 	for range 2 * rounds {
 		l := w.receive(e, 1)[0]
@@ -268,17 +267,14 @@ func TestNackForEver(t *testing.T) {
 		if l.Record.Partition != l.Origin.Partition {
 			t.Fatalf("partition %d of a record from %d", l.Record.Partition, l.Origin.Partition)
 		}
-		if attempts[l.Origin] == rounds {
-			last = append(last, l)
+		if attempts[l.Origin] == rounds { // to keep it would hold up what its lane reads besides
+			must(t, e.Ack(t.Context(), l))
 			continue
 		}
 		must(t, e.Nack(t.Context(), l, 0))
 	}
-	if len(last) != 2 {
-		t.Fatalf("%d records of 2", len(last))
-	}
-	for _, l := range last {
-		must(t, e.Ack(t.Context(), l))
+	if len(attempts) != 2 {
+		t.Fatalf("%d records of 2", len(attempts))
 	}
 	if c := e.Counts(); c.Tailed == 0 || c.Nacked != 2*rounds-2 {
 		t.Errorf("counts: %+v", c)
