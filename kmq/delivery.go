@@ -52,8 +52,8 @@ func (d Delivery) Ack(ctx context.Context) error {
 }
 
 // Nack releases the record, to be delivered again after a delay from 0 to [MaxDelay]. It
-// counts as a delivery. Errors are those of Ack, and [ErrUnsupported] of an engine that
-// can't.
+// counts as a delivery. Errors are those of Ack, [ErrUnsupported] of an engine that can't,
+// and [ErrDelayed], after which the delivery is open.
 func (d Delivery) Nack(ctx context.Context, delay time.Duration) error {
 	switch {
 	case delay < 0 || delay > MaxDelay:

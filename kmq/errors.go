@@ -19,6 +19,10 @@ var (
 	// ErrLost: the partition was given to another member of the group, which delivers
 	// the record again.
 	ErrLost = lease.ErrLost
+	// ErrDelayed: as many records of the partition wait for the delay with which they were
+	// given back as a process may have wait, 65,536 with the engine Markers. The delivery
+	// stays open: give it back without a delay, or later.
+	ErrDelayed = lease.ErrDelayed
 	// ErrUnsupported: the engine can't do it. The error's text says why, and what can.
 	ErrUnsupported = lease.ErrUnsupported
 	// ErrConfig: the configuration is out of range, or contradicts itself or the

@@ -17,6 +17,7 @@ var (
 	ErrExpired     = errors.New("kmq: the acquisition lock has run out")
 	ErrLost        = errors.New("kmq: the partition was given to another member")
 	ErrUnsupported = errors.New("kmq: the engine can't do that")
+	ErrDelayed     = errors.New("kmq: too many records wait for the delay with which they were given back")
 	ErrConfig      = errors.New("kmq: configuration")
 )
 

@@ -2,20 +2,18 @@ package markers
 
 import (
 	"container/heap"
-	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
 	"time"
+
+	"kafka-bench/kmq/internal/lease"
 )
 
 // delayedAtMost is how many records of a partition a process may have given back with a
 // delay that goes on: whoever gives a record back frees its room, while the tracker keeps
 // it, with its start, until the delay has passed.
 const delayedAtMost = 1 << 16
-
-// errDelayed: the bound of records that were given back with a delay is reached.
-var errDelayed = errors.New("kmq: too many records wait for the delay with which they were given back")
 
 // delays are the ends of the delays that go on, by partition.
 type delays struct {
@@ -53,7 +51,7 @@ func (d *delays) take(partition int32, now, delay time.Duration) error {
 			d.log.Warn("kmq: a record can't be given back with a delay: too many are", "partition", partition, "bound", d.most, "refused", d.refused)
 		}
 		return fmt.Errorf("%w: %d of partition %d; the next in %v: give the record back without one, or wait: it stays lent until its deadline",
-			errDelayed, len(*e), partition, ((*e)[0] - now).Round(time.Millisecond))
+			lease.ErrDelayed, len(*e), partition, ((*e)[0] - now).Round(time.Millisecond))
 	}
 	heap.Push(e, now+delay)
 	return nil

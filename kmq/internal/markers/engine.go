@@ -130,7 +130,7 @@ func (q *queue) Ack(ctx context.Context, l *lease.Lease) error {
 
 // Nack notes a release marker: the tracker delivers the record again once the delay has
 // passed. Delays are of whole milliseconds, rounded up, and at most marker.MaxDuration. The
-// tracker keeps what waits: past delayedAtMost of a partition the error is errDelayed, and
+// tracker keeps what waits: past delayedAtMost of a partition the error is lease.ErrDelayed, and
 // the record stays lent.
 func (q *queue) Nack(ctx context.Context, l *lease.Lease, delay time.Duration) error {
 	delay, err := millis(delay, 0)

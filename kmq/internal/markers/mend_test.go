@@ -252,7 +252,7 @@ func TestDelaysAreBounded(t *testing.T) {
 		{0, 0, time.Minute, true}, {0, 0, time.Second, true}, {0, 0, time.Second, false}, {0, 0, 0, true}, {1, 0, time.Second, true},
 		{0, time.Second, time.Minute, true}, {0, time.Second, time.Minute, false},
 	} {
-		if err := d.take(c.partition, c.now, c.delay); c.ok != (err == nil) || err != nil && !errors.Is(err, errDelayed) {
+		if err := d.take(c.partition, c.now, c.delay); c.ok != (err == nil) || err != nil && !errors.Is(err, lease.ErrDelayed) {
 			t.Errorf("%d: %v", i, err)
 		}
 	}
@@ -268,7 +268,7 @@ func TestDelaysAreBounded(t *testing.T) {
 	if err := q.Nack(w.ctx, ls[0], time.Hour); err != nil {
 		t.Fatal(err)
 	}
-	if err := q.Nack(w.ctx, ls[1], time.Hour); !errors.Is(err, errDelayed) || ls[1].State() != lease.Open {
+	if err := q.Nack(w.ctx, ls[1], time.Hour); !errors.Is(err, lease.ErrDelayed) || ls[1].State() != lease.Open {
 		t.Errorf("%v, %v", err, ls[1].State())
 	}
 	w.ack(q, ls[1])
