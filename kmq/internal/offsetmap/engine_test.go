@@ -299,11 +299,8 @@ func TestRefusedCopies(t *testing.T) {
 // delivered again, the rest is, with the deliveries that it had.
 func TestRestore(t *testing.T) {
 	cfg := testConfig()
-	w := newWorld(cfg, 4096)
+	w := filled(cfg, 4096, 6)
 	defer w.halt()
-	w.produce(0, 6)
-	w.assign(0)
-	w.poll()
 	leases := w.receive(4)
 	must(t, w.Ack(ctx, leases[1]))
 	must(t, w.Ack(ctx, leases[2]))
@@ -372,11 +369,8 @@ func must(t testing.TB, err error) {
 // TestCorrupt begins at the committed offset where the map can't be read, or is that of
 // another offset, and says so.
 func TestCorrupt(t *testing.T) {
-	w := newWorld(testConfig(), 4096)
+	w := filled(testConfig(), 4096, 5)
 	defer w.halt()
-	w.produce(0, 5)
-	w.assign(0)
-	w.poll()
 	leases := w.receive(5)
 	for _, l := range leases[2:] {
 		must(t, w.Ack(ctx, l))
@@ -408,11 +402,8 @@ func TestCorrupt(t *testing.T) {
 func TestHeldBack(t *testing.T) {
 	cfg := testConfig()
 	const limit = 20
-	w := newWorld(cfg, limit)
+	w := filled(cfg, limit, 500)
 	defer w.halt()
-	w.produce(0, 500)
-	w.assign(0)
-	w.poll()
 	if !w.paused[0] || w.set.Len() != cfg.MaxInFlight || w.set.Room() != 0 {
 		t.Fatalf("paused %v with %d in flight", w.paused, w.set.Len())
 	}
@@ -483,11 +474,8 @@ func TestStuck(t *testing.T) {
 // is in the cluster until it fits, and the partition goes on meanwhile.
 func TestLimitLowered(t *testing.T) {
 	cfg := testConfig()
-	w := newWorld(cfg, 4096)
+	w := filled(cfg, 4096, 100)
 	defer w.halt()
-	w.produce(0, 100)
-	w.assign(0)
-	w.poll()
 	for i, l := range w.receive(100) {
 		if i%3 == 0 {
 			must(t, w.Ack(ctx, l))
@@ -577,11 +565,8 @@ func TestRevoked(t *testing.T) {
 // TestAssignedAgain has a partition begin anew where the group gave it back without a
 // word.
 func TestAssignedAgain(t *testing.T) {
-	w := newWorld(testConfig(), 4096)
+	w := filled(testConfig(), 4096, 2)
 	defer w.halt()
-	w.produce(0, 2)
-	w.assign(0)
-	w.poll()
 	first := w.receive(2)
 	must(t, w.Ack(ctx, first[0]))
 	w.assign(0)

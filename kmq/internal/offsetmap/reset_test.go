@@ -19,11 +19,8 @@ import (
 // TestDeleted has retention delete records while nobody read them: those that were not
 // done are counted as missing, and that is said. Invariants 6 and 9.
 func TestDeleted(t *testing.T) {
-	w := newWorld(testConfig(), 4096)
+	w := filled(testConfig(), 4096, 50)
 	defer w.halt()
-	w.produce(0, 50)
-	w.assign(0)
-	w.poll()
 	leases := w.receive(20)
 	for _, l := range leases {
 		if l.At.Offset < 5 || l.At.Offset >= 15 { // 5 to 14 are open, 20 to 49 were not handed out
@@ -80,11 +77,8 @@ func TestCutLog(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cfg := testConfig()
 			cfg.MaxInFlight = 1000
-			w := newWorld(cfg, limit)
+			w := filled(cfg, limit, 100)
 			defer w.halt()
-			w.produce(0, 100)
-			w.assign(0)
-			w.poll()
 			leases := w.receive(20)
 			for _, l := range leases[2:] {
 				must(t, w.Ack(ctx, l)) // 0 and 1 are open
@@ -132,11 +126,8 @@ func TestCutLog(t *testing.T) {
 // TestCommitBehindTheLog begins with a commit, and a map, that the log does not reach any
 // more.
 func TestCommitBehindTheLog(t *testing.T) {
-	w := newWorld(testConfig(), 4096)
+	w := filled(testConfig(), 4096, 50)
 	defer w.halt()
-	w.produce(0, 50)
-	w.assign(0)
-	w.poll()
 	for i, l := range w.receive(50) {
 		if i != 40 {
 			must(t, w.Ack(ctx, l))
@@ -367,11 +358,8 @@ func TestLarge(t *testing.T) {
 // TestHandedOutIsCommitted has a commit made up while a record is ready: that it is handed
 // out afterwards is in the next one, though nothing else has changed.
 func TestHandedOutIsCommitted(t *testing.T) {
-	w := newWorld(testConfig(), 4096)
+	w := filled(testConfig(), 4096, 1)
 	defer w.halt()
-	w.produce(0, 1)
-	w.assign(0)
-	w.poll()
 	for attempt := 1; attempt <= 2; attempt++ {
 		w.commitAll()
 		before := w.committed[0]

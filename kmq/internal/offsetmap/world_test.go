@@ -62,6 +62,15 @@ func newWorld(cfg engine.Config, limit int) *world {
 	return w
 }
 
+// filled is a world whose engine has polled the records of partition 0.
+func filled(cfg engine.Config, limit, records int) *world {
+	w := newWorld(cfg, limit)
+	w.produce(0, records)
+	w.assign(0)
+	w.poll()
+	return w
+}
+
 // open is a new process over what the cluster has.
 func (w *world) open(cfg engine.Config, limit int) {
 	w.Engine = newEngine(cfg, limit, 1)
