@@ -42,7 +42,7 @@ test: build vet cross ## everything that CI runs: vet, cross-compile, all tests 
 	$(GO) test -timeout 30m $$($(GO) list ./... | grep -v -e '/internal/truth$$' -e '/kmq/internal/')
 	@# Those with locks and sessions that run out one after the other, and then the proofs of
 	@# times, and those of queues, by themselves: nothing runs beside them.
-	$(GO) test -timeout 30m -p 1 ./kmq/internal/...
+	$(GO) test -timeout 30m -p 1 -parallel 4 ./kmq/internal/...
 	$(GO) test -timeout 30m -skip '^TestKafka$$/^queue' ./internal/truth
 	$(GO) test -timeout 30m -run '^TestKafka$$/^queue' ./internal/truth
 ifneq ($(COMPILER),)
