@@ -47,7 +47,7 @@
 //	7 bounded memory           TestDefectUnboundedMemory: ten times as many leases
 //	8 never early              TestInvariant8…: the log's clock alone is believed;
 //	                           also the probes of all kills (checkEarly)
-//	9 retention                TestInvariant9… (engine markers): there is no alarm
+//	9 retention                TestInvariant9…: there is no alarm (plain, offsetmap, markers)
 //
 // # What is known and not held against the queue
 //

@@ -60,7 +60,8 @@ type Counts struct {
 	// deadline it was made.
 	Lateness Histogram
 	// RetentionAlarm says what is about to be lost, where retention does not cover the
-	// oldest record that is not settled; empty: nothing.
+	// oldest record that is not settled; empty: nothing. It is looked for every 30 s. The
+	// engine share has none: what is not settled is known to the broker alone.
 	RetentionAlarm string
 }
 

@@ -85,7 +85,7 @@ func EnsureTopic(ctx context.Context, cl *kgo.Client, name, like string, want To
 		return is, err
 	}
 	all := make(map[string]*string, len(configs)+len(inherited))
-	theirs, err := topicConfigs(ctx, cl, like)
+	theirs, err := TopicConfigs(ctx, cl, like)
 	if err != nil && !errors.Is(err, kerr.TopicAuthorizationFailed) { // else the brokers' defaults, then
 		return Topics{}, err
 	}
@@ -121,10 +121,10 @@ func Weaker(ctx context.Context, cl *kgo.Client, name, than string, is, want Top
 	if is.Replication < want.Replication {
 		all = append(all, fmt.Sprintf("%d replicas, not %d", is.Replication, want.Replication))
 	}
-	ours, err := topicConfigs(ctx, cl, name)
+	ours, err := TopicConfigs(ctx, cl, name)
 	var theirs map[string]string
 	if err == nil {
-		theirs, err = topicConfigs(ctx, cl, than)
+		theirs, err = TopicConfigs(ctx, cl, than)
 	}
 	switch {
 	case errors.Is(err, kerr.TopicAuthorizationFailed):
@@ -157,18 +157,18 @@ func less(a, b string) bool {
 	return x < y
 }
 
-// TopicConfig reads one config of a topic; nil if the cluster does not know it. A topic that
-// was just created is given time to become known to all brokers.
+// TopicConfig reads one config of a topic; nil if the cluster does not know it.
 func TopicConfig(ctx context.Context, cl *kgo.Client, topic, key string) (*string, error) {
-	all, err := topicConfigs(ctx, cl, topic)
+	all, err := TopicConfigs(ctx, cl, topic)
 	if v, ok := all[key]; ok {
 		return &v, nil
 	}
 	return nil, err
 }
 
-// topicConfigs reads all of them that have a value.
-func topicConfigs(ctx context.Context, cl *kgo.Client, topic string) (map[string]string, error) {
+// TopicConfigs reads the configs of a topic that have a value. A topic that was just created
+// is given time to become known to all brokers.
+func TopicConfigs(ctx context.Context, cl *kgo.Client, topic string) (map[string]string, error) {
 	wait, until := NewWait(), time.Now().Add(unseenFor)
 	for {
 		all, err := tryTopicConfigs(ctx, cl, topic)

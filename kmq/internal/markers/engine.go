@@ -15,6 +15,7 @@ import (
 	"kafka-bench/kmq/internal/lease"
 	"kafka-bench/kmq/internal/marker"
 	"kafka-bench/kmq/internal/member"
+	"kafka-bench/kmq/internal/retention"
 	"kafka-bench/kmq/internal/step"
 )
 
@@ -33,8 +34,8 @@ type queue struct {
 	set     *lease.Set
 	out     *outbox
 	starts  *starts
-	tracker *Tracker // nil: others run it
-	watch   *watch   // nil: the tracker does
+	tracker *Tracker         // nil: others run it
+	watch   *retention.Watch // nil: the tracker does
 	keeper  *keeper
 	soon    *soon // nil: the starts' transactions commit
 
@@ -270,7 +271,7 @@ func (q *queue) release() {
 		q.soon.close()
 	}
 	if q.watch != nil {
-		q.watch.close()
+		q.watch.Close()
 	}
 	if q.starts != nil {
 		q.starts.close()
@@ -291,7 +292,7 @@ func (q *queue) Counts() engine.Counts {
 	c.Expired, c.Lost = q.expired.Load(), q.lost.Load()
 	c.DeadLettered += q.deadLettered.Load()
 	if q.watch != nil {
-		c.RetentionAlarm = q.watch.alarm()
+		c.RetentionAlarm = q.watch.Alarm()
 	}
 	return c
 }

@@ -31,6 +31,7 @@ import (
 	"kafka-bench/kmq/internal/engine"
 	"kafka-bench/kmq/internal/lease"
 	"kafka-bench/kmq/internal/marker"
+	"kafka-bench/kmq/internal/retention"
 )
 
 // topics are the shapes of the topics of a queue with markers.
@@ -44,8 +45,8 @@ type topics struct {
 const (
 	timestampType   = "message.timestamp.type"
 	logAppendTime   = "LogAppendTime"
-	retentionTime   = "retention.ms"
-	retentionBytes  = "retention.bytes"
+	retentionTime   = retention.Time
+	retentionBytes  = retention.Bytes
 	cleanupPolicy   = "cleanup.policy"
 	maxMessageBytes = "max.message.bytes"
 )

@@ -322,7 +322,7 @@ func TestRetentionAlarm(t *testing.T) {
 	w.until("the tracker knows the oldest", func() bool { r := q.tracker.reach(); return len(r) == 1 && r[0].record == 3 })
 	look := func() string {
 		t.Helper()
-		if err := q.tracker.watch.look(w.ctx); err != nil {
+		if err := q.tracker.watch.Look(w.ctx); err != nil {
 			t.Fatal(err)
 		}
 		return q.Counts().RetentionAlarm
@@ -380,7 +380,7 @@ func TestRetentionAlarmOfWhatWaits(t *testing.T) {
 	if _, err := w.adm.DeleteRecords(w.ctx, deleted); err != nil {
 		t.Fatal(err)
 	}
-	if err := q.watch.look(w.ctx); err != nil {
+	if err := q.watch.Look(w.ctx); err != nil {
 		t.Fatal(err)
 	}
 	if a := q.Counts().RetentionAlarm; !strings.Contains(a, "offsets 2 to 7") {

@@ -287,7 +287,7 @@ func TestRetentionBySize(t *testing.T) {
 	w.until("the tracker knows the oldest", func() bool { r := q.tracker.reach(); return len(r) == 1 && r[0].record == 0 })
 	look := func() string {
 		t.Helper()
-		if err := q.tracker.watch.look(w.ctx); err != nil {
+		if err := q.tracker.watch.Look(w.ctx); err != nil {
 			t.Fatal(err)
 		}
 		return q.Counts().RetentionAlarm

@@ -16,6 +16,7 @@ import (
 	"kafka-bench/kmq/internal/engine"
 	"kafka-bench/kmq/internal/lease"
 	"kafka-bench/kmq/internal/marker"
+	"kafka-bench/kmq/internal/retention"
 	"kafka-bench/kmq/internal/tracker"
 )
 
@@ -59,7 +60,7 @@ type Tracker struct {
 	copier *engine.Copier // writes copies
 	large  *transactions  // those in which a record is moved alone; nil: none was
 	txns   *transactions
-	watch  *watch
+	watch  *retention.Watch
 
 	mu    sync.Mutex // held briefly, beside what a poll's turn protects
 	parts map[int32]*part
@@ -155,7 +156,7 @@ func (t *Tracker) Close(ctx context.Context) error {
 func (t *Tracker) release() {
 	t.halt()
 	if t.watch != nil {
-		t.watch.close()
+		t.watch.Close()
 	}
 	if t.group != nil {
 		t.group.CloseAllowingRebalance()
@@ -179,7 +180,7 @@ func (t *Tracker) Counts() engine.Counts {
 	c := engine.Counts{
 		Tailed: t.tailed.Load(), DeadLettered: t.deadLettered.Load(), Missing: t.missing.Load(),
 		Retried: t.retried.Load(), Unreadable: t.refused.Load(),
-		RetentionAlarm: t.watch.alarm(),
+		RetentionAlarm: t.watch.Alarm(),
 	}
 	t.counting.Lock()
 	defer t.counting.Unlock()
@@ -306,7 +307,7 @@ func (t *Tracker) from(ctx context.Context, at map[string]map[int32]kgo.Offset) 
 	for partition, o := range at[t.cfg.MarkersTopic] {
 		committed := o.EpochOffset().Offset
 		if start, ok := starts.Lookup(t.cfg.MarkersTopic, partition); ok && start.Err == nil && committed >= 0 && committed < start.Offset {
-			t.watch.deleted(partition, committed, start.Offset)
+			t.deleted(partition, committed, start.Offset)
 		}
 	}
 	return at, nil

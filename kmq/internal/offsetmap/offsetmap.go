@@ -28,6 +28,7 @@ import (
 	"kafka-bench/kmq/internal/engine"
 	"kafka-bench/kmq/internal/lease"
 	"kafka-bench/kmq/internal/member"
+	"kafka-bench/kmq/internal/retention"
 	"kafka-bench/kmq/internal/step"
 )
 
@@ -49,6 +50,7 @@ type Engine struct {
 	out      outlet
 	producer producer
 	copier   copier
+	watch    *retention.Watch
 
 	// mu is taken before the locks of the set and of the member, never after them.
 	mu         sync.Mutex
@@ -101,6 +103,7 @@ func New(ctx context.Context, cfg engine.Config) (engine.Engine, error) {
 	copies := engine.NewCopier(&e.cfg, e.member.Client())
 	e.closeCopies = copies.Close
 	e.start(e.member, e.member.Client(), copies)
+	e.watch = retention.New(e.member.Client(), cfg.Log, e.needed, cfg.Topic)
 	return e, nil
 }
 
@@ -297,6 +300,7 @@ func (e *Engine) whole() error {
 // Close gives back what is not settled, commits, and leaves the group.
 func (e *Engine) Close(ctx context.Context) error {
 	e.closing.Do(func() {
+		e.watch.Close()
 		e.closed = e.member.Close(ctx)
 		e.halt()
 	})
@@ -313,7 +317,7 @@ func (e *Engine) halt() {
 
 // Counts are the engine's counters.
 func (e *Engine) Counts() engine.Counts {
-	var c engine.Counts
+	c := engine.Counts{RetentionAlarm: e.watch.Alarm()}
 	e.member.Counts(&c)
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -326,6 +330,7 @@ func (e *Engine) count(c engine.Counts) engine.Counts {
 	own := e.counts
 	own.Delivered, own.Redelivered = c.Delivered, c.Redelivered
 	own.InFlight, own.OldestUnacked, own.CommitBehind = c.InFlight, c.OldestUnacked, c.CommitBehind
+	own.RetentionAlarm = c.RetentionAlarm
 	for id, p := range e.partitions {
 		if len(p.held) > 0 {
 			own.Paused = append(own.Paused, id)
@@ -333,6 +338,26 @@ func (e *Engine) count(c engine.Counts) engine.Counts {
 	}
 	slices.Sort(own.Paused)
 	return own
+}
+
+// needed is what retention must cover: the oldest record of each partition that is not
+// done, or what is read next where all of them are. What is held back was not taken, and
+// lies behind it.
+func (e *Engine) needed(context.Context) ([]retention.Need, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	all := make([]retention.Need, 0, len(e.partitions))
+	for id, p := range e.partitions {
+		n := retention.Need{Topic: e.cfg.Topic, Partition: id}
+		if n.From, n.Record = p.window.Oldest(); !n.Record {
+			n.From = p.window.Next()
+		}
+		if !p.begun {
+			n.From = retention.Start
+		}
+		all = append(all, n)
+	}
+	return all, nil
 }
 
 var (

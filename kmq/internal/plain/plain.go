@@ -16,6 +16,7 @@ import (
 	"kafka-bench/kmq/internal/engine"
 	"kafka-bench/kmq/internal/lease"
 	"kafka-bench/kmq/internal/member"
+	"kafka-bench/kmq/internal/retention"
 	"kafka-bench/kmq/internal/step"
 	"kafka-bench/kmq/internal/window"
 )
@@ -28,6 +29,7 @@ type Engine struct {
 	set    *lease.Set
 	member *member.Member
 	copies *engine.Copier
+	watch  *retention.Watch
 
 	acked, rejected, lost, deadLettered, missing atomic.Int64
 
@@ -53,6 +55,7 @@ func New(ctx context.Context, cfg engine.Config) (engine.Engine, error) {
 		return nil, err
 	}
 	e.copies = engine.NewCopier(&e.cfg, e.member.Client())
+	e.watch = retention.New(e.member.Client(), cfg.Log, e.needed, cfg.Topic)
 	return e, nil
 }
 
@@ -172,6 +175,7 @@ func (e *Engine) Flush(ctx context.Context) error {
 
 // Close implements [engine.Engine].
 func (e *Engine) Close(ctx context.Context) error {
+	e.watch.Close()
 	err := e.member.Close(ctx)
 	e.copies.Close()
 	e.set.LoseAll(nil)
@@ -184,9 +188,29 @@ func (e *Engine) Counts() engine.Counts {
 	c := engine.Counts{
 		Acked: e.acked.Load(), Rejected: e.rejected.Load(),
 		Lost: e.lost.Load(), DeadLettered: e.deadLettered.Load(), Missing: e.missing.Load(),
+		RetentionAlarm: e.watch.Alarm(),
 	}
 	e.member.Counts(&c)
 	return c
+}
+
+// needed is what retention must cover: the oldest record of each partition that is not
+// settled, or what is read next where all of them are.
+func (e *Engine) needed(context.Context) ([]retention.Need, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	all := make([]retention.Need, 0, len(e.partitions))
+	for p, w := range e.partitions {
+		n := retention.Need{Topic: e.cfg.Topic, Partition: p}
+		if n.From, n.Record = w.Oldest(); !n.Record {
+			n.From = w.Next()
+		}
+		if w.Next() == 0 { // nothing was read of it, nor committed
+			n.From = retention.Start
+		}
+		all = append(all, n)
+	}
+	return all, nil
 }
 
 // handler is the engine as its member sees it.

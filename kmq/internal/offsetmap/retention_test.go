@@ -1,0 +1,156 @@
+package offsetmap
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"kafka-bench/kmq/internal/lease"
+)
+
+// heard collects what is logged.
+type heard struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (h *heard) Write(p []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.b.Write(p)
+}
+
+func (h *heard) count(text string) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return strings.Count(h.b.String(), text)
+}
+
+// aging is a cluster with a topic of two partitions whose records are an hour old.
+func aging(t *testing.T, n int) (brokers []string, retention func(string)) {
+	t.Helper()
+	fake, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.BrokerConfigs(map[string]string{"group.initial.rebalance.delay.ms": "0"}))
+	must(t, err)
+	t.Cleanup(fake.Close)
+	cl := prepare(t, fake.ListenAddrs(), "old", 2, 0)
+	for partition := range int32(2) {
+		for range n {
+			r := &kgo.Record{Topic: "old", Partition: partition, Value: []byte("x"), Timestamp: time.Now().Add(-time.Hour)}
+			must(t, cl.ProduceSync(ctx, r).FirstErr())
+		}
+	}
+	return fake.ListenAddrs(), func(ms string) {
+		t.Helper()
+		_, err := kadm.NewClient(cl).AlterTopicConfigs(ctx, []kadm.AlterConfig{{Op: kadm.SetConfig, Name: "retention.ms", Value: &ms}}, "old")
+		must(t, err)
+	}
+}
+
+// deleteBefore deletes the records of both partitions before an offset, as retention does.
+func deleteBefore(t *testing.T, brokers []string, offset int64) {
+	t.Helper()
+	cl, err := kgo.NewClient(kgo.SeedBrokers(brokers...))
+	must(t, err)
+	defer cl.Close()
+	var o kadm.Offsets
+	for partition := range int32(2) {
+		o.Add(kadm.Offset{Topic: "old", Partition: partition, At: offset})
+	}
+	res, err := kadm.NewClient(cl).DeleteRecords(ctx, o)
+	must(t, err)
+	must(t, res.Error())
+}
+
+// alarm is what the engine says now; the engine itself looks every 30 s.
+func alarm(t *testing.T, e *Engine) string {
+	t.Helper()
+	must(t, e.watch.Look(ctx))
+	return e.Counts().RetentionAlarm
+}
+
+// TestRetentionAlarm has a consumer hang on old records, until their partition is paused for
+// want of metadata: that is an alarm until they are done. Invariant 9.
+func TestRetentionAlarm(t *testing.T) {
+	brokers, retention := aging(t, 100)
+	var log heard
+	cfg := kafkaConfig(brokers, "old")
+	cfg.Log = slog.New(slog.NewTextHandler(&log, nil))
+	e, _ := open(t, cfg)
+	e.mu.Lock()
+	e.limit = 24
+	e.mu.Unlock()
+	soon, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	var open []*lease.Lease
+	for len(e.Counts().Paused) == 0 || len(open) < 10 {
+		leases, err := e.Receive(soon, 1)
+		must(t, err)
+		if l := leases[0]; l.At.Offset%2 == 1 || l.At.Partition == 1 {
+			must(t, e.Ack(ctx, l))
+		} else {
+			open = append(open, l)
+		}
+	}
+	if a := alarm(t, e); a != "" {
+		t.Errorf("all is covered, and the alarm is %q", a)
+	}
+	retention("3660000")
+	for range 2 {
+		if a := alarm(t, e); !strings.Contains(a, "offset 0 of partition 0 of topic old is not settled and older than 45m45s of its retention.ms of 1h1m0s") {
+			t.Errorf("the alarm is %q", a)
+		}
+	}
+	for _, l := range open {
+		must(t, e.Ack(ctx, l))
+	}
+	if a := alarm(t, e); strings.Contains(a, "offset 0 of partition 0") || a == "" { // but what waited
+		t.Errorf("the alarm is %q", a)
+	}
+	for alarm(t, e) != "" {
+		leases, err := e.Receive(soon, 100)
+		must(t, err)
+		for _, l := range leases {
+			must(t, e.Ack(ctx, l))
+		}
+	}
+	if c := e.Counts(); c.Acked != 200 {
+		t.Errorf("no alarm, and %d of 200 are done", c.Acked)
+	}
+	if n := log.count("retention covers what is not settled again"); n != 1 {
+		t.Errorf("said %d times that it ended", n)
+	}
+}
+
+// TestRetentionAlarmOfWhatWaits has a partition of which nothing was taken. What was deleted
+// before the group began is not missed by it.
+func TestRetentionAlarmOfWhatWaits(t *testing.T) {
+	brokers, retention := aging(t, 10)
+	deleteBefore(t, brokers, 5)
+	cfg := kafkaConfig(brokers, "old")
+	cfg.MaxInFlight = 1
+	var log heard
+	cfg.Log = slog.New(slog.NewTextHandler(&log, nil))
+	e, _ := open(t, cfg)
+	_, err := e.Receive(ctx, 1)
+	must(t, err)
+	if a := alarm(t, e); a != "" {
+		t.Errorf("all is covered, and the alarm is %q", a)
+	}
+	retention("3660000")
+	for range 2 {
+		if a := alarm(t, e); !strings.Contains(a, "offset 5 of partition 0") || !strings.Contains(a, "offset 5 of partition 1") {
+			t.Errorf("the alarm is %q", a)
+		}
+	}
+	if n := log.count("retention does not cover what is not settled"); n != 1 {
+		t.Errorf("said %d times that it began", n)
+	}
+}

@@ -1,0 +1,167 @@
+package retention
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
+
+	"kafka-bench/kmq/internal/engine"
+)
+
+// The configs of a topic that bound what is kept of it.
+const (
+	Time  = "retention.ms"
+	Bytes = "retention.bytes"
+
+	policy = "cleanup.policy"
+)
+
+// aged is the share of a topic's retention after which what is still needed is an alarm.
+const aged = 0.75
+
+// bound is where a topic's partitions start and end, from which offset on they are not
+// aged, and how much is kept of them.
+type bound struct {
+	topic             string
+	start, end, young kadm.ListedOffsets
+	retention         time.Duration // 0: for ever
+	most              int64         // bytes of a partition that are kept; 0: all
+	bytes             map[int32]int64
+}
+
+// threat is what is deleted, or will be. What it is about stays the same while it lasts.
+type threat struct{ about, text string }
+
+func (w *Watch) bound(ctx context.Context, adm *kadm.Client, topic string) (*bound, error) {
+	b := &bound{topic: topic}
+	configs, err := engine.TopicConfigs(ctx, w.cl, topic)
+	unknown := "the retention of " + topic
+	switch {
+	case denied(err):
+		if w.news(unknown) {
+			w.log.Warn("kmq: the retention of a topic can't be read, so there is an alarm only once something is deleted", "topic", topic, "error", err)
+		}
+	case err != nil:
+		return nil, err
+	default:
+		delete(w.silent, unknown)
+		b.configure(configs)
+	}
+	if b.start, err = adm.ListStartOffsets(ctx, topic); err != nil {
+		return nil, fmt.Errorf("kmq: list the start of topic %s: %w", topic, err)
+	}
+	if b.end, err = adm.ListEndOffsets(ctx, topic); err != nil {
+		return nil, fmt.Errorf("kmq: list the end of topic %s: %w", topic, err)
+	}
+	if b.retention > 0 {
+		old := time.Now().Add(-time.Duration(float64(b.retention) * aged))
+		if b.young, err = adm.ListOffsetsAfterMilli(ctx, old.UnixMilli(), topic); err != nil {
+			return nil, fmt.Errorf("kmq: list topic %s by time: %w", topic, err)
+		}
+	}
+	return b, nil
+}
+
+// denied is whether something may not be read, which no waiting mends.
+func denied(err error) bool {
+	return errors.Is(err, kerr.TopicAuthorizationFailed) || errors.Is(err, kerr.ClusterAuthorizationFailed)
+}
+
+// configure takes over what a topic's configuration says of its retention.
+func (b *bound) configure(configs map[string]string) {
+	if p, ok := configs[policy]; ok && !strings.Contains(p, "delete") {
+		return // it is compacted, and never deleted from
+	}
+	if ms, err := strconv.ParseInt(configs[Time], 10, 64); err == nil && ms > 0 {
+		b.retention = time.Duration(min(ms, int64(1<<53)/int64(time.Millisecond))) * time.Millisecond
+	}
+	if n, err := strconv.ParseInt(configs[Bytes], 10, 64); err == nil && n >= 0 {
+		b.most = max(n, 1)
+	}
+}
+
+// sizes looks up how large the partitions are that something is needed of, where their size
+// is bounded. Where that is not permitted, it is said, and only their age is compared.
+func (w *Watch) sizes(ctx context.Context, adm *kadm.Client, b *bound, needs []Need) {
+	var asked kadm.TopicsSet
+	for _, n := range needs {
+		if n.Topic == b.topic {
+			asked.Add(n.Topic, n.Partition)
+		}
+	}
+	if b.most == 0 || len(asked) == 0 {
+		return
+	}
+	unknown := "the size of " + b.topic
+	dirs, err := adm.DescribeAllLogDirs(ctx, asked)
+	if err != nil {
+		if ctx.Err() == nil && w.news(unknown) {
+			w.log.Warn("kmq: how large a topic is can't be compared with its retention", "topic", b.topic, "error", err)
+		}
+		return
+	}
+	delete(w.silent, unknown)
+	b.bytes = make(map[int32]int64)
+	dirs.Each(func(d kadm.DescribedLogDir) {
+		d.Topics.Each(func(p kadm.DescribedLogDirPartition) {
+			if p.Topic == b.topic {
+				b.bytes[p.Partition] = max(b.bytes[p.Partition], p.Size)
+			}
+		})
+	})
+}
+
+// span is from where to where the log of a partition goes, the end excluded; ok is false if
+// that is not known.
+func (b *bound) span(partition int32) (start, end int64, ok bool) {
+	s, okStart := b.start.Lookup(b.topic, partition)
+	e, okEnd := b.end.Lookup(b.topic, partition)
+	return s.Offset, e.Offset, okStart && okEnd && s.Err == nil && e.Err == nil
+}
+
+// threatens says whether retention has deleted what is needed from low on, or is about to.
+func (b *bound) threatens(partition int32, low int64) []threat {
+	start, end, ok := b.span(partition)
+	if !ok || low >= end {
+		return nil
+	}
+	if low < start {
+		return []threat{b.threat(partition, "deleted", fmt.Sprintf("offsets %d to %d of partition %d of topic %s are deleted and were not settled",
+			low, start-1, partition, b.topic))}
+	}
+	said := b.outgrown(partition, low, start, end)
+	if b.retention == 0 {
+		return said
+	}
+	young, ok := b.young.Lookup(b.topic, partition)
+	if ok && young.Err == nil && low < young.Offset {
+		said = append(said, b.threat(partition, "old", fmt.Sprintf("offset %d of partition %d of topic %s is not settled and older than %v of its %s of %v",
+			low, partition, b.topic, time.Duration(float64(b.retention)*aged).Round(time.Second), Time, b.retention)))
+	}
+	return said
+}
+
+// outgrown says whether so much has been written since what is needed from low on that the
+// bound of the partition's size is near, as far as offsets tell bytes.
+func (b *bound) outgrown(partition int32, low, start, end int64) []threat {
+	size := b.bytes[partition]
+	if b.most == 0 || size == 0 || end <= start {
+		return nil
+	}
+	since := float64(size) * float64(end-low) / float64(end-start)
+	if since < aged*float64(b.most) {
+		return nil
+	}
+	return []threat{b.threat(partition, "large", fmt.Sprintf("offset %d of partition %d of topic %s is not settled and about %.0f bytes were written since: its %s is %d",
+		low, partition, b.topic, since, Bytes, b.most))}
+}
+
+func (b *bound) threat(partition int32, kind, text string) threat {
+	return threat{about: fmt.Sprintf("%s %d %s", b.topic, partition, kind), text: text}
+}
