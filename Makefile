@@ -40,11 +40,11 @@ endif
 
 test: build vet cross ## everything that CI runs: vet, cross-compile, all tests on a real Kafka
 	$(GO) test -timeout 30m $$($(GO) list ./... | grep -v -e '/internal/truth$$' -e '/kmq/internal/')
-	@# Those with locks and sessions that run out one after the other, and then the proofs of
-	@# times, and those of queues, by themselves: nothing runs beside them.
+	@# The packages with locks and sessions that run out come one after the other, and then the
+	@# proofs of times, and those of queues: nothing runs beside them.
 	$(GO) test -timeout 30m -p 1 -parallel 4 ./kmq/internal/...
-	$(GO) test -timeout 30m -skip '^TestKafka$$/^queue' ./internal/truth
-	$(GO) test -timeout 30m -run '^TestKafka$$/^queue' ./internal/truth
+	$(GO) test -timeout 30m -parallel 1 -skip '^TestKafka$$/^queue' ./internal/truth
+	$(GO) test -timeout 30m -parallel 1 -run '^TestKafka$$/^queue' ./internal/truth
 ifneq ($(COMPILER),)
 	$(WITH_C) $(GO) test $(TAGS_C) -timeout 10m ./internal/driver/librdkafka ./internal/driver/drivertest
 endif
