@@ -35,7 +35,7 @@ func BenchmarkDrain(b *testing.B) {
 func drains(b *testing.B, open func() *world) {
 	w := open()
 	w.cfg.CommitEvery = time.Second
-	const partitions, records = 8, 400_000
+	const partitions, records = 8, 2_000_000
 	for p := range int32(partitions) {
 		w.fill(p, records/partitions)
 	}
@@ -43,7 +43,7 @@ func drains(b *testing.B, open func() *world) {
 		name string
 		open func(context.Context, engine.Config) (engine.Engine, error)
 	}{{"plain", plain.New}, {"markers", New}}
-	for _, inFlight := range []int{1000, 10_000} {
+	for _, inFlight := range []int{1000, 10_000, 100_000} {
 		for _, e := range engines {
 			b.Run(fmt.Sprintf("in-flight=%d/%s", inFlight, e.name), func(b *testing.B) {
 				n, cpu := 0, time.Duration(0)

@@ -19,15 +19,16 @@ import (
 
 // The bounds of an outbox.
 const (
-	lingerAtMost   = 5 * time.Millisecond // a settled record waits so long for others
-	rangesAtMost   = 256                  // or until so many ranges of them have come together
-	batchesAtMost  = 4                    // being written at a time; more come together in one
-	unwrittenBound = 1 << 16              // records settled and not durable: at the bound, settling waits
+	lingerAtMost   = 100 * time.Millisecond // an ended record waits so long for others
+	hurryAtMost    = 5 * time.Millisecond   // and one that was given back: somebody may wait for it
+	rangesAtMost   = 4096                   // or until so many ranges of them have come together
+	batchesAtMost  = 4                      // being written at a time; more come together in one
+	unwrittenBound = 1 << 18                // records settled and not durable: at the bound, settling waits
 )
 
 // outbox writes what became of the records that were settled: neighbours as one marker,
-// and what is settled within a few milliseconds as one batch. A batch that fails is
-// written again until it succeeds.
+// and what is settled within a while as one batch, for a batch costs the brokers as much
+// as thousands of records read. A batch that fails is written again until it succeeds.
 type outbox struct {
 	cl     *kgo.Client
 	topic  string
@@ -45,13 +46,14 @@ type outbox struct {
 	failed  []*batch
 	changed chan struct{} // closed when a batch is durable, if somebody waits for that
 
-	wake chan struct{} // there is something pending
-	kick chan struct{} // do not linger
-	slot chan struct{} // batches being written
-	redo chan struct{} // there is something failed
-	stop context.Context
-	end  context.CancelFunc
-	done chan struct{}
+	wake  chan struct{} // there is something pending
+	hurry chan struct{} // some of it was given back
+	kick  chan struct{} // do not linger
+	slot  chan struct{} // batches being written
+	redo  chan struct{} // there is something failed
+	stop  context.Context
+	end   context.CancelFunc
+	done  chan struct{}
 }
 
 // fact is what is said of records: a marker without its offsets.
@@ -80,7 +82,7 @@ func newOutbox(cl *kgo.Client, cfg *engine.Config, holder uint32) *outbox {
 	o := &outbox{
 		cl: cl, topic: cfg.MarkersTopic, holder: holder, log: cfg.Log,
 		pending: map[fact][]window.Range{},
-		wake:    make(chan struct{}, 1), kick: make(chan struct{}, 1), redo: make(chan struct{}, 1),
+		wake:    make(chan struct{}, 1), hurry: make(chan struct{}, 1), kick: make(chan struct{}, 1), redo: make(chan struct{}, 1),
 		slot: make(chan struct{}, batchesAtMost),
 		done: make(chan struct{}),
 	}
@@ -124,6 +126,9 @@ func (o *outbox) put(f fact, offset int64) {
 	o.records++
 	first, full := o.records == 1, o.ranges == rangesAtMost
 	o.mu.Unlock()
+	if f.kind != marker.End {
+		signal(o.hurry)
+	}
 	if first {
 		signal(o.wake)
 	}
@@ -188,12 +193,7 @@ func (o *outbox) run() {
 	for {
 		select {
 		case <-o.wake:
-			linger.Reset(lingerAtMost)
-			select {
-			case <-linger.C:
-			case <-o.kick:
-			case <-o.stop.Done():
-			}
+			o.linger(linger)
 			select {
 			case o.slot <- struct{}{}:
 				o.send(o.take())
@@ -207,6 +207,24 @@ func (o *outbox) run() {
 		case <-o.stop.Done():
 			return // a client that is closed need not say what became of what it had
 		}
+	}
+}
+
+// linger waits for more to come.
+func (o *outbox) linger(timer *time.Timer) {
+	timer.Reset(lingerAtMost)
+	hurry := o.hurry
+	for {
+		select {
+		case <-hurry:
+			timer.Reset(hurryAtMost)
+			hurry = nil
+			continue
+		case <-timer.C:
+		case <-o.kick:
+		case <-o.stop.Done():
+		}
+		return
 	}
 }
 

@@ -115,28 +115,29 @@ func (p *part) refuse(r *kgo.Record, at tracker.Seen, err error) {
 	p.state.Refuse(r.Offset, r.Timestamp, at)
 }
 
-// act starts what is to be done at now, and says in how long it is to be asked again.
-func (p *part) act(now time.Duration) time.Duration {
+// act starts what is to be done at now, and says in how long it is to be asked again, and
+// whether something that is due waits for markers.
+func (p *part) act(now time.Duration) (wake time.Duration, waits bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.state == nil || p.finishing {
-		return idle
+		return idle, false
 	}
 	p.bound()
 	next, tick, ok := p.state.Next()
 	switch {
 	case !ok || p.busy:
-		return idle
+		return idle, false
 	case next > now:
-		return next - now
+		return next - now, false
 	case tick:
-		return p.carry(now)
+		return p.carry(now), true
 	case !p.readUp():
-		return idle // until the next markers
+		return idle, true
 	}
 	p.busy, p.goal = true, -1
 	p.work.Go(p.redeliver)
-	return idle
+	return idle, false
 }
 
 // readUp is whether everything has been read that there was when something was first found

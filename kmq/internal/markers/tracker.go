@@ -29,8 +29,8 @@ const (
 	// pollAtMost is how many markers are taken in at a time.
 	pollAtMost = 10_000
 	// pace is how long markers are let come together at the brokers, so that reading
-	// them costs few requests; it adds to the lateness of a redelivery.
-	pace = 5 * time.Millisecond
+	// them costs few requests, unless a redelivery waits for them.
+	pace = 50 * time.Millisecond
 	// idle is the longest wait for markers before the partitions are looked at again.
 	idle = 500 * time.Millisecond
 	// wakeLeast is the shortest.
@@ -202,7 +202,8 @@ func (t *Tracker) run() {
 		fetches := t.markers(wake)
 		// From here on to AllowRebalance no partition comes or goes.
 		t.take(fetches, trouble)
-		wake = t.act()
+		wait := false
+		wake, wait = t.act()
 		if now := t.now(); now-committed >= t.cfg.CommitEvery {
 			committed = now
 			if err := t.commit(t.running, t.owned()); err != nil && t.running.Err() == nil {
@@ -211,7 +212,7 @@ func (t *Tracker) run() {
 			}
 		}
 		t.group.AllowRebalance()
-		if fetches.NumRecords() > 0 && wake > 0 {
+		if fetches.NumRecords() > 0 && wake > 0 && !wait {
 			rest.Reset(min(pace, wake))
 			select {
 			case <-rest.C:
@@ -264,15 +265,18 @@ func (t *Tracker) take(fetches kgo.Fetches, trouble *engine.Complaint) {
 	})
 }
 
-// act starts what is due, and says when to look again.
-func (t *Tracker) act() time.Duration {
+// act starts what is due, and says when to look again, and whether something that is due
+// waits for markers.
+func (t *Tracker) act() (wake time.Duration, waits bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	now, wake := t.now(), idle
+	now := t.now()
+	wake = idle
 	for _, p := range t.parts {
-		wake = min(wake, p.act(now))
+		w, wait := p.act(now)
+		wake, waits = min(wake, w), waits || wait
 	}
-	return wake
+	return wake, waits
 }
 
 func (t *Tracker) part(partition int32) *part {
