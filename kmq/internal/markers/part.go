@@ -37,14 +37,15 @@ type part struct {
 	ticked   int64
 	lastTick time.Duration
 
-	finishing bool // start nothing more
+	ending    chan struct{} // batches of ends that are being written
+	finishing bool          // start nothing more
 	running   context.Context
 	cancel    context.CancelFunc
 	work      sync.WaitGroup
 }
 
 func newPart(t *Tracker, partition int32) *part {
-	p := &part{t: t, partition: partition, committed: -1, barrier: -1, goal: -1, ticked: -1, behind: -1}
+	p := &part{t: t, partition: partition, committed: -1, barrier: -1, goal: -1, ticked: -1, behind: -1, ending: make(chan struct{}, endingAtMost)}
 	p.running, p.cancel = context.WithCancel(context.Background())
 	return p
 }

@@ -179,24 +179,19 @@ func (p *part) move(f found, due []tracker.Due) error {
 		return nil
 	}
 	step.At(step.BeforeCopy)
-	var err error
-	if p.t.txns != nil {
-		all, err = p.moveAtOnce(all)
-	} else {
-		all, err = p.moveInTurn(all)
+	if p.t.txns == nil {
+		return p.moveInTurn(all)
 	}
-	if err != nil {
-		return err
+	all, err := p.moveAtOnce(all)
+	if err == nil {
+		p.moved(all)
 	}
-	if len(all) > 0 {
-		step.At(step.CopyEnded)
-		p.moved(endings(p.partition, all))
-	}
-	return nil
+	return err
 }
 
-// moveInTurn writes copies, and then ends. It returns what was moved.
-func (p *part) moveInTurn(all []moving) ([]moving, error) {
+// moveInTurn writes copies, and then ends. It waits for the copies alone: what is due next
+// need not wait for the ends of what came before.
+func (p *part) moveInTurn(all []moving) error {
 	var copies []*kgo.Record
 	for _, m := range all {
 		if m.copied != nil {
@@ -205,11 +200,22 @@ func (p *part) moveInTurn(all []moving) ([]moving, error) {
 	}
 	bad, err := p.copy(copies)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	all = p.without(all, bad)
 	step.At(step.Copied)
-	return all, p.write("end records that were copied", p.records(endings(p.partition, all)))
+	select {
+	case p.ending <- struct{}{}:
+	case <-p.running.Done():
+		return p.running.Err()
+	}
+	p.work.Go(func() {
+		defer func() { <-p.ending }()
+		if p.write("end records that were copied", p.records(endings(p.partition, all))) == nil {
+			p.moved(all)
+		}
+	})
+	return nil
 }
 
 // copy writes copies until each is durable or refused, also where it is written by itself,
@@ -422,7 +428,12 @@ func (p *part) persist(what string, f func(context.Context) error) error {
 }
 
 // moved takes out what has durable ends, and counts it.
-func (p *part) moved(markers []marker.Marker) {
+func (p *part) moved(all []moving) {
+	if len(all) == 0 {
+		return
+	}
+	step.At(step.CopyEnded)
+	markers := endings(p.partition, all)
 	now := p.t.now()
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -39,6 +39,9 @@ const (
 	tickEvery = 10 * time.Millisecond
 	// redeliveringAtMost is in how many partitions records are redelivered at a time.
 	redeliveringAtMost = 32
+	// endingAtMost is how many batches of ends of what was redelivered are being written in
+	// a partition at a time.
+	endingAtMost = 4
 	// spansAtMost is how many ranges of records are kept of one partition before those
 	// that are due are redelivered first, and nothing more is read.
 	spansAtMost = 1 << 18
@@ -71,6 +74,7 @@ type Tracker struct {
 	poking sync.Mutex
 	poked  bool               // the next poll is not to wait
 	poll   context.CancelFunc // ends the poll that waits
+	rested chan struct{}      // markers are not to be let come together any longer
 
 	slots chan struct{} // redeliveries under way
 
@@ -96,7 +100,7 @@ func NewTracker(ctx context.Context, cfg engine.Config) (*Tracker, error) {
 func openTracker(cfg engine.Config, topics topics) (t *Tracker, err error) {
 	t = &Tracker{
 		cfg: cfg, topics: topics, began: time.Now(), parts: map[int32]*part{},
-		slots: make(chan struct{}, redeliveringAtMost),
+		slots: make(chan struct{}, redeliveringAtMost), rested: make(chan struct{}, 1),
 	}
 	t.running, t.halt = context.WithCancel(context.Background())
 	defer func() {
@@ -216,9 +220,11 @@ func (t *Tracker) run() {
 			rest.Reset(min(pace, wake))
 			select {
 			case <-rest.C:
+				wake -= pace
+			case <-t.rested:
+				wake = 0
 			case <-t.running.Done():
 			}
-			wake -= pace
 		}
 	}
 }
@@ -246,6 +252,7 @@ func (t *Tracker) poke() {
 	if t.poll != nil {
 		t.poll()
 	}
+	signal(t.rested)
 }
 
 // take hands the markers of a poll to their partitions.
