@@ -98,14 +98,24 @@ func (s *Set) Lend(leases []*Lease, deadline time.Time) []*Lease {
 // Settle gives an open lease its state and frees its room. A lease whose deadline has
 // passed is expired, whether that was noticed before or not.
 func (s *Set) Settle(l *Lease, as State) error {
+	_, err := s.SettleLeft(l, as)
+	return err
+}
+
+// SettleLeft is Settle, and says how much time the lease had left; without a deadline that
+// is 0.
+func (s *Set) SettleLeft(l *Lease, as State) (left time.Duration, err error) {
 	now := sinceNow()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.settle(l, as, now); err != nil {
-		return err
+		return 0, err
 	}
 	s.freed()
-	return nil
+	if at := l.deadline.Load(); at != 0 {
+		left = time.Duration(at - now)
+	}
+	return left, nil
 }
 
 // Swap settles a lease and lends its room to a successor, until a deadline; zero is none.

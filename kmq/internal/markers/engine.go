@@ -120,11 +120,15 @@ func (q *queue) Receive(ctx context.Context, most int) ([]*lease.Lease, error) {
 // Ack notes an end marker, which is written with others within 100 ms. It waits only
 // at the bound of what is not written.
 func (q *queue) Ack(ctx context.Context, l *lease.Lease) error {
-	if err := q.settle(ctx, l, lease.Accepted); err != nil {
+	left, err := q.settle(ctx, l, lease.Accepted)
+	if err != nil {
 		return err
 	}
 	q.acked.Add(1)
 	q.out.put(fact{partition: l.At.Partition, kind: marker.End, reason: marker.Acked}, l.At.Offset)
+	if left < hurryBefore {
+		q.out.hasten()
+	}
 	step.At(step.Acked)
 	return nil
 }
@@ -147,7 +151,7 @@ func (q *queue) Nack(ctx context.Context, l *lease.Lease, delay time.Duration) e
 	if err := q.delays.take(l.At.Partition, time.Since(q.began), delay); err != nil {
 		return err
 	}
-	if err := q.settle(ctx, l, lease.Released); err != nil {
+	if _, err := q.settle(ctx, l, lease.Released); err != nil {
 		return err
 	}
 	q.nacked.Add(1)
@@ -155,11 +159,11 @@ func (q *queue) Nack(ctx context.Context, l *lease.Lease, delay time.Duration) e
 	return nil
 }
 
-func (q *queue) settle(ctx context.Context, l *lease.Lease, as lease.State) error {
+func (q *queue) settle(ctx context.Context, l *lease.Lease, as lease.State) (left time.Duration, err error) {
 	if err := q.out.room(ctx); err != nil {
-		return err
+		return 0, err
 	}
-	return q.set.Settle(l, as)
+	return q.set.SettleLeft(l, as)
 }
 
 // millis rounds a duration up to what a marker can say.
@@ -201,7 +205,7 @@ func (q *queue) Reject(ctx context.Context, l *lease.Lease, reason string) error
 	if q.cfg.DeadLetterTopic == "" {
 		return fmt.Errorf("%w: reject a record without a DeadLetterTopic; name one, or acknowledge the record", lease.ErrUnsupported)
 	}
-	if err := q.settle(ctx, l, lease.Rejected); err != nil {
+	if _, err := q.settle(ctx, l, lease.Rejected); err != nil {
 		return err
 	}
 	step.At(step.BeforeCopy)
@@ -216,6 +220,7 @@ func (q *queue) Reject(ctx context.Context, l *lease.Lease, reason string) error
 	q.rejected.Add(1)
 	q.deadLettered.Add(1)
 	q.out.put(fact{partition: l.At.Partition, kind: marker.End, reason: marker.DeadLettered}, l.At.Offset)
+	q.out.hasten() // the copy took some of its time
 	return nil
 }
 

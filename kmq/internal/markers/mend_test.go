@@ -18,6 +18,7 @@ import (
 	"kafka-bench/kmq/internal/engine"
 	"kafka-bench/kmq/internal/lease"
 	"kafka-bench/kmq/internal/marker"
+	"kafka-bench/kmq/internal/window"
 )
 
 // A poll whose starts are refused for good is never committed past, nor is what was read
@@ -423,5 +424,25 @@ func TestCloseWithoutACluster(t *testing.T) {
 	case <-closed:
 	case <-time.After(patience):
 		t.Fatal("close hangs")
+	}
+}
+
+// What is acknowledged shortly before its deadline does not wait for others: the tracker would
+// deliver it again.
+func TestEndsNearTheirDeadlineAreHastened(t *testing.T) {
+	for left, hastened := range map[time.Duration]bool{900 * time.Millisecond: true, time.Hour: false} {
+		q := &queue{set: lease.NewSet(1, nil), out: &outbox{
+			pending: map[fact][]window.Range{},
+			wake:    make(chan struct{}, 1), hurry: make(chan struct{}, 1), kick: make(chan struct{}, 1),
+		}}
+		defer q.set.Close()
+		l := new(lease.Lease)
+		q.set.Add(l, time.Now().Add(left))
+		if err := q.Ack(t.Context(), l); err != nil {
+			t.Fatal(err)
+		}
+		if is := len(q.out.hurry) == 1; is != hastened {
+			t.Errorf("with %v left the end is hastened: %v", left, is)
+		}
 	}
 }

@@ -19,11 +19,14 @@ import (
 
 // The bounds of an outbox.
 const (
-	lingerAtMost   = 100 * time.Millisecond // an ended record waits so long for others
-	hurryAtMost    = 5 * time.Millisecond   // and one that was given back: somebody may wait for it
-	rangesAtMost   = 4096                   // or until so many ranges of them have come together
-	batchesAtMost  = 4                      // being written at a time; more come together in one
-	unwrittenBound = 1 << 18                // records settled and not durable: at the bound, settling waits
+	lingerAtMost = 100 * time.Millisecond // an ended record waits so long for others
+	hurryAtMost  = 5 * time.Millisecond   // and one that was given back: somebody may wait for it
+	// A record that is ended so shortly before its deadline is written as soon: the tracker
+	// would deliver it again.
+	hurryBefore    = 10 * lingerAtMost
+	rangesAtMost   = 4096    // or until so many ranges of them have come together
+	batchesAtMost  = 4       // being written at a time; more come together in one
+	unwrittenBound = 1 << 18 // records settled and not durable: at the bound, settling waits
 )
 
 // outbox writes what became of the records that were settled: neighbours as one marker,
@@ -127,7 +130,7 @@ func (o *outbox) put(f fact, offset int64) {
 	first, full := o.records == 1, o.ranges == rangesAtMost
 	o.mu.Unlock()
 	if f.kind != marker.End {
-		signal(o.hurry)
+		o.hasten()
 	}
 	if first {
 		signal(o.wake)
@@ -136,6 +139,9 @@ func (o *outbox) put(f fact, offset int64) {
 		signal(o.kick)
 	}
 }
+
+// hasten has what is pending written soon.
+func (o *outbox) hasten() { signal(o.hurry) }
 
 // flush waits until everything that was put before is durable, or for ctx.
 func (o *outbox) flush(ctx context.Context) error {
