@@ -99,6 +99,7 @@ func (q *queue) open(ctx context.Context) (err error) {
 	if q.tracker, err = openTracker(q.cfg, q.topics); err != nil {
 		return errors.Join(err, q.member.Close(ctx))
 	}
+	q.out.tell(q.tracker.poke)
 	return nil
 }
 

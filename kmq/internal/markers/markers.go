@@ -125,7 +125,7 @@ func writerOptions(cfg *engine.Config, t topics) []kgo.Opt {
 		kgo.ProducerBatchMaxBytes(t.largest),
 		kgo.ProducerBatchCompression(kgo.NoCompression()),
 		kgo.BrokerMaxWriteBytes(max(100<<20, t.largest)),
-		kgo.MaxBufferedRecords(1<<16),
+		kgo.MaxBufferedRecords(2*unwrittenBound), // starts and extensions find room beside ends
 	)
 	if cfg.AcksLeader { // a producer that is not idempotent would else change the order of markers
 		opts = append(opts, kgo.MaxProduceRequestsInflightPerBroker(1))

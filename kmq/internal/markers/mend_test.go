@@ -430,7 +430,7 @@ func TestCloseWithoutACluster(t *testing.T) {
 // What is acknowledged shortly before its deadline does not wait for others: the tracker would
 // deliver it again.
 func TestEndsNearTheirDeadlineAreHastened(t *testing.T) {
-	for left, hastened := range map[time.Duration]bool{900 * time.Millisecond: true, time.Hour: false} {
+	for left, hastened := range map[time.Duration]bool{250 * time.Millisecond: true, time.Hour: false} {
 		q := &queue{set: lease.NewSet(1, nil), out: &outbox{
 			pending: map[fact][]window.Range{},
 			wake:    make(chan struct{}, 1), hurry: make(chan struct{}, 1), kick: make(chan struct{}, 1),

@@ -23,7 +23,7 @@ const (
 	hurryAtMost  = 5 * time.Millisecond   // and one that was given back: somebody may wait for it
 	// A record that is ended so shortly before its deadline is written as soon: the tracker
 	// would deliver it again.
-	hurryBefore    = 10 * lingerAtMost
+	hurryBefore    = 3 * lingerAtMost
 	rangesAtMost   = 4096    // or until so many ranges of them have come together
 	batchesAtMost  = 4       // being written at a time; more come together in one
 	unwrittenBound = 1 << 18 // records settled and not durable: at the bound, settling waits
@@ -39,6 +39,8 @@ type outbox struct {
 	log    *slog.Logger
 
 	held atomic.Int64 // records that were put and are not durable
+
+	released func() // told that something given back is durable; nil: nobody is
 
 	mu      sync.Mutex
 	pending map[fact][]window.Range
@@ -70,10 +72,11 @@ type fact struct {
 
 // batch are markers that are written together.
 type batch struct {
-	number  uint64
-	markers []*kgo.Record
-	records int64
-	acked   bool // has ends
+	number   uint64
+	markers  []*kgo.Record
+	records  int64
+	acked    bool // has ends
+	released bool // has others
 
 	mu     sync.Mutex
 	left   int
@@ -138,6 +141,13 @@ func (o *outbox) put(f fact, offset int64) {
 	if full {
 		signal(o.kick)
 	}
+}
+
+// tell has somebody told that something given back is durable.
+func (o *outbox) tell(released func()) {
+	o.mu.Lock()
+	o.released = released
+	o.mu.Unlock()
 }
 
 // hasten has what is pending written soon.
@@ -206,6 +216,7 @@ func (o *outbox) run() {
 			case <-o.redo:
 				o.again(wait, complaint)
 				signal(o.wake)
+				signal(o.kick) // it has lingered
 			case <-o.stop.Done():
 			}
 		case <-o.redo:
@@ -241,6 +252,7 @@ func (o *outbox) take() *batch {
 	b := &batch{number: o.next, records: o.records, markers: make([]*kgo.Record, 0, o.ranges)}
 	for f, ranges := range o.pending {
 		b.acked = b.acked || f.kind == marker.End
+		b.released = b.released || f.kind != marker.End
 		for _, r := range merge(ranges) {
 			b.markers = append(b.markers, record(o.topic, marker.Marker{
 				Partition: f.partition, Offset: r.From, Count: int32(r.Len()),
@@ -311,15 +323,19 @@ func (o *outbox) ended(b *batch) {
 		signal(o.redo)
 		return
 	}
+	o.held.Add(-b.records)
 	o.writing = slices.DeleteFunc(o.writing, func(w *batch) bool { return w == b })
 	if o.changed != nil {
 		close(o.changed)
 		o.changed = nil
 	}
+	released := o.released
 	o.mu.Unlock()
-	o.held.Add(-b.records)
 	if b.acked {
 		step.At(step.Ended)
+	}
+	if b.released && released != nil {
+		released()
 	}
 }
 

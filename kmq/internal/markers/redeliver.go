@@ -209,10 +209,14 @@ func (p *part) moveInTurn(all []moving) error {
 	case <-p.running.Done():
 		return p.running.Err()
 	}
+	for i := range all {
+		all[i].copied = nil // its memory is not needed for the end
+	}
 	p.work.Go(func() {
 		defer func() { <-p.ending }()
 		if p.write("end records that were copied", p.records(endings(p.partition, all))) == nil {
 			p.moved(all)
+			p.t.poke() // there is room
 		}
 	})
 	return nil

@@ -41,7 +41,7 @@ const (
 	redeliveringAtMost = 32
 	// endingAtMost is how many batches of ends of what was redelivered are being written in
 	// a partition at a time.
-	endingAtMost = 4
+	endingAtMost = 2
 	// spansAtMost is how many ranges of records are kept of one partition before those
 	// that are due are redelivered first, and nothing more is read.
 	spansAtMost = 1 << 18
@@ -216,7 +216,7 @@ func (t *Tracker) run() {
 			}
 		}
 		t.group.AllowRebalance()
-		if fetches.NumRecords() > 0 && wake > 0 && !wait {
+		if n := fetches.NumRecords(); n > 0 && n < pollAtMost && wake > 0 && !wait {
 			rest.Reset(min(pace, wake))
 			select {
 			case <-rest.C:

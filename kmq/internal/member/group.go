@@ -65,7 +65,7 @@ func (m *Member) onAssigned(ctx context.Context, at map[string]map[int32]kgo.Off
 }
 
 // startFor bounds how long is asked for where logs begin.
-const startFor = 5 * time.Second
+const startFor = time.Second
 
 // begins fills in where the logs of partitions begin. The client would find it out by
 // itself, and fetch the other partitions meanwhile: where these have nothing, that fetch
