@@ -1,6 +1,7 @@
 package truth
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -34,33 +35,54 @@ func TestFixedDelay(t *testing.T) {
 	t.Parallel()
 	const d = 300 * time.Millisecond
 	s := smallScenario(t, "delay", "load.rate=500/s", "load.in_flight=1000", "phases.measure=4s", "phases.warmup=1s")
+	whole := func(float64) time.Duration { return d }
+	none := func(float64) time.Duration { return 0 }
+	// A record that arrives while a response is on its way to the consumer waits
+	// for the next one. Responses follow on each other at the delay, so it waits
+	// for a uniform part of that, and then for the whole.
+	uniform := func(share float64) time.Duration { return d + time.Duration(share*float64(d)) }
+	const plain, produce, fetch = 0, 1, 2
+	shifts := []struct {
+		metric  string
+		delayed int
+		delay   func(share float64) time.Duration
+	}{
+		{"send_service_time", produce, whole}, {"send_response_time", produce, whole},
+		{"e2e_service_time", produce, whole}, {"e2e_response_time", produce, whole},
+		{"send_delay", produce, none}, {"pacer_lateness", produce, none}, {"send_response_time", fetch, none},
+		{"e2e_service_time", fetch, uniform}, {"e2e_response_time", fetch, uniform},
+	}
+	later := func(runs []*result.Recorded) string {
+		for _, s := range shifts {
+			for _, p := range percentiles {
+				if off, tolerance := shift(p, s.metric, runs[s.delayed], runs[plain], s.delay); off > tolerance {
+					return fmt.Sprintf("%s: %s is %v too late", s.metric, p.name, off-tolerance)
+				}
+			}
+		}
+		return ""
+	}
 	runs := unstarved(t, func() []*result.Recorded {
 		return runTogether(t,
 			config(t, embedded(t, cluster.EmbeddedOptions{}), s),
 			config(t, embedded(t, cluster.EmbeddedOptions{ProduceDelay: d}), s),
 			config(t, embedded(t, cluster.EmbeddedOptions{FetchDelay: d}), s))
-	})
-	plain, produce, fetch := runs[0], runs[1], runs[2]
+	}, later)
 	for _, r := range runs {
 		wantValid(t, r)
 		wantBalance(t, r)
 		wantCount(t, "unique", r.Run.Delivery.Unique, 2000)
 	}
-	whole := func(float64) time.Duration { return d }
-	none := func(float64) time.Duration { return 0 }
-	for _, metric := range []string{"send_service_time", "send_response_time", "e2e_service_time", "e2e_response_time"} {
-		wantShifted(t, metric, produce, plain, whole)
+	for _, s := range shifts {
+		wantShifted(t, s.metric, runs[s.delayed], runs[plain], s.delay)
 	}
-	wantShifted(t, "send_delay", produce, plain, none)
-	wantShifted(t, "pacer_lateness", produce, plain, none)
-	wantShifted(t, "send_response_time", fetch, plain, none)
+}
 
-	// A record that arrives while a response is on its way to the consumer waits
-	// for the next one. Responses follow on each other at the delay, so it waits
-	// for a uniform part of that, and then for the whole.
-	uniform := func(share float64) time.Duration { return d + time.Duration(share*float64(d)) }
-	wantShifted(t, "e2e_service_time", fetch, plain, uniform)
-	wantShifted(t, "e2e_response_time", fetch, plain, uniform)
+// shift is by how much a percentile is off the undelayed one plus the delay's, and by how
+// much it may be: see wantShifted.
+func shift(p percentile, metric string, delayed, plain *result.Recorded, delay func(share float64) time.Duration) (off, tolerance time.Duration) {
+	is, undelayed := time.Duration(p.of(delayed.Run.Time[metric])), time.Duration(p.of(plain.Run.Time[metric]))
+	return is - undelayed - delay(p.share), 30*time.Millisecond + undelayed
 }
 
 // wantShifted compares each percentile of a metric with the undelayed one plus
@@ -75,10 +97,9 @@ func wantShifted(t *testing.T, metric string, delayed, plain *result.Recorded, d
 		t.Errorf("%s: a value of %v is below the delay of %v", metric, least, delay(0))
 	}
 	for _, p := range percentiles {
+		off, tolerance := shift(p, metric, delayed, plain, delay)
 		is, undelayed := time.Duration(p.of(got)), time.Duration(p.of(base))
-		off := is - undelayed - delay(p.share)
 		t.Logf("%s %s: %v, undelayed %v, off by %v", metric, p.name, is, undelayed, off)
-		tolerance := 30*time.Millisecond + undelayed
 		if off < -tolerance || off > tolerance && !starved(delayed, plain) {
 			t.Errorf("%s: %s is %v, and should be at %v + %v", metric, p.name, is, undelayed, delay(p.share))
 		}
