@@ -19,16 +19,18 @@ import (
 // and the times are of one clock.
 func TestConsumersApart(t *testing.T) {
 	t.Parallel()
-	wantSameOfConsumers(t, embedded(t, cluster.EmbeddedOptions{}), "phases.measure=3s")
+	wantSameOfConsumers(t, embedded(t, cluster.EmbeddedOptions{}), "phases.measure=3s", "load.rate=2k/s")
 }
 
 // testConsumersApart is TestConsumersApart on an Apache Kafka.
-func testConsumersApart(t *testing.T) { wantSameOfConsumers(t, realKafka(t), "phases.measure=5s") }
+func testConsumersApart(t *testing.T) {
+	wantSameOfConsumers(t, realKafka(t), "phases.measure=5s", "load.rate=500/s")
+}
 
 func wantSameOfConsumers(t *testing.T, c cluster.Cluster, overrides ...string) {
 	t.Helper()
 	here, apart := wantSameApart(t, c, "consume.processes=3", []string{"e2e_service_time", "e2e_response_time", "processed_response_time"},
-		append(overrides, "load.producers=2", "load.rate=2k/s", "topic.partitions=5", "consume.consumers=3", "consume.work=100us")...)
+		append(overrides, "load.producers=2", "topic.partitions=5", "consume.consumers=3", "consume.work=100us")...)
 	wantSameSettings(t, here, apart)
 	a, b := here.Run.Consumer, apart.Run.Consumer
 	if b.Processes != 3 || a.Processes != 0 || b.Workers != a.Workers || b.Members != a.Members || b.Polls == 0 || b.Commits == 0 {
