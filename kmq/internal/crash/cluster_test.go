@@ -3,11 +3,13 @@ package crash
 import (
 	"context"
 	"fmt"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
 
 	"kafka-bench/internal/cluster"
+	"kafka-bench/kmq"
 )
 
 // TestRealBrokers breaks brokers and processes of queues on three brokers of Apache Kafka,
@@ -50,7 +52,25 @@ func TestRealBrokers(t *testing.T) {
 		s.world.probe()
 		s.world.nothingHidden()
 		s.world.audit()
+		if s.crew.way.engine == kmq.Markers {
+			s.world.markersLieBeside()
+		}
 		t.Logf("%s: %s", s.crew.way.name, s.world.summary())
+	}
+}
+
+// markersLieBeside holds that the markers of a partition have the replicas of its records,
+// in the same order: while both have the leader that they prefer, it is the same.
+func (v *world) markersLieBeside() {
+	v.t.Helper()
+	all, err := v.admin.ListTopics(soon(v.t), v.spec.Topic, v.spec.Topic+"-markers")
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	for p, records := range all[v.spec.Topic].Partitions {
+		if markers := all[v.spec.Topic+"-markers"].Partitions[p]; !slices.Equal(records.Replicas, markers.Replicas) {
+			v.t.Errorf("partition %d: records on brokers %v, markers on %v", p, records.Replicas, markers.Replicas)
+		}
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"kafka-bench/kmq/internal/lease"
 )
@@ -78,7 +79,8 @@ const (
 
 // EnsureTopic creates a topic in the shape of another one unless it is there: with its
 // min.insync.replicas, its retention, and its max.message.bytes with room for the headers
-// of copies; configs hold over these. It returns the shape that it has.
+// of copies; configs hold over these. Its partitions lie beside those of the other, where
+// the cluster lets them. It returns the shape that it has.
 func EnsureTopic(ctx context.Context, cl *kgo.Client, name, like string, want Topics, configs map[string]*string) (Topics, error) {
 	is, err := shape(ctx, cl, name)
 	if err != nil || is.Partitions > 0 {
@@ -102,7 +104,10 @@ func EnsureTopic(ctx context.Context, cl *kgo.Client, name, like string, want To
 	for k, v := range configs {
 		all[k] = v
 	}
-	_, err = kadm.NewClient(cl).CreateTopic(ctx, int32(want.Partitions), int16(want.Replication), all, name)
+	err = createBeside(ctx, cl, name, like, all)
+	if err != nil && !errors.Is(err, kerr.TopicAlreadyExists) { // a broker is gone, or the cluster has it that it alone places replicas
+		_, err = kadm.NewClient(cl).CreateTopic(ctx, int32(want.Partitions), int16(want.Replication), all, name)
+	}
 	switch {
 	case errors.Is(err, kerr.TopicAlreadyExists): // by another queue, at the same time
 		return awaitShape(ctx, cl, name)
@@ -110,6 +115,37 @@ func EnsureTopic(ctx context.Context, cl *kgo.Client, name, like string, want To
 		return Topics{}, fmt.Errorf("kmq: create topic %s: %w", name, err)
 	}
 	return awaitShape(ctx, cl, name)
+}
+
+// createBeside creates a topic with each partition on the brokers of that of another one,
+// and led by the same: what concerns both is one request to one broker, and one failure.
+func createBeside(ctx context.Context, cl *kgo.Client, name, other string, configs map[string]*string) error {
+	all, err := kadm.NewClient(cl).ListTopics(ctx, other)
+	if err != nil {
+		return err
+	}
+	topic := kmsg.NewCreateTopicsRequestTopic()
+	topic.Topic, topic.NumPartitions, topic.ReplicationFactor = name, -1, -1
+	for _, p := range all[other].Partitions.Sorted() {
+		at := kmsg.NewCreateTopicsRequestTopicReplicaAssignment()
+		at.Partition, at.Replicas = p.Partition, p.Replicas
+		topic.ReplicaAssignment = append(topic.ReplicaAssignment, at)
+	}
+	for key, value := range configs {
+		config := kmsg.NewCreateTopicsRequestTopicConfig()
+		config.Name, config.Value = key, value
+		topic.Configs = append(topic.Configs, config)
+	}
+	req := kmsg.NewPtrCreateTopicsRequest()
+	req.Topics = append(req.Topics, topic)
+	resp, err := req.RequestWith(ctx, cl)
+	if err != nil {
+		return err
+	}
+	if len(resp.Topics) != 1 {
+		return errUnseen
+	}
+	return kerr.ErrorForCode(resp.Topics[0].ErrorCode)
 }
 
 // Weaker says in what a topic keeps records less surely, for less long, or shorter ones

@@ -21,9 +21,12 @@ func (h handler) Assigned(_ context.Context, partition int32, committed member.O
 	return committed.At, nil
 }
 
-// Begin writes the starts of a poll as one batch. It does not wait for them: the next poll
-// may be fetched meanwhile, and the leases become ready when all are durable. They are lent
-// from before the starts were written: never longer than the log has it.
+// Pace waits until the starts of the poll before are durable.
+func (h handler) Pace(ctx context.Context) { h.starts.pace(ctx) }
+
+// Begin writes the starts of a poll as one batch. It does not wait for them: the leases
+// become ready when all are durable. They are lent from before the starts were written:
+// never longer than the log has it.
 func (h handler) Begin(ctx context.Context, records []*kgo.Record) ([]*lease.Lease, error) {
 	s := &start{leases: lease.FromRecords(records), runs: h.runs(records)}
 	s.spots = h.started.reading(s.runs)

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -28,18 +27,15 @@ func TestNothingGoesPastARefusedStart(t *testing.T) {
 		t.Run(fmt.Sprintf("transactions %v", txns), func(t *testing.T) {
 			w := newWorld(t, 1, func(c *engine.Config) { c.Transactions = txns })
 			q := w.open()
-			markers := w.topicID(w.cfg.MarkersTopic)
 			var refuse atomic.Bool
 			refusing, free := make(chan struct{}), make(chan struct{})
-			w.fake.ControlKey(int16(kmsg.Produce), func(req kmsg.Request) (kmsg.Response, error, bool) {
-				w.fake.KeepControl()
-				p := req.(*kmsg.ProduceRequest)
-				if p.Topics[0].TopicID != markers && p.Topics[0].Topic != w.cfg.MarkersTopic || !refuse.CompareAndSwap(true, false) {
-					return nil, nil, false
+			w.onProduce(w.cfg.MarkersTopic, func(p *kmsg.ProduceRequest) *kmsg.ProduceResponse {
+				if !refuse.CompareAndSwap(true, false) {
+					return nil
 				}
 				close(refusing)
 				w.fake.SleepControl(func() { <-free })
-				return refusal(p, kerr.TopicAuthorizationFailed), nil, true
+				return refusal(p, kerr.TopicAuthorizationFailed)
 			})
 			w.until("the partition is assigned", func() bool { return len(q.member.Owned()) == 1 })
 			begin := func(offset int64) error {
@@ -286,30 +282,17 @@ func TestRetentionBySize(t *testing.T) {
 		t.Errorf("the markers' %s is %v, %v", retentionBytes, v, err)
 	}
 	w.until("the tracker knows the oldest", func() bool { r := q.tracker.reach(); return len(r) == 1 && r[0].record == 0 })
-	look := func() string {
-		t.Helper()
-		if err := q.tracker.watch.Look(w.ctx); err != nil {
-			t.Fatal(err)
-		}
-		return q.Counts().RetentionAlarm
-	}
-	limit := func(bytes string) {
-		t.Helper()
-		if _, err := w.adm.AlterTopicConfigs(w.ctx, []kadm.AlterConfig{{Op: kadm.SetConfig, Name: retentionBytes, Value: &bytes}}, w.cfg.Topic); err != nil {
-			t.Fatal(err)
-		}
-	}
-	limit("1000000000")
-	if a := look(); a != "" {
+	w.set(w.cfg.Topic, retentionBytes, "1000000000")
+	if a := w.look(q); a != "" {
 		t.Errorf("alarm: %q", a)
 	}
-	limit("500")
-	if a := look(); !strings.Contains(a, "offset 0 of partition 0 of topic "+w.cfg.Topic) || !strings.Contains(a, "bytes were written since") {
+	w.set(w.cfg.Topic, retentionBytes, "500")
+	if a := w.look(q); !strings.Contains(a, "offset 0 of partition 0 of topic "+w.cfg.Topic) || !strings.Contains(a, "bytes were written since") {
 		t.Errorf("alarm: %q", a)
 	}
 	w.ack(q, ls[:99]...)
 	w.flush(q)
-	w.until("no alarm for the newest", func() bool { return look() == "" })
+	w.until("no alarm for the newest", func() bool { return w.look(q) == "" })
 
 	w.until("the tracker commits", func() bool { return w.committed(Group(w.cfg.Group), w.cfg.MarkersTopic, 0) >= 0 })
 	if err := q.Close(w.ctx); err != nil {
@@ -319,11 +302,7 @@ func TestRetentionBySize(t *testing.T) {
 	if err := w.client.ProduceSync(w.ctx, record(w.cfg.MarkersTopic, marker.Marker{Offset: -1, Type: marker.Tick})).FirstErr(); err != nil {
 		t.Fatal(err)
 	}
-	deleted := kadm.Offsets{}
-	deleted.Add(kadm.Offset{Topic: w.cfg.MarkersTopic, Partition: 0, At: at + 1, LeaderEpoch: -1})
-	if _, err := w.adm.DeleteRecords(w.ctx, deleted); err != nil {
-		t.Fatal(err)
-	}
+	w.deleteBefore(w.cfg.MarkersTopic, at+1)
 	q = w.open()
 	w.until("the alarm", func() bool { return strings.Contains(q.Counts().RetentionAlarm, "were deleted before a tracker") })
 }
@@ -346,18 +325,14 @@ func TestGivenBackAfterItsLockWasExtended(t *testing.T) {
 		})
 		return n == 2
 	})
-	markers := w.topicID(w.cfg.MarkersTopic)
 	held, free := make(chan struct{}), make(chan struct{})
 	var once atomic.Bool
-	w.fake.ControlKey(int16(kmsg.Produce), func(req kmsg.Request) (kmsg.Response, error, bool) {
-		p := req.(*kmsg.ProduceRequest)
-		if p.Topics[0].TopicID != markers && p.Topics[0].Topic != w.cfg.MarkersTopic || once.Swap(true) {
-			w.fake.KeepControl()
-			return nil, nil, false
+	w.onProduce(w.cfg.MarkersTopic, func(*kmsg.ProduceRequest) *kmsg.ProduceResponse {
+		if !once.Swap(true) {
+			close(held)
+			w.fake.SleepControl(func() { <-free })
 		}
-		close(held)
-		w.fake.SleepControl(func() { <-free })
-		return nil, nil, false
+		return nil
 	})
 	// As if half of their time had gone by.
 	q.set.LoseAll(func(l *lease.Lease) bool { l.SetDeadline(time.Now().Add(10 * time.Second)); return false })

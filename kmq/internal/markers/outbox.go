@@ -19,14 +19,15 @@ import (
 
 // The bounds of an outbox.
 const (
-	lingerAtMost = 100 * time.Millisecond // an ended record waits so long for others
+	lingerAtMost = 200 * time.Millisecond // an ended record waits so long for others
 	hurryAtMost  = 5 * time.Millisecond   // and one that was given back: somebody may wait for it
 	// A record that is ended so shortly before its deadline is written as soon: the tracker
 	// would deliver it again.
 	hurryBefore    = 3 * lingerAtMost
-	rangesAtMost   = 4096    // or until so many ranges of them have come together
-	batchesAtMost  = 4       // being written at a time; more come together in one
-	unwrittenBound = 1 << 18 // records settled and not durable: at the bound, settling waits
+	rangesAtMost   = 4096               // or until so many ranges of them have come together
+	recordsAtMost  = unwrittenBound / 2 // or records
+	batchesAtMost  = 4                  // being written at a time; more come together in one
+	unwrittenBound = 1 << 18            // records settled and not durable: at the bound, settling waits
 )
 
 // outbox writes what became of the records that were settled: neighbours as one marker,
@@ -130,7 +131,7 @@ func (o *outbox) put(f fact, offset int64) {
 		o.ranges++
 	}
 	o.records++
-	first, full := o.records == 1, o.ranges == rangesAtMost
+	first, full := o.records == 1, o.ranges == rangesAtMost || o.records == recordsAtMost
 	o.mu.Unlock()
 	if f.kind != marker.End {
 		o.hasten()

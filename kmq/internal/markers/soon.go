@@ -9,7 +9,7 @@ import (
 
 // soonEvery is the least time between two commits that are made because something was
 // started. What was started since is read, and delivered, twice if the process crashes.
-const soonEvery = 100 * time.Millisecond
+const soonEvery = 200 * time.Millisecond
 
 // soon commits what was started, shortly after it was, beside the commits of every
 // CommitEvery.

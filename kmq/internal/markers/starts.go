@@ -15,13 +15,14 @@ import (
 
 // startsAtMost is how many polls may be on their way to being started: enough to keep
 // fetching while the cluster answers, few enough that polls stay large.
-const startsAtMost = 2
+const startsAtMost = 4
 
 // start is a poll whose starts are being written.
 type start struct {
 	leases []*lease.Lease
 	runs   []marker.Marker
 	spots  []spot // of the runs
+	from   time.Time
 
 	mu     sync.Mutex
 	left   int           // markers being written
@@ -45,7 +46,8 @@ type starts struct {
 	begun    uint64
 	finished uint64
 	changed  chan struct{} // closed when one more is finished, if somebody waits
-	err      error         // what no waiting mends
+	pacing   pacing
+	err      error // what no waiting mends
 }
 
 func newStarts(q *queue) (*starts, error) {
@@ -70,14 +72,39 @@ func (s *starts) close() {
 	}
 }
 
-// begin has a poll started. It waits while there are many on their way. The error is one
-// that no waiting mends, or ctx's.
+// pace waits until another poll may be begun, or for ctx: until few are on their way, and
+// where the cluster is to be spared, until there is none and it has been spared. Each start
+// costs it as much as thousands of records read: what comes meanwhile has its starts in one
+// batch.
+func (s *starts) pace(ctx context.Context) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	err := s.wait(ctx, func() bool {
+		under := s.begun - s.finished
+		return under == 0 || under < startsAtMost && s.pacing.rest == 0
+	})
+	rest := time.Until(s.pacing.until())
+	if err != nil || rest <= 0 {
+		return
+	}
+	s.mu.Unlock()
+	defer s.mu.Lock()
+	timer := time.NewTimer(rest)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// begin has a poll started, once it was paced. The error is one that no waiting mends, or
+// ctx's.
 func (s *starts) begin(ctx context.Context, p *start) error {
 	if err := s.count(); err != nil {
 		return err
 	}
-	from := time.Now()
-	s.q.set.AddAll(p.leases, from.Add(s.q.cfg.Visibility))
+	p.from = time.Now()
+	s.q.set.AddAll(p.leases, p.from.Add(s.q.cfg.Visibility))
 	if s.txns == nil {
 		s.produce(p, s.records(p.runs))
 	}
@@ -110,7 +137,13 @@ func (s *starts) failed() error {
 func (s *starts) flush(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for upTo := s.begun; s.finished < upTo; {
+	upTo := s.begun
+	return s.wait(ctx, func() bool { return s.finished >= upTo })
+}
+
+// wait waits until it is so, or for ctx; with the lock, which it lets go meanwhile.
+func (s *starts) wait(ctx context.Context, so func() bool) error {
+	for !so() {
 		if s.err != nil {
 			return s.err
 		}
@@ -180,11 +213,21 @@ func (s *starts) started(p *start) error {
 		return err
 	}
 	step.At(step.Started)
+	s.took(p)
 	s.q.started.advance(p.runs, p.spots)
 	s.q.commitSoon()
 	s.q.wait(p.leases)
 	s.q.member.Append(p.leases...)
 	return nil
+}
+
+// took notes how long the cluster took for the starts of a poll, and spares it.
+func (s *starts) took(p *start) {
+	now := time.Now()
+	full := len(p.leases) >= s.q.cfg.MaxInFlight/2 // more in one poll is not to be had
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pacing.took(now, now.Sub(p.from), full)
 }
 
 func (s *starts) records(runs []marker.Marker) []*kgo.Record {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -74,6 +75,10 @@ func onBrokers(t testing.TB, brokers []string, partitions int32, with ...func(*e
 		t.Fatal(err)
 	}
 	return w
+}
+
+func visible(d time.Duration) func(*engine.Config) {
+	return func(c *engine.Config) { c.Visibility = d }
 }
 
 func (w *world) open() *queue {
@@ -198,6 +203,26 @@ func (w *world) markers(partition int32) map[int64]marker.Marker {
 	return all
 }
 
+func (w *world) topicID(topic string) [16]byte {
+	w.Helper()
+	all, err := w.adm.ListTopics(w.ctx, topic)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return all[topic].ID
+}
+
+// ended is of how many records of a partition the end is written.
+func (w *world) ended(partition int32) (n int32) {
+	w.Helper()
+	for _, m := range w.markers(partition) {
+		if m.Type == marker.End {
+			n += m.Count
+		}
+	}
+	return n
+}
+
 // committed is what a group has committed of a partition; -1 if nothing.
 func (w *world) committed(group, topic string, partition int32) int64 {
 	w.Helper()
@@ -239,6 +264,44 @@ func singles(offsets []int64) []window.Range {
 		all[i] = window.Range{From: o, To: o + 1}
 	}
 	return all
+}
+
+// deleteBefore deletes the records of partition 0 before an offset, as retention does.
+func (w *world) deleteBefore(topic string, offset int64) {
+	w.Helper()
+	var o kadm.Offsets
+	o.Add(kadm.Offset{Topic: topic, At: offset, LeaderEpoch: -1})
+	if res, err := w.adm.DeleteRecords(w.ctx, o); err != nil || res.Error() != nil {
+		w.Fatal(err, res.Error())
+	}
+}
+
+// set sets a topic's config.
+func (w *world) set(topic, key, value string) {
+	w.Helper()
+	change := []kadm.AlterConfig{{Op: kadm.SetConfig, Name: key, Value: &value}}
+	if _, err := w.adm.AlterTopicConfigs(w.ctx, change, topic); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// onProduce has answer see each request to produce to a topic from now on; where it returns
+// nil, the cluster answers.
+func (w *world) onProduce(topic string, answer func(*kmsg.ProduceRequest) *kmsg.ProduceResponse) {
+	w.Helper()
+	id := w.topicID(topic)
+	w.fake.ControlKey(int16(kmsg.Produce), func(req kmsg.Request) (kmsg.Response, error, bool) {
+		w.fake.KeepControl()
+		p := req.(*kmsg.ProduceRequest)
+		ours := func(rt kmsg.ProduceRequestTopic) bool { return rt.TopicID == id || rt.Topic == topic }
+		if !slices.ContainsFunc(p.Topics, ours) {
+			return nil, nil, false
+		}
+		if resp := answer(p); resp != nil {
+			return resp, nil, true
+		}
+		return nil, nil, false
+	})
 }
 
 // refusal answers a produce request with an error for all of it.

@@ -52,6 +52,13 @@ type Deleter interface {
 	Deleted(partition int32, from, to int64) // offsets, to excluded
 }
 
+// Pacer is a Handler that says when it may be given more: Pace is called before each poll
+// and returns when the next may be begun, or when ctx ends. What comes meanwhile is in that
+// poll, too.
+type Pacer interface {
+	Pace(ctx context.Context)
+}
+
 // Offset is what a group commits for a partition; At is -1 if it committed nothing.
 type Offset struct {
 	At       int64

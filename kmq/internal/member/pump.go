@@ -20,7 +20,11 @@ import (
 func (m *Member) pump() {
 	trouble := engine.NewComplaint(m.cfg.Log)
 	wait := engine.NewWait()
+	pacer, _ := m.cfg.Handler.(Pacer)
 	for {
+		if pacer != nil {
+			pacer.Pace(m.running)
+		}
 		if m.cfg.Set.WaitRoom(m.running, (m.cfg.MaxInFlight+1)/2) != nil {
 			return
 		}

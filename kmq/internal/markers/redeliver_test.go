@@ -1,0 +1,190 @@
+package markers
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"kafka-bench/kmq/internal/engine"
+	"kafka-bench/kmq/internal/lease"
+	"kafka-bench/kmq/internal/marker"
+	"kafka-bench/kmq/internal/tracker"
+)
+
+// A record that is dropped comes again, as it was, from the tail of its partition.
+func TestRedelivers(t *testing.T) {
+	w := newWorld(t, 2, visible(3*time.Second))
+	w.produce(1, 10)
+	q := w.open()
+	first := w.receive(q, 10)
+	w.ack(q, first[:7]...)
+	again := w.receive(q, 3)
+	for i, l := range again {
+		was := first[7+i]
+		if l.Origin != was.Origin || l.At.Partition != 1 || l.At.Offset != int64(10+i) || l.Attempt != 2 {
+			t.Errorf("origin %v, at %v, attempt %d; it was %v", l.Origin, l.At, l.Attempt, was.Origin)
+		}
+		r, o := l.Record, was.Record
+		if string(r.Key) != string(o.Key) || string(r.Value) != string(o.Value) || !r.Timestamp.Equal(o.Timestamp) ||
+			len(r.Headers) != 1 || r.Headers[0].Key != "h" || string(r.Headers[0].Value) != "x" {
+			t.Errorf("redelivered as %+v, was %+v", r, o)
+		}
+	}
+	if err := q.Ack(w.ctx, first[9]); !errors.Is(err, lease.ErrExpired) {
+		t.Errorf("ack after the deadline: %v", err)
+	}
+	w.ack(q, again...)
+	w.flush(q)
+	w.until("the copies are counted", func() bool { return q.Counts().Tailed == 3 })
+	if c := q.Counts(); c.Redelivered != 3 || c.Expired != 3 || c.Acked != 10 {
+		t.Errorf("%+v", c)
+	}
+}
+
+// Invariant 3: an end is written only after an ack or a durable copy.
+func TestEndOnlyAfterAckOrCopy(t *testing.T) {
+	w := newWorld(t, 1, visible(3*time.Second), func(c *engine.Config) {
+		c.MaxDeliveries, c.DeadLetterTopic = 2, c.Topic+"-dead"
+	})
+	w.produce(0, 4)
+	q := w.open()
+	ls := w.receive(q, 4)
+	if n := w.ended(0); n != 0 {
+		t.Fatalf("%d ends before any ack", n)
+	}
+	refused, allow := make(chan struct{}, 1000), make(chan struct{})
+	refuse := func(p *kmsg.ProduceRequest) *kmsg.ProduceResponse {
+		select {
+		case <-allow:
+			return nil
+		default:
+		}
+		signal(refused)
+		return refusal(p, kerr.NotEnoughReplicas)
+	}
+	w.onProduce(w.cfg.Topic, refuse)
+	w.onProduce(w.cfg.DeadLetterTopic, refuse)
+	w.ack(q, ls[0])
+	for range 2 { // the copies are tried, and are not durable
+		select {
+		case <-refused:
+		case <-time.After(patience):
+			t.Fatal("no copy was tried")
+		}
+	}
+	w.flush(q)
+	if n := w.ended(0); n != 1 {
+		t.Errorf("%d ends, with one record acknowledged and no copy durable", n)
+	}
+	close(allow)
+	again := w.receive(q, 3)
+	w.until("the copied ones have ended", func() bool { return w.ended(0) == 4 })
+	w.ack(q, again[0])
+	w.until("two dead letters", func() bool { return q.Counts().DeadLettered == 2 })
+	if n := len(w.read(w.cfg.DeadLetterTopic, 0)); n != 2 {
+		t.Errorf("%d dead letters", n)
+	}
+}
+
+// Invariant 6: what is not in the log any more is counted and ended, and nothing else is
+// delivered in its place.
+func TestMissingIsCounted(t *testing.T) { missing(t, newWorld(t, 1, visible(2*time.Second))) }
+
+func missing(t *testing.T, w *world) {
+	w.produce(0, 10)
+	q := w.open()
+	w.receive(q, 10)
+	w.deleteBefore(w.cfg.Topic, 6)
+	again := w.receive(q, 4)
+	for i, l := range again {
+		if l.Origin.Offset != int64(6+i) {
+			t.Errorf("%v delivered again", l.Origin)
+		}
+	}
+	w.ack(q, again...)
+	w.flush(q)
+	w.until("six are missing", func() bool { return q.Counts().Missing == 6 })
+	missing := int32(0)
+	for _, m := range w.markers(0) {
+		if m.Reason == marker.Missing {
+			missing += m.Count
+		}
+	}
+	if c := q.Counts(); missing != 6 || c.Tailed != 4 {
+		t.Errorf("%d ended as missing; %+v", missing, c)
+	}
+}
+
+// Invariant 8: never early, and how late is reported.
+func TestNeverEarlyAndSoon(t *testing.T) { neverEarly(t, newWorld(t, 4, visible(time.Second)), 300) }
+
+func neverEarly(t *testing.T, w *world, n int) {
+	for p := range int32(4) {
+		w.produce(p, n/4)
+	}
+	q := w.open()
+	deadlines := map[lease.ID]time.Time{}
+	for len(deadlines) < n {
+		for _, l := range w.receive(q, 1) {
+			deadlines[l.Origin] = l.Deadline()
+		}
+	}
+	var late []time.Duration
+	for len(late) < n {
+		for _, l := range w.receive(q, 1) {
+			now := time.Now()
+			if now.Before(deadlines[l.Origin]) {
+				t.Errorf("%v came %v early", l.Origin, deadlines[l.Origin].Sub(now))
+			}
+			late = append(late, now.Sub(deadlines[l.Origin]))
+			w.ack(q, l)
+		}
+	}
+	slices.Sort(late)
+	t.Logf("delivered late by: p50 %v, p99 %v, max %v", late[n/2], late[n*99/100], late[n-1])
+	counted := func() (sum int64) {
+		for _, c := range q.Counts().Lateness.Counts {
+			sum += c
+		}
+		return sum
+	}
+	w.until("the lateness of all is counted", func() bool { return counted() >= int64(n) })
+	if h := q.Counts().Lateness; counted() != int64(n) || h.Sum <= 0 || h.Sum/time.Duration(n) > late[n-1]+time.Second {
+		t.Errorf("lateness of %d records, %v together", counted(), h.Sum)
+	}
+}
+
+// What ended, or was lent again, between being found due and being copied is not copied.
+func TestWhatEndedMeanwhileIsNotCopied(t *testing.T) {
+	p := newPart(&Tracker{cfg: engine.Config{Topic: "queue"}}, 0)
+	p.state = tracker.New(0)
+	offset := int64(0)
+	apply := func(ms int64, m marker.Marker) {
+		p.state.Apply(offset, time.UnixMilli(ms), tracker.Seen{}, m)
+		offset++
+	}
+	apply(0, marker.Marker{Type: marker.Start, Offset: 0, Count: 5, Duration: time.Second})
+	apply(2000, marker.Marker{Type: marker.Tick, Offset: -1})
+	due := p.state.Due(0, 10)
+	apply(2001, marker.Marker{Type: marker.End, Offset: 1, Count: 1})
+	apply(2002, marker.Marker{Type: marker.Start, Offset: 3, Count: 1, Duration: time.Second})
+	var f found
+	for o := range int64(5) {
+		f.records = append(f.records, &kgo.Record{Topic: "queue", Offset: o})
+	}
+	var ended []int64
+	for _, m := range p.copies(f, due) {
+		if m.copied == nil || m.copied.Topic != "queue" {
+			t.Errorf("copy of %d: %+v", m.offset, m.copied)
+		}
+		ended = append(ended, m.offset)
+	}
+	if !slices.Equal(ended, []int64{0, 2, 4}) {
+		t.Errorf("ends of %v", ended)
+	}
+}
