@@ -65,7 +65,8 @@ type Config struct {
 	// CommitEvery is how often offsets are committed; 1 s by default; from 1 ms to 1 min.
 	CommitEvery time.Duration
 	// MarkersTopic is the topic of the markers, with as many partitions as the queue's;
-	// Topic + "-markers" by default. It is created if it is missing.
+	// Topic + "-markers" by default. It is created if it is missing. Groups that read
+	// one topic may share it; each passes over the markers of the others.
 	MarkersTopic string
 	// Tracker is where the tracker runs; InProcess by default.
 	Tracker TrackerMode

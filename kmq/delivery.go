@@ -7,10 +7,16 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"kafka-bench/kmq/internal/engine"
 	"kafka-bench/kmq/internal/lease"
 )
 
-// ID is a place in the queue's topic.
+// ID is a place in the queue's topic, of these fields:
+//
+//   - Partition int32: from 0.
+//   - Offset int64: in that partition, from 0.
+//
+// It is comparable, so that it can be the key of a map.
 type ID = lease.ID
 
 // MaxDelay is the longest delay of Nack, and the longest time of Extend.
@@ -63,6 +69,25 @@ func (d Delivery) Nack(ctx context.Context, delay time.Duration) error {
 	}
 	defer d.queue.leave()
 	return d.queue.engine.Nack(ctx, d.lease, delay)
+}
+
+// unhand gives back what was not begun, or was interrupted: uncounted where the engine can.
+func (d Delivery) unhand(ctx context.Context) error {
+	e, can := d.queue.engine.(engine.Unhander)
+	switch {
+	case !can:
+		return d.Nack(ctx, 0)
+	case !d.queue.enter():
+		return d.refused()
+	}
+	defer d.queue.leave()
+	return e.Unhand(ctx, d.lease)
+}
+
+// ended is whether the lock has run out, or the delivery is settled or lost.
+func (d Delivery) ended() bool {
+	deadline := d.lease.Deadline()
+	return d.lease.Err() != nil || !deadline.IsZero() && !deadline.After(time.Now())
 }
 
 // Extend renews the lock: until dur from now, above 0 and at most [MaxDelay], whatever was

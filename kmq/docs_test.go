@@ -4,9 +4,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
+
+	"kafka-bench/kmq"
 )
 
 // What docs/KMQ.md names is there: the tests that hold an invariant, and the events.
@@ -53,6 +56,25 @@ func TestTheDocumentNamesWhatThereIs(t *testing.T) {
 		start, _, _ := strings.Cut(logged[1], ";")
 		if !strings.Contains(string(text), "`"+start) {
 			t.Errorf("the event %q is not in docs/KMQ.md", logged[1])
+		}
+	}
+}
+
+// go doc shows no fields of an alias, so that its comment lists them, with their types.
+func TestAliasesListTheirFields(t *testing.T) {
+	for file, alias := range map[string]any{"queue.go": kmq.Stats{}, "delivery.go": kmq.ID{}} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		comment := regexp.MustCompile(`(?m)((?:^//.*\n)+)^type \w+ = `).FindString(string(text))
+		if comment == "" {
+			t.Fatalf("%s has no alias with a comment", file)
+		}
+		for field := range reflect.TypeOf(alias).Fields() {
+			if !regexp.MustCompile(`\b` + field.Name + `\b`).MatchString(comment) {
+				t.Errorf("the comment in %s does not name %s", file, field.Name)
+			}
 		}
 	}
 }

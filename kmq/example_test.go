@@ -51,7 +51,6 @@ func ExampleQueue_Run() {
 		Backoff:         kmq.Backoff{Min: 10 * time.Millisecond, Max: time.Second},
 	})
 	check(err)
-	defer q.Close(context.Background())
 	done := 0
 	err = q.Run(ctx, 1, func(_ context.Context, d kmq.Delivery) error {
 		switch order := string(d.Record.Value); {
@@ -68,14 +67,47 @@ func ExampleQueue_Run() {
 			return nil
 		}
 	})
-	fmt.Println(err)
+	if !errors.Is(err, context.Canceled) { // ctx has ended: that is no fault
+		check(err)
+	}
 	fmt.Println("rejected:", q.Stats().Rejected)
 	// Unordered output:
 	// espresso failed
 	// tea
 	// espresso
-	// context canceled
 	// rejected: 1
+}
+
+// To shut down, on SIGTERM say, Drain lets the handlers finish; Run returns nil once they
+// have. To end the context of Run is the fast way: the handlers' contexts end with it.
+func ExampleQueue_Drain() {
+	brokers, stop := clusterWith("stew")
+	defer stop()
+	ctx := context.Background()
+
+	q, err := kmq.Open(ctx, kmq.Config{Brokers: brokers, Topic: "orders", Group: "kitchen", Engine: kmq.OffsetMap})
+	check(err)
+	term, terminate := context.WithCancel(ctx) // signal.NotifyContext(ctx, syscall.SIGTERM)
+	running, interrupt := context.WithCancel(ctx)
+	defer interrupt()
+	context.AfterFunc(term, func() {
+		grace, cancel := context.WithTimeout(running, 20*time.Second)
+		defer cancel()
+		if q.Drain(grace) != nil {
+			interrupt() // the grace is over: the fast way
+		}
+	})
+	err = q.Run(running, 16, func(ctx context.Context, d kmq.Delivery) error { // not term
+		terminate()
+		time.Sleep(50 * time.Millisecond)
+		fmt.Printf("%s is done: %v\n", d.Record.Value, ctx.Err())
+		return nil
+	})
+	fmt.Println("run:", err)
+	check(q.Close(ctx))
+	// Output:
+	// stew is done: <nil>
+	// run: <nil>
 }
 
 // One record of each key at a time, in the order of its offsets, with more workers than
@@ -88,14 +120,17 @@ func ExampleInOrder() {
 
 	q, err := kmq.Open(ctx, kmq.Config{Brokers: brokers, Topic: "orders", Group: "kitchen", Engine: kmq.OffsetMap})
 	check(err)
-	defer q.Close(context.Background())
-	_ = q.Run(ctx, 16, func(_ context.Context, d kmq.Delivery) error {
+	err = q.Run(ctx, 16, func(_ context.Context, d kmq.Delivery) error {
 		fmt.Println(string(d.Record.Value))
 		if string(d.Record.Value) == "5" {
 			cancel()
 		}
 		return nil
 	}, kmq.InOrder(kmq.ByPartition)) // or kmq.ByKey
+	if !errors.Is(err, context.Canceled) {
+		check(err)
+	}
+	check(q.Close(context.Background()))
 	// Output:
 	// 1
 	// 2

@@ -12,9 +12,11 @@ import (
 // Inspection is what the cluster knows of a group's queue.
 type Inspection struct {
 	Group, Topic string
-	Engine       Engine
-	Partitions   []PartitionInspection
-	DeadLetters  int64 // records in the dead-letter topic; -1 if none is named
+	// Engine is empty where nothing tells Plain from OffsetMap, which leaves behind what Plain
+	// does while nothing is acknowledged beyond its commits.
+	Engine      Engine
+	Partitions  []PartitionInspection
+	DeadLetters int64 // records in the dead-letter topic; -1 if none is named
 }
 
 // PartitionInspection is that of one partition. -1 is what nobody can tell.
@@ -25,7 +27,8 @@ type PartitionInspection struct {
 	Committed int64
 	End       int64 // the high watermark
 	// InFlight are the records that are not settled though later ones were handed out
-	// (Markers), or acknowledged (OffsetMap). Plain and Share do not tell: -1.
+	// (Markers), or acknowledged (OffsetMap). Plain and Share do not tell, nor does an Engine
+	// that is not known: -1 there while anything is Waiting, 0 when nothing is.
 	InFlight int64
 	// Waiting are the records that were not handed out, as far as the cluster knows; with
 	// those in flight where InFlight is -1.
@@ -40,8 +43,9 @@ type PartitionInspection struct {
 // Inspect finds out what a group has in flight, from what the cluster keeps: it joins no
 // group and writes nothing. Of cfg it needs Brokers and Group, and Client where the
 // cluster asks who is there. Topic may be left out if the group has one only; where Engine
-// is empty, it is told by what the group has left behind. MarkersTopic and DeadLetterTopic
-// are as for the queue.
+// is empty, it is told by what the group has left behind, as far as that goes, and a group that
+// has committed nothing and has no members is refused. MarkersTopic and DeadLetterTopic are as
+// for the queue.
 //
 // It reads the records that are not settled, at most 100,000 of a partition, and the
 // markers that a tracker would begin with. Errors are [ErrConfig] or the cluster's.

@@ -196,6 +196,31 @@ func TestInspectBeforeTheCommit(t *testing.T) {
 	}
 }
 
+// Once everything is settled nothing is in flight, whatever the engine, though of one that
+// leaves nothing behind it can't be told which it is.
+func TestInspectWhatIsDrained(t *testing.T) {
+	for engine, told := range map[kmq.Engine]kmq.Engine{kmq.Plain: "", kmq.OffsetMap: "", kmq.Markers: kmq.Markers, kmq.Share: kmq.Share} {
+		t.Run(string(engine), func(t *testing.T) {
+			i := newInspected(t)
+			cfg := i.config(engine)
+			q := i.open(cfg)
+			for range 10 {
+				for _, d := range i.receive(q, 1) {
+					i.do(d.Ack(t.Context()))
+				}
+			}
+			i.do(q.Drain(t.Context()))
+			i.do(q.Close(t.Context()))
+			cfg.Engine, cfg.Topic = "", ""
+			want := kmq.PartitionInspection{Committed: 10, End: 10}
+			i.eventually(cfg, want, 0)
+			if got, err := kmq.Inspect(t.Context(), cfg); err != nil || got.Engine != told {
+				t.Errorf("engine %q, %v; want %q", got.Engine, err, told)
+			}
+		})
+	}
+}
+
 func TestInspectAShareGroup(t *testing.T) {
 	i := newInspected(t)
 	cfg := i.config(kmq.Share)
@@ -222,7 +247,8 @@ func TestInspectRefuses(t *testing.T) {
 		"nothing":          {func(c *kmq.Config) { *c = kmq.Config{} }, "Brokers is empty; Group is empty"},
 		"an engine":        {func(c *kmq.Config) { c.Engine = "queue" }, `Engine is "queue": choose one of plain, markers, offsetmap, share`},
 		"a group":          {func(c *kmq.Config) { c.Topic, c.Group, c.Engine = "", "biling", "" }, "group biling has committed nothing"},
-		"a topic":          {func(c *kmq.Config) { c.Topic = "order" }, "topic order is not there"},
+		"a topic":          {func(c *kmq.Config) { c.Topic, c.Engine = "order", kmq.Plain }, "topic order is not there"},
+		"a group's typo":   {func(c *kmq.Config) { c.Group, c.Engine = "biling", "" }, "group biling has committed nothing and has no members"},
 		"a share group":    {func(c *kmq.Config) { c.Engine, c.Group = kmq.Share, "biling" }, "there is no share group biling"},
 		"a markers' topic": {func(c *kmq.Config) { c.Engine, c.MarkersTopic = kmq.Markers, "nowhere" }, "topic nowhere has 0 partitions"},
 	} {

@@ -15,8 +15,8 @@ func (r *run) process(d Delivery) {
 			r.giveBack(d)
 			return
 		}
-		if d.lease.Err() != nil || r.q.closed.Load() {
-			return // it expired, or was lost, while it waited
+		if d.ended() || r.q.closed.Load() {
+			return // it ran out, or was lost, while it waited: the engine delivers it again
 		}
 		err := r.call(d)
 		if err == nil {
@@ -27,10 +27,11 @@ func (r *run) process(d Delivery) {
 			r.settle(d, func(ctx context.Context) error { return d.Reject(ctx, reject.Reason) })
 			return
 		}
-		delay := r.q.backoff.after(max(try, d.Attempt()))
 		if _, panicked := errors.AsType[*HandlerPanic](err); !panicked && r.handling.Err() != nil {
-			delay = 0 // it did not fail by itself
+			r.giveBack(d) // it did not fail by itself
+			return
 		}
+		delay := r.q.backoff.after(max(try, d.Attempt()))
 		r.q.log.Debug("kmq: a handler failed", "partition", d.Record.Partition, "offset", d.Record.Offset, "attempt", d.Attempt(), "delay", delay, "error", err)
 		if r.nack(d, delay) || !pause(r.handling, delay) {
 			return
@@ -47,7 +48,7 @@ func (r *run) call(d Delivery) (err error) {
 		}
 		p := &HandlerPanic{Value: recover(), Stack: debug.Stack()}
 		if p.Value == nil { // runtime.Goexit, which goes on after this
-			defer r.giveBack(d)
+			defer r.nack(d, 0)
 		}
 		r.q.log.Error("kmq: a handler panicked", "partition", d.Record.Partition, "offset", d.Record.Offset, "panic", p.Value)
 		r.mu.Lock()
@@ -63,14 +64,19 @@ func (r *run) call(d Delivery) (err error) {
 	return err
 }
 
-// giveBack releases a record that was not begun, where the engine can.
-func (r *run) giveBack(d Delivery) { r.nack(d, 0) }
+// giveBack gives back a record that was not begun, or whose handler was interrupted: where
+// the engine can, so that it does not count as a delivery.
+func (r *run) giveBack(d Delivery) { r.released(d, d.unhand) }
 
 // nack releases a record; false if the engine can't.
 func (r *run) nack(d Delivery, delay time.Duration) (can bool) {
+	return r.released(d, func(ctx context.Context) error { return d.Nack(ctx, delay) })
+}
+
+func (r *run) released(d Delivery, how func(context.Context) error) (can bool) {
 	can = true
 	r.settle(d, func(ctx context.Context) error {
-		err := d.Nack(ctx, delay)
+		err := how(ctx)
 		if errors.Is(err, ErrUnsupported) {
 			can = false
 			return nil

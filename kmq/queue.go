@@ -22,6 +22,7 @@ import (
 type Queue struct {
 	engine  engine.Engine
 	kind    Engine
+	lent    time.Duration // Visibility
 	backoff Backoff
 	log     *slog.Logger
 	handed  handed
@@ -38,7 +39,34 @@ type Queue struct {
 	closeErr error
 }
 
-// Stats are the counters of a queue.
+// Stats are the counters of a queue, or of a tracker, since it was opened. Its fields count
+// records, all of them in this process:
+//
+//   - Delivered int64: handed out, every attempt; of these Redelivered int64 with an attempt
+//     above 1.
+//   - Acked, Nacked, Rejected int64: settled by the application.
+//   - Expired int64: locks that ran out.
+//   - Lost int64: in flight when their partition, or their lock, went to another member.
+//   - Tailed, DeadLettered int64: copied to the tail of their partition, or to the
+//     dead-letter topic.
+//   - Missing int64: not in the log any more when they were to be delivered (again).
+//   - Retried int64: what a tracker tried in vain and tries again, or copies that were refused.
+//   - Unreadable int64: markers that a tracker could not read.
+//   - InFlight int: handed out, or ready to be, and not settled, now.
+//   - CommitBehind int64: beyond the committed offsets, now; Share does not know: 0.
+//
+// And what is so now:
+//
+//   - OldestUnacked time.Time: the timestamp of the oldest record in flight; zero: none.
+//   - Paused []int32: the partitions that take nothing new, for lack of room.
+//   - RetentionAlarm string: what retention is about to delete and is not settled; empty:
+//     nothing. It is looked for every 30 s; Share has none.
+//
+// And Lateness, how long after its deadline each redelivery of this process was made:
+//
+//   - Lateness.Bounds() []time.Duration: the upper bounds of the buckets, from 1 ms to 30 s.
+//   - Lateness.Counts [15]int64: the redeliveries of each bucket; the last: above all bounds.
+//   - Lateness.Sum time.Duration: of all.
 type Stats = engine.Counts
 
 // Open joins the group and begins to fetch. It returns once the configuration is known to
@@ -76,7 +104,7 @@ func openEngine(ctx context.Context, cfg *Config) (engine.Engine, error) {
 func newQueue(e engine.Engine, cfg *Config) *Queue {
 	stopping, stop := context.WithCancel(context.Background())
 	return &Queue{
-		engine: e, kind: cfg.Engine, backoff: cfg.Backoff, log: cfg.engine().Log,
+		engine: e, kind: cfg.Engine, lent: cfg.Visibility, backoff: cfg.Backoff, log: cfg.engine().Log,
 		stopping: stopping, stop: stop,
 	}
 }
@@ -217,7 +245,11 @@ func (q *Queue) Close(ctx context.Context) error {
 		q.hush()
 		q.closed.Store(true)
 		q.closeErr = errors.Join(q.settled(ctx), q.engine.Close(ctx))
-		q.log.Info("kmq: queue closed", "error", q.closeErr)
+		if q.closeErr != nil {
+			q.log.Info("kmq: queue closed", "error", q.closeErr)
+			return
+		}
+		q.log.Info("kmq: queue closed")
 	})
 	return q.closeErr
 }

@@ -24,6 +24,7 @@ type memory struct {
 	failReject  error
 	rejecting   chan struct{} // a Reject that is settled waits for it; nil: for nothing
 	receiveErr  error
+	extendTakes time.Duration // 0: Extend does nothing
 
 	some chan struct{}
 
@@ -40,7 +41,7 @@ func newMemory(records ...*kgo.Record) *memory {
 	m := &memory{some: make(chan struct{}, 1), open: make(map[*lease.Lease]bool)}
 	for i, r := range records {
 		r.Offset = int64(i)
-		m.put(lease.FromRecord(r))
+		m.put(lease.FromRecord(r, ""))
 	}
 	return m
 }
@@ -127,7 +128,14 @@ func (m *memory) Nack(ctx context.Context, l *lease.Lease, delay time.Duration) 
 	return nil
 }
 
-func (m *memory) Extend(context.Context, *lease.Lease, time.Duration) error { return nil }
+func (m *memory) Extend(_ context.Context, l *lease.Lease, d time.Duration) error {
+	if m.extendTakes > 0 {
+		until := time.Now().Add(d)
+		time.Sleep(m.extendTakes)
+		l.SetDeadline(until)
+	}
+	return nil
+}
 
 func (m *memory) Reject(_ context.Context, l *lease.Lease, reason string) error {
 	if m.failReject != nil {
@@ -577,6 +585,40 @@ func TestALineHoldsUpItsOwnRecordsOnly(t *testing.T) {
 	})
 }
 
+// A handler begins when the renewal of its lock is over, and not at all once that has run out.
+func TestTheLocksOfALine(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		takes time.Duration
+		want  string
+	}{
+		{"are renewed", time.Second, "[0 at 0s 1 at 8.5s 2 at 16.5s]"},
+		{"run out", 0, "[0 at 0s 1 at 8s]"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m := newMemory(numbered(3)...)
+				m.extendTakes = c.takes
+				for i, l := range m.ready {
+					l.SetDeadline(time.Now().Add(time.Duration(8+i)*time.Second + time.Millisecond)) // of 30
+				}
+				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+				defer cancel()
+				var began []string
+				start := time.Now()
+				_ = m.queue(t, Markers).Run(ctx, 2, func(_ context.Context, d Delivery) error {
+					began = append(began, fmt.Sprintf("%d at %v", d.ID().Offset, time.Since(start)))
+					time.Sleep(8 * time.Second)
+					return nil
+				}, InOrder(ByPartition))
+				if got := fmt.Sprint(began); got != c.want {
+					t.Errorf("handled: %s, want %s", got, c.want)
+				}
+			})
+		})
+	}
+}
+
 func BenchmarkReceiveAck(b *testing.B) {
 	const batch = 10
 	m := newMemory()
@@ -608,7 +650,7 @@ func (e *bench) Receive(_ context.Context, max int) ([]*lease.Lease, error) {
 			e.records[i] = new(kgo.Record)
 		}
 	}
-	return lease.FromRecords(e.records[:max]), nil
+	return lease.FromRecords(e.records[:max], ""), nil
 }
 
 func (e *bench) Ack(_ context.Context, l *lease.Lease) error { return l.Settle(lease.Accepted) }

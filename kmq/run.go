@@ -55,12 +55,19 @@ const settleGrace = 30 * time.Second
 // Run hands records to so many workers, from 1 to [MaxWorkers], until ctx ends or the queue
 // is closed or drained. It then starts no more handlers, waits for those that run, gives
 // back what it had received and not begun, and returns: nil if the queue is closed or
-// drained, ctx's error if that ended, and otherwise what makes going on pointless. After a
-// Drain, what was received is still processed.
+// drained, ctx's error if that ended, and otherwise what makes going on pointless.
+//
+// The handlers' contexts end with ctx. What a handler then fails with, but for a [Reject],
+// is no failure of its own: its record is given back, as is what was not begun, and comes
+// again at once, or from the next process. With the engines Markers and OffsetMap neither
+// counts as a delivery. [Queue.Drain] ends a Run gently: what was received is still
+// processed, and the handlers' contexts go on.
 //
 // A worker has one record at a time, and none is received for which there is no worker, but
 // those that an [Order] keeps waiting. They count against MaxInFlight: at the bound nothing
-// is received until a record ahead of them is done, and their locks run.
+// is received until a record ahead of them is done. Their locks are renewed while they
+// wait; one that runs out all the same (the cluster could not be reached) is not handled,
+// and comes again.
 //
 // The engine Plain can't release a record. There a record whose handler failed stays with
 // its worker, and is tried again after the [Backoff], as an ordinary consumer would.
@@ -117,6 +124,9 @@ type run struct {
 	settling context.Context
 	release  context.CancelFunc
 
+	keeping sync.WaitGroup // the keeper
+	kept    context.CancelFunc
+
 	mu    sync.Mutex
 	lines map[uint64]*line // those that have a worker
 	err   error            // what ended the run
@@ -124,7 +134,7 @@ type run struct {
 }
 
 // line are the deliveries that wait until one ahead of them is done.
-type line struct{ waiting []Delivery }
+type line struct{ waiting []*waiter }
 
 func newRun(ctx context.Context, q *Queue, workers int, handle Handler, order Order) *run {
 	r := &run{
@@ -139,6 +149,7 @@ func newRun(ctx context.Context, q *Queue, workers int, handle Handler, order Or
 		r.idle <- struct{}{}
 		r.workers.Go(r.worker)
 	}
+	r.keep()
 	return r
 }
 
@@ -188,7 +199,7 @@ func (r *run) start(d Delivery) bool {
 		r.mu.Lock()
 		l := r.lines[k]
 		if l != nil {
-			l.waiting = append(l.waiting, d)
+			l.waiting = append(l.waiting, &waiter{Delivery: d})
 			r.mu.Unlock()
 			return false
 		}
@@ -217,17 +228,30 @@ func (r *run) next(d Delivery) (Delivery, bool) {
 	if !ordered {
 		return Delivery{}, false
 	}
+	w := r.pop(k)
+	if w == nil {
+		return Delivery{}, false
+	}
+	if w.renewing != nil {
+		<-w.renewing // what the handler does with the lock comes after it
+	}
+	return w.Delivery, true
+}
+
+// pop takes the first that waits in a line; nil, and no line any more, if none does.
+func (r *run) pop(k uint64) *waiter {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	l := r.lines[k]
 	if len(l.waiting) == 0 {
 		delete(r.lines, k)
-		return Delivery{}, false
+		return nil
 	}
 	next := l.waiting[0]
-	l.waiting[0] = Delivery{}
+	next.begun = true
+	l.waiting[0] = nil
 	l.waiting = l.waiting[1:]
-	return next, true
+	return next
 }
 
 // worker processes deliveries, one after the other, and the line behind each.
@@ -244,6 +268,8 @@ func (r *run) worker() {
 func (r *run) end(ctx context.Context, err error) error {
 	close(r.work)
 	r.workers.Wait()
+	r.kept()
+	r.keeping.Wait()
 	r.release()
 	r.halt(nil)
 	r.mu.Lock()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"kafka-bench/kmq/internal/inspect"
 	"kafka-bench/kmq/internal/markers"
 )
 
@@ -14,7 +15,9 @@ type Tracker struct{ tracker *markers.Tracker }
 // OpenTracker starts a tracker with the Config of the group's queues, in which Engine must
 // be [Markers]; what it says of where the tracker runs does not matter. Several trackers
 // share the partitions of the markers, and a queue that has one in its process is one of
-// them. It returns once the topics are known to be right; ctx bounds the opening alone.
+// them. What it redelivers goes by its own MaxDeliveries, DeadLetterTopic and Transactions,
+// and not by those of the queues, which it does not know; how long a record is lent is the
+// queues' to say. It returns once the topics are known to be right; ctx bounds the opening alone.
 // Errors are [ErrConfig] or the cluster's.
 func OpenTracker(ctx context.Context, cfg Config) (*Tracker, error) {
 	cfg, err := cfg.resolve()
@@ -24,9 +27,15 @@ func OpenTracker(ctx context.Context, cfg Config) (*Tracker, error) {
 	if cfg.Engine != Markers {
 		return nil, fmt.Errorf("%w: engine %q has no tracker: only %q has", ErrConfig, cfg.Engine, Markers)
 	}
-	t, err := markers.NewTracker(ctx, cfg.engine())
+	e := cfg.engine()
+	e.Log.Info("kmq: opening a tracker", "max_deliveries", cfg.MaxDeliveries, "dead_letter_topic", cfg.DeadLetterTopic,
+		"markers_topic", cfg.MarkersTopic, "transactions", cfg.Transactions)
+	t, err := markers.NewTracker(ctx, e)
 	if err != nil {
 		return nil, err
+	}
+	if known, err := inspect.Known(ctx, e); err == nil && !known { // who may not ask is not told
+		e.Log.Warn("kmq: the group of the tracker has committed nothing and has no members; check its name, unless its queues are still to be opened")
 	}
 	return &Tracker{tracker: t}, nil
 }

@@ -2,8 +2,10 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -118,7 +120,7 @@ dead letters in orders-dead: 1
 	if err := json.Unmarshal([]byte(invoke(t, append(args, "--json")...).stdout), &said); err != nil {
 		t.Fatal(err)
 	}
-	if said.Group != "billing" || said.Engine != kmq.OffsetMap || *said.InFlight != 1 || *said.DeadLetters != 1 || len(said.Partitions) != 2 ||
+	if said.Group != "billing" || said.Engine == nil || *said.Engine != kmq.OffsetMap || *said.InFlight != 1 || *said.DeadLetters != 1 || len(said.Partitions) != 2 ||
 		*said.Partitions[0].Committed != 1 || said.Partitions[1].OldestAt != nil || *said.OldestAge < 3600 {
 		t.Errorf("%+v", said)
 	}
@@ -154,6 +156,39 @@ func TestInspectWhatNobodyKnows(t *testing.T) {
 		"          0          –    4          –        4             0  ")
 }
 
+// TestInspectADrainedQueue: nothing is in flight, though nothing tells of which engine it is.
+func TestInspectADrainedQueue(t *testing.T) {
+	brokers := embedded(t).Bootstrap()
+	orders(t, brokers)
+	q := queueOf(t, kmq.Config{Brokers: brokers, Engine: kmq.OffsetMap})
+	for _, d := range receive(t, q, 8) {
+		if err := d.Ack(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := q.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"kmq", "inspect", "billing", "--brokers", strings.Join(brokers, ",")}
+	const want = `group billing on topic orders, engine plain or offsetmap (nothing tells; --engine says which)
+
+partition committed end in flight waiting redeliveries oldest unacked
+0 4 4 0 0 0 –
+1 4 4 0 0 0 –
+all 0 0 0 –
+`
+	if got := invoke(t, args...); got.code != exitValid || withoutSeconds(got.stdout) != want {
+		t.Errorf("exit code %d: %s\n%s\nwant:\n%s", got.code, got.stderr, withoutSeconds(got.stdout), want)
+	}
+	var said anInspection
+	if err := json.Unmarshal([]byte(invoke(t, append(args, "--json")...).stdout), &said); err != nil {
+		t.Fatal(err)
+	}
+	if said.Engine != nil || said.InFlight == nil || *said.InFlight != 0 || said.OldestAt != nil {
+		t.Errorf("%+v", said)
+	}
+}
+
 // TestKmqRefused: what is wrong, what would be right, and which exit code.
 func TestKmqRefused(t *testing.T) {
 	brokers := embedded(t).Bootstrap()
@@ -168,7 +203,8 @@ func TestKmqRefused(t *testing.T) {
 		{"inspect billing", exitUnreachable, `the cluster "default" is not up; start it with: kafka-bench cluster up`},
 		{"inspect billing --brokers localhost:1", exitUnreachable, "no broker can be reached"},
 		{"inspect billing --brokers " + there, exitBadInput, "kmq: configuration: group billing has committed nothing: check its name, or name its topic"},
-		{"inspect billing --topic order --brokers " + there, exitBadInput, "kmq: configuration: topic order is not there"},
+		{"inspect billing --topic orders --brokers " + there, exitBadInput, "kmq: configuration: group billing has committed nothing and has no members: check its name, or name its engine"},
+		{"inspect billing --topic order --engine plain --brokers " + there, exitBadInput, "kmq: configuration: topic order is not there"},
 		{"inspect billing --engine queue --brokers " + there, exitBadInput, `kmq: configuration: Engine is "queue": choose one of plain, markers, offsetmap, share`},
 		{"inspect billing --command-config client.properties", exitBadInput, "--command-config is for an existing cluster; name its addresses with --brokers, or leave it out"},
 		{"inspect billing --cluster mine --brokers " + there, exitBadInput, "--cluster and --brokers name two clusters; leave one of them out"},
@@ -197,7 +233,8 @@ func TestTracker(t *testing.T) {
 		"kmq", "tracker", "--brokers", strings.Join(brokers, ","), "--group", "billing", "--topic", "orders",
 		"--max-deliveries", "2", "--dead-letter", "orders-dead", "--metrics", "127.0.0.1:0",
 	}, "\n"))
-	child.Stderr = os.Stderr
+	var logged bytes.Buffer
+	child.Stderr = io.MultiWriter(os.Stderr, &logged)
 	out, err := child.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -262,6 +299,9 @@ func TestTracker(t *testing.T) {
 	if want := "redelivered 2, dead-lettered 2, missing 0"; last != want {
 		t.Errorf("its last word is %q, want %q", last, want)
 	}
+	first, rest, _ := strings.Cut(logged.String(), "\n")
+	wantSaid(t, first, `msg="kmq: opening a tracker" topic=orders group=billing engine=markers max_deliveries=2 dead_letter_topic=orders-dead markers_topic=orders-markers transactions=false`)
+	wantSaid(t, rest, `level=WARN msg="kmq: the group of the tracker has committed nothing and has no members;`) // its queue came later
 }
 
 // scrape reads a metrics page: the sum of each name.

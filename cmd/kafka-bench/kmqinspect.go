@@ -32,8 +32,10 @@ redeliveries among them; and how many dead letters there are. It joins no group 
 writes nothing.
 
 The topic is that of the group where it has only one, and the engine is told by what
-the group has left on the cluster. What an engine keeps in its consumers' memory alone
-is shown as –.`,
+the group has left on the cluster. One of offsetmap that has nothing beyond its commits
+looks like one of plain: then the answer is "plain or offsetmap", and --engine says which.
+A group that has committed nothing and has no members is refused. What an engine keeps
+in its consumers' memory alone is shown as –.`,
 		Example: `  kafka-bench kmq inspect billing
   kafka-bench kmq inspect billing --dead-letter orders-dead --json`,
 		Args: needs(1, 1, "the name of one group"),
@@ -73,7 +75,7 @@ is shown as –.`,
 type anInspection struct {
 	Group       string                 `json:"group"`
 	Topic       string                 `json:"topic"`
-	Engine      kmq.Engine             `json:"engine"`
+	Engine      *kmq.Engine            `json:"engine"`
 	InFlight    *int64                 `json:"in_flight_records"`
 	Waiting     *int64                 `json:"waiting_records"`
 	Redelivered *int64                 `json:"redelivered_records"`
@@ -98,9 +100,12 @@ func inspectionOf(i kmq.Inspection, now time.Time) anInspection {
 	all := total(i)
 	of := partitionOf(all, now)
 	out := anInspection{
-		Group: i.Group, Topic: i.Topic, Engine: i.Engine,
+		Group: i.Group, Topic: i.Topic,
 		InFlight: of.InFlight, Waiting: of.Waiting, Redelivered: of.Redelivered, OldestAt: of.OldestAt, OldestAge: of.OldestAge,
 		DeadLetters: told(i.DeadLetters), Partitions: []anInspectedPartition{},
+	}
+	if i.Engine != "" {
+		out.Engine = &i.Engine
 	}
 	for _, p := range i.Partitions {
 		out.Partitions = append(out.Partitions, partitionOf(p, now))
@@ -150,7 +155,11 @@ func total(i kmq.Inspection) kmq.PartitionInspection {
 }
 
 func printInspection(w io.Writer, i kmq.Inspection, deadLetter string, now time.Time) error {
-	fmt.Fprintf(w, "group %s on topic %s, engine %s\n\n", i.Group, i.Topic, i.Engine)
+	engine := string(i.Engine)
+	if engine == "" {
+		engine = "plain or offsetmap (nothing tells; --engine says which)"
+	}
+	fmt.Fprintf(w, "group %s on topic %s, engine %s\n\n", i.Group, i.Topic, engine)
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(table, "partition\tcommitted\tend\tin flight\twaiting\tredeliveries\toldest unacked\t")
 	row := func(name, committed, end string, p kmq.PartitionInspection) {

@@ -35,8 +35,10 @@ consumers, which then have Tracker: kmq.External. It delivers again what was not
 in time, and gives up what was delivered too often. Several trackers of a group share
 the partitions. An interrupt (or SIGTERM) ends it in order.
 
-Visibility, deliveries, dead-letter topic and transactions are to be those of the
-queues.`,
+Of --max-deliveries, --dead-letter and --transactions it is the tracker's own that count,
+not what the queues have: without --max-deliveries a record is delivered again for ever,
+whatever MaxDeliveries is in the queues' configuration. Give it theirs. Its log begins with
+those in effect. How long a record is lent is the queues' to say, in each of their markers.`,
 		Example: `  kafka-bench kmq tracker --group billing --topic orders
   kafka-bench kmq tracker --group billing --topic orders --max-deliveries 5 --dead-letter orders-dead --metrics 127.0.0.1:9400`,
 		Args: cobra.NoArgs,
@@ -67,8 +69,8 @@ queues.`,
 	f := c.Flags()
 	f.StringVar(&group, "group", "", "the group of the queues (required)")
 	f.StringVar(&flags.topic, "topic", "", "the topic of the queues (required)")
-	f.DurationVar(&visibility, "visibility", 30*time.Second, "for how long the queues lend a record, 100ms to 1h")
-	f.IntVar(&most, "max-deliveries", 0, "after how many deliveries a record goes to the dead-letter topic; 0 is never")
+	f.DurationVar(&visibility, "visibility", 30*time.Second, "the queues' visibility, 100ms to 1h; nothing depends on it here, as their markers say it")
+	f.IntVar(&most, "max-deliveries", 0, "after how many deliveries a record goes to the dead-letter topic, whatever the queues say; 0 is never")
 	f.BoolVar(&transactions, "transactions", false, "write each copy and its end in one transaction")
 	f.StringVar(&metrics, "metrics", "", "a loopback address for Prometheus, as 127.0.0.1:9400 (port 0: any that is free)")
 	return c

@@ -175,11 +175,11 @@ func TestWarningsOfAQueue(t *testing.T) {
 	}
 	r.drained = false
 	bad := &result.Run{Queue: &result.Queue{
-		Lost: 3, Pending: 2, AckedAgain: 4, AckedAndDead: 1, Missing: 7, GivenUp: result.Counts{"expired": 6},
+		Lost: 3, Pending: 2, AckedAgain: 4, AckedAndDead: 1, Missing: 7, GivenUp: result.Counts{"expired": 6, "lost": 8},
 		Lateness: &result.Time{Negative: 9}, RetentionAlarm: "soon",
 	}}
 	got := strings.Join(r.warningsOfTheQueue(bad), "\n")
-	for _, want := range []string{"LOST: 3 ", "not drained: 2 ", "EARLY: 9 ", "4 records were acknowledged again", "1 records are both", "6 records were worked on", "7 records that were to be", "retention: soon"} {
+	for _, want := range []string{"LOST: 3 ", "not drained: 2 ", "EARLY: 9 ", "4 records were acknowledged again", "1 records are both", "6 records were worked on and not settled: their lock had run out", "8 records were worked on and not settled: their partition had moved to another member", "7 records that were to be", "retention: soon"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not among\n%s", want, got)
 		}

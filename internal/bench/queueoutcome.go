@@ -174,8 +174,10 @@ func (r *run) warningsOfTheQueue(out *result.Run) (warnings []string) {
 	}
 	when(q.AckedAgain, "%s records were acknowledged again: the queue delivered them though they had been acknowledged")
 	when(q.AckedAndDead, "%s records are both acknowledged and dead letters")
-	for _, given := range []string{"expired", "lost", "error"} {
-		when(q.GivenUp[given], "%s records were worked on and not settled, as the queue answered: "+given)
+	for _, given := range []struct{ key, why string }{
+		{"expired", "their lock had run out"}, {"lost", "their partition had moved to another member"}, {"error", "the queue answered with an error"},
+	} {
+		when(q.GivenUp[given.key], "%s records were worked on and not settled: "+given.why)
 	}
 	when(q.Missing, "%s records that were to be delivered again were not in the log any more")
 	if q.RetentionAlarm != "" {

@@ -197,6 +197,7 @@ func faultSuite(t *testing.T, repeat int) *result.RecordedCampaign {
 		q := takesFrom(r, engineOrder[i], 3000, nil)
 		q.Redelivered, q.AckedAgain = int64(100*i+10), int64(3*i)
 		r.Run.Time["e2e_response_time"] = scaled(r.Run.Time["e2e_response_time"], noise*[]float64{4, 3, 5, 2}[i])
+		r.Run.Time["redelivery_response_time"] = scaled(r.Run.Time["e2e_response_time"], 200)
 		if i == 3 {
 			q.Lost = 2
 		}

@@ -295,7 +295,10 @@ func (d *CampaignDocument) redelivery() (AnswerTable, string) {
 		summed("dead letters", "queue_dead_lettered"), summed("pending", "queue_pending"), summed("lost", "queue_lost"), summed("acked again", "queue_acked_again"),
 		valued("all clients' CPU, cores", "cpu_cores"),
 	)
-	table.Notes = []string{"late: from when a delivery was due (the end of the lock before it, or of the delay it was given back with) until it came. tail: of all attempts with a thousand deliveries or more."}
+	table.Notes = []string{
+		"late: from when a delivery was due (the end of the lock before it, or of the delay it was given back with) until it came.",
+		"arithmetic: (1 − pⁿ) ÷ (1 − p) deliveries of each record, with the share p dropped and n deliveries at the most; 1 ÷ (1 − p) without a limit. Of each attempt the share p is delivered again. tail: that share as it was, over all attempts with a thousand deliveries or more.",
+	}
 	byEngine := map[string][]*CellDocument{}
 	var order []string
 	for _, c := range d.validCells() {
@@ -409,10 +412,11 @@ func (d *CampaignDocument) engineFaults() (AnswerTable, string) {
 		summed("acknowledged", "queue_unique_acked"), summed("lost", "queue_lost"), summed("pending", "queue_pending"),
 		summed("delivered again", "queue_redelivered"), summed("acked again", "queue_acked_again"),
 		valued("e2e of first deliveries p50", "e2e_response_time_p50"), valued("p99", p99), d.ofPlain("p99 ÷ plain", p99),
-		valued("no delivery for", "delivery_gap_max"), valued("of later ones p99", "redelivery_response_time_p99"),
+		valued("no delivery for", "delivery_gap_max"),
+		valued("redelivery response time p50", "redelivery_response_time_p50"), valued("p99", "redelivery_response_time_p99"),
 		valued("late p99", "redelivery_lateness_p99"), summed("early", "queue_early_redeliveries"), valued("all clients' CPU, cores", "cpu_cores"),
 	)
-	table.Notes = []string{"Counts are over all runs of a scenario. acked again: acknowledged though they had been before, which is what duplicates cost an application."}
+	table.Notes = []string{"Counts are over all runs of a scenario. acked again: acknowledged though they had been before, which is what duplicates cost an application. redelivery response time: e2e of deliveries after the first; late: from when they were due."}
 	var clauses []string
 	for _, c := range d.validCells() {
 		acked, _ := c.sum("queue_unique_acked")

@@ -21,14 +21,15 @@ type able struct {
 	lend    bool // locks that run out, and Extend
 	limit   bool // MaxDeliveries
 	order   bool // Run keeps an order
+	unhand  bool // what Run gives back is not counted as a delivery
 	exact   bool // an acknowledgement is durable whatever is open before it
 	whole   bool // all of MaxInFlight can be used for any partition
 }
 
 var abilities = map[kmq.Engine]able{
 	kmq.Plain:     {order: true, whole: true},
-	kmq.Markers:   {release: true, lend: true, limit: true, order: true, exact: true, whole: true},
-	kmq.OffsetMap: {release: true, lend: true, limit: true, order: true, exact: true, whole: true},
+	kmq.Markers:   {release: true, lend: true, limit: true, order: true, unhand: true, exact: true, whole: true},
+	kmq.OffsetMap: {release: true, lend: true, limit: true, order: true, unhand: true, exact: true, whole: true},
 	kmq.Share:     {release: true, lend: true, limit: true, exact: true},
 }
 
@@ -92,6 +93,8 @@ var laws = []law{
 	{"workers are more than partitions", unordered},
 	{"one record of a partition at a time, in order", orderedByPartition},
 	{"one record of a key at a time, in order", orderedByKey},
+	{"what waits in line for longer than its lock is delivered once", waitsInLine},
+	{"what Run interrupts or never began is not counted", interrupted},
 	{"a handler's error has the record tried again", handlerFails},
 	{"a handler's rejection gives the record up", handlerRejects},
 	{"the counters add up", counters},

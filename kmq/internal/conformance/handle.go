@@ -117,6 +117,82 @@ func orderedByKey(w *world) {
 	})
 }
 
+// waitsInLine has handlers that are well within the lock, and lines that are much longer.
+func waitsInLine(w *world) {
+	const lent, took = 2 * time.Second, 100 * time.Millisecond
+	const records = partitions * 50 // the last of a partition waits for 5 s
+	all := w.produce(records)
+	with := []func(*kmq.Config){w.withDead}
+	if w.can.lend {
+		with = append(with, lendFor(lent))
+	}
+	if w.can.limit {
+		with = append(with, func(c *kmq.Config) { c.MaxDeliveries = 2 })
+	}
+	q := w.open(with...)
+	if !w.can.order {
+		return
+	}
+	var mu sync.Mutex
+	var got []kmq.ID
+	err := w.run(q, partitions, records, func(_ context.Context, d kmq.Delivery) error {
+		time.Sleep(took)
+		mu.Lock()
+		defer mu.Unlock()
+		got = append(got, d.ID())
+		return nil
+	}, kmq.InOrder(kmq.ByPartition))
+	w.is("run", err, context.Canceled)
+	w.same("handled", got, all)
+	w.deadLetters(0)
+	if s := q.Stats(); s.Redelivered != 0 || s.Expired != 0 || s.Acked != records {
+		w.Errorf("every record was handled once: %+v", s)
+	}
+}
+
+// interrupted ends a Run, and then a process, more often than a record may be delivered.
+func interrupted(w *world) {
+	if !w.can.unhand {
+		return
+	}
+	const deliveries = 2
+	all := w.produce(12)
+	limit := func(c *kmq.Config) { c.MaxDeliveries = deliveries }
+	for _, order := range []kmq.Order{kmq.ByPartition, kmq.Unordered, kmq.ByKey} {
+		q := w.open(w.withDead, limit)
+		for range deliveries {
+			ctx, cancel := context.WithCancel(w.ctx)
+			var begun sync.WaitGroup
+			begun.Add(partitions)
+			go func() { begun.Wait(); cancel() }()
+			var n atomic.Int64
+			err := q.Run(ctx, partitions, func(ctx context.Context, d kmq.Delivery) error {
+				if n.Add(1) <= partitions {
+					begun.Done()
+				}
+				if d.Attempt() != 1 {
+					w.Errorf("record %v has attempt %d, and was interrupted each time", d.ID(), d.Attempt())
+				}
+				<-ctx.Done()
+				return fmt.Errorf("interrupted: %w", ctx.Err())
+			}, kmq.InOrder(order))
+			w.is("run", err, context.Canceled)
+			cancel()
+		}
+		w.close(q)
+	}
+	q := w.open(w.withDead, limit)
+	got := w.each(q, len(all), func(d kmq.Delivery) {
+		if d.Attempt() != 1 {
+			w.Errorf("record %v has attempt %d, and was interrupted each time", d.ID(), d.Attempt())
+		}
+		w.ack(d)
+	})
+	w.same("received", got, all)
+	w.deadLetters(0)
+	w.nothing(q)
+}
+
 var errNotNow = errors.New("not now")
 
 func handlerFails(w *world) {

@@ -37,6 +37,13 @@ type Engine interface {
 	Counts() Counts
 }
 
+// Unhander is an Engine that can take back what was handed out and not begun, so that it
+// does not count as a delivery: by those that can't it is released, which does.
+type Unhander interface {
+	// Unhand gives a record back, to be delivered at once, as the attempt that it was.
+	Unhand(ctx context.Context, l *lease.Lease) error
+}
+
 // Counts are the counters of an engine since it was opened.
 type Counts struct {
 	Delivered    int64 // handed out, every attempt

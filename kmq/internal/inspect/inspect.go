@@ -29,6 +29,10 @@ const (
 	Share     = "share"
 )
 
+// Unsaid is the engine of a group of which nothing tells whether it is Plain or OffsetMap:
+// the latter leaves behind what the former does while it has nothing beyond its commits.
+const Unsaid = ""
+
 // unknown is a number that nobody can tell.
 const unknown = -1
 
@@ -52,12 +56,13 @@ type Partition struct {
 
 // Result is what is known of a group.
 type Result struct {
-	Topic, Engine string
+	Topic, Engine string // the engine may be Unsaid
 	Partitions    []Partition
 	DeadLetters   int64 // -1: there is no such topic
 }
 
-// Group inspects a group. Where cfg.Topic or kind is empty, it is found out.
+// Group inspects a group. Where cfg.Topic or kind is empty, it is found out; a group that
+// nobody knows is refused then.
 func Group(ctx context.Context, cfg engine.Config, kind string) (Result, error) {
 	client, err := kgo.NewClient(cfg.ClientOptions()...)
 	if err != nil {
@@ -71,13 +76,15 @@ func Group(ctx context.Context, cfg engine.Config, kind string) (Result, error) 
 	if err := i.lay(ctx); err != nil {
 		return Result{}, err
 	}
-	switch kind { // of a plain group's records, what is handed out is known to its consumer alone
+	switch kind {
 	case Share:
 		i.share()
 	case Markers:
 		err = i.markers(ctx)
 	case OffsetMap:
 		err = i.offsetMap()
+	default: // what is handed out is known to the consumers alone
+		i.settled()
 	}
 	if err != nil {
 		return Result{}, err
@@ -144,11 +151,51 @@ func (i *inspector) find(ctx context.Context, kind string) (string, error) {
 			}
 		}
 	}
+	switch known, err := i.known(ctx); {
+	case err != nil:
+		return "", err
+	case !known:
+		return "", fmt.Errorf("%w: group %s has committed nothing and has no members: check its name, or name its engine", lease.ErrConfig, group)
+	}
 	tracked, err := i.adm.DescribeGroups(ctx, markers.Group(group))
 	if g := tracked[markers.Group(group)]; err == nil && g.Err == nil && g.State != "" && g.State != "Dead" {
 		return Markers, nil
 	}
-	return Plain, nil
+	return Unsaid, nil
+}
+
+// Known is whether a group that is not a share group has committed anything, or has
+// members.
+func Known(ctx context.Context, cfg engine.Config) (bool, error) {
+	client, err := kgo.NewClient(cfg.ClientOptions()...)
+	if err != nil {
+		return false, fmt.Errorf("%w: %w", lease.ErrConfig, err)
+	}
+	defer client.Close()
+	i := inspector{cfg: cfg, client: client, adm: kadm.NewClient(client)}
+	if i.committed, err = i.offsets(ctx, cfg.Group); err != nil {
+		return false, err
+	}
+	return i.known(ctx)
+}
+
+// known is whether the group has committed anything, or has members.
+func (i *inspector) known(ctx context.Context) (bool, error) {
+	if len(i.committed) > 0 {
+		return true, nil
+	}
+	group := i.cfg.Group
+	classic, err := i.adm.DescribeGroups(ctx, group)
+	if err != nil {
+		return false, fmt.Errorf("kmq: describe group %s: %w", group, err)
+	}
+	if g := classic[group]; g.Err == nil {
+		return len(g.Members) > 0, nil
+	} else if !errors.Is(g.Err, kerr.GroupIDNotFound) {
+		return false, fmt.Errorf("kmq: describe group %s: %w", group, g.Err)
+	}
+	newer, err := i.adm.DescribeConsumerGroups(ctx, group) // of the protocol of KIP-848, if there are such
+	return err == nil && newer[group].Err == nil && len(newer[group].Members) > 0, nil
 }
 
 func (i *inspector) findShare(ctx context.Context) (bool, error) {
@@ -265,7 +312,17 @@ func (i *inspector) offsetMap() error {
 	return nil
 }
 
-// share: the broker knows which records are open, and tells how many.
+// settled: where nothing is beyond the commit, nothing is in flight, whoever keeps it.
+func (i *inspector) settled() {
+	for _, p := range i.parts {
+		if p.Waiting == 0 {
+			p.InFlight = 0
+		}
+	}
+}
+
+// share: the broker knows which records are open, and tells how many. Where there are none,
+// its start offset may be behind the end of the log nevertheless.
 func (i *inspector) share() {
 	for _, p := range i.parts {
 		o, ok := i.shared.Lookup(i.cfg.Topic, p.ID)
@@ -275,7 +332,10 @@ func (i *inspector) share() {
 		p.Committed = o.StartOffset
 		p.unlent = max(o.StartOffset, p.start)
 		p.Waiting = max(p.End-p.unlent, 0)
-		if o.Lag >= 0 {
+		switch {
+		case o.Lag == 0:
+			p.unlent, p.Waiting, p.InFlight = p.End, 0, 0
+		case o.Lag > 0:
 			p.Waiting = o.Lag
 		}
 	}

@@ -49,11 +49,15 @@ func (i *inspector) markers(ctx context.Context) error {
 	}
 	handed := make(map[int32]int64) // up to where records were handed out
 	var unreadable error
+	ours := marker.Of(i.cfg.Group)
 	err = i.read(ctx, topic, spans, func(r *kgo.Record) {
 		m, err := marker.Parse(r.Key, r.Value)
 		if err != nil {
 			unreadable = fmt.Errorf("kmq: topic %s, partition %d, offset %d: %w", topic, r.Partition, r.Offset, err)
 			return
+		}
+		if m.Group != 0 && m.Group != ours {
+			return // of others that work on the same topic
 		}
 		if m.Type == marker.Start {
 			handed[r.Partition] = max(handed[r.Partition], m.Offset+int64(m.Count))
@@ -105,7 +109,7 @@ func (i *inspector) readUnsettled(ctx context.Context, copies bool) error {
 		if p.OldestUnacked.IsZero() || r.Timestamp.Before(p.OldestUnacked) {
 			p.OldestUnacked = r.Timestamp
 		}
-		if copies && p.Redelivered != unknown && lease.FromRecord(r).Attempt > 1 {
+		if copies && p.Redelivered != unknown && lease.FromRecord(r, i.cfg.Group).Attempt > 1 {
 			p.Redelivered++
 		}
 	})

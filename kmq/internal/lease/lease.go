@@ -51,12 +51,9 @@ type Lease struct {
 	Private any
 
 	state    atomic.Int32
+	place    place        // in a Set, under its lock, as is index
+	index    int          // in that place
 	deadline atomic.Int64 // ns of the monotonic clock since epoch; 0: none
-
-	// Where the lease is in a Set, under its lock.
-	in           *line
-	before, next *Lease // in a line
-	index        int    // in its heap
 }
 
 // Again is an open lease of the same record for its next attempt, without a deadline.

@@ -77,19 +77,33 @@ func (s *Set) AddAll(leases []*Lease, deadline time.Time) {
 // is for leases whose time begins when they are handed out. A zero deadline leaves them as
 // they are. A lease whose deadline has passed, and is not expired yet, is left out too.
 func (s *Set) Lend(leases []*Lease, deadline time.Time) []*Lease {
-	at, now := sinceEpoch(deadline), sinceNow()
+	at, now := sinceEpoch(deadline), int64(0)
 	kept := leases[:0]
 	s.mu.Lock()
-	for _, l := range leases {
-		if l.State() != Open || l.past(now) {
+	for i, l := range leases {
+		if l.State() != Open {
 			continue
+		}
+		if l.deadline.Load() != 0 { // most have none, and the clock need not be read for them
+			if now == 0 {
+				now = sinceNow()
+			}
+			if l.past(now) {
+				continue
+			}
 		}
 		if at != 0 {
 			s.leases.move(l, at)
 		}
-		kept = append(kept, l)
+		if len(kept) == i {
+			kept = leases[:i+1] // as it is
+		} else {
+			kept = append(kept, l)
+		}
 	}
-	s.rearm()
+	if at != 0 {
+		s.rearm()
+	}
 	s.mu.Unlock()
 	clear(leases[len(kept):])
 	return kept

@@ -14,7 +14,7 @@ import (
 )
 
 func open(offset int64) *Lease {
-	return FromRecord(&kgo.Record{Offset: offset, Timestamp: time.UnixMilli(offset)})
+	return FromRecord(&kgo.Record{Offset: offset, Timestamp: time.UnixMilli(offset)}, "g")
 }
 
 func TestSettledOnce(t *testing.T) {
@@ -287,6 +287,29 @@ func TestSetModel(t *testing.T) {
 					in[l] = at
 				}
 			},
+			"lend": func(r *rapid.T) {
+				if len(all) == 0 {
+					r.Skip()
+				}
+				some, at := rapid.SliceOfNDistinct(rapid.SampledFrom(all), 0, 4, rapid.ID).Draw(r, "leases"), deadline(r)
+				want := slices.DeleteFunc(slices.Clone(some), func(l *Lease) bool { _, was := in[l]; return !was })
+				if got := s.Lend(some, at); !slices.Equal(got, want) {
+					r.Fatalf("lent %d, want %d", len(got), len(want))
+				}
+				for _, l := range want {
+					if !at.IsZero() {
+						in[l] = at
+					}
+				}
+			},
+			"poll": func(r *rapid.T) {
+				had := len(all)
+				for range rapid.IntRange(1, 20).Draw(r, "records") {
+					l := open(int64(len(all)))
+					all, in[l] = append(all, l), time.Time{}
+				}
+				s.AddAll(all[had:], time.Time{})
+			},
 			"swap": func(r *rapid.T) {
 				if len(all) == 0 {
 					r.Skip()
@@ -341,21 +364,32 @@ func TestSetModel(t *testing.T) {
 func (s *Set) holdsTogether(r *rapid.T) {
 	b, n := &s.leases, len(s.leases.heap)
 	for i, l := range b.heap {
-		if l.in != &inHeap || l.index != i || l.deadline.Load() == 0 || i > 0 && l.earlier(b.heap[(i-1)/2]) {
+		if l.place != inHeap || l.index != i || l.deadline.Load() == 0 || i > 0 && l.earlier(b.heap[(i-1)/2]) {
 			r.Fatalf("the heap is none at %d", i)
 		}
 	}
-	for _, line := range []*line{&b.rising, &b.never} {
-		var before *Lease
-		for l := line.first; l != nil; l = l.next {
-			if l.in != line || l.before != before || (l.deadline.Load() == 0) != (line == &b.never) || before != nil && l.earlier(before) {
-				r.Fatal("a line is broken")
-			}
-			before = l
-			n++
+	line, of := &b.line, 0
+	var before *Lease
+	for i, l := range line.items {
+		if l == nil {
+			continue
 		}
-		if line.last != before {
-			r.Fatal("a line does not end where it says")
+		lent := l.deadline.Load() != 0
+		if l.place != inLine || l.index != line.from+i || i < line.head || lent != (i < line.lent) || lent && before != nil && l.earlier(before) {
+			r.Fatalf("the line is broken at %d", i)
+		}
+		before = l
+		of++
+	}
+	n += of
+	gapAt := func(i int) bool { return line.items[i] == nil }
+	if of != line.n || of == 0 && len(line.items)+line.head+line.lent > 0 ||
+		of > 0 && (gapAt(line.head) || gapAt(len(line.items)-1) || line.lent > line.head && gapAt(line.lent-1)) {
+		r.Fatalf("a line of %d counts %d, or does not begin and end where it says", of, line.n)
+	}
+	for i, l := range line.items[len(line.items):cap(line.items)] {
+		if l != nil {
+			r.Fatalf("the line keeps what has left, %d behind its end", i)
 		}
 	}
 	var first *Lease
@@ -391,7 +425,7 @@ func BenchmarkSet(b *testing.B) {
 			start, poll := time.Now(), 0
 			var open [inFlight / batch][]*Lease
 			begin := func() {
-				leases := FromRecords(records)
+				leases := FromRecords(records, "g")
 				s.AddAll(leases, start.Add(c.deadline(poll)))
 				open[poll%len(open)] = leases
 				poll++

@@ -12,6 +12,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"time"
 )
 
@@ -78,6 +79,9 @@ type Marker struct {
 	// Undelivered: the record was given back without having been in an application's
 	// hands, and the delivery is not to be counted.
 	Undelivered bool // Release
+	// Group is [Of] the group whose marker it is: several may share a topic, and know
+	// nothing of each other. It is 0 where it was not said, before version 1.1.
+	Group uint32 // all but Tick
 }
 
 // The bounds of a marker's fields.
@@ -98,14 +102,22 @@ var (
 // version, whose markers have further fields at the end, and no other major version.
 const (
 	major    = 1
-	minor    = 0
+	minor    = 1 // since when there are groups
 	keyBytes = 12
 
 	undelivered = 1 // flag of a Release
 )
 
 // Size is how many bytes Append adds at most.
-const Size = keyBytes + 2 + 3*binary.MaxVarintLen64 + 1
+const Size = keyBytes + 2 + 3*binary.MaxVarintLen64 + 1 + 4
+
+// Of tells a group's markers from those of others: it is the FNV-1a hash of its name, and
+// never 0. Two groups have the same by a chance of one in four thousand millions.
+func Of(group string) uint32 {
+	h := fnv.New32a()
+	h.Write([]byte(group))
+	return max(1, h.Sum32())
+}
 
 // Append appends the marker's key and value to b and returns both. The key is b's, up to
 // the value; they share memory.
@@ -114,7 +126,11 @@ func Append(b []byte, m Marker) (all, key, value []byte) {
 	b = binary.BigEndian.AppendUint32(b, uint32(m.Partition))
 	b = binary.BigEndian.AppendUint64(b, uint64(m.Offset))
 	split := len(b)
-	b = append(b, major<<4|minor, byte(m.Type))
+	version := byte(major << 4)
+	if m.Group != 0 {
+		version |= minor
+	}
+	b = append(b, version, byte(m.Type))
 	switch m.Type {
 	case Start, Extend:
 		b = appendLoan(b, m)
@@ -127,6 +143,9 @@ func Append(b []byte, m Marker) (all, key, value []byte) {
 	case End:
 		b = binary.AppendUvarint(b, uint64(m.Count))
 		b = append(b, byte(m.Reason))
+	}
+	if m.Group != 0 {
+		b = binary.BigEndian.AppendUint32(b, m.Group)
 	}
 	return b, b[from:split:split], b[split:]
 }
@@ -155,7 +174,7 @@ func Parse(key, value []byte) (Marker, error) {
 		return m, fmt.Errorf("%w: %d.%d, known is %d", ErrVersion, value[0]>>4, value[0]&15, major)
 	}
 	r := reader{b: value[2:]}
-	if err := m.parse(&r); err != nil {
+	if err := m.parse(&r, value[0]&15 >= minor); err != nil {
 		return m, err
 	}
 	if len(r.b) > 0 && value[0]&15 <= minor {
@@ -164,7 +183,7 @@ func Parse(key, value []byte) (Marker, error) {
 	return m, nil
 }
 
-func (m *Marker) parse(r *reader) error {
+func (m *Marker) parse(r *reader, grouped bool) error {
 	switch m.Type {
 	case Start, Extend:
 		m.loan(r)
@@ -184,6 +203,10 @@ func (m *Marker) parse(r *reader) error {
 		return nil
 	default:
 		return fmt.Errorf("%w: %v", ErrVersion, m.Type)
+	}
+	if grouped {
+		m.Group = r.uint32()
+		r.bad = r.bad || m.Group == 0
 	}
 	if r.bad {
 		return fmt.Errorf("%w: the fields of a %v", ErrMalformed, m.Type)
@@ -218,6 +241,16 @@ func (r *reader) uvarint(most uint64) uint64 {
 		return 0
 	}
 	r.b = r.b[n:]
+	return v
+}
+
+func (r *reader) uint32() uint32 {
+	if len(r.b) < 4 {
+		r.bad = true
+		return 0
+	}
+	v := binary.BigEndian.Uint32(r.b)
+	r.b = r.b[4:]
 	return v
 }
 

@@ -24,6 +24,8 @@ func TestBytes(t *testing.T) {
 		{marker.Marker{Partition: 7, Offset: 0x10002, Type: marker.End, Count: 1, Reason: marker.Missing}, key, "\x10\x02\x01\x03"},
 		{marker.Marker{Partition: 7, Offset: 0x10002, Type: marker.Extend, Count: 1, Duration: time.Millisecond, Holder: 1<<32 - 1}, key, "\x10\x03\x01\x01\xff\xff\xff\xff\x0f"},
 		{marker.Marker{Partition: 7, Offset: 0x10002, Type: marker.Release, Count: 2, Undelivered: true}, key, "\x10\x04\x02\x00\x00\x01"},
+		{marker.Marker{Partition: 7, Offset: 0x10002, Type: marker.Start, Count: 1, Holder: 5, Group: 0x01020304}, key, "\x11\x01\x01\x00\x05\x01\x02\x03\x04"},
+		{marker.Marker{Partition: 7, Offset: 0x10002, Type: marker.End, Count: 1, Group: 1}, key, "\x11\x02\x01\x00\x00\x00\x00\x01"},
 		{marker.Marker{Partition: 7, Offset: -1, Type: marker.Tick}, "\x00\x00\x00\x07\xff\xff\xff\xff\xff\xff\xff\xff", "\x10\x05"},
 	} {
 		_, k, v := marker.Append(nil, c.m)
@@ -61,6 +63,8 @@ func TestParseRefuses(t *testing.T) {
 		{"a negative offset", "\x00\x00\x00\x07\x80\x00\x00\x00\x00\x01\x00\x02", "\x10\x02\x01\x00", marker.ErrMalformed},
 		{"a negative partition", "\x80\x00\x00\x07\x00\x00\x00\x00\x00\x01\x00\x02", "\x10\x02\x01\x00", marker.ErrMalformed},
 		{"an offset that overflows", "\x00\x00\x00\x07\x7f\xff\xff\xff\xff\xff\xff\xff", "\x10\x02\x01\x00", marker.ErrMalformed},
+		{"a group that is cut off", key, "\x11\x02\x01\x00\x00\x00\x01", marker.ErrMalformed},
+		{"no group where there must be one", key, "\x11\x02\x01\x00\x00\x00\x00\x00", marker.ErrMalformed},
 		{"a tick of a record", key, "\x10\x05", marker.ErrMalformed},
 	} {
 		if m, err := marker.Parse([]byte(c.key), []byte(c.value)); !errors.Is(err, c.err) {
@@ -71,7 +75,7 @@ func TestParseRefuses(t *testing.T) {
 
 // A later minor version adds fields at the end, which this one does not read.
 func TestLaterMinorVersion(t *testing.T) {
-	m := marker.Marker{Partition: 1, Offset: 2, Type: marker.Start, Count: 3, Duration: time.Second, Holder: 9}
+	m := marker.Marker{Partition: 1, Offset: 2, Type: marker.Start, Count: 3, Duration: time.Second, Holder: 9, Group: 7}
 	_, key, value := marker.Append(nil, m)
 	later := append(bytes.Clone(value), "a further field"...)
 	later[0]++
@@ -90,6 +94,7 @@ func drawn(t *rapid.T) marker.Marker {
 		m.Offset = -1
 		return m
 	}
+	m.Group = rapid.Uint32().Draw(t, "group")
 	m.Count = rapid.Int32Range(1, marker.MaxCount).Draw(t, "count")
 	if m.Type == marker.End {
 		m.Reason = marker.Reason(rapid.IntRange(0, int(marker.Missing)).Draw(t, "reason"))
@@ -99,6 +104,15 @@ func drawn(t *rapid.T) marker.Marker {
 	m.Holder = rapid.Uint32().Draw(t, "holder")
 	m.Undelivered = m.Type == marker.Release && rapid.Bool().Draw(t, "undelivered")
 	return m
+}
+
+// The markers of a group are told apart by a number that is a contract, too.
+func TestOf(t *testing.T) {
+	for group, want := range map[string]uint32{"": 0x811c9dc5, "a": 0xe40c292c, "foobar": 0xbf9cf968} { // of the hash's authors
+		if got := marker.Of(group); got != want {
+			t.Errorf("%q: %#x, want %#x", group, got, want)
+		}
+	}
 }
 
 func TestRoundTrip(t *testing.T) {

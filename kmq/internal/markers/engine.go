@@ -24,6 +24,7 @@ import (
 type queue struct {
 	cfg    engine.Config
 	topics topics
+	scribe scribe
 	holder uint32 // tells this process's starts apart
 	began  time.Time
 	delays *delays
@@ -46,6 +47,7 @@ type queue struct {
 
 	acked, nacked, rejected, expired,
 	lost, deadLettered atomic.Int64
+	givenUp *engine.GivenUp
 
 	closing  sync.Once
 	closeErr error
@@ -59,7 +61,8 @@ func New(ctx context.Context, cfg engine.Config) (engine.Engine, error) {
 		return nil, err
 	}
 	q := &queue{
-		cfg: cfg, topics: topics, holder: rand.Uint32(), began: time.Now(), delays: newDelays(delayedAtMost, cfg.Log),
+		cfg: cfg, topics: topics, scribe: newScribe(&cfg), holder: rand.Uint32(), began: time.Now(), delays: newDelays(delayedAtMost, cfg.Log),
+		givenUp: engine.NewGivenUp(cfg.Log),
 		started: started{parts: map[int32]*position{}},
 	}
 	q.writer, err = kgo.NewClient(cfg.ClientOptions(writerOptions(&cfg, topics)...)...)
@@ -160,6 +163,18 @@ func (q *queue) Nack(ctx context.Context, l *lease.Lease, delay time.Duration) e
 	return nil
 }
 
+// Unhand notes a release marker that says that the record was not delivered.
+func (q *queue) Unhand(ctx context.Context, l *lease.Lease) error {
+	if err := q.kept(ctx); err != nil {
+		return err
+	}
+	if _, err := q.settle(ctx, l, lease.Released); err != nil {
+		return err
+	}
+	q.out.put(fact{partition: l.At.Partition, kind: marker.Release, undelivered: true}, l.At.Offset)
+	return nil
+}
+
 func (q *queue) settle(ctx context.Context, l *lease.Lease, as lease.State) (left time.Duration, err error) {
 	if err := q.out.room(ctx); err != nil {
 		return 0, err
@@ -189,7 +204,7 @@ func (q *queue) Extend(ctx context.Context, l *lease.Lease, d time.Duration) err
 		return err
 	}
 	from := time.Now()
-	_, err = write(ctx, q.writer, []*kgo.Record{record(q.cfg.MarkersTopic, marker.Marker{
+	_, err = write(ctx, q.writer, []*kgo.Record{q.scribe.record(marker.Marker{
 		Partition: l.At.Partition, Offset: l.At.Offset, Count: 1,
 		Type: marker.Extend, Duration: d, Holder: q.holder,
 	})})
@@ -220,6 +235,7 @@ func (q *queue) Reject(ctx context.Context, l *lease.Lease, reason string) error
 	step.At(step.Copied)
 	q.rejected.Add(1)
 	q.deadLettered.Add(1)
+	q.givenUp.Record(l.Origin, reason)
 	q.out.put(fact{partition: l.At.Partition, kind: marker.End, reason: marker.DeadLettered}, l.At.Offset)
 	q.out.hasten() // the copy took some of its time
 	return nil

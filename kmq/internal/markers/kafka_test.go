@@ -27,7 +27,7 @@ func appendTime(t *testing.T, w *world) {
 	q := w.open()
 	w.ack(q, w.receive(q, 1)...)
 	w.flush(q)
-	r := record(w.cfg.MarkersTopic, marker.Marker{Offset: -1, Type: marker.Tick})
+	r := newScribe(&w.cfg).record(marker.Marker{Offset: -1, Type: marker.Tick})
 	r.Timestamp = time.Now().Add(-10 * time.Minute)
 	if err := w.client.ProduceSync(w.ctx, r).FirstErr(); err != nil {
 		t.Fatal(err)

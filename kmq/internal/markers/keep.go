@@ -178,7 +178,7 @@ func (q *queue) extensions(leases []*lease.Lease) []*kgo.Record {
 	}
 	records := make([]*kgo.Record, len(runs))
 	for i, m := range runs {
-		records[i] = record(q.cfg.MarkersTopic, m)
+		records[i] = q.scribe.record(m)
 	}
 	return records
 }

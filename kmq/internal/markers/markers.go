@@ -133,11 +133,28 @@ func writerOptions(cfg *engine.Config, t topics) []kgo.Opt {
 	return opts
 }
 
-// record is a marker to be produced.
-func record(topic string, m marker.Marker) *kgo.Record {
-	_, key, value := marker.Append(make([]byte, 0, marker.Size), m)
-	return &kgo.Record{Topic: topic, Partition: m.Partition, Key: key, Value: value}
+// scribe writes down the markers of one group. Its topic may have those of others, too,
+// which work on the same records.
+type scribe struct {
+	topic string
+	group uint32
 }
+
+func newScribe(cfg *engine.Config) scribe {
+	return scribe{topic: cfg.MarkersTopic, group: marker.Of(cfg.Group)}
+}
+
+// record is a marker to be produced.
+func (s scribe) record(m marker.Marker) *kgo.Record {
+	if m.Type != marker.Tick {
+		m.Group = s.group
+	}
+	_, key, value := marker.Append(make([]byte, 0, marker.Size), m)
+	return &kgo.Record{Topic: s.topic, Partition: m.Partition, Key: key, Value: value}
+}
+
+// ours is whether a marker is of the group, as all are that do not say.
+func (s scribe) ours(m marker.Marker) bool { return m.Group == 0 || m.Group == s.group }
 
 // write produces records and returns those that were not written, with the first reason
 // why. It returns when all are one or the other.

@@ -218,7 +218,7 @@ func TestALargeCompressedRecordIsCopied(t *testing.T) {
 func TestWhatIsBehindTheEndHoldsUpNothing(t *testing.T) {
 	w := newWorld(t, 1, visible(2*time.Second))
 	q := w.open()
-	beyond := record(w.cfg.MarkersTopic, marker.Marker{Offset: 1000, Count: 2, Type: marker.Start, Duration: time.Second, Holder: 9})
+	beyond := newScribe(&w.cfg).record(marker.Marker{Offset: 1000, Count: 2, Type: marker.Start, Duration: time.Second, Holder: 9})
 	if err := w.client.ProduceSync(w.ctx, beyond).FirstErr(); err != nil {
 		t.Fatal(err)
 	}
@@ -299,7 +299,7 @@ func TestRetentionBySize(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := w.committed(Group(w.cfg.Group), w.cfg.MarkersTopic, 0)
-	if err := w.client.ProduceSync(w.ctx, record(w.cfg.MarkersTopic, marker.Marker{Offset: -1, Type: marker.Tick})).FirstErr(); err != nil {
+	if err := w.client.ProduceSync(w.ctx, newScribe(&w.cfg).record(marker.Marker{Offset: -1, Type: marker.Tick})).FirstErr(); err != nil {
 		t.Fatal(err)
 	}
 	w.deleteBefore(w.cfg.MarkersTopic, at+1)

@@ -35,7 +35,7 @@ const (
 // as thousands of records read. A batch that fails is written again until it succeeds.
 type outbox struct {
 	cl     *kgo.Client
-	topic  string
+	scribe scribe
 	holder uint32
 	log    *slog.Logger
 
@@ -87,7 +87,7 @@ type batch struct {
 
 func newOutbox(cl *kgo.Client, cfg *engine.Config, holder uint32) *outbox {
 	o := &outbox{
-		cl: cl, topic: cfg.MarkersTopic, holder: holder, log: cfg.Log,
+		cl: cl, scribe: newScribe(cfg), holder: holder, log: cfg.Log,
 		pending: map[fact][]window.Range{},
 		wake:    make(chan struct{}, 1), hurry: make(chan struct{}, 1), kick: make(chan struct{}, 1), redo: make(chan struct{}, 1),
 		slot: make(chan struct{}, batchesAtMost),
@@ -255,7 +255,7 @@ func (o *outbox) take() *batch {
 		b.acked = b.acked || f.kind == marker.End
 		b.released = b.released || f.kind != marker.End
 		for _, r := range merge(ranges) {
-			b.markers = append(b.markers, record(o.topic, marker.Marker{
+			b.markers = append(b.markers, o.scribe.record(marker.Marker{
 				Partition: f.partition, Offset: r.From, Count: int32(r.Len()),
 				Type: f.kind, Reason: f.reason, Duration: f.delay, Holder: o.owner(f), Undelivered: f.undelivered,
 			}))
@@ -347,7 +347,7 @@ func (o *outbox) again(wait *engine.Wait, complaint *engine.Complaint) {
 	o.failed = nil
 	o.mu.Unlock()
 	for _, b := range failed {
-		complaint.About("write end markers to topic "+o.topic, b.err)
+		complaint.About("write end markers to topic "+o.scribe.topic, b.err)
 		if wait.Sleep(o.stop) != nil {
 			return
 		}

@@ -17,7 +17,7 @@ import (
 // What was settled in whatever order is written as one marker for each run of neighbours
 // with the same fate.
 func TestEndsAreBatched(t *testing.T) {
-	o := &outbox{pending: map[fact][]window.Range{}, topic: "markers", holder: 7, wake: make(chan struct{}, 1), kick: make(chan struct{}, 1)}
+	o := &outbox{pending: map[fact][]window.Range{}, scribe: scribe{topic: "markers", group: 5}, holder: 7, wake: make(chan struct{}, 1), kick: make(chan struct{}, 1)}
 	end := fact{partition: 3, kind: marker.End, reason: marker.Acked}
 	release := fact{partition: 3, kind: marker.Release, delay: time.Second}
 	for i := range int64(500) {
@@ -39,9 +39,9 @@ func TestEndsAreBatched(t *testing.T) {
 	}
 	slices.SortFunc(got, func(a, b marker.Marker) int { return int(a.Offset - b.Offset) })
 	want := []marker.Marker{
-		{Partition: 3, Offset: 0, Count: 100, Type: marker.End},
-		{Partition: 3, Offset: 100, Count: 1, Type: marker.Release, Duration: time.Second, Holder: 7},
-		{Partition: 3, Offset: 101, Count: 399, Type: marker.End},
+		{Partition: 3, Offset: 0, Count: 100, Type: marker.End, Group: 5},
+		{Partition: 3, Offset: 100, Count: 1, Type: marker.Release, Duration: time.Second, Holder: 7, Group: 5},
+		{Partition: 3, Offset: 101, Count: 399, Type: marker.End, Group: 5},
 	}
 	if !slices.Equal(got, want) || b.records != 500 || o.records != 0 || o.ranges != 0 {
 		t.Errorf("got %+v", got)

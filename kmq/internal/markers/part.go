@@ -102,6 +102,9 @@ func (p *part) apply(r *kgo.Record, at tracker.Seen) {
 		p.refuse(r, at, err)
 		return
 	}
+	if !p.t.scribe.ours(m) {
+		m = marker.Marker{Type: marker.Tick} // it says what time it is
+	}
 	p.state.Apply(r.Offset, r.Timestamp, at, m)
 }
 

@@ -16,7 +16,7 @@ import (
 func TestReadsUpBeforeRedelivering(t *testing.T) {
 	p := newPart(&Tracker{cfg: engine.Config{Visibility: time.Second}}, 0)
 	at := func(offset int64, ms int64, m marker.Marker) *kgo.Record {
-		r := record("markers", m)
+		r := scribe{}.record(m)
 		r.Offset, r.Timestamp = offset, time.UnixMilli(ms)
 		return r
 	}

@@ -168,7 +168,8 @@ type ending struct {
 // moving is a record that is on its way out of the state: what is to be written of it.
 type moving struct {
 	ending
-	copied *kgo.Record // nil where there is nothing to copy
+	copied *kgo.Record // nil where there is nothing to copy, or it is done
+	reason string      // of a dead letter
 }
 
 // move makes the copies of what was found durable, and then the ends of all that was
@@ -302,7 +303,7 @@ func (p *part) copies(f found, due []tracker.Due) (all []moving) {
 			due = due[1:]
 		}
 		c, why := p.next(r, due[0].Undelivered)
-		all = append(all, moving{ending{r.Offset, why}, c})
+		all = append(all, moving{ending{r.Offset, why}, c, lease.Reason(c)})
 	}
 	for _, m := range f.missing {
 		for offset := m.From; offset < m.To; offset++ {
@@ -318,7 +319,7 @@ func (p *part) copies(f found, due []tracker.Due) (all []moving) {
 // next is the record for the next delivery, or the dead letter.
 func (p *part) next(r *kgo.Record, undelivered bool) (*kgo.Record, marker.Reason) {
 	cfg := &p.t.cfg
-	l := lease.FromRecord(r)
+	l := lease.FromRecord(r, p.t.cfg.Group)
 	deliveries := l.Attempt
 	if undelivered {
 		deliveries--
@@ -327,7 +328,7 @@ func (p *part) next(r *kgo.Record, undelivered bool) (*kgo.Record, marker.Reason
 		reason := "delivered " + strconv.Itoa(deliveries) + " times"
 		return lease.DeadLetter(r, l.Origin, deliveries, reason, cfg.Group, cfg.DeadLetterTopic, p.t.topics.DeadLetterPartitions), marker.DeadLettered
 	}
-	return lease.Copy(r, l.Origin, cfg.Topic, deliveries), marker.Copied
+	return lease.Copy(r, l.Origin, cfg.Topic, cfg.Group, deliveries), marker.Copied
 }
 
 // endings are end markers: one for each run of offsets that end for the same reason.
@@ -346,7 +347,7 @@ func endings(partition int32, ends []moving) []marker.Marker {
 func (p *part) records(markers []marker.Marker) []*kgo.Record {
 	records := make([]*kgo.Record, len(markers))
 	for i, m := range markers {
-		records[i] = record(p.t.cfg.MarkersTopic, m)
+		records[i] = p.t.scribe.record(m)
 	}
 	return records
 }
@@ -437,6 +438,11 @@ func (p *part) moved(all []moving) {
 		return
 	}
 	step.At(step.CopyEnded)
+	for _, m := range all {
+		if m.why == marker.DeadLettered {
+			p.t.givenUp.Record(lease.ID{Partition: p.partition, Offset: m.offset}, m.reason)
+		}
+	}
 	markers := endings(p.partition, all)
 	now := p.t.now()
 	p.mu.Lock()

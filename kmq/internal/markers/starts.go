@@ -233,7 +233,7 @@ func (s *starts) took(p *start) {
 func (s *starts) records(runs []marker.Marker) []*kgo.Record {
 	records := make([]*kgo.Record, len(runs))
 	for i, m := range runs {
-		records[i] = record(s.q.cfg.MarkersTopic, m)
+		records[i] = s.q.scribe.record(m)
 	}
 	return records
 }

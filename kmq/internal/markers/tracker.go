@@ -55,6 +55,7 @@ const (
 type Tracker struct {
 	cfg    engine.Config
 	topics topics
+	scribe scribe
 	began  time.Time
 
 	group  *kgo.Client    // reads markers
@@ -79,6 +80,7 @@ type Tracker struct {
 	slots chan struct{} // redeliveries under way
 
 	tailed, deadLettered, missing, refused, retried atomic.Int64
+	givenUp                                         *engine.GivenUp
 
 	running  context.Context
 	halt     context.CancelFunc
@@ -99,8 +101,9 @@ func NewTracker(ctx context.Context, cfg engine.Config) (*Tracker, error) {
 
 func openTracker(cfg engine.Config, topics topics) (t *Tracker, err error) {
 	t = &Tracker{
-		cfg: cfg, topics: topics, began: time.Now(), parts: map[int32]*part{},
+		cfg: cfg, topics: topics, scribe: newScribe(&cfg), began: time.Now(), parts: map[int32]*part{},
 		slots: make(chan struct{}, redeliveringAtMost), rested: make(chan struct{}, 1),
+		givenUp: engine.NewGivenUp(cfg.Log),
 	}
 	t.running, t.halt = context.WithCancel(context.Background())
 	defer func() {
@@ -457,7 +460,7 @@ func (t *Tracker) reach() []reach {
 
 // tick writes a tick of a partition; done is told its offset.
 func (t *Tracker) tick(partition int32, done func(offset int64, err error)) {
-	r := record(t.cfg.MarkersTopic, marker.Marker{Partition: partition, Offset: -1, Type: marker.Tick})
+	r := t.scribe.record(marker.Marker{Partition: partition, Offset: -1, Type: marker.Tick})
 	t.writer.Produce(t.running, r, func(r *kgo.Record, err error) { done(r.Offset, err) })
 }
 

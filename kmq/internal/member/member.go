@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"kafka-bench/kmq/internal/engine"
@@ -146,7 +147,33 @@ func Open(_ context.Context, cfg Config) (*Member, error) {
 	}
 	m.work.Go(m.pump)
 	m.work.Go(m.commitNowAndThen)
+	m.work.Go(m.tellWaiting)
 	return m, nil
+}
+
+// waitingFor is after how long without a partition that is said.
+const waitingFor = 5 * time.Second
+
+// tellWaiting says, once each time, that the member has no partition for a while: somebody
+// who restarts after a crash would else look at a silence for a SessionTimeout.
+func (m *Member) tellWaiting() {
+	look := time.NewTicker(waitingFor)
+	defer look.Stop()
+	for without := 1; ; { // looks that found none: opening is one
+		select {
+		case <-look.C:
+		case <-m.running.Done():
+			return
+		}
+		if len(m.Owned()) > 0 {
+			without = 0
+			continue
+		}
+		if without++; without == 2 {
+			m.cfg.Log.Info("kmq: waiting for the group: it has assigned no partition to this member",
+				"because", "perhaps it waits until a member that vanished is put out (SessionTimeout), or has more members than partitions, or the brokers are out of reach")
+		}
+	}
 }
 
 // Receive waits for at least one lease, or for ctx, and returns at most max. What is ready
@@ -264,6 +291,9 @@ func (m *Member) Fail(err error) { m.finish(err) }
 func (m *Member) finish(why error) {
 	m.ending.Lock()
 	defer m.ending.Unlock()
+	if errors.Is(why, kerr.InvalidSessionTimeout) {
+		why = fmt.Errorf("%w: the brokers refuse SessionTimeout: choose one from their group.min.session.timeout.ms to their group.max.session.timeout.ms (Kafka's defaults are 6 s and 30 min): %w", lease.ErrConfig, why)
+	}
 	if m.end == nil {
 		m.end = why
 		close(m.ended)

@@ -79,7 +79,7 @@ func (r *recorder) Begin(_ context.Context, records []*kgo.Record) ([]*lease.Lea
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.busy = false
-	leases := lease.FromRecords(records)
+	leases := lease.FromRecords(records, "g")
 	r.set.AddAll(leases, time.Time{})
 	return leases, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -11,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"kafka-bench/kmq/internal/engine"
@@ -97,6 +99,81 @@ func BenchmarkDrain(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkBesidePlain is what a record costs this process, fetched, handed out and
+// acknowledged at once: ns of CPU time with both engines, and how much of this one's an
+// ordinary group needs (plain/offsetmap: 1 is no difference). The records come from a broker
+// in this process that serves one batch again and again, whose share is in both numbers.
+// The engines take turns within each iteration, so that whatever the machine does meanwhile
+// is done to both; the medians are reported. Run it with -benchtime=9x.
+func BenchmarkBesidePlain(b *testing.B) {
+	const warmUp, records = 200_000, 1_000_000
+	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(12, "filled"),
+		kfake.SyntheticFetch(kfake.SyntheticBatch{Records: 1000, RecordBytes: 100}))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer c.Close()
+	for _, inFlight := range []int{1000, 100_000} {
+		b.Run(fmt.Sprint(inFlight), func(b *testing.B) {
+			cpu := map[string][]float64{}
+			var ratios []float64
+			for i := range b.N {
+				once := map[string]float64{}
+				for j := range engines {
+					e := engines[(i+j)%len(engines)]
+					cfg := kafkaConfig(c.ListenAddrs(), "filled")
+					cfg.Group = fmt.Sprint(e.name, inFlight, "-", i, "-", b.N)
+					cfg.MaxInFlight, cfg.CommitEvery = inFlight, time.Second
+					opened, err := e.open(ctx, cfg)
+					if err != nil {
+						b.Fatal(err)
+					}
+					take(b, opened, warmUp)
+					runtime.GC() // what the other left behind is not this one's to collect
+					before := cpuTime(b)
+					taken := take(b, opened, records)
+					once[e.name] = float64(cpuTime(b)-before) / float64(taken)
+					if err := opened.Close(ctx); err != nil {
+						b.Fatal(err)
+					}
+					cpu[e.name] = append(cpu[e.name], once[e.name])
+				}
+				ratios = append(ratios, once["plain"]/once["offsetmap"])
+			}
+			for _, e := range engines {
+				b.ReportMetric(median(cpu[e.name]), e.name+"-cpu-ns")
+			}
+			b.ReportMetric(median(ratios), "plain/offsetmap")
+		})
+	}
+}
+
+// take has some goroutines receive batches of 10 and acknowledge them, until at least so
+// many records are, and returns how many that was.
+func take(b *testing.B, e engine.Engine, records int64) int64 {
+	var acked atomic.Int64
+	var workers sync.WaitGroup
+	for range 5 {
+		workers.Go(func() {
+			for acked.Load() < records {
+				leases, err := e.Receive(ctx, 10)
+				if err != nil {
+					b.Error(err)
+					return
+				}
+				for _, l := range leases {
+					if err := e.Ack(ctx, l); err != nil {
+						b.Error(err)
+					}
+				}
+				acked.Add(int64(len(leases)))
+			}
+		})
+	}
+	workers.Wait()
+	return acked.Load()
 }
 
 func median(of []float64) float64 {

@@ -31,49 +31,60 @@ func (h handler) Assigned(_ context.Context, id int32, committed member.Offset) 
 	return committed.At, nil
 }
 
+// stretch is how many records of a poll go through Begin together. The leases of a large
+// poll are more than a processor's caches hold, and acknowledgements wait meanwhile.
+const stretch = 256
+
 // Begin takes the records of a poll, but those that are done, and holds back those whose
 // partition has no room for them in its metadata. It makes the leases ready by itself:
 // under the lock, so that what is held can't come before them.
 func (h handler) Begin(_ context.Context, records []*kgo.Record) ([]*lease.Lease, error) {
 	<-h.started
-	leases := lease.FromRecords(records)
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	ready, added := h.ready[:0], h.added[:0]
+	for some := range slices.Chunk(records, stretch) {
+		h.begun = lease.AppendRecords(h.begun[:0], some, h.cfg.Group)
+		h.mu.Lock()
+		h.begin(h.begun)
+		h.mu.Unlock()
+	}
+	clear(h.begun[:cap(h.begun)])
+	return nil, nil
+}
+
+// begin takes records that were read one after the other. It uses the slice that they
+// are in.
+func (e *Engine) begin(leases []*lease.Lease) {
+	ready := leases[:0]
 	for len(leases) > 0 {
 		id, n := leases[0].At.Partition, 1
 		for n < min(len(leases), runSlots) && leases[n].At.Partition == id && leases[n].At.Offset > leases[n-1].At.Offset {
 			n++
 		}
-		if p := h.partitions[id]; p != nil {
+		if p := e.partitions[id]; p != nil {
 			if first := leases[0].At.Offset; first < p.read {
-				h.set.AddAll(added, time.Time{})
-				h.out.Append(ready...)
-				ready, added = ready[:0], added[:0]
-				h.cut(p, first)
+				e.out.Append(ready...)
+				ready = ready[len(ready):]
+				e.cut(p, first)
 			}
-			ready, added = h.begin(p, leases[:n], ready, added)
 			p.read = leases[n-1].At.Offset + 1
+			ready = append(ready, e.beginRun(p, leases[:n:n])...)
 		}
 		leases = leases[n:]
 	}
-	h.set.AddAll(added, time.Time{})
-	h.out.Append(ready...)
-	clear(ready)
-	clear(added)
-	h.ready, h.added = ready, added
-	return nil, nil
+	e.out.Append(ready...)
 }
 
-// begin takes records of one partition. It appends those that are ready, and all that are
-// in flight from now on.
-func (e *Engine) begin(p *partition, leases, ready, added []*lease.Lease) (_, _ []*lease.Lease) {
-	r := p.newRun(len(leases))
+// beginRun takes records of one partition, and returns those that are ready, in the same
+// slice.
+func (e *Engine) beginRun(p *partition, leases []*lease.Lease) []*lease.Lease {
+	// What is sure for all of them need not be asked of each.
+	r, last := p.newRun(len(leases)), leases[len(leases)-1].At.Offset
+	fit := len(p.held) == 0 && p.fit(last, len(leases), e.limit)
+	inFlight, ready := leases[:0], 0
 	for i, l := range leases {
 		s := r.fetched(i, l)
 		taken, handOut := false, false
 		switch {
-		case len(p.held) == 0 && p.fits(l.At.Offset, e.limit):
+		case fit || len(p.held) == 0 && p.fits(l.At.Offset, e.limit):
 			taken, handOut = e.take(s)
 		case p.window.IsDone(l.At.Offset):
 			p.leave(s)
@@ -81,15 +92,21 @@ func (e *Engine) begin(p *partition, leases, ready, added []*lease.Lease) (_, _ 
 			e.hold(p, l)
 			taken = true
 		}
-		if taken {
-			added = append(added, l)
+		if taken && len(inFlight) == i {
+			inFlight = leases[:i+1] // as it is
+		} else if taken {
+			inFlight = append(inFlight, l)
 		}
 		if handOut {
-			ready = append(ready, l)
+			ready++
 		}
 	}
 	p.filled(r)
-	return ready, added
+	e.set.AddAll(inFlight, time.Time{})
+	if ready < len(inFlight) {
+		return slices.DeleteFunc(inFlight, func(l *lease.Lease) bool { return l.Private.(*slot).phase != live })
+	}
+	return inFlight
 }
 
 // cut has a partition begin again at an offset below what was read of it: its log was cut

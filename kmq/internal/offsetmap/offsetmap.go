@@ -61,10 +61,9 @@ type Engine struct {
 	large      []*slot // and those that are too large for the producer
 	failed     bool    // some of moves were tried
 	held       int     // records that are held back, of all partitions
-	// Those of a poll that are ready, and all that are in flight from then on: memory of
-	// Begin's that is used again.
-	ready, added []*lease.Lease
-	counts       engine.Counts
+	counts     engine.Counts
+
+	begun []*lease.Lease // memory of Begin's that is used again; it is called one at a time
 
 	coding sync.Mutex // of coder and tight
 	coder  coder
@@ -81,6 +80,7 @@ type Engine struct {
 	closed  error
 
 	complaint *engine.Complaint // of the promises of copies, which come one at a time
+	givenUp   *engine.GivenUp
 }
 
 // New opens the engine. It returns once the topics are known to be there and the limit of
@@ -113,6 +113,7 @@ func newEngine(cfg engine.Config, limit, deadPartitions int) *Engine {
 		cfg: cfg, limit: limit, deadPartitions: deadPartitions,
 		partitions: map[int32]*partition{}, closeCopies: func() {}, wake: make(chan struct{}, 1), wakeLarge: make(chan struct{}, 1), started: make(chan struct{}),
 		complaint: engine.NewComplaint(cfg.Log), tight: engine.NewComplaint(cfg.Log),
+		givenUp: engine.NewGivenUp(cfg.Log),
 	}
 	e.calm = sync.NewCond(&e.mu)
 	e.set = lease.NewSet(cfg.MaxInFlight, e.expired)
@@ -198,6 +199,21 @@ func (e *Engine) Nack(_ context.Context, l *lease.Lease, delay time.Duration) er
 		e.again(s, next, time.Time{})
 	}
 	e.counts.Nacked++
+	return nil
+}
+
+// Unhand gives a record back that was not begun. What has no deadline was not handed out,
+// so that the commits do not count it either.
+func (e *Engine) Unhand(_ context.Context, l *lease.Lease) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s, next := l.Private.(*slot), l.Again()
+	next.Attempt = l.Attempt
+	if err := e.set.Swap(l, lease.Released, next, time.Time{}); err != nil {
+		return err
+	}
+	s.lease, s.phase, s.run.of.changed = next, live, true
+	e.out.Push(next)
 	return nil
 }
 

@@ -37,10 +37,15 @@ type slot struct {
 type run struct {
 	of    *partition
 	slots []slot
-	open  int // slots that are not done
+	open  int  // slots that are not done
+	void  bool // some are: copies, and leases that ran out, may still ask for them
 }
 
-const runSlots = 32
+const (
+	runSlots = 32
+	// mostFree bounds the runs that a partition keeps to use them again: 1 MiB.
+	mostFree = 1 << 20 / (runSlots * 32)
+)
 
 // times is how often the record was delivered from this place, by earlier owners too: a
 // lease is lent when it is handed out, and has a deadline then.
@@ -60,6 +65,7 @@ type partition struct {
 	window *window.Window
 	runs   []*run // in the order of offsets; the first has a slot that is not done
 	spent  int    // of runs, those that are done
+	free   []*run // of full length, to be used again: every slot is done
 
 	known  []delivered    // by an earlier owner, of records that were not taken yet
 	held   []*lease.Lease // those of slots that are held
@@ -103,7 +109,7 @@ func (p *partition) cut(offset int64) {
 	for _, r := range slices.Clone(p.runs) {
 		for i := range r.slots {
 			if s := &r.slots[i]; s.phase > void && s.lease.At.Offset >= offset {
-				s.phase = void
+				s.phase, r.void = void, true
 				p.less(r)
 			}
 		}
@@ -117,19 +123,38 @@ func (p *partition) cut(offset int64) {
 // into so many characters, whatever is done next and in whatever order. A record that is
 // alone may: it is the committed offset then, and needs no map.
 func (p *partition) fits(offset int64, limit int) bool {
+	return p.window.Open() == 0 || p.fit(offset, 1, limit)
+}
+
+// fit says that n records up to an offset may be taken, one after the other: what fits
+// together fits in part, since neither the span nor the number of groups is larger then.
+// It may say no where each of them may be taken, alone or as others are done already.
+func (p *partition) fit(offset int64, n, limit int) bool {
 	w := p.window
-	if w.Open() == 0 {
-		return true
-	}
-	return worstFits(max(w.End(), offset+1)-w.Committable(), w.Open()+1+w.Ahead(), limit)
+	return worstFits(max(w.End(), offset+1)-w.Committable(), w.Open()+n+w.Ahead(), limit)
 }
 
 // newRun makes room for n records. It is kept, however few of them are open, until
 // filled.
 func (p *partition) newRun(n int) *run {
-	r := &run{of: p, slots: make([]slot, n), open: 1}
+	var r *run
+	if last := len(p.free) - 1; last >= 0 && n > runSlots/2 {
+		r = p.free[last]
+		p.free[last], p.free = nil, p.free[:last]
+		r.slots, r.open = r.slots[:n], 1
+	} else {
+		r = &run{of: p, slots: make([]slot, n), open: 1}
+	}
 	p.runs = append(p.runs, r)
 	return r
+}
+
+// reuse keeps a run that is done. Nothing asks for its slots any more, but leases that are
+// settled, and those are asked first.
+func (p *partition) reuse(r *run) {
+	if cap(r.slots) == runSlots && !r.void && len(p.free) < mostFree {
+		p.free = append(p.free, r)
+	}
 }
 
 func (p *partition) filled(r *run) { p.less(r) }
@@ -137,7 +162,11 @@ func (p *partition) filled(r *run) { p.less(r) }
 // fetched puts the lease of a record into its slot.
 func (r *run) fetched(i int, l *lease.Lease) *slot {
 	s := &r.slots[i]
-	s.run, s.lease, s.phase = r, l, held
+	s.lease, s.phase = l, held
+	s.refused, s.aside = 0, 0 // of the record that had the slot before
+	if s.run == nil {
+		s.run = r
+	}
 	l.Private = s
 	r.open++
 	return s
@@ -175,7 +204,10 @@ func (p *partition) done(s *slot) {
 // leave empties a slot, and drops runs that are empty: at the front at once, further on
 // when they are the greater part.
 func (p *partition) leave(s *slot) {
-	s.phase, s.lease, s.move = done, nil, nil
+	s.phase, s.lease = done, nil
+	if s.move != nil {
+		s.move = nil
+	}
 	p.less(s.run)
 }
 
@@ -189,12 +221,19 @@ func (p *partition) less(r *run) {
 func (p *partition) shrink() {
 	n := 0
 	for n < len(p.runs) && p.runs[n].open == 0 {
+		p.reuse(p.runs[n])
 		n++
 	}
 	clear(p.runs[:n])
 	p.runs, p.spent = p.runs[n:], p.spent-n
 	if p.spent*2 > len(p.runs) {
-		p.runs = slices.DeleteFunc(p.runs, func(r *run) bool { return r.open == 0 })
+		p.runs = slices.DeleteFunc(p.runs, func(r *run) bool {
+			if r.open > 0 {
+				return false
+			}
+			p.reuse(r)
+			return true
+		})
 		p.spent = 0
 	}
 }

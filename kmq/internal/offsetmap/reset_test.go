@@ -161,11 +161,7 @@ func TestCutWhileCopied(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := testConfig()
 		cfg.InPlace = 1
-		w := newWorld(cfg, 4096)
-		w.run(t)
-		w.produce(0, 1)
-		w.assign(0)
-		w.poll()
+		w := running(t, cfg, 1)
 		w.keeping(true)
 		must(t, w.Nack(ctx, w.one(t, "0/0", 1), 0))
 		synctest.Wait()
@@ -255,11 +251,7 @@ func TestRefusedAside(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				cfg := testConfig()
 				cfg.MaxDeliveries = 1
-				w := newWorld(cfg, 4096)
-				w.run(t)
-				w.produce(0, 21)
-				w.assign(0)
-				w.poll()
+				w := running(t, cfg, 21)
 				refusals := 0
 				w.refusing(func(r *kgo.Record) error {
 					if string(r.Key) != "0/0" {
@@ -302,11 +294,7 @@ func TestRefusedTail(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := testConfig()
 		cfg.InPlace = 1
-		w := newWorld(cfg, 4096)
-		w.run(t)
-		w.produce(0, 1)
-		w.assign(0)
-		w.poll()
+		w := running(t, cfg, 1)
 		refusals := 0
 		w.refusing(func(*kgo.Record) error { refusals++; return kerr.MessageTooLarge })
 		for attempt := 1; attempt <= 64; attempt++ {
@@ -328,12 +316,8 @@ func TestLarge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := testConfig()
 		cfg.InPlace, cfg.MaxDeliveries = 1, 2
-		w := newWorld(cfg, 4096)
+		w := running(t, cfg, 2)
 		w.allowLarge = true
-		w.run(t)
-		w.produce(0, 2)
-		w.assign(0)
-		w.poll()
 		w.refusing(func(r *kgo.Record) error {
 			if string(r.Key) == "0/0" {
 				return kerr.MessageTooLarge

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
-	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"kafka-bench/kmq/internal/lease"
@@ -37,9 +36,7 @@ func (h *heard) count(text string) int {
 // aging is a cluster with a topic of two partitions whose records are an hour old.
 func aging(t *testing.T, n int) (brokers []string, retention func(string)) {
 	t.Helper()
-	fake, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.BrokerConfigs(map[string]string{"group.initial.rebalance.delay.ms": "0"}))
-	must(t, err)
-	t.Cleanup(fake.Close)
+	fake := startFake(t)
 	cl := prepare(t, fake.ListenAddrs(), "old", 2, 0)
 	for partition := range int32(2) {
 		for range n {

@@ -47,6 +47,8 @@ type world struct {
 
 const testTopic = "queue"
 
+var ctx = context.Background()
+
 func testConfig() engine.Config {
 	return engine.Config{
 		Topic: testTopic, Group: "group", DeadLetterTopic: "dead",
@@ -65,6 +67,16 @@ func newWorld(cfg engine.Config, limit int) *world {
 // filled is a world whose engine has polled the records of partition 0.
 func filled(cfg engine.Config, limit, records int) *world {
 	w := newWorld(cfg, limit)
+	w.produce(0, records)
+	w.assign(0)
+	w.poll()
+	return w
+}
+
+// running is such a world whose engine moves records by itself.
+func running(t *testing.T, cfg engine.Config, records int) *world {
+	w := newWorld(cfg, 4096)
+	w.run(t)
 	w.produce(0, records)
 	w.assign(0)
 	w.poll()
@@ -262,6 +274,23 @@ func (w *world) receive(max int) []*lease.Lease {
 	}
 }
 
+// one receives exactly one delivery and checks which.
+func (w *world) one(t *testing.T, want string, attempt int) *lease.Lease {
+	t.Helper()
+	leases := w.receive(10)
+	if len(leases) != 1 || key(leases[0]) != want || leases[0].Attempt != attempt {
+		t.Fatalf("received %v, want %s for the %d. time", describe(leases), want, attempt)
+	}
+	return leases[0]
+}
+
+func (w *world) none(t *testing.T) {
+	t.Helper()
+	if leases := w.receive(10); len(leases) > 0 {
+		t.Fatalf("received %v, want nothing", describe(leases))
+	}
+}
+
 // commitAll commits what is committable, as the cluster would take it.
 func (w *world) commitAll(partitions ...int32) {
 	for p, offset := range w.h.Committable(partitions) {
@@ -287,3 +316,26 @@ func (w *world) revoke(partitions ...int32) {
 }
 
 func key(l *lease.Lease) string { return string(l.Record.Key) }
+
+func describe(leases []*lease.Lease) (out []string) {
+	for _, l := range leases {
+		out = append(out, fmt.Sprintf("%s for the %d. time", key(l), l.Attempt))
+	}
+	return out
+}
+
+func header(r *kgo.Record, name string) string {
+	for _, h := range r.Headers {
+		if h.Key == name {
+			return string(h.Value)
+		}
+	}
+	return ""
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

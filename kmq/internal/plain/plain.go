@@ -31,6 +31,8 @@ type Engine struct {
 	copies *engine.Copier
 	watch  *retention.Watch
 
+	givenUp *engine.GivenUp
+
 	acked, rejected, lost, deadLettered, missing atomic.Int64
 
 	mu         sync.Mutex
@@ -45,7 +47,7 @@ func New(ctx context.Context, cfg engine.Config) (engine.Engine, error) {
 		return nil, err
 	}
 	e := &Engine{
-		cfg: cfg, topics: topics,
+		cfg: cfg, topics: topics, givenUp: engine.NewGivenUp(cfg.Log),
 		set: lease.NewSet(cfg.MaxInFlight, nil), partitions: make(map[int32]*window.Window),
 		rejecting: make(map[*lease.Lease]chan struct{}),
 	}
@@ -164,6 +166,7 @@ func (e *Engine) copy(ctx context.Context, l *lease.Lease, reason string) error 
 		return fmt.Errorf("kmq: copy to the dead-letter topic %s: %w", e.cfg.DeadLetterTopic, err)
 	}
 	e.deadLettered.Add(1)
+	e.givenUp.Record(l.Origin, reason)
 	step.At(step.Copied)
 	return nil
 }
@@ -235,7 +238,7 @@ func (h *handler) Deleted(partition int32, from, to int64) {
 
 // Begin implements [member.Handler].
 func (h *handler) Begin(_ context.Context, records []*kgo.Record) ([]*lease.Lease, error) {
-	leases := lease.FromRecords(records)
+	leases := lease.FromRecords(records, h.cfg.Group)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	leases = slices.DeleteFunc(leases, func(l *lease.Lease) bool {

@@ -97,18 +97,36 @@ func (w *Watch) Keep(alarm string) {
 
 func (w *Watch) run(ctx context.Context) {
 	defer close(w.done)
-	trouble := engine.NewComplaint(w.log)
+	t := trouble{complaint: engine.NewComplaint(w.log)}
 	every := time.NewTicker(watchEvery)
 	defer every.Stop()
 	for {
-		if err := w.Look(ctx); err != nil && ctx.Err() == nil {
-			trouble.About("compare the retention of the topics with what is not settled", err)
+		if err := w.Look(ctx); ctx.Err() == nil {
+			t.looked(err)
 		}
 		select {
 		case <-every.C:
 		case <-ctx.Done():
 			return
 		}
+	}
+}
+
+// trouble logs that looks fail: from the second in a row on, where trying again may help, as
+// a cluster that is new has no coordinator for a while.
+type trouble struct {
+	complaint *engine.Complaint
+	failed    int // in a row
+}
+
+// looked is told how each look ended.
+func (t *trouble) looked(err error) {
+	if err == nil {
+		t.failed = 0
+		return
+	}
+	if t.failed++; t.failed > 1 || engine.Fatal(err) {
+		t.complaint.About("compare the retention of the topics with what is not settled", err)
 	}
 }
 

@@ -87,6 +87,7 @@ func (e *Engine) Reject(ctx context.Context, l *lease.Lease, reason string) erro
 		}
 		step.At(step.Copied)
 		e.counts.deadLettered.Add(1)
+		e.givenUp.Record(l.Origin, reason)
 	}
 	e.counts.rejected.Add(1)
 	if err := e.set.Settle(kept, lease.Rejected); err != nil {
@@ -165,7 +166,7 @@ func (e *Engine) instead(l *lease.Lease, count int) *copied {
 	done := l.Attempt - 1
 	var tail *copied
 	if count >= e.group.moveAt {
-		tail = &copied{l: l, to: lease.Copy(l.Record, l.Origin, e.cfg.Topic, done), as: kgo.AckAccept}
+		tail = &copied{l: l, to: lease.Copy(l.Record, l.Origin, e.cfg.Topic, e.cfg.Group, done), as: kgo.AckAccept}
 	}
 	switch {
 	case e.cfg.MaxDeliveries > 0 && l.Attempt > e.cfg.MaxDeliveries:
@@ -208,6 +209,7 @@ func (e *Engine) move(ln *lane, all []*copied) {
 				continue
 			case c.as == kgo.AckReject:
 				e.counts.deadLettered.Add(1)
+				e.givenUp.Record(c.l.Origin, lease.Reason(c.to))
 			default:
 				e.counts.tailed.Add(1)
 			}

@@ -40,8 +40,9 @@ type Engine struct {
 	set   *lease.Set
 	lanes []*lane
 	// copies writes to the tail and to the dead-letter topic.
-	copies *kgo.Client
-	copier *engine.Copier
+	copies  *kgo.Client
+	copier  *engine.Copier
+	givenUp *engine.GivenUp
 
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
@@ -80,7 +81,7 @@ func New(ctx context.Context, cfg engine.Config) (engine.Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", lease.ErrConfig, err)
 	}
-	e := &Engine{cfg: cfg, copies: copies, some: make(chan struct{}, 1)}
+	e := &Engine{cfg: cfg, copies: copies, givenUp: engine.NewGivenUp(cfg.Log), some: make(chan struct{}, 1)}
 	e.copier = engine.NewCopier(&e.cfg, copies)
 	if e.group, err = prepareGroup(ctx, copies, cfg); err != nil {
 		copies.Close()

@@ -1,0 +1,37 @@
+package inspect
+
+import (
+	"testing"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+
+	"kafka-bench/kmq/internal/engine"
+)
+
+// A share group of which nothing is open has nothing in flight and no oldest record,
+// though the broker's start offset is behind the end of the log.
+func TestShareWithoutLag(t *testing.T) {
+	for _, test := range []struct {
+		lag, unlent, waiting, inFlight int64
+	}{
+		{0, 350, 0, 0},
+		{3, 276, 3, unknown},
+		{-1, 276, 74, unknown}, // a broker that does not tell
+	} {
+		p := &Partition{Committed: unknown, End: 350, InFlight: unknown}
+		i := inspector{
+			cfg: engine.Config{Topic: "orders"}, parts: []*Partition{p},
+			shared: kadm.ShareOffsets{"orders": {0: {StartOffset: 276, Lag: test.lag}}},
+		}
+		i.share()
+		if p.Committed != 276 || p.unlent != test.unlent || p.Waiting != test.waiting || p.InFlight != test.inFlight {
+			t.Errorf("lag %d: %+v", test.lag, *p)
+		}
+		if test.lag != 0 {
+			continue
+		}
+		if err := i.readUnsettled(t.Context(), true); err != nil || !p.OldestUnacked.IsZero() { // it needs no client
+			t.Errorf("%+v, %v", *p, err)
+		}
+	}
+}

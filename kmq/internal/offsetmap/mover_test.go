@@ -1,0 +1,241 @@
+package offsetmap
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"kafka-bench/kmq/internal/lease"
+	"kafka-bench/kmq/internal/member"
+)
+
+// TestRedelivery follows one record that is always released: from its place, then from
+// the tail, to the dead letters.
+func TestRedelivery(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := testConfig()
+		cfg.MaxDeliveries = 5
+		w := newWorld(cfg, 4096)
+		w.run(t)
+		w.append(&kgo.Record{Topic: testTopic, Key: []byte("0/0"), Headers: []kgo.RecordHeader{{Key: "mine", Value: []byte("x")}}})
+		w.assign(0)
+		w.poll()
+		for attempt := 1; attempt <= 3; attempt++ {
+			if err := w.Nack(ctx, w.one(t, "0/0", attempt), 0); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+		}
+		w.none(t)
+		w.commitAll()
+		if got := w.committed[0]; got != (member.Offset{At: 1}) || len(w.logOf(0)) != 2 {
+			t.Fatalf("committed %v with %d records in the log, want offset 1 and a copy at the tail", got, len(w.logOf(0)))
+		}
+		copied := w.logOf(0)[1]
+		if header(copied, "mine") != "x" || header(copied, lease.HeaderDeliveries) != "3" {
+			t.Fatalf("the copy has the headers %v", copied.Headers)
+		}
+		w.poll()
+		for attempt := 4; attempt <= 5; attempt++ {
+			l := w.one(t, "0/0", attempt)
+			if l.Origin != (lease.ID{}) || l.At.Offset != 1 {
+				t.Fatalf("at %v from %v", l.At, l.Origin)
+			}
+			// There is nothing to wait for before a dead letter.
+			if err := w.Nack(ctx, l, time.Duration(attempt-4)*time.Hour); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+		}
+		w.none(t)
+		w.commitAll()
+		if got := w.committed[0]; got != (member.Offset{At: 2}) || len(w.deadLetters()) != 1 || w.set.Len() != 0 {
+			t.Fatalf("committed %v, %d dead letters, %d in flight", got, len(w.deadLetters()), w.set.Len())
+		}
+		d := w.deadLetters()[0]
+		if header(d, lease.HeaderDeliveries) != "5" || header(d, lease.HeaderReason) != "delivered 5 times" {
+			t.Fatalf("the dead letter has the headers %v", d.Headers)
+		}
+		if c := w.counted(); c.Nacked != 5 || c.Tailed != 1 || c.DeadLettered != 1 || c.Rejected != 0 {
+			t.Fatalf("counted %+v", c)
+		}
+	})
+}
+
+// TestDeadlines has locks run out: never before their deadline, at once after it.
+// Invariant 8.
+func TestDeadlines(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := running(t, testConfig(), 1)
+		time.Sleep(time.Hour) // what is ready waits without a deadline
+		first := w.one(t, "0/0", 1)
+		time.Sleep(8 * time.Second)
+		if err := w.Extend(ctx, first, 9*time.Second); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(9*time.Second - time.Nanosecond)
+		synctest.Wait()
+		w.none(t)
+		time.Sleep(time.Nanosecond)
+		synctest.Wait()
+		second := w.one(t, "0/0", 2)
+		if err := w.Ack(ctx, first); !errors.Is(err, lease.ErrExpired) {
+			t.Fatalf("ack after the deadline: %v", err)
+		}
+		if err := w.Nack(ctx, second, 3*time.Second); err != nil {
+			t.Fatal(err)
+		}
+		if w.set.Len() != 1 {
+			t.Fatalf("%d in flight while one waits", w.set.Len())
+		}
+		time.Sleep(3*time.Second - time.Nanosecond)
+		synctest.Wait()
+		w.none(t)
+		time.Sleep(time.Nanosecond)
+		synctest.Wait()
+		third := w.one(t, "0/0", 3)
+		time.Sleep(10*time.Second - time.Nanosecond)
+		synctest.Wait()
+		if len(w.logOf(0)) != 1 {
+			t.Fatal("copied to the tail before the deadline")
+		}
+		time.Sleep(time.Nanosecond)
+		synctest.Wait()
+		if len(w.logOf(0)) != 2 || third.State() != lease.Expired {
+			t.Fatalf("%d records in the log after the last deadline in place", len(w.logOf(0)))
+		}
+		if c := w.counted(); c.Expired != 2 || c.Nacked != 1 || c.Tailed != 1 || c.Lateness.Counts[0] != 3 {
+			t.Fatalf("counted %+v", c)
+		}
+	})
+}
+
+// TestDelayBeforeTail has a delay pass before a record moves.
+func TestDelayBeforeTail(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := testConfig()
+		cfg.InPlace = 1
+		w := running(t, cfg, 1)
+		if err := w.Nack(ctx, w.one(t, "0/0", 1), time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute - time.Nanosecond)
+		synctest.Wait()
+		if len(w.logOf(0)) != 1 {
+			t.Fatal("moved before its delay")
+		}
+		time.Sleep(time.Nanosecond)
+		synctest.Wait()
+		w.poll()
+		w.one(t, "0/0", 2)
+	})
+}
+
+func TestReject(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := running(t, testConfig(), 2)
+		leases := w.receive(2)
+		w.keeping(true)
+		rejected := make(chan error, 1)
+		go func() { rejected <- w.Reject(ctx, leases[0], "no such account") }()
+		synctest.Wait()
+		w.commitAll()
+		if len(rejected) != 0 || w.committed[0].At != 0 {
+			t.Fatalf("done before the copy is durable: committed %v", w.committed[0])
+		}
+		w.tellKept()
+		if err := <-rejected; err != nil {
+			t.Fatal(err)
+		}
+		w.commitAll()
+		if w.committed[0].At != 1 || header(w.deadLetters()[0], lease.HeaderReason) != "no such account" {
+			t.Fatalf("committed %v, dead letter %v", w.committed[0], w.deadLetters()[0].Headers)
+		}
+		// One who does not wait for it: it is written all the same.
+		soon, cancel := context.WithTimeout(ctx, time.Second)
+		defer cancel()
+		if err := w.Reject(soon, leases[1], ""); !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatalf("reject: %v", err)
+		}
+		w.tellKept()
+		w.commitAll()
+		if w.committed[0].At != 2 || w.counted().Rejected != 2 || w.counted().DeadLettered != 2 {
+			t.Fatalf("committed %v, counted %+v", w.committed[0], w.counted())
+		}
+		if err := w.Reject(ctx, leases[1], ""); !errors.Is(err, lease.ErrSettled) {
+			t.Fatalf("rejected twice: %v", err)
+		}
+		w.cfg.DeadLetterTopic = ""
+		if err := w.Reject(ctx, leases[1], ""); !errors.Is(err, lease.ErrUnsupported) {
+			t.Fatalf("without a dead-letter topic: %v", err)
+		}
+	})
+}
+
+// TestRefusedCopies has copies fail: for a while, and for good.
+func TestRefusedCopies(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := testConfig()
+		cfg.InPlace, cfg.MaxDeliveries = 1, 3
+		w := running(t, cfg, 1)
+		refusals := 0
+		w.refusing(func(*kgo.Record) error {
+			if refusals++; refusals <= 5 {
+				return kerr.NotEnoughReplicas
+			}
+			return kerr.MessageTooLarge
+		})
+		if err := w.Nack(ctx, w.one(t, "0/0", 1), 0); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if refusals != 6 {
+			t.Fatalf("refused %d times, want 5 times for a while and once for good", refusals)
+		}
+		// It can't be copied, so it stays where it is; then it can't be buried.
+		if err := w.Nack(ctx, w.one(t, "0/0", 2), 0); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if err := w.Nack(ctx, w.one(t, "0/0", 3), 0); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(cfg.Visibility - time.Nanosecond)
+		synctest.Wait()
+		w.none(t)
+		w.commitAll()
+		if w.committed[0].At != 0 || w.set.Len() != 1 || refusals != 8 {
+			t.Fatalf("committed %v with %d in flight after %d refusals", w.committed[0], w.set.Len(), refusals)
+		}
+		w.refusing(nil)
+		time.Sleep(time.Nanosecond)
+		synctest.Wait()
+		w.commitAll()
+		if w.committed[0].At != 1 || len(w.deadLetters()) != 1 || header(w.deadLetters()[0], lease.HeaderDeliveries) != "3" {
+			t.Fatalf("committed %v, dead letters %v", w.committed[0], w.deadLetters())
+		}
+		if n := strings.Count(w.log.String(), "trying again"); n < 2 || n > 3 {
+			t.Errorf("complained %d times in a minute and ten seconds:\n%s", n, w.log.String())
+		}
+		// One that was rejected, and can't be, is told, and is delivered once more.
+		w.produce(0, 1)
+		w.poll()
+		w.refusing(func(*kgo.Record) error { return kerr.TopicAuthorizationFailed })
+		err := w.Reject(ctx, w.one(t, "0/1", 1), "")
+		if !errors.Is(err, kerr.TopicAuthorizationFailed) {
+			t.Fatalf("reject: %v", err)
+		}
+		w.refusing(nil)
+		time.Sleep(cfg.Visibility)
+		synctest.Wait()
+		w.poll()
+		w.one(t, "0/1", 2)
+	})
+}

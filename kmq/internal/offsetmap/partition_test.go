@@ -1,0 +1,64 @@
+package offsetmap
+
+import (
+	"testing"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"kafka-bench/kmq/internal/lease"
+	"kafka-bench/kmq/internal/member"
+)
+
+// fill takes a full run of records from an offset on.
+func fill(p *partition, from int64) *run {
+	r := p.newRun(runSlots)
+	for i := range runSlots {
+		if taken, _ := p.take(r.fetched(i, lease.FromRecord(&kgo.Record{Offset: from + int64(i)}, "g"))); !taken {
+			panic("not taken")
+		}
+	}
+	p.filled(r)
+	return r
+}
+
+// The memory of records that are done is used for others, which begin anew in it.
+func TestRunsAreReused(t *testing.T) {
+	p, err := restore(0, member.Offset{}, new(coder))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := fill(p, 0)
+	for i := range r.slots {
+		r.slots[i].refused, r.slots[i].aside = 3, 4
+		p.done(&r.slots[i])
+	}
+	again := fill(p, runSlots)
+	if again != r {
+		t.Fatal("new memory was taken")
+	}
+	for i := range again.slots {
+		if s := &again.slots[i]; s.refused != 0 || s.aside != 0 || s.phase != live || s.lease.At.Offset != int64(runSlots+i) || s.run != r {
+			t.Fatalf("slot %d: %+v", i, s)
+		}
+	}
+	if again.open != runSlots {
+		t.Errorf("%d slots are open", again.open)
+	}
+}
+
+// Copies of records that the log lost when it was cut may be on their way for long: their
+// slots stay as they are.
+func TestRunsOfACutAreNotReused(t *testing.T) {
+	p, err := restore(0, member.Offset{}, new(coder))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := fill(p, 0)
+	p.cut(runSlots / 2)
+	for i := range runSlots / 2 {
+		p.done(&r.slots[i])
+	}
+	if fill(p, runSlots/2) == r || r.slots[runSlots-1].phase != void {
+		t.Error("a slot that was cut has another record")
+	}
+}

@@ -1,0 +1,47 @@
+package kmq_test
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"kafka-bench/kmq"
+)
+
+// A tracker starts for a group that nobody knows yet, and says so.
+func TestTrackerOfAnUnknownGroup(t *testing.T) {
+	i := newInspected(t)
+	for _, known := range []bool{false, true} {
+		cfg := i.config(kmq.Markers)
+		cfg.MaxDeliveries, cfg.Tracker = 7, kmq.External
+		if known {
+			q := i.open(cfg)
+			i.do(i.receive(q, 1)[0].Ack(t.Context()))
+			i.do(q.Close(t.Context()))
+		}
+		var log bytes.Buffer
+		cfg.Logger = slog.New(slog.NewTextHandler(&log, nil))
+		tracker, err := kmq.OpenTracker(t.Context(), cfg)
+		i.do(err)
+		i.do(tracker.Close(t.Context()))
+		if first, _, _ := strings.Cut(log.String(), "\n"); !strings.Contains(first, "max_deliveries=7 dead_letter_topic=orders-dead") {
+			t.Errorf("its first word: %s", first)
+		}
+		if warned := strings.Contains(log.String(), "has committed nothing and has no members"); warned == known {
+			t.Errorf("of a group that is known (%t): %s", known, &log)
+		}
+	}
+}
+
+// That a queue was closed is told without an error where there is none.
+func TestClosedWithoutAnError(t *testing.T) {
+	i := newInspected(t)
+	cfg := i.config(kmq.Plain)
+	var log bytes.Buffer
+	cfg.Logger = slog.New(slog.NewTextHandler(&log, nil))
+	i.do(i.open(cfg).Close(t.Context()))
+	if said := log.String(); !strings.Contains(said, `msg="kmq: queue closed"`) || strings.Contains(said, "error=<nil>") {
+		t.Error(said)
+	}
+}
