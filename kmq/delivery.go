@@ -2,6 +2,7 @@ package kmq
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -88,6 +89,12 @@ func (d Delivery) unhand(ctx context.Context) error {
 func (d Delivery) ended() bool {
 	deadline := d.lease.Deadline()
 	return d.lease.Err() != nil || !deadline.IsZero() && !deadline.After(time.Now())
+}
+
+// ranOut is whether the lock has run out while the delivery was not settled.
+func (d Delivery) ranOut() bool {
+	err := d.lease.Err()
+	return errors.Is(err, ErrExpired) || err == nil && d.ended()
 }
 
 // Extend renews the lock: until dur from now, above 0 and at most [MaxDelay], whatever was

@@ -68,11 +68,15 @@ func (r *run) renew(ctx context.Context) error {
 	return failed
 }
 
-// due are those that wait and whose locks end before a time.
+// due are those that wait and whose locks end before a time. Behind a handler that let its
+// own lock run out none is renewed: it may hang, and what waits for it is not lent for ever.
 func (r *run) due(before time.Time) (due []*waiter) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, l := range r.lines {
+		if l.ahead.ranOut() {
+			continue
+		}
 		for _, w := range l.waiting {
 			if !w.ended() && w.Deadline().Before(before) {
 				due = append(due, w)

@@ -41,7 +41,7 @@ func newMemory(records ...*kgo.Record) *memory {
 	m := &memory{some: make(chan struct{}, 1), open: make(map[*lease.Lease]bool)}
 	for i, r := range records {
 		r.Offset = int64(i)
-		m.put(lease.FromRecord(r, ""))
+		m.put(lease.FromRecord(r))
 	}
 	return m
 }
@@ -590,10 +590,12 @@ func TestTheLocksOfALine(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		takes time.Duration
+		first time.Duration // the lock of the one ahead
 		want  string
 	}{
-		{"are renewed", time.Second, "[0 at 0s 1 at 8.5s 2 at 16.5s]"},
-		{"run out", 0, "[0 at 0s 1 at 8s]"},
+		{"are renewed", time.Second, 8 * time.Second, "[0 at 0s 1 at 8.5s 2 at 16.5s]"},
+		{"run out", 0, 8 * time.Second, "[0 at 0s 1 at 8s]"},
+		{"are not renewed behind one that ran out", time.Second, 5 * time.Second, "[0 at 0s 1 at 8s]"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -602,6 +604,7 @@ func TestTheLocksOfALine(t *testing.T) {
 				for i, l := range m.ready {
 					l.SetDeadline(time.Now().Add(time.Duration(8+i)*time.Second + time.Millisecond)) // of 30
 				}
+				m.ready[0].SetDeadline(time.Now().Add(c.first + time.Millisecond))
 				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 				defer cancel()
 				var began []string
@@ -650,7 +653,7 @@ func (e *bench) Receive(_ context.Context, max int) ([]*lease.Lease, error) {
 			e.records[i] = new(kgo.Record)
 		}
 	}
-	return lease.FromRecords(e.records[:max], ""), nil
+	return lease.FromRecords(e.records[:max]), nil
 }
 
 func (e *bench) Ack(_ context.Context, l *lease.Lease) error { return l.Settle(lease.Accepted) }

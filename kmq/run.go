@@ -134,7 +134,10 @@ type run struct {
 }
 
 // line are the deliveries that wait until one ahead of them is done.
-type line struct{ waiting []*waiter }
+type line struct {
+	ahead   Delivery // that has the worker
+	waiting []*waiter
+}
 
 func newRun(ctx context.Context, q *Queue, workers int, handle Handler, order Order) *run {
 	r := &run{
@@ -203,7 +206,7 @@ func (r *run) start(d Delivery) bool {
 			r.mu.Unlock()
 			return false
 		}
-		r.lines[k] = new(line)
+		r.lines[k] = &line{ahead: d}
 		r.mu.Unlock()
 	}
 	r.work <- d // there is room: a token was taken for it
@@ -248,7 +251,7 @@ func (r *run) pop(k uint64) *waiter {
 		return nil
 	}
 	next := l.waiting[0]
-	next.begun = true
+	next.begun, l.ahead = true, next.Delivery
 	l.waiting[0] = nil
 	l.waiting = l.waiting[1:]
 	return next

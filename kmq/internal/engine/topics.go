@@ -104,7 +104,7 @@ func EnsureTopic(ctx context.Context, cl *kgo.Client, name, like string, want To
 	for k, v := range configs {
 		all[k] = v
 	}
-	err = createBeside(ctx, cl, name, like, all)
+	err = createBeside(ctx, cl, name, like, want.Partitions, all)
 	if err != nil && !errors.Is(err, kerr.TopicAlreadyExists) { // a broker is gone, or the cluster has it that it alone places replicas
 		_, err = kadm.NewClient(cl).CreateTopic(ctx, int32(want.Partitions), int16(want.Replication), all, name)
 	}
@@ -119,10 +119,13 @@ func EnsureTopic(ctx context.Context, cl *kgo.Client, name, like string, want To
 
 // createBeside creates a topic with each partition on the brokers of that of another one,
 // and led by the same: what concerns both is one request to one broker, and one failure.
-func createBeside(ctx context.Context, cl *kgo.Client, name, other string, configs map[string]*string) error {
+func createBeside(ctx context.Context, cl *kgo.Client, name, other string, partitions int, configs map[string]*string) error {
 	all, err := kadm.NewClient(cl).ListTopics(ctx, other)
 	if err != nil {
 		return err
+	}
+	if all[other].Err != nil || len(all[other].Partitions) != partitions {
+		return errUnseen // by the broker that was asked: without places the topic would have the brokers' default shape
 	}
 	topic := kmsg.NewCreateTopicsRequestTopic()
 	topic.Topic, topic.NumPartitions, topic.ReplicationFactor = name, -1, -1

@@ -109,7 +109,7 @@ func (i *inspector) readUnsettled(ctx context.Context, copies bool) error {
 		if p.OldestUnacked.IsZero() || r.Timestamp.Before(p.OldestUnacked) {
 			p.OldestUnacked = r.Timestamp
 		}
-		if copies && p.Redelivered != unknown && lease.FromRecord(r, i.cfg.Group).Attempt > 1 {
+		if copies && p.Redelivered != unknown && lease.FromRecord(r).Attempt > 1 {
 			p.Redelivered++
 		}
 	})

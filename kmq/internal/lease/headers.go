@@ -14,11 +14,11 @@ import (
 const (
 	HeaderOrigin     = "kmq-origin"     // where the record was first: partition int32, offset int64, big endian
 	HeaderDeliveries = "kmq-deliveries" // how often it was delivered so far, in decimal digits
-	HeaderGroup      = "kmq-group"      // to the group that this is
 
 	// On dead letters, besides.
 	HeaderReason = "kmq-reason" // why it was given up
 	HeaderTopic  = "kmq-topic"  // the topic of the queue
+	HeaderGroup  = "kmq-group"  // the group that gave it up
 )
 
 const originBytes = 12
@@ -41,11 +41,12 @@ func ParseID(b []byte) (ID, bool) {
 // FromRecord is the open lease of a record that was fetched, without a deadline. It takes
 // the queue's headers off the record. Those that can't be read were not written by a
 // queue and stay on; a dead letter that was moved back, which has a reason, begins anew.
-// The copies of other groups, which read the same topic, are those of the same record, and
-// this group's deliveries of them are counted from one.
-func FromRecord(r *kgo.Record, group string) *Lease {
+//
+// A copy that another group has made, which reads the same topic, is counted on from where
+// that group was: if each counted from one, what fails in both would be copied for ever.
+func FromRecord(r *kgo.Record) *Lease {
 	l := new(Lease)
-	l.from(r, group)
+	l.from(r)
 	return l
 }
 
@@ -54,56 +55,50 @@ func FromRecord(r *kgo.Record, group string) *Lease {
 const piece = 16
 
 // FromRecords are the leases of a poll, in a few pieces of memory.
-func FromRecords(records []*kgo.Record, group string) []*Lease {
-	return AppendRecords(make([]*Lease, 0, len(records)), records, group)
+func FromRecords(records []*kgo.Record) []*Lease {
+	return AppendRecords(make([]*Lease, 0, len(records)), records)
 }
 
 // AppendRecords appends what [FromRecords] returns.
-func AppendRecords(to []*Lease, records []*kgo.Record, group string) []*Lease {
+func AppendRecords(to []*Lease, records []*kgo.Record) []*Lease {
 	var free []Lease
 	for i, r := range records {
 		if len(free) == 0 {
 			free = make([]Lease, min(piece, len(records)-i))
 		}
 		l := &free[0]
-		l.from(r, group)
+		l.from(r)
 		to, free = append(to, l), free[1:]
 	}
 	return to
 }
 
-func (l *Lease) from(r *kgo.Record, group string) {
+func (l *Lease) from(r *kgo.Record) {
 	l.Record = r
 	l.At = ID{Partition: r.Partition, Offset: r.Offset}
 	l.Origin, l.Attempt = l.At, 1
 	if !slices.ContainsFunc(r.Headers, own) {
 		return
 	}
-	origin, deliveries, copied := provenance(r.Headers, group)
+	origin, deliveries, copied := provenance(r.Headers)
 	if copied {
 		l.Origin, l.Attempt = origin, deliveries+1
 	}
 	r.Headers = plain(r.Headers)
 }
 
-// provenance reads the headers of a copy, with how often the record was delivered to a
-// group; copied is false if they are not those of one.
-func provenance(headers []kgo.RecordHeader, group string) (origin ID, deliveries int, copied bool) {
-	var hasOrigin, hasDeliveries, foreign bool
+// provenance reads the headers of a copy; copied is false if they are not those of one.
+func provenance(headers []kgo.RecordHeader) (origin ID, deliveries int, copied bool) {
+	var hasOrigin, hasDeliveries bool
 	for _, h := range headers {
 		switch h.Key {
 		case HeaderOrigin:
 			origin, hasOrigin = ParseID(h.Value)
 		case HeaderDeliveries:
 			deliveries, hasDeliveries = parseDeliveries(h.Value)
-		case HeaderGroup:
-			foreign = string(h.Value) != group
 		case HeaderReason:
 			return ID{}, 0, false
 		}
-	}
-	if foreign {
-		deliveries = 0
 	}
 	return origin, deliveries, hasOrigin && hasDeliveries
 }
@@ -143,18 +138,17 @@ func plain(headers []kgo.RecordHeader) []kgo.RecordHeader {
 	return rest
 }
 
-// Copy is the record to be produced for another delivery to a group: key, value, headers and
+// Copy is the record to be produced for another delivery: key, value, headers and
 // timestamp are those of r, whose place among the queue's records is origin and which was
 // delivered so often so far. It goes to the partition of the number that r has, which
 // needs a client with kgo.ManualPartitioner. Its Attrs tell how r was compressed. (A topic
 // with LogAppendTime sets a timestamp of its own.)
-func Copy(r *kgo.Record, origin ID, topic, group string, deliveries int) *kgo.Record {
+func Copy(r *kgo.Record, origin ID, topic string, deliveries int) *kgo.Record {
 	rest := plain(r.Headers)
 	headers := append(make([]kgo.RecordHeader, 0, len(rest)+5), rest...)
 	headers = append(headers,
 		kgo.RecordHeader{Key: HeaderOrigin, Value: AppendID(make([]byte, 0, originBytes), origin)},
 		kgo.RecordHeader{Key: HeaderDeliveries, Value: strconv.AppendInt(nil, int64(deliveries), 10)},
-		kgo.RecordHeader{Key: HeaderGroup, Value: []byte(group)},
 	)
 	return &kgo.Record{
 		Topic: topic, Partition: r.Partition,
@@ -192,11 +186,12 @@ func Reason(dead *kgo.Record) string {
 // a Copy that says why, and whose it was.
 func DeadLetter(r *kgo.Record, origin ID, deliveries int, reason, group, to string, partitions int) *kgo.Record {
 	from := r.Topic
-	c := Copy(r, origin, to, group, deliveries)
+	c := Copy(r, origin, to, deliveries)
 	c.Partition = r.Partition % int32(max(partitions, 1))
 	c.Headers = append(c.Headers,
 		kgo.RecordHeader{Key: HeaderReason, Value: []byte(brief(reason))},
 		kgo.RecordHeader{Key: HeaderTopic, Value: []byte(from)},
+		kgo.RecordHeader{Key: HeaderGroup, Value: []byte(group)},
 	)
 	return c
 }

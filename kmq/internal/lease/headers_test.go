@@ -40,7 +40,7 @@ func TestCopyOfCopies(t *testing.T) {
 		}
 		first := ID{Partition: r.Partition, Offset: r.Offset}
 		for attempt := 1; attempt <= 4; attempt++ {
-			l := FromRecord(r, "g")
+			l := FromRecord(r)
 			if l.Attempt != attempt || l.Origin != first || l.At.Offset != r.Offset {
 				t.Fatalf("attempt %d of %v at %v, want %d of %v", l.Attempt, l.Origin, l.At, attempt, first)
 			}
@@ -50,7 +50,7 @@ func TestCopyOfCopies(t *testing.T) {
 			if !same || string(r.Key) != "k" || string(r.Value) != "v" || !r.Timestamp.Equal(time.UnixMilli(7)) || r.Partition != first.Partition {
 				t.Fatalf("attempt %d: %+v", attempt, r)
 			}
-			r = Copy(l.Record, l.Origin, "t", "g", l.Attempt)
+			r = Copy(l.Record, l.Origin, "t", l.Attempt)
 			r.Offset = first.Offset + int64(100*attempt)
 		}
 	})
@@ -76,31 +76,9 @@ func TestDeadLetter(t *testing.T) {
 
 	// Moved back by hand with all its headers, it begins anew.
 	d.Topic, d.Partition, d.Offset = "t", 2, 50
-	l := FromRecord(d, "g")
+	l := FromRecord(d)
 	if l.Attempt != 1 || l.Origin != (ID{Partition: 2, Offset: 50}) || len(l.Record.Headers) != 1 {
 		t.Errorf("moved back: attempt %d of %v, headers %v", l.Attempt, l.Origin, l.Record.Headers)
-	}
-}
-
-// A copy that another group has made is the same record, which this group gets for the
-// first time; one from before groups were told apart counts.
-func TestCopiesOfOtherGroups(t *testing.T) {
-	r := &kgo.Record{Topic: "t", Partition: 2, Offset: 9, Headers: []kgo.RecordHeader{{Key: "own"}}}
-	copied := func() *kgo.Record {
-		c := Copy(r, ID{Partition: 2, Offset: 3}, "t", "theirs", 4)
-		c.Offset = 50
-		return c
-	}
-	for group, want := range map[string]int{"theirs": 5, "ours": 1} {
-		l := FromRecord(copied(), group)
-		if l.Attempt != want || l.Origin.Offset != 3 || l.At.Offset != 50 || len(l.Record.Headers) != 1 {
-			t.Errorf("%s: attempt %d of %v, headers %v", group, l.Attempt, l.Origin, l.Record.Headers)
-		}
-	}
-	before := copied()
-	before.Headers = slices.DeleteFunc(before.Headers, func(h kgo.RecordHeader) bool { return h.Key == HeaderGroup })
-	if l := FromRecord(before, "ours"); l.Attempt != 5 {
-		t.Errorf("without a group: attempt %d", l.Attempt)
 	}
 }
 
@@ -108,7 +86,7 @@ func TestForeignHeadersStay(t *testing.T) {
 	r := &kgo.Record{Offset: 5, Headers: []kgo.RecordHeader{
 		{Key: HeaderOrigin, Value: []byte("mine")}, {Key: HeaderDeliveries, Value: []byte("many")}, {Key: HeaderDeliveries, Value: []byte("-1")},
 	}}
-	l := FromRecord(r, "g")
+	l := FromRecord(r)
 	if l.Attempt != 1 || l.Origin.Offset != 5 || len(l.Record.Headers) != 3 {
 		t.Errorf("attempt %d of %v, headers %v", l.Attempt, l.Origin, l.Record.Headers)
 	}
@@ -121,6 +99,6 @@ func BenchmarkFromRecords(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for done := 0; done < b.N; done += len(records) {
-		FromRecords(records, "g")
+		FromRecords(records)
 	}
 }

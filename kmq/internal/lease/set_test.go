@@ -14,7 +14,7 @@ import (
 )
 
 func open(offset int64) *Lease {
-	return FromRecord(&kgo.Record{Offset: offset, Timestamp: time.UnixMilli(offset)}, "g")
+	return FromRecord(&kgo.Record{Offset: offset, Timestamp: time.UnixMilli(offset)})
 }
 
 func TestSettledOnce(t *testing.T) {
@@ -425,7 +425,7 @@ func BenchmarkSet(b *testing.B) {
 			start, poll := time.Now(), 0
 			var open [inFlight / batch][]*Lease
 			begin := func() {
-				leases := FromRecords(records, "g")
+				leases := FromRecords(records)
 				s.AddAll(leases, start.Add(c.deadline(poll)))
 				open[poll%len(open)] = leases
 				poll++

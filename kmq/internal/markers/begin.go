@@ -28,7 +28,7 @@ func (h handler) Pace(ctx context.Context) { h.starts.pace(ctx) }
 // become ready when all are durable. They are lent from before the starts were written:
 // never longer than the log has it.
 func (h handler) Begin(ctx context.Context, records []*kgo.Record) ([]*lease.Lease, error) {
-	s := &start{leases: lease.FromRecords(records, h.cfg.Group), runs: h.runs(records)}
+	s := &start{leases: lease.FromRecords(records), runs: h.runs(records)}
 	s.spots = h.started.reading(s.runs)
 	return nil, h.starts.begin(ctx, s)
 }

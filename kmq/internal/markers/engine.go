@@ -208,6 +208,9 @@ func (q *queue) Extend(ctx context.Context, l *lease.Lease, d time.Duration) err
 		Partition: l.At.Partition, Offset: l.At.Offset, Count: 1,
 		Type: marker.Extend, Duration: d, Holder: q.holder,
 	})})
+	if err == nil {
+		err = ctx.Err() // it took longer than that: another extension may be behind it
+	}
 	if err != nil {
 		return err
 	}

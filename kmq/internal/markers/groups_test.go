@@ -8,8 +8,7 @@ import (
 )
 
 // Two groups that read one topic, and have their markers in one topic too, as they have by
-// default, know nothing of each other: what one acknowledges stays lent to the other, whose
-// deliveries are counted from one.
+// default, know nothing of each other: what one acknowledges stays lent to the other.
 func TestGroupsShareAMarkersTopic(t *testing.T) {
 	w := newWorld(t, 1, visible(2*time.Second))
 	w.produce(0, 20)
@@ -29,8 +28,8 @@ func TestGroupsShareAMarkersTopic(t *testing.T) {
 		}
 	}
 	w.ack(holds, again...)
-	for _, l := range other.receive(acks, 20) { // the copies: to others they are records like any
-		if l.Attempt != 1 || l.Origin.Offset >= 20 || l.At.Offset < 20 {
+	for _, l := range other.receive(acks, 20) { // the copies, counted on: see FromRecord
+		if l.Attempt != 2 || l.Origin.Offset >= 20 || l.At.Offset < 20 {
 			t.Errorf("a copy of the other group: record %v at %v, attempt %d", l.Origin, l.At, l.Attempt)
 		}
 		other.ack(acks, l)

@@ -319,7 +319,7 @@ func (p *part) copies(f found, due []tracker.Due) (all []moving) {
 // next is the record for the next delivery, or the dead letter.
 func (p *part) next(r *kgo.Record, undelivered bool) (*kgo.Record, marker.Reason) {
 	cfg := &p.t.cfg
-	l := lease.FromRecord(r, p.t.cfg.Group)
+	l := lease.FromRecord(r)
 	deliveries := l.Attempt
 	if undelivered {
 		deliveries--
@@ -328,7 +328,7 @@ func (p *part) next(r *kgo.Record, undelivered bool) (*kgo.Record, marker.Reason
 		reason := "delivered " + strconv.Itoa(deliveries) + " times"
 		return lease.DeadLetter(r, l.Origin, deliveries, reason, cfg.Group, cfg.DeadLetterTopic, p.t.topics.DeadLetterPartitions), marker.DeadLettered
 	}
-	return lease.Copy(r, l.Origin, cfg.Topic, cfg.Group, deliveries), marker.Copied
+	return lease.Copy(r, l.Origin, cfg.Topic, deliveries), marker.Copied
 }
 
 // endings are end markers: one for each run of offsets that end for the same reason.

@@ -14,8 +14,12 @@ import (
 )
 
 // startsAtMost is how many polls may be on their way to being started: enough to keep
-// fetching while the cluster answers, few enough that polls stay large.
-const startsAtMost = 4
+// fetching while the cluster answers, few enough that polls stay large. Transactions come
+// one after the other, and the locks run meanwhile.
+const (
+	startsAtMost = 4
+	txnsAtMost   = 2
+)
 
 // start is a poll whose starts are being written.
 type start struct {
@@ -79,9 +83,13 @@ func (s *starts) close() {
 func (s *starts) pace(ctx context.Context) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	most := uint64(startsAtMost)
+	if s.txns != nil {
+		most = txnsAtMost
+	}
 	err := s.wait(ctx, func() bool {
 		under := s.begun - s.finished
-		return under == 0 || under < startsAtMost && s.pacing.rest == 0
+		return under == 0 || under < most && s.pacing.rest == 0
 	})
 	rest := time.Until(s.pacing.until())
 	if err != nil || rest <= 0 {

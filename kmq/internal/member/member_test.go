@@ -79,7 +79,7 @@ func (r *recorder) Begin(_ context.Context, records []*kgo.Record) ([]*lease.Lea
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.busy = false
-	leases := lease.FromRecords(records, "g")
+	leases := lease.FromRecords(records)
 	r.set.AddAll(leases, time.Time{})
 	return leases, nil
 }

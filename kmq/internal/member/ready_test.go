@@ -23,7 +23,7 @@ func TestReadyModel(t *testing.T) {
 				records[i] = &kgo.Record{Offset: next}
 				next++
 			}
-			return lease.FromRecords(records, "g")
+			return lease.FromRecords(records)
 		}
 		live := func() []*lease.Lease { return slices.DeleteFunc(slices.Clone(want), ended) }
 		t.Repeat(map[string]func(*rapid.T){
@@ -80,7 +80,7 @@ func TestReadyIsBounded(t *testing.T) {
 	const bound = 100
 	r := newReady(bound)
 	for range 1000 {
-		ls := lease.FromRecords(make10(), "g")
+		ls := lease.FromRecords(make10())
 		r.append(ls)
 		for _, l := range ls {
 			_ = l.Settle(lease.Expired)
@@ -101,7 +101,7 @@ func make10() []*kgo.Record {
 
 func BenchmarkReady(b *testing.B) {
 	r := newReady(1000)
-	leases := lease.FromRecords(slices.Repeat(make10(), 50), "g")
+	leases := lease.FromRecords(slices.Repeat(make10(), 50))
 	b.ReportAllocs()
 	for done := 0; done < b.N; done += len(leases) {
 		r.append(leases)

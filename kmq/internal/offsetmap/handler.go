@@ -41,7 +41,7 @@ const stretch = 256
 func (h handler) Begin(_ context.Context, records []*kgo.Record) ([]*lease.Lease, error) {
 	<-h.started
 	for some := range slices.Chunk(records, stretch) {
-		h.begun = lease.AppendRecords(h.begun[:0], some, h.cfg.Group)
+		h.begun = lease.AppendRecords(h.begun[:0], some)
 		h.mu.Lock()
 		h.begin(h.begun)
 		h.mu.Unlock()

@@ -110,7 +110,7 @@ func (e *Engine) copyOf(s *slot) *kgo.Record {
 	if s.move.dead {
 		return lease.DeadLetter(l.Record, l.Origin, deliveries, s.move.reason, e.cfg.Group, e.cfg.DeadLetterTopic, e.deadPartitions)
 	}
-	return lease.Copy(l.Record, l.Origin, e.cfg.Topic, e.cfg.Group, deliveries)
+	return lease.Copy(l.Record, l.Origin, e.cfg.Topic, deliveries)
 }
 
 // moved is told that a copy is durable, or why it is not.

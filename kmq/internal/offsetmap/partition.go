@@ -43,8 +43,8 @@ type run struct {
 
 const (
 	runSlots = 32
-	// mostFree bounds the runs that a partition keeps to use them again: 1 MiB.
-	mostFree = 1 << 20 / (runSlots * 32)
+	// mostFree bounds the runs that a partition keeps to use them again: 128 KiB.
+	mostFree = 128 << 10 / (runSlots * 32)
 )
 
 // times is how often the record was delivered from this place, by earlier owners too: a

@@ -13,7 +13,7 @@ import (
 func fill(p *partition, from int64) *run {
 	r := p.newRun(runSlots)
 	for i := range runSlots {
-		if taken, _ := p.take(r.fetched(i, lease.FromRecord(&kgo.Record{Offset: from + int64(i)}, "g"))); !taken {
+		if taken, _ := p.take(r.fetched(i, lease.FromRecord(&kgo.Record{Offset: from + int64(i)}))); !taken {
 			panic("not taken")
 		}
 	}

@@ -238,7 +238,7 @@ func (h *handler) Deleted(partition int32, from, to int64) {
 
 // Begin implements [member.Handler].
 func (h *handler) Begin(_ context.Context, records []*kgo.Record) ([]*lease.Lease, error) {
-	leases := lease.FromRecords(records, h.cfg.Group)
+	leases := lease.FromRecords(records)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	leases = slices.DeleteFunc(leases, func(l *lease.Lease) bool {

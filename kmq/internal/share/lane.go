@@ -176,7 +176,7 @@ func (l *lane) begin(records []*kgo.Record) {
 	for i, f := range fresh {
 		own[i], theirs[i] = *f.record, &own[i]
 	}
-	leases, holds := lease.FromRecords(theirs, l.e.cfg.Group), make([]hold, len(fresh))
+	leases, holds := lease.FromRecords(theirs), make([]hold, len(fresh))
 	var ready []*lease.Lease
 	var instead []*copied
 	shortest, longest := fresh[0].left, time.Duration(0)

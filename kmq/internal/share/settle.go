@@ -166,7 +166,7 @@ func (e *Engine) instead(l *lease.Lease, count int) *copied {
 	done := l.Attempt - 1
 	var tail *copied
 	if count >= e.group.moveAt {
-		tail = &copied{l: l, to: lease.Copy(l.Record, l.Origin, e.cfg.Topic, e.cfg.Group, done), as: kgo.AckAccept}
+		tail = &copied{l: l, to: lease.Copy(l.Record, l.Origin, e.cfg.Topic, done), as: kgo.AckAccept}
 	}
 	switch {
 	case e.cfg.MaxDeliveries > 0 && l.Attempt > e.cfg.MaxDeliveries:
