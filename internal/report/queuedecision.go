@@ -38,7 +38,7 @@ var (
 		{work: "few requests at the brokers", figure: "broker_requests_per_record", of: []workSource{{"kmq-online", "2x5-all-ENGINE"}, studyOf("online")}},
 		{work: "few bytes into the brokers", figure: "broker_bytes_in_per_record", of: []workSource{{"kmq-online", "2x5-all-ENGINE"}, studyOf("online")}},
 		{work: "handlers that give back", figure: "redelivery_lateness_p99", of: []workSource{{"kmq-drops-nack", "50-cap4-ENGINE"}, studyOf("nack")}, cannot: plainCant},
-		{work: "handlers that hang", figure: "redelivery_lateness_p99", of: []workSource{{"kmq-drops-silent", "50-cap4-2s-ENGINE"}, studyOf("silent")}, cannot: plainCant},
+		{work: "handlers that hang", figure: "redelivery_lateness_p99", of: []workSource{{"kmq-drops-silent", "50-cap4-2s-ENGINE"}, {"kmq-drops-silent", "50-2s-ENGINE"}, studyOf("silent")}, cannot: plainCant},
 		{work: "handlers of any length", figure: "e2e_response_time_p99", of: []workSource{{"kmq-heavy-tail", "none-ENGINE"}, studyOf("any-order")}},
 		{work: "the same, in order", figure: "e2e_response_time_p99", of: []workSource{{"kmq-heavy-tail", "partition-ENGINE"}, studyOf("in-order")}, cannot: shareCant},
 		{work: "consumers that die", figure: "e2e_response_time_p99", repeats: true, of: []workSource{{"kmq-kill", "ENGINE"}, studyOf("kill")}},

@@ -121,7 +121,7 @@ func (q *queue) Receive(ctx context.Context, most int) ([]*lease.Lease, error) {
 	return leases, err
 }
 
-// Ack notes an end marker, which is written with others within 200 ms. It waits only
+// Ack notes an end marker, which is written with others within 100 ms. It waits only
 // at the bound of what is not written.
 func (q *queue) Ack(ctx context.Context, l *lease.Lease) error {
 	left, err := q.settle(ctx, l, lease.Accepted)

@@ -19,7 +19,7 @@ import (
 
 // The bounds of an outbox.
 const (
-	lingerAtMost = 200 * time.Millisecond // an ended record waits so long for others
+	lingerAtMost = 100 * time.Millisecond // an ended record waits so long for others
 	hurryAtMost  = 5 * time.Millisecond   // and one that was given back: somebody may wait for it
 	// A record that is ended so shortly before its deadline is written as soon: the tracker
 	// would deliver it again.

@@ -30,7 +30,7 @@ const (
 	pollAtMost = 10_000
 	// pace is how long markers are let come together at the brokers, so that reading
 	// them costs few requests, unless a redelivery waits for them.
-	pace = 100 * time.Millisecond
+	pace = 50 * time.Millisecond
 	// idle is the longest wait for markers before the partitions are looked at again.
 	idle = 500 * time.Millisecond
 	// wakeLeast is the shortest.
