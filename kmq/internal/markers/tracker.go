@@ -209,7 +209,7 @@ func (t *Tracker) run() {
 		fetches := t.markers(wake)
 		// From here on to AllowRebalance no partition comes or goes.
 		t.take(fetches, trouble)
-		wait := false
+		var wait bool
 		wake, wait = t.act()
 		if now := t.now(); now-committed >= t.cfg.CommitEvery {
 			committed = now
