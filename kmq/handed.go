@@ -35,8 +35,7 @@ func (h *handed) add(leases []*lease.Lease) {
 func (h *handed) tidy() {
 	now := time.Now()
 	h.leases = slices.DeleteFunc(h.leases, func(l *lease.Lease) bool {
-		deadline := l.Deadline()
-		return l.State() != lease.Open || !deadline.IsZero() && !deadline.After(now)
+		return l.State() != lease.Open || l.RanOut(now)
 	})
 }
 

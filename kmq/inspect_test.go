@@ -196,6 +196,30 @@ func TestInspectBeforeTheCommit(t *testing.T) {
 	}
 }
 
+// A marker of a later format that another group wrote is none of this one's, and one that
+// may be its own is not passed over.
+func TestInspectBesideALaterFormat(t *testing.T) {
+	for _, test := range []struct {
+		group  []byte
+		refuse bool
+	}{{[]byte{1, 2, 3, 4}, false}, {[]byte{0, 0, 0, 0}, true}} {
+		i := newInspected(t)
+		cfg := i.config(kmq.Markers)
+		q := i.open(cfg)
+		i.receive(q, 1)
+		client, err := kgo.NewClient(kgo.SeedBrokers(i.cluster.ListenAddrs()...))
+		i.do(err)
+		defer client.Close()
+		const nextMajor, start = 2 << 4, 1
+		i.do(client.ProduceSync(t.Context(), &kgo.Record{
+			Topic: "orders-markers", Key: make([]byte, 12), Value: append([]byte{nextMajor, start}, test.group...),
+		}).FirstErr())
+		if _, err := kmq.Inspect(t.Context(), cfg); (err != nil) != test.refuse {
+			t.Errorf("group %x: %v", test.group, err)
+		}
+	}
+}
+
 // Once everything is settled nothing is in flight, whatever the engine, though of one that
 // leaves nothing behind it can't be told which it is.
 func TestInspectWhatIsDrained(t *testing.T) {

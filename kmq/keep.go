@@ -1,12 +1,12 @@
 package kmq
 
 import (
+	"cmp"
 	"context"
-	"errors"
-	"slices"
 	"time"
 
 	"kafka-bench/kmq/internal/engine"
+	"kafka-bench/kmq/internal/lease"
 )
 
 // The keeper of a run renews the locks of what waits in its lines: a record is not to be
@@ -20,108 +20,84 @@ type waiter struct {
 	renewing chan struct{} // closed when its lock has been renewed; nil: that was never tried
 }
 
-const (
-	// keepsPer is how often in a Visibility the keeper looks. It renews what has less than
-	// half of it left, so that there is a quarter to do it in, at least.
-	keepsPer = 4
-	// keptAtOnce is how many locks are renewed at a time: an engine that writes something
-	// for each writes that together. A record whose turn comes meanwhile waits for the rest.
-	keptAtOnce = 500
-)
+// keepsPer is how often in a Visibility the keeper looks. It renews what has less than
+// half of it left, so that there is a quarter to do it in, at least.
+const keepsPer = 4
 
 // keep begins to renew, where there are lines and locks, until kept is called.
 func (r *run) keep() {
 	ctx, stop := context.WithCancel(r.settling)
 	r.kept = stop
-	if r.order == Unordered || r.q.kind != Markers && r.q.kind != OffsetMap {
+	e, can := r.q.engine.(engine.AllExtender)
+	if r.order == Unordered || !can {
 		return
 	}
 	r.keeping.Go(func() {
-		trouble := engine.NewComplaint(r.q.log)
-		every := time.NewTicker(r.q.lent / keepsPer)
-		defer every.Stop()
-		for {
-			select {
-			case <-every.C:
-			case <-ctx.Done():
-				return
-			}
-			if err := r.renew(ctx); err != nil && ctx.Err() == nil {
-				trouble.About("renew the locks of records that wait in line", err)
-			}
-		}
+		engine.Every(ctx, r.q.lent/keepsPer, r.q.log, "renew the locks of records that wait in line", func(ctx context.Context) error {
+			return r.renew(ctx, e)
+		})
 	})
 }
 
-// renew looks once. What can't be renewed within a quarter of the Visibility has run out,
-// or is looked at again.
-func (r *run) renew(ctx context.Context) error {
+// renew looks once, and renews each partition by itself: one that can't be written to holds
+// up its own records only. What can't be renewed within a quarter of the Visibility has run
+// out, or is looked at again.
+func (r *run) renew(ctx context.Context, e engine.AllExtender) error {
 	ctx, cancel := context.WithTimeout(ctx, r.q.lent/keepsPer)
 	defer cancel()
 	due := r.due(time.Now().Add(r.q.lent / 2))
+	results := make(chan error, len(due))
+	for _, some := range due {
+		go func() { results <- r.renewSome(ctx, e, some) }()
+	}
 	var failed error
-	for len(due) > 0 && failed == nil {
-		n := min(len(due), keptAtOnce)
-		failed = r.renewSome(ctx, due[:n])
-		due = due[n:]
+	for range due {
+		failed = cmp.Or(failed, <-results)
 	}
 	return failed
 }
 
-// due are those that wait and whose locks end before a time. Behind a handler that let its
-// own lock run out none is renewed: it may hang, and what waits for it is not lent for ever.
-func (r *run) due(before time.Time) (due []*waiter) {
+// due are, by partition, those that wait and whose locks end before a time. Behind a handler
+// that let its own lock run out none is renewed: it may hang, and what waits for it is not
+// lent for ever.
+func (r *run) due(before time.Time) map[int32][]*waiter {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	due := make(map[int32][]*waiter)
 	for _, l := range r.lines {
 		if l.ahead.ranOut() {
 			continue
 		}
 		for _, w := range l.waiting {
 			if !w.ended() && w.Deadline().Before(before) {
-				due = append(due, w)
+				due[w.Record.Partition] = append(due[w.Record.Partition], w)
 			}
 		}
 	}
 	return due
 }
 
-// renewSome renews those that still wait, all at the same time, and returns why one that
-// could be was not. It waits for no more than ctx: a call that outlives it is waited for by
-// [Queue.Close].
-func (r *run) renewSome(ctx context.Context, some []*waiter) (failed error) {
+// renewSome renews those that still wait.
+func (r *run) renewSome(ctx context.Context, e engine.AllExtender, some []*waiter) error {
+	if !r.q.enter() {
+		return nil // they are given back
+	}
+	defer r.q.leave()
 	renewed := make(chan struct{})
 	defer close(renewed)
-	some = r.waiting(some, renewed)
-	results := make(chan error, len(some))
-	for _, w := range some {
-		go func() { results <- w.Extend(ctx, r.q.lent) }()
-	}
-	for range some {
-		select {
-		case err := <-results:
-			if err != nil && !tooLate(err) && failed == nil {
-				failed = err
-			}
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	return failed
+	return e.ExtendAll(ctx, r.waiting(some, renewed), r.q.lent)
 }
 
-// waiting are those that have not begun: these wait, once they could, for renewed.
-func (r *run) waiting(some []*waiter, renewed chan struct{}) []*waiter {
+// waiting are the leases of those that have not begun: these wait, once they could, for
+// renewed.
+func (r *run) waiting(some []*waiter, renewed chan struct{}) (leases []*lease.Lease) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	some = slices.DeleteFunc(some, func(w *waiter) bool { return w.begun })
 	for _, w := range some {
-		w.renewing = renewed
+		if !w.begun {
+			w.renewing = renewed
+			leases = append(leases, w.lease)
+		}
 	}
-	return some
-}
-
-// tooLate is whether a lock could not be renewed because there is none any more.
-func tooLate(err error) bool {
-	return slices.ContainsFunc([]error{ErrExpired, ErrLost, ErrClosed, ErrSettled}, func(e error) bool { return errors.Is(err, e) })
+	return leases
 }

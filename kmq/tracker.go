@@ -18,7 +18,9 @@ type Tracker struct{ tracker *markers.Tracker }
 // them. What it redelivers goes by its own MaxDeliveries, DeadLetterTopic and Transactions,
 // and not by those of the queues, which it does not know; how long a record is lent is the
 // queues' to say. It returns once the topics are known to be right; ctx bounds the opening alone.
-// Errors are [ErrConfig] or the cluster's.
+// What the brokers refuse later is told by [Tracker.Wait], and by one line of the log: a
+// tracker that has ended redelivers nothing, so somebody must wait. Errors are [ErrConfig] or
+// the cluster's.
 func OpenTracker(ctx context.Context, cfg Config) (*Tracker, error) {
 	cfg, err := cfg.resolve()
 	if err != nil {
@@ -43,6 +45,12 @@ func OpenTracker(ctx context.Context, cfg Config) (*Tracker, error) {
 // Stats are the counters of this tracker since it was opened: of [Stats], Tailed,
 // DeadLettered, Missing, Retried, Unreadable, Lateness and RetentionAlarm.
 func (t *Tracker) Stats() Stats { return t.tracker.Counts() }
+
+// Wait returns what ended the tracker, the error of ctx once that has ended, or [ErrClosed]
+// after Close. A tracker waits for brokers that are out of reach, and for permissions; what
+// ends it is a SessionTimeout that the brokers do not allow, which is an [ErrConfig]. It is
+// to be closed all the same.
+func (t *Tracker) Wait(ctx context.Context) error { return t.tracker.Wait(ctx) }
 
 // Close ends the redeliveries under way, commits what the tracker has read, leaves its
 // group, and returns when nothing runs any more. ctx bounds the first three.

@@ -2,9 +2,12 @@ package kmq_test
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"kafka-bench/kmq"
 )
@@ -43,5 +46,32 @@ func TestClosedWithoutAnError(t *testing.T) {
 	i.do(i.open(cfg).Close(t.Context()))
 	if said := log.String(); !strings.Contains(said, `msg="kmq: queue closed"`) || strings.Contains(said, "error=<nil>") {
 		t.Error(said)
+	}
+}
+
+// A tracker whose SessionTimeout the brokers refuse ends, and says what they allow; another
+// goes on until it is closed.
+func TestTrackerWait(t *testing.T) {
+	i := newInspected(t)
+	cfg := i.config(kmq.Markers)
+	cfg.Tracker = kmq.External
+	good, err := kmq.OpenTracker(t.Context(), cfg)
+	i.do(err)
+	cfg.SessionTimeout = time.Second // from 6 s on
+	refused, err := kmq.OpenTracker(t.Context(), cfg)
+	i.do(err)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if err := refused.Wait(ctx); !errors.Is(err, kmq.ErrConfig) || !strings.Contains(err.Error(), "SessionTimeout") || !strings.Contains(err.Error(), "group.min.session.timeout.ms") {
+		t.Errorf("the one that is refused: %v", err)
+	}
+	i.do(refused.Close(t.Context()))
+	cancel()
+	if err := good.Wait(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("the one that is not: %v", err)
+	}
+	i.do(good.Close(t.Context()))
+	if err := good.Wait(t.Context()); !errors.Is(err, kmq.ErrClosed) {
+		t.Errorf("the one that is closed: %v", err)
 	}
 }

@@ -215,6 +215,8 @@ func TestKmqRefused(t *testing.T) {
 		{"tracker --group billing --topic orders --visibility 1 --brokers " + there, exitBadInput, `--visibility: duration "1": it has no unit; write 1s or 1ms`},
 		{"tracker --group billing --topic order --brokers " + there, exitBadInput, "kmq: configuration: topic order is not there"},
 		{"tracker --group billing --topic orders --max-deliveries 3 --brokers " + there, exitBadInput, "kmq: configuration: MaxDeliveries is 3 without a DeadLetterTopic to put records into: set one"},
+		{"tracker --group billing --topic orders --session-timeout 1s --brokers " + there, exitBadInput, "kmq: configuration: the brokers refuse SessionTimeout: choose one from their group.min.session.timeout.ms"},
+		{"tracker --group billing --topic orders --session-timeout 1s --metrics 127.0.0.1:0 --brokers " + there, exitBadInput, "kmq: configuration: the brokers refuse SessionTimeout: choose one from their group.min.session.timeout.ms"},
 	} {
 		got := invoke(t, append([]string{"kmq"}, strings.Fields(c.args)...)...)
 		if got.code != c.code || !strings.HasPrefix(got.message(), c.want) {

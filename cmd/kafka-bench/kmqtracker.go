@@ -24,7 +24,7 @@ const trackerGrace = 30 * time.Second
 func kmqTracker() *cobra.Command {
 	var flags queueFlags
 	var group, metrics string
-	var visibility time.Duration
+	var visibility, session time.Duration
 	var most int
 	var transactions bool
 	c := &cobra.Command{
@@ -61,6 +61,7 @@ those in effect. How long a record is lent is the queues' to say, in each of the
 			}
 			cfg.Engine, cfg.Tracker = kmq.Markers, kmq.External
 			cfg.Visibility, cfg.MaxDeliveries, cfg.Transactions = visibility, most, transactions
+			cfg.SessionTimeout = session
 			cfg.Logger = slog.New(slog.NewTextHandler(c.ErrOrStderr(), nil))
 			return track(ctx, cfg, listener, c.OutOrStdout())
 		},
@@ -70,6 +71,7 @@ those in effect. How long a record is lent is the queues' to say, in each of the
 	f.StringVar(&group, "group", "", "the group of the queues (required)")
 	f.StringVar(&flags.topic, "topic", "", "the topic of the queues (required)")
 	f.DurationVar(&visibility, "visibility", 30*time.Second, "the queues' visibility, 100ms to 1h; nothing depends on it here, as their markers say it")
+	f.DurationVar(&session, "session-timeout", 0, "after how long a tracker that is silent is put out of its group, 1s to 30m; 0 is 45s")
 	f.IntVar(&most, "max-deliveries", 0, "after how many deliveries a record goes to the dead-letter topic, whatever the queues say; 0 is never")
 	f.BoolVar(&transactions, "transactions", false, "write each copy and its end in one transaction")
 	f.StringVar(&metrics, "metrics", "", "a loopback address for Prometheus, as 127.0.0.1:9400 (port 0: any that is free)")
@@ -93,11 +95,27 @@ func track(ctx context.Context, cfg kmq.Config, listener net.Listener, stdout io
 	}()
 	fmt.Fprintf(stdout, "tracker of group %s on topic %s; interrupt to end\n", cfg.Group, cfg.Topic)
 	if listener == nil {
-		<-ctx.Done()
-		return nil
+		return untilEnd(ctx, tracker)
 	}
 	fmt.Fprintf(stdout, "metrics: http://%s/metrics\n", listener.Addr())
-	return serveMetrics(ctx, listener, promkmq.New(tracker, prometheus.Labels{"group": cfg.Group, "topic": cfg.Topic}))
+	running, stop := context.WithCancel(ctx)
+	defer stop()
+	ended := make(chan error, 1)
+	go func() {
+		defer stop()
+		ended <- untilEnd(running, tracker)
+	}()
+	err = serveMetrics(running, listener, promkmq.New(tracker, prometheus.Labels{"group": cfg.Group, "topic": cfg.Topic}))
+	stop()
+	return errors.Join(err, <-ended)
+}
+
+// untilEnd waits until ctx ends, or the tracker does, and returns why the latter did.
+func untilEnd(ctx context.Context, tracker *kmq.Tracker) error {
+	if err := tracker.Wait(ctx); !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return nil
 }
 
 // listenLoopback opens the address of a metrics page; nil if there is none. The page asks

@@ -44,6 +44,15 @@ type Unhander interface {
 	Unhand(ctx context.Context, l *lease.Lease) error
 }
 
+// AllExtender is an Engine that can extend many leases as one.
+type AllExtender interface {
+	// ExtendAll lends records until d from now, at most. Those that have ended are left
+	// as they are, as are those that could not be extended: the error is why the first of
+	// these could not. It returns by the time that ctx ends. Until then nobody else may
+	// settle or extend a lease, and the slice is the engine's.
+	ExtendAll(ctx context.Context, leases []*lease.Lease, d time.Duration) error
+}
+
 // Counts are the counters of an engine since it was opened.
 type Counts struct {
 	Delivered    int64 // handed out, every attempt

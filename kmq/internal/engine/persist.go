@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"slices"
@@ -23,6 +24,12 @@ var fatal = []error{
 	kerr.IllegalSaslState, kerr.InvalidTopicException, kerr.InvalidGroupID, kerr.InvalidSessionTimeout,
 	kerr.InconsistentGroupProtocol, kerr.GroupMaxSizeReached, kerr.UnsupportedVersion,
 	kerr.InvalidRequiredAcks,
+}
+
+// RefusedSessionTimeout is the error of a configuration that brokers answer with
+// INVALID_SESSION_TIMEOUT, and says what they allow.
+func RefusedSessionTimeout(err error) error {
+	return fmt.Errorf("%w: the brokers refuse SessionTimeout: choose one from their group.min.session.timeout.ms to their group.max.session.timeout.ms (Kafka's defaults are 6 s and 30 min): %w", lease.ErrConfig, err)
 }
 
 // Fatal is whether an error is not mended by trying again.

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -52,12 +53,13 @@ func (i *inspector) markers(ctx context.Context) error {
 	ours := marker.Of(i.cfg.Group)
 	err = i.read(ctx, topic, spans, func(r *kgo.Record) {
 		m, err := marker.Parse(r.Key, r.Value)
-		if err != nil {
+		others := m.Group != 0 && m.Group != ours // who work on the same topic
+		switch {
+		case others && m.Partition == r.Partition && (err == nil || errors.Is(err, marker.ErrVersion)):
+			return
+		case err != nil:
 			unreadable = fmt.Errorf("kmq: topic %s, partition %d, offset %d: %w", topic, r.Partition, r.Offset, err)
 			return
-		}
-		if m.Group != 0 && m.Group != ours {
-			return // of others that work on the same topic
 		}
 		if m.Type == marker.Start {
 			handed[r.Partition] = max(handed[r.Partition], m.Offset+int64(m.Count))

@@ -47,11 +47,13 @@ type Lease struct {
 	At      ID          // where this copy of it is
 	Attempt int         // 1 is the first delivery
 
-	// Private is the engine's.
+	// Private is the engine's, and so is Mark, where a number will do: the collector does
+	// not look at it.
 	Private any
+	Mark    uint8
 
+	place    place // in a Set, under its lock, as is index
 	state    atomic.Int32
-	place    place        // in a Set, under its lock, as is index
 	index    int          // in that place
 	deadline atomic.Int64 // ns of the monotonic clock since epoch; 0: none
 }
@@ -102,6 +104,9 @@ func (l *Lease) Deadline() time.Time {
 	}
 	return time.Time{}
 }
+
+// RanOut is whether the lease has a deadline, and it is not after now.
+func (l *Lease) RanOut(now time.Time) bool { return l.past(sinceEpoch(now)) }
 
 // SetDeadline sets when the lease runs out; zero: never. Those of a Set are set by it.
 func (l *Lease) SetDeadline(at time.Time) { l.deadline.Store(sinceEpoch(at)) }

@@ -100,6 +100,11 @@ var (
 
 // A value begins with major<<4|minor. A reader takes a later minor version of its major
 // version, whose markers have further fields at the end, and no other major version.
+//
+// A group must not be stopped by the markers of another that was updated before it. So all
+// later major versions keep the key, and begin their values, those of ticks too, with the
+// version, the type and the group: of what it can't read, Parse tells whose it is. A new type
+// takes a new major version.
 const (
 	major    = 1
 	minor    = 1 // since when there are groups
@@ -157,7 +162,8 @@ func appendLoan(b []byte, m Marker) []byte {
 }
 
 // Parse reads a marker. The error is an ErrVersion where a later kmq might read it, and an
-// ErrMalformed where none would.
+// ErrMalformed where none would. With an ErrVersion, the Group is still right, or 0 where it
+// can't be told.
 func Parse(key, value []byte) (Marker, error) {
 	if len(key) != keyBytes {
 		return Marker{}, fmt.Errorf("%w: a key of %d bytes instead of %d", ErrMalformed, len(key), keyBytes)
@@ -171,6 +177,10 @@ func Parse(key, value []byte) (Marker, error) {
 		Type:      Type(value[1]),
 	}
 	if value[0]>>4 != major {
+		if value[0]>>4 > major {
+			head := reader{b: value[2:]}
+			m.Group = head.uint32()
+		}
 		return m, fmt.Errorf("%w: %d.%d, known is %d", ErrVersion, value[0]>>4, value[0]&15, major)
 	}
 	r := reader{b: value[2:]}

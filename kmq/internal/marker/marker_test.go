@@ -180,3 +180,21 @@ func BenchmarkParse(b *testing.B) {
 		}
 	}
 }
+
+// Of a marker of a later major version its group is told, which is a contract with those who
+// write it: a group is not to be stopped by another that was updated before it.
+func TestGroupOfALaterVersion(t *testing.T) {
+	const key = "\x00\x00\x00\x07\x00\x00\x00\x00\x00\x01\x00\x02"
+	for value, want := range map[string]uint32{
+		"\x20\x01\x01\x02\x03\x04":           0x01020304,
+		"\x20\x05\x01\x02\x03\x04":           0x01020304, // a tick, too
+		"\xf3\x99\x01\x02\x03\x04 and so on": 0x01020304,
+		"\x20\x01\x01\x02\x03":               0, // it is cut off
+		"\x00\x01\x01\x02\x03\x04":           0, // an earlier version
+		"\x11\x06\x01\x02\x03\x04":           0, // a type that this version has not
+	} {
+		if m, err := marker.Parse([]byte(key), []byte(value)); !errors.Is(err, marker.ErrVersion) || m.Group != want {
+			t.Errorf("% x: group %#x, want %#x; %v", value, m.Group, want, err)
+		}
+	}
+}

@@ -42,8 +42,8 @@ type queue struct {
 
 	started started
 
-	marking sync.Mutex // who marks leases, and who asks; taken before the set's lock
-	keeping chan struct{}
+	marking sync.Mutex              // who marks leases, and who asks; taken before the set's lock
+	keeping map[int32]chan struct{} // by partition, of which leases are being extended
 
 	acked, nacked, rejected, expired,
 	lost, deadLettered atomic.Int64
@@ -61,7 +61,8 @@ func New(ctx context.Context, cfg engine.Config) (engine.Engine, error) {
 		return nil, err
 	}
 	q := &queue{
-		cfg: cfg, topics: topics, scribe: newScribe(&cfg), holder: rand.Uint32(), began: time.Now(), delays: newDelays(delayedAtMost, cfg.Log),
+		keeping: make(map[int32]chan struct{}),
+		cfg:     cfg, topics: topics, scribe: newScribe(&cfg), holder: rand.Uint32(), began: time.Now(), delays: newDelays(delayedAtMost, cfg.Log),
 		givenUp: engine.NewGivenUp(cfg.Log),
 		started: started{parts: map[int32]*position{}},
 	}
@@ -117,7 +118,7 @@ func isolation(cfg *engine.Config) []kgo.Opt {
 // Receive is as engine.Engine has it.
 func (q *queue) Receive(ctx context.Context, most int) ([]*lease.Lease, error) {
 	leases, err := q.member.Receive(ctx, most)
-	q.mark(leases, handed{})
+	q.mark(leases, handed)
 	return leases, err
 }
 
@@ -146,7 +147,7 @@ func (q *queue) Nack(ctx context.Context, l *lease.Lease, delay time.Duration) e
 	if err != nil {
 		return err
 	}
-	if err := q.kept(ctx); err != nil {
+	if err := q.kept(ctx, l.At.Partition); err != nil {
 		return err
 	}
 	if err := q.set.Check(l); err != nil {
@@ -165,7 +166,7 @@ func (q *queue) Nack(ctx context.Context, l *lease.Lease, delay time.Duration) e
 
 // Unhand notes a release marker that says that the record was not delivered.
 func (q *queue) Unhand(ctx context.Context, l *lease.Lease) error {
-	if err := q.kept(ctx); err != nil {
+	if err := q.kept(ctx, l.At.Partition); err != nil {
 		return err
 	}
 	if _, err := q.settle(ctx, l, lease.Released); err != nil {
@@ -190,31 +191,28 @@ func millis(d, least time.Duration) (time.Duration, error) {
 	return (d + time.Millisecond - 1).Truncate(time.Millisecond), nil
 }
 
-// Extend writes an extend marker and returns when it is durable. The time is counted from
-// before it was written, so that it never ends later here than in the log.
+// Extend writes an extend marker and returns when it is durable.
 func (q *queue) Extend(ctx context.Context, l *lease.Lease, d time.Duration) error {
+	if err := q.set.Check(l); err != nil {
+		return err
+	}
+	if err := q.ExtendAll(ctx, []*lease.Lease{l}, d); err != nil {
+		return err
+	}
+	return q.set.Check(l)
+}
+
+// ExtendAll writes an extend marker for each run of offsets and returns when all are
+// durable.
+func (q *queue) ExtendAll(ctx context.Context, leases []*lease.Lease, d time.Duration) error {
 	d, err := millis(d, time.Millisecond)
 	if err != nil {
 		return err
 	}
-	if err := q.set.Check(l); err != nil {
+	if err := q.kept(ctx, partitionsOf(leases)...); err != nil {
 		return err
 	}
-	if err := q.kept(ctx); err != nil {
-		return err
-	}
-	from := time.Now()
-	_, err = write(ctx, q.writer, []*kgo.Record{q.scribe.record(marker.Marker{
-		Partition: l.At.Partition, Offset: l.At.Offset, Count: 1,
-		Type: marker.Extend, Duration: d, Holder: q.holder,
-	})})
-	if err == nil {
-		err = ctx.Err() // it took longer than that: another extension may be behind it
-	}
-	if err != nil {
-		return err
-	}
-	return q.set.Extend(l, from.Add(d))
+	return q.extend(ctx, leases, d)
 }
 
 // Reject copies a record to the dead-letter topic and notes its end once the copy is
@@ -279,10 +277,10 @@ func (q *queue) giveBack() {
 	q.marking.Lock()
 	defer q.marking.Unlock()
 	for _, l := range open {
-		if l.Private == nil {
+		if l.Mark == fresh {
 			continue
 		}
-		delivered := l.Private == (handed{})
+		delivered := l.Mark == handed
 		q.out.put(fact{partition: l.At.Partition, kind: marker.Release, undelivered: !delivered}, l.At.Offset)
 	}
 }

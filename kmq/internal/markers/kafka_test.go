@@ -18,6 +18,9 @@ func TestKafka(t *testing.T) {
 	t.Run("never early", func(t *testing.T) {
 		neverEarly(t, onBrokers(t, k.Bootstrap(), 4, visible(time.Second)), 400)
 	})
+	t.Run("one group fails", func(t *testing.T) {
+		oneFails(t, func(t *testing.T) *world { return onBrokers(t, k.Bootstrap(), 2, failing) })
+	})
 	t.Run("append time", func(t *testing.T) { appendTime(t, onBrokers(t, k.Bootstrap(), 1)) })
 }
 

@@ -3,6 +3,7 @@ package markers
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -13,19 +14,19 @@ import (
 	"kafka-bench/kmq/internal/marker"
 )
 
-// What a lease is marked with, in Private, under queue.marking; nil: it is not known to be
-// started.
-type (
-	ready  struct{} // its start is durable, and it waits to be handed out
-	handed struct{} // it was handed out
-	ended  struct{} // it ran out while it waited, and that was written
+// What a lease is marked with, under queue.marking.
+const (
+	fresh  uint8 = iota // it is not known to be started
+	ready               // its start is durable, and it waits to be handed out
+	handed              // it was handed out
+	ended               // it ran out while it waited, and that was written
 )
 
 // mark marks leases.
-func (q *queue) mark(leases []*lease.Lease, as any) {
+func (q *queue) mark(leases []*lease.Lease, as uint8) {
 	q.marking.Lock()
 	for _, l := range leases {
-		l.Private = as
+		l.Mark = as
 	}
 	q.marking.Unlock()
 }
@@ -35,7 +36,7 @@ func (q *queue) wait(leases []*lease.Lease) {
 	q.marking.Lock()
 	defer q.marking.Unlock()
 	for _, l := range leases {
-		l.Private = ready{}
+		l.Mark = ready
 		if l.State() == lease.Expired { // before its start was written
 			q.unseen(l)
 		}
@@ -48,14 +49,14 @@ func (q *queue) ranOut(l *lease.Lease) {
 	q.expired.Add(1)
 	q.marking.Lock()
 	defer q.marking.Unlock()
-	if l.Private == (ready{}) {
+	if l.Mark == ready {
 		q.unseen(l)
 	}
 }
 
 // unseen gives a lease back that was not handed out. It is called under marking.
 func (q *queue) unseen(l *lease.Lease) {
-	l.Private = ended{}
+	l.Mark = ended
 	q.out.put(fact{partition: l.At.Partition, kind: marker.Release, undelivered: true}, l.At.Offset)
 }
 
@@ -75,7 +76,10 @@ func newKeeper(q *queue) *keeper {
 	k := &keeper{q: q, done: make(chan struct{})}
 	ctx, stop := context.WithCancel(context.Background())
 	k.stop = stop
-	go k.run(ctx)
+	go func() {
+		defer close(k.done)
+		engine.Every(ctx, max(q.cfg.Visibility/keepsPer, time.Millisecond), q.cfg.Log, "extend the locks of records that wait", k.keep)
+	}()
 	return k
 }
 
@@ -84,117 +88,144 @@ func (k *keeper) close() {
 	<-k.done
 }
 
-func (k *keeper) run(ctx context.Context) {
-	defer close(k.done)
-	trouble := engine.NewComplaint(k.q.cfg.Log)
-	every := time.NewTicker(max(k.q.cfg.Visibility/keepsPer, time.Millisecond))
-	defer every.Stop()
-	for {
-		select {
-		case <-every.C:
-		case <-ctx.Done():
-			return
-		}
-		if err := k.keep(ctx); err != nil && ctx.Err() == nil {
-			trouble.About("extend the locks of records that wait", err)
-		}
-	}
-}
-
-// keep extends once: one batch of markers, however many records wait. Until that is
-// durable, what is given back or extended of them waits, so that it comes later in the log.
+// keep extends once, each partition for itself: one batch of markers, however many records
+// wait. Until that is durable, what is given back or extended of them waits, so that it comes
+// later in the log.
 func (k *keeper) keep(ctx context.Context) error {
 	q := k.q
-	from := time.Now()
-	waiting, done := q.waiting(from.Add(q.cfg.Visibility * (keepsPer - 1) / keepsPer))
-	if len(waiting) == 0 {
-		return nil
-	}
-	defer func() {
-		q.marking.Lock()
-		q.keeping = nil
-		q.marking.Unlock()
-		close(done)
-	}()
-	records := q.extensions(waiting)
 	// What is not written in this time is of no use any more.
-	ctx, cancel := context.WithDeadline(ctx, from.Add(q.cfg.Visibility/2))
+	ctx, cancel := context.WithTimeout(ctx, q.cfg.Visibility/2)
 	defer cancel()
-	written := make(chan error, len(records))
-	for _, r := range records {
-		q.writer.Produce(ctx, r, func(_ *kgo.Record, err error) { written <- err })
+	waiting := q.waiting(time.Now().Add(q.cfg.Visibility * (keepsPer - 1) / keepsPer))
+	failed := make(chan error, len(waiting))
+	for partition, leases := range waiting {
+		go func() {
+			err := q.extend(ctx, leases, q.cfg.Visibility)
+			q.keepingOver(partition)
+			failed <- err
+		}()
 	}
-	for range records {
-		select {
-		case err := <-written:
+	var first error
+	for range waiting {
+		first = cmp.Or(first, <-failed)
+	}
+	return first
+}
+
+// tooLate is how much time a lease must have left to be extended. One that has less is given
+// back as it runs out, and that must not come before its extension in the log.
+const tooLate = 4 * hurryAtMost
+
+// waiting are the leases that wait to be handed out and end before a time, by partition. It
+// says that they are being extended, until keepingOver.
+func (q *queue) waiting(before time.Time) map[int32][]*lease.Lease {
+	after := time.Now().Add(min(tooLate, q.cfg.Visibility/keepsPer))
+	waiting := make(map[int32][]*lease.Lease)
+	q.marking.Lock()
+	defer q.marking.Unlock()
+	q.set.LoseAll(func(l *lease.Lease) bool { // loses none
+		if end := l.Deadline(); l.Mark == ready && end.Before(before) && end.After(after) {
+			waiting[l.At.Partition] = append(waiting[l.At.Partition], l)
+		}
+		return false
+	})
+	for partition := range waiting {
+		q.keeping[partition] = make(chan struct{})
+	}
+	return waiting
+}
+
+func (q *queue) keepingOver(partition int32) {
+	q.marking.Lock()
+	defer q.marking.Unlock()
+	close(q.keeping[partition])
+	delete(q.keeping, partition)
+}
+
+// extend writes extend markers for those of the leases that are open, one for each run of
+// offsets, and lends the records of each until d from now once it is durable. That is
+// counted from before it was written, so that it never ends later here than in the log;
+// what is not known to be written holds longer there. Whatever is written after extend has
+// returned comes later in the log.
+func (q *queue) extend(ctx context.Context, leases []*lease.Lease, d time.Duration) error {
+	until := time.Now().Add(d)
+	all := runs(q.set.Lend(leases, time.Time{}))
+	type outcome struct {
+		of  []*lease.Lease
+		err error
+	}
+	written := make(chan outcome, len(all))
+	for _, of := range all {
+		q.writer.Produce(ctx, q.extension(of, d), func(r *kgo.Record, err error) {
 			if err != nil {
-				return err // those that were written hold longer there than here
+				err = fmt.Errorf("kmq: write to partition %d of topic %s: %w", r.Partition, r.Topic, err)
 			}
+			written <- outcome{of, err}
+		})
+	}
+	var failed error
+	for range all {
+		select {
+		case w := <-written:
+			if w.err == nil {
+				q.set.Lend(w.of, until)
+			}
+			failed = cmp.Or(failed, w.err)
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
-	for _, l := range waiting {
-		if until := from.Add(q.cfg.Visibility); l.Deadline().Before(until) {
-			_ = q.set.Extend(l, until) // settled meanwhile, or run out
+	return failed
+}
+
+// extension is the extend marker of a run.
+func (q *queue) extension(run []*lease.Lease, d time.Duration) *kgo.Record {
+	return q.scribe.record(marker.Marker{
+		Partition: run[0].At.Partition, Offset: run[0].At.Offset, Count: int32(len(run)),
+		Type: marker.Extend, Duration: d, Holder: q.holder,
+	})
+}
+
+// runs sorts leases and cuts them into runs of offsets, each for one marker.
+func runs(leases []*lease.Lease) (all [][]*lease.Lease) {
+	slices.SortFunc(leases, func(a, b *lease.Lease) int {
+		return cmp.Or(cmp.Compare(a.At.Partition, b.At.Partition), cmp.Compare(a.At.Offset, b.At.Offset))
+	})
+	from := 0
+	for i, l := range leases {
+		next := lease.ID{Partition: l.At.Partition, Offset: l.At.Offset + 1}
+		if i+1 == len(leases) || leases[i+1].At != next || i+1-from == marker.MaxCount {
+			all = append(all, leases[from:i+1])
+			from = i + 1
+		}
+	}
+	return all
+}
+
+// kept waits until nothing is being extended of partitions: what is written then comes later
+// in the log.
+func (q *queue) kept(ctx context.Context, partitions ...int32) error {
+	for _, p := range partitions {
+		q.marking.Lock()
+		keeping := q.keeping[p]
+		q.marking.Unlock()
+		if keeping == nil {
+			continue
+		}
+		select {
+		case <-keeping:
+		case <-ctx.Done():
+			return ctx.Err()
 		}
 	}
 	return nil
 }
 
-// waiting are the leases that wait to be handed out and end before a time, in the order of
-// their offsets. It says that they are being extended, until done is closed.
-func (q *queue) waiting(before time.Time) (waiting []*lease.Lease, done chan struct{}) {
-	q.marking.Lock()
-	defer q.marking.Unlock()
-	q.set.LoseAll(func(l *lease.Lease) bool { // loses none
-		if l.Private == (ready{}) && l.Deadline().Before(before) {
-			waiting = append(waiting, l)
-		}
-		return false
-	})
-	if len(waiting) == 0 {
-		return nil, nil
-	}
-	slices.SortFunc(waiting, func(a, b *lease.Lease) int {
-		return cmp.Or(cmp.Compare(a.At.Partition, b.At.Partition), cmp.Compare(a.At.Offset, b.At.Offset))
-	})
-	q.keeping = make(chan struct{})
-	return waiting, q.keeping
-}
-
-// extensions are extend markers for leases: one for each run of offsets.
-func (q *queue) extensions(leases []*lease.Lease) []*kgo.Record {
-	var runs []marker.Marker
+func partitionsOf(leases []*lease.Lease) (partitions []int32) {
 	for _, l := range leases {
-		if n := len(runs) - 1; n >= 0 && runs[n].Partition == l.At.Partition && runs[n].Offset+int64(runs[n].Count) == l.At.Offset && runs[n].Count < marker.MaxCount {
-			runs[n].Count++
-			continue
+		if !slices.Contains(partitions, l.At.Partition) {
+			partitions = append(partitions, l.At.Partition)
 		}
-		runs = append(runs, marker.Marker{
-			Partition: l.At.Partition, Offset: l.At.Offset, Count: 1,
-			Type: marker.Extend, Duration: q.cfg.Visibility, Holder: q.holder,
-		})
 	}
-	records := make([]*kgo.Record, len(runs))
-	for i, m := range runs {
-		records[i] = q.scribe.record(m)
-	}
-	return records
-}
-
-// kept waits until nothing is being extended: what is written then comes later in the log.
-func (q *queue) kept(ctx context.Context) error {
-	q.marking.Lock()
-	keeping := q.keeping
-	q.marking.Unlock()
-	if keeping == nil {
-		return nil
-	}
-	select {
-	case <-keeping:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return partitions
 }

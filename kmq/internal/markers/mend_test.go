@@ -17,7 +17,6 @@ import (
 	"kafka-bench/kmq/internal/engine"
 	"kafka-bench/kmq/internal/lease"
 	"kafka-bench/kmq/internal/marker"
-	"kafka-bench/kmq/internal/window"
 )
 
 // A poll whose starts are refused for good is never committed past, nor is what was read
@@ -318,7 +317,7 @@ func TestGivenBackAfterItsLockWasExtended(t *testing.T) {
 		defer q.marking.Unlock()
 		n := 0
 		q.set.LoseAll(func(l *lease.Lease) bool {
-			if l.Private == (ready{}) {
+			if l.Mark == ready {
 				n++
 			}
 			return false
@@ -407,7 +406,7 @@ func TestCloseWithoutACluster(t *testing.T) {
 func TestEndsNearTheirDeadlineAreHastened(t *testing.T) {
 	for left, hastened := range map[time.Duration]bool{250 * time.Millisecond: true, time.Hour: false} {
 		q := &queue{set: lease.NewSet(1, nil), out: &outbox{
-			pending: map[fact][]window.Range{},
+			pending: map[fact]*offsets{},
 			wake:    make(chan struct{}, 1), hurry: make(chan struct{}, 1), kick: make(chan struct{}, 1),
 		}}
 		defer q.set.Close()

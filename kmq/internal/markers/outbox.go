@@ -44,10 +44,12 @@ type outbox struct {
 	released func() // told that something given back is durable; nil: nobody is
 
 	mu      sync.Mutex
-	pending map[fact][]window.Range
-	ranges  int    // in pending
-	records int64  // in pending
-	next    uint64 // the number of the batch that pending will be
+	pending map[fact]*offsets
+	last    fact     // that was put
+	latest  *offsets // of it; nil: there is none
+	ranges  int      // in pending
+	records int64    // in pending
+	next    uint64   // the number of the batch that pending will be
 	writing []*batch
 	failed  []*batch
 	changed chan struct{} // closed when a batch is durable, if somebody waits for that
@@ -61,6 +63,9 @@ type outbox struct {
 	end   context.CancelFunc
 	done  chan struct{}
 }
+
+// offsets are those of which the same is said, in the order in which they came.
+type offsets struct{ ranges []window.Range }
 
 // fact is what is said of records: a marker without its offsets.
 type fact struct {
@@ -88,7 +93,7 @@ type batch struct {
 func newOutbox(cl *kgo.Client, cfg *engine.Config, holder uint32) *outbox {
 	o := &outbox{
 		cl: cl, scribe: newScribe(cfg), holder: holder, log: cfg.Log,
-		pending: map[fact][]window.Range{},
+		pending: map[fact]*offsets{},
 		wake:    make(chan struct{}, 1), hurry: make(chan struct{}, 1), kick: make(chan struct{}, 1), redo: make(chan struct{}, 1),
 		slot: make(chan struct{}, batchesAtMost),
 		done: make(chan struct{}),
@@ -123,11 +128,11 @@ func (o *outbox) room(ctx context.Context) error {
 func (o *outbox) put(f fact, offset int64) {
 	o.held.Add(1)
 	o.mu.Lock()
-	ranges := o.pending[f]
-	if n := len(ranges); n > 0 && ranges[n-1].To == offset {
-		ranges[n-1].To++
+	of := o.of(f)
+	if n := len(of.ranges); n > 0 && of.ranges[n-1].To == offset {
+		of.ranges[n-1].To++
 	} else {
-		o.pending[f] = append(ranges, window.Range{From: offset, To: offset + 1})
+		of.ranges = append(of.ranges, window.Range{From: offset, To: offset + 1})
 		o.ranges++
 	}
 	o.records++
@@ -142,6 +147,21 @@ func (o *outbox) put(f fact, offset int64) {
 	if full {
 		signal(o.kick)
 	}
+}
+
+// of is what a fact is said of; under the lock. Most are said of neighbours, one after the
+// other.
+func (o *outbox) of(f fact) *offsets {
+	if o.latest != nil && o.last == f {
+		return o.latest
+	}
+	of := o.pending[f]
+	if of == nil {
+		of = new(offsets)
+		o.pending[f] = of
+	}
+	o.last, o.latest = f, of
+	return of
 }
 
 // tell has somebody told that something given back is durable.
@@ -251,10 +271,10 @@ func (o *outbox) take() *batch {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	b := &batch{number: o.next, records: o.records, markers: make([]*kgo.Record, 0, o.ranges)}
-	for f, ranges := range o.pending {
+	for f, of := range o.pending {
 		b.acked = b.acked || f.kind == marker.End
 		b.released = b.released || f.kind != marker.End
-		for _, r := range merge(ranges) {
+		for _, r := range merge(of.ranges) {
 			b.markers = append(b.markers, o.scribe.record(marker.Marker{
 				Partition: f.partition, Offset: r.From, Count: int32(r.Len()),
 				Type: f.kind, Reason: f.reason, Duration: f.delay, Holder: o.owner(f), Undelivered: f.undelivered,
@@ -262,6 +282,7 @@ func (o *outbox) take() *batch {
 		}
 	}
 	clear(o.pending)
+	o.latest = nil
 	o.ranges, o.records = 0, 0
 	o.next++
 	o.writing = append(o.writing, b)

@@ -11,13 +11,12 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"kafka-bench/kmq/internal/marker"
-	"kafka-bench/kmq/internal/window"
 )
 
 // What was settled in whatever order is written as one marker for each run of neighbours
 // with the same fate.
 func TestEndsAreBatched(t *testing.T) {
-	o := &outbox{pending: map[fact][]window.Range{}, scribe: scribe{topic: "markers", group: 5}, holder: 7, wake: make(chan struct{}, 1), kick: make(chan struct{}, 1)}
+	o := &outbox{pending: map[fact]*offsets{}, scribe: scribe{topic: "markers", group: 5}, holder: 7, wake: make(chan struct{}, 1), kick: make(chan struct{}, 1)}
 	end := fact{partition: 3, kind: marker.End, reason: marker.Acked}
 	release := fact{partition: 3, kind: marker.Release, delay: time.Second}
 	for i := range int64(500) {

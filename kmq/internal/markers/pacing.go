@@ -6,7 +6,7 @@ import "time"
 const (
 	// unhurried is how many times as long as at its best the cluster may take for a start
 	// before it is spared.
-	unhurried  = 8
+	unhurried  = 4
 	restAtMost = 20 * time.Millisecond
 	// bestOf is how long the best is remembered, and at most twice as long.
 	bestOf = 30 * time.Second

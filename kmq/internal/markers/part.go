@@ -72,9 +72,11 @@ func (p *part) wait() {
 func (p *part) take(f kgo.FetchPartition, now time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.end = f.HighWatermark
-	if p.t.cfg.Transactions {
-		p.end = f.LastStableOffset
+	if f.Err == nil { // an error knows of no end
+		p.end = f.HighWatermark
+		if p.t.cfg.Transactions {
+			p.end = f.LastStableOffset
+		}
 	}
 	if len(f.Records) == 0 {
 		return
@@ -83,6 +85,9 @@ func (p *part) take(f kgo.FetchPartition, now time.Duration) {
 		p.state = tracker.New(f.Records[0].Offset)
 		p.state.Late = p.t.counted
 		p.barrier = p.end
+	}
+	if from, to := p.state.Position(), min(f.LogStartOffset, f.Records[0].Offset); from < to {
+		p.t.deleted(p.partition, from, to)
 	}
 	for _, r := range f.Records {
 		p.apply(r, seen(now, r.Offset, p.barrier))
@@ -95,21 +100,22 @@ func (p *part) apply(r *kgo.Record, at tracker.Seen) {
 		return
 	}
 	m, err := marker.Parse(r.Key, r.Value)
-	if err == nil && m.Partition != p.partition {
-		err = marker.ErrMalformed
+	if (err == nil || errors.Is(err, marker.ErrVersion)) && m.Partition != p.partition {
+		err = marker.ErrMalformed // nor is it one of a later format
 	}
-	if err != nil {
+	switch others := !p.t.scribe.ours(m); {
+	case others && (err == nil || errors.Is(err, marker.ErrVersion)):
+		m = marker.Marker{Type: marker.Tick} // it says what time it is
+	case err != nil:
 		p.refuse(r, at, err)
 		return
-	}
-	if !p.t.scribe.ours(m) {
-		m = marker.Marker{Type: marker.Tick} // it says what time it is
 	}
 	p.state.Apply(r.Offset, r.Timestamp, at, m)
 }
 
-// refuse says, once, that a marker can't be read. The tracker goes on with the others, but
-// commits nothing from it on: a record may depend on it.
+// refuse says, once, that a marker can't be read which is, or may be, of the group: it can't
+// be told of a damaged one. The tracker goes on with the others, but commits nothing from it
+// on: a record may depend on it.
 func (p *part) refuse(r *kgo.Record, at tracker.Seen, err error) {
 	p.t.refused.Add(1)
 	if _, before := p.state.Refused(); !before {
@@ -155,7 +161,7 @@ func (p *part) readUp() bool {
 
 // carry writes a tick, unless one is on its way or was just written.
 func (p *part) carry(now time.Duration) time.Duration {
-	if p.ticking || p.ticked >= p.state.Position() {
+	if unread := p.ticked >= p.state.Position(); p.ticking || unread && now-p.lastTick < tickLostAfter {
 		return idle // until it is read
 	}
 	if next := p.lastTick + tickEvery; p.lastTick > 0 && next > now {

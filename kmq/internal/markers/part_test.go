@@ -1,9 +1,13 @@
 package markers
 
 import (
+	"encoding/binary"
+	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"kafka-bench/kmq/internal/engine"
@@ -70,5 +74,114 @@ func TestMemoryOfATrackerIsBounded(t *testing.T) {
 	}
 	if p.bound(); p.paused || len(tr.group.PauseFetchPartitions(nil)[w.cfg.MarkersTopic]) != 0 {
 		t.Error("not resumed")
+	}
+}
+
+// What can't be read stops the commit of the group whose it is, or may be, and of no other.
+func TestWhoseCommitAnUnreadableMarkerStops(t *testing.T) {
+	cfg := engine.Config{Group: "ours", Log: slog.New(slog.DiscardHandler)}
+	ours, other := newScribe(&cfg), newScribe(&engine.Config{Group: "another"})
+	later := func(s scribe) []byte { return binary.BigEndian.AppendUint32([]byte{2 << 4, 9}, s.group) }
+	damaged := func(s scribe) []byte {
+		return append(s.record(marker.Marker{Type: marker.End, Count: 1}).Value, "and more"...)
+	}
+	key := ours.record(marker.Marker{Type: marker.End, Count: 1}).Key
+	for name, c := range map[string]struct {
+		key, value []byte
+		stops      bool
+	}{
+		"a later version of ours":         {key, later(ours), true},
+		"a later version of another's":    {key, later(other), false},
+		"a later version of nobody knows": {key, later(scribe{}), true},
+		"a later version that is cut off": {key, later(other)[:5], true},
+		"a type that is not known":        {key, []byte("\x11\x06\x01\x02\x03\x04"), true},
+		"a damaged one of another's":      {key, damaged(other), true},
+		"no marker":                       {key, []byte("{}"), true},
+		"no marker, with a key as long":   {[]byte("order-000001"), []byte(`{"amount": 1}`), true},
+	} {
+		var log heard
+		cfg.Log = logTo(&log)
+		p := newPart(&Tracker{cfg: cfg, scribe: ours}, 0)
+		first := ours.record(marker.Marker{Type: marker.End, Count: 1})
+		unread := &kgo.Record{Topic: "markers", Key: c.key, Value: c.value, Offset: 1}
+		last := *first
+		last.Offset = 2
+		p.take(kgo.FetchPartition{HighWatermark: 3, Records: []*kgo.Record{first, unread, &last}}, time.Second)
+		want, refused := int64(3), int64(0)
+		if c.stops {
+			want, refused = 1, 1
+		}
+		if at, _ := p.committable(); at != want || p.t.refused.Load() != refused {
+			t.Errorf("%s: up to %d is committed, %d are refused; want %d, %d", name, at, p.t.refused.Load(), want, refused)
+		}
+		if said := strings.Contains(log.all(), "level=ERROR"); said != c.stops {
+			t.Errorf("%s: logged %q", name, log.all())
+		}
+	}
+}
+
+// A poll that failed knows of no end: what was known of it holds, and is read before
+// anything is redelivered.
+func TestAFailedPollMovesNoEnd(t *testing.T) {
+	p := newPart(&Tracker{}, 0)
+	tick := scribe{}.record(marker.Marker{Type: marker.Tick, Offset: -1})
+	p.take(kgo.FetchPartition{HighWatermark: 1, Records: []*kgo.Record{tick}}, 0)
+	next := *tick
+	next.Offset = 1
+	p.take(kgo.FetchPartition{HighWatermark: 9, Records: []*kgo.Record{&next}}, 0)
+	p.take(kgo.FetchPartition{HighWatermark: -1, Err: kerr.TopicAuthorizationFailed}, 0)
+	if p.readUp() {
+		t.Errorf("read up to %d, where the end is 9", p.state.Position())
+	}
+}
+
+// A tick that was lost, by a leader that failed after it had confirmed it, is written again.
+func TestATickThatIsLost(t *testing.T) {
+	w := newWorld(t, 1)
+	q := w.open() // for the topics
+	tr := &Tracker{cfg: w.cfg, scribe: newScribe(&w.cfg), writer: q.writer, running: w.ctx}
+	p := newPart(tr, 0)
+	p.state = tracker.New(5)
+	const written = time.Hour
+	p.ticked, p.lastTick = 5, written
+	if p.carry(written + tickLostAfter/2); p.ticking {
+		t.Error("it is written again while it may still be read")
+	}
+	p.carry(written + tickLostAfter)
+	ticks := func() (n int) {
+		for _, m := range w.markers(0) {
+			if m.Type == marker.Tick {
+				n++
+			}
+		}
+		return n
+	}
+	w.until("another is written", func() bool { return ticks() == 1 })
+}
+
+// Markers that are deleted while a tracker is behind are an alarm, as are those that were
+// deleted before it came.
+func TestMarkersDeletedBeforeTheyWereRead(t *testing.T) {
+	w := newWorld(t, 1)
+	tr, err := NewTracker(w.ctx, w.cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tr.Close(w.ctx)
+	p := newPart(tr, 0)
+	tick := func(offset int64) []*kgo.Record {
+		r := tr.scribe.record(marker.Marker{Type: marker.Tick, Offset: -1})
+		r.Offset = offset
+		return []*kgo.Record{r}
+	}
+	p.take(kgo.FetchPartition{HighWatermark: 9, LogStartOffset: 1, Records: tick(3)}, 0)
+	p.take(kgo.FetchPartition{HighWatermark: 9, LogStartOffset: 5, Records: tick(4)}, 0) // it was read before
+	p.take(kgo.FetchPartition{HighWatermark: 9, LogStartOffset: 5, Records: tick(6)}, 0) // 5 was aborted
+	if a := tr.Counts().RetentionAlarm; a != "" {
+		t.Errorf("nothing is lost, and the alarm is %q", a)
+	}
+	p.take(kgo.FetchPartition{HighWatermark: 20, LogStartOffset: 12, Records: tick(15)}, 0)
+	if a := tr.Counts().RetentionAlarm; !strings.Contains(a, "markers 7 to 11 of partition 0") {
+		t.Errorf("the alarm is %q", a)
 	}
 }

@@ -203,7 +203,7 @@ func (p *part) moveInTurn(all []moving) error {
 	if err != nil {
 		return err
 	}
-	all = p.without(all, bad)
+	all = p.without(all, len(bad), func(m moving) error { return bad[m.copied] })
 	step.At(step.Copied)
 	select {
 	case p.ending <- struct{}{}:
@@ -265,25 +265,29 @@ func refused(err error) bool {
 	return engine.Refused(err) || errors.Is(err, kerr.TopicAuthorizationFailed) || errors.Is(err, kerr.InvalidTopicException)
 }
 
-// without puts off what was refused, and returns the others.
-func (p *part) without(all []moving, bad map[*kgo.Record]error) []moving {
-	if len(bad) == 0 {
+// without puts off what was refused, as why says, and returns the others.
+func (p *part) without(all []moving, bad int, why func(moving) error) []moving {
+	if bad == 0 {
 		return all
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	kept := all[:0]
 	for _, m := range all {
-		err, is := bad[m.copied]
-		if !is {
+		err := why(m)
+		if err == nil {
 			kept = append(kept, m)
 			continue
 		}
 		p.t.retried.Add(1)
 		if now := p.t.now(); p.scolded == 0 || now-p.scolded >= time.Minute {
 			p.scolded = now
-			p.t.cfg.Log.Error("kmq: the cluster refuses the copy of a record that is to be delivered again; it stays lent, holds up no others, and is tried again",
-				"topic", p.t.cfg.Topic, "partition", p.partition, "offset", m.offset, "to", m.copied.Topic, "refused", len(bad), "error", err)
+			to := p.t.cfg.MarkersTopic
+			if m.copied != nil {
+				to = m.copied.Topic
+			}
+			p.t.cfg.Log.Error("kmq: the cluster refuses the copy of a record that is to be delivered again, or its end; it stays lent, holds up no others, and is tried again",
+				"topic", p.t.cfg.Topic, "partition", p.partition, "offset", m.offset, "to", to, "refused", bad, "error", err)
 		}
 		p.state.Postpone(m.offset, m.offset+1, putOffFirst, putOffMost, p.t.now())
 	}
@@ -316,7 +320,8 @@ func (p *part) copies(f found, due []tracker.Due) (all []moving) {
 	return all
 }
 
-// next is the record for the next delivery, or the dead letter.
+// next is the record for the next delivery, or the dead letter. One that this group was not
+// handed is none, however often others were.
 func (p *part) next(r *kgo.Record, undelivered bool) (*kgo.Record, marker.Reason) {
 	cfg := &p.t.cfg
 	l := lease.FromRecord(r)
@@ -324,7 +329,7 @@ func (p *part) next(r *kgo.Record, undelivered bool) (*kgo.Record, marker.Reason
 	if undelivered {
 		deliveries--
 	}
-	if cfg.MaxDeliveries > 0 && deliveries >= cfg.MaxDeliveries {
+	if !undelivered && cfg.MaxDeliveries > 0 && deliveries >= cfg.MaxDeliveries {
 		reason := "delivered " + strconv.Itoa(deliveries) + " times"
 		return lease.DeadLetter(r, l.Origin, deliveries, reason, cfg.Group, cfg.DeadLetterTopic, p.t.topics.DeadLetterPartitions), marker.DeadLettered
 	}
@@ -368,23 +373,20 @@ func (p *part) moveAtOnce(all []moving) ([]moving, error) {
 		step.At(step.Copied)
 		return all, nil
 	}
-	bad := map[*kgo.Record]error{}
+	bad := map[int64]error{}
 	for _, m := range all {
 		if broken := p.running.Err(); broken != nil {
 			return nil, broken
 		}
 		if err := p.transact(p.t.alone, []moving{m}); err != nil {
-			if m.copied == nil {
-				return nil, err
-			}
-			bad[m.copied] = err
+			bad[m.offset] = err
 		}
 	}
 	if broken := p.running.Err(); broken != nil {
 		return nil, broken
 	}
 	step.At(step.Copied)
-	return p.without(all, bad), nil
+	return p.without(all, len(bad), func(m moving) error { return bad[m.offset] }), nil
 }
 
 // transact moves records in one transaction. An error says that one is refused, or that it

@@ -3,6 +3,7 @@ package markers
 import (
 	"errors"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -186,5 +187,45 @@ func TestWhatEndedMeanwhileIsNotCopied(t *testing.T) {
 	}
 	if !slices.Equal(ended, []int64{0, 2, 4}) {
 		t.Errorf("ends of %v", ended)
+	}
+}
+
+// A permission that is missing for a while, for the end of a record that is not in the log
+// any more, stops nothing for good.
+func TestTheEndOfAMissingRecordIsRefused(t *testing.T) {
+	w := newWorld(t, 1, inTransactions, visible(2*time.Second))
+	w.produce(0, 3)
+	q := w.open()
+	w.receive(q, 3)
+	w.deleteBefore(w.cfg.Topic, 3)
+	var refused atomic.Int32
+	w.onProduce(w.cfg.MarkersTopic, func(p *kmsg.ProduceRequest) *kmsg.ProduceResponse {
+		if p.TransactionID == nil || refused.Add(1) > 4 { // all in one, then each alone
+			return nil
+		}
+		return refusal(p, kerr.TopicAuthorizationFailed)
+	})
+	w.until("they are missing", func() bool { return q.Counts().Missing == 3 })
+	if n := refused.Load(); n <= 4 {
+		t.Errorf("%d were tried", n)
+	}
+	w.produce(0, 1)
+	w.receive(q, 1)
+	w.ack(q, w.receive(q, 1)...) // again
+}
+
+// What this group was not handed is no dead letter, though others were handed it more often
+// than this one allows.
+func TestNothingUnseenIsADeadLetter(t *testing.T) {
+	p := newPart(&Tracker{cfg: engine.Config{Topic: "t", DeadLetterTopic: "dead", MaxDeliveries: 3}, topics: topics{Topics: engine.Topics{DeadLetterPartitions: 1}}}, 0)
+	for _, c := range []struct {
+		before      int
+		undelivered bool
+		to          string
+	}{{5, true, "t"}, {5, false, "dead"}, {2, true, "t"}, {2, false, "dead"}, {1, false, "t"}} {
+		r := lease.Copy(&kgo.Record{}, lease.ID{Offset: 1}, "t", c.before)
+		if to, _ := p.next(r, c.undelivered); to.Topic != c.to {
+			t.Errorf("delivered %d times before, and not now: %t: it goes to %s", c.before, c.undelivered, to.Topic)
+		}
 	}
 }

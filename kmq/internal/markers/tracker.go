@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
@@ -37,6 +36,9 @@ const (
 	wakeLeast = 2 * time.Millisecond
 	// tickEvery is the least time between two ticks of a partition.
 	tickEvery = 10 * time.Millisecond
+	// tickLostAfter is after how long a tick that was written and can't be read is taken for
+	// lost, as a leader that fails may lose it, and another is written.
+	tickLostAfter = 5 * time.Second
 	// redeliveringAtMost is in how many partitions records are redelivered at a time.
 	redeliveringAtMost = 32
 	// endingAtMost is how many batches of ends of what was redelivered are being written in
@@ -82,9 +84,13 @@ type Tracker struct {
 	tailed, deadLettered, missing, refused, retried atomic.Int64
 	givenUp                                         *engine.GivenUp
 
-	running  context.Context
-	halt     context.CancelFunc
-	work     sync.WaitGroup
+	ending  sync.Once
+	end     error         // what ended the tracker
+	ended   chan struct{} // closed with it
+	running context.Context
+	halt    context.CancelFunc
+	work    sync.WaitGroup
+
 	closing  sync.Once
 	closeErr error
 }
@@ -96,6 +102,7 @@ func NewTracker(ctx context.Context, cfg engine.Config) (*Tracker, error) {
 	if err != nil {
 		return nil, err
 	}
+	cfg.ExternalTracker = true
 	return openTracker(cfg, topics)
 }
 
@@ -103,7 +110,7 @@ func openTracker(cfg engine.Config, topics topics) (t *Tracker, err error) {
 	t = &Tracker{
 		cfg: cfg, topics: topics, scribe: newScribe(&cfg), began: time.Now(), parts: map[int32]*part{},
 		slots: make(chan struct{}, redeliveringAtMost), rested: make(chan struct{}, 1),
-		givenUp: engine.NewGivenUp(cfg.Log),
+		givenUp: engine.NewGivenUp(cfg.Log), ended: make(chan struct{}),
 	}
 	t.running, t.halt = context.WithCancel(context.Background())
 	defer func() {
@@ -143,7 +150,7 @@ func openTracker(cfg engine.Config, topics topics) (t *Tracker, err error) {
 // nothing runs any more when it returns.
 func (t *Tracker) Close(ctx context.Context) error {
 	t.closing.Do(func() {
-		t.halt()
+		t.finish(lease.ErrClosed)
 		t.work.Wait()
 		err := t.letGo(ctx, t.owned())
 		if errors.Is(err, kerr.UnknownMemberID) || errors.Is(err, kerr.IllegalGeneration) || errors.Is(err, kerr.FencedInstanceID) {
@@ -158,6 +165,37 @@ func (t *Tracker) Close(ctx context.Context) error {
 		t.closeErr = err
 	})
 	return t.closeErr
+}
+
+// Wait returns what ended the tracker, lease.ErrClosed after Close, or the error of ctx once
+// that has ended.
+func (t *Tracker) Wait(ctx context.Context) error {
+	select {
+	case <-t.ended:
+		return t.end
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// finish ends the tracker: it does nothing any more, and Wait says why.
+func (t *Tracker) finish(why error) {
+	t.ending.Do(func() {
+		t.end = why
+		close(t.ended)
+		t.halt()
+		if !errors.Is(why, lease.ErrClosed) {
+			t.cfg.Log.Error("kmq: the tracker has ended", "error", why)
+		}
+	})
+}
+
+// refusedTimeout is what a session timeout comes to that the brokers do not allow. A queue
+// ends by it, and its tracker with it; one on its own has to by itself.
+func (t *Tracker) refusedTimeout(err error) {
+	if t.cfg.ExternalTracker {
+		t.finish(engine.RefusedSessionTimeout(err))
+	}
 }
 
 func (t *Tracker) release() {
@@ -262,11 +300,14 @@ func (t *Tracker) poke() {
 func (t *Tracker) take(fetches kgo.Fetches, trouble *engine.Complaint) {
 	now := t.now()
 	fetches.EachPartition(func(f kgo.FetchTopicPartition) {
-		if p := t.part(f.Partition); p != nil {
+		if p := t.part(f.Partition); p != nil && f.Topic == t.cfg.MarkersTopic { // an error may be of none
 			p.take(f.FetchPartition, now)
 		}
 	})
 	fetches.EachError(func(_ string, partition int32, err error) {
+		if errors.Is(err, kerr.InvalidSessionTimeout) {
+			t.refusedTimeout(err)
+		}
 		if !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled) {
 			t.retried.Add(1)
 			trouble.About(fmt.Sprintf("read partition %d of topic %s", partition, t.cfg.MarkersTopic), err)
@@ -303,124 +344,6 @@ func (t *Tracker) owned() []int32 {
 		owned = append(owned, p)
 	}
 	return owned
-}
-
-// startFor bounds how long is asked for where the markers begin.
-const startFor = 5 * time.Second
-
-// from is told where partitions are read from, before they are. Where markers are deleted
-// that the group has not done with, that is said.
-func (t *Tracker) from(ctx context.Context, at map[string]map[int32]kgo.Offset) (map[string]map[int32]kgo.Offset, error) {
-	ctx, cancel := context.WithTimeout(ctx, startFor)
-	defer cancel()
-	starts, err := kadm.NewClient(t.writer).ListStartOffsets(ctx, t.cfg.MarkersTopic)
-	if err != nil {
-		t.cfg.Log.Warn("kmq: it is not known whether markers were deleted", "topic", t.cfg.MarkersTopic, "error", err)
-		return at, nil
-	}
-	for partition, o := range at[t.cfg.MarkersTopic] {
-		committed := o.EpochOffset().Offset
-		if start, ok := starts.Lookup(t.cfg.MarkersTopic, partition); ok && start.Err == nil && committed >= 0 && committed < start.Offset {
-			t.deleted(partition, committed, start.Offset)
-		}
-	}
-	return at, nil
-}
-
-func (t *Tracker) onAssigned(_ context.Context, _ *kgo.Client, assigned map[string][]int32) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, partition := range assigned[t.cfg.MarkersTopic] {
-		t.parts[partition] = newPart(t, partition)
-	}
-}
-
-// onRevoked lets the redeliveries under way end, commits, and forgets, before others read
-// these partitions.
-func (t *Tracker) onRevoked(ctx context.Context, _ *kgo.Client, revoked map[string][]int32) {
-	if err := t.letGo(ctx, revoked[t.cfg.MarkersTopic]); err != nil {
-		t.cfg.Log.Warn("kmq: partitions taken from the tracker, with their offsets not committed", "error", err)
-	}
-}
-
-// onLost forgets: the group has given the partitions to others already.
-func (t *Tracker) onLost(_ context.Context, _ *kgo.Client, lost map[string][]int32) {
-	for _, partition := range lost[t.cfg.MarkersTopic] {
-		if p := t.part(partition); p != nil {
-			p.breakOff()
-			p.wait()
-		}
-	}
-	t.forget(lost[t.cfg.MarkersTopic])
-}
-
-// letGo ends what is under way in partitions, commits them, and forgets them.
-func (t *Tracker) letGo(ctx context.Context, partitions []int32) error {
-	if len(partitions) == 0 {
-		return nil
-	}
-	late := time.AfterFunc(revokeFor, func() { t.breakOff(partitions) })
-	defer late.Stop()
-	stop := context.AfterFunc(ctx, func() { t.breakOff(partitions) })
-	defer stop()
-	for _, partition := range partitions {
-		if p := t.part(partition); p != nil {
-			p.finish()
-		}
-	}
-	for _, partition := range partitions {
-		if p := t.part(partition); p != nil {
-			p.wait()
-		}
-	}
-	err := t.commit(ctx, partitions)
-	t.forget(partitions)
-	return err
-}
-
-func (t *Tracker) breakOff(partitions []int32) {
-	for _, partition := range partitions {
-		if p := t.part(partition); p != nil {
-			p.breakOff()
-		}
-	}
-}
-
-func (t *Tracker) forget(partitions []int32) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, partition := range partitions {
-		delete(t.parts, partition)
-	}
-}
-
-// commit commits, for each partition, up to the oldest start of which something is open.
-func (t *Tracker) commit(ctx context.Context, partitions []int32) error {
-	offsets := map[int32]kgo.EpochOffset{}
-	t.mu.Lock()
-	for _, partition := range partitions {
-		if p := t.parts[partition]; p != nil {
-			if at, news := p.committable(); news {
-				offsets[partition] = kgo.EpochOffset{Epoch: -1, Offset: at}
-			}
-		}
-	}
-	t.mu.Unlock()
-	if len(offsets) == 0 {
-		return nil
-	}
-	err := commitOffsets(ctx, t.group, t.cfg.MarkersTopic, offsets)
-	if err != nil {
-		return fmt.Errorf("kmq: commit group %s: %w", Group(t.cfg.Group), err)
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for partition, o := range offsets {
-		if p := t.parts[partition]; p != nil {
-			p.committed = o.Offset
-		}
-	}
-	return nil
 }
 
 // alone are the transactions in which a record is moved that was refused among others.

@@ -1,12 +1,15 @@
 package markers
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
@@ -174,4 +177,49 @@ func covered(t *Tracker) (n int) {
 		}
 	}
 	return n
+}
+
+// A tracker on its own ends where the brokers refuse its session timeout; that of a queue
+// ends with the queue.
+func TestTrackerWhoseSessionTimeoutIsRefused(t *testing.T) {
+	w := newWorld(t, 1, func(c *engine.Config) { c.SessionTimeout = 500 * time.Millisecond }) // from 1 s on
+	alone, err := NewTracker(w.ctx, w.cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	soon, cancel := context.WithTimeout(w.ctx, patience)
+	defer cancel()
+	if err := alone.Wait(soon); !errors.Is(err, lease.ErrConfig) || !errors.Is(err, kerr.InvalidSessionTimeout) {
+		t.Errorf("ended with %v", err)
+	}
+	if err := alone.Close(w.ctx); err != nil {
+		t.Error(err)
+	}
+	q := w.open()
+	if _, err := q.Receive(w.ctx, 1); !errors.Is(err, lease.ErrConfig) {
+		t.Errorf("receive: %v", err)
+	}
+	w.until("the tracker is refused too", func() bool { return q.tracker.Counts().Retried > 0 })
+	cancel()
+	if err := q.tracker.Wait(soon); !errors.Is(err, context.Canceled) {
+		t.Errorf("the queue's tracker ended with %v", err)
+	}
+}
+
+// A partition that was paused when it was taken away is read when it comes again.
+func TestPartitionComesAgain(t *testing.T) {
+	w := newWorld(t, 1)
+	tr, err := NewTracker(w.ctx, w.cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tr.Close(w.ctx)
+	w.until("it has the partition", func() bool { return len(tr.owned()) == 1 })
+	all := map[string][]int32{w.cfg.MarkersTopic: {0}}
+	tr.group.PauseFetchPartitions(all) // as bound does
+	tr.onLost(w.ctx, tr.group, all)
+	tr.onAssigned(w.ctx, tr.group, all)
+	if paused := tr.group.PauseFetchPartitions(nil)[w.cfg.MarkersTopic]; len(paused) > 0 {
+		t.Errorf("paused: %v", paused)
+	}
 }

@@ -292,7 +292,7 @@ func (m *Member) finish(why error) {
 	m.ending.Lock()
 	defer m.ending.Unlock()
 	if errors.Is(why, kerr.InvalidSessionTimeout) {
-		why = fmt.Errorf("%w: the brokers refuse SessionTimeout: choose one from their group.min.session.timeout.ms to their group.max.session.timeout.ms (Kafka's defaults are 6 s and 30 min): %w", lease.ErrConfig, why)
+		why = engine.RefusedSessionTimeout(why)
 	}
 	if m.end == nil {
 		m.end = why

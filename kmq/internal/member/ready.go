@@ -1,6 +1,7 @@
 package member
 
 import (
+	"context"
 	"slices"
 	"sync"
 
@@ -13,13 +14,40 @@ import (
 type ready struct {
 	bound int
 	some  chan struct{} // a token: there may be something to take
+	low   chan struct{} // a token: there may be few
 
 	mu    sync.Mutex
 	items []*lease.Lease
-	head  int // where items begins
+	head  int  // where items begins
+	most  int  // that were asked for at a time
+	waits bool // somebody waits until there are few
 }
 
-func newReady(bound int) *ready { return &ready{bound: bound, some: make(chan struct{}, 1)} }
+func newReady(bound int) *ready {
+	return &ready{bound: bound, some: make(chan struct{}, 1), low: make(chan struct{}, 1)}
+}
+
+// leastAhead is how many leases keep those busy who receive until there are others.
+const leastAhead = 512
+
+// waitLow waits until those that are ready are few, or for ctx, and returns how many others
+// are enough.
+func (r *ready) waitLow(ctx context.Context) int {
+	for {
+		r.mu.Lock()
+		n := r.ahead()
+		r.waits = len(r.items)-r.head > n
+		waits := r.waits
+		r.mu.Unlock()
+		if !waits || ctx.Err() != nil {
+			return 2 * n
+		}
+		select {
+		case <-r.low:
+		case <-ctx.Done():
+		}
+	}
+}
 
 // append puts leases behind all others.
 func (r *ready) append(leases []*lease.Lease) {
@@ -33,6 +61,7 @@ func (r *ready) append(leases []*lease.Lease) {
 		r.items = slices.DeleteFunc(r.items, ended)
 	}
 	r.tell()
+	r.fell()
 	r.mu.Unlock()
 }
 
@@ -50,11 +79,13 @@ func (r *ready) push(leases []*lease.Lease) {
 	r.mu.Unlock()
 }
 
-// take takes up to max from the front.
-func (r *ready) take(max int) []*lease.Lease {
+// take takes so many from the front, at most.
+func (r *ready) take(most int) []*lease.Lease {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	n := min(max, len(r.items)-r.head)
+	r.most = min(r.bound, max(r.most, most))
+	defer r.fell()
+	n := min(most, len(r.items)-r.head)
 	if n == 0 {
 		return nil
 	}
@@ -79,6 +110,21 @@ func (r *ready) tell() {
 	}
 	select {
 	case r.some <- struct{}{}:
+	default:
+	}
+}
+
+// ahead is how many are few: enough for two that ask for as many as anybody did.
+func (r *ready) ahead() int { return max(leastAhead, 2*r.most) }
+
+// fell wakes the one who waits until there are few, if so.
+func (r *ready) fell() {
+	if !r.waits || len(r.items)-r.head > r.ahead() {
+		return
+	}
+	r.waits = false
+	select {
+	case r.low <- struct{}{}:
 	default:
 	}
 }

@@ -1,8 +1,10 @@
 package member
 
 import (
+	"context"
 	"slices"
 	"testing"
+	"testing/synctest"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 	"pgregory.net/rapid"
@@ -107,5 +109,62 @@ func BenchmarkReady(b *testing.B) {
 		r.append(leases)
 		for len(r.take(10)) > 0 {
 		}
+	}
+}
+
+// The one who waits until few are ready is woken however they become few.
+func TestReadyIsLow(t *testing.T) {
+	some := func(n int) []*lease.Lease { return lease.FromRecords(slices.Repeat([]*kgo.Record{{}}, n)) }
+	for name, c := range map[string]struct {
+		bound, ready, asked int
+		fall                func(*ready)
+		enough              int
+	}{
+		"none are ready":     {10_000, 0, 0, nil, 2 * leastAhead},
+		"few are ready":      {10_000, leastAhead, 0, nil, 2 * leastAhead},
+		"much is asked for":  {10_000, 4000, 2000, nil, 8000},
+		"more than is bound": {600, 600, 100_000, nil, 2400},
+		"some are taken":     {10_000, 2000, 0, func(r *ready) { r.take(500); r.take(500); r.take(488) }, 2 * 1000},
+		"all are taken":      {10_000, 2000, 0, func(r *ready) { r.take(1999); r.take(1) }, 4 * 1999},
+		"all have ended": {2000, 2000, 0, func(r *ready) {
+			for _, l := range r.items {
+				_ = l.Settle(lease.Lost)
+			}
+			r.append(some(1))
+		}, 2 * leastAhead},
+		"it ends": {10_000, 2000, 0, nil, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newReady(c.bound)
+				if c.asked > 0 {
+					r.take(c.asked)
+				}
+				r.append(some(c.ready))
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				enough := make(chan int, 1)
+				go func() { enough <- r.waitLow(ctx) }()
+				synctest.Wait()
+				if c.fall != nil || c.enough == 0 {
+					if len(enough) > 0 {
+						t.Fatal("it does not wait")
+					}
+				}
+				switch {
+				case c.fall != nil:
+					c.fall(r)
+				case c.enough == 0:
+					cancel()
+				}
+				synctest.Wait()
+				if len(enough) == 0 {
+					t.Fatal("it waits")
+				}
+				if n := <-enough; c.enough > 0 && n != c.enough {
+					t.Errorf("%d others are enough, not %d", n, c.enough)
+				}
+			})
+		})
 	}
 }

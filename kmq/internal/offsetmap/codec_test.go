@@ -240,7 +240,7 @@ func worstOf(w *window.Window) int64 {
 func TestFits(t *testing.T) {
 	var c coder
 	rapid.Check(t, func(t *rapid.T) {
-		p, _ := restore(0, member.Offset{At: 0}, &c)
+		p, _ := restore(0, member.Offset{At: 0}, &c, newPool(runSlots))
 		limit := rapid.IntRange(0, 200).Draw(t, "limit")
 		jump := rapid.SampledFrom([]int64{0, 1, 10, 200, 20_000}).Draw(t, "jump")
 		var open []int64

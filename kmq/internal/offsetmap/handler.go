@@ -19,7 +19,7 @@ type handler struct{ *Engine }
 func (h handler) Assigned(_ context.Context, id int32, committed member.Offset) (int64, error) {
 	h.Forget([]int32{id})
 	h.coding.Lock()
-	p, err := restore(id, committed, &h.coder)
+	p, err := restore(id, committed, &h.coder, h.pool)
 	h.coding.Unlock()
 	if err != nil {
 		h.cfg.Log.Warn("kmq: the metadata of a commit can't be read; what was acknowledged beyond it is delivered again",
@@ -154,11 +154,13 @@ func (e *Engine) hold(p *partition, l *lease.Lease) {
 }
 
 // take opens the record of a slot: whether it was not done before, and whether it is to be
-// handed out. It is not where it was delivered too often before, as far as that is known.
+// handed out. It is not where it was delivered too often before, as far as that is known: from
+// this place, that is. A copy that comes with more deliveries than this queue allows is that
+// of another group, or of other settings, and this one has not seen it.
 func (e *Engine) take(s *slot) (taken, handOut bool) {
 	taken, missing := s.run.of.take(s)
 	e.counts.Missing += int64(missing)
-	if taken && e.cfg.MaxDeliveries > 0 && s.lease.Attempt > e.cfg.MaxDeliveries {
+	if taken && e.cfg.MaxDeliveries > 0 && s.lease.Attempt > max(e.cfg.MaxDeliveries, int(s.base)) {
 		e.again(s, s.lease, time.Time{})
 		return true, false
 	}

@@ -57,6 +57,7 @@ type Engine struct {
 	limit      int        // of the metadata of a commit, in characters; lowered where it proves too high
 	calm       *sync.Cond // a move has ended
 	partitions map[int32]*partition
+	pool       *pool
 	moves      []*slot // to be written; each keeps its room, so that MaxInFlight bounds it
 	large      []*slot // and those that are too large for the producer
 	failed     bool    // some of moves were tried
@@ -111,7 +112,7 @@ func New(ctx context.Context, cfg engine.Config) (engine.Engine, error) {
 func newEngine(cfg engine.Config, limit, deadPartitions int) *Engine {
 	e := &Engine{
 		cfg: cfg, limit: limit, deadPartitions: deadPartitions,
-		partitions: map[int32]*partition{}, closeCopies: func() {}, wake: make(chan struct{}, 1), wakeLarge: make(chan struct{}, 1), started: make(chan struct{}),
+		partitions: map[int32]*partition{}, pool: newPool(cfg.MaxInFlight), closeCopies: func() {}, wake: make(chan struct{}, 1), wakeLarge: make(chan struct{}, 1), started: make(chan struct{}),
 		complaint: engine.NewComplaint(cfg.Log), tight: engine.NewComplaint(cfg.Log),
 		givenUp: engine.NewGivenUp(cfg.Log),
 	}
@@ -261,6 +262,12 @@ func (e *Engine) expired(l *lease.Lease) {
 // Extend lends a record until d from now.
 func (e *Engine) Extend(_ context.Context, l *lease.Lease, d time.Duration) error {
 	return e.set.Extend(l, time.Now().Add(d))
+}
+
+// ExtendAll lends records until d from now.
+func (e *Engine) ExtendAll(_ context.Context, leases []*lease.Lease, d time.Duration) error {
+	e.set.Lend(leases, time.Now().Add(d))
+	return nil
 }
 
 // Reject gives a record up. If ctx ends before the copy is durable, it is written all the

@@ -41,11 +41,39 @@ type run struct {
 	void  bool // some are: copies, and leases that ran out, may still ask for them
 }
 
-const (
-	runSlots = 32
-	// mostFree bounds the runs that a partition keeps to use them again: 128 KiB.
-	mostFree = 128 << 10 / (runSlots * 32)
-)
+const runSlots = 32
+
+// pool are runs of full length that are done, to be used again by any partition of an
+// engine. It holds no more of them than all that may be in flight needs: a fetch brings
+// thousands of records of one partition after thousands of another.
+type pool struct {
+	free []*run // every slot is done
+	most int
+}
+
+// newPool is a pool for so many records in flight.
+func newPool(inFlight int) *pool { return &pool{most: (inFlight + runSlots - 1) / runSlots} }
+
+// get is a run for n records of a partition.
+func (q *pool) get(p *partition, n int) *run {
+	last := len(q.free) - 1
+	if last < 0 || n <= runSlots/2 {
+		return &run{of: p, slots: make([]slot, n)}
+	}
+	r := q.free[last]
+	q.free[last], q.free = nil, q.free[:last]
+	r.of, r.slots = p, r.slots[:n]
+	return r
+}
+
+// put keeps a run that is done. Nothing asks for its slots any more, but leases that are
+// settled, and those are asked first.
+func (q *pool) put(r *run) {
+	if cap(r.slots) == runSlots && !r.void && len(q.free) < q.most {
+		r.of = nil // may be gone, with all that it holds, long before the run is used again
+		q.free = append(q.free, r)
+	}
+}
 
 // times is how often the record was delivered from this place, by earlier owners too: a
 // lease is lent when it is handed out, and has a deadline then.
@@ -65,7 +93,7 @@ type partition struct {
 	window *window.Window
 	runs   []*run // in the order of offsets; the first has a slot that is not done
 	spent  int    // of runs, those that are done
-	free   []*run // of full length, to be used again: every slot is done
+	pool   *pool  // where runs come from, and go to
 
 	known  []delivered    // by an earlier owner, of records that were not taken yet
 	held   []*lease.Lease // those of slots that are held
@@ -83,8 +111,8 @@ type partition struct {
 
 // restore makes a partition of what is committed of it. The error says why its metadata
 // could not be read; the partition then begins at the committed offset.
-func restore(id int32, committed member.Offset, c *coder) (*partition, error) {
-	p := &partition{id: id, begun: committed.At >= 0, changed: true, read: committed.At}
+func restore(id int32, committed member.Offset, c *coder, runs *pool) (*partition, error) {
+	p := &partition{id: id, pool: runs, begun: committed.At >= 0, changed: true, read: committed.At}
 	if !p.begun {
 		p.window = window.New(0)
 		return p, nil
@@ -137,24 +165,10 @@ func (p *partition) fit(offset int64, n, limit int) bool {
 // newRun makes room for n records. It is kept, however few of them are open, until
 // filled.
 func (p *partition) newRun(n int) *run {
-	var r *run
-	if last := len(p.free) - 1; last >= 0 && n > runSlots/2 {
-		r = p.free[last]
-		p.free[last], p.free = nil, p.free[:last]
-		r.slots, r.open = r.slots[:n], 1
-	} else {
-		r = &run{of: p, slots: make([]slot, n), open: 1}
-	}
+	r := p.pool.get(p, n)
+	r.open = 1
 	p.runs = append(p.runs, r)
 	return r
-}
-
-// reuse keeps a run that is done. Nothing asks for its slots any more, but leases that are
-// settled, and those are asked first.
-func (p *partition) reuse(r *run) {
-	if cap(r.slots) == runSlots && !r.void && len(p.free) < mostFree {
-		p.free = append(p.free, r)
-	}
 }
 
 func (p *partition) filled(r *run) { p.less(r) }
@@ -221,7 +235,7 @@ func (p *partition) less(r *run) {
 func (p *partition) shrink() {
 	n := 0
 	for n < len(p.runs) && p.runs[n].open == 0 {
-		p.reuse(p.runs[n])
+		p.pool.put(p.runs[n])
 		n++
 	}
 	clear(p.runs[:n])
@@ -231,7 +245,7 @@ func (p *partition) shrink() {
 			if r.open > 0 {
 				return false
 			}
-			p.reuse(r)
+			p.pool.put(r)
 			return true
 		})
 		p.spent = 0

@@ -23,7 +23,7 @@ func fill(p *partition, from int64) *run {
 
 // The memory of records that are done is used for others, which begin anew in it.
 func TestRunsAreReused(t *testing.T) {
-	p, err := restore(0, member.Offset{}, new(coder))
+	p, err := restore(0, member.Offset{}, new(coder), newPool(1000))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,10 +46,41 @@ func TestRunsAreReused(t *testing.T) {
 	}
 }
 
+// It is used by all partitions of an engine, and what is kept is bounded by what may be in
+// flight, however many partitions there are.
+func TestRunsAreSharedAndBounded(t *testing.T) {
+	runs := newPool(3 * runSlots)
+	var all []*partition
+	for id := range int32(5) {
+		p, err := restore(id, member.Offset{}, new(coder), runs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+		fill(p, 0)
+	}
+	for _, p := range all {
+		for i, r := 0, p.runs[0]; i < runSlots; i++ {
+			p.done(&r.slots[i])
+		}
+	}
+	if len(runs.free) != 3 {
+		t.Fatalf("%d runs are kept, 3 is the most", len(runs.free))
+	}
+	for _, r := range runs.free {
+		if r.of != nil {
+			t.Errorf("a run that is free holds partition %d", r.of.id)
+		}
+	}
+	if r := fill(all[0], runSlots); r.of != all[0] || len(runs.free) != 2 {
+		t.Errorf("%d runs are left, and that taken is of %p, not %p", len(runs.free), r.of, all[0])
+	}
+}
+
 // Copies of records that the log lost when it was cut may be on their way for long: their
 // slots stay as they are.
 func TestRunsOfACutAreNotReused(t *testing.T) {
-	p, err := restore(0, member.Offset{}, new(coder))
+	p, err := restore(0, member.Offset{}, new(coder), newPool(1000))
 	if err != nil {
 		t.Fatal(err)
 	}

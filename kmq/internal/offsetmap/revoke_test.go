@@ -50,7 +50,7 @@ func TestRevoked(t *testing.T) {
 		w.revoke(0)
 		working.Wait()
 		w.h.coding.Lock()
-		p, err := restore(0, w.committed[0], &w.coder)
+		p, err := restore(0, w.committed[0], &w.coder, newPool(runSlots))
 		w.h.coding.Unlock()
 		if err != nil {
 			t.Fatal(err)

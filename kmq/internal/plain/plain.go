@@ -36,8 +36,14 @@ type Engine struct {
 	acked, rejected, lost, deadLettered, missing atomic.Int64
 
 	mu         sync.Mutex
-	partitions map[int32]*window.Window
+	partitions map[int32]*partition
 	rejecting  map[*lease.Lease]chan struct{} // being copied: closed when that is over
+}
+
+// partition is one that the engine has.
+type partition struct {
+	*window.Window
+	begun bool // there was a commit, or a record
 }
 
 // New opens the engine.
@@ -48,7 +54,7 @@ func New(ctx context.Context, cfg engine.Config) (engine.Engine, error) {
 	}
 	e := &Engine{
 		cfg: cfg, topics: topics, givenUp: engine.NewGivenUp(cfg.Log),
-		set: lease.NewSet(cfg.MaxInFlight, nil), partitions: make(map[int32]*window.Window),
+		set: lease.NewSet(cfg.MaxInFlight, nil), partitions: make(map[int32]*partition),
 		rejecting: make(map[*lease.Lease]chan struct{}),
 	}
 	e.member, err = member.Open(ctx, member.Config{Config: cfg, Handler: (*handler)(e), Set: e.set})
@@ -203,12 +209,12 @@ func (e *Engine) needed(context.Context) ([]retention.Need, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	all := make([]retention.Need, 0, len(e.partitions))
-	for p, w := range e.partitions {
-		n := retention.Need{Topic: e.cfg.Topic, Partition: p}
-		if n.From, n.Record = w.Oldest(); !n.Record {
-			n.From = w.Next()
+	for id, p := range e.partitions {
+		n := retention.Need{Topic: e.cfg.Topic, Partition: id}
+		if n.From, n.Record = p.Oldest(); !n.Record {
+			n.From = p.Next()
 		}
-		if w.Next() == 0 { // nothing was read of it, nor committed
+		if !p.begun { // what was deleted before is not missed: it begins where its log does
 			n.From = retention.Start
 		}
 		all = append(all, n)
@@ -220,11 +226,11 @@ func (e *Engine) needed(context.Context) ([]retention.Need, error) {
 type handler Engine
 
 // Assigned implements [member.Handler].
-func (h *handler) Assigned(_ context.Context, partition int32, committed member.Offset) (int64, error) {
+func (h *handler) Assigned(_ context.Context, id int32, committed member.Offset) (int64, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.abandon([]int32{partition}) // of a session that ended without a word
-	h.partitions[partition] = window.New(committed.At)
+	h.abandon([]int32{id}) // of a session that ended without a word
+	h.partitions[id] = &partition{Window: window.New(committed.At), begun: committed.At >= 0}
 	return committed.At, nil
 }
 
@@ -242,8 +248,12 @@ func (h *handler) Begin(_ context.Context, records []*kgo.Record) ([]*lease.Leas
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	leases = slices.DeleteFunc(leases, func(l *lease.Lease) bool {
-		w := h.partitions[l.At.Partition]
-		return w == nil || !w.Take(l.At.Offset)
+		p := h.partitions[l.At.Partition]
+		if p == nil || !p.Take(l.At.Offset) {
+			return true
+		}
+		p.begun = true
+		return false
 	})
 	h.set.AddAll(leases, time.Time{})
 	return leases, nil
@@ -254,9 +264,9 @@ func (h *handler) Committable(partitions []int32) map[int32]member.Offset {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	out := make(map[int32]member.Offset)
-	for p, w := range h.partitions {
-		if partitions == nil || slices.Contains(partitions, p) {
-			out[p] = member.Offset{At: w.Committable()}
+	for id, p := range h.partitions {
+		if partitions == nil || slices.Contains(partitions, id) {
+			out[id] = member.Offset{At: p.Committable()}
 		}
 	}
 	return out

@@ -1,6 +1,7 @@
 package plain
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -99,26 +100,33 @@ func TestRetentionAlarm(t *testing.T) {
 	}
 }
 
-// What waits is covered too, whether its partition was begun or not. What was deleted before
-// a group began is not missed by it.
-func TestRetentionAlarmOfWhatWaits(t *testing.T) {
-	p := newPlace(t)
+// wide makes a topic of two partitions, of each of which the first five of ten records are
+// deleted and a group has committed an offset. One record may be in flight.
+func (p *place) wide(group string, at int64) {
+	p.Helper()
 	p.cfg.Topic, p.cfg.MaxInFlight = "wide", 1
-	if _, err := p.adm.CreateTopic(t.Context(), 2, 1, nil, p.cfg.Topic); err != nil {
-		t.Fatal(err)
+	if _, err := p.adm.CreateTopic(p.Context(), 2, 1, nil, p.cfg.Topic); err != nil {
+		p.Fatal(err)
 	}
 	var committed, deleted kadm.Offsets
 	for partition := range int32(2) {
 		p.old(partition, 10)
-		committed.Add(kadm.Offset{Topic: p.cfg.Topic, Partition: partition, At: 7, LeaderEpoch: -1})
+		committed.Add(kadm.Offset{Topic: p.cfg.Topic, Partition: partition, At: at, LeaderEpoch: -1})
 		deleted.Add(kadm.Offset{Topic: p.cfg.Topic, Partition: partition, At: 5})
 	}
-	if err := p.adm.CommitAllOffsets(t.Context(), "behind", committed); err != nil {
-		t.Fatal(err)
+	if err := p.adm.CommitAllOffsets(p.Context(), group, committed); err != nil {
+		p.Fatal(err)
 	}
-	if res, err := p.adm.DeleteRecords(t.Context(), deleted); err != nil || res.Error() != nil {
-		t.Fatal(err, res.Error())
+	if res, err := p.adm.DeleteRecords(p.Context(), deleted); err != nil || res.Error() != nil {
+		p.Fatal(err, res.Error())
 	}
+}
+
+// What waits is covered too, whether its partition was begun or not. What was deleted before
+// a group began is not missed by it.
+func TestRetentionAlarmOfWhatWaits(t *testing.T) {
+	p := newPlace(t)
+	p.wide("behind", 7)
 	for group, at := range map[string]string{"behind": "offset 7", "new": "offset 5"} {
 		p.set("-1")
 		p.cfg.Group = group
@@ -130,6 +138,26 @@ func TestRetentionAlarmOfWhatWaits(t *testing.T) {
 		p.set("3660000")
 		if a := p.look(e); !strings.Contains(a, at+" of partition 0") || !strings.Contains(a, at+" of partition 1") {
 			t.Errorf("group %s: the alarm is %q", group, a)
+		}
+	}
+}
+
+// A group that has committed offset 0 has begun there: what is deleted from 0 on is lost to
+// it, as it is not to a group that has committed nothing.
+func TestRetentionAlarmFromOffsetZero(t *testing.T) {
+	p := newPlace(t)
+	p.wide("zero", 0)
+	p.set("-1")
+	for _, group := range []string{"zero", "new"} {
+		p.cfg.Group = group
+		e := p.open()
+		waits := 1 - p.take(e, 1)[0].At.Partition
+		want := ""
+		if group == "zero" {
+			want = fmt.Sprintf("offsets 0 to 4 of partition %d of topic wide are deleted and were not settled", waits)
+		}
+		if a := p.look(e); a != want {
+			t.Errorf("group %s: the alarm is %q, want %q", group, a, want)
 		}
 	}
 }

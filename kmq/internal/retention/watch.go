@@ -10,6 +10,7 @@ package retention
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -51,9 +52,10 @@ type Watch struct {
 	barren  map[place]barren // where there was nothing to be read
 
 	mu    sync.Mutex
-	last  string // the alarm of the last look
-	about string // what it is about, without its figures
-	kept  string // what can't be mended
+	last  string   // the alarm of the last look
+	about string   // what it is about, without its figures
+	kept  []string // what can't be mended
+	more  int      // such, beyond keptAtMost
 
 	stop context.CancelFunc
 	done chan struct{}
@@ -82,17 +84,28 @@ func (w *Watch) Close() {
 func (w *Watch) Alarm() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.kept != "" && w.last != "" {
-		return w.kept + "; " + w.last
+	all := slices.Clone(w.kept)
+	if w.more > 0 {
+		all = append(all, fmt.Sprintf("and %d more are lost", w.more))
 	}
-	return w.kept + w.last
+	if w.last != "" {
+		all = append(all, w.last)
+	}
+	return strings.Join(all, "; ")
 }
 
-// Keep adds an alarm that stays: what is lost already. A later one takes its place.
+// keptAtMost is how many alarms that stay are told in full.
+const keptAtMost = 3
+
+// Keep adds an alarm that stays: what is lost already.
 func (w *Watch) Keep(alarm string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.kept = alarm
+	if len(w.kept) < keptAtMost {
+		w.kept = append(w.kept, alarm)
+		return
+	}
+	w.more++
 }
 
 func (w *Watch) run(ctx context.Context) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"sync"
@@ -302,6 +303,12 @@ func TestLookFails(t *testing.T) {
 	}
 	w.need()
 	if a := w.look(); a != "lost" {
+		t.Errorf("the alarm is %q", a)
+	}
+	for i := range 4 {
+		w.watch.Keep(fmt.Sprint("lost ", i))
+	}
+	if a := w.watch.Alarm(); a != "lost; lost 0; lost 1; and 2 more are lost" {
 		t.Errorf("the alarm is %q", a)
 	}
 }

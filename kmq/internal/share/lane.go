@@ -183,11 +183,12 @@ func (l *lane) begin(records []*kgo.Record) {
 	for i, le := range leases {
 		left, count := fresh[i].left, int(fresh[i].record.DeliveryCount())
 		shortest, longest = min(shortest, left), max(longest, left)
-		le.Attempt += max(0, count-1-e.overlookedOf(le.At))
+		before := max(0, count-1-e.overlookedOf(le.At)) // deliveries from this place
+		le.Attempt += before
 		h := &holds[i]
 		h.lane, h.record, h.place, h.lock = l, fresh[i].record, i, now.Add(left-marginOf(left))
 		le.Private = h
-		if c := e.instead(le, count); c != nil {
+		if c := e.instead(le, count, before); c != nil {
 			holds[i].kept = true
 			instead = append(instead, c)
 			continue

@@ -161,15 +161,18 @@ type copied struct {
 
 // instead says where a record goes that is not handed out any more, because it was
 // delivered MaxDeliveries times or comes near to the deliveries after which the broker
-// throws it away; nil: it is handed out.
-func (e *Engine) instead(l *lease.Lease, count int) *copied {
+// throws it away; nil: it is handed out. A copy that comes with more deliveries than this
+// queue allows, and had none from this place, is handed out: another group made it, or other
+// settings, and this one has not seen it; or it could not be a dead letter when it was, and
+// has one delivery more.
+func (e *Engine) instead(l *lease.Lease, count, before int) *copied {
 	done := l.Attempt - 1
 	var tail *copied
 	if count >= e.group.moveAt {
 		tail = &copied{l: l, to: lease.Copy(l.Record, l.Origin, e.cfg.Topic, done), as: kgo.AckAccept}
 	}
 	switch {
-	case e.cfg.MaxDeliveries > 0 && l.Attempt > e.cfg.MaxDeliveries:
+	case e.cfg.MaxDeliveries > 0 && l.Attempt > e.cfg.MaxDeliveries && before > 0:
 		reason := fmt.Sprintf("delivered %d times", done)
 		to := lease.DeadLetter(l.Record, l.Origin, done, reason, e.cfg.Group, e.cfg.DeadLetterTopic, e.group.deadLetterPartitions)
 		return &copied{l: l, to: to, as: kgo.AckReject, orElse: tail}

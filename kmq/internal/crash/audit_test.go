@@ -1,0 +1,235 @@
+package crash
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"kafka-bench/kmq"
+)
+
+// deadLetters are the numbers of the records in the dead-letter topic, with how often.
+func (v *world) deadLetters() map[int]int {
+	dead := make(map[int]int)
+	if v.dead == nil {
+		return dead
+	}
+	for _, records := range v.dead.records {
+		for _, r := range records {
+			dead[numberOf(r.Value)]++
+		}
+	}
+	return dead
+}
+
+// unsettled are the records that are neither processed nor dead letters.
+func (v *world) unsettled(ctx context.Context) ([]int, error) {
+	// The dead letters first: what leaves them unseen is still in the journal, or open.
+	if v.dead != nil {
+		if err := v.dead.sync(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if err := v.book.read(); err != nil {
+		return nil, err
+	}
+	dead := v.deadLetters()
+	var open []int
+	for n := range int(v.produced.Load()) {
+		if dead[n] == 0 && !v.book.processed(n) {
+			open = append(open, n)
+		}
+	}
+	return open, nil
+}
+
+// settle waits until every record that was produced is settled.
+func (v *world) settle(within time.Duration) {
+	v.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), within)
+	defer cancel()
+	for {
+		open, err := v.unsettled(ctx)
+		if err == nil && len(open) == 0 {
+			return
+		}
+		if ctx.Err() != nil {
+			v.t.Errorf("LOST: %d of %d records are not settled after %v (%v)", len(open), v.produced.Load(), within, err)
+			for _, n := range open[:min(len(open), 5)] {
+				r := numbered(v.spec.Topic, v.spec.Partitions, v.spec.Born, n)
+				v.t.Errorf("record %d of partition %d:%s", n, r.Partition, v.book.story(n))
+			}
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+// audit compares everything that was produced with what became of it, once nothing runs.
+func (v *world) audit() {
+	v.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
+	defer cancel()
+	open, err := v.unsettled(ctx)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	if len(open) > 0 {
+		v.t.Errorf("LOST: %d of %d records are neither processed nor dead letters, first %d:%s",
+			len(open), v.produced.Load(), open[0], v.book.story(open[0]))
+	}
+	if err := v.queue.sync(ctx); err != nil {
+		v.t.Fatal(err)
+	}
+	v.checkCopies()
+	v.checkDeadLetters()
+	b := v.book
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, w := range b.wrong[:min(len(b.wrong), 5)] {
+		v.t.Errorf("%s", w)
+	}
+	if len(b.wrong) > 5 {
+		v.t.Errorf("… and %d more", len(b.wrong)-5)
+	}
+}
+
+// origins maps where a record was first to its number. A producer whose request was
+// applied and answered with an error may have written one twice.
+func (v *world) origins() map[kmq.ID]int {
+	at := make(map[kmq.ID]int)
+	for p, records := range v.queue.records {
+		for _, r := range records {
+			if header(r, "kmq-origin") == nil {
+				at[kmq.ID{Partition: p, Offset: r.Offset}] = numberOf(r.Value)
+			}
+		}
+	}
+	return at
+}
+
+// checkCopies looks at each copy in the topic: key, value, headers and timestamp are
+// those of the record, its origin is where that record is.
+func (v *world) checkCopies() {
+	v.t.Helper()
+	origins := v.origins()
+	for id, n := range origins {
+		f := v.book.fates[n]
+		if f == nil {
+			continue
+		}
+		for _, d := range f.deliveries {
+			if origins[d.id] != n {
+				v.t.Errorf("record %d at %v was delivered as %v, which is record %d", n, id, d.id, origins[d.id])
+				break
+			}
+		}
+	}
+	for p, records := range v.queue.records {
+		for _, r := range records {
+			if header(r, "kmq-origin") != nil {
+				v.checkCopy(r, p, origins, "copy")
+			}
+		}
+	}
+}
+
+// checkDeadLetters does the same for them, and looks for those that were promised.
+func (v *world) checkDeadLetters() {
+	v.t.Helper()
+	origins := v.origins()
+	for p, records := range v.dead.records {
+		for _, r := range records {
+			v.checkCopy(r, p, origins, "dead letter")
+			for _, key := range []string{"kmq-reason", "kmq-deliveries"} {
+				if len(header(r, key)) == 0 {
+					v.t.Errorf("dead letter %d has no %s", numberOf(r.Value), key)
+				}
+			}
+			if got := string(header(r, "kmq-topic")); got != v.spec.Topic {
+				v.t.Errorf("dead letter of topic %q, not %q", got, v.spec.Topic)
+			}
+			if got := string(header(r, "kmq-group")); got != v.spec.Group {
+				v.t.Errorf("dead letter of group %q, not %q", got, v.spec.Group)
+			}
+		}
+	}
+	dead := v.deadLetters()
+	v.checkHanded(dead)
+	for n, f := range v.book.fates {
+		if f.rejected > 0 && dead[n] == 0 {
+			v.t.Errorf("LOST: Reject of record %d returned, and it is no dead letter", n)
+		}
+	}
+}
+
+// checkHanded looks for records that were given up and that nobody was ever given. A
+// process that dies takes with it what it had not handed out, and the log can't tell: where
+// processes are killed, such records are counted.
+func (v *world) checkHanded(dead map[int]int) {
+	v.t.Helper()
+	var never []int
+	for n := range dead {
+		if f := v.book.fates[n]; f == nil || len(f.deliveries) == 0 {
+			never = append(never, n)
+		}
+	}
+	switch {
+	case len(never) == 0:
+	case v.broken < v.spec.MaxDeliveries:
+		v.t.Errorf("GIVEN UP UNSEEN: %d of %d dead letters were never delivered, first record %d", len(never), len(dead), slices.Min(never))
+	default:
+		v.t.Logf("%d of %d dead letters were never delivered; %d processes were broken", len(never), len(dead), v.broken)
+	}
+}
+
+func (v *world) checkCopy(r *kgo.Record, partition int32, origins map[kmq.ID]int, what string) {
+	v.t.Helper()
+	n := numberOf(r.Value)
+	if wrong := different(r, v.spec.Partitions, v.spec.Born, n, true); wrong != "" {
+		v.t.Errorf("%s of record %d: %s", what, n, wrong)
+	}
+	id, ok := originOf(r)
+	if of, known := origins[id]; !ok || !known || of != n {
+		v.t.Errorf("%s of record %d has the origin %v, which is record %d", what, n, id, of)
+	}
+	if id.Partition != partition {
+		v.t.Errorf("%s of record %d went from partition %d to %d", what, n, id.Partition, partition)
+	}
+}
+
+// summary is what the journal comes to.
+func (v *world) summary() string {
+	b := v.book
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var delivered, again, twice int
+	for _, f := range b.fates {
+		delivered += len(f.deliveries)
+		if len(f.deliveries) > 1 {
+			again++
+		}
+		if f.processed > 1 {
+			twice += f.processed - 1
+		}
+	}
+	killed := 0
+	for _, n := range b.kills {
+		killed += n
+	}
+	return fmt.Sprintf("%d records, %d deliveries, %d records delivered more than once, %d processed again, %d dead letters; %d kills %v; %v",
+		v.produced.Load(), delivered, again, twice, len(v.deadLetters()), killed, sorted(b.kills), sorted(b.errors))
+}
+
+func sorted(counts map[string]int) string {
+	var s []string
+	for _, k := range slices.Sorted(maps.Keys(counts)) {
+		s = append(s, fmt.Sprintf("%s: %d", k, counts[k]))
+	}
+	return "[" + strings.Join(s, ", ") + "]"
+}

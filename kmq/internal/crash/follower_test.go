@@ -1,0 +1,110 @@
+package crash
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// follower reads a topic from its beginning, as far as it is asked to.
+type follower struct {
+	topic   string
+	admin   *kadm.Client
+	client  *kgo.Client
+	tx      bool
+	records map[int32][]*kgo.Record // in the order of their offsets; offsets may be missing
+	next    map[int32]int64
+}
+
+func (v *world) follow(topic string) *follower {
+	v.t.Helper()
+	at := make(map[int32]kgo.Offset)
+	for p := range v.spec.Partitions {
+		at[p] = kgo.NewOffset().At(0)
+	}
+	opts := []kgo.Opt{
+		kgo.SeedBrokers(v.spec.Brokers...), kgo.DisableClientMetrics(), kgo.KeepControlRecords(), kgo.FetchMaxWait(100 * time.Millisecond),
+		kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{topic: at}), kgo.MetadataMinAge(50 * time.Millisecond),
+	}
+	if v.spec.Transactions {
+		opts = append(opts, kgo.FetchIsolationLevel(kgo.ReadCommitted()))
+	}
+	client, err := kgo.NewClient(opts...)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	v.t.Cleanup(client.Close)
+	return &follower{
+		topic: topic, admin: v.admin, client: client, tx: v.spec.Transactions,
+		records: make(map[int32][]*kgo.Record), next: make(map[int32]int64),
+	}
+}
+
+// sync reads up to where the topic ends now.
+func (f *follower) sync(ctx context.Context) error {
+	list := f.admin.ListEndOffsets
+	if f.tx {
+		list = f.admin.ListCommittedOffsets
+	}
+	var ends map[int32]kadm.ListedOffset
+	for {
+		listed, err := list(ctx, f.topic)
+		if err == nil {
+			err = listed.Error()
+		}
+		if err == nil {
+			ends = listed[f.topic]
+			break
+		}
+		if ctx.Err() != nil {
+			return fmt.Errorf("end of %s: %w", f.topic, err)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	for f.before(ends) {
+		fetches := f.client.PollFetches(ctx)
+		if ctx.Err() != nil {
+			return fmt.Errorf("%s: read %v of %v: %w", f.topic, f.next, ends, ctx.Err())
+		}
+		fetches.EachRecord(func(r *kgo.Record) {
+			f.next[r.Partition] = r.Offset + 1
+			if !r.Attrs.IsControl() {
+				f.records[r.Partition] = append(f.records[r.Partition], r)
+			}
+		})
+	}
+	return nil
+}
+
+func (f *follower) before(ends map[int32]kadm.ListedOffset) bool {
+	for p, end := range ends {
+		if f.next[p] < end.Offset {
+			return true
+		}
+	}
+	return false
+}
+
+// at is the record at an offset; nil if there is none.
+func (f *follower) at(partition int32, offset int64) *kgo.Record {
+	records := f.records[partition]
+	i, found := slices.BinarySearchFunc(records, offset, func(r *kgo.Record, o int64) int { return int(r.Offset - o) })
+	if !found {
+		return nil
+	}
+	return records[i]
+}
+
+// header is the first value of a header; nil if it is not there.
+func header(r *kgo.Record, key string) []byte {
+	for _, h := range r.Headers {
+		if h.Key == key {
+			return h.Value
+		}
+	}
+	return nil
+}
