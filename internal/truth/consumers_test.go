@@ -19,7 +19,7 @@ import (
 // and the times are of one clock.
 func TestConsumersApart(t *testing.T) {
 	t.Parallel()
-	wantSameOfConsumers(t, embedded(t, cluster.EmbeddedOptions{}), "phases.measure=3s", "load.rate=2k/s")
+	wantSameOfConsumers(t, embedded(t, cluster.EmbeddedOptions{ProduceDelay: longDelay}), "phases.measure=3s", "load.rate=2k/s")
 }
 
 // testConsumersApart is TestConsumersApart on an Apache Kafka.

@@ -17,7 +17,7 @@ import (
 // and the times are of one clock.
 func TestProcesses(t *testing.T) {
 	t.Parallel()
-	c := embedded(t, cluster.EmbeddedOptions{})
+	c := embedded(t, cluster.EmbeddedOptions{ProduceDelay: longDelay})
 	wantSameOfProcesses(t, c, "phases.measure=3s", "load.rate=2k/s")
 }
 
