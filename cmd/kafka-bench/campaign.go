@@ -25,8 +25,9 @@ func carryOut(ctx context.Context, journal *campaign.Journal, plan campaign.Plan
 		if err := checkCluster(ctx, journal, plan, begun, e); err != nil {
 			return err
 		}
+		e.Warmer.Planned = plan.Scenarios()
 		return campaign.Run(ctx, journal, campaign.Config{
-			Maker: e, Scenarios: plan.Scenarios(), Began: v.begin, Ended: v.end,
+			Maker: e, Scenarios: e.Warmer.Planned, Began: v.begin, Ended: v.end,
 		})
 	})
 	empty := journal.Empty()

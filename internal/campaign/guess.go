@@ -93,10 +93,13 @@ func inTime(seconds float64) time.Duration {
 // Takes is about how long the turns take, with the clusters that they have started.
 func (p Plan) Takes(turns []Turn) time.Duration {
 	all := NewForecast(p).Left(turns)
-	for i, turn := range turns {
-		s := p.Cells[turn.Cell].Scenario
-		if i == 0 || !sameCluster(p.Cells[turns[i-1].Cell].Scenario, s) {
-			all += firstBroker + anotherBroker*time.Duration(s.Cluster.Brokers-1) + warmsUp(s)
+	var scenarios []scenario.Scenario
+	for _, turn := range turns {
+		scenarios = append(scenarios, p.Cells[turn.Cell].Scenario)
+	}
+	for i, s := range scenarios {
+		if i == 0 || !sameCluster(scenarios[i-1], s) {
+			all += firstBroker + anotherBroker*time.Duration(s.Cluster.Brokers-1) + warmsUp(s, scenarios)
 		}
 	}
 	return all

@@ -3,6 +3,7 @@ package campaign
 import (
 	"context"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -89,6 +90,55 @@ func TestWarmer(t *testing.T) {
 	}
 }
 
+// TestWarmerOfQueues warms up new brokers for each kind of run that is planned on them,
+// ordinary consumers and each engine of a queue, before the first; and for one that
+// nobody planned before that.
+func TestWarmerOfQueues(t *testing.T) {
+	const length = 200 * time.Millisecond
+	of := func(engine string, producers int) scenario.Scenario {
+		s := coldStart(length)
+		s.Consume.Queue = scenario.Queue{Engine: engine}
+		s.Load.Producers = producers
+		return s.Resolve()
+	}
+	elsewhere := of("share", 1)
+	elsewhere.Cluster.Brokers = 7
+	var told []string
+	e := Engine{
+		Source: on{&asKafka{newBrokers(t)}},
+		Bench:  bench.Config{Driver: franz.New(), Out: t.TempDir()},
+		Warmer: &Warmer{
+			Tell:    func(what string) { told = append(told, what) },
+			Planned: []scenario.Scenario{of("", 1), of("plain", 1), of("plain", 3), elsewhere},
+		},
+	}
+	for i, run := range []struct {
+		engine string
+		told   []string
+		want   float64
+	}{
+		{"plain", []string{"warming up the new brokers for 200 ms with the queue's engine plain", "warming up the new brokers for 200 ms"}, 0.4},
+		{"", nil, 0.4},
+		{"offsetmap", []string{"warming up the new brokers for 200 ms with the queue's engine offsetmap"}, 0.6},
+		{"offsetmap", nil, 0.6},
+	} {
+		told = nil
+		outcome, err := e.Make(t.Context(), of(run.engine, 2), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := outcome.Run.Run.Cluster.WarmedUpS; math.Abs(got-run.want) > 1e-9 || !slices.Equal(told, run.told) {
+			t.Errorf("run %d: its brokers were warmed up for %v s, and told was %q", i, got, told)
+		}
+	}
+	if all := busiest(of("plain", 2), e.Warmer.Planned); len(all) != 2 || all[0].Load.Producers != 3 {
+		t.Errorf("the busiest are %+v", all)
+	}
+	if takes := warmsUp(of("plain", 2), e.Warmer.Planned); takes != 2*(length+firstGuess) {
+		t.Errorf("two kinds are warmed up for in %v", takes)
+	}
+}
+
 // TestWarmerInterrupted: who interrupts the warm-up has no run.
 func TestWarmerInterrupted(t *testing.T) {
 	interrupt := make(chan struct{})
@@ -119,6 +169,12 @@ func TestWarmup(t *testing.T) {
 			w := warmup(s)
 			if err := w.Validate(); err != nil {
 				t.Errorf("%s: %v", cell.Name, err)
+			}
+			if kind(w) != kind(s) || w.Consume.Queue.Drop.Share > 0 {
+				t.Errorf("%s is warmed up with the queue %+v", cell.Name, w.Consume.Queue)
+			}
+			if s.Load.Rate.IsMax() && s.Load.Producers > 0 && w.Load.Producers != s.Load.Producers || !w.Load.Rate.IsMax() {
+				t.Errorf("%s is warmed up by %d producers at %v", cell.Name, w.Load.Producers, w.Load.Rate)
 			}
 			if w.Topic.Partitions < s.Cluster.Brokers || w.Topic.Replication != s.Topic.Replication || len(w.Faults) > 0 {
 				t.Errorf("%s is warmed up by %+v", cell.Name, w)
