@@ -166,7 +166,7 @@ func (c *Config) markers(f *faults) {
 	}
 	f.topic("MarkersTopic", c.MarkersTopic)
 	if c.MarkersTopic == c.Topic || c.MarkersTopic == c.DeadLetterTopic {
-		f.add("MarkersTopic is %s, which has records already: it needs a topic of its own", c.MarkersTopic)
+		f.add("MarkersTopic is %s, which is the queue's own topic or that of its dead letters: name another", c.MarkersTopic)
 	}
 	switch c.Tracker {
 	case "":

@@ -21,7 +21,8 @@ const (
 	// OffsetMap keeps the acknowledged offsets beyond the committed one in the commit's
 	// metadata.
 	OffsetMap Engine = "offsetmap"
-	// Share is a share group of Kafka's own (KIP-932; brokers from 4.2 on).
+	// Share is a share group of Kafka's own (KIP-932): brokers from 4.1 on; in production
+	// use, and with Extend, from 4.2 on.
 	Share Engine = "share"
 )
 
@@ -46,8 +47,9 @@ type Config struct {
 	Engine  Engine
 
 	// Visibility is how long a record is lent (the acquisition lock): one that is not
-	// settled by then is delivered again. 30 s by default; from 100 ms to 1 h. Plain has
-	// none, and Share that of the broker (group.share.record.lock.duration.ms).
+	// settled by then is delivered again. 30 s by default; from 100 ms to 1 h. Under Markers
+	// at least half of it is left when a record is received. Plain has none, and Share that
+	// of the broker (group.share.record.lock.duration.ms).
 	Visibility time.Duration
 	// MaxDeliveries is after how many deliveries a record goes to the dead-letter topic;
 	// 0 is never. Plain delivers a record once, so far as it knows, and has none.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"regexp"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -33,7 +35,7 @@ func kmqTracker() *cobra.Command {
 		Long: `Run the redelivery tracker of a group of queues of the engine markers apart from its
 consumers, which then have Tracker: kmq.External. It delivers again what was not settled
 in time, and gives up what was delivered too often. Several trackers of a group share
-the partitions. An interrupt (or SIGTERM) ends it in order.
+the partitions. An interrupt (or SIGTERM) ends it in order, with status 0.
 
 Of --max-deliveries, --dead-letter and --transactions it is the tracker's own that count,
 not what the queues have: without --max-deliveries a record is delivered again for ever,
@@ -82,7 +84,7 @@ those in effect. How long a record is lent is the queues' to say, in each of the
 func track(ctx context.Context, cfg kmq.Config, listener net.Listener, stdout io.Writer) (err error) {
 	tracker, err := kmq.OpenTracker(ctx, cfg)
 	if err != nil {
-		return err
+		return byFlag(err)
 	}
 	defer func() {
 		closing, cancel := context.WithTimeout(context.Background(), trackerGrace)
@@ -113,9 +115,33 @@ func track(ctx context.Context, cfg kmq.Config, listener net.Listener, stdout io
 // untilEnd waits until ctx ends, or the tracker does, and returns why the latter did.
 func untilEnd(ctx context.Context, tracker *kmq.Tracker) error {
 	if err := tracker.Wait(ctx); !errors.Is(err, context.Canceled) {
-		return err
+		return byFlag(err)
 	}
 	return nil
+}
+
+// flagOf are the flags by the fields of a configuration that they set.
+var flagOf = map[string]string{
+	"MaxDeliveries": "--max-deliveries", "DeadLetterTopic": "--dead-letter", "Visibility": "--visibility",
+	"SessionTimeout": "--session-timeout", "MarkersTopic": "--markers-topic",
+}
+
+var aField = regexp.MustCompile(`\b[A-Z]\w+\b`)
+
+// flagged is an error of a configuration, as who gave flags reads it.
+type flagged struct{ error }
+
+func (e flagged) Error() string {
+	return aField.ReplaceAllStringFunc(e.error.Error(), func(field string) string { return cmp.Or(flagOf[field], field) })
+}
+func (e flagged) Unwrap() error { return e.error }
+
+// byFlag names what is wrong with a configuration by its flag.
+func byFlag(err error) error {
+	if errors.Is(err, kmq.ErrConfig) {
+		return flagged{err}
+	}
+	return err
 }
 
 // listenLoopback opens the address of a metrics page; nil if there is none. The page asks

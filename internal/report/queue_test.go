@@ -330,6 +330,24 @@ func TestDecision(t *testing.T) {
 	}
 }
 
+// Of too few runs the table names the one with the best median, and says that no more is
+// known.
+func TestDecisionOfTooFewRuns(t *testing.T) {
+	for runs, want := range map[int]string{
+		1: "plain, in one run",
+		3: "plain, with too few runs (3) to tell",
+	} {
+		d, err := report.AnalyseCampaign(decisionSuite(t, runs), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		row := d.Table.Rows[0]
+		if best := row[slices.Index(d.Table.Head, "best")]; !strings.HasPrefix(best, want) || strings.Contains(best, " or ") {
+			t.Errorf("of %d runs the best at %s is %q, want %q", runs, row[0], best, want)
+		}
+	}
+}
+
 // The parts of the study come before its short form, and a row is of one suite: figures of
 // two would not compare.
 func TestDecisionOfParts(t *testing.T) {

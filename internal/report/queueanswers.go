@@ -111,13 +111,13 @@ func (d *CampaignDocument) addedToPlain(head, name string) answerColumn {
 
 // added is by how much a time is more than another, in its own unit, with an interval where
 // the runs are enough for one, and whether they show it.
-func added(r, base Repeated, f figure.Figure) (text string, shown bool) {
+func added(r, base Repeated, f figure.Figure) (text string, shown stats.Verdict) {
 	text = signed(r.summary.Median-base.summary.Median, f)
 	c := stats.Compare(base.values, r.values, DefaultAlpha)
 	if !math.IsNaN(c.ShiftLow) && !math.IsNaN(c.ShiftHigh) && !math.IsInf(c.ShiftLow, 0) {
 		text += fmt.Sprintf(" (%s..%s)", signed(c.ShiftLow, f), signed(c.ShiftHigh, f))
 	}
-	return text, c.Verdict == stats.Higher || c.Verdict == stats.Lower
+	return text, c.Verdict
 }
 
 func signed(v float64, f figure.Figure) string {
@@ -239,7 +239,10 @@ func (d *CampaignDocument) engineTimes() (AnswerTable, string) {
 		for i, c := range g.others {
 			text, shown := added(c.of(name), g.plain.of(name), f)
 			clause += map[bool]string{true: " ", false: ", "}[i == 0] + d.said(c.label) + " has " + text
-			if !shown && c.of(name).N > 1 {
+			switch n := c.of(name).N; {
+			case n > 1 && shown == stats.TooFew:
+				clause += fmt.Sprintf(", which %d runs are too few to show", n)
+			case n > 1 && shown == stats.NoDifference:
 				clause += ", which is not shown to be a difference"
 			}
 		}

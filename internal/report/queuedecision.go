@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -81,7 +82,7 @@ func decideWork(campaigns []*CampaignDocument) (AnswerTable, []verdictOn) {
 		t.Rows = append(t.Rows, append([]string{v.work, v.best, by, v.from}, v.cells...))
 	}
 	t.Notes = []string{
-		"best: the engine that the runs show to be better than each of the others, or those that are not told apart from the one with the best median, by ranks. An engine that lost a record is not among them.",
+		"best: the engine that the runs show to be better than each of the others, or those that are not told apart from the one with the best median, by ranks; of too few runs no test could tell any apart. An engine that lost a record is not among them.",
 		"can't: plain delivers nothing again, and share keeps no order.",
 	}
 	return t, all
@@ -129,6 +130,9 @@ func (k workKind) figureOf(d *CampaignDocument, c *CellDocument, f figure.Figure
 	}
 	if n, known := c.sum("queue_acked_again"); known && k.repeats {
 		text += ", " + unit.Count(int64(n)) + " acked again"
+		if r.N > 1 {
+			text += fmt.Sprintf(" in %d runs", r.N)
+		}
 	}
 	if !k.added {
 		return text, r.values, true
@@ -180,23 +184,32 @@ func cellCalled(d *CampaignDocument, variant string) *CellDocument {
 	return &d.Cells[i]
 }
 
-// bestEngines names the best of the cells, and those that it is not told apart from.
+// bestEngines names the best of the cells, those that it is not told apart from, and those
+// of which there are too few runs to tell anything.
 func (d *CampaignDocument) bestEngines() string {
 	ranked := d.ranked()
 	best := []string{ranked[0].label}
 	if len(ranked) == 1 {
 		return best[0] + ", alone"
 	}
-	few := ranked[0].Figures[d.by.Name].N == 1
+	var open []string
 	for _, other := range d.against(ranked) {
-		if other.Word != WordWorse && !few {
+		switch other.Word {
+		case WordWorse:
+		case WordTooFew:
+			open = append(open, other.name)
+		default:
 			best = append(best, other.name)
 		}
 	}
-	if few {
+	switch n := ranked[0].Figures[d.by.Name].N; {
+	case len(open) == 0:
+		return strings.Join(best, " or ")
+	case n == 1:
 		return best[0] + ", in one run"
+	default:
+		return fmt.Sprintf("%s, with too few runs (%d) to tell %s from it", strings.Join(best, " or "), n, enumerate(open))
 	}
-	return strings.Join(best, " or ")
 }
 
 // decision is the table of which engine is for which work, from this campaign alone.

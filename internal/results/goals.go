@@ -100,7 +100,11 @@ func (g goal) row(e *entry) ([]string, error) {
 			values = append(values, v)
 		}
 	}
-	if len(values) > 0 {
+	switch {
+	case len(runs) == 0:
+		row[3] = "not measured"
+		return row, nil
+	case len(values) > 0:
 		row[3] = withRange(f, values)
 	}
 	if g.Least != nil || g.Most != nil {
