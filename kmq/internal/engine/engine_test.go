@@ -244,6 +244,30 @@ func TestADeadLetterTopicKeepsWhatTheQueueKeeps(t *testing.T) {
 	}
 }
 
+// TestCompactedQueue: a queue on a compacted topic is warned of, and on no other.
+func TestCompactedQueue(t *testing.T) {
+	c, err := kfake.NewCluster(kfake.NumBrokers(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for policy, warned := range map[string]bool{"compact,delete": true, "delete": false} {
+		var out bytes.Buffer
+		cfg := Config{Brokers: c.ListenAddrs(), Topic: "of-" + policy[:6], Log: slog.New(slog.NewTextHandler(&out, nil))}
+		cl, err := kgo.NewClient(cfg.ClientOptions()...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer cl.Close()
+		if _, err := kadm.NewClient(cl).CreateTopic(t.Context(), 1, 1, map[string]*string{cleanupPolicy: &policy}, cfg.Topic); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := CheckTopics(t.Context(), cl, cfg); err != nil || strings.Contains(out.String(), "cleanup.policy=compact,delete") != warned {
+			t.Errorf("%s: %v, %s", policy, err, out.String())
+		}
+	}
+}
+
 func TestRefused(t *testing.T) {
 	for err, refused := range map[error]bool{
 		fmt.Errorf("write: %w", kerr.MessageTooLarge): true, kerr.InvalidTimestamp: true,

@@ -46,6 +46,9 @@ func CheckTopics(ctx context.Context, cl *kgo.Client, cfg Config) (Topics, error
 	case err != nil:
 		return Topics{}, err
 	}
+	if err := warnCompacted(ctx, cl, cfg); err != nil {
+		return Topics{}, err
+	}
 	if cfg.DeadLetterTopic == "" {
 		return queue, nil
 	}
@@ -64,6 +67,26 @@ func CheckTopics(ctx context.Context, cl *kgo.Client, cfg Config) (Topics, error
 	return queue, nil
 }
 
+// compacted tells whether the configs of a topic have it compacted.
+func compacted(configs map[string]string) bool {
+	return strings.Contains(configs[cleanupPolicy], "compact")
+}
+
+// warnCompacted logs that the queue's topic is compacted, unless that may not be asked.
+func warnCompacted(ctx context.Context, cl *kgo.Client, cfg Config) error {
+	configs, err := TopicConfigs(ctx, cl, cfg.Topic)
+	switch {
+	case errors.Is(err, kerr.TopicAuthorizationFailed):
+		return nil
+	case err != nil:
+		return err
+	}
+	if compacted(configs) {
+		cfg.Log.Warn("kmq: the queue's topic is compacted: a record is gone once a later one has its key", "topic", cfg.Topic, cleanupPolicy, configs[cleanupPolicy])
+	}
+	return nil
+}
+
 // inherited are the configs that a topic which is created takes over from the queue's.
 // [Weaker] compares them: more is better, and -1 is most.
 var inherited = []string{minInSync, "retention.ms", "retention.bytes", maxMessageBytes}
@@ -71,6 +94,7 @@ var inherited = []string{minInSync, "retention.ms", "retention.bytes", maxMessag
 const (
 	minInSync       = "min.insync.replicas"
 	maxMessageBytes = "max.message.bytes"
+	cleanupPolicy   = "cleanup.policy"
 
 	// headerRoom is how much longer a copy may be than its original: its headers, with a
 	// reason of lease.MostReason bytes and the names of a topic and a group.
@@ -176,9 +200,8 @@ func Weaker(ctx context.Context, cl *kgo.Client, name, than string, is, want Top
 			all = append(all, fmt.Sprintf("%s=%s, not %s", key, ours[key], theirs[key]))
 		}
 	}
-	const policy, compact = "cleanup.policy", "compact"
-	if strings.Contains(ours[policy], compact) && !strings.Contains(theirs[policy], compact) {
-		all = append(all, fmt.Sprintf("%s=%s, not %s", policy, ours[policy], theirs[policy]))
+	if compacted(ours) && !compacted(theirs) {
+		all = append(all, fmt.Sprintf("%s=%s, not %s", cleanupPolicy, ours[cleanupPolicy], theirs[cleanupPolicy]))
 	}
 	return all, nil
 }
