@@ -11,6 +11,12 @@
 // from one marker to the next; and what was read as it happened is besides not due before
 // as much time has gone by on the reader's own clock, so that a clock set forward makes
 // nothing early.
+//
+// What was read after the fact has no such bound. But whoever tracks a partition carries its
+// time on as soon as something is due: so where the log's time passes a deadline and goes on
+// for long without a marker, either nobody tracked or a clock was set. The two look the same,
+// and never early comes first: over such a gap the reader's own clock is believed. A step that
+// passes no deadline, or goes on for less than that beyond it, can't be told from time.
 package tracker
 
 import (
@@ -81,7 +87,34 @@ func (s *State) Refuse(offset int64, appended time.Time, seen Seen) {
 
 func (s *State) pass(offset int64, appended time.Time, seen Seen) {
 	s.next = offset + 1
-	s.clock.read(appended.UnixMilli(), seen.At)
+	log := appended.UnixMilli()
+	if s.untended(s.clock.gap(log)) {
+		s.bound()
+		s.clock.skip(log, seen.At)
+	}
+	s.clock.read(log, seen.At)
+}
+
+// untendedFor is how long a partition may have no tracker: long enough for its group to
+// notice that one was killed (45 s by default), and for one to try again what it could not
+// deliver (within a minute).
+const untendedFor = 120_000 // ms
+
+// untended is whether nobody carried the log's time on over a gap between two markers,
+// though something was due in it.
+func (s *State) untended(gap int64) bool {
+	first := s.due.first()
+	return first != nil && gap-max(0, first.deadline-s.clock.now) > untendedFor
+}
+
+// bound has what was read after the fact wait for what remained of its time at the newest
+// marker, on the reader's clock.
+func (s *State) bound() {
+	for _, sp := range s.due.heap {
+		if sp.notBefore == 0 {
+			sp.notBefore = s.clock.local + time.Duration(sp.deadline-s.clock.now)*time.Millisecond
+		}
+	}
 }
 
 // loan is for how long, and to whom, records are lent.
@@ -374,6 +407,20 @@ type clock struct {
 	log    int64         // the log's time that this is, in ms
 	behind int64         // how far the newest marker is behind it
 	local  time.Duration // when that was read
+}
+
+// gap is how far a marker is ahead of those that were read.
+func (c *clock) gap(log int64) int64 {
+	if !c.began {
+		return 0
+	}
+	return max(0, log-c.log)
+}
+
+// skip follows the log's time to where it is ahead, and counts of that what went by here.
+func (c *clock) skip(log int64, local time.Duration) {
+	c.now += min(log-c.log, (local - c.local).Milliseconds())
+	c.log = log
 }
 
 func (c *clock) read(log int64, local time.Duration) {
