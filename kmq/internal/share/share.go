@@ -30,9 +30,6 @@ import (
 // (group.share.max.size).
 const mostLanes = 4
 
-// mostUnseen is of how many records it is known that deliveries of them were not seen.
-const mostUnseen = 100_000
-
 // Engine is a queue kept by a share group.
 type Engine struct {
 	cfg   engine.Config
@@ -53,9 +50,7 @@ type Engine struct {
 	closed bool
 	failed error         // what ended a lane, for good
 	some   chan struct{} // there is something in ready, or an end
-	// unseen is how many deliveries of a record ended here before anybody was handed it: the
-	// broker counts them, the queue does not. At most mostUnseen records are known.
-	unseen map[lease.ID]int
+	unseen unseen
 
 	closing  sync.Once
 	closeErr error
@@ -184,12 +179,7 @@ func (e *Engine) lend(taken []*lease.Lease) []*lease.Lease {
 // overlooked notes that a delivery of a record ended before anybody was handed it.
 func (e *Engine) overlooked(at lease.ID) {
 	e.mu.Lock()
-	if e.unseen == nil {
-		e.unseen = make(map[lease.ID]int)
-	}
-	if n := e.unseen[at]; n > 0 || len(e.unseen) < mostUnseen {
-		e.unseen[at] = n + 1
-	}
+	e.unseen.note(at)
 	e.mu.Unlock()
 }
 
@@ -197,13 +187,13 @@ func (e *Engine) overlooked(at lease.ID) {
 func (e *Engine) overlookedOf(at lease.ID) int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.unseen[at]
+	return e.unseen.of(at)
 }
 
 // forget ends what was noted of a record that is done.
 func (e *Engine) forget(at lease.ID) {
 	e.mu.Lock()
-	delete(e.unseen, at)
+	e.unseen.forget(at)
 	e.mu.Unlock()
 }
 
