@@ -8,12 +8,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"kafka-bench/kmq"
+	"kafka-bench/kmq/internal/lease"
+	"kafka-bench/kmq/internal/marker"
 )
 
 // inspected is a cluster in memory with ten records in the only partition of a topic, each
@@ -194,6 +197,48 @@ func TestInspectBeforeTheCommit(t *testing.T) {
 	if got.Committed != -1 || got.InFlight+got.Waiting != 6 {
 		t.Errorf("%+v: 6 of 10 records are not settled", got)
 	}
+}
+
+// What a transaction aborted was not handed out, nor is it a copy; what is open in one is
+// not waited for, and counts once it is committed.
+func TestInspectReadsWhatIsCommitted(t *testing.T) {
+	i := newInspected(t)
+	cfg := i.config(kmq.Markers)
+	cfg.DeadLetterTopic = ""
+	client, err := kgo.NewClient(kgo.SeedBrokers(i.cluster.ListenAddrs()...), kgo.TransactionalID("somebody"))
+	i.do(err)
+	defer client.Close()
+	_, err = kadm.NewClient(client).CreateTopic(t.Context(), 1, 1, nil, "orders-markers")
+	i.do(err)
+	begin := func() {
+		t.Helper()
+		i.do(client.BeginTransaction())
+		start := marker.Marker{Type: marker.Start, Offset: 0, Count: 4, Duration: time.Hour, Holder: 1, Group: marker.Of(cfg.Group)}
+		_, key, value := marker.Append(nil, start)
+		i.do(client.ProduceSync(t.Context(), &kgo.Record{Topic: "orders-markers", Key: key, Value: value}).FirstErr())
+	}
+	expect := func(when string, want kmq.PartitionInspection) {
+		t.Helper()
+		got, err := kmq.Inspect(t.Context(), cfg)
+		i.do(err)
+		want.Committed, want.OldestUnacked = -1, i.since
+		if p := got.Partitions[0]; !p.OldestUnacked.Equal(i.since) {
+			t.Errorf("%s: the oldest is of %v, want %v", when, p.OldestUnacked, i.since)
+		} else if p.OldestUnacked = i.since; p != want {
+			t.Errorf("%s: %+v\nwant %+v", when, p, want)
+		}
+	}
+	begin()
+	older := &kgo.Record{Topic: cfg.Topic, Timestamp: i.since.Add(-time.Hour)}
+	aborted := lease.Copy(older, lease.ID{Offset: 5}, cfg.Topic, 1)
+	i.do(client.ProduceSync(t.Context(), aborted).FirstErr())
+	expect("open", kmq.PartitionInspection{End: 11, Waiting: 11})
+	i.do(client.EndTransaction(t.Context(), kgo.TryAbort))
+	expect("aborted", kmq.PartitionInspection{End: 12, Waiting: 12}) // the abort takes an offset too
+	begin()
+	expect("open again", kmq.PartitionInspection{End: 12, Waiting: 12})
+	i.do(client.EndTransaction(t.Context(), kgo.TryCommit))
+	expect("committed", kmq.PartitionInspection{End: 12, InFlight: 4, Waiting: 8})
 }
 
 // A marker of a later format that another group wrote is none of this one's, and one that

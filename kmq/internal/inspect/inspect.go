@@ -50,6 +50,7 @@ type Partition struct {
 	OldestUnacked  time.Time
 
 	start  int64          // of the log
+	stable int64          // the last stable offset: what is behind it may be aborted yet
 	unlent int64          // from here on nothing was handed out, as far as is known
 	open   []window.Range // below that, what is not settled
 }
@@ -257,16 +258,18 @@ func (i *inspector) chooseTopic(topics []string) error {
 // lay makes the partitions, with the ends of their logs and what is committed.
 func (i *inspector) lay(ctx context.Context) error {
 	topic := i.cfg.Topic
-	starts, err := i.adm.ListStartOffsets(ctx, topic)
-	if err == nil {
-		err = starts.Error()
-	}
-	var ends kadm.ListedOffsets
-	if err == nil {
-		ends, err = i.adm.ListEndOffsets(ctx, topic)
-	}
-	if err == nil {
-		err = ends.Error()
+	var starts, ends, stable kadm.ListedOffsets
+	var err error
+	for _, ask := range []struct {
+		of   *kadm.ListedOffsets
+		list func(context.Context, ...string) (kadm.ListedOffsets, error)
+	}{{&starts, i.adm.ListStartOffsets}, {&ends, i.adm.ListEndOffsets}, {&stable, i.adm.ListCommittedOffsets}} {
+		if *ask.of, err = ask.list(ctx, topic); err == nil {
+			err = ask.of.Error()
+		}
+		if err != nil {
+			break
+		}
 	}
 	switch {
 	case errors.Is(err, kerr.UnknownTopicOrPartition), err == nil && len(ends[topic]) == 0:
@@ -275,7 +278,10 @@ func (i *inspector) lay(ctx context.Context) error {
 		return fmt.Errorf("kmq: the offsets of topic %s: %w", topic, err)
 	}
 	for id, end := range ends[topic] {
-		p := &Partition{ID: id, Committed: unknown, End: end.Offset, start: starts[topic][id].Offset, InFlight: unknown}
+		p := &Partition{
+			ID: id, Committed: unknown, End: end.Offset, InFlight: unknown,
+			start: starts[topic][id].Offset, stable: stable[topic][id].Offset,
+		}
 		if o, ok := i.committed.Lookup(topic, id); ok && o.Err == nil {
 			p.Committed = o.At
 		}

@@ -93,10 +93,10 @@ func (i *inspector) readUnsettled(ctx context.Context, copies bool) error {
 		if len(p.open) > 0 {
 			from = max(p.open[0].From, p.start)
 		}
-		if from >= p.End {
+		to := min(p.End, p.stable)
+		if from >= to {
 			continue
 		}
-		to := p.End
 		if to-from > readAtMost {
 			to = from + 1
 			p.Redelivered = unknown
@@ -134,12 +134,12 @@ func (p *Partition) unsettled(offset int64) bool {
 	return found
 }
 
-// spans are the first and the end offsets of a topic's partitions.
+// spans are the first and the last stable offsets of a topic's partitions.
 func (i *inspector) spans(ctx context.Context, topic string) (map[int32]window.Range, error) {
 	starts, err := i.adm.ListStartOffsets(ctx, topic)
 	var ends kadm.ListedOffsets
 	if err == nil {
-		ends, err = i.adm.ListEndOffsets(ctx, topic)
+		ends, err = i.adm.ListCommittedOffsets(ctx, topic)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("kmq: the offsets of topic %s: %w", topic, err)
@@ -153,7 +153,8 @@ func (i *inspector) spans(ctx context.Context, topic string) (map[int32]window.R
 	return spans, nil
 }
 
-// read reads ranges of partitions, each in the order of its offsets.
+// read reads what is committed of ranges of partitions, each in the order of its offsets. They
+// must end at the last stable offset at the latest: what is behind it does not come yet.
 func (i *inspector) read(ctx context.Context, topic string, spans map[int32]window.Range, f func(*kgo.Record)) error {
 	from := make(map[int32]kgo.Offset)
 	for id, s := range spans {
@@ -165,7 +166,8 @@ func (i *inspector) read(ctx context.Context, topic string, spans map[int32]wind
 		return nil
 	}
 	client, err := kgo.NewClient(i.cfg.ClientOptions(
-		kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{topic: from}), kgo.KeepControlRecords())...)
+		kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{topic: from}),
+		kgo.FetchIsolationLevel(kgo.ReadCommitted()), kgo.KeepControlRecords())...)
 	if err != nil {
 		return fmt.Errorf("%w: %w", lease.ErrConfig, err)
 	}

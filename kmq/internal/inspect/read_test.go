@@ -4,6 +4,11 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"kafka-bench/kmq/internal/engine"
 	"kafka-bench/kmq/internal/window"
 )
 
@@ -17,5 +22,44 @@ func TestUnsettled(t *testing.T) {
 	}
 	if want := []int64{2, 3, 7, 10, 11}; !slices.Equal(got, want) {
 		t.Errorf("not settled: %v, want %v", got, want)
+	}
+}
+
+// While a transaction is open, what is read ends before it: what is asked for comes.
+func TestReadingEndsBeforeAnOpenTransaction(t *testing.T) {
+	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "orders"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cluster.Close()
+	client, err := kgo.NewClient(kgo.SeedBrokers(cluster.ListenAddrs()...), kgo.TransactionalID("somebody"), kgo.DefaultProduceTopic("orders"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	write := func() {
+		t.Helper()
+		if err := client.BeginTransaction(); err != nil {
+			t.Fatal(err)
+		}
+		if err := client.ProduceSync(t.Context(), kgo.StringRecord("1"), kgo.StringRecord("2")).FirstErr(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write()
+	if err := client.EndTransaction(t.Context(), kgo.TryCommit); err != nil {
+		t.Fatal(err)
+	}
+	write()
+	i := inspector{cfg: engine.Config{Brokers: cluster.ListenAddrs(), Topic: "orders"}, adm: kadm.NewClient(client)}
+	if err := i.lay(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if p := i.parts[0]; p.End != 5 || p.stable != 3 {
+		t.Errorf("the end is %d and stable %d, want 5 and 3", p.End, p.stable)
+	}
+	spans, err := i.spans(t.Context(), "orders")
+	if want := (window.Range{From: 0, To: 3}); err != nil || spans[0] != want {
+		t.Errorf("to be read: %v, %v, want %v", spans[0], err, want)
 	}
 }

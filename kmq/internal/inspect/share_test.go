@@ -18,7 +18,7 @@ func TestShareWithoutLag(t *testing.T) {
 		{3, 276, 3, unknown},
 		{-1, 276, 74, unknown}, // a broker that does not tell
 	} {
-		p := &Partition{Committed: unknown, End: 350, InFlight: unknown}
+		p := &Partition{Committed: unknown, End: 350, stable: 350, InFlight: unknown}
 		i := inspector{
 			cfg: engine.Config{Topic: "orders"}, parts: []*Partition{p},
 			shared: kadm.ShareOffsets{"orders": {0: {StartOffset: 276, Lag: test.lag}}},
