@@ -89,19 +89,12 @@ func (i *inspector) readUnsettled(ctx context.Context, copies bool) error {
 	byID := make(map[int32]*Partition)
 	for _, p := range i.parts {
 		byID[p.ID] = p
-		from := max(p.unlent, p.start)
-		if len(p.open) > 0 {
-			from = max(p.open[0].From, p.start)
-		}
-		to := min(p.End, p.stable)
-		if from >= to {
-			continue
-		}
-		if to-from > readAtMost {
-			to = from + 1
+		span := p.readable()
+		if span.Len() > readAtMost {
+			span.To = span.From + 1
 			p.Redelivered = unknown
 		}
-		spans[p.ID] = window.Range{From: from, To: to}
+		spans[p.ID] = span
 	}
 	return i.read(ctx, i.cfg.Topic, spans, func(r *kgo.Record) {
 		p := byID[r.Partition]
@@ -115,6 +108,15 @@ func (i *inspector) readUnsettled(ctx context.Context, copies bool) error {
 			p.Redelivered++
 		}
 	})
+}
+
+// readable is where records may be that are not settled and can be read.
+func (p *Partition) readable() window.Range {
+	from := max(p.unlent, p.start)
+	if len(p.open) > 0 {
+		from = max(p.open[0].From, p.start)
+	}
+	return window.Range{From: from, To: max(from, min(p.End, p.stable))}
 }
 
 // unsettled is whether the record at an offset is lent, or was not handed out.
