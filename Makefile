@@ -73,6 +73,17 @@ endif
 race: ## the tests of everything that has goroutines, under the race detector
 	$(WITH_C) $(GO) test -race $(TAGS_C) -timeout 30m ./backpressure/... ./internal/... ./kmq/...
 
+# What takes hours: every fault, brokers and processes that are stopped where they stand, and
+# campaigns of kills. One after the other, because each is about times that run out.
+CRASH := $(GO) test -count=1 -v -timeout 6h ./kmq/internal/crash
+KILLS := $(or $(SOAK_KILLS),90)
+soak: ## the queue under every fault, and killed again and again, on a real Kafka too, for hours (SOAK_KILLS=90)
+	$(GO) test -count=1 -timeout 1h ./kmq/internal/conformance
+	$(CRASH) -skip '^(TestInvariant1AtLeastOnce.*|TestRealBrokers)$$' -fault=all
+	$(CRASH) -run '^TestRealBrokers$$' -brokers
+	$(CRASH) -run '^TestInvariant1AtLeastOnce$$' -kills=$(KILLS)
+	$(CRASH) -run '^TestInvariant1AtLeastOnceOnKafka$$' -kills=$(KILLS)
+
 fuzz: ## each fuzz target for a while (FUZZTIME=20s)
 	@for pkg in $$($(GO) list ./...); do \
 	  for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
@@ -95,4 +106,4 @@ golden: ## write the golden files anew, to be reviewed like code
 clean: ## remove what was built
 	rm -rf bin
 
-.PHONY: help bench tool build test vet cross lint race fuzz perf results results-runs golden clean
+.PHONY: help bench tool build test vet cross lint race soak fuzz perf results results-runs golden clean

@@ -26,7 +26,8 @@
 //
 // A run without flags takes about a minute. It prints what it leaves out: -kills
 // is for campaigns of any length, also on Apache Kafka, -fault all for all of TestFaults,
-// -brokers for all of TestRealBrokers, -way for one way of keeping a queue.
+// -brokers for all of TestRealBrokers, -way for one way of keeping a queue. make soak
+// runs all of it, for hours.
 //
 // # Which test holds which invariant
 //
