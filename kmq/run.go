@@ -114,7 +114,7 @@ type run struct {
 	seed   maphash.Seed
 
 	idle    chan struct{} // a token for each worker without a record
-	work    chan Delivery
+	work    chan job
 	workers sync.WaitGroup
 
 	// handling is the handlers' context; it ends when ctx does, or the run.
@@ -133,8 +133,15 @@ type run struct {
 	panic *HandlerPanic
 }
 
+// job is a delivery for a worker.
+type job struct {
+	Delivery
+	line *line // that it is ahead of; nil: of none
+}
+
 // line are the deliveries that wait until one ahead of them is done.
 type line struct {
+	name    uint64
 	ahead   Delivery // that has the worker
 	waiting []*waiter
 }
@@ -142,7 +149,7 @@ type line struct {
 func newRun(ctx context.Context, q *Queue, workers int, handle Handler, order Order) *run {
 	r := &run{
 		q: q, handle: handle, order: order, seed: maphash.MakeSeed(),
-		idle: make(chan struct{}, workers), work: make(chan Delivery, workers),
+		idle: make(chan struct{}, workers), work: make(chan job, workers),
 		lines: make(map[uint64]*line),
 	}
 	r.handling, r.halt = context.WithCancelCause(ctx)
@@ -198,19 +205,30 @@ func (r *run) moreIdle() (n int) {
 
 // start gives a delivery to a worker, or has it wait in line; false if it waits.
 func (r *run) start(d Delivery) bool {
-	if k, ordered := r.line(d); ordered {
-		r.mu.Lock()
-		l := r.lines[k]
-		if l != nil {
-			l.waiting = append(l.waiting, &waiter{Delivery: d})
-			r.mu.Unlock()
-			return false
-		}
-		r.lines[k] = &line{ahead: d}
-		r.mu.Unlock()
+	l, ahead := r.join(d)
+	if ahead {
+		r.work <- job{Delivery: d, line: l} // there is room: a token was taken for it
 	}
-	r.work <- d // there is room: a token was taken for it
-	return true
+	return ahead
+}
+
+// join has a delivery stand in its line, nil where it stands in none, and says whether
+// nothing is before it. That is asked once, before a handler has the record: what it
+// makes of the key and the partition is its own business.
+func (r *run) join(d Delivery) (l *line, ahead bool) {
+	name, ordered := r.line(d)
+	if !ordered {
+		return nil, true
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if l = r.lines[name]; l != nil {
+		l.waiting = append(l.waiting, &waiter{Delivery: d})
+		return l, false
+	}
+	l = &line{name: name, ahead: d}
+	r.lines[name] = l
+	return l, true
 }
 
 // line names what a delivery must not overtake; false if that is nothing. Two keys with
@@ -218,36 +236,34 @@ func (r *run) start(d Delivery) bool {
 func (r *run) line(d Delivery) (uint64, bool) {
 	switch {
 	case r.order == ByPartition:
-		return uint64(d.Record.Partition), true
+		return uint64(d.lease.At.Partition), true
 	case r.order == ByKey && d.Record.Key != nil:
 		return maphash.Bytes(r.seed, d.Record.Key), true
 	}
 	return 0, false
 }
 
-// next takes the delivery that waits behind d; false, and no line any more, if none does.
-func (r *run) next(d Delivery) (Delivery, bool) {
-	k, ordered := r.line(d)
-	if !ordered {
-		return Delivery{}, false
+// next takes the delivery that waits behind a job; false, and no line any more, if none does.
+func (r *run) next(j job) (job, bool) {
+	if j.line == nil {
+		return job{}, false
 	}
-	w := r.pop(k)
+	w := r.pop(j.line)
 	if w == nil {
-		return Delivery{}, false
+		return job{}, false
 	}
 	if w.renewing != nil {
 		<-w.renewing // what the handler does with the lock comes after it
 	}
-	return w.Delivery, true
+	return job{Delivery: w.Delivery, line: j.line}, true
 }
 
 // pop takes the first that waits in a line; nil, and no line any more, if none does.
-func (r *run) pop(k uint64) *waiter {
+func (r *run) pop(l *line) *waiter {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	l := r.lines[k]
 	if len(l.waiting) == 0 {
-		delete(r.lines, k)
+		delete(r.lines, l.name)
 		return nil
 	}
 	next := l.waiting[0]
@@ -259,9 +275,9 @@ func (r *run) pop(k uint64) *waiter {
 
 // worker processes deliveries, one after the other, and the line behind each.
 func (r *run) worker() {
-	for d := range r.work {
-		for more := true; more; d, more = r.next(d) {
-			r.process(d)
+	for j := range r.work {
+		for more := true; more; j, more = r.next(j) {
+			r.process(j.Delivery)
 		}
 		r.idle <- struct{}{}
 	}
