@@ -29,6 +29,11 @@ const MaxDelay = 12 * time.Hour
 type Delivery struct {
 	// Record is the record as it was produced, with its key, headers and timestamp; its
 	// partition and offset are those of the copy that was delivered.
+	//
+	// It is the application's, which may change all of its fields, and each header, and
+	// may produce it elsewhere: what comes again, and what is given up, is the record as it
+	// was. But the bytes of Key, of Value and of the headers' values are the queue's too:
+	// put others in their place, and never write to these.
 	Record *kgo.Record
 
 	lease *lease.Lease

@@ -32,10 +32,11 @@ func (r *run) process(d Delivery) {
 			return
 		}
 		delay := r.q.backoff.after(max(try, d.Attempt()))
-		r.q.log.Debug("kmq: a handler failed", "partition", d.Record.Partition, "offset", d.Record.Offset, "attempt", d.Attempt(), "delay", delay, "error", err)
+		r.q.log.Debug("kmq: a handler failed", "partition", d.lease.At.Partition, "offset", d.lease.At.Offset, "attempt", d.Attempt(), "delay", delay, "error", err)
 		if r.nack(d, delay) || !pause(r.handling, delay) {
 			return
 		}
+		d.Record = d.lease.Original() // whatever the handler made of it
 	}
 }
 
@@ -50,7 +51,7 @@ func (r *run) call(d Delivery) (err error) {
 		if p.Value == nil { // runtime.Goexit, which goes on after this
 			defer r.nack(d, 0)
 		}
-		r.q.log.Error("kmq: a handler panicked", "partition", d.Record.Partition, "offset", d.Record.Offset, "panic", p.Value)
+		r.q.log.Error("kmq: a handler panicked", "partition", d.lease.At.Partition, "offset", d.lease.At.Offset, "panic", p.Value)
 		r.mu.Lock()
 		if r.panic == nil {
 			r.panic = p
@@ -99,9 +100,9 @@ func (r *run) settle(d Delivery, how func(context.Context) error) {
 	switch {
 	case err == nil || errors.Is(err, ErrSettled):
 	case errors.Is(err, ErrExpired) || errors.Is(err, ErrLost) || errors.Is(err, ErrClosed):
-		r.q.log.Info("kmq: a handler was too late", "partition", d.Record.Partition, "offset", d.Record.Offset, "attempt", d.Attempt(), "error", err)
+		r.q.log.Info("kmq: a handler was too late", "partition", d.lease.At.Partition, "offset", d.lease.At.Offset, "attempt", d.Attempt(), "error", err)
 	default:
-		err = fmt.Errorf("kmq: settle the record at offset %d of partition %d: %w", d.Record.Offset, d.Record.Partition, err)
+		err = fmt.Errorf("kmq: settle the record at offset %d of partition %d: %w", d.lease.At.Offset, d.lease.At.Partition, err)
 		r.mu.Lock()
 		if r.err == nil {
 			r.err = err

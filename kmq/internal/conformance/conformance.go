@@ -97,5 +97,7 @@ var laws = []law{
 	{"what Run interrupts or never began is not counted", interrupted},
 	{"a handler's error has the record tried again", handlerFails},
 	{"a handler's rejection gives the record up", handlerRejects},
+	{"what is made of a record is not what comes again", spoilt},
+	{"what a handler makes of a record is not what it is tried with again", spoiltByHandlers},
 	{"the counters add up", counters},
 }

@@ -77,14 +77,14 @@ func (l *Lease) from(r *kgo.Record) {
 	l.Record = r
 	l.At = ID{Partition: r.Partition, Offset: r.Offset}
 	l.Origin, l.Attempt = l.At, 1
-	if !slices.ContainsFunc(r.Headers, own) {
-		return
+	if slices.ContainsFunc(r.Headers, own) {
+		origin, deliveries, copied := provenance(r.Headers)
+		if copied {
+			l.Origin, l.Attempt = origin, deliveries+1
+		}
+		r.Headers = plain(r.Headers)
 	}
-	origin, deliveries, copied := provenance(r.Headers)
-	if copied {
-		l.Origin, l.Attempt = origin, deliveries+1
-	}
-	r.Headers = plain(r.Headers)
+	l.keep(r)
 }
 
 // provenance reads the headers of a copy; copied is false if they are not those of one.
@@ -142,7 +142,8 @@ func plain(headers []kgo.RecordHeader) []kgo.RecordHeader {
 // timestamp are those of r, whose place among the queue's records is origin and which was
 // delivered so often so far. It goes to the partition of the number that r has, which
 // needs a client with kgo.ManualPartitioner. Its Attrs tell how r was compressed. (A topic
-// with LogAppendTime sets a timestamp of its own.)
+// with LogAppendTime sets a timestamp of its own.) Of a lease that was handed out, r is
+// [Lease.Original].
 func Copy(r *kgo.Record, origin ID, topic string, deliveries int) *kgo.Record {
 	rest := plain(r.Headers)
 	headers := append(make([]kgo.RecordHeader, 0, len(rest)+5), rest...)
@@ -183,7 +184,7 @@ func Reason(dead *kgo.Record) string {
 }
 
 // DeadLetter is the record to be produced for a dead-letter topic with so many partitions:
-// a Copy that says why, and whose it was.
+// a [Copy] of r that says why, and whose it was.
 func DeadLetter(r *kgo.Record, origin ID, deliveries int, reason, group, to string, partitions int) *kgo.Record {
 	from := r.Topic
 	c := Copy(r, origin, to, deliveries)

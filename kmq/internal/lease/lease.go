@@ -3,7 +3,9 @@
 package lease
 
 import (
+	"context"
 	"errors"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -42,28 +44,60 @@ const (
 
 // Lease is one record, lent until Deadline.
 type Lease struct {
-	Record  *kgo.Record // as it was produced: the queue's own headers are taken off
-	Origin  ID          // where the record was first
-	At      ID          // where this copy of it is
-	Attempt int         // 1 is the first delivery
+	// Record is for the application, which may change it once it is handed out: as it was
+	// produced, with the queue's own headers taken off. What it was is Original.
+	Record  *kgo.Record
+	Origin  ID  // where the record was first
+	At      ID  // where this copy of it is
+	Attempt int // 1 is the first delivery
 
 	// Private is the engine's, and so is Mark, where a number will do: the collector does
 	// not look at it.
 	Private any
 	Mark    uint8
 
-	place    place // in a Set, under its lock, as is index
+	place    place           // in a Set, under its lock, as is index
+	attrs    kgo.RecordAttrs // of the record, as are those below
 	state    atomic.Int32
 	index    int          // in that place
 	deadline atomic.Int64 // ns of the monotonic clock since epoch; 0: none
+
+	// What is kept of the record: less than a second one for each, since those that are
+	// delivered again, or copied, are few.
+	key, value []byte
+	headers    []kgo.RecordHeader
+	topic      string
+	context    context.Context // for the hooks of the client
+	timestamp  int64           // ms since 1970, as Kafka has it
 }
 
-// Again is an open lease of the same record for its next attempt, without a deadline.
+// keep notes what Original says.
+func (l *Lease) keep(r *kgo.Record) {
+	l.key, l.value, l.headers = r.Key, r.Value, r.Headers
+	l.topic, l.context, l.timestamp, l.attrs = r.Topic, r.Context, r.Timestamp.UnixMilli(), r.Attrs
+	r.Headers = slices.Clone(r.Headers) // the application's: tracers set them in place
+}
+
+// Original is the record as it was fetched, in memory of its own, but for the bytes of its
+// key, its value and those of its headers. It does not say who produced it, nor in which
+// epoch of the leader.
+func (l *Lease) Original() *kgo.Record {
+	return &kgo.Record{
+		Topic: l.topic, Partition: l.At.Partition, Offset: l.At.Offset,
+		Key: l.key, Value: l.value, Headers: slices.Clone(l.headers),
+		Timestamp: time.UnixMilli(l.timestamp), Attrs: l.attrs, Context: l.context,
+	}
+}
+
+// Again is an open lease of the same record, as it was fetched, for its next attempt,
+// without a deadline.
 func (l *Lease) Again() *Lease {
-	return &Lease{
-		Record: l.Record, Origin: l.Origin, At: l.At, Attempt: l.Attempt + 1,
+	next := &Lease{
+		Record: l.Original(), Origin: l.Origin, At: l.At, Attempt: l.Attempt + 1,
 		Private: l.Private,
 	}
+	next.keep(next.Record)
+	return next
 }
 
 // State is what became of the lease.

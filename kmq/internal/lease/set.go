@@ -234,13 +234,16 @@ func (s *Set) Hurry() {
 func (s *Set) Oldest() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var oldest time.Time
+	oldest, any := int64(0), false
 	for l := range s.leases.all() {
-		if t := l.Record.Timestamp; oldest.IsZero() || t.Before(oldest) {
-			oldest = t
+		if !any || l.timestamp < oldest {
+			oldest, any = l.timestamp, true
 		}
 	}
-	return oldest
+	if !any {
+		return time.Time{}
+	}
+	return time.UnixMilli(oldest)
 }
 
 // What follows is called under the lock.

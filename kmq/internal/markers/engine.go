@@ -226,7 +226,7 @@ func (q *queue) Reject(ctx context.Context, l *lease.Lease, reason string) error
 		return err
 	}
 	step.At(step.BeforeCopy)
-	dead := lease.DeadLetter(l.Record, l.Origin, l.Attempt, reason, q.cfg.Group, q.cfg.DeadLetterTopic, q.topics.DeadLetterPartitions)
+	dead := lease.DeadLetter(l.Original(), l.Origin, l.Attempt, reason, q.cfg.Group, q.cfg.DeadLetterTopic, q.topics.DeadLetterPartitions)
 	err := engine.Persist(ctx, q.cfg.Log, "copy to the dead-letter topic", func(ctx context.Context) error {
 		return q.copier.Write(ctx, dead)[0]
 	})

@@ -108,9 +108,9 @@ func (e *Engine) moveLarge(ctx context.Context) {
 func (e *Engine) copyOf(s *slot) *kgo.Record {
 	l, deliveries := s.lease, s.lease.Attempt-1
 	if s.move.dead {
-		return lease.DeadLetter(l.Record, l.Origin, deliveries, s.move.reason, e.cfg.Group, e.cfg.DeadLetterTopic, e.deadPartitions)
+		return lease.DeadLetter(l.Original(), l.Origin, deliveries, s.move.reason, e.cfg.Group, e.cfg.DeadLetterTopic, e.deadPartitions)
 	}
-	return lease.Copy(l.Record, l.Origin, e.cfg.Topic, deliveries)
+	return lease.Copy(l.Original(), l.Origin, e.cfg.Topic, deliveries)
 }
 
 // moved is told that a copy is durable, or why it is not.

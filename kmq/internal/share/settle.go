@@ -79,7 +79,7 @@ func (e *Engine) Reject(ctx context.Context, l *lease.Lease, reason string) erro
 	ln := e.lane(l)
 	if e.group.deadLetterPartitions > 0 {
 		step.At(step.BeforeCopy)
-		dead := lease.DeadLetter(l.Record, l.Origin, l.Attempt, reason, e.cfg.Group, e.cfg.DeadLetterTopic, e.group.deadLetterPartitions)
+		dead := lease.DeadLetter(l.Original(), l.Origin, l.Attempt, reason, e.cfg.Group, e.cfg.DeadLetterTopic, e.group.deadLetterPartitions)
 		if err := e.copier.Write(ctx, dead)[0]; err != nil {
 			_ = e.set.Settle(kept, lease.Released)
 			ln.settle(kept, kgo.AckRelease)
