@@ -26,8 +26,9 @@ func TestOriginal(t *testing.T) {
 		}
 		l.Record.Headers[0].Value = []byte("2")
 		l.Original().Headers[0].Value = []byte("3")
-		headers := append(l.Record.Headers, kgo.RecordHeader{Key: "more"})
-		*l.Record = kgo.Record{Topic: "out", Headers: headers}
+		l.Record.Headers = append(l.Record.Headers, kgo.RecordHeader{Key: "more"})
+		l.Record.Topic, l.Record.Partition, l.Record.Offset, l.Record.Timestamp = "out", 3, 9, time.UnixMilli(8)
+		l.Record.Key, l.Record.Value, l.Record.Context = nil, nil, nil
 		l = l.Again()
 	}
 }
