@@ -36,32 +36,26 @@ func Refused(err error) bool {
 type Copier struct {
 	cfg    *Config
 	client *kgo.Client
-
-	mu     sync.Mutex // one large record at a time
-	large  *kgo.Client
 	codec  *leastOf
+	turn   chan struct{} // one large record at a time, until its outcome is known
+
+	mu     sync.Mutex
+	large  *kgo.Client
 	closed bool
 }
 
 // NewCopier writes by a client that has cfg.ProducerOptions. It does not close that one.
 func NewCopier(cfg *Config, client *kgo.Client) *Copier {
-	return &Copier{cfg: cfg, client: client, codec: newLeastOf()}
+	return &Copier{cfg: cfg, client: client, codec: newLeastOf(), turn: make(chan struct{}, 1)}
 }
 
-// Write produces records once each and waits for all. The errors are those of the records,
-// in their order.
+// Write produces records once each and waits for all, at most until ctx or the client ends.
+// The errors are those of the records, in their order. A record whose outcome is not known
+// by then has ctx's error, or kgo.ErrClientClosed: it may be in the log, or come there yet,
+// and is to be taken neither as written nor as not written. Where a broker does not answer
+// there is no waiting for more: what an idempotent producer has sent it does not give up.
 func (c *Copier) Write(ctx context.Context, records ...*kgo.Record) []error {
-	errs := make([]error, len(records))
-	var written sync.WaitGroup
-	written.Add(len(records))
-	for i, r := range records {
-		to := *r // the client's own, while this one may be tried again
-		c.client.Produce(ctx, &to, func(_ *kgo.Record, err error) {
-			errs[i] = err
-			written.Done()
-		})
-	}
-	written.Wait()
+	errs := c.together(ctx, records)
 	for i, err := range errs {
 		if errors.Is(err, kerr.MessageTooLarge) {
 			errs[i] = c.alone(ctx, *records[i])
@@ -70,31 +64,96 @@ func (c *Copier) Write(ctx context.Context, records ...*kgo.Record) []error {
 	return errs
 }
 
+// together writes records by the client that the copier was given.
+func (c *Copier) together(ctx context.Context, records []*kgo.Record) []error {
+	type outcome struct {
+		of  int
+		err error
+	}
+	written := make(chan outcome, len(records)) // has room for what comes when nobody waits any more
+	for i, r := range records {
+		to := *r // the client's own, while this one may be tried again
+		c.client.Produce(ctx, &to, func(_ *kgo.Record, err error) { written <- outcome{i, err} })
+	}
+	errs, known := make([]error, len(records)), make([]bool, len(records))
+	for range records {
+		select {
+		case w := <-written:
+			errs[w.of], known[w.of] = w.err, true
+		case <-ctx.Done():
+			return otherwise(errs, known, ctx.Err())
+		case <-c.client.Context().Done():
+			return otherwise(errs, known, kgo.ErrClientClosed)
+		}
+	}
+	return errs
+}
+
+// otherwise gives an error to those that are not known.
+func otherwise(errs []error, known []bool, err error) []error {
+	for i := range errs {
+		if !known[i] {
+			errs[i] = err
+		}
+	}
+	return errs
+}
+
 // alone writes one record in a batch of its own.
 func (c *Copier) alone(ctx context.Context, r kgo.Record) error {
+	cl, err := c.forLarge()
+	if err != nil {
+		return err
+	}
+	select {
+	case c.turn <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-cl.Context().Done():
+		return lease.ErrClosed
+	}
+	c.codec.like.Store(int32(r.Attrs.CompressionType()))
+	written := make(chan error, 1)
+	cl.Produce(ctx, &r, func(_ *kgo.Record, err error) {
+		<-c.turn
+		written <- err
+	})
+	select {
+	case err := <-written:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-cl.Context().Done():
+		return kgo.ErrClientClosed
+	}
+}
+
+// forLarge is the client that writes large records.
+func (c *Copier) forLarge() (*kgo.Client, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
-		return lease.ErrClosed
+		return nil, lease.ErrClosed
 	}
 	if c.large == nil {
 		cl, err := kgo.NewClient(c.cfg.ClientOptions(append(c.cfg.ProducerOptions(), c.codec.options()...)...)...)
 		if err != nil {
-			return fmt.Errorf("%w: %w", lease.ErrConfig, err)
+			return nil, fmt.Errorf("%w: %w", lease.ErrConfig, err)
 		}
 		c.large = cl
 	}
-	c.codec.like.Store(int32(r.Attrs.CompressionType()))
-	return c.large.ProduceSync(ctx, &r).FirstErr()
+	return c.large, nil
 }
 
-// Close ends what the copier opened. Nothing large is written any more.
+// Close ends what the copier opened, and with it the writing of a large record that is under
+// way. Nothing large is written any more.
 func (c *Copier) Close() {
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	c.closed = true
-	if c.large != nil {
-		c.large.Close()
+	large := c.large
+	c.mu.Unlock()
+	if large != nil {
+		large.Close()
 	}
 }
 

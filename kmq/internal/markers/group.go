@@ -43,8 +43,10 @@ func (t *Tracker) onAssigned(_ context.Context, cl *kgo.Client, assigned map[str
 }
 
 // onRevoked lets the redeliveries under way end, commits, and forgets, before others read
-// these partitions.
+// these partitions. There is as long for the commit as for the redeliveries.
 func (t *Tracker) onRevoked(ctx context.Context, _ *kgo.Client, revoked map[string][]int32) {
+	ctx, cancel := context.WithTimeout(ctx, 2*revokeFor)
+	defer cancel()
 	if err := t.letGo(ctx, revoked[t.cfg.MarkersTopic]); err != nil {
 		t.cfg.Log.Warn("kmq: partitions taken from the tracker, with their offsets not committed", "error", err)
 	}
@@ -61,7 +63,8 @@ func (t *Tracker) onLost(_ context.Context, _ *kgo.Client, lost map[string][]int
 	t.forget(lost[t.cfg.MarkersTopic])
 }
 
-// letGo ends what is under way in partitions, commits them, and forgets them.
+// letGo ends what is under way in partitions, commits them, and forgets them. What has not
+// ended within revokeFor, or when ctx ends, is broken off.
 func (t *Tracker) letGo(ctx context.Context, partitions []int32) error {
 	if len(partitions) == 0 {
 		return nil

@@ -145,11 +145,19 @@ func (q *queue) keepingOver(partition int32) {
 // extend writes extend markers for those of the leases that are open, one for each run of
 // offsets, and lends the records of each until d from now once it is durable. That is
 // counted from before it was written, so that it never ends later here than in the log;
-// what is not known to be written holds longer there. Whatever is written after extend has
-// returned comes later in the log.
+// until it is known to be written, and if that never is, a lease ends here when the earlier
+// of the two deadlines has come. Whatever is written after extend has returned comes later
+// in the log, and so does the next extension of a lease, which waits for this one.
 func (q *queue) extend(ctx context.Context, leases []*lease.Lease, d time.Duration) error {
+	over, err := q.claim(ctx, leases)
+	if err != nil {
+		return err
+	}
+	defer close(over)
 	until := time.Now().Add(d)
-	all := runs(q.set.Lend(leases, time.Time{}))
+	open := q.set.Lend(leases, time.Time{})
+	q.shorten(open, until)
+	all := runs(open)
 	type outcome struct {
 		of  []*lease.Lease
 		err error
@@ -176,6 +184,55 @@ func (q *queue) extend(ctx context.Context, leases []*lease.Lease, d time.Durati
 		}
 	}
 	return failed
+}
+
+// claim waits until nobody extends any of the leases, and has others wait until the channel
+// is closed: were two under way, the one that is noted last here need not be the last in the
+// log.
+func (q *queue) claim(ctx context.Context, leases []*lease.Lease) (over chan struct{}, err error) {
+	over = make(chan struct{})
+	for {
+		other := q.tryClaim(leases, over)
+		if other == nil {
+			return over, nil
+		}
+		select {
+		case <-other:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// tryClaim claims all of the leases, or none of them: then it returns the claim that is in
+// the way. A lease keeps its last claim as its Private.
+func (q *queue) tryClaim(leases []*lease.Lease, over chan struct{}) (other chan struct{}) {
+	q.marking.Lock()
+	defer q.marking.Unlock()
+	for _, l := range leases {
+		if other, _ := l.Private.(chan struct{}); other != nil && !closed(other) {
+			return other
+		}
+	}
+	for _, l := range leases {
+		l.Private = over
+	}
+	return nil
+}
+
+func closed(c chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// shorten has those of the leases end at a time that would end later.
+func (q *queue) shorten(leases []*lease.Lease, until time.Time) {
+	later := slices.DeleteFunc(slices.Clone(leases), func(l *lease.Lease) bool { return !l.Deadline().After(until) })
+	q.set.Lend(later, until)
 }
 
 // extension is the extend marker of a run.

@@ -51,7 +51,7 @@ func newPart(t *Tracker, partition int32) *part {
 }
 
 // finish starts nothing more; wait waits for what is under way, and breakOff ends that as
-// it is.
+// it is, and the waiting for it.
 func (p *part) finish() {
 	p.mu.Lock()
 	p.finishing = true
@@ -63,8 +63,18 @@ func (p *part) breakOff() {
 	p.cancel()
 }
 
+// What a broker does not answer the client does not give up, broken off or not: that ends
+// with the answer, or with the client, and the tracker waits for it when it is closed.
 func (p *part) wait() {
-	p.work.Wait()
+	over := make(chan struct{})
+	p.t.work.Go(func() {
+		p.work.Wait()
+		close(over)
+	})
+	select {
+	case <-over:
+	case <-p.running.Done():
+	}
 	p.cancel()
 }
 

@@ -151,7 +151,9 @@ func openTracker(cfg engine.Config, topics topics) (t *Tracker, err error) {
 func (t *Tracker) Close(ctx context.Context) error {
 	t.closing.Do(func() {
 		t.finish(lease.ErrClosed)
-		t.work.Wait()
+		stop := context.AfterFunc(ctx, func() { t.breakOff(t.owned()) }) // also of what is being taken away
+		defer stop()
+		t.worked(ctx)
 		err := t.letGo(ctx, t.owned())
 		if errors.Is(err, kerr.UnknownMemberID) || errors.Is(err, kerr.IllegalGeneration) || errors.Is(err, kerr.FencedInstanceID) {
 			t.cfg.Log.Warn("kmq: the group has put the tracker out: others read its markers again", "error", err)
@@ -162,9 +164,24 @@ func (t *Tracker) Close(ctx context.Context) error {
 			err = errors.Join(err, fmt.Errorf("kmq: leave group %s: %w", Group(t.cfg.Group), left))
 		}
 		t.release()
+		t.work.Wait() // what was broken off ends with the clients
+		t.closeLarge()
 		t.closeErr = err
 	})
 	return t.closeErr
+}
+
+// worked waits until nothing is under way, or for ctx.
+func (t *Tracker) worked(ctx context.Context) {
+	over := make(chan struct{})
+	go func() {
+		t.work.Wait()
+		close(over)
+	}()
+	select {
+	case <-over:
+	case <-ctx.Done():
+	}
 }
 
 // Wait returns what ended the tracker, lease.ErrClosed after Close, or the error of ctx once
@@ -209,14 +226,24 @@ func (t *Tracker) release() {
 	if t.txns != nil {
 		t.txns.close()
 	}
-	if t.large != nil {
-		t.large.close()
-	}
+	t.closeLarge()
 	if t.copier != nil {
 		t.copier.Close()
 	}
 	if t.writer != nil {
 		t.writer.Close()
+	}
+}
+
+// closeLarge closes the transactions of records that are moved alone, if there are any:
+// what was broken off may still begin them.
+func (t *Tracker) closeLarge() {
+	t.mu.Lock()
+	large := t.large
+	t.large = nil
+	t.mu.Unlock()
+	if large != nil {
+		large.close()
 	}
 }
 
