@@ -1,0 +1,73 @@
+package kmq_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"kafka-bench/kmq"
+)
+
+// A broker that takes what is produced and does not answer holds up
+// neither Reject nor Close beyond their contexts: not even one that is under way with a
+// context that never ends, once its queue is closed.
+func TestSilentBroker(t *testing.T) {
+	for _, transactions := range []bool{false, true} {
+		for _, e := range kmq.Engines {
+			if transactions && e != kmq.Markers {
+				continue
+			}
+			t.Run(fmt.Sprintf("%s, transactions %t", e, transactions), func(t *testing.T) {
+				t.Parallel()
+				i := newInspected(t)
+				cfg := i.config(e)
+				cfg.Transactions = transactions
+				q := i.open(cfg)
+				ds := i.receive(q, 3)
+				i.silence()
+				i.ends("Reject", func(ctx context.Context) {
+					if err := ds[0].Reject(ctx, "no"); err == nil && e != kmq.Share {
+						t.Error("rejected, and nobody has the copy")
+					}
+				})
+				other := make(chan error, 1)
+				go func() { other <- ds[1].Reject(context.Background(), "no") }()
+				i.ends("Close", func(ctx context.Context) { _ = q.Close(ctx) })
+				i.ends("a Reject of a queue that is closed", func(context.Context) {
+					if err := <-other; err == nil {
+						t.Error("rejected, and nobody has the copy")
+					}
+				})
+			})
+		}
+	}
+}
+
+// silence has the cluster take, and not answer, what is produced from now on.
+func (i *inspected) silence() {
+	i.cluster.ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
+		i.cluster.KeepControl()
+		return nil, nil, true
+	})
+}
+
+// ends calls f with a context of a second, and sees to it that it returns: long after that
+// at most, for the machine has other things to do.
+func (i *inspected) ends(what string, f func(context.Context)) {
+	i.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		f(ctx)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(30 * time.Second):
+		i.Fatalf("%s hangs", what)
+	}
+}
