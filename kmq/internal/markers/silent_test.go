@@ -2,6 +2,7 @@ package markers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"kafka-bench/kmq/internal/engine"
+	"kafka-bench/kmq/internal/lease"
 )
 
 // silence has the cluster take, and not answer, what is produced to a topic while it is so,
@@ -81,6 +83,7 @@ func TestTrackerBesideASilentBroker(t *testing.T) {
 				w.until("a redelivery waits for the broker", func() bool { return copied.Load() && (transactions || silent()) })
 				w.returns("what takes its partition away", func(ctx context.Context) { take(ctx, tr) })
 				w.returns("Close", func(ctx context.Context) { _ = tr.Close(ctx) })
+				w.returns("Close of the queue", func(ctx context.Context) { _ = q.Close(ctx) })
 			})
 		}
 	}
@@ -99,4 +102,73 @@ func TestStartsBesideASilentBroker(t *testing.T) {
 			w.returns("Close", func(ctx context.Context) { _ = q.Close(ctx) })
 		})
 	}
+}
+
+// An extension that shortens a lock, and of which it is not known whether it is written,
+// holds here as if it were: the log may have it. The next one comes behind it, in the log and
+// here.
+func TestExtensionThatMayBeInTheLog(t *testing.T) {
+	w := newWorld(t, 1, func(c *engine.Config) { c.ExternalTracker = true })
+	w.produce(0, 2)
+	q := w.open()
+	ls := w.receive(q, 2)
+	w.flush(q)
+	free := make(chan struct{})
+	var holding atomic.Bool
+	holding.Store(true)
+	w.onProduce(w.cfg.MarkersTopic, func(*kmsg.ProduceRequest) *kmsg.ProduceResponse {
+		if holding.Swap(false) {
+			w.fake.SleepControl(func() { <-free })
+		}
+		return nil
+	})
+	ctx, cancel := context.WithTimeout(w.ctx, 200*time.Millisecond)
+	defer cancel()
+	until := time.Now().Add(500 * time.Millisecond)
+	if err := q.Extend(ctx, ls[0], 500*time.Millisecond); !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, lease.ErrExpired) {
+		t.Errorf("extended: %v", err)
+	}
+	short, cancel := context.WithTimeout(w.ctx, 200*time.Millisecond)
+	defer cancel()
+	if err := q.Extend(short, ls[1], time.Hour); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("extended: %v", err)
+	}
+	if left := ls[0].Deadline().Sub(until); left > patience/6 {
+		t.Errorf("held for %v longer than the log may have it", left)
+	}
+	w.lentFor(ls[1], 0, w.cfg.Visibility) // what may be longer in the log is not so here
+	w.until("the lock has run out", func() bool { return errors.Is(q.Ack(w.ctx, ls[0]), lease.ErrExpired) })
+	close(free)
+	if err := q.Extend(w.ctx, ls[1], time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	w.lentFor(ls[1], time.Hour-patience, time.Hour)
+}
+
+// Two extensions of one lease come after one another: the one that is last in the log is the
+// last here.
+func TestExtensionsOfOneLeaseComeInTurn(t *testing.T) {
+	w := newWorld(t, 1, func(c *engine.Config) { c.ExternalTracker = true })
+	w.produce(0, 1)
+	q := w.open()
+	l := w.receive(q, 1)[0]
+	over, err := q.claim(w.ctx, []*lease.Lease{l})
+	if err != nil {
+		t.Fatal(err)
+	}
+	soon, cancel := context.WithTimeout(w.ctx, 100*time.Millisecond)
+	defer cancel()
+	if err := q.Extend(soon, l, time.Hour); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("beside another: %v", err)
+	}
+	if got := w.extended(0); len(got) > 0 {
+		t.Errorf("extend markers %v", got)
+	}
+	extended := make(chan error, 1)
+	go func() { extended <- q.Extend(w.ctx, l, time.Hour) }()
+	close(over)
+	if err := <-extended; err != nil {
+		t.Fatal(err)
+	}
+	w.lentFor(l, time.Hour-patience, time.Hour)
 }

@@ -67,13 +67,15 @@ func newStarts(q *queue) (*starts, error) {
 	return s, nil
 }
 
-// close ends the writing, and waits for it. It is called when nothing is begun any more.
+// close ends the writing, and waits for it. It is called when nothing is begun any more. A
+// transaction that is under way then ends with its client: it waits for a broker that may
+// not answer.
 func (s *starts) close() {
 	s.halt()
-	<-s.done
 	if s.txns != nil {
 		s.txns.close()
 	}
+	<-s.done
 }
 
 // pace waits until another poll may be begun, or for ctx: until few are on their way, and
