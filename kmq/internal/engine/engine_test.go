@@ -333,6 +333,60 @@ func TestCopier(t *testing.T) {
 	}
 }
 
+// Where a broker takes a copy and does not answer, nobody waits longer than they said, and
+// nobody at all once the copier is closed.
+func TestCopierBesideASilentBroker(t *testing.T) {
+	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "t"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	cfg := Config{Brokers: c.ListenAddrs(), Topic: "t", Log: slog.New(slog.DiscardHandler)}
+	cl, err := kgo.NewClient(cfg.ClientOptions(cfg.ProducerOptions()...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cl.Close()
+	copies := NewCopier(&cfg, cl)
+	c.ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
+		c.KeepControl()
+		return nil, nil, true
+	})
+	large := &kgo.Record{Topic: "t", Value: bytes.Repeat([]byte("much the same, "), 200_000)}
+	write := func(ctx context.Context, r *kgo.Record) chan error {
+		done := make(chan error, 1)
+		go func() { done <- copies.Write(ctx, r)[0] }()
+		return done
+	}
+	is := func(what string, got chan error, want error) {
+		t.Helper()
+		select {
+		case err := <-got:
+			if !errors.Is(err, want) {
+				t.Errorf("%s: %v, want %v", what, err, want)
+			}
+		case <-time.After(30 * time.Second):
+			t.Fatalf("%s hangs", what)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	first, second := write(ctx, &kgo.Record{Topic: "t", Value: []byte("small")}), write(ctx, large)
+	is("a small one", first, context.DeadlineExceeded)
+	is("a large one", second, context.DeadlineExceeded)
+	third := write(context.Background(), large) // its turn is after the second
+	closed := make(chan error, 1)
+	go func() {
+		copies.Close()
+		closed <- nil
+	}()
+	is("Close", closed, nil)
+	is("a large one of a copier that is closed", third, lease.ErrClosed)
+	last := write(context.Background(), &kgo.Record{Topic: "t"})
+	cl.Close()
+	is("a small one of a client that is closed", last, kgo.ErrClientClosed)
+}
+
 // Compression is the original's, unless zstd is shorter.
 func TestLeastOf(t *testing.T) {
 	src := bytes.Repeat([]byte("much the same, "), 1000)
