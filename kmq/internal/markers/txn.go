@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -22,35 +23,77 @@ import (
 // crashed. Until then nobody who reads what is committed reads past it.
 const transactionTimeout = 10 * time.Second
 
+// transactionWriteFor is how long a transaction's records are written: the other half of the
+// timeout is for its end. What is refused or can't be sent until then is aborted.
+const transactionWriteFor = transactionTimeout / 2
+
 // transactions writes groups of records in transactions, one at a time. Its id is of this
 // process alone: what a crashed one left open ends by its timeout, and an offset of a
 // member that was put out of the group is refused by the group.
+//
+// A process that stands still for longer than the timeout finds its producer fenced, and the
+// client is of no use any more. Then there is another one, of another id: so it need not wait
+// for what the cluster has still to do for the old one, whose transaction, if there is one,
+// ends by its timeout. It may also have been committed, and what is then written again
+// does no harm: a second start says what the first did, and a second copy is one more delivery.
 type transactions struct {
-	mu sync.Mutex
-	cl *kgo.Client
-	id string
+	mu   sync.Mutex // one transaction at a time
+	name string     // what ids begin with
+	opts []kgo.Opt
+
+	swap   sync.Mutex // taken beside mu to change what follows; either is enough to read it
+	cl     *kgo.Client
+	id     string
+	closed bool
 }
 
-func newTransactions(cfg *engine.Config, t topics, more ...kgo.Opt) (*transactions, error) {
-	id := "kmq-" + cfg.Group + "-" + rand.Text()
-	opts := append(writerOptions(cfg, t), kgo.TransactionalID(id), kgo.TransactionTimeout(transactionTimeout), kgo.RequiredAcks(kgo.AllISRAcks()))
-	cl, err := kgo.NewClient(cfg.ClientOptions(append(opts, more...)...)...)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", lease.ErrConfig, err)
+func newTransactions(cfg *engine.Config, topics topics, more ...kgo.Opt) (*transactions, error) {
+	opts := append(writerOptions(cfg, topics), kgo.TransactionTimeout(transactionTimeout), kgo.RequiredAcks(kgo.AllISRAcks()))
+	t := &transactions{name: "kmq-" + cfg.Group + "-", opts: cfg.ClientOptions(append(opts, more...)...)}
+	if err := t.renew(); err != nil {
+		return nil, err
 	}
-	return &transactions{cl: cl, id: id}, nil
+	return t, nil
 }
 
-func (t *transactions) close() { t.cl.Close() }
+// renew opens a client of another id in the place of the one there was.
+func (t *transactions) renew() error {
+	id := t.name + rand.Text()
+	cl, err := kgo.NewClient(append(slices.Clip(t.opts), kgo.TransactionalID(id))...)
+	if err != nil {
+		return fmt.Errorf("%w: %w", lease.ErrConfig, err)
+	}
+	t.swap.Lock()
+	if t.closed {
+		t.swap.Unlock()
+		cl.Close()
+		return lease.ErrClosed
+	}
+	old := t.cl
+	t.cl, t.id = cl, id
+	t.swap.Unlock()
+	if old != nil {
+		old.Close() // what it had not sent yet is never sent
+	}
+	return nil
+}
 
-// write writes all of the records, and does what also says, or nothing.
+func (t *transactions) close() {
+	t.swap.Lock()
+	defer t.swap.Unlock()
+	t.closed = true
+	t.cl.Close()
+}
+
+// write writes all of the records, and does what also says, or nothing. After an error all of
+// it may have been written all the same, if it was the end that failed.
 func (t *transactions) write(ctx context.Context, records []*kgo.Record, also func(context.Context) error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err := t.cl.BeginTransaction(); err != nil {
-		return fmt.Errorf("kmq: begin a transaction: %w", err)
+		return errors.Join(fmt.Errorf("kmq: begin a transaction: %w", err), t.renew())
 	}
-	_, err := write(ctx, t.cl, records)
+	err := t.writeInTime(ctx, records)
 	if err == nil && also != nil {
 		err = also(ctx)
 	}
@@ -63,9 +106,16 @@ func (t *transactions) write(ctx context.Context, records []*kgo.Record, also fu
 	return nil
 }
 
+func (t *transactions) writeInTime(ctx context.Context, records []*kgo.Record) error {
+	ctx, cancel := context.WithTimeout(ctx, transactionWriteFor)
+	defer cancel()
+	_, err := write(ctx, t.cl, records)
+	return err
+}
+
 func (t *transactions) abort(ctx context.Context) error {
 	if err := t.end(ctx, kgo.TryAbort); err != nil {
-		return fmt.Errorf("kmq: abort a transaction: %w", err)
+		return errors.Join(fmt.Errorf("kmq: abort a transaction: %w", err), t.renew())
 	}
 	return nil
 }
