@@ -29,6 +29,8 @@ type part struct {
 	paused  bool
 	busy    bool // redelivering
 
+	troubled bool // the last try to redeliver failed; of the goroutine that redelivers
+
 	behind      int64 // the lowest offset that is behind the end of the log; -1: none
 	behindSince time.Duration
 	scolded     time.Duration // when a refusal was logged; 0: never

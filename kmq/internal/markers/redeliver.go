@@ -26,21 +26,9 @@ const redeliverAtMost = 4096
 
 // redeliver works off what is due of a partition.
 func (p *part) redeliver() {
-	select {
-	case p.t.slots <- struct{}{}:
-	case <-p.running.Done():
-		return
-	}
-	defer func() {
-		<-p.t.slots
-		p.t.poke() // for what has become due meanwhile
-	}()
-	for {
-		due := p.due()
-		if due == nil {
-			return
-		}
-		if err := p.again(due); err != nil {
+	defer p.t.poke() // for what has become due meanwhile
+	for due := p.due(); due != nil; due = p.due() {
+		if p.again(due) != nil {
 			return // broken off: the state is about to be forgotten
 		}
 	}
@@ -59,41 +47,95 @@ func (p *part) due() []tracker.Due {
 	return due
 }
 
+// How long a turn may take to read, and to write copies that are refused for now or can't be
+// sent: what was sent is waited for, or it might be written twice. A partition that is in
+// trouble is given more time, for nobody who is not waits for it.
+const (
+	readFor       = 10 * time.Second
+	writeFor      = time.Second
+	writeTroubled = transactionWriteFor
+)
+
 // again delivers records again: it reads them, copies them to the tail, or to the
 // dead-letter topic, and ends them. What can't be done for now is tried again for ever, and
 // what is refused, or not there to be read, is put off, so that it holds up no others; an
-// error says that it was broken off.
+// error says that it was broken off. Between tries it holds neither records nor a turn.
 func (p *part) again(due []tracker.Due) error {
 	wait, trouble := engine.NewWait(), engine.NewComplaint(p.t.cfg.Log)
 	for wanted := ranges(due); len(wanted) > 0; {
-		f, err := p.t.reader.read(p.running, p.partition, wanted)
-		if len(f.records) > 0 || len(f.missing) > 0 {
-			if err := p.move(f, due); err != nil {
-				return err
-			}
+		left, err := p.turn(wanted, due)
+		if broken := p.running.Err(); broken != nil || errors.Is(err, errGoing) {
+			return errGoing
+		}
+		wanted, p.troubled = left, err != nil
+		if err == nil {
 			wait = engine.NewWait()
-		}
-		if f.through > wanted[0].From {
-			p.seen(f.through)
-		}
-		wanted = above(wanted, f.through)
-		switch {
-		case err == nil:
 			continue
-		case errors.Is(err, errNotYet):
-			// Nothing that comes later is there either.
-			if p.cut(wanted, err) {
-				return p.move(found{missing: wanted, through: wanted[len(wanted)-1].To}, due)
-			}
-			return nil
 		}
 		p.t.retried.Add(1)
-		trouble.About("read records to be delivered again", err)
+		trouble.About("deliver records again", err)
 		if err := wait.Sleep(p.running); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// errGoing: the partition is being taken away.
+var errGoing = errors.New("the partition goes to another tracker")
+
+// turn waits for a turn, and has a try in it. Those of partitions whose last try failed are
+// others. Before that it waits for room among the ends: a partition whose ends can't be
+// written has no turn.
+func (p *part) turn(wanted []window.Range, due []tracker.Due) (left []window.Range, err error) {
+	turns := p.t.turns
+	if p.troubled {
+		turns = p.t.troubled
+	}
+	select {
+	case p.ending <- struct{}{}:
+		<-p.ending // nobody else fills it
+	case <-p.running.Done():
+		return nil, errGoing
+	}
+	select {
+	case turns <- struct{}{}:
+		defer func() { <-turns }()
+	case <-p.running.Done():
+		return nil, errGoing
+	}
+	p.mu.Lock()
+	going := p.finishing
+	p.mu.Unlock()
+	if going {
+		return nil, errGoing
+	}
+	return p.try(wanted, due)
+}
+
+// try reads as much as one read has of what is wanted, and moves it. It returns what is still
+// wanted, and why something could not be done for now.
+func (p *part) try(wanted []window.Range, due []tracker.Due) (left []window.Range, err error) {
+	f, err := p.read(wanted)
+	if f.through > wanted[0].From {
+		p.seen(f.through)
+	}
+	left = above(wanted, f.through)
+	if errors.Is(err, errNotYet) {
+		// Nothing that comes later is there either.
+		if p.cut(left, err) {
+			f.missing = append(f.missing, left...)
+		}
+		left, err = nil, nil
+	}
+	failed, why := p.move(f, due)
+	return append(failed, left...), errors.Join(why, err)
+}
+
+func (p *part) read(wanted []window.Range) (found, error) {
+	ctx, cancel := context.WithTimeout(p.running, readFor)
+	defer cancel()
+	return p.t.reader.read(ctx, p.partition, wanted)
 }
 
 // truncatedFor is how long the leader must say that an offset is behind the end of its log
@@ -173,46 +215,39 @@ type moving struct {
 }
 
 // move makes the copies of what was found durable, and then the ends of all that was
-// copied: never an end before its copy. What the cluster refuses is put off.
-func (p *part) move(f found, due []tracker.Due) error {
+// copied: never an end before its copy. What the cluster refuses is put off. It returns what
+// could not be moved for now, with a reason why.
+func (p *part) move(f found, due []tracker.Due) (failed []window.Range, why error) {
 	all := p.copies(f, due)
 	if len(all) == 0 {
-		return nil
+		return nil, nil
 	}
 	step.At(step.BeforeCopy)
 	if p.t.txns == nil {
 		return p.moveInTurn(all)
 	}
-	all, err := p.moveAtOnce(all)
-	if err == nil {
-		p.moved(all)
-	}
-	return err
+	return p.moveAtOnce(all)
 }
 
 // moveInTurn writes copies, and then ends. It waits for the copies alone: what is due next
 // need not wait for the ends of what came before.
-func (p *part) moveInTurn(all []moving) error {
+func (p *part) moveInTurn(all []moving) (failed []window.Range, why error) {
 	var copies []*kgo.Record
 	for _, m := range all {
 		if m.copied != nil {
 			copies = append(copies, m.copied)
 		}
 	}
-	bad, err := p.copy(copies)
-	if err != nil {
-		return err
+	bad := p.copy(copies)
+	all, failed, why = p.without(all, len(bad), func(m moving) error { return bad[m.copied] })
+	if len(all) == 0 {
+		return failed, why
 	}
-	all = p.without(all, len(bad), func(m moving) error { return bad[m.copied] })
 	step.At(step.Copied)
-	select {
-	case p.ending <- struct{}{}:
-	case <-p.running.Done():
-		return p.running.Err()
-	}
 	for i := range all {
 		all[i].copied = nil // its memory is not needed for the end
 	}
+	p.ending <- struct{}{} // there is room: see turn
 	p.work.Go(func() {
 		defer func() { <-p.ending }()
 		if p.write("end records that were copied", p.records(endings(p.partition, all))) == nil {
@@ -220,44 +255,47 @@ func (p *part) moveInTurn(all []moving) error {
 			p.t.poke() // there is room
 		}
 	})
-	return nil
+	return failed, why
 }
 
 // copy writes copies until each is durable or refused, also where it is written by itself,
-// and returns those with the reasons. The error says that it was broken off.
-func (p *part) copy(copies []*kgo.Record) (bad map[*kgo.Record]error, err error) {
-	bad, err = p.copyTogether(copies)
+// or until it has taken too long, and returns the others with the reasons.
+func (p *part) copy(copies []*kgo.Record) (bad map[*kgo.Record]error) {
+	bad = p.copyTogether(copies)
 	for r, why := range bad {
-		if errors.Is(why, kerr.TopicAuthorizationFailed) || len(copies) == 1 || err != nil {
+		if !refused(why) || errors.Is(why, kerr.TopicAuthorizationFailed) || len(copies) == 1 {
 			continue // it is the same for all, or was by itself
 		}
-		alone, e := p.copyTogether([]*kgo.Record{r})
-		if alone[r] == nil && e == nil {
+		alone := p.copyTogether([]*kgo.Record{r})[r]
+		if alone == nil {
 			delete(bad, r) // it was refused for one that was beside it
+			continue
 		}
-		err = e
+		if bad[r] = alone; !refused(alone) {
+			break // so would be the next
+		}
 	}
-	return bad, err
+	return bad
 }
 
-// copyTogether writes copies until each is durable or refused.
-func (p *part) copyTogether(left []*kgo.Record) (bad map[*kgo.Record]error, err error) {
+func (p *part) writeFor() time.Duration {
+	if p.troubled {
+		return writeTroubled
+	}
+	return writeFor
+}
+
+// copyTogether writes copies until each is durable or refused, or it has taken too long.
+func (p *part) copyTogether(copies []*kgo.Record) (bad map[*kgo.Record]error) {
+	ctx, cancel := context.WithTimeout(p.running, p.writeFor())
+	defer cancel()
 	bad = map[*kgo.Record]error{}
-	err = p.persist("copy records to be delivered again", func(ctx context.Context) (err error) {
-		var again []*kgo.Record
-		for i, e := range p.t.copier.Write(ctx, left...) {
-			switch {
-			case e == nil:
-			case refused(e):
-				bad[left[i]] = e
-			default:
-				again, err = append(again, left[i]), e
-			}
+	for i, err := range p.t.copier.Write(ctx, copies...) {
+		if err != nil {
+			bad[copies[i]] = fmt.Errorf("kmq: copy to partition %d of topic %s: %w", copies[i].Partition, copies[i].Topic, err)
 		}
-		left = again
-		return err
-	})
-	return bad, err
+	}
+	return bad
 }
 
 // refused is whether an error is about what was written, or where to: others can be.
@@ -265,33 +303,42 @@ func refused(err error) bool {
 	return engine.Refused(err) || errors.Is(err, kerr.TopicAuthorizationFailed) || errors.Is(err, kerr.InvalidTopicException)
 }
 
-// without puts off what was refused, as why says, and returns the others.
-func (p *part) without(all []moving, bad int, why func(moving) error) []moving {
+// without sorts out what went wrong, as why says: it puts off what was refused, and returns
+// what may be tried again, with a reason, and the others.
+func (p *part) without(all []moving, bad int, why func(moving) error) (kept []moving, failed []window.Range, last error) {
 	if bad == 0 {
-		return all
+		return all, nil, nil
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	kept := all[:0]
+	kept = all[:0]
 	for _, m := range all {
-		err := why(m)
-		if err == nil {
+		switch err := why(m); {
+		case err == nil:
 			kept = append(kept, m)
-			continue
+		case refused(err):
+			p.putOff(m, bad, err)
+		default:
+			failed, last = append(failed, window.Range{From: m.offset, To: m.offset + 1}), err
 		}
-		p.t.retried.Add(1)
-		if now := p.t.now(); p.scolded == 0 || now-p.scolded >= time.Minute {
-			p.scolded = now
-			to := p.t.cfg.MarkersTopic
-			if m.copied != nil {
-				to = m.copied.Topic
-			}
-			p.t.cfg.Log.Error("kmq: the cluster refuses the copy of a record that is to be delivered again, or its end; it stays lent, holds up no others, and is tried again",
-				"topic", p.t.cfg.Topic, "partition", p.partition, "offset", m.offset, "to", to, "refused", bad, "error", err)
-		}
-		p.state.Postpone(m.offset, m.offset+1, putOffFirst, putOffMost, p.t.now())
 	}
-	return kept
+	return kept, failed, last
+}
+
+// putOff puts off a record that was refused, and says so from time to time.
+func (p *part) putOff(m moving, bad int, why error) {
+	p.t.retried.Add(1)
+	now := p.t.now()
+	if p.scolded == 0 || now-p.scolded >= time.Minute {
+		p.scolded = now
+		to := p.t.cfg.MarkersTopic
+		if m.copied != nil {
+			to = m.copied.Topic
+		}
+		p.t.cfg.Log.Error("kmq: the cluster refuses the copy of a record that is to be delivered again, or its end; it stays lent, holds up no others, and is tried again",
+			"topic", p.t.cfg.Topic, "partition", p.partition, "offset", m.offset, "to", to, "refused", bad, "error", why)
+	}
+	p.state.Postpone(m.offset, m.offset+1, putOffFirst, putOffMost, now)
 }
 
 // copies are the records to be produced, and the ends to be written then. What is not ours
@@ -366,52 +413,61 @@ func (p *part) write(what string, records []*kgo.Record) error {
 }
 
 // moveAtOnce writes copies and ends in one transaction; where that is refused, those of
-// each record in one of their own. It returns what was moved.
-func (p *part) moveAtOnce(all []moving) ([]moving, error) {
-	err := p.transact(func() (*transactions, error) { return p.t.txns, nil }, all)
-	if err == nil {
-		step.At(step.Copied)
-		return all, nil
-	}
+// each record in one of their own.
+func (p *part) moveAtOnce(all []moving) (failed []window.Range, why error) {
 	bad := map[int64]error{}
+	err := p.moveTogether(all)
 	for _, m := range all {
-		if broken := p.running.Err(); broken != nil {
-			return nil, broken
-		}
-		if err := p.transact(p.t.alone, []moving{m}); err != nil {
-			bad[m.offset] = err
-		}
-	}
-	if broken := p.running.Err(); broken != nil {
-		return nil, broken
-	}
-	step.At(step.Copied)
-	return p.without(all, len(bad), func(m moving) error { return bad[m.offset] }), nil
-}
-
-// transact moves records in one transaction. An error says that one is refused, or that it
-// was broken off.
-func (p *part) transact(in func() (*transactions, error), all []moving) error {
-	var final error
-	err := p.persist("copy and end records, in a transaction", func(ctx context.Context) error {
-		records := p.records(endings(p.partition, all))
-		for _, m := range all {
-			if m.copied != nil {
-				again := *m.copied
-				records = append(records, &again)
+		why := err
+		if refused(err) {
+			if why = p.moveAlone(m); why != nil && !refused(why) {
+				err = why // it is the same for the next
 			}
 		}
-		txns, err := in()
-		if err == nil {
-			err = txns.write(ctx, records, nil)
+		if why != nil {
+			bad[m.offset] = why
 		}
-		if refused(err) {
-			final = err
-			return nil
-		}
+	}
+	all, failed, why = p.without(all, len(bad), func(m moving) error { return bad[m.offset] })
+	if len(all) > 0 {
+		step.At(step.Copied)
+		p.moved(all)
+	}
+	return failed, why
+}
+
+// moveTogether moves records in one transaction. Those of partitions that are in trouble take
+// the time that they take beside the others.
+func (p *part) moveTogether(all []moving) error {
+	if !p.troubled {
+		return p.transact(p.t.txns, all)
+	}
+	txns, err := p.t.apart()
+	if err != nil {
 		return err
-	})
-	return errors.Join(final, err)
+	}
+	return p.transact(txns, all)
+}
+
+// moveAlone moves a record that was refused among others.
+func (p *part) moveAlone(m moving) error {
+	txns, err := p.t.alone()
+	if err != nil {
+		return err
+	}
+	return p.transact(txns, []moving{m})
+}
+
+// transact moves records in one transaction.
+func (p *part) transact(txns *transactions, all []moving) error {
+	records := p.records(endings(p.partition, all))
+	for _, m := range all {
+		if m.copied != nil {
+			again := *m.copied
+			records = append(records, &again)
+		}
+	}
+	return txns.write(p.running, p.writeFor(), records, nil)
 }
 
 // persist tries for ever, whatever the error: one that no waiting mends is somebody's to

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
@@ -227,5 +228,57 @@ func TestNothingUnseenIsADeadLetter(t *testing.T) {
 		if to, _ := p.next(r, c.undelivered); to.Topic != c.to {
 			t.Errorf("delivered %d times before, and not now: %t: it goes to %s", c.before, c.undelivered, to.Topic)
 		}
+	}
+}
+
+// Partitions that can't be written hold up no others, also where there are more of them than
+// are redelivered at a time.
+func TestPartitionsInTroubleHoldUpNoOthers(t *testing.T) {
+	t.Run("each by itself", func(t *testing.T) { inTrouble(t, redeliveringAtMost+4, redeliveringAtMost) })
+	t.Run("in transactions, one after the other", func(t *testing.T) { inTrouble(t, 3, 1, inTransactions) })
+}
+
+func inTrouble(t *testing.T, bad int32, atOnce int, with ...func(*engine.Config)) {
+	const good = 4
+	w := newWorld(t, bad+good, append(with, visible(time.Second))...)
+	q := w.open()
+	drop := func(from, to int32) {
+		for p := from; p < to; p++ {
+			w.produce(p, 1)
+		}
+		w.receive(q, int(to-from))
+	}
+	drop(0, bad)
+	trouble, tried := make([]kfake.Fault, bad), make([]atomic.Bool, bad)
+	for p := range trouble {
+		trouble[p] = kfake.Fault{
+			Keys: []kmsg.Key{kmsg.Produce}, Topic: w.cfg.Topic, Partitions: []int32{int32(p)}, Err: kerr.NotEnoughReplicas, Count: -1,
+			When: func(kmsg.Request) bool { tried[p].Store(true); return true },
+		}
+	}
+	mend := w.fake.Fault(trouble...)
+	w.until("as many are tried as can be at a time", func() bool {
+		n := 0
+		for p := range tried {
+			if tried[p].Load() {
+				n++
+			}
+		}
+		return n >= atOnce
+	})
+
+	drop(bad, bad+good)
+	for _, l := range w.receive(q, good) {
+		if l.At.Partition < bad || l.Attempt != 2 {
+			t.Errorf("attempt %d at %v, which can't be written", l.Attempt, l.At)
+		}
+		w.ack(q, l)
+	}
+	mend.Remove()
+	for _, l := range w.receive(q, int(bad)) {
+		if l.At.Partition >= bad || l.Attempt != 2 {
+			t.Errorf("attempt %d at %v, afterwards", l.Attempt, l.At)
+		}
+		w.ack(q, l)
 	}
 }

@@ -39,11 +39,14 @@ const (
 	// tickLostAfter is after how long a tick that was written and can't be read is taken for
 	// lost, as a leader that fails may lose it, and another is written.
 	tickLostAfter = 5 * time.Second
-	// redeliveringAtMost is in how many partitions records are redelivered at a time.
+	// redeliveringAtMost is in how many partitions records are redelivered at a time, each
+	// of which has as many in memory as are read together. Those whose last try failed are
+	// counted apart, so that they can't take the turns of the others.
 	redeliveringAtMost = 32
+	troubledAtMost     = 4
 	// endingAtMost is how many batches of ends of what was redelivered are being written in
-	// a partition at a time.
-	endingAtMost = 2
+	// a partition at a time, before more is redelivered.
+	endingAtMost = 3
 	// spansAtMost is how many ranges of records are kept of one partition before those
 	// that are due are redelivered first, and nothing more is read.
 	spansAtMost = 1 << 18
@@ -64,8 +67,9 @@ type Tracker struct {
 	writer *kgo.Client    // writes copies, ends and ticks
 	reader *reader        // reads what is to be copied
 	copier *engine.Copier // writes copies
-	large  *transactions  // those in which a record is moved alone; nil: none was
 	txns   *transactions
+	large  *transactions // those in which a record is moved alone; nil: none was
+	slow   *transactions // those of partitions that are in trouble; nil: none was
 	watch  *retention.Watch
 
 	mu    sync.Mutex // held briefly, beside what a poll's turn protects
@@ -79,7 +83,8 @@ type Tracker struct {
 	poll   context.CancelFunc // ends the poll that waits
 	rested chan struct{}      // markers are not to be let come together any longer
 
-	slots chan struct{} // redeliveries under way
+	turns    chan struct{} // redeliveries under way
+	troubled chan struct{} // those of partitions whose last try failed
 
 	tailed, deadLettered, missing, refused, retried atomic.Int64
 	givenUp                                         *engine.GivenUp
@@ -109,7 +114,7 @@ func NewTracker(ctx context.Context, cfg engine.Config) (*Tracker, error) {
 func openTracker(cfg engine.Config, topics topics) (t *Tracker, err error) {
 	t = &Tracker{
 		cfg: cfg, topics: topics, scribe: newScribe(&cfg), began: time.Now(), parts: map[int32]*part{},
-		slots: make(chan struct{}, redeliveringAtMost), rested: make(chan struct{}, 1),
+		turns: make(chan struct{}, redeliveringAtMost), troubled: make(chan struct{}, troubledAtMost), rested: make(chan struct{}, 1),
 		givenUp: engine.NewGivenUp(cfg.Log), ended: make(chan struct{}),
 	}
 	t.running, t.halt = context.WithCancel(context.Background())
@@ -165,7 +170,7 @@ func (t *Tracker) Close(ctx context.Context) error {
 		}
 		t.release()
 		t.work.Wait() // what was broken off ends with the clients
-		t.closeLarge()
+		t.closeLate()
 		t.closeErr = err
 	})
 	return t.closeErr
@@ -226,7 +231,7 @@ func (t *Tracker) release() {
 	if t.txns != nil {
 		t.txns.close()
 	}
-	t.closeLarge()
+	t.closeLate()
 	if t.copier != nil {
 		t.copier.Close()
 	}
@@ -235,15 +240,17 @@ func (t *Tracker) release() {
 	}
 }
 
-// closeLarge closes the transactions of records that are moved alone, if there are any:
-// what was broken off may still begin them.
-func (t *Tracker) closeLarge() {
+// closeLate closes the transactions that were opened when they were needed, if there are
+// any: what was broken off may still begin them.
+func (t *Tracker) closeLate() {
 	t.mu.Lock()
-	large := t.large
-	t.large = nil
+	late := []*transactions{t.large, t.slow}
+	t.large, t.slow = nil, nil
 	t.mu.Unlock()
-	if large != nil {
-		large.close()
+	for _, txns := range late {
+		if txns != nil {
+			txns.close()
+		}
 	}
 }
 
@@ -375,16 +382,24 @@ func (t *Tracker) owned() []int32 {
 
 // alone are the transactions in which a record is moved that was refused among others.
 func (t *Tracker) alone() (*transactions, error) {
+	return t.opened(&t.large, engine.LargeOptions()...)
+}
+
+// apart are the transactions of partitions that are in trouble.
+func (t *Tracker) apart() (*transactions, error) { return t.opened(&t.slow) }
+
+// opened opens transactions when they are first needed.
+func (t *Tracker) opened(at **transactions, more ...kgo.Opt) (*transactions, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.large == nil {
-		txns, err := newTransactions(&t.cfg, t.topics, engine.LargeOptions()...)
+	if *at == nil {
+		txns, err := newTransactions(&t.cfg, t.topics, more...)
 		if err != nil {
 			return nil, err
 		}
-		t.large = txns
+		*at = txns
 	}
-	return t.large, nil
+	return *at, nil
 }
 
 // counted adds the lateness of redeliveries.

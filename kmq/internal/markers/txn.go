@@ -23,8 +23,8 @@ import (
 // crashed. Until then nobody who reads what is committed reads past it.
 const transactionTimeout = 10 * time.Second
 
-// transactionWriteFor is how long a transaction's records are written: the other half of the
-// timeout is for its end. What is refused or can't be sent until then is aborted.
+// transactionWriteFor is the longest that a transaction's records are to be written: the other
+// half of the timeout is for its end.
 const transactionWriteFor = transactionTimeout / 2
 
 // transactions writes groups of records in transactions, one at a time. Its id is of this
@@ -85,15 +85,16 @@ func (t *transactions) close() {
 	t.cl.Close()
 }
 
-// write writes all of the records, and does what also says, or nothing. After an error all of
-// it may have been written all the same, if it was the end that failed.
-func (t *transactions) write(ctx context.Context, records []*kgo.Record, also func(context.Context) error) error {
+// write writes all of the records, and does what also says, or nothing. It gives up what is
+// refused for now, or can't be sent, after a while. After an error all of it may have been
+// written all the same, if it was the end that failed.
+func (t *transactions) write(ctx context.Context, within time.Duration, records []*kgo.Record, also func(context.Context) error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err := t.cl.BeginTransaction(); err != nil {
 		return errors.Join(fmt.Errorf("kmq: begin a transaction: %w", err), t.renew())
 	}
-	err := t.writeInTime(ctx, records)
+	err := t.writeWithin(ctx, within, records)
 	if err == nil && also != nil {
 		err = also(ctx)
 	}
@@ -106,8 +107,8 @@ func (t *transactions) write(ctx context.Context, records []*kgo.Record, also fu
 	return nil
 }
 
-func (t *transactions) writeInTime(ctx context.Context, records []*kgo.Record) error {
-	ctx, cancel := context.WithTimeout(ctx, transactionWriteFor)
+func (t *transactions) writeWithin(ctx context.Context, d time.Duration, records []*kgo.Record) error {
+	ctx, cancel := context.WithTimeout(ctx, d)
 	defer cancel()
 	_, err := write(ctx, t.cl, records)
 	return err
@@ -141,7 +142,7 @@ func (s *starts) transact(p *start) error {
 		for _, m := range runs {
 			offsets[m.Partition] = m.Offset + int64(m.Count)
 		}
-		return s.txns.write(ctx, s.records(runs), func(ctx context.Context) error { return s.commit(ctx, offsets) })
+		return s.txns.write(ctx, transactionWriteFor, s.records(runs), func(ctx context.Context) error { return s.commit(ctx, offsets) })
 	})
 	if err == nil {
 		step.At(step.Committed)

@@ -130,7 +130,7 @@ func TestRedeliveriesOutliveATransaction(t *testing.T) {
 	}
 	fenced = w.overtaken()
 	again := func() error {
-		return alone.write(w.ctx, []*kgo.Record{{Topic: w.cfg.Topic, Value: []byte("large")}}, nil)
+		return alone.write(w.ctx, writeFor, []*kgo.Record{{Topic: w.cfg.Topic, Value: []byte("large")}}, nil)
 	}
 	if err := again(); err == nil || !fenced() {
 		t.Errorf("written, though the producer was fenced: %t", fenced())
