@@ -102,7 +102,7 @@ func (s site) disturbMore(t *testing.T, k *cluster.Kafka) {
 			one.each(t, (*process).stop)
 			one.world.broken += 2
 		}
-		time.Sleep(6 * time.Second)
+		time.Sleep(12 * time.Second) // which is also longer than a transaction may take
 		for _, one := range s {
 			one.each(t, (*process).resume)
 		}

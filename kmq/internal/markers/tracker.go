@@ -43,7 +43,7 @@ const (
 	// of which has as many in memory as are read together. Those whose last try failed are
 	// counted apart, so that they can't take the turns of the others.
 	redeliveringAtMost = 32
-	troubledAtMost     = 4
+	troubledAtMost     = 16
 	// endingAtMost is how many batches of ends of what was redelivered are being written in
 	// a partition at a time, before more is redelivered.
 	endingAtMost = 3
