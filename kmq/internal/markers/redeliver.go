@@ -309,6 +309,12 @@ func (p *part) without(all []moving, bad int, why func(moving) error) (kept []mo
 	if bad == 0 {
 		return all, nil, nil
 	}
+	refusals := 0
+	for _, m := range all {
+		if refused(why(m)) {
+			refusals++
+		}
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	kept = all[:0]
@@ -317,7 +323,7 @@ func (p *part) without(all []moving, bad int, why func(moving) error) (kept []mo
 		case err == nil:
 			kept = append(kept, m)
 		case refused(err):
-			p.putOff(m, bad, err)
+			p.putOff(m, refusals, err)
 		default:
 			failed, last = append(failed, window.Range{From: m.offset, To: m.offset + 1}), err
 		}
@@ -325,8 +331,8 @@ func (p *part) without(all []moving, bad int, why func(moving) error) (kept []mo
 	return kept, failed, last
 }
 
-// putOff puts off a record that was refused, and says so from time to time.
-func (p *part) putOff(m moving, bad int, why error) {
+// putOff puts off a record that was refused, one of so many, and says so from time to time.
+func (p *part) putOff(m moving, refusals int, why error) {
 	p.t.retried.Add(1)
 	now := p.t.now()
 	if p.scolded == 0 || now-p.scolded >= time.Minute {
@@ -336,7 +342,7 @@ func (p *part) putOff(m moving, bad int, why error) {
 			to = m.copied.Topic
 		}
 		p.t.cfg.Log.Error("kmq: the cluster refuses the copy of a record that is to be delivered again, or its end; it stays lent, holds up no others, and is tried again",
-			"topic", p.t.cfg.Topic, "partition", p.partition, "offset", m.offset, "to", to, "refused", bad, "error", why)
+			"topic", p.t.cfg.Topic, "partition", p.partition, "offset", m.offset, "to", to, "refused", refusals, "error", why)
 	}
 	p.state.Postpone(m.offset, m.offset+1, putOffFirst, putOffMost, now)
 }
