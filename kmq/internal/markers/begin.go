@@ -16,7 +16,8 @@ type handler struct{ *queue }
 
 // Assigned reads on where the group has committed. What was started and not committed
 // since gets a second start, which does no harm.
-func (h handler) Assigned(_ context.Context, partition int32, committed member.Offset) (int64, error) {
+func (h handler) Assigned(ctx context.Context, partition int32, committed member.Offset) (int64, error) {
+	_ = h.grown(ctx, partition) // else the first start of it tries again, and says why
 	h.started.assign(partition, committed.At)
 	return committed.At, nil
 }

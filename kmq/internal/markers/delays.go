@@ -4,6 +4,7 @@ import (
 	"container/heap"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -30,10 +31,11 @@ func newDelays(most int, log *slog.Logger) *delays {
 	return &delays{most: most, log: log, parts: map[int32]*ends{}}
 }
 
-// take notes a delay, or refuses it at the bound; now is a reading of a monotonic clock.
-func (d *delays) take(partition int32, now, delay time.Duration) error {
+// take notes a delay, or refuses it at the bound; now is a reading of a monotonic clock. It
+// returns when the delay ends, or 0 for none.
+func (d *delays) take(partition int32, now, delay time.Duration) (until time.Duration, err error) {
 	if delay <= 0 {
-		return nil
+		return 0, nil
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -50,11 +52,24 @@ func (d *delays) take(partition int32, now, delay time.Duration) error {
 			d.said = now
 			d.log.Warn("kmq: a record can't be given back with a delay: too many are", "partition", partition, "bound", d.most, "refused", d.refused)
 		}
-		return fmt.Errorf("%w: %d of partition %d; the next in %v: give the record back without one, or wait: it stays lent until its deadline",
+		return 0, fmt.Errorf("%w: %d of partition %d; the next in %v: give the record back without one, or wait: it stays lent until its deadline",
 			lease.ErrDelayed, len(*e), partition, ((*e)[0] - now).Round(time.Millisecond))
 	}
 	heap.Push(e, now+delay)
-	return nil
+	return now + delay, nil
+}
+
+// giveBack frees the room of a delay that take noted, with which nothing was given back.
+func (d *delays) giveBack(partition int32, until time.Duration) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	e := d.parts[partition]
+	if until == 0 || e == nil {
+		return
+	}
+	if i := slices.Index(*e, until); i >= 0 { // else it has passed
+		heap.Remove(e, i)
+	}
 }
 
 // counts are the delays that go on, as far as it was looked, and those that were refused.

@@ -153,10 +153,12 @@ func (q *queue) Nack(ctx context.Context, l *lease.Lease, delay time.Duration) e
 	if err := q.set.Check(l); err != nil {
 		return err
 	}
-	if err := q.delays.take(l.At.Partition, time.Since(q.began), delay); err != nil {
+	until, err := q.delays.take(l.At.Partition, time.Since(q.began), delay)
+	if err != nil {
 		return err
 	}
 	if _, err := q.settle(ctx, l, lease.Released); err != nil {
+		q.delays.giveBack(l.At.Partition, until)
 		return err
 	}
 	q.nacked.Add(1)

@@ -53,8 +53,11 @@ const (
 
 // prepare checks the topics of a queue and creates the markers' if it is missing: with the
 // partitions, replicas and retention of the queue's, and with the broker's time on each
-// marker. Errors are lease.ErrConfig or the cluster's.
+// marker. Where the queue's topic has grown since, the markers' grows, too. Every client of
+// cfg sees new partitions within newWithin from then on, unless the application has it
+// otherwise. Errors are lease.ErrConfig or the cluster's.
 func prepare(ctx context.Context, cfg *engine.Config) (topics, error) {
+	cfg.Client = append([]kgo.Opt{kgo.MetadataMaxAge(newWithin)}, cfg.Client...)
 	// What it knows of a topic must not be from before that was created.
 	cl, err := kgo.NewClient(cfg.ClientOptions(kgo.MetadataMinAge(50 * time.Millisecond))...)
 	if err != nil {
@@ -90,8 +93,9 @@ func prepare(ctx context.Context, cfg *engine.Config) (topics, error) {
 		return topics{}, err
 	}
 	if made.Partitions != shape.Partitions {
-		return topics{}, fmt.Errorf("%w: topic %s has %d partitions and the markers' topic %s has %d: they must have as many; delete the markers once the queue is empty, or name another MarkersTopic",
-			lease.ErrConfig, cfg.Topic, shape.Partitions, cfg.MarkersTopic, made.Partitions)
+		if err := grow(ctx, cl, cfg); err != nil {
+			return topics{}, err
+		}
 	}
 	return t, checkConfigs(ctx, cl, cfg)
 }

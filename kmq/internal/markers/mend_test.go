@@ -248,7 +248,7 @@ func TestDelaysAreBounded(t *testing.T) {
 		{0, 0, time.Minute, true}, {0, 0, time.Second, true}, {0, 0, time.Second, false}, {0, 0, 0, true}, {1, 0, time.Second, true},
 		{0, time.Second, time.Minute, true}, {0, time.Second, time.Minute, false},
 	} {
-		if err := d.take(c.partition, c.now, c.delay); c.ok != (err == nil) || err != nil && !errors.Is(err, lease.ErrDelayed) {
+		if _, err := d.take(c.partition, c.now, c.delay); c.ok != (err == nil) || err != nil && !errors.Is(err, lease.ErrDelayed) {
 			t.Errorf("%d: %v", i, err)
 		}
 	}
@@ -268,6 +268,31 @@ func TestDelaysAreBounded(t *testing.T) {
 		t.Errorf("%v, %v", err, ls[1].State())
 	}
 	w.ack(q, ls[1])
+}
+
+// What can't be given back takes no room among the delays.
+func TestAFailedNackTakesNoDelay(t *testing.T) {
+	w := newWorld(t, 1)
+	q := w.open()
+	q.delays = newDelays(2, logTo(t.Output()))
+	w.produce(0, 2)
+	ls := w.receive(q, 2)
+	if err := q.Nack(w.ctx, ls[0], time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	q.out.held.Add(unwrittenBound)
+	ended, cancel := context.WithCancel(w.ctx)
+	cancel()
+	if err := q.Nack(ended, ls[1], time.Hour); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	q.out.held.Add(-unwrittenBound)
+	if n, _ := q.delays.counts(time.Since(q.began)); n != 1 {
+		t.Errorf("%d delays go on, not that of the one record that was given back", n)
+	}
+	if err := q.Nack(w.ctx, ls[1], time.Hour); err != nil {
+		t.Error(err)
+	}
 }
 
 // Retention by size is an alarm before it deletes what is not settled; the markers have

@@ -2,6 +2,7 @@ package markers
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -282,8 +283,20 @@ func (s *starts) await(p *start) error {
 		}
 		failed, err := p.failed, p.err
 		if !engine.Fatal(err) {
+			err = s.grow(ctx, p.runs, err)
 			s.produce(p, failed)
 		}
 		return err
 	})
+}
+
+// grow sees to it that there are markers of all that runs are of, which could not be written
+// because of err. It returns err, with what is in the way of that.
+func (s *starts) grow(ctx context.Context, runs []marker.Marker, err error) error {
+	for _, m := range runs {
+		if e := s.q.grown(ctx, m.Partition); e != nil {
+			return fmt.Errorf("%w (%v)", err, e) // somebody can mend e: the others go on meanwhile
+		}
+	}
+	return err
 }

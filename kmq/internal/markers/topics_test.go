@@ -2,8 +2,14 @@ package markers
 
 import (
 	"errors"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"kafka-bench/kmq/internal/engine"
 	"kafka-bench/kmq/internal/lease"
@@ -44,4 +50,56 @@ func TestTopics(t *testing.T) {
 			}
 		}
 	})
+}
+
+// What was added to the queue's topic while it was closed is added to the markers' when it is
+// opened, beside its records; where that is not permitted, the error says so.
+func TestMarkersGrowWithTheQueue(t *testing.T) {
+	c, err := kfake.NewCluster(kfake.NumBrokers(3), kfake.BrokerConfigs(map[string]string{"group.min.session.timeout.ms": "1000"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	w := onBrokers(t, c.ListenAddrs(), 2)
+	if err := w.open().Close(w.ctx); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.adm.CreatePartitions(w.ctx, 6, w.cfg.Topic); err != nil {
+		t.Fatal(err)
+	}
+
+	var deny atomic.Bool
+	deny.Store(true)
+	c.ControlKey(int16(kmsg.CreatePartitions), func(req kmsg.Request) (kmsg.Response, error, bool) {
+		c.KeepControl()
+		if !deny.Load() {
+			return nil, nil, false
+		}
+		resp := req.ResponseKind().(*kmsg.CreatePartitionsResponse)
+		of := kmsg.NewCreatePartitionsResponseTopic()
+		of.Topic, of.ErrorCode = w.cfg.MarkersTopic, kerr.TopicAuthorizationFailed.Code
+		resp.Topics = append(resp.Topics, of)
+		return resp, nil, true
+	})
+	_, err = New(w.ctx, w.cfg)
+	if !errors.Is(err, lease.ErrConfig) || !errors.Is(err, kerr.TopicAuthorizationFailed) || !strings.Contains(err.Error(), "has 8 partitions and the markers' topic") {
+		t.Errorf("not permitted: %v", err)
+	}
+
+	deny.Store(false)
+	w.open()
+	all, err := w.adm.ListTopics(w.ctx, w.cfg.Topic, w.cfg.MarkersTopic)
+	if err != nil {
+		t.Fatal(err)
+	}
+	records, markers := all[w.cfg.Topic].Partitions.Sorted(), all[w.cfg.MarkersTopic].Partitions.Sorted()
+	if len(markers) != 8 {
+		t.Fatalf("%d partitions", len(markers))
+	}
+	for i, m := range markers[2:] {
+		i += 2
+		if m.Leader != records[i].Leader || !slices.Equal(m.Replicas, records[i].Replicas) {
+			t.Errorf("partition %d is led by %d of %v, its records by %d of %v", i, m.Leader, m.Replicas, records[i].Leader, records[i].Replicas)
+		}
+	}
 }

@@ -142,7 +142,11 @@ func (s *starts) transact(p *start) error {
 		for _, m := range runs {
 			offsets[m.Partition] = m.Offset + int64(m.Count)
 		}
-		return s.txns.write(ctx, transactionWriteFor, s.records(runs), func(ctx context.Context) error { return s.commit(ctx, offsets) })
+		err := s.txns.write(ctx, transactionWriteFor, s.records(runs), func(ctx context.Context) error { return s.commit(ctx, offsets) })
+		if err != nil && !engine.Fatal(err) {
+			err = s.grow(ctx, runs, err)
+		}
+		return err
 	})
 	if err == nil {
 		step.At(step.Committed)

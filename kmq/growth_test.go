@@ -1,0 +1,135 @@
+package kmq_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"kafka-bench/kmq"
+)
+
+// Partitions that are added to a queue's topic while it is in use are delivered like those
+// that were there before, and hold these up at no time.
+func TestATopicThatGrows(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		cfg  kmq.Config
+	}{
+		{"plain", kmq.Config{Engine: kmq.Plain}},
+		{"offsetmap", kmq.Config{Engine: kmq.OffsetMap, InPlace: 1}},
+		{"markers", kmq.Config{Engine: kmq.Markers}},
+		{"markers with transactions", kmq.Config{Engine: kmq.Markers, Transactions: true}},
+		{"share", kmq.Config{Engine: kmq.Share}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			growing{t, kgo.MetadataMaxAge(200 * time.Millisecond)}.run(c.cfg)
+		})
+	}
+}
+
+type growing struct {
+	*testing.T
+	soon kgo.Opt // sees new partitions soon
+}
+
+func (g growing) run(cfg kmq.Config) {
+	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "orders"), kfake.BrokerConfigs(map[string]string{
+		"group.share.heartbeat.interval.ms": "100", "group.share.min.heartbeat.interval.ms": "100",
+	}))
+	if err != nil {
+		g.Fatal(err)
+	}
+	g.Cleanup(cluster.Close)
+	client, err := kgo.NewClient(kgo.SeedBrokers(cluster.ListenAddrs()...), kgo.RecordPartitioner(kgo.ManualPartitioner()),
+		g.soon, kgo.MetadataMinAge(50*time.Millisecond))
+	if err != nil {
+		g.Fatal(err)
+	}
+	g.Cleanup(client.Close)
+
+	cfg.Brokers, cfg.Topic, cfg.Group, cfg.CommitEvery = cluster.ListenAddrs(), "orders", "billing", 50*time.Millisecond
+	cfg.Client = []kgo.Opt{g.soon, kgo.MetadataMinAge(50 * time.Millisecond)}
+	q := g.open(cfg)
+	g.produce(client, 0)
+	g.settle(q, cfg, 0)
+	if _, err := kadm.NewClient(client).CreatePartitions(g.Context(), 2, "orders"); err != nil {
+		g.Fatal(err)
+	}
+	g.produce(client, 2)
+	g.settle(q, cfg, 2)
+	g.produce(client, 0)
+	g.settle(q, cfg, 0)
+	if err := q.Close(g.Context()); err != nil {
+		g.Error(err)
+	}
+	q = g.open(cfg)
+	g.produce(client, 1)
+	g.settle(q, cfg, 1)
+}
+
+func (g growing) open(cfg kmq.Config) *kmq.Queue {
+	g.Helper()
+	q, err := kmq.Open(g.Context(), cfg)
+	if err != nil {
+		g.Fatal(err)
+	}
+	g.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		_ = q.Close(ctx)
+	})
+	return q
+}
+
+// produce writes a record, once the client knows the partition.
+func (g growing) produce(client *kgo.Client, partition int32) {
+	g.Helper()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		err := client.ProduceSync(g.Context(), &kgo.Record{Topic: "orders", Partition: partition}).FirstErr()
+		if err == nil {
+			return
+		}
+		if time.Now().After(end) {
+			g.Fatal(err)
+		}
+	}
+}
+
+// settle receives one record, gives it back where that can be done, and acknowledges it.
+func (g growing) settle(q *kmq.Queue, cfg kmq.Config, partition int32) {
+	g.Helper()
+	d := g.receive(q)
+	if cfg.Engine != kmq.Plain {
+		if err := d.Nack(g.Context(), 0); err != nil {
+			g.Fatal(err)
+		}
+		if d = g.receive(q); d.Attempt() != 2 {
+			g.Errorf("attempt %d", d.Attempt())
+		}
+	}
+	if d.ID().Partition != partition {
+		g.Errorf("a record of partition %d, not %d", d.ID().Partition, partition)
+	}
+	if err := d.Ack(g.Context()); err != nil {
+		g.Error(err)
+	}
+	if err := q.Flush(g.Context()); err != nil {
+		g.Error(err)
+	}
+}
+
+func (g growing) receive(q *kmq.Queue) kmq.Delivery {
+	g.Helper()
+	ctx, cancel := context.WithTimeout(g.Context(), time.Minute)
+	defer cancel()
+	ds, err := q.Receive(ctx, 1)
+	if err != nil {
+		g.Fatal(err)
+	}
+	return ds[0]
+}
