@@ -14,8 +14,10 @@ import (
 	"kafka-bench/kmq/internal/step"
 )
 
-// commitFor bounds one attempt at a commit; the next is made CommitEvery later.
-const commitFor = 30 * time.Second
+// commitFor bounds one attempt at a commit, however long its caller would wait; the next is
+// made CommitEvery later. A revocation that finds one under way has most of its own time left
+// when that ends.
+const commitFor = revokeFor / 3
 
 // commitNowAndThen commits every CommitEvery until the member ends.
 func (m *Member) commitNowAndThen() {
@@ -28,9 +30,7 @@ func (m *Member) commitNowAndThen() {
 		case <-m.running.Done():
 			return
 		}
-		ctx, cancel := context.WithTimeout(m.running, commitFor)
-		err := m.Commit(ctx)
-		cancel()
+		err := m.Commit(m.running)
 		switch {
 		case err == nil || m.running.Err() != nil:
 		case engine.Fatal(err):
@@ -42,16 +42,23 @@ func (m *Member) commitNowAndThen() {
 	}
 }
 
-// Commit commits what is committable, now. It returns once that is durable, or with the
-// reason why it is not; then it is committed next time.
+// Commit commits what is committable, now, once no other commit is under way. It returns when
+// that is durable, or with the reason why it is not, which may be that it took longer than
+// 10 s; then it is committed next time.
 func (m *Member) Commit(ctx context.Context) error { return m.commit(ctx, nil) }
 
 // commit is one request at a time: what a revocation commits is never overtaken by what
 // was committable before it, and by the time that partitions are another member's, nothing
 // is on its way any more.
 func (m *Member) commit(ctx context.Context, partitions []int32) error {
-	m.offsets.committing.Lock()
-	defer m.offsets.committing.Unlock()
+	select {
+	case m.offsets.committing <- struct{}{}:
+		defer func() { <-m.offsets.committing }()
+	case <-ctx.Done():
+		return fmt.Errorf("kmq: commit the offsets of group %s: another commit is under way: %w", m.cfg.Group, ctx.Err())
+	}
+	ctx, cancel := context.WithTimeout(ctx, commitFor)
+	defer cancel()
 	to := m.offsets.changed(m.cfg.Handler.Committable(partitions))
 	if len(to) == 0 {
 		return nil

@@ -9,7 +9,7 @@ import (
 
 // offsets are where the partitions of a member stand.
 type offsets struct {
-	committing sync.Mutex       // one commit at a time
+	committing chan struct{}    // has room for one commit at a time
 	fetched    map[int32]Offset // what the group had committed when it last assigned; in turn
 
 	mu    sync.Mutex
@@ -23,7 +23,9 @@ type position struct {
 	begun     bool  // next is one, or a commit: what is missing from there on was deleted
 }
 
-func newOffsets() *offsets { return &offsets{owned: make(map[int32]*position)} }
+func newOffsets() *offsets {
+	return &offsets{owned: make(map[int32]*position), committing: make(chan struct{}, 1)}
+}
 
 func (o *offsets) assign(partition int32, committed Offset, from int64) {
 	o.mu.Lock()
