@@ -62,14 +62,18 @@ func (h handler) Committable(partitions []int32) map[int32]member.Offset {
 }
 
 // Flush makes durable what was started and what was settled.
-func (h handler) Flush(ctx context.Context, _ []int32) error {
+func (h handler) Flush(ctx context.Context, partitions []int32) error {
 	if err := h.starts.flush(ctx); err != nil {
+		return err
+	}
+	if err := h.starts.flushAside(ctx, partitions); err != nil {
 		return err
 	}
 	return h.out.flush(ctx)
 }
 
-// Forget lets go of the offsets. The leases live on: their ends need no ownership.
+// Forget lets go of the offsets. The leases live on: their ends need no ownership. Only those
+// that are aside are lost, once their starts are written: others read their records.
 func (h handler) Forget(partitions []int32) { h.started.forget(partitions) }
 
 // started is up to where the records of the partitions have durable starts: what may be
@@ -90,10 +94,12 @@ type position struct {
 }
 
 // spot is where a run of records follows on: in which era, and behind which offset. What
-// was left out in between is no record.
+// was left out in between is no record. It is durable once its start is; while that is
+// written, under the lock of its poll.
 type spot struct {
-	era  uint64
-	from int64
+	era     uint64
+	from    int64
+	durable bool
 }
 
 func (s *started) assign(partition int32, next int64) {

@@ -1,6 +1,7 @@
 package markers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -34,10 +35,11 @@ type start struct {
 	idle   chan struct{} // closed when none is
 	failed []*kgo.Record
 	err    error
+	aside  map[int32]*start // what was taken out of it, by partition; nil: nothing
 }
 
 // starts writes the starts of polls, several at a time, and lets their leases become ready
-// in the order of the polls.
+// in the order of the polls, but for what is set aside.
 type starts struct {
 	q    *queue
 	txns *transactions // nil: starts are written first and committed later
@@ -47,16 +49,19 @@ type starts struct {
 	halt    context.CancelFunc
 	done    chan struct{}
 
+	catching sync.WaitGroup // by the partitions that have something aside
+
 	mu       sync.Mutex
 	begun    uint64
 	finished uint64
 	changed  chan struct{} // closed when one more is finished, if somebody waits
 	pacing   pacing
-	err      error // what no waiting mends
+	aside    map[int32][]*start // what of a partition waits by itself, in order; none is empty
+	err      error              // what no waiting mends
 }
 
 func newStarts(q *queue) (*starts, error) {
-	s := &starts{q: q, queue: make(chan *start, startsAtMost), done: make(chan struct{})}
+	s := &starts{q: q, queue: make(chan *start, startsAtMost), done: make(chan struct{}), aside: map[int32][]*start{}}
 	if q.cfg.Transactions {
 		var err error
 		if s.txns, err = newTransactions(&q.cfg, q.topics); err != nil {
@@ -77,6 +82,7 @@ func (s *starts) close() {
 		s.txns.close()
 	}
 	<-s.done
+	s.catching.Wait()
 }
 
 // pace waits until another poll may be begun, or for ctx: until few are on their way, and
@@ -117,7 +123,7 @@ func (s *starts) begin(ctx context.Context, p *start) error {
 	p.from = time.Now()
 	s.q.set.AddAll(p.leases, p.from.Add(s.q.cfg.Visibility))
 	if s.txns == nil {
-		s.produce(p, s.records(p.runs))
+		s.produce(p)
 	}
 	select {
 	case s.queue <- p:
@@ -137,14 +143,21 @@ func (s *starts) count() error {
 	return s.err
 }
 
-// failed is what no waiting mends, once that has happened.
-func (s *starts) failed() error {
+// standing is what no waiting mends, once that has happened, and the partitions that have
+// something aside; nil: none.
+func (s *starts) standing() (behind map[int32]bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.err
+	if len(s.aside) > 0 {
+		behind = make(map[int32]bool, len(s.aside))
+		for p := range s.aside {
+			behind[p] = true
+		}
+	}
+	return behind, s.err
 }
 
-// flush waits until everything that was begun before is started, or for ctx.
+// flush waits until everything that was begun before is started, or aside, or for ctx.
 func (s *starts) flush(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -182,6 +195,21 @@ func (s *starts) finish(err error) {
 	if s.err == nil {
 		s.err = err
 	}
+	s.tell()
+}
+
+// fail notes what no waiting mends.
+func (s *starts) fail(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err == nil {
+		s.err = err
+	}
+	s.tell()
+}
+
+// tell lets those look who wait. It is called under the lock.
+func (s *starts) tell() {
 	if s.changed != nil {
 		close(s.changed)
 		s.changed = nil
@@ -191,12 +219,15 @@ func (s *starts) finish(err error) {
 // run waits for one poll after the other to be started.
 func (s *starts) run() {
 	defer close(s.done)
+	late := time.NewTimer(time.Hour)
+	defer late.Stop()
+	trouble := engine.NewComplaint(s.q.cfg.Log)
 	for {
 		select {
 		case p := <-s.queue:
-			err := s.failed()
+			behind, err := s.standing()
 			if err == nil { // else the records of p come after some that were not started
-				err = s.started(p)
+				err = s.started(p, behind, late, trouble)
 			}
 			if s.running.Err() != nil {
 				return
@@ -211,25 +242,34 @@ func (s *starts) run() {
 	}
 }
 
-// started waits until the starts of a poll are durable and makes its leases ready. An error
-// is one that no waiting mends, or of the end.
-func (s *starts) started(p *start) error {
+// started waits until the starts of a poll are durable and makes its leases ready. What comes
+// behind something aside, or can't be written for now, is set aside. An error is one that no
+// waiting mends, or of the end.
+func (s *starts) started(p *start, behind map[int32]bool, late *time.Timer, trouble *engine.Complaint) error {
 	var err error
 	if s.txns != nil {
 		err = s.transact(p)
 	} else {
-		err = s.await(p)
+		if behind != nil {
+			s.setAside(p, behind)
+		}
+		err = s.await(p, late, trouble)
 	}
 	if err != nil {
 		return err
 	}
 	step.At(step.Started)
 	s.took(p)
-	s.q.started.advance(p.runs, p.spots)
+	s.handOut(p)
+	return nil
+}
+
+// handOut makes the leases of a poll ready, which have durable starts.
+func (s *starts) handOut(p *start) {
+	s.q.started.advance(p.rest())
 	s.q.commitSoon()
 	s.q.wait(p.leases)
 	s.q.member.Append(p.leases...)
-	return nil
 }
 
 // took notes how long the cluster took for the starts of a poll, and spares it.
@@ -250,44 +290,36 @@ func (s *starts) records(runs []marker.Marker) []*kgo.Record {
 }
 
 // produce hands the starts of a poll to the client.
-func (s *starts) produce(p *start, records []*kgo.Record) {
-	p.mu.Lock()
-	p.left, p.idle = len(records), make(chan struct{})
-	p.failed, p.err = nil, nil
-	p.mu.Unlock()
-	for _, r := range records {
-		s.q.writer.Produce(s.running, r, func(r *kgo.Record, err error) {
-			p.mu.Lock()
-			defer p.mu.Unlock()
-			if err != nil {
-				p.failed, p.err = append(p.failed, r), err
-			}
-			if p.left--; p.left == 0 {
-				close(p.idle)
-			}
-		})
+func (s *starts) produce(p *start) {
+	p.left, p.idle = len(p.runs), make(chan struct{})
+	for i, r := range s.records(p.runs) {
+		at := &p.spots[i]
+		s.q.writer.Produce(s.running, r, func(r *kgo.Record, err error) { p.wrote(r, at, err) })
 	}
 }
 
-// await waits until the starts of a poll are durable. What the client gave up is written
-// again. At the end the client need not say what became of what it had.
-func (s *starts) await(p *start) error {
-	return engine.Persist(s.running, s.q.cfg.Log, "write start markers to topic "+s.q.cfg.MarkersTopic, func(ctx context.Context) error {
-		select {
-		case <-p.idle:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-		if p.failed == nil {
+// await waits until the starts of a poll are durable, or set aside: for asideAfter at most. At
+// the end the client need not say what became of what it had.
+func (s *starts) await(p *start, late *time.Timer, trouble *engine.Complaint) error {
+	late.Reset(asideAfter)
+	select {
+	case <-p.idle:
+		if len(p.failed) == 0 {
 			return nil
 		}
-		failed, err := p.failed, p.err
-		if !engine.Fatal(err) {
-			err = s.grow(ctx, p.runs, err)
-			s.produce(p, failed)
-		}
+	case <-late.C:
+	case <-s.running.Done():
+		return s.running.Err()
+	}
+	partitions, err := p.unwritten()
+	if engine.Fatal(err) {
 		return err
-	})
+	}
+	if len(partitions) > 0 {
+		trouble.About(fmt.Sprintf("write start markers to %d partitions of topic %s", len(partitions), s.q.cfg.MarkersTopic), cmp.Or(err, errSlow))
+		s.setAside(p, partitions)
+	}
+	return nil
 }
 
 // grow sees to it that there are markers of all that runs are of, which could not be written

@@ -1,0 +1,252 @@
+package markers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"kafka-bench/kmq/internal/engine"
+	"kafka-bench/kmq/internal/lease"
+	"kafka-bench/kmq/internal/marker"
+)
+
+// What can't be started of one partition holds up no other: it is set aside, the partition is
+// fetched no more, and what was fetched of it follows in its order, until all of it is started.
+// A partition has no more than MaxInFlight records aside, since they keep their room until
+// their locks run out. With transactions nothing is set aside: the starts of a poll are one
+// write, and all of it waits.
+
+const (
+	// asideAfter is how long a poll waits for its starts before those that are not durable are
+	// set aside. The client tries by itself what the cluster can't take for now, without a word.
+	asideAfter = time.Second
+	// asideFlushed is how long a revocation waits for what is aside. Others read what was not
+	// started: but a start that is written after theirs brings a record back that they ended.
+	asideFlushed = 10 * time.Second
+)
+
+var errSlow = fmt.Errorf("not written within %v", asideAfter)
+
+// wrote notes what became of a start marker: of this poll, or of what was set aside of it.
+func (p *start) wrote(r *kgo.Record, at *spot, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	of := p
+	if part := p.aside[r.Partition]; part != nil {
+		of = part
+	}
+	at.durable = err == nil
+	if err != nil {
+		of.failed, of.err = append(of.failed, r), err
+	}
+	if of.left--; of.left == 0 {
+		close(of.idle)
+	}
+}
+
+// unwritten are the partitions of which not all starts are durable, and perhaps why.
+func (p *start) unwritten() (partitions map[int32]bool, why error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	partitions = map[int32]bool{}
+	for i, m := range p.runs {
+		if !p.spots[i].durable && p.aside[m.Partition] == nil {
+			partitions[m.Partition] = true
+		}
+	}
+	return partitions, p.err
+}
+
+// setAside takes partitions out of a poll and returns what it had of them.
+func (p *start) setAside(partitions map[int32]bool) map[int32]*start {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	parts := map[int32]*start{}
+	before := p.left
+	for i, m := range p.runs {
+		if !partitions[m.Partition] || p.aside[m.Partition] != nil {
+			continue
+		}
+		part := parts[m.Partition]
+		if part == nil {
+			part = &start{from: p.from, idle: make(chan struct{})}
+			parts[m.Partition] = part
+		}
+		part.runs, part.spots = append(part.runs, m), append(part.spots, p.spots[i])
+		if !p.spots[i].durable {
+			part.left++
+			p.left--
+		}
+	}
+	p.divide(parts)
+	for partition, part := range parts {
+		if part.left == 0 {
+			close(part.idle)
+		}
+		if p.aside == nil {
+			p.aside = map[int32]*start{}
+		}
+		p.aside[partition] = part
+	}
+	if before > 0 && p.left == 0 {
+		close(p.idle)
+	}
+	return parts
+}
+
+// divide gives parts their leases, and what has failed of them, which waits no more.
+func (p *start) divide(parts map[int32]*start) {
+	leases := p.leases[:0]
+	for _, l := range p.leases {
+		if part := parts[l.At.Partition]; part != nil {
+			part.leases = append(part.leases, l)
+		} else {
+			leases = append(leases, l)
+		}
+	}
+	clear(p.leases[len(leases):])
+	p.leases = leases
+	failed := p.failed[:0]
+	for _, r := range p.failed {
+		if part := parts[r.Partition]; part != nil {
+			part.failed, part.err = append(part.failed, r), p.err
+			part.left--
+			p.left++
+		} else {
+			failed = append(failed, r)
+		}
+	}
+	p.failed = failed
+}
+
+// rest are the runs that were not set aside.
+func (p *start) rest() (runs []marker.Marker, spots []spot) {
+	if p.aside == nil {
+		return p.runs, p.spots
+	}
+	for i, m := range p.runs {
+		if p.aside[m.Partition] == nil {
+			runs, spots = append(runs, m), append(spots, p.spots[i])
+		}
+	}
+	return runs, spots
+}
+
+// setAside has partitions of a poll wait, each by itself behind what it has aside.
+func (s *starts) setAside(p *start, partitions map[int32]bool) {
+	for partition, part := range p.setAside(partitions) {
+		s.mu.Lock()
+		_, follows := s.aside[partition]
+		s.aside[partition] = append(s.aside[partition], part)
+		s.q.member.Pause(partition) // under the lock: whoever takes out the last resumes it
+		s.mu.Unlock()
+		if !follows {
+			s.catching.Go(func() { s.catchUp(partition) })
+		}
+	}
+}
+
+// catchUp starts what is aside of a partition, one after the other, until nothing is.
+func (s *starts) catchUp(partition int32) {
+	for part := s.nextAside(partition, nil); part != nil; part = s.nextAside(partition, part) {
+		err := s.persist(part)
+		if s.running.Err() != nil {
+			return
+		}
+		if err != nil {
+			s.fail(err)
+			s.q.member.Fail(err)
+			return
+		}
+		if s.ours(part) {
+			s.handOut(part)
+		} else {
+			s.lose(part)
+		}
+	}
+}
+
+// nextAside takes out what is done and returns what follows. After the last the partition is
+// fetched again.
+func (s *starts) nextAside(partition int32, done *start) *start {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer s.tell()
+	if done != nil {
+		s.aside[partition] = s.aside[partition][1:]
+	}
+	if waits := s.aside[partition]; len(waits) > 0 {
+		return waits[0]
+	}
+	delete(s.aside, partition)
+	s.q.member.Resume(partition)
+	return nil
+}
+
+// ours is whether what was set aside is still the member's to start.
+func (s *starts) ours(part *start) bool { return s.q.started.ours(part.runs[0], part.spots[0]) }
+
+// lose lets go of what others read again.
+func (s *starts) lose(part *start) {
+	for _, l := range part.leases {
+		if s.q.set.Settle(l, lease.Lost) == nil {
+			s.q.lost.Add(1)
+		}
+	}
+}
+
+// persist waits until what was set aside has durable starts, or is no longer the member's.
+// What the client gave up is written again.
+func (s *starts) persist(part *start) error {
+	what := fmt.Sprintf("write start markers to partition %d of topic %s", part.runs[0].Partition, s.q.cfg.MarkersTopic)
+	return engine.Persist(s.running, s.q.cfg.Log, what, func(ctx context.Context) error {
+		select {
+		case <-part.idle:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if part.failed == nil || !s.ours(part) {
+			return nil
+		}
+		err := part.err
+		if !engine.Fatal(err) {
+			err = s.grow(ctx, part.runs, err)
+			s.again(part)
+		}
+		return err
+	})
+}
+
+// again hands to the client what it gave up.
+func (s *starts) again(part *start) {
+	failed := part.failed
+	part.left, part.idle = len(failed), make(chan struct{})
+	part.failed, part.err = nil, nil
+	for _, r := range failed {
+		s.q.writer.Produce(s.running, r, func(r *kgo.Record, err error) { part.wrote(r, new(spot), err) })
+	}
+}
+
+// flushAside waits until nothing of partitions is aside, for asideFlushed at most: what is
+// then is not committed. The error is ctx's.
+func (s *starts) flushAside(ctx context.Context, partitions []int32) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	short, cancel := context.WithTimeout(ctx, asideFlushed)
+	defer cancel()
+	err := s.wait(short, func() bool {
+		for _, p := range partitions {
+			if s.aside[p] != nil {
+				return false
+			}
+		}
+		return true
+	})
+	if errors.Is(err, context.DeadlineExceeded) {
+		return ctx.Err()
+	}
+	return err
+}
