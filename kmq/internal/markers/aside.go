@@ -15,9 +15,10 @@ import (
 
 // What can't be started of one partition holds up no other: it is set aside, the partition is
 // fetched no more, and what was fetched of it follows in its order, until all of it is started.
-// A partition has no more than MaxInFlight records aside, since they keep their room until
-// their locks run out. With transactions nothing is set aside: the starts of a poll are one
-// write, and all of it waits.
+// At most half of MaxInFlight may be aside. What is more gives its room to the other
+// partitions: once it is started, it is given back, undelivered, and comes again as a copy, as
+// does what runs out meanwhile. With transactions nothing is set aside: the starts of a poll
+// are one write, and all of it waits.
 
 const (
 	// asideAfter is how long a poll waits for its starts before those that are not durable are
@@ -142,6 +143,11 @@ func (s *starts) setAside(p *start, partitions map[int32]bool) {
 		_, follows := s.aside[partition]
 		s.aside[partition] = append(s.aside[partition], part)
 		s.q.member.Pause(partition) // under the lock: whoever takes out the last resumes it
+		if s.kept+len(part.leases) <= s.q.cfg.MaxInFlight/2 {
+			s.kept += len(part.leases)
+		} else {
+			part.release(s.q.set)
+		}
 		s.mu.Unlock()
 		if !follows {
 			s.catching.Go(func() { s.catchUp(partition) })
@@ -161,10 +167,14 @@ func (s *starts) catchUp(partition int32) {
 			s.q.member.Fail(err)
 			return
 		}
-		if s.ours(part) {
-			s.handOut(part)
-		} else {
+		switch {
+		case !s.ours(part):
 			s.lose(part)
+		case part.released:
+			s.handOut(part)
+			s.giveBack(part)
+		default:
+			s.handOut(part)
 		}
 	}
 }
@@ -177,6 +187,7 @@ func (s *starts) nextAside(partition int32, done *start) *start {
 	defer s.tell()
 	if done != nil {
 		s.aside[partition] = s.aside[partition][1:]
+		s.kept -= len(done.leases)
 	}
 	if waits := s.aside[partition]; len(waits) > 0 {
 		return waits[0]
@@ -188,6 +199,23 @@ func (s *starts) nextAside(partition int32, done *start) *start {
 
 // ours is whether what was set aside is still the member's to start.
 func (s *starts) ours(part *start) bool { return s.q.started.ours(part.runs[0], part.spots[0]) }
+
+// release frees the room of what was set aside.
+func (p *start) release(set *lease.Set) {
+	for _, l := range p.leases {
+		_ = set.Settle(l, lease.Released) // else it has run out
+	}
+	p.leases, p.released = nil, true
+}
+
+// giveBack has what was released, and is started, delivered again. Nobody was handed it.
+func (s *starts) giveBack(part *start) {
+	for _, m := range part.runs {
+		for i := range int64(m.Count) {
+			s.q.out.put(fact{partition: m.Partition, kind: marker.Release, undelivered: true}, m.Offset+i)
+		}
+	}
+}
 
 // lose lets go of what others read again.
 func (s *starts) lose(part *start) {

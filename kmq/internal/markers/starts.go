@@ -36,6 +36,8 @@ type start struct {
 	failed []*kgo.Record
 	err    error
 	aside  map[int32]*start // what was taken out of it, by partition; nil: nothing
+
+	released bool // it was set aside, and has no leases any more
 }
 
 // starts writes the starts of polls, several at a time, and lets their leases become ready
@@ -57,6 +59,7 @@ type starts struct {
 	changed  chan struct{} // closed when one more is finished, if somebody waits
 	pacing   pacing
 	aside    map[int32][]*start // what of a partition waits by itself, in order; none is empty
+	kept     int                // leases that are aside
 	err      error              // what no waiting mends
 }
 
