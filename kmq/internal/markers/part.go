@@ -10,6 +10,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"kafka-bench/kmq/internal/engine"
 	"kafka-bench/kmq/internal/marker"
 	"kafka-bench/kmq/internal/tracker"
 )
@@ -29,7 +30,9 @@ type part struct {
 	paused  bool
 	busy    bool // redelivering
 
-	troubled bool // the last try to redeliver failed; of the goroutine that redelivers
+	// Of the goroutine that redelivers.
+	troubled bool // the last try failed
+	trouble  *engine.Complaint
 
 	behind      int64 // the lowest offset that is behind the end of the log; -1: none
 	behindSince time.Duration
@@ -47,7 +50,7 @@ type part struct {
 }
 
 func newPart(t *Tracker, partition int32) *part {
-	p := &part{t: t, partition: partition, committed: -1, barrier: -1, goal: -1, ticked: -1, behind: -1, ending: make(chan struct{}, endingAtMost)}
+	p := &part{t: t, partition: partition, committed: -1, barrier: -1, goal: -1, ticked: -1, behind: -1, ending: make(chan struct{}, endingAtMost), trouble: engine.NewComplaint(t.cfg.Log)}
 	p.running, p.cancel = context.WithCancel(context.Background())
 	return p
 }

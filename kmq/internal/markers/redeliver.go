@@ -53,32 +53,38 @@ func (p *part) due() []tracker.Due {
 const (
 	readFor       = 10 * time.Second
 	writeFor      = time.Second
-	writeTroubled = transactionWriteFor
+	writeTroubled = 2 * time.Second
 )
 
 // again delivers records again: it reads them, copies them to the tail, or to the
-// dead-letter topic, and ends them. What can't be done for now is tried again for ever, and
-// what is refused, or not there to be read, is put off, so that it holds up no others; an
-// error says that it was broken off. Between tries it holds neither records nor a turn.
+// dead-letter topic, and ends them. What can't be done for now, is refused, or is not there to
+// be read, is put off, so that it holds up no others, and who holds it can still extend it; an
+// error says that it was broken off.
 func (p *part) again(due []tracker.Due) error {
-	wait, trouble := engine.NewWait(), engine.NewComplaint(p.t.cfg.Log)
 	for wanted := ranges(due); len(wanted) > 0; {
 		left, err := p.turn(wanted, due)
-		if broken := p.running.Err(); broken != nil || errors.Is(err, errGoing) {
+		if p.running.Err() != nil || errors.Is(err, errGoing) {
 			return errGoing
 		}
-		wanted, p.troubled = left, err != nil
-		if err == nil {
-			wait = engine.NewWait()
-			continue
+		if p.troubled = err != nil; p.troubled {
+			p.t.retried.Add(1)
+			p.trouble.About("deliver records again", err)
+			p.postpone(left)
+			return nil
 		}
-		p.t.retried.Add(1)
-		trouble.About("deliver records again", err)
-		if err := wait.Sleep(p.running); err != nil {
-			return err
-		}
+		wanted = left
 	}
 	return nil
+}
+
+// postpone puts off what could not be delivered again: for a while first, and longer each
+// time.
+func (p *part) postpone(left []window.Range) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, w := range left {
+		p.state.Postpone(w.From, w.To, putOffFirst, lookAgain, p.t.now())
+	}
 }
 
 // errGoing: the partition is being taken away.
@@ -147,7 +153,7 @@ const truncatedFor = 10 * time.Second
 const (
 	putOffFirst = 500 * time.Millisecond
 	putOffMost  = time.Minute
-	lookAgain   = 2 * time.Second // at what was behind the end
+	lookAgain   = 2 * time.Second // at what was behind the end, or could not be done for now
 )
 
 // cut is whether the log was cut below what is wanted. Else that is put off.
