@@ -127,10 +127,21 @@ func (d Delivery) Reject(ctx context.Context, reason string) error {
 	return d.queue.engine.Reject(ctx, d.lease, reason)
 }
 
-// refused is why a delivery of a closed queue can't be settled.
+// refused is why a delivery of a closed queue can't be settled. What it gave back is lost to
+// the queue as much as what a rebalance took.
 func (d Delivery) refused() error {
-	if err := d.lease.Err(); err != nil {
+	switch err := d.lease.Err(); {
+	case err == nil:
+		return ErrClosed
+	case errors.Is(err, ErrLost):
+		return givenBack{}
+	default:
 		return err
 	}
-	return ErrClosed
 }
+
+// givenBack is ErrClosed, and ErrLost.
+type givenBack struct{}
+
+func (givenBack) Error() string   { return ErrClosed.Error() + ": the record was given back" }
+func (givenBack) Unwrap() []error { return []error{ErrClosed, ErrLost} }

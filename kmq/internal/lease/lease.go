@@ -5,6 +5,7 @@ package lease
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -28,6 +29,9 @@ type ID struct {
 	Partition int32
 	Offset    int64
 }
+
+// String is both, as in 3@17 for offset 17 of partition 3.
+func (id ID) String() string { return fmt.Sprintf("%d@%d", id.Partition, id.Offset) }
 
 // State is what became of a lease.
 type State int32
