@@ -57,6 +57,8 @@ func TestTrackerWait(t *testing.T) {
 	cfg.Tracker = kmq.External
 	good, err := kmq.OpenTracker(t.Context(), cfg)
 	i.do(err)
+	var told bytes.Buffer
+	cfg.Logger = slog.New(slog.NewTextHandler(&told, nil))
 	cfg.SessionTimeout = time.Second // from 6 s on
 	refused, err := kmq.OpenTracker(t.Context(), cfg)
 	i.do(err)
@@ -66,6 +68,9 @@ func TestTrackerWait(t *testing.T) {
 		t.Errorf("the one that is refused: %v", err)
 	}
 	i.do(refused.Close(t.Context()))
+	if log := told.String(); !strings.Contains(log, "the tracker has ended") || strings.Contains(log, "trying again") {
+		t.Errorf("the one that is refused tells: %s", log)
+	}
 	cancel()
 	if err := good.Wait(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("the one that is not: %v", err)

@@ -342,7 +342,7 @@ func (t *Tracker) take(fetches kgo.Fetches, trouble *engine.Complaint) {
 		if errors.Is(err, kerr.InvalidSessionTimeout) {
 			t.refusedTimeout(err)
 		}
-		if !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled) {
+		if t.running.Err() == nil && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled) {
 			t.retried.Add(1)
 			trouble.About(fmt.Sprintf("read partition %d of topic %s", partition, t.cfg.MarkersTopic), err)
 			_ = engine.NewWait().Sleep(t.running)
