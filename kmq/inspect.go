@@ -12,8 +12,9 @@ import (
 // Inspection is what the cluster knows of a group's queue.
 type Inspection struct {
 	Group, Topic string
-	// Engine is empty where nothing tells Plain from OffsetMap, which leaves behind what Plain
-	// does while nothing is acknowledged beyond its commits.
+	// Engine is empty where nothing tells which it is. OffsetMap leaves behind what Plain does
+	// while nothing is acknowledged beyond its commits; and so does Markers before a tracker has
+	// run, where its markers are in a topic that is not named.
 	Engine      Engine
 	Partitions  []PartitionInspection
 	DeadLetters int64 // records in the dead-letter topic; -1 if none is named
@@ -27,8 +28,9 @@ type PartitionInspection struct {
 	Committed int64
 	End       int64 // the high watermark
 	// InFlight are the records that are not settled though later ones were handed out
-	// (Markers), or acknowledged (OffsetMap). Plain and Share do not tell, nor does an Engine
-	// that is not known: -1 there while anything is Waiting, 0 when nothing is.
+	// (Markers), or acknowledged (OffsetMap). Plain and Share do not tell: -1 there while
+	// anything is Waiting, 0 when nothing is. Nor does an Engine that is not known, or OffsetMap
+	// before a commit: always -1. It is 0 where the partition holds nothing.
 	InFlight int64
 	// Waiting are the records that were not handed out, as far as the cluster knows; with
 	// those in flight where InFlight is -1.
@@ -42,13 +44,15 @@ type PartitionInspection struct {
 
 // Inspect finds out what a group has in flight, from what the cluster keeps: it joins no
 // group and writes nothing. Of cfg it needs Brokers and Group, and Client where the
-// cluster asks who is there. Topic may be left out if the group has one only; where Engine
-// is empty, it is told by what the group has left behind, as far as that goes, and a group that
-// has committed nothing and has no members is refused. MarkersTopic and DeadLetterTopic are as
-// for the queue.
+// cluster asks who is there. Topic may be left out if the group has one only: it is the one of
+// its offsets, or of its members where nothing is committed. Where Engine is empty, it is told by
+// what the group has left behind, as far as that goes, and a group that has committed nothing and
+// has no members is refused. MarkersTopic and DeadLetterTopic are as for the queue.
 //
 // It reads the records that are not settled, at most 100,000 of a partition, and the
-// markers that a tracker would begin with. Errors are [ErrConfig] or the cluster's.
+// markers that a tracker would begin with; to find out the Engine, at most the last 100,000
+// markers of a partition. Errors are [ErrConfig], for a Topic or a DeadLetterTopic that is not
+// there too, or the cluster's.
 func Inspect(ctx context.Context, cfg Config) (Inspection, error) {
 	f := new(faults)
 	for _, needed := range []struct {

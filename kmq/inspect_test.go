@@ -120,6 +120,20 @@ func (i *inspected) eventually(cfg kmq.Config, want kmq.PartitionInspection, dea
 	}
 }
 
+// until inspects until what is found is as it should be: commits come when they come.
+func (i *inspected) until(cfg kmq.Config, good func(kmq.Inspection) bool) {
+	i.Helper()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+		got, err := kmq.Inspect(i.Context(), cfg)
+		if err == nil && good(got) {
+			return
+		}
+		if time.Now().After(end) {
+			i.Fatalf("got %+v, %v", got, err)
+		}
+	}
+}
+
 func TestInspect(t *testing.T) {
 	type counts struct{ committed, end, inFlight, waiting, oldest, redelivered, dead int64 }
 	const any = -2 // when a member fetches more is its affair: in flight and waiting count together
@@ -171,6 +185,105 @@ func TestInspect(t *testing.T) {
 			i.do(ds[2].Reject(t.Context(), "no"))
 			i.do(q.Flush(t.Context()))
 			check(test.afterReject)
+		})
+	}
+}
+
+// Before a tracker has run, the group's markers tell that it is one of markers. Where they are
+// in a topic that is not named nothing tells, and what is in flight is not known: the committed
+// offset alone would have it that nothing is.
+func TestInspectBeforeATracker(t *testing.T) {
+	for _, test := range []struct {
+		topic, named string
+		engine       kmq.Engine
+		inFlight     int64
+	}{
+		{"", "", kmq.Markers, 10},
+		{"loans", "loans", kmq.Markers, 10},
+		{"loans", "", "", -1},
+	} {
+		t.Run(test.topic+" as "+test.named, func(t *testing.T) {
+			i := newInspected(t)
+			cfg := i.config(kmq.Markers)
+			cfg.Tracker, cfg.MarkersTopic, cfg.MaxInFlight = kmq.External, test.topic, 20
+			i.receive(i.open(cfg), 10)
+			cfg.Engine, cfg.Topic, cfg.MarkersTopic = "", "", test.named
+			i.until(cfg, func(got kmq.Inspection) bool {
+				p := got.Partitions[0]
+				if p.Committed != 10 {
+					return false
+				}
+				if got.Engine != test.engine || p.InFlight != test.inFlight || p.Waiting != 0 {
+					t.Fatalf("%+v, want engine %q and %d in flight", got, test.engine, test.inFlight)
+				}
+				return true
+			})
+		})
+	}
+}
+
+// Markers of another group on the same topic are no evidence for this one.
+func TestInspectBesideTheMarkersOfAnother(t *testing.T) {
+	i := newInspected(t)
+	other := i.config(kmq.Markers)
+	other.Group = "shipping"
+	i.receive(i.open(other), 1)
+	cfg := i.config(kmq.Plain)
+	i.do(i.receive(i.open(cfg), 1)[0].Ack(t.Context()))
+	cfg.Engine = ""
+	i.until(cfg, func(got kmq.Inspection) bool {
+		if got.Engine != "" {
+			t.Fatalf("%+v", got)
+		}
+		return got.Partitions[0].Committed == 1
+	})
+}
+
+// In a partition that never held a record nothing is in flight, though nothing is committed
+// of it either.
+func TestInspectAnUnusedPartition(t *testing.T) {
+	for _, engine := range kmq.Engines {
+		t.Run(string(engine), func(t *testing.T) {
+			i := newInspected(t)
+			client, err := kgo.NewClient(kgo.SeedBrokers(i.cluster.ListenAddrs()...), kgo.RecordPartitioner(kgo.ManualPartitioner()))
+			i.do(err)
+			defer client.Close()
+			_, err = kadm.NewClient(client).CreateTopic(t.Context(), 2, 1, nil, "parcels")
+			i.do(err)
+			i.do(client.ProduceSync(t.Context(), &kgo.Record{Topic: "parcels", Partition: 0}).FirstErr())
+			cfg := i.config(engine)
+			cfg.Topic = "parcels"
+			q := i.open(cfg)
+			i.do(i.receive(q, 1)[0].Ack(t.Context()))
+			i.do(q.Flush(t.Context()))
+			i.until(cfg, func(got kmq.Inspection) bool {
+				if p := got.Partitions[1]; p.InFlight != 0 || p.Waiting != 0 {
+					t.Fatalf("%+v of nothing", p)
+				}
+				return got.Partitions[0].InFlight == 0
+			})
+		})
+	}
+}
+
+// A group that has committed nothing yet is known by its members, and so is its topic.
+func TestInspectTakesTheTopicOfTheMembers(t *testing.T) {
+	for _, engine := range []kmq.Engine{kmq.Plain, kmq.Markers} {
+		t.Run(string(engine), func(t *testing.T) {
+			i := newInspected(t)
+			cfg := i.config(engine)
+			refused := i.cluster.Fault(kfake.Fault{
+				Keys: []kmsg.Key{kmsg.OffsetCommit}, Topic: cfg.Topic, Err: kerr.CoordinatorLoadInProgress, Count: -1,
+			})
+			defer refused.Remove()
+			i.receive(i.open(cfg), 1)
+			cfg.Topic, cfg.Engine = "", ""
+			i.until(cfg, func(got kmq.Inspection) bool {
+				if p := got.Partitions[0]; got.Topic != "orders" || p.Committed != -1 {
+					t.Fatalf("%+v", got)
+				}
+				return true
+			})
 		})
 	}
 }
@@ -267,8 +380,8 @@ func TestInspectBesideALaterFormat(t *testing.T) {
 	}
 }
 
-// Once everything is settled nothing is in flight, whatever the engine, though of one that
-// leaves nothing behind it can't be told which it is.
+// Once everything is settled nothing is in flight, whatever the engine. Of one that leaves
+// nothing behind it can't be told which it is, nor what is in flight: it has to be named.
 func TestInspectWhatIsDrained(t *testing.T) {
 	for engine, told := range map[kmq.Engine]kmq.Engine{kmq.Plain: "", kmq.OffsetMap: "", kmq.Markers: kmq.Markers, kmq.Share: kmq.Share} {
 		t.Run(string(engine), func(t *testing.T) {
@@ -282,8 +395,13 @@ func TestInspectWhatIsDrained(t *testing.T) {
 			}
 			i.do(q.Drain(t.Context()))
 			i.do(q.Close(t.Context()))
-			cfg.Engine, cfg.Topic = "", ""
+			cfg.Topic = ""
 			want := kmq.PartitionInspection{Committed: 10, End: 10}
+			i.eventually(cfg, want, 0)
+			cfg.Engine = ""
+			if told == "" {
+				want.InFlight = -1
+			}
 			i.eventually(cfg, want, 0)
 			if got, err := kmq.Inspect(t.Context(), cfg); err != nil || got.Engine != told {
 				t.Errorf("engine %q, %v; want %q", got.Engine, err, told)
@@ -320,6 +438,7 @@ func TestInspectRefuses(t *testing.T) {
 		"a group":          {func(c *kmq.Config) { c.Topic, c.Group, c.Engine = "", "biling", "" }, "group biling has committed nothing"},
 		"a topic":          {func(c *kmq.Config) { c.Topic, c.Engine = "order", kmq.Plain }, "topic order is not there"},
 		"a group's typo":   {func(c *kmq.Config) { c.Group, c.Engine = "biling", "" }, "group biling has committed nothing and has no members"},
+		"dead letters":     {func(c *kmq.Config) { c.Engine, c.DeadLetterTopic = kmq.Plain, "nope" }, "topic nope is not there"},
 		"a share group":    {func(c *kmq.Config) { c.Engine, c.Group = kmq.Share, "biling" }, "there is no share group biling"},
 		"a markers' topic": {func(c *kmq.Config) { c.Engine, c.MarkersTopic = kmq.Markers, "nowhere" }, "topic nowhere has 0 partitions"},
 	} {

@@ -156,7 +156,8 @@ func TestInspectWhatNobodyKnows(t *testing.T) {
 		"          0          –    4          –        4             0  ")
 }
 
-// TestInspectADrainedQueue: nothing is in flight, though nothing tells of which engine it is.
+// TestInspectADrainedQueue: nothing tells of which engine it is, and so what is in flight; of
+// the engine that is named, nothing is.
 func TestInspectADrainedQueue(t *testing.T) {
 	brokers := embedded(t).Bootstrap()
 	orders(t, brokers)
@@ -170,12 +171,12 @@ func TestInspectADrainedQueue(t *testing.T) {
 		t.Fatal(err)
 	}
 	args := []string{"kmq", "inspect", "billing", "--brokers", strings.Join(brokers, ",")}
-	const want = `group billing on topic orders, engine plain or offsetmap (nothing tells; --engine says which)
+	const want = `group billing on topic orders, engine not known (nothing tells; --engine says which)
 
 partition committed end in flight waiting redeliveries oldest unacked
-0 4 4 0 0 0 –
-1 4 4 0 0 0 –
-all 0 0 0 –
+0 4 4 – 0 0 –
+1 4 4 – 0 0 –
+all – 0 0 –
 `
 	if got := invoke(t, args...); got.code != exitValid || withoutSeconds(got.stdout) != want {
 		t.Errorf("exit code %d: %s\n%s\nwant:\n%s", got.code, got.stderr, withoutSeconds(got.stdout), want)
@@ -184,9 +185,10 @@ all 0 0 0 –
 	if err := json.Unmarshal([]byte(invoke(t, append(args, "--json")...).stdout), &said); err != nil {
 		t.Fatal(err)
 	}
-	if said.Engine != nil || said.InFlight == nil || *said.InFlight != 0 || said.OldestAt != nil {
+	if said.Engine != nil || said.InFlight != nil || *said.Waiting != 0 || said.OldestAt != nil {
 		t.Errorf("%+v", said)
 	}
+	wantSaid(t, withoutSeconds(invoke(t, append(args, "--engine", "offsetmap")...).stdout), "all 0 0 0 –")
 }
 
 // TestKmqRefused: what is wrong, what would be right, and which exit code.
@@ -202,9 +204,10 @@ func TestKmqRefused(t *testing.T) {
 		{"inspect", exitBadInput, "inspect needs the name of one group"},
 		{"inspect billing", exitUnreachable, `the cluster "default" is not up; start it with: kafka-bench cluster up`},
 		{"inspect billing --brokers localhost:1", exitUnreachable, "no broker can be reached"},
-		{"inspect billing --brokers " + there, exitBadInput, "kmq: configuration: group billing has committed nothing: check its name, or name its topic"},
+		{"inspect billing --brokers " + there, exitBadInput, "kmq: configuration: group billing has committed nothing and has no members: check its name, or name its topic"},
 		{"inspect billing --topic orders --brokers " + there, exitBadInput, "kmq: configuration: group billing has committed nothing and has no members: check its name, or name its engine"},
 		{"inspect billing --topic order --engine plain --brokers " + there, exitBadInput, "kmq: configuration: topic order is not there"},
+		{"inspect billing --topic orders --engine plain --dead-letter nope --brokers " + there, exitBadInput, "kmq: configuration: topic nope is not there"},
 		{"inspect billing --engine queue --brokers " + there, exitBadInput, `kmq: configuration: Engine is "queue": choose one of plain, markers, offsetmap, share`},
 		{"inspect billing --command-config client.properties", exitBadInput, "--command-config is for an existing cluster; name its addresses with --brokers, or leave it out"},
 		{"inspect billing --cluster mine --brokers " + there, exitBadInput, "--cluster and --brokers name two clusters; leave one of them out"},

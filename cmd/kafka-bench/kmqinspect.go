@@ -33,9 +33,11 @@ writes nothing.
 
 The topic is that of the group where it has only one, and the engine is told by what
 the group has left on the cluster. One of offsetmap that has nothing beyond its commits
-looks like one of plain: then the answer is "plain or offsetmap", and --engine says which.
+looks like one of plain: then the engine is not known, what is in flight is shown as –,
+and --engine says which it is. So it is with markers in a topic of another name, before a
+tracker has run: --markers-topic names it.
 A group that has committed nothing and has no members is refused. What an engine keeps
-in its consumers' memory alone is shown as –.`,
+in its consumers' memory alone is shown as –, and so is a sum with such a part.`,
 		Example: `  kafka-bench kmq inspect billing
   kafka-bench kmq inspect billing --dead-letter orders-dead --json`,
 		Args: needs(1, 1, "the name of one group"),
@@ -157,7 +159,7 @@ func total(i kmq.Inspection) kmq.PartitionInspection {
 func printInspection(w io.Writer, i kmq.Inspection, deadLetter string, now time.Time) error {
 	engine := string(i.Engine)
 	if engine == "" {
-		engine = "plain or offsetmap (nothing tells; --engine says which)"
+		engine = "not known (nothing tells; --engine says which)"
 	}
 	fmt.Fprintf(w, "group %s on topic %s, engine %s\n\n", i.Group, i.Topic, engine)
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -29,8 +30,9 @@ const (
 	Share     = "share"
 )
 
-// Unsaid is the engine of a group of which nothing tells whether it is Plain or OffsetMap:
-// the latter leaves behind what the former does while it has nothing beyond its commits.
+// Unsaid is the engine of a group of which nothing tells which it is. OffsetMap leaves behind
+// what Plain does while it has nothing beyond its commits; and so does Markers, until a tracker
+// has run, beside markers in a topic that was not named.
 const Unsaid = ""
 
 // unknown is a number that nobody can tell.
@@ -59,7 +61,7 @@ type Partition struct {
 type Result struct {
 	Topic, Engine string // the engine may be Unsaid
 	Partitions    []Partition
-	DeadLetters   int64 // -1: there is no such topic
+	DeadLetters   int64 // -1: no topic of them is named
 }
 
 // Group inspects a group. Where cfg.Topic or kind is empty, it is found out; a group that
@@ -84,7 +86,7 @@ func Group(ctx context.Context, cfg engine.Config, kind string) (Result, error) 
 		err = i.markers(ctx)
 	case OffsetMap:
 		err = i.offsetMap()
-	default: // what is handed out is known to the consumers alone
+	case Plain: // what is handed out is known to the consumers alone
 		i.settled()
 	}
 	if err != nil {
@@ -110,6 +112,7 @@ type inspector struct {
 	adm       *kadm.Client
 	committed kadm.OffsetResponses // of the group, on all topics
 	shared    kadm.ShareOffsets    // of a share group
+	sharers   []string             // the topics of its members
 	parts     []*Partition
 }
 
@@ -126,20 +129,17 @@ func (i *inspector) find(ctx context.Context, kind string) (string, error) {
 		}
 	}
 	if kind == Share {
-		return kind, i.chooseTopic(topicsOfShare(i.shared))
+		topics := slices.Sorted(maps.Keys(i.shared))
+		if len(topics) == 0 {
+			topics = i.sharers
+		}
+		return kind, i.chooseTopic(topics)
 	}
 	var err error
 	if i.committed, err = i.offsets(ctx, group); err != nil {
 		return "", err
 	}
-	topics := slices.Sorted(func(yield func(string) bool) {
-		for t := range i.committed {
-			if !yield(t) {
-				return
-			}
-		}
-	})
-	if err := i.chooseTopic(topics); err != nil {
+	if err := i.findTopic(ctx); err != nil {
 		return "", err
 	}
 	if kind != "" {
@@ -162,7 +162,30 @@ func (i *inspector) find(ctx context.Context, kind string) (string, error) {
 	if g := tracked[markers.Group(group)]; err == nil && g.Err == nil && g.State != "" && g.State != "Dead" {
 		return Markers, nil
 	}
+	if i.marked(ctx) {
+		return Markers, nil
+	}
 	return Unsaid, nil
+}
+
+// findTopic takes the topic from what the group has committed, and from what its members read
+// while that is nothing.
+func (i *inspector) findTopic(ctx context.Context) error {
+	if i.cfg.Topic != "" {
+		return nil
+	}
+	topics := slices.Sorted(maps.Keys(i.committed))
+	if len(topics) > 0 {
+		return i.chooseTopic(topics)
+	}
+	topics, live, err := i.members(ctx)
+	switch {
+	case err != nil:
+		return err
+	case live && len(topics) == 0: // while a group is made up anew, it is not told what they read
+		return fmt.Errorf("%w: group %s has committed nothing, and nothing tells what its members read: name its topic", lease.ErrConfig, i.cfg.Group)
+	}
+	return i.chooseTopic(topics)
 }
 
 // Known is whether a group that is not a share group has committed anything, or has
@@ -185,18 +208,28 @@ func (i *inspector) known(ctx context.Context) (bool, error) {
 	if len(i.committed) > 0 {
 		return true, nil
 	}
+	_, live, err := i.members(ctx)
+	return live, err
+}
+
+// members are the topics that the group's members read, as far as they are told, and whether
+// there are members.
+func (i *inspector) members(ctx context.Context) (topics []string, live bool, err error) {
 	group := i.cfg.Group
 	classic, err := i.adm.DescribeGroups(ctx, group)
 	if err != nil {
-		return false, fmt.Errorf("kmq: describe group %s: %w", group, err)
+		return nil, false, fmt.Errorf("kmq: describe group %s: %w", group, err)
 	}
 	if g := classic[group]; g.Err == nil {
-		return len(g.Members) > 0, nil
+		return g.JoinTopics(), len(g.Members) > 0, nil
 	} else if !errors.Is(g.Err, kerr.GroupIDNotFound) {
-		return false, fmt.Errorf("kmq: describe group %s: %w", group, g.Err)
+		return nil, false, fmt.Errorf("kmq: describe group %s: %w", group, g.Err)
 	}
 	newer, err := i.adm.DescribeConsumerGroups(ctx, group) // of the protocol of KIP-848, if there are such
-	return err == nil && newer[group].Err == nil && len(newer[group].Members) > 0, nil
+	if g := newer[group]; err == nil && g.Err == nil {
+		return g.SubscribedTopics(), len(g.Members) > 0, nil
+	}
+	return nil, false, nil
 }
 
 func (i *inspector) findShare(ctx context.Context) (bool, error) {
@@ -218,7 +251,7 @@ func (i *inspector) findShare(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("kmq: the offsets of share group %s: %w", group, err)
 	}
-	i.shared = offsets[group].Offsets
+	i.shared, i.sharers = offsets[group].Offsets, all[group].SubscribedTopics()
 	return true, nil
 }
 
@@ -231,14 +264,6 @@ func (i *inspector) offsets(ctx context.Context, group string) (kadm.OffsetRespo
 	return all, nil
 }
 
-func topicsOfShare(all kadm.ShareOffsets) (topics []string) {
-	for t := range all {
-		topics = append(topics, t)
-	}
-	slices.Sort(topics)
-	return topics
-}
-
 // chooseTopic takes the group's only topic where none is named.
 func (i *inspector) chooseTopic(topics []string) error {
 	if i.cfg.Topic != "" {
@@ -246,41 +271,37 @@ func (i *inspector) chooseTopic(topics []string) error {
 	}
 	switch len(topics) {
 	case 0:
-		return fmt.Errorf("%w: group %s has committed nothing: check its name, or name its topic", lease.ErrConfig, i.cfg.Group)
+		return fmt.Errorf("%w: group %s has committed nothing and has no members: check its name, or name its topic", lease.ErrConfig, i.cfg.Group)
 	case 1:
 		i.cfg.Topic = topics[0]
 		return nil
 	default:
-		return fmt.Errorf("%w: group %s has offsets on several topics, %v: name one", lease.ErrConfig, i.cfg.Group, topics)
+		return fmt.Errorf("%w: group %s has several topics, %v: name one", lease.ErrConfig, i.cfg.Group, topics)
 	}
 }
 
 // lay makes the partitions, with the ends of their logs and what is committed.
 func (i *inspector) lay(ctx context.Context) error {
 	topic := i.cfg.Topic
-	var starts, ends, stable kadm.ListedOffsets
-	var err error
-	for _, ask := range []struct {
-		of   *kadm.ListedOffsets
-		list func(context.Context, ...string) (kadm.ListedOffsets, error)
-	}{{&starts, i.adm.ListStartOffsets}, {&ends, i.adm.ListEndOffsets}, {&stable, i.adm.ListCommittedOffsets}} {
-		if *ask.of, err = ask.list(ctx, topic); err == nil {
-			err = ask.of.Error()
-		}
-		if err != nil {
-			break
-		}
+	starts, err := listed(ctx, topic, i.adm.ListStartOffsets)
+	if err != nil {
+		return err
 	}
-	switch {
-	case errors.Is(err, kerr.UnknownTopicOrPartition), err == nil && len(ends[topic]) == 0:
-		return fmt.Errorf("%w: topic %s is not there", lease.ErrConfig, topic)
-	case err != nil:
-		return fmt.Errorf("kmq: the offsets of topic %s: %w", topic, err)
+	ends, err := listed(ctx, topic, i.adm.ListEndOffsets)
+	if err != nil {
+		return err
 	}
-	for id, end := range ends[topic] {
+	stable, err := listed(ctx, topic, i.adm.ListCommittedOffsets)
+	if err != nil {
+		return err
+	}
+	for id, end := range ends {
 		p := &Partition{
 			ID: id, Committed: unknown, End: end.Offset, InFlight: unknown,
-			start: starts[topic][id].Offset, stable: stable[topic][id].Offset,
+			start: starts[id].Offset, stable: stable[id].Offset,
+		}
+		if p.start == p.End { // there is nothing to hand out
+			p.InFlight = 0
 		}
 		if o, ok := i.committed.Lookup(topic, id); ok && o.Err == nil {
 			p.Committed = o.At
@@ -291,6 +312,21 @@ func (i *inspector) lay(ctx context.Context) error {
 	}
 	slices.SortFunc(i.parts, func(a, b *Partition) int { return int(a.ID - b.ID) })
 	return nil
+}
+
+// listed are offsets of all partitions of a topic, which is refused if it is not there.
+func listed(ctx context.Context, topic string, list func(context.Context, ...string) (kadm.ListedOffsets, error)) (map[int32]kadm.ListedOffset, error) {
+	all, err := list(ctx, topic)
+	if err == nil {
+		err = all.Error()
+	}
+	switch {
+	case errors.Is(err, kerr.UnknownTopicOrPartition), err == nil && len(all[topic]) == 0:
+		return nil, fmt.Errorf("%w: topic %s is not there", lease.ErrConfig, topic)
+	case err != nil:
+		return nil, fmt.Errorf("kmq: the offsets of topic %s: %w", topic, err)
+	}
+	return all[topic], nil
 }
 
 // offsetMap: what is open below the last acknowledgement is lent, or waits for another
@@ -318,7 +354,7 @@ func (i *inspector) offsetMap() error {
 	return nil
 }
 
-// settled: where nothing is beyond the commit, nothing is in flight, whoever keeps it.
+// settled: where nothing is beyond the commit, nothing is in flight: what is below is settled.
 func (i *inspector) settled() {
 	for _, p := range i.parts {
 		if p.Waiting == 0 {
@@ -347,21 +383,19 @@ func (i *inspector) share() {
 	}
 }
 
-// size is how many records are in a topic; 0 if it is not there.
+// size is how many records are in a topic.
 func (i *inspector) size(ctx context.Context, topic string) (int64, error) {
-	starts, err := i.adm.ListStartOffsets(ctx, topic)
-	var ends kadm.ListedOffsets
-	if err == nil {
-		ends, err = i.adm.ListEndOffsets(ctx, topic)
-	}
+	starts, err := listed(ctx, topic, i.adm.ListStartOffsets)
 	if err != nil {
-		return unknown, fmt.Errorf("kmq: the offsets of topic %s: %w", topic, err)
+		return unknown, err
+	}
+	ends, err := listed(ctx, topic, i.adm.ListEndOffsets)
+	if err != nil {
+		return unknown, err
 	}
 	var n int64
-	for id, end := range ends[topic] {
-		if end.Err == nil && starts[topic][id].Err == nil {
-			n += end.Offset - starts[topic][id].Offset
-		}
+	for id, end := range ends {
+		n += end.Offset - starts[id].Offset
 	}
 	return n, nil
 }

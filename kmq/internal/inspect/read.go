@@ -21,13 +21,42 @@ import (
 // may hold no records.
 const stalls = 3 * time.Second
 
+func (i *inspector) markersTopic() string {
+	if i.cfg.MarkersTopic != "" {
+		return i.cfg.MarkersTopic
+	}
+	return i.cfg.Topic + "-markers"
+}
+
+// marked is whether there are markers of the group among the last of the topic of them. Who
+// may not read it is not told.
+func (i *inspector) marked(ctx context.Context) bool {
+	topic := i.markersTopic()
+	spans, err := i.spans(ctx, topic)
+	if err != nil {
+		return false
+	}
+	for id, s := range spans {
+		s.From = max(s.From, s.To-readAtMost)
+		spans[id] = s
+	}
+	looking, stop := context.WithCancel(ctx)
+	defer stop()
+	found, ours := false, marker.Of(i.cfg.Group)
+	_ = i.read(looking, topic, spans, func(r *kgo.Record) {
+		m, err := marker.Parse(r.Key, r.Value)
+		if m.Group == ours && (err == nil || errors.Is(err, marker.ErrVersion)) {
+			found = true
+			stop() // one is enough
+		}
+	})
+	return found
+}
+
 // markers reads the markers from where the tracker's group would begin, and so knows what
 // is lent.
 func (i *inspector) markers(ctx context.Context) error {
-	topic, group := i.cfg.MarkersTopic, markers.Group(i.cfg.Group)
-	if topic == "" {
-		topic = i.cfg.Topic + "-markers"
-	}
+	topic, group := i.markersTopic(), markers.Group(i.cfg.Group)
 	committed, err := i.offsets(ctx, group)
 	if err != nil {
 		return err
