@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"time"
 )
 
@@ -24,7 +25,7 @@ func (r *run) process(d Delivery) {
 			return
 		}
 		if reject, ok := rejection(err); ok {
-			r.settle(d, func(ctx context.Context) error { return d.Reject(ctx, reject.Reason) })
+			r.reject(d, reject.Reason)
 			return
 		}
 		if _, panicked := errors.AsType[*HandlerPanic](err); !panicked && r.handling.Err() != nil {
@@ -68,6 +69,49 @@ func (r *run) call(d Delivery) (err error) {
 // giveBack gives back a record that was not begun, or whose handler was interrupted: where
 // the engine can, so that it does not count as a delivery.
 func (r *run) giveBack(d Delivery) { r.released(d, d.unhand) }
+
+// reject gives a record up. Where the dead-letter topic does not take it, that is no reason
+// to end the run: the engine delivers the record again; one that it keeps open is tried
+// again beside the worker, who goes on with others.
+func (r *run) reject(d Delivery, reason string) {
+	refused := false
+	r.settle(d, func(ctx context.Context) error {
+		err := d.Reject(ctx, reason)
+		if refused = ctx.Err() == nil && uncopied(err); refused {
+			r.complain("reject a record", err)
+			return nil
+		}
+		return err
+	})
+	if refused && d.lease.Err() == nil {
+		r.rejecting.Go(func() { r.rejectLater(d, reason) })
+	}
+}
+
+// rejectLater tries to reject a record until it is settled, or the run ends.
+func (r *run) rejectLater(d Delivery, reason string) {
+	for try := 1; pause(r.handling, r.q.backoff.after(try)) && !d.ended() && !r.q.closed.Load(); try++ {
+		err := d.Reject(r.handling, reason)
+		if !uncopied(err) {
+			return
+		}
+		r.complain("reject a record", err)
+	}
+}
+
+// uncopied is whether a Reject failed for the sake of the dead-letter topic.
+func uncopied(err error) bool {
+	return err != nil && !slices.ContainsFunc(
+		[]error{ErrSettled, ErrExpired, ErrLost, ErrClosed, ErrUnsupported, ErrConfig, context.Canceled, context.DeadlineExceeded},
+		func(other error) bool { return errors.Is(err, other) })
+}
+
+// complain logs, once a minute, what is tried again.
+func (r *run) complain(what string, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.complaint.About(what, err)
+}
 
 // nack releases a record; false if the engine can't.
 func (r *run) nack(d Delivery, delay time.Duration) (can bool) {

@@ -6,6 +6,8 @@ import (
 	"hash/maphash"
 	"sync"
 	"time"
+
+	"kafka-bench/kmq/internal/engine"
 )
 
 // Handler processes one record: nil acknowledges it, [Reject] gives it up, any other error
@@ -127,10 +129,13 @@ type run struct {
 	keeping sync.WaitGroup // the keeper
 	kept    context.CancelFunc
 
-	mu    sync.Mutex
-	lines map[uint64]*line // those that have a worker
-	err   error            // what ended the run
-	panic *HandlerPanic
+	rejecting sync.WaitGroup // what is rejected later
+
+	mu        sync.Mutex
+	lines     map[uint64]*line // those that have a worker
+	complaint *engine.Complaint
+	err       error // what ended the run
+	panic     *HandlerPanic
 }
 
 // job is a delivery for a worker.
@@ -150,7 +155,7 @@ func newRun(ctx context.Context, q *Queue, workers int, handle Handler, order Or
 	r := &run{
 		q: q, handle: handle, order: order, seed: maphash.MakeSeed(),
 		idle: make(chan struct{}, workers), work: make(chan job, workers),
-		lines: make(map[uint64]*line),
+		lines: make(map[uint64]*line), complaint: engine.NewComplaint(q.log),
 	}
 	r.handling, r.halt = context.WithCancelCause(ctx)
 	r.settling, r.release = context.WithCancel(context.WithoutCancel(ctx))
@@ -287,6 +292,10 @@ func (r *run) worker() {
 func (r *run) end(ctx context.Context, err error) error {
 	close(r.work)
 	r.workers.Wait()
+	if r.q.stopping.Err() == nil {
+		r.halt(err) // nobody drains the queue, and waits for what is rejected later
+	}
+	r.rejecting.Wait()
 	r.kept()
 	r.keeping.Wait()
 	r.release()

@@ -99,5 +99,7 @@ var laws = []law{
 	{"a handler's rejection gives the record up", handlerRejects},
 	{"what is made of a record is not what comes again", spoilt},
 	{"what a handler makes of a record is not what it is tried with again", spoiltByHandlers},
+	{"a dead-letter topic that is gone refuses, and holds up neither Reject nor Close", rejectsNowhere},
+	{"a dead-letter topic that is gone holds up no other record", runsOnWithoutDeadLetters},
 	{"the counters add up", counters},
 }

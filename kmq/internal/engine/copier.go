@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -62,6 +63,27 @@ func (c *Copier) Write(ctx context.Context, records ...*kgo.Record) []error {
 		}
 	}
 	return errs
+}
+
+// Bury writes a dead letter, with backoff, for as long as that may be mended by itself. It
+// returns an error that is [Fatal], ctx's, or that of a topic that has been missing for
+// [MissingFor].
+func (c *Copier) Bury(ctx context.Context, dead *kgo.Record) error {
+	began, missing := time.Now(), error(nil)
+	err := Persist(ctx, c.cfg.Log, "copy to the dead-letter topic", func(ctx context.Context) error {
+		err := c.Write(ctx, dead)[0]
+		if !Missing(err) {
+			began = time.Now()
+		} else if time.Since(began) >= MissingFor {
+			missing = err
+			return nil
+		}
+		return err
+	})
+	if err == nil {
+		err = missing
+	}
+	return err
 }
 
 // together writes records by the client that the copier was given.

@@ -37,6 +37,16 @@ func Fatal(err error) bool {
 	return Refused(err) || slices.ContainsFunc(fatal, func(f error) bool { return errors.Is(err, f) })
 }
 
+// Missing is whether an error says that a topic is not there. That is no error of a leader
+// that moves, which goes by itself; but a broker that has just started may say it too.
+func Missing(err error) bool {
+	return errors.Is(err, kerr.UnknownTopicOrPartition) || errors.Is(err, kerr.UnknownTopicID)
+}
+
+// MissingFor is for how long a dead-letter topic must be missing before it has refused what
+// was to be written.
+const MissingFor = 3 * time.Second
+
 // Wait is an exponential backoff with jitter: 10 ms at first, doubled up to 2 s.
 type Wait struct{ next time.Duration }
 

@@ -229,10 +229,7 @@ func (q *queue) Reject(ctx context.Context, l *lease.Lease, reason string) error
 	}
 	step.At(step.BeforeCopy)
 	dead := lease.DeadLetter(l.Original(), l.Origin, l.Attempt, reason, q.cfg.Group, q.cfg.DeadLetterTopic, q.topics.DeadLetterPartitions)
-	err := engine.Persist(ctx, q.cfg.Log, "copy to the dead-letter topic", func(ctx context.Context) error {
-		return q.copier.Write(ctx, dead)[0]
-	})
-	if err != nil {
+	if err := q.copier.Bury(ctx, dead); err != nil {
 		return fmt.Errorf("kmq: the record was not rejected and will be delivered again: %w", err)
 	}
 	step.At(step.Copied)

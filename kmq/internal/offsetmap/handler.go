@@ -220,10 +220,16 @@ func (e *Engine) commitOf(id int32) (member.Offset, bool) {
 	return commit, commit.At >= 0
 }
 
+// copiesFor bounds how long copies are waited for when partitions are let go: a record whose
+// copy is not known is open.
+const copiesFor = 20 * time.Second
+
 // Flush ends the leases of partitions that are being taken away, so that none is
 // acknowledged after the last commit was made up, and waits for copies that are being
 // written.
 func (h handler) Flush(ctx context.Context, partitions []int32) error {
+	ctx, cancel := context.WithTimeout(ctx, copiesFor)
+	defer cancel()
 	wake := context.AfterFunc(ctx, func() {
 		h.mu.Lock()
 		h.calm.Broadcast()
@@ -232,6 +238,11 @@ func (h handler) Flush(ctx context.Context, partitions []int32) error {
 	defer wake()
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	for _, id := range partitions {
+		if p := h.partitions[id]; p != nil {
+			p.leaving = true
+		}
+	}
 	h.lose(partitions, func(s *slot) bool { return s.phase != moving })
 	for _, id := range partitions {
 		for p := h.partitions[id]; p != nil && p.moving > 0 && ctx.Err() == nil; {

@@ -17,11 +17,17 @@ import (
 
 // move is where a record goes that leaves its place.
 type move struct {
-	dead   bool       // to the dead-letter topic, and not to the tail of its partition
-	reason string     // on dead letters
-	due    time.Time  // since when; zero: that is not measured
-	told   chan error // of a Reject: told the outcome once, has room for it
-	alone  bool       // too large for a batch of the client
+	of       *slot
+	lease    *lease.Lease // that the slot had when it was handed over
+	dead     bool         // to the dead-letter topic, and not to the tail of its partition
+	reason   string       // on dead letters
+	due      time.Time    // since when; zero: that is not measured
+	rejected bool
+	told     chan error // of a Reject: told the outcome once, has room for it
+	alone    bool       // too large for a batch of the client
+
+	missing time.Time // since when its topic is not there
+	cancel  func()    // of a Reject whose copy is under way: the client gives it up if it can
 }
 
 // producer writes records: a kgo.Client.
@@ -37,9 +43,10 @@ type copier interface {
 // enqueue hands a record over to the mover. The lease that its slot has keeps its room
 // until the copy is durable, which is what bounds the queue.
 func (e *Engine) enqueue(s *slot, m move) {
+	m.of, m.lease = s, s.lease
 	s.phase, s.move = moving, &m
 	s.run.of.moving++
-	e.moves = append(e.moves, s)
+	e.moves = append(e.moves, &m)
 	e.wakeMover()
 }
 
@@ -79,10 +86,24 @@ func (e *Engine) moveBatch(ctx context.Context) {
 	batch := e.moves
 	e.moves = nil
 	e.mu.Unlock()
-	for _, s := range batch {
+	for _, m := range batch {
 		step.At(step.BeforeCopy)
-		e.producer.Produce(ctx, e.copyOf(s), func(_ *kgo.Record, err error) { e.moved(s, err) })
+		e.producer.Produce(e.during(ctx, m), e.copyOf(m), func(_ *kgo.Record, err error) { e.moved(m, err) })
 	}
+}
+
+// during is the context of a move: that of a Reject ends when its lock runs out.
+func (e *Engine) during(ctx context.Context, m *move) context.Context {
+	if !m.rejected {
+		return ctx
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	ctx, m.cancel = context.WithCancel(ctx)
+	if m.of.move != m {
+		m.cancel() // it has run out
+	}
+	return ctx
 }
 
 // moveLarge writes, one after the other, the copies that are too large for a batch of the
@@ -98,29 +119,29 @@ func (e *Engine) moveLarge(ctx context.Context) {
 		batch := e.large
 		e.large = nil
 		e.mu.Unlock()
-		for _, s := range batch {
-			e.moved(s, e.copier.Write(ctx, e.copyOf(s))[0])
+		for _, m := range batch {
+			e.moved(m, e.copier.Write(e.during(ctx, m), e.copyOf(m))[0])
 		}
 	}
 }
 
-// copyOf is the record to be written for a slot.
-func (e *Engine) copyOf(s *slot) *kgo.Record {
-	l, deliveries := s.lease, s.lease.Attempt-1
-	if s.move.dead {
-		return lease.DeadLetter(l.Original(), l.Origin, deliveries, s.move.reason, e.cfg.Group, e.cfg.DeadLetterTopic, e.deadPartitions)
+// copyOf is the record to be written by a move.
+func (e *Engine) copyOf(m *move) *kgo.Record {
+	l, deliveries := m.lease, m.lease.Attempt-1
+	if m.dead {
+		return lease.DeadLetter(l.Original(), l.Origin, deliveries, m.reason, e.cfg.Group, e.cfg.DeadLetterTopic, e.deadPartitions)
 	}
 	return lease.Copy(l.Original(), l.Origin, e.cfg.Topic, deliveries)
 }
 
 // moved is told that a copy is durable, or why it is not.
-func (e *Engine) moved(s *slot, err error) {
+func (e *Engine) moved(m *move, err error) {
 	if err == nil {
 		step.At(step.Copied)
 	}
 	e.mu.Lock()
-	at := s.lease.At
-	again := e.settleMove(s, err)
+	at := m.lease.At
+	again := e.settleMove(m, err)
 	e.mu.Unlock()
 	switch {
 	case err == nil:
@@ -132,45 +153,48 @@ func (e *Engine) moved(s *slot, err error) {
 
 // settleMove does what follows from the outcome of a move. It returns whether there is
 // something to complain about.
-func (e *Engine) settleMove(s *slot, err error) (again bool) {
+func (e *Engine) settleMove(m *move, err error) (again bool) {
+	s := m.of
 	s.run.of.moving--
 	defer e.calm.Broadcast()
+	m.end()
 	switch {
-	case s.phase == void: // the record that has the offset now is another one
+	// The record that has the offset now is another one, or its lock ran out meanwhile.
+	case s.phase == void || s.move != m:
 		if err == nil {
-			e.countMove(s)
+			e.countMove(m)
 		}
-		e.tell(s, err)
+		e.tell(m, err)
 		return false
 	case err == nil:
-		e.countMove(s)
-		e.tell(s, nil)
+		e.countMove(m)
+		e.tell(m, nil)
 		_ = e.set.Settle(s.lease, lease.Released) // it is lost where the partition is gone
 		e.finish(s)
 		return false
 	case s.run.of.gone || errors.Is(err, context.Canceled):
-		e.tell(s, err)
+		e.tell(m, err)
 		return false
-	case errors.Is(err, kerr.MessageTooLarge) && !s.move.alone:
+	case errors.Is(err, kerr.MessageTooLarge) && !m.alone:
 		s.run.of.moving++
-		s.move.alone = true
-		e.large = append(e.large, s)
+		m.alone = true
+		e.large = append(e.large, m)
 		select {
 		case e.wakeLarge <- struct{}{}:
 		default:
 		}
 		return false
-	case !engine.Fatal(err):
-		s.move.alone = false
+	case !engine.Fatal(err) && !m.nowhere(err):
+		m.alone = false
 		s.run.of.moving++
-		e.moves, e.failed = append(e.moves, s), true
+		e.moves, e.failed = append(e.moves, m), true
 		e.wakeMover()
 		return true
-	case s.move.dead:
+	case m.dead:
 		// Set aside, and tried again when a lock would have run out, then ever later: at
 		// the end of its deliveries it is a dead letter again; one that was rejected is
 		// delivered once more.
-		e.tell(s, err)
+		e.tell(m, err)
 		e.counts.Retried++
 		s.phase, s.lease.Attempt = waiting, s.lease.Attempt-1
 		_ = e.set.Extend(s.lease, time.Now().Add(aside(e.cfg.Visibility, s.aside)))
@@ -185,6 +209,47 @@ func (e *Engine) settleMove(s *slot, err error) (again bool) {
 		e.out.Push(s.lease)
 		return true
 	}
+}
+
+// nowhere is whether the dead-letter topic has been missing for so long that it counts as
+// refusing.
+func (m *move) nowhere(err error) bool {
+	if !m.dead || !engine.Missing(err) {
+		m.missing = time.Time{}
+		return false
+	}
+	if m.missing.IsZero() {
+		m.missing = time.Now()
+	}
+	return time.Since(m.missing) >= engine.MissingFor
+}
+
+// end lets go of what the client may still do.
+func (m *move) end() {
+	if m.cancel != nil {
+		m.cancel()
+		m.cancel = nil
+	}
+}
+
+// overdue has a record delivered again whose lock has run out while it was being rejected:
+// nobody knows when its copy will be written, and perhaps it comes to be as well. One that
+// had its last delivery, or whose partition is being taken away, waits for it further.
+func (e *Engine) overdue(s *slot, l *lease.Lease) {
+	m, next := s.move, l.Again()
+	next.Attempt = l.Attempt
+	e.set.Add(next, time.Time{})
+	s.lease = next
+	if m.told != nil {
+		e.counts.Expired++
+		e.tell(m, fmt.Errorf("%w before it was in the dead-letter topic", lease.ErrExpired))
+	}
+	if e.cfg.MaxDeliveries > 0 && l.Attempt > e.cfg.MaxDeliveries || s.run.of.leaving {
+		return
+	}
+	m.end()
+	s.move, s.run.void = nil, true
+	e.again(s, next, l.Deadline())
 }
 
 // mostRefused bounds what is waited between attempts at a copy: 2^6 locks, an hour if that
@@ -205,24 +270,24 @@ func aside(visibility time.Duration, times uint8) time.Duration {
 	return d/2 + rand.N(d/2+1)
 }
 
-func (e *Engine) tell(s *slot, err error) {
-	if s.move.told != nil {
-		s.move.told <- err
-		s.move.told = nil
+func (e *Engine) tell(m *move, err error) {
+	if m.told != nil {
+		m.told <- err
+		m.told = nil
 	}
 }
 
-func (e *Engine) countMove(s *slot) {
-	if s.move.dead {
+func (e *Engine) countMove(m *move) {
+	if m.dead {
 		e.counts.DeadLettered++
-		e.givenUp.Record(s.lease.Origin, s.move.reason)
+		e.givenUp.Record(m.lease.Origin, m.reason)
 	} else {
 		e.counts.Tailed++
 	}
-	if s.move.told != nil {
+	if m.told != nil {
 		e.counts.Rejected++
 	}
-	if !s.move.due.IsZero() {
-		e.counts.Lateness.Add(time.Since(s.move.due))
+	if !m.due.IsZero() {
+		e.counts.Lateness.Add(time.Since(m.due))
 	}
 }

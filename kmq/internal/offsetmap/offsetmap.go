@@ -58,8 +58,8 @@ type Engine struct {
 	calm       *sync.Cond // a move has ended
 	partitions map[int32]*partition
 	pool       *pool
-	moves      []*slot // to be written; each keeps its room, so that MaxInFlight bounds it
-	large      []*slot // and those that are too large for the producer
+	moves      []*move // to be written; each keeps its room, so that MaxInFlight bounds it
+	large      []*move // and those that are too large for the producer
 	failed     bool    // some of moves were tried
 	held       int     // records that are held back, of all partitions
 	counts     engine.Counts
@@ -248,10 +248,17 @@ func (e *Engine) expired(l *lease.Lease) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	s := l.Private.(*slot)
+	if s.lease != l {
+		return // its copy became durable just then
+	}
 	if s.phase == live {
 		e.counts.Expired++
 	}
 	if s.run.of.gone || s.phase == void {
+		return
+	}
+	if s.phase == moving {
+		e.overdue(s, l)
 		return
 	}
 	next := l.Again()
@@ -271,8 +278,9 @@ func (e *Engine) ExtendAll(_ context.Context, leases []*lease.Lease, d time.Dura
 }
 
 // Reject gives a record up. If ctx ends before the copy is durable, it is written all the
-// same. An error of the dead-letter topic that is for good leaves the record to be
-// delivered again.
+// same, unless the lock runs out first: then the record is delivered again, and that is the
+// error. One of the dead-letter topic that is for good, or that it is missing, leaves the
+// record to be delivered again later.
 func (e *Engine) Reject(ctx context.Context, l *lease.Lease, reason string) error {
 	if e.cfg.DeadLetterTopic == "" {
 		return fmt.Errorf("%w: Reject needs Config.DeadLetterTopic; Ack a record that nobody is to have", lease.ErrUnsupported)
@@ -280,11 +288,11 @@ func (e *Engine) Reject(ctx context.Context, l *lease.Lease, reason string) erro
 	told := make(chan error, 1)
 	e.mu.Lock()
 	next := l.Again()
-	err := e.set.Swap(l, lease.Rejected, next, time.Time{})
+	err := e.set.Swap(l, lease.Rejected, next, l.Deadline())
 	if err == nil {
 		s := l.Private.(*slot)
 		s.lease = next
-		e.enqueue(s, move{dead: true, reason: reason, told: told})
+		e.enqueue(s, move{dead: true, reason: reason, rejected: true, told: told})
 	}
 	e.mu.Unlock()
 	if err != nil {

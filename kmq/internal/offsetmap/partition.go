@@ -85,7 +85,8 @@ func (s *slot) times() int {
 	return n
 }
 
-func (s *slot) lent() bool { return !s.lease.Deadline().IsZero() }
+// lent is whether it is: what is being rejected has the deadline of a delivery that is over.
+func (s *slot) lent() bool { return s.phase != moving && !s.lease.Deadline().IsZero() }
 
 // partition is what an owner knows of one. It is under the lock of the engine.
 type partition struct {
@@ -101,8 +102,9 @@ type partition struct {
 	moving int            // copies that are being written
 	read   int64          // the offset after the last record that was fetched
 
-	begun bool // there was a commit, or a record
-	gone  bool // given to somebody else
+	begun   bool // there was a commit, or a record
+	leaving bool // nothing of it is delivered again
+	gone    bool // given to somebody else
 
 	changed bool          // since the commit was last made up
 	commit  member.Offset // as it was last made up

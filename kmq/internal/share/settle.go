@@ -80,7 +80,7 @@ func (e *Engine) Reject(ctx context.Context, l *lease.Lease, reason string) erro
 	if e.group.deadLetterPartitions > 0 {
 		step.At(step.BeforeCopy)
 		dead := lease.DeadLetter(l.Original(), l.Origin, l.Attempt, reason, e.cfg.Group, e.cfg.DeadLetterTopic, e.group.deadLetterPartitions)
-		if err := e.copier.Write(ctx, dead)[0]; err != nil {
+		if err := e.copier.Bury(ctx, dead); err != nil {
 			_ = e.set.Settle(kept, lease.Released)
 			ln.settle(kept, kgo.AckRelease)
 			return fmt.Errorf("kmq: the record could not be written to %s and is released: %w", e.cfg.DeadLetterTopic, err)
@@ -185,7 +185,7 @@ func (e *Engine) instead(l *lease.Lease, count, before int) *copied {
 // the lane keeps the locks; a copy that can't be written is tried again for as long as the
 // queue is open, because a record that is released too often is thrown away.
 //
-// One that is refused as it is would hold up its lane for ever, and be thrown away if it
+// One that is refused as it is, or whose dead-letter topic is missing, would hold up its lane for ever, and be thrown away if it
 // were released: it is handed out once more, and its copy is tried again when that delivery
 // ends without an acknowledgement. One that the dead-letter topic refuses goes to the tail
 // before its deliveries are used up.
@@ -197,7 +197,7 @@ func (e *Engine) move(ln *lane, all []*copied) {
 		for i, err := range e.write(all) {
 			c := all[i]
 			switch {
-			case engine.Refused(err):
+			case engine.Refused(err) || c.as == kgo.AckReject && engine.Missing(err):
 				complaint.About(fmt.Sprintf("copy of partition %d, offset %d to %s", c.l.At.Partition, c.l.At.Offset, c.to.Topic), err)
 				if c.orElse != nil {
 					left = append(left, c.orElse)

@@ -1,0 +1,108 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+
+	"kafka-bench/kmq"
+)
+
+func (w *world) delete(topic string) {
+	w.Helper()
+	if _, err := kadm.NewClient(w.client).DeleteTopic(w.ctx, topic); err != nil {
+		w.Fatalf("delete topic %s: %v", topic, err)
+	}
+}
+
+// shortly has locks run out soon, where they can be set.
+func (w *world) shortly(c *kmq.Config) {
+	if w.can.lend {
+		c.Visibility = 4 * time.Second
+	}
+}
+
+// within holds that something ends.
+func (w *world) within(what string, f func()) {
+	w.Helper()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f()
+	}()
+	select {
+	case <-done:
+	case <-time.After(patience):
+		w.Fatalf("%s has not ended after %v", what, patience)
+	}
+}
+
+// rejectsNowhere rejects into a topic that was deleted: that is an error, and neither it nor
+// closing takes for ever, without a bound as well.
+func rejectsNowhere(w *world) {
+	w.produce(partitions)
+	q := w.open(w.withDead, w.shortly)
+	ds := w.receive(q, 2)
+	w.delete(w.dead)
+	w.within("Reject", func() {
+		if err := ds[0].Reject(context.Background(), "no"); err == nil {
+			w.Error("rejected into a topic that is not there")
+		}
+	})
+	rejected := make(chan error, 1)
+	go func() { rejected <- ds[1].Reject(context.Background(), "no") }()
+	w.within("Close", func() { _ = q.Close(context.Background()) })
+	w.within("a Reject beside Close", func() {
+		if err := <-rejected; err == nil {
+			w.Error("rejected into a topic that is not there")
+		}
+	})
+}
+
+// runsOnWithoutDeadLetters runs a handler that rejects while the dead-letter topic is gone:
+// others are handled, and those that were rejected are there once the topic is back.
+func runsOnWithoutDeadLetters(w *world) {
+	const records, workers = 4 * partitions, 2
+	w.produce(records)
+	q := w.open(w.withDead, w.shortly)
+	w.delete(w.dead)
+	ctx, cancel := context.WithCancel(w.ctx)
+	defer cancel()
+	var others sync.WaitGroup
+	others.Add(records - partitions)
+	ran := make(chan error, 1)
+	go func() {
+		ran <- q.Run(ctx, workers, func(_ context.Context, d kmq.Delivery) error {
+			if d.ID().Offset == 0 {
+				return kmq.Reject{Reason: "hopeless"}
+			}
+			if d.Attempt() == 1 {
+				others.Done()
+			}
+			return nil
+		})
+	}()
+	w.within("handling the others", others.Wait)
+	w.create(w.dead, partitions)
+	for until := time.Now().Add(patience); q.Stats().Rejected < partitions && time.Now().Before(until); {
+		time.Sleep(10 * time.Millisecond)
+	}
+	if n := q.Stats().Rejected; n != partitions {
+		w.Errorf("%d are rejected, want %d: %+v", n, partitions, q.Stats())
+	}
+	select {
+	case err := <-ran:
+		w.Fatalf("Run has ended: %v", err)
+	default:
+	}
+	cancel()
+	w.within("Run", func() {
+		if err := <-ran; !errors.Is(err, context.Canceled) {
+			w.Errorf("run: %v", err)
+		}
+	})
+	w.within("Close", func() { _ = q.Close(context.Background()) })
+}
