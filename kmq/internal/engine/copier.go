@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -43,6 +42,8 @@ type Copier struct {
 	mu     sync.Mutex
 	large  *kgo.Client
 	closed bool
+
+	missing Missing // the dead-letter topic, or not
 }
 
 // NewCopier writes by a client that has cfg.ProducerOptions. It does not close that one.
@@ -66,22 +67,21 @@ func (c *Copier) Write(ctx context.Context, records ...*kgo.Record) []error {
 }
 
 // Bury writes a dead letter, with backoff, for as long as that may be mended by itself. It
-// returns an error that is [Fatal], ctx's, or that of a topic that has been missing for
-// [MissingFor].
+// returns an error that is [Fatal], ctx's, or that of a topic that is [Missing] for too long.
 func (c *Copier) Bury(ctx context.Context, dead *kgo.Record) error {
-	began, missing := time.Now(), error(nil)
+	var refused error
 	err := Persist(ctx, c.cfg.Log, "copy to the dead-letter topic", func(ctx context.Context) error {
 		err := c.Write(ctx, dead)[0]
-		if !Missing(err) {
-			began = time.Now()
-		} else if time.Since(began) >= MissingFor {
-			missing = err
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.missing.Refuses(err) {
+			refused = err
 			return nil
 		}
 		return err
 	})
 	if err == nil {
-		err = missing
+		err = refused
 	}
 	return err
 }

@@ -37,15 +37,33 @@ func Fatal(err error) bool {
 	return Refused(err) || slices.ContainsFunc(fatal, func(f error) bool { return errors.Is(err, f) })
 }
 
-// Missing is whether an error says that a topic is not there. That is no error of a leader
+// NotThere is whether an error says that a topic is not there. That is no error of a leader
 // that moves, which goes by itself; but a broker that has just started may say it too.
-func Missing(err error) bool {
+func NotThere(err error) bool {
 	return errors.Is(err, kerr.UnknownTopicOrPartition) || errors.Is(err, kerr.UnknownTopicID)
 }
 
-// MissingFor is for how long a dead-letter topic must be missing before it has refused what
-// was to be written.
-const MissingFor = 3 * time.Second
+// Missing notes since when a topic is not there. The zero value is a topic that is. It is
+// the caller's to lock.
+type Missing struct{ since time.Time }
+
+// missingFor is for how long a topic must be missing before it refuses what is written.
+const missingFor = 2 * time.Second
+
+// Refuses is told how writing to the topic ended, and says whether that is a refusal: once
+// the topic has been missing for a while, and until something is written, it is one at once.
+func (m *Missing) Refuses(err error) bool {
+	switch {
+	case !NotThere(err):
+		if err == nil {
+			m.since = time.Time{}
+		}
+		return false
+	case m.since.IsZero():
+		m.since = time.Now()
+	}
+	return time.Since(m.since) >= missingFor
+}
 
 // Wait is an exponential backoff with jitter: 10 ms at first, doubled up to 2 s.
 type Wait struct{ next time.Duration }

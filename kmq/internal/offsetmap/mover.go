@@ -25,9 +25,7 @@ type move struct {
 	rejected bool
 	told     chan error // of a Reject: told the outcome once, has room for it
 	alone    bool       // too large for a batch of the client
-
-	missing time.Time // since when its topic is not there
-	cancel  func()    // of a Reject whose copy is under way: the client gives it up if it can
+	cancel   func()     // of a Reject whose copy is under way: the client gives it up if it can
 }
 
 // producer writes records: a kgo.Client.
@@ -167,6 +165,9 @@ func (e *Engine) settleMove(m *move, err error) (again bool) {
 		e.tell(m, err)
 		return false
 	case err == nil:
+		if m.dead {
+			e.missing.Refuses(nil)
+		}
 		e.countMove(m)
 		e.tell(m, nil)
 		_ = e.set.Settle(s.lease, lease.Released) // it is lost where the partition is gone
@@ -184,7 +185,7 @@ func (e *Engine) settleMove(m *move, err error) (again bool) {
 		default:
 		}
 		return false
-	case !engine.Fatal(err) && !m.nowhere(err):
+	case !engine.Fatal(err) && !e.nowhere(m, err):
 		m.alone = false
 		s.run.of.moving++
 		e.moves, e.failed = append(e.moves, m), true
@@ -213,16 +214,7 @@ func (e *Engine) settleMove(m *move, err error) (again bool) {
 
 // nowhere is whether the dead-letter topic has been missing for so long that it counts as
 // refusing.
-func (m *move) nowhere(err error) bool {
-	if !m.dead || !engine.Missing(err) {
-		m.missing = time.Time{}
-		return false
-	}
-	if m.missing.IsZero() {
-		m.missing = time.Now()
-	}
-	return time.Since(m.missing) >= engine.MissingFor
-}
+func (e *Engine) nowhere(m *move, err error) bool { return m.dead && e.missing.Refuses(err) }
 
 // end lets go of what the client may still do.
 func (m *move) end() {

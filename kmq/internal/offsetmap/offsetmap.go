@@ -58,10 +58,11 @@ type Engine struct {
 	calm       *sync.Cond // a move has ended
 	partitions map[int32]*partition
 	pool       *pool
-	moves      []*move // to be written; each keeps its room, so that MaxInFlight bounds it
-	large      []*move // and those that are too large for the producer
-	failed     bool    // some of moves were tried
-	held       int     // records that are held back, of all partitions
+	moves      []*move        // to be written; each keeps its room, so that MaxInFlight bounds it
+	large      []*move        // and those that are too large for the producer
+	failed     bool           // some of moves were tried
+	missing    engine.Missing // the dead-letter topic, or not
+	held       int            // records that are held back, of all partitions
 	counts     engine.Counts
 
 	begun []*lease.Lease // memory of Begin's that is used again; it is called one at a time

@@ -197,7 +197,7 @@ func (e *Engine) move(ln *lane, all []*copied) {
 		for i, err := range e.write(all) {
 			c := all[i]
 			switch {
-			case engine.Refused(err) || c.as == kgo.AckReject && engine.Missing(err):
+			case engine.Refused(err) || c.as == kgo.AckReject && engine.NotThere(err):
 				complaint.About(fmt.Sprintf("copy of partition %d, offset %d to %s", c.l.At.Partition, c.l.At.Offset, c.to.Topic), err)
 				if c.orElse != nil {
 					left = append(left, c.orElse)
