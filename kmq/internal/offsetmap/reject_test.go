@@ -1,0 +1,117 @@
+package offsetmap
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"kafka-bench/kmq/internal/lease"
+)
+
+// TestRejectNowhere has the dead-letter topic be missing: a Reject is told so after a while,
+// the next one at once, and the record comes again later.
+func TestRejectNowhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := testConfig()
+		cfg.Visibility = time.Minute
+		w := running(t, cfg, 2)
+		leases := w.receive(2)
+		w.refusing(func(*kgo.Record) error { return kerr.UnknownTopicOrPartition })
+		began := time.Now()
+		for _, l := range leases {
+			soon, cancel := context.WithTimeout(ctx, 30*time.Second)
+			if err := w.Reject(soon, l, "no"); !errors.Is(err, kerr.UnknownTopicOrPartition) {
+				t.Fatalf("reject: %v", err)
+			}
+			cancel()
+		}
+		if took := time.Since(began); took < time.Second || took > 10*time.Second {
+			t.Fatalf("refused after %v", took)
+		}
+		synctest.Wait()
+		w.none(t)
+		w.refusing(nil)
+		time.Sleep(cfg.Visibility)
+		synctest.Wait()
+		again := w.receive(2)
+		if len(again) != 2 || again[0].Attempt != 2 {
+			t.Fatalf("received %v", describe(again))
+		}
+		must(t, w.Reject(ctx, again[0], "no"))
+		must(t, w.Reject(ctx, again[1], "no"))
+		w.commitAll()
+		if c := w.counted(); w.committed[0].At != 2 || c.Rejected != 2 || c.DeadLettered != 2 {
+			t.Fatalf("committed %v, counted %+v", w.committed[0], c)
+		}
+	})
+}
+
+// TestLockRunsOutBesideReject has nothing be known of a copy: the record is delivered again
+// when its lock would have run out, and whatever becomes of the copy then changes nothing.
+func TestLockRunsOutBesideReject(t *testing.T) {
+	for _, outcome := range []error{nil, kerr.NotEnoughReplicas, kerr.TopicAuthorizationFailed, context.Canceled} {
+		synctest.Test(t, func(t *testing.T) {
+			cfg := testConfig()
+			w := running(t, cfg, 1)
+			first := w.one(t, "0/0", 1)
+			w.refusing(func(*kgo.Record) error { return outcome })
+			w.keeping(true)
+			rejected := make(chan error, 1)
+			go func() { rejected <- w.Reject(ctx, first, "no") }()
+			time.Sleep(cfg.Visibility - time.Nanosecond)
+			synctest.Wait()
+			w.none(t)
+			time.Sleep(time.Nanosecond)
+			synctest.Wait()
+			second := w.one(t, "0/0", 2)
+			if err := <-rejected; !errors.Is(err, lease.ErrExpired) {
+				t.Fatalf("reject: %v", err)
+			}
+			w.keeping(false)
+			w.tellKept()
+			synctest.Wait()
+			w.none(t)
+			w.commitAll()
+			if w.committed[0].At != 0 {
+				t.Fatalf("committed %v while the record is lent again", w.committed[0])
+			}
+			must(t, w.Ack(ctx, second))
+			w.commitAll()
+			if c := w.counted(); w.committed[0].At != 1 || c.Expired != 1 || c.Acked != 1 || c.Rejected != 0 {
+				t.Fatalf("committed %v, counted %+v", w.committed[0], c)
+			}
+		})
+	}
+}
+
+// TestRevokedBesideReject has a partition be taken away while nothing is known of a copy:
+// nothing of it is delivered any more, and it is not waited for without end.
+func TestRevokedBesideReject(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := testConfig()
+		w := running(t, cfg, 1)
+		first := w.one(t, "0/0", 1)
+		w.keeping(true)
+		rejected := make(chan error, 1)
+		go func() { rejected <- w.Reject(ctx, first, "no") }()
+		synctest.Wait()
+		began := time.Now()
+		w.revoke(0)
+		if took := time.Since(began); took > time.Minute {
+			t.Fatalf("revoked after %v", took)
+		}
+		if err := <-rejected; !errors.Is(err, lease.ErrExpired) {
+			t.Fatalf("reject: %v", err)
+		}
+		w.none(t)
+		if w.committed[0].At != 0 {
+			t.Fatalf("committed %v", w.committed[0])
+		}
+		w.tellKept()
+	})
+}
