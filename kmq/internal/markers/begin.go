@@ -69,7 +69,7 @@ func (h handler) Flush(ctx context.Context, partitions []int32) error {
 	if err := h.starts.flushAside(ctx, partitions); err != nil {
 		return err
 	}
-	return h.out.flush(ctx)
+	return h.out.flushAside(ctx, partitions)
 }
 
 // Forget lets go of the offsets. The leases live on: their ends need no ownership. Only those

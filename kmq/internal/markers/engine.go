@@ -179,7 +179,7 @@ func (q *queue) Unhand(ctx context.Context, l *lease.Lease) error {
 }
 
 func (q *queue) settle(ctx context.Context, l *lease.Lease, as lease.State) (left time.Duration, err error) {
-	if err := q.out.room(ctx); err != nil {
+	if err := q.out.room(ctx, l.At.Partition); err != nil {
 		return 0, err
 	}
 	return q.set.SettleLeft(l, as)
