@@ -54,7 +54,7 @@ type outbox struct {
 	records int64    // in pending
 	next    uint64   // the number of the batch that pending will be
 	writing []*batch
-	aside   map[int32][]*batch // what of a partition is written by itself, in order; none is empty
+	aside   map[int32][]*batch // what of a partition is written by itself, in order
 	trouble *engine.Complaint
 	changed chan struct{} // closed when a batch is durable, if somebody waits for that
 
