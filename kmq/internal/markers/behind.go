@@ -38,7 +38,7 @@ func (b *batch) move(part *batch, records int64) {
 // lengths is how many records are in ranges.
 func lengths(ranges []window.Range) (n int64) {
 	for _, r := range ranges {
-		n += int64(r.Len())
+		n += r.Len()
 	}
 	return n
 }

@@ -330,7 +330,7 @@ func (s *starts) await(p *start, late *time.Timer, trouble *engine.Complaint) er
 func (s *starts) grow(ctx context.Context, runs []marker.Marker, err error) error {
 	for _, m := range runs {
 		if e := s.q.grown(ctx, m.Partition); e != nil {
-			return fmt.Errorf("%w (%v)", err, e) // somebody can mend e: the others go on meanwhile
+			return fmt.Errorf("%w (%s)", err, e.Error()) // not e itself, which somebody can mend: the others go on meanwhile
 		}
 	}
 	return err
