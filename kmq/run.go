@@ -62,8 +62,10 @@ const settleGrace = 30 * time.Second
 // The handlers' contexts end with ctx. What a handler then fails with, but for a [Reject],
 // is no failure of its own: its record is given back, as is what was not begun, and comes
 // again at once, or from the next process. With the engines Markers and OffsetMap neither
-// counts as a delivery. [Queue.Drain] ends a Run gently: what was received is still
-// processed, and the handlers' contexts go on.
+// counts as a delivery. What handlers answered is still written, for which a Run may take
+// 30 s beyond the end of ctx where the cluster does not answer; what is not written by then
+// comes again, and the error says so. [Queue.Drain] ends a Run gently: what was received is
+// still processed, and the handlers' contexts go on.
 //
 // A worker has one record at a time, and none is received for which there is no worker, but
 // those that an [Order] keeps waiting. They count against MaxInFlight: at the bound nothing
