@@ -160,9 +160,9 @@ func ExampleDelivery_Nack() {
 		check(d.Ack(ctx))
 	}
 	// Output:
-	// espresso, attempt 1 of the record at {0 0}
-	// espresso, attempt 2 of the record at {0 0}
-	// espresso, attempt 3 of the record at {0 0}
+	// espresso, attempt 1 of the record at 0@0
+	// espresso, attempt 2 of the record at 0@0
+	// espresso, attempt 3 of the record at 0@0
 }
 
 // A record is lent for a time. Work that takes longer renews the lock.

@@ -83,7 +83,7 @@ func decideWork(campaigns []*CampaignDocument) (AnswerTable, []verdictOn) {
 	}
 	t.Notes = []string{
 		"best: the engine that the runs show to be better than each of the others, or those that are not told apart from the one with the best median, by ranks; of too few runs no test could tell any apart. An engine that lost a record is not among them.",
-		"can't: plain delivers nothing again, and share keeps no order.",
+		"acked again: the sum of all runs. can't: plain delivers nothing again, and share keeps no order.",
 	}
 	return t, all
 }
@@ -130,9 +130,6 @@ func (k workKind) figureOf(d *CampaignDocument, c *CellDocument, f figure.Figure
 	}
 	if n, known := c.sum("queue_acked_again"); known && k.repeats {
 		text += ", " + unit.Count(int64(n)) + " acked again"
-		if r.N > 1 {
-			text += fmt.Sprintf(" in %d runs", r.N)
-		}
 	}
 	if !k.added {
 		return text, r.values, true
