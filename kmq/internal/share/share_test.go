@@ -491,6 +491,8 @@ func TestManyAtOnce(t *testing.T) {
 	}
 }
 
+// A record whose dead letter has nowhere to go is handed out again, and is a dead letter once
+// there is a topic for it.
 func TestACopyThatCantBeWrittenIsTriedAgain(t *testing.T) {
 	w := newWorld(t, 1, 1)
 	w.produce(1, 1)
@@ -499,8 +501,12 @@ func TestACopyThatCantBeWrittenIsTriedAgain(t *testing.T) {
 	e := w.open(cfg)
 	must(t, w.cluster.DeleteTopic(dead))
 	must(t, e.Nack(t.Context(), w.receive(e, 1)[0], 0))
-	w.nothing(e, 3*time.Second) // more than its lock
+	again := w.receive(e, 1)[0]
+	if again.Attempt != 2 || again.Origin.Offset != 0 {
+		t.Errorf("attempt %d of %v", again.Attempt, again.Origin)
+	}
 	must(t, w.cluster.CreateTopic(dead, 2, nil))
+	must(t, e.Nack(t.Context(), again, 0))
 	for end := time.Now().Add(30 * time.Second); e.Counts().DeadLettered == 0; time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("no dead letter: %+v", e.Counts())
