@@ -185,10 +185,10 @@ func (e *Engine) instead(l *lease.Lease, count, before int) *copied {
 // the lane keeps the locks; a copy that can't be written is tried again for as long as the
 // queue is open, because a record that is released too often is thrown away.
 //
-// One that is refused as it is, or whose dead-letter topic is missing, would hold up its lane for ever, and be thrown away if it
-// were released: it is handed out once more, and its copy is tried again when that delivery
-// ends without an acknowledgement. One that the dead-letter topic refuses goes to the tail
-// before its deliveries are used up.
+// One that is refused as it is, or whose dead-letter topic is missing, would hold up its
+// lane for ever, and be thrown away if it were released: it is handed out once more, and
+// its copy is tried again when that delivery ends without an acknowledgement. One that the
+// dead-letter topic refuses goes to the tail before its deliveries are used up.
 func (e *Engine) move(ln *lane, all []*copied) {
 	wait, complaint := engine.NewWait(), engine.NewComplaint(e.cfg.Log)
 	for len(all) > 0 {
