@@ -42,6 +42,9 @@ func inVirtualTime(t *testing.T, test func(p *plant), opts ...kgo.Opt) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		p := &plant{T: t, network: &kfake.VirtualNetwork{}}
+		// A closed client does not wait for what it has on its slow way to the
+		// broker, and the bubble's clock stops with this function.
+		defer time.Sleep(time.Minute)
 		var err error
 		p.cluster, err = kfake.NewCluster(kfake.NumBrokers(1), kfake.ListenFn(p.network.Listen),
 			kfake.SeedTopics(2, "orders"), kfake.Ports(9092))
