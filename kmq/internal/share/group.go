@@ -237,7 +237,7 @@ func deliveryLimit(ctx context.Context, client *kgo.Client, cfg engine.Config, g
 
 // duration sets a duration of the group that the brokers hold to a range: as near to what
 // is wanted as they allow, if anything is wanted and it is not set so. It returns what is
-// in force. That it can't be set is no fault: the lanes renew locks that are too short.
+// in force. That it can't be set is no fault: locks that are too short are renewed.
 func duration(ctx context.Context, client *kgo.Client, cfg engine.Config, group, broker settings, d groupDuration, wanted time.Duration) time.Duration {
 	of := func(prefix string, otherwise time.Duration) int {
 		return broker.number(prefix+strings.TrimPrefix(d.name, "share."), int(otherwise/time.Millisecond))

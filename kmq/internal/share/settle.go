@@ -12,20 +12,20 @@ import (
 	"kafka-bench/kmq/internal/step"
 )
 
-// Ack accepts a record: the broker is told within acceptLinger, or by the lane's next
+// Ack accepts a record: the broker is told within acceptLinger, or by the next
 // fetch, whichever comes first.
 func (e *Engine) Ack(_ context.Context, l *lease.Lease) error {
 	if err := e.set.Settle(l, lease.Accepted); err != nil {
 		return err
 	}
 	e.counts.acked.Add(1)
-	e.lane(l).settle(l, kgo.AckAccept)
+	e.member.settle(l, kgo.AckAccept)
 	step.At(step.Acked)
 	return nil
 }
 
 // Nack releases a record. The protocol knows no delay, so for one the record is kept here,
-// its lock renewed, and released when the delay is over: until then it holds up its lane,
+// its lock renewed, and released when the delay is over: until then it takes room,
 // and it is released at once if this process goes.
 func (e *Engine) Nack(_ context.Context, l *lease.Lease, delay time.Duration) error {
 	if delay <= 0 {
@@ -33,7 +33,7 @@ func (e *Engine) Nack(_ context.Context, l *lease.Lease, delay time.Duration) er
 			return err
 		}
 		e.counts.nacked.Add(1)
-		e.lane(l).settle(l, kgo.AckRelease)
+		e.member.settle(l, kgo.AckRelease)
 		return nil
 	}
 	now := time.Now()
@@ -57,7 +57,7 @@ func (e *Engine) Extend(ctx context.Context, l *lease.Lease, d time.Duration) er
 		return errNoRenewal
 	}
 	until := time.Now().Add(d)
-	if err := e.lane(l).renew(ctx, []*lease.Lease{l}); err != nil {
+	if err := e.member.renew(ctx, []*lease.Lease{l}); err != nil {
 		if settled := e.set.Check(l); settled != nil {
 			return settled
 		}
@@ -76,13 +76,12 @@ func (e *Engine) Reject(ctx context.Context, l *lease.Lease, reason string) erro
 	if err != nil {
 		return err
 	}
-	ln := e.lane(l)
 	if e.group.deadLetterPartitions > 0 {
 		step.At(step.BeforeCopy)
 		dead := lease.DeadLetter(l.Original(), l.Origin, l.Attempt, reason, e.cfg.Group, e.cfg.DeadLetterTopic, e.group.deadLetterPartitions)
 		if err := e.copier.Bury(ctx, dead); err != nil {
 			_ = e.set.Settle(kept, lease.Released)
-			ln.settle(kept, kgo.AckRelease)
+			e.member.settle(kept, kgo.AckRelease)
 			return fmt.Errorf("kmq: the record could not be written to %s and is released: %w", e.cfg.DeadLetterTopic, err)
 		}
 		step.At(step.Copied)
@@ -91,9 +90,9 @@ func (e *Engine) Reject(ctx context.Context, l *lease.Lease, reason string) erro
 	}
 	e.counts.rejected.Add(1)
 	if err := e.set.Settle(kept, lease.Rejected); err != nil {
-		return nil // the lane lost it meanwhile: it is delivered again, and is in the topic
+		return nil // it was lost meanwhile: it is delivered again, and is in the topic
 	}
-	ln.settle(kept, kgo.AckReject)
+	e.member.settle(kept, kgo.AckReject)
 	step.At(step.CopyEnded)
 	return nil
 }
@@ -104,20 +103,22 @@ func (e *Engine) withhold(l *lease.Lease, as lease.State, until time.Time) (*lea
 	h := l.Private.(*hold)
 	kept := l.Again()
 	kept.Attempt = l.Attempt
-	kept.Private = &hold{lane: h.lane, record: h.record, place: h.place, kept: true}
-	h.lane.mu.Lock()
-	defer h.lane.mu.Unlock()
-	kept.Private.(*hold).lock = h.lock
+	again := &hold{record: h.record, kept: true}
+	kept.Private = again
+	m := e.member
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	again.lock, again.place = h.lock, h.place
 	if err := e.set.Swap(l, as, kept, until); err != nil {
 		return nil, err
 	}
-	h.lane.held[h.place] = kept
+	m.held[h.place] = kept
 	return kept, nil
 }
 
 // renewable says whether a lease can be held until a time.
 func (e *Engine) renewable(l *lease.Lease, until time.Time) error {
-	if e.group.renews || until.Before(e.lane(l).lockOf(l)) {
+	if e.group.renews || until.Before(e.member.lockOf(l)) {
 		return nil
 	}
 	return fmt.Errorf("%w: a delay beyond the lock has to be kept by renewals, and these brokers do not renew "+
@@ -133,7 +134,7 @@ func (e *Engine) expired(l *lease.Lease) {
 		e.counts.lateness.Add(time.Since(l.Deadline()))
 		e.counts.mu.Unlock()
 	}
-	h.lane.settle(l, kgo.AckRelease)
+	e.member.settle(l, kgo.AckRelease)
 }
 
 // lose gives up leases whose lock could not be kept: the broker lends them to somebody.
@@ -146,7 +147,7 @@ func (e *Engine) lose(leases []*lease.Lease) {
 		if h := l.Private.(*hold); h.kept || h.handed.Load() {
 			e.counts.lost.Add(1)
 		}
-		e.lane(l).settle(l, kgo.AckRelease)
+		e.member.settle(l, kgo.AckRelease)
 	}
 }
 
@@ -182,14 +183,14 @@ func (e *Engine) instead(l *lease.Lease, count, before int) *copied {
 }
 
 // move writes the copies and settles the originals of those that are durable. Meanwhile
-// the lane keeps the locks; a copy that can't be written is tried again for as long as the
+// the locks are kept; a copy that can't be written is tried again for as long as the
 // queue is open, because a record that is released too often is thrown away.
 //
-// One that is refused as it is, or whose dead-letter topic is missing, would hold up its
-// lane for ever, and be thrown away if it were released: it is handed out once more, and
+// One that is refused as it is, or whose dead-letter topic is missing, would be kept
+// for ever, and be thrown away if it were released: it is handed out once more, and
 // its copy is tried again when that delivery ends without an acknowledgement. One that the
 // dead-letter topic refuses goes to the tail before its deliveries are used up.
-func (e *Engine) move(ln *lane, all []*copied) {
+func (e *Engine) move(all []*copied) {
 	wait, complaint := engine.NewWait(), engine.NewComplaint(e.cfg.Log)
 	for len(all) > 0 {
 		step.At(step.BeforeCopy)
@@ -203,7 +204,7 @@ func (e *Engine) move(ln *lane, all []*copied) {
 					left = append(left, c.orElse)
 				} else {
 					e.counts.retried.Add(1)
-					ln.handOut(c.l)
+					e.member.handOut(c.l)
 				}
 				continue
 			case err != nil:
@@ -216,7 +217,7 @@ func (e *Engine) move(ln *lane, all []*copied) {
 			default:
 				e.counts.tailed.Add(1)
 			}
-			ln.settle(c.l, c.as)
+			e.member.settle(c.l, c.as)
 		}
 		step.At(step.CopyEnded)
 		if all = left; len(all) > 0 && wait.Sleep(e.ctx) != nil {
@@ -237,13 +238,13 @@ func (e *Engine) write(all []*copied) []error {
 }
 
 // handOut makes a lease ready that was kept for its copy.
-func (l *lane) handOut(le *lease.Lease) {
+func (m *member) handOut(le *lease.Lease) {
 	h := le.Private.(*hold)
-	l.mu.Lock()
+	m.mu.Lock()
 	h.kept = false
 	end := h.lock
-	l.mu.Unlock()
-	l.e.wait([]*lease.Lease{le}, end)
+	m.mu.Unlock()
+	m.e.wait([]*lease.Lease{le}, end)
 }
 
 // wait makes leases ready whose locks end then. Where locks are renewed these have no

@@ -1,18 +1,16 @@
 // Package share keeps a queue by a share group of Kafka's own (KIP-932): the broker lends
 // each record under an acquisition lock and counts its deliveries.
 //
-// What this package adds is what the protocol leaves to the client: franz-go accepts, at
-// each poll, whatever the poll before returned and nobody acknowledged. So a client is
-// polled again only when all that it handed out is settled, and several clients, the
-// lanes, take turns: a slow record holds up its own lane and not the others. The broker
-// archives a record silently once its deliveries reach a limit; one that comes near it is
-// copied to the tail of its partition, where its count begins anew, or to the dead-letter
-// topic.
+// What this package adds is what the protocol leaves to the client. franz-go accepts, at each
+// poll, whatever the poll before returned and nobody acknowledged; here records stay open
+// for as many polls as it takes (veil.go), so one that is slow, or that nobody answers,
+// holds up no other. And the broker archives a record silently once its deliveries reach a
+// limit; one that comes near it is copied to the tail of its partition, where its count
+// begins anew, or to the dead-letter topic.
 package share
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -25,17 +23,15 @@ import (
 	"kafka-bench/kmq/internal/step"
 )
 
-// mostLanes is how many clients a queue has at most: each is a member of the group with
-// connections and heartbeats of its own, and a group has room for 200 by default
-// (group.share.max.size).
-const mostLanes = 4
+// mostEach is how many records a fetch asks for at most.
+const mostEach = 500
 
 // Engine is a queue kept by a share group.
 type Engine struct {
-	cfg   engine.Config
-	group groupFacts
-	set   *lease.Set
-	lanes []*lane
+	cfg    engine.Config
+	group  groupFacts
+	set    *lease.Set
+	member *member
 	// copies writes to the tail and to the dead-letter topic.
 	copies  *kgo.Client
 	copier  *engine.Copier
@@ -48,7 +44,7 @@ type Engine struct {
 	mu     sync.Mutex
 	ready  []*lease.Lease // fetched and not handed out; all in the set
 	closed bool
-	failed error         // what ended a lane, for good
+	failed error         // what ended the member, for good
 	some   chan struct{} // there is something in ready, or an end
 	unseen unseen
 
@@ -65,7 +61,7 @@ type counts struct {
 	lateness engine.Histogram
 }
 
-// New joins the group with all lanes and begins to fetch. Records come after two
+// New joins the group and begins to fetch. Records come after two
 // heartbeats, 5 s apart by default: so long does a share group take to assign partitions.
 //
 // Errors are of kind lease.ErrConfig, or the cluster's.
@@ -84,48 +80,39 @@ func New(ctx context.Context, cfg engine.Config) (engine.Engine, error) {
 	}
 	e.ctx, e.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	e.set = lease.NewSet(cfg.MaxInFlight, e.expired)
-	division := divide(cfg.MaxInFlight, e.group.brokers)
-	for i := range division.lanes {
-		l, err := newLane(e, i, division)
-		if err != nil {
-			_ = e.Close(ctx) // the first error is the reason
-			return nil, fmt.Errorf("%w: %w", lease.ErrConfig, err)
-		}
-		e.lanes = append(e.lanes, l)
+	if e.member, err = newMember(e, divide(cfg.MaxInFlight, e.group.brokers)); err != nil {
+		_ = e.Close(ctx) // the first error is the reason
+		return nil, fmt.Errorf("%w: %w", lease.ErrConfig, err)
 	}
-	for _, l := range e.lanes {
-		e.run.Go(l.fetch)
-		e.run.Go(l.keep)
-	}
+	e.run.Go(e.member.fetch)
+	e.run.Go(e.member.keep)
 	return e, nil
 }
 
-// shape is how a bound of records in flight is divided: so many lanes, each of which
-// fetches so many records at a time, from one broker after the other as it polls, or from
-// all brokers at once and ahead of its polls.
+// shape is how a bound of records in flight is divided: so many may be open, and a fetch
+// brings so many, from one broker after the other as it polls, or from all of them at once
+// and ahead of the polls.
 type shape struct {
-	lanes, each int
-	ahead       bool
+	open, each, sources int
+	ahead               bool
 }
+
+// poll is how many records a poll takes at most.
+func (s shape) poll() int { return s.each * s.sources }
 
 // divide gives a shape to a bound.
 //
 // franz-go fetches from one broker at a time if it fetches for a poll only: right for one
 // broker, but with several, records at one would wait while it asks the others. So there
-// it fetches ahead, and then as much lies in the client, from every broker, as was handed
-// out. Where the bound has no room for that, a half of it is kept for the one fetch that
-// franz-go may begin as a poll returns.
+// it fetches ahead, and a fetch from each of them may lie in the client besides what is
+// open. Where the bound has no room for that it fetches for polls, and what such a fetch
+// brings beyond the room that there is lies in the client, too.
 func divide(bound, brokers int) shape {
-	lanes := func(room int) int { return max(2, min(mostLanes, room/250)) }
-	if brokers > 1 {
-		room := bound / (2 * brokers) // for the fetches of one broker that were handed out, or lie there
-		if n := lanes(room); room >= n {
-			return shape{lanes: n, each: room / n, ahead: true}
-		}
-		bound = max(1, bound/2)
+	each := func(sources int) int { return min(mostEach, bound/(4*sources)) }
+	if n := each(brokers); brokers > 1 && n > 0 {
+		return shape{open: bound - n*brokers, each: n, sources: brokers, ahead: true}
 	}
-	n := min(bound, lanes(bound))
-	return shape{lanes: n, each: bound / n}
+	return shape{open: bound, each: max(1, each(1)), sources: 1}
 }
 
 // Receive waits for at least one record, or for ctx.
@@ -167,7 +154,7 @@ func (e *Engine) lend(taken []*lease.Lease) []*lease.Lease {
 	}
 	kept := taken[:0]
 	for _, l := range taken { // each until the end of its own lock
-		end := e.lane(l).lockOf(l)
+		end := e.member.lockOf(l)
 		if e.cfg.Visibility > 0 && deadline.Before(end) {
 			end = deadline
 		}
@@ -213,10 +200,20 @@ func (e *Engine) take(max int) ([]*lease.Lease, error) {
 	taken := append([]*lease.Lease(nil), e.ready[:n]...)
 	clear(e.ready[:n])
 	e.ready = e.ready[n:]
+	if n > 0 {
+		wake(e.member.room)
+	}
 	if len(e.ready) > 0 {
 		e.tell()
 	}
 	return taken, nil
+}
+
+// waiting is how many records are ready and not handed out.
+func (e *Engine) waiting() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.ready)
 }
 
 // offer makes leases ready, which are in the set.
@@ -249,13 +246,7 @@ func (e *Engine) fail(err error) {
 // Flush sends the acknowledgements that wait and waits for the brokers' answers. It
 // returns an error if any was refused: those records are delivered again.
 func (e *Engine) Flush(ctx context.Context) error {
-	errs := make([]error, len(e.lanes))
-	var all sync.WaitGroup
-	for i, l := range e.lanes {
-		all.Go(func() { errs[i] = l.flush(ctx) })
-	}
-	all.Wait()
-	return errors.Join(errs...)
+	return e.member.flush(ctx)
 }
 
 // Close releases what was fetched and not settled, flushes, and leaves the group.
@@ -274,17 +265,15 @@ func (e *Engine) close(ctx context.Context) error {
 	e.run.Wait()
 	e.set.Close()
 	for _, l := range e.set.LoseAll(nil) {
-		e.lane(l).release(l)
+		e.member.release(l)
 	}
-	errs := make([]error, len(e.lanes))
-	var all sync.WaitGroup
-	for i, l := range e.lanes {
-		all.Go(func() { errs[i] = l.close(ctx) })
+	var err error
+	if e.member != nil {
+		err = e.member.close(ctx)
 	}
-	all.Wait()
 	e.copier.Close()
 	e.copies.Close()
-	return errors.Join(errs...)
+	return err
 }
 
 // Counts are the counters. What is committed is the broker's affair, so CommitBehind is
@@ -302,6 +291,3 @@ func (e *Engine) Counts() engine.Counts {
 	e.counts.mu.Unlock()
 	return c
 }
-
-// lane is the one that a lease was fetched by.
-func (e *Engine) lane(l *lease.Lease) *lane { return l.Private.(*hold).lane }
