@@ -57,7 +57,7 @@ func (e *Engine) Extend(ctx context.Context, l *lease.Lease, d time.Duration) er
 		return errNoRenewal
 	}
 	until := time.Now().Add(d)
-	if err := e.member.renew(ctx, []*lease.Lease{l}); err != nil {
+	if err := e.member.renew(ctx, l.At.Partition, []*lease.Lease{l}); err != nil {
 		if settled := e.set.Check(l); settled != nil {
 			return settled
 		}
@@ -103,12 +103,10 @@ func (e *Engine) withhold(l *lease.Lease, as lease.State, until time.Time) (*lea
 	h := l.Private.(*hold)
 	kept := l.Again()
 	kept.Attempt = l.Attempt
-	again := &hold{record: h.record, kept: true}
-	kept.Private = again
+	kept.Private = &hold{lent: h.lent, kept: true}
 	m := e.member
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	again.lock, again.place = h.lock, h.place
 	if err := e.set.Swap(l, as, kept, until); err != nil {
 		return nil, err
 	}
@@ -137,7 +135,8 @@ func (e *Engine) expired(l *lease.Lease) {
 	e.member.settle(l, kgo.AckRelease)
 }
 
-// lose gives up leases whose lock could not be kept: the broker lends them to somebody.
+// lose gives up leases whose lock could not be kept: the broker lends them to somebody, or
+// will in a moment.
 func (e *Engine) lose(leases []*lease.Lease) {
 	gone := make(map[*lease.Lease]bool, len(leases))
 	for _, l := range leases {
@@ -242,7 +241,7 @@ func (m *member) handOut(le *lease.Lease) {
 	h := le.Private.(*hold)
 	m.mu.Lock()
 	h.kept = false
-	end := h.lock
+	end := h.until
 	m.mu.Unlock()
 	m.e.wait([]*lease.Lease{le}, end)
 }

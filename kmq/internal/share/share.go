@@ -89,9 +89,9 @@ func New(ctx context.Context, cfg engine.Config) (engine.Engine, error) {
 	return e, nil
 }
 
-// shape is how a bound of records in flight is divided: so many may be open, and a fetch
-// brings so many, from one broker after the other as it polls, or from all of them at once
-// and ahead of the polls.
+// shape is how a bound of records in flight is divided: so many are open before the polls
+// end, and a fetch brings so many, from one broker after the other as it polls, or from all
+// of them at once and ahead of the polls.
 type shape struct {
 	open, each, sources int
 	ahead               bool
@@ -100,19 +100,27 @@ type shape struct {
 // poll is how many records a poll takes at most.
 func (s shape) poll() int { return s.each * s.sources }
 
+// least is the least room to poll in: for all of a fetch, unless what a poll leaves has its
+// place.
+func (s shape) least() int {
+	if s.ahead {
+		return 1
+	}
+	return s.each
+}
+
 // divide gives a shape to a bound.
 //
 // franz-go fetches from one broker at a time if it fetches for a poll only: right for one
 // broker, but with several, records at one would wait while it asks the others. So there
-// it fetches ahead, and a fetch from each of them may lie in the client besides what is
-// open. Where the bound has no room for that it fetches for polls, and what such a fetch
-// brings beyond the room that there is lies in the client, too.
+// it fetches ahead, and a third of the bound is kept: for a fetch from each broker that lies
+// in the client, and for another that was taken before its locks ran out. A bound without
+// room for that is for polls alone.
 func divide(bound, brokers int) shape {
-	each := func(sources int) int { return min(mostEach, bound/(4*sources)) }
-	if n := each(brokers); brokers > 1 && n > 0 {
-		return shape{open: bound - n*brokers, each: n, sources: brokers, ahead: true}
+	if each := min(mostEach, bound/(6*brokers)); brokers > 1 && each > 0 {
+		return shape{open: bound - 2*each*brokers, each: each, sources: brokers, ahead: true}
 	}
-	return shape{open: bound, each: max(1, each(1)), sources: 1}
+	return shape{open: bound, each: max(1, min(mostEach, bound/8)), sources: 1}
 }
 
 // Receive waits for at least one record, or for ctx.
@@ -264,9 +272,7 @@ func (e *Engine) close(ctx context.Context) error {
 	e.cancel()
 	e.run.Wait()
 	e.set.Close()
-	for _, l := range e.set.LoseAll(nil) {
-		e.member.release(l)
-	}
+	e.set.LoseAll(nil)
 	var err error
 	if e.member != nil {
 		err = e.member.close(ctx)

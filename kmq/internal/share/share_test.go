@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -271,11 +273,7 @@ func TestWhatIsNotAnsweredHoldsUpNoRedelivery(t *testing.T) {
 			cfg := w.config()
 			cfg.Visibility, cfg.MaxInFlight = time.Second, 1000
 			e := w.open(cfg)
-			go func() {
-				for ctx := t.Context(); ctx.Err() == nil; time.Sleep(5 * time.Millisecond) {
-					w.client.Produce(ctx, &kgo.Record{Topic: topic, Partition: int32(time.Now().UnixMicro() % 6), Value: []byte("v")}, nil)
-				}
-			}()
+			go w.supply(t.Context(), 6)
 			late := make(map[lease.ID]time.Time) // when a record may come again
 			var worst time.Duration
 			for end := time.Now().Add(8 * time.Second); time.Now().Before(end); {
@@ -302,6 +300,173 @@ func TestWhatIsNotAnsweredHoldsUpNoRedelivery(t *testing.T) {
 				t.Errorf("%d redeliveries, the worst %v late", c.Redelivered, worst)
 			}
 		})
+	}
+}
+
+// supply produces without an end.
+func (w *world) supply(ctx context.Context, partitions int64) {
+	for ; ctx.Err() == nil; time.Sleep(2 * time.Millisecond) {
+		r := &kgo.Record{Topic: topic, Partition: int32(time.Now().UnixMicro() % partitions), Value: []byte("v")}
+		w.client.Produce(ctx, r, nil)
+	}
+}
+
+// The client says that all is answered when nothing is under way, and on a busy queue
+// something always is.
+func TestLocksAreRenewedOnABusyQueue(t *testing.T) {
+	for _, brokers := range []int{1, 3} {
+		t.Run(fmt.Sprint(brokers, " brokers"), func(t *testing.T) {
+			w := newWorld(t, brokers, 6)
+			w.produce(20, 6)
+			cfg := w.config()
+			cfg.MaxInFlight = 500
+			e := w.open(cfg)
+			slow := w.receive(e, 20)
+			ctx, cancel := context.WithTimeout(t.Context(), 7*time.Second) // three locks
+			defer cancel()
+			var all sync.WaitGroup
+			all.Go(func() { w.supply(ctx, 6) })
+			for range 8 {
+				all.Go(func() {
+					for {
+						got, err := e.Receive(ctx, 1)
+						if err != nil {
+							return
+						}
+						if err := e.Ack(ctx, got[0]); err != nil {
+							t.Errorf("%v: %v", got[0].Origin, err)
+						}
+					}
+				})
+			}
+			for range 5 {
+				time.Sleep(time.Second)
+				begin := time.Now()
+				must(t, e.Extend(ctx, slow[0], time.Minute))
+				must(t, e.Flush(ctx))
+				if took := time.Since(begin); took > 3*time.Second {
+					t.Errorf("an extension and a flush took %v", took)
+				}
+			}
+			all.Wait()
+			for _, l := range slow {
+				must(t, e.Ack(t.Context(), l))
+			}
+			must(t, e.Flush(t.Context()))
+			if c := e.Counts(); c.Lost != 0 || c.Redelivered != 0 || c.Expired != 0 || c.Acked < 1000 {
+				t.Errorf("counts: %+v", c)
+			}
+		})
+	}
+}
+
+// A session ends with its connections, and with it the locks: who holds them is told at the
+// next extension, or loses them, and nothing is lost to the group.
+func TestLocksEndWithTheirSession(t *testing.T) {
+	w := newWorld(t, 1, 2)
+	w.produce(20, 2)
+	cfg := w.config()
+	var mu sync.Mutex
+	var conns []net.Conn
+	cfg.Client = []kgo.Opt{kgo.Dialer(func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := new(net.Dialer).DialContext(ctx, network, address)
+		mu.Lock()
+		conns = append(conns, conn)
+		mu.Unlock()
+		return conn, err
+	})}
+	e := w.open(cfg)
+	for _, l := range w.receive(e, 20) {
+		if l.Origin.Offset < 5 {
+			must(t, e.Ack(t.Context(), l))
+		}
+	}
+	must(t, e.Flush(t.Context()))
+	mu.Lock()
+	for _, conn := range conns {
+		if conn != nil {
+			_ = conn.Close()
+		}
+	}
+	mu.Unlock()
+	for n := 0; n < 10; n++ {
+		l := w.receive(e, 1)[0]
+		if l.Origin.Offset < 5 || l.Attempt < 2 {
+			t.Errorf("%v comes at attempt %d", l.Origin, l.Attempt)
+		}
+		must(t, e.Ack(t.Context(), l))
+	}
+	must(t, e.Flush(t.Context()))
+	for end := time.Now().Add(20 * time.Second); e.Counts().InFlight > 0; time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("counts: %+v", e.Counts())
+		}
+	}
+	if c := e.Counts(); c.Lost != 10 {
+		t.Errorf("counts: %+v", c)
+	}
+}
+
+// Interceptors of the application see what they have put into a record's context.
+func TestInterceptorsSeeTheirContext(t *testing.T) {
+	w := newWorld(t, 1, 1)
+	w.produce(10, 1)
+	cfg := w.config()
+	seen := new(interceptor)
+	cfg.Client = []kgo.Opt{kgo.WithHooks(seen)}
+	e := w.open(cfg)
+	for _, l := range w.receive(e, 10) {
+		must(t, e.Ack(t.Context(), l))
+	}
+	must(t, e.Flush(t.Context()))
+	w.nothing(e, 2500*time.Millisecond)
+	if n := seen.times.Load(); n != 10 {
+		t.Errorf("%d of 10 records had what was put there", n)
+	}
+}
+
+// interceptor wraps contexts, as one that traces does.
+type interceptor struct{ times atomic.Int64 }
+
+type spanKey struct{}
+
+func (i *interceptor) OnFetchRecordBuffered(r *kgo.Record) {
+	r.Context = context.WithValue(r.Context, spanKey{}, "a span")
+}
+
+func (i *interceptor) OnFetchRecordUnbuffered(r *kgo.Record, polled bool) {
+	if polled && r.Context.Value(spanKey{}) != nil {
+		i.times.Add(1)
+	}
+	r.Context = context.WithValue(r.Context, spanKey{}, nil)
+}
+
+// Work that takes longer than a lock leaves little room, and what is fetched ahead for it
+// waits for long: it is handed out in the end all the same, every record.
+func TestLittleRoom(t *testing.T) {
+	w := newWorld(t, 3, 6)
+	const n = 140
+	w.produce(n, 6)
+	cfg := w.config()
+	cfg.MaxInFlight, cfg.Visibility = 96, 5*time.Minute
+	e := w.open(cfg)
+	open := w.receive(e, e.member.of.open) // these take long
+	seen := make(map[lease.ID]bool)
+	for len(seen) < n-len(open) {
+		time.Sleep(250 * time.Millisecond) // and one ends now and then
+		must(t, e.Ack(t.Context(), open[0]))
+		seen[open[0].Origin] = true
+		open = append(open[1:], w.receive(e, 1)...)
+	}
+	for _, l := range open {
+		must(t, e.Ack(t.Context(), l))
+		seen[l.Origin] = true
+	}
+	if len(seen) != n {
+		t.Errorf("%d of %d records", len(seen), n)
+	}
+	if c := e.Counts(); c.Delivered != n || c.Tailed != 0 || c.Lost != 0 {
+		t.Errorf("counts: %+v", c)
 	}
 }
 
@@ -623,12 +788,12 @@ func TestDivide(t *testing.T) {
 	}{
 		{1, 1, shape{open: 1, each: 1, sources: 1}},
 		{1, 3, shape{open: 1, each: 1, sources: 1}},
-		{10, 1, shape{open: 10, each: 2, sources: 1}},
-		{11, 3, shape{open: 11, each: 2, sources: 1}},
-		{12, 3, shape{open: 9, each: 1, sources: 3, ahead: true}},
-		{1000, 1, shape{open: 1000, each: 250, sources: 1}},
-		{1000, 3, shape{open: 751, each: 83, sources: 3, ahead: true}},
-		{10_000, 3, shape{open: 8500, each: 500, sources: 3, ahead: true}},
+		{16, 1, shape{open: 16, each: 2, sources: 1}},
+		{17, 3, shape{open: 17, each: 2, sources: 1}},
+		{18, 3, shape{open: 12, each: 1, sources: 3, ahead: true}},
+		{1000, 1, shape{open: 1000, each: 125, sources: 1}},
+		{1000, 3, shape{open: 670, each: 55, sources: 3, ahead: true}},
+		{10_000, 3, shape{open: 7000, each: 500, sources: 3, ahead: true}},
 		{10_000, 1, shape{open: 10_000, each: 500, sources: 1}},
 	} {
 		if got := divide(c.bound, c.brokers); got != c.want {
@@ -644,7 +809,7 @@ func TestWhatWaitsForRoom(t *testing.T) {
 	cfg := w.config()
 	cfg.MaxInFlight = 48 // four at a time, from each broker
 	e := w.open(cfg)
-	of := divide(cfg.MaxInFlight, 3)
+	of := e.member.of
 	if !of.ahead {
 		t.Fatalf("%+v does not fetch ahead", of)
 	}
@@ -689,28 +854,27 @@ func TestWhatWaitsForRoom(t *testing.T) {
 	}
 }
 
-// What lay in the client for most of its lock is not handed out, but released.
-func TestStaleRecordsAreReleased(t *testing.T) {
+// What lay in the client for most of its lock is not handed out, nor accepted.
+func TestStaleRecordsAreLeftAlone(t *testing.T) {
 	w := newWorld(t, 1, 1)
 	w.produce(3, 1)
 	e := w.open(w.config())
 	must(t, e.Close(t.Context())) // it has set up the group
-	l, err := newMember(&Engine{cfg: w.config(), ctx: t.Context()}, shape{each: 3, sources: 1})
+	m, err := newMember(&Engine{cfg: w.config(), ctx: t.Context()}, shape{each: 3, sources: 1})
 	must(t, err)
-	defer l.client.Close()
-	l.lockFor = 2 * time.Second
+	defer m.client.Close()
 	poll := func() []*kgo.Record {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		defer cancel()
-		records := l.client.PollRecords(ctx, 3).Records()
+		records := m.client.PollRecords(ctx, 3).Records()
 		unveil(records)
 		return records
 	}
 	records := poll()
-	if fresh := l.stillLent(time.Now(), records); len(records) != 3 || len(fresh) != 3 {
+	if fresh := m.stillLent(time.Now(), records); len(records) != 3 || len(fresh) != 3 {
 		t.Fatalf("%d of %d records are fresh", len(fresh), len(records))
 	}
-	if fresh := l.stillLent(records[0].AcquisitionDeadline().Add(-400*time.Millisecond), records); len(fresh) != 0 {
+	if fresh := m.stillLent(records[0].AcquisitionDeadline().Add(-400*time.Millisecond), records); len(fresh) != 0 {
 		t.Fatalf("%d records are handed out with 0.4 s of 2 s left", len(fresh))
 	}
 	for _, r := range poll() {

@@ -2,12 +2,14 @@ package share
 
 import (
 	"context"
+	"sync/atomic"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// veiled is the context of a fetched record that hides what franz-go keeps there: by which
-// lock the record is held.
+// veil hides in the context of a fetched record what franz-go keeps there: the lock by
+// which the record is held.
 //
 // At each poll franz-go accepts, for good, whatever the poll before returned and nobody
 // acknowledged. A queue can't live with that: one slow record would hold up every poll. What
@@ -18,24 +20,49 @@ import (
 // between the two is franz-go's own affair, and TestWhatIsOpenSurvivesPolls tells when that
 // changes.
 //
-// What was fetched and never polled is not released by name when the client leaves; the
-// broker gives it back with the share session.
-type veiled struct{ context.Context }
+// What was fetched and never polled is not released by name when the client leaves: the
+// broker gives back what a session held as it ends, or when the lock has run out.
+type veil struct {
+	context.Context
+	lifted bool // before anybody but the polling goroutine has the record
+}
 
-func (veiled) Value(any) any { return nil }
+type veilKey struct{}
 
-// veiling is the hook that veils records.
-type veiling struct{}
+// Value hides values by the kind of key that franz-go has for its own, and shows those of
+// the application's interceptors.
+func (v *veil) Value(key any) any {
+	switch key.(type) {
+	case veilKey:
+		return v
+	case *string:
+		if !v.lifted {
+			return nil
+		}
+	}
+	return v.Context.Value(key)
+}
+
+// veiling is the hook that veils records, and notes for how long the last was lent.
+type veiling struct{ lockFor *atomic.Int64 }
 
 var _ kgo.HookFetchRecordBuffered = veiling{}
 
-func (veiling) OnFetchRecordBuffered(r *kgo.Record) { r.Context = veiled{r.Context} }
+func (h veiling) OnFetchRecordBuffered(r *kgo.Record) {
+	if until := r.AcquisitionDeadline(); !until.IsZero() {
+		h.lockFor.Store(int64(time.Until(until)))
+	}
+	r.Context = &veil{Context: r.Context}
+}
 
 // unveil shows the locks of polled records, which can be acknowledged from now on.
 func unveil(records []*kgo.Record) {
 	for _, r := range records {
-		if v, is := r.Context.(veiled); is {
-			r.Context = v.Context
+		if r.Context == nil {
+			continue
+		}
+		if v, is := r.Context.Value(veilKey{}).(*veil); is {
+			v.lifted = true
 		}
 	}
 }

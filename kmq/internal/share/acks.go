@@ -1,0 +1,203 @@
+package share
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"kafka-bench/kmq/internal/lease"
+	"kafka-bench/kmq/internal/step"
+)
+
+const (
+	// How long an acknowledgement waits for others before a request of its own. While there
+	// is something to fetch it rides on the next fetch instead.
+	acceptLinger  = 100 * time.Millisecond
+	releaseLinger = 5 * time.Millisecond // somebody waits for the record
+	// sendAgain is when it is sent again, should the broker have asked for that.
+	sendAgain = time.Second
+
+	// answerWithin is how long a broker may take to answer an acknowledgement.
+	answerWithin = 10 * time.Second
+	// quietFor is how long a flush keeps others from being sent.
+	quietFor = time.Second
+)
+
+// ack is an acknowledgement that is sent after a flush.
+type ack struct {
+	record *kgo.Record
+	as     kgo.AckStatus
+}
+
+// settle tells the broker, some time soon, what became of a lease that is settled. If its
+// lock has run out there is nothing to tell: a broker refuses with it all that comes for
+// the partition at once.
+func (m *member) settle(le *lease.Lease, as kgo.AckStatus) {
+	h, now := le.Private.(*hold), time.Now()
+	linger := acceptLinger
+	if as == kgo.AckRelease {
+		linger = releaseLinger
+	}
+	if as != kgo.AckRelease {
+		m.e.forget(le.At)
+	} else if !h.kept && !h.handed.Load() {
+		m.e.overlooked(le.At)
+	}
+	m.mu.Lock()
+	m.drop(le)
+	send := now.Before(h.end)
+	if send {
+		m.lastAck = now
+		if at := now.Add(linger); m.sendAt.IsZero() || at.Before(m.sendAt) {
+			m.sendAt = at
+			wake(m.nudge)
+		}
+		if m.quiet {
+			m.later = append(m.later, ack{h.record, as})
+			send = false
+		}
+	}
+	m.mu.Unlock()
+	if send {
+		h.record.Ack(as)
+	}
+}
+
+// drop takes a lease out of what is held. It is called under the lock.
+func (m *member) drop(le *lease.Lease) {
+	last, place := len(m.held)-1, le.Private.(*hold).place
+	if place > last || m.held[place] != le {
+		return
+	}
+	moved := m.held[last]
+	moved.Private.(*hold).place = place
+	m.held[place], m.held[last] = moved, nil
+	m.held = m.held[:last]
+	wake(m.room)
+}
+
+// send has the client send what waits, and waits for no answer.
+func (m *member) send() {
+	over, cancel := context.WithCancel(context.Background())
+	cancel()
+	_ = m.client.FlushAcks(over)
+}
+
+// answers is what brokers made of the acknowledgements of a partition.
+type answers struct {
+	times, refused int
+	last           error         // of a refusal
+	more           chan struct{} // is closed by the next; nil: nobody waits
+}
+
+// answersOf is called under the lock.
+func (m *member) answersOf(partition int32) *answers {
+	a := m.answers[partition]
+	if a == nil {
+		a = &answers{}
+		m.answers[partition] = a
+	}
+	return a
+}
+
+// answered is told what brokers made of acknowledgements. It knows partitions and not
+// records: those of a refused request keep their locks until these run out.
+func (m *member) answered(_ *kgo.Client, results kgo.ShareAckResults) {
+	var last error
+	taken := false
+	m.mu.Lock()
+	for _, r := range results {
+		a := m.answersOf(r.Partition)
+		a.times++
+		if r.Err != nil {
+			last = fmt.Errorf("partition %d: %w", r.Partition, r.Err)
+			a.refused++
+			a.last = r.Err
+		} else {
+			taken = true
+		}
+		if a.more != nil {
+			close(a.more)
+			a.more = nil
+		}
+	}
+	m.mu.Unlock()
+	if taken {
+		step.At(step.Ended)
+	}
+	if last != nil {
+		m.complain("kmq: acknowledgements were refused; their records are delivered again", last)
+	}
+}
+
+// flush is one for all who ask while another is under way.
+type flush struct {
+	done chan struct{}
+	err  error
+}
+
+// flush sends what waits and says whether the brokers took it.
+func (m *member) flush(ctx context.Context) error {
+	m.mu.Lock()
+	before := make(map[int32]int)
+	for p, a := range m.answers {
+		before[p] = a.refused
+	}
+	if m.next == nil {
+		m.next = &flush{done: make(chan struct{})}
+	}
+	mine := m.next
+	if !m.flushing {
+		m.flushing = true
+		go m.flushes()
+	}
+	m.mu.Unlock()
+	select {
+	case <-mine.done:
+	case <-ctx.Done():
+		return fmt.Errorf("kmq: acknowledgements are on their way: %w", ctx.Err())
+	}
+	if mine.err != nil {
+		if err := m.client.FlushAcks(ctx); err != nil {
+			return fmt.Errorf("kmq: acknowledgements are on their way: %w", err)
+		}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for p, a := range m.answers {
+		if a.refused != before[p] {
+			return fmt.Errorf("%w: acknowledgements of partition %d were refused and its records are delivered again: %w",
+				lease.ErrLost, p, a.last)
+		}
+	}
+	return nil
+}
+
+// flushes makes one flush after the other for as long as anybody asks. The client says when
+// nothing at all is under way, which on a busy queue is never: so what is settled during a
+// flush waits for its end.
+func (m *member) flushes() {
+	for {
+		m.mu.Lock()
+		f := m.next
+		m.next, m.quiet = nil, f != nil
+		m.flushing = f != nil
+		m.mu.Unlock()
+		if f == nil {
+			return
+		}
+		within, cancel := context.WithTimeout(context.Background(), quietFor)
+		f.err = m.client.FlushAcks(within)
+		cancel()
+		m.mu.Lock()
+		later := m.later
+		m.quiet, m.later = false, nil
+		m.mu.Unlock()
+		for _, a := range later {
+			a.record.Ack(a.as)
+		}
+		close(f.done)
+	}
+}

@@ -1,0 +1,193 @@
+package share
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"kafka-bench/kmq/internal/lease"
+)
+
+// keep sends acknowledgements that have waited long enough, and renews locks that would
+// run out before their leases.
+func (m *member) keep() {
+	ctx := m.e.ctx
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-m.nudge:
+		case <-timer.C:
+		}
+		now := time.Now()
+		if m.sendDue(now) {
+			m.send()
+		}
+		m.renewDue(ctx, now)
+		timer.Reset(m.sleep(now))
+	}
+}
+
+// sendDue takes the time of the next request if it has come.
+func (m *member) sendDue(now time.Time) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.sendAt.IsZero() || now.Before(m.sendAt) {
+		return false
+	}
+	m.sendAt = time.Time{}
+	if now.Sub(m.lastAck) < answerWithin {
+		m.sendAt = now.Add(sendAgain)
+	}
+	return true
+}
+
+// sleep is how long nothing needs to be done.
+func (m *member) sleep(now time.Time) time.Duration {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := time.Second
+	if len(m.held) > 0 {
+		s = min(s, m.lookAt.Sub(now))
+	}
+	if !m.sendAt.IsZero() {
+		s = min(s, m.sendAt.Sub(now))
+	}
+	return max(s, time.Millisecond)
+}
+
+// renewDue looks at the locks, eight times in theirs: it renews those that are half over and
+// must last longer, and gives up those that are over.
+func (m *member) renewDue(ctx context.Context, now time.Time) {
+	var over []*lease.Lease
+	due := make(map[int32][]*lease.Lease)
+	half := m.halfALock()
+	m.mu.Lock()
+	if now.Before(m.lookAt) {
+		m.mu.Unlock()
+		return
+	}
+	m.lookAt = now.Add(min(time.Second, max(half/4, 10*time.Millisecond)))
+	for _, le := range m.held {
+		h := le.Private.(*hold)
+		if until := le.Deadline(); !h.kept && h.handed.Load() && !until.After(h.until) {
+			continue // it ends before its lock
+		}
+		switch left := h.until.Sub(now); {
+		case left <= 0:
+			over = append(over, le)
+		case left < half && m.e.group.renews && !h.renewing && !h.refused:
+			h.renewing = true
+			due[le.At.Partition] = append(due[le.At.Partition], le)
+		}
+	}
+	m.mu.Unlock()
+	if len(over) > 0 {
+		m.e.lose(over)
+	}
+	for partition, leases := range due {
+		m.e.run.Go(func() { // a broker that does not answer keeps nobody else's from being renewed
+			if err := m.renew(ctx, partition, leases); err != nil && ctx.Err() == nil {
+				m.complain("kmq: locks could not be renewed", err)
+			}
+		})
+	}
+}
+
+// renew asks the broker of a partition for locks anew, and waits for its answer. What is
+// settled meanwhile is not renewed. What is refused stays so: the client would not ask
+// again for a record whose session is over.
+func (m *member) renew(ctx context.Context, partition int32, leases []*lease.Lease) error {
+	within, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	asked := time.Now()
+	m.mu.Lock()
+	refused := m.answersOf(partition).refused
+	for _, le := range leases {
+		if le.Private.(*hold).refused {
+			m.mu.Unlock()
+			return fmt.Errorf("%w: the lock could not be renewed before", lease.ErrLost)
+		}
+	}
+	m.mu.Unlock()
+
+	err := m.ask(within, partition, leases)
+
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	a := m.answersOf(partition)
+	if a.refused != refused {
+		err = fmt.Errorf("%w: the lock was not renewed: %w", lease.ErrLost, a.last)
+	}
+	for _, le := range leases {
+		l := le.Private.(*hold).lent
+		l.renewing = false
+		switch {
+		case err == nil:
+			l.give(asked, 2*m.halfALock())
+		case errors.Is(err, lease.ErrLost):
+			l.refused = true
+		}
+	}
+	return err
+}
+
+// ask sends renewals twice and waits for an answer after each. An answer is one for the
+// partition, and the first may be to what was sent before; a client sends one request at a
+// time, so the second is not. If nothing is under way any more, one was enough.
+func (m *member) ask(ctx context.Context, partition int32, leases []*lease.Lease) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	idle := make(chan struct{})
+	for round := range 2 {
+		m.mu.Lock()
+		a := m.answersOf(partition)
+		seen := a.times
+		m.mu.Unlock()
+		for _, le := range leases {
+			le.Private.(*hold).record.Ack(kgo.AckRenew)
+		}
+		if round == 0 {
+			go func() {
+				if m.client.FlushAcks(ctx) == nil {
+					close(idle)
+				}
+			}()
+		} else {
+			m.send()
+		}
+		for {
+			m.mu.Lock()
+			more := a.more
+			if a.times == seen && more == nil {
+				more = make(chan struct{})
+				a.more = more
+			}
+			known := a.times != seen
+			m.mu.Unlock()
+			if known {
+				break
+			}
+			select {
+			case <-more:
+			case <-idle:
+				return nil
+			case <-ctx.Done():
+				return fmt.Errorf("kmq: no answer to a renewal: %w", ctx.Err())
+			}
+		}
+	}
+	return nil
+}
+
+// lockOf is until when a lease may be worked on.
+func (m *member) lockOf(le *lease.Lease) time.Time {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return le.Private.(*hold).until
+}
