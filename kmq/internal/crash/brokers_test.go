@@ -17,7 +17,7 @@ func fake(t testing.TB, brokers int, opts ...kfake.Opt) *kfake.Cluster {
 	all := append([]kfake.Opt{kfake.NumBrokers(brokers), kfake.BrokerConfigs(map[string]string{
 		"group.min.session.timeout.ms":              "100",
 		"group.consumer.session.timeout.ms":         "1000",
-		"group.share.session.timeout.ms":            "1000",
+		"group.share.session.timeout.ms":            "2500", // a client's heart beats once a second
 		"group.share.heartbeat.interval.ms":         "100",
 		"group.share.record.lock.duration.ms":       "1500",
 		"group.share.delivery.count.limit":          "10",

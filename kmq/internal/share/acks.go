@@ -2,7 +2,9 @@ package share
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -27,8 +29,9 @@ const (
 
 // ack is an acknowledgement that is sent after a flush.
 type ack struct {
-	record *kgo.Record
-	as     kgo.AckStatus
+	*lent
+	as        kgo.AckStatus
+	partition int32
 }
 
 // settle tells the broker, some time soon, what became of a lease that is settled. If its
@@ -47,7 +50,7 @@ func (m *member) settle(le *lease.Lease, as kgo.AckStatus) {
 	}
 	m.mu.Lock()
 	m.drop(le)
-	send := now.Before(h.end)
+	send := m.inTime(ack{h.lent, as, le.At.Partition}, now)
 	if send {
 		m.lastAck = now
 		if at := now.Add(linger); m.sendAt.IsZero() || at.Before(m.sendAt) {
@@ -55,7 +58,7 @@ func (m *member) settle(le *lease.Lease, as kgo.AckStatus) {
 			wake(m.nudge)
 		}
 		if m.quiet {
-			m.later = append(m.later, ack{h.record, as})
+			m.later = append(m.later, ack{h.lent, as, le.At.Partition})
 			send = false
 		}
 	}
@@ -64,6 +67,22 @@ func (m *member) settle(le *lease.Lease, as kgo.AckStatus) {
 		h.record.Ack(as)
 	}
 }
+
+// inTime says whether the lock is not over yet, and notes it of what the application takes
+// for done. It is called under the lock.
+func (m *member) inTime(a ack, now time.Time) bool {
+	if now.Before(a.end) {
+		return true
+	}
+	if a.as != kgo.AckRelease {
+		of := m.answersOf(a.partition)
+		of.late++
+		of.last = errLate
+	}
+	return false
+}
+
+var errLate = errors.New("the lock was over")
 
 // drop takes a lease out of what is held. It is called under the lock.
 func (m *member) drop(le *lease.Lease) {
@@ -88,7 +107,8 @@ func (m *member) send() {
 // answers is what brokers made of the acknowledgements of a partition.
 type answers struct {
 	times, refused int
-	last           error         // of a refusal
+	late           int           // acknowledgements that were not sent: their locks were over
+	last           error         // of what was refused, or late
 	more           chan struct{} // is closed by the next; nil: nobody waits
 }
 
@@ -128,7 +148,7 @@ func (m *member) answered(_ *kgo.Client, results kgo.ShareAckResults) {
 		step.At(step.Ended)
 	}
 	if last != nil {
-		m.complain("kmq: acknowledgements were refused; their records are delivered again", last)
+		go m.complain("kmq: acknowledgements were refused; their records are delivered again", last) // others wait for this
 	}
 }
 
@@ -143,36 +163,46 @@ func (m *member) flush(ctx context.Context) error {
 	m.mu.Lock()
 	before := make(map[int32]int)
 	for p, a := range m.answers {
-		before[p] = a.refused
-	}
-	if m.next == nil {
-		m.next = &flush{done: make(chan struct{})}
-	}
-	mine := m.next
-	if !m.flushing {
-		m.flushing = true
-		go m.flushes()
+		before[p] = a.refused + a.late
 	}
 	m.mu.Unlock()
-	select {
-	case <-mine.done:
-	case <-ctx.Done():
-		return fmt.Errorf("kmq: acknowledgements are on their way: %w", ctx.Err())
-	}
-	if mine.err != nil {
-		if err := m.client.FlushAcks(ctx); err != nil {
-			return fmt.Errorf("kmq: acknowledgements are on their way: %w", err)
+	for {
+		mine := m.join()
+		select {
+		case <-mine.done:
+		case <-ctx.Done():
+			return fmt.Errorf("kmq: acknowledgements are on their way: %w", ctx.Err())
+		}
+		if mine.err == nil {
+			break
+		}
+		if m.e.ctx.Err() != nil {
+			return fmt.Errorf("kmq: acknowledgements are on their way: %w", mine.err)
 		}
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for p, a := range m.answers {
-		if a.refused != before[p] {
+		if a.refused+a.late != before[p] {
 			return fmt.Errorf("%w: acknowledgements of partition %d were refused and its records are delivered again: %w",
 				lease.ErrLost, p, a.last)
 		}
 	}
 	return nil
+}
+
+// join returns the flush that begins next.
+func (m *member) join() *flush {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.next == nil {
+		m.next = &flush{done: make(chan struct{})}
+	}
+	if m.flushed == nil {
+		m.flushed = make(chan struct{})
+		go m.flushes()
+	}
+	return m.next
 }
 
 // flushes makes one flush after the other for as long as anybody asks. The client says when
@@ -183,17 +213,22 @@ func (m *member) flushes() {
 		m.mu.Lock()
 		f := m.next
 		m.next, m.quiet = nil, f != nil
-		m.flushing = f != nil
-		m.mu.Unlock()
 		if f == nil {
+			close(m.flushed)
+			m.flushed = nil
+			m.mu.Unlock()
 			return
 		}
-		within, cancel := context.WithTimeout(context.Background(), quietFor)
+		m.mu.Unlock()
+
+		within, cancel := context.WithTimeout(m.e.ctx, quietFor)
 		f.err = m.client.FlushAcks(within)
 		cancel()
 		m.mu.Lock()
 		later := m.later
 		m.quiet, m.later = false, nil
+		now := time.Now()
+		later = slices.DeleteFunc(later, func(a ack) bool { return !m.inTime(a, now) })
 		m.mu.Unlock()
 		for _, a := range later {
 			a.record.Ack(a.as)

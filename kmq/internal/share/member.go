@@ -43,10 +43,10 @@ type member struct {
 	told    time.Time // when trouble was last logged
 
 	// Of flushes, which keep what is settled meanwhile from being sent.
-	next     *flush
-	flushing bool
-	quiet    bool
-	later    []ack
+	next    *flush
+	flushed chan struct{} // is closed when none is under way any more; nil: none is
+	quiet   bool
+	later   []ack
 }
 
 // hold is what the member knows of a lease.
@@ -106,8 +106,8 @@ func newMember(e *Engine, of shape) (*member, error) {
 func (m *member) fetch() {
 	ctx, topic := m.e.ctx, m.e.cfg.Topic
 	paused := false
-	for empty := time.Now(); ; {
-		n, last := m.waitForRoom(ctx, empty)
+	for since := time.Now(); ; {
+		n, last := m.waitForRoom(ctx, since)
 		if n == 0 {
 			return
 		}
@@ -123,11 +123,16 @@ func (m *member) fetch() {
 			m.client.PauseFetchTopics(topic)
 			paused = true
 		}
-		if m.client.BufferedFetchRecords() == 0 {
-			empty = time.Now()
-		}
 		records := fetches.Records()
 		unveil(records)
+		if m.client.BufferedFetchRecords() == 0 {
+			since = time.Now()
+		} else if n := len(records); n > 0 { // what is left was fetched no earlier than the last
+			fetched := records[n-1].AcquisitionDeadline().Add(-2 * m.halfALock())
+			if fetched.After(since) {
+				since = fetched
+			}
+		}
 		if ctx.Err() != nil {
 			for _, r := range records {
 				r.Ack(kgo.AckRelease)
@@ -152,24 +157,25 @@ func (m *member) fetch() {
 // application has less than a poll before it: what it has no time for is better lent to
 // somebody else. 0: the engine is closed.
 //
-// What was fetched ahead lies in the client meanwhile, since it was last empty; before its
-// locks run out, which would count as deliveries, it is taken into the room that is kept
+// What was fetched ahead lies in the client meanwhile, for so long at most; before its locks
+// run out, which would count as deliveries, it is taken into the room that is kept
 // for it, where locks are renewed: the last poll until there is room again.
-func (m *member) waitForRoom(ctx context.Context, empty time.Time) (n int, last bool) {
+func (m *member) waitForRoom(ctx context.Context, since time.Time) (n int, last bool) {
 	old := time.NewTimer(time.Hour)
 	defer old.Stop()
 	for {
 		m.mu.Lock()
 		room := m.of.open - len(m.held)
 		m.mu.Unlock()
-		ahead, age := m.e.waiting(), time.Since(empty)
+		ahead, age := m.e.waiting(), time.Since(since)
 		if room >= m.of.least() && ahead < m.of.poll() {
 			return min(room, m.of.poll()), false
 		}
 		if m.of.ahead {
 			ripe := time.Duration(m.lockFor.Load()) / 4
-			if age >= ripe && room >= 0 && ahead < 2*m.of.poll() && m.client.BufferedFetchRecords() > 0 {
-				return m.of.poll(), true
+			kept := m.of.poll() + room // of the room for that
+			if age >= ripe && kept > 0 && ahead < 2*m.of.poll() && m.client.BufferedFetchRecords() > 0 {
+				return min(kept, m.of.poll()), true
 			}
 			old.Reset(max(50*time.Millisecond, ripe/4, ripe-age))
 		}
@@ -298,19 +304,38 @@ func (m *member) stillLent(now time.Time, records []*kgo.Record) []*kgo.Record {
 	return fresh
 }
 
-// close gives back what is held, and leaves the group: acknowledgements that wait are sent.
-// Nobody settles anything any more. What nobody was handed is released, too, which counts as
-// a delivery: left to the end of the session it would not, and might wait for its lock.
+// close gives back what is held or lies in the client, and leaves the group: acknowledgements
+// that wait are sent. Nobody fetches or renews any more. What nobody was handed is released,
+// too, which counts as a delivery: left to the end of the session it would not, and might
+// wait for its lock.
 func (m *member) close(ctx context.Context) error {
+	m.mu.Lock()
+	flushed := m.flushed
+	m.mu.Unlock()
+	if flushed != nil {
+		<-flushed // the end of the engine's context has ended it
+	}
+	m.client.ResumeFetchTopics(m.e.cfg.Topic) // a poll would drop what is paused
+	var given []*kgo.Record
+	for m.client.BufferedFetchRecords() > 0 {
+		records := m.client.PollRecords(nil, m.of.poll()).Records()
+		if len(records) == 0 {
+			break
+		}
+		unveil(records)
+		given = append(given, records...)
+	}
 	now := time.Now()
 	m.mu.Lock()
-	held := m.held
+	for _, le := range m.held {
+		if h := le.Private.(*hold); now.Before(h.end) {
+			given = append(given, h.record)
+		}
+	}
 	m.held = nil
 	m.mu.Unlock()
-	for _, le := range held {
-		if h := le.Private.(*hold); now.Before(h.end) {
-			h.record.Ack(kgo.AckRelease)
-		}
+	for _, r := range given {
+		r.Ack(kgo.AckRelease)
 	}
 	err := m.client.LeaveGroupContext(ctx)
 	m.client.Close()
