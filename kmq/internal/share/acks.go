@@ -99,9 +99,14 @@ func (m *member) drop(le *lease.Lease) {
 
 // send has the client send what waits, and waits for no answer.
 func (m *member) send() {
-	over, cancel := context.WithCancel(context.Background())
+	_ = m.client.FlushAcks(ended())
+}
+
+// ended is a context in which nothing is waited for.
+func ended() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_ = m.client.FlushAcks(over)
+	return ctx
 }
 
 // answers is what brokers made of the acknowledgements of a partition.

@@ -318,7 +318,7 @@ func (m *member) close(ctx context.Context) error {
 	m.client.ResumeFetchTopics(m.e.cfg.Topic) // a poll would drop what is paused
 	var given []*kgo.Record
 	for m.client.BufferedFetchRecords() > 0 {
-		records := m.client.PollRecords(nil, m.of.poll()).Records()
+		records := m.client.PollRecords(ended(), m.of.poll()).Records()
 		if len(records) == 0 {
 			break
 		}
