@@ -315,15 +315,12 @@ func (m *member) close(ctx context.Context) error {
 	if flushed != nil {
 		<-flushed // the end of the engine's context has ended it
 	}
-	m.client.ResumeFetchTopics(m.e.cfg.Topic) // a poll would drop what is paused
 	var given []*kgo.Record
-	for m.client.BufferedFetchRecords() > 0 {
-		records := m.client.PollRecords(ended(), m.of.poll()).Records()
-		if len(records) == 0 {
-			break
-		}
-		unveil(records)
-		given = append(given, records...)
+	if m.client.BufferedFetchRecords() > 0 {
+		m.client.ResumeFetchTopics(m.e.cfg.Topic) // a poll would drop what is paused
+		given = m.client.PollRecords(ended(), m.of.poll()).Records()
+		m.client.PauseFetchTopics(m.e.cfg.Topic) // what comes yet is the session's to give back
+		unveil(given)
 	}
 	now := time.Now()
 	m.mu.Lock()

@@ -659,6 +659,36 @@ func TestCloseGivesBack(t *testing.T) {
 	w.nothing(other, 300*time.Millisecond)
 }
 
+// What was fetched, and lies in the client or in the room that is kept for it, is there for
+// others as soon as the queue is closed.
+func TestCloseGivesBackWhatNobodySaw(t *testing.T) {
+	t.Parallel()
+	const lock, n = 20 * time.Second, 150
+	w := newWorldLending(t, lock, 3, 6)
+	w.produce(n, 6)
+	cfg := w.config()
+	cfg.MaxInFlight = 96
+	e := w.open(cfg)
+	w.receive(e, e.member.of.open)
+	for end := time.Now().Add(lock); e.Counts().InFlight <= e.member.of.open; time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("nothing was taken before its lock ran out")
+		}
+	}
+	must(t, e.Close(t.Context()))
+	closed := time.Now()
+	other := w.open(cfg)
+	seen := make(map[lease.ID]bool)
+	for len(seen) < n {
+		l := w.receive(other, 1)[0]
+		must(t, other.Ack(t.Context(), l))
+		seen[l.Origin] = true
+	}
+	if took := time.Since(closed); took >= lock {
+		t.Errorf("all came after %v, and a lock is %v", took, lock)
+	}
+}
+
 func TestInFlightIsBounded(t *testing.T) {
 	w := newWorld(t, 1, 2)
 	w.produce(300, 2)
