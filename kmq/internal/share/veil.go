@@ -20,8 +20,8 @@ import (
 // between the two is franz-go's own affair, and TestWhatIsOpenSurvivesPolls tells when that
 // changes.
 //
-// What was fetched and never polled is not released by name when the client leaves: the
-// broker gives back what a session held as it ends, or when the lock has run out.
+// What was never polled is not released by name when the client leaves: the broker gives back
+// what a session held as it ends, or when the lock has run out.
 type veil struct {
 	context.Context
 	lifted bool // before anybody but the polling goroutine has the record
