@@ -107,6 +107,11 @@ func (m *member) renew(ctx context.Context, partition int32, leases []*lease.Lea
 	defer cancel()
 	asked := time.Now()
 	m.mu.Lock()
+	m.lastAck = asked
+	if m.sendAt.IsZero() {
+		m.sendAt = asked.Add(sendAgain)
+		wake(m.nudge)
+	}
 	refused := m.answersOf(partition).refused
 	for _, le := range leases {
 		if le.Private.(*hold).refused {
