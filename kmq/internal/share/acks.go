@@ -50,7 +50,8 @@ func (m *member) settle(le *lease.Lease, as kgo.AckStatus) {
 	}
 	m.mu.Lock()
 	m.drop(le)
-	send := m.inTime(ack{h.lent, as, le.At.Partition}, now)
+	a := ack{h.lent, as, le.At.Partition}
+	send := m.inTime(a, now)
 	if send {
 		m.lastAck = now
 		if at := now.Add(linger); m.sendAt.IsZero() || at.Before(m.sendAt) {
@@ -58,7 +59,7 @@ func (m *member) settle(le *lease.Lease, as kgo.AckStatus) {
 			wake(m.nudge)
 		}
 		if m.quiet {
-			m.later = append(m.later, ack{h.lent, as, le.At.Partition})
+			m.later = append(m.later, a)
 			send = false
 		}
 	}

@@ -220,7 +220,7 @@ func (e *Engine) move(all []*copied) {
 		}
 		step.At(step.CopyEnded)
 		if all = left; len(all) > 0 && wait.Sleep(e.ctx) != nil {
-			return // what is left is released when the client leaves
+			return // what is left is released by close
 		}
 	}
 }

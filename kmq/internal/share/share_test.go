@@ -566,8 +566,16 @@ func TestDivide(t *testing.T) {
 		{10_000, 3, shape{open: 7000, each: 500, sources: 3, ahead: true}},
 		{10_000, 1, shape{open: 10_000, each: 500, sources: 1}},
 	} {
-		if got := divide(c.bound, c.brokers); got != c.want {
+		got := divide(c.bound, c.brokers)
+		if got != c.want {
 			t.Errorf("divide(%d, %d) = %+v, want %+v", c.bound, c.brokers, got, c.want)
+		}
+		most := got.open // besides which a poll has room for all of its fetch
+		if got.ahead {
+			most += 2 * got.each * c.brokers
+		}
+		if most > c.bound || got.least() > got.open {
+			t.Errorf("%+v holds %d records, and the bound is %d", got, most, c.bound)
 		}
 	}
 }
