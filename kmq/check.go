@@ -146,6 +146,7 @@ func (c *Config) byEngine(f *faults) {
 			{"MarkersTopic", c.MarkersTopic != ""},
 			{"Tracker", c.Tracker != ""},
 			{"Transactions", c.Transactions},
+			{"StartFirst", c.StartFirst},
 		} {
 			if only.set {
 				f.add("%s is set, which only engine markers has: leave it out with engine %q", only.name, c.Engine)
@@ -216,7 +217,7 @@ func (c *Config) engine() engine.Config {
 		Brokers: c.Brokers, Topic: c.Topic, Group: c.Group,
 		Visibility: c.Visibility, MaxDeliveries: c.MaxDeliveries, DeadLetterTopic: c.DeadLetterTopic,
 		MaxInFlight: c.MaxInFlight, CommitEvery: c.CommitEvery,
-		MarkersTopic: c.MarkersTopic, ExternalTracker: c.Tracker == External, Transactions: c.Transactions,
+		MarkersTopic: c.MarkersTopic, ExternalTracker: c.Tracker == External, Transactions: c.Transactions, StartFirst: c.StartFirst,
 		InPlace: c.InPlace, AcksLeader: c.Acks == AcksLeader, SessionTimeout: c.SessionTimeout,
 		Client: c.Client,
 		Log:    c.Logger.With("topic", c.Topic, "group", c.Group, "engine", string(c.Engine)),

@@ -75,6 +75,11 @@ type Config struct {
 	// Transactions has Markers write starts and commits in one transaction, and copies
 	// and their ends in another.
 	Transactions bool
+	// StartFirst has Markers make a record's start durable, and commit behind it, before it is
+	// handed out, and not when it has been open for 100 ms: then a record that kills its process
+	// counts as delivered the first time, too, for two round trips on each poll. Transactions do
+	// it in one.
+	StartFirst bool
 	// InPlace is how often OffsetMap delivers a record from where it is before it copies
 	// it to the tail of its partition; 3 by default; from 1 to 1,000.
 	InPlace int

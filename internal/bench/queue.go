@@ -118,7 +118,7 @@ func (r *run) queueConfig() kmq.Config {
 		Brokers: r.cfg.Cluster.Bootstrap(), Topic: r.topic.Name, Group: r.groupIDs[0], Engine: kmq.Engine(q.Engine),
 		Visibility: time.Duration(q.Visibility), MaxDeliveries: q.MaxDeliveries, DeadLetterTopic: r.queue.dead.Name,
 		MaxInFlight: q.InFlight, CommitEvery: time.Duration(c.Commit.Interval), MarkersTopic: r.markersTopic(),
-		Tracker: kmq.TrackerMode(q.Tracker), Transactions: q.Transactions, Acks: kmq.Acks(q.Acks),
+		Tracker: kmq.TrackerMode(q.Tracker), Transactions: q.Transactions, StartFirst: q.StartFirst, Acks: kmq.Acks(q.Acks),
 		SessionTimeout: time.Duration(c.SessionTimeout), Logger: r.queue.tell.logger(),
 	}
 }
@@ -227,6 +227,9 @@ func queueSettings(q scenario.Queue) []driver.Setting {
 	}
 	if q.Transactions {
 		all = append(all, driver.Setting{Name: "transactions", Value: "true"})
+	}
+	if q.StartFirst {
+		all = append(all, driver.Setting{Name: "start_first", Value: "true"})
 	}
 	return all
 }

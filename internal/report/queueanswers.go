@@ -23,7 +23,7 @@ const plainEngine = "plain"
 // held against: they are the engine's own.
 var engineKeys = []string{
 	"name", "description", "load.rate", "consume.session_timeout", "consume.queue.engine", "consume.queue.visibility", "consume.queue.max_deliveries",
-	"consume.queue.dead_letter", "consume.queue.tracker", "consume.queue.transactions", "consume.queue.acks",
+	"consume.queue.dead_letter", "consume.queue.tracker", "consume.queue.transactions", "consume.queue.start_first", "consume.queue.acks",
 }
 
 // sameLoad is how far the rates of two cells may be apart whose times are compared.

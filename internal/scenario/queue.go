@@ -44,6 +44,9 @@ type Queue struct {
 	Tracker string `yaml:"tracker,omitempty"` // in-process, external
 	// Transactions has the engine markers write in transactions.
 	Transactions bool `yaml:"transactions,omitempty"`
+	// StartFirst has the engine markers make a record's start durable, and commit it, before it
+	// is handed out, and not once it has been open for a while.
+	StartFirst bool `yaml:"start_first,omitempty"`
 	// Acks is how durable markers and copies are before they count as written. Left
 	// open: all.
 	Acks string `yaml:"acks,omitempty"` // all, leader

@@ -305,6 +305,7 @@ func anyQueue(t *rapid.T, s *Scenario) {
 	}
 	if q.Engine == "markers" {
 		q.Transactions, q.Tracker, q.Acks = rapid.Bool().Draw(t, "transactions"), pick(t, trackers), pick(t, queueAcks)
+		q.StartFirst = rapid.Bool().Draw(t, "start first")
 	}
 	g.Queue = q
 }

@@ -102,6 +102,7 @@ func (c *checker) engine(path string, q Queue) {
 		{"transactions", "plain", q.Transactions, "plain writes nothing", "leave it out, or choose markers"},
 		{"transactions", "offsetmap", q.Transactions, "offsetmap writes no markers", "leave it out, or choose markers"},
 		{"transactions", "share", q.Transactions, "a share group acknowledges outside of transactions", "leave it out, or choose markers"},
+		{"start_first", q.Engine, q.StartFirst && q.Engine != "markers", q.Engine + " writes no starts", "leave it out, or choose markers"},
 		{"tracker", "plain", q.Tracker != "", "plain redelivers nothing", "leave it out, or choose markers"},
 		{"tracker", "offsetmap", q.Tracker != "", "offsetmap redelivers by itself", "leave it out, or choose markers"},
 		{"tracker", "share", q.Tracker != "", "the brokers redeliver in a share group", "leave it out, or choose markers"},

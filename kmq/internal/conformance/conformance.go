@@ -13,6 +13,8 @@ import (
 type Subject struct {
 	Engine  kmq.Engine
 	Brokers []string
+	// StartFirst is as kmq.Config has it.
+	StartFirst bool
 }
 
 // able is what an engine can do; the rest it must refuse with ErrUnsupported or ErrConfig.

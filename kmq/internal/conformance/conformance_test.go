@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"context"
+	"os"
 	"testing"
 	"time"
 
@@ -9,7 +10,15 @@ import (
 
 	"kafka-bench/internal/cluster"
 	"kafka-bench/kmq"
+	"kafka-bench/kmq/internal/markers"
 )
+
+// TestMain has the starts of markers wait from the first record on: no test is long enough to see
+// that of a partition that is not young any more.
+func TestMain(m *testing.M) {
+	markers.CarefulFor = 0
+	os.Exit(m.Run())
+}
 
 // TestFake runs the suite against a broker in this process.
 func TestFake(t *testing.T) {
@@ -18,6 +27,9 @@ func TestFake(t *testing.T) {
 			Run(t, Subject{Engine: e, Brokers: fake(t).ListenAddrs()})
 		})
 	}
+	t.Run("markers, starts first", func(t *testing.T) {
+		Run(t, Subject{Engine: kmq.Markers, Brokers: fake(t).ListenAddrs(), StartFirst: true})
+	})
 }
 
 // TestKafka runs it against Apache Kafka.

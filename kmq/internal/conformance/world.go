@@ -68,7 +68,7 @@ func (w *world) create(topic string, partitions int32) {
 func (w *world) config(with ...func(*kmq.Config)) kmq.Config {
 	cfg := kmq.Config{
 		Brokers: w.Brokers, Topic: w.topic, Group: w.group, Engine: w.Engine,
-		CommitEvery: 50 * time.Millisecond, SessionTimeout: session,
+		CommitEvery: 50 * time.Millisecond, SessionTimeout: session, StartFirst: w.StartFirst,
 	}
 	if w.can.lend { // Share would take the 4 s of Settings
 		cfg.Visibility = 30 * time.Second

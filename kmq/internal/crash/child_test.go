@@ -21,6 +21,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"kafka-bench/kmq"
+	"kafka-bench/kmq/internal/markers"
 	"kafka-bench/kmq/internal/step"
 )
 
@@ -66,6 +67,8 @@ type queueSpec struct {
 	MaxInFlight   int
 	Tracker       kmq.TrackerMode
 	Transactions  bool
+	StartFirst    bool
+	Late          bool // starts wait, of partitions that were just assigned too
 	Session       time.Duration
 	Heartbeat     time.Duration
 	TopicConfigs  map[string]string // of the queue's topic, over the test's own
@@ -81,7 +84,7 @@ func (q queueSpec) config(log *slog.Logger) kmq.Config {
 		Brokers: q.Brokers, Topic: q.Topic, Group: q.Group, Engine: q.Engine,
 		Visibility: q.Visibility, MaxDeliveries: q.MaxDeliveries, DeadLetterTopic: q.DeadLetters,
 		MaxInFlight: q.MaxInFlight, CommitEvery: 50 * time.Millisecond,
-		Tracker: q.Tracker, Transactions: q.Transactions, SessionTimeout: q.Session, InPlace: inPlace,
+		Tracker: q.Tracker, Transactions: q.Transactions, StartFirst: q.StartFirst, SessionTimeout: q.Session, InPlace: inPlace,
 		Client: []kgo.Opt{
 			kgo.HeartbeatInterval(q.Heartbeat), kgo.RebalanceTimeout(10 * time.Second), kgo.MetadataMinAge(50 * time.Millisecond),
 			kgo.FetchMaxWait(250 * time.Millisecond),
@@ -95,6 +98,9 @@ func runChild(text string) error {
 	var spec childSpec
 	if err := json.Unmarshal([]byte(text), &spec); err != nil {
 		return err
+	}
+	if spec.Queue.Late {
+		markers.CarefulFor = 0
 	}
 	j, err := openJournal(spec.Journal, spec.Name)
 	if err != nil {

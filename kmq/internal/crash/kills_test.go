@@ -20,7 +20,8 @@ var ways = []struct {
 	{way{name: "plain", engine: kmq.Plain}, []step.Step{
 		step.Polled, step.Handed, step.Acked, step.Committed, step.BeforeCopy, step.Copied, step.Revoking, step.Flushed,
 	}},
-	{way{name: "markers", engine: kmq.Markers}, step.All},
+	{way{name: "markers", engine: kmq.Markers, late: true}, step.All},
+	{way{name: "markers first", engine: kmq.Markers, first: true}, step.All},
 	{way{name: "markers external", engine: kmq.Markers, external: true}, step.All},
 	{way{name: "markers transactions", engine: kmq.Markers, transactions: true}, step.All},
 	{way{name: "offsetmap", engine: kmq.OffsetMap}, []step.Step{

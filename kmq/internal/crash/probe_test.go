@@ -156,8 +156,8 @@ func (v *world) probeShare(ctx context.Context) error {
 	return nil
 }
 
-// probeMarkers: a commit of the queue's group passes no record without a start marker; a
-// commit of the tracker's group passes no start without an end; and each end has its
+// probeMarkers: a commit of the queue's group passes no record without a start marker, but
+// those that are done with; where starts come first, not those either. A commit of the tracker's group passes no start without an end; and each end has its
 // reason.
 func (v *world) probeMarkers(ctx context.Context) error {
 	if v.markers == nil {
@@ -179,7 +179,7 @@ func (v *world) probeMarkers(ctx context.Context) error {
 	}
 	dead, copies := v.deadLetters(), v.copies()
 	for p := range v.spec.Partitions {
-		if err := v.awaitMarkers(ctx, p, queue[p].At, tracker[p].At); err != nil {
+		if err := v.awaitMarkers(ctx, p, queue[p].At, tracker[p].At, dead, copies); err != nil {
 			v.t.Error(err)
 			continue
 		}
@@ -195,22 +195,22 @@ func (v *world) probeMarkers(ctx context.Context) error {
 }
 
 // awaitMarkers waits until every record below what the queue has committed has a start
-// marker, and every start below what the tracker has committed an end. In transactions
+// marker or is done with, and every start below what the tracker has committed an end. In transactions
 // they are there, whatever crashes, once they are committed, but may be seen later than
 // the commit: while another transaction is open that somebody left, until it times out.
-func (v *world) awaitMarkers(ctx context.Context, p int32, queue, tracker int64) error {
+func (v *world) awaitMarkers(ctx context.Context, p int32, queue, tracker int64, dead map[int]int, copies map[kmq.ID]int64) error {
 	for over := time.Now().Add(25 * time.Second); ; time.Sleep(50 * time.Millisecond) {
 		log, err := readMarkers(v.markers.records[p])
 		if err != nil {
 			return err
 		}
-		missing, open := v.unstarted(p, queue, log), v.unended(p, tracker, log)
+		missing, open := v.unstarted(p, queue, log, dead, copies), v.unended(p, tracker, log)
 		switch {
 		case missing == nil && open == "":
 			return nil
 		case v.spec.Transactions && time.Now().Before(over):
 		case missing != nil:
-			return fmt.Errorf("INVARIANT 1: partition %d is committed to %d, but record %d at %d has no start marker", p, queue, numberOf(missing.Value), missing.Offset)
+			return fmt.Errorf("INVARIANT 1: partition %d is committed to %d, but record %d at %d has no start marker:%s", p, queue, numberOf(missing.Value), missing.Offset, v.historyOf(p, missing.Offset, log))
 		default:
 			return fmt.Errorf("INVARIANT 2: markers of partition %d are committed to %d, but %s", p, tracker, open)
 		}
@@ -242,8 +242,9 @@ func readMarkers(records []*kgo.Record) ([]logged, error) {
 	return log, nil
 }
 
-// unstarted is the first record below an offset that has no start marker.
-func (v *world) unstarted(p int32, below int64, log []logged) *kgo.Record {
+// unstarted is the first record below an offset that has no start marker and wants one.
+func (v *world) unstarted(p int32, below int64, log []logged, dead map[int]int, copies map[kmq.ID]int64) *kgo.Record {
+	first := v.spec.StartFirst || v.spec.Transactions
 	started := make(map[int64]bool)
 	for _, m := range log {
 		for i := range int64(m.Count) {
@@ -253,7 +254,7 @@ func (v *world) unstarted(p int32, below int64, log []logged) *kgo.Record {
 		}
 	}
 	for _, r := range v.queue.records[p] {
-		if r.Offset < below && !started[r.Offset] {
+		if r.Offset < below && !started[r.Offset] && (first || v.owed(p, r.Offset, dead, copies) != "") {
 			return r
 		}
 	}

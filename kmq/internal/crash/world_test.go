@@ -43,6 +43,7 @@ type way struct {
 	engine       kmq.Engine
 	external     bool // the tracker is a process of its own
 	transactions bool
+	first, late  bool // starts come first always, or never
 }
 
 const partitions = 4
@@ -59,7 +60,7 @@ func newWorldOf(t testing.TB, brokers []string, replication int16, w way, partit
 	spec := queueSpec{
 		Brokers: brokers, Topic: name, Group: "g-" + name, Engine: w.engine, Partitions: partitions,
 		Born: time.Now().Add(-time.Hour).Truncate(time.Second), DeadLetters: name + "-dead",
-		MaxInFlight: 60, Transactions: w.transactions, Session: time.Second, Heartbeat: 100 * time.Millisecond,
+		MaxInFlight: 60, Transactions: w.transactions, StartFirst: w.first, Late: w.late, Session: time.Second, Heartbeat: 100 * time.Millisecond,
 	}
 	if w.engine != kmq.Plain {
 		spec.Visibility, spec.MaxDeliveries = 1500*time.Millisecond, 4

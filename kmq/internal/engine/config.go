@@ -22,7 +22,8 @@ type Config struct {
 	MarkersTopic    string
 	ExternalTracker bool // the engine runs no tracker of its own
 	Transactions    bool
-	InPlace         int // at least 1
+	StartFirst      bool // markers: no record is handed out before its start is durable
+	InPlace         int  // at least 1
 
 	AcksLeader     bool          // the leader alone need have what the queue writes
 	SessionTimeout time.Duration // 0: the client's default

@@ -55,9 +55,10 @@ type Lease struct {
 	At      ID  // where this copy of it is
 	Attempt int // 1 is the first delivery
 
-	// Private is the engine's, and so is Mark, where a number will do: the collector does
-	// not look at it.
+	// Private is the engine's, and so are Mark and Index, where a number will do: the
+	// collector does not look at it.
 	Private any
+	Index   int32
 	Mark    uint8
 
 	place    place           // in a Set, under its lock, as is index

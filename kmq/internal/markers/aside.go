@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -32,14 +33,14 @@ const (
 var errSlow = fmt.Errorf("not written within %v", asideAfter)
 
 // wrote notes what became of a start marker: of this poll, or of what was set aside of it.
-func (p *start) wrote(r *kgo.Record, at *spot, err error) {
+func (p *start) wrote(r *kgo.Record, durable *bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	of := p
 	if part := p.aside[r.Partition]; part != nil {
 		of = part
 	}
-	at.durable = err == nil
+	*durable = err == nil
 	if err != nil {
 		of.failed, of.err = append(of.failed, r), err
 	}
@@ -54,7 +55,7 @@ func (p *start) unwritten() (partitions map[int32]bool, why error) {
 	defer p.mu.Unlock()
 	partitions = map[int32]bool{}
 	for i, m := range p.runs {
-		if !p.spots[i].durable && p.aside[m.Partition] == nil {
+		if !p.durable[i] && p.aside[m.Partition] == nil {
 			partitions[m.Partition] = true
 		}
 	}
@@ -74,10 +75,15 @@ func (p *start) setAside(partitions map[int32]bool) map[int32]*start {
 		part := parts[m.Partition]
 		if part == nil {
 			part = &start{from: p.from, idle: make(chan struct{})}
+			for _, r := range p.reads {
+				if r.partition == m.Partition {
+					part.reads = append(part.reads, r)
+				}
+			}
 			parts[m.Partition] = part
 		}
-		part.runs, part.spots = append(part.runs, m), append(part.spots, p.spots[i])
-		if !p.spots[i].durable {
+		part.runs = append(part.runs, m)
+		if !p.durable[i] {
 			part.left++
 			p.left--
 		}
@@ -123,29 +129,35 @@ func (p *start) divide(parts map[int32]*start) {
 	p.failed = failed
 }
 
-// rest are the runs that were not set aside.
-func (p *start) rest() (runs []marker.Marker, spots []spot) {
+// rest is what was read and not set aside.
+func (p *start) rest() (reads []read) {
 	if p.aside == nil {
-		return p.runs, p.spots
+		return p.reads
 	}
-	for i, m := range p.runs {
-		if p.aside[m.Partition] == nil {
-			runs, spots = append(runs, m), append(spots, p.spots[i])
+	for _, r := range p.reads {
+		if p.aside[r.partition] == nil {
+			reads = append(reads, r)
 		}
 	}
-	return runs, spots
+	return reads
 }
 
 // setAside has partitions of a poll wait, each by itself behind what it has aside.
 func (s *starts) setAside(p *start, partitions map[int32]bool) {
 	for partition, part := range p.setAside(partitions) {
+		if p.late != nil {
+			s.q.late.adopt(part, p)
+		}
 		s.mu.Lock()
 		_, follows := s.aside[partition]
 		s.aside[partition] = append(s.aside[partition], part)
 		s.q.member.Pause(partition) // under the lock: whoever takes out the last resumes it
-		if s.kept+len(part.leases) <= s.q.cfg.MaxInFlight/2 {
-			s.kept += len(part.leases)
-		} else {
+		switch n := len(part.leases); {
+		case part.late != nil: // its room is that of who has it in hand
+		case s.kept+n <= s.q.cfg.MaxInFlight/2:
+			part.kept = n
+			s.kept += n
+		default:
 			part.release(s.q.set)
 		}
 		s.mu.Unlock()
@@ -164,10 +176,13 @@ func (s *starts) catchUp(partition int32) {
 		}
 		if err != nil {
 			s.fail(err)
+			s.dropAside(partition)
 			s.q.member.Fail(err)
 			return
 		}
 		switch {
+		case part.late != nil && part.failed == nil: // their ends need no ownership
+			s.handOut(part)
 		case !s.ours(part):
 			s.lose(part)
 		case part.released:
@@ -179,6 +194,17 @@ func (s *starts) catchUp(partition int32) {
 	}
 }
 
+// dropAside lets go of what is aside of a partition and was handed out, which nobody starts any
+// more.
+func (s *starts) dropAside(partition int32) {
+	s.mu.Lock()
+	parts := slices.Clone(s.aside[partition])
+	s.mu.Unlock()
+	for _, part := range parts {
+		s.q.late.drop(part)
+	}
+}
+
 // nextAside takes out what is done and returns what follows. After the last the partition is
 // fetched again.
 func (s *starts) nextAside(partition int32, done *start) *start {
@@ -187,7 +213,7 @@ func (s *starts) nextAside(partition int32, done *start) *start {
 	defer s.tell()
 	if done != nil {
 		s.aside[partition] = s.aside[partition][1:]
-		s.kept -= len(done.leases)
+		s.kept -= done.kept
 	}
 	if waits := s.aside[partition]; len(waits) > 0 {
 		return waits[0]
@@ -198,7 +224,7 @@ func (s *starts) nextAside(partition int32, done *start) *start {
 }
 
 // ours is whether what was set aside is still the member's to start.
-func (s *starts) ours(part *start) bool { return s.q.started.ours(part.runs[0], part.spots[0]) }
+func (s *starts) ours(part *start) bool { return s.q.started.ours(part.reads[0]) }
 
 // release frees the room of what was set aside.
 func (p *start) release(set *lease.Set) {
@@ -224,6 +250,7 @@ func (s *starts) lose(part *start) {
 			s.q.lost.Add(1)
 		}
 	}
+	s.q.late.drop(part)
 }
 
 // persist waits until what was set aside has durable starts, or is no longer the member's.
@@ -254,7 +281,7 @@ func (s *starts) again(part *start) {
 	part.left, part.idle = len(failed), make(chan struct{})
 	part.failed, part.err = nil, nil
 	for _, r := range failed {
-		s.q.writer.Produce(s.running, r, func(r *kgo.Record, err error) { part.wrote(r, new(spot), err) })
+		s.q.writer.Produce(s.running, r, func(r *kgo.Record, err error) { part.wrote(r, new(bool), err) })
 	}
 }
 
@@ -277,4 +304,19 @@ func (s *starts) flushAside(ctx context.Context, partitions []int32) error {
 		return ctx.Err()
 	}
 	return err
+}
+
+// flushLate waits until nothing is aside whose records were handed out before: what was settled
+// behind them is not committed before. Or for ctx.
+func (s *starts) flushLate(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.wait(ctx, func() bool {
+		for _, parts := range s.aside {
+			if slices.ContainsFunc(parts, func(p *start) bool { return p.late != nil }) {
+				return false
+			}
+		}
+		return true
+	})
 }

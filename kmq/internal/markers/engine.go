@@ -38,6 +38,7 @@ type queue struct {
 	tracker *Tracker         // nil: others run it
 	watch   *retention.Watch // nil: the tracker does
 	keeper  *keeper
+	late    *late
 	soon    *soon // nil: the starts' transactions commit
 
 	started started
@@ -85,6 +86,7 @@ func (q *queue) open(ctx context.Context) (err error) {
 	if q.starts, err = newStarts(q); err != nil {
 		return err
 	}
+	q.late = newLate(q)
 	q.keeper = newKeeper(q)
 	if !q.cfg.Transactions {
 		q.soon = newSoon(q)
@@ -130,7 +132,7 @@ func (q *queue) Ack(ctx context.Context, l *lease.Lease) error {
 		return err
 	}
 	q.acked.Add(1)
-	q.out.put(fact{partition: l.At.Partition, kind: marker.End, reason: marker.Acked}, l.At.Offset)
+	q.note(l, fact{partition: l.At.Partition, kind: marker.End, reason: marker.Acked})
 	if left < hurryBefore {
 		q.out.hasten()
 	}
@@ -162,7 +164,7 @@ func (q *queue) Nack(ctx context.Context, l *lease.Lease, delay time.Duration) e
 		return err
 	}
 	q.nacked.Add(1)
-	q.out.put(fact{partition: l.At.Partition, kind: marker.Release, delay: delay}, l.At.Offset)
+	q.note(l, fact{partition: l.At.Partition, kind: marker.Release, delay: delay})
 	return nil
 }
 
@@ -174,7 +176,7 @@ func (q *queue) Unhand(ctx context.Context, l *lease.Lease) error {
 	if _, err := q.settle(ctx, l, lease.Released); err != nil {
 		return err
 	}
-	q.out.put(fact{partition: l.At.Partition, kind: marker.Release, undelivered: true}, l.At.Offset)
+	q.note(l, fact{partition: l.At.Partition, kind: marker.Release, undelivered: true})
 	return nil
 }
 
@@ -236,15 +238,21 @@ func (q *queue) Reject(ctx context.Context, l *lease.Lease, reason string) error
 	q.rejected.Add(1)
 	q.deadLettered.Add(1)
 	q.givenUp.Record(l.Origin, reason)
-	q.out.put(fact{partition: l.At.Partition, kind: marker.End, reason: marker.DeadLettered}, l.At.Offset)
+	q.note(l, fact{partition: l.At.Partition, kind: marker.End, reason: marker.DeadLettered})
 	q.out.hasten() // the copy took some of its time
 	return nil
 }
 
-// Flush waits until what was settled is in the markers' topic, and the offsets of what was
-// started are committed: what was settled and is not committed would be read, and started,
-// once more.
+// Flush waits until what was settled is in the markers' topic, or has nothing open before it,
+// and the offsets of what was started are committed: what was settled and is not committed
+// would be read, and started, once more.
 func (q *queue) Flush(ctx context.Context) error {
+	if err := engine.Persist(ctx, q.cfg.Log, "write start markers", q.late.flush); err != nil {
+		return err
+	}
+	if err := q.starts.flushLate(ctx); err != nil {
+		return err
+	}
 	if err := q.out.flush(ctx); err != nil {
 		return err
 	}
@@ -276,10 +284,10 @@ func (q *queue) giveBack() {
 	q.marking.Lock()
 	defer q.marking.Unlock()
 	for _, l := range open {
-		if l.Mark == fresh {
+		if l.Mark&begun == 0 {
 			continue
 		}
-		delivered := l.Mark == handed
+		delivered := l.Mark&handed != 0
 		q.out.put(fact{partition: l.At.Partition, kind: marker.Release, undelivered: !delivered}, l.At.Offset)
 	}
 }
@@ -297,6 +305,9 @@ func (q *queue) release() {
 	}
 	if q.starts != nil {
 		q.starts.close()
+	}
+	if q.late != nil {
+		q.late.close()
 	}
 	q.copier.Close()
 	q.out.close(q.writer.Close)

@@ -68,7 +68,7 @@ func TestReleaseByAnotherHolder(t *testing.T) {
 func TestOnlyWhatIsStartedIsGivenBack(t *testing.T) {
 	w := newWorld(t, 1)
 	q := w.open()
-	for i, as := range []uint8{fresh, ready, handed} {
+	for i, as := range []uint8{0, begun, begun | handed} {
 		l := lease.FromRecord(&kgo.Record{Offset: int64(i)})
 		q.set.Add(l, time.Now().Add(time.Hour))
 		q.mark([]*lease.Lease{l}, as)

@@ -14,29 +14,28 @@ import (
 	"kafka-bench/kmq/internal/marker"
 )
 
-// What a lease is marked with, under queue.marking.
+// What a lease is marked with, under queue.marking: all that is so.
 const (
-	fresh  uint8 = iota // it is not known to be started
-	ready               // its start is durable, and it waits to be handed out
-	handed              // it was handed out
-	ended               // it ran out while it waited, and that was written
+	begun  uint8 = 1 << iota // its start is durable
+	handed                   // it was handed out
+	ended                    // it ran out before it was, and that was noted
 )
 
 // mark marks leases.
 func (q *queue) mark(leases []*lease.Lease, as uint8) {
 	q.marking.Lock()
 	for _, l := range leases {
-		l.Mark = as
+		l.Mark |= as
 	}
 	q.marking.Unlock()
 }
 
-// wait marks leases whose starts are durable as ready.
+// wait marks leases whose starts are durable, and which were not handed out before.
 func (q *queue) wait(leases []*lease.Lease) {
 	q.marking.Lock()
 	defer q.marking.Unlock()
 	for _, l := range leases {
-		l.Mark = ready
+		l.Mark = begun
 		if l.State() == lease.Expired { // before its start was written
 			q.unseen(l)
 		}
@@ -44,20 +43,22 @@ func (q *queue) wait(leases []*lease.Lease) {
 }
 
 // ranOut is told each lease whose time ran out. One that nobody was handed is given back
-// as such, so that its delivery is not counted.
+// as such, so that its delivery is not counted: once its start is durable, if it waits for
+// that.
 func (q *queue) ranOut(l *lease.Lease) {
 	q.expired.Add(1)
 	q.marking.Lock()
 	defer q.marking.Unlock()
-	if l.Mark == ready {
+	_, late := l.Private.(*start)
+	if l.Mark&(handed|ended) == 0 && (late || l.Mark&begun != 0) {
 		q.unseen(l)
 	}
 }
 
 // unseen gives a lease back that was not handed out. It is called under marking.
 func (q *queue) unseen(l *lease.Lease) {
-	l.Mark = ended
-	q.out.put(fact{partition: l.At.Partition, kind: marker.Release, undelivered: true}, l.At.Offset)
+	l.Mark |= ended
+	q.noted(l, fact{partition: l.At.Partition, kind: marker.Release, undelivered: true})
 }
 
 // keepers extend the locks of the records that wait to be handed out: an attempt is not to
@@ -124,7 +125,7 @@ func (q *queue) waiting(before time.Time) map[int32][]*lease.Lease {
 	q.marking.Lock()
 	defer q.marking.Unlock()
 	q.set.LoseAll(func(l *lease.Lease) bool { // loses none
-		if end := l.Deadline(); l.Mark == ready && end.Before(before) && end.After(after) {
+		if end := l.Deadline(); l.Mark == begun && end.Before(before) && end.After(after) {
 			waiting[l.At.Partition] = append(waiting[l.At.Partition], l)
 		}
 		return false
@@ -147,8 +148,13 @@ func (q *queue) keepingOver(partition int32) {
 // counted from before it was written, so that it never ends later here than in the log;
 // until it is known to be written, and if that never is, a lease ends here when the earlier
 // of the two deadlines has come. Whatever is written after extend has returned comes later
-// in the log, and so does the next extension of a lease, which waits for this one.
+// in the log, and so does the next extension of a lease, which waits for this one. What has
+// no start yet needs none of that: its start will tell.
 func (q *queue) extend(ctx context.Context, leases []*lease.Lease, d time.Duration) error {
+	leases, err := q.late.lend(ctx, leases, d)
+	if err != nil || len(leases) == 0 {
+		return err
+	}
 	over, err := q.claim(ctx, leases)
 	if err != nil {
 		return err

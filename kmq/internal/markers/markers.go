@@ -1,19 +1,21 @@
 // Package markers keeps a queue by what is written of its records into a second topic.
 //
-// For the records of each poll a start marker is made durable before they are handed out;
-// an acknowledgement writes an end marker. The group's offsets follow the starts, shortly
-// after them, and never run ahead of them: so they are ahead of the work, and the markers
-// know what is lent. With transactions a poll's starts and its offsets are one write.
-// Without, what was started in the last fraction of a second before a crash, and is not
-// committed, is read once more by whoever takes the partition over, acknowledged or not,
-// and whether its lock has run out or not: a second delivery of the same attempt.
+// Records are handed out as they come. What is settled soon needs no marker: the group's
+// offsets pass it. What is still open after a while has a start marker written, and is passed
+// once that is durable; an acknowledgement then writes an end marker. So offsets never run
+// ahead of what the markers know to be lent. In a partition that was assigned a short while
+// ago, and wherever the queue has it so, starts are durable before records are handed out; with
+// transactions a poll's starts and its offsets are one write. Without, what was received in the
+// last fraction of a second before a crash, and is not committed, is read once more by whoever
+// takes the partition over, acknowledged or not, and whether its lock has run out or not: a
+// second delivery of the same attempt.
 //
 // A redelivery tracker (see [Tracker]) reads the markers, with a group of its own, and
 // copies what was started and not ended in time to the tail of its partition, from where it
 // is delivered again. Kafka's log has it all: whoever crashes, and when, another one goes on
 // from there.
 //
-// A lock runs from before its start was written. While a record waits to be handed out, its
+// A lock runs from when its record was read. While a record waits to be handed out, its
 // lock is extended, so that it has at least half of its time left when it is, and no attempt
 // is counted that nobody was handed.
 package markers

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"kafka-bench/kmq/internal/engine"
 )
 
 // A cluster is spared while its starts take longer than at its best, for as long as they do.
@@ -76,7 +78,7 @@ func TestPacingForgetsTheBest(t *testing.T) {
 func TestPace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := t.Context()
-		s := &starts{}
+		s := &starts{q: &queue{cfg: engine.Config{StartFirst: true}}}
 		paced := func() time.Duration {
 			from := time.Now()
 			ctx, cancel := context.WithTimeout(ctx, time.Minute)
@@ -85,7 +87,7 @@ func TestPace(t *testing.T) {
 			return time.Since(from)
 		}
 		finish := func(after time.Duration) {
-			time.AfterFunc(after, func() { s.finish(nil) })
+			time.AfterFunc(after, func() { s.finish(&start{}, nil) })
 		}
 
 		s.begun = startsAtMost - 1
@@ -111,10 +113,31 @@ func TestPace(t *testing.T) {
 		if d := paced(); d != time.Minute {
 			t.Errorf("%v until the context ended", d)
 		}
-		s.finish(errors.New("no waiting mends it"))
+		s.finish(&start{}, errors.New("no waiting mends it"))
 		s.begun++
 		if d := paced(); d != 0 {
 			t.Errorf("%v until one was let begin that fails", d)
+		}
+	})
+}
+
+// Once no partition is young, another poll waits for those that come first: it would have to, too,
+// to stay behind them.
+func TestPaceUntilNoneComesFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &starts{q: &queue{}}
+		s.begun = 1
+		time.AfterFunc(time.Second, func() { s.finish(&start{}, nil) })
+		from := time.Now()
+		s.pace(t.Context())
+		if d := time.Since(from); d != time.Second {
+			t.Errorf("%v until the one before was finished", d)
+		}
+		s.begun, s.later = 2, 1
+		from = time.Now()
+		s.pace(t.Context())
+		if d := time.Since(from); d != 0 {
+			t.Errorf("%v for one that nobody waits for", d)
 		}
 	})
 }

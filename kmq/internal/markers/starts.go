@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -23,21 +24,25 @@ const (
 	txnsAtMost   = 2
 )
 
-// start is a poll whose starts are being written.
+// start is a poll whose starts are being written, or what is open of several.
 type start struct {
 	leases []*lease.Lease
-	runs   []marker.Marker
-	spots  []spot // of the runs
+	runs   []marker.Marker // that are written
+	reads  []read          // what may be committed once they are
 	from   time.Time
 
-	mu     sync.Mutex
-	left   int           // markers being written
-	idle   chan struct{} // closed when none is
-	failed []*kgo.Record
-	err    error
-	aside  map[int32]*start // what was taken out of it, by partition; nil: nothing
+	mu      sync.Mutex
+	left    int           // markers being written
+	durable []bool        // of the runs
+	idle    chan struct{} // closed when none is left
+	failed  []*kgo.Record
+	err     error
+	aside   map[int32]*start // what was taken out of it, by partition; nil: nothing
 
+	kept     int  // leases for which there is room aside
 	released bool // it was set aside, and has no leases any more
+
+	late *waiting // its records are handed out already; nil: they wait for it
 }
 
 // starts writes the starts of polls, several at a time, and lets their leases become ready
@@ -56,6 +61,7 @@ type starts struct {
 	mu       sync.Mutex
 	begun    uint64
 	finished uint64
+	later    uint64        // of those that are not finished, whose records wait for nothing
 	changed  chan struct{} // closed when one more is finished, if somebody waits
 	pacing   pacing
 	aside    map[int32][]*start // what of a partition waits by itself, in order; none is empty
@@ -88,10 +94,10 @@ func (s *starts) close() {
 	s.catching.Wait()
 }
 
-// pace waits until another poll may be begun, or for ctx: until few are on their way, and
-// where the cluster is to be spared, until there is none and it has been spared. Each start
-// costs it as much as thousands of records read: what comes meanwhile has its starts in one
-// batch.
+// pace waits until another poll may be begun, or for ctx: until few are on their way that
+// records wait for, and where the cluster is to be spared, until there is none and it has been
+// spared. Each start costs it as much as thousands of records read: what comes meanwhile has
+// its starts in one batch.
 func (s *starts) pace(ctx context.Context) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,8 +106,8 @@ func (s *starts) pace(ctx context.Context) {
 		most = txnsAtMost
 	}
 	err := s.wait(ctx, func() bool {
-		under := s.begun - s.finished
-		return under == 0 || under < most && s.pacing.rest == 0
+		under := s.begun - s.finished - s.later
+		return under == 0 || under < most && s.pacing.rest == 0 && s.careful()
 	})
 	rest := time.Until(s.pacing.until())
 	if err != nil || rest <= 0 {
@@ -120,11 +126,13 @@ func (s *starts) pace(ctx context.Context) {
 // begin has a poll started, once it was paced. The error is one that no waiting mends, or
 // ctx's.
 func (s *starts) begin(ctx context.Context, p *start) error {
-	if err := s.count(); err != nil {
+	if err := s.count(p); err != nil {
 		return err
 	}
 	p.from = time.Now()
-	s.q.set.AddAll(p.leases, p.from.Add(s.q.cfg.Visibility))
+	if p.late == nil {
+		s.q.set.AddAll(p.leases, p.from.Add(s.q.cfg.Visibility))
+	}
 	if s.txns == nil {
 		s.produce(p)
 	}
@@ -132,18 +140,40 @@ func (s *starts) begin(ctx context.Context, p *start) error {
 	case s.queue <- p:
 		return nil
 	case <-ctx.Done(): // the queue is being closed: others read the records again
-		s.finish(nil)
+		s.finish(p, nil)
 		return ctx.Err()
 	}
 }
 
-func (s *starts) count() error {
+func (s *starts) count(p *start) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.err == nil {
-		s.begun++
+	if s.err != nil {
+		return s.err
 	}
-	return s.err
+	s.begun++
+	if p.late != nil {
+		s.later++
+	}
+	return nil
+}
+
+// careful is whether the records of the next poll are to wait for their starts whatever else is
+// under way.
+func (s *starts) careful() bool {
+	return s.q.cfg.StartFirst || s.txns != nil || s.q.started.young(nil, time.Now().Add(-CarefulFor))
+}
+
+// first is whether records wait for their starts: where the queue has it so, where they
+// follow on others that do, and while a partition is young.
+func (s *starts) first(runs []marker.Marker, now time.Time) bool {
+	if s.q.cfg.StartFirst || s.txns != nil || s.q.started.young(runs, now.Add(-CarefulFor)) {
+		return true
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.begun-s.finished > s.later ||
+		slices.ContainsFunc(runs, func(m marker.Marker) bool { return s.aside[m.Partition] != nil })
 }
 
 // standing is what no waiting mends, once that has happened, and the partitions that have
@@ -191,10 +221,13 @@ func (s *starts) wait(ctx context.Context, so func() bool) error {
 	return nil
 }
 
-func (s *starts) finish(err error) {
+func (s *starts) finish(p *start, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.finished++
+	if p.late != nil {
+		s.later--
+	}
 	if s.err == nil {
 		s.err = err
 	}
@@ -235,8 +268,9 @@ func (s *starts) run() {
 			if s.running.Err() != nil {
 				return
 			}
-			s.finish(err)
+			s.finish(p, err)
 			if err != nil {
+				s.q.late.drop(p)
 				s.q.member.Fail(err)
 			}
 		case <-s.running.Done():
@@ -262,15 +296,30 @@ func (s *starts) started(p *start, behind map[int32]bool, late *time.Timer, trou
 		return err
 	}
 	step.At(step.Started)
-	s.took(p)
+	if p.late == nil {
+		s.took(p)
+	}
 	s.handOut(p)
 	return nil
 }
 
-// handOut makes the leases of a poll ready, which have durable starts.
+// commitFirst is how long a record waits for the commit behind its start.
+const commitFirst = time.Second
+
+// handOut makes the leases of a poll ready, which have durable starts, if they are not handed
+// out yet: behind a commit, without which a crash would leave them to be read again.
 func (s *starts) handOut(p *start) {
 	s.q.started.advance(p.rest())
 	s.q.commitSoon()
+	if p.late != nil {
+		s.q.late.began(p)
+		return
+	}
+	if s.txns == nil {
+		ctx, cancel := context.WithTimeout(s.running, commitFirst)
+		_ = s.q.member.Commit(ctx) // else soon does it, and says what is in the way
+		cancel()
+	}
 	s.q.wait(p.leases)
 	s.q.member.Append(p.leases...)
 }
@@ -294,10 +343,10 @@ func (s *starts) records(runs []marker.Marker) []*kgo.Record {
 
 // produce hands the starts of a poll to the client.
 func (s *starts) produce(p *start) {
-	p.left, p.idle = len(p.runs), make(chan struct{})
+	p.left, p.idle, p.durable = len(p.runs), make(chan struct{}), make([]bool, len(p.runs))
 	for i, r := range s.records(p.runs) {
-		at := &p.spots[i]
-		s.q.writer.Produce(s.running, r, func(r *kgo.Record, err error) { p.wrote(r, at, err) })
+		durable := &p.durable[i]
+		s.q.writer.Produce(s.running, r, func(r *kgo.Record, err error) { p.wrote(r, durable, err) })
 	}
 }
 

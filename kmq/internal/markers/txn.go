@@ -160,7 +160,7 @@ func (s *starts) stillOurs(p *start) []marker.Marker {
 	var ours []marker.Marker
 	gone := map[int32]bool{}
 	for i, m := range p.runs {
-		if s.q.started.ours(m, p.spots[i]) {
+		if s.q.started.ours(p.reads[i]) {
 			ours = append(ours, m)
 		} else {
 			gone[m.Partition] = true

@@ -54,8 +54,8 @@ func onBrokers(t testing.TB, brokers []string, partitions int32, with ...func(*e
 	w := &world{TB: t, cfg: engine.Config{
 		Brokers: brokers, Topic: name, Group: name + "-group", MarkersTopic: name + "-markers",
 		Visibility: 30 * time.Second, MaxInFlight: 1000, CommitEvery: 50 * time.Millisecond, InPlace: 1,
-		SessionTimeout: 6 * time.Second,
-		Log:            logTo(t.Output()),
+		SessionTimeout: 6 * time.Second, StartFirst: true,
+		Log: logTo(t.Output()),
 	}}
 	for _, f := range with {
 		f(&w.cfg)

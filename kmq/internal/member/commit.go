@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -51,6 +52,21 @@ func (m *Member) Commit(ctx context.Context) error { return m.commit(ctx, nil) }
 // was committable before it, and by the time that partitions are another member's, nothing
 // is on its way any more.
 func (m *Member) commit(ctx context.Context, partitions []int32) error {
+	return m.committing(ctx, func() map[int32]Offset { return m.offsets.changed(m.cfg.Handler.Committable(partitions)) })
+}
+
+// Confirm commits what is committable, and once more what is committed already: it returns nil if
+// the group still has the member for the one that its partitions are assigned to, or if there is
+// nothing of the two. Who stood still for a while can't know that otherwise.
+func (m *Member) Confirm(ctx context.Context) error {
+	return m.committing(ctx, func() map[int32]Offset {
+		to := m.offsets.unchanged()
+		maps.Copy(to, m.offsets.changed(m.cfg.Handler.Committable(nil)))
+		return to
+	})
+}
+
+func (m *Member) committing(ctx context.Context, what func() map[int32]Offset) error {
 	select {
 	case m.offsets.committing <- struct{}{}:
 		defer func() { <-m.offsets.committing }()
@@ -59,7 +75,7 @@ func (m *Member) commit(ctx context.Context, partitions []int32) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, commitFor)
 	defer cancel()
-	to := m.offsets.changed(m.cfg.Handler.Committable(partitions))
+	to := what()
 	if len(to) == 0 {
 		return nil
 	}

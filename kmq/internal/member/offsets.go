@@ -82,6 +82,19 @@ func (o *offsets) changed(committable map[int32]Offset) map[int32]Offset {
 	return out
 }
 
+// unchanged are the offsets that are committed, of partitions that are owned.
+func (o *offsets) unchanged() map[int32]Offset {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	out := make(map[int32]Offset, len(o.owned))
+	for partition, p := range o.owned {
+		if p.committed.At >= 0 {
+			out[partition] = p.committed
+		}
+	}
+	return out
+}
+
 func (o *offsets) commit(partition int32, to Offset) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
