@@ -18,14 +18,16 @@ type handler struct{ *queue }
 // since gets a second start, which does no harm.
 func (h handler) Assigned(ctx context.Context, partition int32, committed member.Offset) (int64, error) {
 	_ = h.grown(ctx, partition) // else the first start of it tries again, and says why
-	h.started.assign(partition, committed.At)
+	h.started.assign(partition, committed)
 	return committed.At, nil
 }
 
-// Pace waits until the starts of the poll before are durable, where they come first.
-func (h handler) Pace(ctx context.Context) {
+// Pace waits until the starts of the poll before are durable, where they come first: then the
+// next poll is to be large, for they are what takes the time.
+func (h handler) Pace(ctx context.Context) (large bool) {
 	h.late.pace(ctx)
 	h.starts.pace(ctx)
+	return h.starts.careful()
 }
 
 // Begin hands out a poll whose starts can wait. Where they come first it writes them as one

@@ -18,12 +18,14 @@ import (
 // starts written, from when on it is as if they had come first. Until then offsets stay before
 // them, and who crashes leaves them to the next member of the group, as an attempt that nobody
 // counted. Lest a record that kills its process goes uncounted for ever, starts come first
-// where a partition was assigned a short while ago: there the next member finds it.
+// for a while where somebody crashed: there the next member finds it.
 
-// CarefulFor is for how long the records of a partition wait for their starts from when the first
-// of it was read. It is to be longer than the work that a crash leaves uncommitted: what the
-// one before had started of that and not ended is not only to be counted, but to be ended. Tests set it
-// before there is a queue.
+// CarefulFor is for how long the records of a partition wait for their starts, from when the
+// first of it was read, where the one who had it before did not leave it in order. It is to be
+// longer than the work that a crash leaves uncommitted: what was started of that and not ended is
+// not only to be counted, but to be ended. Whatever was before, the first poll of a partition
+// waits: so nothing is handed out of one of which nothing is committed. Tests set it before there
+// is a queue; 0: nothing waits.
 var CarefulFor = 2 * time.Second
 
 const (

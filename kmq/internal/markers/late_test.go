@@ -17,6 +17,7 @@ import (
 	"kafka-bench/kmq/internal/engine"
 	"kafka-bench/kmq/internal/lease"
 	"kafka-bench/kmq/internal/marker"
+	"kafka-bench/kmq/internal/member"
 	"kafka-bench/kmq/internal/window"
 )
 
@@ -361,7 +362,7 @@ func TestStartsComeFirstInAYoungPartition(t *testing.T) {
 	w := newWorld(t, 1, startLate, visible(time.Minute))
 	q := w.openLate(1, 0)
 	q.started.mu.Lock()
-	q.started.parts[0].since = time.Now().Add(time.Hour)
+	q.started.parts[0].since, q.started.parts[0].crashed = time.Now().Add(time.Hour), true
 	q.started.mu.Unlock()
 	free := w.stuck(0)
 	w.produce(0, 1)
@@ -439,7 +440,7 @@ func TestCloseGivesBackWhatHasNoStart(t *testing.T) {
 func TestAdvance(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := started{parts: map[int32]*position{}}
-		s.assign(0, 0)
+		s.assign(0, member.Offset{})
 		var reads []read
 		at := int64(0)
 		for range rapid.IntRange(1, 20).Draw(t, "runs") {
@@ -481,24 +482,76 @@ func TestWhatComesFirstIsCommitted(t *testing.T) {
 	}
 }
 
-// A partition is young from when the first record of it was read, and not before: who takes it
-// over may be slow to read.
+// Starts come first of what is read first of a partition, whoever had it; and for a while from
+// then on, however late that is, if somebody did not leave it in order.
 func TestYoung(t *testing.T) {
-	s := started{parts: map[int32]*position{}}
-	run := []marker.Marker{{Offset: 0, Count: 1}}
-	s.assign(0, 0)
-	if s.young(run, longAgo()) || s.young(nil, longAgo()) {
-		t.Error("young before anything was read of it")
+	for _, was := range []string{"", inUse} {
+		crashed := was != ""
+		s := started{parts: map[int32]*position{}}
+		runs := func(offset int64) []marker.Marker {
+			return []marker.Marker{{Offset: offset, Count: 1}, {Offset: offset + 5, Count: 1}}
+		}
+		soon := time.Now().Add(time.Hour)
+		s.assign(0, member.Offset{Metadata: was})
+		if s.crashed(longAgo()) {
+			t.Error("careful before anything was read")
+		}
+		s.reading(runs(0))
+		if !s.young(runs(0), soon) || s.crashed(longAgo()) != crashed {
+			t.Errorf("after %q the first that is read is old", was)
+		}
+		time.Sleep(time.Millisecond)
+		s.reading(runs(10))
+		if s.young(runs(10), longAgo()) != crashed || s.crashed(longAgo()) != crashed {
+			t.Errorf("after %q what follows is young: %v", was, s.young(runs(10), longAgo()))
+		}
+		if s.young(runs(10), soon) || s.crashed(soon) {
+			t.Errorf("after %q it is young for ever", was)
+		}
+		if !s.young([]marker.Marker{{Partition: 1, Count: 1}}, soon) {
+			t.Error("one that is not assigned is old")
+		}
 	}
-	s.reading(run)
-	if !s.young(run, longAgo()) || !s.young(nil, longAgo()) {
-		t.Error("not young when its first record was read")
+}
+
+// Who leaves a partition in order says so, and who crashes does not.
+func TestCommitsSayWhetherAPartitionIsInUse(t *testing.T) {
+	w := newWorld(t, 1, startLate)
+	metadata := func() string {
+		all, err := w.adm.FetchOffsetsForTopics(w.ctx, w.cfg.Group, w.cfg.Topic)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, _ := all.Lookup(w.cfg.Topic, 0)
+		return o.Metadata
 	}
-	if s.young(run, time.Now().Add(time.Hour)) || s.young(nil, time.Now().Add(time.Hour)) {
-		t.Error("young for ever")
+	q := w.open()
+	w.produce(0, 3)
+	ls := w.receive(q, 3)
+	if m := metadata(); m != inUse {
+		t.Errorf("committed with %q while it is in use", m)
 	}
-	if !s.young([]marker.Marker{{Partition: 1, Count: 1}}, time.Now().Add(time.Hour)) {
-		t.Error("one that is not assigned is old")
+	w.ack(q, ls[1])
+	if err := q.Close(w.ctx); err != nil {
+		t.Fatal(err)
+	}
+	if m := metadata(); m != "" {
+		t.Errorf("committed with %q in the end", m)
+	}
+	q = w.open()
+	w.until("the partition is assigned", func() bool { return len(q.member.Owned()) == 1 })
+	if q.started.parts[0].crashed {
+		t.Error("left in order, and taken for a crash")
+	}
+	w.receive(q, 1)
+	w.until("it is in use", func() bool { return metadata() == inUse })
+	h := handler{q}
+	if _, err := h.Assigned(w.ctx, 0, member.Offset{At: 3, Metadata: metadata()}); err != nil || !q.started.parts[0].crashed {
+		t.Errorf("a crash is not noticed; %v", err)
+	}
+	q.started.parts[0].read = 5 // as if more had been read than was started
+	if at := h.Committable([]int32{0})[0]; at.At != 3 || at.Metadata != inUse {
+		t.Errorf("left with %+v", at)
 	}
 }
 

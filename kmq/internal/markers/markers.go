@@ -3,8 +3,8 @@
 // Records are handed out as they come. What is settled soon needs no marker: the group's
 // offsets pass it. What is still open after a while has a start marker written, and is passed
 // once that is durable; an acknowledgement then writes an end marker. So offsets never run
-// ahead of what the markers know to be lent. In a partition that was assigned a short while
-// ago, and wherever the queue has it so, starts are durable before records are handed out; with
+// ahead of what the markers know to be lent. For a while behind a crash, and
+// wherever the queue has it so, starts are durable before records are handed out; with
 // transactions a poll's starts and its offsets are one write. Without, what was received in the
 // last fraction of a second before a crash, and is not committed, is read once more by whoever
 // takes the partition over, acknowledged or not, and whether its lock has run out or not: a

@@ -17,6 +17,7 @@ import (
 	"kafka-bench/kmq/internal/engine"
 	"kafka-bench/kmq/internal/lease"
 	"kafka-bench/kmq/internal/marker"
+	"kafka-bench/kmq/internal/member"
 )
 
 // A poll whose starts are refused for good is never committed past, nor is what was read
@@ -78,7 +79,7 @@ func TestAdvanceIsContiguous(t *testing.T) {
 	runs := func(offset int64) []marker.Marker {
 		return h.runs([]*kgo.Record{{Offset: offset}, {Offset: offset + 1}, {Offset: offset + 5}})
 	}
-	q.started.assign(0, 10)
+	q.started.assign(0, member.Offset{At: 10})
 	first, second := runs(10), runs(20) // offsets are left out within a poll and between: that is no gap
 	a, b := q.started.reading(first), q.started.reading(second)
 	q.started.advance(b)

@@ -1,6 +1,7 @@
 package markers
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -24,8 +25,15 @@ type position struct {
 	read  int64           // up to here records were read
 	ahead map[int64]int64 // what is done beyond what is not, from and to
 	era   uint64
-	since time.Time // when the first record of it was read; zero: none was
+
+	since   time.Time // when the first record of it was read; zero: none was
+	first   bool      // what was read last is the first
+	crashed bool      // the one who had it before did not leave it in order
 }
+
+// inUse is the metadata of a commit behind which records may be in somebody's hand, or settled
+// already. Who leaves a partition in order commits without it.
+const inUse = "in use"
 
 // read is a run of records that were read: in which era, and behind which offset they follow
 // on. What was left out in between is no record.
@@ -35,11 +43,12 @@ type read struct {
 	era       uint64
 }
 
-func (s *started) assign(partition int32, next int64) {
+func (s *started) assign(partition int32, committed member.Offset) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.era++
-	s.parts[partition] = &position{next: next, read: next, ahead: map[int64]int64{}, era: s.era}
+	at := committed.At
+	s.parts[partition] = &position{next: at, read: at, ahead: map[int64]int64{}, era: s.era, crashed: committed.Metadata != ""}
 }
 
 func (s *started) forget(partitions []int32) {
@@ -56,6 +65,11 @@ func (s *started) reading(runs []marker.Marker) []read {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	reads := make([]read, len(runs))
+	for _, m := range runs {
+		if p := s.parts[m.Partition]; p != nil {
+			p.first = false
+		}
+	}
 	for i, m := range runs {
 		to := m.Offset + int64(m.Count)
 		reads[i] = read{partition: m.Partition, to: to}
@@ -63,7 +77,7 @@ func (s *started) reading(runs []marker.Marker) []read {
 			reads[i].era, reads[i].from = p.era, p.read
 			p.read = to
 			if p.since.IsZero() {
-				p.since = time.Now()
+				p.since, p.first = time.Now(), true
 			}
 		}
 	}
@@ -78,20 +92,24 @@ func (s *started) ours(r read) bool {
 	return p != nil && p.era == r.era
 }
 
-// young is whether any of the runs is of a partition that is read only since a time, or later;
-// nil runs: whether there is any such partition.
+// young is whether any of the runs is of a partition that nothing else was read of, or that its
+// last owner did not leave in order and that is read only since a time, or later.
 func (s *started) young(runs []marker.Marker, after time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if runs == nil {
-		for _, p := range s.parts {
-			if p.since.After(after) {
-				return true
-			}
-		}
-	}
-	for _, m := range runs {
-		if p := s.parts[m.Partition]; p == nil || p.since.After(after) {
+	return slices.ContainsFunc(runs, func(m marker.Marker) bool {
+		p := s.parts[m.Partition]
+		return p == nil || p.first || p.crashed && p.since.After(after)
+	})
+}
+
+// crashed is whether there is a partition that its last owner did not leave in order and that is
+// read only since a time, or later.
+func (s *started) crashed(after time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, p := range s.parts {
+		if p.crashed && p.since.After(after) {
 			return true
 		}
 	}
@@ -123,21 +141,24 @@ func (p *position) advance(from, to int64) {
 	}
 }
 
-// offsets are what may be committed of the partitions; nil is all.
+// offsets are what may be committed of the partitions, which are about to be taken away; nil is
+// all, which go on to be used.
 func (s *started) offsets(partitions []int32) map[int32]member.Offset {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	offsets := make(map[int32]member.Offset, len(s.parts))
 	if partitions == nil {
-		offsets := make(map[int32]member.Offset, len(s.parts))
 		for p, at := range s.parts {
-			offsets[p] = member.Offset{At: at.next}
+			offsets[p] = member.Offset{At: at.next, Metadata: inUse}
 		}
 		return offsets
 	}
-	offsets := make(map[int32]member.Offset, len(partitions))
 	for _, p := range partitions {
 		if at := s.parts[p]; at != nil {
 			offsets[p] = member.Offset{At: at.next}
+			if at.next != at.read {
+				offsets[p] = member.Offset{At: at.next, Metadata: inUse}
+			}
 		}
 	}
 	return offsets

@@ -31,7 +31,7 @@ func TestLittleIsBegunAhead(t *testing.T) {
 // pacer paces a recorder, which is not kept from being given all that there is.
 type pacer struct{ *recorder }
 
-func (pacer) Pace(context.Context) {}
+func (pacer) Pace(context.Context) bool { return true }
 
 func TestAPacedHandlerIsGivenAll(t *testing.T) {
 	const produced = 10_000

@@ -55,9 +55,9 @@ type Deleter interface {
 
 // Pacer is a Handler that says when it may be given more: Pace is called before each poll
 // and returns when the next may be begun, or when ctx ends. What comes meanwhile is in that
-// poll, too.
+// poll, too. It says whether that is to have as much as there is room for.
 type Pacer interface {
-	Pace(ctx context.Context)
+	Pace(ctx context.Context) (large bool)
 }
 
 // Offset is what a group commits for a partition; At is -1 if it committed nothing.
