@@ -527,7 +527,7 @@ func TestQueueFigures(t *testing.T) {
 			"1x1-all-plain": "plain 1 × 1, max acks all", "2x5-all-markers": "markers 2 × 5, max acks all", "4x25-leader-offsetmap": "offsetmap 4 × 25, max acks 1", "4x25-all-share": "share 4 × 25, max acks all",
 		},
 		"kmq-drain":        {"plain": "plain 2 × 5, fill 500MB", "share": "share 2 × 5, fill 500MB"},
-		"kmq-latency":      {"plain-50": "plain 2 × 5, 0.1M/s acks all", "markers-50": "markers 2 × 5, 40k/s acks all", "plain-as-markers": "plain 2 × 5, 40k/s acks all"},
+		"kmq-latency":      {"plain-50": "plain 2 × 5, 0.1M/s acks all", "markers-50": "markers 2 × 5, 90k/s acks all", "plain-as-markers": "plain 2 × 5, 90k/s acks all"},
 		"kmq-drops-silent": {"50-2s-markers": "markers 2 × 5, 1k/s acks all, 50% silent", "50-cap5-15s-share": "share 2 × 5, 1k/s acks all, 50% silent of 5", "0-2s-offsetmap": "offsetmap 2 × 5, 1k/s acks all"},
 		"kmq-drops-nack":   {"1-share": "share 2 × 5, 2k/s acks all, 1% nack", "50-cap4-offsetmap": "offsetmap 2 × 5, 2k/s acks all, 50% nack of 4"},
 		"kmq-kill":         {"plain": "plain 3 × 5, 3k/s acks all, kill consumer 0, start consumer 0"},
