@@ -514,9 +514,10 @@ func TestYoung(t *testing.T) {
 	}
 }
 
-// Who leaves a partition in order says so, and who crashes does not.
+// Who leaves a partition in order says so with the last offset, and who crashes does not; nor who
+// leaves one behind a crash that is not worked off.
 func TestCommitsSayWhetherAPartitionIsInUse(t *testing.T) {
-	w := newWorld(t, 1, startLate)
+	w := newWorld(t, 1, startLate, seldom)
 	metadata := func() string {
 		all, err := w.adm.FetchOffsetsForTopics(w.ctx, w.cfg.Group, w.cfg.Topic)
 		if err != nil {
@@ -527,31 +528,35 @@ func TestCommitsSayWhetherAPartitionIsInUse(t *testing.T) {
 	}
 	q := w.open()
 	w.produce(0, 3)
-	ls := w.receive(q, 3)
+	w.ack(q, w.receive(q, 3)...)
 	if m := metadata(); m != inUse {
 		t.Errorf("committed with %q while it is in use", m)
 	}
-	w.ack(q, ls[1])
+	w.produce(0, 3)
+	w.ack(q, w.receive(q, 3)...)
 	if err := q.Close(w.ctx); err != nil {
 		t.Fatal(err)
 	}
 	if m := metadata(); m != "" {
 		t.Errorf("committed with %q in the end", m)
 	}
-	q = w.open()
-	w.until("the partition is assigned", func() bool { return len(q.member.Owned()) == 1 })
-	if q.started.parts[0].crashed {
-		t.Error("left in order, and taken for a crash")
-	}
-	w.receive(q, 1)
-	w.until("it is in use", func() bool { return metadata() == inUse })
-	h := handler{q}
-	if _, err := h.Assigned(w.ctx, 0, member.Offset{At: 3, Metadata: metadata()}); err != nil || !q.started.parts[0].crashed {
-		t.Errorf("a crash is not noticed; %v", err)
-	}
-	q.started.parts[0].read = 5 // as if more had been read than was started
-	if at := h.Committable([]int32{0})[0]; at.At != 3 || at.Metadata != inUse {
-		t.Errorf("left with %+v", at)
+
+	at := &position{next: 6, read: 6, since: longAgo()}
+	for _, c := range []struct {
+		change func()
+		clean  bool
+	}{
+		{func() {}, true},
+		{func() { at.crashed = true }, true},
+		{func() { at.since = time.Now() }, false},
+		{func() { at.since = time.Time{} }, false},
+		{func() { at.crashed = false }, true},
+		{func() { at.read = 7 }, false},
+	} {
+		c.change()
+		if o := at.leave(); (o.Metadata == "") != c.clean || o.Free != c.clean || o.At != 6 {
+			t.Errorf("%+v is left with %+v", at, o)
+		}
 	}
 }
 

@@ -155,11 +155,16 @@ func (s *started) offsets(partitions []int32) map[int32]member.Offset {
 	}
 	for _, p := range partitions {
 		if at := s.parts[p]; at != nil {
-			offsets[p] = member.Offset{At: at.next}
-			if at.next != at.read {
-				offsets[p] = member.Offset{At: at.next, Metadata: inUse}
-			}
+			offsets[p] = at.leave()
 		}
 	}
 	return offsets
+}
+
+// leave is what is committed last. A crash is forgotten once it was worked off.
+func (p *position) leave() member.Offset {
+	if p.next != p.read || p.crashed && (p.since.IsZero() || time.Since(p.since) < CarefulFor) {
+		return member.Offset{At: p.next, Metadata: inUse}
+	}
+	return member.Offset{At: p.next, Free: true}
 }

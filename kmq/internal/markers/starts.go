@@ -196,6 +196,9 @@ func (s *starts) flush(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	upTo := s.begun
+	if s.err != nil {
+		return s.err
+	}
 	return s.wait(ctx, func() bool { return s.finished >= upTo })
 }
 
@@ -307,6 +310,23 @@ func (s *starts) started(p *start, behind map[int32]bool, late *time.Timer, trou
 // commitFirst is how long a record waits for the commit behind its start.
 const commitFirst = time.Second
 
+// commitNow waits for a commit of what is started, for commitFirst at most. The commit itself goes on:
+// one that is broken off on its way may overtake the next.
+func (s *starts) commitNow() {
+	done := make(chan struct{})
+	s.catching.Go(func() {
+		defer close(done)
+		_ = s.q.member.Commit(s.running) // else soon does it, and says what is in the way
+	})
+	late := time.NewTimer(commitFirst)
+	defer late.Stop()
+	select {
+	case <-done:
+	case <-late.C:
+	case <-s.running.Done():
+	}
+}
+
 // handOut makes the leases of a poll ready, which have durable starts, if they are not handed
 // out yet: behind a commit, without which a crash would leave them to be read again.
 func (s *starts) handOut(p *start) {
@@ -316,12 +336,10 @@ func (s *starts) handOut(p *start) {
 		s.q.late.began(p)
 		return
 	}
-	if s.txns == nil {
-		ctx, cancel := context.WithTimeout(s.running, commitFirst)
-		_ = s.q.member.Commit(ctx) // else soon does it, and says what is in the way
-		cancel()
-	}
 	s.q.wait(p.leases)
+	if s.txns == nil {
+		s.commitNow()
+	}
 	s.q.member.Append(p.leases...)
 }
 

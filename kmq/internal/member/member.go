@@ -64,6 +64,8 @@ type Pacer interface {
 type Offset struct {
 	At       int64
 	Metadata string
+	// Free: the metadata is not worth a commit of its own.
+	Free bool
 }
 
 // Config says whose member.

@@ -51,7 +51,7 @@ func TestOffsetsAndTheirMetadataAreTheNextOwners(t *testing.T) {
 	}
 	second.mu.Lock()
 	defer second.mu.Unlock()
-	want := map[int32]Offset{0: {3, "what is done"}, 1: {3, "what is done"}, 2: {2, "what is done"}, 3: {2, "what is done"}}
+	want := map[int32]Offset{0: {At: 3, Metadata: "what is done"}, 1: {At: 3, Metadata: "what is done"}, 2: {At: 2, Metadata: "what is done"}, 3: {At: 2, Metadata: "what is done"}}
 	if !maps.Equal(second.committed, want) {
 		t.Errorf("it begins at %v, want %v", second.committed, want)
 	}

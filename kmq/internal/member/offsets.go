@@ -72,8 +72,11 @@ func (o *offsets) changed(committable map[int32]Offset) map[int32]Offset {
 	out := make(map[int32]Offset, len(committable))
 	for partition, to := range committable {
 		p := o.owned[partition]
+		free := to.Free
+		to.Free = false
 		switch {
 		case p == nil || to.At < 0 || to == p.committed:
+		case free && to.At == p.committed.At:
 		case to == Offset{} && p.committed.At < 0: // nothing of it was read
 		default:
 			out[partition] = to
