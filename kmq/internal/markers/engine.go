@@ -253,6 +253,9 @@ func (q *queue) Flush(ctx context.Context) error {
 	if err := q.starts.flushLate(ctx); err != nil {
 		return err
 	}
+	if _, err := q.starts.standing(); err != nil { // some of it may never be started, or committed
+		return err
+	}
 	if err := q.out.flush(ctx); err != nil {
 		return err
 	}

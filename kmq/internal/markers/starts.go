@@ -196,9 +196,6 @@ func (s *starts) flush(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	upTo := s.begun
-	if s.err != nil {
-		return s.err
-	}
 	return s.wait(ctx, func() bool { return s.finished >= upTo })
 }
 
