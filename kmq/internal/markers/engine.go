@@ -65,7 +65,7 @@ func New(ctx context.Context, cfg engine.Config) (engine.Engine, error) {
 		keeping: make(map[int32]chan struct{}),
 		cfg:     cfg, topics: topics, scribe: newScribe(&cfg), holder: rand.Uint32(), began: time.Now(), delays: newDelays(delayedAtMost, cfg.Log),
 		givenUp: engine.NewGivenUp(cfg.Log),
-		started: started{parts: map[int32]*position{}},
+		started: started{careful: carefulFor(cfg.CommitEvery), parts: map[int32]*position{}},
 	}
 	q.writer, err = kgo.NewClient(cfg.ClientOptions(writerOptions(&cfg, topics)...)...)
 	if err != nil {

@@ -25,8 +25,16 @@ import (
 // longer than the work that a crash leaves uncommitted: what was started of that and not ended is
 // not only to be counted, but to be ended. Whatever was before, the first poll of a partition
 // waits: so nothing is handed out of one of which nothing is committed. Tests set it before there
-// is a queue; 0: nothing waits.
+// is a queue; 0: nothing waits. Where commits are seldom it is twice CommitEvery, if that is longer.
 var CarefulFor = 2 * time.Second
+
+// carefulFor is that for a queue that commits every so often.
+func carefulFor(commitEvery time.Duration) time.Duration {
+	if CarefulFor == 0 {
+		return 0
+	}
+	return max(CarefulFor, 2*commitEvery)
+}
 
 const (
 	// lateAtMost is how long a start may wait, and at most half as long again, so that what

@@ -554,7 +554,7 @@ func TestCommitsSayWhetherAPartitionIsInUse(t *testing.T) {
 		{func() { at.read = 7 }, false},
 	} {
 		c.change()
-		if o := at.leave(); (o.Metadata == "") != c.clean || o.Free != c.clean || o.At != 6 {
+		if o := at.leave(CarefulFor); (o.Metadata == "") != c.clean || o.Free != c.clean || o.At != 6 {
 			t.Errorf("%+v is left with %+v", at, o)
 		}
 	}
@@ -610,5 +610,14 @@ func TestNothingIsFetchedWhileNothingCanBeStarted(t *testing.T) {
 	handler{q}.Pace(w.ctx)
 	if w.ctx.Err() != nil {
 		t.Error("no other poll may be begun")
+	}
+}
+
+// What a crash leaves uncommitted is the work of a CommitEvery: starts come first for longer.
+func TestCarefulForLongerThanACommit(t *testing.T) {
+	for every, want := range map[time.Duration]time.Duration{time.Second: CarefulFor, 10 * time.Second: 20 * time.Second} {
+		if d := carefulFor(every); d != want {
+			t.Errorf("%v where commits are made every %v, want %v", d, every, want)
+		}
 	}
 }

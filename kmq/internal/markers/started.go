@@ -12,6 +12,8 @@ import (
 // started is up to where the records of the partitions have durable starts, or need none:
 // what may be committed of them.
 type started struct {
+	careful time.Duration // after a crash
+
 	mu    sync.Mutex
 	parts map[int32]*position
 	era   uint64
@@ -155,15 +157,15 @@ func (s *started) offsets(partitions []int32) map[int32]member.Offset {
 	}
 	for _, p := range partitions {
 		if at := s.parts[p]; at != nil {
-			offsets[p] = at.leave()
+			offsets[p] = at.leave(s.careful)
 		}
 	}
 	return offsets
 }
 
 // leave is what is committed last. A crash is forgotten once it was worked off.
-func (p *position) leave() member.Offset {
-	if p.next != p.read || p.crashed && (p.since.IsZero() || time.Since(p.since) < CarefulFor) {
+func (p *position) leave(careful time.Duration) member.Offset {
+	if p.next != p.read || p.crashed && (p.since.IsZero() || time.Since(p.since) < careful) {
 		return member.Offset{At: p.next, Metadata: inUse}
 	}
 	return member.Offset{At: p.next, Free: true}

@@ -161,14 +161,14 @@ func (s *starts) count(p *start) error {
 // careful is whether the records of the next poll are to wait for their starts whatever else is
 // under way.
 func (s *starts) careful() bool {
-	return s.q.cfg.StartFirst || s.txns != nil || s.q.started.crashed(time.Now().Add(-CarefulFor))
+	return s.q.cfg.StartFirst || s.txns != nil || s.q.started.crashed(time.Now().Add(-s.q.started.careful))
 }
 
 // first is whether records wait for their starts: where the queue has it so, where they
 // follow on others that do, where they are the first of a partition, and for a while where
 // somebody crashed who had it before.
 func (s *starts) first(runs []marker.Marker, now time.Time) bool {
-	if s.q.cfg.StartFirst || s.txns != nil || CarefulFor > 0 && s.q.started.young(runs, now.Add(-CarefulFor)) {
+	if s.q.cfg.StartFirst || s.txns != nil || CarefulFor > 0 && s.q.started.young(runs, now.Add(-s.q.started.careful)) {
 		return true
 	}
 	s.mu.Lock()
