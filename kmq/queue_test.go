@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -485,8 +486,11 @@ func TestRunPanics(t *testing.T) {
 				t.Errorf("it panicked with %v", p)
 			}
 			m.timers.Wait()
-			if log := m.said(); log != "nack 1s 1, ack 0" && log != "nack 1s 1, nack 0s 2, ack 0" {
-				t.Errorf("it did %q", log)
+			// Two workers settle them, in either order; 2 may not have been received.
+			settled := strings.Split(m.said(), ", ")
+			slices.Sort(settled)
+			if !slices.Equal(settled, []string{"ack 0", "nack 1s 1"}) && !slices.Equal(settled, []string{"ack 0", "nack 0s 2", "nack 1s 1"}) {
+				t.Errorf("it did %q", settled)
 			}
 		}()
 		_ = q.Run(t.Context(), 2, func(ctx context.Context, d Delivery) error {
@@ -511,7 +515,8 @@ func TestRunOfAHandlerThatEndsItsGoroutine(t *testing.T) {
 				t.Errorf("it panicked with %v", p)
 			}
 			m.timers.Wait()
-			if log := m.said(); log != "nack 0s 0" {
+			// A receive that was under way may have taken it again: that one is given back.
+			if log := m.said(); log != "nack 0s 0" && log != "nack 0s 0, nack 0s 0" {
 				t.Errorf("it did %q", log)
 			}
 		}()
