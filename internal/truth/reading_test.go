@@ -182,7 +182,9 @@ func TestReadingOn(t *testing.T) {
 	c := embedded(t, cluster.EmbeddedOptions{})
 	filled(t, c, "orders", 3000)
 	s := reading(t, "on", "consume.work=1ms", "consume.consumers=1", "consume.groups=2", "phases.warmup=500ms", "phases.measure=50ms", "sampling.interval=1s")
-	r := run(t, config(t, c, s))
+	r := undisturbed(t, func() *result.Recorded { return run(t, config(t, c, s)) }, func(r *result.Recorded) string {
+		return strings.Join(r.Run.Verdict.Reasons, "; ") // a short window may pass between two turns of a busy machine
+	})
 	wantValid(t, r)
 	peak := r.Run.Lag.BacklogPeakRecords
 	if peak < 2450 || peak > 2900 { // slower, on a busy machine, but never faster
