@@ -105,7 +105,7 @@ func (p *part) take(f kgo.FetchPartition, now time.Duration) {
 		p.t.deleted(p.partition, from, to)
 	}
 	for _, r := range f.Records {
-		p.apply(r, seen(now, r.Offset, p.barrier))
+		p.apply(r, seen(r, now, p.barrier))
 	}
 }
 

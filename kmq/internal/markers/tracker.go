@@ -137,6 +137,7 @@ func openTracker(cfg engine.Config, topics topics) (t *Tracker, err error) {
 	opts := cfg.ClientOptions(cfg.GroupOptions(Group(cfg.Group), cfg.MarkersTopic)...)
 	opts = append(opts, isolation(&cfg)...)
 	opts = append(opts,
+		kgo.WithHooks(arrivals(t.now)),
 		kgo.KeepControlRecords(), // they take offsets, up to which markers have been read
 		kgo.Balancers(kgo.CooperativeStickyBalancer()),
 		kgo.AdjustFetchOffsetsFn(t.from),
@@ -429,8 +430,24 @@ func (t *Tracker) tick(partition int32, done func(offset int64, err error)) {
 	t.writer.Produce(t.running, r, func(r *kgo.Record, err error) { done(r.Offset, err) })
 }
 
-// seen is when markers were read that were polled now: live from the offset on up to which
-// there were markers when the partition came.
-func seen(now time.Duration, offset, barrier int64) tracker.Seen {
-	return tracker.Seen{At: now, Live: offset >= barrier}
+// arrivals notes of each marker when it came from a broker. It may wait for pace in the client
+// before it is polled, or longer: no lock is to last so much longer.
+type arrivals func() time.Duration
+
+// arrival is a record's context with the reading of the tracker's clock when it came.
+type arrival struct {
+	context.Context
+	at time.Duration
+}
+
+// OnFetchRecordBuffered is of [kgo.HookFetchRecordBuffered].
+func (now arrivals) OnFetchRecordBuffered(r *kgo.Record) { r.Context = arrival{r.Context, now()} }
+
+// seen is when a marker was read: live from the offset on up to which there were markers when
+// the partition came.
+func seen(r *kgo.Record, now time.Duration, barrier int64) tracker.Seen {
+	if came, ok := r.Context.(arrival); ok {
+		now = came.at
+	}
+	return tracker.Seen{At: now, Live: r.Offset >= barrier}
 }
