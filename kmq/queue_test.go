@@ -510,17 +510,22 @@ func TestRunOfAHandlerThatEndsItsGoroutine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory(numbered(1)...)
 		q := m.queue(t, Markers)
+		var calls atomic.Int32
 		defer func() {
 			if p, ok := recover().(*HandlerPanic); !ok || p.Value != nil {
 				t.Errorf("it panicked with %v", p)
 			}
 			m.timers.Wait()
+			if n := calls.Load(); n != 1 {
+				t.Errorf("it was called %d times", n)
+			}
 			// A receive that was under way may have taken it again: that one is given back.
 			if log := m.said(); log != "nack 0s 0" && log != "nack 0s 0, nack 0s 0" {
 				t.Errorf("it did %q", log)
 			}
 		}()
 		_ = q.Run(t.Context(), 2, func(context.Context, Delivery) error {
+			calls.Add(1)
 			runtime.Goexit()
 			return nil
 		})

@@ -183,7 +183,10 @@ func TestReadingOn(t *testing.T) {
 	filled(t, c, "orders", 3000)
 	s := reading(t, "on", "consume.work=1ms", "consume.consumers=1", "consume.groups=2", "phases.warmup=500ms", "phases.measure=50ms", "sampling.interval=1s")
 	r := undisturbed(t, func() *result.Recorded { return run(t, config(t, c, s)) }, func(r *result.Recorded) string {
-		return strings.Join(r.Run.Verdict.Reasons, "; ") // a short window may pass between two turns of a busy machine
+		if r.Run.Delivery.Delivered == 0 {
+			return "the window passed between two turns" // of a busy machine
+		}
+		return ""
 	})
 	wantValid(t, r)
 	peak := r.Run.Lag.BacklogPeakRecords

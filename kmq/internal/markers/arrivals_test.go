@@ -49,7 +49,7 @@ func (p *polled) OnFetchRecordUnbuffered(r *kgo.Record, _ bool) {
 	if r.Topic != p.topic {
 		return
 	}
-	if _, ok := r.Context.(arrival); ok {
+	if a, ok := r.Context.(arrival); ok && a.at > 0 && a.at < time.Minute && a.Value(p) == nil { // by the tracker's clock
 		p.noted.Add(1)
 	}
 	p.all.Add(1)

@@ -38,7 +38,7 @@ func TestReadsUpBeforeRedelivering(t *testing.T) {
 	if !p.readUp() {
 		t.Error("waits for markers that were appended after it was due")
 	}
-	if due := p.state.Due(time.Hour, 10); len(due) != 1 || due[0].From != 1 {
+	if due := p.state.Due(10); len(due) != 1 || due[0].From != 1 {
 		t.Errorf("due: %v", due)
 	}
 }
@@ -65,7 +65,7 @@ func TestMemoryOfATrackerIsBounded(t *testing.T) {
 	if !p.readUp() {
 		t.Error("waits for more markers while there are too many")
 	}
-	due := p.state.Due(time.Hour, 100)
+	due := p.state.Due(100)
 	if p.bound(); !p.paused || len(tr.group.PauseFetchPartitions(nil)[w.cfg.MarkersTopic]) != 1 {
 		t.Error("not paused")
 	}

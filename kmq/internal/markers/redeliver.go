@@ -40,7 +40,7 @@ func (p *part) due() []tracker.Due {
 	defer p.mu.Unlock()
 	var due []tracker.Due
 	if !p.finishing {
-		due = p.state.Due(p.t.now(), redeliverAtMost)
+		due = p.state.Due(redeliverAtMost)
 	}
 	p.busy = due != nil
 	slices.SortFunc(due, func(a, b tracker.Due) int { return cmp.Compare(a.From, b.From) })

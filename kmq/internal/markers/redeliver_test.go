@@ -172,7 +172,7 @@ func TestWhatEndedMeanwhileIsNotCopied(t *testing.T) {
 	}
 	apply(0, marker.Marker{Type: marker.Start, Offset: 0, Count: 5, Duration: time.Second})
 	apply(2000, marker.Marker{Type: marker.Tick, Offset: -1})
-	due := p.state.Due(0, 10)
+	due := p.state.Due(10)
 	apply(2001, marker.Marker{Type: marker.End, Offset: 1, Count: 1})
 	apply(2002, marker.Marker{Type: marker.Start, Offset: 3, Count: 1, Duration: time.Second})
 	var f found

@@ -441,7 +441,13 @@ type arrival struct {
 }
 
 // OnFetchRecordBuffered is of [kgo.HookFetchRecordBuffered].
-func (now arrivals) OnFetchRecordBuffered(r *kgo.Record) { r.Context = arrival{r.Context, now()} }
+func (now arrivals) OnFetchRecordBuffered(r *kgo.Record) {
+	ctx := r.Context
+	if ctx == nil {
+		ctx = context.Background() // whoever looks at it may ask it for values
+	}
+	r.Context = arrival{ctx, now()}
+}
 
 // seen is when a marker was read: live from the offset on up to which there were markers when
 // the partition came.

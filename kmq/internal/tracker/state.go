@@ -282,14 +282,17 @@ type Due struct {
 	Undelivered bool // given back without having been delivered
 }
 
-// Due gives out, once, so many records at the most that are due at the reading local of the
-// clock of [Seen]: the most overdue first. They stay open until their end is read. They are to
-// be delivered again if [State.Taken] still says so at the time.
-func (s *State) Due(local time.Duration, most int64) []Due {
+// Due gives out, once, so many records at the most that are due: the most overdue first. They
+// stay open until their end is read. They are to be delivered again if [State.Taken] still says
+// so at the time.
+//
+// What has to wait for the reader's clock waits for a marker that was read by then: a clock set
+// forward would have it due before what the holder wrote of it meanwhile is read.
+func (s *State) Due(most int64) []Due {
 	var out []Due
 	for most > 0 {
 		sp := s.due.first()
-		if sp == nil || sp.deadline > s.clock.now || sp.notBefore > local {
+		if sp == nil || sp.deadline > s.clock.now || sp.notBefore > s.clock.local {
 			break
 		}
 		if sp.to-sp.from > most {
@@ -357,7 +360,7 @@ func (s *State) Next() (at time.Duration, tick, ok bool) {
 	}
 	left := sp.deadline - s.clock.now
 	if left <= 0 {
-		return sp.notBefore, false, true
+		return sp.notBefore, sp.notBefore > s.clock.local, true
 	}
 	left += s.clock.behind
 	return max(s.clock.local+time.Duration(left)*time.Millisecond, sp.notBefore), true, true
