@@ -19,7 +19,7 @@ COMPILER := $(shell command -v "$$($(GO) env CC)")
 .DEFAULT_GOAL := help
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # The full experiment is `bin/kafka-bench run backpressure-study`, half an hour long.
 bench: tool ## the headline experiment: one overload, without and with backpressure
@@ -103,7 +103,10 @@ results-runs: build ## make the runs in results/ anew on a real Kafka, in about 
 golden: ## write the golden files anew, to be reviewed like code
 	$(GO) test ./internal/scenario ./internal/report ./internal/result -update
 
+rename-module: ## give the module another import path (MODULE=example.com/kafka-bench)
+	@$(GO) run ./internal/project/rename '$(MODULE)'
+
 clean: ## remove what was built
 	rm -rf bin
 
-.PHONY: help bench tool build test vet cross lint race soak fuzz perf results results-runs golden clean
+.PHONY: help bench tool build test vet cross lint race soak fuzz perf results results-runs golden rename-module clean

@@ -149,7 +149,7 @@ var helpers = []string{
 	"internal/access/accesstest", "internal/driver/drivertest", "internal/cluster/clustertest",
 	"internal/latency/latencytest", "internal/result/resulttest",
 	"kmq/internal/conformance", "kmq/internal/crash",
-	"internal/perf", "internal/plant", "internal/results", "internal/truth",
+	"internal/perf", "internal/plant", "internal/project/rename", "internal/results", "internal/truth",
 }
 
 // pure packages may import nothing that reads a clock, talks or starts a Kafka
