@@ -13,7 +13,7 @@ export CGO_ENABLED ?= 0
 BIN_C    := bin/kafka-bench-librdkafka
 WITH_C   := CGO_ENABLED=1
 TAGS_C   := -tags librdkafka
-PKGS_C   := ./internal/driver/librdkafka ./cmd/kafka-bench
+PKGS_C   := ./internal/kafka/driver/librdkafka ./cmd/kafka-bench
 COMPILER := $(shell command -v "$$($(GO) env CC)")
 
 .DEFAULT_GOAL := help
@@ -43,14 +43,14 @@ test: build vet cross ## everything that CI runs: vet, cross-compile, all tests 
 	@# The packages with locks and sessions that run out come one after the other, and then the
 	@# proofs of times, and those of queues: nothing runs beside them.
 	$(GO) test -timeout 30m -p 1 -parallel 4 ./kmq/internal/...
-	$(GO) test -timeout 30m -parallel 1 -skip '^TestKafka$$/^queue' ./internal/truth
-	$(GO) test -timeout 30m -parallel 1 -run '^TestKafka$$/^queue' ./internal/truth
+	$(GO) test -timeout 30m -parallel 1 -skip '^TestKafka$$/^queue' ./internal/project/truth
+	$(GO) test -timeout 30m -parallel 1 -run '^TestKafka$$/^queue' ./internal/project/truth
 ifneq ($(COMPILER),)
-	$(WITH_C) $(GO) test $(TAGS_C) -timeout 10m ./internal/driver/librdkafka ./internal/driver/drivertest
+	$(WITH_C) $(GO) test $(TAGS_C) -timeout 10m ./internal/kafka/driver/librdkafka ./internal/kafka/driver/drivertest
 endif
 	@# The one test that a busy machine may skip, by itself and aloud: go test tells of
 	@# no skip otherwise, and alone it has both processors.
-	$(GO) test -count=1 -v -run '^TestSearchFindsTheCapacity$$' ./internal/campaign
+	$(GO) test -count=1 -v -run '^TestSearchFindsTheCapacity$$' ./internal/run/campaign
 
 vet: ## go vet and gofmt
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go' 2>/dev/null || find . -name '*.go')); \
@@ -91,17 +91,17 @@ fuzz: ## each fuzz target for a while (FUZZTIME=20s)
 	  done; done
 
 perf: tool ## the benchmarks: hot paths, and the tool against bare clients on a real Kafka (DATA=/dev/shm/kafka)
-	$(GO) test -run '^$$' -bench . -benchmem ./backpressure/... ./internal/arrival ./internal/payload ./internal/latency ./internal/ledger ./kmq/...
-	$(GO) run ./internal/perf $(if $(DATA),-data $(DATA))
+	$(GO) test -run '^$$' -bench . -benchmem ./backpressure/... ./internal/plan/arrival ./internal/plan/payload ./internal/measure/latency ./internal/measure/ledger ./kmq/...
+	$(GO) run ./internal/project/perf $(if $(DATA),-data $(DATA))
 
 results: ## write docs/RESULTS.md from the runs in results/
-	$(GO) run ./internal/results
+	$(GO) run ./internal/project/resultspage
 
 results-runs: build ## make the runs in results/ anew on a real Kafka, in about half an hour (ONLY=quick,overload)
-	$(GO) run ./internal/results -run $(BIN) $(if $(ONLY),-only $(ONLY)) $(if $(FLAGS),-flags "--cluster kafka $(FLAGS)")
+	$(GO) run ./internal/project/resultspage -run $(BIN) $(if $(ONLY),-only $(ONLY)) $(if $(FLAGS),-flags "--cluster kafka $(FLAGS)")
 
 golden: ## write the golden files anew, to be reviewed like code
-	$(GO) test ./internal/scenario ./internal/report ./internal/result -update
+	$(GO) test ./internal/plan/scenario ./internal/show/report ./internal/result -update
 
 rename-module: ## give the module another import path (MODULE=example.com/kafka-bench)
 	@$(GO) run ./internal/project/rename '$(MODULE)'

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-const module = "kafka-bench/"
+const module = "kafkabench.example/kafka-bench/"
 
 // walls says what each package may import of this module. A package that is not
 // named here may not exist, and an import that is not named here may not be
@@ -65,100 +65,100 @@ var walls = map[string][]string{
 	},
 
 	// Pure: no Kafka, no clock, no goroutine.
-	"internal/unit":     {},
-	"internal/latency":  {},
-	"internal/ledger":   {},
-	"internal/result":   {},
-	"internal/arrival":  {"internal/unit"},
-	"internal/payload":  {"internal/unit"},
-	"internal/spelling": {},
-	"internal/scenario": {"internal/spelling", "internal/unit"},
-	"internal/stats":    {},
-	"internal/search":   {},
-	"internal/figure":   {"internal/result", "internal/spelling", "internal/unit"},
+	"internal/plan/unit":       {},
+	"internal/measure/latency": {},
+	"internal/measure/ledger":  {},
+	"internal/result":          {},
+	"internal/plan/arrival":    {"internal/plan/unit"},
+	"internal/plan/payload":    {"internal/plan/unit"},
+	"internal/plan/spelling":   {},
+	"internal/plan/scenario":   {"internal/plan/spelling", "internal/plan/unit"},
+	"internal/measure/stats":   {},
+	"internal/run/search":      {},
+	"internal/result/figure":   {"internal/result", "internal/plan/spelling", "internal/plan/unit"},
 	// Results of other tools, made into ours: it reads files and no more.
-	"internal/foreign": {"internal/latency", "internal/result", "internal/unit"},
+	"internal/result/foreign": {"internal/measure/latency", "internal/result", "internal/plan/unit"},
 
 	// How a client is let in. It is below the seam because everything that opens
 	// a connection takes it: clients under test, the administration, the probes.
-	"internal/access": {"internal/spelling"},
+	"internal/kafka/access": {"internal/plan/spelling"},
 
 	// The seam to Kafka, and what stands on either side of it.
-	"internal/driver": {"internal/access"},
+	"internal/kafka/driver": {"internal/kafka/access"},
 	// What the clients in Go are measured with alike: bytes through their connections,
 	// which are cut where a consumer is killed.
-	"internal/driver/meter":      {"internal/driver"},
-	"internal/driver/franz":      {"internal/access", "internal/driver", "internal/driver/meter"},
-	"internal/driver/sarama":     {"internal/access", "internal/driver", "internal/driver/meter"},
-	"internal/driver/segmentio":  {"internal/access", "internal/driver", "internal/driver/meter"},
-	"internal/driver/librdkafka": {"internal/access", "internal/driver", "internal/driver/meter"},
-	"internal/cluster":           {"internal/access", "internal/scenario"},
-	"internal/probe":             {"internal/access"},
+	"internal/kafka/driver/meter":      {"internal/kafka/driver"},
+	"internal/kafka/driver/franz":      {"internal/kafka/access", "internal/kafka/driver", "internal/kafka/driver/meter"},
+	"internal/kafka/driver/sarama":     {"internal/kafka/access", "internal/kafka/driver", "internal/kafka/driver/meter"},
+	"internal/kafka/driver/segmentio":  {"internal/kafka/access", "internal/kafka/driver", "internal/kafka/driver/meter"},
+	"internal/kafka/driver/librdkafka": {"internal/kafka/access", "internal/kafka/driver", "internal/kafka/driver/meter"},
+	"internal/kafka/cluster":           {"internal/kafka/access", "internal/plan/scenario"},
+	"internal/kafka/probe":             {"internal/kafka/access"},
 	"internal/load": {
-		"backpressure", "internal/arrival", "internal/driver",
-		"internal/latency", "internal/ledger", "internal/payload",
+		"backpressure", "internal/plan/arrival", "internal/kafka/driver",
+		"internal/measure/latency", "internal/measure/ledger", "internal/plan/payload",
 	},
 
 	// Producers in processes of their own, and how the run talks to them.
-	"internal/remote": {
-		"backpressure", "internal/access", "internal/driver", "internal/latency", "internal/ledger", "internal/load",
-		"internal/result", "internal/scenario",
+	"internal/run/remote": {
+		"backpressure", "internal/kafka/access", "internal/kafka/driver", "internal/measure/latency", "internal/measure/ledger", "internal/load",
+		"internal/result", "internal/plan/scenario",
 	},
 
 	// What can be broken, and how a process is confined.
-	"internal/fault":   {"internal/cluster", "internal/load", "internal/scenario", "internal/unit"},
-	"internal/confine": {"internal/unit"},
+	"internal/run/fault":     {"internal/kafka/cluster", "internal/load", "internal/plan/scenario", "internal/plan/unit"},
+	"internal/kafka/confine": {"internal/plan/unit"},
 	// What the figures of a run say of its limits: pure.
-	"internal/bottleneck": {"internal/result", "internal/unit"},
+	"internal/result/bottleneck": {"internal/result", "internal/plan/unit"},
 
 	// One run, and many.
-	"internal/bench": {
-		"internal/bottleneck", "internal/confine", "internal/fault",
-		"backpressure", "backpressure/shares", "backpressure/sharelog", "kmq", "internal/driver/meter", "internal/remote", "internal/access", "internal/arrival", "internal/cluster", "internal/driver",
-		"internal/latency", "internal/ledger", "internal/load", "internal/payload",
-		"internal/probe", "internal/result", "internal/scenario", "internal/unit",
+	"internal/run/bench": {
+		"internal/result/bottleneck", "internal/kafka/confine", "internal/run/fault",
+		"backpressure", "backpressure/shares", "backpressure/sharelog", "kmq", "internal/kafka/driver/meter", "internal/run/remote", "internal/kafka/access", "internal/plan/arrival", "internal/kafka/cluster", "internal/kafka/driver",
+		"internal/measure/latency", "internal/measure/ledger", "internal/load", "internal/plan/payload",
+		"internal/kafka/probe", "internal/result", "internal/plan/scenario", "internal/plan/unit",
 	},
-	"internal/campaign": {
-		"internal/bench", "internal/cluster", "internal/figure", "internal/result", "internal/scenario",
-		"internal/driver", "internal/search", "internal/unit",
+	"internal/run/campaign": {
+		"internal/run/bench", "internal/kafka/cluster", "internal/result/figure", "internal/result", "internal/plan/scenario",
+		"internal/kafka/driver", "internal/run/search", "internal/plan/unit",
 	},
-	"internal/calibrate": {
-		"internal/arrival", "internal/bench", "internal/cluster", "internal/driver", "internal/latency",
-		"internal/load", "internal/payload", "internal/result", "internal/scenario", "internal/unit",
+	"internal/run/calibrate": {
+		"internal/plan/arrival", "internal/run/bench", "internal/kafka/cluster", "internal/kafka/driver", "internal/measure/latency",
+		"internal/load", "internal/plan/payload", "internal/result", "internal/plan/scenario", "internal/plan/unit",
 	},
-	"internal/peers": {
-		"internal/access", "internal/cluster", "internal/figure", "internal/foreign", "internal/result", "internal/scenario",
-		"internal/stats", "internal/unit",
+	"internal/run/peers": {
+		"internal/kafka/access", "internal/kafka/cluster", "internal/result/figure", "internal/result/foreign", "internal/result", "internal/plan/scenario",
+		"internal/measure/stats", "internal/plan/unit",
 	},
 
 	// What is read afterwards: result files alone.
-	"internal/report": {"internal/figure", "internal/latency", "internal/result", "internal/stats", "internal/unit"},
+	"internal/show/report": {"internal/result/figure", "internal/measure/latency", "internal/result", "internal/measure/stats", "internal/plan/unit"},
 
 	// Wiring. Only here are concrete drivers named.
 	"cmd/kafka-bench": {
 		"kmq", "kmq/promkmq",
-		"internal/access", "internal/bench", "internal/calibrate", "internal/campaign", "internal/cluster", "internal/driver",
-		"internal/driver/franz", "internal/driver/librdkafka", "internal/driver/sarama", "internal/driver/segmentio", "internal/figure", "internal/foreign", "internal/latency", "internal/peers",
-		"internal/report", "internal/result", "internal/scenario", "internal/search", "internal/stats", "internal/unit",
+		"internal/kafka/access", "internal/run/bench", "internal/run/calibrate", "internal/run/campaign", "internal/kafka/cluster", "internal/kafka/driver",
+		"internal/kafka/driver/franz", "internal/kafka/driver/librdkafka", "internal/kafka/driver/sarama", "internal/kafka/driver/segmentio", "internal/result/figure", "internal/result/foreign", "internal/measure/latency", "internal/run/peers",
+		"internal/show/report", "internal/result", "internal/plan/scenario", "internal/run/search", "internal/measure/stats", "internal/plan/unit",
 	},
 }
 
 // helpers are packages that only tests and benchmarks import; they may import
 // anything, and nothing else may import them.
 var helpers = []string{
-	"internal/access/accesstest", "internal/driver/drivertest", "internal/cluster/clustertest",
-	"internal/latency/latencytest", "internal/result/resulttest",
+	"internal/kafka/access/accesstest", "internal/kafka/driver/drivertest", "internal/kafka/cluster/clustertest",
+	"internal/measure/latency/latencytest", "internal/result/resulttest",
 	"kmq/internal/conformance", "kmq/internal/crash",
-	"internal/perf", "internal/plant", "internal/project/rename", "internal/results", "internal/truth",
+	"internal/project/perf", "internal/project/plant", "internal/project/rename", "internal/project/resultspage", "internal/project/truth",
 }
 
 // pure packages may import nothing that reads a clock, talks or starts a Kafka
 // client. Time's types are allowed, its clock is not; that part is held by
 // review.
 var pure = []string{
-	"internal/unit", "internal/latency", "internal/ledger", "internal/result",
-	"internal/arrival", "internal/payload", "internal/spelling", "internal/scenario",
-	"internal/stats", "internal/search", "internal/figure", "internal/foreign", "internal/bottleneck", "backpressure/shares",
+	"internal/plan/unit", "internal/measure/latency", "internal/measure/ledger", "internal/result",
+	"internal/plan/arrival", "internal/plan/payload", "internal/plan/spelling", "internal/plan/scenario",
+	"internal/measure/stats", "internal/run/search", "internal/result/figure", "internal/result/foreign", "internal/result/bottleneck", "backpressure/shares",
 	"kmq/internal/step", "kmq/internal/window", "kmq/internal/marker", "kmq/internal/tracker",
 }
 

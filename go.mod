@@ -1,4 +1,4 @@
-module kafka-bench
+module kafkabench.example/kafka-bench
 
 go 1.26.0
 

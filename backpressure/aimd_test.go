@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"kafka-bench/backpressure"
+	"kafkabench.example/kafka-bench/backpressure"
 )
 
 // queue is a log in which every record stays as long as told: what was admitted by

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"kafka-bench/backpressure"
+	"kafkabench.example/kafka-bench/backpressure"
 )
 
 // What a producer pays for each record while there is room: under 50 ns, and

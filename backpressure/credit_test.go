@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"kafka-bench/backpressure"
+	"kafkabench.example/kafka-bench/backpressure"
 )
 
 func TestCreditLaw(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"kafka-bench/backpressure"
+	"kafkabench.example/kafka-bench/backpressure"
 )
 
 // A gate needs a controller and somebody who knows how far the consumers are

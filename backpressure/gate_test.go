@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"kafka-bench/backpressure"
+	"kafkabench.example/kafka-bench/backpressure"
 )
 
 // ceiling is a controller that says what it is told to, and remembers what it

@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"kafka-bench/backpressure"
+	"kafkabench.example/kafka-bench/backpressure"
 )
 
 func hysteresis(t rapid.TB, maxLag, resume int64) *backpressure.Hysteresis {

@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"kafka-bench/backpressure"
+	"kafkabench.example/kafka-bench/backpressure"
 )
 
 // reader feeds a controller with readings of one partition, each 100 ms.

@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"kafka-bench/backpressure"
+	"kafkabench.example/kafka-bench/backpressure"
 )
 
 // limiters are all controllers that have a bound, with a limit that is known or not.

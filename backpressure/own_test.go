@@ -5,7 +5,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"kafka-bench/backpressure"
+	"kafkabench.example/kafka-bench/backpressure"
 )
 
 // The tracker says of any acks and commits, in any order, what a set of offsets

@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"kafka-bench/backpressure"
+	"kafkabench.example/kafka-bench/backpressure"
 )
 
 func partitioned(t *testing.T, n int, bound int64, cfg backpressure.Config) *backpressure.Partitioned {

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"kafka-bench/backpressure"
+	"kafkabench.example/kafka-bench/backpressure"
 )
 
 // piped runs a pipe under a gate with room for 3 records, sends it 1 to 6, and

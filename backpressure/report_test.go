@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"kafka-bench/backpressure"
+	"kafkabench.example/kafka-bench/backpressure"
 )
 
 // parts is a share that the test moves.

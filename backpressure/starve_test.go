@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"kafka-bench/backpressure"
+	"kafkabench.example/kafka-bench/backpressure"
 )
 
 // selfTuning are the controllers that find their bound by themselves.

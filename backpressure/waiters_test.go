@@ -13,7 +13,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"kafka-bench/backpressure"
+	"kafkabench.example/kafka-bench/backpressure"
 )
 
 // held is a gate with a ceiling that the test moves.

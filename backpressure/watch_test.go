@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"kafka-bench/backpressure"
+	"kafkabench.example/kafka-bench/backpressure"
 )
 
 // source is a group's lag that the test sets, as it is told in virtual time.

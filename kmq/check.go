@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"kafka-bench/kmq/internal/engine"
+	"kafkabench.example/kafka-bench/kmq/internal/engine"
 )
 
 const (

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"kafka-bench/kmq"
+	"kafkabench.example/kafka-bench/kmq"
 )
 
 // What docs/KMQ.md names is there: the tests that hold an invariant, and the events.

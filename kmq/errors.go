@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"kafka-bench/kmq/internal/lease"
+	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
 // The errors that a caller may want to tell apart, by errors.Is.

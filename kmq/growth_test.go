@@ -9,7 +9,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"kafka-bench/kmq"
+	"kafkabench.example/kafka-bench/kmq"
 )
 
 // Partitions that are added to a queue's topic while it is in use are delivered like those

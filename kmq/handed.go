@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"kafka-bench/kmq/internal/lease"
+	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
 // handed are the leases that the application has in hand, for those who wait until it has

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"kafka-bench/kmq/internal/inspect"
+	"kafkabench.example/kafka-bench/kmq/internal/inspect"
 )
 
 // Inspection is what the cluster knows of a group's queue.

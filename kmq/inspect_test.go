@@ -14,9 +14,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"kafka-bench/kmq"
-	"kafka-bench/kmq/internal/lease"
-	"kafka-bench/kmq/internal/marker"
+	"kafkabench.example/kafka-bench/kmq"
+	"kafkabench.example/kafka-bench/kmq/internal/lease"
+	"kafkabench.example/kafka-bench/kmq/internal/marker"
 )
 
 // inspected is a cluster in memory with ten records in the only partition of a topic, each

@@ -5,8 +5,8 @@ import (
 	"context"
 	"time"
 
-	"kafka-bench/kmq/internal/engine"
-	"kafka-bench/kmq/internal/lease"
+	"kafkabench.example/kafka-bench/kmq/internal/engine"
+	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
 // The keeper of a run renews the locks of what waits in its lines: a record is not to be

@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"kafka-bench/kmq/internal/lease"
+	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
 // ExtendAll takes as long as one Extend.

@@ -9,12 +9,12 @@ import (
 	"sync/atomic"
 	"time"
 
-	"kafka-bench/kmq/internal/engine"
-	"kafka-bench/kmq/internal/lease"
-	"kafka-bench/kmq/internal/markers"
-	"kafka-bench/kmq/internal/offsetmap"
-	"kafka-bench/kmq/internal/plain"
-	"kafka-bench/kmq/internal/share"
+	"kafkabench.example/kafka-bench/kmq/internal/engine"
+	"kafkabench.example/kafka-bench/kmq/internal/lease"
+	"kafkabench.example/kafka-bench/kmq/internal/markers"
+	"kafkabench.example/kafka-bench/kmq/internal/offsetmap"
+	"kafkabench.example/kafka-bench/kmq/internal/plain"
+	"kafkabench.example/kafka-bench/kmq/internal/share"
 )
 
 // Queue hands out the records of a topic to one member of a group. Its methods may be

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"kafka-bench/kmq/internal/engine"
+	"kafkabench.example/kafka-bench/kmq/internal/engine"
 )
 
 // Handler processes one record: nil acknowledges it, [Reject] gives it up, any other error

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"kafka-bench/kmq/internal/inspect"
-	"kafka-bench/kmq/internal/markers"
+	"kafkabench.example/kafka-bench/kmq/internal/inspect"
+	"kafkabench.example/kafka-bench/kmq/internal/markers"
 )
 
 // Tracker redelivers the records of a group whose locks have run out: the part of the

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"kafka-bench/kmq"
+	"kafkabench.example/kafka-bench/kmq"
 )
 
 // A tracker starts for a group that nobody knows yet, and says so.

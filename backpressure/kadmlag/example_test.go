@@ -8,7 +8,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"kafka-bench/backpressure/kadmlag"
+	"kafkabench.example/kafka-bench/backpressure/kadmlag"
 )
 
 // The lag of a group on all topics that match a pattern. A gate reads a source by

@@ -18,8 +18,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"kafka-bench/backpressure"
-	"kafka-bench/backpressure/kadmlag"
+	"kafkabench.example/kafka-bench/backpressure"
+	"kafkabench.example/kafka-bench/backpressure/kadmlag"
 )
 
 // plant is a cluster in memory, in the test's bubble, with a client.

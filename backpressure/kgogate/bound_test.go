@@ -11,9 +11,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"kafka-bench/backpressure"
-	"kafka-bench/backpressure/kadmlag"
-	"kafka-bench/backpressure/kgogate"
+	"kafkabench.example/kafka-bench/backpressure"
+	"kafkabench.example/kafka-bench/backpressure/kadmlag"
+	"kafkabench.example/kafka-bench/backpressure/kgogate"
 )
 
 // The whole in virtual time: producers that know no limit, a group that takes

@@ -10,9 +10,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"kafka-bench/backpressure"
-	"kafka-bench/backpressure/kadmlag"
-	"kafka-bench/backpressure/kgogate"
+	"kafkabench.example/kafka-bench/backpressure"
+	"kafkabench.example/kafka-bench/backpressure/kadmlag"
+	"kafkabench.example/kafka-bench/backpressure/kgogate"
 )
 
 // A producer that never lets the group "billing" fall behind by more than 5000

@@ -11,8 +11,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"kafka-bench/backpressure"
-	"kafka-bench/backpressure/kgogate"
+	"kafkabench.example/kafka-bench/backpressure"
+	"kafkabench.example/kafka-bench/backpressure/kgogate"
 )
 
 // A record that a broker refuses makes room again, one whose fate is not known

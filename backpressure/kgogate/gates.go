@@ -3,7 +3,7 @@ package kgogate
 import (
 	"context"
 
-	"kafka-bench/backpressure"
+	"kafkabench.example/kafka-bench/backpressure"
 )
 
 // gate is what a producer asks of a gate, for one record at a time.

@@ -17,8 +17,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"kafka-bench/backpressure"
-	"kafka-bench/backpressure/kgogate"
+	"kafkabench.example/kafka-bench/backpressure"
+	"kafkabench.example/kafka-bench/backpressure/kgogate"
 )
 
 // plant is a cluster in memory with a topic "orders" of two partitions, a client,

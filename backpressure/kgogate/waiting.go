@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync"
 
-	"kafka-bench/backpressure"
+	"kafkabench.example/kafka-bench/backpressure"
 )
 
 // waiting are the deferred records: a lane for each gate, so that a partition

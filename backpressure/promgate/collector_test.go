@@ -8,8 +8,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
-	"kafka-bench/backpressure"
-	"kafka-bench/backpressure/promgate"
+	"kafkabench.example/kafka-bench/backpressure"
+	"kafkabench.example/kafka-bench/backpressure/promgate"
 )
 
 func gate(t *testing.T, cfg backpressure.Config) *backpressure.Gate {

@@ -10,8 +10,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"kafka-bench/backpressure"
-	"kafka-bench/backpressure/promgate"
+	"kafkabench.example/kafka-bench/backpressure"
+	"kafkabench.example/kafka-bench/backpressure/promgate"
 )
 
 // A gate's metrics on the page that Prometheus scrapes.

@@ -8,7 +8,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"kafka-bench/backpressure/shares"
+	"kafkabench.example/kafka-bench/backpressure/shares"
 )
 
 // hurry asks for a beat at once.

@@ -9,9 +9,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"kafka-bench/backpressure"
-	"kafka-bench/backpressure/kadmlag"
-	"kafka-bench/backpressure/sharelog"
+	"kafkabench.example/kafka-bench/backpressure"
+	"kafkabench.example/kafka-bench/backpressure/kadmlag"
+	"kafkabench.example/kafka-bench/backpressure/sharelog"
 )
 
 // Two processes keep a bound of 5000 records together. Here they are two members of

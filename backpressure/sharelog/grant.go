@@ -3,8 +3,8 @@ package sharelog
 import (
 	"time"
 
-	"kafka-bench/backpressure"
-	"kafka-bench/backpressure/shares"
+	"kafkabench.example/kafka-bench/backpressure"
+	"kafkabench.example/kafka-bench/backpressure/shares"
 )
 
 // Gate is what a member reads demand and outstanding records from: a

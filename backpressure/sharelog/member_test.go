@@ -13,8 +13,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"kafka-bench/backpressure/sharelog"
-	"kafka-bench/backpressure/shares"
+	"kafkabench.example/kafka-bench/backpressure/sharelog"
+	"kafkabench.example/kafka-bench/backpressure/shares"
 )
 
 func about(part, want float64) bool { return math.Abs(part-want) < 0.05 }

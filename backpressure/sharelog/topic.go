@@ -10,7 +10,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"kafka-bench/backpressure/shares"
+	"kafkabench.example/kafka-bench/backpressure/shares"
 )
 
 // settings are those of a topic that is made here. Nothing is deleted but what a

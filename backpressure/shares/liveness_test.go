@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"kafka-bench/backpressure/shares"
+	"kafkabench.example/kafka-bench/backpressure/shares"
 )
 
 // beatEvery is between two beats of the processes in simulate.

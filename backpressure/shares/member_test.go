@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"kafka-bench/backpressure/shares"
+	"kafkabench.example/kafka-bench/backpressure/shares"
 )
 
 // The lease counts from when a beat was sent, however late it is read back, and

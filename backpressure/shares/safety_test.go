@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"kafka-bench/backpressure/shares"
+	"kafkabench.example/kafka-bench/backpressure/shares"
 )
 
 // Whatever is delayed, lost, copied, reordered between members, paused, killed or

@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"kafka-bench/backpressure/shares"
+	"kafkabench.example/kafka-bench/backpressure/shares"
 )
 
 func first(id string) shares.Record {

@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"kafka-bench/backpressure/shares"
+	"kafkabench.example/kafka-bench/backpressure/shares"
 )
 
 // The world that the properties are tested in: one log, one bound, and processes

@@ -7,8 +7,8 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kfake"
 
-	"kafka-bench/internal/access"
-	"kafka-bench/internal/access/accesstest"
+	"kafkabench.example/kafka-bench/internal/kafka/access"
+	"kafkabench.example/kafka-bench/internal/kafka/access/accesstest"
 )
 
 const password = "s3cret-of-alice"

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"kafka-bench/internal/scenario"
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
 )
 
 // TestBadScenarios gives run a file with something wrong in it: the message says

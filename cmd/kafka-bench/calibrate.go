@@ -9,10 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kafka-bench/internal/calibrate"
-	"kafka-bench/internal/cluster"
-	"kafka-bench/internal/result"
-	"kafka-bench/internal/unit"
+	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/calibrate"
 )
 
 func calibrateCommand() *cobra.Command {

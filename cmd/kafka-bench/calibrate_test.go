@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"kafka-bench/internal/calibrate"
-	"kafka-bench/internal/cluster"
-	"kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/calibrate"
 )
 
 // TestCalibrate measures next to nothing, prints it, keeps it, and warns a run that

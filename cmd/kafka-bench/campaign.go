@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kafka-bench/internal/campaign"
-	"kafka-bench/internal/report"
-	"kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/campaign"
+	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
 // carryOut makes the runs of the plan that are still to be made, and reports the

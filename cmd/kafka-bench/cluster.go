@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kafka-bench/internal/cluster"
-	"kafka-bench/internal/unit"
+	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
 func clusterCommand() *cobra.Command {

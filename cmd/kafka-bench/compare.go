@@ -13,9 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kafka-bench/internal/figure"
-	"kafka-bench/internal/report"
-	"kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/figure"
+	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
 // compareFlags are what the command line of compare says.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result"
 )
 
 // recorded is a working folder with five runs of a baseline, five of one that is

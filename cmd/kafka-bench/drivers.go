@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"strings"
 
-	"kafka-bench/internal/driver"
-	"kafka-bench/internal/driver/franz"
-	"kafka-bench/internal/driver/sarama"
-	"kafka-bench/internal/driver/segmentio"
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/kafka/driver/franz"
+	"kafkabench.example/kafka-bench/internal/kafka/driver/sarama"
+	"kafkabench.example/kafka-bench/internal/kafka/driver/segmentio"
 )
 
 // knownDriver is a client that can be put under test, in this binary or in

@@ -3,7 +3,7 @@
 package main
 
 import (
-	"kafka-bench/internal/driver/librdkafka"
+	"kafkabench.example/kafka-bench/internal/kafka/driver/librdkafka"
 )
 
 // librdkafkaDriver is the one client that needs cgo. See CONTRIBUTING.md.

@@ -9,11 +9,11 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"kafka-bench/internal/bench"
-	"kafka-bench/internal/campaign"
-	"kafka-bench/internal/cluster"
-	"kafka-bench/internal/scenario"
-	"kafka-bench/internal/unit"
+	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/run/bench"
+	"kafkabench.example/kafka-bench/internal/run/campaign"
 )
 
 // printPlan says what the turns of a plan would do, without doing any of it. A

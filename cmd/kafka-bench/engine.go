@@ -12,12 +12,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kafka-bench/internal/access"
-	"kafka-bench/internal/bench"
-	"kafka-bench/internal/campaign"
-	"kafka-bench/internal/cluster"
-	"kafka-bench/internal/result"
-	"kafka-bench/internal/scenario"
+	"kafkabench.example/kafka-bench/internal/kafka/access"
+	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/bench"
+	"kafkabench.example/kafka-bench/internal/run/campaign"
 )
 
 // engineFlags are the flags of every command that makes runs: which client is

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"io"
 
-	"kafka-bench/internal/bench"
-	"kafka-bench/internal/cluster"
-	"kafka-bench/internal/scenario"
+	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
+	"kafkabench.example/kafka-bench/internal/run/bench"
 )
 
 // The exit codes, which are part of the command line's contract.

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"kafka-bench/internal/unit"
+	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
 // An invalidFlag is what the flag library says of a value that it cannot read; the

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kafka-bench/internal/scenario"
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
 )
 
 // commands are all commands that a person can call, with their examples.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kafka-bench/internal/report"
-	"kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
 // historyFlags are what the command line of history says.

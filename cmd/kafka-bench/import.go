@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kafka-bench/internal/foreign"
-	"kafka-bench/internal/report"
-	"kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/foreign"
+	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
 // importFlags are what the command line of import says.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result"
 )
 
 // foreignSample is a result of the kind that a file's name promises, out of the
@@ -22,7 +22,7 @@ func foreignSample(file string) (content []byte, err error) {
 
 // sampleDir is absolute, because examples run in a folder of their own.
 var sampleDir = func() string {
-	dir, err := filepath.Abs(filepath.Join("..", "..", "internal", "foreign", "testdata"))
+	dir, err := filepath.Abs(filepath.Join("..", "..", "internal", "result", "foreign", "testdata"))
 	if err != nil {
 		return err.Error()
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"kafka-bench/internal/cluster"
+	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 )
 
 // childVariable makes the test binary play the program, with arguments on lines

@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kafka-bench/internal/access"
-	"kafka-bench/internal/cluster"
-	"kafka-bench/kmq"
+	"kafkabench.example/kafka-bench/internal/kafka/access"
+	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/kmq"
 )
 
 func kmqCommand() *cobra.Command {

@@ -17,7 +17,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"kafka-bench/kmq"
+	"kafkabench.example/kafka-bench/kmq"
 )
 
 // orders makes a topic of two partitions with four records in each, an hour old.

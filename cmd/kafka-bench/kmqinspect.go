@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kafka-bench/internal/unit"
-	"kafka-bench/kmq"
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/kmq"
 )
 
 // inspectTimeout bounds a look into a queue.

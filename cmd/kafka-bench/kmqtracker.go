@@ -16,8 +16,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/spf13/cobra"
 
-	"kafka-bench/kmq"
-	"kafka-bench/kmq/promkmq"
+	"kafkabench.example/kafka-bench/kmq"
+	"kafkabench.example/kafka-bench/kmq/promkmq"
 )
 
 // trackerGrace is how long a tracker that is told to end may take to.

@@ -10,11 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kafka-bench/internal/campaign"
-	"kafka-bench/internal/report"
-	"kafka-bench/internal/result"
-	"kafka-bench/internal/scenario"
-	"kafka-bench/internal/unit"
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/campaign"
+	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
 func listCommand() *cobra.Command {

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result"
 )
 
 // TestListOfRuns tells of each run what is known of it, and nothing else.

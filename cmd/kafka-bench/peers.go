@@ -9,12 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kafka-bench/internal/bench"
-	"kafka-bench/internal/campaign"
-	"kafka-bench/internal/cluster"
-	"kafka-bench/internal/peers"
-	"kafka-bench/internal/result"
-	"kafka-bench/internal/scenario"
+	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/bench"
+	"kafkabench.example/kafka-bench/internal/run/campaign"
+	"kafkabench.example/kafka-bench/internal/run/peers"
 )
 
 // peersFlags are what the command line of peers says.

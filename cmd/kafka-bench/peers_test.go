@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"kafka-bench/internal/peers"
-	"kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/peers"
 )
 
 func TestPeersRefuses(t *testing.T) {

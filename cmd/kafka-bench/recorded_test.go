@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"kafka-bench/internal/result"
-	"kafka-bench/internal/result/resulttest"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/resulttest"
 )
 
 // shellWords are the words of a line as a shell has them: 'a b' is one.

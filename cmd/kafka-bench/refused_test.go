@@ -15,7 +15,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 	"github.com/twmb/franz-go/pkg/sasl/plain"
 
-	"kafka-bench/internal/cluster"
+	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 )
 
 // TestOutOfReach names clusters that are not there: one clear message, exit code

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"kafka-bench/internal/report"
-	"kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
 // reportFlags are what the command line of report says.

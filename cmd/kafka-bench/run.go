@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kafka-bench/internal/campaign"
-	"kafka-bench/internal/result"
-	"kafka-bench/internal/scenario"
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/campaign"
 )
 
 // runFlags are what the command line of run says.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result"
 )
 
 // onlyRun is the one run in a folder.

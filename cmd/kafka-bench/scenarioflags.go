@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kafka-bench/internal/scenario"
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
 )
 
 // scenarioFlags are what the command line lays over the scenarios that it names.

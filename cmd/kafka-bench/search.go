@@ -11,13 +11,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kafka-bench/internal/campaign"
-	"kafka-bench/internal/figure"
-	"kafka-bench/internal/report"
-	"kafka-bench/internal/result"
-	"kafka-bench/internal/scenario"
-	"kafka-bench/internal/search"
-	"kafka-bench/internal/unit"
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/figure"
+	"kafkabench.example/kafka-bench/internal/run/campaign"
+	"kafkabench.example/kafka-bench/internal/run/search"
+	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
 // searchFlags are what the command line of search says.

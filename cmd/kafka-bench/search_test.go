@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result"
 )
 
 // onlySearch is the one campaign in a folder, which is a search.

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"kafka-bench/internal/report"
-	"kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
 // partsOf takes a set apart at its commas. A cell's values may have commas between

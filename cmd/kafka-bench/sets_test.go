@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"kafka-bench/internal/result"
-	"kafka-bench/internal/result/resulttest"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/resulttest"
 )
 
 // A cell of two axes is named by its values as they are printed, in spite of the comma

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"kafka-bench/internal/result"
-	"kafka-bench/internal/scenario"
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
+	"kafkabench.example/kafka-bench/internal/result"
 )
 
 // firstSettings are the keys of a recorded scenario that every run.json of schema 1

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kafka-bench/internal/scenario"
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
 )
 
 func showCommand() *cobra.Command {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result"
 )
 
 // version is set by the build.

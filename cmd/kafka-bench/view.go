@@ -11,14 +11,14 @@ import (
 
 	"golang.org/x/term"
 
-	"kafka-bench/internal/bench"
-	"kafka-bench/internal/campaign"
-	"kafka-bench/internal/cluster"
-	"kafka-bench/internal/figure"
-	"kafka-bench/internal/report"
-	"kafka-bench/internal/result"
-	"kafka-bench/internal/scenario"
-	"kafka-bench/internal/unit"
+	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/figure"
+	"kafkabench.example/kafka-bench/internal/run/bench"
+	"kafkabench.example/kafka-bench/internal/run/campaign"
+	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
 // isTerminal tells whether a person sees what is written.

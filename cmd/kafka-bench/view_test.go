@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"kafka-bench/internal/bench"
-	"kafka-bench/internal/result/resulttest"
+	"kafkabench.example/kafka-bench/internal/result/resulttest"
+	"kafkabench.example/kafka-bench/internal/run/bench"
 )
 
 // The line of a run prints percentiles by the same rule as its report: ten records

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kafka-bench/internal/bench"
+	"kafkabench.example/kafka-bench/internal/run/bench"
 )
 
 // workerName is the command that makes this program a process of a run's.

@@ -1,8 +1,8 @@
 package load
 
 import (
-	"kafka-bench/backpressure"
-	"kafka-bench/internal/driver"
+	"kafkabench.example/kafka-bench/backpressure"
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
 // admission is how one worker asks for leave to send, and tells what became of

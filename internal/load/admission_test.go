@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"kafka-bench/backpressure"
-	"kafka-bench/internal/driver"
+	"kafkabench.example/kafka-bench/backpressure"
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
 // sluice is a controller that admits everything or nothing, as it is told.

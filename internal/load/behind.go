@@ -3,7 +3,7 @@ package load
 import (
 	"math"
 
-	"kafka-bench/internal/latency"
+	"kafkabench.example/kafka-bench/internal/measure/latency"
 )
 
 // Behind is how far the sending side is ahead of the receiving one at a moment:

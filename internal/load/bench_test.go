@@ -11,12 +11,12 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"golang.org/x/sys/unix"
 
-	"kafka-bench/internal/arrival"
-	"kafka-bench/internal/driver"
-	"kafka-bench/internal/driver/franz"
-	"kafka-bench/internal/load"
-	"kafka-bench/internal/payload"
-	"kafka-bench/internal/unit"
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/kafka/driver/franz"
+	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/plan/arrival"
+	"kafkabench.example/kafka-bench/internal/plan/payload"
+	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
 const (

@@ -1,7 +1,7 @@
 package load
 
 import (
-	"kafka-bench/internal/payload"
+	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
 // chooser picks the partition of a worker's next record. The worker chooses and

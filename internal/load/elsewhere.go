@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"kafka-bench/internal/ledger"
+	"kafkabench.example/kafka-bench/internal/measure/ledger"
 )
 
 // Handed is what was handed over of a partition by a process that has it no more,

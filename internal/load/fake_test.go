@@ -10,12 +10,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"kafka-bench/backpressure"
-	"kafka-bench/internal/arrival"
-	"kafka-bench/internal/driver"
-	"kafka-bench/internal/latency"
-	"kafka-bench/internal/payload"
-	"kafka-bench/internal/unit"
+	"kafkabench.example/kafka-bench/backpressure"
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/measure/latency"
+	"kafkabench.example/kafka-bench/internal/plan/arrival"
+	"kafkabench.example/kafka-bench/internal/plan/payload"
+	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
 // fakeKafka is a log in memory and a driver for it. Its acknowledgements take as

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"kafka-bench/internal/driver"
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
 // fakeGroup is a fake Kafka that shares the partitions out among the members of one

@@ -3,7 +3,7 @@ package load
 import (
 	"testing"
 
-	"kafka-bench/internal/payload"
+	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
 // TestFillIsBeforeEverything: on an axis without a zero the volume of a closed loop is

@@ -6,9 +6,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"kafka-bench/internal/driver"
-	"kafka-bench/internal/ledger"
-	"kafka-bench/internal/payload"
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/measure/ledger"
+	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
 // settled is a record as a test of the gaps knows it.

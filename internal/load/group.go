@@ -10,9 +10,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"kafka-bench/internal/driver"
-	"kafka-bench/internal/latency"
-	"kafka-bench/internal/ledger"
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/measure/latency"
+	"kafkabench.example/kafka-bench/internal/measure/ledger"
 )
 
 // GroupConfig says what a group of consumers is.

@@ -7,9 +7,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"kafka-bench/internal/driver"
-	"kafka-bench/internal/latency"
-	"kafka-bench/internal/payload"
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/measure/latency"
+	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
 // fill puts n stamped records of producer 0 into each partition, due at zero and

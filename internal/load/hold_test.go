@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"kafka-bench/internal/driver"
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
 // TestHeldMembersFetchNothing: held members have their partitions and poll, and

@@ -3,7 +3,7 @@ package load
 import (
 	"sync"
 
-	"kafka-bench/internal/driver"
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
 // The marks between which a partition's inbox is kept, in records: above the

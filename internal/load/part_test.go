@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"kafka-bench/internal/arrival"
-	"kafka-bench/internal/driver"
-	"kafka-bench/internal/payload"
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/plan/arrival"
+	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
 // named is a driver that notes the names of its clients.

@@ -5,9 +5,9 @@ import (
 	"math"
 	"slices"
 
-	"kafka-bench/internal/driver"
-	"kafka-bench/internal/ledger"
-	"kafka-bench/internal/payload"
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/measure/ledger"
+	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
 // partition is what a group keeps about one partition, whichever member owns it.

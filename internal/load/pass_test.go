@@ -3,7 +3,7 @@ package load
 import (
 	"testing"
 
-	"kafka-bench/internal/ledger"
+	"kafkabench.example/kafka-bench/internal/measure/ledger"
 )
 
 // An assignment passes control records once all before them was worked on, and not

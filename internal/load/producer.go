@@ -5,11 +5,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"kafka-bench/backpressure"
-	"kafka-bench/internal/driver"
-	"kafka-bench/internal/latency"
-	"kafka-bench/internal/ledger"
-	"kafka-bench/internal/payload"
+	"kafkabench.example/kafka-bench/backpressure"
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/measure/latency"
+	"kafkabench.example/kafka-bench/internal/measure/ledger"
+	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
 // Sent are the counts of one phase's records on the sending side.

@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"kafka-bench/backpressure"
-	"kafka-bench/internal/driver"
-	"kafka-bench/internal/latency"
-	"kafka-bench/internal/payload"
+	"kafkabench.example/kafka-bench/backpressure"
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/measure/latency"
+	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
 func TestEveryRecordIsOfferedAtItsTime(t *testing.T) {

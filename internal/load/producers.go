@@ -6,12 +6,12 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"kafka-bench/backpressure"
-	"kafka-bench/internal/arrival"
-	"kafka-bench/internal/driver"
-	"kafka-bench/internal/latency"
-	"kafka-bench/internal/ledger"
-	"kafka-bench/internal/payload"
+	"kafkabench.example/kafka-bench/backpressure"
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/measure/latency"
+	"kafkabench.example/kafka-bench/internal/measure/ledger"
+	"kafkabench.example/kafka-bench/internal/plan/arrival"
+	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
 // ProducersConfig says what the sending side is.

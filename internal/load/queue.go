@@ -1,6 +1,6 @@
 package load
 
-import "kafka-bench/internal/arrival"
+import "kafkabench.example/kafka-bench/internal/plan/arrival"
 
 // queue is one worker's queue at the source: what has come due and was not sent yet.
 // The schedule is arithmetic, so that what waits is the stretch between two cursors

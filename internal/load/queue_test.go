@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"kafka-bench/internal/arrival"
+	"kafkabench.example/kafka-bench/internal/plan/arrival"
 )
 
 // Whatever is kept, taken and dropped, the queue gives its records out in the order in

@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"kafka-bench/internal/ledger"
-	"kafka-bench/internal/payload"
+	"kafkabench.example/kafka-bench/internal/measure/ledger"
+	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
 // A queueBook is what a queue's consumers together know of one partition: what they were

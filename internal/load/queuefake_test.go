@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"kafka-bench/internal/driver"
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
 // fakeQueue is a queue in memory, in virtual time: it lends records to members, takes

@@ -10,8 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"kafka-bench/internal/driver"
-	"kafka-bench/internal/latency"
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/measure/latency"
 )
 
 // Locks says when the lock of a record ends beside its deadline.

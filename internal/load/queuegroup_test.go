@@ -7,8 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"kafka-bench/internal/latency"
-	"kafka-bench/internal/ledger"
+	"kafkabench.example/kafka-bench/internal/measure/latency"
+	"kafkabench.example/kafka-bench/internal/measure/ledger"
 )
 
 // queueBench is a queue with its consumers in virtual time.

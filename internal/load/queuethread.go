@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"kafka-bench/internal/latency"
-	"kafka-bench/internal/payload"
+	"kafkabench.example/kafka-bench/internal/measure/latency"
+	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
 // queueThread receives, works and settles, one lot after the other and one record after

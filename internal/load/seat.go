@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"kafka-bench/internal/driver"
-	"kafka-bench/internal/latency"
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/measure/latency"
 )
 
 // A seat is what a group keeps for a member's number, whoever has it: members come

@@ -11,9 +11,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"kafka-bench/internal/driver"
-	"kafka-bench/internal/latency"
-	"kafka-bench/internal/ledger"
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/measure/latency"
+	"kafkabench.example/kafka-bench/internal/measure/ledger"
 )
 
 // session is the session timeout of the fake group.

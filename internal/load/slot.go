@@ -3,7 +3,7 @@ package load
 import (
 	"sync"
 
-	"kafka-bench/internal/driver"
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
 // A slot is one record's place while it is in flight: the record itself with its

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"kafka-bench/internal/driver"
-	"kafka-bench/internal/payload"
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
 // slowToTake is a driver whose every produce call takes a millisecond, as one

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"kafka-bench/internal/payload"
+	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
 // TestVolumeEndsTheWindow: the load ends with the record that reaches a worker's

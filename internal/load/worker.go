@@ -4,10 +4,10 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"kafka-bench/internal/driver"
-	"kafka-bench/internal/latency"
-	"kafka-bench/internal/ledger"
-	"kafka-bench/internal/payload"
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/measure/latency"
+	"kafkabench.example/kafka-bench/internal/measure/ledger"
+	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
 // Received are a worker's counts of what it was handed.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result"
 )
 
 // threeRuns is a campaign of two cells, planned and not begun.

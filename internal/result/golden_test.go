@@ -12,8 +12,8 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
-	"kafka-bench/internal/result"
-	"kafka-bench/internal/result/resulttest"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/resulttest"
 )
 
 // goldenDir is a run as schema version 1 wrote it. It stays as it is: whatever

@@ -13,7 +13,7 @@ import (
 	"github.com/invopop/jsonschema"
 	check "github.com/santhosh-tekuri/jsonschema/v6"
 
-	"kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result"
 )
 
 var update = flag.Bool("update", false, "write the schemas and the golden run anew")
@@ -62,7 +62,7 @@ func TestSchemaIsThePublishedOne(t *testing.T) {
 func generate(t *testing.T, v any, file, title string) []byte {
 	t.Helper()
 	r := &jsonschema.Reflector{Anonymous: true, ExpandedStruct: true, AllowAdditionalProperties: true}
-	if err := r.AddGoComments("kafka-bench/internal/result", ".", jsonschema.WithFullComment()); err != nil {
+	if err := r.AddGoComments("kafkabench.example/kafka-bench/internal/result", ".", jsonschema.WithFullComment()); err != nil {
 		t.Fatal(err)
 	}
 	for name, comment := range r.CommentMap {

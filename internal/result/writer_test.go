@@ -15,7 +15,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result"
 )
 
 var startedAt = time.Date(2026, 11, 21, 19, 59, 0, 0, time.UTC)

@@ -12,8 +12,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/twmb/franz-go/pkg/kfake"
 
-	"kafka-bench/kmq"
-	"kafka-bench/kmq/promkmq"
+	"kafkabench.example/kafka-bench/kmq"
+	"kafkabench.example/kafka-bench/kmq/promkmq"
 )
 
 // A queue's metrics on the page that Prometheus scrapes.

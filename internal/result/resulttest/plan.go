@@ -10,7 +10,7 @@ package resulttest
 import (
 	"time"
 
-	"kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result"
 )
 
 // Plan is what is simulated.

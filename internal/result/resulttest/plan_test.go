@@ -4,7 +4,7 @@ import (
 	"reflect"
 	"testing"
 
-	"kafka-bench/internal/result/resulttest"
+	"kafkabench.example/kafka-bench/internal/result/resulttest"
 )
 
 // The made-up runs obey the laws that real ones must obey, or they would be no

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result"
 )
 
 const (

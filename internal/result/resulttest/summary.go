@@ -5,7 +5,7 @@ import (
 	"path"
 	"time"
 
-	"kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result"
 )
 
 // recorded is the run as its directory would tell it.

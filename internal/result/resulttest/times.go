@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result"
 )
 
 // times holds every single value of each metric.

@@ -6,7 +6,7 @@ package conformance
 import (
 	"testing"
 
-	"kafka-bench/kmq"
+	"kafkabench.example/kafka-bench/kmq"
 )
 
 // Subject is an engine on a cluster.

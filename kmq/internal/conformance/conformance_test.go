@@ -8,9 +8,9 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kfake"
 
-	"kafka-bench/internal/cluster"
-	"kafka-bench/kmq"
-	"kafka-bench/kmq/internal/markers"
+	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/kmq"
+	"kafkabench.example/kafka-bench/kmq/internal/markers"
 )
 
 // TestMain has the starts of markers wait from the first record on: no test is long enough to see

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"kafka-bench/kmq"
+	"kafkabench.example/kafka-bench/kmq"
 )
 
 func drained(w *world) {

@@ -15,7 +15,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"kafka-bench/kmq"
+	"kafkabench.example/kafka-bench/kmq"
 )
 
 const (

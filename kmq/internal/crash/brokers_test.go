@@ -7,7 +7,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kfake"
 
-	"kafka-bench/internal/cluster"
+	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 )
 
 // fake starts the stand-in for Kafka, in this process, so tuned that a member that was

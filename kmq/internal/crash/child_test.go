@@ -20,9 +20,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"kafka-bench/kmq"
-	"kafka-bench/kmq/internal/markers"
-	"kafka-bench/kmq/internal/step"
+	"kafkabench.example/kafka-bench/kmq"
+	"kafkabench.example/kafka-bench/kmq/internal/markers"
+	"kafkabench.example/kafka-bench/kmq/internal/step"
 )
 
 const (

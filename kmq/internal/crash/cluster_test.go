@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"kafka-bench/internal/cluster"
-	"kafka-bench/kmq"
+	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/kmq"
 )
 
 // TestRealBrokers breaks brokers and processes of queues on three brokers of Apache Kafka,

@@ -16,8 +16,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"kafka-bench/kmq"
-	"kafka-bench/kmq/internal/marker"
+	"kafkabench.example/kafka-bench/kmq"
+	"kafkabench.example/kafka-bench/kmq/internal/marker"
 )
 
 // The defects of an earlier queue of this kind, each with what must not happen again.

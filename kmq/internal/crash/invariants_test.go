@@ -14,8 +14,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"kafka-bench/kmq"
-	"kafka-bench/kmq/internal/marker"
+	"kafkabench.example/kafka-bench/kmq"
+	"kafkabench.example/kafka-bench/kmq/internal/marker"
 )
 
 // Invariant 2: the tracker's commit never passes the lowest start without an end, in the

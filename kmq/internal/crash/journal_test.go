@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"kafka-bench/kmq"
+	"kafkabench.example/kafka-bench/kmq"
 )
 
 // The kinds of lines in a journal: time in ns, process, kind, and what follows.

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"kafka-bench/kmq"
-	"kafka-bench/kmq/internal/step"
+	"kafkabench.example/kafka-bench/kmq"
+	"kafkabench.example/kafka-bench/kmq/internal/step"
 )
 
 // ways are the ways of keeping a queue, and the steps that each has.

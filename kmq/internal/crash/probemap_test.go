@@ -8,7 +8,7 @@ import (
 	"errors"
 	"io"
 
-	"kafka-bench/kmq"
+	"kafkabench.example/kafka-bench/kmq"
 )
 
 // probeMap: what the metadata of a commit says is done beyond it, is. The format is read

@@ -8,8 +8,8 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"kafka-bench/kmq"
-	"kafka-bench/kmq/internal/marker"
+	"kafkabench.example/kafka-bench/kmq"
+	"kafkabench.example/kafka-bench/kmq/internal/marker"
 )
 
 // within bounds what a test waits for: generous, because machines are busy.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"kafka-bench/kmq"
+	"kafkabench.example/kafka-bench/kmq"
 )
 
 // Invariant 8, across a takeover: a broker's clock goes an hour forward while records are

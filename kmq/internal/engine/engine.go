@@ -6,7 +6,7 @@ import (
 	"context"
 	"time"
 
-	"kafka-bench/kmq/internal/lease"
+	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
 // Engine hands out records and takes back what became of them. All methods may be called

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"kafka-bench/kmq/internal/lease"
+	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
 // GivenUp logs the records that become dead letters: the first at once, and then one a

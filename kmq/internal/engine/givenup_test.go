@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"kafka-bench/kmq/internal/lease"
+	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
 func TestGivenUp(t *testing.T) {

@@ -15,11 +15,11 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"kafka-bench/kmq/internal/engine"
-	"kafka-bench/kmq/internal/lease"
-	"kafka-bench/kmq/internal/markers"
-	"kafka-bench/kmq/internal/offsetmap"
-	"kafka-bench/kmq/internal/window"
+	"kafkabench.example/kafka-bench/kmq/internal/engine"
+	"kafkabench.example/kafka-bench/kmq/internal/lease"
+	"kafkabench.example/kafka-bench/kmq/internal/markers"
+	"kafkabench.example/kafka-bench/kmq/internal/offsetmap"
+	"kafkabench.example/kafka-bench/kmq/internal/window"
 )
 
 // The engines, by the names that package kmq gives them.

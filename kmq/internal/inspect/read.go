@@ -10,11 +10,11 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"kafka-bench/kmq/internal/lease"
-	"kafka-bench/kmq/internal/marker"
-	"kafka-bench/kmq/internal/markers"
-	"kafka-bench/kmq/internal/tracker"
-	"kafka-bench/kmq/internal/window"
+	"kafkabench.example/kafka-bench/kmq/internal/lease"
+	"kafkabench.example/kafka-bench/kmq/internal/marker"
+	"kafkabench.example/kafka-bench/kmq/internal/markers"
+	"kafkabench.example/kafka-bench/kmq/internal/tracker"
+	"kafkabench.example/kafka-bench/kmq/internal/window"
 )
 
 // stalls is how long nothing may come before a partition counts as read: its last offsets

@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"kafka-bench/kmq/internal/marker"
+	"kafkabench.example/kafka-bench/kmq/internal/marker"
 )
 
 // The bytes are a contract with what is in the topics of those who updated.

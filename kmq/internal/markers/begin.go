@@ -6,9 +6,9 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"kafka-bench/kmq/internal/lease"
-	"kafka-bench/kmq/internal/marker"
-	"kafka-bench/kmq/internal/member"
+	"kafkabench.example/kafka-bench/kmq/internal/lease"
+	"kafkabench.example/kafka-bench/kmq/internal/marker"
+	"kafkabench.example/kafka-bench/kmq/internal/member"
 )
 
 // handler is the queue as its member asks it.

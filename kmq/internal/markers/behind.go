@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"slices"
 
-	"kafka-bench/kmq/internal/engine"
-	"kafka-bench/kmq/internal/window"
+	"kafkabench.example/kafka-bench/kmq/internal/engine"
+	"kafkabench.example/kafka-bench/kmq/internal/window"
 )
 
 // What can't be written of one partition, of what its records came to, holds up no other: it

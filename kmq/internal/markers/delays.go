@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"kafka-bench/kmq/internal/lease"
+	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
 // delayedAtMost is how many records of a partition a process may have given back with a

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"kafka-bench/kmq/internal/engine"
+	"kafkabench.example/kafka-bench/kmq/internal/engine"
 )
 
 // Two groups that read one topic, and have their markers in one topic too, as they have by

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"kafka-bench/internal/cluster/clustertest"
-	"kafka-bench/kmq/internal/marker"
+	"kafkabench.example/kafka-bench/internal/kafka/cluster/clustertest"
+	"kafkabench.example/kafka-bench/kmq/internal/marker"
 )
 
 // TestKafka repeats on Apache Kafka what depends on its time and its transactions.

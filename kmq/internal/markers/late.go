@@ -7,9 +7,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"kafka-bench/kmq/internal/engine"
-	"kafka-bench/kmq/internal/lease"
-	"kafka-bench/kmq/internal/marker"
+	"kafkabench.example/kafka-bench/kmq/internal/engine"
+	"kafkabench.example/kafka-bench/kmq/internal/lease"
+	"kafkabench.example/kafka-bench/kmq/internal/marker"
 )
 
 // A start is there for what outlives a commit: offsets go past a record that is open, and the

@@ -14,11 +14,11 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 	"pgregory.net/rapid"
 
-	"kafka-bench/kmq/internal/engine"
-	"kafka-bench/kmq/internal/lease"
-	"kafka-bench/kmq/internal/marker"
-	"kafka-bench/kmq/internal/member"
-	"kafka-bench/kmq/internal/window"
+	"kafkabench.example/kafka-bench/kmq/internal/engine"
+	"kafkabench.example/kafka-bench/kmq/internal/lease"
+	"kafkabench.example/kafka-bench/kmq/internal/marker"
+	"kafkabench.example/kafka-bench/kmq/internal/member"
+	"kafkabench.example/kafka-bench/kmq/internal/window"
 )
 
 // startLate has starts wait.

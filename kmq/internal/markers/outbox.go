@@ -10,11 +10,11 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"kafka-bench/kmq/internal/engine"
-	"kafka-bench/kmq/internal/lease"
-	"kafka-bench/kmq/internal/marker"
-	"kafka-bench/kmq/internal/step"
-	"kafka-bench/kmq/internal/window"
+	"kafkabench.example/kafka-bench/kmq/internal/engine"
+	"kafkabench.example/kafka-bench/kmq/internal/lease"
+	"kafkabench.example/kafka-bench/kmq/internal/marker"
+	"kafkabench.example/kafka-bench/kmq/internal/step"
+	"kafkabench.example/kafka-bench/kmq/internal/window"
 )
 
 // The bounds of an outbox.

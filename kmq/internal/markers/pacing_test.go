@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"kafka-bench/kmq/internal/engine"
+	"kafkabench.example/kafka-bench/kmq/internal/engine"
 )
 
 // A cluster is spared while its starts take longer than at its best, for as long as they do.

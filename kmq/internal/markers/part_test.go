@@ -10,9 +10,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"kafka-bench/kmq/internal/engine"
-	"kafka-bench/kmq/internal/marker"
-	"kafka-bench/kmq/internal/tracker"
+	"kafkabench.example/kafka-bench/kmq/internal/engine"
+	"kafkabench.example/kafka-bench/kmq/internal/marker"
+	"kafkabench.example/kafka-bench/kmq/internal/tracker"
 )
 
 // What is due is not redelivered before everything was read that there was: its end may be

@@ -10,7 +10,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"kafka-bench/kmq/internal/window"
+	"kafkabench.example/kafka-bench/kmq/internal/window"
 )
 
 // reader reads records of the queue's topic at the offsets that are asked for, by fetch

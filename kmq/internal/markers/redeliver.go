@@ -12,12 +12,12 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"kafka-bench/kmq/internal/engine"
-	"kafka-bench/kmq/internal/lease"
-	"kafka-bench/kmq/internal/marker"
-	"kafka-bench/kmq/internal/step"
-	"kafka-bench/kmq/internal/tracker"
-	"kafka-bench/kmq/internal/window"
+	"kafkabench.example/kafka-bench/kmq/internal/engine"
+	"kafkabench.example/kafka-bench/kmq/internal/lease"
+	"kafkabench.example/kafka-bench/kmq/internal/marker"
+	"kafkabench.example/kafka-bench/kmq/internal/step"
+	"kafkabench.example/kafka-bench/kmq/internal/tracker"
+	"kafkabench.example/kafka-bench/kmq/internal/window"
 )
 
 // redeliverAtMost is how many records of a partition are redelivered together, if they are

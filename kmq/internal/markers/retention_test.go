@@ -8,8 +8,8 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kadm"
 
-	"kafka-bench/kmq/internal/engine"
-	"kafka-bench/kmq/internal/retention"
+	"kafkabench.example/kafka-bench/kmq/internal/engine"
+	"kafkabench.example/kafka-bench/kmq/internal/retention"
 )
 
 // What is needed of both topics: what is lent, or what was not read.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"kafka-bench/kmq/internal/engine"
+	"kafkabench.example/kafka-bench/kmq/internal/engine"
 )
 
 // soonEvery is the least time between two commits that are made because something was

@@ -5,8 +5,8 @@ import (
 	"sync"
 	"time"
 
-	"kafka-bench/kmq/internal/marker"
-	"kafka-bench/kmq/internal/member"
+	"kafkabench.example/kafka-bench/kmq/internal/marker"
+	"kafkabench.example/kafka-bench/kmq/internal/member"
 )
 
 // started is up to where the records of the partitions have durable starts, or need none:

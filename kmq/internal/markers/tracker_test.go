@@ -13,9 +13,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"kafka-bench/kmq/internal/engine"
-	"kafka-bench/kmq/internal/lease"
-	"kafka-bench/kmq/internal/marker"
+	"kafkabench.example/kafka-bench/kmq/internal/engine"
+	"kafkabench.example/kafka-bench/kmq/internal/lease"
+	"kafkabench.example/kafka-bench/kmq/internal/marker"
 )
 
 // Invariant 2: the tracker commits, for the group that it reads with, up to the lowest

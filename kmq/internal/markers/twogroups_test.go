@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"kafka-bench/kmq/internal/engine"
-	"kafka-bench/kmq/internal/lease"
-	"kafka-bench/kmq/internal/marker"
-	"kafka-bench/kmq/internal/offsetmap"
+	"kafkabench.example/kafka-bench/kmq/internal/engine"
+	"kafkabench.example/kafka-bench/kmq/internal/lease"
+	"kafkabench.example/kafka-bench/kmq/internal/marker"
+	"kafkabench.example/kafka-bench/kmq/internal/offsetmap"
 )
 
 // party is a group of its own on the topic of a world, and what it makes of all that it is

@@ -13,10 +13,10 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"kafka-bench/kmq/internal/engine"
-	"kafka-bench/kmq/internal/lease"
-	"kafka-bench/kmq/internal/marker"
-	"kafka-bench/kmq/internal/step"
+	"kafkabench.example/kafka-bench/kmq/internal/engine"
+	"kafkabench.example/kafka-bench/kmq/internal/lease"
+	"kafkabench.example/kafka-bench/kmq/internal/marker"
+	"kafkabench.example/kafka-bench/kmq/internal/step"
 )
 
 // transactionTimeout is after how long the cluster ends the transaction of a process that

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	"kafka-bench/kmq/internal/lease"
+	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
 // ready are the leases that may be handed out, the first first. It holds no more than the

@@ -11,7 +11,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"kafka-bench/kmq/internal/engine"
+	"kafkabench.example/kafka-bench/kmq/internal/engine"
 )
 
 func TestTransientTroubleIsRetried(t *testing.T) {

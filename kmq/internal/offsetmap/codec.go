@@ -12,7 +12,7 @@ import (
 	"math"
 	"math/bits"
 
-	"kafka-bench/kmq/internal/window"
+	"kafkabench.example/kafka-bench/kmq/internal/window"
 )
 
 // The metadata of a commit is base64 (RFC 4648, without padding: Kafka keeps a string) of

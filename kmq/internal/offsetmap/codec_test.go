@@ -12,8 +12,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"kafka-bench/kmq/internal/member"
-	"kafka-bench/kmq/internal/window"
+	"kafkabench.example/kafka-bench/kmq/internal/member"
+	"kafkabench.example/kafka-bench/kmq/internal/window"
 )
 
 // goldens are commits and their metadata. The strings are on disk in clusters: a change

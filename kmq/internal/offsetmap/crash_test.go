@@ -8,7 +8,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"pgregory.net/rapid"
 
-	"kafka-bench/kmq/internal/lease"
+	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
 // TestCrashes drives an engine by random steps, among them the end of the process at any

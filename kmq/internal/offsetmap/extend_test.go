@@ -5,7 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"kafka-bench/kmq/internal/lease"
+	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
 // What is extended together is lent until the same time; what is settled, or has run out, is

@@ -7,9 +7,9 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"kafka-bench/kmq/internal/lease"
-	"kafka-bench/kmq/internal/member"
-	"kafka-bench/kmq/internal/window"
+	"kafkabench.example/kafka-bench/kmq/internal/lease"
+	"kafkabench.example/kafka-bench/kmq/internal/member"
+	"kafkabench.example/kafka-bench/kmq/internal/window"
 )
 
 // handler is the side of an engine that its member sees.

@@ -1,6 +1,6 @@
 package offsetmap
 
-import "kafka-bench/kmq/internal/window"
+import "kafkabench.example/kafka-bench/kmq/internal/window"
 
 // Map reads the metadata of a commit: the offsets beyond the committed one that are done,
 // in rising order. It is for whoever looks at a group from outside; the error says that

@@ -16,9 +16,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"kafka-bench/internal/cluster"
-	"kafka-bench/kmq/internal/engine"
-	"kafka-bench/kmq/internal/lease"
+	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/kmq/internal/engine"
+	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
 // startKafka is an Apache Kafka of one broker for a test.

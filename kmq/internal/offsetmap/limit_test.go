@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"kafka-bench/kmq/internal/member"
+	"kafkabench.example/kafka-bench/kmq/internal/member"
 )
 
 // TestHeldBack has a partition pause before its map could be too long, and go on in the

@@ -25,11 +25,11 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"kafka-bench/kmq/internal/engine"
-	"kafka-bench/kmq/internal/lease"
-	"kafka-bench/kmq/internal/member"
-	"kafka-bench/kmq/internal/retention"
-	"kafka-bench/kmq/internal/step"
+	"kafkabench.example/kafka-bench/kmq/internal/engine"
+	"kafkabench.example/kafka-bench/kmq/internal/lease"
+	"kafkabench.example/kafka-bench/kmq/internal/member"
+	"kafkabench.example/kafka-bench/kmq/internal/retention"
+	"kafkabench.example/kafka-bench/kmq/internal/step"
 )
 
 // outlet is where leases go that are ready: a member.Member.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"kafka-bench/kmq/internal/lease"
-	"kafka-bench/kmq/internal/member"
+	"kafkabench.example/kafka-bench/kmq/internal/lease"
+	"kafkabench.example/kafka-bench/kmq/internal/member"
 )
 
 // TestRestore is another process after a crash: what was committed as done is not

@@ -14,9 +14,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"kafka-bench/kmq/internal/engine"
-	"kafka-bench/kmq/internal/lease"
-	"kafka-bench/kmq/internal/member"
+	"kafkabench.example/kafka-bench/kmq/internal/engine"
+	"kafkabench.example/kafka-bench/kmq/internal/lease"
+	"kafkabench.example/kafka-bench/kmq/internal/member"
 )
 
 // world is an engine without Kafka: one topic of logs, what is committed of them, and the

@@ -13,12 +13,12 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"kafka-bench/kmq/internal/engine"
-	"kafka-bench/kmq/internal/lease"
-	"kafka-bench/kmq/internal/member"
-	"kafka-bench/kmq/internal/retention"
-	"kafka-bench/kmq/internal/step"
-	"kafka-bench/kmq/internal/window"
+	"kafkabench.example/kafka-bench/kmq/internal/engine"
+	"kafkabench.example/kafka-bench/kmq/internal/lease"
+	"kafkabench.example/kafka-bench/kmq/internal/member"
+	"kafkabench.example/kafka-bench/kmq/internal/retention"
+	"kafkabench.example/kafka-bench/kmq/internal/step"
+	"kafkabench.example/kafka-bench/kmq/internal/window"
 )
 
 // Engine keeps, for each partition, which offsets are done; the first that is not is what

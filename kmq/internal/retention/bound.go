@@ -11,7 +11,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
 
-	"kafka-bench/kmq/internal/engine"
+	"kafkabench.example/kafka-bench/kmq/internal/engine"
 )
 
 // The configs of a topic that bound what is kept of it.

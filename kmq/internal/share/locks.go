@@ -8,7 +8,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"kafka-bench/kmq/internal/lease"
+	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
 // keep sends acknowledgements that have waited long enough, and renews locks that would

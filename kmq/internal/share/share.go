@@ -18,9 +18,9 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"kafka-bench/kmq/internal/engine"
-	"kafka-bench/kmq/internal/lease"
-	"kafka-bench/kmq/internal/step"
+	"kafkabench.example/kafka-bench/kmq/internal/engine"
+	"kafkabench.example/kafka-bench/kmq/internal/lease"
+	"kafkabench.example/kafka-bench/kmq/internal/step"
 )
 
 // mostEach is how many records a fetch asks for at most.

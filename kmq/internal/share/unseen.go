@@ -1,6 +1,6 @@
 package share
 
-import "kafka-bench/kmq/internal/lease"
+import "kafkabench.example/kafka-bench/kmq/internal/lease"
 
 // unseen is how many deliveries of a record ended here before anybody was handed it: the
 // broker counts them, the queue does not. What another member settles is never forgotten

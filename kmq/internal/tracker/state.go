@@ -22,8 +22,8 @@ package tracker
 import (
 	"time"
 
-	"kafka-bench/kmq/internal/marker"
-	"kafka-bench/kmq/internal/window"
+	"kafkabench.example/kafka-bench/kmq/internal/marker"
+	"kafkabench.example/kafka-bench/kmq/internal/window"
 )
 
 // State is what is lent of one partition. Its memory grows with the ranges of records that

@@ -9,9 +9,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"kafka-bench/kmq/internal/marker"
-	"kafka-bench/kmq/internal/tracker"
-	"kafka-bench/kmq/internal/window"
+	"kafkabench.example/kafka-bench/kmq/internal/marker"
+	"kafkabench.example/kafka-bench/kmq/internal/tracker"
+	"kafkabench.example/kafka-bench/kmq/internal/window"
 )
 
 // entry is what the model knows of one record.

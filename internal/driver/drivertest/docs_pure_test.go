@@ -1,8 +1,0 @@
-//go:build !(librdkafka && cgo)
-
-package drivertest_test
-
-import "kafka-bench/internal/driver"
-
-// inC are the drivers that need cgo, which this build does without.
-func inC() []driver.Driver { return nil }

@@ -1,0 +1,257 @@
+package access
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"kafkabench.example/kafka-bench/internal/plan/spelling"
+)
+
+// The settings that are read, as Kafka names them.
+const (
+	keyProtocol       = "security.protocol"
+	keyMechanism      = "sasl.mechanism"
+	keyJAAS           = "sasl.jaas.config"
+	keyTrustType      = "ssl.truststore.type"
+	keyTrustLocation  = "ssl.truststore.location"
+	keyTrustPEM       = "ssl.truststore.certificates"
+	keyStoreType      = "ssl.keystore.type"
+	keyStoreLocation  = "ssl.keystore.location"
+	keyStoreChain     = "ssl.keystore.certificate.chain"
+	keyStoreKey       = "ssl.keystore.key"
+	keyPassword       = "ssl.key.password"
+	keyIdentification = "ssl.endpoint.identification.algorithm"
+	keyProviders      = "config.providers"
+)
+
+var readKeys = []string{
+	keyProtocol, keyMechanism, keyJAAS, keyTrustType, keyTrustLocation, keyTrustPEM, keyStoreType, keyStoreLocation,
+	keyStoreChain, keyStoreKey, keyPassword, keyIdentification, keyProviders,
+}
+
+// otherKeys are Kafka's settings that only look like a misspelt one of those.
+var otherKeys = []string{
+	"ssl.truststore.password", "ssl.keystore.password", "ssl.protocol", "security.providers", "sasl.login.class",
+}
+
+// keyPattern is what a setting's name looks like. Anything else may be a piece of
+// a secret that went over its line, and is not repeated.
+var keyPattern = regexp.MustCompile(`^([a-z]+(\.[a-z0-9]+)+|acks|retries)$`)
+
+// Read reads the client properties file at path, as Kafka's tools take it with
+// --command-config. The warnings tell what of it was ignored. The error is a
+// Faults where the content is wrong; it and the warnings hold no value of the file.
+func Read(path string) (Access, []string, error) {
+	content, err := readFile(path)
+	if err != nil {
+		return Access{}, nil, fmt.Errorf("the client properties file %s can't be read: %w", path, err)
+	}
+	return Parse(path, content)
+}
+
+// Parse is Read for content that is there already; file is its name in messages.
+// Files that the content names are read.
+func Parse(file string, content []byte) (Access, []string, error) {
+	return parse(&origin{file: file, content: content, stores: make(map[string][]byte)}, readFile)
+}
+
+// parse is Parse where the files that the content names are read by other means
+// too. It keeps them in the origin.
+func parse(o *origin, readFile func(path string) ([]byte, error)) (Access, []string, error) {
+	file, content := o.file, o.content
+	r := &reader{file: file, settings: make(map[string]property), readFile: func(path string) ([]byte, error) {
+		text, err := readFile(path)
+		if err == nil {
+			o.stores[path] = text
+		}
+		return text, err
+	}}
+	for _, p := range properties(content, func(line int, err error) { r.faultAt(line, "", err.Error(), "") }) {
+		r.take(p)
+	}
+	if p, set := r.settings[keyProviders]; set {
+		r.fault(p, "values can't be fetched from elsewhere", "write them into this file")
+	}
+	var a Access
+	encrypted, authenticated := r.protocol()
+	if encrypted {
+		a.TLS = r.tls()
+		a.authorities = r.authorities
+	}
+	if authenticated {
+		a.SASL = r.sasl()
+	}
+	r.warn()
+	if len(r.faults) > 0 {
+		return Access{}, r.warnings, r.faults.sorted()
+	}
+	if encrypted || authenticated {
+		a.origin = o
+	}
+	return a, r.warnings, nil
+}
+
+// reader turns the settings of one file into an access.
+type reader struct {
+	file     string
+	readFile func(path string) ([]byte, error)
+	settings map[string]property // those in readKeys
+	ignored  []string            // the names of the others
+	unnamed  []int               // lines whose key can't be repeated
+	used     []string            // the keys that were asked for
+	// authorities are the certificates of the trust store, as PEM.
+	authorities string
+	faults      Faults
+	warnings    []string
+}
+
+func (r *reader) faultAt(line int, key, problem, remedy string) {
+	r.faults = append(r.faults, Fault{File: r.file, Line: line, Key: key, Problem: problem, Remedy: remedy})
+}
+
+func (r *reader) fault(p property, problem, remedy string) { r.faultAt(p.line, p.key, problem, remedy) }
+
+// take sorts a property into the settings that are read and the others.
+func (r *reader) take(p property) {
+	p.value = strings.TrimSpace(p.value)
+	if before, set := r.settings[p.key]; set {
+		r.fault(p, fmt.Sprintf("it is set on line %d already", before.line), "remove one of the two")
+		return
+	}
+	switch near := spelling.Nearest(p.key, readKeys); {
+	case slices.Contains(readKeys, p.key):
+		r.settings[p.key] = p
+	case !keyPattern.MatchString(p.key) && near == "":
+		r.unnamed = append(r.unnamed, p.line)
+	case near != "" && !slices.Contains(otherKeys, p.key):
+		problem := "there is no such setting"
+		if keyPattern.MatchString(p.key) {
+			problem = fmt.Sprintf("there is no setting %q", p.key)
+		}
+		r.faultAt(p.line, "", problem, "write "+near)
+	default:
+		r.ignored = append(r.ignored, p.key)
+	}
+}
+
+// get returns a setting that is needed and notes that it was. A blank one is a
+// fault, and as good as missing.
+func (r *reader) get(key string) (property, bool) {
+	r.used = append(r.used, key)
+	p, set := r.settings[key]
+	if set && p.value == "" {
+		r.fault(p, "it has no value", "")
+		return p, false
+	}
+	return p, set
+}
+
+// protocols are the choices of security.protocol, and what they ask for.
+var protocols = []struct {
+	name                     string
+	encrypted, authenticated bool
+}{
+	{ProtocolPlaintext, false, false},
+	{ProtocolTLS, true, false},
+	{ProtocolSASLPlaintext, false, true},
+	{ProtocolSASLTLS, true, true},
+}
+
+// protocol tells what the file asks for. Where that is not to be understood, all
+// that is set is read, so that its faults are told as well.
+func (r *reader) protocol() (encrypted, authenticated bool) {
+	p, set := r.get(keyProtocol)
+	if !set && p.line == 0 {
+		return false, false // Kafka's default; warn says what has no effect then
+	}
+	var names []string
+	for _, choice := range protocols {
+		if strings.EqualFold(p.value, choice.name) {
+			return choice.encrypted, choice.authenticated
+		}
+		names = append(names, choice.name)
+	}
+	if set {
+		r.fault(p, "there is no such protocol", "choose "+spelling.OneOf(names))
+	}
+	for key := range r.settings {
+		encrypted = encrypted || strings.HasPrefix(key, "ssl.")
+		authenticated = authenticated || strings.HasPrefix(key, "sasl.")
+	}
+	return encrypted, authenticated
+}
+
+var mechanisms = []string{MechanismPlain, MechanismScram256, MechanismScram512}
+
+func (r *reader) sasl() *SASL {
+	mechanism, ok := r.get(keyMechanism)
+	switch {
+	case mechanism.line == 0:
+		r.missing(keyMechanism, "set it to "+spelling.OneOf(mechanisms)+" (Kafka's default, GSSAPI, is not supported)")
+	case ok && !slices.Contains(mechanisms, mechanism.value):
+		r.fault(mechanism, "this mechanism is not supported", "use "+spelling.OneOf(mechanisms))
+		ok = false
+	}
+	config, set := r.get(keyJAAS)
+	if !set {
+		if config.line == 0 {
+			r.missing(keyJAAS, "give it the login module with username and password")
+		}
+		return nil
+	}
+	entry, err := parseJAAS(config.value)
+	if err != nil {
+		r.fault(config, err.Error(), `where it goes on in the next line, end the line with a backslash`)
+		return nil
+	}
+	if !ok {
+		return nil
+	}
+	user, err := entry.credentials(mechanism.value)
+	if err != nil {
+		r.fault(config, err.Error(), "")
+	}
+	return user
+}
+
+// missing is a setting that the protocol asks for.
+func (r *reader) missing(key, remedy string) {
+	p := r.settings[keyProtocol]
+	r.fault(p, "it asks for "+key+", which is not set", remedy)
+}
+
+// maxNamed bounds how many ignored settings a warning names.
+const maxNamed = 12
+
+// warn says what was ignored.
+func (r *reader) warn() {
+	var useless []string
+	for _, key := range readKeys {
+		if _, set := r.settings[key]; set && key != keyProviders && !slices.Contains(r.used, key) {
+			useless = append(useless, key)
+		}
+	}
+	if len(useless) > 0 {
+		why := "for the " + keyProtocol + " that it has"
+		if _, set := r.settings[keyProtocol]; !set {
+			why = "because " + keyProtocol + " is not set, and is PLAINTEXT then"
+		}
+		r.warnings = append(r.warnings, fmt.Sprintf("%s: without effect, %s: %s", r.file, why, listed(useless)))
+	}
+	if len(r.ignored) > 0 {
+		r.warnings = append(r.warnings, fmt.Sprintf("%s: ignored, because only what lets a client in is taken from it: %s", r.file, listed(r.ignored)))
+	}
+	if len(r.unnamed) > 0 {
+		r.warnings = append(r.warnings, fmt.Sprintf("%s:%d: ignored, because it does not begin with the name of a setting (lines like it: %d); a value that goes on in the next line needs a backslash at the end of each",
+			r.file, r.unnamed[0], len(r.unnamed)))
+	}
+}
+
+func listed(keys []string) string {
+	if more := len(keys) - maxNamed; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(keys[:maxNamed], ", "), more)
+	}
+	return strings.Join(keys, ", ")
+}

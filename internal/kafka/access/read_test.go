@@ -1,0 +1,246 @@
+package access_test
+
+import (
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"kafkabench.example/kafka-bench/internal/kafka/access"
+	"kafkabench.example/kafka-bench/internal/kafka/access/accesstest"
+)
+
+const secret = "s3cret-of-alice"
+
+func TestReadFile(t *testing.T) {
+	ca := accesstest.NewAuthority(t)
+	settings := append([]string{"# of the staging cluster", "security.protocol = sasl_ssl"}, accesstest.Login("SCRAM-SHA-512", "alice", secret)...)
+	settings = append(append(settings, ca.Trust(t)...), ca.Identity(t, "alice")...)
+	path := accesstest.File(t, "client.properties", strings.Join(settings, "\r\n"))
+	a, warnings, err := access.Read(path)
+	if err != nil || len(warnings) > 0 {
+		t.Fatal(err, warnings)
+	}
+	if a.SASL == nil || *a.SASL != (access.SASL{Mechanism: "SCRAM-SHA-512", Username: "alice", Password: secret}) {
+		t.Error("the user is another")
+	}
+	if a.TLS == nil || a.TLS.RootCAs == nil || len(a.TLS.Certificates) != 1 || a.TLS.InsecureSkipVerify {
+		t.Error("the TLS configuration is another")
+	}
+	if a.Protocol() != "SASL_SSL" {
+		t.Errorf("Protocol() = %q", a.Protocol())
+	}
+	_, _, err = access.Read(filepath.Join(t.TempDir(), "none"))
+	if !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "none") {
+		t.Error(err)
+	}
+	if _, _, err := access.Read(t.TempDir()); err == nil {
+		t.Error("a folder was read")
+	}
+}
+
+// TestInlinePEM: the texts of KIP-651, with line ends, with white space in their
+// place, and over several lines.
+func TestInlinePEM(t *testing.T) {
+	ca := accesstest.NewAuthority(t)
+	chain, key := ca.Issue(t, 0, "alice")
+	for name, inline := range map[string]func(string) string{
+		"escaped": func(text string) string { return strings.ReplaceAll(text, "\n", `\n`) },
+		"spaces":  func(text string) string { return strings.ReplaceAll(text, "\n", " ") },
+		"lines":   func(text string) string { return strings.ReplaceAll(strings.TrimSpace(text), "\n", " \\\n  ") },
+	} {
+		a := accesstest.Access(t, "security.protocol=SSL",
+			"ssl.truststore.type=PEM", "ssl.truststore.certificates="+inline(ca.PEM),
+			"ssl.keystore.type=PEM", "ssl.keystore.certificate.chain="+inline(chain), "ssl.keystore.key="+inline(key),
+			"ssl.endpoint.identification.algorithm=")
+		if a.TLS.RootCAs == nil || len(a.TLS.Certificates) != 1 || !a.TLS.InsecureSkipVerify || a.TLS.VerifyConnection == nil {
+			t.Errorf("%s: the TLS configuration is another", name)
+		}
+	}
+}
+
+func TestFaults(t *testing.T) {
+	ca := accesstest.NewAuthority(t)
+	chain, key := ca.Issue(t, 0, "alice")
+	_, otherKey := ca.Issue(t, 0, "bob")
+	file := func(content string) string { return accesstest.File(t, "x.pem", content) }
+	encrypted := string(pem.EncodeToMemory(&pem.Block{Type: "ENCRYPTED PRIVATE KEY", Bytes: []byte(secret)}))
+	jaas := func(options string) string {
+		return "sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required " + options + ";"
+	}
+	user := jaas(`username="alice" password="` + secret + `"`)
+	tests := map[string]struct {
+		lines []string
+		want  []string // in each fault, "line: words … words"
+	}{
+		"everything at once": {
+			[]string{"security.protocl=SSL", "sasl.mechanism=GSSAPI", "ssl.truststore.location=" + secret, "ssl.key.password=" + secret, "security.protocol=" + secret},
+			[]string{"1: … security.protocl … security.protocol", "2: … sasl.mechanism … PLAIN", "3: … ssl.truststore.type is not set … keytool", "4: … ssl.key.password … openssl", "5: … no such protocol … PLAINTEXT, SSL", "5: … sasl.jaas.config"},
+		},
+		"twice":                 {[]string{"security.protocol=SSL", "security.protocol=SASL_SSL"}, []string{"2: … line 1 already"}},
+		"blank":                 {[]string{"security.protocol="}, []string{"1: … no value"}},
+		"SASL without":          {[]string{"security.protocol=SASL_SSL"}, []string{"1: … sasl.mechanism", "1: … sasl.jaas.config"}},
+		"another module":        {[]string{"security.protocol=SASL_SSL", "sasl.mechanism=SCRAM-SHA-256", user}, []string{"3: … does not serve … ScramLoginModule"}},
+		"unknown module":        {[]string{"security.protocol=SASL_SSL", "sasl.mechanism=PLAIN", "sasl.jaas.config=com.example." + secret + " required;"}, []string{"3: … not known … PlainLoginModule"}},
+		"no password":           {[]string{"security.protocol=SASL_SSL", "sasl.mechanism=PLAIN", jaas(`username="alice"`)}, []string{"3: … lacks"}},
+		"token":                 {[]string{"security.protocol=SASL_SSL", "sasl.mechanism=SCRAM-SHA-256", strings.Replace(jaas(`username="a" password="`+secret+`" tokenauth="true"`), "plain.Plain", "scram.Scram", 1)}, []string{"3: … delegation tokens"}},
+		"no backslash":          {[]string{"security.protocol=SASL_SSL", "sasl.mechanism=PLAIN", "sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required", `username="alice"`, `password="` + secret + `";`}, []string{"3: … semicolon … backslash"}},
+		"JKS":                   {[]string{"security.protocol=SSL", "ssl.truststore.type=JKS", "ssl.truststore.location=x.jks", "ssl.keystore.type=PKCS12", "ssl.keystore.location=x.p12"}, []string{"2: … keytool -list -rfc", "4: … openssl pkcs12"}},
+		"JKS by default":        {[]string{"security.protocol=SSL", "ssl.keystore.location=x.jks"}, []string{"2: … ssl.keystore.type is not set"}},
+		"no such file":          {[]string{"security.protocol=SSL", "ssl.truststore.type=PEM", "ssl.truststore.location=" + secret}, []string{"3: … no such file"}},
+		"no certificate":        {[]string{"security.protocol=SSL", "ssl.truststore.type=PEM", "ssl.truststore.location=" + file(secret)}, []string{"3: … no certificate"}},
+		"broken certificate":    {[]string{"security.protocol=SSL", "ssl.truststore.type=PEM", "ssl.truststore.certificates=-----BEGIN CERTIFICATE-----"}, []string{`3: … does not end … \n\`}},
+		"no key":                {[]string{"security.protocol=SSL", "ssl.keystore.type=PEM", "ssl.keystore.location=" + file(chain)}, []string{"3: … no private key"}},
+		"two keys":              {[]string{"security.protocol=SSL", "ssl.keystore.type=PEM", "ssl.keystore.location=" + file(chain+key+otherKey)}, []string{"3: … more than one"}},
+		"another's key":         {[]string{"security.protocol=SSL", "ssl.keystore.type=PEM", "ssl.keystore.location=" + file(chain+otherKey)}, []string{"3: … does not match"}},
+		"encrypted key":         {[]string{"security.protocol=SSL", "ssl.keystore.type=PEM", "ssl.keystore.location=" + file(chain+encrypted)}, []string{"3: … encrypted … openssl pkcs8"}},
+		"key's password":        {[]string{"security.protocol=SSL", "ssl.keystore.type=PEM", "ssl.keystore.location=" + file(chain+key), "ssl.key.password=" + secret}, []string{"4: … encrypted … openssl pkcs8"}},
+		"file and text":         {[]string{"security.protocol=SSL", "ssl.truststore.type=PEM", "ssl.truststore.location=x", "ssl.truststore.certificates=y"}, []string{"4: … as well"}},
+		"key without chain":     {[]string{"security.protocol=SSL", "ssl.keystore.type=PEM", "ssl.keystore.key=" + secret}, []string{"3: … ssl.keystore.certificate.chain is not set"}},
+		"chain without key":     {[]string{"security.protocol=SSL", "ssl.keystore.type=PEM", "ssl.keystore.certificate.chain=" + secret}, []string{"3: … ssl.keystore.key is not set"}},
+		"identification":        {[]string{"security.protocol=SSL", "ssl.endpoint.identification.algorithm=" + secret}, []string{"2: … no such algorithm"}},
+		"values from elsewhere": {[]string{"config.providers=file"}, []string{"1: … elsewhere"}},
+		"a bad escape":          {[]string{`sasl.jaas.config=\u12`}, []string{"1: … hexadecimal"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			a, warnings, err := access.Parse("c.properties", []byte(strings.Join(test.lines, "\n")))
+			var faults access.Faults
+			if !errors.As(err, &faults) || len(faults) != len(test.want) {
+				t.Fatalf("want %d faults, got:\n%v", len(test.want), err)
+			}
+			if a != (access.Access{}) {
+				t.Error("an access came with the faults")
+			}
+			for i, want := range test.want {
+				if !inOrder(faults[i].Error(), "c.properties:"+want) {
+					t.Errorf("fault %q, want %q", faults[i], want)
+				}
+			}
+			if said := err.Error() + fmt.Sprint(warnings); strings.Contains(said, secret) {
+				t.Errorf("a value is repeated:\n%s", said)
+			}
+		})
+	}
+}
+
+// inOrder tells whether text has the words, which are parted by dots.
+func inOrder(text, words string) bool {
+	for _, word := range strings.Split(words, " … ") {
+		_, after, found := strings.Cut(text, word)
+		if !found {
+			return false
+		}
+		text = after
+	}
+	return true
+}
+
+// kafkasSettings are settings of Kafka's clients that the file may hold as well.
+const kafkasSettings = `acks=all
+retries=3
+bootstrap.servers=b:9092
+client.id=x
+group.id=x
+enable.auto.commit=false
+linger.ms=5
+max.poll.records=10
+request.timeout.ms=1000
+sasl.client.callback.handler.class=x
+sasl.kerberos.service.name=kafka
+sasl.login.class=x
+sasl.login.callback.handler.class=x
+security.providers=x
+ssl.cipher.suites=x
+ssl.enabled.protocols=TLSv1.3
+ssl.engine.factory.class=x
+ssl.keymanager.algorithm=x
+ssl.keystore.password=x
+ssl.protocol=TLSv1.3
+ssl.provider=x
+ssl.secure.random.implementation=x
+ssl.trustmanager.algorithm=x
+ssl.truststore.password=x
+`
+
+func TestWarnings(t *testing.T) {
+	tests := map[string]struct {
+		text string
+		want []string
+	}{
+		"nothing":               {"", nil},
+		"other settings":        {kafkasSettings, []string{"acks, retries, bootstrap.servers, client.id"}},
+		"forgotten protocol":    {"sasl.mechanism=PLAIN\nssl.keystore.type=JKS", []string{"security.protocol is not set, and is PLAINTEXT then: sasl.mechanism, ssl.keystore.type"}},
+		"of the other protocol": {"security.protocol=PLAINTEXT\nssl.truststore.location=x.jks", []string{"without effect, for the security.protocol that it has: ssl.truststore.location"}},
+		"pieces of a key":       {"acks=1\n" + secret + "\nMIIEvQ==", []string{"acks", "c.properties:2: ignored … backslash"}},
+	}
+	for name, test := range tests {
+		a, warnings, err := access.Parse("c.properties", []byte(test.text))
+		if err != nil || a != (access.Access{}) || len(warnings) != len(test.want) {
+			t.Errorf("%s: %v, %v, %q", name, a, err, warnings)
+			continue
+		}
+		for i, want := range test.want {
+			for _, words := range strings.Split(want, " … ") {
+				if !strings.Contains(warnings[i], words) || strings.Contains(warnings[i], secret) {
+					t.Errorf("%s: the warning %q, want %q", name, warnings[i], want)
+				}
+			}
+		}
+	}
+}
+
+// TestNothingIsPrinted: whoever prints or writes an access shows no secret.
+func TestNothingIsPrinted(t *testing.T) {
+	a := access.Access{SASL: &access.SASL{Mechanism: "PLAIN", Username: "alice", Password: secret}}
+	encoded, err := json.Marshal([]any{a, a.SASL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := string(encoded)
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
+		said += fmt.Sprintf(verb+verb+verb, a, a.SASL, struct{ A access.Access }{a})
+	}
+	if strings.Contains(said, secret) || strings.Contains(said, fmt.Sprintf("%x", secret)) {
+		t.Errorf("the password is printed: %s", said)
+	}
+	if !strings.Contains(said, "SASL_PLAINTEXT (PLAIN)") {
+		t.Errorf("the access is not described: %s", said)
+	}
+}
+
+// TestExplainNothing: what is not about access is not explained.
+func TestExplainNothing(t *testing.T) {
+	for _, err := range []error{nil, errors.New("x"), os.ErrNotExist} {
+		if d := (access.Access{}).Explain(err); d != nil {
+			t.Errorf("%v is explained by %+v", err, d)
+		}
+	}
+	if d := (access.Access{}).Explain(&access.HandshakeError{Err: x509.UnknownAuthorityError{}}); d == nil || d.Answered {
+		t.Errorf("an unknown authority is explained by %+v", d)
+	}
+}
+
+// FuzzParse: no text makes it panic, and no text that has faults is repeated.
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(kafkasSettings))
+	f.Add([]byte("security.protocol=SASL_SSL\nsasl.mechanism=PLAIN\nsasl.jaas.config=" +
+		"org.apache.kafka.common.security.plain.PlainLoginModule required \\\n username=\"alice\" password=\"" + secret + "\";"))
+	f.Add([]byte("security.protocol=SSL\nssl.truststore.type=PEM\nssl.truststore.certificates=-----BEGIN CERTIFICATE-----\\n" + secret + "-----END CERTIFICATE-----"))
+	f.Add([]byte("ssl.keystore.key=-----BEGIN PRIVATE KEY-----\n" + secret + "\n-----END PRIVATE KEY-----"))
+	f.Fuzz(func(t *testing.T, content []byte) {
+		_, warnings, err := access.Parse("c.properties", content)
+		var faults access.Faults
+		if err != nil && !errors.As(err, &faults) {
+			t.Errorf("%v is not Faults", err)
+		}
+		if said := fmt.Sprint(err, warnings); strings.Contains(said, secret) {
+			t.Errorf("a value is repeated:\n%s", said)
+		}
+	})
+}

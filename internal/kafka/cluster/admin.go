@@ -1,0 +1,260 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"kafkabench.example/kafka-bench/internal/kafka/access"
+)
+
+// Limits on waiting for the cluster to follow up on what it has accepted.
+const (
+	leadersTimeout = 30 * time.Second
+	leadersPoll    = 20 * time.Millisecond
+	groupTimeout   = 10 * time.Second
+	groupPoll      = 100 * time.Millisecond
+)
+
+// Admin makes and removes the topics and groups of runs. Errors are of kind
+// ErrRefused when the cluster says no, ErrUnreachable when it says nothing, and
+// ErrInput when a topic that should exist does not.
+type Admin struct {
+	client *kgo.Client
+	kadm   *kadm.Client
+}
+
+// Topic is the topic of a run.
+type Topic struct {
+	Name       string
+	ID         [16]byte
+	Partitions int
+	// Existing: the topic was there before the run, and stays after it.
+	Existing bool
+}
+
+// NewAdmin opens a client for the cluster at bootstrap, which lets it in by a. It
+// connects when it is first used. The caller must Close it.
+func NewAdmin(bootstrap []string, a access.Access) (*Admin, error) {
+	client, err := newClient(bootstrap, a)
+	if err != nil {
+		return nil, err
+	}
+	return &Admin{client: client, kadm: kadm.NewClient(client)}, nil
+}
+
+// Close ends the client.
+func (a *Admin) Close() { a.client.Close() }
+
+// CreateTopic makes a new topic and waits until every broker knows a leader for
+// each of its partitions, so that the first record does not pay for it. A topic
+// of that name that exists already is an error, never used and never touched.
+func (a *Admin) CreateTopic(ctx context.Context, name string, partitions, replication int, config map[string]string) (Topic, error) {
+	entries := make(map[string]*string, len(config))
+	for key, value := range config {
+		entries[key] = &value
+	}
+	resp, err := a.kadm.CreateTopic(ctx, int32(partitions), int16(replication), entries, name)
+	if err != nil {
+		return Topic{}, creationError(name, replication, resp.ErrMessage, err)
+	}
+	topic := Topic{Name: name, ID: resp.ID, Partitions: partitions}
+	if err := a.awaitLeaders(ctx, topic); err != nil {
+		return topic, err
+	}
+	return topic, nil
+}
+
+// UseExisting finds a topic that is there already.
+func (a *Admin) UseExisting(ctx context.Context, name string) (Topic, error) {
+	detail, err := describeTopic(ctx, a.client, name)
+	if err != nil {
+		return Topic{}, unanswered("describe the topic "+name, err)
+	}
+	err = kerr.ErrorForCode(detail.ErrorCode)
+	switch {
+	case errors.Is(err, kerr.UnknownTopicOrPartition):
+		return Topic{}, &Error{
+			Kind: ErrInput, What: fmt.Sprintf("the topic %q does not exist", name),
+			Remedy: "create it, or leave topic.existing out to have one made for the run",
+		}
+	case err != nil:
+		return Topic{}, refused(fmt.Sprintf("the topic %q can't be used", name), "", err)
+	}
+	return Topic{Name: name, ID: detail.TopicID, Partitions: len(detail.Partitions), Existing: true}, nil
+}
+
+// describeTopic asks for the metadata of one topic, past the client's cache.
+func describeTopic(ctx context.Context, to kmsg.Requestor, name string) (kmsg.MetadataResponseTopic, error) {
+	entry := kmsg.NewMetadataRequestTopic()
+	entry.Topic = &name
+	req := kmsg.NewPtrMetadataRequest()
+	req.Topics = append(req.Topics, entry)
+	resp, err := req.RequestWith(ctx, to)
+	if err != nil {
+		return kmsg.MetadataResponseTopic{}, err
+	}
+	if len(resp.Topics) != 1 {
+		return kmsg.MetadataResponseTopic{}, fmt.Errorf("the answer has %d topics instead of one", len(resp.Topics))
+	}
+	return resp.Topics[0], nil
+}
+
+// DeleteTopic deletes the topic that CreateTopic made, by its ID: should a
+// topic of the same name have taken its place, that one stays. An existing
+// topic is left alone; one that is gone is as good as deleted.
+func (a *Admin) DeleteTopic(ctx context.Context, topic Topic) error {
+	if topic.Existing {
+		return nil
+	}
+	if topic.ID == [16]byte{} {
+		return &Error{
+			Kind: ErrRefused, What: fmt.Sprintf("the topic %q can't be deleted, because the cluster gave it no ID", topic.Name),
+			Remedy: "delete it by hand; Kafka has topic IDs since 2.8",
+		}
+	}
+	req := kmsg.NewPtrDeleteTopicsRequest()
+	req.TimeoutMillis = 15_000
+	entry := kmsg.NewDeleteTopicsRequestTopic()
+	entry.TopicID = topic.ID
+	req.Topics = append(req.Topics, entry)
+	resp, err := req.RequestWith(ctx, a.client)
+	if err != nil {
+		return unanswered("delete the topic "+topic.Name, err)
+	}
+	for _, t := range resp.Topics {
+		err := kerr.ErrorForCode(t.ErrorCode)
+		if err != nil && !errors.Is(err, kerr.UnknownTopicID) && !errors.Is(err, kerr.UnknownTopicOrPartition) {
+			message := ""
+			if t.ErrorMessage != nil {
+				message = *t.ErrorMessage
+			}
+			return refused(fmt.Sprintf("the topic %q can't be deleted", topic.Name), message, err)
+		}
+	}
+	return nil
+}
+
+// DeleteGroup deletes a consumer group whose members have left; it waits for
+// the last of them for up to ten seconds. A group that is gone is as good as
+// deleted.
+func (a *Admin) DeleteGroup(ctx context.Context, name string) error {
+	ctx, cancel := context.WithTimeout(ctx, groupTimeout)
+	defer cancel()
+	for {
+		_, err := a.kadm.DeleteGroup(ctx, name)
+		switch {
+		case err == nil, errors.Is(err, kerr.GroupIDNotFound):
+			return nil
+		case !errors.Is(err, kerr.NonEmptyGroup):
+			return refusedOrUnanswered(fmt.Sprintf("the group %q can't be deleted", name), err)
+		}
+		select {
+		case <-ctx.Done():
+			return refused(fmt.Sprintf("the group %q can't be deleted", name), "it still has members", err)
+		case <-time.After(groupPoll):
+		}
+	}
+}
+
+// awaitLeaders waits until each broker of the cluster, asked by itself, knows a
+// leader for each partition. Brokers learn of a new topic one after the other.
+func (a *Admin) awaitLeaders(ctx context.Context, topic Topic) error {
+	ctx, cancel := context.WithTimeout(ctx, leadersTimeout)
+	defer cancel()
+	brokers, err := a.kadm.ListBrokers(ctx)
+	if err != nil {
+		return unanswered("list the brokers", err)
+	}
+	for _, broker := range brokers {
+		for {
+			missing, err := leaderless(ctx, a.client.Broker(int(broker.NodeID)), topic)
+			if err == nil && missing == 0 {
+				break
+			}
+			select {
+			case <-ctx.Done():
+				return &Error{
+					Kind: ErrUnreachable, Cause: errors.Join(err, ctx.Err()),
+					What:   fmt.Sprintf("broker %d knows no leader for %d of %d partitions of the new topic %q", broker.NodeID, missing, topic.Partitions, topic.Name),
+					Remedy: "check that all brokers of the cluster are healthy",
+				}
+			case <-time.After(leadersPoll):
+			}
+		}
+	}
+	return nil
+}
+
+// leaderless counts the partitions that the broker knows no leader for.
+func leaderless(ctx context.Context, broker *kgo.Broker, topic Topic) (int, error) {
+	detail, err := describeTopic(ctx, broker, topic.Name)
+	if err != nil {
+		return topic.Partitions, err
+	}
+	missing := topic.Partitions
+	for _, p := range detail.Partitions {
+		if p.ErrorCode == 0 && p.Leader >= 0 {
+			missing--
+		}
+	}
+	return missing, nil
+}
+
+// creationError says why a topic was not created and what to do.
+func creationError(name string, replication int, message string, err error) error {
+	what := fmt.Sprintf("the topic %q was not created", name)
+	remedies := map[*kerr.Error]string{
+		kerr.InvalidReplicationFactor:   fmt.Sprintf("lower topic.replication from %d to the number of brokers, or have more brokers", replication),
+		kerr.InvalidPartitions:          "set topic.partitions to at least 1",
+		kerr.InvalidConfig:              "correct topic.config",
+		kerr.InvalidTopicException:      "choose another name: letters, digits, dots, dashes and underscores, up to 249",
+		kerr.TopicAlreadyExists:         "choose another name; kafka-bench does not touch a topic that it did not make",
+		kerr.TopicAuthorizationFailed:   "allow this user CREATE on the topic or on the cluster, or name a topic in topic.existing",
+		kerr.ClusterAuthorizationFailed: "allow this user CREATE on the cluster, or name a topic in topic.existing",
+		kerr.PolicyViolation:            "the cluster's policy for new topics forbids it; adapt topic, or name a topic in topic.existing",
+	}
+	for code, remedy := range remedies {
+		if errors.Is(err, code) {
+			return &Error{Kind: ErrRefused, What: what, Cause: explain(message, err), Remedy: remedy}
+		}
+	}
+	return refusedOrUnanswered(what, err)
+}
+
+// refusedOrUnanswered tells an answer of the cluster from the lack of one.
+func refusedOrUnanswered(what string, err error) error {
+	var code *kerr.Error
+	if errors.As(err, &code) {
+		return refused(what, "", err)
+	}
+	return &Error{Kind: ErrUnreachable, What: what, Cause: err, Remedy: "check that the cluster runs and can be reached"}
+}
+
+func unanswered(what string, err error) error {
+	return refusedOrUnanswered("the cluster did not "+what, err)
+}
+
+func refused(what, message string, err error) error {
+	remedy := "see the broker's log for the reason"
+	if slices.ContainsFunc(authorization, func(code *kerr.Error) bool { return errors.Is(err, code) }) {
+		remedy = "give this user the rights on the cluster"
+	}
+	return &Error{Kind: ErrRefused, What: what, Cause: explain(message, err), Remedy: remedy}
+}
+
+// explain prefers the broker's own sentence to the general one of the code.
+func explain(message string, err error) error {
+	var code *kerr.Error
+	if message == "" || !errors.As(err, &code) {
+		return err
+	}
+	return fmt.Errorf("%w (%s)", err, message)
+}

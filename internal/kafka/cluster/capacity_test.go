@@ -1,0 +1,105 @@
+package cluster
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"kafkabench.example/kafka-bench/internal/kafka/access"
+)
+
+// TestCapacity offers two producers' worth of as much as goes, and finds as much
+// let in as the cap says, whatever the batches and the version of the request.
+func TestCapacity(t *testing.T) {
+	const perSecond, length = 20_000, 2 * time.Second
+	e := startEmbedded(t, EmbeddedOptions{Brokers: 2, ProducePerSecond: perSecond})
+	_, topic := testTopic(t, e, "capped", 4, 1)
+	for range 2 {
+		client, err := newClient(e.Bootstrap(), access.Access{}, kgo.DefaultProduceTopic(topic.Name),
+			kgo.ProducerBatchMaxBytes(4<<10), kgo.MaxBufferedRecords(20_000))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		t.Cleanup(client.Close)
+		t.Cleanup(cancel)
+		go func() {
+			for ctx.Err() == nil {
+				client.Produce(ctx, kgo.SliceRecord([]byte("x")), nil)
+			}
+		}()
+	}
+	inLog := func() (records int64) {
+		for p := range int32(4) {
+			records += e.Fake().PartitionInfo(topic.Name, p).HighWatermark
+		}
+		return records
+	}
+	time.Sleep(time.Second) // until every connection has a request waiting
+	// A machine that others have lets in less for a while, and never more.
+	const slack = 0.02 // a batch more or less, of some hundred records
+	for window := 1; ; window++ {
+		from, began := inLog(), time.Now()
+		time.Sleep(length)
+		got := float64(inLog()-from) / time.Since(began).Seconds()
+		switch {
+		case got > perSecond*(1+slack) || got < perSecond*(1-slack) && window == 3:
+			t.Fatalf("%.0f/s were let in, want %d/s", got, perSecond)
+		case got >= perSecond*(1-slack):
+			return
+		}
+		t.Logf("%.0f/s were let in; looked at again", got)
+	}
+}
+
+// TestCapacityQueue looks at the queue itself: what comes at once is served one
+// after the other, and idle time is not saved up.
+func TestCapacityQueue(t *testing.T) {
+	c := newCapacity(1000)
+	frame := produceFrame(t, 20)
+	zero := time.Now()
+	for i, test := range []struct{ at, want time.Duration }{
+		{0, 20 * time.Millisecond},
+		{0, 40 * time.Millisecond},
+		{30 * time.Millisecond, 60 * time.Millisecond},
+		{time.Second, 1020 * time.Millisecond},
+		{time.Second, 1040 * time.Millisecond},
+	} {
+		if got := c.serve(frame, zero.Add(test.at)).Sub(zero); got != test.want {
+			t.Errorf("request %d, at %v, is served after %v, want %v", i, test.at, got, test.want)
+		}
+	}
+	if got := newCapacity(0).serve(frame, zero); got != zero {
+		t.Errorf("without a cap it is served %v later", got.Sub(zero))
+	}
+}
+
+// TestProducedRecords reads what is no produce request without complaint.
+func TestProducedRecords(t *testing.T) {
+	whole := produceFrame(t, 7)
+	if got := producedRecords(whole); got != 7 {
+		t.Errorf("%d records, want 7", got)
+	}
+	for n := range whole {
+		if got := producedRecords(whole[:n]); got != 0 {
+			t.Errorf("%d records in the first %d bytes of a request", got, n)
+		}
+	}
+}
+
+// produceFrame is a produce request as a client sends it, with so many records in
+// one batch.
+func produceFrame(t *testing.T, records int32) []byte {
+	t.Helper()
+	request := kmsg.NewPtrProduceRequest()
+	request.Version = 11
+	partition := kmsg.NewProduceRequestTopicPartition()
+	partition.Records = (&kmsg.RecordBatch{Magic: 2, NumRecords: records}).AppendTo(nil)
+	topic := kmsg.NewProduceRequestTopic()
+	topic.Topic, topic.Partitions = "t", append(topic.Partitions, partition)
+	request.Topics = append(request.Topics, topic)
+	return kmsg.NewRequestFormatter(kmsg.FormatterClientID("client")).AppendRequest(nil, request, 1)
+}

@@ -1,0 +1,110 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"kafkabench.example/kafka-bench/internal/kafka/access"
+)
+
+// healPoll is how often Heal looks whether the replicas are in sync.
+const healPoll = 50 * time.Millisecond
+
+// Heal undoes what was done to the brokers on purpose: it lets those go on that are
+// paused, starts those that are gone, and returns when every broker serves and every
+// partition of every topic has all of its replicas in sync. Where that does not
+// succeed before ctx ends the cluster counts as Broken, so that no further run is
+// made on it.
+func (k *Kafka) Heal(ctx context.Context) error {
+	k.Thaw()
+	errs := make([]error, len(k.brokers))
+	var starting sync.WaitGroup
+	for i, b := range k.brokers {
+		if !b.Alive() {
+			starting.Go(func() { errs[i] = b.Start(ctx) })
+		}
+	}
+	starting.Wait()
+	err := errors.Join(errs...)
+	if err == nil {
+		err = awaitReady(ctx, k.brokers, len(k.brokers))
+	}
+	if err == nil {
+		err = k.awaitInSync(ctx)
+	}
+	k.broken.Store(err != nil)
+	if err != nil {
+		return fmt.Errorf("the cluster did not come back to what it was before its brokers were broken: %w", err)
+	}
+	return nil
+}
+
+// Thaw lets every broker go on that is paused. It does not wait for anything.
+func (k *Kafka) Thaw() {
+	for _, b := range k.brokers {
+		if b.Paused() {
+			_ = b.Resume() // gone meanwhile is as good
+		}
+	}
+}
+
+// GiveUp counts the cluster as Broken without trying to Heal it.
+func (k *Kafka) GiveUp() { k.broken.Store(true) }
+
+// Broken reports whether the cluster is no more what was asked for.
+func (k *Kafka) Broken() bool { return k.broken.Load() }
+
+// awaitInSync waits until no broker knows of a partition that lacks a replica.
+func (k *Kafka) awaitInSync(ctx context.Context) error {
+	for _, b := range k.brokers {
+		client, err := newClient([]string{b.Addr()}, access.Access{}, kgo.RequestRetries(0), kgo.RetryTimeout(answerTimeout))
+		if err != nil {
+			return err
+		}
+		err = awaitInSync(ctx, client.SeedBrokers()[0], b.ID())
+		client.Close()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func awaitInSync(ctx context.Context, broker *kgo.Broker, id int32) error {
+	for {
+		lacking, err := underReplicated(ctx, broker)
+		if err == nil && lacking == 0 {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return errors.Join(fmt.Errorf("broker %d knows of %d partitions that lack a replica: %w", id, lacking, ctx.Err()), err)
+		case <-time.After(healPoll):
+		}
+	}
+}
+
+// underReplicated counts the partitions of all topics that the broker knows to lack
+// a replica or a leader.
+func underReplicated(ctx context.Context, broker *kgo.Broker) (lacking int, err error) {
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	resp, err := broker.Request(ctx, kmsg.NewPtrMetadataRequest()) // no topics are all of them
+	if err != nil {
+		return 0, err
+	}
+	for _, t := range resp.(*kmsg.MetadataResponse).Topics {
+		for _, p := range t.Partitions {
+			if p.Leader < 0 || len(p.ISR) < len(p.Replicas) {
+				lacking++
+			}
+		}
+	}
+	return lacking, nil
+}

@@ -1,0 +1,264 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"sync"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/kafka/access"
+)
+
+// DefaultName is the name of the long-lived cluster when none is given.
+const DefaultName = "default"
+
+// namePattern is what can be part of a folder's name.
+var namePattern = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`)
+
+// Named is a cluster made by Up: it runs without an owner until Down. As a
+// Cluster of a run, Stop leaves it alone.
+type Named struct {
+	dir    string
+	record record
+}
+
+// Status is what can be said about a named cluster from outside.
+type Status struct {
+	Name      string
+	Dir       string // with the logs, in logs/
+	StartedAt time.Time
+	Info      Info
+	Brokers   []BrokerStatus
+	// Problem is why a run could not use the cluster now; nil if it could.
+	Problem error
+}
+
+// BrokerStatus is one broker of a named cluster.
+type BrokerStatus struct {
+	ID    int32
+	Addr  string
+	PID   int  // 0 if it never ran
+	Alive bool // whether that process still is that broker
+}
+
+// Up starts a cluster that outlives this process, under a name: lower-case
+// letters, digits and dashes. It is ready when Up returns. One that is there
+// already is ErrAlreadyUp; one whose brokers have all died is replaced.
+func (h Home) Up(ctx context.Context, name string, opts KafkaOptions) (*Named, error) {
+	if err := opts.Validate(); err != nil {
+		return nil, err
+	}
+	lock, err := h.lockName(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	defer lock.unlock()
+	if err := h.makeRoom(name); err != nil {
+		return nil, err
+	}
+	if _, err := h.Reap(ctx, opts.Progress); err != nil {
+		tell(opts.Progress, "remains of an earlier cluster could not be removed: %v", err)
+	}
+	opts.Keep = false // it stays until Down, and Down removes it
+	k := &Kafka{home: h, opts: opts.withDefaults(), name: name, detached: true}
+	if err := k.start(ctx, namedFolder(name)); err != nil {
+		return nil, err
+	}
+	// From here on nobody owns it.
+	defer k.owner.unlock()
+	if err := k.writeRecord(stateUp); err != nil {
+		k.killAll()
+		return nil, err
+	}
+	return &Named{dir: k.Dir(), record: k.record(stateUp)}, nil
+}
+
+// makeRoom refuses when the named cluster runs, and removes a dead one.
+func (h Home) makeRoom(name string) error {
+	n, err := h.load(name)
+	if errors.Is(err, ErrNotUp) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if len(n.Processes()) > 0 {
+		return &Error{
+			Kind: ErrAlreadyUp, What: fmt.Sprintf("the cluster %q is up already, at %v", name, n.Bootstrap()),
+			Remedy: "use it, or end it with: kafka-bench cluster down",
+		}
+	}
+	return h.removeFolder(n.dir)
+}
+
+// Down stops the named cluster, gracefully for as long as ctx and three seconds
+// allow, and removes it with its data. ErrNotUp if there is none.
+func (h Home) Down(ctx context.Context, name string) error {
+	lock, err := h.lockName(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer lock.unlock()
+	n, err := h.load(name)
+	if err != nil {
+		return err
+	}
+	if err := n.end(ctx); err != nil {
+		return err
+	}
+	return h.removeFolder(n.dir)
+}
+
+// Find returns the named cluster for a run to use, after making sure that all
+// of its brokers live. ErrNotUp if there is none.
+func (h Home) Find(ctx context.Context, name string) (*Named, error) {
+	n, err := h.load(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := n.problem(ctx); err != nil {
+		return nil, err
+	}
+	return n, nil
+}
+
+// Status describes the named cluster, well or not. ErrNotUp if there is none.
+func (h Home) Status(ctx context.Context, name string) (Status, error) {
+	n, err := h.load(name)
+	if err != nil {
+		return Status{}, err
+	}
+	s := Status{
+		Name: name, Dir: n.dir, StartedAt: n.record.StartedAt, Info: n.Info(), Brokers: n.brokers(),
+		Problem: n.problem(ctx),
+	}
+	return s, nil
+}
+
+// load reads what Up recorded.
+func (h Home) load(name string) (*Named, error) {
+	if !namePattern.MatchString(name) {
+		return nil, &Error{
+			Kind: ErrInput, What: fmt.Sprintf("%q is no name for a cluster", name),
+			Remedy: "use up to 32 lower-case letters, digits and dashes",
+		}
+	}
+	dir := filepath.Join(h.Clusters, namedFolder(name))
+	r, err := readRecord(dir)
+	if err == nil && r.State == stateUp {
+		return &Named{dir: dir, record: r}, nil
+	}
+	if err == nil || errors.Is(err, os.ErrNotExist) {
+		return nil, &Error{
+			Kind: ErrNotUp, What: fmt.Sprintf("the cluster %q is not up", name),
+			Remedy: "start it with: kafka-bench cluster up",
+		}
+	}
+	return nil, err
+}
+
+// lockName lets one command at a time change the named cluster.
+func (h Home) lockName(ctx context.Context, name string) (*fileLock, error) {
+	if _, err := h.load(name); errors.Is(err, ErrInput) {
+		return nil, err
+	}
+	if err := makeDir(h.Clusters); err != nil {
+		return nil, err
+	}
+	return lockFile(ctx, filepath.Join(h.Clusters, "."+name+".lock"), nil)
+}
+
+// namedFolder is the folder of a named cluster, below Home.Clusters.
+func namedFolder(name string) string { return folderPrefix + "up-" + name }
+
+// Bootstrap returns the addresses of all brokers.
+func (n *Named) Bootstrap() []string {
+	var addrs []string
+	for _, b := range n.record.Brokers {
+		addrs = append(addrs, place{port: b.Port}.addr())
+	}
+	return addrs
+}
+
+// Info describes the cluster, with everything that was set for its brokers.
+func (n *Named) Info() Info { return n.record.info() }
+
+// MetricsEndpoints names where each broker's agent answers.
+func (n *Named) MetricsEndpoints() []MetricsEndpoint {
+	var endpoints []MetricsEndpoint
+	for _, b := range n.record.Brokers {
+		if b.MetricsPort != 0 {
+			endpoints = append(endpoints, endpoint(b.ID, b.MetricsPort))
+		}
+	}
+	return endpoints
+}
+
+// Stop does nothing: the cluster goes on until Down.
+func (n *Named) Stop(context.Context) error { return nil }
+
+// Dir is the cluster's folder.
+func (n *Named) Dir() string { return n.dir }
+
+// Processes lists the brokers that run at this moment.
+func (n *Named) Processes() []Process {
+	var processes []Process
+	for _, b := range n.brokers() {
+		if b.Alive {
+			processes = append(processes, Process{
+				ID: b.ID, PID: b.PID, DataDir: layout{dir: n.dir}.dataDir(b.ID), HeapMaxBytes: n.record.HeapBytes,
+			})
+		}
+	}
+	return processes
+}
+
+func (n *Named) brokers() []BrokerStatus {
+	var brokers []BrokerStatus
+	for _, b := range n.record.Brokers {
+		s := BrokerStatus{ID: b.ID, Addr: place{port: b.Port}.addr()}
+		if id, err := readPID(pidPath(n.dir, b.ID)); err == nil {
+			s.PID, s.Alive = id.PID, id.runsIn(n.dir)
+		}
+		brokers = append(brokers, s)
+	}
+	return brokers
+}
+
+// problem says what keeps the cluster from being used.
+func (n *Named) problem(ctx context.Context) error {
+	for _, b := range n.brokers() {
+		if !b.Alive {
+			return &Error{
+				Kind: ErrUnreachable, What: fmt.Sprintf("broker %d of the cluster %q has died", b.ID, n.record.Name),
+				Remedy: "end the rest with: kafka-bench cluster down",
+				Log:    tailFile(layout{dir: n.dir}.logPath(b.ID), tailLines),
+			}
+		}
+	}
+	_, err := Connect(ctx, n.Bootstrap(), n.record.ClusterID, access.Access{})
+	return err
+}
+
+// end stops the brokers side by side. They are nobody's children any more.
+func (n *Named) end(ctx context.Context) error {
+	grace := discardGrace
+	if deadline, ok := ctx.Deadline(); ok {
+		grace = min(grace, time.Until(deadline))
+	}
+	var wg sync.WaitGroup
+	errs := make([]error, len(n.record.Brokers))
+	for i, b := range n.record.Brokers {
+		id, err := readPID(pidPath(n.dir, b.ID))
+		if err != nil || !id.runsIn(n.dir) {
+			continue
+		}
+		wg.Go(func() { errs[i] = id.end(grace) })
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}

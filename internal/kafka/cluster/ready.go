@@ -1,0 +1,122 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"kafkabench.example/kafka-bench/internal/kafka/access"
+)
+
+const (
+	// readyTimeout is how long brokers may take to come up. A restarted one
+	// waits for its former session to expire first (9 s by default).
+	readyTimeout = 2 * time.Minute
+	readyPoll    = 20 * time.Millisecond
+	// answerTimeout bounds one question to a broker that is starting.
+	answerTimeout = 2 * time.Second
+)
+
+// awaitReady waits until each of brokers answers for itself that it is part of
+// a working cluster of at least want brokers. An open port says nothing: a
+// broker listens long before it may serve.
+func awaitReady(ctx context.Context, brokers []*Broker, want int) error {
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+	defer cancel()
+	for _, b := range brokers {
+		if err := b.awaitReady(ctx, brokers, want); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// awaitReady asks b until it is ready, as long as no broker of all dies.
+func (b *Broker) awaitReady(ctx context.Context, all []*Broker, want int) error {
+	client, err := newClient([]string{b.Addr()}, access.Access{}, kgo.RequestRetries(0), kgo.RetryTimeout(answerTimeout))
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	for {
+		last := askReady(ctx, client.SeedBrokers()[0], b.ID(), want)
+		if last == nil {
+			return nil
+		}
+		for _, other := range all {
+			if !other.Alive() {
+				return other.deathError("died while starting")
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return b.notReadyError(ctx, last)
+		case <-time.After(readyPoll):
+		}
+	}
+}
+
+// notReadyError says what b answered last when time was up.
+func (b *Broker) notReadyError(ctx context.Context, last error) error {
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return ctx.Err()
+	}
+	return &Error{
+		Kind: ErrUnavailable, What: fmt.Sprintf("broker %d runs, but was not ready in time", b.ID()), Cause: last,
+		Remedy: "give the brokers more CPU, or start fewer", Log: b.logTail(),
+	}
+}
+
+// askReady returns nil when the broker says that want brokers are registered,
+// itself among them, and that the controller quorum has a leader.
+func askReady(ctx context.Context, broker *kgo.Broker, id int32, want int) error {
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	if err := askMembers(ctx, broker, id, want); err != nil {
+		return err
+	}
+	return askQuorum(ctx, broker)
+}
+
+func askMembers(ctx context.Context, broker *kgo.Broker, id int32, want int) error {
+	req := kmsg.NewPtrMetadataRequest()
+	req.Topics = []kmsg.MetadataRequestTopic{} // none; nil would be all
+	resp, err := broker.Request(ctx, req)
+	if err != nil {
+		return err
+	}
+	members := resp.(*kmsg.MetadataResponse).Brokers
+	listed := false
+	for _, member := range members {
+		listed = listed || member.NodeID == id
+	}
+	if len(members) < want || !listed {
+		return fmt.Errorf("broker %d knows of %d registered brokers, not yet of %d and itself", id, len(members), want)
+	}
+	return nil
+}
+
+func askQuorum(ctx context.Context, broker *kgo.Broker) error {
+	partition := kmsg.NewDescribeQuorumRequestTopicPartition()
+	topic := kmsg.NewDescribeQuorumRequestTopic()
+	topic.Topic = "__cluster_metadata"
+	topic.Partitions = append(topic.Partitions, partition)
+	req := kmsg.NewPtrDescribeQuorumRequest()
+	req.Topics = append(req.Topics, topic)
+	resp, err := broker.Request(ctx, req)
+	if err != nil {
+		return err
+	}
+	for _, t := range resp.(*kmsg.DescribeQuorumResponse).Topics {
+		for _, p := range t.Partitions {
+			if p.ErrorCode == 0 && p.LeaderID > 0 {
+				return nil
+			}
+		}
+	}
+	return errors.New("the controller quorum has no leader yet")
+}

@@ -1,0 +1,181 @@
+package cluster
+
+import (
+	"crypto/tls"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"kafkabench.example/kafka-bench/internal/kafka/access"
+	"kafkabench.example/kafka-bench/internal/kafka/access/accesstest"
+)
+
+// password is what no error may hold.
+const password = "s3cret-of-alice"
+
+// patience is how long a person waits for an answer that is always the same.
+const patience = 8 * time.Second
+
+func startFake(t *testing.T, opts ...kfake.Opt) *kfake.Cluster {
+	t.Helper()
+	c, err := kfake.NewCluster(append([]kfake.Opt{kfake.NumBrokers(1)}, opts...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+func TestConnectSecured(t *testing.T) {
+	ca := accesstest.NewAuthority(t)
+	c := startFake(t, kfake.TLS(ca.Server(t, true)), kfake.EnableSASL(), kfake.Superuser("SCRAM-SHA-512", "alice", password))
+	a := accesstest.Access(t, append(append(append([]string{"security.protocol=SASL_SSL"},
+		accesstest.Login("SCRAM-SHA-512", "alice", password)...), ca.Trust(t)...), ca.Identity(t, "alice")...)...)
+	found, err := Connect(testContext(t), c.ListenAddrs(), "", a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := AccessTo(found); got.Protocol() != access.ProtocolSASLTLS || got.SASL.Username != "alice" {
+		t.Errorf("AccessTo() = %v", got)
+	}
+	if got := AccessTo(startEmbedded(t, EmbeddedOptions{})); got != (access.Access{}) {
+		t.Errorf("the embedded cluster asks for %v", got)
+	}
+}
+
+// TestConnectTurnedAway: each reason why a broker does not let a client in is one
+// sentence with its own remedy, and comes soon.
+func TestConnectTurnedAway(t *testing.T) {
+	ca, other := accesstest.NewAuthority(t), accesstest.NewAuthority(t)
+	expired, expiredKey := ca.Issue(t, -time.Minute, "127.0.0.1")
+	withTLS := func(config *tls.Config) []kfake.Opt { return []kfake.Opt{kfake.TLS(config)} }
+	withUser := []kfake.Opt{kfake.EnableSASL(), kfake.Superuser("PLAIN", "alice", password), kfake.Superuser("SCRAM-SHA-256", "alice", password)}
+	ssl := append([]string{"security.protocol=SSL"}, ca.Trust(t)...)
+	login := func(mechanism, password string) []string {
+		return append([]string{"security.protocol=SASL_PLAINTEXT"}, accesstest.Login(mechanism, "alice", password)...)
+	}
+	tests := map[string]struct {
+		broker   []kfake.Opt
+		settings []string
+		kind     error
+		want     []string
+	}{
+		"wrong authority":           {withTLS(other.Server(t, false)), ssl, ErrUnreachable, []string{"not signed by an authority", "ssl.truststore.location"}},
+		"wrong authority, any name": {withTLS(other.Server(t, false)), append(ssl[:len(ssl):len(ssl)], "ssl.endpoint.identification.algorithm="), ErrUnreachable, []string{"not signed by an authority", "ssl.truststore.location"}},
+		"another host name":         {withTLS(ca.Server(t, false, "kafka.example")), ssl, ErrUnreachable, []string{"another host name", "127.0.0.1", "ssl.endpoint.identification.algorithm"}},
+		"expired":                   {withTLS(ca.ServerWith(t, false, expired, expiredKey)), ssl, ErrUnreachable, []string{"not valid", "expired"}},
+		"no client certificate":     {withTLS(ca.Server(t, true)), ssl, ErrRefused, []string{"client's certificate", "ssl.keystore.location"}},
+		"another's certificate":     {withTLS(ca.Server(t, true)), append(ssl[:len(ssl):len(ssl)], other.Identity(t, "alice")...), ErrRefused, []string{"client's certificate", "ssl.keystore.location"}},
+		"plain text to a TLS port":  {withTLS(ca.Server(t, false)), nil, ErrUnreachable, []string{"TLS", "security.protocol"}},
+		"a login to a TLS port":     {withTLS(ca.Server(t, false)), login("PLAIN", password), ErrUnreachable, []string{"TLS", "SASL_SSL"}},
+		"wrong password, PLAIN":     {withUser, login("PLAIN", "wrong"), ErrRefused, []string{"logged in", "username and password"}},
+		"wrong password, SCRAM":     {withUser, login("SCRAM-SHA-256", "wrong"), ErrRefused, []string{"logged in", "username and password"}},
+		"nobody where users log in": {withUser, nil, ErrUnreachable, []string{"closed the connection", "--command-config"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			c := startFake(t, test.broker...)
+			began := time.Now()
+			_, err := Connect(testContext(t), c.ListenAddrs(), "", accesstest.Access(t, test.settings...))
+			wantError(t, err, test.kind, append(test.want, c.ListenAddrs()[0])...)
+			if took := time.Since(began); took > patience {
+				t.Errorf("it took %v", took)
+			}
+			if strings.Contains(err.Error(), password) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("the error is not one line without secrets:\n%v", err)
+			}
+		})
+	}
+}
+
+// TestConnectRefusedLogin: Kafka's own brokers say why, unlike the fake.
+func TestConnectRefusedLogin(t *testing.T) {
+	login := accesstest.Access(t, append([]string{"security.protocol=SASL_PLAINTEXT"}, accesstest.Login("PLAIN", "alice", password)...)...)
+	for code, want := range map[*kerr.Error][]string{
+		kerr.SaslAuthenticationFailed: {"did not accept the user name and password", "Invalid username or password", "sasl.jaas.config"},
+		kerr.UnsupportedSaslMechanism: {"does not offer", "sasl.mechanism"},
+		kerr.IllegalSaslState:         {"does not ask who a client is", "PLAINTEXT or SSL"},
+	} {
+		c := startFake(t, kfake.EnableSASL(), kfake.Superuser("PLAIN", "alice", password))
+		c.Control(func(req kmsg.Request) (kmsg.Response, error, bool) {
+			c.KeepControl()
+			switch resp := req.ResponseKind().(type) {
+			case *kmsg.SASLHandshakeResponse:
+				if code == kerr.SaslAuthenticationFailed {
+					return nil, nil, false
+				}
+				resp.ErrorCode = code.Code
+				return resp, nil, true
+			case *kmsg.SASLAuthenticateResponse:
+				message := "Authentication failed: Invalid username or password"
+				resp.ErrorCode, resp.ErrorMessage = code.Code, &message
+				return resp, nil, true
+			}
+			return nil, nil, false
+		})
+		_, err := Connect(testContext(t), c.ListenAddrs(), "", login)
+		wantError(t, err, ErrRefused, want...)
+	}
+}
+
+// TestConnectTLSToPlaintext: a broker takes the handshake for a request of
+// hundreds of megabytes, and closes the connection; something else never answers.
+func TestConnectTLSToPlaintext(t *testing.T) {
+	for name, answer := range map[string]func(net.Conn){
+		"closes":  func(conn net.Conn) { _, _ = conn.Read(make([]byte, 4)); conn.Close() },
+		"answers": func(conn net.Conn) { _, _ = conn.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n")); conn.Close() },
+		"is mute": func(net.Conn) {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			listener, err := net.Listen("tcp", host+":0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer listener.Close()
+			go func() {
+				for {
+					conn, err := listener.Accept()
+					if err != nil {
+						return
+					}
+					answer(conn)
+				}
+			}()
+			began := time.Now()
+			_, err = Connect(testContext(t), []string{listener.Addr().String()}, "", accesstest.Access(t, "security.protocol=SSL"))
+			wantError(t, err, ErrUnreachable, "does not speak TLS", "PLAINTEXT or SASL_PLAINTEXT", listener.Addr().String())
+			if took := time.Since(began); took > patience {
+				t.Errorf("it took %v", took)
+			}
+		})
+	}
+}
+
+func TestLackingRights(t *testing.T) {
+	const describe, read, write = 1 << kmsg.ACLOperationDescribe, 1 << kmsg.ACLOperationRead, 1 << kmsg.ACLOperationWrite
+	for _, test := range []struct {
+		allowed            int32
+		produces, consumes bool
+		want               string
+	}{
+		{describe | read | write, true, true, ""},
+		{describe | read, true, true, "WRITE to"},
+		{describe | read, false, true, ""},
+		{describe | write, true, true, "READ"},
+		{describe | write, true, false, ""},
+		{describe, true, true, "WRITE to, READ"},
+		{describe, false, true, "READ"},
+		{-1 << 31, true, true, ""}, // not told
+		{0, true, true, ""},
+	} {
+		if got := strings.Join(lackingRights(test.allowed, test.produces, test.consumes), ", "); got != test.want {
+			t.Errorf("lackingRights(%b, %v, %v) = %q, want %q", test.allowed, test.produces, test.consumes, got, test.want)
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"reflect"
+
+	"kafkabench.example/kafka-bench/internal/kafka/access"
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
+)
+
+// Source gives runs their cluster, as the command line chose it, and keeps it
+// for the next run that asks for the same.
+type Source struct {
+	Home Home
+	// Kind is KindKafka or KindEmbedded, the name of a cluster that Up made, or
+	// empty: then the cluster that is up under DefaultName, if there is one;
+	// else Kafka where this machine can run it; else the embedded one.
+	Kind string
+	// Brokers are the addresses of an existing cluster, which wins over Kind,
+	// ClusterID what its ID must be, and Access how it lets clients in (see
+	// Connect).
+	Brokers   []string
+	ClusterID string
+	// Metrics are the endpoints at which an existing cluster's brokers tell about
+	// themselves, in the text format of Prometheus; none where that is not known.
+	Metrics []string
+	Access  access.Access
+	// Progress is told what takes time.
+	Progress func(string)
+
+	current  Cluster
+	settings scenario.Cluster
+}
+
+// For returns the cluster for a run with these settings: the one of the run before,
+// unless that asked for other settings or has left it broken.
+func (s *Source) For(ctx context.Context, settings scenario.Cluster) (Cluster, error) {
+	if s.current != nil && !broken(s.current) && (!s.owned() || reflect.DeepEqual(s.settings, settings)) {
+		return s.current, nil
+	}
+	if err := s.Close(); err != nil {
+		return nil, err
+	}
+	started, err := s.open(ctx, settings)
+	if err != nil {
+		return nil, err
+	}
+	s.current, s.settings = started, settings
+	return started, nil
+}
+
+// broken tells whether a run has left a cluster in a state that the next one can't
+// begin with.
+func broken(c Cluster) bool {
+	k, own := c.(*Kafka)
+	return own && k.Broken()
+}
+
+// owned tells whether the present cluster was started here, for its settings.
+func (s *Source) owned() bool {
+	kind := s.current.Info().Kind
+	_, named := s.current.(*Named)
+	return kind != KindExisting && !named
+}
+
+func (s *Source) open(ctx context.Context, settings scenario.Cluster) (Cluster, error) {
+	if len(s.Brokers) > 0 {
+		return s.existing(ctx)
+	}
+	switch s.Kind {
+	case KindEmbedded:
+		return s.embedded(settings)
+	case KindKafka:
+		return s.kafka(ctx, settings)
+	case "":
+		return s.automatic(ctx, settings)
+	default:
+		return s.Home.Find(ctx, s.Kind)
+	}
+}
+
+func (s *Source) automatic(ctx context.Context, settings scenario.Cluster) (Cluster, error) {
+	up, err := s.Home.Find(ctx, DefaultName)
+	if err == nil {
+		tell(s.Progress, "using the cluster that is up; its settings apply, and not the scenario's")
+		return up, nil
+	}
+	if !errors.Is(err, ErrNotUp) {
+		return nil, err
+	}
+	if reason := s.Home.canRunKafka(ctx); reason != nil {
+		tell(s.Progress, "using the embedded broker, because there is no way to run Kafka here: %v", reason)
+		return s.embedded(settings)
+	}
+	return s.kafka(ctx, settings)
+}
+
+func (s *Source) existing(ctx context.Context) (Cluster, error) {
+	e, err := Connect(ctx, s.Brokers, s.ClusterID, s.Access)
+	if err != nil {
+		return nil, err
+	}
+	if len(s.Metrics) > 0 {
+		if err := e.Meter(s.Metrics); err != nil {
+			return nil, err
+		}
+	}
+	return e, nil
+}
+
+func (s *Source) kafka(ctx context.Context, settings scenario.Cluster) (Cluster, error) {
+	return s.Home.StartKafka(ctx, KafkaOptions{
+		Brokers: settings.Brokers, HeapBytes: int64(settings.Heap),
+		JVM: settings.JVM, Config: settings.Config, NoMetrics: settings.Metrics == "none", Progress: s.Progress,
+	})
+}
+
+func (s *Source) embedded(settings scenario.Cluster) (Cluster, error) {
+	return StartEmbedded(EmbeddedOptions{Brokers: settings.Brokers})
+}
+
+// Close stops the present cluster if it was started here.
+func (s *Source) Close() error {
+	if s.current == nil {
+		return nil
+	}
+	c := s.current
+	s.current = nil
+	ctx, cancel := context.WithTimeout(context.Background(), 2*stopGrace)
+	defer cancel()
+	return c.Stop(ctx)
+}

@@ -1,0 +1,72 @@
+package cluster
+
+import (
+	"testing"
+
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
+)
+
+// newSource returns a source on an empty home, closed when the test ends.
+func newSource(t *testing.T, s Source) *Source {
+	t.Helper()
+	s.Home = Home{Dist: t.TempDir(), Clusters: t.TempDir()}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return &s
+}
+
+func TestSourceKeepsItsCluster(t *testing.T) {
+	s := newSource(t, Source{Kind: KindEmbedded})
+	id := func(brokers int) string {
+		c, err := s.For(testContext(t), scenario.Cluster{Brokers: brokers})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Info().Brokers != brokers {
+			t.Errorf("%d brokers, want %d", c.Info().Brokers, brokers)
+		}
+		return c.Info().ID
+	}
+	one := id(1)
+	if again := id(1); again != one {
+		t.Error("the same settings got another cluster")
+	}
+	if three := id(3); three == one {
+		t.Error("other settings got the same cluster")
+	}
+}
+
+func TestSourceExisting(t *testing.T) {
+	e := startEmbedded(t, EmbeddedOptions{})
+	s := newSource(t, Source{Brokers: e.Bootstrap(), ClusterID: e.Info().ID})
+	first, err := s.For(testContext(t), scenario.Cluster{Brokers: 1})
+	if err != nil || first.Info().Kind != KindExisting {
+		t.Fatalf("For() = %v, %v", first, err)
+	}
+	second, err := s.For(testContext(t), scenario.Cluster{Brokers: 3})
+	if err != nil || second != first {
+		t.Errorf("an existing cluster has no settings, but For() = %v, %v", second, err)
+	}
+}
+
+func TestSourceChoosesWhatIsPossible(t *testing.T) {
+	s := newSource(t, Source{Kind: "mine"})
+	_, err := s.For(testContext(t), scenario.Cluster{Brokers: 1})
+	wantError(t, err, ErrNotUp, `"mine"`)
+
+	// Without Java there is only the embedded one, and the reason is told.
+	t.Setenv("PATH", t.TempDir())
+	t.Setenv("JAVA_HOME", "")
+	var told string
+	s = newSource(t, Source{Progress: func(line string) { told += line }})
+	c, err := s.For(testContext(t), scenario.Cluster{Brokers: 1})
+	if err != nil || c.Info().Kind != KindEmbedded {
+		t.Errorf("For() without Java = %v, %v", c, err)
+	}
+	if told == "" {
+		t.Error("nobody is told that it is not Kafka")
+	}
+}

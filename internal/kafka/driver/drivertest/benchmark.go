@@ -1,0 +1,189 @@
+package drivertest
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kfake"
+	"golang.org/x/sys/unix"
+
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+)
+
+// What a driver costs is the difference between two loops that do the same work, one
+// through the driver and one on the client alone, on a broker that keeps nothing or
+// serves one batch again and again. The broker runs on the same processors and has its
+// share of both. The driver's loop and all that measures stand here; the client's own
+// loop stands with the driver.
+
+// A benchmark's topic, and how many records it keeps with the client.
+const (
+	BenchTopic      = "bench"
+	BenchPartitions = 6
+	BenchBuffered   = 10_000
+)
+
+// BenchRecordBytes is the length of a record's value.
+const BenchRecordBytes = 100
+
+// Blackhole is a broker that takes records and keeps none.
+func Blackhole(b *testing.B) (brokers []string) {
+	return Fake(b, kfake.NumBrokers(1), kfake.BlackholeProduce(), kfake.SeedTopics(BenchPartitions, BenchTopic)).ListenAddrs()
+}
+
+// Endless is a broker that serves one batch of so many records again and again.
+func Endless(b *testing.B, batch int) (brokers []string) {
+	synthetic := kfake.SyntheticBatch{Records: batch, RecordBytes: BenchRecordBytes}
+	return Fake(b, kfake.NumBrokers(1), kfake.SyntheticFetch(synthetic), kfake.SeedTopics(BenchPartitions, BenchTopic)).ListenAddrs()
+}
+
+// BenchProducer measures a record through the driver's producer, opened with cfg. full
+// is called again and again while it has BenchBuffered records.
+func BenchProducer(b *testing.B, d driver.Driver, cfg driver.ProducerConfig, full func()) {
+	value := make([]byte, BenchRecordBytes)
+	ring := NewRing(func() *driver.Record { return &driver.Record{Value: value} }, full)
+	var failed atomic.Int64
+	cfg.Brokers, cfg.Topic, cfg.Acks, cfg.MaxBuffered = Blackhole(b), BenchTopic, driver.AcksLeader, BenchBuffered
+	cfg.OnDone = func(d driver.Done) {
+		if d.Outcome != driver.Acked {
+			failed.Add(1)
+		}
+		ring.Done(1)
+	}
+	p := Producer(b, d, cfg)
+	Measure(b, func(n int) {
+		for i := range n {
+			r := ring.Next()
+			r.Partition = int32(i % BenchPartitions)
+			p.Produce(r)
+		}
+		if err := p.Flush(context.Background()); err != nil || failed.Load() > 0 {
+			b.Fatal(err, failed.Load())
+		}
+	})
+}
+
+// BenchConsumer measures a record through the driver's consumer, opened with cfg, which
+// names a group or partitions. A fetch has batches of so many records.
+func BenchConsumer(b *testing.B, d driver.Driver, cfg driver.ConsumerConfig, batch int) {
+	cfg.Brokers, cfg.Topic = Endless(b, batch), BenchTopic
+	c := Consumer(b, d, cfg)
+	var bytes int
+	MeasurePolls(b, func() (records int) {
+		chunks, err := c.Poll(context.Background())
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, chunk := range chunks {
+			for i := range chunk.Records {
+				bytes += len(chunk.Records[i].Value)
+			}
+			records += len(chunk.Records)
+			chunk.Free()
+		}
+		return records
+	})
+}
+
+// Measure warms up, so that pools are filled, and then times b.N records.
+func Measure(b *testing.B, produce func(n int)) {
+	b.Helper()
+	produce(2 * BenchBuffered)
+	measure(b, func() int {
+		produce(b.N)
+		return b.N
+	})
+}
+
+// MeasurePolls warms up, and then polls until b.N records came.
+func MeasurePolls(b *testing.B, poll func() (records int)) {
+	b.Helper()
+	const warmUp = 100_000
+	for records := 0; records < warmUp; records += poll() {
+	}
+	measure(b, func() (records int) {
+		for records < b.N {
+			records += poll()
+		}
+		return records
+	})
+}
+
+// MeasureCount is MeasurePolls where goroutines of the client's take the records, and
+// count them.
+func MeasureCount(b *testing.B, taken *atomic.Int64) {
+	b.Helper()
+	var seen int64
+	MeasurePolls(b, func() int {
+		time.Sleep(time.Millisecond)
+		before := seen
+		seen = taken.Load()
+		return int(seen - before)
+	})
+}
+
+// measure reports, beside the time, the processor time for each record: it is what
+// a busy machine does not change much. The broker's share is in it.
+func measure(b *testing.B, run func() (records int)) {
+	b.Helper()
+	b.ReportAllocs()
+	before := cpuTime(b)
+	b.ResetTimer()
+	records := run()
+	b.StopTimer()
+	b.ReportMetric(float64(cpuTime(b)-before)/float64(records), "cpu-ns/record")
+	b.ReportMetric(float64(records)/b.Elapsed().Seconds(), "records/s")
+}
+
+// cpuTime is the processor time that this process has used.
+func cpuTime(b *testing.B) time.Duration {
+	var usage unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &usage); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
+
+// Ring is a supply of records that are used in turn, each again when it is done.
+// They come back nearly in the order in which they went, so the count of those
+// that came back is enough to know when the oldest is free: the ring is much
+// longer than what is in flight. One goroutine takes them.
+type Ring[T any] struct {
+	slots []T
+	taken int64
+	done  atomic.Int64
+	full  func()
+}
+
+// NewRing makes a ring of records that fill makes. full is called again and again while
+// too many are in flight: runtime.Gosched, or a short sleep for a client for which
+// spinning would count as a cost of records.
+func NewRing[T any](fill func() T, full func()) *Ring[T] {
+	r := &Ring[T]{slots: make([]T, 8*BenchBuffered), full: full}
+	for i := range r.slots {
+		r.slots[i] = fill()
+	}
+	return r
+}
+
+// Next takes a record, as soon as fewer than BenchBuffered are in flight.
+func (r *Ring[T]) Next() T {
+	for r.taken-r.done.Load() > BenchBuffered {
+		r.full()
+	}
+	slot := r.slots[r.taken%int64(len(r.slots))]
+	r.taken++
+	return slot
+}
+
+// Done counts records that came back. It may be called on any goroutine.
+func (r *Ring[T]) Done(n int) { r.done.Add(int64(n)) }
+
+// Drain waits until all that was taken is done.
+func (r *Ring[T]) Drain() {
+	for r.done.Load() < r.taken {
+		r.full()
+	}
+}

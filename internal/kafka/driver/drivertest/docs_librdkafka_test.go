@@ -1,0 +1,11 @@
+//go:build librdkafka && cgo
+
+package drivertest_test
+
+import (
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/kafka/driver/librdkafka"
+)
+
+// inC are the drivers that need cgo.
+func inC() []driver.Driver { return []driver.Driver{librdkafka.New()} }

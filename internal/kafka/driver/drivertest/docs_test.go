@@ -1,0 +1,83 @@
+package drivertest_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/kafka/driver/drivertest"
+	"kafkabench.example/kafka-bench/internal/kafka/driver/franz"
+	"kafkabench.example/kafka-bench/internal/kafka/driver/sarama"
+	"kafkabench.example/kafka-bench/internal/kafka/driver/segmentio"
+)
+
+// documented are the drivers that this build can ask.
+func documented() []driver.Driver {
+	return append([]driver.Driver{franz.New(), sarama.New(), segmentio.New()}, inC()...)
+}
+
+// TestDocumentedCapabilities: the table of docs/DRIVERS.md is what the drivers say.
+func TestDocumentedCapabilities(t *testing.T) {
+	table := capabilityTable(t)
+	for _, d := range documented() {
+		for _, c := range drivertest.Capabilities() {
+			want := "yes"
+			if _, lacking := d.Lacks()[c]; lacking {
+				want = "no"
+			}
+			if got := table[string(c)][d.Name()]; got != want {
+				t.Errorf("docs/DRIVERS.md says %q of %s and %q, want %q", got, d.Name(), c, want)
+			}
+		}
+	}
+	if len(table) != len(drivertest.Capabilities()) {
+		t.Errorf("docs/DRIVERS.md has %d capabilities, there are %d", len(table), len(drivertest.Capabilities()))
+	}
+}
+
+// TestLacksAreKnown: a driver lacks nothing that is not a capability.
+func TestLacksAreKnown(t *testing.T) {
+	known := make(map[driver.Capability]bool)
+	for _, c := range drivertest.Capabilities() {
+		known[c] = true
+	}
+	for _, d := range documented() {
+		for c := range d.Lacks() {
+			if !known[c] {
+				t.Errorf("%s lacks %q, which is not a capability", d.Name(), c)
+			}
+		}
+	}
+}
+
+// capabilityTable is what the document says, by capability and driver.
+func capabilityTable(t *testing.T) map[string]map[string]string {
+	t.Helper()
+	text, err := os.ReadFile("../../../../docs/DRIVERS.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := make(map[string]map[string]string)
+	var names []string
+	for line := range strings.Lines(string(text)) {
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
+		for i := range cells {
+			cells[i] = strings.TrimSpace(cells[i])
+		}
+		switch {
+		case cells[0] == "capability":
+			names = cells
+		case len(names) == 0 || strings.HasPrefix(cells[0], "---"):
+		case cells[0] == "": // the table's end
+			return table
+		default:
+			table[cells[0]] = make(map[string]string)
+			for i := 1; i < len(cells) && i < len(names); i++ {
+				table[cells[0]][names[i]] = cells[i]
+			}
+		}
+	}
+	t.Fatal("docs/DRIVERS.md has no table of capabilities")
+	return nil
+}

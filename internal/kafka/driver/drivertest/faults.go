@@ -1,0 +1,277 @@
+package drivertest
+
+import (
+	"context"
+	"errors"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+)
+
+// What becomes of a record when a broker misbehaves depends on the client: one retries
+// what another gives up, and one can tell what another can't. So the faults stand here,
+// once, and what each client makes of them stands with its driver.
+
+// Outcomes are what becomes of the records of a driver.
+type Outcomes struct {
+	Driver driver.Driver
+	// DeliveryTimeout is that of the records, but for those that are to outlast a
+	// fault, which have 10 s.
+	DeliveryTimeout time.Duration
+	// Within is how many delivery timeouts after it was produced a record has come
+	// back at the latest, whatever the fault.
+	Within int
+	// Acked, Failed and Unknown are the faults by what becomes of a record: each fault
+	// that the driver's capabilities allow to test, in one of them.
+	Acked, Failed, Unknown []string
+	// HeldBack is what becomes of a record that was not sent when the producer is
+	// closed, and Closing how long that takes at the most.
+	HeldBack driver.Outcome
+	Closing  time.Duration
+}
+
+// fault is one way in which a broker misbehaves.
+type fault struct {
+	name   string
+	inject func(*kfake.Cluster)
+	change func(*driver.ProducerConfig)
+	needs  driver.Capability // or it is not tested
+}
+
+var faults = []fault{
+	{name: "healthy"},
+	{name: "leader moves once", inject: answer(kerr.NotLeaderForPartition, 1), change: patient},
+	{name: "times out once", inject: answer(kerr.RequestTimedOut, 1), change: patient},
+	{name: "cut off once", inject: cutOff(1), change: patient},
+	{name: "cut off once, idempotent", inject: cutOff(1), change: patientIdempotent, needs: driver.Idempotence},
+	{name: "not authorized", inject: answer(kerr.TopicAuthorizationFailed, -1)},
+	{name: "too large for the broker", inject: answer(kerr.MessageTooLarge, -1)},
+	{name: "too large, idempotent", inject: answer(kerr.MessageTooLarge, -1), change: idempotent, needs: driver.Idempotence},
+	{name: "too large, requests overtake", inject: answer(kerr.MessageTooLarge, -1), change: overtaking, needs: driver.InFlightLimit},
+	{name: "not the leader, acks 1", inject: answer(kerr.NotLeaderForPartition, -1), change: acksLeader},
+	{name: "not the leader, acks all", inject: answer(kerr.NotLeaderForPartition, -1)},
+	{name: "too few replicas", inject: answer(kerr.NotEnoughReplicas, -1)},
+	{name: "too few replicas after the append", inject: answer(kerr.NotEnoughReplicasAfterAppend, -1)},
+	{name: "timed out after the append", inject: answer(kerr.RequestTimedOut, -1)},
+	{name: "timed out, then refused", inject: timeOutThenRefuse, change: patient},
+	{name: "storage", inject: answer(kerr.KafkaStorageError, -1)},
+	{name: "unknown to the broker", inject: answer(kerr.UnknownServerError, -1)},
+	{name: "data loss, idempotent", inject: answer(kerr.OutOfOrderSequenceNumber, -1), change: idempotent, needs: driver.Idempotence},
+	{name: "cut off after the write", inject: cutOff(-1)},
+	{name: "cut off after the write, idempotent", inject: cutOff(-1), change: idempotent, needs: driver.Idempotence},
+	{name: "cut off, then refused", inject: cutThenRefuse, change: patient},
+	{name: "silent", inject: silence},
+	{name: "silent, idempotent", inject: silence, change: idempotent, needs: driver.Idempotence},
+}
+
+func patient(c *driver.ProducerConfig)           { c.DeliveryTimeout = 10 * time.Second }
+func idempotent(c *driver.ProducerConfig)        { c.Idempotent = true }
+func patientIdempotent(c *driver.ProducerConfig) { patient(c); idempotent(c) }
+func overtaking(c *driver.ProducerConfig)        { c.InFlight = 5 }
+func acksLeader(c *driver.ProducerConfig)        { c.Acks = driver.AcksLeader }
+
+// answer has the broker answer produce requests with err, n times or always (-1).
+func answer(err *kerr.Error, n int) func(*kfake.Cluster) {
+	return func(c *kfake.Cluster) {
+		c.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Err: err, Count: n})
+	}
+}
+
+// cutOff has the broker cut the connection instead of answering, once or always (-1).
+func cutOff(n int) func(*kfake.Cluster) {
+	return func(c *kfake.Cluster) {
+		c.ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
+			if n < 0 {
+				c.KeepControl()
+			}
+			return nil, errors.New("cut"), true
+		})
+	}
+}
+
+func cutThenRefuse(c *kfake.Cluster) {
+	cutOff(1)(c)
+	answer(kerr.TopicAuthorizationFailed, -1)(c)
+}
+
+func timeOutThenRefuse(c *kfake.Cluster) {
+	answer(kerr.RequestTimedOut, 1)(c)
+	answer(kerr.TopicAuthorizationFailed, -1)(c)
+}
+
+// silence has the broker never answer.
+func silence(c *kfake.Cluster) { Silence(c) }
+
+// Silence has the broker never answer a produce request. The channel tells of the
+// first, when it has arrived.
+func Silence(c *kfake.Cluster) (written <-chan struct{}) {
+	arrived := make(chan struct{}, 1)
+	c.ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
+		c.KeepControl()
+		notify(arrived)
+		return nil, nil, true
+	})
+	return arrived
+}
+
+// TestFaults produces one record for each fault to a broker that has it, and checks
+// what comes back.
+func (o Outcomes) TestFaults(t *testing.T) {
+	want := o.byFault(t)
+	var tested []fault
+	for _, f := range faults {
+		_, wanted := want[f.name]
+		if _, lacking := o.Driver.Lacks()[f.needs]; lacking == wanted {
+			t.Errorf("the outcome with the fault %q is said: %t, and the driver lacks what it needs: %t", f.name, wanted, lacking)
+		} else if wanted {
+			tested = append(tested, f)
+		}
+	}
+	if len(tested) != len(want) {
+		t.Errorf("outcomes with %d faults are said, and there are %d", len(want), len(tested))
+	}
+	// They wait most of the time.
+	atOnce(tested, func(f fault) {
+		t.Run(f.name, func(t *testing.T) { o.testFault(t, f, want[f.name]) })
+	})
+}
+
+// byFault is what becomes of a record with each fault.
+func (o Outcomes) byFault(t *testing.T) map[string]driver.Outcome {
+	t.Helper()
+	by := make(map[string]driver.Outcome)
+	for outcome, names := range map[driver.Outcome][]string{driver.Acked: o.Acked, driver.Failed: o.Failed, driver.Unknown: o.Unknown} {
+		for _, name := range names {
+			if other, twice := by[name]; twice {
+				t.Errorf("the fault %q is said to end both %v and %v", name, other, outcome)
+			}
+			by[name] = outcome
+		}
+	}
+	return by
+}
+
+func (o Outcomes) testFault(t *testing.T, f fault, want driver.Outcome) {
+	cluster := FakeTopic(t, 1)
+	if f.inject != nil {
+		f.inject(cluster)
+	}
+	cfg := o.Config(cluster)
+	if f.change != nil {
+		f.change(&cfg)
+	}
+	d, took := o.ProduceOne(t, cfg)
+	if most := time.Duration(o.Within) * cfg.DeliveryTimeout; took > most {
+		t.Errorf("it took %v, with a delivery timeout of %v", took, cfg.DeliveryTimeout)
+	}
+	if d.Outcome != want || (d.Err == nil) != (want == driver.Acked) {
+		t.Errorf("%v (%v), want %v", d.Outcome, d.Err, want)
+	}
+	if (d.Offset >= 0) != (want == driver.Acked) {
+		t.Errorf("offset %d of a record that is %v", d.Offset, d.Outcome)
+	}
+}
+
+// Config is how a record is produced to Topic of a cluster.
+func (o Outcomes) Config(cluster *kfake.Cluster) driver.ProducerConfig {
+	return driver.ProducerConfig{
+		Brokers: cluster.ListenAddrs(), Topic: Topic, Acks: driver.AcksAll, DeliveryTimeout: o.DeliveryTimeout,
+	}
+}
+
+// Open opens a producer with cfg, and a channel that has room for the only record twice.
+func (o Outcomes) Open(t testing.TB, cfg driver.ProducerConfig) (driver.Producer, <-chan driver.Done) {
+	t.Helper()
+	done := make(chan driver.Done, 2)
+	cfg.OnDone = func(d driver.Done) { done <- d }
+	return Producer(t, o.Driver, cfg), done
+}
+
+// ProduceOne produces one record and waits until it is handed back, once.
+func (o Outcomes) ProduceOne(t testing.TB, cfg driver.ProducerConfig) (d driver.Done, took time.Duration) {
+	t.Helper()
+	p, done := o.Open(t, cfg)
+	atMost := 10 * cfg.DeliveryTimeout
+	began := time.Now()
+	p.Produce(aRecord())
+	select {
+	case d = <-done:
+	case <-time.After(atMost):
+		t.Fatalf("not handed back %v after Produce, with a delivery timeout of %v", atMost, cfg.DeliveryTimeout)
+	}
+	took = time.Since(began)
+	p.Close()
+	if len(done) > 0 {
+		t.Error("handed back again")
+	}
+	return d, took
+}
+
+func aRecord() *driver.Record { return &driver.Record{Value: []byte("value")} }
+
+// TestClose closes a producer whose record was not written, and one whose record was.
+func (o Outcomes) TestClose(t *testing.T) {
+	cluster := FakeTopic(t, 1)
+	written := Silence(cluster)
+	for _, test := range []struct {
+		name   string
+		linger time.Duration
+		await  func()
+		want   driver.Outcome
+	}{
+		{"just come", time.Minute, func() {}, o.HeldBack},
+		{"held back", time.Minute, func() { time.Sleep(100 * time.Millisecond) }, o.HeldBack},
+		{"in flight", 0, func() { <-written }, driver.Unknown},
+	} {
+		cfg := o.Config(cluster)
+		cfg.Linger, cfg.DeliveryTimeout = test.linger, 0
+		p, done := o.Open(t, cfg)
+		p.Produce(aRecord())
+		test.await()
+		began := time.Now()
+		p.Close()
+		if took := time.Since(began); took > o.Closing {
+			t.Errorf("%s: closing took %v", test.name, took)
+		}
+		if len(done) != 1 {
+			t.Fatalf("%s: handed back %d times when Close returned", test.name, len(done))
+		}
+		if d := <-done; d.Outcome != test.want {
+			t.Errorf("%s: %v (%v), want %v", test.name, d.Outcome, d.Err, test.want)
+		}
+	}
+}
+
+// TestProduceAfterClose: a record that comes too late comes back, too.
+func (o Outcomes) TestProduceAfterClose(t *testing.T) {
+	p, done := o.Open(t, o.Config(FakeTopic(t, 1)))
+	p.Close()
+	p.Close()
+	p.Produce(aRecord())
+	if d := <-done; d.Outcome != driver.Failed {
+		t.Errorf("%v (%v), want failed", d.Outcome, d.Err)
+	}
+}
+
+// Dial opens a connection, like net.Dialer's DialContext.
+type Dial = func(ctx context.Context, network, address string) (net.Conn, error)
+
+// TestDialer: a driver with a dialer of the caller's uses it for every connection, and a
+// broker that it does not reach fails the records. What became of one is returned, with
+// the dialer's error.
+func TestDialer(t *testing.T, with func(Dial) driver.Driver) (d driver.Done, refused error) {
+	refused = errors.New("no such road")
+	o := Outcomes{Driver: with(func(context.Context, string, string) (net.Conn, error) { return nil, refused })}
+	p, done := o.Open(t, driver.ProducerConfig{Acks: driver.AcksLeader, DeliveryTimeout: time.Second})
+	p.Produce(aRecord())
+	if d = <-done; d.Outcome != driver.Failed {
+		t.Errorf("%v (%v), want failed", d.Outcome, d.Err)
+	}
+	return d, refused
+}

@@ -1,0 +1,89 @@
+package drivertest
+
+import (
+	"context"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+)
+
+// TestKilledConsumer: whatever a consumer was doing when it was killed, closing it takes
+// no longer than within. It is killed at several moments of its joining.
+func TestKilledConsumer(t *testing.T, d driver.Driver, within time.Duration) {
+	cluster := FakeTopic(t, 4)
+	protocols := []string{driver.ProtocolClassic}
+	if !driver.Lacks(d, driver.ServerGroups) {
+		protocols = append(protocols, driver.ProtocolConsumer)
+	}
+	for _, protocol := range protocols {
+		for _, after := range []time.Duration{0, 5 * time.Millisecond, 50 * time.Millisecond, time.Second} {
+			c := Consumer(t, d, driver.ConsumerConfig{
+				Brokers: cluster.ListenAddrs(), Group: "g-" + protocol + after.String(), Protocol: protocol,
+				FetchMaxWait: 100 * time.Millisecond,
+			})
+			polled := pollToTheEnd(c)
+			time.Sleep(after)
+			c.(driver.Killer).Kill()
+			if err := <-polled; !strings.Contains(err.Error(), "killed") {
+				t.Errorf("%s after %v: the poll says %v", protocol, after, err)
+			}
+			if took := timed(c.Close); took > within {
+				t.Errorf("%s after %v: closing it took %v", protocol, after, took)
+			}
+		}
+	}
+}
+
+// pollToTheEnd polls until there is an error, and tells it.
+func pollToTheEnd(c driver.Consumer) <-chan error {
+	polled := make(chan error, 1)
+	go func() {
+		for {
+			if _, err := c.Poll(context.Background()); err != nil {
+				polled <- err
+				return
+			}
+		}
+	}()
+	return polled
+}
+
+// timed is how long f takes.
+func timed(f func()) time.Duration {
+	began := time.Now()
+	f()
+	return time.Since(began)
+}
+
+// CheckNothingRuns fails the test if, after a moment, a goroutine is left whose stack
+// has any of words in it: names of the client's package or the driver's. What calls it
+// does not count. The test must not run beside others.
+func CheckNothingRuns(t *testing.T, words ...string) {
+	t.Helper()
+	var left []string
+	for range 100 {
+		if left = running(words); len(left) == 0 {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Errorf("goroutines are left:\n%s", strings.Join(left, "\n\n"))
+}
+
+// running are the stacks with any of words, but for the caller's, which comes first.
+func running(words []string) (found []string) {
+	stacks := make([]byte, 1<<22)
+	stacks = stacks[:runtime.Stack(stacks, true)]
+	for _, stack := range strings.Split(string(stacks), "\n\n")[1:] {
+		for _, word := range words {
+			if strings.Contains(stack, word) {
+				found = append(found, stack)
+				break
+			}
+		}
+	}
+	return found
+}

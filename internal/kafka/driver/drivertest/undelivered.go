@@ -1,0 +1,167 @@
+package drivertest
+
+import (
+	"context"
+	"errors"
+	"net"
+	"testing"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+)
+
+// What becomes of records that can't be delivered, and of those that are in flight when
+// a producer is closed.
+
+// testTooLarge: a record above the batch limit fails, its neighbours do not.
+func testTooLarge(t *testing.T, s suite) {
+	topic := s.topic(t, 1)
+	out := newOutbox()
+	cfg := s.config(topic, out.onDone)
+	cfg.BatchBytes = 4096
+	p := s.producer(t, cfg)
+	records := []*driver.Record{
+		{Value: value(0)},
+		{Value: make([]byte, 100_000)},
+		{Value: value(2)},
+	}
+	for _, r := range records {
+		p.Produce(r)
+	}
+	flush(t, p)
+	out.await(t, len(records))
+	out.checkOnce(t, records)
+	checkAcked(t, 0, out.of(records[0]))
+	checkFailed(t, out.of(records[1]))
+	checkAcked(t, 2, out.of(records[2]))
+	s.checkLog(t, topic, out, records)
+}
+
+func checkFailed(t testing.TB, d driver.Done) {
+	t.Helper()
+	if d.Outcome != driver.Failed || d.Err == nil {
+		t.Fatalf("the record is %v (%v), want failed with an error", d.Outcome, d.Err)
+	}
+}
+
+// testNoSuchPartition: a partition that the topic does not have.
+func testNoSuchPartition(t *testing.T, s suite) {
+	topic := s.topic(t, 1)
+	out := newOutbox()
+	p := s.producer(t, s.config(topic, out.onDone))
+	records := []*driver.Record{{Value: value(0)}, {Partition: 7, Value: value(1)}}
+	p.Produce(records[0])
+	flush(t, p)
+	p.Produce(records[1])
+	out.await(t, len(records))
+	out.checkOnce(t, records)
+	checkFailed(t, out.of(records[1]))
+}
+
+// testCloseInFlight: a close hands everything back, and what it says about each
+// record agrees with the log.
+func testCloseInFlight(t *testing.T, s suite) {
+	const n = 2000
+	topic := s.topic(t, 1)
+	out := newOutbox()
+	cfg := s.config(topic, out.onDone)
+	cfg.Linger, cfg.BatchBytes = time.Millisecond, 4096
+	if !s.lacks(driver.InFlightLimit) {
+		cfg.InFlight = 1 // so that more is left in the client
+	}
+	p := s.producer(t, cfg)
+	records := make([]*driver.Record, n)
+	for i := range records {
+		records[i] = &driver.Record{Value: value(i)}
+		p.Produce(records[i])
+	}
+	out.await(t, 1)
+	p.Close()
+	out.checkOnce(t, records)
+	s.checkLog(t, topic, out, records)
+}
+
+// unreachable is an address at which nobody listens.
+func unreachable(t testing.TB) []string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return []string{listener.Addr().String()}
+}
+
+// testUnreachable: records for a broker that cannot be reached end at the
+// delivery timeout. They cannot be in a log, but not every client can tell.
+func testUnreachable(t *testing.T, s suite) {
+	out := newOutbox()
+	cfg := s.config("nowhere", out.onDone)
+	cfg.Brokers, cfg.DeliveryTimeout = unreachable(t), time.Second
+	p := s.producer(t, cfg)
+	checkLeftOver(t, p, out, func(n int) { out.await(t, n) })
+}
+
+// testCloseUnreachable: or when the producer is closed before.
+func testCloseUnreachable(t *testing.T, s suite) {
+	out := newOutbox()
+	cfg := s.config("nowhere", out.onDone)
+	cfg.Brokers = unreachable(t)
+	p := s.producer(t, cfg)
+	checkLeftOver(t, p, out, func(int) { p.Close() })
+}
+
+// checkLeftOver produces records that go nowhere, ends them, and checks that
+// each comes back once and is not acked.
+func checkLeftOver(t testing.TB, p driver.Producer, out *outbox, end func(n int)) {
+	t.Helper()
+	records := make([]*driver.Record, 100)
+	for i := range records {
+		records[i] = &driver.Record{Value: value(i)}
+		p.Produce(records[i])
+	}
+	end(len(records))
+	p.Close()
+	out.checkOnce(t, records)
+	for i, r := range records {
+		if d := out.of(r); d.Outcome == driver.Acked || d.Err == nil {
+			t.Fatalf("record %d is %v (%v)", i, d.Outcome, d.Err)
+		}
+	}
+}
+
+// testRoom: a client takes as many records as its bound allows without a wait, also
+// while no broker can be reached: who keeps to a schedule would be held up otherwise, and
+// would take it for its own lateness.
+func testRoom(t *testing.T, s suite) {
+	const room, quick = 5000, 2 * time.Second
+	out := newOutbox()
+	cfg := s.config("nowhere", out.onDone)
+	cfg.Brokers, cfg.MaxBuffered, cfg.DeliveryTimeout = unreachable(t), room, time.Minute
+	p := s.producer(t, cfg)
+	records := make([]*driver.Record, room)
+	began := time.Now()
+	for i := range records {
+		records[i] = &driver.Record{Value: value(i)}
+		p.Produce(records[i])
+	}
+	if took := time.Since(began); took > quick {
+		t.Errorf("%d records, which there is room for, took %v", room, took)
+	}
+	p.Close()
+	out.checkOnce(t, records)
+}
+
+// testFlushUnreachable: a flush that cannot succeed ends with its context.
+func testFlushUnreachable(t *testing.T, s suite) {
+	out := newOutbox()
+	cfg := s.config("nowhere", out.onDone)
+	cfg.Brokers = unreachable(t)
+	p := s.producer(t, cfg)
+	p.Produce(&driver.Record{Value: value(0)})
+	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+	defer cancel()
+	if err := p.Flush(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("flush: %v, want the context's error", err)
+	}
+}

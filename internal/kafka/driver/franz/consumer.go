@@ -1,0 +1,268 @@
+package franz
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
+)
+
+// consumer is one group member, or a client with partitions assigned by hand.
+//
+// Left to itself, the client lets a rebalance happen at any moment, also between
+// taking records out of its buffer and returning them: the caller would be told
+// that a partition is revoked, commit, and only then be given the last records
+// that were fetched of it. So the consumer blocks rebalances from a poll that
+// returned records until the next poll begins (kgo.BlockRebalanceOnPoll). Both
+// callbacks therefore run while the caller is inside Poll or Close, or before
+// its first records, as they do in Kafka's own consumer: all that earlier polls
+// returned is known to the caller when OnRevoked asks for a last commit, and
+// nothing of a revoked partition arrives after it. The price is the same as in
+// Kafka's own, too: who does not poll within the rebalance timeout while the
+// group rebalances loses its place.
+type consumer struct {
+	client  *kgo.Client
+	topic   string
+	atMost  int  // records in one poll; 0 is no bound
+	control bool // the client returns control records
+	onError func(error)
+	watch   watch
+	wire    wire
+
+	settings []driver.Setting
+	chunks   []driver.Chunk // what Poll returns, reused
+	buffers  driver.Buffers
+	slabs    slabs
+	firsts   []*kgo.Record // of the batches of a chunk, reused
+	failed   error         // why the consumer is of no more use
+	group    string        // empty: assigned by hand
+	assign   sync.WaitGroup
+	closing  sync.Once
+	life     meter.Line
+	abort    context.CancelFunc // ends what the client does on its own
+}
+
+var (
+	_ driver.Consumer     = (*consumer)(nil)
+	_ driver.Pauser       = (*consumer)(nil)
+	_ driver.Killer       = (*consumer)(nil)
+	_ driver.WireCounter  = (*consumer)(nil)
+	_ driver.RequestTimer = (*consumer)(nil)
+)
+
+// NewConsumer opens a group member, which joins the group at once in the
+// background, or a client that has its partitions as soon as it has said so. It
+// does not wait for a broker.
+func (f *franz) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error) {
+	if err := driver.CheckConsumer(f, cfg); err != nil {
+		return nil, err
+	}
+	c := &consumer{topic: cfg.Topic, group: cfg.Group, atMost: cfg.MaxPollRecords, control: cfg.ControlRecords}
+	cfg = c.life.Callbacks(cfg)
+	c.onError = cfg.OnError
+	ctx, abort := context.WithCancel(context.Background())
+	c.abort = abort
+	c.watch.onError = cfg.OnError
+	c.watch.serverSide = cfg.Protocol == driver.ProtocolConsumer
+	options := append(consumerOptions(cfg), kgo.WithContext(ctx),
+		kgo.Dialer(c.wire.dialer(c.life.Hang(f.dial), cfg.Access)), kgo.WithHooks(&c.wire, &c.watch))
+	if c.atMost == 0 { // polls return whole batches
+		options = append(options, kgo.WithPools(&c.slabs))
+	}
+	var err error
+	c.client, err = kgo.NewClient(options...)
+	if err != nil {
+		abort()
+		return nil, fmt.Errorf("%w: consumer: %w", driver.ErrConfig, err)
+	}
+	c.settings = consumerSettings(c.client, cfg)
+	if cfg.Group == "" {
+		c.assign.Go(func() { c.assignByHand(cfg) })
+	}
+	return c, nil
+}
+
+// assignByHand gives the client its partitions. They are told first, so that a
+// pause in the callback comes before the first fetch.
+func (c *consumer) assignByHand(cfg driver.ConsumerConfig) {
+	cfg.OnAssigned(slices.Sorted(maps.Keys(cfg.Partitions)))
+	starts := make(map[int32]kgo.Offset, len(cfg.Partitions))
+	for partition, offset := range cfg.Partitions {
+		starts[partition] = kgo.NewOffset().At(offset)
+	}
+	c.client.AddConsumePartitions(map[string]map[int32]kgo.Offset{c.topic: starts})
+}
+
+// Poll waits for records. The slice that it returns is good until the next Poll,
+// each chunk's records until its Free. It is meant for one goroutine.
+func (c *consumer) Poll(ctx context.Context) ([]driver.Chunk, error) {
+	c.client.AllowRebalance()
+	if c.failed == nil {
+		c.failed = c.watch.failure()
+	}
+	if c.failed != nil {
+		return nil, c.failed
+	}
+	fetches := c.client.PollRecords(ctx, c.atMost)
+	if c.life.IsCut() {
+		c.failed = meter.ErrKilled
+		return nil, c.failed
+	}
+	c.chunks = c.chunks[:0]
+	for i := range fetches {
+		for j := range fetches[i].Topics {
+			for k := range fetches[i].Topics[j].Partitions {
+				c.take(ctx, &fetches[i].Topics[j].Partitions[k])
+			}
+		}
+	}
+	if len(c.chunks) > 0 {
+		return c.chunks, nil // a failure that came with them is for the next poll
+	}
+	c.client.AllowRebalance()
+	return nil, c.failed
+}
+
+// take converts what was fetched of one partition, errors included.
+func (c *consumer) take(ctx context.Context, p *kgo.FetchPartition) {
+	next := int64(0)
+	if n := len(p.Records); c.control && n > 0 {
+		next = p.Records[n-1].Offset + 1
+		p.Records = slices.DeleteFunc(p.Records, func(r *kgo.Record) bool { return r.Attrs.IsControl() })
+	}
+	if len(p.Records) > 0 || next > 0 {
+		chunk := c.chunk(p)
+		chunk.Next = next
+		c.chunks = append(c.chunks, chunk)
+	}
+	if p.Err == nil || ctx.Err() != nil && errors.Is(p.Err, ctx.Err()) {
+		return
+	}
+	if err := fmt.Errorf("fetch %s/%d: %w", c.topic, p.Partition, p.Err); c.watch.ends(p.Err) {
+		c.failed = errors.Join(c.failed, err)
+	} else {
+		c.onError(err)
+	}
+}
+
+// chunk copies what the caller needs out of the client's records, whose memory
+// can then take the next batch. Keys and values stay where they were read to.
+func (c *consumer) chunk(p *kgo.FetchPartition) driver.Chunk {
+	b := c.buffers.Get()
+	b.Records = slices.Grow(b.Records, len(p.Records))
+	c.firsts = c.firsts[:0]
+	var batch context.Context
+	for _, r := range p.Records {
+		if r.Context != batch { // one for all records of a batch
+			batch = r.Context
+			c.firsts = append(c.firsts, r)
+		}
+		b.Records = append(b.Records, driver.Received{Offset: r.Offset, Key: r.Key, Value: r.Value})
+	}
+	c.slabs.giveBack(c.firsts...)
+	return driver.Chunk{
+		Partition:     p.Partition,
+		HighWatermark: p.HighWatermark,
+		Records:       b.Records,
+		Free:          b.Free,
+	}
+}
+
+// Commit commits the offsets and waits for the broker's answer. It may be called
+// from any goroutine, also within OnRevoked, where it still counts. While the
+// group rebalances it waits for the rebalance.
+func (c *consumer) Commit(ctx context.Context, offsets map[int32]int64) error {
+	if len(offsets) == 0 {
+		return nil
+	}
+	if c.group == "" {
+		return driver.ErrNoGroup
+	}
+	next := make(map[int32]kgo.EpochOffset, len(offsets))
+	for partition, offset := range offsets {
+		next[partition] = kgo.EpochOffset{Epoch: -1, Offset: offset}
+	}
+	var failed error
+	c.client.CommitOffsetsSync(ctx, map[string]map[int32]kgo.EpochOffset{c.topic: next},
+		func(_ *kgo.Client, _ *kmsg.OffsetCommitRequest, response *kmsg.OffsetCommitResponse, err error) {
+			failed = commitError(response, err)
+		})
+	return failed
+}
+
+func commitError(response *kmsg.OffsetCommitResponse, err error) error {
+	if err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	var failed error
+	for _, topic := range response.Topics {
+		for _, partition := range topic.Partitions {
+			if err := kerr.ErrorForCode(partition.ErrorCode); err != nil {
+				failed = errors.Join(failed, fmt.Errorf("commit %s/%d: %w", topic.Topic, partition.Partition, err))
+			}
+		}
+	}
+	return failed
+}
+
+// Pause stops fetching partitions. Polls that begin after it return none of
+// their records. Unlike Kafka's own consumer, the client drops what it had
+// fetched ahead of them, and fetches it again after Resume: wire bytes count it
+// twice.
+func (c *consumer) Pause(partitions ...int32) {
+	if len(partitions) > 0 { // with none, the client would list those paused
+		c.client.PauseFetchPartitions(map[string][]int32{c.topic: partitions})
+	}
+}
+
+// Resume fetches partitions again. A fetch of the broker's other partitions that
+// is under way has to end first: where they have nothing new, that takes up to
+// the fetch's maximum wait.
+func (c *consumer) Resume(partitions ...int32) {
+	c.client.ResumeFetchPartitions(map[string][]int32{c.topic: partitions})
+}
+
+// Settings are the client's options by their names in package kgo.
+func (c *consumer) Settings() []driver.Setting { return c.settings }
+
+// Wire counts fetched batches when they are decoded, before they are polled.
+func (c *consumer) Wire() driver.Wire { return c.wire.meter.Wire() }
+
+// Requests times fetches once they were answered.
+func (c *consumer) Requests() driver.Requests { return c.wire.requests() }
+
+// Kill cuts the client's connections before it ends what the client would do next,
+// so that of all that anything after the cut still tries, nothing leaves.
+func (c *consumer) Kill() {
+	c.life.Cut()
+	c.abort()
+}
+
+// Close leaves the group, which calls OnRevoked for the partitions that the
+// member still has, and ends the client. It must not be called in a callback. Of
+// one that was killed, the leave fails at once, for want of a connection.
+func (c *consumer) Close() {
+	c.closing.Do(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), leaveTimeout)
+		defer cancel()
+		defer c.abort()
+		c.assign.Wait()
+		c.client.AllowRebalance()
+		// A broker that does not answer finds out by the session timeout.
+		_ = c.client.LeaveGroupContext(ctx)
+		c.client.CloseAllowingRebalance()
+	})
+}
+
+// leaveTimeout bounds how long a member waits for the answer to its leaving.
+const leaveTimeout = 3 * time.Second

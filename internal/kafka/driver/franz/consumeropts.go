@@ -1,0 +1,99 @@
+package franz
+
+import (
+	"context"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+)
+
+// consumerOptions translates cfg, which driver.CheckConsumer has passed, into options
+// of the client.
+func consumerOptions(cfg driver.ConsumerConfig) []kgo.Opt {
+	earliest := kgo.NewOffset().AtStart()
+	options := []kgo.Opt{
+		kgo.SeedBrokers(cfg.Brokers...),
+		kgo.DisableClientMetrics(),
+		kgo.ConsumeStartOffset(earliest),
+		kgo.ConsumeResetOffset(earliest),
+		kgo.KeepRetryableFetchErrors(), // for OnError
+	}
+	options = append(options, cfg.Access.Login()...)
+	if cfg.ClientID != "" {
+		options = append(options, kgo.ClientID(cfg.ClientID))
+	}
+	if cfg.Group != "" {
+		options = append(options, groupOptions(cfg)...)
+	}
+	if cfg.ControlRecords {
+		options = append(options, kgo.KeepControlRecords())
+	}
+	return append(options, fetchOptions(cfg)...)
+}
+
+func groupOptions(cfg driver.ConsumerConfig) []kgo.Opt {
+	options := []kgo.Opt{
+		kgo.ConsumerGroup(cfg.Group),
+		kgo.ConsumeTopics(cfg.Topic),
+		kgo.DisableAutoCommit(),
+		kgo.BlockRebalanceOnPoll(),
+		kgo.OnPartitionsAssigned(onAssigned(cfg)),
+		kgo.OnPartitionsRevoked(onRevoked(cfg, false)),
+		kgo.OnPartitionsLost(onRevoked(cfg, true)),
+	}
+	if cfg.Protocol == driver.ProtocolConsumer {
+		options = append(options, kgo.ServerSideBalancer())
+	}
+	if cfg.SessionTimeout > 0 {
+		options = append(options, kgo.SessionTimeout(cfg.SessionTimeout),
+			kgo.HeartbeatInterval(cfg.Heartbeat(defaultHeartbeat)))
+	}
+	return options
+}
+
+// defaultHeartbeat is the client's own interval (kgo.HeartbeatInterval).
+const defaultHeartbeat = 3 * time.Second
+
+func fetchOptions(cfg driver.ConsumerConfig) []kgo.Opt {
+	var options []kgo.Opt
+	if cfg.FetchMinBytes > 0 {
+		options = append(options, kgo.FetchMinBytes(cfg.FetchMinBytes))
+	}
+	if cfg.FetchMaxBytes > 0 {
+		options = append(options, kgo.FetchMaxBytes(cfg.FetchMaxBytes))
+	}
+	if cfg.FetchMaxPartitionBytes > 0 {
+		options = append(options, kgo.FetchMaxPartitionBytes(cfg.FetchMaxPartitionBytes))
+	}
+	if cfg.FetchMaxWait > 0 {
+		options = append(options, kgo.FetchMaxWait(cfg.FetchMaxWait))
+	}
+	return options
+}
+
+// partitionsFunc is how the client tells of a rebalance.
+type partitionsFunc = func(context.Context, *kgo.Client, map[string][]int32)
+
+// onAssigned passes on every assignment, an empty one too: that is how a member
+// of a group with more members than partitions learns that it has joined.
+func onAssigned(cfg driver.ConsumerConfig) partitionsFunc {
+	return func(_ context.Context, _ *kgo.Client, assigned map[string][]int32) {
+		cfg.OnAssigned(assigned[cfg.Topic])
+	}
+}
+
+// onRevoked passes on what is revoked or lost, if anything: the client calls at
+// the end of every session. It also ends their pauses, which the client would
+// keep for the day when the partition comes back.
+func onRevoked(cfg driver.ConsumerConfig, lost bool) partitionsFunc {
+	return func(_ context.Context, client *kgo.Client, revoked map[string][]int32) {
+		partitions := revoked[cfg.Topic]
+		if len(partitions) == 0 {
+			return
+		}
+		client.ResumeFetchPartitions(revoked)
+		cfg.OnRevoked(partitions, lost)
+	}
+}

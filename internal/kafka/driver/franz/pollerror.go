@@ -1,0 +1,127 @@
+package franz
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+)
+
+// Which errors end a consumer.
+//
+// The client goes on by itself after nearly every error, but after some of them
+// it only repeats what cannot succeed, and a run that waits for it would wait
+// for nothing. Those end the consumer:
+//
+//	may not             authorization and authentication
+//	cannot              a group id, a session timeout, an assignor or a protocol
+//	                    that the broker or the group does not accept
+//	is gone             the topic was deleted or recreated, or is still unknown
+//	                    after unknownTopicPatience (a new one may take a moment
+//	                    until all brokers know it)
+//	cannot be read      a batch that does not parse or decompress
+//	is closed           the client itself
+//
+// Everything else is reported and passes: connections, leaders and coordinators
+// that move, a member that was put out of its group and joins again, data loss
+// that the client noticed and skipped.
+
+// unknownTopicPatience is how long a topic may be unknown.
+const unknownTopicPatience = 15 * time.Second
+
+// dead are Kafka's answers that no retry will change.
+var dead = []error{
+	kerr.TopicAuthorizationFailed,
+	kerr.GroupAuthorizationFailed,
+	kerr.ClusterAuthorizationFailed,
+	kerr.SaslAuthenticationFailed,
+	kerr.UnsupportedSaslMechanism,
+	kerr.InvalidGroupID,
+	kerr.InvalidSessionTimeout,
+	kerr.InconsistentGroupProtocol,
+	kerr.UnsupportedAssignor,
+	kerr.FencedInstanceID,
+	kerr.InvalidTopicException,
+	kerr.UnsupportedVersion,
+	kerr.UnknownTopicID, // the client reports it once it is sure
+	kerr.InconsistentTopicID,
+	kerr.UnsupportedCompressionType,
+}
+
+// watch follows a consumer's connections and errors.
+type watch struct {
+	onError      func(error)
+	serverSide   bool // the group protocol "consumer" was asked for
+	fellBack     atomic.Bool
+	unknownSince time.Time // of the topic; zero while it is known
+}
+
+var (
+	_ kgo.HookBrokerConnect = (*watch)(nil)
+	_ kgo.HookBrokerWrite   = (*watch)(nil)
+)
+
+// OnBrokerConnect reports brokers that cannot be reached, about which the client
+// is silent: it tries again.
+func (w *watch) OnBrokerConnect(broker kgo.BrokerMetadata, _ time.Duration, _ net.Conn, err error) {
+	if err != nil {
+		w.onError(fmt.Errorf("connect to %s:%d: %w", broker.Host, broker.Port, err))
+	}
+}
+
+// OnBrokerWrite notices the request by which a member joins a classic group. The
+// client falls back to it without a word where a broker does not know KIP-848.
+func (w *watch) OnBrokerWrite(_ kgo.BrokerMetadata, key int16, _ int, _, _ time.Duration, _ error) {
+	if w.serverSide && key == int16(kmsg.JoinGroup) {
+		w.fellBack.Store(true)
+	}
+}
+
+// failure tells what ended the consumer apart from errors of a poll.
+func (w *watch) failure() error {
+	if w.fellBack.Load() {
+		return fmt.Errorf("the broker does not offer the group protocol %s (KIP-848, Kafka 4.0 and later); use %s",
+			driver.ProtocolConsumer, driver.ProtocolClassic)
+	}
+	return nil
+}
+
+// ends tells whether the consumer is of no more use after err.
+func (w *watch) ends(err error) bool {
+	if errors.Is(err, kerr.UnknownTopicOrPartition) {
+		if w.unknownSince.IsZero() {
+			w.unknownSince = time.Now()
+		}
+		return time.Since(w.unknownSince) > unknownTopicPatience
+	}
+	w.unknownSince = time.Time{}
+	if errors.Is(err, kgo.ErrClientClosed) || isDead(err) {
+		return true
+	}
+	return !passes(err)
+}
+
+func isDead(err error) bool {
+	return slices.ContainsFunc(dead, func(d error) bool { return errors.Is(err, d) })
+}
+
+// passes tells whether the client recovers from err, which is not dead.
+func passes(err error) bool {
+	var known *kerr.Error
+	var loss *kgo.ErrDataLoss
+	var session *kgo.ErrGroupSession
+	var network net.Error
+	return errors.As(err, &known) ||
+		errors.As(err, &loss) ||
+		errors.As(err, &session) ||
+		errors.As(err, &network) ||
+		kgo.IsRetryableBrokerErr(err)
+}

@@ -1,0 +1,134 @@
+package franz
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
+)
+
+type producer struct {
+	client   *kgo.Client
+	topic    string
+	onDone   func(driver.Done)
+	acks     driver.Acks
+	ordered  bool // see outcome.go
+	wire     wire
+	settings []driver.Setting
+	closing  sync.Once
+}
+
+var (
+	_ driver.Producer     = (*producer)(nil)
+	_ driver.WireCounter  = (*producer)(nil)
+	_ driver.RequestTimer = (*producer)(nil)
+)
+
+// slot is what a driver.Record keeps in Native: the client's record, and the
+// function that the client calls when it is done with it, made once.
+type slot struct {
+	record   kgo.Record
+	promise  func(*kgo.Record, error)
+	owner    *driver.Record
+	tag      uint64
+	producer *producer
+	before   meter.Traffic // when the record was handed over
+}
+
+// NewProducer opens a producing client. It does not wait for a broker: records
+// that are produced while none can be reached end at the delivery timeout.
+func (f *franz) NewProducer(cfg driver.ProducerConfig) (driver.Producer, error) {
+	if err := driver.CheckProducer(f, cfg); err != nil {
+		return nil, err
+	}
+	p := &producer{
+		topic:   cfg.Topic,
+		onDone:  cfg.OnDone,
+		acks:    cfg.Acks,
+		ordered: cfg.Idempotent || cfg.InFlight <= 1,
+	}
+	options, err := producerOptions(cfg)
+	if err != nil {
+		return nil, err
+	}
+	options = append(options, kgo.Dialer(p.wire.dialer(f.dial, cfg.Access)), kgo.WithHooks(&p.wire))
+	p.client, err = kgo.NewClient(options...)
+	if err != nil {
+		return nil, fmt.Errorf("%w: producer: %w", driver.ErrConfig, err)
+	}
+	p.settings = producerSettings(p.client, cfg)
+	return p, nil
+}
+
+// Produce hands r to the client. See driver.Producer.
+func (p *producer) Produce(r *driver.Record) {
+	s, ok := r.Native.(*slot)
+	if !ok || s.owner != r {
+		s = newSlot(r)
+	}
+	s.producer, s.tag = p, r.Tag
+	s.before = p.wire.traffic()
+	s.record.Topic = p.topic
+	s.record.Partition = r.Partition
+	s.record.Key = r.Key
+	s.record.Value = r.Value
+	s.record.Timestamp = r.Created // if it is zero, the client reads a clock
+	p.client.Produce(context.Background(), &s.record, s.promise)
+}
+
+func newSlot(r *driver.Record) *slot {
+	s := &slot{owner: r}
+	s.promise = s.done
+	r.Native = s
+	return s
+}
+
+// done hands the record back. Once OnDone was called, its owner may be filling
+// it again on another goroutine.
+func (s *slot) done(record *kgo.Record, err error) {
+	p := s.producer
+	d := driver.Done{Record: s.owner, Tag: s.tag, Outcome: driver.Acked, Offset: record.Offset, Err: err}
+	switch {
+	case err != nil:
+		d.Outcome = outcome(err, p.wire.traffic().Since(s.before), p.ordered)
+		d.Offset = -1
+	case p.acks == driver.AcksNone:
+		d.Offset = -1 // nobody told; the client's number is the place in the batch
+	}
+	p.onDone(d)
+}
+
+// Flush sends what the client holds back and waits until nothing is in flight.
+func (p *producer) Flush(ctx context.Context) error { return p.client.Flush(ctx) }
+
+// Settings are the client's options by their names in package kgo.
+func (p *producer) Settings() []driver.Setting { return p.settings }
+
+// Wire counts produced batches once a broker has taken them.
+func (p *producer) Wire() driver.Wire { return p.wire.meter.Wire() }
+
+// Requests times produce requests once they were answered.
+func (p *producer) Requests() driver.Requests { return p.wire.requests() }
+
+// Close ends the client and returns when every record that Produce had taken is
+// handed back.
+func (p *producer) Close() {
+	p.closing.Do(func() {
+		p.client.Close()
+		p.awaitPromises()
+	})
+}
+
+// awaitPromises waits until the client has called the promise of every record
+// given to it. Closing the client fails those records, but their promises run
+// later, in line, on the client's own goroutine; so the promise of one more
+// record, which fails for its lack of a topic, comes after all of them.
+func (p *producer) awaitPromises() {
+	last := make(chan struct{})
+	p.client.Produce(context.Background(), &kgo.Record{}, func(*kgo.Record, error) { close(last) })
+	<-last
+}

@@ -1,0 +1,108 @@
+package franz
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+)
+
+// idempotentInFlight is the number of produce requests that an idempotent client
+// keeps in flight on a connection; the client does not let it be changed.
+const idempotentInFlight = 5
+
+// producerOptions translates cfg, which driver.CheckProducer has passed, into options
+// of the client. Combinations that the client would refuse, or silently ignore, are
+// errors here.
+func producerOptions(cfg driver.ProducerConfig) ([]kgo.Opt, error) {
+	if err := checkProducer(cfg); err != nil {
+		return nil, err
+	}
+	options := []kgo.Opt{
+		kgo.SeedBrokers(cfg.Brokers...),
+		kgo.DisableClientMetrics(),
+		kgo.RecordPartitioner(kgo.ManualPartitioner()),
+		kgo.RequiredAcks(requiredAcks(cfg.Acks)),
+		kgo.ProducerLinger(cfg.Linger),
+	}
+	options = append(options, cfg.Access.Login()...)
+	if cfg.ClientID != "" {
+		options = append(options, kgo.ClientID(cfg.ClientID))
+	}
+	if cfg.Compression != "" {
+		options = append(options, kgo.ProducerBatchCompression(codec(cfg.Compression, cfg.Level)))
+	}
+	if cfg.BatchBytes > 0 {
+		options = append(options, kgo.ProducerBatchMaxBytes(cfg.BatchBytes))
+	}
+	if cfg.MaxBuffered > 0 {
+		options = append(options, kgo.MaxBufferedRecords(cfg.MaxBuffered))
+	}
+	options = append(options, orderOptions(cfg)...)
+	return append(options, deliveryOptions(cfg)...), nil
+}
+
+func orderOptions(cfg driver.ProducerConfig) []kgo.Opt {
+	if cfg.Idempotent {
+		return nil
+	}
+	options := []kgo.Opt{kgo.DisableIdempotentWrite()}
+	if cfg.InFlight > 0 {
+		options = append(options, kgo.MaxProduceRequestsInflightPerBroker(cfg.InFlight))
+	}
+	return options
+}
+
+// deliveryOptions make the delivery timeout hold as Kafka's own client holds it.
+//
+// The client looks at a record's age only before it writes a request and after
+// one has ended, so a broker that falls silent keeps a record for as long as a
+// request may take: its two request timeouts together must not be longer than
+// the delivery timeout (Kafka refuses such a configuration likewise). And an
+// idempotent client never gives up a record that it has written, unless it is
+// told that it may, as Kafka's does. What stays different: after an error that
+// calls for new metadata, the client does not look at the record before it has
+// them, and it asks for them every five seconds at most (kgo.MetadataMinAge). A
+// record may outlive its timeout by that much.
+func deliveryOptions(cfg driver.ProducerConfig) []kgo.Opt {
+	if cfg.DeliveryTimeout == 0 {
+		return nil
+	}
+	options := []kgo.Opt{kgo.RecordDeliveryTimeout(cfg.DeliveryTimeout)}
+	if half := cfg.DeliveryTimeout / 2; half < requestTimeout {
+		options = append(options, kgo.ProduceRequestTimeout(half), kgo.RequestTimeoutOverhead(half))
+	}
+	if cfg.Idempotent {
+		options = append(options, kgo.AllowIdempotentProduceCancellation())
+	}
+	return options
+}
+
+// requestTimeout is the client's default of both kgo.ProduceRequestTimeout and
+// kgo.RequestTimeoutOverhead.
+const requestTimeout = 10 * time.Second
+
+// checkProducer checks what this client does not take, beside what no client does.
+func checkProducer(cfg driver.ProducerConfig) error {
+	switch {
+	case cfg.Idempotent && cfg.InFlight != 0 && cfg.InFlight != idempotentInFlight:
+		return fmt.Errorf("%w: producer: idempotent always has %d requests in flight with franz-go, got %d; leave it out or switch idempotent off",
+			driver.ErrConfig, idempotentInFlight, cfg.InFlight)
+	case cfg.DeliveryTimeout > 0 && cfg.DeliveryTimeout < time.Second:
+		return fmt.Errorf("%w: producer: delivery timeout %v; franz-go takes 1s and more, or 0 for none", driver.ErrConfig, cfg.DeliveryTimeout)
+	}
+	return nil
+}
+
+func requiredAcks(acks driver.Acks) kgo.Acks {
+	switch acks {
+	case driver.AcksNone:
+		return kgo.NoAck()
+	case driver.AcksLeader:
+		return kgo.LeaderAck()
+	default:
+		return kgo.AllISRAcks()
+	}
+}

@@ -1,0 +1,23 @@
+//go:build librdkafka && cgo
+
+package librdkafka_test
+
+import (
+	"testing"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/kafka/driver/drivertest"
+	"kafkabench.example/kafka-bench/internal/kafka/driver/librdkafka"
+)
+
+// TestConformanceFake runs the suite on a fake cluster of three brokers.
+func TestConformanceFake(t *testing.T) { drivertest.RunFake(t, librdkafka.New(), 3*time.Second) }
+
+// TestConformanceKafka runs the suite on Apache Kafka itself.
+func TestConformanceKafka(t *testing.T) { drivertest.RunKafka(t, librdkafka.New()) }
+
+// TestSecured: records pass wherever a cluster lets its clients in.
+func TestSecured(t *testing.T) { drivertest.TestSecured(t, librdkafka.New()) }
+
+// TestName: what selects the driver, and what it is a driver of.
+func TestName(t *testing.T) { drivertest.CheckName(t, librdkafka.New(), "librdkafka") }

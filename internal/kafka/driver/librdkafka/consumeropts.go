@@ -1,0 +1,71 @@
+//go:build librdkafka && cgo
+
+package librdkafka
+
+import (
+	"fmt"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+)
+
+// noGroup is the group of a client that has none. The client reads nothing without
+// one, though it neither joins it nor commits to it when its partitions are
+// assigned by hand.
+const noGroup = "kafka-bench-no-group"
+
+// defaultHeartbeat is the client's own interval (heartbeat.interval.ms).
+const defaultHeartbeat = 3 * time.Second
+
+// consumerProperties translates cfg, which driver.CheckConsumer has passed. What is set beyond it makes the client do the
+// same work as the others: records are returned as they are in the log, whether
+// their transaction has ended or not, and classic groups share out partitions
+// without taking all of them back first.
+func consumerProperties(cfg driver.ConsumerConfig) (properties, error) {
+	p := common(cfg.Brokers, cfg.ClientID)
+	if err := p.admit(cfg.Access); err != nil {
+		return nil, fmt.Errorf("%w: consumer: %w", driver.ErrConfig, err)
+	}
+	p["auto.offset.reset"] = "earliest"
+	p["enable.auto.commit"] = "false"
+	p["isolation.level"] = "read_uncommitted"
+	p["group.id"] = noGroup
+	if cfg.Group != "" {
+		p.join(cfg)
+	}
+	if cfg.ControlRecords {
+		// The client passes control records in silence, but at a partition's end it
+		// says how far it has come.
+		p["enable.partition.eof"] = "true"
+	}
+	p.fetch(cfg)
+	return p, nil
+}
+
+func (p properties) join(cfg driver.ConsumerConfig) {
+	p["group.id"], p["group.protocol"] = cfg.Group, cfg.Protocol
+	if cfg.Protocol == driver.ProtocolConsumer {
+		return // the broker says the rest
+	}
+	p["partition.assignment.strategy"] = "cooperative-sticky"
+	if cfg.SessionTimeout > 0 {
+		p.setTime("session.timeout.ms", cfg.SessionTimeout)
+		p.setTime("heartbeat.interval.ms", cfg.Heartbeat(defaultHeartbeat))
+	}
+}
+
+func (p properties) fetch(cfg driver.ConsumerConfig) {
+	if cfg.FetchMinBytes > 0 {
+		p.setInt("fetch.min.bytes", int64(cfg.FetchMinBytes))
+	}
+	if cfg.FetchMaxBytes > 0 {
+		// The client raises it to message.max.bytes, and does not tell.
+		p.setInt("fetch.max.bytes", max(int64(cfg.FetchMaxBytes), defaultInt("message.max.bytes")))
+	}
+	if cfg.FetchMaxPartitionBytes > 0 {
+		p.setInt("max.partition.fetch.bytes", int64(cfg.FetchMaxPartitionBytes))
+	}
+	if cfg.FetchMaxWait > 0 {
+		p.setTime("fetch.wait.max.ms", cfg.FetchMaxWait)
+	}
+}

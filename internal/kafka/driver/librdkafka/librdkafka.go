@@ -1,0 +1,32 @@
+//go:build librdkafka && cgo
+
+package librdkafka
+
+import (
+	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
+
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+)
+
+type librdkafka struct{}
+
+// New returns the driver.
+func New() driver.Driver { return librdkafka{} }
+
+func (librdkafka) Name() string { return "librdkafka" }
+
+// Version is that of the C library, which its Go face shares.
+func (librdkafka) Version() string {
+	_, version := kafka.LibraryVersion()
+	return "v" + version
+}
+
+// Lacks names what the client can't do, or can't do from Go.
+func (librdkafka) Lacks() map[driver.Capability]string {
+	return map[driver.Capability]string{
+		driver.KillConsumer: "the connections are in C, where nobody but the client closes them, and it always leaves its group in order",
+		driver.CountWire:    "the client tells its bytes once a second at the most, and of batches that it fetched nothing at all",
+		driver.TimeRequests: "the client tells one round-trip time for requests of all types together",
+		driver.ShareGroups:  "the client has no share consumers",
+	}
+}

@@ -1,0 +1,194 @@
+//go:build librdkafka && cgo
+
+package librdkafka
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
+
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+)
+
+const (
+	// eventsBuffer is how many delivery reports may lie between the client's
+	// goroutine, which fetches them out of C, and the driver's, which hands the
+	// records back.
+	eventsBuffer = 10_000
+	// fullWait is how long Produce waits for room in the client's buffer before it
+	// asks again. The client has no call that waits.
+	fullWait = time.Millisecond
+	// flushStep is how long one call of the client's flush may take. The client
+	// leaves a call into C behind, which ends as late.
+	flushStep = 10 * time.Millisecond
+)
+
+type producer struct {
+	client   *kafka.Producer
+	topic    string
+	onDone   func(driver.Done)
+	acks     driver.Acks
+	settings []driver.Setting
+
+	handed   atomic.Int64 // records given to Produce
+	returned atomic.Int64 // of those, given to onDone
+	troubles atomic.Int64 // errors of the client, not of a record; see outcome.go
+
+	flushed atomic.Bool
+	reaped  chan struct{} // closed when no more records come back
+	closing sync.Once
+}
+
+var _ driver.Producer = (*producer)(nil)
+
+// slot is what a driver.Record keeps in Native: the client's message, made once,
+// whose Opaque leads back to the slot.
+type slot struct {
+	message kafka.Message
+	owner   *driver.Record
+	tag     uint64
+	before  int64 // the client's troubles when the record was handed over
+}
+
+// refusal is a record that the client did not take. It is put among the client's
+// own events, so that all records come back on one goroutine.
+type refusal struct {
+	slot *slot
+	err  error
+}
+
+// String makes it a kafka.Event.
+func (r refusal) String() string { return r.err.Error() }
+
+// NewProducer opens a producing client. It does not wait for a broker: records
+// that are produced while none can be reached end at the delivery timeout.
+func (l librdkafka) NewProducer(cfg driver.ProducerConfig) (driver.Producer, error) {
+	if err := driver.CheckProducer(l, cfg); err != nil {
+		return nil, err
+	}
+	set, err := producerProperties(cfg)
+	if err != nil {
+		return nil, err
+	}
+	p := &producer{topic: cfg.Topic, onDone: cfg.OnDone, acks: cfg.Acks, reaped: make(chan struct{})}
+	p.client, err = kafka.NewProducer(set.config(kafka.ConfigMap{
+		"go.delivery.report.fields": "none", // the slot has them
+		"go.events.channel.size":    eventsBuffer,
+		"go.produce.channel.size":   1, // not used
+	}))
+	if err != nil {
+		return nil, fmt.Errorf("%w: producer: %w", driver.ErrConfig, err)
+	}
+	p.settings = settings(set, clientDefaults, producerDefaults)
+	go p.reap()
+	return p, nil
+}
+
+// Produce hands r to the client, which copies it. See driver.Producer.
+func (p *producer) Produce(r *driver.Record) {
+	s, ok := r.Native.(*slot)
+	if !ok || s.owner != r {
+		s = newSlot(r)
+	}
+	s.tag = r.Tag
+	s.before = p.troubles.Load()
+	m := &s.message
+	m.TopicPartition.Topic = &p.topic
+	m.TopicPartition.Partition = r.Partition
+	m.Key, m.Value = r.Key, r.Value
+	m.Timestamp = r.Created // if it is zero, the client reads a clock
+	p.handed.Add(1)
+	err := p.client.Produce(m, nil)
+	for ; err != nil && code(err) == kafka.ErrQueueFull; err = p.client.Produce(m, nil) {
+		time.Sleep(fullWait)
+	}
+	if err != nil {
+		p.client.Events() <- refusal{s, err}
+	}
+}
+
+func newSlot(r *driver.Record) *slot {
+	s := &slot{owner: r}
+	s.message.Opaque = s
+	r.Native = s
+	return s
+}
+
+// reap hands records back until the client is closed.
+func (p *producer) reap() {
+	defer close(p.reaped)
+	for event := range p.client.Events() {
+		switch e := event.(type) {
+		case *kafka.Message:
+			p.report(e)
+		case refusal:
+			p.hand(e.slot, driver.Failed, -1, e.err)
+		case kafka.Error:
+			p.troubles.Add(1)
+		}
+	}
+}
+
+// report hands back the record of a delivery report.
+func (p *producer) report(m *kafka.Message) {
+	s, ok := m.Opaque.(*slot)
+	if !ok {
+		return // nobody else produces with this client
+	}
+	switch err := m.TopicPartition.Error; {
+	case err != nil:
+		p.hand(s, outcome(err, p.troubles.Load() > s.before), -1, err)
+	case p.acks == driver.AcksNone:
+		p.hand(s, driver.Acked, -1, nil) // nobody told
+	default:
+		p.hand(s, driver.Acked, int64(m.TopicPartition.Offset), nil)
+	}
+}
+
+// hand hands a record back. Once onDone was called, its owner may be filling it
+// again on another goroutine.
+func (p *producer) hand(s *slot, became driver.Outcome, offset int64, err error) {
+	p.onDone(driver.Done{Record: s.owner, Tag: s.tag, Outcome: became, Offset: offset, Err: err})
+	p.returned.Add(1)
+}
+
+// Flush sends what the client holds back and waits until nothing is in flight.
+func (p *producer) Flush(ctx context.Context) error {
+	for !p.settled() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		p.flushed.Store(true)
+		if p.client.Flush(int(flushStep.Milliseconds())) == 0 && !p.settled() {
+			time.Sleep(fullWait) // the last reports are on their way out of the channel
+		}
+	}
+	return nil
+}
+
+// settled tells whether all records were handed back.
+func (p *producer) settled() bool { return p.returned.Load() >= p.handed.Load() }
+
+// Settings are the client's by librdkafka's names.
+func (p *producer) Settings() []driver.Setting { return p.settings }
+
+// Close purges what the client still holds, which comes back by delivery reports
+// like everything else, and ends the client when all is back. A record on its way
+// from one of the client's queues to another escapes a purge, so it is repeated.
+func (p *producer) Close() {
+	p.closing.Do(func() {
+		for !p.settled() {
+			_ = p.client.Purge(kafka.PurgeQueue | kafka.PurgeInFlight) // fails for an unknown flag only
+			time.Sleep(fullWait)
+		}
+		if p.flushed.Load() {
+			time.Sleep(flushStep) // nothing may be in C when the client ends there
+		}
+		p.client.Close()
+		<-p.reaped
+	})
+}

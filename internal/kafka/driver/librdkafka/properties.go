@@ -1,0 +1,79 @@
+//go:build librdkafka && cgo
+
+package librdkafka
+
+import (
+	"maps"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
+
+	"kafkabench.example/kafka-bench/internal/kafka/access"
+)
+
+// properties are a client's settings by librdkafka's names, as far as they are not
+// left to its defaults. Where librdkafka knows a setting by two names, it is the one
+// that Kafka's own clients have, too: linger.ms, and not queue.buffering.max.ms.
+type properties map[string]string
+
+// common are the properties of every client.
+func common(brokers []string, clientID string) properties {
+	p := properties{
+		"bootstrap.servers":   strings.Join(brokers, ","),
+		"enable.metrics.push": "false", // KIP-714: nobody asked for it
+		"log_level":           "0",     // or the client would write to standard error
+	}
+	if clientID != "" {
+		p["client.id"] = clientID
+	}
+	return p
+}
+
+// secret tells whether the value of a property must not be shown. What is secret
+// and what merely fills a page is left out alike.
+func secret(name string) bool {
+	return name == "sasl.username" || name == "sasl.password" || strings.HasSuffix(name, ".pem")
+}
+
+// admit sets how the brokers let the client in.
+func (p properties) admit(a access.Access) error {
+	p["security.protocol"] = a.Protocol()
+	if a.SASL != nil {
+		p["sasl.mechanisms"] = a.SASL.Mechanism
+		p["sasl.username"], p["sasl.password"] = a.SASL.Username, string(a.SASL.Password)
+	}
+	if a.TLS == nil {
+		return nil
+	}
+	text, err := a.PEM()
+	if err != nil {
+		return err
+	}
+	if text.Authorities != "" {
+		p["ssl.ca.pem"] = text.Authorities
+	}
+	if text.Chain != "" {
+		p["ssl.certificate.pem"], p["ssl.key.pem"] = text.Chain, string(text.Key)
+	}
+	if text.AnyName {
+		p["ssl.endpoint.identification.algorithm"] = "none"
+	}
+	return nil
+}
+
+func (p properties) setInt(name string, value int64) { p[name] = strconv.FormatInt(value, 10) }
+
+// setTime sets a time, of which the client knows whole milliseconds.
+func (p properties) setTime(name string, value time.Duration) { p.setInt(name, value.Milliseconds()) }
+
+// config is what the client takes, which also has settings of its face in Go.
+func (p properties) config(face kafka.ConfigMap) *kafka.ConfigMap {
+	config := make(kafka.ConfigMap)
+	maps.Copy(config, face)
+	for name, value := range p {
+		config[name] = value
+	}
+	return &config
+}

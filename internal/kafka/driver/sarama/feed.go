@@ -1,0 +1,149 @@
+package sarama
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	ibm "github.com/IBM/sarama"
+
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+)
+
+// errExpired is what becomes of records that were not given to the client within the
+// delivery timeout.
+var errExpired = errors.New("the delivery timeout has passed")
+
+// feed opens the client and gives it what is queued, until the producer closes. That
+// one goroutine does it keeps the records of a partition in order, and lets Produce
+// return while the client waits for a broker.
+func (p *producer) feed() {
+	client := p.opened()
+	if client == nil {
+		p.fail(p.swap(nil), errClosed)
+		return
+	}
+	p.handlers.Go(func() { p.handBackAcked(client) })
+	p.handlers.Go(func() { p.handBackFailed(client) })
+	defer client.AsyncClose()
+	var spare []*slot
+	for {
+		select {
+		case <-p.wake:
+			spare = p.empty(client, spare)
+		case <-p.pushes:
+			spare = p.empty(client, spare)
+			p.push(client)
+		case <-p.stop:
+			p.empty(client, spare)
+			if p.lingers {
+				p.push(client) // or it would be held back for as long as it lingers
+			}
+			return
+		}
+	}
+}
+
+// opened opens the client, however long it takes: an idempotent one asks a broker for
+// its number first. Meanwhile records that are past their delivery timeout are given
+// up. It is nil if the producer was closed before.
+func (p *producer) opened() ibm.AsyncProducer {
+	client, failed := make(chan ibm.AsyncProducer), make(chan error)
+	go func() { client <- p.open(failed) }()
+	ages := time.NewTicker(openRetry)
+	defer ages.Stop()
+	cause := errExpired
+	for {
+		select {
+		case c := <-client:
+			return c
+		case cause = <-failed:
+		case <-ages.C:
+			p.fail(p.expired(), cause)
+		}
+	}
+}
+
+// openRetry is how long it takes until another attempt to open the client.
+const openRetry = 100 * time.Millisecond
+
+// open opens the client or, when the producer is closed, nil. It tells what failed.
+func (p *producer) open(failed chan<- error) ibm.AsyncProducer {
+	for {
+		client, err := ibm.NewAsyncProducerFromClient(p.metadata)
+		if err == nil {
+			return client
+		}
+		failed <- err
+		select {
+		case <-p.stop:
+			return nil
+		case <-time.After(openRetry):
+		}
+	}
+}
+
+// expired takes the records out of the queue that are past their delivery timeout, each
+// by its own age.
+func (p *producer) expired() []*slot {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now, n := time.Now(), 0
+	for n < len(p.queue) && p.isLate(p.queue[n], now) {
+		n++
+	}
+	late := p.queue[:n:n]
+	p.queue = p.queue[n:]
+	return late
+}
+
+func (p *producer) isLate(s *slot, now time.Time) bool {
+	return p.timeout > 0 && now.Sub(s.since) >= p.timeout
+}
+
+// atATime is how many records the client is given before their ages are looked at
+// again. It takes milliseconds, unless the client holds them up.
+const atATime = 256
+
+// empty gives the client all that is queued, but for what is too late, and returns the
+// memory of it for the next queue.
+func (p *producer) empty(client ibm.AsyncProducer, spare []*slot) []*slot {
+	queue := p.swap(spare)
+	for part := range slices.Chunk(queue, atATime) {
+		p.give(client, part)
+	}
+	clear(queue)
+	return queue[:0]
+}
+
+func (p *producer) give(client ibm.AsyncProducer, part []*slot) {
+	if p.network.line.IsCut() {
+		p.fail(part, errClosed)
+		return
+	}
+	now := time.Now()
+	for _, s := range part {
+		if p.isLate(s, now) {
+			p.handBack(s, driver.Failed, -1, errExpired)
+			continue
+		}
+		s.before = p.network.meter.Traffic()
+		client.Input() <- &s.message
+	}
+}
+
+// swap takes the queue, and uses spare for the next one.
+func (p *producer) swap(spare []*slot) []*slot {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	queue := p.queue
+	p.queue = spare
+	return queue
+}
+
+// fail hands back records that the client was not given.
+func (p *producer) fail(records []*slot, err error) {
+	for _, s := range records {
+		p.handBack(s, driver.Failed, -1, err)
+	}
+}

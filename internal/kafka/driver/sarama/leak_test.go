@@ -1,0 +1,52 @@
+package sarama_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/kafka/driver/drivertest"
+	"kafkabench.example/kafka-bench/internal/kafka/driver/sarama"
+)
+
+// TestKilledConsumerEnds: closing it takes little time, and nothing of it is left.
+func TestKilledConsumerEnds(t *testing.T) {
+	drivertest.TestKilledConsumer(t, sarama.New(), 2*time.Second)
+	checkNothingRuns(t)
+}
+
+// TestNothingIsLeft: of clients that were closed, whatever they were.
+func TestNothingIsLeft(t *testing.T) {
+	cluster := drivertest.FakeTopic(t, 4)
+	for _, change := range []func(*driver.ProducerConfig){
+		func(*driver.ProducerConfig) {},
+		func(c *driver.ProducerConfig) { c.Idempotent = true },
+		func(c *driver.ProducerConfig) { c.Linger = time.Minute },
+	} {
+		cfg := outcomes.Config(cluster)
+		change(&cfg)
+		p, _ := outcomes.Open(t, cfg)
+		p.Produce(&driver.Record{Value: []byte("value")})
+		if err := p.Flush(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		p.Close()
+	}
+	for _, byHand := range []map[int32]int64{nil, {0: 0, 3: 0}} {
+		c := drivertest.Consumer(t, sarama.New(), driver.ConsumerConfig{
+			Brokers: cluster.ListenAddrs(), Partitions: byHand, FetchMaxWait: 100 * time.Millisecond,
+		})
+		if chunks, err := c.Poll(context.Background()); err != nil || len(chunks) == 0 {
+			t.Fatal(len(chunks), err)
+		}
+		c.Close()
+	}
+	checkNothingRuns(t)
+}
+
+// checkNothingRuns fails the test if a goroutine of the client or the driver is left.
+func checkNothingRuns(t *testing.T) {
+	t.Helper()
+	drivertest.CheckNothingRuns(t, "IBM/sarama.", "driver/sarama.(")
+}

@@ -1,0 +1,74 @@
+package sarama
+
+import (
+	"fmt"
+	"time"
+
+	ibm "github.com/IBM/sarama"
+
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+)
+
+// producerConfig translates cfg into the client's configuration. Combinations that
+// the client would refuse, or silently ignore, are errors here.
+func producerConfig(cfg driver.ProducerConfig, n *network) (*ibm.Config, error) {
+	if err := driver.CheckProducer(New(), cfg); err != nil {
+		return nil, err
+	}
+	if err := checkProducer(cfg); err != nil {
+		return nil, err
+	}
+	config := newConfig(n, cfg.ClientID, cfg.Access)
+	p := &config.Producer
+	p.Return.Successes, p.Return.Errors = true, true
+	p.Partitioner = ibm.NewManualPartitioner
+	p.RequiredAcks = ibm.RequiredAcks(cfg.Acks) // both as Kafka counts them
+	p.Flush.Frequency = cfg.Linger
+	if cfg.Compression != "" {
+		if err := p.Compression.UnmarshalText([]byte(cfg.Compression)); err != nil {
+			return nil, fmt.Errorf("%w: producer: %w", driver.ErrConfig, err)
+		}
+	}
+	if err := setLevel(config, cfg.Level); err != nil {
+		return nil, err
+	}
+	if cfg.BatchBytes > 0 {
+		p.MaxMessageBytes = int(cfg.BatchBytes)
+	}
+	if cfg.InFlight > 0 {
+		config.Net.MaxOpenRequests = cfg.InFlight
+	}
+	if cfg.Idempotent {
+		p.Idempotent = true
+		config.Net.MaxOpenRequests = 1 // the client insists, whatever the limit
+	}
+	setPatience(config, cfg.DeliveryTimeout)
+	p.Retry.BackoffFunc = func(int, int) time.Duration { return n.unlessCut(p.Retry.Backoff) }
+	if err := config.Validate(); err != nil {
+		return nil, fmt.Errorf("%w: producer: %w", driver.ErrConfig, err)
+	}
+	return config, nil
+}
+
+// setLevel sets the level of compression, where 0 is the codec's default. The client
+// counts the levels as Kafka does, but has none for lz4, and would not say so.
+func setLevel(config *ibm.Config, level int) error {
+	if level == 0 {
+		return nil
+	}
+	switch codec := config.Producer.Compression; codec {
+	case ibm.CompressionGZIP, ibm.CompressionZSTD:
+		config.Producer.CompressionLevel = level
+		return nil
+	default:
+		return fmt.Errorf("%w: producer: compression %v has no levels with sarama, got level %d; leave it out", driver.ErrConfig, codec, level)
+	}
+}
+
+// checkProducer checks what the driver does not take, beside what no client does.
+func checkProducer(cfg driver.ProducerConfig) error {
+	if cfg.DeliveryTimeout > 0 && cfg.DeliveryTimeout < time.Second {
+		return fmt.Errorf("%w: producer: delivery timeout %v; the driver takes 1s and more, or 0 for none", driver.ErrConfig, cfg.DeliveryTimeout)
+	}
+	return nil
+}

@@ -1,0 +1,185 @@
+package sarama_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	ibm "github.com/IBM/sarama"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/kafka/driver/drivertest"
+	"kafkabench.example/kafka-bench/internal/kafka/driver/sarama"
+)
+
+// TestOffsetOutOfRange: a client gives a partition up of which a broker says that it
+// does not hold the offset. Where the broker was wrong, as one is that has just begun to
+// lead, nothing comes twice; where the log was cut off at its start, it is read on from
+// there; and either way it is told.
+func TestOffsetOutOfRange(t *testing.T) {
+	const before, after = 100, 50
+	refuse := func(c *kfake.Cluster) { // the next fetch
+		c.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Fetch}, Err: kerr.OffsetOutOfRange})
+	}
+	for _, test := range []struct {
+		name   string
+		change func(*driver.ConsumerConfig)
+	}{
+		{"by hand", func(c *driver.ConsumerConfig) { c.Partitions = map[int32]int64{0: 0} }},
+		{"group", func(c *driver.ConsumerConfig) { c.Group, c.Protocol = "g", "classic" }},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			cluster := drivertest.FakeTopic(t, 1)
+			fill(t, cluster, before)
+			r := open(t, cluster, test.change)
+			r.await(t, before)
+			if test.name == "group" {
+				r.commit(t, before)
+			}
+			refuse(cluster)
+			fill(t, cluster, after)
+			r.await(t, before+after)
+			r.checkTold(t)
+			r.checkOffsets(t, 0, before+after)
+		})
+	}
+}
+
+// TestLogWithoutTheOffset: partitions that begin where the log does not are read from
+// its earliest, and that is told.
+func TestLogWithoutTheOffset(t *testing.T) {
+	const n, trimmed = 100, 40
+	for _, offset := range []int64{10, 5000} {
+		t.Run(fmt.Sprint(offset), func(t *testing.T) {
+			cluster := drivertest.FakeTopic(t, 1)
+			fill(t, cluster, n)
+			if err := cluster.DeleteRecords(topic, 0, trimmed); err != nil {
+				t.Fatal(err)
+			}
+			r := open(t, cluster, func(c *driver.ConsumerConfig) { c.Partitions = map[int32]int64{0: offset} })
+			r.await(t, n-trimmed)
+			r.checkTold(t)
+			r.checkOffsets(t, trimmed, n)
+		})
+	}
+}
+
+// fill writes n records.
+func fill(t *testing.T, cluster *kfake.Cluster, n int) {
+	t.Helper()
+	done := make(chan driver.Done, n)
+	cfg := outcomes.Config(cluster)
+	cfg.OnDone = func(d driver.Done) { done <- d }
+	p := drivertest.Producer(t, sarama.New(), cfg)
+	for range n {
+		p.Produce(&driver.Record{Value: []byte("value")})
+	}
+	for range n {
+		if d := <-done; d.Outcome != driver.Acked {
+			t.Fatal(d.Outcome, d.Err)
+		}
+	}
+}
+
+// reader polls a consumer, and notes what comes.
+type reader struct {
+	consumer driver.Consumer
+	mu       sync.Mutex
+	offsets  []int64
+	told     []error
+}
+
+func open(t *testing.T, cluster *kfake.Cluster, change func(*driver.ConsumerConfig)) *reader {
+	t.Helper()
+	r := &reader{}
+	cfg := driver.ConsumerConfig{
+		Brokers: cluster.ListenAddrs(), FetchMaxWait: 50 * time.Millisecond,
+		OnError: func(err error) {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.told = append(r.told, err)
+		},
+	}
+	change(&cfg)
+	r.consumer = drivertest.Consumer(t, sarama.New(), cfg)
+	ctx, stop := context.WithCancel(context.Background())
+	var polls sync.WaitGroup
+	polls.Go(func() { r.poll(ctx) })
+	t.Cleanup(func() {
+		stop()
+		polls.Wait()
+	})
+	return r
+}
+
+func (r *reader) poll(ctx context.Context) {
+	for ctx.Err() == nil {
+		chunks, err := r.consumer.Poll(ctx)
+		if err != nil {
+			return
+		}
+		r.mu.Lock()
+		for _, chunk := range chunks {
+			for _, record := range chunk.Records {
+				r.offsets = append(r.offsets, record.Offset)
+			}
+			chunk.Free()
+		}
+		r.mu.Unlock()
+	}
+}
+
+func (r *reader) commit(t *testing.T, next int64) {
+	t.Helper()
+	if err := r.consumer.Commit(context.Background(), map[int32]int64{0: next}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// await waits for n records.
+func (r *reader) await(t *testing.T, n int) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); r.received() < n; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d records, want %d; told: %v", r.received(), n, r.told)
+		}
+	}
+}
+
+func (r *reader) received() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.offsets)
+}
+
+// checkTold fails the test if nobody was told of the offset.
+func (r *reader) checkTold(t *testing.T) {
+	t.Helper()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !slices.ContainsFunc(r.told, func(err error) bool { return errors.Is(err, ibm.ErrOffsetOutOfRange) }) {
+		t.Errorf("the offset that was out of range was not told, but %v", r.told)
+	}
+}
+
+// checkOffsets fails the test unless each offset came once, in order.
+func (r *reader) checkOffsets(t *testing.T, from, to int64) {
+	t.Helper()
+	time.Sleep(100 * time.Millisecond) // for what comes twice
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var want []int64
+	for offset := from; offset < to; offset++ {
+		want = append(want, offset)
+	}
+	if !slices.Equal(r.offsets, want) {
+		t.Errorf("received the offsets %v, want %d to %d once each", r.offsets, from, to-1)
+	}
+}

@@ -1,0 +1,85 @@
+package sarama_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/kafka/driver/drivertest"
+	"kafkabench.example/kafka-bench/internal/kafka/driver/sarama"
+)
+
+// TestDefaultsAreShown: what was not configured is reported as the client has it. A
+// failure here after an update of the library is news for its users, and for
+// docs/DRIVERS.md.
+func TestDefaultsAreShown(t *testing.T) {
+	p := drivertest.Producer(t, sarama.New(), driver.ProducerConfig{Acks: driver.AcksAll})
+	drivertest.WantSettings(t, p.Settings(), map[string]string{
+		"ApiVersionsRequest":                 "true",
+		"ChannelBufferSize":                  "256",
+		"ClientID":                           "sarama",
+		"Metadata.Retry.Max":                 "3",
+		"Net.MaxOpenRequests":                "5",
+		"Net.SASL.Mechanism":                 "unset",
+		"Producer.Compression":               "none",
+		"Producer.CompressionLevel":          "default",
+		"Producer.Flush.Frequency":           "0s",
+		"Producer.Idempotent":                "false",
+		"Producer.MaxMessageBytes":           "1048576",
+		"Producer.RequiredAcks":              "all",
+		"Producer.Retry.Backoff":             "100ms",
+		"Producer.Retry.Max":                 "3",
+		"Producer.Timeout":                   "10s",
+		"Version":                            "2.8.0",
+		"security.protocol":                  "PLAINTEXT",
+		"Net.ReadTimeout":                    "30s",
+		"Consumer.Group.Session.Timeout":     "",
+		"Producer.Transaction.Retry.Backoff": "100ms",
+	})
+	c := drivertest.Consumer(t, sarama.New(), driver.ConsumerConfig{Group: "g"})
+	drivertest.WantSettings(t, c.Settings(), map[string]string{
+		"Consumer.Fetch.Default":                   "1048576",
+		"Consumer.Fetch.MaxBytes":                  "52428800",
+		"Consumer.Fetch.Min":                       "1",
+		"Consumer.Group.Heartbeat.Interval":        "3s",
+		"Consumer.Group.Rebalance.GroupStrategies": "range",
+		"Consumer.Group.Session.Timeout":           "10s",
+		"Consumer.MaxProcessingTime":               "100ms",
+		"Consumer.MaxWaitTime":                     "500ms",
+		"Consumer.Offsets.AutoCommit.Enable":       "false",
+		"Consumer.Offsets.Initial":                 "earliest",
+		"ConsumerGroup":                            "g",
+	})
+}
+
+// TestSettingsFollowTheConfiguration, also where the client bends it.
+func TestSettingsFollowTheConfiguration(t *testing.T) {
+	p := drivertest.Producer(t, sarama.New(), driver.ProducerConfig{
+		Acks: driver.AcksAll, Idempotent: true, InFlight: 5, Compression: "zstd", Level: 19,
+		DeliveryTimeout: 6 * time.Second,
+	})
+	drivertest.WantSettings(t, p.Settings(), map[string]string{
+		"Metadata.Retry.Max":        "24",
+		"Metadata.Timeout":          "4s",
+		"Net.MaxOpenRequests":       "1",
+		"Net.ReadTimeout":           "2s",
+		"Producer.Compression":      "zstd",
+		"Producer.CompressionLevel": "19",
+		"Producer.Idempotent":       "true",
+		"Producer.Retry.Max":        "60",
+		"Producer.Timeout":          "2s",
+	})
+	c := drivertest.Consumer(t, sarama.New(), driver.ConsumerConfig{SessionTimeout: 6 * time.Second})
+	drivertest.WantSettings(t, c.Settings(), map[string]string{"Consumer.Group.Heartbeat.Interval": "2s"})
+}
+
+// TestNoLevelsOfLZ4: the client would leave the level out, and say nothing.
+func TestNoLevelsOfLZ4(t *testing.T) {
+	_, err := sarama.New().NewProducer(driver.ProducerConfig{
+		Brokers: []string{"localhost:1"}, Topic: "t", Compression: "lz4", Level: 1, OnDone: func(driver.Done) {},
+	})
+	if !errors.Is(err, driver.ErrConfig) {
+		t.Errorf("error %v, want one of the configuration", err)
+	}
+}

@@ -1,0 +1,215 @@
+package segmentio
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/protocol"
+	"github.com/segmentio/kafka-go/protocol/produce"
+
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+)
+
+// errClosed is what becomes of records whose producer is closed.
+var errClosed = errors.New("the producer was closed")
+
+// errExpired is what becomes of records that are older than the delivery timeout.
+var errExpired = errors.New("the delivery timeout has passed")
+
+// errGivenUp ends the encoding of a request that nobody waits for any more.
+var errGivenUp = errors.New("the request was given up before it was encoded")
+
+// attempts is the Writer's way to the brokers: its transport, with what the Writer
+// itself does not do. It remembers for each partition what its attempts at the batch
+// in hand came to, because the Writer tells of the last one only. It ends a batch at
+// the delivery timeout of its oldest record, and all of them when the producer is
+// closed. And it sees to it that nobody reads a record any more once its attempt has
+// ended, because its owner will write into it.
+type attempts struct {
+	transport kafka.RoundTripper
+	closing   context.Context
+	delivery  time.Duration // 0 is no timeout
+	acks      driver.Acks
+	acked     func(records, uncompressed, compressed int) // of a batch
+
+	mu         sync.Mutex
+	partitions map[int32]*trial
+}
+
+var _ kafka.RoundTripper = (*attempts)(nil)
+
+// of returns the trial of a partition.
+func (a *attempts) of(partition int32) *trial {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	t := a.partitions[partition]
+	if t == nil {
+		t = &trial{}
+		a.partitions[partition] = t
+	}
+	return t
+}
+
+// expect takes note of the ages of records that the Writer is about to be given, where
+// they count, and withdraw forgets them again. One goroutine calls both.
+func (a *attempts) expect(messages []kafka.Message) {
+	if a.delivery == 0 {
+		return
+	}
+	for i := range messages {
+		s := slotOf(&messages[i])
+		a.of(s.partition).push(s.since)
+	}
+}
+
+func (a *attempts) withdraw(messages []kafka.Message) {
+	if a.delivery == 0 {
+		return
+	}
+	for i := range messages {
+		a.of(slotOf(&messages[i]).partition).pull()
+	}
+}
+
+// RoundTrip makes one attempt at a batch; all other requests just pass.
+func (a *attempts) RoundTrip(ctx context.Context, addr net.Addr, request kafka.Request) (kafka.Response, error) {
+	r, ok := request.(*produce.Request)
+	if !ok || len(r.Topics) != 1 || len(r.Topics[0].Partitions) != 1 {
+		return a.transport.RoundTrip(ctx, addr, request)
+	}
+	return a.try(ctx, addr, r)
+}
+
+func (a *attempts) try(ctx context.Context, addr net.Addr, r *produce.Request) (kafka.Response, error) {
+	partition := &r.Topics[0].Partitions[0]
+	t := a.of(partition.Partition)
+	until, bounded := t.until(a.delivery)
+	switch {
+	case a.closing.Err() != nil:
+		return nil, errClosed
+	case bounded && !time.Now().Before(until):
+		return nil, t.expired()
+	}
+	ctx, cancel := bound(ctx, until, bounded)
+	defer cancel()
+	defer context.AfterFunc(a.closing, cancel)()
+	records := &guarded{records: partition.RecordSet.Records}
+	partition.RecordSet.Records = records
+	response, err := a.transport.RoundTrip(ctx, addr, r)
+	encoded := records.giveUp()
+	switch code := errorCode(response); {
+	case err != nil && encoded, code != 0 && !refuses(code, a.acks):
+		t.open, t.last = true, err
+	case err != nil:
+		t.last = err
+	case code == 0:
+		a.acked(records.count, records.bytes, int(t.written.Load()))
+	}
+	if err != nil && a.closing.Err() != nil {
+		return nil, errClosed // the Writer would try a context's error again
+	}
+	return response, err
+}
+
+func bound(ctx context.Context, until time.Time, bounded bool) (context.Context, context.CancelFunc) {
+	if bounded {
+		return context.WithDeadline(ctx, until)
+	}
+	return context.WithCancel(ctx)
+}
+
+// errorCode is what the broker said of the one partition that it was asked about. At
+// acks 0 it says nothing.
+func errorCode(response kafka.Response) kafka.Error {
+	r, ok := response.(*produce.Response)
+	if !ok || r == nil || len(r.Topics) == 0 || len(r.Topics[0].Partitions) == 0 {
+		return 0
+	}
+	return kafka.Error(r.Topics[0].Partitions[0].ErrorCode)
+}
+
+// guarded are the records of one attempt. The client encodes them on a goroutine of
+// the connection's, all of them before it writes any; it may still do so, or only
+// begin, when the attempt has ended by its context. The lock is held from the first
+// record read to the end of them, so that giving up waits for an encoding that is
+// under way, which takes microseconds, and prevents one that is to come.
+type guarded struct {
+	records kafka.RecordReader
+
+	mu      sync.Mutex
+	begun   bool
+	encoded bool // to the end; what follows is that it is written
+	given   bool // up
+	count   int
+	bytes   int // before compression
+	base    int64
+}
+
+// ReadRecord is called by the client as it encodes.
+func (g *guarded) ReadRecord() (*kafka.Record, error) {
+	if !g.begun {
+		g.mu.Lock()
+		if g.given {
+			g.mu.Unlock()
+			return nil, errGivenUp
+		}
+		g.begun = true
+	}
+	r, err := g.records.ReadRecord()
+	if err != nil {
+		g.encoded = errors.Is(err, io.EOF)
+		g.mu.Unlock()
+		return nil, err
+	}
+	g.note(r)
+	return r, nil
+}
+
+// giveUp ends the use of the records, and tells whether they were encoded, and so may
+// have been written.
+func (g *guarded) giveUp() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.given = true
+	return g.encoded
+}
+
+// note counts a record as it will be encoded.
+func (g *guarded) note(r *kafka.Record) {
+	at := r.Time.UnixMilli()
+	if g.count == 0 {
+		g.base = at
+	}
+	body := 1 + varint(at-g.base) + varint(int64(g.count)) + field(r.Key) + field(r.Value) + 1
+	g.bytes += varint(int64(body)) + body
+	g.count++
+}
+
+// field is the length of a key or a value with what says how long it is.
+func field(b protocol.Bytes) int {
+	if b == nil {
+		return 1
+	}
+	return varint(int64(b.Len())) + b.Len()
+}
+
+// varint is the length of a number in the format of records: zigzag, seven bits to a
+// byte.
+func varint(n int64) int {
+	length := 1
+	for z := uint64(n<<1) ^ uint64(n>>63); z >= 0x80; z >>= 7 {
+		length++
+	}
+	return length
+}
+
+// recordBytes is the least that a record takes in a batch.
+func recordBytes(key, value int) int {
+	body := 1 + 1 + 1 + varint(int64(key)) + key + varint(int64(value)) + value + 1
+	return varint(int64(body)) + body
+}

@@ -1,0 +1,177 @@
+package segmentio
+
+import (
+	"context"
+	"encoding/binary"
+	"net"
+
+	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
+)
+
+// The client does not tell how large its batches are on the wire, nor, on the way in,
+// how many there are. Both stand in what crosses its connections: a produce request
+// carries one batch of one partition, a fetch response those of one partition. They are
+// read along, above TLS, as far as the headers of batches.
+
+// batchHeader is the length of a batch's header (record batch format v2), of which the
+// batch's own length does not count the first twelve bytes.
+const (
+	batchHeader    = 61
+	uncountedBytes = 12
+)
+
+// watchProduce calls written with the records' bytes of each batch that is written.
+func watchProduce(dial meter.Dial, clientID, topic string, written func(partition int32, bytes int)) meter.Dial {
+	// length, API, version, correlation; client; transaction, acks, timeout, topics;
+	// topic; partitions, partition, length of the batch.
+	head := 4 + 2 + 2 + 4 + 2 + len(clientID) + 2 + 2 + 4 + 4 + 2 + len(topic) + 4 + 4 + 4
+	return wrap(dial, func(conn net.Conn) net.Conn { return &producingConn{Conn: conn, head: head, written: written} })
+}
+
+func wrap(dial meter.Dial, with func(net.Conn) net.Conn) meter.Dial {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dial(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return with(conn), nil
+	}
+}
+
+// producingConn reads along what the Writer's transport writes: one request after the
+// other, each beginning with a call of Write that holds more than its head.
+type producingConn struct {
+	net.Conn
+	head    int
+	left    int // of the request that is being written
+	written func(partition int32, bytes int)
+}
+
+func (c *producingConn) Write(b []byte) (int, error) {
+	if c.left == 0 && len(b) >= c.head && binary.BigEndian.Uint16(b[4:]) == 0 {
+		tail := b[c.head-8:]
+		c.written(int32(binary.BigEndian.Uint32(tail)), int(binary.BigEndian.Uint32(tail[4:]))-batchHeader)
+	}
+	if c.left == 0 && len(b) >= 4 {
+		c.left = 4 + int(binary.BigEndian.Uint32(b))
+	}
+	c.left -= min(c.left, len(b))
+	return c.Conn.Write(b)
+}
+
+// The fetch request and the version of its response that can be read: the client's
+// newest, which every broker since Kafka 2.1 has.
+const (
+	apiFetch     = 1
+	fetchVersion = 10
+)
+
+// batchSeen is told of a batch that arrives: its records, their bytes on the wire, and
+// whether they are compressed.
+type batchSeen func(records, bytes int, compressed bool)
+
+// watchFetch calls seen for each batch that arrives.
+func watchFetch(dial meter.Dial, seen batchSeen) meter.Dial {
+	return wrap(dial, func(conn net.Conn) net.Conn {
+		c := &fetchingConn{Conn: conn, seen: seen}
+		c.frame()
+		return c
+	})
+}
+
+// fetchingConn reads along what a Reader asks for and what arrives, in pieces of any
+// size. It gathers as many bytes as the next step needs and passes over the others.
+type fetchingConn struct {
+	net.Conn
+	seen        batchSeen
+	correlation uint32 // of the last fetch
+
+	left int // of the response
+	skip int
+	need int
+	have []byte
+	step func([]byte)
+}
+
+func (c *fetchingConn) Write(b []byte) (int, error) {
+	if len(b) >= 12 && binary.BigEndian.Uint16(b[4:]) == apiFetch && binary.BigEndian.Uint16(b[6:]) == fetchVersion {
+		c.correlation = binary.BigEndian.Uint32(b[8:])
+	}
+	return c.Conn.Write(b)
+}
+
+func (c *fetchingConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	c.follow(b[:n])
+	return n, err
+}
+
+func (c *fetchingConn) follow(b []byte) {
+	for len(b) > 0 {
+		if n := min(c.skip, len(b)); n > 0 {
+			c.skip -= n
+			b = b[n:]
+			continue
+		}
+		n := min(c.need-len(c.have), len(b))
+		c.have = append(c.have, b[:n]...)
+		b = b[n:]
+		if len(c.have) == c.need {
+			have := c.have
+			c.have = c.have[:0]
+			c.step(have)
+		}
+	}
+}
+
+// frame awaits the beginning of a response.
+func (c *fetchingConn) frame() {
+	c.need, c.step = 8, func(b []byte) {
+		c.left = int(binary.BigEndian.Uint32(b)) - 4
+		if binary.BigEndian.Uint32(b[4:]) != c.correlation {
+			c.rest()
+			return
+		}
+		// throttle time, error, session, topics, length of the topic's name
+		c.next(0, 16, c.topic)
+	}
+}
+
+// next passes over some bytes and gathers others, if the response has them.
+func (c *fetchingConn) next(skip, need int, step func([]byte)) {
+	if skip < 0 || need < 0 || skip+need > c.left {
+		c.rest()
+		return
+	}
+	c.left -= skip + need
+	c.skip, c.need, c.step = skip, need, step
+}
+
+// rest passes over what is left of a response.
+func (c *fetchingConn) rest() {
+	c.skip = max(c.left, 0)
+	c.frame()
+}
+
+func (c *fetchingConn) topic(b []byte) {
+	name := int(int16(binary.BigEndian.Uint16(b[14:])))
+	// partitions, partition, error, high watermark, last stable offset, start; then
+	// the number of aborted transactions
+	c.next(name+4+4+2+8+8+8, 4, c.aborted)
+}
+
+func (c *fetchingConn) aborted(b []byte) {
+	n := max(int(int32(binary.BigEndian.Uint32(b))), 0)
+	c.next(n*16, 4, func([]byte) { c.next(0, batchHeader, c.batch) })
+}
+
+func (c *fetchingConn) batch(b []byte) {
+	bytes := int(binary.BigEndian.Uint32(b[8:])) + uncountedBytes - batchHeader
+	magic, attributes, records := b[16], binary.BigEndian.Uint16(b[21:]), int(binary.BigEndian.Uint32(b[57:]))
+	if magic != 2 || bytes < 0 || bytes > c.left { // the broker cuts the last one off
+		c.rest()
+		return
+	}
+	c.seen(records, bytes, attributes&7 != 0)
+	c.next(bytes, batchHeader, c.batch)
+}

@@ -1,0 +1,40 @@
+package segmentio
+
+import (
+	"fmt"
+
+	"github.com/segmentio/kafka-go/sasl"
+	"github.com/segmentio/kafka-go/sasl/plain"
+	"github.com/segmentio/kafka-go/sasl/scram"
+
+	"kafkabench.example/kafka-bench/internal/kafka/access"
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
+)
+
+// dialer returns dial with connections that are let in to the cluster, and counted:
+// bytes as they are on the wire, below TLS where there is any, and requests above it,
+// where they can be read.
+func dialer(dial meter.Dial, m *meter.Meter, a access.Access) meter.Dial {
+	return m.Watch(a.Secure(m.Count(dial)))
+}
+
+// login is how the client says who it is; nil where it does not.
+func login(a access.Access) (sasl.Mechanism, error) {
+	if a.SASL == nil {
+		return nil, nil //nolint:nilnil // the client's own word for no login
+	}
+	user, password := a.SASL.Username, string(a.SASL.Password)
+	algorithm := scram.SHA512
+	switch a.SASL.Mechanism {
+	case access.MechanismPlain:
+		return plain.Mechanism{Username: user, Password: password}, nil
+	case access.MechanismScram256:
+		algorithm = scram.SHA256
+	}
+	mechanism, err := scram.Mechanism(algorithm, user, password)
+	if err != nil { // what is wrong may quote what is secret
+		return nil, fmt.Errorf("%w: the user name or the password cannot be used with %s", driver.ErrConfig, a.SASL.Mechanism)
+	}
+	return mechanism, nil
+}

@@ -1,0 +1,327 @@
+package segmentio
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
+)
+
+// consumer is one group member, or a client with partitions assigned by hand. Its group
+// is the client's ConsumerGroup (membership.go), whose rebalances the gate holds up;
+// its partitions are read by a Reader each (partition.go).
+type consumer struct {
+	cfg    driver.ConsumerConfig // with the line's callbacks
+	reader kafka.ReaderConfig    // of every partition, but for its number and dialer
+	dial   meter.Dial
+	meter  meter.Meter
+	life   meter.Line // what Kill cuts
+	line   meter.Line // of the connections alone: what a Close cuts that takes too long
+
+	compressed atomic.Bool  // the latest batch
+	unpacked   atomic.Int64 // bytes of records out of compressed batches
+
+	settings []driver.Setting
+	chunks   []driver.Chunk // what Poll returns, reused
+	buffers  driver.Buffers
+	gate     *gate
+	news     chan struct{} // look again
+	running  sync.WaitGroup
+	ctx      context.Context
+	cancel   context.CancelFunc
+	closing  sync.Once
+	group    *kafka.ConsumerGroup // nil: assigned by hand
+
+	mu           sync.Mutex
+	partitions   []*partition   // by number
+	first        int            // the partition that the next poll begins with
+	paused       map[int32]bool // of those that are assigned
+	generation   *kafka.Generation
+	failed       error     // why the consumer is of no more use
+	unknownSince time.Time // of the topic; zero while it is known
+}
+
+var (
+	_ driver.Consumer     = (*consumer)(nil)
+	_ driver.Pauser       = (*consumer)(nil)
+	_ driver.Killer       = (*consumer)(nil)
+	_ driver.WireCounter  = (*consumer)(nil)
+	_ driver.RequestTimer = (*consumer)(nil)
+)
+
+// NewConsumer opens a group member, which joins the group at once in the background,
+// or a client that has its partitions as soon as it has said so. It does not wait for
+// a broker.
+func (s *segmentio) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error) {
+	if err := driver.CheckConsumer(s, cfg); err != nil {
+		return nil, err
+	}
+	reader, err := readerOptions(cfg)
+	if err != nil {
+		return nil, err
+	}
+	mechanism, err := login(cfg.Access)
+	if err != nil {
+		return nil, err
+	}
+	c := &consumer{gate: newGate(), news: make(chan struct{}, 1), paused: make(map[int32]bool)}
+	c.cfg = c.life.Callbacks(cfg)
+	c.ctx, c.cancel = context.WithCancel(context.Background())
+	c.dial = c.line.Hang(c.life.Hang(s.dial))
+	c.reader = reader
+	c.reader.Dialer = &kafka.Dialer{ClientID: cfg.ClientID, Timeout: defaultDialTimeout, SASLMechanism: mechanism}
+	if cfg.Group == "" {
+		c.settings = consumerSettings(c.reader, kafka.ConsumerGroupConfig{}, cfg)
+		c.running.Go(func() { c.own(cfg.Partitions) })
+		return c, nil
+	}
+	if err := c.join(cfg); err != nil {
+		c.cancel()
+		return nil, err
+	}
+	return c, nil
+}
+
+// dialer is the client's, with its connections opened by dial.
+func (c *consumer) dialer(dial meter.Dial) *kafka.Dialer {
+	d := *c.reader.Dialer
+	d.DialFunc = watchFetch(dialer(dial, &c.meter, c.cfg.Access), c.countBatch)
+	return &d
+}
+
+// own makes partitions the consumer's, each from an offset. They are told of first, so
+// that a pause in the callback comes before the first fetch.
+func (c *consumer) own(starts map[int32]int64) {
+	ids := slices.Sorted(maps.Keys(starts))
+	c.cfg.OnAssigned(ids)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, id := range ids {
+		p := c.open(id, starts[id])
+		p.paused = c.paused[id]
+		c.partitions = append(c.partitions, p)
+		p.start()
+	}
+}
+
+// open makes a partition that does not fetch yet.
+func (c *consumer) open(id int32, next int64) *partition {
+	p := &partition{id: id, filled: c.buffers.Get(), ready: c.notify, count: c.countRecord}
+	p.room.L = &p.mu
+	p.ctx, p.cancel = context.WithCancel(c.ctx)
+	p.report = func(err error) {
+		if p.ctx.Err() == nil {
+			c.report(fmt.Errorf("fetch %s/%d: %w", c.cfg.Topic, id, err))
+		}
+	}
+	cfg := c.reader
+	cfg.Partition, cfg.Dialer = int(id), c.dialer(p.line.Hang(c.dial))
+	// What the Reader does not return, because it tries again, it logs.
+	cfg.ErrorLogger = kafka.LoggerFunc(func(format string, values ...any) { p.report(fmt.Errorf(format, values...)) })
+	p.reader = kafka.NewReader(cfg)
+	_ = p.reader.SetOffset(next) // fails only when it is closed
+	return p
+}
+
+// disown ends all partitions and returns which they were. Their Readers end in the
+// background.
+func (c *consumer) disown() []int32 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	ids := make([]int32, len(c.partitions))
+	for i, p := range c.partitions {
+		ids[i] = p.id
+		c.running.Go(p.end)
+	}
+	c.partitions, c.first = nil, 0
+	clear(c.paused)
+	return ids
+}
+
+// Poll waits for records. The slice that it returns is good until the next Poll, each
+// chunk's records until its Free. It is meant for one goroutine.
+func (c *consumer) Poll(ctx context.Context) ([]driver.Chunk, error) {
+	c.gate.settle()
+	c.chunks = c.chunks[:0]
+	for {
+		if err := c.failure(); err != nil {
+			return nil, err
+		}
+		c.gate.take(c.take)
+		if len(c.chunks) > 0 {
+			return c.chunks, nil
+		}
+		select {
+		case <-c.news:
+		case <-c.ctx.Done():
+		case <-ctx.Done():
+			return nil, c.failure()
+		}
+	}
+}
+
+// failure is why the consumer is of no more use.
+func (c *consumer) failure() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.failed != nil:
+		return c.failed
+	case c.life.IsCut():
+		return meter.ErrKilled
+	case c.ctx.Err() != nil:
+		return errors.New("the consumer was closed")
+	}
+	return nil
+}
+
+// take collects what the partitions have, each poll beginning with another.
+func (c *consumer) take() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	left := c.cfg.MaxPollRecords
+	for i := range c.partitions {
+		p := c.partitions[(c.first+i)%len(c.partitions)]
+		chunk, some := p.take(left, &c.buffers)
+		if !some {
+			continue
+		}
+		c.chunks = append(c.chunks, chunk)
+		if left -= len(chunk.Records); c.cfg.MaxPollRecords > 0 && left == 0 {
+			c.first = (c.first + i + 1) % len(c.partitions)
+			c.notify() // there may be more
+			break
+		}
+	}
+	return len(c.chunks) > 0
+}
+
+// notify wakes a poll that waits.
+func (c *consumer) notify() {
+	select {
+	case c.news <- struct{}{}:
+	default:
+	}
+}
+
+// report tells of an error, and ends the consumer if it does not pass.
+func (c *consumer) report(err error) {
+	c.mu.Lock()
+	ends := c.ends(err)
+	if ends {
+		c.failed = errors.Join(c.failed, err)
+	}
+	c.mu.Unlock()
+	if ends {
+		c.notify()
+		return
+	}
+	c.cfg.OnError(err)
+}
+
+// Pause stops returning partitions. The client has no such call: it is the driver that
+// does not take what the Reader has, until the Reader, too, stops, for want of room. So
+// a partition that is paused before its first fetch does not fetch; another one has up
+// to a fetch ahead, which it keeps.
+func (c *consumer) Pause(partitions ...int32) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, id := range partitions {
+		c.paused[id] = true
+		if p := c.owned(id); p != nil {
+			p.pause()
+		}
+	}
+}
+
+// Resume returns partitions again.
+func (c *consumer) Resume(partitions ...int32) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, id := range partitions {
+		delete(c.paused, id)
+		if p := c.owned(id); p != nil {
+			p.resume()
+		}
+	}
+}
+
+// owned is a partition by its number, or nil. The caller holds the lock.
+func (c *consumer) owned(id int32) *partition {
+	i, found := slices.BinarySearchFunc(c.partitions, id, func(p *partition, id int32) int { return int(p.id) - int(id) })
+	if !found {
+		return nil
+	}
+	return c.partitions[i]
+}
+
+// Settings are the fields of the client's ReaderConfig, ConsumerGroupConfig and
+// Dialer, by their names.
+func (c *consumer) Settings() []driver.Setting { return c.settings }
+
+// Wire counts fetched batches when they arrive, before they are polled. What is in a
+// compressed batch is counted when the Reader hands out its records, and a little too
+// low: it does not tell how many bytes their times and offsets took.
+func (c *consumer) Wire() driver.Wire {
+	w := c.meter.Wire()
+	w.UncompressedBytes += c.unpacked.Load()
+	return w
+}
+
+// countBatch counts a batch that arrives.
+func (c *consumer) countBatch(records, bytes int, compressed bool) {
+	c.compressed.Store(compressed)
+	if compressed {
+		c.meter.CountBatch(records, 0, bytes)
+		return
+	}
+	c.meter.CountBatch(records, bytes, bytes)
+}
+
+// countRecord counts a record that was handed out.
+func (c *consumer) countRecord(bytes int) {
+	if c.compressed.Load() {
+		c.unpacked.Add(int64(bytes))
+	}
+}
+
+// Requests times fetch requests.
+func (c *consumer) Requests() driver.Requests { return c.meter.Requests() }
+
+// Kill cuts the client's connections, so that of all that anything in it still tries,
+// nothing leaves.
+func (c *consumer) Kill() {
+	c.life.Cut()
+	c.cancel()
+	c.gate.shut()
+}
+
+// Close leaves the group, which calls OnRevoked for the partitions that the member
+// still has, and ends the client. A join that is under way, which a broker may take
+// half a minute to answer, is cut off.
+func (c *consumer) Close() {
+	c.closing.Do(func() {
+		c.gate.shut()
+		if c.group != nil {
+			cut := time.AfterFunc(leaveTimeout, c.line.Cut)
+			_ = c.group.Close() // its error is always nil
+			cut.Stop()
+		}
+		c.cancel()
+		c.disown()
+		c.running.Wait()
+		c.line.Cut()
+	})
+}
+
+// leaveTimeout bounds how long a member waits for the answer to its leaving.
+const leaveTimeout = 3 * time.Second

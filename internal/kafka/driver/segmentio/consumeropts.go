@@ -1,0 +1,82 @@
+package segmentio
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+)
+
+// The client's own fetch and dial settings, where they are needed before it sets them.
+const (
+	defaultMaxBytes    = 1e6
+	defaultDialTimeout = 10 * time.Second // of kafka.DefaultDialer
+	defaultHeartbeat   = 3 * time.Second
+)
+
+// roundTrip is what the Reader takes off its longest wait (kafka.ReaderConfig.MaxWait)
+// before it asks a broker to wait for the rest: the answer, too, has to arrive within
+// the whole. If the whole is less than this, it is a quarter of it.
+const roundTrip = time.Second
+
+// brokerWait is how long a broker is asked to wait for records.
+func brokerWait(maxWait time.Duration) time.Duration {
+	if maxWait < roundTrip {
+		return maxWait - maxWait/4
+	}
+	return maxWait - roundTrip
+}
+
+// readerOptions translates cfg, which driver.CheckConsumer has passed, into what the
+// Readers of all partitions have in common.
+func readerOptions(cfg driver.ConsumerConfig) (kafka.ReaderConfig, error) {
+	reader := kafka.ReaderConfig{
+		Brokers:  cfg.Brokers,
+		Topic:    cfg.Topic,
+		MinBytes: int(cfg.FetchMinBytes),
+		MaxBytes: maxBytes(cfg),
+		// The tool measures the lag by itself.
+		ReadLagInterval: -1,
+	}
+	if cfg.FetchMaxWait > 0 {
+		reader.MaxWait = cfg.FetchMaxWait + roundTrip
+	}
+	if reader.MinBytes > reader.MaxBytes {
+		return reader, fmt.Errorf("%w: consumer: a fetch of at least %d bytes and at most %d", driver.ErrConfig, reader.MinBytes, reader.MaxBytes)
+	}
+	return reader, nil
+}
+
+// maxBytes bounds a fetch, which has one partition with this client.
+func maxBytes(cfg driver.ConsumerConfig) int {
+	switch fetch, partition := int(cfg.FetchMaxBytes), int(cfg.FetchMaxPartitionBytes); {
+	case fetch == 0 && partition == 0:
+		return defaultMaxBytes
+	case fetch == 0:
+		return partition
+	case partition == 0:
+		return fetch
+	default:
+		return min(fetch, partition)
+	}
+}
+
+// groupOptions translates cfg into a group membership, without its dialer.
+func groupOptions(cfg driver.ConsumerConfig) (kafka.ConsumerGroupConfig, error) {
+	group := kafka.ConsumerGroupConfig{
+		ID:             cfg.Group,
+		Brokers:        cfg.Brokers,
+		Topics:         []string{cfg.Topic},
+		StartOffset:    kafka.FirstOffset,
+		SessionTimeout: cfg.SessionTimeout,
+	}
+	if cfg.SessionTimeout > 0 {
+		group.HeartbeatInterval = cfg.Heartbeat(defaultHeartbeat)
+	}
+	if err := group.Validate(); err != nil { // and sets what is not set
+		return group, fmt.Errorf("%w: consumer: %w", driver.ErrConfig, err)
+	}
+	return group, nil
+}

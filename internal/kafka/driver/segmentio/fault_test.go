@@ -1,0 +1,47 @@
+package segmentio_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/kafka/driver/drivertest"
+	"kafkabench.example/kafka-bench/internal/kafka/driver/segmentio"
+)
+
+// outcomes are what becomes of records with this client, and how soon.
+var outcomes = drivertest.Outcomes{
+	Driver:          segmentio.New(),
+	DeliveryTimeout: time.Second,
+	Within:          10,
+	HeldBack:        driver.Failed,
+	Closing:         5 * time.Second,
+	Acked: []string{
+		"healthy", "leader moves once", "times out once", "cut off once",
+	},
+	Failed: []string{
+		"not authorized", "too large for the broker", "not the leader, acks 1", "too few replicas",
+	},
+	Unknown: []string{
+		"not the leader, acks all", "too few replicas after the append", "timed out after the append",
+		"timed out, then refused", "storage", "unknown to the broker", "cut off after the write",
+		"cut off, then refused", "silent",
+	},
+}
+
+// TestOutcomeOfFaults: what becomes of a record when a broker misbehaves.
+func TestOutcomeOfFaults(t *testing.T) { outcomes.TestFaults(t) }
+
+// TestOutcomeOfClose: and when the producer is closed.
+func TestOutcomeOfClose(t *testing.T) { outcomes.TestClose(t) }
+
+func TestProduceAfterClose(t *testing.T) { outcomes.TestProduceAfterClose(t) }
+
+// TestDialer: the dialer's error is told, too.
+func TestDialer(t *testing.T) {
+	d, refused := drivertest.TestDialer(t, func(dial drivertest.Dial) driver.Driver { return segmentio.New(segmentio.WithDialer(dial)) })
+	if !errors.Is(d.Err, refused) {
+		t.Errorf("%v (%v), want failed because of the dialer", d.Outcome, d.Err)
+	}
+}

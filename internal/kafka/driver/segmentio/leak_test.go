@@ -1,0 +1,64 @@
+package segmentio_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/kafka/driver/drivertest"
+	"kafkabench.example/kafka-bench/internal/kafka/driver/segmentio"
+)
+
+// TestNothingIsLeftRunning: clients that were closed, or killed and closed, leave no
+// goroutine of theirs behind, also if they could reach nobody.
+func TestNothingIsLeftRunning(t *testing.T) {
+	cluster := drivertest.FakeTopic(t, 2)
+	for _, brokers := range [][]string{cluster.ListenAddrs(), {"127.0.0.1:1"}} {
+		cfg := outcomes.Config(cluster)
+		cfg.Brokers = brokers
+		p, done := outcomes.Open(t, cfg)
+		p.Produce(&driver.Record{Value: []byte("value")})
+		<-done
+		p.Close()
+		for _, kill := range []bool{false, true} {
+			consumeAndClose(t, driver.ConsumerConfig{Brokers: brokers, Group: "g"}, kill)
+			consumeAndClose(t, driver.ConsumerConfig{Brokers: brokers, Partitions: map[int32]int64{0: 0, 1: 0}}, kill)
+		}
+	}
+	closeInFlight(t)
+	// The transport's last connections end a moment after it was closed.
+	drivertest.CheckNothingRuns(t, "segmentio")
+}
+
+// closeInFlight closes a producer whose request is not answered.
+func closeInFlight(t *testing.T) {
+	t.Helper()
+	cluster := drivertest.FakeTopic(t, 1)
+	written := drivertest.Silence(cluster)
+	cfg := outcomes.Config(cluster)
+	cfg.DeliveryTimeout = 0 // the client's own is 10 s
+	p, _ := outcomes.Open(t, cfg)
+	p.Produce(&driver.Record{Value: []byte("value")})
+	<-written
+	p.Close()
+}
+
+// consumeAndClose polls until a record comes, or for a moment.
+func consumeAndClose(t *testing.T, cfg driver.ConsumerConfig, kill bool) {
+	t.Helper()
+	c := drivertest.Consumer(t, segmentio.New(), cfg)
+	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
+	defer cancel()
+	if _, err := c.Poll(ctx); err != nil {
+		t.Error(err)
+	}
+	if kill {
+		c.(driver.Killer).Kill()
+	}
+	started := time.Now()
+	c.Close()
+	if took := time.Since(started); took > 5*time.Second {
+		t.Errorf("closing took %v", took)
+	}
+}

@@ -1,0 +1,150 @@
+package segmentio
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"github.com/segmentio/kafka-go"
+
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
+)
+
+// partition is one that the consumer reads: a Reader, which hands out single records,
+// and a buffer that its records are put into by a goroutine of the partition's own. It
+// is what a program does that reads several partitions: the client has no call that
+// waits for the records of all of them, and none that returns more than one.
+type partition struct {
+	id     int32
+	count  func(bytes int) // of a record that the Reader hands out
+	ready  func()          // the buffer is not empty any more
+	report func(error)     // what the Reader could not do
+
+	reader *kafka.Reader
+	line   meter.Line // of the Reader's connections
+	ctx    context.Context
+	cancel context.CancelFunc
+	work   sync.WaitGroup
+
+	waiting atomic.Int64 // records in the buffer, to look at without the lock
+
+	mu      sync.Mutex
+	room    sync.Cond // the buffer was taken, or the partition ends
+	filled  *driver.Buffer
+	bytes   int
+	high    int64 // watermark
+	started bool
+	paused  bool
+}
+
+// The bounds of a partition's buffer. The Reader itself reads ahead by as many records
+// as its queue holds (kafka.ReaderConfig.QueueCapacity), and by what lies in its
+// socket.
+const (
+	bufferRecords = 1000
+	bufferBytes   = 1 << 20
+)
+
+// start has the Reader fetch.
+func (p *partition) start() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.started && !p.paused && p.ctx.Err() == nil {
+		p.started = true
+		p.work.Go(p.pump)
+	}
+}
+
+// pump empties the Reader until the partition ends.
+func (p *partition) pump() {
+	for {
+		m, err := p.reader.FetchMessage(p.ctx)
+		switch {
+		case p.ctx.Err() != nil:
+			return
+		case err != nil:
+			p.report(err)
+		default:
+			p.count(recordBytes(len(m.Key), len(m.Value)))
+			p.put(&m)
+		}
+	}
+}
+
+// put waits for room and adds a record.
+func (p *partition) put(m *kafka.Message) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for p.full() && p.ctx.Err() == nil {
+		p.room.Wait()
+	}
+	p.filled.Records = append(p.filled.Records, driver.Received{Offset: m.Offset, Key: m.Key, Value: m.Value})
+	p.bytes += len(m.Key) + len(m.Value)
+	p.high = m.HighWaterMark
+	if p.waiting.Add(1) == 1 {
+		p.ready()
+	}
+}
+
+// full is true of a buffer that has no room. The caller holds the lock.
+func (p *partition) full() bool {
+	n := len(p.filled.Records)
+	return n >= bufferRecords || n > 0 && p.bytes >= bufferBytes
+}
+
+// take returns what is in the buffer, or at most so many records of it; 0 is no bound.
+func (p *partition) take(atMost int, buffers *driver.Buffers) (chunk driver.Chunk, some bool) {
+	if p.waiting.Load() == 0 {
+		return chunk, false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.paused {
+		return chunk, false
+	}
+	full, rest := p.filled, buffers.Get()
+	p.bytes = 0
+	if n := len(full.Records); atMost > 0 && n > atMost {
+		for _, r := range full.Records[atMost:] {
+			p.bytes += len(r.Key) + len(r.Value)
+			rest.Records = append(rest.Records, r)
+		}
+		clear(full.Records[atMost:])
+		full.Records = full.Records[:atMost]
+	}
+	p.filled = rest
+	p.waiting.Store(int64(len(rest.Records)))
+	p.room.Signal()
+	return driver.Chunk{Partition: p.id, HighWatermark: p.high, Records: full.Records, Free: full.Free}, true
+}
+
+// pause holds the partition. What is in its buffer stays there.
+func (p *partition) pause() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.paused = true
+}
+
+// resume goes on where the partition was paused.
+func (p *partition) resume() {
+	p.mu.Lock()
+	p.paused = false
+	p.mu.Unlock()
+	p.start()
+	if p.waiting.Load() > 0 {
+		p.ready()
+	}
+}
+
+// end ends the Reader. It cuts the Reader's connections first, because closing it waits
+// for the fetch that is under way.
+func (p *partition) end() {
+	p.cancel()
+	p.mu.Lock()
+	p.room.Signal()
+	p.mu.Unlock()
+	p.line.Cut()
+	_ = p.reader.Close() // its error is always nil
+	p.work.Wait()
+}

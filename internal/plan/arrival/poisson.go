@@ -1,0 +1,130 @@
+package arrival
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+)
+
+// poisson is a Poisson process, of which each worker has an independent part.
+type poisson struct {
+	rate     unit.Rate
+	seed     uint64
+	warmupNs int64
+}
+
+// Poisson has independent, exponentially distributed times between records, as
+// many independent users make them.
+//
+// The superposition of n Poisson processes of rate r/n is a Poisson process of
+// rate r. So each worker has a stream of its own, made from (seed, worker), and
+// no worker knows of another: the arrivals are the same from run to run, but not
+// from one number of workers to another. A worker's k-th record has index
+// worker + k × workers; between workers the order of indexes is not the order of
+// due times.
+func Poisson(rate unit.Rate, seed uint64) (Process, error) {
+	if err := checkRate(rate); err != nil {
+		return nil, wrap("poisson", err)
+	}
+	if rate.Records == 0 {
+		return nil, wrap("poisson", errNothingDue)
+	}
+	return &poisson{rate: rate, seed: seed}, nil
+}
+
+func (p *poisson) Initial() unit.Rate { return p.rate }
+
+func (p *poisson) Expected(d time.Duration) float64 {
+	return max(0, d.Seconds()) * p.rate.PerSecond()
+}
+
+func (p *poisson) withWarmup(d time.Duration) Process {
+	warm := *p
+	warm.warmupNs = min(int64(d), horizonNs/2)
+	return &warm
+}
+
+// poissonStream is one worker's part of a Poisson process.
+type poissonStream struct {
+	dueNs    int64
+	fraction float64 // of a ns, what dueNs leaves out: rounding never adds up
+	meanNs   float64 // between two records of this worker
+	gaps     gaps
+	index    int64
+	workers  int64
+	// warming is set until the warm-up is over. After it, measured takes the
+	// place of gaps: the measured part does not depend on the warm-up.
+	warming  bool
+	measured rand.PCG
+}
+
+// Stripe implements Process.
+func (p *poisson) Stripe(worker, workers int) Stream {
+	s := &poissonStream{index: int64(worker), workers: int64(workers)}
+	if worker < 0 || worker >= workers || workers > MaxWorkers {
+		s.dueNs = Never
+		return s
+	}
+	s.meanNs = float64(workers) * float64(p.rate.Per) / float64(p.rate.Records)
+	s.measured = *rand.NewPCG(p.seed, uint64(worker))
+	s.warming = p.warmupNs > 0
+	if !s.warming {
+		s.begin()
+		return s
+	}
+	s.gaps = newGaps(*rand.NewPCG(^p.seed, uint64(worker)))
+	s.dueNs = -p.warmupNs
+	s.draw()
+	return s
+}
+
+// begin starts the measured part, at zero.
+func (s *poissonStream) begin() {
+	s.warming = false
+	s.gaps = newGaps(s.measured)
+	s.dueNs, s.fraction = 0, 0
+	s.draw()
+}
+
+// draw goes from the current due time to the next.
+func (s *poissonStream) draw() {
+	if s.dueNs >= horizonNs {
+		s.dueNs = Never
+		return
+	}
+	gap := min(s.meanNs*s.gaps.random.ExpFloat64()+s.fraction, horizonNs)
+	whole := int64(gap)
+	s.dueNs += whole
+	s.fraction = gap - float64(whole)
+	if s.warming && s.dueNs >= 0 {
+		s.begin()
+	}
+}
+
+func (s *poissonStream) Index() int64 { return s.index }
+
+func (s *poissonStream) Due() int64 { return s.dueNs }
+
+func (s *poissonStream) Advance() {
+	s.index += s.workers
+	s.draw()
+}
+
+func (s *poissonStream) Clone() Stream {
+	clone := *s
+	if s.gaps.source != nil {
+		clone.gaps = newGaps(*s.gaps.source)
+	}
+	return &clone
+}
+
+// gaps is a source of exponentially distributed numbers that can be copied.
+type gaps struct {
+	source *rand.PCG
+	random *rand.Rand
+}
+
+func newGaps(source rand.PCG) gaps {
+	return gaps{&source, rand.New(&source)}
+}

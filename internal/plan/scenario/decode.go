@@ -1,0 +1,541 @@
+package scenario
+
+import (
+	"encoding"
+	"fmt"
+	"maps"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"kafkabench.example/kafka-bench/internal/plan/spelling"
+)
+
+// maxNodes bounds how many values one document may hold once its aliases are
+// followed: a scenario has some two hundred, an alias bomb billions.
+const maxNodes = 20_000
+
+// A decoder reads YAML trees into a document by its Go types, one layer over
+// the other, and remembers every fault, so that one bad value does not hide the
+// next, and the place of every value, so that Validate's faults can be shown
+// where they were written.
+type decoder struct {
+	layer  string   // the file or the override being read, as faults name it
+	layers []string // all of them, in their order
+	env    environment
+	// drivers are the names that there are; nil is any.
+	drivers []string
+	nodes   int
+	faults  Faults
+	places  map[string]place
+	// failed are the paths that could not be read, and for an unknown key the
+	// mapping that it was in: what was meant for there is missing.
+	failed     map[string]bool
+	incomplete map[string]bool
+	overrides  []override   // that lie over all layers
+	cell       *cellReading // the cell of a suite that is being read, if it is one
+	// alias is the alias in place of which the present value is read, the
+	// outermost of several. What is wrong is told where it is used: the value
+	// that it stands for may be right where it is.
+	alias *yaml.Node
+}
+
+// A place is where a value was written.
+type place struct {
+	file         string
+	line, column int
+}
+
+func newDecoder(o Options) *decoder {
+	return &decoder{
+		env: newEnvironment(o.lookup()), drivers: o.Drivers, places: map[string]place{},
+		failed: map[string]bool{}, incomplete: map[string]bool{},
+	}
+}
+
+// begin says which layer is read from now on.
+func (d *decoder) begin(layer string) {
+	d.layer = layer
+	d.layers = append(d.layers, layer)
+}
+
+func (d *decoder) place(n *yaml.Node) place {
+	if d.alias != nil {
+		n = d.alias
+	}
+	return place{d.layer, n.Line, n.Column}
+}
+
+// use begins to read n, and returns what ends it.
+func (d *decoder) use(n *yaml.Node) (end func()) {
+	if n.Kind != yaml.AliasNode || d.alias != nil {
+		return func() {}
+	}
+	d.alias = n
+	return func() { d.alias = nil }
+}
+
+// fault records that the value of path, at n, cannot be read.
+func (d *decoder) fault(n *yaml.Node, path, problem, remedy string) {
+	d.faultAt(d.place(n), path, problem, remedy)
+}
+
+func (d *decoder) faultAt(at place, path, problem, remedy string) {
+	d.failed[path] = true
+	d.faults = append(d.faults, Fault{at.file, at.line, at.column, path, problem, remedy})
+}
+
+// value reads n into v, which is the value of path. v is addressable and holds
+// what was there before: mappings are merged into it key by key, everything
+// else is replaced.
+func (d *decoder) value(n *yaml.Node, v reflect.Value, path string) {
+	defer d.use(n)()
+	n, ok := d.open(n, path)
+	if !ok {
+		return
+	}
+	if reopens(n) {
+		d.reopen(n, v, path)
+		return
+	}
+	d.found(n, path)
+	if d.special(n, v.Addr().Interface(), path) {
+		return
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		d.mapping(n, v, path)
+		d.timed(n, v, path)
+	case reflect.Map:
+		d.config(n, v, path)
+	case reflect.Slice:
+		d.list(n, v, path)
+	default:
+		d.scalar(n, v, path)
+	}
+}
+
+// special reads a value whose type has a form of its own, and tells whether it has.
+func (d *decoder) special(n *yaml.Node, pointer any, path string) bool {
+	switch of := pointer.(type) {
+	case *matrix:
+		d.matrix(n, of, path)
+		return true
+	case *variants:
+		d.variants(n, of, path)
+		return true
+	case *quick:
+		d.quick(n, of, path)
+		return true
+	}
+	if short, ok := pointer.(shortForm); ok && n.Kind == yaml.ScalarNode {
+		if err := short.setShort(n.Value); err != nil {
+			d.textFault(n, path, err)
+		}
+		return true
+	}
+	switch of := pointer.(type) {
+	case *Size:
+		d.size(n, of, path)
+		return true
+	case encoding.TextUnmarshaler:
+		d.text(n, of, path)
+		return true
+	}
+	return false
+}
+
+// open follows an alias and refuses what no value of a scenario may be.
+func (d *decoder) open(n *yaml.Node, path string) (*yaml.Node, bool) {
+	if !d.count(n, path) {
+		return n, false
+	}
+	defer d.use(n)()
+	n = target(n)
+	if written, ok := d.env.written[n]; ok {
+		d.env.from[d.place(n)] = written
+	}
+	switch {
+	case n.Style&yaml.TaggedStyle != 0:
+		d.fault(n, path, fmt.Sprintf("the tag %s has no meaning here", n.Tag), "leave the tag out")
+	case d.env.unset[n]: // and said to be
+	case n.Kind == yaml.ScalarNode && n.Tag == "!!null" && !reopens(n):
+		d.fault(n, path, "it has no value", "give it one, or leave the key out")
+	default:
+		return n, true
+	}
+	return n, false
+}
+
+// count reports false, once with a fault, when the document holds too much.
+func (d *decoder) count(n *yaml.Node, path string) bool {
+	if d.nodes++; d.nodes == maxNodes {
+		d.fault(n, path, fmt.Sprintf("the document holds more than %d values", maxNodes),
+			"a scenario is small; see whether an alias repeats a large list")
+	}
+	return d.nodes < maxNodes
+}
+
+// target is n, or what the alias n stands for.
+func target(n *yaml.Node) *yaml.Node {
+	if n.Kind == yaml.AliasNode {
+		return n.Alias
+	}
+	return n
+}
+
+// found remembers where the value of path is. A mapping keeps the place of its
+// key, where it has one. What an earlier layer wrote there is forgotten.
+func (d *decoder) found(n *yaml.Node, path string) {
+	if _, known := d.places[path]; known && n.Kind == yaml.MappingNode {
+		return
+	}
+	d.forgetAll(path)
+	d.remember(n, path)
+}
+
+// remember says that the value of path, and of path alone, is at n.
+func (d *decoder) remember(n *yaml.Node, path string) {
+	d.places[path] = d.place(n)
+	if n.Kind != yaml.MappingNode {
+		d.cell.sets(path, d.places[path])
+	}
+}
+
+// forget is for a value that was replaced, or left open again.
+func (d *decoder) forget(path string) {
+	if at, known := d.places[path]; known {
+		d.cell.replaces(path, at)
+		delete(d.places, path)
+	}
+}
+
+// forgetAll forgets path and all that is in it. Of what has no place, no part has
+// one either.
+func (d *decoder) forgetAll(path string) {
+	if _, known := d.places[path]; !known {
+		return
+	}
+	for inner := range d.places {
+		if within(path, inner) {
+			d.forget(inner)
+		}
+	}
+}
+
+// reopens tells whether n says that a value is to be what it is when nobody says
+// anything.
+func reopens(n *yaml.Node) bool {
+	return n.Kind == yaml.ScalarNode && n.Tag == "!!null" && n.Value != ""
+}
+
+// reopen is for null: what earlier layers said of path is forgotten.
+func (d *decoder) reopen(n *yaml.Node, v reflect.Value, path string) {
+	if strings.HasSuffix(path, "]") {
+		d.fault(n, path, "null is nothing that a list can hold", "leave it out")
+		return
+	}
+	d.forgetAll(path)
+	d.cell.sets(path, d.place(n))
+	v.Set(untold(v.Type(), path))
+}
+
+// untold is the value of path when nobody has said anything.
+func untold(t reflect.Type, path string) reflect.Value {
+	at := reflect.ValueOf(document{Scenario: blank(), Order: Interleaved})
+	for key := range strings.SplitSeq(path, ".") {
+		i := slices.IndexFunc(fieldsOf(at.Type()), func(f field) bool { return f.key == key })
+		if i < 0 {
+			return reflect.Zero(t) // what lists are made of, and the forms of a size
+		}
+		at = at.FieldByIndex(fieldsOf(at.Type())[i].index)
+	}
+	return at
+}
+
+// mapping reads the keys of n into the fields of the struct v.
+func (d *decoder) mapping(n *yaml.Node, v reflect.Value, path string) {
+	if n.Kind != yaml.MappingNode {
+		d.fault(n, path, "it is "+kind(n)+", not a mapping", mappingRemedy(v))
+		return
+	}
+	fields := make(map[string]field)
+	for _, f := range fieldsOf(v.Type()) {
+		fields[f.key] = f
+	}
+	d.eachKey(n, path, func(key, value *yaml.Node) {
+		f, ok := fields[key.Value]
+		if !ok {
+			d.unknownKey(key, v.Type(), path)
+			return
+		}
+		at := join(path, f.key)
+		if _, known := d.places[at]; !known && target(value).Kind == yaml.MappingNode {
+			d.places[at] = d.place(key)
+		}
+		d.value(value, v.FieldByIndex(f.index), at)
+	})
+}
+
+// timed wants a fault to say when it comes: at 0s is a time as good as any other, and
+// not what somebody means who forgot it.
+func (d *decoder) timed(n *yaml.Node, v reflect.Value, path string) {
+	if v.Type() != reflect.TypeFor[ScheduledFault]() || n.Kind != yaml.MappingNode {
+		return
+	}
+	for i := 0; i < len(n.Content); i += 2 {
+		if target(n.Content[i]).Value == "at" {
+			return
+		}
+	}
+	d.fault(n, join(path, "at"), "the fault does not say when it comes", "give a time after the window's begin, as in {at: 10s, kill: consumer 0}")
+}
+
+// eachKey calls read for every key of the mapping n that is a plain word and is
+// there for the first time; the others are faults.
+func (d *decoder) eachKey(n *yaml.Node, path string, read func(key, value *yaml.Node)) {
+	first := make(map[string]int) // the line that it is on
+	for i := 0; i+1 < len(n.Content) && d.count(n, path); i += 2 {
+		key, value := target(n.Content[i]), n.Content[i+1]
+		at := join(path, key.Value)
+		switch earlier, twice := first[key.Value]; {
+		case key.Kind != yaml.ScalarNode:
+			d.fault(key, path, "a key is "+kind(key)+", not a word", "write key: value")
+			continue
+		case key.Tag == "!!merge":
+			d.fault(key, at, "merge keys are not supported",
+				"write the values out, or use an alias for one whole value")
+			continue
+		case twice:
+			d.fault(key, at, "it is given twice"+d.atLine(earlier), "keep one of them")
+			continue
+		}
+		first[key.Value] = key.Line
+		read(key, value)
+	}
+}
+
+// atLine is ", first at line 3"; an override is on one line.
+func (d *decoder) atLine(first int) string {
+	if isOverride(d.layer) {
+		return ""
+	}
+	return fmt.Sprintf(", first at line %d", first)
+}
+
+// unknownKey says what key was probably meant to be, and what there is.
+func (d *decoder) unknownKey(key *yaml.Node, t reflect.Type, path string) {
+	d.incomplete[path] = true
+	if len(d.faults) > maxFaults {
+		d.fault(key, join(path, key.Value), "unknown key", "") // nobody will see it
+		return
+	}
+	keys := keysOf(t)
+	where := "a scenario"
+	if path != "" {
+		where = path
+	}
+	remedy := fmt.Sprintf("the keys of %s are %s", where, strings.Join(keys, ", "))
+	if meant := meantBy(key.Value, keys); meant != "" {
+		remedy = meant + remedy
+	}
+	d.fault(key, join(path, key.Value), "unknown key", remedy)
+}
+
+// meantBy says what an unknown key was probably meant to be: one of these keys in
+// another spelling, what other tools call differently, the same key of another
+// mapping, or one of these keys with a slip in it; "" if there is no telling.
+func meantBy(key string, keys []string) string {
+	if same := slices.IndexFunc(keys, func(k string) bool { return spelling.Same(key, k) }); same >= 0 {
+		return fmt.Sprintf("did you mean %s? ", keys[same])
+	}
+	if ours := synonym(key); ours != "" {
+		return fmt.Sprintf("here that is %s; ", ours)
+	}
+	if paths := elsewhere(key); len(paths) > 0 {
+		return fmt.Sprintf("it belongs at %s; ", strings.Join(paths, " or "))
+	}
+	if near := spelling.Nearest(key, keys); near != "" {
+		return fmt.Sprintf("did you mean %s? ", near)
+	}
+	return ""
+}
+
+// config reads a mapping of Kafka's own settings: any key, any scalar.
+func (d *decoder) config(n *yaml.Node, v reflect.Value, path string) {
+	if n.Kind != yaml.MappingNode {
+		d.fault(n, path, "it is "+kind(n)+", not a mapping", "write it as {name: value}, with Kafka's names for its settings")
+		return
+	}
+	settings := make(map[string]string)
+	if before, ok := v.Interface().(map[string]string); ok {
+		maps.Copy(settings, before)
+	}
+	d.eachKey(n, path, func(key, value *yaml.Node) {
+		defer d.use(value)()
+		at := join(path, key.Value)
+		value, ok := d.open(value, at)
+		if !ok {
+			return
+		}
+		switch {
+		case value.Kind != yaml.ScalarNode:
+			d.fault(value, at, "it is "+kind(value)+", not a single value", "write it as Kafka's own files do")
+		case reopens(value):
+			d.forget(at)
+			delete(settings, key.Value)
+		default: // not found: a.b is no part of the setting a
+			d.forget(at)
+			d.remember(value, at)
+			settings[key.Value] = value.Value
+		}
+	})
+	if len(settings) == 0 {
+		settings = nil
+	}
+	v.Set(reflect.ValueOf(settings))
+}
+
+// list replaces the slice v by the elements of n.
+func (d *decoder) list(n *yaml.Node, v reflect.Value, path string) {
+	if n.Kind != yaml.SequenceNode {
+		d.fault(n, path, "it is "+kind(n)+", not a list", "write it as [first, second]")
+		return
+	}
+	list := reflect.MakeSlice(v.Type(), 0, min(len(n.Content), maxNodes))
+	for i, child := range n.Content {
+		element := reflect.New(v.Type().Elem()).Elem()
+		d.value(child, element, fmt.Sprintf("%s[%d]", path, i))
+		list = reflect.Append(list, element)
+		if d.nodes >= maxNodes {
+			return
+		}
+	}
+	if list.Len() == 0 {
+		list = reflect.Zero(v.Type())
+	}
+	v.Set(list)
+}
+
+// size reads the long form of a Size.
+func (d *decoder) size(n *yaml.Node, size *Size, path string) {
+	remedy := "write one size, or exactly one of uniform, normal and list, as in: size: {uniform: [64B, 1KiB]}"
+	if n.Kind != yaml.MappingNode {
+		d.fault(n, path, "it is "+kind(n)+", not a size", remedy)
+		return
+	}
+	if len(n.Content) != 2 {
+		d.fault(n, path, fmt.Sprintf("it has %d keys", len(n.Content)/2), remedy)
+		return
+	}
+	var long sizeMapping
+	d.mapping(n, reflect.ValueOf(&long).Elem(), path)
+	*size = long.size(target(n.Content[0]).Value)
+}
+
+// text reads a scalar that its own type knows how to read.
+func (d *decoder) text(n *yaml.Node, to encoding.TextUnmarshaler, path string) {
+	if n.Kind != yaml.ScalarNode {
+		d.fault(n, path, "it is "+kind(n)+", not a single value", d.vary(n, path))
+		return
+	}
+	if err := to.UnmarshalText([]byte(n.Value)); err != nil {
+		d.textFault(n, path, err)
+	}
+}
+
+// textFault records what a type said of its text. The types of package unit
+// write "problem; remedy".
+func (d *decoder) textFault(n *yaml.Node, path string, err error) {
+	problem, remedy, _ := strings.Cut(err.Error(), "; ")
+	d.fault(n, path, problem, remedy)
+}
+
+// scalar reads a word or a number. A word may look like a number (acks: 1, or
+// a name), a number may not be in quotes.
+func (d *decoder) scalar(n *yaml.Node, v reflect.Value, path string) {
+	if n.Kind != yaml.ScalarNode {
+		d.fault(n, path, "it is "+kind(n)+", not a single value", d.vary(n, path))
+		return
+	}
+	if v.Kind() == reflect.String {
+		v.SetString(n.Value)
+		return
+	}
+	if n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
+		d.fault(n, path, fmt.Sprintf("%q in quotes is text", n.Value), "write it without quotes")
+		return
+	}
+	ok := false
+	remedy := ""
+	switch v.Kind() {
+	case reflect.Bool:
+		ok, remedy = n.Value == "true" || n.Value == "false", "write true or false"
+		v.SetBool(n.Value == "true")
+	case reflect.Int, reflect.Int64:
+		whole, err := strconv.ParseInt(n.Value, 10, v.Type().Bits())
+		ok, remedy = err == nil, "write a whole number, as in 12"
+		v.SetInt(whole)
+	case reflect.Uint64:
+		whole, err := strconv.ParseUint(n.Value, 10, 64)
+		ok, remedy = err == nil, "write a whole number from 0 to 18446744073709551615"
+		v.SetUint(whole)
+	case reflect.Float64:
+		number, err := strconv.ParseFloat(n.Value, 64)
+		ok, remedy = err == nil && !math.IsNaN(number) && !math.IsInf(number, 0), "write a number, as in 1.1"
+		v.SetFloat(number)
+	}
+	if !ok {
+		d.fault(n, path, fmt.Sprintf("%q is not %s", n.Value, wanted(v.Kind())), remedy)
+	}
+}
+
+// vary says how a scenario is run with each of the values that n lists, if it
+// lists any: that is what was probably meant.
+func (d *decoder) vary(n *yaml.Node, path string) string {
+	switch {
+	case n.Kind != yaml.SequenceNode || strings.Contains(path, "["):
+		return ""
+	case isOverride(d.layer):
+		return "to run with each of them write " + overridePrefix + "matrix." + path + "=" + flowText(n)
+	default:
+		return "to run with each of them write matrix: {" + path + ": " + flowText(n) + "}"
+	}
+}
+
+// wanted names a kind of scalar.
+func wanted(k reflect.Kind) string {
+	switch k {
+	case reflect.Bool:
+		return "a truth value"
+	case reflect.Float64:
+		return "a number"
+	default:
+		return "a whole number"
+	}
+}
+
+// kind names what n is, for errors.
+func kind(n *yaml.Node) string {
+	switch n.Kind {
+	case yaml.MappingNode:
+		return "a mapping"
+	case yaml.SequenceNode:
+		return "a list"
+	default:
+		return fmt.Sprintf("the single value %q", n.Value)
+	}
+}
+
+// mappingRemedy says how the mapping v is written.
+func mappingRemedy(v reflect.Value) string {
+	keys := "write its keys: " + strings.Join(keysOf(v.Type()), ", ")
+	if short, ok := v.Addr().Interface().(shortForm); ok {
+		return keys + "; or " + short.short()
+	}
+	return keys
+}

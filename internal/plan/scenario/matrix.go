@@ -1,0 +1,323 @@
+package scenario
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"kafkabench.example/kafka-bench/internal/plan/spelling"
+)
+
+// maxCells bounds a matrix. At a minute a run, a thousand cells take a night.
+const maxCells = 1000
+
+// maxChoiceText bounds the text of a value that is a mapping or a list, which an
+// alias may make longer than anybody reads.
+const maxChoiceText = 1000
+
+// notVaried are the keys of a scenario file that say something about all cells.
+var notVaried = []string{"name", "description", "question", "answer", "by", "variants", "matrix", "quick", "repeat", "order", "seed"}
+
+// A matrix varies settings: its cells are all combinations of their values, but
+// for those that are excluded. In YAML it is {path: [value, …], …, exclude:
+// [{path: value, …}, …]}.
+type matrix struct {
+	axes    []axis
+	exclude []exclusion
+}
+
+// An axis is one setting and the values that it takes, or the variants.
+type axis struct {
+	path   string
+	at     place
+	values []choice
+}
+
+// where is the path at which an axis is written.
+func (a axis) where() string {
+	if a.path == VariantAxis {
+		return variantsKey
+	}
+	return join("matrix", a.path)
+}
+
+// sets is the path of what an axis sets; a variant may set anything.
+func (a axis) sets() string {
+	if a.path == VariantAxis {
+		return ""
+	}
+	return a.path
+}
+
+// A choice is a value of an axis. It is read in each cell as if it stood in the
+// scenario.
+type choice struct {
+	text string     // as it was written, on one line
+	node *yaml.Node // maybe an alias
+	at   place
+}
+
+// An exclusion leaves out the cells in which each of its settings has the value
+// given here.
+type exclusion struct {
+	at    place
+	terms []term
+}
+
+type term struct {
+	path     string
+	at       place
+	value    string
+	valuedAt place
+}
+
+// matrix lays n over m, axis by axis.
+func (d *decoder) matrix(n *yaml.Node, m *matrix, path string) {
+	if n.Kind != yaml.MappingNode {
+		d.fault(n, path, "it is "+kind(n)+", not a mapping", "write it as {load.compression: [none, zstd]}")
+		return
+	}
+	next := matrix{axes: slices.Clone(m.axes), exclude: m.exclude}
+	d.eachKey(n, path, func(key, value *yaml.Node) {
+		at := join(path, key.Value)
+		value, ok := d.open(value, at)
+		switch {
+		case !ok:
+		case key.Value == VariantAxis:
+			d.fault(key, at, "variants have a list of their own", "write "+variantsKey+": [{name: a, …}, …]")
+		case key.Value == "exclude":
+			next.exclude = d.exclusions(value, at)
+		default:
+			next.lay(axis{path: key.Value, at: d.place(key), values: d.choices(value, at)}, reopens(value))
+		}
+	})
+	*m = next
+}
+
+// lay puts a in the place of the axis of its path, or behind the others; away
+// takes that axis out.
+func (m *matrix) lay(a axis, away bool) {
+	i := slices.IndexFunc(m.axes, func(other axis) bool { return other.path == a.path })
+	switch {
+	case away && i >= 0:
+		m.axes = slices.Delete(m.axes, i, i+1)
+	case away:
+	case i >= 0:
+		m.axes[i] = a
+	default:
+		m.axes = append(m.axes, a)
+	}
+}
+
+// choices reads the values of the axis at path.
+func (d *decoder) choices(n *yaml.Node, path string) (values []choice) {
+	const example = "list the values to run with, as in load.compression: [none, zstd]"
+	switch {
+	case reopens(n):
+		return nil
+	case n.Kind == yaml.MappingNode:
+		d.fault(n, path, "it is a mapping, not a list", "write a path with dots and "+example)
+		return nil
+	case n.Kind != yaml.SequenceNode:
+		d.fault(n, path, "it is "+kind(n)+", not a list", example)
+		return nil
+	case len(n.Content) == 0:
+		d.fault(n, path, "it has no values", example)
+		return nil
+	}
+	for i, child := range n.Content {
+		at := fmt.Sprintf("%s[%d]", path, i)
+		value, ok := d.open(child, at)
+		if d.nodes >= maxNodes {
+			return values
+		}
+		if !ok {
+			continue
+		}
+		next := choice{text: flowText(value), node: child, at: d.place(child)}
+		if slices.ContainsFunc(values, func(c choice) bool { return c.text == next.text }) {
+			d.fault(child, at, next.text+" is given twice", "keep one of them; repeat says how often a cell is run")
+			continue
+		}
+		values = append(values, next)
+	}
+	return values
+}
+
+// exclusions reads the list of what is excluded.
+func (d *decoder) exclusions(n *yaml.Node, path string) (excluded []exclusion) {
+	const example = "write it as [{load.compression: none, load.level: 3}]"
+	if reopens(n) {
+		return nil
+	}
+	if n.Kind != yaml.SequenceNode {
+		d.fault(n, path, "it is "+kind(n)+", not a list", example)
+		return nil
+	}
+	for i, child := range n.Content {
+		at := fmt.Sprintf("%s[%d]", path, i)
+		child, ok := d.open(child, at)
+		if !ok {
+			continue
+		}
+		if child.Kind != yaml.MappingNode || len(child.Content) == 0 {
+			d.fault(child, at, "it names no cells", example)
+			continue
+		}
+		e := exclusion{at: d.place(child)}
+		d.eachKey(child, at, func(key, value *yaml.Node) {
+			defer d.use(value)()
+			if value, ok := d.open(value, join(at, key.Value)); ok {
+				e.terms = append(e.terms, term{key.Value, d.place(key), flowText(value), d.place(value)})
+			}
+		})
+		excluded = append(excluded, e)
+	}
+	return excluded
+}
+
+// flowText is n as it would be written on one line.
+func flowText(n *yaml.Node) string {
+	var b strings.Builder
+	writeFlow(&b, n)
+	return b.String()
+}
+
+func writeFlow(b *strings.Builder, n *yaml.Node) {
+	n = target(n)
+	if b.Len() > maxChoiceText {
+		return
+	}
+	switch n.Kind {
+	case yaml.MappingNode:
+		b.WriteString("{")
+		for i := 0; i+1 < len(n.Content) && b.Len() <= maxChoiceText; i += 2 {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			writeFlow(b, n.Content[i])
+			b.WriteString(": ")
+			writeFlow(b, n.Content[i+1])
+		}
+		b.WriteString("}")
+	case yaml.SequenceNode:
+		b.WriteString("[")
+		for i := 0; i < len(n.Content) && b.Len() <= maxChoiceText; i++ {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			writeFlow(b, n.Content[i])
+		}
+		b.WriteString("]")
+	default:
+		b.WriteString(n.Value)
+	}
+}
+
+// cells are the combinations of the axes' values in the order of the file, the
+// last axis running fastest, without those that are excluded. A matrix without
+// axes has one cell without values. False comes with a fault.
+func (d *decoder) cells(m matrix) (cells [][]choice, ok bool) {
+	before := len(d.faults)
+	d.axes(m)
+	for i, e := range m.exclude {
+		d.excludes(m, e, fmt.Sprintf("matrix.exclude[%d]", i))
+	}
+	if len(d.faults) > before {
+		return nil, false
+	}
+	cells = [][]choice{nil}
+	for _, a := range m.axes {
+		var longer [][]choice
+		for _, cell := range cells {
+			for _, value := range a.values {
+				longer = append(longer, append(slices.Clip(cell), value))
+			}
+		}
+		if cells = longer; len(cells) > maxCells {
+			d.faultAt(a.at, "matrix", fmt.Sprintf("it makes more than %d cells", maxCells), "list fewer values")
+			return nil, false
+		}
+	}
+	if len(cells) == 0 {
+		return nil, false // an axis could not be read
+	}
+	if cells = slices.DeleteFunc(cells, m.excluded); len(cells) == 0 {
+		d.faultAt(d.nearestPlace("matrix.exclude"), "matrix.exclude", "it leaves no cell", "exclude less")
+		return nil, false
+	}
+	return cells, true
+}
+
+// axes refuses what cannot be varied.
+func (d *decoder) axes(m matrix) {
+	for _, a := range m.axes {
+		path := a.where()
+		top, _, _ := strings.Cut(a.path, ".")
+		switch {
+		case slices.Contains(notVaried, top):
+			d.faultAt(a.at, path, "it is the same for all cells", "set "+top+" itself")
+		case len(a.values) == 0 && !d.failed[path]:
+			d.faultAt(a.at, path, "it has no values", "list some, or leave it out")
+		}
+	}
+}
+
+// excludes refuses an exclusion that matches no cell: it was meant to.
+func (d *decoder) excludes(m matrix, e exclusion, path string) {
+	var varied []string
+	for _, a := range m.axes {
+		varied = append(varied, a.path)
+	}
+	for _, t := range e.terms {
+		i := slices.Index(varied, t.path)
+		if i < 0 {
+			d.faultAt(t.at, path, "it matches no cell: "+unvaried(t.path),
+				guess(t.path, varied, "it varies"))
+			continue
+		}
+		var values []string
+		for _, value := range m.axes[i].values {
+			values = append(values, value.text)
+		}
+		if !slices.Contains(values, t.value) && !d.failed[m.axes[i].where()] {
+			d.faultAt(t.valuedAt, path, fmt.Sprintf("it matches no cell: %s is never %s", t.path, t.value),
+				guess(t.value, values, "its values are"))
+		}
+	}
+}
+
+// unvaried says that no axis has this path.
+func unvaried(path string) string {
+	if path == VariantAxis {
+		return "there are no variants"
+	}
+	return "the matrix does not vary " + path
+}
+
+// guess is "did you mean X? INTRO X, Y", as far as there is something to guess.
+func guess(word string, words []string, intro string) string {
+	if len(words) == 0 {
+		return "leave it out"
+	}
+	all := intro + " " + strings.Join(words, ", ")
+	if near := spelling.Nearest(word, words); near != "" {
+		return fmt.Sprintf("did you mean %s? %s", near, all)
+	}
+	return all
+}
+
+// excluded tells whether a cell is left out.
+func (m matrix) excluded(cell []choice) bool {
+	return slices.ContainsFunc(m.exclude, func(e exclusion) bool {
+		for _, t := range e.terms {
+			i := slices.IndexFunc(m.axes, func(a axis) bool { return a.path == t.path })
+			if i < 0 || cell[i].text != t.value {
+				return false
+			}
+		}
+		return len(e.terms) > 0
+	})
+}

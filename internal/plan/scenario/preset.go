@@ -1,0 +1,84 @@
+package scenario
+
+import (
+	"embed"
+	"fmt"
+	"slices"
+
+	"kafkabench.example/kafka-bench/internal/plan/spelling"
+)
+
+//go:embed presets/*.yaml
+var presetFiles embed.FS
+
+// presetNames in the order of the lists: first what a newcomer would run, then
+// the experiments on backpressure, those on throughput and scale, those on queues, the sweeps, the plain pipeline,
+// and the parts of one.
+var presetNames = []string{
+	"quick",
+	"baseline",
+	"slow-consumer",
+	"overload",
+	"overload-loose",
+	"overload-tight",
+	"recovery",
+	"recovery-aggressive",
+	"bursty-light",
+	"bursty-heavy",
+	"bursty-overload",
+	"backpressure-short",
+	"backpressure-study",
+	"backpressure-recovery",
+	"backpressure-bursty",
+	"backpressure-faults",
+	"backpressure-processes",
+	"backpressure-baseline",
+	"throughput-producer",
+	"throughput-consumer",
+	"throughput-record-size",
+	"throughput-stored-data",
+	"latency-e2e",
+	"consumer-limit",
+	"consumer-cpu",
+	"partitions",
+	"clients",
+	"drivers",
+	"broker-failover",
+	"kmq-study",
+	"kmq-online",
+	"kmq-drain",
+	"kmq-latency",
+	"kmq-drops-silent",
+	"kmq-drops-nack",
+	"kmq-kill",
+	"kmq-heavy-tail",
+	"kmq-rolling",
+	"sweep-compression",
+	"sweep-acks",
+	"sweep-payload",
+	"sweep-record-size",
+	"e2e",
+	"e2e-steps",
+	"e2e-spike",
+	"e2e-ramp",
+	"produce-only",
+	"consume-only",
+	"fan-out",
+	"backlog",
+}
+
+// Names lists the presets, those that a newcomer would run first.
+func Names() []string { return slices.Clone(presetNames) }
+
+// PresetText returns the YAML of a preset as it was written, with the comments
+// that explain it.
+func PresetText(name string) ([]byte, error) {
+	if !slices.Contains(presetNames, name) {
+		return nil, fmt.Errorf("preset %q is not known; choose %s", name, spelling.OneOf(presetNames))
+	}
+	text, err := presetFiles.ReadFile("presets/" + name + ".yaml")
+	if err != nil {
+		return nil, fmt.Errorf("preset %s: %w", name, err)
+	}
+	return text, nil
+}

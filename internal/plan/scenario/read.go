@@ -1,0 +1,361 @@
+package scenario
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v4"
+
+	"kafkabench.example/kafka-bench/internal/plan/spelling"
+)
+
+// maxFileBytes bounds a scenario file; those that people write have a few KiB.
+const maxFileBytes = 1 << 20
+
+// Read reads the scenario that arg names, a preset's name or a file's path, lays
+// the overrides ("load.rate=20k/s") over it in their order, resolves it and
+// validates it. Where a preset and a file have the same name the preset is
+// meant; ./name is the file. Values may name variables of the environment, as in
+// ${RATE} or ${RATE:-10k/s}. A matrix is a fault: ReadSuite reads it. An error is
+// Faults where it is about the content, and otherwise says why there is nothing
+// to read.
+func Read(arg string, overrides ...string) (Scenario, error) {
+	l, err := readLayer(arg)
+	if err != nil {
+		return Scenario{}, err
+	}
+	return Parse(l.name, l.text, overrides...)
+}
+
+// Parse is Read for the text of a scenario that was read from file. A scenario
+// that does not say its name is called as its file.
+func Parse(file string, text []byte, overrides ...string) (Scenario, error) {
+	d, doc, readable := read([]layer{{file, text}}, Options{Set: overrides})
+	d.alone(doc)
+	s := d.resolved(doc.Scenario, readable)
+	if err := d.conclusion(); err != nil {
+		return Scenario{}, err
+	}
+	return s, nil
+}
+
+// A document is what a scenario file may say: a scenario, and how many runs are
+// to be made of it.
+type document struct {
+	Scenario `yaml:",inline"`
+	Question string `yaml:"question,omitempty"` // that the runs are to answer, for the report
+	Answer   string `yaml:"answer,omitempty"`   // by which the report answers it: most, knee, scaling, slope, times, failover
+	By       string `yaml:"by,omitempty"`       // the figure that the report goes by, as in acked_per_s
+	// Quick is a part of a scenario that makes a short form of this one: it is laid
+	// over it where --quick is given, below what --set says.
+	Quick quick `yaml:"quick,omitempty"`
+	// Variants are scenarios of one family, each a part of a scenario that is laid
+	// over this one; every variant is run with every combination of the matrix.
+	Variants variants `yaml:"variants,omitempty"`
+	// Matrix varies settings: every combination of their values is a scenario.
+	Matrix matrix `yaml:"matrix,omitempty"`
+	Order  string `yaml:"order"` // of the runs: interleaved, blocked
+	Seed   uint64 `yaml:"seed"`  // of the order within a round of runs; 0 is as written
+}
+
+// A layer is a text that is laid over those before it.
+type layer struct {
+	name string // as faults say it
+	text []byte
+}
+
+// readLayer reads the preset or the file that arg names.
+func readLayer(arg string) (layer, error) {
+	if slices.Contains(Names(), arg) {
+		text, err := PresetText(arg)
+		return layer{"preset " + arg, text}, err
+	}
+	text, err := readFile(arg)
+	return layer{arg, text}, err
+}
+
+// read lays the layers and the overrides over one another. It reports false
+// where there is nothing to judge.
+func read(layers []layer, o Options) (d *decoder, doc document, readable bool) {
+	d = newDecoder(o)
+	doc, readable = document{Scenario: blank(), Order: Interleaved}, true
+	for _, l := range layers {
+		d.begin(l.name)
+		readable = d.document(l.text, &doc) && readable
+	}
+	if readable {
+		d.layQuick(&doc, o.Quick)
+	}
+	for _, text := range o.Set {
+		d.override(override{overridePrefix + text, text}, &doc)
+	}
+	if o.Driver != "" {
+		d.override(override{driverPrefix + o.Driver, doc.chosen(o.Driver)}, &doc)
+	}
+	if _, written := d.places["name"]; !written {
+		doc.Name = nameOf(layers[0].name)
+	}
+	if o.Quick {
+		doc.Name = quickName(doc.Name)
+	}
+	return d, doc, readable
+}
+
+// resolved resolves s and, where it is readable, validates it.
+func (d *decoder) resolved(s Scenario, readable bool) Scenario {
+	d.writtenZeros(&s)
+	s = s.Resolve()
+	if readable {
+		var c checker
+		if d.drivers != nil && s.Driver != "" {
+			c.choice(driverKey, s.Driver, d.drivers)
+		}
+		d.validation(append(s.findings(), c.findings...))
+	}
+	return s
+}
+
+// driverKey is the key of the client under test.
+const driverKey = "driver"
+
+// chosen is the override that makes a driver the one under test.
+func (doc document) chosen(driver string) string {
+	if slices.ContainsFunc(doc.Matrix.axes, func(a axis) bool { return a.path == driverKey }) {
+		return "matrix." + driverKey + "=[" + driver + "]"
+	}
+	return driverKey + "=" + driver
+}
+
+// conclusion is all that is wrong, as Faults, or nil.
+func (d *decoder) conclusion() error {
+	return d.env.attribute(d.faults.sorted(d.layers)).bounded().asError()
+}
+
+// readFile reads a scenario file of reasonable size.
+func readFile(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, notFound(path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("scenario %s cannot be read: %w", path, err)
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return nil, fmt.Errorf("scenario %s is a folder; name a file in it", path)
+	}
+	text, err := io.ReadAll(io.LimitReader(f, maxFileBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("scenario %s cannot be read: %w", path, err)
+	}
+	if len(text) > maxFileBytes {
+		return nil, fmt.Errorf("scenario %s is larger than 1 MiB; is it a scenario?", path)
+	}
+	return text, nil
+}
+
+// notFound says that arg is neither, and which presets there are.
+func notFound(arg string) error {
+	presets := "the presets are " + strings.Join(Names(), ", ")
+	if arg == "" {
+		return fmt.Errorf("no scenario is named; give a preset or a file; %s", presets)
+	}
+	if near := spelling.Nearest(arg, Names()); near != "" {
+		presets = fmt.Sprintf("did you mean %s? %s", near, presets)
+	}
+	return fmt.Errorf("scenario %s: %w, and no preset has this name; %s", arg, fs.ErrNotExist, presets)
+}
+
+// nameOf makes a scenario's name of its file's.
+func nameOf(file string) string {
+	base := filepath.Base(strings.TrimPrefix(file, "preset "))
+	base = strings.TrimSuffix(base, filepath.Ext(base))
+	name := strings.Map(func(r rune) rune {
+		if nameLetter(r) {
+			return r
+		}
+		return '-'
+	}, base)
+	if name = strings.TrimLeft(name, "-._"); name == "" {
+		return Defaults().Name
+	}
+	return name[:min(len(name), maxNameLength)]
+}
+
+// document lays the one document of text over doc. It reports false where there
+// is none to judge.
+func (d *decoder) document(text []byte, doc *document) bool {
+	if line, column, what := unreadable(text); what != "" {
+		d.faults = append(d.faults, Fault{File: d.layer, Line: line, Column: column, Problem: what,
+			Remedy: "save the file as UTF-8 text"})
+		return false
+	}
+	root, err := d.parse(text)
+	if err != nil {
+		at, problem, remedy := syntax(err, string(text))
+		d.faults = append(d.faults, Fault{File: d.layer, Line: at.line, Column: at.column,
+			Problem: "it is not YAML: " + problem, Remedy: remedy})
+		return false
+	}
+	if root == nil {
+		return false
+	}
+	d.expand(root, "")
+	d.value(root, reflect.ValueOf(doc).Elem(), "")
+	return !d.failed[""]
+}
+
+// parse returns the root of the one document in text, or nil after a fault.
+func (d *decoder) parse(text []byte) (*yaml.Node, error) {
+	roots, err := parseYAML(text)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(roots) == 0 || len(roots) == 1 && roots[0].Tag == "!!null":
+		d.faults = append(d.faults, Fault{File: d.layer, Line: 1, Column: 1, Problem: "it is empty",
+			Remedy: "a scenario has at least one key, as in load: {rate: 10k/s}; show quick prints a whole one"})
+		return nil, nil
+	case len(roots) > 1:
+		d.fault(roots[1], "", "a second document begins here", "a file holds one scenario")
+		return nil, nil
+	}
+	return roots[0], nil
+}
+
+// parseYAML returns the roots of the documents in text, of the first two where
+// there are more.
+func parseYAML(text []byte) (roots []*yaml.Node, err error) {
+	loader, err := yaml.NewLoader(bytes.NewReader(text))
+	for err == nil && len(roots) < 2 {
+		var document yaml.Node
+		if err = loader.Load(&document); err == nil && len(document.Content) > 0 {
+			roots = append(roots, document.Content[0])
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return roots, err
+}
+
+// syntaxRemedies are for the faults of YAML that people make, by what the
+// library says of them.
+var syntaxRemedies = []struct{ problem, remedy string }{
+	{"mapping values are not allowed", `check the indentation, and put a text with ": " in it into quotes`},
+	{"cannot start any token", "indent with spaces, not tabs, and put a text that begins with @, % or a backtick into quotes"},
+	{"unknown anchor", "an anchor (&name) stands before the alias (*name) that uses it"},
+}
+
+// syntax is where and why the YAML library gave up on text.
+func syntax(err error, text string) (at place, problem, remedy string) {
+	var load *yaml.LoadError
+	if !errors.As(err, &load) {
+		return place{line: 1, column: 1}, err.Error(), ""
+	}
+	problem = load.Message
+	if load.ContextMsg != "" {
+		problem = load.ContextMsg + ": " + problem
+	}
+	for _, r := range syntaxRemedies {
+		if strings.Contains(problem, r.problem) {
+			remedy = r.remedy
+		}
+	}
+	at = place{line: load.Mark.Line, column: load.Mark.Column}
+	if strings.HasSuffix(before(text, at), "$") {
+		remedy = `within { } and [ ] a variable stands in quotes: "${NAME}"`
+	}
+	return at, problem, remedy
+}
+
+// before is what stands on the line of a place before it.
+func before(text string, at place) string {
+	for range at.line - 1 {
+		_, text, _ = strings.Cut(text, "\n")
+	}
+	line, _, _ := strings.Cut(text, "\n")
+	letters := []rune(line)
+	return string(letters[:min(max(at.column-1, 0), len(letters))])
+}
+
+// unreadable finds the first thing in text that no YAML file may hold, which
+// the YAML library would report without its place.
+func unreadable(text []byte) (line, column int, what string) {
+	line, column = 1, 1
+	for i := 0; i < len(text); {
+		r, width := utf8.DecodeRune(text[i:])
+		switch {
+		case r == utf8.RuneError && width == 1:
+			return line, column, fmt.Sprintf("the byte 0x%02x is not UTF-8", text[i])
+		case r < ' ' && r != '\t' && r != '\n' && r != '\r', r >= 0x7f && r < 0xa0 && r != 0x85:
+			return line, column, fmt.Sprintf("the control character %U is not text", r)
+		}
+		if i, column = i+width, column+1; r == '\n' {
+			line, column = line+1, 1
+		}
+	}
+	return 0, 0, ""
+}
+
+// writtenZeros finds the derived values that somebody set to zero, which
+// Resolve would take for open.
+func (d *decoder) writtenZeros(s *Scenario) {
+	for _, v := range derived {
+		if at, written := d.places[v.path]; written && !d.failed[v.path] && v.open(s) {
+			d.failed[v.path] = true
+			d.faults = append(d.faults, Fault{at.file, at.line, at.column, v.path, "it must be above 0",
+				"leave it out for its default: " + v.follow})
+		}
+	}
+}
+
+// validation adds findings, where they were written, unless they only follow
+// from what could not be read.
+func (d *decoder) validation(findings []finding) {
+	for _, f := range findings {
+		if d.follows(f) {
+			continue
+		}
+		at := d.nearestPlace(f.Path)
+		f.File, f.Line, f.Column = at.file, at.line, at.column
+		if d.cell.explain(&f) {
+			d.faults = append(d.faults, f.Fault)
+		}
+	}
+}
+
+// follows tells whether f is about a value that could not be read, or one that
+// an unknown key may have been meant for.
+func (d *decoder) follows(f finding) bool {
+	for _, path := range append(f.from, f.Path) {
+		for failed := range d.failed {
+			if within(failed, path) || within(path, failed) {
+				return true
+			}
+		}
+		if _, written := d.places[path]; !written && d.incomplete[parent(path)] {
+			return true
+		}
+	}
+	return false
+}
+
+// nearestPlace is where path was written, or what it is a part of.
+func (d *decoder) nearestPlace(path string) place {
+	for path != "" {
+		if at, ok := d.places[path]; ok {
+			return at
+		}
+		path = parent(path)
+	}
+	return place{d.layers[0], 1, 1} // as with a name that was made of the file's
+}

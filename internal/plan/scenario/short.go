@@ -1,0 +1,162 @@
+package scenario
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+)
+
+// A shortForm is a mapping that may also be written as one scalar, which then
+// stands for the whole of it: `arrival: poisson` leaves nothing of an arrival
+// that was there before.
+type shortForm interface {
+	setShort(text string) error
+	// short says what the scalar looks like, for errors.
+	short() string
+}
+
+func (a *Arrival) short() string { return "the name of a process, as in: arrival: poisson" }
+
+func (a *Arrival) setShort(text string) error {
+	*a = Arrival{Process: text}
+	return nil
+}
+
+func (k *Keys) short() string { return "the name of a distribution, as in: keys: none" }
+
+func (k *Keys) setShort(text string) error {
+	*k = Keys{Distribution: text}
+	return nil
+}
+
+func (w *Work) short() string { return "a duration, as in: work: 4ms" }
+
+func (w *Work) setShort(text string) error {
+	duration, err := unit.ParseDuration(text)
+	if err == nil {
+		*w = Work{Time: duration}
+	}
+	return err
+}
+
+func (b *Backpressure) short() string { return "the word off, as in: backpressure: off" }
+
+func (b *Backpressure) setShort(text string) error {
+	*b = Defaults().Backpressure
+	b.Controller = text
+	return nil
+}
+
+func (s *Size) short() string { return "one size, as in: size: 512B" }
+
+func (s *Size) setShort(text string) error {
+	size, err := unit.ParseSize(text)
+	if err == nil {
+		*s = FixedSize(size)
+	}
+	return err
+}
+
+// FixedSize is the same size for every record.
+func FixedSize(size unit.Size) Size {
+	return Size{Distribution: "fixed", Values: []unit.Size{size}}
+}
+
+// sizeMapping is the long form of a Size: exactly one of its keys is given.
+type sizeMapping struct {
+	Uniform []unit.Size `yaml:"uniform,omitempty"`
+	Normal  []unit.Size `yaml:"normal,omitempty"`
+	List    []unit.Size `yaml:"list,omitempty"`
+}
+
+// size is the Size that the mapping means, given the key that was written.
+func (m sizeMapping) size(key string) Size {
+	switch key {
+	case "uniform":
+		return Size{Distribution: key, Values: m.Uniform}
+	case "normal":
+		return Size{Distribution: key, Values: m.Normal}
+	default:
+		return Size{Distribution: key, Values: m.List}
+	}
+}
+
+// mapping is the long form of s.
+func (s Size) mapping() sizeMapping {
+	switch s.Distribution {
+	case "uniform":
+		return sizeMapping{Uniform: s.Values}
+	case "normal":
+		return sizeMapping{Normal: s.Values}
+	default:
+		return sizeMapping{List: s.Values}
+	}
+}
+
+// String prints c as a scenario writes it.
+func (c Commit) String() string {
+	if c.EachBatch {
+		return "batch"
+	}
+	return c.Interval.String()
+}
+
+// MarshalText prints c as String does.
+func (c Commit) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+// UnmarshalText reads "batch" or a duration.
+func (c *Commit) UnmarshalText(text []byte) error {
+	if string(text) == "batch" {
+		*c = Commit{EachBatch: true}
+		return nil
+	}
+	interval, err := unit.ParseDuration(string(text))
+	if err != nil {
+		problem, remedy, _ := strings.Cut(err.Error(), "; ")
+		return fmt.Errorf("%s; %s, or batch to commit after each batch", problem, remedy)
+	}
+	*c = Commit{Interval: interval}
+	return nil
+}
+
+// Off tells that nobody is held.
+func (h Hold) Off() bool { return h == Hold{} }
+
+// String prints h as a scenario writes it.
+func (h Hold) String() string {
+	switch {
+	case h.Drain:
+		return "drain"
+	case h.Off():
+		return "off"
+	default:
+		return h.Until.String()
+	}
+}
+
+// MarshalText prints h as String does.
+func (h Hold) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
+
+// UnmarshalText reads "drain", "off" or a duration.
+func (h *Hold) UnmarshalText(text []byte) error {
+	switch string(text) {
+	case "drain":
+		*h = Hold{Drain: true}
+		return nil
+	case "off":
+		*h = Hold{}
+		return nil
+	}
+	until, err := unit.ParseDuration(string(text))
+	if err != nil {
+		problem, remedy, _ := strings.Cut(err.Error(), "; ")
+		return fmt.Errorf("%s; %s, or drain to hold them until the drain", problem, remedy)
+	}
+	if until == 0 {
+		return errors.New("it must be above 0; write off to hold nobody")
+	}
+	*h = Hold{Until: until}
+	return nil
+}

@@ -1,0 +1,239 @@
+package scenario
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/plan/spelling"
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+)
+
+// Bounds on what a run may be. They are far beyond what one machine can do, and
+// keep a slip of the finger from becoming an afternoon.
+const (
+	maxNameLength = 64
+	maxRepeat     = 1000
+	maxWorkers    = 1024
+	maxGroups     = 100
+	maxPartitions = 10_000
+	maxBrokers    = 9
+	maxPhase      = unit.Duration(30 * 24 * time.Hour)
+	maxBuffered   = 10_000_000
+	maxLevels     = 1000           // entries in a list of sizes, steps or changes
+	maxRecords    = int64(1) << 40 // of a lag or a queue
+	maxKeep       = 1_000_000      // of the excess records, one is kept
+	maxProcesses  = 64
+	maxCores      = 1024
+	maxBytes      = unit.Size(1<<31) - 1 // of a batch or a fetch: Kafka's int32
+	maxRecord     = 64 * unit.MiB        // what the payloads make
+	minHeap       = 128 * unit.MiB
+	// Brokers are warm after some seconds; what takes an hour is a run.
+	maxClusterWarmup = unit.Duration(time.Hour)
+	minMemory        = 32 * unit.MiB // of a confined consumer; a Go process with a client takes twenty
+	minCPU           = 0.01          // below, cgroups count in quanta that are longer than a record takes
+)
+
+// maxRate is the highest rate of an open loop.
+var maxRate = unit.Rate{Records: 100_000_000, Per: time.Second}
+
+// The words that a scenario may use.
+var (
+	processes     = []string{"constant", "poisson", "burst", "ramp", "steps", "spike"}
+	pacers        = []string{"frugal", "precise"}
+	partitionings = []string{"sticky", "round-robin", "key"}
+	payloads      = []string{"random", "zeros", "text", "json", "logline", "mixed"}
+	keyings       = []string{"none", "sequential", "uniform", "zipf"}
+	sizings       = []string{"fixed", "uniform", "normal", "list"}
+	ackLevels     = []string{"0", "1", "all"}
+	codecs        = []string{"none", "gzip", "snappy", "lz4", "zstd"}
+	parallels     = []string{"partition", "consumer"}
+	workings      = []string{"fixed", "uniform", "exponential", "lognormal"}
+	protocols     = []string{"classic", "consumer"}
+	assignments   = []string{"group", "manual"}
+	beginnings    = []string{"end", "start"}
+	controllers   = []string{"off", "hysteresis", "credit", "latency", "aimd", "gradient"}
+	signals       = []string{"committed", "delivered"}
+	bounded       = []string{"topic", "partition"}
+	excesses      = []string{"defer", "shed", "degrade"}
+	blindnesses   = []string{"closed", "open"}
+	shares        = []string{"static", "demand"}
+)
+
+// brokerMetrics are how the brokers may tell about themselves.
+var brokerMetrics = []string{"jmx", "none"}
+
+// codecLevels are the levels that each codec's own command line knows.
+var codecLevels = map[string]int{"none": 0, "snappy": 0, "gzip": 9, "lz4": 9, "zstd": 22}
+
+// Validate returns all that is wrong with a resolved scenario as Faults, or nil.
+// It changes nothing. What is allowed and yet unlikely to be meant is said by
+// Warnings instead.
+func (s Scenario) Validate() error {
+	var faults Faults
+	for _, f := range s.findings() {
+		faults = append(faults, f.Fault)
+	}
+	return faults.bounded().asError()
+}
+
+// A finding is a fault and the paths of the other values that it rests on: it
+// means nothing where one of those could not be read.
+type finding struct {
+	Fault
+	from []string
+}
+
+// findings is Validate before the faults are given their places.
+func (s Scenario) findings() []finding {
+	c := &checker{}
+	c.scenario(s)
+	c.cluster(s)
+	c.topic(s)
+	c.load(s)
+	c.arrival(s)
+	c.record(s)
+	c.producer(s)
+	c.consume(s)
+	c.backpressure(s)
+	c.faults(s)
+	return c.findings
+}
+
+// A checker collects findings.
+type checker struct {
+	findings []finding
+}
+
+// fault records a finding about path.
+func (c *checker) fault(path, problem, remedy string, from ...string) {
+	c.findings = append(c.findings, finding{Fault{Path: path, Problem: problem, Remedy: remedy}, from})
+}
+
+// choice wants value to be one of a list of words.
+func (c *checker) choice(path, value string, choices []string) {
+	if slices.Contains(choices, value) {
+		return
+	}
+	remedy := "choose " + spelling.OneOf(choices)
+	if near := spelling.Nearest(value, choices); near != "" {
+		remedy = fmt.Sprintf("did you mean %s? %s", near, remedy)
+	}
+	c.fault(path, fmt.Sprintf("%q is not known", value), remedy)
+}
+
+// between wants low ≤ value ≤ high, and reports whether it is so.
+func (c *checker) between(path string, value, low, high int64) bool {
+	return c.ordered(path, value >= low, value <= high, fmt.Sprint(value), fmt.Sprint(low), fmt.Sprint(high))
+}
+
+// size wants low ≤ value ≤ high, and reports whether it is so.
+func (c *checker) size(path string, value, low, high unit.Size) bool {
+	return c.ordered(path, value >= low, value <= high, value.String(), low.String(), high.String())
+}
+
+// duration wants low ≤ value ≤ high, and reports whether it is so.
+func (c *checker) duration(path string, value, low, high unit.Duration) bool {
+	return c.ordered(path, value >= low, value <= high, value.String(), low.String(), high.String())
+}
+
+// positive wants 0 < value ≤ maxPhase, and reports whether it is so.
+func (c *checker) positive(path string, value unit.Duration) bool {
+	if value == 0 {
+		c.fault(path, "it must be above 0", "")
+		return false
+	}
+	return c.duration(path, value, 1, maxPhase)
+}
+
+// required is positive for a value without a default.
+func (c *checker) required(path string, value unit.Duration) bool {
+	if value == 0 {
+		c.fault(path, "it is required, and above 0", "give a time, as in 3s")
+		return false
+	}
+	return c.positive(path, value)
+}
+
+// rate wants an open-loop rate above zero, and reports whether it is so.
+func (c *checker) rate(path string, r unit.Rate) bool {
+	const example = "give a rate, as in 20k/s"
+	switch {
+	case r.IsMax():
+		c.fault(path, "it cannot be max", "max is for load.rate alone, with constant arrivals; "+example)
+	case r.IsZero():
+		c.fault(path, "it is required", example)
+	case (r.Records <= 0 || r.Per <= 0) && path == "load.rate":
+		c.fault(path, "it must be above 0", example+", or max for as fast as it goes; kafka-bench search finds the highest rate that holds")
+	case r.Records <= 0 || r.Per <= 0:
+		c.fault(path, "it must be above 0", example)
+	case r.PerSecond() > maxRate.PerSecond():
+		c.fault(path, fmt.Sprintf("%s is too high", r), fmt.Sprintf("give at most %s, or max for as fast as it goes", maxRate))
+	default:
+		return true
+	}
+	return false
+}
+
+// ordered faults a value that is below or above its bounds, all given as text.
+func (c *checker) ordered(path string, aboveLow, belowHigh bool, value, low, high string) bool {
+	switch {
+	case !aboveLow:
+		c.fault(path, value+" is too low", "give at least "+low)
+	case !belowHigh:
+		c.fault(path, value+" is too high", "give at most "+high)
+	}
+	return aboveLow && belowHigh
+}
+
+// scenario checks what belongs to the run as a whole.
+func (c *checker) scenario(s Scenario) {
+	switch {
+	case s.Name == "":
+		c.fault("name", "it is empty", "name the scenario, as in overload-eu")
+	case !plainName(s.Name) || len(s.Name) > maxNameLength:
+		c.fault("name", fmt.Sprintf("%q cannot be part of a folder's name", s.Name), fmt.Sprintf(
+			"use letters, digits, dots, hyphens and underscores, a letter or digit first, %d at most", maxNameLength))
+	}
+	c.between("repeat", int64(s.Repeat), 1, maxRepeat)
+	c.duration("phases.warmup", s.Phases.Warmup, 0, maxPhase)
+	c.positive("phases.measure", s.Phases.Measure)
+	c.duration("phases.drain", s.Phases.Drain, 0, maxPhase)
+	c.duration("sampling.interval", s.Sampling.Interval, unit.Duration(100*time.Millisecond), unit.Duration(time.Hour))
+	c.duration("sampling.lag", s.Sampling.Lag, unit.Duration(10*time.Millisecond), unit.Duration(time.Hour))
+	c.duration("sampling.brokers", s.Sampling.Brokers, unit.Duration(500*time.Millisecond), unit.Duration(time.Hour))
+	c.duration("sampling.replicas", s.Sampling.Replicas, unit.Duration(10*time.Millisecond), unit.Duration(time.Hour))
+	c.driver(s.Driver)
+}
+
+// driver wants a name. Which there are the command line knows, which has them.
+func (c *checker) driver(name string) {
+	if name == "" {
+		c.fault("driver", "it is empty", "leave it out for franz, or name one (kafka-bench drivers)")
+	}
+}
+
+// cluster checks the local cluster. Whether it is used is not known here.
+func (c *checker) cluster(s Scenario) {
+	c.between("cluster.brokers", int64(s.Cluster.Brokers), 1, maxBrokers)
+	c.size("cluster.heap", s.Cluster.Heap, minHeap, 1024*unit.GiB)
+	c.choice("cluster.metrics", s.Cluster.Metrics, brokerMetrics)
+	c.duration("cluster.warmup", s.Cluster.Warmup, 0, maxClusterWarmup)
+}
+
+// plainName tells whether name is made of nameLetter alone and begins with a
+// letter or a digit.
+func plainName(name string) bool {
+	for i, r := range name {
+		if !nameLetter(r) || i == 0 && (r == '.' || r == '-' || r == '_') {
+			return false
+		}
+	}
+	return name != ""
+}
+
+// nameLetter tells whether Kafka takes r in a topic's name; scenario names keep
+// to the same, because they become part of one.
+func nameLetter(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '-' || r == '_'
+}

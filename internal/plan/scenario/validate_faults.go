@@ -1,0 +1,189 @@
+package scenario
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+)
+
+// faults wants what goes wrong to be possible: in the measured window, in the
+// order of the times, and befalling somebody who is there.
+func (c *checker) faults(s Scenario) {
+	const path = "faults"
+	if len(s.Faults) > maxLevels {
+		c.fault(path, fmt.Sprintf("it has %d faults", len(s.Faults)), fmt.Sprintf("give at most %d", maxLevels))
+		return
+	}
+	if slices.ContainsFunc(s.Faults, func(f ScheduledFault) bool { return f.Target().Kind == ConsumerTarget }) && !c.oneGroup(s.Consume) {
+		return
+	}
+	crew, brokers := newCrew(s.Consume.Consumers), newBrokers(s.Cluster.Brokers)
+	for i, f := range s.Faults {
+		at := fmt.Sprintf("%s[%d]", path, i)
+		c.faultTime(at, f.At, s, i)
+		acts := f.acts()
+		if len(acts) != 1 {
+			c.fault(at, fmt.Sprintf("it does %d things", len(acts)),
+				"give exactly one of kill, stop, start, pause, resume and restart, as in {at: 10s, kill: consumer 0}")
+			continue
+		}
+		c.lasting(at, f)
+		crew.until(f.At)
+		brokers.until(f.At)
+		switch f.Target().Kind {
+		case ConsumerTarget:
+			c.consumerFate(at, f, crew)
+		case BrokerTarget:
+			c.brokerFate(at, f, brokers, s.Faults[:i])
+		default:
+			c.unnamed(at, f, s)
+		}
+	}
+}
+
+// oneGroup wants consumers whom a fault can befall, and one group for their numbers to
+// be in.
+func (c *checker) oneGroup(g Consume) bool {
+	const path = "faults"
+	switch {
+	case g.Consumers == 0:
+		c.fault(path, "nobody consumes, so nothing befalls a consumer", "leave it out, or give consume.consumers", "consume.consumers")
+		return false
+	case g.Assignment == "manual":
+		c.fault(path, "manually assigned consumers are in no group that could notice", "leave it out, or set consume.assignment: group", "consume.assignment")
+		return false
+	case g.Groups > 1:
+		c.fault(path, fmt.Sprintf("a consumer's number does not say in which of the %d groups it is", g.Groups),
+			"leave it out, or set consume.groups: 1", "consume.groups")
+	}
+	return true
+}
+
+// faultTime wants the time of fault i in the window, and not before the one ahead
+// of it. Two may come at one time.
+func (c *checker) faultTime(at string, when unit.Duration, s Scenario, i int) {
+	measure := s.Phases.Measure
+	switch {
+	case !c.duration(at+".at", when, 0, maxPhase):
+	case measure > 0 && when >= measure:
+		c.fault(at+".at", fmt.Sprintf("the fault comes at %s, and the measured window ends at %s", when, measure),
+			"let it come earlier, or raise "+measurePath, measurePath)
+	case i > 0 && when < s.Faults[i-1].At:
+		c.fault(at+".at", fmt.Sprintf("%s is before the fault ahead of it, at %s", when, s.Faults[i-1].At),
+			"give the faults in the order of their times", fmt.Sprintf("faults[%d].at", i-1))
+	}
+}
+
+// lasting wants a time for which the target stays away only where it goes away.
+func (c *checker) lasting(at string, f ScheduledFault) {
+	path := at + ".for"
+	if f.For != 0 && c.duration(path, f.For, 1, maxPhase) && after(f.Action()) == running {
+		c.fault(path, f.Action()+" has nothing to end after a time", "leave it out; kill, stop and pause have one", at+"."+f.Action())
+	}
+}
+
+// consumerFate wants f to befall a consumer that it can befall, and notes what became
+// of it. The next number after all of them may join.
+func (c *checker) consumerFate(at string, f ScheduledFault, crew *party) {
+	const given = "consume.consumers"
+	n, action := f.Target().Number, f.Action()
+	path := at + "." + action
+	is, known := crew.is(n)
+	switch {
+	case action == Start && !known && n == crew.next() && n < maxWorkers:
+	case action == Start && !known:
+		c.fault(path, fmt.Sprintf("consumer %d cannot be the next to join", n), fmt.Sprintf("start consumer %d", min(crew.next(), maxWorkers-1)), given)
+		return
+	case action == Start && is == running:
+		c.fault(path, fmt.Sprintf("consumer %d is running", n), fmt.Sprintf("stop it before, or start consumer %d for one more", crew.next()), given)
+	case !known:
+		c.fault(path, fmt.Sprintf("there is no consumer %d", n), "they are "+crew.numbers(), given)
+		return
+	default:
+		c.befalls(path, f, is, given)
+	}
+	crew.set(n, f)
+}
+
+// brokerFate is consumerFate for a broker, of whom none joins. Where an earlier fault
+// befell whoever led a partition, nobody knows who is away.
+func (c *checker) brokerFate(at string, f ScheduledFault, brokers *party, earlier []ScheduledFault) {
+	const given = "cluster.brokers"
+	n, action := f.Target().Number, f.Action()
+	path := at + "." + action
+	is, known := brokers.is(n)
+	someLeader := slices.ContainsFunc(earlier, func(e ScheduledFault) bool {
+		return e.Target().Kind == LeaderTarget && after(e.Action()) != running
+	})
+	switch {
+	case !known:
+		c.fault(path, fmt.Sprintf("there is no broker %d", n), "they are "+brokers.numbers(), given)
+		return
+	case someLeader:
+	case action == Start && is == running:
+		c.fault(path, fmt.Sprintf("broker %d is running", n), "kill or stop it before", given)
+	default:
+		c.befalls(path, f, is, given)
+	}
+	brokers.set(n, f)
+}
+
+// befalls wants f to make sense for a target that is in a state.
+func (c *checker) befalls(path string, f ScheduledFault, is state, given string) {
+	who, action := f.Target(), f.Action()
+	switch {
+	case action == Resume && is != paused:
+		c.fault(path, fmt.Sprintf("%s is not paused", who), "pause it before", given)
+	case action == Start && is == paused:
+		c.fault(path, fmt.Sprintf("%s is paused, and there", who), "resume it", given)
+	case action != Start && action != Resume && is == gone:
+		c.fault(path, fmt.Sprintf("%s is not running any more", who), "start it before", given)
+	case action != Kill && action != Resume && is == paused:
+		c.fault(path, fmt.Sprintf("%s is paused", who), "resume it before", given)
+	}
+}
+
+// unnamed checks a fault of a broker that is not told by its ID: the leader of a
+// partition, or every broker.
+func (c *checker) unnamed(at string, f ScheduledFault, s Scenario) {
+	path := at + "." + f.Action()
+	switch t := f.Target(); {
+	case t.Kind == EveryBroker && f.Action() != Restart:
+		c.fault(path, "without any broker nothing is left to measure", "write restart: every broker, which takes one after the other, or name one, as in broker 1")
+	case t.Kind == EveryBroker:
+	case f.Action() == Start || f.Action() == Resume:
+		c.fault(path, "who leads a partition is running", "name the broker, as in broker 1, or say with for: how long it is to be away")
+	case s.Topic.Existing == "" && t.Number >= s.Topic.Partitions:
+		c.fault(path, fmt.Sprintf("there is no partition %d", t.Number), "they are 0 to "+fmt.Sprint(s.Topic.Partitions-1), "topic.partitions")
+	}
+}
+
+// befallsBrokers tells whether the target is a broker, or several.
+func (t Target) befallsBrokers() bool { return t.Kind != "" && t.Kind != ConsumerTarget }
+
+// brokerFaults are those that befall brokers.
+func (s Scenario) brokerFaults() (all []ScheduledFault) {
+	for _, f := range s.Faults {
+		if f.Target().befallsBrokers() {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// brokerFaultWarnings say where a broker that is away takes more with it than
+// people mean who write its fault.
+func (s Scenario) brokerFaultWarnings() (w warnings) {
+	befallen := s.brokerFaults()
+	if len(befallen) == 0 || s.Topic.Existing != "" {
+		return nil
+	}
+	alone := s.Topic.Replication < 2
+	w.when(alone, "faults: topic.replication is %d: nobody takes over what a broker leads, and while it is away those partitions are too", s.Topic.Replication)
+	needed := s.Topic.Config["min.insync.replicas"]
+	w.when(!alone && s.Load.Acks == "all" && strings.TrimSpace(needed) == fmt.Sprint(s.Topic.Replication),
+		"faults: min.insync.replicas is %s of %d replicas: while a broker is away nobody can write to its partitions with acks all", needed, s.Topic.Replication)
+	return w
+}

@@ -1,0 +1,165 @@
+package scenario
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"kafkabench.example/kafka-bench/internal/plan/spelling"
+)
+
+// VariantAxis is the path of the axis that the variants of a suite are, as in the
+// Axes of a Suite and in an exclusion.
+const VariantAxis = "variant"
+
+// variantsKey is the key that lists them.
+const variantsKey = "variants"
+
+// ofAllVariants are the keys of a scenario file that no variant may set, because
+// they say something about all of them.
+var ofAllVariants = slices.DeleteFunc(slices.Clone(notVaried), func(key string) bool { return key == "name" || key == "description" })
+
+// variants are what a suite compares that differs in more than a setting or two. In
+// YAML they are a list of parts of scenarios, each with a name: [{name: loose,
+// backpressure: {…}}, …]. Each is read over the scenario as a file would be that is
+// merged over it, below the overrides of the command line. A later file's list
+// replaces an earlier one's; in it a name alone, as in [loose, tight], keeps the
+// variant of that name.
+type variants struct {
+	at   place
+	list []choice // called by their names
+}
+
+// given tells whether there are any.
+func (vs variants) given() bool { return len(vs.list) > 0 }
+
+// axis is what the variants are to a suite.
+func (vs variants) axis() axis { return axis{path: VariantAxis, at: vs.at, values: vs.list} }
+
+// names are those of the variants.
+func (vs variants) names() []string { return texts(vs.list) }
+
+// variants replaces vs by the variants that n lists.
+func (d *decoder) variants(n *yaml.Node, vs *variants, path string) {
+	const example = "list them, as in [{name: tight, backpressure: {controller: credit, max_lag: 1000}}]"
+	switch {
+	case n.Kind == yaml.ScalarNode && slices.Contains(vs.names(), n.Value):
+		d.fault(n, path, "it is "+kind(n)+", not a list", "to run that variant alone write ["+n.Value+"]")
+		return
+	case n.Kind != yaml.SequenceNode:
+		d.fault(n, path, "it is "+kind(n)+", not a list", example)
+		return
+	case len(n.Content) == 0:
+		d.fault(n, path, "it has no variants", example+", or leave it out")
+		return
+	}
+	next := variants{at: d.place(n)}
+	for i, child := range n.Content {
+		at := fmt.Sprintf("%s[%d]", path, i)
+		before := len(d.faults)
+		v := d.variant(child, *vs, at)
+		if d.nodes >= maxNodes {
+			return
+		}
+		if len(d.faults) > before {
+			continue
+		}
+		if slices.Contains(next.names(), v.text) {
+			d.fault(child, at, v.text+" is given twice", "give it another name, or keep one of them; repeat says how often a variant is run")
+			continue
+		}
+		next.list = append(next.list, v)
+	}
+	*vs = next
+}
+
+// variant reads one of a list: a part of a scenario with a name, or the name of one
+// that there was before.
+func (d *decoder) variant(child *yaml.Node, before variants, path string) (v choice) {
+	defer d.use(child)()
+	n, ok := d.open(child, path)
+	if !ok {
+		return v
+	}
+	switch n.Kind {
+	case yaml.MappingNode:
+		return d.namedPart(child, n, path)
+	case yaml.ScalarNode:
+		i := slices.Index(before.names(), n.Value)
+		if i >= 0 {
+			return before.list[i]
+		}
+		remedy := "write it as {name: " + plain(n.Value) + ", backpressure: {controller: credit, max_lag: 1000}}"
+		if before.given() {
+			remedy = "choose " + spelling.OneOf(before.names())
+			if near := spelling.Nearest(n.Value, before.names()); near != "" {
+				remedy = fmt.Sprintf("did you mean %s? %s", near, remedy)
+			}
+		}
+		d.fault(n, path, fmt.Sprintf("there is no variant %q", n.Value), remedy)
+	default:
+		d.fault(n, path, "it is "+kind(n)+", not a mapping", "write it as {name: tight, backpressure: {controller: credit, max_lag: 1000}}")
+	}
+	return v
+}
+
+// namedPart takes the mapping n, for which child stands, apart into a name and a
+// part of a scenario, which is read in each cell.
+func (d *decoder) namedPart(child, n *yaml.Node, path string) choice {
+	v := choice{at: d.place(n)}
+	part := &yaml.Node{Kind: yaml.MappingNode, Tag: n.Tag, Style: n.Style, Line: n.Line, Column: n.Column}
+	d.eachKey(n, path, func(key, value *yaml.Node) {
+		switch {
+		case key.Value == "name":
+			if text, ok := d.open(value, join(path, key.Value)); ok {
+				v.text = d.variantName(text, join(path, key.Value))
+			}
+		case slices.Contains(ofAllVariants, key.Value):
+			d.fault(key, join(path, key.Value), "it is the same for all variants", "set "+key.Value+" itself")
+		default:
+			part.Content = append(part.Content, key, value)
+		}
+	})
+	if v.text == "" && !d.failed[join(path, "name")] {
+		d.fault(n, path, "it has no name", "give it one, as in name: tight")
+	}
+	v.node = part
+	if child.Kind == yaml.AliasNode {
+		v.node = &yaml.Node{Kind: yaml.AliasNode, Alias: part, Line: child.Line, Column: child.Column}
+	}
+	return v
+}
+
+// variantName wants what can stand in the name of a folder, as it is: reports and
+// commands call the variant by it.
+func (d *decoder) variantName(n *yaml.Node, path string) string {
+	if n.Kind == yaml.ScalarNode && plainName(n.Value) && len(n.Value) <= maxNameLength {
+		return n.Value
+	}
+	d.fault(n, path, fmt.Sprintf("%s cannot be part of a folder's name", strings.TrimPrefix(kind(n), "the single value ")),
+		fmt.Sprintf("use letters, digits, dots, hyphens and underscores, a letter or digit first, %d at most", maxNameLength))
+	return ""
+}
+
+// layVariant reads the variant among the values of a cell over doc, and what was
+// set on the command line over that, where it holds as it does over a file. What
+// makes the suite was set already.
+func (d *decoder) layVariant(doc *document) {
+	c := d.cell
+	i := slices.IndexFunc(c.axes, func(a axis) bool { return a.path == VariantAxis })
+	if i < 0 {
+		return
+	}
+	c.axis, d.layer = i, c.values[i].at.file
+	d.value(c.values[i].node, reflect.ValueOf(doc).Elem(), "")
+	c.axis = commandLine
+	for _, o := range d.overrides {
+		path, _, _ := strings.Cut(o.text, "=")
+		if top, _, _ := strings.Cut(path, "."); !slices.Contains(ofAllVariants, top) {
+			d.set(o, doc)
+		}
+	}
+}

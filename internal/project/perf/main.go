@@ -1,0 +1,150 @@
+// Command perf measures Kafka Bench itself: what it costs to measure everything,
+// and whether the load that it promises is the load that it offers.
+//
+// A harness that slows its client down reports its own limits as the broker's.
+// So the tool is set beside clients that do nothing but their work: a bare
+// franz-go loop, and Kafka's own performance tools, on one real broker, with the
+// same records and settings. They take turns, round after round (A B C A B C …),
+// because whatever drifts on a machine then falls on all of them alike, and what
+// is reported is the ratio of the medians. The absolute figures are this
+// machine's, with the broker on the same processors.
+//
+// The tables go to standard output as Markdown; what is under way, to standard
+// error.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/kafka/driver/franz"
+	"kafkabench.example/kafka-bench/internal/run/bench"
+)
+
+// workerWord makes this program a process that works for another of its kind.
+const workerWord = "worker"
+
+func main() {
+	if len(os.Args) == 2 && os.Args[1] == workerWord {
+		serve()
+		return
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "perf:", err)
+		os.Exit(1)
+	}
+}
+
+// serve is a process of consumers, as the tool's own.
+func serve() {
+	signal.Ignore(os.Interrupt) // the other process ends this one
+	franzAlone := func(string) (driver.Driver, error) { return franz.New(), nil }
+	if err := bench.Worker(context.Background(), os.Stdin, os.Stdout, franzAlone); err != nil {
+		fmt.Fprintln(os.Stderr, "perf:", err)
+		os.Exit(1)
+	}
+}
+
+// plan is what the command line asks for.
+type plan struct {
+	subjects []string
+	rounds   int
+	measure  time.Duration // of one closed-loop measurement, and of one open-loop run
+	memory   time.Duration // of the run that watches the memory
+	profiles string        // folder for processor profiles; empty is none
+	data     string        // folder for the broker's log; empty is the user's cache
+}
+
+// warmup precedes every measurement: connections, the broker's just-in-time
+// compiler, the pools.
+const warmup = 2 * time.Second
+
+// subjects are what can be measured, in the order of the report.
+var subjects = []struct {
+	name    string
+	always  bool // without being asked for
+	measure func(*lab, context.Context) error
+}{
+	{"produce", true, (*lab).produce},
+	{"consume", true, (*lab).consume},
+	{"ceiling", true, (*lab).ceiling},
+	{"open", true, (*lab).open},
+	{"baseline", true, (*lab).baseline},
+	{"memory", false, (*lab).memory},
+}
+
+// run measures the subjects that args name, one after the other, on one broker.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err error) {
+	p, err := parse(args, stderr)
+	if err != nil {
+		return err
+	}
+	l, err := openLab(ctx, p, stdout, stderr)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, l.close()) }()
+	l.describe()
+	for _, s := range subjects {
+		if !slices.Contains(p.subjects, s.name) {
+			continue
+		}
+		if err := s.measure(l, ctx); err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
+	}
+	return nil
+}
+
+func parse(args []string, stderr io.Writer) (plan, error) {
+	var p plan
+	var known, usual []string
+	for _, s := range subjects {
+		known = append(known, s.name)
+		if s.always {
+			usual = append(usual, s.name)
+		}
+	}
+	flags := flag.NewFlagSet("perf", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	only := flags.String("only", strings.Join(usual, ","), "what to measure: "+strings.Join(known, ", "))
+	seconds := flags.Float64("seconds", 8, "length of each measurement")
+	flags.IntVar(&p.rounds, "rounds", 3, "how often each is measured, in turns")
+	flags.DurationVar(&p.memory, "memory", 10*time.Minute, "length of the run that watches the memory, above 1m")
+	flags.StringVar(&p.profiles, "profiles", "", "folder for a processor profile of each closed-loop measurement")
+	flags.StringVar(&p.data, "data", "", "folder for the broker's log, such as one in memory; without it, the user's cache")
+	if err := flags.Parse(args); err != nil {
+		return plan{}, err
+	}
+	p.measure = time.Duration(*seconds * float64(time.Second))
+	p.subjects = strings.Split(*only, ",")
+	for _, name := range p.subjects {
+		if !slices.Contains(known, name) {
+			return plan{}, fmt.Errorf("-only %s: there is no subject %q; choose from %s", *only, name, strings.Join(known, ", "))
+		}
+	}
+	switch {
+	case flags.NArg() > 0:
+		return plan{}, fmt.Errorf("%q is not a flag; there are no other arguments", flags.Arg(0))
+	case p.rounds < 1:
+		return plan{}, fmt.Errorf("-rounds %d: give at least 1", p.rounds)
+	case p.measure < time.Second:
+		return plan{}, fmt.Errorf("-seconds %v: give at least 1", *seconds)
+	case p.memory <= time.Minute:
+		return plan{}, fmt.Errorf("-memory %v: the end is compared with the first minute; give more than 1m", p.memory)
+	}
+	return p, nil
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/pprof"
+	"slices"
+	"strings"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+)
+
+// contender is one of those that are set beside each other.
+type contender struct {
+	name    string
+	measure func(ctx context.Context) (sample, error)
+}
+
+// sample is one measurement of one contender.
+type sample struct {
+	perSecond float64       // records
+	cpu       time.Duration // of the client for each record; 0 where it can't be told
+	allocated *float64      // bytes of the client for each record; nil where it can't be told
+}
+
+// measured is a contender with its samples, one of each round.
+type measured struct {
+	contender
+	samples []sample
+}
+
+// warming is how many of the contenders take part in the round that does not
+// count.
+const warming = 2
+
+// inRounds measures each contender once a round, in turns, after a round that
+// does not count: a broker's first seconds are its just-in-time compiler's.
+func (l *lab) inRounds(ctx context.Context, subject string, contenders []contender) ([]measured, error) {
+	all := make([]measured, len(contenders))
+	for i, c := range contenders {
+		all[i].contender = c
+	}
+	for round := range l.plan.rounds + 1 {
+		for i := range all {
+			if round == 0 && i >= warming {
+				break
+			}
+			settle()
+			stop, err := l.profile(fmt.Sprintf("%s-%d-%d", subject, i+1, round))
+			if err != nil {
+				return nil, err
+			}
+			s, err := all[i].measure(ctx)
+			stop()
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", all[i].name, err)
+			}
+			if round == 0 {
+				continue
+			}
+			l.progress("%s, round %d: %s %s, %v of CPU a record", subject, round, all[i].name, unit.PerSecond(s.perSecond), s.cpu)
+			all[i].samples = append(all[i].samples, s)
+		}
+	}
+	return all, nil
+}
+
+// profile writes a processor profile until the returned function is called, if
+// profiles were asked for.
+func (l *lab) profile(name string) (stop func(), err error) {
+	if l.plan.profiles == "" {
+		return func() {}, nil
+	}
+	f, err := os.Create(filepath.Join(l.plan.profiles, name+".pprof"))
+	if err != nil {
+		return nil, fmt.Errorf("writing a profile: %w", err)
+	}
+	if err := pprof.StartCPUProfile(f); err != nil {
+		return nil, fmt.Errorf("writing a profile: %w", err)
+	}
+	return func() {
+		pprof.StopCPUProfile()
+		f.Close()
+	}, nil
+}
+
+// perSecond is the median rate.
+func (m measured) perSecond() float64 {
+	return median(m.samples, func(s sample) float64 { return s.perSecond })
+}
+
+// cpu is the median of the CPU time for each record.
+func (m measured) cpu() time.Duration {
+	return time.Duration(median(m.samples, func(s sample) float64 { return float64(s.cpu) }))
+}
+
+// allocated is the median of the bytes for each record; it can't be told of a process
+// in another language.
+func (m measured) allocated() string {
+	if slices.ContainsFunc(m.samples, func(s sample) bool { return s.allocated == nil }) {
+		return "–"
+	}
+	return fmt.Sprintf("%.0f B", median(m.samples, func(s sample) float64 { return *s.allocated }))
+}
+
+func median[T any](samples []T, figure func(T) float64) float64 {
+	figures := make([]float64, len(samples))
+	for i, s := range samples {
+		figures[i] = figure(s)
+	}
+	slices.Sort(figures)
+	n := len(figures)
+	return (figures[(n-1)/2] + figures[n/2]) / 2
+}
+
+// compare prints the contenders beside the first of them, which is the measure.
+func (l *lab) compare(all []measured, recordBytes int) {
+	t := table{head: []string{"", "median", "÷ first", "CPU of the client for a record", "allocated for a record", "each round, 1,000/s"}}
+	for _, m := range all {
+		cpu := "–"
+		if m.cpu() > 0 {
+			cpu = fmt.Sprintf("%d ns", m.cpu().Nanoseconds())
+		}
+		var rounds []string
+		for _, s := range m.samples {
+			rounds = append(rounds, fmt.Sprintf("%.0f", s.perSecond/1000))
+		}
+		t.add(m.name, perSecond(m.perSecond(), recordBytes), fmt.Sprintf("%.2f", m.perSecond()/all[0].perSecond()),
+			cpu, m.allocated(), strings.Join(rounds, ", "))
+	}
+	t.print(l.stdout)
+}

@@ -1,0 +1,137 @@
+package plant_test
+
+import (
+	"time"
+
+	"kafkabench.example/kafka-bench/backpressure"
+	"kafkabench.example/kafka-bench/internal/project/plant"
+)
+
+const (
+	ms     = time.Millisecond
+	bound  = 5000
+	target = 250 * ms
+)
+
+// work is that of the overload study: twelve workers take 2,667 records a second.
+var (
+	work = plant.Work{Mean: 4500 * time.Microsecond, Jitter: 1 * ms}
+	fast = plant.Work{Mean: work.Mean / 4, Jitter: work.Jitter / 4}
+	easy = plant.Work{Mean: work.Mean / 16, Jitter: work.Jitter / 16}
+)
+
+// kind is a controller by its name.
+type kind struct {
+	name string
+	make func() (backpressure.Controller, error)
+}
+
+var kinds = []kind{
+	{"off", func() (backpressure.Controller, error) { return backpressure.Off{}, nil }},
+	{"hysteresis 20000/5000", func() (backpressure.Controller, error) { return backpressure.NewHysteresis(20_000, 5000) }},
+	{"hysteresis 5000/1000", func() (backpressure.Controller, error) { return backpressure.NewHysteresis(bound, 1000) }},
+	{"credit 5000", func() (backpressure.Controller, error) { return backpressure.NewCredit(bound) }},
+	{"latency 250ms", func() (backpressure.Controller, error) {
+		return backpressure.NewLatency(backpressure.LatencyConfig{Target: target})
+	}},
+	{"aimd 250ms", func() (backpressure.Controller, error) {
+		return backpressure.NewAIMD(backpressure.AIMDConfig{Target: target})
+	}},
+	{"gradient", func() (backpressure.Controller, error) {
+		return backpressure.NewGradient(backpressure.GradientConfig{})
+	}},
+}
+
+// producers are n equal ones with a rate in all, at one gate.
+func producers(n int, rate float64) []plant.Producer {
+	all := make([]plant.Producer, n)
+	for i := range all {
+		all[i].Rate = rate / float64(n)
+	}
+	return all
+}
+
+// overload is 10,000/s on consumers of 2,667/s.
+func overload(commit time.Duration) plant.Config {
+	return plant.Config{
+		Seed: 1, Warmup: 3 * time.Second, For: 20 * time.Second,
+		Producers: producers(8, 10_000), Produce: 7 * ms, Ack: 2 * ms,
+		Partitions: 12, Members: 2, Fetch: 3 * ms, Work: work, Commit: commit,
+		Poll: 100 * ms, Read: 3 * ms, Bound: bound, Target: target,
+	}
+}
+
+// locked is overload where commits and readings come at the same moments of the
+// clock, and a record takes 25 ms to its consumer.
+func locked(commit time.Duration) plant.Config {
+	c := overload(commit)
+	c.Aligned, c.Produce, c.Fetch = true, 20*ms, 5*ms
+	return c
+}
+
+// steps is a capacity four times as high in the middle third.
+func steps(commit time.Duration) plant.Config {
+	c := overload(commit)
+	c.Producers, c.For = producers(8, 20_000), 30*time.Second
+	c.Steps = []plant.Step{{At: 10 * time.Second, Work: fast}, {At: 20 * time.Second, Work: work}}
+	return c
+}
+
+func healthy(commit time.Duration) plant.Config {
+	c := overload(commit)
+	c.Work = easy
+	return c
+}
+
+func bursty() plant.Config {
+	c := overload(100 * ms)
+	for i := range c.Producers {
+		c.Producers[i] = plant.Producer{Rate: 1500.0 / 8, BurstRate: 12_000.0 / 8, BurstFor: 2 * time.Second, BurstEvery: 8 * time.Second}
+	}
+	return c
+}
+
+func faults(all ...plant.Fault) plant.Config {
+	c := overload(100 * ms)
+	c.Faults = all
+	return c
+}
+
+// threeGates is three processes that want 6,000, 3,000 and 1,000/s.
+func threeGates() plant.Config {
+	c := overload(100 * ms)
+	c.Gates = 3
+	c.Producers = nil
+	for i, rate := range []float64{6000, 3000, 1000} {
+		for _, p := range producers(2, rate) {
+			p.Gate = i
+			c.Producers = append(c.Producers, p)
+		}
+	}
+	return c
+}
+
+// cases are what the controllers are ranked over, in the order of the table.
+var cases = []struct {
+	name   string
+	config plant.Config
+	// fastest is how many records a second the consumers take where they keep up
+	// or the load never pauses; 0 where a backlog would have to last through a pause.
+	fastest float64
+}{
+	{"overload, commits each 100 ms", overload(100 * ms), 2667},
+	{"overload, commits each 1 s", overload(time.Second), 2667},
+	{"overload, commits each 100 ms, at the moments of the readings", locked(100 * ms), 2667},
+	{"overload, commits each 1 s, at the moments of the readings", locked(time.Second), 2667},
+	{"capacity ×4 up and down, commits each 100 ms", steps(100 * ms), 10667},
+	{"capacity ×4 up and down, commits each 1 s", steps(time.Second), 10667},
+	{"bursts of 12,000/s on 1,500/s", bursty(), 0},
+	{"a member stalls for 3 s", faults(plant.Fault{Kind: plant.Stall, At: 8 * time.Second, For: 3 * time.Second}), 2667},
+	{"a member is killed, and is back after 8 s", faults(
+		plant.Fault{Kind: plant.Kill, At: 5 * time.Second, For: 3 * time.Second},
+		plant.Fault{Kind: plant.Start, At: 13 * time.Second, For: 300 * ms}), 2667},
+	{"a rebalance of 1 s", faults(plant.Fault{Kind: plant.Rebalance, At: 8 * time.Second, For: time.Second}), 2667},
+	{"three gates that want 6,000, 3,000 and 1,000/s", threeGates(), 2667},
+	{"healthy: 10,000/s on 42,667/s, commits each 100 ms", healthy(100 * ms), 10000},
+	{"healthy, commits each 1 s", healthy(time.Second), 10000},
+}

@@ -1,0 +1,95 @@
+package plant_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"kafkabench.example/kafka-bench/backpressure"
+	"kafkabench.example/kafka-bench/internal/project/plant"
+)
+
+var update = flag.Bool("update", false, "write the golden table under testdata anew")
+
+// run runs a case under a controller.
+func run(t testing.TB, config plant.Config, make func() (backpressure.Controller, error)) plant.Result {
+	t.Helper()
+	config.NewController = make
+	r, err := plant.Run(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// utilisation is what was delivered over what was delivered with backpressure off.
+func utilisation(r, off plant.Result) float64 {
+	return float64(r.Delivered) / float64(off.Delivered)
+}
+
+// The table that docs quote: all controllers over all cases. It is compared where it
+// was made only, for other processors round sums of products differently.
+func TestRanking(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("<!-- Written by go test ./internal/project/plant -run TestRanking -update -->\n")
+	for _, c := range cases {
+		fmt.Fprintf(&b, "\n**%s**\n\n", c.name)
+		b.WriteString("| controller | bound (records) | peak lag (records) | peak ÷ 5,000 | utilisation | e2e p50 | e2e p99 | shed | settling | fairness |\n")
+		b.WriteString("|---|---|---|---|---|---|---|---|---|---|\n")
+		off := run(t, c.config, kinds[0].make)
+		for _, k := range kinds {
+			r := off
+			if k.name != "off" {
+				r = run(t, c.config, k.make)
+			}
+			fmt.Fprintf(&b, "| %s | %s | %d | %.2f | %.3f | %s | %s | %.1f %% | %s | %.3f |\n", k.name, bounds(r),
+				r.PeakLag, r.Overshoot, utilisation(r, off), millis(r.E2EP50), millis(r.E2EP99),
+				100*float64(r.Shed)/float64(r.Offered), settled(r.Settling), r.Fairness)
+		}
+	}
+	golden := filepath.Join("testdata", "ranking.md")
+	if *update {
+		if err := os.WriteFile(golden, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if runtime.GOARCH == "amd64" && string(want) != b.String() {
+		t.Errorf("the table is no longer that in %s; -update writes it anew:\n%s", golden, b.String())
+	}
+}
+
+func bounds(r plant.Result) string {
+	switch r.BoundMin {
+	case backpressure.Unlimited:
+		return "–"
+	case r.BoundMax:
+		return fmt.Sprint(r.BoundMin)
+	}
+	return fmt.Sprintf("%d to %d", r.BoundMin, r.BoundMax)
+}
+
+func millis(d time.Duration) string { return fmt.Sprintf("%d ms", d.Milliseconds()) }
+
+func settled(all []time.Duration) string {
+	if len(all) == 0 {
+		return "–"
+	}
+	var words []string
+	for _, d := range all {
+		if d < 0 {
+			words = append(words, "never")
+			continue
+		}
+		words = append(words, fmt.Sprintf("%.2f s", d.Seconds()))
+	}
+	return strings.Join(words, ", ")
+}

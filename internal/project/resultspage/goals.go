@@ -1,0 +1,192 @@
+package main
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"kafkabench.example/kafka-bench/internal/measure/stats"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/figure"
+)
+
+//go:embed goals.json
+var goalsFile []byte
+
+// goal is what a controller, or an engine of a queue, was to reach, and what an earlier one
+// reached.
+type goal struct {
+	What    string `json:"what"`
+	Study   string `json:"study"`
+	Variant string `json:"variant"`
+	Figure  string `json:"figure"`
+	Change  int    `json:"change"` // of several of the consumers, from 1; 0 is the run
+	// Of and Above are variants of the same study: the figure is divided by the median
+	// that it has in Of, or has that in Above taken off.
+	Of    string      `json:"of"`
+	Above string      `json:"above"`
+	Prior *[2]float64 `json:"prior"` // from, to; in the figure's unit
+	Least *float64    `json:"least"` // the goal is to reach it,
+	Most  *float64    `json:"most"`  // or to stay within it; without either it is only shown
+	// MostOf is the figure whose median in Above is the most.
+	MostOf string `json:"most_of"`
+
+	base    *float64 // the median in Of or Above
+	unknown bool     // there is none, and there should be
+}
+
+// goals are those of the page, in its order.
+func goals() ([]goal, error) {
+	var all []goal
+	if err := json.Unmarshal(goalsFile, &all); err != nil {
+		return nil, fmt.Errorf("goals.json: %w", err)
+	}
+	return all, nil
+}
+
+// notMade is what is said of no runs.
+const notMade = "The runs have not been made."
+
+// goalTable sets what the studies of backpressure reached beside what they were to.
+func (s *shelf) goalTable() (string, error) { return s.goalsOf(studies) }
+
+// goalsOf sets what was reached beside what was to be, by the studies of a list. A goal
+// whose study was not made is left out, and missingOf says which that is.
+func (s *shelf) goalsOf(names []string) (string, error) {
+	all, err := goals()
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	b.WriteString("| | before | goal | median [lowest, highest] | held in |\n|---|--:|--:|--:|--:|")
+	rows := 0
+	for _, g := range all {
+		e := s.of(g.Study)
+		if !slices.Contains(names, g.Study) || e == nil || len(e.runs()) == 0 {
+			continue
+		}
+		row, err := g.row(e)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&b, "\n| %s |", strings.Join(row, " | "))
+		rows++
+	}
+	if rows == 0 {
+		return notMade, nil
+	}
+	return b.String(), nil
+}
+
+// row is the goal's in the table: what, before, goal, ours, in how many runs.
+func (g goal) row(e *entry) ([]string, error) {
+	f, err := e.figure(g.Figure)
+	if err != nil {
+		return nil, fmt.Errorf("goals.json: %w", err)
+	}
+	if g, f, err = g.against(e, f); err != nil {
+		return nil, err
+	}
+	row := []string{g.What, absent, g.bound(f), absent, absent}
+	if g.Prior != nil {
+		row[1] = between(f, g.Prior[:])
+	}
+	runs := e.valid(g.Variant)
+	var values []float64
+	for _, r := range runs {
+		if v, known := g.value(f, r); known {
+			values = append(values, v)
+		}
+	}
+	switch {
+	case len(runs) == 0:
+		row[3] = "not measured"
+		return row, nil
+	case len(values) > 0:
+		row[3] = withRange(f, values)
+	}
+	if g.Least != nil || g.Most != nil {
+		held := len(slices.DeleteFunc(slices.Clone(values), func(v float64) bool { return !g.holds(v) }))
+		row[4] = fmt.Sprintf("%d of %d runs", held, len(runs)) // one without the figure has not held it
+	}
+	return row, nil
+}
+
+// against is the goal, and its figure, where that is held against another variant's. Where
+// the other was not made nothing has the figure.
+func (g goal) against(e *entry, f figure.Figure) (goal, figure.Figure, error) {
+	other := g.Of + g.Above // one of them, if any
+	if other == "" {
+		return g, f, nil
+	}
+	base, known, err := e.median(other, g.Figure)
+	if err != nil {
+		return g, f, err
+	}
+	g.base = &base
+	if !known || g.Of != "" && base == 0 {
+		g.base, g.unknown = nil, true
+	}
+	if g.Of != "" {
+		f.Kind = figure.Ratio
+	}
+	if g.MostOf != "" {
+		most, known, err := e.median(other, g.MostOf)
+		if err != nil {
+			return g, f, fmt.Errorf("goals.json: %w", err)
+		}
+		if known {
+			g.Most = &most
+		}
+	}
+	return g, f, nil
+}
+
+// value takes the figure from a run; of a change, how long it took to settle.
+func (g goal) value(f figure.Figure, r *result.Run) (v float64, known bool) {
+	switch {
+	case g.unknown:
+		return 0, false
+	case g.base != nil:
+		v, known = f.Value(r)
+		if g.Of != "" {
+			return v / *g.base, known
+		}
+		return v - *g.base, known
+	case g.Change == 0:
+		return f.Value(r)
+	case g.Change > len(r.Lag.Changes) || r.Lag.Changes[g.Change-1].SettlingS == nil:
+		return 0, false
+	}
+	return figure.Settled(r.Lag.Changes[g.Change-1]) * 1e9, true
+}
+
+func (g goal) holds(v float64) bool {
+	return (g.Least == nil || v >= *g.Least) && (g.Most == nil || v <= *g.Most)
+}
+
+// bound prints the goal.
+func (g goal) bound(f figure.Figure) string {
+	switch {
+	case g.Least != nil && g.Most != nil:
+		return between(f, []float64{*g.Least, *g.Most})
+	case g.Least != nil:
+		return "≥ " + f.Format(*g.Least)
+	case g.Most != nil && *g.Most == 0:
+		return "none"
+	case g.Most != nil:
+		return "≤ " + f.Format(*g.Most)
+	}
+	return absent
+}
+
+// withRange prints the median, and what the runs were between.
+func withRange(f figure.Figure, values []float64) string {
+	median, low, high := stats.Summarise(values, confidence).Median, f.Format(slices.Min(values)), f.Format(slices.Max(values))
+	if low == high {
+		return f.Format(median)
+	}
+	return fmt.Sprintf("%s [%s, %s]", f.Format(median), low, high)
+}

@@ -1,0 +1,105 @@
+// Command results keeps docs/RESULTS.md: what the presets measured here, beside
+// what was reported before for the same scenarios.
+//
+// Nothing on that page is typed. The text is a template, every figure in it is
+// taken from the runs in results/, and what was reported before is a data file
+// beside this program (prior.json). So a figure cannot outlive the run that it
+// came from, and a test holds the page to the runs.
+//
+//	go run ./internal/project/resultspage                          writes docs/RESULTS.md
+//	go run ./internal/project/resultspage -run bin/kafka-bench     makes the runs, then writes it
+//	go run ./internal/project/resultspage -run bin/kafka-bench -only quick,overload
+//	go run ./internal/project/resultspage -run bin/kafka-bench -only backpressure-study -flags "--cluster kafka --repeat 3"
+//
+// Runs are made one after the other, each by the command that a person would
+// use, and only what the page and a reader need of them is kept in results/:
+// the summary, the scenario, the series and the events, without the histograms.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "results:", err)
+		os.Exit(1)
+	}
+}
+
+// job is what the command line asks for.
+type job struct {
+	from   string   // the folder of the runs
+	page   string   // the file that is written
+	binary string   // makes the runs; empty makes none
+	only   []string // scenarios to run
+	flags  []string // further flags of kafka-bench run
+}
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	j, err := parse(args, stderr)
+	if err != nil {
+		return err
+	}
+	var failed error
+	if j.binary != "" {
+		failed = j.makeRuns(ctx, stderr)
+	}
+	// The page is written even so: the runs that were made are kept.
+	shelf, err := readShelf(j.from)
+	if err != nil {
+		return errors.Join(failed, err)
+	}
+	for _, missing := range shelf.missing() {
+		fmt.Fprintf(stderr, "%s has no run of %s: its figures are blank\n", j.from, missing)
+	}
+	page, err := shelf.page()
+	if err != nil {
+		return errors.Join(failed, err)
+	}
+	if err := os.WriteFile(j.page, page, 0o644); err != nil {
+		return errors.Join(failed, fmt.Errorf("cannot write the page: %w", err))
+	}
+	fmt.Fprintf(stdout, "wrote %s from %s\n", j.page, j.from)
+	return failed
+}
+
+func parse(args []string, stderr io.Writer) (job, error) {
+	var j job
+	flags := flag.NewFlagSet("results", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.StringVar(&j.from, "from", "results", "folder of the runs")
+	flags.StringVar(&j.page, "page", "docs/RESULTS.md", "the page to write")
+	flags.StringVar(&j.binary, "run", "", "make the runs anew with this kafka-bench")
+	only := flags.String("only", "", "with -run: the scenarios to run; without it, all but the studies of backpressure and of queues and the suites of throughput and scale, which take hours")
+	more := flags.String("flags", "--cluster kafka", "with -run: further flags of kafka-bench run, separated by blanks; the page says by how much --repeat and --set phases.measure shortened a study")
+	if err := flags.Parse(args); err != nil {
+		return job{}, err
+	}
+	if flags.NArg() > 0 {
+		return job{}, fmt.Errorf("%q is not a flag; there are no other arguments", flags.Arg(0))
+	}
+	known := slices.Concat(scenarios(), studies, suites, queues)
+	j.only, j.flags = scenarios(), strings.Fields(*more)
+	if *only != "" {
+		j.only = strings.Split(*only, ",")
+	}
+	for _, name := range j.only {
+		if !slices.Contains(known, name) {
+			return job{}, fmt.Errorf("-only %s: there is no scenario %q; choose from %s", *only, name, strings.Join(known, ", "))
+		}
+	}
+	return j, nil
+}

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"kafkabench.example/kafka-bench/internal/result"
+)
+
+// repeats are the sweeps that are run several times for their intervals.
+var repeats = map[string]string{"sweep-compression": "5"}
+
+// kept are the files of a run that go to results/. The first run of each
+// configuration keeps its series; a repeat keeps its summary, for the medians.
+var (
+	kept         = []string{result.SummaryFile, result.ScenarioFile, result.IntervalsFile, result.EventsFile}
+	keptOfRepeat = []string{result.SummaryFile}
+)
+
+// makeRuns makes the runs of all scenarios that were asked for, one after the
+// other, and puts each on the shelf as soon as it is made. A scenario whose runs
+// are not all valid leaves what was there before; it is named in the error.
+func (j job) makeRuns(ctx context.Context, stderr io.Writer) error {
+	var failed []error
+	for i, name := range j.only {
+		fmt.Fprintf(stderr, "\n%s, %d of %d\n", name, i+1, len(j.only))
+		if err := j.makeRun(ctx, name, stderr); err != nil {
+			failed = append(failed, fmt.Errorf("%s: %w", name, err))
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// attempts bounds how often a scenario is run until all its runs are valid: a
+// machine is disturbed now and then, and never twice in a row for long.
+const attempts = 2
+
+func (j job) makeRun(ctx context.Context, name string, stderr io.Writer) (err error) {
+	args := []string{"run", name}
+	if n := repeats[name]; n != "" {
+		args = append(args, "--repeat", n)
+	}
+	args = append(args, j.flags...) // the last word is a person's
+	for range attempts {
+		if err = j.attempt(ctx, name, args, stderr); !invalid(err) || ctx.Err() != nil {
+			break
+		}
+	}
+	return err
+}
+
+func (j job) attempt(ctx context.Context, name string, args []string, stderr io.Writer) error {
+	out, err := os.MkdirTemp("", "kafka-bench-results-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(out)
+	c := exec.CommandContext(ctx, j.binary, append(args, "--out", out)...)
+	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) } // it stops its broker
+	c.Stdout, c.Stderr = stderr, stderr
+	err = c.Run()
+	if invalid(err) && onlyNamed(name) {
+		// Of so many runs one may well be disturbed. Those count that are valid, and the
+		// page says how many are not.
+		err = nil
+	}
+	if err != nil {
+		return fmt.Errorf("kafka-bench %s: %w", strings.Join(args, " "), err)
+	}
+	return shelve(out, j.from, name)
+}
+
+// invalid tells whether kafka-bench found a run invalid.
+func invalid(err error) bool {
+	var exit *exec.ExitError
+	return errors.As(err, &exit) && exit.ExitCode() == 1
+}
+
+// shelve puts the runs that are in out onto the shelf, in the place of former
+// ones of that scenario.
+func shelve(out, shelf, name string) error {
+	former, err := foldersOf(shelf, name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	made, err := foldersOf(out, name)
+	if err != nil {
+		return err
+	}
+	if len(made) == 0 {
+		return fmt.Errorf("the command left no run of %s", name)
+	}
+	for _, f := range made {
+		if err := f.copyTo(filepath.Join(shelf, filepath.Base(f.dir))); err != nil {
+			return err
+		}
+	}
+	for _, f := range former {
+		if slices.ContainsFunc(made, func(m folder) bool { return filepath.Base(m.dir) == filepath.Base(f.dir) }) {
+			continue // it was shelved again
+		}
+		if err := os.RemoveAll(f.dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// folder is a run's or a campaign's, with the files of it that are kept.
+type folder struct {
+	dir   string
+	files []string
+	thin  bool // its series are
+}
+
+// foldersOf are the folders in dir that belong to a scenario: its run, or its
+// campaign and all runs of it.
+func foldersOf(dir, name string) ([]folder, error) {
+	campaigns, err := result.ListCampaigns(dir)
+	if err != nil {
+		return nil, err
+	}
+	var folders []folder
+	var inCampaign []string
+	for _, listed := range campaigns {
+		if listed.Err != nil {
+			return nil, listed.Err
+		}
+		c := listed.Campaign
+		for i, planned := range c.Runs {
+			if planned.Dir == "" {
+				continue
+			}
+			run := folder{dir: c.RunDir(listed.Dir, i), files: kept, thin: onlyNamed(name)}
+			if planned.Round > 0 {
+				run.files = keptOfRepeat
+			}
+			inCampaign = append(inCampaign, filepath.Base(run.dir))
+			if presetOf(c.Campaign.Name) == name {
+				folders = append(folders, run)
+			}
+		}
+		if presetOf(c.Campaign.Name) == name {
+			folders = append(folders, folder{dir: listed.Dir, files: []string{result.CampaignFile}})
+		}
+	}
+	runs, err := result.List(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, listed := range runs {
+		if listed.Err != nil {
+			return nil, listed.Err
+		}
+		if listed.Run.Run.Name == name && !slices.Contains(inCampaign, filepath.Base(listed.Dir)) {
+			folders = append(folders, folder{dir: listed.Dir, files: kept})
+		}
+	}
+	return folders, nil
+}
+
+// copyTo copies the files that are kept.
+func (f folder) copyTo(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for _, name := range f.files {
+		text, err := os.ReadFile(filepath.Join(f.dir, name))
+		if err != nil {
+			return err
+		}
+		if f.thin && name == result.IntervalsFile {
+			if text, err = thinned(text); err != nil {
+				return err
+			}
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,313 @@
+package main
+
+import (
+	"bytes"
+	_ "embed"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"text/template"
+	"unicode/utf8"
+
+	"kafkabench.example/kafka-bench/internal/measure/stats"
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/figure"
+)
+
+//go:embed page.md.tmpl
+var pageTemplate string
+
+// absent stands for a figure that there is none of.
+const absent = "–"
+
+// page is docs/RESULTS.md.
+func (s *shelf) page() ([]byte, error) {
+	t, err := template.New("page").Option("missingkey=error").Funcs(template.FuncMap{
+		"where": s.where, "verdicts": s.verdicts, "table": s.table,
+		"ours": s.ours, "reported": reported, "highest": s.highest, "lowest": s.lowest,
+		"overCap": s.overCap, "reportedOverCap": s.reportedOverCap, "idle": s.idle, "drain": s.drain,
+		"sweep": s.sweep, "best": s.best, "recovery": s.recovery, "repeats": s.repeats, "intervals": s.intervals,
+		"goals": s.goalTable, "study": s.study, "missingStudies": s.missingStudies, "howMade": s.howMade, "neededBound": s.neededBound,
+		"suite": s.suite, "suiteGoals": s.suiteGoals, "suiteVerdicts": s.suiteVerdicts, "missingSuites": s.missingSuites, "accounted": s.accounted,
+		"queueGoals": s.queueGoals, "queueVerdicts": s.queueVerdicts, "missingQueues": s.missingQueues, "decision": s.decision,
+		"limits": func() string { return s.limits },
+	}).Parse(pageTemplate)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	if err := t.Execute(&b, nil); err != nil {
+		return nil, err
+	}
+	return wrapped(b.String()), nil
+}
+
+// pageWidth is that of the lines of prose, in characters, as in the other pages.
+const pageWidth = 124
+
+// wrapped breaks the paragraphs of a page anew, whose lines the figures have made
+// uneven. Tables, headings and lists stay as they are.
+func wrapped(page string) []byte {
+	var b bytes.Buffer
+	for i, block := range strings.Split(strings.TrimSpace(page), "\n\n") {
+		block = strings.Trim(block, "\n")
+		if block == "" {
+			continue // what there are no runs for leaves no gap
+		}
+		if i > 0 {
+			b.WriteString("\n\n")
+		}
+		if strings.ContainsAny(block[:1], "|#<-") {
+			b.WriteString(block)
+			continue
+		}
+		column := 0
+		for _, word := range strings.Fields(block) {
+			switch width := utf8.RuneCountInString(word); {
+			case column == 0:
+				column = width
+			case column+1+width > pageWidth:
+				b.WriteByte('\n')
+				column = width
+			default:
+				b.WriteByte(' ')
+				column += 1 + width
+			}
+			b.WriteString(word)
+		}
+	}
+	b.WriteByte('\n')
+	return b.Bytes()
+}
+
+// ours is a figure of a scenario, the median of its runs; of a sweep, the lowest
+// and the highest of its configurations.
+func (s *shelf) ours(scenario, name string) (string, error) {
+	f, err := figure.Named(name)
+	if err != nil {
+		return "", err
+	}
+	var medians []float64
+	for _, c := range s.of(scenario).cells {
+		if values := c.values(f); len(values) > 0 {
+			medians = append(medians, stats.Summarise(values, confidence).Median)
+		}
+	}
+	return between(f, medians), nil
+}
+
+// reported is what was reported for a scenario before, in our units.
+func reported(scenario, name string) (string, error) {
+	f, err := figure.Named(name)
+	if err != nil {
+		return "", err
+	}
+	p := priorOf(scenario)
+	if v, known := p.reported(name); known {
+		return f.Format(v), nil
+	}
+	var values []float64
+	for _, c := range p.Configurations {
+		if c.E2eP99Ms != nil && name == "e2e_response_time_p99" {
+			values = append(values, *c.E2eP99Ms*1e6)
+		}
+	}
+	return between(f, values), nil
+}
+
+// between prints the lowest and the highest of values.
+func between(f figure.Figure, values []float64) string {
+	if len(values) == 0 {
+		return absent
+	}
+	low, high := f.Format(slices.Min(values)), f.Format(slices.Max(values))
+	if low == high {
+		return low
+	}
+	return low + " to " + high
+}
+
+// values are those of the runs that have the figure.
+func (c cell) values(f figure.Figure) []float64 {
+	var values []float64
+	for _, r := range c.runs {
+		if v, known := f.Value(&r.Run); known {
+			values = append(values, v)
+		}
+	}
+	return values
+}
+
+// highest is a figure's highest value in all runs of the page.
+func (s *shelf) highest(name string) (string, error) { return s.extreme(name, slices.Max[[]float64]) }
+
+// lowest is its lowest.
+func (s *shelf) lowest(name string) (string, error) { return s.extreme(name, slices.Min[[]float64]) }
+
+func (s *shelf) extreme(name string, choose func([]float64) float64) (string, error) {
+	f, err := figure.Named(name)
+	if err != nil {
+		return "", err
+	}
+	values := cell{runs: s.all()}.values(f)
+	if len(values) == 0 {
+		return absent, nil
+	}
+	return f.Format(choose(values)), nil
+}
+
+// table is the scenarios, each with what was reported and what was measured.
+func (s *shelf) table() (string, error) {
+	columns := []string{"lag_peak", "e2e_response_time_p50", "e2e_response_time_p99", "delivery_ratio", "acked_per_s"}
+	var b strings.Builder
+	for _, e := range s.entries {
+		backlog, err := s.ours(e.scenario, "backlog_peak")
+		if err != nil {
+			return "", err
+		}
+		row := []string{"`" + e.scenario + "`"}
+		for _, name := range columns {
+			before, err := reported(e.scenario, name)
+			if err != nil {
+				return "", err
+			}
+			now, err := s.ours(e.scenario, name)
+			if err != nil {
+				return "", err
+			}
+			row = append(row, before, now)
+			if name == "lag_peak" {
+				row = append(row, backlog)
+			}
+		}
+		fmt.Fprintf(&b, "| %s | %s |\n", strings.Join(row, " | "), e.verdict())
+	}
+	return strings.TrimSuffix(b.String(), "\n"), nil
+}
+
+// verdict is how many of the runs are valid.
+func (e *entry) verdict() string {
+	runs := e.runs()
+	valid := 0
+	for _, r := range runs {
+		if r.Run.Verdict.Status == result.Valid {
+			valid++
+		}
+	}
+	switch {
+	case len(runs) == 0:
+		return absent
+	case len(runs) == 1 && valid == 1:
+		return "valid"
+	case len(runs) == 1:
+		return "**invalid**"
+	case valid == len(runs):
+		return fmt.Sprintf("%d valid", valid)
+	}
+	return fmt.Sprintf("**%d of %d valid**", valid, len(runs))
+}
+
+// verdicts says whether all runs are valid, and names those that are not.
+func (s *shelf) verdicts() string {
+	all := s.all()
+	var invalid []string
+	for _, r := range all {
+		if r.Run.Verdict.Status != result.Valid {
+			invalid = append(invalid, fmt.Sprintf("`%s` (%s)", r.Run.Run.Name, strings.Join(r.Run.Verdict.Reasons, "; ")))
+		}
+	}
+	if len(invalid) == 0 {
+		return fmt.Sprintf("All %d runs are valid, so their books balance.", len(all))
+	}
+	return fmt.Sprintf("%d of the %d runs are invalid, and their figures are not to be relied on: %s.",
+		len(invalid), len(all), strings.Join(invalid, ", "))
+}
+
+// where is the machine and the software of the runs. Runs of several machines on
+// one page would compare nothing.
+func (s *shelf) where() (string, error) { return whereOf(s.all()) }
+
+func whereOf(all []*result.Recorded) (string, error) {
+	if len(all) == 0 {
+		return "There are no runs yet.", nil
+	}
+	first, last := all[0].Run.Run.StartedAt, all[0].Run.Run.StartedAt
+	r := all[0].Run.Run
+	for _, other := range all {
+		o := other.Run.Run
+		if o.Host != r.Host || o.Cluster.Kind != r.Cluster.Kind || o.Cluster.Version != r.Cluster.Version || o.Driver.Version != r.Driver.Version {
+			return "", errors.New("the runs are of different machines, Kafkas or clients: make all of them anew")
+		}
+		if o.StartedAt.Before(first) {
+			first = o.StartedAt
+		}
+		if o.StartedAt.After(last) {
+			last = o.StartedAt
+		}
+	}
+	days := first.Format("2006-01-02")
+	if end := last.Format("2006-01-02"); end != days {
+		days += " to " + end
+	}
+	kafka := fmt.Sprintf("Apache Kafka %s, one broker on the same machine", r.Cluster.Version)
+	if r.Cluster.Kind != "kafka" {
+		kafka = fmt.Sprintf("the %s broker (%s), whose figures describe the harness and not Kafka", r.Cluster.Kind, r.Cluster.Version)
+	}
+	return fmt.Sprintf("%s, %d CPUs, %s of memory, %s; %s; %s %s, %s; %s.", r.Host.CPUModel, r.Host.CPUs, unit.Bytes(r.Host.MemoryBytes),
+		r.Host.OS, kafka, r.Driver.Name, r.Driver.Version, r.Tool.GoVersion, days), nil
+}
+
+// overCap is how far our lag went over its bound.
+func (s *shelf) overCap(scenario string) string {
+	r := s.one(scenario)
+	if r == nil || r.Run.Backpressure == nil || r.Run.Lag.PeakRecords == nil {
+		return absent
+	}
+	return times(float64(*r.Run.Lag.PeakRecords) / float64(r.Run.Backpressure.MaxLag))
+}
+
+// reportedOverCap is how far the reported lag went over the same bound.
+func (s *shelf) reportedOverCap(scenario string) string {
+	r, p := s.one(scenario), priorOf(scenario)
+	if r == nil || r.Run.Backpressure == nil || p.PeakLag == nil {
+		return absent
+	}
+	return times(*p.PeakLag / float64(r.Run.Backpressure.MaxLag))
+}
+
+func times(ratio float64) string { return fmt.Sprintf("%.2f ×", ratio) }
+
+// idle is the share of the consumers' capacity that stood idle.
+func (s *shelf) idle(scenario string) string {
+	r := s.one(scenario)
+	if r == nil || r.Run.Consumer.Utilisation == nil {
+		return absent
+	}
+	return unit.Percent(max(0, 1-*r.Run.Consumer.Utilisation))
+}
+
+// drain says how a run's drain ended.
+func (s *shelf) drain(scenario string) string {
+	r := s.one(scenario)
+	switch {
+	case r == nil:
+		return absent
+	case r.Run.Lag.Drained:
+		return "drained after " + unit.Nanos(int64(r.Run.Lag.DrainTimeS*1e9))
+	}
+	return fmt.Sprintf("not drained after %s, with %s records left", unit.Nanos(int64(r.Run.Lag.DrainTimeS*1e9)), unit.Count(r.Run.Delivery.Pending))
+}
+
+// repeats is how often a scenario was run.
+func (s *shelf) repeats(scenario string) string {
+	most := 0
+	for _, c := range s.of(scenario).cells {
+		most = max(most, len(c.runs))
+	}
+	if most == 1 {
+		return "one run"
+	}
+	return fmt.Sprintf("%d runs", most)
+}

@@ -1,0 +1,252 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/figure"
+	"kafkabench.example/kafka-bench/internal/result/resulttest"
+)
+
+// The page that is committed is what the runs that are committed make.
+func TestPageIsThatOfTheRuns(t *testing.T) {
+	shelf, err := readShelf("../../../results")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if missing := shelf.missing(); len(missing) > 0 {
+		t.Fatalf("results/ has no run of %s; make results-runs makes them", strings.Join(missing, "; "))
+	}
+	for _, r := range shelf.all() {
+		if r.Run.Verdict.Status != result.Valid {
+			t.Errorf("%s is invalid: %q", r.Dir, r.Run.Verdict.Reasons)
+		}
+	}
+	want, err := shelf.page()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile("../../../docs/RESULTS.md")
+	if err != nil {
+		t.Fatalf("%v; make results writes it", err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Error("docs/RESULTS.md is not what the runs in results/ say; make results writes it anew")
+	}
+}
+
+// What the page compares with are presets, in the order of the lists.
+func TestScenariosArePresets(t *testing.T) {
+	got := scenarios()
+	presets := slices.DeleteFunc(slices.Clone(scenario.Names()), func(name string) bool { return strings.HasPrefix(name, "backpressure-") || onlyNamed(name) })
+	if len(got) != 15 || !slices.Equal(got, presets[:15]) {
+		t.Errorf("the page has %v, the presets are %v", got, presets)
+	}
+	for _, p := range priors() {
+		if len(p.Configurations) == 0 {
+			continue
+		}
+		suite, err := scenario.ReadSuite(p.Scenario, scenario.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var values []string
+		for _, c := range p.Configurations {
+			values = append(values, c.Value)
+		}
+		if !slices.Equal(values, suite.Axes[0].Values) {
+			t.Errorf("%s was reported of %v, and the preset has %v", p.Scenario, values, suite.Axes[0].Values)
+		}
+	}
+}
+
+// save puts a run into a folder of runs, as its directory would be.
+func save(t *testing.T, out string, r *result.Recorded) {
+	t.Helper()
+	dir := filepath.Join(out, filepath.Base(r.Dir))
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write := func(name string, text []byte) {
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(result.SummaryFile, marshal(t, r.Run))
+	var lines []byte
+	for _, i := range r.Intervals {
+		lines = append(append(lines, marshal(t, i)...), '\n')
+	}
+	write(result.IntervalsFile, lines)
+	write(result.EventsFile, nil)
+	write(result.ScenarioFile, []byte("name: "+r.Run.Run.Name+"\n"))
+	write(result.HistogramsFile, []byte("large\n"))
+}
+
+func marshal(t *testing.T, v any) []byte {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+var (
+	baseline      = sync.OnceValue(resulttest.Baseline().Run)
+	overloadTight = sync.OnceValue(resulttest.OverloadTight().Run)
+)
+
+// made is a made-up run under another name, begun some minutes into the day.
+func made(plan func() *result.Recorded, name, id string, minutes int) *result.Recorded {
+	r := *plan()
+	r.Run.Run.Name, r.Run.Run.ID = name, id
+	r.Run.Run.StartedAt = r.Run.Run.StartedAt.Add(time.Duration(minutes) * time.Minute)
+	r.Dir = filepath.Join("runs", r.Run.Run.StartedAt.Format("20060102T150405Z")+"-"+name+"-"+id)
+	return &r
+}
+
+// saveSweep saves a sweep of two codecs, twice each, as a campaign.
+func saveSweep(t *testing.T, out string) {
+	t.Helper()
+	c := result.Campaign{
+		SchemaVersion: 1,
+		Campaign: result.CampaignInfo{
+			ID: "swept1", Name: "sweep-compression", Kind: result.KindRuns,
+			StartedAt: resulttest.StartedAt, FinishedAt: resulttest.StartedAt, Order: "interleaved", Repeat: 2,
+		},
+		Axes: []result.Axis{{Path: "load.compression", Values: []string{"none", "zstd"}}},
+	}
+	for i, value := range []string{"none", "zstd"} {
+		c.Cells = append(c.Cells, result.Cell{Name: "sweep-compression-" + value, Values: []string{value}, Scenario: map[string]any{}})
+		for round := range 2 {
+			r := made(baseline, "sweep-compression-"+value, value+string(rune('a'+round)), 10+2*i+round)
+			save(t, out, r)
+			c.Runs = append(c.Runs, result.CampaignRun{Cell: i, Round: round, Dir: "../" + filepath.Base(r.Dir), Status: result.Valid})
+		}
+	}
+	dir := filepath.Join(out, "20261121T200000Z-sweep-compression-swept1")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, result.CampaignFile), marshal(t, c), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestPageOfMadeUpRuns(t *testing.T) {
+	out := t.TempDir()
+	save(t, out, made(baseline, "baseline", "base01", 0))
+	save(t, out, made(overloadTight, "overload-tight", "tight1", 1))
+	save(t, out, made(baseline, "somebody-elses", "other1", 2))
+	saveSweep(t, out)
+
+	shelf, err := readShelf(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(shelf.all()); n != 6 {
+		t.Errorf("%d runs are on the shelf, want 6", n)
+	}
+	page, err := shelf.page()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(page)
+	tight := shelf.one("overload-tight").Run
+	for _, want := range []string{
+		"AMD EPYC 9R14, 2 CPUs", "Apache Kafka 4.3.1", "All 6 runs are valid",
+		"| `quick` | – | – |", "| `sweep-compression` |", "17.9 ms to 74.4 ms", "4 valid",
+		"**An on/off gate overshoots, here as there.**", "2.44 × of the tight one",
+		times(float64(*tight.Lag.PeakRecords) / float64(tight.Backpressure.MaxLag)),
+		"too few runs for an interval", "| `zstd` |", "842",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+	for line := range strings.Lines(text) {
+		if n := utf8.RuneCountInString(line); n > pageWidth+1 && !strings.HasPrefix(line, "|") && !strings.HasPrefix(line, "-") {
+			t.Errorf("a line of %d characters: %s", n, line)
+		}
+	}
+	for _, never := range []string{"<no value>", "%!", "NaN", "n/a"} {
+		if strings.Contains(text, never) {
+			t.Errorf("the page says %q", never)
+		}
+	}
+}
+
+// Runs of two machines on one page would be compared, and must not be.
+func TestPageOfTwoMachines(t *testing.T) {
+	out := t.TempDir()
+	save(t, out, made(baseline, "baseline", "base01", 0))
+	other := made(baseline, "quick", "quick1", 1)
+	other.Run.Run.Host.CPUs = 64
+	save(t, out, other)
+	shelf, err := readShelf(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := shelf.page(); err == nil || !strings.Contains(err.Error(), "different machines") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// A configuration is best only where its interval lies apart from every other.
+func TestBest(t *testing.T) {
+	p99, err := figure.Named("e2e_response_time_p99")
+	if err != nil {
+		t.Fatal(err)
+	}
+	perS, err := figure.Named("acked_per_s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases := []struct {
+		name   string
+		f      figure.Figure
+		values map[string][]float64
+		want   string
+	}{
+		{"apart", p99, map[string][]float64{"a": {10, 11, 12, 13, 14}, "b": {20, 21, 22, 23, 24}, "c": {15, 16, 17, 18, 19}}, "**`a`** is best"},
+		{"one overlaps", p99, map[string][]float64{"a": {10, 11, 12, 13, 16}, "b": {20, 21, 22, 23, 24}, "c": {15, 16, 17, 18, 19}}, "no one is shown to be best. `a` has the best median, and its interval meets that of `c`."},
+		{"higher is better", perS, map[string][]float64{"a": {10, 11, 12, 13, 14}, "b": {20, 21, 22, 23, 24}}, "**`b`** is best"},
+		{"too few", p99, map[string][]float64{"a": {10, 11}, "b": {20, 21}}, "too few runs"},
+		{"none", p99, map[string][]float64{"a": {}}, "there are no figures for `a`."},
+	}
+	for _, c := range cases {
+		e := entry{}
+		for _, value := range []string{"a", "b", "c"} {
+			if values, ok := c.values[value]; ok {
+				e.cells = append(e.cells, cell{value: value, runs: withValues(values)})
+			}
+		}
+		if got := e.best(c.f); !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// withValues are runs that have the values in the figures of TestBest.
+func withValues(values []float64) []*result.Recorded {
+	var runs []*result.Recorded
+	for _, v := range values {
+		r := &result.Recorded{}
+		r.Run.Run.FinishedAt = resulttest.StartedAt
+		r.Run.Load = result.Load{Scheduled: 1, Acked: 1, AckedPerS: v}
+		r.Run.Time = map[string]result.Time{"e2e_response_time": {Count: 100_000, P99Ns: int64(v)}}
+		runs = append(runs, r)
+	}
+	return runs
+}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"kafkabench.example/kafka-bench/internal/measure/stats"
+	"kafkabench.example/kafka-bench/internal/show/report"
+)
+
+// queues are the presets of the section on a queue with selective acknowledgement, in its
+// order. They are made only when they are named.
+var queues = []string{
+	"kmq-study", "kmq-online", "kmq-drain", "kmq-latency", "kmq-drops-silent", "kmq-drops-nack", "kmq-kill", "kmq-heavy-tail", "kmq-rolling",
+}
+
+// missingQueues says which of them are not in results/.
+func (s *shelf) missingQueues() string { return s.missingOf(queues) }
+
+// queueVerdicts says how many of them were made, and of how many runs the verdict is valid.
+func (s *shelf) queueVerdicts() string { return s.verdictsOf(queues) }
+
+// queueGoals sets what they reached beside what they were to.
+func (s *shelf) queueGoals() (string, error) {
+	table, err := s.goalsOf(queues)
+	if table == notMade {
+		return "", err // which the verdicts say
+	}
+	return table, err
+}
+
+// decision is the table of which engine is for which work, from all that was made of the
+// study of kmq; "" where nothing was.
+func (s *shelf) decision() (string, error) {
+	var campaigns []*report.CampaignDocument
+	for i := range s.queues {
+		if s.queues[i].campaign == nil {
+			continue
+		}
+		d, err := report.AnalyseCampaign(s.queues[i].campaign, "")
+		if err != nil {
+			return "", err
+		}
+		campaigns = append(campaigns, d)
+	}
+	if len(campaigns) == 0 {
+		return "", nil
+	}
+	table := report.Decide(campaigns...)
+	var b strings.Builder
+	fmt.Fprintf(&b, "| %s |\n|%s", strings.Join(table.Head, " | "), strings.Repeat("---|", len(table.Head)))
+	for _, row := range table.Rows {
+		fmt.Fprintf(&b, "\n| %s |", strings.Join(row, " | "))
+	}
+	fmt.Fprintf(&b, "\n\n%s", strings.Join(table.Notes, " "))
+	return b.String(), nil
+}
+
+// median of a figure over the valid runs of a variant; false where none has it.
+func (e *entry) median(variant, name string) (float64, bool, error) {
+	f, err := e.figure(name)
+	if err != nil {
+		return 0, false, err
+	}
+	values := valuesOf(f, e.valid(variant))
+	if len(values) == 0 {
+		return 0, false, nil
+	}
+	return stats.Summarise(values, confidence).Median, true, nil
+}
+
+// madeForQueues tells the presets of the section.
+func madeForQueues(name string) bool { return slices.Contains(queues, name) }

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"kafkabench.example/kafka-bench/internal/result"
+)
+
+// shelf is the runs in results/, by scenario.
+type shelf struct {
+	entries []entry // of the scenarios that were reported on before
+	studies []entry
+	suites  []entry
+	queues  []entry
+	// limits is a table of what the tool itself can take; empty where nobody measured.
+	limits string
+}
+
+// entry is what there is of one scenario: one configuration, or those of a
+// sweep.
+type entry struct {
+	scenario string
+	cells    []cell
+	// campaign is where the cells are of one; else nil.
+	campaign *result.RecordedCampaign
+}
+
+// cell is one configuration with its runs; more than one if it was repeated.
+type cell struct {
+	value string // of the setting that is swept; empty without a sweep
+	runs  []*result.Recorded
+}
+
+// newShelf has an empty entry for each scenario.
+func newShelf() *shelf {
+	s := &shelf{}
+	for _, name := range scenarios() {
+		s.entries = append(s.entries, entry{scenario: name})
+	}
+	for _, name := range studies {
+		s.studies = append(s.studies, entry{scenario: name})
+	}
+	for _, name := range suites {
+		s.suites = append(s.suites, entry{scenario: name})
+	}
+	for _, name := range queues {
+		s.queues = append(s.queues, entry{scenario: name})
+	}
+	return s
+}
+
+// readShelf reads the runs and campaigns in dir. Of several runs or campaigns of
+// one scenario the latest counts.
+func readShelf(dir string) (*shelf, error) {
+	s := newShelf()
+	runs, err := result.List(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if s.limits, err = readLimits(dir); err != nil {
+		return nil, err
+	}
+	for _, listed := range runs {
+		if listed.Err != nil {
+			return nil, listed.Err
+		}
+		e := s.of(listed.Run.Run.Name)
+		if e == nil {
+			continue // of a campaign
+		}
+		run, err := result.Read(listed.Dir)
+		if err != nil {
+			return nil, err
+		}
+		e.cells = []cell{{runs: []*result.Recorded{run}}}
+	}
+	return s, s.readCampaigns(dir)
+}
+
+func (s *shelf) readCampaigns(dir string) error {
+	campaigns, err := result.ListCampaigns(dir)
+	if err != nil {
+		return err
+	}
+	for _, listed := range campaigns {
+		if listed.Err != nil {
+			return listed.Err
+		}
+		e := s.of(presetOf(listed.Campaign.Campaign.Name))
+		if e == nil {
+			continue
+		}
+		recorded, err := result.ReadCampaign(listed.Dir)
+		if err != nil {
+			return err
+		}
+		e.cells, e.campaign = nil, recorded
+		for i, c := range recorded.Campaign.Cells {
+			e.cells = append(e.cells, cell{value: valueOf(c), runs: recorded.Of(i)})
+		}
+	}
+	return nil
+}
+
+// valueOf is what a configuration sets: a value of each axis.
+func valueOf(c result.Cell) string {
+	return strings.Join(c.Values, ", ")
+}
+
+// of is the entry of a scenario; nil if the page has none.
+func (s *shelf) of(scenario string) *entry {
+	for _, entries := range [][]entry{s.entries, s.studies, s.suites, s.queues} {
+		if i := slices.IndexFunc(entries, func(e entry) bool { return e.scenario == scenario }); i >= 0 {
+			return &entries[i]
+		}
+	}
+	return nil
+}
+
+// missing names the scenarios that were reported on and have no run, and the configurations without one.
+func (s *shelf) missing() []string {
+	var missing []string
+	for _, e := range s.entries {
+		if len(e.cells) == 0 {
+			missing = append(missing, e.scenario)
+		}
+		for _, c := range e.cells {
+			if len(c.runs) == 0 {
+				missing = append(missing, fmt.Sprintf("%s, %s", e.scenario, c.value))
+			}
+		}
+	}
+	return missing
+}
+
+// runs are all runs of an entry.
+func (e *entry) runs() []*result.Recorded {
+	var all []*result.Recorded
+	for _, c := range e.cells {
+		all = append(all, c.runs...)
+	}
+	return all
+}
+
+// one is the first run of a scenario; nil if there is none.
+func (s *shelf) one(scenario string) *result.Recorded {
+	if e := s.of(scenario); e != nil && len(e.runs()) > 0 {
+		return e.runs()[0]
+	}
+	return nil
+}
+
+// all are all runs of the scenarios that were reported on.
+func (s *shelf) all() []*result.Recorded { return runsOf(s.entries) }
+
+// ofStudies are all runs of the studies.
+func (s *shelf) ofStudies() []*result.Recorded { return runsOf(s.studies) }
+
+func runsOf(entries []entry) []*result.Recorded {
+	var all []*result.Recorded
+	for i := range entries {
+		all = append(all, entries[i].runs()...)
+	}
+	return all
+}

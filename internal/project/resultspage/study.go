@@ -1,0 +1,238 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/figure"
+)
+
+// studies are the presets of the section on backpressure. Nobody reported on them
+// before, and they are made only when they are named: all of them take hours.
+var studies = []string{
+	"backpressure-study", "backpressure-recovery", "backpressure-bursty",
+	"backpressure-faults", "backpressure-processes", "backpressure-baseline",
+}
+
+// missingStudies says which of them are not in results/, so that what is left out of
+// the page is not taken for what does not exist.
+func (s *shelf) missingStudies() string { return s.missingOf(studies) }
+
+// missingOf says which presets of a list are not in results/.
+func (s *shelf) missingOf(names []string) string {
+	var missing []string
+	for _, name := range names {
+		if len(s.of(name).runs()) == 0 {
+			missing = append(missing, "`"+name+"`")
+		}
+	}
+	if len(missing) == 0 {
+		return ""
+	}
+	return "Not made for this page, and left out: " + strings.Join(missing, ", ") + "."
+}
+
+// howMade says how the runs of the studies were made, and where that is not as the
+// presets have it.
+func (s *shelf) howMade() (string, error) {
+	runs := s.ofStudies()
+	if len(runs) == 0 {
+		return "", nil
+	}
+	where, err := whereOf(runs)
+	if err != nil {
+		return "", err
+	}
+	text := "Measured on: " + where
+	for _, name := range studies {
+		e := s.of(name)
+		if len(e.runs()) == 0 {
+			continue
+		}
+		shortened, err := e.shortened()
+		if err != nil {
+			return "", err
+		}
+		text += shortened
+	}
+	return text + " " + leftOut(runs), nil
+}
+
+func runsText(n int) string {
+	if n == 1 {
+		return "1 run"
+	}
+	return fmt.Sprintf("%d runs", n)
+}
+
+// shortened says in which way a study was made shorter than its preset; "" if it was
+// not.
+func (e *entry) shortened() (string, error) {
+	preset, err := scenario.ReadSuite(e.scenario, scenario.Options{})
+	if err != nil {
+		return "", err
+	}
+	most := 0
+	for _, c := range e.cells {
+		most = max(most, len(c.runs))
+	}
+	var changes []string
+	if e.campaign != nil && strings.HasSuffix(e.campaign.Campaign.Campaign.Name, quickForm) {
+		changes = append(changes, "made in its quick form")
+	}
+	if most != preset.Repeat {
+		changes = append(changes, fmt.Sprintf("%s of each instead of %d", runsText(most), preset.Repeat))
+	}
+	planned := preset.Cells[0].Scenario.Phases.Measure.String()
+	if measured := figure.Settings(e.runs()[0].Run.Scenario)["phases.measure"]; measured != planned {
+		changes = append(changes, fmt.Sprintf("%s measured instead of %s", measured, planned))
+	}
+	if len(e.cells) != len(preset.Cells) {
+		changes = append(changes, fmt.Sprintf("%d variants of %d", len(e.cells), len(preset.Cells)))
+	}
+	if len(changes) == 0 {
+		return "", nil
+	}
+	return fmt.Sprintf(" `%s` was shortened: %s.", e.scenario, strings.Join(changes, ", ")), nil
+}
+
+// leftOut says how many runs of the studies are invalid: they are in no figure.
+func leftOut(runs []*result.Recorded) string {
+	reasons := map[string]int{}
+	invalid := 0
+	for _, r := range runs {
+		if r.Run.Verdict.Status != result.Valid {
+			invalid++
+			reasons[r.Run.Run.Name]++
+		}
+	}
+	if invalid == 0 {
+		return fmt.Sprintf("All %d runs are valid.", len(runs))
+	}
+	var each []string
+	for name, n := range reasons {
+		each = append(each, fmt.Sprintf("%d of `%s`", n, name))
+	}
+	slices.Sort(each)
+	return fmt.Sprintf("%d of the %d runs are invalid and in no figure: %s.", invalid, len(runs), strings.Join(each, ", "))
+}
+
+// valid are the valid runs of a variant.
+func (e *entry) valid(variant string) (runs []*result.Run) {
+	for _, c := range e.cells {
+		if c.value != variant {
+			continue
+		}
+		for _, r := range c.runs {
+			if r.Run.Verdict.Status == result.Valid {
+				runs = append(runs, &r.Run)
+			}
+		}
+	}
+	return runs
+}
+
+// figure finds a figure, and the one that holds a variant against what the same
+// consumers delivered without backpressure.
+func (e *entry) figure(name string) (figure.Figure, error) {
+	var sets [][]*result.Run
+	for _, c := range e.cells {
+		sets = append(sets, e.valid(c.value))
+	}
+	if f := figure.DeliveredOfOff(figure.References(sets)); f.Name == name {
+		return f, nil
+	}
+	return figure.Named(name)
+}
+
+// study is a table of a study: a row for each variant, a column for each figure that
+// some of them have.
+func (s *shelf) study(name string, figures ...string) (string, error) {
+	e := s.of(name)
+	if len(e.runs()) == 0 {
+		return "", nil
+	}
+	question, err := questionOf(name)
+	if err != nil {
+		return "", err
+	}
+	head, rule := []string{""}, []string{"---"}
+	rows := make([][]string, len(e.cells))
+	for i, c := range e.cells {
+		rows[i] = []string{"`" + c.value + "`"}
+	}
+	for _, name := range figures {
+		f, err := e.figure(name)
+		if err != nil {
+			return "", err
+		}
+		column, any := make([]string, len(e.cells)), false
+		for i, c := range e.cells {
+			column[i] = absent
+			if values := valuesOf(f, e.valid(c.value)); len(values) > 0 {
+				column[i], any = withRange(f, values), true
+			}
+		}
+		if !any {
+			continue
+		}
+		head, rule = append(head, f.Title), append(rule, "--:")
+		for i := range rows {
+			rows[i] = append(rows[i], column[i])
+		}
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "### %s\n\n%s\n\n| %s |\n|%s|", "`"+name+"`", question, strings.Join(head, " | "), strings.Join(rule, "|"))
+	for _, row := range rows {
+		fmt.Fprintf(&b, "\n| %s |", strings.Join(row, " | "))
+	}
+	return b.String(), nil
+}
+
+func valuesOf(f figure.Figure, runs []*result.Run) (values []float64) {
+	for _, r := range runs {
+		if v, known := f.Value(r); known {
+			values = append(values, v)
+		}
+	}
+	return values
+}
+
+// questionOf is what a study was made to answer.
+func questionOf(name string) (string, error) {
+	preset, err := scenario.ReadSuite(name, scenario.Options{})
+	return preset.Question, err
+}
+
+// neededBound says of how many runs of a healthy pipeline whose commits do not allow
+// its bound it was said what bound they need.
+func (s *shelf) neededBound() (string, error) {
+	const study, variant = "backpressure-baseline", "credit-1s"
+	runs := s.of(study).valid(variant)
+	if len(runs) == 0 {
+		return "", nil
+	}
+	told, bound := 0, ""
+	for _, r := range runs {
+		for _, w := range r.Verdict.Warnings {
+			if rest, found := strings.CutPrefix(w, scenario.SmallBound); found {
+				told++
+				bound, _, _ = strings.Cut(rest, " ")
+			}
+		}
+	}
+	shed, err := figure.Named("shed_ratio")
+	if err != nil {
+		return "", err
+	}
+	text := fmt.Sprintf("With a commit each second a bound of %s is too little for a healthy pipeline: `%s` shed %s. A warning said so in %d of %d runs",
+		unit.Count(runs[0].Backpressure.MaxLag), variant, withRange(shed, valuesOf(shed, runs)), told, len(runs))
+	if bound != "" {
+		text += ", with the bound that it needs: at least " + bound + " records"
+	}
+	return text + ".", nil
+}

@@ -1,0 +1,242 @@
+package main
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/figure"
+	"kafkabench.example/kafka-bench/internal/show/report"
+)
+
+// suites are the presets of the section on throughput and scale, in its order. They are
+// made only when they are named, one by one: on a machine that does nothing else.
+var suites = []string{
+	"throughput-producer", "throughput-consumer", "throughput-record-size", "throughput-stored-data",
+	"latency-e2e", "consumer-limit", "consumer-cpu", "partitions", "clients", "drivers", "broker-failover",
+}
+
+// onlyNamed tells the presets that are made only when they are named.
+func onlyNamed(name string) bool {
+	return slices.Contains(studies, name) || slices.Contains(suites, name) || madeForQueues(name)
+}
+
+// quickForm ends the names of what is made of a suite's quick form.
+const quickForm = "-quick"
+
+// presetOf is the preset that a campaign was made of.
+func presetOf(campaign string) string {
+	if name, quick := strings.CutSuffix(campaign, quickForm); quick && (slices.Contains(suites, name) || madeForQueues(name)) {
+		return name
+	}
+	return campaign
+}
+
+//go:embed suites.json
+var suitesFile []byte
+
+// priorSuite is what was reported for the same step of an experiment, on another
+// machine: from, to.
+type priorSuite struct {
+	Suite         string      `json:"suite"`
+	Variant       string      `json:"variant"`
+	AckedPerS     *[2]float64 `json:"acked_per_s"`
+	DeliveredPerS *[2]float64 `json:"delivered_per_s"`
+}
+
+// priorSuites are all that was reported.
+func priorSuites() ([]priorSuite, error) {
+	var all []priorSuite
+	if err := json.Unmarshal(suitesFile, &all); err != nil {
+		return nil, fmt.Errorf("suites.json: %w", err)
+	}
+	return all, nil
+}
+
+// reported prints what was reported for a variant of a suite.
+func (p priorSuite) reported() string {
+	switch {
+	case p.AckedPerS != nil:
+		return ratesBetween(*p.AckedPerS) + " acked"
+	case p.DeliveredPerS != nil:
+		return ratesBetween(*p.DeliveredPerS) + " delivered"
+	}
+	return absent
+}
+
+func ratesBetween(rates [2]float64) string {
+	if rates[0] == rates[1] {
+		return unit.PerSecond(rates[0])
+	}
+	return unit.PerSecond(rates[0]) + " to " + unit.PerSecond(rates[1])
+}
+
+// missingSuites says which of them are not in results/.
+func (s *shelf) missingSuites() string { return s.missingOf(suites) }
+
+// suite is the question of a suite, its table with what was reported beside it, and
+// the answer in the sentence of its report; nothing where it was not made.
+func (s *shelf) suite(name string, figures ...string) (string, error) {
+	text, err := s.study(name, figures...)
+	if err != nil || text == "" {
+		return "", err
+	}
+	if text, err = besidePrior(text, name); err != nil {
+		return "", err
+	}
+	where, err := s.of(name).where()
+	if err != nil {
+		return "", err
+	}
+	shortened, err := s.of(name).shortened()
+	if err != nil {
+		return "", err
+	}
+	text += "\n\n" + where + shortened + " " + leftOut(s.of(name).runs())
+	sentence, err := s.of(name).sentence()
+	if err != nil || sentence == "" {
+		return text, err
+	}
+	return text + "\n\n**" + sentence + "**", nil
+}
+
+// besidePrior adds a column of what was reported to a table, if anything was.
+func besidePrior(table, suite string) (string, error) {
+	all, err := priorSuites()
+	if err != nil {
+		return "", err
+	}
+	byVariant := map[string]string{}
+	for _, p := range all {
+		if p.Suite == suite {
+			byVariant["`"+p.Variant+"`"] = p.reported()
+		}
+	}
+	if len(byVariant) == 0 {
+		return table, nil
+	}
+	lines := strings.Split(table, "\n")
+	rows := 0
+	for i, line := range lines {
+		if !strings.HasPrefix(line, "|") {
+			continue
+		}
+		switch rows++; rows {
+		case 1:
+			lines[i] += " reported, on another machine |"
+		case 2:
+			lines[i] += "--:|"
+		default:
+			variant, _, _ := strings.Cut(strings.TrimPrefix(line, "| "), " |")
+			reported := byVariant[variant]
+			if reported == "" {
+				reported = absent
+			}
+			lines[i] += " " + reported + " |"
+		}
+	}
+	return strings.Join(lines, "\n"), nil
+}
+
+// where is the machine and the Kafka of a suite's runs, which may be of several
+// clients.
+func (e *entry) where() (string, error) {
+	runs := e.runs()
+	r := runs[0].Run.Run
+	for _, other := range runs {
+		if o := other.Run.Run; o.Host != r.Host || o.Cluster.Kind != r.Cluster.Kind || o.Cluster.Version != r.Cluster.Version {
+			return "", fmt.Errorf("the runs of %s are of different machines or Kafkas: make all of them anew", e.scenario)
+		}
+	}
+	brokers := "one broker"
+	if r.Cluster.Brokers != 1 {
+		brokers = fmt.Sprintf("%d brokers", r.Cluster.Brokers)
+	}
+	var drivers []string
+	for _, run := range runs {
+		if d := run.Run.Run.Driver.Name + " " + run.Run.Run.Driver.Version; !slices.Contains(drivers, d) {
+			drivers = append(drivers, d)
+		}
+	}
+	return fmt.Sprintf("Measured on: %s, %d CPUs; Kafka %s, %s on the same machine; %s; %s.", r.Host.CPUModel, r.Host.CPUs,
+		r.Cluster.Version, brokers, strings.Join(drivers, ", "), r.StartedAt.Format("2006-01-02")), nil
+}
+
+// sentence is the answer of the suite's campaign, as its report has it.
+func (e *entry) sentence() (string, error) {
+	if e.campaign == nil {
+		return "", nil
+	}
+	d, err := report.AnalyseCampaign(e.campaign, "")
+	if err != nil {
+		return "", err
+	}
+	return d.Answer.Sentence, nil
+}
+
+// suiteVerdicts says how many of the suites were made to their end, and of how many runs the
+// verdict is valid, which no run is whose books do not balance.
+func (s *shelf) suiteVerdicts() string { return s.verdictsOf(suites) }
+
+// verdictsOf says the same of the presets of a list.
+func (s *shelf) verdictsOf(names []string) string {
+	made, valid, runs := 0, 0, 0
+	for _, name := range names {
+		e := s.of(name)
+		if len(e.runs()) == 0 {
+			continue
+		}
+		made++
+		for _, r := range e.runs() {
+			runs++
+			if r.Run.Verdict.Status == result.Valid {
+				valid++
+			}
+		}
+	}
+	if runs == 0 {
+		return notMade
+	}
+	return fmt.Sprintf("%d of %d suites were made; %d of their %d runs are valid, so their books balance.", made, len(names), valid, runs)
+}
+
+// suiteGoals sets what the suites reached beside what they were to.
+func (s *shelf) suiteGoals() (string, error) {
+	table, err := s.goalsOf(suites)
+	if table == notMade {
+		return "", err // which the verdicts say
+	}
+	return table, err
+}
+
+// accounted says of the kills under acks all how many records of how many were lost, or
+// are not accounted for.
+func (s *shelf) accounted() (string, error) {
+	runs := s.of("broker-failover").valid("all-kill")
+	if len(runs) == 0 {
+		return "", nil
+	}
+	f, err := figure.Named("lost")
+	if err != nil {
+		return "", err
+	}
+	var acked, kills int64
+	lost := 0.0
+	for _, r := range runs {
+		acked += r.Load.Acked
+		for _, f := range r.Faults {
+			if f.Name == "kill" {
+				kills++
+			}
+		}
+		if v, known := f.Value(r); known {
+			lost += v
+		}
+	}
+	return fmt.Sprintf("Kills of a leader under acks all: %s. Of %s acknowledged records, %s were lost; each run's books balance.",
+		unit.Count(kills), unit.Count(acked), unit.Count(int64(lost))), nil
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
+	"kafkabench.example/kafka-bench/internal/result"
+)
+
+// Every suite is a preset with a question and an answer, and what was reported is of
+// variants that there are.
+func TestSuitesArePresets(t *testing.T) {
+	variants := map[string]bool{}
+	for _, name := range suites {
+		suite, err := scenario.ReadSuite(name, scenario.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if suite.Question == "" || suite.Answer == "" {
+			t.Errorf("%s has the question %q and the answer %q", name, suite.Question, suite.Answer)
+		}
+		for _, c := range suite.Cells {
+			variants[name+" "+valueOf(result.Cell{Values: c.Values})] = true
+		}
+	}
+	all, err := priorSuites()
+	if err != nil || len(all) == 0 {
+		t.Fatal(err, len(all))
+	}
+	for _, p := range all {
+		if !variants[p.Suite+" "+p.Variant] {
+			t.Errorf("%s has no variant %s", p.Suite, p.Variant)
+		}
+		if p.reported() == absent {
+			t.Errorf("%s, %s: nothing was reported", p.Suite, p.Variant)
+		}
+	}
+}
+
+// A suite in its quick form takes the place of the suite, and says what it is.
+func TestPageOfAQuickSuite(t *testing.T) {
+	out, shelf := t.TempDir(), t.TempDir()
+	saveStudy(t, out, "throughput-consumer-quick", []variantOf{{"one", []float64{900e3}, nil}, {"three", []float64{1.8e6}, nil}}, nil)
+	if err := shelve(out, shelf, "throughput-consumer"); err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Join(strings.Fields(pageOf(t, shelf)), " ")
+	for _, want := range []string{"`throughput-consumer` was shortened: made in its quick form, 1 run of each instead of 3", "900,000/s"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+}
+
+// A suite that was made stands on the page with what was reported on another machine,
+// and those that were not are named.
+func TestPageOfASuite(t *testing.T) {
+	out := t.TempDir()
+	saveStudy(t, out, "throughput-consumer", []variantOf{
+		{"one", []float64{900e3, 905e3, 910e3}, nil},
+		{"three", []float64{1.8e6, 1.81e6, 1.82e6}, nil},
+		{"together", []float64{400e3, 401e3, 402e3}, nil},
+	}, nil)
+	text := strings.Join(strings.Fields(pageOf(t, out)), " ")
+	for _, want := range []string{
+		"### `throughput-consumer`", "reported, on another machine |", "905,000/s [900,000/s, 910,000/s]", "| 940,521/s delivered |", "| 2,615,968/s delivered |", "| 795,064/s acked |",
+		"1 of 11 suites were made; 9 of their 9 runs are valid", "left out: `throughput-producer`, `throughput-record-size`",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+	for _, never := range []string{"<no value>", "NaN", "### `consumer-limit`", "The six-machine study reported end-to-end times"} {
+		if strings.Contains(text, never) {
+			t.Errorf("the page says %q", never)
+		}
+	}
+}

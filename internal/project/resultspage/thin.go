@@ -1,0 +1,35 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"kafkabench.example/kafka-bench/internal/result"
+)
+
+// keptOfTimes are the times that a kept series of a study tells.
+var keptOfTimes = []string{"e2e_response_time", "send_response_time"}
+
+// thinned is a series without what none of its readers draws: the lag between two
+// intervals and of single partitions, and most times. A study has dozens of runs,
+// and a repository should not be larger for it than the program.
+func thinned(series []byte) ([]byte, error) {
+	var b bytes.Buffer
+	for line := range bytes.Lines(series) {
+		var i result.Interval
+		if err := json.Unmarshal(line, &i); err != nil {
+			return nil, fmt.Errorf("cannot thin out %s: %w", result.IntervalsFile, err)
+		}
+		i.LagSamples, i.LagPartitions, i.BacklogPartition = nil, nil, nil
+		maps.DeleteFunc(i.Time, func(metric string, _ result.IntervalTime) bool { return !slices.Contains(keptOfTimes, metric) })
+		text, err := json.Marshal(i)
+		if err != nil {
+			return nil, err
+		}
+		b.Write(append(text, '\n'))
+	}
+	return b.Bytes(), nil
+}

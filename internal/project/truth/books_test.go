@@ -1,0 +1,404 @@
+package truth
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"sync"
+	"testing"
+
+	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/kafka/driver/franz"
+	"kafkabench.example/kafka-bench/internal/result"
+)
+
+// A vandal changes what a run's consumers are handed, or what its producers are
+// told, at known places: one record in nth of each lane, over a stretch of time.
+// It remembers each record that it touched.
+type vandal struct {
+	nth uint64
+	// The records that may be touched were due in [from, to), in nanoseconds.
+	from, to int64
+
+	mu      sync.Mutex
+	touched []identity
+	held    map[int32][]driver.Received // by partition, from poll to poll
+}
+
+// newVandal touches one record in ten of the middle of the measured window: what
+// comes before and after is left alone, so that the consumers pass every place.
+func newVandal() *vandal {
+	return &vandal{nth: 10, from: 200e6, to: 600e6, held: make(map[int32][]driver.Received)}
+}
+
+// touches tells whether the record is one to be touched.
+func (v *vandal) touches(value []byte) bool {
+	stamp, id, ok := stampOf(value)
+	if !ok || id.sequence%v.nth != 3%v.nth || stamp.Intended < v.from || stamp.Intended >= v.to {
+		return false
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.touched = append(v.touched, id)
+	return true
+}
+
+// received makes of one delivered record what the application gets.
+type received func(r driver.Received) []driver.Received
+
+// each returns a poll that rewrites every touched record.
+func (v *vandal) each(rewrite received) func([]driver.Chunk) []driver.Chunk {
+	return func(chunks []driver.Chunk) []driver.Chunk {
+		for i := range chunks {
+			var records []driver.Received
+			for _, r := range chunks[i].Records {
+				if v.touches(r.Value) {
+					records = append(records, rewrite(r)...)
+				} else {
+					records = append(records, r)
+				}
+			}
+			chunks[i].Records = records
+		}
+		return chunks
+	}
+}
+
+func drop(driver.Received) []driver.Received { return nil }
+
+func duplicate(r driver.Received) []driver.Received { return []driver.Received{r, r} }
+
+func precede(r driver.Received) []driver.Received {
+	stranger := driver.Received{Offset: r.Offset, Value: []byte("somebody else's")}
+	return []driver.Received{stranger, r}
+}
+
+// flip changes one bit of a copy: what was received is read-only.
+func flip(bit int) received {
+	return func(r driver.Received) []driver.Received {
+		value := slices.Clone(r.Value)
+		value[bit/8] ^= 1 << (bit % 8)
+		return []driver.Received{{Offset: r.Offset, Key: r.Key, Value: value}}
+	}
+}
+
+func cut(r driver.Received) []driver.Received {
+	return []driver.Received{{Offset: r.Offset, Key: r.Key, Value: r.Value[:20]}}
+}
+
+// swap exchanges each touched record with the next one of its lane in the same
+// chunk, if there is one, which makes one late record of each pair.
+func (v *vandal) swap(chunks []driver.Chunk) []driver.Chunk {
+	for _, c := range chunks {
+		for i := 0; i < len(c.Records); i++ {
+			if later := nextOfLane(c.Records, i); later > 0 && v.touches(c.Records[i].Value) {
+				c.Records[i].Value, c.Records[later].Value = c.Records[later].Value, c.Records[i].Value
+				i = later
+			}
+		}
+	}
+	return chunks
+}
+
+// holdBack keeps touched records until the next poll of their partition, if a
+// later one of their lane is not kept.
+func (v *vandal) holdBack(chunks []driver.Chunk) []driver.Chunk {
+	for i, c := range chunks {
+		v.mu.Lock()
+		records := v.held[c.Partition]
+		v.mu.Unlock()
+		var held []driver.Received
+		for j, r := range c.Records {
+			if nextOfLane(c.Records, j) > 0 && v.touches(r.Value) {
+				held = append(held, driver.Received{Offset: r.Offset, Value: slices.Clone(r.Value)})
+			} else {
+				records = append(records, r)
+			}
+		}
+		v.mu.Lock()
+		v.held[c.Partition] = held
+		v.mu.Unlock()
+		chunks[i].Records = records
+	}
+	return chunks
+}
+
+// nextOfLane is the place of the next record after place i that the same
+// producer sent; 0 if there is none.
+func nextOfLane(records []driver.Received, i int) int {
+	_, id, _ := stampOf(records[i].Value)
+	for j := i + 1; j < len(records); j++ {
+		if _, other, ok := stampOf(records[j].Value); ok && other.producer == id.producer {
+			return j
+		}
+	}
+	return 0
+}
+
+// ackUnwritten reports touched records as acked and writes them nowhere.
+func (v *vandal) ackUnwritten(r *driver.Record, done func(driver.Done)) bool {
+	if !v.touches(r.Value) {
+		return true
+	}
+	done(driver.Done{Record: r, Tag: r.Tag, Outcome: driver.Acked, Offset: -1})
+	return false
+}
+
+// TestBooks lets a vandal at the stream, in one way for each run, and wants every
+// deed found and counted exactly, the books to balance, and a verdict that tells
+// findings about Kafka (a valid run) from a tool that cannot be believed.
+func TestBooks(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		vandal func(v *vandal, d *tapped)
+		// want changes the books of an untouched run of 1000 records into those
+		// of the run, given how many were touched.
+		want    func(d *result.Delivery, n int64)
+		warning string // follows the number of touched records
+	}{
+		{
+			name:    "untouched",
+			vandal:  func(*vandal, *tapped) {},
+			want:    func(*result.Delivery, int64) {},
+			warning: "",
+		},
+		{
+			name:    "dropped",
+			vandal:  func(v *vandal, d *tapped) { d.poll = v.each(drop) },
+			want:    func(d *result.Delivery, n int64) { d.Delivered -= n; d.Unique -= n; d.Lost = n },
+			warning: "acknowledged records were lost",
+		},
+		{
+			name:    "duplicated",
+			vandal:  func(v *vandal, d *tapped) { d.poll = v.each(duplicate) },
+			want:    func(d *result.Delivery, n int64) { d.Delivered += n; d.Duplicates = n },
+			warning: "deliveries were duplicates",
+		},
+		{
+			name:    "reordered",
+			vandal:  func(v *vandal, d *tapped) { d.poll = v.swap },
+			want:    func(d *result.Delivery, n int64) { d.Reordered = n },
+			warning: "records were delivered after a later one of the same producer and partition",
+		},
+		{
+			name:    "late by a poll",
+			vandal:  func(v *vandal, d *tapped) { d.poll = v.holdBack },
+			want:    func(d *result.Delivery, n int64) { d.Reordered = n },
+			warning: "records were delivered after a later one of the same producer and partition",
+		},
+		{
+			name:    "a bit of the body flipped",
+			vandal:  func(v *vandal, d *tapped) { d.poll = v.each(flip(8*99 + 3)) },
+			want:    corrupted,
+			warning: "records arrived corrupt",
+		},
+		{
+			name:    "a bit of the sequence flipped",
+			vandal:  func(v *vandal, d *tapped) { d.poll = v.each(flip(8*21 + 1)) },
+			want:    corrupted,
+			warning: "records arrived corrupt",
+		},
+		{
+			name:    "a bit of the magic flipped",
+			vandal:  func(v *vandal, d *tapped) { d.poll = v.each(flip(0)) },
+			want:    corrupted,
+			warning: "records arrived corrupt",
+		},
+		{
+			name:    "cut short",
+			vandal:  func(v *vandal, d *tapped) { d.poll = v.each(cut) },
+			want:    corrupted,
+			warning: "records arrived corrupt",
+		},
+		{
+			name:    "strangers in between",
+			vandal:  func(v *vandal, d *tapped) { d.poll = v.each(precede) },
+			want:    func(d *result.Delivery, n int64) { d.Foreign = n },
+			warning: "records in the topic are not of this run",
+		},
+		{
+			name:    "acked and never written",
+			vandal:  func(v *vandal, d *tapped) { d.produce = v.ackUnwritten },
+			want:    func(d *result.Delivery, n int64) { d.Delivered -= n; d.Unique -= n; d.Lost = n },
+			warning: "acknowledged records were lost",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			r, v := vandalised(t, c.vandal)
+			n := int64(len(v.touched))
+			if touched := c.name != "untouched"; touched != (n > 0) {
+				t.Fatalf("%d records were touched: the test proves nothing", n)
+			}
+			want := result.Delivery{Checked: true, Delivered: 1000, Unique: 1000}
+			c.want(&want, n)
+			want.Ratio = float64(want.Unique) / 1000
+			wantDelivery(t, r.Run.Delivery, want)
+			if want.Lost > 0 {
+				wantLost(t, r.Run.Delivery, v)
+			}
+			wantValid(t, r)
+			wantBalance(t, r)
+			wantCount(t, "acked", r.Run.Load.Acked, 1000)
+			wantCount(t, "warm-up: unique", r.Run.Warmup.Delivery.Unique, 500)
+			if c.warning != "" {
+				wantWarning(t, r, fmt.Sprintf("%d %s", n, c.warning))
+			}
+		})
+	}
+}
+
+func corrupted(d *result.Delivery, n int64) { d.Delivered -= n; d.Unique -= n; d.Corrupt = n }
+
+// vandalised makes a run of 500 warm-up and 1000 measured records with a vandal
+// on the line. A linger of 20 ms gives it several records of a lane in a poll.
+func vandalised(t *testing.T, let func(*vandal, *tapped), overrides ...string) (*result.Recorded, *vandal) {
+	t.Helper()
+	v, d := newVandal(), &tapped{Driver: franz.New()}
+	let(v, d)
+	s := smallScenario(t, "vandal", append([]string{"load.linger=20ms"}, overrides...)...)
+	return run(t, withDriver(config(t, embedded(t, cluster.EmbeddedOptions{}), s), d)), v
+}
+
+// wantDelivery compares two deliveries but for their rate and the names of the
+// lost.
+func wantDelivery(t *testing.T, got, want result.Delivery) {
+	t.Helper()
+	got.LostRanges, got.DeliveredPerS = nil, 0
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("delivery is\n%+v, want\n%+v", got, want)
+	}
+}
+
+// wantLost fails the test unless the records that are named as lost are those
+// that were touched, each of them, and no other.
+func wantLost(t *testing.T, d result.Delivery, v *vandal) {
+	t.Helper()
+	named, touched := make(map[identity]bool), make(map[identity]bool)
+	for _, r := range d.LostRanges {
+		for sequence := r.From; sequence <= r.To; sequence++ {
+			named[identity{uint16(r.Producer), r.Partition, sequence}] = true
+		}
+	}
+	for _, id := range v.touched {
+		touched[id] = true
+	}
+	if !maps.Equal(named, touched) {
+		t.Errorf("lost are %v, and named as lost are %v", touched, named)
+	}
+}
+
+// TestLostWarmup wants what is lost of the warm-up in the books of the warm-up.
+func TestLostWarmup(t *testing.T) {
+	t.Parallel()
+	r, v := vandalised(t, func(v *vandal, d *tapped) {
+		v.from, v.to = -400e6, 0
+		d.poll = v.each(drop)
+	})
+	n := int64(len(v.touched))
+	if n < 20 {
+		t.Fatalf("%d records were touched", n)
+	}
+	wantDelivery(t, r.Run.Delivery, result.Delivery{Checked: true, Delivered: 1000, Unique: 1000, Ratio: 1})
+	wantDelivery(t, r.Run.Warmup.Delivery, result.Delivery{
+		Checked: true, Delivered: 500 - n, Unique: 500 - n, Lost: n, Ratio: float64(500-n) / 500,
+	})
+	wantLost(t, r.Run.Warmup.Delivery, v)
+	wantValid(t, r)
+	wantBalance(t, r)
+}
+
+// TestPendingTail keeps the last records from the consumers, which therefore
+// never pass them: they are not lost but pending.
+func TestPendingTail(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	var n int64
+	r, _ := vandalised(t, func(_ *vandal, d *tapped) {
+		d.poll = func(chunks []driver.Chunk) []driver.Chunk {
+			mu.Lock()
+			defer mu.Unlock()
+			for i, c := range chunks {
+				chunks[i].Records = slices.DeleteFunc(slices.Clone(c.Records), func(r driver.Received) bool {
+					stamp, _, _ := stampOf(r.Value)
+					return stamp.Intended >= 900e6
+				})
+				n += int64(len(c.Records) - len(chunks[i].Records))
+			}
+			return chunks
+		}
+	}, "phases.drain=1s")
+	wantCount(t, "records of the last 100 ms", n, 100)
+	wantDelivery(t, r.Run.Delivery, result.Delivery{
+		Checked: true, Delivered: 900, Unique: 900, Pending: 100, Ratio: 0.9,
+	})
+	if r.Run.Lag.Drained {
+		t.Error("the run is drained, with 100 records pending")
+	}
+	wantWarning(t, r, "not drained: 100 acknowledged records")
+	wantValid(t, r)
+	wantBalance(t, r)
+}
+
+// TestLostTail lets the last 200 ms of all lanes be acked and never written. No
+// later record of a lane tells that the consumers have passed them, but the end
+// of the log does: they are lost, and not pending.
+func TestLostTail(t *testing.T) {
+	t.Parallel()
+	r, v := vandalised(t, func(v *vandal, d *tapped) {
+		v.nth, v.from, v.to = 1, 800e6, 1000e6
+		d.produce = v.ackUnwritten
+	})
+	wantDelivery(t, r.Run.Delivery, result.Delivery{Checked: true, Delivered: 800, Unique: 800, Lost: 200, Ratio: 0.8})
+	wantLost(t, r.Run.Delivery, v)
+	wantValid(t, r)
+	wantBalance(t, r)
+}
+
+// TestUnknownStaysUnknown lets the client report records as unknown, or as
+// failed, that are in the log all the same: their delivery does not make acked
+// ones of them.
+func TestUnknownStaysUnknown(t *testing.T) {
+	t.Parallel()
+	for _, outcome := range []driver.Outcome{driver.Unknown, driver.Failed} {
+		t.Run(outcome.String(), func(t *testing.T) {
+			t.Parallel()
+			r, v := vandalised(t, func(v *vandal, d *tapped) {
+				d.done = func(d driver.Done, pass func(driver.Done)) {
+					if v.touches(d.Value) {
+						d.Outcome, d.Offset, d.Err = outcome, -1, errors.New("told so")
+					}
+					pass(d)
+				}
+			})
+			n := int64(len(v.touched))
+			l := r.Run.Load
+			if got := map[driver.Outcome]int64{driver.Unknown: l.Unknown, driver.Failed: l.Failed}; n == 0 || got[outcome] != n || l.Acked != 1000-n {
+				t.Errorf("%d records were touched; the load is %+v", n, l)
+			}
+			wantCount(t, "errors by that message", l.Errors["told so"], n)
+			wantDelivery(t, r.Run.Delivery, result.Delivery{
+				Checked: true, Delivered: 1000, Unique: 1000, UnackedDelivered: n, Ratio: 1,
+			})
+			wantValid(t, r)
+			wantBalance(t, r)
+		})
+	}
+}
+
+// TestUnreported lets the client swallow records without ever reporting on them:
+// that is no finding about Kafka, but a tool that cannot be believed.
+func TestUnreported(t *testing.T) {
+	t.Parallel()
+	r, v := vandalised(t, func(v *vandal, d *tapped) {
+		d.produce = func(r *driver.Record, _ func(driver.Done)) bool { return !v.touches(r.Value) }
+	}, "phases.drain=1s")
+	n := int64(len(v.touched))
+	wantReason(t, r, fmt.Sprintf("the client never reported on %d records", n))
+	wantDelivery(t, r.Run.Delivery, result.Delivery{
+		Checked: true, Delivered: 1000 - n, Unique: 1000 - n, Ratio: float64(1000-n) / 1000,
+	})
+}

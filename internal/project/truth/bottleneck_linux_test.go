@@ -1,0 +1,155 @@
+package truth
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/internal/kafka/cluster/clustertest"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/bottleneck"
+)
+
+// TestBottleneckIsBrokerCPU confines a broker of its own, once it is up, and sends it more
+// small requests than it can take.
+func TestBottleneckIsBrokerCPU(t *testing.T) {
+	k := clustertest.Kafka(t, 1)
+	cores := confineBroker(t, k.Brokers()[0])
+	s := smallScenario(t, "broker", "load.rate=max", "load.producers=3", "topic.partitions=3", "load.in_flight=5", "load.linger=0s",
+		"load.batch=1KiB", "load.max_buffered=1000", "consume.consumers=0", "phases.warmup=2s", "phases.measure=3s")
+	r := undisturbed(t, func() *result.Recorded { return run(t, config(t, k, s)) }, func(r *result.Recorded) string {
+		if !besieged(r) {
+			return "the load came to a standstill"
+		}
+		if cores == 1 && disturbed(r) {
+			return "others kept the machine busy"
+		}
+		return ""
+	})
+	wantBottleneck(t, r, bottleneck.BrokerCPU)
+	if allowed := r.Run.Broker[0].CoresAllowed; allowed == nil || *allowed != cores {
+		t.Errorf("the broker may use %v cores, want %v", allowed, cores)
+	}
+}
+
+// TestBottleneckIsClientCPU leaves the tool one core, its embedded broker included, and has
+// it send what it can. Where others took of that core, it is the machine's.
+func TestBottleneckIsClientCPU(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	s := smallScenario(t, "client", "load.rate=max", "load.producers=1", "topic.partitions=1", "load.linger=0s", "load.compression=zstd",
+		"load.record.payload=json", "load.record.size=1kB", "consume.consumers=0", "phases.warmup=500ms", "phases.measure=2s")
+	r := run(t, config(t, embedded(t, cluster.EmbeddedOptions{}), s))
+	want := bottleneck.ClientCPU
+	if *r.Run.Process.CPUCores < bottleneck.Saturated {
+		t.Logf("others took of the core: %v used, and %v of its time waited", *r.Run.Process.CPUCores, *r.Run.Process.CPUWaitRatio)
+		want = bottleneck.HostCPU
+	}
+	wantBottleneck(t, r, want)
+}
+
+// TestBottleneckIsTheMachine has others take all cores. The requests that may be under way
+// are all there, since each takes so long: that is not the limit.
+func TestBottleneckIsTheMachine(t *testing.T) {
+	k := realKafka(t)
+	for range 4 * runtime.NumCPU() {
+		busy := exec.Command("sh", "-c", "while :; do :; done")
+		if err := busy.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = busy.Process.Kill(); _ = busy.Wait() })
+	}
+	s := smallScenario(t, "machine", "load.rate=max", "load.producers=1", "topic.partitions=1", "load.in_flight=1", "load.linger=0s",
+		"load.batch=4KiB", "load.acks=all", "consume.consumers=0", "phases.warmup=500ms", "phases.measure=2s")
+	r := run(t, config(t, k, s))
+	wantBottleneck(t, r, bottleneck.HostCPU)
+	if waited := r.Run.Broker[0].CPUWaitRatio; waited == nil || *waited < 0.2 || *waited > 1 {
+		t.Errorf("the broker waited for a core in %v of its time", waited)
+	}
+}
+
+// confineBroker leaves a broker a part of a core by a quota of the kernel's where this
+// process may set one, and else binds it to one core, for which it needs no rights. It
+// returns how many cores that is.
+func confineBroker(t *testing.T, b *cluster.Broker) (cores float64) {
+	t.Helper()
+	const quota = 0.5
+	group := fmt.Sprintf("/sys/fs/cgroup/cpu/kafka-bench-truth-%d", os.Getpid())
+	if err := os.Mkdir(group, 0o755); err != nil {
+		bind(t, b)
+		return 1
+	}
+	// The folder can only go when nothing is in it any more: this comes before the
+	// cluster is stopped.
+	t.Cleanup(func() {
+		b.Kill()
+		if err := os.Remove(group); err != nil {
+			t.Error(err)
+		}
+	})
+	for name, value := range map[string]int{
+		"cpu.cfs_period_us": 100_000, "cpu.cfs_quota_us": quota * 100_000,
+		"cpu.shares":   1 << 16, // of what the machine has, it comes first: whatever else runs there
+		"cgroup.procs": b.PID(),
+	} {
+		if err := os.WriteFile(filepath.Join(group, name), []byte(strconv.Itoa(value)), 0o644); err != nil {
+			bind(t, b)
+			return 1
+		}
+	}
+	return quota
+}
+
+// besieged tells whether the broker had as many requests to answer as it may be sent, all
+// through the window. A broker that is held back for most of the time can lose a
+// connection, and then nobody asks anything of it for a second.
+func besieged(r *result.Recorded) bool {
+	p := r.Run.Clients.Produce
+	return p.InFlightMean >= 0.85*float64(5*p.Connections)
+}
+
+// disturbed tells whether others than the run took more than a third of a core: the
+// broker's one core may have been among what they took.
+func disturbed(r *result.Recorded) bool {
+	own := *r.Run.Process.CPUCores + *r.Run.Broker[0].CPUCores
+	return *r.Run.Process.HostCPUBusy*float64(r.Run.Run.Host.CPUs)-own > 1.0/3
+}
+
+// bind has all threads of a broker, and those that they will start, run on one core.
+func bind(t *testing.T, b *cluster.Broker) {
+	t.Helper()
+	var allowed, only unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &allowed); err != nil {
+		t.Fatal(err)
+	}
+	for core := 0; only.Count() == 0; core++ { // the first that this process may use itself
+		if allowed.IsSet(core) {
+			only.Set(core)
+		}
+	}
+	// Threads that start meanwhile inherit from one that is bound in the next round.
+	for range 2 {
+		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", b.PID()))
+		if err != nil || len(threads) == 0 {
+			t.Fatalf("the threads of the broker: %v, %v", threads, err)
+		}
+		for _, path := range threads {
+			thread, err := strconv.Atoi(filepath.Base(path))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := unix.SchedSetaffinity(thread, &only); err != nil && !errors.Is(err, unix.ESRCH) {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}

@@ -1,0 +1,295 @@
+package truth
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/kafka/driver/franz"
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
+	"kafkabench.example/kafka-bench/internal/result"
+)
+
+// threeBrokers are a cluster for tests that break brokers, with a session short enough
+// that its end can be waited for.
+func threeBrokers(t *testing.T) *cluster.Kafka {
+	t.Helper()
+	home, err := cluster.UserHome()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	defer cancel()
+	k, err := home.StartKafka(ctx, cluster.KafkaOptions{Brokers: 3, Config: sharedConfig})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		stop, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		if err := k.Stop(stop); err != nil {
+			t.Error(err)
+		}
+	})
+	return k
+}
+
+// session is the brokers' session timeout in sharedConfig.
+const session = 4500 * time.Millisecond
+
+// failover is a scenario of 500 records a second on replicated partitions.
+func failover(t *testing.T, name, faults string, window time.Duration, overrides ...string) scenario.Scenario {
+	t.Helper()
+	return smallScenario(t, name, append([]string{
+		"cluster.brokers=3", "topic.partitions=3", "topic.replication=3", "topic.config={min.insync.replicas: \"2\"}",
+		"load.rate=500/s", "load.producers=1", "load.acks=all", "load.idempotent=true",
+		"consume.consumers=1", "phases.warmup=2s", "phases.drain=30s",
+		fmt.Sprintf("phases.measure=%s", window), "faults=" + faults,
+	}, overrides...)...)
+}
+
+// TestFailover breaks the brokers of a real cluster of three, one run after another
+// on the same cluster: each run leaves it as it found it.
+func TestFailover(t *testing.T) {
+	t.Parallel()
+	k := threeBrokers(t)
+	for _, test := range []struct {
+		name string
+		run  func(*testing.T, *cluster.Kafka)
+	}{
+		{"kill with acks all", testKilledLeader},
+		{"kill with acks 1", testKilledLeaderOfAcks1},
+		{"pause", testPausedLeader},
+		{"rolling restart", testRollingRestart},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			test.run(t, k)
+			if len(k.Processes()) != 3 || k.Broken() {
+				t.Errorf("the run left %d brokers, broken: %v", len(k.Processes()), k.Broken())
+			}
+			wantNoTopics(t, k)
+		})
+	}
+}
+
+// testKilledLeader kills the leader of a partition with SIGKILL, under acks all:
+// nothing is lost and nothing is without a fate, and the longest time without an
+// acknowledgement is what somebody found who listened to them.
+func testKilledLeader(t *testing.T, k *cluster.Kafka) {
+	const seconds = 28 // a broker takes up to half of it to serve again, on a busy machine
+	s := failover(t, "killed-leader", "[{at: 3s, kill: leader of partition 0, for: 6s}]", seconds*time.Second)
+	r, w := broken(t, k, s)
+	wantCount(t, "lost", r.Run.Delivery.Lost, 0)
+	wantCount(t, "failed", r.Run.Load.Failed, 0)
+	wantCount(t, "unknown", r.Run.Load.Unknown, 0)
+	wantCount(t, "unique", r.Run.Delivery.Unique, seconds*500)
+	wantGaps(t, r, w)
+	a := r.Run.Availability
+	// The controller misses the broker from its last heartbeat on, which was half a
+	// second ago at the most; then the client has to find out.
+	if gap := time.Duration(a.AckGapMaxNs); gap < session-700*time.Millisecond || gap > session+8*time.Second {
+		t.Errorf("no acknowledgement for %v, where a broker's session is %v", gap, session)
+	}
+	if a.UnderReplicatedS == nil || *a.UnderReplicatedS <= 0 || a.LeaderChanges == nil || *a.LeaderChanges < 1 {
+		t.Errorf("the replicas: %+v", a)
+	}
+	kill, start := r.Run.Faults[0], r.Run.Faults[1]
+	if !strings.HasPrefix(kill.Hit, "broker ") || start.Name != "start" || start.Target != kill.Hit || kill.EndNs == nil || *kill.EndNs < start.StartNs {
+		t.Errorf("the faults: %+v", r.Run.Faults)
+	}
+	if lost := event(r, "broker", "leader of partition 0: "+kill.Hit+" →"); lost == nil || lost.AtNs < kill.StartNs {
+		t.Errorf("the leader's change: %+v", lost)
+	}
+	wantStretches(t, r)
+}
+
+// testKilledLeaderOfAcks1 kills a leader whose acknowledgements nobody else had: what
+// is lost of that is counted and said, and does not make the run invalid.
+func testKilledLeaderOfAcks1(t *testing.T, k *cluster.Kafka) {
+	s := failover(t, "killed-leader", "[{at: 2s, kill: leader of partition 0, for: 6s}]", 12*time.Second,
+		"load.acks=1", "load.idempotent=false", "load.rate=2000/s")
+	r, w := broken(t, k, s)
+	wantGaps(t, r, w)
+	if lost := r.Run.Delivery.Lost; lost > 0 {
+		wantWarning(t, r, fmt.Sprintf("%d acknowledged records were lost when %s failed: with acks 1", lost, r.Run.Faults[0].Hit))
+	}
+}
+
+// testPausedLeader stops a leader where it stands for three seconds, which its session
+// outlives: nothing changes hands, and nothing is acknowledged meanwhile.
+func testPausedLeader(t *testing.T, k *cluster.Kafka) {
+	const paused = 3 * time.Second
+	r, w := broken(t, k, failover(t, "paused-leader", "[{at: 2s, pause: leader of partition 1, for: 3s}]", 8*time.Second))
+	wantCount(t, "lost", r.Run.Delivery.Lost, 0)
+	wantGaps(t, r, w)
+	gaps := r.Run.Availability.AckGaps
+	at := slices.IndexFunc(gaps, func(g result.AckGap) bool { return g.Partition == 1 })
+	if gap := time.Duration(gaps[at].ToNs - gaps[at].FromNs); gap < paused-100*time.Millisecond || gap > paused+2*time.Second {
+		t.Errorf("no acknowledgement for %v, where the leader was paused for %v", gap, paused)
+	}
+	pause := r.Run.Faults[0]
+	if pause.EndNs == nil || time.Duration(*pause.EndNs-pause.StartNs) < paused || *r.Run.Availability.LeaderChanges != 0 {
+		t.Errorf("the pause was %+v, with %d leader changes", pause, *r.Run.Availability.LeaderChanges)
+	}
+	wantStretches(t, r)
+}
+
+// testRollingRestart restarts one broker after the other: the next one goes only when
+// the one before is in sync again. A machine that has other work may take longer for
+// three than the window has.
+func testRollingRestart(t *testing.T, k *cluster.Kafka) {
+	const window = 30
+	r, w := broken(t, k, failover(t, "rolling", "[{at: 1s, restart: every broker}]", window*time.Second))
+	wantCount(t, "lost", r.Run.Delivery.Lost, 0)
+	wantCount(t, "unique", r.Run.Delivery.Unique, window*500)
+	wantGaps(t, r, w)
+	a := r.Run.Availability
+	if *a.LeaderChanges < 1 || *a.UnderReplicatedS <= 0 || *a.UnderMinISRS > 0.5 {
+		t.Errorf("%d leader changes, %v s under-replicated and %v s under the least", *a.LeaderChanges, *a.UnderReplicatedS, *a.UnderMinISRS)
+	}
+	restarted, synced := 0, true
+	for _, e := range r.Events {
+		switch {
+		case e.Kind != "broker":
+		case strings.HasSuffix(e.What, "is stopped, to be restarted"):
+			if !synced {
+				t.Errorf("at %v %s, while replicas were missing", time.Duration(e.AtNs), e.What)
+			}
+			synced = false
+		case e.What == "all replicas are in sync again":
+			synced = true
+		case strings.HasSuffix(e.What, "serves again"):
+			restarted++
+		}
+	}
+	if ended := r.Run.Faults[0].EndNs != nil; ended && restarted != 3 || !ended && !busy(r) {
+		t.Errorf("%d brokers were restarted, and the fault is %+v", restarted, r.Run.Faults[0])
+	}
+}
+
+// busy tells whether the machine had no processor left during a run.
+func busy(r *result.Recorded) bool {
+	cpu := r.Run.Process.HostCPUBusy
+	return starved(r) || cpu != nil && *cpu > 0.9
+}
+
+// broken makes a run that a witness listens to, and makes it again where the machine was too
+// busy to start a broker before its end.
+func broken(t *testing.T, k *cluster.Kafka, s scenario.Scenario) (*result.Recorded, *witness) {
+	t.Helper()
+	type listened struct {
+		r *result.Recorded
+		w *witness
+	}
+	last := undisturbed(t, func() listened {
+		w := newWitness()
+		return listened{run(t, withDriver(config(t, k, s), w.watch(franz.New()))), w}
+	}, func(made listened) string { return notDone(made.r.Run.Faults) })
+	r, w := last.r, last.w
+	wantValid(t, r)
+	wantBalance(t, r)
+	wantSeries(t, r)
+	if len(r.Run.Faults) == 0 || r.Run.Availability == nil {
+		t.Fatalf("the faults are %+v, the availability %+v", r.Run.Faults, r.Run.Availability)
+	}
+	for _, f := range r.Run.Faults {
+		t.Logf("%s %s (%s) at %v: %s", f.Name, f.Target, f.Hit, time.Duration(f.StartNs), f.Detail)
+	}
+	a := r.Run.Availability
+	t.Logf("longest gap %v; lost %d, duplicates %d, failed %d, unknown %d; verdict %s %q", time.Duration(a.AckGapMaxNs),
+		r.Run.Delivery.Lost, r.Run.Delivery.Duplicates, r.Run.Load.Failed, r.Run.Load.Unknown, r.Run.Verdict.Status, r.Run.Verdict.Warnings)
+	return r, w
+}
+
+// notDone says which fault the end of its run has cut short; "" is none.
+func notDone(faults []result.Fault) string {
+	for _, f := range faults {
+		if f.EndNs == nil && f.Detail != "" {
+			return f.Name + ": " + f.Detail
+		}
+	}
+	return ""
+}
+
+// wantGaps compares the longest times without an acknowledgement with the distances
+// of those that the witness heard. A gap begins when a record waited, which at this
+// rate is within some milliseconds of the acknowledgement before it.
+func wantGaps(t *testing.T, r *result.Recorded, w *witness) {
+	t.Helper()
+	const tolerance = 150 * time.Millisecond
+	heard := w.longestSilences()
+	var worst time.Duration
+	for _, g := range r.Run.Availability.AckGaps {
+		gap := time.Duration(g.ToNs - g.FromNs)
+		worst = max(worst, gap)
+		if off := heard[g.Partition] - gap; heard[g.Partition] > time.Second && (off < -tolerance || off > tolerance) {
+			t.Errorf("partition %d had no acknowledgement for %v, and the witness heard none for %v", g.Partition, gap, heard[g.Partition])
+		}
+	}
+	if worst != time.Duration(r.Run.Availability.AckGapMaxNs) {
+		t.Errorf("the longest gap is %v, and of the partitions %v", time.Duration(r.Run.Availability.AckGapMaxNs), worst)
+	}
+	if len(r.Run.Availability.AckGaps) != len(heard) {
+		t.Errorf("%d partitions have a gap, of %d", len(r.Run.Availability.AckGaps), len(heard))
+	}
+}
+
+// longestSilences are the longest times between two acknowledgements of measured
+// records, by partition.
+func (w *witness) longestSilences() map[int32]time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	at := make(map[int32][]time.Time)
+	for id, s := range w.settled {
+		if s.outcome == driver.Acked {
+			at[id.partition] = append(at[id.partition], s.at)
+		}
+	}
+	longest := make(map[int32]time.Duration)
+	for p, times := range at {
+		slices.SortFunc(times, time.Time.Compare)
+		for i := range times[1:] {
+			longest[p] = max(longest[p], times[i+1].Sub(times[i]))
+		}
+	}
+	return longest
+}
+
+// wantStretches fails the test unless before, during and after follow one another
+// through the window, have every time of a measured record, and show the fault where it
+// was.
+func wantStretches(t *testing.T, r *result.Recorded) {
+	t.Helper()
+	a := r.Run.Availability
+	if a.Before == nil || a.During == nil || a.After == nil {
+		t.Fatalf("before %+v, during %+v, after %+v", a.Before, a.During, a.After)
+	}
+	if a.Before.StartNs != 0 || a.Before.EndNs != a.During.StartNs || a.During.EndNs != a.After.StartNs {
+		t.Errorf("before ends at %d, during is %d to %d, after begins at %d", a.Before.EndNs, a.During.StartNs, a.During.EndNs, a.After.StartNs)
+	}
+	// A record may have waited for an acknowledgement when the fault came.
+	longest := slices.MaxFunc(a.AckGaps, func(a, b result.AckGap) int { return cmp.Compare(a.ToNs-a.FromNs, b.ToNs-b.FromNs) })
+	if first := r.Run.Faults[0].StartNs; a.During.StartNs > first || a.During.EndNs < longest.ToNs {
+		t.Errorf("during is %d to %d, the fault came at %d, and the longest gap is %+v", a.During.StartNs, a.During.EndNs, first, longest)
+	}
+	const metric = "e2e_response_time"
+	var counted int64
+	for _, s := range []*result.Stretch{a.Before, a.During, a.After} {
+		counted += s.Time[metric].Count
+	}
+	if all := r.Run.Time[metric].Count; counted != all {
+		t.Errorf("the stretches have %d times, the run %d", counted, all)
+	}
+	if after := a.After.Time[metric]; after.MaxNs >= a.AckGapMaxNs {
+		t.Errorf("after: %+v, as long as the longest gap, %d", after, a.AckGapMaxNs)
+	}
+	if during := a.During.Time[metric]; during.MaxNs < r.Run.Time[metric].MaxNs*999/1000 || during.P99Ns <= a.After.Time[metric].P50Ns {
+		t.Errorf("during: %+v; of the run the longest is %d", during, r.Run.Time[metric].MaxNs)
+	}
+}

@@ -1,0 +1,115 @@
+package truth
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"kafkabench.example/kafka-bench/backpressure"
+	"kafkabench.example/kafka-bench/backpressure/kadmlag"
+	"kafkabench.example/kafka-bench/backpressure/kgogate"
+	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+)
+
+// testCreditLibrary uses the public packages as an application would, without the
+// tool, on Apache Kafka: two producers that know no limit, a group of one
+// consumer that takes about 2400/s and commits each second, a gate with 5000
+// credits. A reader that shares nothing with them looks at the lag all the time.
+func testCreditLibrary(t *testing.T) {
+	const bound, seconds = 5000, 8
+	c := realKafka(t)
+	ctx, stop := context.WithTimeout(context.Background(), seconds*time.Second)
+	defer stop()
+	reader := kadm.NewClient(client(t, c))
+	if _, err := reader.CreateTopic(context.Background(), 4, 1, nil, "library"); err != nil {
+		t.Fatal(err)
+	}
+	gate := libraryGate(t, c, bound)
+	producer, err := kgogate.New(client(t, c, kgo.RecordPartitioner(kgo.RoundRobinPartitioner())), gate, kgogate.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var (
+		all   sync.WaitGroup
+		taken atomic.Int64
+	)
+	all.Go(func() { _ = gate.Watch(ctx) })
+	group := client(t, c, kgo.ConsumerGroup("library"), kgo.ConsumeTopics("library"),
+		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()), kgo.AutoCommitInterval(time.Second))
+	all.Go(func() { consumeSlowly(ctx, group, &taken) })
+	for range 2 {
+		all.Go(func() {
+			for ctx.Err() == nil {
+				producer.Produce(ctx, &kgo.Record{Topic: "library", Value: make([]byte, 100)}, nil)
+			}
+		})
+	}
+	peak, looks := lookAtLag(ctx, t, reader)
+	producer.Close()
+	all.Wait()
+	t.Logf("peak lag %d of %d in %d looks; %d records taken, %+v", peak, bound, looks, taken.Load(), gate.Stats())
+	if peak > bound {
+		t.Errorf("the lag had its peak at %d; the bound is %d", peak, bound)
+	}
+	if peak < bound*9/10 {
+		t.Errorf("the lag had its peak at %d: a bound of %d was never reached, and the test proves nothing", peak, bound)
+	}
+	if n := taken.Load(); n < bound {
+		t.Errorf("the group took %d records in %d s", n, seconds)
+	}
+}
+
+func libraryGate(t *testing.T, c cluster.Cluster, bound int64) *backpressure.Gate {
+	t.Helper()
+	source, err := kadmlag.New(kadm.NewClient(client(t, c)), kadmlag.Config{Group: "library", Topics: []string{"library"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	credit, err := backpressure.NewCredit(bound)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gate, err := backpressure.New(backpressure.Config{Controller: credit, Source: source})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return gate
+}
+
+// consumeSlowly takes 48 records at a time, for 20 ms; the client commits each
+// second.
+func consumeSlowly(ctx context.Context, group *kgo.Client, taken *atomic.Int64) {
+	for ctx.Err() == nil {
+		n := group.PollRecords(ctx, 48).NumRecords()
+		taken.Add(int64(n))
+		time.Sleep(time.Duration(n) * time.Second / 2400)
+	}
+}
+
+// lookAtLag reads the lag until ctx ends. It asks for the ends first, so that what
+// is committed between the two requests cannot make the lag look larger than it
+// ever was; between two commits, which are a second apart, it is exact.
+func lookAtLag(ctx context.Context, t *testing.T, admin *kadm.Client) (peak int64, looks int) {
+	t.Helper()
+	for ; ctx.Err() == nil; looks++ {
+		ends, err := admin.ListEndOffsets(context.Background(), "library")
+		if err != nil {
+			t.Fatal(err)
+		}
+		committed, err := admin.FetchOffsets(context.Background(), "library")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var lag int64
+		ends.Each(func(o kadm.ListedOffset) { lag += o.Offset })
+		committed.Each(func(o kadm.OffsetResponse) { lag -= o.At })
+		peak = max(peak, lag)
+		time.Sleep(5 * time.Millisecond)
+	}
+	return peak, looks
+}

@@ -1,0 +1,140 @@
+package truth
+
+import (
+	"testing"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/kafka/driver/franz"
+	"kafkabench.example/kafka-bench/internal/measure/latency"
+	"kafkabench.example/kafka-bench/internal/result"
+)
+
+// TestBoundary sends records over the boundary between warm-up and measured
+// window in great numbers: acks and deliveries come 400 ms late, so that most of
+// the warm-up is settled and delivered within the measured window. All the same
+// each phase has the records that were due in it, to the record, and each
+// histogram has a value for each of them.
+func TestBoundary(t *testing.T) {
+	t.Parallel()
+	c := embedded(t, cluster.EmbeddedOptions{ProduceDelay: 400 * time.Millisecond, FetchDelay: 100 * time.Millisecond})
+	s := smallScenario(t, "boundary", "load.rate=1200/s", "load.producers=3", "load.in_flight=1000",
+		"consume.work=10us", "consume.consumers=2")
+	r := run(t, config(t, c, s))
+	wantValid(t, r)
+	wantBalance(t, r)
+	wantCount(t, "scheduled in 500 ms of warm-up at 1200/s", r.Run.Warmup.Load.Scheduled, 600)
+	wantCount(t, "scheduled in 1 s at 1200/s", r.Run.Load.Scheduled, 1200)
+	wantCount(t, "warm-up: unique", r.Run.Warmup.Delivery.Unique, 600)
+	wantCount(t, "measured: unique", r.Run.Delivery.Unique, 1200)
+	wantHistograms(t, r)
+	wantSeries(t, r)
+}
+
+// TestWarmupStaysOut holds the acknowledgement of every warm-up record back
+// until the measured window is over, so that the two phases' times cannot be
+// taken for one another: all of the warm-up's are longer than a second.
+func TestWarmupStaysOut(t *testing.T) {
+	t.Parallel()
+	const hold = 1700 * time.Millisecond // 500 ms of warm-up, 1 s measured, and a little
+	hurt := &tapped{Driver: franz.New()}
+	hurt.done = func(d driver.Done, pass func(driver.Done)) {
+		stamp, _, _ := stampOf(d.Value)
+		if stamp.Intended >= 0 {
+			pass(d)
+			return
+		}
+		time.AfterFunc(hold, func() { pass(d) })
+	}
+	s := smallScenario(t, "held", "load.rate=600/s")
+	r := run(t, withDriver(config(t, embedded(t, cluster.EmbeddedOptions{}), s), hurt))
+	wantValid(t, r)
+	wantBalance(t, r)
+	wantHistograms(t, r)
+
+	totals := histograms(t, r)
+	warmup, measured := totals["warmup_send_response_time"], totals["send_response_time"]
+	wantCount(t, "warm-up: acked", r.Run.Warmup.Load.Acked, 300)
+	wantCount(t, "measured: acked", r.Run.Load.Acked, 600)
+	shortest := time.Duration(warmup.Distribution().MinNs)
+	if shortest < hold*999/1000 { // a histogram has three digits
+		t.Errorf("a warm-up record has a response time of %v, and each was held for %v", shortest, hold)
+	}
+	if longest := time.Duration(measured.Max()); longest >= shortest {
+		t.Errorf("a measured response time is %v, and the warm-up's begin at %v: one is not in its own book", longest, shortest)
+	}
+	if got := r.Run.Time["send_response_time"].MaxNs; got != measured.Max() {
+		t.Errorf("run.json has a response time of up to %d ns, the histograms up to %d ns", got, measured.Max())
+	}
+}
+
+// wantHistograms fails the test unless each histogram has one value for each
+// record that it is about.
+func wantHistograms(t *testing.T, r *result.Recorded) {
+	t.Helper()
+	totals := histograms(t, r)
+	count := func(measured bool, m latency.Metric) int64 {
+		if h := totals[latency.Tag(measured, m)]; h != nil {
+			return h.Count()
+		}
+		return 0
+	}
+	for _, phase := range []struct {
+		measured bool
+		load     result.Load
+		delivery result.Delivery
+	}{
+		{false, r.Run.Warmup.Load, r.Run.Warmup.Delivery},
+		{true, r.Run.Load, r.Run.Delivery},
+	} {
+		settled := phase.load.Acked + phase.load.Failed + phase.load.Unknown
+		for m, want := range map[latency.Metric]int64{
+			latency.PacerLateness:    phase.load.Scheduled,
+			latency.SendDelay:        settled,
+			latency.SendServiceTime:  settled,
+			latency.SendResponseTime: settled,
+			latency.E2EServiceTime:   phase.delivery.Unique,
+			latency.E2EResponseTime:  phase.delivery.Unique,
+		} {
+			wantCount(t, "values of "+latency.Tag(phase.measured, m), count(phase.measured, m), want)
+		}
+		if processed := count(phase.measured, latency.ProcessedResponseTime); processed != 0 {
+			wantCount(t, "values of "+latency.Tag(phase.measured, latency.ProcessedResponseTime), processed, phase.delivery.Unique)
+		}
+	}
+	for m := range latency.Metric(latency.NumMetrics) {
+		wantCount(t, "run.json's count of "+m.String(), r.Run.Time[m.String()].Count, count(true, m))
+	}
+}
+
+// wantSeries fails the test unless the intervals add up to the books, warm-up and
+// measured together, with no gap and no overlap on the time axis.
+func wantSeries(t *testing.T, r *result.Recorded) {
+	t.Helper()
+	var sum result.Interval
+	at := r.Run.Run.Phases[0].StartNs
+	for _, iv := range r.Intervals {
+		if iv.StartNs != at || iv.EndNs <= iv.StartNs {
+			t.Errorf("an interval is from %d to %d, and the one before it ended at %d", iv.StartNs, iv.EndNs, at)
+		}
+		at = iv.EndNs
+		sum.Scheduled += iv.Scheduled
+		sum.Admitted += iv.Admitted
+		sum.Shed += iv.Shed
+		sum.Acked += iv.Acked
+		sum.Failed += iv.Failed
+		sum.Unknown += iv.Unknown
+		sum.Delivered += iv.Delivered
+		sum.Duplicates += iv.Duplicates
+	}
+	warmup, measured := r.Run.Warmup, r.Run
+	wantCount(t, "scheduled in all intervals", sum.Scheduled, warmup.Load.Scheduled+measured.Load.Scheduled)
+	wantCount(t, "admitted in all intervals", sum.Admitted, warmup.Load.Admitted+measured.Load.Admitted)
+	wantCount(t, "shed in all intervals", sum.Shed, warmup.Load.Shed+measured.Load.Shed)
+	wantCount(t, "acked in all intervals", sum.Acked, warmup.Load.Acked+measured.Load.Acked)
+	wantCount(t, "failed in all intervals", sum.Failed, warmup.Load.Failed+measured.Load.Failed)
+	wantCount(t, "unknown in all intervals", sum.Unknown, warmup.Load.Unknown+measured.Load.Unknown)
+	wantCount(t, "delivered in all intervals", sum.Delivered, warmup.Delivery.Delivered+measured.Delivery.Delivered)
+	wantCount(t, "duplicates in all intervals", sum.Duplicates, warmup.Delivery.Duplicates+measured.Delivery.Duplicates)
+}

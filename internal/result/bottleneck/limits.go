@@ -1,0 +1,248 @@
+package bottleneck
+
+import (
+	"fmt"
+
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/result"
+)
+
+// Limits: settings at which somebody waits. All but quotas and partitions are told by how
+// long something took (see timed).
+
+// quota judges how long brokers held back the answers to clients.
+func quota(j *judge) (finding, bool) {
+	share, evidence := -1.0, ""
+	for _, b := range byID(j.Broker) {
+		for _, q := range requests(b) {
+			if q.Type != "Produce" && q.Type != "FetchConsumer" || q.ThrottleMs == nil || q.TotalMs == nil {
+				continue
+			}
+			if s := part(*q.ThrottleMs, *q.TotalMs); s > share {
+				share = s
+				evidence = fmt.Sprintf("broker %d held %s requests back for %s on average, and took %s for them",
+					b.ID, q.Type, millis(*q.ThrottleMs), millis(*q.TotalMs))
+			}
+		}
+	}
+	return found(Quota, limit, share, "raise the quota of the client, or its user", "%s", evidence)
+}
+
+// requests are what a broker tells of its requests, if it tells.
+func requests(b result.Broker) []result.RequestUse {
+	if b.Metrics == nil {
+		return nil
+	}
+	return b.Metrics.Requests
+}
+
+// part is a ÷ (a + b), nothing of nothing being nothing.
+func part(a, b float64) float64 {
+	if a <= 0 || a+b <= 0 {
+		return 0
+	}
+	return a / (a + b)
+}
+
+// gate judges for how long the backpressure refused records.
+func gate(j *judge) (finding, bool) {
+	b := j.Backpressure
+	if b == nil {
+		return unknown()
+	}
+	share := b.ClosedS / j.window
+	return j.timed(found(Gate, limit, share, "the consumers decide; where they have capacity left, allow more lag (backpressure.max_lag)",
+		"the gate refused records for %s of the window", percent(min(1, share))))
+}
+
+// partitions judges workers of which some can have no partition.
+func partitions(j *judge) (finding, bool) {
+	c, n := j.Consumer, j.partitions()
+	if c.Utilisation == nil || n <= 0 || c.Workers <= n {
+		return unknown()
+	}
+	share := *c.Utilisation * float64(c.Workers) / float64(n)
+	return found(Partitions, limit, share, "make more partitions: a partition has one consumer at a time",
+		"%d partitions for %d workers, and those that have one were busy for %s of the window", n, c.Workers, percent(min(1, share)))
+}
+
+// fetchSize judges fetches that come back full while the consumers wait for them.
+func fetchSize(j *judge) (finding, bool) {
+	f := fetches(j)
+	if f == nil || f.BytesPerRequest == nil || f.Connections == 0 {
+		return unknown()
+	}
+	bound := j.responseBound(f)
+	if bound <= 0 {
+		return unknown()
+	}
+	full, waiting := min(1, *f.BytesPerRequest/bound), min(1, f.InFlightMean/float64(f.Connections))
+	return j.timed(found(FetchSize, limit, full*waiting, "raise consume.fetch.max_partition_bytes and max_bytes",
+		"fetches brought %s of at most %s, and one was under way for %s of the window", unit.Bytes(int64(*f.BytesPerRequest)),
+		unit.Bytes(int64(bound)), percent(waiting)))
+}
+
+func fetches(j *judge) *result.ClientRequests {
+	if j.Clients == nil {
+		return nil
+	}
+	return j.Clients.Fetch
+}
+
+// responseBound is the most that a fetch's response may carry: its own bound, or that of
+// each partition which a connection serves on average. 0 is not known.
+func (j *judge) responseBound(f *result.ClientRequests) float64 {
+	bound := float64(j.FetchMaxBytes)
+	if n := j.partitions(); n > 0 && j.FetchMaxPartitionBytes > 0 {
+		each := float64(j.FetchMaxPartitionBytes) * max(1, float64(n)/float64(f.Connections))
+		if bound == 0 || each < bound {
+			bound = each
+		}
+	}
+	return bound
+}
+
+// fetchWait judges fetches that the brokers hold back until there is enough for one,
+// where the consumers are behind: otherwise it is for records that they wait.
+func fetchWait(j *judge) (finding, bool) {
+	f := fetches(j)
+	if f == nil || f.MeanMs == nil || j.FetchMinBytes <= 1 || j.FetchMaxWaitNs <= 0 || !j.behind() {
+		return unknown()
+	}
+	longest := float64(j.FetchMaxWaitNs) / 1e6
+	return j.timed(found(FetchWait, limit, *f.MeanMs/longest, "lower consume.fetch.min_bytes or max_wait",
+		"a fetch took %s on average, and may wait up to %s for %s", millis(*f.MeanMs), millis(longest), unit.Bytes(j.FetchMinBytes)))
+}
+
+// commits judges consumers that wait for each commit, by the time that one took them. What
+// brokers tell of commits is rounded to whole milliseconds, which most are below, and has
+// no way to the broker and back in it.
+func commits(j *judge) (finding, bool) {
+	c := j.Consumer
+	if !j.CommitsEachBatch || c.Members == 0 || c.CommitMeanMs == nil {
+		return unknown()
+	}
+	share := float64(c.Commits) * *c.CommitMeanMs / 1e3 / (j.window * float64(j.committers()))
+	return j.timed(found(Commits, limit, share, "commit by time instead (consume.commit: 1s)",
+		"%s commits of %s each are %s of the consumers' time", unit.Count(c.Commits), millis(*c.CommitMeanMs), percent(min(1, share))))
+}
+
+// committers are those who could work while one of them waits for a commit: the members,
+// or the workers where a member has several, of which one at a time commits.
+func (j *judge) committers() int {
+	if j.Consumer.Utilisation == nil { // there is no work: members hand over by themselves
+		return j.Consumer.Members
+	}
+	return max(j.Consumer.Members, j.Consumer.Workers)
+}
+
+// inFlight judges how many of the produce requests that may be under way at once were,
+// by Little's law.
+func inFlight(j *judge) (finding, bool) {
+	share, known := j.inFlight()
+	if !known {
+		return unknown()
+	}
+	p := j.Clients.Produce
+	took := ""
+	if p.MeanMs != nil {
+		took = fmt.Sprintf("; one took %s%s", millis(*p.MeanMs), j.spent())
+	}
+	return j.timed(found(InFlight, limit, share, "raise load.in_flight, or have each request carry more (load.batch, load.linger)",
+		"%.3g produce requests were under way on average, of %d on each of %d connections%s", p.InFlightMean, j.InFlight, p.Connections, took))
+}
+
+func (j *judge) inFlight() (share float64, known bool) {
+	if j.Clients == nil || j.Clients.Produce == nil || j.InFlight <= 0 || j.Clients.Produce.Connections == 0 {
+		return 0, false
+	}
+	p := j.Clients.Produce
+	return p.InFlightMean / float64(p.Connections*j.InFlight), true
+}
+
+// spent says where a produce request's time at the brokers went, for the most part.
+func (j *judge) spent() string {
+	phases := []struct {
+		what string
+		of   func(result.RequestUse) *float64
+	}{
+		{"waiting for a handler", func(q result.RequestUse) *float64 { return q.QueueMs }},
+		{"in the handler", func(q result.RequestUse) *float64 { return q.LocalMs }},
+		{"waiting for the other replicas", func(q result.RequestUse) *float64 { return q.RemoteMs }},
+		{"waiting for a network thread", func(q result.RequestUse) *float64 { return q.ResponseQueueMs }},
+		{"being answered", func(q result.RequestUse) *float64 { return q.ResponseSendMs }},
+	}
+	var most, n float64
+	what := ""
+	for _, phase := range phases {
+		var sum, count float64
+		for _, b := range byID(j.Broker) {
+			for _, q := range requests(b) {
+				if ms := phase.of(q); q.Type == "Produce" && ms != nil {
+					sum, count = sum+float64(q.Count)**ms, count+float64(q.Count)
+				}
+			}
+		}
+		if sum > most {
+			most, n, what = sum, count, phase.what
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %s of it at the broker %s", millis(most/n), what)
+}
+
+// batchSize judges batches that are as large as they may be, in requests of which no
+// more may be under way.
+func batchSize(j *judge) (finding, bool) {
+	busy, known := j.inFlight()
+	fill, told := j.batchFill()
+	if !known || !told {
+		return unknown()
+	}
+	return j.timed(found(BatchSize, limit, fill*min(1, busy), "raise load.batch",
+		"batches were %s full of %s, and %s of the requests that may be under way were", percent(min(1, fill)), unit.Bytes(j.BatchBytes), percent(min(1, busy))))
+}
+
+// batchFill is how full the producers' batches are, before compression.
+func (j *judge) batchFill() (fill float64, known bool) {
+	if j.Clients == nil || j.Clients.Produce == nil || j.Clients.Produce.BytesPerBatch == nil || j.BatchBytes <= 0 {
+		return 0, false
+	}
+	return min(1, *j.Clients.Produce.BytesPerBatch/float64(j.BatchBytes)), true
+}
+
+// sendServiceTime is that of the run, where it is one to rely on.
+func (j *judge) sendServiceTime() (t result.Time, measured bool) {
+	t, measured = j.Time["send_service_time"]
+	return t, measured && j.Says("time.send_service_time")
+}
+
+// linger judges how much of a record's way to its acknowledgement may be the wait for
+// others in its batch, where batches don't fill.
+func linger(j *judge) (finding, bool) {
+	service, measured := j.sendServiceTime()
+	fill, known := j.batchFill()
+	if j.LingerNs <= 0 || !measured || service.MeanNs <= 0 || !known {
+		return unknown()
+	}
+	share := min(1, float64(j.LingerNs)/service.MeanNs) * (1 - fill)
+	return j.timed(found(Linger, limit, share, "lower load.linger, or have more records under way (load.max_buffered)",
+		"a record may wait %s for others of the %s until its acknowledgement, and batches were %s full",
+		unit.Nanos(j.LingerNs), unit.Nanos(int64(service.MeanNs)), percent(fill)))
+}
+
+// buffered judges the records that a closed loop may have in flight.
+func buffered(j *judge) (finding, bool) {
+	service, measured := j.sendServiceTime()
+	if !j.Load.ClosedLoop || j.MaxBuffered <= 0 || !measured {
+		return unknown()
+	}
+	n := j.Load.AckedPerS * service.MeanNs / 1e9
+	return found(RecordsBuffer, buffer, n/float64(j.MaxBuffered), "have more records under way (load.max_buffered), or more clients",
+		"%s records were under way on average, of %s in all clients", unit.Count(int64(n)), unit.Count(j.MaxBuffered))
+}
+
+// millis prints milliseconds.
+func millis(ms float64) string { return unit.Nanos(int64(ms * 1e6)) }

@@ -1,0 +1,102 @@
+package figure
+
+import (
+	"strings"
+
+	"kafkabench.example/kafka-bench/internal/result"
+)
+
+// availability is what faults of brokers did to the run's topic.
+func availability() []Figure {
+	figures := []Figure{
+		{
+			Name: "ack_gap_max", Title: "longest time without an ack", Kind: Nanoseconds, Better: Lower,
+			value: broke(func(a *result.Availability) *float64 { return pointTo(float64(a.AckGapMaxNs)) }),
+		},
+		{
+			Name: "delivery_gap_max", Title: "longest time without a delivery", Kind: Nanoseconds, Better: Lower,
+			value: broke(func(a *result.Availability) *float64 {
+				if a.DeliveryGapMaxNs == nil {
+					return nil
+				}
+				return pointTo(float64(*a.DeliveryGapMaxNs))
+			}),
+		},
+		ofReplicas("under_replicated_time", "under-replicated", func(a *result.Availability) *float64 { return a.UnderReplicatedS }),
+		ofReplicas("under_min_isr_time", "below min.insync.replicas", func(a *result.Availability) *float64 { return a.UnderMinISRS }),
+		ofReplicas("leaderless_time", "without a leader", func(a *result.Availability) *float64 { return a.LeaderlessS }),
+		{
+			Name: "leader_changes", Title: "changes of leaders", Kind: Count,
+			value: broke(func(a *result.Availability) *float64 {
+				if a.LeaderChanges == nil {
+					return nil
+				}
+				return pointTo(float64(*a.LeaderChanges))
+			}),
+		},
+	}
+	for _, s := range []struct {
+		name string
+		of   func(*result.Availability) *result.Stretch
+	}{
+		{"before", func(a *result.Availability) *result.Stretch { return a.Before }},
+		{"during", func(a *result.Availability) *result.Stretch { return a.During }},
+		{"after", func(a *result.Availability) *result.Stretch { return a.After }},
+	} {
+		for _, metric := range []string{"e2e_response_time", "send_response_time"} {
+			figures = append(figures, ofStretch(metric, s.name, s.of))
+		}
+	}
+	return figures
+}
+
+// broke is a figure of a run whose brokers were broken.
+func broke(v func(*result.Availability) *float64) func(*result.Run) (float64, string) {
+	return func(r *result.Run) (float64, string) {
+		if r.Availability == nil {
+			return 0, "no fault befell a broker"
+		}
+		if p := v(r.Availability); p != nil {
+			return *p, ""
+		}
+		return 0, notMeasured
+	}
+}
+
+// ofReplicas is a time that the brokers' metadata told, to within the distance of the
+// looks of what the controller saw.
+func ofReplicas(name, title string, seconds func(*result.Availability) *float64) Figure {
+	return Figure{
+		Name: name, Title: title, Kind: Nanoseconds, Better: Lower,
+		value: broke(func(a *result.Availability) *float64 {
+			// Of a broker that is gone the controller may not have known by then.
+			if s := seconds(a); s != nil && (*s > 0 || !a.BrokenToEnd) {
+				return pointTo(*s * 1e9)
+			}
+			return nil
+		}),
+		margin: func(r *result.Run) float64 {
+			if r.Availability == nil {
+				return 0
+			}
+			return float64(r.Availability.LookedEveryNs)
+		},
+	}
+}
+
+// ofStretch is the p99 of a part of the window, where enough records support it.
+func ofStretch(metric, name string, of func(*result.Availability) *result.Stretch) Figure {
+	return Figure{
+		Name: name + "_fault_" + metric + "_p99", Title: strings.ReplaceAll(metric, "_", " ") + " p99, " + name + " the faults", Kind: Nanoseconds, Better: Lower,
+		fields: []string{"time." + metric},
+		value: broke(func(a *result.Availability) *float64 {
+			s := of(a)
+			if s == nil || !Supported(99, s.Time[metric].Count) {
+				return nil
+			}
+			return pointTo(float64(s.Time[metric].P99Ns))
+		}),
+	}
+}
+
+func pointTo(v float64) *float64 { return &v }

@@ -1,0 +1,103 @@
+package figure
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"kafkabench.example/kafka-bench/internal/result"
+)
+
+// Expectation is a bound that a figure of a run is to keep.
+type Expectation struct {
+	Figure   Figure
+	Operator string  // <=, <, >=, > or =
+	Bound    float64 // in the figure's unit
+
+	bound string // as it is written
+}
+
+// operators, those first that others begin with.
+var operators = []string{"<=", ">=", "<", ">", "="}
+
+// ParseExpectation reads a figure, an operator and a bound with its unit, as in
+// "e2e_response_time_p99 <= 50ms", "acked_ratio >= 0.999", "backlog_growth <= 0".
+func ParseExpectation(text string) (Expectation, error) {
+	fault := func(err error) (Expectation, error) {
+		return Expectation{}, fmt.Errorf("expectation %q: %w", text, err)
+	}
+	name, operator, bound, ok := cutOperator(text)
+	if !ok {
+		return fault(fmt.Errorf("write a figure, one of %s, and a bound, as in e2e_response_time_p99 <= 50ms", strings.Join(operators, " ")))
+	}
+	f, err := Named(name)
+	if err != nil {
+		return fault(err)
+	}
+	e := Expectation{Figure: f, Operator: operator}
+	if e.Bound, e.bound, err = f.Kind.parseBound(bound); err != nil {
+		return fault(err)
+	}
+	return e, nil
+}
+
+// cutOperator splits text at its first operator.
+func cutOperator(text string) (name, operator, bound string, ok bool) {
+	at := strings.IndexAny(text, "<>=")
+	if at < 0 {
+		return "", "", "", false
+	}
+	for _, operator := range operators {
+		if bound, found := strings.CutPrefix(text[at:], operator); found {
+			bound = strings.TrimSpace(bound)
+			return strings.TrimSpace(text[:at]), operator, bound, strings.TrimLeft(bound, "<>=") == bound
+		}
+	}
+	return "", "", "", false
+}
+
+// Check tells whether a run meets the expectation, and says so with the figure:
+// "e2e_response_time_p99 is 61.2 ms, expected <= 50ms". A figure that the run
+// does not have meets nothing. One that has an error of its own, as the growth
+// of the backlog has, misses its bound where it is beyond it by more than that
+// error (two standard errors of it).
+func (e Expectation) Check(r *result.Run) (met bool, text string) {
+	v, missing := e.Figure.take(r)
+	if missing != "" {
+		return false, fmt.Sprintf("%s is not known: %s; expected %s %s", e.Figure.Name, missing, e.Operator, e.written())
+	}
+	shown, margin := e.Figure.near(v, e.Bound), 0.0
+	if e.Figure.margin != nil {
+		margin = e.Figure.margin(r)
+		shown += " ± " + e.Figure.Format(margin)
+	}
+	return e.holds(v, margin), fmt.Sprintf("%s is %s, expected %s %s", e.Figure.Name, shown, e.Operator, e.written())
+}
+
+// holds compares what is nearest to the bound within the margin of v.
+func (e Expectation) holds(v, margin float64) bool {
+	v += math.Copysign(min(margin, math.Abs(e.Bound-v)), e.Bound-v)
+	switch e.Operator {
+	case "<=":
+		return v <= e.Bound
+	case "<":
+		return v < e.Bound
+	case ">=":
+		return v >= e.Bound
+	case ">":
+		return v > e.Bound
+	case "=":
+		return v == e.Bound
+	}
+	return false
+}
+
+func (e Expectation) written() string {
+	if e.bound == "" {
+		return e.Figure.Format(e.Bound)
+	}
+	return e.bound
+}
+
+// String prints e as ParseExpectation reads it.
+func (e Expectation) String() string { return e.Figure.Name + " " + e.Operator + " " + e.written() }

@@ -1,0 +1,111 @@
+package figure
+
+import "kafkabench.example/kafka-bench/internal/result"
+
+// lag is the backlog as operators and users see it, and how the consumers fared.
+func lag() []Figure {
+	return []Figure{
+		{
+			Name: "lag_peak", Title: "consumer lag peak", Kind: Records, Better: Lower,
+			value: pointed(func(r *result.Run) *int64 { return r.Lag.PeakRecords }),
+		},
+		{
+			Name: "lag_final", Title: "consumer lag at the end", Kind: Records, Better: Lower,
+			value: pointed(func(r *result.Run) *int64 { return r.Lag.FinalRecords }),
+		},
+		{
+			Name: "backlog_peak", Title: "backlog peak", Kind: Records, Better: Lower, fields: []string{"lag.backlog_peak_records"},
+			value: when(consumed, func(r *result.Run) float64 { return float64(r.Lag.BacklogPeakRecords) }),
+		},
+		{
+			// A backlog goes up and down by a poll's worth while it keeps up, so
+			// that its slope is never quite 0.
+			Name: "backlog_growth", Title: "backlog growth", Kind: PerSecond, Better: Lower,
+			value: pointed(func(r *result.Run) *float64 { return r.Lag.BacklogGrowthPerS }), margin: growthMargin,
+		},
+		{
+			Name: "time_lag_peak", Title: "time lag peak", Kind: Nanoseconds, Better: Lower, fields: []string{"lag.time_lag_peak_ns"},
+			value: when(timeLagSeen, func(r *result.Run) float64 { return float64(r.Lag.TimeLagPeakNs) }),
+		},
+		{
+			Name: "drained_ratio", Title: "drained in time", Kind: Ratio, Better: Higher, fields: []string{"lag.drained"},
+			value: when(consumed, func(r *result.Run) float64 { return truth(r.Lag.Drained) }),
+		},
+		{
+			Name: "drain_time", Title: "drain time", Kind: Nanoseconds, Better: Lower, fields: []string{"lag.drain_time_s", "lag.drained"},
+			value: when(drained, func(r *result.Run) float64 { return r.Lag.DrainTimeS * 1e9 }),
+		},
+		{
+			Name: "drain_per_s", Title: "delivered in the drain", Kind: PerSecond, Better: Higher, fields: []string{"lag.drain_per_s"},
+			value: when(consumed, func(r *result.Run) float64 { return r.Lag.DrainPerS }),
+		},
+		{Name: "recovery_time", Title: "recovery time", Kind: Nanoseconds, Better: Lower, value: recoveryTime},
+		{
+			Name: "utilisation", Title: "consumers busy", Kind: Ratio,
+			value: pointed(func(r *result.Run) *float64 { return r.Consumer.Utilisation }),
+		},
+		{
+			Name: "capacity_per_s", Title: "what the consumers can take", Kind: PerSecond,
+			value: pointed(func(r *result.Run) *float64 { return r.Consumer.CapacityPerS }),
+		},
+		{
+			Name: "rebalances", Title: "rebalances", Kind: Count, Better: Lower, fields: []string{"consumer.rebalances"},
+			value: when(consumed, func(r *result.Run) float64 { return float64(r.Consumer.Rebalances) }),
+		},
+		{
+			Name: "commit_errors", Title: "commit errors", Kind: Count, Better: Lower, fields: []string{"consumer.commit_errors"},
+			value: when(consumed, func(r *result.Run) float64 { return float64(r.Consumer.CommitErrors) }),
+		},
+	}
+}
+
+// growthMargin is two standard errors of the slope.
+func growthMargin(r *result.Run) float64 {
+	if r.Lag.BacklogGrowthErrorPerS == nil {
+		return 0
+	}
+	return 2 * *r.Lag.BacklogGrowthErrorPerS
+}
+
+// timeLagSeen tells whether some look at the time lag found a record waiting. It is
+// looked at where intervals end, so that 0 of records that all waited a moment is
+// that nobody looked then.
+func timeLagSeen(r *result.Run) string {
+	if why := consumed(r); why != "" {
+		return why
+	}
+	if r.Lag.TimeLagPeakNs == 0 && r.Load.Acked > 0 {
+		return "no look at an interval's end found an undelivered record"
+	}
+	return ""
+}
+
+func drained(r *result.Run) string {
+	if why := consumed(r); why != "" {
+		return why
+	}
+	if !r.Lag.Drained {
+		return "it did not drain in time"
+	}
+	return ""
+}
+
+// recoveryTime is how long after the consumers last began to work otherwise the
+// backlog was back to normal.
+func recoveryTime(r *result.Run) (float64, string) {
+	if len(r.Lag.Changes) == 0 {
+		return 0, "the consumers worked the same throughout"
+	}
+	last := r.Lag.Changes[len(r.Lag.Changes)-1]
+	if last.DrainTimeS == nil {
+		return 0, "there was no backlog, or it was not drained"
+	}
+	return *last.DrainTimeS * 1e9, ""
+}
+
+func truth(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}

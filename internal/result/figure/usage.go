@@ -1,0 +1,88 @@
+package figure
+
+import "kafkabench.example/kafka-bench/internal/result"
+
+// usage is what the tool, the host and the brokers used in the measured window.
+func usage() []Figure {
+	return []Figure{
+		{Name: "wire_ratio", Title: "bytes sent ÷ bytes acked", Kind: Ratio, Better: Lower, fields: []string{"load.bytes"}, value: wireRatio},
+		{Name: "compression_ratio", Title: "compression", Kind: Number, Better: Higher, fields: []string{"compression.ratio"}, value: compressionRatio},
+		{
+			Name: "cpu_cores", Title: "CPU of the tool, cores", Kind: Number, Better: Lower,
+			value: pointed(func(r *result.Run) *float64 { return r.Process.CPUCores }),
+		},
+		{
+			Name: "cpu_per_record", Title: "CPU of the tool, each record", Kind: Nanoseconds, Better: Lower,
+			value: pointed(func(r *result.Run) *float64 { return r.Process.CPUPerRecord }),
+		},
+		{
+			Name: "host_cpu_busy_ratio", Title: "CPU of the host, busy", Kind: Ratio, Better: Lower,
+			value: pointed(func(r *result.Run) *float64 { return r.Process.HostCPUBusy }),
+		},
+		{
+			Name: "host_cpu_stolen_ratio", Title: "CPU of the host, stolen", Kind: Ratio, Better: Lower,
+			value: pointed(func(r *result.Run) *float64 { return r.Process.HostCPUStolen }),
+		},
+		{
+			Name: "rss_peak", Title: "memory of the tool, peak", Kind: Bytes, Better: Lower,
+			value: pointed(func(r *result.Run) *int64 { return r.Process.RSSPeakBytes }),
+		},
+		{
+			Name: "alloc_per_record", Title: "allocated, each record", Kind: Bytes, Better: Lower, fields: []string{"process.alloc_bytes", "load.acked"},
+			value: when(produced, func(r *result.Run) float64 { return float64(r.Process.AllocBytes) / float64(r.Load.Acked) }),
+		},
+		ofProcess("gc_cycles", "GC cycles", Count, "process.gc_cycles", func(p result.Process) int64 { return p.GCCycles }),
+		ofProcess("gc_pause_p99", "GC pause p99", Nanoseconds, "process.gc_pause.p99_ns", func(p result.Process) int64 { return p.GCPauseNs.P99Ns }),
+		ofProcess("gc_pause_max", "GC pause max", Nanoseconds, "process.gc_pause.max_ns", func(p result.Process) int64 { return p.GCPauseNs.MaxNs }),
+		ofProcess("scheduling_delay_p99", "scheduling delay p99", Nanoseconds, "process.scheduling_delay.p99_ns", func(p result.Process) int64 { return p.SchedDelayNs.P99Ns }),
+		ofProcess("scheduling_delay_max", "scheduling delay max", Nanoseconds, "process.scheduling_delay.max_ns", func(p result.Process) int64 { return p.SchedDelayNs.MaxNs }),
+		ofBrokers("broker_cpu_cores", "CPU of the brokers, cores", Number, func(b result.Broker) *float64 { return b.CPUCores }),
+		ofBrokers("broker_rss_peak", "memory of the brokers, peak", Bytes, func(b result.Broker) *int64 { return b.RSSPeakBytes }),
+		ofBrokers("broker_disk_written", "written to disk by the brokers", Bytes, func(b result.Broker) *int64 { return b.DiskWritten }),
+	}
+}
+
+func ofProcess(name, title string, kind Kind, field string, v func(result.Process) int64) Figure {
+	return Figure{
+		Name: name, Title: title, Kind: kind, Better: Lower, fields: []string{field},
+		value: func(r *result.Run) (float64, string) { return float64(v(r.Process)), "" },
+	}
+}
+
+// ofBrokers is the sum over all brokers, if all of them have the figure.
+func ofBrokers[T int64 | float64](name, title string, kind Kind, v func(result.Broker) *T) Figure {
+	return Figure{
+		Name: name, Title: title, Kind: kind, Better: Lower,
+		value: func(r *result.Run) (sum float64, missing string) {
+			for _, b := range r.Broker {
+				p := v(b)
+				if p == nil {
+					return 0, notMeasured
+				}
+				sum += float64(*p)
+			}
+			if len(r.Broker) == 0 {
+				return 0, notMeasured
+			}
+			return sum, ""
+		},
+	}
+}
+
+// wireRatio is above 1 where framing outweighs compression.
+func wireRatio(r *result.Run) (float64, string) {
+	if r.Load.WireBytes == nil || r.Load.Bytes == 0 {
+		return 0, notMeasured
+	}
+	return float64(*r.Load.WireBytes) / float64(r.Load.Bytes), ""
+}
+
+// compressionRatio is that of the run's own codec on its own records.
+func compressionRatio(r *result.Run) (float64, string) {
+	for _, c := range r.Compression {
+		if c.UsedByThisRun {
+			return c.Ratio, ""
+		}
+	}
+	return 0, notMeasured
+}

@@ -1,0 +1,366 @@
+package foreign
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"kafkabench.example/kafka-bench/internal/measure/latency"
+	"kafkabench.example/kafka-bench/internal/result"
+)
+
+// Units of a histogram log, by the names that the command line takes.
+var hlogUnits = map[string]time.Duration{"ns": time.Nanosecond, "us": time.Microsecond, "ms": time.Millisecond}
+
+// ParseHlogUnit reads ns, us or ms.
+func ParseHlogUnit(text string) (time.Duration, error) {
+	if unit, known := hlogUnits[text]; known {
+		return unit, nil
+	}
+	return 0, fmt.Errorf("there is no unit %q; choose ns, us or ms", text)
+}
+
+// readHdrLog reads an HdrHistogram interval log of any geometry and with any tags,
+// such as Tussle's. A tag, or the file's name where there is none, that is one of
+// our metrics by one of its usual names is that metric; any other keeps its own.
+//
+// The axis begins where a "#[MeasuredStart: …" comment of ours says, and else at
+// the first interval. In a log that was merged of several runs, each begins with
+// its first measured interval. A histogram is re-recorded in nanoseconds, each value as the
+// highest that its slot stands for, as HdrHistogram itself reports percentiles:
+// none comes out below the true one.
+func readHdrLog(d *draft, content []byte) error {
+	log, err := d.hdrLines(content)
+	if err != nil {
+		return err
+	}
+	totals, err := log.read(d)
+	if err != nil {
+		return err
+	}
+	var strange []string
+	for _, tag := range sortedKeys(totals) {
+		if !strings.HasPrefix(tag, warmupTag) {
+			d.metric(tag, times(totals[tag].Distribution()), timeFields...)
+		}
+		if !ourMetric(tag) {
+			strange = append(strange, tag)
+		}
+	}
+	switch n := len(strange); {
+	case n == 1:
+		d.warn("the tag %s is none of our metrics and keeps its name", strange[0])
+	case n > 1:
+		d.warn("%d tags are none of our metrics and keep their names: %s", n, strings.Join(strange, ", "))
+	}
+	d.histograms = log.entries
+	d.Run.Run.StartedAt = log.startedAt()
+	if first := log.entries[0].start; first < 0 {
+		d.phase("warm-up", int64(first), 0)
+	}
+	d.phase("measure", 0, nanos(d.lengthS, 1e9))
+	d.warn("a histogram log has times and nothing else: no rates, no books, no configuration")
+	if of := d.options.merged; of.id != "" {
+		d.warn("it is of the run %s-%s of kafka-bench: its times begin where that run's did", of.name, of.id)
+		return nil
+	}
+	d.warn("whether its times begin when a record was due or when it was sent, and whether a warm-up is among them, depends on the tool that wrote it")
+	return nil
+}
+
+var timeFields = []string{
+	"count", "min_ns", "mean_ns", "stddev_ns", "p50_ns", "p75_ns", "p90_ns", "p95_ns", "p99_ns", "p99_5_ns", "p99_9_ns",
+	"p99_99_ns", "max_ns", "out_of_range",
+}
+
+func times(t latency.Distribution) result.Time {
+	return result.Time{
+		Count: t.Count, MinNs: t.MinNs, MeanNs: t.MeanNs, StddevNs: t.StddevNs,
+		P50Ns: t.P50Ns, P75Ns: t.P75Ns, P90Ns: t.P90Ns, P95Ns: t.P95Ns, P99Ns: t.P99Ns, P995Ns: t.P995Ns,
+		P999Ns: t.P999Ns, P9999Ns: t.P9999Ns, MaxNs: t.MaxNs, Negative: t.Negative, OutOfRange: t.OutOfRange,
+	}
+}
+
+// hdrEntry is one line of a log. Its histogram stays as it is written until it is
+// needed: a long log has more of them than fit into memory.
+type hdrEntry struct {
+	line       int
+	start, end time.Duration
+	tag        string
+	text       string
+	unit       time.Duration
+}
+
+// histogram decodes the line's.
+func (e hdrEntry) histogram() (*latency.Histogram, error) { return decodeHdr(e.text, e.unit) }
+
+// hdrLog is a log as it is read.
+type hdrLog struct {
+	entries    []hdrEntry    // in the order of their start, on the run's axis
+	epoch      time.Time     // of the log's zero, if it tells
+	measuredAt time.Duration // of the run's zero, in the log's time
+}
+
+func (l *hdrLog) startedAt() time.Time {
+	if l.epoch.IsZero() {
+		return time.Time{}
+	}
+	return l.epoch.Add(l.measuredAt)
+}
+
+// Comments of the format that say something.
+const (
+	hdrStartTime     = "#[StartTime: "
+	hdrMeasuredStart = "#[MeasuredStart: "
+)
+
+// hdrAbsolute is where a line's time is taken to be of the clock on the wall, in
+// seconds, and not of the log: 1973.
+const hdrAbsolute = 100_000_000 * time.Second
+
+func (d *draft) hdrLines(content []byte) (*hdrLog, error) {
+	log := &hdrLog{}
+	measured := false
+	var faults []error
+	for number, line := range textLines(content) {
+		var err error
+		switch text, _, _ := strings.Cut(line, " (seconds"); {
+		case strings.HasPrefix(line, hdrStartTime):
+			var since time.Duration
+			since, err = seconds(strings.TrimPrefix(text, hdrStartTime))
+			log.epoch = time.Unix(0, int64(since))
+		case strings.HasPrefix(line, hdrMeasuredStart):
+			log.measuredAt, err = seconds(strings.TrimPrefix(text, hdrMeasuredStart))
+			measured = true
+		case line == "" || line[0] == '#' || line[0] == '"':
+		default:
+			var entry hdrEntry
+			if entry, err = d.hdrEntry(line); err == nil {
+				entry.line = number
+				log.entries = append(log.entries, entry)
+			}
+		}
+		if err != nil {
+			faults = append(faults, d.fault(number, "%w", err))
+		}
+	}
+	if len(faults) == 0 && len(log.entries) == 0 {
+		faults = append(faults, d.fault(1+strings.Count(string(content), "\n"), "the log ends without a histogram"))
+	}
+	if len(faults) == 0 {
+		if d.options.merged.shared {
+			log.measuredAt, measured = log.firstMeasured(), true
+		}
+		log.settle(measured)
+	}
+	return log, errors.Join(faults...)
+}
+
+// firstMeasured is where the first interval begins that is not of the warm-up, or
+// where the last of the warm-up ends.
+func (l *hdrLog) firstMeasured() (at time.Duration) {
+	at = l.entries[0].end
+	found := false
+	for _, e := range l.entries {
+		switch warmup := strings.HasPrefix(e.tag, warmupTag); {
+		case !warmup && (!found || e.start < at):
+			at, found = e.start, true
+		case warmup && !found:
+			at = max(at, e.end)
+		}
+	}
+	return at
+}
+
+// settle sorts the entries and puts them on the run's axis.
+func (l *hdrLog) settle(measured bool) {
+	slices.SortStableFunc(l.entries, func(a, b hdrEntry) int {
+		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end), cmp.Compare(a.line, b.line))
+	})
+	first := l.entries[0].start
+	if !measured {
+		l.measuredAt = first
+	}
+	if first > hdrAbsolute {
+		l.epoch = time.Unix(0, 0)
+	}
+	for i := range l.entries {
+		l.entries[i].start -= l.measuredAt
+		l.entries[i].end -= l.measuredAt
+	}
+}
+
+// hdrEntry reads "Tag=tag,start,length,max,histogram"; the tag may be missing.
+func (d *draft) hdrEntry(line string) (entry hdrEntry, err error) {
+	tag := ""
+	if rest, tagged := strings.CutPrefix(line, "Tag="); tagged {
+		tag, line, _ = strings.Cut(rest, ",")
+	}
+	fields := strings.Split(line, ",")
+	if len(fields) != 4 {
+		return entry, fmt.Errorf("%d fields after the tag, and there should be start, length, max and histogram", len(fields))
+	}
+	if entry.start, err = seconds(fields[0]); err != nil {
+		return entry, err
+	}
+	length, err := seconds(fields[1])
+	if err != nil {
+		return entry, err
+	}
+	if length < 0 {
+		return entry, fmt.Errorf("the interval's length is %v", length)
+	}
+	entry.end = entry.start + length
+	entry.tag = d.metricOf(tag)
+	entry.text, entry.unit = fields[3], max(d.options.HlogUnit, time.Nanosecond)
+	return entry, nil
+}
+
+// hdrLatest bounds the times of a log: the year 2100.
+const hdrLatest = 130 * 365 * 24 * time.Hour
+
+// seconds reads decimal seconds, to the nanosecond.
+func seconds(text string) (time.Duration, error) {
+	d, err := time.ParseDuration(strings.TrimSpace(text) + "s")
+	if err != nil || strings.ContainsAny(text, "hmµu") || d > hdrLatest || d < -hdrLatest {
+		return 0, fmt.Errorf("%s is not a number of seconds", strconv.Quote(shorten(text)))
+	}
+	return d, nil
+}
+
+// decodeHdr reads a histogram of any geometry into one of nanoseconds.
+func decodeHdr(text string, unit time.Duration) (*latency.Histogram, error) {
+	decoded, err := hdrhistogram.Decode([]byte(text))
+	if err != nil {
+		return nil, fmt.Errorf("the histogram cannot be read: %w", err)
+	}
+	h := latency.NewHistogram()
+	for _, bar := range decoded.Distribution() {
+		if bar.Count <= 0 {
+			continue
+		}
+		ns := int64(maxNanos)
+		if bar.To < maxNanos/int64(unit) {
+			ns = bar.To * int64(unit)
+		}
+		h.RecordN(ns, bar.Count)
+	}
+	return h, nil
+}
+
+// warmupTag is before the tags of our own warm-up.
+const warmupTag = "warmup_"
+
+// metricNames are what others call our metrics, with words and digits joined by
+// "_".
+var metricNames = map[string]string{
+	"send_service":                     "send_service_time",
+	"send_response":                    "send_response_time",
+	"end_to_end_service_time":          "e2e_service_time",
+	"end_to_end_response_time":         "e2e_response_time",
+	"poll_service_time":                "poll_time",
+	"poll":                             "poll_time",
+	"publish_latency":                  "send_service_time",
+	"publish_delay_latency":            "send_delay",
+	"end_to_end_latency":               "e2e_service_time",
+	"e2e_latency":                      "e2e_service_time",
+	"ack_latency":                      "send_service_time",
+	"aggregated_publish_latency":       "send_service_time",
+	"aggregated_end_to_end_latency":    "e2e_service_time",
+	"aggregated_publish_delay_latency": "send_delay",
+}
+
+// metricOf is the metric of a tag, or of the file where there is no tag; one that
+// is none of ours keeps its name, as far as a tag can have it.
+func (d *draft) metricOf(tag string) string {
+	if tag == "" {
+		base := filepath.Base(d.path)
+		tag = strings.TrimSuffix(base, filepath.Ext(base))
+	}
+	plain := plainName(tag)
+	if metric := strings.TrimPrefix(plain, warmupTag); slices.Contains(result.TimeMetrics, metric) {
+		return plain
+	}
+	for _, metric := range result.TimeMetrics {
+		if strings.HasPrefix(plain, metric+"_") { // Tussle's names go on with percent, rate and step
+			return metric
+		}
+	}
+	for _, other := range slices.Backward(sortedKeys(metricNames)) { // longer names first
+		if plain == other || strings.HasPrefix(plain, other+"_") {
+			return metricNames[other]
+		}
+	}
+	if plain == "" {
+		return "untagged"
+	}
+	return plain
+}
+
+// plainName writes a name in lower case, with "_" for whatever is between its
+// letters and digits.
+func plainName(name string) string {
+	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
+	})
+	return strings.Join(words, "_")
+}
+
+// maxTags bounds the tags of a log; each takes a histogram in memory.
+const maxTags = 100
+
+// read decodes the histograms one after another. It returns the sum of each tag,
+// and leaves an interval for each stretch of time that there are histograms of.
+func (l *hdrLog) read(d *draft) (totals map[string]*latency.Histogram, err error) {
+	d.tells("intervals.start_ns", "intervals.end_ns",
+		"intervals.time.count", "intervals.time.p50_ns", "intervals.time.p99_ns", "intervals.time.max_ns")
+	totals = make(map[string]*latency.Histogram)
+	stretch := make(map[string]*latency.Histogram)
+	var faults []error
+	for n, e := range l.entries {
+		h, err := e.histogram()
+		switch {
+		case err != nil:
+			faults = append(faults, d.fault(e.line, "%w", err))
+			continue
+		case totals[e.tag] == nil && len(totals) == maxTags:
+			return nil, d.fault(e.line, "the tag %s is one more than the %d that are read", e.tag, maxTags)
+		}
+		if n == 0 || e.start != l.entries[n-1].start || e.end != l.entries[n-1].end || len(d.Intervals) == 0 {
+			d.Intervals = append(d.Intervals, e.interval())
+			clear(stretch)
+		}
+		// Records of the warm-up that land in an interval are part of it.
+		metric := strings.TrimPrefix(e.tag, warmupTag)
+		mergeInto(totals, e.tag, h)
+		mergeInto(stretch, metric, h)
+		if s := stretch[metric].Summary(); s.Count > 0 {
+			d.Intervals[len(d.Intervals)-1].Time[metric] = result.IntervalTime{Count: s.Count, P50Ns: s.P50Ns, P99Ns: s.P99Ns, MaxNs: s.MaxNs}
+		}
+		d.lengthS = max(d.lengthS, e.end.Seconds())
+	}
+	return totals, errors.Join(faults...)
+}
+
+// interval is an empty one for the entry's stretch of time.
+func (e hdrEntry) interval() result.Interval {
+	phase := "measure"
+	if e.end <= 0 && e.start < 0 {
+		phase = "warm-up"
+	}
+	return result.Interval{StartNs: int64(e.start), EndNs: int64(e.end), Phase: phase, Time: map[string]result.IntervalTime{}}
+}
+
+func mergeInto(sums map[string]*latency.Histogram, name string, h *latency.Histogram) {
+	if sums[name] == nil {
+		sums[name] = latency.NewHistogram()
+	}
+	sums[name].Merge(h)
+}

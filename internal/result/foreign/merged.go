@@ -1,0 +1,88 @@
+package foreign
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"kafkabench.example/kafka-bench/internal/result"
+)
+
+// mergedTag is a tag of a log that was merged of several runs' ("report
+// --hlog-merge"): a run's name and id, and the tag that its own log has.
+var mergedTag = regexp.MustCompile(`^Tag=([^,]*)-([a-z0-9]{6})_([^,]+),`)
+
+// mergedRun is one run's part of a merged log.
+type mergedRun struct {
+	name, id string
+	shared   bool   // the log has other runs, too, and its head is not of this one
+	content  []byte // with an empty line for each that is another run's
+}
+
+// maxMerged bounds the runs of a merged log: each keeps the count of all lines.
+const maxMerged = 1000
+
+// mergedRuns takes a merged log apart; it returns none of a log of another kind.
+// What looks like a run's name and id is one where one of its tags is a metric of
+// ours. Lines that are of no run are another one, without a name.
+func mergedRuns(content []byte) ([]mergedRun, error) {
+	lines := bytes.SplitAfter(content, []byte("\n"))
+	var runs []mergedRun
+	for _, line := range lines {
+		m := mergedTag.FindSubmatch(line)
+		if m == nil || !ourMetric(string(m[3])) || runAt(runs, m) >= 0 {
+			continue
+		}
+		if len(runs) == maxMerged {
+			return nil, fmt.Errorf("there are more than the %d runs in it that are read", maxMerged)
+		}
+		runs = append(runs, mergedRun{name: string(m[1]), id: string(m[2])})
+	}
+	if len(runs) == 0 {
+		return nil, nil
+	}
+	rest, anyLeft := mergedRun{}, false
+	for _, line := range lines {
+		owner := -1 // of what is all runs'
+		m := mergedTag.FindSubmatch(line)
+		if m != nil {
+			owner = runAt(runs, m)
+		}
+		isHead := len(bytes.TrimSpace(line)) == 0 || line[0] == '#' || line[0] == '"'
+		for i := range runs {
+			switch {
+			case isHead:
+				runs[i].content = append(runs[i].content, line...)
+			case i == owner:
+				runs[i].content = append(append(append(runs[i].content, "Tag="...), m[3]...), line[len(m[0])-1:]...)
+			default:
+				runs[i].content = append(runs[i].content, '\n')
+			}
+		}
+		if isHead || owner < 0 {
+			rest.content = append(rest.content, line...)
+		} else {
+			rest.content = append(rest.content, '\n')
+		}
+		anyLeft = anyLeft || !isHead && owner < 0
+	}
+	if anyLeft {
+		runs = append(runs, rest)
+	}
+	for i := range runs {
+		runs[i].shared = len(runs) > 1
+	}
+	return runs, nil
+}
+
+// ourMetric tells whether a tag is one that a run of ours writes.
+func ourMetric(tag string) bool {
+	return slices.Contains(result.TimeMetrics, strings.TrimPrefix(tag, warmupTag))
+}
+
+// runAt is the place of the run that a merged tag names, or -1.
+func runAt(runs []mergedRun, m [][]byte) int {
+	return slices.IndexFunc(runs, func(r mergedRun) bool { return r.name == string(m[1]) && r.id == string(m[2]) })
+}

@@ -1,0 +1,238 @@
+package foreign
+
+import (
+	"errors"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"kafkabench.example/kafka-bench/internal/result"
+)
+
+// The lines of kafka-producer-perf-test. Every few seconds it prints
+//
+//	49932 records sent, 9984.4 records/sec (4.88 MB/sec), 1.9 ms avg latency, 215.0 ms max latency.
+//
+// and at the end, with a second such line of the "steady state" where there were
+// warm-up records (of late; "In steady state." then stands where they ended),
+//
+//	300000 records sent, 9995.002499 records/sec (4.88 MB/sec), 1.42 ms avg latency, 318.00 ms max latency, 1 ms 50th, 3 ms 95th, 21 ms 99th, 90 ms 99.9th.
+var (
+	producerLine = regexp.MustCompile(`^(\d+)( steady state)? records sent, ([0-9.]+|NaN) records/sec \(([0-9.]+|NaN) MB/sec\), ([0-9.]+|NaN) ms avg latency, ([0-9.]+) (?:ms )?max latency(.*)$`)
+	producerTail = regexp.MustCompile(`^, (\d+) ms 50th, (\d+) ms 95th, (\d+) ms 99th, (\d+) ms 99\.9th\.$`)
+	steadyLine   = "In steady state."
+	warmupLine   = regexp.MustCompile(`^Warmup first (\d+) records\.`)
+	failureLine  = regexp.MustCompile(`^(?:org\.apache\.kafka\.|java\.)[\w.$]*(?:Exception|Error)\b.*$`)
+)
+
+// producerRow is one such line.
+type producerRow struct {
+	line          int
+	steady        bool
+	records       int64
+	perSecond     float64
+	meanMs, maxMs float64
+	percentiles   [4]float64 // p50, p95, p99, p99.9, in milliseconds
+	isTotal       bool
+}
+
+// lengthNs is how long the row's records took, which follows from their rate.
+func (r producerRow) lengthNs() int64 {
+	if r.perSecond == 0 {
+		return 0
+	}
+	return nanos(float64(r.records)/r.perSecond, 1e9)
+}
+
+// readProducerPerf reads what kafka-producer-perf-test printed.
+//
+// Its latency runs from the call of send to the callback: a service time, in whole
+// milliseconds. Its throttle sleeps between records, so that a send that blocks
+// delays those after it, which are then sent late and timed from then.
+func readProducerPerf(d *draft, content []byte) error {
+	out, err := d.producerOutput(content)
+	if err != nil {
+		return err
+	}
+	total := out.total
+	d.lengthS = float64(total.lengthNs()) / 1e9
+	d.Run.Load = result.Load{
+		Scheduled: total.records, Admitted: total.records, Acked: total.records,
+		OfferedPerS: total.perSecond, AckedPerS: total.perSecond, Errors: out.failures,
+	}
+	d.tells("load.acked", "load.acked_per_s")
+	for _, n := range out.failures {
+		d.Run.Load.Failed += n
+		d.Run.Load.Admitted, d.Run.Load.Scheduled = d.Run.Load.Admitted+n, d.Run.Load.Scheduled+n
+	}
+	if total.records == 0 {
+		d.condemn("no record was acknowledged")
+	}
+	d.metric("send_service_time", result.Time{
+		Count: total.records, MeanNs: float64(nanos(total.meanMs, 1e6)), MaxNs: nanos(total.maxMs, 1e6),
+		P50Ns: nanos(total.percentiles[0], 1e6), P95Ns: nanos(total.percentiles[1], 1e6),
+		P99Ns: nanos(total.percentiles[2], 1e6), P999Ns: nanos(total.percentiles[3], 1e6),
+	}, "count", "mean_ns", "max_ns", "p50_ns", "p95_ns", "p99_ns", "p99_9_ns")
+	d.Run.Run.Driver = result.Driver{Name: "kafka-producer-perf-test"}
+	out.series(d)
+	d.producerCaveats(out)
+	return nil
+}
+
+// producerOutput is what was found in the lines.
+type producerOutput struct {
+	rows     []producerRow // of intervals
+	total    producerRow   // of what was measured
+	warmup   int64         // records that are in no figure of total
+	steadyAt int           // the line where the warm-up ended; 0 where none says so
+	failures result.Counts
+}
+
+func (d *draft) producerOutput(content []byte) (*producerOutput, error) {
+	out := &producerOutput{failures: result.Counts{}}
+	var faults []error
+	for number, line := range textLines(content) {
+		if m := warmupLine.FindStringSubmatch(line); m != nil {
+			out.warmup, _ = strconv.ParseInt(m[1], 10, 64) // beyond an int64 it is its limit
+		}
+		if line == steadyLine {
+			out.steadyAt = number
+		}
+		if failureLine.MatchString(line) {
+			out.failures[line]++
+		}
+		if !strings.Contains(line, "records sent,") {
+			continue // Kafka's own log, and the table of --print-metrics
+		}
+		row, err := d.producerRow(number, line)
+		switch {
+		case err != nil:
+			faults = append(faults, err)
+		case row.isTotal: // the last one: that of the steady state follows that of all
+			out.total = row
+		default:
+			out.rows = append(out.rows, row)
+		}
+	}
+	if len(faults) == 0 && !out.total.isTotal {
+		faults = append(faults, d.fault(1+strings.Count(string(content), "\n"), "the output ends without its line of totals (… ms 50th, … ms 99.9th.): the tool did not come to its end"))
+	}
+	if !out.total.steady {
+		out.warmup = 0
+	}
+	return out, errors.Join(faults...)
+}
+
+// producerRow reads a line.
+func (d *draft) producerRow(number int, line string) (producerRow, error) {
+	m := producerLine.FindStringSubmatch(line)
+	if m == nil {
+		return producerRow{}, d.fault(number, "%q is not a whole line of kafka-producer-perf-test, with decimal points as in 9984.4", shorten(line))
+	}
+	row := producerRow{line: number, steady: m[2] != ""}
+	var err error
+	if row.records, err = strconv.ParseInt(m[1], 10, 64); err != nil {
+		return producerRow{}, d.fault(number, "%q is too large a number of records", m[1])
+	}
+	figures := []*float64{&row.perSecond, nil, &row.meanMs, &row.maxMs}
+	texts := []string{m[3], m[4], m[5], m[6]}
+	if t := producerTail.FindStringSubmatch(m[7]); t != nil {
+		row.isTotal = true
+		texts = append(texts, t[1:]...)
+		for i := range row.percentiles {
+			figures = append(figures, &row.percentiles[i])
+		}
+	} else if m[7] != "." {
+		return producerRow{}, d.fault(number, "%q is not the end of a line of kafka-producer-perf-test", shorten(m[7]))
+	}
+	for i, text := range texts {
+		v, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return producerRow{}, d.fault(number, "%q is not a number", text)
+		}
+		if figures[i] != nil {
+			*figures[i] = v
+		}
+	}
+	if row.records > 0 && row.perSecond == 0 {
+		return producerRow{}, d.fault(number, "%d records at 0 records/sec", row.records)
+	}
+	return row, nil
+}
+
+// shorten keeps of a line what fits into a message.
+func shorten(line string) string {
+	const most = 80
+	if len(line) <= most {
+		return line
+	}
+	return strings.ToValidUTF8(line[:most], "") + "…"
+}
+
+// series lays the interval lines end to end: the tool does not say when each
+// began. Those of the warm-up end at zero.
+func (out *producerOutput) series(d *draft) {
+	d.tells("intervals.start_ns", "intervals.end_ns", "intervals.acked", "intervals.time.count", "intervals.time.max_ns")
+	warm, warmNs := out.warm()
+	if out.warmup > 0 {
+		d.phase("warm-up", -warmNs, 0)
+	}
+	length := out.total.lengthNs()
+	d.phase("measure", 0, length)
+	at := -warmNs
+	left := out.total.records
+	for n, row := range out.rows {
+		phase := "measure"
+		if n < warm {
+			phase = "warm-up"
+		} else {
+			left -= row.records
+		}
+		d.Intervals = append(d.Intervals, row.interval(phase, at, at+row.lengthNs()))
+		at += row.lengthNs()
+	}
+	if at < length && left > 0 { // what no interval line was printed for
+		d.Intervals = append(d.Intervals, result.Interval{StartNs: at, EndNs: length, Phase: "measure", Acked: left})
+	}
+}
+
+// warm is how many of the rows are of the warm-up, and how long they took.
+func (out *producerOutput) warm() (rows int, ns int64) {
+	var records int64
+	for _, row := range out.rows {
+		records += row.records
+		if out.steadyAt > 0 && row.line > out.steadyAt || out.steadyAt == 0 && records > out.warmup {
+			break
+		}
+		ns += row.lengthNs()
+		rows++
+	}
+	return rows, ns
+}
+
+func (r producerRow) interval(phase string, start, end int64) result.Interval {
+	return result.Interval{
+		StartNs: start, EndNs: end, Phase: phase, Acked: r.records,
+		Time: map[string]result.IntervalTime{"send_service_time": {Count: r.records, MaxNs: nanos(r.maxMs, 1e6)}},
+	}
+}
+
+// percentileSamples is how many latencies the tool keeps for its percentiles.
+const percentileSamples = 500_000
+
+func (d *draft) producerCaveats(out *producerOutput) {
+	d.warn("its latency begins when send is called: it is a service time, and what a record waited before because an earlier send blocked is in no figure (coordinated omission)")
+	d.warn("whether a load was to be offered it does not say; --throughput is a ceiling, and what stays below it is counted nowhere")
+	d.warn("its times are whole milliseconds; one below a millisecond is printed as 0")
+	if out.total.records > percentileSamples {
+		d.warn("its percentiles are of %s of the %s records, its mean and maximum of all", thousands(percentileSamples), thousands(out.total.records))
+	}
+	if out.warmup > 0 {
+		d.warn("the first %s records, its warm-up, are in no figure; its interval lines were laid end to end", thousands(out.warmup))
+	} else {
+		d.warn("there is no warm-up: connecting, the first batches and the JVM's compiling are in the figures; its interval lines were laid end to end")
+	}
+	if len(out.failures) > 0 {
+		d.warn("sends failed: %s exceptions were printed; a failed send has no latency", thousands(d.Run.Load.Failed))
+	}
+}

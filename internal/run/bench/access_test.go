@@ -1,0 +1,209 @@
+package bench_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"kafkabench.example/kafka-bench/internal/kafka/access"
+	"kafkabench.example/kafka-bench/internal/kafka/access/accesstest"
+	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/internal/kafka/driver/franz"
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/bench"
+)
+
+const password = "s3cret-of-alice"
+
+// secured is a run that is as short as a run can be.
+const secured = `
+topic: {partitions: 2}
+load:
+  rate: 500/s
+  producers: 2
+  record: {size: 100B, payload: random}
+consume: {consumers: 2, commit: 50ms}
+phases: {warmup: 100ms, measure: 400ms, drain: 10s}
+sampling: {interval: 100ms, lag: 50ms}
+`
+
+// securedConfig is that run on a fake cluster that lets clients in by settings.
+func securedConfig(t *testing.T, settings []string, brokers ...kfake.Opt) bench.Config {
+	t.Helper()
+	fake, err := kfake.NewCluster(append([]kfake.Opt{kfake.NumBrokers(2)}, brokers...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(fake.Close)
+	s, err := scenario.Parse("secured.yaml", []byte(secured))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	c, err := cluster.Connect(ctx, fake.ListenAddrs(), "", accesstest.Access(t, settings...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bench.Config{Scenario: s, Cluster: c, Driver: franz.New(), Out: t.TempDir(), Tool: result.Tool{Version: "test"}}
+}
+
+// topics lists the topics that the run's user can see.
+func topics(t *testing.T, c cluster.Cluster) []string {
+	t.Helper()
+	client, err := kgo.NewClient(append(cluster.AccessTo(c).Options(), kgo.SeedBrokers(c.Bootstrap()...))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	listed, err := kadm.NewClient(client).ListTopics(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return listed.Names()
+}
+
+// wantRefused fails the test unless err is the cluster's refusal, in one line
+// with these words.
+func wantRefused(t *testing.T, err error, words ...string) {
+	t.Helper()
+	if !errors.Is(err, cluster.ErrRefused) {
+		t.Fatalf("error %v, want a refusal", err)
+	}
+	for _, word := range words {
+		if !strings.Contains(err.Error(), word) {
+			t.Errorf("the error does not mention %q: %v", word, err)
+		}
+	}
+	if strings.Contains(err.Error(), password) || strings.Contains(err.Error(), "\n") {
+		t.Errorf("the error is not one line without secrets:\n%v", err)
+	}
+}
+
+// TestSecuredRun: every client of a run is let in (administration, lag, producers,
+// consumers), and its files tell how, but no secret.
+func TestSecuredRun(t *testing.T) {
+	ca := accesstest.NewAuthority(t)
+	trust, identity := ca.Trust(t), ca.Identity(t, "alice")
+	tests := map[string]struct {
+		settings       []string
+		brokers        []kfake.Opt
+		protocol, sasl string
+	}{
+		"PLAIN":                     {accesstest.Login(access.MechanismPlain, "alice", password), nil, "SASL_PLAINTEXT", "PLAIN"},
+		"SCRAM-SHA-256":             {accesstest.Login(access.MechanismScram256, "alice", password), nil, "SASL_PLAINTEXT", "SCRAM-SHA-256"},
+		"SCRAM-SHA-512 under TLS":   {slices.Concat(trust, accesstest.Login(access.MechanismScram512, "alice", password)), []kfake.Opt{kfake.TLS(ca.Server(t, false))}, "SASL_SSL", "SCRAM-SHA-512"},
+		"TLS":                       {trust, []kfake.Opt{kfake.TLS(ca.Server(t, false))}, "SSL", "unset"},
+		"TLS, client certificates":  {slices.Concat(trust, identity), []kfake.Opt{kfake.TLS(ca.Server(t, true))}, "SSL", "unset"},
+		"TLS, another host's names": {slices.Concat(trust, []string{"ssl.endpoint.identification.algorithm="}), []kfake.Opt{kfake.TLS(ca.Server(t, false, "kafka.example"))}, "SSL", "unset"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			if test.sasl != "unset" {
+				test.brokers = append(test.brokers, kfake.EnableSASL(), kfake.Superuser(test.sasl, "alice", password))
+			}
+			cfg := securedConfig(t, append([]string{"security.protocol=" + test.protocol}, test.settings...), test.brokers...)
+			outcome, err := bench.Run(context.Background(), cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			run := outcome.Run
+			if run.Load.Acked == 0 || run.Load.Acked != run.Load.Scheduled || run.Delivery.Unique != run.Load.Acked || run.Lag.FinalRecords == nil {
+				t.Errorf("the books: %+v, %+v, lag %+v", run.Load, run.Delivery, run.Lag)
+			}
+			for _, settings := range [][]result.Setting{run.Run.Driver.Producer, run.Run.Driver.Consumer} {
+				for name, want := range map[string]string{"security.protocol": test.protocol, "SASL": test.sasl} {
+					if !slices.Contains(settings, result.Setting{Name: name, Value: want}) {
+						t.Errorf("%s is not reported as %s", name, want)
+					}
+				}
+			}
+			wantNoSecret(t, outcome.Dir)
+			if left := topics(t, cfg.Cluster); len(left) > 0 {
+				t.Errorf("topics are left behind: %v", left)
+			}
+		})
+	}
+}
+
+// wantNoSecret fails the test if a file in dir holds the password, the user's
+// name or a key.
+func wantNoSecret(t *testing.T, dir string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) == 0 {
+		t.Fatal(entries, err)
+	}
+	for _, entry := range entries {
+		content, err := os.ReadFile(filepath.Join(dir, entry.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, secret := range []string{password, "alice", "PRIVATE KEY"} {
+			if strings.Contains(string(content), secret) {
+				t.Errorf("%s holds %q", entry.Name(), secret)
+			}
+		}
+	}
+}
+
+// TestMissingRights: what the run's user may not do is one sentence, before any
+// load is offered, and nothing is left behind.
+func TestMissingRights(t *testing.T) {
+	const topic, group = kmsg.ACLResourceTypeTopic, kmsg.ACLResourceTypeGroup
+	allow := func(resource kmsg.ACLResourceType, operations ...kmsg.ACLOperation) (acls []kfake.ACL) {
+		for _, operation := range operations {
+			acls = append(acls, kfake.ACL{
+				Resource: resource, Name: "kafka-bench-", Pattern: kmsg.ACLResourcePatternTypePrefixed, Operation: operation, Allow: true,
+			})
+		}
+		return acls
+	}
+	const read, write, create, remove, describe = kmsg.ACLOperationRead, kmsg.ACLOperationWrite, kmsg.ACLOperationCreate, kmsg.ACLOperationDelete, kmsg.ACLOperationDescribe
+	groups := allow(group, read, remove)
+	tests := map[string]struct {
+		acls []kfake.ACL
+		want []string // in the error; none: the run is made
+	}{
+		"all that is needed":   {slices.Concat(groups, allow(topic, read, write, create, remove, describe)), nil},
+		"no CREATE":            {slices.Concat(groups, allow(topic, read, write, remove, describe)), []string{"was not created", "allow this user CREATE", "topic.existing"}},
+		"no WRITE":             {slices.Concat(groups, allow(topic, read, create, remove, describe)), []string{"may not WRITE to the topic", "prefixed ACL"}},
+		"no READ":              {slices.Concat(groups, allow(topic, write, create, remove, describe)), []string{"may not READ the topic", "prefixed ACL"}},
+		"no READ on the group": {allow(topic, read, write, create, remove, describe), []string{"the run's consumers", "READ on the group"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			cfg := securedConfig(t, append([]string{"security.protocol=SASL_PLAINTEXT"}, accesstest.Login("PLAIN", "alice", password)...),
+				kfake.EnableSASL(), kfake.EnableACLs(), kfake.User("PLAIN", "alice", password, test.acls...))
+			began := time.Now()
+			_, err := bench.Run(context.Background(), cfg)
+			if test.want == nil {
+				if err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			wantRefused(t, err, test.want...)
+			if took := time.Since(began); took > 8*time.Second {
+				t.Errorf("it took %v", took)
+			}
+			if entries, err := os.ReadDir(cfg.Out); err != nil || len(entries) > 0 {
+				t.Errorf("files are left behind: %v, %v", entries, err)
+			}
+			if left := topics(t, cfg.Cluster); len(left) > 0 {
+				t.Errorf("topics are left behind: %v", left)
+			}
+		})
+	}
+}

@@ -1,0 +1,238 @@
+package bench
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/internal/kafka/probe"
+	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/result"
+)
+
+// brokerWatch reads what the brokers tell about themselves: at both ends of the measured
+// window, of which the difference is the figures, and in between for what was worst.
+type brokerWatch struct {
+	endpoints []cluster.MetricsEndpoint
+	every     time.Duration
+	axis      *load.Axis
+	journal   *journal
+
+	looking sync.Mutex // one look at a time
+	mu      sync.Mutex
+	brokers map[int32]*brokerReadings // while the window lasts
+}
+
+// brokerReadings are those of one broker in the measured window.
+type brokerReadings struct {
+	first, last *probe.BrokerCounts // at its two ends; nil where the broker did not answer
+	before      *probe.BrokerCounts // from which on the next stretch counts
+
+	handlerIdleMin, networkIdleMin *float64
+	underReplicated, heap          *int64 // the peaks
+}
+
+// scrapeTimeout bounds one reading: a broker that is frozen never answers.
+const scrapeTimeout = 2 * time.Second
+
+// newBrokerWatch returns the watch of a run; nil where no broker tells anything.
+func (r *run) newBrokerWatch() *brokerWatch {
+	metered, able := r.cfg.Cluster.(cluster.Metered)
+	if !able || r.cfg.Scenario.Cluster.Metrics == "none" {
+		return nil
+	}
+	endpoints := metered.MetricsEndpoints()
+	if len(endpoints) == 0 {
+		return nil
+	}
+	return &brokerWatch{
+		endpoints: endpoints, every: time.Duration(r.cfg.Scenario.Sampling.Brokers), axis: r.axis, journal: r.journal,
+		brokers: make(map[int32]*brokerReadings),
+	}
+}
+
+// An end of the measured window, or none.
+type windowEnd int
+
+const (
+	between windowEnd = iota
+	windowBegins
+	windowEnds
+)
+
+// watchBrokers reads the brokers' metrics during the measured window. Its ends are read
+// beside the run, which must not wait for a broker.
+func (r *run) watchBrokers(end windowEnd) {
+	if r.brokerWatch == nil {
+		return
+	}
+	r.samplers.Go(func() { r.brokerWatch.look(context.Background(), end) })
+}
+
+// look reads all brokers at once.
+func (w *brokerWatch) look(ctx context.Context, end windowEnd) {
+	if now := w.axis.Now(); end == between && (now < 0 || now >= w.axis.End()) {
+		return
+	}
+	w.looking.Lock()
+	defer w.looking.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, scrapeTimeout)
+	defer cancel()
+	var all sync.WaitGroup
+	for _, e := range w.endpoints {
+		all.Go(func() {
+			counts, err := probe.ReadBroker(ctx, e.URL)
+			if err == nil {
+				w.take(e.ID, counts, end)
+				return
+			}
+			if ctx.Err() != context.Canceled {
+				w.journal.once("warning", fmt.Sprintf("broker %d told nothing about itself", e.ID), err)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// take takes one reading of a broker in.
+func (w *brokerWatch) take(id int32, c probe.BrokerCounts, end windowEnd) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	b := w.brokers[id]
+	if b == nil {
+		b = &brokerReadings{}
+		w.brokers[id] = b
+	}
+	switch end {
+	case windowBegins:
+		b.first, b.before = &c, &c
+	case windowEnds:
+		b.last = &c
+	}
+	b.underReplicated = higher(b.underReplicated, c.UnderReplicated)
+	b.heap = higher(b.heap, c.HeapBytes)
+	b.stretch(c, w.every)
+}
+
+// stretch looks at the time since the reading before. One that is much shorter than the
+// others says little, and is left to grow.
+func (b *brokerReadings) stretch(c probe.BrokerCounts, every time.Duration) {
+	if b.before == nil {
+		b.before = &c
+		return
+	}
+	if c.At.Sub(b.before.At) < every/2 {
+		return
+	}
+	if use, ok := c.Since(*b.before); ok {
+		b.handlerIdleMin = lower(b.handlerIdleMin, use.HandlerIdle)
+		b.networkIdleMin = lower(b.networkIdleMin, use.NetworkIdle)
+	}
+	b.before = &c
+}
+
+// higher is the higher of a peak and a new value, either of which may be unknown.
+func higher(peak *int64, v *float64) *int64 {
+	if v == nil || peak != nil && *peak >= int64(*v) {
+		return peak
+	}
+	n := int64(*v)
+	return &n
+}
+
+func lower(least, v *float64) *float64 {
+	if v == nil || least != nil && *least <= *v {
+		return least
+	}
+	return v
+}
+
+// metrics are what the brokers told, by their IDs; none where nobody asked them.
+func (w *brokerWatch) metrics() map[int32]*result.BrokerMetrics {
+	if w == nil {
+		return nil
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	all := make(map[int32]*result.BrokerMetrics)
+	for id, b := range w.brokers {
+		all[id] = b.metrics()
+	}
+	return all
+}
+
+// metrics are the differences over the window. Of a broker that was away at one of its
+// ends, or was restarted in between, only the peaks are known.
+func (b *brokerReadings) metrics() *result.BrokerMetrics {
+	m := &result.BrokerMetrics{UnderReplicatedPeak: b.underReplicated, HeapPeakBytes: b.heap}
+	if b.first == nil || b.last == nil {
+		return m
+	}
+	use, ok := b.last.Since(*b.first)
+	if !ok {
+		return m
+	}
+	m.Requests = requestUses(use)
+	m.BytesInPerS, m.BytesOutPerS = perSecond(use.BytesIn, use.Length), perSecond(use.BytesOut, use.Length)
+	m.HandlerIdleRatio, m.NetworkIdleRatio = use.HandlerIdle, use.NetworkIdle
+	// The whole window is one of its stretches, and the only one of a short window.
+	m.HandlerIdleRatioMin, m.NetworkIdleRatioMin = lower(b.handlerIdleMin, use.HandlerIdle), lower(b.networkIdleMin, use.NetworkIdle)
+	m.LogFlushes, m.LogFlushMeanMs = whole(use.LogFlush.Count), use.LogFlush.Mean
+	if use.GC != nil {
+		count, ms := int64(use.GC.Count), use.GC.Seconds*1e3
+		m.GCCount, m.GCTimeMs = &count, &ms
+	}
+	return m
+}
+
+// requestUses are the types of requests that there were, the most frequent first.
+func requestUses(use probe.BrokerUse) []result.RequestUse {
+	var all []result.RequestUse
+	for _, kind := range slices.Sorted(maps.Keys(use.Requests)) {
+		phases := use.Requests[kind]
+		count := *phases[probe.Total].Count
+		all = append(all, result.RequestUse{
+			Type: kind, Count: int64(count), PerS: count / use.Length.Seconds(),
+			TotalMs: phases[probe.Total].Mean, QueueMs: phases[probe.RequestQueue].Mean, LocalMs: phases[probe.Local].Mean,
+			RemoteMs: phases[probe.Remote].Mean, ThrottleMs: phases[probe.Throttle].Mean,
+			ResponseQueueMs: phases[probe.ResponseQueue].Mean, ResponseSendMs: phases[probe.ResponseSend].Mean,
+		})
+	}
+	slices.SortStableFunc(all, func(a, b result.RequestUse) int { return cmp.Compare(b.Count, a.Count) })
+	return all
+}
+
+func perSecond(n *float64, length time.Duration) *float64 {
+	if n == nil {
+		return nil
+	}
+	rate := *n / length.Seconds()
+	return &rate
+}
+
+func whole(v *float64) *int64 {
+	if v == nil {
+		return nil
+	}
+	n := int64(*v)
+	return &n
+}
+
+// withMetrics adds what the brokers told about themselves to what they used; a broker
+// that is not of this machine, or is gone, has nothing else.
+func withMetrics(brokers []result.Broker, metrics map[int32]*result.BrokerMetrics) []result.Broker {
+	for i := range brokers {
+		brokers[i].Metrics = metrics[brokers[i].ID]
+		delete(metrics, brokers[i].ID)
+	}
+	for _, id := range slices.Sorted(maps.Keys(metrics)) {
+		brokers = append(brokers, result.Broker{ID: id, Metrics: metrics[id]})
+	}
+	slices.SortStableFunc(brokers, func(a, b result.Broker) int { return cmp.Compare(a.ID, b.ID) })
+	return brokers
+}

@@ -1,0 +1,68 @@
+package bench
+
+import (
+	"kafkabench.example/kafka-bench/internal/kafka/probe"
+	"kafkabench.example/kafka-bench/internal/plan/payload"
+	"kafkabench.example/kafka-bench/internal/result"
+)
+
+// The codecs are tried on as many batches as hold maxSampleBytes, at least one
+// and at most maxSampleBatches.
+const (
+	maxSampleBatches = 32
+	maxSampleBytes   = 4 << 20
+)
+
+// compression tries every codec on batches of the run's own records, of the mean
+// size that the run's own batches had.
+func (r *run) compression() []result.Compression {
+	wire := r.atEnd.wire
+	if !r.atEnd.wireOK || wire.Batches == 0 {
+		return nil
+	}
+	l := r.cfg.Scenario.Load
+	batches := r.sampleBatches(max(1, int((wire.BatchRecords+wire.Batches/2)/wire.Batches)))
+	codecs, err := probe.Codecs(batches, l.Compression, l.Level)
+	if err != nil {
+		r.warnings = append(r.warnings, err.Error())
+		return nil
+	}
+	all := make([]result.Compression, len(codecs))
+	for i, c := range codecs {
+		all[i] = result.Compression{
+			Codec: c.Name, Level: c.Level, Batches: c.Batches, BatchBytes: c.Uncompressed / int64(c.Batches),
+			Ratio:             float64(c.Uncompressed) / float64(c.Compressed),
+			UncompressedBytes: c.Uncompressed, CompressedBytes: c.Compressed,
+			CompressMBPerS:   megabytesPerS(c.Uncompressed, c.CompressS),
+			DecompressMBPerS: megabytesPerS(c.Uncompressed, c.DecompressS),
+			UsedByThisRun:    c.Name == l.Compression,
+		}
+	}
+	return all
+}
+
+func megabytesPerS(bytes int64, seconds float64) float64 {
+	if seconds == 0 {
+		return 0
+	}
+	return float64(bytes) / 1e6 / seconds
+}
+
+// sampleBatches makes batches of so many records as the run's producers sent
+// them, with stamps such as theirs.
+func (r *run) sampleBatches(records int) [][]byte {
+	n := min(maxSampleBatches, max(1, maxSampleBytes/(records*int(r.corpus.MeanBytes()))))
+	batches := make([][]byte, n)
+	for i := range batches {
+		batches[i] = probe.EncodeBatch(i*records, records, r.sampleRecord)
+	}
+	return batches
+}
+
+func (r *run) sampleRecord(i int) (key, value []byte) {
+	if !r.stamped {
+		return r.keys.Key(uint64(i)), r.corpus.Value(nil, uint64(i), nil)
+	}
+	stamp := payload.Stamp{Run: runNumber(r.writer.ID()), Sequence: uint64(i), Intended: int64(i) * 1000, Actual: int64(i)*1000 + 137}
+	return r.keys.Key(uint64(i)), r.corpus.Value(nil, uint64(i), &stamp)
+}

@@ -1,0 +1,266 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/fault"
+)
+
+// fakeFault takes its time, and may fail.
+type fakeFault struct {
+	name, detail string
+	takes        time.Duration
+	err          error
+}
+
+func (f fakeFault) Name() string     { return f.name }
+func (f fakeFault) Available() error { return nil }
+func (f fakeFault) Inject(context.Context) (string, error) {
+	time.Sleep(f.takes)
+	return f.detail, f.err
+}
+
+// listener keeps what a run tells.
+type listener struct{ said []string }
+
+func (l *listener) Began(string)             {}
+func (l *listener) Interval(result.Interval) {}
+func (l *listener) Event(e result.Event) {
+	l.said = append(l.said, fmt.Sprintf("%v %s: %s", time.Duration(e.AtNs), e.Kind, e.What))
+}
+
+// faulty makes a run of so many seconds that has faults, in virtual time.
+func faulty(t *testing.T, window time.Duration, all ...scheduled) (*run, *listener) {
+	t.Helper()
+	writer, err := result.Create(t.TempDir(), "faulty", time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &run{axis: load.NewAxis(), stop: make(chan struct{})}
+	l := &listener{}
+	r.journal = newJournal(r.axis, writer, l)
+	r.journal.setAxis(time.Second, window)
+	for _, f := range all {
+		r.cfg.Scenario.Faults = append(r.cfg.Scenario.Faults, f.ScheduledFault)
+	}
+	r.injectFaults(all)
+	return r, l
+}
+
+func consumerNumber(n int) scenario.Target {
+	return scenario.Target{Kind: scenario.ConsumerTarget, Number: n}
+}
+
+func killAt(at time.Duration, f fakeFault) scheduled {
+	return scheduled{f, scenario.ScheduledFault{At: unit.Duration(at), Kill: consumerNumber(1)}}
+}
+
+func startAt(at time.Duration, f fakeFault) scheduled {
+	return scheduled{f, scenario.ScheduledFault{At: unit.Duration(at), Start: consumerNumber(1)}}
+}
+
+func TestFaultsAreInjectedAtTheirTimes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, l := faulty(t, 10*time.Second,
+			killAt(2*time.Second, fakeFault{name: "kill consumer 1", detail: "it had all", takes: 500 * time.Millisecond}),
+			startAt(5*time.Second, fakeFault{name: "start consumer 1"}))
+		want := []string{"2s fault: kill consumer 1", "2.5s consumer: it had all", "5s fault: start consumer 1"}
+		if !slices.Equal(l.said, want) {
+			t.Errorf("it said %q, want %q", l.said, want)
+		}
+		end := int64(5 * time.Second)
+		kill, start := r.faultsDone()[0], r.faultsDone()[1]
+		if kill.EndNs == nil || *kill.EndNs != end || kill.StartNs != int64(2*time.Second) || kill.Detail != "it had all" || kill.Name != "kill" || kill.Target != "consumer 1" {
+			t.Errorf("the kill is %+v", kill)
+		}
+		if start.EndNs != nil || start.StartNs != end || len(r.injected) != 2 || len(r.notInjected) != 0 {
+			t.Errorf("the start is %+v, of %d faults; not injected: %q", start, len(r.injected), r.notInjected)
+		}
+		if who := r.killed(); who != "consumer 1" {
+			t.Errorf("killed: %q", who)
+		}
+		if warnings := r.warningsOfTheFaults(); len(warnings) > 0 {
+			t.Errorf("it warns %q", warnings)
+		}
+	})
+}
+
+// A fault that fails makes the run another one than was asked for.
+func TestFaultThatFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, _ := faulty(t, 10*time.Second, killAt(2*time.Second, fakeFault{name: "kill consumer 1", err: errors.New("it hides")}))
+		if want := "kill consumer 1 at 2s was not done: it hides"; len(r.notInjected) != 1 || r.notInjected[0] != want || len(r.faultsDone()) != 1 || r.faultsDone()[0].Detail != "failed: it hides" {
+			t.Errorf("not injected: %q, want %q; injected: %+v", r.notInjected, want, r.faultsDone())
+		}
+	})
+}
+
+// A fault of the window that fails in the drain has failed all the same, and what the
+// window had no time for is said.
+func TestFaultsOfAWindowThatEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, l := faulty(t, 3*time.Second,
+			killAt(2*time.Second, fakeFault{name: "kill consumer 1", err: errors.New("stopped"), takes: 2 * time.Second}),
+			startAt(5*time.Second, fakeFault{name: "start consumer 1"}))
+		if len(r.notInjected) != 1 || len(r.faultsDone()) != 1 || len(l.said) != 2 {
+			t.Errorf("not injected: %q; injected: %+v; it said %q", r.notInjected, r.faultsDone(), l.said)
+		}
+		warnings := r.warningsOfTheFaults()
+		if len(warnings) != 1 || !strings.Contains(warnings[0], "start consumer 1 at 5s did not happen") {
+			t.Errorf("it warns %q", warnings)
+		}
+		r.interrupted = true
+		if warnings := r.warningsOfTheFaults(); len(warnings) > 0 {
+			t.Errorf("of an interrupted run it warns %q", warnings)
+		}
+	})
+}
+
+func TestDuplicatesAfterAKillAreExpected(t *testing.T) {
+	r := &run{cfg: Config{Scenario: scenario.Defaults()}, drained: true}
+	out := &result.Run{Delivery: result.Delivery{Duplicates: 7, Lost: 1}}
+	if got := r.warningsOfTheRecords(out); !slices.Contains(got, "7 deliveries were duplicates") {
+		t.Errorf("it warns %q", got)
+	}
+	r.injected = []result.Fault{{Name: "kill", Target: "consumer 2"}, {Name: "stop", Target: "consumer 1"}, {Name: "kill", Target: "consumer 0"}}
+	got := strings.Join(r.warningsOfTheRecords(out), "\n")
+	if !strings.Contains(got, "7 deliveries were duplicates, as is to be expected after a kill: what consumer 2 and consumer 0 had not committed") ||
+		!strings.Contains(got, "1 acknowledged records were lost") {
+		t.Errorf("it warns\n%s", got)
+	}
+}
+
+func TestNumbersOfConsumers(t *testing.T) {
+	s := scenario.Defaults()
+	s.Consume.Consumers = 2
+	if got := numbers(s); got != 2 {
+		t.Errorf("%d without faults, want 2", got)
+	}
+	s.Faults = []scenario.ScheduledFault{{Start: consumerNumber(3)}, {Kill: consumerNumber(1)}}
+	if got := numbers(s); got != 4 {
+		t.Errorf("%d, want 4", got)
+	}
+}
+
+// undoable is a fault of a broker that its opposite follows.
+type undoable struct{ fakeFault }
+
+func (f undoable) Undo() fault.Fault {
+	action, target, _ := strings.Cut(f.name, " ")
+	return fakeFault{name: map[string]string{"kill": "start", "pause": "resume"}[action] + " " + target, takes: f.takes}
+}
+
+// aimedFault finds its broker when it comes.
+type aimedFault struct {
+	fakeFault
+	at fault.Fault
+}
+
+func (f aimedFault) Aim(context.Context) (fault.Fault, error) { return f.at, f.err }
+
+// Faults of brokers overlap: none waits for another, and each is undone after its own
+// time, behind the window too.
+func TestFaultsOfBrokersOverlap(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		broker := func(n int) scenario.Target { return scenario.Target{Kind: scenario.BrokerTarget, Number: n} }
+		second := unit.Duration(time.Second)
+		leader := aimedFault{fakeFault{name: "kill leader of partition 0"}, undoable{fakeFault{name: "kill broker 3"}}}
+		r, l := faulty(t, 10*time.Second,
+			scheduled{fakeFault{name: "restart broker 1", takes: 6 * time.Second}, scenario.ScheduledFault{At: second, Restart: broker(1)}},
+			scheduled{undoable{fakeFault{name: "pause broker 2"}}, scenario.ScheduledFault{At: 2 * second, Pause: broker(2), For: 3 * second}},
+			scheduled{leader, scenario.ScheduledFault{At: 4 * second, Kill: scenario.Target{Kind: scenario.LeaderTarget}, For: 8 * second}})
+		want := []string{
+			"1s fault: restart broker 1", "2s fault: pause broker 2", "4s fault: kill leader of partition 0",
+			"5s fault: resume broker 2", "12s fault: start broker 3",
+		}
+		if !slices.Equal(l.said, want) {
+			t.Errorf("it said %q, want %q", l.said, want)
+		}
+		ends := make(map[string]time.Duration)
+		for _, f := range r.faultsDone() {
+			if f.EndNs != nil {
+				ends[f.Name+" "+f.Target+" "+f.Hit] = time.Duration(*f.EndNs)
+			}
+		}
+		wantEnds := map[string]time.Duration{
+			"restart broker 1 ": 7 * time.Second, "pause broker 2 ": 5 * time.Second, "kill leader of partition 0 broker 3": 12 * time.Second,
+		}
+		if !maps.Equal(ends, wantEnds) {
+			t.Errorf("the faults end at %v, want %v", ends, wantEnds)
+		}
+		if hit := r.brokersHit(); !slices.Equal(hit, []string{"broker 1", "broker 2", "broker 3"}) {
+			t.Errorf("it hit %q", hit)
+		}
+	})
+}
+
+// A run that is over leaves a restart unfinished, and says so by an end that is
+// missing.
+func TestRestartThatTheEndCutsShort(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, _ := faulty(t, time.Second)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		r.inject(ctx, fakeFault{name: "restart broker 1", err: context.Canceled, takes: 3 * time.Second}, "500ms")
+		if done := r.faultsDone(); len(done) != 1 || done[0].EndNs != nil || len(r.notInjected) > 0 {
+			t.Errorf("the faults are %+v, not injected: %q", done, r.notInjected)
+		}
+	})
+}
+
+// A fault of a broker that took effect and then failed has broken the broker: it is
+// told, with its error, and the broker is mended.
+func TestFaultThatFailsHalfWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stop := scheduled{
+			fakeFault{name: "stop broker 2", takes: time.Second, err: errors.New("it did not go in time")},
+			scenario.ScheduledFault{At: unit.Duration(2 * time.Second), Stop: scenario.Target{Kind: scenario.BrokerTarget, Number: 2}},
+		}
+		r, _ := faulty(t, 10*time.Second, stop)
+		done := r.faultsDone()
+		if len(done) != 1 || done[0].Detail != "failed: it did not go in time" || done[0].EndNs != nil || len(r.notInjected) != 1 {
+			t.Errorf("the faults are %+v, not injected: %q", done, r.notInjected)
+		}
+		if hit := r.brokersHit(); !slices.Equal(hit, []string{"broker 2"}) {
+			t.Errorf("it hit %q", hit)
+		}
+	})
+}
+
+// A broker that does not come back while the run drains is a warning.
+func TestUndoingThatFailsInTheDrain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, l := faulty(t, 3*time.Second, scheduled{
+			unhealing{fakeFault{name: "kill broker 3"}},
+			scenario.ScheduledFault{At: unit.Duration(2 * time.Second), For: unit.Duration(2 * time.Second), Kill: scenario.Target{Kind: scenario.BrokerTarget, Number: 3}},
+		})
+		if warnings := r.warningsOfTheFaults(); len(r.notInjected) > 0 || len(warnings) != 1 || warnings[0] != "start broker 3 at 4s was not done: its port is taken" {
+			t.Errorf("it warns %q, not injected: %q", warnings, r.notInjected)
+		}
+		if done := r.faultsDone(); len(done) != 2 || done[0].EndNs != nil || done[1].Detail != "failed: its port is taken" {
+			t.Errorf("the faults are %+v", done)
+		}
+		if want := "4s error: start broker 3 was not done"; !slices.Contains(l.said, want) {
+			t.Errorf("it said %q, want %q", l.said, want)
+		}
+	})
+}
+
+// unhealing is a fault that can't be undone, though it should be.
+type unhealing struct{ fakeFault }
+
+func (f unhealing) Undo() fault.Fault {
+	return fakeFault{name: "start broker 3", err: errors.New("its port is taken")}
+}

@@ -1,0 +1,289 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/measure/ledger"
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/result"
+)
+
+// A run may fill its topic before anything is measured, so that there is something
+// to read, or something that lies there already. The filling producers are those of
+// the scenario's load, in a closed loop, with numbers of their own behind those of
+// the run. Their stamps say no more than that it was before: the run's axis has no
+// zero yet. So the books know each of their records, in the warm-up's book, and no
+// histogram does.
+
+// maxFillers bounds the producers that fill at once: more of them fill no faster.
+const maxFillers = 4
+
+// filling is what a topic was filled with, once it was.
+type filling struct {
+	done   result.Fill
+	sent   load.Sent
+	errors map[string]int64
+	books  []*ledger.Sender
+	acked  []int64 // by partition
+}
+
+// filled tells that the run fills its topic.
+func filled(s scenario.Scenario) bool { return s.Topic.Fill > 0 }
+
+// readsFill tells that the consumers begin with what the topic was filled with. They
+// are held until the measured window begins.
+func readsFill(s scenario.Scenario) bool {
+	return filled(s) && s.Consume.Consumers > 0 && (s.Load.Producers == 0 || s.Consume.From == "start")
+}
+
+// fillers is how many producers fill the topic, as the group needs to know that reads
+// what they sent.
+func fillers(s scenario.Scenario) int {
+	if !filled(s) {
+		return 0
+	}
+	return min(max(1, s.Load.Producers), maxFillers)
+}
+
+// fillTopic fills the run's topic, where the scenario wants that, and waits until
+// what was acknowledged can be read.
+func (r *run) fillTopic(ctx context.Context) error {
+	if !filled(r.cfg.Scenario) {
+		return nil
+	}
+	ps, err := load.OpenProducers(r.fillConfig())
+	if err != nil {
+		return r.denied("the producers that fill the topic", err)
+	}
+	defer ps.Close()
+	r.journal.now("phase", "fill", "")
+	r.journal.progress("filling the topic with "+unit.Bytes(int64(r.cfg.Scenario.Topic.Fill)), nil)
+	began := time.Now()
+	ps.Start()
+	if err := r.awaitFill(ctx, ps); err != nil {
+		return early(ctx, fmt.Errorf("filling the topic: %w", err), beingFilled)
+	}
+	took := time.Since(began)
+	ps.Close()
+	r.keepFill(ps, took)
+	return early(ctx, r.awaitReadable(ctx), beingFilled)
+}
+
+// beingFilled is what an interrupt of the fill came in the middle of.
+const beingFilled = "the topic was being filled"
+
+// fillConfig is what the filling producers are: the scenario's, but for their numbers,
+// their volume and their loop.
+func (r *run) fillConfig() load.ProducersConfig {
+	s := r.cfg.Scenario
+	s.Load.Producers, s.Load.Clients, s.Load.Volume = fillers(s), 0, s.Topic.Fill
+	s.Backpressure = scenario.Backpressure{}
+	cfg := sending{
+		scenario: s, driver: r.cfg.Driver, brokers: r.cfg.Cluster.Bootstrap(), access: r.access(),
+		runID: r.writer.ID(), topic: r.topic.Name, partitions: r.topic.Partitions,
+		axis: load.NewAxis(), corpus: r.corpus, keys: r.keys,
+	}.config()
+	cfg.First, cfg.Fill = r.cfg.Scenario.Load.Producers, true
+	return cfg
+}
+
+// fillLook is how often the filling is looked at and told of.
+const fillLook = time.Second
+
+// awaitFill waits until everything is settled, or until it is plain that it never will
+// be.
+func (r *run) awaitFill(ctx context.Context, ps *load.Producers) error {
+	tick := time.NewTicker(fillLook)
+	defer tick.Stop()
+	done := ps.Done()
+	watch := newFillWatch(time.Duration(r.cfg.Scenario.Load.DeliveryTimeout))
+	for {
+		select {
+		case <-done:
+			return nil
+		case <-ctx.Done():
+			now, _ := ps.Sent()
+			return fmt.Errorf("%w; %s", ctx.Err(), fillSoFar(now))
+		case <-tick.C:
+		}
+		now, _ := ps.Sent()
+		switch watch.look(time.Now(), now) {
+		case fillRefused:
+			return refusedFill(ps.Errors(false))
+		case fillStuck:
+			return fmt.Errorf("nothing came back from the client for %s, longer than its delivery timeout allows; %s", watch.patience, fillSoFar(now))
+		case fillMoves:
+		}
+		r.journal.progress(fmt.Sprintf("filling: %s of %s", unit.Bytes(now.AckedBytes), unit.Bytes(int64(r.cfg.Scenario.Topic.Fill))),
+			map[string]any{"bytes": now.AckedBytes})
+	}
+}
+
+// fillSoFar is how far a fill had come that did not end.
+func fillSoFar(s load.Sent) string {
+	return fmt.Sprintf("%s records were acknowledged, %s failed, %s were in flight", unit.Count(s.Acked), unit.Count(s.Failed+s.Unknown), unit.Count(s.InFlight()))
+}
+
+// fillPatience is how much longer than the delivery timeout nothing may come back: a
+// client may look at a record's age only once it has new metadata, or the answer to a
+// request.
+const fillPatience = 30 * time.Second
+
+// How a fill goes.
+type fillState int
+
+const (
+	fillMoves   fillState = iota
+	fillRefused           // records failed since the last look, and none was acknowledged
+	fillStuck             // no record had its fate for longer than it may be without
+)
+
+// fillWatch tells how a fill goes from looks at its counts.
+type fillWatch struct {
+	patience time.Duration
+	before   load.Sent
+	moved    time.Time // the last look at which a record had its fate; zero before the first
+}
+
+func newFillWatch(deliveryTimeout time.Duration) *fillWatch {
+	return &fillWatch{patience: deliveryTimeout + fillPatience}
+}
+
+func (w *fillWatch) look(at time.Time, now load.Sent) fillState {
+	before := w.before
+	w.before = now
+	failed, acked := now.Failed+now.Unknown > before.Failed+before.Unknown, now.Acked > before.Acked
+	switch {
+	case failed && !acked:
+		return fillRefused
+	case acked || w.moved.IsZero():
+		w.moved = at
+	case at.Sub(w.moved) > w.patience:
+		return fillStuck
+	}
+	return fillMoves
+}
+
+// refusedFill is why a topic can't be filled.
+func refusedFill(errors map[string]int64) error {
+	most, message := int64(0), "no reason was given"
+	for text, n := range errors {
+		if n > most || n == most && text < message {
+			most, message = n, text
+		}
+	}
+	return fmt.Errorf("the brokers take no records: %s", message)
+}
+
+// keepFill keeps what the closed producers say of the fill, and warns of what is
+// missing in it.
+func (r *run) keepFill(ps *load.Producers, took time.Duration) {
+	sent, _ := ps.Sent()
+	r.fill = &filling{
+		done: result.Fill{
+			Records: sent.Acked, Bytes: sent.AckedBytes, Failed: sent.Failed, Unknown: sent.Unknown,
+			TimeS: took.Seconds(), AckedPerS: float64(sent.Acked) / took.Seconds(),
+			BoundedBytes: r.fillBound(),
+		},
+		sent: sent, errors: ps.Errors(false), books: ps.Books(), acked: ps.AckedIn(r.topic.Partitions),
+	}
+	r.journal.now("phase", "filled", fmt.Sprintf("%s records, %s in %s",
+		unit.Count(sent.Acked), unit.Bytes(sent.AckedBytes), unit.Span(took)))
+	r.journal.progress(fmt.Sprintf("filled: %s in %s", unit.Things(sent.Acked, "record"), unit.Span(took)), nil)
+	if missing := sent.Failed + sent.Unknown; missing > 0 {
+		r.warnings = append(r.warnings, fmt.Sprintf("the topic was not filled whole: of %s records %s failed, and the fate of %s is unknown",
+			unit.Count(sent.Admitted), unit.Count(sent.Failed), unit.Count(sent.Unknown)))
+	}
+}
+
+// readableTimeout bounds how long the brokers may take until what they have
+// acknowledged is below the high watermark: with acks 1 the followers are still to
+// come.
+const readableTimeout = 30 * time.Second
+
+// awaitReadable waits until the ends of the partitions have come to what was
+// acknowledged in them.
+func (r *run) awaitReadable(ctx context.Context) error {
+	wait, cancel := context.WithTimeout(ctx, readableTimeout)
+	defer cancel()
+	for {
+		ends, err := r.lagReader.Ends(wait)
+		if err == nil && readable(ends, nil, r.fill.acked) { // the topic was new
+			return nil
+		}
+		if wait.Err() == nil {
+			select {
+			case <-time.After(drainPoll):
+				continue
+			case <-wait.Done():
+			}
+		}
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			return fmt.Errorf("the ends of the filled topic: %w", err)
+		}
+		// At acks 0 and 1 a record may be acknowledged and not be there: the books
+		// will say so.
+		r.warnings = append(r.warnings, fmt.Sprintf("%s after the fill the brokers had not all of its acknowledged records to read", readableTimeout))
+		return nil
+	}
+}
+
+// fillRead is what was filled and the consumers read, for the books; its zero is that
+// there is none.
+func (r *run) fillRead() filling {
+	if r.fill == nil || !readsFill(r.cfg.Scenario) {
+		return filling{}
+	}
+	return *r.fill
+}
+
+// sentBooks are the sending sides of all whose records the consumers read.
+func (r *run) sentBooks() []*ledger.Sender {
+	return slices.Concat(r.producers.Books(), r.fillRead().books)
+}
+
+// fillOutcome is what the result says of the fill; nil where there was none.
+func (r *run) fillOutcome() *result.Fill {
+	if r.fill == nil {
+		return nil
+	}
+	return &r.fill.done
+}
+
+// addedCounts adds counts by name; both may be nil.
+func addedCounts(a, b map[string]int64) map[string]int64 {
+	sum := make(map[string]int64, len(a)+len(b))
+	for name, n := range a {
+		sum[name] += n
+	}
+	for name, n := range b {
+		sum[name] += n
+	}
+	return sum
+}
+
+// finalPartitions are the first group's offsets, of a reading that was made once all
+// was delivered; none if there is none, or no group.
+func (r *run) finalPartitions() []result.PartitionOffsets {
+	if r.manual() || r.finalLag(r.lag.now()) == nil {
+		return nil
+	}
+	lag := r.lag.nowOf(0)
+	all := make([]result.PartitionOffsets, 0, len(lag.Ends))
+	for p, end := range lag.Ends {
+		if p > math.MaxInt32 {
+			break
+		}
+		all = append(all, result.PartitionOffsets{Partition: int32(p), Committed: lag.Committed[p], End: end, Lag: lag.Partitions[p]})
+	}
+	return all
+}

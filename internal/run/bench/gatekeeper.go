@@ -1,0 +1,242 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"kafkabench.example/kafka-bench/backpressure"
+	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
+	"kafkabench.example/kafka-bench/internal/result"
+)
+
+// gateConfig says what a gatekeeper keeps.
+type gateConfig struct {
+	Backpressure scenario.Backpressure
+	Partitions   int // of the topic
+	// Processes is over how many the producers are spread; this one has a gate of
+	// its own, and with it a part of the bound.
+	Processes int
+	// Share is that part; nil is the same for each process.
+	Share backpressure.Share
+	// Doubt is how long a record that the client gave up may still reach the log.
+	Doubt time.Duration
+	Axis  *load.Axis
+	// Read asks for the lag. An error means that it is not known now.
+	Read func(context.Context) (backpressure.Reading, error)
+	// Tell is told what happens to the gate, from any goroutine, until keep ends; nil is
+	// nobody.
+	Tell func(result.Event)
+}
+
+// gatekeeper keeps a gate: it makes the controller that a scenario asks for, reads
+// the lag for it, and remembers how the bound moved. It knows nothing of a run, so
+// that a process that has nothing but producers can have one too.
+type gatekeeper struct {
+	cfg gateConfig
+	// One of the two: a gate for the topic, or one for each of its partitions.
+	gate        *backpressure.Gate
+	partitioned *backpressure.Partitioned
+
+	ended  atomic.Bool // nobody keeps the gate any more
+	mu     sync.Mutex  // guards bounds
+	bounds *result.Bound
+}
+
+// newGatekeeper makes the gate that a scenario asks for; without one, it is nil.
+func newGatekeeper(cfg gateConfig) (_ *gatekeeper, err error) {
+	b := cfg.Backpressure
+	if b.Controller == "off" {
+		return nil, nil
+	}
+	k := &gatekeeper{cfg: cfg}
+	gate := backpressure.Config{
+		Interval: time.Duration(b.Poll), Grace: time.Duration(b.Grace), FailOpen: b.Blind == "open",
+		Doubt:    cfg.Doubt,
+		Source:   backpressure.SourceFunc(k.read),
+		OnChange: k.tell,
+	}
+	// On/off control has no bound to divide: each gate looks at the whole lag.
+	if cfg.Processes > 1 && b.Controller != "hysteresis" {
+		if gate.Share = cfg.Share; gate.Share == nil {
+			gate.Share = backpressure.Fixed(1 / float64(cfg.Processes))
+		}
+	}
+	if b.Per == "partition" {
+		k.partitioned, err = backpressure.NewPartitioned(backpressure.PartitionedConfig{
+			Config: gate, Partitions: cfg.Partitions,
+			NewController: func() (backpressure.Controller, error) { return newController(b) },
+		})
+	} else if gate.Controller, err = newController(b); err == nil {
+		k.gate, err = backpressure.New(gate)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return k, nil
+}
+
+// newController makes the controller of a scenario that has one.
+func newController(b scenario.Backpressure) (backpressure.Controller, error) {
+	target := time.Duration(b.Target)
+	switch b.Controller {
+	case "hysteresis":
+		return backpressure.NewHysteresis(b.MaxLag, b.ResumeLag)
+	case "credit":
+		return backpressure.NewCredit(b.MaxLag)
+	case "latency":
+		return backpressure.NewLatency(backpressure.LatencyConfig{Target: target, MaxLag: b.MaxLag})
+	case "aimd":
+		return backpressure.NewAIMD(backpressure.AIMDConfig{Target: target, MaxLag: b.MaxLag})
+	case "gradient":
+		return backpressure.NewGradient(backpressure.GradientConfig{MaxLag: b.MaxLag})
+	default:
+		return nil, fmt.Errorf("there is no controller %q", b.Controller)
+	}
+}
+
+// admission puts the gate into what the producers are made of.
+func (k *gatekeeper) admission(cfg *load.ProducersConfig) {
+	if k == nil {
+		return
+	}
+	b := k.cfg.Backpressure
+	cfg.Gate, cfg.Partitioned, cfg.TellOffsets = k.gate, k.partitioned, k.cfg.Processes > 1
+	switch b.Excess {
+	case "shed":
+		cfg.Excess = backpressure.Shed
+	case "degrade":
+		cfg.Excess, cfg.Keep = backpressure.Degrade, b.Keep
+	}
+}
+
+// keep keeps the gate until ctx ends, as an application does: by Watch.
+func (k *gatekeeper) keep(ctx context.Context) {
+	watch := k.gate.Watch
+	if k.partitioned != nil {
+		watch = k.partitioned.Watch
+	}
+	_ = watch(ctx) // there is a source
+	k.ended.Store(true)
+	k.noteBound()
+}
+
+// read asks for the lag, and notes what the reading before has led to.
+func (k *gatekeeper) read(ctx context.Context) (backpressure.Reading, error) {
+	k.noteBound()
+	return k.cfg.Read(ctx)
+}
+
+// atEach calls f at a period until ctx ends.
+func atEach(ctx context.Context, period time.Duration, f func()) {
+	tick := time.NewTicker(period)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			f()
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// poll reads the lag once and tells the gate, while nobody keeps it. The mark comes
+// first, so that what it has for settled is in the reading.
+func (k *gatekeeper) poll(ctx context.Context) {
+	if k.partitioned != nil {
+		mark := k.partitioned.Mark()
+		if reading, err := k.cfg.Read(ctx); err != nil {
+			k.partitioned.Missed(err)
+		} else {
+			k.partitioned.Report(mark, reading)
+		}
+	} else {
+		mark := k.gate.Mark()
+		if reading, err := k.cfg.Read(ctx); err != nil {
+			k.gate.Missed(err)
+		} else {
+			k.gate.Report(mark, reading)
+		}
+	}
+	k.noteBound()
+}
+
+// stats are what the gate did so far; of gates for each partition, the sum.
+func (k *gatekeeper) stats() backpressure.Stats {
+	if k.partitioned != nil {
+		return k.partitioned.Stats()
+	}
+	return k.gate.Stats()
+}
+
+// sampled is whether the gate is open, and its bound.
+func (k *gatekeeper) sampled() (open bool, bound *int64) { return k.stats().Open, k.bound() }
+
+// bound is the lag that the controller allows now, in each partition where each has
+// a gate; nil is any.
+func (k *gatekeeper) bound() *int64 {
+	bound := k.stats().Bound
+	if bound == backpressure.Unlimited {
+		return nil
+	}
+	if k.partitioned != nil {
+		bound /= int64(k.cfg.Partitions)
+	}
+	return &bound
+}
+
+// noteBound remembers the bound in force, in the measured window.
+func (k *gatekeeper) noteBound() {
+	bound := k.bound()
+	if bound == nil || !k.cfg.Axis.InWindow(k.cfg.Axis.Now()) {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.bounds == nil {
+		k.bounds = &result.Bound{Min: math.MaxInt64}
+	}
+	k.bounds.Min, k.bounds.Max, k.bounds.Last = min(k.bounds.Min, *bound), max(k.bounds.Max, *bound), *bound
+}
+
+// inWindow is how the bound moved in the measured window; nil where there was none.
+func (k *gatekeeper) inWindow() *result.Bound {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.bounds
+}
+
+// gateWords are what events call that which happens to a gate.
+var gateWords = map[backpressure.ChangeKind]string{
+	backpressure.Opened:  "gate opened",
+	backpressure.Closed:  "gate closed",
+	backpressure.Bounded: "bound moved",
+	backpressure.Blind:   "gate blind",
+	backpressure.Seeing:  "gate sees again",
+	backpressure.Stalled: "consumers stalled",
+	backpressure.Moving:  "consumers move again",
+	backpressure.Misused: "gate misused",
+	backpressure.Unread:  "partitions not read",
+}
+
+// tell makes an event of what happened to the gate. It is of this moment: the gate
+// has an axis of its own, for it is there before that of the run begins. What it finds
+// once nobody keeps it any more, that the lag is not known, is nobody's concern.
+func (k *gatekeeper) tell(c backpressure.Change) {
+	if k.cfg.Tell == nil || k.ended.Load() {
+		return
+	}
+	data := map[string]any{"lag_records": c.Lag, "signal_age_ns": int64(c.Age), "open": c.Open}
+	if c.Bound != backpressure.Unlimited {
+		data["bound_records"] = c.Bound
+	}
+	if c.Partition != backpressure.WholeGate {
+		data["partition"] = c.Partition
+	}
+	k.cfg.Tell(result.Event{AtNs: k.cfg.Axis.Now(), Kind: "backpressure", What: gateWords[c.Kind], Reason: c.Reason, Data: data})
+}

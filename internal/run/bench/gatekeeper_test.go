@@ -1,0 +1,248 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"kafkabench.example/kafka-bench/backpressure"
+	"kafkabench.example/kafka-bench/internal/kafka/probe"
+	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/result"
+)
+
+// pressureOf is a scenario's backpressure with a controller that needs nothing more.
+func pressureOf(controller string) scenario.Backpressure {
+	b := scenario.Defaults().Backpressure
+	b.Controller, b.MaxLag, b.ResumeLag, b.Target, b.Keep = controller, 1000, 500, unit.Duration(250*time.Millisecond), 10
+	return b
+}
+
+func TestEveryControllerOfAScenarioCanBeMade(t *testing.T) {
+	for _, controller := range []string{"hysteresis", "credit", "latency", "aimd", "gradient"} {
+		k, err := newGatekeeper(gateConfig{Backpressure: pressureOf(controller), Partitions: 3, Processes: 1, Axis: load.NewAxis()})
+		if err != nil || k == nil || k.gate == nil {
+			t.Errorf("%s: %+v, %v", controller, k, err)
+		}
+	}
+	if k, err := newGatekeeper(gateConfig{Backpressure: pressureOf("off")}); k != nil || err != nil {
+		t.Errorf("off: %+v, %v; want none", k, err)
+	}
+	if _, err := newGatekeeper(gateConfig{Backpressure: pressureOf("pid"), Axis: load.NewAxis()}); err == nil {
+		t.Error("a controller that there is not was made")
+	}
+}
+
+// What the scenario says of excess, partitions and processes reaches the producers.
+func TestAdmissionIsWhatTheScenarioSays(t *testing.T) {
+	b := pressureOf("credit")
+	b.Per, b.Excess = "partition", "degrade"
+	k, err := newGatekeeper(gateConfig{Backpressure: b, Partitions: 3, Processes: 2, Axis: load.NewAxis()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cfg load.ProducersConfig
+	k.admission(&cfg)
+	if cfg.Gate != nil || cfg.Partitioned.Partitions() != 3 || !cfg.TellOffsets || cfg.Excess != backpressure.Degrade || cfg.Keep != 10 {
+		t.Errorf("the producers are made with %+v", cfg)
+	}
+	if cfg.Partitioned.Admit(0, 1) != 0 {
+		t.Error("a gate with a bound admits a record before it knows the lag")
+	}
+	cfg = load.ProducersConfig{}
+	(*gatekeeper)(nil).admission(&cfg)
+	if cfg.Gate != nil || cfg.Partitioned != nil || cfg.Excess != backpressure.Defer {
+		t.Errorf("without a gate the producers are made with %+v", cfg)
+	}
+}
+
+// Two processes have a half of the bound each, and the bound that is told is what is
+// in force.
+func TestBoundIsTheProcessesPart(t *testing.T) {
+	axis := load.NewAxis()
+	k, err := newGatekeeper(gateConfig{
+		Backpressure: pressureOf("credit"), Partitions: 1, Processes: 2, Axis: axis,
+		Read: func(context.Context) (backpressure.Reading, error) {
+			return gateReading("t", []probe.Lag{{Committed: []int64{100}, Ends: []int64{700}}}, nil), nil
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if k.inWindow() != nil {
+		t.Error("there is a bound before the window")
+	}
+	axis.Set(0, time.Hour)
+	k.poll(t.Context())
+	if bound := k.bound(); bound == nil || *bound != 500 {
+		t.Errorf("the bound is %v, want half of 1000", bound)
+	}
+	if got := k.inWindow(); got == nil || *got != (result.Bound{Min: 500, Max: 500, Last: 500}) {
+		t.Errorf("in the window it was %+v", got)
+	}
+	if n := k.gate.Admit(10_000); n != 500 {
+		t.Errorf("%d records were admitted; of the lag none is this process's", n)
+	}
+}
+
+// A lag that is not known for the grace time is an event, and closes the gate or opens
+// it, as the scenario says; so is its return.
+func TestGateThatCannotSee(t *testing.T) {
+	for blind, admits := range map[string]bool{"closed": false, "open": true} {
+		synctest.Test(t, func(t *testing.T) {
+			b := pressureOf("credit")
+			b.Blind, b.Grace = blind, unit.Duration(2*time.Second)
+			var (
+				mu   sync.Mutex
+				told []result.Event
+				fail error
+			)
+			axis := load.NewAxis()
+			k, err := newGatekeeper(gateConfig{
+				Backpressure: b, Partitions: 1, Processes: 1, Axis: axis,
+				Read: func(context.Context) (backpressure.Reading, error) {
+					mu.Lock()
+					defer mu.Unlock()
+					return backpressure.Reading{Lag: 1000}, fail
+				},
+				Tell: func(e result.Event) {
+					mu.Lock()
+					defer mu.Unlock()
+					told = append(told, e)
+				},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			axis.Set(0, time.Hour)
+			ctx, cancel := context.WithCancel(t.Context())
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				k.keep(ctx)
+			}()
+			time.Sleep(time.Second)
+			mu.Lock()
+			fail = errors.New("nobody answers")
+			mu.Unlock()
+			time.Sleep(4 * time.Second)
+			if got := k.stats().Open; got != admits {
+				t.Errorf("blind %s: the gate is open: %v", blind, got)
+			}
+			mu.Lock()
+			fail = nil
+			mu.Unlock()
+			time.Sleep(time.Second)
+			cancel()
+			<-done
+			var words []string
+			for _, e := range told {
+				words = append(words, e.What)
+			}
+			if want := []string{"gate blind", "gate sees again"}; !slices.Equal(words, want) {
+				t.Fatalf("blind %s: events %q, want %q", blind, words, want)
+			}
+			if at := time.Duration(told[0].AtNs); at < 2900*time.Millisecond || at > 3200*time.Millisecond {
+				t.Errorf("the gate was blind at %v; the last reading was at 1 s", at)
+			}
+			if s := k.stats(); math.Abs(s.Blind.Seconds()-2) > 0.3 {
+				t.Errorf("it was blind for %v, want about 2 s", s.Blind)
+			}
+		})
+	}
+}
+
+// In each partition the group counts that is the furthest behind there, and what the
+// consumers report stands beside it.
+func TestGateReadingIsOfTheFurthestBehind(t *testing.T) {
+	groups := []probe.Lag{
+		{Records: 30, Committed: []int64{90, 80}, Ends: []int64{100, 100}},
+		{Records: 25, Committed: []int64{75, 100}, Ends: []int64{100, 100}},
+	}
+	r := gateReading("t", groups, []int64{95, 99})
+	want := []backpressure.Partition{
+		{Topic: "t", ID: 0, Committed: 75, End: 100, Delivered: 95},
+		{Topic: "t", ID: 1, Committed: 80, End: 100, Delivered: 99},
+	}
+	if r.Lag != 45 || r.Committed != 155 || !slices.Equal(r.Partitions, want) {
+		t.Errorf("read %+v", r)
+	}
+}
+
+// Where others keep the bound, the peaks of both that the lag lies between are kept,
+// each of the slowest group by that; the upper one is what everybody else goes by.
+func TestLagLiesBetweenTwoPeaks(t *testing.T) {
+	axis := load.NewAxis()
+	axis.Set(0, time.Hour)
+	for _, others := range []bool{false, true} {
+		l := &lagWatch{axis: axis, others: others}
+		for i, lags := range [][]probe.Lag{
+			{{Records: 90, Partitions: []int64{90}, AtLeast: 40, AtLeastPartitions: []int64{30}}, {Records: 80, Partitions: []int64{80}, AtLeast: 70, AtLeastPartitions: []int64{60}}},
+			{{Records: 50, Partitions: []int64{50}, AtLeast: 50, AtLeastPartitions: []int64{50}}, {Records: 50, Partitions: []int64{50}}},
+		} {
+			l.keep(lagReading{Lag: lags[0], groups: lags, asked: int64(i), known: true})
+		}
+		if got := l.highest(); got == nil || *got != 90 || l.takeFresh()[0].Records != 90 || l.inWindow().records != 90 {
+			t.Errorf("others %v: the peak is %v", others, got)
+		}
+		least, window := l.highestAtLeast(), l.inWindow().atLeast()
+		if (least != nil) != others || (window != nil) != others || others && (*least != 70 || *window != windowPeak{records: 70, partition: 60}) {
+			t.Errorf("others %v: at the least it was %v, in the window %+v", others, least, window)
+		}
+	}
+}
+
+func TestPeakToBound(t *testing.T) {
+	peak := &windowPeak{records: 1500, partition: 250, least: &windowPeak{records: 1250, partition: 125}}
+	for _, c := range []struct {
+		controller, per string
+		peak            *windowPeak
+		want            float64 // -1: none
+	}{
+		{"credit", "topic", peak, 1.5},
+		{"credit", "partition", peak, 0.25},
+		{"hysteresis", "topic", peak, 1.5},
+		{"latency", "topic", peak, -1},
+		{"credit", "topic", nil, -1},
+		{"credit", "topic", peak.atLeast(), 1.25},
+		{"credit", "partition", peak.atLeast(), 0.125},
+		{"credit", "topic", peak.least.atLeast(), -1},
+	} {
+		b := pressureOf(c.controller)
+		b.Per = c.per
+		got := -1.0
+		if ratio := peakToBound(b, c.peak); ratio != nil {
+			got = *ratio
+		}
+		if got != c.want {
+			t.Errorf("%s per %s: %v, want %v", c.controller, c.per, got, c.want)
+		}
+	}
+}
+
+func TestWarningsOfTheSignal(t *testing.T) {
+	for _, c := range []struct {
+		b     result.Backpressure
+		blind string
+		want  []string
+	}{
+		{result.Backpressure{SignalAgeMaxNs: int64(maxSignalAge)}, "closed", nil},
+		{result.Backpressure{SignalAgeMaxNs: 4e9}, "closed", []string{"the gate rested on a lag that was up to 4.00 s old: it could not be read"}},
+		{result.Backpressure{BlindS: 2.04}, "closed", []string{"the gate was blind for 2.0 s, in which it admitted nothing"}},
+		{result.Backpressure{BlindS: 1}, "open", []string{"the gate was blind for 1.0 s, in which it admitted everything"}},
+	} {
+		if got := warningsOfTheSignal(&c.b, c.blind); !slices.Equal(got, c.want) {
+			t.Errorf("%+v: %q, want %q", c.b, got, c.want)
+		}
+	}
+	if got := warningsOfTheSignal(nil, "closed"); got != nil {
+		t.Errorf("without a gate: %q", got)
+	}
+}

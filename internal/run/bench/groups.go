@@ -1,0 +1,266 @@
+package bench
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/measure/latency"
+	"kafkabench.example/kafka-bench/internal/measure/ledger"
+	"kafkabench.example/kafka-bench/internal/result"
+)
+
+// groups are the consumer groups of a run, none where nobody consumes. Each reads
+// everything, so that what they were handed together is a multiple of what was
+// sent. Where one figure has to speak for all, the slowest group leads: a run has
+// drained when every group has, and is behind as far as the last of them.
+type groups []group
+
+// group is one consumer group, wherever its members are: in this process or in
+// others. The methods say what those of load.Group do.
+type group interface {
+	AwaitReady(ctx context.Context) error
+	Release()
+	Stop(ctx context.Context)
+	// Err is why members ended before their time.
+	Err() error
+
+	// While it runs.
+	Reached() []load.Reached
+	Positions() []load.Reached // the cheap part of it
+	Received() load.Received
+	Counts() load.MemberCounts
+	Working() bool
+	AddTo(*latency.Collector)
+	Wire() (driver.Wire, bool)
+
+	// What can be done to a member, by its number.
+	Start(number int) error
+	Leave(number int) error
+	CanKill() error
+	Kill(number int) (load.Loss, error)
+	Pause(number int) (how string, err error)
+	Resume(number int) error
+
+	// Once it was stopped.
+	Receivers() []*ledger.Receiver
+	DeliveryGaps() []load.Gaps // nil where not known
+
+	Workers() int
+	Settings() []driver.Setting
+}
+
+var _ group = (*load.Group)(nil)
+
+// groupNames are the names of n groups of a run: the run's own, or for several the
+// run's with their numbers from 1 on.
+func groupNames(run string, n int) []string {
+	if n == 1 {
+		return []string{run}
+	}
+	names := make([]string, n)
+	for i := range names {
+		names[i] = fmt.Sprintf("%s-%d", run, i+1)
+	}
+	return names
+}
+
+// reached is how far each group has come in each partition.
+func (gs groups) reached() [][]load.Reached {
+	all := make([][]load.Reached, len(gs))
+	for i, g := range gs {
+		all[i] = g.Reached()
+	}
+	return all
+}
+
+// positionsOf are how far each group has come in each partition, without what has
+// arrived: what may be asked many times in an interval.
+func (gs groups) positionsOf() [][]load.Reached {
+	all := make([][]load.Reached, len(gs))
+	for i, g := range gs {
+		all[i] = g.Positions()
+	}
+	return all
+}
+
+// positions are how far the group has come that is the furthest behind in each of n
+// partitions; nil where nobody consumes yet.
+func (gs groups) positions(n int) []int64 {
+	if len(gs) == 0 {
+		return nil
+	}
+	at := slices.Repeat([]int64{math.MaxInt64}, n)
+	for _, reached := range gs.positionsOf() {
+		for p := range at {
+			at[p] = min(at[p], reached[p].Position)
+		}
+	}
+	return at
+}
+
+// received are the counts of all groups together.
+func (gs groups) received() (sum load.Received) {
+	for _, g := range gs {
+		sum.Add(g.Received())
+	}
+	return sum
+}
+
+// counts are what the members of each group did as clients.
+func (gs groups) counts() []load.MemberCounts {
+	all := make([]load.MemberCounts, len(gs))
+	for i, g := range gs {
+		all[i] = g.Counts()
+	}
+	return all
+}
+
+// err is the first error that ended a consumer before its time, if any.
+func (gs groups) err() error {
+	for _, g := range gs {
+		if err := g.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// working tells whether a record that was handed over is still worked on.
+func (gs groups) working() bool { return slices.ContainsFunc(gs, group.Working) }
+
+// release lets consumers fetch that were held.
+func (gs groups) release() {
+	for _, g := range gs {
+		g.Release()
+	}
+}
+
+// stop ends the consumers of all groups at the same time.
+func (gs groups) stop(ctx context.Context) {
+	var stopping sync.WaitGroup
+	for _, g := range gs {
+		stopping.Go(func() { g.Stop(ctx) })
+	}
+	stopping.Wait()
+}
+
+// backlog is how far one group is behind: what was acked and has not arrived.
+type backlog struct {
+	records    int64
+	partitions []int64
+}
+
+// slowest is the position of the greatest backlog, the first of equals.
+func slowest(all []backlog) int {
+	at, most := 0, int64(-1)
+	for i, b := range all {
+		if b.records > most {
+			at, most = i, b.records
+		}
+	}
+	return at
+}
+
+// backlogs are how far each group is behind that has come so far. What a group was
+// handed is read before what was acked: a record counts as backlog a moment too
+// long rather than too short. Where nobody produces, it is what the topic held.
+func (r *run) backlogs(reached [][]load.Reached) []backlog {
+	if r.there != nil {
+		return r.backlogsOf(reached, nil)
+	}
+	return r.backlogsOf(reached, r.producers.AckedIn(r.topic.Partitions))
+}
+
+// backlogsOf is backlogs where it is known what was acked in each partition.
+func (r *run) backlogsOf(reached [][]load.Reached, acked []int64) []backlog {
+	all := make([]backlog, len(reached))
+	for i := range reached {
+		for p, at := range reached[i] {
+			var behind int64
+			if r.there != nil {
+				behind = r.there[p] - at.Position
+			} else {
+				behind = acked[p] - at.Arrived
+				if already := r.fillRead().acked; already != nil {
+					behind += already[p]
+				}
+			}
+			behind = max(0, behind) // a record can arrive before its acknowledgement is settled
+			all[i].partitions = append(all[i].partitions, behind)
+			all[i].records += behind
+		}
+	}
+	return all
+}
+
+// allFurthestBehind is furthestBehind for all partitions.
+func allFurthestBehind(reached [][]load.Reached) [][]uint64 {
+	all := make([][]uint64, len(reached[0]))
+	for p := range all {
+		all[p] = furthestBehind(reached, p)
+	}
+	return all
+}
+
+// furthestBehind is, for each producer, the sequence that the group waits for that
+// is the furthest behind in a partition.
+func furthestBehind(reached [][]load.Reached, partition int) []uint64 {
+	next := reached[0][partition].Next
+	for _, other := range reached[1:] {
+		for producer, sequence := range other[partition].Next {
+			next[producer] = min(next[producer], sequence)
+		}
+	}
+	return next
+}
+
+// eachGroup says of each of several groups what the result says of all.
+func (r *run) eachGroup(out *result.Run, books []ledger.Books) []result.Group {
+	if len(r.groups) < 2 {
+		return nil
+	}
+	all := make([]result.Group, len(r.groups))
+	for i, g := range r.groups {
+		all[i] = result.Group{
+			Name:     r.groupIDs[i],
+			Delivery: r.delivery(books[i].Measured, out.Load.Scheduled, g.Received()),
+			Consumer: r.consumer(r.groups[i:i+1], r.atStart.members[i:i+1], r.atEnd.members[i:i+1]),
+			Lag: result.GroupLag{
+				BacklogPeakRecords: max(r.peaks.backlogOf(i), r.heldBy(i)), PeakRecords: r.lag.highestOf(i),
+				FinalRecords: r.finalLag(r.lag.nowOf(i)), Drained: r.drained || r.ends != nil && reachedAll(r.atStop[i], r.ends),
+			},
+		}
+		all[i].Delivery.Pending += r.unread(r.atStop[i : i+1])
+	}
+	return all
+}
+
+// heldBy is what the topic held for a group to read when the window began.
+func (r *run) heldBy(group int) int64 {
+	if r.held == nil {
+		return 0
+	}
+	return r.held[group].records
+}
+
+// reachedAll tells whether a group has come to these offsets.
+func reachedAll(reached []load.Reached, ends []int64) bool {
+	for p, at := range reached {
+		if at.Position < ends[p] {
+			return false
+		}
+	}
+	return true
+}
+
+// lastDelivery is when the last record was handed over, to any group.
+func lastDelivery(reached [][]load.Reached) int64 {
+	at := func(a, b load.Reached) int { return cmp.Compare(a.At, b.At) }
+	return slices.MaxFunc(slices.Concat(reached...), at).At
+}

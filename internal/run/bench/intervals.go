@@ -1,0 +1,233 @@
+package bench
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/measure/latency"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/remote"
+)
+
+// counters are the running totals from which an interval takes differences.
+type counters struct {
+	sent     load.Sent // of both phases
+	received load.Received
+	queue    queueReading
+	self     ProcessUsage // of all processes
+	brokers  []brokerUsage
+	at       int64
+}
+
+// sampleIntervals closes an interval at each multiple of the period on the
+// run's axis, beginning with what was counted before anything was offered.
+func (r *run) sampleIntervals(period time.Duration, before counters) {
+	for {
+		next := multipleAfter(before.at, int64(period))
+		stopped := r.waitForInterval(next)
+		// A sampler that was held up closes one longer interval, and not
+		// several of which only the first has anything in it.
+		at := max(next, multipleAfter(r.axis.Now(), int64(period))-int64(period))
+		if stopped {
+			at = max(r.axis.Now(), before.at+1)
+		}
+		after := r.count(at)
+		r.closeInterval(before, after)
+		if stopped {
+			return
+		}
+		before = after
+	}
+}
+
+// multipleAfter is the lowest multiple of the period above at, which may be
+// negative.
+func multipleAfter(at, period int64) int64 {
+	multiple := at / period * period // rounded towards zero
+	if multiple > at {
+		return multiple
+	}
+	return multiple + period
+}
+
+func (r *run) waitForInterval(at int64) (stopped bool) {
+	timer := time.NewTimer(time.Duration(at - r.axis.Now()))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return false
+	case <-r.stop:
+		return true
+	}
+}
+
+func (r *run) count(at int64) counters {
+	c := counters{at: at}
+	var died error
+	var asking sync.WaitGroup // of one moment, though a process may be late to answer
+	asking.Go(func() {
+		var measured load.Sent
+		c.sent, measured = r.producers.Sent()
+		c.sent.Add(measured)
+	})
+	asking.Go(func() { c.received = r.groups.sampled().received() })
+	asking.Go(func() { c.self, died = r.usage(remote.AskSoon[ProcessUsage]) })
+	c.queue = r.readQueue()
+	c.brokers = r.brokerUsage()
+	asking.Wait()
+	if died != nil {
+		r.journal.once("warning", "what a process used is only known as far as it told", died)
+	}
+	return c
+}
+
+// closeInterval writes the interval between two counts, everywhere.
+func (r *run) closeInterval(before, after counters) {
+	recorded := r.collector.Collect()
+	iv := result.Interval{
+		StartNs: before.at, EndNs: after.at, Phase: r.phaseAt(before.at),
+		Scheduled:  after.sent.Scheduled - before.sent.Scheduled,
+		Admitted:   after.sent.Admitted - before.sent.Admitted,
+		Shed:       after.sent.Shed() - before.sent.Shed(),
+		Acked:      after.sent.Acked - before.sent.Acked,
+		Failed:     after.sent.Failed - before.sent.Failed,
+		Unknown:    after.sent.Unknown - before.sent.Unknown,
+		Delivered:  after.received.Delivered - before.received.Delivered,
+		Duplicates: after.received.Duplicates - before.received.Duplicates,
+		Processed:  after.received.Processed - before.received.Processed,
+
+		DeferredRecords: after.sent.Deferred(), InFlightRecords: after.sent.InFlight(),
+		GCCycles: after.self.GCCycles - before.self.GCCycles,
+		Time:     intervalTimes(recorded),
+	}
+	r.addUsage(&iv, before, after)
+	r.addQueue(&iv, before, after)
+	behind, oldestDue := r.addLag(&iv)
+	if r.gate != nil {
+		open, bound := r.gate.sampled()
+		iv.GateOpen, iv.BoundRecords = &open, bound
+	}
+	iv.Late = r.late()
+	r.peaks.take(iv, after, behind)
+	if len(behind) > 0 && iv.EndNs >= 0 && iv.EndNs <= r.axis.End() && !r.endless() {
+		r.growth.add(time.Duration(iv.EndNs).Seconds(), float64(iv.BacklogRecords))
+	}
+	if r.replicas != nil {
+		r.tallies.add(iv, oldestDue)
+	}
+	r.journal.interval(iv, recorded)
+}
+
+func intervalTimes(recorded latency.Interval) map[string]result.IntervalTime {
+	times := make(map[string]result.IntervalTime)
+	for m := range latency.Metric(latency.NumMetrics) {
+		if s := recorded.Summary(m); s.Count > 0 {
+			times[m.String()] = result.IntervalTime(s)
+		}
+	}
+	return times
+}
+
+func (r *run) phaseAt(ns int64) string {
+	switch {
+	case ns < 0:
+		return "warm-up"
+	case ns < r.axis.End():
+		return "measure"
+	default:
+		return "drain"
+	}
+}
+
+// addUsage fills in what the processes used in the interval.
+func (r *run) addUsage(iv *result.Interval, before, after counters) {
+	length := float64(after.at - before.at)
+	if after.self.RSS > 0 {
+		cores := float64(after.self.CPU()-before.self.CPU()) / length
+		iv.ProcessCPUCores, iv.ProcessRSSBytes = &cores, &after.self.RSS
+	}
+	for i, b := range after.brokers {
+		if i < len(before.brokers) && before.brokers[i].pid == b.pid {
+			iv.BrokerCPUCores = append(iv.BrokerCPUCores, float64(b.CPU()-before.brokers[i].CPU())/length)
+		}
+	}
+}
+
+// addLag fills in the three measures of being behind, those of the slowest group,
+// and returns how far each group is behind, and when the oldest record was due that has
+// not arrived, acknowledged or not.
+func (r *run) addLag(iv *result.Interval) (behind []backlog, oldestDue int64) {
+	oldestDue = load.NothingDue
+	if len(r.groups) == 0 {
+		return nil, oldestDue
+	}
+	reached := r.groups.sampled().reached()
+	// The lanes are asked in any case: asking is what makes them forget.
+	sent := r.producers.Behind(allFurthestBehind(reached))
+	behind = r.backlogsOf(reached, sent.AckedIn)
+	lead := behind[slowest(behind)]
+	if !r.endless() {
+		iv.BacklogRecords, iv.BacklogPartition = lead.records, lead.partitions
+	}
+	now := r.axis.Now()
+	for p := range lead.partitions {
+		due := sent.OldestDueNs[p]
+		if r.stamped {
+			oldestDue = min(oldestDue, due)
+		}
+		if due != load.NothingDue && r.stamped && slices.ContainsFunc(behind, func(b backlog) bool { return b.partitions[p] > 0 }) {
+			iv.TimeLagNs = max(iv.TimeLagNs, now-due)
+		}
+	}
+	if sent.WaitingRecords > 0 {
+		oldestDue = min(oldestDue, sent.WaitingDueNs)
+		iv.TimeLagNs = max(iv.TimeLagNs, now-sent.WaitingDueNs)
+	}
+	iv.LagSamples = r.lag.takeFresh()
+	if lag := r.lag.now(); lag.known {
+		iv.LagRecords, iv.LagSampledNs, iv.LagPartitions = &lag.Records, &lag.asked, lag.Partitions
+	}
+	return behind, oldestDue
+}
+
+// peaks are the highest values that the intervals have seen since the start of
+// the measured window.
+type peaks struct {
+	backlog, timeLag int64
+	backlogs         []int64 // by group
+	rss              int64
+	brokerRSS        map[int32]int64
+}
+
+// backlogOf is the peak of one group's backlog.
+func (p *peaks) backlogOf(group int) int64 {
+	if p.backlogs == nil { // the run ended before the measured window
+		return 0
+	}
+	return p.backlogs[group]
+}
+
+// take takes an interval in, with what the processes used and how far the groups
+// were behind at its end.
+func (p *peaks) take(iv result.Interval, after counters, behind []backlog) {
+	if iv.EndNs <= 0 {
+		return
+	}
+	if p.backlogs == nil {
+		p.backlogs = make([]int64, len(behind))
+	}
+	for i, b := range behind {
+		p.backlogs[i] = max(p.backlogs[i], b.records)
+	}
+	p.backlog = max(p.backlog, iv.BacklogRecords)
+	p.timeLag = max(p.timeLag, iv.TimeLagNs)
+	p.rss = max(p.rss, after.self.RSS)
+	if p.brokerRSS == nil {
+		p.brokerRSS = make(map[int32]int64)
+	}
+	for _, b := range after.brokers {
+		p.brokerRSS[b.id] = max(p.brokerRSS[b.id], b.RSS)
+	}
+}

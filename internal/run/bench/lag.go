@@ -1,0 +1,262 @@
+package bench
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"kafkabench.example/kafka-bench/backpressure"
+	"kafkabench.example/kafka-bench/internal/kafka/probe"
+	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/result"
+)
+
+// lagTimeout bounds one reading of the lag, so that a broker that does not
+// answer leaves a gap in the series and does not end it.
+const lagTimeout = 5 * time.Second
+
+// lagWatch reads the consumer lag as the brokers tell it, for the series and for
+// the gate's controller; of several groups both go by the slowest. It may be used from several goroutines.
+type lagWatch struct {
+	axis    *load.Axis
+	reader  *probe.LagReader
+	journal *journal
+	topic   string
+	// others says that other processes keep a bound, whom asking does not hold up. What
+	// they let in for commits that a reading has not seen is in it then, so it is asked
+	// what the lag was at the least, too.
+	others bool
+	// delivered is how far the consumers have come in each partition, where they
+	// report it to the controller; else nil.
+	delivered func() []int64
+
+	// asking is held during a reading. If the gate were told of newer commits in the
+	// middle of another one, what it then admits would be in the high watermarks, and
+	// those commits not yet in the offsets that were asked for before them: a lag that
+	// there never was.
+	asking sync.Mutex
+
+	mu     sync.Mutex
+	latest lagReading
+	fresh  []result.LagSample // since they were last taken
+	peak   *int64             // since the start of the measured window; nil before it
+	least  *int64             // likewise, of what it was at the least; nil but with others
+	peaks  []int64            // likewise, by group
+	window *windowPeak        // in the measured window alone; nil before it
+	oldest int64              // the greatest age of what the gate's decisions rested on
+}
+
+// lagReading is the lag of the slowest group, with that of each, and when they were
+// asked for.
+type lagReading struct {
+	probe.Lag
+	groups []probe.Lag
+	asked  int64
+	known  bool
+}
+
+// forSeries reads the lag for the time series.
+func (l *lagWatch) forSeries(ctx context.Context) { l.read(ctx) }
+
+// errNoLag: the lag is not known now.
+var errNoLag = errors.New("the lag could not be read")
+
+// forGate reads the lag for the gate. In each partition the group counts that is the
+// furthest behind there, so that what is committed only grows, whichever leads.
+func (l *lagWatch) forGate(ctx context.Context) (backpressure.Reading, error) {
+	var delivered []int64
+	if l.delivered != nil {
+		delivered = l.delivered() // before the high watermarks, as what is committed
+	}
+	reading, ok := l.read(ctx)
+	l.noteAge(l.axis.Now())
+	if !ok {
+		return backpressure.Reading{}, errNoLag
+	}
+	return gateReading(l.topic, reading.groups, delivered), nil
+}
+
+// gateReading lays together what a gate is told: the lag of the groups, each of which
+// reads everything, and how far they have come, where they report it.
+func gateReading(topic string, groups []probe.Lag, delivered []int64) backpressure.Reading {
+	r := backpressure.Reading{Partitions: make([]backpressure.Partition, len(groups[0].Ends))}
+	for id := range r.Partitions {
+		p := &r.Partitions[id]
+		*p = backpressure.Partition{Topic: topic, ID: int32(id), Committed: math.MaxInt64, End: groups[0].Ends[id]}
+		for _, group := range groups {
+			p.Committed = min(p.Committed, group.Committed[id])
+		}
+		if delivered != nil {
+			p.Delivered = delivered[id]
+		}
+		r.Committed += p.Committed
+		r.Lag += p.End - p.Committed
+	}
+	return r
+}
+
+// ask asks for the lag, and where others keep the bound for both that it lies between.
+func (l *lagWatch) ask(ctx context.Context) ([]probe.Lag, error) {
+	if l.others {
+		return l.reader.ReadBounds(ctx)
+	}
+	return l.reader.Read(ctx)
+}
+
+func (l *lagWatch) read(ctx context.Context) (lagReading, bool) {
+	limited, cancel := context.WithTimeout(ctx, lagTimeout)
+	defer cancel()
+	l.asking.Lock()
+	defer l.asking.Unlock()
+	asked := l.axis.Now()
+	lags, err := l.ask(limited)
+	if err != nil {
+		if !errors.Is(ctx.Err(), context.Canceled) { // otherwise nobody waits for it any more
+			l.journal.once("warning", "the lag could not be read", err)
+		}
+		return lagReading{}, false
+	}
+	if len(lags) == 0 { // nobody commits
+		return lagReading{}, false
+	}
+	slowest := slices.MaxFunc(lags, func(a, b probe.Lag) int { return cmp.Compare(a.Records, b.Records) })
+	reading := lagReading{Lag: slowest, groups: lags, asked: asked, known: true}
+	l.keep(reading)
+	return reading, true
+}
+
+func (l *lagWatch) keep(reading lagReading) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.latest.known || reading.asked > l.latest.asked { // two readers may overtake each other
+		l.latest = reading
+	}
+	l.fresh = append(l.fresh, result.LagSample{AtNs: reading.asked, Records: reading.Records, Partitions: reading.Partitions})
+	if reading.asked < 0 {
+		return
+	}
+	if l.peak == nil || reading.Records > *l.peak {
+		l.peak = &reading.Records
+	}
+	// Of each moment the slowest group, which by this may be another one.
+	least := probe.Lag{AtLeast: -1}
+	if l.others {
+		least = slices.MaxFunc(reading.groups, func(a, b probe.Lag) int { return cmp.Compare(a.AtLeast, b.AtLeast) })
+		if l.least == nil || least.AtLeast > *l.least {
+			l.least = &least.AtLeast
+		}
+	}
+	if l.peaks == nil {
+		l.peaks = make([]int64, len(reading.groups))
+	}
+	for i, lag := range reading.groups {
+		l.peaks[i] = max(l.peaks[i], lag.Records)
+	}
+	if !l.axis.InWindow(reading.asked) {
+		return
+	}
+	if l.window == nil {
+		l.window = &windowPeak{}
+	}
+	l.window.records = max(l.window.records, reading.Records)
+	l.window.partition = max(l.window.partition, slices.Max(reading.Partitions))
+	if l.others {
+		if l.window.least == nil {
+			l.window.least = &windowPeak{}
+		}
+		l.window.least.records = max(l.window.least.records, least.AtLeast)
+		l.window.least.partition = max(l.window.least.partition, slices.Max(least.AtLeastPartitions))
+	}
+}
+
+// windowPeak is the highest lag that was read, of the topic and of any partition.
+type windowPeak struct {
+	records, partition int64
+	least              *windowPeak // the highest that the lag was at the least; nil where that is not asked
+}
+
+// atLeast is the peak of what the lag was at the least; nil where that is not known.
+func (p *windowPeak) atLeast() *windowPeak {
+	if p == nil {
+		return nil
+	}
+	return p.least
+}
+
+// inWindow is the peak in the measured window; nil if there was no reading.
+func (l *lagWatch) inWindow() *windowPeak {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.window
+}
+
+// noteAge keeps how old the latest reading is, which grows while none succeeds.
+func (l *lagWatch) noteAge(now int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.latest.known {
+		l.oldest = max(l.oldest, now-l.latest.asked)
+	}
+}
+
+// oldestSignal is the greatest age of what the gate's decisions rested on.
+func (l *lagWatch) oldestSignal() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.oldest
+}
+
+// now returns the latest reading.
+func (l *lagWatch) now() lagReading {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.latest
+}
+
+// takeFresh returns the readings since the last call.
+func (l *lagWatch) takeFresh() []result.LagSample {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	fresh := l.fresh
+	l.fresh = nil
+	return fresh
+}
+
+// nowOf returns the latest reading of one group.
+func (l *lagWatch) nowOf(group int) lagReading {
+	reading := l.now()
+	if reading.known {
+		reading.Lag = reading.groups[group]
+	}
+	return reading
+}
+
+// highestOf is highest for one group.
+func (l *lagWatch) highestOf(group int) *int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.peaks == nil {
+		return nil
+	}
+	return &l.peaks[group]
+}
+
+// highestAtLeast is highest for what the lag was at the least; nil where that is not
+// asked.
+func (l *lagWatch) highestAtLeast() *int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.least
+}
+
+// highest returns the peak since the start of the measured window, nil if there
+// was no reading.
+func (l *lagWatch) highest() *int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.peak
+}

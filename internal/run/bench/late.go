@@ -1,0 +1,64 @@
+package bench
+
+import (
+	"fmt"
+	"slices"
+
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/remote"
+)
+
+// sampled are the groups as the interval sampler asks them: a process that hangs holds up
+// no figures of the others. What it told last stands in for its own (remote.AskSoon).
+func (gs groups) sampled() groups {
+	all := slices.Clone(gs)
+	for i, g := range all {
+		if apart, is := g.(*remote.Consumers); is {
+			all[i] = apart.Sampled()
+		}
+	}
+	return all
+}
+
+// processes are all processes that work for the run, that there have been.
+func (r *run) processes() []*remote.Process {
+	return slices.Concat(r.told, r.groups.processes())
+}
+
+// late names the processes of which an interval has only what they told last, and tells
+// of each once when that begins, and when it ends.
+func (r *run) late() (names []string) {
+	for _, p := range r.processes() {
+		name := fmt.Sprintf("%s (pid %d)", p.Name(), p.PID())
+		was := slices.Contains(r.wereLate, name)
+		switch is := p.Late(); {
+		case is:
+			names = append(names, name)
+			if !was {
+				r.journal.now("warning", name+" does not answer", "what it told last stands in for its figures")
+			}
+		case was && p.Err() == nil: // otherwise it was ended, and that is told of
+			r.journal.now("process", name+" answers again", "")
+		}
+	}
+	r.wereLate = names
+	return names
+}
+
+// warningsOfTheUsage say why it is not known what processes used, where it is not.
+func (r *run) warningsOfTheUsage(out *result.Run) (warnings []string) {
+	told, died := out.Process.CPUUserS != nil, r.atStart.died
+	if died == nil {
+		died = r.atEnd.died
+	}
+	if !told && died != nil {
+		warnings = append(warnings, fmt.Sprintf("what the run's processes used is left out, because it is not known of one that ended: %v", died))
+	}
+	switch noBroker := r.isLocal() && len(out.Broker) == 0; {
+	case !told && died == nil:
+		warnings = append(warnings, "this operating system does not tell what a process uses; those figures are left out")
+	case noBroker && told:
+		warnings = append(warnings, "what the brokers used is not known: none ran when the measured window ended")
+	}
+	return warnings
+}

@@ -1,0 +1,437 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/kafka/access"
+	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/kafka/probe"
+	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/measure/latency"
+	"kafkabench.example/kafka-bench/internal/plan/arrival"
+	"kafkabench.example/kafka-bench/internal/plan/payload"
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/remote"
+)
+
+// run is one run under way. The fields of a block belong to the goroutine of
+// Run unless the block says otherwise.
+type run struct {
+	cfg     Config
+	asked   scenario.Scenario // what cfg has, before the disk bounded it
+	axis    *load.Axis
+	writer  *result.Writer
+	journal *journal
+
+	admin     *cluster.Admin
+	topic     cluster.Topic
+	shares    cluster.Topic // where the processes divide the bound, if they do
+	groupIDs  []string
+	from      []int64 // where the groups start in each partition; nil is at zero
+	there     []int64 // what is to be read where nobody produces: up to these offsets; else nil
+	lagReader *probe.LagReader
+	// What the brokers tell about themselves; nil where they don't.
+	brokerWatch *brokerWatch
+	lag         *lagWatch
+	own         *gatekeeper // the gate of this process; nil where it has none
+	gate        gates       // own, or those of other processes; nil: no backpressure
+	arrivals    arrival.Process
+	corpus      *payload.Corpus
+	keys        *payload.Keys
+	corpusNs    int64
+	fill        *filling // what the topic was filled with; nil: nothing
+	stamped     bool
+	children    remote.Children   // the processes that the producers are in; none: this one
+	told        []*remote.Process // the same, with what they told last
+	cells       cells             // what the consumers' processes are confined in
+	relays      sync.WaitGroup    // write down what happens in them
+	producers   senders
+	groups      groups
+	collector   *latency.Collector
+
+	interrupted           bool
+	startedNs, finishedNs int64
+	drained               bool
+	ends                  []int64          // of the partitions, once nothing is produced any more
+	seen                  seenEnds         // before they were final
+	atStop                [][]load.Reached // when the drain ended, by group
+	atStart, atEnd        reading          // of the measured window
+	held                  []backlog        // by group: what the topic held when the window began, where that is to be read
+	warnings              []string
+	grouped               bool    // the groups may exist on the brokers
+	queue                 *queue  // what the consumers take records from, where that is a queue
+	leftBehind            []error // what could not be taken away again
+
+	samplers sync.WaitGroup
+	stop     chan struct{}
+	// The samplers', until they have ended.
+	peaks    peaks
+	dirty    dirtyPeak
+	growth   growth     // of the backlog
+	wereLate []string   // the processes that were late in the interval before
+	looks    looks      // where a controller has changes to settle after
+	noting   sync.Mutex // guards changes
+	changes  []result.Change
+	// Faults that were injected, and why others were not.
+	faulting    sync.Mutex // guards all three
+	injected    []result.Fault
+	notInjected []string
+	notInDrain  []string      // of those that came after the measured window
+	replicas    *replicaWatch // nil where no fault befalls a broker
+	tallies     tallies       // likewise: what each interval counted
+	mended      bool          // the brokers are what they were, or given up
+}
+
+// readOnly tells that nobody produces: the run reads what others have written, and
+// their records are as good as any.
+func (r *run) readOnly() bool { return r.cfg.Scenario.Load.Producers == 0 }
+
+// endless tells that the run reads what others go on writing, so that there is
+// nothing to reach: no backlog, and no drain.
+func (r *run) endless() bool { return r.readOnly() && r.there == nil }
+
+// notMeasured names the fields that hold no measurement in this run. The records
+// that others have written don't say when they were due.
+func (r *run) notMeasured() []string {
+	if !r.readOnly() {
+		return nil
+	}
+	fields := []string{"lag.time_lag_peak_ns", "intervals.time_lag_ns"}
+	if r.endless() {
+		fields = append(fields, "lag.backlog_peak_records", "intervals.backlog_records", "lag.drained", "lag.drain_time_s", "lag.drain_per_s")
+		if len(r.groups) > 1 {
+			fields = append(fields, "groups.lag.backlog_peak_records", "groups.lag.drained")
+		}
+	}
+	return fields
+}
+
+// manual tells that the consumers have no group.
+func (r *run) manual() bool { return r.cfg.Scenario.Consume.Assignment == "manual" }
+
+// readyTimeout bounds how long the consumers may take to get their partitions.
+const readyTimeout = 60 * time.Second
+
+// prepare sets up everything that a run needs and waits until the consumers
+// have their partitions. On an error nothing is left behind.
+func prepare(ctx context.Context, cfg Config) (_ *run, err error) {
+	r := &run{
+		cfg: cfg, asked: cfg.Scenario, axis: load.NewAxis(), collector: &latency.Collector{},
+		stop:    make(chan struct{}),
+		stamped: stamped(cfg.Scenario) && (cfg.Scenario.Load.Producers > 0 || filled(cfg.Scenario)),
+	}
+	defer func() {
+		if err != nil {
+			r.release()
+			r.discard()
+			err = errors.Join(append([]error{err}, r.leftBehind...)...)
+		}
+	}()
+	for _, step := range []func(context.Context) error{
+		r.checkQueue, r.makePayloads, r.makeSchedule, r.openResult, r.boundStored, r.openTopic, r.openProbes, r.fillTopic, r.beginReading, r.makeGate, r.startProcesses, r.openLoad, r.checkFaults, r.readFirstLag,
+	} {
+		if err := step(ctx); err != nil {
+			return nil, early(ctx, err, "the run was being prepared")
+		}
+	}
+	return r, nil
+}
+
+// earlyEnd is the end of a run that a person interrupted before there was anything to
+// save. To who goes by errors it is that of its context.
+type earlyEnd struct{ while string }
+
+func (e *earlyEnd) Error() string {
+	return "interrupted while " + e.while + "; nothing was measured"
+}
+
+func (e *earlyEnd) Unwrap() error { return context.Canceled }
+
+// early says of an error that it is an interrupt, where it is, and what it came in the
+// middle of.
+func early(ctx context.Context, err error, while string) error {
+	if told := (*earlyEnd)(nil); ctx.Err() == nil || !errors.Is(err, context.Canceled) || errors.As(err, &told) {
+		return err
+	}
+	return &earlyEnd{while: while}
+}
+
+func (r *run) makePayloads(context.Context) (err error) {
+	began := time.Now()
+	r.corpus, r.keys, err = payloads(r.cfg.Scenario)
+	r.corpusNs = int64(time.Since(began))
+	return err
+}
+
+func (r *run) makeSchedule(context.Context) (err error) {
+	r.arrivals, err = schedule(r.cfg.Scenario)
+	return err
+}
+
+func (r *run) openResult(context.Context) (err error) {
+	s := r.cfg.Scenario
+	if r.writer, err = result.Create(r.cfg.Out, s.Name, time.Now()); err != nil {
+		return err
+	}
+	yaml, err := s.Marshal()
+	if err != nil {
+		return fmt.Errorf("writing the resolved scenario: %w", err)
+	}
+	if err := r.writer.Scenario(yaml); err != nil {
+		return err
+	}
+	r.journal = newJournal(r.axis, r.writer, r.cfg.Watch)
+	return nil
+}
+
+func (r *run) openTopic(ctx context.Context) (err error) {
+	if r.admin, err = cluster.NewAdmin(r.cfg.Cluster.Bootstrap(), r.access()); err != nil {
+		return err
+	}
+	t := r.cfg.Scenario.Topic
+	name := "kafka-bench-" + r.cfg.Scenario.Name + "-" + r.writer.ID()
+	r.groupIDs = groupNames(name, r.cfg.Scenario.Consume.Groups)
+	if t.Existing == "" {
+		err = r.createTopic(ctx, name)
+	} else {
+		r.topic, err = r.admin.UseExisting(ctx, t.Existing)
+	}
+	if err != nil {
+		return err
+	}
+	return r.admin.CheckRights(ctx, r.topic, !r.readOnly() || filled(r.cfg.Scenario), r.cfg.Scenario.Consume.Consumers > 0)
+}
+
+// createTimeout bounds the creation of the run's topic.
+const createTimeout = 30 * time.Second
+
+// createTopic makes the run's topic. It is not to be interrupted: a request that
+// was sent may be carried out though nobody waits for its answer, and a topic
+// whose ID is not known can't be deleted. If the answer does not come, the topic
+// is looked for by its name, which is the run's alone.
+func (r *run) createTopic(ctx context.Context, name string) (err error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), createTimeout)
+	defer cancel()
+	t := r.cfg.Scenario.Topic
+	if r.topic, err = r.admin.CreateTopic(ctx, name, t.Partitions, t.Replication, t.Config); err == nil || r.topic.Name != "" || errors.Is(err, cluster.ErrRefused) {
+		return err
+	}
+	look, cancelLook := context.WithTimeout(context.WithoutCancel(ctx), lagTimeout)
+	defer cancelLook()
+	if made, lookErr := r.admin.UseExisting(look, name); lookErr == nil {
+		made.Existing = false
+		r.topic = made
+	}
+	return err
+}
+
+// access is how the cluster lets the run's clients in.
+func (r *run) access() access.Access { return cluster.AccessTo(r.cfg.Cluster) }
+
+// denied says of an error that it is the cluster's refusal, where it is.
+func (r *run) denied(who string, err error) error { return cluster.Denied(r.cfg.Cluster, who, err) }
+
+func (r *run) openProbes(ctx context.Context) (err error) {
+	committing := r.groupIDs
+	if r.commitsNothing() {
+		committing = nil
+	}
+	r.lagReader, err = probe.NewLagReader(r.cfg.Cluster.Bootstrap(), r.access(), r.topic.Name, committing, r.topic.Partitions)
+	r.lag = &lagWatch{axis: r.axis, reader: r.lagReader, journal: r.journal, topic: r.topic.Name, others: r.apart()}
+	r.brokerWatch = r.newBrokerWatch()
+	if r.cfg.Scenario.Backpressure.Signal == "delivered" {
+		r.lag.delivered = func() []int64 { return r.groups.positions(r.topic.Partitions) }
+	}
+	return err
+}
+
+// beginReading has the groups begin where the scenario says, in a topic that holds
+// something.
+func (r *run) beginReading(ctx context.Context) error {
+	if !r.topic.Existing && !filled(r.cfg.Scenario) || r.cfg.Scenario.Consume.Consumers == 0 {
+		return nil
+	}
+	if err := r.findBeginning(ctx); err != nil {
+		return r.denied("the run's group", err)
+	}
+	if r.hasQueue() {
+		return nil // it begins with the first record of the run's topic, as it must
+	}
+	// The groups of this run start there by a commit of their own, so that no
+	// record can slip between.
+	r.grouped = !r.manual()
+	return r.denied("the run's group", r.lagReader.Commit(ctx, r.from))
+}
+
+// makeGate makes the gate that the scenario asks for, unless other processes have
+// theirs.
+func (r *run) makeGate(context.Context) (err error) {
+	s := r.cfg.Scenario
+	if r.apart() {
+		return nil
+	}
+	r.own, err = newGatekeeper(gateConfig{
+		Backpressure: s.Backpressure, Partitions: r.topic.Partitions, Processes: s.Load.Processes,
+		Doubt: time.Duration(s.Load.DeliveryTimeout), Axis: r.axis, Read: r.lag.forGate, Tell: r.journal.event,
+	})
+	if r.own != nil {
+		r.gate = r.own
+	}
+	return err
+}
+
+// readFirstLag has the gate told the lag once before anything is due: until then one
+// with a bound admits nothing.
+func (r *run) readFirstLag(ctx context.Context) error {
+	if r.gate != nil {
+		r.gate.poll(ctx)
+	}
+	return nil
+}
+
+// findBeginning asks where reading a topic begins that holds something: behind that,
+// or with it. Where it is all there is to read, its end is known too.
+func (r *run) findBeginning(ctx context.Context) (err error) {
+	if r.from, err = r.lagReader.Ends(ctx); err != nil || r.cfg.Scenario.Consume.From == "end" || filled(r.cfg.Scenario) && !readsFill(r.cfg.Scenario) {
+		return err
+	}
+	if r.readOnly() {
+		r.there = r.from
+	}
+	r.from, err = r.lagReader.Starts(ctx)
+	return err
+}
+
+// openLoad opens the consumers first and waits for them, then the producers.
+func (r *run) openLoad(ctx context.Context) (err error) {
+	if r.cfg.Scenario.Consume.Consumers > 0 {
+		if err := r.openGroups(ctx); err != nil {
+			return err
+		}
+	}
+	return r.openSenders(ctx)
+}
+
+// openGroups opens the consumers of all groups and waits for them.
+func (r *run) openGroups(ctx context.Context) error {
+	r.grouped = !r.manual()
+	for i := range r.groupIDs {
+		g, err := r.openGroup(ctx, i)
+		if err != nil {
+			return err
+		}
+		r.groups = append(r.groups, g)
+	}
+	ready, cancel := context.WithTimeout(ctx, readyTimeout)
+	defer cancel()
+	for _, g := range r.groups {
+		if err := g.AwaitReady(ready); err != nil {
+			return r.denied("the run's consumers", err)
+		}
+	}
+	for _, g := range r.groups {
+		g.AddTo(r.collector)
+	}
+	return nil
+}
+
+// groupConfig is what a group is, the one of that number.
+func (r *run) groupConfig(number int) load.GroupConfig {
+	c := r.cfg.Scenario.Consume
+	clientID, tell := "kafka-bench-"+r.writer.ID(), r.journal.now
+	if len(r.groupIDs) > 1 {
+		clientID = fmt.Sprintf("%s-group-%d", clientID, number+1)
+		tell = func(kind, what, reason string) {
+			r.journal.now(kind, fmt.Sprintf("group %d: %s", number+1, what), reason)
+		}
+	}
+	return load.GroupConfig{
+		Driver: r.cfg.Driver,
+		Client: driver.ConsumerConfig{
+			Brokers: r.cfg.Cluster.Bootstrap(), Access: r.access(), ClientID: clientID,
+			Topic: r.topic.Name, Group: r.groupIDs[number], Protocol: c.Protocol,
+			// Nobody else writes to the run's own topic.
+			ControlRecords: r.topic.Existing && !driver.Lacks(r.cfg.Driver, driver.ReadControl),
+			FetchMinBytes:  int32(c.Fetch.MinBytes), FetchMaxBytes: int32(c.Fetch.MaxBytes),
+			FetchMaxPartitionBytes: int32(c.Fetch.MaxPartitionBytes), FetchMaxWait: time.Duration(c.Fetch.MaxWait),
+			SessionTimeout: time.Duration(c.SessionTimeout),
+		},
+		Manual: r.manual(), Hold: r.readOnly() || readsFill(r.cfg.Scenario) || !c.Hold.Off(), Sized: r.readOnly(),
+		Members: c.Consumers, Numbers: numbers(r.cfg.Scenario), Producers: r.cfg.Scenario.Load.Producers + fillers(r.cfg.Scenario), Filled: fillers(r.cfg.Scenario), Partitions: r.topic.Partitions, From: r.from,
+		ByPartition: c.Parallel == "partition",
+		Plan:        plan(c), CommitEvery: time.Duration(c.Commit.Interval),
+		Seed: r.cfg.Scenario.Load.Record.Seed + uint64(number),
+		Axis: r.axis, Stamped: r.stamped, ClosedLoop: r.arrivals == nil, Run: runNumber(r.writer.ID()),
+		OnEvent: tell,
+	}
+}
+
+// release closes whatever is open and takes the run's topic and groups away again.
+// It may be called at any stage, and more than once.
+func (r *run) release() {
+	if r.producers != nil {
+		r.producers.Close()
+	}
+	r.children.End()
+	if len(r.groups) > 0 {
+		stop, cancel := context.WithTimeout(context.Background(), stopTimeout)
+		r.groups.stop(stop)
+		cancel()
+	}
+	r.closeQueue()
+	r.relays.Wait()
+	if err := r.cells.close(); err != nil {
+		r.leftBehind = append(r.leftBehind, err)
+	}
+	if r.lagReader != nil {
+		r.lagReader.Close()
+	}
+	r.mendBrokers()
+	r.removeTopic()
+}
+
+// removeTimeout bounds how long the clean-up may take when the cluster does not
+// answer.
+const removeTimeout = 10 * time.Second
+
+func (r *run) removeTopic() {
+	if r.admin == nil {
+		return
+	}
+	defer func() {
+		r.admin.Close()
+		r.admin = nil
+	}()
+	ctx, cancel := context.WithTimeout(context.Background(), r.patience(removeTimeout))
+	defer cancel()
+	r.removeQueue(ctx)
+	if !r.cfg.KeepTopics && r.topic.Name != "" {
+		if err := r.admin.DeleteTopic(ctx, r.topic); err != nil {
+			r.leftBehind = append(r.leftBehind, fmt.Errorf("the run's topic %s was not deleted: %w", r.topic.Name, err))
+		}
+	}
+	if r.shares.Name != "" {
+		if err := r.admin.DeleteTopic(ctx, r.shares); err != nil {
+			r.leftBehind = append(r.leftBehind, fmt.Errorf("the topic of the shares %s was not deleted: %w", r.shares.Name, err))
+		}
+	}
+	if r.grouped && !r.cfg.KeepTopics {
+		for _, id := range r.groupIDs {
+			r.putOutKilled(ctx, id)
+			_ = r.admin.DeleteGroup(ctx, id) // expires by itself where it can't be deleted
+		}
+	}
+}
+
+// discard removes the directory of a run that never started.
+func (r *run) discard() {
+	if r.writer != nil {
+		_ = r.writer.Discard()
+	}
+}

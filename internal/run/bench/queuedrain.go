@@ -1,0 +1,104 @@
+package bench
+
+import (
+	"context"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
+	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/measure/ledger"
+	"kafkabench.example/kafka-bench/kmq"
+)
+
+// settledBooks lay what was acknowledged or has become a dead letter beside what was
+// sent: what is missing in them is not settled. Without a queue they are empty.
+func (r *run) settledBooks() ledger.Books {
+	if r.queue == nil {
+		return ledger.Books{}
+	}
+	return ledger.Close(r.sentBooks(), r.queue.group.Settled(), func(int32) int64 { return -1 })
+}
+
+// unsettled is how many acknowledged records are not settled.
+func (r *run) unsettled() int64 {
+	b := r.settledBooks()
+	return b.Measured.Lost + b.Measured.Pending + b.Warmup.Lost + b.Warmup.Pending
+}
+
+// settlePoll is how often the drain looks whether everything is settled: that costs more
+// than a look at positions.
+const settlePoll = 50 * time.Millisecond
+
+// awaitSettled waits until every record that the brokers have acknowledged is
+// acknowledged by the application or a dead letter, or until the queue has nothing any
+// more.
+func (r *run) awaitSettled(ctx context.Context) {
+	quiet := newQuiet(r.quietFor())
+	r.until(ctx, settlePoll, func() bool {
+		r.drained = r.unsettled() == 0
+		r.queue.empty = !r.drained && quiet.look(time.Now(), r.queue.group.Received(), r.queue.group.Totals()) && r.isEmpty(ctx)
+		return r.drained || r.queue.empty
+	})
+}
+
+// quietFor is how long nothing may happen before it is asked whether the queue is empty:
+// what was lent has to be due again, and some more.
+func (r *run) quietFor() time.Duration {
+	q := r.cfg.Scenario.Consume.Queue
+	lent := time.Duration(q.Visibility)
+	if lent == 0 && r.queue.of.Engine == kmq.Share {
+		lent = lockOfBrokers
+	}
+	return max(lent, time.Duration(q.Backoff.Max)) + quietMore
+}
+
+const (
+	// lockOfBrokers is how long a broker lends a record of a share group unless it is told
+	// otherwise (group.share.record.lock.duration.ms).
+	lockOfBrokers = 30 * time.Second
+	quietMore     = 5 * time.Second
+)
+
+// quiet finds out that nothing happens.
+type quiet struct {
+	length time.Duration
+	before [2]int64
+	since  time.Time
+}
+
+func newQuiet(length time.Duration) *quiet { return &quiet{length: length} }
+
+// look tells whether nothing was delivered and nothing acknowledged for the length; then
+// it begins anew.
+func (q *quiet) look(at time.Time, received load.Received, totals load.QueueTotal) bool {
+	now := [2]int64{received.Delivered, totals.Acked}
+	if q.since.IsZero() || now != q.before {
+		q.before, q.since = now, at
+		return false
+	}
+	if at.Sub(q.since) < q.length {
+		return false
+	}
+	q.since = at
+	return true
+}
+
+// isEmpty asks whether the queue has nothing that it could still deliver; false where
+// nobody knows.
+func (r *run) isEmpty(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, lagTimeout)
+	defer cancel()
+	cfg := r.queue.of
+	cfg.Client = r.clientOptions("inspect", &meter.Line{})
+	seen, err := kmq.Inspect(ctx, cfg)
+	if err != nil {
+		r.journal.once("warning", "nobody can tell whether the queue is empty", err)
+		return false
+	}
+	for _, p := range seen.Partitions {
+		if p.InFlight != 0 || p.Waiting != 0 {
+			return false
+		}
+	}
+	return len(seen.Partitions) == r.topic.Partitions
+}

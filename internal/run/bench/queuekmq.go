@@ -1,0 +1,72 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
+	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/kmq"
+)
+
+// kmqQueue is a member of a queue of package kmq, as the load takes it.
+type kmqQueue struct {
+	queue *kmq.Queue
+	order kmq.Order
+	line  *meter.Line
+}
+
+func (q *kmqQueue) Receive(ctx context.Context, max int) (load.Lot, error) {
+	ds, err := q.queue.Receive(ctx, max)
+	if err != nil {
+		return nil, err
+	}
+	return kmqLot(ds), nil
+}
+
+func (q *kmqQueue) Run(ctx context.Context, handlers int, handle func(load.Lot) error) error {
+	return q.queue.Run(ctx, handlers, func(_ context.Context, d kmq.Delivery) error { return handle(kmqLot{d}) }, kmq.InOrder(q.order))
+}
+
+func (q *kmqQueue) Counts() load.QueueCounts {
+	s := q.queue.Stats()
+	return load.QueueCounts{Expired: s.Expired, Tailed: s.Tailed, Missing: s.Missing, InFlight: int64(s.InFlight), RetentionAlarm: s.RetentionAlarm}
+}
+
+func (q *kmqQueue) Kill() { q.line.Cut() }
+
+func (q *kmqQueue) Close(ctx context.Context) error { return q.queue.Close(ctx) }
+
+// kmqLot are the deliveries of one receive.
+type kmqLot []kmq.Delivery
+
+func (l kmqLot) Len() int { return len(l) }
+
+func (l kmqLot) At(i int) load.Lent {
+	d := l[i]
+	return load.Lent{
+		Partition: d.ID().Partition, Value: d.Record.Value, KeyBytes: len(d.Record.Key),
+		Attempt: d.Attempt(), Deadline: d.Deadline(),
+	}
+}
+
+func (l kmqLot) Ack(ctx context.Context, i int) error { return inLoadsWords(l[i].Ack(ctx)) }
+
+func (l kmqLot) Nack(ctx context.Context, i int, delay time.Duration) error {
+	return inLoadsWords(l[i].Nack(ctx, delay))
+}
+
+// inLoadsWords says of an error whether the lock has ended.
+func inLoadsWords(err error) error {
+	switch {
+	case errors.Is(err, kmq.ErrExpired):
+		return errors.Join(load.ErrLockExpired, err)
+	case errors.Is(err, kmq.ErrLost):
+		return errors.Join(load.ErrLockLost, err)
+	case errors.Is(err, kmq.ErrClosed): // which has given it back
+		return errors.Join(context.Canceled, err)
+	default:
+		return err
+	}
+}

@@ -1,0 +1,217 @@
+package bench
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/kafka/probe"
+	"kafkabench.example/kafka-bench/internal/load"
+)
+
+// replicaWatch follows how the replicas of the run's topic stand. What a look shows
+// counts until the next one. Its methods may be called from any goroutine.
+type replicaWatch struct {
+	axis    *load.Axis
+	journal *journal
+	every   time.Duration
+	reader  *probe.ReplicaReader
+	asking  sync.Mutex // held while the reader asks
+
+	mu        sync.Mutex
+	minInSync int // 0: not known
+	last      []probe.PartitionReplicas
+	lastNs    int64
+	led       []int32 // by partition: who led it when somebody last did
+	told      int     // events of leaders
+	seen      replication
+}
+
+// replication is what the looks have shown of the measured window.
+type replication struct {
+	under, underMin, leaderless time.Duration
+	changes                     int64 // of leaders
+	sparsest                    int64 // the longest time between two looks
+	// syncedNs is when everything was in sync again for the last time; at the start of
+	// time if it always was.
+	syncedNs int64
+	inSync   bool // when last looked
+}
+
+// openReplicas opens what watches the replicas, and looks once.
+func (r *run) openReplicas(ctx context.Context) error {
+	reader, err := probe.NewReplicaReader(r.cfg.Cluster.Bootstrap(), r.access(), r.topic.Name)
+	if err != nil {
+		return err
+	}
+	r.replicas = &replicaWatch{
+		axis: r.axis, journal: r.journal, reader: reader, every: time.Duration(r.cfg.Scenario.Sampling.Replicas),
+		seen: replication{syncedNs: math.MinInt64},
+	}
+	if err := r.replicas.awaitFirst(ctx); err != nil {
+		return err
+	}
+	least, err := reader.MinInSync(ctx)
+	if err != nil {
+		r.journal.once("warning", "the topic's min.insync.replicas could not be read", err)
+	}
+	r.replicas.minInSync = least
+	return nil
+}
+
+// firstLook bounds how long the brokers may take to answer for the first time: the
+// reader's own patience is that of one look.
+const firstLook = 15 * time.Second
+
+// awaitFirst waits until the brokers tell of the topic's replicas.
+func (w *replicaWatch) awaitFirst(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, firstLook)
+	defer cancel()
+	for {
+		_, err := w.read(ctx)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-time.After(w.every):
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
+func (w *replicaWatch) close() { w.reader.Close() }
+
+// read asks the brokers, and takes in what they say: whoever asks has looked.
+func (w *replicaWatch) read(ctx context.Context) ([]probe.PartitionReplicas, error) {
+	w.asking.Lock()
+	defer w.asking.Unlock()
+	all, err := w.reader.Read(ctx)
+	if err == nil {
+		w.take(all, w.axis.Now())
+	}
+	return all, err
+}
+
+// Leader implements fault.Topic.
+func (w *replicaWatch) Leader(ctx context.Context, partition int) (int32, error) {
+	all, err := w.read(ctx)
+	switch {
+	case err != nil:
+		return 0, err
+	case partition >= len(all):
+		return 0, fmt.Errorf("the brokers know of %d partitions", len(all))
+	}
+	return all[partition].Leader, nil
+}
+
+// InSync implements fault.Topic.
+func (w *replicaWatch) InSync(ctx context.Context) (bool, error) {
+	all, err := w.read(ctx)
+	return err == nil && inSync(all), err
+}
+
+func inSync(all []probe.PartitionReplicas) bool { return !slices.ContainsFunc(all, lacks) }
+
+func lacks(p probe.PartitionReplicas) bool { return p.InSync < p.Replicas }
+
+// look asks how the replicas stand. Where nobody answers, what the last look showed
+// goes on.
+func (w *replicaWatch) look(ctx context.Context) {
+	if _, err := w.read(ctx); err != nil && ctx.Err() == nil {
+		w.journal.once("warning", "the replicas could not be read", err)
+	}
+}
+
+// take takes in what a look showed at a time.
+func (w *replicaWatch) take(all []probe.PartitionReplicas, at int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	synced := inSync(all)
+	if w.last == nil {
+		w.led = make([]int32, len(all))
+		for i, p := range all {
+			w.led[i] = p.Leader
+		}
+	} else {
+		w.account(at)
+		w.followLeaders(all, at)
+		if synced != w.seen.inSync {
+			w.tellSync(all, synced)
+		}
+	}
+	if synced && !w.seen.inSync && w.last != nil {
+		w.seen.syncedNs = at
+	}
+	w.last, w.lastNs, w.seen.inSync = all, at, synced
+}
+
+// account counts the time since the last look, as far as it lies in the measured
+// window. The caller holds the lock.
+func (w *replicaWatch) account(at int64) {
+	from, to := max(w.lastNs, 0), min(at, w.axis.End())
+	if to <= from {
+		return
+	}
+	length := time.Duration(to - from)
+	w.seen.sparsest = max(w.seen.sparsest, at-from)
+	if !w.seen.inSync {
+		w.seen.under += length
+	}
+	if slices.ContainsFunc(w.last, func(p probe.PartitionReplicas) bool { return p.InSync < w.minInSync }) {
+		w.seen.underMin += length
+	}
+	if slices.ContainsFunc(w.last, func(p probe.PartitionReplicas) bool { return p.Leader == probe.NoLeader }) {
+		w.seen.leaderless += length
+	}
+}
+
+// maxLeaderEvents bounds the events of leaders that a run tells one by one.
+const maxLeaderEvents = 100
+
+// followLeaders notes who leads what now. The caller holds the lock.
+func (w *replicaWatch) followLeaders(all []probe.PartitionReplicas, at int64) {
+	for i, p := range all[:min(len(all), len(w.led))] {
+		before := w.led[i]
+		if p.Leader == probe.NoLeader || p.Leader == before {
+			continue
+		}
+		w.led[i] = p.Leader
+		if w.axis.InWindow(at) {
+			w.seen.changes++
+		}
+		if w.told++; w.told <= maxLeaderEvents && before != probe.NoLeader {
+			w.journal.now("broker", fmt.Sprintf("leader of partition %d: broker %d → %d", i, before, p.Leader), "")
+		}
+	}
+}
+
+// tellSync tells that replicas are missing, or are all there again.
+func (w *replicaWatch) tellSync(all []probe.PartitionReplicas, synced bool) {
+	if synced {
+		w.journal.now("broker", "all replicas are in sync again", "")
+		return
+	}
+	lacking := slices.DeleteFunc(slices.Clone(all), func(p probe.PartitionReplicas) bool { return !lacks(p) })
+	fewest := slices.MinFunc(lacking, func(a, b probe.PartitionReplicas) int { return cmp.Compare(a.InSync, b.InSync) })
+	left := fmt.Sprintf("%d of %d in sync", fewest.InSync, fewest.Replicas)
+	if slices.ContainsFunc(lacking, func(p probe.PartitionReplicas) bool { return p.InSync > fewest.InSync }) {
+		left = "at worst " + left
+	}
+	if fewest.InSync < w.minInSync {
+		left += fmt.Sprintf(", below min.insync.replicas of %d", w.minInSync)
+	}
+	w.journal.now("broker", fmt.Sprintf("%d of %d partitions are under-replicated (%s)", len(lacking), len(all), left), "")
+}
+
+// shown is what the looks have shown, once they have ended; known is false where there
+// was no look in the measured window.
+func (w *replicaWatch) shown() (s replication, known bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.seen, w.seen.sparsest > 0
+}

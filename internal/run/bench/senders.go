@@ -1,0 +1,159 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"hash/crc32"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/kafka/access"
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/measure/latency"
+	"kafkabench.example/kafka-bench/internal/measure/ledger"
+	"kafkabench.example/kafka-bench/internal/plan/arrival"
+	"kafkabench.example/kafka-bench/internal/plan/payload"
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
+	"kafkabench.example/kafka-bench/internal/run/remote"
+)
+
+// senders are the sending side of a run, wherever its workers are: in this process
+// or in others. The methods say what those of load.Producers do.
+type senders interface {
+	Start()
+	EndAt(ns int64)
+	Done() <-chan struct{}
+	Spent() <-chan struct{}
+	Close()
+	// Err is why workers ended before their time.
+	Err() error
+
+	// While the load runs.
+	Sent() (warmup, measured load.Sent)
+	AckedIn(partitions int) []int64
+	Behind(next [][]uint64) load.Behind
+	AddTo(*latency.Collector)
+	Wire() (driver.Wire, bool)
+
+	// Once they are closed.
+	Waiting() (records, oldestDue int64)
+	DeferredPeak() int64
+	AckGaps() []load.Gaps
+	Errors(measured bool) map[string]int64
+	Books() []*ledger.Sender
+
+	Settings() []driver.Setting
+}
+
+var (
+	_ senders = (*load.Producers)(nil)
+	_ senders = (*remote.Producers)(nil)
+)
+
+// sending is all that the workers on the sending side are made of, whichever
+// process they are in.
+type sending struct {
+	scenario   scenario.Scenario
+	driver     driver.Driver
+	brokers    []string
+	access     access.Access
+	runID      string
+	topic      string
+	partitions int
+	consumed   bool
+	only       []int // the numbers of the workers that are made here; nil is all
+
+	axis     *load.Axis
+	arrivals arrival.Process
+	corpus   *payload.Corpus
+	keys     *payload.Keys
+	gate     *gatekeeper // nil: no backpressure
+}
+
+// config is what the workers are opened with.
+func (s sending) config() load.ProducersConfig {
+	l, b := s.scenario.Load, s.scenario.Backpressure
+	cfg := load.ProducersConfig{
+		Driver: s.driver,
+		Client: driver.ProducerConfig{
+			Brokers: s.brokers, Access: s.access, ClientID: "kafka-bench-" + s.runID, Topic: s.topic,
+			Acks: acks(l.Acks), Compression: l.Compression, Level: l.Level,
+			Linger: time.Duration(l.Linger), BatchBytes: int32(l.Batch),
+			Idempotent: l.Idempotent, InFlight: inFlight(s.driver, l.InFlight), DeliveryTimeout: time.Duration(l.DeliveryTimeout),
+		},
+		Workers: l.Producers, Only: s.only, Clients: l.Clients, MaxBuffered: l.MaxBuffered,
+		Arrivals: s.arrivals, Precise: l.Pacer == "precise",
+		Partitions: s.partitions, Partitioning: l.Partitioning,
+		Corpus: s.corpus, Keys: s.keys, RecordBytes: int(s.corpus.MeanBytes()),
+		Stamped: stamped(s.scenario), Consumed: s.consumed, Run: runNumber(s.runID), Volume: int64(l.Volume),
+		MaxDeferred: b.MaxDeferred, Axis: s.axis,
+	}
+	s.gate.admission(&cfg)
+	return cfg
+}
+
+// inFlight is the limit of requests in flight, or none for a client that has no such
+// limit: the scenario, too, has its default then (see NeedsOf).
+func inFlight(d driver.Driver, limit int) int {
+	if _, lacking := d.Lacks()[driver.InFlightLimit]; lacking {
+		return 0
+	}
+	return limit
+}
+
+// runNumber is a run's number in the stamps of its records: a checksum of the run's
+// ID.
+func runNumber(runID string) uint32 { return crc32.ChecksumIEEE([]byte(runID)) }
+
+// payloads are the values and keys of a scenario's records.
+func payloads(s scenario.Scenario) (*payload.Corpus, *payload.Keys, error) {
+	corpus, err := payload.NewCorpus(payloadSpec(s))
+	if err != nil {
+		return nil, nil, fmt.Errorf("making the payloads: %w", err)
+	}
+	keys, err := payload.NewKeys(keySpec(s.Load.Record))
+	if err != nil {
+		return nil, nil, fmt.Errorf("making the keys: %w", err)
+	}
+	return corpus, keys, nil
+}
+
+// schedule is when a scenario's records are due, warm-up included; nil for a closed
+// loop.
+func schedule(s scenario.Scenario) (arrival.Process, error) {
+	if s.Load.Rate.IsMax() || s.Load.Producers == 0 {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	measured, err := process(s)
+	if err != nil {
+		return nil, fmt.Errorf("making the schedule: %w", err)
+	}
+	return arrival.WithWarmup(time.Duration(s.Phases.Warmup), measured), nil
+}
+
+// openSenders opens the sending side.
+func (r *run) openSenders(ctx context.Context) (err error) {
+	if r.apart() {
+		err = r.openApart(ctx)
+	} else {
+		err = r.openHere()
+	}
+	if err == nil {
+		r.producers.AddTo(r.collector)
+	}
+	return err
+}
+
+// openHere opens the sending side in this process.
+func (r *run) openHere() error {
+	producers, err := load.OpenProducers(sending{
+		scenario: r.cfg.Scenario, driver: r.cfg.Driver, brokers: r.cfg.Cluster.Bootstrap(), access: r.access(),
+		runID: r.writer.ID(), topic: r.topic.Name, partitions: r.topic.Partitions, consumed: len(r.groups) > 0,
+		axis: r.axis, arrivals: r.arrivals, corpus: r.corpus, keys: r.keys, gate: r.own,
+	}.config())
+	if err != nil {
+		return err
+	}
+	r.producers = producers
+	return nil
+}

@@ -1,0 +1,137 @@
+package bench
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/result"
+)
+
+// course is what is delivered over time: a rate and a mean service time for each look.
+type course func(at time.Duration) (perS float64, service time.Duration)
+
+// looksOf takes a look each 100 ms of a course from its start to its end.
+func looksOf(length time.Duration, c course) []look {
+	all := []look{{}}
+	delivered, serviceNs := 0.0, 0.0
+	for at := lookEvery; at <= length; at += lookEvery {
+		perS, service := c(at - lookEvery)
+		delivered += perS * lookEvery.Seconds()
+		serviceNs += perS * lookEvery.Seconds() * float64(service)
+		all = append(all, look{at: int64(at), delivered: int64(delivered), timed: int64(delivered), serviceNs: int64(serviceNs)})
+	}
+	return all
+}
+
+func TestSettlingTime(t *testing.T) {
+	const target = 250 * time.Millisecond
+	for _, c := range []struct {
+		name   string
+		length time.Duration
+		target time.Duration
+		course course
+		want   float64 // seconds; -1: it does not settle
+	}{
+		{"at once", 10 * time.Second, target,
+			func(time.Duration) (float64, time.Duration) { return 2400, target }, 0},
+		{"a step after two seconds", 10 * time.Second, target, func(at time.Duration) (float64, time.Duration) {
+			if at < 2*time.Second {
+				return 600, target
+			}
+			return 2400, target
+		}, 2},
+		{"a time above the target for three seconds", 10 * time.Second, target, func(at time.Duration) (float64, time.Duration) {
+			if at < 3*time.Second {
+				return 600, time.Second
+			}
+			return 600, target
+		}, 3},
+		{"the same without a target", 10 * time.Second, 0, func(at time.Duration) (float64, time.Duration) {
+			if at < 3*time.Second {
+				return 600, time.Second
+			}
+			return 600, target
+		}, 0},
+		{"a relapse counts", 12 * time.Second, target, func(at time.Duration) (float64, time.Duration) {
+			if at >= 5*time.Second && at < 6*time.Second {
+				return 1200, target
+			}
+			return 2400, target
+		}, 6},
+		{"just within the bounds", 10 * time.Second, target, func(at time.Duration) (float64, time.Duration) {
+			if at < 5*time.Second {
+				return 2400 * 1.09, target * 119 / 100
+			}
+			return 2400, target
+		}, 0},
+		{"it swings to the end", 12 * time.Second, target, func(at time.Duration) (float64, time.Duration) {
+			if at/(2*time.Second)%2 == 0 {
+				return 0, target
+			}
+			return 2400, target
+		}, -1},
+		{"above the target to the end", 10 * time.Second, target,
+			func(time.Duration) (float64, time.Duration) { return 2400, 2 * target }, -1},
+		{"too short to tell", 1900 * time.Millisecond, target,
+			func(time.Duration) (float64, time.Duration) { return 2400, target }, -1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			changes := []result.Change{{AtNs: 0}}
+			settled(changes, looksOf(c.length, c.course), int64(c.length), c.target)
+			got := -1.0
+			if s := changes[0].SettlingS; s != nil {
+				got = *s
+			}
+			if math.Abs(got-c.want) > 0.25 { // a tenth of a span may be off the level
+				t.Errorf("settled after %v s, want %v", got, c.want)
+			}
+		})
+	}
+}
+
+// Each change is judged by what came before the next one, and one in the drain is not.
+func TestEachChangeSettlesByItself(t *testing.T) {
+	seen := looksOf(20*time.Second, func(at time.Duration) (float64, time.Duration) {
+		switch {
+		case at < 6*time.Second:
+			return 600, 0
+		case at < 10*time.Second:
+			return 2400, 0
+		case at < 11*time.Second:
+			return 1200, 0
+		default:
+			return 600, 0
+		}
+	})
+	changes := []result.Change{{AtNs: 5e9}, {AtNs: 10e9}, {AtNs: 21e9}}
+	settled(changes, seen, 20e9, 0)
+	for i, want := range []float64{1, 1} {
+		if s := changes[i].SettlingS; s == nil || math.Abs(*s-want) > 0.2 {
+			t.Errorf("change %d settled after %v, want %v s", i, s, want)
+		}
+	}
+	if s := changes[2].SettlingS; s != nil {
+		t.Errorf("a change after the window settled after %v s", *s)
+	}
+}
+
+// However long a run is, what is kept is bounded and in order, and spans it.
+func TestLooksAreBounded(t *testing.T) {
+	var l looks
+	const n = 10*maxLooks + 3
+	for i := range n {
+		l.add(look{at: int64(i), delivered: int64(i)})
+	}
+	if len(l.all) > maxLooks || len(l.all) < maxLooks/2 {
+		t.Errorf("%d looks are kept, the bound is %d", len(l.all), maxLooks)
+	}
+	for i, at := range l.all[1:] {
+		if at.at <= l.all[i].at {
+			t.Fatalf("look %d is of %d, after one of %d", i+1, at.at, l.all[i].at)
+		}
+	}
+	if first, last := l.all[0].at, l.all[len(l.all)-1].at; first > 32 || last < n-32 {
+		t.Errorf("the looks are from %d to %d of %d", first, last, n)
+	}
+}

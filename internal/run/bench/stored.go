@@ -1,0 +1,138 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/result"
+)
+
+// framingBytes is what a record takes in the log beside its value, at the most and
+// without a long key: the framing of the record, its part of the batch's, its index
+// entries.
+const framingBytes = 20
+
+// leastStored is how much has to be left of what a run wants to store: with less there
+// is nothing to see.
+const leastStored = 10_000_000
+
+// boundStored sees to it that what the run stores, all replicas of a local cluster
+// together, is never more than half of the free disk: it takes the fill and the volume
+// down, and says so. The scenario stays what was asked for, so that the run stays a
+// repeat of its like; what it came to is in the result beside what was stored. Nobody can tell what disk other clusters have.
+func (r *run) boundStored(context.Context) error {
+	if err := r.boundToDisk(); err != nil {
+		return err
+	}
+	return keepsFill(r.cfg.Scenario, r.cfg.Cluster.Info().Settings)
+}
+
+// boundToDisk is boundStored, but for what the brokers keep.
+func (r *run) boundToDisk() error {
+	s := r.cfg.Scenario
+	if s.Load.Volume == 0 && s.Topic.Fill == 0 {
+		return nil
+	}
+	local, is := r.cfg.Cluster.(cluster.Local)
+	if !is || len(local.Processes()) == 0 {
+		if r.cfg.Cluster.Info().Kind == cluster.KindExisting {
+			r.warnings = append(r.warnings, fmt.Sprintf("what disk the brokers have free is not known: storing %s with %s was not held against it",
+				unit.Bytes(int64(s.Load.Volume+s.Topic.Fill)), replicas(s)))
+		}
+		return nil
+	}
+	free, err := leastFree(local)
+	if err != nil {
+		return err
+	}
+	bounded := withinDisk(s, free)
+	if bounded.Load.Volume == s.Load.Volume && bounded.Topic.Fill == s.Topic.Fill {
+		return nil
+	}
+	if bounded.Load.Volume+bounded.Topic.Fill < leastStored {
+		return fmt.Errorf("the disk of the brokers has %s free, of which a run takes half: too little to store anything; free some", unit.Bytes(free))
+	}
+	r.cfg.Scenario = bounded
+	text := fmt.Sprintf("%s are stored and not %s: with %s that would take more than half of the %s that the disk has free",
+		unit.Bytes(int64(bounded.Load.Volume+bounded.Topic.Fill)), unit.Bytes(int64(s.Load.Volume+s.Topic.Fill)), replicas(s), unit.Bytes(free))
+	r.warnings = append(r.warnings, text)
+	r.journal.event(result.Event{AtNs: r.axis.Now(), Kind: "warning", What: text})
+	return nil
+}
+
+// volumeBound is what the volume was taken down to, and fillBound the fill; 0 where the
+// disk had room for what was asked.
+func (r *run) volumeBound() int64 {
+	return ifBounded(r.cfg.Scenario.Load.Volume, r.asked.Load.Volume)
+}
+
+func (r *run) fillBound() int64 {
+	return ifBounded(r.cfg.Scenario.Topic.Fill, r.asked.Topic.Fill)
+}
+
+func ifBounded(stored, asked unit.Size) int64 {
+	if stored == asked {
+		return 0
+	}
+	return int64(stored)
+}
+
+// leastFree is what is free where the brokers keep their logs, of several disks on the
+// fullest.
+func leastFree(local cluster.Local) (least int64, err error) {
+	for i, p := range local.Processes() {
+		free, err := cluster.FreeDisk(p.DataDir)
+		if err != nil {
+			return 0, err
+		}
+		if i == 0 || free < least {
+			least = free
+		}
+	}
+	return least, nil
+}
+
+// withinDisk is s with a fill and a volume that take no more than half of the free
+// bytes, each taken down by the same part. Compression is not counted on.
+func withinDisk(s scenario.Scenario, free int64) scenario.Scenario {
+	mean := max(1, s.Load.Record.Size.Mean())
+	each := (mean + framingBytes) / mean * float64(max(1, s.Topic.Replication))
+	part := float64(free) / 2 / (float64(s.Load.Volume+s.Topic.Fill) * each)
+	if part < 1 {
+		s.Load.Volume = unit.Size(float64(s.Load.Volume) * part)
+		s.Topic.Fill = unit.Size(float64(s.Topic.Fill) * part)
+	}
+	return s
+}
+
+// keepsFill refuses a fill of which brokers with these settings would delete the oldest
+// records before anybody has read them, as those do that keep them in memory: they
+// would be missed in the books as if they were lost.
+func keepsFill(s scenario.Scenario, settings map[string]string) error {
+	setting := s.Topic.Config["retention.bytes"]
+	if setting == "" {
+		setting = settings["log.retention.bytes"]
+	}
+	keeps, err := strconv.ParseInt(setting, 10, 64)
+	if err != nil || keeps < 0 { // not set, or no bound
+		return nil //nolint:nilerr // what a broker does not tell, it does not do
+	}
+	mean := max(1, s.Load.Record.Size.Mean())
+	each := float64(s.Topic.Fill) * (mean + framingBytes) / mean / float64(s.Topic.Partitions)
+	if each <= float64(keeps) {
+		return nil
+	}
+	return fmt.Errorf("topic.fill: the brokers keep %s of each partition, and a fill of %s is %s in each of %d; give less, more topic.partitions, or brokers that keep more (--cluster local)",
+		unit.Bytes(keeps), unit.Bytes(int64(s.Topic.Fill)), unit.Bytes(int64(each)), s.Topic.Partitions)
+}
+
+func replicas(s scenario.Scenario) string {
+	if s.Topic.Replication <= 1 {
+		return "1 replica"
+	}
+	return fmt.Sprintf("%d replicas", s.Topic.Replication)
+}

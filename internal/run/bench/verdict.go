@@ -1,0 +1,323 @@
+package bench
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/measure/ledger"
+	"kafkabench.example/kafka-bench/internal/plan/payload"
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/result"
+)
+
+// The bounds beyond which a run does not say what it seems to say. They are the
+// method's, not a scenario's, so that no scenario can talk itself valid.
+const (
+	// maxLateness bounds the pacer's lateness at p99: beyond it the load had
+	// another shape than the one that was asked for.
+	maxLateness = 20 * time.Millisecond
+	// maxSchedDelay bounds the scheduling delay of goroutines at p99: beyond
+	// it the tool's stamps say when it got to run, and not what happened.
+	maxSchedDelay = 20 * time.Millisecond
+	// warnLateness is where lateness begins to show in the response times.
+	warnLateness = 5 * time.Millisecond
+	// warnStolen is the share of CPU time that the hypervisor may take before
+	// it shows.
+	warnStolen = 0.02
+	// maxSignalAge is how old a lag reading may be before it is worth a warning that
+	// a gate acts on it.
+	maxSignalAge = 3 * time.Second
+	// warnBusy is the share of all CPU time above which the machine, tool and
+	// local brokers together, is the limit.
+	warnBusy = 0.95
+)
+
+// judge gives the verdict on a run whose figures are all there.
+func (r *run) judge(out *result.Run, books []ledger.Books, settled ledger.Books) result.Verdict {
+	v := result.Verdict{Status: result.Valid, Reasons: []string{}, Warnings: []string{}}
+	v.Reasons = append(v.Reasons, r.faultsOfTheRun(out)...)
+	v.Reasons = append(v.Reasons, r.faultsOfTheBooks(out, books)...)
+	v.Reasons = append(v.Reasons, r.faultsOfTheQueue(settled)...)
+	v.Reasons = append(v.Reasons, faultsOfTheTool(out)...)
+	if len(v.Reasons) > 0 {
+		v.Status = result.Invalid
+	}
+	v.Warnings = append(v.Warnings, r.warnings...)
+	for i, b := range books {
+		v.Warnings = append(v.Warnings, r.ofGroup(i, b.Reasons)...)
+	}
+	v.Warnings = append(v.Warnings, settled.Reasons...)
+	v.Warnings = append(v.Warnings, r.warningsOfTheSetup(out)...)
+	v.Warnings = append(v.Warnings, r.warningsOfTheRecords(out)...)
+	v.Warnings = append(v.Warnings, r.warningsOfTheQueue(out)...)
+	v.Warnings = append(v.Warnings, r.warningsOfTheAcks()...)
+	v.Warnings = append(v.Warnings, r.warningsOfTheMachine(out)...)
+	if r.cfg.Caveats != nil {
+		v.Warnings = append(v.Warnings, r.cfg.Caveats(out)...)
+	}
+	return v
+}
+
+// faultsOfTheRun: it did not do what it was to do.
+func (r *run) faultsOfTheRun(out *result.Run) (reasons []string) {
+	if r.axis.End() <= 0 {
+		reasons = append(reasons, "the run ended before the measured window began")
+	}
+	if err := r.groups.err(); err != nil {
+		reasons = append(reasons, "a consumer ended before the run did: "+err.Error())
+	}
+	if err := r.producers.Err(); err != nil {
+		reasons = append(reasons, "a process ended before the run did: "+err.Error())
+	}
+	if err := r.journal.failed(); err != nil {
+		reasons = append(reasons, "the result is not complete: "+err.Error())
+	}
+	reasons = append(reasons, r.notInjected...)
+	if expected, exact := r.expected(); exact && math.Abs(float64(out.Load.Scheduled)-expected) > 1 {
+		reasons = append(reasons, fmt.Sprintf("%s records came due where the schedule has %s",
+			unit.Count(out.Load.Scheduled), unit.Count(int64(expected))))
+	}
+	switch {
+	case r.readOnly() && out.Delivery.Delivered == 0:
+		reasons = append(reasons, "no record was delivered in the measured window")
+	case !r.readOnly() && out.Load.Scheduled == 0:
+		reasons = append(reasons, "no record was scheduled in the measured window")
+	}
+	return reasons
+}
+
+// expected is how many records the schedule has in the measured window, if that
+// is a number and not a random variable.
+func (r *run) expected() (records float64, exact bool) {
+	// The shares of a volume are of bytes: with records of several sizes some
+	// workers end before others.
+	if r.arrivals == nil || r.interrupted || r.cfg.Scenario.Load.Volume > 0 || r.cfg.Scenario.Load.Arrival.Process == "poisson" {
+		return 0, false
+	}
+	return r.arrivals.Expected(time.Duration(r.axis.End())), true
+}
+
+// faultsOfTheBooks: they don't balance.
+func (r *run) faultsOfTheBooks(out *result.Run, books []ledger.Books) (reasons []string) {
+	if r.producers.Err() != nil || r.groups.dead() != nil {
+		return nil // those of a process are missing, and with them any balance
+	}
+	l := out.Load
+	if waiting, _ := r.producers.Waiting(); waiting != l.Deferred+out.Warmup.Load.Deferred {
+		reasons = append(reasons, fmt.Sprintf("%s records wait at the source where the books have %s",
+			unit.Count(waiting), unit.Count(l.Deferred+out.Warmup.Load.Deferred)))
+	}
+	for _, l := range []result.Load{l, out.Warmup.Load} {
+		if left := l.Admitted - l.Acked - l.Failed - l.Unknown; left != 0 {
+			reasons = append(reasons, fmt.Sprintf("the client never reported on %s records", unit.Count(left)))
+		}
+	}
+	for i, b := range books {
+		if len(r.groups) == 0 || !r.stamped {
+			break
+		}
+		reasons = append(reasons, r.ofGroup(i, b.Measured.Imbalance())...)
+		for _, fault := range b.Warmup.Imbalance() {
+			reasons = append(reasons, r.ofGroup(i, []string{"warm-up: " + fault})...)
+		}
+	}
+	for _, metric := range result.TimeMetrics {
+		if t := out.Time[metric]; t.OutOfRange > 0 {
+			reasons = append(reasons, fmt.Sprintf("%s samples of %s are longer than an hour", unit.Count(t.OutOfRange), metric))
+		}
+	}
+	return reasons
+}
+
+// ofGroup says whose texts they are, where there are several groups.
+func (r *run) ofGroup(group int, texts []string) []string {
+	if len(r.groups) < 2 {
+		return texts
+	}
+	named := make([]string, len(texts))
+	for i, text := range texts {
+		named[i] = "group " + r.groupIDs[group] + ": " + text
+	}
+	return named
+}
+
+// faultsOfTheTool: it was not able to measure.
+func faultsOfTheTool(out *result.Run) (reasons []string) {
+	if late := time.Duration(out.Time["pacer_lateness"].P99Ns); late > maxLateness {
+		reasons = append(reasons, fmt.Sprintf("the pacer was late: %s at p99, above its bound of %v", unit.Nanos(int64(late)), maxLateness))
+	}
+	if text := starvation(out); text != "" && !unscheduled(out) {
+		reasons = append(reasons, text)
+	}
+	return reasons
+}
+
+// starvation says that the tool could not run when it had to; "" is that it could.
+func starvation(out *result.Run) string {
+	delay := time.Duration(out.Process.SchedDelayNs.P99Ns)
+	if delay <= maxSchedDelay {
+		return ""
+	}
+	return fmt.Sprintf("the tool was starved of CPU: its goroutines waited %s at p99 to run, above the bound of %v", unit.Nanos(int64(delay)), maxSchedDelay)
+}
+
+// unscheduled tells that nothing was due in the run: its producers went as fast as they
+// could, or there were none. Its throughput is a count over a time, which stays true of
+// a tool that was starved, and is then that of the machine. Its times are not: see
+// unreliable.
+func unscheduled(out *result.Run) bool { return out.Load.ClosedLoop || out.Load.Scheduled == 0 }
+
+// unreliable names what a valid run does not tell though it has a figure for it: every
+// time of a tool that was starved, whose stamps say when a goroutine got to run. They
+// stay in the result for who wants to look, and no report, comparison or expectation
+// takes them for measured (result.Run.Says). With a schedule the run is invalid instead.
+func unreliable(out *result.Run) (fields []string) {
+	if starvation(out) == "" || !unscheduled(out) {
+		return nil
+	}
+	for _, metric := range result.TimeMetrics {
+		if out.Time[metric].Count > 0 {
+			fields = append(fields, "time."+metric)
+		}
+	}
+	for _, field := range []string{"lag.time_lag_peak_ns", "intervals.time_lag_ns", "intervals.time"} {
+		if out.Says(field) { // of a run that reads, nobody knows the first two anyway
+			fields = append(fields, field)
+		}
+	}
+	return fields
+}
+
+// ToolLimits are the reasons to hold the tool, or the machine that it runs on,
+// responsible for what a run did not reach, and not Kafka.
+func ToolLimits(out *result.Run) []string {
+	reasons := faultsOfTheTool(out)
+	if text := starvation(out); text != "" && unscheduled(out) {
+		reasons = append(reasons, text)
+	}
+	if busy := out.Process.HostCPUBusy; busy != nil && *busy > warnBusy {
+		reasons = append(reasons, fmt.Sprintf("the machine's CPUs were %s busy", unit.Percent(*busy)))
+	}
+	return reasons
+}
+
+// Warnings are those that every run of a scenario has.
+func Warnings(s scenario.Scenario) []string { return s.Warnings(payload.StampSize) }
+
+// warningsOfTheSetup are caveats that hold for every run such as this one.
+func (r *run) warningsOfTheSetup(out *result.Run) (warnings []string) {
+	warnings = append(warnings, Warnings(r.cfg.Scenario)...)
+	if note := r.cfg.Cluster.Info().Note; note != "" {
+		warnings = append(warnings, note)
+	}
+	if c := out.Consumer.Confined; c != nil && c.Note != "" {
+		warnings = append(warnings, "the consumers are not held to their limits: "+c.Note)
+	}
+	if r.cfg.Scenario.Load.Pacer == "precise" && !load.PreciseAvailable {
+		warnings = append(warnings, "the precise pacer needs Linux; this run was paced by plain timers")
+	}
+	return append(warnings, r.warningsOfTheUsage(out)...)
+}
+
+func (r *run) isLocal() bool {
+	_, local := r.cfg.Cluster.(cluster.Local)
+	return local
+}
+
+// warningsOfTheRecords say what became of some records.
+func (r *run) warningsOfTheRecords(out *result.Run) (warnings []string) {
+	warn := func(n int64, format string) {
+		if n > 0 {
+			warnings = append(warnings, fmt.Sprintf(format, unit.Count(n)))
+		}
+	}
+	warnOf := func(n int64, noun, what string) {
+		if n > 0 {
+			warnings = append(warnings, unit.Things(n, noun)+" "+what)
+		}
+	}
+	if r.interrupted {
+		warnings = append(warnings, fmt.Sprintf("interrupted: %.1f s of %v were measured", r.window(), r.cfg.Scenario.Phases.Measure))
+	}
+	warnOf(out.Load.Failed, "record", "failed: not in the log")
+	warn(out.Load.Unknown, "the fate of %s records is unknown: they timed out and may or may not be in the log")
+	warn(out.Delivery.Lost, r.lostWarning())
+	warnOf(out.Delivery.Corrupt, "record", "arrived corrupt")
+	if r.queue == nil { // which delivers again, and in any order, as it is to
+		warn(out.Delivery.Duplicates, r.duplicatesWarning())
+		warn(out.Delivery.Reordered, "%s records were delivered after a later one of the same producer and partition")
+	}
+	warn(out.Delivery.Foreign, "%s records in the topic are not of this run")
+	warnOf(out.Load.Deferred, "record", "still waited at the source when the run ended: no time has that in it")
+	switch {
+	case r.queue != nil: // what is pending in it says more
+	case r.endless(): // there is nothing that it should have reached
+	case out.Delivery.Pending == 0: // there was no time to see it, and yet all was delivered
+	case !r.drained && r.readOnly():
+		warnings = append(warnings, fmt.Sprintf("not read to its end: %s records of the topic were not read when the run ended", unit.Count(out.Delivery.Pending)))
+	case !r.drained:
+		warnings = append(warnings, fmt.Sprintf("not drained: %s acknowledged records were not delivered by the end, and no end-to-end time has them in it", unit.Count(out.Delivery.Pending)))
+	}
+	hit := r.brokersHit()
+	for _, b := range r.atStart.brokers {
+		if slices.Contains(hit, fmt.Sprintf("%s %d", scenario.BrokerTarget, b.id)) || slices.Contains(hit, scenario.EveryBroker) {
+			continue // that it ended was asked for
+		}
+		if !slices.ContainsFunc(r.atEnd.brokers, func(o brokerUsage) bool { return o.pid == b.pid }) {
+			warnings = append(warnings, fmt.Sprintf("broker %d ended during the measured window", b.id))
+		}
+	}
+	warnings = append(warnings, warningsOfTheSignal(out.Backpressure, r.cfg.Scenario.Backpressure.Blind)...)
+	warnings = append(warnings, r.warningsOfTheFaults()...)
+	warnOf(out.Consumer.Rebalances, "rebalance", "in the measured window")
+	warnOf(out.Consumer.CommitErrors, "commit", "failed in the measured window")
+	return warnings
+}
+
+// warningsOfTheSignal say that the gate did not know the lag, and what it did then.
+func warningsOfTheSignal(b *result.Backpressure, blind string) (warnings []string) {
+	if b == nil {
+		return nil
+	}
+	if b.SignalAgeMaxNs > int64(maxSignalAge) {
+		warnings = append(warnings, fmt.Sprintf("the gate rested on a lag that was up to %s old: it could not be read", unit.Nanos(b.SignalAgeMaxNs)))
+	}
+	if b.BlindS > 0 {
+		admits := "nothing"
+		if blind == "open" {
+			admits = "everything"
+		}
+		warnings = append(warnings, fmt.Sprintf("the gate was blind for %.1f s, in which it admitted %s", b.BlindS, admits))
+	}
+	return warnings
+}
+
+// warningsOfTheMachine say what else may stand behind the figures.
+func (r *run) warningsOfTheMachine(out *result.Run) (warnings []string) {
+	if late := time.Duration(out.Time["pacer_lateness"].P99Ns); late > warnLateness && late <= maxLateness {
+		warnings = append(warnings, fmt.Sprintf("the pacer was %s late at p99; response times contain that", unit.Nanos(int64(late))))
+	}
+	lateness, response := out.Time["pacer_lateness"].MaxNs, out.Time["e2e_response_time"].MaxNs
+	if lateness > int64(warnLateness) && lateness*4 > response {
+		warnings = append(warnings, fmt.Sprintf("the pacer was once %s late: the highest response times contain that, and are not all Kafka's", unit.Nanos(lateness)))
+	}
+	if text := starvation(out); text != "" && unscheduled(out) {
+		warnings = append(warnings, text+"; what it reached is what the machine had left for it, and none of its times is to be relied on")
+	}
+	if c := out.Consumer.Confined; c != nil && c.SchedDelayNs != nil && time.Duration(c.SchedDelayNs.P99Ns) > maxSchedDelay {
+		warnings = append(warnings, fmt.Sprintf("the consumers' goroutines waited %s at p99 to run, each process held to %g cores: times that end at a consumer contain that",
+			unit.Nanos(c.SchedDelayNs.P99Ns), c.CPU))
+	}
+	if busy := out.Process.HostCPUBusy; busy != nil && *busy > warnBusy {
+		warnings = append(warnings, fmt.Sprintf("the machine's CPUs were %s busy: the figures are of this machine as much as of Kafka", unit.Percent(*busy)))
+	}
+	if stolen := out.Process.HostCPUStolen; stolen != nil && *stolen > warnStolen {
+		warnings = append(warnings, fmt.Sprintf("the hypervisor took %s of the CPU time away", unit.Percent(*stolen)))
+	}
+	return warnings
+}

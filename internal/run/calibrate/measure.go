@@ -1,0 +1,220 @@
+package calibrate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"runtime"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/bench"
+)
+
+// Plan says what is measured, and for how long.
+type Plan struct {
+	Quick       bool
+	RecordBytes []int // the sizes, ascending
+	// Halvings is how often the search goes between a rate that holds and one that
+	// does not, at the most.
+	Halvings int
+	// Warmup and Measure are the phases of each run.
+	Warmup, Measure time.Duration
+	// Micro is how long each of the small costs is measured.
+	Micro time.Duration
+}
+
+// recordSizes are from the small, where the record is what costs, to the large,
+// where its bytes are.
+var recordSizes = []int{100, 512, 1 << 10, 10 << 10}
+
+// quickSizes are those that it takes to tell the two apart.
+var quickSizes = []int{100, 1 << 10, 10 << 10}
+
+// Full takes about a minute.
+func Full() Plan {
+	return Plan{RecordBytes: recordSizes, Halvings: 2, Warmup: 300 * time.Millisecond, Measure: 1200 * time.Millisecond, Micro: 400 * time.Millisecond}
+}
+
+// Quick takes about a quarter of that, and is less sure.
+func Quick() Plan {
+	return Plan{Quick: true, RecordBytes: quickSizes, Halvings: 1, Warmup: 100 * time.Millisecond, Measure: 250 * time.Millisecond, Micro: 100 * time.Millisecond}
+}
+
+// Config says how to calibrate.
+type Config struct {
+	Plan   Plan
+	Driver driver.Driver
+	Tool   result.Tool
+	// Progress is told what is measured next; nil is nobody.
+	Progress func(string)
+}
+
+// The runs of a calibration: a load as most have it.
+const (
+	producers  = 4
+	partitions = 6
+	drain      = 10 * time.Second
+	// retention keeps the embedded broker from filling the memory with records
+	// that nobody will read.
+	retention = 16 << 20
+	// maxBufferedBytes bounds what one producer has in flight: enough never to
+	// wait for, and no more than goes through in a part of the shortest run.
+	maxBufferedBytes = 4 << 20
+)
+
+// pacers are those that a load can have.
+var pacers = []string{"frugal", "precise"}
+
+// maxLateness bounds the pacer's lateness at p99 for a rate to hold. It is that
+// from which on a run is warned.
+const maxLateness = 5 * time.Millisecond
+
+// keptUp is the share of what was offered that must be acknowledged within the
+// measured window.
+const keptUp = 0.98
+
+// maxOthers is the share of the processors that other processes may take before
+// it is noted.
+const maxOthers = 0.1
+
+// Measure calibrates this machine. An error, or the end of ctx, leaves nothing
+// behind.
+func Measure(ctx context.Context, cfg Config) (c *Calibration, err error) {
+	out, err := os.MkdirTemp("", "kafka-bench-calibrate-")
+	if err != nil {
+		return nil, fmt.Errorf("there is no place for the runs of a calibration: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(out)) }()
+	broker, err := cluster.StartEmbedded(cluster.EmbeddedOptions{RetentionBytes: retention})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, broker.Stop(context.WithoutCancel(ctx))) }()
+
+	m := &measurer{cfg: cfg, cluster: broker, out: out, held: make(map[string]int)}
+	c = &Calibration{
+		SchemaVersion: SchemaVersion, MadeAt: time.Now().UTC(), HostName: hostName(), Tool: cfg.Tool,
+		Driver: cfg.Driver.Name() + " " + cfg.Driver.Version(), Broker: broker.Info().Version, Quick: cfg.Plan.Quick,
+	}
+	if err := m.small(ctx, c); err != nil {
+		return nil, err
+	}
+	for _, bytes := range cfg.Plan.RecordBytes {
+		offers, err := m.offers(ctx, bytes)
+		if err != nil {
+			return nil, err
+		}
+		c.Offers = append(c.Offers, offers...)
+	}
+	c.Host = m.host
+	if m.others > maxOthers {
+		c.Notes = append(c.Notes, fmt.Sprintf("other processes took up to %s of the processors meanwhile: calibrate again when they rest", unit.Percent(m.others)))
+	}
+	return c, nil
+}
+
+// measurer makes the runs of a calibration.
+type measurer struct {
+	cfg     Config
+	cluster cluster.Cluster
+	out     string
+	host    result.Host // as the runs describe it
+	others  float64     // the most of the processors that other processes took
+	// held are the places in shares of those that held last, by pacer: sizes
+	// differ in their rates, and less in the share of them that keeping to a
+	// schedule costs.
+	held map[string]int
+}
+
+func (m *measurer) tell(format string, args ...any) {
+	if m.cfg.Progress != nil {
+		m.cfg.Progress(fmt.Sprintf(format, args...))
+	}
+}
+
+// offers looks for the highest rate that can be offered of one size, with each
+// pacer.
+func (m *measurer) offers(ctx context.Context, bytes int) (offers []Offer, err error) {
+	m.tell("records of %v: as fast as it goes", unit.Size(bytes))
+	closed, err := m.run(ctx, bytes, unit.MaxRate, pacers[0])
+	if err != nil {
+		return nil, err
+	}
+	for _, pacer := range pacers {
+		o := Offer{RecordBytes: bytes, Pacer: pacer, ClosedLoopPerS: closed.Load.AckedPerS}
+		if err := m.highest(ctx, &o); err != nil {
+			return nil, err
+		}
+		offers = append(offers, o)
+	}
+	return offers, nil
+}
+
+// highest looks for the highest share of the closed loop that holds, from the one
+// that held last.
+func (m *measurer) highest(ctx context.Context, o *Offer) error {
+	rate := func(share float64) float64 { return math.Floor(share * o.ClosedLoopPerS) }
+	f, err := highestShare(m.held[o.Pacer], m.cfg.Plan.Halvings, func(share float64) (bool, error) {
+		perS := rate(share)
+		if perS < 1 {
+			return false, nil
+		}
+		m.tell("records of %v: on schedule, %s, %s pacer", unit.Size(o.RecordBytes), unit.PerSecond(perS), o.Pacer)
+		r, err := m.run(ctx, o.RecordBytes, unit.Rate{Records: int64(perS), Per: time.Second}, o.Pacer)
+		if err != nil || !holds(r) {
+			return false, err
+		}
+		late := r.Time["pacer_lateness"]
+		o.HighestPerS, o.CPUPerRecordNs = &perS, r.Process.CPUPerRecord
+		o.LatenessP50Ns, o.LatenessP99Ns = late.P50Ns, late.P99Ns
+		return true, nil
+	})
+	if err != nil {
+		return err
+	}
+	m.held[o.Pacer] = f.at
+	if f.held > 0 && f.failed > 0 {
+		failed := rate(f.failed)
+		o.FailedPerS = &failed
+	}
+	return nil
+}
+
+// holds tells whether what was to be offered was, in time.
+func holds(r *result.Run) bool {
+	return r.Verdict.Status == result.Valid && time.Duration(r.Time["pacer_lateness"].P99Ns) <= maxLateness &&
+		r.Load.AckedPerS >= keptUp*r.Load.OfferedPerS
+}
+
+// run makes one run, which nobody will look at afterwards.
+func (m *measurer) run(ctx context.Context, bytes int, rate unit.Rate, pacer string) (*result.Run, error) {
+	s := scenario.Defaults()
+	s.Name = "calibrate"
+	s.Topic.Partitions = partitions
+	s.Load.Rate, s.Load.Producers, s.Load.Pacer = rate, producers, pacer
+	s.Load.Record.Size = scenario.FixedSize(unit.Size(bytes))
+	s.Load.MaxBuffered = min(s.Load.MaxBuffered, max(maxBufferedBytes/bytes, 100))
+	s.Consume.Consumers = 0
+	s.Phases = scenario.Phases{
+		Warmup: unit.Duration(m.cfg.Plan.Warmup), Measure: unit.Duration(m.cfg.Plan.Measure), Drain: unit.Duration(drain),
+	}
+	runtime.GC() // what the run before left is not this one's to clear away
+	outcome, err := bench.Run(ctx, bench.Config{
+		Scenario: s.Resolve(), Cluster: m.cluster, Driver: m.cfg.Driver, Out: m.out, Tool: m.cfg.Tool,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("records of %v: %w", unit.Size(bytes), err)
+	}
+	m.host = outcome.Run.Run.Host
+	if p := outcome.Run.Process; p.HostCPUBusy != nil && p.CPUCores != nil && m.host.CPUs > 0 {
+		m.others = max(m.others, *p.HostCPUBusy-*p.CPUCores/float64(m.host.CPUs))
+	}
+	return &outcome.Run, os.RemoveAll(outcome.Dir)
+}

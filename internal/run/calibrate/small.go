@@ -1,0 +1,118 @@
+package calibrate
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/measure/latency"
+	"kafkabench.example/kafka-bench/internal/plan/payload"
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
+)
+
+// sleeps are how long one is asked for: what a worker does at a high rate, and at
+// a low one.
+var sleeps = []time.Duration{50 * time.Microsecond, time.Millisecond, 10 * time.Millisecond}
+
+// small measures what runs are made of.
+func (m *measurer) small(ctx context.Context, c *Calibration) error {
+	m.tell("timers, clock, and the cost of a record")
+	for _, asked := range sleeps {
+		s, err := oversleep(ctx, asked, m.cfg.Plan.Micro)
+		if err != nil {
+			return err
+		}
+		c.Sleeps = append(c.Sleeps, s)
+	}
+	c.ClockNs = clockCost(m.cfg.Plan.Micro)
+	recording := recordingCost(m.cfg.Plan.Micro)
+	for _, bytes := range m.cfg.Plan.RecordBytes {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		cost, err := payloadCost(bytes, m.cfg.Plan.Micro)
+		if err != nil {
+			return err
+		}
+		cost.RecordNs = recording
+		c.Costs = append(c.Costs, cost)
+	}
+	return nil
+}
+
+// oversleep sleeps again and again, as the frugal pacer does.
+func oversleep(ctx context.Context, asked, length time.Duration) (Sleep, error) {
+	h := latency.NewHistogram()
+	for began := time.Now(); time.Since(began) < length; {
+		if err := ctx.Err(); err != nil {
+			return Sleep{}, err
+		}
+		before := time.Now()
+		time.Sleep(asked)
+		h.Record(int64(time.Since(before) - asked))
+	}
+	return Sleep{AskedNs: int64(asked), P50Ns: h.Percentile(50), P99Ns: h.Percentile(99)}, nil
+}
+
+// costOf is what one call of work takes in the mean, in nanoseconds. Work is done
+// by the thousand, so that looking at the clock is not what is measured.
+func costOf(length time.Duration, work func(i uint64)) float64 {
+	const batch = 1000
+	began := time.Now()
+	calls := uint64(0)
+	for time.Since(began) < length {
+		for range batch {
+			work(calls)
+			calls++
+		}
+	}
+	return float64(time.Since(began)) / float64(calls)
+}
+
+// clockCost is a reading of the clock that stamps are read from.
+func clockCost(length time.Duration) float64 {
+	axis := load.NewAxis()
+	axis.Set(0, time.Hour)
+	var sum int64
+	cost := costOf(length, func(uint64) { sum += axis.Now() })
+	runtime.KeepAlive(sum) // else the compiler leaves out what nobody wants
+	return cost
+}
+
+// recordingCost is the entry of what the sending side knows of a record: lateness,
+// delay, service and response time, under the lock that is taken for many.
+func recordingCost(length time.Duration) float64 {
+	metrics := []latency.Metric{latency.PacerLateness, latency.SendDelay, latency.SendServiceTime, latency.SendResponseTime}
+	r := latency.NewRecorder(metrics...)
+	r.Lock()
+	defer r.Unlock()
+	return costOf(length, func(i uint64) {
+		ns := int64(i%1000) * 1000 // spread over the slots of a millisecond
+		for _, m := range metrics {
+			r.Record(true, m, ns)
+		}
+	})
+}
+
+// payloadCost is the making of a body, and the stamping of a record.
+func payloadCost(bytes int, length time.Duration) (Cost, error) {
+	record := scenario.Defaults().Load.Record
+	began := time.Now()
+	corpus, err := payload.NewCorpus(payload.Spec{
+		Class: record.Payload, Seed: record.Seed, Stamped: true,
+		Sizes: payload.Sizes{Distribution: "fixed", Values: []int{bytes}},
+	})
+	if err != nil {
+		return Cost{}, fmt.Errorf("records of %d bytes: %w", bytes, err)
+	}
+	cost := Cost{RecordBytes: bytes, GenerateNs: float64(time.Since(began)) / float64(corpus.Len())}
+	value := make([]byte, bytes)
+	stamp := payload.Stamp{Run: 1, Producer: 1}
+	cost.StampNs = costOf(length, func(i uint64) {
+		stamp.Sequence = i
+		value = corpus.Value(value, i, &stamp)
+	})
+	return cost, nil
+}

@@ -1,0 +1,277 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/bench"
+)
+
+// maker makes runs that measure nothing, and ends each as it is told.
+type maker struct {
+	out string
+	// next is how the next run ends; "" is valid.
+	next func() string
+	made []string // names of the scenarios whose runs have ended, in order
+}
+
+// The ways a run of a maker ends, beside the statuses of a campaign.
+const (
+	killed      = "killed"       // the tool dies during the run
+	killedLater = "killed later" // after the run was saved, before the campaign was
+)
+
+var (
+	errKilled = errors.New("killed")
+	errTopic  = errors.New("the topic was not created")
+)
+
+func (m *maker) Make(ctx context.Context, s scenario.Scenario, began func(string)) (*bench.Outcome, error) {
+	end := result.Valid
+	if m.next != nil {
+		end = m.next()
+	}
+	if end == result.Failed {
+		return nil, errTopic
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	w, err := result.Create(m.out, s.Name, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	began(w.Dir())
+	if end == killed {
+		panic(errKilled)
+	}
+	run := result.Run{Run: result.Info{Name: s.Name, FinishedAt: time.Now(), Interrupted: end == result.Interrupted}}
+	run.Verdict.Status = result.Valid
+	if end == result.Invalid {
+		run.Verdict = result.Verdict{Status: result.Invalid, Reasons: []string{"it was told to be"}}
+	}
+	if err := w.Finish(run); err != nil {
+		return nil, err
+	}
+	if end != result.Interrupted {
+		m.made = append(m.made, s.Name)
+	}
+	if end == killedLater {
+		panic(errKilled)
+	}
+	return &bench.Outcome{Dir: w.Dir(), Run: run}, nil
+}
+
+// carryOut runs a journal, and survives that the tool is killed: then it closes
+// nothing but what the kernel would.
+func carryOut(t interface{ Fatal(...any) }, j *Journal, m Maker) (err error) {
+	defer func() {
+		if recover() != nil {
+			err = errKilled
+		}
+		if err := j.writer.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}()
+	plan, err := Saved(savedCampaign(t, j.Dir()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Run(context.Background(), j, Config{
+		Maker: m, Scenarios: plan.Scenarios(),
+		Began: func(int) {}, Ended: func(int, *bench.Outcome) error { return nil },
+	})
+}
+
+func savedCampaign(t interface{ Fatal(...any) }, dir string) *result.Campaign {
+	c, err := result.ReadCampaign(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &c.Campaign
+}
+
+func create(t interface{ Fatal(...any) }, out string, suites ...scenario.Suite) *Journal {
+	j, err := Create(out, mustPlan(t, PlanOptions{}, suites...).Campaign(result.Tool{Version: "test"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+func resume(t interface{ Fatal(...any) }, dir string) *Journal {
+	j, err := Resume(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+// However often a campaign is stopped, and in whatever way, it comes to its end
+// with each planned run made once, in the order of the plan, and every run that
+// it names is there.
+func TestResumedCampaignMakesEveryRunOnce(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		out, err := os.MkdirTemp("", "campaign-")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer os.RemoveAll(out)
+		ends := rapid.SliceOfN(rapid.SampledFrom([]string{
+			result.Valid, result.Valid, result.Invalid, result.Interrupted, result.Failed, killed, killedLater,
+		}), 0, 12).Draw(t, "ends")
+		m := &maker{out: out, next: func() string {
+			if len(ends) == 0 {
+				return result.Valid
+			}
+			end := ends[0]
+			ends = ends[1:]
+			return end
+		}}
+		suite := suiteOf("s", rapid.IntRange(1, 3).Draw(t, "repeat"), "a", "b", "c")
+		j := create(t, out, suite)
+		want := mustPlan(t, PlanOptions{}, suite)
+		for tries := 0; !savedCampaign(t, j.Dir()).Finished(); tries++ {
+			if tries > 0 {
+				j = resume(t, j.Dir())
+			}
+			if tries > 20 {
+				t.Fatalf("still not finished: %+v", savedCampaign(t, j.Dir()).Runs)
+			}
+			if err := carryOut(t, j, m); err != nil && !errors.Is(err, errTopic) && !errors.Is(err, errKilled) {
+				t.Fatal(err)
+			}
+		}
+		var names []string
+		for _, turn := range want.Turns {
+			names = append(names, want.Cells[turn.Cell].Name)
+		}
+		if !slices.Equal(m.made, names) {
+			t.Fatalf("made %v, want %v", m.made, names)
+		}
+		recorded, err := result.ReadCampaign(j.Dir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(recorded.Notes) > 0 || recorded.Campaign.Made() != len(names) {
+			t.Fatalf("%d runs, notes %v", recorded.Campaign.Made(), recorded.Notes)
+		}
+		for i, run := range recorded.Runs {
+			if run.Run.Run.Name != names[i] || run.Run.Verdict.Status != recorded.Campaign.Runs[i].Status {
+				t.Fatalf("run %d is %s %s, and the campaign says %+v", i, run.Run.Run.Name, run.Run.Verdict.Status, recorded.Campaign.Runs[i])
+			}
+		}
+	})
+}
+
+// An invalid run does not end a campaign; one that cannot be started does, and
+// what came before it is kept.
+func TestHowACampaignEnds(t *testing.T) {
+	for name, c := range map[string]struct {
+		ends  []string
+		want  []string // statuses
+		err   error
+		count int // runs that ended
+	}{
+		"all valid":     {[]string{result.Valid, result.Valid, result.Valid}, []string{result.Valid, result.Valid, result.Valid}, nil, 3},
+		"one invalid":   {[]string{result.Valid, result.Invalid, result.Valid}, []string{result.Valid, result.Invalid, result.Valid}, nil, 3},
+		"one failed":    {[]string{result.Valid, result.Failed}, []string{result.Valid, result.Failed, ""}, errTopic, 1},
+		"one interrupt": {[]string{result.Valid, result.Interrupted}, []string{result.Valid, result.Interrupted, ""}, nil, 1},
+		"killed":        {[]string{result.Valid, killed}, []string{result.Valid, "", ""}, errKilled, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out := t.TempDir()
+			j := create(t, out, suiteOf("s", 1, "a", "b", "c"))
+			next := 0
+			err := carryOut(t, j, &maker{out: out, next: func() string { next++; return c.ends[next-1] }})
+			if !errors.Is(err, c.err) {
+				t.Errorf("error %v, want %v", err, c.err)
+			}
+			saved := savedCampaign(t, j.Dir())
+			var statuses []string
+			for _, run := range saved.Runs {
+				statuses = append(statuses, run.Status)
+			}
+			if !slices.Equal(statuses, c.want) || saved.Made() != c.count {
+				t.Errorf("statuses %q, %d made; want %q, %d", statuses, saved.Made(), c.want, c.count)
+			}
+			if saved.Finished() != (c.count == 3) {
+				t.Errorf("finished: %v", saved.Finished())
+			}
+		})
+	}
+}
+
+// A run that was abandoned before it began is none that failed.
+func TestAbandonedRun(t *testing.T) {
+	out := t.TempDir()
+	j := create(t, out, suiteOf("s", 2, "a"))
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err := j.Make(ctx, &maker{out: out}, 0, scenario.Defaults())
+	if run := j.Campaign().Runs[0]; !errors.Is(err, context.Canceled) || run.Status != "" || run.Error != "" {
+		t.Errorf("error %v, and the run is %+v", err, run)
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(j.Dir()); err == nil {
+		t.Error("a campaign without a run was left behind")
+	}
+}
+
+// Whoever chooses runs as it goes adds cells and runs to the journal.
+func TestJournalWithoutAPlan(t *testing.T) {
+	out := t.TempDir()
+	j, err := Create(out, result.Campaign{Campaign: result.CampaignInfo{Name: "edge", Kind: result.KindSearch, Order: scenario.Interleaved}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &maker{out: out}
+	s := scenario.Defaults()
+	for _, cell := range []string{"1k", "2k", "1k"} {
+		at := slices.IndexFunc(j.Campaign().Cells, func(c result.Cell) bool { return c.Name == cell })
+		if at < 0 {
+			at = j.Cell(cell, nil, s)
+		}
+		if _, err := j.Make(context.Background(), m, j.Add(at), s); err != nil {
+			t.Fatal(err)
+		}
+		if err := j.Search(result.Search{Answer: cell}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(j.Finish(), j.Close()); err != nil {
+		t.Fatal(err)
+	}
+	c := savedCampaign(t, j.Dir())
+	if len(c.Cells) != 2 || c.Made() != 3 || c.Runs[2].Round != 1 || c.Campaign.Repeat != 2 || c.Search.Answer != "1k" || !c.Finished() {
+		t.Errorf("saved %+v", c)
+	}
+}
+
+// Two at once would make every run twice.
+func TestOneTool(t *testing.T) {
+	j := create(t, t.TempDir(), suiteOf("s", 2, "a"))
+	if _, err := Resume(j.Dir()); !errors.Is(err, result.ErrCampaignBusy) {
+		t.Errorf("a second one: %v", err)
+	}
+	if err := j.Began(0, filepath.Join(filepath.Dir(j.Dir()), "run")); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := resume(t, j.Dir()).Close(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,88 @@
+package campaign
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
+	"kafkabench.example/kafka-bench/internal/run/bench"
+)
+
+// driverAxis is the path of the axis that a matrix over drivers has.
+const driverAxis = "driver"
+
+// LeaveOut takes out of a suite the cells whose driver is not to be had. Missing says
+// why there is none of a name, or "". What was left out comes back as notes, one for
+// each driver. A suite of which nothing is left is an error: then it is the driver
+// that was asked for, and not one among others.
+func LeaveOut(suite scenario.Suite, missing func(driver string) string) (scenario.Suite, []string, error) {
+	gone := map[string]int{} // driver → cells
+	var names []string
+	var kept []scenario.Cell
+	for _, cell := range suite.Cells {
+		name := cell.Scenario.Driver
+		if missing(name) == "" {
+			kept = append(kept, cell)
+			continue
+		}
+		if gone[name]++; gone[name] == 1 {
+			names = append(names, name)
+		}
+	}
+	var notes []string
+	var faults []error
+	for _, name := range names {
+		notes = append(notes, fmt.Sprintf("%s of %s left out: %s", cells(gone[name]), suite.Name, missing(name)))
+		faults = append(faults, fmt.Errorf("scenario %s: driver: %s", suite.Name, missing(name)))
+	}
+	if len(kept) == 0 {
+		return suite, nil, errors.Join(faults...)
+	}
+	suite.Cells = kept
+	suite.Axes = slices.Clone(suite.Axes)
+	for i, axis := range suite.Axes {
+		if axis.Path == driverAxis {
+			suite.Axes[i].Values = slices.DeleteFunc(slices.Clone(axis.Values), func(name string) bool { return gone[name] > 0 })
+		}
+	}
+	return suite, notes, nil
+}
+
+// cells says how many there are.
+func cells(n int) string {
+	if n == 1 {
+		return "1 cell"
+	}
+	return fmt.Sprintf("%d cells", n)
+}
+
+// Unmet holds each scenario against what its client lacks, and tells all that does not
+// go together, nil if everything does. Secured tells whether the brokers want TLS or a
+// user of it. Open gives the driver of a name.
+func Unmet(scenarios []scenario.Scenario, secured bool, open func(name string) (driver.Driver, error)) error {
+	var faults []error
+	for _, s := range scenarios {
+		d, err := open(s.Driver)
+		if err != nil {
+			faults = append(faults, fmt.Errorf("scenario %s: driver: %w", s.Name, err))
+			continue
+		}
+		if err := bench.CheckQueue(s); err != nil {
+			faults = append(faults, fmt.Errorf("scenario %s: %w", s.Name, err))
+		}
+		lacks := d.Lacks()
+		needs := bench.NeedsOf(s)
+		if secured {
+			needs = append(needs, bench.Need{Capability: driver.EncryptedAccess, Key: "--command-config", Remedy: "leave it out"})
+		}
+		for _, n := range needs {
+			if why, lacking := lacks[n.Capability]; lacking {
+				faults = append(faults, fmt.Errorf("scenario %s: %s asks for %s, which the driver %s does not have (%s); %s, or choose another driver",
+					s.Name, n.Key, n.Capability, s.Driver, why, n.Remedy))
+			}
+		}
+	}
+	return errors.Join(faults...)
+}

@@ -1,0 +1,102 @@
+package campaign
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/bench"
+)
+
+// Source gives a run its cluster. Runs that ask for the same get the same.
+type Source interface {
+	For(ctx context.Context, s scenario.Cluster) (cluster.Cluster, error)
+}
+
+// Engine makes runs, one at a time, each on the cluster that it asks for.
+type Engine struct {
+	Source Source
+	// Open gives a run the client that its scenario names. It is nil where all runs
+	// have that of Bench.
+	Open func(name string) (driver.Driver, error)
+	// Bench is the configuration of every run, but for the scenario, the client and
+	// the cluster.
+	Bench bench.Config
+	// Ready is told of each run when its cluster is there, before it begins; nil
+	// is nobody.
+	Ready func(s scenario.Scenario, c cluster.Info)
+	// Warmer warms up brokers that were just started, where a scenario wants it; nil
+	// leaves them cold.
+	Warmer *Warmer
+}
+
+// Make makes one run of s and waits for its end. It tells began the run's folder
+// as soon as there is one; began may be nil. An error means that there was no
+// run.
+func (e Engine) Make(ctx context.Context, s scenario.Scenario, began func(dir string)) (_ *bench.Outcome, err error) {
+	cfg := e.Bench
+	if e.Open != nil {
+		if cfg.Driver, err = e.Open(s.Driver); err != nil {
+			return nil, err
+		}
+	}
+	starting, cancel := e.Bench.Starting(ctx)
+	defer cancel()
+	c, err := e.Source.For(starting, s.Cluster)
+	if err != nil {
+		return nil, err
+	}
+	cfg.Scenario, cfg.Cluster = s, c
+	if cfg.WarmedUp, err = e.Warmer.prepare(ctx, cfg); err != nil {
+		return nil, err
+	}
+	if e.Ready != nil {
+		e.Ready(s, c.Info())
+	}
+	if began != nil {
+		cfg.Watch = watcher{began: began, next: e.Bench.Watch}
+	}
+	return bench.Run(ctx, cfg)
+}
+
+// watcher tells of a run's folder, and hands everything on to the next watcher,
+// if there is one.
+type watcher struct {
+	began func(dir string)
+	next  bench.Watcher
+}
+
+func (w watcher) Began(dir string) {
+	w.began(dir)
+	if w.next != nil {
+		w.next.Began(dir)
+	}
+}
+
+func (w watcher) Interval(i result.Interval) {
+	if w.next != nil {
+		w.next.Interval(i)
+	}
+}
+
+func (w watcher) Event(e result.Event) {
+	if w.next != nil {
+		w.next.Event(e)
+	}
+}
+
+// refusedSession is what Kafka calls a session timeout that its settings do not allow.
+const refusedSession = "INVALID_SESSION_TIMEOUT"
+
+// Failure says which scenario could not be run, and which of its keys a broker refused,
+// where only the broker knows what it allows.
+func Failure(s scenario.Scenario, err error) error {
+	if strings.Contains(err.Error(), refusedSession) {
+		return fmt.Errorf("scenario %s: consume.session_timeout %s: %w", s.Name, s.Consume.SessionTimeout, err)
+	}
+	return fmt.Errorf("scenario %s: %w", s.Name, err)
+}

@@ -1,0 +1,101 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
+	"kafkabench.example/kafka-bench/internal/result"
+)
+
+// Origin is what a campaign was begun with, as the first of its runs recorded it.
+// A campaign compares its cells, whose runs are to differ by their scenarios and
+// by nothing else: one that goes on elsewhere would compare clusters,
+// and not say so. The zero value is the origin of a campaign without a run, which
+// nothing contradicts.
+type Origin struct {
+	run *result.Info
+}
+
+// OriginOf finds a campaign's origin, which may be a run that did not finish.
+func OriginOf(c *result.RecordedCampaign) Origin {
+	for _, recorded := range c.Runs {
+		if recorded != nil && recorded.Run.Run.Cluster.Kind != "" {
+			return Origin{run: &recorded.Run.Run}
+		}
+	}
+	return Origin{}
+}
+
+// ErrOtherOrigin is wrapped by the checks of an Origin.
+var ErrOtherOrigin = errors.New("its runs would not compare")
+
+// CheckCluster refuses another cluster than the campaign's: one of another kind, or
+// another existing one. It asks the engine for the cluster, so that one which has to
+// be started runs when it returns. The error wraps ErrOtherOrigin, or says why
+// there is no cluster.
+func (o Origin) CheckCluster(ctx context.Context, e Engine, s scenario.Cluster) error {
+	if o.run == nil {
+		return nil
+	}
+	starting, cancel := e.Bench.Starting(ctx)
+	defer cancel()
+	c, err := e.Source.For(starting, s)
+	if err != nil {
+		return err
+	}
+	return o.compare(c.Info())
+}
+
+func (o Origin) compare(now cluster.Info) error {
+	was := o.run.Cluster
+	if was.Kind == now.Kind && (now.Kind != cluster.KindExisting || was.ID == now.ID) {
+		return nil
+	}
+	remedy := "--cluster " + was.Kind
+	if was.Kind == cluster.KindExisting {
+		remedy = "--brokers with the addresses of that cluster"
+	}
+	return fmt.Errorf("the campaign was begun on %s, and would go on with %s: %w; give %s, or begin a new campaign",
+		place(was.Kind, was.ID), place(now.Kind, now.ID), ErrOtherOrigin, remedy)
+}
+
+// place names a cluster for a message. The ID of one that is started for a campaign
+// says nothing: it is another each time.
+func place(kind, id string) string {
+	switch kind {
+	case cluster.KindExisting:
+		return "the existing cluster " + id
+	case cluster.KindEmbedded:
+		return "the embedded broker"
+	default:
+		return "a local Apache Kafka"
+	}
+}
+
+// Warnings say which versions are others than those that the campaign was begun
+// with. That is no reason to end a campaign, and one to look twice at it. DriverVersion
+// gives the version of a driver of a name.
+func (o Origin) Warnings(tool result.Tool, driverVersion func(name string) string) (warnings []string) {
+	if o.run == nil {
+		return nil
+	}
+	warn := func(what, was, is string) {
+		if was != is {
+			warnings = append(warnings, fmt.Sprintf("the campaign was begun with %s %s, and goes on with %s: its runs may differ by that", what, was, is))
+		}
+	}
+	warn("kafka-bench", versionOf(o.run.Tool), versionOf(tool))
+	warn("the driver "+o.run.Driver.Name, o.run.Driver.Version, driverVersion(o.run.Driver.Name))
+	return warnings
+}
+
+// versionOf names a build of the tool.
+func versionOf(t result.Tool) string {
+	if t.Revision == "" {
+		return t.Version
+	}
+	return t.Version + " (" + t.Revision + ")"
+}

@@ -1,0 +1,213 @@
+package campaign
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
+	"kafkabench.example/kafka-bench/internal/result"
+)
+
+// suiteOf is a suite whose cells differ in nothing but their names.
+func suiteOf(name string, repeat int, cells ...string) scenario.Suite {
+	s := scenario.Suite{Name: name, Repeat: repeat, Order: scenario.Interleaved}
+	for _, cell := range cells {
+		one := scenario.Defaults()
+		one.Name = cell
+		s.Cells = append(s.Cells, scenario.Cell{Name: cell, Scenario: one})
+	}
+	return s
+}
+
+// planned is a plan's turns as text: a0 b0 a1.
+func planned(p Plan) string {
+	var all []string
+	for _, turn := range p.Turns {
+		all = append(all, fmt.Sprint(p.Cells[turn.Cell].Name, turn.Round))
+	}
+	return strings.Join(all, " ")
+}
+
+func mustPlan(t interface{ Fatal(...any) }, o PlanOptions, suites ...scenario.Suite) Plan {
+	p, err := NewPlan(suites, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestPlanExamples(t *testing.T) {
+	blocked := suiteOf("s", 2, "a", "b")
+	blocked.Order = scenario.Blocked
+	for name, c := range map[string]struct {
+		suites    []scenario.Suite
+		o         PlanOptions
+		want      string
+		wantName  string
+		wantOrder string
+	}{
+		"rounds":                               {[]scenario.Suite{suiteOf("s", 2, "a", "b", "c")}, PlanOptions{}, "a0 b0 c0 a1 b1 c1", "s", scenario.Interleaved},
+		"several, each as often as it says":    {[]scenario.Suite{suiteOf("a", 3, "a"), suiteOf("b", 1, "b"), suiteOf("c", 2, "c")}, PlanOptions{}, "a0 b0 c0 a1 c1 a2", "a and 2 more", scenario.Interleaved},
+		"blocks":                               {[]scenario.Suite{blocked}, PlanOptions{}, "a0 a1 b0 b1", "s", scenario.Blocked},
+		"several are interleaved":              {[]scenario.Suite{blocked, suiteOf("c", 1, "c")}, PlanOptions{}, "a0 b0 c0 a1 b1", "s and 1 more", scenario.Interleaved},
+		"the command line's order":             {[]scenario.Suite{blocked}, PlanOptions{Order: scenario.Interleaved}, "a0 b0 a1 b1", "s", scenario.Interleaved},
+		"the command line's repeats":           {[]scenario.Suite{blocked}, PlanOptions{Repeat: 1}, "a0 b0", "s", scenario.Blocked},
+		"the same twice is one cell":           {[]scenario.Suite{suiteOf("a", 1, "a"), suiteOf("b", 1, "b"), suiteOf("a", 1, "a")}, PlanOptions{}, "a0 b0 a1", "a and 2 more", scenario.Interleaved},
+		"one run":                              {[]scenario.Suite{suiteOf("a", 1, "a")}, PlanOptions{}, "a0", "a", scenario.Interleaved},
+		"a block for each, the command line's": {[]scenario.Suite{suiteOf("a", 2, "a"), suiteOf("b", 2, "b")}, PlanOptions{Order: scenario.Blocked}, "a0 a1 b0 b1", "a and 1 more", scenario.Blocked},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := mustPlan(t, c.o, c.suites...)
+			if got := planned(p); got != c.want || p.Name != c.wantName || p.Order != c.wantOrder {
+				t.Errorf("%s, %s: %s; want %s, %s: %s", p.Name, p.Order, got, c.wantName, c.wantOrder, c.want)
+			}
+		})
+	}
+}
+
+func TestPlanRefuses(t *testing.T) {
+	other := suiteOf("b", 1, "a")
+	other.Cells[0].Scenario.Load.Producers = 7
+	for name, c := range map[string]struct {
+		suites []scenario.Suite
+		want   string
+	}{
+		"two of one name": {[]scenario.Suite{suiteOf("a", 1, "a"), other}, "two different scenarios are called a; give one of them another name"},
+		"too many":        {[]scenario.Suite{suiteOf("a", 6000, "a", "b")}, "these are 12000 runs, and a campaign has at most 10000; repeat them less often"},
+	} {
+		if _, err := NewPlan(c.suites, PlanOptions{}); err == nil || err.Error() != c.want {
+			t.Errorf("%s: error %v, want %s", name, err, c.want)
+		}
+	}
+}
+
+// drawSuites are suites with cells of names of their own.
+func drawSuites(t *rapid.T) []scenario.Suite {
+	var suites []scenario.Suite
+	for i := range rapid.IntRange(1, 4).Draw(t, "suites") {
+		var cells []string
+		for k := range rapid.IntRange(1, 5).Draw(t, "cells") {
+			cells = append(cells, fmt.Sprintf("s%d-%d-", i, k))
+		}
+		s := suiteOf(fmt.Sprint("s", i), rapid.IntRange(1, 6).Draw(t, "repeat"), cells...)
+		s.Order = rapid.SampledFrom([]string{scenario.Interleaved, scenario.Blocked}).Draw(t, "order")
+		s.Seed = rapid.Uint64Range(0, 3).Draw(t, "seed")
+		suites = append(suites, s)
+	}
+	return suites
+}
+
+// Whatever the suites and the order: each cell has all its rounds, in order, and
+// the same suites make the same plan. Interleaved, no round begins before the one
+// before it has ended, so that two cells that are both still to be repeated are
+// never more than one run apart. Blocked, a cell's runs follow each other.
+func TestPlanLaws(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		suites := drawSuites(t)
+		p := mustPlan(t, PlanOptions{}, suites...)
+		if again := mustPlan(t, PlanOptions{}, suites...); !reflect.DeepEqual(p, again) {
+			t.Fatalf("%s, and again %s", planned(p), planned(again))
+		}
+		made := make(map[int]int)
+		var last Turn
+		for i, turn := range p.Turns {
+			if turn.Round != made[turn.Cell] {
+				t.Fatalf("%s: turn %d is round %d of its cell after %d", planned(p), i, turn.Round, made[turn.Cell])
+			}
+			made[turn.Cell]++
+			if p.Order == scenario.Interleaved && i > 0 && turn.Round < last.Round {
+				t.Fatalf("%s: a round begins before the last has ended", planned(p))
+			}
+			if p.Order == scenario.Blocked && i > 0 && turn.Cell != last.Cell && turn.Round != 0 {
+				t.Fatalf("%s: a block is torn", planned(p))
+			}
+			last = turn
+		}
+		cell := 0
+		for _, s := range suites {
+			for range s.Cells {
+				if made[cell] != s.Repeat {
+					t.Fatalf("%s: cell %d has %d runs, want %d", planned(p), cell, made[cell], s.Repeat)
+				}
+				cell++
+			}
+		}
+	})
+}
+
+func TestSeedShufflesRounds(t *testing.T) {
+	plain := suiteOf("s", 4, "a", "b", "c", "d", "e")
+	orders := make(map[string]bool)
+	for seed := range uint64(5) {
+		s := plain
+		s.Seed = seed
+		p := mustPlan(t, PlanOptions{}, s)
+		orders[planned(p)] = true
+		rounds := make(map[string]bool)
+		for round := range 4 {
+			var cells []string
+			for _, turn := range p.Turns[5*round : 5*round+5] {
+				cells = append(cells, p.Cells[turn.Cell].Name)
+			}
+			rounds[strings.Join(cells, "")] = true
+		}
+		if seed == 0 && (len(rounds) != 1 || !rounds["abcde"]) {
+			t.Errorf("without a seed the rounds are %v", rounds)
+		}
+		if seed != 0 && len(rounds) < 3 {
+			t.Errorf("seed %d: all rounds are %v", seed, rounds)
+		}
+	}
+	if len(orders) != 5 {
+		t.Errorf("five seeds gave %d orders", len(orders))
+	}
+}
+
+// A plan survives being saved: its scenarios are those that were resolved.
+func TestSavedPlan(t *testing.T) {
+	var suites []scenario.Suite
+	for _, name := range scenario.Names() {
+		suite, err := scenario.ReadSuite(name, scenario.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		suites = append(suites, suite)
+	}
+	// What a file writes as $${NAME} is text by now, and must stay text.
+	odd := suiteOf("odd", 1, "odd")
+	odd.Cells[0].Scenario.Description = `costs ${HOME} & $${HOME}: "10 %" <more>, 日本`
+	odd.Cells[0].Scenario.Topic.Config = map[string]string{"retention.ms": "-1", "cleanup.policy": "null"}
+	suites = append(suites, odd)
+	p := mustPlan(t, PlanOptions{Repeat: 2}, suites...)
+	j, err := Create(t.TempDir(), p.Campaign(result.Tool{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorded, err := result.ReadCampaign(j.Dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Saved(&recorded.Campaign)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, cell := range p.Cells {
+		if !reflect.DeepEqual(got.Cells[i].Scenario, cell.Scenario) {
+			t.Errorf("%s was\n%+v\nand is\n%+v", cell.Name, cell.Scenario, got.Cells[i].Scenario)
+		}
+	}
+	if planned(got) != planned(p) || got.Name != p.Name || got.Order != p.Order {
+		t.Errorf("read %s %s: %s", got.Name, got.Order, planned(got))
+	}
+}
+
+func TestSavedRefusesWhatHasNoPlan(t *testing.T) {
+	c := &result.Campaign{Campaign: result.CampaignInfo{Name: "edge", Kind: result.KindSearch}}
+	if _, err := Saved(c); err == nil || !strings.Contains(err.Error(), "campaign edge is a search") {
+		t.Errorf("error %v", err)
+	}
+}

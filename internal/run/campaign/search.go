@@ -1,0 +1,305 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/figure"
+	"kafkabench.example/kafka-bench/internal/run/search"
+)
+
+// ErrInterrupted ends a search in which a person interrupted a probe. What was
+// found by then is in the journal.
+var ErrInterrupted = errors.New("interrupted")
+
+// SearchConfig says what is searched for, and with which runs.
+type SearchConfig struct {
+	Maker Maker
+	// Scenario is every probe's, but for the rate and the lengths of the phases.
+	// A volume is passed over: a probe ends at a time.
+	Scenario scenario.Scenario
+	// Expect is what a rate must meet to pass. Besides, its run must be valid
+	// and keep up with what was offered.
+	Expect  []figure.Expectation
+	Options search.Options
+	// Probe and Confirm are the measured windows of a probe and of the
+	// confirmation. Where the records of a probe would be too few for a percentile
+	// that is expected, it is longer, up to Confirm. The warm-up is the scenario's;
+	// the drain is as long as the window at most, for what is not delivered by then
+	// has told enough.
+	Probe, Confirm time.Duration
+	// Curve adds runs at 10 % to 110 % of the answer. CurveOfPerS makes these of
+	// a rate that is known, records/s, without a search.
+	Curve       bool
+	CurveOfPerS float64
+	// Began is told of each probe before it is made, and Ended after it; nil is
+	// nobody.
+	Began func(search.Step, scenario.Scenario)
+	Ended func(result.Probe)
+}
+
+// DefaultExpectations are what a rate must meet where nobody says otherwise: what
+// a user would call fast, and nothing that is offered refused or left behind.
+func DefaultExpectations(s scenario.Scenario) []string {
+	if s.Consume.Consumers == 0 {
+		return []string{"send_response_time_p99 <= 50ms", "acked_ratio >= 0.999"}
+	}
+	return []string{"e2e_response_time_p99 <= 50ms", "acked_ratio >= 0.999", "delivery_ratio >= 0.999", "backlog_growth <= 0"}
+}
+
+// Check finds what cannot be searched, before anything is started.
+func (c SearchConfig) Check() error {
+	faults := []error{c.Options.Check()}
+	fault := func(bad bool, format string, args ...any) {
+		if bad {
+			faults = append(faults, fmt.Errorf(format, args...))
+		}
+	}
+	s := c.Scenario
+	process := s.Load.Arrival.Process
+	fault(s.Load.Producers == 0, "scenario %s has no producers, so there is no rate to search; give load.producers", s.Name)
+	fault(process != "constant" && process != "poisson", "the arrivals of scenario %s are %s, and a search varies one rate; add --set load.arrival=constant", s.Name, process)
+	fault(s.Backpressure.Controller != "off", "scenario %s holds load back, so that what is offered is not what Kafka is given; add --set backpressure=off", s.Name)
+	fault(s.Consume.Hold != scenario.Hold{}, "scenario %s holds its consumers, so that no rate can be kept up with; leave consume.hold out", s.Name)
+	fault(c.Probe <= 0, "a probe of %v measures nothing; give 10s, or more", c.Probe)
+	fault(c.Confirm < c.Probe, "a confirmation of %v is no longer than a probe of %v; give more", c.Confirm, c.Probe)
+	if err := errors.Join(faults...); err != nil {
+		return err
+	}
+	for _, step := range []search.Step{{Phase: search.Capacity, PerS: search.ClosedLoop}, {Phase: search.Bracket, PerS: 1}} {
+		if err := c.scenario(step).Validate(); err != nil {
+			return fmt.Errorf("as a probe of %v: %w", c.Probe, err)
+		}
+	}
+	return nil
+}
+
+// Campaign is the search as its journal begins.
+func (c SearchConfig) Campaign(tool result.Tool) result.Campaign {
+	info := result.CampaignInfo{
+		Name: "search-" + c.Scenario.Name, Kind: result.KindSearch, Tool: tool, Order: scenario.Interleaved,
+		Question: "What is the highest rate at which " + c.expected() + "?",
+	}
+	if c.CurveOfPerS > 0 {
+		info.Name = "curve-" + c.Scenario.Name
+		info.Question = "How do the times depend on the offered load, up to 110 % of " + unit.PerSecond(c.CurveOfPerS) + "?"
+	}
+	return result.Campaign{Campaign: info, Search: c.begin()}
+}
+
+// expected is the expectations in a row.
+func (c SearchConfig) expected() string {
+	texts := make([]string, len(c.Expect))
+	for i, e := range c.Expect {
+		texts[i] = e.String()
+	}
+	return strings.Join(texts, ", ")
+}
+
+func (c SearchConfig) begin() *result.Search {
+	s := &result.Search{
+		ResolutionRatio: c.Options.WithDefaults().Resolution, ResponseMetric: "e2e_response_time",
+		Answer: "The search has not come to its end.",
+	}
+	if c.Scenario.Consume.Consumers == 0 {
+		s.ResponseMetric = "send_response_time"
+	}
+	for _, e := range c.Expect {
+		s.Expectations = append(s.Expectations, e.String())
+	}
+	return s
+}
+
+// Search makes the probes of a search as runs of the journal, which holds what
+// was found after each of them, and returns it. An error is that of a run that
+// could not be made, or ErrInterrupted; what was found by then is returned with it.
+func Search(ctx context.Context, j *Journal, cfg SearchConfig) (result.Search, error) {
+	p := &prober{journal: j, cfg: cfg, found: cfg.begin(), cells: make(map[string]int)}
+	var finding search.Finding
+	var err error
+	of := cfg.CurveOfPerS
+	if of == 0 {
+		finding, err = search.Find(ctx, p, cfg.Options)
+		of = finding.HighestPerS
+		p.note(finding)
+		p.found.Answer = cfg.answer(finding, p.found, err)
+	}
+	if err == nil && of > 0 && (cfg.Curve || cfg.CurveOfPerS > 0) {
+		err = p.curve(ctx, of, finding.HighestPerS)
+	}
+	if cfg.CurveOfPerS > 0 {
+		p.found.Answer = cfg.curveAnswer(p.found, err)
+	}
+	p.caveats(finding)
+	saveErr := j.Search(*p.found)
+	if err == nil && saveErr == nil {
+		saveErr = j.Finish()
+	}
+	return *p.found, errors.Join(err, saveErr)
+}
+
+// prober makes each probe a run of the journal.
+type prober struct {
+	journal *Journal
+	cfg     SearchConfig
+	found   *result.Search
+	cells   map[string]int // the place of each configuration, by name
+	caveat  string         // of the cluster, in every run
+}
+
+// Probe implements search.Prober.
+func (p *prober) Probe(ctx context.Context, step search.Step) (search.Outcome, error) {
+	s := p.cfg.scenario(step)
+	if p.cfg.Began != nil {
+		p.cfg.Began(step, s)
+	}
+	place := p.journal.Add(p.cell(s))
+	outcome, err := p.journal.Make(ctx, p.cfg.Maker, place, s)
+	if err != nil {
+		return search.Outcome{}, err
+	}
+	if outcome.Run.Run.Interrupted {
+		return search.Outcome{}, ErrInterrupted
+	}
+	probe, o := p.cfg.judge(step, &outcome.Run)
+	probe.Run = place
+	p.caveat = outcome.Run.Run.Cluster.Note
+	p.found.Probes = append(p.found.Probes, probe)
+	if p.cfg.Ended != nil {
+		p.cfg.Ended(probe)
+	}
+	return o, p.journal.Search(*p.found)
+}
+
+// cell is the place of a probe's configuration among the campaign's cells. Probes
+// of one rate and length are runs of one cell.
+func (p *prober) cell(s scenario.Scenario) int {
+	place, known := p.cells[s.Name]
+	if !known {
+		place = p.journal.Cell(s.Name, nil, s)
+		p.cells[s.Name] = place
+	}
+	return place
+}
+
+// scenario is the scenario of a probe.
+func (c SearchConfig) scenario(step search.Step) scenario.Scenario {
+	s := c.Scenario
+	s.Repeat = 1
+	window := c.window(step)
+	s.Phases.Measure = unit.Duration(window)
+	s.Phases.Drain = min(s.Phases.Drain, max(s.Phases.Measure, minDrain))
+	s.Sampling.Interval = min(s.Sampling.Interval, max(s.Phases.Measure/minIntervals, shortestInterval))
+	label := strconv.FormatFloat(step.PerS, 'f', -1, 64) + "-per-s"
+	s.Description = "a probe of " + unit.PerSecond(step.PerS)
+	s.Load.Rate, s.Load.Volume = rate(step.PerS), 0
+	if step.PerS == search.ClosedLoop {
+		label, s.Description = "max", "a probe of what there is to be searched"
+		s.Load.Arrival = scenario.Arrival{Process: "constant"}
+	}
+	if step.Phase == search.Confirm {
+		label, s.Description = label+"-confirm", s.Description+", to confirm it"
+	}
+	s.Name = c.Scenario.Name[:min(len(c.Scenario.Name), maxName-len(label))] + "-" + label
+	return s
+}
+
+// window is the measured window of a probe.
+func (c SearchConfig) window(step search.Step) time.Duration {
+	switch step.Phase {
+	case search.Capacity:
+		return c.Probe
+	case search.Confirm:
+		return c.Confirm
+	}
+	return min(max(c.Probe, c.enough(step.PerS)), c.Confirm)
+}
+
+// enough is the window, in whole seconds, in which a rate brings the records that
+// the highest of the percentiles that are expected needs: ten beyond it. Arrivals
+// by chance are by their number n seldom, one time in 30,000, short by 4 × √n.
+func (c SearchConfig) enough(perS float64) time.Duration {
+	const beyond, deviations = 10, 4
+	needed := 0.0
+	for _, e := range c.Expect {
+		if _, percentile := percentileOf(e.Figure); percentile > 0 {
+			needed = max(needed, beyond/(1-percentile/100))
+		}
+	}
+	needed += deviations * math.Sqrt(needed)
+	return time.Duration(min(math.Ceil(needed/perS), longest.Seconds())) * time.Second
+}
+
+// longest bounds what is said of a window: nobody makes longer ones.
+const longest = 365 * 24 * time.Hour
+
+// percentileOf is the time and the percentile, from 0 to 100, of a figure such as
+// e2e_response_time_p99_9; 0 of one that is none.
+func percentileOf(f figure.Figure) (metric string, percentile float64) {
+	at := strings.LastIndex(f.Name, "_p")
+	if at < 0 || !slices.Contains(result.TimeMetrics, f.Name[:at]) {
+		return "", 0
+	}
+	percentile, err := strconv.ParseFloat(strings.ReplaceAll(f.Name[at+len("_p"):], "_", "."), 64)
+	if err != nil {
+		return "", 0
+	}
+	return f.Name[:at], percentile
+}
+
+const (
+	// minDrain is what a drain is given at least where the scenario gives it:
+	// a group that keeps up needs a moment, too.
+	minDrain = unit.Duration(5 * time.Second)
+	// minIntervals are as many as the growth of a backlog is taken from;
+	// shortestInterval is the shortest that a scenario may have.
+	minIntervals     = 10
+	shortestInterval = unit.Duration(100 * time.Millisecond)
+	// maxName keeps a probe's name within what a scenario's may have.
+	maxName = 63
+)
+
+// rate is a rate of four digits, exactly.
+func rate(perS float64) unit.Rate {
+	if perS == search.ClosedLoop {
+		return unit.MaxRate
+	}
+	r, err := unit.ParseRate(strconv.FormatFloat(perS, 'f', -1, 64) + "/s")
+	if err != nil {
+		return unit.Rate{} // what is out of range is for the scenario's validation to say
+	}
+	return r
+}
+
+// maxCurveTries is how often a point of the curve is made in which nothing comes
+// through.
+const maxCurveTries = 2
+
+// curve makes runs at 10 % to 110 % of a rate. The confirmed one has its run
+// already.
+func (p *prober) curve(ctx context.Context, of, confirmed float64) error {
+	for _, perS := range search.CurveRates(of) {
+		if perS == confirmed {
+			continue
+		}
+		for range maxCurveTries {
+			o, err := p.Probe(ctx, search.Step{Phase: search.Curve, PerS: perS})
+			if err != nil {
+				return err
+			}
+			if !o.Stalled {
+				break
+			}
+		}
+	}
+	return nil
+}

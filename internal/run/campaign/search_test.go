@@ -1,0 +1,580 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/internal/kafka/driver/franz"
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/figure"
+	"kafkabench.example/kafka-bench/internal/run/bench"
+	"kafkabench.example/kafka-bench/internal/run/search"
+)
+
+// searched is a scenario of small batches for a broker with a small capacity, so
+// that a batch takes it some milliseconds.
+func searched(t *testing.T, overrides ...string) scenario.Scenario {
+	t.Helper()
+	s, err := scenario.Parse("searched.yaml", []byte(`
+topic: {partitions: 2}
+load: {record: {size: 100B, payload: random}, linger: 2ms, compression: none, max_buffered: 1000, delivery_timeout: 1s}
+phases: {warmup: 400ms, drain: 5s}
+`), overrides...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// expect parses expectations.
+func expect(t *testing.T, texts ...string) (all []figure.Expectation) {
+	t.Helper()
+	for _, text := range texts {
+		e, err := figure.ParseExpectation(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, e)
+	}
+	return all
+}
+
+// on is a source with one cluster for all.
+type on struct{ cluster.Cluster }
+
+func (o on) For(context.Context, scenario.Cluster) (cluster.Cluster, error) { return o.Cluster, nil }
+
+// capped is a Kafka with an injected capacity, and an engine that makes runs on it.
+func capped(t *testing.T, perSecond int64) (*cluster.Embedded, Engine) {
+	t.Helper()
+	e, err := cluster.StartEmbedded(cluster.EmbeddedOptions{ProducePerSecond: perSecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = e.Stop(context.Background()) })
+	return e, Engine{Source: on{e}, Bench: bench.Config{Driver: franz.New(), Out: t.TempDir()}}
+}
+
+// doSearch makes a search in a journal of its own and returns what was found, as
+// it was returned and as it was saved.
+func doSearch(t *testing.T, out string, cfg SearchConfig) (found result.Search, saved *result.Campaign, err error) {
+	t.Helper()
+	if err := cfg.Check(); err != nil {
+		t.Fatal(err)
+	}
+	j, err := Create(out, cfg.Campaign(result.Tool{Version: "test"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err = Search(context.Background(), j, cfg)
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return found, savedCampaign(t, j.Dir()), err
+}
+
+// told is a search in lines.
+func told(s result.Search) string {
+	var b strings.Builder
+	fmt.Fprintln(&b, s.Answer)
+	for _, p := range s.Probes {
+		fmt.Fprintf(&b, "  %-8s %8.1f/s passed %-5v acked %8.1f/s %s %q\n", p.Phase, p.OfferedPerS, p.Passed, p.AckedPerS, p.Limit, p.Failures)
+	}
+	return b.String()
+}
+
+// byTheMachine tells whether a machine that others use, and not Kafka, made a
+// probe fail.
+func byTheMachine(s result.Search) bool {
+	return slices.ContainsFunc(s.Probes, func(p result.Probe) bool { return p.Limit == result.LimitTool })
+}
+
+// TestSearchFindsTheCapacity searches a Kafka that takes 2,000/s, which a machine
+// that others use can do beside, with real runs. Where it is overloaded by a few
+// percent, half of the records wait for as long as it has been for half of the
+// time: that shows in two seconds. A machine that is too busy shows nothing, and
+// that is said.
+func TestSearchFindsTheCapacity(t *testing.T) {
+	const capacity, within, tries = 2000, 0.03, 3
+	for range tries {
+		_, engine := capped(t, capacity)
+		found, saved, err := doSearch(t, engine.Bench.Out, SearchConfig{
+			Maker: engine, Scenario: searched(t), Probe: 2 * time.Second, Confirm: 2 * time.Second,
+			Expect: expect(t, "e2e_response_time_p75 <= 30ms", "acked_ratio >= 0.999"),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Log(told(found))
+		if found.HighestPerS != nil && *found.HighestPerS > capacity*(1+within) {
+			t.Fatalf("the capacity is %d/s", capacity)
+		}
+		if n := len(found.Probes); n > 12 || n != len(saved.Runs) {
+			t.Errorf("%d probes, %d runs", n, len(saved.Runs))
+		}
+		if !saved.Finished() || saved.Campaign.Kind != result.KindSearch || saved.Search.Answer != found.Answer {
+			t.Errorf("saved %+v", saved.Campaign)
+		}
+		switch {
+		case found.HighestPerS != nil && math.Abs(*found.HighestPerS/capacity-1) <= within:
+			return
+		case !byTheMachine(found):
+			t.Fatalf("the capacity is %d/s", capacity)
+		}
+		t.Log("the machine was busy: again")
+	}
+	t.Skipf("the machine was too busy in each of %d searches to be told from Kafka: that the capacity is found was not tested", tries)
+}
+
+// TestSearchRecoversFromAStall lets a Kafka refuse everything for the length of
+// one probe.
+func TestSearchRecoversFromAStall(t *testing.T) {
+	const capacity = 2000
+	e, engine := capped(t, capacity)
+	var refusing atomic.Bool
+	e.Fake().ControlKey(int16(kmsg.Produce), func(req kmsg.Request) (kmsg.Response, error, bool) {
+		e.Fake().KeepControl()
+		return refusal(req.(*kmsg.ProduceRequest)), nil, refusing.Load()
+	})
+	probes := 0
+	found, _, err := doSearch(t, engine.Bench.Out, SearchConfig{
+		Maker: engine, Scenario: searched(t), Probe: time.Second, Confirm: time.Second,
+		Options: search.Options{Resolution: 0.2},
+		Expect:  expect(t, "e2e_response_time_p50 <= 50ms"),
+		Began: func(search.Step, scenario.Scenario) {
+			probes++
+			refusing.Store(probes == 2)
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Log(told(found))
+	stalled, again := found.Probes[1], found.Probes[2]
+	if !stalled.Stalled || stalled.Passed || stalled.AckedPerS != 0 {
+		t.Errorf("the second probe was to stall: %+v", stalled)
+	}
+	if again.Phase != string(search.Retry) || again.OfferedPerS != stalled.OfferedPerS {
+		t.Errorf("it was to be made again: %+v", again)
+	}
+	if !byTheMachine(found) && (found.HighestPerS == nil || *found.HighestPerS < capacity/1.25 || *found.HighestPerS > capacity*1.1) {
+		t.Errorf("the capacity is %d/s", capacity)
+	}
+}
+
+// refusal tells a client to come again later.
+func refusal(req *kmsg.ProduceRequest) kmsg.Response {
+	resp := req.ResponseKind().(*kmsg.ProduceResponse)
+	for _, t := range req.Topics {
+		topic := kmsg.NewProduceResponseTopic()
+		topic.Topic, topic.TopicID = t.Topic, t.TopicID
+		for _, p := range t.Partitions {
+			partition := kmsg.NewProduceResponseTopicPartition()
+			partition.Partition, partition.ErrorCode = p.Partition, kerr.NotEnoughReplicas.Code
+			topic.Partitions = append(topic.Partitions, partition)
+		}
+		resp.Topics = append(resp.Topics, topic)
+	}
+	return resp
+}
+
+// plant makes runs without a Kafka: a rate up to holds answers in 5 ms, one above
+// it in 500 ms, and a closed loop reaches twice as much.
+type plant struct {
+	maker
+	holds float64
+	// change does to a run what the test wants; nil is nothing.
+	change func(made int, s scenario.Scenario, r *result.Run)
+	count  int
+}
+
+func (p *plant) Make(ctx context.Context, s scenario.Scenario, began func(string)) (*bench.Outcome, error) {
+	o, err := p.maker.Make(ctx, s, began)
+	if err != nil {
+		return nil, err
+	}
+	r, window := &o.Run, time.Duration(s.Phases.Measure).Seconds()
+	offered := s.Load.Rate.PerSecond()
+	if s.Load.Rate.IsMax() {
+		offered, r.Load.ClosedLoop = 2*p.holds, true
+	}
+	r.Load.OfferedPerS, r.Load.AckedPerS, r.Delivery.DeliveredPerS = offered, offered, offered
+	r.Load.Scheduled = int64(offered * window)
+	r.Load.Acked, r.Load.Admitted = r.Load.Scheduled, r.Load.Scheduled
+	response := 5 * time.Millisecond
+	if offered > p.holds {
+		response = 500 * time.Millisecond
+	}
+	r.Time = map[string]result.Time{"e2e_response_time": {Count: r.Load.Acked, P50Ns: int64(response), P99Ns: int64(response), P999Ns: int64(response), MaxNs: int64(response)}}
+	r.Run.Cluster.Note = "made up"
+	if p.change != nil {
+		p.change(p.count, s, r)
+	}
+	p.count++
+	return o, nil
+}
+
+func madeUp(t *testing.T, p *plant) SearchConfig {
+	t.Helper()
+	p.out = t.TempDir()
+	if p.holds == 0 {
+		p.holds = 5000
+	}
+	return SearchConfig{
+		Maker: p, Scenario: searched(t), Probe: 10 * time.Second, Confirm: 30 * time.Second,
+		Expect: expect(t, "e2e_response_time_p99 <= 50ms"),
+	}
+}
+
+// TestSearchAnswers wants a sentence for each way in which a search can end.
+func TestSearchAnswers(t *testing.T) {
+	busy := 0.99
+	for name, c := range map[string]struct {
+		plant  plant
+		config func(*SearchConfig)
+		answer string
+		limit  string
+		caveat string
+	}{
+		"found": {
+			answer: "4,999/s is the highest rate that holds: a run of 30s met every expectation. 5,141/s did not pass: e2e_response_time_p99 is 500 ms, expected <= 50ms.",
+			limit:  result.LimitKafka,
+		},
+		"the tool": {
+			plant: plant{change: func(_ int, _ scenario.Scenario, r *result.Run) {
+				if r.Time["e2e_response_time"].P99Ns > 50_000_000 {
+					r.Process.HostCPUBusy = &busy
+				}
+			}},
+			answer: "4,999/s is the highest rate that holds: a run of 30s met every expectation. 5,141/s did not pass: e2e_response_time_p99 is 500 ms, expected <= 50ms; the machine's CPUs were 99.00 % busy. There the limit was this tool or its machine, and not Kafka alone.",
+			limit:  result.LimitTool,
+		},
+		"nothing holds": {
+			plant: plant{change: func(_ int, _ scenario.Scenario, r *result.Run) {
+				r.Verdict = result.Verdict{Status: result.Invalid, Reasons: []string{"3 records were lost"}}
+			}},
+			answer: "No rate holds, down to 100/s. 100/s did not pass: 3 records were lost.",
+			limit:  result.LimitKafka,
+		},
+		"nothing comes through": {
+			plant: plant{change: func(_ int, _ scenario.Scenario, r *result.Run) {
+				r.Load.AckedPerS = 0
+			}},
+			answer: "Nothing came through in 3 runs of the closed loop: there is nothing to search.",
+		},
+		"it does not keep up": {
+			plant: plant{holds: 1000, change: func(_ int, _ scenario.Scenario, r *result.Run) {
+				r.Time = nil
+				r.Load.AckedPerS = min(r.Load.AckedPerS, 1000)
+			}},
+			config: func(c *SearchConfig) { c.Expect = nil },
+			answer: "995/s is the highest rate that holds: a run of 30s met every expectation. 1,020/s did not pass: it did not keep up: 1,000/s of 1,020/s came through in the measured window.",
+			limit:  result.LimitKafka,
+		},
+		"it does not keep up, and the resolution is coarse": {
+			plant: plant{holds: 1000, change: func(_ int, _ scenario.Scenario, r *result.Run) {
+				r.Time = nil
+				r.Delivery.DeliveredPerS = min(r.Delivery.DeliveredPerS, 1000)
+			}},
+			config: func(c *SearchConfig) { c.Expect, c.Options.Resolution = expect(t, "failed <= 0"), 0.5 },
+			answer: "900/s is the highest rate that holds: a run of 30s met every expectation. 1,100/s did not pass: it did not keep up: 1,000/s of 1,100/s came through in the measured window.",
+			limit:  result.LimitKafka,
+		},
+		"the slowest of three groups does not keep up": {
+			plant: plant{holds: 1000, change: func(_ int, _ scenario.Scenario, r *result.Run) {
+				r.Time = nil
+				offered := r.Load.OfferedPerS
+				r.Groups = make([]result.Group, 3)
+				r.Groups[0].Delivery.DeliveredPerS, r.Groups[1].Delivery.DeliveredPerS, r.Groups[2].Delivery.DeliveredPerS = offered, min(offered, 1000), offered
+				r.Delivery.DeliveredPerS = 2*offered + min(offered, 1000)
+			}},
+			config: func(c *SearchConfig) { c.Expect = nil },
+			answer: "995/s is the highest rate that holds: a run of 30s met every expectation. 1,020/s did not pass: it did not keep up: 1,000/s of 1,020/s came through in the measured window.",
+			limit:  result.LimitKafka,
+		},
+		"too few probes": {
+			config: func(c *SearchConfig) { c.Options.MaxProbes = 5 },
+			answer: "3,674/s is the highest rate that holds: a run of 30s met every expectation. 9,000/s did not pass: e2e_response_time_p99 is 500 ms, expected <= 50ms.",
+			limit:  result.LimitKafka,
+			caveat: "the answer is known to 145.0 %, not to 3 %: the probes were used up",
+		},
+		"no probe left to try again": {
+			config: func(c *SearchConfig) { c.Options.MaxProbes = 5 },
+			answer: "3,674/s is the highest rate that holds: a run of 30s met every expectation. 9,000/s did not pass: e2e_response_time_p99 is 500 ms, expected <= 50ms.",
+			limit:  result.LimitKafka,
+			caveat: "9,000/s failed once and was not tried again: no probe was left",
+		},
+		"too few records for a probe, and enough for a longer one": {
+			plant:  plant{holds: 50},
+			answer: "50.0/s is the highest rate that holds: a run of 30s met every expectation. 51.4/s did not pass: e2e_response_time_p99 is 500 ms, expected <= 50ms.",
+			limit:  result.LimitKafka,
+		},
+		"too few records": {
+			plant:  plant{holds: 10},
+			answer: "It cannot be told whether 18.0/s holds: e2e_response_time_p99 is not known: 540 records are too few for p99; expected <= 50ms. Give --confirm 1m3s, up to which probes are lengthened.",
+		},
+		"too few records, below one that failed": {
+			plant:  plant{holds: 300},
+			config: func(c *SearchConfig) { c.Expect = expect(t, "e2e_response_time_p99_9 <= 50ms") },
+			answer: "It cannot be told whether 326/s holds: e2e_response_time_p99_9 is not known: 9,789 records are too few for p99.9; expected <= 50ms. Give --confirm 32s, up to which probes are lengthened. 336/s did not pass: e2e_response_time_p99_9 is 500 ms, expected <= 50ms.",
+			limit:  result.LimitKafka,
+		},
+		"no probe left to confirm": {
+			plant: plant{change: func(_ int, s scenario.Scenario, r *result.Run) {
+				if strings.HasSuffix(s.Name, "-confirm") {
+					r.Time["e2e_response_time"] = result.Time{Count: 1e6, P99Ns: 1e9}
+				}
+			}},
+			answer: "No rate is confirmed: runs of 30s failed down to 4,726/s, and the probes were used up; allow more with --max-probes. 4,726/s did not pass: e2e_response_time_p99 is 1.00 s, expected <= 50ms.",
+			limit:  result.LimitKafka,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := madeUp(t, &c.plant)
+			if c.config != nil {
+				c.config(&cfg)
+			}
+			found, saved, err := doSearch(t, c.plant.out, cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if found.Answer != c.answer || found.Limit != c.limit {
+				t.Errorf("limit %q, and\n%s, want limit %q, and\n%s", found.Limit, told(found), c.limit, c.answer)
+			}
+			if c.caveat != "" && !slices.Contains(found.Caveats, c.caveat) {
+				t.Errorf("the caveats are %q", found.Caveats)
+			}
+			if !saved.Finished() || len(saved.Runs) != len(found.Probes) {
+				t.Errorf("saved %+v", saved)
+			}
+		})
+	}
+}
+
+// TestSearchCampaign looks at what a search leaves: a cell for each rate and
+// length, a run for each probe, each where the probe says.
+func TestSearchCampaign(t *testing.T) {
+	p := &plant{}
+	found, saved, err := doSearch(t, p.out, madeUp(t, p))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(p.out)
+	names := make(map[string]bool)
+	for i, probe := range found.Probes {
+		run := saved.Runs[probe.Run]
+		if probe.Run != i || run.Status != result.Valid || run.Dir == "" {
+			t.Errorf("probe %d is run %d, %+v", i, probe.Run, run)
+		}
+		names[saved.Cells[run.Cell].Name] = true
+	}
+	if len(names) != len(saved.Cells) || len(names) != len(found.Probes)-1 {
+		t.Errorf("%d cells, %d names of them, %d probes, of which one is a second try", len(saved.Cells), len(names), len(found.Probes))
+	}
+	for _, want := range []string{"searched-max", "searched-9000-per-s", "searched-4999-per-s-confirm"} {
+		if !names[want] {
+			t.Errorf("no cell is called %s: %v", want, names)
+		}
+	}
+	if got := *found.CapacityPerS; got != 10_000 || *found.Probes[1].ResponseP99Ns != 500_000_000 || found.Probes[0].ResponseP99Ns != nil {
+		t.Errorf("capacity %v, %+v", got, found.Probes[:2])
+	}
+	if !slices.Contains(found.Caveats, "made up") {
+		t.Errorf("the caveats are %q", found.Caveats)
+	}
+}
+
+// TestSearchInterrupted keeps what was found when a person had enough.
+func TestSearchInterrupted(t *testing.T) {
+	made := 0
+	p := &plant{}
+	p.next = func() string {
+		if made++; made == 4 {
+			return result.Interrupted
+		}
+		return result.Valid
+	}
+	found, saved, err := doSearch(t, p.out, madeUp(t, p))
+	if !errors.Is(err, ErrInterrupted) {
+		t.Errorf("err = %v", err)
+	}
+	if want := "The search ended early: so far 1,500/s has passed a probe of 10s, and is not confirmed. 9,000/s did not pass: e2e_response_time_p99 is 500 ms, expected <= 50ms."; found.Answer != want {
+		t.Errorf("got\n%s, want\n%s", found.Answer, want)
+	}
+	if slices.ContainsFunc(found.Caveats, func(c string) bool { return strings.Contains(c, "no probe was left") }) {
+		t.Errorf("eight were left: %q", found.Caveats)
+	}
+	if saved.Finished() || saved.Search.Answer != found.Answer || len(saved.Search.Probes) != 3 || found.HighestPerS != nil {
+		t.Errorf("saved %+v", saved.Search)
+	}
+}
+
+func TestSearchCannotStart(t *testing.T) {
+	p := &plant{}
+	p.next = func() string { return result.Failed }
+	cfg := madeUp(t, p)
+	j, err := Create(p.out, cfg.Campaign(result.Tool{Version: "test"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := Search(context.Background(), j, cfg)
+	if !errors.Is(err, errTopic) || len(found.Probes) != 0 || !j.Empty() {
+		t.Errorf("%v, %+v", err, found)
+	}
+	if err := j.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestCurve makes runs at tenths of a rate: of the answer, and without a search.
+func TestCurve(t *testing.T) {
+	stalls := 0
+	p := &plant{change: func(_ int, s scenario.Scenario, r *result.Run) {
+		switch perS := s.Load.Rate.PerSecond(); {
+		case perS == 2000, perS == 999.8 && stalls == 0:
+			stalls++
+			r.Load.AckedPerS = 0
+		}
+	}}
+	cfg := madeUp(t, p)
+	cfg.Curve = true
+	found, _, err := doSearch(t, p.out, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var curve []float64
+	for _, probe := range found.Probes {
+		if probe.Phase == string(search.Curve) {
+			curve = append(curve, probe.OfferedPerS)
+		}
+	}
+	if want := []float64{499.9, 999.8, 999.8, 1500, 2000, 2000, 2500, 2999, 3499, 3999, 4499, 5499}; !slices.Equal(curve, want) {
+		t.Errorf("the curve has %v, want %v: one stalled, and 4999/s is confirmed already", curve, want)
+	}
+	onCurve := slices.DeleteFunc(slices.Clone(found.Caveats), func(c string) bool { return !strings.HasPrefix(c, "on the curve") })
+	if len(onCurve) != 1 || !strings.HasPrefix(onCurve[0], "on the curve 2,000/s did not pass: nothing came through") {
+		t.Errorf("the caveats are %q", found.Caveats)
+	}
+
+	p = &plant{}
+	cfg = madeUp(t, p)
+	cfg.CurveOfPerS = 10_000
+	found, saved, err := doSearch(t, p.out, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(found.Probes) != 11 || found.Answer != "the expectations are met up to 5,000/s." || found.HighestPerS != nil || !saved.Finished() {
+		t.Errorf("%+v", found)
+	}
+}
+
+// TestCurveAnswer judges the last probe of each rate.
+func TestCurveAnswer(t *testing.T) {
+	passed := func(perS float64) result.Probe { return result.Probe{OfferedPerS: perS, Passed: true} }
+	failed := func(perS float64) result.Probe { return result.Probe{OfferedPerS: perS} }
+	tooFew := func(perS float64) result.Probe { return result.Probe{OfferedPerS: perS, TooFew: true} }
+	for want, probes := range map[string][]result.Probe{
+		"no rate was tried.": nil,
+		"every rate that was tried met the expectations, up to 300/s.":                                             {tooFew(100), failed(200), passed(200), passed(300)},
+		"the expectations are met up to 200/s.":                                                                    {passed(100), failed(200), passed(200), failed(300), passed(400)},
+		"not even the lowest rate met the expectations.":                                                           {tooFew(100), failed(200), failed(200), passed(300)},
+		"the records are too few to tell of any rate; give a longer --confirm, up to which probes are lengthened.": {tooFew(100), tooFew(200)},
+	} {
+		if got := (SearchConfig{}).curveAnswer(&result.Search{Probes: probes}, nil); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
+// TestEnough lengthens a probe for what is expected of it, no further than the
+// confirmation.
+func TestEnough(t *testing.T) {
+	for _, c := range []struct {
+		expected string
+		perS     float64
+		want     time.Duration
+	}{
+		{"e2e_response_time_p99 <= 50ms", 200, 10 * time.Second},
+		{"e2e_response_time_p99 <= 50ms", 100, 12 * time.Second}, // 1,000 ± 126 of 1,200
+		{"e2e_response_time_p99_9 <= 50ms", 1000, 11 * time.Second},
+		{"e2e_response_time_p99_99 <= 50ms", 1000, 30 * time.Second},
+		{"e2e_response_time_max <= 50ms", 1, 10 * time.Second},
+		{"backlog_peak <= 5", 1, 10 * time.Second},
+	} {
+		cfg := madeUp(t, &plant{})
+		cfg.Expect = expect(t, c.expected)
+		if got := cfg.window(search.Step{Phase: search.Bisect, PerS: c.perS}); got != c.want {
+			t.Errorf("%s at %v/s: %v, want %v", c.expected, c.perS, got, c.want)
+		}
+		if got := cfg.window(search.Step{Phase: search.Confirm, PerS: c.perS}); got != cfg.Confirm {
+			t.Errorf("a confirmation is %v long", got)
+		}
+	}
+}
+
+// TestProbeQuotesFigures wants a percentile in a probe only where its records are
+// enough for it.
+func TestProbeQuotesFigures(t *testing.T) {
+	cfg := madeUp(t, &plant{})
+	for count, want := range map[int64][2]bool{10: {}, 500: {true, false}, 1000: {true, true}} {
+		r := result.Run{Time: map[string]result.Time{"e2e_response_time": {Count: count, P50Ns: 1, P99Ns: 2}}}
+		r.Run.FinishedAt = time.Now()
+		probe, _ := cfg.judge(search.Step{Phase: search.Bisect, PerS: 100}, &r)
+		if got := [2]bool{probe.ResponseP50Ns != nil, probe.ResponseP99Ns != nil}; got != want {
+			t.Errorf("%d records: %v, want %v", count, got, want)
+		}
+	}
+}
+
+// TestSearchCheck refuses what cannot be searched, with what would be right.
+func TestSearchCheck(t *testing.T) {
+	for name, c := range map[string]struct {
+		overrides []string
+		change    func(*SearchConfig)
+		want      string
+	}{
+		"bursts":        {[]string{"load.arrival={process: burst, peak: 2k/s, length: 1s, period: 10s}"}, nil, "the arrivals of scenario searched are burst, and a search varies one rate; add --set load.arrival=constant"},
+		"a gate":        {[]string{"backpressure={controller: hysteresis, max_lag: 100}"}, nil, "scenario searched holds load back, so that what is offered is not what Kafka is given; add --set backpressure=off"},
+		"a change":      {[]string{"consume.changes=[{at: 20s, work: 1ms}]"}, nil, "as a probe of 10s: "},
+		"resolution":    {nil, func(c *SearchConfig) { c.Options.Resolution = 0.9 }, "a resolution of 90 % is out of range; give 0.5% to 50%"},
+		"no probes":     {nil, func(c *SearchConfig) { c.Options.MaxProbes = 1 }, "a search of at most 1 probes is out of range; give 4 to 1000"},
+		"no window":     {nil, func(c *SearchConfig) { c.Probe = 0 }, "a probe of 0s measures nothing; give 10s, or more"},
+		"short confirm": {nil, func(c *SearchConfig) { c.Confirm = time.Second }, "a confirmation of 1s is no longer than a probe of 10s; give more"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := madeUp(t, &plant{})
+			cfg.Scenario = searched(t, c.overrides...)
+			if c.change != nil {
+				c.change(&cfg)
+			}
+			if err := cfg.Check(); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+				t.Errorf("err = %v, want %s", err, c.want)
+			}
+		})
+	}
+	for _, s := range []scenario.Scenario{searched(t), searched(t, "load.arrival=poisson"), searched(t, "consume.consumers=0")} {
+		cfg := madeUp(t, &plant{})
+		cfg.Scenario = s
+		if err := cfg.Check(); err != nil {
+			t.Error(err)
+		}
+		for _, text := range DefaultExpectations(s) {
+			if _, err := figure.ParseExpectation(text); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}

@@ -1,0 +1,145 @@
+package campaign
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/search"
+)
+
+// note takes over what the search has found.
+func (p *prober) note(f search.Finding) {
+	number := func(v float64) *float64 {
+		if v == 0 {
+			return nil
+		}
+		return &v
+	}
+	p.found.CapacityPerS, p.found.HighestPerS, p.found.FailedPerS = number(f.CapacityPerS), number(f.HighestPerS), number(f.FailedPerS)
+	switch {
+	case f.FailedPerS == 0:
+	case f.Tool:
+		p.found.Limit = result.LimitTool
+	default:
+		p.found.Limit = result.LimitKafka
+	}
+}
+
+// answer is what was found in a sentence or two.
+func (c SearchConfig) answer(f search.Finding, found *result.Search, err error) string {
+	var b strings.Builder
+	switch {
+	case f.HighestPerS > 0:
+		fmt.Fprintf(&b, "%s is the highest rate that holds: a run of %v met every expectation.", unit.PerSecond(f.HighestPerS), c.Confirm)
+	case err != nil && f.PassedPerS > 0:
+		fmt.Fprintf(&b, "The search ended early: so far %s has passed a probe of %v, and is not confirmed.", unit.PerSecond(f.PassedPerS), c.Probe)
+	case err != nil:
+		b.WriteString("The search ended early: no rate had passed yet.")
+	case f.CapacityPerS == 0:
+		fmt.Fprintf(&b, "Nothing came through in %s of the closed loop: there is nothing to search.", times(len(f.Probes)))
+	case f.TooFewPerS > 0 && f.TooFewPerS >= f.PassedPerS:
+		fmt.Fprintf(&b, "It cannot be told whether %s holds: %s. Give --confirm %v, up to which probes are lengthened.",
+			unit.PerSecond(f.TooFewPerS), strings.Join(why(found, f.TooFewPerS), "; "), unit.Duration(c.enough(f.TooFewPerS)))
+	case f.PassedPerS > 0:
+		fmt.Fprintf(&b, "No rate is confirmed: %s passed a probe of %v, and no probe was left for the longer run; allow more with --max-probes.", unit.PerSecond(f.PassedPerS), c.Probe)
+	case f.Refuted:
+		fmt.Fprintf(&b, "No rate is confirmed: runs of %v failed down to %s, and the probes were used up; allow more with --max-probes.", c.Confirm, unit.PerSecond(f.FailedPerS))
+	default:
+		fmt.Fprintf(&b, "No rate holds, down to %s.", unit.PerSecond(f.FailedPerS))
+	}
+	if f.FailedPerS > 0 {
+		fmt.Fprintf(&b, " %s did not pass: %s.", unit.PerSecond(f.FailedPerS), strings.Join(why(found, f.FailedPerS), "; "))
+		if f.Tool {
+			b.WriteString(" There the limit was this tool or its machine, and not Kafka alone.")
+		}
+	}
+	return b.String()
+}
+
+// why is what the last probe of a rate did not meet.
+func why(found *result.Search, perS float64) []string {
+	for _, p := range slices.Backward(found.Probes) {
+		if p.OfferedPerS == perS && !p.Passed {
+			return p.Failures
+		}
+	}
+	return nil
+}
+
+// curveAnswer sums a curve up.
+func (c SearchConfig) curveAnswer(found *result.Search, err error) string {
+	highest, failed, told := 0.0, false, false
+	for _, p := range lastOfEach(found.Probes) {
+		switch {
+		case p.TooFew:
+			continue
+		case !p.Passed:
+			failed = true
+		case !failed:
+			highest = p.OfferedPerS
+		}
+		told = true
+	}
+	early := ""
+	if err != nil {
+		early = "The curve ended early: "
+	}
+	switch {
+	case len(found.Probes) == 0:
+		return early + "no rate was tried."
+	case !told:
+		return early + "the records are too few to tell of any rate; give a longer --confirm, up to which probes are lengthened."
+	case !failed:
+		return early + fmt.Sprintf("every rate that was tried met the expectations, up to %s.", unit.PerSecond(highest))
+	case highest == 0:
+		return early + "not even the lowest rate met the expectations."
+	}
+	return early + fmt.Sprintf("the expectations are met up to %s.", unit.PerSecond(highest))
+}
+
+// lastOfEach is the last probe of each rate, by rate: what one that was made again
+// said before does not count.
+func lastOfEach(probes []result.Probe) []result.Probe {
+	last := make(map[float64]result.Probe)
+	for _, p := range probes {
+		last[p.OfferedPerS] = p
+	}
+	return slices.SortedFunc(maps.Values(last), func(a, b result.Probe) int { return cmp.Compare(a.OfferedPerS, b.OfferedPerS) })
+}
+
+// caveats notes what one should know with the answer.
+func (p *prober) caveats(f search.Finding) {
+	p.found.Caveats = nil
+	if p.caveat != "" {
+		p.found.Caveats = append(p.found.Caveats, p.caveat)
+	}
+	if highest, failed := p.found.HighestPerS, p.found.FailedPerS; highest != nil && failed != nil {
+		if gap := *failed / *highest - 1; gap > p.found.ResolutionRatio {
+			p.found.Caveats = append(p.found.Caveats, fmt.Sprintf("the answer is known to %.1f %%, not to %.3g %%: the probes were used up", gap*100, p.found.ResolutionRatio*100))
+		}
+	}
+	if p.found.HighestPerS != nil && p.found.FailedPerS == nil {
+		p.found.Caveats = append(p.found.Caveats, "no rate failed: a higher one may hold, too")
+	}
+	if f.FailedOnce {
+		p.found.Caveats = append(p.found.Caveats, fmt.Sprintf("%s failed once and was not tried again: no probe was left", unit.PerSecond(f.FailedPerS)))
+	}
+	for _, probe := range lastOfEach(p.found.Probes) {
+		if probe.Phase == string(search.Curve) && !probe.Passed && !probe.TooFew && p.found.HighestPerS != nil && probe.OfferedPerS < *p.found.HighestPerS {
+			p.found.Caveats = append(p.found.Caveats, fmt.Sprintf("on the curve %s did not pass: %s", unit.PerSecond(probe.OfferedPerS), strings.Join(probe.Failures, "; ")))
+		}
+	}
+}
+
+// times is a number of times in words.
+func times(n int) string {
+	if n == 1 {
+		return "one run"
+	}
+	return fmt.Sprintf("%d runs", n)
+}

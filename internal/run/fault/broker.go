@@ -1,0 +1,232 @@
+package fault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+)
+
+// brokers are a cluster's that this process has started, by ID from 1 on; an error
+// says why a run may not break them.
+func brokers(c cluster.Cluster) ([]*cluster.Broker, error) {
+	if own, mine := c.(*cluster.Kafka); mine {
+		return own.Brokers(), nil
+	}
+	_, kept := c.(*cluster.Named)
+	return nil, Refusal(c.Info().Kind, kept)
+}
+
+// Refusal is why no run may break the brokers of a cluster of a kind (cluster.KindKafka
+// and so on), or of one that is kept up after the run; nil if a run may. It can be asked
+// before there is a cluster.
+func Refusal(kind string, kept bool) error {
+	switch {
+	case kept:
+		return errors.New("the cluster stays up after the run, and one whose run is cut short would stay broken; " +
+			"say --cluster kafka to have one started for the run")
+	case kind == cluster.KindKafka:
+		return nil
+	case kind == cluster.KindEmbedded:
+		return errors.New("the embedded broker is no process that could be broken; run it on Apache Kafka: --cluster kafka")
+	default:
+		return errors.New("the brokers of an existing cluster are not the tool's to break; " +
+			"say --cluster kafka instead of --brokers to have one started for the run")
+	}
+}
+
+// brokerFault is what a scenario does to one broker.
+type brokerFault struct {
+	on     Stand
+	action string
+	id     int32
+}
+
+func (f brokerFault) Name() string { return fmt.Sprintf("%s broker %d", f.action, f.id) }
+
+// Available wants a broker of this ID that is the run's to break.
+func (f brokerFault) Available() error {
+	_, err := f.broker()
+	return err
+}
+
+func (f brokerFault) broker() (*cluster.Broker, error) {
+	all, err := brokers(f.on.Cluster)
+	switch {
+	case err != nil:
+		return nil, err
+	case f.id < 1 || int(f.id) > len(all):
+		return nil, fmt.Errorf("there is no broker %d: they are 1 to %d; see cluster.brokers", f.id, len(all))
+	}
+	return all[f.id-1], nil
+}
+
+func (f brokerFault) Inject(ctx context.Context) (detail string, err error) {
+	b, err := f.broker()
+	if err != nil {
+		return "", err
+	}
+	began := time.Now()
+	if err := act(ctx, b, f.action); err != nil {
+		return "", err
+	}
+	if f.action == scenario.Start || f.action == scenario.Restart {
+		return fmt.Sprintf("broker %d served again after %s", f.id, unit.Nanos(int64(time.Since(began)))), nil
+	}
+	return "", nil
+}
+
+// act does something to a broker.
+func act(ctx context.Context, b *cluster.Broker, action string) error {
+	switch action {
+	case scenario.Kill:
+		if !b.Alive() {
+			return fmt.Errorf("broker %d is not running", b.ID())
+		}
+		b.Kill()
+		return nil
+	case scenario.Stop:
+		return b.Stop(ctx)
+	case scenario.Start:
+		return b.Start(ctx)
+	case scenario.Pause:
+		return b.Pause()
+	case scenario.Resume:
+		return b.Resume()
+	case scenario.Restart:
+		if err := b.Stop(ctx); err != nil {
+			return err
+		}
+		return b.Start(ctx)
+	}
+	return fmt.Errorf("nobody knows how to %s a broker", action)
+}
+
+// Undo starts the broker again, or resumes it.
+func (f brokerFault) Undo() Fault {
+	f.action = opposite(f.action)
+	return f
+}
+
+// leaderFault is what a scenario does to the broker that leads a partition.
+type leaderFault struct {
+	on        Stand
+	action    string
+	partition int
+}
+
+func (f leaderFault) Name() string {
+	return fmt.Sprintf("%s %s %d", f.action, scenario.LeaderTarget, f.partition)
+}
+
+// Available wants the partition to exist, and something that a leader can suffer: who
+// is gone leads nothing.
+func (f leaderFault) Available() error {
+	if _, err := brokers(f.on.Cluster); err != nil {
+		return err
+	}
+	switch {
+	case f.partition >= f.on.Partitions:
+		return fmt.Errorf("the topic has partitions 0 to %d", f.on.Partitions-1)
+	case f.action == scenario.Start || f.action == scenario.Resume:
+		return fmt.Errorf("a broker that leads a partition needs no %s; give the fault that broke it a for, or name the broker", f.action)
+	}
+	return nil
+}
+
+// Aim finds the broker that leads the partition now.
+func (f leaderFault) Aim(ctx context.Context) (Fault, error) {
+	id, err := f.on.Topic.Leader(ctx, f.partition)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("who leads partition %d: %w", f.partition, err)
+	case id < 1:
+		return nil, fmt.Errorf("partition %d has no leader", f.partition)
+	}
+	return brokerFault{on: f.on, action: f.action, id: id}, nil
+}
+
+func (f leaderFault) Inject(ctx context.Context) (string, error) {
+	aimed, err := f.Aim(ctx)
+	if err != nil {
+		return "", err
+	}
+	return aimed.Inject(ctx)
+}
+
+// rollingRestart restarts the brokers one after the other, as an operator does who
+// changes their settings.
+type rollingRestart struct {
+	on     Stand
+	action string
+}
+
+func (f rollingRestart) Name() string { return f.action + " " + scenario.EveryBroker }
+
+// Available wants brokers that are the run's to break.
+func (f rollingRestart) Available() error {
+	if f.action != scenario.Restart {
+		return fmt.Errorf("every broker can only be restarted, one after the other; to %s one, name it", f.action)
+	}
+	_, err := brokers(f.on.Cluster)
+	return err
+}
+
+// inSyncTimeout bounds how long a rolling restart waits for the replicas before it
+// goes on to the next broker, and inSyncPoll is how often it looks.
+const (
+	inSyncTimeout = 60 * time.Second
+	inSyncPoll    = 100 * time.Millisecond
+)
+
+// Inject restarts each broker, and waits before each and after the last until the
+// run's topic has all replicas in sync: two of three away at a time would be an
+// outage, and no rolling restart. That they don't come back in time is an error.
+func (f rollingRestart) Inject(ctx context.Context) (string, error) {
+	all, err := brokers(f.on.Cluster)
+	if err != nil {
+		return "", err
+	}
+	began := time.Now()
+	for _, b := range all {
+		if err := f.awaitInSync(ctx); err != nil {
+			return "", fmt.Errorf("before broker %d: %w", b.ID(), err)
+		}
+		f.tell(fmt.Sprintf("broker %d is stopped, to be restarted", b.ID()))
+		if err := act(ctx, b, scenario.Restart); err != nil {
+			return "", err
+		}
+		f.tell(fmt.Sprintf("broker %d serves again", b.ID()))
+	}
+	if err := f.awaitInSync(ctx); err != nil {
+		return "", fmt.Errorf("after the last broker: %w", err)
+	}
+	return fmt.Sprintf("%d brokers were restarted and in sync again after %s", len(all), unit.Nanos(int64(time.Since(began)))), nil
+}
+
+func (f rollingRestart) tell(what string) {
+	if f.on.Tell != nil {
+		f.on.Tell(what)
+	}
+}
+
+// awaitInSync waits until the run's topic lacks no replica.
+func (f rollingRestart) awaitInSync(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, inSyncTimeout)
+	defer cancel()
+	for {
+		inSync, err := f.on.Topic.InSync(ctx)
+		if err == nil && inSync {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return errors.Join(fmt.Errorf("the replicas are not in sync: %w", ctx.Err()), err)
+		case <-time.After(inSyncPoll):
+		}
+	}
+}

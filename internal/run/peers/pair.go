@@ -1,0 +1,139 @@
+package peers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/foreign"
+)
+
+// OutputFile is what a tool printed, in the folder of its run.
+const OutputFile = "peer.txt"
+
+// Pair is one turn of both tools on a topic of their own, which Produce makes and
+// Close deletes. A Pair belongs to one goroutine.
+type Pair struct {
+	Tools Tools
+	Admin *cluster.Admin
+	// Tag makes the pair's names its own: those of the topic and the group.
+	Tag  string
+	Out  string // the folder that runs go to
+	Tool result.Tool
+	Host result.Host // where the tools run, as our own run describes it
+
+	topic   cluster.Topic
+	records int64 // that are in the topic
+}
+
+// Made is a run of a tool, imported and saved.
+type Made struct {
+	Dir string
+	Run result.Run
+}
+
+// ErrNothingProduced is wrapped by Consume where Produce was not there before.
+var ErrNothingProduced = errors.New("nothing was produced for it to consume")
+
+// Produce makes the topic and runs the producer's tool on it. For a closed loop
+// perSecond says how many records to send. An error means that there is no run.
+func (p *Pair) Produce(ctx context.Context, s scenario.Scenario, perSecond float64) (*Made, error) {
+	topic, err := p.Admin.CreateTopic(ctx, "kafka-bench-peers-"+p.Tag, s.Topic.Partitions, s.Topic.Replication, s.Topic.Config)
+	p.topic = topic
+	if err != nil {
+		return nil, err
+	}
+	warmup, all := records(s, perSecond)
+	// It waits a minute for each record that no broker takes.
+	ctx, cancel := context.WithTimeout(ctx, patience(s))
+	defer cancel()
+	output, err := p.Tools.run(ctx, "ProducerPerformance", producerArgs(s, topic.Name, warmup, all)...)
+	if err != nil {
+		return nil, err
+	}
+	ended := time.Now()
+	r, err := p.read(foreign.ProducerPerf, s, Producer, output, ended)
+	if err != nil {
+		return nil, err
+	}
+	p.records = all
+	load := &r.Run.Load
+	load.ClosedLoop = s.Load.Rate.IsMax()
+	load.Bytes = load.Acked * int64(s.Load.Record.Size.Values[0])
+	r.Known("load.closed_loop", "load.bytes")
+	r.Run.Run.Driver.Producer = producerSettings(s)
+	return p.save(r, output)
+}
+
+// patience is how long the producer's tool may take.
+func patience(s scenario.Scenario) time.Duration {
+	return 5*time.Duration(s.Phases.Warmup+s.Phases.Measure) + time.Minute
+}
+
+// Consume runs the consumer's tool on what was produced.
+func (p *Pair) Consume(ctx context.Context, s scenario.Scenario) (*Made, error) {
+	if p.records == 0 {
+		return nil, fmt.Errorf("%s: %w", Consumer, ErrNothingProduced)
+	}
+	group := "kafka-bench-peers-" + p.Tag
+	output, err := p.Tools.run(ctx, "ConsumerPerformance", "--topic", p.topic.Name, "--group", group,
+		"--num-records", strconv.FormatInt(p.records, 10), "--timeout", "30000")
+	if err != nil {
+		return nil, err
+	}
+	r, err := p.read(foreign.ConsumerPerf, s, Consumer, output, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	r.Run.Run.Group = group
+	return p.save(r, output)
+}
+
+// Close deletes the topic and the group. A pair that produced nothing has
+// neither.
+func (p *Pair) Close(ctx context.Context) error {
+	if p.topic.Name == "" {
+		return nil
+	}
+	return errors.Join(p.Admin.DeleteGroup(ctx, "kafka-bench-peers-"+p.Tag), p.Admin.DeleteTopic(ctx, p.topic))
+}
+
+// read imports what a tool printed, and adds what is known of the run without it.
+func (p *Pair) read(format foreign.Format, s scenario.Scenario, tool string, output []byte, ended time.Time) (*foreign.Result, error) {
+	r, err := foreign.Parse(OutputFile, output, foreign.Options{
+		Format: format, Name: s.Name + "-" + strings.TrimPrefix(tool, "kafka-"), Modified: ended, Tool: p.Tool,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s printed what cannot be read: %w", tool, err)
+	}
+	c := p.Tools.Cluster.Info()
+	info := &r.Run.Run
+	info.Host, info.Topic = p.Host, p.topic.Name
+	info.Driver.Name, info.Driver.Version = tool, cluster.KafkaVersion
+	info.Cluster = result.Cluster{Kind: c.Kind, ID: c.ID, Version: c.Version, Brokers: c.Brokers, Note: c.Note, Settings: c.Settings}
+	r.Run.Scenario = s
+	// A second or so off, which is what a JVM takes to end.
+	r.Known("run.started_at", "run.finished_at", "run.host", "run.cluster")
+	r.Run.Verdict.Warnings = append(r.Run.Verdict.Warnings, Differences(s)...)
+	return r, nil
+}
+
+// save writes the run's folder, with what the tool printed in it.
+func (p *Pair) save(r *foreign.Result, output []byte) (*Made, error) {
+	dir, err := r.Save(p.Out)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(filepath.Join(dir, OutputFile), output, 0o644); err != nil {
+		return nil, fmt.Errorf("keep what the tool printed: %w", err)
+	}
+	return &Made{Dir: dir, Run: r.Run}, nil
+}

@@ -1,0 +1,87 @@
+// Package peers runs Kafka's own performance tools beside our runs: the same
+// cluster, the same shape of topic, the same client settings, in turns.
+//
+// kafka-producer-perf-test and kafka-consumer-perf-test are what most people have
+// measured a Kafka with, so a reader who doubts our figures can look at theirs next
+// to ours. They are not the same experiment, though. The producer's tool has one
+// producer, whose throttle is a ceiling and not a schedule; the consumer's tool
+// reads what is there already. [Differences] names what of a scenario they cannot
+// do, and every run of theirs carries it as warnings.
+//
+// A [Pair] is one turn of both: what the first produces the second consumes.
+package peers
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+)
+
+// The names of the tools, as Kafka's scripts are called.
+const (
+	Producer = "kafka-producer-perf-test"
+	Consumer = "kafka-consumer-perf-test"
+)
+
+// Check returns what of the scenario the tools cannot do at all, every fault at
+// once. What they do differently is no fault; see Differences.
+func Check(s scenario.Scenario) error {
+	var faults []error
+	refuse := func(wrong bool, format string, args ...any) {
+		if wrong {
+			faults = append(faults, fmt.Errorf("scenario %s: "+format, append([]any{s.Name}, args...)...))
+		}
+	}
+	refuse(s.Load.Producers == 0, "load.producers is 0, and the peers read what they have produced themselves; give at least 1")
+	refuse(s.Load.Arrival.Process != "constant", "load.arrival is %s, and %s has a constant rate or none; use constant", s.Load.Arrival.Process, Producer)
+	refuse(s.Load.Record.Size.Distribution != "fixed", "load.record.size is %s, and %s has one size; give one, as in 512B", s.Load.Record.Size.Distribution, Producer)
+	refuse(s.Load.Record.Keys.Distribution != "none", "load.record.keys is %s, and %s sends no keys; use none", s.Load.Record.Keys.Distribution, Producer)
+	refuse(s.Topic.Existing != "", "topic.existing is %s, and the peers fill a topic of their own; leave it out", s.Topic.Existing)
+	refuse(s.Backpressure.Controller != "off", "backpressure is %s, and %s has none; use off", s.Backpressure.Controller, Producer)
+	refuse(s.Load.Volume != 0, "load.volume is %v, and the peers offer for a time; leave it out", s.Load.Volume)
+	return errors.Join(faults...)
+}
+
+// Differences are what the tools do otherwise than our run of the scenario.
+func Differences(s scenario.Scenario) []string {
+	all := []string{
+		fmt.Sprintf("%s reads the filled topic as fast as it can, with one consumer, its own fetch settings and no work; ours reads while the load is on", Consumer),
+	}
+	if s.Load.Producers > 1 {
+		all = append(all, fmt.Sprintf("%s has one producer, ours %d", Producer, s.Load.Producers))
+	}
+	if s.Load.Compression != "none" {
+		all = append(all, fmt.Sprintf("%s sends capital letters at random, ours %s: they compress differently", Producer, s.Load.Record.Payload))
+	}
+	if s.Load.Rate.IsMax() {
+		all = append(all, fmt.Sprintf("%s sends as many records as ours acked in the time", Producer))
+	} else {
+		all = append(all, fmt.Sprintf("to %s the rate is a ceiling, to ours a schedule: what it does not reach it does not count", Producer))
+	}
+	if time.Duration(s.Load.Linger)%time.Millisecond != 0 {
+		all = append(all, fmt.Sprintf("linger %v is rounded up to whole milliseconds for %s", s.Load.Linger, Producer))
+	}
+	return all
+}
+
+// Comparable says, in lines for a terminal, what of the two can be compared and
+// what cannot.
+const Comparable = `What can be compared: records acked per second and the send service time, which for both runs from
+the call of send to the ack, on one cluster, with the same settings, in turns. What cannot: response
+times, which the tools do not have, so that waiting for a late schedule shows in ours alone;
+delivered per second, which is live traffic for ours and the reading of a filled topic for theirs;
+times below a millisecond, which they round; and what was lost or came twice, which they do not see.`
+
+// records are how many a pair sends: in its warm-up, and in all. perSecond is the
+// rate of a closed loop, which cannot be known beforehand.
+func records(s scenario.Scenario, perSecond float64) (warmup, all int64) {
+	if !s.Load.Rate.IsMax() {
+		perSecond = s.Load.Rate.PerSecond()
+	}
+	in := func(d unit.Duration) int64 { return int64(perSecond * time.Duration(d).Seconds()) }
+	warmup = in(s.Phases.Warmup)
+	return warmup, warmup + max(in(s.Phases.Measure), 1)
+}

@@ -1,0 +1,49 @@
+package peers
+
+import (
+	"strconv"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
+	"kafkabench.example/kafka-bench/internal/result"
+)
+
+// producerArgs are the arguments of kafka-producer-perf-test.
+func producerArgs(s scenario.Scenario, topic string, warmup, all int64) []string {
+	throughput := "-1"
+	if !s.Load.Rate.IsMax() {
+		throughput = strconv.FormatFloat(s.Load.Rate.PerSecond(), 'f', -1, 64)
+	}
+	args := []string{
+		"--topic", topic, "--num-records", strconv.FormatInt(all, 10),
+		"--record-size", strconv.FormatInt(int64(s.Load.Record.Size.Values[0]), 10), "--throughput", throughput, "--reporting-interval", "1000",
+	}
+	if warmup > 0 {
+		args = append(args, "--warmup-records", strconv.FormatInt(warmup, 10))
+	}
+	args = append(args, "--command-property")
+	for _, setting := range producerSettings(s) {
+		args = append(args, setting.Name+"="+setting.Value)
+	}
+	return args
+}
+
+// producerSettings are the scenario's client settings by Kafka's names.
+func producerSettings(s scenario.Scenario) []result.Setting {
+	linger := (time.Duration(s.Load.Linger) + time.Millisecond - 1) / time.Millisecond
+	settings := []result.Setting{
+		{Name: "acks", Value: s.Load.Acks},
+		{Name: "enable.idempotence", Value: strconv.FormatBool(s.Load.Idempotent)},
+		{Name: "compression.type", Value: s.Load.Compression},
+		{Name: "linger.ms", Value: strconv.FormatInt(int64(linger), 10)},
+		{Name: "batch.size", Value: strconv.FormatInt(int64(s.Load.Batch), 10)},
+		{Name: "max.in.flight.requests.per.connection", Value: strconv.Itoa(max(s.Load.InFlight, 1))},
+	}
+	switch s.Load.Compression {
+	case "gzip", "lz4", "zstd":
+		if s.Load.Level > 0 {
+			settings = append(settings, result.Setting{Name: "compression." + s.Load.Compression + ".level", Value: strconv.Itoa(s.Load.Level)})
+		}
+	}
+	return settings
+}

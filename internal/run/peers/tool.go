@@ -1,0 +1,81 @@
+package peers
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+
+	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+)
+
+// Tools are Kafka's tools on this machine, pointed at a cluster.
+type Tools struct {
+	Java    cluster.Java
+	Dist    cluster.Dist
+	Cluster cluster.Cluster
+	// CommandConfig is a client properties file that says how the cluster lets
+	// clients in, handed on as it is; empty is plain text.
+	CommandConfig string
+}
+
+// jvmOptions are those of Kafka's scripts around the tools. The language decides
+// how figures are printed, and only this one can be read back.
+var jvmOptions = []string{
+	"-Xmx512M", "-server", "-XX:+UseG1GC", "-XX:MaxGCPauseMillis=20", "-XX:InitiatingHeapOccupancyPercent=35",
+	"-XX:+ExplicitGCInvokesConcurrent", "-Djava.awt.headless=true", "-Duser.language=en", "-Duser.country=US", "-Duser.timezone=UTC",
+}
+
+// maxErrorBytes bounds what is kept of a tool's standard error: a producer prints
+// a stack for every record that fails.
+const maxErrorBytes = 1 << 20
+
+// run runs a class of Kafka's tools to its end. What it printed begins with a
+// line that says how it was called. The tool ends when ctx does.
+func (t Tools) run(ctx context.Context, class string, args ...string) (output []byte, err error) {
+	args = append([]string{"--bootstrap-server", strings.Join(t.Cluster.Bootstrap(), ",")}, args...)
+	if t.CommandConfig != "" {
+		args = append(args, "--command-config", t.CommandConfig)
+	}
+	all := append(append([]string{}, jvmOptions...), "-cp", t.Dist.Classpath(), "org.apache.kafka.tools."+class)
+	var stdout bytes.Buffer
+	stderr := &head{limit: maxErrorBytes}
+	cmd := exec.CommandContext(ctx, t.Java.Path, append(all, args...)...)
+	cmd.Stdout, cmd.Stderr = &stdout, stderr
+	err = cmd.Run()
+	output = fmt.Appendf(nil, "# %s %s\n", class, strings.Join(args, " "))
+	output = append(append(output, stdout.Bytes()...), stderr.kept...)
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return output, &cluster.Error{
+			Kind: cluster.ErrUnreachable, What: class + " did not come to its end",
+			Remedy: "check that the cluster is healthy, and whether one producer can reach the rate",
+			Log:    lastLines(output),
+		}
+	case ctx.Err() != nil:
+		return output, ctx.Err()
+	case err != nil:
+		return output, fmt.Errorf("%s: %w; its last words:\n%s", class, err, strings.Join(lastLines(output), "\n"))
+	}
+	return output, nil
+}
+
+// head keeps the first bytes of what is written to it.
+type head struct {
+	kept  []byte
+	limit int
+}
+
+func (h *head) Write(p []byte) (int, error) {
+	h.kept = append(h.kept, p[:min(len(p), h.limit-len(h.kept))]...)
+	return len(p), nil
+}
+
+// lastLines is the end of an output, for a message.
+func lastLines(output []byte) []string {
+	const most = 8
+	lines := strings.Split(strings.TrimSpace(string(output)), "\n")
+	return lines[max(len(lines)-most, 0):]
+}

@@ -1,0 +1,39 @@
+package remote
+
+import (
+	"testing"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/measure/latency"
+)
+
+// BenchmarkInterval is what a run asks of three children at the end of an interval.
+func BenchmarkInterval(b *testing.B) {
+	children, err := StartChildren(3, childCommand)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer children.End()
+	axis := load.NewAxis()
+	var assignments []Assignment
+	for _, part := range Split(workers, 0, len(children)) {
+		assignments = append(assignments, Assignment{Version: Version, Partitions: partitions, Workers: part})
+	}
+	ps, err := OpenProducers(children, axis, assignments)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var collector latency.Collector
+	ps.AddTo(&collector)
+	axis.Set(0, time.Minute)
+	ps.Start()
+	next := [][]uint64{make([]uint64, workers), make([]uint64, workers), make([]uint64, workers)}
+	for b.Loop() {
+		ps.Sent()
+		collector.Collect()
+		ps.Behind(next)
+	}
+	b.StopTimer()
+	ps.Close()
+}

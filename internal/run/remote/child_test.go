@@ -1,0 +1,211 @@
+package remote
+
+import (
+	"errors"
+	"net/rpc"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/load"
+)
+
+// gone tells whether there is no such process any more.
+func gone(pid int) bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
+
+func TestChildEndsWhenTold(t *testing.T) {
+	c := start(t, 1)[0]
+	var now int64
+	if err := c.Call("Clock.Now", None(0), &now); err != nil {
+		t.Fatal(err)
+	}
+	waiting := make(chan error)
+	go func() { waiting <- c.Await("Trouble.Hang", None(0), new(None)) }()
+	c.End()
+	if err := <-waiting; err == nil {
+		t.Error("what was under way had an answer")
+	}
+	if err := c.Err(); err != nil {
+		t.Errorf("a child that was told to end is said to have failed: %v", err)
+	}
+	if !gone(c.PID()) {
+		t.Error("the process is still there")
+	}
+	c.End()
+}
+
+// A child's end is the end of everything that is asked of it, with a reason.
+func TestChildThatDies(t *testing.T) {
+	for name, test := range map[string]struct {
+		die  func(*Child)
+		says []string
+	}{
+		"killed": {func(c *Child) { _ = syscall.Kill(c.PID(), syscall.SIGKILL) }, []string{"process 1 (pid ", "killed"}},
+		"exits": {func(c *Child) {
+			_ = c.Call("Trouble.Exit", "the reason\n"+strings.Repeat("noise ", 1000)+"the end", new(None))
+		},
+			[]string{"process 1 (pid ", "exit status 3; it said: the reason noise", " … ", "noise the end"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := start(t, 2)[1]
+			waiting := make(chan error)
+			go func() { waiting <- c.Await("Trouble.Hang", None(0), new(None)) }()
+			test.die(c)
+			err := <-waiting
+			if err == nil || c.Err() == nil || c.Call("Clock.Now", None(0), new(int64)) == nil {
+				t.Fatalf("a dead child answers, or has no error: %v", c.Err())
+			}
+			for _, want := range test.says {
+				if !strings.Contains(c.Err().Error(), want) {
+					t.Errorf("%q does not say %q", c.Err(), want)
+				}
+			}
+			if len(c.Err().Error()) > headBytes+tailBytes+200 {
+				t.Errorf("the reason is %d bytes long", len(c.Err().Error()))
+			}
+		})
+	}
+}
+
+// A child that is stopped does not hold anybody up.
+func TestChildThatDoesNotAnswer(t *testing.T) {
+	c := start(t, 1)[0]
+	if err := c.Call("Clock.Now", None(0), new(int64)); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(c.PID(), syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	// More than a pipe holds, so that writing it would never end either.
+	err := c.call("Trouble.Refuse", strings.Repeat("x", 1<<20), new(None), 50*time.Millisecond)
+	if err == nil || !strings.Contains(err.Error(), "did not answer for 50ms") || !gone(c.PID()) {
+		t.Errorf("a child that is stopped: %v; gone: %v", err, gone(c.PID()))
+	}
+}
+
+func TestRefusalIsNoEnd(t *testing.T) {
+	c := start(t, 1)[0]
+	err := c.Call("Trouble.Refuse", "not now", new(None))
+	var refused rpc.ServerError
+	if !errors.As(err, &refused) || err.Error() != "not now" {
+		t.Errorf("refused by %v", err)
+	}
+	if err := c.Call("Clock.Now", None(0), new(int64)); err != nil || c.Err() != nil {
+		t.Errorf("after a refusal the child is of no more use: %v, %v", err, c.Err())
+	}
+}
+
+// An interrupt reaches the whole process group; the child leaves it to the parent.
+func TestChildIgnoresAnInterrupt(t *testing.T) {
+	c := start(t, 1)[0]
+	if err := c.Call("Clock.Now", None(0), new(int64)); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(c.PID(), syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(20 * time.Millisecond)
+	if err := c.Call("Clock.Now", None(0), new(int64)); err != nil {
+		t.Errorf("an interrupt ended the child: %v", err)
+	}
+}
+
+func TestNoSuchProgram(t *testing.T) {
+	if _, err := StartChildren(2, []string{t.TempDir() + "/nothing"}); err == nil {
+		t.Error("nothing was started")
+	}
+}
+
+// A program that is no child of ours is found out.
+func TestProgramThatIsNoChild(t *testing.T) {
+	echo, err := exec.LookPath("echo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := StartChild(0, []string{echo, "hello"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.End()
+	if err := c.Call("Clock.Now", None(0), new(int64)); err == nil || c.Err() == nil {
+		t.Errorf("echo answered: %v, %v", err, c.Err())
+	}
+}
+
+// The axis of a child, once set, tells the parent's time: each answer lies between
+// the question and its arrival.
+func TestOneTimeForAll(t *testing.T) {
+	axis := load.NewAxis()
+	axis.Set(time.Second, time.Minute)
+	children := start(t, 2)
+	open(t, children, axis, Version, "")
+	for _, c := range children {
+		if err := c.Call(ServiceName+".Start", axis.Zero(), new(None)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	closest := time.Hour
+	for range 500 {
+		for i, c := range children {
+			var there int64
+			before := axis.Now()
+			if err := c.Call("Clock.Now", None(0), &there); err != nil {
+				t.Fatal(err)
+			}
+			after := axis.Now()
+			if there < before-clockError || there > after+clockError {
+				t.Fatalf("process %d has %d between %d and %d", i, there, before, after)
+			}
+			closest = min(closest, time.Duration(after-before))
+		}
+	}
+	t.Logf("the closest answer took %v", closest)
+}
+
+// clockError is by how much the axis of two processes may differ: what it costs to
+// read a clock, several times.
+const clockError = 1000 // ns
+
+func TestSplit(t *testing.T) {
+	for _, c := range []struct {
+		workers, clients, processes int
+		want                        [][]int
+	}{
+		{5, 0, 2, [][]int{{0, 2, 4}, {1, 3}}},
+		{6, 3, 2, [][]int{{0, 2, 3, 5}, {1, 4}}}, // 0 and 3 share a client, as 1 and 4, 2 and 5
+		{2, 7, 2, [][]int{{0}, {1}}},
+		{3, 0, 3, [][]int{{0}, {1}, {2}}},
+	} {
+		got := Split(c.workers, c.clients, c.processes)
+		if !slices.EqualFunc(got, c.want, slices.Equal[[]int]) {
+			t.Errorf("%d workers of %d clients in %d processes: %v, want %v", c.workers, c.clients, c.processes, got, c.want)
+		}
+	}
+}
+
+// A child whose parent is killed ends, too: nobody is left to tell it.
+func TestChildOfADeadParent(t *testing.T) {
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(childCommand[0], childCommand[1:]...)
+	cmd.Stdin = read
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = read.Close()
+	_ = write.Close() // as the kernel does with the pipes of a dead process
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	select {
+	case <-ended:
+	case <-time.After(5 * time.Second):
+		_ = cmd.Process.Kill()
+		t.Error("the child outlives its parent")
+	}
+}

@@ -1,0 +1,122 @@
+package remote
+
+import (
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/kafka/access"
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/load"
+)
+
+// GroupAssignment is what a process has to do for a consumer group, as the run has
+// decided. It is for one pipe only: it holds credentials.
+type GroupAssignment struct {
+	Version int
+	Driver  string // by name
+	Access  access.Handover
+	// Zero is the run's axis; see Assignment.
+	Zero load.Zero
+
+	Client ClientAssignment
+	GroupSettings
+}
+
+// ClientAssignment is driver.ConsumerConfig without what a process has of its own.
+type ClientAssignment struct {
+	Brokers                []string
+	ClientID               string
+	Topic                  string
+	Group                  string
+	Protocol               string
+	FetchMinBytes          int32
+	FetchMaxBytes          int32
+	FetchMaxPartitionBytes int32
+	FetchMaxWait           time.Duration
+	ControlRecords         bool
+	MaxPollRecords         int
+	SessionTimeout         time.Duration
+}
+
+// GroupSettings are load.GroupConfig without what a process has of its own.
+type GroupSettings struct {
+	Manual      bool
+	Members     int
+	Only        []int
+	Late        bool
+	Numbers     int
+	Producers   int
+	Filled      int
+	Partitions  int
+	From        []int64
+	ByPartition bool
+	Plan        load.Plan
+	CommitEvery time.Duration
+	Seed        uint64
+	Hold        bool
+	Sized       bool
+	Stamped     bool
+	ClosedLoop  bool
+	Run         uint32
+	Elsewhere   []load.Handed
+}
+
+// assignment is what cfg asks of a process that is to open some of the members.
+func assignment(cfg load.GroupConfig) GroupAssignment {
+	c := cfg.Client
+	return GroupAssignment{
+		Version: Version,
+		Client: ClientAssignment{
+			Brokers: c.Brokers, ClientID: c.ClientID, Topic: c.Topic, Group: c.Group, Protocol: c.Protocol,
+			FetchMinBytes: c.FetchMinBytes, FetchMaxBytes: c.FetchMaxBytes,
+			FetchMaxPartitionBytes: c.FetchMaxPartitionBytes, FetchMaxWait: c.FetchMaxWait,
+			ControlRecords: c.ControlRecords, MaxPollRecords: c.MaxPollRecords, SessionTimeout: c.SessionTimeout,
+		},
+		GroupSettings: GroupSettings{
+			Manual: cfg.Manual, Members: cfg.Members, Only: cfg.Only, Late: cfg.Late, Numbers: cfg.Numbers,
+			Producers: cfg.Producers, Filled: cfg.Filled, Partitions: cfg.Partitions, From: cfg.From,
+			ByPartition: cfg.ByPartition, Plan: cfg.Plan, CommitEvery: cfg.CommitEvery, Seed: cfg.Seed,
+			Hold: cfg.Hold, Sized: cfg.Sized, Stamped: cfg.Stamped, ClosedLoop: cfg.ClosedLoop, Run: cfg.Run,
+			Elsewhere: cfg.Elsewhere,
+		},
+	}
+}
+
+// Config is what the group is opened with. The process adds its driver, its access,
+// its axis, and whom it tells of events.
+func (a GroupAssignment) Config() load.GroupConfig {
+	c, g := a.Client, a.GroupSettings
+	return load.GroupConfig{
+		Client: driver.ConsumerConfig{
+			Brokers: c.Brokers, ClientID: c.ClientID, Topic: c.Topic, Group: c.Group, Protocol: c.Protocol,
+			FetchMinBytes: c.FetchMinBytes, FetchMaxBytes: c.FetchMaxBytes,
+			FetchMaxPartitionBytes: c.FetchMaxPartitionBytes, FetchMaxWait: c.FetchMaxWait,
+			ControlRecords: c.ControlRecords, MaxPollRecords: c.MaxPollRecords, SessionTimeout: c.SessionTimeout,
+		},
+		Manual: g.Manual, Members: g.Members, Only: g.Only, Late: g.Late, Numbers: g.Numbers,
+		Producers: g.Producers, Filled: g.Filled, Partitions: g.Partitions, From: g.From,
+		ByPartition: g.ByPartition, Plan: g.Plan, CommitEvery: g.CommitEvery, Seed: g.Seed,
+		Hold: g.Hold, Sized: g.Sized, Stamped: g.Stamped, ClosedLoop: g.ClosedLoop, Run: g.Run,
+		Elsewhere: g.Elsewhere,
+	}
+}
+
+// GroupReply answers Open.
+type GroupReply struct {
+	Settings   []driver.Setting
+	Workers    int
+	CannotKill string // why a member can't be killed; empty: it can
+}
+
+// Standing is how the members of a process stand.
+type Standing struct {
+	Received load.Received
+	Counts   load.MemberCounts
+	Working  bool
+	Wire     driver.Wire
+	Counted  bool // the driver counts the wire
+	Requests driver.Requests
+	Timed    bool // the driver times requests
+	// Owned are the partitions that have an owner, and Idle the members without one.
+	Owned, Idle int
+	Failed      string // the first error that ended a member; empty: none
+}

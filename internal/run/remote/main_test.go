@@ -1,0 +1,181 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/plan/arrival"
+	"kafkabench.example/kafka-bench/internal/plan/payload"
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+)
+
+// childWord makes the test binary a child.
+const childWord = "serve-as-a-child"
+
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == childWord {
+		signal.Ignore(os.Interrupt)
+		c := &clock{axis: load.NewAxis()}
+		err := Serve(os.Stdin, os.Stdout, map[string]any{
+			ServiceName: NewProducersService(c.open), ConsumersName: NewConsumersService(openTape),
+			"Clock": c, "Trouble": Trouble{},
+		})
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	if len(os.Args) == 2 && os.Args[1] == orphanWord {
+		makeOrphan()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// orphanWord makes the test binary a parent that dies while its child stands still.
+const orphanWord = "leave-an-orphan"
+
+func makeOrphan() {
+	c, err := StartChild(0, childCommand)
+	if err == nil {
+		err = errors.Join(c.Call("Clock.Now", None(0), new(int64)), c.stand())
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	// A signal is on its way for a moment, and the system looks for who stands still
+	// when the parent ends.
+	for range 100 {
+		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", c.PID()))
+		if err == nil && strings.Contains(string(status), ") T ") {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	fmt.Println(c.PID())
+}
+
+// childCommand starts this binary as a child.
+var childCommand = []string{os.Args[0], childWord}
+
+// start starts children that the test's end ends.
+func start(t *testing.T, n int) Children {
+	t.Helper()
+	cs, err := StartChildren(n, childCommand)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(cs.End)
+	return cs
+}
+
+// clock has the axis of a child, and says what the time is on it.
+type clock struct{ axis *load.Axis }
+
+func (c *clock) Now(_ None, reply *int64) error {
+	*reply = c.axis.Now()
+	return nil
+}
+
+// Trouble does what children should not.
+type Trouble struct{}
+
+func (Trouble) Exit(message string, _ *None) error {
+	fmt.Fprintln(os.Stderr, message)
+	os.Exit(3)
+	return nil
+}
+
+func (Trouble) Hang(None, *None) error { select {} }
+
+func (Trouble) Refuse(message string, _ *None) error { return errors.New(message) }
+
+// open opens producers on a Kafka that acknowledges everything at once.
+func (c *clock) open(a Assignment) (Opened, error) {
+	if a.Topic == "refused" {
+		return Opened{}, errors.New("there is no such topic")
+	}
+	cfg, err := producing(a.Partitions, c.axis)
+	if err != nil {
+		return Opened{}, err
+	}
+	if a.RunID == "a volume" {
+		cfg.Volume = 30_000
+	}
+	cfg.Only = a.Workers
+	ps, err := load.OpenProducers(cfg)
+	return Opened{Producers: ps, Axis: c.axis}, err
+}
+
+// workers is how many there are in all children together.
+const workers = 5
+
+// producing is what the workers of the tests are, in whichever process.
+func producing(partitions int, axis *load.Axis) (load.ProducersConfig, error) {
+	process, err := arrival.Constant(unit.Rate{Records: 2000, Per: time.Second})
+	if err != nil {
+		return load.ProducersConfig{}, err
+	}
+	corpus, err := payload.NewCorpus(payload.Spec{Class: "zeros", Stamped: true, Sizes: payload.Sizes{Distribution: "fixed", Values: []int{100}}})
+	if err != nil {
+		return load.ProducersConfig{}, err
+	}
+	return load.ProducersConfig{
+		Driver: &log{at: make([]int64, partitions)}, Workers: workers, MaxBuffered: 1000, Arrivals: arrival.WithWarmup(100*time.Millisecond, process),
+		Partitions: partitions, Partitioning: "round-robin", Corpus: corpus, Keys: &payload.Keys{}, RecordBytes: 100,
+		Stamped: true, Consumed: true, Run: 7, MaxDeferred: 1000, Axis: axis,
+	}, nil
+}
+
+// log is a Kafka that acknowledges everything at once, but refuses each hundredth
+// record, and a driver for it.
+type log struct {
+	mu sync.Mutex
+	at []int64 // the next offset of each partition
+	n  int
+}
+
+func (l *log) Name() string                        { return "log" }
+func (l *log) Version() string                     { return "0" }
+func (l *log) Lacks() map[driver.Capability]string { return nil }
+func (l *log) NewProducer(cfg driver.ProducerConfig) (driver.Producer, error) {
+	return &logProducer{l, cfg.OnDone}, nil
+}
+func (l *log) NewConsumer(driver.ConsumerConfig) (driver.Consumer, error) {
+	return nil, errors.ErrUnsupported
+}
+
+type logProducer struct {
+	log    *log
+	onDone func(driver.Done)
+}
+
+func (p *logProducer) Produce(r *driver.Record) {
+	p.log.mu.Lock()
+	defer p.log.mu.Unlock()
+	d := driver.Done{Record: r, Tag: r.Tag, Outcome: driver.Acked, Offset: p.log.at[r.Partition]}
+	if p.log.n++; p.log.n%100 == 0 {
+		d.Outcome, d.Offset, d.Err = driver.Failed, -1, errors.New("refused")
+	} else {
+		p.log.at[r.Partition]++
+	}
+	p.onDone(d)
+}
+
+func (p *logProducer) Flush(context.Context) error { return nil }
+func (p *logProducer) Settings() []driver.Setting {
+	return []driver.Setting{{Name: "acks", Value: "all"}}
+}
+func (p *logProducer) Close()            {}
+func (p *logProducer) Wire() driver.Wire { return driver.Wire{Batches: 1} }

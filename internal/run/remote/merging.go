@@ -1,0 +1,121 @@
+package remote
+
+import (
+	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/measure/ledger"
+)
+
+// Reached is how far the group has come in each partition, whichever processes have
+// read it.
+func (cs *Consumers) Reached() []load.Reached { return cs.reachedBy(cs.reached(Ask[GroupReached])) }
+
+// reachedBy is Reached by what the processes say.
+func (cs *Consumers) reachedBy(processes []GroupReached) []load.Reached {
+	all := make([]load.Reached, cs.cfg.Group.Partitions)
+	for p := range all {
+		all[p] = cs.reachedIn(p, processes)
+	}
+	return all
+}
+
+// Positions is Reached without what has arrived and what is expected, so that no
+// process has to send its books. Whoever asks for them asks again.
+func (cs *Consumers) Positions() []load.Reached {
+	all := make([]load.Reached, cs.cfg.Group.Partitions)
+	for p := range all {
+		all[p] = load.Reached{Position: cs.from(p), At: load.NeverHanded}
+	}
+	for _, there := range askAll(cs, ConsumersName+".Positions", AskSoon[[]load.Reached]) {
+		for p := range there { // none, if it never said anything
+			all[p] = furthest(all[p], there[p])
+		}
+	}
+	return all
+}
+
+// DeliveryGaps are the times in which nothing was handed over in any process; nil where
+// one does not say, whose deliveries would seem to be missing.
+func (cs *Consumers) DeliveryGaps() (all []load.Gaps) {
+	for _, there := range askAll(cs, ConsumersName+".DeliveryGaps", Ask[[]load.Gaps]) {
+		if len(there) != cs.cfg.Group.Partitions {
+			return nil
+		}
+		all = load.MergeGaps(all, there)
+	}
+	return all
+}
+
+// reached is what each process says that it has reached, if it says anything.
+func (cs *Consumers) reached(ask func(*Process, string) (GroupReached, error)) (some []GroupReached) {
+	for _, r := range askAll(cs, ConsumersName+".Reached", ask) {
+		if len(r.Partitions) == cs.cfg.Group.Partitions {
+			some = append(some, r)
+		}
+	}
+	return some
+}
+
+// reachedIn lays together what the processes say of a partition. Where there are
+// stamps, what has arrived is what the books have when they are laid together.
+// Without, it is known by the offsets: what several were handed counts once, because
+// a group passes over nothing.
+func (cs *Consumers) reachedIn(partition int, processes []GroupReached) load.Reached {
+	at := load.Reached{Position: cs.from(partition), At: load.NeverHanded}
+	for _, r := range processes {
+		at = furthest(at, r.Partitions[partition])
+	}
+	if cs.cfg.Group.Stamped {
+		books := cs.merged(partition, processes)
+		at.Arrived, at.Next = books.Arrived(), books.Expected()
+		return at
+	}
+	at.Arrived = min(at.Arrived, at.Position-cs.from(partition))
+	at.Next = make([]uint64, cs.cfg.Group.Producers)
+	return at
+}
+
+// furthest is how far two have come together, who may have been handed the same.
+func furthest(a, b load.Reached) load.Reached {
+	sum := load.Reached{
+		Position: max(a.Position, b.Position), At: a.At,
+		Delivered: a.Delivered + b.Delivered, Arrived: a.Arrived + b.Arrived,
+	}
+	switch {
+	case b.At == load.NeverHanded:
+	case a.At == load.NeverHanded || b.Position > a.Position:
+		sum.At = b.At
+	case b.Position == a.Position:
+		sum.At = min(a.At, b.At) // when it came for the first time
+	}
+	return sum
+}
+
+// from is the offset where a partition starts.
+func (cs *Consumers) from(partition int) int64 {
+	if from := cs.cfg.Group.From; from != nil {
+		return from[partition]
+	}
+	return 0
+}
+
+// merged are the books of a partition.
+func (cs *Consumers) merged(partition int, processes []GroupReached) *ledger.Receiver {
+	receivers := []*ledger.Receiver{ledger.NewReceiver(int32(partition), cs.cfg.Group.Producers)}
+	for _, r := range processes {
+		if books := r.Books[int32(partition)]; books != nil {
+			receivers = append(receivers, books)
+		}
+	}
+	return ledger.Merge(receivers)
+}
+
+// Receivers are the receiving side of the books, by partition, once the group was
+// stopped; of a process that died, as it last told.
+func (cs *Consumers) Receivers() []*ledger.Receiver {
+	processes := cs.reached(Ask[GroupReached])
+	all := make([]*ledger.Receiver, cs.cfg.Group.Partitions)
+	for p := range all {
+		all[p] = cs.merged(p, processes)
+	}
+	return all
+}

@@ -1,0 +1,106 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/plan/payload"
+)
+
+// tape is a Kafka that has the same to read in every process: in each partition so
+// many records of one producer. Its consumers have their partitions assigned by hand.
+type tape struct{ driver.Driver }
+
+// tapeRecords are in each partition; a poll returns tapePoll of one of them.
+const (
+	tapeRecords = 2000
+	tapePoll    = 20
+)
+
+func (tape) Name() string { return "tape" }
+
+func (tape) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error) {
+	if strings.HasPrefix(cfg.Topic, "refused") {
+		return nil, errors.New("there is no such topic")
+	}
+	corpus, err := payload.NewCorpus(payload.Spec{Class: "zeros", Stamped: true, Sizes: payload.Sizes{Distribution: "fixed", Values: []int{100}}})
+	if err != nil {
+		return nil, err
+	}
+	c := &tapeConsumer{corpus: corpus, assigned: make(chan struct{}), at: make(map[int32]int64)}
+	var partitions []int32
+	for p, from := range cfg.Partitions {
+		c.at[p], partitions = from, append(partitions, p)
+	}
+	go func() {
+		cfg.OnAssigned(partitions) // it waits for the consumer
+		close(c.assigned)
+	}()
+	return c, nil
+}
+
+type tapeConsumer struct {
+	corpus   *payload.Corpus
+	assigned chan struct{} // closed when it is
+	at       map[int32]int64
+}
+
+// Poll returns some records of the partition that is the furthest behind.
+func (c *tapeConsumer) Poll(ctx context.Context) ([]driver.Chunk, error) {
+	<-c.assigned
+	behind := int32(-1)
+	for p, at := range c.at {
+		if at < tapeRecords && (behind < 0 || at < c.at[behind]) {
+			behind = p
+		}
+	}
+	if behind < 0 {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	time.Sleep(time.Millisecond)
+	chunk := driver.Chunk{Partition: behind}
+	for range tapePoll {
+		at := c.at[behind]
+		c.at[behind]++
+		chunk.Records = append(chunk.Records, driver.Received{Offset: at, Value: c.value(behind, at)})
+	}
+	return []driver.Chunk{chunk}, nil
+}
+
+// value is a record of a partition: the first tenth are of the warm-up.
+func (c *tapeConsumer) value(partition int32, offset int64) []byte {
+	due := offset - tapeRecords/10
+	return c.corpus.Value(nil, uint64(offset), &payload.Stamp{
+		Run: 7, Partition: partition, Sequence: uint64(offset), Intended: due, Actual: due,
+	})
+}
+
+func (*tapeConsumer) Commit(context.Context, map[int32]int64) error { return nil }
+func (*tapeConsumer) Settings() []driver.Setting {
+	return []driver.Setting{{Name: "fetch.min.bytes", Value: "1"}}
+}
+func (*tapeConsumer) Close() {}
+
+// openTape opens a child's part of a group on the tape.
+func openTape(a GroupAssignment) (OpenedGroup, error) {
+	axis := load.NewAxis()
+	axis.Adopt(a.Zero)
+	cfg := a.Config()
+	cfg.Driver, cfg.Axis = tape{}, axis
+	cfg.OnEvent = func(string, string, string) {}
+	g, err := load.StartGroup(cfg)
+	return OpenedGroup{Group: g, Axis: axis}, err
+}
+
+// reading is what the consumers of the tests are, in whichever process.
+func reading(axis *load.Axis) load.GroupConfig {
+	return load.GroupConfig{
+		Driver: tape{}, Manual: true, Members: 3, Numbers: 4, Producers: 1, Partitions: 5,
+		Axis: axis, Stamped: true, Run: 7, OnEvent: func(string, string, string) {},
+	}
+}

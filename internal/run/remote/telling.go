@@ -1,0 +1,64 @@
+package remote
+
+import (
+	"slices"
+
+	"kafkabench.example/kafka-bench/internal/load"
+)
+
+// What one process has been handed and could not commit comes to another when the
+// first is killed or put out. Each finds out by itself when a record comes to it for
+// the second time, but not that it came elsewhere before: so whoever is to lose its
+// partitions by a fault has the others told what it has of them, in the moment
+// before. The books need none of this (ledger.Merge). It is for what is known only
+// when a record comes: its times, and the duplicates of an interval.
+
+// held are the partitions that the members of a process have.
+func (p *place) held() (partitions []int32) {
+	_ = p.process.child.Call(ConsumersName+".Held", None(0), &partitions) // an error is its end
+	return partitions
+}
+
+// tellOthers tells all other processes, and all that are to come, what this one was
+// handed of partitions.
+func (p *place) tellOthers(partitions []int32) {
+	cs := p.group
+	var handed []load.Handed
+	if !cs.cfg.Group.Stamped || len(partitions) == 0 || p.process.child.Call(ConsumersName+".Handed", partitions, &handed) != nil {
+		return
+	}
+	cs.mu.Lock()
+	cs.told = append(cs.told, handed...)
+	cs.mu.Unlock()
+	for _, other := range cs.Processes() {
+		if other != p.process {
+			_ = other.Call(ConsumersName+".Elsewhere", handed, new(None)) // of one that is still, hearOthers takes care
+		}
+	}
+}
+
+// hearOthers tells this process, which stood still, what others have been handed
+// meanwhile of the partitions that it takes for its own.
+func (p *place) hearOthers() {
+	partitions := p.held()
+	if !p.group.cfg.Group.Stamped || len(partitions) == 0 {
+		return
+	}
+	for _, other := range p.group.Processes() {
+		var handed []load.Handed
+		if other == p.process || other.Call(ConsumersName+".Handed", partitions, &handed) != nil {
+			continue
+		}
+		for i := range handed {
+			handed[i].Unfinished = nil // of several, who knows it last can't be told
+		}
+		_ = p.process.child.Call(ConsumersName+".Elsewhere", handed, new(None))
+	}
+}
+
+// toldSoFar is what a process that joins has to be told.
+func (cs *Consumers) toldSoFar() []load.Handed {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	return slices.Clone(cs.told)
+}

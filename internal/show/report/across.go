@@ -1,0 +1,123 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/result"
+)
+
+// kafkaNames are Kafka's own names for what clients call otherwise, as far as they
+// mean the same.
+var kafkaNames = map[string]string{
+	"RequiredAcks": "acks", "ProducerLinger": "linger.ms", "linger": "linger.ms",
+	"ProducerBatchCompression": "compression.type", "compression": "compression.type",
+	"ProducerBatchMaxBytes": "batch.size", "batch.bytes": "batch.size",
+	"MaxProduceRequestsInflightPerBroker": "max.in.flight.requests.per.connection",
+	"DisableIdempotentWrite":              "enable.idempotence",
+	"FetchMaxBytes":                       "fetch.max.bytes", "FetchMaxPartitionBytes": "max.partition.fetch.bytes",
+	"FetchMaxWait": "fetch.max.wait.ms", "FetchMinBytes": "fetch.min.bytes",
+	"SessionTimeout": "session.timeout.ms", "HeartbeatInterval": "heartbeat.interval.ms",
+}
+
+// byKafka is a client's setting under Kafka's name, in one spelling: 5ms and 5 of
+// linger.ms are the same, and so are acks of -1 and of all.
+func byKafka(s result.Setting) result.Setting {
+	own := s.Name
+	if name, other := kafkaNames[own]; other {
+		s.Name = name
+	}
+	switch {
+	case own == "DisableIdempotentWrite":
+		if disabled, err := strconv.ParseBool(s.Value); err == nil {
+			s.Value = strconv.FormatBool(!disabled)
+		}
+	case s.Name == "acks":
+		if word, known := map[string]string{"-1": "all", "leader": "1", "none": "0"}[s.Value]; known {
+			s.Value = word
+		}
+	case strings.HasSuffix(s.Name, ".ms"):
+		text := s.Value
+		if _, err := strconv.ParseInt(text, 10, 64); err == nil {
+			text += "ms"
+		}
+		if d, err := time.ParseDuration(text); err == nil {
+			s.Value = d.String()
+		}
+	}
+	return s
+}
+
+// across is what sets were made with that do not tell the same of themselves: what
+// only one of them tells is then not known to differ.
+type across struct {
+	clients bool // different ones
+	tools   bool // another one made some
+}
+
+func acrossOf(a, b []*result.Recorded) (found across) {
+	names := map[string]bool{}
+	for _, r := range slices.Concat(a, b) {
+		found.tools = found.tools || r.Run.Run.Imported != nil
+		names[r.Run.Run.Driver.Name] = true
+	}
+	found.clients = found.tools || len(names) > 1
+	return found
+}
+
+// clientDifferences are those of the client settings: of different clients by Kafka's
+// names.
+func (x across) clientDifferences(a, b []*result.Recorded) []Difference {
+	if x.clients {
+		return differences(clientSettingsAs(a, byKafka), clientSettingsAs(b, byKafka))
+	}
+	return differences(clientSettings(a), clientSettings(b))
+}
+
+// told are the differences that a reader is shown: of different clients, those that
+// are known of both sides. A setting that only one of them has says nothing.
+func (a *Against) told(all []Difference) []Difference {
+	return slices.DeleteFunc(slices.Clone(all), func(d Difference) bool {
+		return d.ofOneSide() && (a.across.tools || a.across.clients && ofClient(d.Name))
+	})
+}
+
+// ofOneSide tells a setting of which the other side says nothing.
+func (d Difference) ofOneSide() bool { return (d.A == "") != (d.B == "") }
+
+// ofClient tells the names that clientSettings gives.
+func ofClient(name string) bool {
+	return strings.HasPrefix(name, "producer setting ") || strings.HasPrefix(name, "consumer setting ")
+}
+
+// untold says how many differences told leaves out; "" of none.
+func (a *Against) untold() string {
+	all := slices.Concat(a.Configuration, a.Clients, a.Hidden)
+	var ofA, ofB int
+	for _, d := range all {
+		switch shown := len(a.told([]Difference{d})) > 0; {
+		case shown:
+		case d.B == "":
+			ofA++
+		default:
+			ofB++
+		}
+	}
+	var parts []string
+	for _, side := range []struct {
+		letter string
+		n      int
+	}{{"A", ofA}, {a.Letter, ofB}} {
+		if side.n > 0 {
+			parts = append(parts, unit.Count(int64(side.n))+" of "+side.letter+" only")
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Settings that are known of one side only are no difference that is known: %s; --format json lists them.", enumerate(parts))
+}

@@ -1,0 +1,232 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/figure"
+)
+
+// VariantComparison is one variant of a campaign against its base: the one without
+// backpressure that offered the same to the same consumers, or else the first.
+type VariantComparison struct {
+	Base    string `json:"base"`
+	Variant string `json:"variant"`
+	// Figures are tested as a comparison of these two and of no others.
+	Figures []ComparedFigure `json:"figures"`
+}
+
+// variantFigures are what variants are compared by: what reaches the consumers, what
+// waits for them, and for how long.
+var variantFigures = []string{"delivered_per_s", "lag_peak", "e2e_response_time_p99"}
+
+// engineFigures are the same of the engines of a queue, each against plain.
+var engineFigures = []string{"queue_acked_per_s", "e2e_response_time_p50", "cpu_cores"}
+
+// compared are the figures by which the campaign's variants are compared.
+func (d *CampaignDocument) compared() []string {
+	if slices.ContainsFunc(d.Cells, func(c CellDocument) bool { return c.engineOf() != "" }) {
+		return engineFigures
+	}
+	return variantFigures
+}
+
+// compareVariants tests each variant against its base. Each is a question of its own,
+// as if two had been compared and no others: with five runs of each, as many tests as
+// a study has variants could not show anything if they shared one chance of a false
+// alarm.
+func (d *CampaignDocument) compareVariants() []VariantComparison {
+	var all []VariantComparison
+	for i, cell := range d.Cells {
+		base, ok := d.baseOf(i)
+		if !ok || len(cell.sample.runs) < 2 || len(d.Cells[base].sample.runs) < 2 {
+			continue
+		}
+		c := VariantComparison{Base: d.Cells[base].label, Variant: cell.label, Figures: []ComparedFigure{}}
+		found := []Against{against("B", d.Cells[base].sample, cell.sample, figuresNamed(d.compared()))}
+		decideAll(found, DefaultAlpha)
+		c.Figures = append(c.Figures, found[0].Figures...)
+		all = append(all, c)
+	}
+	return all
+}
+
+func figuresNamed(names []string) (figures []figure.Figure) {
+	for _, name := range names {
+		if f, err := figure.Named(name); err == nil {
+			figures = append(figures, f)
+		}
+	}
+	return figures
+}
+
+// baseOf is the cell that one is compared with; none for a base itself, for cells
+// without a valid run, and where a campaign has no variants.
+func (d *CampaignDocument) baseOf(i int) (base int, ok bool) {
+	axis := slices.IndexFunc(d.Axes, func(a result.Axis) bool { return a.Path == variantAxis })
+	cell := d.Cells[i]
+	if cell.engineOf() != "" {
+		return d.plainAt(&cell)
+	}
+	if axis < 0 || cell.Valid == 0 || axis >= len(cell.Values) {
+		return 0, false
+	}
+	if reference, known := d.references[&cell.sample.runs[0].Run]; known {
+		base = slices.IndexFunc(d.Cells, func(c CellDocument) bool {
+			return len(c.sample.runs) > 0 && c.sample.runs[0].Run.Run.Name == reference.Name
+		})
+		return base, base >= 0 && base != i
+	}
+	if len(d.references) > 0 { // another load than any of them, or other consumers
+		return 0, false
+	}
+	base = slices.IndexFunc(d.Cells, func(c CellDocument) bool { return sameBut(c.Values, cell.Values, axis) })
+	return base, base != i && d.Cells[base].Valid > 0
+}
+
+// plainAt is where the plain cell is that one with another engine is held against.
+func (d *CampaignDocument) plainAt(c *CellDocument) (at int, ok bool) {
+	base := d.plainOf(c)
+	if base == nil || c.Valid == 0 {
+		return 0, false
+	}
+	return slices.IndexFunc(d.Cells, func(other CellDocument) bool { return other.Name == base.Name }), true
+}
+
+// sameBut tells whether cells have the same values, but for that of one axis.
+func sameBut(a, b []string, axis int) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if i != axis && a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// campaignAgainst prints how each variant differs from its base, figure by figure.
+func (p *page) campaignAgainst(d *CampaignDocument) {
+	if len(d.Against) == 0 {
+		return
+	}
+	p.heading("Against "+enumerate(d.saidAll(d.bases())), ", by ranks")
+	t := table{gap: 2, left: map[int]bool{5: true}, rows: [][]string{{"", "median", "difference", "bounds", "p", ""}}}
+	titles := map[int]string{} // of the rows below them
+	for _, name := range d.compared() {
+		for _, row := range d.againstRows(name) {
+			if len(row) == 2 {
+				titles[len(t.rows)] = row[0] + " " + row[1]
+				continue
+			}
+			t.add(row...)
+		}
+	}
+	if p.width < Width { // the medians are in the table above
+		t = t.without(1)
+	}
+	for i, line := range t.lines() {
+		if i == 0 {
+			line = p.paint(bold, line)
+		}
+		if title := titles[i]; title != "" {
+			p.line(title)
+		}
+		p.line(line)
+	}
+	for _, line := range wrap(d.againstLegend(), p.width) {
+		p.line(line)
+	}
+}
+
+// againstLegend says how far the words can be trusted.
+func (d *CampaignDocument) againstLegend() string {
+	return fmt.Sprintf("Each variant is a comparison of its own: of those in which nothing differs, at most %s call anything better or worse (Mann-Whitney, Holm over %d figures).",
+		percent(DefaultAlpha), len(d.compared()))
+}
+
+// bases are the cells that others were compared with, each once.
+func (d *CampaignDocument) bases() (bases []string) {
+	for _, c := range d.Against {
+		if !slices.Contains(bases, c.Base) {
+			bases = append(bases, c.Base)
+		}
+	}
+	return bases
+}
+
+// againstRows are those of one figure: a row for each base with its median, and below
+// it one for each variant that was compared with it.
+func (d *CampaignDocument) againstRows(name string) (rows [][]string) {
+	for _, base := range d.bases() {
+		first := true
+		for _, c := range d.Against {
+			i := slices.IndexFunc(c.Figures, func(f ComparedFigure) bool { return f.Figure == name })
+			if c.Base != base || i < 0 {
+				continue
+			}
+			f := c.Figures[i]
+			if first {
+				rows, first = append(rows, []string{f.figure.Title + ", " + d.said(base) + ":", f.A.median(f.figure)}), false
+			}
+			word := f.Word
+			if f.constant() {
+				word = sameInAll
+			}
+			rows = append(rows, []string{"  " + d.said(c.Variant), f.B.median(f.figure), f.change(), f.bounds(), f.p(), word})
+		}
+	}
+	return rows
+}
+
+// campaignAgainst is the same for a pull request.
+func (m *markdown) campaignAgainst(d *CampaignDocument) {
+	if len(d.Against) == 0 {
+		return
+	}
+	t := table{left: map[int]bool{5: true}, rows: [][]string{{"Against " + prose(enumerate(d.saidAll(d.bases()))), "median", "difference", "bounds", "p", "What is shown"}}}
+	for _, name := range d.compared() {
+		for _, row := range d.againstRows(name) {
+			row[0] = prose(strings.TrimSpace(row[0]))
+			if len(row) == 2 {
+				row[0] = "**" + strings.TrimSuffix(row[0], ":") + "**"
+			}
+			t.add(row...)
+		}
+	}
+	m.table(t)
+	m.paragraph(prose(d.againstLegend()))
+}
+
+// comparison is the table of variants for a pull request: a column for each, medians
+// with their ranges.
+func (m *markdown) comparison(compared []variant) {
+	rows := comparedRows(compared)
+	for i := range rows {
+		rows[i].label = cmp.Or(rows[i].full, rows[i].label)
+	}
+	plain := tableOf(compared, rows)
+	t := table{}
+	for i := 0; i < len(plain.rows); i++ {
+		row := slices.Clone(plain.rows[i])
+		if len(row) == 0 {
+			continue
+		}
+		row[0] = prose(strings.TrimSpace(row[0]))
+		if i+1 < len(plain.rows) && len(plain.rows[i+1]) > 0 && plain.rows[i+1][0] == "" { // the ranges
+			i++
+			for c, extent := range plain.rows[i][1:] {
+				if extent != "" {
+					row[c+1] += " (" + extent + ")"
+				}
+			}
+		}
+		t.add(row...)
+	}
+	m.table(t)
+	m.paragraph(prose(strings.Join(slices.Concat([]string{repeats(compared)}, boundNotes(compared), referenceNotes(compared)), " ")))
+}

@@ -1,0 +1,270 @@
+package report
+
+import (
+	"fmt"
+	"math"
+
+	"kafkabench.example/kafka-bench/internal/measure/stats"
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/result"
+)
+
+// knee says at which size of a record its bytes cost as much as the record itself:
+// seconds for each record = a + b·size, over all valid runs.
+func (d *CampaignDocument) knee() (AnswerTable, string) {
+	cost := d.cost()
+	columns := append(d.throughputColumns("÷ first", throughputFigure),
+		answerColumn{"time for each record", eachRecord},
+		answerColumn{"a + b·size", func(c *CellDocument) string { return modelled(c, cost) }},
+	)
+	table := d.tabulate(append(columns, costColumns()...)...)
+	switch {
+	case math.IsNaN(cost.Fixed):
+		return table, "sizes and runs are too few to tell the cost of a record from that of its bytes."
+	case math.IsNaN(cost.Knee) || math.IsNaN(cost.KneeHigh):
+		return table, "the runs do not show that both records and their bytes cost time, so there is no size at which one turns into the other."
+	}
+	parts := fmt.Sprintf("a record costs %s (%s) and each of its bytes %s (%s)",
+		costing(cost.Fixed), rangeOf(costing, cost.FixedLow, cost.FixedHigh), costing(cost.PerUnit), rangeOf(costing, cost.PerUnitLow, cost.PerUnitHigh))
+	knee := fmt.Sprintf("from %s on (%s, with a confidence of 95 %%) the bytes cost more than the record: below that a run is bound by records, above it by bytes",
+		bytesOf(cost.Knee), rangeOf(bytesOf, cost.KneeLow, cost.KneeHigh))
+	return table, parts + "; " + knee + d.misfit(cost) + "."
+}
+
+// cost fits the costs of all valid runs whose size and throughput are known.
+func (d *CampaignDocument) cost() stats.Cost {
+	var sizes, costs []float64
+	for _, cell := range d.validCells() {
+		for _, r := range cell.sample.runs {
+			if size, took, known := recordCost(&r.Run); known {
+				sizes, costs = append(sizes, size), append(costs, took)
+			}
+		}
+	}
+	return stats.CostOf(sizes, costs, confidence)
+}
+
+// recordCost is the mean size of a run's records, in bytes, and the seconds that each
+// took.
+func recordCost(r *result.Run) (size, took float64, known bool) {
+	perS, ok := figureCalled(throughputFigure).Value(r)
+	bytes, sized := figureCalled("throughput_bytes_per_s").Value(r)
+	if !ok || !sized || perS <= 0 || bytes <= 0 {
+		return 0, 0, false
+	}
+	return bytes / perS, 1 / perS, true
+}
+
+// eachRecord prints the median of what each of a cell's records took.
+func eachRecord(c *CellDocument) string {
+	perS := c.of(throughputFigure)
+	if perS.N == 0 || perS.summary.Median <= 0 {
+		return absent
+	}
+	return costing(1 / perS.summary.Median)
+}
+
+// modelled is what the two parts of the cost give for a cell's size.
+func modelled(c *CellDocument, cost stats.Cost) string {
+	size := sizeOf(c)
+	if size == 0 || math.IsNaN(cost.Fixed) {
+		return absent
+	}
+	return costing(cost.Fixed + cost.PerUnit*size)
+}
+
+// sizeOf is the size of a cell's records, by their bytes and their number; 0 where it
+// is not known.
+func sizeOf(c *CellDocument) float64 {
+	for _, r := range c.sample.runs {
+		if size, _, known := recordCost(&r.Run); known {
+			return size
+		}
+	}
+	return 0
+}
+
+// muchOff is from where on a line that does not fit is told of.
+const muchOff = 0.25
+
+// misfit says where the two parts do not describe a cell.
+func (d *CampaignDocument) misfit(cost stats.Cost) string {
+	worst, where := 0.0, ""
+	for _, cell := range d.validCells() {
+		perS, size := cell.of(throughputFigure), sizeOf(cell)
+		if perS.N == 0 || size == 0 {
+			continue
+		}
+		if off := math.Abs((cost.Fixed+cost.PerUnit*size)*perS.summary.Median - 1); off > worst {
+			worst, where = off, d.said(cell.label)
+		}
+	}
+	if worst < muchOff {
+		return ""
+	}
+	return fmt.Sprintf("; but the two parts are %s off at %s, so there is more to it than these", wholePercent(worst), where)
+}
+
+// costing prints seconds as short as they come: 412 ns, or 5.1 ns, or 0.08 ns.
+func costing(s float64) string {
+	if ns := s * 1e9; math.Abs(ns) < 100 {
+		return decimals(ns, 2) + " ns"
+	}
+	return fromSeconds(s)
+}
+
+func bytesOf(n float64) string { return unit.Bytes(int64(math.Round(n))) }
+
+// rangeOf prints two bounds; one that there is none of is told.
+func rangeOf(print func(float64) string, low, high float64) string {
+	if math.IsInf(high, 1) {
+		return "from " + print(low) + " on, with no upper bound"
+	}
+	return withoutUnit(print(low), print(high)) + ".." + print(high)
+}
+
+// A storedSlope is how a run's throughput went with what was stored.
+type storedSlope struct {
+	stats.Slope         // bytes/s for each byte stored
+	stored      float64 // bytes, at the end
+}
+
+// times is by how much the throughput changes with so many bytes more.
+func (s storedSlope) times(bytes float64) stats.Estimate {
+	return stats.Estimate{Value: s.Slope.Slope * bytes, Low: s.Low * bytes, High: s.High * bytes}
+}
+
+// relative is by how much the throughput changed over all that was stored, as a part of
+// its mean.
+func (s storedSlope) relative() stats.Estimate { return s.times(s.stored / s.MeanY) }
+
+// slopeOf takes the throughput of each whole interval of the measured window over the
+// bytes of keys and values that were stored at its middle, the fill and the warm-up
+// included. The intervals are all it needs.
+func slopeOf(r *result.Recorded) storedSlope {
+	size := ackedBytes(&r.Run)
+	stored := 0.0
+	if r.Run.Fill != nil {
+		stored = float64(r.Run.Fill.Bytes)
+	}
+	var xs, ys []float64
+	end := window(&r.Run)
+	for _, iv := range r.Intervals {
+		bytes := float64(iv.Acked) * size
+		if length := float64(iv.EndNs-iv.StartNs) / 1e9; iv.StartNs >= 0 && iv.EndNs <= end && length > 0 {
+			xs, ys = append(xs, stored+bytes/2), append(ys, bytes/length)
+		}
+		stored += bytes
+	}
+	return storedSlope{stats.SlopeOf(xs, ys, confidence), stored}
+}
+
+// slope says what the throughput lost with what lay in the log.
+func (d *CampaignDocument) slope() (AnswerTable, string) {
+	columns := []answerColumn{
+		{"stored", func(c *CellDocument) string {
+			return ofSlopes(c, func(s storedSlope) float64 { return s.stored }, bytesOf)
+		}},
+		{"mean throughput", func(c *CellDocument) string {
+			return ofSlopes(c, func(s storedSlope) float64 { return s.MeanY }, func(v float64) string { return bytesOf(v) + "/s" })
+		}},
+		{"slopes", func(c *CellDocument) string { return fmt.Sprintf("%d of %d", len(slopesOf(c)), len(c.sample.runs)) }},
+		{"each GB more", func(c *CellDocument) string { return slopeText(c, perGB) }},
+		{"over all of it", func(c *CellDocument) string { return slopeText(c, overAll) }},
+	}
+	table := d.tabulate(append(columns, costColumns()...)...)
+	table.Notes = []string{
+		"Stored are the keys and values that were acked until the measured window ended, those of a fill and of the warm-up included, which load.volume does not count.",
+		"The slopes are the means over the runs that have one; in parentheses their bounds, with a confidence of 95 %.",
+	}
+	var clauses []string
+	for _, cell := range d.validCells() {
+		slopes, runs := slopesOf(cell), len(cell.sample.runs)
+		if len(slopes) == 0 {
+			clauses = append(clauses, d.said(cell.label)+" has too few intervals for a slope")
+			continue
+		}
+		stored := ofSlopes(cell, func(s storedSlope) float64 { return s.stored }, bytesOf)
+		of := ""
+		if len(slopes) < runs {
+			of = fmt.Sprintf(", by the slope of %d of %s (the rest have too few whole intervals for one)", len(slopes), count(int64(runs), "run"))
+		}
+		word := "which is shown to be a change"
+		if e := slopeBounds(slopes, overAll); e.Low <= 0 && e.High >= 0 {
+			word = "which is not shown to be a change"
+		} else if len(slopes) == 1 && runs > 1 {
+			word = "which as the change of a single run carries no claim"
+		}
+		clauses = append(clauses, fmt.Sprintf("while %s were stored, the throughput of %s changed by %s for each GB, %s over all of it (bounds at 95 %%)%s, %s",
+			stored, d.said(cell.label), slopeText(cell, perGB), slopeText(cell, overAll), of, word))
+	}
+	return table, phrases(clauses)
+}
+
+// slopesOf are those of a cell's runs that have one.
+func slopesOf(c *CellDocument) (all []storedSlope) {
+	for _, r := range c.sample.runs {
+		if s := slopeOf(r); !math.IsNaN(s.Slope.Slope) && s.MeanY > 0 {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// ofSlopes prints the median of something that all of a cell's runs have, whether or not
+// their intervals are enough for a slope.
+func ofSlopes(c *CellDocument, of func(storedSlope) float64, print func(float64) string) string {
+	var values []float64
+	for _, r := range c.sample.runs {
+		if s := slopeOf(r); s.N > 0 && s.MeanY > 0 {
+			values = append(values, of(s))
+		}
+	}
+	if len(values) == 0 {
+		return absent
+	}
+	return print(repeated(values).summary.Median)
+}
+
+// A slopeScale is what a slope is printed as.
+type slopeScale struct {
+	of    func(storedSlope) stats.Estimate
+	print func(float64) string
+}
+
+// perGB is the change of the throughput for each GB more that is stored, and overAll
+// that over all that was, as a part of the mean.
+var (
+	perGB   = slopeScale{func(s storedSlope) stats.Estimate { return s.times(unitGB) }, signedBytes}
+	overAll = slopeScale{storedSlope.relative, func(v float64) string { return fmt.Sprintf("%+.1f %%", 100*v) }}
+)
+
+const unitGB = 1e9
+
+// signedBytes prints a change of bytes/s.
+func signedBytes(v float64) string {
+	sign := "+"
+	if v < 0 {
+		sign = "-"
+	}
+	return sign + bytesOf(math.Abs(v)) + "/s"
+}
+
+// slopeBounds are what the slopes of a cell's runs say together.
+func slopeBounds(slopes []storedSlope, scale slopeScale) stats.Estimate {
+	runs := make([]stats.Estimate, len(slopes))
+	for i, s := range slopes {
+		runs[i] = scale.of(s)
+	}
+	return stats.Across(runs, confidence)
+}
+
+// slopeText prints a slope with its bounds.
+func slopeText(c *CellDocument, scale slopeScale) string {
+	slopes := slopesOf(c)
+	if len(slopes) == 0 {
+		return absent
+	}
+	e := slopeBounds(slopes, scale)
+	return fmt.Sprintf("%s (%s)", scale.print(e.Value), rangeOf(scale.print, e.Low, e.High))
+}

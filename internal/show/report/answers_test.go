@@ -1,0 +1,521 @@
+package report_test
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/resulttest"
+	"kafkabench.example/kafka-bench/internal/show/report"
+)
+
+// answered is a campaign of named cells that asks for an answer: so many repeats of
+// each, of which change says what they reached, with noise of about a per cent.
+func answered(t *testing.T, answer string, repeat int, names []string, change func(cell int, noise float64, r *result.Recorded)) *result.RecordedCampaign {
+	m := newMaker(t, 9)
+	c := &result.RecordedCampaign{Dir: "runs/20261121T195900Z-" + answer + "-c4wq7d"}
+	c.Campaign = result.Campaign{
+		SchemaVersion: 1, Axes: []result.Axis{{Path: "variant", Values: names}},
+		Campaign: result.CampaignInfo{
+			ID: "c4wq7d", Name: answer, Kind: result.KindRuns, Question: "What does it come to?", Answer: answer,
+			StartedAt: resulttest.StartedAt, FinishedAt: resulttest.StartedAt.AddDate(0, 0, 1), Order: "interleaved", Repeat: repeat,
+			Tool: result.Tool{Version: "0.1.0"},
+		},
+	}
+	for _, name := range names {
+		c.Campaign.Cells = append(c.Campaign.Cells, result.Cell{Name: answer + "-" + name, Values: []string{name}})
+	}
+	for round := range repeat {
+		for i, name := range names {
+			r := m.run(answer+"-"+name, 1, nil)
+			r.Run.Load.ClosedLoop = true
+			change(i, 1+0.01*m.random.NormFloat64(), r)
+			c.Runs = append(c.Runs, r)
+			c.Campaign.Runs = append(c.Campaign.Runs, result.CampaignRun{Cell: i, Round: round, Dir: "../" + filepath.Base(r.Dir), Status: result.Valid})
+		}
+	}
+	return c
+}
+
+// produces has a run produce so many records/s of a size.
+func produces(r *result.Recorded, perS, size float64) {
+	l := &r.Run.Load
+	l.AckedPerS, l.Acked, l.Scheduled, l.Admitted = perS, int64(20*perS), int64(20*perS), int64(20*perS)
+	l.Bytes = l.Acked * int64(size)
+}
+
+// consumes has a run read so many records/s of 100 bytes, with so many consumers.
+func consumes(r *result.Recorded, perS float64, consumers int) {
+	d := &r.Run.Delivery
+	d.DeliveredPerS, d.Delivered = perS, int64(20*perS)
+	d.Bytes = 100 * d.Delivered
+	r.Run.Load = result.Load{}
+	r.Run.Scenario.(map[string]any)["consume"] = map[string]any{"consumers": consumers}
+}
+
+func limitedBy(r *result.Recorded, resource string, saturation float64) {
+	r.Run.Bottleneck = &result.Bottleneck{Resource: resource, Saturation: saturation}
+}
+
+// most is a campaign of producers, of which one reaches the most.
+func most(t *testing.T, repeat int) *result.RecordedCampaign {
+	names := []string{"1 producer, RF 1", "1 producer, RF 3, acks 1", "1 producer, RF 3, acks all", "3 producers, RF 3, acks 1"}
+	return answered(t, "most", repeat, names, func(i int, noise float64, r *result.Recorded) {
+		produces(r, noise*[]float64{820e3, 790e3, 420e3, 1.2e6}[i], 100)
+		limitedBy(r, []string{"client CPU", "client CPU", "in-flight limit", "broker CPU"}[i], 0.93)
+	})
+}
+
+func scaling(t *testing.T, repeat int) *result.RecordedCampaign {
+	return answered(t, "scaling", repeat, []string{"1/1", "2/2", "4/4"}, func(i int, noise float64, r *result.Recorded) {
+		consumes(r, noise*[]float64{900e3, 1.6e6, 1.7e6}[i], 1<<i)
+		limitedBy(r, []string{"not known", "client CPU", "client CPU"}[i], 0.97)
+	})
+}
+
+func knee(t *testing.T, repeat int) *result.RecordedCampaign {
+	names := []string{"10B", "100B", "1kB", "10kB", "100kB"}
+	return answered(t, "knee", repeat, names, func(i int, noise float64, r *result.Recorded) {
+		size := math.Pow10(i + 1)
+		produces(r, noise/(500e-9+5e-9*size), size)
+	})
+}
+
+// stored is a campaign of one scenario whose throughput falls by so many MB/s for each
+// GB that is stored.
+func stored(t *testing.T, repeat int, falls float64) *result.RecordedCampaign {
+	return answered(t, "slope", repeat, []string{"20 GB"}, func(_ int, noise float64, r *result.Recorded) {
+		produces(r, 1e6, 100)
+		r.Run.Run.Phases = []result.Phase{{Name: "warm-up"}, {Name: "measure", EndNs: 100e9}, {Name: "drain", StartNs: 100e9, EndNs: 101e9}}
+		r.Intervals = nil
+		random, off, bytes := newMaker(t, uint64(1e6*noise)).random, 0.0, 0.0
+		for i := range int64(100) {
+			off = 0.6*off + 1e6*random.NormFloat64()
+			perS := 100e6 - falls*bytes/1e3 + off
+			r.Intervals = append(r.Intervals, result.Interval{StartNs: i * 1e9, EndNs: (i + 1) * 1e9, Phase: "measure", Acked: int64(perS / 100)})
+			bytes += perS
+		}
+	})
+}
+
+func beside(t *testing.T, repeat int) *result.RecordedCampaign {
+	return answered(t, "times", repeat, []string{"acks 1, RF 1", "acks all, RF 3"}, func(i int, noise float64, r *result.Recorded) {
+		r.Run.Load.ClosedLoop = false
+		r.Run.Time["e2e_response_time"] = scaled(r.Run.Time["e2e_response_time"], noise*float64(1+i))
+	})
+}
+
+func failover(t *testing.T, repeat int) *result.RecordedCampaign {
+	stretch := func(from, to, p99 int64) *result.Stretch {
+		return &result.Stretch{StartNs: from, EndNs: to, Time: map[string]result.IntervalTime{"e2e_response_time": {Count: 1000, P99Ns: p99}}}
+	}
+	return answered(t, "failover", repeat, []string{"kill under acks all", "kill under acks 1"}, func(i int, noise float64, r *result.Recorded) {
+		under := 12.5 * noise
+		r.Run.Availability = &result.Availability{
+			AckGapMaxNs: int64(4.2e9 * noise), UnderReplicatedS: &under, LookedEveryNs: 100e6,
+			Before: stretch(0, 5e9, 6e6), During: stretch(5e9, 18e9, 4_100e6), After: stretch(18e9, 20e9, 7e6),
+		}
+		r.Run.Delivery.Lost, r.Run.Delivery.Duplicates = int64(i)*12, int64(i)*3
+	})
+}
+
+// Each answer has its table and ends in its sentence.
+func TestNamedAnswers(t *testing.T) {
+	for name, c := range map[string]*result.RecordedCampaign{
+		"most": most(t, 5), "scaling": scaling(t, 5), "knee": knee(t, 3), "slope": stored(t, 5, 0.5), "times": beside(t, 5), "failover": failover(t, 5),
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, width := range []int{80, 120} {
+				got := written(t, campaign(c, ""), report.Options{Width: width})
+				screens(t, got, width, 200)
+				golden(t, fmt.Sprintf("answer-%s-%d", name, width), got)
+			}
+			golden(t, "answer-"+name+".md", written(t, campaign(c, ""), report.Options{Format: report.AsMarkdown}))
+		})
+	}
+}
+
+// sentenceOf is what the report of a campaign answers.
+func sentenceOf(t *testing.T, c *result.RecordedCampaign) string {
+	t.Helper()
+	d, err := report.AnalyseCampaign(c, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.Answer.Status != report.AnswerTold || d.Answer.Name != c.Campaign.Campaign.Answer || len(d.Table.Rows) != len(c.Campaign.Cells) {
+		t.Errorf("the answer is %+v, with the table %+v", d.Answer, d.Table)
+	}
+	return d.Answer.Sentence
+}
+
+// One run never carries a claim: the sentence says so before anything else, and does
+// not say it of several.
+func TestNamedAnswersOfOneRun(t *testing.T) {
+	for name, of := range map[string]func(*testing.T, int) *result.RecordedCampaign{
+		"most": most, "scaling": scaling, "knee": knee, "times": beside, "failover": failover,
+		"slope": func(t *testing.T, repeat int) *result.RecordedCampaign { return stored(t, repeat, 0) },
+	} {
+		const form = "In one run of each, which carries no claim: "
+		if one := sentenceOf(t, of(t, 1)); !strings.HasPrefix(one, form) {
+			t.Errorf("%s: of one run the answer is %q", name, one)
+		}
+		if several := sentenceOf(t, of(t, 5)); strings.Contains(several, "no claim") {
+			t.Errorf("%s: of five runs the answer is %q", name, several)
+		}
+	}
+}
+
+// What can't be told apart is not called the most.
+func TestMostOfTheSame(t *testing.T) {
+	c := answered(t, "most", 5, []string{"a", "b", "c"}, func(i int, noise float64, r *result.Recorded) {
+		produces(r, noise*[]float64{1e6, 1e6, 5e5}[i], 100)
+	})
+	if got := sentenceOf(t, c); !strings.Contains(got, "not told apart from") || strings.Contains(got, "reached the most") {
+		t.Errorf("the answer is %q", got)
+	}
+}
+
+// A slope that is there is told, and one that is not is not: the intervals of a run
+// remember each other.
+func TestSlopeAnswer(t *testing.T) {
+	for _, repeat := range []int{1, 6} {
+		if got := sentenceOf(t, stored(t, repeat, 1)); !strings.Contains(got, "shown to be a change") {
+			t.Errorf("%d runs of a falling throughput: %q", repeat, got)
+		}
+		if got := sentenceOf(t, stored(t, repeat, 0)); !strings.Contains(got, "is not shown to be a change") {
+			t.Errorf("%d runs of a steady throughput: %q", repeat, got)
+		}
+	}
+	c := stored(t, 3, 0)
+	for _, r := range c.Runs {
+		r.Intervals = r.Intervals[:5]
+	}
+	if got := sentenceOf(t, c); !strings.Contains(got, "too few intervals") {
+		t.Errorf("five intervals: %q", got)
+	}
+}
+
+// Two runs are as little as they are: a fall on which each of them is sure, and on whose
+// size they do not agree, is not shown.
+func TestSlopeOfTwoRuns(t *testing.T) {
+	fall := func(falls ...float64) *result.RecordedCampaign {
+		c := stored(t, 1, falls[0])
+		for _, f := range falls[1:] {
+			more := stored(t, 1, f)
+			c.Runs = append(c.Runs, more.Runs[0])
+			c.Campaign.Runs = append(c.Campaign.Runs, more.Campaign.Runs[0])
+		}
+		return c
+	}
+	for _, falls := range [][]float64{{1}, {0.3}} {
+		if got := sentenceOf(t, fall(falls...)); !strings.Contains(got, "is shown to be a change") {
+			t.Errorf("a run by itself that falls by %g: %q", falls[0], got)
+		}
+	}
+	if got := sentenceOf(t, fall(1, 0.3)); !strings.Contains(got, "is not shown to be a change") {
+		t.Errorf("two runs that do not agree: %q", got)
+	}
+}
+
+// Runs that the disk allowed another volume are no repeats of each other.
+func TestBoundedVolumesAreTold(t *testing.T) {
+	c := stored(t, 3, 0)
+	for _, r := range c.Runs {
+		r.Run.Load.VolumeBoundedBytes = 3e9
+	}
+	const differ = "differ in volume"
+	if got := string(written(t, campaign(c, ""), report.Options{Width: 400})); strings.Contains(got, differ) {
+		t.Errorf("volumes are said to differ that are the same:\n%s", got)
+	}
+	c.Runs[1].Run.Load.VolumeBoundedBytes, c.Runs[2].Run.Load.VolumeBoundedBytes = 2e9, 0
+	if got := string(written(t, campaign(c, ""), report.Options{Width: 400})); !strings.Contains(got, differ+" (2.00 GB, 3.00 GB, what was asked)") {
+		t.Errorf("volumes that differ are not told of:\n%s", got)
+	}
+	compared, err := report.Compare([]report.Set{{Label: "a", Runs: c.Runs[:1]}, {Label: "b", Runs: c.Runs[1:2]}}, report.CompareOptions{})
+	if err != nil || !slices.Contains(compared.Against[0].Hidden, report.Difference{Name: "volume", A: "3.00 GB", B: "2.00 GB"}) {
+		t.Errorf("%+v, %v", compared.Against[0].Hidden, err)
+	}
+}
+
+// An efficiency of windows that are hardly there is told with a warning.
+func TestScalingOfShortWindows(t *testing.T) {
+	c := scaling(t, 2)
+	const short = "is shorter than a second"
+	if got := sentenceOf(t, c); strings.Contains(got, short) {
+		t.Errorf("of long windows: %q", got)
+	}
+	for i := range c.Runs {
+		if c.Campaign.Runs[i].Cell == 2 {
+			c.Runs[i].Run.Run.Phases = []result.Phase{{Name: "warm-up"}, {Name: "measure", EndNs: 0.4e9}, {Name: "drain", StartNs: 0.4e9, EndNs: 1e9}}
+		}
+	}
+	if got := sentenceOf(t, c); !strings.Contains(got, "The measured window of 4/4 "+short) {
+		t.Errorf("of a window of 0.4 s: %q", got)
+	}
+}
+
+// The knee is where it was made to be.
+func TestKneeAnswer(t *testing.T) {
+	if got := sentenceOf(t, knee(t, 5)); !strings.Contains(got, "from 100 B on") && !strings.Contains(got, "from 99") && !strings.Contains(got, "from 101 B on") {
+		t.Errorf("a knee at 100 B: %q", got)
+	}
+	c := answered(t, "knee", 3, []string{"10B", "20B", "40B"}, func(i int, noise float64, r *result.Recorded) {
+		produces(r, noise*1e6, 10*float64(int(1)<<i))
+	})
+	if got := sentenceOf(t, c); strings.Contains(got, "the bytes cost more than the record") && !strings.Contains(got, "no upper bound") {
+		t.Errorf("records whose size costs nothing: %q", got)
+	}
+}
+
+// What is missing is told in words.
+func TestAnswersOfWrongInputs(t *testing.T) {
+	t.Run("no valid run", func(t *testing.T) {
+		c := most(t, 2)
+		for _, r := range c.Runs {
+			r.Run.Verdict = result.Verdict{Status: result.Invalid, Reasons: []string{"something"}}
+		}
+		d, err := report.AnalyseCampaign(c, "")
+		if err != nil || d.Answer.Status != report.AnswerNoRanking || d.Answer.Sentence != "No run is valid: there is no answer." || d.Table == nil {
+			t.Errorf("%+v, %v", d.Answer, err)
+		}
+		// The figures are shown, and marked.
+		for _, want := range []string{"No run is valid", strings.Fields(d.Table.Rows[3][2])[0], "†"} {
+			if !bytes.Contains(written(t, campaign(c, ""), report.Options{}), []byte(want)) {
+				t.Errorf("%q is not in the text", want)
+			}
+		}
+	})
+	t.Run("a cell without one", func(t *testing.T) {
+		for _, of := range []func(*testing.T, int) *result.RecordedCampaign{most, scaling, beside, failover} {
+			c := of(t, 3)
+			for i, planned := range c.Campaign.Runs {
+				if planned.Cell == 0 {
+					c.Runs[i].Run.Verdict = result.Verdict{Status: result.Invalid, Reasons: []string{"something"}}
+				}
+			}
+			if got := sentenceOf(t, c); !strings.HasSuffix(got, "There is no valid run of "+c.Campaign.Cells[0].Values[0]+".") {
+				t.Errorf("%s: %q", c.Campaign.Campaign.Answer, got)
+			}
+		}
+	})
+	t.Run("nothing that it asks for", func(t *testing.T) {
+		for _, answer := range []string{"most", "scaling", "knee", "slope", "times", "failover"} {
+			c := answered(t, answer, 3, []string{"a", "b"}, func(_ int, _ float64, r *result.Recorded) {
+				r.Run.Load, r.Run.Delivery, r.Run.Consumer = result.Load{}, result.Delivery{}, result.Consumer{}
+				r.Run.Time, r.Intervals = map[string]result.Time{}, nil
+			})
+			got := sentenceOf(t, c)
+			if strings.Contains(got, "NaN") || strings.Contains(got, "Inf") || len(got) < 20 {
+				t.Errorf("%s: %q", answer, got)
+			}
+			t.Log(got)
+		}
+	})
+	t.Run("another figure, by the reader", func(t *testing.T) {
+		d, err := report.AnalyseCampaign(most(t, 5), "cpu_cores")
+		if err != nil || d.Answer.Name != "" || d.Answer.Figure != "cpu_cores" {
+			t.Errorf("%+v, %v", d.Answer, err)
+		}
+	})
+}
+
+// The efficiency is of what was scaled.
+func TestScalingAnswer(t *testing.T) {
+	got := sentenceOf(t, scaling(t, 5))
+	for _, want := range []string{"2/2 reached 1.7", "with 2.0 times the consumers, an efficiency of 8", "with 4.0 times the consumers, an efficiency of 47 %, limited by client CPU 97 %"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in %q", want, got)
+		}
+	}
+	if !slices.ContainsFunc([]string{"limited by nothing that was measured"}, func(s string) bool { return strings.Contains(got, s) }) {
+		t.Errorf("that nothing limited the first is not in %q", got)
+	}
+}
+
+// TestBySuite: a suite names the figure that it is judged by, so that its question is
+// written as people speak; of times it is the time that is told.
+func TestBySuite(t *testing.T) {
+	c := answered(t, "times", 2, []string{"1-client", "2-clients"}, func(_ int, _ float64, r *result.Recorded) { r.Run.Load.ClosedLoop = false })
+	for by, want := range map[string]string{"": "e2e response time at p50", "send_response_time_p99": "send response time at p50"} {
+		c.Campaign.Campaign.By = by
+		d, err := report.AnalyseCampaign(c, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(strings.ToLower(d.Answer.Sentence), want) {
+			t.Errorf("by %q: %s", by, d.Answer.Sentence)
+		}
+	}
+	c.Campaign.Campaign.By, c.Campaign.Campaign.Answer = "send_response_time_p99", ""
+	d, err := report.AnalyseCampaign(c, "")
+	if err != nil || d.Answer.Figure != "send_response_time_p99" || d.Answer.FigureFrom != report.FromSuite {
+		t.Errorf("%+v, %v", d.Answer, err)
+	}
+}
+
+// crossed is a campaign of drivers and two variants that are not alike: one consumes, and
+// what another measures is a time at the same offered load.
+func crossed(t *testing.T, repeat int, drivers []string, change func(driver int, consumes bool, noise float64, r *result.Recorded)) *result.RecordedCampaign {
+	var names []string
+	for _, driver := range drivers {
+		names = append(names, driver+", consume", driver+", latency")
+	}
+	c := answered(t, "most", repeat, names, func(i int, noise float64, r *result.Recorded) {
+		if i%2 == 0 {
+			consumes(r, noise*1e6, 1)
+		} else {
+			r.Run.Load.ClosedLoop = false
+		}
+		change(i/2, i%2 == 0, noise, r)
+	})
+	c.Campaign.Axes = []result.Axis{{Path: "driver", Values: drivers}, {Path: "variant", Values: []string{"consume", "latency"}}}
+	for i := range c.Campaign.Cells {
+		c.Campaign.Cells[i].Values = []string{drivers[i/2], []string{"consume", "latency"}[i%2]}
+	}
+	return c
+}
+
+// Like is held against like: by the first scenario of the same variant, and a time reads
+// as one. Who did not read all that was there is told of, and why where it is known.
+func TestMostOfUnlikeVariants(t *testing.T) {
+	c := crossed(t, 3, []string{"franz", "librdkafka"}, func(driver int, reads bool, noise float64, r *result.Recorded) {
+		switch {
+		case reads && driver == 1:
+			consumes(r, noise*1e5, 1)
+			r.Run.Fill, r.Run.Delivery.Pending = &result.Fill{Records: 5e6}, 3e6
+			r.Run.Scenario.(map[string]any)["driver"] = "librdkafka"
+		case !reads:
+			r.Run.Time["e2e_response_time"] = scaled(r.Run.Time["e2e_response_time"], noise*float64(1+driver))
+		}
+	})
+	d, err := report.AnalyseCampaign(c, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := slices.IndexFunc(d.Table.Head, func(head string) bool { return strings.HasPrefix(head, "÷ first") })
+	for i, row := range d.Table.Rows {
+		want := []string{"1", "1", "0.1", "1.0"}[i]
+		if !strings.HasPrefix(row[at], want) {
+			t.Errorf("%s ÷ the first of its variant is %s, want %s", row[0], row[at], want)
+		}
+	}
+	if got := d.Table.Rows[2][1]; !strings.Contains(got, "not read out") || strings.Contains(d.Table.Rows[0][1], "not read out") {
+		t.Errorf("the runs of librdkafka are %q", got)
+	}
+	text := strings.Join(d.Table.Notes, " ")
+	for _, want := range []string{"fetch.queue.backoff.ms", "Not read out: librdkafka, consume"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in %q", want, text)
+		}
+	}
+	for _, want := range []string{"librdkafka reached 0.10", "without reading all", "latency: ", "librdkafka has "} {
+		if !strings.Contains(d.Answer.Sentence, want) {
+			t.Errorf("%q is not in %q", want, d.Answer.Sentence)
+		}
+	}
+	if strings.Contains(d.Answer.Sentence, "driver ") {
+		t.Errorf("the axis is in %q", d.Answer.Sentence)
+	}
+}
+
+// Along a numeric axis it is told up to where the rate has not fallen.
+func TestMostAlongAnAxis(t *testing.T) {
+	for _, test := range []struct {
+		rates []float64
+		want  string
+	}{
+		{[]float64{9e5, 1e6, 2e5}, "so partitions 100 is the last that is within 10 % of the best"},
+		{[]float64{8e5, 9.6e5, 1e6}, "so it has not fallen at partitions 1000"},
+	} {
+		values := []string{"1", "100", "1000"}
+		c := answered(t, "most", 3, values, func(i int, noise float64, r *result.Recorded) { produces(r, noise*test.rates[i], 100) })
+		c.Campaign.Axes = []result.Axis{{Path: "topic.partitions", Values: values}}
+		if got := sentenceOf(t, c); !strings.Contains(got, test.want) {
+			t.Errorf("%q is not in %q", test.want, got)
+		}
+	}
+}
+
+// Confined consumers are held against as many that are not.
+func TestScalingOfConfined(t *testing.T) {
+	c := answered(t, "scaling", 3, []string{"1-1", "4-4", "4-4-half"}, func(i int, noise float64, r *result.Recorded) {
+		consumes(r, noise*[]float64{1e6, 2e6, 1e6}[i], []int{1, 4, 4}[i])
+		if i == 2 {
+			r.Run.Scenario.(map[string]any)["consume"].(map[string]any)["cpu"] = 0.5
+		}
+	})
+	if got := sentenceOf(t, c); !strings.Contains(got, "4-4-half, confined to 0.5 cores, reached 0.5") && !strings.Contains(got, "4-4-half, confined to 0.5 cores, reached 0.49") || !strings.Contains(got, "times what 4-4 did") {
+		t.Errorf("%q", got)
+	}
+}
+
+// The lowest time is named, and whether the runs show it.
+func TestTimesNameTheLowest(t *testing.T) {
+	if got := sentenceOf(t, beside(t, 6)); !strings.Contains(got, "acks 1, RF 1 has the lowest") || !strings.Contains(got, "the runs show it") {
+		t.Errorf("%q", got)
+	}
+	if got := sentenceOf(t, beside(t, 1)); !strings.Contains(got, "acks 1, RF 1 has the lowest") || strings.Contains(got, "the runs show it") {
+		t.Errorf("of one run: %q", got)
+	}
+	same := answered(t, "times", 5, []string{"a", "b"}, func(_ int, noise float64, r *result.Recorded) {
+		r.Run.Time["e2e_response_time"] = scaled(r.Run.Time["e2e_response_time"], noise)
+	})
+	if got := sentenceOf(t, same); !strings.Contains(got, "not told apart") || strings.Contains(got, "the runs show it") {
+		t.Errorf("of the same: %q", got)
+	}
+}
+
+// A run that is too short for a slope is told of, and the throughput is of all.
+func TestSlopeOfSomeRuns(t *testing.T) {
+	c := stored(t, 2, 1)
+	c.Runs[1].Intervals = c.Runs[1].Intervals[:9]
+	got := sentenceOf(t, c)
+	for _, want := range []string{"by the slope of 1 of 2 runs", "too few whole intervals", "carries no claim"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in %q", want, got)
+		}
+	}
+	if strings.Contains(got, "is shown to be a change") {
+		t.Errorf("the slope of a single run of two: %q", got)
+	}
+	all, one := stored(t, 2, 1), stored(t, 1, 1)
+	all.Runs[1].Intervals = all.Runs[1].Intervals[:9]
+	mean := func(c *result.RecordedCampaign) string {
+		d, err := report.AnalyseCampaign(c, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d.Table.Rows[0][slices.Index(d.Table.Head, "mean throughput")]
+	}
+	if mean(all) == mean(one) {
+		t.Errorf("the mean throughput of two runs is that of the first, %s", mean(one))
+	}
+}
+
+// Of warnings that differ in their numbers the worst is shown, by what was measured.
+func TestWorstWarning(t *testing.T) {
+	c := most(t, 1)
+	const form = "partition %d had no acknowledgement for %s s, from 0.0 s on"
+	for i, gap := range []string{"3.1", "13.1", "9.5", "2.0"} {
+		c.Runs[i].Run.Verdict.Warnings = []string{fmt.Sprintf(form, 86-i, gap)}
+	}
+	got := string(written(t, campaign(c, ""), report.Options{Width: 400}))
+	if !strings.Contains(got, "All, at worst: "+fmt.Sprintf(form, 85, "13.1")) || strings.Contains(got, "for 3.1 s") {
+		t.Errorf("the worst is not what is shown:\n%s", got)
+	}
+}
+
+// The sentence of a failover has the times of users and what came twice.
+func TestFailoverAnswer(t *testing.T) {
+	got := sentenceOf(t, failover(t, 5))
+	for _, want := range []string{"none was lost and none came twice", "60 were lost and 15 came twice", "6.00 ms before, 4.10 s during and 7.00 ms after"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in %q", want, got)
+		}
+	}
+}

@@ -1,0 +1,227 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/figure"
+)
+
+// availability is what faults of brokers did to the run's topic: for how long nothing
+// was acknowledged, for how long replicas were missing, and how the times were
+// before, during and after.
+func (p *page) availability(r *result.Run) {
+	a := r.Availability
+	if a == nil {
+		return
+	}
+	p.heading("Availability", ", where brokers were broken")
+	p.remarks(available(r))
+	t := stretches(r)
+	if len(t.rows) == 1 {
+		return
+	}
+	t.squeeze(p.width - 2)
+	p.line()
+	for _, line := range t.lines() {
+		p.line("  ", line)
+	}
+}
+
+// availability is the same for a pull request.
+func (m *markdown) availability(r *result.Run) {
+	a := r.Availability
+	if a == nil {
+		return
+	}
+	m.remarks("Availability, where brokers were broken", available(r))
+	if t := stretches(r); len(t.rows) > 1 {
+		m.table(t)
+	}
+}
+
+// gapsShown bounds the partitions whose gaps are named.
+const gapsShown = 3
+
+// available is what there is to say of a topic whose brokers were broken.
+func available(r *result.Run) []remark {
+	a := r.Availability
+	all := []remark{{plain, "no ack for", longestGaps(a.AckGaps)}}
+	if g := a.AckGapElsewhere; g != nil {
+		all = append(all, remark{plain, "", "apart from the faults at most " + gapOf(*g)})
+	}
+	if text := undelivered(r); text != "" {
+		all = append(all, remark{plain, "no delivery", "for " + text})
+	}
+	if a.UnderReplicatedS != nil {
+		all = append(all, remark{plain, "replicas", replicasOf(r)})
+	}
+	style, lost := plain, records(float64(r.Delivery.Lost))+" lost"
+	if r.Delivery.Lost > 0 {
+		style, lost = yellow, records(float64(r.Delivery.Lost))+" LOST"
+	}
+	if !r.Delivery.Checked {
+		lost = ""
+	}
+	duplicates := ""
+	if r.Delivery.Checked {
+		duplicates = count(r.Delivery.Duplicates, "duplicate")
+	}
+	all = append(all, remark{style, "records", list(lost, duplicates,
+		unit.Count(r.Load.Failed)+" failed", unit.Count(r.Load.Unknown)+" unknown")})
+	if n := untimed(r); n > 0 {
+		all = append(all, remark{yellow, "in no time", fmt.Sprintf("%s of %s records that were due have no %s: the times below are without them",
+			unit.Count(n), unit.Count(r.Load.Scheduled), words(stretchMetric(a)))})
+	}
+	return all
+}
+
+// untimed is how many records were due that no stretch has a time of.
+func untimed(r *result.Run) int64 {
+	a, metric := r.Availability, stretchMetric(r.Availability)
+	if r.Delivery.Copies > 1 { // there are as many times of each
+		return 0
+	}
+	missing := r.Load.Scheduled
+	for _, s := range []*result.Stretch{a.Before, a.During, a.After} {
+		if s != nil {
+			missing -= s.Time[metric].Count
+		}
+	}
+	return missing
+}
+
+// undelivered names the longest gaps in what the consumers were handed; "" where nobody
+// consumes.
+func undelivered(r *result.Run) string {
+	switch a := r.Availability; {
+	case a.DeliveryGapMaxNs != nil:
+		return longestGaps(a.DeliveryGaps)
+	case r.Consumer.Members > 0:
+		return "a time that is not known"
+	}
+	return ""
+}
+
+// longestGaps names the longest gaps, of the partitions that had the longest.
+func longestGaps(all []result.AckGap) string {
+	gaps := slices.Clone(all)
+	if len(gaps) == 0 {
+		return "no time that could be told, while brokers were broken"
+	}
+	slices.SortStableFunc(gaps, func(a, b result.AckGap) int { return cmp.Compare(b.ToNs-b.FromNs, a.ToNs-a.FromNs) })
+	var each []string
+	for _, g := range gaps[:min(len(gaps), gapsShown)] {
+		each = append(each, gapOf(g))
+	}
+	if more := len(gaps) - gapsShown; more > 0 {
+		each = append(each, fmt.Sprintf("at most %s in %s more", unit.Nanos(gaps[gapsShown].ToNs-gaps[gapsShown].FromNs), count(int64(more), "partition")))
+	}
+	return list(each...)
+}
+
+func gapOf(g result.AckGap) string {
+	if g.Open {
+		return fmt.Sprintf("at least %s in partition %d (from %s on, to the end)", unit.Nanos(g.ToNs-g.FromNs), g.Partition, seconds(g.FromNs))
+	}
+	return fmt.Sprintf("%s in partition %d (from %s to %s)", unit.Nanos(g.ToNs-g.FromNs), g.Partition, seconds(g.FromNs), seconds(g.ToNs))
+}
+
+// replicasOf says for how long replicas were missing by all that the controller knew,
+// which is little of a broker that has just died.
+func replicasOf(r *result.Run) string {
+	a, changes := r.Availability, ""
+	if a.LeaderChanges != nil {
+		changes = count(*a.LeaderChanges, "change") + " of leaders"
+	}
+	open := a.BrokenToEnd
+	late := "as the controller saw it, looked at every " + unit.Nanos(a.LookedEveryNs) + ": of a killed broker it learns when its session expires"
+	return list("in the measured window "+forSoLong("under-replicated", a.UnderReplicatedS, open), forSoLong("below min.insync.replicas", a.UnderMinISRS, open),
+		forSoLong("without a leader", a.LeaderlessS, open), changes, late, brokersGone(r))
+}
+
+// brokersGone says for how long each broker was missing by what was done to it, which
+// is longer than the controller knew.
+func brokersGone(r *result.Run) string {
+	var each []string
+	for _, f := range r.Faults {
+		who := cmp.Or(f.Hit, f.Target)
+		how, missing := map[string]string{"kill": "gone", "stop": "gone", "restart": "gone", "pause": "paused"}[f.Name]
+		switch {
+		case !missing || !strings.HasPrefix(who, "broker"): // every broker is gone in turn
+		case f.EndNs == nil:
+			each = append(each, fmt.Sprintf("%s was %s from %s to the end", who, how, seconds(f.StartNs)))
+		default:
+			each = append(each, fmt.Sprintf("%s was %s for %s", who, how, unit.Nanos(*f.EndNs-f.StartNs)))
+		}
+	}
+	return list(each...)
+}
+
+// forSoLong says for how long something was so; "" where nobody knows. Of a window that
+// ended while something was broken nobody knows that it never was.
+func forSoLong(what string, s *float64, open bool) string {
+	switch {
+	case s == nil:
+		return ""
+	case *s == 0 && open:
+		return "not seen " + what + " before the window ended"
+	case *s == 0:
+		return "never " + what
+	}
+	return what + " for " + fromSeconds(*s)
+}
+
+// stretches are a row for what was before, during and after the faults.
+func stretches(r *result.Run) table {
+	a := r.Availability
+	metric := stretchMetric(a)
+	t := table{gap: 3, rows: [][]string{{"", "from", "to", "due", "acked", "delivered", words(metric) + " p50", "p99", "max"}}}
+	for _, part := range []struct {
+		name string
+		of   *result.Stretch
+	}{{"before", a.Before}, {"during", a.During}, {"after", a.After}} {
+		if part.of == nil {
+			continue
+		}
+		s := part.of
+		row := []string{part.name, seconds(s.StartNs), seconds(s.EndNs), unit.Count(s.Scheduled), unit.PerSecond(s.AckedPerS), unit.PerSecond(s.DeliveredPerS)}
+		var times result.IntervalTime
+		if r.Says("time." + metric) {
+			times = s.Time[metric]
+		}
+		t.add(append(row, timesOfStretch(times)...)...)
+	}
+	return t
+}
+
+// timesOfStretch are a median, a p99 and a maximum; one that too few records support
+// is left out.
+func timesOfStretch(t result.IntervalTime) []string {
+	cell := func(known bool, ns int64) string {
+		if !known {
+			return absent
+		}
+		return unit.Nanos(ns)
+	}
+	return []string{
+		cell(figure.Supported(50, t.Count), t.P50Ns), cell(figure.Supported(99, t.Count), t.P99Ns), cell(t.Count > 0, t.MaxNs),
+	}
+}
+
+// stretchMetric is the time that the stretches are told by: the nearest to what a user
+// feels that there is.
+func stretchMetric(a *result.Availability) string {
+	for _, metric := range []string{"e2e_response_time", "e2e_service_time", "send_response_time"} {
+		for _, s := range []*result.Stretch{a.Before, a.During, a.After} {
+			if s != nil && s.Time[metric].Count > 0 {
+				return metric
+			}
+		}
+	}
+	return "send_service_time"
+}

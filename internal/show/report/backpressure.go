@@ -1,0 +1,314 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/figure"
+)
+
+// backpressure is what a gate was asked to hold, what became of the load beyond it,
+// and whether it held.
+func (p *page) backpressure(r *result.Recorded) {
+	b := r.Run.Backpressure
+	if b == nil {
+		return
+	}
+	p.heading("Backpressure", " in the measured window")
+	p.remarks(underGate(&r.Run))
+	p.pictureOf(r)
+}
+
+// remark is a text with what it is about, for a page as for a pull request.
+type remark struct{ style, label, text string }
+
+func (p *page) remarks(all []remark) {
+	for _, r := range all {
+		p.styled(r.style, r.label, r.text)
+	}
+}
+
+// underGate is what there is to say of a gate.
+func underGate(r *result.Run) []remark {
+	b := r.Backpressure
+	all := []remark{
+		{plain, "controller", list(controller(b), signal(b))},
+		{plain, "excess", excess(r)},
+	}
+	if b.BoundRecords != nil {
+		all = append(all, remark{plain, "bound", moved(b)})
+	}
+	all = append(all, kept(r)...)
+	all = append(all, remark{plain, "gate", gateUse(r)})
+	if b.BlindS > 0 {
+		all = append(all, remark{yellow, "blind", "the lag was not known for " + fromSeconds(b.BlindS) + " beyond the grace time"})
+	}
+	if b.Processes > 1 {
+		all = append(all, remark{plain, "processes", shared(b)})
+	}
+	return all
+}
+
+// controller says what a controller holds, with its setting.
+func controller(b *result.Backpressure) string {
+	text := b.Controller
+	switch {
+	case b.Controller == "hysteresis" && b.ResumeLag > 0:
+		text += fmt.Sprintf(": closes above a lag of %s, opens below %s", unit.Count(b.MaxLag), unit.Count(b.ResumeLag))
+	case b.Controller == "hysteresis":
+		text += ": closes above a lag of " + unit.Count(b.MaxLag)
+	case b.TargetNs > 0:
+		text += ": holds " + unit.Nanos(b.TargetNs) + " from the gate to the consumer"
+		if b.MaxLag > 0 {
+			text += ", and a lag of at most " + unit.Count(b.MaxLag)
+		}
+	case b.MaxLag > 0:
+		text += ": holds a lag of at most " + unit.Count(b.MaxLag)
+	}
+	if b.Per == "partition" {
+		text += " in each partition"
+	}
+	return text
+}
+
+// signal says what a controller goes by.
+func signal(b *result.Backpressure) string {
+	read := "read every " + unit.Nanos(b.PollNs)
+	switch b.Signal {
+	case "committed":
+		return "goes by what is committed, " + read
+	case "delivered":
+		return "goes by what its own consumers took, " + read
+	}
+	return "the lag is " + read
+}
+
+// excess says what became of the records that were not admitted when they were due.
+func excess(r *result.Run) string {
+	b, l := r.Backpressure, r.Load
+	shed := ""
+	if l.Shed > 0 {
+		shed = fmt.Sprintf("%s (%s of the scheduled)", count(l.Shed, "record"), share(l.Shed, l.Scheduled))
+		shed = list(append([]string{shed}, shedBy(r)...)...)
+	}
+	switch b.Excess {
+	case "defer":
+		text := "deferred: at most " + count(b.DeferredPeakRecords, "record") + " waited at the source, " + unit.Count(l.Deferred) + " still did at the end"
+		if shed != "" {
+			text += "; shed: " + shed
+		}
+		return text
+	case "degrade":
+		kept := ""
+		if n := setting(r.Scenario, "backpressure", "keep"); n != "" {
+			kept = ": one record in " + n + " of it is kept and waits"
+		}
+		return list("degraded"+kept, "at most "+unit.Count(b.DeferredPeakRecords)+" waited", "shed: "+orNone(shed))
+	}
+	return "shed: " + orNone(shed)
+}
+
+func orNone(text string) string {
+	if text == "" {
+		return "none"
+	}
+	return text
+}
+
+// shedReasons are the parts of what was shed, in words.
+var shedReasons = []struct{ figure, words, short string }{
+	{"shed_by_gate", "by the gate", "by the gate"},
+	{"shed_by_queue", "as the queue at the source was full", "by a full queue"},
+	{"shed_by_degrade", "by degrading", "by degrading"},
+}
+
+// shedBy are the parts of what a run shed, where there is more than one.
+func shedBy(r *result.Run) (parts []string) {
+	for _, reason := range shedReasons {
+		if v, known := figureNamed(reason.figure)(r); known && v > 0 {
+			parts = append(parts, records(v)+" "+reason.words)
+		}
+	}
+	if len(parts) < 2 {
+		return nil
+	}
+	return parts
+}
+
+// figureNamed reads a figure by a name that is known to be one.
+func figureNamed(name string) reading {
+	f, err := figure.Named(name)
+	if err != nil {
+		return func(*result.Run) (float64, bool) { return 0, false }
+	}
+	return f.Value
+}
+
+// moved says how the bound moved.
+func moved(b *result.Backpressure) string {
+	text := count(b.BoundRecords.Min, "record")
+	if b.BoundRecords.Min == b.BoundRecords.Max {
+		text += " throughout"
+	} else {
+		text = unit.Count(b.BoundRecords.Min) + " to " + count(b.BoundRecords.Max, "record") + ", " + unit.Count(b.BoundRecords.Last) + " at the end"
+	}
+	if b.Per == "partition" {
+		text += ", in each partition"
+	}
+	if estimates(b) {
+		text = list(text, "of the backlog as it is estimated between commits, not of the consumer lag")
+	}
+	return text
+}
+
+// estimates tells whether a controller bounds what is not yet worked off by its own
+// reckoning: the consumer lag has in it what was worked off and not yet committed, and
+// may be above such a bound all the time.
+func estimates(b *result.Backpressure) bool {
+	return slices.Contains([]string{"latency", "aimd", "gradient"}, b.Controller)
+}
+
+// kept says whether the promise of a controller was kept: the bound, or the target.
+func kept(r *result.Run) (all []remark) {
+	if ratio, known := peakLagOfBound(r); known {
+		least, known := atLeastOfBound(r)
+		if !known {
+			least = ratio
+		}
+		style, text := plain, fmt.Sprintf("%s: the lag%s peaked at %s of %s", fromTo(least, ratio, times), ofPartition(r),
+			fromTo(peakOfBound(r, least), peakOfBound(r, ratio), records), count(r.Backpressure.MaxLag, "record"))
+		switch {
+		case least > 1:
+			style, text = yellow, text+", OVER the bound"
+		case ratio > 1:
+			style, text = yellow, text+", UNDECIDED: "+whyUndecided
+		}
+		all = append(all, remark{style, "lag ÷ max_lag", text})
+	}
+	if p99, of, known := heldTime(r); known {
+		ratio := p99 / float64(r.Backpressure.TargetNs)
+		style := plain
+		if ratio > 1 {
+			style = yellow
+		}
+		all = append(all, remark{style, "p99 ÷ target", fmt.Sprintf("%s: the %s p99 is %s, the target %s", times(ratio), of, nanos(p99), unit.Nanos(r.Backpressure.TargetNs))})
+	}
+	return all
+}
+
+// atLeastOfBound is the peak of what the lag was at the least, as a part of the bound,
+// where several processes produce.
+func atLeastOfBound(r *result.Run) (float64, bool) {
+	if r.Backpressure == nil {
+		return 0, false
+	}
+	return value(r.Backpressure.PeakAtLeastToBound)
+}
+
+// whyUndecided is why nobody knows whether a bound was kept that lies between the
+// least that the lag can have been and the most.
+const whyUndecided = "the bound lies between what it was at the least and at the most, as several processes wrote on while it was read"
+
+// fromTo prints what lies between two values, or the one that both are.
+func fromTo(low, top float64, format func(float64) string) string {
+	if from, to := format(low), format(top); from != to {
+		return strings.TrimSuffix(from, " ×") + " to " + to
+	}
+	return format(top)
+}
+
+// ofPartition qualifies a lag that is bounded in each partition.
+func ofPartition(r *result.Run) string {
+	if r.Backpressure.Per == "partition" {
+		return " of the worst partition"
+	}
+	return ""
+}
+
+// peakOfBound is the lag that is so much of the bound.
+func peakOfBound(r *result.Run, ratio float64) float64 { return ratio * float64(r.Backpressure.MaxLag) }
+
+// heldTime is the p99 of the time that a controller with a target holds: from the gate
+// to the consumer. What was shed or went through at once was at the gate when it was
+// due; what was deferred came there later, and has been sent when it left.
+func heldTime(r *result.Run) (p99 float64, of string, known bool) {
+	if r.Backpressure == nil || r.Backpressure.TargetNs == 0 {
+		return 0, "", false
+	}
+	metric := "e2e_response_time"
+	if r.Backpressure.Excess != "shed" {
+		metric = "e2e_service_time"
+	}
+	p99, known = taking(metric, "p99")(r)
+	return p99, words(metric), known
+}
+
+// gateUse says for how long records were refused, and how fresh the lag was.
+func gateUse(r *result.Run) string {
+	b := r.Backpressure
+	closed := "refused records for " + fromSeconds(b.ClosedS)
+	if w := window(r); w > 0 {
+		closed += " (" + unit.Percent(b.ClosedS*1e9/float64(w)) + " of the window)"
+	}
+	var decisions string
+	if b.Decisions > 0 {
+		decisions = "opened or closed " + count(b.Decisions, "time")
+	}
+	return list(closed, decisions, "lag reading at most "+unit.Nanos(b.SignalAgeMaxNs)+" old")
+}
+
+// shared says how several processes divided the bound.
+func shared(b *result.Backpressure) string {
+	text := unit.Count(int64(b.Processes)) + " with producers, each with a gate of its own"
+	if b.Share == "demand" {
+		return text + " and a part of the bound by what it had to send"
+	}
+	return text + " and the same part of the bound"
+}
+
+// faultEvents are the events of a run with faults that its report tells, and
+// faultLines bounds them.
+var faultEvents = []string{"fault", "broker", "rebalance", "process", "error"}
+
+const faultLines = 12
+
+// faults tells what was done to a run, and what followed.
+func (p *page) faults(r *result.Recorded) {
+	if len(r.Run.Faults) == 0 {
+		return
+	}
+	p.heading("Faults", ", and what followed")
+	p.remarks(followed(r))
+}
+
+// followed are the faults of a run and the events that belong to them, by time.
+func followed(r *result.Recorded) (all []remark) {
+	left := 0
+	repeated := make(map[string]bool) // errors, of which a client tells the same for as long as it lasts
+	for _, e := range r.Events {
+		said := e.What + e.Reason
+		if e.AtNs < 0 || !slices.Contains(faultEvents, e.Kind) || repeated[said] {
+			continue
+		}
+		repeated[said] = e.Kind == "error"
+		if len(all) == faultLines {
+			left++
+			continue
+		}
+		style, text := plain, e.What
+		if e.Reason != "" {
+			text += ": " + e.Reason
+		}
+		if e.Kind == "fault" {
+			style = yellow
+		}
+		all = append(all, remark{style, seconds(e.AtNs), text})
+	}
+	if left > 0 {
+		all = append(all, remark{plain, "", fmt.Sprintf("and %d more in %s", left, result.EventsFile)})
+	}
+	return all
+}

@@ -1,0 +1,263 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/result"
+)
+
+// rangesShown and errorsShown bound what of a broken run fits a screen.
+const (
+	rangesShown = 6
+	errorsShown = 3
+)
+
+// books prints the accounts as equations, each checked on the way: a report
+// does not take a sum on trust.
+func (p *page) books(r *result.Run) {
+	l, d := r.Load, r.Delivery
+	if reads(r) {
+		p.heading("Read", " in the measured window")
+		p.labelled("per second", unit.PerSecond(d.DeliveredPerS))
+		p.labelled("bytes", unit.Bytes(d.Bytes))
+		p.filled(r)
+		p.readFill(r)
+		p.line("  ", p.paint(bold, outcome(r, p.width-3)))
+		return
+	}
+	if !r.Says("load.acked_per_s") && !r.Says("delivery.delivered_per_s") {
+		return // an imported run that has times alone
+	}
+	p.heading("Books", " of the measured window, in records")
+	equations := []equation{
+		{"scheduled", l.Scheduled, []term{{l.Admitted, "admitted"}, {l.Deferred, "deferred"}, {l.Shed, "shed"}}},
+		{"admitted", l.Admitted, []term{{l.Acked, "acked"}, {l.Failed, "failed"}, {l.Unknown, "unknown"}}},
+	}
+	if d.Checked {
+		equations = append(equations, equation{"acked", copies(r) * l.Acked, []term{
+			{d.Unique - d.UnackedDelivered, "delivered"}, {d.Pending, "pending"}, {d.Lost, "lost"}, {d.Corrupt - d.CorruptUnplaced, "corrupt"},
+		}})
+	}
+	equations = told(r, equations)
+	for i, e := range equations {
+		if e.name == "acked" && copies(r) > 1 { // each group reads everything
+			equations[i].name = fmt.Sprintf("acked × %d", copies(r))
+		}
+	}
+	p.equations(equations)
+	p.rates(r)
+	p.bounded("volume", "load.volume", l.VolumeBoundedBytes, r)
+	p.filled(r)
+	p.oddities(l, d)
+	p.line("  ", p.paint(bold, outcome(r, p.width-3)))
+}
+
+// copies is how often each acked record is to be delivered: once to each group.
+func copies(r *result.Run) int64 { return int64(max(1, r.Delivery.Copies)) }
+
+// term is one addend, by the name that it has in the books.
+type term struct {
+	n    int64
+	name string
+}
+
+// equation is a sum and what it should be.
+type equation struct {
+	name  string
+	total int64
+	terms []term
+}
+
+// told are the equations of which a run tells every number: one of another tool
+// seldom does.
+func told(r *result.Run, all []equation) []equation {
+	return slices.DeleteFunc(all, func(e equation) bool {
+		return !r.Says("load."+e.name) || slices.ContainsFunc(e.terms, func(t term) bool { return !r.Says("load." + t.name) })
+	})
+}
+
+// equations prints sums in columns, numbers to the right and names to the left.
+func (p *page) equations(all []equation) {
+	var total int
+	var numbers, names []int
+	for _, e := range all {
+		total = max(total, len(unit.Count(e.total)))
+		for i, t := range e.terms {
+			if i == len(numbers) {
+				numbers, names = append(numbers, 0), append(names, 0)
+			}
+			numbers[i] = max(numbers[i], len(unit.Count(t.n)))
+			names[i] = max(names[i], len(t.name))
+		}
+	}
+	const label, sign = 16, "  =  "
+	for _, e := range all {
+		b := strings.Builder{}
+		b.WriteString(pad("  "+e.name, label) + padLeft(unit.Count(e.total), total) + sign)
+		sum, used := int64(0), label+total+columns(sign)
+		for i, t := range e.terms {
+			text := padLeft(unit.Count(t.n), numbers[i]) + " " + pad(t.name, names[i])
+			if i > 0 {
+				text = "  +  " + text
+			}
+			if used += columns(text); used > p.width {
+				p.line(b.String())
+				b.Reset()
+				b.WriteString(strings.Repeat(" ", label+total))
+				used = label + total + columns(text)
+			}
+			b.WriteString(text)
+			sum += t.n
+		}
+		p.line(b.String())
+		if sum != e.total {
+			p.line(strings.Repeat(" ", label), p.paint(red, "≠ out by "+unit.Count(sum-e.total)))
+		}
+	}
+}
+
+// rates prints what the books are in time and bytes.
+func (p *page) rates(r *result.Run) {
+	l, d := r.Load, r.Delivery
+	offered, acked, delivered := unit.PerSecond(l.OfferedPerS)+" offered", unit.PerSecond(l.AckedPerS)+" acked", unit.PerSecond(d.DeliveredPerS)+" delivered"
+	if l.ClosedLoop || !r.Says("load.offered_per_s") {
+		offered = ""
+	}
+	if !r.Says("load.acked_per_s") {
+		acked = ""
+	}
+	if r.Consumer.Members == 0 && (r.Run.Imported == nil || !r.Says("delivery.delivered_per_s")) {
+		delivered = ""
+	}
+	p.labelled("per second", list(offered, acked, delivered))
+	bytes := ""
+	if r.Says("load.bytes") {
+		bytes = unit.Bytes(l.Bytes) + " acked"
+	}
+	if l.WireBytes != nil {
+		bytes = list(bytes, unit.Bytes(*l.WireBytes)+" written to sockets")
+	}
+	if bytes != "" {
+		p.labelled("bytes", bytes)
+	}
+}
+
+// oddities prints what should not be there, and says so when nothing was.
+func (p *page) oddities(l result.Load, d result.Delivery) {
+	if d.Checked {
+		found := list(count(d.Duplicates, "duplicate"), unit.Count(d.Reordered)+" reordered")
+		if d.UnackedDelivered > 0 {
+			found = list(found, unit.Count(d.UnackedDelivered)+" delivered though failed or unknown")
+		}
+		if d.Foreign > 0 {
+			found = list(found, unit.Count(d.Foreign)+" foreign")
+		}
+		p.labelled("checks", found)
+	}
+	if len(d.LostRanges) > 0 {
+		p.styled(red, "lost", lostRanges(d.LostRanges))
+	}
+	if reasons := byCount(l.ShedByReason); len(reasons) > 1 {
+		p.labelled("shed", words(list(reasons...)))
+	}
+	if errors := byCount(l.Errors); len(errors) > 0 {
+		p.styled(yellow, "errors", list(errors...))
+	}
+}
+
+// lostRanges names lost records by producer, partition and sequence.
+func lostRanges(ranges []result.LostRange) string {
+	var parts []string
+	for i, r := range ranges {
+		if i == rangesShown {
+			return list(append(parts, fmt.Sprintf("and %d more in %s", len(ranges)-i, result.SummaryFile))...)
+		}
+		sequence := fmt.Sprint(r.From)
+		if r.To != r.From {
+			sequence = fmt.Sprintf("%d-%d", r.From, r.To)
+		}
+		parts = append(parts, fmt.Sprintf("producer %d partition %d: %s", r.Producer, r.Partition, sequence))
+	}
+	return list(parts...)
+}
+
+// byCount prints the largest counters with their names, and passes over those
+// that counted nothing.
+func byCount(counts result.Counts) []string {
+	var names []string
+	for name, n := range counts {
+		if n > 0 {
+			names = append(names, name)
+		}
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
+	})
+	var parts []string
+	for i, name := range names {
+		if i == errorsShown {
+			return append(parts, fmt.Sprintf("and %d more in %s", len(names)-i, result.SummaryFile))
+		}
+		parts = append(parts, unit.Count(counts[name])+" × "+name)
+	}
+	return parts
+}
+
+// outcome says in one sentence of at most so many columns where the scheduled
+// records ended.
+func outcome(r *result.Run, width int) string {
+	l, d := r.Load, r.Delivery
+	due := copies(r) * l.Scheduled
+	switch {
+	case r.Run.Imported != nil:
+		return "What became of each record is not told: the figures are as the other tool counts them."
+	case reads(r) && !r.Says("lag.drained"): // others wrote on: there was no end to reach
+		return count(d.Delivered, "record") + " were read in the window."
+	case reads(r):
+		return read(d)
+	case l.Scheduled == 0:
+		return "Nothing was scheduled."
+	case r.Consumer.Members == 0:
+		return fmt.Sprintf("%s of the scheduled was acked; nobody consumed in this run.", share(l.Acked, l.Scheduled))
+	case !d.Checked:
+		return fmt.Sprintf("%s were delivered in the window: counted, not checked, as the records carry no stamp.", count(d.Delivered, "record"))
+	case d.Unique == due && d.Lost == 0 && due > l.Scheduled:
+		return "Everything that was scheduled was delivered, to each group."
+	case d.Unique == due && d.Lost == 0:
+		return "Everything that was scheduled was delivered."
+	}
+	text := share(d.Unique, due) + " of the scheduled was delivered"
+	for _, t := range []struct {
+		n, of int64
+		name  string
+	}{
+		{l.Shed, l.Scheduled, "shed at the source"}, {l.Deferred, l.Scheduled, "still held back at the source"},
+		{l.Failed, l.Scheduled, "failed"}, {l.Unknown, l.Scheduled, "unknown"},
+		{d.Pending, due, "acked but not delivered in time"}, {d.Lost, due, "lost"}, {d.Corrupt - d.CorruptUnplaced, due, "corrupt"},
+	} {
+		if t.n > 0 {
+			text += ", " + share(t.n, t.of) + " " + t.name
+		}
+	}
+	if columns(text) > width {
+		text = share(d.Unique, due) + " of the scheduled was delivered; the rest is in the books above"
+	}
+	return text + "."
+}
+
+// reads tells whether a run had consumers and no producers.
+func reads(r *result.Run) bool {
+	return r.Finished() && r.Run.Imported == nil && setting(r.Scenario, "load", "producers") == "0"
+}
+
+// read says what a run found that read a topic and wrote nothing.
+func read(d result.Delivery) string {
+	if d.Pending > 0 {
+		return fmt.Sprintf("%s were read in the window; %s of the topic were left.", count(d.Delivered, "record"), unit.Count(d.Pending))
+	}
+	return fmt.Sprintf("All %s that the topic held were read.", count(d.Delivered, "record"))
+}

@@ -1,0 +1,232 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/result"
+)
+
+// bottleneck says in one line what kept the run from more, and below it what else was
+// used.
+func (p *page) bottleneck(r *result.Run) {
+	if r.Bottleneck == nil {
+		return
+	}
+	p.line()
+	const lead = "Bottleneck: "
+	for i, line := range wrapWords(limitedBy(*r.Bottleneck), p.width-len(lead)) {
+		if i == 0 {
+			p.line(p.paint(bold, lead), line)
+			continue
+		}
+		p.line(pad("", 2), line)
+	}
+	p.remarks(besideBottleneck(*r.Bottleneck))
+}
+
+// limitedBy is the bottleneck with its evidence.
+func limitedBy(b result.Bottleneck) string { return b.Resource + ", " + b.Evidence }
+
+// usedShown is how many others of the resources are told of, of those that were used by
+// a hundredth at least.
+const usedShown = 5
+
+// besideBottleneck is what can be done about it, and how far others were used.
+func besideBottleneck(b result.Bottleneck) (all []remark) {
+	if b.Remedy != "" {
+		all = append(all, remark{plain, "remedy", b.Remedy})
+	}
+	var others []string
+	for _, r := range b.Resources {
+		if r.Name != b.Resource && r.Saturation >= 0.01 && len(others) < usedShown {
+			others = append(others, fmt.Sprintf("%s %.0f %%", r.Name, 100*r.Saturation))
+		}
+	}
+	if len(others) > 0 {
+		all = append(all, remark{plain, "used besides", list(others...)})
+	}
+	return all
+}
+
+// bottleneck is the same as a section.
+func (m *markdown) bottleneck(r *result.Run) {
+	if b := r.Bottleneck; b != nil {
+		m.remarks("Bottleneck: "+prose(limitedBy(*b)), besideBottleneck(*b))
+	}
+}
+
+// requests says what the clients' connections were used for.
+func requests(c *result.Clients) string {
+	if c == nil {
+		return ""
+	}
+	return list(requestsOf("produce", c.Produce), requestsOf("fetch", c.Fetch))
+}
+
+func requestsOf(kind string, c *result.ClientRequests) string {
+	if c == nil || c.MeanMs == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s %s of %s, %s in flight on %s", kind, unit.PerSecond(c.PerS), unit.Nanos(int64(*c.MeanMs*1e6)),
+		decimals(c.InFlightMean, 2), count(int64(c.Connections), "connection"))
+}
+
+// stored says what the run's topic takes on the brokers' disks.
+func stored(s *result.Storage) string {
+	if s == nil {
+		return ""
+	}
+	text := unit.Bytes(s.DiskBytes) + " on disk in " + count(int64(s.Replicas), "replica")
+	var behind, each, ratio, wire string
+	if s.BehindBytes > 0 {
+		behind = unit.Bytes(s.BehindBytes) + " of it not yet with the followers when the run had ended"
+	}
+	if s.DiskBytesPerRecord != nil {
+		each = decimals(*s.DiskBytesPerRecord, 1) + " B a record in each"
+	}
+	if s.DiskRatio != nil {
+		ratio = "keys and values " + times(*s.DiskRatio) + " that"
+	}
+	if s.WireBytesPerRecord != nil {
+		wire = decimals(*s.WireBytesPerRecord, 1) + " B a record on the wire"
+	}
+	return list(text, behind, each, ratio, wire)
+}
+
+// devices says what the machine's disks and networks did.
+func (p *page) devices(h *result.HostUse) {
+	if h == nil {
+		return
+	}
+	var disks, networks []string
+	for _, d := range h.Disks {
+		busy := ""
+		if d.BusyRatio != nil {
+			busy = " " + unit.Percent(*d.BusyRatio) + " busy,"
+		}
+		if d.QueueMean != nil {
+			busy += " " + decimals(*d.QueueMean, 2) + " at once,"
+		}
+		disks = append(disks, fmt.Sprintf("%s%s %s written, %s read", d.Name, busy, unit.Bytes(d.WrittenBytes), unit.Bytes(d.ReadBytes)))
+	}
+	for _, n := range h.Networks {
+		networks = append(networks, fmt.Sprintf("%s %s sent, %s received", n.Name, unit.Bytes(n.SentBytes), unit.Bytes(n.ReceivedBytes)))
+	}
+	if len(disks) > 0 {
+		p.labelled("disks", list(disks...))
+	}
+	if len(networks) > 0 {
+		p.labelled("networks", list(networks...))
+	}
+	if h.PageCacheBytes != nil && h.DirtyPeakBytes != nil {
+		pressure := ""
+		if h.IOPressureRatio != nil {
+			pressure = "I/O pressure " + wholePercent(*h.IOPressureRatio)
+		}
+		p.labelled("page cache", list(unit.Bytes(*h.PageCacheBytes), "at most "+unit.Bytes(*h.DirtyPeakBytes)+" to be written", pressure))
+	}
+}
+
+// requestTypes are those whose times are shown: what carries records, and commits.
+var requestTypes = []string{"Produce", "FetchConsumer", "FetchFollower", "OffsetCommit"}
+
+// brokerRequests is a table of where the brokers' requests spent their time.
+func (p *page) brokerRequests(brokers []result.Broker) {
+	rows := requestRows(brokers)
+	if len(rows) == 0 {
+		return
+	}
+	t := table{gap: 2, rows: [][]string{
+		{"", "", "", "request", "in the", "other", "", "response", "being"},
+		{"  broker", "a second", "total", "queue", "handler", "brokers", "quota", "queue", "sent"},
+	}}
+	for _, row := range rows {
+		t.add(append([]string{"  " + row[0]}, row[1:]...)...)
+	}
+	p.heading("Requests at the brokers", ", mean times")
+	for _, part := range t.within(p.width) {
+		for _, line := range part.lines() {
+			p.line(line)
+		}
+	}
+}
+
+// brokerRequests is the same table: Markdown scrolls where a terminal wraps.
+func (m *markdown) brokerRequests(brokers []result.Broker) {
+	rows := requestRows(brokers)
+	if len(rows) == 0 {
+		return
+	}
+	head := []string{"Requests, mean times", "a second", "total", "request queue", "in the handler", "other brokers", "quota", "response queue", "being sent"}
+	m.table(table{rows: append([][]string{head}, rows...)})
+}
+
+// requestRows are the requests that are shown, broker by broker: the type, the rate, and
+// the mean times.
+func requestRows(brokers []result.Broker) (rows [][]string) {
+	for _, b := range brokers {
+		if b.Metrics == nil {
+			continue
+		}
+		for _, q := range b.Metrics.Requests {
+			if slices.Contains(requestTypes, q.Type) {
+				rows = append(rows, []string{
+					fmt.Sprintf("%d %s", b.ID, q.Type), unit.PerSecond(q.PerS), mean(q.TotalMs), mean(q.QueueMs), mean(q.LocalMs),
+					mean(q.RemoteMs), mean(q.ThrottleMs), mean(q.ResponseQueueMs), mean(q.ResponseSendMs),
+				})
+			}
+		}
+	}
+	return rows
+}
+
+// mean prints a mean in milliseconds.
+func mean(ms *float64) string {
+	if ms == nil {
+		return absent
+	}
+	return decimals(*ms, 2) + " ms"
+}
+
+// ownAccount is what a broker tells about itself.
+func ownAccount(m *result.BrokerMetrics) string {
+	if m == nil {
+		return ""
+	}
+	return list(idleness("handlers", m.HandlerIdleRatio, m.HandlerIdleRatioMin), idleness("network threads", m.NetworkIdleRatio, m.NetworkIdleRatioMin),
+		collected(m), heap(m), underReplicated(m))
+}
+
+func idleness(what string, ratio, least *float64) string {
+	if ratio == nil {
+		return ""
+	}
+	text := what + " idle " + unit.Percent(*ratio)
+	if least != nil && *least < *ratio {
+		text += " (" + unit.Percent(*least) + " at worst)"
+	}
+	return text
+}
+
+func collected(m *result.BrokerMetrics) string {
+	if m.GCCount == nil || m.GCTimeMs == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s in %s", count(*m.GCCount, "GC"), unit.Nanos(int64(*m.GCTimeMs*1e6)))
+}
+
+func heap(m *result.BrokerMetrics) string {
+	if m.HeapPeakBytes == nil {
+		return ""
+	}
+	return "heap " + unit.Bytes(*m.HeapPeakBytes)
+}
+
+func underReplicated(m *result.BrokerMetrics) string {
+	if m.UnderReplicatedPeak == nil || *m.UnderReplicatedPeak == 0 {
+		return ""
+	}
+	return count(*m.UnderReplicatedPeak, "under-replicated partition") + " at most"
+}

@@ -1,0 +1,252 @@
+package report_test
+
+import (
+	"bytes"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/resulttest"
+	"kafkabench.example/kafka-bench/internal/show/report"
+)
+
+// sweep is a campaign over codecs: so many repeats of each, with times that are so
+// many times as long as the first codec's.
+func sweep(t *testing.T, repeat int, codecs []string, slower []float64) *result.RecordedCampaign {
+	m := newMaker(t, 5)
+	c := &result.RecordedCampaign{Dir: "runs/20261121T195900Z-sweep-compression-c4wq7d"}
+	c.Campaign = result.Campaign{
+		SchemaVersion: 1, Axes: []result.Axis{{Path: "load.compression", Values: codecs}},
+		Campaign: result.CampaignInfo{
+			ID: "c4wq7d", Name: "sweep-compression", Kind: result.KindRuns, Question: "Which codec gives the lowest end-to-end response time?",
+			StartedAt: resulttest.StartedAt, FinishedAt: resulttest.StartedAt.AddDate(0, 0, 1), Order: "interleaved", Repeat: repeat,
+			Tool: result.Tool{Version: "0.1.0"},
+		},
+	}
+	for _, codec := range codecs {
+		c.Campaign.Cells = append(c.Campaign.Cells, result.Cell{Name: "sweep-compression-" + codec, Values: []string{codec}})
+	}
+	for round := range repeat {
+		for i, codec := range codecs {
+			r := m.run("sweep-compression-"+codec, slower[i], set("compression", codec))
+			c.Runs = append(c.Runs, r)
+			c.Campaign.Runs = append(c.Campaign.Runs, result.CampaignRun{Cell: i, Round: round, Dir: "../" + filepath.Base(r.Dir), Status: result.Valid})
+		}
+	}
+	return c
+}
+
+var codecs = []string{"none", "snappy", "lz4", "zstd", "gzip"}
+
+func campaign(c *result.RecordedCampaign, by string) func(*bytes.Buffer, report.Options) error {
+	return func(b *bytes.Buffer, o report.Options) error {
+		o.By = by
+		return report.Campaign(b, c, o)
+	}
+}
+
+// One run is invalid, one is an outlier, and a codec is best all the same.
+func TestCampaign(t *testing.T) {
+	c := sweep(t, 6, codecs, []float64{1.3, 1.2, 1, 1.5, 2})
+	c.Runs[12].Run.Verdict = result.Verdict{Status: result.Invalid, Reasons: []string{"pacer lateness p99 is 7.42 ms, and may be 2 ms"}}
+	c.Campaign.Runs[12].Status = result.Invalid
+	c.Runs[9].Run.Time["e2e_response_time"] = scaled(c.Runs[9].Run.Time["e2e_response_time"], 3)
+	allFormats(t, "campaign", campaign(c, ""))
+}
+
+// A codec is called best only where it is shown to be better than every other.
+func TestAnswers(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		repeat int
+		slower []float64
+		by     string
+		status string
+		best   string
+	}{
+		{"one is best", 5, []float64{1.3, 1.2, 1, 1.5, 2}, "", report.AnswerBest, "lz4"},
+		{"two are alike", 8, []float64{1.3, 1, 1, 1.5, 2}, "", report.AnswerNone, ""},
+		{"all are alike", 8, []float64{1, 1, 1, 1, 1}, "", report.AnswerNone, ""},
+		{"four repeats are too few for five codecs", 4, []float64{1.3, 1.2, 1, 1.5, 2}, "", report.AnswerTooFew, ""},
+		{"one run of each", 1, []float64{1.3, 1.2, 1, 1.5, 2}, "", report.AnswerTooFew, ""},
+		{"by another figure", 5, []float64{1.3, 1.2, 1, 1.5, 2}, "acked_per_s", report.AnswerNone, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d, err := report.AnalyseCampaign(sweep(t, c.repeat, codecs, c.slower), c.by)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Log(d.Answer.Sentence)
+			if d.Answer.Status != c.status || d.Answer.Best != c.best {
+				t.Errorf("the answer is %+v, want %s %s", d.Answer, c.status, c.best)
+			}
+		})
+	}
+}
+
+// Where nothing differs, a best codec is named no more often than one time in
+// twenty.
+func TestAnswersOfTheSame(t *testing.T) {
+	c := sweep(t, 6, codecs, []float64{1, 1, 1, 1, 1})
+	best := 0
+	m := newMaker(t, 11)
+	const campaigns = 200
+	for range campaigns {
+		for _, r := range c.Runs {
+			r.Run.Time["e2e_response_time"] = scaled(simulate(t, resulttest.Baseline()).Run.Time["e2e_response_time"], 1+0.05*m.random.NormFloat64())
+		}
+		d, err := report.AnalyseCampaign(c, "e2e_response_time_p99")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.Answer.Status == report.AnswerBest {
+			best++
+		}
+	}
+	if best > campaigns/20 {
+		t.Errorf("a best codec was named in %d of %d campaigns of the same", best, campaigns)
+	}
+}
+
+// The question may name its figure.
+func TestQuestionNamesTheFigure(t *testing.T) {
+	c := sweep(t, 5, codecs, []float64{1, 1, 1, 1, 1})
+	for _, q := range []struct{ question, figure, from string }{
+		{"Which codec has the lowest send_service_time_p99?", "send_service_time_p99", report.FromQuestion},
+		{"Which codec has the lowest e2e_response_time_p99_9, and which acked_per_s?", "e2e_response_time_p99_9", report.FromQuestion},
+		{"Is the backlog backed up, or acked at once?", "e2e_response_time_p99", report.FromDefault},
+		{"What does compression cost users?", "e2e_response_time_p99", report.FromDefault},
+		{"How many records are lost, and how long is the drain time?", "e2e_response_time_p99", report.FromDefault},
+		{"What becomes of my_acked_per_s_2?", "e2e_response_time_p99", report.FromDefault},
+		{"What is offered_per_s?", "e2e_response_time_p99", report.FromDefault}, // no merit
+		{"And recovery_time?", "e2e_response_time_p99", report.FromDefault},     // no cell has it
+	} {
+		c.Campaign.Campaign.Question = q.question
+		d, err := report.AnalyseCampaign(c, "")
+		if err != nil || d.Answer.Figure != q.figure || d.Answer.FigureFrom != q.from {
+			t.Errorf("%s: the cells are ranked by %s of the %s, %v", q.question, d.Answer.Figure, d.Answer.FigureFrom, err)
+		}
+	}
+	if got := string(written(t, campaign(c, "acked_per_s"), report.Options{})); !strings.Contains(got, "acked_per_s, as --by asks") {
+		t.Errorf("the text does not say what the cells are ranked by:\n%.400s", got)
+	}
+	if _, err := report.AnalyseCampaign(c, "offered_per_s"); err == nil || !strings.Contains(err.Error(), "neither") {
+		t.Errorf("ranked by what is no merit: %v", err)
+	}
+}
+
+// What differs among the runs and nobody asked for is noted: within a cell, and
+// between cells.
+func TestCampaignUnasked(t *testing.T) {
+	notes := func(c *result.RecordedCampaign) string {
+		d, err := report.AnalyseCampaign(c, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(d.Notes, "\n")
+	}
+	c := sweep(t, 5, codecs[:2], []float64{1, 1})
+	if got := notes(c); got != "" {
+		t.Errorf("notes on runs that were made alike: %s", got)
+	}
+	for i, r := range c.Runs {
+		if i%2 == 1 { // the second cell ran elsewhere
+			r.Run.Run.Cluster.Kind, r.Run.Run.Cluster.ID, r.Run.Run.Host.CPUs = "existing", "kJ1", 64
+		}
+	}
+	c.Runs[8].Run.Run.Driver.Version = "v1.99.0"
+	got := notes(c)
+	for _, want := range []string{"mixes runs that differ in client (", "v1.99.0", "The scenarios differ in ", "cluster (existing, ", "host CPUs (", "though no scenario asks for it"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the notes do not say %q: %s", want, got)
+		}
+	}
+	if strings.Count(got, "client (") != 1 {
+		t.Errorf("the client is noted twice: %s", got)
+	}
+	c = sweep(t, 2, codecs[:2], []float64{1, 1})
+	for i, r := range c.Runs {
+		r.Run.Run.Cluster.Brokers = 1 + i%2
+		r.Run.Scenario.(map[string]any)["cluster"] = map[string]any{"brokers": 1 + i%2}
+	}
+	if got := notes(c); got != "" {
+		t.Errorf("a note on brokers that the scenarios ask for: %s", got)
+	}
+}
+
+// Figures of a cell that has no valid run are marked, and the legend does not call
+// them those of valid runs.
+func TestCampaignOfInvalid(t *testing.T) {
+	c := sweep(t, 5, codecs[:2], []float64{1, 1})
+	for i, r := range c.Runs {
+		if i%2 == 1 {
+			r.Run.Verdict.Status = result.Invalid
+		}
+	}
+	for _, format := range []report.Format{report.AsText, report.AsMarkdown} {
+		got := string(written(t, campaign(c, ""), report.Options{Format: format, Width: 120}))
+		if strings.Count(got, "†") < 5 || !strings.Contains(got, "or † of runs none of which is valid") || !strings.Contains(got, "there is nothing to hold it against") {
+			t.Errorf("%v:\n%s", format, got)
+		}
+	}
+	for _, r := range c.Runs {
+		r.Run.Verdict.Status = result.Invalid
+	}
+	if got := string(written(t, campaign(c, ""), report.Options{Width: 120})); strings.Contains(got, "Medians of the valid runs") || !strings.Contains(got, "† of runs none of which is valid") || !strings.Contains(got, "none of 5 valid") || strings.Contains(got, "0 of 5 VALID") {
+		t.Errorf("nothing is valid:\n%s", got)
+	}
+}
+
+// A campaign that was interrupted is reported as far as it came.
+func TestCampaignInterrupted(t *testing.T) {
+	c := sweep(t, 3, codecs[:2], []float64{1.3, 1})
+	c.Campaign.Campaign = unfinished(c.Campaign.Campaign)
+	for i := 3; i < 6; i++ {
+		c.Runs[i], c.Campaign.Runs[i].Dir, c.Campaign.Runs[i].Status = nil, "", ""
+	}
+	c.Campaign.Runs[3].Status, c.Campaign.Runs[3].Error = "failed", "the broker did not start within 1m0s"
+	golden(t, "campaign-interrupted", written(t, campaign(c, ""), report.Options{}))
+	for i := range c.Runs {
+		c.Runs[i] = nil
+	}
+	golden(t, "campaign-empty", written(t, campaign(c, ""), report.Options{}))
+}
+
+func unfinished(info result.CampaignInfo) result.CampaignInfo {
+	return result.CampaignInfo{
+		ID: info.ID, Name: info.Name, Kind: info.Kind, Question: info.Question, StartedAt: info.StartedAt, Tool: info.Tool, Order: info.Order, Repeat: info.Repeat,
+	}
+}
+
+// A search leads with the rate that holds.
+func TestCampaignOfASearch(t *testing.T) {
+	c := sweep(t, 1, codecs, []float64{1, 1, 1, 1, 1})
+	highest, failed, capacity := 18_750.0, 19_300.0, 24_310.0
+	ns := func(v int64) *int64 { return &v }
+	c.Campaign.Axes, c.Campaign.Campaign.Kind, c.Campaign.Campaign.Question = nil, result.KindSearch, "What is the highest rate that holds?"
+	c.Campaign.Search = &result.Search{
+		Expectations: []string{"e2e_response_time_p99 <= 50ms", "backlog_growth <= 0"}, ResolutionRatio: 0.03, ResponseMetric: "e2e_response_time",
+		CapacityPerS: &capacity, HighestPerS: &highest, FailedPerS: &failed, Limit: result.LimitKafka,
+		Answer:  "18,750/s is the highest offered load that holds; 19,300/s did not.",
+		Caveats: []string{"The figures describe the harness and not Kafka."},
+		Probes: []result.Probe{
+			{Phase: "capacity", OfferedPerS: 24_310, AckedPerS: 24_310, Passed: true},
+			{Phase: "bracket", OfferedPerS: 24_000, AckedPerS: 19_100, ResponseP50Ns: ns(400e6), ResponseP99Ns: ns(1210e6), Failures: []string{"e2e_response_time_p99 is 1.21 s, expected <= 50ms"}},
+			{Phase: "bisect", OfferedPerS: 12_000, AckedPerS: 12_000, ResponseP50Ns: ns(4e6), ResponseP99Ns: ns(9e6), Passed: true},
+			{Phase: "bisect", OfferedPerS: 18_750, AckedPerS: 18_740, ResponseP50Ns: ns(9e6), ResponseP99Ns: ns(41e6), Passed: true},
+			{Phase: "confirm", OfferedPerS: 18_750, AckedPerS: 18_748, ResponseP50Ns: ns(9e6), ResponseP99Ns: ns(44e6), Passed: true},
+		},
+	}
+	for _, at := range []int64{10, 50, 90} {
+		c.Campaign.Search.Probes = append(c.Campaign.Search.Probes, result.Probe{
+			Phase: "curve", OfferedPerS: 187.5 * float64(at), AckedPerS: 187.5 * float64(at), ResponseP50Ns: ns(at * 1e5), ResponseP99Ns: ns(at * 4e5), Passed: true,
+		})
+	}
+	for _, width := range []int{80, 120} {
+		screens(t, written(t, campaign(c, ""), report.Options{Width: width}), width, 80)
+	}
+	golden(t, "campaign-search", written(t, campaign(c, ""), report.Options{}))
+	golden(t, "campaign-search.md", written(t, campaign(c, ""), report.Options{Format: report.AsMarkdown}))
+	golden(t, "campaign-search.csv", written(t, campaign(c, ""), report.Options{Format: report.AsCSV, Table: "probes"}))
+}

@@ -1,0 +1,386 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/figure"
+)
+
+// Campaign writes the report of a campaign in the format of o: its question and
+// the answer in a sentence, and the cells with their figures. A campaign with no
+// cell that has a figure is reported as far as it got.
+func Campaign(w io.Writer, c *result.RecordedCampaign, o Options) error {
+	d, err := AnalyseCampaign(c, o.By)
+	if err != nil {
+		return err
+	}
+	switch o.Format {
+	case AsMarkdown:
+		return d.markdown(w)
+	case AsCSV:
+		if o.Table == "" {
+			o.Table = "campaign"
+		}
+		return d.sheets().write(w, o.Table)
+	case AsJSON:
+		return writeJSON(w, d)
+	default:
+		return d.text(w, o)
+	}
+}
+
+func (d *CampaignDocument) text(w io.Writer, o Options) error {
+	p := newPage(o)
+	if d.Campaign.Question != "" {
+		p.labelled("Question", d.Campaign.Question)
+	}
+	switch {
+	case d.Search != nil:
+		p.search(d.Search)
+		p.line()
+	case d.Answer.Name != "": // below its table
+	default:
+		p.styled(bold, "Answer", d.Answer.Sentence)
+		if by := d.Answer.rankedBy(); by != "" {
+			p.labelled("Ranked by", by)
+		}
+		p.line()
+	}
+	for _, line := range wrap(d.state(), p.width) {
+		p.line(line)
+	}
+	switch all := d.variants(); {
+	case d.Search != nil:
+	case d.Answer.Name != "":
+		p.answerTable(d)
+	case underBackpressure(all):
+		p.line()
+		p.comparison(all)
+		p.campaignAgainst(d)
+	default:
+		d.cells(p)
+		p.campaignAgainst(d)
+	}
+	d.caveats(p)
+	if d.pictured() {
+		p.pictures(d.variants())
+	}
+	p.heading("Files", " in "+d.Dir+", and its runs beside it")
+	return p.writeTo(w)
+}
+
+// picturedCells bounds the pictures of the lag: more would be pages.
+const picturedCells = 4
+
+// pictured tells whether the lag of the cells is drawn. What a matrix varies is seldom
+// the lag, and under backpressure it is what all is about.
+func (d *CampaignDocument) pictured() bool {
+	return len(d.Cells) <= picturedCells && d.Search == nil && (len(d.Axes) == 0 || underBackpressure(d.variants()))
+}
+
+// state says what the campaign was, and how far it got.
+func (d *CampaignDocument) state() string {
+	planned, made, valid, interrupted := 0, 0, 0, 0
+	for _, cell := range d.Cells {
+		planned, made, valid = planned+cell.Planned, made+len(cell.Runs), valid+cell.Valid
+		interrupted += cell.Interrupted
+	}
+	runs := fmt.Sprintf("%s, %s valid", count(int64(made), "run"), unit.Count(int64(valid)))
+	if made < planned {
+		runs = fmt.Sprintf("%s of %s planned runs made, %s valid", unit.Count(int64(made)), unit.Count(int64(planned)), unit.Count(int64(valid)))
+	}
+	if interrupted > 0 {
+		runs += fmt.Sprintf(", %s interrupted and left out", unit.Count(int64(interrupted)))
+	}
+	order := ""
+	if len(d.Cells) > 1 && d.Campaign.Repeat > 1 {
+		order = d.Campaign.Order
+	}
+	resume := ""
+	if d.Campaign.FinishedAt.IsZero() {
+		resume = "NOT FINISHED, can be resumed"
+	}
+	return list(d.Campaign.Name, runs, order, d.Campaign.StartedAt.UTC().Format("2006-01-02 15:04 UTC"),
+		"kafka-bench "+d.Campaign.Tool.Version, resume)
+}
+
+// cells is the table of cells and figures: numbers of one figure stand below each
+// other, where eyes compare them.
+func (d *CampaignDocument) cells(p *page) {
+	shown, same := d.varying()
+	if len(shown) > 0 {
+		p.line()
+		p.table(d.table(shown), headLines)
+		p.line()
+	}
+	for _, line := range d.legend("below them") {
+		for _, part := range wrap(line, p.width) {
+			p.line(part)
+		}
+	}
+	if len(same) > 0 {
+		p.labelled("all alike", list(same...))
+	}
+}
+
+// headLines are the lines of a table's head, and headColumns what a title may take
+// of them.
+const (
+	headLines   = 3
+	headColumns = 12
+)
+
+// headOfColumn breaks a title into lines, so that its last is the lowest.
+func headOfColumn(title string) [headLines]string {
+	var head [headLines]string
+	lines := wrapWords(title, headColumns)
+	for len(lines) > headLines {
+		lines = append(lines[:headLines-1], strings.Join(lines[headLines-1:], " "))
+	}
+	copy(head[headLines-len(lines):], lines)
+	return head
+}
+
+// varying are the figures that are not the same in every run of every cell. The
+// others are told in a word: lost 0.
+func (d *CampaignDocument) varying() (shown []figure.Figure, same []string) {
+	for _, f := range d.figures {
+		var all []float64
+		for _, cell := range d.Cells {
+			all = append(all, cell.Figures[f.Name].values...)
+		}
+		switch {
+		case len(all) == 0:
+		case len(d.Cells) > 1 && f.Name != d.by.Name && slices.Min(all) == slices.Max(all):
+			same = append(same, f.Title+" "+f.Format(all[0]))
+		default:
+			shown = append(shown, f)
+		}
+	}
+	return shown, same
+}
+
+// table has a row of medians for each cell, and below it one with what bounds
+// them where runs were repeated.
+func (d *CampaignDocument) table(shown []figure.Figure) table {
+	t := table{gap: 3}
+	heads := make([][headLines]string, len(shown))
+	for i, f := range shown {
+		heads[i] = headOfColumn(f.Title)
+	}
+	for line := range headLines {
+		row := []string{headOfColumn(d.axes())[line], map[bool]string{true: "runs"}[line == headLines-1]}
+		for _, head := range heads {
+			row = append(row, head[line])
+		}
+		t.add(row...)
+	}
+	for _, cell := range d.Cells {
+		medians, bounds, bounded := []string{cell.label, cell.runs()}, []string{"", ""}, false
+		for _, f := range shown {
+			r := cell.Figures[f.Name]
+			medians, bounds = append(medians, cell.mark(r, r.median(f))), append(bounds, r.interval(f))
+			bounded = bounded || r.interval(f) != ""
+		}
+		t.add(medians...)
+		if bounded {
+			t.add(bounds...)
+		}
+	}
+	return t
+}
+
+// axes heads the column of cells that are called by their values, in the order of
+// these.
+func (d *CampaignDocument) axes() string {
+	if len(d.Cells) == 0 || d.Cells[0].label == d.Cells[0].Name {
+		return ""
+	}
+	return strings.Join(settingNames(d.Axes), ", ")
+}
+
+// runs says how many runs a cell's figures are of.
+func (d *CellDocument) runs() string {
+	switch all := len(d.sample.Runs); {
+	case all == 0:
+		return "none"
+	case d.Valid == 0:
+		return "none of " + integer(int64(all)) + " valid"
+	case d.Valid < all:
+		return fmt.Sprintf("%d of %d valid", d.Valid, all)
+	default:
+		return integer(int64(all))
+	}
+}
+
+// ofInvalid marks figures of a cell that has no valid run.
+const ofInvalid = "†"
+
+// mark sets the mark at a figure of the cell, if it is one that deserves it.
+func (d *CellDocument) mark(r Repeated, text string) string {
+	if d.Valid > 0 || r.N == 0 {
+		return text
+	}
+	return text + ofInvalid
+}
+
+// legend explains the table. Beside says where what bounds a median stands.
+func (d *CampaignDocument) legend(beside string) []string {
+	most, least := 0, math.MaxInt
+	reached, valid, marked := 1.0, false, false
+	for _, cell := range d.Cells {
+		valid = valid || cell.Valid > 0
+		marked = marked || cell.Valid == 0 && len(cell.Figures) > 0
+		for _, r := range cell.Figures {
+			most, least = max(most, r.N), min(least, r.N)
+			if r.N >= fewest {
+				reached = min(reached, r.Reached)
+			}
+		}
+	}
+	medians := "Medians of the valid runs"
+	if marked {
+		medians = ofInvalid + " of runs none of which is valid: not to be relied on"
+		if valid {
+			medians = "Medians of the valid runs, or " + medians
+		}
+	}
+	switch {
+	case most == 0:
+		return nil
+	case most == 1 && marked:
+		return []string{"One run of each: no figure here carries a claim, and those marked " + ofInvalid + " are of a run that is invalid. Repeat them (repeat: 5)."}
+	case most == 1:
+		return []string{"One run of each: no figure here carries a claim. Repeat them (repeat: 5)."}
+	case most < fewest:
+		return []string{fmt.Sprintf("%s; %s lowest..highest, which of fewer than %d runs is no interval of the median.", medians, beside, fewest)}
+	}
+	text := fmt.Sprintf("%s; in brackets what bounds the median, with a confidence of %s or more", medians, percent(math.Floor(reached*1000)/1000))
+	if least < fewest {
+		text += fmt.Sprintf("; lowest..highest where runs are fewer than %d", fewest)
+	}
+	return []string{text + "."}
+}
+
+// variants are the cells as the sentences over several runs want them.
+func (d *CampaignDocument) variants() (all []variant) {
+	for _, cell := range d.Cells {
+		if len(cell.sample.Runs) > 0 {
+			all = append(all, variant{name: d.said(cell.label), runs: cell.sample.runs, all: len(cell.sample.Runs), valid: cell.Valid})
+		}
+	}
+	return all
+}
+
+// caveats is what a reader of the table should know with it.
+func (d *CampaignDocument) caveats(p *page) {
+	sentences, warnings := d.sentences()
+	if len(sentences)+len(warnings) == 0 {
+		return
+	}
+	p.heading("What it shows", "")
+	for _, s := range sentences {
+		p.notice(plain, s)
+	}
+	for _, s := range warnings {
+		p.notice(yellow, s)
+	}
+}
+
+// sentences are the findings, and the warnings with what became of single runs.
+func (d *CampaignDocument) sentences() (found, warnings []string) {
+	if all := d.variants(); d.Search == nil && len(all) > 0 {
+		found = findings(all)
+	}
+	for i, planned := range d.recorded.Campaign.Runs {
+		if planned.Error != "" {
+			warnings = append(warnings, fmt.Sprintf("Run %d, %s: %s", i+1, d.said(d.Cells[planned.Cell].label), planned.Error))
+		}
+	}
+	if d.Search == nil {
+		for _, cell := range d.Cells {
+			for _, w := range cell.doubts {
+				warnings = append(warnings, fmt.Sprintf("%s, %s: %s.", d.said(cell.label), d.by.Title, w))
+			}
+		}
+	}
+	if d.Search == nil { // its probes go to where warnings are
+		warnings = append(warnings, d.warned()...)
+	}
+	warnings = append(warnings, footnotes(d.recorded.Runs)...)
+	return found, append(warnings, d.Notes...)
+}
+
+// digits are what differs between runs that warn of the same.
+var digits = regexp.MustCompile(`[0-9][0-9.,]*`)
+
+// warned are the warnings of the runs that the figures are of, each once, with the
+// scenarios that they are of. Of those that differ in their numbers it is the worst.
+func (d *CampaignDocument) warned() (warnings []string) {
+	type warning struct {
+		text   string
+		of     []string
+		differ bool // in their numbers
+	}
+	var all []*warning
+	seen := map[string]*warning{}
+	for _, v := range d.variants() {
+		for _, r := range v.runs {
+			for _, text := range r.Run.Verdict.Warnings {
+				key := digits.ReplaceAllString(text, "0")
+				w, known := seen[key]
+				if !known {
+					w = &warning{text: text}
+					seen[key], all = w, append(all, w)
+				}
+				w.differ = w.differ || text != w.text
+				if extent(text) > extent(w.text) {
+					w.text = text
+				}
+				if !slices.Contains(w.of, v.name) {
+					w.of = append(w.of, v.name)
+				}
+			}
+		}
+	}
+	for _, w := range all {
+		of := enumerate(w.of)
+		if len(w.of) > footnoteNames {
+			of = enumerate(append(slices.Clone(w.of[:footnoteNames]), fmt.Sprintf("%d more", len(w.of)-footnoteNames)))
+		}
+		if len(w.of) == len(d.Cells) && len(w.of) > 1 {
+			of = "All"
+		}
+		if w.differ {
+			of += ", at worst"
+		}
+		warnings = append(warnings, of+": "+w.text+".")
+	}
+	return warnings
+}
+
+// measuredNumber is a number with a unit, or of something: the 3.1 of "partition 86 had no
+// acknowledgement for 3.1 s", and not the 86.
+var measuredNumber = regexp.MustCompile(`([0-9][0-9.,]*)( ?%| ?(?:ns|µs|ms|s|m|h|B|kB|MB|GB)\b| records?\b)`)
+
+// extent is what warnings of the same differ in first: the higher, the worse. It is 0
+// where nothing was measured. The units of warnings of the same are the same.
+func extent(warning string) float64 {
+	found := measuredNumber.FindStringSubmatch(warning)
+	if found == nil {
+		return 0
+	}
+	v, err := strconv.ParseFloat(strings.ReplaceAll(found[1], ",", ""), 64)
+	if err != nil {
+		return 0
+	}
+	return v
+}

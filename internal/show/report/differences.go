@@ -1,0 +1,217 @@
+package report
+
+import (
+	"fmt"
+	"maps"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/figure"
+)
+
+// Difference is a setting in which sets of runs differ.
+type Difference struct {
+	Name string `json:"name"` // as in load.compression, or Kafka's version
+	A    string `json:"a"`    // "" where it is not set
+	B    string `json:"b"`
+}
+
+// attributes are settings by name, and their values in words. A set whose runs
+// differ among each other has several.
+type attributes map[string][]string
+
+func (a attributes) note(name, value string) {
+	if value != "" && !slices.Contains(a[name], value) {
+		a[name] = append(a[name], value)
+	}
+}
+
+// text is an attribute's value, or its values.
+func (a attributes) text(name string) string {
+	return strings.Join(slices.Sorted(slices.Values(a[name])), ", ")
+}
+
+// differences are the attributes in which b is not as a, sorted by name.
+func differences(a, b attributes) []Difference {
+	names := maps.Clone(a)
+	maps.Copy(names, b)
+	var found []Difference
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		if x, y := a.text(name), b.text(name); x != y {
+			found = append(found, Difference{Name: name, A: x, B: y})
+		}
+	}
+	return found
+}
+
+// mixed are the attributes that differ among the runs of a set.
+func (a attributes) mixed() (names []string) {
+	for _, name := range slices.Sorted(maps.Keys(a)) {
+		if len(a[name]) > 1 {
+			names = append(names, fmt.Sprintf("%s (%s)", name, a.text(name)))
+		}
+	}
+	return names
+}
+
+// configuration is what the scenarios of runs ask for. One that is older than a key
+// asks for the key's default; a key that only some runs set is mixed.
+func configuration(runs []*result.Recorded) attributes {
+	var each []map[string]string
+	all := attributes{}
+	for _, r := range runs {
+		settings := figure.Settings(r.Run.Scenario)
+		if says(settings) {
+			for name, value := range result.LaterSettings() {
+				if _, there := settings[name]; !there {
+					settings[name] = value
+				}
+			}
+		}
+		each = append(each, settings)
+		for name, value := range settings {
+			all.note(name, value)
+		}
+	}
+	for name := range all {
+		for _, settings := range each {
+			if _, there := settings[name]; !there {
+				all.note(name, notSet)
+			}
+		}
+	}
+	return all
+}
+
+// notSet stands for the value of what is not set.
+const notSet = "not set"
+
+// says tells whether settings are those of a scenario, which always has consumers,
+// if none: another tool's may be anything, and has none of our defaults.
+func says(settings map[string]string) bool {
+	_, there := settings["consume.consumers"]
+	return there
+}
+
+// noteBounds notes what runs stored that would have stored more, had the disk had room:
+// runs with other volumes are no repeats, and their slopes are of other stretches.
+func noteBounds(all attributes, r *result.Run) {
+	volume, fill := "what was asked", "what was asked"
+	if r.Load.VolumeBoundedBytes > 0 {
+		volume = unit.Bytes(r.Load.VolumeBoundedBytes)
+	}
+	if r.Fill != nil && r.Fill.BoundedBytes > 0 {
+		fill = unit.Bytes(r.Fill.BoundedBytes)
+	}
+	all.note("volume", volume)
+	all.note("fill", fill)
+}
+
+// surroundings are what a scenario does not say and figures depend on: versions,
+// the machine, the cluster. A difference here is one that nobody asked for.
+func surroundings(runs []*result.Recorded) attributes {
+	all := attributes{}
+	for _, r := range runs {
+		info := r.Run.Run
+		all.note("made by", "kafka-bench")
+		if info.Imported != nil {
+			all["made by"] = nil
+			all.note("made by", "another tool ("+info.Imported.Format+", imported)")
+		}
+		all.note("kafka-bench", strings.TrimSpace(info.Tool.Version+" "+info.Tool.Revision))
+		all.note("Go", info.Tool.GoVersion)
+		all.note("client", strings.TrimSpace(info.Driver.Name+" "+info.Driver.Version))
+		noteHost(all, info.Host)
+		noteCluster(all, info.Cluster)
+		all.note("faults", unaskedFaults(&r.Run))
+		noteBounds(all, &r.Run)
+	}
+	return all
+}
+
+// unaskedFaults are those of a run, in their order, where its scenario says nothing of
+// any: those that it asks for are among its settings.
+func unaskedFaults(r *result.Run) string {
+	for name := range figure.Settings(r.Scenario) {
+		if strings.HasPrefix(name, "faults[") {
+			return ""
+		}
+	}
+	var each []string
+	for _, fault := range r.Faults {
+		each = append(each, strings.TrimSpace(fault.Name+" "+fault.Target))
+	}
+	return strings.Join(each, ", then ")
+}
+
+func noteHost(all attributes, h result.Host) {
+	if h.OS == "" {
+		return
+	}
+	all.note("host", h.OS+"/"+h.Arch)
+	all.note("host kernel", h.Kernel)
+	all.note("host CPU", h.CPUModel)
+	all.note("host CPUs", strconv.Itoa(h.CPUs))
+	if h.MemoryBytes > 0 {
+		all.note("host memory", unit.Bytes(h.MemoryBytes))
+	}
+}
+
+// brokerSetting begins the names of brokers' settings.
+const brokerSetting = "broker setting "
+
+// noteCluster notes the cluster. A local one has a new ID for each start, so only
+// that of an existing cluster says which one it is.
+func noteCluster(all attributes, c result.Cluster) {
+	if c.Kind == "" {
+		return
+	}
+	all.note("cluster", c.Kind)
+	all.note("Kafka", c.Version)
+	all.note("brokers", strconv.Itoa(c.Brokers))
+	if c.Kind == "existing" {
+		all.note("cluster ID", c.ID)
+	}
+	for name, value := range c.Settings {
+		all.note(brokerSetting+name, value)
+	}
+}
+
+// clientSettings are the effective settings of the clients, but for those that
+// name the run itself or the addresses of its cluster.
+func clientSettings(runs []*result.Recorded) attributes {
+	return clientSettingsAs(runs, func(s result.Setting) result.Setting { return s })
+}
+
+// clientSettingsAs are they, as a client or Kafka names them.
+func clientSettingsAs(runs []*result.Recorded, naming func(result.Setting) result.Setting) attributes {
+	all := attributes{}
+	for _, r := range runs {
+		note := func(side string, settings []result.Setting) {
+			for _, s := range settings {
+				s = naming(s)
+				if !strings.Contains(s.Value, r.Run.Run.ID) && !isAddress(s.Value) {
+					all.note(side+" setting "+s.Name, s.Value)
+				}
+			}
+		}
+		note("producer", r.Run.Run.Driver.Producer)
+		note("consumer", r.Run.Run.Driver.Consumer)
+	}
+	return all
+}
+
+// isAddress tells host:port, or a list of them.
+func isAddress(value string) bool {
+	first, _, _ := strings.Cut(value, ",")
+	_, port, err := net.SplitHostPort(first)
+	if err != nil {
+		return false
+	}
+	_, err = strconv.ParseUint(port, 10, 16)
+	return err == nil
+}

@@ -1,0 +1,33 @@
+package report_test
+
+import (
+	"testing"
+
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/resulttest"
+	"kafkabench.example/kafka-bench/internal/show/report"
+)
+
+// A run that reads what it filled its topic with has the account of that, and the
+// offsets of its group.
+func TestTextOfAFilledRun(t *testing.T) {
+	r := simulate(t, resulttest.Baseline())
+	run := &r.Run
+	run.Run.Name = "filled"
+	set("producers", "0")(run)
+	run.Load = result.Load{}
+	run.Warmup.Load = result.Load{ClosedLoop: true, Scheduled: 1_000_000, Admitted: 1_000_000, Acked: 999_990, Unknown: 10, Bytes: 99_999_000}
+	run.Fill = &result.Fill{Records: 999_990, Bytes: 99_999_000, TimeS: 1.25, AckedPerS: 799_992, Unknown: 10}
+	run.Delivery = result.Delivery{
+		Checked: true, Delivered: 999_995, Unique: 999_995, UnackedDelivered: 5, DeliveredPerS: 1_600_000, Ratio: 0.999995, Bytes: 99_999_500,
+	}
+	run.Time = map[string]result.Time{"poll_time": run.Time["poll_time"]}
+	for p := range int32(4) {
+		run.Lag.FinalPartitions = append(run.Lag.FinalPartitions, result.PartitionOffsets{
+			Partition: p, Committed: 250_000 - 5*int64(p/3), End: 250_000, Lag: 5 * int64(p/3),
+		})
+	}
+	got := text(t, r, report.Options{})
+	screens(t, got, report.Width, 70)
+	golden(t, "filled", got)
+}

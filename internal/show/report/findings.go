@@ -1,0 +1,284 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/figure"
+)
+
+const (
+	// noticeable is the share of the load from which on its loss is told.
+	noticeable = 0.005
+	// alike is how far apart throughputs may be that count as the same.
+	alike = 0.10
+	// idle is the share of their time that consumers may be idle before
+	// somebody should ask why.
+	idle = 0.02
+)
+
+// findings puts in words what a reader of the table might miss, above all that
+// figures of admitted records say nothing of those that were not. Each
+// sentence comes of a rule over the figures, and a rule that does not apply
+// is silent. What a controller held, or left unused, is said of valid runs alone.
+func findings(compared []variant) []string {
+	var sentences []string
+	say := func(s string) {
+		if s != "" {
+			sentences = append(sentences, s)
+		}
+	}
+	for _, v := range compared {
+		say(invalid(v))
+	}
+	for _, v := range compared {
+		say(losses(v))
+		say(failures(v))
+		say(leftBehind(v))
+	}
+	say(turnedAway(compared))
+	for _, v := range compared {
+		say(heldBack(v))
+	}
+	trusted := slices.DeleteFunc(slices.Clone(compared), func(v variant) bool { return v.valid == 0 })
+	for _, v := range trusted {
+		say(bound(v))
+		say(target(v))
+	}
+	unused := starved(trusted)
+	if len(unused) == 0 {
+		say(throughput(trusted))
+	}
+	for _, s := range unused {
+		say(s)
+	}
+	for _, v := range trusted {
+		say(unsettled(v))
+	}
+	if len(sentences) == 0 {
+		return []string{"Nothing stands out beyond the figures above."}
+	}
+	return sentences
+}
+
+func invalid(v variant) string {
+	switch {
+	case len(v.runs) == 0:
+		return fmt.Sprintf("%s did not finish: it has no figures.", v.name)
+	case v.valid == 0:
+		why := strings.Join(v.runs[0].Run.Verdict.Reasons, "; ")
+		return fmt.Sprintf("%s is invalid (%s): its figures are shown, and are not to be relied on.", v.name, why)
+	case v.valid < v.all:
+		return fmt.Sprintf("%s: left out %d of %d runs, invalid or not finished.", v.name, v.all-v.valid, v.all)
+	}
+	return ""
+}
+
+func losses(v variant) string {
+	if lost := v.of(lostRecords); lost.top > 0 {
+		return fmt.Sprintf("%s lost up to %s acked records.", v.name, records(lost.top))
+	}
+	return ""
+}
+
+func failures(v variant) string {
+	if part := v.of(failedShare); part.median >= noticeable {
+		return fmt.Sprintf("%s failed to send %s of what was offered, or cannot say whether it was sent.", v.name, unit.Percent(part.median))
+	}
+	return ""
+}
+
+// turnedAway speaks of load that never became records.
+func turnedAway(compared []variant) string {
+	var each []string
+	var one variant
+	for _, v := range compared {
+		if v.of(shedShare).median >= noticeable {
+			one = v
+			each = append(each, v.name+" let "+unit.Percent(v.of(admittedShare).median)+" through")
+		}
+	}
+	switch len(each) {
+	case 0:
+		return ""
+	case 1:
+		return fmt.Sprintf("%s shed %s of what was offered: its times speak of the %s that it admitted, and of nothing else.",
+			one.name, unit.Percent(one.of(shedShare).median), unit.Percent(one.of(admittedShare).median))
+	}
+	return "Times speak of what was admitted, and of nothing else: of what was offered, " + enumerate(each) + "."
+}
+
+// heldBack speaks of load that waited at the source.
+func heldBack(v variant) string {
+	if part := v.of(deferredShare); part.median >= noticeable {
+		return fmt.Sprintf("%s still held back %s of what was offered when it ended: those records are in none of its times.",
+			v.name, unit.Percent(part.median))
+	}
+	if peak := v.of(figureNamed("deferred_peak")); peak.median > 0 {
+		of := "all"
+		if v.of(shed).top > 0 {
+			of = "the " + unit.Percent(v.of(admittedShare).median) + " that it admitted"
+		}
+		return fmt.Sprintf("%s held back up to %s at the source, and they went out later: its response times count from when each was due, and are of %s.",
+			v.name, count(int64(peak.top), "record"), of)
+	}
+	return ""
+}
+
+// leftBehind speaks of load that was accepted and not worked off.
+func leftBehind(v variant) string {
+	left := v.of(pendingShare)
+	if left.median < noticeable {
+		return ""
+	}
+	return fmt.Sprintf("%s was not drained: it took in more than its consumers can take, and %s of what was offered was not delivered when the drain ended, and is in none of its e2e times.",
+		v.name, unit.Percent(left.median))
+}
+
+// bound holds the peak of the lag against the bound that was asked for, in the worst
+// of the runs: a bound that holds in most of them is none.
+func bound(v variant) string {
+	over := v.of(peakLagOfBound)
+	if over.n == 0 {
+		return ""
+	}
+	r := &v.typical(peakLagOfBound).Run
+	of := fmt.Sprintf("%s of %s", records(peakOfBound(r, over.top)), unit.Count(r.Backpressure.MaxLag))
+	if over.top <= 1 {
+		return fmt.Sprintf("%s kept its bound%s: the lag%s peaked at %s.", v.name, inRuns(over.n, over.n), ofPartition(r), of)
+	}
+	above := func(ratio float64) bool { return ratio > 1 }
+	exceeded := v.where(peakLagOfBound, above)
+	if least := v.of(atLeastOfBound); least.n == over.n {
+		of = fmt.Sprintf("%s of %s", fromTo(peakOfBound(r, least.top), peakOfBound(r, over.top), records), unit.Count(r.Backpressure.MaxLag))
+		if least.top <= 1 {
+			return fmt.Sprintf("It is undecided whether %s kept its bound%s: the lag%s peaked at %s; %s.", v.name, inRuns(exceeded, over.n), ofPartition(r), of, whyUndecided)
+		}
+		exceeded = v.where(atLeastOfBound, above)
+	}
+	return fmt.Sprintf("%s went over its bound%s: the lag%s peaked at %s, %s.", v.name, inRuns(exceeded, over.n), ofPartition(r), of, times(over.top))
+}
+
+// target holds the time of the admitted against what a controller was to hold.
+func target(v variant) string {
+	ratio := v.of(timeOfTarget)
+	if ratio.n == 0 {
+		return ""
+	}
+	r := &v.typical(timeOfTarget).Run
+	p99, of, _ := heldTime(r)
+	wanted := unit.Nanos(r.Backpressure.TargetNs)
+	if ratio.top <= 1 {
+		return fmt.Sprintf("%s held its target at p99%s: %s p99 is %s, the target %s.", v.name, inRuns(ratio.n, ratio.n), of, nanos(p99), wanted)
+	}
+	missed := v.where(timeOfTarget, func(ratio float64) bool { return ratio > 1 })
+	return fmt.Sprintf("%s went over its target of %s at p99%s: %s p99 is %s, %s the target.", v.name, wanted, inRuns(missed, ratio.n), of, nanos(p99), times(ratio.median))
+}
+
+// timeOfTarget is the p99 of the time that a controller with a target holds, as a part
+// of that.
+func timeOfTarget(r *result.Run) (float64, bool) {
+	p99, _, known := heldTime(r)
+	if !known {
+		return 0, false
+	}
+	return p99 / float64(r.Backpressure.TargetNs), true
+}
+
+// inRuns says in how many of several runs something was so.
+func inRuns(n, of int) string {
+	switch {
+	case of == 1:
+		return ""
+	case n == of:
+		return fmt.Sprintf(" in all %d runs", of)
+	}
+	return fmt.Sprintf(" in %d of %d runs", n, of)
+}
+
+// unsettled speaks of controllers that did not follow the consumers in time.
+func unsettled(v variant) string {
+	changed := v.where(changes, func(n float64) bool { return n > 0 })
+	if settled := v.of(figureNamed("settling_time")).n; v.held() && settled < changed {
+		return fmt.Sprintf("%s had not settled%s when the next change of the consumers, or the end, came.", v.name, inRuns(changed-settled, changed))
+	}
+	return ""
+}
+
+func changes(r *result.Run) (float64, bool) { return float64(len(r.Lag.Changes)), true }
+
+// throughput tells whether the variants differ in what reached the consumers.
+func throughput(compared []variant) string {
+	var low, top float64
+	var limit spread
+	seen, saturated := 0, true
+	for _, v := range compared {
+		rate := v.of(deliveredPerS)
+		if rate.n == 0 {
+			continue
+		}
+		if seen == 0 || rate.median < low {
+			low = rate.median
+		}
+		top = max(top, rate.median)
+		limit = v.of(capacity)
+		saturated = saturated && limit.n > 0 && rate.median > (1-alike)*limit.median
+		seen++
+	}
+	if seen < 2 || top == 0 || (top-low)/top > alike {
+		return ""
+	}
+	same, extent := cells(spread{n: seen, low: low, median: top, top: top}, unit.PerSecond)
+	if extent != "" {
+		same = extent
+	}
+	if saturated {
+		return fmt.Sprintf("All deliver about the same, %s: what the consumers can take (%s). They differ in who waits, and in what is turned away.",
+			same, unit.PerSecond(limit.median))
+	}
+	return fmt.Sprintf("All deliver about the same, %s.", same)
+}
+
+// starved speaks of consumers that had nothing to do while load was turned away: by
+// what the same consumers delivered without backpressure where that is known, and
+// else by how busy they were.
+func starved(compared []variant) (sentences []string) {
+	ofOff := figure.DeliveredOfOff(references(compared)).Value
+	for _, v := range compared {
+		busy, part := v.of(utilisation), v.of(ofOff)
+		away := v.of(shedShare).median + v.of(deferredShare).median
+		switch {
+		case away < noticeable:
+		case part.n > 0 && 1-part.median < idle:
+		case part.n > 0:
+			sentences = append(sentences, fmt.Sprintf("%s left capacity unused: it delivered %s of what the same consumers delivered without backpressure, while it turned load away.%s",
+				v.name, unit.Percent(part.median), tooSmall(v)))
+		case busy.n > 0 && 1-busy.median >= idle:
+			sentences = append(sentences, fmt.Sprintf("%s left its consumers idle for %s of the window while it turned load away.%s",
+				v.name, unit.Percent(1-busy.median), tooSmall(v)))
+		case busy.n == 0 && tooSmall(v) != "":
+			sentences = append(sentences, fmt.Sprintf("%s turned load away that its consumers may have had room for.%s", v.name, tooSmall(v)))
+		}
+	}
+	return sentences
+}
+
+// smallBound begins a run's warning of a bound that has no room for what a group that
+// keeps up has under way. What would do follows, and behind the sentence the reason.
+const smallBound = "backpressure.max_lag: "
+
+// tooSmall is the cause of load turned away for nothing, where a warning tells it.
+func tooSmall(v variant) string {
+	for _, r := range v.runs {
+		for _, w := range r.Run.Verdict.Warnings {
+			if wider, found := strings.CutPrefix(w, smallBound); found {
+				wider, _, _ = strings.Cut(wider, ". ")
+				return " Its bound is too small for what is under way: " + wider + "."
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,40 @@
+package report
+
+import (
+	"strconv"
+
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+)
+
+// absent stands for a figure that there is none of.
+const absent = "–"
+
+// seconds prints a length on the time axis with at most one decimal: 20 s,
+// 0.7 s, -3 s.
+func seconds(ns int64) string {
+	tenths := (ns + 50_000_000) / 100_000_000
+	if ns < 0 {
+		tenths = (ns - 50_000_000) / 100_000_000
+	}
+	if tenths%10 == 0 {
+		return unit.Count(tenths/10) + " s"
+	}
+	return strconv.FormatFloat(float64(tenths)/10, 'f', 1, 64) + " s"
+}
+
+// fromSeconds prints seconds with three significant digits in a unit that fits.
+func fromSeconds(s float64) string { return unit.Nanos(int64(s * 1e9)) }
+
+// count prints a number of things in words: 1 broker, 3 brokers.
+func count(n int64, singular string) string { return unit.Things(n, singular) }
+
+// decimals prints v with n decimals.
+func decimals(v float64, n int) string { return strconv.FormatFloat(v, 'f', n, 64) }
+
+// share prints the part of the whole in percent, and nothing of an empty whole.
+func share(part, whole int64) string {
+	if whole == 0 {
+		return absent
+	}
+	return unit.Percent(float64(part) / float64(whole))
+}

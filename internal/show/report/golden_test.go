@@ -1,0 +1,229 @@
+package report_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/resulttest"
+	"kafkabench.example/kafka-bench/internal/show/report"
+)
+
+var update = flag.Bool("update", false, "write the golden reports anew")
+
+// simulated keeps made-up runs, encoded: they take a while to make.
+var simulated = map[resulttest.Plan][]byte{}
+
+// simulate returns the plan's run, a copy that the caller may change.
+func simulate(t *testing.T, p resulttest.Plan) *result.Recorded {
+	t.Helper()
+	encoded, ok := simulated[p]
+	if !ok {
+		var err error
+		if encoded, err = json.Marshal(p.Run()); err != nil {
+			t.Fatal(err)
+		}
+		simulated[p] = encoded
+	}
+	r := new(result.Recorded)
+	if err := json.Unmarshal(encoded, r); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// golden compares a report with testdata/<name>, which is a text without another
+// ending.
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	if filepath.Ext(name) == "" {
+		name += ".txt"
+	}
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s differs; look at it, then run the test with -update if it is right:\n%s", path, got)
+	}
+}
+
+// screens holds a report against its bounds, in columns and lines.
+func screens(t *testing.T, text []byte, width, lines int) {
+	t.Helper()
+	all := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+	if len(all) > lines {
+		t.Errorf("%d lines, more than %d", len(all), lines)
+	}
+	for _, line := range all {
+		if n := utf8.RuneCountInString(line); n > width {
+			t.Errorf("a line of %d columns: %s", n, line)
+		}
+		if strings.TrimRight(line, " ") != line {
+			t.Errorf("spaces at the end of %q", line)
+		}
+	}
+}
+
+func text(t *testing.T, r *result.Recorded, o report.Options) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := report.Text(&b, r, o); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// closedLoop is a run at rate max: nothing has an intended send time.
+func closedLoop(t *testing.T) *result.Recorded {
+	r := simulate(t, resulttest.Baseline())
+	r.Run.Run.Name = "flood"
+	r.Run.Load.ClosedLoop = true
+	for metric := range r.Run.Time {
+		if strings.Contains(metric, "response") || metric == "send_delay" || metric == "pacer_lateness" {
+			delete(r.Run.Time, metric)
+		}
+	}
+	return r
+}
+
+// broken is a run in which nearly everything went wrong that a report can tell.
+func broken(t *testing.T) *result.Recorded {
+	r := simulate(t, resulttest.Baseline())
+	run := &r.Run
+	run.Run.Name, run.Run.Interrupted = "broken", true
+	run.Verdict = result.Verdict{
+		Status: result.Invalid,
+		Reasons: []string{
+			"pacer lateness p99 is 7.42 ms, and may be 2 ms: the machine could not offer this load on time",
+			"the books do not balance: acked 187,320 differs from 187,317 delivered, pending, lost and corrupt",
+		},
+		Warnings: []string{"6 consumers share 4 partitions: 2 of them had nothing to do for the whole of the run, and the figures of capacity count them all the same"},
+	}
+	l, d := &run.Load, &run.Delivery
+	l.Admitted, l.Deferred, l.Shed, l.Acked, l.Failed, l.Unknown = 190_000, 4_000, 6_000, 187_320, 1_180, 1_500
+	l.ShedByReason = result.Counts{"gate closed": 5_200, "source queue full": 800}
+	l.Errors = result.Counts{"NOT_LEADER_OR_FOLLOWER: This server is not the leader for that topic-partition.": 1_180, "context deadline exceeded": 1_400, "i/o timeout": 100, "EOF": 1}
+	d.Unique, d.Duplicates, d.Lost, d.Reordered, d.Corrupt, d.Foreign, d.Pending, d.UnackedDelivered = 187_000, 41, 310, 17, 2, 5, 25, 20
+	d.Delivered = d.Unique + d.Duplicates
+	for i := range 9 {
+		from := uint64(1000 * i)
+		d.LostRanges = append(d.LostRanges, result.LostRange{Producer: i % 8, Partition: int32(i), From: from, To: from + uint64(i%3)*20})
+	}
+	early := run.Time["e2e_service_time"]
+	early.Negative, early.MinNs = 3, -1_210
+	run.Time["e2e_service_time"] = early
+	few := run.Time["poll_time"]
+	few.Count = 600
+	run.Time["poll_time"] = few
+	run.Lag.Drained = false
+	run.Consumer.Rebalances, run.Consumer.CommitErrors = 2, 1
+	r.Notes = []string{"line 26 of intervals.ndjson is cut short, as a crash leaves it; it was passed over"}
+	return r
+}
+
+// harness is a run on the embedded cluster, on a system that offers no figures
+// of the process.
+func harness(t *testing.T) *result.Recorded {
+	r := simulate(t, resulttest.Baseline())
+	run := &r.Run
+	run.Run.Name = "quick"
+	run.Run.Host = result.Host{OS: "darwin", Arch: "arm64", CPUs: 8}
+	run.Run.Cluster = result.Cluster{Kind: "embedded", Version: "kfake", Brokers: 1,
+		Note: "The cluster ran inside this process and is no Kafka: the figures describe the harness."}
+	run.Process = result.Process{SchedDelayNs: run.Process.SchedDelayNs}
+	run.Broker, run.Compression = nil, nil
+	return r
+}
+
+// produceOnly has no consumers and records too small to be stamped.
+func produceOnly(t *testing.T) *result.Recorded {
+	r := simulate(t, resulttest.Baseline())
+	run := &r.Run
+	run.Run.Name = "produce-only"
+	run.Delivery, run.Consumer, run.Lag = result.Delivery{}, result.Consumer{}, result.Lag{}
+	for metric := range run.Time {
+		if !strings.HasPrefix(metric, "send") && metric != "pacer_lateness" {
+			delete(run.Time, metric)
+		}
+	}
+	return r
+}
+
+// killed is a run whose process was killed in its eleventh second.
+func killed(t *testing.T) *result.Recorded {
+	made := simulate(t, resulttest.OverloadLoose())
+	r := &result.Recorded{Dir: made.Dir, Intervals: made.Intervals[:14], Events: made.Events[:4]}
+	r.Run = result.Run{
+		SchemaVersion: 1, Scenario: made.Run.Scenario, Run: made.Run.Run,
+		Verdict: result.Verdict{Status: result.Invalid, Reasons: []string{"the run did not finish"}},
+	}
+	r.Run.Run.FinishedAt, r.Run.Run.Phases = time.Time{}, nil
+	r.Notes = []string{"line 15 of intervals.ndjson is cut short, as a crash leaves it; it was passed over"}
+	return r
+}
+
+// A look that found nothing waiting is no age of zero.
+func TestTimeLagThatNobodySaw(t *testing.T) {
+	r := simulate(t, resulttest.Baseline())
+	r.Run.Lag.TimeLagPeakNs = 0
+	if got := string(text(t, r, report.Options{})); !strings.Contains(got, "time lag      – (looked at once an interval") || strings.Contains(got, "at most 0 ns") {
+		t.Error(got)
+	}
+}
+
+func TestText(t *testing.T) {
+	stored, err := result.Read("../../result/testdata/20261121T195900Z-overload-tight-t3va6k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored.Dir = simulate(t, resulttest.OverloadTight()).Dir
+	deferring := resulttest.OverloadTight()
+	deferring.Name, deferring.Excess = "overload-defer", "defer"
+	for _, c := range []struct {
+		name string
+		run  *result.Recorded
+	}{
+		{"overload-tight", stored},
+		{"overload", simulate(t, resulttest.Overload())},
+		{"overload-defer", simulate(t, deferring)},
+		{"baseline", simulate(t, resulttest.Baseline())},
+		{"closed-loop", closedLoop(t)},
+		{"broken", broken(t)},
+		{"embedded", harness(t)},
+		{"produce-only", produceOnly(t)},
+		{"killed", killed(t)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := text(t, c.run, report.Options{})
+			lines := 60
+			switch {
+			case c.name == "broken":
+				lines = 80 // what is broken is told in full
+			case c.run.Run.Backpressure != nil && c.run.Run.Finished():
+				lines = 75 // with a picture of what the gate was there for
+			}
+			screens(t, got, report.Width, lines)
+			golden(t, c.name, got)
+			for _, width := range []int{80, 120} {
+				screens(t, text(t, c.run, report.Options{Width: width}), width, lines+10)
+			}
+		})
+	}
+}

@@ -1,0 +1,393 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/measure/latency"
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/figure"
+)
+
+// Histograms is what the histogram logs of runs hold: each tag's values, added up
+// over the intervals. It is the JSON document of them.
+type Histograms struct {
+	Head
+	Runs []RunHistograms `json:"runs"`
+}
+
+// RunHistograms are the tags of one run's log. A tag is a metric, or "warmup_" and
+// a metric (see latency.Tag); the two books are never added up.
+type RunHistograms struct {
+	Dir  string      `json:"dir"`
+	ID   string      `json:"id"`
+	Name string      `json:"name"`
+	Tags []TagValues `json:"tags"`
+	// Differences say where the log does not agree with run.json within the
+	// resolution of a histogram. A log that a crash cut short does not.
+	Differences []string `json:"differences"`
+
+	run *result.Recorded
+}
+
+// TagValues are all values of one tag.
+type TagValues struct {
+	Tag string `json:"tag"`
+	// StartNs and EndNs are those of the tag's book, on the run's time axis: the
+	// measured one begins with the measured window, at 0, and both end with the last
+	// interval that has a value of them, whichever tag that is of.
+	StartNs int64 `json:"start_ns"`
+	EndNs   int64 `json:"end_ns"`
+	// Time has no percentile that the count does not support.
+	Time SupportedTime `json:"time"`
+
+	values    result.Time
+	histogram *latency.Histogram
+}
+
+// ReadHistograms reads histograms.hlog of each run.
+func ReadHistograms(runs []*result.Recorded) (*Histograms, error) {
+	h := &Histograms{Head: headOf(KindHistograms, nil), Runs: []RunHistograms{}}
+	for _, r := range runs {
+		read, err := readHistograms(r)
+		if err != nil {
+			return nil, err
+		}
+		h.Runs = append(h.Runs, *read)
+	}
+	return h, nil
+}
+
+func readHistograms(r *result.Recorded) (*RunHistograms, error) {
+	path := filepath.Join(r.Dir, result.HistogramsFile)
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s has no %s: there are no histograms to read", r.Dir, result.HistogramsFile)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot read histograms: %w", err)
+	}
+	defer f.Close()
+	h := &RunHistograms{Dir: r.Dir, ID: r.Run.Run.ID, Name: r.Run.Run.Name, Tags: []TagValues{}, run: r}
+	for entry, err := range latency.ReadLog(f) {
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		h.add(entry)
+	}
+	if i := r.Run.Run.Imported; i != nil && len(h.Tags) == 0 {
+		return nil, fmt.Errorf("%s has no histograms to read: it was imported from %s (%s), which has none", r.Dir, i.File, i.Format)
+	}
+	slices.SortStableFunc(h.Tags, func(a, b TagValues) int { return tagOrder(a.Tag) - tagOrder(b.Tag) })
+	for i := range h.Tags {
+		t := &h.Tags[i]
+		t.values = timeOf(t.histogram.Distribution())
+		t.Time = supportedTime(t.values, figure.Independent(&r.Run, strings.TrimPrefix(t.Tag, warmupTag), t.values.Count))
+	}
+	h.bound()
+	h.Differences = h.disagreements()
+	return h, nil
+}
+
+// bound gives the tags of a book their time in common: in which interval the first
+// value of a tag came to be recorded says nothing of what it is of.
+func (h *RunHistograms) bound() {
+	for _, warmup := range []bool{false, true} {
+		var tags []*TagValues
+		start, end := int64(0), int64(0)
+		for i := range h.Tags {
+			if t := &h.Tags[i]; strings.HasPrefix(t.Tag, warmupTag) == warmup {
+				tags, end = append(tags, t), max(end, t.EndNs)
+				if warmup {
+					start = min(start, t.StartNs)
+				}
+			}
+		}
+		for _, t := range tags {
+			t.StartNs, t.EndNs = start, end
+		}
+	}
+}
+
+// add adds an interval to its tag.
+func (h *RunHistograms) add(entry latency.LogEntry) {
+	i := slices.IndexFunc(h.Tags, func(t TagValues) bool { return t.Tag == entry.Tag })
+	if i < 0 {
+		i = len(h.Tags)
+		h.Tags = append(h.Tags, TagValues{Tag: entry.Tag, StartNs: int64(entry.Start), histogram: latency.NewHistogram()})
+	}
+	t := &h.Tags[i]
+	t.StartNs, t.EndNs = min(t.StartNs, int64(entry.Start)), max(t.EndNs, int64(entry.End))
+	t.histogram.Merge(entry.Histogram)
+}
+
+// warmupTag begins the tags of the warm-up.
+const warmupTag = "warmup_"
+
+// tagOrder is that of a record's life, the warm-up last.
+func tagOrder(tag string) int {
+	metric, warmup := strings.CutPrefix(tag, warmupTag)
+	order := slices.Index(result.TimeMetrics, metric)
+	if order < 0 {
+		order = len(result.TimeMetrics)
+	}
+	if warmup {
+		order += 2 * len(result.TimeMetrics)
+	}
+	return order
+}
+
+func timeOf(d latency.Distribution) result.Time {
+	return result.Time{
+		Count: d.Count, MinNs: d.MinNs, MeanNs: d.MeanNs, StddevNs: d.StddevNs, P50Ns: d.P50Ns, P75Ns: d.P75Ns, P90Ns: d.P90Ns,
+		P95Ns: d.P95Ns, P99Ns: d.P99Ns, P995Ns: d.P995Ns, P999Ns: d.P999Ns, P9999Ns: d.P9999Ns, MaxNs: d.MaxNs,
+		Negative: d.Negative, OutOfRange: d.OutOfRange,
+	}
+}
+
+// SupportedTime is a result.Time as documents have it: a percentile is null where
+// fewer than ten values lie beyond it.
+type SupportedTime struct {
+	Count    int64   `json:"count"`
+	MinNs    int64   `json:"min_ns"`
+	MeanNs   float64 `json:"mean_ns"`
+	StddevNs float64 `json:"stddev_ns"`
+	P50Ns    *int64  `json:"p50_ns"`
+	P75Ns    *int64  `json:"p75_ns"`
+	P90Ns    *int64  `json:"p90_ns"`
+	P95Ns    *int64  `json:"p95_ns"`
+	P99Ns    *int64  `json:"p99_ns"`
+	P995Ns   *int64  `json:"p99_5_ns"`
+	P999Ns   *int64  `json:"p99_9_ns"`
+	P9999Ns  *int64  `json:"p99_99_ns"`
+	MaxNs    int64   `json:"max_ns"`
+	// Negative and OutOfRange are those of result.Time.
+	Negative   int64 `json:"negative,omitempty"`
+	OutOfRange int64 `json:"out_of_range,omitempty"`
+}
+
+func supportedTime(t result.Time, independent int64) SupportedTime {
+	s := SupportedTime{Count: t.Count, MinNs: t.MinNs, MeanNs: t.MeanNs, StddevNs: t.StddevNs, MaxNs: t.MaxNs, Negative: t.Negative, OutOfRange: t.OutOfRange}
+	for key, place := range map[string]**int64{
+		"p50": &s.P50Ns, "p75": &s.P75Ns, "p90": &s.P90Ns, "p95": &s.P95Ns,
+		"p99": &s.P99Ns, "p99_5": &s.P995Ns, "p99_9": &s.P999Ns, "p99_99": &s.P9999Ns,
+	} {
+		statistic := statistics[slices.IndexFunc(statistics, func(of statistic) bool { return of.key == key })]
+		if statistic.supported(independent) {
+			ns := int64(statistic.ns(t))
+			*place = &ns
+		}
+	}
+	return s
+}
+
+// resolution of a histogram: a slot is at most so much of its values wide.
+const resolution = 1.0 / 1024
+
+// disagreements holds the log against run.json. The true minimum of negative
+// values is not in the log's format, so a minimum is compared as the log can
+// have it.
+func (h *RunHistograms) disagreements() []string {
+	found := []string{}
+	if !h.run.Run.Finished() {
+		return append(found, "the run did not finish: run.json has no figures to agree with")
+	}
+	for _, metric := range result.TimeMetrics {
+		recorded, inRun := h.run.Run.Time[metric]
+		i := slices.IndexFunc(h.Tags, func(t TagValues) bool { return t.Tag == metric })
+		switch {
+		case !inRun || recorded.Count == 0:
+			continue
+		case i < 0:
+			found = append(found, fmt.Sprintf("%s: the log has none of its %s values", metric, unit.Count(recorded.Count)))
+			continue
+		}
+		if text := disagreement(h.Tags[i].values, recorded); text != "" {
+			found = append(found, metric+": "+text)
+		}
+	}
+	return found
+}
+
+// disagreement is the first figure in which the log is not as run.json is.
+func disagreement(log, run result.Time) string {
+	if log.Count != run.Count {
+		return fmt.Sprintf("the log has %s values, run.json %s", unit.Count(log.Count), unit.Count(run.Count))
+	}
+	for _, s := range statistics {
+		a, b := s.ns(log), max(s.ns(run), 0)
+		if math.Abs(a-b) > b*resolution+1 {
+			return fmt.Sprintf("%s is %s in the log and %s in run.json", s.name, unit.Nanos(int64(a)), unit.Nanos(int64(b)))
+		}
+	}
+	return ""
+}
+
+// Write writes the summary in the format of o.
+func (h *Histograms) Write(w io.Writer, o Options) error {
+	switch o.Format {
+	case AsMarkdown:
+		return h.markdown(w)
+	case AsCSV:
+		if o.Table == "" {
+			o.Table = "histograms"
+		}
+		return sheets{"histograms": h.sheet}.write(w, o.Table)
+	case AsJSON:
+		return writeJSON(w, h)
+	default:
+		return h.text(w, o)
+	}
+}
+
+func (h *Histograms) text(w io.Writer, o Options) error {
+	p := newPage(o)
+	for i, r := range h.Runs {
+		if i > 0 {
+			p.line()
+		}
+		p.line(p.paint(bold, r.Name), "  ", r.ID, "  ", filepath.Join(r.Dir, result.HistogramsFile))
+		if len(r.Tags) == 0 {
+			p.line("  it holds no values")
+		}
+		for _, book := range r.books() {
+			p.heading(book.name, "")
+			p.distributions(book.times)
+			if thin(book.times) {
+				p.line("  ", unsupported)
+			}
+		}
+		p.line()
+		if len(r.Differences) == 0 {
+			p.line("The log agrees with run.json, within the resolution of a histogram (0.1 %).")
+		}
+		for _, text := range r.Differences {
+			p.notice(yellow, text)
+		}
+	}
+	return p.writeTo(w)
+}
+
+// book is the times of one book.
+type book struct {
+	name  string
+	times []distribution
+}
+
+// books are the measured values, the warm-up's, and what else the log holds.
+func (r *RunHistograms) books() (all []book) {
+	measured, warmup := book{name: "Measured"}, book{name: "Warm-up"}
+	for _, t := range r.Tags {
+		if metric, ok := strings.CutPrefix(t.Tag, warmupTag); ok {
+			warmup.times = append(warmup.times, distributionOf(&r.run.Run, metric, t.values))
+			continue
+		}
+		measured.times = append(measured.times, distributionOf(&r.run.Run, t.Tag, t.values))
+	}
+	for _, b := range []book{measured, warmup} {
+		if len(b.times) > 0 {
+			all = append(all, b)
+		}
+	}
+	return all
+}
+
+func (h *Histograms) markdown(w io.Writer) error {
+	m := &markdown{}
+	for i, r := range h.Runs {
+		if i > 0 {
+			m.line()
+		}
+		m.line("### ", prose(r.Name), " ", code(r.ID))
+		for _, book := range r.books() {
+			m.paragraph("**", book.name, "**")
+			m.distributions(book.times)
+		}
+		if len(r.Differences) == 0 {
+			m.paragraph("The log agrees with run.json, within the resolution of a histogram (0.1 %).")
+		}
+		var items []string
+		for _, text := range r.Differences {
+			items = append(items, "⚠️ "+prose(text))
+		}
+		m.list(items)
+	}
+	_, err := io.WriteString(w, m.b.String())
+	return err
+}
+
+func (h *Histograms) sheet() sheet {
+	s := sheet{head: []string{"run", "name", "tag", "start_ns", "end_ns", "count", "highest_supported_percentile"}}
+	for _, statistic := range statistics {
+		s.head = append(s.head, statistic.key+"_ns")
+	}
+	for _, r := range h.Runs {
+		for _, t := range r.Tags {
+			d := distributionOf(&r.run.Run, strings.TrimPrefix(t.Tag, warmupTag), t.values)
+			row := []string{r.ID, r.Name, t.Tag, integer(t.StartNs), integer(t.EndNs), integer(d.Count), highest(d.independent)}
+			for _, statistic := range statistics {
+				cell := ""
+				if statistic.supported(d.independent) {
+					cell = raw(statistic.ns(d.Time))
+				}
+				row = append(row, cell)
+			}
+			s.add(row...)
+		}
+	}
+	return s
+}
+
+// MergedTag names a tag of a run in a merged log.
+func MergedTag(r *result.Recorded, tag string) string {
+	name := strings.Map(func(c rune) rune {
+		if c == ',' || c <= ' ' {
+			return '-'
+		}
+		return c
+	}, r.Run.Run.Name)
+	return name + "-" + r.Run.Run.ID + "_" + tag
+}
+
+// WriteMerged writes one histogram log with a line for each run and tag: all its
+// values in one histogram, over the time from its first interval to its last.
+// The usual tools take it: HistogramLogProcessor with -tag, and what plots
+// several tags of a log against each other. Lines are in the order of time, as
+// these want them.
+func (h *Histograms) WriteMerged(w io.Writer) error {
+	type line struct {
+		tag        string
+		start, end time.Duration
+		histogram  *latency.Histogram
+	}
+	var lines []line
+	var base time.Time
+	for _, r := range h.Runs {
+		if at := r.run.Run.Run.StartedAt; base.IsZero() || at.Before(base) {
+			base = at
+		}
+	}
+	for _, r := range h.Runs {
+		after := r.run.Run.Run.StartedAt.Sub(base)
+		for _, t := range r.Tags {
+			lines = append(lines, line{MergedTag(r.run, t.Tag), after + time.Duration(t.StartNs), after + time.Duration(t.EndNs), t.histogram})
+		}
+	}
+	slices.SortStableFunc(lines, func(a, b line) int { return int(min(max(a.start-b.start, -1), 1)) })
+	log := latency.NewLogWriter(w, base)
+	for _, l := range lines {
+		if err := log.Write(l.start, l.end, l.tag, l.histogram); err != nil {
+			return err
+		}
+	}
+	return nil
+}

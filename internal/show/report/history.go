@@ -1,0 +1,234 @@
+package report
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/measure/stats"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/figure"
+)
+
+// History is the runs of one configuration over time. It is the JSON document of
+// them.
+type History struct {
+	Head
+	Configuration string `json:"configuration"` // hash of the scenario, without its name
+	// MinChange is the least change that is looked for, as a part of the level
+	// before: smaller ones are taken out. Absent where every change is shown.
+	MinChange float64       `json:"min_change_ratio,omitempty"`
+	Runs      []HistoryRun  `json:"runs"` // the oldest first; last and by name those that cannot say
+	Series    []Series      `json:"series"`
+	Others    []OtherConfig `json:"other_configurations"`
+	LeftOut   []string      `json:"left_out"` // runs that are invalid or did not finish
+
+	figures []figure.Figure
+	runs    []*result.Recorded
+}
+
+// HistoryRun is one run with its values, in the order of the series.
+type HistoryRun struct {
+	Dir       string     `json:"dir"`
+	ID        string     `json:"id"`
+	Name      string     `json:"name"`
+	StartedAt time.Time  `json:"started_at,omitzero"` // absent where an imported run cannot say
+	Values    []*float64 `json:"values"`              // null where the run does not know the figure
+}
+
+// Series is one figure over time.
+type Series struct {
+	Figure  string        `json:"figure"`
+	Changes []LevelChange `json:"changes"`
+
+	figure figure.Figure
+	values []float64
+	at     []int // places in Runs
+}
+
+// LevelChange is a place where the level of a figure changes.
+type LevelChange struct {
+	FirstRun   string   `json:"first_run"` // folder of the first run of the new level
+	At         int      `json:"at"`        // its place in Runs, from 0
+	Before     *float64 `json:"before"`    // medians of the levels on either side
+	After      *float64 `json:"after"`
+	Difference *float64 `json:"difference_ratio"`
+	P          float64  `json:"p"`
+	Word       string   `json:"word" jsonschema:"enum=better,enum=worse,enum=higher,enum=lower"`
+	// Changed is what else is not as it was in the run before: versions, the
+	// machine, the cluster.
+	Changed []Difference `json:"changed"`
+
+	change stats.Change
+}
+
+// OtherConfig is runs of the same name that were asked for something else.
+type OtherConfig struct {
+	Configuration string       `json:"configuration"`
+	Runs          int          `json:"runs"`
+	LastAt        time.Time    `json:"last_at,omitzero"`
+	Differences   []Difference `json:"differences"` // a is it, b is the one shown
+}
+
+// HistoryOptions say which runs are shown, and what of them.
+type HistoryOptions struct {
+	// Figures are shown; none stands for the e2e response time p99, or the first
+	// headline figure that the runs have.
+	Figures []figure.Figure
+	// Configuration is the beginning of the hash of the one to show; "" is that
+	// of the latest run.
+	Configuration string
+	// MinChange takes out changes that are smaller, as a part of the level
+	// before: 0.05 keeps those of 5 % and more, 0 keeps every one. From a level
+	// of 0 every change is large enough.
+	MinChange float64
+}
+
+// DefaultMinChange is the least change that most people want to hear of.
+const DefaultMinChange = 0.05
+
+// Configuration is the hash of what a run was asked for: runs that have it in
+// common are repeats of each other, whatever they are called. A setting that older
+// runs do not have counts only where it is not at its default, so that a
+// configuration keeps its hash as settings are added.
+func Configuration(r *result.Run) string {
+	settings := figure.Settings(r.Scenario)
+	for name, value := range result.LaterSettings() {
+		if settings[name] == value {
+			delete(settings, name)
+		}
+	}
+	text, _ := json.Marshal(settings) // a map of strings, in the order of its keys
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:6])
+}
+
+// Over is the history of the runs of one configuration. Change points are
+// those of stats.ChangePoints: places where the distribution of a figure, and not a
+// single run, is another than before. Invalid runs have no place in it.
+func Over(runs []*result.Recorded, o HistoryOptions) (*History, error) {
+	h := &History{MinChange: o.MinChange, Runs: []HistoryRun{}, Series: []Series{}, Others: []OtherConfig{}, LeftOut: []string{}}
+	byConfig := map[string][]*result.Recorded{}
+	var order []string // by the latest run of each, the latest first
+	sorted := slices.Clone(runs)
+	slices.SortStableFunc(sorted, inTime)
+	for _, r := range sorted {
+		if r.Run.Verdict.Status != result.Valid {
+			h.LeftOut = append(h.LeftOut, r.Dir)
+			continue
+		}
+		config := Configuration(&r.Run)
+		byConfig[config] = append(byConfig[config], r)
+		order = slices.DeleteFunc(order, func(c string) bool { return c == config })
+		order = slices.Insert(order, 0, config)
+	}
+	if len(order) == 0 {
+		return nil, errors.New("none of the runs is valid: there is no history")
+	}
+	shown, err := choose(order, o.Configuration)
+	if err != nil {
+		return nil, err
+	}
+	h.Configuration, h.runs = shown, byConfig[shown]
+	if h.figures, err = figuresOver(h.runs, o.Figures); err != nil {
+		return nil, err
+	}
+	h.Head = headOf(KindHistory, h.figures)
+	for _, config := range order {
+		if config != shown {
+			others := byConfig[config]
+			h.Others = append(h.Others, OtherConfig{
+				Configuration: config, Runs: len(others), LastAt: startedAt(&others[len(others)-1].Run),
+				Differences: notNil(differences(configuration(others), configuration(h.runs))),
+			})
+		}
+	}
+	h.measure()
+	return h, nil
+}
+
+// choose finds the configuration that a hash begins.
+func choose(order []string, wanted string) (string, error) {
+	if wanted == "" {
+		return order[0], nil
+	}
+	var found []string
+	for _, config := range order {
+		if strings.HasPrefix(config, wanted) {
+			found = append(found, config)
+		}
+	}
+	if len(found) != 1 {
+		return "", fmt.Errorf("%d configurations begin with %q; there are %s", len(found), wanted, strings.Join(order, ", "))
+	}
+	return found[0], nil
+}
+
+// figuresOver are the figures to show.
+func figuresOver(runs []*result.Recorded, wanted []figure.Figure) ([]figure.Figure, error) {
+	candidates := wanted
+	if len(wanted) == 0 {
+		candidates = headlineOf(runs)
+		if f, err := figure.Named(defaultRanking); err == nil {
+			candidates = append([]figure.Figure{f}, candidates...)
+		}
+	}
+	var shown []figure.Figure
+	for _, f := range candidates {
+		has := slices.ContainsFunc(runs, func(r *result.Recorded) bool { return figureOf(f, &r.Run) != nil })
+		switch {
+		case !has && len(wanted) > 0:
+			return nil, fmt.Errorf("no run has the figure %s: it was not measured, or the records are too few for it", f.Name)
+		case has && (len(wanted) > 0 || f.Better != figure.Neither):
+			shown = append(shown, f)
+		}
+		if len(wanted) == 0 && len(shown) == 1 {
+			break
+		}
+	}
+	if len(shown) == 0 {
+		return nil, errors.New("the runs have no figure to follow")
+	}
+	return shown, nil
+}
+
+// measure takes the figures from the runs and finds their changes.
+func (h *History) measure() {
+	for _, f := range h.figures {
+		h.Series = append(h.Series, Series{Figure: f.Name, figure: f, Changes: []LevelChange{}})
+	}
+	for i, r := range h.runs {
+		run := HistoryRun{Dir: r.Dir, ID: r.Run.Run.ID, Name: r.Run.Run.Name, StartedAt: startedAt(&r.Run), Values: []*float64{}}
+		for k := range h.Series {
+			v := figureOf(h.Series[k].figure, &r.Run)
+			run.Values = append(run.Values, v)
+			if v != nil {
+				h.Series[k].values, h.Series[k].at = append(h.Series[k].values, *v), append(h.Series[k].at, i)
+			}
+		}
+		h.Runs = append(h.Runs, run)
+	}
+	for k := range h.Series {
+		h.Series[k].findChanges(h.runs, h.MinChange)
+	}
+}
+
+func (s *Series) findChanges(runs []*result.Recorded, least float64) {
+	for _, c := range stats.ChangePoints(s.values, stats.ChangeOptions{MinChange: least}) {
+		at := s.at[c.At]
+		verdict := stats.Lower
+		if c.After > c.Before {
+			verdict = stats.Higher
+		}
+		s.Changes = append(s.Changes, LevelChange{
+			FirstRun: runs[at].Dir, At: at, Before: known(c.Before), After: known(c.After), P: c.P, change: c,
+			Difference: known((c.After - c.Before) / max(c.Before, -c.Before)), Word: wordFor(verdict, s.figure.Better),
+			Changed: notNil(differences(surroundings(runs[at-1:at]), surroundings(runs[at:at+1]))),
+		})
+	}
+}

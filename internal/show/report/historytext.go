@@ -1,0 +1,264 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+)
+
+// Write writes the history in the format of o.
+func (h *History) Write(w io.Writer, o Options) error {
+	switch o.Format {
+	case AsMarkdown:
+		return h.markdown(w)
+	case AsCSV:
+		if o.Table == "" {
+			o.Table = "history"
+		}
+		return sheets{"history": h.sheet, "changes": h.changeSheet}.write(w, o.Table)
+	case AsJSON:
+		return writeJSON(w, h)
+	default:
+		return h.text(w, o)
+	}
+}
+
+// fewestForChange is the number of runs below which stats.ChangePoints finds nothing,
+// whatever they show: of fewer, chance orders too many as well.
+const fewestForChange = 10
+
+// summary says what became of a figure, in a sentence. Changes below least, as a
+// part of the level before, were not looked for.
+func (s *Series) summary(least float64) string {
+	of := ""
+	if least > 0 {
+		of = " of " + percent(least) + " or more"
+	}
+	if len(s.values) == 0 {
+		return s.figure.Title + ": no run has it."
+	}
+	if n := len(s.values); n < fewestForChange {
+		return fmt.Sprintf("%s: %d runs are needed to show a change at all; there %s %d.", s.figure.Title, fewestForChange, map[bool]string{true: "is", false: "are"}[n == 1], n)
+	}
+	if len(s.Changes) == 0 {
+		return fmt.Sprintf("%s: no change%s is shown over %s.", s.figure.Title, of, count(int64(len(s.values)), "run"))
+	}
+	last := s.Changes[len(s.Changes)-1]
+	return fmt.Sprintf("%s: %s%s in %s; the last made it %s, from %s to %s (%s).", s.figure.Title,
+		count(int64(len(s.Changes)), "change"), of, count(int64(len(s.values)), "run"), last.Word,
+		s.figure.Format(last.change.Before), s.figure.Format(last.change.After), last.text())
+}
+
+// text is the relative difference of a change.
+func (c *LevelChange) text() string {
+	if c.Difference == nil {
+		return "from 0"
+	}
+	return difference(*c.Difference)
+}
+
+func (h *History) text(w io.Writer, o Options) error {
+	p := newPage(o)
+	for i := range h.Series {
+		for _, line := range wrap(h.Series[i].summary(h.MinChange), p.width) {
+			p.line(p.paint(bold, line))
+		}
+	}
+	first, last := h.Runs[0], h.Runs[len(h.Runs)-1]
+	p.line()
+	for _, line := range wrap(list(last.Name, count(int64(len(h.Runs)), "run"), between(first.StartedAt, last.StartedAt, time.DateOnly), "times in UTC", "configuration "+h.Configuration), p.width) {
+		p.line(line)
+	}
+	for i := range h.Series {
+		p.series(h, &h.Series[i])
+	}
+	p.footnotes(h.runs)
+	if note := h.undated(); note != "" {
+		p.notice(yellow, note)
+	}
+	h.rest(p)
+	return p.writeTo(w)
+}
+
+// rest says what is not in the table.
+func (h *History) rest(p *page) {
+	if len(h.LeftOut)+len(h.Others) == 0 {
+		return
+	}
+	p.heading("Not shown", "")
+	if n := len(h.LeftOut); n > 0 {
+		p.notice(plain, count(int64(n), "run")+", invalid or not finished")
+	}
+	for _, other := range h.Others {
+		var parts []string
+		for _, d := range other.Differences {
+			parts = append(parts, d.Name+" "+d.text())
+		}
+		p.notice(plain, fmt.Sprintf("%s of configuration %s, the last on %s: %s", count(int64(other.Runs), "run"), other.Configuration, moment(other.LastAt, "2006-01-02"), strings.Join(parts, "; ")))
+	}
+}
+
+// undated says that some runs have no place in time; "" where all have.
+func (h *History) undated() string {
+	n := 0
+	for _, run := range h.Runs {
+		if run.StartedAt.IsZero() {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return count(int64(n), "run") + " cannot say when they were made: they come last, by name, and a change among them is none over time."
+}
+
+// series prints a figure as a line for each run, with a bar, and what changed
+// between runs where the level did.
+func (p *page) series(h *History, s *Series) {
+	p.heading(s.figure.Title, "")
+	p.line("  ", s.heights())
+	p.line()
+	t := table{gap: 2, left: map[int]bool{1: true, 3: true}}
+	top := slices.Max(s.values)
+	for k, v := range s.values {
+		run := h.Runs[s.at[k]]
+		t.add("  "+moment(run.StartedAt, "2006-01-02 15:04"), run.ID, s.figure.Format(v), bar(v, top))
+	}
+	for k, line := range t.lines() {
+		for i := range s.Changes {
+			if s.Changes[i].At == s.at[k] {
+				p.change(h, s, &s.Changes[i])
+			}
+		}
+		p.line(line)
+	}
+}
+
+// heights are the values between the lowest and the highest, with both.
+func (s *Series) heights() string {
+	low, top := slices.Min(s.values), slices.Max(s.values)
+	return s.figure.Format(low) + " " + sparkline(s.values) + " " + s.figure.Format(top) + ", lowest to highest"
+}
+
+// change is told between the lines of the runs before and after it.
+func (p *page) change(h *History, s *Series, c *LevelChange) {
+	style := map[string]string{WordWorse: red, WordBetter: green}[c.Word]
+	text := fmt.Sprintf("── %s: %s → %s (%s), p %s; first in %s", c.Word,
+		s.figure.Format(c.change.Before), s.figure.Format(c.change.After), c.text(), pText(&c.P), h.Runs[c.At].Dir)
+	for _, line := range wrap(text, p.width-2) {
+		p.line("  ", p.paint(style, line))
+	}
+	for _, d := range c.Changed {
+		for _, line := range wrap(d.Name+" "+d.text(), p.width-5) {
+			p.line("     ", line)
+		}
+	}
+	if len(c.Changed) == 0 {
+		p.line("     nothing else that is recorded changed there")
+	}
+}
+
+const barLength = 40
+
+// bar is a value as a length. It begins at zero: the line of heights above it shows
+// differences, this one shows what they amount to.
+func bar(v, top float64) string {
+	if top <= 0 || v <= 0 {
+		return ""
+	}
+	return strings.Repeat("▪", max(1, int(math.Round(v/top*barLength))))
+}
+
+// sparkline draws values as heights between the least and the greatest.
+func sparkline(values []float64) string {
+	low, top := slices.Min(values), slices.Max(values)
+	var b strings.Builder
+	for _, v := range values {
+		height := 4
+		if top > low {
+			height = 1 + int(math.Round((v-low)/(top-low)*7))
+		}
+		b.WriteRune(blocksOf[height])
+	}
+	return b.String()
+}
+
+func (h *History) markdown(w io.Writer) error {
+	m := &markdown{}
+	for i := range h.Series {
+		s := &h.Series[i]
+		m.line("### ", prose(s.summary(h.MinChange)))
+		m.paragraph(code(s.heights()), ", ", unit.Count(int64(len(s.values))), " runs, configuration ", code(h.Configuration))
+		m.changes(h, s)
+		m.line()
+	}
+	notes := footnotes(h.runs)
+	if note := h.undated(); note != "" {
+		notes = append(notes, note)
+	}
+	for i := range notes {
+		notes[i] = "⚠️ " + prose(notes[i])
+	}
+	m.list(notes)
+	_, err := io.WriteString(w, strings.TrimRight(m.b.String(), "\n")+"\n")
+	return err
+}
+
+func (m *markdown) changes(h *History, s *Series) {
+	t := table{left: map[int]bool{1: true, 6: true}, rows: [][]string{{"First run", "What is shown", "Before", "After", "Difference", "p", "Changed there"}}}
+	for i := range s.Changes {
+		c := &s.Changes[i]
+		var changed []string
+		for _, d := range c.Changed {
+			changed = append(changed, prose(d.Name+" "+d.text()))
+		}
+		t.add(code(h.Runs[c.At].Dir), "**"+c.Word+"**", s.figure.Format(c.change.Before), s.figure.Format(c.change.After), c.text(), pText(&c.P), strings.Join(changed, "; "))
+	}
+	if len(t.rows) > 1 {
+		m.table(t)
+	}
+}
+
+func (h *History) sheet() sheet {
+	s := sheet{head: []string{"started_at", "run", "name", "dir", "configuration"}}
+	for i := range h.Series {
+		f := h.Series[i].figure
+		s.head = append(s.head, columnName(f.Name, unitOf(f)))
+	}
+	for _, run := range h.Runs {
+		row := []string{date(run.StartedAt), run.ID, run.Name, run.Dir, h.Configuration}
+		for _, v := range run.Values {
+			row = append(row, optional(v))
+		}
+		s.add(row...)
+	}
+	return s
+}
+
+// columnName is a figure's name that ends in its unit, once.
+func columnName(name, unit string) string {
+	suffix := "_" + strings.ReplaceAll(unit, "/", "_per_")
+	if unit == "1" || strings.HasSuffix(name, suffix) || strings.HasSuffix(name, "_per_s") || strings.HasSuffix(name, "_ratio") {
+		return name
+	}
+	return name + suffix
+}
+
+func (h *History) changeSheet() sheet {
+	s := sheet{head: []string{"figure", "unit", "first_run", "before", "after", "difference_ratio", "p", "word", "changed"}}
+	for i := range h.Series {
+		for _, c := range h.Series[i].Changes {
+			var changed []string
+			for _, d := range c.Changed {
+				changed = append(changed, d.Name+" "+d.text())
+			}
+			s.add(h.Series[i].Figure, unitOf(h.Series[i].figure), c.FirstRun, optional(c.Before), optional(c.After), optional(c.Difference), raw(c.P), c.Word, strings.Join(changed, "; "))
+		}
+	}
+	return s
+}

@@ -1,0 +1,245 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/result"
+)
+
+// Standing is what may be said of a run in a word, or in two: valid, invalid,
+// imported, "interrupted, valid", "invalid, imported". Valid alone is a run that
+// our rules have judged over the whole of what was planned; of an imported one
+// nobody has judged more than whether its own figures agree.
+func Standing(r *result.Run) string {
+	valid := r.Verdict.Status == result.Valid
+	word := result.Invalid
+	switch {
+	case r.Run.Imported != nil && valid:
+		word = "imported"
+	case r.Run.Imported != nil:
+		word += ", imported"
+	case valid:
+		word = result.Valid
+	}
+	switch {
+	case !r.Finished():
+		word += ", not finished"
+	case r.Run.Interrupted:
+		word = result.Interrupted + ", " + word
+	}
+	return word
+}
+
+// proven tells whether a run is valid and no more has to be said of it.
+func proven(r *result.Run) bool { return Standing(r) == result.Valid }
+
+// heading is the standing as a report begins with it: its first word in capitals.
+func heading(r *result.Run) string {
+	first, rest, _ := strings.Cut(Standing(r), ",")
+	if rest != "" {
+		rest = "," + rest
+	}
+	return strings.ToUpper(first) + rest
+}
+
+// startedAt is when a run began; zero where an imported one cannot say.
+func startedAt(r *result.Run) time.Time {
+	if !r.Says("run.started_at") {
+		return time.Time{}
+	}
+	return r.Run.StartedAt
+}
+
+// moment prints a time, or that it is not known.
+func moment(t time.Time, layout string) string {
+	if t.IsZero() {
+		return absent
+	}
+	return t.UTC().Format(layout)
+}
+
+// inTime orders runs by when they began, those that cannot say last and by name.
+func inTime(a, b *result.Recorded) int {
+	at, bt := startedAt(&a.Run), startedAt(&b.Run)
+	switch {
+	case at.IsZero() && bt.IsZero():
+		return strings.Compare(a.Run.Run.Name, b.Run.Run.Name)
+	case at.IsZero():
+		return 1
+	case bt.IsZero():
+		return -1
+	}
+	return at.Compare(bt)
+}
+
+// formatCaveats are what must be known of any figure that came out of a format. All
+// that is known against a run is among its own warnings.
+var formatCaveats = []struct{ format, text string }{
+	{"ssp", "its times begin at the actual send: coordinated omission is not accounted for; what its pacer or its gate held back is counted nowhere"},
+	{"producer-perf", "its times begin when send is called, in whole milliseconds: coordinated omission is not accounted for"},
+	{"consumer-perf", "its rate is a closed loop's, and its records are counted and not checked"},
+	{"omb", "its publish times begin at the actual send: coordinated omission is in a series of its own; its end-to-end times are whole milliseconds"},
+	{"hlog", "it has times and nothing else; where they begin is as the tool that wrote them had it"},
+}
+
+// footnotes say once for each format what must be known of the imported runs in a
+// table. There is none where none was imported.
+func footnotes(runs []*result.Recorded) (notes []string) {
+	for _, c := range formatCaveats {
+		var names []string
+		for _, r := range importedOf(runs) {
+			if i := r.Run.Run.Imported; i.Format == c.format && !slices.Contains(names, r.Run.Run.Name) {
+				names = append(names, r.Run.Run.Name)
+			}
+		}
+		if n := len(names); n > footnoteNames {
+			names = append(names[:footnoteNames], fmt.Sprintf("%d more", n-footnoteNames))
+		}
+		if len(names) > 0 {
+			notes = append(notes, fmt.Sprintf("%s: imported (%s) and not judged by the rules of kafka-bench; %s.", enumerate(names), c.format, c.text))
+		}
+	}
+	return notes
+}
+
+// footnoteNames bounds the names in a footnote.
+const footnoteNames = 4
+
+// importedOf are those of the runs that were imported.
+func importedOf(runs []*result.Recorded) []*result.Recorded {
+	return slices.DeleteFunc(slices.Clone(runs), func(r *result.Recorded) bool { return r == nil || r.Run.Run.Imported == nil })
+}
+
+// footnotes writes them below a table.
+func (m *markdown) footnotes(runs []*result.Recorded) {
+	var items []string
+	for _, note := range footnotes(runs) {
+		items = append(items, "⚠️ "+prose(note))
+	}
+	m.list(items)
+}
+
+// footnotes prints them below a table.
+func (p *page) footnotes(runs []*result.Recorded) {
+	for _, note := range footnotes(runs) {
+		p.notice(yellow, note)
+	}
+}
+
+// Imported is a run that an import has made.
+type Imported struct {
+	Dir string
+	Run *result.Run
+}
+
+// Imports writes what became of files: a line for each run, and then once for each
+// format what all of its runs have in common: what is wrong with them, and what
+// they cannot say.
+func Imports(w io.Writer, all []Imported, o Options) error {
+	p := newPage(o)
+	for _, i := range all {
+		p.line(fmt.Sprintf("%s (%s) → %s, %s", i.Run.Run.Imported.File, i.Run.Run.Imported.Format, i.Dir, Standing(i.Run)))
+		for _, reason := range i.Run.Verdict.Reasons {
+			p.styled(red, "because", reason)
+		}
+	}
+	for _, c := range formatCaveats {
+		of := slices.DeleteFunc(slices.Clone(all), func(i Imported) bool { return i.Run.Run.Imported.Format != c.format })
+		if len(of) > 0 {
+			p.format(c.format, of)
+		}
+	}
+	return p.writeTo(w)
+}
+
+// format tells of the runs of one format.
+func (p *page) format(name string, all []Imported) {
+	warnings, unsaid := all[0].Run.Verdict.Warnings, all[0].Run.Run.Imported.CannotSay
+	more := 0
+	for _, i := range all[1:] {
+		warnings = common(warnings, i.Run.Verdict.Warnings)
+		unsaid = common(unsaid, i.Run.Run.Imported.CannotSay)
+	}
+	for _, i := range all {
+		more += len(i.Run.Verdict.Warnings) - len(warnings)
+	}
+	title := ""
+	if len(all) > 1 {
+		title = ", " + count(int64(len(all)), "run")
+	}
+	p.heading(name, title)
+	for _, warning := range warnings {
+		p.styled(yellow, "warning", warning)
+	}
+	if more > 0 {
+		p.styled(yellow, "", unit.Count(int64(more))+" more of single runs; \"kafka-bench report RUN\" shows them")
+	}
+	p.labelled("cannot say", list(unsaidWords(unsaid)...))
+	p.labelled("", "(run.imported.cannot_say in "+result.SummaryFile+" names the fields)")
+}
+
+// common are the texts of a that are in b, too.
+func common(a, b []string) []string {
+	return slices.DeleteFunc(slices.Clone(a), func(text string) bool { return !slices.Contains(b, text) })
+}
+
+// blockWords are what blocks of run.json are called in a sentence.
+var blockWords = strings.NewReplacer("run.host", "the machine", "run.cluster", "the cluster", "run.", "when it ", "warmup", "warm-up")
+
+// unsaidWords turns paths in run.json into words: a part for each block, with the
+// names of its figures in brackets, or the block alone where nothing of it is told.
+// Of the time series run.json has the list.
+func unsaidWords(paths []string) (parts []string) {
+	var blocks []string
+	fields := map[string][]string{}
+	for _, path := range paths {
+		if strings.HasPrefix(path, "intervals.") {
+			continue
+		}
+		block, field := path, ""
+		if strings.Contains(path, ".") && path != "run.host" && path != "run.cluster" {
+			cut := strings.LastIndexByte(path, '.')
+			block, field = path[:cut], path[cut+1:]
+		}
+		block = strings.TrimPrefix(block, "time.")
+		if _, known := fields[block]; !known {
+			blocks = append(blocks, block)
+		}
+		if field != "" {
+			fields[block] = append(fields[block], unitless(field))
+		} else {
+			fields[block] = nil
+		}
+	}
+	for _, block := range blocks {
+		switch names := fields[block]; {
+		case block == "run":
+			parts = append(parts, "when it was made")
+		case len(names) == 0:
+			parts = append(parts, words(strings.ReplaceAll(blockWords.Replace(block), ".", " ")))
+		default:
+			block = words(strings.ReplaceAll(blockWords.Replace(block), ".", " "))
+			parts = append(parts, block+" ("+strings.Join(names, ", ")+")")
+		}
+	}
+	return parts
+}
+
+// unitless is a field's name in words, without its unit.
+func unitless(field string) string {
+	if rate, is := strings.CutSuffix(field, "_per_s"); is {
+		return words(rate) + " per second"
+	}
+	for _, suffix := range []string{"_ns", "_bytes", "_records", "_s"} {
+		field = strings.TrimSuffix(field, suffix)
+	}
+	if percentile, is := strings.CutPrefix(field, "p"); is && strings.Trim(percentile, "0123456789_") == "" {
+		return "p" + strings.ReplaceAll(percentile, "_", ".")
+	}
+	return words(field)
+}

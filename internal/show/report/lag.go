@@ -1,0 +1,172 @@
+package report
+
+import (
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/figure"
+)
+
+// lag is how far the consumers were behind, and how they came back.
+func (p *page) lag(r *result.Run) {
+	if r.Consumer.Members == 0 {
+		return
+	}
+	p.heading("Lag", "")
+	l := r.Lag
+	consumer := "not measured"
+	if l.PeakRecords != nil {
+		consumer = "peak " + count(*l.PeakRecords, "record")
+		if least := l.PeakAtLeastRecords; least != nil && *least != *l.PeakRecords {
+			consumer = "peak between " + unit.Count(*least) + " and " + count(*l.PeakRecords, "record")
+		}
+		if l.FinalRecords != nil {
+			consumer += ", " + unit.Count(*l.FinalRecords) + " at the end"
+		}
+		consumer += " (high watermark − committed)"
+	}
+	p.labelled("consumer lag", consumer)
+	switch {
+	case reads(r): // what there was to read is in what was read
+	case r.Says("lag.backlog_peak_records"):
+		p.labelled("backlog", "peak "+count(l.BacklogPeakRecords, "record")+" (acked − delivered)")
+	}
+	if r.Says("lag.time_lag_peak_ns") && !reads(r) {
+		p.labelled("time lag", timeLag(r))
+	}
+	for _, c := range l.Changes {
+		p.recovery(r, c)
+		if r.Backpressure != nil {
+			p.settling(r, c)
+		}
+	}
+	if r.Says("lag.drained") && !reads(r) {
+		p.drain(r)
+	}
+	if reads(r) {
+		p.offsets(l)
+	}
+	p.labelled("consumers", consumers(r.Consumer))
+	if c := r.Consumer.Confined; c != nil {
+		p.labelled("confined", confined(*c))
+	}
+}
+
+// timeLag says how old the oldest undelivered record was. It is looked at where
+// intervals end, and not in between: that no look found a record waiting, though
+// records waited, is no age of zero.
+func timeLag(r *result.Run) string {
+	if !timeLagSeen(r) {
+		return absent + " (looked at once an interval: no look found an undelivered record)"
+	}
+	return "the oldest undelivered record was at most " + unit.Nanos(r.Lag.TimeLagPeakNs) + " old"
+}
+
+// timeLagSeen tells whether the peak of the time lag is a measurement. Every record
+// waits a moment before it is delivered, so that a peak of 0 is only that nobody
+// looked then.
+func timeLagSeen(r *result.Run) bool { return r.Lag.TimeLagPeakNs > 0 || r.Load.Acked == 0 }
+
+// recovery tells what became of the backlog that the consumers had when they
+// began to work otherwise. A backlog shrinks while more is offered than is delivered
+// only where some of it is not admitted.
+func (p *page) recovery(r *result.Run, c result.Change) {
+	at := "at " + fromSeconds(float64(c.AtNs)/1e9) + " " + c.What + ": "
+	meanwhile := " came in"
+	if r.Load.Shed > 0 || r.Backpressure != nil && r.Backpressure.DeferredPeakRecords > 0 {
+		meanwhile = " were offered, and only a part of them admitted"
+	}
+	switch {
+	case c.BacklogRecords <= c.NormalRecords:
+		p.labelled("recovery", at+"nothing to catch up with")
+	case c.DrainTimeS != nil:
+		p.labelled("recovery", at+unit.Count(c.BacklogRecords)+" behind, caught up in "+fromSeconds(*c.DrainTimeS)+
+			" at "+unit.PerSecond(c.DeliveredPerS)+" while "+unit.PerSecond(c.OfferedPerS)+meanwhile)
+	default:
+		p.styled(yellow, "recovery", at+unit.Count(c.BacklogRecords)+" behind, NOT caught up with before the next change or the end")
+	}
+}
+
+// settling tells how long a controller took to follow the consumers: from then on
+// both halves of what settled means held.
+func (p *page) settling(r *result.Run, c result.Change) {
+	held := "what is delivered each second within 10 % of its level"
+	if r.Backpressure.TargetNs > 0 {
+		held += ", and its time within 1.2 × the target"
+	}
+	if c.SettlingS == nil {
+		p.styled(yellow, "settling", "NOT settled before the next change or the end: "+held)
+		return
+	}
+	p.labelled("settling", "settled within "+tenths(figure.Settled(c)*1e9)+": "+held+" from then on")
+}
+
+// tenths prints a time that is known to a tenth of a second.
+func tenths(ns float64) string { return decimals(ns/1e9, 1) + " s" }
+
+// drain tells whether the consumers caught up when the load had ended.
+func (p *page) drain(r *result.Run) {
+	l := r.Lag
+	took, rate := fromSeconds(l.DrainTimeS), unit.PerSecond(l.DrainPerS)
+	if l.Drained && r.Delivery.Lost > 0 {
+		p.styled(yellow, "drain", "read to the end of the log "+took+" after the window's end, at "+rate+"; "+count(r.Delivery.Lost, "acked record")+" not in it")
+		return
+	}
+	if l.Drained {
+		p.labelled("drain", "all acked was delivered "+took+" after the window's end, at "+rate)
+		return
+	}
+	if r.Delivery.Checked && r.Delivery.Pending == 0 {
+		p.styled(yellow, "drain", "NOT DRAINED: it was over "+took+" after the window's end, before the log was read to its end; no acked record was known to be missing")
+		return
+	}
+	left := "the backlog"
+	if r.Delivery.Checked {
+		left = count(r.Delivery.Pending, "acked record")
+	}
+	p.styled(yellow, "drain", "NOT DRAINED: "+left+" undelivered after "+took+" at "+rate)
+}
+
+// confined says what each process of the consumers was allowed, by whom, and what
+// became of it.
+func confined(c result.Confined) string {
+	var limits string
+	if c.CPU > 0 {
+		limits = decimals(c.CPU, 2) + " cores"
+	}
+	if c.MemoryBytes > 0 {
+		limits = list(limits, unit.Size(c.MemoryBytes).String())
+	}
+	text := "each process to " + limits + ", by " + c.By
+	if c.CPUCoresUsed != nil {
+		text += " · the busiest used " + decimals(*c.CPUCoresUsed, 2) + " cores"
+	}
+	if c.ThrottledS != nil {
+		text += " · held back for " + fromSeconds(*c.ThrottledS)
+	}
+	if c.SchedDelayNs != nil {
+		text += " · scheduling delay p99 " + unit.Nanos(c.SchedDelayNs.P99Ns)
+	}
+	return text
+}
+
+func consumers(c result.Consumer) string {
+	text := count(int64(c.Members), "member")
+	if c.Processes > 0 {
+		text += " in processes of their own, " + unit.Count(int64(c.Processes)) + " a group"
+	}
+	text += ", " + count(int64(c.Workers), "worker")
+	if c.Utilisation != nil {
+		text += ", " + unit.Percent(*c.Utilisation) + " busy"
+	}
+	if c.CapacityPerS != nil {
+		text += ", can take " + unit.PerSecond(*c.CapacityPerS)
+	}
+	var trouble string
+	if c.Rebalances > 0 {
+		trouble = count(c.Rebalances, "rebalance")
+	}
+	if c.CommitErrors > 0 {
+		trouble = list(trouble, count(c.CommitErrors, "failed commit"))
+	}
+	return list(text, trouble)
+}

@@ -1,0 +1,230 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/result"
+)
+
+// LiveOptions say how a running run is shown.
+type LiveOptions struct {
+	// Terminal asks for a view that is redrawn in place; without it every
+	// interval is a line of its own, as a log wants it.
+	Terminal bool
+	Colour   bool
+	Width    int    // columns of the terminal; 0 is Width
+	Name     string // of the run
+	// Metric is the key of result.TimeMetrics that is shown; "" is the e2e
+	// response time. A closed loop has no response times, and a run without
+	// consumers no e2e ones.
+	Metric string
+}
+
+// Live shows a run while it goes on. It only renders what it is given, into one
+// Write for each change. Its methods may be called from any goroutine; the
+// first error of the writer is kept for Close, and ends the showing.
+type Live struct {
+	o LiveOptions
+
+	mu     sync.Mutex
+	w      io.Writer
+	err    error
+	phase  result.Phase
+	status string
+	last   *result.Interval
+	event  string
+	drawn  int // lines of the view that are on the terminal
+	lines  int // interval lines since the header, when not on a terminal
+}
+
+// NewLive returns a view that is empty until the first call.
+func NewLive(w io.Writer, o LiveOptions) *Live {
+	if o.Width <= 0 {
+		o.Width = Width
+	}
+	if o.Metric == "" {
+		o.Metric = "e2e_response_time"
+	}
+	return &Live{w: w, o: o}
+}
+
+// Status says what goes on outside the phases, such as starting a cluster.
+func (l *Live) Status(text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.status = text
+	if l.o.Terminal {
+		l.redraw()
+		return
+	}
+	l.write(l.o.Name + ": " + text + "\n")
+}
+
+// Phase says that a phase begins, with its bounds as planned: a drain's end is
+// its timeout.
+func (l *Live) Phase(p result.Phase) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.phase, l.status = p, ""
+	if l.o.Terminal {
+		l.redraw()
+	}
+}
+
+// Interval shows what happened in the latest interval.
+func (l *Live) Interval(i result.Interval) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.last = &i
+	if l.o.Terminal {
+		l.redraw()
+		return
+	}
+	l.write(l.log(i))
+}
+
+// Event shows what a person should know of: warnings, errors, faults and
+// rebalances. The others are in the view already.
+func (l *Live) Event(e result.Event) {
+	switch e.Kind {
+	case "progress":
+		l.Status(e.What)
+		return
+	case "warning", "error", "fault", "broker", "rebalance":
+	default:
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.event = padLeft(seconds(e.AtNs), 7) + " " + e.Kind + ": " + e.What
+	if e.Reason != "" {
+		l.event += " (" + e.Reason + ")"
+	}
+	if l.o.Terminal {
+		l.redraw()
+		return
+	}
+	l.write(l.event + "\n")
+}
+
+// Resize tells the width of the terminal when it changed.
+func (l *Live) Resize(width int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if width > 0 {
+		l.o.Width = width
+	}
+}
+
+// Close takes the view off the terminal, to make room for the report. It
+// returns the first error of the writer.
+func (l *Live) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.o.Terminal {
+		l.write(l.erase())
+		l.drawn = 0
+	}
+	return l.err
+}
+
+func (l *Live) write(s string) {
+	if l.err != nil || s == "" {
+		return
+	}
+	_, l.err = io.WriteString(l.w, s)
+}
+
+// erase moves to the view's first line and clears everything below.
+func (l *Live) erase() string {
+	if l.drawn == 0 {
+		return ""
+	}
+	return fmt.Sprintf("\x1b[%dF\x1b[J", l.drawn)
+}
+
+// redraw replaces the view. Each line is overwritten and its rest cleared, so
+// that nothing flickers.
+func (l *Live) redraw() {
+	var b strings.Builder
+	if l.drawn > 0 {
+		fmt.Fprintf(&b, "\x1b[%dF", l.drawn)
+	}
+	view := l.view()
+	for _, line := range view {
+		b.WriteString(line + "\x1b[K\n")
+	}
+	if l.drawn > len(view) {
+		b.WriteString("\x1b[J")
+	}
+	l.drawn = len(view)
+	l.write(b.String())
+}
+
+// logEvery is after how many lines the header comes again.
+const logEvery = 20
+
+// logFormat has a column for each figure of an interval's line, as many as 100
+// columns have room for, and logTitle what stands above them: the unit of the
+// rates, and the metric over its two quantiles.
+const (
+	logFormat = "%6s %-7s %8s %8s %9s %8s %7s %7s %7s %8s %8s %s\n"
+	logTitle  = "%42s %24s\n"
+)
+
+// log is an interval as a line, and the header where one is due.
+func (l *Live) log(i result.Interval) string {
+	head := ""
+	if l.lines%logEvery == 0 {
+		head = fmt.Sprintf(logTitle, "records/s", words(l.o.Metric)) +
+			fmt.Sprintf(logFormat, "time", "phase", "offered", "acked", "delivered", "shed", "p50", "p99", "lag", "backlog", "deferred", "gate")
+	}
+	l.lines++
+	p50, p99 := l.quantiles(i)
+	return head + fmt.Sprintf(logFormat, seconds(i.EndNs), i.Phase,
+		plainRate(i, i.Scheduled), plainRate(i, i.Acked), plainRate(i, i.Delivered), plainRate(i, i.Shed),
+		p50, p99, lagOf(i), unit.Count(i.BacklogRecords), unit.Count(i.DeferredRecords), gate(i))
+}
+
+// quantiles are those of the metric that is shown.
+func (l *Live) quantiles(i result.Interval) (p50, p99 string) {
+	t, ok := i.Time[l.o.Metric]
+	if !ok || t.Count == 0 {
+		return absent, absent
+	}
+	return unit.Nanos(t.P50Ns), unit.Nanos(t.P99Ns)
+}
+
+// rate is a count of the interval, for a second.
+func rate(i result.Interval, n int64) string {
+	length := i.EndNs - i.StartNs
+	if length <= 0 {
+		return absent
+	}
+	return unit.PerSecond(float64(n) * 1e9 / float64(length))
+}
+
+// plainRate is a rate below the unit of all.
+func plainRate(i result.Interval, n int64) string { return strings.TrimSuffix(rate(i, n), "/s") }
+
+func lagOf(i result.Interval) string {
+	if i.LagRecords == nil {
+		return absent
+	}
+	return unit.Count(*i.LagRecords)
+}
+
+// gate says whether producers may send.
+func gate(i result.Interval) string {
+	switch {
+	case i.GateOpen == nil:
+		return absent
+	case *i.GateOpen:
+		return "open"
+	}
+	return "closed"
+}

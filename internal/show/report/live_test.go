@@ -1,0 +1,184 @@
+package report_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/resulttest"
+	"kafkabench.example/kafka-bench/internal/show/report"
+)
+
+// play shows a recorded run as if it went on.
+func play(t *testing.T, l *report.Live, p resulttest.Plan, intervals int) {
+	r := simulate(t, p)
+	planned := []result.Phase{
+		{Name: "warm-up", StartNs: -int64(p.Warmup)},
+		{Name: "measure", EndNs: int64(p.Measure)},
+		{Name: "drain", StartNs: int64(p.Measure), EndNs: int64(p.Measure + p.Drain)},
+	}
+	l.Status("starting Apache Kafka 4.3.1, 1 broker")
+	for n, i := range r.Intervals[:intervals] {
+		for len(planned) > 0 && planned[0].StartNs <= i.StartNs {
+			l.Phase(planned[0])
+			planned = planned[1:]
+		}
+		if n == 5 {
+			l.Event(result.Event{AtNs: int64(2 * time.Second), Kind: "rebalance", What: "1 consumer left the group", Reason: "session timeout"})
+			l.Event(result.Event{AtNs: int64(2 * time.Second), Kind: "backpressure", What: "gate closed"})
+		}
+		l.Interval(i)
+	}
+}
+
+func TestLiveAsLines(t *testing.T) {
+	var b bytes.Buffer
+	l := report.NewLive(&b, report.LiveOptions{Name: "overload-tight"})
+	play(t, l, resulttest.OverloadTight(), 24)
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(b.String(), "\x1b") {
+		t.Error("a log has no use for escape sequences")
+	}
+	golden(t, "live-lines", b.Bytes())
+	for line := range strings.Lines(b.String()) {
+		if n := utf8.RuneCountInString(strings.TrimSpace(line)); n > report.Width {
+			t.Errorf("a line of %d columns: %s", n, line)
+		}
+	}
+}
+
+// terminal is as much of one as the view needs: lines, a cursor, and the three
+// sequences that the view uses.
+type terminal struct {
+	t      *testing.T
+	lines  []string
+	row    int
+	writes int
+}
+
+func (m *terminal) Write(p []byte) (int, error) {
+	m.writes++
+	s := string(p)
+	for s != "" {
+		switch {
+		case strings.HasPrefix(s, "\x1b[K"):
+			s = s[3:]
+		case strings.HasPrefix(s, "\x1b[J"):
+			m.lines = m.lines[:m.row]
+			s = s[3:]
+		case strings.HasPrefix(s, "\x1b["):
+			var up int
+			if _, err := fmt.Sscanf(s, "\x1b[%dF", &up); err != nil || up > m.row {
+				m.t.Fatalf("cannot follow %q from row %d", s, m.row)
+			}
+			m.row -= up
+			s = s[strings.Index(s, "F")+1:]
+		default:
+			end := strings.Index(s, "\n")
+			if end < 0 || !strings.HasSuffix(s[:end], "\x1b[K") {
+				m.t.Fatalf("a line that does not clear its rest: %q", s)
+			}
+			line := strings.TrimSuffix(s[:end], "\x1b[K")
+			m.lines = append(m.lines[:m.row], append([]string{line}, m.lines[min(m.row+1, len(m.lines)):]...)...)
+			m.row++
+			s = s[end+1:]
+		}
+	}
+	return len(p), nil
+}
+
+func (m *terminal) screen() string { return strings.Join(m.lines, "\n") + "\n" }
+
+func TestLiveOnATerminal(t *testing.T) {
+	var screens bytes.Buffer
+	m := &terminal{t: t}
+	l := report.NewLive(m, report.LiveOptions{Terminal: true, Name: "overload-tight"})
+	l.Status("starting Apache Kafka 4.3.1, 1 broker")
+	screens.WriteString(m.screen())
+	play(t, l, resulttest.OverloadTight(), 12)
+	screens.WriteString("\n" + m.screen())
+	if len(m.lines) != 7 {
+		t.Errorf("the view is redrawn in place, and there are %d lines", len(m.lines))
+	}
+	l.Phase(result.Phase{Name: "drain", StartNs: int64(8 * time.Second), EndNs: int64(68 * time.Second)})
+	screens.WriteString("\n" + m.screen())
+	golden(t, "live-terminal", screens.Bytes())
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if len(m.lines) != 0 {
+		t.Errorf("Close left %q", m.lines)
+	}
+}
+
+// On a narrow terminal no line may wrap, coloured or not.
+func TestLiveKeepsToTheWidth(t *testing.T) {
+	for _, colour := range []bool{false, true} {
+		m := &plainTerminal{}
+		l := report.NewLive(m, report.LiveOptions{Terminal: true, Colour: colour, Width: 40, Name: "overload-tight"})
+		play(t, l, resulttest.OverloadTight(), 12)
+		if m.widest > 40 || m.widest < 30 {
+			t.Errorf("colour %v: the widest line has %d columns of 40", colour, m.widest)
+		}
+	}
+}
+
+// plainTerminal only measures.
+type plainTerminal struct{ widest int }
+
+func (m *plainTerminal) Write(p []byte) (int, error) {
+	for _, line := range strings.Split(string(p), "\n") {
+		visible := 0
+		for line != "" {
+			if strings.HasPrefix(line, "\x1b[") {
+				line = line[strings.IndexAny(line, "mFKJ")+1:]
+				continue
+			}
+			_, size := utf8.DecodeRuneInString(line)
+			line = line[size:]
+			visible++
+		}
+		m.widest = max(m.widest, visible)
+	}
+	return len(p), nil
+}
+
+var errClosed = errors.New("closed pipe")
+
+type closedPipe struct{ writes int }
+
+func (c *closedPipe) Write([]byte) (int, error) { c.writes++; return 0, errClosed }
+
+// When nobody reads any more, the run goes on and Close tells.
+func TestLiveKeepsTheFirstError(t *testing.T) {
+	w := &closedPipe{}
+	l := report.NewLive(w, report.LiveOptions{Name: "overload-tight"})
+	play(t, l, resulttest.OverloadTight(), 12)
+	if err := l.Close(); !errors.Is(err, errClosed) || w.writes != 1 {
+		t.Errorf("error %v after %d writes", err, w.writes)
+	}
+}
+
+func TestColour(t *testing.T) {
+	coloured := text(t, broken(t), report.Options{Colour: true})
+	if !bytes.Contains(coloured, []byte("\x1b[1;31mINTERRUPTED, invalid\x1b[0m")) {
+		t.Error("an invalid verdict is not red")
+	}
+	if !bytes.Contains(text(t, closedLoop(t), report.Options{Colour: true}), []byte("\x1b[1;32mVALID\x1b[0m")) {
+		t.Error("a valid verdict is not green")
+	}
+	stripped := coloured
+	for _, code := range []string{"0", "1", "1;31", "1;32", "33"} {
+		stripped = bytes.ReplaceAll(stripped, []byte("\x1b["+code+"m"), nil)
+	}
+	if !bytes.Equal(stripped, text(t, broken(t), report.Options{})) {
+		t.Error("colours change more than the colour")
+	}
+}

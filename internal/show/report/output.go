@@ -1,0 +1,124 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"kafkabench.example/kafka-bench/internal/result/figure"
+)
+
+// Format is what a report is written as.
+type Format int8
+
+// The formats.
+const (
+	AsText     Format = iota // for a terminal
+	AsMarkdown               // for a pull request
+	AsCSV                    // one table, for a spreadsheet (RFC 4180)
+	AsJSON                   // the whole, for a program
+)
+
+var formats = []string{AsText: "text", AsMarkdown: "markdown", AsCSV: "csv", AsJSON: "json"}
+
+// String is the format's name, as ParseFormat reads it.
+func (f Format) String() string { return formats[f] }
+
+// ParseFormat reads text, markdown, csv or json.
+func ParseFormat(name string) (Format, error) {
+	if i := slices.Index(formats, name); i >= 0 {
+		return Format(i), nil
+	}
+	return 0, fmt.Errorf("there is no format %q; choose one of %s", name, strings.Join(formats, ", "))
+}
+
+// DocumentVersion is that of every JSON document here. As with the files of a
+// run, members are added within a version, never renamed or removed, and a
+// figure that is not known is null, never zero.
+const DocumentVersion = 1
+
+// Kinds of documents.
+const (
+	KindRuns       = "runs"
+	KindCampaign   = "campaign"
+	KindComparison = "comparison"
+	KindHistory    = "history"
+	KindHistograms = "histograms"
+)
+
+// Head begins every JSON document.
+type Head struct {
+	DocumentVersion int    `json:"document_version" jsonschema:"minimum=1"`
+	Kind            string `json:"kind" jsonschema:"enum=runs,enum=campaign,enum=comparison,enum=history,enum=histograms"`
+	// Units are those of the figures in the document, by the figure's name.
+	Units map[string]string `json:"units,omitempty"`
+}
+
+func headOf(kind string, figures []figure.Figure) Head {
+	h := Head{DocumentVersion: DocumentVersion, Kind: kind}
+	for _, f := range figures {
+		if h.Units == nil {
+			h.Units = map[string]string{}
+		}
+		h.Units[f.Name] = unitOf(f)
+	}
+	return h
+}
+
+// unitOf is the unit of a figure's raw values.
+func unitOf(f figure.Figure) string {
+	switch f.Kind {
+	case figure.Nanoseconds:
+		return "ns"
+	case figure.PerSecond:
+		return "records/s"
+	case figure.BytesPerSecond:
+		return "bytes/s"
+	case figure.Records:
+		return "records"
+	case figure.Bytes:
+		return "bytes"
+	case figure.Ratio:
+		return "ratio"
+	}
+	return "1"
+}
+
+// known is v as JSON has it: null where it is not a number.
+func known(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
+}
+
+// writeJSON writes a document with a newline at its end.
+func writeJSON(w io.Writer, document any) error {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(document); err != nil {
+		return fmt.Errorf("the report could not be encoded: %w", err)
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// sheets are the tables that a report can be asked for, by name. A table is made
+// when it is wanted: that of intervals is long.
+type sheets map[string]func() sheet
+
+// write writes the table of that name as CSV.
+func (s sheets) write(w io.Writer, name string) error {
+	make, ok := s[name]
+	if !ok {
+		return fmt.Errorf("there is no table %q here; choose one of %s", name, strings.Join(slices.Sorted(maps.Keys(s)), ", "))
+	}
+	return make().write(w)
+}

@@ -1,0 +1,321 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/figure"
+)
+
+// queue is what became of the records that the consumers took from a queue, and what it
+// took.
+func (p *page) queue(r *result.Run) {
+	if r.Queue == nil {
+		return
+	}
+	p.heading("Queue", " of the measured window, in records")
+	p.remarks(queued(r))
+	for _, line := range wrap(settled(r), p.width-2) {
+		p.line("  ", p.paint(bold, line))
+	}
+}
+
+// queue is the same for a pull request.
+func (m *markdown) queue(r *result.Run) {
+	if r.Queue == nil {
+		return
+	}
+	m.remarks("Queue, in the measured window", queued(r))
+	m.paragraph(prose(settled(r)))
+}
+
+// queued is what there is to say of a queue, in the order of its questions: what it was,
+// what was acknowledged and is left, how often records were delivered, and how late.
+func queued(r *result.Run) []remark {
+	q := r.Queue
+	all := []remark{
+		{plain, "engine", ofEngine(r)},
+		{plain, "acknowledged", acknowledged(q)},
+		{plain, "deliveries", deliveries(q)},
+		{plain, "by attempt", byAttempt(q)},
+		{plain, "on purpose", onPurpose(q)},
+		{yellow, "too late", tooLate(q)},
+		{plain, "lateness", lateness(r)},
+	}
+	if n := early(q); n > 0 {
+		all = append(all, remark{red, "EARLY", redeliveries(n) + " came before they were due, by up to " + unit.Nanos(-q.Lateness.MinNs)})
+	}
+	all = append(all, remark{plain, "in the queue", inQueue(q)})
+	if q.Missing > 0 {
+		all = append(all, remark{yellow, "missing", unit.Count(q.Missing) + " were to be delivered again and were not in the log any more"})
+	}
+	if q.RetentionAlarm != "" {
+		all = append(all, remark{red, "retention", q.RetentionAlarm})
+	}
+	all = append(all, remark{plain, "each takes", costOf(q.Cost)})
+	if q.Cost != nil {
+		all = append(all, remark{plain, "requests", list(byCount(q.Cost.ClientRequests)...)})
+	}
+	return slices.DeleteFunc(all, func(r remark) bool { return r.text == "" })
+}
+
+// ofEngine is the engine with how it is set.
+func ofEngine(r *result.Run) string {
+	q, settings := r.Queue, figure.Settings(r.Scenario)
+	said := func(path, format string) string {
+		switch v := settings["consume.queue."+path]; v {
+		case "", "0", "0s", "0%", "false":
+			return ""
+		default:
+			return fmt.Sprintf(format, v)
+		}
+	}
+	drops := ""
+	if share := said("drop.share", "%s"); share != "" {
+		drops = share + " of the deliveries " + map[string]string{"nack": "given back"}[settings["consume.queue.drop.how"]]
+		if settings["consume.queue.drop.how"] != "nack" {
+			drops = share + " of the deliveries never answered"
+		}
+	}
+	order := said("order", "in order of each %s")
+	if settings["consume.queue.order"] == "none" {
+		order = ""
+	}
+	return list(q.Engine, nodes(q), said("batch", "batches of %s"), order, said("visibility", "lent for %s"),
+		said("max_deliveries", "dead after %s deliveries"), drops, said("acks", "acks %s"))
+}
+
+// nodes is how many threads there are, and where.
+func nodes(q *result.Queue) string {
+	return fmt.Sprintf("%s × %s", count(int64(q.Nodes), "node"), count(int64(q.Threads), "thread"))
+}
+
+// acknowledged is what the application acknowledged, and what is not.
+func acknowledged(q *result.Queue) string {
+	text := []string{unit.PerSecond(q.AckedPerS), count(q.UniqueAcked, "record")}
+	for _, part := range []struct {
+		n    int64
+		what string
+	}{
+		{q.DeadLettered, "dead letters"}, {q.AckedAndDead, "of these acknowledged as well"}, {q.Pending, "pending"}, {q.Lost, "LOST"}, {q.AckedAgain, "acknowledged again"},
+	} {
+		if part.n > 0 {
+			text = append(text, unit.Count(part.n)+" "+part.what)
+		}
+	}
+	return list(text...)
+}
+
+// deliveries is how often records were handed over, and how often they had to be.
+func deliveries(q *result.Queue) string {
+	text := []string{unit.Count(q.Received), unit.Count(q.UniqueDelivered) + " of them first ones", unit.Count(q.Redelivered) + " again"}
+	if q.DeliveriesPerRecord != nil {
+		text = append(text, fmt.Sprintf("%s per record where the arithmetic says %s", decimals(*q.DeliveriesPerRecord, 4), decimals(q.ExpectedDeliveriesPerRecord, 4)))
+	}
+	if q.AttemptsDiffer > 0 {
+		text = append(text, unit.Count(q.AttemptsDiffer)+" under another number than the queue gives them")
+	}
+	return list(text...)
+}
+
+// attemptsShown bounds the attempts that are told.
+const attemptsShown = 8
+
+// byAttempt are the deliveries of each attempt, each with its part of the one before; ""
+// where none came twice.
+func byAttempt(q *result.Queue) string {
+	if len(q.DeliveriesByAttempt) < 2 {
+		return ""
+	}
+	var parts []string
+	for i, n := range q.DeliveriesByAttempt {
+		if i == attemptsShown {
+			parts = append(parts, fmt.Sprintf("and %s more in %s", count(int64(len(q.DeliveriesByAttempt)-i), "attempt"), result.SummaryFile))
+			break
+		}
+		text := fmt.Sprintf("%d: %s", i+1, unit.Count(n))
+		if i > 0 && q.DeliveriesByAttempt[i-1] > 0 {
+			text += " (" + share(n, q.DeliveriesByAttempt[i-1]) + ")"
+		}
+		parts = append(parts, text)
+	}
+	return list(parts...)
+}
+
+// onPurpose is what the application was made to do; "" of nothing.
+func onPurpose(q *result.Queue) string {
+	var parts []string
+	if q.Dropped > 0 {
+		parts = append(parts, unit.Count(q.Dropped)+" never answered")
+	}
+	if q.Nacked > 0 {
+		parts = append(parts, unit.Count(q.Nacked)+" given back")
+	}
+	return list(parts...)
+}
+
+// tooLate is what was worked on for nothing; "" of nothing.
+func tooLate(q *result.Queue) string {
+	var parts []string
+	for _, given := range []struct{ key, what string }{
+		{"expired", "settled after the end of their lock"}, {"lost", "settled after their partition was another's"}, {"error", "not settled, for an error"},
+	} {
+		if n := q.GivenUp[given.key]; n > 0 {
+			parts = append(parts, unit.Count(n)+" "+given.what)
+		}
+	}
+	if q.Unsettled > 0 {
+		parts = append(parts, unit.Count(q.Unsettled)+" in the hands of a consumer that was killed or stopped")
+	}
+	return list(parts...)
+}
+
+// lateness is how long after they were due redeliveries came; "" where none did.
+func lateness(r *result.Run) string {
+	t := r.Queue.Lateness
+	if t == nil || t.Count == 0 {
+		return ""
+	}
+	d := distributionOf(r, "redelivery_lateness", *t)
+	var parts []string
+	for _, s := range statistics {
+		if slices.Contains([]string{"p50", "p99", "max"}, s.name) && s.supported(d.independent) {
+			parts = append(parts, s.name+" "+unit.Nanos(int64(s.ns(*t))))
+		}
+	}
+	return list(append(parts, "of "+redeliveries(t.Count)+", from when each was due: the end of its lock, or of the delay it was given back with")...)
+}
+
+func redeliveries(n int64) string {
+	if n == 1 {
+		return "1 redelivery"
+	}
+	return unit.Count(n) + " redeliveries"
+}
+
+// early is how many redeliveries came before they were due.
+func early(q *result.Queue) int64 {
+	if q.Lateness == nil {
+		return 0
+	}
+	return q.Lateness.Negative
+}
+
+// inQueue is what the queue held, and did by itself in the whole run.
+func inQueue(q *result.Queue) string {
+	parts := []string{"at most " + unit.Count(q.InFlightPeakRecords) + " fetched and not settled"}
+	if q.Expired > 0 {
+		parts = append(parts, count(q.Expired, "lock")+" ran out")
+	}
+	if q.Tailed > 0 {
+		parts = append(parts, count(q.Tailed, "record")+" copied to the tail")
+	}
+	if len(parts) > 1 {
+		parts = append(parts, "all of the whole run")
+	}
+	return list(parts...)
+}
+
+// costOf is what an acknowledged record took of the clients and of the brokers.
+func costOf(c *result.QueueCost) string {
+	if c == nil {
+		return ""
+	}
+	clients := fmt.Sprintf("of the queue's clients %s, %s written and %s read", requestsEach(c.ClientRequestsPerRecord), bytesEach(c.ClientWrittenBytesPerRecord), bytesEach(c.ClientReadBytesPerRecord))
+	if c.BrokerRequestsPerRecord == nil || c.BrokerBytesInPerRecord == nil || c.BrokerBytesOutPerRecord == nil {
+		return clients
+	}
+	return list(clients, fmt.Sprintf("of the brokers, with all that went on, %s, %s in and %s out", requestsEach(*c.BrokerRequestsPerRecord), bytesEach(*c.BrokerBytesInPerRecord), bytesEach(*c.BrokerBytesOutPerRecord)))
+}
+
+func requestsEach(v float64) string { return factor(v) + " requests" }
+
+// bytesEach prints bytes that may be less than one.
+func bytesEach(v float64) string {
+	if v > 0 && v < 10 {
+		return decimals(v, 1) + " B"
+	}
+	return unit.Bytes(int64(v + 0.5))
+}
+
+// settled says in one sentence where the records of the queue ended.
+func settled(r *result.Run) string {
+	q := r.Queue
+	switch {
+	case q.Lost > 0:
+		return fmt.Sprintf("%s LOST: the queue has nothing any more, and they were neither acknowledged nor made dead letters.", count(q.Lost, "record"))
+	case q.Pending > 0:
+		return fmt.Sprintf("%s are pending: neither acknowledged by the application nor dead letters when the run ended.", count(q.Pending, "record"))
+	case q.DeadLettered > 0:
+		return "Every record was acknowledged by the application, or is a dead letter."
+	}
+	return "Every record was acknowledged by the application."
+}
+
+// queueSheet has a row for each attempt of each run that has a queue.
+func queueSheet(runs []*result.Recorded) sheet {
+	s := sheet{head: append(slices.Clone(ofRun), "engine", "nodes", "threads", "attempt", "deliveries", "of_attempt_before_ratio")}
+	for _, r := range runs {
+		q := r.Run.Queue
+		if q == nil {
+			continue
+		}
+		for i, n := range q.DeliveriesByAttempt {
+			ratio := ""
+			if i > 0 && i <= len(q.Tail) {
+				ratio = raw(q.Tail[i-1])
+			}
+			s.add(append(ofRunCells(r), q.Engine, integer(int64(q.Nodes)), integer(int64(q.Threads)), integer(int64(i+1)), integer(n), ratio)...)
+		}
+	}
+	return s
+}
+
+// queueFigures are those that reports of runs with a queue show beside the headline.
+var queueFigures = []string{
+	"queue_acked_per_s", "queue_deliveries_per_record", "redelivery_response_time_p99", "redelivery_lateness_p99", "settle_time_p99",
+	"queue_lost", "queue_requests_per_record", "broker_requests_per_record", "broker_bytes_in_per_record", "cpu_cores",
+}
+
+// headlineOf are the headline figures of runs, with those of a queue where one of them has
+// one.
+func headlineOf(runs []*result.Recorded) []figure.Figure {
+	figures := figure.Headline()
+	if slices.ContainsFunc(runs, func(r *result.Recorded) bool { return r != nil && r.Run.Queue != nil }) {
+		figures = append(figures, figuresNamed(queueFigures)...)
+	}
+	return figures
+}
+
+// comparedQueues are the figures by which runs with a queue are compared: as many as five
+// runs of each can show something of, and what should be the same in all of them.
+var comparedQueues = []string{
+	"queue_acked_per_s", "e2e_response_time_p50", "e2e_response_time_p99", "redelivery_lateness_p99", "broker_requests_per_record", "cpu_cores", "queue_lost",
+}
+
+// comparedOf are the figures by which runs are compared if nobody says otherwise.
+func comparedOf(runs []*result.Recorded) []figure.Figure {
+	if len(runs) == 0 || slices.ContainsFunc(runs, func(r *result.Recorded) bool { return r.Run.Queue == nil }) {
+		return figure.Headline()
+	}
+	return figuresNamed(comparedQueues)
+}
+
+// engineOf is the engine of a cell's queue; "" where its runs have none.
+func (d *CellDocument) engineOf() string {
+	for _, r := range d.sample.runs {
+		if r.Run.Queue != nil {
+			return r.Run.Queue.Engine
+		}
+	}
+	return ""
+}
+
+// kindOf is what a cell is called without its engine: "2x5-all" of "2x5-all-markers".
+func kindOf(label, engine string) string {
+	parts := strings.FieldsFunc(label, func(c rune) bool { return c == '-' || c == ',' || c == ' ' })
+	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == engine }), "-")
+}

@@ -1,0 +1,227 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/result/figure"
+)
+
+// A kind of work is a row of the table that says which engine is for what: the figure that
+// decides, and the scenarios that have it, the first that were made counting.
+type workKind struct {
+	work    string
+	figure  string
+	added   bool              // by how much it is more than that of plain at the same load
+	repeats bool              // what was acknowledged again is told beside it
+	of      []workSource      // in the order of preference
+	cannot  map[string]string // engines that can't do it, and why
+}
+
+// A workSource is a suite and its variants: the name of one for each engine.
+type workSource struct{ suite, variant string }
+
+func (s workSource) of(engine string) string { return strings.Replace(s.variant, "ENGINE", engine, 1) }
+
+// engineColumns are the engines, in the order of the table.
+var engineColumns = []string{"plain", "markers", "offsetmap", "share"}
+
+var (
+	plainCant   = map[string]string{"plain": "it can deliver nothing again"}
+	shareCant   = map[string]string{"share": "it keeps no order"}
+	studyOf     = func(kind string) workSource { return workSource{"kmq-study", kind + "-ENGINE"} }
+	kindsOfWork = []workKind{
+		{work: "a steady stream", figure: "queue_acked_per_s", of: []workSource{{"kmq-online", "2x5-all-ENGINE"}, studyOf("online")}},
+		{work: "a backlog", figure: "queue_acked_per_s", of: []workSource{{"kmq-drain", "ENGINE"}, studyOf("drain")}},
+		{work: "no delay", figure: "e2e_response_time_p50", added: true, of: []workSource{{"kmq-latency", "ENGINE-50"}, studyOf("latency")}},
+		{work: "few requests at the brokers", figure: "broker_requests_per_record", of: []workSource{{"kmq-online", "2x5-all-ENGINE"}, studyOf("online")}},
+		{work: "few bytes into the brokers", figure: "broker_bytes_in_per_record", of: []workSource{{"kmq-online", "2x5-all-ENGINE"}, studyOf("online")}},
+		{work: "handlers that give back", figure: "redelivery_lateness_p99", of: []workSource{{"kmq-drops-nack", "50-cap4-ENGINE"}, studyOf("nack")}, cannot: plainCant},
+		{work: "handlers that hang", figure: "redelivery_lateness_p99", of: []workSource{{"kmq-drops-silent", "50-cap4-2s-ENGINE"}, {"kmq-drops-silent", "50-2s-ENGINE"}, studyOf("silent")}, cannot: plainCant},
+		{work: "handlers of any length", figure: "e2e_response_time_p99", of: []workSource{{"kmq-heavy-tail", "none-ENGINE"}, studyOf("any-order")}},
+		{work: "the same, in order", figure: "e2e_response_time_p99", of: []workSource{{"kmq-heavy-tail", "partition-ENGINE"}, studyOf("in-order")}, cannot: shareCant},
+		{work: "consumers that die", figure: "e2e_response_time_p99", repeats: true, of: []workSource{{"kmq-kill", "ENGINE"}, studyOf("kill")}},
+		{work: "brokers that restart", figure: "e2e_response_time_p99", repeats: true, of: []workSource{{"kmq-rolling", "ENGINE"}, studyOf("rolling")}},
+	}
+)
+
+// What stands in the cells of a table where there is no figure.
+const (
+	notMeasuredHere = "not measured"
+	notPossible     = "can't"
+)
+
+// Decide is the table of which engine is for which work, from the campaigns that there are
+// of the study of kmq: a row for each kind of work, with the engine that is shown to be best
+// at it or those that are not told apart, and a column for each engine, in each cell of
+// which are the figure and the variant that it is of.
+func Decide(campaigns ...*CampaignDocument) AnswerTable {
+	table, _ := decideWork(campaigns)
+	return table
+}
+
+// verdictOn is what the runs say of a kind of work.
+type verdictOn struct {
+	work, best string
+	cells      []string
+	from       string // the suite
+}
+
+func decideWork(campaigns []*CampaignDocument) (AnswerTable, []verdictOn) {
+	t := AnswerTable{Head: append([]string{"work", "best", "by", "suite"}, engineColumns...)}
+	var all []verdictOn
+	for _, kind := range kindsOfWork {
+		v := kind.judge(campaigns)
+		all = append(all, v)
+		by := figureCalled(kind.figure).Title
+		if kind.added {
+			by += ", against plain"
+		}
+		t.Rows = append(t.Rows, append([]string{v.work, v.best, by, v.from}, v.cells...))
+	}
+	t.Notes = []string{
+		"best: the engine that the runs show to be better than each of the others, or those that are not told apart from the one with the best median, by ranks; of too few runs no test could tell any apart. An engine that lost a record is not among them.",
+		"acked again: the sum of all runs. can't: plain delivers nothing again, and share keeps no order.",
+	}
+	return t, all
+}
+
+// judge finds the figures of a kind of work and which engine is best by them.
+func (k workKind) judge(campaigns []*CampaignDocument) verdictOn {
+	source, d := k.source(campaigns)
+	v := verdictOn{work: k.work, best: notMeasuredHere, from: source.suite, cells: make([]string, len(engineColumns))}
+	f := figureCalled(k.figure)
+	part := &CampaignDocument{by: f}
+	for i, engine := range engineColumns {
+		v.cells[i] = notMeasuredHere
+		if k.cannot[engine] != "" {
+			v.cells[i] = notPossible
+			continue
+		}
+		c := cellCalled(d, source.of(engine))
+		if c == nil || c.Valid == 0 || c.of(k.figure).N == 0 {
+			continue
+		}
+		text, values, known := k.figureOf(d, c, f)
+		lost, _ := c.sum("queue_lost")
+		switch v.cells[i] = text + " (" + source.of(engine) + ")"; {
+		case lost > 0:
+			v.cells[i] = unit.Count(int64(lost)) + " LOST, " + v.cells[i]
+		case known:
+			part.Cells = append(part.Cells, CellDocument{Name: engine, label: engine, Valid: c.Valid, Figures: map[string]Repeated{k.figure: repeated(values)}})
+		}
+	}
+	if len(part.Cells) > 0 {
+		v.best = part.bestEngines()
+	}
+	return v
+}
+
+// figureOf is the figure of a cell as the table has it, and the values that it is ranked by.
+func (k workKind) figureOf(d *CampaignDocument, c *CellDocument, f figure.Figure) (text string, values []float64, known bool) {
+	r := c.of(k.figure)
+	text = r.median(f)
+	if k.figure == "queue_acked_per_s" {
+		if base := d.plainOf(c); base != nil {
+			text += ", " + factor(r.summary.Median/base.of(k.figure).summary.Median) + " × plain"
+		}
+	}
+	if n, known := c.sum("queue_acked_again"); known && k.repeats {
+		text += ", " + unit.Count(int64(n)) + " acked again"
+	}
+	if !k.added {
+		return text, r.values, true
+	}
+	base := c
+	if c.engineOf() != plainEngine {
+		if base = d.plainOf(c); base == nil {
+			return text + ", no plain at that load", nil, false
+		}
+		text += ", " + signed(r.summary.Median-base.of(k.figure).summary.Median, f)
+	}
+	for _, v := range r.values {
+		values = append(values, v-base.of(k.figure).summary.Median)
+	}
+	return text, values, true
+}
+
+// source is the first that was made, for two engines if there is one, and its campaign; the
+// first without a campaign where none was.
+func (k workKind) source(campaigns []*CampaignDocument) (workSource, *CampaignDocument) {
+	for _, least := range []int{2, 1} {
+		for _, s := range k.of {
+			for _, d := range campaigns {
+				if strings.TrimSuffix(d.Campaign.Name, "-quick") == s.suite && k.madeIn(d, s) >= least {
+					return s, d
+				}
+			}
+		}
+	}
+	return workSource{absent, ""}, &CampaignDocument{}
+}
+
+// madeIn is of how many engines a campaign has the figure.
+func (k workKind) madeIn(d *CampaignDocument, s workSource) (n int) {
+	for _, engine := range engineColumns {
+		if c := cellCalled(d, s.of(engine)); c != nil && c.Valid > 0 && c.of(k.figure).N > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// cellCalled is the cell of a variant; nil where there is none.
+func cellCalled(d *CampaignDocument, variant string) *CellDocument {
+	i := slices.IndexFunc(d.Cells, func(c CellDocument) bool { return len(c.Values) == 1 && c.Values[0] == variant })
+	if i < 0 {
+		return nil
+	}
+	return &d.Cells[i]
+}
+
+// bestEngines names the best of the cells, those that it is not told apart from, and those
+// of which there are too few runs to tell anything.
+func (d *CampaignDocument) bestEngines() string {
+	ranked := d.ranked()
+	best := []string{ranked[0].label}
+	if len(ranked) == 1 {
+		return best[0] + ", alone"
+	}
+	var open []string
+	for _, other := range d.against(ranked) {
+		switch other.Word {
+		case WordWorse:
+		case WordTooFew:
+			open = append(open, other.name)
+		default:
+			best = append(best, other.name)
+		}
+	}
+	switch n := ranked[0].Figures[d.by.Name].N; {
+	case len(open) == 0:
+		return strings.Join(best, " or ")
+	case n == 1:
+		return best[0] + ", in one run"
+	default:
+		return fmt.Sprintf("%s, with too few runs (%d) to tell %s from it", strings.Join(best, " or "), n, enumerate(open))
+	}
+}
+
+// decision is the table of which engine is for which work, from this campaign alone.
+func (d *CampaignDocument) decision() (AnswerTable, string) {
+	table, all := decideWork([]*CampaignDocument{d})
+	var clauses, open []string
+	for _, v := range all {
+		if v.best == notMeasuredHere {
+			open = append(open, v.work)
+			continue
+		}
+		clauses = append(clauses, v.work+": "+v.best)
+	}
+	if len(open) > 0 {
+		clauses = append(clauses, "not measured were "+enumerate(open))
+	}
+	return table, phrases(clauses) + d.notSettled()
+}

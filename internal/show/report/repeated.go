@@ -1,0 +1,95 @@
+package report
+
+import (
+	"math"
+	"strings"
+
+	"kafkabench.example/kafka-bench/internal/measure/stats"
+	"kafkabench.example/kafka-bench/internal/result/figure"
+)
+
+// Repeated is a figure over repeated runs, as JSON has it.
+type Repeated struct {
+	N      int      `json:"n"` // runs that have the figure
+	Median *float64 `json:"median"`
+	// Low and High bound the median with the confidence Reached; null below two
+	// runs. It is 0.95 at least from six runs on, and what the lowest and
+	// the highest of fewer reach.
+	Low     *float64 `json:"median_low"`
+	High    *float64 `json:"median_high"`
+	Reached float64  `json:"confidence"`
+	Min     *float64 `json:"min"`
+	Max     *float64 `json:"max"`
+	Mean    *float64 `json:"mean"`
+	Stddev  *float64 `json:"stddev"`
+
+	summary stats.Summary
+	values  []float64
+}
+
+// confidence of the interval of a median.
+const confidence = 0.95
+
+// fewest is the number of runs below which an interval is only the range of what
+// was seen. The range of five still holds the median 15 times in 16.
+const fewest = 5
+
+func repeated(values []float64) Repeated {
+	wanted := confidence
+	if n := len(values); n >= 2 && n < 6 {
+		// The confidence of the range of n values, which is all there is.
+		wanted = 1 - math.Exp2(float64(1-n))
+	}
+	s := stats.Summarise(values, wanted)
+	return Repeated{
+		N: s.N, Median: known(s.Median), Low: known(s.Low), High: known(s.High), Reached: s.Confidence,
+		Min: known(s.Min), Max: known(s.Max), Mean: known(s.Mean), Stddev: known(s.Stddev),
+		summary: s, values: values,
+	}
+}
+
+// median prints the median, or that there is none.
+func (r Repeated) median(f figure.Figure) string {
+	if r.N == 0 {
+		return absent
+	}
+	return f.Format(r.summary.Median)
+}
+
+// interval prints what bounds the median: [8.40, 8.70 ms] where it is an
+// interval, 8.40..8.70 ms where it is the range of few values, nothing of one.
+func (r Repeated) interval(f figure.Figure) string {
+	if r.N < 2 || math.IsNaN(r.summary.Low) {
+		return ""
+	}
+	low, high := f.Format(r.summary.Low), f.Format(r.summary.High)
+	if low == high {
+		return ""
+	}
+	low = withoutUnit(low, high)
+	if r.N < fewest {
+		return low + ".." + high
+	}
+	return "[" + low + ", " + high + "]"
+}
+
+// bounded prints the median and what bounds it: 8.51 ms [8.40, 8.70 ms], or
+// 8.51 ms (8.40..8.70 ms) of few.
+func (r Repeated) bounded(f figure.Figure) string {
+	bounds := r.interval(f)
+	switch {
+	case bounds == "":
+		return r.median(f)
+	case r.N < fewest:
+		return r.median(f) + " (" + bounds + ")"
+	}
+	return r.median(f) + " " + bounds
+}
+
+// withoutUnit takes the unit off low where high has the same: it is said once.
+func withoutUnit(low, high string) string {
+	if number, suffix, found := strings.Cut(low, " "); found && strings.HasSuffix(high, " "+suffix) {
+		return number
+	}
+	return strings.TrimSuffix(low, "/s")
+}

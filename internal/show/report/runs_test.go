@@ -1,0 +1,91 @@
+package report_test
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/figure"
+	"kafkabench.example/kafka-bench/internal/result/resulttest"
+	"kafkabench.example/kafka-bench/internal/show/report"
+)
+
+func reporting(runs ...*result.Recorded) func(*bytes.Buffer, report.Options) error {
+	return func(b *bytes.Buffer, o report.Options) error { return report.Runs(b, runs, o) }
+}
+
+func TestRunsInEveryFormat(t *testing.T) {
+	one := reporting(simulate(t, resulttest.OverloadTight()))
+	golden(t, "run.md", written(t, one, report.Options{Format: report.AsMarkdown}))
+	golden(t, "run.json", written(t, one, report.Options{Format: report.AsJSON}))
+	golden(t, "run-80", written(t, one, report.Options{Width: 80}))
+	all := reporting(simulate(t, resulttest.Overload()), simulate(t, resulttest.OverloadTight()), broken(t), killed(t), closedLoop(t))
+	golden(t, "runs.md", written(t, all, report.Options{Format: report.AsMarkdown}))
+	for _, table := range []string{"figures", "times", "books", "lag", "intervals"} {
+		golden(t, "runs-"+table+".csv", written(t, all, report.Options{Format: report.AsCSV, Table: table}))
+	}
+}
+
+// Every row of every table has a cell for each column, and is read back.
+func TestTablesAreWhole(t *testing.T) {
+	all := reporting(simulate(t, resulttest.Overload()), broken(t), killed(t))
+	for _, table := range []string{"figures", "times", "books", "lag", "intervals"} {
+		rows, err := csv.NewReader(bytes.NewReader(written(t, all, report.Options{Format: report.AsCSV, Table: table}))).ReadAll()
+		if err != nil || len(rows) < 2 {
+			t.Errorf("%s has %d rows: %v", table, len(rows), err)
+		}
+	}
+	var b bytes.Buffer
+	err := all(&b, report.Options{Format: report.AsCSV, Table: "bogus"})
+	if err == nil || err.Error() != `there is no table "bogus" here; choose one of books, figures, intervals, lag, queue, times` {
+		t.Errorf("a table that is not there: %v", err)
+	}
+}
+
+// The JSON of a run has every figure there is, with its unit: null where the run
+// does not have it.
+func TestJSONHasEveryFigure(t *testing.T) {
+	var document report.RunsDocument
+	b := written(t, reporting(simulate(t, resulttest.OverloadTight())), report.Options{Format: report.AsJSON})
+	if err := json.Unmarshal(b, &document); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range figure.All() {
+		v, there := document.Runs[0].Figures[f.Name]
+		if !there || document.Units[f.Name] == "" {
+			t.Errorf("%s is missing, or its unit", f.Name)
+		}
+		if strings.HasPrefix(f.Name, "e2e_response_time_p99_99") && v != nil {
+			t.Errorf("%s is %v, of 49,280 records", f.Name, *v)
+		}
+	}
+}
+
+// A percentile is in the text exactly where ten values lie beyond it.
+func TestPercentilesAreSupported(t *testing.T) {
+	for count, want := range map[int64]string{19: "–", 100_000: "10.4 ms", 99_999: "–"} {
+		r := simulate(t, resulttest.Baseline())
+		d := r.Run.Time["e2e_response_time"]
+		d.Count = count
+		r.Run.Time = map[string]result.Time{"e2e_response_time": d}
+		for line := range strings.Lines(string(text(t, r, report.Options{}))) {
+			if fields := strings.Fields(line); len(fields) > 0 && fields[0] == "p99.99" && strings.Join(fields[1:], " ") != want {
+				t.Errorf("with %d values: %q, want %s", count, line, want)
+			}
+		}
+	}
+}
+
+func TestParseFormat(t *testing.T) {
+	for _, f := range []report.Format{report.AsText, report.AsMarkdown, report.AsCSV, report.AsJSON} {
+		if got, err := report.ParseFormat(f.String()); got != f || err != nil {
+			t.Errorf("%v is read as %v, %v", f, got, err)
+		}
+	}
+	if _, err := report.ParseFormat("html"); err == nil || !strings.Contains(err.Error(), "text, markdown, csv, json") {
+		t.Errorf("a format that is not there: %v", err)
+	}
+}

@@ -1,0 +1,182 @@
+package report
+
+import (
+	"slices"
+
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/figure"
+)
+
+// ofRun are the columns that say which run a row is of.
+var ofRun = []string{"run", "name", "status"}
+
+func ofRunCells(r *result.Recorded) []string {
+	return []string{r.Run.Run.ID, r.Run.Run.Name, r.Run.Verdict.Status}
+}
+
+// figureSheet has a row for each run and figure.
+func figureSheet(runs []*result.Recorded) sheet {
+	s := sheet{head: append(slices.Clone(ofRun), "figure", "unit", "value")}
+	for _, r := range runs {
+		for _, f := range figure.All() {
+			if v := figureOf(f, &r.Run); v != nil {
+				s.add(append(ofRunCells(r), f.Name, unitOf(f), raw(*v))...)
+			}
+		}
+	}
+	return s
+}
+
+// timeSheet has a row for each run and time. Percentiles beyond the one that the
+// count supports are empty; a column says which that is.
+func timeSheet(runs []*result.Recorded) sheet {
+	s := sheet{head: append(slices.Clone(ofRun), "metric", "count", "highest_supported_percentile")}
+	for _, statistic := range statistics {
+		s.head = append(s.head, statistic.key+"_ns")
+	}
+	for _, r := range runs {
+		for _, d := range measured(&r.Run) {
+			row := append(ofRunCells(r), d.metric, integer(d.Count), highest(d.independent))
+			for _, statistic := range statistics {
+				cell := ""
+				if d.says(statistic) && statistic.supported(d.independent) {
+					cell = raw(statistic.ns(d.Time))
+				}
+				row = append(row, cell)
+			}
+			s.add(row...)
+		}
+	}
+	return s
+}
+
+// column is one column of a sheet of runs. Its path in run.json says whether an
+// imported run has it.
+type column struct {
+	name string
+	path string
+	cell func(*result.Run) string
+}
+
+// columnSheet has a row for each run that finished.
+func columnSheet(runs []*result.Recorded, all []column) sheet {
+	s := sheet{head: slices.Clone(ofRun)}
+	for _, c := range all {
+		s.head = append(s.head, c.name)
+	}
+	for _, r := range runs {
+		if !r.Run.Finished() {
+			continue
+		}
+		row := ofRunCells(r)
+		for _, c := range all {
+			cell := ""
+			if r.Run.Says(c.path) {
+				cell = c.cell(&r.Run)
+			}
+			row = append(row, cell)
+		}
+		s.add(row...)
+	}
+	return s
+}
+
+func bookSheet(runs []*result.Recorded) sheet {
+	n := func(name, path string, f func(*result.Run) int64) column {
+		return column{name, path, func(r *result.Run) string { return integer(f(r)) }}
+	}
+	return columnSheet(runs, []column{
+		n("scheduled_records", "load.scheduled", func(r *result.Run) int64 { return r.Load.Scheduled }),
+		n("admitted_records", "load.admitted", func(r *result.Run) int64 { return r.Load.Admitted }),
+		n("deferred_records", "load.deferred", func(r *result.Run) int64 { return r.Load.Deferred }),
+		n("shed_records", "load.shed", func(r *result.Run) int64 { return r.Load.Shed }),
+		n("acked_records", "load.acked", func(r *result.Run) int64 { return r.Load.Acked }),
+		n("failed_records", "load.failed", func(r *result.Run) int64 { return r.Load.Failed }),
+		n("unknown_records", "load.unknown", func(r *result.Run) int64 { return r.Load.Unknown }),
+		n("delivered_records", "delivery.delivered", func(r *result.Run) int64 { return r.Delivery.Delivered }),
+		n("unique_records", "delivery.unique", func(r *result.Run) int64 { return r.Delivery.Unique }),
+		n("duplicate_records", "delivery.duplicates", func(r *result.Run) int64 { return r.Delivery.Duplicates }),
+		n("lost_records", "delivery.lost", func(r *result.Run) int64 { return r.Delivery.Lost }),
+		n("reordered_records", "delivery.reordered", func(r *result.Run) int64 { return r.Delivery.Reordered }),
+		n("corrupt_records", "delivery.corrupt", func(r *result.Run) int64 { return r.Delivery.Corrupt }),
+		n("pending_records", "delivery.pending", func(r *result.Run) int64 { return r.Delivery.Pending }),
+		{"checked", "delivery.checked", func(r *result.Run) string { return flag(r.Delivery.Checked) }},
+		{"offered_per_s", "load.offered_per_s", func(r *result.Run) string { return raw(r.Load.OfferedPerS) }},
+		{"acked_per_s", "load.acked_per_s", func(r *result.Run) string { return raw(r.Load.AckedPerS) }},
+		{"delivered_per_s", "delivery.delivered_per_s", func(r *result.Run) string { return raw(r.Delivery.DeliveredPerS) }},
+		n("acked_bytes", "load.bytes", func(r *result.Run) int64 { return r.Load.Bytes }),
+		{"wire_bytes", "load.wire_bytes", func(r *result.Run) string { return optional(r.Load.WireBytes) }},
+	})
+}
+
+func lagSheet(runs []*result.Recorded) sheet {
+	return columnSheet(runs, []column{
+		{"lag_records_peak", "lag.peak_records", func(r *result.Run) string { return optional(r.Lag.PeakRecords) }},
+		{"lag_records_final", "lag.final_records", func(r *result.Run) string { return optional(r.Lag.FinalRecords) }},
+		{"backlog_records_peak", "lag.backlog_peak_records", func(r *result.Run) string { return integer(r.Lag.BacklogPeakRecords) }},
+		{"time_lag_ns_peak", "lag.time_lag_peak_ns", func(r *result.Run) string { return integer(r.Lag.TimeLagPeakNs) }},
+		{"drained", "lag.drained", func(r *result.Run) string { return flag(r.Lag.Drained) }},
+		{"drain_time_s", "lag.drain_time_s", func(r *result.Run) string { return raw(r.Lag.DrainTimeS) }},
+		{"drain_per_s", "lag.drain_per_s", func(r *result.Run) string { return raw(r.Lag.DrainPerS) }},
+		{"utilisation_ratio", "consumer.utilisation", func(r *result.Run) string { return optional(r.Consumer.Utilisation) }},
+		{"capacity_per_s", "consumer.capacity_per_s", func(r *result.Run) string { return optional(r.Consumer.CapacityPerS) }},
+	})
+}
+
+// intervalSheet is the time series of each run.
+func intervalSheet(runs []*result.Recorded) sheet {
+	s := sheet{head: []string{
+		"run", "name", "start_ns", "end_ns", "phase", "scheduled_records", "admitted_records", "shed_records", "acked_records",
+		"failed_records", "unknown_records", "delivered_records", "duplicate_records", "processed_records", "deferred_records",
+		"in_flight_records", "lag_records", "backlog_records", "time_lag_ns", "gate_open", "bound_records", "process_cpu_cores", "process_rss_bytes", "gc_cycles",
+		"acked_by_queue_records", "redelivered_records", "queue_in_flight_records",
+	}}
+	for _, metric := range result.TimeMetrics {
+		s.head = append(s.head, metric+"_count", metric+"_p50_ns", metric+"_p99_ns", metric+"_max_ns")
+	}
+	for _, r := range runs {
+		for _, i := range r.Intervals {
+			s.add(append([]string{r.Run.Run.ID, r.Run.Run.Name}, intervalCells(&r.Run, i)...)...)
+		}
+	}
+	return s
+}
+
+func intervalCells(r *result.Run, i result.Interval) []string {
+	said := func(path, cell string) string {
+		if !r.Says("intervals." + path) {
+			return ""
+		}
+		return cell
+	}
+	gate := ""
+	if i.GateOpen != nil {
+		gate = flag(*i.GateOpen)
+	}
+	cells := []string{
+		integer(i.StartNs), integer(i.EndNs), i.Phase,
+		said("scheduled", integer(i.Scheduled)), said("admitted", integer(i.Admitted)), said("shed", integer(i.Shed)),
+		said("acked", integer(i.Acked)), said("failed", integer(i.Failed)), said("unknown", integer(i.Unknown)),
+		said("delivered", integer(i.Delivered)), said("duplicates", integer(i.Duplicates)), said("processed", integer(i.Processed)),
+		said("deferred_records", integer(i.DeferredRecords)), said("in_flight_records", integer(i.InFlightRecords)),
+		optional(i.LagRecords), said("backlog_records", integer(i.BacklogRecords)), said("time_lag_ns", integer(i.TimeLagNs)),
+		gate, optional(i.BoundRecords), optional(i.ProcessCPUCores), optional(i.ProcessRSSBytes), said("gc_cycles", integer(i.GCCycles)),
+		optional(i.AckedByQueue), optional(i.Redelivered), optional(i.QueueInFlight),
+	}
+	for _, metric := range result.TimeMetrics {
+		t, known := i.Time[metric]
+		if !known {
+			cells = append(cells, "", "", "", "")
+			continue
+		}
+		percentile := func(p float64, ns int64) string {
+			if !figure.Supported(p, figure.Independent(r, metric, t.Count)) {
+				return ""
+			}
+			return integer(ns)
+		}
+		cells = append(cells, said("time.count", integer(t.Count)), said("time.p50_ns", percentile(50, t.P50Ns)),
+			said("time.p99_ns", percentile(99, t.P99Ns)), said("time.max_ns", integer(t.MaxNs)))
+	}
+	return cells
+}

@@ -1,0 +1,275 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/figure"
+)
+
+// SideBySide writes several runs beside each other: a column for each name of
+// a run, with the median and the range where a name was run more than once,
+// what the figures show in words, and the lag of each over time on one scale.
+func SideBySide(w io.Writer, runs []*result.Recorded, o Options) error {
+	p := newPage(o)
+	compared := variants(runs)
+	p.comparison(compared)
+	p.footnotes(runs)
+	p.heading("What it shows", "")
+	for _, sentence := range findings(compared) {
+		for i, part := range wrap(sentence, p.width-4) {
+			p.line([]string{"  - ", "    "}[min(i, 1)], part)
+		}
+	}
+	p.pictures(compared)
+	return p.writeTo(w)
+}
+
+// comparedRow is one row of the table.
+type comparedRow struct {
+	label   string
+	full    string // the label where nothing is indented; "" is label
+	reading reading
+	format  func(float64) string
+	rare    bool // left out where it is 0 in all runs
+}
+
+// comparedRows are the rows for variants: what became of the load, how far behind
+// the consumers were, and how long records took.
+func comparedRows(all []variant) []comparedRow {
+	rows := []comparedRow{
+		{label: "offered", reading: offeredPerS, format: unit.PerSecond},
+		{label: "scheduled", reading: scheduled, format: records},
+		{label: "  admitted, of scheduled", reading: admittedShare, format: unit.Percent},
+		{label: "  shed", reading: shed, format: records},
+		{label: "  shed, of scheduled", reading: shedShare, format: unit.Percent},
+	}
+	rows = append(rows, reasonRows(all)...)
+	rows = append(rows,
+		comparedRow{label: "  deferred, peak", reading: figureNamed("deferred_peak"), format: records, rare: true},
+		comparedRow{label: "  deferred at the end", reading: deferred, format: records},
+		comparedRow{label: "acked", reading: ackedPerS, format: unit.PerSecond},
+		comparedRow{label: "delivered", reading: deliveredPerS, format: unit.PerSecond},
+	)
+	if underBackpressure(all) {
+		rows = append(rows, comparedRow{label: "  ÷ without backpressure", full: "delivered ÷ without backpressure", reading: figure.DeliveredOfOff(references(all)).Value, format: unit.Percent})
+	}
+	return append(rows,
+		comparedRow{label: "consumers busy", reading: utilisation, format: unit.Percent},
+		comparedRow{label: "delivered in the end, of scheduled", reading: deliveredPart, format: unit.Percent},
+		comparedRow{label: "lost", reading: lostRecords, format: records},
+		comparedRow{label: "duplicates", reading: figureNamed("duplicates"), format: records, rare: true},
+		comparedRow{},
+		comparedRow{label: "consumer lag peak, records", reading: peakLag, format: records},
+		comparedRow{label: "  ÷ max_lag", full: "consumer lag peak ÷ max_lag", reading: peakLagOfBound, format: times},
+		comparedRow{label: "  ÷ max_lag, at the least", full: "consumer lag peak ÷ max_lag, at the least", reading: atLeastOfBound, format: times},
+		comparedRow{label: "  bound, lowest", reading: figureNamed("bound_min"), format: records},
+		comparedRow{label: "  bound, highest", reading: figureNamed("bound_max"), format: records},
+		comparedRow{label: "time lag peak", reading: timeLagPeak, format: nanos},
+		comparedRow{label: "drained in time", reading: drained, format: yesNo},
+		comparedRow{label: "settling, slowest change", reading: figureNamed("settling_time"), format: tenths},
+		comparedRow{},
+		comparedRow{label: "e2e response p50, admitted", reading: taking("e2e_response_time", "p50"), format: nanos},
+		comparedRow{label: "e2e response p90, admitted", reading: taking("e2e_response_time", "p90"), format: nanos},
+		comparedRow{label: "e2e response p99, admitted", reading: taking("e2e_response_time", "p99"), format: nanos},
+		comparedRow{label: "e2e response p99.9, admitted", reading: taking("e2e_response_time", "p99_9"), format: nanos},
+		comparedRow{label: "e2e service p99, admitted", reading: taking("e2e_service_time", "p99"), format: nanos},
+		comparedRow{label: "e2e p99 ÷ target", reading: timeOfTarget, format: times},
+		comparedRow{label: "send response p99, admitted", reading: taking("send_response_time", "p99"), format: nanos},
+		comparedRow{label: "send service p99, admitted", reading: taking("send_service_time", "p99"), format: nanos},
+		comparedRow{label: "gate closed, of the window", reading: gateClosed, format: unit.Percent},
+		comparedRow{label: "lag not known", reading: figureNamed("blind_time"), format: nanos, rare: true},
+	)
+}
+
+// reasonRows are what was shed by reason, where there is more than one.
+func reasonRows(all []variant) (rows []comparedRow) {
+	for _, reason := range shedReasons {
+		row := comparedRow{label: "    " + reason.short, full: "shed " + reason.short, reading: figureNamed(reason.figure), format: records, rare: true}
+		if !row.blank(all) {
+			rows = append(rows, row)
+		}
+	}
+	if len(rows) < 2 {
+		return nil
+	}
+	return rows
+}
+
+// blank tells whether a row says nothing: no run has the figure, or it is rare and 0
+// in all.
+func (row comparedRow) blank(all []variant) bool {
+	for _, v := range all {
+		if s := v.of(row.reading); s.n > 0 && (!row.rare || s.top > 0) {
+			return false
+		}
+	}
+	return true
+}
+
+func records(v float64) string { return unit.Count(int64(v + 0.5)) }
+func nanos(v float64) string   { return unit.Nanos(int64(v)) }
+func times(v float64) string   { return decimals(v, 2) + " ×" }
+
+// yesNo prints the share of runs that did.
+func yesNo(v float64) string {
+	if v >= 0.5 {
+		return "yes"
+	}
+	return "no"
+}
+
+// comparison is the tables of variants: as many beside each other as the width has
+// room for.
+func (p *page) comparison(compared []variant) {
+	rows := comparedRows(compared)
+	for i, block := range blocks(compared, rows, p.width) {
+		if i > 0 {
+			p.line()
+		}
+		t := tableOf(block, rows)
+		for i, line := range t.lines() {
+			if i == 0 {
+				line = p.paint(bold, line)
+			}
+			p.line(strings.ReplaceAll(line, notValid, p.paint(red, notValid)))
+		}
+	}
+	if len(compared) > 0 {
+		p.line(repeats(compared))
+	}
+	for _, note := range append(boundNotes(compared), referenceNotes(compared)...) {
+		for _, line := range wrap(note, p.width) {
+			p.line(line)
+		}
+	}
+}
+
+// boundNotes say whose bound is no bound of the consumer lag above it.
+func boundNotes(compared []variant) []string {
+	var names []string
+	for _, v := range compared {
+		if v.of(figureNamed("bound_max")).n > 0 && estimates(v.runs[0].Run.Backpressure) {
+			names = append(names, v.name)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return []string{"The bound of " + enumerate(names) + " is of the backlog as estimated between commits, not of the consumer lag."}
+}
+
+// tableOf has a row for each figure, and below it one with the range where
+// repeats differ.
+func tableOf(block []variant, rows []comparedRow) table {
+	head, verdicts := []string{""}, []string{"verdict"}
+	for _, v := range block {
+		head = append(head, v.name)
+		verdicts = append(verdicts, verdictOf(v))
+	}
+	t := table{gap: 3, rows: [][]string{head, verdicts}}
+	for _, row := range rows {
+		if row.reading == nil {
+			if len(t.rows[len(t.rows)-1]) > 0 { // a group that no run has leaves no gap
+				t.add()
+			}
+			continue
+		}
+		if row.blank(block) {
+			continue
+		}
+		medians, ranges, differ := []string{row.label}, []string{""}, false
+		for _, v := range block {
+			median, extent := cells(v.of(row.reading), row.format)
+			medians, ranges = append(medians, median), append(ranges, extent)
+			differ = differ || extent != ""
+		}
+		t.add(medians...)
+		if differ {
+			t.add(ranges...)
+		}
+	}
+	return t
+}
+
+// blocks splits variants so that each table keeps within the width.
+func blocks(all []variant, rows []comparedRow, width int) [][]variant {
+	var split [][]variant
+	for _, v := range all {
+		last := len(split) - 1
+		if last >= 0 && fits(append(slices.Clone(split[last]), v), rows, width) {
+			split[last] = append(split[last], v)
+			continue
+		}
+		split = append(split, []variant{v})
+	}
+	return split
+}
+
+func fits(block []variant, rows []comparedRow, width int) bool {
+	t := tableOf(block, rows)
+	for _, line := range t.lines() {
+		if columns(line) > width {
+			return false
+		}
+	}
+	return true
+}
+
+// cells prints a spread: the median, and the range if there is one.
+func cells(s spread, format func(float64) string) (median, extent string) {
+	if s.n == 0 {
+		return absent, ""
+	}
+	median = format(s.median)
+	low, top := format(s.low), format(s.top)
+	if low == top {
+		return median, ""
+	}
+	// The unit is said once where both have the same.
+	if number, suffix, found := strings.Cut(low, " "); found && strings.HasSuffix(top, " "+suffix) {
+		low = number
+	}
+	return median, strings.TrimSuffix(low, "/s") + ".." + top
+}
+
+// notValid is the verdict of a name that has no valid run.
+const notValid = "INVALID"
+
+func verdictOf(v variant) string {
+	switch {
+	case len(v.runs) == 0:
+		return notValid // none has finished
+	case v.valid == v.all && v.all == 1:
+		return Standing(&v.runs[0].Run)
+	case v.valid == v.all:
+		return fmt.Sprintf("%s, all %d", standingOf(v.runs), v.all)
+	case v.valid == 0:
+		return notValid
+	}
+	return fmt.Sprintf("%d of %d valid", v.valid, v.all)
+}
+
+// standingOf is the standing that all of several valid runs have in common.
+func standingOf(runs []*result.Recorded) string {
+	word := Standing(&runs[0].Run)
+	for _, r := range runs[1:] {
+		if Standing(&r.Run) != word {
+			return result.Valid + " or " + word
+		}
+	}
+	return word
+}
+
+// repeats says how much the table rests on.
+func repeats(block []variant) string {
+	most := slices.MaxFunc(block, func(a, b variant) int { return a.all - b.all })
+	if most.all == 1 {
+		return "One run of each. Repeat them before a claim is made of a difference."
+	}
+	return "The median of the valid runs of each name, and lowest..highest below it."
+}

@@ -1,0 +1,77 @@
+package report_test
+
+import (
+	"bytes"
+	"testing"
+
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/resulttest"
+	"kafkabench.example/kafka-bench/internal/show/report"
+)
+
+func sideBySide(t *testing.T, runs ...*result.Recorded) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := report.SideBySide(&b, runs, report.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestSideBySide(t *testing.T) {
+	got := sideBySide(t, simulate(t, resulttest.Overload()), simulate(t, resulttest.OverloadLoose()), simulate(t, resulttest.OverloadTight()))
+	screens(t, got, report.Width, 80)
+	golden(t, "side-by-side", got)
+}
+
+// Repeats of one name share a column; the invalid ones are left out of it, and
+// are not left out of the telling.
+func TestSideBySideOfRepeats(t *testing.T) {
+	var runs []*result.Recorded
+	for seed := range uint64(3) {
+		for _, p := range []resulttest.Plan{resulttest.Overload(), resulttest.OverloadLoose(), resulttest.OverloadTight()} {
+			p.Seed += 10 * seed
+			runs = append(runs, simulate(t, p))
+		}
+	}
+	bad := simulate(t, resulttest.OverloadTight())
+	bad.Run.Verdict = result.Verdict{Status: result.Invalid, Reasons: []string{"pacer lateness p99 is 7.42 ms, and may be 2 ms"}}
+	bad.Run.Load.Shed = 1
+	worse := killed(t)
+	worse.Run.Run.Name = "overload"
+	got := sideBySide(t, append(runs, bad, worse)...)
+	screens(t, got, report.Width, 90)
+	golden(t, "side-by-side-repeats", got)
+}
+
+// A name of which no run is valid keeps its column, and the reader is told.
+func TestSideBySideOfInvalid(t *testing.T) {
+	small := produceOnly(t)
+	golden(t, "side-by-side-invalid", sideBySide(t, broken(t), small, closedLoop(t), killed(t), simulate(t, resulttest.Baseline()), harness(t)))
+}
+
+func TestSideBySideOfNothing(t *testing.T) {
+	if got := sideBySide(t); len(got) == 0 {
+		t.Error("nothing was said of nothing")
+	}
+}
+
+// The same throughput behind a gate and without one is said to be the same;
+// a different one is not.
+func TestFindingsFollowTheFigures(t *testing.T) {
+	const same = "All deliver about the same"
+	off, tight := simulate(t, resulttest.Overload()), simulate(t, resulttest.OverloadTight())
+	tight.Run.Delivery.DeliveredPerS = 0.99 * off.Run.Delivery.DeliveredPerS
+	if got := sideBySide(t, off, tight); !bytes.Contains(got, []byte(same)) {
+		t.Errorf("no word of equal throughput in\n%s", got)
+	}
+	tight.Run.Delivery.DeliveredPerS *= 0.7
+	if got := sideBySide(t, off, tight); bytes.Contains(got, []byte(same)) {
+		t.Errorf("a third less is not the same:\n%s", got)
+	}
+	idle := "left its consumers idle"
+	*tight.Run.Consumer.Utilisation = 1
+	if got := sideBySide(t, off, tight); bytes.Contains(got, []byte(idle)) {
+		t.Errorf("busy consumers were called idle:\n%s", got)
+	}
+}

@@ -1,0 +1,153 @@
+package report
+
+import (
+	"fmt"
+
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/result"
+)
+
+// process is what the measuring cost, and what the brokers used. Figures that
+// the operating system does not offer are left out.
+func (p *page) process(r *result.Run) {
+	u := r.Process
+	if !r.Says("process") && len(r.Broker) == 0 {
+		return
+	}
+	p.heading("Process", " in the measured window")
+	var cpu, perRecord, memory string
+	if u.CPUCores != nil {
+		cpu = decimals(*u.CPUCores, 2) + " cores" + waited(u.CPUWaitRatio)
+	}
+	if u.CPUPerRecord != nil {
+		perRecord = unit.Nanos(int64(*u.CPUPerRecord)) + " CPU per acked record"
+	}
+	if u.RSSPeakBytes != nil {
+		memory = "RSS " + unit.Bytes(*u.RSSPeakBytes)
+	}
+	if used := list(cpu, perRecord, memory, collections(r)); used != "" || r.Run.Imported == nil {
+		p.labelled(toolName(r), used)
+	}
+	delay := ""
+	if r.Says("process.scheduling_delay.p99_ns") {
+		delay = "scheduling delay p99 " + unit.Nanos(u.SchedDelayNs.P99Ns) + ", max " + unit.Nanos(u.SchedDelayNs.MaxNs)
+	}
+	if host := list(hostUse(r), delay); host != "" {
+		p.labelled("host", host)
+	}
+	for _, b := range r.Broker {
+		if used := list(brokerUse(b), ownAccount(b.Metrics)); used != "" {
+			p.labelled(fmt.Sprintf("broker %d", b.ID), used)
+		}
+	}
+	p.devices(r.HostUse)
+	if text := requests(r.Clients); text != "" {
+		p.labelled("requests", text)
+	}
+	if text := stored(r.Storage); text != "" {
+		p.labelled("topic", text)
+	}
+}
+
+// waited says for how much of the time in which a process could run it waited for a core.
+func waited(ratio *float64) string {
+	if ratio == nil {
+		return ""
+	}
+	return " (" + wholePercent(*ratio) + " waiting)"
+}
+
+// toolName is what made the run.
+func toolName(r *result.Run) string {
+	if r.Run.Imported != nil {
+		return "the tool"
+	}
+	return "kafka-bench"
+}
+
+func collections(r *result.Run) string {
+	u := r.Process
+	switch {
+	case !r.Says("process.gc_cycles"):
+		return ""
+	case u.GCCycles == 0:
+		return "no GC"
+	case !r.Says("process.gc_pause.p99_ns"):
+		return count(u.GCCycles, "GC")
+	}
+	return fmt.Sprintf("%s, pause p99 %s", count(u.GCCycles, "GC"), unit.Nanos(u.GCPauseNs.P99Ns))
+}
+
+func hostUse(r *result.Run) string {
+	u := r.Process
+	var busy, stolen string
+	if u.HostCPUBusy != nil {
+		busy = fmt.Sprintf("%s of %s busy", unit.Percent(*u.HostCPUBusy), count(int64(r.Run.Host.CPUs), "CPU"))
+	}
+	if u.HostCPUStolen != nil && *u.HostCPUStolen > 0 {
+		stolen = unit.Percent(*u.HostCPUStolen) + " stolen"
+	}
+	return list(busy, stolen)
+}
+
+func brokerUse(b result.Broker) string {
+	var cpu, memory, disk, log string
+	if b.CPUCores != nil {
+		cpu = decimals(*b.CPUCores, 2) + " cores" + waited(b.CPUWaitRatio)
+	}
+	if b.RSSPeakBytes != nil {
+		memory = "RSS " + unit.Bytes(*b.RSSPeakBytes)
+	}
+	if b.DiskWritten != nil && b.DiskRead != nil {
+		disk = unit.Bytes(*b.DiskWritten) + " written, " + unit.Bytes(*b.DiskRead) + " read"
+	}
+	if b.LogSizeBytes != nil {
+		log = "log " + unit.Bytes(*b.LogSizeBytes)
+	}
+	return list(cpu, memory, disk, log)
+}
+
+// compression is a table with a column for each codec, the run's own marked.
+func (p *page) compression(r *result.Run) {
+	codecs := r.Compression
+	if len(codecs) == 0 {
+		return
+	}
+	of := fmt.Sprintf(" of %s of this run, %s each", batches(int64(codecs[0].Batches)), unit.Bytes(codecs[0].BatchBytes))
+	if r.Run.Imported != nil {
+		of = " as the other tool tried it" // on what, is among the warnings
+	}
+	p.heading("Compression", of+"; > is what the run used")
+	names, ratios, compress, decompress := []string{""}, []string{"  ratio"}, []string{"  compress"}, []string{"  decompress"}
+	for _, c := range codecs {
+		name := c.Codec
+		if c.Level != 0 {
+			name += fmt.Sprintf("-%d", c.Level)
+		}
+		if c.UsedByThisRun {
+			name = "> " + name
+		}
+		names = append(names, name)
+		ratios = append(ratios, decimals(c.Ratio, 2))
+		compress = append(compress, speed(c.CompressMBPerS))
+		decompress = append(decompress, speed(c.DecompressMBPerS))
+	}
+	t := table{rows: [][]string{names, ratios, compress, decompress}, gap: 4}
+	for _, line := range t.lines() {
+		p.line(line)
+	}
+}
+
+func batches(n int64) string {
+	if n == 1 {
+		return "1 batch"
+	}
+	return unit.Count(n) + " batches"
+}
+
+func speed(mbPerS float64) string {
+	if mbPerS == 0 {
+		return absent
+	}
+	return unit.Bytes(int64(mbPerS*1e6)) + "/s"
+}

@@ -1,0 +1,206 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/result"
+)
+
+// verdict is the head of the report: may the figures be believed, and why not.
+func (p *page) verdict(r *result.Recorded) {
+	info, v := r.Run.Run, r.Run.Verdict
+	style := green
+	switch {
+	case v.Status != result.Valid:
+		style = red
+	case !proven(&r.Run):
+		style = yellow
+	}
+	p.line(p.paint(style, heading(&r.Run)), "  ", p.paint(bold, info.Name), "  ", info.ID, "  ", moment(startedAt(&r.Run), "2006-01-02 15:04:05 UTC"))
+	for _, reason := range v.Reasons {
+		p.styled(red, "because", reason)
+	}
+	if info.Interrupted {
+		p.labelled("interrupted", "the run was ended early; the figures speak of what there was")
+	}
+	for _, warning := range v.Warnings {
+		p.styled(yellow, "warning", warning)
+	}
+	for _, note := range r.Notes {
+		p.styled(yellow, "files", note)
+	}
+	if len(v.Reasons)+len(v.Warnings)+len(r.Notes) > 0 || info.Interrupted {
+		p.line()
+	}
+}
+
+// subject says what was run, and on what.
+func (p *page) subject(r *result.Run) {
+	for _, line := range append(wrap(offer(r), p.width), wrap(madeWith(r), p.width)...) {
+		p.line(line)
+	}
+	if note := r.Run.Cluster.Note; note != "" && !slices.Contains(r.Verdict.Warnings, note) {
+		for _, line := range wrap(note, p.width) {
+			p.line(p.paint(yellow, line))
+		}
+	}
+}
+
+// madeWith says what the run was made with, and on.
+func madeWith(r *result.Run) string {
+	tool := strings.TrimSpace("kafka-bench " + r.Run.Tool.Version)
+	if i := r.Run.Imported; i != nil {
+		tool = "imported from " + i.File + " (" + i.Format + ")"
+	}
+	host := fmt.Sprintf("%s/%s, %s", r.Run.Host.OS, r.Run.Host.Arch, count(int64(r.Run.Host.CPUs), "CPU"))
+	if r.Run.Host.OS == "" {
+		host = ""
+	}
+	client := strings.TrimSpace(r.Run.Driver.Name + " " + r.Run.Driver.Version)
+	return list(cluster(r.Run.Cluster), client, tool, host)
+}
+
+// offer says what load was offered, for how long, of what.
+func offer(r *result.Run) string {
+	rate := unit.PerSecond(r.Load.OfferedPerS) + " offered"
+	switch {
+	case reads(r):
+		rate = unit.PerSecond(r.Delivery.DeliveredPerS) + " read"
+	case !r.Says("load.offered_per_s") && r.Says("load.acked_per_s"):
+		rate = unit.PerSecond(r.Load.AckedPerS) + " acked"
+	case !r.Says("load.offered_per_s") && r.Says("delivery.delivered_per_s"):
+		rate = unit.PerSecond(r.Delivery.DeliveredPerS) + " delivered"
+	case !r.Says("load.offered_per_s"):
+		rate = "An unknown load"
+	case r.Load.ClosedLoop:
+		rate = "As much as the clients take (closed loop)"
+	case !r.Finished():
+		rate = setting(r.Scenario, "load", "rate")
+		if rate == "" {
+			rate = "Load"
+		} else {
+			rate += " offered"
+		}
+	}
+	text := rate
+	if measured := phase(r, "measure"); measured.EndNs > measured.StartNs {
+		text += " for " + seconds(measured.EndNs-measured.StartNs)
+	}
+	if warmup := phase(r, "warm-up"); warmup.EndNs > warmup.StartNs {
+		text += " after " + seconds(warmup.EndNs-warmup.StartNs) + " of warm-up"
+	}
+	records := strings.TrimSpace(setting(r.Scenario, "load", "record", "size") + " " + setting(r.Scenario, "load", "record", "payload"))
+	if records != "" {
+		records += " records"
+	}
+	return list(text, records,
+		settings(r.Scenario, "producer", "load", "producers")+processes(r.Scenario),
+		settings(r.Scenario, "partition", "topic", "partitions"),
+		groups(len(r.Groups))+settings(r.Scenario, "consumer", "consume", "consumers")+work(r.Scenario))
+}
+
+// processes says over how many the producers are spread, if over several.
+func processes(scenario any) string {
+	if n := setting(scenario, "load", "processes"); n != "" && n != "1" {
+		return " in " + n + " processes"
+	}
+	return ""
+}
+
+// groups introduces the consumers of each of several groups.
+func groups(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return count(int64(n), "group") + " of "
+}
+
+// work says what the consumers do with each record, if anything.
+func work(scenario any) string {
+	field := func(name string) string {
+		switch v := setting(scenario, "consume", "work", name); v {
+		case "0", "0s", "fixed":
+			return ""
+		default:
+			return v
+		}
+	}
+	if field("time") == "" {
+		return ""
+	}
+	text := " with " + field("time") + " of work a record"
+	jitter := field("jitter")
+	if jitter != "" {
+		jitter = " jitter " + jitter
+	}
+	if how := strings.TrimSpace(field("distribution") + jitter); how != "" && how != "uniform" {
+		text += " (" + how + ")"
+	}
+	return text
+}
+
+// cluster says where Kafka came from.
+func cluster(c result.Cluster) string {
+	brokers := count(int64(c.Brokers), "broker")
+	switch c.Kind {
+	case "":
+		return ""
+	case "kafka":
+		return "Apache Kafka " + c.Version + ", " + brokers
+	case "existing":
+		return strings.TrimSpace("existing cluster "+c.ID+" "+c.Version) + ", " + brokers
+	}
+	return strings.TrimSpace(c.Kind+" cluster "+c.Version) + ", " + brokers
+}
+
+// phase is the run's phase of that name, or an empty one.
+func phase(r *result.Run, name string) result.Phase {
+	for _, ph := range r.Run.Phases {
+		if ph.Name == name {
+			return ph
+		}
+	}
+	return result.Phase{}
+}
+
+// window is the length of the measured window, in nanoseconds.
+func window(r *result.Run) int64 {
+	measured := phase(r, "measure")
+	return measured.EndNs - measured.StartNs
+}
+
+// setting looks into the scenario by the names of the YAML; an unset one is "".
+func setting(scenario any, path ...string) string {
+	for _, name := range path {
+		fields, ok := scenario.(map[string]any)
+		if !ok {
+			return ""
+		}
+		scenario = fields[name]
+	}
+	switch v := scenario.(type) {
+	case string:
+		return v
+	case json.Number, int, int64, float64, bool:
+		return fmt.Sprint(v)
+	}
+	return ""
+}
+
+// settings prints a setting that counts things: 8 producers.
+func settings(scenario any, singular string, path ...string) string {
+	switch n := setting(scenario, path...); n {
+	case "":
+		return ""
+	case "0":
+		return "no " + singular
+	case "1":
+		return "1 " + singular
+	default:
+		return n + " " + singular + "s"
+	}
+}

@@ -1,0 +1,128 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/result"
+)
+
+// barColumns is the width of the progress bar.
+const barColumns = 30
+
+// view is the whole of the live view as it should be now. Figures keep their
+// places from one second to the next: eyes may rest on one.
+func (l *Live) view() []string {
+	p := &page{colour: l.o.Colour}
+	lines := []string{p.paint(bold, l.o.Name) + "  " + l.where()}
+	if l.last == nil {
+		return l.clip(lines)
+	}
+	i := *l.last
+	p50, p99 := l.quantiles(i)
+	failed := ""
+	if n := i.Failed + i.Unknown; n > 0 {
+		failed = p.paint(red, unit.Count(n)+" failed or unknown")
+	}
+	lines = append(lines,
+		viewRow("offered", rate(i, i.Scheduled), "shed "+rate(i, i.Shed), "deferred "+unit.Count(i.DeferredRecords)),
+		viewRow("acked", rate(i, i.Acked), "in flight "+unit.Count(i.InFlightRecords), failed),
+		viewRow("delivered", rate(i, i.Delivered), "backlog "+unit.Count(i.BacklogRecords), "oldest "+oldest(i)),
+		viewRow(words(l.o.Metric), "p50 "+p50, "p99 "+p99),
+		viewRow("consumer lag", lagOf(i), "gate "+l.paintGate(p, i), boundOf(i)),
+	)
+	if l.event != "" {
+		lines = append(lines, "  "+strings.TrimLeft(l.event, " "))
+	}
+	return l.clip(lines)
+}
+
+// oldest is the age of the oldest undelivered record when the interval ended. An age
+// of 0 while records are on their way is that the look missed them.
+func oldest(i result.Interval) string {
+	if i.TimeLagNs == 0 && i.InFlightRecords+i.BacklogRecords > 0 {
+		return absent
+	}
+	return unit.Nanos(i.TimeLagNs)
+}
+
+// boundOf is the lag that the controller allows; "" where it has no bound.
+func boundOf(i result.Interval) string {
+	if i.BoundRecords == nil {
+		return ""
+	}
+	return "bound " + unit.Count(*i.BoundRecords)
+}
+
+func (l *Live) paintGate(p *page, i result.Interval) string {
+	if i.GateOpen != nil && !*i.GateOpen {
+		return p.paint(yellow, "closed")
+	}
+	if i.GateOpen == nil {
+		return "none"
+	}
+	return "open"
+}
+
+// viewRow has a label, a figure to the right of its column, and notes.
+func viewRow(label, figure string, notes ...string) string {
+	var b strings.Builder
+	b.WriteString(pad("  "+label, 22) + padLeft(figure, 14))
+	for _, note := range notes {
+		b.WriteString("   " + pad(note, 20))
+	}
+	return strings.TrimRight(b.String(), " ")
+}
+
+// where says what goes on, and how much of it is done.
+func (l *Live) where() string {
+	if l.status != "" {
+		return l.status
+	}
+	total := l.phase.EndNs - l.phase.StartNs
+	done := int64(0)
+	if l.last != nil {
+		done = min(max(l.last.EndNs-l.phase.StartNs, 0), total)
+	}
+	if total <= 0 {
+		return l.phase.Name
+	}
+	of := " of "
+	if l.phase.Name == "drain" {
+		of = " of at most "
+	}
+	filled := min(max(int(barColumns*(float64(done)/float64(total))), 0), barColumns)
+	bar := strings.Repeat("█", filled) + strings.Repeat("░", barColumns-filled)
+	return fmt.Sprintf("%-7s  %s  %s%s%s", l.phase.Name, bar, seconds(done), of, seconds(total))
+}
+
+// clip keeps every line within the terminal: a line that wraps would take two,
+// and the view could not be redrawn in place.
+func (l *Live) clip(lines []string) []string {
+	for i, line := range lines {
+		lines[i] = clipTo(line, l.o.Width)
+	}
+	return lines
+}
+
+// clipTo cuts s to width columns. Colours take none, and are closed again.
+func clipTo(s string, width int) string {
+	column, escaped := 0, false
+	for i, r := range s {
+		switch {
+		case r == '\x1b':
+			escaped = true
+		case escaped:
+			escaped = r != 'm'
+		case column == width:
+			if strings.Contains(s, "\x1b") {
+				return s[:i] + "\x1b[0m"
+			}
+			return s[:i]
+		default:
+			column++
+		}
+	}
+	return s
+}
