@@ -49,4 +49,7 @@
 // waits, is dropped, or is replaced by less, and each is counted. See [Excess]. When the lag cannot be read for a grace
 // time the gate is blind; it closes then, or opens if the application is told to
 // prefer a long queue to a stopped producer.
+//
+// Files to know: controller.go, gate.go, report.go, credit.go, latency.go, waiters.go,
+// own.go.
 package backpressure

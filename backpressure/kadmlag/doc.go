@@ -12,4 +12,6 @@
 // partitions makes no difference: the classic protocol, the one of KIP-848, and
 // consumers that assign partitions themselves and commit under the group's name
 // are read alike. Share groups (KIP-932) have no committed offsets and are not.
+//
+// Files to know: source.go.
 package kadmlag

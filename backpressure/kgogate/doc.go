@@ -33,4 +33,6 @@
 // kgo.AllowIdempotentProduceCancellation, without which an idempotent client does not
 // keep the timeout for records that it sent and got no answer to; or abort what
 // the client has buffered when the share is fenced.
+//
+// Files to know: producer.go, fate.go (what became of a record).
 package kgogate

@@ -1,5 +1,5 @@
-// Package promgate tells Prometheus of a backpressure gate: what it let through,
-// what it refused, what bound is in force, and whether it can see.
+// Package promgate exports a backpressure gate to Prometheus: records let through and
+// refused, the bound in force, and blindness.
 //
 // A collector reads the gate's counters when it is scraped and does nothing in
 // between, so it costs a producer nothing. Alert on blindness and on a closed
@@ -7,6 +7,8 @@
 //
 //	kafka_backpressure_blind == 1
 //	rate(kafka_backpressure_closed_seconds_total[5m]) > 0.9
+//
+// Files to know: metrics.go.
 package promgate
 
 import (

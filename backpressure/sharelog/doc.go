@@ -65,4 +65,6 @@
 // The bound holds for what the members send. What others write to the topics, or
 // what was there before, is not theirs and not counted. A dead member's part counts as
 // drained by committed offsets; a group that commits what it skipped frees it too.
+//
+// Files to know: member.go, beat.go, read.go.
 package sharelog

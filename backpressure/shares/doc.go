@@ -1,6 +1,6 @@
-// Package shares divides one bound among members that can't see each other, so
-// that the parts they act on never add up to more than the whole, whatever is
-// late, lost, paused or dead.
+// Package shares divides one lag bound among members that can't see each other. The parts
+// they act on never add up to more than the whole, whatever is late, lost, paused or
+// dead.
 //
 // All members append to one log and all fold it with the same rules ([State]),
 // so they agree on every prefix of it. Three rules make the sum safe:
@@ -30,4 +30,6 @@
 // What parts to aim for is no matter of safety, and each member decides it alone
 // (see [Targets]). Members of different opinion, or of different versions, share
 // badly and still keep the bound.
+//
+// Files to know: state.go, member.go, target.go, drain.go.
 package shares

@@ -15,7 +15,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/calibrate"
 )
 
-func calibrateCommand() *cobra.Command {
+func calibrateCommand(in surroundings) *cobra.Command {
 	var quick bool
 	var driver string
 	c := &cobra.Command{
@@ -38,7 +38,7 @@ meanwhile.`,
 			if quick {
 				plan = calibrate.Quick()
 			}
-			return calibrateMachine(c.Context(), plan, driver, c.OutOrStdout(), c.ErrOrStderr())
+			return in.calibrateMachine(c.Context(), plan, driver, c.OutOrStdout(), c.ErrOrStderr())
 		},
 	}
 	c.Flags().BoolVar(&quick, "quick", false, "a quarter of the time, and less sure")
@@ -46,7 +46,7 @@ meanwhile.`,
 	return c
 }
 
-func calibrateMachine(ctx context.Context, plan calibrate.Plan, driver string, stdout, stderr io.Writer) error {
+func (s surroundings) calibrateMachine(ctx context.Context, plan calibrate.Plan, driver string, stdout, stderr io.Writer) error {
 	client, err := driverNamed(driver)
 	if err != nil {
 		return err
@@ -55,7 +55,7 @@ func calibrateMachine(ctx context.Context, plan calibrate.Plan, driver string, s
 	if err != nil {
 		return err
 	}
-	ctx, cancel := untilInterrupt(ctx)
+	ctx, cancel := s.untilInterrupt(ctx)
 	defer cancel()
 	c, err := calibrate.Measure(ctx, calibrate.Config{Plan: plan, Driver: client, Tool: tool(), Progress: progressTo(stderr)})
 	if errors.Is(err, context.Canceled) {
@@ -86,8 +86,8 @@ func calibrated(dir string, tell func(string)) func(*result.Run) []string {
 }
 
 // untilInterrupt is a context that the first interrupt ends.
-func untilInterrupt(parent context.Context) (context.Context, context.CancelFunc) {
-	ctx, interrupt, stop := interruptible(parent, func(string) {}) // it ends at once
+func (s surroundings) untilInterrupt(parent context.Context) (context.Context, context.CancelFunc) {
+	ctx, interrupt, stop := s.interruptible(parent, func(string) {}) // it ends at once
 	ctx, cancel := context.WithCancel(ctx)
 	go func() {
 		select {

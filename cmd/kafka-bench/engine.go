@@ -8,7 +8,6 @@ import (
 	"os/signal"
 	"reflect"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -23,6 +22,7 @@ import (
 // engineFlags are the flags of every command that makes runs: which client is
 // put under test, on which cluster, and where the results go.
 type engineFlags struct {
+	in         surroundings
 	out        string
 	driver     string
 	cluster    string
@@ -171,15 +171,15 @@ func (r rig) with(ctx context.Context, v viewer, work func(context.Context, camp
 		return err
 	}
 	source := &cluster.Source{
-		Home: home, Kind: r.flags.cluster, Brokers: r.flags.brokers, ClusterID: r.flags.clusterID, Access: r.access, Metrics: r.flags.metrics,
-		Progress: r.progress,
+		Home: home, Kind: r.flags.cluster, Brokers: r.flags.brokers, ClusterID: r.flags.clusterID,
+		Access: r.flags.in.through(r.access), Metrics: r.flags.metrics, Embedded: r.flags.in.embedded, Progress: r.progress,
 	}
 	worker, err := workerCommandLine()
 	if err != nil {
 		return err
 	}
 	bench.Reap(r.progress)
-	ctx, interrupt, stop := interruptible(ctx, r.progress)
+	ctx, interrupt, stop := r.flags.in.interruptible(ctx, r.progress)
 	defer stop() // last: an interrupt while the cluster stops must not end the tool
 	defer func() {
 		// An error that is alone stays so: exitCode knows errInvalid by that.
@@ -193,6 +193,7 @@ func (r rig) with(ctx context.Context, v viewer, work func(context.Context, camp
 		Bench: bench.Config{
 			Out: r.flags.out, KeepTopics: r.flags.keepTopics, Tool: tool(),
 			Worker: worker, Watch: v, Interrupt: interrupt, Caveats: calibrated(home.Dist, r.progress),
+			Probes: r.flags.in.probes,
 		},
 		Ready:  v.ready,
 		Warmer: &campaign.Warmer{Tell: r.progress},
@@ -205,11 +206,11 @@ func (r rig) checkOut() error { return result.CheckWritable(r.flags.out) }
 // interruptible returns a context and a channel. The first interrupt closes the
 // channel, which ends a run gently, and is told of, because that takes a while; or,
 // before a run has begun, the second one ends the context, which abandons it.
-func interruptible(parent context.Context, tell func(string)) (ctx context.Context, interrupt <-chan struct{}, stop func()) {
+func (s surroundings) interruptible(parent context.Context, tell func(string)) (ctx context.Context, interrupt <-chan struct{}, stop func()) {
 	ctx, cancel := context.WithCancel(parent)
 	first := make(chan struct{})
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	s.notify(signals)
 	go func() {
 		select {
 		case <-signals:

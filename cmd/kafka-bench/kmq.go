@@ -11,7 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-func kmqCommand() *cobra.Command {
+func kmqCommand(in surroundings) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "kmq",
 		Short: "Run the redelivery tracker of a queue, or look into one",
@@ -22,12 +22,13 @@ has in flight. docs/KMQ.md says what a queue is.`,
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(kmqTracker(), kmqInspect())
+	c.AddCommand(kmqTracker(in), kmqInspect(in))
 	return c
 }
 
 // queueFlags say which queue, and on which cluster.
 type queueFlags struct {
+	in         surroundings
 	brokers    []string
 	cluster    string
 	access     string
@@ -65,6 +66,7 @@ func (f queueFlags) config(ctx context.Context, c *cobra.Command, group string) 
 			return kmq.Config{}, err
 		}
 	}
+	a = f.in.through(a)
 	brokers, err := f.bootstrap(ctx)
 	if err != nil {
 		return kmq.Config{}, err

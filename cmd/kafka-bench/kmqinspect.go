@@ -19,8 +19,8 @@ import (
 // inspectTimeout bounds a look into a queue.
 const inspectTimeout = 2 * time.Minute
 
-func kmqInspect() *cobra.Command {
-	var flags queueFlags
+func kmqInspect(in surroundings) *cobra.Command {
+	flags := queueFlags{in: in}
 	var engine string
 	var asJSON bool
 	c := &cobra.Command{
@@ -42,7 +42,7 @@ in its consumers' memory alone is shown as –, and so is a sum with such a part
   kafka-bench kmq inspect billing --dead-letter orders-dead --json`,
 		Args: needs(1, 1, "the name of one group"),
 		RunE: func(c *cobra.Command, args []string) error {
-			ctx, stop := untilInterrupt(c.Context())
+			ctx, stop := in.untilInterrupt(c.Context())
 			defer stop()
 			ctx, cancel := context.WithTimeout(ctx, inspectTimeout)
 			defer cancel()

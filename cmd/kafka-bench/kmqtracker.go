@@ -23,8 +23,8 @@ import (
 // trackerGrace is how long a tracker that is told to end may take to.
 const trackerGrace = 30 * time.Second
 
-func kmqTracker() *cobra.Command {
-	var flags queueFlags
+func kmqTracker(in surroundings) *cobra.Command {
+	flags := queueFlags{in: in}
 	var group, metrics string
 	var visibility, session time.Duration
 	var most int
@@ -55,7 +55,7 @@ those in effect. How long a record is lent is the queues' to say, in each of the
 			if listener != nil {
 				defer listener.Close()
 			}
-			ctx, stop := untilInterrupt(c.Context())
+			ctx, stop := in.untilInterrupt(c.Context())
 			defer stop()
 			cfg, err := flags.config(ctx, c, group)
 			if err != nil {

@@ -1,4 +1,8 @@
-// Command kafka-bench measures what the users of an Apache Kafka feel.
+// Command kafka-bench measures end-to-end latency, consumer lag and delivery of Apache
+// Kafka, with and without backpressure.
+//
+// Files to know: one file for each command, exit.go (which error is which code),
+// drivers.go (the only list of drivers), view.go.
 package main
 
 import (

@@ -24,8 +24,8 @@ type peersFlags struct {
 	repeat int
 }
 
-func peersCommand() *cobra.Command {
-	var flags peersFlags
+func peersCommand(in surroundings) *cobra.Command {
+	flags := peersFlags{engineFlags: engineFlags{in: in}}
 	c := &cobra.Command{
 		Use:   "peers SCENARIO",
 		Short: "Set our runs beside those of Kafka's own performance tools",

@@ -11,14 +11,18 @@ import (
 // run is the whole program: arguments in, output out, an error that says which
 // exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	root := rootCommand()
+	return surroundings{}.run(ctx, args, stdout, stderr)
+}
+
+func (s surroundings) run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	root := rootCommand(s)
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	return root.ExecuteContext(ctx)
 }
 
-func rootCommand() *cobra.Command {
+func rootCommand(in surroundings) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "kafka-bench",
 		Short: "Measure what the users of an Apache Kafka feel",
@@ -35,8 +39,8 @@ says whether the numbers can be believed.`,
 		return fmt.Errorf("%w; see %s --help", inOurWords(err), c.CommandPath())
 	})
 	root.AddCommand(
-		runCommand(), listCommand(), showCommand(), reportCommand(), compareCommand(), historyCommand(),
-		searchCommand(), calibrateCommand(), clusterCommand(), importCommand(), peersCommand(), kmqCommand(), driversCommand(), versionCommand(),
+		runCommand(in), listCommand(), showCommand(), reportCommand(), compareCommand(), historyCommand(),
+		searchCommand(in), calibrateCommand(in), clusterCommand(), importCommand(), peersCommand(in), kmqCommand(in), driversCommand(), versionCommand(),
 		workerCommand(),
 	)
 	return root

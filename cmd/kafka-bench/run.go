@@ -66,8 +66,8 @@ const runExample = `  kafka-bench run quick
   kafka-bench run baseline --brokers kafka-1:9093 --command-config client.properties
   kafka-bench run --resume runs/20261121T200000Z-sweep-acks-k3x7qa`
 
-func runCommand() *cobra.Command {
-	var flags runFlags
+func runCommand(in surroundings) *cobra.Command {
+	flags := runFlags{engineFlags: engineFlags{in: in}}
 	c := &cobra.Command{
 		Use:     "run SCENARIO…",
 		Short:   "Run scenarios, sweeps and repeats, and report what was measured",

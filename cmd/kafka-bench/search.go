@@ -34,8 +34,8 @@ type searchFlags struct {
 	curveOf    string
 }
 
-func searchCommand() *cobra.Command {
-	var flags searchFlags
+func searchCommand(in surroundings) *cobra.Command {
+	flags := searchFlags{engineFlags: engineFlags{in: in}}
 	c := &cobra.Command{
 		Use:   "search SCENARIO",
 		Short: "Find the highest rate that meets what is expected",

@@ -12,17 +12,22 @@ import (
 // before anybody knows when the window will start, so the zero is set later;
 // until then every time lies long before it.
 type Axis struct {
-	epoch time.Time    // carries Go's monotonic reading
-	clock int64        // of the epoch, on the machine's clock
-	wall  time.Time    // the same without it, for it makes the arithmetic dearer
-	zero  atomic.Int64 // of the axis, in nanoseconds since the epoch
-	end   atomic.Int64 // of the measured window, on the axis
+	epoch time.Time     // carries Go's monotonic reading
+	clock int64         // of the epoch, on the machine's clock
+	apart time.Duration // the readings of both
+	wall  time.Time     // the same without it, for it makes the arithmetic dearer
+	zero  atomic.Int64  // of the axis, in nanoseconds since the epoch
+	end   atomic.Int64  // of the measured window, on the axis
 }
 
-// NewAxis returns an axis whose zero is not set yet.
-func NewAxis() *Axis {
-	now, clock := bothClocks()
-	a := &Axis{epoch: now, clock: clock, wall: now.Round(0).UTC()}
+// NewAxis returns an axis whose zero is not set yet. machine reads the clock that
+// processes share, in nanoseconds; nil is the kernel's monotonic clock.
+func NewAxis(machine func() int64) *Axis {
+	if machine == nil {
+		machine = machineClock
+	}
+	now, clock, apart := bothClocks(machine)
+	a := &Axis{epoch: now, clock: clock, apart: apart, wall: now.Round(0).UTC()}
 	a.zero.Store(math.MaxInt64 / 2)
 	a.end.Store(math.MaxInt64 / 2)
 	return a

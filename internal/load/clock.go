@@ -23,21 +23,25 @@ func (a *Axis) Adopt(z Zero) {
 	a.zero.Store(z.ClockNs - a.clock)
 }
 
+// Apart is by how much at most the axis may differ from the machine's clock: what came
+// between the readings of both.
+func (a *Axis) Apart() time.Duration { return a.apart }
+
 // pairings is how often both clocks are read to find a pair of readings that
 // nothing came between.
 const pairings = 16
 
 // bothClocks reads Go's clock and the machine's at the same moment: the closest of
-// some pairs.
-func bothClocks() (now time.Time, clock int64) {
-	closest := time.Duration(1<<63 - 1)
+// some pairs, whose readings were so far apart.
+func bothClocks(machine func() int64) (now time.Time, clock int64, closest time.Duration) {
+	closest = 1<<63 - 1
 	for range pairings {
-		before := machineClock()
+		before := machine()
 		read := time.Now()
-		after := machineClock()
+		after := machine()
 		if apart := time.Duration(after - before); apart < closest {
 			closest, now, clock = apart, read, before+int64(apart)/2
 		}
 	}
-	return now, clock
+	return now, clock, closest
 }

@@ -1,6 +1,5 @@
-// Package load is the hot path: the workers that offer records on schedule and
-// the group members that take them, with the stamps, the counters and the books
-// in between.
+// Package load is the hot path: workers that send records on schedule, and group members
+// that receive them. Stamps, counters and books are in between.
 //
 // A producing worker never waits for anything but time. Its schedule is
 // arithmetic: two cursors run over the same arrivals, one at the records that
@@ -12,7 +11,11 @@
 // time, and the wait is part of its response time.
 //
 // Acknowledgements come back on the client's goroutines. There a record is only
-// stamped and pushed on the worker's stack; the worker takes the whole stack at
-// its next round and enters it into histograms and books under a lock taken once
-// for all of them. That lock is what the interval sampler takes too.
+// stamped and added to the worker's list, in the order of the reports. The worker
+// takes the whole list at its next round and enters it into histograms and books
+// under a lock taken once for all of them. The interval sampler takes that lock too.
+//
+// Files to know: producer.go, admission.go, queue.go, slot.go, member.go, seat.go
+// (members that come and go), worker.go, axis.go, sleep*.go, chooser.go, timeline.go,
+// queuegroup.go, queuethread.go, queuebooks.go (consumers of a queue).
 package load

@@ -5,6 +5,7 @@ import (
 	"math"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"kafkabench.example/kafka-bench/backpressure"
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
@@ -73,6 +74,9 @@ type ProducersConfig struct {
 	MaxDeferred int64 // of all workers together
 
 	Axis *Axis
+	// Sleep waits for a worker's next due time; nil is the pacer of Precise. One that
+	// oversleeps makes the workers late, as a busy machine does.
+	Sleep func(time.Duration)
 }
 
 // Producers are the workers on the sending side and their clients.
@@ -81,8 +85,9 @@ type Producers struct {
 	clients map[int]driver.Producer // by number
 	axis    *Axis
 	precise bool
-	closed  bool    // closed loop
-	volume  *volume // nil: no bound
+	sleep   func(time.Duration) // nil: the pacer
+	closed  bool                // closed loop
+	volume  *volume             // nil: no bound
 	abandon chan struct{}
 	ended   atomic.Bool
 	undo    func() // what the precise pacer changed in the process; nil is nothing
@@ -94,7 +99,7 @@ type Producers struct {
 func OpenProducers(cfg ProducersConfig) (*Producers, error) {
 	ps := &Producers{
 		clients: make(map[int]driver.Producer), axis: cfg.Axis,
-		precise: cfg.Precise, closed: cfg.Arrivals == nil, abandon: make(chan struct{}),
+		precise: cfg.Precise && cfg.Sleep == nil, sleep: cfg.Sleep, closed: cfg.Arrivals == nil, abandon: make(chan struct{}),
 	}
 	clients := cfg.Clients
 	if clients == 0 || cfg.Workers == 0 {
@@ -219,10 +224,12 @@ func (ps *Producers) Start() {
 			switch {
 			case ps.closed:
 				w.runClosed()
+			case ps.sleep != nil:
+				w.runOpen(sleeping(ps.sleep))
 			case ps.precise:
 				w.runOpen(newPrecise())
 			default:
-				w.runOpen(frugal{})
+				w.runOpen(frugal)
 			}
 		})
 	}

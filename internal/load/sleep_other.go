@@ -6,6 +6,6 @@ package load
 // on this operating system.
 const PreciseAvailable = false
 
-func newPrecise() sleeper { return frugal{} }
+func newPrecise() sleeper { return frugal }
 
 func roomFor(int) (undo func()) { return func() {} }

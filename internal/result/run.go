@@ -1,14 +1,17 @@
-// Package result is what a run leaves behind: a directory of files with a
-// versioned schema. run.json is the summary, intervals.ndjson the time series (a
-// line a second, appended to disk at once), events.ndjson what happened and why,
-// histograms.hlog every latency in HdrHistogram's interval log format, and
-// scenario.yaml what was asked for. The terminal, the report and the dashboard
-// all read these, and nothing else.
+// Package result is what a run, or a campaign of runs, leaves behind: a folder of files
+// with a versioned schema. A run's run.json is the summary, intervals.ndjson the time
+// series (a line a second, appended to disk at once), events.ndjson what happened and why,
+// histograms.hlog every latency in HdrHistogram's interval log format, and scenario.yaml
+// what was asked for. The terminal, the report and the dashboard all read these, and
+// nothing else.
 //
 // The types here are the contract: fields are added, never renamed or removed.
 // Times are nanoseconds, sizes bytes, and "per_s" figures are taken over the
 // measured window alone. A figure that could not be measured is null or absent,
 // never zero.
+//
+// Files to know: run.go, books.go, times.go, lag.go, interval.go, writer.go, read.go,
+// campaign.go, campaignwriter.go.
 package result
 
 import (

@@ -1,12 +1,14 @@
-// Package access says how a client is let in to a Kafka cluster: under TLS or
-// not, and with which credentials. It reads them from the client properties file
-// that Kafka's own tools take (--command-config), so that people reuse the one
-// that they have; it lends them to every client of the tool, whatever that does;
-// and it puts into a sentence why a broker turned a client away.
+// Package access reads how a client connects to a Kafka cluster: TLS and credentials,
+// from Kafka's client properties file. It takes the file that Kafka's own tools take
+// (--command-config), so that people reuse the one that they have; it lends them to
+// every client of the tool, whatever that does; and it puts into a sentence why a broker
+// turned a client away.
 //
 // What is secret stays secret: no error, warning or printed form of this
 // package's types holds a value out of the file. A message names the line
 // instead.
+//
+// Files to know: access.go, read.go, readtls.go, denial.go.
 package access
 
 import (
@@ -30,6 +32,9 @@ type Access struct {
 	TLS *tls.Config
 	// SASL is who the client says it is; nil is nobody.
 	SASL *SASL
+	// Dial opens each connection, below TLS; nil is net.Dialer. It stays in this
+	// process: Handover omits it.
+	Dial Dial
 
 	// origin is what it was read from, for Handover; nil where it was not read.
 	origin *origin
@@ -104,10 +109,19 @@ func (a Access) Protocol() string {
 // dials by itself are Login, and the dialer goes through Secure.
 func (a Access) Options() []kgo.Opt {
 	options := a.Login()
-	if a.TLS != nil {
-		options = append(options, kgo.Dialer(a.Secure((&net.Dialer{Timeout: dialTimeout}).DialContext)))
+	if a.TLS != nil || a.Dial != nil {
+		options = append(options, kgo.Dialer(a.Secure(a.Dialer(dialTimeout))))
 	}
 	return options
+}
+
+// Dialer returns Dial, or without one that of a net.Dialer with this timeout, if it
+// is not 0. TLS is Secure's.
+func (a Access) Dialer(timeout time.Duration) Dial {
+	if a.Dial != nil {
+		return a.Dial
+	}
+	return (&net.Dialer{Timeout: timeout}).DialContext
 }
 
 // Login is the option of a client that authenticates itself, if it does.

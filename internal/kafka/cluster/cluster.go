@@ -1,14 +1,17 @@
-// Package cluster says where Kafka comes from. Kafka is Apache Kafka itself,
-// started on this machine from its Maven artifacts; Embedded is a stand-in that
-// lives in the process, for trying the tool and for tests; Existing is a
-// cluster that somebody else runs. A run sees all three as a Cluster: addresses
-// to connect to, facts to record, and something to stop at the end. Admin makes
-// and removes the topics of a run, and is careful never to touch another.
+// Package cluster starts, finds and stops Kafka clusters, and makes and removes the
+// topics of runs. Kafka is Apache Kafka itself, started on this machine from its Maven
+// artifacts; Embedded is a stand-in that lives in the process, for trying the tool and
+// for tests; Existing is a cluster that somebody else runs. A run sees all three as a
+// Cluster: addresses to connect to, facts to record, and something to stop at the end.
+// Admin makes and removes the topics of a run, and is careful never to touch another.
 //
 // Nothing that this package starts outlives its purpose: brokers die with the
 // process that started them, and what a crash left on disk the next start finds
 // and removes (Home.Reap). The one exception is asked for by name: Home.Up
 // starts a cluster that stays until Home.Down.
+//
+// Files to know: source.go, kafka.go, embedded.go, existing.go, named.go, admin.go,
+// reap.go, owned.go (what a group has).
 package cluster
 
 import (
@@ -49,14 +52,14 @@ type Info struct {
 	Settings map[string]string
 }
 
-// Secured is a Cluster that does not let in everybody.
+// Secured is a Cluster that clients reach by an Access of its own.
 type Secured interface {
 	// Access is how it lets this process in.
 	Access() access.Access
 }
 
-// AccessTo returns how a cluster lets this process in: in plain text and without
-// credentials, unless it is Secured.
+// AccessTo returns how a cluster lets this process in: in plain text, without
+// credentials and over this machine's network, unless it is Secured.
 func AccessTo(c Cluster) access.Access {
 	if secured, ok := c.(Secured); ok {
 		return secured.Access()

@@ -20,6 +20,7 @@ import (
 // The delay is never shorter than asked for, and longer by what a Go timer is
 // late, about a millisecond.
 type delays struct {
+	under    func(network, address string) (net.Listener, error)
 	produce  time.Duration // of requests
 	fetch    time.Duration // of responses
 	capacity *capacity     // of all connections together
@@ -33,9 +34,9 @@ const (
 	frameMaxBytes = 100 << 20
 )
 
-// listen is net.Listen for connections with these delays.
+// listen is under for connections with these delays.
 func (d delays) listen(network, address string) (net.Listener, error) {
-	listener, err := net.Listen(network, address)
+	listener, err := d.under(network, address)
 	if err != nil {
 		return nil, err
 	}

@@ -3,11 +3,16 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"maps"
+	"net"
 	"runtime/debug"
+	"strconv"
 	"sync"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kfake"
+
+	"kafkabench.example/kafka-bench/internal/kafka/access"
 )
 
 // kfakeModule is where the embedded cluster comes from.
@@ -24,6 +29,9 @@ const (
 	embeddedSegmentBytes   = 4 << 20
 	embeddedSweep          = time.Second
 )
+
+// minSessionTimeout is a property that kfake takes as an option, and not as a property.
+const minSessionTimeout = "group.min.session.timeout.ms"
 
 // EmbeddedOptions says what kind of embedded cluster to start. The zero value
 // is one broker.
@@ -45,12 +53,20 @@ type EmbeddedOptions struct {
 	// sent. A record that arrives while a response is held back waits for the
 	// next one: deliveries come later by once to twice that.
 	FetchDelay time.Duration
+	// Network is what the brokers listen on instead of this machine's loopback, for
+	// runs in virtual time (testing/synctest). Connections are then opened by the
+	// cluster's Access.
+	Network *kfake.VirtualNetwork
+	// Config has properties of the brokers, those that kfake knows, over the ones
+	// that the fields above make.
+	Config map[string]string
 }
 
 // Embedded is franz-go's kfake: a Kafka in this process, for trying the tool and
 // for tests.
 type Embedded struct {
 	fake      *kfake.Cluster
+	access    access.Access
 	bootstrap []string
 	info      Info
 	stopSweep chan struct{}
@@ -76,25 +92,46 @@ func StartEmbedded(opts EmbeddedOptions) (*Embedded, error) {
 	settings := map[string]string{
 		"log.retention.bytes": fmt.Sprint(opts.RetentionBytes),
 		"log.segment.bytes":   fmt.Sprint(embeddedSegmentBytes),
-		"log.retention.ms":    "-1", // by size alone: by age, each sweep would visit every batch
+		"log.retention.ms":    "-1", // only by size: by age, each sweep would visit every batch
 	}
+	maps.Copy(settings, opts.Config)
 	fakeOpts := []kfake.Opt{
 		kfake.NumBrokers(opts.Brokers), kfake.ClusterID(id), kfake.BrokerConfigs(settings),
 	}
-	if opts.ProduceDelay > 0 || opts.FetchDelay > 0 || opts.ProducePerSecond > 0 {
-		line := delays{produce: opts.ProduceDelay, fetch: opts.FetchDelay, capacity: newCapacity(opts.ProducePerSecond)}
-		fakeOpts = append(fakeOpts, kfake.ListenFn(line.listen))
+	if ms, err := strconv.Atoi(settings[minSessionTimeout]); err == nil {
+		fakeOpts = append(fakeOpts, kfake.GroupMinSessionTimeout(time.Duration(ms)*time.Millisecond))
 	}
+	listen, access := net.Listen, access.Access{}
+	if opts.Network != nil {
+		listen, access.Dial = opts.Network.Listen, opts.Network.DialContext
+		fakeOpts = append(fakeOpts, kfake.Ports(virtualPorts(opts.Brokers)...))
+	}
+	if opts.ProduceDelay > 0 || opts.FetchDelay > 0 || opts.ProducePerSecond > 0 {
+		line := delays{
+			under: listen, produce: opts.ProduceDelay, fetch: opts.FetchDelay, capacity: newCapacity(opts.ProducePerSecond),
+		}
+		listen = line.listen
+	}
+	fakeOpts = append(fakeOpts, kfake.ListenFn(listen))
 	fake, err := kfake.NewCluster(fakeOpts...)
 	if err != nil {
 		return nil, &Error{Kind: ErrUnavailable, What: "the embedded cluster did not start", Cause: err}
 	}
 	e := &Embedded{
-		fake: fake, bootstrap: fake.ListenAddrs(), stopSweep: make(chan struct{}),
+		fake: fake, access: access, bootstrap: fake.ListenAddrs(), stopSweep: make(chan struct{}),
 		info: Info{Kind: KindEmbedded, ID: id, Version: kfakeVersion(), Brokers: opts.Brokers, Note: embeddedNote, Settings: settings},
 	}
 	e.sweeps.Go(e.sweep)
 	return e, nil
+}
+
+// virtualPorts are those of n brokers on a network of their own.
+func virtualPorts(n int) []int {
+	ports := make([]int, n)
+	for i := range ports {
+		ports[i] = 9092 + i
+	}
+	return ports
 }
 
 // sweep applies the retention. kfake does so by itself only for topics that
@@ -117,6 +154,9 @@ func (e *Embedded) Bootstrap() []string { return e.bootstrap }
 
 // Info describes the cluster. Its note says that the figures are not Kafka's.
 func (e *Embedded) Info() Info { return e.info }
+
+// Access is how clients reach the cluster: in plain text, and through its Network.
+func (e *Embedded) Access() access.Access { return e.access }
 
 // Stop ends the cluster and frees its records.
 func (e *Embedded) Stop(context.Context) error {

@@ -205,8 +205,7 @@ func dialAll(ctx context.Context, addrs []string, a access.Access) []error {
 	errs := make([]error, len(addrs))
 	for i, addr := range addrs {
 		wg.Go(func() {
-			dialer := net.Dialer{Timeout: dialTimeout}
-			conn, err := a.Secure(dialer.DialContext)(ctx, "tcp", addr)
+			conn, err := a.Secure(a.Dialer(dialTimeout))(ctx, "tcp", addr)
 			if err != nil {
 				errs[i] = dialError(addr, a, err)
 				return
@@ -271,6 +270,9 @@ func checkID(meta kadm.Metadata, bootstrap []string, expectID string) error {
 func isLoopback(host string) bool {
 	if ip := net.ParseIP(host); ip != nil {
 		return ip.IsLoopback()
+	}
+	if host == "localhost" { // by RFC 6761, whatever resolver there is
+		return true
 	}
 	ips, err := net.LookupIP(host)
 	if err != nil || len(ips) == 0 {

@@ -26,6 +26,8 @@ type Source struct {
 	// themselves, in the text format of Prometheus; none where that is not known.
 	Metrics []string
 	Access  access.Access
+	// Embedded are the options of an embedded cluster, but for its brokers.
+	Embedded EmbeddedOptions
 	// Progress is told what takes time.
 	Progress func(string)
 
@@ -117,7 +119,9 @@ func (s *Source) kafka(ctx context.Context, settings scenario.Cluster) (Cluster,
 }
 
 func (s *Source) embedded(settings scenario.Cluster) (Cluster, error) {
-	return StartEmbedded(EmbeddedOptions{Brokers: settings.Brokers})
+	o := s.Embedded
+	o.Brokers = settings.Brokers
+	return StartEmbedded(o)
 }
 
 // Close stops the present cluster if it was started here.

@@ -1,6 +1,5 @@
-// Package confine holds a child process to so many processor cores and so much
-// memory, as a container does, so that a consumer can be measured on a part of a
-// machine.
+// Package confine limits a child process to a number of processor cores and an amount of
+// memory, as a container does. So a consumer can be measured on a part of a machine.
 //
 // Where the operating system offers it, that is a control group (cgroup, Linux): a
 // folder of the kernel's, made for this process alone, into which the process goes
@@ -19,6 +18,8 @@
 // A group outlives who made it. Its name has that process' number in it, with the
 // namespace of the number, and whoever opens a Cell, or calls Reap, removes the groups
 // of processes of its own namespace that are gone.
+//
+// Files to know: confine.go, cgroup2_linux.go, cgroup1_linux.go, here_linux.go.
 package confine
 
 import (

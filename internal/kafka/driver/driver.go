@@ -1,4 +1,4 @@
-// Package driver is the seam between Kafka Bench and a Kafka client under test.
+// Package driver is the interface between Kafka Bench and a Kafka client under test.
 //
 // A driver is thin on purpose: it hands records to the client, hands back what
 // the client reported, and says with which settings the client really ran. It
@@ -6,6 +6,8 @@
 // does that, once, for every client alike. What a client can do beyond the
 // minimum (pausing a partition, counting its bytes on the wire) is an optional
 // interface of one or two methods that the caller asks for by type assertion.
+//
+// Files to know: driver.go.
 package driver
 
 import (

@@ -1,5 +1,6 @@
-// Package latency measures times: every value of a run goes into a histogram,
-// and what is read from a run is read from histograms.
+// Package latency records times in histograms, and writes and reads their logs (.hlog).
+// Every value of a run goes into a histogram, and what is read from a run is read from
+// histograms.
 //
 // The idea is Gil Tene's HdrHistogram. A value is counted in a bucket whose
 // width is at most a thousandth of the value, so that three digits of every
@@ -18,6 +19,8 @@
 // Nothing here reads a clock. All values are nanoseconds. Nothing is corrected
 // for coordinated omission, because nothing needs it: the callers record against
 // the intended send time.
+//
+// Files to know: metric.go, histogram.go, recorder.go, collector.go, logwriter.go.
 package latency
 
 // Metric is one of the times that a run measures.

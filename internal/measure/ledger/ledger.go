@@ -18,6 +18,8 @@
 // Everything is kept in two books. A record belongs to the warm-up or to the
 // measured window by its intended send time, whenever it arrives; in a lane, the
 // measured records begin at one sequence and go on to the end.
+//
+// Files to know: ledger.go, sender.go, receiver.go, close.go, books.go.
 package ledger
 
 // maxSpans bounds each set of sequences that a lane keeps: the missing, the

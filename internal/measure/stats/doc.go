@@ -1,4 +1,4 @@
-// Package stats says what repeated runs show, and how sure that is.
+// Package stats computes what repeated runs show, and how sure that is.
 //
 // One run never carries a claim: the next one of the same configuration would
 // have given other figures. So everything here takes the values of repeated runs
@@ -17,4 +17,7 @@
 //
 // All functions are pure: the same values, in the same order where order
 // matters, give the same answer. Values must be finite.
+//
+// Files to know: summary.go, compare.go, ranks.go, warnings.go, changes.go, slope.go,
+// cost.go.
 package stats

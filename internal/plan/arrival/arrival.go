@@ -1,4 +1,4 @@
-// Package arrival says when records are due.
+// Package arrival computes when each record of an open-loop load is due.
 //
 // An open-loop load is a function from a record's number to its due time, fixed
 // before the run and untouched by what happens in it. The deterministic
@@ -22,6 +22,8 @@
 // The load is spread over workers without any of them talking to another: of n
 // workers, number w has records w, w+n, w+2n and so on of the whole. (A Poisson
 // process is spread in another way, see Poisson.)
+//
+// Files to know: arrival.go, profile.go, credit.go, stream.go, poisson.go.
 package arrival
 
 import (

@@ -54,9 +54,11 @@ func NewCorpus(spec Spec) (*Corpus, error) {
 	if spec.Stamped {
 		c.head = StampSize
 	}
-	if smallest := spec.Sizes.Min(); smallest < c.head {
+	smallest := spec.Sizes.Min()
+	if smallest < c.head {
 		return nil, fmt.Errorf("payload: a record of %d bytes has no room for a stamp; give at least %d", smallest, c.head)
 	}
+	c.reserve(corpusFillBytes/(smallest+recordOverheadBytes), smallest-c.head)
 	var source rand.PCG
 	random := rand.New(&source)
 	for !c.full() {
@@ -71,6 +73,12 @@ func NewCorpus(spec Spec) (*Corpus, error) {
 	}
 	c.index = append(c.index, entry{start: uint32(len(c.bodies))})
 	return c, nil
+}
+
+// reserve makes room for n bodies, and for those more that make their number prime.
+func (c *Corpus) reserve(n, size int) {
+	n += n/64 + 16
+	c.index, c.bodies = make([]entry, 0, n), make([]byte, 0, min(n*size, corpusFillBytes))
 }
 
 // full reports whether there are bodies enough. It is asked before the index has

@@ -1,9 +1,8 @@
-// Package scenario says what a run is: the topic, the load, the consumers, the
-// phases, the backpressure. A scenario is a YAML document, strict in its keys
-// and units; a preset is a scenario that comes with the tool. Everything that a
-// scenario leaves open is filled in from Defaults before the run, and the
-// resolved form is saved with the result, so that nothing about a run is
-// implicit.
+// Package scenario reads, completes and validates the YAML that describes a run: topic,
+// load, consumers, phases, backpressure, sweeps. A scenario is a YAML document, strict in
+// its keys and units; a preset is a scenario that comes with the tool. Everything that a
+// scenario leaves open is filled in from Defaults before the run, and the resolved form
+// is saved with the result, so that nothing about a run is implicit.
 //
 // The way of a scenario is ReadSuite: defaults first, the preset or file over
 // them, the files that are merged over that, the overrides of the command line
@@ -13,6 +12,10 @@
 // Every fault that any of these steps finds is reported at once, where it was
 // written and with what would be right, because a person who mends a file one
 // fault at a time starts a benchmark six times.
+//
+// Files to know: scenario.go, defaults.go, decode.go, validate*.go, queue.go, suite.go,
+// matrix.go, variants.go, quick.go, fates.go (who is there when a fault comes), bound.go
+// (which lag must be allowed), environment.go, presets/.
 package scenario
 
 import (

@@ -1,5 +1,5 @@
-// Package spelling finds the word that a person probably meant, so that an error
-// about a mistyped key can name the right one.
+// Package spelling finds the word that a person probably meant, so that an error about a
+// mistyped key can name it.
 package spelling
 
 import "strings"
@@ -31,9 +31,11 @@ func OneOf(choices []string) string {
 	return "one of " + strings.Join(choices[:last], ", ") + " or " + choices[last]
 }
 
+var separators = strings.NewReplacer("-", "", "_", "", " ", "")
+
 // plain makes max-lag, maxLag and MAX_LAG the same word.
 func plain(word string) string {
-	return strings.ToLower(strings.NewReplacer("-", "", "_", "", " ", "").Replace(word))
+	return strings.ToLower(separators.Replace(word))
 }
 
 // distance counts the letters that must be changed, added, removed or swapped

@@ -8,6 +8,8 @@
 // been right. What String prints, the parser of the same type reads back as the
 // same value. Printing for reports is another matter: Count, Nanos, Span, Bytes,
 // PerSecond and Percent round for the eye, and are not meant to be read back.
+//
+// Files to know: rate.go, size.go, duration.go, format.go.
 package unit
 
 import (

@@ -1,4 +1,4 @@
-// Package bottleneck says what kept a run from more, from the figures of the run alone.
+// Package bottleneck names what kept a run from more, by rules over the run's figures.
 //
 // Everything that a run can have too little of has a rule here, which turns figures into
 // a saturation from 0 to 1, a sentence with the figures, and a remedy. A figure that was
@@ -30,6 +30,8 @@
 // show least of all. Where an open loop got through all that was offered, and no capacity
 // is used up, it is the offered load that kept the run from more. And where nothing that
 // was measured explains it, the answer is that it is not known.
+//
+// Files to know: bottleneck.go (what is named), capacities.go, limits.go.
 package bottleneck
 
 import (

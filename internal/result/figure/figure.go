@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"kafkabench.example/kafka-bench/internal/plan/spelling"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
@@ -85,9 +86,12 @@ func Backpressured() []Figure {
 	return slices.DeleteFunc(All(), func(f Figure) bool { return !slices.Contains(shown, f.Name) })
 }
 
+// known are All, made once: reports ask for each figure by its name.
+var known = sync.OnceValue(All)
+
 // Named finds a figure. Its error says which one was probably meant.
 func Named(name string) (Figure, error) {
-	all := All()
+	all := known()
 	names := make([]string, len(all))
 	for i, f := range all {
 		if f.Name == name {

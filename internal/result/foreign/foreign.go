@@ -1,5 +1,5 @@
-// Package foreign turns the results of other tools into runs of our own schema,
-// so that they can be reported and compared with ours.
+// Package foreign turns the results of other tools into runs of our schema, to be
+// reported and compared with ours.
 //
 // The danger of an import is that it lends a foreign figure our meaning. So each
 // reader is told, format by format, what a figure really measures, and gives it the
@@ -27,6 +27,8 @@
 // in the schema would change our mind.
 //
 // Nothing here reads a clock; files are read, and run folders written, and that is all.
+//
+// Files to know: foreign.go, a file for each format.
 package foreign
 
 import (

@@ -1,10 +1,9 @@
-// Package resulttest makes up runs for the tests of whoever reads results. The
-// runs are simulated record by record: a pacer that is a little late, a broker
-// that answers in milliseconds, consumers with a fixed capacity, commits once a
-// second and a gate that reads the lag. So their figures hang together as those
-// of a real run do (the books balance, lag is what was acked and not
-// committed, a closed gate shows in the next second's admitted records), and
-// the same plan gives the same run, to the byte, on every machine.
+// Package resulttest makes up runs for tests that read results. The runs are simulated
+// record by record: a pacer that is a little late, a broker that answers in milliseconds,
+// consumers with a fixed capacity, commits once a second and a gate that reads the lag.
+// So their figures hang together as those of a real run do (the books balance, lag is
+// what was acked and not committed, a closed gate shows in the next second's admitted
+// records), and the same plan gives the same run, to the byte, on every machine.
 package resulttest
 
 import (

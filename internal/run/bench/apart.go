@@ -20,15 +20,19 @@ import (
 // apart tells that the producers are in processes of their own.
 func (r *run) apart() bool { return r.cfg.Scenario.Load.Processes > 1 }
 
+// canStart tells that there is a way to start processes.
+func (c Config) canStart() bool { return len(c.Worker) > 0 || c.Here != nil }
+
 // startProcesses starts the processes that the scenario asks for.
 func (r *run) startProcesses(context.Context) (err error) {
 	if !r.apart() {
 		return nil
 	}
-	if len(r.cfg.Worker) == 0 {
+	if !r.cfg.canStart() {
 		return errors.New("producers in processes of their own need the program's own command line, which nobody gave")
 	}
-	if r.children, err = remote.StartChildren(r.cfg.Scenario.Load.Processes, r.cfg.Worker); err != nil {
+	start := remote.Start{Command: r.cfg.Worker, Here: r.cfg.Here}
+	if r.children, err = start.Children(r.cfg.Scenario.Load.Processes); err != nil {
 		return err
 	}
 	r.told = r.children.Processes()
@@ -138,7 +142,7 @@ func (r *run) relay(name string, c *remote.Child, mark func(*result.Event)) {
 // usage is what this process and the others have used together, asked by remote.Ask or
 // AskSoon; an error says which of them have died, of which it is what they told last.
 func (r *run) usage(ask func(*remote.Process, string) (ProcessUsage, error)) (sum ProcessUsage, died error) {
-	sum, _ = ownUsage() // Known says that it is not
+	sum, _ = ownUsage(r.cfg.Probes) // Known says that it is not
 	all, died := usages(r.processes(), ask)
 	for _, u := range all {
 		sum = sum.add(u)

@@ -6,6 +6,10 @@
 // intended send time. Everything that is found on the way is written to the
 // run's directory at once, so that a crash at any moment leaves a run that can
 // be read.
+//
+// Files to know: bench.go, prepare.go, fill.go, stored.go, groups.go, intervals.go,
+// gatekeeper.go, faults.go, changes.go, settling.go, lag.go, journal.go, conclude.go,
+// verdict.go, queue.go, queuekmq.go, queueoutcome.go.
 package bench
 
 import (
@@ -18,9 +22,11 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/kafka/probe"
 	"kafkabench.example/kafka-bench/internal/load"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
 // Config is all that a run needs.
@@ -40,6 +46,13 @@ type Config struct {
 	// Worker is the command line of a process that calls the function Worker: this
 	// program's own, with what makes it do that. It is for scenarios with processes.
 	Worker []string
+	// Here works for the run in this process, in place of the command Worker; nil starts
+	// processes. The method Serve of WorkerConfig is one for tests.
+	Here remote.Here
+	// Probes read the machine; the zero value reads all that there is.
+	Probes probe.Set
+	// Sleep waits for a producer's next due time; nil is the scenario's pacer.
+	Sleep func(time.Duration)
 	// Watch is told of the run while it goes on; nil is nobody.
 	Watch Watcher
 	// Interrupt ends the run early when it is closed: nothing more is offered,

@@ -22,7 +22,7 @@ func (r *run) compression() []result.Compression {
 	}
 	l := r.cfg.Scenario.Load
 	batches := r.sampleBatches(max(1, int((wire.BatchRecords+wire.Batches/2)/wire.Batches)))
-	codecs, err := probe.Codecs(batches, l.Compression, l.Level)
+	codecs, err := r.cfg.Probes.Codecs(batches, l.Compression, l.Level)
 	if err != nil {
 		r.warnings = append(r.warnings, err.Error())
 		return nil

@@ -58,7 +58,7 @@ func (r *run) openGroup(ctx context.Context, number int) (group, error) {
 	if !r.consumersApart() {
 		return load.StartGroup(r.groupConfig(number))
 	}
-	if len(r.cfg.Worker) == 0 {
+	if !r.cfg.canStart() {
 		return nil, errors.New("consumers in processes of their own need the program's own command line, which nobody gave")
 	}
 	access, err := r.access().Handover()
@@ -80,7 +80,9 @@ func (r *run) startConsumers(group, place int) (*remote.Child, error) {
 		name += fmt.Sprintf(" of group %d", group+1)
 	}
 	cell := confine.Open(r.limits())
-	child, err := remote.Start{Name: name, Command: cell.Command(r.cfg.Worker), Env: cell.Env(), Why: cell.Why}.Child()
+	child, err := remote.Start{
+		Name: name, Command: cell.Command(r.cfg.Worker), Env: cell.Env(), Why: cell.Why, Here: r.cfg.Here,
+	}.Child()
 	if err != nil {
 		return nil, errors.Join(err, cell.Close())
 	}
@@ -107,15 +109,15 @@ func (r *run) startConsumers(group, place int) (*remote.Child, error) {
 
 // openGroup opens this process' part of a consumer group.
 func (w *worker) openGroup(a remote.GroupAssignment) (remote.OpenedGroup, error) {
-	let, err := a.Access.Access()
+	let, err := w.access(a.Access)
 	if err != nil {
 		return remote.OpenedGroup{}, err
 	}
-	client, err := w.driverNamed(a.Driver)
+	client, err := w.Driver(a.Driver)
 	if err != nil {
 		return remote.OpenedGroup{}, err
 	}
-	axis := load.NewAxis()
+	axis := load.NewAxis(w.Probes.Clock())
 	axis.Adopt(a.Zero)
 	cfg := a.Config()
 	cfg.Driver, cfg.Client.Access, cfg.Axis = client, let, axis

@@ -25,7 +25,7 @@ func (r *run) lookAtDirty(context.Context) {
 	if now := r.axis.Now(); now < 0 || now >= r.axis.End() {
 		return
 	}
-	if dirty := probe.DirtyBytes(); dirty != nil {
+	if dirty := r.cfg.Probes.DirtyBytes(); dirty != nil {
 		r.dirty.bytes.Store(max(r.dirty.bytes.Load(), *dirty))
 		r.dirty.known.Store(true)
 	}
@@ -66,7 +66,7 @@ func (r *run) disks() (all []result.DiskUse) {
 		if !known || after == before && !logs[name] {
 			continue
 		}
-		ms := float64(length.Milliseconds())
+		ms := length.Seconds() * 1e3
 		busy, queue := min(1, wrapping(before.BusyMs, after.BusyMs)/ms), wrapping(before.QueuedMs, after.QueuedMs)/ms
 		d := result.DiskUse{
 			Name: name, ReadBytes: after.ReadBytes - before.ReadBytes, WrittenBytes: after.WrittenBytes - before.WrittenBytes,
@@ -103,14 +103,14 @@ func (r *run) networks() (all []result.NetUse) {
 
 // readThreads reads for how long the threads of this process and of local brokers waited
 // for a core; processes of which that can't be read are left out.
-func readThreads(brokers []brokerUsage) map[int]probe.Threads {
+func (r *run) readThreads(brokers []brokerUsage) map[int]probe.Threads {
 	pids := []int{os.Getpid()}
 	for _, b := range brokers {
 		pids = append(pids, b.pid)
 	}
 	all := make(map[int]probe.Threads)
 	for _, pid := range pids {
-		if threads, err := probe.ReadThreads(pid); err == nil {
+		if threads, err := r.cfg.Probes.Threads(pid); err == nil {
 			all[pid] = threads
 		}
 	}

@@ -122,7 +122,7 @@ const readyTimeout = 60 * time.Second
 // have their partitions. On an error nothing is left behind.
 func prepare(ctx context.Context, cfg Config) (_ *run, err error) {
 	r := &run{
-		cfg: cfg, asked: cfg.Scenario, axis: load.NewAxis(), collector: &latency.Collector{},
+		cfg: cfg, asked: cfg.Scenario, axis: load.NewAxis(cfg.Probes.Clock()), collector: &latency.Collector{},
 		stop:    make(chan struct{}),
 		stamped: stamped(cfg.Scenario) && (cfg.Scenario.Load.Producers > 0 || filled(cfg.Scenario)),
 	}

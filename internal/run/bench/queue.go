@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"strconv"
 	"time"
 
@@ -133,7 +132,7 @@ func (r *run) markersTopic() string {
 
 // clientOptions are those of the clients of one member, whose connections hang on a line.
 func (r *run) clientOptions(name string, line *meter.Line) []kgo.Opt {
-	dial := line.Hang((&net.Dialer{Timeout: dialTimeout}).DialContext)
+	dial := line.Hang(r.access().Dialer(dialTimeout))
 	options := append(r.access().Login(),
 		kgo.ClientID(fmt.Sprintf("kafka-bench-%s-%s", r.writer.ID(), name)), kgo.DisableClientMetrics(),
 		kgo.Dialer(r.access().Secure(dial)), kgo.WithHooks(&r.queue.traffic))

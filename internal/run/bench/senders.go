@@ -68,6 +68,7 @@ type sending struct {
 	corpus   *payload.Corpus
 	keys     *payload.Keys
 	gate     *gatekeeper // nil: no backpressure
+	sleep    func(time.Duration)
 }
 
 // config is what the workers are opened with.
@@ -86,7 +87,7 @@ func (s sending) config() load.ProducersConfig {
 		Partitions: s.partitions, Partitioning: l.Partitioning,
 		Corpus: s.corpus, Keys: s.keys, RecordBytes: int(s.corpus.MeanBytes()),
 		Stamped: stamped(s.scenario), Consumed: s.consumed, Run: runNumber(s.runID), Volume: int64(l.Volume),
-		MaxDeferred: b.MaxDeferred, Axis: s.axis,
+		MaxDeferred: b.MaxDeferred, Axis: s.axis, Sleep: s.sleep,
 	}
 	s.gate.admission(&cfg)
 	return cfg
@@ -149,7 +150,7 @@ func (r *run) openHere() error {
 	producers, err := load.OpenProducers(sending{
 		scenario: r.cfg.Scenario, driver: r.cfg.Driver, brokers: r.cfg.Cluster.Bootstrap(), access: r.access(),
 		runID: r.writer.ID(), topic: r.topic.Name, partitions: r.topic.Partitions, consumed: len(r.groups) > 0,
-		axis: r.axis, arrivals: r.arrivals, corpus: r.corpus, keys: r.keys, gate: r.own,
+		axis: r.axis, arrivals: r.arrivals, corpus: r.corpus, keys: r.keys, gate: r.own, sleep: r.cfg.Sleep,
 	}.config())
 	if err != nil {
 		return err

@@ -64,22 +64,22 @@ type reading struct {
 }
 
 func (r *run) takeReading() reading {
-	t := reading{at: r.axis.Now(), runtime: probe.ReadRuntime(), brokers: r.brokerUsage()}
+	t := reading{at: r.axis.Now(), runtime: r.cfg.Probes.Runtime(), brokers: r.brokerUsage()}
 	var err error
 	if t.self, t.died = r.usage(remote.Ask[ProcessUsage]); t.died != nil {
 		t.self.Known = false
 	}
 	t.pauses = r.pauses()
-	t.host, err = probe.HostCPU()
+	t.host, err = r.cfg.Probes.Host()
 	t.hostOK = err == nil
 	t.wire, t.wireOK = r.producers.Wire()
 	t.sending = timedOf(r.producers)
 	for _, g := range r.groups {
 		t.fetching = t.fetching.add(timedOf(g))
 	}
-	t.devices, err = probe.ReadHost()
+	t.devices, err = r.cfg.Probes.Devices()
 	t.devicesOK = err == nil
-	t.threads = readThreads(t.brokers)
+	t.threads = r.readThreads(t.brokers)
 	t.received, t.members = r.groups.received(), r.groups.counts()
 	t.apart = r.readApart()
 	t.queue = r.readQueue()

@@ -25,8 +25,20 @@ import (
 // Worker is a process that works for a run: it does what it is asked on in, answers
 // on out, and returns when in ends. driverNamed opens the client under test.
 func Worker(ctx context.Context, in io.Reader, out io.WriteCloser, driverNamed func(string) (driver.Driver, error)) error {
+	return WorkerConfig{Driver: driverNamed}.Serve(ctx, "", in, out)
+}
+
+// WorkerConfig is how a worker is set up that runs in the process of a test.
+type WorkerConfig struct {
+	Driver func(name string) (driver.Driver, error)
+	Probes probe.Set
+	Dial   access.Dial // of the access; nil is net.Dialer
+}
+
+// Serve is Worker. It is a remote.Here.
+func (c WorkerConfig) Serve(ctx context.Context, _ string, in io.Reader, out io.WriteCloser) error {
 	ctx, cancel := context.WithCancel(ctx)
-	w := &worker{ctx: ctx, driverNamed: driverNamed, tellings: make(chan result.Event, maxTellings)}
+	w := &worker{WorkerConfig: c, ctx: ctx, tellings: make(chan result.Event, maxTellings)}
 	defer w.close()
 	defer cancel() // first of all: what is under way then ends by itself
 	return remote.Serve(in, out, map[string]any{
@@ -38,10 +50,10 @@ func Worker(ctx context.Context, in io.Reader, out io.WriteCloser, driverNamed f
 
 // worker is the process' own state.
 type worker struct {
-	ctx         context.Context
-	driverNamed func(string) (driver.Driver, error)
-	tellings    chan result.Event // for the run
-	untold      atomic.Int64      // those for which there was no room
+	WorkerConfig
+	ctx      context.Context
+	tellings chan result.Event // for the run
+	untold   atomic.Int64      // those for which there was no room
 
 	// mu guards what open makes. It is never held while a broker is waited for: whoever
 	// closes must not have to wait for that.
@@ -50,6 +62,13 @@ type worker struct {
 	lag    *workerLag
 	share  *sharelog.Member
 	keeper sync.WaitGroup
+}
+
+// access is what was handed over.
+func (w *worker) access(h access.Handover) (access.Access, error) {
+	let, err := h.Access()
+	let.Dial = w.Dial
+	return let, err
 }
 
 // maxTellings bounds the events that wait to be fetched.
@@ -70,15 +89,15 @@ func (w *worker) open(a remote.Assignment) (remote.Opened, error) {
 	if err != nil {
 		return remote.Opened{}, err
 	}
-	let, err := a.Access.Access()
+	let, err := w.access(a.Access)
 	if err != nil {
 		return remote.Opened{}, err
 	}
-	client, err := w.driverNamed(a.Driver)
+	client, err := w.Driver(a.Driver)
 	if err != nil {
 		return remote.Opened{}, err
 	}
-	axis := load.NewAxis()
+	axis := load.NewAxis(w.Probes.Clock())
 	axis.Adopt(a.Zero)
 	parts := sending{
 		scenario: s, driver: client, brokers: a.Brokers, access: let, runID: a.RunID, topic: a.Topic,
@@ -272,12 +291,12 @@ type ProcessUsage struct {
 }
 
 // ownUsage is that of this process.
-func ownUsage() (ProcessUsage, error) {
-	runtime := probe.ReadRuntime()
+func ownUsage(probes probe.Set) (ProcessUsage, error) {
+	runtime := probes.Runtime()
 	u := ProcessUsage{
 		GCCycles: runtime.GCCycles, GCCPU: runtime.GCCPU, AllocBytes: runtime.AllocBytes, AllocObjects: runtime.AllocObjects,
 	}
-	used, err := probe.Self()
+	used, err := probes.Self()
 	if err == nil {
 		u.Usage, u.Known = used, true
 	}
@@ -299,7 +318,7 @@ func (u ProcessUsage) add(o ProcessUsage) ProcessUsage {
 
 // Usage answers with what the process has used.
 func (p *ProcessService) Usage(_ remote.None, reply *ProcessUsage) error {
-	*reply, _ = ownUsage() // Known says that it is not
+	*reply, _ = ownUsage(p.worker.Probes) // Known says that it is not
 	return nil
 }
 
@@ -321,7 +340,7 @@ func worse(a, b probe.Quantiles) probe.Quantiles {
 func (p *ProcessService) Pauses(_ remote.None, reply *RuntimePauses) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	now := probe.ReadRuntime()
+	now := p.worker.Probes.Runtime()
 	*reply = pausesBetween(p.last, now)
 	p.last = now
 	return nil

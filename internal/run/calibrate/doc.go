@@ -1,5 +1,5 @@
-// Package calibrate finds out what this machine can offer, before anybody
-// believes a number that was taken on it.
+// Package calibrate measures what load this machine can offer, and keeps the answer for
+// later runs.
 //
 // A load generator is part of what it measures. Whatever it cannot send on time
 // looks like a slow Kafka, and the rate at which that begins depends on the
@@ -16,4 +16,6 @@
 // to record.
 //
 // The verdict is kept, and a run that offers more than it says is told so.
+//
+// Files to know: calibration.go, measure.go.
 package calibrate

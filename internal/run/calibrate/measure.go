@@ -11,6 +11,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/kafka/probe"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
@@ -125,6 +126,7 @@ type measurer struct {
 	cfg     Config
 	cluster cluster.Cluster
 	out     string
+	probes  probe.Set
 	host    result.Host // as the runs describe it
 	others  float64     // the most of the processors that other processes took
 	// held are the places in shares of those that held last, by pacer: sizes
@@ -207,7 +209,7 @@ func (m *measurer) run(ctx context.Context, bytes int, rate unit.Rate, pacer str
 	}
 	runtime.GC() // what the run before left is not this one's to clear away
 	outcome, err := bench.Run(ctx, bench.Config{
-		Scenario: s.Resolve(), Cluster: m.cluster, Driver: m.cfg.Driver, Out: m.out, Tool: m.cfg.Tool,
+		Scenario: s.Resolve(), Cluster: m.cluster, Driver: m.cfg.Driver, Out: m.out, Tool: m.cfg.Tool, Probes: m.probes,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("records of %v: %w", unit.Size(bytes), err)

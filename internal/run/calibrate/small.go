@@ -73,7 +73,7 @@ func costOf(length time.Duration, work func(i uint64)) float64 {
 
 // clockCost is a reading of the clock that stamps are read from.
 func clockCost(length time.Duration) float64 {
-	axis := load.NewAxis()
+	axis := load.NewAxis(nil)
 	axis.Set(0, time.Hour)
 	var sum int64
 	cost := costOf(length, func(uint64) { sum += axis.Now() })

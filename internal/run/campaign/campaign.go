@@ -1,13 +1,16 @@
-// Package campaign makes many runs. A plan says which and in what order: each
-// configuration as often as it is to be repeated, interleaved, so that whatever
-// drifts on the machine meanwhile (its temperature, its neighbours, a broker's
-// warm code) falls on all of them alike. An engine makes one run, and a journal
-// keeps what has come of each, saved after every one, so that a campaign that
-// was stopped or killed goes on where it was.
+// Package campaign makes many runs, in an order that is drawn first, and makes searches.
+// A plan says which and in what order: each configuration as often as it is to be
+// repeated, interleaved, so that whatever drifts on the machine meanwhile (its
+// temperature, its neighbours, a broker's warm code) falls on all of them alike. An
+// engine makes one run, and a journal keeps what has come of each, saved after every one,
+// so that a campaign that was stopped or killed goes on where it was.
 //
 // The three do not need each other: whoever chooses the next run by what the
 // last one showed has no plan, and whoever makes runs with another tool has no
 // engine, and both keep the same journal.
+//
+// Files to know: plan.go, campaign.go, journal.go, search.go, searchjudge.go,
+// searchanswer.go.
 package campaign
 
 import (

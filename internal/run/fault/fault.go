@@ -1,6 +1,6 @@
-// Package fault is what can be broken in a run: its consumers and its brokers. A
-// Fault has a Name, knows whether it is Available in this run, and is done by Inject;
-// when it is done, and what follows from it, is the run's matter.
+// Package fault kills, stops and pauses the consumers and brokers of a run, as its scenario
+// asks. A Fault has a Name, knows whether it is Available in this run, and is done by
+// Inject; when it is done, and what follows from it, is the run's matter.
 //
 // A fault happens to a process, and as near to how it happens in the world as can
 // be: a kill is SIGKILL, after which nothing is flushed, handed over or said
@@ -9,6 +9,8 @@
 // What is broken is named by what it is to the run. "Leader of partition 0" is
 // whichever broker leads it at that moment, which is asked when the fault comes
 // (Aimed), for it may have changed since the run began.
+//
+// Files to know: fault.go, broker.go, consumer.go.
 package fault
 
 import (

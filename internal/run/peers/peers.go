@@ -1,5 +1,5 @@
-// Package peers runs Kafka's own performance tools beside our runs: the same
-// cluster, the same shape of topic, the same client settings, in turns.
+// Package peers runs Kafka's own performance tools in turns with our runs, on the same
+// cluster. They get the same shape of topic and the same client settings.
 //
 // kafka-producer-perf-test and kafka-consumer-perf-test are what most people have
 // measured a Kafka with, so a reader who doubts our figures can look at theirs next
@@ -9,6 +9,8 @@
 // do, and every run of theirs carries it as warnings.
 //
 // A [Pair] is one turn of both: what the first produces the second consumes.
+//
+// Files to know: peers.go, pair.go.
 package peers
 
 import (

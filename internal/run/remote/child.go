@@ -1,12 +1,11 @@
 package remote
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/rpc"
-	"os/exec"
-	"runtime"
 	"sync"
 	"time"
 )
@@ -23,7 +22,7 @@ const (
 type Child struct {
 	name   string
 	why    func(ended error) error
-	cmd    *exec.Cmd
+	worker worker
 	stdin  io.Closer
 	client *rpc.Client
 	said   *tail
@@ -37,6 +36,15 @@ type Child struct {
 	owed <-chan struct{}
 }
 
+// worker is who works for a Child: a process, or one who serves in this process.
+type worker interface {
+	pid() int
+	stand() error // SIGSTOP
+	goOn() error  // SIGCONT
+	kill()        // one that is gone already is as good
+	wait() error  // for the end
+}
+
 // Start says how a child is started.
 type Start struct {
 	Name    string   // as a person is told of it
@@ -45,48 +53,43 @@ type Start struct {
 	// Why says why the process ended, for whoever knows more of that than its exit
 	// status tells; nil is nobody.
 	Why func(ended error) error
+	// Here works in this process, in place of Command; nil starts a process.
+	Here Here
 }
+
+// Here serves (Serve) a child of a name on in and out until in ends. ctx ends with the
+// child too, however it ends.
+type Here func(ctx context.Context, name string, in io.Reader, out io.WriteCloser) error
 
 // StartChild starts a process by its command line, the one of that number, from 0
 // on.
 func StartChild(number int, command []string) (*Child, error) {
-	return Start{Name: fmt.Sprintf("process %d", number), Command: command}.Child()
+	return Start{Command: command}.numbered(number).Child()
+}
+
+// numbered is how the child of a number is started.
+func (s Start) numbered(number int) Start {
+	s.Name = fmt.Sprintf("process %d", number)
+	return s
 }
 
 // Child starts the process. It is in a process group of its own: what a terminal
 // sends to this one is the parent's to answer, and one that stands still when its
 // parent dies is woken to end.
 func (s Start) Child() (*Child, error) {
-	c := &Child{name: s.Name, why: s.Why, cmd: exec.Command(s.Command[0], s.Command[1:]...), said: &tail{}, gone: make(chan struct{})}
-	c.cmd.Stderr = c.said
-	c.cmd.Env = append(c.cmd.Environ(), s.Env...)
-	inOwnGroup(c.cmd)
-	in, err := c.cmd.StdinPipe()
-	if err != nil {
-		return nil, fmt.Errorf("starting a process: %w", err)
+	c := &Child{name: s.Name, why: s.Why, said: &tail{}, gone: make(chan struct{})}
+	start := c.startCommand
+	if s.Here != nil {
+		start = c.serveHere
 	}
-	out, err := c.cmd.StdoutPipe()
-	if err != nil {
-		return nil, fmt.Errorf("starting a process: %w", err)
-	}
-	c.stdin, c.client = in, rpc.NewClient(duplex{out, in})
-	started := make(chan error)
-	go func() {
-		// Linux ties what is sent at a parent's death to the thread that started the
-		// child: this one lives for as long as the child.
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		err := c.cmd.Start()
-		started <- err
-		if err == nil {
-			c.await()
-		}
-	}()
-	if err := <-started; err != nil {
+	if err := start(s); err != nil {
 		return nil, fmt.Errorf("starting a process: %w", err)
 	}
 	return c, nil
 }
+
+// connect makes the connection to the child out of what it writes and reads.
+func (c *Child) connect(out io.Reader, in io.WriteCloser) { c.client = rpc.NewClient(duplex{out, in}) }
 
 // duplex is two pipes as one connection.
 type duplex struct {
@@ -96,7 +99,7 @@ type duplex struct {
 
 // await waits for the end of the process.
 func (c *Child) await() {
-	err := c.cmd.Wait()
+	err := c.worker.wait()
 	if err == nil {
 		err = errors.New("it ended by itself")
 	}
@@ -120,7 +123,13 @@ func (c *Child) fail(why error) {
 }
 
 // PID is the number of the process.
-func (c *Child) PID() int { return c.cmd.Process.Pid }
+func (c *Child) PID() int { return c.worker.pid() }
+
+// stand has the process stand still where it is, until it is let go.
+func (c *Child) stand() error { return c.worker.stand() }
+
+// goOn lets the process go on.
+func (c *Child) goOn() error { return c.worker.goOn() }
 
 // Err is why the child ended, or had to be ended, before it was told to; nil if it
 // was not.
@@ -148,7 +157,7 @@ func (c *Child) call(method string, args, reply any, limit time.Duration) error 
 	case <-timer.C:
 	}
 	c.fail(fmt.Errorf("it did not answer for %v and was ended", limit))
-	_ = c.cmd.Process.Kill() // gone already is as good
+	c.worker.kill()
 	<-c.gone
 	return c.Err()
 }
@@ -162,7 +171,7 @@ func (c *Child) Await(method string, args, reply any) error {
 		return err
 	}
 	// The connection is of no more use, and so the child is none.
-	_ = c.cmd.Process.Kill()
+	c.worker.kill()
 	<-c.gone
 	if failed := c.Err(); failed != nil {
 		return failed
@@ -182,7 +191,7 @@ func (c *Child) End() {
 	select {
 	case <-c.gone:
 	case <-timer.C:
-		_ = c.cmd.Process.Kill()
+		c.worker.kill()
 		<-c.gone
 	}
 }
@@ -192,18 +201,23 @@ func (c *Child) Kill() {
 	c.mu.Lock()
 	c.ended = true
 	c.mu.Unlock()
-	_ = c.cmd.Process.Kill()
+	c.worker.kill()
 	<-c.gone
 }
 
 // Children are the processes of a run.
 type Children []*Child
 
-// StartChildren starts so many processes. On an error none is left.
+// StartChildren starts n processes by a command line. On an error none is left.
 func StartChildren(n int, command []string) (Children, error) {
+	return Start{Command: command}.Children(n)
+}
+
+// Children starts n processes alike, named by their numbers. On an error none is left.
+func (s Start) Children(n int) (Children, error) {
 	var cs Children
 	for number := range n {
-		c, err := StartChild(number, command)
+		c, err := s.numbered(number).Child()
 		if err != nil {
 			cs.End()
 			return nil, err

@@ -1,9 +1,8 @@
-// Package remote has a run's producers and consumers in processes of their own, as
-// the applications have them that a run stands for: each with a heap, a collector
-// and a scheduler of its own, so that what one of them costs is not paid by those
-// that are measured beside it; producers each with a gate of their own that knows
-// nothing of the others, consumers so that one can be confined, killed or made to
-// stand still as a process is.
+// Package remote runs the producers and consumers of a run in child processes. That is
+// how the applications have them that a run stands for: each with a heap, a collector and
+// a scheduler of its own, so that what one of them costs is not paid by those that are
+// measured with it. Producers have each a gate of their own that knows nothing of the
+// others; a process of consumers can be confined, killed or made to stand still.
 //
 // The run starts its processes and is the only one to talk to them: a [Child] is
 // a process and the connection to it, requests and answers over its standard
@@ -29,4 +28,7 @@
 // (ledger.Merge). A process of consumers that is ended in order, also by a fault's
 // SIGKILL, leaves its last figures ([Process]); of one that dies otherwise there is
 // what it last told, and the run is invalid.
+//
+// Files to know: child.go, producers.go, service.go, consumers.go, place.go, merging.go,
+// process.go (answers that are kept).
 package remote

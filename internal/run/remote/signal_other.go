@@ -9,5 +9,5 @@ import (
 
 func inOwnGroup(*exec.Cmd) {}
 
-func (c *Child) stand() error { return errors.ErrUnsupported }
-func (c *Child) goOn() error  { return errors.ErrUnsupported }
+func (command) stand() error { return errors.ErrUnsupported }
+func (command) goOn() error  { return errors.ErrUnsupported }

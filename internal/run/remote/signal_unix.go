@@ -14,8 +14,5 @@ func inOwnGroup(cmd *exec.Cmd) {
 	wakeAtDeath(cmd.SysProcAttr)
 }
 
-// stand has the process stand still where it is, until it is let go.
-func (c *Child) stand() error { return c.cmd.Process.Signal(syscall.SIGSTOP) }
-
-// goOn lets the process go on.
-func (c *Child) goOn() error { return c.cmd.Process.Signal(syscall.SIGCONT) }
+func (c command) stand() error { return c.cmd.Process.Signal(syscall.SIGSTOP) }
+func (c command) goOn() error  { return c.cmd.Process.Signal(syscall.SIGCONT) }

@@ -1,5 +1,5 @@
-// Package search finds the highest rate that holds: the highest offered load at
-// which a run still meets what is expected of it.
+// Package search finds the highest offered rate at which a run still meets what is
+// expected of it.
 //
 // A run is a probe of one rate, and it is expensive: it takes as long as it
 // takes for the machine and the cluster to settle and for the records to be
@@ -36,4 +36,6 @@
 // The search is a plain state: it says which probe comes next and is told what
 // came of it. It makes no run, reads no clock and knows no Kafka, which is how
 // thousands of searches are simulated in a test.
+//
+// Files to know: search.go, state.go.
 package search

@@ -1,10 +1,9 @@
-// Package report turns the files of runs into something that people, pull
-// requests, spreadsheets and programs read: one run on one screen (Text),
-// several beside each other (SideBySide), a campaign that answers its question
-// (Campaign), sets of runs that are tested against each other (Compare), one
-// configuration over time (History), all values of a run's histograms
-// (Histograms), and a run while it goes on (Live). It reads nothing but result
-// files, so a run of any age is rendered again without a Kafka.
+// Package report writes text, Markdown, CSV and JSON from the files of runs. It shows one
+// run on one screen (Text), several in columns (SideBySide), a campaign that answers its
+// question (Campaign), sets of runs that are tested against each other (Compare), one
+// configuration over time (History), all values of a run's histograms (Histograms), and a
+// run while it goes on (Live). It reads nothing but result files, so a run of any age is
+// rendered again without a Kafka.
 //
 // A report leads with what a reader must know before any figure: whether the
 // run is valid, and what share of the load the figures speak of. Records that
@@ -21,6 +20,10 @@
 // What is thought and what is written are kept apart: Compare, History,
 // Histograms and the analysis of a campaign return values, and each value is
 // written in any Format. The JSON of a value is a contract, as a run's files are.
+//
+// Files to know: text.go, books.go, times.go, sidebyside.go, findings.go, picture.go,
+// live.go, compare.go, levels.go, campaign.go, answers.go (the sentence that a suite ends
+// in).
 package report
 
 import (

@@ -1,6 +1,5 @@
-// Package accesstest makes what the tests of secured clusters need: a
-// certificate authority that lives as long as the test, and the client
-// properties files of its users.
+// Package accesstest makes certificate authorities and client properties files for the
+// tests of secured clusters. They live as long as the test.
 package accesstest
 
 import (

@@ -1,32 +1,92 @@
-// Package clustertest starts real Kafka clusters for the tests of other
-// packages.
+// Package clustertest gives tests a real Kafka: one broker that all packages of a
+// test run share, or a cluster of a test's own.
 package clustertest
 
 import (
 	"context"
+	"maps"
+	"os"
+	"sync"
 	"testing"
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 )
 
-// Kafka starts an Apache Kafka of n brokers for the test, and stops it when the
-// test ends, however it ends. It takes about three seconds for one broker and
-// ten for three, on two cores.
-func Kafka(t testing.TB, n int) *cluster.Kafka {
+// Variable is the environment variable that names the cluster of a test run, one of
+// `kafka-bench cluster up --name`.
+const Variable = "KAFKA_BENCH_TEST_CLUSTER"
+
+// startTimeout bounds the start of a cluster, stopTimeout its end.
+const (
+	startTimeout = 3 * time.Minute
+	stopTimeout  = time.Minute
+)
+
+// Settings are the properties of the shared broker. Members that fall silent, and
+// locks of share groups, run out in a time that a test can wait for.
+func Settings() map[string]string {
+	return map[string]string{
+		"group.min.session.timeout.ms":                 "1000",
+		"group.initial.rebalance.delay.ms":             "0",
+		"group.share.record.lock.duration.ms":          "4000",
+		"group.share.min.record.lock.duration.ms":      "1000",
+		"group.share.delivery.count.limit":             "10",
+		"group.share.session.timeout.ms":               "3000",
+		"group.share.min.session.timeout.ms":           "1000",
+		"group.share.heartbeat.interval.ms":            "500",
+		"group.share.min.heartbeat.interval.ms":        "100",
+		"offsets.topic.num.partitions":                 "5",
+		"share.coordinator.state.topic.num.partitions": "5",
+	}
+}
+
+// shared is the broker of this test binary, if the test run has none.
+var shared = sync.OnceValues(func() (cluster.Cluster, error) {
+	home, err := cluster.UserHome()
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+	defer cancel()
+	if name := os.Getenv(Variable); name != "" {
+		return home.Find(ctx, name)
+	}
+	return home.StartKafka(ctx, cluster.KafkaOptions{Config: Settings()})
+})
+
+// Shared returns the broker that the packages of a test run share: the cluster that
+// Variable names, or without it one for this test binary, which ends with the
+// process. A test uses topics and groups of its own there, and leaves the broker as
+// it is: one that stops, pauses or reconfigures a broker has its Own.
+func Shared(t testing.TB) cluster.Cluster {
+	t.Helper()
+	c, err := shared()
+	if err != nil {
+		t.Fatalf("the shared Kafka: %v", err)
+	}
+	return c
+}
+
+// Own starts an Apache Kafka of n brokers for the test, with config over Settings,
+// and stops it when the test ends, however it ends. It takes about three seconds for
+// one broker and ten for three, on two cores.
+func Own(t testing.TB, n int, config map[string]string) *cluster.Kafka {
 	t.Helper()
 	home, err := cluster.UserHome()
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	settings := Settings()
+	maps.Copy(settings, config)
+	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
-	k, err := home.StartKafka(ctx, cluster.KafkaOptions{Brokers: n, Progress: func(s string) { t.Log(s) }})
+	k, err := home.StartKafka(ctx, cluster.KafkaOptions{Brokers: n, Config: settings, Progress: func(s string) { t.Log(s) }})
 	if err != nil {
 		t.Fatalf("start Kafka: %v", err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
 		defer cancel()
 		if err := k.Stop(ctx); err != nil {
 			t.Errorf("stop Kafka: %v", err)

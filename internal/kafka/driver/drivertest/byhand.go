@@ -87,8 +87,9 @@ func testControlRecords(t *testing.T, s suite) {
 // transact writes n records to partition 0 in each of several transactions.
 func (s suite) transact(t *testing.T, topic string, transactions, n int) {
 	t.Helper()
-	client, err := kgo.NewClient(kgo.SeedBrokers(s.env.Brokers...), kgo.DisableClientMetrics(),
-		kgo.TransactionalID(topic), kgo.RecordPartitioner(kgo.ManualPartitioner()))
+	client, err := kgo.NewClient(append(s.env.Access.Options(),
+		kgo.SeedBrokers(s.env.Brokers...), kgo.DisableClientMetrics(),
+		kgo.TransactionalID(topic), kgo.RecordPartitioner(kgo.ManualPartitioner()))...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,15 +37,15 @@ func (s suite) lacks(c driver.Capability) bool {
 	return lacking
 }
 
-// anAccess asks for encryption.
-func anAccess() access.Access { return access.Access{TLS: &tls.Config{MinVersion: tls.VersionTLS12}} }
+// encrypt asks for encryption.
+func encrypt(a *access.Access) { a.TLS = &tls.Config{MinVersion: tls.VersionTLS12} }
 
 func testProducerRefusals(t *testing.T, s suite) {
 	for c, ask := range map[driver.Capability]func(*driver.ProducerConfig){
 		driver.Idempotence:       func(cfg *driver.ProducerConfig) { cfg.Idempotent = true },
 		driver.CompressionLevels: func(cfg *driver.ProducerConfig) { cfg.Compression, cfg.Level = "gzip", 5 },
 		driver.InFlightLimit:     func(cfg *driver.ProducerConfig) { cfg.InFlight = 1 },
-		driver.EncryptedAccess:   func(cfg *driver.ProducerConfig) { cfg.Access = anAccess() },
+		driver.EncryptedAccess:   func(cfg *driver.ProducerConfig) { encrypt(&cfg.Access) },
 	} {
 		cfg := s.config("a-topic", func(driver.Done) {})
 		ask(&cfg)
@@ -66,7 +66,7 @@ func testConsumerRefusals(t *testing.T, s suite) {
 			cfg.Protocol, cfg.SessionTimeout = "classic", 10*time.Second
 		},
 		driver.ReadControl:     func(cfg *driver.ConsumerConfig) { cfg.ControlRecords = true },
-		driver.EncryptedAccess: func(cfg *driver.ConsumerConfig) { cfg.Access = anAccess() },
+		driver.EncryptedAccess: func(cfg *driver.ConsumerConfig) { encrypt(&cfg.Access) },
 	} {
 		cfg := s.groupConfig("a-topic", "a-group-of-"+strings.ReplaceAll(string(c), " ", "-"))
 		ask(&cfg)

@@ -10,17 +10,20 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// testCodecs: each codec, at its default and at a level, brings back the bytes.
-func testCodecs(t *testing.T, s suite) {
+// codecTests: each codec, at its default and at a level, brings back the bytes.
+func codecTests() (tests []test) {
 	levels := map[string][]int{"none": {0}, "gzip": {0, 9}, "snappy": {0}, "lz4": {0, 9}, "zstd": {0, 3, 19}}
 	for codec, levels := range levels {
-		if s.lacks(driver.CompressionLevels) {
-			levels = levels[:1]
-		}
 		for _, level := range levels {
-			t.Run(fmt.Sprintf("%s %d", codec, level), func(t *testing.T) { testCodec(t, s, codec, level) })
+			c := test{name: fmt.Sprintf("%s %d", codec, level), zstd: codec == "zstd"}
+			c.run = func(t *testing.T, s suite) { testCodec(t, s, codec, level) }
+			if level != 0 {
+				c.needs = append(c.needs, driver.CompressionLevels)
+			}
+			tests = append(tests, c)
 		}
 	}
+	return tests
 }
 
 func testCodec(t *testing.T, s suite, codec string, level int) {

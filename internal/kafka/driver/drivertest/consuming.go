@@ -22,7 +22,7 @@ var groupTests = []test{
 	{name: "poll ends with its context", run: testPollContext},
 	{name: "poll at most", run: testPollAtMost},
 	{name: "read wire", run: testReadWire, needs: []driver.Capability{driver.CountWire}},
-	{name: "read requests", run: testReadRequests, needs: []driver.Capability{driver.TimeRequests}},
+	{name: "read requests", run: testReadRequests, timed: true, needs: []driver.Capability{driver.TimeRequests}},
 	{name: "kill", run: testKill, needs: []driver.Capability{driver.KillConsumer, driver.SessionTimeouts}},
 }
 

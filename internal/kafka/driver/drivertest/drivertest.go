@@ -1,47 +1,44 @@
-// Package drivertest holds what every driver must do, as tests that run against
-// any driver and any cluster. A driver passes before the tool believes a number
-// that was measured through it: most of what is tested here is accounting (every
-// record handed back exactly once, with the right outcome and offset) and
-// ownership (who has a partition, and from which offset).
+// Package drivertest is the conformance suite of drivers: tests that run against any
+// driver and any cluster. A driver passes before the tool believes a number that was
+// measured through it: most of what is tested here is accounting (every record handed
+// back exactly once, with the right outcome and offset) and ownership (who has a
+// partition, and from which offset).
 //
 // Drivers differ in what their clients can do, and say so (driver.Capability). What
 // one lacks is tested for being refused plainly; the test that needs it is reported as
 // one that the driver does without, and not run. Nothing else may be left out: what
 // concerns accounting, order and ownership holds for every driver.
 //
-// Beside the suite (Run) stands what is tested of each driver in the same way, but with
-// an expectation of the driver's own: what becomes of a record when a broker misbehaves
+// Beside the suite (RunFake, RunKafka) stands what is tested of each driver in the same
+// way, but with an expectation of the driver's own: what becomes of a record when a broker misbehaves
 // (Outcomes), what settings it shows (WantSettings), what it leaves behind
 // (TestKilledConsumer, CheckNothingRuns). And benchmark.go measures what it costs.
+//
+// Files to know: drivertest.go, capability.go, faults.go, benchmark.go.
 package drivertest
 
 import (
-	"slices"
 	"sync"
 	"testing"
 	"time"
 
+	"kafkabench.example/kafka-bench/internal/kafka/access"
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
 // Env is the cluster that a driver is tested on. NewEnv makes one.
 type Env struct {
-	// Brokers are the cluster's bootstrap addresses.
+	// Brokers are the cluster's bootstrap addresses, Access is how clients reach them.
 	Brokers []string
+	Access  access.Access
 	// CreateTopic creates a topic, with min.insync.replicas 1, and returns
 	// when it can be written to. DeleteTopic deletes it.
 	CreateTopic func(t testing.TB, topic string, partitions int)
 	DeleteTopic func(t testing.TB, topic string)
-	// Protocols are the group protocols that the cluster has: "classic",
-	// "consumer". Those that the driver lacks are not tested.
-	Protocols []string
 	// SessionTimeouts are, by protocol, how long a member may be silent: what the
 	// cluster accepts, or has set. A protocol without one is not tested with a
 	// member that was killed.
 	SessionTimeouts map[string]time.Duration
-	// Without names tests that the driver cannot pass, with the reason. They
-	// are reported, so that the gap is seen.
-	Without map[string]string
 }
 
 // patience bounds every wait. Nothing here takes so long; a rebalance on a real
@@ -52,20 +49,24 @@ type test struct {
 	name  string
 	run   func(t *testing.T, s suite)
 	needs []driver.Capability // or it is not run
+	zstd  bool                // it uses that codec
+	timed bool                // it asserts that requests take time
 }
 
 // suite is one driver on one cluster.
 type suite struct {
 	driver   driver.Driver
-	env      Env
 	protocol string // in the tests of a group
+	env      Env    // of one test
+	in       func(t *testing.T, c test, run func(t *testing.T, env Env))
 }
 
-// Run runs the suite.
-func Run(t *testing.T, d driver.Driver, env Env) {
-	s := suite{driver: d, env: env}
+// run runs the suite. Each of its tests is run by in, with the cluster that it uses.
+func run(t *testing.T, d driver.Driver, in func(t *testing.T, c test, run func(t *testing.T, env Env))) {
+	s := suite{driver: d, in: in}
 	all := []group{
-		{"capabilities", capabilityTests, s}, {"producer", producerTests, s}, {"settings", settingsTests, s}, {"no group", handTests, s},
+		{"capabilities", capabilityTests, s}, {"producer", producerTests, s}, {"codecs", codecTests(), s},
+		{"settings", settingsTests, s}, {"no group", handTests, s},
 	}
 	for _, protocol := range s.protocols() {
 		s.protocol = protocol
@@ -85,12 +86,13 @@ type group struct {
 	suite suite
 }
 
-// protocols are the group protocols that both the driver and the cluster have.
+// protocols are the group protocols that the driver has; every cluster has both.
 func (s suite) protocols() []string {
+	protocols := []string{driver.ProtocolClassic}
 	if !s.lacks(driver.ServerGroups) {
-		return s.env.Protocols
+		protocols = append(protocols, driver.ProtocolConsumer)
 	}
-	return slices.DeleteFunc(slices.Clone(s.env.Protocols), func(protocol string) bool { return protocol == "consumer" })
+	return protocols
 }
 
 func (s suite) run(t *testing.T, test test) {
@@ -101,11 +103,10 @@ func (s suite) run(t *testing.T, test test) {
 				return
 			}
 		}
-		if reason, missing := s.env.Without[test.name]; missing {
-			t.Log("the driver does without: " + reason)
-			return
-		}
-		test.run(t, s)
+		s.in(t, test, func(t *testing.T, env Env) {
+			s.env = env
+			test.run(t, s)
+		})
 	})
 }
 

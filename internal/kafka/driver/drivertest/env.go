@@ -7,17 +7,19 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
+
+	"kafkabench.example/kafka-bench/internal/kafka/access"
 )
 
 // NewEnv is the environment of the cluster at brokers, which offers both group
 // protocols. Its topics are made by a client of its own until the test ends.
-func NewEnv(t testing.TB, brokers []string) Env {
+func NewEnv(t testing.TB, brokers []string, a access.Access) Env {
 	t.Helper()
-	client, err := kgo.NewClient(
+	client, err := kgo.NewClient(append(a.Options(),
 		kgo.SeedBrokers(brokers...),
 		kgo.DisableClientMetrics(),
 		kgo.MetadataMinAge(10*time.Millisecond), // or it would believe for 5 s that a new topic is not there
-	)
+	)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,9 +28,9 @@ func NewEnv(t testing.TB, brokers []string) Env {
 	awaitGroups(admin)
 	return Env{
 		Brokers:     brokers,
+		Access:      a,
 		CreateTopic: func(t testing.TB, topic string, partitions int) { createTopic(t, admin, topic, partitions) },
 		DeleteTopic: func(t testing.TB, topic string) { deleteTopic(t, admin, topic) },
-		Protocols:   []string{"classic", "consumer"},
 		// The shortest that Kafka allows by default. In the other protocol it is
 		// the broker's, and 45 s.
 		SessionTimeouts: map[string]time.Duration{"classic": 6 * time.Second},

@@ -1,12 +1,17 @@
 package drivertest
 
 import (
+	"context"
+	"errors"
+	"net"
 	"strconv"
 	"testing"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 	"kafkabench.example/kafka-bench/internal/kafka/cluster/clustertest"
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
@@ -14,8 +19,10 @@ import (
 // Topic is the topic of the tests that bring a fake cluster of their own.
 const Topic = "t"
 
-// nobody is an address at which nobody listens.
+// nobody is an address at which nobody listens, and noRoad a network that reaches it.
 const nobody = "127.0.0.1:1"
+
+func noRoad(context.Context, string, string) (net.Conn, error) { return nil, errors.New("no road") }
 
 // Fake starts a fake cluster that ends with the test.
 func Fake(t testing.TB, options ...kfake.Opt) *kfake.Cluster {
@@ -28,28 +35,52 @@ func Fake(t testing.TB, options ...kfake.Opt) *kfake.Cluster {
 	return cluster
 }
 
-// FakeTopic starts a fake cluster of one broker, with Topic of so many partitions.
-func FakeTopic(t testing.TB, partitions int32) *kfake.Cluster {
-	t.Helper()
-	return Fake(t, kfake.NumBrokers(1), kfake.SeedTopics(partitions, Topic))
+// Topics are the options of a fake cluster of one broker, with Topic of so many
+// partitions.
+func Topics(partitions int32) []kfake.Opt {
+	return []kfake.Opt{kfake.NumBrokers(1), kfake.SeedTopics(partitions, Topic)}
 }
 
-// RunFake runs the suite on a fake cluster of three brokers, whose groups put out a
-// member that was silent for session.
-func RunFake(t *testing.T, d driver.Driver, session time.Duration) {
-	cluster := Fake(t, kfake.NumBrokers(3), kfake.GroupMinSessionTimeout(session), kfake.BrokerConfigs(map[string]string{
-		"group.consumer.heartbeat.interval.ms": "200",
-		"group.consumer.session.timeout.ms":    strconv.FormatInt(session.Milliseconds(), 10),
-	}))
-	env := NewEnv(t, cluster.ListenAddrs())
-	env.SessionTimeouts = map[string]time.Duration{driver.ProtocolClassic: session, driver.ProtocolConsumer: session}
-	Run(t, d, env)
+// RunFake runs the suite on fake clusters of three brokers, one for each test, whose
+// groups put out a member that was silent for session.
+func RunFake(t *testing.T, d driver.Driver, session time.Duration, place Place) {
+	run(t, d, func(t *testing.T, c test, run func(*testing.T, Env)) {
+		in := place
+		if c.zstd { // its coders have finalizers, which run outside a bubble
+			in = Loopback
+		}
+		in(t, func(t *testing.T, cluster Cluster) {
+			if c.timed {
+				takeTime(cluster)
+			}
+			env := NewEnv(t, cluster.ListenAddrs(), cluster.Access)
+			env.SessionTimeouts = map[string]time.Duration{
+				driver.ProtocolClassic: session, driver.ProtocolConsumer: session,
+			}
+			run(t, env)
+		}, kfake.NumBrokers(3), kfake.GroupMinSessionTimeout(session), kfake.BrokerConfigs(map[string]string{
+			"group.consumer.heartbeat.interval.ms": "200",
+			"group.consumer.session.timeout.ms":    strconv.FormatInt(session.Milliseconds(), 10),
+		}))
+	})
 }
 
-// RunKafka runs the suite on Apache Kafka itself.
+// takeTime has requests for records take a millisecond, also in virtual time.
+func takeTime(c Cluster) {
+	for _, key := range []kmsg.Key{kmsg.Produce, kmsg.Fetch} {
+		c.ControlKey(int16(key), func(kmsg.Request) (kmsg.Response, error, bool) {
+			c.KeepControl()
+			c.SleepControl(func() { time.Sleep(time.Millisecond) })
+			return nil, nil, false
+		})
+	}
+}
+
+// RunKafka runs the suite on Apache Kafka itself, on the broker that all packages share.
 func RunKafka(t *testing.T, d driver.Driver) {
-	cluster := clustertest.Kafka(t, 1)
-	Run(t, d, NewEnv(t, cluster.Bootstrap()))
+	c := clustertest.Shared(t)
+	env := NewEnv(t, c.Bootstrap(), cluster.AccessTo(c))
+	run(t, d, func(t *testing.T, _ test, run func(*testing.T, Env)) { run(t, env) })
 }
 
 // CheckName: the driver's name is what selects it, and the library's version is in the
@@ -67,7 +98,7 @@ func CheckName(t *testing.T, d driver.Driver, name string) {
 func Producer(t testing.TB, d driver.Driver, cfg driver.ProducerConfig) driver.Producer {
 	t.Helper()
 	if cfg.Brokers == nil {
-		cfg.Brokers = []string{nobody}
+		cfg.Brokers, cfg.Access.Dial = []string{nobody}, noRoad
 	}
 	if cfg.Topic == "" {
 		cfg.Topic = Topic
@@ -89,7 +120,7 @@ func Producer(t testing.TB, d driver.Driver, cfg driver.ProducerConfig) driver.P
 func Consumer(t testing.TB, d driver.Driver, cfg driver.ConsumerConfig) driver.Consumer {
 	t.Helper()
 	if cfg.Brokers == nil {
-		cfg.Brokers = []string{nobody}
+		cfg.Brokers, cfg.Access.Dial = []string{nobody}, noRoad
 	}
 	if cfg.Topic == "" {
 		cfg.Topic = Topic

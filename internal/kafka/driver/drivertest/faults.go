@@ -21,6 +21,8 @@ import (
 // Outcomes are what becomes of the records of a driver.
 type Outcomes struct {
 	Driver driver.Driver
+	// Place is where the brokers are.
+	Place Place
 	// DeliveryTimeout is that of the records, but for those that are to outlast a
 	// fault, which have 10 s.
 	DeliveryTimeout time.Duration
@@ -39,7 +41,7 @@ type Outcomes struct {
 // fault is one way in which a broker misbehaves.
 type fault struct {
 	name   string
-	inject func(*kfake.Cluster)
+	inject func(Cluster)
 	change func(*driver.ProducerConfig)
 	needs  driver.Capability // or it is not tested
 }
@@ -77,15 +79,15 @@ func overtaking(c *driver.ProducerConfig)        { c.InFlight = 5 }
 func acksLeader(c *driver.ProducerConfig)        { c.Acks = driver.AcksLeader }
 
 // answer has the broker answer produce requests with err, n times or always (-1).
-func answer(err *kerr.Error, n int) func(*kfake.Cluster) {
-	return func(c *kfake.Cluster) {
+func answer(err *kerr.Error, n int) func(Cluster) {
+	return func(c Cluster) {
 		c.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Err: err, Count: n})
 	}
 }
 
 // cutOff has the broker cut the connection instead of answering, once or always (-1).
-func cutOff(n int) func(*kfake.Cluster) {
-	return func(c *kfake.Cluster) {
+func cutOff(n int) func(Cluster) {
+	return func(c Cluster) {
 		c.ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
 			if n < 0 {
 				c.KeepControl()
@@ -95,22 +97,22 @@ func cutOff(n int) func(*kfake.Cluster) {
 	}
 }
 
-func cutThenRefuse(c *kfake.Cluster) {
+func cutThenRefuse(c Cluster) {
 	cutOff(1)(c)
 	answer(kerr.TopicAuthorizationFailed, -1)(c)
 }
 
-func timeOutThenRefuse(c *kfake.Cluster) {
+func timeOutThenRefuse(c Cluster) {
 	answer(kerr.RequestTimedOut, 1)(c)
 	answer(kerr.TopicAuthorizationFailed, -1)(c)
 }
 
 // silence has the broker never answer.
-func silence(c *kfake.Cluster) { Silence(c) }
+func silence(c Cluster) { Silence(c) }
 
 // Silence has the broker never answer a produce request. The channel tells of the
 // first, when it has arrived.
-func Silence(c *kfake.Cluster) (written <-chan struct{}) {
+func Silence(c Cluster) (written <-chan struct{}) {
 	arrived := make(chan struct{}, 1)
 	c.ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
 		c.KeepControl()
@@ -138,7 +140,9 @@ func (o Outcomes) TestFaults(t *testing.T) {
 	}
 	// They wait most of the time.
 	atOnce(tested, func(f fault) {
-		t.Run(f.name, func(t *testing.T) { o.testFault(t, f, want[f.name]) })
+		t.Run(f.name, func(t *testing.T) {
+			o.Place(t, func(t *testing.T, c Cluster) { o.testFault(t, c, f, want[f.name]) }, Topics(1)...)
+		})
 	})
 }
 
@@ -157,12 +161,11 @@ func (o Outcomes) byFault(t *testing.T) map[string]driver.Outcome {
 	return by
 }
 
-func (o Outcomes) testFault(t *testing.T, f fault, want driver.Outcome) {
-	cluster := FakeTopic(t, 1)
+func (o Outcomes) testFault(t *testing.T, c Cluster, f fault, want driver.Outcome) {
 	if f.inject != nil {
-		f.inject(cluster)
+		f.inject(c)
 	}
-	cfg := o.Config(cluster)
+	cfg := o.Config(c)
 	if f.change != nil {
 		f.change(&cfg)
 	}
@@ -179,9 +182,9 @@ func (o Outcomes) testFault(t *testing.T, f fault, want driver.Outcome) {
 }
 
 // Config is how a record is produced to Topic of a cluster.
-func (o Outcomes) Config(cluster *kfake.Cluster) driver.ProducerConfig {
+func (o Outcomes) Config(c Cluster) driver.ProducerConfig {
 	return driver.ProducerConfig{
-		Brokers: cluster.ListenAddrs(), Topic: Topic, Acks: driver.AcksAll, DeliveryTimeout: o.DeliveryTimeout,
+		Brokers: c.ListenAddrs(), Access: c.Access, Topic: Topic, Acks: driver.AcksAll, DeliveryTimeout: o.DeliveryTimeout,
 	}
 }
 
@@ -216,9 +219,10 @@ func (o Outcomes) ProduceOne(t testing.TB, cfg driver.ProducerConfig) (d driver.
 func aRecord() *driver.Record { return &driver.Record{Value: []byte("value")} }
 
 // TestClose closes a producer whose record was not written, and one whose record was.
-func (o Outcomes) TestClose(t *testing.T) {
-	cluster := FakeTopic(t, 1)
-	written := Silence(cluster)
+func (o Outcomes) TestClose(t *testing.T) { o.Place(t, o.testClose, Topics(1)...) }
+
+func (o Outcomes) testClose(t *testing.T, c Cluster) {
+	written := Silence(c)
 	for _, test := range []struct {
 		name   string
 		linger time.Duration
@@ -229,7 +233,7 @@ func (o Outcomes) TestClose(t *testing.T) {
 		{"held back", time.Minute, func() { time.Sleep(100 * time.Millisecond) }, o.HeldBack},
 		{"in flight", 0, func() { <-written }, driver.Unknown},
 	} {
-		cfg := o.Config(cluster)
+		cfg := o.Config(c)
 		cfg.Linger, cfg.DeliveryTimeout = test.linger, 0
 		p, done := o.Open(t, cfg)
 		p.Produce(aRecord())
@@ -250,13 +254,15 @@ func (o Outcomes) TestClose(t *testing.T) {
 
 // TestProduceAfterClose: a record that comes too late comes back, too.
 func (o Outcomes) TestProduceAfterClose(t *testing.T) {
-	p, done := o.Open(t, o.Config(FakeTopic(t, 1)))
-	p.Close()
-	p.Close()
-	p.Produce(aRecord())
-	if d := <-done; d.Outcome != driver.Failed {
-		t.Errorf("%v (%v), want failed", d.Outcome, d.Err)
-	}
+	o.Place(t, func(t *testing.T, c Cluster) {
+		p, done := o.Open(t, o.Config(c))
+		p.Close()
+		p.Close()
+		p.Produce(aRecord())
+		if d := <-done; d.Outcome != driver.Failed {
+			t.Errorf("%v (%v), want failed", d.Outcome, d.Err)
+		}
+	}, Topics(1)...)
 }
 
 // Dial opens a connection, like net.Dialer's DialContext.
@@ -268,10 +274,12 @@ type Dial = func(ctx context.Context, network, address string) (net.Conn, error)
 func TestDialer(t *testing.T, with func(Dial) driver.Driver) (d driver.Done, refused error) {
 	refused = errors.New("no such road")
 	o := Outcomes{Driver: with(func(context.Context, string, string) (net.Conn, error) { return nil, refused })}
-	p, done := o.Open(t, driver.ProducerConfig{Acks: driver.AcksLeader, DeliveryTimeout: time.Second})
-	p.Produce(aRecord())
-	if d = <-done; d.Outcome != driver.Failed {
-		t.Errorf("%v (%v), want failed", d.Outcome, d.Err)
-	}
+	Virtual(t, func(t *testing.T, c Cluster) {
+		p, done := o.Open(t, driver.ProducerConfig{Acks: driver.AcksLeader, DeliveryTimeout: time.Second})
+		p.Produce(aRecord())
+		if d = <-done; d.Outcome != driver.Failed {
+			t.Errorf("%v (%v), want failed", d.Outcome, d.Err)
+		}
+	}, Topics(1)...)
 	return d, refused
 }

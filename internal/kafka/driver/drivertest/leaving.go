@@ -11,9 +11,16 @@ import (
 )
 
 // TestKilledConsumer: whatever a consumer was doing when it was killed, closing it takes
-// no longer than within. It is killed at several moments of its joining.
-func TestKilledConsumer(t *testing.T, d driver.Driver, within time.Duration) {
-	cluster := FakeTopic(t, 4)
+// no longer than within, and leaves no goroutine whose stack has any of words in it. It
+// is killed at several moments of its joining.
+func TestKilledConsumer(t *testing.T, d driver.Driver, within time.Duration, words ...string) {
+	Virtual(t, func(t *testing.T, c Cluster) {
+		testKilledConsumer(t, d, c, within)
+		CheckNothingRuns(t, words...)
+	}, Topics(4)...)
+}
+
+func testKilledConsumer(t *testing.T, d driver.Driver, cluster Cluster, within time.Duration) {
 	protocols := []string{driver.ProtocolClassic}
 	if !driver.Lacks(d, driver.ServerGroups) {
 		protocols = append(protocols, driver.ProtocolConsumer)
@@ -21,8 +28,8 @@ func TestKilledConsumer(t *testing.T, d driver.Driver, within time.Duration) {
 	for _, protocol := range protocols {
 		for _, after := range []time.Duration{0, 5 * time.Millisecond, 50 * time.Millisecond, time.Second} {
 			c := Consumer(t, d, driver.ConsumerConfig{
-				Brokers: cluster.ListenAddrs(), Group: "g-" + protocol + after.String(), Protocol: protocol,
-				FetchMaxWait: 100 * time.Millisecond,
+				Brokers: cluster.ListenAddrs(), Access: cluster.Access, Group: "g-" + protocol + after.String(),
+				Protocol: protocol, FetchMaxWait: 100 * time.Millisecond,
 			})
 			polled := pollToTheEnd(c)
 			time.Sleep(after)
@@ -73,11 +80,15 @@ func CheckNothingRuns(t *testing.T, words ...string) {
 	t.Errorf("goroutines are left:\n%s", strings.Join(left, "\n\n"))
 }
 
-// running are the stacks with any of words, but for the caller's, which comes first.
+// running are the stacks with any of words, but for the caller's, which comes first,
+// and those that wait for a bubble's end.
 func running(words []string) (found []string) {
 	stacks := make([]byte, 1<<22)
 	stacks = stacks[:runtime.Stack(stacks, true)]
 	for _, stack := range strings.Split(string(stacks), "\n\n")[1:] {
+		if strings.Contains(stack, "synctest.Run(") {
+			continue
+		}
 		for _, word := range words {
 			if strings.Contains(stack, word) {
 				found = append(found, stack)

@@ -81,6 +81,7 @@ func (s suite) join(t testing.TB, topic, group string, change ...func(*member)) 
 func (s suite) groupConfig(topic, group string) driver.ConsumerConfig {
 	return driver.ConsumerConfig{
 		Brokers:      s.env.Brokers,
+		Access:       s.env.Access,
 		ClientID:     "drivertest",
 		Topic:        topic,
 		Group:        group,

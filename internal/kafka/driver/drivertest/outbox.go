@@ -3,6 +3,7 @@ package drivertest
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"sync"
 	"testing"
@@ -95,7 +96,7 @@ func eventually(t testing.TB, news <-chan struct{}, what string, holds func() bo
 
 // topic creates a topic of the test's own and deletes it at its end.
 func (s suite) topic(t testing.TB, partitions int) string {
-	name := fmt.Sprintf("%s-%d", strings.NewReplacer("/", "-", "#", "-").Replace(t.Name()), time.Now().UnixNano())
+	name := fmt.Sprintf("%s-%x", strings.NewReplacer("/", "-", "#", "-").Replace(t.Name()), rand.Uint64())
 	s.env.CreateTopic(t, name, partitions)
 	t.Cleanup(func() { s.env.DeleteTopic(t, name) })
 	return name
@@ -105,6 +106,7 @@ func (s suite) topic(t testing.TB, partitions int) string {
 func (s suite) config(topic string, onDone func(driver.Done)) driver.ProducerConfig {
 	return driver.ProducerConfig{
 		Brokers:         s.env.Brokers,
+		Access:          s.env.Access,
 		ClientID:        "drivertest",
 		Topic:           topic,
 		Acks:            driver.AcksAll,

@@ -15,7 +15,6 @@ import (
 
 var producerTests = []test{
 	{name: "acks", run: testAcks},
-	{name: "codecs", run: testCodecs},
 	{name: "partitions", run: testPartitions},
 	{name: "workers", run: testWorkers},
 	{name: "idempotent", run: testIdempotent, needs: []driver.Capability{driver.Idempotence}},
@@ -29,7 +28,7 @@ var producerTests = []test{
 	{name: "flush unreachable", run: testFlushUnreachable},
 	{name: "room", run: testRoom},
 	{name: "timestamps", run: testTimestamps, needs: []driver.Capability{driver.RecordTimestamps}},
-	{name: "produced requests", run: testProducedRequests, needs: []driver.Capability{driver.TimeRequests}},
+	{name: "produced requests", run: testProducedRequests, timed: true, needs: []driver.Capability{driver.TimeRequests}},
 	{name: "produced wire", run: testProducedWire, needs: []driver.Capability{driver.CountWire}},
 }
 
@@ -216,8 +215,9 @@ func testTimestamps(t *testing.T, s suite) {
 	for i, r := range records {
 		checkAcked(t, i, out.of(r))
 	}
-	client, err := kgo.NewClient(kgo.SeedBrokers(s.env.Brokers...), kgo.DisableClientMetrics(),
-		kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{topic: {0: kgo.NewOffset().AtStart()}}))
+	client, err := kgo.NewClient(append(s.env.Access.Options(),
+		kgo.SeedBrokers(s.env.Brokers...), kgo.DisableClientMetrics(),
+		kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{topic: {0: kgo.NewOffset().AtStart()}}))...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -75,7 +75,7 @@ func (f *franz) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error) 
 	c.watch.onError = cfg.OnError
 	c.watch.serverSide = cfg.Protocol == driver.ProtocolConsumer
 	options := append(consumerOptions(cfg), kgo.WithContext(ctx),
-		kgo.Dialer(c.wire.dialer(c.life.Hang(f.dial), cfg.Access)), kgo.WithHooks(&c.wire, &c.watch))
+		kgo.Dialer(c.wire.dialer(c.life.Hang(f.dialer(cfg.Access)), cfg.Access)), kgo.WithHooks(&c.wire, &c.watch))
 	if c.atMost == 0 { // polls return whole batches
 		options = append(options, kgo.WithPools(&c.slabs))
 	}
@@ -261,6 +261,9 @@ func (c *consumer) Close() {
 		// A broker that does not answer finds out by the session timeout.
 		_ = c.client.LeaveGroupContext(ctx)
 		c.client.CloseAllowingRebalance()
+		// The client's leaving may still wait for the end of a poll that was cut short,
+		// and would do so for ever. There are no more polls.
+		c.client.AllowRebalance()
 	})
 }
 

@@ -10,12 +10,14 @@
 // Three files hold what was hard to get right: outcome.go (what became of a
 // record that was not acknowledged), consumer.go (when a rebalance may happen)
 // and pollerror.go (which errors end a consumer).
+//
+// Files to know: outcome.go, consumer.go, pollerror.go, settings.go.
 package franz
 
 import (
-	"net"
 	"time"
 
+	"kafkabench.example/kafka-bench/internal/kafka/access"
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
 )
@@ -28,7 +30,7 @@ const module = "github.com/twmb/franz-go"
 const dialTimeout = 10 * time.Second
 
 type franz struct {
-	dial meter.Dial
+	dial meter.Dial // nil: that of the access
 }
 
 // Option changes how clients are opened.
@@ -42,11 +44,19 @@ func WithDialer(dial meter.Dial) Option {
 
 // New returns the driver.
 func New(options ...Option) driver.Driver {
-	f := &franz{dial: (&net.Dialer{Timeout: dialTimeout}).DialContext}
+	f := &franz{}
 	for _, option := range options {
 		option(f)
 	}
 	return f
+}
+
+// dialer opens the connections of a client.
+func (f *franz) dialer(a access.Access) meter.Dial {
+	if f.dial != nil {
+		return f.dial
+	}
+	return a.Dialer(dialTimeout)
 }
 
 func (f *franz) Name() string { return "franz" }

@@ -55,7 +55,7 @@ func (f *franz) NewProducer(cfg driver.ProducerConfig) (driver.Producer, error) 
 	if err != nil {
 		return nil, err
 	}
-	options = append(options, kgo.Dialer(p.wire.dialer(f.dial, cfg.Access)), kgo.WithHooks(&p.wire))
+	options = append(options, kgo.Dialer(p.wire.dialer(f.dialer(cfg.Access), cfg.Access)), kgo.WithHooks(&p.wire))
 	p.client, err = kgo.NewClient(options...)
 	if err != nil {
 		return nil, fmt.Errorf("%w: producer: %w", driver.ErrConfig, err)

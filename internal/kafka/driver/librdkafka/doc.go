@@ -1,5 +1,5 @@
-// Package librdkafka drives Kafka through confluent-kafka-go, the Go face of
-// librdkafka, the client in C.
+// Package librdkafka drives Kafka through librdkafka, a client in C, by way of
+// confluent-kafka-go. It needs cgo and the build tag librdkafka.
 //
 // What is measured is that client as a Go program has it, the price of crossing
 // into C included. Every record crosses on its own: into the client by one call,
@@ -15,4 +15,6 @@
 // record that was not acknowledged), consumer.go (how a poll is told of a
 // rebalance that comes between two of its records) and settings.go (what the
 // client runs with, which it does not tell).
+//
+// Files to know: consumer.go (a poll is a coroutine), outcome.go, settings.go.
 package librdkafka

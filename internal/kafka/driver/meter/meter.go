@@ -1,15 +1,17 @@
-// Package meter counts what crosses the connections of a Kafka client that tells
-// little of it itself. A client in pure Go opens its connections through a dialer
-// that it is given; what goes through them is Kafka's protocol, where every request
-// and every response begins with its length and a number that joins the two. That
-// is enough to count bytes, to time requests, to know whether a record can have
-// left the client at all, and to cut the client off as kill -9 would, alike for
-// every client and without a word from it.
+// Package meter counts bytes and requests on the connections of a Kafka client that
+// reports little itself. A client in pure Go opens its connections through a dialer that
+// it is given; what goes through them is Kafka's protocol, where every request and every
+// response begins with its length and a number that joins the two. That is enough to
+// count bytes, to time requests, to know whether a record can have left the client at
+// all, and to cut the client off as kill -9 would, alike for every client and without a
+// word from it.
 //
 // A connection is wrapped twice: Count below TLS, where bytes are those on the
 // network, and Watch above it, where requests can be read. A client that tells of its
 // requests and batches by itself needs Count alone. A Line is what a consumer's life
 // hangs on.
+//
+// Files to know: meter.go, requests.go, line.go.
 package meter
 
 import (

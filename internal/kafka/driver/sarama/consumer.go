@@ -57,7 +57,7 @@ func (sarama) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.network.dialer.Timeout = config.Net.DialTimeout
+	c.network.timeout = config.Net.DialTimeout
 	c.network.meter.Batches = true
 	c.shelf.content = c.network.meter.CountContent
 	c.settings = consumerSettings(config, cfg)

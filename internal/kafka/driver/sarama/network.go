@@ -18,14 +18,15 @@ type network struct {
 	meter  meter.Meter
 	line   meter.Line
 	access access.Access
-	dialer net.Dialer
+	// timeout bounds the opening of a connection.
+	timeout time.Duration
 }
 
 // Dial is for ibm.Config.Net.Proxy, which is where the client takes a dialer. TLS is
 // spoken here and not in the client, so that bytes are counted below it and requests
 // above it.
 func (n *network) Dial(protocol, address string) (net.Conn, error) {
-	dial := n.line.Hang(n.dialer.DialContext)
+	dial := n.line.Hang(n.access.Dialer(n.timeout))
 	dial = n.meter.Watch(n.access.Secure(n.meter.Count(dial)))
 	return dial(context.Background(), protocol, address)
 }

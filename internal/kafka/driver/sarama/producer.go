@@ -81,7 +81,7 @@ func (sarama) NewProducer(cfg driver.ProducerConfig) (driver.Producer, error) {
 	}
 	p.packs = config.Producer.Compression != ibm.CompressionNone
 	p.network.meter.NoAcks, p.network.meter.Batches = cfg.Acks == driver.AcksNone, true
-	p.network.dialer.Timeout = config.Net.DialTimeout
+	p.network.timeout = config.Net.DialTimeout
 	client, err := ibm.NewClient(cfg.Brokers, config)
 	if err != nil {
 		return nil, fmt.Errorf("%w: producer: %w", driver.ErrConfig, err)

@@ -12,6 +12,8 @@
 // back is sent (mark.go). The delivery timeout ends a record's retries through the
 // metadata that each retry asks for (patience.go). Rebalances wait for the caller's next
 // poll in the client's own callbacks (consumer.go).
+//
+// Files to know: feed.go, mark.go, patience.go, consumer.go, outcome.go.
 package sarama
 
 import "kafkabench.example/kafka-bench/internal/kafka/driver"

@@ -98,7 +98,7 @@ func (a *attempts) try(ctx context.Context, addr net.Addr, r *produce.Request) (
 	ctx, cancel := bound(ctx, until, bounded)
 	defer cancel()
 	defer context.AfterFunc(a.closing, cancel)()
-	records := &guarded{records: partition.RecordSet.Records}
+	records := guard(partition.RecordSet.Records)
 	partition.RecordSet.Records = records
 	response, err := a.transport.RoundTrip(ctx, addr, r)
 	encoded := records.giveUp()
@@ -135,13 +135,13 @@ func errorCode(response kafka.Response) kafka.Error {
 
 // guarded are the records of one attempt. The client encodes them on a goroutine of
 // the connection's, all of them before it writes any; it may still do so, or only
-// begin, when the attempt has ended by its context. The lock is held from the first
+// begin, when the attempt has ended by its context. The turn is held from the first
 // record read to the end of them, so that giving up waits for an encoding that is
 // under way, which takes microseconds, and prevents one that is to come.
 type guarded struct {
 	records kafka.RecordReader
 
-	mu      sync.Mutex
+	turn    chan struct{} // holds one token, which guards what follows
 	begun   bool
 	encoded bool // to the end; what follows is that it is written
 	given   bool // up
@@ -150,12 +150,16 @@ type guarded struct {
 	base    int64
 }
 
+func guard(records kafka.RecordReader) *guarded {
+	return &guarded{records: records, turn: make(chan struct{}, 1)}
+}
+
 // ReadRecord is called by the client as it encodes.
 func (g *guarded) ReadRecord() (*kafka.Record, error) {
 	if !g.begun {
-		g.mu.Lock()
+		g.turn <- struct{}{}
 		if g.given {
-			g.mu.Unlock()
+			<-g.turn
 			return nil, errGivenUp
 		}
 		g.begun = true
@@ -163,7 +167,7 @@ func (g *guarded) ReadRecord() (*kafka.Record, error) {
 	r, err := g.records.ReadRecord()
 	if err != nil {
 		g.encoded = errors.Is(err, io.EOF)
-		g.mu.Unlock()
+		<-g.turn
 		return nil, err
 	}
 	g.note(r)
@@ -173,8 +177,8 @@ func (g *guarded) ReadRecord() (*kafka.Record, error) {
 // giveUp ends the use of the records, and tells whether they were encoded, and so may
 // have been written.
 func (g *guarded) giveUp() bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	g.turn <- struct{}{}
+	defer func() { <-g.turn }()
 	g.given = true
 	return g.encoded
 }

@@ -76,7 +76,7 @@ func (s *segmentio) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, err
 	c := &consumer{gate: newGate(), news: make(chan struct{}, 1), paused: make(map[int32]bool)}
 	c.cfg = c.life.Callbacks(cfg)
 	c.ctx, c.cancel = context.WithCancel(context.Background())
-	c.dial = c.line.Hang(c.life.Hang(s.dial))
+	c.dial = c.line.Hang(c.life.Hang(s.dialer(cfg.Access)))
 	c.reader = reader
 	c.reader.Dialer = &kafka.Dialer{ClientID: cfg.ClientID, Timeout: defaultDialTimeout, SASLMechanism: mechanism}
 	if cfg.Group == "" {

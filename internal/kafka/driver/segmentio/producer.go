@@ -72,7 +72,7 @@ func (s *segmentio) NewProducer(cfg driver.ProducerConfig) (driver.Producer, err
 	p.meter.NoAcks = cfg.Acks == driver.AcksNone
 	p.closing, p.close = context.WithCancel(context.Background())
 	p.transport = &kafka.Transport{
-		Dial:           p.dialer(s.dial),
+		Dial:           p.dialer(s.dialer(cfg.Access)),
 		ClientID:       cfg.ClientID,
 		SASL:           mechanism,
 		MetadataTopics: []string{cfg.Topic}, // or it would read those of all topics

@@ -9,11 +9,12 @@
 // broker (attempts.go, outcome.go). The group is held up while its member has records
 // in hand (gate.go), and each Reader is emptied into a buffer from which polls take
 // (partition.go).
+//
+// Files to know: attempts.go, outcome.go, gate.go, partition.go.
 package segmentio
 
 import (
-	"net"
-
+	"kafkabench.example/kafka-bench/internal/kafka/access"
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
 )
@@ -22,7 +23,7 @@ import (
 const module = "github.com/segmentio/kafka-go"
 
 type segmentio struct {
-	dial meter.Dial
+	dial meter.Dial // nil: that of the access
 }
 
 // Option changes how clients are opened.
@@ -36,11 +37,19 @@ func WithDialer(dial meter.Dial) Option {
 
 // New returns the driver.
 func New(options ...Option) driver.Driver {
-	s := &segmentio{dial: (&net.Dialer{}).DialContext} // the client bounds its dials by itself
+	s := &segmentio{}
 	for _, option := range options {
 		option(s)
 	}
 	return s
+}
+
+// dialer opens the connections of a client, which bounds its dials by itself.
+func (s *segmentio) dialer(a access.Access) meter.Dial {
+	if s.dial != nil {
+		return s.dial
+	}
+	return a.Dialer(0)
 }
 
 func (s *segmentio) Name() string { return "segmentio" }

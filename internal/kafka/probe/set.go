@@ -1,0 +1,74 @@
+package probe
+
+import (
+	"errors"
+	"time"
+)
+
+// Set is what a run learns of the machine while it measures: its own use of the
+// runtime, the processes and devices, and what codecs cost here. The zero value
+// reads all of it. What a Set does not know is nil or absent in the run's result.
+type Set struct{ unknown bool }
+
+// Unknown returns a Set that knows nothing, for runs in virtual time: CPU seconds
+// of the machine cannot be divided by seconds of such a run, and a loop that
+// computes until the clock moves would never end.
+func Unknown() Set { return Set{unknown: true} }
+
+var errUnknown = errors.New("this run does not read the machine")
+
+// read returns what a reading of this machine returns, or errUnknown.
+func read[T any](s Set, from func() (T, error)) (T, error) {
+	if s.unknown {
+		var none T
+		return none, errUnknown
+	}
+	return from()
+}
+
+// Runtime is ReadRuntime, or empty.
+func (s Set) Runtime() Runtime {
+	if s.unknown {
+		return Runtime{}
+	}
+	return ReadRuntime()
+}
+
+// Self is the function Self.
+func (s Set) Self() (Usage, error) { return read(s, Self) }
+
+// Host is the function HostCPU.
+func (s Set) Host() (Host, error) { return read(s, HostCPU) }
+
+// Devices is ReadHost.
+func (s Set) Devices() (HostCounts, error) { return read(s, ReadHost) }
+
+// Threads is ReadThreads.
+func (s Set) Threads(pid int) (Threads, error) {
+	return read(s, func() (Threads, error) { return ReadThreads(pid) })
+}
+
+// DirtyBytes is the function DirtyBytes, or nil.
+func (s Set) DirtyBytes() *int64 {
+	if s.unknown {
+		return nil
+	}
+	return DirtyBytes()
+}
+
+// Codecs is the function Codecs; it measures none if they are unknown.
+func (s Set) Codecs(batches [][]byte, name string, level int) ([]Codec, error) {
+	if s.unknown {
+		return nil, nil
+	}
+	return Codecs(batches, name, level)
+}
+
+// Clock reads the clock that this process shares with others of the machine, in
+// nanoseconds; nil is the kernel's. In virtual time it is Go's.
+func (s Set) Clock() func() int64 {
+	if s.unknown {
+		return func() int64 { return time.Now().UnixNano() }
+	}
+	return nil
+}

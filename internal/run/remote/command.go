@@ -1,0 +1,44 @@
+package remote
+
+import (
+	"os/exec"
+	"runtime"
+)
+
+// command is a worker that is a process.
+type command struct{ cmd *exec.Cmd }
+
+func (c command) pid() int    { return c.cmd.Process.Pid }
+func (c command) kill()       { _ = c.cmd.Process.Kill() }
+func (c command) wait() error { return c.cmd.Wait() }
+
+// startCommand starts the process of a child.
+func (c *Child) startCommand(s Start) error {
+	cmd := exec.Command(s.Command[0], s.Command[1:]...)
+	cmd.Stderr = c.said
+	cmd.Env = append(cmd.Environ(), s.Env...)
+	inOwnGroup(cmd)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	c.worker, c.stdin = command{cmd}, in
+	c.connect(out, in)
+	started := make(chan error)
+	go func() {
+		// Linux ties what is sent at a parent's death to the thread that started the
+		// child: this one lives for as long as the child.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			c.await()
+		}
+	}()
+	return <-started
+}
