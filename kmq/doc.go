@@ -7,4 +7,6 @@
 //
 // Where producers use transactions, a record is delivered once its transaction is
 // committed, and not at all if that is aborted.
+//
+// Files to know: config.go, queue.go, run.go, delivery.go, process.go, keep.go.
 package kmq

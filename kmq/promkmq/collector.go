@@ -1,6 +1,7 @@
-// Package promkmq tells Prometheus of a queue: what it handed out and what became of
-// that, what is in flight and how old the oldest of it is, how late redeliveries are, and
-// whether something is about to be lost to retention.
+// Package promkmq exports a queue to Prometheus: deliveries, records in flight, late
+// redeliveries, and alarms about retention. It exports what was handed out and what
+// became of that, what is in flight and how old the oldest of it is, how late
+// redeliveries are, and whether something is about to be lost to retention.
 //
 // A collector reads the counters when it is scraped and does nothing in between. Alert on
 // records that are about to be lost, on dead letters, and on work that does not move:
@@ -8,6 +9,8 @@
 //	kafka_kmq_retention_alarm == 1
 //	increase(kafka_kmq_dead_lettered_records_total[10m]) > 0
 //	kafka_kmq_oldest_unacked_seconds > 600
+//
+// Files to know: metrics.go.
 package promkmq
 
 import (

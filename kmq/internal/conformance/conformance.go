@@ -1,20 +1,26 @@
-// Package conformance is the contract that every engine of kmq keeps, as tests: one suite,
+// Package conformance tests the contract that every engine of kmq keeps. It is one suite,
 // run for each engine against an in-process broker and against Apache Kafka. What an
 // engine can't do is in a table, and the suite holds it to saying so.
+//
+// Files to know: deliver.go, handle.go, leave.go, settle.go, world.go.
 package conformance
 
 import (
 	"testing"
 
+	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// Subject is an engine on a cluster.
+// Subject is an engine, and where its laws are tried.
 type Subject struct {
-	Engine  kmq.Engine
-	Brokers []string
+	Engine kmq.Engine
 	// StartFirst is as kmq.Config has it.
 	StartFirst bool
+	// On tries a law on a cluster, and returns when the law has ended.
+	On func(t *testing.T, law func(t *testing.T, c cluster.Cluster))
+	// Tries says which laws are tried; nil is all.
+	Tries func(kmq.Engine, law) bool
 }
 
 // able is what an engine can do; the rest it must refuse with ErrUnsupported or ErrConfig.
@@ -35,21 +41,6 @@ var abilities = map[kmq.Engine]able{
 	kmq.Share:     {release: true, lend: true, limit: true, exact: true},
 }
 
-// Settings are the broker's: with them silent members, and locks of share groups, are given
-// up in a time that a test can wait for.
-var Settings = map[string]string{
-	"group.min.session.timeout.ms":                 "1000",
-	"group.initial.rebalance.delay.ms":             "0",
-	"group.share.record.lock.duration.ms":          "4000",
-	"group.share.min.record.lock.duration.ms":      "1000",
-	"group.share.session.timeout.ms":               "3000",
-	"group.share.min.session.timeout.ms":           "1000",
-	"group.share.heartbeat.interval.ms":            "500",
-	"group.share.min.heartbeat.interval.ms":        "100",
-	"offsets.topic.num.partitions":                 "5",
-	"share.coordinator.state.topic.num.partitions": "5",
-}
-
 // Run holds an engine to the contract.
 func Run(t *testing.T, s Subject) {
 	can, known := abilities[s.Engine]
@@ -57,9 +48,12 @@ func Run(t *testing.T, s Subject) {
 		t.Fatalf("the suite does not know what engine %q can do", s.Engine)
 	}
 	for _, law := range laws {
+		if s.Tries != nil && !s.Tries(s.Engine, law) {
+			continue
+		}
 		t.Run(law.name, func(t *testing.T) {
 			t.Parallel()
-			law.holds(newWorld(t, s, can))
+			s.On(t, func(t *testing.T, c cluster.Cluster) { law.holds(newWorld(t, s, can, c)) })
 		})
 	}
 }
@@ -68,40 +62,59 @@ func Run(t *testing.T, s Subject) {
 type law struct {
 	name  string
 	holds func(*world)
+	by    decider
 }
 
+// decider is who decides whether a law holds.
+type decider int
+
+const (
+	byEngine decider = iota // and any broker shows it
+	byBroker                // Kafka does, with the engine
+	byLock                  // Kafka does, where the locks are its own
+	byCodec                 // one whose decoders have no place in a bubble does, with the broker
+)
+
+// ofKafka are the laws of the brokers.
+func ofKafka(e kmq.Engine, l law) bool {
+	return l.by == byBroker || l.by == byCodec || l.by == byLock && e == kmq.Share
+}
+
+// inBubble are those that a test in virtual time can try.
+func inBubble(_ kmq.Engine, l law) bool { return l.by != byCodec }
+
 var laws = []law{
-	{"a topic that is not there is a fault of the configuration", missingTopic},
-	{"every record is delivered as it was produced", asProduced},
-	{"receiving never acknowledges", receivingNeverAcknowledges},
-	{"receiving for a short time loses nothing", shortReceives},
-	{"many goroutines share a queue", manyGoroutines},
-	{"what is acknowledged and flushed survives a crash, and what is not comes again", crash},
-	{"a delivery is settled once", settledOnce},
-	{"a released record comes again at once", releasedAtOnce},
-	{"a released record comes again after its delay and not before", releasedLater},
-	{"a lock that runs out has the record delivered again, never early", expires},
-	{"an extended lock holds", extended},
-	{"a rejected record is in the dead-letter topic", rejected},
-	{"a record is given up after so many deliveries", givenUp},
-	{"what nobody was handed is not delivered", unseen},
-	{"what a transaction aborted is not delivered", aborted},
-	{"a record that is small only when compressed is rejected like another", rejectedLarge},
-	{"in flight is bounded", bounded},
-	{"a drained queue has finished what it gave out", drained},
-	{"a closed queue has given back what was not settled", closed},
-	{"a call beside the closing of its queue tells the truth", closedBeside},
-	{"members that come and go lose nothing", rebalance},
-	{"workers are more than partitions", unordered},
-	{"one record of a partition at a time, in order", orderedByPartition},
-	{"one record of a key at a time, in order", orderedByKey},
-	{"what waits in line for longer than its lock is delivered once", waitsInLine},
-	{"what Run interrupts or never began is not counted", interrupted},
-	{"a handler's error has the record tried again", handlerFails},
-	{"a handler's rejection gives the record up", handlerRejects},
-	{"what is made of a record is not what comes again", spoilt},
-	{"what a handler makes of a record is not what it is tried with again", spoiltByHandlers},
-	{"a dead-letter topic that is gone refuses, and holds up neither Reject nor Close", rejectsNowhere},
-	{"a dead-letter topic that is gone holds up no other record", runsOnWithoutDeadLetters},
-	{"the counters add up", counters},
+	{"a topic that is not there is a fault of the configuration", missingTopic, byEngine},
+	{"every record is delivered as it was produced", asProduced, byEngine},
+	{"receiving never acknowledges", receivingNeverAcknowledges, byEngine},
+	{"receiving for a short time loses nothing", shortReceives, byEngine},
+	{"many goroutines share a queue", manyGoroutines, byEngine},
+	{"what is acknowledged and flushed survives a crash, and what is not comes again", crash, byBroker},
+	{"a delivery is settled once", settledOnce, byEngine},
+	{"a released record comes again at once", releasedAtOnce, byEngine},
+	{"a released record comes again after its delay and not before", releasedLater, byEngine},
+	{"a lock that runs out has the record delivered again, never early", expires, byLock},
+	{"an extended lock holds", extended, byLock},
+	{"a rejected record is in the dead-letter topic", rejected, byEngine},
+	{"a record is given up after so many deliveries", givenUp, byEngine},
+	{"what nobody was handed is not delivered", unseen, byLock},
+	{"what a transaction aborted is not delivered", aborted, byBroker},
+	{"a record that is small only when compressed is rejected like another", rejectedLarge, byCodec},
+	{"in flight is bounded", bounded, byEngine},
+	{"a drained queue has finished what it gave out", drained, byEngine},
+	{"a closed queue has given back what was not settled", closed, byLock},
+	{"a call beside the closing of its queue tells the truth", closedBeside, byEngine},
+	{"members that come and go lose nothing", rebalance, byEngine},
+	{"workers are more than partitions", unordered, byEngine},
+	{"one record of a partition at a time, in order", orderedByPartition, byEngine},
+	{"one record of a key at a time, in order", orderedByKey, byEngine},
+	{"what waits in line for longer than its lock is delivered once", waitsInLine, byEngine},
+	{"what Run interrupts or never began is not counted", interrupted, byEngine},
+	{"a handler's error has the record tried again", handlerFails, byEngine},
+	{"a handler's rejection gives the record up", handlerRejects, byEngine},
+	{"what is made of a record is not what comes again", spoilt, byEngine},
+	{"what a handler makes of a record is not what it is tried with again", spoiltByHandlers, byEngine},
+	{"a dead-letter topic that is gone refuses, and holds up neither Reject nor Close", rejectsNowhere, byEngine},
+	{"a dead-letter topic that is gone holds up no other record", runsOnWithoutDeadLetters, byEngine},
+	{"the counters add up", counters, byEngine},
 }

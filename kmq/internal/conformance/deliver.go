@@ -158,7 +158,7 @@ func manyGoroutines(w *world) {
 
 func crash(w *world) {
 	all := w.produce(12)
-	var line wire
+	line := wire{under: w.access.Dialer(0)}
 	with := []func(*kmq.Config){line.use}
 	if w.can.lend {
 		with = append(with, lendFor(6*time.Second))
@@ -258,11 +258,7 @@ func oldest(ds []kmq.Delivery) (at time.Time) {
 }
 
 func aborted(w *world) {
-	tx, err := kgo.NewClient(kgo.SeedBrokers(w.Brokers...), kgo.DisableClientMetrics(), kgo.TransactionalID(w.topic))
-	if err != nil {
-		w.Fatal(err)
-	}
-	defer tx.Close()
+	tx := w.newClient(kgo.TransactionalID(w.topic))
 	var want []kmq.ID
 	for i := range 6 {
 		if err := tx.BeginTransaction(); err != nil {

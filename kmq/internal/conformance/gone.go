@@ -7,15 +7,39 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"kafkabench.example/kafka-bench/kmq"
 )
 
+// delete deletes a topic and returns once no broker knows it any more: until then Kafka
+// takes what is written into it.
 func (w *world) delete(topic string) {
 	w.Helper()
 	if _, err := kadm.NewClient(w.client).DeleteTopic(w.ctx, topic); err != nil {
 		w.Fatalf("delete topic %s: %v", topic, err)
 	}
+	for _, b := range w.client.DiscoveredBrokers() {
+		for w.knows(b, topic) {
+			time.Sleep(10 * time.Millisecond)
+		}
+	}
+}
+
+// knows asks a broker itself; an admin client may answer from what it heard before.
+func (w *world) knows(b *kgo.Broker, topic string) bool {
+	w.Helper()
+	ask := kmsg.NewPtrMetadataRequest()
+	of := kmsg.NewMetadataRequestTopic()
+	of.Topic = &topic
+	ask.Topics = append(ask.Topics, of)
+	answer, err := b.RetriableRequest(w.ctx, ask)
+	if err != nil {
+		w.Fatalf("ask a broker for topic %s: %v", topic, err)
+	}
+	return answer.(*kmsg.MetadataResponse).Topics[0].ErrorCode != kerr.UnknownTopicOrPartition.Code
 }
 
 // shortly has locks run out soon, where they can be set.

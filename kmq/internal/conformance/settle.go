@@ -281,12 +281,7 @@ func unseen(w *world) {
 
 func rejectedLarge(w *world) {
 	value := bytes.Repeat([]byte("much the same, "), 200_000)
-	producer, err := kgo.NewClient(kgo.SeedBrokers(w.Brokers...), kgo.DisableClientMetrics(),
-		kgo.ProducerBatchMaxBytes(16<<20), kgo.ProducerBatchCompression(kgo.GzipCompression()))
-	if err != nil {
-		w.Fatal(err)
-	}
-	defer producer.Close()
+	producer := w.newClient(kgo.ProducerBatchMaxBytes(16<<20), kgo.ProducerBatchCompression(kgo.GzipCompression()))
 	if err := producer.ProduceSync(w.ctx, &kgo.Record{Topic: w.topic, Value: value}).FirstErr(); err != nil {
 		w.Fatal(err)
 	}

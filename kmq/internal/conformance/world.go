@@ -15,6 +15,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"kafkabench.example/kafka-bench/internal/kafka/access"
+	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 	"kafkabench.example/kafka-bench/kmq"
 )
 
@@ -34,6 +36,8 @@ type world struct {
 	*testing.T
 	Subject
 	can    able
+	access access.Access
+	seeds  []string
 	ctx    context.Context
 	client *kgo.Client
 	topic  string
@@ -41,20 +45,29 @@ type world struct {
 	group  string
 }
 
-func newWorld(t *testing.T, s Subject, can able) *world {
+func newWorld(t *testing.T, s Subject, can able, c cluster.Cluster) *world {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
 	t.Cleanup(cancel)
-	client, err := kgo.NewClient(
-		kgo.SeedBrokers(s.Brokers...), kgo.DisableClientMetrics(),
-		kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.ProducerLinger(0))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(client.Close)
 	name := fmt.Sprintf("law-%s-%08x", s.Engine, rand.Uint32())
-	w := &world{T: t, Subject: s, can: can, ctx: ctx, client: client, topic: name, dead: name + "-dead", group: name + "-group"}
+	w := &world{
+		T: t, Subject: s, can: can, access: cluster.AccessTo(c), seeds: c.Bootstrap(), ctx: ctx,
+		topic: name, dead: name + "-dead", group: name + "-group",
+	}
+	w.client = w.newClient(kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.ProducerLinger(0))
 	w.create(name, partitions)
 	return w
+}
+
+// newClient opens a client of the cluster, which is closed when the test ends.
+func (w *world) newClient(with ...kgo.Opt) *kgo.Client {
+	w.Helper()
+	opts := append(w.access.Options(), kgo.SeedBrokers(w.seeds...), kgo.DisableClientMetrics())
+	client, err := kgo.NewClient(append(opts, with...)...)
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.Cleanup(client.Close)
+	return client
 }
 
 func (w *world) create(topic string, partitions int32) {
@@ -67,10 +80,10 @@ func (w *world) create(topic string, partitions int32) {
 // config is that of a queue, changed by with.
 func (w *world) config(with ...func(*kmq.Config)) kmq.Config {
 	cfg := kmq.Config{
-		Brokers: w.Brokers, Topic: w.topic, Group: w.group, Engine: w.Engine,
-		CommitEvery: 50 * time.Millisecond, SessionTimeout: session, StartFirst: w.StartFirst,
+		Brokers: w.seeds, Topic: w.topic, Group: w.group, Engine: w.Engine,
+		CommitEvery: 50 * time.Millisecond, SessionTimeout: session, StartFirst: w.StartFirst, Client: w.access.Options(),
 	}
-	if w.can.lend { // Share would take the 4 s of Settings
+	if w.can.lend { // Share has the brokers' lock
 		cfg.Visibility = 30 * time.Second
 	}
 	for _, f := range with {
@@ -250,10 +263,7 @@ func sorted(ids []kmq.ID) []kmq.ID { return slices.SortedFunc(slices.Values(ids)
 // deadLetters reads n records of the dead-letter topic, and holds that there are no more.
 func (w *world) deadLetters(n int) []*kgo.Record {
 	w.Helper()
-	reader, err := kgo.NewClient(kgo.SeedBrokers(w.Brokers...), kgo.DisableClientMetrics(), kgo.ConsumeTopics(w.dead))
-	if err != nil {
-		w.Fatal(err)
-	}
+	reader := w.newClient(kgo.ConsumeTopics(w.dead))
 	defer reader.Close()
 	var all []*kgo.Record
 	for len(all) < n {
@@ -275,6 +285,7 @@ func (w *world) deadLetters(n int) []*kgo.Record {
 
 // wire are the connections of a queue, which can be cut as a crash cuts them.
 type wire struct {
+	under access.Dial
 	mu    sync.Mutex
 	conns map[net.Conn]bool
 	gone  bool
@@ -285,7 +296,7 @@ func (x *wire) use(c *kmq.Config) {
 }
 
 func (x *wire) dial(ctx context.Context, network, addr string) (net.Conn, error) {
-	conn, err := new(net.Dialer).DialContext(ctx, network, addr)
+	conn, err := x.under(ctx, network, addr)
 	if err != nil {
 		return nil, err
 	}

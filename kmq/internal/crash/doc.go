@@ -1,6 +1,6 @@
-// Package crash tries to lose records: it ends processes, brokers, connections and
-// groups while a queue works, and afterwards compares what was produced with what
-// became of it. It holds tests only.
+// Package crash tries to lose records: it breaks processes, brokers, connections and
+// groups while a queue works. Afterwards it compares what was produced with what became
+// of it. It holds tests only.
 //
 // # What counts as lost
 //
@@ -16,18 +16,27 @@
 //
 // # How a process is killed
 //
-// The test binary runs itself again as a child. The child opens a queue, and package step
-// tells it of each moment at which a crash would matter; at the n-th of one kind it sends
-// itself SIGKILL, which no code can answer. The parent waits for that, probes what stands
-// in the log (see probe.go), and starts another child. At the end two children finish the
-// work undisturbed, close, and a last one finds nothing left to do.
+// Package step tells of each moment at which a crash would matter. In virtual time a worker is
+// a puppet: at its n-th moment of one kind its connections are cut and it may write no more, so
+// that neither a broker nor the journal hears of what it does afterwards. On Apache Kafka the
+// test binary runs itself again as a child, which sends itself SIGKILL at that moment; no code
+// can answer it. The test waits for that, probes what stands in the log (see probe.go), and
+// starts another worker.
 //
-// # What is left out by default
+// Of three kills in a row at one step the first is of a worker with no other member, so that the
+// next one finds what it left; two are of workers beside a living member, which takes over. If the
+// step is one that a worker reaches with records in hand, another worker must be delivered some of
+// them. At the end two workers finish the work undisturbed, close, and a last one finds nothing
+// left to do.
 //
-// A run without flags takes about a minute. It prints what it leaves out: -kills
-// is for campaigns of any length, also on Apache Kafka, -fault all for all of TestFaults,
-// -brokers for all of TestRealBrokers, -way for one way of keeping a queue. make soak
-// runs all of it, for hours.
+// # What runs in which tier
+//
+// Quick cuts three workers of each engine at every step, and has every other test of this package, on
+// a stand-in for Kafka in virtual time. Full does it for all ways of keeping a queue, and kills three
+// processes of each engine on Apache Kafka. Proof has TestRealBrokers besides. There is more of
+// each with flags, as make soak has it: -kills for campaigns of any length, also on Apache
+// Kafka, -fault all for all of TestFaults, -brokers for all of TestRealBrokers, -way for one way
+// of keeping a queue.
 //
 // # Which test holds which invariant
 //
@@ -53,7 +62,7 @@
 // # What is known and not held against the queue
 //
 // After a fault of the stand-in for Kafka the engine share takes up to a minute to go on, so
-// TestFaults leaves it out by default.
+// TestFaults leaves it out under -short.
 //
 // A Close that is not out of the group in time is counted, not failed. Where processes are killed, dead letters that nobody was
 // handed are counted only: the log can't tell what a dead process had handed out.

@@ -1,5 +1,7 @@
-// Package engine is the seam between the queue that an application sees and how the
+// Package engine is the interface between the queue that an application sees and how the
 // queue is kept on Kafka.
+//
+// Files to know: engine.go, config.go, topics.go, copier.go.
 package engine
 
 import (

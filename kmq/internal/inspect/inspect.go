@@ -1,6 +1,8 @@
-// Package inspect finds out what a group of a queue has in flight, from what the cluster
-// keeps: offsets, markers, the state of share groups, and the records that are not
-// settled. It joins no group and writes nothing.
+// Package inspect reports what a group of a queue has in flight, from what the cluster
+// keeps. It reads offsets, markers, the state of share groups, and the records that are
+// not settled. It joins no group and writes nothing.
+//
+// Files to know: inspect.go, read.go.
 package inspect
 
 import (

@@ -1,5 +1,7 @@
-// Package lease has what a queue knows of a record that it handed out and that is not
-// settled: who it is, for how long it is lent, and what became of it.
+// Package lease keeps a delivered record that is not settled: its identity, its deadline
+// and its end.
+//
+// Files to know: lease.go, set.go, deadline.go, headers.go.
 package lease
 
 import (

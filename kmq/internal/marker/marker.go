@@ -1,11 +1,13 @@
-// Package marker is the format of the markers topic: what happened to which records of a
-// partition of the queue, one fact a marker.
+// Package marker encodes the markers topic: what happened to which records of a partition
+// of the queue, one fact a marker.
 //
 // A key is the 12 bytes known from earlier queues of this kind: partition int32 and offset
 // int64, big endian. A value begins with a version and a type; what follows depends on
 // them. A marker is in the partition of the markers topic that has the number of the
 // record's, and its time is the one at which the broker appended it: a queue's markers are
 // a log of events under one clock for each partition.
+//
+// Files to know: marker.go.
 package marker
 
 import (

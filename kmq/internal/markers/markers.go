@@ -1,4 +1,4 @@
-// Package markers keeps a queue by what is written of its records into a second topic.
+// Package markers is the engine that writes what happened to records into a second topic.
 //
 // Records are handed out as they come. What is settled soon needs no marker: the group's
 // offsets pass it. What is still open after a while has a start marker written, and is passed
@@ -18,6 +18,8 @@
 // A lock runs from when its record was read. While a record waits to be handed out, its
 // lock is extended, so that it has at least half of its time left when it is, and no attempt
 // is counted that nobody was handed.
+//
+// Files to know: markers.go, engine.go, part.go, tracker.go, outbox.go, redeliver.go.
 package markers
 
 import (

@@ -72,6 +72,7 @@ func (p *part) breakOff() {
 // with the answer, or with the client, and the tracker waits for it when it is closed.
 func (p *part) wait() {
 	over := make(chan struct{})
+	p.t.leave(over)
 	p.t.work.Go(func() {
 		p.work.Wait()
 		close(over)

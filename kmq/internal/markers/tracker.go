@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -94,7 +95,9 @@ type Tracker struct {
 	ended   chan struct{} // closed with it
 	running context.Context
 	halt    context.CancelFunc
+	ran     chan struct{} // closed when nothing more is begun
 	work    sync.WaitGroup
+	leaving []<-chan struct{} // closed when the work on a partition that was given up ends; under mu
 
 	closing  sync.Once
 	closeErr error
@@ -148,7 +151,11 @@ func openTracker(cfg engine.Config, topics topics) (t *Tracker, err error) {
 	if t.group, err = kgo.NewClient(opts...); err != nil {
 		return nil, fmt.Errorf("%w: %w", lease.ErrConfig, err)
 	}
-	t.work.Go(t.run)
+	t.ran = make(chan struct{})
+	t.work.Go(func() {
+		defer close(t.ran)
+		t.run()
+	})
 	return t, nil
 }
 
@@ -159,7 +166,10 @@ func (t *Tracker) Close(ctx context.Context) error {
 		t.finish(lease.ErrClosed)
 		stop := context.AfterFunc(ctx, func() { t.breakOff(t.owned()) }) // also of what is being taken away
 		defer stop()
-		t.worked(ctx)
+		await(ctx, t.ran)
+		for _, over := range t.left() {
+			await(ctx, over)
+		}
 		err := t.letGo(ctx, t.owned())
 		if errors.Is(err, kerr.UnknownMemberID) || errors.Is(err, kerr.IllegalGeneration) || errors.Is(err, kerr.FencedInstanceID) {
 			t.cfg.Log.Warn("kmq: the group has put the tracker out: others read its markers again", "error", err)
@@ -177,17 +187,33 @@ func (t *Tracker) Close(ctx context.Context) error {
 	return t.closeErr
 }
 
-// worked waits until nothing is under way, or for ctx.
-func (t *Tracker) worked(ctx context.Context) {
-	over := make(chan struct{})
-	go func() {
-		t.work.Wait()
-		close(over)
-	}()
+// await waits until over is closed, or for ctx.
+func await(ctx context.Context, over <-chan struct{}) {
 	select {
 	case <-over:
 	case <-ctx.Done():
 	}
+}
+
+// leave notes the work on a partition that is being given up: Close waits for it.
+func (t *Tracker) leave(over <-chan struct{}) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.leaving = append(slices.DeleteFunc(t.leaving, func(over <-chan struct{}) bool {
+		select {
+		case <-over:
+			return true
+		default:
+			return false
+		}
+	}), over)
+}
+
+// left returns the work on partitions that were given up.
+func (t *Tracker) left() []<-chan struct{} {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Clone(t.leaving)
 }
 
 // Wait returns what ended the tracker, lease.ErrClosed after Close, or the error of ctx once
@@ -228,6 +254,7 @@ func (t *Tracker) release() {
 	}
 	if t.group != nil {
 		t.group.CloseAllowingRebalance()
+		t.group.AllowRebalance() // closing polls once more, which may hold up a leaving for ever
 	}
 	if t.txns != nil {
 		t.txns.close()

@@ -37,11 +37,11 @@ const transactionWriteFor = transactionTimeout / 2
 // ends by its timeout. It may also have been committed, and what is then written again
 // does no harm: a second start says what the first did, and a second copy is one more delivery.
 type transactions struct {
-	mu   sync.Mutex // one transaction at a time
-	name string     // what ids begin with
+	turn engine.Turn // one transaction at a time
+	name string      // what ids begin with
 	opts []kgo.Opt
 
-	swap   sync.Mutex // taken beside mu to change what follows; either is enough to read it
+	swap   sync.Mutex // taken beside turn to change what follows; either is enough to read it
 	cl     *kgo.Client
 	id     string
 	closed bool
@@ -49,7 +49,7 @@ type transactions struct {
 
 func newTransactions(cfg *engine.Config, topics topics, more ...kgo.Opt) (*transactions, error) {
 	opts := append(writerOptions(cfg, topics), kgo.TransactionTimeout(transactionTimeout), kgo.RequiredAcks(kgo.AllISRAcks()))
-	t := &transactions{name: "kmq-" + cfg.Group + "-", opts: cfg.ClientOptions(append(opts, more...)...)}
+	t := &transactions{turn: engine.NewTurn(), name: "kmq-" + cfg.Group + "-", opts: cfg.ClientOptions(append(opts, more...)...)}
 	if err := t.renew(); err != nil {
 		return nil, err
 	}
@@ -80,17 +80,18 @@ func (t *transactions) renew() error {
 
 func (t *transactions) close() {
 	t.swap.Lock()
-	defer t.swap.Unlock()
 	t.closed = true
-	t.cl.Close()
+	cl := t.cl
+	t.swap.Unlock()
+	cl.Close()
 }
 
 // write writes all of the records, and does what also says, or nothing. It gives up what is
 // refused for now, or can't be sent, after a while. After an error all of it may have been
 // written all the same, if it was the end that failed.
 func (t *transactions) write(ctx context.Context, within time.Duration, records []*kgo.Record, also func(context.Context) error) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	t.turn.Lock()
+	defer t.turn.Unlock()
 	if err := t.cl.BeginTransaction(); err != nil {
 		return errors.Join(fmt.Errorf("kmq: begin a transaction: %w", err), t.renew())
 	}

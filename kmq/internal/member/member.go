@@ -1,6 +1,8 @@
-// Package member is a member of an ordinary consumer group that hands out leases: it
+// Package member is a member of an ordinary consumer group that hands out leases. It
 // polls within a bound, hands each poll to its engine, keeps what is ready, commits what
 // the engine says, and takes partitions away in an order in which nothing is lost.
+//
+// Files to know: member.go, pump.go, commit.go, offsets.go.
 package member
 
 import (
@@ -96,7 +98,7 @@ type Member struct {
 	ready   *ready
 	offsets *offsets
 
-	turn sync.Mutex // one call of the Handler at a time
+	turn engine.Turn // one call of the Handler at a time
 
 	pausing sync.Mutex // Pause and Resume, and what they say
 	paused  map[int32]bool
@@ -124,7 +126,7 @@ func Open(_ context.Context, cfg Config) (*Member, error) {
 		cfg.Group = cfg.Config.Group
 	}
 	m := &Member{
-		cfg: cfg, ready: newReady(cfg.MaxInFlight), offsets: newOffsets(),
+		cfg: cfg, turn: engine.NewTurn(), ready: newReady(cfg.MaxInFlight), offsets: newOffsets(),
 		paused: make(map[int32]bool), ended: make(chan struct{}),
 	}
 	m.running, m.halt = context.WithCancel(context.Background())
@@ -282,6 +284,7 @@ func (m *Member) Close(ctx context.Context) error {
 			m.closed = errors.Join(m.closed, fmt.Errorf("kmq: leave group %s: %w", m.cfg.Group, err))
 		}
 		m.client.CloseAllowingRebalance()
+		m.client.AllowRebalance() // closing polls once more, which may hold up a leaving for ever
 	})
 	return m.closed
 }

@@ -1,5 +1,5 @@
-// Package offsetmap keeps the acknowledged offsets beyond the committed one in the
-// metadata of the commit.
+// Package offsetmap is the engine that keeps acknowledged offsets beyond the committed
+// one in the metadata of the commit.
 //
 // The commit of a partition is the offset of its oldest record that is not done, and its
 // metadata a map of what is done beyond that: see [coder] for its form. No other topic is
@@ -13,6 +13,8 @@
 // that how often it was delivered is in its headers. What was delivered and not
 // acknowledged is also in the metadata, as a number of deliveries; after a crash it
 // counts as far as it was committed.
+//
+// Files to know: offsetmap.go, partition.go, codec.go, mover.go.
 package offsetmap
 
 import (

@@ -1,5 +1,7 @@
-// Package plain is an ordinary consumer group: what is acknowledged is committed up to the
-// first record that is not. It is what the other engines are compared with.
+// Package plain is the engine of an ordinary consumer group: it commits up to the first
+// record that is not acknowledged. It is what the other engines are compared with.
+//
+// Files to know: plain.go.
 package plain
 
 import (

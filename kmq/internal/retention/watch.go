@@ -1,10 +1,12 @@
-// Package retention watches whether the retention of topics covers what is still needed of
-// them.
+// Package retention watches whether the retention of topics still covers the records that
+// the queue needs.
 //
 // A broker deletes what is old, or too much, whether it was settled or not, and tells
 // nobody. So a watch compares, every 30 s, the lowest offset of each partition that is
 // still needed with where its log begins, and with what retention will delete next. What
 // it finds is an alarm, for as long as it is so.
+//
+// Files to know: watch.go, bound.go, barren.go.
 package retention
 
 import (

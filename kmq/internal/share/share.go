@@ -1,5 +1,5 @@
-// Package share keeps a queue by a share group of Kafka's own (KIP-932): the broker lends
-// each record under an acquisition lock and counts its deliveries.
+// Package share is the engine that uses a share group of Kafka's own (KIP-932). The
+// broker lends each record under an acquisition lock and counts its deliveries.
 //
 // What this package adds is what the protocol leaves to the client. franz-go accepts, at each
 // poll, whatever the poll before returned and nobody acknowledged; here records stay open
@@ -7,6 +7,8 @@
 // holds up no other. And the broker archives a record silently once its deliveries reach a
 // limit; one that comes near it is copied to the tail of its partition, where its count
 // begins anew, or to the dead-letter topic.
+//
+// Files to know: share.go, group.go, member.go, locks.go, acks.go, settle.go, veil.go.
 package share
 
 import (

@@ -1,5 +1,7 @@
 // Package step names the moments at which a crash would matter, so that a test can end
 // the process at each of them.
+//
+// Files to know: step.go.
 package step
 
 // Step is a moment in the life of a record.

@@ -1,6 +1,6 @@
-// Package tracker knows, from the markers of one partition, which records are lent and
-// when they are due for another delivery. It is pure: markers and readings of a clock go
-// in, what is due and what may be committed come out.
+// Package tracker computes, from the markers of one partition, which records are lent and
+// when each is due again. It is pure: markers and readings of a clock go in, what is due
+// and what may be committed come out.
 //
 // Its now is the time of the log. A record that was lent at the log's time t for d is due
 // once a marker of the time t+d has been read: then everything that was appended before
@@ -17,6 +17,8 @@
 // for long without a marker, either nobody tracked or a clock was set. The two look the same,
 // and never early comes first: over such a gap the reader's own clock is believed. A step that
 // passes no deadline, or goes on for less than that beyond it, can't be told from time.
+//
+// Files to know: state.go, spans.go.
 package tracker
 
 import (

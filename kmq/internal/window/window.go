@@ -11,6 +11,8 @@
 // record are kept: since offsets are taken in rising order, a block is only ever added at
 // the end, and the memory is that of the open records however long ago the first of them
 // was taken. A window has no lock; its owner has.
+//
+// Files to know: window.go.
 package window
 
 import (
