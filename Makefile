@@ -38,26 +38,39 @@ else
 	@echo "built $(BIN); left out $(BIN_C), which has the driver librdkafka, too: there is no C compiler ($$($(GO) env CC))"
 endif
 
-test: build vet cross ## everything that CI runs: vet, cross-compile, all tests on a real Kafka
-	$(GO) test -timeout 30m $$($(GO) list ./... | grep -v -e '/internal/truth$$' -e '/kmq/internal/')
-	@# The packages with locks and sessions that run out come one after the other, and then the
-	@# proofs of times, and those of queues: nothing runs beside them.
-	$(GO) test -timeout 30m -p 1 -parallel 4 ./kmq/internal/...
-	$(GO) test -timeout 30m -parallel 1 -skip '^TestKafka$$/^queue' ./internal/project/truth
-	$(GO) test -timeout 30m -parallel 1 -run '^TestKafka$$/^queue' ./internal/project/truth
-ifneq ($(COMPILER),)
-	$(WITH_C) $(GO) test $(TAGS_C) -timeout 10m ./internal/kafka/driver/librdkafka ./internal/kafka/driver/drivertest
-endif
-	@# The one test that a busy machine may skip, by itself and aloud: go test tells of
-	@# no skip otherwise, and alone it has both processors.
-	$(GO) test -count=1 -v -run '^TestSearchFindsTheCapacity$$' ./internal/run/campaign
+# A file's build tag is its tier: none, full or proof. See CONTRIBUTING.md. The tag synctests
+# is franz-go's: it makes channels of its mutexes, so that its clients live in virtual time.
+TAGS_QUICK := synctests
+TAGS_FULL  := synctests,full
+TAGS_PROOF := synctests,full,proof
+TIER := bin/tools/tier
 
-vet: ## go vet and gofmt
+# The project's own tools are built and then run, so that a signal reaches them.
+bin/tools/%: FORCE
+	@$(GO) build -o $@ ./internal/project/$*
+FORCE:
+
+# vet has run before; without debug information test binaries link a third faster.
+FAST := -count=1 -vet=off -ldflags='-s -w'
+
+quick: bin/tools/tier vet ## everything that needs no JVM and no real clock: a minute on two idle cores, once built
+	$(TIER) $(FAST) -tags $(TAGS_QUICK) -short ./...
+
+test: bin/tools/tier ## what CI runs, in about five minutes: quick's tests and those on one real Kafka, cross-compiling, librdkafka
+	@$(TIER) -check
+	@$(MAKE) --no-print-directory build vet
+	$(TIER) -kafka $(FAST) -tags $(TAGS_FULL) -timeout 10m ./...
+	GOOS=darwin GOARCH=arm64 $(GO) build -o /dev/null ./cmd/kafka-bench
+ifneq ($(COMPILER),)
+	$(WITH_C) $(TIER) $(FAST) -tags $(TAGS_FULL),librdkafka -timeout 10m $(PKGS_C:./cmd/kafka-bench=./internal/kafka/driver/drivertest)
+endif
+
+vet: ## go vet and gofmt, of all tiers
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go' 2>/dev/null || find . -name '*.go')); \
 	  if [ -n "$$unformatted" ]; then echo "not gofmt-ed: $$unformatted"; exit 1; fi
-	$(GO) vet ./...
+	$(GO) vet -tags $(TAGS_PROOF) ./...
 ifneq ($(COMPILER),)
-	$(WITH_C) $(GO) vet $(TAGS_C) $(PKGS_C)
+	$(WITH_C) $(GO) vet -tags $(TAGS_PROOF),librdkafka $(PKGS_C)
 endif
 
 cross: ## compile for every platform
@@ -65,23 +78,21 @@ cross: ## compile for every platform
 	  GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -o /dev/null ./cmd/kafka-bench || exit 1; done
 
 lint: ## golangci-lint with the list in .golangci.yaml
-	$(GO) run $(LINT) run ./...
+	$(GO) run $(LINT) run --build-tags $(TAGS_PROOF) ./...
 ifneq ($(COMPILER),)
-	$(GO) run -exec 'env $(WITH_C)' $(LINT) run --build-tags librdkafka $(PKGS_C)
+	$(GO) run -exec 'env $(WITH_C)' $(LINT) run --build-tags $(TAGS_PROOF),librdkafka $(PKGS_C)
 endif
 
-race: ## the tests of everything that has goroutines, under the race detector
-	$(WITH_C) $(GO) test -race $(TAGS_C) -timeout 30m ./backpressure/... ./internal/... ./kmq/...
+race: bin/tools/tier ## the tests of everything that has goroutines, under the race detector
+	$(WITH_C) $(TIER) -kafka -race -count=1 -tags $(TAGS_PROOF),librdkafka -timeout 2h ./backpressure/... ./internal/... ./kmq/...
 
-# What takes hours: every fault, brokers and processes that are stopped where they stand, and
-# campaigns of kills. One after the other, because each is about times that run out.
-CRASH := $(GO) test -count=1 -v -timeout 6h ./kmq/internal/crash
+# What takes hours: every fault, brokers and processes that are stopped, and campaigns of kills.
+# One after the other, because each is about times that run out.
+CRASH := $(TIER) -kafka -count=1 -v -tags $(TAGS_PROOF) -timeout 6h ./kmq/internal/crash
 KILLS := $(or $(SOAK_KILLS),90)
-soak: ## the queue under every fault, and killed again and again, on a real Kafka too, for hours (SOAK_KILLS=90)
-	$(GO) test -count=1 -timeout 1h ./kmq/internal/conformance
+soak: bin/tools/tier ## the queue under every fault, and killed again and again on a real Kafka, for hours (SOAK_KILLS=90)
 	$(CRASH) -skip '^(TestInvariant1AtLeastOnce.*|TestRealBrokers)$$' -fault=all
 	$(CRASH) -run '^TestRealBrokers$$' -brokers
-	$(CRASH) -run '^TestInvariant1AtLeastOnce$$' -kills=$(KILLS)
 	$(CRASH) -run '^TestInvariant1AtLeastOnceOnKafka$$' -kills=$(KILLS)
 
 fuzz: ## each fuzz target for a while (FUZZTIME=20s)
@@ -94,19 +105,37 @@ perf: tool ## the benchmarks: hot paths, and the tool against bare clients on a 
 	$(GO) test -run '^$$' -bench . -benchmem ./backpressure/... ./internal/plan/arrival ./internal/plan/payload ./internal/measure/latency ./internal/measure/ledger ./kmq/...
 	$(GO) run ./internal/project/perf $(if $(DATA),-data $(DATA))
 
+proof: bin/tools/proof ## everything that takes hours, in groups that need not run twice (SINCE=REF, ONLY=truth,plant, FRESH=1, LIST=1)
+	@bin/tools/proof $(if $(LIST),-list) $(if $(SINCE),-since '$(SINCE)') $(if $(ONLY),-only '$(ONLY)') $(if $(FRESH),-fresh)
+
+perf-against: bin/tools/perf ## the hot paths of this work tree and of a commit, in turns: after ÷ before (BASE=REF)
+	@bin/tools/perf against '$(BASE)'
+
+flakes: bin/tools/flakes ## quick and test again and again while every processor is busy (QUICK=20, TEST=5)
+	@bin/tools/flakes -quick $(or $(QUICK),20) -test $(or $(TEST),5)
+
 results: ## write docs/RESULTS.md from the runs in results/
 	$(GO) run ./internal/project/resultspage
 
 results-runs: build ## make the runs in results/ anew on a real Kafka, in about half an hour (ONLY=quick,overload)
 	$(GO) run ./internal/project/resultspage -run $(BIN) $(if $(ONLY),-only $(ONLY)) $(if $(FLAGS),-flags "--cluster kafka $(FLAGS)")
 
+design: ## write the file map of docs/DESIGN.md from the package comments
+	$(GO) run ./internal/project/design
+
+survey: ## print what the code looks like: sizes of packages, types, functions and lines; long sentences
+	$(GO) run ./internal/project/survey
+
+breaks: ## break the code once for each invariant and see its test fail (ONLY=name RANDOM=5)
+	$(GO) run ./internal/project/breaks $(if $(ONLY),-only $(ONLY)) $(if $(RANDOM),-random $(RANDOM))
+
 golden: ## write the golden files anew, to be reviewed like code
 	$(GO) test ./internal/plan/scenario ./internal/show/report ./internal/result -update
 
-rename-module: ## give the module another import path (MODULE=example.com/kafka-bench)
-	@$(GO) run ./internal/project/rename '$(MODULE)'
+rename-module: bin/tools/rename ## give the module another import path (MODULE=example.com/kafka-bench)
+	@bin/tools/rename '$(MODULE)'
 
 clean: ## remove what was built
 	rm -rf bin
 
-.PHONY: help bench tool build test vet cross lint race soak fuzz perf results results-runs golden rename-module clean
+.PHONY: $(shell sed -n 's/^\([a-z-]*\):.*/\1/p' $(MAKEFILE_LIST))

@@ -75,7 +75,7 @@ last; for kafka-consumer-perf-test that is its fetch rate, and its rate in all h
 
 // fill produces to a topic for as long as a measurement takes.
 func (l *lab) fill(ctx context.Context, topic string) (filled, error) {
-	f := filled{topic: topic, axis: load.NewAxis()}
+	f := filled{topic: topic, axis: load.NewAxis(nil)}
 	corpus, err := payload.NewCorpus(payload.Spec{
 		Class: "random", Seed: 42, Stamped: true,
 		Sizes: payload.Sizes{Distribution: "fixed", Values: []int{recordBytes}},

@@ -1,5 +1,5 @@
-// Command perf measures Kafka Bench itself: what it costs to measure everything,
-// and whether the load that it promises is the load that it offers.
+// Command perf measures Kafka Bench itself: what measuring costs, and whether the
+// promised load is the offered load.
 //
 // A harness that slows its client down reports its own limits as the broker's.
 // So the tool is set beside clients that do nothing but their work: a bare
@@ -9,8 +9,13 @@
 // is reported is the ratio of the medians. The absolute figures are this
 // machine's, with the broker on the same processors.
 //
+// With the argument "against" and a commit it compares the hot paths of the work
+// tree with those of the commit, by the benchmarks that both have.
+//
 // The tables go to standard output as Markdown; what is under way, to standard
 // error.
+//
+// Files to know: produce.go, consume.go, open.go, memory.go, rounds.go.
 package main
 
 import (
@@ -40,12 +45,21 @@ func main() {
 		return
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	stop()
-	if err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintln(os.Stderr, "perf:", err)
-		os.Exit(1)
+	var err error
+	if len(os.Args) > 1 && os.Args[1] == againstWord {
+		err = against(ctx, ".", hotPaths, os.Args[2:], os.Stdout, os.Stderr)
+	} else {
+		err = run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	}
+	stop()
+	if err == nil || errors.Is(err, flag.ErrHelp) {
+		return
+	}
+	fmt.Fprintln(os.Stderr, "perf:", err)
+	if errors.Is(err, errInput) {
+		os.Exit(2)
+	}
+	os.Exit(1)
 }
 
 // serve is a process of consumers, as the tool's own.

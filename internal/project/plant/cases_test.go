@@ -111,14 +111,17 @@ func threeGates() plant.Config {
 	return c
 }
 
-// cases are what the controllers are ranked over, in the order of the table.
-var cases = []struct {
+// example is a case to rank controllers over.
+type example struct {
 	name   string
 	config plant.Config
 	// fastest is how many records a second the consumers take where they keep up
 	// or the load never pauses; 0 where a backlog would have to last through a pause.
 	fastest float64
-}{
+}
+
+// cases are what the controllers are ranked over, in the order of the table.
+var cases = []example{
 	{"overload, commits each 100 ms", overload(100 * ms), 2667},
 	{"overload, commits each 1 s", overload(time.Second), 2667},
 	{"overload, commits each 100 ms, at the moments of the readings", locked(100 * ms), 2667},

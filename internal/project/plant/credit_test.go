@@ -102,7 +102,7 @@ func TestAMarkTakenLateBreaksTheBound(t *testing.T) {
 
 // Where the bound covers what the commits need, the consumers never wait for it.
 func TestCreditUsesTheConsumersFully(t *testing.T) {
-	for _, c := range cases {
+	for _, c := range some(cases...) {
 		r, off := run(t, c.config, credit(bound)), run(t, c.config, kinds[0].make)
 		if r.Overshoot > 1 {
 			t.Errorf("%s: peak ÷ bound is %.3f", c.name, r.Overshoot)

@@ -1,5 +1,5 @@
-// Package plant is a simulated Kafka with producers, a topic and a consumer group,
-// in virtual time: what a backpressure controller is tried on before a real one.
+// Package plant simulates Kafka, producers and a consumer group in virtual time, to try
+// backpressure controllers on.
 //
 // In control engineering the plant is what is controlled. Here it has all that
 // makes this one hard: the signal comes in steps (commits), late (polls that take
@@ -15,4 +15,6 @@
 //
 // What it does not model: brokers that fail or slow down, fetches limited by size,
 // leaders that move, records that arrive out of order within a partition.
+//
+// Files to know: plant.go, config.go, events.go, measure.go.
 package plant

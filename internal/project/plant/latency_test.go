@@ -16,7 +16,7 @@ func latency() (backpressure.Controller, error) {
 // The goals of the study, for commits each 100 ms, whatever the phases of the
 // members' commits.
 func TestLatencyHoldsItsTarget(t *testing.T) {
-	for seed := range uint64(10) {
+	for _, seed := range some[uint64](0, 1, 2, 3, 4, 5, 6, 7, 8, 9) {
 		c := overload(100 * ms)
 		c.Seed = seed
 		r, off := run(t, c, latency), run(t, c, kinds[0].make)
@@ -29,7 +29,7 @@ func TestLatencyHoldsItsTarget(t *testing.T) {
 // The same where members commit and gates read at the same moments: each reading
 // sees a commit at once, or an interval later.
 func TestLatencyHoldsItsTargetWhereCommitsMeetReadings(t *testing.T) {
-	for seed := range uint64(5) {
+	for _, seed := range some[uint64](0, 1, 2, 3, 4) {
 		for _, commit := range []time.Duration{100 * ms, time.Second} {
 			c := locked(commit)
 			c.Seed, c.Warmup = seed, 8*time.Second
@@ -42,7 +42,7 @@ func TestLatencyHoldsItsTargetWhereCommitsMeetReadings(t *testing.T) {
 }
 
 func TestLatencySettles(t *testing.T) {
-	for seed := range uint64(5) {
+	for _, seed := range some[uint64](0, 1, 2, 3, 4) {
 		c := steps(100 * ms)
 		c.Seed = seed
 		r, off := run(t, c, latency), run(t, c, kinds[0].make)
@@ -91,7 +91,7 @@ func TestLatencyWithDelivered(t *testing.T) {
 }
 
 func TestLatencyLeavesAHealthyGroupAlone(t *testing.T) {
-	for _, commit := range []time.Duration{100 * ms, time.Second} {
+	for _, commit := range some(100*ms, time.Second) {
 		c := healthy(commit)
 		c.Warmup = 10 * time.Second
 		if r := run(t, c, latency); r.Shed > 0 {
@@ -102,11 +102,11 @@ func TestLatencyLeavesAHealthyGroupAlone(t *testing.T) {
 
 // After a stall, a kill or a rebalance the consumers are used fully again.
 func TestLatencyRecovers(t *testing.T) {
-	for _, f := range []plant.Fault{
-		{Kind: plant.Stall, For: 5 * time.Second},
-		{Kind: plant.Kill, For: 3 * time.Second},
-		{Kind: plant.Rebalance, For: 3 * time.Second},
-	} {
+	for _, f := range some(
+		plant.Fault{Kind: plant.Kill, For: 3 * time.Second},
+		plant.Fault{Kind: plant.Stall, For: 5 * time.Second},
+		plant.Fault{Kind: plant.Rebalance, For: 3 * time.Second},
+	) {
 		t.Run(string(f.Kind), func(t *testing.T) {
 			c := overload(100 * ms)
 			c.Warmup, c.Members = 15*time.Second, 1
@@ -125,8 +125,8 @@ func TestLatencyRecovers(t *testing.T) {
 
 // The envelope: where the law holds without being told anything about the group.
 func TestLatencyEnvelope(t *testing.T) {
-	for _, capacity := range []float64{1000, 4000, 16_000} {
-		for _, partitions := range []int{1, 12, 24} {
+	for _, capacity := range some[float64](4000, 1000, 16_000) {
+		for _, partitions := range some(12, 1, 24) {
 			for _, commit := range []time.Duration{50 * ms, 100 * ms, time.Second} {
 				name := fmt.Sprintf("%.0f/s on %d, commits each %v", capacity, partitions, commit)
 				c := overload(commit)

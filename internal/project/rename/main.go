@@ -1,12 +1,13 @@
-// Command rename gives the module, or a package of it, another import path: in
-// go.mod, in the imports and comments of Go files, and in Markdown, YAML and
-// Makefiles. It moves no files.
+// Command rename gives the module or a package another import path, in Go files, go.mod,
+// Markdown, YAML and Makefiles. It moves no files.
 //
 //	go run ./internal/project/rename example.com/kafka-bench
 //	go run ./internal/project/rename OLD/internal/unit=OLD/internal/plan/unit
 //
 // It refuses a work tree with changes, so that `git diff` shows its work and
 // nothing else, and `git checkout .` takes it back.
+//
+// Files to know: rewrite.go.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command results keeps docs/RESULTS.md: what the presets measured here, beside
-// what was reported before for the same scenarios.
+// Command resultspage writes docs/RESULTS.md from the runs in results/, compared with
+// earlier reports of the same scenarios.
 //
 // Nothing on that page is typed. The text is a template, every figure in it is
 // taken from the runs in results/, and what was reported before is a data file
@@ -14,6 +14,8 @@
 // Runs are made one after the other, each by the command that a person would
 // use, and only what the page and a reader need of them is kept in results/:
 // the summary, the scenario, the series and the events, without the histograms.
+//
+// Files to know: page.go, make.go, suites.go.
 package main
 
 import (

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -17,33 +16,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/figure"
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
 )
-
-// The page that is committed is what the runs that are committed make.
-func TestPageIsThatOfTheRuns(t *testing.T) {
-	shelf, err := readShelf("../../../results")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if missing := shelf.missing(); len(missing) > 0 {
-		t.Fatalf("results/ has no run of %s; make results-runs makes them", strings.Join(missing, "; "))
-	}
-	for _, r := range shelf.all() {
-		if r.Run.Verdict.Status != result.Valid {
-			t.Errorf("%s is invalid: %q", r.Dir, r.Run.Verdict.Reasons)
-		}
-	}
-	want, err := shelf.page()
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := os.ReadFile("../../../docs/RESULTS.md")
-	if err != nil {
-		t.Fatalf("%v; make results writes it", err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Error("docs/RESULTS.md is not what the runs in results/ say; make results writes it anew")
-	}
-}
 
 // What the page compares with are presets, in the order of the lists.
 func TestScenariosArePresets(t *testing.T) {

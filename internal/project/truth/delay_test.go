@@ -1,107 +1,142 @@
 package truth
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
-	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/internal/measure/latency"
+	"kafkabench.example/kafka-bench/internal/project/virtual"
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// percentile of a result.Time, with the share of the values at or below it.
-type percentile struct {
-	share float64
-	name  string
-	of    func(result.Time) int64
+const (
+	lingers   = time.Millisecond // of small
+	delayed   = 300 * time.Millisecond
+	delayRate = 500 // records/s
+)
+
+// delayedRun is a run in which every record is a batch and a request of its own, on a
+// cluster with delays. Its window is five times the delay.
+func delayedRun(t *testing.T, c *virtual.Cluster) *result.Recorded {
+	t.Helper()
+	s := smallScenario(t, "delay", "load.rate=500/s", "load.in_flight=1000", "phases.measure=1500ms")
+	r := run(t, config(t, c, s))
+	wantValid(t, r)
+	wantBalance(t, r)
+	wantCount(t, "unique", r.Run.Delivery.Unique, 1500/2)
+	wantExactly(t, r, "pacer_lateness", 0)
+	wantExactly(t, r, "send_delay", 0)
+	return r
 }
 
-// percentiles of 2000 values, as far as they rest on ten of them: what is above
-// is a single hiccup of the machine, which one run has and the other has not.
-var percentiles = []percentile{
-	{0.50, "p50", func(t result.Time) int64 { return t.P50Ns }},
-	{0.75, "p75", func(t result.Time) int64 { return t.P75Ns }},
-	{0.90, "p90", func(t result.Time) int64 { return t.P90Ns }},
-	{0.95, "p95", func(t result.Time) int64 { return t.P95Ns }},
-	{0.99, "p99", func(t result.Time) int64 { return t.P99Ns }},
-	{0.995, "p99.5", func(t result.Time) int64 { return t.P995Ns }},
-}
-
-// TestFixedDelay makes three runs at the same time, that differ in nothing but in
-// how late the broker is: not at all, by a fixed time on its way in (acks and
-// deliveries), by a fixed time on its way out to the consumer. Every percentile
-// of the delayed ones lies at the delay plus the undelayed one.
+// TestFixedDelay holds what goes to the brokers back for a fixed time. Every send
+// and every delivery takes that and the linger, and no record anything else.
 func TestFixedDelay(t *testing.T) {
 	t.Parallel()
-	const d = 300 * time.Millisecond
-	s := smallScenario(t, "delay", "load.rate=500/s", "load.in_flight=1000", "phases.measure=4s", "phases.warmup=1s")
-	whole := func(float64) time.Duration { return d }
-	none := func(float64) time.Duration { return 0 }
-	// A record that arrives while a response is on its way to the consumer waits
-	// for the next one. Responses follow on each other at the delay, so it waits
-	// for a uniform part of that, and then for the whole.
-	uniform := func(share float64) time.Duration { return d + time.Duration(share*float64(d)) }
-	const plain, produce, fetch = 0, 1, 2
-	shifts := []struct {
-		metric  string
-		delayed int
-		delay   func(share float64) time.Duration
-	}{
-		{"send_service_time", produce, whole}, {"send_response_time", produce, whole},
-		{"e2e_service_time", produce, whole}, {"e2e_response_time", produce, whole},
-		{"send_delay", produce, none}, {"pacer_lateness", produce, none}, {"send_response_time", fetch, none},
-		{"e2e_service_time", fetch, uniform}, {"e2e_response_time", fetch, uniform},
-	}
-	later := func(runs []*result.Recorded) string {
-		for _, s := range shifts {
-			for _, p := range percentiles {
-				if off, tolerance := shift(p, s.metric, runs[s.delayed], runs[plain], s.delay); off > tolerance {
-					return fmt.Sprintf("%s: %s is %v too late", s.metric, p.name, off-tolerance)
+	for name, delay := range map[string]time.Duration{"none": 0, "produce": delayed} {
+		t.Run(name, func(t *testing.T) {
+			virtual.Test(t, virtual.Options{ProduceDelay: delay}, func(t *testing.T, c *virtual.Cluster) {
+				r := delayedRun(t, c)
+				for _, metric := range []string{
+					"send_service_time", "send_response_time", "e2e_service_time", "e2e_response_time",
+				} {
+					wantExactly(t, r, metric, lingers+delay)
 				}
+			})
+		})
+	}
+}
+
+// TestFetchDelay holds what comes from the brokers back. A record that arrives while
+// a response is on its way waits for the next one, and responses follow on each other
+// at the delay: it waits for a uniform part of the delay, and then for the whole.
+func TestFetchDelay(t *testing.T) {
+	t.Parallel()
+	virtual.Test(t, virtual.Options{FetchDelay: delayed}, func(t *testing.T, c *virtual.Cluster) {
+		r := delayedRun(t, c)
+		wantExactly(t, r, "send_service_time", lingers)
+		wantExactly(t, r, "send_response_time", lingers)
+		wantExactly(t, r, "poll_time", delayed)
+		// A record that arrives at the very moment of a request may just miss it, or not:
+		// that is worth one place in the order, and the next record.
+		const next = time.Second / delayRate
+		for _, metric := range []string{"e2e_service_time", "e2e_response_time"} {
+			got := r.Run.Time[metric]
+			wantBetween(t, metric+" min", got.MinNs, lingers+delayed, lingers+delayed+next)
+			for _, p := range []struct {
+				part float64
+				is   int64
+			}{{0.5, got.P50Ns}, {0.75, got.P75Ns}, {0.9, got.P90Ns}, {0.95, got.P95Ns}, {0.99, got.P99Ns}} {
+				uniform := lingers + delayed + time.Duration(p.part*float64(delayed))
+				wantBetween(t, metric, p.is, uniform-next, uniform+next)
 			}
+			wantBetween(t, metric+" max", got.MaxNs, lingers+2*delayed-next, lingers+2*delayed)
 		}
-		return ""
-	}
-	runs := unstarved(t, func() []*result.Recorded {
-		return runTogether(t,
-			config(t, embedded(t, cluster.EmbeddedOptions{}), s),
-			config(t, embedded(t, cluster.EmbeddedOptions{ProduceDelay: d}), s),
-			config(t, embedded(t, cluster.EmbeddedOptions{FetchDelay: d}), s))
-	}, later)
-	for _, r := range runs {
-		wantValid(t, r)
+	})
+}
+
+// TestLatePacer lets the sending workers oversleep: by that their records are late,
+// which is in their response times and not in their service times, and the run says
+// that it cannot be believed.
+func TestLatePacer(t *testing.T) {
+	t.Parallel()
+	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
+		cfg := config(t, c, smallScenario(t, "late"))
+		const over = 50 * time.Millisecond
+		cfg.Sleep = func(d time.Duration) { time.Sleep(d + over) }
+		r := run(t, cfg)
+		wantReason(t, r, "the pacer was late: 50.0 ms at p99, above its bound of 20ms")
 		wantBalance(t, r)
-		wantCount(t, "unique", r.Run.Delivery.Unique, 2000)
-	}
-	for _, s := range shifts {
-		wantShifted(t, s.metric, runs[s.delayed], runs[plain], s.delay)
-	}
-}
-
-// shift is by how much a percentile is off the undelayed one plus the delay's, and by how
-// much it may be: see wantShifted.
-func shift(p percentile, metric string, delayed, plain *result.Recorded, delay func(share float64) time.Duration) (off, tolerance time.Duration) {
-	is, undelayed := time.Duration(p.of(delayed.Run.Time[metric])), time.Duration(p.of(plain.Run.Time[metric]))
-	return is - undelayed - delay(p.share), 30*time.Millisecond + undelayed
-}
-
-// wantShifted compares each percentile of a metric with the undelayed one plus
-// the delay's. It may differ by a tenth of the 300 ms and by as much as the
-// undelayed one: that is how busy the machine was, and the record that had bad
-// luck with the one is not always the one that had it with the other. Of starved
-// runs only the lower bound is left. No value at all may be below the delay.
-func wantShifted(t *testing.T, metric string, delayed, plain *result.Recorded, delay func(share float64) time.Duration) {
-	t.Helper()
-	got, base := delayed.Run.Time[metric], plain.Run.Time[metric]
-	if least := time.Duration(got.MinNs); least < delay(0) {
-		t.Errorf("%s: a value of %v is below the delay of %v", metric, least, delay(0))
-	}
-	for _, p := range percentiles {
-		off, tolerance := shift(p, metric, delayed, plain, delay)
-		is, undelayed := time.Duration(p.of(got)), time.Duration(p.of(base))
-		t.Logf("%s %s: %v, undelayed %v, off by %v", metric, p.name, is, undelayed, off)
-		if off < -tolerance || off > tolerance && !starved(delayed, plain) {
-			t.Errorf("%s: %s is %v, and should be at %v + %v", metric, p.name, is, undelayed, delay(p.share))
+		wantSeries(t, r)
+		wantHistograms(t, r)
+		wantCount(t, "unique", r.Run.Delivery.Unique, 1000)
+		// A worker's records are due each 2 ms. It wakes 50 ms after one is due, and sends
+		// that one and the 25 that came due meanwhile: they are late by 50, 48, … 0 ms.
+		for metric, after := range map[string]time.Duration{
+			"pacer_lateness": 0, "send_delay": 0, "send_response_time": lingers, "e2e_response_time": lingers,
+		} {
+			got := r.Run.Time[metric]
+			wantTime(t, metric+" min", got.MinNs, after)
+			wantBetween(t, metric+" p50", got.P50Ns, after+over/2-time.Millisecond, after+over/2+time.Millisecond)
+			wantTime(t, metric+" p99", got.P99Ns, after+over)
+			wantTime(t, metric+" max", got.MaxNs, after+over)
 		}
+		wantExactly(t, r, "send_service_time", lingers)
+		wantExactly(t, r, "e2e_service_time", lingers)
+	})
+}
+
+// wantExactly fails the test unless there are values of a metric, and all are this
+// one.
+func wantExactly(t *testing.T, r *result.Recorded, metric string, want time.Duration) {
+	t.Helper()
+	got := r.Run.Time[metric]
+	if got.Count == 0 || got.Negative > 0 {
+		t.Errorf("%s has %d values, and %d below 0", metric, got.Count, got.Negative)
 	}
+	wantTime(t, metric+" min", got.MinNs, want)
+	wantTime(t, metric+" max", got.MaxNs, want)
+}
+
+// wantTime fails the test unless a value of a histogram is this one, to its three
+// digits.
+func wantTime(t *testing.T, what string, got int64, want time.Duration) {
+	t.Helper()
+	wantBetween(t, what, got, want, want)
+}
+
+// wantBetween fails the test unless a value of a histogram lies between these two, to
+// its three digits.
+func wantBetween(t *testing.T, what string, got int64, least, most time.Duration) {
+	t.Helper()
+	if g := rounded(got); g < rounded(int64(least)) || g > rounded(int64(most)) {
+		t.Errorf("%s is %v, want %v to %v", what, time.Duration(got), least, most)
+	}
+}
+
+// rounded returns the greatest value that a histogram counts in one place with v.
+func rounded(v int64) int64 {
+	h := latency.NewHistogram()
+	h.Record(v)
+	return h.Percentile(100)
 }

@@ -1,29 +1,49 @@
-// Package truth proves that the numbers of a run are true. It has nothing but
-// tests: each breaks something on purpose, in a place and to an extent that the
-// test knows, makes a whole run with package bench, and compares what run.json
-// and the histogram log say with what arithmetic says, or with what a witness
-// saw that shares no code with the tool's books.
+// Package truth proves that the numbers of a run are true. It has only tests. Each
+// breaks something on purpose, in a place and to an extent that it knows, makes a whole
+// run with package bench, and reads it back from its files. What run.json and the
+// histogram log say must agree with arithmetic, or with a witness that sees every
+// record and shares no code with the tool's books.
 //
-//	apache_test.go      those of the following that need a real broker
-//	stall_test.go       the broker is frozen for three seconds
-//	delay_test.go       the broker answers later by a fixed time
-//	books_test.go       the delivered stream is mutated record by record
-//	crash_test.go       the broker is killed and comes back
-//	warmup_test.go      the boundary between warm-up and measured window
-//	histograms_test.go  Java's HdrHistogram reads the log
-//	ending_test.go      runs that are interrupted, abandoned or killed
-//	topic_test.go       whose topics and records are whose
-//	pressure_test.go    what a closed gate sheds and defers
-//	library_test.go     the public packages, as an application uses them
-//	fanout_test.go      several groups that each read everything
-//	reading_test.go     runs that only read what a topic holds
-//	queue_test.go       consumers of a queue that drop records, and are killed
-//	recovery_test.go    consumers that are held, or change, and the backlog of that
+// A file's name says its tier:
 //
-// The machine that the tests run on may be busy with other things. A run's
-// verdict says when the tool was too late or too starved to measure; those
-// reasons, and no others, are passed over here, and what is asserted holds on a
-// busy machine as well: counts are exact, and times are compared with times
-// that were taken at the same moment. What is about times is made again, twice at
-// most, when the run says so of itself.
+//	NAME_test.go        quick: an embedded cluster in virtual time (package virtual)
+//	NAME_full_test.go   full: a real Kafka, child processes and signals
+//	NAME_proof_test.go  proof: what stops brokers or takes minutes
+//
+// In virtual time a run is never late. A quick test asserts exact times and counts, and
+// bounds only if several goroutines wake at one instant. A valid run has no reason
+// against it. The other tiers run on a real clock and a busy machine: they assert
+// counts, order and states, and pass over the reasons by which a verdict says that the
+// tool was late or starved.
+//
+//	books       records that are dropped, repeated, reordered or corrupt; full: Kafka's
+//	            own log and Java's HdrHistogram agree with a run
+//	delay       brokers that answer later by a fixed time; a pacer that oversleeps
+//	witness     the books and the times of a run, as a witness saw each record
+//	warmup      the boundary between warm-up and measured window
+//	ending      runs that are interrupted or abandoned; full: the tool is killed
+//	topic       topics and records that are the run's, and that are not
+//	fanout      several groups that each read everything
+//	pressure    what a closed gate sheds and defers; full: credit on Kafka
+//	faults      a consumer is killed and comes back; full: on Kafka
+//	suites      suites on throughput and scale, up to their answer; proof: on Kafka
+//	reading     runs that only read what a topic holds
+//	fill        topics that are filled before a run; proof: on Kafka
+//	queue       consumers of a queue that drop records, and are killed; full and proof:
+//	            on Kafka
+//	recovery    consumers that stand still or change, and the backlog of that
+//	library     the public packages, as an application uses them
+//	processes   producers that are apart from the tool, in memory
+//	consumers   consumers that are apart from the tool, in memory
+//	hang        one of them answers nothing; proof: a process that is stopped
+//	children    full: child processes, killed and paused
+//	confined    proof: child processes with little CPU or memory
+//	bottleneck  proof: what keeps a run from more, known before
+//	stall       proof: a broker is frozen for three seconds
+//	crash       proof: a broker is killed and comes back
+//	failover    proof: one of three brokers fails
+//
+// Without a test of their own: run (how a run is made and checked), tap (a driver that a
+// test listens to), here (child processes' work, done in the test's process) and main
+// (full: the test binary as a child process).
 package truth

@@ -1,59 +1,135 @@
 package truth
 
 import (
+	"io"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
-	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/internal/project/virtual"
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/bench"
 )
 
-// TestHungProcessBlindsNobody stops one process of two for two seconds, less than it
-// takes to give it up: the intervals go on, with what the other one does, and say whose
-// figures are old; afterwards nothing is missing.
+// deaf is a connection on which nothing is heard for a while of the measured window,
+// and all of it afterwards.
+type deaf struct {
+	from, until time.Duration
+
+	heard chan []byte
+	rest  []byte
+	began time.Time
+}
+
+// hears passes on what is said on in, which never waits for it.
+func (d *deaf) hears(in io.Reader) io.Reader {
+	d.heard = make(chan []byte, 10_000)
+	go func() {
+		defer close(d.heard)
+		for {
+			said := make([]byte, 1<<16)
+			n, err := in.Read(said)
+			if err != nil {
+				return
+			}
+			d.heard <- said[:n]
+		}
+	}()
+	return d
+}
+
+func (d *deaf) Read(p []byte) (int, error) {
+	if len(d.rest) == 0 {
+		d.rest = <-d.heard
+		if d.rest == nil {
+			return 0, io.EOF
+		}
+		if at := time.Since(d.began); !d.began.IsZero() && at >= d.from && at < d.until {
+			time.Sleep(d.until - at)
+		}
+	}
+	n := copy(p, d.rest)
+	d.rest = d.rest[n:]
+	return n, nil
+}
+
+func (d *deaf) Began(string)             {}
+func (d *deaf) Interval(result.Interval) {}
+func (d *deaf) Event(e result.Event) {
+	if e.Kind == "phase" && e.What == "measure" {
+		d.began = time.Now()
+	}
+}
+
+var _ bench.Watcher = (*deaf)(nil)
+
+// TestHungProcessBlindsNobody has one process of two answer nothing for two seconds,
+// less than it takes to give it up: the intervals go on, with what the other one does,
+// and say whose figures are old; afterwards nothing is missing.
 func TestHungProcessBlindsNobody(t *testing.T) {
-	for name, c := range map[string]struct {
-		who       string
-		overrides []string
-		goesOn    func(result.Interval) int64
-	}{
-		"consumers": {"process 1 of the consumers", []string{"consume.consumers=2", "consume.processes=2"}, func(iv result.Interval) int64 { return iv.Delivered }},
-		"producers": {"process 1", []string{"load.processes=2"}, func(iv result.Interval) int64 { return iv.Acked }},
-	} {
+	t.Parallel()
+	for name, h := range hanging {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := smallScenario(t, "hung", append(c.overrides, "phases.measure=4s", "sampling.interval=250ms")...)
-			cfg := config(t, embedded(t, cluster.EmbeddedOptions{}), s)
-			cfg.Watch = &outsider{who: c.who, sends: map[time.Duration]syscall.Signal{time.Second: syscall.SIGSTOP, 3 * time.Second: syscall.SIGCONT}}
-			r := run(t, cfg)
-			wantBalance(t, r)
-			wantHistograms(t, r)
-			wantCount(t, "lost", r.Run.Delivery.Lost, 0)
-			late := 0
-			for _, iv := range r.Intervals {
-				if length := time.Duration(iv.EndNs - iv.StartNs); length > 1500*time.Millisecond {
-					t.Errorf("an interval is %v long", length)
+			virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
+				s := smallScenario(t, "hung", append(h.overrides, "phases.measure=4s", "sampling.interval=250ms")...)
+				cfg, w := withCrew(t, c, s)
+				d := &deaf{from: time.Second, until: 3 * time.Second}
+				cfg.Watch = d
+				w.within = func(name string, in io.Reader) io.Reader {
+					if name == h.who {
+						return d.hears(in)
+					}
+					return in
 				}
-				if !slices.ContainsFunc(iv.Late, func(name string) bool { return strings.HasPrefix(name, c.who) }) {
-					continue
-				}
-				if late++; c.goesOn(iv) == 0 && late > 1 {
-					t.Errorf("nothing is known of the other process from %d to %d", iv.StartNs, iv.EndNs)
-				}
-			}
-			if late < 3 {
-				t.Errorf("%d intervals tell of a late process; it stood still for 2s", late)
-			}
-			for _, says := range []string{" does not answer", " answers again"} {
-				if !slices.ContainsFunc(r.Events, func(e result.Event) bool {
-					return strings.HasPrefix(e.What, c.who) && strings.HasSuffix(e.What, says)
-				}) {
-					t.Errorf("no event says that it%s", says)
-				}
-			}
+				r := run(t, cfg)
+				w.wantDone(t, 2)
+				wantWhole(t, r)
+				wantLateIntervals(t, r, h)
+			})
 		})
+	}
+}
+
+// hung is a process of two that hangs.
+type hung struct {
+	who       string
+	overrides []string
+	goesOn    func(result.Interval) int64 // what the other one does
+}
+
+var hanging = map[string]hung{
+	"consumers": {
+		"process 1 of the consumers", []string{"consume.consumers=2", "consume.processes=2"},
+		func(iv result.Interval) int64 { return iv.Delivered },
+	},
+	"producers": {
+		"process 1", []string{"load.processes=2"},
+		func(iv result.Interval) int64 { return iv.Acked },
+	},
+}
+
+// wantLateIntervals wants the intervals of a run in which a process hung for 2 s to say
+// so, and to go on.
+func wantLateIntervals(t *testing.T, r *result.Recorded, h hung) {
+	t.Helper()
+	late := 0
+	for _, iv := range r.Intervals {
+		if !slices.ContainsFunc(iv.Late, func(name string) bool { return strings.HasPrefix(name, h.who) }) {
+			continue
+		}
+		if late++; h.goesOn(iv) == 0 && late > 1 {
+			t.Errorf("nothing is known of the other process from %d to %d", iv.StartNs, iv.EndNs)
+		}
+	}
+	if late < 3 {
+		t.Errorf("%d intervals tell of a late process; it stood still for 2s", late)
+	}
+	for _, says := range []string{" does not answer", " answers again"} {
+		if !slices.ContainsFunc(r.Events, func(e result.Event) bool {
+			return strings.HasPrefix(e.What, h.who) && strings.HasSuffix(e.What, says)
+		}) {
+			t.Errorf("no event says that it%s", says)
+		}
 	}
 }

@@ -1,190 +1,94 @@
 package truth
 
 import (
+	"context"
+	"net"
 	"sort"
-	"sync"
-	"syscall"
 	"testing"
 	"time"
 
-	"kafkabench.example/kafka-bench/internal/kafka/cluster"
-	"kafkabench.example/kafka-bench/internal/kafka/driver/franz"
+	"kafkabench.example/kafka-bench/internal/kafka/access"
 	"kafkabench.example/kafka-bench/internal/measure/latency"
-	"kafkabench.example/kafka-bench/internal/plan/scenario"
+	"kafkabench.example/kafka-bench/internal/project/virtual"
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-const (
-	stallLength = 3 * time.Second
-	stallRate   = 2000
-	stallWindow = 20 * time.Second
-)
-
-// stall freezes a broker a while after the measured window began.
-type stall struct {
-	broker *cluster.Broker
-	after  time.Duration
-
-	mu           sync.Mutex
-	frozen, woke time.Time
-	err          error
-	over         chan struct{}
+// mute is a network on which nothing is sent for a while of the measured window, and
+// all of it afterwards.
+type mute struct {
+	from, length time.Duration
+	began        time.Time
 }
 
-func (s *stall) Began(string)             {}
-func (s *stall) Interval(result.Interval) {}
-func (s *stall) Event(e result.Event) {
+func (m *mute) Began(string)             {}
+func (m *mute) Interval(result.Interval) {}
+func (m *mute) Event(e result.Event) {
 	if e.Kind == "phase" && e.What == "measure" {
-		time.AfterFunc(s.after, s.freeze)
+		m.began = time.Now()
 	}
 }
 
-func (s *stall) freeze() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	defer close(s.over)
-	if s.err = s.broker.Signal(syscall.SIGSTOP); s.err != nil {
-		return
+// on returns a dialer of such connections.
+func (m *mute) on(dial access.Dial) access.Dial {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		c, err := dial(ctx, network, address)
+		return muted{c, m}, err
 	}
-	s.frozen = time.Now()
-	time.Sleep(stallLength)
-	s.woke = time.Now()
-	s.err = s.broker.Signal(syscall.SIGCONT)
 }
 
-// stallScenario is a constant load on three partitions. Every record may be in
-// flight, so that none waits for another's answer but the broker's own.
-func stallScenario(t *testing.T, name string, overrides ...string) scenario.Scenario {
-	t.Helper()
-	return smallScenario(t, name, append([]string{
-		"topic.partitions=3", "load.rate=2k/s", "phases.warmup=1s", "phases.measure=20s",
-	}, overrides...)...)
+type muted struct {
+	net.Conn
+	m *mute
 }
 
-// testStall freezes the broker (SIGSTOP) for 3 s of a run of 20 s and compares
-// the response times with arithmetic.
-//
-// A record that comes due u after the broker froze is acknowledged once it woke,
-// S after it froze. If that were the very moment, its response time would be
-// S − u: a uniform tail up to S, and the share of all records above x would be
-// (S − x) / T.
-//
-//	response │╲  S + c
-//	         │  ╲
-//	       x │────╲───────────
-//	         │      ╲  C
-//	         └────────┴─────── u
-//	              ↑   S
-//
-// But the first record comes through a moment c after the broker woke and the
-// last of those that had waited at C, and the stall began for records that were
-// on their way already, from b before. So the share above x is between
-//
-//	(S + c − x) / T   and   (b + S + C − x) / T
-//
-// and has to be there within 5 %. The same holds for deliveries, with a c, a C and
-// a b of their own. All of them are taken by a witness at the driver, and not from
-// the histograms that are to be tested. The test tells as well how far the share is
-// from (S − x) / T, with nothing corrected.
-func testStall(t *testing.T) *result.Recorded {
-	t.Helper()
-	k := realKafka(t)
-	run(t, config(t, k, stallScenario(t, "warm", "phases.measure=3s"))) // the broker's JIT, not the stall
-	var s *stall
-	var w *witness
-	r := unstarved(t, func() []*result.Recorded {
-		var r *result.Recorded
-		r, s, w = stalledRun(t, k)
-		return []*result.Recorded{r}
-	})[0]
-	wantValid(t, r)
-	wantBalance(t, r)
-	wantHistograms(t, r)
-	wantSeries(t, r)
-	wantNoTopics(t, k)
-	wantCount(t, "scheduled", r.Run.Load.Scheduled, stallRate*int64(stallWindow/time.Second))
-	wantCount(t, "unique", r.Run.Delivery.Unique, r.Run.Load.Scheduled)
+func (c muted) Write(p []byte) (int, error) {
+	if at := time.Since(c.m.began); !c.m.began.IsZero() && at >= c.m.from && at < c.m.from+c.m.length {
+		time.Sleep(c.m.from + c.m.length - at)
+	}
+	return c.Conn.Write(p)
+}
 
-	totals := histograms(t, r)
-	settled := w.settledAt()
-	for metric, through := range map[string][2]map[identity]time.Time{
-		"send_response_time": {settled, settled},
-		"e2e_response_time":  {w.polledAt, w.handledAt},
-	} {
-		st := w.standstill(s.frozen, s.woke, through[0], through[1])
-		t.Logf("%s: the broker stood still for %v, from %v after the oldest record on its way was sent; the first came through %v later, and the last that had waited after %v",
-			metric, st.length, st.before, st.first, st.caughtUp)
-		if longest := time.Duration(r.Run.Time[metric].MaxNs); longest < stallLength {
-			t.Errorf("%s: the longest is %v, and the broker stood still for %v", metric, longest, stallLength)
+// silent is a cluster on such a network.
+type silent struct {
+	*virtual.Cluster
+	m *mute
+}
+
+// Access is that of the cluster, by the network.
+func (s silent) Access() access.Access {
+	a := s.Cluster.Access()
+	a.Dial = s.m.on(a.Dial)
+	return a
+}
+
+// TestStandstill has the network stand still for three seconds of a window, and wants
+// the tail of the response times to be what arithmetic says. A record is due each
+// millisecond and leaves when it has lingered: those due from two seconds on, as long
+// as the network stands still, are there at its end.
+func TestStandstill(t *testing.T) {
+	t.Parallel()
+	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
+		const due, after, length = 2 * time.Second, 100 * time.Microsecond, 3 * time.Second
+		m := &mute{from: due + after, length: length}
+		cfg := config(t, c, smallScenario(t, "standstill", "phases.measure=8s"))
+		cfg.Cluster, cfg.Watch = silent{c, m}, m
+		r := run(t, cfg)
+		wantWhole(t, r)
+		totals := histograms(t, r)
+		for _, metric := range []string{"send_response_time", "e2e_response_time"} {
+			wantTime(t, metric+" min", r.Run.Time[metric].MinNs, after) // of the last, which leaves with those that waited
+			wantTime(t, metric+" max", r.Run.Time[metric].MaxNs, length+after)
+			for sixth := 1; sixth <= 5; sixth++ {
+				x := length * time.Duration(sixth) / 6
+				// A record each millisecond, from the first to the one that is worth x and after.
+				wantCount(t, metric+" above "+x.String(), int64(above(totals[metric], x)), int64((length-x)/time.Millisecond)+1)
+			}
 		}
-		wantTail(t, metric, totals[metric], st, starved(r))
-	}
-	return r
+	})
 }
 
-// stalledRun makes the run, with a witness on the line.
-func stalledRun(t *testing.T, k *cluster.Kafka) (*result.Recorded, *stall, *witness) {
-	t.Helper()
-	s, w := &stall{broker: k.Brokers()[0], after: 8 * time.Second, over: make(chan struct{})}, newWitness()
-	cfg := withDriver(config(t, k, stallScenario(t, "stall")), w.watch(franz.New()))
-	cfg.Watch = s
-	r := run(t, cfg)
-	<-s.over
-	if s.err != nil {
-		t.Fatal(s.err)
-	}
-	return r, s, w
-}
-
-// wantTail compares the share of values above x with arithmetic, for x from a
-// sixth to five sixths of the stall. A starved tool adds to the times, so that
-// only the lower bound is left.
-func wantTail(t *testing.T, metric string, h *latency.Histogram, st standstill, starved bool) {
-	t.Helper()
-	share := func(above time.Duration) float64 { return above.Seconds() / stallWindow.Seconds() }
-	for sixth := 1; sixth <= 5; sixth++ {
-		x := stallLength * time.Duration(sixth) / 6
-		least, most := share(st.length+st.first-x), share(st.before+st.length+st.caughtUp-x)
-		got := shareAbove(h, x)
-		t.Logf("%s above %v: %.3f %% of the records; arithmetic says %.3f to %.3f %%; uncorrected it is off by %+.1f %%",
-			metric, x, 100*got, 100*least, 100*most, 100*(got/share(stallLength-x)-1))
-		if got < 0.95*least || got > 1.05*most && !starved {
-			t.Errorf("%s: %.3f %% of the records are above %v, and should be %.3f to %.3f %%", metric, 100*got, x, 100*least, 100*most)
-		}
-	}
-}
-
-// shareAbove is the share of values above x, by the rank of the last that is not.
-func shareAbove(h *latency.Histogram, x time.Duration) float64 {
+// above is how many values are above x, by the rank of the last that is not.
+func above(h *latency.Histogram, x time.Duration) int {
 	n := int(h.Count())
-	rank := sort.Search(n, func(i int) bool { return h.Percentile(100*float64(i+1)/float64(n)) > int64(x) })
-	return float64(n-rank) / float64(n)
-}
-
-// standstill is what a witness saw of a stall.
-type standstill struct {
-	before   time.Duration // from the sending of the oldest record on its way until the broker froze
-	length   time.Duration // until it woke
-	first    time.Duration // from then until the first record came through
-	caughtUp time.Duration // until the last of those that were sent before it woke
-}
-
-// standstill looks at a stall by when each record came through (was acknowledged,
-// or delivered), of which the witness knows the earliest and the latest moment.
-func (w *witness) standstill(frozen, woke time.Time, earliest, latest map[identity]time.Time) standstill {
-	st := standstill{length: woke.Sub(frozen)}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for id, sent := range w.sent {
-		at, came := earliest[id]
-		if !came || at.Before(woke) || sent.After(woke) {
-			continue
-		}
-		if after := at.Sub(woke); st.first == 0 || after < st.first {
-			st.first = after
-		}
-		st.caughtUp = max(st.caughtUp, latest[id].Sub(woke))
-		st.before = max(st.before, frozen.Sub(sent))
-	}
-	return st
+	return n - sort.Search(n, func(i int) bool { return h.Percentile(100*float64(i+1)/float64(n)) > int64(x) })
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,16 +13,17 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/internal/project/virtual"
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
 // client opens a client of the test's own, which shares no code with the run's.
 func client(t *testing.T, c cluster.Cluster, opts ...kgo.Opt) *kgo.Client {
 	t.Helper()
-	k, err := kgo.NewClient(append([]kgo.Opt{
+	k, err := kgo.NewClient(slices.Concat(cluster.AccessTo(c).Options(), []kgo.Opt{
 		kgo.SeedBrokers(c.Bootstrap()...), kgo.DisableClientMetrics(), kgo.MetadataMinAge(10 * time.Millisecond),
 		kgo.RecordPartitioner(kgo.ManualPartitioner()),
-	}, opts...)...)
+	}, opts)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,20 +75,21 @@ func wantNothingLeft(t *testing.T, c cluster.Cluster, out string) {
 	wantNoTopics(t, c)
 }
 
-// TestTopicIsGone wants a run to clear up after itself, or to leave its topic
-// with every record where it is asked to.
+// TestTopicIsGone wants a run to clear up after itself, or to leave its topic with
+// every record if it is asked to.
 func TestTopicIsGone(t *testing.T) {
 	t.Parallel()
-	c := embedded(t, cluster.EmbeddedOptions{})
-	cfg := config(t, c, smallScenario(t, "tidy"))
-	wantValid(t, run(t, cfg))
-	wantNoTopics(t, c)
+	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
+		cfg := config(t, c, smallScenario(t, "tidy"))
+		wantValid(t, run(t, cfg))
+		wantNoTopics(t, c)
 
-	cfg = config(t, c, smallScenario(t, "kept"))
-	cfg.KeepTopics = true
-	r := run(t, cfg)
-	wantValid(t, r)
-	wantCount(t, "records in the topic that was to be kept", topics(t, c)[r.Run.Run.Topic], 1500)
+		cfg = config(t, c, smallScenario(t, "kept"))
+		cfg.KeepTopics = true
+		r := run(t, cfg)
+		wantValid(t, r)
+		wantCount(t, "records in the topic that was to be kept", topics(t, c)[r.Run.Run.Topic], 1500)
+	})
 }
 
 // TestExistingTopic runs on a topic that others use: what they wrote before is
@@ -94,50 +97,51 @@ func TestTopicIsGone(t *testing.T) {
 // stays.
 func TestExistingTopic(t *testing.T) {
 	t.Parallel()
-	c := embedded(t, cluster.EmbeddedOptions{})
-	theirs := client(t, c)
-	if _, err := kadm.NewClient(theirs).CreateTopic(context.Background(), 3, 1, nil, "orders"); err != nil {
-		t.Fatal(err)
-	}
-	produce := func(n int) {
-		t.Helper()
-		records := make([]*kgo.Record, n)
-		for i := range records {
-			value := fmt.Appendf(nil, "order %d, as somebody else writes it", i)
-			records[i] = &kgo.Record{Topic: "orders", Partition: int32(i % 3), Value: value}
+	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
+		theirs := client(t, c)
+		if _, err := kadm.NewClient(theirs).CreateTopic(context.Background(), 3, 1, nil, "orders"); err != nil {
+			t.Fatal(err)
 		}
-		if err := theirs.ProduceSync(context.Background(), records...).FirstErr(); err != nil {
-			t.Error(err)
+		produce := func(n int) {
+			t.Helper()
+			records := make([]*kgo.Record, n)
+			for i := range records {
+				value := fmt.Appendf(nil, "order %d, as another application writes it", i)
+				records[i] = &kgo.Record{Topic: "orders", Partition: int32(i % 3), Value: value}
+			}
+			if err := theirs.ProduceSync(context.Background(), records...).FirstErr(); err != nil {
+				t.Error(err)
+			}
 		}
-	}
-	produce(90)
-	s := smallScenario(t, "guest", "topic.existing=orders")
+		produce(90)
+		s := smallScenario(t, "guest", "topic.existing=orders")
 
-	first := run(t, config(t, c, s)) // leaves stamped records of another run
-	wantValid(t, first)
-	wantBalance(t, first)
-	wantCount(t, "first run: foreign", foreign(first), 0)
-	wantCount(t, "first run: unique", first.Run.Delivery.Unique, 1000)
-	wantCount(t, "records in the topic", topics(t, c)["orders"], 90+1500)
+		first := run(t, config(t, c, s)) // leaves stamped records of another run
+		wantValid(t, first)
+		wantBalance(t, first)
+		wantCount(t, "first run: foreign", foreign(first), 0)
+		wantCount(t, "first run: unique", first.Run.Delivery.Unique, 1000)
+		wantCount(t, "records in the topic", topics(t, c)["orders"], 90+1500)
 
-	i := &interrupter{phase: "measure", after: 200 * time.Millisecond, fired: make(chan struct{})}
-	cfg := config(t, c, s)
-	cfg.Watch = i
-	written := make(chan struct{})
-	go func() {
-		defer close(written)
-		<-i.fired
-		produce(45)
-	}()
-	second := run(t, cfg)
-	<-written
-	wantValid(t, second)
-	wantBalance(t, second)
-	wantCount(t, "second run: foreign", foreign(second), 45)
-	wantCount(t, "second run: unique", second.Run.Delivery.Unique, 1000)
-	wantCount(t, "second run: lost", second.Run.Delivery.Lost, 0)
-	wantWarning(t, second, "45 records in the topic are not of this run")
-	wantCount(t, "records in the topic", topics(t, c)["orders"], 90+1500+45+1500)
+		i := &interrupter{phase: "measure", after: 200 * time.Millisecond, fired: make(chan struct{})}
+		cfg := config(t, c, s)
+		cfg.Watch = i
+		written := make(chan struct{})
+		go func() {
+			defer close(written)
+			<-i.fired
+			produce(45)
+		}()
+		second := run(t, cfg)
+		<-written
+		wantValid(t, second)
+		wantBalance(t, second)
+		wantCount(t, "second run: foreign", foreign(second), 45)
+		wantCount(t, "second run: unique", second.Run.Delivery.Unique, 1000)
+		wantCount(t, "second run: lost", second.Run.Delivery.Lost, 0)
+		wantWarning(t, second, "45 records in the topic are not of this run")
+		wantCount(t, "records in the topic", topics(t, c)["orders"], 90+1500+45+1500)
+	})
 }
 
 func foreign(r *result.Recorded) int64 {

@@ -4,10 +4,10 @@ import (
 	"testing"
 	"time"
 
-	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/kafka/driver/franz"
 	"kafkabench.example/kafka-bench/internal/measure/latency"
+	"kafkabench.example/kafka-bench/internal/project/virtual"
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
@@ -18,23 +18,27 @@ import (
 // histogram has a value for each of them.
 func TestBoundary(t *testing.T) {
 	t.Parallel()
-	c := embedded(t, cluster.EmbeddedOptions{ProduceDelay: 400 * time.Millisecond, FetchDelay: 100 * time.Millisecond})
-	s := smallScenario(t, "boundary", "load.rate=1200/s", "load.producers=3", "load.in_flight=1000",
-		"consume.work=10us", "consume.consumers=2")
-	r := run(t, config(t, c, s))
-	wantValid(t, r)
-	wantBalance(t, r)
-	wantCount(t, "scheduled in 500 ms of warm-up at 1200/s", r.Run.Warmup.Load.Scheduled, 600)
-	wantCount(t, "scheduled in 1 s at 1200/s", r.Run.Load.Scheduled, 1200)
-	wantCount(t, "warm-up: unique", r.Run.Warmup.Delivery.Unique, 600)
-	wantCount(t, "measured: unique", r.Run.Delivery.Unique, 1200)
-	wantHistograms(t, r)
-	wantSeries(t, r)
+	const late = 400 * time.Millisecond
+	o := virtual.Options{ProduceDelay: late, FetchDelay: 100 * time.Millisecond}
+	virtual.Test(t, o, func(t *testing.T, c *virtual.Cluster) {
+		s := smallScenario(t, "boundary", "load.rate=1200/s", "load.producers=3", "load.in_flight=1000",
+			"consume.work=10us", "consume.consumers=2")
+		r := run(t, config(t, c, s))
+		wantValid(t, r)
+		wantBalance(t, r)
+		wantCount(t, "scheduled in 500 ms of warm-up at 1200/s", r.Run.Warmup.Load.Scheduled, 600)
+		wantCount(t, "scheduled in 1 s at 1200/s", r.Run.Load.Scheduled, 1200)
+		wantCount(t, "warm-up: unique", r.Run.Warmup.Delivery.Unique, 600)
+		wantCount(t, "measured: unique", r.Run.Delivery.Unique, 1200)
+		wantExactly(t, r, "send_response_time", lingers+late)
+		wantHistograms(t, r)
+		wantSeries(t, r)
+	})
 }
 
 // TestWarmupStaysOut holds the acknowledgement of every warm-up record back
 // until the measured window is over, so that the two phases' times cannot be
-// taken for one another: all of the warm-up's are longer than a second.
+// taken for one another.
 func TestWarmupStaysOut(t *testing.T) {
 	t.Parallel()
 	const hold = 1700 * time.Millisecond // 500 ms of warm-up, 1 s measured, and a little
@@ -47,26 +51,18 @@ func TestWarmupStaysOut(t *testing.T) {
 		}
 		time.AfterFunc(hold, func() { pass(d) })
 	}
-	s := smallScenario(t, "held", "load.rate=600/s")
-	r := run(t, withDriver(config(t, embedded(t, cluster.EmbeddedOptions{}), s), hurt))
-	wantValid(t, r)
-	wantBalance(t, r)
-	wantHistograms(t, r)
-
-	totals := histograms(t, r)
-	warmup, measured := totals["warmup_send_response_time"], totals["send_response_time"]
-	wantCount(t, "warm-up: acked", r.Run.Warmup.Load.Acked, 300)
-	wantCount(t, "measured: acked", r.Run.Load.Acked, 600)
-	shortest := time.Duration(warmup.Distribution().MinNs)
-	if shortest < hold*999/1000 { // a histogram has three digits
-		t.Errorf("a warm-up record has a response time of %v, and each was held for %v", shortest, hold)
-	}
-	if longest := time.Duration(measured.Max()); longest >= shortest {
-		t.Errorf("a measured response time is %v, and the warm-up's begin at %v: one is not in its own book", longest, shortest)
-	}
-	if got := r.Run.Time["send_response_time"].MaxNs; got != measured.Max() {
-		t.Errorf("run.json has a response time of up to %d ns, the histograms up to %d ns", got, measured.Max())
-	}
+	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
+		r := run(t, withDriver(config(t, c, smallScenario(t, "held", "load.rate=600/s")), hurt))
+		wantValid(t, r)
+		wantBalance(t, r)
+		wantHistograms(t, r)
+		wantCount(t, "warm-up: acked", r.Run.Warmup.Load.Acked, 300)
+		wantCount(t, "measured: acked", r.Run.Load.Acked, 600)
+		warmup := histograms(t, r)["warmup_send_response_time"].Distribution()
+		wantTime(t, "the shortest of the warm-up", warmup.MinNs, lingers+hold)
+		wantTime(t, "the longest of the warm-up", warmup.MaxNs, lingers+hold)
+		wantExactly(t, r, "send_response_time", lingers)
+	})
 }
 
 // wantHistograms fails the test unless each histogram has one value for each
@@ -100,7 +96,8 @@ func wantHistograms(t *testing.T, r *result.Recorded) {
 			wantCount(t, "values of "+latency.Tag(phase.measured, m), count(phase.measured, m), want)
 		}
 		if processed := count(phase.measured, latency.ProcessedResponseTime); processed != 0 {
-			wantCount(t, "values of "+latency.Tag(phase.measured, latency.ProcessedResponseTime), processed, phase.delivery.Unique)
+			tag := latency.Tag(phase.measured, latency.ProcessedResponseTime)
+			wantCount(t, "values of "+tag, processed, phase.delivery.Unique)
 		}
 	}
 	for m := range latency.Metric(latency.NumMetrics) {

@@ -1,82 +1,57 @@
 package truth
 
 import (
-	"context"
 	"sync"
+	"testing"
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
-	"kafkabench.example/kafka-bench/internal/plan/payload"
+	"kafkabench.example/kafka-bench/internal/kafka/driver/franz"
+	"kafkabench.example/kafka-bench/internal/measure/latency"
+	"kafkabench.example/kafka-bench/internal/project/virtual"
 )
 
-// tapped is a driver with somebody on the line, who may watch what goes through
-// and change it. A nil function lets everything through. The functions are
-// called on the goroutines of workers, clients and members.
-type tapped struct {
-	driver.Driver
-	// produce is called with each record before the client gets it; false keeps
-	// the record from the client.
-	produce func(r *driver.Record, done func(driver.Done)) (pass bool)
-	// done is called with what the client reports of each record, in place of
-	// the worker's own function, which it may pass the report on to.
-	done func(d driver.Done, pass func(driver.Done))
-	// poll may replace what a poll returned.
-	poll func([]driver.Chunk) []driver.Chunk
-}
-
-func (d *tapped) NewProducer(cfg driver.ProducerConfig) (driver.Producer, error) {
-	p := &tappedProducer{tap: d, onDone: cfg.OnDone}
-	cfg.OnDone = func(report driver.Done) {
-		if d.done == nil {
-			p.onDone(report)
-			return
+// TestWitness compares the books and the times of a run with what a witness saw of
+// each record, on a cluster whose delays spread the times.
+func TestWitness(t *testing.T) {
+	t.Parallel()
+	o := virtual.Options{ProduceDelay: 30 * time.Millisecond, FetchDelay: 70 * time.Millisecond}
+	virtual.Test(t, o, func(t *testing.T, c *virtual.Cluster) {
+		w := newWitness()
+		r := run(t, withDriver(config(t, c, smallScenario(t, "witness")), w.watch(franz.New())))
+		wantValid(t, r)
+		wantBalance(t, r)
+		wantCount(t, "acked", r.Run.Load.Acked, w.with(driver.Acked, true))
+		wantCount(t, "acked in the warm-up", r.Run.Warmup.Load.Acked, w.with(driver.Acked, false))
+		wantCount(t, "settled twice", int64(w.twice), 0)
+		for metric, came := range map[string]map[identity]time.Time{
+			"send_service_time": w.settledAt(), "e2e_service_time": w.polledAt,
+		} {
+			seen, told := w.took(came), r.Run.Time[metric]
+			wantCount(t, metric, told.Count, seen.Count)
+			for what, of := range map[string][2]int64{
+				"min": {told.MinNs, seen.MinNs}, "p50": {told.P50Ns, seen.P50Ns}, "p90": {told.P90Ns, seen.P90Ns},
+				"p99": {told.P99Ns, seen.P99Ns}, "max": {told.MaxNs, seen.MaxNs},
+			} {
+				wantTime(t, metric+" "+what, of[0], time.Duration(of[1]))
+			}
 		}
-		d.done(report, p.onDone)
+	})
+}
+
+// took returns how long after it was sent each measured record came.
+func (w *witness) took(came map[identity]time.Time) latency.Distribution {
+	h := latency.NewHistogram()
+	for id, s := range w.settled {
+		if s.measured {
+			h.Record(int64(came[id].Sub(w.sent[id])))
+		}
 	}
-	inner, err := d.Driver.NewProducer(cfg)
-	if err != nil {
-		return nil, err
-	}
-	p.Producer, p.WireCounter = inner, inner.(driver.WireCounter)
-	return p, nil
+	return h.Distribution()
 }
 
-func (d *tapped) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error) {
-	inner, err := d.Driver.NewConsumer(cfg)
-	if err != nil {
-		return nil, err
-	}
-	return &tappedConsumer{Consumer: inner, Pauser: inner.(driver.Pauser), WireCounter: inner.(driver.WireCounter), tap: d}, nil
-}
-
-type tappedProducer struct {
-	driver.Producer
-	driver.WireCounter
-	tap    *tapped
-	onDone func(driver.Done)
-}
-
-func (p *tappedProducer) Produce(r *driver.Record) {
-	if p.tap.produce == nil || p.tap.produce(r, p.onDone) {
-		p.Producer.Produce(r)
-	}
-}
-
-// identity is what makes a record of a run unique.
-type identity struct {
-	producer  uint16
-	partition int32
-	sequence  uint64
-}
-
-// stampOf reads the stamp of a record of any run; ok is false for other records.
-func stampOf(value []byte) (s payload.Stamp, id identity, ok bool) {
-	s, check := payload.ReadStamp(value)
-	return s, identity{s.Producer, s.Partition, s.Sequence}, check == payload.Intact
-}
-
-// witness keeps books of its own: every single record by name, as no tool could
-// that runs for hours.
+// witness keeps books of its own: every single record by name, which a tool that runs
+// for hours cannot do.
 type witness struct {
 	mu      sync.Mutex
 	sent    map[identity]time.Time
@@ -179,19 +154,4 @@ func (w *witness) with(outcome driver.Outcome, measured bool) (n int64) {
 		}
 	}
 	return n
-}
-
-type tappedConsumer struct {
-	driver.Consumer
-	driver.Pauser
-	driver.WireCounter
-	tap *tapped
-}
-
-func (c *tappedConsumer) Poll(ctx context.Context) ([]driver.Chunk, error) {
-	chunks, err := c.Consumer.Poll(ctx)
-	if c.tap.poll != nil && len(chunks) > 0 {
-		chunks = c.tap.poll(chunks)
-	}
-	return chunks, err
 }

@@ -1,3 +1,5 @@
+//go:build proof
+
 package truth
 
 import (
@@ -7,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"kafkabench.example/kafka-bench/internal/kafka/cluster/clustertest"
 	"kafkabench.example/kafka-bench/internal/kafka/driver/franz"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/bottleneck"
@@ -63,7 +66,7 @@ func orTheMachine(t *testing.T, r *result.Recorded, limit string) string {
 
 // TestBottleneckIsOfferedLoad offers what everybody can take.
 func TestBottleneckIsOfferedLoad(t *testing.T) {
-	r := run(t, config(t, realKafka(t), smallScenario(t, "low", "load.rate=200/s", "phases.warmup=1s", "phases.measure=2s")))
+	r := run(t, config(t, clustertest.Shared(t), smallScenario(t, "low", "load.rate=200/s", "phases.warmup=1s", "phases.measure=2s")))
 	wantBottleneck(t, r, bottleneck.OfferedLoad)
 	wantBrokerFigures(t, r)
 }
@@ -72,7 +75,7 @@ func TestBottleneckIsOfferedLoad(t *testing.T) {
 func TestBottleneckIsInFlight(t *testing.T) {
 	s := smallScenario(t, "in-flight", "load.rate=max", "load.producers=1", "topic.partitions=1", "load.in_flight=1",
 		"load.batch=4KiB", "load.acks=all", "consume.consumers=0")
-	r := run(t, withDriver(config(t, realKafka(t), s), franz.New(overCable(5*time.Millisecond))))
+	r := run(t, withDriver(config(t, clustertest.Shared(t), s), franz.New(overCable(5*time.Millisecond))))
 	wantBottleneck(t, r, orTheMachine(t, r, bottleneck.InFlight))
 	p := r.Run.Clients.Produce
 	if p.Connections != 1 || p.MeanMs == nil || *p.MeanMs < 5 || p.InFlightMean > 1.05 {
@@ -84,14 +87,14 @@ func TestBottleneckIsInFlight(t *testing.T) {
 func TestBottleneckIsFetchSize(t *testing.T) {
 	s := smallScenario(t, "fetch-size", "load.producers=0", "load.rate=max", "topic.partitions=1", "topic.fill=200kB", "load.batch=1KiB",
 		"consume.fetch.max_partition_bytes=1KiB", "phases.warmup=0s", "phases.measure=3s")
-	r := run(t, withDriver(config(t, realKafka(t), s), franz.New(overCable(5*time.Millisecond))))
+	r := run(t, withDriver(config(t, clustertest.Shared(t), s), franz.New(overCable(5*time.Millisecond))))
 	wantBottleneck(t, r, orTheMachine(t, r, bottleneck.FetchSize))
 }
 
 // TestBottleneckIsConsumerWork offers more than the consumer's work on it allows.
 func TestBottleneckIsConsumerWork(t *testing.T) {
 	s := smallScenario(t, "work", "load.rate=600/s", "consume.work.time=4ms", "consume.parallel=consumer")
-	wantBottleneck(t, run(t, config(t, realKafka(t), s)), bottleneck.ConsumerWork)
+	wantBottleneck(t, run(t, config(t, clustertest.Shared(t), s)), bottleneck.ConsumerWork)
 }
 
 // wantBrokerFigures holds what the broker tells about itself against what the run

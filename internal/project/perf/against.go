@@ -1,0 +1,262 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"golang.org/x/perf/benchfmt"
+
+	"kafkabench.example/kafka-bench/internal/measure/stats"
+)
+
+// againstWord makes this program compare the hot paths of a commit and of the work
+// tree.
+const againstWord = "against"
+
+// accepted is the ratio after ÷ before that the interval's lower end may reach.
+const accepted = 1.02
+
+// fewestRounds have an interval of 95 %.
+const fewestRounds = 4
+
+var (
+	errInput  = errors.New("perf against") // is what the caller has to change
+	errSlower = errors.New("slower than before")
+)
+
+// hotPath is a package and the pattern of its benchmarks for which the tool's speed
+// matters. None of them needs more than this process.
+type hotPath struct{ pkg, pattern string }
+
+const producedAndPolled = `^Benchmark(Produce|Consume)$/^driver(,_batches_of_1000)?$`
+
+var hotPaths = []hotPath{
+	{"internal/load", "^BenchmarkProduce$/^everything"},
+	{"internal/measure/latency", "."},
+	{"internal/measure/ledger", "."},
+	{"backpressure", "."},
+	{"internal/kafka/driver/franz", producedAndPolled},
+	{"internal/kafka/driver/sarama", producedAndPolled},
+	{"internal/kafka/driver/segmentio", producedAndPolled},
+	{"kmq", "."},
+	{"kmq/internal/lease", "."},
+	{"kmq/internal/marker", "."},
+	{"kmq/internal/member", "."},
+	{"kmq/internal/offsetmap", "^Benchmark(Engine|Encode|Decode)$"},
+	{"kmq/internal/plain", "."},
+	{"kmq/internal/tracker", "."},
+	{"kmq/internal/window", "."},
+}
+
+// comparison is two trees with the same benchmarks: before, and after.
+type comparison struct {
+	paths     []hotPath
+	trees     [2]string                // their folders
+	binaries  string                   // folder of the compiled benchmarks
+	benchtime string                   // for each benchmark in each round
+	figures   map[string]*[2][]float64 // nanoseconds of each round, by benchmark
+	stderr    io.Writer
+}
+
+// against compares the hot paths of the module in dir with those of the commit that
+// args name. The error is errSlower if one became slower.
+func against(ctx context.Context, dir string, paths []hotPath, args []string, stdout, stderr io.Writer) (err error) {
+	flags := flag.NewFlagSet("perf against", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	rounds := flags.Int("rounds", 10, "how often each benchmark runs in each tree")
+	benchtime := flags.String("benchtime", "100ms", "for each benchmark in each round, as of go test")
+	if err := flags.Parse(args); err != nil {
+		return fmt.Errorf("%w: %w", errInput, err)
+	}
+	if *rounds < fewestRounds {
+		return fmt.Errorf("%w: -rounds %d: fewer than %d have no interval", errInput, *rounds, fewestRounds)
+	}
+	temporary, err := os.MkdirTemp("", "perf-against-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(temporary)) }()
+	base := filepath.Join(temporary, "base")
+	if err := addWorktree(ctx, dir, flags.Args(), base); err != nil {
+		return err
+	}
+	defer func() {
+		// After an interrupt, too.
+		_, failed := command(context.WithoutCancel(ctx), dir, "git", "worktree", "remove", "--force", base)
+		err = errors.Join(err, failed)
+	}()
+	c := &comparison{
+		paths: paths, trees: [2]string{base, dir}, binaries: temporary, benchtime: *benchtime,
+		figures: make(map[string]*[2][]float64), stderr: stderr,
+	}
+	if err := c.compile(ctx); err != nil {
+		return err
+	}
+	for round := range *rounds {
+		fmt.Fprintf(stderr, "round %d of %d\n", round+1, *rounds)
+		if err := c.round(ctx, round); err != nil {
+			return err
+		}
+	}
+	return c.report(stdout)
+}
+
+// addWorktree checks the commit out in the folder base, if args are one commit.
+func addWorktree(ctx context.Context, dir string, args []string, base string) error {
+	if len(args) != 1 || args[0] == "" {
+		return fmt.Errorf("%w: give the commit to compare with: make perf-against BASE=REF", errInput)
+	}
+	commit := args[0] + "^{commit}"
+	if _, err := command(ctx, dir, "git", "rev-parse", "--verify", "--quiet", "--end-of-options", commit); err != nil {
+		return fmt.Errorf("%w: BASE=%s: git knows no such commit", errInput, args[0])
+	}
+	_, err := command(ctx, dir, "git", "worktree", "add", "--quiet", "--detach", base, args[0])
+	return err
+}
+
+// compile builds every benchmark of both trees. A package that a tree does not have
+// has no binary afterwards.
+func (c *comparison) compile(ctx context.Context) error {
+	for side, tree := range c.trees {
+		for _, path := range c.paths {
+			if _, err := os.Stat(filepath.Join(tree, path.pkg)); errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			fmt.Fprintf(c.stderr, "compiling %s, %s\n", path.pkg, [...]string{"before", "after"}[side])
+			_, err := command(ctx, tree, "go", "test", "-c", "-tags=full,proof", "-o", c.binary(side, path), "./"+path.pkg)
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (c *comparison) binary(side int, path hotPath) string {
+	return filepath.Join(c.binaries, fmt.Sprintf("%d-%s.test", side, strings.ReplaceAll(path.pkg, "/", "-")))
+}
+
+// round runs every benchmark once in each tree. The trees take turns after each
+// package, so that whatever drifts on the machine falls on both alike, and which one
+// is first changes with each round.
+func (c *comparison) round(ctx context.Context, round int) error {
+	for _, path := range c.paths {
+		for turn := range c.trees {
+			side := (round + turn) % len(c.trees)
+			binary := c.binary(side, path)
+			if _, err := os.Stat(binary); errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			out, err := command(ctx, filepath.Join(c.trees[side], path.pkg), binary,
+				"-test.run=^$", "-test.bench="+path.pattern, "-test.benchtime="+c.benchtime, "-test.timeout=10m")
+			if err != nil {
+				return fmt.Errorf("%s: %w", path.pkg, err)
+			}
+			c.keep(side, path.pkg, out)
+		}
+	}
+	return nil
+}
+
+// keep notes the time for each operation of every benchmark in the output. If the
+// benchmark reports processor time, that is taken: other processes change it least.
+func (c *comparison) keep(side int, pkg string, output []byte) {
+	for r := benchfmt.NewReader(bytes.NewReader(output), pkg); r.Scan(); {
+		result, ok := r.Result().(*benchfmt.Result)
+		if !ok {
+			continue
+		}
+		seconds, ok := result.Value("cpu-sec/record")
+		if !ok {
+			seconds, ok = result.Value("sec/op")
+		}
+		if !ok || seconds <= 0 {
+			continue
+		}
+		name := pkg + " " + strings.TrimSuffix(result.Name.String(), fmt.Sprintf("-%d", runtime.GOMAXPROCS(0)))
+		if c.figures[name] == nil {
+			c.figures[name] = new([2][]float64)
+		}
+		c.figures[name][side] = append(c.figures[name][side], seconds*1e9)
+	}
+}
+
+// report prints a row for each benchmark. One that is new is not judged. One that is gone
+// is an error: a slower benchmark could pass by another name.
+func (c *comparison) report(stdout io.Writer) error {
+	t := table{head: []string{"", "before", "after", "after ÷ before", "95 % interval", ""}}
+	slower, gone, judged := 0, 0, 0
+	for _, name := range slices.Sorted(maps.Keys(c.figures)) {
+		before, after := c.figures[name][0], c.figures[name][1]
+		switch {
+		case len(before) == 0:
+			t.add(name, "", nanoseconds(after), "", "", "new")
+		case len(after) == 0:
+			t.add(name, nanoseconds(before), "", "", "", "gone")
+			gone++
+		default:
+			judged++
+			ratio, low, high := ratioOf(before, after)
+			judgement := "ok"
+			if low > accepted {
+				judgement = "SLOWER"
+				slower++
+			}
+			interval := fmt.Sprintf("%.3f–%.3f", low, high)
+			t.add(name, nanoseconds(before), nanoseconds(after), fmt.Sprintf("%.3f", ratio), interval, judgement)
+		}
+	}
+	t.print(stdout)
+	switch {
+	case slower > 0:
+		return fmt.Errorf("%w: of %d of %d benchmarks the whole interval is above %v", errSlower, slower, judged, accepted)
+	case gone > 0:
+		return fmt.Errorf("%d benchmarks are gone: compare them under their new names, or accept by hand that they are", gone)
+	case judged == 0:
+		return errors.New("the two trees have no benchmark in common")
+	}
+	return nil
+}
+
+// ratioOf returns after ÷ before and its interval of 95 %, by ranks: a ratio is a
+// difference of logarithms.
+func ratioOf(before, after []float64) (ratio, low, high float64) {
+	logs := func(xs []float64) (ys []float64) {
+		for _, x := range xs {
+			ys = append(ys, math.Log(x))
+		}
+		return ys
+	}
+	shift := stats.Compare(logs(before), logs(after), 0.05)
+	return math.Exp(shift.Shift), math.Exp(shift.ShiftLow), math.Exp(shift.ShiftHigh)
+}
+
+func nanoseconds(xs []float64) string {
+	return fmt.Sprintf("%.4g ns", stats.Summarise(xs, 0.95).Median)
+}
+
+// command returns what a command prints on standard output.
+func command(ctx context.Context, dir, name string, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir = dir
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w\n%s%s", filepath.Base(name), err, out, stderr.Bytes())
+	}
+	return out, nil
+}

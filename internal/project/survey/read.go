@@ -1,0 +1,142 @@
+package main
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"kafkabench.example/kafka-bench/internal/project/prose"
+)
+
+// pkg is what was measured of a package, over all build tags.
+type pkg struct {
+	folder    string
+	files     []item // with their lines
+	wide      int    // lines of more columns than the bound
+	functions []item // with their lines
+	// methods are the names of each type's methods: a method of several systems counts once.
+	methods  map[string]map[string]bool
+	comments prose.Text
+}
+
+func (k *pkg) lines() int {
+	n := 0
+	for _, f := range k.files {
+		n += f.size
+	}
+	return n
+}
+
+// shipped reports whether the package in folder is part of what users get.
+func shipped(folder string) bool {
+	switch {
+	case folder == "internal/project", strings.HasPrefix(folder, "internal/project/"):
+		return false
+	case folder == "kmq/internal/conformance", folder == "kmq/internal/crash":
+		return false
+	}
+	return !strings.HasSuffix(folder, "test")
+}
+
+// read measures the shipped packages of the module in root, in the order of their folders.
+func read(root string) ([]*pkg, error) {
+	all := make(map[string]*pkg)
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		inside, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		name, folder := d.Name(), filepath.ToSlash(filepath.Dir(inside))
+		switch {
+		case d.IsDir() && inside != "." && (name == "testdata" || strings.HasPrefix(name, ".")):
+			return fs.SkipDir
+		case d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || !shipped(folder):
+			return nil
+		}
+		source, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if all[folder] == nil {
+			all[folder] = &pkg{folder: folder, methods: make(map[string]map[string]bool), comments: prose.Count("")}
+		}
+		return all[folder].add(name, source)
+	})
+	if err != nil {
+		return nil, err
+	}
+	var packages []*pkg
+	for _, folder := range slices.Sorted(maps.Keys(all)) {
+		packages = append(packages, all[folder])
+	}
+	return packages, nil
+}
+
+// add measures a file of the package.
+func (k *pkg) add(name string, source []byte) error {
+	set := token.NewFileSet()
+	file, err := parser.ParseFile(set, k.folder+"/"+name, source, parser.ParseComments)
+	if err != nil {
+		return err
+	}
+	text := string(source)
+	k.files = append(k.files, item{strings.Count(text, "\n"), name, k.folder})
+	for line := range strings.Lines(text) {
+		if columns(strings.TrimSuffix(line, "\n")) > wide {
+			k.wide++
+		}
+	}
+	for _, group := range file.Comments {
+		k.comments.Add(prose.Count(group.Text()))
+	}
+	for _, d := range file.Decls {
+		if f, isFunction := d.(*ast.FuncDecl); isFunction {
+			k.function(set, f)
+		}
+	}
+	return nil
+}
+
+func (k *pkg) function(set *token.FileSet, f *ast.FuncDecl) {
+	name := f.Name.Name
+	if f.Recv != nil {
+		receiver := typeName(f.Recv.List[0].Type)
+		if k.methods[receiver] == nil {
+			k.methods[receiver] = make(map[string]bool)
+		}
+		k.methods[receiver][name] = true
+		name = receiver + "." + name
+	}
+	begin, end := set.Position(f.Pos()), set.Position(f.End())
+	k.functions = append(k.functions, item{end.Line - begin.Line + 1, name, begin.Filename})
+}
+
+// typeName is the name of a receiver's type, without pointer and type parameters.
+func typeName(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.StarExpr:
+		return typeName(e.X)
+	case *ast.IndexExpr:
+		return typeName(e.X)
+	case *ast.IndexListExpr:
+		return typeName(e.X)
+	case *ast.ParenExpr:
+		return typeName(e.X)
+	case *ast.Ident:
+		return e.Name
+	}
+	return "?"
+}
+
+// columns is how wide a line is, if a tab is as wide as 4 blanks.
+func columns(line string) int { return utf8.RuneCountInString(line) + 3*strings.Count(line, "\t") }

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/internal/kafka/cluster/clustertest"
+)
+
+// checkTools fails with the names of the Debian packages if what Kafka needs is
+// missing.
+func checkTools(ctx context.Context) error {
+	_, noJava := cluster.FindJava(ctx)
+	_, noMaven := exec.LookPath("mvn")
+	if noJava == nil && noMaven == nil {
+		return nil
+	}
+	return fmt.Errorf("the tests on a real Kafka need Java 17 and Maven; on Debian install "+
+		"openjdk-17-jdk-headless and maven (make quick needs neither): %w", errors.Join(noJava, noMaven))
+}
+
+// stopTimeout bounds the end of the broker.
+const stopTimeout = time.Minute
+
+// up starts the broker of this checkout, under a name that is the checkout's. It
+// replaces one that a killed run left. A second run waits for the first: down
+// and the end of the process free the lock.
+func up(ctx context.Context) (name string, down func(), err error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", nil, err
+	}
+	home, err := cluster.UserHome()
+	if err != nil {
+		return "", nil, err
+	}
+	name = fmt.Sprintf("test-%08x", crc32.ChecksumIEEE([]byte(dir)))
+	lock, err := exclusive(filepath.Join(os.TempDir(), "kafka-bench-"+name+".lock"))
+	if err != nil {
+		return "", nil, err
+	}
+	stop := func() {
+		ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
+		defer cancel()
+		if err := home.Down(ctx, name); err != nil && !errors.Is(err, cluster.ErrNotUp) {
+			fmt.Fprintln(os.Stderr, "error: stop Kafka:", err)
+		}
+	}
+	stop()
+	_, err = home.Up(ctx, name, cluster.KafkaOptions{
+		Config: clustertest.Settings(), Progress: func(s string) { fmt.Fprintln(os.Stderr, s) },
+	})
+	if err != nil {
+		stop()
+		lock.Close()
+		return "", nil, err
+	}
+	return name, func() { stop(); lock.Close() }, nil
+}
+
+// exclusive locks a file until it is closed, and waits for whoever has the lock.
+func exclusive(path string) (*os.File, error) {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
+		fmt.Fprintln(os.Stderr, "waiting for another test run in this folder, which has the shared broker")
+		if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX); err != nil {
+			file.Close()
+			return nil, err
+		}
+	}
+	return file, nil
+}

@@ -1,0 +1,172 @@
+//go:build full
+
+package truth
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/bench"
+)
+
+// These runs have real processes, on a real clock: what they assert is counts, states
+// and reasons.
+
+// loopback starts an embedded cluster on this machine's network, which processes reach.
+func loopback(t *testing.T) *cluster.Embedded {
+	t.Helper()
+	e, err := cluster.StartEmbedded(cluster.EmbeddedOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = e.Stop(context.Background()) })
+	return e
+}
+
+// processes are the numbers of the processes that a run says it started.
+func processes(events []result.Event) (pids []int) {
+	for _, e := range events {
+		if pid, err := strconv.Atoi(fmt.Sprint(e.Data["pid"])); err == nil && e.Kind == "process" {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// wantProcessesGone wants nothing to be left of n processes of a run.
+func wantProcessesGone(t *testing.T, r *result.Recorded, n int) {
+	t.Helper()
+	pids := processes(r.Events)
+	if len(pids) != n {
+		t.Errorf("the run had the processes %v, want %d", pids, n)
+	}
+	for _, pid := range pids {
+		if alive(pid) {
+			t.Errorf("process %d of the run is still there", pid)
+		}
+	}
+}
+
+// TestProcessKilled kills one process of producers from outside, and one of consumers:
+// the run goes to its end with the others, does not wait for what nobody delivers (it
+// may drain for longer than run lets it), and is invalid for that
+// reason alone, and for the records that a killed producer did not offer.
+func TestProcessKilled(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		who, reason string
+		unoffered   int // reasons that tell of it
+		processes   int
+		overrides   []string
+	}{
+		{"process 1", "a process ended before the run did: ", 1, 3, []string{"load.producers=3", "load.processes=3"}},
+		{"process 1 of the consumers", "a consumer ended before the run did: ", 0, 2, []string{"consume.consumers=2", "consume.processes=2", "consume.session_timeout=6s"}},
+	} {
+		t.Run(c.who, func(t *testing.T) {
+			t.Parallel()
+			cfg := config(t, loopback(t), smallScenario(t, "bereft", append(c.overrides, "phases.drain=1h")...))
+			cfg.Watch = &outsider{who: c.who, sends: map[time.Duration]syscall.Signal{300 * time.Millisecond: syscall.SIGKILL}}
+			r := run(t, cfg)
+			left := reasons(r)
+			unoffered := func(why string) bool { return strings.Contains(why, " records came due where the schedule has ") }
+			others := slices.DeleteFunc(slices.Clone(left), unoffered)
+			if r.Run.Verdict.Status != result.Invalid || len(others) != 1 || len(left) != 1+c.unoffered ||
+				!strings.HasPrefix(left[0], c.reason+c.who+" (pid ") || !strings.Contains(left[0], "killed") {
+				t.Errorf("the verdict is %s, because %q", r.Run.Verdict.Status, left)
+			}
+			told := 0
+			for _, e := range r.Events {
+				if e.Kind == "error" && e.What == c.who+" ended before the run did" {
+					told++
+				}
+			}
+			wantCount(t, "events that tell of the process that was killed", int64(told), 1)
+			if r.Run.Delivery.Delivered == 0 {
+				t.Error("nothing of the others is in the result")
+			}
+			wantProcessesGone(t, r, c.processes)
+		})
+	}
+}
+
+// TestKilledProcess has a run kill the process of one of two consumers and start it
+// again. What it had not committed comes twice, to another process, and nothing is
+// lost: the books of both balance together.
+func TestKilledProcess(t *testing.T) {
+	t.Parallel()
+	s := smallScenario(t, "killed-apart", "consume.processes=2", "topic.partitions=4", "consume.consumers=2",
+		"consume.commit=500ms", "consume.session_timeout=6s", "phases.measure=2s",
+		"faults=[{at: 600ms, kill: consumer 1}, {at: 1200ms, start: consumer 1}]")
+	r := run(t, config(t, loopback(t), s))
+	wantValid(t, r)
+	wantBalance(t, r)
+	wantSeries(t, r)
+	wantHistograms(t, r)
+	wantCount(t, "unique", r.Run.Delivery.Unique, r.Run.Load.Acked)
+	wantCount(t, "lost", r.Run.Delivery.Lost, 0)
+	if len(r.Run.Faults) != 2 || r.Run.Faults[0].Name != "kill" || r.Run.Faults[0].EndNs == nil {
+		t.Fatalf("the faults are %+v", r.Run.Faults)
+	}
+	// Nothing is committed in the moment before the end, so that it is no bound but
+	// the number.
+	words := strings.Fields(strings.ReplaceAll(r.Run.Faults[0].Detail, ",", ""))
+	at := slices.Index(words, "committed")
+	if at < 0 || at+1 == len(words) || words[at+1] != fmt.Sprint(r.Run.Delivery.Duplicates) {
+		t.Errorf("%d duplicates, and the fault's detail is %q", r.Run.Delivery.Duplicates, r.Run.Faults[0].Detail)
+	}
+	wantProcessesGone(t, r, 3)
+}
+
+// TestPausedProcess has a process stand still (SIGSTOP) for a second of the window: its
+// partitions rest, nobody misses it, and what waited is delivered once it is let go.
+func TestPausedProcess(t *testing.T) {
+	t.Parallel()
+	s := smallScenario(t, "paused", "consume.consumers=2", "consume.processes=2", "phases.measure=2s",
+		"faults=[{at: 500ms, pause: consumer 1}, {at: 1500ms, resume: consumer 1}]")
+	r := run(t, config(t, loopback(t), s))
+	wantValid(t, r)
+	wantBalance(t, r)
+	wantHistograms(t, r)
+	wantCount(t, "unique", r.Run.Delivery.Unique, r.Run.Load.Acked)
+	wantCount(t, "rebalances", r.Run.Consumer.Rebalances, 0)
+	if len(r.Run.Faults) != 2 || !strings.Contains(r.Run.Faults[0].Detail, "SIGSTOP") {
+		t.Errorf("the faults are %+v", r.Run.Faults)
+	}
+	wantProcessesGone(t, r, 2)
+}
+
+// outsider sends signals to one process of a run, which nothing in the run has planned.
+type outsider struct {
+	who   string                           // as the event of its start begins
+	sends map[time.Duration]syscall.Signal // by when, in the measured window
+
+	mu  sync.Mutex
+	pid int
+}
+
+var _ bench.Watcher = (*outsider)(nil)
+
+func (o *outsider) Began(string)             {}
+func (o *outsider) Interval(result.Interval) {}
+func (o *outsider) Event(e result.Event) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	switch {
+	case e.Kind == "process" && strings.HasPrefix(e.What, o.who) && strings.HasSuffix(e.What, " started"):
+		o.pid, _ = e.Data["pid"].(int)
+	case e.Kind == "phase" && e.What == "measure":
+		pid := o.pid
+		for after, signal := range o.sends {
+			time.AfterFunc(after, func() { _ = syscall.Kill(pid, signal) })
+		}
+	}
+}

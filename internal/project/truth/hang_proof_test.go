@@ -1,0 +1,28 @@
+//go:build proof
+
+package truth
+
+import (
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestHungProcess is TestHungProcessBlindsNobody with a process that is stopped.
+func TestHungProcess(t *testing.T) {
+	for name, h := range hanging {
+		t.Run(name, func(t *testing.T) {
+			s := smallScenario(t, "hung", append(h.overrides, "phases.measure=4s", "sampling.interval=250ms")...)
+			cfg := config(t, loopback(t), s)
+			cfg.Watch = &outsider{who: h.who, sends: map[time.Duration]syscall.Signal{
+				time.Second: syscall.SIGSTOP, 3 * time.Second: syscall.SIGCONT,
+			}}
+			r := run(t, cfg)
+			wantBalance(t, r)
+			wantHistograms(t, r)
+			wantCount(t, "lost", r.Run.Delivery.Lost, 0)
+			wantLateIntervals(t, r, h)
+			wantProcessesGone(t, r, 2)
+		})
+	}
+}

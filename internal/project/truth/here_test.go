@@ -1,0 +1,77 @@
+package truth
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"sync/atomic"
+	"testing"
+
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/kafka/driver/franz"
+	"kafkabench.example/kafka-bench/internal/kafka/probe"
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
+	"kafkabench.example/kafka-bench/internal/project/virtual"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/bench"
+	"kafkabench.example/kafka-bench/internal/run/remote"
+)
+
+// crew works for a run, in the test's own process, as its processes would.
+type crew struct {
+	serve remote.Here
+	// within, if not nil, is put before what a worker of a name reads.
+	within func(name string, in io.Reader) io.Reader
+
+	began, ended atomic.Int64
+}
+
+// crewOf returns a crew that works on a cluster in virtual time.
+func crewOf(c *virtual.Cluster) *crew {
+	franzAlone := func(string) (driver.Driver, error) { return franz.New(), nil }
+	return &crew{serve: bench.WorkerConfig{
+		Driver: franzAlone, Probes: probe.Unknown(), Dial: c.Access().Dial,
+	}.Serve}
+}
+
+// work is a remote.Here.
+func (w *crew) work(ctx context.Context, name string, in io.Reader, out io.WriteCloser) error {
+	w.began.Add(1)
+	defer w.ended.Add(1)
+	if w.within != nil {
+		in = w.within(name, in)
+	}
+	return w.serve(ctx, name, in, out)
+}
+
+// wantDone wants so many workers to have come, and to be gone.
+func (w *crew) wantDone(t *testing.T, n int64) {
+	t.Helper()
+	wantCount(t, "workers that came", w.began.Load(), n)
+	wantCount(t, "workers that are gone", w.ended.Load(), n)
+}
+
+// withCrew is config with a crew.
+func withCrew(t *testing.T, c *virtual.Cluster, s scenario.Scenario) (bench.Config, *crew) {
+	t.Helper()
+	cfg, w := config(t, c, s), crewOf(c)
+	cfg.Here = w.work
+	return cfg, w
+}
+
+// runApart makes a run whose n processes are a crew.
+func runApart(t *testing.T, c *virtual.Cluster, s scenario.Scenario, n int64) *result.Recorded {
+	t.Helper()
+	cfg, w := withCrew(t, c, s)
+	r := run(t, cfg)
+	w.wantDone(t, n)
+	return r
+}
+
+// orUnknown prints a figure that may be missing.
+func orUnknown[N int64 | float64](n *N, format string) string {
+	if n == nil {
+		return "unknown"
+	}
+	return fmt.Sprintf(format, *n)
+}

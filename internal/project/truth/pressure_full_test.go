@@ -1,0 +1,26 @@
+//go:build full
+
+package truth
+
+import (
+	"testing"
+
+	"kafkabench.example/kafka-bench/internal/kafka/cluster/clustertest"
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
+)
+
+// TestCreditOnKafka is the goal of credit control on Kafka itself: four times what the
+// consumers can take is offered, they commit each second, and the lag is at most 5,000
+// records.
+func TestCreditOnKafka(t *testing.T) {
+	t.Parallel()
+	s, err := scenario.Read("overload", "phases.warmup=2s", "phases.measure=5s", "phases.drain=10s",
+		"backpressure.controller=credit", "backpressure.max_lag=5000", "backpressure.excess=shed")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := run(t, config(t, clustertest.Shared(t), s))
+	wantValid(t, r)
+	wantBalance(t, r)
+	wantBound(t, r, 5000)
+}

@@ -1,0 +1,176 @@
+//go:build proof
+
+package truth
+
+import (
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/internal/kafka/cluster/clustertest"
+	"kafkabench.example/kafka-bench/internal/kafka/driver/franz"
+	"kafkabench.example/kafka-bench/internal/measure/latency"
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
+	"kafkabench.example/kafka-bench/internal/result"
+)
+
+const (
+	stallLength = 3 * time.Second
+	stallRate   = 2000
+	stallWindow = 20 * time.Second
+)
+
+// stall freezes a broker a while after the measured window began.
+type stall struct {
+	broker *cluster.Broker
+	after  time.Duration
+
+	mu           sync.Mutex
+	frozen, woke time.Time
+	err          error
+	over         chan struct{}
+}
+
+func (s *stall) Began(string)             {}
+func (s *stall) Interval(result.Interval) {}
+func (s *stall) Event(e result.Event) {
+	if e.Kind == "phase" && e.What == "measure" {
+		time.AfterFunc(s.after, s.freeze)
+	}
+}
+
+func (s *stall) freeze() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer close(s.over)
+	if s.err = s.broker.Signal(syscall.SIGSTOP); s.err != nil {
+		return
+	}
+	s.frozen = time.Now()
+	time.Sleep(stallLength)
+	s.woke = time.Now()
+	s.err = s.broker.Signal(syscall.SIGCONT)
+}
+
+// stallScenario is a constant load on three partitions. Every record may be in
+// flight, so that none waits for another's answer but the broker's own.
+func stallScenario(t *testing.T, name string, overrides ...string) scenario.Scenario {
+	t.Helper()
+	return smallScenario(t, name, append([]string{
+		"topic.partitions=3", "load.rate=2k/s", "phases.warmup=1s", "phases.measure=20s",
+	}, overrides...)...)
+}
+
+// TestStall freezes the broker (SIGSTOP) for 3 s of a run of 20 s and compares
+// the response times with arithmetic.
+//
+// A record that comes due u after the broker froze is acknowledged once it woke,
+// S after it froze. If that were the very moment, its response time would be
+// S − u: a uniform tail up to S, and the share of all records above x would be
+// (S − x) / T.
+//
+//	response │╲  S + c
+//	         │  ╲
+//	       x │────╲───────────
+//	         │      ╲  C
+//	         └────────┴─────── u
+//	              ↑   S
+//
+// But the first record comes through a moment c after the broker woke and the
+// last of those that had waited at C, and the stall began for records that were
+// on their way already, from b before. So the share above x is between
+//
+//	(S + c − x) / T   and   (b + S + C − x) / T
+//
+// and has to be at least the one, within 5 %: a busy machine may add to the other. The
+// same holds for deliveries, with a c, a C and a b of their own. All of them are taken
+// by a witness at the driver, and not from the histograms that are to be tested. The
+// test tells as well how far the share is from (S − x) / T, with nothing corrected.
+func TestStall(t *testing.T) {
+	k := clustertest.Own(t, 1, shortSession)
+	run(t, config(t, k, stallScenario(t, "warm", "phases.measure=3s"))) // the broker's JIT, not the stall
+	r, s, w := stalledRun(t, k)
+	wantValid(t, r)
+	wantBalance(t, r)
+	wantHistograms(t, r)
+	wantSeries(t, r)
+	wantNoTopics(t, k)
+	wantCount(t, "scheduled", r.Run.Load.Scheduled, stallRate*int64(stallWindow/time.Second))
+	wantCount(t, "unique", r.Run.Delivery.Unique, r.Run.Load.Scheduled)
+
+	totals := histograms(t, r)
+	settled := w.settledAt()
+	for metric, through := range map[string][2]map[identity]time.Time{
+		"send_response_time": {settled, settled},
+		"e2e_response_time":  {w.polledAt, w.handledAt},
+	} {
+		st := w.standstill(s.frozen, s.woke, through[0], through[1])
+		t.Logf("%s: the broker stood still for %v, from %v after the oldest record on its way was sent; the first came through %v later, and the last that had waited after %v",
+			metric, st.length, st.before, st.first, st.caughtUp)
+		if longest := time.Duration(r.Run.Time[metric].MaxNs); longest < stallLength {
+			t.Errorf("%s: the longest is %v, and the broker stood still for %v", metric, longest, stallLength)
+		}
+		wantTail(t, metric, totals[metric], st)
+	}
+}
+
+// stalledRun makes the run, with a witness on the line.
+func stalledRun(t *testing.T, k *cluster.Kafka) (*result.Recorded, *stall, *witness) {
+	t.Helper()
+	s, w := &stall{broker: k.Brokers()[0], after: 8 * time.Second, over: make(chan struct{})}, newWitness()
+	cfg := withDriver(config(t, k, stallScenario(t, "stall")), w.watch(franz.New()))
+	cfg.Watch = s
+	r := run(t, cfg)
+	<-s.over
+	if s.err != nil {
+		t.Fatal(s.err)
+	}
+	return r, s, w
+}
+
+// wantTail compares the share of values above x with arithmetic, for x from a
+// sixth to five sixths of the stall.
+func wantTail(t *testing.T, metric string, h *latency.Histogram, st standstill) {
+	t.Helper()
+	share := func(above time.Duration) float64 { return above.Seconds() / stallWindow.Seconds() }
+	for sixth := 1; sixth <= 5; sixth++ {
+		x := stallLength * time.Duration(sixth) / 6
+		least, most := share(st.length+st.first-x), share(st.before+st.length+st.caughtUp-x)
+		got := float64(above(h, x)) / float64(h.Count())
+		t.Logf("%s above %v: %.3f %% of the records; arithmetic says %.3f to %.3f %%; uncorrected it is off by %+.1f %%",
+			metric, x, 100*got, 100*least, 100*most, 100*(got/share(stallLength-x)-1))
+		if got < 0.95*least { // what is above most, the machine may have added
+			t.Errorf("%s: %.3f %% of the records are above %v, and should be %.3f %% or more", metric, 100*got, x, 100*least)
+		}
+	}
+}
+
+// standstill is what a witness saw of a stall.
+type standstill struct {
+	before   time.Duration // from the sending of the oldest record on its way until the broker froze
+	length   time.Duration // until it woke
+	first    time.Duration // from then until the first record came through
+	caughtUp time.Duration // until the last of those that were sent before it woke
+}
+
+// standstill looks at a stall by when each record came through (was acknowledged,
+// or delivered), of which the witness knows the earliest and the latest moment.
+func (w *witness) standstill(frozen, woke time.Time, earliest, latest map[identity]time.Time) standstill {
+	st := standstill{length: woke.Sub(frozen)}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for id, sent := range w.sent {
+		at, came := earliest[id]
+		if !came || at.Before(woke) || sent.After(woke) {
+			continue
+		}
+		if after := at.Sub(woke); st.first == 0 || after < st.first {
+			st.first = after
+		}
+		st.caughtUp = max(st.caughtUp, latest[id].Sub(woke))
+		st.before = max(st.before, frozen.Sub(sent))
+	}
+	return st
+}
