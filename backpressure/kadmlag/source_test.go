@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -392,6 +393,25 @@ func TestPartitionErrors(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Brokers that close their connections make the reading an error, and it is right again
+// when they answer.
+func TestConnectionsLost(t *testing.T) {
+	inVirtualTime(t, []string{"orders"}, func(p *plant) {
+		p.produce("orders", 0, 3)
+		s := p.source(kadmlag.Config{Topics: []string{"orders"}})
+		var answers atomic.Bool
+		p.cluster.ControlKey(int16(kmsg.ListOffsets), func(kmsg.Request) (kmsg.Response, error, bool) {
+			p.cluster.KeepControl()
+			return nil, errors.New("the connection is lost"), !answers.Load()
+		})
+		if _, err := s.Read(context.Background()); err == nil || !strings.Contains(err.Error(), "reading the high watermarks") {
+			p.t.Errorf("read %v, want an error that says what was read", err)
+		}
+		answers.Store(true)
+		p.wantLag(s, 3)
+	})
 }
 
 // Both group protocols commit where the source reads.

@@ -81,13 +81,13 @@ func (p *plant) consume(ctx context.Context, perSecond int) (taken int) {
 	return taken
 }
 
-// watchLag looks every 3 ms, with eyes of its own, until ctx ends: it reads the
+// watchLag looks every 7 ms, with eyes of its own, until ctx ends: it reads the
 // end first and the commit after it, so that it never sees more than there is.
 func (p *plant) watchLag(ctx context.Context, group string) (peak int64) {
 	client := p.newClient()
 	defer client.Close()
 	admin := kadm.NewClient(client)
-	for ; ctx.Err() == nil; time.Sleep(3 * time.Millisecond) {
+	for ; ctx.Err() == nil; time.Sleep(7 * time.Millisecond) {
 		var end int64
 		for _, info := range p.cluster.PartitionInfos("orders") {
 			end += info.HighWatermark

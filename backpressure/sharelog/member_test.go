@@ -2,6 +2,7 @@ package sharelog_test
 
 import (
 	"context"
+	"errors"
 	"math"
 	"strings"
 	"sync/atomic"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -23,8 +25,10 @@ func about(part, want float64) bool { return math.Abs(part-want) < 0.05 }
 // want nothing any more, the third gets all but their floors; and when that one
 // dies, its part is given out once its records are committed and not before.
 func TestPartsFollowDemandAndSurviveADeath(t *testing.T) {
-	t.Parallel()
-	cluster, w := fake(t), newWorld(t)
+	inVirtualTime(t, testPartsFollowDemandAndSurviveADeath)
+}
+
+func testPartsFollowDemandAndSurviveADeath(t *testing.T, cluster *cluster, w *world) {
 	a, b, c := start(t, cluster, w, "a", 50), start(t, cluster, w, "b", 50), start(t, cluster, w, "c", 50)
 	all := []*process{a, b, c}
 	sum := func() float64 { return a.Part() + b.Part() + c.Part() }
@@ -53,9 +57,9 @@ func TestPartsFollowDemandAndSurviveADeath(t *testing.T) {
 	w.check(t)
 }
 
-func TestLeaveGivesThePartBackAtOnce(t *testing.T) {
-	t.Parallel()
-	cluster, w := fake(t), newWorld(t)
+func TestLeaveGivesThePartBackAtOnce(t *testing.T) { inVirtualTime(t, testLeaveGivesThePartBackAtOnce) }
+
+func testLeaveGivesThePartBackAtOnce(t *testing.T, cluster *cluster, w *world) {
 	a, b := start(t, cluster, w, "a", 50), start(t, cluster, w, "b", 50)
 	until(t, "half each", 10*time.Second, func() bool { return about(a.Part(), 0.5) && about(b.Part(), 0.5) })
 	if err := a.Leave(t.Context()); err != nil {
@@ -73,9 +77,9 @@ func TestLeaveGivesThePartBackAtOnce(t *testing.T) {
 
 // A process that leaves without waiting for its records to be committed keeps
 // their part held until they are.
-func TestLeaveWithRecordsOutstanding(t *testing.T) {
-	t.Parallel()
-	cluster, w := fake(t), newWorld(t)
+func TestLeaveWithRecordsOutstanding(t *testing.T) { inVirtualTime(t, testLeaveWithRecordsOutstanding) }
+
+func testLeaveWithRecordsOutstanding(t *testing.T, cluster *cluster, w *world) {
 	a, b := start(t, cluster, w, "a", 50), start(t, cluster, w, "b", 50)
 	until(t, "half each", 10*time.Second, func() bool { return about(a.Part(), 0.5) && about(b.Part(), 0.5) })
 	w.stop(true)
@@ -95,9 +99,9 @@ func TestLeaveWithRecordsOutstanding(t *testing.T) {
 }
 
 // Where no number is given the bound is what the gates' controllers have in force.
-func TestABoundThatIsNotGiven(t *testing.T) {
-	t.Parallel()
-	cluster, w := fake(t), newWorld(t)
+func TestABoundThatIsNotGiven(t *testing.T) { inVirtualTime(t, testABoundThatIsNotGiven) }
+
+func testABoundThatIsNotGiven(t *testing.T, cluster *cluster, w *world) {
 	var all []*process
 	for _, name := range []string{"a", "b"} {
 		cfg := config(cluster, w, name)
@@ -118,8 +122,10 @@ func TestABoundThatIsNotGiven(t *testing.T) {
 // A broker that takes beats and never answers fences a process within its lease;
 // it carries on when the broker does.
 func TestAProcessThatIsNotHeardFencesItself(t *testing.T) {
-	t.Parallel()
-	cluster, w := fake(t), newWorld(t)
+	inVirtualTime(t, testAProcessThatIsNotHeardFencesItself)
+}
+
+func testAProcessThatIsNotHeardFencesItself(t *testing.T, cluster *cluster, w *world) {
 	a := start(t, cluster, w, "a", 50)
 	until(t, "it has all", 10*time.Second, func() bool { return a.Part() > 0.99 })
 	release := make(chan struct{})
@@ -128,7 +134,7 @@ func TestAProcessThatIsNotHeardFencesItself(t *testing.T) {
 		return nil, nil, false
 	})
 	begun := time.Now()
-	until(t, "it is fenced", lease+grace, func() bool { return a.Part() == 0 })
+	until(t, "it is fenced", lease, func() bool { return a.Part() == 0 })
 	if took := time.Since(begun); took < lease/2 {
 		t.Errorf("fenced after %v, long before its lease of %v ends", took, lease)
 	}
@@ -148,9 +154,11 @@ func TestAProcessThatIsNotHeardFencesItself(t *testing.T) {
 // A process that is cut off for so long that its part was reclaimed is fenced by
 // then, and takes part again when it is back.
 func TestAProcessThatWasGivenUpJoinsAnew(t *testing.T) {
-	t.Parallel()
-	cluster, w := fake(t), newWorld(t)
-	var net wire
+	inVirtualTime(t, testAProcessThatWasGivenUpJoinsAnew)
+}
+
+func testAProcessThatWasGivenUpJoinsAnew(t *testing.T, cluster *cluster, w *world) {
+	net := wire{network: cluster.network}
 	var fenced atomic.Int64
 	cfg := config(cluster, w, "a")
 	cfg.Client, cfg.OnFenced = []kgo.Opt{kgo.Dialer(net.dial)}, func() { fenced.Add(1) }
@@ -173,9 +181,9 @@ func TestAProcessThatWasGivenUpJoinsAnew(t *testing.T) {
 }
 
 // The log is cut behind a snapshot, and who joins then comes to the same sum.
-func TestTheLogIsCut(t *testing.T) {
-	t.Parallel()
-	cluster, w := fake(t), newWorld(t)
+func TestTheLogIsCut(t *testing.T) { inVirtualTime(t, testTheLogIsCut) }
+
+func testTheLogIsCut(t *testing.T, cluster *cluster, w *world) {
 	a, b := start(t, cluster, w, "a", 50), start(t, cluster, w, "b", 50)
 	fill(t, cluster, shares.SnapshotEvery)
 	until(t, "the log is cut", 10*time.Second, func() bool { return cluster.PartitionInfo(topic, 0).LogStartOffset > 0 })
@@ -187,9 +195,9 @@ func TestTheLogIsCut(t *testing.T) {
 }
 
 // fill appends records that mean nothing: what else may be in the topic.
-func fill(t *testing.T, cluster *kfake.Cluster, n int) {
+func fill(t *testing.T, cluster *cluster, n int) {
 	t.Helper()
-	client, err := kgo.NewClient(kgo.SeedBrokers(cluster.ListenAddrs()...), kgo.DefaultProduceTopic(topic))
+	client, err := cluster.client(kgo.DefaultProduceTopic(topic))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,11 +213,13 @@ func fill(t *testing.T, cluster *kfake.Cluster, n int) {
 // The marker of a transaction that somebody else writes into the topic takes an
 // offset that nobody is given; that ends nobody's part.
 func TestAForeignTransactionEndsNothing(t *testing.T) {
-	t.Parallel()
-	cluster, w := fake(t), newWorld(t)
+	inVirtualTime(t, testAForeignTransactionEndsNothing)
+}
+
+func testAForeignTransactionEndsNothing(t *testing.T, cluster *cluster, w *world) {
 	a, b := start(t, cluster, w, "a", 50), start(t, cluster, w, "b", 50)
 	until(t, "half each", 10*time.Second, func() bool { return about(a.Part(), 0.5) && about(b.Part(), 0.5) })
-	client, err := kgo.NewClient(kgo.SeedBrokers(cluster.ListenAddrs()...), kgo.DefaultProduceTopic(topic), kgo.TransactionalID("foreign"))
+	client, err := cluster.client(kgo.DefaultProduceTopic(topic), kgo.TransactionalID("foreign"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -238,10 +248,12 @@ func TestAForeignTransactionEndsNothing(t *testing.T) {
 // What was held can't be known where it was deleted and nobody is left: that is said,
 // with what to do, and not waited on for ever.
 func TestALogWhoseBeginningIsLost(t *testing.T) {
-	t.Parallel()
-	cluster, w := fake(t, kfake.SeedTopics(1, topic)), newWorld(t)
+	inVirtualTime(t, testALogWhoseBeginningIsLost, kfake.SeedTopics(1, topic))
+}
+
+func testALogWhoseBeginningIsLost(t *testing.T, cluster *cluster, w *world) {
 	fill(t, cluster, 3)
-	client, err := kgo.NewClient(kgo.SeedBrokers(cluster.ListenAddrs()...))
+	client, err := cluster.client()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -265,11 +277,13 @@ func TestALogWhoseBeginningIsLost(t *testing.T) {
 
 // A record of a later version may mean anything: the part is 0 for good.
 func TestALaterVersionBreaksTheMember(t *testing.T) {
-	t.Parallel()
-	cluster, w := fake(t), newWorld(t)
+	inVirtualTime(t, testALaterVersionBreaksTheMember)
+}
+
+func testALaterVersionBreaksTheMember(t *testing.T, cluster *cluster, w *world) {
 	a := start(t, cluster, w, "a", 50)
 	until(t, "it has all", 10*time.Second, func() bool { return a.Part() > 0.99 })
-	client, err := kgo.NewClient(kgo.SeedBrokers(cluster.ListenAddrs()...), kgo.DefaultProduceTopic(topic))
+	client, err := cluster.client(kgo.DefaultProduceTopic(topic))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -281,8 +295,10 @@ func TestALaterVersionBreaksTheMember(t *testing.T) {
 }
 
 func TestJoinSaysWhatIsWrong(t *testing.T) {
-	t.Parallel()
-	cluster, w := fake(t, kfake.SeedTopics(2, "two")), newWorld(t)
+	inVirtualTime(t, testJoinSaysWhatIsWrong, kfake.SeedTopics(2, "two"))
+}
+
+func testJoinSaysWhatIsWrong(t *testing.T, cluster *cluster, w *world) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	cfg := config(cluster, w, "a")
@@ -295,5 +311,58 @@ func TestJoinSaysWhatIsWrong(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("the faults lack %q: %v", want, err)
 		}
+	}
+}
+
+func TestAnotherMadeTheTopicMeanwhile(t *testing.T) {
+	inVirtualTime(t, testAnotherMadeTheTopicMeanwhile, kfake.SeedTopics(1, topic))
+}
+
+// Two members that open at once both find no topic: the one that comes second takes that
+// of the first.
+func testAnotherMadeTheTopicMeanwhile(t *testing.T, cluster *cluster, w *world) {
+	missing := cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Metadata}, Topic: topic, Err: kerr.UnknownTopicOrPartition})
+	creates := cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.CreateTopics}, Observe: true, Count: -1})
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	a, err := sharelog.Join(ctx, config(cluster, w, "a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	if missing.Hits() != 1 || creates.Hits() != 1 {
+		t.Errorf("the topic was missing %d times and made %d times, want once each", missing.Hits(), creates.Hits())
+	}
+}
+
+// Joining ends at once if it is denied what it needs, and with its context if the
+// brokers do not answer. Both errors name the cause.
+func TestATopicThatCannotBeOpened(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		key   kmsg.Key
+		topic string
+		err   *kerr.Error
+		after time.Duration
+	}{
+		{"may not be seen", kmsg.Metadata, topic, kerr.TopicAuthorizationFailed, 0},
+		{"may not be made", kmsg.CreateTopics, topic, kerr.TopicAuthorizationFailed, 0},
+		{"cannot be made yet", kmsg.CreateTopics, topic, kerr.InvalidReplicationFactor, 950 * time.Millisecond},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, cluster *cluster, w *world) {
+				cluster.Fault(kfake.Fault{Keys: []kmsg.Key{c.key}, Topic: c.topic, Err: c.err, Count: -1})
+				ctx, cancel := context.WithTimeout(t.Context(), 950*time.Millisecond)
+				defer cancel()
+				begun := time.Now()
+				_, err := sharelog.Join(ctx, config(cluster, w, "a"))
+				if took := time.Since(begun); took != c.after || !errors.Is(err, c.err) {
+					t.Errorf("joining ended after %v, want %v: %v", took, c.after, err)
+				}
+				if ended := errors.Is(err, context.DeadlineExceeded); ended != (c.after > 0) {
+					t.Errorf("the error speaks of the context: %t: %v", ended, err)
+				}
+			})
+		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"net"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kfake"
@@ -109,18 +110,16 @@ type process struct {
 	halt   func()
 }
 
-func config(cluster *kfake.Cluster, w *world, name string) sharelog.Config {
+func config(cluster *cluster, w *world, name string) sharelog.Config {
 	return sharelog.Config{
 		Brokers: cluster.ListenAddrs(), Topic: topic, Bound: "group", Records: records, Member: name,
-		Beat: beat, Lease: lease, Grace: grace, Source: w,
+		Beat: beat, Lease: lease, Grace: grace, Source: w, Client: []kgo.Opt{kgo.Dialer(cluster.network.DialContext)},
 	}
 }
 
-func start(t *testing.T, cluster *kfake.Cluster, w *world, name string, demand int64, opts ...kgo.Opt) *process {
+func start(t *testing.T, cluster *cluster, w *world, name string, demand int64) *process {
 	t.Helper()
-	cfg := config(cluster, w, name)
-	cfg.Client = opts
-	return startWith(t, cfg, w, demand)
+	return startWith(t, config(cluster, w, name), w, demand)
 }
 
 func startWith(t *testing.T, cfg sharelog.Config, w *world, demand int64) *process {
@@ -227,18 +226,35 @@ func (w *world) check(t *testing.T) {
 	}
 }
 
-func fake(t *testing.T, opts ...kfake.Opt) *kfake.Cluster {
+// cluster is one broker on a network in memory.
+type cluster struct {
+	*kfake.Cluster
+	network *kfake.VirtualNetwork
+}
+
+// inVirtualTime calls test in a bubble of testing/synctest.
+func inVirtualTime(t *testing.T, test func(t *testing.T, cluster *cluster, w *world), opts ...kfake.Opt) {
 	t.Helper()
-	cluster, err := kfake.NewCluster(append([]kfake.Opt{kfake.NumBrokers(1)}, opts...)...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(cluster.Close)
-	return cluster
+	synctest.Test(t, func(t *testing.T) {
+		t.Cleanup(func() { time.Sleep(time.Minute) }) // clients that were closed have timers
+		network := &kfake.VirtualNetwork{}
+		fake, err := kfake.NewCluster(append(opts, kfake.Ports(9092), kfake.ListenFn(network.Listen))...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(fake.Close)
+		test(t, &cluster{fake, network}, newWorld(t))
+	})
+}
+
+func (c *cluster) client(opts ...kgo.Opt) (*kgo.Client, error) {
+	return kgo.NewClient(append(opts, kgo.SeedBrokers(c.ListenAddrs()...), kgo.Dialer(c.network.DialContext))...)
 }
 
 // wire is a network that can be cut.
 type wire struct {
+	network *kfake.VirtualNetwork
+
 	mu    sync.Mutex
 	isCut bool
 	conns []net.Conn
@@ -250,8 +266,10 @@ func (w *wire) dial(ctx context.Context, network, address string) (net.Conn, err
 	if w.isCut {
 		return nil, errors.New("the wire is cut")
 	}
-	conn, err := new(net.Dialer).DialContext(ctx, network, address)
-	w.conns = append(w.conns, conn)
+	conn, err := w.network.DialContext(ctx, network, address)
+	if err == nil {
+		w.conns = append(w.conns, conn)
+	}
 	return conn, err
 }
 

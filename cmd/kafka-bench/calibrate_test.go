@@ -2,61 +2,45 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"errors"
+	"io"
 	"os"
+	"slices"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/run/calibrate"
 )
 
-// TestCalibrate measures next to nothing, prints it, keeps it, and warns a run that
-// offers more.
-func TestCalibrate(t *testing.T) {
+// TestCalibrationWarns a run that offers more than this machine was found able to.
+func TestCalibrationWarns(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	plan := calibrate.Plan{
-		Quick: true, RecordBytes: []int{1024},
-		Warmup: 50 * time.Millisecond, Measure: 150 * time.Millisecond, Micro: 5 * time.Millisecond,
-	}
-	var stdout, stderr bytes.Buffer
-	if err := calibrateMachine(context.Background(), plan, "franz", &stdout, &stderr); err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{"as fast as it goes", "frugal", "precise", "1KiB", "A reading of the clock takes", "Kept in "} {
-		if !strings.Contains(stdout.String(), want) {
-			t.Errorf("it does not say %q:\n%s", want, stdout.String())
-		}
-	}
 	home, err := cluster.UserHome()
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := calibrate.Load(home.Dist)
-	if err != nil {
-		t.Fatal(err)
+	slow, warned := 1.0, [2]bool{}
+	for i := range warned {
+		virtually(t, func(t *testing.T, l lab) {
+			out := t.TempDir()
+			l.invoke(t, "run", write(t, tiny), "--cluster", "embedded", "--out", out)
+			run := onlyRun(t, out).Run
+			warned[i] = slices.ContainsFunc(run.Verdict.Warnings, func(w string) bool {
+				return strings.Contains(w, "this machine was found able to offer")
+			})
+			_, err := (&calibrate.Calibration{
+				SchemaVersion: calibrate.SchemaVersion, HostName: hostName(t), Host: run.Run.Host,
+				Offers: []calibrate.Offer{{RecordBytes: 1024, Pacer: "frugal", HighestPerS: &slow}},
+			}).Save(home.Dist)
+			if err != nil {
+				t.Fatal(err)
+			}
+		})
 	}
-	if !strings.HasPrefix(stdout.String(), c.Sentence()+"\n") {
-		t.Errorf("it does not begin with the sentence:\n%s", stdout.String())
-	}
-
-	slow := 1.0
-	c.Offers = []calibrate.Offer{{RecordBytes: 1024, Pacer: "frugal", HighestPerS: &slow}}
-	if _, err := c.Save(home.Dist); err != nil {
-		t.Fatal(err)
-	}
-	out := t.TempDir()
-	invoke(t, "run", write(t, tiny), "--cluster", "embedded", "--out", out)
-	warned := false
-	for _, warning := range onlyRun(t, out).Run.Verdict.Warnings {
-		warned = warned || strings.Contains(warning, "this machine was found able to offer")
-	}
-	if !warned {
-		t.Errorf("the run was not warned: %q", onlyRun(t, out).Run.Verdict.Warnings)
+	if warned != [2]bool{false, true} {
+		t.Errorf("before and after the calibration a run is warned: %v", warned)
 	}
 }
 
@@ -115,17 +99,9 @@ func hostName(t *testing.T) string {
 // TestCalibrateInterrupt ends at once and keeps nothing.
 func TestCalibrateInterrupt(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	sent := false
-	interrupt := writer(func([]byte) {
-		if !sent {
-			sent = true
-			if err := syscall.Kill(syscall.Getpid(), syscall.SIGINT); err != nil {
-				t.Error(err)
-			}
-		}
-	})
+	interrupted := surroundings{signals: func(c chan<- os.Signal) { c <- os.Interrupt }}
 	var stdout bytes.Buffer
-	err := calibrateMachine(context.Background(), calibrate.Full(), "franz", &stdout, interrupt)
+	err := interrupted.calibrateMachine(t.Context(), calibrate.Full(), "franz", &stdout, io.Discard)
 	if !errors.Is(err, errInterrupted) || stdout.Len() > 0 {
 		t.Errorf("%v, and it says %q", err, stdout.String())
 	}
@@ -136,12 +112,4 @@ func TestCalibrateInterrupt(t *testing.T) {
 	if _, err := calibrate.Load(home.Dist); !errors.Is(err, calibrate.ErrNone) {
 		t.Errorf("err = %v", err)
 	}
-}
-
-// writer does something with what is written.
-type writer func([]byte)
-
-func (w writer) Write(p []byte) (int, error) {
-	w(p)
-	return len(p), nil
 }

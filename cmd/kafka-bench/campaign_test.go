@@ -4,12 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -34,11 +32,25 @@ func onlyCampaign(t *testing.T, out string) *result.RecordedCampaign {
 	return c
 }
 
-// wantCampaign fails the test unless a campaign is finished, with runs of these
-// cells in this order, and the exit code is that of its runs.
+// wantCampaign fails the test unless a campaign is finished, with valid runs of these
+// cells in this order, and the exit code says so.
 func wantCampaign(t *testing.T, got invoked, c *result.RecordedCampaign, cells ...string) {
 	t.Helper()
-	want := exitValid
+	wantCells(t, c, cells...)
+	for i, planned := range c.Campaign.Runs {
+		if planned.Status != result.Valid {
+			t.Errorf("run %d is %s: %+v", i, planned.Status, c.Runs[i].Run.Verdict)
+		}
+	}
+	if got.code != exitValid || got.message() != "" {
+		t.Errorf("exit code %d and %q", got.code, got.stderr)
+	}
+}
+
+// wantCells fails the test unless a campaign is finished, with runs of these cells in
+// this order.
+func wantCells(t *testing.T, c *result.RecordedCampaign, cells ...string) {
+	t.Helper()
 	var names []string
 	for i, planned := range c.Campaign.Runs {
 		names = append(names, c.Campaign.Cells[planned.Cell].Name)
@@ -46,15 +58,9 @@ func wantCampaign(t *testing.T, got invoked, c *result.RecordedCampaign, cells .
 		if run == nil || run.Run.Run.Name != names[i] || run.Run.Verdict.Status != planned.Status {
 			t.Fatalf("run %d is planned as %+v, and recorded as %+v", i, planned, run)
 		}
-		if planned.Status != result.Valid {
-			want = exitInvalid // a busy machine can make any run invalid
-		}
 	}
 	if !slices.Equal(names, cells) || !c.Campaign.Finished() {
 		t.Errorf("the runs are %v, finished: %v; want %v", names, c.Campaign.Finished(), cells)
-	}
-	if got.code != want || got.message() != "" {
-		t.Errorf("exit code %d and %q, want %d", got.code, got.stderr, want)
 	}
 }
 
@@ -79,27 +85,30 @@ repeat: 2
 
 // TestSweep runs each cell of a matrix twice, in turns, and lists what there is.
 func TestSweep(t *testing.T) {
-	out := filepath.Join(t.TempDir(), "runs")
-	got := invoke(t, "run", write(t, sweep), "--cluster", "embedded", "--out", out)
-	c := onlyCampaign(t, out)
-	wantCampaign(t, got, c, "sweep-0", "sweep-1", "sweep-0", "sweep-1")
-	info := c.Campaign.Campaign
-	if info.Name != "sweep" || info.Question != "Does the order matter?" || info.Order != "interleaved" || info.Repeat != 2 || info.Kind != result.KindRuns {
-		t.Errorf("the campaign is %+v", info)
-	}
-	wantSaid(t, got.stdout, "run 3 of 4 · sweep-0 · round 2 of 2 · about ", "on the embedded broker", c.Dir)
-	list := invoke(t, "list", "--out", out)
-	wantSaid(t, list.stdout, "Latest campaigns:\n  "+c.Dir+"  finished  4 of 4 runs")
-	again := invoke(t, "run", "--resume", c.Dir)
-	if want := fmt.Sprintf("The campaign in %s is finished: 4 of 4 runs were made.\n", c.Dir); again.stdout != want || again.code != got.code {
-		t.Errorf("resumed, it says with exit code %d\n%s, want\n%s", again.code, again.stdout, want)
-	}
+	virtually(t, func(t *testing.T, l lab) {
+		out := filepath.Join(t.TempDir(), "runs")
+		got := l.invoke(t, "run", write(t, sweep), "--cluster", "embedded", "--out", out)
+		c := onlyCampaign(t, out)
+		wantCampaign(t, got, c, "sweep-0", "sweep-1", "sweep-0", "sweep-1")
+		info := c.Campaign.Campaign
+		if info.Name != "sweep" || info.Question != "Does the order matter?" || info.Order != "interleaved" || info.Repeat != 2 || info.Kind != result.KindRuns {
+			t.Errorf("the campaign is %+v", info)
+		}
+		wantSaid(t, got.stdout, "run 3 of 4 · sweep-0 · round 2 of 2 · about ", "on the embedded broker", c.Dir)
+		list := l.invoke(t, "list", "--out", out)
+		wantSaid(t, list.stdout, "Latest campaigns:\n  "+c.Dir+"  finished  4 of 4 runs")
+		again := l.invoke(t, "run", "--resume", c.Dir)
+		if want := fmt.Sprintf("The campaign in %s is finished: 4 of 4 runs were made.\n", c.Dir); again.stdout != want || again.code != got.code {
+			t.Errorf("resumed, it says with exit code %d\n%s, want\n%s", again.code, again.stdout, want)
+		}
+	})
 }
 
 // TestVariants runs the variants of a scenario in turns, and compares them; what was
 // recorded is what the variants said.
 func TestVariants(t *testing.T) {
-	const family = `
+	virtually(t, func(t *testing.T, l lab) {
+		const family = `
 name: family
 ` + tiny + `
 variants:
@@ -107,32 +116,35 @@ variants:
   - {name: heavy, load: {record: {size: 4KiB}}}
 repeat: 2
 `
-	out := filepath.Join(t.TempDir(), "runs")
-	got := invoke(t, "run", write(t, family), "--cluster", "embedded", "--out", out)
-	c := onlyCampaign(t, out)
-	wantCampaign(t, got, c, "family-plain", "family-heavy", "family-plain", "family-heavy")
-	wantSaid(t, got.stdout, "run 4 of 4 · family-heavy · round 2 of 2 · about ")
-	if axes := c.Campaign.Axes; len(axes) != 1 || axes[0].Path != "variant" || !slices.Equal(axes[0].Values, []string{"plain", "heavy"}) {
-		t.Errorf("the axes are %+v", axes)
-	}
-	compared := invoke(t, "compare", c.Dir+":plain", c.Dir+":heavy")
-	wantSaid(t, compared.stdout, "family-plain", "family-heavy", "load.record.size")
+		out := filepath.Join(t.TempDir(), "runs")
+		got := l.invoke(t, "run", write(t, family), "--cluster", "embedded", "--out", out)
+		c := onlyCampaign(t, out)
+		wantCampaign(t, got, c, "family-plain", "family-heavy", "family-plain", "family-heavy")
+		wantSaid(t, got.stdout, "run 4 of 4 · family-heavy · round 2 of 2 · about ")
+		if axes := c.Campaign.Axes; len(axes) != 1 || axes[0].Path != "variant" || !slices.Equal(axes[0].Values, []string{"plain", "heavy"}) {
+			t.Errorf("the axes are %+v", axes)
+		}
+		compared := l.invoke(t, "compare", c.Dir+":plain", c.Dir+":heavy")
+		wantSaid(t, compared.stdout, "family-plain", "family-heavy", "load.record.size")
+	})
 }
 
 // TestSeveralScenarios ends with the screens of all and a table; --repeat and
 // --order are those of the command line.
 func TestSeveralScenarios(t *testing.T) {
-	one, two := write(t, "name: one"+tiny), write(t, "name: two"+tiny)
-	out := filepath.Join(t.TempDir(), "runs")
-	got := invoke(t, "run", one, two, "--cluster", "embedded", "--out", out)
-	wantCampaign(t, got, onlyCampaign(t, out), "one", "two")
-	wantSaid(t, got.stdout, "What it shows", "one and 1 more: 2 runs of 2 scenarios")
-	if n := strings.Count(got.stdout, result.ScenarioFile); n != 2 {
-		t.Errorf("%d screens, want one for each run:\n%s", n, got.stdout)
-	}
-	out = filepath.Join(t.TempDir(), "runs")
-	got = invoke(t, "run", one, two, "--cluster", "embedded", "--out", out, "--repeat", "2", "--order", "blocked")
-	wantCampaign(t, got, onlyCampaign(t, out), "one", "one", "two", "two")
+	virtually(t, func(t *testing.T, l lab) {
+		one, two := write(t, "name: one"+tiny), write(t, "name: two"+tiny)
+		out := filepath.Join(t.TempDir(), "runs")
+		got := l.invoke(t, "run", one, two, "--cluster", "embedded", "--out", out)
+		wantCampaign(t, got, onlyCampaign(t, out), "one", "two")
+		wantSaid(t, got.stdout, "What it shows", "one and 1 more: 2 runs of 2 scenarios")
+		if n := strings.Count(got.stdout, result.ScenarioFile); n != 2 {
+			t.Errorf("%d screens, want one for each run:\n%s", n, got.stdout)
+		}
+		out = filepath.Join(t.TempDir(), "runs")
+		got = l.invoke(t, "run", one, two, "--cluster", "embedded", "--out", out, "--repeat", "2", "--order", "blocked")
+		wantCampaign(t, got, onlyCampaign(t, out), "one", "one", "two", "two")
+	})
 }
 
 // TestDryRun says what would be done, and does nothing.
@@ -189,40 +201,42 @@ func TestDryRun(t *testing.T) {
 // TestRefusedCampaign has a cluster that refuses the second topic: the campaign
 // ends there, what came before is kept, and it goes on when the cluster is well.
 func TestRefusedCampaign(t *testing.T) {
-	e := embedded(t)
-	created, well := 0, false
-	e.Fake().Fault(kfake.Fault{
-		Keys: []kmsg.Key{kmsg.CreateTopics}, Err: kerr.PolicyViolation, Count: -1,
-		When: func(kmsg.Request) bool { created++; return created > 1 && !well },
+	virtually(t, func(t *testing.T, l lab) {
+		e := l.start(t)
+		created, well := 0, false
+		e.Fake().Fault(kfake.Fault{
+			Keys: []kmsg.Key{kmsg.CreateTopics}, Err: kerr.PolicyViolation, Count: -1,
+			When: func(kmsg.Request) bool { created++; return created > 1 && !well },
+		})
+		out := filepath.Join(t.TempDir(), "runs")
+		got := l.invoke(t, "run", write(t, tiny), "--repeat", "3", "--brokers", e.Bootstrap()[0], "--out", out)
+		c := onlyCampaign(t, out)
+		resume := "1 of 3 runs are made, go on with: kafka-bench run --resume " + c.Dir + " --brokers " + e.Bootstrap()[0]
+		if got.code != exitUnreachable || !strings.HasPrefix(got.message(), "scenario s: the topic ") || !strings.HasSuffix(got.message(), "; "+resume) {
+			t.Errorf("exit code %d and\n%s\nwant the end\n%s", got.code, got.message(), resume)
+		}
+		if run := c.Campaign.Runs[1]; run.Status != result.Failed || !strings.Contains(run.Error, "POLICY_VIOLATION") || run.Dir != "" {
+			t.Errorf("the run that was refused is %+v", run)
+		}
+		first := c.Campaign.Runs[0]
+		well = true
+		got = l.invoke(t, "run", "--resume", c.Dir, "--brokers", e.Bootstrap()[0])
+		c = onlyCampaign(t, out)
+		wantCampaign(t, got, c, "s", "s", "s")
+		if c.Campaign.Runs[0] != first {
+			t.Errorf("the first run was %+v and is %+v", first, c.Campaign.Runs[0])
+		}
+		if runs, err := result.List(out); err != nil || len(runs) != 3 {
+			t.Errorf("there are %d runs, %v", len(runs), err)
+		}
 	})
-	out := filepath.Join(t.TempDir(), "runs")
-	got := invoke(t, "run", write(t, tiny), "--repeat", "3", "--brokers", e.Bootstrap()[0], "--out", out)
-	c := onlyCampaign(t, out)
-	resume := "1 of 3 runs are made, go on with: kafka-bench run --resume " + c.Dir + " --brokers " + e.Bootstrap()[0]
-	if got.code != exitUnreachable || !strings.HasPrefix(got.message(), "scenario s: the topic ") || !strings.HasSuffix(got.message(), "; "+resume) {
-		t.Errorf("exit code %d and\n%s\nwant the end\n%s", got.code, got.message(), resume)
-	}
-	if run := c.Campaign.Runs[1]; run.Status != result.Failed || !strings.Contains(run.Error, "POLICY_VIOLATION") || run.Dir != "" {
-		t.Errorf("the run that was refused is %+v", run)
-	}
-	first := c.Campaign.Runs[0]
-	well = true
-	got = invoke(t, "run", "--resume", c.Dir, "--brokers", e.Bootstrap()[0])
-	c = onlyCampaign(t, out)
-	wantCampaign(t, got, c, "s", "s", "s")
-	if c.Campaign.Runs[0] != first {
-		t.Errorf("the first run was %+v and is %+v", first, c.Campaign.Runs[0])
-	}
-	if runs, err := result.List(out); err != nil || len(runs) != 3 {
-		t.Errorf("there are %d runs, %v", len(runs), err)
-	}
 }
 
 // halfMade is a campaign of two runs, of which the second is still to be made.
-func halfMade(t *testing.T, args ...string) *result.RecordedCampaign {
+func halfMade(t *testing.T, l lab, args ...string) *result.RecordedCampaign {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "runs")
-	invoke(t, append([]string{"run", write(t, tiny), "--repeat", "2", "--out", out}, args...)...)
+	l.invoke(t, append([]string{"run", write(t, tiny), "--repeat", "2", "--out", out}, args...)...)
 	c := onlyCampaign(t, out)
 	unfinish(t, c)
 	return onlyCampaign(t, out)
@@ -245,28 +259,30 @@ func unfinish(t *testing.T, c *result.RecordedCampaign) {
 // TestResumeElsewhere is refused, before anything is made, and costs nothing: the
 // campaign goes on where it was begun.
 func TestResumeElsewhere(t *testing.T) {
-	one, other := embedded(t), embedded(t)
-	c := halfMade(t, "--brokers", one.Bootstrap()[0])
-	for name, elsewhere := range map[string]struct {
-		args []string
-		now  string
-	}{
-		"another kind":    {[]string{"--cluster", "embedded"}, "the embedded broker"},
-		"another cluster": {[]string{"--brokers", other.Bootstrap()[0]}, "the existing cluster " + other.Info().ID},
-	} {
-		t.Run(name, func(t *testing.T) {
-			want := "the campaign was begun on the existing cluster " + one.Info().ID + ", and would go on with " + elsewhere.now +
+	virtually(t, func(t *testing.T, l lab) {
+		elsewhere := newLab()
+		one, other := l.start(t), elsewhere.start(t)
+		c := halfMade(t, l, "--brokers", one.Bootstrap()[0])
+		for name, now := range map[string]struct {
+			lab  lab
+			args []string
+			on   string
+		}{
+			"another kind":    {newLab(), []string{"--cluster", "embedded"}, "the embedded broker"},
+			"another cluster": {elsewhere, []string{"--brokers", other.Bootstrap()[0]}, "the existing cluster " + other.Info().ID},
+		} {
+			want := "the campaign was begun on the existing cluster " + one.Info().ID + ", and would go on with " + now.on +
 				": its runs would not compare; give --brokers with the addresses of that cluster, or begin a new campaign"
-			got := invoke(t, append([]string{"run", "--resume", c.Dir}, elsewhere.args...)...)
+			got := now.lab.invoke(t, append([]string{"run", "--resume", c.Dir}, now.args...)...)
 			if got.code != exitBadInput || got.message() != want {
-				t.Errorf("exit code %d and\n%s, want\n%s", got.code, got.message(), want)
+				t.Errorf("%s: exit code %d and\n%s, want\n%s", name, got.code, got.message(), want)
 			}
-			if now := onlyCampaign(t, filepath.Dir(c.Dir)); !reflect.DeepEqual(now.Campaign, c.Campaign) {
-				t.Errorf("the campaign was %+v and is %+v", c.Campaign, now.Campaign)
+			if saved := onlyCampaign(t, filepath.Dir(c.Dir)); !reflect.DeepEqual(saved.Campaign, c.Campaign) {
+				t.Errorf("%s: the campaign was %+v and is %+v", name, c.Campaign, saved.Campaign)
 			}
-		})
-	}
-	wantCampaign(t, invoke(t, "run", "--resume", c.Dir, "--brokers", one.Bootstrap()[0]), onlyCampaign(t, filepath.Dir(c.Dir)), "s", "s")
+		}
+		wantCampaign(t, l.invoke(t, "run", "--resume", c.Dir, "--brokers", one.Bootstrap()[0]), onlyCampaign(t, filepath.Dir(c.Dir)), "s", "s")
+	})
 }
 
 // edit replaces a text in the first run's summary.
@@ -288,34 +304,38 @@ func edit(t *testing.T, c *result.RecordedCampaign, old, text string) {
 
 // TestResumeWithAnother version, of the driver or of the tool, is told of.
 func TestResumeWithAnother(t *testing.T) {
-	c := halfMade(t, "--cluster", "embedded")
-	is := c.Runs[0].Run.Run
-	edit(t, c, `"version": "`+is.Tool.Version+`"`, `"version": "v0.1"`)
-	edit(t, c, `"version": "`+is.Driver.Version+`"`, `"version": "v0.2"`)
-	got := invoke(t, "run", "--resume", c.Dir, "--cluster", "embedded")
-	wantSaid(t, got.stderr, "warning: the campaign was begun with kafka-bench v0.1", "warning: the campaign was begun with the driver franz v0.2, and goes on with "+is.Driver.Version)
-	wantCampaign(t, got, onlyCampaign(t, filepath.Dir(c.Dir)), "s", "s")
+	virtually(t, func(t *testing.T, l lab) {
+		c := halfMade(t, l, "--cluster", "embedded")
+		is := c.Runs[0].Run.Run
+		edit(t, c, `"version": "`+is.Tool.Version+`"`, `"version": "v0.1"`)
+		edit(t, c, `"version": "`+is.Driver.Version+`"`, `"version": "v0.2"`)
+		got := l.invoke(t, "run", "--resume", c.Dir, "--cluster", "embedded")
+		wantSaid(t, got.stderr, "warning: the campaign was begun with kafka-bench v0.1", "warning: the campaign was begun with the driver franz v0.2, and goes on with "+is.Driver.Version)
+		wantCampaign(t, got, onlyCampaign(t, filepath.Dir(c.Dir)), "s", "s")
+	})
 }
 
 // TestResumeFinished says that there is nothing to do, with the exit code of the
 // campaign.
 func TestResumeFinished(t *testing.T) {
-	c := halfMade(t, "--cluster", "embedded")
-	invoke(t, "run", "--resume", c.Dir, "--cluster", "embedded")
-	for status, code := range map[string]int{result.Valid: exitValid, result.Invalid: exitInvalid} {
-		w, saved, err := result.OpenCampaign(c.Dir)
-		if err != nil {
-			t.Fatal(err)
+	virtually(t, func(t *testing.T, l lab) {
+		c := halfMade(t, l, "--cluster", "embedded")
+		l.invoke(t, "run", "--resume", c.Dir, "--cluster", "embedded")
+		for status, code := range map[string]int{result.Valid: exitValid, result.Invalid: exitInvalid} {
+			w, saved, err := result.OpenCampaign(c.Dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			saved.Runs[0].Status, saved.Runs[1].Status = result.Valid, status
+			if err := errors.Join(w.Save(saved), w.Close()); err != nil {
+				t.Fatal(err)
+			}
+			got := l.invoke(t, "run", "--resume", c.Dir)
+			if got.code != code || got.message() != "" || !strings.HasSuffix(got.stdout, "is finished: 2 of 2 runs were made.\n") {
+				t.Errorf("%s: exit code %d and %q, want %d", status, got.code, got.stdout+got.stderr, code)
+			}
 		}
-		saved.Runs[0].Status, saved.Runs[1].Status = result.Valid, status
-		if err := errors.Join(w.Save(saved), w.Close()); err != nil {
-			t.Fatal(err)
-		}
-		got := invoke(t, "run", "--resume", c.Dir)
-		if got.code != code || got.message() != "" || !strings.HasSuffix(got.stdout, "is finished: 2 of 2 runs were made.\n") {
-			t.Errorf("%s: exit code %d and %q, want %d", status, got.code, got.stdout+got.stderr, code)
-		}
-	}
+	})
 }
 
 // TestCampaignThatNeverBegan leaves nothing behind: there is nothing to go on
@@ -332,113 +352,22 @@ func TestCampaignThatNeverBegan(t *testing.T) {
 // TestInterruptedCampaign ends with the command that goes on with it, and that
 // makes the interrupted run again.
 func TestInterruptedCampaign(t *testing.T) {
-	out := filepath.Join(t.TempDir(), "runs")
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for !measuring(out) {
-			time.Sleep(20 * time.Millisecond)
+	virtually(t, func(t *testing.T, l lab) {
+		out := filepath.Join(t.TempDir(), "runs")
+		got := l.interrupted(time.Second).invoke(t, "run", write(t, tiny), "--repeat", "2", "--cluster", "embedded", "--out", out, "--set", "phases.measure=3s")
+		c := onlyCampaign(t, out)
+		want := "interrupted; 0 of 2 runs are made, go on with: kafka-bench run --resume " + c.Dir + " --cluster embedded"
+		if got.code != exitInterrupted || got.message() != want {
+			t.Errorf("exit code %d and\n%s, want\n%s", got.code, got.message(), want)
 		}
-		if err := syscall.Kill(os.Getpid(), syscall.SIGINT); err != nil {
-			t.Error(err)
+		if run := c.Campaign.Runs[0]; run.Status != result.Interrupted || c.Campaign.Runs[1].Dir != "" {
+			t.Errorf("the runs are %+v", c.Campaign.Runs)
 		}
-	}()
-	got := invoke(t, "run", write(t, tiny), "--repeat", "2", "--cluster", "embedded", "--out", out, "--set", "phases.measure=3s")
-	<-done
-	c := onlyCampaign(t, out)
-	want := "interrupted; 0 of 2 runs are made, go on with: kafka-bench run --resume " + c.Dir + " --cluster embedded"
-	if got.code != exitInterrupted || got.message() != want {
-		t.Errorf("exit code %d and\n%s, want\n%s", got.code, got.message(), want)
-	}
-	if run := c.Campaign.Runs[0]; run.Status != result.Interrupted || c.Campaign.Runs[1].Dir != "" {
-		t.Errorf("the runs are %+v", c.Campaign.Runs)
-	}
-	wantSaid(t, invoke(t, "list", "--out", out).stdout, "not finished  0 of 2 runs")
-	wantSaid(t, invoke(t, "run", "--resume", c.Dir, "--dry-run", "--cluster", "embedded").stdout, "s: 2 runs\n")
-	got = invoke(t, "run", "--resume", c.Dir, "--cluster", "embedded")
-	wantCampaign(t, got, onlyCampaign(t, out), "s", "s")
-}
-
-// TestKilledCampaign kills the program (SIGKILL) in the second run of a campaign.
-// While it lives nobody else can go on with its campaign; then the campaign goes
-// on, with the scenario that it began with, and the run that had ended is not made
-// again.
-func TestKilledCampaign(t *testing.T) {
-	out := filepath.Join(t.TempDir(), "runs")
-	file := write(t, tiny)
-	child := exec.Command(os.Args[0])
-	child.Env = append(os.Environ(), childVariable+"="+strings.Join([]string{
-		"run", file, "--repeat", "3", "--cluster", "embedded", "--out", out, "--set", "phases.measure=1s",
-	}, "\n"))
-	if err := child.Start(); err != nil {
-		t.Fatal(err)
-	}
-	killed := false
-	defer func() {
-		if !killed {
-			_ = child.Process.Kill()
-			_ = child.Wait()
-		}
-	}()
-	awaitRun(t, out, 2)
-	before := onlyCampaign(t, out)
-	busy := invoke(t, "run", "--resume", before.Dir, "--cluster", "embedded")
-	if want := before.Dir + ": another kafka-bench is carrying it out; wait until it has ended"; busy.message() != want || busy.code != exitBadInput {
-		t.Errorf("a second one ends with exit code %d and %q, want %q", busy.code, busy.message(), want)
-	}
-	if err := child.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	if err := child.Wait(); err == nil {
-		t.Fatal("the child came to its end before it was killed")
-	}
-	killed = true
-	if err := os.Remove(file); err != nil {
-		t.Fatal(err)
-	}
-
-	got := invoke(t, "run", "--resume", before.Dir, "--cluster", "embedded")
-	after := onlyCampaign(t, out)
-	wantCampaign(t, got, after, "s", "s", "s")
-	if after.Campaign.Runs[0] != before.Campaign.Runs[0] || after.Campaign.Runs[0].Status == "" {
-		t.Errorf("the first run was %+v and is %+v", before.Campaign.Runs[0], after.Campaign.Runs[0])
-	}
-	if after.Campaign.Runs[1].Dir == before.Campaign.Runs[1].Dir {
-		t.Error("the killed run was not made again")
-	}
-	for _, run := range after.Runs {
-		if run.Run.Load.Scheduled != 200 {
-			t.Errorf("%s scheduled %d records, want the 200 of --set phases.measure=1s", run.Dir, run.Run.Load.Scheduled)
-		}
-	}
-	if runs, err := result.List(out); err != nil || len(runs) != 4 {
-		t.Errorf("there are %d runs, %v; want the killed one and three more", len(runs), err)
-	}
-}
-
-// awaitRun waits until a campaign is in the measured window of its n-th run.
-func awaitRun(t *testing.T, out string, n int) {
-	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		events, err := filepath.Glob(filepath.Join(out, "*", result.EventsFile))
-		if err != nil {
-			t.Fatal(err)
-		}
-		measured := 0
-		for _, path := range events {
-			text, err := os.ReadFile(path)
-			if err != nil && !errors.Is(err, os.ErrNotExist) {
-				t.Fatal(err)
-			}
-			if strings.Contains(string(text), `"what":"measure"`) {
-				measured++
-			}
-		}
-		if measured == n {
-			return
-		}
-	}
-	t.Fatalf("the campaign did not come to run %d", n)
+		wantSaid(t, l.invoke(t, "list", "--out", out).stdout, "not finished  0 of 2 runs")
+		wantSaid(t, l.invoke(t, "run", "--resume", c.Dir, "--dry-run", "--cluster", "embedded").stdout, "s: 2 runs\n")
+		got = l.invoke(t, "run", "--resume", c.Dir, "--cluster", "embedded")
+		wantCampaign(t, got, onlyCampaign(t, out), "s", "s")
+	})
 }
 
 // TestResumeCommand can be typed as it is printed.

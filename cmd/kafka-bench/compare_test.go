@@ -183,7 +183,7 @@ func TestReportCampaign(t *testing.T) {
 // own.
 func TestReportHistograms(t *testing.T) {
 	t.Chdir(t.TempDir())
-	invoke(t, "run", write(t, tiny), "--cluster", "embedded", "--out", "runs")
+	runValid(t, write(t, tiny), "runs")
 	dir := onlyRun(t, "runs").Dir
 	got := invoke(t, "report", dir, "--hlog-summary", "--hlog-merge", "all.hlog")
 	if got.code != exitValid || !strings.Contains(got.stdout, "The log agrees with run.json") {

@@ -39,7 +39,7 @@ func examples(t *testing.T, c *cobra.Command) (all [][]string) {
 
 // TestHelp wants every command to explain itself, with an example.
 func TestHelp(t *testing.T) {
-	for _, c := range commands(rootCommand()) {
+	for _, c := range commands(rootCommand(surroundings{})) {
 		path := strings.Fields(c.CommandPath())[1:]
 		got := invoke(t, append(path, "--help")...)
 		if got.code != exitValid || got.stderr != "" || !strings.Contains(got.stdout, "Usage:\n  "+c.CommandPath()) {
@@ -62,7 +62,7 @@ var needsCluster = []string{"run", "cluster", "search", "calibrate", "peers", "k
 // TestExamples runs every example that needs no cluster, and takes the others as
 // far as their flags, their arguments and their scenarios.
 func TestExamples(t *testing.T) {
-	for _, c := range commands(rootCommand()) {
+	for _, c := range commands(rootCommand(surroundings{})) {
 		for _, args := range examples(t, c) {
 			t.Run(strings.Join(args, " "), func(t *testing.T) {
 				t.Chdir(t.TempDir())
@@ -89,7 +89,7 @@ func prepareExample(t *testing.T, args []string) {
 		var err error
 		switch {
 		case args[0] == "report" && filepath.Dir(arg) == "runs":
-			invoke(t, "run", write(t, tiny), "--cluster", "embedded", "--out", "runs")
+			runValid(t, write(t, tiny), "runs")
 			err = os.Rename(onlyRun(t, "runs").Dir, arg)
 		case filepath.Ext(arg) == ".yaml":
 			err = os.WriteFile(arg, []byte(tiny), 0o644)
@@ -105,7 +105,7 @@ func prepareExample(t *testing.T, args []string) {
 // checkExample reads an example as its command would, without carrying it out.
 func checkExample(t *testing.T, args []string) {
 	t.Helper()
-	c, rest, err := rootCommand().Find(args)
+	c, rest, err := rootCommand(surroundings{}).Find(args)
 	if err != nil {
 		t.Fatal(err)
 	}

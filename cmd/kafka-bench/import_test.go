@@ -146,23 +146,13 @@ func TestMergedLogComesBack(t *testing.T) {
 	}
 }
 
-// runValid leaves a valid run of a scenario in a folder. A busy machine can make a run
-// invalid: it is made up to three times.
+// runValid leaves a valid run of a scenario in a folder.
 func runValid(t *testing.T, scenario, out string) {
 	t.Helper()
-	for made := 1; ; made++ {
-		got := invoke(t, "run", scenario, "--cluster", "embedded", "--out", out)
-		if got.code == exitValid {
-			return
-		}
-		if got.code != exitInvalid || made == 3 {
-			t.Fatalf("exit code %d of try %d\n%s%s", got.code, made, got.stdout, got.stderr)
-		}
-		t.Logf("made again: %q", onlyRun(t, out).Run.Verdict.Reasons)
-		if err := os.RemoveAll(out); err != nil {
-			t.Fatal(err)
-		}
-	}
+	virtually(t, func(t *testing.T, l lab) {
+		got := l.invoke(t, "run", scenario, "--cluster", "embedded", "--out", out)
+		wantValid(t, got, onlyRun(t, out).Run)
+	})
 }
 
 // TestSummaryWithoutHistograms is refused: another tool's run has none.

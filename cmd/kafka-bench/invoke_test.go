@@ -12,13 +12,15 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
-
-	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 )
 
 // childVariable makes the test binary play the program, with arguments on lines
 // of their own: for a test that kills it.
 const childVariable = "KAFKA_BENCH_CHILD"
+
+// userCache is the user's own cache folder, where Kafka's jars are, and the cluster
+// that test runs share.
+var userCache string
 
 // TestMain gives the tests a cache folder of their own: no test may find the
 // cluster that somebody keeps up, or take it down.
@@ -26,6 +28,7 @@ func TestMain(m *testing.M) {
 	if arguments := os.Getenv(childVariable); arguments != "" {
 		os.Exit(exitCode(os.Stderr, run(context.Background(), strings.Split(arguments, "\n"), os.Stdout, os.Stderr)))
 	}
+	userCache, _ = os.UserCacheDir() // "" without a home; then there is no Kafka, either
 	cache, err := os.MkdirTemp("", "kafka-bench-test-")
 	if err == nil {
 		err = os.Setenv("XDG_CACHE_HOME", cache)
@@ -51,10 +54,15 @@ const invokeTimeout = time.Minute
 // invoke runs the program in this process, as main does.
 func invoke(t *testing.T, args ...string) invoked {
 	t.Helper()
+	return invokeIn(t, surroundings{}, args...)
+}
+
+func invokeIn(t *testing.T, in surroundings, args ...string) invoked {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), invokeTimeout)
 	defer cancel()
 	var stdout, stderr bytes.Buffer
-	code := exitCode(&stderr, run(ctx, args, &stdout, &stderr))
+	code := exitCode(&stderr, in.run(ctx, args, &stdout, &stderr))
 	return invoked{stdout: stdout.String(), stderr: stderr.String(), code: code}
 }
 
@@ -76,7 +84,7 @@ func (i invoked) message() string {
 // tiny is a scenario that takes less than a second.
 const tiny = `
 topic: {partitions: 1}
-load: {rate: 200/s, linger: 0s}
+load: {rate: 200/s, linger: 0s, record: {payload: random}}
 phases: {warmup: 100ms, measure: 300ms, drain: 10s}
 sampling: {interval: 100ms}
 `
@@ -91,26 +99,15 @@ func write(t *testing.T, text string) (path string) {
 	return path
 }
 
-// embedded starts an embedded cluster that the test's end stops.
-func embedded(t *testing.T) *cluster.Embedded {
-	t.Helper()
-	e, err := cluster.StartEmbedded(cluster.EmbeddedOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = e.Stop(context.Background()) })
-	return e
-}
-
 // topics are the names of a cluster's topics.
-func topics(t *testing.T, brokers []string, opts ...kgo.Opt) []string {
+func topics(t *testing.T, client ...kgo.Opt) []string {
 	t.Helper()
-	client, err := kgo.NewClient(append(opts, kgo.SeedBrokers(brokers...), kgo.DisableClientMetrics())...)
+	c, err := kgo.NewClient(client...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer client.Close()
-	listed, err := kadm.NewClient(client).ListTopics(context.Background())
+	defer c.Close()
+	listed, err := kadm.NewClient(c).ListTopics(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}

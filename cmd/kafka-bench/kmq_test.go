@@ -1,15 +1,8 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
-	"io"
-	"net/http"
-	"os"
-	"os/exec"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -21,9 +14,9 @@ import (
 )
 
 // orders makes a topic of two partitions with four records in each, an hour old.
-func orders(t *testing.T, brokers []string) {
+func orders(t *testing.T, opts ...kgo.Opt) {
 	t.Helper()
-	client, err := kgo.NewClient(kgo.SeedBrokers(brokers...), kgo.RecordPartitioner(kgo.ManualPartitioner()))
+	client, err := kgo.NewClient(append(opts, kgo.RecordPartitioner(kgo.ManualPartitioner()))...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,11 +85,12 @@ func settleMost(t *testing.T, q *kmq.Queue) {
 
 // TestInspectQueue looks into a queue as a person does, and as a program.
 func TestInspectQueue(t *testing.T) {
-	brokers := embedded(t).Bootstrap()
-	orders(t, brokers)
-	settleMost(t, queueOf(t, kmq.Config{Brokers: brokers, Engine: kmq.OffsetMap, DeadLetterTopic: "orders-dead"}))
-	args := []string{"kmq", "inspect", "billing", "--brokers", strings.Join(brokers, ","), "--dead-letter", "orders-dead"}
-	const want = `group billing on topic orders, engine offsetmap
+	virtually(t, func(t *testing.T, l lab) {
+		brokers := l.start(t).Bootstrap()
+		orders(t, l.client(brokers)...)
+		settleMost(t, queueOf(t, kmq.Config{Client: l.client(brokers), Brokers: brokers, Engine: kmq.OffsetMap, DeadLetterTopic: "orders-dead"}))
+		args := []string{"kmq", "inspect", "billing", "--brokers", strings.Join(brokers, ","), "--dead-letter", "orders-dead"}
+		const want = `group billing on topic orders, engine offsetmap
 
 partition committed end in flight waiting redeliveries oldest unacked
 0 1 4 1 0 0 1 h
@@ -105,25 +99,21 @@ all 1 0 0 1 h
 
 dead letters in orders-dead: 1
 `
-	var got invoked
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); { // until it is committed
-		got = invoke(t, args...)
-		if got.code != exitValid || withoutSeconds(got.stdout) == want {
-			break
+		time.Sleep(time.Second) // the commits come every 20 ms
+		got := l.invoke(t, args...)
+		if got.code != exitValid || withoutSeconds(got.stdout) != want {
+			t.Errorf("exit code %d: %s\n%s\nwant:\n%s", got.code, got.stderr, withoutSeconds(got.stdout), want)
 		}
-	}
-	if got.code != exitValid || withoutSeconds(got.stdout) != want {
-		t.Errorf("exit code %d: %s\n%s\nwant:\n%s", got.code, got.stderr, withoutSeconds(got.stdout), want)
-	}
 
-	var said anInspection
-	if err := json.Unmarshal([]byte(invoke(t, append(args, "--json")...).stdout), &said); err != nil {
-		t.Fatal(err)
-	}
-	if said.Group != "billing" || said.Engine == nil || *said.Engine != kmq.OffsetMap || *said.InFlight != 1 || *said.DeadLetters != 1 || len(said.Partitions) != 2 ||
-		*said.Partitions[0].Committed != 1 || said.Partitions[1].OldestAt != nil || *said.OldestAge < 3600 {
-		t.Errorf("%+v", said)
-	}
+		var said anInspection
+		if err := json.Unmarshal([]byte(l.invoke(t, append(args, "--json")...).stdout), &said); err != nil {
+			t.Fatal(err)
+		}
+		if said.Group != "billing" || said.Engine == nil || *said.Engine != kmq.OffsetMap || *said.InFlight != 1 || *said.DeadLetters != 1 || len(said.Partitions) != 2 ||
+			*said.Partitions[0].Committed != 1 || said.Partitions[1].OldestAt != nil || *said.OldestAge < 3600 {
+			t.Errorf("%+v", said)
+		}
+	})
 }
 
 // withoutSeconds takes the seconds from an age of an hour and some seconds, and the spaces
@@ -142,193 +132,95 @@ func withoutSeconds(text string) string {
 
 // TestInspectWhatNobodyKnows shows it as such.
 func TestInspectWhatNobodyKnows(t *testing.T) {
-	brokers := embedded(t).Bootstrap()
-	orders(t, brokers)
-	got := invoke(t, "kmq", "inspect", "billing", "--topic", "orders", "--engine", "plain", "--json", "--brokers", strings.Join(brokers, ","))
-	var said anInspection
-	if err := json.Unmarshal([]byte(got.stdout), &said); err != nil {
-		t.Fatalf("%v: %s", err, got.stderr)
-	}
-	if said.InFlight != nil || said.DeadLetters != nil || *said.Waiting != 8 || said.Partitions[0].Committed != nil {
-		t.Errorf("%s", got.stdout)
-	}
-	wantSaid(t, invoke(t, "kmq", "inspect", "billing", "--topic", "orders", "--engine", "plain", "--brokers", strings.Join(brokers, ",")).stdout,
-		"          0          –    4          –        4             0  ")
+	virtually(t, func(t *testing.T, l lab) {
+		brokers := l.start(t).Bootstrap()
+		orders(t, l.client(brokers)...)
+		got := l.invoke(t, "kmq", "inspect", "billing", "--topic", "orders", "--engine", "plain", "--json", "--brokers", strings.Join(brokers, ","))
+		var said anInspection
+		if err := json.Unmarshal([]byte(got.stdout), &said); err != nil {
+			t.Fatalf("%v: %s", err, got.stderr)
+		}
+		if said.InFlight != nil || said.DeadLetters != nil || *said.Waiting != 8 || said.Partitions[0].Committed != nil {
+			t.Errorf("%s", got.stdout)
+		}
+		wantSaid(t, l.invoke(t, "kmq", "inspect", "billing", "--topic", "orders", "--engine", "plain", "--brokers", strings.Join(brokers, ",")).stdout,
+			"          0          –    4          –        4             0  ")
+	})
 }
 
 // TestInspectADrainedQueue: nothing tells of which engine it is, and so what is in flight; of
 // the engine that is named, nothing is.
 func TestInspectADrainedQueue(t *testing.T) {
-	brokers := embedded(t).Bootstrap()
-	orders(t, brokers)
-	q := queueOf(t, kmq.Config{Brokers: brokers, Engine: kmq.OffsetMap})
-	for _, d := range receive(t, q, 8) {
-		if err := d.Ack(t.Context()); err != nil {
+	virtually(t, func(t *testing.T, l lab) {
+		brokers := l.start(t).Bootstrap()
+		orders(t, l.client(brokers)...)
+		q := queueOf(t, kmq.Config{Client: l.client(brokers), Brokers: brokers, Engine: kmq.OffsetMap})
+		for _, d := range receive(t, q, 8) {
+			if err := d.Ack(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := q.Close(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-	}
-	if err := q.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	args := []string{"kmq", "inspect", "billing", "--brokers", strings.Join(brokers, ",")}
-	const want = `group billing on topic orders, engine not known (nothing tells; --engine says which)
+		args := []string{"kmq", "inspect", "billing", "--brokers", strings.Join(brokers, ",")}
+		const want = `group billing on topic orders, engine not known (nothing tells; --engine says which)
 
 partition committed end in flight waiting redeliveries oldest unacked
 0 4 4 – 0 0 –
 1 4 4 – 0 0 –
 all – 0 0 –
 `
-	if got := invoke(t, args...); got.code != exitValid || withoutSeconds(got.stdout) != want {
-		t.Errorf("exit code %d: %s\n%s\nwant:\n%s", got.code, got.stderr, withoutSeconds(got.stdout), want)
-	}
-	var said anInspection
-	if err := json.Unmarshal([]byte(invoke(t, append(args, "--json")...).stdout), &said); err != nil {
-		t.Fatal(err)
-	}
-	if said.Engine != nil || said.InFlight != nil || *said.Waiting != 0 || said.OldestAt != nil {
-		t.Errorf("%+v", said)
-	}
-	wantSaid(t, withoutSeconds(invoke(t, append(args, "--engine", "offsetmap")...).stdout), "all 0 0 0 –")
+		if got := l.invoke(t, args...); got.code != exitValid || withoutSeconds(got.stdout) != want {
+			t.Errorf("exit code %d: %s\n%s\nwant:\n%s", got.code, got.stderr, withoutSeconds(got.stdout), want)
+		}
+		var said anInspection
+		if err := json.Unmarshal([]byte(l.invoke(t, append(args, "--json")...).stdout), &said); err != nil {
+			t.Fatal(err)
+		}
+		if said.Engine != nil || said.InFlight != nil || *said.Waiting != 0 || said.OldestAt != nil {
+			t.Errorf("%+v", said)
+		}
+		wantSaid(t, withoutSeconds(l.invoke(t, append(args, "--engine", "offsetmap")...).stdout), "all 0 0 0 –")
+	})
 }
 
 // TestKmqRefused: what is wrong, what would be right, and which exit code.
 func TestKmqRefused(t *testing.T) {
-	brokers := embedded(t).Bootstrap()
-	orders(t, brokers)
-	there := strings.Join(brokers, ",")
-	for _, c := range []struct {
-		args string
-		code int
-		want string
-	}{
-		{"inspect", exitBadInput, "inspect needs the name of one group"},
-		{"inspect billing", exitUnreachable, `the cluster "default" is not up; start it with: kafka-bench cluster up`},
-		{"inspect billing --brokers localhost:1", exitUnreachable, "no broker can be reached"},
-		{"inspect billing --brokers " + there, exitBadInput, "kmq: configuration: group billing has committed nothing and has no members: check its name, or name its topic"},
-		{"inspect billing --topic orders --brokers " + there, exitBadInput, "kmq: configuration: group billing has committed nothing and has no members: check its name, or name its engine"},
-		{"inspect billing --topic order --engine plain --brokers " + there, exitBadInput, "kmq: configuration: topic order is not there"},
-		{"inspect billing --topic orders --engine plain --dead-letter nope --brokers " + there, exitBadInput, "kmq: configuration: topic nope is not there"},
-		{"inspect billing --engine queue --brokers " + there, exitBadInput, `kmq: configuration: Engine is "queue": choose one of plain, markers, offsetmap, share`},
-		{"inspect billing --command-config client.properties", exitBadInput, "--command-config is for an existing cluster; name its addresses with --brokers, or leave it out"},
-		{"inspect billing --cluster mine --brokers " + there, exitBadInput, "--cluster and --brokers name two clusters; leave one of them out"},
-		{"tracker --topic orders", exitBadInput, "a tracker needs the --group and the --topic of its queues"},
-		{"tracker --group billing", exitBadInput, "a tracker needs the --group and the --topic of its queues"},
-		{"tracker --group billing --topic orders --metrics 0.0.0.0:0", exitBadInput, "--metrics 0.0.0.0:0: choose a loopback address, as 127.0.0.1:9400; the page asks nobody who they are"},
-		{"tracker --group billing --topic orders --metrics 9400", exitBadInput, "--metrics 9400: address 9400: missing port in address; write it as 127.0.0.1:9400"},
-		{"tracker --group billing --topic orders --visibility 1 --brokers " + there, exitBadInput, `--visibility: duration "1": it has no unit; write 1s or 1ms`},
-		{"tracker --group billing --topic order --brokers " + there, exitBadInput, "kmq: configuration: topic order is not there"},
-		{"tracker --group billing --topic orders --max-deliveries 3 --brokers " + there, exitBadInput, "kmq: configuration: --max-deliveries is 3 without a --dead-letter to put records into: set one"},
-		{"tracker --group billing --topic orders --visibility 1ms --markers-topic orders --brokers " + there, exitBadInput, "kmq: configuration: --visibility is 1ms: it must be from 100ms to 1h0m0s (0 is the default, 30s); --markers-topic is orders, which is the queue's own topic or that of its dead letters: name another"},
-		{"tracker --group billing --topic orders --session-timeout 1s --brokers " + there, exitBadInput, "kmq: configuration: the brokers refuse --session-timeout: choose one from their group.min.session.timeout.ms"},
-		{"tracker --group billing --topic orders --session-timeout 1s --metrics 127.0.0.1:0 --brokers " + there, exitBadInput, "kmq: configuration: the brokers refuse --session-timeout: choose one from their group.min.session.timeout.ms"},
-	} {
-		got := invoke(t, append([]string{"kmq"}, strings.Fields(c.args)...)...)
-		if got.code != c.code || !strings.HasPrefix(got.message(), c.want) {
-			t.Errorf("kmq %s: exit code %d and %q, want %d and %q", c.args, got.code, got.message(), c.code, c.want)
+	virtually(t, func(t *testing.T, l lab) {
+		brokers := l.start(t).Bootstrap()
+		orders(t, l.client(brokers)...)
+		there := strings.Join(brokers, ",")
+		for _, c := range []struct {
+			args string
+			code int
+			want string
+		}{
+			{"inspect", exitBadInput, "inspect needs the name of one group"},
+			{"inspect billing", exitUnreachable, `the cluster "default" is not up; start it with: kafka-bench cluster up`},
+			{"inspect billing --brokers localhost:1", exitUnreachable, "no broker can be reached"},
+			{"inspect billing --brokers " + there, exitBadInput, "kmq: configuration: group billing has committed nothing and has no members: check its name, or name its topic"},
+			{"inspect billing --topic orders --brokers " + there, exitBadInput, "kmq: configuration: group billing has committed nothing and has no members: check its name, or name its engine"},
+			{"inspect billing --topic order --engine plain --brokers " + there, exitBadInput, "kmq: configuration: topic order is not there"},
+			{"inspect billing --topic orders --engine plain --dead-letter nope --brokers " + there, exitBadInput, "kmq: configuration: topic nope is not there"},
+			{"inspect billing --engine queue --brokers " + there, exitBadInput, `kmq: configuration: Engine is "queue": choose one of plain, markers, offsetmap, share`},
+			{"inspect billing --command-config client.properties", exitBadInput, "--command-config is for an existing cluster; name its addresses with --brokers, or leave it out"},
+			{"inspect billing --cluster mine --brokers " + there, exitBadInput, "--cluster and --brokers name two clusters; leave one of them out"},
+			{"tracker --topic orders", exitBadInput, "a tracker needs the --group and the --topic of its queues"},
+			{"tracker --group billing", exitBadInput, "a tracker needs the --group and the --topic of its queues"},
+			{"tracker --group billing --topic orders --metrics 0.0.0.0:0", exitBadInput, "--metrics 0.0.0.0:0: choose a loopback address, as 127.0.0.1:9400; the page asks nobody who they are"},
+			{"tracker --group billing --topic orders --metrics 9400", exitBadInput, "--metrics 9400: address 9400: missing port in address; write it as 127.0.0.1:9400"},
+			{"tracker --group billing --topic orders --visibility 1 --brokers " + there, exitBadInput, `--visibility: duration "1": it has no unit; write 1s or 1ms`},
+			{"tracker --group billing --topic order --brokers " + there, exitBadInput, "kmq: configuration: topic order is not there"},
+			{"tracker --group billing --topic orders --max-deliveries 3 --brokers " + there, exitBadInput, "kmq: configuration: --max-deliveries is 3 without a --dead-letter to put records into: set one"},
+			{"tracker --group billing --topic orders --visibility 1ms --markers-topic orders --brokers " + there, exitBadInput, "kmq: configuration: --visibility is 1ms: it must be from 100ms to 1h0m0s (0 is the default, 30s); --markers-topic is orders, which is the queue's own topic or that of its dead letters: name another"},
+			{"tracker --group billing --topic orders --session-timeout 1s --brokers " + there, exitBadInput, "kmq: configuration: the brokers refuse --session-timeout: choose one from their group.min.session.timeout.ms"},
+			{"tracker --group billing --topic orders --session-timeout 1s --metrics 127.0.0.1:0 --brokers " + there, exitBadInput, "kmq: configuration: the brokers refuse --session-timeout: choose one from their group.min.session.timeout.ms"},
+		} {
+			got := l.invoke(t, append([]string{"kmq"}, strings.Fields(c.args)...)...)
+			if got.code != c.code || !strings.HasPrefix(got.message(), c.want) {
+				t.Errorf("kmq %s: exit code %d and %q, want %d and %q", c.args, got.code, got.message(), c.code, c.want)
+			}
 		}
-	}
-}
-
-// TestTracker runs one in a process of its own: it redelivers what a queue without a
-// tracker forgets, tells Prometheus of it, and ends in order when it is interrupted.
-func TestTracker(t *testing.T) {
-	brokers := embedded(t).Bootstrap()
-	orders(t, brokers)
-	child := exec.Command(os.Args[0])
-	child.Env = append(os.Environ(), childVariable+"="+strings.Join([]string{
-		"kmq", "tracker", "--brokers", strings.Join(brokers, ","), "--group", "billing", "--topic", "orders",
-		"--max-deliveries", "2", "--dead-letter", "orders-dead", "--metrics", "127.0.0.1:0",
-	}, "\n"))
-	var logged bytes.Buffer
-	child.Stderr = io.MultiWriter(os.Stderr, &logged)
-	out, err := child.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := child.Start(); err != nil {
-		t.Fatal(err)
-	}
-	ended := false
-	defer func() {
-		if !ended {
-			_ = child.Process.Kill()
-			_ = child.Wait()
-		}
-	}()
-	lines := bufio.NewScanner(out)
-	var page string
-	for page == "" && lines.Scan() {
-		page, _ = strings.CutPrefix(lines.Text(), "metrics: ")
-		if !strings.HasPrefix(page, "http") {
-			page = ""
-		}
-	}
-
-	q := queueOf(t, kmq.Config{
-		Brokers: brokers, Engine: kmq.Markers, Tracker: kmq.External, Visibility: time.Second,
-		MaxDeliveries: 2, DeadLetterTopic: "orders-dead",
 	})
-	for _, d := range receive(t, q, 8) {
-		if d.ID().Offset == 0 { // of both partitions: forgotten
-			continue
-		}
-		if err := d.Ack(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, d := range receive(t, q, 2) { // and again
-		if d.Attempt() != 2 || d.ID().Offset != 0 {
-			t.Errorf("%v, attempt %d", d.ID(), d.Attempt())
-		}
-	}
-	for end := time.Now().Add(30 * time.Second); ; {
-		told := scrape(t, page)
-		if told["kafka_kmq_tailed_records_total"] == 2 && told["kafka_kmq_dead_lettered_records_total"] == 2 {
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatalf("told: %v", told)
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	if err := child.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
-	var last string
-	for lines.Scan() {
-		last = lines.Text()
-	}
-	ended = true
-	if err := child.Wait(); err != nil {
-		t.Errorf("an interrupted tracker ends with %v", err)
-	}
-	if want := "redelivered 2, dead-lettered 2, missing 0"; last != want {
-		t.Errorf("its last word is %q, want %q", last, want)
-	}
-	first, rest, _ := strings.Cut(logged.String(), "\n")
-	wantSaid(t, first, `msg="kmq: opening a tracker" topic=orders group=billing engine=markers max_deliveries=2 dead_letter_topic=orders-dead markers_topic=orders-markers transactions=false`)
-	wantSaid(t, rest, `level=WARN msg="kmq: the group of the tracker has committed nothing and has no members;`) // its queue came later
-}
-
-// scrape reads a metrics page: the sum of each name.
-func scrape(t *testing.T, page string) map[string]float64 {
-	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, page, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	told := make(map[string]float64)
-	for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
-		name, value, _ := strings.Cut(lines.Text(), " ")
-		name, _, _ = strings.Cut(name, "{")
-		if v, err := strconv.ParseFloat(value, 64); err == nil {
-			told[name] += v
-		}
-	}
-	return told
 }

@@ -15,7 +15,7 @@ func TestListOfRuns(t *testing.T) {
 	t.Chdir(t.TempDir())
 	cannot := func(open ...string) *result.Imported { return &result.Imported{Format: "ssp", CannotSay: open} }
 	ended := time.Date(2026, 11, 21, 20, 0, 0, 0, time.UTC)
-	for name, c := range map[string]struct {
+	listed := map[string]struct {
 		change func(*result.Run)
 		want   string
 	}{
@@ -29,14 +29,17 @@ func TestListOfRuns(t *testing.T) {
 		"producer": {func(r *result.Run) { r.Run.Imported = cannot("load.offered_per_s") }, "imported 9,512/s acked"},
 		"consumer": {func(r *result.Run) { r.Run.Imported = cannot("load") }, "imported 43,455/s delivered"},
 		"hlog":     {func(r *result.Run) { r.Run.Imported = cannot("load", "delivery") }, "imported –"},
-	} {
+	}
+	for name, c := range listed {
 		run := result.Run{
 			SchemaVersion: 1, Run: result.Info{Name: name, FinishedAt: ended}, Verdict: result.Verdict{Status: result.Valid},
 			Load: result.Load{OfferedPerS: 9769, AckedPerS: 9512}, Delivery: result.Delivery{DeliveredPerS: 43_455},
 		}
 		c.change(&run)
 		newRecorder(t).write(filepath.Join("runs", name, result.SummaryFile), run)
-		got := strings.Join(strings.Fields(invoke(t, "list").stdout), " ")
+	}
+	got := strings.Join(strings.Fields(invoke(t, "list").stdout), " ")
+	for name, c := range listed {
 		if want := "runs/" + name + " " + c.want; !strings.Contains(got+" runs/", want+" runs/") {
 			t.Errorf("%s is not listed as %q:\n%s", name, want, got)
 		}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -39,9 +40,12 @@ type recorder struct {
 	made   int
 }
 
+// baseline is the run that recorders change.
+var baseline = sync.OnceValues(func() ([]byte, error) { return json.Marshal(resulttest.Baseline().Run().Run) })
+
 func newRecorder(t *testing.T) *recorder {
 	t.Helper()
-	base, err := json.Marshal(resulttest.Baseline().Run().Run)
+	base, err := baseline()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -86,10 +86,12 @@ func deafBroker(t *testing.T) string {
 // TestRefusedSession has a session timeout that the broker does not allow: the message
 // names the key.
 func TestRefusedSession(t *testing.T) {
-	got := invoke(t, "run", write(t, tiny), "--cluster", "embedded", "--set", "consume.session_timeout=1s", "--out", t.TempDir())
-	if got.code == exitValid || !strings.HasPrefix(got.message(), "scenario s: consume.session_timeout 1s: ") {
-		t.Errorf("exit code %d: %s", got.code, got.message())
-	}
+	virtually(t, func(t *testing.T, l lab) {
+		got := l.invoke(t, "run", write(t, tiny), "--cluster", "embedded", "--set", "consume.session_timeout=1s", "--out", t.TempDir())
+		if got.code == exitValid || !strings.HasPrefix(got.message(), "scenario s: consume.session_timeout 1s: ") {
+			t.Errorf("exit code %d: %s", got.code, got.message())
+		}
+	})
 }
 
 // TestRefused runs on clusters that say no, each in its own way.
@@ -118,11 +120,6 @@ func TestRefused(t *testing.T) {
 			exit: exitUnreachable,
 		},
 		{
-			name: "the group, not allowed", key: kmsg.JoinGroup, code: kerr.GroupAuthorizationFailed,
-			want: "scenario s: the run's consumers: the cluster does not allow it: GROUP_AUTHORIZATION_FAILED: Not authorized to access group: Group authorization failed.; allow this user READ on the group and READ, WRITE and DESCRIBE on the topic; a run names both kafka-bench-…, so a prefixed ACL serves (kafka-acls --resource-pattern-type prefixed)",
-			exit: exitUnreachable,
-		},
-		{
 			name: "a topic that is not there", args: []string{"--set", "topic.existing=orders"},
 			want: `scenario s: the topic "orders" does not exist; create it, or leave topic.existing out to have one made for the run`,
 			exit: exitBadInput,
@@ -134,20 +131,22 @@ func TestRefused(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			e := embedded(t)
-			if c.code != nil {
-				e.Fake().Fault(kfake.Fault{Keys: []kmsg.Key{c.key}, Err: c.code, Count: -1})
-			}
-			out := filepath.Join(t.TempDir(), "runs")
-			got := invoke(t, append([]string{"run", write(t, tiny), "--brokers", e.Bootstrap()[0], "--out", out}, c.args...)...)
-			want := strings.NewReplacer("[ADDRESS]", "["+e.Bootstrap()[0]+"]", " ID ID,", " ID "+e.Info().ID+",").Replace(c.want)
-			if said := withoutTopic(got.message()); said != want || got.code != c.exit {
-				t.Errorf("exit code %d and the message\n%s, want %d and\n%s", got.code, said, c.exit, want)
-			}
-			wantNothing(t, out)
-			if left := topics(t, e.Bootstrap()); len(left) > 0 {
-				t.Errorf("the topics %v were left behind", left)
-			}
+			virtually(t, func(t *testing.T, l lab) {
+				e := l.start(t)
+				if c.code != nil {
+					e.Fake().Fault(kfake.Fault{Keys: []kmsg.Key{c.key}, Err: c.code, Count: -1})
+				}
+				out := filepath.Join(t.TempDir(), "runs")
+				got := l.invoke(t, append([]string{"run", write(t, tiny), "--brokers", e.Bootstrap()[0], "--out", out}, c.args...)...)
+				want := strings.NewReplacer("[ADDRESS]", "["+e.Bootstrap()[0]+"]", " ID ID,", " ID "+e.Info().ID+",").Replace(c.want)
+				if said := withoutTopic(got.message()); said != want || got.code != c.exit {
+					t.Errorf("exit code %d and the message\n%s, want %d and\n%s", got.code, said, c.exit, want)
+				}
+				wantNothing(t, out)
+				if left := topics(t, l.client(e.Bootstrap())...); len(left) > 0 {
+					t.Errorf("the topics %v were left behind", left)
+				}
+			})
 		})
 	}
 }
@@ -168,13 +167,10 @@ func TestSecured(t *testing.T) {
 		ours(kmsg.ACLResourceTypeTopic, kmsg.ACLOperationDescribe), ours(kmsg.ACLResourceTypeTopic, kmsg.ACLOperationRead),
 		ours(kmsg.ACLResourceTypeGroup, kmsg.ACLOperationRead), ours(kmsg.ACLResourceTypeGroup, kmsg.ACLOperationDescribe),
 	}
-	fake, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.EnableSASL(), kfake.EnableACLs(),
-		kfake.Superuser("PLAIN", "admin", password), kfake.User("PLAIN", "reader", password, reader...), kfake.User("PLAIN", "nobody", password))
-	if err != nil {
-		t.Fatal(err)
+	users := []kfake.Opt{
+		kfake.EnableSASL(), kfake.EnableACLs(),
+		kfake.Superuser("PLAIN", "admin", password), kfake.User("PLAIN", "reader", password, reader...), kfake.User("PLAIN", "nobody", password),
 	}
-	t.Cleanup(fake.Close)
-	address := fake.ListenAddrs()[0]
 	for _, c := range []struct {
 		name, user, password string
 		want                 string
@@ -185,21 +181,29 @@ func TestSecured(t *testing.T) {
 		{"without the right to write", "reader", password, `scenario s: this user may not WRITE to the topic "TOPIC"; allow this user READ on the group and READ, WRITE and DESCRIBE on the topic; a run names both kafka-bench-…, so a prefixed ACL serves (kafka-acls --resource-pattern-type prefixed)`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			out := filepath.Join(t.TempDir(), "runs")
-			args := []string{"run", write(t, tiny), "--brokers", address, "--out", out}
-			if c.user != "" {
-				args = append(args, "--command-config", properties(t, c.user, c.password))
-			}
-			got := invoke(t, args...)
-			want := strings.ReplaceAll(c.want, "ADDRESS", address)
-			if said := withoutTopic(got.message()); said != want || got.code != exitUnreachable {
-				t.Errorf("exit code %d and the message\n%s, want %d and\n%s", got.code, said, exitUnreachable, want)
-			}
-			wantNothing(t, out)
-			login := kgo.SASL(plain.Auth{User: "admin", Pass: password}.AsMechanism())
-			if left := topics(t, []string{address}, login); len(left) > 0 {
-				t.Errorf("the topics %v were left behind", left)
-			}
+			virtually(t, func(t *testing.T, l lab) {
+				fake, err := kfake.NewCluster(append(l.listen(), users...)...)
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(fake.Close)
+				address := fake.ListenAddrs()[0]
+				out := filepath.Join(t.TempDir(), "runs")
+				args := []string{"run", write(t, tiny), "--brokers", address, "--out", out}
+				if c.user != "" {
+					args = append(args, "--command-config", properties(t, c.user, c.password))
+				}
+				got := l.invoke(t, args...)
+				want := strings.ReplaceAll(c.want, "ADDRESS", address)
+				if said := withoutTopic(got.message()); said != want || got.code != exitUnreachable {
+					t.Errorf("exit code %d and the message\n%s, want %d and\n%s", got.code, said, exitUnreachable, want)
+				}
+				wantNothing(t, out)
+				login := kgo.SASL(plain.Auth{User: "admin", Pass: password}.AsMechanism())
+				if left := topics(t, l.client([]string{address}, login)...); len(left) > 0 {
+					t.Errorf("the topics %v were left behind", left)
+				}
+			})
 		})
 	}
 }

@@ -1,17 +1,27 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"strings"
 	"testing"
+	"time"
 
-	"kafkabench.example/kafka-bench/internal/result/resulttest"
+	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/run/bench"
 )
 
 // The line of a run prints percentiles by the same rule as its report: ten records
 // must lie beyond one.
 func TestInBrief(t *testing.T) {
+	text, err := baseline()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var made result.Run
+	if err := json.Unmarshal(text, &made); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		count int64
 		want  string
@@ -20,7 +30,7 @@ func TestInBrief(t *testing.T) {
 		{999, "e2e response time p50 6.65 ms, p99 n/a"},
 		{19, "e2e response time p50 n/a, p99 n/a"},
 	} {
-		o := &bench.Outcome{Run: resulttest.Baseline().Run().Run}
+		o := &bench.Outcome{Run: made}
 		d := o.Run.Time["e2e_response_time"]
 		d.Count = c.count
 		o.Run.Time["e2e_response_time"] = d
@@ -33,12 +43,15 @@ func TestInBrief(t *testing.T) {
 // Where each run has one line, and nobody watches a terminal, a fill has a line when it
 // begins and one when it ends.
 func TestFillIsTold(t *testing.T) {
-	out := t.TempDir()
-	got := invoke(t, "run", write(t, tiny), "--cluster", "embedded", "--out", out, "--repeat", "2",
-		"--set", "topic.fill=100kB", "--set", "load.record.size=100B")
-	if n := strings.Count(got.stdout, "  filling the topic with 100 kB\n  filled: 1,000 records in "); n != 2 {
-		t.Errorf("of 2 fills %d are told of:\n%s%s", n, got.stdout, got.stderr)
-	}
+	virtually(t, func(t *testing.T, l lab) {
+		l.embedded.ProduceDelay = time.Millisecond // else the fill takes no time
+		out := t.TempDir()
+		got := l.invoke(t, "run", write(t, tiny), "--cluster", "embedded", "--out", out, "--repeat", "2",
+			"--set", "topic.fill=100kB", "--set", "load.record.size=100B")
+		if n := strings.Count(got.stdout, "  filling the topic with 100 kB\n  filled: 1,000 records in "); n != 2 {
+			t.Errorf("of 2 fills %d are told of:\n%s%s", n, got.stdout, got.stderr)
+		}
+	})
 }
 
 // TestColumnsOfAPipe has the width that the variable says, where there is no terminal.

@@ -65,7 +65,7 @@ func benchmarkProducers(b *testing.B, arrivals arrival.Process) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	axis := load.NewAxis()
+	axis := load.NewAxis(nil)
 	producers, err := load.OpenProducers(load.ProducersConfig{
 		Driver: franz.New(),
 		Client: driver.ProducerConfig{

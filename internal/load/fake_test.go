@@ -218,18 +218,24 @@ type bench struct {
 // perSecond is a constant rate.
 func perSecond(n int64) unit.Rate { return unit.Rate{Records: n, Per: time.Second} }
 
+// hundredBytes is the corpus of records of 100 bytes, made once: it takes longer than
+// most of the tests.
+var hundredBytes = sync.OnceValues(func() (*payload.Corpus, error) {
+	sizes := payload.Sizes{Distribution: "fixed", Values: []int{100}}
+	return payload.NewCorpus(payload.Spec{Class: "zeros", Stamped: true, Sizes: sizes})
+})
+
 // inBubble runs f with a sending side of 2 workers on 4 partitions, in virtual
 // time; change adapts it before it is opened.
 func inBubble(t *testing.T, rate int64, change func(*bench), f func(*testing.T, *bench)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		axis := NewAxis()
+		axis := NewAxis(nil)
 		process, err := arrival.Constant(perSecond(max(rate, 1)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		corpus, err := payload.NewCorpus(payload.Spec{Class: "zeros", Stamped: true,
-			Sizes: payload.Sizes{Distribution: "fixed", Values: []int{100}}})
+		corpus, err := hundredBytes()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,6 +19,7 @@ type fakeGroup struct {
 
 	mu        sync.Mutex
 	members   []*fakeMember
+	joined    time.Time     // when the last member came
 	owner     []*fakeMember // by partition; nil: nobody
 	committed []int64       // by partition
 }
@@ -34,7 +35,7 @@ func (g *fakeGroup) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, err
 	m := &fakeMember{group: g, cfg: cfg, next: make([]int64, len(g.log)), killed: make(chan struct{})}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.members = append(g.members, m)
+	g.members, g.joined = append(g.members, m), time.Now()
 	return m, nil
 }
 
@@ -102,10 +103,15 @@ func (m *fakeMember) Poll(ctx context.Context) ([]driver.Chunk, error) {
 	return nil, ctx.Err()
 }
 
-// rebalance gives up what others are to have, and takes what is free.
+// rebalance gives up what others are to have, and takes what is free. It waits for who
+// joins at the same moment, as a broker does, so that their order does not matter.
 func (m *fakeMember) rebalance() {
 	g := m.group
 	g.mu.Lock()
+	if time.Since(g.joined) < pollEvery {
+		g.mu.Unlock()
+		return
+	}
 	var lost, won []int32
 	for p, owner := range g.owner {
 		switch heir := g.heir(p); {

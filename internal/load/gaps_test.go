@@ -179,8 +179,7 @@ func TestGapsWithinTheWindow(t *testing.T) {
 func TestGapsInWhatIsHandedOver(t *testing.T) {
 	const ms = int64(1e6)
 	p := &partition{receiver: ledger.NewReceiver(0, 1), handed: newAckWatch(1)}
-	corpus, err := payload.NewCorpus(payload.Spec{Class: "zeros", Stamped: true,
-		Sizes: payload.Sizes{Distribution: "fixed", Values: []int{100}}})
+	corpus, err := hundredBytes()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,8 +15,7 @@ import (
 // fill puts n stamped records of producer 0 into each partition, due at zero and
 // sent a millisecond later.
 func (k *fakeKafka) fill(n int) {
-	corpus, err := payload.NewCorpus(payload.Spec{Class: "zeros", Stamped: true,
-		Sizes: payload.Sizes{Distribution: "fixed", Values: []int{100}}})
+	corpus, err := hundredBytes()
 	if err != nil {
 		panic(err)
 	}
@@ -39,7 +38,7 @@ func consume(t *testing.T, n int, change func(*GroupConfig), f func(*testing.T, 
 func consumeAfter(t *testing.T, warmup time.Duration, n int, change func(*GroupConfig), f func(*testing.T, *Group, *fakeConsumer, *Axis)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		axis := NewAxis()
+		axis := NewAxis(nil)
 		kafka := newFakeKafka(axis, 4)
 		kafka.fill(n)
 		axis.Set(warmup, 10*time.Second)
@@ -223,7 +222,7 @@ func TestCommitAfterEachBatch(t *testing.T) {
 
 func TestDamageIsFound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		axis := NewAxis()
+		axis := NewAxis(nil)
 		kafka := newFakeKafka(axis, 4)
 		kafka.fill(10)
 		kafka.log[0][3].Value[60] ^= 1                                      // a flipped bit

@@ -87,7 +87,7 @@ func TestManualMembersShareThePartitions(t *testing.T) {
 type selfish struct{ *fakeKafka }
 
 func (k selfish) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error) {
-	c := &selfishConsumer{cfg: cfg}
+	c := &selfishConsumer{cfg: cfg, asked: make(chan struct{}, 1)}
 	c.callBack(func() { cfg.OnAssigned([]int32{0, 1}) })
 	return c, nil
 }
@@ -97,6 +97,8 @@ type selfishConsumer struct {
 	cfg  driver.ConsumerConfig
 	own  sync.Mutex
 	held sync.Map // by partition
+	// asked is told when the client is to resume something, before it can.
+	asked chan struct{}
 }
 
 func (c *selfishConsumer) callBack(do func()) {
@@ -117,6 +119,10 @@ func (c *selfishConsumer) Pause(partitions ...int32) {
 }
 
 func (c *selfishConsumer) Resume(partitions ...int32) {
+	select {
+	case c.asked <- struct{}{}:
+	default:
+	}
 	c.callBack(func() {
 		for _, p := range partitions {
 			c.held.Delete(p)
@@ -135,7 +141,7 @@ func TestNoLockOfAMemberIsHeldWhileItsClientIsAsked(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		axis := NewAxis()
+		axis := NewAxis(nil)
 		g, err := StartGroup(GroupConfig{
 			Driver: selfish{newFakeKafka(axis, 4)}, Members: 1, Producers: 1, Partitions: 4, Axis: axis, Hold: true,
 			OnEvent: func(string, string, string) {},
@@ -153,7 +159,7 @@ func TestNoLockOfAMemberIsHeldWhileItsClientIsAsked(t *testing.T) {
 		rebalance.Go(func() {
 			c.callBack(func() {
 				close(began)
-				time.Sleep(50 * time.Millisecond) // by then it is told to resume, for which it waits for this
+				<-c.asked // to resume, for which it waits for this
 				c.cfg.OnRevoked([]int32{0}, true)
 				c.cfg.OnAssigned([]int32{0})
 			})

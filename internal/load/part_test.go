@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
@@ -33,7 +34,7 @@ func offered(t *testing.T, change func(*ProducersConfig), parts ...[]int) (recor
 		var all []*Producers
 		b.axis.Set(time.Second, 2*time.Second)
 		for _, part := range parts {
-			cfg.Only, cfg.Axis = part, NewAxis()
+			cfg.Only, cfg.Axis = part, NewAxis(nil)
 			if part == nil {
 				cfg.Axis = b.axis
 			}
@@ -125,29 +126,21 @@ func TestPartsOfferWhatTheWholeDoes(t *testing.T) {
 // TestAdoptedAxis: two axes that were made at different times tell the same one once
 // the one has adopted the zero of the other.
 func TestAdoptedAxis(t *testing.T) {
-	here := NewAxis()
-	time.Sleep(3 * time.Millisecond)
-	there := NewAxis()
-	here.Set(time.Second, time.Minute)
-	there.Adopt(here.Zero())
-	if there.End() != int64(time.Minute) {
-		t.Errorf("the adopted window is %v long", time.Duration(there.End()))
-	}
-	apart, closest := int64(0), time.Hour
-	for range 100 { // the closest of them is not interrupted in between
-		before := here.Now()
-		middle := there.Now()
-		after := here.Now()
-		if took := time.Duration(after - before); took < closest {
-			closest, apart = took, middle-before-int64(took)/2
+	synctest.Test(t, func(t *testing.T) {
+		booted := time.Now().Add(-time.Hour)
+		machine := func() int64 { return int64(time.Since(booted)) }
+		here := NewAxis(machine)
+		time.Sleep(3 * time.Millisecond)
+		there := NewAxis(machine)
+		here.Set(time.Second, time.Minute)
+		there.Adopt(here.Zero())
+		if there.End() != int64(time.Minute) {
+			t.Errorf("the adopted window is %v long", time.Duration(there.End()))
 		}
-	}
-	// Either clock's reading is placed within its own pair, of which the closest takes
-	// well below a microsecond.
-	if apart < -2000 || apart > 2000 {
-		t.Errorf("the axes are %d ns apart, by readings within %v", apart, closest)
-	}
-	t.Logf("the axes are %d ns apart, by readings within %v", apart, closest)
+		if here.Now() != -int64(time.Second) || there.Now() != here.Now() {
+			t.Errorf("the axes are at %v and %v, a second before their zero", here.Now(), there.Now())
+		}
+	})
 }
 
 // TestBehindOfParts: what the parts say adds up to what the whole says.

@@ -26,7 +26,7 @@ type queueBench struct {
 func ofQueue(t *testing.T, n int, change func(*QueueConfig, *fakeQueue), f func(*testing.T, *queueBench)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		b := &queueBench{axis: NewAxis(), records: 4 * n}
+		b := &queueBench{axis: NewAxis(nil), records: 4 * n}
 		kafka := newFakeKafka(b.axis, 4)
 		kafka.fill(n)
 		b.axis.Set(0, time.Hour)

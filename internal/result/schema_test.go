@@ -62,7 +62,7 @@ func TestSchemaIsThePublishedOne(t *testing.T) {
 func generate(t *testing.T, v any, file, title string) []byte {
 	t.Helper()
 	r := &jsonschema.Reflector{Anonymous: true, ExpandedStruct: true, AllowAdditionalProperties: true}
-	if err := r.AddGoComments("kafkabench.example/kafka-bench/internal/result", ".", jsonschema.WithFullComment()); err != nil {
+	if err := r.AddGoComments(reflect.TypeFor[result.Run]().PkgPath(), ".", jsonschema.WithFullComment()); err != nil {
 		t.Fatal(err)
 	}
 	for name, comment := range r.CommentMap {

@@ -14,8 +14,9 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 )
 
-func TestDeleteTopicByID(t *testing.T) {
-	e := startEmbedded(t, EmbeddedOptions{})
+func TestDeleteTopicByID(t *testing.T) { inVirtualTime(t, EmbeddedOptions{}, testDeleteTopicByID) }
+
+func testDeleteTopicByID(t *testing.T, e *Embedded) {
 	admin, topic := testTopic(t, e, "mine", 4, 1)
 	if topic.Name != "mine" || topic.Partitions != 4 || topic.Existing || topic.ID == [16]byte{} {
 		t.Errorf("CreateTopic() = %+v", topic)
@@ -88,10 +89,11 @@ func TestAdminRefused(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			e := startEmbedded(t, EmbeddedOptions{})
-			admin, _ := testTopic(t, e, "there", 1, 1)
-			e.Fake().Fault(kfake.Fault{Keys: []kmsg.Key{test.key}, Err: test.code, Count: -1})
-			wantError(t, test.call(testContext(t), admin), ErrRefused, test.want...)
+			inVirtualTime(t, EmbeddedOptions{}, func(t *testing.T, e *Embedded) {
+				admin, _ := testTopic(t, e, "there", 1, 1)
+				e.Fake().Fault(kfake.Fault{Keys: []kmsg.Key{test.key}, Err: test.code, Count: -1})
+				wantError(t, test.call(testContext(t), admin), ErrRefused, test.want...)
+			})
 		})
 	}
 }
@@ -108,14 +110,16 @@ func TestAdminUnreachable(t *testing.T) {
 	wantError(t, err, ErrInput, "host:port")
 }
 
-func TestDeleteGroup(t *testing.T) {
-	e := startEmbedded(t, EmbeddedOptions{})
+// A group with a member is deleted at the first look after the member has left.
+func TestDeleteGroup(t *testing.T) { inVirtualTime(t, EmbeddedOptions{}, testDeleteGroup) }
+
+func testDeleteGroup(t *testing.T, e *Embedded) {
 	admin, topic := testTopic(t, e, "grouped", 1, 1)
 	if err := admin.DeleteGroup(testContext(t), "never-was"); err != nil {
 		t.Errorf("a group that is not there: %v", err)
 	}
 	produce(t, e, topic.Name, "x")
-	client, err := newClient(e.Bootstrap(), access.Access{}, kgo.ConsumerGroup("group"), kgo.ConsumeTopics(topic.Name),
+	client, err := newClient(e.Bootstrap(), e.Access(), kgo.ConsumerGroup("group"), kgo.ConsumeTopics(topic.Name),
 		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
 	if err != nil {
 		t.Fatal(err)
@@ -129,8 +133,12 @@ func TestDeleteGroup(t *testing.T) {
 	case <-time.After(2 * groupPoll):
 	}
 	client.Close()
+	left := time.Now()
 	if err := <-done; err != nil {
 		t.Error(err)
+	}
+	if took := time.Since(left); took > groupPoll {
+		t.Errorf("it took %v after the member had left, want %v at most", took, groupPoll)
 	}
 	groups, err := admin.kadm.ListGroups(testContext(t))
 	if err != nil || len(groups) != 0 {

@@ -7,19 +7,20 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
-
-	"kafkabench.example/kafka-bench/internal/kafka/access"
 )
 
 // TestCapacity offers two producers' worth of as much as goes, and finds as much
 // let in as the cap says, whatever the batches and the version of the request.
 func TestCapacity(t *testing.T) {
-	const perSecond, length = 20_000, 2 * time.Second
-	e := startEmbedded(t, EmbeddedOptions{Brokers: 2, ProducePerSecond: perSecond})
-	_, topic := testTopic(t, e, "capped", 4, 1)
+	inVirtualTime(t, EmbeddedOptions{Brokers: 2, ProducePerSecond: 2000}, testCapacity)
+}
+
+func testCapacity(t *testing.T, e *Embedded) {
+	const perSecond, seconds, batchBytes, partitions = 2000, 10, 1 << 10, 4
+	_, topic := testTopic(t, e, "capped", partitions, 1)
 	for range 2 {
-		client, err := newClient(e.Bootstrap(), access.Access{}, kgo.DefaultProduceTopic(topic.Name),
-			kgo.ProducerBatchMaxBytes(4<<10), kgo.MaxBufferedRecords(20_000))
+		client, err := newClient(e.Bootstrap(), e.Access(), kgo.DefaultProduceTopic(topic.Name),
+			kgo.ProducerBatchMaxBytes(batchBytes), kgo.MaxBufferedRecords(2000))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -33,25 +34,18 @@ func TestCapacity(t *testing.T) {
 		}()
 	}
 	inLog := func() (records int64) {
-		for p := range int32(4) {
+		for p := range int32(partitions) {
 			records += e.Fake().PartitionInfo(topic.Name, p).HighWatermark
 		}
 		return records
 	}
 	time.Sleep(time.Second) // until every connection has a request waiting
-	// A machine that others have lets in less for a while, and never more.
-	const slack = 0.02 // a batch more or less, of some hundred records
-	for window := 1; ; window++ {
-		from, began := inLog(), time.Now()
-		time.Sleep(length)
-		got := float64(inLog()-from) / time.Since(began).Seconds()
-		switch {
-		case got > perSecond*(1+slack) || got < perSecond*(1-slack) && window == 3:
-			t.Fatalf("%.0f/s were let in, want %d/s", got, perSecond)
-		case got >= perSecond*(1-slack):
-			return
-		}
-		t.Logf("%.0f/s were let in; looked at again", got)
+	from := inLog()
+	time.Sleep(seconds * time.Second)
+	// A request is let in as a whole, and each end of the time may cut one in two.
+	const perRequest = partitions * batchBytes / 7 // a record is 7 bytes or more
+	if got := inLog() - from; got < perSecond*seconds-perRequest || got > perSecond*seconds+perRequest {
+		t.Errorf("%d records were let in, want %d, and %d more or less", got, perSecond*seconds, perRequest)
 	}
 }
 

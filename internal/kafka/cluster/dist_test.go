@@ -5,34 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 )
-
-// TestResolve resolves Kafka with the real Maven, and puts a damaged copy right.
-func TestResolve(t *testing.T) {
-	home := Home{Dist: t.TempDir()}
-	var told []string
-	progress := func(s string) { told = append(told, s) }
-	dist, err := home.KafkaDist(testContext(t), progress)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := dist.Verify(); err != nil {
-		t.Errorf("a fresh copy: %v", err)
-	}
-	for _, jar := range []string{"log4j-slf4j-impl-2.25.4.jar", "slf4j-api-1.7.36.jar", "log4j-core-2.25.4.jar"} {
-		if _, err := os.Stat(filepath.Join(dist.Lib(), jar)); err != nil {
-			t.Errorf("the broker would not log: %v", err)
-		}
-	}
-	if inLib, _ := filepath.Glob(filepath.Join(dist.Lib(), "*agent*")); len(inLib) != 0 {
-		t.Errorf("the agent is on the broker's classpath: %v", inLib)
-	}
-	if again, err := home.KafkaDist(testContext(t), progress); err != nil || again != dist || len(told) != 1 {
-		t.Errorf("the second call: %v, %v; told %q", again, err, told)
-	}
-}
 
 // fakeMaven puts a mvn into PATH that runs a shell script. In it, $lib and $agent are
 // the folders that Maven is to fill.
@@ -92,31 +66,6 @@ func TestDamagedCopyIsResolvedAgain(t *testing.T) {
 				t.Errorf("after the second call: %v", err)
 			}
 		})
-	}
-}
-
-func TestResolveOnceForAll(t *testing.T) {
-	fakeMaven(t, copyJars+`; sleep 0.3; echo x >> "$(dirname $0)/calls"`)
-	home := Home{Dist: t.TempDir()}
-	var wg sync.WaitGroup
-	for range 4 {
-		wg.Go(func() {
-			dist, err := home.KafkaDist(testContext(t), nil)
-			if err != nil {
-				t.Error(err)
-			} else if err := dist.Verify(); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	wg.Wait()
-	path, err := findMaven()
-	if err != nil {
-		t.Fatal(err)
-	}
-	calls, err := os.ReadFile(filepath.Join(filepath.Dir(path), "calls"))
-	if err != nil || string(calls) != "x\n" {
-		t.Errorf("Maven ran %d times, %v", strings.Count(string(calls), "x"), err)
 	}
 }
 

@@ -128,7 +128,7 @@ func TestFreePorts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, port := range ports {
-		if port < portFirst || port > portLast || slices.Contains(ports[:i], port) {
+		if port < 1024 || port >= 32768 || slices.Contains(ports[:i], port) { // Linux takes from 32768 on
 			t.Errorf("port %d in %v", port, ports)
 		}
 	}

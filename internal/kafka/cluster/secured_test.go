@@ -5,6 +5,7 @@ import (
 	"net"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -21,6 +22,7 @@ const password = "s3cret-of-alice"
 // patience is how long a person waits for an answer that is always the same.
 const patience = 8 * time.Second
 
+// startFake starts a broker on this machine's loopback.
 func startFake(t *testing.T, opts ...kfake.Opt) *kfake.Cluster {
 	t.Helper()
 	c, err := kfake.NewCluster(append([]kfake.Opt{kfake.NumBrokers(1)}, opts...)...)
@@ -29,6 +31,15 @@ func startFake(t *testing.T, opts ...kfake.Opt) *kfake.Cluster {
 	}
 	t.Cleanup(c.Close)
 	return c
+}
+
+// startVirtual starts a broker on a network in memory, in the test's bubble. TLS is for
+// loopback: that network has no buffers, so that an alert is not sent to who hangs up.
+func startVirtual(t *testing.T, opts ...kfake.Opt) (*kfake.Cluster, access.Dial) {
+	t.Helper()
+	t.Cleanup(func() { time.Sleep(time.Minute) }) // clients that were closed have timers
+	network := &kfake.VirtualNetwork{}
+	return startFake(t, append(opts, kfake.Ports(9092), kfake.ListenFn(network.Listen))...), network.DialContext
 }
 
 func TestConnectSecured(t *testing.T) {
@@ -43,28 +54,27 @@ func TestConnectSecured(t *testing.T) {
 	if got := AccessTo(found); got.Protocol() != access.ProtocolSASLTLS || got.SASL.Username != "alice" {
 		t.Errorf("AccessTo() = %v", got)
 	}
-	if got := AccessTo(startEmbedded(t, EmbeddedOptions{})); got != (access.Access{}) {
+	if got := AccessTo(startEmbedded(t, EmbeddedOptions{})); got.TLS != nil || got.SASL != nil || got.Dial != nil {
 		t.Errorf("the embedded cluster asks for %v", got)
 	}
 }
 
+// turnedAway is a client that a broker does not let in.
+type turnedAway struct {
+	broker   []kfake.Opt
+	settings []string
+	kind     error
+	want     []string
+}
+
 // TestConnectTurnedAway: each reason why a broker does not let a client in is one
-// sentence with its own remedy, and comes soon.
+// sentence with its own remedy.
 func TestConnectTurnedAway(t *testing.T) {
 	ca, other := accesstest.NewAuthority(t), accesstest.NewAuthority(t)
 	expired, expiredKey := ca.Issue(t, -time.Minute, "127.0.0.1")
 	withTLS := func(config *tls.Config) []kfake.Opt { return []kfake.Opt{kfake.TLS(config)} }
-	withUser := []kfake.Opt{kfake.EnableSASL(), kfake.Superuser("PLAIN", "alice", password), kfake.Superuser("SCRAM-SHA-256", "alice", password)}
 	ssl := append([]string{"security.protocol=SSL"}, ca.Trust(t)...)
-	login := func(mechanism, password string) []string {
-		return append([]string{"security.protocol=SASL_PLAINTEXT"}, accesstest.Login(mechanism, "alice", password)...)
-	}
-	tests := map[string]struct {
-		broker   []kfake.Opt
-		settings []string
-		kind     error
-		want     []string
-	}{
+	tests := map[string]turnedAway{
 		"wrong authority":           {withTLS(other.Server(t, false)), ssl, ErrUnreachable, []string{"not signed by an authority", "ssl.truststore.location"}},
 		"wrong authority, any name": {withTLS(other.Server(t, false)), append(ssl[:len(ssl):len(ssl)], "ssl.endpoint.identification.algorithm="), ErrUnreachable, []string{"not signed by an authority", "ssl.truststore.location"}},
 		"another host name":         {withTLS(ca.Server(t, false, "kafka.example")), ssl, ErrUnreachable, []string{"another host name", "127.0.0.1", "ssl.endpoint.identification.algorithm"}},
@@ -73,35 +83,65 @@ func TestConnectTurnedAway(t *testing.T) {
 		"another's certificate":     {withTLS(ca.Server(t, true)), append(ssl[:len(ssl):len(ssl)], other.Identity(t, "alice")...), ErrRefused, []string{"client's certificate", "ssl.keystore.location"}},
 		"plain text to a TLS port":  {withTLS(ca.Server(t, false)), nil, ErrUnreachable, []string{"TLS", "security.protocol"}},
 		"a login to a TLS port":     {withTLS(ca.Server(t, false)), login("PLAIN", password), ErrUnreachable, []string{"TLS", "SASL_SSL"}},
-		"wrong password, PLAIN":     {withUser, login("PLAIN", "wrong"), ErrRefused, []string{"logged in", "username and password"}},
-		"wrong password, SCRAM":     {withUser, login("SCRAM-SHA-256", "wrong"), ErrRefused, []string{"logged in", "username and password"}},
-		"nobody where users log in": {withUser, nil, ErrUnreachable, []string{"closed the connection", "--command-config"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			c := startFake(t, test.broker...)
-			began := time.Now()
-			_, err := Connect(testContext(t), c.ListenAddrs(), "", accesstest.Access(t, test.settings...))
-			wantError(t, err, test.kind, append(test.want, c.ListenAddrs()[0])...)
-			if took := time.Since(began); took > patience {
-				t.Errorf("it took %v", took)
-			}
-			if strings.Contains(err.Error(), password) || strings.Contains(err.Error(), "\n") {
-				t.Errorf("the error is not one line without secrets:\n%v", err)
-			}
+			checkTurnedAway(t, test, startFake(t, test.broker...), nil)
 		})
 	}
 }
 
+// TestConnectWithoutLogin: and it comes soon, though the client tries again.
+func TestConnectWithoutLogin(t *testing.T) {
+	withUser := []kfake.Opt{
+		kfake.EnableSASL(), kfake.Superuser("PLAIN", "alice", password), kfake.Superuser("SCRAM-SHA-256", "alice", password),
+	}
+	wrong, closed := []string{"logged in", "username and password"}, []string{"closed the connection", "--command-config"}
+	for name, test := range map[string]turnedAway{
+		"wrong password, PLAIN": {withUser, login("PLAIN", "wrong"), ErrRefused, wrong},
+		"wrong password, SCRAM": {withUser, login("SCRAM-SHA-256", "wrong"), ErrRefused, wrong},
+		"nobody":                {withUser, nil, ErrUnreachable, closed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c, dial := startVirtual(t, test.broker...)
+				began := time.Now()
+				checkTurnedAway(t, test, c, dial)
+				if took := time.Since(began); took > patience {
+					t.Errorf("it took %v", took)
+				}
+			})
+		})
+	}
+}
+
+// login are the settings by which alice logs in, without TLS.
+func login(mechanism, password string) []string {
+	return append([]string{"security.protocol=SASL_PLAINTEXT"}, accesstest.Login(mechanism, "alice", password)...)
+}
+
+func checkTurnedAway(t *testing.T, test turnedAway, c *kfake.Cluster, dial access.Dial) {
+	t.Helper()
+	a := accesstest.Access(t, test.settings...)
+	a.Dial = dial
+	_, err := Connect(testContext(t), c.ListenAddrs(), "", a)
+	wantError(t, err, test.kind, append(test.want, c.ListenAddrs()[0])...)
+	if strings.Contains(err.Error(), password) || strings.Contains(err.Error(), "\n") {
+		t.Errorf("the error is not one line without secrets:\n%v", err)
+	}
+}
+
 // TestConnectRefusedLogin: Kafka's own brokers say why, unlike the fake.
-func TestConnectRefusedLogin(t *testing.T) {
-	login := accesstest.Access(t, append([]string{"security.protocol=SASL_PLAINTEXT"}, accesstest.Login("PLAIN", "alice", password)...)...)
+func TestConnectRefusedLogin(t *testing.T) { synctest.Test(t, testConnectRefusedLogin) }
+
+func testConnectRefusedLogin(t *testing.T) {
+	a := accesstest.Access(t, login("PLAIN", password)...)
 	for code, want := range map[*kerr.Error][]string{
 		kerr.SaslAuthenticationFailed: {"did not accept the user name and password", "Invalid username or password", "sasl.jaas.config"},
 		kerr.UnsupportedSaslMechanism: {"does not offer", "sasl.mechanism"},
 		kerr.IllegalSaslState:         {"does not ask who a client is", "PLAINTEXT or SSL"},
 	} {
-		c := startFake(t, kfake.EnableSASL(), kfake.Superuser("PLAIN", "alice", password))
+		c, dial := startVirtual(t, kfake.EnableSASL(), kfake.Superuser("PLAIN", "alice", password))
 		c.Control(func(req kmsg.Request) (kmsg.Response, error, bool) {
 			c.KeepControl()
 			switch resp := req.ResponseKind().(type) {
@@ -118,43 +158,65 @@ func TestConnectRefusedLogin(t *testing.T) {
 			}
 			return nil, nil, false
 		})
-		_, err := Connect(testContext(t), c.ListenAddrs(), "", login)
+		a.Dial = dial
+		_, err := Connect(testContext(t), c.ListenAddrs(), "", a)
 		wantError(t, err, ErrRefused, want...)
 	}
 }
 
 // TestConnectTLSToPlaintext: a broker takes the handshake for a request of
-// hundreds of megabytes, and closes the connection; something else never answers.
+// hundreds of megabytes, and closes the connection; something else answers.
 func TestConnectTLSToPlaintext(t *testing.T) {
 	for name, answer := range map[string]func(net.Conn){
 		"closes":  func(conn net.Conn) { _, _ = conn.Read(make([]byte, 4)); conn.Close() },
 		"answers": func(conn net.Conn) { _, _ = conn.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n")); conn.Close() },
-		"is mute": func(net.Conn) {},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			listener, err := net.Listen("tcp", host+":0")
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer listener.Close()
-			go func() {
-				for {
-					conn, err := listener.Accept()
-					if err != nil {
-						return
-					}
-					answer(conn)
-				}
-			}()
-			began := time.Now()
-			_, err = Connect(testContext(t), []string{listener.Addr().String()}, "", accesstest.Access(t, "security.protocol=SSL"))
-			wantError(t, err, ErrUnreachable, "does not speak TLS", "PLAINTEXT or SASL_PLAINTEXT", listener.Addr().String())
-			if took := time.Since(began); took > patience {
-				t.Errorf("it took %v", took)
-			}
+			go accept(listener, answer)
+			checkNoTLS(t, listener, nil)
 		})
 	}
+}
+
+// TestConnectTLSToMute: or never answers. The handshake is given up after five seconds.
+func TestConnectTLSToMute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		network := &kfake.VirtualNetwork{}
+		listener, err := network.Listen("tcp", "localhost:9092")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer listener.Close()
+		go accept(listener, func(net.Conn) {})
+		began := time.Now()
+		checkNoTLS(t, listener, network.DialContext)
+		if took := time.Since(began); took != 5*time.Second {
+			t.Errorf("it took %v", took)
+		}
+	})
+}
+
+func accept(listener net.Listener, answer func(net.Conn)) {
+	for {
+		conn, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		answer(conn)
+	}
+}
+
+func checkNoTLS(t *testing.T, listener net.Listener, dial access.Dial) {
+	t.Helper()
+	a, address := accesstest.Access(t, "security.protocol=SSL"), listener.Addr().String()
+	a.Dial = dial
+	_, err := Connect(testContext(t), []string{address}, "", a)
+	wantError(t, err, ErrUnreachable, "does not speak TLS", "PLAINTEXT or SASL_PLAINTEXT", address)
 }
 
 func TestLackingRights(t *testing.T) {

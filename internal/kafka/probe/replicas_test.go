@@ -2,8 +2,8 @@ package probe
 
 import (
 	"context"
-	"net"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kfake"
@@ -13,25 +13,33 @@ import (
 
 // A reader finds the brokers that answer among those that refuse or say nothing, and
 // stays with them.
-func TestReplicasOfBrokersThatAnswer(t *testing.T) {
-	kafka, err := kfake.NewCluster(kfake.NumBrokers(3), kfake.SeedTopics(4, "replicated"))
+func TestReplicasOfBrokersThatAnswer(t *testing.T) { synctest.Test(t, testReplicasOfBrokersThatAnswer) }
+
+func testReplicasOfBrokersThatAnswer(t *testing.T) {
+	t.Cleanup(func() { time.Sleep(time.Minute) }) // clients that were closed have timers
+	network := &kfake.VirtualNetwork{}
+	a := access.Access{Dial: network.DialContext}
+	kafka, err := kfake.NewCluster(kfake.Ports(9092, 9093, 9094), kfake.ListenFn(network.Listen),
+		kfake.SeedTopics(4, "replicated"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(kafka.Close)
-	silent, err := net.Listen("tcp", "127.0.0.1:0") // as a paused broker: it accepts, and no more
+	silent, err := network.Listen("tcp", "localhost:9095")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = silent.Close() })
-	refusing, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = refusing.Close()
+	go func() { // as a paused broker: it takes a connection, and says nothing
+		for {
+			if _, err := silent.Accept(); err != nil {
+				return
+			}
+		}
+	}()
 
-	brokers := append([]string{refusing.Addr().String(), silent.Addr().String()}, kafka.ListenAddrs()...)
-	r, err := NewReplicaReader(brokers, access.Access{}, "replicated")
+	brokers := append([]string{"localhost:1", silent.Addr().String()}, kafka.ListenAddrs()...)
+	r, err := NewReplicaReader(brokers, a, "replicated")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,16 +59,16 @@ func TestReplicasOfBrokersThatAnswer(t *testing.T) {
 		}
 	}
 
-	none, err := NewReplicaReader(brokers[:2], access.Access{}, "replicated")
+	none, err := NewReplicaReader(brokers[:2], a, "replicated")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(none.Close)
 	began := time.Now()
-	if _, err := none.Read(context.Background()); err == nil || time.Since(began) > 10*answerTimeout {
+	if _, err := none.Read(context.Background()); err == nil || time.Since(began) > 2*answerTimeout {
 		t.Errorf("nobody answers: %v, after %v", err, time.Since(began))
 	}
-	missing, err := NewReplicaReader(kafka.ListenAddrs(), access.Access{}, "not-there")
+	missing, err := NewReplicaReader(kafka.ListenAddrs(), a, "not-there")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -85,7 +85,7 @@ func TestChangePoints(t *testing.T) {
 			want: []int{20, 40, 60}, slack: 1,
 		},
 	} {
-		for seed := range uint64(5) {
+		for seed := range uint64(max(1, trials(5))) {
 			xs := levels(rand.New(rand.NewPCG(seed, 1)), c.noise, c.steps...)
 			c.o.Seed = seed
 			found := ChangePoints(xs, c.o)
@@ -120,7 +120,8 @@ func checkLevels(t *testing.T, xs []float64, found []Change) {
 // TestNoChangeInNoise: in noise alone, a change is found in as many series as
 // the level says, and no more.
 func TestNoChangeInNoise(t *testing.T) {
-	const many, length, alpha = 400, 30, 0.05
+	const length, alpha = 30, 0.05
+	many := trials(400)
 	for i, kind := range noises {
 		r := rand.New(rand.NewPCG(11, uint64(i)))
 		changed := 0
@@ -129,7 +130,7 @@ func TestNoChangeInNoise(t *testing.T) {
 				changed++
 			}
 		}
-		share := float64(changed) / many
+		share := float64(changed) / float64(many)
 		t.Logf("noise, %d series of %d runs, %-12s: a change in %.1f %% at the level %.0f %%", many, length, kind.name, 100*share, 100*alpha)
 		if share > mostBy(alpha, many) {
 			t.Errorf("%s: a change in %v of the series, at the level %v", kind.name, share, alpha)

@@ -15,7 +15,8 @@ import (
 // with itself is told apart no more often than the level says, whatever noise
 // there is in the runs.
 func TestSameConfigurationTwice(t *testing.T) {
-	const comparisons, pairs = 4000, 10
+	const pairs = 10
+	comparisons := trials(4000)
 	for _, alpha := range []float64{0.05, 0.01} {
 		for i, kind := range noises {
 			r := rand.New(rand.NewPCG(1, uint64(i)))
@@ -26,7 +27,7 @@ func TestSameConfigurationTwice(t *testing.T) {
 					alarms++
 				}
 			}
-			share := float64(alarms) / comparisons
+			share := float64(alarms) / float64(comparisons)
 			t.Logf("A/A, %d comparisons of %d runs with %d, %-12s: %.2f %% false alarms at the level %.0f %%",
 				comparisons, pairs, pairs, kind.name, 100*share, 100*alpha)
 			if share > mostBy(alpha, comparisons) {
@@ -41,7 +42,8 @@ func TestSameConfigurationTwice(t *testing.T) {
 
 // The interval of the shift holds the true one as often as it says.
 func TestShiftIsWithinItsInterval(t *testing.T) {
-	const comparisons, pairs, alpha, moved = 4000, 10, 0.05, 7.0
+	const pairs, alpha, moved = 10, 0.05, 7.0
+	comparisons := trials(4000)
 	for i, kind := range noises {
 		r := rand.New(rand.NewPCG(2, uint64(i)))
 		within := 0
@@ -54,7 +56,7 @@ func TestShiftIsWithinItsInterval(t *testing.T) {
 				within++
 			}
 		}
-		share := float64(within) / comparisons
+		share := float64(within) / float64(comparisons)
 		t.Logf("shift, %d comparisons of %d runs with %d, %-12s: %.2f %% of the intervals of 95 %% hold it",
 			comparisons, pairs, pairs, kind.name, 100*share)
 		if 1-share > mostBy(alpha, comparisons) {
@@ -120,7 +122,7 @@ func TestMoreToShow(t *testing.T) {
 	const greater = 0.75 // P(B > A) of two unit normals √2 × 0.6745 apart
 	n := runsToShow(0, 0, greater, 0.05)
 	shown := 0
-	const campaigns = 1000
+	campaigns := trials(1000)
 	for range campaigns {
 		a, b := make([]float64, n), make([]float64, n)
 		for i := range n {
@@ -131,7 +133,7 @@ func TestMoreToShow(t *testing.T) {
 		}
 	}
 	t.Logf("%d runs of each show it in %d of %d campaigns", n, shown, campaigns)
-	if share := float64(shown) / campaigns; share < 0.75 || share > 0.9 {
+	if share := float64(shown) / float64(campaigns); share < 0.75 || share > 0.9 {
 		t.Errorf("%d runs of each show it in %v of the campaigns", n, share)
 	}
 }

@@ -3,6 +3,7 @@ package stats
 import (
 	"math"
 	"math/rand/v2"
+	"testing"
 )
 
 // noise is a kind of figure that repeated runs give. Each has the median 100 or
@@ -32,8 +33,16 @@ func (n noise) sample(r *rand.Rand, size int) []float64 {
 	return xs
 }
 
+// trials are n, or a tenth of them with -short: enough to notice what is plainly wrong.
+func trials(n int) int {
+	if testing.Short() {
+		return n / 10
+	}
+	return n
+}
+
 // mostBy is the share that a simulation of something with the given chance
 // exceeds by mere luck once in 30,000 times.
-func mostBy(chance float64, trials int) float64 {
-	return chance + 4*math.Sqrt(chance*(1-chance)/float64(trials))
+func mostBy(chance float64, n int) float64 {
+	return chance + 4*math.Sqrt(chance*(1-chance)/float64(n))
 }

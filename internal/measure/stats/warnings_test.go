@@ -62,7 +62,7 @@ func TestWarnings(t *testing.T) {
 // TestWarningsOfSoundRuns: of what is nothing but noise with one mode, each test
 // warns as seldom as it says.
 func TestWarningsOfSoundRuns(t *testing.T) {
-	const campaigns = 2000
+	campaigns := trials(2000)
 	for i, kind := range noises {
 		r := rand.New(rand.NewPCG(8, uint64(i)))
 		for _, size := range []int{6, 10, 20} {
@@ -74,7 +74,7 @@ func TestWarningsOfSoundRuns(t *testing.T) {
 			}
 			t.Logf("%d campaigns of %d runs, %-12s: drift in %d, bimodal in %d, outliers in %d",
 				campaigns, size, kind.name, kinds[Drift], kinds[Bimodal], kinds[Outlier])
-			most := int(mostBy(doubt, campaigns) * campaigns)
+			most := int(mostBy(doubt, campaigns) * float64(campaigns))
 			if kinds[Few] != 0 || kinds[Drift] > most {
 				t.Errorf("%d runs, %s: %v", size, kind.name, kinds)
 			}
@@ -133,7 +133,7 @@ func TestTrendCountsEveryOrder(t *testing.T) {
 // step.
 func TestTrendOfManyValues(t *testing.T) {
 	r := rand.New(rand.NewPCG(42, 9))
-	for range 20 {
+	for range trials(20) {
 		xs := noises[3].sample(r, exactLimit+1)
 		for i := range xs {
 			xs[i] += float64(i) / 40

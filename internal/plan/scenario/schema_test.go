@@ -168,7 +168,7 @@ func publishedSchema(t *testing.T) []byte {
 			return nil
 		},
 	}
-	if err := r.AddGoComments("kafkabench.example/kafka-bench/internal/plan/scenario", ".", jsonschema.WithFullComment()); err != nil {
+	if err := r.AddGoComments(reflect.TypeFor[Scenario]().PkgPath(), ".", jsonschema.WithFullComment()); err != nil {
 		t.Fatal(err)
 	}
 	for name, comment := range r.CommentMap {

@@ -109,7 +109,7 @@ func TestGapsOfTheFaults(t *testing.T) {
 	const s = int64(time.Second)
 	back := 9 * s
 	r := &run{
-		axis: load.NewAxis(), replicas: &replicaWatch{seen: replication{inSync: true, syncedNs: -1 << 62}},
+		axis: load.NewAxis(nil), replicas: &replicaWatch{seen: replication{inSync: true, syncedNs: -1 << 62}},
 		injected: []result.Fault{{Name: "kill", Target: "broker 3", StartNs: 7 * s, EndNs: &back}},
 		producers: acknowledged{gaps: []load.Gaps{
 			{All: []load.Gap{{FromNs: 2 * s, ToNs: 5 * s}, {FromNs: 8 * s, ToNs: 8*s + 300e6}}},

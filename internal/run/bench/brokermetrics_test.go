@@ -52,7 +52,7 @@ func watched(t *testing.T, brokers ...*teller) *brokerWatch {
 	if err != nil {
 		t.Fatal(err)
 	}
-	axis := load.NewAxis()
+	axis := load.NewAxis(nil)
 	axis.Set(0, time.Hour)
 	w := &brokerWatch{every: time.Hour, axis: axis, journal: newJournal(axis, writer, nil), brokers: make(map[int32]*brokerReadings)}
 	for i, b := range brokers {
@@ -99,7 +99,7 @@ func TestBrokersAreDifferenced(t *testing.T) {
 
 func TestNothingIsReadOutsideOfTheWindow(t *testing.T) {
 	w := watched(t, &teller{told: told{started: 1, urp: 9}})
-	w.axis = load.NewAxis()
+	w.axis = load.NewAxis(nil)
 	w.axis.Set(time.Hour, time.Hour) // in the warm-up
 	w.look(t.Context(), between)
 	if all := w.metrics(); len(all) != 0 {

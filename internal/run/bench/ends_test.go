@@ -1,10 +1,15 @@
 package bench
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
 func TestReadable(t *testing.T) {
@@ -83,4 +88,35 @@ func TestEndsAreFinal(t *testing.T) {
 			t.Errorf("%s: final at %v, want %v", test.name, final, test.at)
 		}
 	}
+}
+
+// bereft is a group that lost a process after a second.
+type bereft struct {
+	group
+	began time.Time
+}
+
+func (g *bereft) Begin()                       {}
+func (g *bereft) Processes() []*remote.Process { return nil }
+func (g *bereft) Positions() []load.Reached    { return []load.Reached{{Position: 5}} }
+func (g *bereft) Dead() error {
+	if time.Since(g.began) < time.Second {
+		return nil
+	}
+	return errors.New("killed")
+}
+
+// TestDrainOfTheBereft: the end of a process ends the wait for what it does not deliver.
+func TestDrainOfTheBereft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		began := time.Now()
+		r := &run{axis: load.NewAxis(nil), groups: groups{&bereft{began: began}}, ends: []int64{7}}
+		r.cfg.Scenario.Load.Producers = 1
+		r.awaitDelivery(ctx)
+		if took := time.Since(began); took != time.Second || r.drained {
+			t.Errorf("waited for %v; drained: %t", took, r.drained)
+		}
+	})
 }

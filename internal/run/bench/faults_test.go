@@ -48,7 +48,7 @@ func faulty(t *testing.T, window time.Duration, all ...scheduled) (*run, *listen
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &run{axis: load.NewAxis(), stop: make(chan struct{})}
+	r := &run{axis: load.NewAxis(nil), stop: make(chan struct{})}
 	l := &listener{}
 	r.journal = newJournal(r.axis, writer, l)
 	r.journal.setAxis(time.Second, window)

@@ -27,7 +27,7 @@ func pressureOf(controller string) scenario.Backpressure {
 
 func TestEveryControllerOfAScenarioCanBeMade(t *testing.T) {
 	for _, controller := range []string{"hysteresis", "credit", "latency", "aimd", "gradient"} {
-		k, err := newGatekeeper(gateConfig{Backpressure: pressureOf(controller), Partitions: 3, Processes: 1, Axis: load.NewAxis()})
+		k, err := newGatekeeper(gateConfig{Backpressure: pressureOf(controller), Partitions: 3, Processes: 1, Axis: load.NewAxis(nil)})
 		if err != nil || k == nil || k.gate == nil {
 			t.Errorf("%s: %+v, %v", controller, k, err)
 		}
@@ -35,7 +35,7 @@ func TestEveryControllerOfAScenarioCanBeMade(t *testing.T) {
 	if k, err := newGatekeeper(gateConfig{Backpressure: pressureOf("off")}); k != nil || err != nil {
 		t.Errorf("off: %+v, %v; want none", k, err)
 	}
-	if _, err := newGatekeeper(gateConfig{Backpressure: pressureOf("pid"), Axis: load.NewAxis()}); err == nil {
+	if _, err := newGatekeeper(gateConfig{Backpressure: pressureOf("pid"), Axis: load.NewAxis(nil)}); err == nil {
 		t.Error("a controller that there is not was made")
 	}
 }
@@ -44,7 +44,7 @@ func TestEveryControllerOfAScenarioCanBeMade(t *testing.T) {
 func TestAdmissionIsWhatTheScenarioSays(t *testing.T) {
 	b := pressureOf("credit")
 	b.Per, b.Excess = "partition", "degrade"
-	k, err := newGatekeeper(gateConfig{Backpressure: b, Partitions: 3, Processes: 2, Axis: load.NewAxis()})
+	k, err := newGatekeeper(gateConfig{Backpressure: b, Partitions: 3, Processes: 2, Axis: load.NewAxis(nil)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestAdmissionIsWhatTheScenarioSays(t *testing.T) {
 // Two processes have a half of the bound each, and the bound that is told is what is
 // in force.
 func TestBoundIsTheProcessesPart(t *testing.T) {
-	axis := load.NewAxis()
+	axis := load.NewAxis(nil)
 	k, err := newGatekeeper(gateConfig{
 		Backpressure: pressureOf("credit"), Partitions: 1, Processes: 2, Axis: axis,
 		Read: func(context.Context) (backpressure.Reading, error) {
@@ -104,7 +104,7 @@ func TestGateThatCannotSee(t *testing.T) {
 				told []result.Event
 				fail error
 			)
-			axis := load.NewAxis()
+			axis := load.NewAxis(nil)
 			k, err := newGatekeeper(gateConfig{
 				Backpressure: b, Partitions: 1, Processes: 1, Axis: axis,
 				Read: func(context.Context) (backpressure.Reading, error) {
@@ -179,7 +179,7 @@ func TestGateReadingIsOfTheFurthestBehind(t *testing.T) {
 // Where others keep the bound, the peaks of both that the lag lies between are kept,
 // each of the slowest group by that; the upper one is what everybody else goes by.
 func TestLagLiesBetweenTwoPeaks(t *testing.T) {
-	axis := load.NewAxis()
+	axis := load.NewAxis(nil)
 	axis.Set(0, time.Hour)
 	for _, others := range []bool{false, true} {
 		l := &lagWatch{axis: axis, others: others}

@@ -97,7 +97,7 @@ func TestTraffic(t *testing.T) {
 // The cost of a record is of those that were acknowledged in the window; that of the
 // brokers is none where one of them did not tell.
 func TestQueueCost(t *testing.T) {
-	r := &run{axis: load.NewAxis(), queue: &queue{}}
+	r := &run{axis: load.NewAxis(nil), queue: &queue{}}
 	r.axis.Set(0, 10*time.Second)
 	if c := r.queueCost(nil); c != nil {
 		t.Errorf("nothing was acknowledged: %+v", c)
@@ -128,7 +128,7 @@ func TestQueueLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	var seen eventsSeen
-	j := newJournal(load.NewAxis(), w, &seen)
+	j := newJournal(load.NewAxis(nil), w, &seen)
 	j.setAxis(0, time.Second)
 	l := &queueLog{journal: j}
 	logger := l.logger().With("consumer", 2).WithGroup("g")

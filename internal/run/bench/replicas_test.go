@@ -21,7 +21,7 @@ func watching(t *testing.T, window time.Duration) (*replicaWatch, *listener) {
 		t.Fatal(err)
 	}
 	l := &listener{}
-	axis := load.NewAxis()
+	axis := load.NewAxis(nil)
 	j := newJournal(axis, writer, l)
 	j.setAxis(time.Second, window)
 	return &replicaWatch{axis: axis, journal: j, minInSync: 2}, l
@@ -113,7 +113,7 @@ func TestBrokenUntilAllIsAsBefore(t *testing.T) {
 		{"a start of itself", []result.Fault{killed, {Name: "start", Target: "broker 2", StartNs: 7 * s}}, never, nil, 5 * s, 8 * s, true},
 		{"gaps before and after", []result.Fault{restarted}, never, gaps(load.Gap{FromNs: 1 * s, ToNs: 2 * s}, load.Gap{FromNs: 12 * s, ToNs: 13 * s}), 5 * s, 8 * s, true},
 	} {
-		r := &run{axis: load.NewAxis(), injected: test.faults, producers: acknowledged{gaps: test.gaps}}
+		r := &run{axis: load.NewAxis(nil), injected: test.faults, producers: acknowledged{gaps: test.gaps}}
 		r.axis.Set(0, 20*time.Second)
 		if from, to, known := r.broken(test.shown); from != test.from || to != test.to || known != test.known {
 			t.Errorf("%s: broken from %d to %d (%v), want %d to %d (%v)", test.name, from, to, known, test.from, test.to, test.known)
@@ -142,7 +142,7 @@ func TestLostRecordsHaveACause(t *testing.T) {
 func TestLongGapIsAWarning(t *testing.T) {
 	const s = int64(time.Second)
 	gap := load.Gap{FromNs: 3 * s, ToNs: 3*s + 1_500e6}
-	r := &run{axis: load.NewAxis(), producers: acknowledged{gaps: []load.Gaps{{}, {All: []load.Gap{gap}}}}}
+	r := &run{axis: load.NewAxis(nil), producers: acknowledged{gaps: []load.Gaps{{}, {All: []load.Gap{gap}}}}}
 	r.axis.Set(0, 20*time.Second)
 	if got := r.warningsOfTheAcks(); len(got) != 1 || !strings.HasPrefix(got[0], "partition 1 had no acknowledgement for 1.5 s, from 3.0 s on") {
 		t.Errorf("it warns %q", got)

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"pgregory.net/rapid"
@@ -178,12 +179,14 @@ func (g *positioned) Positions() []load.Reached {
 // The end of what there is to read is found by the positions alone, in few looks, and
 // the window ends with the last record all the same.
 func TestReadToEndAsksLittle(t *testing.T) {
-	g := &positioned{}
-	r := &run{axis: load.NewAxis(), groups: groups{g}, there: []int64{7}, stop: make(chan struct{})}
-	r.axis.Set(0, time.Minute)
-	began := time.Now()
-	<-r.readToEnd()
-	if took := time.Since(began); took < 3*readPoll || r.axis.End() != 1001 {
-		t.Errorf("%d looks in %v; the window ends at %d, want 1001", g.asked.Load(), took, r.axis.End())
-	}
+	synctest.Test(t, func(t *testing.T) {
+		g := &positioned{}
+		r := &run{axis: load.NewAxis(nil), groups: groups{g}, there: []int64{7}, stop: make(chan struct{})}
+		r.axis.Set(0, time.Minute)
+		began := time.Now()
+		<-r.readToEnd()
+		if took, looks := time.Since(began), g.asked.Load(); took != 3*readPoll || looks != 4 || r.axis.End() != 1001 {
+			t.Errorf("%d looks in %v; the window ends at %d, want 1001", looks, took, r.axis.End())
+		}
+	})
 }

@@ -14,6 +14,9 @@ import (
 	"pgregory.net/rapid"
 
 	"kafkabench.example/kafka-bench/internal/kafka/driver/franz"
+	"kafkabench.example/kafka-bench/internal/kafka/probe"
+	"kafkabench.example/kafka-bench/internal/plan/payload"
+	"kafkabench.example/kafka-bench/internal/project/virtual"
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
@@ -33,48 +36,35 @@ func made(rates map[int]float64) *Calibration {
 	return c
 }
 
-// TestMeasure calibrates this machine in a hurry. What it finds depends on the
-// machine; that it finds something does not.
-func TestMeasure(t *testing.T) {
-	var told []string
-	c, err := Measure(context.Background(), Config{
-		Plan: Plan{
-			Quick: true, RecordBytes: []int{1024}, Halvings: 1,
-			Warmup: 50 * time.Millisecond, Measure: 200 * time.Millisecond, Micro: 20 * time.Millisecond,
-		},
-		Driver: franz.New(), Tool: result.Tool{Version: "test"},
-		Progress: func(what string) { told = append(told, what) },
+// TestHighest finds the rate that a cluster of known capacity keeps up with: of 4,000/s
+// it tries 95, 85, 70, 55 and 40 %, and between the last two the ratio's half, twice.
+// The cluster takes 98.4 % of the last, 2,031/s, which is kept up.
+func TestHighest(t *testing.T) {
+	virtual.Test(t, virtual.Options{ProducePerSecond: 2000}, func(t *testing.T, c *virtual.Cluster) {
+		m := &measurer{
+			cfg:     Config{Plan: Plan{Halvings: 2, Warmup: 100 * time.Millisecond, Measure: time.Second}, Driver: franz.New()},
+			cluster: c, out: t.TempDir(), held: make(map[string]int), probes: probe.Unknown(),
+		}
+		o := Offer{RecordBytes: payload.StampSize, Pacer: "frugal", ClosedLoopPerS: 4000}
+		if err := m.highest(t.Context(), &o); err != nil {
+			t.Fatal(err)
+		}
+		if o.HighestPerS == nil || *o.HighestPerS != 2031 || o.FailedPerS == nil || *o.FailedPerS != 2200 || o.LatenessP99Ns != 0 {
+			t.Errorf("%s", mustJSON(t, o))
+		}
+		if left, _ := os.ReadDir(m.out); len(left) > 0 {
+			t.Errorf("%v is left behind", left)
+		}
 	})
+}
+
+func mustJSON(t *testing.T, v any) []byte {
+	t.Helper()
+	text, err := json.Marshal(v)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(c.Offers) != 2 || len(c.Costs) != 1 || len(c.Sleeps) != len(sleeps) || len(told) < 4 {
-		t.Fatalf("%+v, told %q", c, told)
-	}
-	for _, o := range c.Offers {
-		if o.ClosedLoopPerS < 100 {
-			t.Errorf("a closed loop of %d B made %v/s", o.RecordBytes, o.ClosedLoopPerS)
-		}
-		if o.HighestPerS != nil && (*o.HighestPerS > o.ClosedLoopPerS || o.LatenessP99Ns <= 0) {
-			t.Errorf("%+v", o)
-		}
-		if step, known := o.Step(); known && step <= 0 {
-			t.Errorf("%v/s held, and %v/s did not", *o.HighestPerS, *o.FailedPerS)
-		}
-	}
-	for _, s := range c.Sleeps {
-		if s.P50Ns <= 0 || s.P99Ns < s.P50Ns {
-			t.Errorf("%+v", s)
-		}
-	}
-	for _, cost := range c.Costs {
-		if cost.GenerateNs <= 0 || cost.StampNs <= 0 || cost.RecordNs <= 0 {
-			t.Errorf("%+v", cost)
-		}
-	}
-	if c.ClockNs < 1 || c.ClockNs > 1e5 || c.Host.CPUs == 0 {
-		t.Errorf("%+v", c)
-	}
+	return text
 }
 
 // TestInterrupted ends at once, and leaves nothing behind.

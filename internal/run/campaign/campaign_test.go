@@ -20,8 +20,9 @@ import (
 type maker struct {
 	out string
 	// next is how the next run ends; "" is valid.
-	next func() string
-	made []string // names of the scenarios whose runs have ended, in order
+	next    func() string
+	noFiles bool     // its runs leave nothing
+	made    []string // names of the scenarios whose runs have ended, in order
 }
 
 // The ways a run of a maker ends, beside the statuses of a campaign.
@@ -46,20 +47,13 @@ func (m *maker) Make(ctx context.Context, s scenario.Scenario, began func(string
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	w, err := result.Create(m.out, s.Name, time.Now())
-	if err != nil {
-		return nil, err
-	}
-	began(w.Dir())
-	if end == killed {
-		panic(errKilled)
-	}
 	run := result.Run{Run: result.Info{Name: s.Name, FinishedAt: time.Now(), Interrupted: end == result.Interrupted}}
 	run.Verdict.Status = result.Valid
 	if end == result.Invalid {
 		run.Verdict = result.Verdict{Status: result.Invalid, Reasons: []string{"it was told to be"}}
 	}
-	if err := w.Finish(run); err != nil {
+	dir, err := m.save(s.Name, run, began, end == killed)
+	if err != nil {
 		return nil, err
 	}
 	if end != result.Interrupted {
@@ -68,7 +62,25 @@ func (m *maker) Make(ctx context.Context, s scenario.Scenario, began func(string
 	if end == killedLater {
 		panic(errKilled)
 	}
-	return &bench.Outcome{Dir: w.Dir(), Run: run}, nil
+	return &bench.Outcome{Dir: dir, Run: run}, nil
+}
+
+// save writes a run, unless the tool dies before its end.
+func (m *maker) save(name string, run result.Run, began func(string), dies bool) (dir string, err error) {
+	if m.noFiles {
+		dir = filepath.Join(m.out, name)
+		began(dir)
+		return dir, nil
+	}
+	w, err := result.Create(m.out, name, time.Now())
+	if err != nil {
+		return "", err
+	}
+	began(w.Dir())
+	if dies {
+		panic(errKilled)
+	}
+	return w.Dir(), w.Finish(run)
 }
 
 // carryOut runs a journal, and survives that the tool is killed: then it closes

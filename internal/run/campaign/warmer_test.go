@@ -10,10 +10,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kfake"
+
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 	"kafkabench.example/kafka-bench/internal/kafka/driver/franz"
+	"kafkabench.example/kafka-bench/internal/kafka/probe"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/project/virtual"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/run/bench"
 )
@@ -27,10 +31,15 @@ func (k *asKafka) Info() cluster.Info {
 	return info
 }
 
-// newBrokers starts a stand-in.
-func newBrokers(t *testing.T) *cluster.Embedded {
+// brokers are those of a virtual cluster: a closed loop needs some that take time.
+var brokers = virtual.Options{ProducePerSecond: 20_000}
+
+// moreBrokers starts another cluster in a bubble.
+func moreBrokers(t *testing.T) *cluster.Embedded {
 	t.Helper()
-	e, err := cluster.StartEmbedded(cluster.EmbeddedOptions{})
+	o := brokers
+	o.Network = &kfake.VirtualNetwork{}
+	e, err := cluster.StartEmbedded(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +50,7 @@ func newBrokers(t *testing.T) *cluster.Embedded {
 // coldStart is a short run that wants its brokers to be warm.
 func coldStart(warmup time.Duration) scenario.Scenario {
 	s := scenario.Defaults()
-	s.Name, s.Topic.Partitions = "s", 1
+	s.Name, s.Topic.Partitions, s.Load.Record.Payload = "s", 1, "random"
 	s.Cluster.Warmup = unit.Duration(warmup)
 	s.Phases = scenario.Phases{Measure: unit.Duration(200 * time.Millisecond), Drain: unit.Duration(time.Second)}
 	return s
@@ -50,106 +59,111 @@ func coldStart(warmup time.Duration) scenario.Scenario {
 // TestWarmer warms up new brokers before the first run on them, once, and leaves nothing
 // behind but that the runs say so.
 func TestWarmer(t *testing.T) {
-	aside := t.TempDir()
+	out, aside := t.TempDir(), t.TempDir()
 	t.Setenv("TMPDIR", aside)
-	var told []string
-	out := t.TempDir()
-	e := Engine{
-		Bench:  bench.Config{Driver: franz.New(), Out: out},
-		Warmer: &Warmer{Tell: func(what string) { told = append(told, what) }},
-	}
-	first, second := &asKafka{newBrokers(t)}, &asKafka{newBrokers(t)}
-	const length = 300 * time.Millisecond
-	for i, run := range []struct {
-		on     cluster.Cluster
-		warmup time.Duration
-		told   int
-		want   float64
-	}{
-		{first, length, 1, 0.3}, {first, length, 1, 0.3}, {second, length, 2, 0.3},
-		{first, 0, 2, 0}, {first, length, 2, 0}, // which are warm by now
-		{newBrokers(t), length, 2, 0}, // nothing of the embedded broker has to be compiled
-	} {
-		e.Source = on{run.on}
-		outcome, err := e.Make(t.Context(), coldStart(run.warmup), nil)
-		if err != nil {
-			t.Fatal(err)
+	virtual.Test(t, brokers, func(t *testing.T, c *virtual.Cluster) {
+		var told []string
+		e := Engine{
+			Bench:  bench.Config{Driver: franz.New(), Probes: probe.Unknown(), Out: out},
+			Warmer: &Warmer{Tell: func(what string) { told = append(told, what) }},
 		}
-		if got := outcome.Run.Run.Cluster.WarmedUpS; got != run.want || len(told) != run.told {
-			t.Errorf("run %d: its brokers were warmed up for %v s, and told was %q", i, got, told)
+		first, second := &asKafka{c.Embedded}, &asKafka{moreBrokers(t)}
+		const length = 300 * time.Millisecond
+		for i, run := range []struct {
+			on     cluster.Cluster
+			warmup time.Duration
+			told   int
+			want   float64
+		}{
+			{first, length, 1, 0.3}, {first, length, 1, 0.3}, {second, length, 2, 0.3},
+			{first, 0, 2, 0}, {first, length, 2, 0}, // which are warm by now
+			{moreBrokers(t), length, 2, 0}, // nothing of the embedded broker has to be compiled
+		} {
+			e.Source = on{run.on}
+			outcome, err := e.Make(t.Context(), coldStart(run.warmup), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := outcome.Run.Run.Cluster.WarmedUpS; got != run.want || len(told) != run.told {
+				t.Errorf("run %d: its brokers were warmed up for %v s, and told was %q", i, got, told)
+			}
 		}
-	}
-	if told[0] != "warming up the new brokers for 300 ms" {
-		t.Errorf("told was %q", told)
-	}
-	if left, _ := os.ReadDir(aside); len(left) > 0 {
-		t.Errorf("%v are left behind", left)
-	}
-	if made, _ := filepath.Glob(filepath.Join(out, "*")); len(made) != 6 || slices.ContainsFunc(made, func(dir string) bool { return filepath.Ext(dir) != "" }) {
-		t.Errorf("six runs have made %v", made)
-	}
+		if told[0] != "warming up the new brokers for 300 ms" {
+			t.Errorf("told was %q", told)
+		}
+		if left, _ := os.ReadDir(aside); len(left) > 0 {
+			t.Errorf("%v are left behind", left)
+		}
+		if made, _ := filepath.Glob(filepath.Join(out, "*")); len(made) != 6 || slices.ContainsFunc(made, func(dir string) bool { return filepath.Ext(dir) != "" }) {
+			t.Errorf("six runs have made %v", made)
+		}
+	})
 }
 
 // TestWarmerOfQueues warms up new brokers for each kind of run that is planned on them,
 // ordinary consumers and each engine of a queue, before the first; and for one that
 // nobody planned before that.
 func TestWarmerOfQueues(t *testing.T) {
-	const length = 200 * time.Millisecond
-	of := func(engine string, producers int) scenario.Scenario {
-		s := coldStart(length)
-		s.Consume.Queue = scenario.Queue{Engine: engine}
-		s.Load.Producers = producers
-		return s.Resolve()
-	}
-	elsewhere := of("share", 1)
-	elsewhere.Cluster.Brokers = 7
-	var told []string
-	e := Engine{
-		Source: on{&asKafka{newBrokers(t)}},
-		Bench:  bench.Config{Driver: franz.New(), Out: t.TempDir()},
-		Warmer: &Warmer{
-			Tell:    func(what string) { told = append(told, what) },
-			Planned: []scenario.Scenario{of("", 1), of("plain", 1), of("plain", 3), elsewhere},
-		},
-	}
-	for i, run := range []struct {
-		engine string
-		told   []string
-		want   float64
-	}{
-		{"plain", []string{"warming up the new brokers for 200 ms with the queue's engine plain", "warming up the new brokers for 200 ms"}, 0.4},
-		{"", nil, 0.4},
-		{"offsetmap", []string{"warming up the new brokers for 200 ms with the queue's engine offsetmap"}, 0.6},
-		{"offsetmap", nil, 0.6},
-	} {
-		told = nil
-		outcome, err := e.Make(t.Context(), of(run.engine, 2), nil)
-		if err != nil {
-			t.Fatal(err)
+	virtual.Test(t, brokers, func(t *testing.T, c *virtual.Cluster) {
+		const length = 200 * time.Millisecond
+		of := func(engine string, producers int) scenario.Scenario {
+			s := coldStart(length)
+			s.Consume.Queue = scenario.Queue{Engine: engine}
+			s.Load.Producers = producers
+			return s.Resolve()
 		}
-		if got := outcome.Run.Run.Cluster.WarmedUpS; math.Abs(got-run.want) > 1e-9 || !slices.Equal(told, run.told) {
-			t.Errorf("run %d: its brokers were warmed up for %v s, and told was %q", i, got, told)
+		elsewhere := of("share", 1)
+		elsewhere.Cluster.Brokers = 7
+		var told []string
+		e := Engine{
+			Source: on{&asKafka{c.Embedded}},
+			Bench:  bench.Config{Driver: franz.New(), Probes: probe.Unknown(), Out: t.TempDir()},
+			Warmer: &Warmer{
+				Tell:    func(what string) { told = append(told, what) },
+				Planned: []scenario.Scenario{of("", 1), of("plain", 1), of("plain", 3), elsewhere},
+			},
 		}
-	}
-	if all := busiest(of("plain", 2), e.Warmer.Planned); len(all) != 2 || all[0].Load.Producers != 3 {
-		t.Errorf("the busiest are %+v", all)
-	}
-	if takes := warmsUp(of("plain", 2), e.Warmer.Planned); takes != 2*(length+firstGuess) {
-		t.Errorf("two kinds are warmed up for in %v", takes)
-	}
+		for i, run := range []struct {
+			engine string
+			told   []string
+			want   float64
+		}{
+			{"plain", []string{"warming up the new brokers for 200 ms with the queue's engine plain", "warming up the new brokers for 200 ms"}, 0.4},
+			{"", nil, 0.4},
+			{"offsetmap", []string{"warming up the new brokers for 200 ms with the queue's engine offsetmap"}, 0.6},
+			{"offsetmap", nil, 0.6},
+		} {
+			told = nil
+			outcome, err := e.Make(t.Context(), of(run.engine, 2), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := outcome.Run.Run.Cluster.WarmedUpS; math.Abs(got-run.want) > 1e-9 || !slices.Equal(told, run.told) {
+				t.Errorf("run %d: its brokers were warmed up for %v s, and told was %q", i, got, told)
+			}
+		}
+		if all := busiest(of("plain", 2), e.Warmer.Planned); len(all) != 2 || all[0].Load.Producers != 3 {
+			t.Errorf("the busiest are %+v", all)
+		}
+		if takes := warmsUp(of("plain", 2), e.Warmer.Planned); takes != 2*(length+firstGuess) {
+			t.Errorf("two kinds are warmed up for in %v", takes)
+		}
+	})
 }
 
 // TestWarmerInterrupted: who interrupts the warm-up has no run.
 func TestWarmerInterrupted(t *testing.T) {
-	interrupt := make(chan struct{})
-	e := Engine{
-		Source: on{&asKafka{newBrokers(t)}},
-		Bench:  bench.Config{Driver: franz.New(), Out: t.TempDir(), Interrupt: interrupt},
-		Warmer: &Warmer{Tell: func(string) { close(interrupt) }},
-	}
-	if _, err := e.Make(t.Context(), coldStart(time.Minute), nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("an interrupt of the warm-up: %v", err)
-	}
+	virtual.Test(t, brokers, func(t *testing.T, c *virtual.Cluster) {
+		interrupt := make(chan struct{})
+		e := Engine{
+			Source: on{&asKafka{c.Embedded}},
+			Bench:  bench.Config{Driver: franz.New(), Probes: probe.Unknown(), Out: t.TempDir(), Interrupt: interrupt},
+			Warmer: &Warmer{Tell: func(string) { close(interrupt) }},
+		}
+		if _, err := e.Make(t.Context(), coldStart(time.Minute), nil); !errors.Is(err, context.Canceled) {
+			t.Errorf("an interrupt of the warm-up: %v", err)
+		}
+	})
 }
 
 // TestWarmup: the load that warms up is one that could be run, whatever it is for, and

@@ -15,7 +15,7 @@ func BenchmarkInterval(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer children.End()
-	axis := load.NewAxis()
+	axis := load.NewAxis(nil)
 	var assignments []Assignment
 	for _, part := range Split(workers, 0, len(children)) {
 		assignments = append(assignments, Assignment{Version: Version, Partitions: partitions, Workers: part})

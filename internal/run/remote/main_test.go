@@ -24,11 +24,7 @@ const childWord = "serve-as-a-child"
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == childWord {
 		signal.Ignore(os.Interrupt)
-		c := &clock{axis: load.NewAxis()}
-		err := Serve(os.Stdin, os.Stdout, map[string]any{
-			ServiceName: NewProducersService(c.open), ConsumersName: NewConsumersService(openTape),
-			"Clock": c, "Trouble": Trouble{},
-		})
+		err := Serve(os.Stdin, os.Stdout, served(func() *load.Axis { return load.NewAxis(nil) }))
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
@@ -40,6 +36,15 @@ func TestMain(m *testing.M) {
 		return
 	}
 	os.Exit(m.Run())
+}
+
+// served is what a child of the tests serves, on axes of its own.
+func served(axis func() *load.Axis) map[string]any {
+	c := &clock{axis: axis()}
+	return map[string]any{
+		ServiceName: NewProducersService(c.open), "Clock": c, "Trouble": Trouble{},
+		ConsumersName: NewConsumersService(func(a GroupAssignment) (OpenedGroup, error) { return openTape(a, axis()) }),
+	}
 }
 
 // orphanWord makes the test binary a parent that dies while its child stands still.
@@ -69,22 +74,17 @@ func makeOrphan() {
 // childCommand starts this binary as a child.
 var childCommand = []string{os.Args[0], childWord}
 
-// start starts children that the test's end ends.
-func start(t *testing.T, n int) Children {
-	t.Helper()
-	cs, err := StartChildren(n, childCommand)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(cs.End)
-	return cs
-}
-
 // clock has the axis of a child, and says what the time is on it.
 type clock struct{ axis *load.Axis }
 
 func (c *clock) Now(_ None, reply *int64) error {
 	*reply = c.axis.Now()
+	return nil
+}
+
+// Apart is by how much at most its axis may differ from the machine's clock.
+func (c *clock) Apart(_ None, reply *int64) error {
+	*reply = int64(c.axis.Apart())
 	return nil
 }
 

@@ -3,7 +3,6 @@ package remote
 import (
 	"reflect"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -90,110 +89,91 @@ func offer(t *testing.T, ps producers, axis *load.Axis, window time.Duration) (o
 func TestProducersOfSeveralProcesses(t *testing.T) {
 	for name, window := range map[string]time.Duration{"": time.Second, "a volume": 10 * time.Second} {
 		t.Run("with"+name, func(t *testing.T) {
-			hereAxis := load.NewAxis()
-			cfg, err := producing(partitions, hereAxis)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if name != "" {
-				cfg.Volume = 30_000
-			}
-			here, err := load.OpenProducers(cfg)
-			if err != nil {
-				t.Fatal(err)
-			}
-			want := offer(t, here, hereAxis, window)
+			virtually(t, func(t *testing.T) {
+				hereAxis := virtualAxis()
+				cfg, err := producing(partitions, hereAxis)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if name != "" {
+					cfg.Volume = 30_000
+				}
+				here, err := load.OpenProducers(cfg)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want := offer(t, here, hereAxis, window)
 
-			axis := load.NewAxis()
-			children := start(t, 3)
-			apart := open(t, children, axis, Version, name)
-			if settings := apart.Settings(); len(settings) != 1 || settings[0].Value != "all" {
-				t.Errorf("the settings are %v", settings)
-			}
-			got := offer(t, apart, axis, window)
-			// Each process has a log of its own, so which records it refuses differs.
-			for _, o := range []*offered{&want, &got} {
-				if failed := o.measured.Failed; failed == 0 || o.errors["refused"] != failed || o.books.Measured.Failed != failed {
-					t.Errorf("%d failed, by errors %v, by the books %d", failed, o.errors, o.books.Measured.Failed)
+				axis := virtualAxis()
+				children := insiders(t, 3)
+				apart := open(t, children, axis, Version, name)
+				if settings := apart.Settings(); len(settings) != 1 || settings[0].Value != "all" {
+					t.Errorf("the settings are %v", settings)
 				}
-				o.errors = nil
-				for _, s := range []*load.Sent{&o.warmup, &o.measured} {
-					s.Acked, s.Failed, s.AckedBytes = s.Acked+s.Failed, 0, 0
+				got := offer(t, apart, axis, window)
+				// Each process has a log of its own, so which records it refuses differs.
+				for _, o := range []*offered{&want, &got} {
+					if failed := o.measured.Failed; failed == 0 || o.errors["refused"] != failed || o.books.Measured.Failed != failed {
+						t.Errorf("%d failed, by errors %v, by the books %d", failed, o.errors, o.books.Measured.Failed)
+					}
+					o.errors = nil
+					for _, s := range []*load.Sent{&o.warmup, &o.measured} {
+						s.Acked, s.Failed, s.AckedBytes = s.Acked+s.Failed, 0, 0
+					}
+					for _, b := range []*ledger.Book{&o.books.Warmup, &o.books.Measured} {
+						b.Acked, b.Failed, b.Pending = b.Acked+b.Failed, 0, b.Pending+b.Failed
+					}
+					var sum int64
+					for _, n := range o.ackedIn {
+						sum += n
+					}
+					o.ackedIn = nil
+					if all := o.warmup.Acked + o.measured.Acked; sum < all*98/100 || sum > all {
+						t.Errorf("%d acked in all partitions, of %d", sum, all)
+					}
 				}
-				for _, b := range []*ledger.Book{&o.books.Warmup, &o.books.Measured} {
-					b.Acked, b.Failed, b.Pending = b.Acked+b.Failed, 0, b.Pending+b.Failed
+				if !reflect.DeepEqual(got, want) {
+					t.Errorf("three processes offered\n%+v\none\n%+v", got, want)
 				}
-				var sum int64
-				for _, n := range o.ackedIn {
-					sum += n
+				if wire, counted := apart.Wire(); !counted || wire.Batches != workers {
+					t.Errorf("the wire has %+v, %v", wire, counted)
 				}
-				o.ackedIn = nil
-				if all := o.warmup.Acked + o.measured.Acked; sum < all*98/100 || sum > all {
-					t.Errorf("%d acked in all partitions, of %d", sum, all)
+				next := [][]uint64{{0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {1 << 30, 1 << 30, 1 << 30, 1 << 30, 1 << 30}}
+				if behind := apart.Behind(next); behind.OldestDueNs[0] >= 0 || behind.OldestDueNs[2] != load.NothingDue {
+					t.Errorf("after the end, behind is %+v", behind)
 				}
-			}
-			if !reflect.DeepEqual(got, want) {
-				t.Errorf("three processes offered\n%+v\none\n%+v", got, want)
-			}
-			if wire, counted := apart.Wire(); !counted || wire.Batches != workers {
-				t.Errorf("the wire has %+v, %v", wire, counted)
-			}
-			next := [][]uint64{{0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {1 << 30, 1 << 30, 1 << 30, 1 << 30, 1 << 30}}
-			if behind := apart.Behind(next); behind.OldestDueNs[0] >= 0 || behind.OldestDueNs[2] != load.NothingDue {
-				t.Errorf("after the end, behind is %+v", behind)
-			}
-			if err := apart.Err(); err != nil {
-				t.Error(err)
-			}
+				if err := apart.Err(); err != nil {
+					t.Error(err)
+				}
+			})
 		})
 	}
 }
 
 // TestEndAt: an earlier end reaches all processes.
 func TestEndAt(t *testing.T) {
-	axis := load.NewAxis()
-	ps := open(t, start(t, 2), axis, Version, "")
-	time.AfterFunc(400*time.Millisecond, func() { ps.EndAt(axis.Now()) })
-	got := offer(t, ps, axis, time.Minute)
-	due := (got.end + int64(500*time.Microsecond) - 1) / int64(500*time.Microsecond) // record i at i × 500 µs
-	if got.end > int64(time.Second) || got.measured.Scheduled != due {
-		t.Errorf("%d records came due in %v, want %d", got.measured.Scheduled, time.Duration(got.end), due)
-	}
-}
-
-// TestProducersOfADeadProcess: the others go on, nobody waits, and it is told.
-func TestProducersOfADeadProcess(t *testing.T) {
-	axis := load.NewAxis()
-	children := start(t, 3)
-	ps := open(t, children, axis, Version, "")
-	time.AfterFunc(500*time.Millisecond, func() {
-		ps.Sent() // the last that is known of it
-		_ = syscall.Kill(children[1].PID(), syscall.SIGKILL)
+	virtually(t, func(t *testing.T) {
+		axis := virtualAxis()
+		ps := open(t, insiders(t, 2), axis, Version, "")
+		time.AfterFunc(400*time.Millisecond, func() { ps.EndAt(axis.Now()) })
+		got := offer(t, ps, axis, time.Minute)
+		due := (got.end + int64(500*time.Microsecond) - 1) / int64(500*time.Microsecond) // record i at i × 500 µs
+		if got.end > int64(time.Second) || got.measured.Scheduled != due {
+			t.Errorf("%d records came due in %v, want %d", got.measured.Scheduled, time.Duration(got.end), due)
+		}
 	})
-	got := offer(t, ps, axis, time.Second)
-	if err := ps.Err(); err == nil || !strings.Contains(err.Error(), "process 1") || !strings.Contains(err.Error(), "killed") {
-		t.Errorf("of the dead process it is said: %v", err)
-	}
-	// Process 1 has two of the five workers, and had a third of the window.
-	if n := got.measured.Scheduled; n < 1250 || n > 1900 {
-		t.Errorf("%d records came due", n)
-	}
-	if behind := ps.Behind([][]uint64{{0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}}); behind.AckedIn[0] == 0 || behind.OldestDueNs[0] >= 0 {
-		t.Errorf("the others are forgotten: %+v", behind)
-	}
-	if _, counted := ps.Wire(); counted {
-		t.Error("the traffic of a dead process is counted")
-	}
 }
 
 func TestOpeningFails(t *testing.T) {
-	children := start(t, 2)
-	if _, err := OpenProducers(children, load.NewAxis(), make([]Assignment, 2)); err == nil || !strings.Contains(err.Error(), "protocol version") {
-		t.Errorf("a process of another version: %v", err)
-	}
-	assignments := []Assignment{{Version: Version, Topic: "refused"}, {Version: Version, Topic: "refused"}}
-	_, err := OpenProducers(children, load.NewAxis(), assignments)
-	if err == nil || err.Error() != "opening the producers of process 0: there is no such topic" {
-		t.Errorf("what can't be opened: %v", err)
-	}
+	virtually(t, func(t *testing.T) {
+		children := insiders(t, 2)
+		if _, err := OpenProducers(children, virtualAxis(), make([]Assignment, 2)); err == nil || !strings.Contains(err.Error(), "protocol version") {
+			t.Errorf("a process of another version: %v", err)
+		}
+		assignments := []Assignment{{Version: Version, Topic: "refused"}, {Version: Version, Topic: "refused"}}
+		_, err := OpenProducers(children, virtualAxis(), assignments)
+		if err == nil || err.Error() != "opening the producers of process 0: there is no such topic" {
+			t.Errorf("what can't be opened: %v", err)
+		}
+	})
 }

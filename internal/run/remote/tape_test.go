@@ -87,8 +87,7 @@ func (*tapeConsumer) Settings() []driver.Setting {
 func (*tapeConsumer) Close() {}
 
 // openTape opens a child's part of a group on the tape.
-func openTape(a GroupAssignment) (OpenedGroup, error) {
-	axis := load.NewAxis()
+func openTape(a GroupAssignment, axis *load.Axis) (OpenedGroup, error) {
 	axis.Adopt(a.Zero)
 	cfg := a.Config()
 	cfg.Driver, cfg.Axis = tape{}, axis

@@ -90,7 +90,7 @@ func generate(t *testing.T, v any, file, title string) []byte {
 	t.Helper()
 	r := &jsonschema.Reflector{Anonymous: true, ExpandedStruct: true, AllowAdditionalProperties: true}
 	for _, dir := range []string{".", "../../result"} {
-		if err := r.AddGoComments("kafkabench.example/kafka-bench/internal/show/report", dir, jsonschema.WithFullComment()); err != nil {
+		if err := r.AddGoComments(reflect.TypeFor[report.RunsDocument]().PkgPath(), dir, jsonschema.WithFullComment()); err != nil {
 			t.Fatal(err)
 		}
 	}

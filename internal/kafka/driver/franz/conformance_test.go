@@ -8,11 +8,10 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/franz"
 )
 
-// TestConformanceFake runs the suite on a fake cluster of three brokers.
-func TestConformanceFake(t *testing.T) { drivertest.RunFake(t, franz.New(), 3*time.Second) }
-
-// TestConformanceKafka runs the suite on Apache Kafka itself.
-func TestConformanceKafka(t *testing.T) { drivertest.RunKafka(t, franz.New()) }
+// TestConformanceFake runs the suite on fake clusters of three brokers, in virtual time.
+func TestConformanceFake(t *testing.T) {
+	drivertest.RunFake(t, franz.New(), 3*time.Second, drivertest.Virtual)
+}
 
 // TestSecured: records pass wherever a cluster lets its clients in.
 func TestSecured(t *testing.T) { drivertest.TestSecured(t, franz.New()) }

@@ -25,19 +25,19 @@ func TestPollReturnsWhatEndsIt(t *testing.T) {
 	for _, test := range []struct {
 		name     string
 		options  []kfake.Opt
-		spoil    func(*kfake.Cluster)
+		spoil    func(drivertest.Cluster)
 		protocol string
 		want     string
 	}{
 		{
 			name: "group not authorized", protocol: "classic", want: "GROUP_AUTHORIZATION_FAILED",
-			spoil: func(c *kfake.Cluster) {
+			spoil: func(c drivertest.Cluster) {
 				c.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.JoinGroup}, TopLevel: true, Err: kerr.GroupAuthorizationFailed, Count: -1})
 			},
 		},
 		{
 			name: "topic not authorized", protocol: "classic", want: "TOPIC_AUTHORIZATION_FAILED",
-			spoil: func(c *kfake.Cluster) {
+			spoil: func(c drivertest.Cluster) {
 				c.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Fetch}, Err: kerr.TopicAuthorizationFailed, Count: -1})
 			},
 		},
@@ -51,32 +51,32 @@ func TestPollReturnsWhatEndsIt(t *testing.T) {
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			options := append([]kfake.Opt{kfake.NumBrokers(1), kfake.SeedTopics(1, topic)}, test.options...)
-			cluster := drivertest.Fake(t, options...)
-			if test.spoil != nil {
-				test.spoil(cluster)
-			}
-			c := consume(t, cluster, test.protocol, nil)
-			if err := pollToTheEnd(t, c); !strings.Contains(err.Error(), test.want) {
-				t.Errorf("poll: %v, want %s", err, test.want)
-			}
-			if _, err := c.Poll(context.Background()); err == nil {
-				t.Error("the next poll has no error")
-			}
+			drivertest.Virtual(t, func(t *testing.T, cluster drivertest.Cluster) {
+				if test.spoil != nil {
+					test.spoil(cluster)
+				}
+				c := consume(t, cluster, test.protocol, nil)
+				if err := pollToTheEnd(t, c); !strings.Contains(err.Error(), test.want) {
+					t.Errorf("poll: %v, want %s", err, test.want)
+				}
+				if _, err := c.Poll(context.Background()); err == nil {
+					t.Error("the next poll has no error")
+				}
+			}, append(drivertest.Topics(1), test.options...)...)
 		})
 	}
 }
 
-func consume(t *testing.T, cluster *kfake.Cluster, protocol string, onError func(error)) driver.Consumer {
+func consume(t *testing.T, cluster drivertest.Cluster, protocol string, onError func(error)) driver.Consumer {
 	t.Helper()
 	return drivertest.Consumer(t, franz.New(), driver.ConsumerConfig{
-		Brokers: cluster.ListenAddrs(), Group: "g", Protocol: protocol,
+		Brokers: cluster.ListenAddrs(), Access: cluster.Access, Group: "g", Protocol: protocol,
 		FetchMaxWait: 50 * time.Millisecond, OnError: onError,
 	})
 }
 
 // recreate deletes the topic once somebody fetches from it, and creates it anew.
-func recreate(cluster *kfake.Cluster) {
+func recreate(cluster drivertest.Cluster) {
 	fetched := make(chan struct{}, 1)
 	cluster.ControlKey(int16(kmsg.Fetch), func(kmsg.Request) (kmsg.Response, error, bool) {
 		cluster.DropControl()
@@ -85,7 +85,7 @@ func recreate(cluster *kfake.Cluster) {
 	})
 	go func() {
 		<-fetched
-		client, err := kgo.NewClient(kgo.SeedBrokers(cluster.ListenAddrs()...))
+		client, err := kgo.NewClient(append(cluster.Access.Options(), kgo.SeedBrokers(cluster.ListenAddrs()...))...)
 		if err != nil {
 			return
 		}
@@ -115,7 +115,10 @@ func pollToTheEnd(t *testing.T, c driver.Consumer) error {
 
 // TestPassingErrorsAreReported: the client recovers, and OnError hears of it.
 func TestPassingErrorsAreReported(t *testing.T) {
-	cluster := drivertest.FakeTopic(t, 1)
+	drivertest.Virtual(t, testPassingErrors, drivertest.Topics(1)...)
+}
+
+func testPassingErrors(t *testing.T, cluster drivertest.Cluster) {
 	cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Fetch}, Err: kerr.NotLeaderForPartition})
 	if d, _ := outcomes.ProduceOne(t, outcomes.Config(cluster)); d.Outcome != driver.Acked {
 		t.Fatal(d.Err)
@@ -152,10 +155,13 @@ func TestUnreachableBrokersAreReported(t *testing.T) {
 
 // TestCommitErrors: a commit that the broker refuses says so.
 func TestCommitErrors(t *testing.T) {
-	cluster := drivertest.FakeTopic(t, 1)
+	drivertest.Virtual(t, testCommitErrors, drivertest.Topics(1)...)
+}
+
+func testCommitErrors(t *testing.T, cluster drivertest.Cluster) {
 	joined := make(chan struct{}, 1)
 	c := drivertest.Consumer(t, franz.New(), driver.ConsumerConfig{
-		Brokers: cluster.ListenAddrs(), Group: "g",
+		Brokers: cluster.ListenAddrs(), Access: cluster.Access, Group: "g",
 		OnAssigned: func([]int32) { joined <- struct{}{} },
 	})
 	<-joined

@@ -15,6 +15,7 @@ const topic = drivertest.Topic
 // metadata every 5 s at most, so that a record may outlast its delivery timeout.
 var outcomes = drivertest.Outcomes{
 	Driver:          franz.New(),
+	Place:           drivertest.Virtual,
 	DeliveryTimeout: time.Second,
 	Within:          10,
 	HeldBack:        driver.Failed,

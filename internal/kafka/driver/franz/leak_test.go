@@ -10,6 +10,5 @@ import (
 
 // TestKilledConsumerEnds: closing it takes no time, and nothing of it is left.
 func TestKilledConsumerEnds(t *testing.T) {
-	drivertest.TestKilledConsumer(t, franz.New(), time.Second)
-	drivertest.CheckNothingRuns(t, "franz-go/pkg/kgo.")
+	drivertest.TestKilledConsumer(t, franz.New(), time.Second, "franz-go/pkg/kgo.")
 }

@@ -5,26 +5,20 @@ import (
 	"testing"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kfake"
-
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/kafka/driver/drivertest"
 )
 
 // TestSlotIsUsedAgain: a record's second use takes the client's record of the
 // first, with a time stamp of its own (the client judges a record's age by it).
 func TestSlotIsUsedAgain(t *testing.T) {
-	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "t"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer cluster.Close()
-	p, err := New().NewProducer(driver.ProducerConfig{
-		Brokers: cluster.ListenAddrs(), Topic: "t", Acks: driver.AcksLeader, OnDone: func(driver.Done) {},
+	drivertest.Virtual(t, testSlotIsUsedAgain, drivertest.Topics(1)...)
+}
+
+func testSlotIsUsedAgain(t *testing.T, cluster drivertest.Cluster) {
+	p := drivertest.Producer(t, New(), driver.ProducerConfig{
+		Brokers: cluster.ListenAddrs(), Access: cluster.Access, Acks: driver.AcksLeader,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
 	r := &driver.Record{Value: []byte("value")}
 	use := func() (*slot, time.Time) {
 		p.Produce(r)

@@ -31,7 +31,7 @@ func TestSlabsAreBounded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var s slabs
 		lent := make(map[*kgo.Record][]kgo.Record)
-		for range rapid.IntRange(1, 60).Draw(t, "steps") {
+		for range rapid.IntRange(1, 20).Draw(t, "steps") {
 			n := rapid.SampledFrom([]int{1, minSlab, 1000, maxFree/2 + 1, maxLent}).Draw(t, "n")
 			if slab := s.GetRecords(n); slab != nil {
 				first := &slab[0]

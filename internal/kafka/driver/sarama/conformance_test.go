@@ -2,20 +2,10 @@ package sarama_test
 
 import (
 	"testing"
-	"time"
 
 	"kafkabench.example/kafka-bench/internal/kafka/driver/drivertest"
 	"kafkabench.example/kafka-bench/internal/kafka/driver/sarama"
 )
-
-// TestConformanceFake runs the suite on a fake cluster of three brokers.
-func TestConformanceFake(t *testing.T) { drivertest.RunFake(t, sarama.New(), 3*time.Second) }
-
-// TestConformanceKafka runs the suite on Apache Kafka itself.
-func TestConformanceKafka(t *testing.T) { drivertest.RunKafka(t, sarama.New()) }
-
-// TestSecured: records pass wherever a cluster lets its clients in.
-func TestSecured(t *testing.T) { drivertest.TestSecured(t, sarama.New()) }
 
 // TestName: what selects the driver, and what it is a driver of.
 func TestName(t *testing.T) { drivertest.CheckName(t, sarama.New(), "sarama") }

@@ -4,8 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kfake"
-
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/kafka/driver/drivertest"
 	"kafkabench.example/kafka-bench/internal/kafka/driver/sarama"
@@ -17,6 +15,7 @@ const topic = drivertest.Topic
 // 4/3 of the delivery timeout; see patience.go.
 var outcomes = drivertest.Outcomes{
 	Driver:          sarama.New(),
+	Place:           drivertest.Virtual,
 	DeliveryTimeout: 1500 * time.Millisecond,
 	Within:          2,
 	HeldBack:        driver.Failed,
@@ -48,7 +47,11 @@ func TestProduceAfterClose(t *testing.T) { outcomes.TestProduceAfterClose(t) }
 // number, fails its records at the delivery timeout, and those that are left when it
 // is closed.
 func TestIdempotentUnreachable(t *testing.T) {
-	cfg := unreachable(t)
+	drivertest.Virtual(t, testIdempotentUnreachable, drivertest.Topics(1)...)
+}
+
+func testIdempotentUnreachable(t *testing.T, cluster drivertest.Cluster) {
+	cfg := unreachable(cluster)
 	d, took := outcomes.ProduceOne(t, cfg)
 	if d.Outcome != driver.Failed || d.Err == nil || took < cfg.DeliveryTimeout {
 		t.Errorf("%v (%v) after %v, want failed after %v", d.Outcome, d.Err, took, cfg.DeliveryTimeout)
@@ -63,8 +66,10 @@ func TestIdempotentUnreachable(t *testing.T) {
 
 // TestOwnAge: of records that wait for a client that can't open, each is given up by its
 // own age, not by that of the first.
-func TestOwnAge(t *testing.T) {
-	cfg := unreachable(t)
+func TestOwnAge(t *testing.T) { drivertest.Virtual(t, testOwnAge, drivertest.Topics(1)...) }
+
+func testOwnAge(t *testing.T, cluster drivertest.Cluster) {
+	cfg := unreachable(cluster)
 	p, done := outcomes.Open(t, cfg)
 	var began [2]time.Time
 	for tag := range began {
@@ -82,9 +87,7 @@ func TestOwnAge(t *testing.T) {
 }
 
 // unreachable configures an idempotent producer whose cluster is gone.
-func unreachable(t *testing.T) driver.ProducerConfig {
-	t.Helper()
-	cluster := drivertest.Fake(t, kfake.NumBrokers(1))
+func unreachable(cluster drivertest.Cluster) driver.ProducerConfig {
 	cfg := outcomes.Config(cluster)
 	cfg.Idempotent = true
 	cluster.Close()

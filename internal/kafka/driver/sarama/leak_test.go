@@ -12,13 +12,15 @@ import (
 
 // TestKilledConsumerEnds: closing it takes little time, and nothing of it is left.
 func TestKilledConsumerEnds(t *testing.T) {
-	drivertest.TestKilledConsumer(t, sarama.New(), 2*time.Second)
-	checkNothingRuns(t)
+	drivertest.TestKilledConsumer(t, sarama.New(), 2*time.Second, ours...)
 }
 
 // TestNothingIsLeft: of clients that were closed, whatever they were.
 func TestNothingIsLeft(t *testing.T) {
-	cluster := drivertest.FakeTopic(t, 4)
+	drivertest.Virtual(t, testNothingIsLeft, drivertest.Topics(4)...)
+}
+
+func testNothingIsLeft(t *testing.T, cluster drivertest.Cluster) {
 	for _, change := range []func(*driver.ProducerConfig){
 		func(*driver.ProducerConfig) {},
 		func(c *driver.ProducerConfig) { c.Idempotent = true },
@@ -35,18 +37,16 @@ func TestNothingIsLeft(t *testing.T) {
 	}
 	for _, byHand := range []map[int32]int64{nil, {0: 0, 3: 0}} {
 		c := drivertest.Consumer(t, sarama.New(), driver.ConsumerConfig{
-			Brokers: cluster.ListenAddrs(), Partitions: byHand, FetchMaxWait: 100 * time.Millisecond,
+			Brokers: cluster.ListenAddrs(), Access: cluster.Access, Partitions: byHand,
+			FetchMaxWait: 100 * time.Millisecond,
 		})
 		if chunks, err := c.Poll(context.Background()); err != nil || len(chunks) == 0 {
 			t.Fatal(len(chunks), err)
 		}
 		c.Close()
 	}
-	checkNothingRuns(t)
+	drivertest.CheckNothingRuns(t, ours...)
 }
 
-// checkNothingRuns fails the test if a goroutine of the client or the driver is left.
-func checkNothingRuns(t *testing.T) {
-	t.Helper()
-	drivertest.CheckNothingRuns(t, "IBM/sarama.", "driver/sarama.(")
-}
+// ours are names in the stacks of the client's goroutines and the driver's.
+var ours = []string{"IBM/sarama.", "driver/sarama.("}

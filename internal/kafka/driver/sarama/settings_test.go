@@ -3,6 +3,7 @@ package sarama_test
 import (
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
@@ -55,6 +56,10 @@ func TestDefaultsAreShown(t *testing.T) {
 
 // TestSettingsFollowTheConfiguration, also where the client bends it.
 func TestSettingsFollowTheConfiguration(t *testing.T) {
+	synctest.Test(t, testSettings)
+}
+
+func testSettings(t *testing.T) {
 	p := drivertest.Producer(t, sarama.New(), driver.ProducerConfig{
 		Acks: driver.AcksAll, Idempotent: true, InFlight: 5, Compression: "zstd", Level: 19,
 		DeliveryTimeout: 6 * time.Second,

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/segmentio/kafka-go"
@@ -26,7 +27,7 @@ func TestRecordsAreCountedAsTheyAreEncoded(t *testing.T) {
 				Time: time.UnixMilli(ms), Key: protocol.NewBytes(field.Draw(t, "key")), Value: protocol.NewBytes(field.Draw(t, "value")),
 			})
 		}
-		counted := &guarded{records: protocol.NewRecordReader(records...)}
+		counted := guard(protocol.NewRecordReader(records...))
 		var encoded bytes.Buffer
 		set := protocol.RecordSet{Version: 2, Records: counted}
 		if _, err := set.WriteTo(&encoded); err != nil {
@@ -41,7 +42,7 @@ func TestRecordsAreCountedAsTheyAreEncoded(t *testing.T) {
 // TestGivenUpRecordsAreNotRead: neither later, nor while it is said that they were
 // given up; and it is known whether they were encoded.
 func TestGivenUpRecordsAreNotRead(t *testing.T) {
-	before := &guarded{records: protocol.NewRecordReader(protocol.Record{})}
+	before := guard(protocol.NewRecordReader(protocol.Record{}))
 	if before.giveUp() {
 		t.Error("records that nobody read were encoded")
 	}
@@ -49,20 +50,21 @@ func TestGivenUpRecordsAreNotRead(t *testing.T) {
 		t.Errorf("reading records that were given up: %v", err)
 	}
 
-	during := &guarded{records: protocol.NewRecordReader(protocol.Record{}, protocol.Record{})}
-	read(t, during, nil)
-	given := make(chan bool)
-	go func() { given <- during.giveUp() }()
-	select {
-	case <-given:
-		t.Fatal("gave up in the middle of the encoding")
-	case <-time.After(20 * time.Millisecond):
-	}
-	read(t, during, nil)
-	read(t, during, io.EOF)
-	if !<-given {
-		t.Error("records that were read to their end were not encoded")
-	}
+	synctest.Test(t, func(t *testing.T) {
+		during := guard(protocol.NewRecordReader(protocol.Record{}, protocol.Record{}))
+		read(t, during, nil)
+		given := make(chan bool, 1)
+		go func() { given <- during.giveUp() }()
+		synctest.Wait()
+		if len(given) > 0 {
+			t.Fatal("gave up in the middle of the encoding")
+		}
+		read(t, during, nil)
+		read(t, during, io.EOF)
+		if !<-given {
+			t.Error("records that were read to their end were not encoded")
+		}
+	})
 }
 
 func read(t *testing.T, g *guarded, want error) {

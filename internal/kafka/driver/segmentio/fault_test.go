@@ -13,6 +13,7 @@ import (
 // outcomes are what becomes of records with this client, and how soon.
 var outcomes = drivertest.Outcomes{
 	Driver:          segmentio.New(),
+	Place:           drivertest.Virtual,
 	DeliveryTimeout: time.Second,
 	Within:          10,
 	HeldBack:        driver.Failed,

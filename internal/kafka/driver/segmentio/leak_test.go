@@ -13,7 +13,11 @@ import (
 // TestNothingIsLeftRunning: clients that were closed, or killed and closed, leave no
 // goroutine of theirs behind, also if they could reach nobody.
 func TestNothingIsLeftRunning(t *testing.T) {
-	cluster := drivertest.FakeTopic(t, 2)
+	drivertest.Virtual(t, testNothingIsLeft, drivertest.Topics(2)...)
+	drivertest.Virtual(t, testClosedInFlight, drivertest.Topics(1)...)
+}
+
+func testNothingIsLeft(t *testing.T, cluster drivertest.Cluster) {
 	for _, brokers := range [][]string{cluster.ListenAddrs(), {"127.0.0.1:1"}} {
 		cfg := outcomes.Config(cluster)
 		cfg.Brokers = brokers
@@ -22,19 +26,18 @@ func TestNothingIsLeftRunning(t *testing.T) {
 		<-done
 		p.Close()
 		for _, kill := range []bool{false, true} {
-			consumeAndClose(t, driver.ConsumerConfig{Brokers: brokers, Group: "g"}, kill)
-			consumeAndClose(t, driver.ConsumerConfig{Brokers: brokers, Partitions: map[int32]int64{0: 0, 1: 0}}, kill)
+			consumer := driver.ConsumerConfig{Brokers: brokers, Access: cluster.Access, Group: "g"}
+			consumeAndClose(t, consumer, kill)
+			consumer.Group, consumer.Partitions = "", map[int32]int64{0: 0, 1: 0}
+			consumeAndClose(t, consumer, kill)
 		}
 	}
-	closeInFlight(t)
 	// The transport's last connections end a moment after it was closed.
 	drivertest.CheckNothingRuns(t, "segmentio")
 }
 
-// closeInFlight closes a producer whose request is not answered.
-func closeInFlight(t *testing.T) {
-	t.Helper()
-	cluster := drivertest.FakeTopic(t, 1)
+// testClosedInFlight closes a producer whose request is not answered.
+func testClosedInFlight(t *testing.T, cluster drivertest.Cluster) {
 	written := drivertest.Silence(cluster)
 	cfg := outcomes.Config(cluster)
 	cfg.DeliveryTimeout = 0 // the client's own is 10 s
@@ -42,6 +45,7 @@ func closeInFlight(t *testing.T) {
 	p.Produce(&driver.Record{Value: []byte("value")})
 	<-written
 	p.Close()
+	drivertest.CheckNothingRuns(t, "segmentio")
 }
 
 // consumeAndClose polls until a record comes, or for a moment.

@@ -1,4 +1,4 @@
-//go:build librdkafka && cgo
+//go:build librdkafka && cgo && full
 
 package librdkafka_test
 
@@ -15,6 +15,7 @@ import (
 // face does not tell is unknown; see outcome.go.
 var outcomes = drivertest.Outcomes{
 	Driver:          librdkafka.New(),
+	Place:           drivertest.Loopback,
 	DeliveryTimeout: time.Second,
 	Within:          10,
 	HeldBack:        driver.Unknown,

@@ -1,4 +1,4 @@
-//go:build librdkafka && cgo
+//go:build librdkafka && cgo && full
 
 package librdkafka
 

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"os"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/internal/kafka/probe"
+)
+
+// settle is virtual time for what still has timers when a test is done (see package
+// virtual).
+const settle = time.Minute
+
+// lab runs the program in virtual time, with clusters on a network in memory.
+type lab struct{ surroundings }
+
+// virtually runs f in a bubble with a lab.
+func virtually(t *testing.T, f func(t *testing.T, l lab)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		t.Cleanup(func() { time.Sleep(settle) }) // after all others
+		f(t, newLab())
+	})
+}
+
+// newLab is a lab with a network of its own, that no signal reaches.
+func newLab() lab {
+	return lab{surroundings{
+		embedded: cluster.EmbeddedOptions{Network: &kfake.VirtualNetwork{}},
+		probes:   probe.Unknown(),
+		signals:  func(chan<- os.Signal) {},
+	}}
+}
+
+// interrupted is l with an interrupt of each command, so long after it has begun to
+// listen for one.
+func (l lab) interrupted(after time.Duration) lab {
+	l.signals = func(c chan<- os.Signal) { time.AfterFunc(after, func() { c <- os.Interrupt }) }
+	return l
+}
+
+// invoke runs the program in the lab.
+func (l lab) invoke(t *testing.T, args ...string) invoked {
+	t.Helper()
+	return invokeIn(t, l.surroundings, args...)
+}
+
+// start starts a cluster that the test's end stops. It is the only one on the lab's
+// network.
+func (l lab) start(t *testing.T) *cluster.Embedded {
+	t.Helper()
+	e, err := cluster.StartEmbedded(l.embedded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = e.Stop(t.Context()) })
+	return e
+}
+
+// listen are the options of a kfake cluster on the lab's network, which has one broker.
+func (l lab) listen() []kfake.Opt {
+	return []kfake.Opt{kfake.NumBrokers(1), kfake.ListenFn(l.embedded.Network.Listen), kfake.Ports(9092)}
+}
+
+// client are the options of a client of a cluster in the lab.
+func (l lab) client(brokers []string, more ...kgo.Opt) []kgo.Opt {
+	return slices.Concat([]kgo.Opt{
+		kgo.SeedBrokers(brokers...), kgo.Dialer(l.embedded.Network.DialContext), kgo.DisableClientMetrics(),
+	}, more)
+}

@@ -1,0 +1,43 @@
+package franz
+
+import (
+	"context"
+	"net"
+	"testing"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"kafkabench.example/kafka-bench/internal/kafka/access"
+)
+
+// watched is a connection that calls write at each write.
+type watched struct {
+	net.Conn
+	write func()
+}
+
+func (w watched) Write(b []byte) (int, error) {
+	w.write()
+	return len(b), nil
+}
+
+// TestProduceRequestCountsBeforeItsWrite: a produce request counts when its first byte is
+// about to leave, and not when all of it has left: by then the client may have given up
+// its records.
+func TestProduceRequestCountsBeforeItsWrite(t *testing.T) {
+	var w wire
+	began := int64(-1)
+	dial := func(context.Context, string, string) (net.Conn, error) {
+		return watched{write: func() { began = w.traffic().Began }}, nil
+	}
+	conn, err := w.dialer(dial, access.Access{})(t.Context(), "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Write(kmsg.NewRequestFormatter().AppendRequest(nil, kmsg.NewPtrProduceRequest(), 1)); err != nil {
+		t.Fatal(err)
+	}
+	if began != 1 {
+		t.Errorf("%d requests had begun when the first byte left, want 1", began)
+	}
+}

@@ -1,0 +1,13 @@
+//go:build full
+
+package franz_test
+
+import (
+	"testing"
+
+	"kafkabench.example/kafka-bench/internal/kafka/driver/drivertest"
+	"kafkabench.example/kafka-bench/internal/kafka/driver/franz"
+)
+
+// TestConformanceKafka runs the suite on Apache Kafka itself.
+func TestConformanceKafka(t *testing.T) { drivertest.RunKafka(t, franz.New()) }

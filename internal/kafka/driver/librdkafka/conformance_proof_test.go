@@ -1,0 +1,13 @@
+//go:build librdkafka && cgo && proof
+
+package librdkafka_test
+
+import (
+	"testing"
+
+	"kafkabench.example/kafka-bench/internal/kafka/driver/drivertest"
+	"kafkabench.example/kafka-bench/internal/kafka/driver/librdkafka"
+)
+
+// TestConformanceKafka runs the suite on Apache Kafka itself.
+func TestConformanceKafka(t *testing.T) { drivertest.RunKafka(t, librdkafka.New()) }

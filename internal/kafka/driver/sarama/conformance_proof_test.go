@@ -1,0 +1,13 @@
+//go:build proof
+
+package sarama_test
+
+import (
+	"testing"
+
+	"kafkabench.example/kafka-bench/internal/kafka/driver/drivertest"
+	"kafkabench.example/kafka-bench/internal/kafka/driver/sarama"
+)
+
+// TestConformanceKafka runs the suite on Apache Kafka itself.
+func TestConformanceKafka(t *testing.T) { drivertest.RunKafka(t, sarama.New()) }

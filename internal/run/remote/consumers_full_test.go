@@ -1,0 +1,194 @@
+//go:build full
+
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/measure/latency"
+)
+
+// outside starts a child that is a process.
+func outside(place int) (*Child, error) { return StartChild(place, childCommand) }
+
+// A process that is killed by a fault leaves its books, and its member may come
+// again in another process. On the tape it then reads all from the start: what it was
+// handed before comes twice, and is known to.
+func TestKilledProcess(t *testing.T) {
+	axis := load.NewAxis(nil)
+	axis.Set(0, time.Minute)
+	cs := join(t, outside, axis, 3, nil)
+	var collector latency.Collector
+	cs.AddTo(&collector)
+	time.Sleep(50 * time.Millisecond)
+	pid := cs.places[1].process.PID()
+	loss, err := cs.Kill(1)
+	if err != nil || !slices.Equal(loss.Partitions, []int32{1, 4}) || loss.Uncommitted == 0 {
+		t.Fatalf("it lost %+v, %v", loss, err)
+	}
+	if !gone(pid) || cs.Err() != nil {
+		t.Errorf("the process is gone: %v, and that is no error: %v", gone(pid), cs.Err())
+	}
+	if _, err := cs.Kill(1); err == nil {
+		t.Error("it was killed twice")
+	}
+	before := cs.Reached()
+	if before[1].Delivered+before[4].Delivered != loss.Uncommitted {
+		t.Errorf("it was handed %d and %d, and has not committed %d", before[1].Delivered, before[4].Delivered, loss.Uncommitted)
+	}
+	collector.Collect()
+	if err := cs.Start(1); err != nil {
+		t.Fatal(err)
+	}
+	if err := cs.Start(1); err == nil {
+		t.Error("it was started twice")
+	}
+	readToEnd(t, cs)
+	all := learn(cs, &collector)
+	b := all.books
+	if dup := b.Warmup.Duplicates + b.Measured.Duplicates; dup != loss.Uncommitted || all.received.Duplicates != dup {
+		t.Errorf("%d duplicates, %d when they came; want %d", dup, all.received.Duplicates, loss.Uncommitted)
+	}
+	if b.Warmup.Unique+b.Measured.Unique != 5*tapeRecords || b.Measured.Lost != 0 || b.Approximate || len(b.Measured.Imbalance()) > 0 {
+		t.Errorf("the books are %+v", b)
+	}
+	if n := all.counts[latency.E2EServiceTime]; n != 5*tapeRecords {
+		t.Errorf("%d records have a time, want %d", n, 5*tapeRecords)
+	}
+}
+
+// A process that stands still is what it was when it stopped, and holds nobody up.
+func TestPausedProcess(t *testing.T) {
+	axis := load.NewAxis(nil)
+	axis.Set(0, time.Minute)
+	cs := join(t, outside, axis, 3, nil)
+	time.Sleep(30 * time.Millisecond)
+	process := cs.places[1].process
+	how, err := cs.Pause(1)
+	if err != nil || !strings.Contains(how, fmt.Sprintf("pid %d) stands still (SIGSTOP)", process.PID())) {
+		t.Fatalf("paused by %q, %v", how, err)
+	}
+	if _, err := cs.Pause(1); err == nil {
+		t.Error("it was paused twice")
+	}
+	if process.Running() || process.Ended() {
+		t.Error("it runs, or has ended")
+	}
+	at := cs.Reached()
+	time.Sleep(100 * time.Millisecond)
+	now := cs.Reached()
+	if now[1].Position != at[1].Position || now[1].Position == 0 || now[0].Position == at[0].Position {
+		t.Errorf("positions went from %+v to %+v", at, now)
+	}
+	if err := process.Call("Clock.Now", None(0), new(int64)); !errors.Is(err, errNotRunning) {
+		t.Errorf("it was asked: %v", err)
+	}
+	if err := cs.Resume(1); err != nil {
+		t.Error(err)
+	}
+	if err := cs.Resume(1); err == nil {
+		t.Error("it was resumed twice")
+	}
+	readToEnd(t, cs)
+
+	if _, err := cs.Pause(0); err != nil { // for good
+		t.Error(err)
+	}
+	if _, err := cs.Pause(2); err != nil {
+		t.Error(err)
+	}
+	if loss, err := cs.Kill(2); err != nil || loss.Uncommitted != tapeRecords { // partition 2
+		t.Errorf("a process that stood still lost %+v, %v", loss, err)
+	}
+	var collector latency.Collector
+	cs.AddTo(&collector)
+	all := learn(cs, &collector)
+	if b := all.books; b.Warmup.Unique+b.Measured.Unique != 5*tapeRecords || b.Measured.Duplicates != 0 {
+		t.Errorf("the books are %+v", b)
+	}
+	if n := all.counts[latency.E2EServiceTime]; n != 5*tapeRecords {
+		t.Errorf("%d records have a time, want %d", n, 5*tapeRecords)
+	}
+	if cs.Err() != nil || slices.ContainsFunc(cs.Processes(), func(p *Process) bool { return !gone(p.PID()) }) {
+		t.Errorf("a process is left, or %v", cs.Err())
+	}
+}
+
+// The death of a process that nobody asked for is told, and nobody waits for it;
+// what it last told stays known.
+func TestConsumersOfADeadProcess(t *testing.T) {
+	axis := load.NewAxis(nil)
+	axis.Set(0, time.Minute)
+	cs := join(t, outside, axis, 3, nil)
+	time.Sleep(30 * time.Millisecond)
+	at := cs.Reached()
+	_ = syscall.Kill(cs.places[1].process.PID(), syscall.SIGKILL)
+	for cs.Dead() == nil {
+		time.Sleep(time.Millisecond)
+	}
+	for _, err := range []error{cs.Dead(), cs.Err(), cs.AwaitReady(context.Background())} {
+		if err == nil || !strings.Contains(err.Error(), "process 1") || !strings.Contains(err.Error(), "killed") {
+			t.Errorf("of the dead process it is said: %v", err)
+		}
+	}
+	if _, err := cs.Kill(1); err == nil {
+		t.Error("it was killed")
+	}
+	if now := cs.Reached(); now[1].Position < at[1].Position || now[1].Arrived < at[1].Arrived {
+		t.Errorf("it had come to %+v, and now to %+v", at[1], now[1])
+	}
+	cs.Stop(context.Background())
+	if b := cs.Receivers()[1]; b.Unique() == 0 {
+		t.Error("nothing of it is in the books")
+	}
+}
+
+// A process that stands still when its parent dies is woken to end.
+func TestStillChildOfADeadParent(t *testing.T) { wakesStillChild(t) }
+
+func wakesStillChild(t *testing.T) {
+	t.Helper()
+	parent := exec.Command(childCommand[0], orphanWord)
+	out, err := parent.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pid int
+	if _, err := fmt.Sscan(string(out), &pid); err != nil {
+		t.Fatal(err)
+	}
+	for !ended(pid) {
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// ended tells whether a process runs no more: it is gone, or nobody buries it.
+func ended(pid int) bool {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return gone(pid) || err == nil && strings.Contains(string(status), ") Z ")
+}
+
+// BenchmarkStanding is what a run asks of three processes of consumers at the end of
+// an interval.
+func BenchmarkStanding(b *testing.B) {
+	axis := load.NewAxis(nil)
+	axis.Set(0, time.Minute)
+	cs := join(b, outside, axis, 3, nil)
+	var collector latency.Collector
+	cs.AddTo(&collector)
+	for b.Loop() {
+		cs.Received()
+		cs.Reached()
+		collector.Collect()
+	}
+}

@@ -1,0 +1,44 @@
+//go:build full
+
+package remote
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/load"
+)
+
+// TestProducersOfADeadProcess: the others go on, nobody waits, and it is told.
+func TestProducersOfADeadProcess(t *testing.T) {
+	axis := load.NewAxis(nil)
+	children := start(t, 3)
+	ps := open(t, children, axis, Version, "")
+	go func() {
+		for _, measured := ps.Sent(); measured.Scheduled == 0; _, measured = ps.Sent() {
+			time.Sleep(time.Millisecond)
+		}
+		_ = syscall.Kill(children[1].PID(), syscall.SIGKILL)
+		for ps.Err() == nil {
+			time.Sleep(time.Millisecond)
+		}
+		time.Sleep(100 * time.Millisecond) // of the others
+		ps.EndAt(axis.Now())
+	}()
+	got := offer(t, ps, axis, time.Minute)
+	if err := ps.Err(); err == nil || !strings.Contains(err.Error(), "process 1") || !strings.Contains(err.Error(), "killed") {
+		t.Errorf("of the dead process it is said: %v", err)
+	}
+	// Process 1 has two of the five workers, and did not come to the end.
+	if n, all := float64(got.measured.Scheduled), 2000*time.Duration(got.end).Seconds(); n < all*3/5-workers || n >= all {
+		t.Errorf("%v records came due, of %v of all workers", n, all)
+	}
+	if behind := ps.Behind([][]uint64{{0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}}); behind.AckedIn[0] == 0 || behind.OldestDueNs[0] >= 0 {
+		t.Errorf("the others are forgotten: %+v", behind)
+	}
+	if _, counted := ps.Wire(); counted {
+		t.Error("the traffic of a dead process is counted")
+	}
+}

@@ -1,0 +1,143 @@
+//go:build full
+
+package kafkabench_test
+
+import (
+	"archive/zip"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// outsideVersion is the version that the outside program requires.
+const outsideVersion = "v0.0.1"
+
+// outsideProgram is somebody else's: it imports the public packages and uses each.
+const outsideProgram = `package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"MODULE/backpressure"
+	"MODULE/backpressure/kgogate"
+	"MODULE/kmq"
+)
+
+func main() {
+	credit, err := backpressure.NewCredit(100)
+	if err != nil {
+		panic(err)
+	}
+	gate, err := backpressure.New(backpressure.Config{Controller: credit})
+	if err != nil {
+		panic(err)
+	}
+	client, err := kgo.NewClient(kgo.RequiredAcks(kgo.NoAck()), kgo.DisableIdempotentWrite())
+	if err != nil {
+		panic(err)
+	}
+	defer client.Close()
+	_, err = kgogate.New(client, gate, kgogate.Config{})
+	fmt.Println("kgogate refuses a client without acknowledgements:", err != nil)
+	_, err = kmq.Open(context.Background(), kmq.Config{})
+	fmt.Println("kmq refuses an empty config:", errors.Is(err, kmq.ErrConfig))
+}
+`
+
+const outsideOutput = `kgogate refuses a client without acknowledgements: true
+kmq refuses an empty config: true
+`
+
+// TestOutsideModule builds and runs a program of another module, which gets this one
+// from a module proxy in the file system, as it would from a public one.
+func TestOutsideModule(t *testing.T) {
+	module := command(t, ".", nil, "go", "list", "-m")
+	proxy, program := t.TempDir(), t.TempDir()
+	publish(t, filepath.Join(proxy, module, "@v"), module)
+	write(t, filepath.Join(program, "main.go"), strings.ReplaceAll(outsideProgram, "MODULE", module))
+	write(t, filepath.Join(program, "go.mod"), "module example.com/outside\n\ngo 1.26.0\n\nrequire "+module+" "+outsideVersion+"\n")
+
+	downloads := filepath.Join(command(t, ".", nil, "go", "env", "GOMODCACHE"), "cache", "download")
+	env := []string{
+		"GOPROXY=file://" + proxy + ",file://" + downloads + "," + command(t, ".", nil, "go", "env", "GOPROXY"),
+		"GOSUMDB=off", "GOWORK=off", "GOFLAGS=-mod=mod -modcacherw -trimpath", "GOMODCACHE=" + t.TempDir(),
+	}
+	if got := command(t, program, env, "go", "run", "."); got+"\n" != outsideOutput {
+		t.Errorf("the program printed\n%s\nwant\n%s", got, outsideOutput)
+	}
+}
+
+// publish writes the version of the module that is checked out here into a proxy's
+// folder: its tracked files, as a version control system hands them out.
+func publish(t *testing.T, dir, module string) {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	info, err := json.Marshal(map[string]any{"Version": outsideVersion, "Time": time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mod, err := os.ReadFile("go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "list"), outsideVersion+"\n")
+	write(t, filepath.Join(dir, outsideVersion+".info"), string(info))
+	write(t, filepath.Join(dir, outsideVersion+".mod"), string(mod))
+
+	archive, err := os.Create(filepath.Join(dir, outsideVersion+".zip"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer archive.Close()
+	files := zip.NewWriter(archive)
+	for _, name := range strings.Split(command(t, ".", nil, "git", "ls-files"), "\n") {
+		content, err := os.ReadFile(name)
+		if os.IsNotExist(err) { // deleted, and not committed yet
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		file, err := files.Create(module + "@" + outsideVersion + "/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := file.Write(content); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := files.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// command returns what a command prints to its standard output, without white space
+// around it.
+func command(t *testing.T, dir string, env []string, name string, args ...string) string {
+	t.Helper()
+	var stderr strings.Builder
+	cmd := exec.Command(name, args...)
+	cmd.Dir, cmd.Env, cmd.Stderr = dir, append(os.Environ(), env...), &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, stderr.String())
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func write(t *testing.T, path, content string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
