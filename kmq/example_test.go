@@ -258,8 +258,8 @@ func ExampleOpenTracker() {
 	fmt.Printf("%s, attempt %d\n", ds[0].Record.Value, ds[0].Attempt())
 	check(ds[0].Ack(ctx))
 	check(q.Close(ctx))
+	check(tracker.Close(ctx)) // which ends the redelivery: its end is written after the copy
 	fmt.Println("redelivered:", tracker.Stats().Tailed)
-	check(tracker.Close(ctx))
 	// Output:
 	// espresso, attempt 1
 	// espresso, attempt 2

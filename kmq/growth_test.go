@@ -3,12 +3,13 @@ package kmq_test
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
-	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"kafkabench.example/kafka-bench/internal/project/virtual"
 	"kafkabench.example/kafka-bench/kmq"
 )
 
@@ -27,7 +28,9 @@ func TestATopicThatGrows(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			growing{t, kgo.MetadataMaxAge(200 * time.Millisecond)}.run(c.cfg)
+			synctest.Test(t, func(t *testing.T) {
+				growing{t, kgo.MetadataMaxAge(200 * time.Millisecond)}.run(c.cfg)
+			})
 		})
 	}
 }
@@ -38,22 +41,19 @@ type growing struct {
 }
 
 func (g growing) run(cfg kmq.Config) {
-	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "orders"), kfake.BrokerConfigs(map[string]string{
+	c := virtual.Start(g, virtual.Options{Config: map[string]string{
 		"group.share.heartbeat.interval.ms": "100", "group.share.min.heartbeat.interval.ms": "100",
-	}))
-	if err != nil {
-		g.Fatal(err)
-	}
-	g.Cleanup(cluster.Close)
-	client, err := kgo.NewClient(kgo.SeedBrokers(cluster.ListenAddrs()...), kgo.RecordPartitioner(kgo.ManualPartitioner()),
-		g.soon, kgo.MetadataMinAge(50*time.Millisecond))
+	}})
+	c.Topic(g, "orders", 1)
+	client, err := kgo.NewClient(append(c.Client(), kgo.RecordPartitioner(kgo.ManualPartitioner()),
+		g.soon, kgo.MetadataMinAge(50*time.Millisecond))...)
 	if err != nil {
 		g.Fatal(err)
 	}
 	g.Cleanup(client.Close)
 
-	cfg.Brokers, cfg.Topic, cfg.Group, cfg.CommitEvery = cluster.ListenAddrs(), "orders", "billing", 50*time.Millisecond
-	cfg.Client = []kgo.Opt{g.soon, kgo.MetadataMinAge(50 * time.Millisecond)}
+	cfg.Brokers, cfg.Topic, cfg.Group, cfg.CommitEvery = c.Bootstrap(), "orders", "billing", 50*time.Millisecond
+	cfg.Client = append(c.Client(), g.soon, kgo.MetadataMinAge(50*time.Millisecond))
 	q := g.open(cfg)
 	g.produce(client, 0)
 	g.settle(q, cfg, 0)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -14,6 +15,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"kafkabench.example/kafka-bench/internal/project/virtual"
 	"kafkabench.example/kafka-bench/kmq"
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 	"kafkabench.example/kafka-bench/kmq/internal/marker"
@@ -23,24 +25,18 @@ import (
 // a second older than the next.
 type inspected struct {
 	*testing.T
-	cluster *kfake.Cluster
+	on      *virtual.Cluster
+	cluster *kfake.Cluster // the same
 	since   time.Time
 }
 
+// newInspected makes one in the bubble that the test runs in.
 func newInspected(t *testing.T) *inspected {
 	t.Helper()
-	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "orders"),
-		kfake.BrokerConfigs(map[string]string{"group.share.heartbeat.interval.ms": "100"}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(cluster.Close)
-	i := &inspected{T: t, cluster: cluster, since: time.Now().Add(-time.Hour).Truncate(time.Millisecond)}
-	client, err := kgo.NewClient(kgo.SeedBrokers(cluster.ListenAddrs()...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer client.Close()
+	c := virtual.Start(t, virtual.Options{Config: map[string]string{"group.share.heartbeat.interval.ms": "100"}})
+	c.Topic(t, "orders", 1)
+	i := &inspected{T: t, on: c, cluster: c.Fake(), since: time.Now().Add(-time.Hour).Truncate(time.Millisecond)}
+	client := i.newClient()
 	for n := range 10 {
 		r := &kgo.Record{Topic: "orders", Value: fmt.Append(nil, n), Timestamp: i.since.Add(time.Duration(n) * time.Second)}
 		if err := client.ProduceSync(t.Context(), r).FirstErr(); err != nil {
@@ -50,9 +46,18 @@ func newInspected(t *testing.T) *inspected {
 	return i
 }
 
+// newClient opens a client of the cluster, which is closed when the test ends.
+func (i *inspected) newClient(with ...kgo.Opt) *kgo.Client {
+	i.Helper()
+	client, err := kgo.NewClient(append(i.on.Client(), with...)...)
+	i.do(err)
+	i.Cleanup(client.Close)
+	return client
+}
+
 func (i *inspected) config(e kmq.Engine) kmq.Config {
 	return kmq.Config{
-		Brokers: i.cluster.ListenAddrs(), Topic: "orders", Group: "billing", Engine: e,
+		Brokers: i.on.Bootstrap(), Client: i.on.Client(), Topic: "orders", Group: "billing", Engine: e,
 		MaxInFlight: 4, CommitEvery: 20 * time.Millisecond, DeadLetterTopic: "orders-dead",
 	}
 }
@@ -160,31 +165,33 @@ func TestInspect(t *testing.T) {
 		},
 	} {
 		t.Run(string(test.engine), func(t *testing.T) {
-			i := newInspected(t)
-			cfg := i.config(test.engine)
-			q := i.open(cfg)
-			ds := i.receive(q, 4)
-			for _, n := range test.ack {
-				i.do(ds[n].Ack(t.Context()))
-			}
-			i.do(q.Flush(t.Context()))
-			check := func(c counts) {
-				t.Helper()
-				look := cfg
-				look.Engine, look.Topic = "", "" // it is found out
-				i.eventually(look, kmq.PartitionInspection{
-					Committed: c.committed, End: c.end, InFlight: c.inFlight, Waiting: c.waiting,
-					OldestUnacked: i.since.Add(time.Duration(c.oldest) * time.Second), Redelivered: c.redelivered,
-				}, c.dead)
-			}
-			check(test.then)
-			if test.nack >= 0 {
-				i.do(ds[test.nack].Nack(t.Context(), 0))
-				check(test.afterNack)
-			}
-			i.do(ds[2].Reject(t.Context(), "no"))
-			i.do(q.Flush(t.Context()))
-			check(test.afterReject)
+			synctest.Test(t, func(t *testing.T) {
+				i := newInspected(t)
+				cfg := i.config(test.engine)
+				q := i.open(cfg)
+				ds := i.receive(q, 4)
+				for _, n := range test.ack {
+					i.do(ds[n].Ack(t.Context()))
+				}
+				i.do(q.Flush(t.Context()))
+				check := func(c counts) {
+					t.Helper()
+					look := cfg
+					look.Engine, look.Topic = "", "" // it is found out
+					i.eventually(look, kmq.PartitionInspection{
+						Committed: c.committed, End: c.end, InFlight: c.inFlight, Waiting: c.waiting,
+						OldestUnacked: i.since.Add(time.Duration(c.oldest) * time.Second), Redelivered: c.redelivered,
+					}, c.dead)
+				}
+				check(test.then)
+				if test.nack >= 0 {
+					i.do(ds[test.nack].Nack(t.Context(), 0))
+					check(test.afterNack)
+				}
+				i.do(ds[2].Reject(t.Context(), "no"))
+				i.do(q.Flush(t.Context()))
+				check(test.afterReject)
+			})
 		})
 	}
 }
@@ -203,20 +210,22 @@ func TestInspectBeforeATracker(t *testing.T) {
 		{"loans", "", "", -1},
 	} {
 		t.Run(test.topic+" as "+test.named, func(t *testing.T) {
-			i := newInspected(t)
-			cfg := i.config(kmq.Markers)
-			cfg.Tracker, cfg.MarkersTopic, cfg.MaxInFlight = kmq.External, test.topic, 20
-			i.receive(i.open(cfg), 10)
-			cfg.Engine, cfg.Topic, cfg.MarkersTopic = "", "", test.named
-			i.until(cfg, func(got kmq.Inspection) bool {
-				p := got.Partitions[0]
-				if p.Committed != 10 {
-					return false
-				}
-				if got.Engine != test.engine || p.InFlight != test.inFlight || p.Waiting != 0 {
-					t.Fatalf("%+v, want engine %q and %d in flight", got, test.engine, test.inFlight)
-				}
-				return true
+			synctest.Test(t, func(t *testing.T) {
+				i := newInspected(t)
+				cfg := i.config(kmq.Markers)
+				cfg.Tracker, cfg.MarkersTopic, cfg.MaxInFlight = kmq.External, test.topic, 20
+				i.receive(i.open(cfg), 10)
+				cfg.Engine, cfg.Topic, cfg.MarkersTopic = "", "", test.named
+				i.until(cfg, func(got kmq.Inspection) bool {
+					p := got.Partitions[0]
+					if p.Committed != 10 {
+						return false
+					}
+					if got.Engine != test.engine || p.InFlight != test.inFlight || p.Waiting != 0 {
+						t.Fatalf("%+v, want engine %q and %d in flight", got, test.engine, test.inFlight)
+					}
+					return true
+				})
 			})
 		})
 	}
@@ -224,18 +233,20 @@ func TestInspectBeforeATracker(t *testing.T) {
 
 // Markers of another group on the same topic are no evidence for this one.
 func TestInspectBesideTheMarkersOfAnother(t *testing.T) {
-	i := newInspected(t)
-	other := i.config(kmq.Markers)
-	other.Group = "shipping"
-	i.receive(i.open(other), 1)
-	cfg := i.config(kmq.Plain)
-	i.do(i.receive(i.open(cfg), 1)[0].Ack(t.Context()))
-	cfg.Engine = ""
-	i.until(cfg, func(got kmq.Inspection) bool {
-		if got.Engine != "" {
-			t.Fatalf("%+v", got)
-		}
-		return got.Partitions[0].Committed == 1
+	synctest.Test(t, func(t *testing.T) {
+		i := newInspected(t)
+		other := i.config(kmq.Markers)
+		other.Group = "shipping"
+		i.receive(i.open(other), 1)
+		cfg := i.config(kmq.Plain)
+		i.do(i.receive(i.open(cfg), 1)[0].Ack(t.Context()))
+		cfg.Engine = ""
+		i.until(cfg, func(got kmq.Inspection) bool {
+			if got.Engine != "" {
+				t.Fatalf("%+v", got)
+			}
+			return got.Partitions[0].Committed == 1
+		})
 	})
 }
 
@@ -244,23 +255,23 @@ func TestInspectBesideTheMarkersOfAnother(t *testing.T) {
 func TestInspectAnUnusedPartition(t *testing.T) {
 	for _, engine := range kmq.Engines {
 		t.Run(string(engine), func(t *testing.T) {
-			i := newInspected(t)
-			client, err := kgo.NewClient(kgo.SeedBrokers(i.cluster.ListenAddrs()...), kgo.RecordPartitioner(kgo.ManualPartitioner()))
-			i.do(err)
-			defer client.Close()
-			_, err = kadm.NewClient(client).CreateTopic(t.Context(), 2, 1, nil, "parcels")
-			i.do(err)
-			i.do(client.ProduceSync(t.Context(), &kgo.Record{Topic: "parcels", Partition: 0}).FirstErr())
-			cfg := i.config(engine)
-			cfg.Topic = "parcels"
-			q := i.open(cfg)
-			i.do(i.receive(q, 1)[0].Ack(t.Context()))
-			i.do(q.Flush(t.Context()))
-			i.until(cfg, func(got kmq.Inspection) bool {
-				if p := got.Partitions[1]; p.InFlight != 0 || p.Waiting != 0 {
-					t.Fatalf("%+v of nothing", p)
-				}
-				return got.Partitions[0].InFlight == 0
+			synctest.Test(t, func(t *testing.T) {
+				i := newInspected(t)
+				client := i.newClient(kgo.RecordPartitioner(kgo.ManualPartitioner()))
+				_, err := kadm.NewClient(client).CreateTopic(t.Context(), 2, 1, nil, "parcels")
+				i.do(err)
+				i.do(client.ProduceSync(t.Context(), &kgo.Record{Topic: "parcels", Partition: 0}).FirstErr())
+				cfg := i.config(engine)
+				cfg.Topic = "parcels"
+				q := i.open(cfg)
+				i.do(i.receive(q, 1)[0].Ack(t.Context()))
+				i.do(q.Flush(t.Context()))
+				i.until(cfg, func(got kmq.Inspection) bool {
+					if p := got.Partitions[1]; p.InFlight != 0 || p.Waiting != 0 {
+						t.Fatalf("%+v of nothing", p)
+					}
+					return got.Partitions[0].InFlight == 0
+				})
 			})
 		})
 	}
@@ -270,19 +281,21 @@ func TestInspectAnUnusedPartition(t *testing.T) {
 func TestInspectTakesTheTopicOfTheMembers(t *testing.T) {
 	for _, engine := range []kmq.Engine{kmq.Plain, kmq.Markers} {
 		t.Run(string(engine), func(t *testing.T) {
-			i := newInspected(t)
-			cfg := i.config(engine)
-			refused := i.cluster.Fault(kfake.Fault{
-				Keys: []kmsg.Key{kmsg.OffsetCommit}, Topic: cfg.Topic, Err: kerr.CoordinatorLoadInProgress, Count: -1,
-			})
-			defer refused.Remove()
-			i.receive(i.open(cfg), 1)
-			cfg.Topic, cfg.Engine = "", ""
-			i.until(cfg, func(got kmq.Inspection) bool {
-				if p := got.Partitions[0]; got.Topic != "orders" || p.Committed != -1 {
-					t.Fatalf("%+v", got)
-				}
-				return true
+			synctest.Test(t, func(t *testing.T) {
+				i := newInspected(t)
+				cfg := i.config(engine)
+				refused := i.cluster.Fault(kfake.Fault{
+					Keys: []kmsg.Key{kmsg.OffsetCommit}, Topic: cfg.Topic, Err: kerr.CoordinatorLoadInProgress, Count: -1,
+				})
+				defer refused.Remove()
+				i.receive(i.open(cfg), 1)
+				cfg.Topic, cfg.Engine = "", ""
+				i.until(cfg, func(got kmq.Inspection) bool {
+					if p := got.Partitions[0]; got.Topic != "orders" || p.Committed != -1 {
+						t.Fatalf("%+v", got)
+					}
+					return true
+				})
 			})
 		})
 	}
@@ -291,93 +304,95 @@ func TestInspectTakesTheTopicOfTheMembers(t *testing.T) {
 // Starts are written before offsets are committed: what was started and ended does not
 // wait, though the group has committed nothing yet.
 func TestInspectBeforeTheCommit(t *testing.T) {
-	i := newInspected(t)
-	cfg := i.config(kmq.Markers)
-	refused := i.cluster.Fault(kfake.Fault{
-		Keys: []kmsg.Key{kmsg.OffsetCommit}, Topic: cfg.Topic, Err: kerr.CoordinatorLoadInProgress, Count: -1,
+	synctest.Test(t, func(t *testing.T) {
+		i := newInspected(t)
+		cfg := i.config(kmq.Markers)
+		refused := i.cluster.Fault(kfake.Fault{
+			Keys: []kmsg.Key{kmsg.OffsetCommit}, Topic: cfg.Topic, Err: kerr.CoordinatorLoadInProgress, Count: -1,
+		})
+		defer refused.Remove()
+		q := i.open(cfg)
+		for _, d := range i.receive(q, 4) {
+			i.do(d.Ack(t.Context()))
+		}
+		var got kmq.PartitionInspection
+		for until := time.Now().Add(10 * time.Second); got.InFlight+got.Waiting != 6 && time.Now().Before(until); time.Sleep(5 * time.Millisecond) {
+			group, err := kmq.Inspect(t.Context(), cfg)
+			i.do(err)
+			got = group.Partitions[0]
+		}
+		if got.Committed != -1 || got.InFlight+got.Waiting != 6 {
+			t.Errorf("%+v: 6 of 10 records are not settled", got)
+		}
 	})
-	defer refused.Remove()
-	q := i.open(cfg)
-	for _, d := range i.receive(q, 4) {
-		i.do(d.Ack(t.Context()))
-	}
-	var got kmq.PartitionInspection
-	for until := time.Now().Add(10 * time.Second); got.InFlight+got.Waiting != 6 && time.Now().Before(until); time.Sleep(5 * time.Millisecond) {
-		group, err := kmq.Inspect(t.Context(), cfg)
-		i.do(err)
-		got = group.Partitions[0]
-	}
-	if got.Committed != -1 || got.InFlight+got.Waiting != 6 {
-		t.Errorf("%+v: 6 of 10 records are not settled", got)
-	}
 }
 
 // What a transaction aborted was not handed out, nor is it a copy; what is open in one is
 // not waited for, and counts once it is committed.
 func TestInspectReadsWhatIsCommitted(t *testing.T) {
-	i := newInspected(t)
-	cfg := i.config(kmq.Markers)
-	cfg.DeadLetterTopic = ""
-	client, err := kgo.NewClient(kgo.SeedBrokers(i.cluster.ListenAddrs()...), kgo.TransactionalID("somebody"))
-	i.do(err)
-	defer client.Close()
-	_, err = kadm.NewClient(client).CreateTopic(t.Context(), 1, 1, nil, "orders-markers")
-	i.do(err)
-	begin := func() {
-		t.Helper()
-		i.do(client.BeginTransaction())
-		start := marker.Marker{Type: marker.Start, Offset: 0, Count: 4, Duration: time.Hour, Holder: 1, Group: marker.Of(cfg.Group)}
-		_, key, value := marker.Append(nil, start)
-		i.do(client.ProduceSync(t.Context(), &kgo.Record{Topic: "orders-markers", Key: key, Value: value}).FirstErr())
-	}
-	expect := func(when string, want kmq.PartitionInspection) {
-		t.Helper()
-		got, err := kmq.Inspect(t.Context(), cfg)
+	synctest.Test(t, func(t *testing.T) {
+		i := newInspected(t)
+		cfg := i.config(kmq.Markers)
+		cfg.DeadLetterTopic = ""
+		client := i.newClient(kgo.TransactionalID("somebody"))
+		_, err := kadm.NewClient(client).CreateTopic(t.Context(), 1, 1, nil, "orders-markers")
 		i.do(err)
-		p := got.Partitions[0]
-		if !p.OldestUnacked.Equal(i.since) {
-			t.Errorf("%s: the oldest is of %v, want %v", when, p.OldestUnacked, i.since)
+		begin := func() {
+			t.Helper()
+			i.do(client.BeginTransaction())
+			start := marker.Marker{Type: marker.Start, Offset: 0, Count: 4, Duration: time.Hour, Holder: 1, Group: marker.Of(cfg.Group)}
+			_, key, value := marker.Append(nil, start)
+			i.do(client.ProduceSync(t.Context(), &kgo.Record{Topic: "orders-markers", Key: key, Value: value}).FirstErr())
 		}
-		p.OldestUnacked, want.Committed = time.Time{}, -1
-		if p != want {
-			t.Errorf("%s: %+v\nwant %+v", when, p, want)
+		expect := func(when string, want kmq.PartitionInspection) {
+			t.Helper()
+			got, err := kmq.Inspect(t.Context(), cfg)
+			i.do(err)
+			p := got.Partitions[0]
+			if !p.OldestUnacked.Equal(i.since) {
+				t.Errorf("%s: the oldest is of %v, want %v", when, p.OldestUnacked, i.since)
+			}
+			p.OldestUnacked, want.Committed = time.Time{}, -1
+			if p != want {
+				t.Errorf("%s: %+v\nwant %+v", when, p, want)
+			}
 		}
-	}
-	begin()
-	older := &kgo.Record{Topic: cfg.Topic, Timestamp: i.since.Add(-time.Hour)}
-	aborted := lease.Copy(older, lease.ID{Offset: 5}, cfg.Topic, 1)
-	i.do(client.ProduceSync(t.Context(), aborted).FirstErr())
-	expect("open", kmq.PartitionInspection{End: 11, Waiting: 11})
-	i.do(client.EndTransaction(t.Context(), kgo.TryAbort))
-	expect("aborted", kmq.PartitionInspection{End: 12, Waiting: 12}) // the abort takes an offset too
-	begin()
-	expect("open again", kmq.PartitionInspection{End: 12, Waiting: 12})
-	i.do(client.EndTransaction(t.Context(), kgo.TryCommit))
-	expect("committed", kmq.PartitionInspection{End: 12, InFlight: 4, Waiting: 8})
+		begin()
+		older := &kgo.Record{Topic: cfg.Topic, Timestamp: i.since.Add(-time.Hour)}
+		aborted := lease.Copy(older, lease.ID{Offset: 5}, cfg.Topic, 1)
+		i.do(client.ProduceSync(t.Context(), aborted).FirstErr())
+		expect("open", kmq.PartitionInspection{End: 11, Waiting: 11})
+		i.do(client.EndTransaction(t.Context(), kgo.TryAbort))
+		expect("aborted", kmq.PartitionInspection{End: 12, Waiting: 12}) // the abort takes an offset too
+		begin()
+		expect("open again", kmq.PartitionInspection{End: 12, Waiting: 12})
+		i.do(client.EndTransaction(t.Context(), kgo.TryCommit))
+		expect("committed", kmq.PartitionInspection{End: 12, InFlight: 4, Waiting: 8})
+	})
 }
 
 // A marker of a later format that another group wrote is none of this one's, and one that
 // may be its own is not passed over.
 func TestInspectBesideALaterFormat(t *testing.T) {
-	for _, test := range []struct {
-		group  []byte
-		refuse bool
-	}{{[]byte{1, 2, 3, 4}, false}, {[]byte{0, 0, 0, 0}, true}} {
-		i := newInspected(t)
-		cfg := i.config(kmq.Markers)
-		q := i.open(cfg)
-		i.receive(q, 1)
-		client, err := kgo.NewClient(kgo.SeedBrokers(i.cluster.ListenAddrs()...))
-		i.do(err)
-		defer client.Close()
-		const nextMajor, start = 2 << 4, 1
-		i.do(client.ProduceSync(t.Context(), &kgo.Record{
-			Topic: "orders-markers", Key: make([]byte, 12), Value: append([]byte{nextMajor, start}, test.group...),
-		}).FirstErr())
-		if _, err := kmq.Inspect(t.Context(), cfg); (err != nil) != test.refuse {
-			t.Errorf("group %x: %v", test.group, err)
+	synctest.Test(t, func(t *testing.T) {
+		for _, test := range []struct {
+			group  []byte
+			refuse bool
+		}{{[]byte{1, 2, 3, 4}, false}, {[]byte{0, 0, 0, 0}, true}} {
+			i := newInspected(t)
+			cfg := i.config(kmq.Markers)
+			q := i.open(cfg)
+			i.receive(q, 1)
+			client := i.newClient()
+			const nextMajor, start = 2 << 4, 1
+			i.do(client.ProduceSync(t.Context(), &kgo.Record{
+				Topic: "orders-markers", Key: make([]byte, 12), Value: append([]byte{nextMajor, start}, test.group...),
+			}).FirstErr())
+			if _, err := kmq.Inspect(t.Context(), cfg); (err != nil) != test.refuse {
+				t.Errorf("group %x: %v", test.group, err)
+			}
 		}
-	}
+	})
 }
 
 // Once everything is settled nothing is in flight, whatever the engine. Of one that leaves
@@ -385,50 +400,53 @@ func TestInspectBesideALaterFormat(t *testing.T) {
 func TestInspectWhatIsDrained(t *testing.T) {
 	for engine, told := range map[kmq.Engine]kmq.Engine{kmq.Plain: "", kmq.OffsetMap: "", kmq.Markers: kmq.Markers, kmq.Share: kmq.Share} {
 		t.Run(string(engine), func(t *testing.T) {
-			i := newInspected(t)
-			cfg := i.config(engine)
-			q := i.open(cfg)
-			for range 10 {
-				for _, d := range i.receive(q, 1) {
-					i.do(d.Ack(t.Context()))
+			synctest.Test(t, func(t *testing.T) {
+				i := newInspected(t)
+				cfg := i.config(engine)
+				q := i.open(cfg)
+				for range 10 {
+					for _, d := range i.receive(q, 1) {
+						i.do(d.Ack(t.Context()))
+					}
 				}
-			}
-			i.do(q.Drain(t.Context()))
-			i.do(q.Close(t.Context()))
-			cfg.Topic = ""
-			want := kmq.PartitionInspection{Committed: 10, End: 10}
-			i.eventually(cfg, want, 0)
-			cfg.Engine = ""
-			if told == "" {
-				want.InFlight = -1
-			}
-			i.eventually(cfg, want, 0)
-			if got, err := kmq.Inspect(t.Context(), cfg); err != nil || got.Engine != told {
-				t.Errorf("engine %q, %v; want %q", got.Engine, err, told)
-			}
+				i.do(q.Drain(t.Context()))
+				i.do(q.Close(t.Context()))
+				cfg.Topic = ""
+				want := kmq.PartitionInspection{Committed: 10, End: 10}
+				i.eventually(cfg, want, 0)
+				cfg.Engine = ""
+				if told == "" {
+					want.InFlight = -1
+				}
+				i.eventually(cfg, want, 0)
+				if got, err := kmq.Inspect(t.Context(), cfg); err != nil || got.Engine != told {
+					t.Errorf("engine %q, %v; want %q", got.Engine, err, told)
+				}
+			})
 		})
 	}
 }
 
 func TestInspectAShareGroup(t *testing.T) {
-	i := newInspected(t)
-	cfg := i.config(kmq.Share)
-	cfg.MaxInFlight = 1
-	q := i.open(cfg)
-	i.do(i.receive(q, 1)[0].Ack(t.Context()))
-	i.receive(q, 1)
-	i.do(q.Flush(t.Context()))
-	cfg.Engine, cfg.Topic = "", ""
-	got, err := kmq.Inspect(t.Context(), cfg)
-	i.do(err)
-	if got.Engine != kmq.Share || got.Topic != "orders" || len(got.Partitions) != 1 || got.Partitions[0].Committed != 1 ||
-		got.Partitions[0].Waiting < 8 || got.Partitions[0].InFlight != -1 || !got.Partitions[0].OldestUnacked.Equal(i.since.Add(time.Second)) {
-		t.Errorf("%+v", got)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		i := newInspected(t)
+		cfg := i.config(kmq.Share)
+		cfg.MaxInFlight = 1
+		q := i.open(cfg)
+		i.do(i.receive(q, 1)[0].Ack(t.Context()))
+		i.receive(q, 1)
+		i.do(q.Flush(t.Context()))
+		cfg.Engine, cfg.Topic = "", ""
+		got, err := kmq.Inspect(t.Context(), cfg)
+		i.do(err)
+		if got.Engine != kmq.Share || got.Topic != "orders" || len(got.Partitions) != 1 || got.Partitions[0].Committed != 1 ||
+			got.Partitions[0].Waiting < 8 || got.Partitions[0].InFlight != -1 || !got.Partitions[0].OldestUnacked.Equal(i.since.Add(time.Second)) {
+			t.Errorf("%+v", got)
+		}
+	})
 }
 
 func TestInspectRefuses(t *testing.T) {
-	i := newInspected(t)
 	for name, test := range map[string]struct {
 		change func(*kmq.Config)
 		want   string
@@ -443,12 +461,15 @@ func TestInspectRefuses(t *testing.T) {
 		"a markers' topic": {func(c *kmq.Config) { c.Engine, c.MarkersTopic = kmq.Markers, "nowhere" }, "topic nowhere has 0 partitions"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cfg := i.config("")
-			test.change(&cfg)
-			_, err := kmq.Inspect(t.Context(), cfg)
-			if !errors.Is(err, kmq.ErrConfig) || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("%v\nwant: %s", err, test.want)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				i := newInspected(t)
+				cfg := i.config("")
+				test.change(&cfg)
+				_, err := kmq.Inspect(t.Context(), cfg)
+				if !errors.Is(err, kmq.ErrConfig) || !strings.Contains(err.Error(), test.want) {
+					t.Errorf("%v\nwant: %s", err, test.want)
+				}
+			})
 		})
 	}
 }

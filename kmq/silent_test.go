@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -22,24 +23,26 @@ func TestSilentBroker(t *testing.T) {
 			}
 			t.Run(fmt.Sprintf("%s, transactions %t", e, transactions), func(t *testing.T) {
 				t.Parallel()
-				i := newInspected(t)
-				cfg := i.config(e)
-				cfg.Transactions = transactions
-				q := i.open(cfg)
-				ds := i.receive(q, 3)
-				i.silence()
-				i.ends("Reject", func(ctx context.Context) {
-					if err := ds[0].Reject(ctx, "no"); err == nil && e != kmq.Share {
-						t.Error("rejected, and nobody has the copy")
-					}
-				})
-				other := make(chan error, 1)
-				go func() { other <- ds[1].Reject(context.Background(), "no") }()
-				i.ends("Close", func(ctx context.Context) { _ = q.Close(ctx) })
-				i.ends("a Reject of a queue that is closed", func(context.Context) {
-					if err := <-other; err == nil {
-						t.Error("rejected, and nobody has the copy")
-					}
+				synctest.Test(t, func(t *testing.T) {
+					i := newInspected(t)
+					cfg := i.config(e)
+					cfg.Transactions = transactions
+					q := i.open(cfg)
+					ds := i.receive(q, 3)
+					i.silence()
+					i.ends("Reject", func(ctx context.Context) {
+						if err := ds[0].Reject(ctx, "no"); err == nil && e != kmq.Share {
+							t.Error("rejected, and nobody has the copy")
+						}
+					})
+					other := make(chan error, 1)
+					go func() { other <- ds[1].Reject(context.Background(), "no") }()
+					i.ends("Close", func(ctx context.Context) { _ = q.Close(ctx) })
+					i.ends("a Reject of a queue that is closed", func(context.Context) {
+						if err := <-other; err == nil {
+							t.Error("rejected, and nobody has the copy")
+						}
+					})
 				})
 			})
 		}

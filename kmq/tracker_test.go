@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"kafkabench.example/kafka-bench/kmq"
@@ -14,69 +15,75 @@ import (
 
 // A tracker starts for a group that nobody knows yet, and says so.
 func TestTrackerOfAnUnknownGroup(t *testing.T) {
-	i := newInspected(t)
-	for _, known := range []bool{false, true} {
-		cfg := i.config(kmq.Markers)
-		cfg.MaxDeliveries, cfg.Tracker = 7, kmq.External
-		if known {
-			q := i.open(cfg)
-			i.do(i.receive(q, 1)[0].Ack(t.Context()))
-			i.do(q.Close(t.Context()))
+	synctest.Test(t, func(t *testing.T) {
+		i := newInspected(t)
+		for _, known := range []bool{false, true} {
+			cfg := i.config(kmq.Markers)
+			cfg.MaxDeliveries, cfg.Tracker = 7, kmq.External
+			if known {
+				q := i.open(cfg)
+				i.do(i.receive(q, 1)[0].Ack(t.Context()))
+				i.do(q.Close(t.Context()))
+			}
+			var log bytes.Buffer
+			cfg.Logger = slog.New(slog.NewTextHandler(&log, nil))
+			tracker, err := kmq.OpenTracker(t.Context(), cfg)
+			i.do(err)
+			i.do(tracker.Close(t.Context()))
+			if first, _, _ := strings.Cut(log.String(), "\n"); !strings.Contains(first, "max_deliveries=7 dead_letter_topic=orders-dead") {
+				t.Errorf("its first word: %s", first)
+			}
+			if warned := strings.Contains(log.String(), "has committed nothing and has no members"); warned == known {
+				t.Errorf("of a group that is known (%t): %s", known, &log)
+			}
 		}
-		var log bytes.Buffer
-		cfg.Logger = slog.New(slog.NewTextHandler(&log, nil))
-		tracker, err := kmq.OpenTracker(t.Context(), cfg)
-		i.do(err)
-		i.do(tracker.Close(t.Context()))
-		if first, _, _ := strings.Cut(log.String(), "\n"); !strings.Contains(first, "max_deliveries=7 dead_letter_topic=orders-dead") {
-			t.Errorf("its first word: %s", first)
-		}
-		if warned := strings.Contains(log.String(), "has committed nothing and has no members"); warned == known {
-			t.Errorf("of a group that is known (%t): %s", known, &log)
-		}
-	}
+	})
 }
 
 // That a queue was closed is told without an error where there is none.
 func TestClosedWithoutAnError(t *testing.T) {
-	i := newInspected(t)
-	cfg := i.config(kmq.Plain)
-	var log bytes.Buffer
-	cfg.Logger = slog.New(slog.NewTextHandler(&log, nil))
-	i.do(i.open(cfg).Close(t.Context()))
-	if said := log.String(); !strings.Contains(said, `msg="kmq: queue closed"`) || strings.Contains(said, "error=<nil>") {
-		t.Error(said)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		i := newInspected(t)
+		cfg := i.config(kmq.Plain)
+		var log bytes.Buffer
+		cfg.Logger = slog.New(slog.NewTextHandler(&log, nil))
+		i.do(i.open(cfg).Close(t.Context()))
+		if said := log.String(); !strings.Contains(said, `msg="kmq: queue closed"`) || strings.Contains(said, "error=<nil>") {
+			t.Error(said)
+		}
+	})
 }
 
 // A tracker whose SessionTimeout the brokers refuse ends, and says what they allow; another
 // goes on until it is closed.
 func TestTrackerWait(t *testing.T) {
-	i := newInspected(t)
-	cfg := i.config(kmq.Markers)
-	cfg.Tracker = kmq.External
-	good, err := kmq.OpenTracker(t.Context(), cfg)
-	i.do(err)
-	var told bytes.Buffer
-	cfg.Logger = slog.New(slog.NewTextHandler(&told, nil))
-	cfg.SessionTimeout = time.Second // from 6 s on
-	refused, err := kmq.OpenTracker(t.Context(), cfg)
-	i.do(err)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	if err := refused.Wait(ctx); !errors.Is(err, kmq.ErrConfig) || !strings.Contains(err.Error(), "SessionTimeout") || !strings.Contains(err.Error(), "group.min.session.timeout.ms") {
-		t.Errorf("the one that is refused: %v", err)
-	}
-	i.do(refused.Close(t.Context()))
-	if log := told.String(); !strings.Contains(log, "the tracker has ended") || strings.Contains(log, "trying again") {
-		t.Errorf("the one that is refused tells: %s", log)
-	}
-	cancel()
-	if err := good.Wait(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("the one that is not: %v", err)
-	}
-	i.do(good.Close(t.Context()))
-	if err := good.Wait(t.Context()); !errors.Is(err, kmq.ErrClosed) {
-		t.Errorf("the one that is closed: %v", err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		i := newInspected(t)
+		cfg := i.config(kmq.Markers)
+		cfg.Tracker = kmq.External
+		good, err := kmq.OpenTracker(t.Context(), cfg)
+		i.do(err)
+		var told bytes.Buffer
+		cfg.Logger = slog.New(slog.NewTextHandler(&told, nil))
+		cfg.SessionTimeout = time.Second // from 6 s on
+		refused, err := kmq.OpenTracker(t.Context(), cfg)
+		i.do(err)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := refused.Wait(ctx); !errors.Is(err, kmq.ErrConfig) || !strings.Contains(err.Error(), "SessionTimeout") || !strings.Contains(err.Error(), "group.min.session.timeout.ms") {
+			t.Errorf("the one that is refused: %v", err)
+		}
+		i.do(refused.Close(t.Context()))
+		if log := told.String(); !strings.Contains(log, "the tracker has ended") || strings.Contains(log, "trying again") {
+			t.Errorf("the one that is refused tells: %s", log)
+		}
+		cancel()
+		if err := good.Wait(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("the one that is not: %v", err)
+		}
+		i.do(good.Close(t.Context()))
+		if err := good.Wait(t.Context()); !errors.Is(err, kmq.ErrClosed) {
+			t.Errorf("the one that is closed: %v", err)
+		}
+	})
 }

@@ -1,14 +1,12 @@
 package conformance
 
 import (
-	"context"
 	"os"
 	"testing"
-	"time"
-
-	"github.com/twmb/franz-go/pkg/kfake"
 
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/internal/kafka/cluster/clustertest"
+	"kafkabench.example/kafka-bench/internal/project/virtual"
 	"kafkabench.example/kafka-bench/kmq"
 	"kafkabench.example/kafka-bench/kmq/internal/markers"
 )
@@ -20,55 +18,16 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestFake runs the suite against a broker in this process.
+// TestFake runs the suite in virtual time, each law on a cluster of its own.
 func TestFake(t *testing.T) {
+	on := func(t *testing.T, law func(*testing.T, cluster.Cluster)) {
+		virtual.Test(t, virtual.Options{Config: clustertest.Settings()},
+			func(t *testing.T, c *virtual.Cluster) { law(t, c) })
+	}
 	for _, e := range kmq.Engines {
-		t.Run(string(e), func(t *testing.T) {
-			Run(t, Subject{Engine: e, Brokers: fake(t).ListenAddrs()})
-		})
+		t.Run(string(e), func(t *testing.T) { Run(t, Subject{Engine: e, On: on, Tries: inBubble}) })
 	}
 	t.Run("markers, starts first", func(t *testing.T) {
-		Run(t, Subject{Engine: kmq.Markers, Brokers: fake(t).ListenAddrs(), StartFirst: true})
+		Run(t, Subject{Engine: kmq.Markers, StartFirst: true, On: on, Tries: inBubble})
 	})
-}
-
-// TestKafka runs it against Apache Kafka.
-func TestKafka(t *testing.T) {
-	k := kafka(t)
-	for _, e := range kmq.Engines {
-		t.Run(string(e), func(t *testing.T) {
-			Run(t, Subject{Engine: e, Brokers: k.Bootstrap()})
-		})
-	}
-}
-
-func fake(t *testing.T) *kfake.Cluster {
-	c, err := kfake.NewCluster(
-		kfake.NumBrokers(1), kfake.BrokerConfigs(Settings), kfake.GroupMinSessionTimeout(time.Second))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.Close)
-	return c
-}
-
-func kafka(t *testing.T) *cluster.Kafka {
-	home, err := cluster.UserHome()
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
-	defer cancel()
-	k, err := home.StartKafka(ctx, cluster.KafkaOptions{Config: Settings})
-	if err != nil {
-		t.Fatalf("start Kafka: %v", err)
-	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		defer cancel()
-		if err := k.Stop(ctx); err != nil {
-			t.Errorf("stop Kafka: %v", err)
-		}
-	})
-	return k
 }

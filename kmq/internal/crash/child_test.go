@@ -20,6 +20,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"kafkabench.example/kafka-bench/internal/kafka/access"
 	"kafkabench.example/kafka-bench/kmq"
 	"kafkabench.example/kafka-bench/kmq/internal/markers"
 	"kafkabench.example/kafka-bench/kmq/internal/step"
@@ -57,6 +58,7 @@ const (
 // queueSpec is a kmq.Config as text.
 type queueSpec struct {
 	Brokers       []string
+	dial          access.Dial // stays in this process; nil is the machine's
 	Topic, Group  string
 	Engine        kmq.Engine
 	Partitions    int32
@@ -80,7 +82,7 @@ func (q queueSpec) config(log *slog.Logger) kmq.Config {
 	if q.Engine == kmq.OffsetMap {
 		inPlace = 2
 	}
-	return kmq.Config{
+	cfg := kmq.Config{
 		Brokers: q.Brokers, Topic: q.Topic, Group: q.Group, Engine: q.Engine,
 		Visibility: q.Visibility, MaxDeliveries: q.MaxDeliveries, DeadLetterTopic: q.DeadLetters,
 		MaxInFlight: q.MaxInFlight, CommitEvery: 50 * time.Millisecond,
@@ -91,6 +93,10 @@ func (q queueSpec) config(log *slog.Logger) kmq.Config {
 		},
 		Logger: log,
 	}
+	if q.dial != nil {
+		cfg.Client = append(cfg.Client, kgo.Dialer(q.dial))
+	}
+	return cfg
 }
 
 // runChild is the whole life of a child.
@@ -109,7 +115,7 @@ func runChild(text string) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	go obeyParent(cancel)
-	c := &child{spec: spec, journal: j, steps: watchSteps(spec, j)}
+	c := &child{spec: spec, journal: j, life: context.Background(), steps: watchSteps(spec, j)}
 	if spec.Role == roleTracker {
 		err = c.track(ctx)
 	} else {
@@ -169,6 +175,7 @@ func watchSteps(spec childSpec, j *journal) func() map[step.Step]int64 {
 type child struct {
 	spec    childSpec
 	journal *journal
+	life    context.Context // ends when the process does, whatever it does then
 	steps   func() map[step.Step]int64
 }
 
@@ -188,9 +195,9 @@ func (c *child) track(ctx context.Context) error {
 	}
 	c.journal.write(lineOpened)
 	<-ctx.Done()
-	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	ctx, cancel := context.WithTimeout(c.life, closeTimeout)
 	defer cancel()
-	defer stacksIfSlow().Stop()
+	defer c.stacksIfSlow().Stop()
 	return c.closed(t.Close(ctx))
 }
 
@@ -206,15 +213,19 @@ func (c *child) consume(ctx context.Context) error {
 	}
 	workers.Wait()
 	c.journal.write(lineClosing)
-	closing, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	closing, cancel := context.WithTimeout(c.life, closeTimeout)
 	defer cancel()
-	defer stacksIfSlow().Stop()
+	defer c.stacksIfSlow().Stop()
 	return c.closed(q.Close(closing))
 }
 
-// stacksIfSlow prints what every goroutine does shortly before a Close is out of time.
-func stacksIfSlow() *time.Timer {
+// stacksIfSlow prints what every goroutine does shortly before a Close is out of time, unless it is
+// one of a puppet that died, which has no network.
+func (c *child) stacksIfSlow() *time.Timer {
 	return time.AfterFunc(closeTimeout-2*time.Second, func() {
+		if c.life.Err() != nil {
+			return
+		}
 		if err := pprof.Lookup("goroutine").WriteTo(os.Stderr, 1); err != nil {
 			panic(err)
 		}
@@ -333,7 +344,7 @@ func (s childSpec) planned(n, attempt int) action {
 
 func (c *child) settle(ctx context.Context, d kmq.Delivery) {
 	n := numberOf(d.Record.Value)
-	settling, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
+	settling, cancel := context.WithTimeout(c.life, closeTimeout)
 	defer cancel()
 	time.Sleep(c.spec.Work)
 	var err error

@@ -27,19 +27,14 @@ func (v *world) follow(topic string) *follower {
 		at[p] = kgo.NewOffset().At(0)
 	}
 	opts := []kgo.Opt{
-		kgo.SeedBrokers(v.spec.Brokers...), kgo.DisableClientMetrics(), kgo.KeepControlRecords(), kgo.FetchMaxWait(100 * time.Millisecond),
+		kgo.KeepControlRecords(), kgo.FetchMaxWait(100 * time.Millisecond),
 		kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{topic: at}), kgo.MetadataMinAge(50 * time.Millisecond),
 	}
 	if v.spec.Transactions {
 		opts = append(opts, kgo.FetchIsolationLevel(kgo.ReadCommitted()))
 	}
-	client, err := kgo.NewClient(opts...)
-	if err != nil {
-		v.t.Fatal(err)
-	}
-	v.t.Cleanup(client.Close)
 	return &follower{
-		topic: topic, admin: v.admin, client: client, tx: v.spec.Transactions,
+		topic: topic, admin: v.admin, client: v.newClient(opts...), tx: v.spec.Transactions,
 		records: make(map[int32][]*kgo.Record), next: make(map[int32]int64),
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"kafkabench.example/kafka-bench/kmq"
@@ -33,6 +34,8 @@ const (
 type journal struct {
 	file *os.File
 	name string
+	// Its process is being cut off, and complains no more; it is dead, and writes nothing.
+	dying, dead atomic.Bool
 }
 
 func openJournal(path, name string) (*journal, error) {
@@ -44,6 +47,9 @@ func openJournal(path, name string) (*journal, error) {
 }
 
 func (j *journal) write(kind string, fields ...any) {
+	if j.dead.Load() || j.dying.Load() && (kind == lineError || kind == lineWrong) {
+		return
+	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%d %s %s", time.Now().UnixNano(), j.name, kind)
 	for _, f := range fields {
@@ -63,6 +69,7 @@ type delivery struct {
 	id       kmq.ID
 	attempt  int
 	deadline time.Time // zero: none
+	settled  bool      // by the one that it was delivered to
 }
 
 // fate is what became of one record.
@@ -153,7 +160,7 @@ func (b *book) take(line string) error {
 		if _, err := fmt.Sscan(rest, &n, &attempt); err != nil {
 			return err
 		}
-		b.settled(kind, n)
+		b.settled(by, kind, n, attempt)
 	case lineError:
 		b.errors[rest]++
 	case lineWrong:
@@ -200,8 +207,13 @@ func (b *book) delivered(at time.Time, by, rest string) error {
 	return nil
 }
 
-func (b *book) settled(kind string, n int) {
+func (b *book) settled(by, kind string, n, attempt int) {
 	f := b.fate(n)
+	for i, d := range f.deliveries {
+		if d.by == by && d.attempt == attempt {
+			f.deliveries[i].settled = true
+		}
+	}
 	switch kind {
 	case lineProcessed:
 		f.processed++

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"os"
 	"testing"
+
+	"kafkabench.example/kafka-bench/kmq/internal/step"
 )
 
 var (
-	kills     = flag.Int("kills", 0, "how many kills for each way of keeping a queue, here and on Apache Kafka; 0: one for each step, not on Kafka")
+	kills     = flag.Int("kills", 0, "how many kills for each way of keeping a queue, here and on Apache Kafka; 0: three at each step, and there three for each engine")
 	brokers   = flag.Bool("brokers", false, "TestRealBrokers does everything, to queues of every kind: four minutes")
 	onlyWay   = flag.String("way", "", "only the ways of keeping a queue whose name has this in it, in campaigns")
 	killsSeed = flag.Uint64("kills.seed", 1, "what is killed when, and what becomes of a record")
@@ -25,31 +27,18 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	// The tests wait for children more than they work.
-	if err := flag.Set("test.parallel", "16"); err != nil {
-		panic(err)
+	if err := showLabels(); err != nil {
+		fmt.Fprintln(os.Stderr, "crash:", err)
+		os.Exit(1)
+	}
+	step.Hook = func(s step.Step) {
+		if f := atStep.Load(); f != nil {
+			(*f)(s)
+		}
 	}
 	flag.Parse()
 	for _, left := range leftOut() {
 		fmt.Println("crash: left out by default:", left)
 	}
 	os.Exit(m.Run())
-}
-
-// leftOut says what these flags leave out, and how to have it.
-func leftOut() []string {
-	var all []string
-	for _, one := range []struct {
-		out  bool
-		what string
-	}{
-		{*kills == 0, "kill campaigns beyond one kill for each step, and all on Apache Kafka: -kills 500 -timeout 3h"},
-		{*onlyFault == "", "most faults of TestFaults, and the engine share there: -fault all"},
-		{!*brokers, "most of TestRealBrokers: -brokers"},
-	} {
-		if one.out {
-			all = append(all, one.what)
-		}
-	}
-	return all
 }

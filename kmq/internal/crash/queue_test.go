@@ -145,8 +145,8 @@ func ends(log []logged, offset int64) []marker.Reason {
 func single(t testing.TB, w way, change func(*queueSpec)) (*world, *faulty) {
 	t.Helper()
 	c := fake(t, 1)
-	v := newWorldOf(t, c.ListenAddrs(), 1, w, 1, change)
-	return v, &faulty{Cluster: c, world: v, wire: new(wire)}
+	v := newWorldOf(t, c, 1, w, 1, change)
+	return v, &faulty{Cluster: c.Fake(), world: v, wire: new(wire)}
 }
 
 // put writes records of the test's own making.

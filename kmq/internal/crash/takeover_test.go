@@ -3,6 +3,7 @@ package crash
 import (
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"kafkabench.example/kafka-bench/kmq"
@@ -13,43 +14,45 @@ import (
 // again before its deadline, and all of it after that.
 func TestInvariant8NeverEarlyAcrossATakeover(t *testing.T) {
 	t.Parallel()
-	external := way{name: "markers external", engine: kmq.Markers, external: true}
-	v, f := single(t, external, func(s *queueSpec) { s.Visibility = 8 * time.Second; s.MaxDeliveries = 0 })
-	var off atomic.Int64
-	v.createMarkers(f)
-	f.logClock(v.spec.Topic+"-markers", &off)
-	q := v.open(nil)
-	end := v.tracker()
-	read := func() int64 { return v.committedAt(v.spec.Group+"-tracker", v.spec.Topic+"-markers", 0) }
-	work := func() { // some that is done at once
-		t.Helper()
-		if err := v.produce(soon(t), 5); err != nil {
+	synctest.Test(t, func(t *testing.T) {
+		external := way{name: "markers external", engine: kmq.Markers, external: true}
+		v, f := single(t, external, func(s *queueSpec) { s.Visibility = 8 * time.Second; s.MaxDeliveries = 0 })
+		var off atomic.Int64
+		v.createMarkers(f)
+		f.logClock(v.spec.Topic+"-markers", &off)
+		q := v.open(nil)
+		end := v.tracker()
+		read := func() int64 { return v.committedAt(v.spec.Group+"-tracker", v.spec.Topic+"-markers", 0) }
+		work := func() { // some that is done at once
+			t.Helper()
+			if err := v.produce(soon(t), 5); err != nil {
+				t.Fatal(err)
+			}
+			ackAll(t, take(t, q, 5))
+			if err := q.Flush(soon(t)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		work()
+		eventually(t, "the first tracker has read the first markers", func() bool { return read() > 0 })
+		if err := v.produce(soon(t), 10); err != nil {
 			t.Fatal(err)
 		}
-		ackAll(t, take(t, q, 5))
-		if err := q.Flush(soon(t)); err != nil {
-			t.Fatal(err)
+		lent := take(t, q, 10)
+		deadline := lent[0].Deadline()
+		for _, d := range lent {
+			if d.Deadline().Before(deadline) {
+				deadline = d.Deadline()
+			}
 		}
-	}
-	work()
-	eventually(t, "the first tracker has read the first markers", func() bool { return read() > 0 })
-	if err := v.produce(soon(t), 10); err != nil {
-		t.Fatal(err)
-	}
-	lent := take(t, q, 10)
-	deadline := lent[0].Deadline()
-	for _, d := range lent {
-		if d.Deadline().Before(deadline) {
-			deadline = d.Deadline()
+		off.Store(int64(time.Hour))
+		work() // its markers carry the new time
+		end()
+		v.tracker()
+		again := take(t, q, 1)
+		if early := time.Until(deadline); early > clockGrain {
+			t.Errorf("record %d came %v before its deadline", number(again[0]), early)
 		}
-	}
-	off.Store(int64(time.Hour))
-	work() // its markers carry the new time
-	end()
-	v.tracker()
-	again := take(t, q, 1)
-	if early := time.Until(deadline); early > clockGrain {
-		t.Errorf("record %d came %v before its deadline", number(again[0]), early)
-	}
-	ackAll(t, append(again, take(t, q, 9)...))
+		ackAll(t, append(again, take(t, q, 9)...))
+	})
 }

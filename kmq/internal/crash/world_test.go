@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -15,6 +16,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 	"kafkabench.example/kafka-bench/kmq"
 )
 
@@ -24,6 +26,8 @@ type world struct {
 	t       testing.TB
 	spec    queueSpec
 	book    *book
+	own     []kgo.Opt // of clients that nothing is done to
+	launch  func(childSpec) worker
 	client  *kgo.Client // produces, and asks for offsets
 	admin   *kadm.Client
 	queue   *follower // the topic itself
@@ -49,16 +53,16 @@ type way struct {
 const partitions = 4
 
 // newWorld makes the topics of a queue with a name of its own.
-func newWorld(t testing.TB, brokers []string, replication int16, w way) *world {
+func newWorld(t testing.TB, c cluster.Cluster, replication int16, w way) *world {
 	t.Helper()
-	return newWorldOf(t, brokers, replication, w, partitions, nil)
+	return newWorldOf(t, c, replication, w, partitions, nil)
 }
 
-func newWorldOf(t testing.TB, brokers []string, replication int16, w way, partitions int32, change func(*queueSpec)) *world {
+func newWorldOf(t testing.TB, c cluster.Cluster, replication int16, w way, partitions int32, change func(*queueSpec)) *world {
 	t.Helper()
 	name := strings.ReplaceAll(w.name, " ", "-") + fmt.Sprintf("-%d", time.Now().UnixNano()%1e9)
 	spec := queueSpec{
-		Brokers: brokers, Topic: name, Group: "g-" + name, Engine: w.engine, Partitions: partitions,
+		Brokers: c.Bootstrap(), dial: cluster.AccessTo(c).Dialer(0), Topic: name, Group: "g-" + name, Engine: w.engine, Partitions: partitions,
 		Born: time.Now().Add(-time.Hour).Truncate(time.Second), DeadLetters: name + "-dead",
 		MaxInFlight: 60, Transactions: w.transactions, StartFirst: w.first, Late: w.late, Session: time.Second, Heartbeat: 100 * time.Millisecond,
 	}
@@ -74,18 +78,14 @@ func newWorldOf(t testing.TB, brokers []string, replication int16, w way, partit
 	if change != nil {
 		change(&spec)
 	}
-	client, err := kgo.NewClient(
-		kgo.SeedBrokers(brokers...), kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.DisableClientMetrics(),
-		kgo.MetadataMinAge(50*time.Millisecond),
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(client.Close)
-	v := &world{t: t, spec: spec, client: client, admin: kadm.NewClient(client), seed: *killsSeed}
+	v := &world{t: t, spec: spec, own: cluster.AccessTo(c).Options(), seed: *killsSeed}
+	v.client = v.newClient(kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.MetadataMinAge(50*time.Millisecond))
+	v.admin = kadm.NewClient(v.client)
+	v.launch = v.puppet
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	v.create(ctx, replication, spec.Topic, spec.DeadLetters)
+	var err error
 	if v.book, err = openBook(filepath.Join(t.TempDir(), "journal")); err != nil {
 		t.Fatal(err)
 	}
@@ -93,6 +93,18 @@ func newWorldOf(t testing.TB, brokers []string, replication int16, w way, partit
 	v.queue = v.follow(spec.Topic)
 	v.dead = v.follow(spec.DeadLetters)
 	return v
+}
+
+// newClient opens a client of the test's own, which is closed when the test ends.
+func (v *world) newClient(with ...kgo.Opt) *kgo.Client {
+	v.t.Helper()
+	opts := append(slices.Clone(v.own), kgo.SeedBrokers(v.spec.Brokers...), kgo.DisableClientMetrics())
+	client, err := kgo.NewClient(append(opts, with...)...)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	v.t.Cleanup(client.Close)
+	return client
 }
 
 // create makes topics that are kept whole, with as many replicas and one of them to spare.
@@ -126,7 +138,7 @@ func (v *world) create(ctx context.Context, replication int16, topics ...string)
 func (v *world) child(slot string) childSpec {
 	return childSpec{
 		Name: fmt.Sprintf("%s%d", slot, v.serial.Add(1)), Journal: v.book.path, Role: roleQueue, Queue: v.spec,
-		Workers: 4, Batch: 5, Seed: v.seed, Work: time.Millisecond, Verbose: *verbose,
+		Workers: 4, Batch: 5, Seed: v.seed, Work: 20 * time.Millisecond, Verbose: *verbose,
 	}
 }
 

@@ -19,6 +19,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/internal/project/virtual"
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
@@ -73,77 +75,76 @@ func TestHistogram(t *testing.T) {
 }
 
 func TestTopics(t *testing.T) {
-	c, err := kfake.NewCluster(kfake.NumBrokers(3), kfake.SeedTopics(7, "queue"), kfake.SeedTopics(2, "small"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	cfg := Config{Brokers: c.ListenAddrs(), Topic: "queue", Log: slog.New(slog.DiscardHandler)}
-	if got, err := LookUp(t.Context(), cfg); err != nil || got.Partitions != 7 || got.Replication < 1 || got.DeadLetterPartitions != 0 {
-		t.Errorf("%+v, %v", got, err)
-	}
-	cfg.DeadLetterTopic = "small"
-	if got, err := LookUp(t.Context(), cfg); err != nil || got.DeadLetterPartitions != 2 {
-		t.Errorf("one that is there: %+v, %v", got, err)
-	}
-	cfg.DeadLetterTopic = "dead"
-	for range 2 {
-		if got, err := LookUp(t.Context(), cfg); err != nil || got.DeadLetterPartitions != 7 {
-			t.Errorf("one that is created: %+v, %v", got, err)
+	synctest.Test(t, func(t *testing.T) {
+		c := virtual.Start(t, virtual.Options{Brokers: 3})
+		c.Topic(t, "queue", 7)
+		c.Topic(t, "small", 2)
+		cfg := Config{Brokers: c.Bootstrap(), Client: c.Client(), Topic: "queue", Log: slog.New(slog.DiscardHandler)}
+		if got, err := LookUp(t.Context(), cfg); err != nil || got.Partitions != 7 || got.Replication < 1 || got.DeadLetterPartitions != 0 {
+			t.Errorf("%+v, %v", got, err)
 		}
-	}
-	cfg.Topic = "none"
-	if _, err := LookUp(t.Context(), cfg); !errors.Is(err, lease.ErrConfig) || !strings.Contains(err.Error(), "none is not there") {
-		t.Errorf("none: %v", err)
-	}
+		cfg.DeadLetterTopic = "small"
+		if got, err := LookUp(t.Context(), cfg); err != nil || got.DeadLetterPartitions != 2 {
+			t.Errorf("one that is there: %+v, %v", got, err)
+		}
+		cfg.DeadLetterTopic = "dead"
+		for range 2 {
+			if got, err := LookUp(t.Context(), cfg); err != nil || got.DeadLetterPartitions != 7 {
+				t.Errorf("one that is created: %+v, %v", got, err)
+			}
+		}
+		cfg.Topic = "none"
+		if _, err := LookUp(t.Context(), cfg); !errors.Is(err, lease.ErrConfig) || !strings.Contains(err.Error(), "none is not there") {
+			t.Errorf("none: %v", err)
+		}
 
-	// One that another queue creates in the meantime, with what it is to have.
-	cl, err := kgo.NewClient(cfg.ClientOptions()...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer cl.Close()
-	stamp := "LogAppendTime"
-	is, err := EnsureTopic(t.Context(), cl, "markers", "queue", Topics{Partitions: 7, Replication: 3}, map[string]*string{"message.timestamp.type": &stamp})
-	if err != nil || is.Partitions != 7 || is.Replication != 3 {
-		t.Errorf("%+v, %v", is, err)
-	}
-	if v, err := TopicConfig(t.Context(), cl, "markers", "message.timestamp.type"); err != nil || v == nil || *v != stamp {
-		t.Errorf("its timestamps: %v, %v", v, err)
-	}
-	if v, err := TopicConfig(t.Context(), cl, "markers", "no.such.key"); err != nil || v != nil {
-		t.Errorf("no such key: %v, %v", v, err)
-	}
+		// One that another queue creates in the meantime, with what it is to have.
+		cl, err := kgo.NewClient(cfg.ClientOptions()...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer cl.Close()
+		stamp := "LogAppendTime"
+		is, err := EnsureTopic(t.Context(), cl, "markers", "queue", Topics{Partitions: 7, Replication: 3}, map[string]*string{"message.timestamp.type": &stamp})
+		if err != nil || is.Partitions != 7 || is.Replication != 3 {
+			t.Errorf("%+v, %v", is, err)
+		}
+		if v, err := TopicConfig(t.Context(), cl, "markers", "message.timestamp.type"); err != nil || v == nil || *v != stamp {
+			t.Errorf("its timestamps: %v, %v", v, err)
+		}
+		if v, err := TopicConfig(t.Context(), cl, "markers", "no.such.key"); err != nil || v != nil {
+			t.Errorf("no such key: %v, %v", v, err)
+		}
+	})
 }
 
 // A topic that was just created is not known everywhere at once.
 func TestTopicsBecomeKnown(t *testing.T) {
-	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(3, "t"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	for _, key := range []kmsg.Key{kmsg.Metadata, kmsg.DescribeConfigs} {
-		fault := kfake.Fault{Keys: []kmsg.Key{key}, Topic: "t", Err: kerr.UnknownTopicOrPartition, Count: 3}
-		if key == kmsg.DescribeConfigs {
-			fault.Topic, fault.Resource = "", "t"
+	synctest.Test(t, func(t *testing.T) {
+		c := virtual.Start(t, virtual.Options{})
+		c.Topic(t, "t", 3)
+		for _, key := range []kmsg.Key{kmsg.Metadata, kmsg.DescribeConfigs} {
+			fault := kfake.Fault{Keys: []kmsg.Key{key}, Topic: "t", Err: kerr.UnknownTopicOrPartition, Count: 3}
+			if key == kmsg.DescribeConfigs {
+				fault.Topic, fault.Resource = "", "t"
+			}
+			unknown := c.Fake().Fault(fault)
+			cfg := Config{Brokers: c.Bootstrap(), Client: c.Client(), Topic: "t", DeadLetterTopic: "dead", Log: slog.New(slog.DiscardHandler)}
+			if got, err := LookUp(t.Context(), cfg); err != nil || got.Partitions != 3 || got.DeadLetterPartitions != 3 {
+				t.Errorf("%s: %+v, %v", key.Name(), got, err)
+			}
+			if unknown.Hits() != 3 {
+				t.Errorf("%s: it was unknown %d times", key.Name(), unknown.Hits())
+			}
+			if err := deleteTopic(t, c, "dead"); err != nil {
+				t.Fatal(err)
+			}
 		}
-		unknown := c.Fault(fault)
-		cfg := Config{Brokers: c.ListenAddrs(), Topic: "t", DeadLetterTopic: "dead", Log: slog.New(slog.DiscardHandler)}
-		if got, err := LookUp(t.Context(), cfg); err != nil || got.Partitions != 3 || got.DeadLetterPartitions != 3 {
-			t.Errorf("%s: %+v, %v", key.Name(), got, err)
-		}
-		if unknown.Hits() != 3 {
-			t.Errorf("%s: it was unknown %d times", key.Name(), unknown.Hits())
-		}
-		if err := deleteTopic(t, c, "dead"); err != nil {
-			t.Fatal(err)
-		}
-	}
+	})
 }
 
-func deleteTopic(t *testing.T, c *kfake.Cluster, topic string) error {
-	cl, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...))
+func deleteTopic(t *testing.T, c *virtual.Cluster, topic string) error {
+	cl, err := kgo.NewClient(c.Client()...)
 	if err != nil {
 		return err
 	}
@@ -154,119 +155,115 @@ func deleteTopic(t *testing.T, c *kfake.Cluster, topic string) error {
 
 // What the queue sets, an application's options can't undo.
 func TestOptionsOfTheQueueHold(t *testing.T) {
-	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(3, "t"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	cfg := Config{
-		Brokers: c.ListenAddrs(), Topic: "t", Group: "g", SessionTimeout: 9 * time.Second,
-		Client: []kgo.Opt{kgo.SeedBrokers("nowhere.invalid:1"), kgo.RequiredAcks(kgo.NoAck()), kgo.DisableIdempotentWrite(), kgo.ConsumerGroup("other"), kgo.ClientID("mine")},
-	}
-	cl, err := kgo.NewClient(cfg.ClientOptions(append(cfg.ProducerOptions(), cfg.GroupOptions("g", "t")...)...)...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer cl.Close()
-	if got := cl.OptValue(kgo.RequiredAcks); got != kgo.AllISRAcks() {
-		t.Errorf("acks %v", got)
-	}
-	if got := cl.OptValue(kgo.ConsumerGroup); got != "g" {
-		t.Errorf("group %v", got)
-	}
-	if got := cl.OptValue(kgo.ClientID); got != "mine" {
-		t.Errorf("client %v", got)
-	}
-	if got := cl.OptValue(kgo.HeartbeatInterval); got != 3*time.Second {
-		t.Errorf("heartbeats every %v", got)
-	}
-	if _, err := kadm.NewClient(cl).ListTopics(t.Context()); err != nil {
-		t.Errorf("it does not talk to the queue's brokers: %v", err)
-	}
-	r := &kgo.Record{Topic: "t", Partition: 2}
-	if err := cl.ProduceSync(t.Context(), r).FirstErr(); err != nil || r.Partition != 2 {
-		t.Errorf("a record for partition 2 went to %d: %v", r.Partition, err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		c := virtual.Start(t, virtual.Options{})
+		c.Topic(t, "t", 3)
+		cfg := Config{
+			Brokers: c.Bootstrap(), Topic: "t", Group: "g", SessionTimeout: 9 * time.Second,
+			Client: append(c.Client(), kgo.SeedBrokers("nowhere.invalid:1"), kgo.RequiredAcks(kgo.NoAck()),
+				kgo.DisableIdempotentWrite(), kgo.ConsumerGroup("other"), kgo.ClientID("mine")),
+		}
+		cl, err := kgo.NewClient(cfg.ClientOptions(append(cfg.ProducerOptions(), cfg.GroupOptions("g", "t")...)...)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer cl.Close()
+		if got := cl.OptValue(kgo.RequiredAcks); got != kgo.AllISRAcks() {
+			t.Errorf("acks %v", got)
+		}
+		if got := cl.OptValue(kgo.ConsumerGroup); got != "g" {
+			t.Errorf("group %v", got)
+		}
+		if got := cl.OptValue(kgo.ClientID); got != "mine" {
+			t.Errorf("client %v", got)
+		}
+		if got := cl.OptValue(kgo.HeartbeatInterval); got != 3*time.Second {
+			t.Errorf("heartbeats every %v", got)
+		}
+		if _, err := kadm.NewClient(cl).ListTopics(t.Context()); err != nil {
+			t.Errorf("it does not talk to the queue's brokers: %v", err)
+		}
+		r := &kgo.Record{Topic: "t", Partition: 2}
+		if err := cl.ProduceSync(t.Context(), r).FirstErr(); err != nil || r.Partition != 2 {
+			t.Errorf("a record for partition 2 went to %d: %v", r.Partition, err)
+		}
+	})
 }
 
 // A dead-letter topic that the queue creates keeps what the queue's topic keeps, and one
 // that is there and keeps less is told of.
 func TestADeadLetterTopicKeepsWhatTheQueueKeeps(t *testing.T) {
-	c, err := kfake.NewCluster(kfake.NumBrokers(3))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	var out bytes.Buffer
-	cfg := Config{Brokers: c.ListenAddrs(), Topic: "queue", DeadLetterTopic: "dead", Log: slog.New(slog.NewTextHandler(&out, nil))}
-	cl, err := kgo.NewClient(cfg.ClientOptions()...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer cl.Close()
-	create := func(name string, replication int16, configs map[string]string) {
-		t.Helper()
-		all := make(map[string]*string)
-		for k, v := range configs {
-			all[k] = &v
-		}
-		if _, err := kadm.NewClient(cl).CreateTopic(t.Context(), 2, replication, all, name); err != nil {
-			t.Fatal(err)
-		}
-	}
-	create("queue", 3, map[string]string{
-		"min.insync.replicas": "2", "retention.ms": "-1", "retention.bytes": "1000000000", "max.message.bytes": "5000000",
-	})
-	if _, err := LookUp(t.Context(), cfg); err != nil || out.Len() > 0 {
-		t.Errorf("%v: %s", err, out.String())
-	}
-	for key, want := range map[string]string{
-		"min.insync.replicas": "2", "retention.ms": "-1", "retention.bytes": "1000000000", "max.message.bytes": "5004096",
-	} {
-		if v, err := TopicConfig(t.Context(), cl, "dead", key); err != nil || v == nil || *v != want {
-			t.Errorf("%s is %v, want %s: %v", key, v, want, err)
-		}
-	}
-
-	create("weak", 1, map[string]string{
-		"min.insync.replicas": "1", "retention.ms": "1000", "retention.bytes": "999", "max.message.bytes": "4999999", "cleanup.policy": "compact",
-	})
-	cfg.DeadLetterTopic = "weak"
-	if _, err := LookUp(t.Context(), cfg); err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{
-		"dead_letter_topic=weak", "1 replicas, not 3", "min.insync.replicas=1, not 2", "retention.ms=1000, not -1",
-		"retention.bytes=999, not 1000000000", "max.message.bytes=4999999, not 5000000", "cleanup.policy=compact, not delete",
-	} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("nothing of %q in %s", want, out.String())
-		}
-	}
-}
-
-// TestCompactedQueue: a queue on a compacted topic is warned of, and on no other.
-func TestCompactedQueue(t *testing.T) {
-	c, err := kfake.NewCluster(kfake.NumBrokers(1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	for policy, warned := range map[string]bool{"compact,delete": true, "delete": false} {
+	synctest.Test(t, func(t *testing.T) {
+		c := virtual.Start(t, virtual.Options{Brokers: 3})
 		var out bytes.Buffer
-		cfg := Config{Brokers: c.ListenAddrs(), Topic: "of-" + policy[:6], Log: slog.New(slog.NewTextHandler(&out, nil))}
+		cfg := Config{Brokers: c.Bootstrap(), Client: c.Client(), Topic: "queue", DeadLetterTopic: "dead", Log: slog.New(slog.NewTextHandler(&out, nil))}
 		cl, err := kgo.NewClient(cfg.ClientOptions()...)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer cl.Close()
-		if _, err := kadm.NewClient(cl).CreateTopic(t.Context(), 1, 1, map[string]*string{cleanupPolicy: &policy}, cfg.Topic); err != nil {
+		create := func(name string, replication int16, configs map[string]string) {
+			t.Helper()
+			all := make(map[string]*string)
+			for k, v := range configs {
+				all[k] = &v
+			}
+			if _, err := kadm.NewClient(cl).CreateTopic(t.Context(), 2, replication, all, name); err != nil {
+				t.Fatal(err)
+			}
+		}
+		create("queue", 3, map[string]string{
+			"min.insync.replicas": "2", "retention.ms": "-1", "retention.bytes": "1000000000", "max.message.bytes": "5000000",
+		})
+		if _, err := LookUp(t.Context(), cfg); err != nil || out.Len() > 0 {
+			t.Errorf("%v: %s", err, out.String())
+		}
+		for key, want := range map[string]string{
+			"min.insync.replicas": "2", "retention.ms": "-1", "retention.bytes": "1000000000", "max.message.bytes": "5004096",
+		} {
+			if v, err := TopicConfig(t.Context(), cl, "dead", key); err != nil || v == nil || *v != want {
+				t.Errorf("%s is %v, want %s: %v", key, v, want, err)
+			}
+		}
+
+		create("weak", 1, map[string]string{
+			"min.insync.replicas": "1", "retention.ms": "1000", "retention.bytes": "999", "max.message.bytes": "4999999", "cleanup.policy": "compact",
+		})
+		cfg.DeadLetterTopic = "weak"
+		if _, err := LookUp(t.Context(), cfg); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := CheckTopics(t.Context(), cl, cfg); err != nil || strings.Contains(out.String(), "cleanup.policy=compact,delete") != warned {
-			t.Errorf("%s: %v, %s", policy, err, out.String())
+		for _, want := range []string{
+			"dead_letter_topic=weak", "1 replicas, not 3", "min.insync.replicas=1, not 2", "retention.ms=1000, not -1",
+			"retention.bytes=999, not 1000000000", "max.message.bytes=4999999, not 5000000", "cleanup.policy=compact, not delete",
+		} {
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("nothing of %q in %s", want, out.String())
+			}
 		}
-	}
+	})
+}
+
+// TestCompactedQueue: a queue on a compacted topic is warned of, and on no other.
+func TestCompactedQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := virtual.Start(t, virtual.Options{})
+		for policy, warned := range map[string]bool{"compact,delete": true, "delete": false} {
+			var out bytes.Buffer
+			cfg := Config{Brokers: c.Bootstrap(), Client: c.Client(), Topic: "of-" + policy[:6], Log: slog.New(slog.NewTextHandler(&out, nil))}
+			cl, err := kgo.NewClient(cfg.ClientOptions()...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer cl.Close()
+			if _, err := kadm.NewClient(cl).CreateTopic(t.Context(), 1, 1, map[string]*string{cleanupPolicy: &policy}, cfg.Topic); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := CheckTopics(t.Context(), cl, cfg); err != nil || strings.Contains(out.String(), "cleanup.policy=compact,delete") != warned {
+				t.Errorf("%s: %v, %s", policy, err, out.String())
+			}
+		}
+	})
 }
 
 func TestRefused(t *testing.T) {
@@ -284,14 +281,17 @@ func TestRefused(t *testing.T) {
 }
 
 // A record that was accepted compressed is copied, though it is larger than a batch of the
-// client's may be; one that the broker refuses holds up no other.
+// client's may be; one that the broker refuses holds up no other. It is copied with zstd, which
+// has no place in a bubble.
 func TestCopier(t *testing.T) {
-	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "t"))
+	e, err := cluster.StartEmbedded(cluster.EmbeddedOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close()
-	cfg := Config{Brokers: c.ListenAddrs(), Topic: "t", Log: slog.New(slog.DiscardHandler)}
+	defer e.Stop(context.Background())
+	c := virtual.Cluster{Embedded: e}
+	c.Topic(t, "t", 1)
+	cfg := Config{Brokers: c.Bootstrap(), Client: c.Client(), Topic: "t", Log: slog.New(slog.DiscardHandler)}
 	cl, err := kgo.NewClient(cfg.ClientOptions(append(cfg.ProducerOptions(), kgo.ConsumeTopics("t"))...)...)
 	if err != nil {
 		t.Fatal(err)
@@ -337,55 +337,54 @@ func TestCopier(t *testing.T) {
 // Where a broker takes a copy and does not answer, nobody waits longer than they said, and
 // nobody at all once the copier is closed.
 func TestCopierBesideASilentBroker(t *testing.T) {
-	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "t"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	cfg := Config{Brokers: c.ListenAddrs(), Topic: "t", Log: slog.New(slog.DiscardHandler)}
-	cl, err := kgo.NewClient(cfg.ClientOptions(cfg.ProducerOptions()...)...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer cl.Close()
-	copies := NewCopier(&cfg, cl)
-	c.ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
-		c.KeepControl()
-		return nil, nil, true
-	})
-	large := &kgo.Record{Topic: "t", Value: bytes.Repeat([]byte("much the same, "), 200_000)}
-	write := func(ctx context.Context, r *kgo.Record) chan error {
-		done := make(chan error, 1)
-		go func() { done <- copies.Write(ctx, r)[0] }()
-		return done
-	}
-	is := func(what string, got chan error, want ...error) {
-		t.Helper()
-		select {
-		case err := <-got:
-			if !slices.ContainsFunc(want, func(w error) bool { return errors.Is(err, w) }) {
-				t.Errorf("%s: %v, want one of %v", what, err, want)
-			}
-		case <-time.After(30 * time.Second):
-			t.Fatalf("%s hangs", what)
+	synctest.Test(t, func(t *testing.T) {
+		c := virtual.Start(t, virtual.Options{})
+		c.Topic(t, "t", 1)
+		cfg := Config{Brokers: c.Bootstrap(), Client: c.Client(), Topic: "t", Log: slog.New(slog.DiscardHandler)}
+		cl, err := kgo.NewClient(cfg.ClientOptions(cfg.ProducerOptions()...)...)
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-	defer cancel()
-	first, second := write(ctx, &kgo.Record{Topic: "t", Value: []byte("small")}), write(ctx, large)
-	is("a small one", first, context.DeadlineExceeded)
-	is("a large one", second, context.DeadlineExceeded)
-	third := write(context.Background(), large) // its turn is after the second
-	closed := make(chan error, 1)
-	go func() {
-		copies.Close()
-		closed <- nil
-	}()
-	is("Close", closed, nil)
-	is("a large one of a copier that is closed", third, lease.ErrClosed, kgo.ErrClientClosed)
-	last := write(context.Background(), &kgo.Record{Topic: "t"})
-	cl.Close()
-	is("a small one of a client that is closed", last, kgo.ErrClientClosed)
+		defer cl.Close()
+		copies := NewCopier(&cfg, cl)
+		c.Fake().ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
+			c.Fake().KeepControl()
+			return nil, nil, true
+		})
+		large := &kgo.Record{Topic: "t", Value: bytes.Repeat([]byte("much the same, "), 200_000)}
+		write := func(ctx context.Context, r *kgo.Record) chan error {
+			done := make(chan error, 1)
+			go func() { done <- copies.Write(ctx, r)[0] }()
+			return done
+		}
+		is := func(what string, got chan error, want ...error) {
+			t.Helper()
+			select {
+			case err := <-got:
+				if !slices.ContainsFunc(want, func(w error) bool { return errors.Is(err, w) }) {
+					t.Errorf("%s: %v, want one of %v", what, err, want)
+				}
+			case <-time.After(30 * time.Second):
+				t.Fatalf("%s hangs", what)
+			}
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		first, second := write(ctx, &kgo.Record{Topic: "t", Value: []byte("small")}), write(ctx, large)
+		is("a small one", first, context.DeadlineExceeded)
+		is("a large one", second, context.DeadlineExceeded)
+		third := write(context.Background(), large) // its turn is after the second
+		closed := make(chan error, 1)
+		go func() {
+			copies.Close()
+			closed <- nil
+		}()
+		is("Close", closed, nil)
+		is("a large one of a copier that is closed", third, lease.ErrClosed, kgo.ErrClientClosed)
+		last := write(context.Background(), &kgo.Record{Topic: "t"})
+		cl.Close()
+		is("a small one of a client that is closed", last, kgo.ErrClientClosed)
+	})
 }
 
 // Compression is the original's, unless zstd is shorter.

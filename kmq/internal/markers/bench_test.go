@@ -13,6 +13,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 	"kafkabench.example/kafka-bench/internal/kafka/cluster/clustertest"
 	"kafkabench.example/kafka-bench/kmq/internal/engine"
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
@@ -24,11 +25,16 @@ import (
 // Kafka. The figure to look at is records/s.
 func BenchmarkDrain(b *testing.B) {
 	b.Run("fake", func(b *testing.B) {
-		drains(b, func() *world { return newWorld(b, 8) })
+		c, err := cluster.StartEmbedded(cluster.EmbeddedOptions{Config: shortSessions})
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Cleanup(func() { _ = c.Stop(context.Background()) })
+		drains(b, func() *world { return onCluster(b, c, 8) })
 	})
 	b.Run("kafka", func(b *testing.B) {
-		k := clustertest.Kafka(b, 1)
-		drains(b, func() *world { return onBrokers(b, k.Bootstrap(), 8) })
+		k := clustertest.Own(b, 1, nil)
+		drains(b, func() *world { return onCluster(b, k, 8) })
 	})
 }
 
@@ -94,11 +100,8 @@ func processor() time.Duration {
 // fill writes n records of 100 bytes.
 func (w *world) fill(partition int32, n int) {
 	w.Helper()
-	cl, err := kgo.NewClient(kgo.SeedBrokers(w.cfg.Brokers...), kgo.DisableClientMetrics(),
-		kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.MaxBufferedRecords(n+1), kgo.ProducerBatchCompression(kgo.NoCompression()))
-	if err != nil {
-		w.Fatal(err)
-	}
+	cl := w.newClient(kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.MaxBufferedRecords(n+1),
+		kgo.ProducerBatchCompression(kgo.NoCompression()))
 	defer cl.Close()
 	value := make([]byte, 100)
 	var failed atomic.Pointer[error]
@@ -150,8 +153,8 @@ func (w *world) drain(q engine.Engine, n int64) {
 
 // BenchmarkRedelivery drops half of the records and reports how late the others come.
 func BenchmarkRedelivery(b *testing.B) {
-	k := clustertest.Kafka(b, 1)
-	w := onBrokers(b, k.Bootstrap(), 8, visible(2*time.Second), func(c *engine.Config) { c.MaxInFlight = 100_000 })
+	k := clustertest.Own(b, 1, nil)
+	w := onCluster(b, k, 8, visible(2*time.Second), func(c *engine.Config) { c.MaxInFlight = 100_000 })
 	q := w.open()
 	const records = 20_000
 	for b.Loop() {

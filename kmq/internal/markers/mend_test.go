@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -25,49 +26,51 @@ import (
 func TestNothingGoesPastARefusedStart(t *testing.T) {
 	for _, txns := range []bool{false, true} {
 		t.Run(fmt.Sprintf("transactions %v", txns), func(t *testing.T) {
-			w := newWorld(t, 1, func(c *engine.Config) { c.Transactions = txns })
-			q := w.open()
-			var refuse atomic.Bool
-			refusing, free := make(chan struct{}), make(chan struct{})
-			w.onProduce(w.cfg.MarkersTopic, func(p *kmsg.ProduceRequest) *kmsg.ProduceResponse {
-				if !refuse.CompareAndSwap(true, false) {
-					return nil
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, 1, func(c *engine.Config) { c.Transactions = txns })
+				q := w.open()
+				var refuse atomic.Bool
+				refusing, free := make(chan struct{}), make(chan struct{})
+				w.onProduce(w.cfg.MarkersTopic, func(p *kmsg.ProduceRequest) *kmsg.ProduceResponse {
+					if !refuse.CompareAndSwap(true, false) {
+						return nil
+					}
+					close(refusing)
+					w.fake.SleepControl(func() { <-free })
+					return refusal(p, kerr.TopicAuthorizationFailed)
+				})
+				w.until("the partition is assigned", func() bool { return len(q.member.Owned()) == 1 })
+				begin := func(offset int64) error {
+					_, err := handler{q}.Begin(w.ctx, []*kgo.Record{{Topic: w.cfg.Topic, Offset: offset, Value: []byte("x")}})
+					return err
 				}
-				close(refusing)
-				w.fake.SleepControl(func() { <-free })
-				return refusal(p, kerr.TopicAuthorizationFailed)
+				if err := begin(0); err != nil {
+					t.Fatal(err)
+				}
+				w.receive(q, 1)
+				refuse.Store(true)
+				if err := begin(1); err != nil {
+					t.Fatal(err)
+				}
+				<-refusing
+				if err := begin(2); err != nil {
+					t.Fatal(err)
+				}
+				close(free)
+				ctx, cancel := context.WithTimeout(w.ctx, patience)
+				defer cancel()
+				if ls, err := q.Receive(ctx, 1); !errors.Is(err, kerr.TopicAuthorizationFailed) {
+					t.Errorf("%d records, %v", len(ls), err)
+				}
+				time.Sleep(200 * time.Millisecond) // what would go past it
+				if ls, err := q.Receive(ctx, 1); !errors.Is(err, kerr.TopicAuthorizationFailed) {
+					t.Errorf("%d records after the failure, %v", len(ls), err)
+				}
+				_ = q.Close(ctx)
+				if at := w.committed(w.cfg.Group, w.cfg.Topic, 0); at > 1 {
+					t.Errorf("committed %d: the record at 1 has no start", at)
+				}
 			})
-			w.until("the partition is assigned", func() bool { return len(q.member.Owned()) == 1 })
-			begin := func(offset int64) error {
-				_, err := handler{q}.Begin(w.ctx, []*kgo.Record{{Topic: w.cfg.Topic, Offset: offset, Value: []byte("x")}})
-				return err
-			}
-			if err := begin(0); err != nil {
-				t.Fatal(err)
-			}
-			w.receive(q, 1)
-			refuse.Store(true)
-			if err := begin(1); err != nil {
-				t.Fatal(err)
-			}
-			<-refusing
-			if err := begin(2); err != nil {
-				t.Fatal(err)
-			}
-			close(free)
-			ctx, cancel := context.WithTimeout(w.ctx, patience)
-			defer cancel()
-			if ls, err := q.Receive(ctx, 1); !errors.Is(err, kerr.TopicAuthorizationFailed) {
-				t.Errorf("%d records, %v", len(ls), err)
-			}
-			time.Sleep(200 * time.Millisecond) // what would go past it
-			if ls, err := q.Receive(ctx, 1); !errors.Is(err, kerr.TopicAuthorizationFailed) {
-				t.Errorf("%d records after the failure, %v", len(ls), err)
-			}
-			_ = q.Close(ctx)
-			if at := w.committed(w.cfg.Group, w.cfg.Topic, 0); at > 1 {
-				t.Errorf("committed %d: the record at 1 has no start", at)
-			}
 		})
 	}
 }
@@ -95,37 +98,39 @@ func TestAdvanceIsContiguous(t *testing.T) {
 // A delivery is counted when somebody was handed the record: those that wait for a slow
 // consumer keep their locks.
 func TestWhatWaitsIsNotCounted(t *testing.T) {
-	w := newWorld(t, 1, visible(2*time.Second), func(c *engine.Config) {
-		c.MaxDeliveries, c.DeadLetterTopic, c.MaxInFlight = 2, c.Topic+"-dead", 120
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1, visible(2*time.Second), func(c *engine.Config) {
+			c.MaxDeliveries, c.DeadLetterTopic, c.MaxInFlight = 2, c.Topic+"-dead", 120
+		})
+		const records = 120
+		w.produce(0, records)
+		q := w.open()
+		seen := map[int64]int{}
+		for len(seen) < records { // 7 s of work for locks of 2 s
+			l := w.receive(q, 1)[0]
+			seen[l.Origin.Offset]++
+			if l.Attempt != seen[l.Origin.Offset] {
+				t.Fatalf("record %d is handed out %d times, as attempt %d", l.Origin.Offset, seen[l.Origin.Offset], l.Attempt)
+			}
+			time.Sleep(60 * time.Millisecond)
+			if err := q.Ack(w.ctx, l); err != nil && !errors.Is(err, lease.ErrExpired) {
+				t.Fatal(err)
+			}
+		}
+		w.flush(q)
+		extended := 0
+		for _, m := range w.markers(0) {
+			if m.Type == marker.Extend {
+				extended++
+			}
+		}
+		if n := len(w.read(w.cfg.DeadLetterTopic, 0)); n != 0 {
+			t.Errorf("%d dead letters of records that were all acknowledged", n)
+		}
+		if extended == 0 || extended > 60 {
+			t.Errorf("%d markers kept the locks", extended)
+		}
 	})
-	const records = 120
-	w.produce(0, records)
-	q := w.open()
-	seen := map[int64]int{}
-	for len(seen) < records { // 7 s of work for locks of 2 s
-		l := w.receive(q, 1)[0]
-		seen[l.Origin.Offset]++
-		if l.Attempt != seen[l.Origin.Offset] {
-			t.Fatalf("record %d is handed out %d times, as attempt %d", l.Origin.Offset, seen[l.Origin.Offset], l.Attempt)
-		}
-		time.Sleep(60 * time.Millisecond)
-		if err := q.Ack(w.ctx, l); err != nil && !errors.Is(err, lease.ErrExpired) {
-			t.Fatal(err)
-		}
-	}
-	w.flush(q)
-	extended := 0
-	for _, m := range w.markers(0) {
-		if m.Type == marker.Extend {
-			extended++
-		}
-	}
-	if n := len(w.read(w.cfg.DeadLetterTopic, 0)); n != 0 {
-		t.Errorf("%d dead letters of records that were all acknowledged", n)
-	}
-	if extended == 0 || extended > 60 {
-		t.Errorf("%d markers kept the locks", extended)
-	}
 }
 
 // One record whose copy is refused holds up no other one, and its own turn comes once it
@@ -133,294 +138,276 @@ func TestWhatWaitsIsNotCounted(t *testing.T) {
 func TestARefusedCopyHoldsUpNothing(t *testing.T) {
 	for _, txns := range []bool{false, true} {
 		t.Run(fmt.Sprintf("transactions %v", txns), func(t *testing.T) {
-			w := newWorld(t, 1, visible(2*time.Second), func(c *engine.Config) { c.Transactions = txns })
-			w.produce(0, 10)
-			q := w.open()
-			queue := w.topicID(w.cfg.Topic)
-			var allow atomic.Bool
-			w.receive(q, 10)
-			w.fake.ControlKey(int16(kmsg.Produce), func(req kmsg.Request) (kmsg.Response, error, bool) {
-				w.fake.KeepControl()
-				p := req.(*kmsg.ProduceRequest)
-				for _, rt := range p.Topics {
-					if rt.TopicID != queue && rt.Topic != w.cfg.Topic || allow.Load() {
-						continue
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, 1, visible(2*time.Second), func(c *engine.Config) { c.Transactions = txns })
+				w.produce(0, 10)
+				q := w.open()
+				queue := w.topicID(w.cfg.Topic)
+				var allow atomic.Bool
+				w.receive(q, 10)
+				w.fake.ControlKey(int16(kmsg.Produce), func(req kmsg.Request) (kmsg.Response, error, bool) {
+					w.fake.KeepControl()
+					p := req.(*kmsg.ProduceRequest)
+					for _, rt := range p.Topics {
+						if rt.TopicID != queue && rt.Topic != w.cfg.Topic || allow.Load() {
+							continue
+						}
+						if bytes.Contains(rt.Partitions[0].Records, []byte("v4")) {
+							return refusal(p, kerr.InvalidRecord), nil, true
+						}
 					}
-					if bytes.Contains(rt.Partitions[0].Records, []byte("v4")) {
-						return refusal(p, kerr.InvalidRecord), nil, true
+					return nil, nil, false
+				})
+				for _, l := range w.receive(q, 9) {
+					if l.Origin.Offset == 4 || l.Attempt != 2 {
+						t.Errorf("%v, attempt %d", l.Origin, l.Attempt)
 					}
+					w.ack(q, l)
 				}
-				return nil, nil, false
-			})
-			for _, l := range w.receive(q, 9) {
-				if l.Origin.Offset == 4 || l.Attempt != 2 {
+				w.until("the nine have ended", func() bool { return q.Counts().Tailed == 9 })
+				w.produce(0, 3)
+				w.receive(q, 3)
+				for _, l := range w.receive(q, 3) { // dropped, after the refusal
+					w.ack(q, l)
+				}
+				allow.Store(true)
+				if l := w.receive(q, 1)[0]; l.Origin.Offset != 4 || l.Attempt != 2 {
 					t.Errorf("%v, attempt %d", l.Origin, l.Attempt)
 				}
-				w.ack(q, l)
-			}
-			w.until("the nine have ended", func() bool { return q.Counts().Tailed == 9 })
-			w.produce(0, 3)
-			w.receive(q, 3)
-			for _, l := range w.receive(q, 3) { // dropped, after the refusal
-				w.ack(q, l)
-			}
-			allow.Store(true)
-			if l := w.receive(q, 1)[0]; l.Origin.Offset != 4 || l.Attempt != 2 {
-				t.Errorf("%v, attempt %d", l.Origin, l.Attempt)
-			}
-			if c := q.Counts(); c.Retried == 0 || c.Tailed > 13 {
-				t.Errorf("%+v", c)
-			}
+				if c := q.Counts(); c.Retried == 0 || c.Tailed > 13 {
+					t.Errorf("%+v", c)
+				}
+			})
 		})
-	}
-}
-
-// A record that was compressed is copied though it is larger than the topic's batches
-// may be.
-func TestALargeCompressedRecordIsCopied(t *testing.T) {
-	w := newWorld(t, 1, visible(2*time.Second))
-	cl, err := kgo.NewClient(kgo.SeedBrokers(w.cfg.Brokers...), kgo.DisableClientMetrics(), kgo.RecordPartitioner(kgo.ManualPartitioner()),
-		kgo.ProducerBatchCompression(kgo.GzipCompression()), kgo.ProducerBatchMaxBytes(8<<20))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer cl.Close()
-	value := bytes.Repeat([]byte("abcd"), 500_000)
-	if err := cl.ProduceSync(w.ctx, &kgo.Record{Topic: w.cfg.Topic, Value: value}).FirstErr(); err != nil {
-		t.Fatal(err)
-	}
-	w.produce(0, 3)
-	q := w.open()
-	w.receive(q, 4)
-	large := 0
-	for _, l := range w.receive(q, 4) {
-		if l.Origin.Offset == 0 && bytes.Equal(l.Record.Value, value) {
-			large++
-		}
-		w.ack(q, l)
-	}
-	if large != 1 {
-		t.Errorf("the large record came %d times", large)
-	}
-	for _, r := range w.read(w.cfg.Topic, 0)[4:] {
-		if len(r.Value) > 1000 && r.Attrs.CompressionType() == 0 {
-			t.Error("copied without compression")
-		}
 	}
 }
 
 // An offset that is behind the end of the log holds up no others, and is lost once the
 // leader has said so for long enough.
 func TestWhatIsBehindTheEndHoldsUpNothing(t *testing.T) {
-	w := newWorld(t, 1, visible(2*time.Second))
-	q := w.open()
-	beyond := newScribe(&w.cfg).record(marker.Marker{Offset: 1000, Count: 2, Type: marker.Start, Duration: time.Second, Holder: 9})
-	if err := w.client.ProduceSync(w.ctx, beyond).FirstErr(); err != nil {
-		t.Fatal(err)
-	}
-	began := time.Now()
-	w.until("it was tried", func() bool { return q.Counts().Retried > 0 })
-	w.produce(0, 3)
-	w.receive(q, 3)
-	for _, l := range w.receive(q, 3) {
-		w.ack(q, l)
-	}
-	if c := q.Counts(); c.Missing != 0 {
-		t.Errorf("missing after %v: %+v", time.Since(began), c)
-	}
-	w.until("it is lost", func() bool { return q.Counts().Missing == 2 })
-	if d := time.Since(began); d < truncatedFor {
-		t.Errorf("lost after %v", d)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1, visible(2*time.Second))
+		q := w.open()
+		beyond := newScribe(&w.cfg).record(marker.Marker{Offset: 1000, Count: 2, Type: marker.Start, Duration: time.Second, Holder: 9})
+		if err := w.client.ProduceSync(w.ctx, beyond).FirstErr(); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		w.until("it was tried", func() bool { return q.Counts().Retried > 0 })
+		w.produce(0, 3)
+		w.receive(q, 3)
+		for _, l := range w.receive(q, 3) {
+			w.ack(q, l)
+		}
+		if c := q.Counts(); c.Missing != 0 {
+			t.Errorf("missing after %v: %+v", time.Since(began), c)
+		}
+		w.until("it is lost", func() bool { return q.Counts().Missing == 2 })
+		if d := time.Since(began); d < truncatedFor {
+			t.Errorf("lost after %v", d)
+		}
+	})
 }
 
 // What is given back with a delay is bounded: past the bound it stays lent.
 func TestDelaysAreBounded(t *testing.T) {
-	d := newDelays(2, logTo(t.Output()))
-	for i, c := range []struct {
-		partition  int32
-		now, delay time.Duration
-		ok         bool
-	}{
-		{0, 0, time.Minute, true}, {0, 0, time.Second, true}, {0, 0, time.Second, false}, {0, 0, 0, true}, {1, 0, time.Second, true},
-		{0, time.Second, time.Minute, true}, {0, time.Second, time.Minute, false},
-	} {
-		if _, err := d.take(c.partition, c.now, c.delay); c.ok != (err == nil) || err != nil && !errors.Is(err, lease.ErrDelayed) {
-			t.Errorf("%d: %v", i, err)
+	synctest.Test(t, func(t *testing.T) {
+		d := newDelays(2, logTo(t.Output()))
+		for i, c := range []struct {
+			partition  int32
+			now, delay time.Duration
+			ok         bool
+		}{
+			{0, 0, time.Minute, true}, {0, 0, time.Second, true}, {0, 0, time.Second, false}, {0, 0, 0, true}, {1, 0, time.Second, true},
+			{0, time.Second, time.Minute, true}, {0, time.Second, time.Minute, false},
+		} {
+			if _, err := d.take(c.partition, c.now, c.delay); c.ok != (err == nil) || err != nil && !errors.Is(err, lease.ErrDelayed) {
+				t.Errorf("%d: %v", i, err)
+			}
 		}
-	}
-	if waiting, refused := d.counts(2 * time.Second); waiting != 2 || refused != 2 {
-		t.Errorf("%d wait, %d refused", waiting, refused)
-	}
+		if waiting, refused := d.counts(2 * time.Second); waiting != 2 || refused != 2 {
+			t.Errorf("%d wait, %d refused", waiting, refused)
+		}
 
-	w := newWorld(t, 1)
-	q := w.open()
-	q.delays = newDelays(1, logTo(t.Output()))
-	w.produce(0, 2)
-	ls := w.receive(q, 2)
-	if err := q.Nack(w.ctx, ls[0], time.Hour); err != nil {
-		t.Fatal(err)
-	}
-	if err := q.Nack(w.ctx, ls[1], time.Hour); !errors.Is(err, lease.ErrDelayed) || ls[1].State() != lease.Open {
-		t.Errorf("%v, %v", err, ls[1].State())
-	}
-	w.ack(q, ls[1])
+		w := newWorld(t, 1)
+		q := w.open()
+		q.delays = newDelays(1, logTo(t.Output()))
+		w.produce(0, 2)
+		ls := w.receive(q, 2)
+		if err := q.Nack(w.ctx, ls[0], time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		if err := q.Nack(w.ctx, ls[1], time.Hour); !errors.Is(err, lease.ErrDelayed) || ls[1].State() != lease.Open {
+			t.Errorf("%v, %v", err, ls[1].State())
+		}
+		w.ack(q, ls[1])
+	})
 }
 
 // What can't be given back takes no room among the delays.
 func TestAFailedNackTakesNoDelay(t *testing.T) {
-	w := newWorld(t, 1)
-	q := w.open()
-	q.delays = newDelays(2, logTo(t.Output()))
-	w.produce(0, 2)
-	ls := w.receive(q, 2)
-	if err := q.Nack(w.ctx, ls[0], time.Hour); err != nil {
-		t.Fatal(err)
-	}
-	q.out.held.Add(unwrittenBound)
-	ended, cancel := context.WithCancel(w.ctx)
-	cancel()
-	if err := q.Nack(ended, ls[1], time.Hour); !errors.Is(err, context.Canceled) {
-		t.Fatal(err)
-	}
-	q.out.held.Add(-unwrittenBound)
-	if n, _ := q.delays.counts(time.Since(q.began)); n != 1 {
-		t.Errorf("%d delays go on, not that of the one record that was given back", n)
-	}
-	if err := q.Nack(w.ctx, ls[1], time.Hour); err != nil {
-		t.Error(err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		q := w.open()
+		q.delays = newDelays(2, logTo(t.Output()))
+		w.produce(0, 2)
+		ls := w.receive(q, 2)
+		if err := q.Nack(w.ctx, ls[0], time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		q.out.held.Add(unwrittenBound)
+		ended, cancel := context.WithCancel(w.ctx)
+		cancel()
+		if err := q.Nack(ended, ls[1], time.Hour); !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		q.out.held.Add(-unwrittenBound)
+		if n, _ := q.delays.counts(time.Since(q.began)); n != 1 {
+			t.Errorf("%d delays go on, not that of the one record that was given back", n)
+		}
+		if err := q.Nack(w.ctx, ls[1], time.Hour); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // Retention by size is an alarm before it deletes what is not settled; the markers have
 // none; and markers that are deleted before they were read are said to be.
 func TestRetentionBySize(t *testing.T) {
-	w := newWorld(t, 1)
-	w.produce(0, 100)
-	q := w.open()
-	ls := w.receive(q, 100)
-	if v, err := engine.TopicConfig(w.ctx, w.client, w.cfg.MarkersTopic, retentionBytes); err != nil || v == nil || *v != "-1" {
-		t.Errorf("the markers' %s is %v, %v", retentionBytes, v, err)
-	}
-	w.until("the tracker knows the oldest", func() bool { r := q.tracker.reach(); return len(r) == 1 && r[0].record == 0 })
-	w.set(w.cfg.Topic, retentionBytes, "1000000000")
-	if a := w.look(q); a != "" {
-		t.Errorf("alarm: %q", a)
-	}
-	w.set(w.cfg.Topic, retentionBytes, "500")
-	if a := w.look(q); !strings.Contains(a, "offset 0 of partition 0 of topic "+w.cfg.Topic) || !strings.Contains(a, "bytes were written since") {
-		t.Errorf("alarm: %q", a)
-	}
-	w.ack(q, ls[:99]...)
-	w.flush(q)
-	w.until("no alarm for the newest", func() bool { return w.look(q) == "" })
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		w.produce(0, 100)
+		q := w.open()
+		ls := w.receive(q, 100)
+		if v, err := engine.TopicConfig(w.ctx, w.client, w.cfg.MarkersTopic, retentionBytes); err != nil || v == nil || *v != "-1" {
+			t.Errorf("the markers' %s is %v, %v", retentionBytes, v, err)
+		}
+		w.until("the tracker knows the oldest", func() bool { r := q.tracker.reach(); return len(r) == 1 && r[0].record == 0 })
+		w.set(w.cfg.Topic, retentionBytes, "1000000000")
+		if a := w.look(q); a != "" {
+			t.Errorf("alarm: %q", a)
+		}
+		w.set(w.cfg.Topic, retentionBytes, "500")
+		if a := w.look(q); !strings.Contains(a, "offset 0 of partition 0 of topic "+w.cfg.Topic) || !strings.Contains(a, "bytes were written since") {
+			t.Errorf("alarm: %q", a)
+		}
+		w.ack(q, ls[:99]...)
+		w.flush(q)
+		w.until("no alarm for the newest", func() bool { return w.look(q) == "" })
 
-	w.until("the tracker commits", func() bool { return w.committed(Group(w.cfg.Group), w.cfg.MarkersTopic, 0) >= 0 })
-	if err := q.Close(w.ctx); err != nil {
-		t.Fatal(err)
-	}
-	at := w.committed(Group(w.cfg.Group), w.cfg.MarkersTopic, 0)
-	if err := w.client.ProduceSync(w.ctx, newScribe(&w.cfg).record(marker.Marker{Offset: -1, Type: marker.Tick})).FirstErr(); err != nil {
-		t.Fatal(err)
-	}
-	w.deleteBefore(w.cfg.MarkersTopic, at+1)
-	q = w.open()
-	w.until("the alarm", func() bool { return strings.Contains(q.Counts().RetentionAlarm, "were deleted before a tracker") })
+		w.until("the tracker commits", func() bool { return w.committed(Group(w.cfg.Group), w.cfg.MarkersTopic, 0) >= 0 })
+		if err := q.Close(w.ctx); err != nil {
+			t.Fatal(err)
+		}
+		at := w.committed(Group(w.cfg.Group), w.cfg.MarkersTopic, 0)
+		if err := w.client.ProduceSync(w.ctx, newScribe(&w.cfg).record(marker.Marker{Offset: -1, Type: marker.Tick})).FirstErr(); err != nil {
+			t.Fatal(err)
+		}
+		w.deleteBefore(w.cfg.MarkersTopic, at+1)
+		q = w.open()
+		w.until("the alarm", func() bool { return strings.Contains(q.Counts().RetentionAlarm, "were deleted before a tracker") })
+	})
 }
 
 // What is given back while the locks of those that wait are being extended comes later in
 // the log than that: it would else be lent for a whole Visibility more.
 func TestGivenBackAfterItsLockWasExtended(t *testing.T) {
-	w := newWorld(t, 1, visible(20*time.Second), func(c *engine.Config) { c.ExternalTracker = true })
-	q := w.open()
-	w.produce(0, 2)
-	w.until("two are ready", func() bool {
-		q.marking.Lock()
-		defer q.marking.Unlock()
-		n := 0
-		q.set.LoseAll(func(l *lease.Lease) bool {
-			if l.Mark == begun {
-				n++
-			}
-			return false
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1, visible(20*time.Second), func(c *engine.Config) { c.ExternalTracker = true })
+		q := w.open()
+		w.produce(0, 2)
+		w.until("two are ready", func() bool {
+			q.marking.Lock()
+			defer q.marking.Unlock()
+			n := 0
+			q.set.LoseAll(func(l *lease.Lease) bool {
+				if l.Mark == begun {
+					n++
+				}
+				return false
+			})
+			return n == 2
 		})
-		return n == 2
-	})
-	held, free := make(chan struct{}), make(chan struct{})
-	var once atomic.Bool
-	w.onProduce(w.cfg.MarkersTopic, func(*kmsg.ProduceRequest) *kmsg.ProduceResponse {
-		if !once.Swap(true) {
-			close(held)
-			w.fake.SleepControl(func() { <-free })
+		held, free := make(chan struct{}), make(chan struct{})
+		var once atomic.Bool
+		w.onProduce(w.cfg.MarkersTopic, func(*kmsg.ProduceRequest) *kmsg.ProduceResponse {
+			if !once.Swap(true) {
+				close(held)
+				w.fake.SleepControl(func() { <-free })
+			}
+			return nil
+		})
+		// As if half of their time had gone by.
+		q.set.LoseAll(func(l *lease.Lease) bool { l.SetDeadline(time.Now().Add(10 * time.Second)); return false })
+		kept := make(chan error, 1)
+		go func() { kept <- q.keeper.keep(w.ctx) }()
+		<-held
+		ls := w.receive(q, 2)
+		given := make(chan error, 1)
+		go func() { given <- q.Nack(w.ctx, ls[0], 0) }()
+		select {
+		case err := <-given:
+			close(free)
+			t.Fatalf("given back before the extension was durable: %v", err)
+		case <-time.After(200 * time.Millisecond):
 		}
-		return nil
-	})
-	// As if half of their time had gone by.
-	q.set.LoseAll(func(l *lease.Lease) bool { l.SetDeadline(time.Now().Add(10 * time.Second)); return false })
-	kept := make(chan error, 1)
-	go func() { kept <- q.keeper.keep(w.ctx) }()
-	<-held
-	ls := w.receive(q, 2)
-	given := make(chan error, 1)
-	go func() { given <- q.Nack(w.ctx, ls[0], 0) }()
-	select {
-	case err := <-given:
+		if left := time.Until(ls[1].Deadline()); left > 10*time.Second {
+			t.Errorf("extended here before it was in the log: %v", left)
+		}
 		close(free)
-		t.Fatalf("given back before the extension was durable: %v", err)
-	case <-time.After(200 * time.Millisecond):
-	}
-	if left := time.Until(ls[1].Deadline()); left > 10*time.Second {
-		t.Errorf("extended here before it was in the log: %v", left)
-	}
-	close(free)
-	if err := errors.Join(<-kept, <-given); err != nil {
-		t.Fatal(err)
-	}
-	if left := time.Until(ls[1].Deadline()); left < 12*time.Second {
-		t.Errorf("not extended: %v left", left)
-	}
-	w.flush(q)
-	var order []marker.Type
-	for _, r := range w.read(w.cfg.MarkersTopic, 0) {
-		m, err := marker.Parse(r.Key, r.Value)
-		if err != nil {
+		if err := errors.Join(<-kept, <-given); err != nil {
 			t.Fatal(err)
 		}
-		order = append(order, m.Type)
-	}
-	if n := len(order); n < 3 || order[n-2] != marker.Extend || order[n-1] != marker.Release {
-		t.Errorf("markers %v", order)
-	}
+		if left := time.Until(ls[1].Deadline()); left < 12*time.Second {
+			t.Errorf("not extended: %v left", left)
+		}
+		w.flush(q)
+		var order []marker.Type
+		for _, r := range w.read(w.cfg.MarkersTopic, 0) {
+			m, err := marker.Parse(r.Key, r.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			order = append(order, m.Type)
+		}
+		if n := len(order); n < 3 || order[n-2] != marker.Extend || order[n-1] != marker.Release {
+			t.Errorf("markers %v", order)
+		}
+	})
 }
 
 // What was started is committed soon, however seldom commits are made otherwise.
 func TestStartsAreCommittedSoon(t *testing.T) {
-	w := newWorld(t, 1, func(c *engine.Config) { c.CommitEvery = time.Hour })
-	w.produce(0, 20)
-	q := w.open()
-	w.receive(q, 20)
-	w.until("the starts are committed", func() bool { return w.committed(w.cfg.Group, w.cfg.Topic, 0) == 20 })
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1, func(c *engine.Config) { c.CommitEvery = time.Hour })
+		w.produce(0, 20)
+		q := w.open()
+		w.receive(q, 20)
+		w.until("the starts are committed", func() bool { return w.committed(w.cfg.Group, w.cfg.Topic, 0) == 20 })
+	})
 }
 
 // A queue whose cluster is gone can be closed: nobody waits for what the client will never
 // tell.
 func TestCloseWithoutACluster(t *testing.T) {
-	w := newWorld(t, 1)
-	q := w.open()
-	w.produce(0, 10)
-	ls := w.receive(q, 10)
-	w.fake.Close()
-	w.ack(q, ls...)
-	_, _ = handler{q}.Begin(w.ctx, []*kgo.Record{{Topic: w.cfg.Topic, Offset: 10, Value: []byte("x")}})
-	ctx, cancel := context.WithTimeout(w.ctx, time.Second)
-	defer cancel()
-	closed := make(chan struct{})
-	go func() { defer close(closed); _ = q.Close(ctx) }()
-	select {
-	case <-closed:
-	case <-time.After(patience):
-		t.Fatal("close hangs")
-	}
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		q := w.open()
+		w.produce(0, 10)
+		ls := w.receive(q, 10)
+		_ = w.on.Stop(w.ctx)
+		w.ack(q, ls...)
+		_, _ = handler{q}.Begin(w.ctx, []*kgo.Record{{Topic: w.cfg.Topic, Offset: 10, Value: []byte("x")}})
+		ctx, cancel := context.WithTimeout(w.ctx, time.Second)
+		defer cancel()
+		closed := make(chan struct{})
+		go func() { defer close(closed); _ = q.Close(ctx) }()
+		select {
+		case <-closed:
+		case <-time.After(patience):
+			t.Fatal("close hangs")
+		}
+	})
 }
 
 // What is acknowledged shortly before its deadline does not wait for others: the tracker would

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -49,40 +50,44 @@ func TestEndsAreBatched(t *testing.T) {
 
 // What the client gave up is written all the same.
 func TestEndsThatFailAreWrittenAgain(t *testing.T) {
-	w := newWorld(t, 1)
-	w.produce(0, 10)
-	q := w.open()
-	ls := w.receive(q, 10)
-	failed := 0
-	w.onProduce(w.cfg.MarkersTopic, func(p *kmsg.ProduceRequest) *kmsg.ProduceResponse {
-		if failed == 3 || len(p.Topics) != 1 {
-			return nil
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		w.produce(0, 10)
+		q := w.open()
+		ls := w.receive(q, 10)
+		failed := 0
+		w.onProduce(w.cfg.MarkersTopic, func(p *kmsg.ProduceRequest) *kmsg.ProduceResponse {
+			if failed == 3 || len(p.Topics) != 1 {
+				return nil
+			}
+			failed++
+			return refusal(p, kerr.PolicyViolation) // not one that the client tries again
+		})
+		w.ack(q, ls...)
+		w.flush(q)
+		if ended := w.ended(0); ended != 10 || failed != 3 {
+			t.Errorf("%d ended after %d failures", ended, failed)
 		}
-		failed++
-		return refusal(p, kerr.PolicyViolation) // not one that the client tries again
+		if held := q.out.held.Load(); held != 0 {
+			t.Errorf("%d records are held as not written", held)
+		}
 	})
-	w.ack(q, ls...)
-	w.flush(q)
-	if ended := w.ended(0); ended != 10 || failed != 3 {
-		t.Errorf("%d ended after %d failures", ended, failed)
-	}
-	if held := q.out.held.Load(); held != 0 {
-		t.Errorf("%d records are held as not written", held)
-	}
 }
 
 // The bound of what is not written holds up settling, and ctx ends the wait.
 func TestOutboxIsBounded(t *testing.T) {
-	w := newWorld(t, 1)
-	w.produce(0, 1)
-	q := w.open()
-	l := w.receive(q, 1)[0]
-	q.out.held.Add(unwrittenBound)
-	ctx, cancel := context.WithTimeout(w.ctx, 50*time.Millisecond)
-	defer cancel()
-	if err := q.Ack(ctx, l); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("ack at the bound: %v", err)
-	}
-	q.out.held.Add(-unwrittenBound)
-	w.ack(q, l) // it was not settled
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		w.produce(0, 1)
+		q := w.open()
+		l := w.receive(q, 1)[0]
+		q.out.held.Add(unwrittenBound)
+		ctx, cancel := context.WithTimeout(w.ctx, 50*time.Millisecond)
+		defer cancel()
+		if err := q.Ack(ctx, l); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("ack at the bound: %v", err)
+		}
+		q.out.held.Add(-unwrittenBound)
+		w.ack(q, l) // it was not settled
+	})
 }

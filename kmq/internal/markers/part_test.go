@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -45,36 +46,38 @@ func TestReadsUpBeforeRedelivering(t *testing.T) {
 
 // While more is kept of a partition than should be, what is due is worked off first.
 func TestMemoryOfATrackerIsBounded(t *testing.T) {
-	w := newWorld(t, 1)
-	tr, err := NewTracker(w.ctx, w.cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tr.Close(w.ctx)
-	p := newPart(tr, 0)
-	p.state = tracker.New(0)
-	for i := range int64(spansAtMost + 1) {
-		p.state.Apply(i, time.UnixMilli(0), tracker.Seen{}, marker.Marker{Type: marker.Start, Offset: 2 * i, Count: 1})
-	}
-	p.end, p.barrier = 1<<40, 1<<40
-	p.state.Apply(1<<30, time.UnixMilli(1000), tracker.Seen{}, marker.Marker{Type: marker.Tick, Offset: -1})
-	p.bound()
-	if p.paused {
-		t.Error("paused, with nothing taken that would make room")
-	}
-	if !p.readUp() {
-		t.Error("waits for more markers while there are too many")
-	}
-	due := p.state.Due(100)
-	if p.bound(); !p.paused || len(tr.group.PauseFetchPartitions(nil)[w.cfg.MarkersTopic]) != 1 {
-		t.Error("not paused")
-	}
-	for _, d := range due {
-		p.state.Ended(marker.Marker{Type: marker.End, Offset: d.From, Count: int32(d.Len()), Reason: marker.Copied}, time.Hour)
-	}
-	if p.bound(); p.paused || len(tr.group.PauseFetchPartitions(nil)[w.cfg.MarkersTopic]) != 0 {
-		t.Error("not resumed")
-	}
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		tr, err := NewTracker(w.ctx, w.cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer tr.Close(w.ctx)
+		p := newPart(tr, 0)
+		p.state = tracker.New(0)
+		for i := range int64(spansAtMost + 1) {
+			p.state.Apply(i, time.UnixMilli(0), tracker.Seen{}, marker.Marker{Type: marker.Start, Offset: 2 * i, Count: 1})
+		}
+		p.end, p.barrier = 1<<40, 1<<40
+		p.state.Apply(1<<30, time.UnixMilli(1000), tracker.Seen{}, marker.Marker{Type: marker.Tick, Offset: -1})
+		p.bound()
+		if p.paused {
+			t.Error("paused, with nothing taken that would make room")
+		}
+		if !p.readUp() {
+			t.Error("waits for more markers while there are too many")
+		}
+		due := p.state.Due(100)
+		if p.bound(); !p.paused || len(tr.group.PauseFetchPartitions(nil)[w.cfg.MarkersTopic]) != 1 {
+			t.Error("not paused")
+		}
+		for _, d := range due {
+			p.state.Ended(marker.Marker{Type: marker.End, Offset: d.From, Count: int32(d.Len()), Reason: marker.Copied}, time.Hour)
+		}
+		if p.bound(); p.paused || len(tr.group.PauseFetchPartitions(nil)[w.cfg.MarkersTopic]) != 0 {
+			t.Error("not resumed")
+		}
+	})
 }
 
 // What can't be read stops the commit of the group whose it is, or may be, and of no other.
@@ -137,51 +140,55 @@ func TestAFailedPollMovesNoEnd(t *testing.T) {
 
 // A tick that was lost, by a leader that failed after it had confirmed it, is written again.
 func TestATickThatIsLost(t *testing.T) {
-	w := newWorld(t, 1)
-	q := w.open() // for the topics
-	tr := &Tracker{cfg: w.cfg, scribe: newScribe(&w.cfg), writer: q.writer, running: w.ctx}
-	p := newPart(tr, 0)
-	p.state = tracker.New(5)
-	const written = time.Hour
-	p.ticked, p.lastTick = 5, written
-	if p.carry(written + tickLostAfter/2); p.ticking {
-		t.Error("it is written again while it may still be read")
-	}
-	p.carry(written + tickLostAfter)
-	ticks := func() (n int) {
-		for _, m := range w.markers(0) {
-			if m.Type == marker.Tick {
-				n++
-			}
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		q := w.open() // for the topics
+		tr := &Tracker{cfg: w.cfg, scribe: newScribe(&w.cfg), writer: q.writer, running: w.ctx}
+		p := newPart(tr, 0)
+		p.state = tracker.New(5)
+		const written = time.Hour
+		p.ticked, p.lastTick = 5, written
+		if p.carry(written + tickLostAfter/2); p.ticking {
+			t.Error("it is written again while it may still be read")
 		}
-		return n
-	}
-	w.until("another is written", func() bool { return ticks() == 1 })
+		p.carry(written + tickLostAfter)
+		ticks := func() (n int) {
+			for _, m := range w.markers(0) {
+				if m.Type == marker.Tick {
+					n++
+				}
+			}
+			return n
+		}
+		w.until("another is written", func() bool { return ticks() == 1 })
+	})
 }
 
 // Markers that are deleted while a tracker is behind are an alarm, as are those that were
 // deleted before it came.
 func TestMarkersDeletedBeforeTheyWereRead(t *testing.T) {
-	w := newWorld(t, 1)
-	tr, err := NewTracker(w.ctx, w.cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tr.Close(w.ctx)
-	p := newPart(tr, 0)
-	tick := func(offset int64) []*kgo.Record {
-		r := tr.scribe.record(marker.Marker{Type: marker.Tick, Offset: -1})
-		r.Offset = offset
-		return []*kgo.Record{r}
-	}
-	p.take(kgo.FetchPartition{HighWatermark: 9, LogStartOffset: 1, Records: tick(3)}, 0)
-	p.take(kgo.FetchPartition{HighWatermark: 9, LogStartOffset: 5, Records: tick(4)}, 0) // it was read before
-	p.take(kgo.FetchPartition{HighWatermark: 9, LogStartOffset: 5, Records: tick(6)}, 0) // 5 was aborted
-	if a := tr.Counts().RetentionAlarm; a != "" {
-		t.Errorf("nothing is lost, and the alarm is %q", a)
-	}
-	p.take(kgo.FetchPartition{HighWatermark: 20, LogStartOffset: 12, Records: tick(15)}, 0)
-	if a := tr.Counts().RetentionAlarm; !strings.Contains(a, "markers 7 to 11 of partition 0") {
-		t.Errorf("the alarm is %q", a)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		tr, err := NewTracker(w.ctx, w.cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer tr.Close(w.ctx)
+		p := newPart(tr, 0)
+		tick := func(offset int64) []*kgo.Record {
+			r := tr.scribe.record(marker.Marker{Type: marker.Tick, Offset: -1})
+			r.Offset = offset
+			return []*kgo.Record{r}
+		}
+		p.take(kgo.FetchPartition{HighWatermark: 9, LogStartOffset: 1, Records: tick(3)}, 0)
+		p.take(kgo.FetchPartition{HighWatermark: 9, LogStartOffset: 5, Records: tick(4)}, 0) // it was read before
+		p.take(kgo.FetchPartition{HighWatermark: 9, LogStartOffset: 5, Records: tick(6)}, 0) // 5 was aborted
+		if a := tr.Counts().RetentionAlarm; a != "" {
+			t.Errorf("nothing is lost, and the alarm is %q", a)
+		}
+		p.take(kgo.FetchPartition{HighWatermark: 20, LogStartOffset: 12, Records: tick(15)}, 0)
+		if a := tr.Counts().RetentionAlarm; !strings.Contains(a, "markers 7 to 11 of partition 0") {
+			t.Errorf("the alarm is %q", a)
+		}
+	})
 }

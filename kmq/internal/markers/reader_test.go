@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"testing"
+	"testing/synctest"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
@@ -13,30 +14,32 @@ import (
 // The reader returns the records at the offsets it was asked for and no others, says which
 // are missing, and waits for what may still come.
 func TestReader(t *testing.T) {
-	w := newWorld(t, 1)
-	w.produce(0, 3000)
-	w.deleteBefore(w.cfg.Topic, 5)
-	r := newReader(w.client, w.cfg.Topic, false)
-	wanted := []int64{0, 2, 3, 4, 5, 6, 7, 9, 500, 1500, 1501, 2998, 2999, 3000, 3001}
-	f, err := r.read(w.ctx, 0, singles(wanted))
-	if !errors.Is(err, errNotYet) || f.through != 3000 {
-		t.Errorf("through %d, %v", f.through, err)
-	}
-	var got, missing []int64
-	for _, rec := range f.records {
-		got = append(got, rec.Offset)
-	}
-	for _, m := range f.missing {
-		for o := m.From; o < m.To; o++ {
-			missing = append(missing, o)
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		w.produce(0, 3000)
+		w.deleteBefore(w.cfg.Topic, 5)
+		r := newReader(w.client, w.cfg.Topic, false)
+		wanted := []int64{0, 2, 3, 4, 5, 6, 7, 9, 500, 1500, 1501, 2998, 2999, 3000, 3001}
+		f, err := r.read(w.ctx, 0, singles(wanted))
+		if !errors.Is(err, errNotYet) || f.through != 3000 {
+			t.Errorf("through %d, %v", f.through, err)
 		}
-	}
-	if !slices.Equal(got, []int64{5, 6, 7, 9, 500, 1500, 1501, 2998, 2999}) || !slices.Equal(missing, []int64{0, 2, 3, 4}) {
-		t.Errorf("got %v, missing %v", got, missing)
-	}
-	if rest := above(singles(wanted), f.through); len(rest) != 2 {
-		t.Errorf("left: %v", rest)
-	}
+		var got, missing []int64
+		for _, rec := range f.records {
+			got = append(got, rec.Offset)
+		}
+		for _, m := range f.missing {
+			for o := m.From; o < m.To; o++ {
+				missing = append(missing, o)
+			}
+		}
+		if !slices.Equal(got, []int64{5, 6, 7, 9, 500, 1500, 1501, 2998, 2999}) || !slices.Equal(missing, []int64{0, 2, 3, 4}) {
+			t.Errorf("got %v, missing %v", got, missing)
+		}
+		if rest := above(singles(wanted), f.through); len(rest) != 2 {
+			t.Errorf("left: %v", rest)
+		}
+	})
 }
 
 // Invariant 6: of what a fetch returned, a record stands for its own offset alone. One that

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -57,56 +58,60 @@ func (w *world) look(q *queue) string {
 
 // Invariant 9: an alarm where retention does not cover what is not settled.
 func TestRetentionAlarm(t *testing.T) {
-	var log heard
-	w := newWorld(t, 1, func(c *engine.Config) { c.Log = logTo(&log) })
-	w.produce(0, 10)
-	q := w.open()
-	ls := w.receive(q, 10)
-	w.ack(q, ls[:3]...)
-	w.flush(q)
-	w.until("the tracker knows the oldest", func() bool { r := q.tracker.reach(); return len(r) == 1 && r[0].record == 3 })
-	if a := w.look(q); a != "" {
-		t.Errorf("alarm where all is covered: %s", a)
-	}
-	// The records are a second old: more than three quarters of the retention.
-	w.set(w.cfg.Topic, retentionTime, "1100")
-	if a := w.look(q); !strings.Contains(a, "offset 3 of partition 0 of topic "+w.cfg.Topic+" is not settled") {
-		t.Errorf("alarm: %q", a)
-	}
-	w.set(w.cfg.Topic, retentionTime, "604800000")
-	if a := w.look(q); a != "" {
-		t.Errorf("alarm after retention was raised: %q", a)
-	}
-	time.Sleep(100 * time.Millisecond)
-	w.set(w.cfg.MarkersTopic, retentionTime, "100")
-	if a := w.look(q); !strings.Contains(a, "of topic "+w.cfg.MarkersTopic+" is not settled") {
-		t.Errorf("alarm: %q", a)
-	}
-	w.set(w.cfg.MarkersTopic, retentionTime, "604800000")
-	w.deleteBefore(w.cfg.Topic, 5)
-	if a := w.look(q); !strings.Contains(a, "offsets 3 to 4 of partition 0 of topic "+w.cfg.Topic+" are deleted") {
-		t.Errorf("alarm: %q", a)
-	}
-	if !strings.Contains(log.all(), "retention does not cover") {
-		t.Error("nothing was logged")
-	}
-	w.ack(q, ls[3:]...)
-	w.flush(q)
-	w.until("no alarm once all is settled", func() bool { return w.look(q) == "" })
+	synctest.Test(t, func(t *testing.T) {
+		var log heard
+		w := newWorld(t, 1, func(c *engine.Config) { c.Log = logTo(&log) })
+		w.produce(0, 10)
+		q := w.open()
+		ls := w.receive(q, 10)
+		w.ack(q, ls[:3]...)
+		w.flush(q)
+		w.until("the tracker knows the oldest", func() bool { r := q.tracker.reach(); return len(r) == 1 && r[0].record == 3 })
+		if a := w.look(q); a != "" {
+			t.Errorf("alarm where all is covered: %s", a)
+		}
+		// The records are a second old: more than three quarters of the retention.
+		w.set(w.cfg.Topic, retentionTime, "1100")
+		if a := w.look(q); !strings.Contains(a, "offset 3 of partition 0 of topic "+w.cfg.Topic+" is not settled") {
+			t.Errorf("alarm: %q", a)
+		}
+		w.set(w.cfg.Topic, retentionTime, "604800000")
+		if a := w.look(q); a != "" {
+			t.Errorf("alarm after retention was raised: %q", a)
+		}
+		time.Sleep(100 * time.Millisecond)
+		w.set(w.cfg.MarkersTopic, retentionTime, "100")
+		if a := w.look(q); !strings.Contains(a, "of topic "+w.cfg.MarkersTopic+" is not settled") {
+			t.Errorf("alarm: %q", a)
+		}
+		w.set(w.cfg.MarkersTopic, retentionTime, "604800000")
+		w.deleteBefore(w.cfg.Topic, 5)
+		if a := w.look(q); !strings.Contains(a, "offsets 3 to 4 of partition 0 of topic "+w.cfg.Topic+" are deleted") {
+			t.Errorf("alarm: %q", a)
+		}
+		if !strings.Contains(log.all(), "retention does not cover") {
+			t.Error("nothing was logged")
+		}
+		w.ack(q, ls[3:]...)
+		w.flush(q)
+		w.until("no alarm once all is settled", func() bool { return w.look(q) == "" })
+	})
 }
 
 // What waits and was not delivered is covered by the alarm too.
 func TestRetentionAlarmOfWhatWaits(t *testing.T) {
-	w := newWorld(t, 1, func(c *engine.Config) { c.ExternalTracker, c.MaxInFlight = true, 2 })
-	w.produce(0, 10)
-	q := w.open()
-	w.receive(q, 2)
-	w.until("the poll is committed", func() bool { return w.committed(w.cfg.Group, w.cfg.Topic, 0) == 2 })
-	w.deleteBefore(w.cfg.Topic, 8)
-	if err := q.watch.Look(w.ctx); err != nil {
-		t.Fatal(err)
-	}
-	if a := q.Counts().RetentionAlarm; !strings.Contains(a, "offsets 2 to 7") {
-		t.Errorf("alarm: %q", a)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1, func(c *engine.Config) { c.ExternalTracker, c.MaxInFlight = true, 2 })
+		w.produce(0, 10)
+		q := w.open()
+		w.receive(q, 2)
+		w.until("the poll is committed", func() bool { return w.committed(w.cfg.Group, w.cfg.Topic, 0) == 2 })
+		w.deleteBefore(w.cfg.Topic, 8)
+		if err := q.watch.Look(w.ctx); err != nil {
+			t.Fatal(err)
+		}
+		if a := q.Counts().RetentionAlarm; !strings.Contains(a, "offsets 2 to 7") {
+			t.Errorf("alarm: %q", a)
+		}
+	})
 }

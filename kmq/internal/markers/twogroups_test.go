@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"kafkabench.example/kafka-bench/kmq/internal/engine"
@@ -46,22 +47,28 @@ func TestTwoGroupsThatFailComeToAnEnd(t *testing.T) {
 		{{name: "markers", fails: true}, {name: "offsetmap", maps: true, fails: true}},
 		{{name: "offsetmap", maps: true, fails: true}, {name: "more-offsetmap", maps: true, fails: true}},
 	} {
-		t.Run(two[0].name+" and "+two[1].name, func(t *testing.T) { comeToAnEnd(t, newWorld(t, 2, failing), two) })
+		t.Run(two[0].name+" and "+two[1].name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { comeToAnEnd(t, newWorld(t, 2, failing), two) })
+		})
 	}
 }
 
 // A group that acknowledges everything has it done, with the copies of one that fails, and
 // takes none from that one.
 func TestAGroupThatFailsBesideOneThatAcknowledges(t *testing.T) {
-	oneFails(t, func(t *testing.T) *world { return newWorld(t, 2, failing) })
+	oneFails(t, func(t *testing.T, f func(*testing.T, *world)) {
+		synctest.Test(t, func(t *testing.T) { f(t, newWorld(t, 2, failing)) })
+	})
 }
 
-func oneFails(t *testing.T, on func(*testing.T) *world) {
+func oneFails(t *testing.T, on func(*testing.T, func(*testing.T, *world))) {
 	for _, two := range [][]*party{
 		{{name: "markers", fails: true}, {name: "more-markers"}},
 		{{name: "offsetmap", maps: true, fails: true}, {name: "markers"}},
 	} {
-		t.Run(two[0].name+" beside "+two[1].name, func(t *testing.T) { comeToAnEnd(t, on(t), two) })
+		t.Run(two[0].name+" beside "+two[1].name, func(t *testing.T) {
+			on(t, func(t *testing.T, w *world) { comeToAnEnd(t, w, two) })
+		})
 	}
 }
 
@@ -303,21 +310,23 @@ func (w *world) letters() map[string]map[lease.ID]int {
 // What a group was never handed it does not give up, though another was handed it more often
 // than this one allows.
 func TestALowerLimitGivesNothingUpUnseen(t *testing.T) {
-	w := newWorld(t, 2, failing)
-	w.produce(0, 5)
-	a, b := &party{name: "fails", fails: true}, &party{name: "acks", maps: true}
-	a.join(w)
-	w.cfg.MaxDeliveries = 2
-	b.join(w)
-	ctx, stop := context.WithCancel(w.ctx)
-	var work sync.WaitGroup
-	work.Go(func() { a.work(ctx) })
-	work.Go(func() { b.work(ctx) })
-	w.until("the failing group is through", func() bool { return a.q.Counts().DeadLettered == 5 })
-	w.until("the other has all", func() bool { return w.committed(b.cfg.Group, w.cfg.Topic, 0) == 20 })
-	stop()
-	work.Wait()
-	if c := b.q.Counts(); c.DeadLettered != 0 {
-		t.Errorf("it acknowledged all that it was handed, and gave up %d", c.DeadLettered)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 2, failing)
+		w.produce(0, 5)
+		a, b := &party{name: "fails", fails: true}, &party{name: "acks", maps: true}
+		a.join(w)
+		w.cfg.MaxDeliveries = 2
+		b.join(w)
+		ctx, stop := context.WithCancel(w.ctx)
+		var work sync.WaitGroup
+		work.Go(func() { a.work(ctx) })
+		work.Go(func() { b.work(ctx) })
+		w.until("the failing group is through", func() bool { return a.q.Counts().DeadLettered == 5 })
+		w.until("the other has all", func() bool { return w.committed(b.cfg.Group, w.cfg.Topic, 0) == 20 })
+		stop()
+		work.Wait()
+		if c := b.q.Counts(); c.DeadLettered != 0 {
+			t.Errorf("it acknowledged all that it was handed, and gave up %d", c.DeadLettered)
+		}
+	})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -67,7 +68,9 @@ func inTxns(t *testing.T, w *world) {
 
 func inTransactions(c *engine.Config) { c.Transactions, c.Visibility = true, 4*time.Second }
 
-func TestTransactions(t *testing.T) { inTxns(t, newWorld(t, 2, inTransactions)) }
+func TestTransactions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { inTxns(t, newWorld(t, 2, inTransactions)) })
+}
 
 // overtaken has the next transaction end later than its timeout lets it: when its end comes,
 // the coordinator has aborted it, and fenced its producer. It says whether that has happened.
@@ -94,48 +97,52 @@ func (w *world) overtaken() func() bool {
 // Starts whose transaction outlived its timeout are written again, by another producer, and
 // so are those that come after.
 func TestStartsOutliveATransaction(t *testing.T) {
-	w := newWorld(t, 1, inTransactions, visible(30*time.Second), func(c *engine.Config) { c.ExternalTracker = true })
-	q := w.open()
-	for range 2 {
-		fenced := w.overtaken()
-		w.produce(0, 10)
-		w.ack(q, w.receive(q, 10)...)
-		if !fenced() {
-			t.Error("no producer was fenced")
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1, inTransactions, visible(30*time.Second), func(c *engine.Config) { c.ExternalTracker = true })
+		q := w.open()
+		for range 2 {
+			fenced := w.overtaken()
+			w.produce(0, 10)
+			w.ack(q, w.receive(q, 10)...)
+			if !fenced() {
+				t.Error("no producer was fenced")
+			}
 		}
-	}
-	w.until("what was started is committed", func() bool { return w.committed(w.cfg.Group, w.cfg.Topic, 0) == 20 })
-	w.flush(q)
-	w.aborted(w.cfg.MarkersTopic, 2)
+		w.until("what was started is committed", func() bool { return w.committed(w.cfg.Group, w.cfg.Topic, 0) == 20 })
+		w.flush(q)
+		w.aborted(w.cfg.MarkersTopic, 2)
+	})
 }
 
 // Copies and ends whose transaction outlived its timeout are written again, by another
 // producer: those of many records, and that of a record which is moved alone.
 func TestRedeliveriesOutliveATransaction(t *testing.T) {
-	w := newWorld(t, 1, inTransactions, visible(2*time.Second))
-	w.produce(0, 10)
-	q := w.open()
-	first := w.receive(q, 10)
-	fenced := w.overtaken()
-	w.ack(q, w.receive(q, len(first))...)
-	if !fenced() {
-		t.Error("no producer was fenced")
-	}
-	w.until("each is copied once", func() bool { return q.Counts().Tailed == 10 })
-	w.aborted(w.cfg.Topic, 1)
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1, inTransactions, visible(2*time.Second))
+		w.produce(0, 10)
+		q := w.open()
+		first := w.receive(q, 10)
+		fenced := w.overtaken()
+		w.ack(q, w.receive(q, len(first))...)
+		if !fenced() {
+			t.Error("no producer was fenced")
+		}
+		w.until("each is copied once", func() bool { return q.Counts().Tailed == 10 })
+		w.aborted(w.cfg.Topic, 1)
 
-	alone, err := q.tracker.alone()
-	if err != nil {
-		t.Fatal(err)
-	}
-	fenced = w.overtaken()
-	again := func() error {
-		return alone.write(w.ctx, writeFor, []*kgo.Record{{Topic: w.cfg.Topic, Value: []byte("large")}}, nil)
-	}
-	if err := again(); err == nil || !fenced() {
-		t.Errorf("written, though the producer was fenced: %t", fenced())
-	}
-	w.until("it is written again", func() bool { return again() == nil })
+		alone, err := q.tracker.alone()
+		if err != nil {
+			t.Fatal(err)
+		}
+		fenced = w.overtaken()
+		again := func() error {
+			return alone.write(w.ctx, writeFor, []*kgo.Record{{Topic: w.cfg.Topic, Value: []byte("large")}}, nil)
+		}
+		if err := again(); err == nil || !fenced() {
+			t.Errorf("written, though the producer was fenced: %t", fenced())
+		}
+		w.until("it is written again", func() bool { return again() == nil })
+	})
 }
 
 // aborted holds that so many transactions that wrote to partition 0 of a topic were aborted, and

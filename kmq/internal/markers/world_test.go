@@ -17,6 +17,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/internal/project/virtual"
 	"kafkabench.example/kafka-bench/kmq/internal/engine"
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 	"kafkabench.example/kafka-bench/kmq/internal/marker"
@@ -29,6 +31,7 @@ const patience = 60 * time.Second
 // world is a cluster with one queue's topics.
 type world struct {
 	testing.TB
+	on     cluster.Cluster
 	fake   *kfake.Cluster // nil: a real one
 	ctx    context.Context
 	cfg    engine.Config
@@ -36,23 +39,28 @@ type world struct {
 	adm    *kadm.Client
 }
 
+// newWorld makes one in the bubble that the test runs in.
 func newWorld(t testing.TB, partitions int32, with ...func(*engine.Config)) *world {
 	t.Helper()
-	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.BrokerConfigs(map[string]string{"group.min.session.timeout.ms": "1000"}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.Close)
-	w := onBrokers(t, c.ListenAddrs(), partitions, with...)
-	w.fake = c
+	return inBubble(t, 1, partitions, with...)
+}
+
+func inBubble(t testing.TB, brokers int, partitions int32, with ...func(*engine.Config)) *world {
+	t.Helper()
+	c := virtual.Start(t, virtual.Options{Brokers: brokers, Config: shortSessions})
+	w := onCluster(t, c, partitions, with...)
+	w.fake = c.Fake()
 	return w
 }
 
-func onBrokers(t testing.TB, brokers []string, partitions int32, with ...func(*engine.Config)) *world {
+// shortSessions has members put out a second after they fell silent.
+var shortSessions = map[string]string{"group.min.session.timeout.ms": "1000"}
+
+func onCluster(t testing.TB, c cluster.Cluster, partitions int32, with ...func(*engine.Config)) *world {
 	t.Helper()
 	name := fmt.Sprintf("queue-%d", time.Now().UnixNano())
-	w := &world{TB: t, cfg: engine.Config{
-		Brokers: brokers, Topic: name, Group: name + "-group", MarkersTopic: name + "-markers",
+	w := &world{TB: t, on: c, cfg: engine.Config{
+		Brokers: c.Bootstrap(), Client: cluster.AccessTo(c).Options(), Topic: name, Group: name + "-group", MarkersTopic: name + "-markers",
 		Visibility: 30 * time.Second, MaxInFlight: 1000, CommitEvery: 50 * time.Millisecond, InPlace: 1,
 		SessionTimeout: 6 * time.Second, StartFirst: true,
 		Log: logTo(t.Output()),
@@ -63,18 +71,25 @@ func onBrokers(t testing.TB, brokers []string, partitions int32, with ...func(*e
 	var cancel context.CancelFunc
 	w.ctx, cancel = context.WithTimeout(context.Background(), 3*patience)
 	t.Cleanup(cancel)
-	var err error
-	w.client, err = kgo.NewClient(kgo.SeedBrokers(brokers...), kgo.DisableClientMetrics(),
+	w.client = w.newClient(
 		kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.ProducerLinger(0), kgo.MetadataMinAge(50*time.Millisecond))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(w.client.Close)
 	w.adm = kadm.NewClient(w.client)
 	if _, err := w.adm.CreateTopic(w.ctx, partitions, 1, nil, name); err != nil {
 		t.Fatal(err)
 	}
 	return w
+}
+
+// newClient opens a client of the cluster, which is closed when the test ends.
+func (w *world) newClient(with ...kgo.Opt) *kgo.Client {
+	w.Helper()
+	opts := append(slices.Clone(w.cfg.Client), kgo.SeedBrokers(w.cfg.Brokers...), kgo.DisableClientMetrics())
+	cl, err := kgo.NewClient(append(opts, with...)...)
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.Cleanup(cl.Close)
+	return cl
 }
 
 func visible(d time.Duration) func(*engine.Config) {
@@ -167,11 +182,8 @@ func (w *world) read(topic string, partition int32) []*kgo.Record {
 	if start.Offset == end.Offset {
 		return nil
 	}
-	cl, err := kgo.NewClient(kgo.SeedBrokers(w.cfg.Brokers...), kgo.DisableClientMetrics(), kgo.KeepControlRecords(),
+	cl := w.newClient(kgo.KeepControlRecords(),
 		kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{topic: {partition: kgo.NewOffset().AtStart()}}))
-	if err != nil {
-		w.Fatal(err)
-	}
 	defer cl.Close()
 	ctx, cancel := context.WithTimeout(w.ctx, patience)
 	defer cancel()

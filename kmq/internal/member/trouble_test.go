@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -27,32 +28,34 @@ func TestTransientTroubleIsRetried(t *testing.T) {
 	} {
 		t.Run(trouble.name, func(t *testing.T) {
 			t.Parallel()
-			p := newPlace(t)
-			fault := p.cluster.Fault(trouble.fault)
-			r := newRecorder(100)
-			m := p.open(r, 100)
-			p.produce(40)
-			p.take(m, 40)
-			p.until("commits in spite of it", func() bool {
-				var c engine.Counts
-				m.Counts(&c)
-				return c.CommitBehind == 0 && len(m.Owned()) == 4
-			})
-			if fault.Hits() == 0 {
-				t.Error("there was no trouble")
-			}
-			if err := m.Close(t.Context()); err != nil {
-				t.Errorf("close: %v", err)
-			}
-			offsets, err := kadm.NewClient(p.client).FetchOffsets(t.Context(), group)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for partition := range int32(4) {
-				if o, _ := offsets.Lookup(topic, partition); o.At != 10 {
-					t.Errorf("partition %d is committed at %d, want 10", partition, o.At)
+			synctest.Test(t, func(t *testing.T) {
+				p := newPlace(t)
+				fault := p.cluster.Fault(trouble.fault)
+				r := newRecorder(100)
+				m := p.open(r, 100)
+				p.produce(40)
+				p.take(m, 40)
+				p.until("commits in spite of it", func() bool {
+					var c engine.Counts
+					m.Counts(&c)
+					return c.CommitBehind == 0 && len(m.Owned()) == 4
+				})
+				if fault.Hits() == 0 {
+					t.Error("there was no trouble")
 				}
-			}
+				if err := m.Close(t.Context()); err != nil {
+					t.Errorf("close: %v", err)
+				}
+				offsets, err := kadm.NewClient(p.client).FetchOffsets(t.Context(), group)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for partition := range int32(4) {
+					if o, _ := offsets.Lookup(topic, partition); o.At != 10 {
+						t.Errorf("partition %d is committed at %d, want 10", partition, o.At)
+					}
+				}
+			})
 		})
 	}
 }
@@ -71,26 +74,28 @@ func TestWhatNoWaitingMendsEndsTheMember(t *testing.T) {
 	} {
 		t.Run(end.name, func(t *testing.T) {
 			t.Parallel()
-			p := newPlace(t)
-			if end.begin == nil {
-				p.cluster.Fault(end.fault)
-			}
-			r := newRecorder(100)
-			r.beginErr = end.begin
-			m := p.open(r, 100)
-			p.produce(40)
-			ctx, cancel := context.WithTimeout(t.Context(), patience)
-			defer cancel()
-			for {
-				_, err := m.Receive(ctx, 10)
-				if err == nil {
-					continue
+			synctest.Test(t, func(t *testing.T) {
+				p := newPlace(t)
+				if end.begin == nil {
+					p.cluster.Fault(end.fault)
 				}
-				if want := cmpErr(end.want, end.begin); !errors.Is(err, want) {
-					t.Errorf("receive: %v, want %v", err, want)
+				r := newRecorder(100)
+				r.beginErr = end.begin
+				m := p.open(r, 100)
+				p.produce(40)
+				ctx, cancel := context.WithTimeout(t.Context(), patience)
+				defer cancel()
+				for {
+					_, err := m.Receive(ctx, 10)
+					if err == nil {
+						continue
+					}
+					if want := cmpErr(end.want, end.begin); !errors.Is(err, want) {
+						t.Errorf("receive: %v, want %v", err, want)
+					}
+					return
 				}
-				return
-			}
+			})
 		})
 	}
 }
@@ -103,25 +108,27 @@ func cmpErr(a, b error) error {
 }
 
 func TestCloseEndsWhereTheClusterIsGone(t *testing.T) {
-	p := newPlace(t)
-	p.produce(40)
-	r := newRecorder(100)
-	cfg := p.config(r, 100)
-	cfg.CommitEvery = time.Minute
-	m, err := Open(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.set.Close()
-	p.take(m, 40)
-	p.cluster.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-	defer cancel()
-	start := time.Now()
-	if err := m.Close(ctx); err == nil {
-		t.Error("nobody says that the last offsets are not committed")
-	}
-	if took := time.Since(start); took > 20*time.Second {
-		t.Errorf("it took %v", took)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		p := newPlace(t)
+		p.produce(40)
+		r := newRecorder(100)
+		cfg := p.config(r, 100)
+		cfg.CommitEvery = time.Minute
+		m, err := Open(t.Context(), cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.set.Close()
+		p.take(m, 40)
+		_ = p.on.Stop(t.Context())
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		start := time.Now()
+		if err := m.Close(ctx); err == nil {
+			t.Error("nobody says that the last offsets are not committed")
+		}
+		if took := time.Since(start); took > 20*time.Second {
+			t.Errorf("it took %v", took)
+		}
+	})
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -21,54 +22,58 @@ import (
 // What the brokers do not allow is a fault of the configuration, and is called by its name.
 func TestASessionTimeoutThatTheBrokersRefuse(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t) // from 1 s on
-	r := newRecorder(100)
-	defer r.set.Close()
-	cfg := p.config(r, 100)
-	cfg.SessionTimeout = 500 * time.Millisecond
-	m, err := Open(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer m.Close(context.Background())
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	_, err = m.Receive(ctx, 1)
-	if !errors.Is(err, lease.ErrConfig) || !errors.Is(err, kerr.InvalidSessionTimeout) || !strings.Contains(err.Error(), "group.min.session.timeout.ms") {
-		t.Errorf("receive: %v", err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		p := newPlace(t) // from 1 s on
+		r := newRecorder(100)
+		defer r.set.Close()
+		cfg := p.config(r, 100)
+		cfg.SessionTimeout = 500 * time.Millisecond
+		m, err := Open(t.Context(), cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer m.Close(context.Background())
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		_, err = m.Receive(ctx, 1)
+		if !errors.Is(err, lease.ErrConfig) || !errors.Is(err, kerr.InvalidSessionTimeout) || !strings.Contains(err.Error(), "group.min.session.timeout.ms") {
+			t.Errorf("receive: %v", err)
+		}
+	})
 }
 
 // Of five members on four partitions one has none, and says so.
 func TestAMemberWithoutAPartitionSaysThatItWaits(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
-	said := make([]said, 5)
-	for i := range said {
-		r := newRecorder(100)
-		cfg := p.config(r, 100)
-		cfg.Log = slog.New(slog.NewTextHandler(&said[i], nil))
-		m, err := Open(t.Context(), cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() {
-			ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-			defer cancel()
-			_ = m.Close(ctx)
-			r.set.Close()
-		})
-	}
-	waits := func() (n int) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPlace(t)
+		said := make([]said, 5)
 		for i := range said {
-			n += strings.Count(said[i].String(), "waiting for the group")
+			r := newRecorder(100)
+			cfg := p.config(r, 100)
+			cfg.Log = slog.New(slog.NewTextHandler(&said[i], nil))
+			m, err := Open(t.Context(), cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() {
+				ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+				defer cancel()
+				_ = m.Close(ctx)
+				r.set.Close()
+			})
 		}
-		return n
-	}
-	p.until("somebody says that it waits", func() bool { return waits() > 0 })
-	if n := waits(); n != 1 {
-		t.Errorf("%d say that they wait", n)
-	}
+		waits := func() (n int) {
+			for i := range said {
+				n += strings.Count(said[i].String(), "waiting for the group")
+			}
+			return n
+		}
+		p.until("somebody says that it waits", func() bool { return waits() > 0 })
+		if n := waits(); n != 1 {
+			t.Errorf("%d say that they wait", n)
+		}
+	})
 }
 
 // said is what was logged.
@@ -92,34 +97,36 @@ func (s *said) String() string {
 // A static member that was killed and starts again does not wait until it is put out.
 func TestAStaticMemberThatRestarts(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
-	for range 2 {
-		r := newRecorder(100)
-		defer r.set.Close()
-		var killed atomic.Bool
-		cfg := p.config(r, 100)
-		cfg.SessionTimeout = patience
-		cfg.Client = []kgo.Opt{kgo.InstanceID("0"), kgo.Dialer(func(ctx context.Context, network, addr string) (net.Conn, error) {
-			if killed.Load() {
-				return nil, errors.New("it was killed")
+	synctest.Test(t, func(t *testing.T) {
+		p := newPlace(t)
+		for range 2 {
+			r := newRecorder(100)
+			defer r.set.Close()
+			var killed atomic.Bool
+			cfg := p.config(r, 100)
+			cfg.SessionTimeout = patience
+			cfg.Client = append(cfg.Client, kgo.InstanceID("0"), kgo.Dialer(func(ctx context.Context, network, addr string) (net.Conn, error) {
+				if killed.Load() {
+					return nil, errors.New("it was killed")
+				}
+				conn, err := p.on.Access().Dial(ctx, network, addr)
+				return mortal{conn, &killed}, err
+			}))
+			m, err := Open(t.Context(), cfg)
+			if err != nil {
+				t.Fatal(err)
 			}
-			conn, err := new(net.Dialer).DialContext(ctx, network, addr)
-			return mortal{conn, &killed}, err
-		})}
-		m, err := Open(t.Context(), cfg)
-		if err != nil {
-			t.Fatal(err)
+			start := time.Now()
+			p.until("assignment", func() bool { return len(m.Owned()) == 4 })
+			if took := time.Since(start); took > patience/4 {
+				t.Errorf("it took %v", took)
+			}
+			killed.Store(true) // it leaves nothing behind at the cluster
+			ended, cancel := context.WithCancel(t.Context())
+			cancel()
+			_ = m.Close(ended)
 		}
-		start := time.Now()
-		p.until("assignment", func() bool { return len(m.Owned()) == 4 })
-		if took := time.Since(start); took > patience/4 {
-			t.Errorf("it took %v", took)
-		}
-		killed.Store(true) // it leaves nothing behind at the cluster
-		ended, cancel := context.WithCancel(t.Context())
-		cancel()
-		_ = m.Close(ended)
-	}
+	})
 }
 
 // mortal is a connection that tells the cluster nothing once its owner was killed.

@@ -12,6 +12,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"kafkabench.example/kafka-bench/internal/project/virtual"
 	"kafkabench.example/kafka-bench/kmq/internal/engine"
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
@@ -130,29 +131,29 @@ func (r *recorder) read() []string {
 // place is a cluster with a topic, and what is asked of it.
 type place struct {
 	*testing.T
-	cluster *kfake.Cluster
+	on      *virtual.Cluster
+	cluster *kfake.Cluster // the same
 	client  *kgo.Client
 }
 
+// newPlace makes one in the bubble that the test runs in.
 func newPlace(t *testing.T) *place {
-	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(4, topic), kfake.GroupMinSessionTimeout(time.Second),
-		kfake.BrokerConfigs(map[string]string{"group.initial.rebalance.delay.ms": "0"}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.Close)
-	client, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...), kgo.RecordPartitioner(kgo.ManualPartitioner()))
+	c := virtual.Start(t, virtual.Options{Config: map[string]string{
+		"group.min.session.timeout.ms": "1000", "group.initial.rebalance.delay.ms": "0",
+	}})
+	c.Topic(t, topic, 4)
+	client, err := kgo.NewClient(append(c.Client(), kgo.RecordPartitioner(kgo.ManualPartitioner()))...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(client.Close)
-	return &place{T: t, cluster: c, client: client}
+	return &place{T: t, on: c, cluster: c.Fake(), client: client}
 }
 
 func (p *place) config(r *recorder, bound int) Config {
 	return Config{
 		Config: engine.Config{
-			Brokers: p.cluster.ListenAddrs(), Topic: topic, Group: group, MaxInFlight: bound,
+			Brokers: p.on.Bootstrap(), Client: p.on.Client(), Topic: topic, Group: group, MaxInFlight: bound,
 			CommitEvery: 10 * time.Millisecond, SessionTimeout: 3 * time.Second, Log: slog.New(slog.DiscardHandler),
 		},
 		Handler: r, Set: r.set,

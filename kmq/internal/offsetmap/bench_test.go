@@ -15,6 +15,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"kafkabench.example/kafka-bench/internal/kafka/cluster/clustertest"
 	"kafkabench.example/kafka-bench/kmq/internal/engine"
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 	"kafkabench.example/kafka-bench/kmq/internal/plain"
@@ -73,15 +74,15 @@ var engines = []struct {
 // -benchtime=5x.
 func BenchmarkDrain(b *testing.B) {
 	const records = 2_000_000
-	brokers := startKafka(b, map[string]string{"group.initial.rebalance.delay.ms": "0"})
-	prepare(b, brokers, "filled", 8, records)
+	k := clustertest.Own(b, 1, nil)
+	prepare(b, k, "filled", 8, records)
 	for _, inFlight := range []int{1000, 10_000} {
 		b.Run(fmt.Sprint(inFlight), func(b *testing.B) {
 			perSecond, cpu := map[string][]float64{}, map[string][]float64{}
 			for i := range b.N { // interleaved: whatever the machine does meanwhile is done to both
 				for j := range engines {
 					e := engines[(i+j)%len(engines)]
-					cfg := kafkaConfig(brokers, "filled")
+					cfg := kafkaConfig(k, "filled")
 					cfg.Group = fmt.Sprint(e.name, inFlight, "-", i, "-", b.N)
 					cfg.MaxInFlight, cfg.CommitEvery = inFlight, time.Second
 					opened, err := e.open(ctx, cfg)
@@ -123,7 +124,7 @@ func BenchmarkBesidePlain(b *testing.B) {
 				once := map[string]float64{}
 				for j := range engines {
 					e := engines[(i+j)%len(engines)]
-					cfg := kafkaConfig(c.ListenAddrs(), "filled")
+					cfg := configOn(c.ListenAddrs(), "filled")
 					cfg.Group = fmt.Sprint(e.name, inFlight, "-", i, "-", b.N)
 					cfg.MaxInFlight, cfg.CommitEvery = inFlight, time.Second
 					opened, err := e.open(ctx, cfg)
@@ -233,12 +234,12 @@ func drainAll(b *testing.B, e engine.Engine, records int64) float64 {
 // records/s, open loop: the median and the 99th percentile of both engines, over 10 s.
 // Run it with -benchtime=1x.
 func BenchmarkEndToEnd(b *testing.B) {
-	brokers := startKafka(b, map[string]string{"group.initial.rebalance.delay.ms": "0"})
+	k := clustertest.Own(b, 1, nil)
 	for i := range b.N {
 		for _, e := range engines {
 			topic := fmt.Sprint("paced-", e.name, i, "-", b.N)
-			cl := prepare(b, brokers, topic, 4, 0)
-			cfg := kafkaConfig(brokers, topic)
+			cl := prepare(b, k, topic, 4, 0)
+			cfg := kafkaConfig(k, topic)
 			cfg.MaxInFlight = 1000
 			opened, err := e.open(ctx, cfg)
 			if err != nil {

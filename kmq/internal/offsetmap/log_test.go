@@ -1,8 +1,12 @@
 package offsetmap
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -10,15 +14,15 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/internal/project/virtual"
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-func startFake(t *testing.T) *kfake.Cluster {
+// startFake starts a cluster in the bubble that the test runs in.
+func startFake(t *testing.T) *virtual.Cluster {
 	t.Helper()
-	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.BrokerConfigs(map[string]string{"group.initial.rebalance.delay.ms": "0"}))
-	must(t, err)
-	t.Cleanup(c.Close)
-	return c
+	return virtual.Start(t, virtual.Options{Config: map[string]string{"group.initial.rebalance.delay.ms": "0"}})
 }
 
 // committed has the group begin at an offset with what a map says.
@@ -40,34 +44,33 @@ func TestLogIsNotWhereTheCommitIs(t *testing.T) {
 		"above": {commit: 500, start: 0, want: 100, missing: 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			fake := startFake(t)
-			adm := kadm.NewClient(prepare(t, fake.ListenAddrs(), "queue", 1, 100))
-			cfg := kafkaConfig(fake.ListenAddrs(), "queue")
-			committed(t, adm, cfg.Group, "queue", c.commit, "")
-			var to kadm.Offsets
-			to.Add(kadm.Offset{Topic: "queue", At: c.start})
-			deleted, err := adm.DeleteRecords(ctx, to)
-			must(t, err)
-			must(t, deleted.Error())
-			e, _ := open(t, cfg)
-			times := map[int64]int{}
-			drain(t, e, int(c.want), times)
-			must(t, e.Flush(ctx))
-			offsets, err := adm.FetchOffsets(ctx, cfg.Group)
-			must(t, err)
-			now, _ := offsets.Lookup("queue", 0)
-			if counts := e.Counts(); counts.Missing != c.missing || now.At != 100 || times[99] != 1 {
-				t.Errorf("%d missing, want %d; committed %d", counts.Missing, c.missing, now.At)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				fake := startFake(t)
+				adm := kadm.NewClient(prepare(t, fake, "queue", 1, 100))
+				cfg := kafkaConfig(fake, "queue")
+				committed(t, adm, cfg.Group, "queue", c.commit, "")
+				var to kadm.Offsets
+				to.Add(kadm.Offset{Topic: "queue", At: c.start})
+				deleted, err := adm.DeleteRecords(ctx, to)
+				must(t, err)
+				must(t, deleted.Error())
+				e, _ := open(t, fake, cfg)
+				times := map[int64]int{}
+				drain(t, e, int(c.want), times)
+				must(t, e.Flush(ctx))
+				offsets, err := adm.FetchOffsets(ctx, cfg.Group)
+				must(t, err)
+				now, _ := offsets.Lookup("queue", 0)
+				if counts := e.Counts(); counts.Missing != c.missing || now.At != 100 || times[99] != 1 {
+					t.Errorf("%d missing, want %d; committed %d", counts.Missing, c.missing, now.At)
+				}
+			})
 		})
 	}
 }
 
-// TestBrokerRefusesMaps has a coordinator take less metadata than it says: all is delivered
-// once, and its map is never lost.
-func TestBrokerRefusesMaps(t *testing.T) {
-	const limit, records = 24, 3000
-	fake := startFake(t)
+// refuseLonger has a coordinator take metadata of so many characters, and no longer.
+func refuseLonger(fake *kfake.Cluster, limit int) {
 	fake.ControlKey(int16(kmsg.OffsetCommit), func(r kmsg.Request) (kmsg.Response, error, bool) {
 		fake.KeepControl()
 		req := r.(*kmsg.OffsetCommitRequest)
@@ -88,46 +91,138 @@ func TestBrokerRefusesMaps(t *testing.T) {
 		}
 		return resp, nil, long
 	})
-	prepare(t, fake.ListenAddrs(), "queue", 1, records)
-	cfg := kafkaConfig(fake.ListenAddrs(), "queue")
-	cfg.CommitEvery, cfg.MaxInFlight = 20*time.Millisecond, 1000
-	e, _ := open(t, cfg)
+}
+
+// TestBrokerRefusesMaps has a coordinator take less metadata than it says: all is delivered
+// once, and its map is never lost.
+func TestBrokerRefusesMaps(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const limit, records = shortMetadata, 3000
+		fake := startFake(t)
+		refuseLonger(fake.Fake(), limit)
+		prepare(t, fake, "queue", 1, records)
+		cfg := kafkaConfig(fake, "queue")
+		cfg.CommitEvery, cfg.MaxInFlight = 20*time.Millisecond, 1000
+		e, _ := open(t, fake, cfg)
+		times := map[int64]int{}
+		var first []*lease.Lease
+		for len(first) < 400 { // of which the map is as long as this test needs it
+			more, err := e.Receive(ctx, 400-len(first))
+			must(t, err)
+			first = append(first, more...)
+		}
+		for _, l := range first {
+			if l.At.Offset%3 == 1 {
+				must(t, e.Ack(ctx, l))
+				times[l.At.Offset]++
+			}
+		}
+		if err := e.commitOnce(ctx); !errors.Is(err, kerr.OffsetMetadataTooLarge) {
+			t.Fatalf("commit: %v", err)
+		}
+		for until := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+			e.mu.Lock()
+			learned := e.limit
+			e.mu.Unlock()
+			if learned <= limit {
+				break
+			}
+			if time.Now().After(until) {
+				t.Fatalf("the limit is still %d", learned)
+			}
+		}
+		for _, l := range first {
+			if l.At.Offset%3 != 1 {
+				must(t, e.Ack(ctx, l))
+				times[l.At.Offset]++
+			}
+		}
+		drain(t, e, records, times)
+		must(t, e.Flush(ctx))
+		if c := e.Counts(); c.CommitBehind != 0 || c.Acked != records || len(c.Paused) != 0 {
+			t.Fatalf("counted %+v", c)
+		}
+	})
+}
+
+// shortMetadata is the limit of brokers that take little.
+const shortMetadata = 24
+
+// TestLimitOfABroker has the limit read where the brokers tell it.
+func TestLimitOfABroker(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fake := virtual.Start(t, virtual.Options{Config: map[string]string{limitKey: fmt.Sprint(shortMetadata)}})
+		refuseLonger(fake.Fake(), shortMetadata)
+		stopsAtTheLimit(t, fake)
+	})
+}
+
+// stopsAtTheLimit has brokers that take very short metadata. The engine reads how short, pauses before, and never leaves out the map: when it dies, what was flushed is
+// not delivered again. Invariants 1, 4 and 7.
+func stopsAtTheLimit(t *testing.T, c cluster.Cluster) {
+	const limit, records = shortMetadata, 2000
+	cl := prepare(t, c, "short", 1, records)
+	cfg := kafkaConfig(c, "short")
+	cfg.SessionTimeout = 6 * time.Second
+	e, net := open(t, c, cfg)
+	if e.limit != limit {
+		t.Fatalf("the limit is %d, read was %d", limit, e.limit)
+	}
+
+	// Acknowledge every other record, until nothing more comes.
 	times := map[int64]int{}
-	var first []*lease.Lease
-	for len(first) < 400 { // of which the map is as long as this test needs it
-		more, err := e.Receive(ctx, 400-len(first))
+	received := 0
+	for range 120 {
+		ctx, cancel := context.WithTimeout(ctx, 500*time.Millisecond)
+		leases, err := e.Receive(ctx, 10)
+		cancel()
+		if errors.Is(err, context.DeadlineExceeded) {
+			if len(e.Counts().Paused) > 0 {
+				break
+			}
+			continue
+		}
 		must(t, err)
-		first = append(first, more...)
-	}
-	for _, l := range first {
-		if l.At.Offset%3 == 1 {
-			must(t, e.Ack(ctx, l))
-			times[l.At.Offset]++
+		received += len(leases)
+		for _, l := range leases {
+			if l.At.Offset%2 == 1 {
+				must(t, e.Ack(ctx, l))
+				times[l.At.Offset]++
+			}
 		}
 	}
-	if err := e.commitOnce(ctx); !errors.Is(err, kerr.OffsetMetadataTooLarge) {
-		t.Fatalf("commit: %v", err)
+	if c := e.Counts(); len(c.Paused) != 1 || c.InFlight > cfg.MaxInFlight || received >= cfg.MaxInFlight {
+		t.Fatalf("received %d, counted %+v", received, c)
 	}
-	for until := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		e.mu.Lock()
-		learned := e.limit
-		e.mu.Unlock()
-		if learned <= limit {
-			break
-		}
-		if time.Now().After(until) {
-			t.Fatalf("the limit is still %d", learned)
-		}
-	}
-	for _, l := range first {
-		if l.At.Offset%3 != 1 {
-			must(t, e.Ack(ctx, l))
-			times[l.At.Offset]++
-		}
-	}
-	drain(t, e, records, times)
 	must(t, e.Flush(ctx))
-	if c := e.Counts(); c.CommitBehind != 0 || c.Acked != records || len(c.Paused) != 0 {
+	offsets, err := kadm.NewClient(cl).FetchOffsets(ctx, cfg.Group)
+	must(t, err)
+	committed, _ := offsets.Lookup("short", 0)
+	if n := len(committed.Metadata); committed.At != 0 || n == 0 || n > limit {
+		t.Fatalf("committed %d with %q of %d characters", committed.At, committed.Metadata, n)
+	}
+	if len(times) < 20 {
+		t.Fatalf("%d records are done in a map of %d characters", len(times), len(committed.Metadata))
+	}
+	// The broker would not have taken a character more.
+	var over kadm.Offsets
+	over.Add(kadm.Offset{Topic: "short", At: 0, LeaderEpoch: -1, Metadata: strings.Repeat("x", limit+1)})
+	refused, err := kadm.NewClient(cl).CommitOffsets(ctx, "another", over)
+	must(t, err)
+	if err := refused.Error(); !errors.Is(err, kerr.OffsetMetadataTooLarge) {
+		t.Fatalf("metadata above the limit: %v", err)
+	}
+
+	net.die()
+	e2, _ := open(t, c, cfg)
+	drain(t, e2, records, times)
+	for offset := range int64(records) {
+		if n := times[offset]; n != 1 {
+			t.Fatalf("the record at %d was acknowledged %d times", offset, n)
+		}
+	}
+	must(t, e2.Flush(ctx))
+	if c := e2.Counts(); len(c.Paused) != 0 || c.CommitBehind != 0 || c.InFlight != 0 {
 		t.Fatalf("counted %+v", c)
 	}
 }

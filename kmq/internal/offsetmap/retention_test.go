@@ -7,11 +7,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"kafkabench.example/kafka-bench/internal/project/virtual"
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
@@ -33,18 +35,22 @@ func (h *heard) count(text string) int {
 	return strings.Count(h.b.String(), text)
 }
 
-// aging is a cluster with a topic of two partitions whose records are an hour old.
-func aging(t *testing.T, n int) (brokers []string, retention func(string)) {
+// aging is a cluster with a topic of two partitions. fill gives each of them n records that
+// are an hour old.
+func aging(t *testing.T) (fake *virtual.Cluster, fill func(n int), retention func(string)) {
 	t.Helper()
-	fake := startFake(t)
-	cl := prepare(t, fake.ListenAddrs(), "old", 2, 0)
-	for partition := range int32(2) {
-		for range n {
-			r := &kgo.Record{Topic: "old", Partition: partition, Value: []byte("x"), Timestamp: time.Now().Add(-time.Hour)}
-			must(t, cl.ProduceSync(ctx, r).FirstErr())
+	fake = startFake(t)
+	cl := prepare(t, fake, "old", 2, 0)
+	fill = func(n int) {
+		t.Helper()
+		for partition := range int32(2) {
+			for range n {
+				r := &kgo.Record{Topic: "old", Partition: partition, Value: []byte("x"), Timestamp: time.Now().Add(-time.Hour)}
+				must(t, cl.ProduceSync(ctx, r).FirstErr())
+			}
 		}
 	}
-	return fake.ListenAddrs(), func(ms string) {
+	return fake, fill, func(ms string) {
 		t.Helper()
 		_, err := kadm.NewClient(cl).AlterTopicConfigs(ctx, []kadm.AlterConfig{{Op: kadm.SetConfig, Name: "retention.ms", Value: &ms}}, "old")
 		must(t, err)
@@ -52,9 +58,9 @@ func aging(t *testing.T, n int) (brokers []string, retention func(string)) {
 }
 
 // deleteBefore deletes the records of both partitions before an offset, as retention does.
-func deleteBefore(t *testing.T, brokers []string, offset int64) {
+func deleteBefore(t *testing.T, fake *virtual.Cluster, offset int64) {
 	t.Helper()
-	cl, err := kgo.NewClient(kgo.SeedBrokers(brokers...))
+	cl, err := kgo.NewClient(fake.Client()...)
 	must(t, err)
 	defer cl.Close()
 	var o kadm.Offsets
@@ -76,78 +82,84 @@ func alarm(t *testing.T, e *Engine) string {
 // TestRetentionAlarm has a consumer hang on old records, until their partition is paused for
 // want of metadata: that is an alarm until they are done. Invariant 9.
 func TestRetentionAlarm(t *testing.T) {
-	brokers, retention := aging(t, 100)
-	var log heard
-	cfg := kafkaConfig(brokers, "old")
-	cfg.Log = slog.New(slog.NewTextHandler(&log, nil))
-	e, _ := open(t, cfg)
-	e.mu.Lock()
-	e.limit = 24
-	e.mu.Unlock()
-	soon, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
-	var open []*lease.Lease
-	for len(e.Counts().Paused) == 0 || len(open) < 10 {
-		leases, err := e.Receive(soon, 1)
-		must(t, err)
-		if l := leases[0]; l.At.Offset%2 == 1 || l.At.Partition == 1 {
-			must(t, e.Ack(ctx, l))
-		} else {
-			open = append(open, l)
+	synctest.Test(t, func(t *testing.T) {
+		fake, fill, retention := aging(t)
+		var log heard
+		cfg := kafkaConfig(fake, "old")
+		cfg.Log = slog.New(slog.NewTextHandler(&log, nil))
+		e, _ := open(t, fake, cfg)
+		e.mu.Lock()
+		e.limit = 24
+		e.mu.Unlock()
+		fill(100) // now: what was taken before the limit is not held back
+		soon, cancel := context.WithTimeout(ctx, time.Minute)
+		defer cancel()
+		var open []*lease.Lease
+		for len(e.Counts().Paused) == 0 || len(open) < 10 {
+			leases, err := e.Receive(soon, 1)
+			must(t, err)
+			if l := leases[0]; l.At.Offset%2 == 1 || l.At.Partition == 1 {
+				must(t, e.Ack(ctx, l))
+			} else {
+				open = append(open, l)
+			}
 		}
-	}
-	if a := alarm(t, e); a != "" {
-		t.Errorf("all is covered, and the alarm is %q", a)
-	}
-	retention("3660000")
-	for range 2 {
-		if a := alarm(t, e); !strings.Contains(a, "offset 0 of partition 0 of topic old is not settled and older than 45m45s of its retention.ms of 1h1m0s") {
+		if a := alarm(t, e); a != "" {
+			t.Errorf("all is covered, and the alarm is %q", a)
+		}
+		retention("3660000")
+		for range 2 {
+			if a := alarm(t, e); !strings.Contains(a, "offset 0 of partition 0 of topic old is not settled and older than 45m45s of its retention.ms of 1h1m0s") {
+				t.Errorf("the alarm is %q", a)
+			}
+		}
+		for _, l := range open {
+			must(t, e.Ack(ctx, l))
+		}
+		if a := alarm(t, e); strings.Contains(a, "offset 0 of partition 0") || a == "" { // but what waited
 			t.Errorf("the alarm is %q", a)
 		}
-	}
-	for _, l := range open {
-		must(t, e.Ack(ctx, l))
-	}
-	if a := alarm(t, e); strings.Contains(a, "offset 0 of partition 0") || a == "" { // but what waited
-		t.Errorf("the alarm is %q", a)
-	}
-	for alarm(t, e) != "" {
-		leases, err := e.Receive(soon, 100)
-		must(t, err)
-		for _, l := range leases {
-			must(t, e.Ack(ctx, l))
+		for alarm(t, e) != "" {
+			leases, err := e.Receive(soon, 100)
+			must(t, err)
+			for _, l := range leases {
+				must(t, e.Ack(ctx, l))
+			}
 		}
-	}
-	if c := e.Counts(); c.Acked != 200 {
-		t.Errorf("no alarm, and %d of 200 are done", c.Acked)
-	}
-	if n := log.count("retention covers what is not settled again"); n != 1 {
-		t.Errorf("said %d times that it ended", n)
-	}
+		if c := e.Counts(); c.Acked != 200 {
+			t.Errorf("no alarm, and %d of 200 are done", c.Acked)
+		}
+		if n := log.count("retention covers what is not settled again"); n != 1 {
+			t.Errorf("said %d times that it ended", n)
+		}
+	})
 }
 
 // TestRetentionAlarmOfWhatWaits has a partition of which nothing was taken. What was deleted
 // before the group began is not missed by it.
 func TestRetentionAlarmOfWhatWaits(t *testing.T) {
-	brokers, retention := aging(t, 10)
-	deleteBefore(t, brokers, 5)
-	cfg := kafkaConfig(brokers, "old")
-	cfg.MaxInFlight = 1
-	var log heard
-	cfg.Log = slog.New(slog.NewTextHandler(&log, nil))
-	e, _ := open(t, cfg)
-	_, err := e.Receive(ctx, 1)
-	must(t, err)
-	if a := alarm(t, e); a != "" {
-		t.Errorf("all is covered, and the alarm is %q", a)
-	}
-	retention("3660000")
-	for range 2 {
-		if a := alarm(t, e); !strings.Contains(a, "offset 5 of partition 0") || !strings.Contains(a, "offset 5 of partition 1") {
-			t.Errorf("the alarm is %q", a)
+	synctest.Test(t, func(t *testing.T) {
+		fake, fill, retention := aging(t)
+		fill(10)
+		deleteBefore(t, fake, 5)
+		cfg := kafkaConfig(fake, "old")
+		cfg.MaxInFlight = 1
+		var log heard
+		cfg.Log = slog.New(slog.NewTextHandler(&log, nil))
+		e, _ := open(t, fake, cfg)
+		_, err := e.Receive(ctx, 1)
+		must(t, err)
+		if a := alarm(t, e); a != "" {
+			t.Errorf("all is covered, and the alarm is %q", a)
 		}
-	}
-	if n := log.count("retention does not cover what is not settled"); n != 1 {
-		t.Errorf("said %d times that it began", n)
-	}
+		retention("3660000")
+		for range 2 {
+			if a := alarm(t, e); !strings.Contains(a, "offset 5 of partition 0") || !strings.Contains(a, "offset 5 of partition 1") {
+				t.Errorf("the alarm is %q", a)
+			}
+		}
+		if n := log.count("retention does not cover what is not settled"); n != 1 {
+			t.Errorf("said %d times that it began", n)
+		}
+	})
 }

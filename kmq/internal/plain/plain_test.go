@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -16,6 +17,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"kafkabench.example/kafka-bench/internal/project/virtual"
 	"kafkabench.example/kafka-bench/kmq/internal/engine"
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
@@ -23,7 +25,8 @@ import (
 // place is a cluster with a topic of one partition, and what is needed to look at it.
 type place struct {
 	*testing.T
-	cluster *kfake.Cluster
+	on      *virtual.Cluster
+	cluster *kfake.Cluster // the same
 	cfg     engine.Config
 	client  *kgo.Client
 	adm     *kadm.Client
@@ -48,23 +51,29 @@ func (s *syncBuffer) String() string {
 	return s.b.String()
 }
 
+// newPlace makes one in the bubble that the test runs in.
 func newPlace(t *testing.T) *place {
-	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "t"), kfake.BrokerConfigs(map[string]string{"group.initial.rebalance.delay.ms": "0"}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.Close)
-	p := &place{T: t, cluster: c}
+	c := virtual.Start(t, virtual.Options{Config: map[string]string{"group.initial.rebalance.delay.ms": "0"}})
+	c.Topic(t, "t", 1)
+	p := &place{T: t, on: c, cluster: c.Fake()}
 	p.cfg = engine.Config{
-		Brokers: c.ListenAddrs(), Topic: "t", Group: "g", DeadLetterTopic: "dead",
+		Brokers: c.Bootstrap(), Client: c.Client(), Topic: "t", Group: "g", DeadLetterTopic: "dead",
 		MaxInFlight: 100, CommitEvery: 20 * time.Millisecond, Log: slog.New(slog.NewTextHandler(&p.log, nil)),
 	}
-	if p.client, err = kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...)); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(p.client.Close)
+	p.client = p.newClient()
 	p.adm = kadm.NewClient(p.client)
 	return p
+}
+
+// newClient opens a client of the cluster, which is closed when the test ends.
+func (p *place) newClient(with ...kgo.Opt) *kgo.Client {
+	p.Helper()
+	cl, err := kgo.NewClient(append(p.on.Client(), with...)...)
+	if err != nil {
+		p.Fatal(err)
+	}
+	p.Cleanup(cl.Close)
+	return cl
 }
 
 func (p *place) open() *Engine {
@@ -125,123 +134,127 @@ func (p *place) deadLetters() int64 {
 // What retention deleted before it was read is counted and logged, however it comes about
 // that reading goes on behind it; what was read before is not.
 func TestWhatWasDeletedIsMissing(t *testing.T) {
-	p := newPlace(t)
-	p.produce(20)
-	var o kadm.Offsets
-	o.Add(kadm.Offset{Topic: "t", At: 5, LeaderEpoch: -1})
-	if err := p.adm.CommitAllOffsets(t.Context(), "g", o); err != nil {
-		t.Fatal(err)
-	}
-	p.delete(12)
-	e := p.open()
-	all := p.take(e, 8)
-	if all[0].At.Offset != 12 {
-		t.Errorf("the first is %v", all[0].At)
-	}
-	if n := e.Counts().Missing; n != 7 {
-		t.Errorf("%d are missing, of the offsets 5 to 11", n)
-	}
-	if log := p.log.String(); !strings.Contains(log, "from=5 to=12") {
-		t.Errorf("nothing of it in %s", log)
-	}
-	for _, l := range all {
-		if err := e.Ack(t.Context(), l); err != nil {
-			t.Error(err)
+	synctest.Test(t, func(t *testing.T) {
+		p := newPlace(t)
+		p.produce(20)
+		var o kadm.Offsets
+		o.Add(kadm.Offset{Topic: "t", At: 5, LeaderEpoch: -1})
+		if err := p.adm.CommitAllOffsets(t.Context(), "g", o); err != nil {
+			t.Fatal(err)
 		}
-	}
-	p.delete(20)
-	p.produce(1)
-	p.take(e, 1)
-	if n := e.Counts().Missing; n != 7 {
-		t.Errorf("%d are missing after what was read is deleted too", n)
-	}
+		p.delete(12)
+		e := p.open()
+		all := p.take(e, 8)
+		if all[0].At.Offset != 12 {
+			t.Errorf("the first is %v", all[0].At)
+		}
+		if n := e.Counts().Missing; n != 7 {
+			t.Errorf("%d are missing, of the offsets 5 to 11", n)
+		}
+		if log := p.log.String(); !strings.Contains(log, "from=5 to=12") {
+			t.Errorf("nothing of it in %s", log)
+		}
+		for _, l := range all {
+			if err := e.Ack(t.Context(), l); err != nil {
+				t.Error(err)
+			}
+		}
+		p.delete(20)
+		p.produce(1)
+		p.take(e, 1)
+		if n := e.Counts().Missing; n != 7 {
+			t.Errorf("%d are missing after what was read is deleted too", n)
+		}
 
-	// A group that has committed nothing begins where the log does.
-	p.cfg.Group = "new"
-	e = p.open()
-	p.take(e, 1)
-	if n := e.Counts().Missing; n != 0 {
-		t.Errorf("%d are missing to a new group", n)
-	}
+		// A group that has committed nothing begins where the log does.
+		p.cfg.Group = "new"
+		e = p.open()
+		p.take(e, 1)
+		if n := e.Counts().Missing; n != 0 {
+			t.Errorf("%d are missing to a new group", n)
+		}
+	})
 }
 
 // Of those who settle a delivery while it is rejected, nobody succeeds besides, and one
 // dead letter is written.
 func TestADeliveryIsRejectedOnce(t *testing.T) {
-	p := newPlace(t)
-	p.produce(1)
-	e := p.open()
-	l := p.take(e, 1)[0]
-	slow := p.cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Err: kerr.NotLeaderForPartition, Topic: "dead", Count: 3})
-	const many = 8
-	errs := make(chan error, 2*many)
-	for range many {
-		go func() { errs <- e.Reject(t.Context(), l, "no") }()
-	}
-	for slow.Hits() == 0 { // it is being written
-		time.Sleep(time.Millisecond)
-	}
-	for range many {
-		go func() { errs <- e.Ack(t.Context(), l) }()
-	}
-	succeeded := 0
-	for range 2 * many {
-		if err := <-errs; err == nil {
-			succeeded++
-		} else if !errors.Is(err, lease.ErrSettled) {
-			t.Error(err)
+	synctest.Test(t, func(t *testing.T) {
+		p := newPlace(t)
+		p.produce(1)
+		e := p.open()
+		l := p.take(e, 1)[0]
+		slow := p.cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Err: kerr.NotLeaderForPartition, Topic: "dead", Count: 3})
+		const many = 8
+		errs := make(chan error, 2*many)
+		for range many {
+			go func() { errs <- e.Reject(t.Context(), l, "no") }()
 		}
-	}
-	c := e.Counts()
-	if succeeded != 1 || c.Acked != 0 || c.Rejected != 1 || p.deadLetters() != 1 || c.DeadLettered != c.Rejected {
-		t.Errorf("%d succeeded, %d dead letters: %+v", succeeded, p.deadLetters(), c)
-	}
+		for slow.Hits() == 0 { // it is being written
+			time.Sleep(time.Millisecond)
+		}
+		for range many {
+			go func() { errs <- e.Ack(t.Context(), l) }()
+		}
+		succeeded := 0
+		for range 2 * many {
+			if err := <-errs; err == nil {
+				succeeded++
+			} else if !errors.Is(err, lease.ErrSettled) {
+				t.Error(err)
+			}
+		}
+		c := e.Counts()
+		if succeeded != 1 || c.Acked != 0 || c.Rejected != 1 || p.deadLetters() != 1 || c.DeadLettered != c.Rejected {
+			t.Errorf("%d succeeded, %d dead letters: %+v", succeeded, p.deadLetters(), c)
+		}
+	})
 }
 
 // One that can't be written leaves the delivery open, for somebody who waited too.
 func TestARejectionThatFailsLeavesTheDeliveryOpen(t *testing.T) {
-	p := newPlace(t)
-	p.produce(1)
-	e := p.open()
-	l := p.take(e, 1)[0]
-	p.cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Err: kerr.TopicAuthorizationFailed, Topic: "dead", Count: 1})
-	if err := e.Reject(t.Context(), l, "no"); !errors.Is(err, kerr.TopicAuthorizationFailed) {
-		t.Errorf("reject: %v", err)
-	}
-	if err := e.Reject(t.Context(), l, "no"); err != nil || p.deadLetters() != 1 {
-		t.Errorf("reject again: %v, %d dead letters", err, p.deadLetters())
-	}
+	synctest.Test(t, func(t *testing.T) {
+		p := newPlace(t)
+		p.produce(1)
+		e := p.open()
+		l := p.take(e, 1)[0]
+		p.cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Err: kerr.TopicAuthorizationFailed, Topic: "dead", Count: 1})
+		if err := e.Reject(t.Context(), l, "no"); !errors.Is(err, kerr.TopicAuthorizationFailed) {
+			t.Errorf("reject: %v", err)
+		}
+		if err := e.Reject(t.Context(), l, "no"); err != nil || p.deadLetters() != 1 {
+			t.Errorf("reject again: %v, %d dead letters", err, p.deadLetters())
+		}
+	})
 }
 
 // What a transaction aborted is no work.
 func TestAbortedRecordsAreNotDelivered(t *testing.T) {
-	p := newPlace(t)
-	tx, err := kgo.NewClient(kgo.SeedBrokers(p.cfg.Brokers...), kgo.TransactionalID("tx"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tx.Close()
-	for i, end := range []kgo.TransactionEndTry{kgo.TryAbort, kgo.TryCommit} {
-		if err := tx.BeginTransaction(); err != nil {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPlace(t)
+		tx := p.newClient(kgo.TransactionalID("tx"))
+		for i, end := range []kgo.TransactionEndTry{kgo.TryAbort, kgo.TryCommit} {
+			if err := tx.BeginTransaction(); err != nil {
+				t.Fatal(err)
+			}
+			if err := tx.ProduceSync(t.Context(), &kgo.Record{Topic: "t", Value: []byte{byte(i)}}).FirstErr(); err != nil {
+				t.Fatal(err)
+			}
+			if err := tx.EndTransaction(t.Context(), end); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var o kadm.Offsets
+		o.Add(kadm.Offset{Topic: "t", At: 0, LeaderEpoch: -1})
+		if err := p.adm.CommitAllOffsets(t.Context(), "g", o); err != nil {
 			t.Fatal(err)
 		}
-		if err := tx.ProduceSync(t.Context(), &kgo.Record{Topic: "t", Value: []byte{byte(i)}}).FirstErr(); err != nil {
-			t.Fatal(err)
+		e := p.open()
+		if l := p.take(e, 1)[0]; l.Record.Value[0] != 1 {
+			t.Errorf("the record at offset %d was aborted", l.At.Offset)
 		}
-		if err := tx.EndTransaction(t.Context(), end); err != nil {
-			t.Fatal(err)
+		if n := e.Counts().Missing; n != 0 {
+			t.Errorf("%d are missing, of offsets that are no records", n)
 		}
-	}
-	var o kadm.Offsets
-	o.Add(kadm.Offset{Topic: "t", At: 0, LeaderEpoch: -1})
-	if err := p.adm.CommitAllOffsets(t.Context(), "g", o); err != nil {
-		t.Fatal(err)
-	}
-	e := p.open()
-	if l := p.take(e, 1)[0]; l.Record.Value[0] != 1 {
-		t.Errorf("the record at offset %d was aborted", l.At.Offset)
-	}
-	if n := e.Counts().Missing; n != 0 {
-		t.Errorf("%d are missing, of offsets that are no records", n)
-	}
+	})
 }

@@ -16,6 +16,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"kafkabench.example/kafka-bench/internal/project/virtual"
 )
 
 const topic = "queue"
@@ -34,28 +36,32 @@ type world struct {
 	log     bytes.Buffer
 }
 
-func newWorld(t *testing.T) *world {
-	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(2, topic))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.Close)
-	w := &world{T: t, fake: c}
-	w.client, err = kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...), kgo.RecordPartitioner(kgo.ManualPartitioner()),
-		kgo.DefaultProduceTopic(topic), kgo.TransactionalID("test"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(w.client.Close)
+// inWorld runs a test with a world, in a bubble.
+func inWorld(t *testing.T, f func(t *testing.T, w *world)) {
+	t.Helper()
+	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) { f(t, newWorld(t, c)) })
+}
+
+func newWorld(t *testing.T, c *virtual.Cluster) *world {
+	t.Helper()
+	c.Topic(t, topic, 2)
+	w := &world{T: t, fake: c.Fake(), client: client(t, c, kgo.RecordPartitioner(kgo.ManualPartitioner()),
+		kgo.DefaultProduceTopic(topic), kgo.TransactionalID("test"))}
 	w.adm = kadm.NewClient(w.client)
-	plain, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(plain.Close)
-	w.watch = New(plain, slog.New(slog.NewTextHandler(w, nil)), w.needed, topic)
+	w.watch = New(client(t, c), slog.New(slog.NewTextHandler(w, nil)), w.needed, topic)
 	t.Cleanup(w.watch.Close)
 	return w
+}
+
+// client is a client of a cluster, which the test's end closes.
+func client(t *testing.T, c *virtual.Cluster, opts ...kgo.Opt) *kgo.Client {
+	t.Helper()
+	cl, err := kgo.NewClient(append(c.Client(), opts...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(cl.Close)
+	return cl
 }
 
 func (w *world) needed(context.Context) ([]Need, error) {
@@ -151,164 +157,170 @@ func record(partition int32, offset int64) Need {
 
 // An alarm is said when it begins, when it is about something else, and when it ends.
 func TestAlarm(t *testing.T) {
-	w := newWorld(t)
-	w.write(0, 10, time.Hour, kgo.TryCommit)
-	w.write(1, 10, time.Hour, kgo.TryCommit)
-	w.need(record(1, 3))
-	w.has("")
-	w.set(Time, "3660000")
-	w.has("offset 3 of partition 1 of topic queue is not settled and older than 45m45s of its retention.ms of 1h1m0s")
-	w.need(record(1, 4))
-	w.has("offset 4")
-	if n := w.said(begun); n != 1 {
-		t.Errorf("said %d times that it began", n)
-	}
-	w.need(record(1, 4), record(0, 7))
-	if a := w.look(); !strings.HasPrefix(a, "offset 7 of partition 0") || !strings.Contains(a, "; offset 4 of partition 1") {
-		t.Errorf("the alarm is %q", a)
-	}
-	w.delete(1, 6)
-	w.need(record(1, 4))
-	w.has("offsets 4 to 5 of partition 1 of topic queue are deleted and were not settled")
-	if n := w.said(begun); n != 3 || w.said(ended) != 0 {
-		t.Errorf("said %d times what it is about", n)
-	}
-	w.need()
-	w.has("")
-	w.has("")
-	if n := w.said(ended); n != 1 {
-		t.Errorf("said %d times that it ended", n)
-	}
-	w.need(record(0, 7))
-	w.set("cleanup.policy", "compact")
-	w.has("")
+	inWorld(t, func(t *testing.T, w *world) {
+		w.write(0, 10, time.Hour, kgo.TryCommit)
+		w.write(1, 10, time.Hour, kgo.TryCommit)
+		w.need(record(1, 3))
+		w.has("")
+		w.set(Time, "3660000")
+		w.has("offset 3 of partition 1 of topic queue is not settled and older than 45m45s of its retention.ms of 1h1m0s")
+		w.need(record(1, 4))
+		w.has("offset 4")
+		if n := w.said(begun); n != 1 {
+			t.Errorf("said %d times that it began", n)
+		}
+		w.need(record(1, 4), record(0, 7))
+		if a := w.look(); !strings.HasPrefix(a, "offset 7 of partition 0") || !strings.Contains(a, "; offset 4 of partition 1") {
+			t.Errorf("the alarm is %q", a)
+		}
+		w.delete(1, 6)
+		w.need(record(1, 4))
+		w.has("offsets 4 to 5 of partition 1 of topic queue are deleted and were not settled")
+		if n := w.said(begun); n != 3 || w.said(ended) != 0 {
+			t.Errorf("said %d times what it is about", n)
+		}
+		w.need()
+		w.has("")
+		w.has("")
+		if n := w.said(ended); n != 1 {
+			t.Errorf("said %d times that it ended", n)
+		}
+		w.need(record(0, 7))
+		w.set("cleanup.policy", "compact")
+		w.has("")
+	})
 }
 
 // A partition that nobody has begun is needed from its start on.
 func TestStart(t *testing.T) {
-	w := newWorld(t)
-	w.write(0, 10, time.Hour, kgo.TryCommit)
-	w.delete(0, 5)
-	w.need(Need{Topic: topic, Partition: 0, From: Start}, Need{Topic: topic, Partition: 1, From: Start})
-	w.has("")
-	w.set(Time, "3660000")
-	w.has("offset 5 of partition 0")
-	if a := w.watch.Alarm(); strings.Contains(a, "partition 1") {
-		t.Errorf("partition 1 is empty: %s", a)
-	}
+	inWorld(t, func(t *testing.T, w *world) {
+		w.write(0, 10, time.Hour, kgo.TryCommit)
+		w.delete(0, 5)
+		w.need(Need{Topic: topic, Partition: 0, From: Start}, Need{Topic: topic, Partition: 1, From: Start})
+		w.has("")
+		w.set(Time, "3660000")
+		w.has("offset 5 of partition 0")
+		if a := w.watch.Alarm(); strings.Contains(a, "partition 1") {
+			t.Errorf("partition 1 is empty: %s", a)
+		}
+	})
 }
 
 // The size that a topic may have is an alarm too.
 func TestSize(t *testing.T) {
-	w := newWorld(t)
-	w.write(0, 50, 0, kgo.TryCommit)
-	w.set(Bytes, "1000")
-	w.need(record(0, 2))
-	w.has("offset 2 of partition 0 of topic queue is not settled and about ")
-	w.need(record(0, 49))
-	w.has("")
+	inWorld(t, func(t *testing.T, w *world) {
+		w.write(0, 50, 0, kgo.TryCommit)
+		w.set(Bytes, "1000")
+		w.need(record(0, 2))
+		w.has("offset 2 of partition 0 of topic queue is not settled and about ")
+		w.need(record(0, 49))
+		w.has("")
+	})
 }
 
 // An offset that holds no record is not needed: neither when it is old, nor once it is
 // deleted.
 func TestNoRecordIsNeeded(t *testing.T) {
-	w := newWorld(t)
-	w.write(0, 2, 0, kgo.TryCommit) // 0 and 1; 2 is the end
-	w.write(0, 2, 0, kgo.TryAbort)  // 3 and 4, which nobody is handed; 5 is the end
-	time.Sleep(100 * time.Millisecond)
-	w.set(Time, "100")
-	next := Need{Topic: topic, Partition: 0, From: 2}
-	w.need(next)
-	w.has("")
-	w.delete(0, 6)
-	w.has("")
-	w.write(0, 1, 0, kgo.TryCommit) // 6
-	time.Sleep(100 * time.Millisecond)
-	w.has("offset 6 of partition 0")
-	w.has("offset 6 of partition 0")
-	next.From = 8
-	w.need(next)
-	w.has("")
+	inWorld(t, func(t *testing.T, w *world) {
+		w.write(0, 2, 0, kgo.TryCommit) // 0 and 1; 2 is the end
+		w.write(0, 2, 0, kgo.TryAbort)  // 3 and 4, which nobody is handed; 5 is the end
+		time.Sleep(100 * time.Millisecond)
+		w.set(Time, "100")
+		next := Need{Topic: topic, Partition: 0, From: 2}
+		w.need(next)
+		w.has("")
+		w.delete(0, 6)
+		w.has("")
+		w.write(0, 1, 0, kgo.TryCommit) // 6
+		time.Sleep(100 * time.Millisecond)
+		w.has("offset 6 of partition 0")
+		w.has("offset 6 of partition 0")
+		next.From = 8
+		w.need(next)
+		w.has("")
 
-	// What is in an open transaction may come to be needed.
-	w.begin(0, 1, time.Hour)
-	w.has("offset 8 of partition 0")
-	if err := w.client.EndTransaction(t.Context(), kgo.TryAbort); err != nil {
-		t.Fatal(err)
-	}
-	w.has("")
+		// What is in an open transaction may come to be needed.
+		w.begin(0, 1, time.Hour)
+		w.has("offset 8 of partition 0")
+		if err := w.client.EndTransaction(t.Context(), kgo.TryAbort); err != nil {
+			t.Fatal(err)
+		}
+		w.has("")
+	})
 }
 
 // Where the configuration may not be read, what is deleted is an alarm; where the size may
 // not be, what is old. Either is said once, until it is permitted.
 func TestWithoutPermission(t *testing.T) {
-	w := newWorld(t)
-	w.write(0, 10, time.Hour, kgo.TryCommit)
-	w.set(Time, "3660000")
-	w.set(Bytes, "1")
-	w.need(record(0, 3))
-	deny := func(f kfake.Fault) *kfake.FaultHandle {
-		f.Count = -1
-		return w.fake.Fault(f)
-	}
-	for again := 1; again <= 2; again++ {
-		denied := deny(kfake.Fault{Keys: []kmsg.Key{kmsg.DescribeLogDirs}, TopLevel: true, Err: kerr.ClusterAuthorizationFailed})
-		for range 2 {
-			if a := w.look(); !strings.Contains(a, Time) || strings.Contains(a, Bytes) {
-				t.Errorf("the alarm is %q", a)
+	inWorld(t, func(t *testing.T, w *world) {
+		w.write(0, 10, time.Hour, kgo.TryCommit)
+		w.set(Time, "3660000")
+		w.set(Bytes, "1")
+		w.need(record(0, 3))
+		deny := func(f kfake.Fault) *kfake.FaultHandle {
+			f.Count = -1
+			return w.fake.Fault(f)
+		}
+		for again := 1; again <= 2; again++ {
+			denied := deny(kfake.Fault{Keys: []kmsg.Key{kmsg.DescribeLogDirs}, TopLevel: true, Err: kerr.ClusterAuthorizationFailed})
+			for range 2 {
+				if a := w.look(); !strings.Contains(a, Time) || strings.Contains(a, Bytes) {
+					t.Errorf("the alarm is %q", a)
+				}
+			}
+			denied.Remove()
+			w.has(Bytes)
+			if n := w.said("how large a topic is"); n != again {
+				t.Errorf("said %d times that the size is not known", n)
 			}
 		}
-		denied.Remove()
-		w.has(Bytes)
-		if n := w.said("how large a topic is"); n != again {
-			t.Errorf("said %d times that the size is not known", n)
+		for again := 1; again <= 2; again++ {
+			denied := deny(kfake.Fault{Keys: []kmsg.Key{kmsg.DescribeConfigs}, Resource: topic, Err: kerr.TopicAuthorizationFailed})
+			if a := w.look(); strings.Contains(a, Time) {
+				t.Errorf("the alarm is %q", a)
+			}
+			w.delete(0, 5)
+			w.has("offsets 3 to 4 of partition 0 of topic queue are deleted")
+			denied.Remove()
+			w.need(record(0, 6))
+			w.has(Time)
+			if n := w.said("the retention of a topic can't be read"); n != again {
+				t.Errorf("said %d times that the retention is not known", n)
+			}
+			w.need(record(0, 3))
 		}
-	}
-	for again := 1; again <= 2; again++ {
-		denied := deny(kfake.Fault{Keys: []kmsg.Key{kmsg.DescribeConfigs}, Resource: topic, Err: kerr.TopicAuthorizationFailed})
-		if a := w.look(); strings.Contains(a, Time) {
-			t.Errorf("the alarm is %q", a)
-		}
-		w.delete(0, 5)
-		w.has("offsets 3 to 4 of partition 0 of topic queue are deleted")
-		denied.Remove()
-		w.need(record(0, 6))
-		w.has(Time)
-		if n := w.said("the retention of a topic can't be read"); n != again {
-			t.Errorf("said %d times that the retention is not known", n)
-		}
-		w.need(record(0, 3))
-	}
+	})
 }
 
 // A look that fails leaves the alarm as it was; what is lost for good stays beside it.
 func TestLookFails(t *testing.T) {
-	w := newWorld(t)
-	w.write(0, 10, time.Hour, kgo.TryCommit)
-	w.set(Time, "3660000")
-	w.need(record(0, 3))
-	alarm := w.look()
-	w.mu.Lock()
-	w.unasked = errors.New("no answer")
-	w.mu.Unlock()
-	if err := w.watch.Look(t.Context()); !errors.Is(err, w.unasked) || alarm == "" || w.watch.Alarm() != alarm {
-		t.Errorf("%v; the alarm was %q and is %q", err, alarm, w.watch.Alarm())
-	}
-	w.mu.Lock()
-	w.unasked = nil
-	w.mu.Unlock()
-	w.watch.Keep("lost")
-	if a := w.look(); a != "lost; "+alarm {
-		t.Errorf("the alarm is %q", a)
-	}
-	w.need()
-	if a := w.look(); a != "lost" {
-		t.Errorf("the alarm is %q", a)
-	}
-	for i := range 4 {
-		w.watch.Keep(fmt.Sprint("lost ", i))
-	}
-	if a := w.watch.Alarm(); a != "lost; lost 0; lost 1; and 2 more are lost" {
-		t.Errorf("the alarm is %q", a)
-	}
+	inWorld(t, func(t *testing.T, w *world) {
+		w.write(0, 10, time.Hour, kgo.TryCommit)
+		w.set(Time, "3660000")
+		w.need(record(0, 3))
+		alarm := w.look()
+		w.mu.Lock()
+		w.unasked = errors.New("no answer")
+		w.mu.Unlock()
+		if err := w.watch.Look(t.Context()); !errors.Is(err, w.unasked) || alarm == "" || w.watch.Alarm() != alarm {
+			t.Errorf("%v; the alarm was %q and is %q", err, alarm, w.watch.Alarm())
+		}
+		w.mu.Lock()
+		w.unasked = nil
+		w.mu.Unlock()
+		w.watch.Keep("lost")
+		if a := w.look(); a != "lost; "+alarm {
+			t.Errorf("the alarm is %q", a)
+		}
+		w.need()
+		if a := w.look(); a != "lost" {
+			t.Errorf("the alarm is %q", a)
+		}
+		for i := range 4 {
+			w.watch.Keep(fmt.Sprint("lost ", i))
+		}
+		if a := w.watch.Alarm(); a != "lost; lost 0; lost 1; and 2 more are lost" {
+			t.Errorf("the alarm is %q", a)
+		}
+	})
 }

@@ -8,9 +8,11 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
@@ -21,28 +23,30 @@ func TestWhatIsOpenSurvivesPolls(t *testing.T) {
 	for _, brokers := range []int{1, 3} {
 		t.Run(fmt.Sprint(brokers, " brokers"), func(t *testing.T) {
 			t.Parallel()
-			w := newWorldLending(t, longLock, brokers, 6)
-			w.produce(206, 6)
-			cfg := w.config()
-			cfg.MaxInFlight = 24
-			e := w.open(cfg)
-			slow := w.receive(e, 6) // through more than two locks of the brokers
-			for range 200 {
-				must(t, e.Ack(t.Context(), w.receive(e, 1)[0]))
-				time.Sleep(60 * time.Millisecond)
-			}
-			for _, l := range slow[1:] {
-				must(t, e.Ack(t.Context(), l))
-			}
-			must(t, e.Close(t.Context())) // which releases the first
-			if c := e.Counts(); c.Lost != 0 || c.Expired != 0 || c.Redelivered != 0 || c.Acked != 205 {
-				t.Errorf("counts: %+v", c)
-			}
-			other := w.open(cfg)
-			if again := w.receive(other, 1)[0]; again.Origin != slow[0].Origin {
-				t.Errorf("%v was not accepted, and %v comes", slow[0].Origin, again.Origin)
-			}
-			w.nothing(other, longLock+500*time.Millisecond)
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, brokers, 6)
+				w.produce(106, 6)
+				cfg := w.config()
+				cfg.MaxInFlight = 24
+				e := w.open(cfg)
+				slow := w.receive(e, 6) // through more than two locks of the brokers
+				for range 100 {
+					must(t, e.Ack(t.Context(), w.receive(e, 1)[0]))
+					time.Sleep(60 * time.Millisecond)
+				}
+				for _, l := range slow[1:] {
+					must(t, e.Ack(t.Context(), l))
+				}
+				must(t, e.Close(t.Context())) // which releases the first
+				if c := e.Counts(); c.Lost != 0 || c.Expired != 0 || c.Redelivered != 0 || c.Acked != 105 {
+					t.Errorf("counts: %+v", c)
+				}
+				other := w.open(cfg)
+				if again := w.receive(other, 1)[0]; again.Origin != slow[0].Origin {
+					t.Errorf("%v was not accepted, and %v comes", slow[0].Origin, again.Origin)
+				}
+				w.nothing(other, lock+500*time.Millisecond)
+			})
 		})
 	}
 }
@@ -52,44 +56,46 @@ func TestWhatIsNotAnsweredHoldsUpNoRedelivery(t *testing.T) {
 	for _, brokers := range []int{1, 3} {
 		t.Run(fmt.Sprint(brokers, " brokers"), func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, brokers, 6)
-			cfg := w.config()
-			cfg.Visibility, cfg.MaxInFlight = time.Second, 1000
-			e := w.open(cfg)
-			go w.supply(t.Context(), 6)
-			due := make(map[lease.ID]time.Time) // when a record may come again
-			late, redelivered := 0, 0           // by a lock, of
-			for end := time.Now().Add(8 * time.Second); time.Now().Before(end); {
-				l := w.receive(e, 1)[0]
-				if at, again := due[l.Origin]; again {
-					by := time.Since(at)
-					if by < 0 {
-						t.Fatalf("%v early", -by)
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, brokers, 6)
+				cfg := w.config()
+				cfg.Visibility, cfg.MaxInFlight = time.Second, 1000
+				e := w.open(cfg)
+				go w.supply(t.Context(), 6)
+				due := make(map[lease.ID]time.Time) // when a record may come again
+				late, redelivered := 0, 0           // by a lock, of
+				for end := time.Now().Add(8 * time.Second); time.Now().Before(end); {
+					l := w.receive(e, 1)[0]
+					if at, again := due[l.Origin]; again {
+						by := time.Since(at)
+						if by < 0 {
+							t.Fatalf("%v early", -by)
+						}
+						if redelivered++; by >= cfg.Visibility {
+							late++
+						}
+						must(t, e.Ack(t.Context(), l))
+						continue
 					}
-					if redelivered++; by >= cfg.Visibility {
-						late++
+					if len(due)%2 == 0 {
+						due[l.Origin] = l.Deadline()
+					} else {
+						due[l.Origin] = time.Time{}
+						must(t, e.Ack(t.Context(), l))
 					}
-					must(t, e.Ack(t.Context(), l))
-					continue
 				}
-				if len(due)%2 == 0 {
-					due[l.Origin] = l.Deadline()
-				} else {
-					due[l.Origin] = time.Time{}
-					must(t, e.Ack(t.Context(), l))
+				if redelivered < 100 || late > 0 {
+					t.Errorf("%d redeliveries, %d of them late by a lock", redelivered, late)
 				}
-			}
-			if redelivered < 100 || late > redelivered/10 {
-				t.Errorf("%d redeliveries, %d of them late by a lock", redelivered, late)
-			}
+			})
 		})
 	}
 }
 
 // supply produces without an end.
 func (w *world) supply(ctx context.Context, partitions int64) {
-	for ; ctx.Err() == nil; time.Sleep(2 * time.Millisecond) {
-		r := &kgo.Record{Topic: topic, Partition: int32(time.Now().UnixMicro() % partitions), Value: []byte("v")}
+	for ; ctx.Err() == nil; time.Sleep(10 * time.Millisecond) {
+		r := &kgo.Record{Topic: topic, Partition: int32(time.Now().UnixMilli() / 10 % partitions), Value: []byte("v")}
 		w.client.Produce(ctx, r, nil)
 	}
 }
@@ -100,46 +106,61 @@ func TestLocksAreRenewedOnABusyQueue(t *testing.T) {
 	for _, brokers := range []int{1, 3} {
 		t.Run(fmt.Sprint(brokers, " brokers"), func(t *testing.T) {
 			t.Parallel()
-			w := newWorldLending(t, longLock, brokers, 6)
-			w.produce(20, 6)
-			cfg := w.config()
-			cfg.MaxInFlight = 500
-			e := w.open(cfg)
-			slow := w.receive(e, 20)
-			ctx, cancel := context.WithTimeout(t.Context(), 3*longLock)
-			defer cancel()
-			var all sync.WaitGroup
-			all.Go(func() { w.supply(ctx, 6) })
-			for range 8 {
-				all.Go(func() {
-					for {
-						got, err := e.Receive(ctx, 1)
-						if err != nil {
-							return
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, brokers, 6)
+				w.answersTake(30 * time.Millisecond) // longer than until the next record comes
+				w.produce(20, 6)
+				cfg := w.config()
+				cfg.MaxInFlight = 500
+				e := w.open(cfg)
+				slow := w.receive(e, 20)
+				ctx, cancel := context.WithTimeout(t.Context(), 3*lock)
+				defer cancel()
+				var all sync.WaitGroup
+				all.Go(func() { w.supply(ctx, 6) })
+				for range 8 {
+					all.Go(func() {
+						for {
+							got, err := e.Receive(ctx, 1)
+							if err != nil {
+								return
+							}
+							if err := e.Ack(ctx, got[0]); err != nil {
+								t.Errorf("%v: %v", got[0].Origin, err)
+							}
 						}
-						if err := e.Ack(ctx, got[0]); err != nil {
-							t.Errorf("%v: %v", got[0].Origin, err)
-						}
-					}
-				})
-			}
-			for range 6 {
-				time.Sleep(2 * time.Second)
-				begin := time.Now()
-				must(t, e.Extend(ctx, slow[0], time.Minute))
-				must(t, e.Flush(ctx))
-				if took := time.Since(begin); took > 5*time.Second {
-					t.Errorf("an extension and a flush took %v", took)
+					})
 				}
-			}
-			all.Wait()
-			for _, l := range slow {
-				must(t, e.Ack(t.Context(), l))
-			}
-			must(t, e.Flush(t.Context()))
-			if c := e.Counts(); c.Lost != 0 || c.Redelivered != 0 || c.Expired != 0 || c.Acked < 1000 {
-				t.Errorf("counts: %+v", c)
-			}
+				for range 6 {
+					time.Sleep(800 * time.Millisecond)
+					begin := time.Now()
+					must(t, e.Extend(ctx, slow[0], time.Minute))
+					must(t, e.Flush(ctx))
+					if took := time.Since(begin); took > time.Second {
+						t.Errorf("an extension and a flush took %v", took)
+					}
+				}
+				all.Wait()
+				for _, l := range slow {
+					must(t, e.Ack(t.Context(), l))
+				}
+				must(t, e.Flush(t.Context()))
+				if c := e.Counts(); c.Lost != 0 || c.Redelivered != 0 || c.Expired != 0 || c.Acked < 500 {
+					t.Errorf("counts: %+v", c)
+				}
+			})
+		})
+	}
+}
+
+// answersTake has the brokers take their time over what they are told of records.
+func (w *world) answersTake(d time.Duration) {
+	fake := w.cluster.Fake()
+	for _, key := range []kmsg.Key{kmsg.ShareFetch, kmsg.ShareAcknowledge} {
+		fake.ControlKey(int16(key), func(kmsg.Request) (kmsg.Response, error, bool) {
+			fake.KeepControl()
+			fake.SleepControl(func() { time.Sleep(d) })
+			return nil, nil, false
 		})
 	}
 }
@@ -147,66 +168,70 @@ func TestLocksAreRenewedOnABusyQueue(t *testing.T) {
 // A session ends with its connections, and with it the locks: who holds them is told at the
 // next extension, or loses them, and nothing is lost to the group.
 func TestLocksEndWithTheirSession(t *testing.T) {
-	w := newWorld(t, 1, 2)
-	w.produce(20, 2)
-	cfg := w.config()
-	var mu sync.Mutex
-	var conns []net.Conn
-	cfg.Client = []kgo.Opt{kgo.Dialer(func(ctx context.Context, network, address string) (net.Conn, error) {
-		conn, err := new(net.Dialer).DialContext(ctx, network, address)
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1, 2)
+		w.produce(20, 2)
+		cfg := w.config()
+		var mu sync.Mutex
+		var conns []net.Conn
+		cfg.Client = append(cfg.Client, kgo.Dialer(func(ctx context.Context, network, address string) (net.Conn, error) {
+			conn, err := w.cluster.Access().Dial(ctx, network, address)
+			mu.Lock()
+			conns = append(conns, conn)
+			mu.Unlock()
+			return conn, err
+		}))
+		e := w.open(cfg)
+		for _, l := range w.receive(e, 20) {
+			if l.Origin.Offset < 5 {
+				must(t, e.Ack(t.Context(), l))
+			}
+		}
+		must(t, e.Flush(t.Context()))
 		mu.Lock()
-		conns = append(conns, conn)
+		for _, conn := range conns {
+			if conn != nil {
+				_ = conn.Close()
+			}
+		}
 		mu.Unlock()
-		return conn, err
-	})}
-	e := w.open(cfg)
-	for _, l := range w.receive(e, 20) {
-		if l.Origin.Offset < 5 {
+		for n := 0; n < 10; n++ {
+			l := w.receive(e, 1)[0]
+			if l.Origin.Offset < 5 || l.Attempt < 2 {
+				t.Errorf("%v comes at attempt %d", l.Origin, l.Attempt)
+			}
 			must(t, e.Ack(t.Context(), l))
 		}
-	}
-	must(t, e.Flush(t.Context()))
-	mu.Lock()
-	for _, conn := range conns {
-		if conn != nil {
-			_ = conn.Close()
+		must(t, e.Flush(t.Context()))
+		for end := time.Now().Add(20 * time.Second); e.Counts().InFlight > 0; time.Sleep(50 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("counts: %+v", e.Counts())
+			}
 		}
-	}
-	mu.Unlock()
-	for n := 0; n < 10; n++ {
-		l := w.receive(e, 1)[0]
-		if l.Origin.Offset < 5 || l.Attempt < 2 {
-			t.Errorf("%v comes at attempt %d", l.Origin, l.Attempt)
+		if c := e.Counts(); c.Lost != 10 {
+			t.Errorf("counts: %+v", c)
 		}
-		must(t, e.Ack(t.Context(), l))
-	}
-	must(t, e.Flush(t.Context()))
-	for end := time.Now().Add(20 * time.Second); e.Counts().InFlight > 0; time.Sleep(50 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("counts: %+v", e.Counts())
-		}
-	}
-	if c := e.Counts(); c.Lost != 10 {
-		t.Errorf("counts: %+v", c)
-	}
+	})
 }
 
 // Interceptors of the application see what they have put into a record's context.
 func TestInterceptorsSeeTheirContext(t *testing.T) {
-	w := newWorld(t, 1, 1)
-	w.produce(10, 1)
-	cfg := w.config()
-	seen := new(interceptor)
-	cfg.Client = []kgo.Opt{kgo.WithHooks(seen)}
-	e := w.open(cfg)
-	for _, l := range w.receive(e, 10) {
-		must(t, e.Ack(t.Context(), l))
-	}
-	must(t, e.Flush(t.Context()))
-	w.nothing(e, 2500*time.Millisecond)
-	if n := seen.times.Load(); n != 10 {
-		t.Errorf("%d of 10 records had what was put there", n)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1, 1)
+		w.produce(10, 1)
+		cfg := w.config()
+		seen := new(interceptor)
+		cfg.Client = append(cfg.Client, kgo.WithHooks(seen))
+		e := w.open(cfg)
+		for _, l := range w.receive(e, 10) {
+			must(t, e.Ack(t.Context(), l))
+		}
+		must(t, e.Flush(t.Context()))
+		w.nothing(e, 2500*time.Millisecond)
+		if n := seen.times.Load(); n != 10 {
+			t.Errorf("%d of 10 records had what was put there", n)
+		}
+	})
 }
 
 // interceptor wraps contexts, as one that traces does.
@@ -229,145 +254,149 @@ func (i *interceptor) OnFetchRecordUnbuffered(r *kgo.Record, polled bool) {
 // waits for long: it is handed out in the end all the same, every record.
 func TestLittleRoom(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, 3, 6)
-	const n = 140
-	w.produce(n, 6)
-	cfg := w.config()
-	cfg.MaxInFlight, cfg.Visibility = 96, 5*time.Minute
-	e := w.open(cfg)
-	open := w.receive(e, e.member.of.open) // these take long
-	seen := make(map[lease.ID]bool)
-	for len(seen) < n {
-		l := open[0]
-		open = open[1:]
-		switch err := e.Ack(t.Context(), l); {
-		case err == nil:
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 3, 6)
+		const n = 140
+		w.produce(n, 6)
+		cfg := w.config()
+		cfg.MaxInFlight, cfg.Visibility = 96, 5*time.Minute
+		e := w.open(cfg)
+		open := w.receive(e, e.member.of.open) // these take long
+		seen := make(map[lease.ID]bool)
+		for len(seen) < n {
+			l := open[0]
+			open = open[1:]
+			must(t, e.Ack(t.Context(), l))
 			seen[l.Origin] = true
-		case !errors.Is(err, lease.ErrLost): // a busy machine may lose a lock
-			t.Fatal(err)
+			if len(seen)+len(open) < n {
+				time.Sleep(250 * time.Millisecond) // one ends now and then
+				open = append(open, w.receive(e, 1)...)
+			}
 		}
-		if len(seen)+len(open) < n {
-			time.Sleep(250 * time.Millisecond) // one ends now and then
-			open = append(open, w.receive(e, 1)...)
+		if c := e.Counts(); c.Tailed > n/10 {
+			t.Errorf("counts: %+v", c)
 		}
-	}
-	if c := e.Counts(); c.Tailed > n/10 {
-		t.Errorf("counts: %+v", c)
-	}
+	})
 }
 
 // What was fetched, and lies in the client or in the room that is kept for it, is there for
 // others as soon as the queue is closed.
 func TestCloseGivesBackWhatNobodySaw(t *testing.T) {
 	t.Parallel()
-	const lock, n = 20 * time.Second, 150
-	w := newWorldLending(t, lock, 3, 6)
-	w.produce(n, 6)
-	cfg := w.config()
-	cfg.MaxInFlight = 96
-	e := w.open(cfg)
-	w.receive(e, e.member.of.open)
-	for end := time.Now().Add(lock); e.Counts().InFlight <= e.member.of.open; time.Sleep(50 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("nothing was taken before its lock ran out")
+	synctest.Test(t, func(t *testing.T) {
+		const lock, n = 20 * time.Second, 150
+		w := newWorldLending(t, lock, 3, 6)
+		w.produce(n, 6)
+		cfg := w.config()
+		cfg.MaxInFlight = 96
+		e := w.open(cfg)
+		w.receive(e, e.member.of.open)
+		for end := time.Now().Add(lock); e.Counts().InFlight <= e.member.of.open; time.Sleep(50 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatal("nothing was taken before its lock ran out")
+			}
 		}
-	}
-	must(t, e.Close(t.Context()))
-	closed := time.Now()
-	other := w.open(cfg)
-	seen := make(map[lease.ID]bool)
-	for len(seen) < n {
-		l := w.receive(other, 1)[0]
-		must(t, other.Ack(t.Context(), l))
-		seen[l.Origin] = true
-	}
-	if took := time.Since(closed); took >= lock {
-		t.Errorf("all came after %v, and a lock is %v", took, lock)
-	}
+		must(t, e.Close(t.Context()))
+		closed := time.Now()
+		other := w.open(cfg)
+		seen := make(map[lease.ID]bool)
+		for len(seen) < n {
+			l := w.receive(other, 1)[0]
+			must(t, other.Ack(t.Context(), l))
+			seen[l.Origin] = true
+		}
+		if took := time.Since(closed); took >= lock {
+			t.Errorf("all came after %v, and a lock is %v", took, lock)
+		}
+	})
 }
 
 // What was fetched ahead waits in the client while as much is open as may be. The broker
 // lends it to somebody else meanwhile, and it is not lost.
 func TestWhatWaitsForRoom(t *testing.T) {
-	w := newWorld(t, 3, 6)
-	cfg := w.config()
-	cfg.MaxInFlight = 48 // four at a time, from each broker
-	e := w.open(cfg)
-	of := e.member.of
-	if !of.ahead {
-		t.Fatalf("%+v does not fetch ahead", of)
-	}
-	const n = 200
-	w.produce(n, 6)
-	slow := w.receive(e, of.open)
-	for range 5 { // for more than a lock
-		time.Sleep(time.Second)
-		for _, l := range slow {
-			must(t, e.Extend(t.Context(), l, 20*time.Second))
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 3, 6)
+		cfg := w.config()
+		cfg.MaxInFlight = 48 // four at a time, from each broker
+		e := w.open(cfg)
+		of := e.member.of
+		if !of.ahead {
+			t.Fatalf("%+v does not fetch ahead", of)
 		}
-	}
-	seen := make(map[lease.ID]bool)
-	settle := func(l *lease.Lease) {
-		if err := e.Ack(t.Context(), l); err == nil {
-			seen[l.Origin] = true
-		} else if !errors.Is(err, lease.ErrLost) && !errors.Is(err, lease.ErrExpired) {
-			t.Error(err)
-		}
-	}
-	for _, l := range slow {
-		settle(l)
-	}
-	for len(seen) < n {
-		settle(w.receive(e, 1)[0])
-	}
-	must(t, e.Close(t.Context()))
-	rest := w.open(w.config())
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
-	defer cancel()
-	for { // what was acknowledged beside a stale one may come twice, and nothing new
-		got, err := rest.Receive(ctx, 10)
-		if err != nil {
-			return
-		}
-		for _, l := range got {
-			if !seen[l.Origin] || l.Attempt == 1 {
-				t.Errorf("%v comes for the first time", l.Origin)
+		const n = 200
+		w.produce(n, 6)
+		slow := w.receive(e, of.open)
+		for range 5 { // for more than a lock
+			time.Sleep(time.Second)
+			for _, l := range slow {
+				must(t, e.Extend(t.Context(), l, 20*time.Second))
 			}
-			must(t, rest.Ack(t.Context(), l))
 		}
-	}
+		seen := make(map[lease.ID]bool)
+		settle := func(l *lease.Lease) {
+			if err := e.Ack(t.Context(), l); err == nil {
+				seen[l.Origin] = true
+			} else if !errors.Is(err, lease.ErrLost) && !errors.Is(err, lease.ErrExpired) {
+				t.Error(err)
+			}
+		}
+		for _, l := range slow {
+			settle(l)
+		}
+		for len(seen) < n {
+			settle(w.receive(e, 1)[0])
+		}
+		must(t, e.Close(t.Context()))
+		rest := w.open(w.config())
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		defer cancel()
+		for { // what was acknowledged beside a stale one may come twice, and nothing new
+			got, err := rest.Receive(ctx, 10)
+			if err != nil {
+				return
+			}
+			for _, l := range got {
+				if !seen[l.Origin] || l.Attempt == 1 {
+					t.Errorf("%v comes for the first time", l.Origin)
+				}
+				must(t, rest.Ack(t.Context(), l))
+			}
+		}
+	})
 }
 
 // What lay in the client for most of its lock is not handed out, nor accepted.
 func TestStaleRecordsAreLeftAlone(t *testing.T) {
-	w := newWorld(t, 1, 1)
-	w.produce(3, 1)
-	e := w.open(w.config())
-	must(t, e.Close(t.Context())) // it has set up the group
-	m, err := newMember(&Engine{cfg: w.config(), ctx: t.Context()}, shape{each: 3, sources: 1})
-	must(t, err)
-	defer m.client.Close()
-	poll := func() []*kgo.Record {
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-		defer cancel()
-		records := m.client.PollRecords(ctx, 3).Records()
-		unveil(records)
-		return records
-	}
-	records := poll()
-	if fresh := m.stillLent(time.Now(), records); len(records) != 3 || len(fresh) != 3 {
-		t.Fatalf("%d of %d records are fresh", len(fresh), len(records))
-	}
-	if fresh := m.stillLent(records[0].AcquisitionDeadline().Add(-400*time.Millisecond), records); len(fresh) != 0 {
-		t.Fatalf("%d records are handed out with 0.4 s of 2 s left", len(fresh))
-	}
-	for _, r := range poll() {
-		if r.DeliveryCount() < 2 {
-			t.Errorf("offset %d: count %d", r.Offset, r.DeliveryCount())
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1, 1)
+		w.produce(3, 1)
+		e := w.open(w.config())
+		must(t, e.Close(t.Context())) // it has set up the group
+		m, err := newMember(&Engine{cfg: w.config(), ctx: t.Context()}, shape{each: 3, sources: 1})
+		must(t, err)
+		defer m.client.Close()
+		poll := func() []*kgo.Record {
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			defer cancel()
+			records := m.client.PollRecords(ctx, 3).Records()
+			unveil(records)
+			return records
 		}
-		records = records[1:]
-	}
-	if len(records) != 0 {
-		t.Errorf("%d records were accepted", len(records))
-	}
+		records := poll()
+		if fresh := m.stillLent(time.Now(), records); len(records) != 3 || len(fresh) != 3 {
+			t.Fatalf("%d of %d records are fresh", len(fresh), len(records))
+		}
+		if fresh := m.stillLent(records[0].AcquisitionDeadline().Add(-400*time.Millisecond), records); len(fresh) != 0 {
+			t.Fatalf("%d records are handed out with 0.4 s of 2 s left", len(fresh))
+		}
+		for _, r := range poll() {
+			if r.DeliveryCount() < 2 {
+				t.Errorf("offset %d: count %d", r.Offset, r.DeliveryCount())
+			}
+			records = records[1:]
+		}
+		if len(records) != 0 {
+			t.Errorf("%d records were accepted", len(records))
+		}
+	})
 }

@@ -7,57 +7,52 @@ import (
 	"log/slog"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"kafkabench.example/kafka-bench/internal/project/virtual"
 	"kafkabench.example/kafka-bench/kmq/internal/engine"
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// world is a cluster in memory with a topic of so many partitions, whose brokers lend for
+// world is a cluster in the bubble that the test runs in, with a topic of so many partitions, whose brokers lend for
 // two seconds and throw a record away after five deliveries.
 type world struct {
 	t       *testing.T
-	cluster *kfake.Cluster
+	cluster *virtual.Cluster
 	client  *kgo.Client
 }
 
 const (
 	topic = "queue"
 	dead  = "dead"
+	lock  = 2 * time.Second
 )
 
 func newWorld(t *testing.T, brokers int, partitions int32) *world {
 	t.Helper()
-	return newWorldLending(t, 2*time.Second, brokers, partitions)
+	return newWorldLending(t, lock, brokers, partitions)
 }
-
-// longLock leaves a busy machine time to renew.
-const longLock = 5 * time.Second
 
 func newWorldLending(t *testing.T, lock time.Duration, brokers int, partitions int32) *world {
 	t.Helper()
-	cluster, err := kfake.NewCluster(
-		kfake.NumBrokers(brokers), kfake.SeedTopics(partitions, topic), kfake.SeedTopics(2, dead),
-		kfake.BrokerConfigs(map[string]string{
-			"group.share.heartbeat.interval.ms":   "100",
-			"group.share.record.lock.duration.ms": fmt.Sprint(lock.Milliseconds()),
-			"share.record.lock.sweep.interval.ms": "50",
-		}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(cluster.Close)
-	w := &world{t: t, cluster: cluster}
+	c := virtual.Start(t, virtual.Options{Brokers: brokers, Config: map[string]string{
+		"group.share.heartbeat.interval.ms":   "100",
+		"group.share.record.lock.duration.ms": fmt.Sprint(lock.Milliseconds()),
+		"share.record.lock.sweep.interval.ms": "50",
+	}})
+	w := &world{t: t, cluster: c}
+	c.Topic(t, topic, partitions)
+	c.Topic(t, dead, 2)
 	w.client = w.newClient(kgo.RecordPartitioner(kgo.ManualPartitioner()))
 	return w
 }
 
 func (w *world) newClient(opts ...kgo.Opt) *kgo.Client {
 	w.t.Helper()
-	cl, err := kgo.NewClient(append([]kgo.Opt{kgo.SeedBrokers(w.cluster.ListenAddrs()...), kgo.DisableClientMetrics()}, opts...)...)
+	cl, err := kgo.NewClient(append(append(w.cluster.Client(), kgo.DisableClientMetrics()), opts...)...)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -67,7 +62,7 @@ func (w *world) newClient(opts ...kgo.Opt) *kgo.Client {
 
 func (w *world) config() engine.Config {
 	return engine.Config{
-		Brokers: w.cluster.ListenAddrs(), Topic: topic, Group: "group",
+		Brokers: w.cluster.Bootstrap(), Client: w.cluster.Client(), Topic: topic, Group: "group",
 		Visibility: 30 * time.Second, MaxInFlight: 100, CommitEvery: time.Second, InPlace: 3,
 		Log: slog.New(slog.DiscardHandler),
 	}
@@ -163,24 +158,26 @@ func values(all []*lease.Lease) map[string]int {
 func TestEveryRecordOnce(t *testing.T) {
 	for _, brokers := range []int{1, 3} {
 		t.Run(fmt.Sprint(brokers, " brokers"), func(t *testing.T) {
-			w := newWorld(t, brokers, 6)
-			w.produce(600, 6)
-			e := w.open(w.config())
-			var all []*lease.Lease
-			for len(all) < 600 {
-				got := w.receive(e, 1)
-				all = append(all, got...)
-				must(t, e.Ack(t.Context(), got[0]))
-			}
-			w.nothing(e, 300*time.Millisecond)
-			must(t, e.Flush(t.Context()))
-			if seen := values(all); len(seen) != 600 {
-				t.Errorf("%d different records of 600", len(seen))
-			}
-			c := e.Counts()
-			if c.Delivered != 600 || c.Acked != 600 || c.Redelivered != 0 || c.InFlight != 0 {
-				t.Errorf("counts: %+v", c)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, brokers, 6)
+				w.produce(600, 6)
+				e := w.open(w.config())
+				var all []*lease.Lease
+				for len(all) < 600 {
+					got := w.receive(e, 1)
+					all = append(all, got...)
+					must(t, e.Ack(t.Context(), got[0]))
+				}
+				w.nothing(e, 300*time.Millisecond)
+				must(t, e.Flush(t.Context()))
+				if seen := values(all); len(seen) != 600 {
+					t.Errorf("%d different records of 600", len(seen))
+				}
+				c := e.Counts()
+				if c.Delivered != 600 || c.Acked != 600 || c.Redelivered != 0 || c.InFlight != 0 {
+					t.Errorf("counts: %+v", c)
+				}
+			})
 		})
 	}
 }
@@ -188,367 +185,395 @@ func TestEveryRecordOnce(t *testing.T) {
 // franz-go accepts at a poll what the poll before returned and nobody acknowledged. A
 // record whose time ran out must not be lost by that.
 func TestWhatRunsOutIsDeliveredAgain(t *testing.T) {
-	w := newWorld(t, 1, 2)
-	w.produce(20, 2)
-	cfg := w.config()
-	cfg.Visibility = 300 * time.Millisecond
-	e := w.open(cfg)
-	first := w.receive(e, 20)
-	for i, l := range first {
-		if i%2 == 0 {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1, 2)
+		w.produce(20, 2)
+		cfg := w.config()
+		cfg.Visibility = 300 * time.Millisecond
+		e := w.open(cfg)
+		first := w.receive(e, 20)
+		for i, l := range first {
+			if i%2 == 0 {
+				must(t, e.Ack(t.Context(), l))
+			}
+		}
+		again := w.receive(e, 10)
+		for _, l := range again {
+			if l.Attempt != 2 {
+				t.Errorf("%v: attempt %d, want 2", l.Origin, l.Attempt)
+			}
 			must(t, e.Ack(t.Context(), l))
 		}
-	}
-	again := w.receive(e, 10)
-	for _, l := range again {
-		if l.Attempt != 2 {
-			t.Errorf("%v: attempt %d, want 2", l.Origin, l.Attempt)
+		if err := e.Ack(t.Context(), first[1]); !errors.Is(err, lease.ErrExpired) {
+			t.Errorf("ack after the deadline: %v", err)
 		}
-		must(t, e.Ack(t.Context(), l))
-	}
-	if err := e.Ack(t.Context(), first[1]); !errors.Is(err, lease.ErrExpired) {
-		t.Errorf("ack after the deadline: %v", err)
-	}
-	w.nothing(e, time.Second)
-	c := e.Counts()
-	if c.Expired != 10 || c.Redelivered != 10 || c.Acked != 20 {
-		t.Errorf("counts: %+v", c)
-	}
-	if seen := values(again); len(seen) != 10 {
-		t.Errorf("%d different records again, want 10", len(seen))
-	}
+		w.nothing(e, time.Second)
+		c := e.Counts()
+		if c.Expired != 10 || c.Redelivered != 10 || c.Acked != 20 {
+			t.Errorf("counts: %+v", c)
+		}
+		if seen := values(again); len(seen) != 10 {
+			t.Errorf("%d different records again, want 10", len(seen))
+		}
+	})
 }
 
 func TestNeverBeforeTheDeadline(t *testing.T) {
-	w := newWorld(t, 1, 1)
-	w.produce(1, 1)
-	cfg := w.config()
-	cfg.Visibility = 500 * time.Millisecond
-	e := w.open(cfg)
-	first := w.receive(e, 1)[0]
-	deadline := first.Deadline()
-	w.receive(e, 1)
-	if early := time.Until(deadline); early > 0 {
-		t.Errorf("delivered again %v before the deadline", early)
-	}
-	var late int64
-	for _, n := range e.Counts().Lateness.Counts {
-		late += n
-	}
-	if late != 1 {
-		t.Errorf("%d redeliveries in the histogram of lateness, want 1", late)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1, 1)
+		w.produce(1, 1)
+		cfg := w.config()
+		cfg.Visibility = 500 * time.Millisecond
+		e := w.open(cfg)
+		first := w.receive(e, 1)[0]
+		deadline := first.Deadline()
+		w.receive(e, 1)
+		if early := time.Until(deadline); early > 0 {
+			t.Errorf("delivered again %v before the deadline", early)
+		}
+		var late int64
+		for _, n := range e.Counts().Lateness.Counts {
+			late += n
+		}
+		if late != 1 {
+			t.Errorf("%d redeliveries in the histogram of lateness, want 1", late)
+		}
+	})
 }
 
 // A broker throws a record away after five deliveries. The queue does not.
 func TestNackForEver(t *testing.T) {
-	w := newWorld(t, 1, 2)
-	w.produce(2, 2)
-	e := w.open(w.config())
-	const rounds = 23
-	attempts := make(map[lease.ID]int)
-	for range 2 * rounds {
-		l := w.receive(e, 1)[0]
-		attempts[l.Origin]++
-		if l.Attempt != attempts[l.Origin] {
-			t.Fatalf("%v: attempt %d at delivery %d", l.Origin, l.Attempt, attempts[l.Origin])
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1, 2)
+		w.produce(2, 2)
+		e := w.open(w.config())
+		const rounds = 23
+		attempts := make(map[lease.ID]int)
+		for range 2 * rounds {
+			l := w.receive(e, 1)[0]
+			attempts[l.Origin]++
+			if l.Attempt != attempts[l.Origin] {
+				t.Fatalf("%v: attempt %d at delivery %d", l.Origin, l.Attempt, attempts[l.Origin])
+			}
+			if len(l.Record.Headers) != 1 || l.Record.Headers[0].Key != "h" || string(l.Record.Key) != "k" {
+				t.Fatalf("the record has changed: %+v", l.Record)
+			}
+			if want := time.UnixMilli(1_700_000_000_000 + int64(l.Record.Value[0]-'0')); !l.Record.Timestamp.Equal(want) {
+				t.Fatalf("timestamp %v, want %v", l.Record.Timestamp, want)
+			}
+			if l.Record.Partition != l.Origin.Partition {
+				t.Fatalf("partition %d of a record from %d", l.Record.Partition, l.Origin.Partition)
+			}
+			if attempts[l.Origin] == rounds {
+				must(t, e.Ack(t.Context(), l))
+				continue
+			}
+			must(t, e.Nack(t.Context(), l, 0))
 		}
-		if len(l.Record.Headers) != 1 || l.Record.Headers[0].Key != "h" || string(l.Record.Key) != "k" {
-			t.Fatalf("the record has changed: %+v", l.Record)
+		if len(attempts) != 2 {
+			t.Fatalf("%d records of 2", len(attempts))
 		}
-		if want := time.UnixMilli(1_700_000_000_000 + int64(l.Record.Value[0]-'0')); !l.Record.Timestamp.Equal(want) {
-			t.Fatalf("timestamp %v, want %v", l.Record.Timestamp, want)
+		if c := e.Counts(); c.Tailed == 0 || c.Nacked != 2*rounds-2 {
+			t.Errorf("counts: %+v", c)
 		}
-		if l.Record.Partition != l.Origin.Partition {
-			t.Fatalf("partition %d of a record from %d", l.Record.Partition, l.Origin.Partition)
-		}
-		if attempts[l.Origin] == rounds {
-			must(t, e.Ack(t.Context(), l))
-			continue
-		}
-		must(t, e.Nack(t.Context(), l, 0))
-	}
-	if len(attempts) != 2 {
-		t.Fatalf("%d records of 2", len(attempts))
-	}
-	if c := e.Counts(); c.Tailed == 0 || c.Nacked != 2*rounds-2 {
-		t.Errorf("counts: %+v", c)
-	}
-	w.nothing(e, 300*time.Millisecond)
+		w.nothing(e, 300*time.Millisecond)
+	})
 }
 
 func TestMaxDeliveries(t *testing.T) {
 	for _, most := range []int{1, 2, 4, 7} {
 		t.Run(fmt.Sprint(most), func(t *testing.T) {
-			w := newWorld(t, 1, 1)
-			w.produce(1, 1)
-			cfg := w.config()
-			cfg.MaxDeliveries, cfg.DeadLetterTopic = most, dead
-			e := w.open(cfg)
-			for i := range most {
-				l := w.receive(e, 1)[0]
-				if l.Attempt != i+1 {
-					t.Fatalf("attempt %d, want %d", l.Attempt, i+1)
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, 1, 1)
+				w.produce(1, 1)
+				cfg := w.config()
+				cfg.MaxDeliveries, cfg.DeadLetterTopic = most, dead
+				e := w.open(cfg)
+				for i := range most {
+					l := w.receive(e, 1)[0]
+					if l.Attempt != i+1 {
+						t.Fatalf("attempt %d, want %d", l.Attempt, i+1)
+					}
+					must(t, e.Nack(t.Context(), l, 0))
 				}
-				must(t, e.Nack(t.Context(), l, 0))
-			}
-			w.nothing(e, 500*time.Millisecond)
-			got := w.written(dead)
-			if len(got) != 1 {
-				t.Fatalf("%d dead letters, want 1", len(got))
-			}
-			headers := make(map[string]string)
-			for _, h := range got[0].Headers {
-				headers[h.Key] = string(h.Value)
-			}
-			if headers["h"] != "v" || headers[lease.HeaderDeliveries] != fmt.Sprint(most) ||
-				headers[lease.HeaderReason] != fmt.Sprintf("delivered %d times", most) {
-				t.Errorf("headers of the dead letter: %q", headers)
-			}
-			if c := e.Counts(); c.DeadLettered != 1 || c.Delivered != int64(most) || c.InFlight != 0 {
-				t.Errorf("counts: %+v", c)
-			}
+				w.nothing(e, 500*time.Millisecond)
+				got := w.written(dead)
+				if len(got) != 1 {
+					t.Fatalf("%d dead letters, want 1", len(got))
+				}
+				headers := make(map[string]string)
+				for _, h := range got[0].Headers {
+					headers[h.Key] = string(h.Value)
+				}
+				if headers["h"] != "v" || headers[lease.HeaderDeliveries] != fmt.Sprint(most) ||
+					headers[lease.HeaderReason] != fmt.Sprintf("delivered %d times", most) {
+					t.Errorf("headers of the dead letter: %q", headers)
+				}
+				if c := e.Counts(); c.DeadLettered != 1 || c.Delivered != int64(most) || c.InFlight != 0 {
+					t.Errorf("counts: %+v", c)
+				}
+			})
 		})
 	}
 }
 
 func TestNackWithADelay(t *testing.T) {
-	w := newWorld(t, 1, 1)
-	w.produce(1, 1)
-	e := w.open(w.config())
-	l := w.receive(e, 1)[0]
-	until := time.Now().Add(3 * time.Second) // longer than the broker lends
-	must(t, e.Nack(t.Context(), l, 3*time.Second))
-	if err := e.Ack(t.Context(), l); !errors.Is(err, lease.ErrSettled) {
-		t.Errorf("ack after nack: %v", err)
-	}
-	again := w.receive(e, 1)[0]
-	if early := time.Until(until); early > 0 {
-		t.Errorf("%v early", early)
-	}
-	if again.Attempt != 2 {
-		t.Errorf("attempt %d, want 2", again.Attempt)
-	}
-	must(t, e.Ack(t.Context(), again))
-	if c := e.Counts(); c.Expired != 0 {
-		t.Errorf("a delay that is over counts as expired: %+v", c)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1, 1)
+		w.produce(1, 1)
+		e := w.open(w.config())
+		l := w.receive(e, 1)[0]
+		until := time.Now().Add(3 * time.Second) // longer than the broker lends
+		must(t, e.Nack(t.Context(), l, 3*time.Second))
+		if err := e.Ack(t.Context(), l); !errors.Is(err, lease.ErrSettled) {
+			t.Errorf("ack after nack: %v", err)
+		}
+		again := w.receive(e, 1)[0]
+		if early := time.Until(until); early > 0 {
+			t.Errorf("%v early", early)
+		}
+		if again.Attempt != 2 {
+			t.Errorf("attempt %d, want 2", again.Attempt)
+		}
+		must(t, e.Ack(t.Context(), again))
+		if c := e.Counts(); c.Expired != 0 {
+			t.Errorf("a delay that is over counts as expired: %+v", c)
+		}
+	})
 }
 
 func TestExtend(t *testing.T) {
-	w := newWorld(t, 1, 1)
-	w.produce(1, 1)
-	cfg := w.config()
-	cfg.Visibility = time.Second
-	e := w.open(cfg)
-	l := w.receive(e, 1)[0]
-	must(t, e.Extend(t.Context(), l, 5*time.Second)) // more than two locks
-	if left := time.Until(l.Deadline()); left < 3*time.Second {
-		t.Errorf("%v left after Extend", left)
-	}
-	other := w.open(cfg)
-	w.nothing(other, 4*time.Second)
-	must(t, e.Ack(t.Context(), l))
-	must(t, e.Flush(t.Context()))
-	w.nothing(other, 2500*time.Millisecond)
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1, 1)
+		w.produce(1, 1)
+		cfg := w.config()
+		cfg.Visibility = time.Second
+		e := w.open(cfg)
+		l := w.receive(e, 1)[0]
+		must(t, e.Extend(t.Context(), l, 5*time.Second)) // more than two locks
+		if left := time.Until(l.Deadline()); left < 3*time.Second {
+			t.Errorf("%v left after Extend", left)
+		}
+		other := w.open(cfg)
+		w.nothing(other, 4*time.Second)
+		must(t, e.Ack(t.Context(), l))
+		must(t, e.Flush(t.Context()))
+		w.nothing(other, 2500*time.Millisecond)
+	})
 }
 
 func TestVisibilityBeyondTheLock(t *testing.T) {
-	w := newWorld(t, 1, 1)
-	w.produce(1, 1)
-	cfg := w.config()
-	cfg.Visibility = 5 * time.Second
-	e := w.open(cfg)
-	l := w.receive(e, 1)[0]
-	deadline := l.Deadline()
-	again := w.receive(e, 1)[0]
-	if early := time.Until(deadline); early > 0 || again.Attempt != 2 {
-		t.Errorf("attempt %d, %v before the deadline", again.Attempt, early)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1, 1)
+		w.produce(1, 1)
+		cfg := w.config()
+		cfg.Visibility = 5 * time.Second
+		e := w.open(cfg)
+		l := w.receive(e, 1)[0]
+		deadline := l.Deadline()
+		again := w.receive(e, 1)[0]
+		if early := time.Until(deadline); early > 0 || again.Attempt != 2 {
+			t.Errorf("attempt %d, %v before the deadline", again.Attempt, early)
+		}
+	})
 }
 
 func TestReject(t *testing.T) {
 	for _, to := range []string{"", dead} {
 		t.Run("to "+to, func(t *testing.T) {
-			w := newWorld(t, 1, 1)
-			w.produce(1, 1)
-			cfg := w.config()
-			cfg.DeadLetterTopic = to
-			e := w.open(cfg)
-			l := w.receive(e, 1)[0]
-			must(t, e.Reject(t.Context(), l, "no such customer"))
-			if err := e.Reject(t.Context(), l, "again"); !errors.Is(err, lease.ErrSettled) {
-				t.Errorf("rejected twice: %v", err)
-			}
-			w.nothing(e, 300*time.Millisecond)
-			want := int64(0)
-			if to != "" {
-				want = 1
-			}
-			if got := w.written(dead); int64(len(got)) != want {
-				t.Errorf("%d dead letters, want %d", len(got), want)
-			}
-			if c := e.Counts(); c.Rejected != 1 || c.DeadLettered != want || c.InFlight != 0 {
-				t.Errorf("counts: %+v", c)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, 1, 1)
+				w.produce(1, 1)
+				cfg := w.config()
+				cfg.DeadLetterTopic = to
+				e := w.open(cfg)
+				l := w.receive(e, 1)[0]
+				must(t, e.Reject(t.Context(), l, "no such customer"))
+				if err := e.Reject(t.Context(), l, "again"); !errors.Is(err, lease.ErrSettled) {
+					t.Errorf("rejected twice: %v", err)
+				}
+				w.nothing(e, 300*time.Millisecond)
+				want := int64(0)
+				if to != "" {
+					want = 1
+				}
+				if got := w.written(dead); int64(len(got)) != want {
+					t.Errorf("%d dead letters, want %d", len(got), want)
+				}
+				if c := e.Counts(); c.Rejected != 1 || c.DeadLettered != want || c.InFlight != 0 {
+					t.Errorf("counts: %+v", c)
+				}
+			})
 		})
 	}
 }
 
 func TestCloseGivesBack(t *testing.T) {
-	w := newWorld(t, 1, 1)
-	w.produce(10, 1)
-	e := w.open(w.config())
-	got := w.receive(e, 10)
-	for _, l := range got[:4] {
-		must(t, e.Ack(t.Context(), l))
-	}
-	must(t, e.Nack(t.Context(), got[4], time.Hour)) // a delay does not outlive the queue
-	must(t, e.Close(t.Context()))
-	if _, err := e.Receive(t.Context(), 1); !errors.Is(err, lease.ErrClosed) {
-		t.Errorf("receive after close: %v", err)
-	}
-	other := w.open(w.config())
-	rest := w.receive(other, 6)
-	if seen := values(rest); len(seen) != 6 {
-		t.Errorf("given back: %v", seen)
-	}
-	w.nothing(other, 300*time.Millisecond)
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1, 1)
+		w.produce(10, 1)
+		e := w.open(w.config())
+		got := w.receive(e, 10)
+		for _, l := range got[:4] {
+			must(t, e.Ack(t.Context(), l))
+		}
+		must(t, e.Nack(t.Context(), got[4], time.Hour)) // a delay does not outlive the queue
+		must(t, e.Close(t.Context()))
+		if _, err := e.Receive(t.Context(), 1); !errors.Is(err, lease.ErrClosed) {
+			t.Errorf("receive after close: %v", err)
+		}
+		other := w.open(w.config())
+		rest := w.receive(other, 6)
+		if seen := values(rest); len(seen) != 6 {
+			t.Errorf("given back: %v", seen)
+		}
+		w.nothing(other, 300*time.Millisecond)
+	})
 }
 
 func TestInFlightIsBounded(t *testing.T) {
-	w := newWorld(t, 1, 2)
-	w.produce(300, 2)
-	cfg := w.config()
-	cfg.MaxInFlight = 30
-	e := w.open(cfg)
-	got := w.receive(e, 30)
-	w.nothing(e, 500*time.Millisecond)
-	if n := e.Counts().InFlight; n != 30 {
-		t.Errorf("%d in flight", n)
-	}
-	for _, l := range got {
-		must(t, e.Ack(t.Context(), l))
-	}
-	w.receive(e, 30)
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1, 2)
+		w.produce(300, 2)
+		cfg := w.config()
+		cfg.MaxInFlight = 30
+		e := w.open(cfg)
+		got := w.receive(e, 30)
+		w.nothing(e, 500*time.Millisecond)
+		if n := e.Counts().InFlight; n != 30 {
+			t.Errorf("%d in flight", n)
+		}
+		for _, l := range got {
+			must(t, e.Ack(t.Context(), l))
+		}
+		w.receive(e, 30)
+	})
 }
 
 // Many receivers settle in all ways at once; nothing is lost, and nothing is settled twice.
 func TestManyAtOnce(t *testing.T) {
-	w := newWorld(t, 3, 4)
-	const n = 200
-	w.produce(n, 4)
-	cfg := w.config()
-	cfg.Visibility = 400 * time.Millisecond
-	cfg.DeadLetterTopic = dead
-	e := w.open(cfg)
-	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
-	defer cancel()
-	var mu sync.Mutex
-	done := make(map[lease.ID]bool)
-	var all sync.WaitGroup
-	for range 8 {
-		all.Go(func() {
-			for {
-				got, err := e.Receive(ctx, 5)
-				if err != nil {
-					return
-				}
-				for i, l := range got {
-					var err error
-					settled := false
-					switch k := (int(l.Origin.Offset) + l.Attempt + i) % 5; {
-					case k == 0 && l.Attempt < 4:
-						continue // forgotten
-					case k == 1:
-						err = e.Nack(ctx, l, 0)
-					case k == 2 && l.Attempt < 3:
-						err = e.Nack(ctx, l, 50*time.Millisecond)
-					case k == 3:
-						settled, err = true, e.Reject(ctx, l, "third")
-					default:
-						settled, err = true, e.Ack(ctx, l)
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 3, 4)
+		const n = 200
+		w.produce(n, 4)
+		cfg := w.config()
+		cfg.Visibility = 400 * time.Millisecond
+		cfg.DeadLetterTopic = dead
+		e := w.open(cfg)
+		ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+		defer cancel()
+		var mu sync.Mutex
+		done := make(map[lease.ID]bool)
+		var all sync.WaitGroup
+		for range 8 {
+			all.Go(func() {
+				for {
+					got, err := e.Receive(ctx, 5)
+					if err != nil {
+						return
 					}
-					if settled && err == nil {
-						mu.Lock()
-						if done[l.Origin] = true; len(done) == n {
-							cancel()
+					for i, l := range got {
+						var err error
+						settled := false
+						switch k := (int(l.Origin.Offset) + l.Attempt + i) % 5; {
+						case k == 0 && l.Attempt < 4:
+							continue // forgotten
+						case k == 1:
+							err = e.Nack(ctx, l, 0)
+						case k == 2 && l.Attempt < 3:
+							err = e.Nack(ctx, l, 50*time.Millisecond)
+						case k == 3:
+							settled, err = true, e.Reject(ctx, l, "third")
+						default:
+							settled, err = true, e.Ack(ctx, l)
 						}
-						mu.Unlock()
+						if settled && err == nil {
+							mu.Lock()
+							if done[l.Origin] = true; len(done) == n {
+								cancel()
+							}
+							mu.Unlock()
+						}
 					}
 				}
-			}
-		})
-	}
-	all.Wait()
-	if len(done) != n {
-		t.Errorf("%d of %d records were settled; %+v", len(done), n, e.Counts())
-	}
+			})
+		}
+		all.Wait()
+		if len(done) != n {
+			t.Errorf("%d of %d records were settled; %+v", len(done), n, e.Counts())
+		}
+	})
 }
 
 // A record whose dead letter has nowhere to go is handed out again, and is a dead letter once
 // there is a topic for it.
 func TestACopyThatCantBeWrittenIsTriedAgain(t *testing.T) {
-	w := newWorld(t, 1, 1)
-	w.produce(1, 1)
-	cfg := w.config()
-	cfg.MaxDeliveries, cfg.DeadLetterTopic = 1, dead
-	e := w.open(cfg)
-	must(t, w.cluster.DeleteTopic(dead))
-	must(t, e.Nack(t.Context(), w.receive(e, 1)[0], 0))
-	again := w.receive(e, 1)[0]
-	if again.Attempt != 2 || again.Origin.Offset != 0 {
-		t.Errorf("attempt %d of %v", again.Attempt, again.Origin)
-	}
-	must(t, w.cluster.CreateTopic(dead, 2, nil))
-	must(t, e.Nack(t.Context(), again, 0))
-	for end := time.Now().Add(30 * time.Second); e.Counts().DeadLettered == 0; time.Sleep(50 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("no dead letter: %+v", e.Counts())
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1, 1)
+		w.produce(1, 1)
+		cfg := w.config()
+		cfg.MaxDeliveries, cfg.DeadLetterTopic = 1, dead
+		e := w.open(cfg)
+		must(t, w.cluster.Fake().DeleteTopic(dead))
+		must(t, e.Nack(t.Context(), w.receive(e, 1)[0], 0))
+		again := w.receive(e, 1)[0]
+		if again.Attempt != 2 || again.Origin.Offset != 0 {
+			t.Errorf("attempt %d of %v", again.Attempt, again.Origin)
 		}
-	}
-	if got := w.written(dead); len(got) != 1 {
-		t.Errorf("%d dead letters", len(got))
-	}
+		must(t, w.cluster.Fake().CreateTopic(dead, 2, nil))
+		must(t, e.Nack(t.Context(), again, 0))
+		for end := time.Now().Add(30 * time.Second); e.Counts().DeadLettered == 0; time.Sleep(50 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("no dead letter: %+v", e.Counts())
+			}
+		}
+		if got := w.written(dead); len(got) != 1 {
+			t.Errorf("%d dead letters", len(got))
+		}
+	})
 }
 
 // A dead letter that its topic will not have is handed out again and again, is never thrown
 // away, and holds up nobody.
 func TestARefusedCopyIsHandedOut(t *testing.T) {
-	w := newWorld(t, 1, 1)
-	must(t, w.cluster.DeleteTopic(dead))
-	const small = "60" // less than any batch
-	must(t, w.cluster.CreateTopic(dead, 2, map[string]string{"max.message.bytes": small}))
-	w.produce(1, 1)
-	cfg := w.config()
-	cfg.MaxDeliveries, cfg.DeadLetterTopic = 1, dead
-	e := w.open(cfg)
-	for i := range 12 { // more than the broker's five
-		l := w.receive(e, 1)[0]
-		if l.Attempt != i+1 || l.Origin.Offset != 0 {
-			t.Fatalf("attempt %d of %v, want %d of the first record", l.Attempt, l.Origin, i+1)
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1, 1)
+		must(t, w.cluster.Fake().DeleteTopic(dead))
+		const small = "60" // less than any batch
+		must(t, w.cluster.Fake().CreateTopic(dead, 2, map[string]string{"max.message.bytes": small}))
+		w.produce(1, 1)
+		cfg := w.config()
+		cfg.MaxDeliveries, cfg.DeadLetterTopic = 1, dead
+		e := w.open(cfg)
+		for i := range 12 { // more than the broker's five
+			l := w.receive(e, 1)[0]
+			if l.Attempt != i+1 || l.Origin.Offset != 0 {
+				t.Fatalf("attempt %d of %v, want %d of the first record", l.Attempt, l.Origin, i+1)
+			}
+			must(t, e.Nack(t.Context(), l, 0))
 		}
-		must(t, e.Nack(t.Context(), l, 0))
-	}
-	last := w.receive(e, 1)[0]
-	w.produce(3, 1)
-	for range 3 {
-		must(t, e.Ack(t.Context(), w.receive(e, 1)[0]))
-	}
-	must(t, e.Ack(t.Context(), last))
-	w.nothing(e, 500*time.Millisecond)
-	if c := e.Counts(); c.DeadLettered != 0 || c.Retried == 0 || c.Tailed == 0 || c.InFlight != 0 {
-		t.Errorf("counts: %+v", c)
-	}
+		last := w.receive(e, 1)[0]
+		w.produce(3, 1)
+		for range 3 {
+			must(t, e.Ack(t.Context(), w.receive(e, 1)[0]))
+		}
+		must(t, e.Ack(t.Context(), last))
+		w.nothing(e, 500*time.Millisecond)
+		if c := e.Counts(); c.DeadLettered != 0 || c.Retried == 0 || c.Tailed == 0 || c.InFlight != 0 {
+			t.Errorf("counts: %+v", c)
+		}
+	})
 }
 
 func TestRefusedConfigurations(t *testing.T) {
-	w := newWorld(t, 1, 1)
-	cfg := w.config()
-	cfg.Topic = "nowhere"
-	if _, err := New(t.Context(), cfg); !errors.Is(err, lease.ErrConfig) {
-		t.Errorf("a topic that is not there: %v", err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1, 1)
+		cfg := w.config()
+		cfg.Topic = "nowhere"
+		if _, err := New(t.Context(), cfg); !errors.Is(err, lease.ErrConfig) {
+			t.Errorf("a topic that is not there: %v", err)
+		}
+	})
 }
 
 func TestDivide(t *testing.T) {

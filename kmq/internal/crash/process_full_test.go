@@ -1,3 +1,5 @@
+//go:build full
+
 package crash
 
 import (
@@ -22,6 +24,14 @@ type process struct {
 	stdin io.WriteCloser
 	gone  chan struct{} // closed when it has ended
 	said  tail
+}
+
+// process runs a child of the queue.
+func (v *world) process(spec childSpec) worker { return start(v.t, spec) }
+
+// String is its name, how it ended and what it printed last.
+func (p *process) String() string {
+	return fmt.Sprintf("%s (%v): %s", p.name, p.cmd.ProcessState, &p.said)
 }
 
 // start runs a child. It ends with the test at the latest: the test kills it, and where

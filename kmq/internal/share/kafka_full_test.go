@@ -1,8 +1,11 @@
+//go:build full
+
 package share
 
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
@@ -19,10 +22,11 @@ import (
 // On Kafka itself, where share groups have a coordinator, states and limits that a fake
 // has not.
 func TestOnKafka(t *testing.T) {
-	k := clustertest.Kafka(t, 1)
+	k := clustertest.Shared(t)
+	of := fmt.Sprintf("share-%d-", time.Now().UnixNano()) // what the names of the test begin with
 	client, err := kgo.NewClient(kgo.SeedBrokers(k.Bootstrap()...), kgo.RecordPartitioner(kgo.ManualPartitioner()))
 	must(t, err)
-	defer client.Close()
+	t.Cleanup(client.Close)
 
 	open := func(t *testing.T, name string, records int, change func(*engine.Config)) (*Engine, engine.Config) {
 		t.Helper()
@@ -55,7 +59,8 @@ func TestOnKafka(t *testing.T) {
 	w := func(t *testing.T) *world { return &world{t: t} }
 
 	t.Run("released more often than the broker allows", func(t *testing.T) {
-		e, _ := open(t, "nack", 2, nil)
+		t.Parallel()
+		e, _ := open(t, of+"nack", 2, nil)
 		const rounds = 25 // the broker's limit is ten at most
 		attempts := make(map[lease.ID]int)
 		for range 2 * rounds {
@@ -72,7 +77,8 @@ func TestOnKafka(t *testing.T) {
 		w(t).nothing(e, time.Second)
 	})
 	t.Run("forgotten, then accepted, then gone", func(t *testing.T) {
-		e, cfg := open(t, "forgotten", 20, func(c *engine.Config) { c.Visibility = time.Second })
+		t.Parallel()
+		e, cfg := open(t, of+"forgotten", 20, func(c *engine.Config) { c.Visibility = time.Second })
 		w(t).receive(e, 20)
 		for _, l := range w(t).receive(e, 20) {
 			if l.Attempt != 2 {
@@ -85,12 +91,13 @@ func TestOnKafka(t *testing.T) {
 		w(t).nothing(again, 10*time.Second)
 	})
 	t.Run("dead letters", func(t *testing.T) {
-		e, _ := open(t, "hopeless", 3, func(c *engine.Config) { c.MaxDeliveries, c.DeadLetterTopic = 3, "hopeless-dead" })
+		t.Parallel()
+		e, _ := open(t, of+"hopeless", 3, func(c *engine.Config) { c.MaxDeliveries, c.DeadLetterTopic = 3, of+"hopeless-dead" })
 		for range 3 * 3 {
 			must(t, e.Nack(t.Context(), w(t).receive(e, 1)[0], 0))
 		}
 		w(t).nothing(e, time.Second)
-		ends, err := kadm.NewClient(client).ListEndOffsets(t.Context(), "hopeless-dead")
+		ends, err := kadm.NewClient(client).ListEndOffsets(t.Context(), of+"hopeless-dead")
 		must(t, err)
 		var n int64
 		ends.Each(func(o kadm.ListedOffset) { n += o.Offset })
@@ -99,7 +106,8 @@ func TestOnKafka(t *testing.T) {
 		}
 	})
 	t.Run("longer than the lock", func(t *testing.T) {
-		e, cfg := open(t, "slow", 1, func(c *engine.Config) { c.Visibility = time.Second })
+		t.Parallel()
+		e, cfg := open(t, of+"slow", 1, func(c *engine.Config) { c.Visibility = time.Second })
 		l := w(t).receive(e, 1)[0]
 		must(t, e.Extend(t.Context(), l, time.Minute))
 		other, _ := open(t, cfg.Topic, 0, func(c *engine.Config) { c.Visibility = time.Second })
@@ -111,15 +119,17 @@ func TestOnKafka(t *testing.T) {
 		}
 	})
 	t.Run("a group that is another kind of group", func(t *testing.T) {
-		_, err := kadm.NewClient(client).CreateTopic(t.Context(), 1, 1, nil, "taken")
+		t.Parallel()
+		_, err := kadm.NewClient(client).CreateTopic(t.Context(), 1, 1, nil, of+"taken")
 		must(t, err)
-		_, err = kadm.NewClient(client).CommitOffsets(t.Context(), "taken",
-			kadm.Offsets{"taken": {0: {Topic: "taken", Partition: 0, At: 0}}})
-		must(t, err)
+		// Once a record can be written the broker knows the topic, and takes a commit.
+		must(t, client.ProduceSync(t.Context(), &kgo.Record{Topic: of + "taken"}).FirstErr())
+		must(t, kadm.NewClient(client).CommitAllOffsets(t.Context(), of+"taken",
+			kadm.Offsets{of + "taken": {0: {Topic: of + "taken", Partition: 0, At: 0}}}))
 		_, err = New(t.Context(), engine.Config{
-			Brokers: k.Bootstrap(), Topic: "taken", Group: "taken", MaxInFlight: 1, Log: slog.New(slog.DiscardHandler),
+			Brokers: k.Bootstrap(), Topic: of + "taken", Group: of + "taken", MaxInFlight: 1, Log: slog.New(slog.DiscardHandler),
 		})
-		if !errors.Is(err, lease.ErrConfig) || !strings.Contains(err.Error(), "taken") {
+		if !errors.Is(err, lease.ErrConfig) || !strings.Contains(err.Error(), of+"taken") {
 			t.Errorf("a consumer group's name: %v", err)
 		}
 	})

@@ -1,3 +1,5 @@
+//go:build proof
+
 package crash
 
 import (
@@ -9,23 +11,41 @@ import (
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/internal/kafka/cluster/clustertest"
 	"kafkabench.example/kafka-bench/kmq"
 )
 
+// tuned has Kafka put out members and give up locks as soon as the stand-in does, and take
+// brokers for dead soon.
+var tuned = map[string]string{
+	"group.min.session.timeout.ms":            "500",
+	"group.share.min.session.timeout.ms":      "1000",
+	"group.share.session.timeout.ms":          "1500",
+	"group.share.min.heartbeat.interval.ms":   "200",
+	"group.share.heartbeat.interval.ms":       "200",
+	"group.share.min.record.lock.duration.ms": "1000",
+	"group.share.record.lock.duration.ms":     "1500",
+	"group.share.delivery.count.limit":        "10",
+	"broker.session.timeout.ms":               "3000", // so that the rest takes over soon
+	"broker.heartbeat.interval.ms":            "500",
+	"replica.lag.time.max.ms":                 "3000",
+}
+
 // TestRealBrokers breaks brokers and processes of queues on three brokers of Apache Kafka,
-// where each record has three replicas. By default a broker and a process are killed under
+// where each record has three replicas. A broker and a process are killed under
 // the engines markers and offsetmap. With -brokers it is queues of every kind, and brokers
 // are stopped where they stand and restarted one after the other, processes are stopped
 // until everybody took them for dead, and go on, and members join and leave every second.
 func TestRealBrokers(t *testing.T) {
 	t.Parallel()
-	k := kafka(t, 3)
+	k := clustertest.Own(t, 3, tuned)
 	var site site
 	for _, w := range ways {
 		if !*brokers && w.name != "markers" && w.name != "offsetmap" {
 			continue
 		}
-		v := newWorld(t, k.Bootstrap(), 3, w.way)
+		v := newWorld(t, k, 3, w.way)
+		v.launch = v.process
 		v.spec.Session, v.spec.Heartbeat = 3*time.Second, 300*time.Millisecond
 		site = append(site, &station{world: v, crew: &crew{world: v, way: w.way}})
 	}
@@ -131,8 +151,8 @@ func restart(t *testing.T, b *cluster.Broker) {
 type station struct {
 	*crew
 	world *world
-	other *process // the one that is broken
-	extra *process // joins and leaves
+	other worker // the one that is broken
+	extra worker // joins and leaves
 }
 
 type site []*station
@@ -144,7 +164,7 @@ func (s *station) open() {
 }
 
 func (s *station) close(t *testing.T) {
-	for _, p := range []**process{&s.extra, &s.other, &s.steady} {
+	for _, p := range []*worker{&s.extra, &s.other, &s.steady} {
 		s.keep(p, roleQueue, false)
 	}
 	s.keep(&s.tracker, roleTracker, false)
@@ -152,10 +172,11 @@ func (s *station) close(t *testing.T) {
 
 // each does something to the process that is broken, and to the tracker.
 func (s *station) each(t *testing.T, do func(*process) error) {
-	for _, p := range []*process{s.other, s.tracker} {
-		if p == nil {
+	for _, w := range []worker{s.other, s.tracker} {
+		if w == nil {
 			continue
 		}
+		p := w.(*process)
 		if err := do(p); err != nil {
 			t.Errorf("%s: %v", p.name, err)
 		}
@@ -208,9 +229,9 @@ func (s site) disturb(t *testing.T, what string, do func()) {
 // said is what the processes printed last.
 func (s *station) said() string {
 	var all string
-	for _, p := range []*process{s.steady, s.other, s.tracker} {
-		if p != nil {
-			all += fmt.Sprintf("%s: %s\n", p.name, &p.said)
+	for _, w := range []worker{s.steady, s.other, s.tracker} {
+		if w != nil {
+			all += fmt.Sprintln(w)
 		}
 	}
 	return all

@@ -1,0 +1,23 @@
+//go:build full
+
+package conformance
+
+import (
+	"testing"
+
+	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/internal/kafka/cluster/clustertest"
+	"kafkabench.example/kafka-bench/kmq"
+)
+
+// TestKafka runs the laws that the brokers decide on Apache Kafka.
+func TestKafka(t *testing.T) { onKafka(t, ofKafka) }
+
+func onKafka(t *testing.T, tries func(kmq.Engine, law) bool) {
+	k := clustertest.Shared(t)
+	for _, e := range kmq.Engines {
+		t.Run(string(e), func(t *testing.T) {
+			Run(t, Subject{Engine: e, Tries: tries, On: func(t *testing.T, law func(*testing.T, cluster.Cluster)) { law(t, k) }})
+		})
+	}
+}

@@ -1,0 +1,33 @@
+//go:build full
+
+package crash
+
+import (
+	"strings"
+	"testing"
+
+	"kafkabench.example/kafka-bench/internal/kafka/cluster/clustertest"
+	"kafkabench.example/kafka-bench/kmq/internal/step"
+)
+
+// TestInvariant1AtLeastOnceOnKafka kills processes on Apache Kafka: three of each engine, and
+// with -kills so many of each way of keeping a queue, at every step.
+func TestInvariant1AtLeastOnceOnKafka(t *testing.T) {
+	t.Parallel()
+	k := clustertest.Shared(t)
+	for _, w := range ways {
+		if !strings.Contains(w.name, *onlyWay) || *kills == 0 && w.name != string(w.engine) {
+			continue
+		}
+		t.Run(w.name, func(t *testing.T) {
+			t.Parallel()
+			v := newWorld(t, k, 1, w.way)
+			v.launch = v.process
+			if *kills > 0 {
+				v.campaign(w.way, w.steps, *kills)
+			} else {
+				v.campaign(w.way, []step.Step{step.Acked}, killsAStep)
+			}
+		})
+	}
+}
