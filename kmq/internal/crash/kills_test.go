@@ -34,10 +34,6 @@ var ways = []struct {
 	}},
 }
 
-// killsAStep is how often a process of one queue is killed at one step: once with no other member,
-// and then twice beside a living one, which takes over.
-const killsAStep = 3
-
 // TestInvariant1AtLeastOnce kills workers of each way of keeping a queue at every step, by
 // cutting its connections; under -short, those of each engine. None is parallel to another: the hook
 // of the steps is the whole process's.
