@@ -24,7 +24,7 @@ func scrape(t *testing.T, url string) string {
 	return string(text)
 }
 
-// wantMetrics fails unless the broker tells about itself, and nothing that it was not
+// wantMetrics fails unless the broker reports its metrics, and nothing that it was not
 // asked for. A record was produced to it.
 func wantMetrics(t *testing.T, k *Kafka) {
 	t.Helper()
