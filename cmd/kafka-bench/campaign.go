@@ -157,6 +157,9 @@ func resumeCampaign(ctx context.Context, flags runFlags, stdout, stderr io.Write
 		return err
 	}
 	begun := campaign.OriginOf(recorded)
+	if err := begun.CheckMethod(); err != nil {
+		return fmt.Errorf("%s: %w", dir, err)
+	}
 	if err := errors.Join(r.able(plan.Scenarios()...), r.breakable(ctx, plan.Scenarios()...)); err != nil {
 		return err
 	}

@@ -285,6 +285,26 @@ func TestResumeElsewhere(t *testing.T) {
 	})
 }
 
+// TestResumeOfAnotherMethod is refused: its runs would be of both.
+func TestResumeOfAnotherMethod(t *testing.T) {
+	virtually(t, func(t *testing.T, l lab) {
+		brokers := l.start(t).Bootstrap()[0]
+		c := halfMade(t, l, "--brokers", brokers)
+		ours := fmt.Sprintf(`"method_version": %d`, result.Method)
+		for _, other := range []int{1, result.Method + 1} {
+			theirs := fmt.Sprintf(`"method_version": %d`, other)
+			edit(t, c, ours, theirs)
+			got := l.invoke(t, "run", "--resume", c.Dir, "--brokers", brokers)
+			want := fmt.Sprintf("%s: begun with method %d: begin a new campaign", c.Dir, other)
+			if got.code != exitBadInput || got.message() != want {
+				t.Errorf("exit code %d and\n%s, want\n%s", got.code, got.message(), want)
+			}
+			edit(t, c, theirs, ours)
+		}
+		wantCampaign(t, l.invoke(t, "run", "--resume", c.Dir, "--brokers", brokers), onlyCampaign(t, filepath.Dir(c.Dir)), "s", "s")
+	})
+}
+
 // edit replaces a text in the first run's summary.
 func edit(t *testing.T, c *result.RecordedCampaign, old, text string) {
 	t.Helper()

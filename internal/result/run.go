@@ -73,13 +73,17 @@ type Info struct {
 	// did not finish.
 	FinishedAt time.Time `json:"finished_at,omitzero"`
 	// Interrupted is set when a person ended the run early.
-	Interrupted bool    `json:"interrupted,omitempty"`
-	Tool        Tool    `json:"tool"`
-	Host        Host    `json:"host"`
-	Cluster     Cluster `json:"cluster"`
-	Driver      Driver  `json:"driver"`
-	Topic       string  `json:"topic"`
-	Group       string  `json:"group,omitempty"` // of several, see Run.Groups; none where partitions are assigned by hand
+	Interrupted bool `json:"interrupted,omitempty"`
+	Tool        Tool `json:"tool"`
+	// MethodVersion is the method that measured the run (see Method): its figures
+	// compare with those of the same method. Absent means 1; an imported run has none.
+	MethodVersion int `json:"method_version,omitempty" jsonschema:"minimum=1"`
+
+	Host    Host    `json:"host"`
+	Cluster Cluster `json:"cluster"`
+	Driver  Driver  `json:"driver"`
+	Topic   string  `json:"topic"`
+	Group   string  `json:"group,omitempty"` // of several, see Run.Groups; none where partitions are assigned by hand
 	// Imported is set when another tool made the run.
 	Imported *Imported `json:"imported,omitempty"`
 	// NotMeasured names what this run could not measure, among the fields that

@@ -60,14 +60,20 @@ func (s *shelf) goalsOf(names []string) (string, error) {
 		return "", err
 	}
 	var b strings.Builder
-	b.WriteString("| | before | goal | median [lowest, highest] | held in |\n|---|--:|--:|--:|--:|")
+	var runs []*result.Recorded
+	for _, name := range names {
+		if e := s.of(name); e != nil {
+			runs = append(runs, e.runs()...)
+		}
+	}
+	fmt.Fprintf(&b, "| %s | before | goal | median [lowest, highest] | held in |\n|---|--:|--:|--:|--:|", methodsOf(runs))
 	rows := 0
 	for _, g := range all {
 		e := s.of(g.Study)
 		if !slices.Contains(names, g.Study) || e == nil || len(e.runs()) == 0 {
 			continue
 		}
-		row, err := g.row(e)
+		row, err := g.row(e, summaries(runs))
 		if err != nil {
 			return "", err
 		}
@@ -80,8 +86,9 @@ func (s *shelf) goalsOf(names []string) (string, error) {
 	return b.String(), nil
 }
 
-// row is the goal's in the table: what, before, goal, ours, in how many runs.
-func (g goal) row(e *entry) ([]string, error) {
+// row is the goal's in the table: what, before, goal, ours, in how many runs. Among are
+// the runs of all rows.
+func (g goal) row(e *entry, among []*result.Run) ([]string, error) {
 	f, err := e.figure(g.Figure)
 	if err != nil {
 		return nil, fmt.Errorf("goals.json: %w", err)
@@ -89,6 +96,7 @@ func (g goal) row(e *entry) ([]string, error) {
 	if g, f, err = g.against(e, f); err != nil {
 		return nil, err
 	}
+	f = f.Among(among)
 	row := []string{g.What, absent, g.bound(f), absent, absent}
 	if g.Prior != nil {
 		row[1] = between(f, g.Prior[:])

@@ -25,7 +25,7 @@ const absent = "–"
 // page is docs/RESULTS.md.
 func (s *shelf) page() ([]byte, error) {
 	t, err := template.New("page").Option("missingkey=error").Funcs(template.FuncMap{
-		"where": s.where, "verdicts": s.verdicts, "table": s.table,
+		"where": s.where, "methods": func() string { return methodsOf(s.all()) }, "verdicts": s.verdicts, "table": s.table,
 		"ours": s.ours, "reported": reported, "highest": s.highest, "lowest": s.lowest,
 		"overCap": s.overCap, "reportedOverCap": s.reportedOverCap, "idle": s.idle, "drain": s.drain,
 		"sweep": s.sweep, "best": s.best, "recovery": s.recovery, "repeats": s.repeats, "intervals": s.intervals,
@@ -89,6 +89,7 @@ func (s *shelf) ours(scenario, name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	f = f.Among(summaries(s.all()))
 	var medians []float64
 	for _, c := range s.of(scenario).cells {
 		if values := c.values(f); len(values) > 0 {
@@ -151,7 +152,7 @@ func (s *shelf) extreme(name string, choose func([]float64) float64) (string, er
 	if err != nil {
 		return "", err
 	}
-	values := cell{runs: s.all()}.values(f)
+	values := cell{runs: s.all()}.values(f.Among(summaries(s.all())))
 	if len(values) == 0 {
 		return absent, nil
 	}

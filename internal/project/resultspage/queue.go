@@ -48,6 +48,7 @@ func (s *shelf) decision() (string, error) {
 		return "", nil
 	}
 	table := report.Decide(campaigns...)
+	table.Head[0] += ", " + methodsOf(runsOf(s.queues))
 	var b strings.Builder
 	fmt.Fprintf(&b, "| %s |\n|%s", strings.Join(table.Head, " | "), strings.Repeat("---|", len(table.Head)))
 	for _, row := range table.Rows {

@@ -53,7 +53,7 @@ func (s *shelf) recovery(scenario string) string {
 	}
 	seconds := func(s float64) string { return unit.Nanos(int64(s * 1e9)) }
 	var b strings.Builder
-	b.WriteString("| | |\n|---|--:|\n")
+	fmt.Fprintf(&b, "| %s | |\n|---|--:|\n", methodsOf([]*result.Recorded{run}))
 	for _, row := range [][2]string{
 		{"backlog when the work became lighter", unit.Count(r.BacklogRecords) + " records"},
 		{"backlog of a group that keeps up", unit.Count(r.NormalRecords) + " records"},

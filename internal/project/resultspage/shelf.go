@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
 // shelf is the runs in results/, by scenario.
@@ -148,6 +149,19 @@ func (e *entry) runs() []*result.Recorded {
 	}
 	return all
 }
+
+// summaries are the runs without their series.
+func summaries(recorded []*result.Recorded) []*result.Run {
+	runs := make([]*result.Run, len(recorded))
+	for i, r := range recorded {
+		runs[i] = &r.Run
+	}
+	return runs
+}
+
+// methodsOf names the methods of the runs of a table. Among runs of several, those of
+// before a figure's method do not have that figure (see figure.Figure.Among).
+func methodsOf(runs []*result.Recorded) string { return report.Methods(summaries(runs)) }
 
 // one is the first run of a scenario; nil if there is none.
 func (s *shelf) one(scenario string) *result.Recorded {

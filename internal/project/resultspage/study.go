@@ -143,10 +143,14 @@ func (e *entry) figure(name string) (figure.Figure, error) {
 	for _, c := range e.cells {
 		sets = append(sets, e.valid(c.value))
 	}
-	if f := figure.DeliveredOfOff(figure.References(sets)); f.Name == name {
-		return f, nil
+	f := figure.DeliveredOfOff(figure.References(sets))
+	if f.Name != name {
+		var err error
+		if f, err = figure.Named(name); err != nil {
+			return f, err
+		}
 	}
-	return figure.Named(name)
+	return f.Among(slices.Concat(sets...)), nil
 }
 
 // study is a table of a study: a row for each variant, a column for each figure that
@@ -160,7 +164,7 @@ func (s *shelf) study(name string, figures ...string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	head, rule := []string{""}, []string{"---"}
+	head, rule := []string{methodsOf(e.runs())}, []string{"---"}
 	rows := make([][]string, len(e.cells))
 	for i, c := range e.cells {
 		rows[i] = []string{"`" + c.value + "`"}

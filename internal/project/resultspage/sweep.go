@@ -24,7 +24,7 @@ func (s *shelf) sweep(scenario string, names ...string) (string, error) {
 		return "", err
 	}
 	p := priorOf(scenario)
-	head, rule := []string{""}, []string{"---"}
+	head, rule := []string{methodsOf(e.runs())}, []string{"---"}
 	for _, f := range figures {
 		head, rule = append(head, f.Title), append(rule, "--:")
 	}
@@ -37,7 +37,7 @@ func (s *shelf) sweep(scenario string, names ...string) (string, error) {
 	for _, c := range e.cells {
 		row := []string{"`" + c.value + "`"}
 		for _, f := range figures {
-			row = append(row, withInterval(f, c.values(f)))
+			row = append(row, withInterval(f, c.values(f.Among(summaries(e.runs())))))
 		}
 		if p.Configurations != nil {
 			row = append(row, p.configuration(c.value).cells()...)
@@ -102,6 +102,7 @@ func (s *shelf) best(scenario string, names ...string) (string, error) {
 
 // best is the sentence for one figure.
 func (e *entry) best(f figure.Figure) string {
+	f = f.Among(summaries(e.runs()))
 	var values []string
 	var sums []stats.Summary
 	for _, c := range e.cells {

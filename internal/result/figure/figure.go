@@ -46,6 +46,9 @@ type Figure struct {
 	Title  string // in the words of a report, as in "e2e response time p99"
 	Kind   Kind
 	Better Better
+	// Since is the method from which its values compare (see result.Method): what
+	// earlier ones measured under this name was something else. 0 is the first.
+	Since int
 
 	// value takes the figure from a finished run, or says why it has none.
 	value func(*result.Run) (v float64, missing string)
@@ -55,6 +58,9 @@ type Figure struct {
 	// fields are the paths in run.json that it is taken from: an imported run
 	// may not tell them.
 	fields []string
+	// among is set by Among, and least the lowest method whose values compare then.
+	among bool
+	least int
 }
 
 // notMeasured is why a run has no figure, where there is no more to say.
@@ -64,7 +70,11 @@ const notMeasured = "it was not measured"
 // what was reached, their times, the lag, what held it back, what it took, what
 // faults did, and what became of the records of a queue.
 func All() []Figure {
-	return slices.Concat(books(), throughput(), times(), lag(), backpressure(), usage(), requests(), availability(), queue())
+	all := slices.Concat(books(), throughput(), times(), lag(), backpressure(), usage(), requests(), availability(), queue())
+	for i, f := range all {
+		all[i].Since = since(f.Name)
+	}
+	return all
 }
 
 // Headline are the figures that a comparison shows first, as far as its runs have
@@ -149,6 +159,8 @@ func (f Figure) take(r *result.Run) (v float64, missing string) {
 		return 0, notMeasured
 	case !r.Finished():
 		return 0, "the run did not finish"
+	case f.Otherwise(r) != "":
+		return 0, f.Otherwise(r)
 	case slices.ContainsFunc(f.fields, func(path string) bool { return !r.Says(path) }):
 		if r.Run.Imported == nil {
 			return 0, "the run could not measure it"

@@ -50,9 +50,13 @@ func referenceFor(set, off []*result.Run) (Reference, bool) {
 	if len(set) == 0 || len(off) == 0 || off[0].Backpressure != nil {
 		return Reference{}, false
 	}
+	rate := Figure{Since: since("delivered_per_s")}.Among(slices.Concat(set, off))
+	if slices.ContainsFunc(set, func(r *result.Run) bool { return rate.Otherwise(r) != "" }) {
+		return Reference{}, false
+	}
 	var perS []float64
 	for _, r := range off {
-		if consumed(r) != "" || !r.Finished() {
+		if consumed(r) != "" || !r.Finished() || rate.Otherwise(r) != "" {
 			return Reference{}, false
 		}
 		perS = append(perS, r.Delivery.DeliveredPerS)
@@ -86,6 +90,7 @@ func median(values []float64) float64 {
 func DeliveredOfOff(references map[*result.Run]Reference) Figure {
 	return Figure{
 		Name: "delivered_of_off", Title: "delivered ÷ without backpressure", Kind: Ratio, Better: Higher, fields: []string{"delivery.delivered_per_s"},
+		Since: since("delivered_per_s"),
 		value: func(r *result.Run) (float64, string) {
 			reference, known := references[r]
 			switch {

@@ -60,8 +60,9 @@ func (s *simulation) info() result.Info {
 	p := s.plan
 	return result.Info{
 		ID: p.ID, Name: p.Name, StartedAt: StartedAt, FinishedAt: StartedAt.Add(time.Duration(s.drainEnd)),
-		Tool: result.Tool{Version: "0.1.0", Revision: "3f1c9e2", GoVersion: "go1.26.8"},
-		Host: result.Host{OS: "linux", Arch: "amd64", Kernel: "6.12.8", CPUModel: "AMD EPYC 9R14", CPUs: 2, MemoryBytes: 8_254_390_272},
+		Tool:          result.Tool{Version: "0.1.0", Revision: "3f1c9e2", GoVersion: "go1.26.8"},
+		MethodVersion: result.Method,
+		Host:          result.Host{OS: "linux", Arch: "amd64", Kernel: "6.12.8", CPUModel: "AMD EPYC 9R14", CPUs: 2, MemoryBytes: 8_254_390_272},
 		Cluster: result.Cluster{
 			Kind: "kafka", ID: "4L6g3nShT-eMCtK--X86sw", Version: "4.3.1", Brokers: 1,
 			Settings: map[string]string{"heap": "1GiB", "num.io.threads": "8"},

@@ -98,7 +98,7 @@ func (r *run) info() result.Info {
 	c := r.cfg.Cluster.Info()
 	info := result.Info{
 		Name: r.cfg.Scenario.Name, StartedAt: r.axis.Wall(0), FinishedAt: r.axis.Wall(r.finishedNs),
-		Interrupted: r.interrupted, Tool: r.cfg.Tool, Host: result.Host(probe.DescribeHost()),
+		Interrupted: r.interrupted, Tool: r.cfg.Tool, MethodVersion: result.Method, Host: result.Host(probe.DescribeHost()),
 		Cluster: result.Cluster{
 			Kind: c.Kind, ID: c.ID, Version: c.Version, Brokers: c.Brokers, Note: c.Note, Settings: c.Settings,
 			WarmedUpS: r.cfg.WarmedUp.Seconds(),

@@ -32,6 +32,18 @@ func OriginOf(c *result.RecordedCampaign) Origin {
 // ErrOtherOrigin is wrapped by the checks of an Origin.
 var ErrOtherOrigin = errors.New("its runs would not compare")
 
+// CheckMethod refuses to go on with a campaign that was begun with another method: its
+// runs would be of both, and compare in part.
+func (o Origin) CheckMethod() error {
+	if o.run == nil {
+		return nil
+	}
+	if method := (&result.Run{Run: *o.run}).Method(); method > 0 && method != result.Method {
+		return fmt.Errorf("begun with method %d: begin a new campaign", method)
+	}
+	return nil
+}
+
 // CheckCluster refuses another cluster than the campaign's: one of another kind, or
 // another existing one. It asks the engine for the cluster, so that one which has to
 // be started runs when it returns. The error wraps ErrOtherOrigin, or says why

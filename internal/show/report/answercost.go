@@ -36,7 +36,7 @@ func (d *CampaignDocument) cost() stats.Cost {
 	var sizes, costs []float64
 	for _, cell := range d.validCells() {
 		for _, r := range cell.sample.runs {
-			if size, took, known := recordCost(&r.Run); known {
+			if size, took, known := recordCost(&r.Run, cell.sample.among); known {
 				sizes, costs = append(sizes, size), append(costs, took)
 			}
 		}
@@ -46,9 +46,9 @@ func (d *CampaignDocument) cost() stats.Cost {
 
 // recordCost is the mean size of a run's records, in bytes, and the seconds that each
 // took.
-func recordCost(r *result.Run) (size, took float64, known bool) {
-	perS, ok := figureCalled(throughputFigure).Value(r)
-	bytes, sized := figureCalled("throughput_bytes_per_s").Value(r)
+func recordCost(r *result.Run, among []*result.Run) (size, took float64, known bool) {
+	perS, ok := figureCalled(throughputFigure).Among(among).Value(r)
+	bytes, sized := figureCalled("throughput_bytes_per_s").Among(among).Value(r)
 	if !ok || !sized || perS <= 0 || bytes <= 0 {
 		return 0, 0, false
 	}
@@ -77,7 +77,7 @@ func modelled(c *CellDocument, cost stats.Cost) string {
 // is not known.
 func sizeOf(c *CellDocument) float64 {
 	for _, r := range c.sample.runs {
-		if size, _, known := recordCost(&r.Run); known {
+		if size, _, known := recordCost(&r.Run, c.sample.among); known {
 			return size
 		}
 	}

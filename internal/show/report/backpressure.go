@@ -242,7 +242,7 @@ func heldTime(r *result.Run) (p99 float64, of string, known bool) {
 	if r.Backpressure.Excess != "shed" {
 		metric = "e2e_service_time"
 	}
-	p99, known = taking(metric, "p99")(r)
+	p99, known = figureNamed(metric + "_p99")(r)
 	return p99, words(metric), known
 }
 

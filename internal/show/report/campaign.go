@@ -111,6 +111,7 @@ func AnalyseCampaign(c *result.RecordedCampaign, by string) (*CampaignDocument, 
 		d.Cells = append(d.Cells, cellOf(c, i))
 	}
 	label(d.Cells)
+	compareAmong([]*CampaignDocument{d})
 	d.references = references(d.variants())
 	figures := d.headline()
 	ranking, from, err := d.ranking(by, figures)
@@ -133,6 +134,27 @@ func AnalyseCampaign(c *result.RecordedCampaign, by string) (*CampaignDocument, 
 	d.Notes = append(d.Notes, d.unasked()...)
 	d.Notes = append(d.Notes, d.unsettledNote()...)
 	return d, nil
+}
+
+// compareAmong holds the cells of campaigns against each other.
+func compareAmong(campaigns []*CampaignDocument) {
+	var all []*result.Run
+	for _, d := range campaigns {
+		all = append(all, d.among()...)
+	}
+	for _, d := range campaigns {
+		for i := range d.Cells {
+			d.Cells[i].sample.among = all
+		}
+	}
+}
+
+// among are the runs that figures are taken from, of all cells.
+func (d *CampaignDocument) among() (runs []*result.Run) {
+	for _, cell := range d.Cells {
+		runs = append(runs, runsOf(cell.sample.runs)...)
+	}
+	return runs
 }
 
 // headline are the figures that are taken over the cells. Under backpressure there are

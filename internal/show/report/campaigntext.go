@@ -109,7 +109,7 @@ func (d *CampaignDocument) state() string {
 		resume = "NOT FINISHED, can be resumed"
 	}
 	return list(d.Campaign.Name, runs, order, d.Campaign.StartedAt.UTC().Format("2006-01-02 15:04 UTC"),
-		"kafka-bench "+d.Campaign.Tool.Version, resume)
+		"kafka-bench "+d.Campaign.Tool.Version, Methods(d.among()), resume)
 }
 
 // cells is the table of cells and figures: numbers of one figure stand below each
@@ -274,7 +274,9 @@ func (d *CampaignDocument) legend(beside string) []string {
 func (d *CampaignDocument) variants() (all []variant) {
 	for _, cell := range d.Cells {
 		if len(cell.sample.Runs) > 0 {
-			all = append(all, variant{name: d.said(cell.label), runs: cell.sample.runs, all: len(cell.sample.Runs), valid: cell.Valid})
+			all = append(all, variant{
+				name: d.said(cell.label), runs: cell.sample.runs, all: len(cell.sample.Runs), valid: cell.Valid, among: cell.sample.among,
+			})
 		}
 	}
 	return all

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -116,7 +117,8 @@ type ComparedFigure struct {
 
 	figure   figure.Figure
 	test     stats.Comparison
-	together int // tests that share one chance of a false alarm
+	together int    // tests that share one chance of a false alarm
+	why      string // it is not in both, if that is for their methods
 }
 
 // Check is one condition of CompareOptions.FailIf against one set.
@@ -208,6 +210,7 @@ func against(letter string, a, b sample, figures []figure.Figure) Against {
 	} else {
 		found.Hidden = append(found.Hidden, clients...)
 	}
+	a, b = beside(a, b)
 	for _, f := range figures {
 		x, _ := a.values(f)
 		y, _ := b.values(f)
@@ -389,9 +392,12 @@ func (c *Comparison) check(conditions []figure.Regression, alpha float64) {
 	var pairs []ComparedFigure
 	for i := range c.samples[1:] {
 		for _, condition := range conditions {
-			a, _ := c.samples[0].values(condition.Figure)
-			b, _ := c.samples[i+1].values(condition.Figure)
-			pair := ComparedFigure{Figure: condition.Figure.Name, figure: condition.Figure, A: repeated(a), B: repeated(b)}
+			first, further := beside(c.samples[0], c.samples[i+1])
+			a, _ := first.values(condition.Figure)
+			b, _ := further.values(condition.Figure)
+			pair := ComparedFigure{
+				Figure: condition.Figure.Name, figure: condition.Figure, A: repeated(a), B: repeated(b), why: cmp.Or(first.otherwise(condition.Figure), further.otherwise(condition.Figure)),
+			}
 			t := tested{p: math.NaN()}
 			if len(a) > 0 && len(b) > 0 && !pair.constant() {
 				t.p = stats.Compare(a, b, alpha).P
@@ -432,7 +438,7 @@ func (c *Comparison) leftOut(sets ...int) string {
 // of zero any shown worsening is beyond every percentage.
 func judge(condition figure.Regression, f ComparedFigure, t tested) (status, text string) {
 	if f.A.N == 0 || f.B.N == 0 {
-		return CheckUndecided, f.figure.Title + " was not measured in both"
+		return CheckUndecided, f.figure.Title + " was not measured in both" + f.why
 	}
 	f.settle(t)
 	from := fmt.Sprintf("%s went from %s to %s", f.figure.Title, f.figure.Format(f.A.summary.Median), f.figure.Format(f.B.summary.Median))

@@ -123,6 +123,9 @@ func surroundings(runs []*result.Recorded) attributes {
 			all.note("made by", "another tool ("+info.Imported.Format+", imported)")
 		}
 		all.note("kafka-bench", strings.TrimSpace(info.Tool.Version+" "+info.Tool.Revision))
+		if r.Run.Method() > 0 {
+			all.note("method", strconv.Itoa(r.Run.Method()))
+		}
 		all.note("Go", info.Tool.GoVersion)
 		all.note("client", strings.TrimSpace(info.Driver.Name+" "+info.Driver.Version))
 		noteHost(all, info.Host)

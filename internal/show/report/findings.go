@@ -117,7 +117,7 @@ func heldBack(v variant) string {
 		return fmt.Sprintf("%s still held back %s of what was offered when it ended: those records are in none of its times.",
 			v.name, unit.Percent(part.median))
 	}
-	if peak := v.of(figureNamed("deferred_peak")); peak.median > 0 {
+	if peak := v.figure(figureCalled("deferred_peak")); peak.median > 0 {
 		of := "all"
 		if v.of(shed).top > 0 {
 			of = "the " + unit.Percent(v.of(admittedShare).median) + " that it admitted"
@@ -202,7 +202,7 @@ func inRuns(n, of int) string {
 // unsettled speaks of controllers that did not follow the consumers in time.
 func unsettled(v variant) string {
 	changed := v.where(changes, func(n float64) bool { return n > 0 })
-	if settled := v.of(figureNamed("settling_time")).n; v.held() && settled < changed {
+	if settled := v.figure(figureCalled("settling_time")).n; v.held() && settled < changed {
 		return fmt.Sprintf("%s had not settled%s when the next change of the consumers, or the end, came.", v.name, inRuns(changed-settled, changed))
 	}
 	return ""
@@ -216,7 +216,7 @@ func throughput(compared []variant) string {
 	var limit spread
 	seen, saturated := 0, true
 	for _, v := range compared {
-		rate := v.of(deliveredPerS)
+		rate := v.figure(figureCalled("delivered_per_s"))
 		if rate.n == 0 {
 			continue
 		}
@@ -246,9 +246,9 @@ func throughput(compared []variant) string {
 // what the same consumers delivered without backpressure where that is known, and
 // else by how busy they were.
 func starved(compared []variant) (sentences []string) {
-	ofOff := figure.DeliveredOfOff(references(compared)).Value
+	ofOff := figure.DeliveredOfOff(references(compared))
 	for _, v := range compared {
-		busy, part := v.of(utilisation), v.of(ofOff)
+		busy, part := v.of(utilisation), v.figure(ofOff)
 		away := v.of(shedShare).median + v.of(deferredShare).median
 		switch {
 		case away < noticeable:

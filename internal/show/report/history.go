@@ -171,6 +171,7 @@ func choose(order []string, wanted string) (string, error) {
 
 // figuresOver are the figures to show.
 func figuresOver(runs []*result.Recorded, wanted []figure.Figure) ([]figure.Figure, error) {
+	among := runsOf(runs)
 	candidates := wanted
 	if len(wanted) == 0 {
 		candidates = headlineOf(runs)
@@ -180,6 +181,7 @@ func figuresOver(runs []*result.Recorded, wanted []figure.Figure) ([]figure.Figu
 	}
 	var shown []figure.Figure
 	for _, f := range candidates {
+		f = f.Among(among)
 		has := slices.ContainsFunc(runs, func(r *result.Recorded) bool { return figureOf(f, &r.Run) != nil })
 		switch {
 		case !has && len(wanted) > 0:

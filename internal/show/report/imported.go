@@ -104,7 +104,7 @@ func footnotes(runs []*result.Recorded) (notes []string) {
 			notes = append(notes, fmt.Sprintf("%s: imported (%s) and not judged by the rules of kafka-bench; %s.", enumerate(names), c.format, c.text))
 		}
 	}
-	return notes
+	return append(notes, mixture(runs)...)
 }
 
 // footnoteNames bounds the names in a footnote.

@@ -72,6 +72,7 @@ type verdictOn struct {
 func decideWork(campaigns []*CampaignDocument) (AnswerTable, []verdictOn) {
 	t := AnswerTable{Head: append([]string{"work", "best", "by", "suite"}, engineColumns...)}
 	var all []verdictOn
+	compareAmong(campaigns)
 	for _, kind := range kindsOfWork {
 		v := kind.judge(campaigns)
 		all = append(all, v)

@@ -23,6 +23,7 @@ type RunDocument struct {
 	ID        string            `json:"id"`
 	Name      string            `json:"name"`
 	StartedAt time.Time         `json:"started_at,omitzero"`
+	Method    int               `json:"method_version,omitempty"` // none of an imported run
 	Verdict   result.Verdict    `json:"verdict"`
 	Notes     []string          `json:"notes"` // what was wrong with the files
 	Settings  map[string]string `json:"settings"`
@@ -55,7 +56,7 @@ func documentOf(runs []*result.Recorded) RunsDocument {
 	d := RunsDocument{Head: headOf(KindRuns, figure.All()), Runs: []RunDocument{}}
 	for _, r := range runs {
 		run := RunDocument{
-			Dir: r.Dir, ID: r.Run.Run.ID, Name: r.Run.Run.Name, StartedAt: startedAt(&r.Run), Verdict: r.Run.Verdict,
+			Dir: r.Dir, ID: r.Run.Run.ID, Name: r.Run.Run.Name, StartedAt: startedAt(&r.Run), Method: r.Run.Method(), Verdict: r.Run.Verdict,
 			Notes: append([]string{}, r.Notes...), Settings: figure.Settings(r.Run.Scenario), Figures: map[string]*float64{},
 		}
 		for _, f := range figure.All() {

@@ -38,6 +38,7 @@ type sample struct {
 	Set
 	runs  []*result.Recorded
 	valid int
+	among []*result.Run // those that the figures are held against, and its own
 }
 
 func sampleOf(s Set) sample {
@@ -56,18 +57,47 @@ func sampleOf(s Set) sample {
 		taken.runs = finished
 	}
 	slices.SortStableFunc(taken.runs, inTime)
+	taken.among = runsOf(taken.runs)
 	return taken
+}
+
+// runsOf are the runs without what lies beside their summaries.
+func runsOf(recorded []*result.Recorded) []*result.Run {
+	runs := make([]*result.Run, len(recorded))
+	for i, r := range recorded {
+		runs[i] = &r.Run
+	}
+	return runs
+}
+
+// beside are samples whose figures are held against each other.
+func beside(a, b sample) (sample, sample) {
+	a.among = append(runsOf(a.runs), runsOf(b.runs)...)
+	b.among = a.among
+	return a, b
 }
 
 // values are those of a figure, in the order of time, with the runs that they are
 // of: a run that does not know the figure is passed over.
 func (s sample) values(f figure.Figure) (values []float64, of []*result.Recorded) {
+	f = f.Among(s.among)
 	for _, r := range s.runs {
 		if v, known := f.Value(&r.Run); known {
 			values, of = append(values, v), append(of, r)
 		}
 	}
 	return values, of
+}
+
+// otherwise says that runs do not have a figure because of their method; "" if all
+// that matters of them is alike.
+func (s sample) otherwise(f figure.Figure) string {
+	for _, r := range s.runs {
+		if why := f.Among(s.among).Otherwise(&r.Run); why != "" {
+			return ": " + why
+		}
+	}
+	return ""
 }
 
 // leftOut says how many runs figures are not taken from though they were tried; "" of

@@ -32,8 +32,9 @@ func SideBySide(w io.Writer, runs []*result.Recorded, o Options) error {
 // comparedRow is one row of the table.
 type comparedRow struct {
 	label   string
-	full    string // the label where nothing is indented; "" is label
-	reading reading
+	full    string        // the label where nothing is indented; "" is label
+	reading reading       // or else
+	figure  figure.Figure // one of those
 	format  func(float64) string
 	rare    bool // left out where it is 0 in all runs
 }
@@ -50,46 +51,46 @@ func comparedRows(all []variant) []comparedRow {
 	}
 	rows = append(rows, reasonRows(all)...)
 	rows = append(rows,
-		comparedRow{label: "  deferred, peak", reading: figureNamed("deferred_peak"), format: records, rare: true},
+		comparedRow{label: "  deferred, peak", figure: figureCalled("deferred_peak"), format: records, rare: true},
 		comparedRow{label: "  deferred at the end", reading: deferred, format: records},
 		comparedRow{label: "acked", reading: ackedPerS, format: unit.PerSecond},
-		comparedRow{label: "delivered", reading: deliveredPerS, format: unit.PerSecond},
+		comparedRow{label: "delivered", figure: figureCalled("delivered_per_s"), format: unit.PerSecond},
 	)
 	if underBackpressure(all) {
-		rows = append(rows, comparedRow{label: "  ÷ without backpressure", full: "delivered ÷ without backpressure", reading: figure.DeliveredOfOff(references(all)).Value, format: unit.Percent})
+		rows = append(rows, comparedRow{label: "  ÷ without backpressure", full: "delivered ÷ without backpressure", figure: figure.DeliveredOfOff(references(all)), format: unit.Percent})
 	}
 	return append(rows,
 		comparedRow{label: "consumers busy", reading: utilisation, format: unit.Percent},
 		comparedRow{label: "delivered in the end, of scheduled", reading: deliveredPart, format: unit.Percent},
 		comparedRow{label: "lost", reading: lostRecords, format: records},
-		comparedRow{label: "duplicates", reading: figureNamed("duplicates"), format: records, rare: true},
+		comparedRow{label: "duplicates", figure: figureCalled("duplicates"), format: records, rare: true},
 		comparedRow{},
 		comparedRow{label: "consumer lag peak, records", reading: peakLag, format: records},
 		comparedRow{label: "  ÷ max_lag", full: "consumer lag peak ÷ max_lag", reading: peakLagOfBound, format: times},
 		comparedRow{label: "  ÷ max_lag, at the least", full: "consumer lag peak ÷ max_lag, at the least", reading: atLeastOfBound, format: times},
-		comparedRow{label: "  bound, lowest", reading: figureNamed("bound_min"), format: records},
-		comparedRow{label: "  bound, highest", reading: figureNamed("bound_max"), format: records},
-		comparedRow{label: "time lag peak", reading: timeLagPeak, format: nanos},
+		comparedRow{label: "  bound, lowest", figure: figureCalled("bound_min"), format: records},
+		comparedRow{label: "  bound, highest", figure: figureCalled("bound_max"), format: records},
+		comparedRow{label: "time lag peak", figure: figureCalled("time_lag_peak"), format: nanos},
 		comparedRow{label: "drained in time", reading: drained, format: yesNo},
-		comparedRow{label: "settling, slowest change", reading: figureNamed("settling_time"), format: tenths},
+		comparedRow{label: "settling, slowest change", figure: figureCalled("settling_time"), format: tenths},
 		comparedRow{},
-		comparedRow{label: "e2e response p50, admitted", reading: taking("e2e_response_time", "p50"), format: nanos},
-		comparedRow{label: "e2e response p90, admitted", reading: taking("e2e_response_time", "p90"), format: nanos},
-		comparedRow{label: "e2e response p99, admitted", reading: taking("e2e_response_time", "p99"), format: nanos},
-		comparedRow{label: "e2e response p99.9, admitted", reading: taking("e2e_response_time", "p99_9"), format: nanos},
-		comparedRow{label: "e2e service p99, admitted", reading: taking("e2e_service_time", "p99"), format: nanos},
+		comparedRow{label: "e2e response p50, admitted", figure: figureCalled("e2e_response_time_p50"), format: nanos},
+		comparedRow{label: "e2e response p90, admitted", figure: figureCalled("e2e_response_time_p90"), format: nanos},
+		comparedRow{label: "e2e response p99, admitted", figure: figureCalled("e2e_response_time_p99"), format: nanos},
+		comparedRow{label: "e2e response p99.9, admitted", figure: figureCalled("e2e_response_time_p99_9"), format: nanos},
+		comparedRow{label: "e2e service p99, admitted", figure: figureCalled("e2e_service_time_p99"), format: nanos},
 		comparedRow{label: "e2e p99 ÷ target", reading: timeOfTarget, format: times},
-		comparedRow{label: "send response p99, admitted", reading: taking("send_response_time", "p99"), format: nanos},
-		comparedRow{label: "send service p99, admitted", reading: taking("send_service_time", "p99"), format: nanos},
+		comparedRow{label: "send response p99, admitted", figure: figureCalled("send_response_time_p99"), format: nanos},
+		comparedRow{label: "send service p99, admitted", figure: figureCalled("send_service_time_p99"), format: nanos},
 		comparedRow{label: "gate closed, of the window", reading: gateClosed, format: unit.Percent},
-		comparedRow{label: "lag not known", reading: figureNamed("blind_time"), format: nanos, rare: true},
+		comparedRow{label: "lag not known", figure: figureCalled("blind_time"), format: nanos, rare: true},
 	)
 }
 
 // reasonRows are what was shed by reason, where there is more than one.
 func reasonRows(all []variant) (rows []comparedRow) {
 	for _, reason := range shedReasons {
-		row := comparedRow{label: "    " + reason.short, full: "shed " + reason.short, reading: figureNamed(reason.figure), format: records, rare: true}
+		row := comparedRow{label: "    " + reason.short, full: "shed " + reason.short, figure: figureCalled(reason.figure), format: records, rare: true}
 		if !row.blank(all) {
 			rows = append(rows, row)
 		}
@@ -100,11 +101,19 @@ func reasonRows(all []variant) (rows []comparedRow) {
 	return rows
 }
 
+// of takes the row's number from a variant's runs.
+func (row comparedRow) of(v variant) spread {
+	if row.reading != nil {
+		return v.of(row.reading)
+	}
+	return v.figure(row.figure)
+}
+
 // blank tells whether a row says nothing: no run has the figure, or it is rare and 0
 // in all.
 func (row comparedRow) blank(all []variant) bool {
 	for _, v := range all {
-		if s := v.of(row.reading); s.n > 0 && (!row.rare || s.top > 0) {
+		if s := row.of(v); s.n > 0 && (!row.rare || s.top > 0) {
 			return false
 		}
 	}
@@ -153,7 +162,7 @@ func (p *page) comparison(compared []variant) {
 func boundNotes(compared []variant) []string {
 	var names []string
 	for _, v := range compared {
-		if v.of(figureNamed("bound_max")).n > 0 && estimates(v.runs[0].Run.Backpressure) {
+		if v.figure(figureCalled("bound_max")).n > 0 && estimates(v.runs[0].Run.Backpressure) {
 			names = append(names, v.name)
 		}
 	}
@@ -173,7 +182,7 @@ func tableOf(block []variant, rows []comparedRow) table {
 	}
 	t := table{gap: 3, rows: [][]string{head, verdicts}}
 	for _, row := range rows {
-		if row.reading == nil {
+		if row.format == nil {
 			if len(t.rows[len(t.rows)-1]) > 0 { // a group that no run has leaves no gap
 				t.add()
 			}
@@ -184,7 +193,7 @@ func tableOf(block []variant, rows []comparedRow) table {
 		}
 		medians, ranges, differ := []string{row.label}, []string{""}, false
 		for _, v := range block {
-			median, extent := cells(v.of(row.reading), row.format)
+			median, extent := cells(row.of(v), row.format)
 			medians, ranges = append(medians, median), append(ranges, extent)
 			differ = differ || extent != ""
 		}

@@ -15,6 +15,7 @@ type variant struct {
 	runs  []*result.Recorded
 	all   int
 	valid int
+	among []*result.Run // those of all names, its own included
 }
 
 // variants groups runs by name, in the order in which the names come. A run
@@ -42,7 +43,19 @@ func variants(runs []*result.Recorded) []variant {
 			v.runs = slices.DeleteFunc(v.runs, func(r *result.Recorded) bool { return r.Run.Verdict.Status != result.Valid })
 		}
 	}
-	return grouped
+	return besideEachOther(grouped)
+}
+
+// besideEachOther are variants whose figures stand in one table.
+func besideEachOther(all []variant) []variant {
+	var among []*result.Run
+	for _, v := range all {
+		among = append(among, runsOf(v.runs)...)
+	}
+	for i := range all {
+		all[i].among = among
+	}
+	return all
 }
 
 // reading takes one number from a run, and tells whether the run has it.
@@ -53,6 +66,9 @@ type spread struct {
 	n                int
 	low, median, top float64
 }
+
+// figure takes a figure from each run that compares with all others of the table.
+func (v variant) figure(f figure.Figure) spread { return v.of(f.Among(v.among).Value) }
 
 // of takes the figure from each run; n is zero where no run has it.
 func (v variant) of(f reading) spread {
@@ -119,12 +135,7 @@ var (
 func offeredPerS(r *result.Run) (float64, bool) {
 	return r.Load.OfferedPerS, !r.Load.ClosedLoop && r.Says("load.offered_per_s")
 }
-func ackedPerS(r *result.Run) (float64, bool)     { return r.Load.AckedPerS, r.Says("load.acked_per_s") }
-func deliveredPerS(r *result.Run) (float64, bool) { return r.Delivery.DeliveredPerS, consumed(r) }
-
-func timeLagPeak(r *result.Run) (float64, bool) {
-	return float64(r.Lag.TimeLagPeakNs), consumed(r) && r.Says("lag.time_lag_peak_ns") && timeLagSeen(r)
-}
+func ackedPerS(r *result.Run) (float64, bool) { return r.Load.AckedPerS, r.Says("load.acked_per_s") }
 
 func peakLag(r *result.Run) (float64, bool) { return value(r.Lag.PeakRecords) }
 
@@ -149,16 +160,6 @@ func drained(r *result.Run) (float64, bool) {
 		return 1, known
 	}
 	return 0, known
-}
-
-// taking is a statistic of a time, where enough records support it.
-func taking(metric, key string) reading {
-	s := statistics[slices.IndexFunc(statistics, func(s statistic) bool { return s.key == key })]
-	return func(r *result.Run) (float64, bool) {
-		t, ok := r.Time[metric]
-		known := ok && s.supported(figure.Independent(r, metric, t.Count)) && distribution{metric: metric, run: r}.says(s)
-		return s.ns(t), known && (!r.Load.ClosedLoop || !fromIntended(metric))
-	}
 }
 
 func consumed(r *result.Run) bool { return r.Consumer.Members > 0 }

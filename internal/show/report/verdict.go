@@ -20,7 +20,7 @@ func (p *page) verdict(r *result.Recorded) {
 	case !proven(&r.Run):
 		style = yellow
 	}
-	p.line(p.paint(style, heading(&r.Run)), "  ", p.paint(bold, info.Name), "  ", info.ID, "  ", moment(startedAt(&r.Run), "2006-01-02 15:04:05 UTC"))
+	p.line(p.paint(style, heading(&r.Run)), "  ", p.paint(bold, info.Name), "  ", info.ID, "  ", moment(startedAt(&r.Run), "2006-01-02 15:04:05 UTC"), "  ", method(&r.Run))
 	for _, reason := range v.Reasons {
 		p.styled(red, "because", reason)
 	}
@@ -52,7 +52,7 @@ func (p *page) subject(r *result.Run) {
 
 // madeWith says what the run was made with, and on.
 func madeWith(r *result.Run) string {
-	tool := strings.TrimSpace("kafka-bench " + r.Run.Tool.Version)
+	tool := list(strings.TrimSpace("kafka-bench "+r.Run.Tool.Version), method(r))
 	if i := r.Run.Imported; i != nil {
 		tool = "imported from " + i.File + " (" + i.Format + ")"
 	}

@@ -1,0 +1,95 @@
+package report_test
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/figure"
+	"kafkabench.example/kafka-bench/internal/show/report"
+)
+
+// ofMethods are five repeats of a run for each method, all alike but for noise.
+func ofMethods(t *testing.T, methods ...int) (sets []report.Set) {
+	m := newMaker(t, 7)
+	for _, method := range methods {
+		set := report.Set{Label: "set"}
+		for range 5 {
+			set.Runs = append(set.Runs, m.run("baseline", 1, func(r *result.Run) { r.Run.MethodVersion = method }))
+		}
+		sets = append(sets, set)
+	}
+	return sets
+}
+
+// TestNoTestMixesMethods: what method 2 measures otherwise is not tested against runs of
+// method 1, and what it measures alike is.
+func TestNoTestMixesMethods(t *testing.T) {
+	for _, c := range []struct {
+		methods []int
+		tested  bool
+	}{{[]int{1, 1}, true}, {[]int{2, 2}, true}, {[]int{1, 2}, false}, {[]int{2, 1}, false}, {[]int{3, 3}, false}} {
+		condition, err := figure.ParseRegression("e2e_response_time_p99 worse by 10%")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := report.Compare(ofMethods(t, c.methods...), report.CompareOptions{FailIf: []figure.Regression{condition}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var tested []string
+		for _, f := range got.Against[0].Figures {
+			tested = append(tested, f.Figure)
+		}
+		if slices.Contains(tested, "e2e_response_time_p99") != c.tested || slices.Contains(tested, "acked_per_s") != !slices.Equal(c.methods, []int{3, 3}) {
+			t.Errorf("methods %v: %v are tested", c.methods, tested)
+		}
+		if undecided := got.Checks[0].Status == report.CheckUndecided; undecided == c.tested {
+			t.Errorf("methods %v: the condition is %s: %s", c.methods, got.Checks[0].Status, got.Checks[0].Text)
+		}
+		const why = "e2e response time p99 was not measured in both: measured otherwise before method 2"
+		if slices.Equal(c.methods, []int{1, 2}) && got.Checks[0].Text != why {
+			t.Errorf("the condition says %q, want %q", got.Checks[0].Text, why)
+		}
+	}
+}
+
+// TestNoTableMixesMethods: neither a median nor a history does.
+func TestNoTableMixesMethods(t *testing.T) {
+	sets := ofMethods(t, 1, 2)
+	all := slices.Concat(sets[0].Runs, sets[1].Runs)
+	history, err := report.Over(all, report.HistoryOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, run := range history.Runs {
+		if known := run.Values[0] != nil; known != (i >= 5) {
+			t.Errorf("run %d of 10 of the history has e2e_response_time_p99: %t", i+1, known)
+		}
+	}
+	for _, r := range sets[0].Runs { // told apart by their name, and by nothing that is compared
+		r.Run.Run.Name = "before"
+	}
+	var text bytes.Buffer
+	if err := report.SideBySide(&text, all, report.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range strings.Split(text.String(), "\n") {
+		row, _, mixed := strings.Cut(line, "–")
+		switch strings.Fields(row + "–")[0] {
+		case "delivered", "e2e", "time":
+			if strings.Contains(line, "of scheduled") {
+				continue
+			}
+			if !mixed {
+				t.Errorf("the older runs have a figure that compares with none of the others: %s", line)
+			}
+		}
+	}
+	const note = "5 runs of method 1: figures that were measured otherwise before method 2 are of the other 5."
+	if !strings.Contains(text.String(), note) {
+		t.Errorf("nobody says why:\n%s", text.String())
+	}
+}
