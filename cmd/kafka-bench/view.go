@@ -244,9 +244,9 @@ func figureText(r *result.Run, name string) string {
 	if err != nil {
 		return unit.NotAvailable
 	}
-	v, known := f.Value(r)
+	text, known := f.Text(r)
 	if !known {
 		return unit.NotAvailable
 	}
-	return f.Format(v)
+	return text
 }

@@ -386,18 +386,23 @@ func (p *producer) settleOne(f *flight, d *settlement) {
 	if d.err != nil {
 		p.countError(measured, d.err)
 	}
-	p.recordTimes(measured, f, d.acked)
+	p.recordTimes(measured, f, d.outcome == driver.Acked, d.acked)
 }
 
-// recordTimes records a record's send times. A record that was not acknowledged
-// has them too: its user waited as long as the client took to give up.
-func (p *producer) recordTimes(measured bool, f *flight, acked int64) {
-	p.recorder.Record(measured, latency.SendServiceTime, acked-f.actual)
+// recordTimes records a record's send times. Those of a record that was not
+// acknowledged are times of their own: its user waited as long as the client took to
+// give up, and had no success then.
+func (p *producer) recordTimes(measured bool, f *flight, acked bool, at int64) {
+	service, response := latency.SendServiceTime, latency.SendResponseTime
+	if !acked {
+		service, response = latency.UnackedServiceTime, latency.UnackedResponseTime
+	}
+	p.recorder.Record(measured, service, at-f.actual)
 	if p.sent == nil { // closed loop: there is no intended time
 		return
 	}
 	p.recorder.Record(measured, latency.SendDelay, f.actual-f.intended)
-	p.recorder.Record(measured, latency.SendResponseTime, acked-f.intended)
+	p.recorder.Record(measured, response, at-f.intended)
 }
 
 // maxErrors bounds the distinct error messages that a worker keeps apart.

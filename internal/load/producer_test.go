@@ -2,6 +2,7 @@ package load
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -183,6 +184,38 @@ func TestOutcomesAreCounted(t *testing.T) {
 		warmup.Add(measured)
 		if warmup.Acked != 600 || warmup.Failed != 600 || warmup.Unknown != 600 || warmup.InFlight() != 0 {
 			t.Errorf("%+v; want 600 of each outcome", warmup)
+		}
+	})
+}
+
+// TestUnackedTimesAreTheirOwn: that a client refuses some records at once makes none of the
+// others look faster.
+func TestUnackedTimesAreTheirOwn(t *testing.T) {
+	refused := func(b *bench) {
+		wait := 10 * time.Millisecond
+		b.kafka.outcome = func(i int) driver.Outcome {
+			if i%10 == 9 {
+				wait = 100 * time.Microsecond
+				return driver.Failed
+			}
+			wait = 10 * time.Millisecond
+			return driver.Acked
+		}
+		b.kafka.ackAfter = func(int64) time.Duration { return wait }
+	}
+	inBubble(t, 10_000, refused, func(t *testing.T, b *bench) {
+		_, measured := b.offer(time.Second)
+		acked, unacked := b.times(latency.SendServiceTime), b.times(latency.UnackedServiceTime)
+		if acked.Count != measured.Acked || acked.MinNs != 10e6 || unacked.Count != measured.Failed || unacked.MinNs != 100e3 || acked.Count != 9*unacked.Count {
+			t.Errorf("%d sends took %d ns at the least and %d refusals %d ns, of %+v", acked.Count, acked.MinNs, unacked.Count, unacked.MinNs, measured)
+		}
+		if response := b.times(latency.UnackedResponseTime); response.Count != measured.Failed || b.times(latency.SendResponseTime).Count != measured.Acked {
+			t.Errorf("%d of %d refusals have a response time", response.Count, measured.Failed)
+		}
+		of := latency.Population{Records: measured.Scheduled, Open: latency.UnackedServiceTime}
+		got := b.all.TotalsAmong(latency.SendServiceTime, of)
+		if got.P50Ns/1e5 != 100 || got.P90Ns/1e5 != 100 || got.P95Ns/1e4 != 999 || slices.Contains(got.AtLeast, "p90_ns") || !slices.Contains(got.AtLeast, "p95_ns") {
+			t.Errorf("p90 is 10 ms and p95 more, not %+v", got)
 		}
 	})
 }

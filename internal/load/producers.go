@@ -139,7 +139,7 @@ func (cfg ProducersConfig) numbers() []int {
 func (ps *Producers) newWorker(cfg ProducersConfig, id, clients int) *producer {
 	// A worker may fill all of its clients, or its share of the one it shares.
 	buffer := cfg.MaxBuffered * max(1, clients/cfg.Workers) / max(1, (cfg.Workers+clients-1)/clients)
-	metrics := []latency.Metric{latency.SendServiceTime}
+	metrics := []latency.Metric{latency.SendServiceTime, latency.UnackedServiceTime}
 	w := &producer{
 		id: id, number: cfg.First + id, fills: cfg.Fill,
 		axis: cfg.Axis, admission: newAdmission(cfg), queue: queue{chosen: unplaced},
@@ -166,7 +166,7 @@ func (ps *Producers) newWorker(cfg ProducersConfig, id, clients int) *producer {
 	if cfg.Arrivals != nil {
 		w.due = cfg.Arrivals.Stripe(id, cfg.Workers)
 		w.sent = w.due.Clone()
-		metrics = append(metrics, latency.PacerLateness, latency.SendDelay, latency.SendResponseTime)
+		metrics = append(metrics, latency.PacerLateness, latency.SendDelay, latency.SendResponseTime, latency.UnackedResponseTime)
 	}
 	w.recorder = latency.NewRecorder(metrics...)
 	return w

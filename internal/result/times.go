@@ -1,6 +1,9 @@
 package result
 
-// Time is the distribution of one measured time, in nanoseconds.
+// Time is the distribution of one measured time, in nanoseconds. Count, minimum, mean
+// and standard deviation are of the values that had ended when the run did. From method
+// 2 on, percentiles and maximum are of the whole population: of Count + NotEnded, where
+// each value that had not ended counts as greater than all that had.
 type Time struct {
 	Count    int64   `json:"count"`
 	MinNs    int64   `json:"min_ns"`
@@ -19,11 +22,19 @@ type Time struct {
 	// one); OutOfRange those above the histogram's hour (recorded as an hour).
 	Negative   int64 `json:"negative,omitempty"`
 	OutOfRange int64 `json:"out_of_range,omitempty"`
+	// NotEnded is how many of the population had not ended: records that were not shed
+	// and, for a send time, not acknowledged, or, for a time until the delivery or later,
+	// not delivered or processed in each of the groups.
+	NotEnded int64 `json:"not_ended,omitempty"`
+	// AtLeast names the fields that are lower bounds, as p99_ns, because too few values
+	// had ended for them. 0 then says nothing.
+	AtLeast []string `json:"at_least,omitempty"`
 }
 
-// TimeMetrics are the keys of Run.Time, in the order of a record's life.
+// TimeMetrics are the keys of Run.Time, in the order of a record's life, and at last
+// those of a record that was not acknowledged.
 var TimeMetrics = []string{
 	"pacer_lateness", "send_delay", "send_service_time", "send_response_time",
 	"e2e_service_time", "e2e_response_time", "processed_response_time",
-	"settle_time", "redelivery_response_time", "redelivery_lateness", "poll_time",
+	"settle_time", "redelivery_response_time", "redelivery_lateness", "poll_time", "unacked_service_time", "unacked_response_time",
 }

@@ -165,6 +165,30 @@ func (c *Collector) Totals(measured bool, m Metric) Distribution {
 	return h.Distribution()
 }
 
+// Population is the measured records that a time belongs to, whether or not it ended.
+type Population struct {
+	Records int64
+	// Open has the ages of those that were given up, NumMetrics if that is none of
+	// them; the others that have not ended are at least FloorNs.
+	Open    Metric
+	FloorNs int64
+}
+
+// TotalsAmong is Totals of the measured records, with the percentiles and the maximum
+// of a population.
+func (c *Collector) TotalsAmong(m Metric, of Population) Distribution {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	h, open := c.run[bookMeasured][m], (*Histogram)(nil)
+	if h == nil {
+		h = NewHistogram()
+	}
+	if of.Open < NumMetrics {
+		open = c.run[bookMeasured][of.Open]
+	}
+	return h.distributionAmong(open, max(0, of.Records-h.count-open.ended()), of.FloorNs)
+}
+
 func (s *sums) at(book, m int) *Histogram {
 	if s[book][m] == nil {
 		s[book][m] = NewHistogram()

@@ -1,6 +1,7 @@
 package latency
 
 import (
+	"reflect"
 	"runtime"
 	"sync"
 	"testing"
@@ -12,7 +13,7 @@ func TestMetricNames(t *testing.T) {
 	want := []string{
 		"pacer_lateness", "send_delay", "send_service_time", "send_response_time",
 		"e2e_service_time", "e2e_response_time", "processed_response_time",
-		"settle_time", "redelivery_response_time", "redelivery_lateness", "poll_time",
+		"settle_time", "redelivery_response_time", "redelivery_lateness", "poll_time", "unacked_service_time", "unacked_response_time",
 	}
 	if len(want) != NumMetrics {
 		t.Fatalf("%d metrics, want %d", NumMetrics, len(want))
@@ -85,7 +86,7 @@ func checkInterval(t *rapid.T, interval Interval, want *sums) {
 func checkTotals(t *rapid.T, c *Collector, want *sums) {
 	for _, m := range used {
 		for book, isMeasured := range []bool{false, true} {
-			if got := c.Totals(isMeasured, m); got != want.at(book, int(m)).Distribution() {
+			if got := c.Totals(isMeasured, m); !reflect.DeepEqual(got, want.at(book, int(m)).Distribution()) {
 				t.Errorf("%s: totals %+v, want %+v", Tag(isMeasured, m), got, want.at(book, int(m)).Distribution())
 			}
 		}

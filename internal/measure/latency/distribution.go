@@ -35,6 +35,11 @@ type Distribution struct {
 	// OutOfRange those above HighestNs, which were recorded as HighestNs.
 	Negative   int64
 	OutOfRange int64
+	// NotEnded is how many more the percentiles and the maximum are of, beside Count:
+	// values that had not ended (see Histogram.Among). AtLeast names the figures that
+	// are lower bounds for that, as result files spell them.
+	NotEnded int64
+	AtLeast  []string
 }
 
 // Summary returns count, median, 99th percentile and maximum.
@@ -48,40 +53,86 @@ func (h *Histogram) Summary() Summary {
 }
 
 // Distribution returns all figures of h.
-func (h *Histogram) Distribution() Distribution {
-	if h.count == 0 {
-		return Distribution{}
+func (h *Histogram) Distribution() Distribution { return h.distributionAmong(nil, 0, 0) }
+
+// ranks are the figures of a distribution that follow from a rank.
+var ranks = []struct {
+	p    float64
+	name string
+	of   func(*Distribution) *int64
+}{
+	{50, "p50_ns", func(d *Distribution) *int64 { return &d.P50Ns }},
+	{75, "p75_ns", func(d *Distribution) *int64 { return &d.P75Ns }},
+	{90, "p90_ns", func(d *Distribution) *int64 { return &d.P90Ns }},
+	{95, "p95_ns", func(d *Distribution) *int64 { return &d.P95Ns }},
+	{99, "p99_ns", func(d *Distribution) *int64 { return &d.P99Ns }},
+	{99.5, "p99_5_ns", func(d *Distribution) *int64 { return &d.P995Ns }},
+	{99.9, "p99_9_ns", func(d *Distribution) *int64 { return &d.P999Ns }},
+	{99.99, "p99_99_ns", func(d *Distribution) *int64 { return &d.P9999Ns }},
+	{100, "max_ns", func(d *Distribution) *int64 { return &d.MaxNs }},
+}
+
+// distributionAmong returns all figures of h, as Among has those that follow from a
+// rank.
+func (h *Histogram) distributionAmong(open *Histogram, rest, floorNs int64) (d Distribution) {
+	if d.NotEnded = open.ended() + rest; h.count+d.NotEnded == 0 {
+		return d
 	}
-	mean, stddev := h.moments()
-	return Distribution{
-		Count:      h.count,
-		MinNs:      h.min,
-		MeanNs:     mean,
-		StddevNs:   stddev,
-		P50Ns:      h.Percentile(50),
-		P75Ns:      h.Percentile(75),
-		P90Ns:      h.Percentile(90),
-		P95Ns:      h.Percentile(95),
-		P99Ns:      h.Percentile(99),
-		P995Ns:     h.Percentile(99.5),
-		P999Ns:     h.Percentile(99.9),
-		P9999Ns:    h.Percentile(99.99),
-		MaxNs:      h.Max(),
-		Negative:   h.negative,
-		OutOfRange: h.outOfRange,
+	if h.count > 0 {
+		d.Count, d.MinNs, d.Negative, d.OutOfRange = h.count, h.min, h.negative, h.outOfRange
+		d.MeanNs, d.StddevNs = h.moments()
 	}
+	for _, r := range ranks {
+		ns, atLeast := h.Among(r.p, open, rest, floorNs)
+		if *r.of(&d) = ns; atLeast {
+			d.AtLeast = append(d.AtLeast, r.name)
+		}
+	}
+	return d
+}
+
+// ended is how many values h holds, which may be nil.
+func (h *Histogram) ended() int64 {
+	if h == nil {
+		return 0
+	}
+	return h.count
 }
 
 // Percentile returns the value that p percent of all values do not exceed, p in
 // (0, 100]; zero when h is empty.
 func (h *Histogram) Percentile(p float64) int64 {
-	if h.count == 0 {
-		return 0
+	ns, _ := h.Among(p, nil, 0, 0)
+	return ns
+}
+
+// Among returns the value that p percent of a population do not exceed, p in (0, 100].
+// The population is the values of h, which have ended, and those that have not: each
+// of them counts as greater than all that have. Open, which may be nil, has the ages
+// at which some of them were given up; rest more are at least floorNs. Without a
+// population the value is zero.
+//
+// The value is exact, or too high, if enough have ended. Otherwise it is a lower bound
+// (atLeast): the value at this rank if each that has not ended has the least value
+// that is proven, rounded down to the lowest value of its slot.
+func (h *Histogram) Among(p float64, open *Histogram, rest, floorNs int64) (ns int64, atLeast bool) {
+	population := h.count + open.ended() + rest
+	if population == 0 {
+		return 0, false
 	}
 	// The rank is rounded up, after taking off the last bit of p: 0.07 has no
 	// exact float64, and the nearest, just above it, would ask for rank 8 of 10,000.
 	p = min(max(math.Nextafter(p, math.Inf(-1)), 0), 100)
-	rank := max(int64(math.Ceil(p*float64(h.count)/100)), 1)
+	rank := min(max(int64(math.Ceil(p*float64(population)/100)), 1), population)
+	if rank <= h.count {
+		return h.valueAt(rank), false
+	}
+	lowest, _ := slotValues(h.slotAmong(rank, open, rest, slotOf(clamp(floorNs))))
+	return lowest, true
+}
+
+// valueAt returns the upper end of the slot of the value at a rank. h must not be empty.
+func (h *Histogram) valueAt(rank int64) int64 {
 	from, to := h.span()
 	for i, n := range h.counts[from:to] {
 		if rank -= n; rank <= 0 {
@@ -89,6 +140,24 @@ func (h *Histogram) Percentile(p float64) int64 {
 		}
 	}
 	return h.Max() // rank rounded to above count, beyond 2⁵³ values
+}
+
+// slotAmong returns the slot of the value at a rank among those of h, those of open,
+// and rest in the slot floor.
+func (h *Histogram) slotAmong(rank int64, open *Histogram, rest int64, floor int) int {
+	for slot, n := range h.counts {
+		rank -= n
+		if open != nil {
+			rank -= open.counts[slot]
+		}
+		if slot == floor {
+			rank -= rest
+		}
+		if rank <= 0 {
+			return slot
+		}
+	}
+	return slots - 1 // as in valueAt
 }
 
 // Max returns the upper end of the highest value's slot; zero when h is empty.

@@ -26,7 +26,8 @@ package latency
 // Metric is one of the times that a run measures.
 type Metric uint8
 
-// The metrics, in the order of a record's life. "Intended" is when the schedule
+// The metrics, in the order of a record's life, and at last those of a record that was
+// not acknowledged. "Intended" is when the schedule
 // says that a record is due, "actual" when the client's produce call is entered.
 const (
 	// PacerLateness is how late the pacer woke: the pacer's own error, before
@@ -56,6 +57,11 @@ const (
 	RedeliveryLateness
 	// PollTime is the length of one poll call that returned records.
 	PollTime
+	// UnackedServiceTime is, of a record that was not acknowledged, the client's report
+	// of that − actual send time.
+	UnackedServiceTime
+	// UnackedResponseTime is that report − intended send time.
+	UnackedResponseTime
 
 	// NumMetrics is how many there are; they are numbered from zero.
 	NumMetrics = iota
@@ -73,6 +79,8 @@ var metricNames = [NumMetrics]string{
 	RedeliveryResponseTime: "redelivery_response_time",
 	RedeliveryLateness:     "redelivery_lateness",
 	PollTime:               "poll_time",
+	UnackedServiceTime:     "unacked_service_time",
+	UnackedResponseTime:    "unacked_response_time",
 }
 
 // String returns the name of the metric as result files spell it, for instance

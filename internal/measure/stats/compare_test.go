@@ -240,3 +240,38 @@ func opposite(v Verdict) Verdict {
 func near(got, want, tolerance float64) bool {
 	return got == want || math.IsNaN(got) && math.IsNaN(want) || math.Abs(got-want) <= tolerance
 }
+
+// TestCompareWithBounds: a lower bound stands above every value and ties with every
+// other one. It has a rank, and no distance.
+func TestCompareWithBounds(t *testing.T) {
+	bound := math.Inf(1)
+	values, bounds := []float64{1, 2, 3, 4, 5}, []float64{bound, bound, bound, bound, bound}
+	for _, c := range []struct {
+		a, b []float64
+		want Verdict
+		p    float64
+	}{
+		{values, bounds, Higher, 2. / 252},
+		{bounds, values, Lower, 2. / 252},
+		{bounds, bounds, NoDifference, 1},
+		{values, []float64{1, 2, 3, 4, bound}, NoDifference, 244. / 252},
+	} {
+		got := Compare(c.a, c.b, 0.05)
+		if got.Verdict != c.want || math.Abs(got.P-c.p) > 1e-9 {
+			t.Errorf("%v against %v: %v with p %v, want %v with %v", c.b, c.a, got.Verdict, got.P, c.want, c.p)
+		}
+		for _, v := range []float64{got.Shift, got.ShiftLow, got.ShiftHigh, got.Difference, got.Low, got.High} {
+			if !math.IsNaN(v) {
+				t.Errorf("%v against %v: %v is a distance from a bound", c.b, c.a, v)
+			}
+		}
+	}
+	for _, c := range []struct {
+		values       []float64
+		median, high float64
+	}{{[]float64{1, 2, bound}, 2, bound}, {[]float64{1, bound}, bound, bound}, {bounds, bound, bound}} {
+		if got := Summarise(c.values, 0.5); got.Median != c.median || got.Max != c.high {
+			t.Errorf("the median of %v is %v and the highest %v", c.values, got.Median, got.Max)
+		}
+	}
+}

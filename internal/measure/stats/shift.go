@@ -17,10 +17,12 @@ import (
 // k-th smallest to the k-th largest difference, where k follows from the
 // distribution of U. It is exact without ties and wider than need be with
 // them, and needs the two distributions to be of one shape. Low and high are
-// NaN where the samples are too small.
+// NaN where the samples are too small, and all three where a value is infinite:
+// it has a rank, and no distance to any other.
 func shift(a, b []float64, alpha float64) (estimate, low, high float64) {
 	m, n := len(a), len(b)
-	if m == 0 || n == 0 {
+	infinite := func(v float64) bool { return math.IsInf(v, 0) }
+	if m == 0 || n == 0 || slices.ContainsFunc(a, infinite) || slices.ContainsFunc(b, infinite) {
 		return math.NaN(), math.NaN(), math.NaN()
 	}
 	differences := make([]float64, 0, m*n)

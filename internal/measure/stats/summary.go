@@ -89,7 +89,7 @@ func moments(xs []float64) (mean, stddev float64) {
 func quantile(sorted []float64, q float64) float64 {
 	at := q * float64(len(sorted)-1)
 	below := int(at)
-	if below == len(sorted)-1 {
+	if below == len(sorted)-1 || at == float64(below) || sorted[below] == sorted[below+1] { // which may be +Inf
 		return sorted[below]
 	}
 	return sorted[below] + (at-float64(below))*(sorted[below+1]-sorted[below])

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"kafkabench.example/kafka-bench/internal/measure/stats"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
 )
@@ -99,24 +98,19 @@ func (g goal) row(e *entry, among []*result.Run) ([]string, error) {
 	f = f.Among(among)
 	row := []string{g.What, absent, g.bound(f), absent, absent}
 	if g.Prior != nil {
-		row[1] = between(f, g.Prior[:])
+		row[1] = between(f, plain(g.Prior[:]))
 	}
 	runs := e.valid(g.Variant)
-	var values []float64
-	for _, r := range runs {
-		if v, known := g.value(f, r); known {
-			values = append(values, v)
-		}
-	}
+	values := g.values(f, runs)
 	switch {
 	case len(runs) == 0:
 		row[3] = "not measured"
 		return row, nil
-	case len(values) > 0:
+	case len(values.Ranked) > 0:
 		row[3] = withRange(f, values)
 	}
 	if g.Least != nil || g.Most != nil {
-		held := len(slices.DeleteFunc(slices.Clone(values), func(v float64) bool { return !g.holds(v) }))
+		held := len(slices.DeleteFunc(slices.Clone(values.Ranked), func(v float64) bool { return !g.holds(v) }))
 		row[4] = fmt.Sprintf("%d of %d runs", held, len(runs)) // one without the figure has not held it
 	}
 	return row, nil
@@ -152,23 +146,33 @@ func (g goal) against(e *entry, f figure.Figure) (goal, figure.Figure, error) {
 	return g, f, nil
 }
 
-// value takes the figure from a run; of a change, how long it took to settle.
-func (g goal) value(f figure.Figure, r *result.Run) (v float64, known bool) {
+// values takes the figure from runs; of a change, how long it took to settle.
+func (g goal) values(f figure.Figure, runs []*result.Run) figure.Repeats {
 	switch {
 	case g.unknown:
-		return 0, false
-	case g.base != nil:
-		v, known = f.Value(r)
-		if g.Of != "" {
-			return v / *g.base, known
+		return figure.Repeats{}
+	case g.Change > 0:
+		var settled []float64
+		for _, r := range runs {
+			if g.Change <= len(r.Lag.Changes) && r.Lag.Changes[g.Change-1].SettlingS != nil {
+				settled = append(settled, figure.Settled(r.Lag.Changes[g.Change-1])*1e9)
+			}
 		}
-		return v - *g.base, known
-	case g.Change == 0:
-		return f.Value(r)
-	case g.Change > len(r.Lag.Changes) || r.Lag.Changes[g.Change-1].SettlingS == nil:
-		return 0, false
+		return plain(settled)
 	}
-	return figure.Settled(r.Lag.Changes[g.Change-1]) * 1e9, true
+	all := f.Over(runs)
+	for _, values := range [][]float64{all.Ranked, all.AtLeast} {
+		for i := range values {
+			switch {
+			case g.base == nil:
+			case g.Of != "":
+				values[i] /= *g.base
+			default:
+				values[i] -= *g.base
+			}
+		}
+	}
+	return all
 }
 
 func (g goal) holds(v float64) bool {
@@ -179,7 +183,7 @@ func (g goal) holds(v float64) bool {
 func (g goal) bound(f figure.Figure) string {
 	switch {
 	case g.Least != nil && g.Most != nil:
-		return between(f, []float64{*g.Least, *g.Most})
+		return between(f, plain([]float64{*g.Least, *g.Most}))
 	case g.Least != nil:
 		return "≥ " + f.Format(*g.Least)
 	case g.Most != nil && *g.Most == 0:
@@ -191,10 +195,11 @@ func (g goal) bound(f figure.Figure) string {
 }
 
 // withRange prints the median, and what the runs were between.
-func withRange(f figure.Figure, values []float64) string {
-	median, low, high := stats.Summarise(values, confidence).Median, f.Format(slices.Min(values)), f.Format(slices.Max(values))
+func withRange(f figure.Figure, values figure.Repeats) string {
+	low, high := values.Format(f, slices.Min[[]float64]), values.Format(f, slices.Max[[]float64])
+	median := values.Format(f, medianOf)
 	if low == high {
-		return f.Format(median)
+		return median
 	}
-	return fmt.Sprintf("%s [%s, %s]", f.Format(median), low, high)
+	return fmt.Sprintf("%s [%s, %s]", median, low, high)
 }

@@ -90,10 +90,11 @@ func (s *shelf) ours(scenario, name string) (string, error) {
 		return "", err
 	}
 	f = f.Among(summaries(s.all()))
-	var medians []float64
+	var medians figure.Repeats
 	for _, c := range s.of(scenario).cells {
-		if values := c.values(f); len(values) > 0 {
-			medians = append(medians, stats.Summarise(values, confidence).Median)
+		if values := c.values(f); len(values.Ranked) > 0 {
+			medians.Ranked = append(medians.Ranked, medianOf(values.Ranked))
+			medians.AtLeast = append(medians.AtLeast, medianOf(values.AtLeast))
 		}
 	}
 	return between(f, medians), nil
@@ -115,31 +116,30 @@ func reported(scenario, name string) (string, error) {
 			values = append(values, *c.E2eP99Ms*1e6)
 		}
 	}
-	return between(f, values), nil
+	return between(f, plain(values)), nil
 }
 
 // between prints the lowest and the highest of values.
-func between(f figure.Figure, values []float64) string {
-	if len(values) == 0 {
+func between(f figure.Figure, values figure.Repeats) string {
+	if len(values.Ranked) == 0 {
 		return absent
 	}
-	low, high := f.Format(slices.Min(values)), f.Format(slices.Max(values))
+	low, high := values.Format(f, slices.Min[[]float64]), values.Format(f, slices.Max[[]float64])
 	if low == high {
 		return low
 	}
 	return low + " to " + high
 }
 
-// values are those of the runs that have the figure.
-func (c cell) values(f figure.Figure) []float64 {
-	var values []float64
-	for _, r := range c.runs {
-		if v, known := f.Value(&r.Run); known {
-			values = append(values, v)
-		}
-	}
-	return values
+// plain are values none of which is a bound.
+func plain(values []float64) figure.Repeats {
+	return figure.Repeats{Ranked: values, AtLeast: values}
 }
+
+func medianOf(values []float64) float64 { return stats.Summarise(values, confidence).Median }
+
+// values are those of the runs that have the figure.
+func (c cell) values(f figure.Figure) figure.Repeats { return f.Over(summaries(c.runs)) }
 
 // highest is a figure's highest value in all runs of the page.
 func (s *shelf) highest(name string) (string, error) { return s.extreme(name, slices.Max[[]float64]) }
@@ -153,10 +153,10 @@ func (s *shelf) extreme(name string, choose func([]float64) float64) (string, er
 		return "", err
 	}
 	values := cell{runs: s.all()}.values(f.Among(summaries(s.all())))
-	if len(values) == 0 {
+	if len(values.Ranked) == 0 {
 		return absent, nil
 	}
-	return f.Format(choose(values)), nil
+	return values.Format(f, choose), nil
 }
 
 // table is the scenarios, each with what was reported and what was measured.

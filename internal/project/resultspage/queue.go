@@ -2,10 +2,10 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
-	"kafkabench.example/kafka-bench/internal/measure/stats"
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
@@ -64,11 +64,12 @@ func (e *entry) median(variant, name string) (float64, bool, error) {
 	if err != nil {
 		return 0, false, err
 	}
-	values := valuesOf(f, e.valid(variant))
-	if len(values) == 0 {
+	values := f.Over(e.valid(variant))
+	if len(values.Ranked) == 0 {
 		return 0, false, nil
 	}
-	return stats.Summarise(values, confidence).Median, true, nil
+	median := medianOf(values.Ranked)
+	return median, !math.IsInf(median, 1), nil
 }
 
 // madeForQueues tells the presets of the section.

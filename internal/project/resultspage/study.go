@@ -177,7 +177,7 @@ func (s *shelf) study(name string, figures ...string) (string, error) {
 		column, any := make([]string, len(e.cells)), false
 		for i, c := range e.cells {
 			column[i] = absent
-			if values := valuesOf(f, e.valid(c.value)); len(values) > 0 {
+			if values := f.Over(e.valid(c.value)); len(values.Ranked) > 0 {
 				column[i], any = withRange(f, values), true
 			}
 		}
@@ -195,15 +195,6 @@ func (s *shelf) study(name string, figures ...string) (string, error) {
 		fmt.Fprintf(&b, "\n| %s |", strings.Join(row, " | "))
 	}
 	return b.String(), nil
-}
-
-func valuesOf(f figure.Figure, runs []*result.Run) (values []float64) {
-	for _, r := range runs {
-		if v, known := f.Value(r); known {
-			values = append(values, v)
-		}
-	}
-	return values
 }
 
 // questionOf is what a study was made to answer.
@@ -234,7 +225,7 @@ func (s *shelf) neededBound() (string, error) {
 		return "", err
 	}
 	text := fmt.Sprintf("With a commit each second a bound of %s is too little for a healthy pipeline: `%s` shed %s. A warning said so in %d of %d runs",
-		unit.Count(runs[0].Backpressure.MaxLag), variant, withRange(shed, valuesOf(shed, runs)), told, len(runs))
+		unit.Count(runs[0].Backpressure.MaxLag), variant, withRange(shed, shed.Over(runs)), told, len(runs))
 	if bound != "" {
 		text += ", with the bound that it needs: at least " + bound + " records"
 	}

@@ -75,15 +75,16 @@ func named(names []string) ([]figure.Figure, error) {
 }
 
 // withInterval prints the median and the interval that holds it.
-func withInterval(f figure.Figure, values []float64) string {
-	if len(values) == 0 {
+func withInterval(f figure.Figure, values figure.Repeats) string {
+	if len(values.Ranked) == 0 {
 		return absent
 	}
-	s := stats.Summarise(values, confidence)
+	s, least := stats.Summarise(values.Ranked, confidence), stats.Summarise(values.AtLeast, confidence)
+	median := f.FormatRanked(s.Median, least.Median)
 	if math.IsNaN(s.Low) {
-		return f.Format(s.Median)
+		return median
 	}
-	return fmt.Sprintf("%s [%s, %s]", f.Format(s.Median), f.Format(s.Low), f.Format(s.High))
+	return fmt.Sprintf("%s [%s, %s]", median, f.FormatRanked(s.Low, least.Low), f.FormatRanked(s.High, least.High))
 }
 
 // best says for each figure which configuration is the best, and only where the
@@ -106,7 +107,7 @@ func (e *entry) best(f figure.Figure) string {
 	var values []string
 	var sums []stats.Summary
 	for _, c := range e.cells {
-		v := c.values(f)
+		v := c.values(f).Ranked
 		if len(v) == 0 {
 			return fmt.Sprintf("there are no figures for `%s`.", c.value)
 		}

@@ -108,6 +108,12 @@ func TestInterruptInDrain(t *testing.T) {
 		wantCount(t, "pending", r.Run.Delivery.Pending, 1000)
 		wantCount(t, "acked", r.Run.Load.Acked, 1000)
 		wantCount(t, "lost", r.Run.Delivery.Lost, 0)
+		// None of them arrived, so that each took at least as long as the drain.
+		e2e, drain := r.Run.Time["e2e_response_time"], r.Run.Run.Phases[2].EndNs-r.Run.Run.Phases[2].StartNs
+		wantCount(t, "not ended", e2e.NotEnded, 1000)
+		if len(e2e.AtLeast) != 9 || e2e.P50Ns > drain || e2e.P50Ns < drain-drain/1000 {
+			t.Errorf("after a drain of %d ns the times are %+v", drain, e2e)
+		}
 	})
 }
 

@@ -58,13 +58,17 @@ func cutOperator(text string) (name, operator, bound string, ok bool) {
 
 // Check tells whether a run meets the expectation, and says so with the figure:
 // "e2e_response_time_p99 is 61.2 ms, expected <= 50ms". A figure that the run
-// does not have meets nothing. One that has an error of its own, as the growth
+// does not have meets nothing, and neither does a bound. One that has an error of its own, as the growth
 // of the backlog has, misses its bound where it is beyond it by more than that
 // error (two standard errors of it).
 func (e Expectation) Check(r *result.Run) (met bool, text string) {
 	v, missing := e.Figure.take(r)
 	if missing != "" {
 		return false, fmt.Sprintf("%s is not known: %s; expected %s %s", e.Figure.Name, missing, e.Operator, e.written())
+	}
+	if e.Figure.isBound(r) {
+		return false, fmt.Sprintf("%s is more than %s, for too many records had not ended; expected %s %s",
+			e.Figure.Name, e.Figure.Format(v), e.Operator, e.written())
 	}
 	shown, margin := e.Figure.near(v, e.Bound), 0.0
 	if e.Figure.margin != nil {

@@ -52,6 +52,8 @@ type Figure struct {
 
 	// value takes the figure from a finished run, or says why it has none.
 	value func(*result.Run) (v float64, missing string)
+	// atLeast tells whether the value is only a lower bound; nil where it never is.
+	atLeast func(*result.Run) bool
 	// margin is by how much the value may be off for reasons of its own; nil
 	// where it is exact.
 	margin func(*result.Run) float64
@@ -140,14 +142,39 @@ func isTime(name string) bool {
 }
 
 // Value takes the figure from a run. It is not known where the run did not
-// finish, where it was not measured, or where its records are too few for the
-// percentile.
+// finish, where it was not measured, where its records are too few for the
+// percentile, or where it is only a lower bound (see AtLeast).
 func (f Figure) Value(r *result.Run) (v float64, known bool) {
+	v, missing := f.take(r)
+	if missing != "" || f.isBound(r) {
+		return 0, false
+	}
+	return v, true
+}
+
+// Ranked is the figure among those of other runs: Value, or +Inf for a bound, which
+// stands above every value and ties with every other bound. It is for ranks alone.
+func (f Figure) Ranked(r *result.Run) (v float64, known bool) {
+	v, missing := f.take(r)
+	switch {
+	case missing != "":
+		return 0, false
+	case f.isBound(r):
+		return math.Inf(1), true
+	}
+	return v, true
+}
+
+// AtLeast is what the figure is in a run at the least: its value, or the lower bound
+// if no more is known of it, which 0 is of every time.
+func (f Figure) AtLeast(r *result.Run) (v float64, known bool) {
 	v, missing := f.take(r)
 	return v, missing == ""
 }
 
-// Missing says why a run does not have the figure; "" where it does.
+func (f Figure) isBound(r *result.Run) bool { return f.atLeast != nil && f.atLeast(r) }
+
+// Missing says why a run does not have the figure; "" where it does, or has a bound.
 func (f Figure) Missing(r *result.Run) string {
 	_, missing := f.take(r)
 	return missing
@@ -197,6 +224,26 @@ func (f Figure) Format(v float64) string {
 		return number(v)
 	}
 	return unit.NotAvailable
+}
+
+// FormatRanked prints what Ranked and AtLeast are, or a statistic of either over several
+// runs: a value, > and the bound, or a dash where the bound says nothing.
+func (f Figure) FormatRanked(v, atLeast float64) string {
+	switch {
+	case !math.IsInf(v, 1):
+		return f.Format(v)
+	case atLeast > 0:
+		return "> " + f.Format(atLeast)
+	}
+	return "–"
+}
+
+// Text prints the figure of a run, as FormatRanked does; known is false where the run
+// does not have it.
+func (f Figure) Text(r *result.Run) (text string, known bool) {
+	v, known := f.Ranked(r)
+	atLeast, _ := f.AtLeast(r)
+	return f.FormatRanked(v, atLeast), known
 }
 
 // number prints v with two decimals, and what would be lost by that with two digits.

@@ -2,6 +2,7 @@ package figure
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"kafkabench.example/kafka-bench/internal/plan/unit"
@@ -45,12 +46,13 @@ func times() []Figure {
 	for _, metric := range result.TimeMetrics {
 		for _, s := range statistics {
 			all = append(all, Figure{
-				Name:   metric + "_" + s.name,
-				Title:  strings.ReplaceAll(metric, "_", " ") + " " + s.title,
-				Kind:   Nanoseconds,
-				Better: Lower,
-				value:  s.of(metric),
-				fields: []string{"time." + metric + "." + s.name + "_ns"},
+				Name:    metric + "_" + s.name,
+				Title:   strings.ReplaceAll(metric, "_", " ") + " " + s.title,
+				Kind:    Nanoseconds,
+				Better:  Lower,
+				value:   s.of(metric),
+				atLeast: func(r *result.Run) bool { return slices.Contains(r.Time[metric].AtLeast, s.name+"_ns") },
+				fields:  []string{"time." + metric + "." + s.name + "_ns"},
 			})
 		}
 	}
@@ -61,18 +63,26 @@ func times() []Figure {
 func (s statistic) of(metric string) func(*result.Run) (float64, string) {
 	return func(r *result.Run) (float64, string) {
 		t := r.Time[metric]
+		population := Independent(r, metric, t.Count+t.NotEnded)
 		switch {
 		case r.Load.ClosedLoop && fromIntended(metric):
 			return 0, "in a closed loop nothing has an intended send time to count from"
-		case t.Count == 0:
+		case t.Count+t.NotEnded == 0 || t.Count == 0 && s.ofEnded():
 			return 0, notMeasured
+		case t.NotEnded > 0 && s.ofAll():
+			return 0, fmt.Sprintf("%s of %s records had not ended", unit.Count(t.NotEnded), unit.Count(t.Count+t.NotEnded))
 		// The count of an imported distribution may not be told, only its figures.
-		case s.percentile > 0 && r.Says("time."+metric+".count") && !Supported(s.percentile, Independent(r, metric, t.Count)):
-			return 0, fmt.Sprintf("%s records are too few for %s", unit.Count(Independent(r, metric, t.Count)), s.title)
+		case s.percentile > 0 && r.Says("time."+metric+".count") && !Supported(s.percentile, population):
+			return 0, fmt.Sprintf("%s records are too few for %s", unit.Count(population), s.title)
 		}
 		return s.ns(t), ""
 	}
 }
+
+// ofEnded tells the statistics that are of the values that ended, and ofAll those of
+// them that would be others if all had.
+func (s statistic) ofEnded() bool { return s.name == "min" || s.ofAll() }
+func (s statistic) ofAll() bool   { return s.name == "mean" || s.name == "stddev" }
 
 // fromIntended tells the metrics that count from the intended send time.
 func fromIntended(metric string) bool {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -226,7 +227,7 @@ func TestHdrLogIsSaved(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, want := again[0].Run.Time["send_service_time"], r.Run.Time["send_service_time"]
-	if got.MinNs = want.MinNs; got != want || got.Count != 2 { // the format keeps the minimum's slot only
+	if got.MinNs = want.MinNs; !reflect.DeepEqual(got, want) || got.Count != 2 { // the format keeps the minimum's slot only
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }

@@ -1,6 +1,7 @@
 package foreign_test
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -12,7 +13,7 @@ import (
 func TestProducerPerf(t *testing.T) {
 	r := read(t, "producer-3.txt", foreign.Options{})
 	want := result.Time{Count: 100000, MeanNs: 1_420_000, P50Ns: 1e6, P95Ns: 3e6, P99Ns: 21e6, P999Ns: 90e6, MaxNs: 215e6}
-	if got := r.Run.Time["send_service_time"]; got != want {
+	if got := r.Run.Time["send_service_time"]; !reflect.DeepEqual(got, want) {
 		t.Errorf("send service time %+v, want %+v", got, want)
 	}
 	if r.Run.Load.Acked != 100000 || r.Run.Load.AckedPerS != 9995.002499 || r.Run.Verdict.Status != result.Valid {
@@ -123,7 +124,7 @@ func TestOMB(t *testing.T) {
 		Count: 150010, MeanNs: 3.1e6, P50Ns: 2_800_000, P75Ns: 3_600_000, P90Ns: 4_750_000, P95Ns: 5_500_000, P99Ns: 12_500_000,
 		P995Ns: 21_500_000, P999Ns: 60e6, P9999Ns: 80e6, MaxNs: 88_125_000,
 	}
-	if got := r.Run.Time["send_service_time"]; got != want {
+	if got := r.Run.Time["send_service_time"]; !reflect.DeepEqual(got, want) {
 		t.Errorf("send service time %+v, want %+v", got, want)
 	}
 	if got := r.Run.Time["send_delay"]; got.P99Ns != 240_000 || got.MaxNs != 14e6 {

@@ -3,6 +3,7 @@ package resulttest
 import (
 	"fmt"
 	"path"
+	"strings"
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/result"
@@ -22,7 +23,7 @@ func (s *simulation) recorded() *result.Recorded {
 			Verdict:       result.Verdict{Status: result.Valid, Reasons: []string{}, Warnings: []string{}},
 			Load:          s.load,
 			Delivery:      s.got,
-			Time:          s.total.full(),
+			Time:          s.total.full(s.open),
 			Lag:           s.lagSummary(),
 			Consumer:      s.consumer(),
 			Warmup:        result.Warmup{Load: s.warm, Delivery: s.early},
@@ -34,6 +35,19 @@ func (s *simulation) recorded() *result.Recorded {
 		Intervals: s.intervals,
 		Events:    s.events,
 	}
+}
+
+// open is how many records of the measured window have not ended, though a time belongs
+// to them.
+func (s *simulation) open(metric string, ended int64) (records, floor int64) {
+	all := s.load.Scheduled - s.load.Shed
+	if metric == "poll_time" || metric == "pacer_lateness" || ended >= all {
+		return 0, 0
+	}
+	if !strings.HasSuffix(metric, "_service_time") {
+		floor = s.drainEnd - int64(s.plan.Measure)
+	}
+	return all - ended, floor
 }
 
 // settle closes the books.

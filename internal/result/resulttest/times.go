@@ -29,7 +29,9 @@ func (t times) short() map[string]result.IntervalTime {
 	return short
 }
 
-func (t times) full() map[string]result.Time {
+// full are the distributions of times. Of each, some more records than there are values
+// belong to its population; open returns how many, and what each took at the least.
+func (t times) full(open func(metric string, ended int64) (records, floor int64)) map[string]result.Time {
 	full := map[string]result.Time{}
 	for metric, values := range t {
 		slices.Sort(values)
@@ -42,12 +44,28 @@ func (t times) full() map[string]result.Time {
 		for _, v := range values {
 			squares += (float64(v) - mean) * (float64(v) - mean)
 		}
-		full[metric] = result.Time{
-			Count: int64(len(values)), MinNs: values[0], MeanNs: math.Round(mean), StddevNs: math.Round(math.Sqrt(squares / n)),
-			P50Ns: at(values, 0.50), P75Ns: at(values, 0.75), P90Ns: at(values, 0.90), P95Ns: at(values, 0.95),
-			P99Ns: at(values, 0.99), P995Ns: at(values, 0.995), P999Ns: at(values, 0.999), P9999Ns: at(values, 0.9999),
-			MaxNs: values[len(values)-1],
+		missing, floor := open(metric, int64(len(values)))
+		d := result.Time{
+			Count: int64(len(values)), MinNs: values[0], MeanNs: math.Round(mean), StddevNs: math.Round(math.Sqrt(squares / n)), NotEnded: missing,
 		}
+		all := slices.Concat(slices.Repeat([]int64{floor}, int(missing)), values)
+		slices.Sort(all)
+		for _, p := range []struct {
+			ns   *int64
+			q    float64
+			name string
+		}{
+			{&d.P50Ns, 0.50, "p50_ns"}, {&d.P75Ns, 0.75, "p75_ns"}, {&d.P90Ns, 0.90, "p90_ns"}, {&d.P95Ns, 0.95, "p95_ns"}, {&d.P99Ns, 0.99, "p99_ns"},
+			{&d.P995Ns, 0.995, "p99_5_ns"}, {&d.P999Ns, 0.999, "p99_9_ns"}, {&d.P9999Ns, 0.9999, "p99_99_ns"}, {&d.MaxNs, 1, "max_ns"},
+		} {
+			if rank := max(int(math.Ceil(p.q*float64(len(all)))), 1); rank <= len(values) {
+				*p.ns = values[rank-1]
+				continue
+			}
+			*p.ns = at(all, p.q)
+			d.AtLeast = append(d.AtLeast, p.name)
+		}
+		full[metric] = d
 	}
 	return full
 }

@@ -31,7 +31,7 @@ func (r *run) conclude() (*Outcome, error) {
 		Run:      info,
 		Load:     r.load(measured, warmup.AckedInWindow+measured.AckedInWindow),
 		Delivery: r.measuredDeliveries(books, measured.Scheduled),
-		Time:     r.times(),
+		Time:     r.times(measured),
 		Lag:      r.lagOutcome(),
 		Consumer: r.consumer(r.groups, r.atStart.members, r.atEnd.members),
 		Warmup: result.Warmup{
@@ -280,14 +280,52 @@ func (r *run) delivery(b ledger.Book, scheduled int64, received load.Received) r
 	return d
 }
 
-func (r *run) times() map[string]result.Time {
+func (r *run) times(sent load.Sent) map[string]result.Time {
 	times := make(map[string]result.Time)
 	for m := range latency.Metric(latency.NumMetrics) {
-		if d := r.collector.Totals(true, m); d.Count > 0 {
+		if d := r.collector.TotalsAmong(m, r.population(m, sent)); d.Count+d.NotEnded > 0 {
 			times[m.String()] = result.Time(d)
 		}
 	}
 	return times
+}
+
+// population is the measured records that have a time, or would have it if they had
+// been acknowledged, delivered or processed before the run ended. What was shed never
+// was a record. Of a response time that did not end it is known that it took at least
+// from the window's end to the run's, because none was due later.
+func (r *run) population(m latency.Metric, sent load.Sent) latency.Population {
+	none := latency.Population{Open: latency.NumMetrics}
+	of := none
+	of.Records = sent.Scheduled - sent.Shed()
+	if m != latency.SendServiceTime && m != latency.E2EServiceTime {
+		if r.closedLoop() {
+			return none
+		}
+		of.FloorNs = max(0, r.finishedNs-r.axis.End())
+	}
+	switch m {
+	case latency.SendDelay:
+		return of
+	case latency.SendServiceTime:
+		of.Open = latency.UnackedServiceTime
+		return of
+	case latency.SendResponseTime:
+		of.Open = latency.UnackedResponseTime
+		return of
+	case latency.ProcessedResponseTime:
+		if plan(r.cfg.Scenario.Consume).None() {
+			return none
+		}
+	case latency.E2EServiceTime, latency.E2EResponseTime:
+	default:
+		return none
+	}
+	if !r.stamped {
+		return none
+	}
+	of.Records *= int64(len(r.groups)) // each reads everything
+	return of
 }
 
 func (r *run) lagOutcome() result.Lag {

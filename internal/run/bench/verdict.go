@@ -181,7 +181,7 @@ func unreliable(out *result.Run) (fields []string) {
 		return nil
 	}
 	for _, metric := range result.TimeMetrics {
-		if out.Time[metric].Count > 0 {
+		if t := out.Time[metric]; t.Count+t.NotEnded > 0 {
 			fields = append(fields, "time."+metric)
 		}
 	}
@@ -261,7 +261,8 @@ func (r *run) warningsOfTheRecords(out *result.Run) (warnings []string) {
 	case !r.drained && r.readOnly():
 		warnings = append(warnings, fmt.Sprintf("not read to its end: %s records of the topic were not read when the run ended", unit.Count(out.Delivery.Pending)))
 	case !r.drained:
-		warnings = append(warnings, fmt.Sprintf("not drained: %s acknowledged records were not delivered by the end, and no end-to-end time has them in it", unit.Count(out.Delivery.Pending)))
+		warnings = append(warnings, fmt.Sprintf("not drained: %s acknowledged records were not delivered by the end, and count as slower than all that were",
+			unit.Count(out.Delivery.Pending)))
 	}
 	hit := r.brokersHit()
 	for _, b := range r.atStart.brokers {

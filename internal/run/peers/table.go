@@ -67,14 +67,13 @@ func Table(w io.Writer, columns []Column) error {
 
 // cell is the median of the runs that have the figure.
 func cell(f figure.Figure, runs []result.Run) string {
-	var values []float64
+	summaries := make([]*result.Run, len(runs))
 	for i := range runs {
-		if v, known := f.Value(&runs[i]); known {
-			values = append(values, v)
-		}
+		summaries[i] = &runs[i]
 	}
-	if len(values) == 0 {
+	all := f.Over(summaries)
+	if len(all.Ranked) == 0 {
 		return "–"
 	}
-	return f.Format(stats.Summarise(values, 0.95).Median)
+	return all.Format(f, func(values []float64) float64 { return stats.Summarise(values, 0.95).Median })
 }

@@ -120,6 +120,11 @@ func TestProducersOfSeveralProcesses(t *testing.T) {
 					for _, s := range []*load.Sent{&o.warmup, &o.measured} {
 						s.Acked, s.Failed, s.AckedBytes = s.Acked+s.Failed, 0, 0
 					}
+					for acked, unacked := range map[latency.Metric]latency.Metric{
+						latency.SendServiceTime: latency.UnackedServiceTime, latency.SendResponseTime: latency.UnackedResponseTime,
+					} {
+						o.counts[acked], o.counts[unacked] = o.counts[acked]+o.counts[unacked], 0
+					}
 					for _, b := range []*ledger.Book{&o.books.Warmup, &o.books.Measured} {
 						b.Acked, b.Failed, b.Pending = b.Acked+b.Failed, 0, b.Pending+b.Failed
 					}

@@ -112,9 +112,7 @@ func (d *CampaignDocument) first() *CellDocument {
 
 // of is a figure over the cell's runs, whether or not it is one of the headline.
 func (d *CellDocument) of(name string) Repeated {
-	f := figureCalled(name)
-	values, _ := d.sample.values(f)
-	return repeated(values)
+	return d.sample.repeated(figureCalled(name))
 }
 
 // sum is a count over all of the cell's runs; known is false where none has it.
@@ -241,8 +239,11 @@ func wholePercent(ratio float64) string { return decimals(100*ratio, 0) + " %" }
 // quotient prints how many times base a figure is: 0.52, with its interval where the
 // runs are enough for one.
 func quotient(r, base Repeated) string {
-	if r.N == 0 || base.N == 0 || base.summary.Median == 0 {
+	if r.N == 0 || base.N == 0 || base.summary.Median == 0 || math.IsInf(base.summary.Median, 1) {
 		return absent
+	}
+	if math.IsInf(r.summary.Median, 1) {
+		return "> " + factor(r.least.Median/base.summary.Median)
 	}
 	text := factor(r.summary.Median / base.summary.Median)
 	if c := stats.Compare(base.values, r.values, DefaultAlpha); !math.IsNaN(c.Low) && !math.IsNaN(c.High) && !math.IsInf(c.Low, 0) {

@@ -188,13 +188,18 @@ func kept(r *result.Run) (all []remark) {
 		}
 		all = append(all, remark{style, "lag ÷ max_lag", text})
 	}
-	if p99, of, known := heldTime(r); known {
-		ratio := p99 / float64(r.Backpressure.TargetNs)
-		style := plain
-		if ratio > 1 {
+	if f, known := heldTime(r); known {
+		p99, _ := f.AtLeast(r)
+		text, _ := f.Text(r)
+		ratio, style, more := p99/float64(r.Backpressure.TargetNs), plain, ""
+		if held, exact := f.Value(r); !exact || held > float64(r.Backpressure.TargetNs) {
 			style = yellow
+			if !exact {
+				more = "> "
+			}
 		}
-		all = append(all, remark{style, "p99 ÷ target", fmt.Sprintf("%s: the %s p99 is %s, the target %s", times(ratio), of, nanos(p99), unit.Nanos(r.Backpressure.TargetNs))})
+		all = append(all, remark{style, "p99 ÷ target", fmt.Sprintf("%s%s: the %s is %s, the target %s",
+			more, times(ratio), f.Title, text, unit.Nanos(r.Backpressure.TargetNs))})
 	}
 	return all
 }
@@ -234,16 +239,17 @@ func peakOfBound(r *result.Run, ratio float64) float64 { return ratio * float64(
 // heldTime is the p99 of the time that a controller with a target holds: from the gate
 // to the consumer. What was shed or went through at once was at the gate when it was
 // due; what was deferred came there later, and has been sent when it left.
-func heldTime(r *result.Run) (p99 float64, of string, known bool) {
+func heldTime(r *result.Run) (p99 figure.Figure, known bool) {
 	if r.Backpressure == nil || r.Backpressure.TargetNs == 0 {
-		return 0, "", false
+		return p99, false
 	}
 	metric := "e2e_response_time"
 	if r.Backpressure.Excess != "shed" {
 		metric = "e2e_service_time"
 	}
-	p99, known = figureNamed(metric + "_p99")(r)
-	return p99, words(metric), known
+	p99 = figureCalled(metric + "_p99")
+	_, known = p99.Ranked(r)
+	return p99, known
 }
 
 // gateUse says for how long records were refused, and how fresh the lag was.

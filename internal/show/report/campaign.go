@@ -210,7 +210,11 @@ func (d *CellDocument) measure(figures []figure.Figure, by figure.Figure) {
 		if len(values) == 0 {
 			continue
 		}
-		d.Figures[f.Name] = repeated(values)
+		d.Figures[f.Name] = d.sample.repeated(f)
+		if n := onlyBounds(values); n > 0 { // of which no warning can be computed
+			d.Warnings[f.Name] = []string{fmt.Sprintf("in %d of %s it is only a lower bound", n, count(int64(len(values)), "run"))}
+			continue
+		}
 		for _, w := range stats.Warnings(values) {
 			text := w.Text + named(w, of)
 			d.Warnings[f.Name] = append(d.Warnings[f.Name], text)
@@ -219,6 +223,16 @@ func (d *CellDocument) measure(figures []figure.Figure, by figure.Figure) {
 			}
 		}
 	}
+}
+
+// onlyBounds is how many values are lower bounds.
+func onlyBounds(values []float64) (n int) {
+	for _, v := range values {
+		if math.IsInf(v, 1) {
+			n++
+		}
+	}
+	return n
 }
 
 // named says which runs a warning is about: an outlier is looked at, not dropped.

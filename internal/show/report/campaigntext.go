@@ -159,7 +159,7 @@ func (d *CampaignDocument) varying() (shown []figure.Figure, same []string) {
 		}
 		switch {
 		case len(all) == 0:
-		case len(d.Cells) > 1 && f.Name != d.by.Name && slices.Min(all) == slices.Max(all):
+		case len(d.Cells) > 1 && f.Name != d.by.Name && slices.Min(all) == slices.Max(all) && onlyBounds(all) == 0:
 			same = append(same, f.Title+" "+f.Format(all[0]))
 		default:
 			shown = append(shown, f)

@@ -95,8 +95,8 @@ type ComparedFigure struct {
 	B      Repeated `json:"b"`
 	// Difference is by how much B is higher than A, as a part of A's median:
 	// the estimate of Hodges and Lehmann. Low and High bound it with the
-	// confidence 1 − Level. Null where there are too few runs, or A's median is 0;
-	// Shift is the same in the figure's unit.
+	// confidence 1 − Level. Null where there are too few runs, where A's median is 0,
+	// or where a run has only a lower bound; Shift is the same in the figure's unit.
 	Difference *float64 `json:"difference_ratio"`
 	Low        *float64 `json:"difference_ratio_low"`
 	High       *float64 `json:"difference_ratio_high"`
@@ -221,7 +221,7 @@ func against(letter string, a, b sample, figures []figure.Figure) Against {
 			continue
 		}
 		found.Figures = append(found.Figures, ComparedFigure{
-			Figure: f.Name, A: repeated(x), B: repeated(y), figure: f, test: stats.Compare(x, y, DefaultAlpha),
+			Figure: f.Name, A: a.repeated(f), B: b.repeated(f), figure: f, test: stats.Compare(x, y, DefaultAlpha),
 		})
 	}
 	return found
@@ -259,10 +259,11 @@ func decideAll(all []Against, alpha float64) (n int) {
 	return n
 }
 
-// constant tells whether every run of both sets has the same value.
+// constant tells whether every run of both sets has the same value. Bounds are ranked
+// alike, and not the same.
 func (f *ComparedFigure) constant() bool {
 	a, b := f.A.summary, f.B.summary
-	return a.Min == a.Max && b.Min == b.Max && a.Min == b.Min
+	return !math.IsInf(a.Min, 1) && a.Min == a.Max && b.Min == b.Max && a.Min == b.Min
 }
 
 // settle writes down what the test at its level shows.
@@ -396,7 +397,9 @@ func (c *Comparison) check(conditions []figure.Regression, alpha float64) {
 			a, _ := first.values(condition.Figure)
 			b, _ := further.values(condition.Figure)
 			pair := ComparedFigure{
-				Figure: condition.Figure.Name, figure: condition.Figure, A: repeated(a), B: repeated(b), why: cmp.Or(first.otherwise(condition.Figure), further.otherwise(condition.Figure)),
+				Figure: condition.Figure.Name, figure: condition.Figure,
+				A: first.repeated(condition.Figure), B: further.repeated(condition.Figure),
+				why: cmp.Or(first.otherwise(condition.Figure), further.otherwise(condition.Figure)),
 			}
 			t := tested{p: math.NaN()}
 			if len(a) > 0 && len(b) > 0 && !pair.constant() {
@@ -441,16 +444,30 @@ func judge(condition figure.Regression, f ComparedFigure, t tested) (status, tex
 		return CheckUndecided, f.figure.Title + " was not measured in both" + f.why
 	}
 	f.settle(t)
-	from := fmt.Sprintf("%s went from %s to %s", f.figure.Title, f.figure.Format(f.A.summary.Median), f.figure.Format(f.B.summary.Median))
+	from := fmt.Sprintf("%s went from %s to %s", f.figure.Title, f.A.median(f.figure), f.B.median(f.figure))
 	switch {
 	case f.Word == WordTooFew:
 		return CheckUndecided, from + "; " + f.text()
 	case f.Word != WordWorse:
 		return CheckPassed, from + "; " + f.text()
+	case math.IsNaN(f.test.Difference) && condition.Exceeded(f.leastDifference()):
+		return CheckFailed, fmt.Sprintf("%s, %s at the least, and that it is worse is shown (p %s)", from, difference(f.leastDifference()), pText(f.PHolm))
+	case math.IsNaN(f.test.Difference):
+		return CheckUndecided, fmt.Sprintf("%s: shown to be worse (p %s), and nobody knows by how much", from, pText(f.PHolm))
 	case condition.Exceeded(f.test.Difference):
 		return CheckFailed, fmt.Sprintf("%s, %s, and that is shown (p %s)", from, difference(f.test.Difference), pText(f.PHolm))
 	}
 	return CheckPassed, fmt.Sprintf("%s, %s: shown to be worse (p %s), by less than the condition names", from, difference(f.test.Difference), pText(f.PHolm))
+}
+
+// leastDifference is by how much B's median is higher than A's at the least, as a part
+// of that, where B has bounds and A's median is none; else NaN.
+func (f *ComparedFigure) leastDifference() float64 {
+	a := f.A.summary.Median
+	if math.IsInf(a, 1) || a == 0 {
+		return math.NaN()
+	}
+	return (f.B.least.Median - a) / math.Abs(a)
 }
 
 // Failed tells whether some condition is met under which the comparison fails,

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -114,8 +115,8 @@ func turnedAway(compared []variant) string {
 // heldBack speaks of load that waited at the source.
 func heldBack(v variant) string {
 	if part := v.of(deferredShare); part.median >= noticeable {
-		return fmt.Sprintf("%s still held back %s of what was offered when it ended: those records are in none of its times.",
-			v.name, unit.Percent(part.median))
+		return fmt.Sprintf("%s still held back %s of what was offered when it ended: those records %s.",
+			v.name, unit.Percent(part.median), v.inTimes("are in none of its times"))
 	}
 	if peak := v.figure(figureCalled("deferred_peak")); peak.median > 0 {
 		of := "all"
@@ -134,8 +135,18 @@ func leftBehind(v variant) string {
 	if left.median < noticeable {
 		return ""
 	}
-	return fmt.Sprintf("%s was not drained: it took in more than its consumers can take, and %s of what was offered was not delivered when the drain ended, and is in none of its e2e times.",
-		v.name, unit.Percent(left.median))
+	return fmt.Sprintf("%s was not drained: it took in more than its consumers can take, and "+
+		"%s of what was offered was not delivered when the drain ended: those records %s.",
+		v.name, unit.Percent(left.median), v.inTimes("are in none of its e2e times"))
+}
+
+// inTimes says how records that did not end count in the times: none is in those of
+// method 1 and of other tools.
+func (v variant) inTimes(none string) string {
+	if slices.ContainsFunc(v.runs, func(r *result.Recorded) bool { return r.Run.Method() < 2 }) {
+		return none
+	}
+	return "count in its percentiles as slower than all others"
 }
 
 // bound holds the peak of the lag against the bound that was asked for, in the worst
@@ -169,23 +180,29 @@ func target(v variant) string {
 		return ""
 	}
 	r := &v.typical(timeOfTarget).Run
-	p99, of, _ := heldTime(r)
+	f, _ := heldTime(r)
+	p99, _ := f.Text(r)
 	wanted := unit.Nanos(r.Backpressure.TargetNs)
 	if ratio.top <= 1 {
-		return fmt.Sprintf("%s held its target at p99%s: %s p99 is %s, the target %s.", v.name, inRuns(ratio.n, ratio.n), of, nanos(p99), wanted)
+		return fmt.Sprintf("%s held its target at p99%s: %s is %s, the target %s.", v.name, inRuns(ratio.n, ratio.n), f.Title, p99, wanted)
 	}
 	missed := v.where(timeOfTarget, func(ratio float64) bool { return ratio > 1 })
-	return fmt.Sprintf("%s went over its target of %s at p99%s: %s p99 is %s, %s the target.", v.name, wanted, inRuns(missed, ratio.n), of, nanos(p99), times(ratio.median))
+	over := times(ratio.median) + " the target"
+	if math.IsInf(ratio.median, 1) {
+		over = "as too many records had not ended"
+	}
+	return fmt.Sprintf("%s went over its target of %s at p99%s: %s is %s, %s.", v.name, wanted, inRuns(missed, ratio.n), f.Title, p99, over)
 }
 
 // timeOfTarget is the p99 of the time that a controller with a target holds, as a part
-// of that.
+// of that; +Inf of a lower bound.
 func timeOfTarget(r *result.Run) (float64, bool) {
-	p99, _, known := heldTime(r)
+	f, known := heldTime(r)
 	if !known {
 		return 0, false
 	}
-	return p99 / float64(r.Backpressure.TargetNs), true
+	p99, known := f.Ranked(r)
+	return p99 / float64(r.Backpressure.TargetNs), known
 }
 
 // inRuns says in how many of several runs something was so.

@@ -211,20 +211,28 @@ func (h *RunHistograms) disagreements() []string {
 			found = append(found, fmt.Sprintf("%s: the log has none of its %s values", metric, unit.Count(recorded.Count)))
 			continue
 		}
-		if text := disagreement(h.Tags[i].values, recorded); text != "" {
+		if text := disagreement(&h.Tags[i], recorded); text != "" {
 			found = append(found, metric+": "+text)
 		}
 	}
 	return found
 }
 
-// disagreement is the first figure in which the log is not as run.json is.
-func disagreement(log, run result.Time) string {
-	if log.Count != run.Count {
-		return fmt.Sprintf("the log has %s values, run.json %s", unit.Count(log.Count), unit.Count(run.Count))
+// disagreement is the first figure in which the log is not as run.json is. The log has
+// the values that ended; bounds also follow from what it does not have.
+func disagreement(log *TagValues, run result.Time) string {
+	if log.values.Count != run.Count {
+		return fmt.Sprintf("the log has %s values, run.json %s", unit.Count(log.values.Count), unit.Count(run.Count))
 	}
 	for _, s := range statistics {
-		a, b := s.ns(log), max(s.ns(run), 0)
+		if s.atLeast(run) {
+			continue
+		}
+		a, b := s.ns(log.values), max(s.ns(run), 0)
+		if s.percentile > 0 {
+			ns, _ := log.histogram.Among(s.percentile, nil, run.NotEnded, 0)
+			a = float64(ns)
+		}
 		if math.Abs(a-b) > b*resolution+1 {
 			return fmt.Sprintf("%s is %s in the log and %s in run.json", s.name, unit.Nanos(int64(a)), unit.Nanos(int64(b)))
 		}

@@ -78,6 +78,9 @@ func (h *History) text(w io.Writer, o Options) error {
 		p.series(h, &h.Series[i])
 	}
 	p.footnotes(h.runs)
+	for _, note := range h.onlyBounds() {
+		p.notice(yellow, note)
+	}
 	if note := h.undated(); note != "" {
 		p.notice(yellow, note)
 	}
@@ -101,6 +104,23 @@ func (h *History) rest(p *page) {
 		}
 		p.notice(plain, fmt.Sprintf("%s of configuration %s, the last on %s: %s", count(int64(other.Runs), "run"), other.Configuration, moment(other.LastAt, "2006-01-02"), strings.Join(parts, "; ")))
 	}
+}
+
+// onlyBounds say of each figure how many runs have a lower bound of it and no value: a
+// level cannot be found of these.
+func (h *History) onlyBounds() (notes []string) {
+	for i := range h.Series {
+		f, n := h.Series[i].figure, 0
+		for _, r := range h.runs {
+			if v, known := f.Ranked(&r.Run); known && math.IsInf(v, 1) {
+				n++
+			}
+		}
+		if n > 0 {
+			notes = append(notes, fmt.Sprintf("%s: of %s only a lower bound is known, and no level takes it in.", f.Title, count(int64(n), "run")))
+		}
+	}
+	return notes
 }
 
 // undated says that some runs have no place in time; "" where all have.
@@ -197,7 +217,7 @@ func (h *History) markdown(w io.Writer) error {
 		m.changes(h, s)
 		m.line()
 	}
-	notes := footnotes(h.runs)
+	notes := append(footnotes(h.runs), h.onlyBounds()...)
 	if note := h.undated(); note != "" {
 		notes = append(notes, note)
 	}

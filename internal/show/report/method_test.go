@@ -93,3 +93,68 @@ func TestNoTableMixesMethods(t *testing.T) {
 		t.Errorf("nobody says why:\n%s", text.String())
 	}
 }
+
+// TestBoundsAreRanked: runs that did not drain have only a lower bound of their p99. It is
+// above what any drained run has, by nobody knows how much.
+func TestBoundsAreRanked(t *testing.T) {
+	m := newMaker(t, 3)
+	set := func(label string, change func(*result.Run)) report.Set {
+		s := report.Set{Label: label}
+		for range 5 {
+			s.Runs = append(s.Runs, m.run(label, 1, change))
+		}
+		return s
+	}
+	drained := set("drained", nil)
+	undrained := set("undrained", func(r *result.Run) {
+		e2e := r.Time["e2e_response_time"]
+		e2e.NotEnded, e2e.P99Ns, e2e.AtLeast = e2e.Count/10, 19.5e9, []string{"p99_ns"}
+		r.Time["e2e_response_time"] = e2e
+	})
+	f, err := figure.Named("e2e_response_time_p99")
+	if err != nil {
+		t.Fatal(err)
+	}
+	condition, err := figure.ParseRegression("e2e_response_time_p99 worse by 10%")
+	if err != nil {
+		t.Fatal(err)
+	}
+	options := report.CompareOptions{Figures: []figure.Figure{f}, FailIf: []figure.Regression{condition}}
+	c, err := report.Compare([]report.Set{drained, undrained}, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := c.Against[0].Figures[0]
+	if got.Word != report.WordWorse || got.Difference != nil || got.Shift != nil || got.Low != nil ||
+		got.B.Median != nil || got.B.AtLeast == nil || *got.B.AtLeast != 19.5e9 {
+		t.Errorf("%+v", got)
+	}
+	if !c.Failed() {
+		t.Errorf("the condition says %+v", c.Checks)
+	}
+	var text bytes.Buffer
+	if err := c.Write(&text, report.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(text.String(), "> 19.5 s") {
+		t.Errorf("the bound is not in\n%s", text.String())
+	}
+	if c, err = report.Compare([]report.Set{undrained, undrained}, options); err != nil {
+		t.Fatal(err)
+	}
+	if got := c.Against[0].Figures[0]; got.Word != report.WordNoDifference || got.Difference != nil {
+		t.Errorf("bounds against bounds: %+v", got)
+	}
+	history, err := report.Over(append(drained.Runs, undrained.Runs...), report.HistoryOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text.Reset()
+	if err := history.Write(&text, report.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	const note = "e2e response time p99: of 5 runs only a lower bound is known, and no level takes it in."
+	if !strings.Contains(text.String(), note) {
+		t.Errorf("the history does not say that of half of its runs it has only a bound:\n%s", text.String())
+	}
+}

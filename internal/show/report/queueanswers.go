@@ -121,6 +121,9 @@ func added(r, base Repeated, f figure.Figure) (text string, shown stats.Verdict)
 }
 
 func signed(v float64, f figure.Figure) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) { // of bounds there is no difference
+		return absent
+	}
 	if v < 0 {
 		return "−" + f.Format(-v)
 	}

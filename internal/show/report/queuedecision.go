@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -137,7 +138,7 @@ func (k workKind) figureOf(d *CampaignDocument, c *CellDocument, f figure.Figure
 	}
 	base := c
 	if c.engineOf() != plainEngine {
-		if base = d.plainOf(c); base == nil {
+		if base = d.plainOf(c); base == nil || math.IsInf(base.of(k.figure).summary.Median, 1) {
 			return text + ", no plain at that load", nil, false
 		}
 		text += ", " + signed(r.summary.Median-base.of(k.figure).summary.Median, f)

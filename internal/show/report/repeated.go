@@ -20,11 +20,15 @@ type Repeated struct {
 	Reached float64  `json:"confidence"`
 	Min     *float64 `json:"min"`
 	Max     *float64 `json:"max"`
+	// AtLeast bounds the median from below, where it is null because too many of the
+	// runs have only a lower bound.
+	AtLeast *float64 `json:"median_at_least,omitempty"`
 	Mean    *float64 `json:"mean"`
 	Stddev  *float64 `json:"stddev"`
 
 	summary stats.Summary
-	values  []float64
+	least   stats.Summary // of lower bounds in place of +Inf
+	values  []float64     // a lower bound is +Inf
 }
 
 // confidence of the interval of a median.
@@ -35,17 +39,25 @@ const confidence = 0.95
 const fewest = 5
 
 func repeated(values []float64) Repeated {
-	wanted := confidence
+	return repeatedOf(figure.Repeats{Ranked: values, AtLeast: values})
+}
+
+func repeatedOf(all figure.Repeats) Repeated {
+	values, wanted := all.Ranked, confidence
 	if n := len(values); n >= 2 && n < 6 {
 		// The confidence of the range of n values, which is all there is.
 		wanted = 1 - math.Exp2(float64(1-n))
 	}
 	s := stats.Summarise(values, wanted)
-	return Repeated{
+	r := Repeated{
 		N: s.N, Median: known(s.Median), Low: known(s.Low), High: known(s.High), Reached: s.Confidence,
 		Min: known(s.Min), Max: known(s.Max), Mean: known(s.Mean), Stddev: known(s.Stddev),
-		summary: s, values: values,
+		summary: s, least: stats.Summarise(all.AtLeast, wanted), values: values,
 	}
+	if math.IsInf(s.Median, 1) {
+		r.AtLeast = known(r.least.Median)
+	}
+	return r
 }
 
 // median prints the median, or that there is none.
@@ -53,7 +65,7 @@ func (r Repeated) median(f figure.Figure) string {
 	if r.N == 0 {
 		return absent
 	}
-	return f.Format(r.summary.Median)
+	return f.FormatRanked(r.summary.Median, r.least.Median)
 }
 
 // interval prints what bounds the median: [8.40, 8.70 ms] where it is an
@@ -62,7 +74,7 @@ func (r Repeated) interval(f figure.Figure) string {
 	if r.N < 2 || math.IsNaN(r.summary.Low) {
 		return ""
 	}
-	low, high := f.Format(r.summary.Low), f.Format(r.summary.High)
+	low, high := f.FormatRanked(r.summary.Low, r.least.Low), f.FormatRanked(r.summary.High, r.least.High)
 	if low == high {
 		return ""
 	}

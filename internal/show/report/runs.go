@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,8 +29,10 @@ type RunDocument struct {
 	Notes     []string          `json:"notes"` // what was wrong with the files
 	Settings  map[string]string `json:"settings"`
 	// Figures are in the units of the document's head; null where one was not
-	// measured, or where the records are too few for the percentile.
+	// measured, where the records are too few for the percentile, or where too few had
+	// ended for more than a lower bound, which is in AtLeast.
 	Figures map[string]*float64 `json:"figures"`
+	AtLeast map[string]float64  `json:"at_least,omitempty"`
 }
 
 // Runs writes the report of runs in the format of o: one alone as Text does,
@@ -61,6 +64,12 @@ func documentOf(runs []*result.Recorded) RunsDocument {
 		}
 		for _, f := range figure.All() {
 			run.Figures[f.Name] = figureOf(f, &r.Run)
+			if bound, known := f.AtLeast(&r.Run); known && run.Figures[f.Name] == nil {
+				if run.AtLeast == nil {
+					run.AtLeast = map[string]float64{}
+				}
+				run.AtLeast[f.Name] = bound
+			}
 		}
 		d.Runs = append(d.Runs, run)
 	}
@@ -142,11 +151,11 @@ func (m *markdown) headline(runs []*result.Recorded) {
 	for _, f := range headlineOf(runs) {
 		row, any := []string{f.Title}, false
 		for _, r := range runs {
-			text := absent
-			if v := figureOf(f, &r.Run); v != nil {
-				text, any = f.Format(*v), true
+			text, known := f.Text(&r.Run)
+			if !known {
+				text = absent
 			}
-			row = append(row, text)
+			row, any = append(row, text), any || known
 		}
 		if any {
 			t.add(row...)
@@ -160,12 +169,19 @@ func (m *markdown) distributions(all []distribution) {
 	if len(all) == 0 {
 		return
 	}
+	open := slices.ContainsFunc(all, func(d distribution) bool { return d.NotEnded > 0 })
 	t := table{rows: [][]string{{"Time", "count"}}}
+	if open {
+		t.rows[0] = append(t.rows[0], "open")
+	}
 	for _, s := range statistics {
 		t.rows[0] = append(t.rows[0], s.name)
 	}
 	for _, d := range all {
 		row := []string{words(d.metric), unit.Count(d.Count)}
+		if open {
+			row = append(row, unit.Count(d.NotEnded))
+		}
 		for _, s := range statistics {
 			row = append(row, s.text(d))
 		}
@@ -174,6 +190,9 @@ func (m *markdown) distributions(all []distribution) {
 	m.table(t)
 	if thin(all) {
 		m.paragraph(unsupported, ".")
+	}
+	if open {
+		m.paragraph(prose(notEnded), ".")
 	}
 }
 

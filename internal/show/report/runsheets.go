@@ -1,7 +1,9 @@
 package report
 
 import (
+	"math"
 	"slices"
+	"strings"
 
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
@@ -16,11 +18,16 @@ func ofRunCells(r *result.Recorded) []string {
 
 // figureSheet has a row for each run and figure.
 func figureSheet(runs []*result.Recorded) sheet {
-	s := sheet{head: append(slices.Clone(ofRun), "figure", "unit", "value")}
+	s := sheet{head: append(slices.Clone(ofRun), "figure", "unit", "value", "at_least")}
 	for _, r := range runs {
 		for _, f := range figure.All() {
-			if v := figureOf(f, &r.Run); v != nil {
-				s.add(append(ofRunCells(r), f.Name, unitOf(f), raw(*v))...)
+			v, known := f.Ranked(&r.Run)
+			atLeast, _ := f.AtLeast(&r.Run)
+			switch {
+			case known && math.IsInf(v, 1):
+				s.add(append(ofRunCells(r), f.Name, unitOf(f), "", raw(atLeast))...)
+			case known:
+				s.add(append(ofRunCells(r), f.Name, unitOf(f), raw(v), "")...)
 			}
 		}
 	}
@@ -28,23 +35,29 @@ func figureSheet(runs []*result.Recorded) sheet {
 }
 
 // timeSheet has a row for each run and time. Percentiles beyond the one that the
-// count supports are empty; a column says which that is.
+// count supports are empty; a column says which that is. So is a lower bound, which
+// stands beside its name in the last column, as in p99_ns 19500000000.
 func timeSheet(runs []*result.Recorded) sheet {
 	s := sheet{head: append(slices.Clone(ofRun), "metric", "count", "highest_supported_percentile")}
 	for _, statistic := range statistics {
 		s.head = append(s.head, statistic.key+"_ns")
 	}
+	s.head = append(s.head, "not_ended", "at_least")
 	for _, r := range runs {
 		for _, d := range measured(&r.Run) {
 			row := append(ofRunCells(r), d.metric, integer(d.Count), highest(d.independent))
+			var bounds []string
 			for _, statistic := range statistics {
 				cell := ""
-				if d.says(statistic) && statistic.supported(d.independent) {
+				switch says := d.says(statistic) && statistic.supported(d.independent); {
+				case says && statistic.atLeast(d.Time):
+					bounds = append(bounds, statistic.key+"_ns "+raw(statistic.ns(d.Time)))
+				case says:
 					cell = raw(statistic.ns(d.Time))
 				}
 				row = append(row, cell)
 			}
-			s.add(row...)
+			s.add(append(row, integer(d.NotEnded), strings.Join(bounds, "; "))...)
 		}
 	}
 	return s

@@ -77,12 +77,17 @@ func beside(a, b sample) (sample, sample) {
 	return a, b
 }
 
+// repeated is a figure over the runs that have it.
+func (s sample) repeated(f figure.Figure) Repeated {
+	return repeatedOf(f.Among(s.among).Over(runsOf(s.runs)))
+}
+
 // values are those of a figure, in the order of time, with the runs that they are
-// of: a run that does not know the figure is passed over.
+// of: a run that does not know the figure is passed over, and a lower bound is +Inf.
 func (s sample) values(f figure.Figure) (values []float64, of []*result.Recorded) {
 	f = f.Among(s.among)
 	for _, r := range s.runs {
-		if v, known := f.Value(&r.Run); known {
+		if v, known := f.Ranked(&r.Run); known {
 			values, of = append(values, v), append(of, r)
 		}
 	}

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -57,7 +58,8 @@ func comparedRows(all []variant) []comparedRow {
 		comparedRow{label: "delivered", figure: figureCalled("delivered_per_s"), format: unit.PerSecond},
 	)
 	if underBackpressure(all) {
-		rows = append(rows, comparedRow{label: "  ÷ without backpressure", full: "delivered ÷ without backpressure", figure: figure.DeliveredOfOff(references(all)), format: unit.Percent})
+		rows = append(rows, comparedRow{label: "  ÷ without backpressure", full: "delivered ÷ without backpressure",
+			figure: figure.DeliveredOfOff(references(all)), format: unit.Percent})
 	}
 	return append(rows,
 		comparedRow{label: "consumers busy", reading: utilisation, format: unit.Percent},
@@ -234,8 +236,17 @@ func cells(s spread, format func(float64) string) (median, extent string) {
 	if s.n == 0 {
 		return absent, ""
 	}
-	median = format(s.median)
-	low, top := format(s.low), format(s.top)
+	shown := func(v float64, of func(spread) float64) string {
+		switch {
+		case !math.IsInf(v, 1):
+			return format(v)
+		case s.least != nil && of(*s.least) > 0:
+			return "> " + format(of(*s.least))
+		}
+		return absent
+	}
+	median = shown(s.median, func(s spread) float64 { return s.median })
+	low, top := shown(s.low, func(s spread) float64 { return s.low }), shown(s.top, func(s spread) float64 { return s.top })
 	if low == top {
 		return median, ""
 	}

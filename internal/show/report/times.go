@@ -44,14 +44,28 @@ func (s statistic) supported(count int64) bool {
 
 // text prints the statistic of a time, or that it does not have it.
 func (s statistic) text(d distribution) string {
-	if !d.says(s) || !s.supported(d.independent) {
+	ofEnded := s.key == "min" || s.key == "mean" || s.key == "stddev"
+	switch ns := int64(s.ns(d.Time)); {
+	case !d.says(s) || !s.supported(d.independent):
 		return absent
+	case ofEnded && (d.Count == 0 || d.NotEnded > 0 && s.key != "min"):
+		return absent
+	case !s.atLeast(d.Time):
+		return unit.Nanos(ns)
+	case ns > 0:
+		return "> " + unit.Nanos(ns)
 	}
-	return unit.Nanos(int64(s.ns(d.Time)))
+	return absent
 }
+
+// atLeast tells whether the statistic is only a lower bound.
+func (s statistic) atLeast(t result.Time) bool { return slices.Contains(t.AtLeast, s.key+"_ns") }
 
 // unsupported explains the mark that stands for such a percentile.
 const unsupported = absent + ": fewer than 10 values lie beyond it"
+
+// notEnded explains the bounds.
+const notEnded = "open: had not ended, and counts as slower than all that had; >: at least"
 
 // unreliable explains a column of such marks: the times are in the result, and what
 // they say is how long the tool waited.
@@ -85,6 +99,9 @@ func (p *page) times(r *result.Run) {
 	if thin(shown) {
 		legend = append(legend, unsupported)
 	}
+	if slices.ContainsFunc(shown, func(d distribution) bool { return d.NotEnded > 0 }) {
+		legend = append(legend, notEnded)
+	}
 	if r.Run.Imported == nil && slices.ContainsFunc(shown, func(d distribution) bool { return !r.Says("time." + d.metric) }) {
 		legend = append(legend, unreliable)
 	}
@@ -112,6 +129,9 @@ func speaksOf(r *result.Run) string {
 	switch {
 	case b != nil && b.Excess != "shed" && b.DeferredPeakRecords > 0 && l.Admitted == l.Scheduled:
 		return fmt.Sprintf(" of all %s records, response times from when each was due", unit.Count(l.Admitted))
+	case l.Deferred > 0 && r.Method() > 1:
+		all := l.Scheduled - l.Shed
+		return fmt.Sprintf(" of the %s records that were not shed, %s of the scheduled", unit.Count(all), share(all, l.Scheduled))
 	case l.Admitted != l.Scheduled:
 		return fmt.Sprintf(" of the %s records admitted, %s of the scheduled", unit.Count(l.Admitted), share(l.Admitted, l.Scheduled))
 	}
@@ -127,7 +147,7 @@ type distribution struct {
 }
 
 func distributionOf(r *result.Run, metric string, t result.Time) distribution {
-	return distribution{metric: metric, Time: t, independent: figure.Independent(r, metric, t.Count)}
+	return distribution{metric: metric, Time: t, independent: figure.Independent(r, metric, t.Count+t.NotEnded)}
 }
 
 // says tells whether the run knows the statistic: one of another tool may not.
@@ -147,7 +167,7 @@ func measured(r *result.Run) (all []distribution) {
 	}
 	for _, metric := range metrics {
 		v, known := r.Time[metric]
-		if known && v.Count > 0 && (!r.Load.ClosedLoop || !fromIntended(metric)) {
+		if known && v.Count+v.NotEnded > 0 && (!r.Load.ClosedLoop || !fromIntended(metric)) {
 			d := distributionOf(r, metric, v)
 			d.run = r
 			all = append(all, d)
@@ -159,13 +179,18 @@ func measured(r *result.Run) (all []distribution) {
 // distributions prints a column for each time and a row for each statistic, so
 // that service and response times stand beside each other.
 func (p *page) distributions(all []distribution) {
-	above, below, counts := []string{""}, []string{""}, []string{"  count"}
+	above, below, counts, open := []string{""}, []string{""}, []string{"  count"}, []string{"  open"}
+	some := false
 	for _, d := range all {
 		first, second := columnHead(d.metric)
 		above, below = append(above, first), append(below, second)
-		counts = append(counts, unit.Count(d.Count))
+		counts, open = append(counts, unit.Count(d.Count)), append(open, unit.Count(d.NotEnded))
+		some = some || d.NotEnded > 0
 	}
 	t := table{gap: 2, rows: [][]string{above, below, counts}}
+	if some {
+		t.add(open...)
+	}
 	for _, s := range statistics {
 		row := []string{"  " + s.name}
 		for _, d := range all {

@@ -65,10 +65,16 @@ type reading func(*result.Run) (float64, bool)
 type spread struct {
 	n                int
 	low, median, top float64
+	least            *spread // of lower bounds, where others are +Inf
 }
 
 // figure takes a figure from each run that compares with all others of the table.
-func (v variant) figure(f figure.Figure) spread { return v.of(f.Among(v.among).Value) }
+func (v variant) figure(f figure.Figure) spread {
+	f = f.Among(v.among)
+	s, least := v.of(f.Ranked), v.of(f.AtLeast)
+	s.least = &least
+	return s
+}
 
 // of takes the figure from each run; n is zero where no run has it.
 func (v variant) of(f reading) spread {
@@ -83,7 +89,7 @@ func (v variant) of(f reading) spread {
 	}
 	slices.Sort(values)
 	n := len(values)
-	return spread{n: n, low: values[0], median: (values[(n-1)/2] + values[n/2]) / 2, top: values[n-1]}
+	return spread{n: n, low: values[0], median: (values[(n-1)/2] + values[n/2]) / 2, top: values[n-1]} // of +Inf it is that
 }
 
 // where is how many runs have a figure of which something is so.

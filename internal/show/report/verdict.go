@@ -20,7 +20,8 @@ func (p *page) verdict(r *result.Recorded) {
 	case !proven(&r.Run):
 		style = yellow
 	}
-	p.line(p.paint(style, heading(&r.Run)), "  ", p.paint(bold, info.Name), "  ", info.ID, "  ", moment(startedAt(&r.Run), "2006-01-02 15:04:05 UTC"), "  ", method(&r.Run))
+	p.line(p.paint(style, heading(&r.Run)), "  ", p.paint(bold, info.Name), "  ", info.ID, "  ",
+		moment(startedAt(&r.Run), "2006-01-02 15:04:05 UTC"), "  ", method(&r.Run))
 	for _, reason := range v.Reasons {
 		p.styled(red, "because", reason)
 	}

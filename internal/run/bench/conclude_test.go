@@ -1,0 +1,65 @@
+package bench
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/measure/latency"
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
+)
+
+// TestTimesAreOfAllRecords: of 1,000 records that were due in a second, 210 arrive after
+// 1, 2, … 210 ms before a drain of 100 ms gives up. A user of the others waits longer.
+func TestTimesAreOfAllRecords(t *testing.T) {
+	const ms = int64(time.Millisecond)
+	recorder := latency.NewRecorder(latency.SendDelay, latency.SendServiceTime, latency.E2EServiceTime, latency.E2EResponseTime)
+	r := &run{
+		axis: load.NewAxis(nil), finishedNs: 1100 * ms, stamped: true, groups: groups{silent{}}, collector: &latency.Collector{},
+		cfg: Config{Scenario: scenario.Scenario{}}, // without producers, so that it is no closed loop either
+	}
+	r.axis.Set(0, time.Second)
+	for i := int64(1); i <= 210; i++ {
+		recorder.Record(true, latency.E2EServiceTime, i*ms)
+		recorder.Record(true, latency.E2EResponseTime, i*ms)
+	}
+	recorder.RecordN(true, latency.SendDelay, ms, 950)
+	recorder.RecordN(true, latency.SendServiceTime, 2*ms, 950)
+	r.collector.Add(recorder)
+	r.collector.Collect()
+	times := r.times(load.Sent{Scheduled: 1200, ShedByGate: 200})
+
+	is := func(ns, want int64) bool { return ns >= want-want/1000 && ns <= want+want/1000 }
+	e2e := times["e2e_response_time"]
+	if e2e.Count != 210 || e2e.NotEnded != 790 || !is(e2e.P50Ns, 100*ms) || !is(e2e.P99Ns, 200*ms) || !is(e2e.MaxNs, 210*ms) {
+		t.Errorf("the response times are %+v", e2e)
+	}
+	for _, bound := range []string{"p50_ns", "p99_ns", "max_ns"} {
+		if !slices.Contains(e2e.AtLeast, bound) {
+			t.Errorf("%s is no bound in %+v", bound, e2e)
+		}
+	}
+	if service := times["e2e_service_time"]; service.NotEnded != 790 || service.P75Ns != 0 || !is(service.P99Ns, 200*ms) {
+		t.Errorf("the service times are %+v", service)
+	}
+	if delay := times["send_delay"]; delay.Count != 950 || delay.NotEnded != 50 || !is(delay.P95Ns, ms) || !is(delay.P99Ns, 100*ms) || len(delay.AtLeast) != 5 {
+		t.Errorf("the send delays, of which 50 still go on, are %+v", delay)
+	}
+	if sent := times["send_service_time"]; sent.NotEnded != 50 || !is(sent.P99Ns, 2*ms) || len(sent.AtLeast) != 5 {
+		t.Errorf("the send service times are %+v", sent)
+	}
+	for _, none := range []string{"processed_response_time", "poll_time", "pacer_lateness", "unacked_service_time"} {
+		if d, some := times[none]; some {
+			t.Errorf("%s, which is no time of these records, is %+v", none, d)
+		}
+	}
+	r.groups = append(r.groups, silent{}) // which got nothing
+	if both := r.times(load.Sent{Scheduled: 1000})["e2e_response_time"]; both.Count != 210 || both.NotEnded != 1790 {
+		t.Errorf("of two groups the response times are %+v", both)
+	}
+	r.stamped = false
+	if e2e, some := r.times(load.Sent{Scheduled: 1000})["e2e_response_time"]; some && e2e.NotEnded > 0 {
+		t.Errorf("without stamps nobody knows which did not arrive, and the response times are %+v", e2e)
+	}
+}
