@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -18,26 +19,38 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
-// interrupter closes a run's interrupt at an event, as a person would.
+// interrupter closes a run's interrupt a while after the first event that it looks for,
+// as a person would.
 type interrupter struct {
-	phase string
+	at    func(result.Event) bool
 	after time.Duration
 	fired chan struct{}
+	once  sync.Once
 }
 
 func (i *interrupter) Began(string)             {}
 func (i *interrupter) Interval(result.Interval) {}
 func (i *interrupter) Event(e result.Event) {
-	if e.Kind == "phase" && e.What == i.phase {
-		time.AfterFunc(i.after, func() { close(i.fired) })
+	if i.at(e) {
+		i.once.Do(func() { time.AfterFunc(i.after, func() { close(i.fired) }) })
 	}
+}
+
+// interruptAt is cfg, interrupted a while after an event.
+func interruptAt(cfg bench.Config, at func(result.Event) bool, after time.Duration) bench.Config {
+	i := &interrupter{at: at, after: after, fired: make(chan struct{})}
+	cfg.Watch, cfg.Interrupt = i, i.fired
+	return cfg
 }
 
 // interruptIn is cfg, interrupted a while after a phase began.
 func interruptIn(cfg bench.Config, phase string, after time.Duration) bench.Config {
-	i := &interrupter{phase: phase, after: after, fired: make(chan struct{})}
-	cfg.Watch, cfg.Interrupt = i, i.fired
-	return cfg
+	return interruptAt(cfg, begins(phase), after)
+}
+
+// begins tells the event with which a phase begins.
+func begins(phase string) func(result.Event) bool {
+	return func(e result.Event) bool { return e.Kind == "phase" && e.What == phase }
 }
 
 // TestInterruptInWindow ends a run of a minute after less than a second.
@@ -198,7 +211,7 @@ func TestAbandon(t *testing.T) {
 		cfg := config(t, c, smallScenario(t, "abandoned", "phases.measure=1m"))
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
-		i := &interrupter{phase: "measure", after: 800 * time.Millisecond, fired: make(chan struct{})}
+		i := &interrupter{at: begins("measure"), after: 800 * time.Millisecond, fired: make(chan struct{})}
 		cfg.Watch = i
 		go func() {
 			<-i.fired

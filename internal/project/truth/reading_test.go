@@ -208,7 +208,7 @@ func TestReadingAlong(t *testing.T) {
 	slowly(t, func(t *testing.T, c *virtual.Cluster) {
 		filled(t, c, "orders", 300)
 		theirs := client(t, c)
-		i := &interrupter{phase: "measure", after: 200 * time.Millisecond, fired: make(chan struct{})}
+		i := &interrupter{at: begins("measure"), after: 200 * time.Millisecond, fired: make(chan struct{})}
 		cfg := config(t, c, reading(t, "along", "consume.from=end", "phases.measure=1500ms", "consume.changes=[{at: 1s, work: 100us}]"))
 		cfg.Watch = i
 		written := make(chan struct{})

@@ -123,7 +123,7 @@ func TestExistingTopic(t *testing.T) {
 		wantCount(t, "first run: unique", first.Run.Delivery.Unique, 1000)
 		wantCount(t, "records in the topic", topics(t, c)["orders"], 90+1500)
 
-		i := &interrupter{phase: "measure", after: 200 * time.Millisecond, fired: make(chan struct{})}
+		i := &interrupter{at: begins("measure"), after: 200 * time.Millisecond, fired: make(chan struct{})}
 		cfg := config(t, c, s)
 		cfg.Watch = i
 		written := make(chan struct{})
