@@ -7,12 +7,12 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/rpc"
 	"os"
 	"runtime"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/twmb/franz-go/pkg/kfake"
 
@@ -89,8 +89,13 @@ type pipes struct {
 }
 
 // TestProcessWhoseRunIsGone: a process ends with its standard input, whatever it waits
-// for; here a broker that is not there.
+// for; here a broker that takes connections and says nothing.
 func TestProcessWhoseRunIsGone(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
 	in, tell := io.Pipe()
 	hear, out := io.Pipe()
 	ended := make(chan error, 1)
@@ -99,15 +104,20 @@ func TestProcessWhoseRunIsGone(t *testing.T) {
 	}()
 	client := rpc.NewClient(pipes{hear, tell})
 	call := client.Go(remote.ServiceName+".Open", remote.Assignment{
-		Version: remote.Version, Driver: "franz-go", Brokers: []string{"127.0.0.1:1"},
+		Version: remote.Version, Driver: "franz-go", Brokers: []string{silent.Addr().String()},
 		Scenario: []byte("name: gone\nload: {rate: 100/s, producers: 3, processes: 3}\nbackpressure: {controller: credit, max_lag: 1000, share: demand}\n"),
 		RunID:    "r", Topic: "t", Partitions: 1, Groups: []string{"g"}, Consumed: true, Shares: "shares",
 		Processes: 3, Workers: []int{0},
 	}, new(remote.OpenReply), nil)
+	conn, err := silent.Accept() // from now on it waits
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
 	select {
 	case <-call.Done:
 		t.Fatalf("it did not wait for the broker: %v", call.Error)
-	case <-time.After(300 * time.Millisecond):
+	default:
 	}
 	_ = tell.Close()
 	if err := <-ended; err != nil {

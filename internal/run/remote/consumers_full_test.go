@@ -21,6 +21,13 @@ import (
 // outside starts a child that is a process.
 func outside(place int) (*Child, error) { return StartChild(place, childCommand) }
 
+// readSome waits until something of a partition was delivered.
+func readSome(cs *Consumers, partition int) {
+	for cs.Reached()[partition].Delivered == 0 {
+		time.Sleep(time.Millisecond)
+	}
+}
+
 // A process that is killed by a fault leaves its books, and its member may come
 // again in another process. On the tape it then reads all from the start: what it was
 // handed before comes twice, and is known to.
@@ -30,7 +37,7 @@ func TestKilledProcess(t *testing.T) {
 	cs := join(t, outside, axis, 3, nil)
 	var collector latency.Collector
 	cs.AddTo(&collector)
-	time.Sleep(50 * time.Millisecond)
+	readSome(cs, 1)
 	pid := cs.places[1].process.PID()
 	loss, err := cs.Kill(1)
 	if err != nil || !slices.Equal(loss.Partitions, []int32{1, 4}) || loss.Uncommitted == 0 {
@@ -72,7 +79,7 @@ func TestPausedProcess(t *testing.T) {
 	axis := load.NewAxis(nil)
 	axis.Set(0, time.Minute)
 	cs := join(t, outside, axis, 3, nil)
-	time.Sleep(30 * time.Millisecond)
+	readSome(cs, 1)
 	process := cs.places[1].process
 	how, err := cs.Pause(1)
 	if err != nil || !strings.Contains(how, fmt.Sprintf("pid %d) stands still (SIGSTOP)", process.PID())) {
@@ -85,9 +92,11 @@ func TestPausedProcess(t *testing.T) {
 		t.Error("it runs, or has ended")
 	}
 	at := cs.Reached()
-	time.Sleep(100 * time.Millisecond)
-	now := cs.Reached()
-	if now[1].Position != at[1].Position || now[1].Position == 0 || now[0].Position == at[0].Position {
+	now := at
+	for ; now[0].Position < tapeRecords; now = cs.Reached() { // the others go on
+		time.Sleep(time.Millisecond)
+	}
+	if now[1].Position != at[1].Position || now[1].Position == 0 {
 		t.Errorf("positions went from %+v to %+v", at, now)
 	}
 	if err := process.Call("Clock.Now", None(0), new(int64)); !errors.Is(err, errNotRunning) {
@@ -130,7 +139,7 @@ func TestConsumersOfADeadProcess(t *testing.T) {
 	axis := load.NewAxis(nil)
 	axis.Set(0, time.Minute)
 	cs := join(t, outside, axis, 3, nil)
-	time.Sleep(30 * time.Millisecond)
+	readSome(cs, 1)
 	at := cs.Reached()
 	_ = syscall.Kill(cs.places[1].process.PID(), syscall.SIGKILL)
 	for cs.Dead() == nil {

@@ -33,9 +33,7 @@ func join(t testing.TB, start func(place int) (*Child, error), axis *load.Axis, 
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { cs.Stop(context.Background()) })
-	ready, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
-	if err := cs.AwaitReady(ready); err != nil {
+	if err := cs.AwaitReady(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	return cs

@@ -24,7 +24,10 @@ func TestProducersOfADeadProcess(t *testing.T) {
 		for ps.Err() == nil {
 			time.Sleep(time.Millisecond)
 		}
-		time.Sleep(100 * time.Millisecond) // of the others
+		_, dead := ps.Sent()
+		for _, others := ps.Sent(); others.Scheduled < dead.Scheduled+100; _, others = ps.Sent() {
+			time.Sleep(time.Millisecond)
+		}
 		ps.EndAt(axis.Now())
 	}()
 	got := offer(t, ps, axis, time.Minute)
