@@ -511,7 +511,9 @@ func TestWhatComesFirstIsCommitted(t *testing.T) {
 
 // Starts come first of what is read first of a partition, whoever had it; and for a while from
 // then on, however late that is, if somebody did not leave it in order.
-func TestYoung(t *testing.T) {
+func TestYoung(t *testing.T) { synctest.Test(t, testYoung) }
+
+func testYoung(t *testing.T) {
 	for _, was := range []string{"", inUse} {
 		crashed := was != ""
 		s := started{parts: map[int32]*position{}}

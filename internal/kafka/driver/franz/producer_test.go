@@ -29,13 +29,13 @@ func testSlotIsUsedAgain(t *testing.T, cluster drivertest.Cluster) {
 		return s, s.record.Timestamp
 	}
 	first, firstTime := use()
-	time.Sleep(2 * time.Millisecond) // time stamps count milliseconds
+	time.Sleep(2 * time.Millisecond)
 	second, secondTime := use()
 	if first != second {
 		t.Error("the second use made a new slot")
 	}
-	if !secondTime.After(firstTime) {
-		t.Errorf("time stamps %v and %v", firstTime, secondTime)
+	if apart := secondTime.Sub(firstTime); apart != 2*time.Millisecond {
+		t.Errorf("the time stamps are %v apart, want 2ms", apart)
 	}
 	copied := *r
 	p.Produce(&copied)

@@ -62,7 +62,7 @@ func consumeAndClose(t *testing.T, cfg driver.ConsumerConfig, kill bool) {
 	}
 	started := time.Now()
 	c.Close()
-	if took := time.Since(started); took > 5*time.Second {
-		t.Errorf("closing took %v", took)
+	if took := time.Since(started); took != 0 {
+		t.Errorf("closing took %v, want no time", took)
 	}
 }
