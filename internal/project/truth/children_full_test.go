@@ -74,7 +74,7 @@ func TestProcessKilled(t *testing.T) {
 		t.Run(c.who, func(t *testing.T) {
 			t.Parallel()
 			cfg := config(t, loopback(t), smallScenario(t, "bereft", append(c.overrides, "phases.drain=1h")...))
-			cfg.Watch = &outsider{who: c.who, sends: map[time.Duration]syscall.Signal{300 * time.Millisecond: syscall.SIGKILL}}
+			cfg.Watch = &outsider{who: c.who, sends: map[time.Duration]syscall.Signal{0: syscall.SIGKILL}}
 			r := run(t, cfg)
 			left := reasons(r)
 			unoffered := func(why string) bool { return strings.Contains(why, " records came due where the schedule has ") }
