@@ -66,7 +66,7 @@ func fixedWork(d time.Duration) Plan { return Plan{Work: Work{Time: d, Distribut
 func TestEverythingIsDelivered(t *testing.T) {
 	consume(t, 100, nil, func(t *testing.T, g *Group, c *fakeConsumer, _ *Axis) {
 		time.Sleep(1500 * time.Millisecond)
-		if r := g.Received(); r.Delivered != 400 || r.DeliveredInWindow != 400 || r.Duplicates != 0 {
+		if r := g.Received(); r.Delivered != 400 || r.DeliveredInWindow != 400 || r.Duplicates() != 0 {
 			t.Errorf("%+v; want 400 delivered", r)
 		}
 		for p, at := range g.Reached() {
@@ -246,8 +246,8 @@ func TestDamageIsFound(t *testing.T) {
 		}
 		// 40 less the hole, the flipped and the foreign one; the repeated one
 		// is a duplicate.
-		if r := g.Received(); r.Delivered != 37 || r.Duplicates != 1 || unique != 36 {
-			t.Errorf("%d delivered, %d duplicates, %d unique; want 37, 1, 36", r.Delivered, r.Duplicates, unique)
+		if r := g.Received(); r.Delivered != 37 || r.Duplicates() != 1 || unique != 36 {
+			t.Errorf("%d delivered, %d duplicates, %d unique; want 37, 1, 36", r.Delivered, r.Duplicates(), unique)
 		}
 	})
 }

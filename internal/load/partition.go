@@ -47,25 +47,28 @@ type Reached struct {
 // NeverHanded is when a partition's last record was handed over of which none was.
 const NeverHanded int64 = math.MinInt64
 
-// hand notes that records are handed over, the lowest offset first.
-func (p *partition) hand(records []driver.Received, now int64) {
+// hand notes that records are handed over, the lowest offset first, and returns how many
+// of them have offsets above all before them.
+func (p *partition) hand(records []driver.Received, now int64) (fresh int64) {
 	n := len(records)
 	p.count += int64(n)
 	next := records[n-1].Offset + 1
 	if next <= p.next {
-		return
+		return 0
 	}
-	p.fresh += int64(n)
+	fresh = int64(n)
 	if records[0].Offset < p.next { // some came before, to a member that could not commit them
 		again, _ := slices.BinarySearchFunc(records, p.next, func(r driver.Received, at int64) int { return cmp.Compare(r.Offset, at) })
-		p.fresh -= int64(again)
+		fresh -= int64(again)
 	}
+	p.fresh += fresh
 	p.next, p.at = next, now
 	due := beforeAll
 	if now-p.handed.last > p.handed.least { // or it is no gap, whenever it was due
 		due = dueOf(records[0])
 	}
 	p.handed.acked(now, due)
+	return fresh
 }
 
 // dueOf is when a record was due; before everything where it does not say, so that a

@@ -162,6 +162,7 @@ func (n *queueNode) sleepUntil(at int64) bool {
 // them to hand. Their times, and those that wait already, go into the histograms.
 func (n *queueNode) handOver(hand []inHand, times *[]timed, lot Lot, from, turns int, now, work int64) []inHand {
 	var counts Received
+	var delivered, first int64
 	var totals QueueTotal
 	wall := time.Now()
 	for i := from; i < from+turns; i++ {
@@ -174,18 +175,18 @@ func (n *queueNode) handOver(hand []inHand, times *[]timed, lot Lot, from, turns
 		if !h.ours {
 			continue
 		}
-		counts.Delivered++
-		if !h.first {
-			counts.Duplicates++
+		delivered++
+		if h.first {
+			first++
+		} else {
 			totals.Redelivered++
 		}
 		n.timesOf(h, times, &counts)
 	}
 	n.inHand.Add(int64(turns))
 	counts.WorkInWindow = work
-	if n.group.axis.InWindow(now) {
-		counts.DeliveredInWindow = counts.Delivered
-	} else {
+	counts.deliver(n.group.axis, now, delivered, first)
+	if !n.group.axis.InWindow(now) {
 		counts.Bytes = 0
 	}
 	n.record(times, counts, totals)

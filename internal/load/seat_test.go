@@ -56,7 +56,7 @@ type tally struct {
 
 func tallyOf(g *Group) tally {
 	received := g.Received()
-	sum := tally{delivered: received.Delivered, duplicates: received.Duplicates}
+	sum := tally{delivered: received.Delivered, duplicates: received.Duplicates()}
 	for _, r := range g.Receivers() {
 		r.Lock()
 		sum.unique += r.Unique()
@@ -104,7 +104,7 @@ func TestKilledMembersWorkIsDoneAgain(t *testing.T) {
 			if rested[1] != at[1] || rested[3] != at[3] || rested[0] == at[0] {
 				t.Errorf("positions went from %v to %v before the session timeout; want those of 0 and 2 alone to", at, rested)
 			}
-			if got := g.Received().Duplicates; got != 0 {
+			if got := g.Received().Duplicates(); got != 0 {
 				t.Errorf("%d duplicates before the session timeout", got)
 			}
 			for range 60 {

@@ -14,9 +14,12 @@ import (
 type Received struct {
 	Delivered         int64 // duplicates included; where there are stamps, intact records of this run
 	DeliveredInWindow int64 // of those, handed over within the measured window
-	Duplicates        int64
-	Processed         int64
-	Bytes             int64 // keys and values, of those in the window; where they are counted
+	// Unique counts first deliveries: of an intact record that arrives for the first time,
+	// or without stamps of one whose offset is above all before it. UniqueInWindow were
+	// handed over within the measured window, UniqueAfter at its end or later.
+	Unique, UniqueInWindow, UniqueAfter int64
+	Processed                           int64
+	Bytes                               int64 // keys and values, of those in the window; where they are counted
 	// WorkInWindow is the simulated work that fell into the measured window,
 	// in nanoseconds.
 	WorkInWindow int64
@@ -29,12 +32,30 @@ type Received struct {
 func (r *Received) Add(o Received) {
 	r.Delivered += o.Delivered
 	r.DeliveredInWindow += o.DeliveredInWindow
-	r.Duplicates += o.Duplicates
+	r.Unique += o.Unique
+	r.UniqueInWindow += o.UniqueInWindow
+	r.UniqueAfter += o.UniqueAfter
 	r.Processed += o.Processed
 	r.Bytes += o.Bytes
 	r.WorkInWindow += o.WorkInWindow
 	r.Timed += o.Timed
 	r.ServiceNs += o.ServiceNs
+}
+
+// Duplicates are the deliveries that are not the first of their record.
+func (r Received) Duplicates() int64 { return r.Delivered - r.Unique }
+
+// deliver counts records that are handed over now, the first of them for the first time.
+func (r *Received) deliver(axis *Axis, now, records, first int64) {
+	r.Delivered += records
+	r.Unique += first
+	switch {
+	case axis.InWindow(now):
+		r.DeliveredInWindow += records
+		r.UniqueInWindow += first
+	case now >= axis.End():
+		r.UniqueAfter += first
+	}
 }
 
 // worker is the application behind a consumer: it is handed records and works
@@ -194,21 +215,17 @@ func (w *worker) deliver(p *partition, records []driver.Received, now, work int6
 	defer p.receiver.Unlock()
 	w.recorder.Lock()
 	defer w.recorder.Unlock()
-	n := int64(len(records))
-	p.hand(records, now)
+	n, first := int64(len(records)), p.hand(records, now)
 	if w.stamped {
-		n = w.check(p, records, now)
+		n, first = w.check(p, records, now)
 	}
-	w.counts.Delivered += n
+	w.counts.deliver(w.axis, now, n, first)
 	if w.idle {
 		w.counts.Processed += n
 	}
 	w.counts.WorkInWindow += work
-	if w.axis.InWindow(now) {
-		w.counts.DeliveredInWindow += n
-		if w.sized {
-			w.counts.Bytes += bytesOf(records)
-		}
+	if w.sized && w.axis.InWindow(now) {
+		w.counts.Bytes += bytesOf(records)
 	}
 }
 
@@ -221,43 +238,46 @@ func bytesOf(records []driver.Received) (sum int64) {
 }
 
 // check reads the stamps of records that are handed over now and returns how
-// many of them are intact records of this run.
-func (w *worker) check(p *partition, records []driver.Received, now int64) (ours int64) {
+// many of them are intact records of this run, and how many arrive for the first time.
+func (w *worker) check(p *partition, records []driver.Received, now int64) (ours, first int64) {
 	w.handed = w.handed[:0]
 	for i := range records {
-		if w.checkOne(p, &records[i], now) {
+		switch intact, fresh := w.checkOne(p, &records[i], now); {
+		case fresh:
+			first++
+			fallthrough
+		case intact:
 			ours++
 		}
 	}
-	return ours
+	return ours, first
 }
 
-func (w *worker) checkOne(p *partition, r *driver.Received, now int64) (ours bool) {
+func (w *worker) checkOne(p *partition, r *driver.Received, now int64) (ours, first bool) {
 	stamp, check := payload.ReadStamp(r.Value)
 	switch {
 	case check == payload.Foreign || check == payload.Intact && stamp.Run != w.run:
 		p.receiver.Foreign()
-		return false
+		return false, false
 	case check == payload.Corrupt || stamp.Partition != p.id:
 		p.receiver.Corrupt()
-		return false
+		return false, false
 	}
 	measured := stamp.Intended >= 0
 	switch finding := p.receiver.Deliver(int(stamp.Producer), stamp.Sequence, measured); {
 	case finding == ledger.Stray: // from a producer that this run does not have
-		return false
+		return false, false
 	case finding == ledger.Duplicate || p.again(int(stamp.Producer), stamp.Sequence):
 		// A user has felt the first delivery; the second has no time of its own. But
 		// what was lost in the midst of its work is processed only now.
-		w.counts.Duplicates++
 		if _, lost := p.unfinished[r.Offset]; lost {
 			delete(p.unfinished, r.Offset)
 			w.handed = append(w.handed, handed{r.Offset, stamp.Intended})
 		}
-		return true
+		return true, false
 	}
 	if int(stamp.Producer) >= w.timed {
-		return true
+		return true, true
 	}
 	w.recorder.Record(measured, latency.E2EServiceTime, now-stamp.Actual)
 	w.counts.Timed++
@@ -268,7 +288,7 @@ func (w *worker) checkOne(p *partition, r *driver.Received, now int64) (ours boo
 			w.handed = append(w.handed, handed{r.Offset, stamp.Intended})
 		}
 	}
-	return true
+	return true, true
 }
 
 // finish records that the work on the n records last handed over is done, which

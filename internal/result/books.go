@@ -53,9 +53,12 @@ type Delivery struct {
 	// that they are no term of the equation: the second copy of one, say.
 	CorruptUnplaced int64 `json:"corrupt_unplaced,omitempty"`
 	// UnackedDelivered were delivered although their fate was failed or unknown.
-	UnackedDelivered int64   `json:"unacked_delivered"`
-	DeliveredPerS    float64 `json:"delivered_per_s"` // within the measured window
-	Ratio            float64 `json:"ratio"`           // unique ÷ (copies × scheduled); not clipped
+	UnackedDelivered int64 `json:"unacked_delivered"`
+	// DeliveredPerS is the first deliveries within the measured window ÷ its length, and
+	// DuplicatesPerS the others. Method 1 counted both in DeliveredPerS.
+	DeliveredPerS  float64  `json:"delivered_per_s"`
+	DuplicatesPerS *float64 `json:"duplicates_per_s,omitempty"`
+	Ratio          float64  `json:"ratio"` // unique ÷ (copies × scheduled); not clipped
 	// Bytes are the keys and values of the delivered, where nobody produces.
 	Bytes int64 `json:"bytes,omitempty"`
 	// LostRanges name the first of the lost.

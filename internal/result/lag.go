@@ -23,10 +23,15 @@ type Lag struct {
 	BacklogGrowthPerS      *float64 `json:"backlog_growth_per_s,omitempty"`
 	BacklogGrowthErrorPerS *float64 `json:"backlog_growth_error_per_s,omitempty"`
 	Drained                bool     `json:"drained"` // everything acked was delivered before the drain's timeout
-	// DrainTimeS is how long after the measured window the last record was
-	// delivered, or the whole drain if it was not drained.
+	// DrainFromNs is when the drain began: at the measured window's end, or when
+	// consumers that were held for the drain were let go.
+	DrainFromNs int64 `json:"drain_from_ns,omitempty"`
+	// DrainTimeS is how long after that the last record was delivered, or how long the
+	// whole drain took if it was not drained.
 	DrainTimeS float64 `json:"drain_time_s"`
-	DrainPerS  float64 `json:"drain_per_s"` // delivered during the drain, to all groups, ÷ its length
+	// DrainPerS is the first deliveries at or after the window's end, to all groups, ÷
+	// DrainTimeS.
+	DrainPerS float64 `json:"drain_per_s"`
 	// Changes are the times at which the consumers began to work otherwise.
 	Changes []Change `json:"changes,omitempty"`
 	// FinalPartitions are the group's offsets once all was delivered, of the first group.

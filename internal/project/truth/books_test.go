@@ -281,11 +281,11 @@ func vandalised(t *testing.T, let func(*vandal, *tapped), overrides ...string) (
 	return r, v
 }
 
-// wantDelivery compares two deliveries but for their rate and the names of the
+// wantDelivery compares two deliveries but for their rates and the names of the
 // lost.
 func wantDelivery(t *testing.T, got, want result.Delivery) {
 	t.Helper()
-	got.LostRanges, got.DeliveredPerS = nil, 0
+	got.LostRanges, got.DeliveredPerS, got.DuplicatesPerS = nil, 0, nil
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("delivery is\n%+v, want\n%+v", got, want)
 	}

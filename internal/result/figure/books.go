@@ -25,6 +25,10 @@ func books() []Figure {
 			value: when(consumed, func(r *result.Run) float64 { return r.Delivery.DeliveredPerS }),
 		},
 		{
+			Name: "duplicates_per_s", Title: "delivered again", Kind: PerSecond, Better: Lower,
+			value: pointed(func(r *result.Run) *float64 { return r.Delivery.DuplicatesPerS }),
+		},
+		{
 			Name: "delivered_bytes_per_s", Title: "delivered bytes", Kind: BytesPerSecond, Better: Higher,
 			fields: []string{"delivery.delivered_per_s"}, value: deliveredBytes,
 		},

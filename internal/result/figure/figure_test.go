@@ -32,7 +32,7 @@ func run() *result.Run {
 	}
 	r.Delivery = result.Delivery{
 		Checked: true, Delivered: 197_010, Unique: 196_980, Duplicates: 30, Lost: 5, Reordered: 7, Corrupt: 2, Pending: 15,
-		DeliveredPerS: 19_000, Ratio: 0.9849,
+		DeliveredPerS: 19_000, DuplicatesPerS: ptr(3.), Ratio: 0.9849,
 	}
 	for i, metric := range result.TimeMetrics {
 		ms := int64(1_000_000 * (i + 1))
@@ -92,7 +92,7 @@ func ptr[T any](v T) *T { return &v }
 func TestFiguresOfARun(t *testing.T) {
 	for name, want := range map[string]string{
 		"offered_per_s": "20,000/s", "acked_per_s": "19,500/s", "acked_bytes_per_s": "9.98 MB/s",
-		"delivered_per_s": "19,000/s", "delivered_bytes_per_s": "9.73 MB/s",
+		"delivered_per_s": "19,000/s", "duplicates_per_s": "3.00/s", "delivered_bytes_per_s": "9.73 MB/s",
 		"scheduled": "200,000", "admitted": "198,000", "deferred": "1,500", "shed": "500", "acked": "197,000",
 		"failed": "900", "unknown": "100", "acked_ratio": "98.50 %", "admitted_ratio": "99.00 %", "shed_ratio": "0.25 %", "delivery_ratio": "98.49 %",
 		"lost": "5", "duplicates": "30", "reordered": "7", "corrupt": "2", "pending": "15",
@@ -161,7 +161,7 @@ func TestEveryFigure(t *testing.T) {
 			checkPath(t, f.Name, path)
 		}
 	}
-	if want := len(result.TimeMetrics)*12 + 110; len(names) != want {
+	if want := len(result.TimeMetrics)*12 + 111; len(names) != want {
 		t.Errorf("%d figures, want %d", len(names), want)
 	}
 	if got := len(Headline()); got != 13 {

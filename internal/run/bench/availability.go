@@ -30,7 +30,7 @@ type tally struct{ startNs, endNs, scheduled, acked, delivered, oldestDue int64 
 
 func (s *tallies) add(iv result.Interval, oldestDue int64) {
 	if iv.StartNs >= 0 {
-		*s = append(*s, tally{iv.StartNs, iv.EndNs, iv.Scheduled, iv.Acked, iv.Delivered, oldestDue})
+		*s = append(*s, tally{iv.StartNs, iv.EndNs, iv.Scheduled, iv.Acked, iv.Delivered - iv.Duplicates, oldestDue})
 	}
 }
 

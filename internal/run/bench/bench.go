@@ -280,6 +280,7 @@ func (r *run) drain(ctx context.Context) {
 	r.producers.Close()
 	r.awaitDelivery(wait)
 	r.finishedNs = r.axis.Now()
+	r.lateAtFinish = r.groups.received().UniqueAfter
 	r.awaitWork(wait)
 	r.stopGroup(ctx)
 	r.stopSamplers()

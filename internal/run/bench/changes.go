@@ -126,6 +126,7 @@ func (r *run) scheduled() int64 {
 func (r *run) follow(t turn, until int64) result.Change {
 	before := r.standing()
 	if t.reads {
+		r.letGoNs = r.axis.Now()
 		r.groups.release()
 	}
 	lead := slowest(before.backlogs)
@@ -156,7 +157,7 @@ func (r *run) follow(t turn, until int64) result.Change {
 	}
 	if seconds := time.Duration(after.at - before.at).Seconds(); seconds > 0 {
 		c.OfferedPerS = float64(after.scheduled-before.scheduled) / seconds
-		c.DeliveredPerS = float64(after.received[lead].Delivered-before.received[lead].Delivered) / seconds
+		c.DeliveredPerS = float64(after.received[lead].Unique-before.received[lead].Unique) / seconds
 		if drained {
 			c.DrainedAtNs, c.DrainTimeS = &after.at, &seconds
 			r.journal.event(result.Event{AtNs: after.at, Kind: "consumer", What: "the backlog is back to normal",

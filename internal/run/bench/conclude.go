@@ -259,17 +259,20 @@ func (r *run) delivery(b ledger.Book, scheduled int64, received load.Received) r
 	if len(r.groups) == 0 {
 		return result.Delivery{}
 	}
-	inWindow := received.DeliveredInWindow
+	deliveredPerS := r.perS(received.UniqueInWindow)
+	duplicatesPerS := r.perS(received.DeliveredInWindow - received.UniqueInWindow)
 	if !r.stamped {
 		// Without stamps a record's phase is unknown: all that is known is how
 		// many were handed over in the window.
-		return result.Delivery{Delivered: inWindow, DeliveredPerS: r.perS(inWindow), Bytes: received.Bytes}
+		return result.Delivery{
+			Delivered: received.DeliveredInWindow, DeliveredPerS: deliveredPerS, DuplicatesPerS: &duplicatesPerS, Bytes: received.Bytes,
+		}
 	}
 	d := result.Delivery{
 		Checked: true, Delivered: b.Delivered, Unique: b.Unique, Duplicates: b.Duplicates,
 		Lost: b.Lost, Reordered: b.Reordered, LateBeyondWindow: b.LateBeyondWindow, Corrupt: b.Corrupt, CorruptUnplaced: b.CorruptUnplaced, Foreign: b.Foreign,
 		Pending: b.Pending, UnackedDelivered: b.UnackedDelivered,
-		DeliveredPerS: r.perS(inWindow),
+		DeliveredPerS: deliveredPerS, DuplicatesPerS: &duplicatesPerS,
 	}
 	if scheduled > 0 {
 		d.Ratio = float64(b.Unique) / float64(scheduled)
@@ -331,8 +334,7 @@ func (r *run) population(m latency.Metric, sent load.Sent) latency.Population {
 func (r *run) lagOutcome() result.Lag {
 	l := result.Lag{
 		BacklogPeakRecords: r.peaks.backlog, TimeLagPeakNs: r.peaks.timeLag, Drained: r.drained,
-		DrainTimeS: time.Duration(max(0, r.drainedNs()-r.axis.End())).Seconds(),
-		Changes:    r.changes,
+		DrainFromNs: r.drainFromNs(), Changes: r.changes,
 	}
 	settled(l.Changes, r.looks.all, r.axis.End(), time.Duration(r.cfg.Scenario.Backpressure.Target))
 	// In the moment before it arrived, a record was as old as its e2e time came to,
@@ -354,11 +356,11 @@ func (r *run) lagOutcome() result.Lag {
 	if slope, standardError, known := r.growth.slope(); known {
 		l.BacklogGrowthPerS, l.BacklogGrowthErrorPerS = &slope, &standardError
 	}
-	if r.endless() { // whatever was delivered at the very end is no drain
-		l.DrainTimeS = 0
+	if !r.endless() { // whatever was delivered at the very end is no drain
+		l.DrainTimeS = time.Duration(max(0, r.drainedNs()-l.DrainFromNs)).Seconds()
 	}
 	if l.DrainTimeS > 0 {
-		l.DrainPerS = float64(r.groups.received().Delivered-r.atEnd.received.Delivered) / l.DrainTimeS
+		l.DrainPerS = float64(r.lateDeliveries()) / l.DrainTimeS
 	}
 	l.FinalPartitions = r.finalPartitions()
 	return l
@@ -371,6 +373,18 @@ func (r *run) finalLag(reading lagReading) *int64 {
 		return nil
 	}
 	return &reading.Records
+}
+
+// drainFromNs is when the drain began: at the window's end, or when consumers that were
+// held for the drain were let go.
+func (r *run) drainFromNs() int64 { return max(r.axis.End(), r.letGoNs) }
+
+// lateDeliveries are the first deliveries of the drain.
+func (r *run) lateDeliveries() int64 {
+	if r.drained {
+		return r.groups.received().UniqueAfter
+	}
+	return r.lateAtFinish
 }
 
 // drainedNs is when the last record was delivered, or when the drain gave up.

@@ -7,6 +7,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/load"
 	"kafkabench.example/kafka-bench/internal/measure/latency"
+	"kafkabench.example/kafka-bench/internal/measure/ledger"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 )
 
@@ -61,5 +62,55 @@ func TestTimesAreOfAllRecords(t *testing.T) {
 	r.stamped = false
 	if e2e, some := r.times(load.Sent{Scheduled: 1000})["e2e_response_time"]; some && e2e.NotEnded > 0 {
 		t.Errorf("without stamps nobody knows which did not arrive, and the response times are %+v", e2e)
+	}
+}
+
+// handed is a group that was handed records, and whose last came at a time.
+type handed struct {
+	group
+	received load.Received
+	last     int64
+}
+
+func (h handed) Received() load.Received { return h.received }
+
+// TestFirstDeliveriesAreTheRate: 3,000 records and 1,000 duplicates of them in 2 s.
+func TestFirstDeliveriesAreTheRate(t *testing.T) {
+	for _, stamped := range []bool{true, false} {
+		r := &run{axis: load.NewAxis(nil), groups: groups{handed{}}, stamped: stamped}
+		r.axis.Set(0, 2*time.Second)
+		d := r.delivery(ledger.Book{}, 3000, load.Received{Delivered: 4000, DeliveredInWindow: 4000, Unique: 3000, UniqueInWindow: 3000})
+		if d.DeliveredPerS != 1500 || d.DuplicatesPerS == nil || *d.DuplicatesPerS != 500 {
+			t.Errorf("stamped %t: %+v", stamped, d)
+		}
+	}
+}
+
+// TestDrainRate: the drain's rate is of what arrived for the first time from the window's
+// end on, over the time from there, or from when held consumers were let go.
+func TestDrainRate(t *testing.T) {
+	const ms = int64(time.Millisecond)
+	for _, c := range []struct {
+		name             string
+		letGo, last      int64
+		undrained        bool
+		after, atFinish  int64
+		from             int64
+		wantTime, wantPS float64
+	}{
+		{"10,000 records until a second after the end", 0, 11_000 * ms, false, 10_000, 10_000, 10_000 * ms, 1, 10_000},
+		{"held until 50 ms after the end", 10_050 * ms, 10_550 * ms, false, 50_000, 50_000, 10_050 * ms, 0.5, 100_000},
+		{"held until the window's midst", 5_000 * ms, 11_000 * ms, false, 10_000, 10_000, 10_000 * ms, 1, 10_000},
+		{"given up after 2 s, and 5 records more came", 0, 12_100 * ms, true, 10_005, 10_000, 10_000 * ms, 2, 5000},
+	} {
+		r := &run{
+			axis: load.NewAxis(nil), groups: groups{handed{received: load.Received{UniqueAfter: c.after}}}, collector: &latency.Collector{},
+			lag: &lagWatch{}, letGoNs: c.letGo, lateAtFinish: c.atFinish, drained: !c.undrained, finishedNs: 12_000 * ms,
+			atStop: [][]load.Reached{{{At: c.last}}}, cfg: Config{Scenario: scenario.Defaults()},
+		}
+		r.axis.Set(0, 10*time.Second)
+		if l := r.lagOutcome(); l.DrainFromNs != c.from || l.DrainTimeS != c.wantTime || l.DrainPerS != c.wantPS {
+			t.Errorf("%s: from %d, %v s at %v/s; want %d, %v s at %v/s", c.name, l.DrainFromNs, l.DrainTimeS, l.DrainPerS, c.from, c.wantTime, c.wantPS)
+		}
 	}
 }

@@ -95,7 +95,7 @@ func (r *run) closeInterval(before, after counters) {
 		Failed:     after.sent.Failed - before.sent.Failed,
 		Unknown:    after.sent.Unknown - before.sent.Unknown,
 		Delivered:  after.received.Delivered - before.received.Delivered,
-		Duplicates: after.received.Duplicates - before.received.Duplicates,
+		Duplicates: after.received.Duplicates() - before.received.Duplicates(),
 		Processed:  after.received.Processed - before.received.Processed,
 
 		DeferredRecords: after.sent.Deferred(), InFlightRecords: after.sent.InFlight(),

@@ -57,6 +57,8 @@ type run struct {
 
 	interrupted           bool
 	startedNs, finishedNs int64
+	letGoNs               int64 // when consumers that were held were let go
+	lateAtFinish          int64 // first deliveries from the window's end until finishedNs
 	drained               bool
 	ends                  []int64          // of the partitions, once nothing is produced any more
 	seen                  seenEnds         // before they were final

@@ -12,7 +12,7 @@ import (
 // two looks tell what was between them.
 type look struct {
 	at        int64
-	delivered int64
+	delivered int64 // first deliveries
 	timed     int64 // of these, the ones with an e2e service time
 	serviceNs int64 // its sum over them
 }
@@ -131,6 +131,6 @@ func (r *run) watchSettling() {
 			return
 		}
 		now, received := r.axis.Now(), r.groups.received()
-		r.looks.add(look{at: now, delivered: received.Delivered, timed: received.Timed, serviceNs: received.ServiceNs})
+		r.looks.add(look{at: now, delivered: received.Unique, timed: received.Timed, serviceNs: received.ServiceNs})
 	}
 }

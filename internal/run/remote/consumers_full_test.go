@@ -63,8 +63,8 @@ func TestKilledProcess(t *testing.T) {
 	readToEnd(t, cs)
 	all := learn(cs, &collector)
 	b := all.books
-	if dup := b.Warmup.Duplicates + b.Measured.Duplicates; dup != loss.Uncommitted || all.received.Duplicates != dup {
-		t.Errorf("%d duplicates, %d when they came; want %d", dup, all.received.Duplicates, loss.Uncommitted)
+	if dup := b.Warmup.Duplicates + b.Measured.Duplicates; dup != loss.Uncommitted || all.received.Duplicates() != dup {
+		t.Errorf("%d duplicates, %d when they came; want %d", dup, all.received.Duplicates(), loss.Uncommitted)
 	}
 	if b.Warmup.Unique+b.Measured.Unique != 5*tapeRecords || b.Measured.Lost != 0 || b.Approximate || len(b.Measured.Imbalance()) > 0 {
 		t.Errorf("the books are %+v", b)
