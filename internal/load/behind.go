@@ -2,6 +2,7 @@ package load
 
 import (
 	"math"
+	"slices"
 
 	"kafkabench.example/kafka-bench/internal/measure/latency"
 )
@@ -11,9 +12,10 @@ import (
 type Behind struct {
 	// AckedIn is the number of acknowledged records in each partition.
 	AckedIn []int64
-	// OldestDueNs is, for each partition, when the oldest record was due that was
-	// sent there and did not arrive; NothingDue where all did.
-	OldestDueNs []int64
+	// OpenRecords is, for each partition, how many records were sent there, did not arrive,
+	// and did not fail either, nor are unknown: the user has no answer. OldestDueNs is when
+	// the oldest of them was due; NothingDue where there is none.
+	OpenRecords, OldestDueNs []int64
 	// WaitingRecords wait at the source, the oldest of them since WaitingDueNs.
 	WaitingRecords, WaitingDueNs int64
 }
@@ -21,15 +23,23 @@ type Behind struct {
 // NothingDue is later than every due time.
 const NothingDue int64 = math.MaxInt64
 
+// NewBehind has acknowledged records in each partition, and none that is open.
+func NewBehind(ackedIn []int64) Behind {
+	return Behind{AckedIn: ackedIn, OpenRecords: make([]int64, len(ackedIn)), OldestDueNs: slices.Repeat([]int64{NothingDue}, len(ackedIn))}
+}
+
+// Clone returns a copy that shares nothing with b.
+func (b Behind) Clone() Behind {
+	b.AckedIn, b.OpenRecords, b.OldestDueNs = slices.Clone(b.AckedIn), slices.Clone(b.OpenRecords), slices.Clone(b.OldestDueNs)
+	return b
+}
+
 // Behind answers for all partitions, given how far the lane of each producer has
 // arrived in each of them. Asking is what makes the lanes forget what has arrived.
 func (ps *Producers) Behind(next [][]uint64) Behind {
-	b := Behind{AckedIn: ps.AckedIn(len(next)), OldestDueNs: make([]int64, len(next))}
+	b := NewBehind(ps.AckedIn(len(next)))
 	for partition := range next {
-		b.OldestDueNs[partition] = NothingDue
-		if due, waits := ps.OldestDue(partition, next[partition]); waits {
-			b.OldestDueNs[partition] = due
-		}
+		b.OpenRecords[partition], b.OldestDueNs[partition] = ps.openIn(partition, next[partition])
 	}
 	b.WaitingRecords, b.WaitingDueNs = ps.Waiting()
 	return b
@@ -39,6 +49,7 @@ func (ps *Producers) Behind(next [][]uint64) Behind {
 func (b Behind) Merge(o Behind) Behind {
 	for p := range b.AckedIn {
 		b.AckedIn[p] += o.AckedIn[p]
+		b.OpenRecords[p] += o.OpenRecords[p]
 		b.OldestDueNs[p] = min(b.OldestDueNs[p], o.OldestDueNs[p])
 	}
 	b.WaitingRecords, b.WaitingDueNs = MergeWaiting(b.WaitingRecords, b.WaitingDueNs, o.WaitingRecords, o.WaitingDueNs)

@@ -158,9 +158,14 @@ func TestBehindOfParts(t *testing.T) {
 		time.Sleep(500 * time.Millisecond)
 		next := [][]uint64{{0, 0}, {0, 3}, {9, 9}, {1 << 40, 1 << 40}}
 		whole, half := b.ps.Behind(next), part.Behind(next)
-		sum := half.Merge(Behind{AckedIn: make([]int64, 4), OldestDueNs: slices.Repeat([]int64{NothingDue}, 4), WaitingRecords: 2, WaitingDueNs: 5})
-		if sum.OldestDueNs[3] != NothingDue || whole.OldestDueNs[3] != NothingDue {
+		others := NewBehind(make([]int64, 4))
+		others.WaitingRecords, others.WaitingDueNs = 2, 5
+		sum := half.Merge(others)
+		if sum.OldestDueNs[3] != NothingDue || whole.OldestDueNs[3] != NothingDue || whole.OpenRecords[3] != 0 {
 			t.Error("something is due in a partition where everything arrived")
+		}
+		if half.OpenRecords[1] >= half.OpenRecords[0] || half.OpenRecords[2] >= half.OpenRecords[1] || whole.OpenRecords[0] <= half.OpenRecords[0] || sum.OpenRecords[0] != half.OpenRecords[0] {
+			t.Errorf("open are %d of the whole, %d of a part", whole.OpenRecords, half.OpenRecords)
 		}
 		for p := range 3 {
 			if whole.OldestDueNs[p] > half.OldestDueNs[p] || half.OldestDueNs[p] != sum.OldestDueNs[p] || whole.AckedIn[p] < sum.AckedIn[p] || sum.AckedIn[p] == 0 {

@@ -40,8 +40,11 @@ type Reached struct {
 	// that came for the first time, corrupt ones included (by their offsets, where
 	// records carry no stamp).
 	Delivered, Arrived int64
-	// Next is, for each producer, the sequence after the highest that arrived.
-	Next []uint64
+	// Next is, for each producer, from which sequence on records are to arrive: the one
+	// after the highest that arrived, or with a queue, which is in no order, the lowest that
+	// did not. Above counts those that arrived at Next or above it.
+	Next  []uint64
+	Above int64
 }
 
 // NeverHanded is when a partition's last record was handed over of which none was.

@@ -47,7 +47,7 @@ type ProducersConfig struct {
 	Keys         *payload.Keys
 	RecordBytes  int // mean size of a value
 	Stamped      bool
-	Consumed     bool // somebody consumes: keep what OldestDue needs
+	Consumed     bool // somebody consumes: keep what Behind needs
 	Run          uint32
 
 	// Volume ends the load once that many bytes of values were offered in the
@@ -301,19 +301,21 @@ func (ps *Producers) AckedIn(n int) []int64 {
 	return acked
 }
 
-// OldestDue tells when the oldest record was due that was sent to a partition
-// and did not arrive, given how far each producer's lane has arrived, by number
-// among all producers; ok is false if all did. It may be early by some milliseconds, never late.
-func (ps *Producers) OldestDue(partition int, next []uint64) (due int64, ok bool) {
+// openIn counts the records that were sent to a partition, have not arrived and are neither
+// failed nor unknown, and tells when the oldest of them was due, given from which sequence
+// on each producer's lane is to arrive, by number among all producers. The time may be early
+// by some milliseconds, never late; without such a record it is NothingDue.
+func (ps *Producers) openIn(partition int, next []uint64) (records, oldestDue int64) {
+	oldestDue = NothingDue
 	for _, w := range ps.workers {
 		w.recorder.Lock()
-		at, behind := w.timelines[partition].oldest(next[w.number])
-		w.recorder.Unlock()
-		if behind && (!ok || at < due) {
-			due, ok = at, true
+		first, open := w.books.Open(int32(partition), next[w.number])
+		if due, behind := w.timelines[partition].oldest(first); behind {
+			records, oldestDue = records+open, min(oldestDue, due)
 		}
+		w.recorder.Unlock()
 	}
-	return due, ok
+	return records, oldestDue
 }
 
 // Waiting counts the records that wait at the source, and tells when the oldest

@@ -230,10 +230,15 @@ func (b *queueBook) release(of *queueNode) {
 func (b *queueBook) reached() Reached {
 	b.delivered.Lock()
 	defer b.delivered.Unlock()
-	return Reached{
+	r := Reached{
 		Position: b.from + b.done, At: b.last, Delivered: b.count,
-		Arrived: b.delivered.Arrived(), Next: b.delivered.Expected(),
+		Arrived: b.delivered.Arrived(), Next: b.delivered.Missing(),
 	}
+	r.Above = r.Arrived
+	for _, next := range r.Next {
+		r.Above -= int64(next)
+	}
+	return r
 }
 
 func (b *queueBook) position() Reached {

@@ -36,8 +36,13 @@ type Interval struct {
 	LagSamples       []LagSample `json:"lag_samples,omitempty"`
 	BacklogRecords   int64       `json:"backlog_records"`
 	BacklogPartition []int64     `json:"backlog_records_partition,omitempty"`
-	TimeLagNs        int64       `json:"time_lag_ns"`
-	GateOpen         *bool       `json:"gate_open"` // null without backpressure
+	// UndeliveredRecords are the records whose users have no answer: they wait at the
+	// source, are in flight, or are acked and have not arrived. Failed and unknown ones have
+	// ended. Null where nobody produces or consumes, or records carry no stamp.
+	UndeliveredRecords *int64 `json:"undelivered_records,omitempty"`
+	// TimeLagNs is the age of the oldest of them: at least 1 if there is one, else 0.
+	TimeLagNs int64 `json:"time_lag_ns"`
+	GateOpen  *bool `json:"gate_open"` // null without backpressure
 	// BoundRecords is the lag that the controller allows now; null where it has no
 	// bound.
 	BoundRecords *int64 `json:"bound_records,omitempty"`

@@ -153,6 +153,18 @@ func (r *Receiver) Expected() []uint64 {
 	return next
 }
 
+// Missing returns, for each producer, the lowest sequence of its lane that has not
+// arrived. One that the books no longer know is not missing.
+func (r *Receiver) Missing() []uint64 {
+	lowest := r.Expected()
+	for i := range r.lanes {
+		if missing := r.lanes[i].missing.live(); len(missing) > 0 {
+			lowest[i] = missing[0].from
+		}
+	}
+	return lowest
+}
+
 // Has tells whether a sequence is known to have arrived.
 func (r *Receiver) Has(producer int, seq uint64) bool {
 	if uint(producer) >= uint(len(r.lanes)) {

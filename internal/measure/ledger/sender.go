@@ -88,6 +88,22 @@ func (s *Sender) AckedIn(partition int32) int64 {
 	return acked[bookWarmup] + acked[bookMeasured]
 }
 
+// Open returns which sequences of the lane, from one on, are neither failed nor unknown: the
+// lowest, and how many there are. They are in flight, or acked.
+func (s *Sender) Open(partition int32, from uint64) (first uint64, records int64) {
+	lane := &s.lanes[partition]
+	if from >= lane.next {
+		return lane.next, 0
+	}
+	ended := union(lane.failed.which.from(from), lane.unknown.which.from(from))
+	for _, one := range ended {
+		if one.from <= from {
+			from = max(from, one.to+1)
+		}
+	}
+	return from, int64(lane.next-from) - count(clip(ended, from, lane.next))
+}
+
 func (l *senderLane) book(seq uint64) int { return bookOf(seq >= l.measuredFrom) }
 
 // sequences returns the sequences of a book, the end exclusive.

@@ -24,6 +24,9 @@ type spans struct {
 // live returns the spans of the set, ascending. It is valid until the next change.
 func (s *spans) live() []span { return s.list[s.head:] }
 
+// from returns the spans that end at seq or above.
+func (s *spans) from(seq uint64) []span { return s.list[s.find(seq):] }
+
 // find returns the index in list of the first span that ends at seq or above.
 func (s *spans) find(seq uint64) int {
 	i, _ := slices.BinarySearchFunc(s.live(), seq, func(sp span, seq uint64) int {

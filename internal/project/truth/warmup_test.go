@@ -109,6 +109,7 @@ func wantHistograms(t *testing.T, r *result.Recorded) {
 // measured together, with no gap and no overlap on the time axis.
 func wantSeries(t *testing.T, r *result.Recorded) {
 	t.Helper()
+	wantOpen(t, r)
 	var sum result.Interval
 	at := r.Run.Run.Phases[0].StartNs
 	for _, iv := range r.Intervals {

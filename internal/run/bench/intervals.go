@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"slices"
 	"sync"
 	"time"
 
@@ -155,41 +154,51 @@ func (r *run) addUsage(iv *result.Interval, before, after counters) {
 	}
 }
 
-// addLag fills in the three measures of being behind, those of the slowest group,
-// and returns how far each group is behind, and when the oldest record was due that has
-// not arrived, acknowledged or not.
+// addLag fills in the three measures of being behind, those of the slowest group, and
+// returns how far each group is behind, and when the oldest record was due whose user has
+// no answer.
 func (r *run) addLag(iv *result.Interval) (behind []backlog, oldestDue int64) {
-	oldestDue = load.NothingDue
 	if len(r.groups) == 0 {
-		return nil, oldestDue
+		return nil, load.NothingDue
 	}
 	reached := r.groups.sampled().reached()
 	// The lanes are asked in any case: asking is what makes them forget.
 	sent := r.producers.Behind(allFurthestBehind(reached))
 	behind = r.backlogsOf(reached, sent.AckedIn)
-	lead := behind[slowest(behind)]
 	if !r.endless() {
+		lead := behind[slowest(behind)]
 		iv.BacklogRecords, iv.BacklogPartition = lead.records, lead.partitions
 	}
-	now := r.axis.Now()
-	for p := range lead.partitions {
-		due := sent.OldestDueNs[p]
-		if r.stamped {
-			oldestDue = min(oldestDue, due)
+	oldestDue = load.NothingDue
+	if r.stamped && !r.readOnly() {
+		var open int64
+		open, oldestDue = undelivered(sent, reached[0])
+		iv.UndeliveredRecords = &open
+		if open > 0 {
+			iv.TimeLagNs = max(1, r.axis.Now()-oldestDue)
 		}
-		if due != load.NothingDue && r.stamped && slices.ContainsFunc(behind, func(b backlog) bool { return b.partitions[p] > 0 }) {
-			iv.TimeLagNs = max(iv.TimeLagNs, now-due)
-		}
-	}
-	if sent.WaitingRecords > 0 {
-		oldestDue = min(oldestDue, sent.WaitingDueNs)
-		iv.TimeLagNs = max(iv.TimeLagNs, now-sent.WaitingDueNs)
 	}
 	iv.LagSamples = r.lag.takeFresh()
 	if lag := r.lag.now(); lag.known {
 		iv.LagRecords, iv.LagSampledNs, iv.LagPartitions = &lag.Records, &lag.asked, lag.Partitions
 	}
 	return behind, oldestDue
+}
+
+// undelivered counts the records whose users have no answer, and tells when the oldest of
+// them was due. Those that arrived out of order, as only the one group of a queue gets them,
+// are none.
+func undelivered(sent load.Behind, reached []load.Reached) (records, oldestDue int64) {
+	records, oldestDue = sent.WaitingRecords, load.NothingDue
+	if records > 0 {
+		oldestDue = sent.WaitingDueNs
+	}
+	for p, open := range sent.OpenRecords {
+		if open -= reached[p].Above; open > 0 {
+			records, oldestDue = records+open, min(oldestDue, sent.OldestDueNs[p])
+		}
+	}
+	return records, oldestDue
 }
 
 // peaks are the highest values that the intervals have seen since the start of

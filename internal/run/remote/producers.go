@@ -2,7 +2,6 @@ package remote
 
 import (
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -242,14 +241,9 @@ func (ps *Producers) lastBehind(i, partitions int) load.Behind {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
 	if last := ps.behind[i]; !ended && len(last.AckedIn) == partitions {
-		last.AckedIn, last.OldestDueNs = slices.Clone(last.AckedIn), slices.Clone(last.OldestDueNs)
-		return last
+		return last.Clone()
 	}
-	b := load.Behind{AckedIn: append([]int64(nil), ps.acked[i]...), OldestDueNs: make([]int64, partitions)}
-	for p := range b.OldestDueNs {
-		b.OldestDueNs[p] = load.NothingDue
-	}
-	return b
+	return load.NewBehind(append([]int64(nil), ps.acked[i]...))
 }
 
 // Waiting counts the records that waited at the source when the producers were

@@ -38,11 +38,10 @@ func (l *Live) view() []string {
 	return l.clip(lines)
 }
 
-// oldest is the age of the oldest undelivered record when the interval ended. An age
-// of 0 while records are on their way is that the look missed them.
+// oldest is the age of the oldest undelivered record when the interval ended.
 func oldest(i result.Interval) string {
-	if i.TimeLagNs == 0 && i.InFlightRecords+i.BacklogRecords > 0 {
-		return absent
+	if i.UndeliveredRecords == nil && i.TimeLagNs == 0 && i.InFlightRecords+i.BacklogRecords > 0 {
+		return absent // nobody looked
 	}
 	return unit.Nanos(i.TimeLagNs)
 }

@@ -1,0 +1,90 @@
+package truth
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/kafka/driver/franz"
+	"kafkabench.example/kafka-bench/internal/project/virtual"
+	"kafkabench.example/kafka-bench/internal/result"
+)
+
+// TestTimeLagOfAnOutage: of 1,000 records a second, none that is due after 5 s is ever
+// acknowledged. The backlog, which is of acknowledged ones, stays 0; the time lag grows by
+// the length of each interval.
+func TestTimeLagOfAnOutage(t *testing.T) {
+	t.Parallel()
+	const last, end = 5 * time.Second, 14 * time.Second
+	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
+		d := &tapped{Driver: franz.New()}
+		d.produce = func(r *driver.Record, _ func(driver.Done)) bool {
+			stamp, _, ok := stampOf(r.Value)
+			return !ok || stamp.Intended <= int64(last)
+		}
+		s := smallScenario(t, "outage", "phases.measure=14s", "phases.drain=100ms", "load.max_buffered=10000")
+		r := run(t, withDriver(config(t, c, s), d))
+		wantOpen(t, r)
+		at := intervalAt(t, r, end)
+		const open = 8999 // due from 5.001 s to 13.999 s
+		wantCount(t, "in flight after 14 s", at.InFlightRecords, open)
+		wantCount(t, "backlog after 14 s", at.BacklogRecords, 0)
+		wantCount(t, "undelivered after 14 s", *at.UndeliveredRecords, open)
+		wantBetween(t, "the time lag after 14 s", at.TimeLagNs, 8999*time.Millisecond, 9004*time.Millisecond)
+	})
+}
+
+// TestTimeLagOfFailedSends: a record whose send fails has ended, because its user has an
+// answer, and so has one whose fate is unknown.
+func TestTimeLagOfFailedSends(t *testing.T) {
+	t.Parallel()
+	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
+		d := &tapped{Driver: franz.New()}
+		d.produce = func(r *driver.Record, done func(driver.Done)) bool {
+			stamp, id, ok := stampOf(r.Value)
+			if !ok || stamp.Intended < 200e6 || stamp.Intended >= 700e6 {
+				return true
+			}
+			outcome := driver.Failed
+			if id.sequence%2 == 0 {
+				outcome = driver.Unknown
+			}
+			done(driver.Done{Record: r, Tag: r.Tag, Outcome: outcome, Offset: -1})
+			return false
+		}
+		r := run(t, withDriver(config(t, c, smallScenario(t, "refused")), d))
+		wantOpen(t, r)
+		wantCount(t, "failed and unknown", r.Run.Load.Failed+r.Run.Load.Unknown, 500)
+		if open := *intervalAt(t, r, 600*time.Millisecond).UndeliveredRecords; open > 2 { // which are due in this very moment
+			t.Errorf("%d are undelivered after 600 ms", open)
+		}
+	})
+}
+
+// intervalAt returns the interval that ends at a time.
+func intervalAt(t *testing.T, r *result.Recorded, at time.Duration) result.Interval {
+	t.Helper()
+	for _, iv := range r.Intervals {
+		if iv.EndNs == int64(at) {
+			return iv
+		}
+	}
+	t.Fatalf("no interval ends at %v", at)
+	return result.Interval{}
+}
+
+// wantOpen wants each interval to have a time lag exactly if it has an undelivered record.
+func wantOpen(t *testing.T, r *result.Recorded) {
+	t.Helper()
+	for _, iv := range r.Intervals {
+		open := iv.UndeliveredRecords
+		if open == nil {
+			if iv.TimeLagNs != 0 {
+				t.Errorf("until %d: the time lag is %d, of unknown records", iv.EndNs, iv.TimeLagNs)
+			}
+		} else if (*open > 0) != (iv.TimeLagNs > 0) || iv.TimeLagNs == math.MaxInt64 {
+			t.Errorf("until %d: the time lag of %d undelivered records is %d", iv.EndNs, *open, iv.TimeLagNs)
+		}
+	}
+}
