@@ -87,12 +87,11 @@ func TestStructureFaults(t *testing.T) {
 		{"consume: {commit: often}", `f.yaml:1:19: consume.commit: duration "often": not a duration; write it as 5ms, 2s or 1m30s, or batch to commit after each batch`},
 		{"consume: {commit: [1s]}", "f.yaml:1:19: consume.commit: it is a list, not a single value; to run with each of them write matrix: {consume.commit: [1s]}"},
 		{"phases: {measure: 40}", `f.yaml:1:19: phases.measure: duration "40": it has no unit; write 40s or 40ms`},
+		{"consume:\n  work: &w {time: 4ms}\n  changes:\n    - {at: 1s, work: {<<: *w, time: 2ms}}\n",
+			"f.yaml:4:23: consume.changes[0].work.<<: merge keys are not supported; write the values out, or use an alias for one whole value"},
+		{"name: a\nmatrix: {load.acks: [0, 1]}",
+			"f.yaml:2:1: matrix: it makes a suite of this scenario, and one scenario is wanted here; give it to the run command, or leave it out (--set matrix=null)"},
 	})
-}
-
-func TestMergeKeysAreRefused(t *testing.T) {
-	check(t, [][2]string{{"consume:\n  work: &w {time: 4ms}\n  changes:\n    - {at: 1s, work: {<<: *w, time: 2ms}}\n",
-		"f.yaml:4:23: consume.changes[0].work.<<: merge keys are not supported; write the values out, or use an alias for one whole value"}})
 }
 
 // A key that is right elsewhere, or in another tool, is named before one that looks
@@ -177,17 +176,6 @@ func TestNoFaultFromAFault(t *testing.T) {
 	}
 }
 
-func TestAliases(t *testing.T) {
-	s, err := Parse("f.yaml", []byte("load: {rate: &r 5k/s, arrival: {process: spike, peak: 9k/s, length: &l 2s, at: *l}}\n"+
-		"consume:\n  work: &w {time: 4ms}\n  changes: [{at: 1s, work: *w}]\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if s.Load.Arrival.At != s.Load.Arrival.Length || s.Consume.Changes[0].Work != s.Consume.Work {
-		t.Errorf("aliases lost: %+v %+v", s.Load.Arrival, s.Consume)
-	}
-}
-
 // An alias bomb of a kilobyte must neither take the memory of millions of
 // values nor the time.
 func TestAliasBomb(t *testing.T) {
@@ -234,17 +222,5 @@ func TestFaultsAreBounded(t *testing.T) {
 	got := faults(t, text.String())
 	if len(got) != maxFaults+1 || got[maxFaults] != "f.yaml:101:1: 400 more faults follow; mend these first" {
 		t.Errorf("%d faults, the last %q", len(got), got[len(got)-1])
-	}
-}
-
-func TestFaultFields(t *testing.T) {
-	_, err := Parse("f.yaml", []byte("name: a\nload:\n  rate: 10k\n"))
-	var list Faults
-	if !errors.As(err, &list) {
-		t.Fatalf("%v is not Faults", err)
-	}
-	want := Fault{"f.yaml", 3, 9, "load.rate", `rate "10k": it does not say per what`, "write 10k/s"}
-	if len(list) != 1 || list[0] != want {
-		t.Errorf("got %#v, want %#v", list, want)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -55,33 +56,23 @@ func TestGoldenFaults(t *testing.T) {
 	golden(t, "faults.golden.txt", err.Error()+"\n")
 }
 
-// Everything that a scenario can say, in its long forms.
+// Everything that a scenario can say, in its long forms; a queue has to itself what the rest of
+// a scenario may not have beside it.
 func TestGoldenEverything(t *testing.T) {
-	s, err := Read("testdata/everything.yaml")
-	if err != nil {
-		t.Fatal(err)
+	for name, print := range map[string]func(Scenario) ([]byte, error){
+		"everything.golden.yaml": Scenario.Marshal,
+		"everything.golden.json": Scenario.MarshalJSON,
+		"queue.golden.yaml":      Scenario.Marshal,
+	} {
+		of, _, _ := strings.Cut(name, ".")
+		s, err := Read("testdata/" + of + ".yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := print(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		golden(t, name, strings.TrimSuffix(string(text), "\n")+"\n")
 	}
-	text, err := s.Marshal()
-	if err != nil {
-		t.Fatal(err)
-	}
-	golden(t, "everything.golden.yaml", string(text))
-	asJSON, err := s.MarshalJSON()
-	if err != nil {
-		t.Fatal(err)
-	}
-	golden(t, "everything.golden.json", string(asJSON)+"\n")
-}
-
-// A queue has to itself what the rest of a scenario may not have beside it.
-func TestGoldenQueue(t *testing.T) {
-	s, err := Read("testdata/queue.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := s.Marshal()
-	if err != nil {
-		t.Fatal(err)
-	}
-	golden(t, "queue.golden.yaml", string(text))
 }

@@ -242,14 +242,6 @@ func TestOverridesAndTheMatrix(t *testing.T) {
 	}
 }
 
-func TestReadRefusesAMatrix(t *testing.T) {
-	check(t, [][2]string{{"name: a\nmatrix: {load.acks: [0, 1]}",
-		"f.yaml:2:1: matrix: it makes a suite of this scenario, and one scenario is wanted here; give it to the run command, or leave it out (--set matrix=null)"}})
-	if s, err := Parse("f.yaml", []byte(sweep), "matrix=null"); err != nil || s.Repeat != 5 {
-		t.Errorf("without its matrix: %+v, %v", s, err)
-	}
-}
-
 // A matrix has as many cells as its product, less those that are excluded.
 func TestNumberOfCells(t *testing.T) {
 	pool := []struct {
