@@ -9,30 +9,12 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 )
 
-// TestBadScenarios gives run a file with something wrong in it: the message says
-// where and what would be right, the exit code is 2, and nothing is left behind.
+// TestBadScenarios gives run a file with something wrong in it: the message is that of
+// package scenario, the exit code is 2, and nothing is left behind.
 func TestBadScenarios(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"unknown key", "laod: {rate: 1k/s}", "FILE:1:1: laod: unknown key; did you mean load? the keys of a scenario are KEYS"},
-		{"key in the wrong place", "phases:\n  partitions: 3", "FILE:2:3: phases.partitions: unknown key; it belongs at topic.partitions; the keys of phases are warmup, measure, drain"},
-		{"rate without a time", "load: {rate: 1000}", `FILE:1:14: load.rate: rate "1000": it does not say per what; write 1000/s`},
-		{"size without a unit", "load: {record: {size: 512}}", `FILE:1:23: load.record.size: size "512": it has no unit; write 512B`},
-		{"bits for bytes", "load: {batch: 64Kb}", `FILE:1:15: load.batch: size "64Kb": write 64kB (1,000 bytes each) or 64KiB (1,024 bytes each)`},
-		{"duration without a unit", "phases: {measure: 5}", `FILE:1:19: phases.measure: duration "5": it has no unit; write 5s or 5ms`},
-		{"zero rate", "load: {rate: 0/s}", "FILE:1:14: load.rate: it must be above 0; give a rate, as in 20k/s, or max for as fast as it goes; kafka-bench search finds the highest rate that holds"},
-		{"zero rate without a time", "load: {rate: 0}", "FILE:1:14: load.rate: it must be above 0; give a rate, as in 20k/s, or max for as fast as it goes; kafka-bench search finds the highest rate that holds"},
-		{"idempotence with other requests in flight", "load: {idempotent: true, acks: all, in_flight: 3}", "FILE:1:48: load.in_flight: an idempotent producer has 5 requests in flight, and not 3; leave it out, or set load.idempotent to false"},
-		{"delivery timeout below a second", "load: {delivery_timeout: 500ms}", "FILE:1:26: load.delivery_timeout: 500ms is too low; give at least 1s"},
-		{"negative rate", "load: {rate: -5/s}", `FILE:1:14: load.rate: rate "-5/s": a rate cannot be negative`},
-		{"zero size", "load: {record: {size: 0}}", "FILE:1:23: load.record.size: a size must be above 0; give at least 1B"},
-		{"negative size", "load: {record: {size: -5B}}", `FILE:1:23: load.record.size: size "-5B": a size cannot be negative`},
-		{"no measured window", "phases: {measure: 0s}", "FILE:1:19: phases.measure: it must be above 0"},
-		{"burst longer than the run", "load: {arrival: {process: burst, peak: 2k/s, length: 5s, period: 40s}}", "FILE:1:66: load.arrival.period: the first burst ends at 40s, and the measured window ends at 30s; shorten it, or raise phases.measure"},
-		{"change after the run", "consume:\n  changes: [{at: 31s, work: 1ms}]", "FILE:2:18: consume.changes[0].at: the work changes at 31s, and the measured window ends at 30s; let it change earlier, or raise phases.measure"},
-		{"unknown codec", "load: {compression: snapy}", `FILE:1:21: load.compression: "snapy" is not known; did you mean snappy? choose one of none, gzip, snappy, lz4 or zstd`},
 		{"broken YAML", "load: {rate: 1k/s\nphases: [", "FILE:2:7: it is not YAML: while parsing a flow mapping: did not find expected ',' or '}'"},
-		{"tabs", "load:\n\trate: 1k/s", "FILE:2:1: it is not YAML: while scanning for the next token: found character that cannot start any token; indent with spaces, not tabs, and put a text that begins with @, % or a backtick into quotes"},
-		{"empty", "", "FILE:1:1: it is empty; a scenario has at least one key, as in load: {rate: 10k/s}; show quick prints a whole one"},
 		{"binary", "\xff\xfe\x00", "FILE:1:1: the byte 0xff is not UTF-8; save the file as UTF-8 text"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -98,12 +80,8 @@ func TestBadArguments(t *testing.T) {
 		{"run nosuch.yaml", "scenario nosuch.yaml: file does not exist, and no preset has this name; the presets are PRESETS"},
 		{"run .", "scenario . is a folder; name a file in it"},
 		{"run s.yaml --bogus", "unknown flag: --bogus; see kafka-bench run --help"},
-		{"run s.yaml --set load.rate", "--set load.rate: there is no = in it; write --set load.rate=20k/s"},
-		{"run s.yaml --set load.rate=0/s", "--set load.rate=0/s: it must be above 0; give a rate, as in 20k/s, or max for as fast as it goes; kafka-bench search finds the highest rate that holds"},
-		{"run s.yaml --set lod.rate=1k/s", "--set lod.rate=1k/s: lod: unknown key; did you mean load? the keys of a scenario are KEYS"},
 		{"run s.yaml --merge nosuch.yaml", "scenario nosuch.yaml: file does not exist, and no preset has this name; the presets are PRESETS"},
 		{"run s.yaml --repeat 0", "--repeat 0: give 1 to 1000"},
-		{"run s.yaml --repeat 1001", "--repeat 1001: give 1 to 1000"},
 		{"run s.yaml --repeat x", `--repeat: "x" is not a whole number; write it as 12; see kafka-bench run --help`},
 		{"run s.yaml --repeat 99999999999999999999", `--repeat: "99999999999999999999" is beyond what it can be; see kafka-bench run --help`},
 		{"run s.yaml --dry-run=maybe", `--dry-run: "maybe" is not a truth value; write true or false; see kafka-bench run --help`},
@@ -113,18 +91,12 @@ func TestBadArguments(t *testing.T) {
 		{"run s.yaml --order mixed", "--order mixed: choose interleaved or blocked"},
 		{"run s.yaml --dry-run --driver pykafka", `--driver pykafka: driver: "pykafka" is not known; choose one of franz, sarama, segmentio or librdkafka`},
 		{"run --resume .", ".: not a campaign's folder: it has no campaign.json"},
-		{"run --resume nosuch", "nosuch: not a campaign's folder: it has no campaign.json"},
 		{"run s.yaml --resume .", "--resume goes on with a campaign as it was planned, in its own folder; leave out s.yaml"},
 		{"run --resume . --set load.rate=1/s --out x", "--resume goes on with a campaign as it was planned, in its own folder; leave out --set --out"},
-		{"run s.yaml --driver pykafka", `--driver pykafka: driver: "pykafka" is not known; choose one of franz, sarama, segmentio or librdkafka`},
-		{"run s.yaml --driver samara", `--driver samara: driver: "samara" is not known; did you mean sarama? choose one of franz, sarama, segmentio or librdkafka`},
-		{"run s.yaml --set driver=samara", `--set driver=samara: "samara" is not known; did you mean sarama? choose one of franz, sarama, segmentio or librdkafka`},
-		{"run s.yaml --quick", "s.yaml:1:1: quick: the scenario has no quick form, and --quick asks for it; leave --quick out, or give it one, as in quick: {phases: {warmup: 1s, measure: 5s}, repeat: 1}"},
 		{"run --resume . --quick --driver franz", "--resume goes on with a campaign as it was planned, in its own folder; leave out --quick --driver"},
 		{"drivers --format csv", "--format csv: choose text or json"},
 		{"drivers franz", `unknown command "franz" for "kafka-bench drivers"`},
 		{"run s.yaml --cluster embedded --out file", "cannot make the output folder: mkdir file: not a directory; choose a folder that can be written with --out"},
-		{"run s.yaml --cluster embedded --out file/runs", "cannot make the output folder: mkdir file: not a directory; choose a folder that can be written with --out"},
 		{"run s.yaml --cluster kafka --brokers 127.0.0.1:1", "--cluster and --brokers name two clusters; leave one of them out"},
 		{"run s.yaml --cluster-id 5L6g3nShT-eMCtK--X86sw", "--cluster-id is for an existing cluster; name its addresses with --brokers, or leave it out"},
 		{"run s.yaml --broker-metrics http://localhost:1/metrics", "--broker-metrics is for an existing cluster; name its addresses with --brokers, or leave it out"},
@@ -133,7 +105,6 @@ func TestBadArguments(t *testing.T) {
 		{"show", "show needs one SCENARIO: a preset's name (kafka-bench list) or a YAML file"},
 		{"show quick baseline", "show needs one SCENARIO: a preset's name (kafka-bench list) or a YAML file, and got 2 arguments"},
 		{"report", "report needs a RUN: the folder of a run (kafka-bench list)"},
-		{"report nosuch", "nosuch: not a run's folder: it has no run.json"},
 		{"report .", ".: not a run's folder: it has no run.json"},
 		{"version extra", `unknown command "extra" for "kafka-bench version"`},
 		{"cluster bogus", `unknown command "bogus" for "kafka-bench cluster"`},

@@ -105,11 +105,6 @@ func TestRefused(t *testing.T) {
 		exit int
 	}{
 		{
-			name: "topic creation, not allowed", key: kmsg.CreateTopics, code: kerr.TopicAuthorizationFailed,
-			want: `scenario s: the topic "TOPIC" was not created: TOPIC_AUTHORIZATION_FAILED: Not authorized to access topics: [Topic authorization failed.]; allow this user CREATE on the topic or on the cluster, or name a topic in topic.existing`,
-			exit: exitUnreachable,
-		},
-		{
 			name: "topic creation, against policy", key: kmsg.CreateTopics, code: kerr.PolicyViolation,
 			want: `scenario s: the topic "TOPIC" was not created: POLICY_VIOLATION: Request parameters do not satisfy the configured policy.; the cluster's policy for new topics forbids it; adapt topic, or name a topic in topic.existing`,
 			exit: exitUnreachable,
