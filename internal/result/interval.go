@@ -1,12 +1,19 @@
 package result
 
+import "time"
+
 // Interval is a line of intervals.ndjson: what happened between two points of
 // the run's time axis. Counts are of events in the interval, whatever phase
 // their records belong to; a record is counted when the worker settles it.
 type Interval struct {
-	StartNs int64  `json:"start_ns"`
+	StartNs int64  `json:"start_ns"` // nominal, as is EndNs: multiples of the period
 	EndNs   int64  `json:"end_ns"`
 	Phase   string `json:"phase"`
+	// ReadFromNs and ReadToNs are when the reading began that the counts are differences
+	// to, and theirs; ReadSpanNs is how long theirs took. All are 0 before method 2.
+	ReadFromNs int64 `json:"read_from_ns,omitempty"`
+	ReadToNs   int64 `json:"read_to_ns,omitempty"`
+	ReadSpanNs int64 `json:"read_span_ns,omitempty"`
 
 	Scheduled  int64 `json:"scheduled"`
 	Admitted   int64 `json:"admitted"`
@@ -59,6 +66,14 @@ type Interval struct {
 	// interval is what they told last, and what happened in them meanwhile is in a later
 	// one.
 	Late []string `json:"late,omitempty"`
+}
+
+// Seconds is the time that the counts are of, by which a rate divides.
+func (i Interval) Seconds() float64 {
+	if length := i.ReadToNs - i.ReadFromNs; length > 0 {
+		return time.Duration(length).Seconds()
+	}
+	return time.Duration(i.EndNs - i.StartNs).Seconds()
 }
 
 // LagSample is one reading of the consumer lag.

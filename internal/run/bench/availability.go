@@ -26,11 +26,15 @@ type tallies []tally
 
 // tally is what happened in an interval, and when the oldest record was due that had
 // not arrived at its end.
-type tally struct{ startNs, endNs, scheduled, acked, delivered, oldestDue int64 }
+type tally struct {
+	startNs, endNs                         int64
+	seconds                                float64 // that the counts are of
+	scheduled, acked, delivered, oldestDue int64
+}
 
 func (s *tallies) add(iv result.Interval, oldestDue int64) {
 	if iv.StartNs >= 0 {
-		*s = append(*s, tally{iv.StartNs, iv.EndNs, iv.Scheduled, iv.Acked, iv.Delivered - iv.Duplicates, oldestDue})
+		*s = append(*s, tally{iv.StartNs, iv.EndNs, iv.Seconds(), iv.Scheduled, iv.Acked, iv.Delivered - iv.Duplicates, oldestDue})
 	}
 }
 
@@ -229,13 +233,14 @@ func stretch(part tallies, times map[string]result.IntervalTime) *result.Stretch
 		return nil
 	}
 	s := &result.Stretch{StartNs: part[0].startNs, EndNs: part[len(part)-1].endNs, Time: times}
+	var length float64
 	var acked, delivered int64
 	for _, one := range part {
+		length += one.seconds
 		acked += one.acked
 		delivered += one.delivered
 		s.Scheduled += one.scheduled
 	}
-	length := time.Duration(s.EndNs - s.StartNs).Seconds()
 	s.AckedPerS, s.DeliveredPerS = float64(acked)/length, float64(delivered)/length
 	return s
 }

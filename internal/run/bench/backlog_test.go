@@ -1,15 +1,22 @@
 package bench
 
 import (
+	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/measure/latency"
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// readings counts how often a run was asked how far it is. At each reading one more
-// record has gone through: it is acknowledged and delivered.
-type readings struct{ n int64 }
+// readings tells in which order a run was asked how far it is. Each reading takes its
+// time, and at each one more record has gone through: it is acknowledged and delivered.
+type readings struct {
+	takes time.Duration
+	of    []string
+}
 
 type receiving struct {
 	group
@@ -19,32 +26,82 @@ type receiving struct {
 type offering struct {
 	senders
 	readings *readings
+	acked    int64
 }
 
-func (r *readings) next() int64 {
-	r.n++
-	return r.n
+func (r *readings) next(of string) int64 {
+	time.Sleep(r.takes)
+	r.of = append(r.of, of)
+	return int64(len(r.of))
 }
 
 func (g receiving) Reached() []load.Reached {
-	return []load.Reached{{Position: 1, Arrived: g.readings.next(), Next: []uint64{1}}}
+	return []load.Reached{{Position: 1, Arrived: g.readings.next("arrived"), Next: []uint64{1}}}
+}
+
+func (g receiving) Received() load.Received {
+	return load.Received{Unique: g.readings.next("received")}
+}
+
+func (s offering) Sent() (warmup, measured load.Sent) {
+	s.readings.next("sent")
+	return warmup, load.Sent{Acked: s.acked}
 }
 
 func (s offering) Behind([][]uint64) load.Behind {
-	return load.Behind{AckedIn: []int64{s.readings.next()}, OldestDueNs: []int64{load.NothingDue}}
+	return load.Behind{AckedIn: []int64{s.readings.next("behind")}, OldestDueNs: []int64{0}, OpenRecords: []int64{1}}
+}
+
+func (r *readings) run() *run {
+	return &run{
+		axis: load.NewAxis(nil), groups: groups{receiving{readings: r}}, stamped: true,
+		producers: offering{readings: r}, lag: &lagWatch{}, collector: &latency.Collector{},
+	}
 }
 
 // TestBacklogIsNeverUnderstated: what arrived is read before what was acknowledged, so
-// that a record that goes through between the two counts as behind.
+// that a record that goes through between the two counts as behind. What a process uses
+// is not read between them, and the time lag is of the moment at which it was read.
 func TestBacklogIsNeverUnderstated(t *testing.T) {
-	through := &readings{}
-	r := &run{
-		axis: load.NewAxis(nil), groups: groups{receiving{readings: through}},
-		producers: offering{readings: through}, lag: &lagWatch{},
-	}
-	r.cfg.Scenario.Load.Producers = 1
-	var iv result.Interval
-	if r.addLag(&iv); iv.BacklogRecords != 1 {
-		t.Errorf("the backlog is %d; want 1: a record went through while it was read", iv.BacklogRecords)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		through := &readings{takes: 250 * time.Millisecond}
+		r := through.run()
+		r.cfg.Scenario.Load.Producers = 1
+		r.axis.Set(0, time.Minute)
+		time.Sleep(time.Second)
+		c := r.count(int64(time.Second))
+		if got, want := strings.Join(through.of, " "), "arrived sent received behind"; got != want {
+			t.Errorf("it reads %s, want %s", got, want)
+		}
+		if c.began != 1e9 || c.span != 1e9 || c.usedAt != 2e9 {
+			t.Errorf("a reading from %d takes %d, and then what is used at %d; want 1e9, 1e9, 2e9", c.began, c.span, c.usedAt)
+		}
+		var iv result.Interval
+		if r.addLag(&iv, c); iv.BacklogRecords != 3 || iv.TimeLagNs != 2e9 {
+			t.Errorf("the backlog is %d, the time lag %d; want 3 that went through while it was read, and 2e9", iv.BacklogRecords, iv.TimeLagNs)
+		}
+	})
+}
+
+// An interval says when it was read, and its rates are over that time.
+func TestRatesAreOverTheTimeBetweenReadings(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := new(readings).run()
+		r.axis.Set(0, time.Minute)
+		time.Sleep(time.Second)
+		before := r.count(int64(time.Second))
+		time.Sleep(1250 * time.Millisecond) // held up by 250 ms
+		r.producers = offering{readings: new(readings), acked: 1250}
+		iv := differences(before, r.count(int64(2*time.Second)))
+		if iv.StartNs != 1e9 || iv.EndNs != 2e9 || iv.ReadFromNs != 1e9 || iv.ReadToNs != 2.25e9 || iv.ReadSpanNs != 0 {
+			t.Errorf("from %d to %d, read from %d to %d in %d", iv.StartNs, iv.EndNs, iv.ReadFromNs, iv.ReadToNs, iv.ReadSpanNs)
+		}
+		if rate := float64(iv.Acked) / iv.Seconds(); rate != 1000 {
+			t.Errorf("%v/s were acknowledged, want 1000/s", rate)
+		}
+		part := stretch(tallies{{startNs: 1e9, endNs: 2e9, seconds: iv.Seconds(), acked: iv.Acked}}, nil)
+		if part.AckedPerS != 1000 {
+			t.Errorf("in the stretch %v/s were acknowledged, want 1000/s", part.AckedPerS)
+		}
+	})
 }

@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"sync"
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/load"
@@ -10,14 +9,21 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
-// counters are the running totals from which an interval takes differences.
+// counters are what an interval takes differences of, and how the run stood meanwhile.
 type counters struct {
+	at       int64 // the interval's end by name
+	began    int64 // when the reading began
+	span     int64 // how long it took, until usedAt
+	reached  [][]load.Reached
 	sent     load.Sent // of both phases
 	received load.Received
+	behind   load.Behind
+	behindAt int64
+	recorded latency.Interval // valid until the next reading
 	queue    queueReading
+	usedAt   int64
 	self     ProcessUsage // of all processes
 	brokers  []brokerUsage
-	at       int64
 }
 
 // sampleIntervals closes an interval at each multiple of the period on the
@@ -62,31 +68,60 @@ func (r *run) waitForInterval(at int64) (stopped bool) {
 	}
 }
 
+// count reads all that counts up. What is of records comes first, and one after the other:
+// what arrived before what was sent, so that no record seems to arrive before it is behind.
+// Nothing else stands between those readings: to look into /proc takes its time.
 func (r *run) count(at int64) counters {
-	c := counters{at: at}
-	var died error
-	var asking sync.WaitGroup // of one moment, though a process may be late to answer
-	asking.Go(func() {
-		var measured load.Sent
-		c.sent, measured = r.producers.Sent()
-		c.sent.Add(measured)
-	})
-	asking.Go(func() { c.received = r.groups.sampled().received() })
-	asking.Go(func() { c.self, died = r.usage(remote.AskSoon[ProcessUsage]) })
+	c := counters{at: at, began: r.axis.Now()}
+	sampled := r.groups.sampled()
+	c.reached = sampled.reached()
+	warmup, measured := r.producers.Sent()
+	warmup.Add(measured)
+	c.sent = warmup
+	c.received = sampled.received()
+	if len(c.reached) > 0 {
+		// The lanes are asked in any case: asking is what makes them forget.
+		c.behind = r.producers.Behind(allFurthestBehind(c.reached))
+	}
+	c.behindAt = r.axis.Now()
+	c.recorded = r.collector.Collect()
 	c.queue = r.readQueue()
-	c.brokers = r.brokerUsage()
-	asking.Wait()
-	if died != nil {
+	c.usedAt = r.axis.Now()
+	c.span = c.usedAt - c.began
+	var died error
+	if c.self, died = r.usage(remote.AskSoon[ProcessUsage]); died != nil {
 		r.journal.once("warning", "what a process used is only known as far as it told", died)
 	}
+	c.brokers = r.brokerUsage()
 	return c
 }
 
 // closeInterval writes the interval between two counts, everywhere.
 func (r *run) closeInterval(before, after counters) {
-	recorded := r.collector.Collect()
+	iv := differences(before, after)
+	iv.Phase = r.phaseAt(before.at)
+	r.addQueue(&iv, before, after)
+	behind, oldestDue := r.addLag(&iv, after)
+	if r.gate != nil {
+		open, bound := r.gate.sampled()
+		iv.GateOpen, iv.BoundRecords = &open, bound
+	}
+	iv.Late = r.late()
+	r.peaks.take(iv, after, behind)
+	if len(behind) > 0 && iv.EndNs >= 0 && iv.EndNs <= r.axis.End() && !r.endless() {
+		r.growth.add(time.Duration(iv.ReadToNs).Seconds(), float64(iv.BacklogRecords))
+	}
+	if r.replicas != nil {
+		r.tallies.add(iv, oldestDue)
+	}
+	r.journal.interval(iv, after.recorded)
+}
+
+// differences are what the counts say of the interval between them.
+func differences(before, after counters) result.Interval {
 	iv := result.Interval{
-		StartNs: before.at, EndNs: after.at, Phase: r.phaseAt(before.at),
+		StartNs: before.at, EndNs: after.at,
+		ReadFromNs: before.began, ReadToNs: after.began, ReadSpanNs: after.span,
 		Scheduled:  after.sent.Scheduled - before.sent.Scheduled,
 		Admitted:   after.sent.Admitted - before.sent.Admitted,
 		Shed:       after.sent.Shed() - before.sent.Shed(),
@@ -99,24 +134,10 @@ func (r *run) closeInterval(before, after counters) {
 
 		DeferredRecords: after.sent.Deferred(), InFlightRecords: after.sent.InFlight(),
 		GCCycles: after.self.GCCycles - before.self.GCCycles,
-		Time:     intervalTimes(recorded),
+		Time:     intervalTimes(after.recorded),
 	}
-	r.addUsage(&iv, before, after)
-	r.addQueue(&iv, before, after)
-	behind, oldestDue := r.addLag(&iv)
-	if r.gate != nil {
-		open, bound := r.gate.sampled()
-		iv.GateOpen, iv.BoundRecords = &open, bound
-	}
-	iv.Late = r.late()
-	r.peaks.take(iv, after, behind)
-	if len(behind) > 0 && iv.EndNs >= 0 && iv.EndNs <= r.axis.End() && !r.endless() {
-		r.growth.add(time.Duration(iv.EndNs).Seconds(), float64(iv.BacklogRecords))
-	}
-	if r.replicas != nil {
-		r.tallies.add(iv, oldestDue)
-	}
-	r.journal.interval(iv, recorded)
+	addUsage(&iv, before, after)
+	return iv
 }
 
 func intervalTimes(recorded latency.Interval) map[string]result.IntervalTime {
@@ -141,8 +162,8 @@ func (r *run) phaseAt(ns int64) string {
 }
 
 // addUsage fills in what the processes used in the interval.
-func (r *run) addUsage(iv *result.Interval, before, after counters) {
-	length := float64(after.at - before.at)
+func addUsage(iv *result.Interval, before, after counters) {
+	length := float64(after.usedAt - before.usedAt)
 	if after.self.RSS > 0 {
 		cores := float64(after.self.CPU()-before.self.CPU()) / length
 		iv.ProcessCPUCores, iv.ProcessRSSBytes = &cores, &after.self.RSS
@@ -157,14 +178,11 @@ func (r *run) addUsage(iv *result.Interval, before, after counters) {
 // addLag fills in the three measures of being behind, those of the slowest group, and
 // returns how far each group is behind, and when the oldest record was due whose user has
 // no answer.
-func (r *run) addLag(iv *result.Interval) (behind []backlog, oldestDue int64) {
+func (r *run) addLag(iv *result.Interval, c counters) (behind []backlog, oldestDue int64) {
 	if len(r.groups) == 0 {
 		return nil, load.NothingDue
 	}
-	reached := r.groups.sampled().reached()
-	// The lanes are asked in any case: asking is what makes them forget.
-	sent := r.producers.Behind(allFurthestBehind(reached))
-	behind = r.backlogsOf(reached, sent.AckedIn)
+	behind = r.backlogsOf(c.reached, c.behind.AckedIn)
 	if !r.endless() {
 		lead := behind[slowest(behind)]
 		iv.BacklogRecords, iv.BacklogPartition = lead.records, lead.partitions
@@ -172,10 +190,10 @@ func (r *run) addLag(iv *result.Interval) (behind []backlog, oldestDue int64) {
 	oldestDue = load.NothingDue
 	if r.stamped && !r.readOnly() {
 		var open int64
-		open, oldestDue = undelivered(sent, reached[0])
+		open, oldestDue = undelivered(c.behind, c.reached[0])
 		iv.UndeliveredRecords = &open
 		if open > 0 {
-			iv.TimeLagNs = max(1, r.axis.Now()-oldestDue)
+			iv.TimeLagNs = max(1, c.behindAt-oldestDue)
 		}
 	}
 	iv.LagSamples = r.lag.takeFresh()

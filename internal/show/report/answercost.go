@@ -151,7 +151,7 @@ func slopeOf(r *result.Recorded) storedSlope {
 	end := window(&r.Run)
 	for _, iv := range r.Intervals {
 		bytes := float64(iv.Acked) * size
-		if length := float64(iv.EndNs-iv.StartNs) / 1e9; iv.StartNs >= 0 && iv.EndNs <= end && length > 0 {
+		if length := iv.Seconds(); iv.StartNs >= 0 && iv.EndNs <= end && length > 0 {
 			xs, ys = append(xs, stored+bytes/2), append(ys, bytes/length)
 		}
 		stored += bytes

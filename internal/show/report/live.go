@@ -201,11 +201,11 @@ func (l *Live) quantiles(i result.Interval) (p50, p99 string) {
 
 // rate is a count of the interval, for a second.
 func rate(i result.Interval, n int64) string {
-	length := i.EndNs - i.StartNs
+	length := i.Seconds()
 	if length <= 0 {
 		return absent
 	}
-	return unit.PerSecond(float64(n) * 1e9 / float64(length))
+	return unit.PerSecond(float64(n) / length)
 }
 
 // plainRate is a rate below the unit of all.

@@ -96,6 +96,20 @@ func (m *terminal) Write(p []byte) (int, error) {
 
 func (m *terminal) screen() string { return strings.Join(m.lines, "\n") + "\n" }
 
+// An interval that was read late has the counts of a longer time.
+func TestRateOfAnInterval(t *testing.T) {
+	var b bytes.Buffer
+	l := report.NewLive(&b, report.LiveOptions{})
+	l.Interval(result.Interval{StartNs: 1e9, EndNs: 2e9, ReadFromNs: 1e9, ReadToNs: 2.25e9, Acked: 1250})
+	l.Interval(result.Interval{StartNs: 2e9, EndNs: 3e9, Acked: 1250}) // of method 1
+	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
+	for i, want := range []string{" 1,000 ", " 1,250 "} {
+		if line := lines[len(lines)-2+i]; !strings.Contains(line, want) {
+			t.Errorf("no%sin %q", want, line)
+		}
+	}
+}
+
 func TestLiveOnATerminal(t *testing.T) {
 	var screens bytes.Buffer
 	m := &terminal{t: t}

@@ -147,6 +147,7 @@ func intervalSheet(runs []*result.Recorded) sheet {
 	for _, metric := range result.TimeMetrics {
 		s.head = append(s.head, metric+"_count", metric+"_p50_ns", metric+"_p99_ns", metric+"_max_ns")
 	}
+	s.head = append(s.head, "undelivered_records", "read_from_ns", "read_to_ns", "read_span_ns")
 	for _, r := range runs {
 		for _, i := range r.Intervals {
 			s.add(append([]string{r.Run.Run.ID, r.Run.Run.Name}, intervalCells(&r.Run, i)...)...)
@@ -191,5 +192,9 @@ func intervalCells(r *result.Run, i result.Interval) []string {
 		cells = append(cells, said("time.count", integer(t.Count)), said("time.p50_ns", percentile(50, t.P50Ns)),
 			said("time.p99_ns", percentile(99, t.P99Ns)), said("time.max_ns", integer(t.MaxNs)))
 	}
-	return cells
+	cells = append(cells, optional(i.UndeliveredRecords))
+	if i.ReadToNs == i.ReadFromNs { // before method 2, or another tool's
+		return append(cells, "", "", "")
+	}
+	return append(cells, integer(i.ReadFromNs), integer(i.ReadToNs), integer(i.ReadSpanNs))
 }
