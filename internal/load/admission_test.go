@@ -2,11 +2,16 @@ package load
 
 import (
 	"math"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"kafkabench.example/kafka-bench/backpressure"
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/measure/ledger"
+	"kafkabench.example/kafka-bench/internal/plan/arrival"
+	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
 // sluice is a controller that admits everything or nothing, as it is told.
@@ -20,14 +25,13 @@ func (s *sluice) Decide(backpressure.Observation) backpressure.Decision {
 	return d
 }
 
-// sluices are gates for the partitions of a fake Kafka, of which the first is shut.
-func sluices(t *testing.T) (gates *backpressure.Partitioned, first *sluice) {
+// sluices are gates for the partitions of a fake Kafka, each open or shut.
+func sluices(t *testing.T, open ...bool) (gates *backpressure.Partitioned, all []*sluice) {
 	t.Helper()
-	var all []*sluice
 	gates, err := backpressure.NewPartitioned(backpressure.PartitionedConfig{
-		Partitions: 4,
+		Partitions: len(open),
 		NewController: func() (backpressure.Controller, error) {
-			all = append(all, &sluice{open: len(all) > 0})
+			all = append(all, &sluice{open: open[len(all)]})
 			return all[len(all)-1], nil
 		},
 	})
@@ -35,7 +39,7 @@ func sluices(t *testing.T) (gates *backpressure.Partitioned, first *sluice) {
 		t.Fatal(err)
 	}
 	report(gates)
-	return gates, all[0]
+	return gates, all
 }
 
 // report has the controllers of all partitions decide.
@@ -58,7 +62,7 @@ func wantBalance(t *testing.T, s Sent, scheduled int64) {
 
 // The gate of one partition keeps that one's records out, and no others.
 func TestShutPartitionShedsItsOwnRecords(t *testing.T) {
-	gates, _ := sluices(t)
+	gates, _ := sluices(t, false, true, true, true)
 	inBubble(t, 1000, func(b *bench) { b.cfg.Partitioned, b.cfg.Excess = gates, backpressure.Shed }, func(t *testing.T, b *bench) {
 		warmup, measured := b.offer(2 * time.Second)
 		wantBalance(t, warmup, 1000)
@@ -77,7 +81,7 @@ func TestShutPartitionShedsItsOwnRecords(t *testing.T) {
 // A record that waits for its partition holds up those behind it, and keeps the
 // partition that was chosen for it: the order is that of an open gate.
 func TestShutPartitionHoldsUpTheQueue(t *testing.T) {
-	gates, first := sluices(t)
+	gates, each := sluices(t, false, true, true, true)
 	inBubble(t, 1000, func(b *bench) { b.cfg.Partitioned = gates }, func(t *testing.T, b *bench) {
 		b.axis.Set(time.Second, time.Second)
 		b.ps.Start()
@@ -89,7 +93,7 @@ func TestShutPartitionHoldsUpTheQueue(t *testing.T) {
 		if waiting, due := b.ps.Waiting(); waiting < 1496 || due != -int64(time.Second) {
 			t.Errorf("%d records wait, the oldest since %d", waiting, due)
 		}
-		first.open = true
+		each[0].open = true
 		report(gates)
 		<-b.ps.Done()
 		b.ps.Close()
@@ -169,7 +173,7 @@ func TestDegradedQueueHasItsBound(t *testing.T) {
 // With a gate for each partition too, one in keep of the refused is kept, and the
 // others of its partition go by it when there is room again.
 func TestDegradeByPartition(t *testing.T) {
-	gates, first := sluices(t)
+	gates, each := sluices(t, false, true, true, true)
 	degraded := func(b *bench) { b.cfg.Partitioned, b.cfg.Excess, b.cfg.Keep = gates, backpressure.Degrade, 5 }
 	inBubble(t, 1000, degraded, func(t *testing.T, b *bench) {
 		b.axis.Set(time.Second, time.Second)
@@ -179,7 +183,7 @@ func TestDegradeByPartition(t *testing.T) {
 		if warmup.ShedByDegrade != 200 || warmup.Deferred() != 50 || warmup.Acked != 750 {
 			t.Errorf("%+v; want 250 refused, of which 50 wait", warmup)
 		}
-		first.open = true
+		each[0].open = true
 		report(gates)
 		<-b.ps.Done()
 		b.ps.Close()
@@ -190,6 +194,68 @@ func TestDegradeByPartition(t *testing.T) {
 			t.Errorf("warm-up %+v, measured %+v; want the kept 50 sent", warmup, measured)
 		}
 	})
+}
+
+// A record that was kept goes before every later one of its partition, and one whose
+// partition is shut holds up no other. So one of the warm-up takes its sequence before
+// the measured ones, and the books of both phases balance.
+func TestDegradeKeepsTheOrder(t *testing.T) {
+	for _, warmup := range []int64{0, 2} {
+		gates, each := sluices(t, false, false)
+		degraded := func(b *bench) {
+			b.cfg.Partitioned, b.cfg.Excess, b.cfg.Keep = gates, backpressure.Degrade, 1
+			b.cfg.Workers, b.cfg.Partitions = 1, 2
+			process, err := arrival.Constant(perSecond(1000))
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.cfg.Arrivals = arrival.WithWarmup(time.Duration(warmup)*time.Millisecond, process)
+		}
+		inBubble(t, 1000, degraded, func(t *testing.T, b *bench) {
+			start := time.Duration(warmup) * time.Millisecond
+			b.axis.Set(start, 4*time.Millisecond-start)
+			b.ps.Start()
+			time.Sleep(1500 * time.Microsecond) // records 0 and 1 are due
+			each[1].open = true
+			report(gates)
+			time.Sleep(3 * time.Millisecond)
+			if got := b.lane(t, 0, warmup) + ", " + b.lane(t, 1, warmup); got != ", 1 3" {
+				t.Errorf("after %d of the warm-up the lanes got %q; want nothing, and 1 before 3", warmup, got)
+			}
+			each[0].open = true
+			report(gates)
+			<-b.ps.Done()
+			b.ps.Close()
+			if got := b.lane(t, 0, warmup); got != "0 2" {
+				t.Errorf("after %d of the warm-up lane 0 got %q, want 0 before 2", warmup, got)
+			}
+			ofWarmup, measured := b.ps.Sent()
+			wantBalance(t, ofWarmup, warmup)
+			wantBalance(t, measured, 4-warmup)
+			books := ledger.Close(b.ps.Books(), nil, nil)
+			if books.Warmup.Acked != warmup || books.Measured.Acked != 4-warmup {
+				t.Errorf("after %d of the warm-up the books have %d and %d acked", warmup, books.Warmup.Acked, books.Measured.Acked)
+			}
+		})
+	}
+}
+
+// lane are the numbers of the records that a partition got, a millisecond apart.
+func (b *bench) lane(t *testing.T, partition int32, warmup int64) string {
+	b.kafka.mu.Lock()
+	defer b.kafka.mu.Unlock()
+	var all []string
+	for _, r := range b.kafka.produced {
+		if r.Partition != partition {
+			continue
+		}
+		stamp, check := payload.ReadStamp(r.Value)
+		if check != payload.Intact {
+			t.Fatalf("a record is %v", check)
+		}
+		all = append(all, strconv.FormatInt(stamp.Intended/int64(time.Millisecond)+warmup, 10))
+	}
+	return strings.Join(all, " ")
 }
 
 // The gate learns of every record what became of it: acked and failed are settled at

@@ -225,21 +225,24 @@ func (p *producer) prepare(now, room int64) (granted int64) {
 }
 
 // prepareEach is prepare where each partition has a gate of its own: the partition of
-// a record is chosen first, and then that one's gate is asked. Of the kept and of the
-// others, a record that is not admitted and stays holds up those behind it, though
-// their partitions may have room: its partition is chosen and is not chosen again.
+// a record is chosen first, and then that one's gate is asked. None passes one of its
+// partition that is kept. A record that is not admitted and stays at the sending cursor
+// holds up those behind it, though their partitions may have room: its partition is
+// chosen and is not chosen again.
 func (p *producer) prepareEach(now, room int64) (granted int64) {
 	p.recorder.Lock()
 	defer p.recorder.Unlock()
 	p.round = p.round[:0]
-	for ; granted < room && p.kept.len() > 0 && p.admits(p.kept.oldest().partition); granted++ {
-		p.place(p.takeKept(), now)
+	for _, lane := range p.kept.byAge() {
+		for ; granted < room && lane.len() > 0 && p.admits(lane.head().partition); granted++ {
+			p.place(p.takeKept(lane), now)
+		}
 	}
 	for granted < room && p.fresh() > 0 {
 		if p.chosen == unplaced {
 			p.chosen = p.chooser.choose(now, p.keys.Key(uint64(p.sent.Index())), p.recordBytes)
 		}
-		if p.admits(p.chosen) {
+		if !p.kept.waits(p.chosen) && p.admits(p.chosen) {
 			p.place(p.takeFresh(), now)
 			granted++
 		} else if !p.refuse() {
