@@ -136,16 +136,18 @@ var walls = map[string][]string{
 	"internal/kafka/confine": {"internal/plan/unit"},
 	// What the figures of a run say of its limits: pure.
 	"internal/result/bottleneck": {"internal/result", "internal/plan/unit"},
+	// How the measured system fared.
+	"internal/result/outcome": {"internal/result", "internal/plan/unit"},
 
 	// One run, and many.
 	"internal/run/bench": {
-		"internal/result/bottleneck", "internal/kafka/confine", "internal/run/fault",
+		"internal/result/bottleneck", "internal/result/outcome", "internal/kafka/confine", "internal/run/fault",
 		"backpressure", "backpressure/shares", "backpressure/sharelog", "kmq", "internal/kafka/driver/meter", "internal/run/remote", "internal/kafka/access", "internal/plan/arrival", "internal/kafka/cluster", "internal/kafka/driver",
 		"internal/measure/latency", "internal/measure/ledger", "internal/load", "internal/plan/payload",
 		"internal/kafka/probe", "internal/result", "internal/plan/scenario", "internal/plan/unit",
 	},
 	"internal/run/campaign": {
-		"internal/run/bench", "internal/kafka/cluster", "internal/result/figure", "internal/result", "internal/plan/scenario",
+		"internal/run/bench", "internal/kafka/cluster", "internal/result/figure", "internal/result", "internal/result/outcome", "internal/plan/scenario",
 		"internal/kafka/driver", "internal/run/search", "internal/plan/unit",
 	},
 	"internal/run/calibrate": {
@@ -158,14 +160,14 @@ var walls = map[string][]string{
 	},
 
 	// What is read afterwards: result files alone.
-	"internal/show/report": {"internal/result/figure", "internal/measure/latency", "internal/result", "internal/measure/stats", "internal/plan/unit"},
+	"internal/show/report": {"internal/result/figure", "internal/result/outcome", "internal/measure/latency", "internal/result", "internal/measure/stats", "internal/plan/unit"},
 
 	// Wiring. Only here are concrete drivers named.
 	"cmd/kafka-bench": {
 		"kmq", "kmq/promkmq",
 		"internal/kafka/access", "internal/run/bench", "internal/run/calibrate", "internal/run/campaign", "internal/kafka/cluster", "internal/kafka/driver",
 		"internal/kafka/driver/franz", "internal/kafka/driver/librdkafka", "internal/kafka/driver/sarama", "internal/kafka/driver/segmentio", "internal/result/figure", "internal/result/foreign", "internal/measure/latency", "internal/run/peers", "internal/kafka/probe",
-		"internal/show/report", "internal/result", "internal/plan/scenario", "internal/run/search", "internal/measure/stats", "internal/plan/unit",
+		"internal/show/report", "internal/result", "internal/result/outcome", "internal/plan/scenario", "internal/run/search", "internal/measure/stats", "internal/plan/unit",
 	},
 }
 
@@ -183,7 +185,7 @@ var helpers = []string{
 var pure = []string{
 	"internal/plan/unit", "internal/measure/latency", "internal/measure/ledger", "internal/result",
 	"internal/plan/arrival", "internal/plan/payload", "internal/plan/spelling", "internal/plan/scenario",
-	"internal/measure/stats", "internal/run/search", "internal/result/figure", "internal/result/foreign", "internal/result/bottleneck", "backpressure/shares",
+	"internal/measure/stats", "internal/run/search", "internal/result/figure", "internal/result/foreign", "internal/result/bottleneck", "internal/result/outcome", "backpressure/shares",
 	"kmq/internal/step", "kmq/internal/window", "kmq/internal/marker", "kmq/internal/tracker",
 }
 

@@ -140,7 +140,7 @@ func TestMergedLogComesBack(t *testing.T) {
 			t.Errorf("%s with %d times came back as %s with %d", was.Run.Name, len(was.Time), is.Run.Name, len(is.Time))
 		}
 		shown := invoke(t, "report", listed[i].Dir).stdout
-		if !strings.HasPrefix(shown, "IMPORTED  "+was.Run.Name) || strings.Contains(shown, "0/s") || strings.Count(shown, "  warning") > 3 || !strings.Contains(shown, "lateness") {
+		if !strings.HasPrefix(shown, "MEASUREMENT IMPORTED  "+was.Run.Name) || strings.Contains(shown, "0/s") || strings.Count(shown, "  warning") > 3 || !strings.Contains(shown, "lateness") {
 			t.Errorf("its report:\n%s", shown)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/outcome"
 	"kafkabench.example/kafka-bench/internal/run/campaign"
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
@@ -122,9 +123,17 @@ func listRuns(w io.Writer, out string, all bool) error {
 			fmt.Fprintf(table, "  %s\t%v\n", r.Dir, r.Err)
 			continue
 		}
-		fmt.Fprintf(table, "  %s\t%s\t%s\n", r.Dir, report.Standing(r.Run), throughput(r.Run))
+		fmt.Fprintf(table, "  %s\t%s\t%s\t%s\n", r.Dir, report.Standing(r.Run), system(r.Run), throughput(r.Run))
 	}
 	return table.Flush()
+}
+
+// system is the status of the measured system; where a run did not finish, there is none.
+func system(r *result.Run) string {
+	if !r.Finished() {
+		return none
+	}
+	return outcome.In(r).Status
 }
 
 // throughput is what a run is known to have been offered; where it cannot say, or

@@ -19,21 +19,22 @@ func TestListOfRuns(t *testing.T) {
 		change func(*result.Run)
 		want   string
 	}{
-		"ours":        {func(*result.Run) {}, "valid 9,769/s offered"},
-		"closed":      {func(r *result.Run) { r.Load.ClosedLoop = true }, "valid 9,512/s acked"},
-		"reader":      {func(r *result.Run) { r.Load = result.Load{} }, "valid 43,455/s delivered"},
-		"interrupted": {func(r *result.Run) { r.Run.Interrupted = true }, "interrupted, valid 9,769/s offered"},
+		"ours":        {func(*result.Run) {}, "valid overloaded 9,769/s offered"},
+		"closed":      {func(r *result.Run) { r.Load.ClosedLoop = true }, "valid not judged 9,512/s acked"},
+		"reader":      {func(r *result.Run) { r.Load = result.Load{} }, "valid not judged 43,455/s delivered"},
+		"interrupted": {func(r *result.Run) { r.Run.Interrupted = true }, "interrupted, valid overloaded 9,769/s offered"},
 		"abandoned": {func(r *result.Run) {
 			r.Run.FinishedAt, r.Verdict.Status, r.Load = time.Time{}, result.Invalid, result.Load{}
-		}, "invalid, not finished –"},
-		"producer": {func(r *result.Run) { r.Run.Imported = cannot("load.offered_per_s") }, "imported 9,512/s acked"},
-		"consumer": {func(r *result.Run) { r.Run.Imported = cannot("load") }, "imported 43,455/s delivered"},
-		"hlog":     {func(r *result.Run) { r.Run.Imported = cannot("load", "delivery") }, "imported –"},
+		}, "invalid, not finished – –"},
+		"producer": {func(r *result.Run) { r.Run.Imported = cannot("load.offered_per_s") }, "imported not judged 9,512/s acked"},
+		"consumer": {func(r *result.Run) { r.Run.Imported = cannot("load") }, "imported not judged 43,455/s delivered"},
+		"hlog":     {func(r *result.Run) { r.Run.Imported = cannot("load", "delivery") }, "imported not judged –"},
 	}
 	for name, c := range listed {
 		run := result.Run{
 			SchemaVersion: 1, Run: result.Info{Name: name, FinishedAt: ended}, Verdict: result.Verdict{Status: result.Valid},
-			Load: result.Load{OfferedPerS: 9769, AckedPerS: 9512}, Delivery: result.Delivery{DeliveredPerS: 43_455},
+			Load:     result.Load{Scheduled: 97_690, Admitted: 97_690, OfferedPerS: 9769, AckedPerS: 9512},
+			Delivery: result.Delivery{DeliveredPerS: 43_455},
 		}
 		c.change(&run)
 		newRecorder(t).write(filepath.Join("runs", name, result.SummaryFile), run)

@@ -52,7 +52,9 @@ file that Kafka's own tools take: --command-config client.properties. Stores and
 keys must be PEM.
 
 Exit codes: 0 valid, 1 invalid run, 2 bad input, 3 cluster out of reach,
-130 interrupted (what was measured is saved).`
+130 interrupted (what was measured is saved). They speak of the measurement: a
+valid one exits with 0 even if its brokers died for good, and the report says so
+in the line SYSTEM.`
 
 const runExample = `  kafka-bench run quick
   kafka-bench run overload overload-loose overload-tight

@@ -16,6 +16,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
+	"kafkabench.example/kafka-bench/internal/result/outcome"
 	"kafkabench.example/kafka-bench/internal/run/bench"
 	"kafkabench.example/kafka-bench/internal/run/campaign"
 	"kafkabench.example/kafka-bench/internal/show/report"
@@ -224,9 +225,9 @@ func inBrief(o *bench.Outcome) string {
 	case r.Verdict.Status != result.Valid:
 		return "INVALID: " + strings.Join(append(slices.Clone(r.Verdict.Reasons), o.Dir), " · ")
 	}
-	parts := []string{"valid", "acked " + unit.PerSecond(r.Load.AckedPerS)}
+	parts := []string{"valid", outcome.In(r).Status, "acked " + unit.PerSecond(r.Load.AckedPerS)}
 	if r.Load.Scheduled == 0 { // nobody produced
-		parts[1] = "delivered " + unit.PerSecond(r.Delivery.DeliveredPerS)
+		parts[2] = "delivered " + unit.PerSecond(r.Delivery.DeliveredPerS)
 	}
 	for _, metric := range []string{"e2e_response_time", "e2e_service_time", "send_response_time", "send_service_time"} {
 		if t, ok := r.Time[metric]; ok && t.Count > 0 {

@@ -34,7 +34,7 @@ func TestInBrief(t *testing.T) {
 		d := o.Run.Time["e2e_response_time"]
 		d.Count = c.count
 		o.Run.Time["e2e_response_time"] = d
-		if got := inBrief(o); !strings.HasPrefix(got, "valid · acked ") || !strings.HasSuffix(got, c.want) {
+		if got := inBrief(o); !strings.HasPrefix(got, "valid · kept up · acked ") || !strings.HasSuffix(got, c.want) {
 			t.Errorf("%d records: %q, want %q", c.count, got, c.want)
 		}
 	}

@@ -16,6 +16,10 @@ type Load struct {
 	AckedPerS    float64 `json:"acked_per_s"` // acked within the measured window ÷ its length
 	Bytes        int64   `json:"bytes"`       // keys and values of the acked
 	WireBytes    *int64  `json:"wire_bytes"`  // written to sockets during the measured window
+	// AckGapMaxNs is the longest time in the window that a partition had no
+	// acknowledgement while a record waited for one; null in a closed loop and before
+	// method 2.
+	AckGapMaxNs *int64 `json:"ack_gap_max_ns,omitempty"`
 	// VolumeBoundedBytes is what the scenario's volume was taken down to, because the
 	// brokers' disk had no room for it; 0 where it was not.
 	VolumeBoundedBytes int64 `json:"volume_bounded_bytes,omitempty"`

@@ -36,6 +36,9 @@ type Run struct {
 	Run           Info    `json:"run"`
 	Scenario      any     `json:"scenario"` // resolved; as the YAML names things
 	Verdict       Verdict `json:"verdict"`
+	// System is what became of the records, as package outcome judges; absent from runs
+	// of method 1, which it judges when they are read.
+	System *System `json:"system,omitempty"`
 
 	Load     Load            `json:"load"`
 	Delivery Delivery        `json:"delivery"`
@@ -145,6 +148,22 @@ type Driver struct {
 type Setting struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
+}
+
+// Statuses of a system, from the worst on.
+const (
+	NotJudged   = "not judged"
+	LostRecords = "lost records"
+	Unavailable = "unavailable"
+	Overloaded  = "overloaded"
+	HeldBack    = "held back"
+	KeptUp      = "kept up"
+)
+
+// System says how the system that was measured fared under the load.
+type System struct {
+	Status   string   `json:"status" jsonschema:"enum=not judged,enum=lost records,enum=unavailable,enum=overloaded,enum=held back,enum=kept up"`
+	Findings []string `json:"findings"`
 }
 
 // Verdict says whether the numbers can be believed.

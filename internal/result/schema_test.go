@@ -207,7 +207,10 @@ func populate(v reflect.Value) {
 		populate(v.Elem())
 	case reflect.Struct:
 		if v.CanAddr() && v.Addr().Type() == reflect.TypeFor[*result.Run]() {
-			defer func() { v.FieldByName("Verdict").FieldByName("Status").SetString(result.Valid) }()
+			defer func() {
+				run := v.Addr().Interface().(*result.Run)
+				run.Verdict.Status, run.System.Status = result.Valid, result.KeptUp
+			}()
 		}
 		if v.Type().PkgPath() == "time" {
 			v.Set(reflect.ValueOf(startedAt))

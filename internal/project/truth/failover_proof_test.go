@@ -17,6 +17,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/franz"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/outcome"
 )
 
 // session is the brokers' session timeout. It outlives a stall, or the controller would
@@ -53,6 +54,7 @@ func TestFailover(t *testing.T) {
 		{"kill with acks 1", testKilledLeaderOfAcks1},
 		{"pause", testPausedLeader},
 		{"rolling restart", testRollingRestart},
+		{"kill for good", testLeaderGone},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			test.run(t, k)
@@ -61,6 +63,54 @@ func TestFailover(t *testing.T) {
 			}
 			wantNoTopics(t, k)
 		})
+	}
+}
+
+// TestOnlyBrokerGone kills the only broker for good.
+func TestOnlyBrokerGone(t *testing.T) {
+	k := clustertest.Own(t, 1, shortSession)
+	wantOutage(t, k, failover(t, "broker-gone", "[{at: 3s, kill: broker 1}]", 12*time.Second,
+		"cluster.brokers=1", "topic.replication=1", unreplicated, "phases.drain=2s"))
+}
+
+// testLeaderGone kills the only replica of a partition for good.
+func testLeaderGone(t *testing.T, k *cluster.Kafka) {
+	wantOutage(t, k, failover(t, "leader-gone", "[{at: 3s, kill: leader of partition 0}]", 12*time.Second,
+		"topic.replication=1", unreplicated, "phases.drain=2s"))
+}
+
+// unreplicated overrides what only replicated partitions can have.
+const unreplicated = "topic.config={min.insync.replicas: \"1\"}"
+
+// wantOutage makes a run whose window ends before its client gives a record up, and with the
+// broker still dead. The measurement is valid and the system unavailable, and the time lag
+// grows by the time between two readings, because the oldest undelivered record stays.
+func wantOutage(t *testing.T, k *cluster.Kafka, s scenario.Scenario) {
+	t.Helper()
+	r, _ := broken(t, k, s, nil)
+	judged := r.Run
+	judged.Verdict.Status = result.Valid // broken has seen to it, but for a busy machine
+	if system := outcome.Of(&judged); system.Status != result.Unavailable {
+		t.Errorf("the system is %q: %q", system.Status, system.Findings)
+	}
+	if a := r.Run.Availability; !a.BrokenToEnd {
+		t.Errorf("the broker came back: %+v", a)
+	}
+	killed, grown := r.Run.Faults[0].StartNs, 0
+	for i, iv := range r.Intervals {
+		if i == 0 || r.Intervals[i-1].ReadToNs < killed+1e9 || iv.Phase != "measure" {
+			continue
+		}
+		before := r.Intervals[i-1]
+		off := iv.TimeLagNs - before.TimeLagNs - (iv.ReadToNs - before.ReadToNs)
+		if off > iv.ReadSpanNs || -off > before.ReadSpanNs {
+			t.Errorf("until %v the time lag grew from %v to %v, in %v", time.Duration(iv.EndNs),
+				time.Duration(before.TimeLagNs), time.Duration(iv.TimeLagNs), time.Duration(iv.ReadToNs-before.ReadToNs))
+		}
+		grown++
+	}
+	if grown < 50 { // of 80 intervals of 100 ms
+		t.Errorf("the time lag was compared %d times", grown)
 	}
 }
 

@@ -12,16 +12,22 @@ import (
 )
 
 // TestTimeLagOfAnOutage: of 1,000 records a second, none that is due after 5 s is ever
-// acknowledged. The backlog, which is of acknowledged ones, stays 0; the time lag grows by
-// the length of each interval.
+// acknowledged, and their client gives them up after the window. The backlog, which is of acknowledged ones, stays 0; the time lag grows by
+// the length of each interval. The measurement is valid, and its system was unavailable.
 func TestTimeLagOfAnOutage(t *testing.T) {
 	t.Parallel()
 	const last, end = 5 * time.Second, 14 * time.Second
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
 		d := &tapped{Driver: franz.New()}
-		d.produce = func(r *driver.Record, _ func(driver.Done)) bool {
+		d.produce = func(r *driver.Record, done func(driver.Done)) bool {
 			stamp, _, ok := stampOf(r.Value)
-			return !ok || stamp.Intended <= int64(last)
+			if !ok || stamp.Intended <= int64(last) {
+				return true
+			}
+			time.AfterFunc(end+50*time.Millisecond-time.Duration(stamp.Intended), func() {
+				done(driver.Done{Record: r, Tag: r.Tag, Outcome: driver.Unknown, Offset: -1})
+			})
+			return false
 		}
 		s := smallScenario(t, "outage", "phases.measure=14s", "phases.drain=100ms", "load.max_buffered=10000")
 		r := run(t, withDriver(config(t, c, s), d))
@@ -32,6 +38,10 @@ func TestTimeLagOfAnOutage(t *testing.T) {
 		wantCount(t, "backlog after 14 s", at.BacklogRecords, 0)
 		wantCount(t, "undelivered after 14 s", *at.UndeliveredRecords, open)
 		wantBetween(t, "the time lag after 14 s", at.TimeLagNs, 8999*time.Millisecond, 9004*time.Millisecond)
+		wantValid(t, r)
+		if r.Run.System.Status != result.Unavailable {
+			t.Errorf("the system is %q: %q", r.Run.System.Status, r.Run.System.Findings)
+		}
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/bottleneck"
+	"kafkabench.example/kafka-bench/internal/result/outcome"
 )
 
 // conclude closes the books, judges the run and saves it.
@@ -54,6 +55,8 @@ func (r *run) conclude() (*Outcome, error) {
 	out.Queue = r.queueOutcome(settled, brokers, out.Time)
 	out.Run.NotMeasured = append(out.Run.NotMeasured, unreliable(&out)...)
 	out.Verdict = r.judge(&out, books, settled)
+	system := outcome.Of(&out)
+	out.System = &system
 	out.Bottleneck = bottleneck.Find(&out, r.allowed())
 	if err := r.writer.Finish(out); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNotSaved, err)
@@ -165,6 +168,13 @@ func (r *run) load(s load.Sent, ackedInWindow int64) result.Load {
 	}
 	if s.ShedByDegrade > 0 {
 		l.ShedByReason["degrade"] = s.ShedByDegrade
+	}
+	if !l.ClosedLoop && !r.readOnly() {
+		gap := int64(0)
+		if worst := longest(r.ackGaps(func(load.Gap) bool { return true })); worst != nil {
+			gap = worst.ToNs - worst.FromNs
+		}
+		l.AckGapMaxNs = &gap
 	}
 	if r.atStart.wireOK && r.atEnd.wireOK {
 		written := r.atEnd.wire.Sub(r.atStart.wire).WrittenBytes

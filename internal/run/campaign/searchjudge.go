@@ -3,18 +3,18 @@ package campaign
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
+	"kafkabench.example/kafka-bench/internal/result/outcome"
 	"kafkabench.example/kafka-bench/internal/run/bench"
 	"kafkabench.example/kafka-bench/internal/run/search"
 )
 
 // judge says what a run tells of its rate.
 func (c SearchConfig) judge(step search.Step, r *result.Run) (result.Probe, search.Outcome) {
-	reached := c.reached(r)
+	reached := outcome.Reached(r)
 	probe := result.Probe{
 		Phase: string(step.Phase), OfferedPerS: step.PerS, AckedPerS: r.Load.AckedPerS,
 		Stalled: reached == 0 && r.Load.Scheduled > 0,
@@ -41,22 +41,6 @@ func (c SearchConfig) judge(step search.Step, r *result.Run) (result.Probe, sear
 		Passed: probe.Passed, Stalled: probe.Stalled, TooFew: probe.TooFew,
 		Tool: probe.Limit == result.LimitTool, Doubtful: doubtful(r),
 	}
-}
-
-// reached is what came through in the measured window, records/s: what was acked,
-// and delivered to the slowest of the groups.
-func (c SearchConfig) reached(r *result.Run) float64 {
-	reached := r.Load.AckedPerS
-	switch {
-	case c.Scenario.Consume.Consumers == 0:
-	case len(r.Groups) == 0:
-		reached = min(reached, r.Delivery.DeliveredPerS)
-	default: // whose delivery of all is the sum
-		for _, g := range r.Groups {
-			reached = min(reached, g.Delivery.DeliveredPerS)
-		}
-	}
-	return reached
 }
 
 // nanos is a time of a run by its figure's name; nil where the run does not have
@@ -90,7 +74,7 @@ func (c SearchConfig) failures(r *result.Run, reached float64) (failures []strin
 		failures = append(failures, "nothing came through")
 	}
 	failures = append(failures, r.Verdict.Reasons...)
-	if short := r.Load.OfferedPerS - reached; short > c.slack(r) {
+	if !outcome.KeepsUp(r, r.Load.OfferedPerS) {
 		failures = append(failures, fmt.Sprintf("it did not keep up: %s of %s came through in the measured window",
 			unit.PerSecond(reached), unit.PerSecond(r.Load.OfferedPerS)))
 	}
@@ -105,31 +89,4 @@ func (c SearchConfig) failures(r *result.Run, reached float64) (failures []strin
 		}
 	}
 	return failures, tooFew
-}
-
-const (
-	// slackRatio is what may be missing of what was offered for no reason: a rate
-	// that is not kept up with by more does not hold, whatever is expected of it.
-	slackRatio = 0.005
-	// edgeWait is for how long the records of a Kafka that keeps up wait, beside the
-	// linger: a fetch and a round of work. edgeRecords are on their way at least.
-	edgeWait    = 50 * time.Millisecond
-	edgeRecords = 2
-)
-
-// slack is how much less than was offered may come through in the measured window,
-// records/s: slackRatio of it, and what may be on its way at the window's end and
-// was not at its start. That is what is offered while a record is on its way, or
-// one record for each that can be worked on at once. It knows nothing of the
-// expectations and the resolution, so that "keeps up" is the same in every search.
-func (c SearchConfig) slack(r *result.Run) float64 {
-	offered := r.Load.OfferedPerS
-	slack := offered * slackRatio
-	if r.Load.Scheduled > 0 {
-		wait := edgeWait + time.Duration(c.Scenario.Load.Linger)
-		workers := float64(r.Consumer.Workers) / float64(max(1, len(r.Groups)))
-		edge := max(edgeRecords, workers, offered*wait.Seconds())
-		slack += edge * offered / float64(r.Load.Scheduled) // ÷ the window
-	}
-	return slack
 }

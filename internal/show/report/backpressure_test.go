@@ -347,7 +347,7 @@ func TestTextOfBackpressure(t *testing.T) {
 	screens(t, got, report.Width, 106)
 	golden(t, "backpressure", got)
 	for _, width := range []int{80, 120} {
-		screens(t, text(t, r, report.Options{Width: width}), width, 114)
+		screens(t, text(t, r, report.Options{Width: width}), width, 116)
 	}
 }
 

@@ -26,7 +26,7 @@ func (p *page) books(r *result.Run) {
 		p.labelled("bytes", unit.Bytes(d.Bytes))
 		p.filled(r)
 		p.readFill(r)
-		p.line("  ", p.paint(bold, outcome(r, p.width-3)))
+		p.line("  ", p.paint(bold, sumUp(r, p.width-3)))
 		return
 	}
 	if !r.Says("load.acked_per_s") && !r.Says("delivery.delivered_per_s") {
@@ -53,7 +53,7 @@ func (p *page) books(r *result.Run) {
 	p.bounded("volume", "load.volume", l.VolumeBoundedBytes, r)
 	p.filled(r)
 	p.oddities(l, d)
-	p.line("  ", p.paint(bold, outcome(r, p.width-3)))
+	p.line("  ", p.paint(bold, sumUp(r, p.width-3)))
 }
 
 // copies is how often each acked record is to be delivered: once to each group.
@@ -207,9 +207,9 @@ func byCount(counts result.Counts) []string {
 	return parts
 }
 
-// outcome says in one sentence of at most so many columns where the scheduled
+// sumUp says in one sentence of at most so many columns where the scheduled
 // records ended.
-func outcome(r *result.Run, width int) string {
+func sumUp(r *result.Run, width int) string {
 	l, d := r.Load, r.Delivery
 	due := copies(r) * l.Scheduled
 	switch {

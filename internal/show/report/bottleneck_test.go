@@ -63,7 +63,7 @@ func TestTextOfFollowersBehind(t *testing.T) {
 func TestTextOfTheBottleneck(t *testing.T) {
 	for name, width := range map[string]int{"bottleneck": report.Width, "bottleneck-80": 80} {
 		got := text(t, limited(t), report.Options{Width: width})
-		screens(t, got, width, 87)
+		screens(t, got, width, 88)
 		golden(t, name, got)
 	}
 }

@@ -217,7 +217,7 @@ func TestText(t *testing.T) {
 			case c.name == "broken":
 				lines = 80 // what is broken is told in full
 			case c.run.Run.Backpressure != nil && c.run.Run.Finished():
-				lines = 75 // with a picture of what the gate was there for
+				lines = 77 // with a picture of what the gate was there for
 			}
 			screens(t, got, report.Width, lines)
 			golden(t, c.name, got)

@@ -58,7 +58,7 @@ func TestStanding(t *testing.T) {
 			t.Errorf("%s, want %s", got, want)
 		}
 		first, rest, _ := strings.Cut(want, ",")
-		if head := strings.ToUpper(first) + strings.TrimSuffix(","+rest, ",") + "  baseline"; !strings.HasPrefix(string(text(t, r, report.Options{})), head) {
+		if head := "MEASUREMENT " + strings.ToUpper(first) + strings.TrimSuffix(","+rest, ",") + "  baseline"; !strings.HasPrefix(string(text(t, r, report.Options{})), head) {
 			t.Errorf("the report of a run that is %s does not begin with %q", want, head)
 		}
 	}

@@ -182,10 +182,10 @@ func TestLiveKeepsTheFirstError(t *testing.T) {
 
 func TestColour(t *testing.T) {
 	coloured := text(t, broken(t), report.Options{Colour: true})
-	if !bytes.Contains(coloured, []byte("\x1b[1;31mINTERRUPTED, invalid\x1b[0m")) {
+	if !bytes.Contains(coloured, []byte("\x1b[1;31mMEASUREMENT INTERRUPTED, invalid\x1b[0m")) {
 		t.Error("an invalid verdict is not red")
 	}
-	if !bytes.Contains(text(t, closedLoop(t), report.Options{Colour: true}), []byte("\x1b[1;32mVALID\x1b[0m")) {
+	if !bytes.Contains(text(t, closedLoop(t), report.Options{Colour: true}), []byte("\x1b[1;32mMEASUREMENT VALID\x1b[0m")) {
 		t.Error("a valid verdict is not green")
 	}
 	stripped := coloured

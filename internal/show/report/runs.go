@@ -10,6 +10,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
+	"kafkabench.example/kafka-bench/internal/result/outcome"
 )
 
 // RunsDocument is the JSON document of runs.
@@ -26,7 +27,8 @@ type RunDocument struct {
 	StartedAt time.Time         `json:"started_at,omitzero"`
 	Method    int               `json:"method_version,omitempty"` // none of an imported run
 	Verdict   result.Verdict    `json:"verdict"`
-	Notes     []string          `json:"notes"` // what was wrong with the files
+	System    *result.System    `json:"system,omitempty"` // none of a run that did not finish
+	Notes     []string          `json:"notes"`            // what was wrong with the files
 	Settings  map[string]string `json:"settings"`
 	// Figures are in the units of the document's head; null where one was not
 	// measured, where the records are too few for the percentile, or where too few had
@@ -59,7 +61,8 @@ func documentOf(runs []*result.Recorded) RunsDocument {
 	d := RunsDocument{Head: headOf(KindRuns, figure.All()), Runs: []RunDocument{}}
 	for _, r := range runs {
 		run := RunDocument{
-			Dir: r.Dir, ID: r.Run.Run.ID, Name: r.Run.Run.Name, StartedAt: startedAt(&r.Run), Method: r.Run.Method(), Verdict: r.Run.Verdict,
+			Dir: r.Dir, ID: r.Run.Run.ID, Name: r.Run.Run.Name, StartedAt: startedAt(&r.Run), Method: r.Run.Method(),
+			Verdict: r.Run.Verdict, System: systemOf(&r.Run),
 			Notes: append([]string{}, r.Notes...), Settings: figure.Settings(r.Run.Scenario), Figures: map[string]*float64{},
 		}
 		for _, f := range figure.All() {
@@ -105,6 +108,9 @@ func (m *markdown) run(r *result.Recorded) {
 	if !r.Run.Finished() {
 		return
 	}
+	if s := systemOf(&r.Run); s != nil {
+		m.paragraph("**system ", s.Status, "**: ", prose(outcome.Sentence(*s)))
+	}
 	m.headline([]*result.Recorded{r})
 	m.queue(&r.Run)
 	m.distributions(measured(&r.Run))
@@ -117,7 +123,7 @@ func (m *markdown) run(r *result.Recorded) {
 	}
 	m.bottleneck(&r.Run)
 	m.brokerRequests(r.Run.Broker)
-	m.paragraph(prose(outcome(&r.Run, 1<<10)))
+	m.paragraph(prose(sumUp(&r.Run, 1<<10)))
 }
 
 func (m *markdown) runs(runs []*result.Recorded) {
@@ -139,7 +145,7 @@ func (m *markdown) runs(runs []*result.Recorded) {
 
 // headline is a column of headline figures for each run.
 func (m *markdown) headline(runs []*result.Recorded) {
-	t := table{rows: [][]string{{""}, {"verdict"}}}
+	t := table{rows: [][]string{{""}, {"verdict"}, {"system"}}}
 	for _, r := range runs {
 		name := r.Run.Run.Name
 		if len(runs) > 1 {
@@ -147,6 +153,7 @@ func (m *markdown) headline(runs []*result.Recorded) {
 		}
 		t.rows[0] = append(t.rows[0], prose(name))
 		t.rows[1] = append(t.rows[1], verdictMark(&r.Run))
+		t.rows[2] = append(t.rows[2], statusOf(&r.Run))
 	}
 	for _, f := range headlineOf(runs) {
 		row, any := []string{f.Title}, false

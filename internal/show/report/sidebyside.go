@@ -10,6 +10,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
+	"kafkabench.example/kafka-bench/internal/result/outcome"
 )
 
 // SideBySide writes several runs beside each other: a column for each name of
@@ -177,12 +178,13 @@ func boundNotes(compared []variant) []string {
 // tableOf has a row for each figure, and below it one with the range where
 // repeats differ.
 func tableOf(block []variant, rows []comparedRow) table {
-	head, verdicts := []string{""}, []string{"verdict"}
+	head, verdicts, systems := []string{""}, []string{"verdict"}, []string{"system"}
 	for _, v := range block {
 		head = append(head, v.name)
 		verdicts = append(verdicts, verdictOf(v))
+		systems = append(systems, v.system())
 	}
-	t := table{gap: 3, rows: [][]string{head, verdicts}}
+	t := table{gap: 3, rows: [][]string{head, verdicts, systems}}
 	for _, row := range rows {
 		if row.format == nil {
 			if len(t.rows[len(t.rows)-1]) > 0 { // a group that no run has leaves no gap
@@ -283,6 +285,27 @@ func standingOf(runs []*result.Recorded) string {
 		}
 	}
 	return word
+}
+
+// system is the status of a name's runs. If they differ, it is the worst, with the number
+// of runs that have it.
+func (v variant) system() string {
+	worst, n := "", 0
+	for _, r := range v.runs {
+		switch status := statusOf(&r.Run); {
+		case n == 0 || outcome.Worse(status, worst):
+			worst, n = status, 1
+		case status == worst:
+			n++
+		}
+	}
+	switch n {
+	case 0:
+		return absent
+	case len(v.runs):
+		return worst
+	}
+	return fmt.Sprintf("%s, %d of %d", worst, n, len(v.runs))
 }
 
 // repeats says how much the table rests on.

@@ -8,9 +8,11 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/outcome"
 )
 
-// verdict is the head of the report: may the figures be believed, and why not.
+// verdict is the head of the report: may the figures be believed, and why not, and how the
+// measured system fared.
 func (p *page) verdict(r *result.Recorded) {
 	info, v := r.Run.Run, r.Run.Verdict
 	style := green
@@ -20,8 +22,14 @@ func (p *page) verdict(r *result.Recorded) {
 	case !proven(&r.Run):
 		style = yellow
 	}
-	p.line(p.paint(style, heading(&r.Run)), "  ", p.paint(bold, info.Name), "  ", info.ID, "  ",
-		moment(startedAt(&r.Run), "2006-01-02 15:04:05 UTC"), "  ", method(&r.Run))
+	status := "MEASUREMENT " + heading(&r.Run)
+	when := moment(startedAt(&r.Run), "2006-01-02 15:04:05 UTC") + "  " + method(&r.Run)
+	between := "  "
+	if columns(status+"  "+info.Name+"  "+info.ID+between+when) > p.width {
+		between = "\n  "
+	}
+	p.line(p.paint(style, status), "  ", p.paint(bold, info.Name), "  ", info.ID, between, when)
+	p.system(&r.Run)
 	for _, reason := range v.Reasons {
 		p.styled(red, "because", reason)
 	}
@@ -37,6 +45,50 @@ func (p *page) verdict(r *result.Recorded) {
 	if len(v.Reasons)+len(v.Warnings)+len(r.Notes) > 0 || info.Interrupted {
 		p.line()
 	}
+}
+
+// system writes the outcome of the measured system in a line, and goes on below it.
+func (p *page) system(r *result.Run) {
+	s := systemOf(r)
+	if s == nil {
+		return
+	}
+	status := "SYSTEM " + strings.ToUpper(s.Status)
+	for i, line := range wrapWords(status+"  "+outcome.Sentence(*s), p.width-2) {
+		if i == 0 {
+			p.line(p.paint(outcomeStyle(s.Status), status), strings.TrimPrefix(line, status))
+			continue
+		}
+		p.line("  ", line)
+	}
+}
+
+// outcomeStyle is the style of a status: what users had no harm of is green.
+func outcomeStyle(status string) string {
+	switch status {
+	case result.KeptUp:
+		return green
+	case result.NotJudged, result.HeldBack:
+		return yellow
+	}
+	return red
+}
+
+// systemOf is how the system of a run fared; nil of a run that did not finish.
+func systemOf(r *result.Run) *result.System {
+	if !r.Finished() {
+		return nil
+	}
+	s := outcome.In(r)
+	return &s
+}
+
+// statusOf is the status of a run's system in a cell.
+func statusOf(r *result.Run) string {
+	if s := systemOf(r); s != nil {
+		return s.Status
+	}
+	return absent
 }
 
 // subject says what was run, and on what.
