@@ -1,5 +1,5 @@
-// Command resultspage writes docs/RESULTS.md from the runs in results/, compared with
-// earlier reports of the same scenarios.
+// Command resultspage writes docs/RESULTS.md, and the result in README.md, from the runs in
+// results/, compared with earlier reports of the same scenarios.
 //
 // Nothing on that page is typed. The text is a template, every figure in it is
 // taken from the runs in results/, and what was reported before is a data file
@@ -15,10 +15,11 @@
 // use, and only what the page and a reader need of them is kept in results/:
 // the summary, the scenario, the series and the events, without the histograms.
 //
-// Files to know: page.go, make.go, suites.go.
+// Files to know: page.go, front.go (what README shows), make.go, suites.go.
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -45,6 +46,7 @@ func main() {
 type job struct {
 	from   string   // the folder of the runs
 	page   string   // the file that is written
+	readme string   // the file of which a block is written
 	binary string   // makes the runs; empty makes none
 	only   []string // scenarios to run
 	flags  []string // further flags of kafka-bench run
@@ -74,8 +76,24 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err := os.WriteFile(j.page, page, 0o644); err != nil {
 		return errors.Join(failed, fmt.Errorf("cannot write the page: %w", err))
 	}
-	fmt.Fprintf(stdout, "wrote %s from %s\n", j.page, j.from)
+	if err := j.writeReadme(shelf); err != nil {
+		return errors.Join(failed, err)
+	}
+	fmt.Fprintf(stdout, "wrote %s and the result in %s from %s\n", j.page, j.readme, j.from)
 	return failed
+}
+
+// writeReadme writes the result that README shows.
+func (j job) writeReadme(s *shelf) error {
+	before, err := os.ReadFile(j.readme)
+	if err != nil {
+		return fmt.Errorf("cannot read the page whose result is written: %w", err)
+	}
+	after, err := s.readme(before)
+	if err != nil || bytes.Equal(before, after) {
+		return err
+	}
+	return os.WriteFile(j.readme, after, 0o644)
 }
 
 func parse(args []string, stderr io.Writer) (job, error) {
@@ -84,6 +102,7 @@ func parse(args []string, stderr io.Writer) (job, error) {
 	flags.SetOutput(stderr)
 	flags.StringVar(&j.from, "from", "results", "folder of the runs")
 	flags.StringVar(&j.page, "page", "docs/RESULTS.md", "the page to write")
+	flags.StringVar(&j.readme, "readme", "README.md", "the page whose result is written")
 	flags.StringVar(&j.binary, "run", "", "make the runs anew with this kafka-bench")
 	only := flags.String("only", "", "with -run: the scenarios to run; without it, all but the studies of backpressure and of queues and the suites of throughput and scale, which take hours")
 	more := flags.String("flags", "--cluster kafka", "with -run: further flags of kafka-bench run, separated by blanks; the page says by how much --repeat and --set phases.measure shortened a study")
@@ -93,7 +112,7 @@ func parse(args []string, stderr io.Writer) (job, error) {
 	if flags.NArg() > 0 {
 		return job{}, fmt.Errorf("%q is not a flag; there are no other arguments", flags.Arg(0))
 	}
-	known := slices.Concat(scenarios(), studies, suites, queues)
+	known := slices.Concat(scenarios(), front, studies, suites, queues)
 	j.only, j.flags = scenarios(), strings.Fields(*more)
 	if *only != "" {
 		j.only = strings.Split(*only, ",")

@@ -15,8 +15,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// repeats are the sweeps that are run several times for their intervals.
-var repeats = map[string]string{"sweep-compression": "5"}
+// repeats are the campaigns that are run several times for their intervals.
+var repeats = map[string]string{"sweep-compression": "5", headline: "5"}
 
 // kept are the files of a run that go to results/. The first run of each
 // configuration keeps its series; a repeat keeps its summary, for the medians.
@@ -48,6 +48,9 @@ const attempts = 2
 
 func (j job) makeRun(ctx context.Context, name string, stderr io.Writer) (err error) {
 	args := []string{"run", name}
+	if scenario, is := strings.CutPrefix(name, searched); is {
+		args = []string{"search", scenario}
+	}
 	if n := repeats[name]; n != "" {
 		args = append(args, "--repeat", n)
 	}
@@ -142,7 +145,7 @@ func foldersOf(dir, name string) ([]folder, error) {
 			if planned.Dir == "" {
 				continue
 			}
-			run := folder{dir: c.RunDir(listed.Dir, i), files: kept, thin: onlyNamed(name)}
+			run := folder{dir: c.RunDir(listed.Dir, i), files: kept, thin: onlyNamed(name) && name != headline}
 			if planned.Round > 0 {
 				run.files = keptOfRepeat
 			}

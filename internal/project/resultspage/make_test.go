@@ -106,7 +106,11 @@ func TestRunThatFails(t *testing.T) {
 	shelf, page := filepath.Join(dir, "results"), filepath.Join(dir, "RESULTS.md")
 	save(t, shelf, made(baseline, "baseline", "base01", 0))
 	var out bytes.Buffer
-	err := run(t.Context(), []string{"-from", shelf, "-page", page, "-run", filepath.Join(dir, "no-such-binary"), "-only", "quick,baseline"}, &out, &out)
+	readme := filepath.Join(dir, "README.md")
+	if err := os.WriteFile(readme, []byte("nothing of a result"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	err := run(t.Context(), []string{"-from", shelf, "-page", page, "-readme", readme, "-run", filepath.Join(dir, "no-such-binary"), "-only", "quick,baseline"}, &out, &out)
 	if err == nil || !strings.Contains(err.Error(), "quick: ") || !strings.Contains(err.Error(), "baseline: ") {
 		t.Errorf("error %v", err)
 	}

@@ -32,6 +32,7 @@ func (s *shelf) page() ([]byte, error) {
 		"goals": s.goalTable, "study": s.study, "missingStudies": s.missingStudies, "howMade": s.howMade, "neededBound": s.neededBound,
 		"suite": s.suite, "suiteGoals": s.suiteGoals, "suiteVerdicts": s.suiteVerdicts, "missingSuites": s.missingSuites, "accounted": s.accounted,
 		"queueGoals": s.queueGoals, "queueVerdicts": s.queueVerdicts, "missingQueues": s.missingQueues, "decision": s.decision,
+		"search": s.searchSection,
 		"limits": func() string { return s.limits },
 	}).Parse(pageTemplate)
 	if err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -91,23 +92,32 @@ func made(plan func() *result.Recorded, name, id string, minutes int) *result.Re
 // saveSweep saves a sweep of two codecs, twice each, as a campaign.
 func saveSweep(t *testing.T, out string) {
 	t.Helper()
-	c := result.Campaign{
+	saveCampaign(t, out, result.Campaign{
 		SchemaVersion: 1,
 		Campaign: result.CampaignInfo{
 			ID: "swept1", Name: "sweep-compression", Kind: result.KindRuns,
 			StartedAt: resulttest.StartedAt, FinishedAt: resulttest.StartedAt, Order: "interleaved", Repeat: 2,
 		},
 		Axes: []result.Axis{{Path: "load.compression", Values: []string{"none", "zstd"}}},
-	}
-	for i, value := range []string{"none", "zstd"} {
-		c.Cells = append(c.Cells, result.Cell{Name: "sweep-compression-" + value, Values: []string{value}, Scenario: map[string]any{}})
-		for round := range 2 {
-			r := made(baseline, "sweep-compression-"+value, value+string(rune('a'+round)), 10+2*i+round)
+		Cells: []result.Cell{
+			{Name: "sweep-compression-none", Values: []string{"none"}}, {Name: "sweep-compression-zstd", Values: []string{"zstd"}},
+		},
+	}, baseline, baseline)
+}
+
+// saveCampaign saves a campaign with its runs, made up by one plan for each cell.
+func saveCampaign(t *testing.T, out string, c result.Campaign, plans ...func() *result.Recorded) {
+	t.Helper()
+	for i := range c.Cells {
+		cell := &c.Cells[i]
+		cell.Scenario = map[string]any{}
+		for round := range c.Campaign.Repeat {
+			r := made(plans[i], cell.Name, fmt.Sprintf("%s%c", c.Campaign.ID[:4], 'a'+c.Campaign.Repeat*i+round), 10+c.Campaign.Repeat*i+round)
 			save(t, out, r)
 			c.Runs = append(c.Runs, result.CampaignRun{Cell: i, Round: round, Dir: "../" + filepath.Base(r.Dir), Status: result.Valid})
 		}
 	}
-	dir := filepath.Join(out, "20261121T200000Z-sweep-compression-swept1")
+	dir := filepath.Join(out, "20261121T200000Z-"+c.Campaign.Name+"-"+c.Campaign.ID)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}

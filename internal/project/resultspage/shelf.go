@@ -14,6 +14,7 @@ import (
 // shelf is the runs in results/, by scenario.
 type shelf struct {
 	entries []entry // of the scenarios that were reported on before
+	front   []entry
 	studies []entry
 	suites  []entry
 	queues  []entry
@@ -41,6 +42,9 @@ func newShelf() *shelf {
 	s := &shelf{}
 	for _, name := range scenarios() {
 		s.entries = append(s.entries, entry{scenario: name})
+	}
+	for _, name := range front {
+		s.front = append(s.front, entry{scenario: name})
 	}
 	for _, name := range studies {
 		s.studies = append(s.studies, entry{scenario: name})
@@ -117,7 +121,7 @@ func valueOf(c result.Cell) string {
 
 // of is the entry of a scenario; nil if the page has none.
 func (s *shelf) of(scenario string) *entry {
-	for _, entries := range [][]entry{s.entries, s.studies, s.suites, s.queues} {
+	for _, entries := range [][]entry{s.entries, s.front, s.studies, s.suites, s.queues} {
 		if i := slices.IndexFunc(entries, func(e entry) bool { return e.scenario == scenario }); i >= 0 {
 			return &entries[i]
 		}

@@ -22,7 +22,7 @@ var suites = []string{
 
 // onlyNamed tells the presets that are made only when they are named.
 func onlyNamed(name string) bool {
-	return slices.Contains(studies, name) || slices.Contains(suites, name) || madeForQueues(name)
+	return slices.Contains(front, name) || slices.Contains(studies, name) || slices.Contains(suites, name) || madeForQueues(name)
 }
 
 // quickForm ends the names of what is made of a suite's quick form.

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+
+	"kafkabench.example/kafka-bench/internal/show/report"
+)
+
+// The experiments that a reader meets first: README shows the one, and the page the other.
+const (
+	headline = "backpressure-short"
+	search   = searched + "baseline"
+)
+
+// searched begins the names of searches; the rest is the scenario that is searched.
+const searched = "search-"
+
+var front = []string{headline, search}
+
+// The marks in README between which the headline is.
+const (
+	blockBegin = "<!-- result:begin -->\n"
+	blockEnd   = "<!-- result:end -->"
+)
+
+// readme returns README with the headline as its runs have it. Without runs it stays as it is.
+func (s *shelf) readme(text []byte) ([]byte, error) {
+	e := s.of(headline)
+	if e.campaign == nil {
+		return text, nil
+	}
+	before, rest, begins := bytes.Cut(text, []byte(blockBegin))
+	_, after, ends := bytes.Cut(rest, []byte(blockEnd))
+	if !begins || !ends {
+		return nil, fmt.Errorf("README has no block between %q and %q", strings.TrimSpace(blockBegin), blockEnd)
+	}
+	block, err := e.block()
+	if err != nil {
+		return nil, err
+	}
+	return bytes.Join([][]byte{before, []byte(blockBegin), block, []byte(blockEnd), after}, nil), nil
+}
+
+// block is a campaign as a report shows it on a terminal, with the machine and the method.
+func (e *entry) block() ([]byte, error) {
+	where, err := whereOf(e.runs())
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	if err := report.Campaign(&b, e.campaign, report.Options{}); err != nil {
+		return nil, err
+	}
+	text, _, found := strings.Cut(b.String(), "\nFiles in ")
+	if !found {
+		return nil, errors.New("the report of the campaign does not end with its files")
+	}
+	said := wrapped(fmt.Sprintf("Measured on: %s Measured with %s.", where, methodsOf(e.runs())))
+	return fmt.Appendf(nil, "%s\n```text\n%s\n```\n", said, strings.TrimSpace(text)), nil
+}
+
+// searchSection is a search with its answer and its probes.
+func (s *shelf) searchSection() (string, error) {
+	e := s.of(search)
+	if e.campaign == nil {
+		return "Not made for this page.", nil
+	}
+	where, err := whereOf(e.runs())
+	if err != nil {
+		return "", err
+	}
+	var b bytes.Buffer
+	if err := report.Campaign(&b, e.campaign, report.Options{Format: report.AsMarkdown}); err != nil {
+		return "", err
+	}
+	return "Measured on: " + where + "\n\n" + b.String(), nil
+}
