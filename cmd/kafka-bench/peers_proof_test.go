@@ -27,7 +27,11 @@ phases: {warmup: 500ms, measure: 1s, drain: 10s}
 	if got.code != exitValid && !strings.Contains(got.stdout, "because") {
 		t.Fatalf("exit code %d\n%s%s", got.code, got.stdout, got.stderr)
 	}
-	for _, want := range []string{"round 1 of 1 · kafka-consumer-perf-test", "send service time p99", "What can be compared"} {
+	said := []string{"round 1 of 1 · kafka-consumer-perf-test"}
+	if got.code == exitValid { // figures of a run that a busy machine made invalid are not compared
+		said = append(said, "send service time p99", "What can be compared")
+	}
+	for _, want := range said {
 		if !strings.Contains(got.stdout, want) {
 			t.Errorf("it does not say %q:\n%s", want, got.stdout)
 		}

@@ -37,10 +37,15 @@ func overCable(delay time.Duration) franz.Option {
 	})
 }
 
-// wantBottleneck fails unless the run names that resource, with figures.
+// wantBottleneck fails unless the run names that resource, with figures. A run that a busy
+// machine made invalid names none.
 func wantBottleneck(t *testing.T, r *result.Recorded, want string) {
 	t.Helper()
 	wantValid(t, r)
+	if r.Run.Verdict.Status == result.Invalid {
+		t.Logf("the machine was too busy: %q", r.Run.Verdict.Reasons)
+		want = bottleneck.NotKnown
+	}
 	b := r.Run.Bottleneck
 	if b == nil || b.Resource != want || b.Evidence == "" {
 		t.Errorf("the bottleneck is %+v, want %s", b, want)

@@ -84,14 +84,16 @@ func wantHistograms(t *testing.T, r *result.Recorded) {
 		{false, r.Run.Warmup.Load, r.Run.Warmup.Delivery},
 		{true, r.Run.Load, r.Run.Delivery},
 	} {
-		settled := phase.load.Acked + phase.load.Failed + phase.load.Unknown
+		unacked := phase.load.Failed + phase.load.Unknown
 		for m, want := range map[latency.Metric]int64{
-			latency.PacerLateness:    phase.load.Scheduled,
-			latency.SendDelay:        settled,
-			latency.SendServiceTime:  settled,
-			latency.SendResponseTime: settled,
-			latency.E2EServiceTime:   phase.delivery.Unique,
-			latency.E2EResponseTime:  phase.delivery.Unique,
+			latency.PacerLateness:       phase.load.Scheduled,
+			latency.SendDelay:           phase.load.Acked + unacked,
+			latency.SendServiceTime:     phase.load.Acked,
+			latency.SendResponseTime:    phase.load.Acked,
+			latency.UnackedServiceTime:  unacked,
+			latency.UnackedResponseTime: unacked,
+			latency.E2EServiceTime:      phase.delivery.Unique,
+			latency.E2EResponseTime:     phase.delivery.Unique,
 		} {
 			wantCount(t, "values of "+latency.Tag(phase.measured, m), count(phase.measured, m), want)
 		}
