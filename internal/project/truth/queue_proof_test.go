@@ -11,7 +11,7 @@ import (
 // many are 20,000 records in four seconds.
 var many = []string{"load.rate=5k/s", "phases.measure=4s"}
 
-// TestQueueDropsOnKafka is TestQueueDrops on Kafka, of more records and all ways.
+// TestQueueDropsOnKafka is TestQueueDrops on Kafka, of more records and all ways, without the arithmetic.
 func TestQueueDropsOnKafka(t *testing.T) {
 	for _, d := range []dropping{
 		{"markers-silent", "markers", "drop: {share: 50%}, visibility: 2s", 0},
