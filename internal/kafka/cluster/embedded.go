@@ -112,7 +112,7 @@ func StartEmbedded(opts EmbeddedOptions) (*Embedded, error) {
 		}
 		listen = line.listen
 	}
-	fakeOpts = append(fakeOpts, kfake.ListenFn(listen))
+	fakeOpts = append(fakeOpts, kfake.ListenFn(parting{under: listen}.listen))
 	fake, err := kfake.NewCluster(fakeOpts...)
 	if err != nil {
 		return nil, &Error{Kind: ErrUnavailable, What: "the embedded cluster did not start", Cause: err}
