@@ -17,6 +17,8 @@ type fakeQueue struct {
 	most       int // deliveries; 0 is no bound
 	dead       func(value []byte)
 	early      time.Duration // by how much it redelivers too early
+	frees      bool          // what a killed member had is ready at once, while it is being killed
+	all        []*fakeRecord
 
 	mu      sync.Mutex
 	change  chan struct{} // closed and made anew when something can be had
@@ -49,6 +51,7 @@ func newFakeQueue(log [][]driver.Received, visibility time.Duration) *fakeQueue 
 			q.ready = append(q.ready, &fakeRecord{Received: r, partition: int32(p)})
 		}
 	}
+	q.all = slices.Clone(q.ready)
 	return q
 }
 
@@ -145,9 +148,21 @@ func (m *fakeQueueMember) Counts() QueueCounts {
 }
 
 func (m *fakeQueueMember) Kill() {
-	m.queue.mu.Lock()
-	defer m.queue.mu.Unlock()
+	q := m.queue
+	q.mu.Lock()
 	m.killed = true
+	if !q.frees {
+		q.mu.Unlock()
+		return
+	}
+	for _, r := range q.all {
+		if r.holder == m {
+			r.holder = nil
+			q.ready = slices.Insert(q.ready, 0, r)
+		}
+	}
+	q.mu.Unlock()
+	time.Sleep(time.Second) // others take it meanwhile
 }
 
 func (m *fakeQueueMember) Close(context.Context) error {

@@ -267,6 +267,25 @@ func TestQueueKill(t *testing.T) {
 	})
 }
 
+// Where locks end with their member, what a killed one had comes again at once, even before Kill
+// returns: nobody knows when it was due, so it is not early.
+func TestQueueKillEndsLocks(t *testing.T) {
+	of := func(c *QueueConfig, q *fakeQueue) {
+		c.Plan, c.Locks, q.frees = fixedWork(10*time.Millisecond), LocksOfMember, true
+	}
+	ofQueue(t, 500, of, func(t *testing.T, b *queueBench) {
+		time.Sleep(515 * time.Millisecond)
+		loss, err := b.group.Kill(0)
+		if err != nil || loss.Unsettled != 3 {
+			t.Fatalf("%+v, %v", loss, err)
+		}
+		m := b.drain(t, time.Minute)
+		if late := b.time(latency.RedeliveryLateness); late.Count+late.Negative != 0 || m.Received-m.Unique != loss.Unsettled {
+			t.Errorf("lateness: %+v; %+v", late, m)
+		}
+	})
+}
+
 // Consumers leave in order and join, and nothing is delivered twice.
 func TestQueueLeaveAndStart(t *testing.T) {
 	ofQueue(t, 500, func(c *QueueConfig, _ *fakeQueue) { c.Plan, c.Batch, c.Numbers = fixedWork(10*time.Millisecond), 1, 3 }, func(t *testing.T, b *queueBench) {

@@ -81,13 +81,13 @@ func (g *QueueGroup) Kill(number int) (Loss, error) {
 		return Loss{}, err
 	}
 	n.kill()
+	if g.cfg.Locks != LocksStay { // before they end: others may be handed its records at once
+		n.gone.Store(true)
+	}
 	n.queue.Kill()
 	n.running.Wait()
 	loss := Loss{Unsettled: n.inHand.Load(), OfQueue: true}
 	n.inHand.Store(0)
-	if g.cfg.Locks != LocksStay {
-		n.gone.Store(true)
-	}
 	g.rise(n)
 	g.buried.Go(func() {
 		dead, cancel := context.WithCancel(context.Background())
