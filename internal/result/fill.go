@@ -16,6 +16,13 @@ type Fill struct {
 	BoundedBytes int64 `json:"bounded_bytes,omitempty"`
 }
 
+// PartlyRead reports whether the run only read what its topic was filled with, and
+// ended before all of it was read. A client that paused meanwhile has its pauses in
+// the rate.
+func (r *Run) PartlyRead() bool {
+	return r.Fill != nil && r.Load.Scheduled == 0 && r.Delivery.Pending > 0
+}
+
 // Storage is what the run's topic takes on the brokers' disks, all replicas
 // together, as the brokers tell (DescribeLogDirs).
 type Storage struct {

@@ -302,12 +302,9 @@ func (d *CampaignDocument) base(c *CellDocument) *CellDocument {
 	return nil
 }
 
-// partlyRead tells whether a run of the cell that only read what was there did not read
-// all of it.
+// partlyRead tells whether a run of the cell did not read all that it was to read.
 func (d *CellDocument) partlyRead() bool {
-	return slices.ContainsFunc(d.sample.runs, func(r *result.Recorded) bool {
-		return r.Run.Fill != nil && r.Run.Load.Scheduled == 0 && r.Run.Delivery.Pending > 0
-	})
+	return slices.ContainsFunc(d.sample.runs, func(r *result.Recorded) bool { return r.Run.PartlyRead() })
 }
 
 // notReadOut explains the cells that did not read all that was there.

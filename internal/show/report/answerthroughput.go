@@ -128,11 +128,19 @@ func (d *CampaignDocument) of(name string) bool {
 	return slices.ContainsFunc(d.Cells, func(c CellDocument) bool { return c.of(name).N > 0 })
 }
 
-// mostOf is the clauses of cells that are alike, separated like this.
+// mostOf is the clauses of cells that are alike, separated like this. A cell that did not
+// read all that was there is named and not ranked: its client may have paused, so its
+// figure need not be its speed.
 func (d *CampaignDocument) mostOf(separated string) string {
-	ranked := d.ranked()
+	var notRanked []string
+	ranked := slices.DeleteFunc(d.ranked(), func(c CellDocument) bool {
+		if c.partlyRead() {
+			notRanked = append(notRanked, d.said(c.label)+" is not ranked: it did not read all")
+		}
+		return c.partlyRead()
+	})
 	if len(ranked) == 0 {
-		return "no valid run tells what it reached"
+		return cmp.Or(strings.Join(notRanked, separated), "no valid run tells what it reached")
 	}
 	head, rest := d.bestOf(ranked)
 	clauses := []string{head}
@@ -141,16 +149,12 @@ func (d *CampaignDocument) mostOf(separated string) string {
 		if d.by.Better == figure.Lower {
 			part = "has %s times that"
 		}
-		clause := d.said(other.name) + " " + fmt.Sprintf(part, quotient(other.B, other.A))
-		if slices.ContainsFunc(ranked, func(c CellDocument) bool { return c.label == other.name && c.partlyRead() }) {
-			clause += " without reading all"
-		}
-		clauses = append(clauses, clause)
+		clauses = append(clauses, d.said(other.name)+" "+fmt.Sprintf(part, quotient(other.B, other.A)))
 	}
 	if last := d.lastNearBest(ranked); last != "" {
 		clauses = append(clauses, last)
 	}
-	return strings.Join(clauses, separated)
+	return strings.Join(append(clauses, notRanked...), separated)
 }
 
 // bestOf says which of ranked cells is the best, and from which of the others it is not
