@@ -19,6 +19,7 @@ var groupTests = []test{
 	{name: "pause", run: testPause, needs: []driver.Capability{driver.PausePartitions}},
 	{name: "pause ends with ownership", run: testPauseEnds, needs: []driver.Capability{driver.PausePartitions}},
 	{name: "pause on assignment", run: testPauseOnAssignment, needs: []driver.Capability{driver.PausePartitions}},
+	{name: "pause moves", run: testPauseMoves, needs: []driver.Capability{driver.PausePartitions}},
 	{name: "poll ends with its context", run: testPollContext},
 	{name: "poll at most", run: testPollAtMost},
 	{name: "read wire", run: testReadWire, needs: []driver.Capability{driver.CountWire}},

@@ -58,6 +58,31 @@ func testPauseOnAssignment(t *testing.T, s suite) {
 	s.letGo(t, m, partitions, n)
 }
 
+// testPauseMoves: partitions that are paused as they are assigned move to another member
+// and back, as the one joins and leaves. Nobody receives anything of them before they are
+// resumed, and then all of it comes.
+func testPauseMoves(t *testing.T, s suite) {
+	const partitions, n = 4, 400
+	topic := s.topic(t, partitions)
+	s.fill(t, topic, partitions, n)
+	holds := func(m *member) { m.holds = true }
+	first := s.join(t, topic, topic, holds)
+	first.awaitOwned(t, partitions)
+	second := s.join(t, topic, topic, holds)
+	second.awaitOwned(t, partitions/2)
+	first.awaitOwned(t, partitions/2)
+	second.close()
+	first.awaitOwned(t, partitions)
+	if got := first.total() + second.total(); got > 0 {
+		t.Fatalf("received %d records of paused partitions", got)
+	}
+	first.consumer.(driver.Pauser).Resume(first.partitions()...)
+	first.awaitReceived(t, n)
+	if got := first.total(); got != n {
+		t.Fatalf("received %d records, want %d", got, n)
+	}
+}
+
 // letGo checks that a member that holds what it owns has received nothing, and
 // that it receives all n records once it resumes.
 func (s suite) letGo(t *testing.T, m *member, partitions, n int) {

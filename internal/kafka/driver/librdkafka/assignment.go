@@ -4,8 +4,10 @@ package librdkafka
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
 )
@@ -29,21 +31,46 @@ func (c *consumer) onRebalance(_ *kafka.Consumer, event kafka.Event) error {
 	return nil
 }
 
-// assign takes partitions on and tells of them, an empty assignment too: that is
-// how a member of a group with more members than partitions learns that it has
-// joined. Only a partition that the client has can be paused, so it is told of
-// afterwards: nothing of it is returned before the next poll.
+// assign tells of new partitions and takes on those that were not paused meanwhile. It
+// tells of an empty assignment too: that is how a member of a group with more members than
+// partitions learns that it has joined.
 func (c *consumer) assign(partitions []kafka.TopicPartition) error {
+	c.unknown.end()
+	c.silent = false
+	c.offer(partitions)
 	take := c.client.Assign
 	if c.cooperative() {
 		take = c.client.IncrementalAssign
 	}
+	return c.takeOffered(take)
+}
+
+// offer tells of partitions that the client does not have yet, so that those that are
+// paused in the callback can be kept from it. See offered.
+func (c *consumer) offer(partitions []kafka.TopicPartition) {
+	c.owning.Lock()
+	for _, p := range partitions {
+		c.offered[p.Partition] = &offered{at: p}
+	}
+	c.owning.Unlock()
+	c.onAssigned(numbers(partitions))
+}
+
+// takeOffered gives the client what was offered and not paused, which may be nothing: the
+// client waits to be told.
+func (c *consumer) takeOffered(take func([]kafka.TopicPartition) error) error {
+	c.owning.Lock()
+	defer c.owning.Unlock()
+	partitions := make([]kafka.TopicPartition, 0, len(c.offered))
+	for number, o := range c.offered {
+		if !o.paused {
+			partitions = append(partitions, o.at)
+			delete(c.offered, number)
+		}
+	}
 	if err := take(partitions); err != nil {
 		return fmt.Errorf("taking on %d partitions: %w", len(partitions), err)
 	}
-	c.unknown.end()
-	c.silent = false
-	c.onAssigned(numbers(partitions))
 	return nil
 }
 
@@ -80,17 +107,25 @@ func (c *consumer) revoke(partitions []kafka.TopicPartition) error {
 		c.onRevoked(numbers(partitions), c.client.AssignmentLost())
 		c.commits.Wait()
 	}
+	c.owning.Lock()
+	defer c.owning.Unlock()
+	partitions = slices.DeleteFunc(slices.Clone(partitions), func(p kafka.TopicPartition) bool {
+		_, kept := c.offered[p.Partition] // the client never had it
+		delete(c.offered, p.Partition)
+		return kept
+	})
 	let := func() error { return c.client.Unassign() }
 	if c.cooperative() {
 		let = func() error { return c.client.IncrementalUnassign(partitions) }
 	}
+	var failed error
 	if err := c.client.Resume(partitions); err != nil {
-		c.onError(fmt.Errorf("ending pauses: %w", err))
+		failed = fmt.Errorf("ending pauses: %w", err)
 	}
 	if err := let(); err != nil {
-		return fmt.Errorf("letting %d partitions go: %w", len(partitions), err)
+		failed = errors.Join(failed, fmt.Errorf("letting %d partitions go: %w", len(partitions), err))
 	}
-	return nil
+	return failed
 }
 
 // cooperative tells whether the group's members keep what they have during a
@@ -99,31 +134,68 @@ func (c *consumer) cooperative() bool { return c.client.GetRebalanceProtocol() =
 
 // assignByHand gives the client its partitions.
 func (c *consumer) assignByHand() {
-	if err := c.client.Assign(c.byHand); err != nil {
-		c.failed = fmt.Errorf("assigning partitions by hand: %w", err)
-		return
+	c.offer(c.byHand)
+	if err := c.takeOffered(c.client.Assign); err != nil {
+		c.failed = fmt.Errorf("by hand: %w", err)
 	}
-	c.onAssigned(numbers(c.byHand))
+}
+
+// offered is a partition of the member that the client does not have yet: while
+// OnAssigned runs, and from a pause in it until the first resume. A client that has a
+// partition and is resumed looks at it again only after up to a second, and until its
+// pause it may have fetched enough to stop fetching for fetch.queue.backoff.ms.
+type offered struct {
+	at     kafka.TopicPartition
+	paused bool
 }
 
 // Pause stops fetching partitions. Polls that begin after it return none of their
 // records: what was fetched ahead of them is dropped, and fetched again after Resume.
-func (c *consumer) Pause(partitions ...int32) { c.tell(c.client.Pause, partitions) }
-
-// Resume fetches partitions again.
-func (c *consumer) Resume(partitions ...int32) { c.tell(c.client.Resume, partitions) }
-
-// tell calls the client about partitions. It refuses those that are not the
-// consumer's, which then have nothing to pause.
-func (c *consumer) tell(call func([]kafka.TopicPartition) error, partitions []int32) {
-	if len(partitions) == 0 {
-		return
+func (c *consumer) Pause(partitions ...int32) {
+	c.owning.Lock()
+	defer c.owning.Unlock()
+	var had []kafka.TopicPartition
+	for _, number := range partitions {
+		if o := c.offered[number]; o != nil {
+			o.paused = true
+		} else {
+			had = append(had, c.at(number, int64(kafka.OffsetInvalid)))
+		}
 	}
-	places := make([]kafka.TopicPartition, len(partitions))
-	for i, partition := range partitions {
-		places[i] = c.at(partition, int64(kafka.OffsetInvalid))
+	if len(had) > 0 {
+		_ = c.client.Pause(had) // it refuses those that are not the consumer's
 	}
-	_ = call(places)
+}
+
+// Resume fetches partitions again, or for the first time.
+func (c *consumer) Resume(partitions ...int32) {
+	if err := c.resumeOrTake(partitions); err != nil {
+		c.onError(err)
+	}
+}
+
+func (c *consumer) resumeOrTake(partitions []int32) error {
+	c.owning.Lock()
+	defer c.owning.Unlock()
+	var had, kept []kafka.TopicPartition
+	for _, number := range partitions {
+		if o := c.offered[number]; o != nil {
+			kept = append(kept, o.at)
+			delete(c.offered, number)
+		} else {
+			had = append(had, c.at(number, int64(kafka.OffsetInvalid)))
+		}
+	}
+	if len(had) > 0 {
+		_ = c.client.Resume(had) // it refuses those that are not the consumer's
+	}
+	if len(kept) == 0 {
+		return nil
+	}
+	if err := c.client.IncrementalAssign(kept); err != nil {
+		return fmt.Errorf("taking on %d partitions: %w", len(kept), err)
+	}
+	return nil
 }
 
 func numbers(partitions []kafka.TopicPartition) []int32 {

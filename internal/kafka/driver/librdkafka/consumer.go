@@ -57,6 +57,9 @@ type consumer struct {
 	open    *driver.Buffer                  // of the last chunk, while it grows
 	buffers driver.Buffers
 
+	owning  sync.Mutex         // guards offered, and is held while the client takes or loses partitions
+	offered map[int32]*offered // see there
+
 	failed   error // why the consumer is of no more use
 	unknown  patience
 	silent   bool           // the client may not tell that it has joined; see noteJoining
@@ -100,7 +103,7 @@ func (l librdkafka) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, err
 
 func newConsumer(cfg driver.ConsumerConfig) *consumer {
 	c := &consumer{
-		topic: cfg.Topic, group: cfg.Group, atMost: cfg.MaxPollRecords,
+		topic: cfg.Topic, group: cfg.Group, atMost: cfg.MaxPollRecords, offered: make(map[int32]*offered),
 		onAssigned: cfg.OnAssigned, onRevoked: cfg.OnRevoked, onError: cfg.OnError,
 		silent: cfg.Protocol == driver.ProtocolConsumer,
 	}

@@ -1,0 +1,172 @@
+//go:build librdkafka && cgo && proof && !race
+
+package librdkafka
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
+
+	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/internal/kafka/cluster/clustertest"
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/kafka/driver/drivertest"
+	"kafkabench.example/kafka-bench/internal/measure/stats"
+)
+
+const (
+	ownLoopRecords     = 600_000 // of 100 B: the client stops fetching several times
+	ownLoopRecordBytes = 100
+	ownLoopPartitions  = 6
+	ownLoopRounds      = 9 // with an interval of 96 % of their median
+)
+
+// TestOwnLoop: the driver reads as fast as the client's own poll loop does with the same
+// properties, and no slower after it was held. So a rate that is lower than that of other
+// clients is the client's: it stops fetching for fetch.queue.backoff.ms.
+func TestOwnLoop(t *testing.T) {
+	c := clustertest.Shared(t)
+	topic := fmt.Sprintf("own-loop-%d", time.Now().UnixNano())
+	drivertest.NewEnv(t, c.Bootstrap(), cluster.AccessTo(c)).CreateTopic(t, topic, ownLoopPartitions)
+	cfg := driver.ConsumerConfig{
+		Brokers: c.Bootstrap(), Access: cluster.AccessTo(c), Topic: topic, Protocol: driver.ProtocolClassic,
+	}
+	fillOwnLoop(t, cfg)
+	loops := []struct {
+		name string
+		read func(round int) (perSecond float64)
+	}{
+		{"the client's own loop", func(int) float64 { return readByClient(t, cfg) }},
+		{"the driver", func(int) float64 { return readByDriver(t, cfg, 0) }},
+		// The client looks again after up to a second, so the holds end all over it.
+		{"the driver, held", func(round int) float64 {
+			return readByDriver(t, cfg, 200*time.Millisecond+time.Duration(round)*time.Second/ownLoopRounds)
+		}},
+	}
+	rates := make([][]float64, len(loops))
+	for round := range ownLoopRounds {
+		for turn := range loops {
+			i := (round + turn) % len(loops)
+			cfg.Group = fmt.Sprintf("%s-%d-%d", topic, round, i)
+			rates[i] = append(rates[i], loops[i].read(round))
+		}
+		t.Logf("round %d: own loop %.0f/s, driver %.0f/s, held %.0f/s", round+1, rates[0][round], rates[1][round], rates[2][round])
+	}
+	driven := ratiosOf(t, "driver ÷ own loop", rates[1], rates[0])
+	if driven.Low < 0.9 || driven.High > 1.1 {
+		t.Errorf("driver ÷ own loop is not within 0.9 to 1.1: %.3f to %.3f", driven.Low, driven.High)
+	}
+	if held := ratiosOf(t, "held ÷ driver", rates[2], rates[1]); held.Median < 0.9 {
+		t.Errorf("a consumer that was held reads %.3f times as fast as one that was not, want 0.9", held.Median)
+	}
+}
+
+// ratiosOf returns the median of a round's rate ÷ base, with its interval of 95 %.
+func ratiosOf(t *testing.T, what string, rates, base []float64) stats.Summary {
+	ratios := make([]float64, len(rates))
+	for i := range rates {
+		ratios[i] = rates[i] / base[i]
+	}
+	s := stats.Summarise(ratios, 0.95)
+	t.Logf("%s: %.3f (%.3f to %.3f) of %.3f", what, s.Median, s.Low, s.High, ratios)
+	return s
+}
+
+func fillOwnLoop(t *testing.T, cfg driver.ConsumerConfig) {
+	t.Helper()
+	var acked atomic.Int64
+	p := drivertest.Producer(t, New(), driver.ProducerConfig{
+		Brokers: cfg.Brokers, Access: cfg.Access, Topic: cfg.Topic, Acks: driver.AcksLeader,
+		Linger: 5 * time.Millisecond, BatchBytes: 64 << 10,
+		OnDone: func(d driver.Done) {
+			if d.Outcome == driver.Acked {
+				acked.Add(1)
+			}
+		},
+	})
+	records := make([]driver.Record, ownLoopRecords)
+	value := make([]byte, ownLoopRecordBytes)
+	for i := range records {
+		records[i] = driver.Record{Partition: int32(i % ownLoopPartitions), Value: value}
+		p.Produce(&records[i])
+	}
+	if err := p.Flush(context.Background()); err != nil || acked.Load() != ownLoopRecords {
+		t.Fatalf("%d of %d records were acknowledged: %v", acked.Load(), ownLoopRecords, err)
+	}
+}
+
+// readByClient reads the topic as a program would that has the client's poll only. The
+// rate is over the time from the assignment to the last record.
+func readByClient(t *testing.T, cfg driver.ConsumerConfig) (perSecond float64) {
+	t.Helper()
+	set, err := consumerProperties(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := kafka.NewConsumer(set.config(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = client.Close() }()
+	var begun time.Time
+	onRebalance := func(_ *kafka.Consumer, event kafka.Event) error {
+		if e, ok := event.(kafka.AssignedPartitions); ok {
+			begun = time.Now()
+			return client.IncrementalAssign(e.Partitions)
+		}
+		return nil
+	}
+	if err := client.Subscribe(cfg.Topic, onRebalance); err != nil {
+		t.Fatal(err)
+	}
+	for records := 0; records < ownLoopRecords; {
+		switch e := client.Poll(100).(type) {
+		case *kafka.Message:
+			records++
+		case kafka.Error:
+			t.Fatal(e)
+		}
+	}
+	return ownLoopRecords / time.Since(begun).Seconds()
+}
+
+// readByDriver reads the topic through the driver. If hold is above 0, the partitions are
+// paused as they are assigned and resumed after it, as a run does, and the rate is over
+// the time from then on.
+func readByDriver(t *testing.T, cfg driver.ConsumerConfig, hold time.Duration) (perSecond float64) {
+	t.Helper()
+	var c driver.Consumer
+	begun := make(chan time.Time, 1)
+	cfg.OnAssigned = func(partitions []int32) {
+		if hold == 0 {
+			begun <- time.Now()
+			return
+		}
+		pauser := c.(driver.Pauser)
+		pauser.Pause(partitions...)
+		time.AfterFunc(hold, func() {
+			begun <- time.Now()
+			pauser.Resume(partitions...)
+		})
+	}
+	c, err := New().NewConsumer(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for records := 0; records < ownLoopRecords; {
+		chunks, err := c.Poll(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, chunk := range chunks {
+			records += len(chunk.Records)
+			chunk.Free()
+		}
+	}
+	return ownLoopRecords / time.Since(<-begun).Seconds()
+}
