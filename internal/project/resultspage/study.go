@@ -136,6 +136,27 @@ func (e *entry) valid(variant string) (runs []*result.Run) {
 	return runs
 }
 
+// pausing is the client that stops fetching for a second once it holds enough.
+const pausing = "librdkafka"
+
+// notRead marks a variant whose runs ended before all was read; "" of one that read all.
+// Its figures are withdrawn if method 1 measured the client that pauses: the driver of that
+// time added to the pauses.
+func (e *entry) notRead(variant string) (mark string, withdrawn bool) {
+	for _, r := range e.valid(variant) {
+		switch {
+		case !r.PartlyRead():
+		case r.Run.Driver.Name != pausing:
+			mark = " (not read out)"
+		case r.Method() < 2:
+			return " (withdrawn: not read out)", true
+		default:
+			mark = " (client default: `fetch.queue.backoff.ms`)"
+		}
+	}
+	return mark, false
+}
+
 // figure finds a figure, and the one that holds a variant against what the same
 // consumers delivered without backpressure.
 func (e *entry) figure(name string) (figure.Figure, error) {
@@ -165,9 +186,10 @@ func (s *shelf) study(name string, figures ...string) (string, error) {
 		return "", err
 	}
 	head, rule := []string{methodsOf(e.runs())}, []string{"---"}
-	rows := make([][]string, len(e.cells))
+	rows, withdrawn := make([][]string, len(e.cells)), make([]bool, len(e.cells))
 	for i, c := range e.cells {
-		rows[i] = []string{"`" + c.value + "`"}
+		mark, w := e.notRead(c.value)
+		rows[i], withdrawn[i] = []string{"`" + c.value + "`" + mark}, w
 	}
 	for _, name := range figures {
 		f, err := e.figure(name)
@@ -177,7 +199,7 @@ func (s *shelf) study(name string, figures ...string) (string, error) {
 		column, any := make([]string, len(e.cells)), false
 		for i, c := range e.cells {
 			column[i] = absent
-			if values := f.Over(e.valid(c.value)); len(values.Ranked) > 0 {
+			if values := f.Over(e.valid(c.value)); len(values.Ranked) > 0 && !withdrawn[i] {
 				column[i], any = withRange(f, values), true
 			}
 		}

@@ -113,7 +113,7 @@ func besidePrior(table, suite string) (string, error) {
 	byVariant := map[string]string{}
 	for _, p := range all {
 		if p.Suite == suite {
-			byVariant["`"+p.Variant+"`"] = p.reported()
+			byVariant[p.Variant] = p.reported()
 		}
 	}
 	if len(byVariant) == 0 {
@@ -131,8 +131,7 @@ func besidePrior(table, suite string) (string, error) {
 		case 2:
 			lines[i] += "--:|"
 		default:
-			variant, _, _ := strings.Cut(strings.TrimPrefix(line, "| "), " |")
-			reported := byVariant[variant]
+			reported := byVariant[strings.SplitN(line, "`", 3)[1]]
 			if reported == "" {
 				reported = absent
 			}

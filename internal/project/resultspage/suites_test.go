@@ -77,3 +77,40 @@ func TestPageOfASuite(t *testing.T) {
 		}
 	}
 }
+
+// The figures of librdkafka that has not read all are withdrawn if method 1 measured them,
+// when the driver added to the client's pauses; from method 2 on they name their cause. Those
+// of another client only say so.
+func TestPageOfWhatWasNotRead(t *testing.T) {
+	const withdrawn = "| `one` (withdrawn: not read out) | – |"
+	for _, test := range []struct {
+		driver        string
+		method        int
+		pending       int64
+		want, wantNot string
+	}{
+		{"librdkafka", 1, 5, withdrawn, "111,318/s"},
+		{"librdkafka", 2, 5, "| `one` (client default: `fetch.queue.backoff.ms`) | – | 111,318/s |", "withdrawn"},
+		{"franz", 1, 5, "| `one` (not read out) | – | 111,318/s |", "withdrawn"},
+		{"librdkafka", 1, 0, "| `one` | – | 111,318/s |", "withdrawn"},
+	} {
+		out := t.TempDir()
+		variants := []variantOf{{"one", []float64{111_318}, nil}, {"three", []float64{9e5}, nil}}
+		saveStudy(t, out, "throughput-consumer", variants, func(r *result.Run) {
+			r.Run.MethodVersion = test.method
+			if r.Delivery.DeliveredPerS == 9e5 {
+				return
+			}
+			r.Run.Driver.Name = test.driver
+			r.Load.Scheduled, r.Fill, r.Delivery.Pending = 0, &result.Fill{Records: 10}, test.pending
+		})
+		_, section, _ := strings.Cut(pageOf(t, out), "### `throughput-consumer`")
+		_, row, _ := strings.Cut(section, "| `one`")
+		row, _, _ = strings.Cut("| `one`"+row, "\n")
+		const prior = "| 940,521/s delivered |"
+		if !strings.HasPrefix(row, test.want) || !strings.HasSuffix(row, prior) || strings.Contains(section, test.wantNot) {
+			t.Errorf("%s, method %d, %d pending: the row is %q, want %q and %q, and nowhere %q",
+				test.driver, test.method, test.pending, row, test.want, prior, test.wantNot)
+		}
+	}
+}
