@@ -34,6 +34,10 @@ var ways = []struct {
 	}},
 }
 
+// killsAStep is how often a process of one queue is killed at one step: once with no other member,
+// and then twice beside a living one, which takes over.
+const killsAStep = 3
+
 // TestInvariant1AtLeastOnce kills workers of each way of keeping a queue at every step, by
 // cutting its connections; under -short, those of each engine. None is parallel to another: the hook
 // of the steps is the whole process's.
@@ -140,6 +144,7 @@ func (c *crew) killAt(s step.Step, n, round int) bool {
 	v := c.world
 	victim := v.child("victim")
 	victim.Kill, victim.KillAt = s, n
+	victim.Queue.Session += time.Duration(v.broken) * time.Millisecond // see keep
 	rebalance := s == step.Revoking || s == step.Flushed
 	asTracker := c.way.external && slices.Contains(trackerOnly, s)
 	if asTracker {
@@ -206,13 +211,17 @@ func (b *book) handedOn(killed childSpec) (n int) {
 	return n
 }
 
-// keep has a process run, or not.
+// keep has a process run, or not. Its session is longer than those of the killed, and theirs grow,
+// so that a dead member is put out before any that waits for it. Sessions that begin at one instant
+// of virtual time would end at one, too, and kfake ends that of a member whose JoinGroup or SyncGroup
+// waits, and never answers it. Kafka does not end it.
 func (c *crew) keep(p *worker, role string, run bool) {
 	v := c.world
 	switch {
 	case run && *p == nil:
 		spec := v.child(role)
 		spec.Role, spec.Careful = role, c.careful
+		spec.Queue.Session *= 2
 		*p = v.launch(spec)
 		v.await(func() bool { return v.book.count(spec.Name, lineOpened) > 0 }, patience)
 	case !run && *p != nil:
