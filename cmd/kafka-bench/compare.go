@@ -22,6 +22,7 @@ import (
 type compareFlags struct {
 	formatFlags
 	figures []string
+	primary string
 	failIf  []string
 	alpha   float64
 }
@@ -45,10 +46,10 @@ against its first. Figures are taken from valid runs.
 
 For each figure there are the medians, the difference with its bounds, the p-value
 of a rank test and a plain word: better, worse, no difference shown, or too few
-runs and how many more would do. All figures of a comparison share one chance of a
-false alarm, --alpha (Holm): where nothing differs, at most that share of
-comparisons calls anything different. Fewer --figures leave each of them more of
-it: six are enough for sets of five runs, one for sets of four.
+runs and how many more would do. The primary figure is tested at the level --alpha:
+where nothing differs, at most that share of comparisons calls it different. The
+other figures share another --alpha (Holm). Fewer --figures leave each of them more
+of it: six are enough for sets of five runs, one for sets of four.
 
 --fail-if names a figure and by how much it may not be worse, as in
 'e2e_response_time_p99 worse by 10%'; each figure knows which side is worse. It
@@ -73,8 +74,9 @@ condition that cannot be decided.`,
 	f := c.Flags()
 	f.StringVar(&flags.table, "table", "", "the table of a CSV: comparison, sets, configuration, checks")
 	f.StringSliceVar(&flags.figures, "figures", nil, "the figures to compare, or all (default: a dozen)")
+	f.StringVar(&flags.primary, "primary", "", "the figure that is tested at the whole level (default: e2e_response_time_p99, or else the first)")
 	f.StringArrayVar(&flags.failIf, "fail-if", nil, "exit with 1 if this holds, as in 'e2e_response_time_p99 worse by 10%' (may be repeated)")
-	f.Float64Var(&flags.alpha, "alpha", report.DefaultAlpha, "the chance of any false alarm, 0.0001 to 0.5")
+	f.Float64Var(&flags.alpha, "alpha", report.DefaultAlpha, "the chance of a false alarm of the primary figure, and of any other, 0.0001 to 0.5")
 	return c
 }
 
@@ -88,6 +90,11 @@ func (f compareFlags) options() (o report.CompareOptions, err error) {
 	o.Figures, err = figuresNamed(f.figures)
 	if err != nil {
 		faults = append(faults, fmt.Errorf("--figures: %w", err))
+	}
+	if f.primary != "" {
+		if o.Primary, err = figure.Named(f.primary); err != nil {
+			faults = append(faults, fmt.Errorf("--primary: %w", err))
+		}
 	}
 	for _, text := range f.failIf {
 		condition, err := figure.ParseRegression(text)

@@ -9,7 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"kafkabench.example/kafka-bench/internal/measure/stats"
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
 // recorded is a working folder with five runs of a baseline, five of one that is
@@ -134,6 +137,7 @@ func TestBadComparisons(t *testing.T) {
 	}
 	for _, args := range [][]string{
 		{"compare", "runs/base-1", "runs/slow-1", "--figures", "e2e_latency"},
+		{"compare", "runs/base-1", "runs/slow-1", "--primary", "e2e_response_time_p98"},
 		{"compare", "runs/base-1", "runs/slow-1", "--fail-if", "e2e_response_time_p99 > 3"},
 		{"history", "base", "--figure", "bogus"},
 		{"report", "runs/sweep-acks", "--by", "bogus"},
@@ -196,5 +200,18 @@ func TestReportHistograms(t *testing.T) {
 	own := filepath.Join(dir, "histograms.hlog")
 	if got := invoke(t, "report", dir, "--hlog-merge", own); got.code != exitBadInput || !strings.Contains(got.message(), "is the log of a run") {
 		t.Errorf("a run's own log was written over: exit code %d, %q", got.code, got.stderr)
+	}
+}
+
+// TestPresetsRepeatEnough: a suite that repeats its cells does so often enough to show a difference.
+func TestPresetsRepeatEnough(t *testing.T) {
+	for _, name := range scenario.Names() {
+		suite, err := scenario.ReadSuite(name, scenario.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if suite.Repeat > 1 && !stats.Enough(suite.Repeat, report.DefaultAlpha) {
+			t.Errorf("%s: no difference can be shown by %d runs of each", name, suite.Repeat)
+		}
 	}
 }

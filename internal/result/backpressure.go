@@ -1,5 +1,9 @@
 package result
 
+// HeldWithin is how far above its target the time may be that a controller holds, as a factor: the
+// controller promises about as much. It is the only tolerance of a target.
+const HeldWithin = 1.2
+
 // Backpressure is what the controller did in the measured window. What it leads to
 // is in Load (offered, admitted, shed) and Delivery.
 type Backpressure struct {

@@ -82,6 +82,10 @@ func leastP(m, n int) float64 {
 	return min(1, 2/ways)
 }
 
+// Enough reports whether n values of each of two samples can show a difference at the level
+// alpha at all.
+func Enough(n int, alpha float64) bool { return leastP(n, n) <= alpha }
+
 // runsToReach is the least number of runs more of each with which a difference
 // could be shown; 0 where a thousand are not enough.
 func runsToReach(m, n int, alpha float64) int {

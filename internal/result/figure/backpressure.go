@@ -2,6 +2,7 @@ package figure
 
 import (
 	"math"
+	"slices"
 
 	"kafkabench.example/kafka-bench/internal/result"
 )
@@ -12,6 +13,13 @@ func backpressure() []Figure {
 		{
 			Name: "lag_peak_of_max_lag", Title: "consumer lag peak ÷ max_lag", Kind: Number, Better: Lower, value: lagOfBound,
 			fields: []string{"backpressure.max_lag_records"},
+		},
+		{
+			Name: "p99_of_target", Title: "p99 ÷ target", Kind: Number, Better: Lower, value: p99OfTarget,
+			atLeast: func(r *result.Run) bool {
+				return r.Backpressure != nil && r.Backpressure.TargetNs > 0 && HeldTime(r).isBound(r)
+			},
+			fields: []string{"backpressure.target_ns", "time"},
 		},
 		{Name: "bound_min", Title: "bound, lowest", Kind: Records, value: ofBound(func(b result.Bound) int64 { return b.Min })},
 		{Name: "bound_max", Title: "bound, highest", Kind: Records, value: ofBound(func(b result.Bound) int64 { return b.Max })},
@@ -64,6 +72,31 @@ func lagOfBound(r *result.Run) (float64, string) {
 		return 0, notMeasured
 	}
 	return float64(*r.Lag.PeakRecords) / float64(b.MaxLag), ""
+}
+
+// HeldTime is the p99 of the time that a controller with a target holds: from the gate to
+// the consumer. What was shed or went through at once was at the gate when it was due; what
+// was deferred came there later, and has been sent when it left.
+func HeldTime(r *result.Run) Figure {
+	metric := "e2e_response_time"
+	if r.Backpressure.Excess != "shed" {
+		metric = "e2e_service_time"
+	}
+	all := times()
+	return all[slices.IndexFunc(all, func(f Figure) bool { return f.Name == metric+"_p99" })]
+}
+
+// p99OfTarget is the time that a controller holds as a part of its target; up to
+// result.HeldWithin the target was held.
+func p99OfTarget(r *result.Run) (float64, string) {
+	switch {
+	case r.Backpressure == nil:
+		return 0, noBackpressure
+	case r.Backpressure.TargetNs == 0:
+		return 0, "its controller was given no target"
+	}
+	p99, missing := HeldTime(r).value(r)
+	return p99 / float64(r.Backpressure.TargetNs), missing
 }
 
 func ofBound(v func(result.Bound) int64) func(*result.Run) (float64, string) {

@@ -48,7 +48,7 @@ func run() *result.Run {
 	}
 	r.Consumer = result.Consumer{Members: 4, Workers: 4, Utilisation: ptr(0.8), CapacityPerS: ptr(24_000.), Rebalances: 1, CommitErrors: 2}
 	r.Backpressure = &result.Backpressure{
-		MaxLag: 10_000, ClosedS: 2.5, BlindS: 0.4, Refused: 1_234, DeferredPeakRecords: 1_600, PeakLagToBound: ptr(0.98),
+		MaxLag: 10_000, TargetNs: 30e6, Excess: "shed", ClosedS: 2.5, BlindS: 0.4, Refused: 1_234, DeferredPeakRecords: 1_600, PeakLagToBound: ptr(0.98),
 		Shed: &result.ShedCounts{ByGate: 300, ByQueue: 120, ByDegrade: 80}, BoundRecords: &result.Bound{Min: 640, Max: 9_800, Last: 700},
 	}
 	r.Compression = []result.Compression{{Codec: "none", Ratio: 1}, {Codec: "zstd", Ratio: 4, UsedByThisRun: true}}
@@ -115,7 +115,7 @@ func TestFiguresOfARun(t *testing.T) {
 		"before_fault_e2e_response_time_p99": "1.00 s", "during_fault_e2e_response_time_p99": "4.00 s", "after_fault_e2e_response_time_p99": "2.00 s",
 		"before_fault_send_response_time_p99": "500 ms", "during_fault_send_response_time_p99": "2.00 s", "after_fault_send_response_time_p99": "1.00 s",
 		"pacer_lateness_min": "1.00 ms", "send_delay_p50": "4.00 ms", "send_service_time_p75": "9.00 ms", "send_response_time_p90": "16.0 ms",
-		"e2e_service_time_p95": "25.0 ms", "e2e_response_time_p99": "36.0 ms", "e2e_response_time_p99_5": "42.0 ms",
+		"e2e_service_time_p95": "25.0 ms", "e2e_response_time_p99": "36.0 ms", "p99_of_target": "1.20", "e2e_response_time_p99_5": "42.0 ms",
 		"e2e_response_time_p99_9": "48.0 ms", "e2e_response_time_p99_99": "54.0 ms",
 		"processed_response_time_max": "77.0 ms", "settle_time_min": "8.00 ms", "redelivery_response_time_min": "9.00 ms", "redelivery_lateness_min": "10.0 ms",
 		"poll_time_mean": "110 ms", "poll_time_stddev": "22.0 ms",
@@ -161,7 +161,7 @@ func TestEveryFigure(t *testing.T) {
 			checkPath(t, f.Name, path)
 		}
 	}
-	if want := len(result.TimeMetrics)*12 + 111; len(names) != want {
+	if want := len(result.TimeMetrics)*12 + 112; len(names) != want {
 		t.Errorf("%d figures, want %d", len(names), want)
 	}
 	if got := len(Headline()); got != 13 {
@@ -232,6 +232,8 @@ func TestMissing(t *testing.T) {
 		{"shed_by_gate", func(r *result.Run) {
 			r.Backpressure.Shed, r.Load.ShedByReason = nil, result.Counts{"gate": 500}
 		}, ""},
+		{"p99_of_target", func(r *result.Run) { r.Backpressure = nil }, "there was no backpressure"},
+		{"p99_of_target", func(r *result.Run) { r.Backpressure.TargetNs = 0 }, "its controller was given no target"},
 		{"refused", func(r *result.Run) { r.Backpressure = nil }, "there was no backpressure"},
 		{"settling_time", func(r *result.Run) { r.Lag.Changes[0].SettlingS = nil }, "it had not settled when the next change or the end came"},
 		{"settling_time", func(r *result.Run) { // one that did is not enough

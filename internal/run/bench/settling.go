@@ -51,8 +51,6 @@ const (
 	settlingSpan = time.Second
 	// settlingRate is how far what is delivered may be from the level that it reaches.
 	settlingRate = 0.10
-	// settlingTarget is how far the time may be above the target.
-	settlingTarget = 1.2
 )
 
 // settled adds to each change when the controller had the system where it held it
@@ -114,7 +112,7 @@ func steady(from, to look, level float64, target time.Duration) bool {
 		return false
 	}
 	if timed := to.timed - from.timed; target > 0 && timed > 0 {
-		return float64(to.serviceNs-from.serviceNs)/float64(timed) <= settlingTarget*float64(target)
+		return float64(to.serviceNs-from.serviceNs)/float64(timed) <= result.HeldWithin*float64(target)
 	}
 	return true
 }

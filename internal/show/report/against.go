@@ -15,6 +15,9 @@ import (
 type VariantComparison struct {
 	Base    string `json:"base"`
 	Variant string `json:"variant"`
+	// DiffersIn names the settings beside those of backpressure that differ between the
+	// two, and may have a part in what their figures show.
+	DiffersIn []string `json:"differs_in,omitempty"`
 	// Figures are tested as a comparison of these two and of no others.
 	Figures []ComparedFigure `json:"figures"`
 }
@@ -46,8 +49,10 @@ func (d *CampaignDocument) compareVariants() []VariantComparison {
 			continue
 		}
 		c := VariantComparison{Base: d.Cells[base].label, Variant: cell.label, Figures: []ComparedFigure{}}
-		found := []Against{against("B", d.Cells[base].sample, cell.sample, figuresNamed(d.compared()))}
-		decideAll(found, DefaultAlpha)
+		figures := figuresNamed(d.compared())
+		found := []Against{against("B", d.Cells[base].sample, cell.sample, figures)}
+		decideAll(found, DefaultAlpha, primaryOf(figures))
+		c.DiffersIn = besideBackpressure(found[0].Configuration)
 		c.Figures = append(c.Figures, found[0].Figures...)
 		all = append(all, c)
 	}
@@ -61,6 +66,16 @@ func figuresNamed(names []string) (figures []figure.Figure) {
 		}
 	}
 	return figures
+}
+
+// besideBackpressure names the settings of differences that are none of backpressure.
+func besideBackpressure(all []Difference) (names []string) {
+	for _, d := range all {
+		if !strings.HasPrefix(d.Name, "backpressure") {
+			names = append(names, d.Name)
+		}
+	}
+	return names
 }
 
 // baseOf is the cell that one is compared with; none for a base itself, for cells
@@ -145,8 +160,15 @@ func (p *page) campaignAgainst(d *CampaignDocument) {
 
 // againstLegend says how far the words can be trusted.
 func (d *CampaignDocument) againstLegend() string {
-	return fmt.Sprintf("Each variant is a comparison of its own: of those in which nothing differs, at most %s call anything better or worse (Mann-Whitney, Holm over %d figures).",
-		percent(DefaultAlpha), len(d.compared()))
+	figures, level := figuresNamed(d.compared()), percent(DefaultAlpha)
+	text := fmt.Sprintf("Each variant is a comparison of its own (Mann-Whitney): of those in which nothing differs, at most %s call %s better or worse, and at most %s any of the others (Holm).",
+		level, primaryOf(figures).Title, level)
+	for _, c := range d.Against {
+		if len(c.DiffersIn) > 0 {
+			text += fmt.Sprintf(" %s differs from %s in %s as well.", d.said(c.Variant), d.said(c.Base), enumerate(c.DiffersIn))
+		}
+	}
+	return text
 }
 
 // bases are the cells that others were compared with, each once.

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -188,18 +189,18 @@ func kept(r *result.Run) (all []remark) {
 		}
 		all = append(all, remark{style, "lag ÷ max_lag", text})
 	}
-	if f, known := heldTime(r); known {
-		p99, _ := f.AtLeast(r)
-		text, _ := f.Text(r)
-		ratio, style, more := p99/float64(r.Backpressure.TargetNs), plain, ""
-		if held, exact := f.Value(r); !exact || held > float64(r.Backpressure.TargetNs) {
+	if ratio, known := p99OfTarget.AtLeast(r); known {
+		held := figure.HeldTime(r)
+		text, _ := held.Text(r)
+		style, more := plain, ""
+		if ranked, _ := p99OfTarget.Ranked(r); ranked > result.HeldWithin {
 			style = yellow
-			if !exact {
+			if math.IsInf(ranked, 1) {
 				more = "> "
 			}
 		}
 		all = append(all, remark{style, "p99 ÷ target", fmt.Sprintf("%s%s: the %s is %s, the target %s",
-			more, times(ratio), f.Title, text, unit.Nanos(r.Backpressure.TargetNs))})
+			more, times(ratio), held.Title, text, unit.Nanos(r.Backpressure.TargetNs))})
 	}
 	return all
 }
@@ -235,22 +236,6 @@ func ofPartition(r *result.Run) string {
 
 // peakOfBound is the lag that is so much of the bound.
 func peakOfBound(r *result.Run, ratio float64) float64 { return ratio * float64(r.Backpressure.MaxLag) }
-
-// heldTime is the p99 of the time that a controller with a target holds: from the gate
-// to the consumer. What was shed or went through at once was at the gate when it was
-// due; what was deferred came there later, and has been sent when it left.
-func heldTime(r *result.Run) (p99 figure.Figure, known bool) {
-	if r.Backpressure == nil || r.Backpressure.TargetNs == 0 {
-		return p99, false
-	}
-	metric := "e2e_response_time"
-	if r.Backpressure.Excess != "shed" {
-		metric = "e2e_service_time"
-	}
-	p99 = figureCalled(metric + "_p99")
-	_, known = p99.Ranked(r)
-	return p99, known
-}
 
 // gateUse says for how long records were refused, and how fresh the lag was.
 func gateUse(r *result.Run) string {

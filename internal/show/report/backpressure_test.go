@@ -121,7 +121,7 @@ func TestCampaignOfBackpressure(t *testing.T) {
 	for _, width := range []int{80, 120} {
 		for name, write := range map[string]func(*bytes.Buffer, report.Options) error{"study-short": once, "study-repeated": repeated} {
 			got := written(t, write, report.Options{Width: width})
-			screens(t, got, width, 175)
+			screens(t, got, width, 180)
 			golden(t, fmt.Sprintf("%s-%d", name, width), got)
 		}
 	}
@@ -165,7 +165,7 @@ func TestWhatControllersHeld(t *testing.T) {
 		},
 		{
 			"unused", []*result.Recorded{off, s.latency()},
-			[]string{"latency left capacity unused: it delivered 9", "differs in backpressure and consume.commit.", "went over its target of 250 ms at p99: e2e response time p99 is "},
+			[]string{"latency left capacity unused: it delivered 9", "differs in backpressure and consume.commit.", "held its target at p99: e2e response time p99 is 26"},
 			[]string{"All deliver about the same"},
 		},
 		{
@@ -206,6 +206,13 @@ func TestWhatControllersHeld(t *testing.T) {
 		{
 			"processes, kept", []*result.Recorded{apart(credit(4990), 4900)},
 			[]string{"credit kept its bound: the lag peaked at 4,990 of 5,000."}, []string{"undecided", "over its bound"},
+		},
+		{
+			"over its time", []*result.Recorded{s.run("latency", resulttest.Baseline(), func(r *result.Recorded) {
+				p99 := r.Run.Time["e2e_response_time"].P99Ns
+				r.Run.Backpressure = &result.Backpressure{Controller: "latency", Excess: "shed", TargetNs: p99*10/12 - 1e4}
+			})},
+			[]string{"latency went over its target of ", "1.20 × the target"}, []string{"held its target"},
 		},
 		{
 			"held its time", []*result.Recorded{s.run("latency", resulttest.Baseline(), func(r *result.Recorded) {

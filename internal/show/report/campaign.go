@@ -379,23 +379,23 @@ func (d *CampaignDocument) ranked() (cells []CellDocument) {
 	return cells
 }
 
-// against tests the best of ranked cells against each of the others.
+// against tests the best of ranked cells against each of the others, each at the whole level:
+// it is called best only if every test is passed, and then no more than one of them needs to
+// be wrong for that to be wrong (R. L. Berger, Multiparameter Hypothesis Testing and
+// Acceptance Sampling, Technometrics 24, 1982).
 func (d *CampaignDocument) against(ranked []CellDocument) (rest []contender) {
 	best := ranked[0].Figures[d.by.Name]
-	var tests []tested
 	for _, cell := range ranked[1:] {
 		c := contender{name: cell.label, ComparedFigure: ComparedFigure{
 			Figure: d.by.Name, figure: d.by, A: best, B: cell.Figures[d.by.Name],
 		}}
-		t := tested{p: math.NaN()}
+		one := []tested{{p: math.NaN()}}
 		if !c.constant() {
-			t.p = stats.Compare(c.A.values, c.B.values, DefaultAlpha).P
+			one[0].p = stats.Compare(c.A.values, c.B.values, DefaultAlpha).P
 		}
-		rest, tests = append(rest, c), append(tests, t)
-	}
-	decide(tests, DefaultAlpha)
-	for i := range rest {
-		rest[i].settle(tests[i])
+		decide(one, DefaultAlpha)
+		c.settle(one[0])
+		rest = append(rest, c)
 	}
 	return rest
 }
@@ -419,7 +419,7 @@ func (d *CampaignDocument) conclude(a Answer, value string, rest []contender) (s
 	case few:
 		more := "more runs are needed"
 		if a.More > 0 {
-			more = fmt.Sprintf("%d more of each would do, for this figure over %s", a.More, count(int64(len(rest)+1), "scenario"))
+			more = fmt.Sprintf("%d more of each would do", a.More)
 		}
 		return AnswerTooFew, fmt.Sprintf("Too few runs to call one best by %s: %s. The %s of %s: %s.", title, more, most, best, value)
 	case len(a.Alike) == len(rest):

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"kafkabench.example/kafka-bench/internal/measure/stats"
@@ -33,10 +34,14 @@ type CompareOptions struct {
 	// Figures are tested and shown; none stands for figure.Headline, or where every run
 	// has a queue for those of queues.
 	Figures []figure.Figure
-	// Alpha, in (0, 1), is the chance that anything is called better, worse,
-	// higher or lower though nothing differs; 0 is DefaultAlpha. Fewer figures
-	// leave each of them more of it.
+	// Alpha, in (0, 1), is the chance that the primary figure is called better, worse,
+	// higher or lower though nothing differs, and the same for all others together; 0 is
+	// DefaultAlpha. Fewer figures leave each of these more of it.
 	Alpha float64
+	// Primary is tested at the whole of Alpha, and the other figures share another Alpha.
+	// One without a name stands for the e2e response time p99 if that is among Figures, or
+	// else for the first of them.
+	Primary figure.Figure
 	// FailIf are conditions under which a comparison fails. They are tested
 	// among themselves, at Alpha, whatever Figures are shown.
 	FailIf []figure.Regression
@@ -46,10 +51,12 @@ type CompareOptions struct {
 // document of a comparison.
 type Comparison struct {
 	Head
-	// Alpha is the chance that the figures of this comparison raise any false
-	// alarm, and FiguresTested how many tests share it. A figure that is the
-	// same in all runs of both sets cannot raise one, and is not among them.
+	// Alpha is the chance that the primary figure raises a false alarm, and the chance that
+	// any of the others does. FiguresTested is how many tests were made, those of the
+	// primary figure included. A figure that is the same in all runs of both sets cannot
+	// raise an alarm, and is not among them.
 	Alpha         float64       `json:"alpha"`
+	Primary       string        `json:"primary"`
 	FiguresTested int           `json:"figures_tested"`
 	Sets          []ComparedSet `json:"sets"`
 	Against       []Against     `json:"against_the_first"` // one for each further set
@@ -58,6 +65,7 @@ type Comparison struct {
 
 	figures []figure.Figure
 	samples []sample
+	others  int // of FiguresTested, those that are not of the primary figure
 }
 
 // ComparedSet is one set of runs.
@@ -101,8 +109,8 @@ type ComparedFigure struct {
 	Low        *float64 `json:"difference_ratio_low"`
 	High       *float64 `json:"difference_ratio_high"`
 	Shift      *float64 `json:"shift"`
-	// P is the p-value of the rank test by itself, and PHolm what may be held
-	// against the comparison's alpha. Level is what P was held against.
+	// P is the p-value of the rank test by itself, and PHolm what may be held against the
+	// comparison's alpha among the tests that share it. Level is what P was held against.
 	P     *float64 `json:"p"`
 	PHolm *float64 `json:"p_holm"`
 	Level float64  `json:"level"`
@@ -143,9 +151,10 @@ const (
 // Compare sets the runs of each further set against those of the first. Figures
 // are taken from valid runs, or from all where a set has no valid one.
 //
-// Each figure is tested by ranks (stats.Compare), and the tests of one comparison
-// share one chance of a false alarm (see decide). So of comparisons of a
-// configuration with itself at most the share Alpha calls anything different.
+// Each figure is tested by ranks (stats.Compare). The primary figure has the whole of Alpha,
+// and the tests of all others share one (see decide). So of comparisons of a configuration
+// with itself at most the share Alpha calls the primary figure different, and at most as many
+// any of the others.
 func Compare(sets []Set, o CompareOptions) (*Comparison, error) {
 	if len(sets) < 2 {
 		return nil, errors.New("a comparison needs two sets of runs at least")
@@ -160,8 +169,13 @@ func Compare(sets []Set, o CompareOptions) (*Comparison, error) {
 		}
 		o.Figures = comparedOf(runs)
 	}
+	if o.Primary.Name == "" {
+		o.Primary = primaryOf(o.Figures)
+	} else if !contains(o.Figures, o.Primary) {
+		o.Figures = append([]figure.Figure{o.Primary}, o.Figures...)
+	}
 	c := &Comparison{
-		Head: headOf(KindComparison, o.Figures), Alpha: o.Alpha,
+		Primary: o.Primary.Name, Head: headOf(KindComparison, o.Figures), Alpha: o.Alpha,
 		Warnings: []string{}, Checks: []Check{}, figures: o.Figures,
 	}
 	for i, set := range sets {
@@ -175,10 +189,28 @@ func Compare(sets []Set, o CompareOptions) (*Comparison, error) {
 	for i, b := range c.samples[1:] {
 		c.Against = append(c.Against, against(letter(i+1), c.samples[0], b, o.Figures))
 	}
-	c.FiguresTested = decideAll(c.Against, o.Alpha)
+	primary, others := decideAll(c.Against, o.Alpha, o.Primary)
+	c.FiguresTested, c.others = primary+others, others
 	c.warn()
 	c.check(o.FailIf, o.Alpha)
 	return c, nil
+}
+
+// primaryOf is the figure that a comparison is about, if nobody says which.
+func primaryOf(figures []figure.Figure) figure.Figure {
+	for _, f := range figures {
+		if f.Name == primaryName {
+			return f
+		}
+	}
+	return figures[0]
+}
+
+// primaryName is the figure that users of a system feel most.
+const primaryName = "e2e_response_time_p99"
+
+func contains(figures []figure.Figure, wanted figure.Figure) bool {
+	return slices.ContainsFunc(figures, func(f figure.Figure) bool { return f.Name == wanted.Name })
 }
 
 // letter names a set: A, B … Z, and then by its number.
@@ -234,29 +266,34 @@ func notNil(d []Difference) []Difference {
 	return d
 }
 
-// decideAll finds the word for every figure of every set: the tests share alpha.
-// It returns how many they are.
-func decideAll(all []Against, alpha float64) (n int) {
-	var figures []*ComparedFigure
-	var tests []tested
-	for i := range all {
-		for k := range all[i].Figures {
-			f := &all[i].Figures[k]
-			figures = append(figures, f)
-			t := tested{p: f.test.P}
-			if f.constant() {
-				t.p = math.NaN() // it cannot raise an alarm, and shares nothing
-			} else {
-				n++
+// decideAll finds the word for every figure of every set: the tests of the primary figure
+// share alpha, and so do those of all others. It returns how many each are.
+func decideAll(all []Against, alpha float64, primary figure.Figure) (ofPrimary, ofOthers int) {
+	family := func(of bool) (n int) {
+		var figures []*ComparedFigure
+		var tests []tested
+		for i := range all {
+			for k := range all[i].Figures {
+				f := &all[i].Figures[k]
+				if (f.Figure == primary.Name) != of {
+					continue
+				}
+				t := tested{p: f.test.P}
+				if f.constant() {
+					t.p = math.NaN() // it cannot raise an alarm, and shares nothing
+				} else {
+					n++
+				}
+				figures, tests = append(figures, f), append(tests, t)
 			}
-			tests = append(tests, t)
 		}
+		decide(tests, alpha)
+		for i, f := range figures {
+			f.settle(tests[i])
+		}
+		return n
 	}
-	decide(tests, alpha)
-	for i, f := range figures {
-		f.settle(tests[i])
-	}
-	return n
+	return family(true), family(false)
 }
 
 // constant tells whether every run of both sets has the same value. Bounds are ranked

@@ -337,13 +337,17 @@ func pText(p *float64) string {
 
 // legend says how far the words can be trusted.
 func (c *Comparison) legend() []string {
-	tests := c.tests()
 	if c.FiguresTested == 0 {
 		return []string{"Every figure is the same in all runs: there was nothing to test."}
 	}
+	tests, level := c.tests(), percent(c.Alpha)
+	primary := figureCalled(c.Primary).Title
+	shared := fmt.Sprintf("The primary figure, %s, is tested at %s.", primary, level)
+	if c.others > 0 {
+		shared += fmt.Sprintf(" The others share another %s: of comparisons in which nothing differs, at most so many call any of them better or worse (Holm).", level)
+	}
 	return []string{
-		fmt.Sprintf("%s, by ranks (Mann-Whitney). They share one chance of a false alarm: of comparisons in which nothing differs, at most %s call anything better or worse (Holm). p is what may be held against that %s.",
-			tests, percent(c.Alpha), percent(c.Alpha)),
+		fmt.Sprintf("%s, by ranks (Mann-Whitney). %s p is what may be held against %s.", tests, shared, level),
 		"Differences are relative to A's median, their bounds at the level that each was decided at.",
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"kafkabench.example/kafka-bench/internal/measure/stats"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
@@ -48,6 +49,9 @@ func findings(compared []variant) []string {
 	for _, v := range trusted {
 		say(bound(v))
 		say(target(v))
+	}
+	for _, s := range amongGated(trusted) {
+		say(s)
 	}
 	unused := starved(trusted)
 	if len(unused) == 0 {
@@ -173,36 +177,57 @@ func bound(v variant) string {
 	return fmt.Sprintf("%s went over its bound%s: the lag%s peaked at %s, %s.", v.name, inRuns(exceeded, over.n), ofPartition(r), of, times(over.top))
 }
 
+// amongGated holds the times of variants under a gate against those of the first one. What a
+// gate holds is a promise, and a shorter time is none: ranks say whether they differ at all.
+func amongGated(trusted []variant) (sentences []string) {
+	var first *variant
+	p99 := figureCalled(primaryName)
+	for i, v := range trusted {
+		if !v.held() || v.figure(p99).n < 2 {
+			continue
+		}
+		if first == nil {
+			first = &trusted[i]
+			continue
+		}
+		of, than := v.figure(p99).median, first.figure(p99).median
+		if math.IsInf(of, 1) || math.IsInf(than, 1) || than == 0 {
+			continue
+		}
+		shown := "ranks show a difference"
+		switch stats.Compare(first.values(p99), v.values(p99), DefaultAlpha).Verdict {
+		case stats.TooFew:
+			shown = "too few runs to show a difference"
+		case stats.NoDifference:
+			shown = "ranks show no difference"
+		}
+		sentences = append(sentences, fmt.Sprintf("%s's p99 is %s that of %s; %s.", v.name, times(of/than), first.name, shown))
+	}
+	return sentences
+}
+
+// p99OfTarget is by how much a controller kept its target.
+var p99OfTarget = figureCalled("p99_of_target")
+
 // target holds the time of the admitted against what a controller was to hold.
 func target(v variant) string {
-	ratio := v.of(timeOfTarget)
+	ratio := v.figure(p99OfTarget)
 	if ratio.n == 0 {
 		return ""
 	}
-	r := &v.typical(timeOfTarget).Run
-	f, _ := heldTime(r)
-	p99, _ := f.Text(r)
+	r := &v.typical(p99OfTarget.Ranked).Run
+	held := figure.HeldTime(r)
+	p99, _ := held.Text(r)
 	wanted := unit.Nanos(r.Backpressure.TargetNs)
-	if ratio.top <= 1 {
-		return fmt.Sprintf("%s held its target at p99%s: %s is %s, the target %s.", v.name, inRuns(ratio.n, ratio.n), f.Title, p99, wanted)
+	if ratio.top <= result.HeldWithin {
+		return fmt.Sprintf("%s held its target at p99%s: %s is %s, the target %s.", v.name, inRuns(ratio.n, ratio.n), held.Title, p99, wanted)
 	}
-	missed := v.where(timeOfTarget, func(ratio float64) bool { return ratio > 1 })
+	missed := v.where(p99OfTarget.Ranked, func(ratio float64) bool { return ratio > result.HeldWithin })
 	over := times(ratio.median) + " the target"
 	if math.IsInf(ratio.median, 1) {
 		over = "as too many records had not ended"
 	}
-	return fmt.Sprintf("%s went over its target of %s at p99%s: %s is %s, %s.", v.name, wanted, inRuns(missed, ratio.n), f.Title, p99, over)
-}
-
-// timeOfTarget is the p99 of the time that a controller with a target holds, as a part
-// of that; +Inf of a lower bound.
-func timeOfTarget(r *result.Run) (float64, bool) {
-	f, known := heldTime(r)
-	if !known {
-		return 0, false
-	}
-	p99, known := f.Ranked(r)
-	return p99 / float64(r.Backpressure.TargetNs), known
+	return fmt.Sprintf("%s went over its target of %s at p99%s: %s is %s, %s.", v.name, wanted, inRuns(missed, ratio.n), held.Title, p99, over)
 }
 
 // inRuns says in how many of several runs something was so.

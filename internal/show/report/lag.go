@@ -1,6 +1,8 @@
 package report
 
 import (
+	"fmt"
+
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
@@ -91,7 +93,7 @@ func (p *page) recovery(r *result.Run, c result.Change) {
 func (p *page) settling(r *result.Run, c result.Change) {
 	held := "what is delivered each second within 10 % of its level"
 	if r.Backpressure.TargetNs > 0 {
-		held += ", and its time within 1.2 × the target"
+		held += fmt.Sprintf(", and its time within %v × the target", result.HeldWithin)
 	}
 	if c.SettlingS == nil {
 		p.styled(yellow, "settling", "NOT settled before the next change or the end: "+held)

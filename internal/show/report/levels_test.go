@@ -1,10 +1,15 @@
 package report
 
 import (
+	"cmp"
 	"math"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"kafkabench.example/kafka-bench/internal/result/figure"
 )
 
 // Holm's procedure on an example worked by hand: at 5 % over four tests the levels
@@ -49,4 +54,70 @@ func TestDecideLaws(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestFalseBest simulates campaigns of nine cells with five runs each. Two are tied and none of the
+// others comes near them, so that calling one best is false: at most 5 % do, and two standard
+// errors.
+func TestFalseBest(t *testing.T) {
+	campaigns := 4000
+	if testing.Short() {
+		campaigns = 1000
+	}
+	random := rand.New(rand.NewPCG(9, 2))
+	by := figureCalled(primaryName)
+	d := &CampaignDocument{by: by}
+	called := 0
+	for range campaigns {
+		cells := make([]CellDocument, 9)
+		for i := range cells {
+			level := 1.0
+			if i >= 2 {
+				level = 100
+			}
+			values := make([]float64, 5)
+			for k := range values {
+				values[k] = level * math.Exp(0.1*random.NormFloat64())
+			}
+			cells[i].Figures = map[string]Repeated{by.Name: repeated(values)}
+		}
+		slices.SortFunc(cells, func(a, b CellDocument) int {
+			return cmp.Compare(a.Figures[by.Name].summary.Median, b.Figures[by.Name].summary.Median)
+		})
+		if !slices.ContainsFunc(d.against(cells), func(c contender) bool { return c.Word != WordWorse }) {
+			called++
+		}
+	}
+	share, most := float64(called)/float64(campaigns), 0.05+2*math.Sqrt(0.05*0.95/float64(campaigns))
+	if share > most || called == 0 {
+		t.Errorf("%d of %d campaigns call a best one, at most %.4f may", called, campaigns, most)
+	}
+	t.Logf("%.2f %% call a best one that is tied", 100*share)
+}
+
+// TestPrimaryFigure: the primary figure has a level of its own, and the others share another.
+func TestPrimaryFigure(t *testing.T) {
+	apart := func(name string) ComparedFigure { // five runs of each that do not overlap: p is 2 ÷ 252
+		a, b := repeated([]float64{1, 2, 3, 4, 5}), repeated([]float64{6, 7, 8, 9, 10})
+		f := ComparedFigure{Figure: name, A: a, B: b, figure: figureCalled(name)}
+		f.test.P = 2.0 / 252
+		return f
+	}
+	all := []Against{{}}
+	for _, f := range figure.Headline() {
+		all[0].Figures = append(all[0].Figures, apart(f.Name))
+	}
+	primary, others := decideAll(all, 0.05, figureCalled(primaryName))
+	if primary != 1 || others != len(figure.Headline())-1 {
+		t.Fatalf("%d tests of the primary figure and %d others", primary, others)
+	}
+	for _, f := range all[0].Figures {
+		word, level := WordTooFew, 0.05/float64(others)
+		if f.Figure == primaryName {
+			word, level = WordWorse, 0.05
+		}
+		if f.Word != word || !near(f.Level, level) {
+			t.Errorf("%s is %q at %v, want %q at %v", f.Figure, f.Word, f.Level, word, level)
+		}
+	}
 }

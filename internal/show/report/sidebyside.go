@@ -82,7 +82,7 @@ func comparedRows(all []variant) []comparedRow {
 		comparedRow{label: "e2e response p99, admitted", figure: figureCalled("e2e_response_time_p99"), format: nanos},
 		comparedRow{label: "e2e response p99.9, admitted", figure: figureCalled("e2e_response_time_p99_9"), format: nanos},
 		comparedRow{label: "e2e service p99, admitted", figure: figureCalled("e2e_service_time_p99"), format: nanos},
-		comparedRow{label: "e2e p99 ÷ target", reading: timeOfTarget, format: times},
+		comparedRow{label: "e2e p99 ÷ target", figure: p99OfTarget, format: times},
 		comparedRow{label: "send response p99, admitted", figure: figureCalled("send_response_time_p99"), format: nanos},
 		comparedRow{label: "send service p99, admitted", figure: figureCalled("send_service_time_p99"), format: nanos},
 		comparedRow{label: "gate closed, of the window", reading: gateClosed, format: unit.Percent},

@@ -40,7 +40,7 @@ func TestSideBySideOfRepeats(t *testing.T) {
 	worse := killed(t)
 	worse.Run.Run.Name = "overload"
 	got := sideBySide(t, append(runs, bad, worse)...)
-	screens(t, got, report.Width, 90)
+	screens(t, got, report.Width, 92)
 	golden(t, "side-by-side-repeats", got)
 }
 

@@ -76,6 +76,11 @@ func (v variant) figure(f figure.Figure) spread {
 	return s
 }
 
+// values are those of a figure by which its runs are ranked.
+func (v variant) values(f figure.Figure) []float64 {
+	return f.Among(v.among).Over(runsOf(v.runs)).Ranked
+}
+
 // of takes the figure from each run; n is zero where no run has it.
 func (v variant) of(f reading) spread {
 	var values []float64
