@@ -21,7 +21,7 @@ var (
 	ErrLost = lease.ErrLost
 	// ErrDelayed: as many records of the partition wait for the delay with which they were
 	// given back as a process may have wait, 65,536 with the engine Markers. The delivery
-	// stays open: give it back without a delay, or later.
+	// stays open: give it back without a delay, or later, as [Queue.Run] does.
 	ErrDelayed = lease.ErrDelayed
 	// ErrUnsupported: the engine can't do it. The error's text says why, and what can.
 	ErrUnsupported = lease.ErrUnsupported

@@ -115,7 +115,24 @@ func (r *run) complain(what string, err error) {
 
 // nack releases a record; false if the engine can't.
 func (r *run) nack(d Delivery, delay time.Duration) (can bool) {
-	return r.released(d, func(ctx context.Context) error { return d.Nack(ctx, delay) })
+	return r.released(d, func(ctx context.Context) error { return r.nackOnceThereIsRoom(ctx, d, delay) })
+}
+
+// retryDelayed is how often a worker asks whether there is room for one delay more.
+const retryDelayed = 50 * time.Millisecond
+
+// nackOnceThereIsRoom waits while the engine has as many delayed records as it keeps. The
+// worker that waits holds back the records behind it. The engine ends the wait with the
+// record's lock; the end of the run gives the record back without a delay.
+func (r *run) nackOnceThereIsRoom(ctx context.Context, d Delivery, delay time.Duration) error {
+	for {
+		if err := d.Nack(ctx, delay); !errors.Is(err, ErrDelayed) {
+			return err
+		}
+		if !pause(r.handling, retryDelayed) {
+			return d.Nack(ctx, 0)
+		}
+	}
 }
 
 func (r *run) released(d Delivery, how func(context.Context) error) (can bool) {

@@ -22,6 +22,7 @@ import (
 // memory is an engine without a Kafka: what is released comes again.
 type memory struct {
 	unsupported bool // Nack
+	mostDelayed int  // delays that may go on at a time; 0: any number
 	failReject  error
 	rejecting   chan struct{} // a Reject that is settled waits for it; nil: for nothing
 	receiveErr  error
@@ -33,6 +34,7 @@ type memory struct {
 	ready   []*lease.Lease
 	timers  sync.WaitGroup
 	log     []string
+	delayed int
 	open    map[*lease.Lease]bool
 	closed  int
 	flushes int
@@ -119,14 +121,35 @@ func (m *memory) Nack(ctx context.Context, l *lease.Lease, delay time.Duration) 
 	if m.unsupported {
 		return fmt.Errorf("%w: not here", ErrUnsupported)
 	}
+	if at := l.Deadline(); !at.IsZero() && !time.Now().Before(at) {
+		_ = l.Settle(lease.Expired)
+		return ErrExpired
+	}
+	if !m.delay(delay, 1) {
+		return ErrDelayed
+	}
 	if err := m.settle(l, lease.Released, fmt.Sprintf("nack %v", delay)); err != nil {
 		return err
 	}
 	m.timers.Go(func() {
 		time.Sleep(delay)
+		m.delay(delay, -1)
 		m.put(l.Again())
 	})
 	return nil
+}
+
+// delay counts a delay that begins or ends; false if too many go on.
+func (m *memory) delay(delay time.Duration, n int) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if delay > 0 && n > 0 && m.mostDelayed > 0 && m.delayed == m.mostDelayed {
+		return false
+	}
+	if delay > 0 {
+		m.delayed += n
+	}
+	return true
 }
 
 func (m *memory) Extend(_ context.Context, l *lease.Lease, d time.Duration) error {
@@ -472,6 +495,78 @@ func TestRunTriesAgainWhereNothingCanBeReleased(t *testing.T) {
 		if !errors.Is(err, context.Canceled) || m.said() != "ack 0" || fmt.Sprint(tries) != "[0s 1s 3s 7s]" {
 			t.Errorf("run: %v; %s; tries at %v", err, m.said(), tries)
 		}
+	})
+}
+
+// At the engine's bound of delays a worker keeps its record and asks every 50 ms, so that
+// nothing more is received, and the Run goes on.
+func TestRunWaitsForRoomAmongTheDelays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory(numbered(4)...)
+		m.mostDelayed = 1
+		q := m.queue(t, Markers)
+		q.backoff = Backoff{Min: 1010 * time.Millisecond, Max: time.Minute}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		start := time.Now()
+		var mu sync.Mutex
+		first, second := make([]time.Duration, 0, 4), make([]time.Duration, 0, 4)
+		err := q.Run(ctx, 3, func(_ context.Context, d Delivery) error {
+			mu.Lock()
+			defer mu.Unlock()
+			if d.Attempt() == 1 {
+				first = append(first, time.Since(start))
+				return errors.New("not now")
+			}
+			if second = append(second, time.Since(start)); len(second) == 4 {
+				cancel()
+			}
+			return nil
+		})
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("run: %v", err)
+		}
+		m.timers.Wait()
+		// The fourth record has the worker of the one that was taken. Then all three wait, also
+		// with the record that comes again at 1.01 s, until one of them finds room at 1.05 s.
+		if got := fmt.Sprint(first); got != "[0s 0s 0s 0s]" {
+			t.Errorf("first attempts at %s", got)
+		}
+		if got := fmt.Sprint(second); got != "[1.05s 2.06s 3.11s 4.16s]" {
+			t.Errorf("second attempts at %s", got)
+		}
+	})
+}
+
+// A worker waits for that no longer than for the record's lock, or the end of the Run,
+// which gives the record back without a delay.
+func TestTheWaitForRoomEndsWithTheLockOrTheRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory(numbered(3)...)
+		m.mostDelayed = 1
+		q := m.queue(t, Markers)
+		q.backoff = Backoff{Min: time.Hour, Max: time.Hour}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		start := time.Now()
+		var began []string
+		err := q.Run(ctx, 1, func(_ context.Context, d Delivery) error {
+			began = append(began, fmt.Sprintf("%d at %v", d.ID().Offset, time.Since(start)))
+			if d.ID().Offset == 1 {
+				d.lease.SetDeadline(time.Now().Add(120 * time.Millisecond))
+			}
+			return errors.New("not now")
+		})
+		if !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != time.Second {
+			t.Errorf("run: %v, after %v", err, time.Since(start))
+		}
+		if got := fmt.Sprint(began); got != "[0 at 0s 1 at 0s 2 at 150ms]" {
+			t.Errorf("handlers began: %s", got)
+		}
+		if log := m.said(); log != "nack 1h0m0s 0, nack 0s 2" {
+			t.Errorf("it did %q", log)
+		}
+		m.timers.Wait()
 	})
 }
 

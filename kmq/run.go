@@ -73,6 +73,9 @@ const settleGrace = 30 * time.Second
 // wait; one that runs out all the same (the cluster could not be reached) is not handled,
 // and comes again.
 //
+// At the bound of [ErrDelayed] a worker keeps the record whose handler failed, and tries to
+// release it every 50 ms until there is room, or the record's lock or the Run ends.
+//
 // The engine Plain can't release a record. There a record whose handler failed stays with
 // its worker, and is tried again after the [Backoff], as an ordinary consumer would.
 func (q *Queue) Run(ctx context.Context, workers int, handle Handler, options ...RunOption) error {
