@@ -15,7 +15,13 @@ const (
 	// DefaultDoubt is the default of the clients' delivery timeout (delivery.timeout.ms,
 	// KIP-91): a client that gave a record up has no request under way that is older.
 	DefaultDoubt = 2 * time.Minute
+	// DefaultInherit is what a request of franz-go's producer may take with the client's
+	// defaults: 10 s in the broker and 10 s for the answer, and 10 s for the replication.
+	DefaultInherit = 30 * time.Second
 )
+
+// NoInherit is the [Config.Inherit] of a gate whose share nobody had before.
+const NoInherit time.Duration = -1
 
 // Config says what a gate is.
 type Config struct {
@@ -42,6 +48,14 @@ type Config struct {
 	// this gate's own records, so Acked must be told where they went, and the readings
 	// must have their Partitions.
 	Share Share
+	// Inherit is for how long a new gate with a [Fixed] share takes over what was produced
+	// before it; 0 is 30 s. The process may have been restarted, and its predecessor's
+	// records are in the log, or on their way. Nobody knows which they are, so all that
+	// the group has not committed counts as this gate's own, and the gate admits less.
+	// That ends with the first reading that was asked for so long after New. Inherit must
+	// not be shorter than the time in which a request that was under way can still reach
+	// the log. [NoInherit] skips it: nobody had this share before.
+	Inherit time.Duration
 	// Now is the clock, on any monotonic axis; nil is the time since New.
 	Now func() time.Duration
 	// OnChange is told what changed, on the goroutine that noticed; nil is nobody.
@@ -93,6 +107,15 @@ func (c Config) completed() (Config, error) {
 	}
 	if c.Doubt == 0 {
 		c.Doubt = DefaultDoubt
+	}
+	_, fixed := c.Share.(Fixed)
+	switch {
+	case c.Inherit == 0 && fixed:
+		c.Inherit = DefaultInherit
+	case c.Inherit < 0 && c.Inherit != NoInherit:
+		faults = append(faults, fmt.Errorf("backpressure: the time of Inherit must not be negative: %v; NoInherit is for none", c.Inherit))
+	case c.Inherit > 0 && !fixed:
+		faults = append(faults, fmt.Errorf("backpressure: Inherit is %v, but only a gate with a Fixed share inherits", c.Inherit))
 	}
 	return c, errors.Join(faults...)
 }

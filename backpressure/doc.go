@@ -25,13 +25,18 @@
 // the high watermark can at no later time be above the one that was read by more
 // than what was admitted and not settled at the mark, and the lag never exceeds
 // the bound, however old the reading is. Records that fail, transaction markers
-// and restarts need no case of their own: the next reading holds what is there.
+// and what was in the log before a restart need no case of their own: the next
+// reading holds what is there. A gate with a [Fixed] share counts only its own
+// records; after a restart it cannot tell its predecessor's from others, and
+// counts all for a while: see Config.Inherit.
 //
-// It needs four things to be true. All producers of the topic ask the gate, or
+// It needs five things to be true. All producers of the topic ask the gate, or
 // gates that share the bound: see [Share]. An acknowledged record is below the
 // high watermark: see [Gate.Done]. A record comes into the log once: without
-// idempotence, a retry may append it twice. And committed offsets are not set
-// back by hand. A topic that was deleted and made again is noticed when its log
+// idempotence, a retry may append it twice. Committed offsets are not set back by
+// hand. And a process that was killed has no request under way any more when its
+// successor first reads the lag: what comes into the log after that may be on top of
+// the bound until it is committed. A topic that was deleted and made again is noticed when its log
 // ends below what was committed before.
 //
 // # What a producer tells its gate

@@ -45,5 +45,12 @@ func (d *doubt) over(now time.Duration) int64 {
 // Doubt is how long after Unsure a record may still reach the log.
 func (g *Gate) Doubt() time.Duration { return g.cfg.Doubt }
 
+// Inherit is for how long a new gate counts all that the group has not committed as its
+// own, as Config.Inherit says; 0 if it does not.
+func (g *Gate) Inherit() time.Duration { return max(g.cfg.Inherit, 0) }
+
 // Doubt is that of all partitions' gates, as [Gate.Doubt].
 func (p *Partitioned) Doubt() time.Duration { return p.cfg.Doubt }
+
+// Inherit is that of all partitions' gates, as [Gate.Inherit].
+func (p *Partitioned) Inherit() time.Duration { return max(p.cfg.Inherit, 0) }

@@ -131,7 +131,10 @@ func ExampleFixed() {
 		fmt.Println(err)
 		return
 	}
-	gate, err := backpressure.New(backpressure.Config{Controller: credit, Share: backpressure.Fixed(1.0 / 4)})
+	gate, err := backpressure.New(backpressure.Config{
+		Controller: credit, Share: backpressure.Fixed(1.0 / 4),
+		Inherit: backpressure.NoInherit, // the topic is new: leave this out where a process is restarted
+	})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -22,7 +22,7 @@ func NewOwn() Own { return Own{newOwnRecords()} }
 
 func (o Own) Acked(topic string, partition int32, offset int64) { o.o.acked(topic, partition, offset) }
 func (o Own) Learn(reading []Partition, overdue int64) (settled int64) {
-	settled, _ = o.o.learn(reading, overdue, true)
+	settled, _ = o.o.learn(reading, overdue, true, false)
 	return settled
 }
 func (o Own) Count() (outstanding, committed int64) { return o.o.count() }

@@ -53,6 +53,7 @@ type Gate struct {
 	stats   Stats // those that are counted here
 	misused bool  // and told
 	notes   []Change
+	inherit inheritance
 	alarm   *time.Timer // goes off when records are refused and nobody has read the lag for the grace time
 }
 
@@ -91,6 +92,7 @@ func New(cfg Config) (*Gate, error) {
 	g.ceiling = g.ruling.ceiling
 	g.limit.Store(g.ceiling)
 	g.sight.known = g.now()
+	g.inherit = inheritance{goesOn: g.Inherit() > 0, until: g.sight.known + g.Inherit()}
 	return g, nil
 }
 

@@ -251,12 +251,12 @@ func TestStatsSubLeavesWhatHasNoDifference(t *testing.T) {
 
 func TestNewNamesEveryFault(t *testing.T) {
 	_, err := backpressure.New(backpressure.Config{
-		Interval: -1, Doubt: -time.Second, Grace: time.Nanosecond, Share: backpressure.Fixed(1.5),
+		Interval: -1, Doubt: -time.Second, Grace: time.Nanosecond, Inherit: -2, Share: backpressure.Fixed(1.5),
 	})
 	if err == nil {
 		t.Fatal("no error")
 	}
-	for _, says := range []string{"interval", "doubt", "fixed share"} {
+	for _, says := range []string{"interval", "doubt", "NoInherit", "fixed share"} {
 		if !strings.Contains(err.Error(), says) {
 			t.Errorf("%q is not in: %v", says, err)
 		}

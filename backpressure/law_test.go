@@ -2,6 +2,8 @@ package backpressure_test
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -46,6 +48,8 @@ func bounded(t *rapid.T, bound int64) backpressure.Controller {
 const (
 	simulatedTopic = "t"
 	simulatedDoubt = time.Second
+	// simulatedInherit is not shorter: a record in doubt may still be on its way.
+	simulatedInherit = simulatedDoubt
 )
 
 // state is how far one admitted record has come.
@@ -60,6 +64,7 @@ const (
 // simulated is one admitted record that has not met its fate.
 type simulated struct {
 	gate      int
+	dead      bool // its process was killed
 	partition int32
 	offset    int64
 	state     state
@@ -70,6 +75,7 @@ type simulated struct {
 // first, with anything in between.
 type looking struct {
 	gate    int
+	strays  int                        // that were there when it began
 	settle  func(backpressure.Reading) // Report with the mark that was taken
 	step    int
 	reading backpressure.Reading
@@ -80,11 +86,22 @@ type looking struct {
 type plant struct {
 	now       time.Duration
 	end       []int64
+	owner     [][]int // by partition and offset: which gate's record it is
 	committed []int64
 	flying    []simulated
 	looks     []*looking
 	gates     []gateUnderTest
 	late      bool // marks are taken after the reading: wrong on purpose
+	strays    []stray
+	seen      []int // by gate: how many of the strays were there when its last reading began
+}
+
+// stray is a record of a process that was killed, which came into the log when its
+// successor's gate was there.
+type stray struct {
+	gate      int
+	partition int32
+	offset    int64
 }
 
 // gateUnderTest is a gate or a partitioned gate.
@@ -126,7 +143,7 @@ func ofPartitioned(g *backpressure.Partitioned) gateUnderTest {
 }
 
 func newPlant(partitions int) *plant {
-	return &plant{end: make([]int64, partitions), committed: make([]int64, partitions)}
+	return &plant{end: make([]int64, partitions), committed: make([]int64, partitions), owner: make([][]int, partitions)}
 }
 
 func (p *plant) lag(partition int) int64 { return p.end[partition] - p.committed[partition] }
@@ -179,6 +196,10 @@ func (p *plant) append(t *rapid.T) {
 		r := &p.flying[i]
 		r.offset = p.end[r.partition]
 		p.end[r.partition]++
+		p.owner[r.partition] = append(p.owner[r.partition], r.gate)
+		if r.dead {
+			p.strays = append(p.strays, stray{r.gate, r.partition, r.offset})
+		}
 		if r.state == given {
 			p.forget(i)
 		} else {
@@ -232,7 +253,7 @@ func (p *plant) look(t *rapid.T) {
 		return
 	}
 	gate := rapid.IntRange(0, len(p.gates)-1).Draw(t, "gate")
-	l := &looking{gate: gate, reading: backpressure.Reading{Partitions: make([]backpressure.Partition, len(p.end))}}
+	l := &looking{gate: gate, strays: len(p.strays), reading: backpressure.Reading{Partitions: make([]backpressure.Partition, len(p.end))}}
 	if !p.late {
 		l.settle = p.gates[gate].mark()
 	}
@@ -257,6 +278,9 @@ func (p *plant) goOn(t *rapid.T) {
 				l.settle = p.gates[l.gate].mark()
 			}
 			l.settle(l.reading)
+			if p.seen != nil {
+				p.seen[l.gate] = max(p.seen[l.gate], l.strays)
+			}
 			p.looks = append(p.looks[:at], p.looks[at+1:]...)
 		}
 		l.step++
@@ -278,9 +302,59 @@ func (p *plant) pass(t *rapid.T) {
 	}
 }
 
+// kill kills a process and starts it again with a new gate. What it had under way may
+// come into the log for as long as that gate inherits, and nobody will ever say so.
+func (p *plant) kill(t *rapid.T, restarted func() gateUnderTest) {
+	gate := rapid.IntRange(0, len(p.gates)-1).Draw(t, "gate")
+	p.looks = slices.DeleteFunc(p.looks, func(l *looking) bool { return l.gate == gate })
+	for i := len(p.flying) - 1; i >= 0; i-- {
+		switch r := &p.flying[i]; {
+		case r.gate != gate || r.dead:
+		case r.state == appended:
+			p.forget(i)
+		default:
+			r.state, r.dead, r.until = given, true, p.now+simulatedInherit
+		}
+	}
+	p.gates[gate], p.seen[gate] = restarted(), len(p.strays)
+}
+
+// used is how many records of a gate are in the log and not committed, or on their way,
+// apart from the strays that it cannot know of.
+func (p *plant) used(gate int) (n int64) {
+	for i, owners := range p.owner {
+		for _, owner := range owners[p.committed[i]:] {
+			if owner == gate {
+				n++
+			}
+		}
+	}
+	for _, r := range p.flying {
+		if r.gate == gate && !r.dead && r.state != appended {
+			n++
+		}
+	}
+	return n - p.strayed(p.strays[p.seen[gate]:], gate)
+}
+
+// strayed is how many of the strays of a gate are not committed; of all gates with -1.
+func (p *plant) strayed(of []stray, gate int) (n int64) {
+	for _, s := range of {
+		if (gate < 0 || s.gate == gate) && s.offset >= p.committed[s.partition] {
+			n++
+		}
+	}
+	return n
+}
+
 // run lets things happen, some hundreds of them, and asks after each whether
 // what must hold does.
 func (p *plant) run(t *rapid.T, holds func() error) {
+	p.runWith(t, holds, nil)
+}
+
+// runWith lets more things happen.
+func (p *plant) runWith(t *rapid.T, holds func() error, more map[string]func(*rapid.T)) {
 	actions := map[string]func(*rapid.T){
 		"admit": p.admit, "append": p.append, "ack": p.ack, "fail": p.fail, "give up": p.giveUp,
 		"commit": p.commit, "look": p.look, "go on": p.goOn, "pass": p.pass,
@@ -290,13 +364,14 @@ func (p *plant) run(t *rapid.T, holds func() error) {
 			}
 		},
 	}
+	maps.Copy(actions, more)
 	for range 10 {
 		t.Repeat(actions)
 	}
 }
 
 func (p *plant) config(c backpressure.Controller, s backpressure.Share) backpressure.Config {
-	return backpressure.Config{Controller: c, Share: s, Doubt: simulatedDoubt, Now: func() time.Duration { return p.now }}
+	return backpressure.Config{Controller: c, Share: s, Inherit: backpressure.NoInherit, Doubt: simulatedDoubt, Now: func() time.Duration { return p.now }}
 }
 
 func within(lag, bound int64) error {
@@ -349,6 +424,39 @@ func TestTheSumOfSharesNeverPassesTheBound(t *testing.T) {
 			p.gates = append(p.gates, ofGate(newGate(t, p.config(bounded(t, bound), backpressure.Fixed(1/float64(n))))))
 		}
 		p.run(t, func() error { return within(p.total(), bound) })
+	})
+}
+
+// … nor where processes are killed and start again, apart from the records of dead ones
+// that come into the log later. Each gate admits within its part of the bound, of which
+// all that its predecessors left in the log at its last reading has its place.
+func TestARestartedProcessKeepsItsPartOfTheBound(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p, bound := newPlant(rapid.IntRange(1, 2).Draw(t, "partitions")), rapid.Int64Range(4, 80).Draw(t, "bound")
+		n := rapid.IntRange(1, 3).Draw(t, "gates")
+		restarted := func() gateUnderTest {
+			cfg := p.config(bounded(t, bound), backpressure.Fixed(1/float64(n)))
+			cfg.Inherit = simulatedInherit
+			return ofGate(newGate(t, cfg))
+		}
+		for range n {
+			p.gates = append(p.gates, restarted())
+		}
+		p.seen = make([]int, n)
+		part := int64(float64(bound) / float64(n))
+		p.runWith(t, func() error { return within(p.total(), bound+p.strayed(p.strays, -1)) }, map[string]func(*rapid.T){
+			"kill": func(t *rapid.T) { p.kill(t, restarted) },
+			"admit": func(t *rapid.T) {
+				before := len(p.flying)
+				p.admit(t)
+				if len(p.flying) == before {
+					return
+				}
+				if gate := p.flying[before].gate; p.used(gate) > part {
+					t.Fatalf("gate %d admitted up to %d of its %d records", gate, p.used(gate), part)
+				}
+			},
+		})
 	})
 }
 

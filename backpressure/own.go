@@ -18,9 +18,10 @@ import (
 // At any time this gate's records that are in the log and not committed are at
 // most those that it knows here and those that are admitted and not settled.
 //
-// A topic may be deleted, and made again with offsets from 0. Where it cannot be
-// known whose records the log of a partition holds, all of them count as own ones
-// until they are committed: the bound holds, and the gate admits less for a while.
+// A topic may be deleted, and made again with offsets from 0; a process may be started
+// again, and its predecessor's records are in the log. If it cannot be known whose records
+// the log of a partition holds, all of them count as own ones until they are committed: the
+// bound holds, and the gate admits less for a while.
 type ownRecords struct {
 	// A partition is added once and found for each record, so the map is replaced
 	// and never changed.
@@ -94,12 +95,13 @@ func (o *ownRecords) acked(topic string, partition int32, offset int64) {
 // the reading was asked for, could come into the log no more. It returns how many
 // of such records are settled now, and an error if own records are not counted any
 // more because the readings do not hold their partitions. What falls back shows that
-// a log began again only if the reading was asked for after the last was taken in.
-func (o *ownRecords) learn(reading []Partition, overdue int64, after bool) (settled int64, unread error) {
+// a log began again only if the reading was asked for after the last was taken in. With
+// whole all that the reading shows counts as own.
+func (o *ownRecords) learn(reading []Partition, overdue int64, after, whole bool) (settled int64, unread error) {
 	var again map[place]bool
 	for _, r := range reading {
 		at := place{r.Topic, r.ID}
-		if o.partition(at).read(r, after) {
+		if o.partition(at).read(r, after, whole) {
 			if again == nil {
 				again = make(map[place]bool)
 			}
@@ -234,8 +236,9 @@ func (p *ownPartition) add(offset int64) {
 // read takes what a reading tells of the partition. It tells whether the log began
 // again: it ends below what was committed before, and less is committed. Then
 // acknowledgements since may have been taken for old records, and those that were
-// sent before the reading came are in the log of the next one at the latest.
-func (p *ownPartition) read(r Partition, after bool) (again bool) {
+// sent before the reading came are in the log of the next one at the latest. With whole
+// all of the log counts as own.
+func (p *ownPartition) read(r Partition, after, whole bool) (again bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	again = after && r.End < p.committed && r.Committed < p.committed
@@ -244,7 +247,7 @@ func (p *ownPartition) read(r Partition, after bool) (again bool) {
 	if again {
 		p.spans, p.outstanding, p.committed = nil, 0, r.Committed
 	}
-	whole := p.whole || back || again
+	whole = whole || p.whole || back || again
 	if p.whole = again; !again {
 		p.late = 0
 	}

@@ -54,6 +54,13 @@ type sight struct {
 	missed  error // why the last reading failed
 }
 
+// inheritance is whether the log may hold records of a predecessor that the gate has not
+// seen: until it takes a reading in that was asked for late enough.
+type inheritance struct {
+	goesOn bool
+	until  time.Duration
+}
+
 // errNoPartitions is why a reading cannot be used by a gate with a share.
 var errNoPartitions = errors.New("the reading has no partitions, which a gate with a share must know")
 
@@ -127,7 +134,8 @@ func (g *Gate) observe(now time.Duration, m Mark, r Reading) Observation {
 	}
 	switch {
 	case g.own != nil:
-		settled, unread := g.own.learn(r.Partitions, g.doubt.over(m.at), m.number > g.ruling.marks)
+		settled, unread := g.own.learn(r.Partitions, g.doubt.over(m.at), m.number > g.ruling.marks, g.inherit.goesOn)
+		g.inherit.goesOn = g.inherit.goesOn && m.at < g.inherit.until
 		g.settle(settled)
 		if unread != nil {
 			g.note(g.change(now, Unread, unread.Error()))

@@ -44,7 +44,7 @@ func newPressed(t *testing.T, gates int, commit time.Duration, make func() (back
 		}
 		cfg := backpressure.Config{Controller: c, Now: func() time.Duration { return p.now }}
 		if gates > 1 {
-			cfg.Share = backpressure.Fixed(1 / float64(gates))
+			cfg.Share, cfg.Inherit = backpressure.Fixed(1/float64(gates)), backpressure.NoInherit
 		}
 		p.gates = append(p.gates, newGate(t, cfg))
 	}

@@ -169,7 +169,7 @@ func TestContextEndsInTheClient(t *testing.T) {
 // The gate of one process among several hears where its records went.
 func TestAckedReachesTheGate(t *testing.T) {
 	inVirtualTime(t, func(p *plant) {
-		gate, err := backpressure.New(backpressure.Config{Controller: p.credit(10), Share: backpressure.Fixed(0.5)})
+		gate, err := backpressure.New(backpressure.Config{Controller: p.credit(10), Share: backpressure.Fixed(0.5), Inherit: backpressure.NoInherit})
 		if err != nil {
 			t.Fatal(err)
 		}

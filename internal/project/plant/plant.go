@@ -92,7 +92,7 @@ func (p *plant) newGate() (*gate, error) {
 	_, bounded := controller.(backpressure.Limiter)
 	shared := p.cfg.Gates > 1 && bounded
 	if shared {
-		cfg.Share = backpressure.Fixed(1 / float64(p.cfg.Gates))
+		cfg.Share, cfg.Inherit = backpressure.Fixed(1/float64(p.cfg.Gates)), backpressure.NoInherit
 	}
 	g, err := backpressure.New(cfg)
 	if err != nil {

@@ -65,6 +65,7 @@ func newGatekeeper(cfg gateConfig) (_ *gatekeeper, err error) {
 		if gate.Share = cfg.Share; gate.Share == nil {
 			gate.Share = backpressure.Fixed(1 / float64(cfg.Processes))
 		}
+		gate.Inherit = backpressure.NoInherit // a run's group is new, and nothing is restarted
 	}
 	if b.Per == "partition" {
 		k.partitioned, err = backpressure.NewPartitioned(backpressure.PartitionedConfig{

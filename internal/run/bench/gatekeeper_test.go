@@ -63,8 +63,8 @@ func TestAdmissionIsWhatTheScenarioSays(t *testing.T) {
 	}
 }
 
-// Two processes have a half of the bound each, and the bound that is told is what is
-// in force.
+// Two processes have a half of the bound each, from their first reading on: a run has no
+// predecessor, whose records a lag could be. The bound that is told is what is in force.
 func TestBoundIsTheProcessesPart(t *testing.T) {
 	axis := load.NewAxis(nil)
 	k, err := newGatekeeper(gateConfig{

@@ -1,0 +1,82 @@
+package backpressure_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"kafkabench.example/kafka-bench/backpressure"
+)
+
+// A gate with a fixed share counts all that is not committed as its own until a reading
+// that was asked for when it no longer inherits; what it counted then it goes on counting.
+func TestAFixedShareInherits(t *testing.T) {
+	for name, c := range map[string]struct {
+		inherit time.Duration
+		own     [4]int64 // the lag after readings that were asked for at 0, 29 s, 30 s and 1 ns later
+	}{
+		"by default":   {0, [4]int64{30, 33, 35, 34}},
+		"for less":     {29 * time.Second, [4]int64{30, 33, 33, 32}},
+		"for a moment": {1, [4]int64{30, 33, 33, 32}},
+		"nothing":      {backpressure.NoInherit, [4]int64{}},
+	} {
+		at := &clock{at: time.Hour} // an axis may start anywhere
+		gate := newGate(t, backpressure.Config{
+			Controller: &window{bound: 100}, Share: backpressure.Fixed(0.5), Inherit: c.inherit, Now: at.now,
+		})
+		var marks []backpressure.Mark
+		for _, after := range []time.Duration{0, 29 * time.Second, 30 * time.Second, 30*time.Second + 1} {
+			at.at = time.Hour + after
+			marks = append(marks, gate.Mark())
+		}
+		at.at += time.Minute // the answers come late
+		for i, log := range []struct{ committed, end int64 }{{100, 130}, {100, 133}, {100, 135}, {101, 150}} {
+			gate.Report(marks[i], topic("a", log.committed, log.end))
+			own := c.own[i]
+			if s := gate.Stats(); s.Lag != own || s.Ceiling != 50-own {
+				t.Errorf("%s, reading %d: an own lag of %d and a ceiling of %d; want %d and %d",
+					name, i, s.Lag, s.Ceiling, own, 50-own)
+			}
+		}
+	}
+}
+
+// Each partition's gate does.
+func TestAPartitionedGateInherits(t *testing.T) {
+	at := &clock{}
+	gate := partitioned(t, 2, 100, backpressure.Config{Share: backpressure.Fixed(0.5), Inherit: time.Minute, Now: at.now})
+	if gate.Inherit() != time.Minute {
+		t.Errorf("it inherits for %v", gate.Inherit())
+	}
+	both := func(end0, end1 int64) {
+		gate.Report(gate.Mark(), backpressure.Reading{Partitions: []backpressure.Partition{
+			{Topic: "t", ID: 0, End: end0}, {Topic: "t", ID: 1, End: end1},
+		}})
+	}
+	both(20, 40)
+	at.at = time.Minute
+	both(30, 45)
+	at.at++
+	both(100, 100)
+	if a, b := gate.Admit(0, 100), gate.Admit(1, 100); a != 20 || b != 5 {
+		t.Errorf("%d and %d records are admitted", a, b)
+	}
+}
+
+// Only a fixed share is inherited: without one the whole lag counts for ever, and shares
+// by demand are accounted for by those who give them.
+func TestInheritNeedsAFixedShare(t *testing.T) {
+	half := part(0.5)
+	for name, share := range map[string]backpressure.Share{"no share": nil, "a share that moves": &half} {
+		_, err := backpressure.New(backpressure.Config{Controller: &window{bound: 100}, Share: share, Inherit: time.Second})
+		if err == nil || !strings.Contains(err.Error(), "only a gate with a Fixed share inherits") {
+			t.Errorf("%s: %v", name, err)
+		}
+		for _, inherit := range []time.Duration{0, backpressure.NoInherit} {
+			gate := newGate(t, backpressure.Config{Controller: &window{bound: 100}, Share: share, Inherit: inherit})
+			if gate.Inherit() != 0 {
+				t.Errorf("%s: it inherits for %v", name, gate.Inherit())
+			}
+		}
+	}
+}
