@@ -26,7 +26,9 @@
 // by as many. Without acknowledgements nothing is known, and New refuses them.
 //
 // A record that the client gives up is in doubt for the gate's time of doubt, which
-// New wants to be no shorter than kgo.RecordDeliveryTimeout. Without that option, the
+// New wants to be no shorter than kgo.RecordDeliveryTimeout, and no shorter than a
+// request under way can take: kgo.ProduceRequestTimeout, kgo.RequestTimeoutOverhead and
+// 10 s for the replication. The second holds for the gate's Inherit, too. Without that option, the
 // default, the client keeps a record for ever and the gate counts it as long. So
 // a bound of one gate, or with a fixed share, holds through any outage. A share that
 // moves is given to others meanwhile: there, set RecordDeliveryTimeout and

@@ -61,7 +61,7 @@ func New(client *kgo.Client, gate *backpressure.Gate, cfg Config) (*Producer, er
 	case client == nil:
 		faults = append(faults, errNoClient)
 	case gate != nil:
-		faults = append(faults, cfg.clientFaults(client, gate.Doubt())...)
+		faults = append(faults, cfg.clientFaults(client, gate)...)
 	}
 	if err := errors.Join(faults...); err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func NewPartitioned(client *kgo.Client, gate *backpressure.Partitioned, cfg Conf
 		faults = append(faults, errNotManual)
 	}
 	if client != nil && gate != nil {
-		faults = append(faults, cfg.clientFaults(client, gate.Doubt())...)
+		faults = append(faults, cfg.clientFaults(client, gate)...)
 	}
 	if err := errors.Join(faults...); err != nil {
 		return nil, err

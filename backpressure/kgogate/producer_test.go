@@ -516,6 +516,54 @@ func TestDoubtCoversTheDeliveryTimeout(t *testing.T) {
 	}
 }
 
+// Doubt and Inherit are no shorter than a request that is under way can still reach the
+// log: what its timeouts allow, and 10 s of replication.
+func TestDoubtAndInheritCoverARequest(t *testing.T) {
+	const second = time.Second
+	for _, c := range []struct {
+		produce, overhead, doubt, inherit time.Duration
+		says                              []string
+	}{
+		{10 * second, 10 * second, 0, 0, nil}, // all defaults
+		{10 * second, 10 * second, 30 * second, 30 * second, nil},
+		{10 * second, 10 * second, 30*second - 1, 30 * second, []string{"Doubt of 29.999999999s", "the 30s"}},
+		{10 * second, 10 * second, 0, 30*second - 1, []string{"Inherit of 29.999999999s", "the 30s"}},
+		{10 * second, 10 * second, 0, backpressure.NoInherit, nil},
+		{11 * second, 10 * second, 0, 0, []string{"Inherit of 30s", "the 31s", "ProduceRequestTimeout of 11s", "NoInherit"}},
+		{10 * second, 12 * second, 0, 0, []string{"Inherit of 30s", "the 32s", "RequestTimeoutOverhead of 12s"}},
+		{2 * second, 1 * second, 13 * second, 13 * second, nil},
+		{200 * second, 10 * second, 0, 0, []string{"Doubt of 2m0s", "Inherit of 30s", "the 3m40s"}},
+	} {
+		inVirtualTime(t, func(p *plant) {
+			cfg := backpressure.Config{
+				Controller: p.credit(1), Share: backpressure.Fixed(1), Doubt: c.doubt, Inherit: c.inherit,
+			}
+			gate, err := backpressure.New(cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			byPartition, err := backpressure.NewPartitioned(backpressure.PartitionedConfig{
+				Config: cfg, Partitions: 2, NewController: func() (backpressure.Controller, error) { return p.credit(1), nil },
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, one := kgogate.New(p.client, gate, kgogate.Config{})
+			_, each := kgogate.NewPartitioned(p.client, byPartition, kgogate.Config{})
+			for _, err := range []error{one, each} {
+				for _, says := range c.says {
+					if err == nil || !strings.Contains(err.Error(), says) {
+						t.Errorf("%+v: New said %v, want %q", c, err, says)
+					}
+				}
+				if c.says == nil && err != nil {
+					t.Errorf("%+v: %v", c, err)
+				}
+			}
+		}, kgo.ProduceRequestTimeout(c.produce), kgo.RequestTimeoutOverhead(c.overhead))
+	}
+}
+
 func TestConfigFaults(t *testing.T) {
 	degrade := func(r *kgo.Record) *kgo.Record { return r }
 	for _, c := range []struct {

@@ -8,9 +8,20 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// clientFaults are the settings of a client that a gate with this time of doubt
-// cannot stand in front of.
-func (c Config) clientFaults(client *kgo.Client, doubt time.Duration) []error {
+// replication is how long a record that a broker has appended may take to its replicas,
+// and with that below the high watermark, once the broker waits for them no more.
+const replication = 10 * time.Second
+
+// times are those of a gate that depend on its client.
+type times interface {
+	Doubt() time.Duration
+	Inherit() time.Duration
+}
+
+// clientFaults are the settings of a client that a gate with these times cannot stand in
+// front of.
+func (c Config) clientFaults(client *kgo.Client, gate times) []error {
+	doubt := gate.Doubt()
 	var faults []error
 	if client.OptValue(kgo.RequiredAcks) == kgo.NoAck() {
 		faults = append(faults, errors.New("kgogate: the client asks for no acknowledgements (acks=0), so it never knows what is in the log: use kgo.AllISRAcks"))
@@ -20,6 +31,25 @@ func (c Config) clientFaults(client *kgo.Client, doubt time.Duration) []error {
 	}
 	if timeout, ok := client.OptValue(kgo.RecordDeliveryTimeout).(time.Duration); ok && timeout > doubt {
 		faults = append(faults, fmt.Errorf("kgogate: the client's kgo.RecordDeliveryTimeout of %v is longer than the gate's time of doubt of %v, after which the gate forgets a record: set backpressure.Config.Doubt to at least as much", timeout, doubt))
+	}
+	return append(faults, requestFaults(client, gate)...)
+}
+
+// requestFaults are the times of a gate that are over while a request which was under way
+// can still reach the log.
+func requestFaults(client *kgo.Client, gate times) []error {
+	produce, _ := client.OptValue(kgo.ProduceRequestTimeout).(time.Duration)
+	overhead, _ := client.OptValue(kgo.RequestTimeoutOverhead).(time.Duration)
+	underway := produce + overhead + replication
+	const shorter = "kgogate: the gate's %s of %v is shorter than the %v in which a request of the client can still reach the log " +
+		"(kgo.ProduceRequestTimeout of %v, kgo.RequestTimeoutOverhead of %v, and %v for the replication): set backpressure.Config.%s"
+	var faults []error
+	if doubt := gate.Doubt(); doubt < underway {
+		faults = append(faults, fmt.Errorf(shorter+" to at least as much", "Doubt", doubt, underway, produce, overhead, replication, "Doubt"))
+	}
+	if inherit := gate.Inherit(); inherit > 0 && inherit < underway {
+		faults = append(faults, fmt.Errorf(shorter+" to at least as much, or to NoInherit where nobody had the share before",
+			"Inherit", inherit, underway, produce, overhead, replication, "Inherit"))
 	}
 	return faults
 }
