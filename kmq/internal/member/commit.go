@@ -48,7 +48,7 @@ func (m *Member) commitNowAndThen() {
 // 10 s; then it is committed next time.
 func (m *Member) Commit(ctx context.Context) error { return m.commit(ctx, nil) }
 
-// commit is one request at a time: what a revocation commits is never overtaken by what
+// commit is one at a time, and one request at a time: what a revocation commits is never overtaken by what
 // was committable before it, and by the time that partitions are another member's, nothing
 // is on its way any more.
 func (m *Member) commit(ctx context.Context, partitions []int32) error {
@@ -66,6 +66,8 @@ func (m *Member) Confirm(ctx context.Context) error {
 	})
 }
 
+// committing commits by as many requests as the metadata needs. One that fails holds up no
+// other.
 func (m *Member) committing(ctx context.Context, what func() map[int32]Offset) error {
 	select {
 	case m.offsets.committing <- struct{}{}:
@@ -75,10 +77,32 @@ func (m *Member) committing(ctx context.Context, what func() map[int32]Offset) e
 	}
 	ctx, cancel := context.WithTimeout(ctx, commitFor)
 	defer cancel()
-	to := what()
-	if len(to) == 0 {
-		return nil
+	var failed error
+	for left := what(); len(left) > 0 && (failed == nil || ctx.Err() == nil); {
+		to := m.offsets.part(left)
+		err := m.commitOnce(ctx, to)
+		if tooLarge(err) && m.offsets.refused(to) {
+			m.cfg.Log.Warn("kmq: a commit was refused, perhaps for all its metadata together; it is tried again in parts",
+				"topic", m.cfg.Topic, "group", m.cfg.Group, "bytes", m.offsets.most)
+			maps.Copy(left, to)
+			continue
+		}
+		failed = errors.Join(failed, err)
 	}
+	if failed != nil {
+		return fmt.Errorf("kmq: commit the offsets of group %s: %w", m.cfg.Group, failed)
+	}
+	return nil
+}
+
+// tooLarge is whether a commit may have been refused because it was too large for one batch:
+// Kafka 4 has no word of its own for that.
+func tooLarge(err error) bool {
+	return errors.Is(err, kerr.UnknownServerError) || errors.Is(err, kerr.InvalidCommitOffsetSize)
+}
+
+// commitOnce commits by one request.
+func (m *Member) commitOnce(ctx context.Context, to map[int32]Offset) error {
 	epochs := make(map[int32]kgo.EpochOffset, len(to))
 	for p, o := range to {
 		epochs[p] = kgo.EpochOffset{Epoch: -1, Offset: o.At}
@@ -92,11 +116,10 @@ func (m *Member) committing(ctx context.Context, what func() map[int32]Offset) e
 		func(_ *kgo.Client, _ *kmsg.OffsetCommitRequest, resp *kmsg.OffsetCommitResponse, err error) {
 			failed = m.committed(resp, err, to)
 		})
-	if failed != nil {
-		return fmt.Errorf("kmq: commit the offsets of group %s: %w", m.cfg.Group, failed)
+	if failed == nil {
+		step.At(step.Committed)
 	}
-	step.At(step.Committed)
-	return nil
+	return failed
 }
 
 func withMetadata(req *kmsg.OffsetCommitRequest, to map[int32]Offset) {

@@ -10,6 +10,7 @@ import (
 // offsets are where the partitions of a member stand.
 type offsets struct {
 	committing chan struct{}    // has room for one commit at a time
+	most       int              // bytes of metadata in one request; in turn, as commits are
 	fetched    map[int32]Offset // what the group had committed when it last assigned; in turn
 
 	mu    sync.Mutex
@@ -24,7 +25,7 @@ type position struct {
 }
 
 func newOffsets() *offsets {
-	return &offsets{owned: make(map[int32]*position), committing: make(chan struct{}, 1)}
+	return &offsets{owned: make(map[int32]*position), committing: make(chan struct{}, 1), most: mostMetadata}
 }
 
 func (o *offsets) assign(partition int32, committed Offset, from int64) {
@@ -96,6 +97,43 @@ func (o *offsets) unchanged() map[int32]Offset {
 		}
 	}
 	return out
+}
+
+// A coordinator writes a commit as one batch of records, which is at most as large as it
+// takes one to be: 1 MiB by default. With keys, a request of mostMetadata is below that. One
+// of leastMetadata was not refused for its size.
+const (
+	mostMetadata  = 512 << 10
+	leastMetadata = 16 << 10
+)
+
+// part takes out of the offsets as many as one request has: one at least, the partitions in
+// order.
+func (o *offsets) part(of map[int32]Offset) map[int32]Offset {
+	out, size := make(map[int32]Offset, len(of)), 0
+	for _, partition := range sorted(of) {
+		to := of[partition]
+		if size += len(to.Metadata); size > o.most && len(out) > 0 {
+			break
+		}
+		out[partition] = to
+		delete(of, partition)
+	}
+	return out
+}
+
+// refused notes that a request with these was refused, perhaps for its size; false if there
+// is nothing to be gained by smaller ones.
+func (o *offsets) refused(offsets map[int32]Offset) (smaller bool) {
+	size := 0
+	for _, to := range offsets {
+		size += len(to.Metadata)
+	}
+	if len(offsets) < 2 || size <= leastMetadata {
+		return false
+	}
+	o.most = max(size/2, leastMetadata)
+	return true
 }
 
 func (o *offsets) commit(partition int32, to Offset) {
