@@ -56,7 +56,8 @@ type Config struct {
 	// not be shorter than the time in which a request that was under way can still reach
 	// the log. [NoInherit] skips it: nobody had this share before.
 	Inherit time.Duration
-	// Now is the clock, on any monotonic axis; nil is the time since New.
+	// Now is the clock, on any monotonic axis; nil is the time since New. Goroutines of the
+	// gate call it too, so it must be safe for concurrent use.
 	Now func() time.Duration
 	// OnChange is told what changed, on the goroutine that noticed; nil is nobody.
 	// It may use the gate.

@@ -2,6 +2,7 @@ package backpressure_test
 
 import (
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -28,6 +29,7 @@ var selfTuning = []struct {
 // the time.
 type pressed struct {
 	now                  time.Duration
+	clock                atomic.Int64 // is now; a gate looks at it from a goroutine of its own too
 	gates                []*backpressure.Gate
 	commit               time.Duration
 	end, done, committed int64
@@ -42,7 +44,7 @@ func newPressed(t *testing.T, gates int, commit time.Duration, make func() (back
 		if err != nil {
 			t.Fatal(err)
 		}
-		cfg := backpressure.Config{Controller: c, Now: func() time.Duration { return p.now }}
+		cfg := backpressure.Config{Controller: c, Now: func() time.Duration { return time.Duration(p.clock.Load()) }}
 		if gates > 1 {
 			cfg.Share, cfg.Inherit = backpressure.Fixed(1/float64(gates)), backpressure.NoInherit
 		}
@@ -64,6 +66,7 @@ func (p *pressed) run(rate float64, d time.Duration) (admitted, peak int64) {
 	const step = 10 * time.Millisecond
 	for end := p.now + d; p.now < end; {
 		p.now += step
+		p.clock.Store(int64(p.now))
 		for _, g := range p.gates {
 			g.Advance()
 			n := g.Admit(100)

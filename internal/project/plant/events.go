@@ -1,11 +1,15 @@
 package plant
 
-import "time"
+import (
+	"sync/atomic"
+	"time"
+)
 
 // agenda is what will happen, in order of time and, at the same time, in the
 // order in which it was planned.
 type agenda struct {
 	now    time.Duration
+	clock  atomic.Int64 // is now; a gate looks at it from a goroutine of its own too
 	events events
 	seq    uint64
 }
@@ -42,10 +46,15 @@ func (a *agenda) every(first, period time.Duration, do func()) {
 func (a *agenda) run(end time.Duration) {
 	for len(a.events) > 0 && a.events[0].at < end {
 		e := a.events.pop()
-		a.now = e.at
+		a.set(e.at)
 		e.do()
 	}
-	a.now = end
+	a.set(end)
+}
+
+func (a *agenda) set(now time.Duration) {
+	a.now = now
+	a.clock.Store(int64(now))
 }
 
 func (e event) before(other event) bool {

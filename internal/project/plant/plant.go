@@ -88,7 +88,7 @@ func (p *plant) newGate() (*gate, error) {
 	if err != nil {
 		return nil, fmt.Errorf("plant: %w", err)
 	}
-	cfg := backpressure.Config{Controller: controller, Now: func() time.Duration { return p.now }}
+	cfg := backpressure.Config{Controller: controller, Now: func() time.Duration { return time.Duration(p.clock.Load()) }}
 	_, bounded := controller.(backpressure.Limiter)
 	shared := p.cfg.Gates > 1 && bounded
 	if shared {

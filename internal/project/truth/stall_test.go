@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"sort"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,14 +18,14 @@ import (
 // all of it afterwards.
 type mute struct {
 	from, length time.Duration
-	began        time.Time
+	began        atomic.Pointer[time.Time]
 }
 
 func (m *mute) Began(string)             {}
 func (m *mute) Interval(result.Interval) {}
 func (m *mute) Event(e result.Event) {
 	if e.Kind == "phase" && e.What == "measure" {
-		m.began = time.Now()
+		m.began.Store(new(time.Now()))
 	}
 }
 
@@ -42,8 +43,10 @@ type muted struct {
 }
 
 func (c muted) Write(p []byte) (int, error) {
-	if at := time.Since(c.m.began); !c.m.began.IsZero() && at >= c.m.from && at < c.m.from+c.m.length {
-		time.Sleep(c.m.from + c.m.length - at)
+	if began := c.m.began.Load(); began != nil {
+		if at := time.Since(*began); at >= c.m.from && at < c.m.from+c.m.length {
+			time.Sleep(c.m.from + c.m.length - at)
+		}
 	}
 	return c.Conn.Write(p)
 }

@@ -209,7 +209,11 @@ func (k *gatekeeper) noteBound() {
 func (k *gatekeeper) inWindow() *result.Bound {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.bounds
+	if k.bounds == nil {
+		return nil
+	}
+	bounds := *k.bounds // which goes on moving
+	return &bounds
 }
 
 // gateWords are what events call that which happens to a gate.
