@@ -42,7 +42,8 @@ func compareCommand() *cobra.Command {
 
 A cell is named by its name or by its values as a report prints them: none, none/0,
 none,0 or compression=none,linger=0. One campaign alone is compared cell by cell
-against its first. Figures are taken from valid runs.
+against its first. Figures are taken from valid runs. A run that a set names twice
+counts once, and a run in two sets is refused.
 
 For each figure there are the medians, the difference with its bounds, the p-value
 of a rank test and a plain word: better, worse, no difference shown, or too few

@@ -160,7 +160,6 @@ func TestHistoryCommand(t *testing.T) {
 		{"history long --min-change 0%", "no change is shown over 12 runs"},
 		{"history base", "there are 5."},
 		{"history runs", "r"},
-		{"history runs/base-1 runs/base-2 runs/base-1", "there are 2."},
 		{"history long --figure acked_per_s --figure e2e_response_time_p99", "acked: no change of 5 %"},
 	} {
 		if got := invoke(t, strings.Fields(c.args)...); got.code != exitValid || !strings.Contains(got.stdout, c.want) {

@@ -89,11 +89,7 @@ func showHistory(args []string, flags historyFlags, stdout io.Writer) error {
 		if err != nil {
 			return err
 		}
-		for _, r := range found {
-			if !slices.ContainsFunc(runs, func(o *result.Recorded) bool { return o.Dir == r.Dir }) {
-				runs = append(runs, r)
-			}
-		}
+		runs = append(runs, found...)
 	}
 	history, err := report.Over(runs, report.HistoryOptions{Figures: figures, Configuration: flags.config, MinChange: least})
 	if err != nil {

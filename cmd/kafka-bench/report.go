@@ -30,7 +30,8 @@ func reportCommand() *cobra.Command {
 		Use:   "report RUN…|CAMPAIGN",
 		Short: "Render recorded runs or a campaign again: text, Markdown, CSV, JSON",
 		Long: `Render recorded runs again, from their files alone. Each RUN is a run's folder.
-One run is shown on a screen; several are set side by side. A CAMPAIGN is a
+One run is shown on a screen; several are set side by side. A run that is named
+twice, by its folder or by a copy of that, counts once. A CAMPAIGN is a
 campaign's folder: its report leads with the question and its answer in a
 sentence, and a cell is called best only where it is shown to be better than
 every other.

@@ -21,6 +21,11 @@ const (
 	ScenarioFile   = "scenario.yaml"
 )
 
+// RunFiles are their names, in the order in which they are listed.
+func RunFiles() []string {
+	return []string{SummaryFile, IntervalsFile, EventsFile, HistogramsFile, ScenarioFile}
+}
+
 const (
 	folderTime = "20060102T150405Z"
 	nameLimit  = 48 // characters of a run's name in its folder's name

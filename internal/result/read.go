@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // Recorded is a run as its directory tells it.
@@ -18,6 +19,8 @@ type Recorded struct {
 	Run       Run
 	Intervals []Interval
 	Events    []Event
+	// Files are the names of a run's files that Dir has, in the order of RunFiles.
+	Files []string
 	// Notes say what was wrong with the files and could be read over: the
 	// last line of a run that was killed, a file that somebody removed.
 	Notes []string
@@ -35,7 +38,7 @@ func Read(dir string) (*Recorded, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Recorded{Dir: dir, Run: *run}
+	r := &Recorded{Dir: dir, Run: *run, Files: filesIn(dir)}
 	var note string
 	if r.Intervals, note, err = readFile[Interval](dir, IntervalsFile); err != nil {
 		return nil, err
@@ -46,6 +49,13 @@ func Read(dir string) (*Recorded, error) {
 	}
 	r.note(note)
 	return r, nil
+}
+
+func filesIn(dir string) []string {
+	return slices.DeleteFunc(RunFiles(), func(name string) bool {
+		_, err := os.Stat(filepath.Join(dir, name))
+		return err != nil
+	})
 }
 
 func (r *Recorded) note(note string) {

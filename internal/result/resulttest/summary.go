@@ -34,6 +34,7 @@ func (s *simulation) recorded() *result.Recorded {
 		},
 		Intervals: s.intervals,
 		Events:    s.events,
+		Files:     result.RunFiles(),
 	}
 }
 

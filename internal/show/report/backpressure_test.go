@@ -378,7 +378,10 @@ func TestFaultsAreAskedFor(t *testing.T) {
 		{"asked for", with(map[string]any{"at": "8s", "kill": "consumer 1"}, map[string]any{"at": "16s", "start": "consumer 1"}), false},
 		{"not asked for", with(), true},
 	} {
-		found, err := report.Compare([]report.Set{plain, {Label: "killed", Runs: []*result.Recorded{c.run, c.run}}}, report.CompareOptions{})
+		again := *c.run
+		c.run.Run.Run.ID, again.Run.Run.ID = "k3x7qa", "o7fq2m"
+		faulty := report.Set{Label: "killed", Runs: []*result.Recorded{c.run, &again}}
+		found, err := report.Compare([]report.Set{plain, faulty}, report.CompareOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -73,7 +73,7 @@ type ComparedSet struct {
 	Letter string   `json:"letter"` // A is the base
 	Label  string   `json:"label"`
 	Runs   []string `json:"runs"`  // folders of those that figures are taken from
-	All    int      `json:"all"`   // how many were given
+	All    int      `json:"all"`   // how many were given, each counted once
 	Valid  int      `json:"valid"` // how many of these are valid
 	// Missing is how many more a campaign has tried that left nothing to read.
 	Missing int `json:"missing,omitempty"`
@@ -149,7 +149,8 @@ const (
 )
 
 // Compare sets the runs of each further set against those of the first. Figures
-// are taken from valid runs, or from all where a set has no valid one.
+// are taken from valid runs, or from all where a set has no valid one. A run counts once
+// in its set; one that is in two sets is an error.
 //
 // Each figure is tested by ranks (stats.Compare). The primary figure has the whole of Alpha,
 // and the tests of all others share one (see decide). So of comparisons of a configuration
@@ -158,6 +159,9 @@ const (
 func Compare(sets []Set, o CompareOptions) (*Comparison, error) {
 	if len(sets) < 2 {
 		return nil, errors.New("a comparison needs two sets of runs at least")
+	}
+	if err := inTwo(sets); err != nil {
+		return nil, err
 	}
 	if o.Alpha == 0 {
 		o.Alpha = DefaultAlpha
@@ -179,6 +183,7 @@ func Compare(sets []Set, o CompareOptions) (*Comparison, error) {
 		Warnings: []string{}, Checks: []Check{}, figures: o.Figures,
 	}
 	for i, set := range sets {
+		set.Runs = c.once(set.Runs)
 		s := sampleOf(set)
 		if len(s.runs) == 0 {
 			return nil, fmt.Errorf("%s has no run that finished: there is nothing to compare", set.Label)
@@ -384,9 +389,6 @@ func (c *Comparison) warn() {
 		if text := drifted(c.samples[0], b, letter(i+1)); text != "" {
 			c.Warnings = append(c.Warnings, text)
 		}
-		if overlap(c.samples[0], b) {
-			c.Warnings = append(c.Warnings, fmt.Sprintf("A and %s have runs in common.", letter(i+1)))
-		}
 	}
 	c.Warnings = append(c.Warnings, footnotes(all)...)
 }
@@ -410,17 +412,24 @@ func drifted(a, b sample, letter string) string {
 	return fmt.Sprintf("%s's runs all came before %s's: whatever drifted between is in the difference. Run A %[3]s A %[3]s, or make both in one matrix (order: interleaved).", first, then, letter)
 }
 
-func overlap(a, b sample) bool {
-	ids := map[string]bool{}
-	for _, r := range a.runs {
-		ids[r.Dir] = true
-	}
-	for _, r := range b.runs {
-		if ids[r.Dir] {
-			return true
+// inTwo finds runs that are in two sets: they would be compared with themselves.
+func inTwo(sets []Set) error {
+	var faults []error
+	for i := range sets {
+		for k := i + 1; k < len(sets); k++ {
+			shared := result.Shared(sets[i].Runs, sets[k].Runs)
+			if len(shared) == 0 {
+				continue
+			}
+			rest := ": name it in one of them"
+			if n := len(shared); n > 1 {
+				rest = fmt.Sprintf(", one of %d that are: name each run in one of them", n)
+			}
+			first := shortName(shared[0])
+			faults = append(faults, fmt.Errorf("run %s is in %s and in %s%s", first, letter(i), letter(k), rest))
 		}
 	}
-	return false
+	return errors.Join(faults...)
 }
 
 // check decides the conditions. They are a family of their own: who names one

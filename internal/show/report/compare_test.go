@@ -251,6 +251,7 @@ func TestABIsSeen(t *testing.T) {
 func survivors(t *testing.T) []report.Set {
 	sets := compared(t)[:2]
 	m := newMaker(t, 4)
+	m.made = 30 // by compared
 	sets[1].Runs = nil
 	for range 9 {
 		sets[1].Runs = append(sets[1].Runs, m.run("baseline", 1, nil))

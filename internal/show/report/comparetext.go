@@ -16,7 +16,7 @@ import (
 func (c *Comparison) Write(w io.Writer, o Options) error {
 	switch o.Format {
 	case AsMarkdown:
-		return c.markdown(w)
+		return c.forPeople(w, c.markdown(w))
 	case AsCSV:
 		if o.Table == "" {
 			o.Table = "comparison"
@@ -25,7 +25,7 @@ func (c *Comparison) Write(w io.Writer, o Options) error {
 	case AsJSON:
 		return writeJSON(w, c)
 	default:
-		return c.text(w, o)
+		return c.forPeople(w, c.text(w, o))
 	}
 }
 

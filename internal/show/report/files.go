@@ -7,18 +7,22 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// files says where to look further.
+// files says where to look further: in the files that are there.
 func (p *page) files(r *result.Recorded) {
 	p.heading("Files", " in "+r.Dir)
-	histograms := result.HistogramsFile
-	if i := r.Run.Run.Imported; i != nil && i.Format != "hlog" {
-		histograms = "" // another tool's values are seldom there to be logged
+	var files []string
+	for _, name := range r.Files {
+		switch i := r.Run.Run.Imported; {
+		case name == result.IntervalsFile:
+			name = fmt.Sprintf("%s (%s)", name, count(int64(len(r.Intervals)), "line"))
+		case name == result.EventsFile:
+			name = fmt.Sprintf("%s (%s)", name, count(int64(len(r.Events)), "line"))
+		case name == result.HistogramsFile && i != nil && i.Format != "hlog":
+			continue // another tool's values are seldom there to be logged
+		}
+		files = append(files, name)
 	}
-	files := list(result.SummaryFile,
-		fmt.Sprintf("%s (%s)", result.IntervalsFile, count(int64(len(r.Intervals)), "line")),
-		fmt.Sprintf("%s (%s)", result.EventsFile, count(int64(len(r.Events)), "line")),
-		histograms, result.ScenarioFile)
-	for _, line := range wrap(files, p.width-2) {
+	for _, line := range wrap(list(files...), p.width-2) {
 		p.line("  ", line)
 	}
 }

@@ -169,7 +169,7 @@ func produceOnly(t *testing.T) *result.Recorded {
 // killed is a run whose process was killed in its eleventh second.
 func killed(t *testing.T) *result.Recorded {
 	made := simulate(t, resulttest.OverloadLoose())
-	r := &result.Recorded{Dir: made.Dir, Intervals: made.Intervals[:14], Events: made.Events[:4]}
+	r := &result.Recorded{Dir: made.Dir, Intervals: made.Intervals[:14], Events: made.Events[:4], Files: made.Files}
 	r.Run = result.Run{
 		SchemaVersion: 1, Scenario: made.Run.Scenario, Run: made.Run.Run,
 		Verdict: result.Verdict{Status: result.Invalid, Reasons: []string{"the run did not finish"}},

@@ -54,10 +54,10 @@ type TagValues struct {
 	histogram *latency.Histogram
 }
 
-// ReadHistograms reads histograms.hlog of each run.
+// ReadHistograms reads histograms.hlog of each run, once.
 func ReadHistograms(runs []*result.Recorded) (*Histograms, error) {
 	h := &Histograms{Head: headOf(KindHistograms, nil), Runs: []RunHistograms{}}
-	for _, r := range runs {
+	for _, r := range h.once(runs) {
 		read, err := readHistograms(r)
 		if err != nil {
 			return nil, err
@@ -244,7 +244,7 @@ func disagreement(log *TagValues, run result.Time) string {
 func (h *Histograms) Write(w io.Writer, o Options) error {
 	switch o.Format {
 	case AsMarkdown:
-		return h.markdown(w)
+		return h.forPeople(w, h.markdown(w))
 	case AsCSV:
 		if o.Table == "" {
 			o.Table = "histograms"
@@ -253,7 +253,7 @@ func (h *Histograms) Write(w io.Writer, o Options) error {
 	case AsJSON:
 		return writeJSON(w, h)
 	default:
-		return h.text(w, o)
+		return h.forPeople(w, h.text(w, o))
 	}
 }
 

@@ -110,12 +110,14 @@ func Configuration(r *result.Run) string {
 
 // Over is the history of the runs of one configuration. Change points are
 // those of stats.ChangePoints: places where the distribution of a figure, and not a
-// single run, is another than before. Invalid runs have no place in it.
+// single run, is another than before. A run counts once, and invalid ones have no place
+// in it.
 func Over(runs []*result.Recorded, o HistoryOptions) (*History, error) {
 	h := &History{MinChange: o.MinChange, Runs: []HistoryRun{}, Series: []Series{}, Others: []OtherConfig{}, LeftOut: []string{}}
 	byConfig := map[string][]*result.Recorded{}
 	var order []string // by the latest run of each, the latest first
-	sorted := slices.Clone(runs)
+	var head Head
+	sorted := head.once(runs)
 	slices.SortStableFunc(sorted, inTime)
 	for _, r := range sorted {
 		if r.Run.Verdict.Status != result.Valid {
@@ -139,6 +141,7 @@ func Over(runs []*result.Recorded, o HistoryOptions) (*History, error) {
 		return nil, err
 	}
 	h.Head = headOf(KindHistory, h.figures)
+	h.NamedTwice = head.NamedTwice
 	for _, config := range order {
 		if config != shown {
 			others := byConfig[config]

@@ -15,7 +15,7 @@ import (
 func (h *History) Write(w io.Writer, o Options) error {
 	switch o.Format {
 	case AsMarkdown:
-		return h.markdown(w)
+		return h.forPeople(w, h.markdown(w))
 	case AsCSV:
 		if o.Table == "" {
 			o.Table = "history"
@@ -24,7 +24,7 @@ func (h *History) Write(w io.Writer, o Options) error {
 	case AsJSON:
 		return writeJSON(w, h)
 	default:
-		return h.text(w, o)
+		return h.forPeople(w, h.text(w, o))
 	}
 }
 

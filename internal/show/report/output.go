@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
 )
 
@@ -57,6 +58,30 @@ type Head struct {
 	Kind            string `json:"kind" jsonschema:"enum=runs,enum=campaign,enum=comparison,enum=history,enum=histograms"`
 	// Units are those of the figures in the document, by the figure's name.
 	Units map[string]string `json:"units,omitempty"`
+	// NamedTwice is how many runs were named more than once: each counts once, and is in
+	// the document once. Absent where there is none.
+	NamedTwice int `json:"named_twice,omitempty"`
+}
+
+// once takes each run once, and keeps how many were named twice.
+func (h *Head) once(runs []*result.Recorded) []*result.Recorded {
+	once, twice := result.Distinct(runs)
+	h.NamedTwice += twice
+	return once
+}
+
+// forPeople ends a text, or a page of Markdown, that was written with the error err: a
+// reader of it is told what a program finds in the head. A CSV has a place for neither.
+func (h *Head) forPeople(w io.Writer, err error) error {
+	if err != nil || h.NamedTwice == 0 {
+		return err
+	}
+	verbs := "were named twice and count"
+	if h.NamedTwice == 1 {
+		verbs = "was named twice and counts"
+	}
+	_, err = fmt.Fprintf(w, "\n%s %s once.\n", count(int64(h.NamedTwice), "run"), verbs)
+	return err
 }
 
 func headOf(kind string, figures []figure.Figure) Head {

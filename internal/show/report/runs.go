@@ -37,28 +37,30 @@ type RunDocument struct {
 	AtLeast map[string]float64  `json:"at_least,omitempty"`
 }
 
-// Runs writes the report of runs in the format of o: one alone as Text does,
+// Runs writes the report of runs in the format of o, each once: one alone as Text does,
 // several as SideBySide does.
-func Runs(w io.Writer, runs []*result.Recorded, o Options) error {
+func Runs(w io.Writer, all []*result.Recorded, o Options) error {
+	head := headOf(KindRuns, figure.All())
+	runs := head.once(all)
 	switch o.Format {
 	case AsMarkdown:
-		return markdownRuns(w, runs)
+		return head.forPeople(w, markdownRuns(w, runs))
 	case AsCSV:
 		if o.Table == "" {
 			o.Table = "times"
 		}
 		return runSheets(runs).write(w, o.Table)
 	case AsJSON:
-		return writeJSON(w, documentOf(runs))
+		return writeJSON(w, documentOf(head, runs))
 	}
 	if len(runs) == 1 {
-		return Text(w, runs[0], o)
+		return head.forPeople(w, Text(w, runs[0], o))
 	}
-	return SideBySide(w, runs, o)
+	return head.forPeople(w, SideBySide(w, runs, o))
 }
 
-func documentOf(runs []*result.Recorded) RunsDocument {
-	d := RunsDocument{Head: headOf(KindRuns, figure.All()), Runs: []RunDocument{}}
+func documentOf(head Head, runs []*result.Recorded) RunsDocument {
+	d := RunsDocument{Head: head, Runs: []RunDocument{}}
 	for _, r := range runs {
 		run := RunDocument{
 			Dir: r.Dir, ID: r.Run.Run.ID, Name: r.Run.Run.Name, StartedAt: startedAt(&r.Run), Method: r.Run.Method(),

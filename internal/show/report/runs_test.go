@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
@@ -22,7 +23,10 @@ func TestRunsInEveryFormat(t *testing.T) {
 	golden(t, "run.md", written(t, one, report.Options{Format: report.AsMarkdown}))
 	golden(t, "run.json", written(t, one, report.Options{Format: report.AsJSON}))
 	golden(t, "run-80", written(t, one, report.Options{Width: 80}))
-	all := reporting(simulate(t, resulttest.Overload()), simulate(t, resulttest.OverloadTight()), broken(t), killed(t), closedLoop(t))
+	flood := closedLoop(t)
+	flood.Run.Run.StartedAt = resulttest.StartedAt.Add(time.Hour) // broken has its ID
+	all := reporting(simulate(t, resulttest.Overload()), simulate(t, resulttest.OverloadTight()),
+		broken(t), killed(t), flood)
 	golden(t, "runs.md", written(t, all, report.Options{Format: report.AsMarkdown}))
 	for _, table := range []string{"figures", "times", "books", "lag", "intervals"} {
 		golden(t, "runs-"+table+".csv", written(t, all, report.Options{Format: report.AsCSV, Table: table}))

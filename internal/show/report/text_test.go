@@ -136,24 +136,27 @@ func FuzzRender(f *testing.F) {
 	})
 }
 
-// renderOtherwise writes a run in every format, compares it with itself, takes it
-// for a campaign and for a history.
+// renderOtherwise writes a run in every format, compares it with another that is the
+// same, takes both for a campaign and for a history.
 func renderOtherwise(t *testing.T, r *result.Recorded) {
 	t.Helper()
 	r.Run.Verdict.Status = result.Valid
-	c := &result.RecordedCampaign{Runs: []*result.Recorded{r, r}}
+	other := *r
+	other.Run.Run.ID, other.Dir = r.Run.Run.ID+"2", "runs/other"
+	c := &result.RecordedCampaign{Runs: []*result.Recorded{r, &other}}
 	c.Campaign.Cells = []result.Cell{{Name: "a"}, {Name: "b"}}
 	c.Campaign.Runs = []result.CampaignRun{{Cell: 0}, {Cell: 1}}
 	for _, format := range []Format{AsText, AsMarkdown, AsCSV, AsJSON} {
 		var b bytes.Buffer
 		o := Options{Format: format}
-		if err := Runs(&b, []*result.Recorded{r, r}, o); err != nil {
+		if err := Runs(&b, []*result.Recorded{r, r, &other}, o); err != nil {
 			t.Fatal(err)
 		}
 		if err := Campaign(&b, c, o); err != nil {
 			t.Fatal(err)
 		}
-		if compared, err := Compare([]Set{{Label: "a", Runs: c.Runs}, {Label: "b", Runs: c.Runs}}, CompareOptions{}); err == nil {
+		sets := []Set{{Label: "a", Runs: c.Runs[:1]}, {Label: "b", Runs: c.Runs[1:]}}
+		if compared, err := Compare(sets, CompareOptions{}); err == nil {
 			if err := compared.Write(&b, o); err != nil {
 				t.Fatal(err)
 			}
