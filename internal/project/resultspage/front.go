@@ -44,6 +44,9 @@ func (s *shelf) readme(text []byte) ([]byte, error) {
 	return bytes.Join([][]byte{before, []byte(blockBegin), block, []byte(blockEnd), after}, nil), nil
 }
 
+// blockWidth has room for four variants with their ranges side by side.
+const blockWidth = 120
+
 // block is a campaign as a report shows it on a terminal, with the machine and the method.
 func (e *entry) block() ([]byte, error) {
 	where, err := whereOf(e.runs())
@@ -51,7 +54,7 @@ func (e *entry) block() ([]byte, error) {
 		return nil, err
 	}
 	var b bytes.Buffer
-	if err := report.Campaign(&b, e.campaign, report.Options{}); err != nil {
+	if err := report.Campaign(&b, e.campaign, report.Options{Width: blockWidth}); err != nil {
 		return nil, err
 	}
 	text, _, found := strings.Cut(b.String(), "\nFiles in ")

@@ -37,3 +37,27 @@ func TestPageIsThatOfTheRuns(t *testing.T) {
 		t.Error("docs/RESULTS.md is not what the runs in results/ say; make results writes it anew")
 	}
 }
+
+// The result in README is what the runs that are committed make.
+func TestReadmeIsThatOfTheRuns(t *testing.T) {
+	shelf, err := readShelf("../../../results")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range front {
+		if shelf.of(name).campaign == nil {
+			t.Errorf("results/ has no %s; make results-runs ONLY=%s makes it", name, name)
+		}
+	}
+	got, err := os.ReadFile("../../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := shelf.readme(got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Error("the result in README.md is not what the runs in results/ say; make results writes it")
+	}
+}

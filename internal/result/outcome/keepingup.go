@@ -39,16 +39,29 @@ func Reached(r *result.Run) float64 {
 	return reached
 }
 
+// waitsAtMost is how many records a gate lets wait in the topic; none without one. An on/off gate
+// lets as many in at once.
+func waitsAtMost(r *result.Run) float64 {
+	b := r.Backpressure
+	switch {
+	case b == nil:
+		return 0
+	case b.BoundRecords != nil:
+		return float64(b.BoundRecords.Max)
+	}
+	return float64(b.MaxLag)
+}
+
 // slack is how much less may come through in the measured window, records/s: slackRatio,
 // and what may be on its way at the window's end and was not at its start. That is what
 // is offered while a record is on its way, or one record for each that can be worked on
-// at once.
+// at once, and what a gate lets wait.
 func slack(r *result.Run, perS float64) float64 {
 	slack := perS * slackRatio
 	if r.Load.Scheduled > 0 {
 		wait := edgeWait + time.Duration(asked(r).Load.Linger)
 		workers := float64(r.Consumer.Workers) / float64(max(1, len(r.Groups)))
-		edge := max(edgeRecords, workers, perS*wait.Seconds())
+		edge := max(edgeRecords, workers, perS*wait.Seconds()) + waitsAtMost(r)
 		slack += edge * r.Load.OfferedPerS / float64(r.Load.Scheduled) // ÷ the window
 	}
 	return slack

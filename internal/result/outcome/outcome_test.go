@@ -73,6 +73,15 @@ func TestOf(t *testing.T) {
 			r.Load.Admitted, r.Load.ShedByReason = 4000, result.Counts{"gate": 5000, "degrade": 1000}
 			r.Load.AckedPerS, r.Delivery.DeliveredPerS = 400, 400
 		}},
+		// The gate lets 1,000 records wait, 100/s over the window.
+		{"waiting by leave of the gate", result.HeldBack, "50.00 % of the scheduled was shed by the gate", func(r *result.Run) {
+			r.Load.Admitted, r.Load.ShedByReason = 5000, result.Counts{"gate": 5000}
+			r.Load.AckedPerS, r.Delivery.DeliveredPerS, r.Backpressure = 500, 400, &result.Backpressure{MaxLag: 1000}
+		}},
+		{"more than it lets wait", result.Overloaded, "390/s of 500/s", func(r *result.Run) {
+			r.Load.Admitted, r.Load.ShedByReason = 5000, result.Counts{"gate": 5000}
+			r.Load.AckedPerS, r.Delivery.DeliveredPerS, r.Backpressure = 500, 390, &result.Backpressure{MaxLag: 1000}
+		}},
 		{"less than was admitted", result.Overloaded, "300/s of 400/s", func(r *result.Run) {
 			r.Load.Admitted, r.Load.ShedByReason = 4000, result.Counts{"gate": 6000}
 			r.Load.AckedPerS, r.Delivery.DeliveredPerS = 400, 300
