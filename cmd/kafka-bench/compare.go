@@ -75,7 +75,7 @@ condition that cannot be decided.`,
 	f := c.Flags()
 	f.StringVar(&flags.table, "table", "", "the table of a CSV: comparison, sets, configuration, checks")
 	f.StringSliceVar(&flags.figures, "figures", nil, "the figures to compare, or all (default: a dozen)")
-	f.StringVar(&flags.primary, "primary", "", "the figure that is tested at the whole level (default: e2e_response_time_p99, or else the first)")
+	f.StringVar(&flags.primary, "primary", "", "the figure that is tested at the whole level (default: e2e_response_time_p99, or else the first that the sets have and that has a good side)")
 	f.StringArrayVar(&flags.failIf, "fail-if", nil, "exit with 1 if this holds, as in 'e2e_response_time_p99 worse by 10%' (may be repeated)")
 	f.Float64Var(&flags.alpha, "alpha", report.DefaultAlpha, "the chance of a false alarm of the primary figure, and of any other, 0.0001 to 0.5")
 	return c

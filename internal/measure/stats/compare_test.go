@@ -116,6 +116,20 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+// Three values of each of two samples can never show a difference at 5 %, and four can; a
+// seventh of the level wants six.
+func TestEnough(t *testing.T) {
+	for _, c := range []struct {
+		n     int
+		alpha float64
+		want  bool
+	}{{1, 0.05, false}, {3, 0.05, false}, {4, 0.05, true}, {5, 0.05 / 7, false}, {6, 0.05 / 7, true}, {4, 2. / 70, true}} {
+		if got := Enough(c.n, c.alpha); got != c.want {
+			t.Errorf("%d values at %v: %v, want %v", c.n, c.alpha, got, c.want)
+		}
+	}
+}
+
 // TestMoreToShow: with as many runs as it says, four of five campaigns show it.
 func TestMoreToShow(t *testing.T) {
 	r := rand.New(rand.NewPCG(42, 3))

@@ -51,7 +51,7 @@ func (d *CampaignDocument) compareVariants() []VariantComparison {
 		c := VariantComparison{Base: d.Cells[base].label, Variant: cell.label, Figures: []ComparedFigure{}}
 		figures := figuresNamed(d.compared())
 		found := []Against{against("B", d.Cells[base].sample, cell.sample, figures)}
-		decideAll(found, DefaultAlpha, primaryOf(figures))
+		decideAll(found, DefaultAlpha, primaryOf(figures, d.has))
 		c.DiffersIn = besideBackpressure(found[0].Configuration)
 		c.Figures = append(c.Figures, found[0].Figures...)
 		all = append(all, c)
@@ -162,7 +162,7 @@ func (p *page) campaignAgainst(d *CampaignDocument) {
 func (d *CampaignDocument) againstLegend() string {
 	figures, level := figuresNamed(d.compared()), percent(DefaultAlpha)
 	text := fmt.Sprintf("Each variant is a comparison of its own (Mann-Whitney): of those in which nothing differs, at most %s call %s better or worse, and at most %s any of the others (Holm).",
-		level, primaryOf(figures).Title, level)
+		level, primaryOf(figures, d.has).Title, level)
 	for _, c := range d.Against {
 		if len(c.DiffersIn) > 0 {
 			text += fmt.Sprintf(" %s differs from %s in %s as well.", d.said(c.Variant), d.said(c.Base), enumerate(c.DiffersIn))

@@ -47,7 +47,7 @@ var namedAnswers = map[string]func(*CampaignDocument) (AnswerTable, string){
 var rankings = map[string]string{
 	"most": "throughput_per_s", "scaling": "throughput_per_s", "knee": "throughput_per_s", "slope": "throughput_bytes_per_s",
 	"failover": "ack_gap_max",
-	"engines":  "queue_acked_per_s", "engine-times": "e2e_response_time_p50", "redelivery": "redelivery_lateness_p99", "engine-faults": defaultRanking,
+	"engines":  "queue_acked_per_s", "engine-times": "e2e_response_time_p50", "redelivery": "redelivery_lateness_p99", "engine-faults": primaryName,
 }
 
 // tell puts the named answer in the place of the ranking, unless a reader has asked

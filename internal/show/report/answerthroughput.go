@@ -94,7 +94,7 @@ func (d *CampaignDocument) byVariant() (parts []campaignPart) {
 		}
 		by := throughputFigure
 		if open := part.of("offered_per_s"); open {
-			by = defaultRanking
+			by = primaryName
 		}
 		parts = append(parts, campaignPart{value + ": ", part.rankedOtherwise(by)})
 	}

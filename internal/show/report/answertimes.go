@@ -79,7 +79,7 @@ func other(metric string) string {
 	if strings.HasPrefix(metric, "e2e") {
 		return ""
 	}
-	return defaultRanking
+	return primaryName
 }
 
 // medianOf prints the median of a figure with what bounds it.

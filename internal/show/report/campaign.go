@@ -249,9 +249,6 @@ func named(w stats.Warning, of []*result.Recorded) string {
 	return " (" + strings.Join(names, ", ") + ")"
 }
 
-// defaultRanking is what most people want of Kafka when nothing else is said.
-const defaultRanking = "e2e_response_time_p99"
-
 // ranking finds the figure that the cells are ranked by, and says whose choice it
 // is.
 func (d *CampaignDocument) ranking(by string, headline []figure.Figure) (f figure.Figure, from string, err error) {
@@ -271,14 +268,8 @@ func (d *CampaignDocument) ranking(by string, headline []figure.Figure) (f figur
 	if f, err := figure.Named(rankings[d.Campaign.Answer]); err == nil && d.has(f) {
 		return f, FromQuestion, nil
 	}
-	candidates := headline
-	if f, err := figure.Named(defaultRanking); err == nil {
-		candidates = append([]figure.Figure{f}, candidates...)
-	}
-	for _, f := range candidates {
-		if f.Better != figure.Neither && d.has(f) {
-			return f, FromDefault, nil
-		}
+	if f := primaryOf(headline, d.has); f.Name != "" {
+		return f, FromDefault, nil
 	}
 	return figure.Figure{}, "", nil
 }

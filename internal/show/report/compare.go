@@ -39,8 +39,7 @@ type CompareOptions struct {
 	// DefaultAlpha. Fewer figures leave each of these more of it.
 	Alpha float64
 	// Primary is tested at the whole of Alpha, and the other figures share another Alpha.
-	// One without a name stands for the e2e response time p99 if that is among Figures, or
-	// else for the first of them.
+	// One without a name stands for what primaryOf finds among Figures.
 	Primary figure.Figure
 	// FailIf are conditions under which a comparison fails. They are tested
 	// among themselves, at Alpha, whatever Figures are shown.
@@ -56,7 +55,7 @@ type Comparison struct {
 	// primary figure included. A figure that is the same in all runs of both sets cannot
 	// raise an alarm, and is not among them.
 	Alpha         float64       `json:"alpha"`
-	Primary       string        `json:"primary"`
+	Primary       string        `json:"primary"` // "" if no figure of both sets has a good side
 	FiguresTested int           `json:"figures_tested"`
 	Sets          []ComparedSet `json:"sets"`
 	Against       []Against     `json:"against_the_first"` // one for each further set
@@ -173,13 +172,11 @@ func Compare(sets []Set, o CompareOptions) (*Comparison, error) {
 		}
 		o.Figures = comparedOf(runs)
 	}
-	if o.Primary.Name == "" {
-		o.Primary = primaryOf(o.Figures)
-	} else if !contains(o.Figures, o.Primary) {
+	if o.Primary.Name != "" && !contains(o.Figures, o.Primary.Name) {
 		o.Figures = append([]figure.Figure{o.Primary}, o.Figures...)
 	}
 	c := &Comparison{
-		Primary: o.Primary.Name, Head: headOf(KindComparison, o.Figures), Alpha: o.Alpha,
+		Head: headOf(KindComparison, o.Figures), Alpha: o.Alpha,
 		Warnings: []string{}, Checks: []Check{}, figures: o.Figures,
 	}
 	for i, set := range sets {
@@ -194,6 +191,12 @@ func Compare(sets []Set, o CompareOptions) (*Comparison, error) {
 	for i, b := range c.samples[1:] {
 		c.Against = append(c.Against, against(letter(i+1), c.samples[0], b, o.Figures))
 	}
+	if o.Primary.Name == "" {
+		o.Primary = primaryOf(o.Figures, func(f figure.Figure) bool {
+			return slices.ContainsFunc(c.Against, func(a Against) bool { return a.has(f.Name) })
+		})
+	}
+	c.Primary = o.Primary.Name
 	primary, others := decideAll(c.Against, o.Alpha, o.Primary)
 	c.FiguresTested, c.others = primary+others, others
 	c.warn()
@@ -201,21 +204,33 @@ func Compare(sets []Set, o CompareOptions) (*Comparison, error) {
 	return c, nil
 }
 
-// primaryOf is the figure that a comparison is about, if nobody says which.
-func primaryOf(figures []figure.Figure) figure.Figure {
-	for _, f := range figures {
-		if f.Name == primaryName {
-			return f
-		}
-	}
-	return figures[0]
-}
-
 // primaryName is the figure that users of a system feel most.
 const primaryName = "e2e_response_time_p99"
 
-func contains(figures []figure.Figure, wanted figure.Figure) bool {
-	return slices.ContainsFunc(figures, func(f figure.Figure) bool { return f.Name == wanted.Name })
+// primaryOf is the figure that runs are judged by if nobody says by which: the e2e response
+// time p99, or else the first that has a good side. The runs have to have it; none has no name.
+func primaryOf(figures []figure.Figure, has func(figure.Figure) bool) (primary figure.Figure) {
+	for _, f := range figures {
+		if f.Better == figure.Neither || !has(f) {
+			continue
+		}
+		if f.Name == primaryName {
+			return f
+		}
+		if primary.Name == "" {
+			primary = f
+		}
+	}
+	return primary
+}
+
+func contains(figures []figure.Figure, name string) bool {
+	return slices.ContainsFunc(figures, func(f figure.Figure) bool { return f.Name == name })
+}
+
+// has tells whether a figure is in both sets.
+func (a *Against) has(name string) bool {
+	return slices.ContainsFunc(a.Figures, func(f ComparedFigure) bool { return f.Figure == name })
 }
 
 // letter names a set: A, B … Z, and then by its number.

@@ -341,15 +341,31 @@ func (c *Comparison) legend() []string {
 		return []string{"Every figure is the same in all runs: there was nothing to test."}
 	}
 	tests, level := c.tests(), percent(c.Alpha)
-	primary := figureCalled(c.Primary).Title
-	shared := fmt.Sprintf("The primary figure, %s, is tested at %s.", primary, level)
-	if c.others > 0 {
-		shared += fmt.Sprintf(" The others share another %s: of comparisons in which nothing differs, at most so many call any of them better or worse (Holm).", level)
-	}
 	return []string{
-		fmt.Sprintf("%s, by ranks (Mann-Whitney). %s p is what may be held against %s.", tests, shared, level),
+		fmt.Sprintf("%s, by ranks (Mann-Whitney). %s p is what may be held against %s.", tests, c.levels(), level),
 		"Differences are relative to A's median, their bounds at the level that each was decided at.",
 	}
+}
+
+// levels says which tests share which level.
+func (c *Comparison) levels() string {
+	level := percent(c.Alpha)
+	primary := "The primary figure, " + figureCalled(c.Primary).Title + ", "
+	promise := "of comparisons in which nothing differs, at most so many call any of them better or worse (Holm)."
+	switch n := c.FiguresTested - c.others; {
+	case c.Primary == "":
+		return fmt.Sprintf("They share %s: %s", level, promise)
+	case n == 0:
+		primary += "was not tested: it is not in both, or the same in every run."
+	case n == 1:
+		primary += "is tested at " + level + "."
+	default:
+		primary += fmt.Sprintf("is tested at %s, which its %d tests share (Holm).", level, n)
+	}
+	if c.others == 0 {
+		return primary
+	}
+	return fmt.Sprintf("%s The others share another %s: %s", primary, level, promise)
 }
 
 // tests says how many tests there were: as many as the sentences above count.

@@ -178,7 +178,7 @@ func figuresOver(runs []*result.Recorded, wanted []figure.Figure) ([]figure.Figu
 	candidates := wanted
 	if len(wanted) == 0 {
 		candidates = headlineOf(runs)
-		if f, err := figure.Named(defaultRanking); err == nil {
+		if f, err := figure.Named(primaryName); err == nil {
 			candidates = append([]figure.Figure{f}, candidates...)
 		}
 	}
