@@ -41,9 +41,9 @@ func References(sets [][]*result.Run) map[*result.Run]Reference {
 	return found
 }
 
-// notFelt is the setting in which a reference may differ: consumers work no faster
+// NotFelt is the setting in which a reference may differ: consumers work no faster
 // for it.
-const notFelt = "consume.commit"
+const NotFelt = "consume.commit"
 
 // referenceFor is what runs without backpressure are to others, if they are any.
 func referenceFor(set, off []*result.Run) (Reference, bool) {
@@ -68,7 +68,7 @@ func referenceFor(set, off []*result.Run) (Reference, bool) {
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		switch {
 		case a[name] == b[name] || strings.HasPrefix(name, "backpressure."):
-		case name == notFelt:
+		case name == NotFelt:
 			reference.Differs = append(reference.Differs, name)
 		default:
 			return Reference{}, false

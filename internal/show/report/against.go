@@ -52,7 +52,9 @@ func (d *CampaignDocument) compareVariants() []VariantComparison {
 		figures := figuresNamed(d.compared())
 		found := []Against{against("B", d.Cells[base].sample, cell.sample, figures)}
 		decideAll(found, DefaultAlpha, primaryOf(figures, d.has))
-		c.DiffersIn = besideBackpressure(found[0].Configuration)
+		if cell.engineOf() == "" { // else it is the engine that is compared
+			c.DiffersIn = besideBackpressure(found[0].Configuration)
+		}
 		c.Figures = append(c.Figures, found[0].Figures...)
 		all = append(all, c)
 	}
@@ -71,7 +73,7 @@ func figuresNamed(names []string) (figures []figure.Figure) {
 // besideBackpressure names the settings of differences that are none of backpressure.
 func besideBackpressure(all []Difference) (names []string) {
 	for _, d := range all {
-		if !strings.HasPrefix(d.Name, "backpressure") {
+		if !strings.HasPrefix(d.Name, "backpressure.") {
 			names = append(names, d.Name)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -208,6 +209,25 @@ func TestWhatControllersHeld(t *testing.T) {
 			[]string{"credit kept its bound: the lag peaked at 4,990 of 5,000."}, []string{"undecided", "over its bound"},
 		},
 		{
+			"two gates, once each", []*result.Recorded{s.run("hysteresis-tight", resulttest.OverloadTight(), nil), credit(5000)},
+			[]string{"backpressure-short-credit's p99 is ", " × that of backpressure-short-hysteresis-tight; one run of each carries no claim."},
+			[]string{"as well"},
+		},
+		{
+			"gates with other commits", []*result.Recorded{credit(5000), credit(5000), s.latency(), s.latency()},
+			[]string{"latency's p99 is 0.20 × that of backpressure-short-credit; too few runs to show a difference. They differ in consume.commit as well."}, nil,
+		},
+		{
+			"gates under other loads", []*result.Recorded{credit(5000), s.run("latency", resulttest.Baseline(), func(r *result.Recorded) {
+				r.Run.Backpressure = &result.Backpressure{Controller: "latency", Excess: "shed", TargetNs: 250e6}
+			})},
+			nil, []string{"'s p99 is "},
+		},
+		{
+			"a target among methods", []*result.Recorded{late(s.latency()), late(s.latency()), older(late(s.latency()))},
+			[]string{"latency went over its target of 100 ms at p99 in all 2 runs: "}, nil,
+		},
+		{
 			"over its time", []*result.Recorded{s.run("latency", resulttest.Baseline(), func(r *result.Recorded) {
 				p99 := r.Run.Time["e2e_response_time"].P99Ns
 				r.Run.Backpressure = &result.Backpressure{Controller: "latency", Excess: "shed", TargetNs: p99*10/12 - 1e4}
@@ -234,6 +254,17 @@ func TestWhatControllersHeld(t *testing.T) {
 			}
 		}
 	}
+}
+
+// late is the run with a target that it did not hold, and older one that method 1 measured.
+func late(r *result.Recorded) *result.Recorded {
+	r.Run.Backpressure.TargetNs = 100e6
+	return r
+}
+
+func older(r *result.Recorded) *result.Recorded {
+	r.Run.Run.MethodVersion = 1
+	return r
 }
 
 // apart is the run with producers in several processes, so that its lag peaked at this at
@@ -414,6 +445,10 @@ func TestVariantsAreCompared(t *testing.T) {
 			t.Errorf("%d repeats: %d variants are compared, want %d", repeat, len(d.Against), len(words))
 		}
 		for _, c := range d.Against {
+			others := map[string][]string{"latency": {"consume.commit"}}[c.Variant]
+			if !slices.Equal(c.DiffersIn, others) {
+				t.Errorf("%s differs from off in %v beside backpressure, want %v", c.Variant, c.DiffersIn, others)
+			}
 			if c.Base != "off" || len(c.Figures) != 3 || c.Figures[0].Figure != "delivered_per_s" || c.Figures[0].Word != words[c.Variant] {
 				t.Errorf("%d repeats: %s against %s: %+v", repeat, c.Variant, c.Base, c.Figures)
 			}

@@ -177,33 +177,49 @@ func bound(v variant) string {
 	return fmt.Sprintf("%s went over its bound%s: the lag%s peaked at %s, %s.", v.name, inRuns(exceeded, over.n), ofPartition(r), of, times(over.top))
 }
 
-// amongGated holds the times of variants under a gate against those of the first one. What a
-// gate holds is a promise, and a shorter time is none: ranks say whether they differ at all.
+// amongGated holds the time of each variant under a gate against that of the first one that
+// offered the same to the same consumers. Each pair is a question of its own: ranks say whether
+// the two differ at all. One run of each answers nothing.
 func amongGated(trusted []variant) (sentences []string) {
-	var first *variant
 	p99 := figureCalled(primaryName)
-	for i, v := range trusted {
-		if !v.held() || v.figure(p99).n < 2 {
-			continue
+	var gated []variant
+	for _, v := range trusted {
+		if v.held() && v.figure(p99).n > 0 {
+			gated = append(gated, v)
 		}
-		if first == nil {
-			first = &trusted[i]
-			continue
+	}
+	for i, v := range gated {
+		for _, first := range gated[:i] {
+			others := besideBackpressure(differences(configuration(first.runs), configuration(v.runs)))
+			if slices.ContainsFunc(others, func(name string) bool { return name != figure.NotFelt }) {
+				continue
+			}
+			of, than := v.figure(p99).median, first.figure(p99).median
+			if !math.IsInf(of, 1) && !math.IsInf(than, 1) && than > 0 {
+				sentence := fmt.Sprintf("%s's p99 is %s that of %s; %s.", v.name, times(of/than), first.name, shownByRanks(first.values(p99), v.values(p99)))
+				if len(others) > 0 {
+					sentence += " They differ in " + enumerate(others) + " as well."
+				}
+				sentences = append(sentences, sentence)
+			}
+			break
 		}
-		of, than := v.figure(p99).median, first.figure(p99).median
-		if math.IsInf(of, 1) || math.IsInf(than, 1) || than == 0 {
-			continue
-		}
-		shown := "ranks show a difference"
-		switch stats.Compare(first.values(p99), v.values(p99), DefaultAlpha).Verdict {
-		case stats.TooFew:
-			shown = "too few runs to show a difference"
-		case stats.NoDifference:
-			shown = "ranks show no difference"
-		}
-		sentences = append(sentences, fmt.Sprintf("%s's p99 is %s that of %s; %s.", v.name, times(of/than), first.name, shown))
 	}
 	return sentences
+}
+
+// shownByRanks says what two sets of runs show of each other.
+func shownByRanks(a, b []float64) string {
+	if len(a) == 1 && len(b) == 1 {
+		return "one run of each carries no claim"
+	}
+	switch stats.Compare(a, b, DefaultAlpha).Verdict {
+	case stats.TooFew:
+		return "too few runs to show a difference"
+	case stats.NoDifference:
+		return "ranks show no difference"
+	}
+	return "ranks show a difference"
 }
 
 // p99OfTarget is by how much a controller kept its target.
@@ -211,18 +227,19 @@ var p99OfTarget = figureCalled("p99_of_target")
 
 // target holds the time of the admitted against what a controller was to hold.
 func target(v variant) string {
-	ratio := v.figure(p99OfTarget)
+	f := p99OfTarget.Among(v.among)
+	ratio := v.of(f.Ranked)
 	if ratio.n == 0 {
 		return ""
 	}
-	r := &v.typical(p99OfTarget.Ranked).Run
+	r := &v.typical(f.Ranked).Run
 	held := figure.HeldTime(r)
 	p99, _ := held.Text(r)
 	wanted := unit.Nanos(r.Backpressure.TargetNs)
 	if ratio.top <= result.HeldWithin {
 		return fmt.Sprintf("%s held its target at p99%s: %s is %s, the target %s.", v.name, inRuns(ratio.n, ratio.n), held.Title, p99, wanted)
 	}
-	missed := v.where(p99OfTarget.Ranked, func(ratio float64) bool { return ratio > result.HeldWithin })
+	missed := v.where(f.Ranked, func(ratio float64) bool { return ratio > result.HeldWithin })
 	over := times(ratio.median) + " the target"
 	if math.IsInf(ratio.median, 1) {
 		over = "as too many records had not ended"

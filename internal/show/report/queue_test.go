@@ -416,6 +416,9 @@ func TestEnginesAgainstPlain(t *testing.T) {
 	}
 	bases := map[string]string{}
 	for _, c := range d.Against {
+		if c.DiffersIn != nil { // the engine is what is compared
+			t.Errorf("%s differs in %v as well", c.Variant, c.DiffersIn)
+		}
 		bases[c.Variant] = c.Base
 	}
 	if len(bases) != 6 || bases["1x1-all-share"] != "1x1-all-plain" || bases["2x5-all-markers"] != "2x5-all-plain" {
