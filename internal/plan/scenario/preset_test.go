@@ -1,14 +1,49 @@
 package scenario
 
 import (
+	"fmt"
 	"io/fs"
 	"math"
+	"os"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
+
+// The table of docs/SCENARIOS.md says of each preset how many runs it is, and its phases if they
+// are plain seconds.
+func TestPresetsAreAsDocumented(t *testing.T) {
+	text, err := os.ReadFile("../../../docs/SCENARIOS.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range presetNames {
+		row := regexp.MustCompile("(?m)^\\| `" + name + "` .* \\| ([^|]*) \\|$").FindSubmatch(text)
+		if row == nil {
+			t.Errorf("%s is not in the table", name)
+			continue
+		}
+		s, err := ReadSuite(name, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		said, runs := string(row[1]), s.Repeat*len(s.Cells)
+		if want := fmt.Sprintf(", %d times", runs); (runs > 1 || strings.Contains(said, "times")) && !strings.HasSuffix(said, want) {
+			t.Errorf("%s: %q, and it is %d runs", name, said, runs)
+		}
+		phases, in := regexp.MustCompile(`^(\d+) s, (\d+) s, (\d+) s`), s.Cells[0].Scenario.Phases
+		if p := phases.FindString(said); p != "" && p != fmt.Sprintf("%.0f s, %.0f s, %.0f s", seconds(in.Warmup), seconds(in.Measure), seconds(in.Drain)) {
+			t.Errorf("%s: %q, and its phases are %v, %v and %v", name, said, in.Warmup, in.Measure, in.Drain)
+		}
+	}
+}
+
+func seconds(d unit.Duration) float64 { return time.Duration(d).Seconds() }
 
 // Each experiment on throughput and scale asks in words, names the sentence that answers it,
 // and has 100 B on three brokers, with nothing compressed. Brokers that were just started become
