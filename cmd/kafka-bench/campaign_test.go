@@ -167,7 +167,7 @@ func TestDryRun(t *testing.T) {
 			"backpressure-study: 2 runs\n", "backpressure-study-credit  variant=credit\n", "records   760,000\n", "topics    2 new",
 		}},
 		"what make bench runs": {[]string{"backpressure-short", "--cluster", "kafka"}, []string{
-			"backpressure-short: 4 runs\n", "1 min 4 s to 1 min 28 s", "records   600,000\n",
+			"backpressure-short: 4 runs\n", "1 min to 1 min 24 s", "records   600,000\n",
 		}},
 		"with a warning of one variant": {[]string{"backpressure-baseline", "--cluster", "embedded"}, []string{
 			"\nwarning: backpressure-baseline-credit-1s: backpressure.max_lag: give at least 11,550 records; it is 5,000. ",

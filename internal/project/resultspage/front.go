@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
@@ -54,7 +55,7 @@ func (e *entry) block() ([]byte, error) {
 		return nil, err
 	}
 	var b bytes.Buffer
-	if err := report.Campaign(&b, e.campaign, report.Options{Width: blockWidth}); err != nil {
+	if err := report.Campaign(&b, e.kept(), report.Options{Width: blockWidth}); err != nil {
 		return nil, err
 	}
 	text, _, found := strings.Cut(b.String(), "\nFiles in ")
@@ -63,6 +64,13 @@ func (e *entry) block() ([]byte, error) {
 	}
 	said := wrapped(fmt.Sprintf("Measured on: %s Measured with %s.", where, methodsOf(e.runs())))
 	return fmt.Appendf(nil, "%s\n```text\n%s\n```\n", said, strings.TrimSpace(text)), nil
+}
+
+// kept is the campaign without what is said of files that are not kept in results/.
+func (e *entry) kept() *result.RecordedCampaign {
+	c := *e.campaign
+	c.Notes = nil
+	return &c
 }
 
 // searchSection is a search with its answer and its probes.
@@ -76,7 +84,7 @@ func (s *shelf) searchSection() (string, error) {
 		return "", err
 	}
 	var b bytes.Buffer
-	if err := report.Campaign(&b, e.campaign, report.Options{Format: report.AsMarkdown}); err != nil {
+	if err := report.Campaign(&b, e.kept(), report.Options{Format: report.AsMarkdown}); err != nil {
 		return "", err
 	}
 	return "Measured on: " + where + "\n\n" + b.String(), nil
