@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"kafkabench.example/kafka-bench/internal/result"
@@ -69,7 +70,9 @@ func (e *entry) block() ([]byte, error) {
 // kept is the campaign without what is said of files that are not kept in results/.
 func (e *entry) kept() *result.RecordedCampaign {
 	c := *e.campaign
-	c.Notes = nil
+	c.Notes = slices.DeleteFunc(slices.Clone(c.Notes), func(note string) bool {
+		return strings.HasSuffix(note, result.IntervalsFile+" is missing") || strings.HasSuffix(note, result.EventsFile+" is missing")
+	})
 	return &c
 }
 

@@ -43,13 +43,17 @@ func Reached(r *result.Run) float64 {
 // lets as many in at once.
 func waitsAtMost(r *result.Run) float64 {
 	b := r.Backpressure
-	switch {
-	case b == nil:
+	if b == nil {
 		return 0
-	case b.BoundRecords != nil:
-		return float64(b.BoundRecords.Max)
 	}
-	return float64(b.MaxLag)
+	bound := b.MaxLag
+	if b.BoundRecords != nil {
+		bound = b.BoundRecords.Max
+	}
+	if b.Per == "partition" {
+		bound *= asked(r).Topic.Partitions
+	}
+	return float64(bound)
 }
 
 // slack is how much less may come through in the measured window, records/s: slackRatio,
@@ -77,6 +81,9 @@ type settings struct {
 	Load struct {
 		Linger unit.Duration `json:"linger"` // for how long producers wait for a batch to fill
 	} `json:"load"`
+	Topic struct {
+		Partitions int64 `json:"partitions"`
+	} `json:"topic"`
 	Consume struct {
 		Hold string `json:"hold"` // until when the consumers were not to fetch
 	} `json:"consume"`

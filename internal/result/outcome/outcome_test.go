@@ -52,6 +52,7 @@ func TestOf(t *testing.T) {
 		{"not drained", result.Overloaded, "61.12 % of the scheduled was delivered; 3,888 records were not when the drain ended", func(r *result.Run) {
 			r.Lag.Drained, r.Delivery.Ratio, r.Delivery.Pending = false, 0.6112, 3888
 		}},
+		{"nothing pending when the drain was broken off", result.KeptUp, "", func(r *result.Run) { r.Lag.Drained = false }},
 		{"deferred", result.Overloaded, "7 records were still waiting at the source", func(r *result.Run) { r.Load.Deferred = 7 }},
 		{"full queue", result.Overloaded, "5.00 % of the scheduled was shed, because the queue at the source was full", func(r *result.Run) {
 			r.Load.ShedByReason = result.Counts{"queue_full": 500}
@@ -77,6 +78,11 @@ func TestOf(t *testing.T) {
 		{"waiting by leave of the gate", result.HeldBack, "50.00 % of the scheduled was shed by the gate", func(r *result.Run) {
 			r.Load.Admitted, r.Load.ShedByReason = 5000, result.Counts{"gate": 5000}
 			r.Load.AckedPerS, r.Delivery.DeliveredPerS, r.Backpressure = 500, 400, &result.Backpressure{MaxLag: 1000}
+		}},
+		{"waiting in each of ten partitions", result.HeldBack, "50.00 % of the scheduled was shed", func(r *result.Run) {
+			r.Scenario = map[string]any{"topic": map[string]any{"partitions": 10}}
+			r.Load.Admitted, r.Load.ShedByReason = 5000, result.Counts{"gate": 5000}
+			r.Load.AckedPerS, r.Delivery.DeliveredPerS, r.Backpressure = 500, 400, &result.Backpressure{MaxLag: 100, Per: "partition"}
 		}},
 		{"more than it lets wait", result.Overloaded, "390/s of 500/s", func(r *result.Run) {
 			r.Load.Admitted, r.Load.ShedByReason = 5000, result.Counts{"gate": 5000}

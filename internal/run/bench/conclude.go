@@ -387,7 +387,12 @@ func (r *run) finalLag(reading lagReading) *int64 {
 
 // drainFromNs is when the drain began: at the window's end, or when consumers that were
 // held for the drain were let go.
-func (r *run) drainFromNs() int64 { return max(r.axis.End(), r.letGoNs) }
+func (r *run) drainFromNs() int64 {
+	if r.letGoNs == 0 { // they were not held, or let go as the window began
+		return r.axis.End()
+	}
+	return max(r.axis.End(), r.letGoNs)
+}
 
 // lateDeliveries are the first deliveries of the drain.
 func (r *run) lateDeliveries() int64 {

@@ -92,23 +92,27 @@ func TestDrainRate(t *testing.T) {
 	const ms = int64(time.Millisecond)
 	for _, c := range []struct {
 		name             string
-		letGo, last      int64
+		letGo, last, end int64
 		undrained        bool
 		after, atFinish  int64
 		from             int64
 		wantTime, wantPS float64
 	}{
-		{"10,000 records until a second after the end", 0, 11_000 * ms, false, 10_000, 10_000, 10_000 * ms, 1, 10_000},
-		{"held until 50 ms after the end", 10_050 * ms, 10_550 * ms, false, 50_000, 50_000, 10_050 * ms, 0.5, 100_000},
-		{"held until the window's midst", 5_000 * ms, 11_000 * ms, false, 10_000, 10_000, 10_000 * ms, 1, 10_000},
-		{"given up after 2 s, and 5 records more came", 0, 12_100 * ms, true, 10_005, 10_000, 10_000 * ms, 2, 5000},
+		{"ended two seconds before the window", 0, -1_000 * ms, -2_000 * ms, false, 10_000, 10_000, -2_000 * ms, 1, 10_000},
+		{"10,000 records until a second after the end", 0, 11_000 * ms, 0, false, 10_000, 10_000, 10_000 * ms, 1, 10_000},
+		{"held until 50 ms after the end", 10_050 * ms, 10_550 * ms, 0, false, 50_000, 50_000, 10_050 * ms, 0.5, 100_000},
+		{"held until the window's midst", 5_000 * ms, 11_000 * ms, 0, false, 10_000, 10_000, 10_000 * ms, 1, 10_000},
+		{"given up after 2 s, and 5 records more came", 0, 12_100 * ms, 0, true, 10_005, 10_000, 10_000 * ms, 2, 5000},
 	} {
 		r := &run{
 			axis: load.NewAxis(nil), groups: groups{handed{received: load.Received{UniqueAfter: c.after}}}, collector: &latency.Collector{},
-			lag: &lagWatch{}, letGoNs: c.letGo, lateAtFinish: c.atFinish, drained: !c.undrained, finishedNs: 12_000 * ms,
+			lag: &lagWatch{}, startedNs: -5_000 * ms, letGoNs: c.letGo, lateAtFinish: c.atFinish, drained: !c.undrained, finishedNs: 12_000 * ms,
 			atStop: [][]load.Reached{{{At: c.last}}}, cfg: Config{Scenario: scenario.Defaults()},
 		}
 		r.axis.Set(0, 10*time.Second)
+		if c.end != 0 {
+			r.axis.EndAt(c.end)
+		}
 		if l := r.lagOutcome(); l.DrainFromNs != c.from || l.DrainTimeS != c.wantTime || l.DrainPerS != c.wantPS {
 			t.Errorf("%s: from %d, %v s at %v/s; want %d, %v s at %v/s", c.name, l.DrainFromNs, l.DrainTimeS, l.DrainPerS, c.from, c.wantTime, c.wantPS)
 		}

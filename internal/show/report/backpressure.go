@@ -192,15 +192,18 @@ func kept(r *result.Run) (all []remark) {
 	if ratio, known := p99OfTarget.AtLeast(r); known {
 		held := figure.HeldTime(r)
 		text, _ := held.Text(r)
-		style, more := plain, ""
+		style, factor := plain, times(ratio)
 		if ranked, _ := p99OfTarget.Ranked(r); ranked > result.HeldWithin {
 			style = yellow
-			if math.IsInf(ranked, 1) {
-				more = "> "
+			switch {
+			case ratio == 0: // a bound that says nothing
+				factor = absent
+			case math.IsInf(ranked, 1):
+				factor = "> " + factor
 			}
 		}
-		all = append(all, remark{style, "p99 ÷ target", fmt.Sprintf("%s%s: the %s is %s, the target %s",
-			more, times(ratio), held.Title, text, unit.Nanos(r.Backpressure.TargetNs))})
+		all = append(all, remark{style, "p99 ÷ target", fmt.Sprintf("%s: the %s is %s, the target %s",
+			factor, held.Title, text, unit.Nanos(r.Backpressure.TargetNs))})
 	}
 	return all
 }

@@ -118,7 +118,11 @@ func (v variant) typical(f reading) *result.Recorded {
 		if !ok {
 			continue
 		}
-		if d := max(x-median, median-x); best == nil || d < distance {
+		d := max(x-median, median-x)
+		if x == median { // of bounds too
+			d = 0
+		}
+		if best == nil || d < distance {
 			best, distance = r, d
 		}
 	}
