@@ -201,7 +201,7 @@ func (p *plant) Make(ctx context.Context, s scenario.Scenario, began func(string
 		response = 500 * time.Millisecond
 	}
 	r.Time = map[string]result.Time{"e2e_response_time": {Count: r.Load.Acked, P50Ns: int64(response), P99Ns: int64(response), P999Ns: int64(response), MaxNs: int64(response)}}
-	r.Run.Cluster.Note = "made up"
+	r.Run.Cluster.Note, r.Consumer.Members = "made up", s.Consume.Consumers
 	if p.change != nil {
 		p.change(p.count, s, r)
 	}

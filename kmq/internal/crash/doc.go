@@ -32,8 +32,8 @@
 // # What runs in which tier
 //
 // Quick cuts three workers of each engine at every step, and has every other test of this package, on
-// a stand-in for Kafka in virtual time. Full does it for all ways of keeping a queue, and kills three
-// processes of each engine on Apache Kafka. Proof has TestRealBrokers besides. There is more of
+// a stand-in for Kafka in virtual time. Full does it for all ways of keeping a queue, and kills one
+// process of each engine on Apache Kafka. Proof has TestRealBrokers besides. There is more of
 // each with flags, as make soak has it: -kills for campaigns of any length, also on Apache
 // Kafka, -fault all for all of TestFaults, -brokers for all of TestRealBrokers, -way for one way
 // of keeping a queue.

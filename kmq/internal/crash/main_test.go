@@ -10,7 +10,7 @@ import (
 )
 
 var (
-	kills     = flag.Int("kills", 0, "how many kills for each way of keeping a queue, here and on Apache Kafka; 0: three at each step, and there three for each engine")
+	kills     = flag.Int("kills", 0, "how many kills for each way of keeping a queue, here and on Apache Kafka; 0: three at each step, and there one for each engine")
 	brokers   = flag.Bool("brokers", false, "TestRealBrokers does everything, to queues of every kind: four minutes")
 	onlyWay   = flag.String("way", "", "only the ways of keeping a queue whose name has this in it, in campaigns")
 	killsSeed = flag.Uint64("kills.seed", 1, "what is killed when, and what becomes of a record")

@@ -72,7 +72,8 @@ func onCluster(t testing.TB, c cluster.Cluster, partitions int32, with ...func(*
 	w.ctx, cancel = context.WithTimeout(context.Background(), 3*patience)
 	t.Cleanup(cancel)
 	w.client = w.newClient(
-		kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.ProducerLinger(0), kgo.MetadataMinAge(50*time.Millisecond))
+		kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.ProducerLinger(0), kgo.MetadataMinAge(50*time.Millisecond),
+		kgo.UnknownTopicRetries(-1)) // a busy broker may not know it yet
 	w.adm = kadm.NewClient(w.client)
 	if _, err := w.adm.CreateTopic(w.ctx, partitions, 1, nil, name); err != nil {
 		t.Fatal(err)
