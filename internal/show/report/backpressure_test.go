@@ -166,7 +166,7 @@ func TestWhatControllersHeld(t *testing.T) {
 		},
 		{
 			"unused", []*result.Recorded{off, s.latency()},
-			[]string{"latency left capacity unused: it delivered 9", "differs in backpressure and consume.commit.", "held its target at p99: e2e response time p99 is 26"},
+			[]string{"latency left capacity unused: it delivered 9", "differs in backpressure and consume.commit.", "held its target at p99 to within 1.2 ×: e2e response time p99 is 26"},
 			[]string{"All deliver about the same"},
 		},
 		{
@@ -239,7 +239,7 @@ func TestWhatControllersHeld(t *testing.T) {
 				r.Run.Backpressure = &result.Backpressure{Controller: "latency", Excess: "shed", TargetNs: 250e6}
 				r.Run.Lag.Changes = []result.Change{{What: "work 1ms"}}
 			})},
-			[]string{"latency held its target at p99: e2e response time p99 is ", "had not settled when the next change"}, []string{"÷ max_lag", "kept its bound"},
+			[]string{"latency held its target at p99 to within 1.2 ×: e2e response time p99 is ", "had not settled when the next change"}, []string{"÷ max_lag", "kept its bound"},
 		},
 	} {
 		got := said(c.runs...)

@@ -237,7 +237,7 @@ func target(v variant) string {
 	p99, _ := held.Text(r)
 	wanted := unit.Nanos(r.Backpressure.TargetNs)
 	if ratio.top <= result.HeldWithin {
-		return fmt.Sprintf("%s held its target at p99%s: %s is %s, the target %s.", v.name, inRuns(ratio.n, ratio.n), held.Title, p99, wanted)
+		return fmt.Sprintf("%s held its target at p99 to within %v ×%s: %s is %s, the target %s.", v.name, result.HeldWithin, inRuns(ratio.n, ratio.n), held.Title, p99, wanted)
 	}
 	missed := v.where(f.Ranked, func(ratio float64) bool { return ratio > result.HeldWithin })
 	over := times(ratio.median) + " the target"
