@@ -20,7 +20,7 @@ const (
 	DefaultInherit = 30 * time.Second
 )
 
-// NoInherit is the [Config.Inherit] of a gate whose share nobody had before.
+// NoInherit is the [Config.Inherit] of a gate whose share no process had before.
 const NoInherit time.Duration = -1
 
 // Config says what a gate is.
@@ -50,11 +50,11 @@ type Config struct {
 	Share Share
 	// Inherit is for how long a new gate with a [Fixed] share takes over what was produced
 	// before it; 0 is 30 s. The process may have been restarted, and its predecessor's
-	// records are in the log, or on their way. Nobody knows which they are, so all that
-	// the group has not committed counts as this gate's own, and the gate admits less.
+	// records are in the log, or on their way. The gate cannot tell them from others, so all
+	// that the group has not committed counts as its own, and it admits less.
 	// That ends with the first reading that was asked for so long after New. Inherit must
 	// not be shorter than the time in which a request that was under way can still reach
-	// the log. [NoInherit] skips it: nobody had this share before.
+	// the log. [NoInherit] skips it: use it if no process had this share before.
 	Inherit time.Duration
 	// Now is the clock, on any monotonic axis; nil is the time since New. Goroutines of the
 	// gate call it too, so it must be safe for concurrent use.

@@ -302,8 +302,8 @@ func (p *plant) pass(t *rapid.T) {
 	}
 }
 
-// kill kills a process and starts it again with a new gate. What it had under way may
-// come into the log for as long as that gate inherits, and nobody will ever say so.
+// kill kills a process and starts it again with a new gate. While that gate inherits, the
+// broker may still append what the dead process had under way, and reports it to no gate.
 func (p *plant) kill(t *rapid.T, restarted func() gateUnderTest) {
 	gate := rapid.IntRange(0, len(p.gates)-1).Draw(t, "gate")
 	p.looks = slices.DeleteFunc(p.looks, func(l *looking) bool { return l.gate == gate })
@@ -427,9 +427,9 @@ func TestTheSumOfSharesNeverPassesTheBound(t *testing.T) {
 	})
 }
 
-// … nor where processes are killed and start again, apart from the records of dead ones
-// that come into the log later. Each gate admits within its part of the bound, of which
-// all that its predecessors left in the log at its last reading has its place.
+// TestARestartedProcessKeepsItsPartOfTheBound kills processes and starts them again. The bound
+// holds, but for records of dead processes that the broker appends later. What a gate admits,
+// and what its predecessors left in the log at its last reading, stay within its part.
 func TestARestartedProcessKeepsItsPartOfTheBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, bound := newPlant(rapid.IntRange(1, 2).Draw(t, "partitions")), rapid.Int64Range(4, 80).Draw(t, "bound")
