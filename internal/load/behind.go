@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"kafkabench.example/kafka-bench/internal/measure/latency"
+	"kafkabench.example/kafka-bench/internal/measure/ledger"
 )
 
 // Behind is how far the sending side is ahead of the receiving one at a moment:
@@ -34,12 +35,12 @@ func (b Behind) Clone() Behind {
 	return b
 }
 
-// Behind answers for all partitions, given how far the lane of each producer has
-// arrived in each of them. Asking is what makes the lanes forget what has arrived.
-func (ps *Producers) Behind(next [][]uint64) Behind {
-	b := NewBehind(ps.AckedIn(len(next)))
-	for partition := range next {
-		b.OpenRecords[partition], b.OldestDueNs[partition] = ps.openIn(partition, next[partition])
+// Behind answers for all partitions, given what is to arrive in each of them of the lane
+// of each producer. Asking is what makes the lanes forget what has arrived.
+func (ps *Producers) Behind(awaited [][]ledger.Awaited) Behind {
+	b := NewBehind(ps.AckedIn(len(awaited)))
+	for partition := range awaited {
+		b.OpenRecords[partition], b.OldestDueNs[partition] = ps.openIn(partition, awaited[partition])
 	}
 	b.WaitingRecords, b.WaitingDueNs = ps.Waiting()
 	return b

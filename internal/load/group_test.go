@@ -70,7 +70,7 @@ func TestEverythingIsDelivered(t *testing.T) {
 			t.Errorf("%+v; want 400 delivered", r)
 		}
 		for p, at := range g.Reached() {
-			if at.Position != 100 || at.Arrived != 100 || at.Next[0] != 100 {
+			if at.Position != 100 || at.Arrived != 100 || at.Awaited[0].Next != 100 {
 				t.Errorf("partition %d: %+v", p, at)
 			}
 			if committed := c.committedAt(p); committed != 100 {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/measure/ledger"
 	"kafkabench.example/kafka-bench/internal/plan/arrival"
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
@@ -156,7 +157,10 @@ func TestBehindOfParts(t *testing.T) {
 		b.ps.Start()
 		part.Start()
 		time.Sleep(500 * time.Millisecond)
-		next := [][]uint64{{0, 0}, {0, 3}, {9, 9}, {1 << 40, 1 << 40}}
+		next := make([][]ledger.Awaited, 4)
+		for p, of := range [][2]uint64{{0, 0}, {0, 3}, {9, 9}, {1 << 40, 1 << 40}} {
+			next[p] = []ledger.Awaited{{Next: of[0]}, {Next: of[1]}}
+		}
 		whole, half := b.ps.Behind(next), part.Behind(next)
 		others := NewBehind(make([]int64, 4))
 		others.WaitingRecords, others.WaitingDueNs = 2, 5

@@ -40,11 +40,12 @@ type Reached struct {
 	// that came for the first time, corrupt ones included (by their offsets, where
 	// records carry no stamp).
 	Delivered, Arrived int64
-	// Next is, for each producer, from which sequence on records are to arrive: the one
-	// after the highest that arrived, or with a queue, which is in no order, the lowest that
-	// did not. Above counts those that arrived at Next or above it.
-	Next  []uint64
-	Above int64
+	// Awaited is, for each producer, which sequences are to arrive: those above the highest
+	// that arrived, or with a queue, which is in no order, all that did not. Corrupt counts
+	// what arrived at a queue and is among them all the same, because nobody can read which
+	// it was.
+	Awaited []ledger.Awaited
+	Corrupt int64
 }
 
 // NeverHanded is when a partition's last record was handed over of which none was.
@@ -106,7 +107,7 @@ func (p *partition) position() Reached {
 func (p *partition) reached(stamped bool) Reached {
 	p.receiver.Lock()
 	defer p.receiver.Unlock()
-	r := Reached{Position: p.next, At: p.at, Delivered: p.count, Arrived: p.fresh, Next: p.receiver.Expected()}
+	r := Reached{Position: p.next, At: p.at, Delivered: p.count, Arrived: p.fresh, Awaited: p.receiver.Expected()}
 	if stamped {
 		r.Arrived = p.receiver.Arrived()
 	}

@@ -302,14 +302,13 @@ func (ps *Producers) AckedIn(n int) []int64 {
 }
 
 // openIn counts the records that were sent to a partition, have not arrived and are neither
-// failed nor unknown, and tells when the oldest of them was due, given from which sequence
-// on each producer's lane is to arrive, by number among all producers. The time may be early
-// by some milliseconds, never late; without such a record it is NothingDue.
-func (ps *Producers) openIn(partition int, next []uint64) (records, oldestDue int64) {
+// failed nor unknown, and tells when the oldest of them was due, given what is to arrive of
+// each producer's lane, by number among all producers. The time may be early by some milliseconds, never late; without such a record it is NothingDue.
+func (ps *Producers) openIn(partition int, awaited []ledger.Awaited) (records, oldestDue int64) {
 	oldestDue = NothingDue
 	for _, w := range ps.workers {
 		w.recorder.Lock()
-		first, open := w.books.Open(int32(partition), next[w.number])
+		first, open := w.books.Open(int32(partition), awaited[w.number])
 		if due, behind := w.timelines[partition].oldest(first); behind {
 			records, oldestDue = records+open, min(oldestDue, due)
 		}

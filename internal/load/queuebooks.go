@@ -230,15 +230,11 @@ func (b *queueBook) release(of *queueNode) {
 func (b *queueBook) reached() Reached {
 	b.delivered.Lock()
 	defer b.delivered.Unlock()
-	r := Reached{
+	arrived := b.delivered.Arrived()
+	return Reached{
 		Position: b.from + b.done, At: b.last, Delivered: b.count,
-		Arrived: b.delivered.Arrived(), Next: b.delivered.Missing(),
+		Arrived: arrived, Awaited: b.delivered.Missing(), Corrupt: arrived - b.delivered.Unique(),
 	}
-	r.Above = r.Arrived
-	for _, next := range r.Next {
-		r.Above -= int64(next)
-	}
-	return r
 }
 
 func (b *queueBook) position() Reached {

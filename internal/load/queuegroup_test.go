@@ -96,7 +96,7 @@ func TestQueueSettlesEverything(t *testing.T) {
 			t.Errorf("%+v, %+v", r, totals)
 		}
 		for p, at := range b.group.Reached() {
-			if at.Position != 500 || at.Arrived != 500 || at.Next[0] != 500 {
+			if at.Position != 500 || at.Arrived != 500 || at.Awaited[0].Next != 500 || at.Awaited[0].Gaps != nil {
 				t.Errorf("partition %d: %+v", p, at)
 			}
 		}

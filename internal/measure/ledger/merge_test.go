@@ -113,7 +113,7 @@ func TestMergedBooks(t *testing.T) {
 				t.Fatalf("%d reordered, approximate: %v %q", reordered, got.Approximate, got.Reasons)
 			}
 		}
-		if merged.Arrived() != s.one.Arrived() || !slices.Equal(merged.Expected(), s.one.Expected()) {
+		if merged.Arrived() != s.one.Arrived() || !reflect.DeepEqual(merged.Expected(), s.one.Expected()) {
 			t.Fatalf("arrived %d up to %v, want %d up to %v", merged.Arrived(), merged.Expected(), s.one.Arrived(), s.one.Expected())
 		}
 	})

@@ -19,21 +19,40 @@ func TestOpen(t *testing.T) {
 		from, first uint64
 		records     int64
 	}{{0, 0, 5}, {1, 1, 4}, {2, 5, 3}, {3, 5, 3}, {4, 5, 3}, {5, 5, 3}, {6, 6, 2}, {7, 8, 1}, {8, 8, 1}, {9, 10, 0}, {10, 10, 0}, {11, 10, 0}} {
-		if first, records := s.Open(1, c.from); first != c.first || records != c.records {
+		if first, records := s.Open(1, Awaited{Next: c.from}); first != c.first || records != c.records {
 			t.Errorf("from %d on, %d are open, the first is %d; want %d, %d", c.from, records, first, c.records, c.first)
 		}
 	}
-	if first, records := s.Open(0, 0); first != 0 || records != 0 {
+	if first, records := s.Open(0, Awaited{}); first != 0 || records != 0 {
 		t.Errorf("of a lane without records, %d are open from %d on", records, first)
 	}
 }
 
-func TestMissing(t *testing.T) {
-	r := NewUnordered(0, 2)
-	for _, seq := range []uint64{0, 1, 4, 6, 3} {
-		r.Deliver(1, seq, true)
+// TestOpenOfAQueue: what arrived in any order is no more open, and what arrived although
+// its fate is unknown has ended once.
+func TestOpenOfAQueue(t *testing.T) {
+	s, r := NewSender(1, 1), NewUnordered(0, 2)
+	for range 12 {
+		s.Next(0, true)
 	}
-	if lowest := r.Missing(); lowest[0] != 0 || lowest[1] != 2 {
-		t.Errorf("the lowest missing are %d, want 0 and 2", lowest)
+	s.Failed(0, 3)
+	s.Unknown(0, 2)
+	s.Unknown(0, 6) // and arrives
+	s.Unknown(0, 11)
+	for _, c := range []struct {
+		arrives uint64
+		open    int64
+		first   uint64
+	}{{0, 7, 1}, {6, 7, 1}, {4, 6, 1}, {9, 5, 1}, {1, 4, 5}, {10, 3, 5}, {5, 2, 7}, {8, 1, 7}, {7, 0, 12}} {
+		r.Deliver(1, c.arrives, true)
+		if c.arrives == 7 {
+			r.Deliver(1, 6, true) // again
+		}
+		if first, open := s.Open(0, r.Missing()[1]); first != c.first || open != c.open {
+			t.Errorf("with %d, %d are open from %d on; want %d from %d on", c.arrives, open, first, c.open, c.first)
+		}
+	}
+	if missing := r.Missing(); missing[0].Next != 0 || len(missing[0].Gaps) != 0 || missing[1].Next != 11 || len(missing[1].Gaps) != 1 || missing[1].Gaps[0] != (Gap{2, 3}) {
+		t.Errorf("missing are %v", missing)
 	}
 }

@@ -143,26 +143,36 @@ func (r *Receiver) Arrived() int64 {
 	return r.Unique() + r.books[bookWarmup].corrupt + r.books[bookMeasured].corrupt
 }
 
-// Expected returns, for each producer, one above the highest sequence of its lane
-// that arrived.
-func (r *Receiver) Expected() []uint64 {
-	next := make([]uint64, len(r.lanes))
-	for i := range r.lanes {
-		next[i] = r.lanes[i].next
-	}
-	return next
+// Awaited are the sequences of a lane that are to arrive: Next and all above it, and those
+// of the gaps below, which are ascending.
+type Awaited struct {
+	Next uint64
+	Gaps []Gap
 }
 
-// Missing returns, for each producer, the lowest sequence of its lane that has not
-// arrived. One that the books no longer know is not missing.
-func (r *Receiver) Missing() []uint64 {
-	lowest := r.Expected()
+// Gap is a run of sequences, both ends included.
+type Gap struct{ From, To uint64 }
+
+// Expected returns, for each producer, what is to arrive of a lane in order: all above the
+// highest sequence that arrived.
+func (r *Receiver) Expected() []Awaited {
+	all := make([]Awaited, len(r.lanes))
 	for i := range r.lanes {
-		if missing := r.lanes[i].missing.live(); len(missing) > 0 {
-			lowest[i] = missing[0].from
+		all[i].Next = r.lanes[i].next
+	}
+	return all
+}
+
+// Missing returns, for each producer, what is to arrive of a lane in any order: all that
+// has not. What the books no longer know is not missing.
+func (r *Receiver) Missing() []Awaited {
+	all := r.Expected()
+	for i := range r.lanes {
+		for _, gap := range r.lanes[i].missing.live() {
+			all[i].Gaps = append(all[i].Gaps, Gap{gap.from, gap.to})
 		}
 	}
-	return lowest
+	return all
 }
 
 // Has tells whether a sequence is known to have arrived.

@@ -88,20 +88,21 @@ func (s *Sender) AckedIn(partition int32) int64 {
 	return acked[bookWarmup] + acked[bookMeasured]
 }
 
-// Open returns which sequences of the lane, from one on, are neither failed nor unknown: the
-// lowest, and how many there are. They are in flight, or acked.
-func (s *Sender) Open(partition int32, from uint64) (first uint64, records int64) {
+// Open returns which of the sequences of the lane that are to arrive are neither failed nor
+// unknown: the lowest, and how many there are. They are in flight, or acked.
+func (s *Sender) Open(partition int32, awaited Awaited) (first uint64, records int64) {
 	lane := &s.lanes[partition]
-	if from >= lane.next {
+	to := make([]span, 0, len(awaited.Gaps)+1) // arrive
+	for _, gap := range awaited.Gaps {
+		to = append(to, span{gap.From, gap.To})
+	}
+	to = append(to, span{awaited.Next, maxSequence})
+	lowest := to[0].from
+	open := subtract(clip(to, 0, lane.next), union(lane.failed.which.from(lowest), lane.unknown.which.from(lowest)))
+	if len(open) == 0 {
 		return lane.next, 0
 	}
-	ended := union(lane.failed.which.from(from), lane.unknown.which.from(from))
-	for _, one := range ended {
-		if one.from <= from {
-			from = max(from, one.to+1)
-		}
-	}
-	return from, int64(lane.next-from) - count(clip(ended, from, lane.next))
+	return open[0].from, count(open)
 }
 
 func (l *senderLane) book(seq uint64) int { return bookOf(seq >= l.measuredFrom) }

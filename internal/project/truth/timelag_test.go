@@ -72,6 +72,43 @@ func TestTimeLagOfFailedSends(t *testing.T) {
 	})
 }
 
+// TestUndeliveredOfAQueue: the first record of each partition stays with its client, and of
+// those behind it, which all arrive, every second one is reported as unknown. Undelivered are
+// the first ones, and what was sent just now, for as long as they are in flight: nothing that arrived takes their place.
+func TestUndeliveredOfAQueue(t *testing.T) {
+	t.Parallel()
+	const kept = 4
+	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
+		d := &tapped{Driver: franz.New()}
+		d.produce = func(r *driver.Record, done func(driver.Done)) bool {
+			_, id, ok := stampOf(r.Value)
+			if !ok || id.sequence > 0 {
+				return true
+			}
+			time.AfterFunc(950*time.Millisecond, func() { done(driver.Done{Record: r, Tag: r.Tag, Outcome: driver.Failed, Offset: -1}) })
+			return false
+		}
+		d.done = func(report driver.Done, pass func(driver.Done)) {
+			if _, id, ok := stampOf(report.Record.Value); ok && id.sequence%2 > 0 {
+				report.Outcome, report.Offset = driver.Unknown, -1
+			}
+			pass(report)
+		}
+		r := run(t, withDriver(config(t, c, ofQueue(t, "kept", "plain", "load.producers=1")), d))
+		wantOpen(t, r)
+		wantCount(t, "failed", r.Run.Load.Failed, kept)
+		wantCount(t, "handed over", r.Run.Queue.UniqueDelivered, queued-kept)
+		for at := 100 * time.Millisecond; at < 900*time.Millisecond; at += 100 * time.Millisecond {
+			iv := intervalAt(t, r, at)
+			if open := *iv.UndeliveredRecords; open < kept || open > kept+25 { // which were sent in the last 25 ms
+				t.Errorf("%d are undelivered after %v, want %d", open, at, kept)
+			}
+			wantBetween(t, "the time lag", iv.TimeLagNs, at-kept*time.Millisecond, at)
+		}
+		wantCount(t, "undelivered in the end", *r.Intervals[len(r.Intervals)-1].UndeliveredRecords, 0)
+	})
+}
+
 // intervalAt returns the interval that ends at a time.
 func intervalAt(t *testing.T, r *result.Recorded, at time.Duration) result.Interval {
 	t.Helper()

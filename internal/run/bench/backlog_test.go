@@ -8,6 +8,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/load"
 	"kafkabench.example/kafka-bench/internal/measure/latency"
+	"kafkabench.example/kafka-bench/internal/measure/ledger"
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
@@ -36,7 +37,7 @@ func (r *readings) next(of string) int64 {
 }
 
 func (g receiving) Reached() []load.Reached {
-	return []load.Reached{{Position: 1, Arrived: g.readings.next("arrived"), Next: []uint64{1}}}
+	return []load.Reached{{Position: 1, Arrived: g.readings.next("arrived"), Awaited: []ledger.Awaited{{Next: 1}}}}
 }
 
 func (g receiving) Received() load.Received {
@@ -48,7 +49,7 @@ func (s offering) Sent() (warmup, measured load.Sent) {
 	return warmup, load.Sent{Acked: s.acked}
 }
 
-func (s offering) Behind([][]uint64) load.Behind {
+func (s offering) Behind([][]ledger.Awaited) load.Behind {
 	return load.Behind{AckedIn: []int64{s.readings.next("behind")}, OldestDueNs: []int64{0}, OpenRecords: []int64{1}}
 }
 

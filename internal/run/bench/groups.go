@@ -199,25 +199,19 @@ func (r *run) backlogsOf(reached [][]load.Reached, acked []int64) []backlog {
 	return all
 }
 
-// allFurthestBehind is furthestBehind for all partitions.
-func allFurthestBehind(reached [][]load.Reached) [][]uint64 {
-	all := make([][]uint64, len(reached[0]))
+// allAwaited is, by partition and producer, what the group waits for that is the furthest
+// behind there. A queue, which has gaps, is alone.
+func allAwaited(reached [][]load.Reached) [][]ledger.Awaited {
+	all := make([][]ledger.Awaited, len(reached[0]))
 	for p := range all {
-		all[p] = furthestBehind(reached, p)
-	}
-	return all
-}
-
-// furthestBehind is, for each producer, the sequence that the group waits for that
-// is the furthest behind in a partition.
-func furthestBehind(reached [][]load.Reached, partition int) []uint64 {
-	next := reached[0][partition].Next
-	for _, other := range reached[1:] {
-		for producer, sequence := range other[partition].Next {
-			next[producer] = min(next[producer], sequence)
+		all[p] = reached[0][p].Awaited
+		for _, other := range reached[1:] {
+			for producer, awaited := range other[p].Awaited {
+				all[p][producer].Next = min(all[p][producer].Next, awaited.Next)
+			}
 		}
 	}
-	return next
+	return all
 }
 
 // eachGroup says of each of several groups what the result says of all.

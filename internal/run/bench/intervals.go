@@ -81,7 +81,7 @@ func (r *run) count(at int64) counters {
 	c.received = sampled.received()
 	if len(c.reached) > 0 {
 		// The lanes are asked in any case: asking is what makes them forget.
-		c.behind = r.producers.Behind(allFurthestBehind(c.reached))
+		c.behind = r.producers.Behind(allAwaited(c.reached))
 	}
 	c.behindAt = r.axis.Now()
 	c.recorded = r.collector.Collect()
@@ -204,15 +204,14 @@ func (r *run) addLag(iv *result.Interval, c counters) (behind []backlog, oldestD
 }
 
 // undelivered counts the records whose users have no answer, and tells when the oldest of
-// them was due. Those that arrived out of order, as only the one group of a queue gets them,
-// are none.
+// them was due.
 func undelivered(sent load.Behind, reached []load.Reached) (records, oldestDue int64) {
 	records, oldestDue = sent.WaitingRecords, load.NothingDue
 	if records > 0 {
 		oldestDue = sent.WaitingDueNs
 	}
 	for p, open := range sent.OpenRecords {
-		if open -= reached[p].Above; open > 0 {
+		if open -= reached[p].Corrupt; open > 0 {
 			records, oldestDue = records+open, min(oldestDue, sent.OldestDueNs[p])
 		}
 	}

@@ -31,7 +31,7 @@ type senders interface {
 	// While the load runs.
 	Sent() (warmup, measured load.Sent)
 	AckedIn(partitions int) []int64
-	Behind(next [][]uint64) load.Behind
+	Behind(awaited [][]ledger.Awaited) load.Behind
 	AddTo(*latency.Collector)
 	Wire() (driver.Wire, bool)
 

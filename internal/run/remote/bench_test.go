@@ -6,6 +6,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/load"
 	"kafkabench.example/kafka-bench/internal/measure/latency"
+	"kafkabench.example/kafka-bench/internal/measure/ledger"
 )
 
 // BenchmarkInterval is what a run asks of three children at the end of an interval.
@@ -28,7 +29,7 @@ func BenchmarkInterval(b *testing.B) {
 	ps.AddTo(&collector)
 	axis.Set(0, time.Minute)
 	ps.Start()
-	next := [][]uint64{make([]uint64, workers), make([]uint64, workers), make([]uint64, workers)}
+	next := [][]ledger.Awaited{make([]ledger.Awaited, workers), make([]ledger.Awaited, workers), make([]ledger.Awaited, workers)}
 	for b.Loop() {
 		ps.Sent()
 		collector.Collect()

@@ -83,7 +83,7 @@ func (s *ConsumersService) Standing(_ None, reply *Standing) error {
 
 // GroupReached is how far the members of a process have come.
 type GroupReached struct {
-	Partitions []load.Reached // without Next
+	Partitions []load.Reached // without Awaited
 	// Books are the receiving side of the books, of the partitions that anything
 	// came of, where there are stamps.
 	Books map[int32]*ledger.Receiver
@@ -107,7 +107,7 @@ func (s *ConsumersService) Reached(_ None, reply *GroupReached) error {
 	}
 	reply.Partitions = g.Reached()
 	for p := range reply.Partitions {
-		reply.Partitions[p].Next = nil
+		reply.Partitions[p].Awaited = nil
 	}
 	return nil
 }

@@ -66,11 +66,11 @@ func (cs *Consumers) reachedIn(partition int, processes []GroupReached) load.Rea
 	}
 	if cs.cfg.Group.Stamped {
 		books := cs.merged(partition, processes)
-		at.Arrived, at.Next = books.Arrived(), books.Expected()
+		at.Arrived, at.Awaited = books.Arrived(), books.Expected()
 		return at
 	}
 	at.Arrived = min(at.Arrived, at.Position-cs.from(partition))
-	at.Next = make([]uint64, cs.cfg.Group.Producers)
+	at.Awaited = make([]ledger.Awaited, cs.cfg.Group.Producers)
 	return at
 }
 

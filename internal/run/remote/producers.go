@@ -214,15 +214,15 @@ func (ps *Producers) keepAcked(i int, acked []int64) {
 
 // Behind is as that of load.Producers: one question to each child, of which one that
 // does not answer soon is as far behind as it last told.
-func (ps *Producers) Behind(next [][]uint64) load.Behind {
+func (ps *Producers) Behind(awaited [][]ledger.Awaited) load.Behind {
 	_ = ps.children.Each(func(i int, c *Child) error {
 		var reply load.Behind
-		c.CallSoon(ServiceName+".Behind", next, &reply, func() { ps.keepBehind(i, reply) })
+		c.CallSoon(ServiceName+".Behind", awaited, &reply, func() { ps.keepBehind(i, reply) })
 		return nil
 	})
-	all := ps.lastBehind(0, len(next))
+	all := ps.lastBehind(0, len(awaited))
 	for i := range ps.children[1:] {
-		all = all.Merge(ps.lastBehind(i+1, len(next)))
+		all = all.Merge(ps.lastBehind(i+1, len(awaited)))
 	}
 	return all
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/measure/ledger"
 )
 
 // TestProducersOfADeadProcess: the others go on, nobody waits, and it is told.
@@ -38,7 +39,7 @@ func TestProducersOfADeadProcess(t *testing.T) {
 	if n, all := float64(got.measured.Scheduled), 2000*time.Duration(got.end).Seconds(); n < all*3/5-workers || n >= all {
 		t.Errorf("%v records came due, of %v of all workers", n, all)
 	}
-	if behind := ps.Behind([][]uint64{{0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}}); behind.AckedIn[0] == 0 || behind.OldestDueNs[0] >= 0 {
+	if behind := ps.Behind([][]ledger.Awaited{make([]ledger.Awaited, workers), make([]ledger.Awaited, workers), make([]ledger.Awaited, workers)}); behind.AckedIn[0] == 0 || behind.OldestDueNs[0] >= 0 {
 		t.Errorf("the others are forgotten: %+v", behind)
 	}
 	if _, counted := ps.Wire(); counted {

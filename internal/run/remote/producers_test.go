@@ -2,6 +2,7 @@ package remote
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -143,7 +144,7 @@ func TestProducersOfSeveralProcesses(t *testing.T) {
 				if wire, counted := apart.Wire(); !counted || wire.Batches != workers {
 					t.Errorf("the wire has %+v, %v", wire, counted)
 				}
-				next := [][]uint64{{0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {1 << 30, 1 << 30, 1 << 30, 1 << 30, 1 << 30}}
+				next := [][]ledger.Awaited{make([]ledger.Awaited, workers), make([]ledger.Awaited, workers), slices.Repeat([]ledger.Awaited{{Next: 1 << 30}}, workers)}
 				if behind := apart.Behind(next); behind.OldestDueNs[0] >= 0 || behind.OldestDueNs[2] != load.NothingDue {
 					t.Errorf("after the end, behind is %+v", behind)
 				}

@@ -1,6 +1,9 @@
 package remote
 
-import "kafkabench.example/kafka-bench/internal/load"
+import (
+	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/measure/ledger"
+)
 
 // ServiceName is the name that ProducersService is served by.
 const ServiceName = "Producers"
@@ -82,10 +85,10 @@ func (s *ProducersService) AckedIn(_ None, reply *[]int64) error {
 }
 
 // Behind answers what load.Producers.Behind does.
-func (s *ProducersService) Behind(next [][]uint64, reply *load.Behind) error {
+func (s *ProducersService) Behind(awaited [][]ledger.Awaited, reply *load.Behind) error {
 	ps, err := s.producers()
 	if err == nil {
-		*reply = ps.Behind(next)
+		*reply = ps.Behind(awaited)
 	}
 	return err
 }
