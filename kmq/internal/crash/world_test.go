@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/internal/kafka/cluster/clustertest"
 	"kafkabench.example/kafka-bench/kmq"
 )
 
@@ -82,9 +84,10 @@ func newWorldOf(t testing.TB, c cluster.Cluster, replication int16, w way, parti
 	v.client = v.newClient(kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.MetadataMinAge(50*time.Millisecond))
 	v.admin = kadm.NewClient(v.client)
 	v.launch = v.puppet
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
-	v.create(ctx, replication, spec.Topic, spec.DeadLetters)
+	kept := map[string]string{"retention.ms": "-1", "min.insync.replicas": fmt.Sprint(max(1, replication-1))}
+	clustertest.Topic(t, c, spec.DeadLetters, int(partitions), int(replication), kept)
+	maps.Copy(kept, spec.TopicConfigs)
+	clustertest.Topic(t, c, spec.Topic, int(partitions), int(replication), kept)
 	var err error
 	if v.book, err = openBook(filepath.Join(t.TempDir(), "journal")); err != nil {
 		t.Fatal(err)
@@ -105,33 +108,6 @@ func (v *world) newClient(with ...kgo.Opt) *kgo.Client {
 	}
 	v.t.Cleanup(client.Close)
 	return client
-}
-
-// create makes topics that are kept whole, with as many replicas and one of them to spare.
-func (v *world) create(ctx context.Context, replication int16, topics ...string) {
-	v.t.Helper()
-	kept := func(s string) *string { return &s }
-	for _, topic := range topics {
-		configs := map[string]*string{"retention.ms": kept("-1"), "min.insync.replicas": kept(fmt.Sprint(max(1, replication-1)))}
-		if topic == v.spec.Topic {
-			for key, value := range v.spec.TopicConfigs {
-				configs[key] = kept(value)
-			}
-		}
-		if _, err := v.admin.CreateTopic(ctx, v.spec.Partitions, replication, configs, topic); err != nil {
-			v.t.Fatal(err)
-		}
-		for {
-			listed, err := v.admin.ListEndOffsets(ctx, topic)
-			if err == nil && listed.Error() == nil && len(listed[topic]) == int(v.spec.Partitions) {
-				break
-			}
-			if ctx.Err() != nil {
-				v.t.Fatalf("topic %s: %v %v", topic, err, listed.Error())
-			}
-			time.Sleep(50 * time.Millisecond)
-		}
-	}
 }
 
 // child describes the next process of the queue.

@@ -18,6 +18,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/internal/kafka/cluster/clustertest"
 	"kafkabench.example/kafka-bench/internal/project/virtual"
 	"kafkabench.example/kafka-bench/kmq/internal/engine"
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
@@ -72,12 +73,9 @@ func onCluster(t testing.TB, c cluster.Cluster, partitions int32, with ...func(*
 	w.ctx, cancel = context.WithTimeout(context.Background(), 3*patience)
 	t.Cleanup(cancel)
 	w.client = w.newClient(
-		kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.ProducerLinger(0), kgo.MetadataMinAge(50*time.Millisecond),
-		kgo.UnknownTopicRetries(-1)) // a busy broker may not know it yet
+		kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.ProducerLinger(0), kgo.MetadataMinAge(50*time.Millisecond))
 	w.adm = kadm.NewClient(w.client)
-	if _, err := w.adm.CreateTopic(w.ctx, partitions, 1, nil, name); err != nil {
-		t.Fatal(err)
-	}
+	clustertest.Topic(t, c, name, int(partitions), 1, nil)
 	return w
 }
 

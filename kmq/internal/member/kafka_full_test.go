@@ -30,9 +30,7 @@ func TestFullMapsOnKafka(t *testing.T) {
 	}
 	t.Cleanup(client.Close)
 	adm := kadm.NewClient(client)
-	if _, err := adm.CreateTopic(t.Context(), partitions, 1, nil, name); err != nil {
-		t.Fatal(err)
-	}
+	clustertest.Topic(t, k, name, partitions, 1, nil)
 	t.Cleanup(func() { _, _ = adm.DeleteTopics(context.Background(), name) })
 	r := newRecorder(1)
 	m, err := Open(t.Context(), Config{

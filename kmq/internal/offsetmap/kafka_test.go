@@ -12,11 +12,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/internal/kafka/cluster/clustertest"
 	"kafkabench.example/kafka-bench/internal/project/virtual"
 	"kafkabench.example/kafka-bench/kmq/internal/engine"
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
@@ -31,9 +31,7 @@ func prepare(t testing.TB, c cluster.Cluster, topic string, partitions int32, n 
 		t.Fatal(err)
 	}
 	t.Cleanup(cl.Close)
-	if _, err := kadm.NewClient(cl).CreateTopic(ctx, partitions, 1, nil, topic); err != nil {
-		t.Fatal(err)
-	}
+	clustertest.Topic(t, c, topic, int(partitions), 1, nil)
 	value := []byte(strings.Repeat("x", 100))
 	var failed error
 	var once sync.Once

@@ -31,8 +31,7 @@ func TestOnKafka(t *testing.T) {
 	open := func(t *testing.T, name string, records int, change func(*engine.Config)) (*Engine, engine.Config) {
 		t.Helper()
 		if records > 0 {
-			_, err := kadm.NewClient(client).CreateTopic(t.Context(), 2, 1, nil, name)
-			must(t, err)
+			clustertest.Topic(t, k, name, 2, 1, nil)
 		}
 		for i := range records {
 			r := &kgo.Record{Topic: name, Partition: int32(i) % 2, Value: []byte{byte(i)}}
@@ -120,13 +119,10 @@ func TestOnKafka(t *testing.T) {
 	})
 	t.Run("a group that is another kind of group", func(t *testing.T) {
 		t.Parallel()
-		_, err := kadm.NewClient(client).CreateTopic(t.Context(), 1, 1, nil, of+"taken")
-		must(t, err)
-		// Once a record can be written the broker knows the topic, and takes a commit.
-		must(t, client.ProduceSync(t.Context(), &kgo.Record{Topic: of + "taken"}).FirstErr())
+		clustertest.Topic(t, k, of+"taken", 1, 1, nil)
 		must(t, kadm.NewClient(client).CommitAllOffsets(t.Context(), of+"taken",
 			kadm.Offsets{of + "taken": {0: {Topic: of + "taken", Partition: 0, At: 0}}}))
-		_, err = New(t.Context(), engine.Config{
+		_, err := New(t.Context(), engine.Config{
 			Brokers: k.Bootstrap(), Topic: of + "taken", Group: of + "taken", MaxInFlight: 1, Log: slog.New(slog.DiscardHandler),
 		})
 		if !errors.Is(err, lease.ErrConfig) || !strings.Contains(err.Error(), of+"taken") {

@@ -17,10 +17,12 @@ import (
 // `kafka-bench cluster up --name`.
 const Variable = "KAFKA_BENCH_TEST_CLUSTER"
 
-// startTimeout bounds the start of a cluster, stopTimeout its end.
+// startTimeout bounds the start of a cluster, stopTimeout its end, topicTimeout the making
+// of a topic.
 const (
 	startTimeout = 3 * time.Minute
 	stopTimeout  = time.Minute
+	topicTimeout = time.Minute
 )
 
 // Settings are the properties of the shared broker. Members that fall silent, and
@@ -93,4 +95,20 @@ func Own(t testing.TB, n int, config map[string]string) *cluster.Kafka {
 		}
 	})
 	return k
+}
+
+// Topic makes a topic of the test's own, and returns when every broker knows it: a broker
+// that has just been told of a topic by another may still deny that it exists.
+func Topic(t testing.TB, c cluster.Cluster, name string, partitions, replication int, config map[string]string) {
+	t.Helper()
+	admin, err := cluster.NewAdmin(c.Bootstrap(), cluster.AccessTo(c))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer admin.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), topicTimeout)
+	defer cancel()
+	if _, err := admin.CreateTopic(ctx, name, partitions, replication, config); err != nil {
+		t.Fatal(err)
+	}
 }
