@@ -131,7 +131,7 @@ func ackGap(r *result.Run) time.Duration {
 
 func overloaded(r *result.Run) (found []string) {
 	if consumed(r) && !r.Lag.Drained && r.Delivery.Pending > 0 {
-		found = append(found, fmt.Sprintf("%s of the scheduled was delivered; %s not when the drain ended",
+		found = append(found, fmt.Sprintf("%s of the scheduled was delivered; %s still under way when the drain ended",
 			unit.Percent(r.Delivery.Ratio), records(r.Delivery.Pending)))
 	}
 	if n := r.Load.Deferred; n > 0 {

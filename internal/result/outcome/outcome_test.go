@@ -49,7 +49,7 @@ func TestOf(t *testing.T) {
 		}},
 		{"1 in 200 failed", result.Unavailable, "0.50 % of the scheduled failed", func(r *result.Run) { r.Load.Failed, r.Load.Unknown = 25, 25 }},
 		{"fewer failed", result.KeptUp, "", func(r *result.Run) { r.Load.Failed = 49 }},
-		{"not drained", result.Overloaded, "61.12 % of the scheduled was delivered; 3,888 records were not when the drain ended", func(r *result.Run) {
+		{"not drained", result.Overloaded, "61.12 % of the scheduled was delivered; 3,888 records were still under way when the drain ended", func(r *result.Run) {
 			r.Lag.Drained, r.Delivery.Ratio, r.Delivery.Pending = false, 0.6112, 3888
 		}},
 		{"nothing pending when the drain was broken off", result.KeptUp, "", func(r *result.Run) { r.Lag.Drained = false }},
