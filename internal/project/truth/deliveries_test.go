@@ -3,7 +3,9 @@ package truth
 import (
 	"math"
 	"testing"
+	"time"
 
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/kafka/driver/franz"
 	"kafkabench.example/kafka-bench/internal/project/virtual"
 	"kafkabench.example/kafka-bench/internal/result"
@@ -24,40 +26,67 @@ func TestDuplicatesAreNotGoodput(t *testing.T) {
 	}
 }
 
-// TestDrainCountsFirstDeliveries has consumers that take half of the load, some of it
+// TestDrainCountsFirstDeliveries has a consumer that takes half of the load, some of it
 // twice, and wants the drain's figures to be of what came for the first time from the
-// window's end on. Nothing is handed over in the moment in which the window ends.
+// window's end on. Nothing is handed over in the moment in which the window or the drain ends.
 func TestDrainCountsFirstDeliveries(t *testing.T) {
 	t.Parallel()
-	for _, drain := range []string{"10s", "300ms"} { // it drains, and it does not
-		v, d := newVandal(), &tapped{Driver: franz.New()}
-		d.poll = v.each(duplicate)
+	for _, drain := range []time.Duration{10 * time.Second, 300 * time.Millisecond} { // it drains, and it does not
+		v, came := newVandal(), make(handOvers)
+		twice := v.each(duplicate)
+		d := &tapped{Driver: franz.New()}
+		d.poll = func(chunks []driver.Chunk) []driver.Chunk { return came.singly(twice(chunks)) }
 		virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
-			s := smallScenario(t, "late", "load.linger=20ms", "phases.warmup=0s", "phases.drain="+drain, "consume.work=7310us")
+			s := smallScenario(t, "late", "load.linger=20ms", "phases.warmup=100ms",
+				"phases.drain="+drain.String(), "consume.work=1970us")
 			r := run(t, withDriver(config(t, c, s), d))
 			wantValid(t, r)
 			wantBalance(t, r)
-			wantLateDeliveries(t, r)
-			if drained := r.Run.Lag.Drained; drained != (drain == "10s") {
+			wantLateDeliveries(t, r, came, drain)
+			if drained := r.Run.Lag.Drained; drained != (drain == 10*time.Second) {
 				t.Errorf("in %s it drained: %t", drain, drained)
 			}
 		})
 	}
 }
 
-// wantLateDeliveries holds the drain's figures against the intervals from the window's
-// end to the drain's.
-func wantLateDeliveries(t *testing.T, r *result.Recorded) {
+// handOvers are the times at which the one worker of a run was first handed each record.
+type handOvers map[identity]time.Time
+
+// singly makes chunks of one record. The worker frees the empty chunk before each in the
+// moment in which it takes the record.
+func (h handOvers) singly(chunks []driver.Chunk) (single []driver.Chunk) {
+	for _, c := range chunks {
+		for i, r := range c.Records {
+			_, id, _ := stampOf(r.Value)
+			single = append(single, driver.Chunk{Free: func() {
+				if _, before := h[id]; !before {
+					h[id] = time.Now()
+				}
+			}}, driver.Chunk{Partition: c.Partition, HighWatermark: c.HighWatermark, Records: c.Records[i : i+1]})
+		}
+		c.Records = nil
+		single = append(single, c)
+	}
+	return single
+}
+
+// wantLateDeliveries holds the figures of a drain that may last so long, after a window
+// of a second, against when the records were handed over.
+func wantLateDeliveries(t *testing.T, r *result.Recorded, came handOvers, drain time.Duration) {
 	t.Helper()
-	lag, drain := r.Run.Lag, r.Run.Run.Phases[2]
-	var late int64
-	for _, iv := range r.Intervals {
-		if iv.StartNs >= drain.StartNs && iv.StartNs < drain.EndNs {
-			late += iv.Delivered - iv.Duplicates
+	late, last, lag := 0, time.Duration(0), r.Run.Lag
+	for _, at := range came {
+		if after := at.Sub(r.Run.Run.StartedAt) - time.Second; after >= 0 && after < drain {
+			late, last = late+1, max(last, after)
 		}
 	}
-	if got := lag.DrainPerS * lag.DrainTimeS; late == 0 || math.Abs(got-float64(late)) > 1.5 { // one may come in the moment in which the drain is given up
-		t.Errorf("%v/s for %v s are %.1f records; %d came for the first time", lag.DrainPerS, lag.DrainTimeS, got, late)
+	if !lag.Drained {
+		last = drain
 	}
-	wantCount(t, "where the drain begins", lag.DrainFromNs, drain.StartNs)
+	if want := float64(late) / last.Seconds(); late == 0 || lag.DrainPerS != want || lag.DrainTimeS != last.Seconds() {
+		t.Errorf("the drain is of %v/s for %v s, want %v/s for %v: %d came for the first time",
+			lag.DrainPerS, lag.DrainTimeS, want, last, late)
+	}
+	wantCount(t, "where the drain begins", lag.DrainFromNs, int64(time.Second))
 }
