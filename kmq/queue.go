@@ -239,7 +239,8 @@ func (q *Queue) hush() {
 // and leaves the group. Whoever holds a record that was given back can't settle it any more:
 // that returns [ErrClosed]. ctx bounds the waiting and the flushing, and a call that is under
 // way when it ends may fail; nothing of the queue runs any more when Close returns, whatever
-// it returns. Closing again returns the same.
+// it returns. With [Share] it returns [ErrLost] if the brokers refused what was flushed: those
+// records are delivered again. Closing again returns the same.
 func (q *Queue) Close(ctx context.Context) error {
 	q.closing.Do(func() {
 		q.hush()

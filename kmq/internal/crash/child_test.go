@@ -241,6 +241,11 @@ func (c *child) closed(err error) error {
 			return nil
 		}
 	}
+	// Of a share group Close says that acknowledgements were refused: their records are delivered again.
+	if errors.Is(err, kmq.ErrLost) {
+		c.journal.write(lineError, "close: acknowledgements were refused")
+		return nil
+	}
 	// Nothing is lost by a member that the group itself has to put out. It is counted, because
 	// with transactions it happens on the stand-in for Kafka, now and then.
 	if errors.Is(err, context.DeadlineExceeded) && strings.Contains(err.Error(), "leave group") {

@@ -166,12 +166,7 @@ type flush struct {
 
 // flush sends what waits and says whether the brokers took it.
 func (m *member) flush(ctx context.Context) error {
-	m.mu.Lock()
-	before := make(map[int32]int)
-	for p, a := range m.answers {
-		before[p] = a.refused + a.late
-	}
-	m.mu.Unlock()
+	before := m.refusals()
 	for {
 		mine := m.join()
 		select {
@@ -186,6 +181,22 @@ func (m *member) flush(ctx context.Context) error {
 			return fmt.Errorf("kmq: acknowledgements are on their way: %w", mine.err)
 		}
 	}
+	return m.refusedSince(before)
+}
+
+// refusals counts, by partition, the acknowledgements that were refused or late.
+func (m *member) refusals() map[int32]int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	counts := make(map[int32]int)
+	for p, a := range m.answers {
+		counts[p] = a.refused + a.late
+	}
+	return counts
+}
+
+// refusedSince returns an error if there were more refusals since they were counted.
+func (m *member) refusedSince(before map[int32]int) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for p, a := range m.answers {
@@ -195,6 +206,22 @@ func (m *member) flush(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// sendAll sends what waits and waits for the answers, once nobody settles any more. It sends
+// again what a broker asks for again.
+func (m *member) sendAll(ctx context.Context) error {
+	for {
+		within, cancel := context.WithTimeout(ctx, sendAgain)
+		err := m.client.FlushAcks(within)
+		cancel()
+		switch {
+		case err == nil:
+			return nil
+		case ctx.Err() != nil:
+			return fmt.Errorf("kmq: acknowledgements are on their way: %w", ctx.Err())
+		}
+	}
 }
 
 // join returns the flush that begins next.

@@ -304,17 +304,33 @@ func (m *member) stillLent(now time.Time, records []*kgo.Record) []*kgo.Record {
 	return fresh
 }
 
-// close gives back what is held or lies in the client, and leaves the group: acknowledgements
-// that wait are sent. Nobody fetches or renews any more. What nobody was handed is released,
-// too, which counts as a delivery: left to the end of the session it would not, and might
-// wait for its lock.
+// close sends the acknowledgements that wait, gives back what is held or lies in the client,
+// and leaves the group. It returns an error if an acknowledgement was refused; a release that
+// was refused changes nothing. Nobody fetches or renews any more. What nobody was handed is
+// released, too, which counts as a delivery: left to the end of the session it would not, and
+// might wait for its lock.
 func (m *member) close(ctx context.Context) error {
+	refused := m.refusals()
 	m.mu.Lock()
 	flushed := m.flushed
 	m.mu.Unlock()
 	if flushed != nil {
 		<-flushed // the end of the engine's context has ended it
 	}
+	err := m.sendAll(ctx)
+	if err == nil {
+		err = m.refusedSince(refused)
+	}
+	m.giveBack()
+	if left := m.client.LeaveGroupContext(ctx); left != nil {
+		err = errors.Join(err, fmt.Errorf("kmq: leaving share group %s: %w", m.e.cfg.Group, left))
+	}
+	m.client.Close()
+	return err
+}
+
+// giveBack releases what is held or lies in the client.
+func (m *member) giveBack() {
 	var given []*kgo.Record
 	if m.client.BufferedFetchRecords() > 0 {
 		m.client.ResumeFetchTopics(m.e.cfg.Topic) // a poll would drop what is paused
@@ -334,12 +350,6 @@ func (m *member) close(ctx context.Context) error {
 	for _, r := range given {
 		r.Ack(kgo.AckRelease)
 	}
-	err := m.client.LeaveGroupContext(ctx)
-	m.client.Close()
-	if err != nil {
-		return fmt.Errorf("kmq: leaving share group %s: %w", m.e.cfg.Group, err)
-	}
-	return nil
 }
 
 func wake(c chan struct{}) {
