@@ -87,7 +87,7 @@ type Config struct {
 	Acks Acks
 	// SessionTimeout is after how long a member that is silent is put out of the group;
 	// the client's default, 45 s, if zero; from 1 s to 30 min, within what the brokers
-	// allow (group.min.session.timeout.ms).
+	// allow (group.min.session.timeout.ms). With [Share] it is at least 3 s.
 	SessionTimeout time.Duration
 
 	// Client are further options of every Kafka client that the queue opens: TLS, SASL,

@@ -43,6 +43,11 @@ var (
 // queue releases a record at its deadline before the broker does, as it can tell when.
 const lockSlack = 2 * time.Second
 
+// leastSession is the shortest session that a group is given, where the brokers allow as short a
+// one: three heartbeats of franz-go, which sends one a second at most. In a shorter session a
+// living member is put out again and again, and each time what it acknowledges is refused.
+const leastSession = 3 * time.Second
+
 // groupFacts is what is known of the group and its topic when the engine is opened.
 type groupFacts struct {
 	brokers              int  // that lead partitions of the topic
@@ -211,8 +216,12 @@ func prepareSettings(ctx context.Context, client *kgo.Client, cfg engine.Config)
 		wanted = cfg.Visibility + lockSlack
 	}
 	lock = duration(ctx, client, cfg, group, broker, lockOfGroup, wanted)
-	duration(ctx, client, cfg, group, broker, sessionOfGroup, cfg.SessionTimeout)
-	duration(ctx, client, cfg, group, broker, beatOfGroup, cfg.SessionTimeout/3)
+	var session time.Duration
+	if cfg.SessionTimeout > 0 {
+		session = max(cfg.SessionTimeout, leastSession)
+	}
+	duration(ctx, client, cfg, group, broker, sessionOfGroup, session)
+	duration(ctx, client, cfg, group, broker, beatOfGroup, session/3)
 	return deliveryLimit(ctx, client, cfg, group, broker), lock, nil
 }
 
