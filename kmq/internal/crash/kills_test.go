@@ -9,6 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kadm"
+
 	"kafkabench.example/kafka-bench/kmq"
 	"kafkabench.example/kafka-bench/kmq/internal/markers"
 	"kafkabench.example/kafka-bench/kmq/internal/step"
@@ -243,10 +245,37 @@ func (c *crew) finish() {
 	c.keep(&c.steady, roleQueue, true)
 	c.keep(&second, roleQueue, true)
 	v.settle(2 * time.Minute)
-	v.calm(v.spec.Visibility + time.Second)
+	if c.way.engine == kmq.Share {
+		v.accepted(2 * time.Minute)
+	} else {
+		v.calm(v.spec.Visibility + time.Second)
+	}
 	c.keep(&second, roleQueue, false)
 	c.keep(&c.steady, roleQueue, false)
 	c.keep(&c.tracker, roleTracker, false)
+}
+
+// accepted waits until a share group has no record to deliver any more. That nothing is delivered for a
+// while does not tell: a member that the group put out has its acknowledgements refused, and fetches again
+// only when it is back.
+func (v *world) accepted(within time.Duration) {
+	v.t.Helper()
+	var open kadm.ShareOffsets
+	if !v.await(func() bool {
+		described, err := v.admin.DescribeShareGroupOffsets(soon(v.t), v.spec.Group)
+		if err != nil {
+			return false
+		}
+		open = described[v.spec.Group].Offsets
+		for p := range v.spec.Partitions {
+			if o, known := open.Lookup(v.spec.Topic, p); !known || o.Err != nil || o.Lag != 0 {
+				return false
+			}
+		}
+		return true
+	}, within) {
+		v.t.Errorf("records are processed and not accepted: %+v", open)
+	}
 }
 
 // calm waits until nothing was delivered for a while.
