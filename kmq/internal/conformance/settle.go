@@ -100,7 +100,7 @@ func releasedLater(w *world) {
 		w.unsupported("nack", ds[0].Nack(w.ctx, time.Second))
 		return
 	}
-	const delay = 1500 * time.Millisecond
+	const delay = 5 * time.Second // longer than the brokers' locks
 	released := time.Now()
 	if err := ds[0].Nack(w.ctx, delay); err != nil {
 		w.Fatalf("nack: %v", err)
@@ -115,6 +115,9 @@ func releasedLater(w *world) {
 	}
 	w.ack(d)
 	w.nothing(q)
+	if s := q.Stats(); s.Expired != 0 {
+		w.Errorf("a delay that is over counts as expired: %+v", s)
+	}
 }
 
 func expires(w *world) {
