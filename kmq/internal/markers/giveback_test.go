@@ -12,34 +12,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/marker"
 )
 
-// Closing gives back what is open, at once and not by the timeout, and what was never
-// handed out does not count as delivered.
-func TestCloseGivesBack(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, 1)
-		w.produce(0, 10)
-		q := w.open()
-		w.receive(q, 4)
-		w.until("all are started", func() bool { return q.Counts().InFlight == 10 })
-		if err := q.Close(w.ctx); err != nil {
-			t.Fatal(err)
-		}
-		next := w.open()
-		began := time.Now()
-		attempts := map[int]int{}
-		for _, l := range w.receive(next, 10) {
-			attempts[l.Attempt]++
-			w.ack(next, l)
-		}
-		if attempts[1] != 6 || attempts[2] != 4 {
-			t.Errorf("deliveries by attempt: %v", attempts)
-		}
-		if took := time.Since(began); took > w.cfg.Visibility {
-			t.Errorf("given back after %v, by the timeout", took)
-		}
-	})
-}
-
 // A holder that lost its partition without knowing it must not cut short the time of the
 // next one.
 func TestReleaseByAnotherHolder(t *testing.T) {

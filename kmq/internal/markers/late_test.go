@@ -468,11 +468,15 @@ func TestAdvance(t *testing.T) {
 		s.assign(0, member.Offset{})
 		var reads []read
 		at := int64(0)
-		for range rapid.IntRange(1, 20).Draw(t, "runs") {
-			at += rapid.Int64Range(0, 3).Draw(t, "left out")
-			n := rapid.Int64Range(1, 5).Draw(t, "records")
-			reads = append(reads, s.reading([]marker.Marker{{Offset: at, Count: int32(n)}})...)
-			at += n
+		for range rapid.IntRange(1, 20).Draw(t, "polls") {
+			var runs []marker.Marker // of one poll
+			for range rapid.IntRange(1, 3).Draw(t, "runs of a poll") {
+				at += rapid.Int64Range(0, 3).Draw(t, "left out")
+				n := rapid.Int64Range(1, 5).Draw(t, "records")
+				runs = append(runs, marker.Marker{Offset: at, Count: int32(n)})
+				at += n
+			}
+			reads = append(reads, s.reading(runs)...)
 		}
 		done := map[int64]window.Range{}
 		for _, i := range rapid.Permutation(reads).Draw(t, "order") {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -18,7 +19,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/engine"
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 	"kafkabench.example/kafka-bench/kmq/internal/marker"
-	"kafkabench.example/kafka-bench/kmq/internal/member"
 )
 
 // A poll whose starts are refused for good is never committed past, nor is what was read
@@ -66,71 +66,15 @@ func TestNothingGoesPastARefusedStart(t *testing.T) {
 				if ls, err := q.Receive(ctx, 1); !errors.Is(err, kerr.TopicAuthorizationFailed) {
 					t.Errorf("%d records after the failure, %v", len(ls), err)
 				}
-				_ = q.Close(ctx)
+				if err := q.Close(ctx); errors.Is(err, context.DeadlineExceeded) { // what was not started need not be given back
+					t.Errorf("close: %v", err)
+				}
 				if at := w.committed(w.cfg.Group, w.cfg.Topic, 0); at > 1 {
 					t.Errorf("committed %d: the record at 1 has no start", at)
 				}
 			})
 		})
 	}
-}
-
-// What was read moves what may be committed only where nothing is left out before it.
-func TestAdvanceIsContiguous(t *testing.T) {
-	q := &queue{started: started{parts: map[int32]*position{}}}
-	h := handler{q}
-	runs := func(offset int64) []marker.Marker {
-		return h.runs([]*kgo.Record{{Offset: offset}, {Offset: offset + 1}, {Offset: offset + 5}})
-	}
-	q.started.assign(0, member.Offset{At: 10})
-	first, second := runs(10), runs(20) // offsets are left out within a poll and between: that is no gap
-	a, b := q.started.reading(first), q.started.reading(second)
-	q.started.advance(b)
-	if at := q.started.offsets(nil)[0].At; at != 10 {
-		t.Errorf("moved to %d past what has no start", at)
-	}
-	q.started.advance(a)
-	if at := q.started.offsets(nil)[0].At; at != 26 {
-		t.Errorf("at %d", at)
-	}
-}
-
-// A delivery is counted when somebody was handed the record: those that wait for a slow
-// consumer keep their locks.
-func TestWhatWaitsIsNotCounted(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, 1, visible(2*time.Second), func(c *engine.Config) {
-			c.MaxDeliveries, c.DeadLetterTopic, c.MaxInFlight = 2, c.Topic+"-dead", 120
-		})
-		const records = 120
-		w.produce(0, records)
-		q := w.open()
-		seen := map[int64]int{}
-		for len(seen) < records { // 7 s of work for locks of 2 s
-			l := w.receive(q, 1)[0]
-			seen[l.Origin.Offset]++
-			if l.Attempt != seen[l.Origin.Offset] {
-				t.Fatalf("record %d is handed out %d times, as attempt %d", l.Origin.Offset, seen[l.Origin.Offset], l.Attempt)
-			}
-			time.Sleep(60 * time.Millisecond)
-			if err := q.Ack(w.ctx, l); err != nil && !errors.Is(err, lease.ErrExpired) {
-				t.Fatal(err)
-			}
-		}
-		w.flush(q)
-		extended := 0
-		for _, m := range w.markers(0) {
-			if m.Type == marker.Extend {
-				extended++
-			}
-		}
-		if n := len(w.read(w.cfg.DeadLetterTopic, 0)); n != 0 {
-			t.Errorf("%d dead letters of records that were all acknowledged", n)
-		}
-		if extended == 0 || extended > 60 {
-			t.Errorf("%d markers kept the locks", extended)
-		}
-	})
 }
 
 // One record whose copy is refused holds up no other one, and its own turn comes once it
@@ -370,42 +314,8 @@ func TestGivenBackAfterItsLockWasExtended(t *testing.T) {
 			}
 			order = append(order, m.Type)
 		}
-		if n := len(order); n < 3 || order[n-2] != marker.Extend || order[n-1] != marker.Release {
-			t.Errorf("markers %v", order)
-		}
-	})
-}
-
-// What was started is committed soon, however seldom commits are made otherwise.
-func TestStartsAreCommittedSoon(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, 1, func(c *engine.Config) { c.CommitEvery = time.Hour })
-		w.produce(0, 20)
-		q := w.open()
-		w.receive(q, 20)
-		w.until("the starts are committed", func() bool { return w.committed(w.cfg.Group, w.cfg.Topic, 0) == 20 })
-	})
-}
-
-// A queue whose cluster is gone can be closed: nobody waits for what the client will never
-// tell.
-func TestCloseWithoutACluster(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, 1)
-		q := w.open()
-		w.produce(0, 10)
-		ls := w.receive(q, 10)
-		_ = w.on.Stop(w.ctx)
-		w.ack(q, ls...)
-		_, _ = handler{q}.Begin(w.ctx, []*kgo.Record{{Topic: w.cfg.Topic, Offset: 10, Value: []byte("x")}})
-		ctx, cancel := context.WithTimeout(w.ctx, time.Second)
-		defer cancel()
-		closed := make(chan struct{})
-		go func() { defer close(closed); _ = q.Close(ctx) }()
-		select {
-		case <-closed:
-		case <-time.After(patience):
-			t.Fatal("close hangs")
+		if want := []marker.Type{marker.Start, marker.Extend, marker.Release}; !slices.Equal(order, want) { // one extends both
+			t.Errorf("markers %v, want %v", order, want)
 		}
 	})
 }

@@ -1,7 +1,6 @@
 package markers
 
 import (
-	"errors"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -18,86 +17,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/marker"
 	"kafkabench.example/kafka-bench/kmq/internal/tracker"
 )
-
-// A record that is dropped comes again, as it was, from the tail of its partition.
-func TestRedelivers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, 2, visible(3*time.Second))
-		w.produce(1, 10)
-		q := w.open()
-		first := w.receive(q, 10)
-		w.ack(q, first[:7]...)
-		again := w.receive(q, 3)
-		for i, l := range again {
-			was := first[7+i]
-			if l.Origin != was.Origin || l.At.Partition != 1 || l.At.Offset != int64(10+i) || l.Attempt != 2 {
-				t.Errorf("origin %v, at %v, attempt %d; it was %v", l.Origin, l.At, l.Attempt, was.Origin)
-			}
-			r, o := l.Record, was.Record
-			if string(r.Key) != string(o.Key) || string(r.Value) != string(o.Value) || !r.Timestamp.Equal(o.Timestamp) ||
-				len(r.Headers) != 1 || r.Headers[0].Key != "h" || string(r.Headers[0].Value) != "x" {
-				t.Errorf("redelivered as %+v, was %+v", r, o)
-			}
-		}
-		if err := q.Ack(w.ctx, first[9]); !errors.Is(err, lease.ErrExpired) {
-			t.Errorf("ack after the deadline: %v", err)
-		}
-		w.ack(q, again...)
-		w.flush(q)
-		w.until("the copies are counted", func() bool { return q.Counts().Tailed == 3 })
-		if c := q.Counts(); c.Redelivered != 3 || c.Expired != 3 || c.Acked != 10 {
-			t.Errorf("%+v", c)
-		}
-	})
-}
-
-// Invariant 3: an end is written only after an ack or a durable copy.
-func TestEndOnlyAfterAckOrCopy(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, 1, visible(3*time.Second), func(c *engine.Config) {
-			c.MaxDeliveries, c.DeadLetterTopic = 2, c.Topic+"-dead"
-		})
-		w.produce(0, 4)
-		q := w.open()
-		ls := w.receive(q, 4)
-		if n := w.ended(0); n != 0 {
-			t.Fatalf("%d ends before any ack", n)
-		}
-		refused, allow := make(chan struct{}, 1000), make(chan struct{})
-		refuse := func(p *kmsg.ProduceRequest) *kmsg.ProduceResponse {
-			select {
-			case <-allow:
-				return nil
-			default:
-			}
-			signal(refused)
-			return refusal(p, kerr.NotEnoughReplicas)
-		}
-		w.onProduce(w.cfg.Topic, refuse)
-		w.onProduce(w.cfg.DeadLetterTopic, refuse)
-		w.ack(q, ls[0])
-		for range 2 { // the copies are tried, and are not durable
-			select {
-			case <-refused:
-			case <-time.After(patience):
-				t.Fatal("no copy was tried")
-			}
-		}
-		time.Sleep(5 * writeFor) // and are given up
-		w.flush(q)
-		if n := w.ended(0); n != 1 {
-			t.Errorf("%d ends, with one record acknowledged and no copy durable", n)
-		}
-		close(allow)
-		again := w.receive(q, 3)
-		w.until("the copied ones have ended", func() bool { return w.ended(0) == 4 })
-		w.ack(q, again[0])
-		w.until("two dead letters", func() bool { return q.Counts().DeadLettered == 2 })
-		if n := len(w.read(w.cfg.DeadLetterTopic, 0)); n != 2 {
-			t.Errorf("%d dead letters", n)
-		}
-	})
-}
 
 // Invariant 6: what is not in the log any more is counted and ended, and nothing else is
 // delivered in its place.

@@ -4,133 +4,15 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
-	"github.com/twmb/franz-go/pkg/kgo"
-	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"kafkabench.example/kafka-bench/kmq/internal/engine"
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
-	"kafkabench.example/kafka-bench/kmq/internal/marker"
 )
-
-// Invariant 2: the tracker commits, for the group that it reads with, up to the lowest
-// start without an end, and not beyond; the next tracker reads on from there.
-func TestCommitStopsAtTheOldestOpenStart(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, 1)
-		q := w.open()
-		var open *lease.Lease
-		for i := range 5 { // five polls, five starts
-			w.produce(0, 20)
-			ls := w.receive(q, 20)
-			if i == 2 {
-				open = ls[7]
-				ls = slices.Delete(ls, 7, 8)
-			}
-			w.ack(q, ls...)
-			w.flush(q)
-		}
-		group := Group(w.cfg.Group)
-		var held int64 = -1
-		for offset, m := range w.markers(0) {
-			if m.Type == marker.Start && m.Offset <= open.At.Offset && open.At.Offset < m.Offset+int64(m.Count) {
-				held = offset
-			}
-		}
-		highest := int64(-1)
-		w.until("the tracker commits up to the open start", func() bool {
-			highest = max(highest, w.committed(group, w.cfg.MarkersTopic, 0))
-			return highest >= held
-		})
-		time.Sleep(500 * time.Millisecond) // ten commits
-		if at := w.committed(group, w.cfg.MarkersTopic, 0); at != held {
-			t.Errorf("committed %d, the start of the open record is at %d", at, held)
-		}
-
-		if err := q.tracker.Close(w.ctx); err != nil {
-			t.Fatal(err)
-		}
-		lowest := w.fetches(w.cfg.MarkersTopic)
-		next, err := NewTracker(w.ctx, w.cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer next.Close(w.ctx)
-		w.until("the next tracker reads", func() bool { return lowest() >= 0 && lowest() <= held })
-		if from := lowest(); from != held {
-			t.Errorf("the next tracker began to read at %d, committed was %d", from, held)
-		}
-		w.ack(q, open)
-		w.flush(q)
-		end := int64(0)
-		for offset := range w.markers(0) {
-			end = max(end, offset+1)
-		}
-		w.until("the next tracker commits the end", func() bool { return w.committed(group, w.cfg.MarkersTopic, 0) == end })
-	})
-}
-
-// fetches says from which offset on a topic of one partition was read at the lowest, from
-// now on; -1: not yet.
-func (w *world) fetches(topic string) func() int64 {
-	id := w.topicID(topic)
-	var lowest atomic.Int64
-	lowest.Store(-1)
-	w.fake.ControlKey(int16(kmsg.Fetch), func(req kmsg.Request) (kmsg.Response, error, bool) {
-		w.fake.KeepControl()
-		for _, rt := range req.(*kmsg.FetchRequest).Topics {
-			if rt.TopicID == id {
-				at := rt.Partitions[0].FetchOffset
-				if low := lowest.Load(); low < 0 || at < low {
-					lowest.Store(at)
-				}
-			}
-		}
-		return nil, nil, false
-	})
-	return lowest.Load
-}
-
-// A marker that can't be read is refused loudly; records are redelivered all the same, but
-// nothing from it on is committed.
-func TestUnreadableMarker(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var log heard
-		w := newWorld(t, 1, visible(2*time.Second), func(c *engine.Config) { c.Log = logTo(&log) })
-		q := w.open()
-		w.produce(0, 1)
-		w.ack(q, w.receive(q, 1)...)
-		w.flush(q)
-		_, key, value := marker.Append(nil, marker.Marker{Offset: 5, Type: marker.Start, Count: 1})
-		value[0] = 2 << 4 // of a later version
-		r := &kgo.Record{Topic: w.cfg.MarkersTopic, Key: key, Value: value}
-		if err := w.client.ProduceSync(w.ctx, r).FirstErr(); err != nil {
-			t.Fatal(err)
-		}
-		w.produce(0, 1)
-		w.receive(q, 1)
-		w.ack(q, w.receive(q, 1)...) // again
-		w.flush(q)
-		group := Group(w.cfg.Group)
-		w.until("what is before is committed", func() bool { return w.committed(group, w.cfg.MarkersTopic, 0) == r.Offset })
-		time.Sleep(300 * time.Millisecond)
-		if at := w.committed(group, w.cfg.MarkersTopic, 0); at != r.Offset {
-			t.Errorf("committed %d, beyond the marker at %d", at, r.Offset)
-		}
-		if n := q.Counts().Unreadable; n != 1 {
-			t.Errorf("%d unreadable markers are counted", n)
-		}
-		if !strings.Contains(log.all(), "can't be read") || !strings.Contains(log.all(), "unknown version") {
-			t.Errorf("logged: %s", log.all())
-		}
-	})
-}
 
 // A tracker on its own, and one that takes over: whatever was started before is
 // redelivered once, at its deadline.
