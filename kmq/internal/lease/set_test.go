@@ -52,13 +52,15 @@ func TestExpiry(t *testing.T) {
 		for i := range leases {
 			leases[i] = open(int64(i))
 		}
-		s.Add(leases[0], start.Add(5*time.Second))
-		synctest.Wait()                            // the timer is set
-		s.Add(leases[1], start.Add(2*time.Second)) // earlier than what the timer waits for
-		s.Add(leases[2], time.Time{})              // never
-		s.Add(leases[3], start.Add(3*time.Second)) // extended
-		s.Add(leases[4], start.Add(2*time.Second)) // settled in time
-		s.Add(leases[5], start.Add(9*time.Second)) // shortened
+		s.Add(leases[0], time.Time{})
+		s.Lend(leases[:1], start.Add(5*time.Second)) // handed out
+		s.Lend(leases[:1], time.Time{})              // no deadline leaves what there is
+		synctest.Wait()                              // the timer is set
+		s.Add(leases[1], start.Add(2*time.Second))   // earlier than what the timer waits for
+		s.Add(leases[2], time.Time{})                // never
+		s.Add(leases[3], start.Add(3*time.Second))   // extended
+		s.Add(leases[4], start.Add(2*time.Second))   // settled in time
+		s.Add(leases[5], start.Add(9*time.Second))   // shortened
 		if err := s.Extend(leases[3], start.Add(7*time.Second)); err != nil {
 			t.Fatal(err)
 		}
@@ -211,32 +213,6 @@ func TestRoom(t *testing.T) {
 		s.LoseAll(nil)
 		if !ready(last) || s.Room() != 4 || s.Len() != 0 || !s.Oldest().IsZero() {
 			t.Errorf("when all is lost: room %d, %d in flight", s.Room(), s.Len())
-		}
-	})
-}
-
-func TestLend(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		expired := 0
-		s := NewSet(10, func(*Lease) { expired++ })
-		defer s.Close()
-		a, b, c := open(1), open(2), open(3)
-		s.AddAll([]*Lease{a, b, c}, time.Time{})
-		_ = s.Settle(b, Lost)
-		until := time.Now().Add(time.Minute)
-		if got := s.Lend([]*Lease{a, b, c}, until); !slices.Equal(got, []*Lease{a, c}) {
-			t.Errorf("lent %d", len(got))
-		}
-		if !a.Deadline().Equal(until) {
-			t.Errorf("until %v, want %v", a.Deadline(), until)
-		}
-		if got := s.Lend([]*Lease{a}, time.Time{}); len(got) != 1 || !a.Deadline().Equal(until) {
-			t.Errorf("no deadline leaves what there is: %v", a.Deadline())
-		}
-		time.Sleep(2 * time.Minute)
-		synctest.Wait()
-		if expired != 2 {
-			t.Errorf("%d expired, want 2", expired)
 		}
 	})
 }

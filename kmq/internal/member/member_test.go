@@ -191,26 +191,6 @@ func TestRevocationIsInOrder(t *testing.T) {
 	})
 }
 
-func TestNoMoreIsBegunThanThereIsRoomFor(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newPlace(t)
-		p.produce(1000)
-		r := newRecorder(16)
-		m := p.open(r, 16)
-		p.until("a full set", func() bool { return r.set.Len() == 16 })
-		time.Sleep(50 * time.Millisecond)
-		if r.set.Len() != 16 {
-			t.Errorf("%d in flight", r.set.Len())
-		}
-		p.take(m, 1000)
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		if r.most > 16 || r.over > 0 {
-			t.Errorf("%d records were begun at once, %d more than there was room for", r.most, r.over)
-		}
-	})
-}
-
 func TestPauseAndResume(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPlace(t)

@@ -32,8 +32,6 @@ type recorder struct {
 	diary     []string
 	committed map[int32]Offset // as assigned
 	next      map[int32]int64
-	most      int // records of one Begin
-	over      int // of those, beyond the room
 	busy      bool
 	metadata  string
 }
@@ -62,7 +60,6 @@ func (r *recorder) Begin(_ context.Context, records []*kgo.Record) ([]*lease.Lea
 		return nil, r.beginErr
 	}
 	r.busy = true
-	r.most, r.over = max(r.most, len(records)), max(r.over, len(records)-r.set.Room())
 	partitions := make(map[int32]bool)
 	for _, rec := range records {
 		partitions[rec.Partition] = true

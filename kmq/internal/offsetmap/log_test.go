@@ -93,8 +93,9 @@ func refuseLonger(fake *kfake.Cluster, limit int) {
 	})
 }
 
-// TestBrokerRefusesMaps has a coordinator take less metadata than it says: all is delivered
-// once, and its map is never lost.
+// TestBrokerRefusesMaps has a coordinator take less metadata than it says: the limit is
+// lowered until it takes it, and a flush fails until then. All is delivered once, and its map
+// is never lost. Invariants 4 and 7.
 func TestBrokerRefusesMaps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const limit, records = shortMetadata, 3000
@@ -125,11 +126,19 @@ func TestBrokerRefusesMaps(t *testing.T) {
 			learned := e.limit
 			e.mu.Unlock()
 			if learned <= limit {
+				if learned < limit/2 {
+					t.Errorf("the limit is %d, that of the broker %d", learned, limit)
+				}
 				break
 			}
 			if time.Now().After(until) {
 				t.Fatalf("the limit is still %d", learned)
 			}
+		}
+		soon, cancel := context.WithTimeout(ctx, time.Second)
+		defer cancel()
+		if err := e.Flush(soon); err == nil {
+			t.Error("a flush takes what is not committed for durable")
 		}
 		for _, l := range first {
 			if l.At.Offset%3 != 1 {

@@ -12,61 +12,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
-	"kafkabench.example/kafka-bench/kmq/internal/member"
 )
-
-// TestRedelivery follows one record that is always released: from its place, then from
-// the tail, to the dead letters.
-func TestRedelivery(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		cfg := testConfig()
-		cfg.MaxDeliveries = 5
-		w := newWorld(cfg, 4096)
-		w.run(t)
-		w.append(&kgo.Record{Topic: testTopic, Key: []byte("0/0"), Headers: []kgo.RecordHeader{{Key: "mine", Value: []byte("x")}}})
-		w.assign(0)
-		w.poll()
-		for attempt := 1; attempt <= 3; attempt++ {
-			if err := w.Nack(ctx, w.one(t, "0/0", attempt), 0); err != nil {
-				t.Fatal(err)
-			}
-			synctest.Wait()
-		}
-		w.none(t)
-		w.commitAll()
-		if got := w.committed[0]; got != (member.Offset{At: 1}) || len(w.logOf(0)) != 2 {
-			t.Fatalf("committed %v with %d records in the log, want offset 1 and a copy at the tail", got, len(w.logOf(0)))
-		}
-		copied := w.logOf(0)[1]
-		if header(copied, "mine") != "x" || header(copied, lease.HeaderDeliveries) != "3" {
-			t.Fatalf("the copy has the headers %v", copied.Headers)
-		}
-		w.poll()
-		for attempt := 4; attempt <= 5; attempt++ {
-			l := w.one(t, "0/0", attempt)
-			if l.Origin != (lease.ID{}) || l.At.Offset != 1 {
-				t.Fatalf("at %v from %v", l.At, l.Origin)
-			}
-			// There is nothing to wait for before a dead letter.
-			if err := w.Nack(ctx, l, time.Duration(attempt-4)*time.Hour); err != nil {
-				t.Fatal(err)
-			}
-			synctest.Wait()
-		}
-		w.none(t)
-		w.commitAll()
-		if got := w.committed[0]; got != (member.Offset{At: 2}) || len(w.deadLetters()) != 1 || w.set.Len() != 0 {
-			t.Fatalf("committed %v, %d dead letters, %d in flight", got, len(w.deadLetters()), w.set.Len())
-		}
-		d := w.deadLetters()[0]
-		if header(d, lease.HeaderDeliveries) != "5" || header(d, lease.HeaderReason) != "delivered 5 times" {
-			t.Fatalf("the dead letter has the headers %v", d.Headers)
-		}
-		if c := w.counted(); c.Nacked != 5 || c.Tailed != 1 || c.DeadLettered != 1 || c.Rejected != 0 {
-			t.Fatalf("counted %+v", c)
-		}
-	})
-}
 
 // TestDeadlines has locks run out: never before their deadline, at once after it.
 // Invariant 8.

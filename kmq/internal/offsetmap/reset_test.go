@@ -183,66 +183,6 @@ func TestCutWhileCopied(t *testing.T) {
 	})
 }
 
-// TestLimitLearned has a broker refuse metadata that should fit: the limit is lowered
-// until it takes it, and nothing new is taken meanwhile. Invariants 4 and 7.
-func TestLimitLearned(t *testing.T) {
-	const real = 24
-	cfg := testConfig()
-	w := newWorld(cfg, 4096)
-	w.lowered = true
-	defer w.halt()
-	w.produce(0, 500)
-	w.assign(0)
-	commit := func() {
-		for p, offset := range w.h.Committable(nil) {
-			if len(offset.Metadata) > real {
-				w.lower()
-			} else {
-				w.committed[p] = offset
-			}
-		}
-	}
-	w.poll()
-	if len(w.counted().Paused) != 0 || len(w.ready) != cfg.MaxInFlight {
-		t.Fatalf("paused before anything was refused, %d ready", len(w.ready))
-	}
-	leases := w.receive(cfg.MaxInFlight)
-	for i := 1; i < len(leases); i += 7 {
-		must(t, w.Ack(ctx, leases[i]))
-	}
-	for range 30 {
-		commit()
-	}
-	if w.limit > real || w.limit < real/2 {
-		t.Fatalf("the limit is %d, that of the broker %d:\n%s", w.limit, real, w.log.String())
-	}
-	if w.whole() == nil {
-		t.Fatal("a flush would take what is not committed for durable")
-	}
-	w.poll()
-	if n := len(w.ready); n > 0 {
-		t.Fatalf("%d are taken beyond a map that does not fit", n)
-	}
-	if paused := w.count(w.Engine.counts).Paused; !slices.Equal(paused, []int32{0}) {
-		t.Fatalf("paused %v", paused)
-	}
-	for i, l := range leases {
-		if i%7 != 1 {
-			must(t, w.Ack(ctx, l))
-		}
-	}
-	for range 1000 {
-		commit()
-		w.poll()
-		for _, l := range w.receive(10) {
-			must(t, w.Ack(ctx, l))
-		}
-	}
-	if w.committed[0] != (member.Offset{At: 500}) || w.set.Len() != 0 || w.whole() != nil {
-		t.Fatalf("committed %v, %d in flight", w.committed[0], w.set.Len())
-	}
-}
-
 // TestRefusedAside has one record that can't be copied, whatever the reason: it is set
 // aside, ever longer, and counted; the others go on.
 func TestRefusedAside(t *testing.T) {
@@ -324,9 +264,9 @@ func TestLarge(t *testing.T) {
 			}
 			return nil
 		})
-		for range 2 {
+		for again := range 2 {
 			for _, l := range w.receive(10) {
-				must(t, w.Nack(ctx, l, 0))
+				must(t, w.Nack(ctx, l, time.Duration(again)*time.Hour)) // there is nothing to wait for before a dead letter
 			}
 			synctest.Wait()
 			w.poll()

@@ -99,67 +99,49 @@ func TestRetentionAlarm(t *testing.T) {
 	})
 }
 
-// wide makes a topic of two partitions, of each of which the first five of ten records are
-// deleted and a group has committed an offset. One record may be in flight.
-func (p *place) wide(group string, at int64) {
-	p.Helper()
-	p.cfg.Topic, p.cfg.MaxInFlight = "wide", 1
-	if _, err := p.adm.CreateTopic(p.Context(), 2, 1, nil, p.cfg.Topic); err != nil {
-		p.Fatal(err)
-	}
-	var committed, deleted kadm.Offsets
-	for partition := range int32(2) {
-		p.old(partition, 10)
-		committed.Add(kadm.Offset{Topic: p.cfg.Topic, Partition: partition, At: at, LeaderEpoch: -1})
-		deleted.Add(kadm.Offset{Topic: p.cfg.Topic, Partition: partition, At: 5})
-	}
-	if err := p.adm.CommitAllOffsets(p.Context(), group, committed); err != nil {
-		p.Fatal(err)
-	}
-	if res, err := p.adm.DeleteRecords(p.Context(), deleted); err != nil || res.Error() != nil {
-		p.Fatal(err, res.Error())
-	}
-}
-
 // What waits is covered too, whether its partition was begun or not. What was deleted before
-// a group began is not missed by it.
+// a group began is not missed by it; one that has committed offset 0 has begun there.
 func TestRetentionAlarmOfWhatWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPlace(t)
-		p.wide("behind", 7)
-		for group, at := range map[string]string{"behind": "offset 7", "new": "offset 5"} {
-			p.set("-1")
-			p.cfg.Group = group
-			e := p.open()
-			p.take(e, 1) // the other partition waits
-			if a := p.look(e); a != "" {
-				t.Errorf("group %s: all is covered, and the alarm is %q", group, a)
-			}
-			p.set("3660000")
-			if a := p.look(e); !strings.Contains(a, at+" of partition 0") || !strings.Contains(a, at+" of partition 1") {
-				t.Errorf("group %s: the alarm is %q", group, a)
-			}
+		p.cfg.Topic, p.cfg.MaxInFlight = "wide", 1
+		p.on.Topic(t, p.cfg.Topic, 2)
+		var deleted kadm.Offsets
+		for partition := range int32(2) {
+			p.old(partition, 10)
+			deleted.Add(kadm.Offset{Topic: p.cfg.Topic, Partition: partition, At: 5})
 		}
-	})
-}
-
-// A group that has committed offset 0 has begun there: what is deleted from 0 on is lost to
-// it, as it is not to a group that has committed nothing.
-func TestRetentionAlarmFromOffsetZero(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newPlace(t)
-		p.wide("zero", 0)
-		p.set("-1")
-		for _, group := range []string{"zero", "new"} {
-			p.cfg.Group = group
+		for _, c := range []struct {
+			group     string
+			committed int64
+			from      string
+		}{{"behind", 7, "offset 7"}, {"new", -1, "offset 5"}, {"zero", 0, ""}} {
+			if c.committed >= 0 {
+				var committed kadm.Offsets
+				for partition := range int32(2) {
+					committed.Add(kadm.Offset{Topic: p.cfg.Topic, Partition: partition, At: c.committed, LeaderEpoch: -1})
+				}
+				if err := p.adm.CommitAllOffsets(t.Context(), c.group, committed); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if res, err := p.adm.DeleteRecords(t.Context(), deleted); err != nil || res.Error() != nil {
+				t.Fatal(err, res.Error())
+			}
+			p.set("-1")
+			p.cfg.Group = c.group
 			e := p.open()
-			waits := 1 - p.take(e, 1)[0].At.Partition
+			waits := 1 - p.take(e, 1)[0].At.Partition // the other partition
 			want := ""
-			if group == "zero" {
+			if c.committed == 0 {
 				want = fmt.Sprintf("offsets 0 to 4 of partition %d of topic wide are deleted and were not settled", waits)
 			}
 			if a := p.look(e); a != want {
-				t.Errorf("group %s: the alarm is %q, want %q", group, a, want)
+				t.Errorf("group %s: the alarm is %q, want %q", c.group, a, want)
+			}
+			p.set("3660000")
+			if a := p.look(e); !strings.Contains(a, c.from+" of partition 0") || !strings.Contains(a, c.from+" of partition 1") {
+				t.Errorf("group %s: the alarm is %q", c.group, a)
 			}
 		}
 	})

@@ -11,7 +11,6 @@ import (
 
 	"kafkabench.example/kafka-bench/kmq/internal/marker"
 	"kafkabench.example/kafka-bench/kmq/internal/tracker"
-	"kafkabench.example/kafka-bench/kmq/internal/window"
 )
 
 // entry is what the model knows of one record.
@@ -405,17 +404,6 @@ func TestAClockAheadHidesNoExtension(t *testing.T) {
 	s.Apply(4, at(6510), live(4010), tick)
 	if due := s.Due(10); len(due) != 1 {
 		t.Errorf("not due after its time: %v", due)
-	}
-}
-
-// What was read after the fact is due by the log's time alone: who starts anew does not
-// wait for the visibility once more.
-func TestReplayed(t *testing.T) {
-	s := tracker.New(0)
-	s.Apply(0, at(0), tracker.Seen{At: time.Second}, start(10, 3, 30*time.Second))
-	s.Apply(1, at(30_001), live(1001), tick)
-	if due := s.Due(10); len(due) != 1 || due[0].Range != (window.Range{From: 10, To: 13}) {
-		t.Errorf("due: %v", due)
 	}
 }
 

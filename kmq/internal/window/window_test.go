@@ -112,102 +112,105 @@ func (m *model) check(t interface{ Fatalf(string, ...any) }, w *Window) {
 }
 
 // TestModel drives a window and the plain model by the same random steps.
-func TestModel(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		committed := rapid.Int64Range(-1, 200).Draw(t, "committed")
-		w, m := draw(t, committed)
-		floor := w.Committable()
-		t.Repeat(map[string]func(*rapid.T){
-			"take": func(t *rapid.T) {
-				offset := m.next + rapid.Int64Range(-2, 1).Draw(t, "jump")
-				if rapid.IntRange(0, 9).Draw(t, "far") == 0 {
-					offset += rapid.Int64Range(0, 150).Draw(t, "further")
+func TestModel(t *testing.T) { rapid.Check(t, agrees) }
+
+// FuzzModel drives them by those that the fuzzer makes up.
+func FuzzModel(f *testing.F) { f.Fuzz(rapid.MakeFuzz(agrees)) }
+
+func agrees(t *rapid.T) {
+	committed := rapid.Int64Range(-1, 200).Draw(t, "committed")
+	w, m := draw(t, committed)
+	floor := w.Committable()
+	t.Repeat(map[string]func(*rapid.T){
+		"take": func(t *rapid.T) {
+			offset := m.next + rapid.Int64Range(-2, 1).Draw(t, "jump")
+			if rapid.IntRange(0, 9).Draw(t, "far") == 0 {
+				offset += rapid.Int64Range(0, 150).Draw(t, "further")
+			}
+			if offset < 0 || offset >= modelEnd-1 {
+				t.Skip("beyond the model")
+			}
+			if got, want := w.Take(offset), m.take(offset); got != want {
+				t.Fatalf("take %d: %t, the model has %t", offset, got, want)
+			}
+		},
+		"many": func(t *rapid.T) {
+			for range rapid.IntRange(1, 100).Draw(t, "n") {
+				if m.next >= modelEnd-1 {
+					return
 				}
-				if offset < 0 || offset >= modelEnd-1 {
-					t.Skip("beyond the model")
-				}
+				offset := m.next
 				if got, want := w.Take(offset), m.take(offset); got != want {
 					t.Fatalf("take %d: %t, the model has %t", offset, got, want)
 				}
-			},
-			"many": func(t *rapid.T) {
-				for range rapid.IntRange(1, 100).Draw(t, "n") {
-					if m.next >= modelEnd-1 {
-						return
-					}
-					offset := m.next
-					if got, want := w.Take(offset), m.take(offset); got != want {
-						t.Fatalf("take %d: %t, the model has %t", offset, got, want)
-					}
-				}
-			},
-			"done": func(t *rapid.T) {
-				offset := rapid.Int64Range(0, modelEnd).Draw(t, "offset")
+			}
+		},
+		"done": func(t *rapid.T) {
+			offset := rapid.Int64Range(0, modelEnd).Draw(t, "offset")
+			want := m.open[offset]
+			delete(m.open, offset)
+			if got := w.Done(offset); got != want {
+				t.Fatalf("done %d: %t, the model has %t", offset, got, want)
+			}
+		},
+		"done range": func(t *rapid.T) {
+			from := rapid.Int64Range(0, modelEnd).Draw(t, "from")
+			for offset := from; offset < from+rapid.Int64Range(0, 200).Draw(t, "length"); offset++ {
 				want := m.open[offset]
 				delete(m.open, offset)
 				if got := w.Done(offset); got != want {
 					t.Fatalf("done %d: %t, the model has %t", offset, got, want)
 				}
-			},
-			"done range": func(t *rapid.T) {
-				from := rapid.Int64Range(0, modelEnd).Draw(t, "from")
-				for offset := from; offset < from+rapid.Int64Range(0, 200).Draw(t, "length"); offset++ {
-					want := m.open[offset]
-					delete(m.open, offset)
-					if got := w.Done(offset); got != want {
-						t.Fatalf("done %d: %t, the model has %t", offset, got, want)
-					}
+			}
+		},
+		"pass": func(t *rapid.T) {
+			next := min(m.next+rapid.Int64Range(-5, 30).Draw(t, "next"), modelEnd-1)
+			m.next = max(m.next, next)
+			m.absorb()
+			w.Pass(next)
+		},
+		"cut": func(t *rapid.T) {
+			offset := max(0, m.next+rapid.Int64Range(-200, 100).Draw(t, "offset"))
+			if rapid.IntRange(0, 4).Draw(t, "seldom") > 0 {
+				t.Skip("not this time")
+			}
+			m.next = min(m.next, offset)
+			for at := offset; at < modelEnd; at++ {
+				delete(m.open, at)
+				delete(m.done, at)
+			}
+			w.Cut(offset)
+			floor = min(floor, offset)
+		},
+		"unknown": func(t *rapid.T) {
+			r := Range{From: m.next + rapid.Int64Range(0, 20).Draw(t, "from")}
+			r.To = r.From + rapid.Int64Range(0, 200).Draw(t, "length")
+			want := int64(0)
+			for offset := r.From; offset < r.To; offset++ {
+				if !m.isDone(offset) {
+					want++
 				}
-			},
-			"pass": func(t *rapid.T) {
-				next := min(m.next+rapid.Int64Range(-5, 30).Draw(t, "next"), modelEnd-1)
-				m.next = max(m.next, next)
-				m.absorb()
-				w.Pass(next)
-			},
-			"cut": func(t *rapid.T) {
-				offset := max(0, m.next+rapid.Int64Range(-200, 100).Draw(t, "offset"))
-				if rapid.IntRange(0, 4).Draw(t, "seldom") > 0 {
-					t.Skip("not this time")
+			}
+			if got := w.Unknown(r); got != want {
+				t.Fatalf("%d of %v unknown, the model has %d", got, r, want)
+			}
+		},
+		"restore": func(t *rapid.T) {
+			// What a commit says is enough to begin again: only the open are lost.
+			w2 := Restore(w.Committable(), w.Beyond())
+			for offset := w.Committable(); offset < modelEnd; offset++ {
+				if got, want := w2.IsDone(offset), w.IsDone(offset); got != want {
+					t.Fatalf("restored, offset %d done: %t, was %t", offset, got, want)
 				}
-				m.next = min(m.next, offset)
-				for at := offset; at < modelEnd; at++ {
-					delete(m.open, at)
-					delete(m.done, at)
-				}
-				w.Cut(offset)
-				floor = min(floor, offset)
-			},
-			"unknown": func(t *rapid.T) {
-				r := Range{From: m.next + rapid.Int64Range(0, 20).Draw(t, "from")}
-				r.To = r.From + rapid.Int64Range(0, 200).Draw(t, "length")
-				want := int64(0)
-				for offset := r.From; offset < r.To; offset++ {
-					if !m.isDone(offset) {
-						want++
-					}
-				}
-				if got := w.Unknown(r); got != want {
-					t.Fatalf("%d of %v unknown, the model has %d", got, r, want)
-				}
-			},
-			"restore": func(t *rapid.T) {
-				// What a commit says is enough to begin again: only the open are lost.
-				w2 := Restore(w.Committable(), w.Beyond())
-				for offset := w.Committable(); offset < modelEnd; offset++ {
-					if got, want := w2.IsDone(offset), w.IsDone(offset); got != want {
-						t.Fatalf("restored, offset %d done: %t, was %t", offset, got, want)
-					}
-				}
-			},
-			"": func(t *rapid.T) {
-				m.check(t, w)
-				if w.Committable() < floor {
-					t.Fatalf("committable went back from %d to %d", floor, w.Committable())
-				}
-				floor = w.Committable()
-			},
-		})
+			}
+		},
+		"": func(t *rapid.T) {
+			m.check(t, w)
+			if w.Committable() < floor {
+				t.Fatalf("committable went back from %d to %d", floor, w.Committable())
+			}
+			floor = w.Committable()
+		},
 	})
 }
 
@@ -268,40 +271,6 @@ func TestShrinks(t *testing.T) {
 	if w.Open() != 0 || cap(w.blocks) > 64 {
 		t.Fatalf("%d open, room for %d blocks", w.Open(), cap(w.blocks))
 	}
-}
-
-// FuzzWindow is the model test on what the fuzzer makes up: pairs of a step and its
-// argument.
-func FuzzWindow(f *testing.F) {
-	f.Add([]byte{0, 0, 0, 0, 1, 0, 2, 9, 0, 3})
-	f.Fuzz(func(t *testing.T, steps []byte) {
-		w := New(0)
-		m := &model{open: map[int64]bool{}, done: map[int64]bool{}}
-		for len(steps) >= 2 {
-			step, arg := steps[0]%3, int64(steps[1])
-			steps = steps[2:]
-			if m.next+arg >= modelEnd {
-				break
-			}
-			switch step {
-			case 0:
-				if got, want := w.Take(m.next+arg%8), m.take(m.next+arg%8); got != want {
-					t.Fatalf("take: %t, the model has %t", got, want)
-				}
-			case 1:
-				offset := max(m.next-arg, 0)
-				want := m.open[offset]
-				delete(m.open, offset)
-				if w.Done(offset) != want {
-					t.Fatalf("done %d: the model has %t", offset, want)
-				}
-			case 2:
-				m.next += arg % 16
-				w.Pass(m.next)
-			}
-			m.check(t, w)
-		}
-	})
 }
 
 // BenchmarkInOrder takes and finishes records as a queue does whose handlers are alike:
