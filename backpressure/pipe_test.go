@@ -1,8 +1,6 @@
 package backpressure_test
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -71,26 +69,4 @@ func TestPipeDegrades(t *testing.T) {
 	if _, shed := piped(t, backpressure.PipeConfig[int]{Excess: backpressure.Degrade}); len(shed) != 3 {
 		t.Errorf("without a hook dropped %v", shed)
 	}
-}
-
-// What was admitted and could not be handed over is given back.
-func TestPipeGivesBackWhatItCouldNotSend(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		gate := hold(t, 100)
-		ctx, stop := context.WithCancel(t.Context())
-		in, client := make(chan int, 1), make(chan int)
-		ended := make(chan error, 1)
-		go func() {
-			ended <- backpressure.Pipe(ctx, gate.Gate, in, client, backpressure.PipeConfig[int]{Records: func(int) int64 { return 5 }})
-		}()
-		in <- 1
-		synctest.Wait()
-		if got := gate.Admitted(); got != 5 {
-			t.Errorf("admitted %d", got)
-		}
-		stop()
-		if err := <-ended; !errors.Is(err, context.Canceled) || gate.Stats().Settled != 5 {
-			t.Errorf("%v; %+v", err, gate.Stats())
-		}
-	})
 }

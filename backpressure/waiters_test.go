@@ -104,28 +104,6 @@ func TestWhoComesFirstGoesFirst(t *testing.T) {
 	})
 }
 
-func TestOneThatGivesUpMakesWay(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		gate := hold(t, 3)
-		ctx, giveUp := context.WithCancelCause(t.Context())
-		first, second := make(chan error, 1), make(chan error, 1)
-		go func() { first <- gate.Acquire(ctx, 5) }()
-		synctest.Wait()
-		go func() { second <- gate.Acquire(t.Context(), 2) }()
-		synctest.Wait()
-		giveUp(errors.New("enough"))
-		if err := <-first; !errors.Is(err, context.Canceled) {
-			t.Errorf("the first: %v", err)
-		}
-		if err := <-second; err != nil {
-			t.Errorf("the second: %v", err)
-		}
-		if s := gate.Stats(); s.Admitted != 2 || s.Waiting != 0 || !gate.TryAcquire(1) {
-			t.Errorf("stats %+v", s)
-		}
-	})
-}
-
 func TestAcquireEndsAtItsDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gate := hold(t, 1)

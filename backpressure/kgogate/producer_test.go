@@ -68,6 +68,7 @@ func TestBlockEnds(t *testing.T) {
 		p.wantPromised()
 		producer.Close()
 		calls.Wait()
+		producer.Close() // again
 		p.produce(producer, 3, 4)
 		p.wantPromised("3"+closed, "3"+closed, "3"+closed)
 		p.wantStats(producer, "produced 1 acked 1 abandoned 2 close 3")
@@ -198,23 +199,6 @@ func TestFlushWaitsForTheDeferred(t *testing.T) {
 			t.Error(err)
 		}
 		p.wantPromised("0", "1", "2")
-	})
-}
-
-// Close drops what waits, and says so.
-func TestCloseDropsTheDeferred(t *testing.T) {
-	inVirtualTime(t, func(p *plant) {
-		gate := p.gate(1)
-		producer := p.producer(gate, kgogate.Config{Excess: kgogate.Defer})
-		p.produce(producer, 0, 3)
-		p.wantPromised("0")
-		producer.Close()
-		p.wantPromised("1"+closed, "2"+closed)
-		producer.Close()
-		report(gate, 0)
-		p.produce(producer, 3, 4)
-		p.wantPromised("3" + closed)
-		p.wantStats(producer, "produced 1 acked 1 close 3")
 	})
 }
 

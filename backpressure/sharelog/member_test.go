@@ -57,24 +57,6 @@ func testPartsFollowDemandAndSurviveADeath(t *testing.T, cluster *cluster, w *wo
 	w.check(t)
 }
 
-func TestLeaveGivesThePartBackAtOnce(t *testing.T) { inVirtualTime(t, testLeaveGivesThePartBackAtOnce) }
-
-func testLeaveGivesThePartBackAtOnce(t *testing.T, cluster *cluster, w *world) {
-	a, b := start(t, cluster, w, "a", 50), start(t, cluster, w, "b", 50)
-	until(t, "half each", 10*time.Second, func() bool { return about(a.Part(), 0.5) && about(b.Part(), 0.5) })
-	if err := a.Leave(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if a.Part() != 0 {
-		t.Errorf("part %v after leaving", a.Part())
-	}
-	until(t, "the other has all", 10*time.Second, func() bool { return b.Part() > 0.99 })
-	if b.told(sharelog.Reclaimed) {
-		t.Error("the part had to be reclaimed")
-	}
-	w.check(t)
-}
-
 // A process that leaves without waiting for its records to be committed keeps
 // their part held until they are.
 func TestLeaveWithRecordsOutstanding(t *testing.T) { inVirtualTime(t, testLeaveWithRecordsOutstanding) }
@@ -115,7 +97,13 @@ func testABoundThatIsNotGiven(t *testing.T, cluster *cluster, w *world) {
 	if err := a.Leave(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	if a.Part() != 0 {
+		t.Errorf("part %v after leaving", a.Part())
+	}
 	until(t, "the other has all", 10*time.Second, func() bool { return b.Part() > 0.99 })
+	if b.told(sharelog.Reclaimed) {
+		t.Error("the part had to be reclaimed")
+	}
 	w.check(t)
 }
 
