@@ -45,12 +45,7 @@ func (g growing) run(cfg kmq.Config) {
 		"group.share.heartbeat.interval.ms": "100", "group.share.min.heartbeat.interval.ms": "100",
 	}})
 	c.Topic(g, "orders", 1)
-	client, err := kgo.NewClient(append(c.Client(), kgo.RecordPartitioner(kgo.ManualPartitioner()),
-		g.soon, kgo.MetadataMinAge(50*time.Millisecond))...)
-	if err != nil {
-		g.Fatal(err)
-	}
-	g.Cleanup(client.Close)
+	client := c.NewClient(g, kgo.RecordPartitioner(kgo.ManualPartitioner()), g.soon, kgo.MetadataMinAge(50*time.Millisecond))
 
 	cfg.Brokers, cfg.Topic, cfg.Group, cfg.CommitEvery = c.Bootstrap(), "orders", "billing", 50*time.Millisecond
 	cfg.Client = append(c.Client(), g.soon, kgo.MetadataMinAge(50*time.Millisecond))

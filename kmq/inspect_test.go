@@ -36,7 +36,7 @@ func newInspected(t *testing.T) *inspected {
 	c := virtual.Start(t, virtual.Options{Config: map[string]string{"group.share.heartbeat.interval.ms": "100"}})
 	c.Topic(t, "orders", 1)
 	i := &inspected{T: t, on: c, cluster: c.Fake(), since: time.Now().Add(-time.Hour).Truncate(time.Millisecond)}
-	client := i.newClient()
+	client := i.on.NewClient(i)
 	for n := range 10 {
 		r := &kgo.Record{Topic: "orders", Value: fmt.Append(nil, n), Timestamp: i.since.Add(time.Duration(n) * time.Second)}
 		if err := client.ProduceSync(t.Context(), r).FirstErr(); err != nil {
@@ -44,15 +44,6 @@ func newInspected(t *testing.T) *inspected {
 		}
 	}
 	return i
-}
-
-// newClient opens a client of the cluster, which is closed when the test ends.
-func (i *inspected) newClient(with ...kgo.Opt) *kgo.Client {
-	i.Helper()
-	client, err := kgo.NewClient(append(i.on.Client(), with...)...)
-	i.do(err)
-	i.Cleanup(client.Close)
-	return client
 }
 
 func (i *inspected) config(e kmq.Engine) kmq.Config {
@@ -257,7 +248,7 @@ func TestInspectAnUnusedPartition(t *testing.T) {
 		t.Run(string(engine), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				i := newInspected(t)
-				client := i.newClient(kgo.RecordPartitioner(kgo.ManualPartitioner()))
+				client := i.on.NewClient(i, kgo.RecordPartitioner(kgo.ManualPartitioner()))
 				_, err := kadm.NewClient(client).CreateTopic(t.Context(), 2, 1, nil, "parcels")
 				i.do(err)
 				i.do(client.ProduceSync(t.Context(), &kgo.Record{Topic: "parcels", Partition: 0}).FirstErr())
@@ -334,7 +325,7 @@ func TestInspectReadsWhatIsCommitted(t *testing.T) {
 		i := newInspected(t)
 		cfg := i.config(kmq.Markers)
 		cfg.DeadLetterTopic = ""
-		client := i.newClient(kgo.TransactionalID("somebody"))
+		client := i.on.NewClient(i, kgo.TransactionalID("somebody"))
 		_, err := kadm.NewClient(client).CreateTopic(t.Context(), 1, 1, nil, "orders-markers")
 		i.do(err)
 		begin := func() {
@@ -383,7 +374,7 @@ func TestInspectBesideALaterFormat(t *testing.T) {
 			cfg := i.config(kmq.Markers)
 			q := i.open(cfg)
 			i.receive(q, 1)
-			client := i.newClient()
+			client := i.on.NewClient(i)
 			const nextMajor, start = 2 << 4, 1
 			i.do(client.ProduceSync(t.Context(), &kgo.Record{
 				Topic: "orders-markers", Key: make([]byte, 12), Value: append([]byte{nextMajor, start}, test.group...),

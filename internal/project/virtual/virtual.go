@@ -18,12 +18,15 @@
 package virtual
 
 import (
+	"bytes"
 	"context"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 
@@ -69,10 +72,56 @@ func (c *Cluster) Client() []kgo.Opt {
 	return slices.Concat(c.Access().Options(), []kgo.Opt{kgo.SeedBrokers(c.Bootstrap()...)})
 }
 
+// NewClient opens a client of the cluster, which is closed when the test ends.
+func (c *Cluster) NewClient(t testing.TB, with ...kgo.Opt) *kgo.Client {
+	t.Helper()
+	client, err := kgo.NewClient(append(c.Client(), with...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	return client
+}
+
+// Set sets a configuration of a topic.
+func (c *Cluster) Set(t testing.TB, topic, key, value string) {
+	t.Helper()
+	change := []kadm.AlterConfig{{Op: kadm.SetConfig, Name: key, Value: &value}}
+	if _, err := kadm.NewClient(c.NewClient(t)).AlterTopicConfigs(t.Context(), change, topic); err != nil {
+		t.Fatalf("set %s of topic %s: %v", key, topic, err)
+	}
+}
+
+// Delete deletes the records of a partition before an offset, as retention does.
+func (c *Cluster) Delete(t testing.TB, topic string, partition int32, before int64) {
+	t.Helper()
+	if err := c.Fake().DeleteRecords(topic, partition, before); err != nil {
+		t.Fatalf("delete from topic %s: %v", topic, err)
+	}
+}
+
 // Topic creates a topic.
 func (c *Cluster) Topic(t testing.TB, name string, partitions int32) {
 	t.Helper()
 	if err := c.Fake().CreateTopic(name, partitions, nil); err != nil {
 		t.Fatalf("create topic %s: %v", name, err)
 	}
+}
+
+// Log collects what is logged while the test reads it.
+type Log struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *Log) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
+func (l *Log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
 }

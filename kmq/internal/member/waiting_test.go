@@ -1,13 +1,11 @@
 package member
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"log/slog"
 	"net"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -16,6 +14,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"kafkabench.example/kafka-bench/internal/project/virtual"
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
@@ -47,7 +46,7 @@ func TestAMemberWithoutAPartitionSaysThatItWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newPlace(t)
-		said := make([]said, 5)
+		said := make([]virtual.Log, 5)
 		for i := range said {
 			r := newRecorder(100)
 			cfg := p.config(r, 100)
@@ -74,24 +73,6 @@ func TestAMemberWithoutAPartitionSaysThatItWaits(t *testing.T) {
 			t.Errorf("%d say that they wait", n)
 		}
 	})
-}
-
-// said is what was logged.
-type said struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (s *said) Write(b []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.Write(b)
-}
-
-func (s *said) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.String()
 }
 
 // A static member that was killed and starts again does not wait until it is put out.

@@ -139,11 +139,7 @@ func newPlace(t *testing.T) *place {
 		"group.min.session.timeout.ms": "1000", "group.initial.rebalance.delay.ms": "0",
 	}})
 	c.Topic(t, topic, 4)
-	client, err := kgo.NewClient(append(c.Client(), kgo.RecordPartitioner(kgo.ManualPartitioner()))...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(client.Close)
+	client := c.NewClient(t, kgo.RecordPartitioner(kgo.ManualPartitioner()))
 	return &place{T: t, on: c, cluster: c.Fake(), client: client}
 }
 

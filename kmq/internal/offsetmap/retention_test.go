@@ -1,39 +1,18 @@
 package offsetmap
 
 import (
-	"bytes"
 	"context"
 	"log/slog"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"kafkabench.example/kafka-bench/internal/project/virtual"
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
-
-// heard collects what is logged.
-type heard struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (h *heard) Write(p []byte) (int, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.b.Write(p)
-}
-
-func (h *heard) count(text string) int {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return strings.Count(h.b.String(), text)
-}
 
 // aging is a cluster with a topic of two partitions. fill gives each of them n records that
 // are an hour old.
@@ -50,26 +29,7 @@ func aging(t *testing.T) (fake *virtual.Cluster, fill func(n int), retention fun
 			}
 		}
 	}
-	return fake, fill, func(ms string) {
-		t.Helper()
-		_, err := kadm.NewClient(cl).AlterTopicConfigs(ctx, []kadm.AlterConfig{{Op: kadm.SetConfig, Name: "retention.ms", Value: &ms}}, "old")
-		must(t, err)
-	}
-}
-
-// deleteBefore deletes the records of both partitions before an offset, as retention does.
-func deleteBefore(t *testing.T, fake *virtual.Cluster, offset int64) {
-	t.Helper()
-	cl, err := kgo.NewClient(fake.Client()...)
-	must(t, err)
-	defer cl.Close()
-	var o kadm.Offsets
-	for partition := range int32(2) {
-		o.Add(kadm.Offset{Topic: "old", Partition: partition, At: offset})
-	}
-	res, err := kadm.NewClient(cl).DeleteRecords(ctx, o)
-	must(t, err)
-	must(t, res.Error())
+	return fake, fill, func(ms string) { fake.Set(t, "old", "retention.ms", ms) }
 }
 
 // alarm is what the engine says now; the engine itself looks every 30 s.
@@ -84,7 +44,7 @@ func alarm(t *testing.T, e *Engine) string {
 func TestRetentionAlarm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fake, fill, retention := aging(t)
-		var log heard
+		var log virtual.Log
 		cfg := kafkaConfig(fake, "old")
 		cfg.Log = slog.New(slog.NewTextHandler(&log, nil))
 		e, _ := open(t, fake, cfg)
@@ -129,7 +89,7 @@ func TestRetentionAlarm(t *testing.T) {
 		if c := e.Counts(); c.Acked != 200 {
 			t.Errorf("no alarm, and %d of 200 are done", c.Acked)
 		}
-		if n := log.count("retention covers what is not settled again"); n != 1 {
+		if n := strings.Count(log.String(), "retention covers what is not settled again"); n != 1 {
 			t.Errorf("said %d times that it ended", n)
 		}
 	})
@@ -141,10 +101,12 @@ func TestRetentionAlarmOfWhatWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fake, fill, retention := aging(t)
 		fill(10)
-		deleteBefore(t, fake, 5)
+		for partition := range int32(2) {
+			fake.Delete(t, "old", partition, 5)
+		}
 		cfg := kafkaConfig(fake, "old")
 		cfg.MaxInFlight = 1
-		var log heard
+		var log virtual.Log
 		cfg.Log = slog.New(slog.NewTextHandler(&log, nil))
 		e, _ := open(t, fake, cfg)
 		_, err := e.Receive(ctx, 1)
@@ -158,7 +120,7 @@ func TestRetentionAlarmOfWhatWaits(t *testing.T) {
 				t.Errorf("the alarm is %q", a)
 			}
 		}
-		if n := log.count("retention does not cover what is not settled"); n != 1 {
+		if n := strings.Count(log.String(), "retention does not cover what is not settled"); n != 1 {
 			t.Errorf("said %d times that it began", n)
 		}
 	})

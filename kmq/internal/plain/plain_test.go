@@ -1,12 +1,10 @@
 package plain
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"log/slog"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -30,25 +28,7 @@ type place struct {
 	cfg     engine.Config
 	client  *kgo.Client
 	adm     *kadm.Client
-	log     syncBuffer
-}
-
-// syncBuffer is written by the engine while the test reads it.
-type syncBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (s *syncBuffer) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-
-func (s *syncBuffer) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
+	log     virtual.Log
 }
 
 // newPlace makes one in the bubble that the test runs in.
@@ -60,20 +40,9 @@ func newPlace(t *testing.T) *place {
 		Brokers: c.Bootstrap(), Client: c.Client(), Topic: "t", Group: "g", DeadLetterTopic: "dead",
 		MaxInFlight: 100, CommitEvery: 20 * time.Millisecond, Log: slog.New(slog.NewTextHandler(&p.log, nil)),
 	}
-	p.client = p.newClient()
+	p.client = c.NewClient(t)
 	p.adm = kadm.NewClient(p.client)
 	return p
-}
-
-// newClient opens a client of the cluster, which is closed when the test ends.
-func (p *place) newClient(with ...kgo.Opt) *kgo.Client {
-	p.Helper()
-	cl, err := kgo.NewClient(append(p.on.Client(), with...)...)
-	if err != nil {
-		p.Fatal(err)
-	}
-	p.Cleanup(cl.Close)
-	return cl
 }
 
 func (p *place) open() *Engine {
@@ -110,16 +79,6 @@ func (p *place) take(e *Engine, n int) (all []*lease.Lease) {
 	return all
 }
 
-// delete deletes the records before an offset, as retention does.
-func (p *place) delete(before int64) {
-	p.Helper()
-	var o kadm.Offsets
-	o.Add(kadm.Offset{Topic: "t", At: before})
-	if res, err := p.adm.DeleteRecords(p.Context(), o); err != nil || res.Error() != nil {
-		p.Fatal(err, res.Error())
-	}
-}
-
 func (p *place) deadLetters() int64 {
 	p.Helper()
 	ends, err := p.adm.ListEndOffsets(p.Context(), "dead")
@@ -142,7 +101,7 @@ func TestWhatWasDeletedIsMissing(t *testing.T) {
 		if err := p.adm.CommitAllOffsets(t.Context(), "g", o); err != nil {
 			t.Fatal(err)
 		}
-		p.delete(12)
+		p.on.Delete(t, "t", 0, 12)
 		e := p.open()
 		all := p.take(e, 8)
 		if all[0].At.Offset != 12 {
@@ -159,7 +118,7 @@ func TestWhatWasDeletedIsMissing(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		p.delete(20)
+		p.on.Delete(t, "t", 0, 20)
 		p.produce(1)
 		p.take(e, 1)
 		if n := e.Counts().Missing; n != 7 {
@@ -232,7 +191,7 @@ func TestARejectionThatFailsLeavesTheDeliveryOpen(t *testing.T) {
 func TestAbortedRecordsAreNotDelivered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPlace(t)
-		tx := p.newClient(kgo.TransactionalID("tx"))
+		tx := p.on.NewClient(t, kgo.TransactionalID("tx"))
 		for i, end := range []kgo.TransactionEndTry{kgo.TryAbort, kgo.TryCommit} {
 			if err := tx.BeginTransaction(); err != nil {
 				t.Fatal(err)

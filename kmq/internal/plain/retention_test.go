@@ -11,23 +11,15 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// old produces records of a partition that are an hour old; set has them live for little more.
+// old produces records of a partition that are an hour old.
 func (p *place) old(partition int32, n int) {
 	p.Helper()
-	cl := p.newClient(kgo.RecordPartitioner(kgo.ManualPartitioner()))
+	cl := p.on.NewClient(p, kgo.RecordPartitioner(kgo.ManualPartitioner()))
 	for range n {
 		r := &kgo.Record{Topic: p.cfg.Topic, Partition: partition, Value: []byte("v"), Timestamp: time.Now().Add(-time.Hour)}
 		if err := cl.ProduceSync(p.Context(), r).FirstErr(); err != nil {
 			p.Fatal(err)
 		}
-	}
-}
-
-func (p *place) set(retention string) {
-	p.Helper()
-	change := []kadm.AlterConfig{{Op: kadm.SetConfig, Name: "retention.ms", Value: &retention}}
-	if _, err := p.adm.AlterTopicConfigs(p.Context(), change, p.cfg.Topic); err != nil {
-		p.Fatal(err)
 	}
 }
 
@@ -58,7 +50,7 @@ func TestRetentionAlarm(t *testing.T) {
 		if a := p.look(e); a != "" {
 			t.Errorf("all is covered, and the alarm is %q", a)
 		}
-		p.set("3660000")
+		p.on.Set(t, p.cfg.Topic, "retention.ms", "3660000")
 		const want = "offset 3 of partition 0 of topic t is not settled and older than 45m45s of its retention.ms of 1h1m0s"
 		for range 2 {
 			if a := p.look(e); a != want {
@@ -68,7 +60,7 @@ func TestRetentionAlarm(t *testing.T) {
 		if log := p.log.String(); strings.Count(log, "retention does not cover what is not settled") != 1 {
 			t.Errorf("not one line of it in %s", log)
 		}
-		p.delete(5)
+		p.on.Delete(t, "t", 0, 5)
 		if a := p.look(e); !strings.Contains(a, "offsets 3 to 4 of partition 0 of topic t are deleted") {
 			t.Errorf("the alarm is %q", a)
 		}
@@ -106,10 +98,8 @@ func TestRetentionAlarmOfWhatWaits(t *testing.T) {
 		p := newPlace(t)
 		p.cfg.Topic, p.cfg.MaxInFlight = "wide", 1
 		p.on.Topic(t, p.cfg.Topic, 2)
-		var deleted kadm.Offsets
 		for partition := range int32(2) {
 			p.old(partition, 10)
-			deleted.Add(kadm.Offset{Topic: p.cfg.Topic, Partition: partition, At: 5})
 		}
 		for _, c := range []struct {
 			group     string
@@ -125,10 +115,10 @@ func TestRetentionAlarmOfWhatWaits(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if res, err := p.adm.DeleteRecords(t.Context(), deleted); err != nil || res.Error() != nil {
-				t.Fatal(err, res.Error())
+			for partition := range int32(2) {
+				p.on.Delete(t, p.cfg.Topic, partition, 5)
 			}
-			p.set("-1")
+			p.on.Set(t, p.cfg.Topic, "retention.ms", "-1")
 			p.cfg.Group = c.group
 			e := p.open()
 			waits := 1 - p.take(e, 1)[0].At.Partition // the other partition
@@ -139,7 +129,7 @@ func TestRetentionAlarmOfWhatWaits(t *testing.T) {
 			if a := p.look(e); a != want {
 				t.Errorf("group %s: the alarm is %q, want %q", c.group, a, want)
 			}
-			p.set("3660000")
+			p.on.Set(t, p.cfg.Topic, "retention.ms", "3660000")
 			if a := p.look(e); !strings.Contains(a, c.from+" of partition 0") || !strings.Contains(a, c.from+" of partition 1") {
 				t.Errorf("group %s: the alarm is %q", c.group, a)
 			}

@@ -25,7 +25,8 @@ const topic = "queue"
 // world is a cluster with a topic of two partitions, and a watch over it.
 type world struct {
 	*testing.T
-	fake   *kfake.Cluster
+	on     *virtual.Cluster
+	fake   *kfake.Cluster // the same
 	client *kgo.Client
 	adm    *kadm.Client
 	watch  *Watch
@@ -45,23 +46,12 @@ func inWorld(t *testing.T, f func(t *testing.T, w *world)) {
 func newWorld(t *testing.T, c *virtual.Cluster) *world {
 	t.Helper()
 	c.Topic(t, topic, 2)
-	w := &world{T: t, fake: c.Fake(), client: client(t, c, kgo.RecordPartitioner(kgo.ManualPartitioner()),
+	w := &world{T: t, on: c, fake: c.Fake(), client: c.NewClient(t, kgo.RecordPartitioner(kgo.ManualPartitioner()),
 		kgo.DefaultProduceTopic(topic), kgo.TransactionalID("test"))}
 	w.adm = kadm.NewClient(w.client)
-	w.watch = New(client(t, c), slog.New(slog.NewTextHandler(w, nil)), w.needed, topic)
+	w.watch = New(c.NewClient(t), slog.New(slog.NewTextHandler(w, nil)), w.needed, topic)
 	t.Cleanup(w.watch.Close)
 	return w
-}
-
-// client is a client of a cluster, which the test's end closes.
-func client(t *testing.T, c *virtual.Cluster, opts ...kgo.Opt) *kgo.Client {
-	t.Helper()
-	cl, err := kgo.NewClient(append(c.Client(), opts...)...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(cl.Close)
-	return cl
 }
 
 func (w *world) needed(context.Context) ([]Need, error) {
@@ -134,23 +124,6 @@ func (w *world) begin(partition int32, n int, age time.Duration) {
 	}
 }
 
-func (w *world) set(key, value string) {
-	w.Helper()
-	if _, err := w.adm.AlterTopicConfigs(w.Context(), []kadm.AlterConfig{{Op: kadm.SetConfig, Name: key, Value: &value}}, topic); err != nil {
-		w.Fatal(err)
-	}
-}
-
-// delete deletes the records before an offset, as retention does.
-func (w *world) delete(partition int32, before int64) {
-	w.Helper()
-	var o kadm.Offsets
-	o.Add(kadm.Offset{Topic: topic, Partition: partition, At: before})
-	if res, err := w.adm.DeleteRecords(w.Context(), o); err != nil || res.Error() != nil {
-		w.Fatal(err, res.Error())
-	}
-}
-
 func record(partition int32, offset int64) Need {
 	return Need{Topic: topic, Partition: partition, From: offset, Record: true}
 }
@@ -162,7 +135,7 @@ func TestAlarm(t *testing.T) {
 		w.write(1, 10, time.Hour, kgo.TryCommit)
 		w.need(record(1, 3))
 		w.has("")
-		w.set(Time, "3660000")
+		w.on.Set(t, topic, Time, "3660000")
 		w.has("offset 3 of partition 1 of topic queue is not settled and older than 45m45s of its retention.ms of 1h1m0s")
 		w.need(record(1, 4))
 		w.has("offset 4")
@@ -173,7 +146,7 @@ func TestAlarm(t *testing.T) {
 		if a := w.look(); !strings.HasPrefix(a, "offset 7 of partition 0") || !strings.Contains(a, "; offset 4 of partition 1") {
 			t.Errorf("the alarm is %q", a)
 		}
-		w.delete(1, 6)
+		w.on.Delete(t, topic, 1, 6)
 		w.need(record(1, 4))
 		w.has("offsets 4 to 5 of partition 1 of topic queue are deleted and were not settled")
 		if n := w.said(begun); n != 3 || w.said(ended) != 0 {
@@ -186,7 +159,7 @@ func TestAlarm(t *testing.T) {
 			t.Errorf("said %d times that it ended", n)
 		}
 		w.need(record(0, 7))
-		w.set("cleanup.policy", "compact")
+		w.on.Set(t, topic, "cleanup.policy", "compact")
 		w.has("")
 	})
 }
@@ -195,10 +168,10 @@ func TestAlarm(t *testing.T) {
 func TestStart(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.write(0, 10, time.Hour, kgo.TryCommit)
-		w.delete(0, 5)
+		w.on.Delete(t, topic, 0, 5)
 		w.need(Need{Topic: topic, Partition: 0, From: Start}, Need{Topic: topic, Partition: 1, From: Start})
 		w.has("")
-		w.set(Time, "3660000")
+		w.on.Set(t, topic, Time, "3660000")
 		w.has("offset 5 of partition 0")
 		if a := w.watch.Alarm(); strings.Contains(a, "partition 1") {
 			t.Errorf("partition 1 is empty: %s", a)
@@ -210,7 +183,7 @@ func TestStart(t *testing.T) {
 func TestSize(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.write(0, 50, 0, kgo.TryCommit)
-		w.set(Bytes, "1000")
+		w.on.Set(t, topic, Bytes, "1000")
 		w.need(record(0, 2))
 		w.has("offset 2 of partition 0 of topic queue is not settled and about ")
 		w.need(record(0, 49))
@@ -225,11 +198,11 @@ func TestNoRecordIsNeeded(t *testing.T) {
 		w.write(0, 2, 0, kgo.TryCommit) // 0 and 1; 2 is the end
 		w.write(0, 2, 0, kgo.TryAbort)  // 3 and 4, which nobody is handed; 5 is the end
 		time.Sleep(100 * time.Millisecond)
-		w.set(Time, "100")
+		w.on.Set(t, topic, Time, "100")
 		next := Need{Topic: topic, Partition: 0, From: 2}
 		w.need(next)
 		w.has("")
-		w.delete(0, 6)
+		w.on.Delete(t, topic, 0, 6)
 		w.has("")
 		w.write(0, 1, 0, kgo.TryCommit) // 6
 		time.Sleep(100 * time.Millisecond)
@@ -254,8 +227,8 @@ func TestNoRecordIsNeeded(t *testing.T) {
 func TestWithoutPermission(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.write(0, 10, time.Hour, kgo.TryCommit)
-		w.set(Time, "3660000")
-		w.set(Bytes, "1")
+		w.on.Set(t, topic, Time, "3660000")
+		w.on.Set(t, topic, Bytes, "1")
 		w.need(record(0, 3))
 		deny := func(f kfake.Fault) *kfake.FaultHandle {
 			f.Count = -1
@@ -279,7 +252,7 @@ func TestWithoutPermission(t *testing.T) {
 			if a := w.look(); strings.Contains(a, Time) {
 				t.Errorf("the alarm is %q", a)
 			}
-			w.delete(0, 5)
+			w.on.Delete(t, topic, 0, 5)
 			w.has("offsets 3 to 4 of partition 0 of topic queue are deleted")
 			denied.Remove()
 			w.need(record(0, 6))
@@ -296,7 +269,7 @@ func TestWithoutPermission(t *testing.T) {
 func TestLookFails(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.write(0, 10, time.Hour, kgo.TryCommit)
-		w.set(Time, "3660000")
+		w.on.Set(t, topic, Time, "3660000")
 		w.need(record(0, 3))
 		alarm := w.look()
 		w.mu.Lock()

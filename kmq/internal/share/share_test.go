@@ -9,7 +9,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"kafkabench.example/kafka-bench/internal/project/virtual"
@@ -46,18 +45,8 @@ func newWorldLending(t *testing.T, lock time.Duration, brokers int, partitions i
 	w := &world{t: t, cluster: c}
 	c.Topic(t, topic, partitions)
 	c.Topic(t, dead, 2)
-	w.client = w.newClient(kgo.RecordPartitioner(kgo.ManualPartitioner()))
+	w.client = w.cluster.NewClient(w.t, kgo.RecordPartitioner(kgo.ManualPartitioner()))
 	return w
-}
-
-func (w *world) newClient(opts ...kgo.Opt) *kgo.Client {
-	w.t.Helper()
-	cl, err := kgo.NewClient(append(append(w.cluster.Client(), kgo.DisableClientMetrics()), opts...)...)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	w.t.Cleanup(cl.Close)
-	return cl
 }
 
 func (w *world) config() engine.Config {
@@ -127,7 +116,7 @@ func (w *world) nothing(e *Engine, d time.Duration) {
 // written are the records of a topic.
 func (w *world) written(topic string) []*kgo.Record {
 	w.t.Helper()
-	cl := w.newClient(kgo.ConsumeTopics(topic), kgo.FetchMaxWait(100*time.Millisecond))
+	cl := w.cluster.NewClient(w.t, kgo.ConsumeTopics(topic), kgo.FetchMaxWait(100*time.Millisecond))
 	var all []*kgo.Record
 	for {
 		ctx, cancel := context.WithTimeout(w.t.Context(), time.Second)
@@ -343,9 +332,7 @@ func TestARefusedCopyIsHandedOut(t *testing.T) {
 		if c := e.Counts(); c.DeadLettered != 0 || c.Retried == 0 || c.Tailed == 0 || c.InFlight != 1 {
 			t.Errorf("counts: %+v", c)
 		}
-		enough := "1000"
-		_, err := kadm.NewClient(w.client).AlterTopicConfigs(t.Context(), []kadm.AlterConfig{{Op: kadm.SetConfig, Name: "max.message.bytes", Value: &enough}}, dead)
-		must(t, err)
+		w.cluster.Set(t, dead, "max.message.bytes", "1000")
 		must(t, e.Nack(t.Context(), last, 0))
 		w.nothing(e, 500*time.Millisecond)
 		if c := e.Counts(); c.DeadLettered != 1 || c.InFlight != 0 || len(w.written(dead)) != 1 {
