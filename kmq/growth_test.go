@@ -45,7 +45,8 @@ func (g growing) run(cfg kmq.Config) {
 		"group.share.heartbeat.interval.ms": "100", "group.share.min.heartbeat.interval.ms": "100",
 	}})
 	c.Topic(g, "orders", 1)
-	client := c.NewClient(g, kgo.RecordPartitioner(kgo.ManualPartitioner()), g.soon, kgo.MetadataMinAge(50*time.Millisecond))
+	client := c.NewClient(g, kgo.RecordPartitioner(kgo.ManualPartitioner()),
+		g.soon, kgo.MetadataMinAge(50*time.Millisecond))
 
 	cfg.Brokers, cfg.Topic, cfg.Group, cfg.CommitEvery = c.Bootstrap(), "orders", "billing", 50*time.Millisecond
 	cfg.Client = append(c.Client(), g.soon, kgo.MetadataMinAge(50*time.Millisecond))

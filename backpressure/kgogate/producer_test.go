@@ -229,19 +229,12 @@ func TestDegrade(t *testing.T) {
 // A full partition holds up no other, and in each the order is kept.
 func TestPartitioned(t *testing.T) {
 	inVirtualTime(t, func(p *plant) {
-		gate, err := backpressure.NewPartitioned(backpressure.PartitionedConfig{
-			Partitions:    2,
-			NewController: func() (backpressure.Controller, error) { return backpressure.NewCredit(2) },
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		gate := p.partitioned()
 		lag := func(first, second int64) {
 			gate.Report(gate.Mark(), backpressure.Reading{Partitions: []backpressure.Partition{
 				{ID: 0, End: first}, {ID: 1, End: second},
 			}})
 		}
-		lag(0, 0)
 		producer, err := kgogate.NewPartitioned(p.client, gate, kgogate.Config{Excess: kgogate.Defer})
 		if err != nil {
 			t.Fatal(err)

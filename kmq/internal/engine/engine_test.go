@@ -99,11 +99,7 @@ func TestTopics(t *testing.T) {
 		}
 
 		// One that another queue creates in the meantime, with what it is to have.
-		cl, err := kgo.NewClient(cfg.ClientOptions()...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer cl.Close()
+		cl := c.NewClient(t, cfg.ClientOptions()...)
 		stamp := "LogAppendTime"
 		is, err := EnsureTopic(t.Context(), cl, "markers", "queue", Topics{Partitions: 7, Replication: 3}, map[string]*string{"message.timestamp.type": &stamp})
 		if err != nil || is.Partitions != 7 || is.Replication != 3 {
@@ -136,21 +132,11 @@ func TestTopicsBecomeKnown(t *testing.T) {
 			if unknown.Hits() != 3 {
 				t.Errorf("%s: it was unknown %d times", key.Name(), unknown.Hits())
 			}
-			if err := deleteTopic(t, c, "dead"); err != nil {
+			if err := c.Fake().DeleteTopic("dead"); err != nil {
 				t.Fatal(err)
 			}
 		}
 	})
-}
-
-func deleteTopic(t *testing.T, c *virtual.Cluster, topic string) error {
-	cl, err := kgo.NewClient(c.Client()...)
-	if err != nil {
-		return err
-	}
-	defer cl.Close()
-	_, err = kadm.NewClient(cl).DeleteTopic(t.Context(), topic)
-	return err
 }
 
 // What the queue sets, an application's options can't undo.
@@ -197,11 +183,7 @@ func TestADeadLetterTopicKeepsWhatTheQueueKeeps(t *testing.T) {
 		c := virtual.Start(t, virtual.Options{Brokers: 3})
 		var out bytes.Buffer
 		cfg := Config{Brokers: c.Bootstrap(), Client: c.Client(), Topic: "queue", DeadLetterTopic: "dead", Log: slog.New(slog.NewTextHandler(&out, nil))}
-		cl, err := kgo.NewClient(cfg.ClientOptions()...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer cl.Close()
+		cl := c.NewClient(t)
 		create := func(name string, replication int16, configs map[string]string) {
 			t.Helper()
 			all := make(map[string]*string)
@@ -251,11 +233,7 @@ func TestCompactedQueue(t *testing.T) {
 		for policy, warned := range map[string]bool{"compact,delete": true, "delete": false} {
 			var out bytes.Buffer
 			cfg := Config{Brokers: c.Bootstrap(), Client: c.Client(), Topic: "of-" + policy[:6], Log: slog.New(slog.NewTextHandler(&out, nil))}
-			cl, err := kgo.NewClient(cfg.ClientOptions()...)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer cl.Close()
+			cl := c.NewClient(t)
 			if _, err := kadm.NewClient(cl).CreateTopic(t.Context(), 1, 1, map[string]*string{cleanupPolicy: &policy}, cfg.Topic); err != nil {
 				t.Fatal(err)
 			}

@@ -215,30 +215,15 @@ func TestAFailedNackTakesNoDelay(t *testing.T) {
 	})
 }
 
-// Retention by size is an alarm before it deletes what is not settled; the markers have
-// none; and markers that are deleted before they were read are said to be.
-func TestRetentionBySize(t *testing.T) {
+// Markers that are deleted while there is no tracker are said to be, by the next one.
+func TestMarkersDeletedWithoutATracker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1)
 		w.produce(0, 100)
 		q := w.open()
 		ls := w.receive(q, 100)
-		if v, err := engine.TopicConfig(w.ctx, w.client, w.cfg.MarkersTopic, retentionBytes); err != nil || v == nil || *v != "-1" {
-			t.Errorf("the markers' %s is %v, %v", retentionBytes, v, err)
-		}
-		w.until("the tracker knows the oldest", func() bool { r := q.tracker.reach(); return len(r) == 1 && r[0].record == 0 })
-		w.set(w.cfg.Topic, retentionBytes, "1000000000")
-		if a := w.look(q); a != "" {
-			t.Errorf("alarm: %q", a)
-		}
-		w.set(w.cfg.Topic, retentionBytes, "500")
-		if a := w.look(q); !strings.Contains(a, "offset 0 of partition 0 of topic "+w.cfg.Topic) || !strings.Contains(a, "bytes were written since") {
-			t.Errorf("alarm: %q", a)
-		}
 		w.ack(q, ls[:99]...)
 		w.flush(q)
-		w.until("no alarm for the newest", func() bool { return w.look(q) == "" })
-
 		w.until("the tracker commits", func() bool { return w.committed(Group(w.cfg.Group), w.cfg.MarkersTopic, 0) >= 0 })
 		if err := q.Close(w.ctx); err != nil {
 			t.Fatal(err)
@@ -314,7 +299,8 @@ func TestGivenBackAfterItsLockWasExtended(t *testing.T) {
 			}
 			order = append(order, m.Type)
 		}
-		if want := []marker.Type{marker.Start, marker.Extend, marker.Release}; !slices.Equal(order, want) { // one extends both
+		want := []marker.Type{marker.Start, marker.Extend, marker.Release} // one extends both
+		if !slices.Equal(order, want) {
 			t.Errorf("markers %v, want %v", order, want)
 		}
 	})

@@ -46,7 +46,7 @@ func TestTopics(t *testing.T) {
 			const kept = "123456789"
 			w.set(w.cfg.Topic, retentionTime, kept)
 			w.open()
-			for key, want := range map[string]string{timestampType: logAppendTime, cleanupPolicy: "delete", retentionTime: kept} {
+			for key, want := range map[string]string{timestampType: logAppendTime, cleanupPolicy: "delete", retentionTime: kept, retentionBytes: "-1"} {
 				v, err := engine.TopicConfig(w.ctx, w.client, w.cfg.MarkersTopic, key)
 				if err != nil || v == nil || *v != want {
 					t.Errorf("%s: %v, %v; want %s", key, v, err, want)

@@ -8,8 +8,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kerr"
-
 	"kafkabench.example/kafka-bench/kmq/internal/engine"
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
@@ -70,30 +68,19 @@ func covered(t *Tracker) (n int) {
 	return n
 }
 
-// A tracker on its own ends where the brokers refuse its session timeout; that of a queue
-// ends with the queue.
+// The tracker of a queue ends with the queue, also where the brokers refuse its session
+// timeout, by which one on its own ends.
 func TestTrackerWhoseSessionTimeoutIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1, func(c *engine.Config) { c.SessionTimeout = 500 * time.Millisecond }) // from 1 s on
-		alone, err := NewTracker(w.ctx, w.cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
-		soon, cancel := context.WithTimeout(w.ctx, patience)
-		defer cancel()
-		if err := alone.Wait(soon); !errors.Is(err, lease.ErrConfig) || !errors.Is(err, kerr.InvalidSessionTimeout) {
-			t.Errorf("ended with %v", err)
-		}
-		if err := alone.Close(w.ctx); err != nil {
-			t.Error(err)
-		}
 		q := w.open()
 		if _, err := q.Receive(w.ctx, 1); !errors.Is(err, lease.ErrConfig) {
 			t.Errorf("receive: %v", err)
 		}
 		w.until("the tracker is refused too", func() bool { return q.tracker.Counts().Retried > 0 })
+		ended, cancel := context.WithCancel(w.ctx)
 		cancel()
-		if err := q.tracker.Wait(soon); !errors.Is(err, context.Canceled) {
+		if err := q.tracker.Wait(ended); !errors.Is(err, context.Canceled) {
 			t.Errorf("the queue's tracker ended with %v", err)
 		}
 	})
