@@ -52,6 +52,11 @@ func TestConstructorsRefuseWhatCannotWork(t *testing.T) {
 		says []string
 	}{
 		{"credit", second(backpressure.NewCredit(0)), []string{"must be positive, not 0 records"}},
+		{"no bound", second(backpressure.NewHysteresis(0, 1)), []string{"must be positive"}},
+		{"a negative bound", second(backpressure.NewHysteresis(-5, 1)), []string{"must be positive"}},
+		{"no resume mark", second(backpressure.NewHysteresis(100, 0)), []string{"never open"}},
+		{"resume at the bound", second(backpressure.NewHysteresis(100, 100)), []string{"100 records is not below 100"}},
+		{"resume above it", second(backpressure.NewHysteresis(100, 200)), []string{"200 records is not below 100"}},
 		{"latency", second(backpressure.NewLatency(backpressure.LatencyConfig{MaxLag: -1, Start: -2})),
 			[]string{"positive time, not 0s", "must not be negative: -1", "must not be negative: -2"}},
 		{"aimd", second(backpressure.NewAIMD(backpressure.AIMDConfig{Target: -1, MaxLag: -1, Step: -3})),

@@ -9,7 +9,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -249,8 +248,7 @@ func TestInspectAnUnusedPartition(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				i := newInspected(t)
 				client := i.on.NewClient(i, kgo.RecordPartitioner(kgo.ManualPartitioner()))
-				_, err := kadm.NewClient(client).CreateTopic(t.Context(), 2, 1, nil, "parcels")
-				i.do(err)
+				i.on.Topic(t, "parcels", 2)
 				i.do(client.ProduceSync(t.Context(), &kgo.Record{Topic: "parcels", Partition: 0}).FirstErr())
 				cfg := i.config(engine)
 				cfg.Topic = "parcels"
@@ -326,8 +324,7 @@ func TestInspectReadsWhatIsCommitted(t *testing.T) {
 		cfg := i.config(kmq.Markers)
 		cfg.DeadLetterTopic = ""
 		client := i.on.NewClient(i, kgo.TransactionalID("somebody"))
-		_, err := kadm.NewClient(client).CreateTopic(t.Context(), 1, 1, nil, "orders-markers")
-		i.do(err)
+		i.on.Topic(t, "orders-markers", 1)
 		begin := func() {
 			t.Helper()
 			i.do(client.BeginTransaction())
