@@ -299,6 +299,9 @@ func TestCloseGivesBackWhatNobodySaw(t *testing.T) {
 		}
 		must(t, e.Close(t.Context()))
 		closed := time.Now()
+		if _, err := e.Receive(t.Context(), 1); !errors.Is(err, lease.ErrClosed) {
+			t.Errorf("receive after close: %v", err)
+		}
 		other := w.open(cfg)
 		came := make(map[lease.ID]bool)
 		for len(came) < n {
