@@ -2,6 +2,7 @@ package offsetmap
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"runtime"
 	"slices"
@@ -14,7 +15,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"kafkabench.example/kafka-bench/internal/kafka/cluster/clustertest"
 	"kafkabench.example/kafka-bench/kmq/internal/engine"
+	"kafkabench.example/kafka-bench/kmq/internal/lease"
 	"kafkabench.example/kafka-bench/kmq/internal/plain"
 )
 
@@ -64,6 +67,39 @@ var engines = []struct {
 }{
 	{"plain", plain.New},
 	{"offsetmap", New},
+}
+
+// BenchmarkDrain empties a filled topic of an Apache Kafka, 25 goroutines with batches of
+// 10: medians of records/s, and of the CPU time of this process for a record. Run it with
+// -benchtime=5x.
+func BenchmarkDrain(b *testing.B) {
+	const records = 2_000_000
+	k := clustertest.Own(b, 1, nil)
+	prepare(b, k, "filled", 8, records)
+	for _, inFlight := range []int{1000, 10_000} {
+		b.Run(fmt.Sprint(inFlight), func(b *testing.B) {
+			perSecond, cpu := map[string][]float64{}, map[string][]float64{}
+			for i := range b.N { // interleaved: whatever the machine does meanwhile is done to both
+				for j := range engines {
+					e := engines[(i+j)%len(engines)]
+					cfg := kafkaConfig(k, "filled")
+					cfg.Group = fmt.Sprint(e.name, inFlight, "-", i, "-", b.N)
+					cfg.MaxInFlight, cfg.CommitEvery = inFlight, time.Second
+					opened, err := e.open(ctx, cfg)
+					if err != nil {
+						b.Fatal(err)
+					}
+					before := cpuTime(b)
+					perSecond[e.name] = append(perSecond[e.name], drainAll(b, opened, records))
+					cpu[e.name] = append(cpu[e.name], float64(cpuTime(b)-before)/records)
+				}
+			}
+			for _, e := range engines {
+				b.ReportMetric(median(perSecond[e.name]), e.name+"/s")
+				b.ReportMetric(median(cpu[e.name]), e.name+"-cpu-ns")
+			}
+		})
+	}
 }
 
 // BenchmarkBesidePlain is what a record costs this process, fetched, handed out and
@@ -153,4 +189,125 @@ func cpuTime(b *testing.B) time.Duration {
 		b.Fatal(err)
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// drainAll returns how many records were acknowledged per second, from the first that was
+// received on.
+func drainAll(b *testing.B, e engine.Engine, records int64) float64 {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	defer cancel()
+	var acked atomic.Int64
+	var start sync.Once
+	var started time.Time
+	var workers sync.WaitGroup
+	for range 25 {
+		workers.Go(func() {
+			for ctx.Err() == nil {
+				leases, err := e.Receive(ctx, 10)
+				if err != nil {
+					return
+				}
+				start.Do(func() { started = time.Now() })
+				for _, l := range leases {
+					if err := e.Ack(ctx, l); err != nil {
+						b.Error(err)
+					}
+				}
+				if acked.Add(int64(len(leases))) >= records {
+					cancel()
+				}
+			}
+		})
+	}
+	workers.Wait()
+	elapsed := time.Since(started)
+	if acked.Load() != records {
+		b.Fatalf("%d of %d acknowledged", acked.Load(), records)
+	}
+	if err := e.Close(context.Background()); err != nil {
+		b.Fatal(err)
+	}
+	return float64(records) / elapsed.Seconds()
+}
+
+// BenchmarkEndToEnd is the time from a record's production to its hand-out at 2,000
+// records/s, open loop: the median and the 99th percentile of both engines, over 10 s.
+// Run it with -benchtime=1x.
+func BenchmarkEndToEnd(b *testing.B) {
+	k := clustertest.Own(b, 1, nil)
+	for i := range b.N {
+		for _, e := range engines {
+			topic := fmt.Sprint("paced-", e.name, i, "-", b.N)
+			cl := prepare(b, k, topic, 4, 0)
+			cfg := kafkaConfig(k, topic)
+			cfg.MaxInFlight = 1000
+			opened, err := e.open(ctx, cfg)
+			if err != nil {
+				b.Fatal(err)
+			}
+			times := endToEnd(b, opened, cl, topic)
+			b.ReportMetric(float64(times[len(times)/2].Microseconds()), e.name+"-p50-µs")
+			b.ReportMetric(float64(times[len(times)*99/100].Microseconds()), e.name+"-p99-µs")
+		}
+	}
+}
+
+func endToEnd(b *testing.B, e engine.Engine, cl *kgo.Client, topic string) []time.Duration {
+	const perSecond, warmUp, records = 2000, 14_000, 34_000
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	epoch := time.Now()
+	var producing sync.WaitGroup
+	producing.Go(func() {
+		for i := range records {
+			due := time.Duration(i) * time.Second / perSecond
+			if wait := due - time.Since(epoch); wait > 0 {
+				time.Sleep(wait)
+			}
+			stamp := binary.BigEndian.AppendUint64(nil, uint64(time.Since(epoch)))
+			cl.Produce(ctx, &kgo.Record{Topic: topic, Partition: int32(i % 4), Value: stamp}, nil)
+		}
+	})
+	var mu sync.Mutex
+	var times []time.Duration
+	seen := 0
+	var workers sync.WaitGroup
+	for range 4 {
+		workers.Go(func() {
+			for ctx.Err() == nil {
+				leases, err := e.Receive(ctx, 10)
+				if err != nil {
+					return
+				}
+				now := time.Since(epoch)
+				mu.Lock()
+				for _, l := range leases {
+					if seen++; seen > warmUp {
+						times = append(times, now-stampOf(l))
+					}
+				}
+				if seen == records {
+					cancel()
+				}
+				mu.Unlock()
+				for _, l := range leases {
+					_ = e.Ack(ctx, l)
+				}
+			}
+		})
+	}
+	producing.Wait()
+	workers.Wait()
+	if seen != records {
+		b.Fatalf("%d of %d received", seen, records)
+	}
+	if err := e.Close(context.Background()); err != nil {
+		b.Fatal(err)
+	}
+	slices.Sort(times)
+	return times
+}
+
+func stampOf(l *lease.Lease) time.Duration {
+	return time.Duration(binary.BigEndian.Uint64(l.Record.Value))
 }
