@@ -44,21 +44,6 @@ func countBefore(s Stream, ns int64) (n int64) {
 	return n
 }
 
-func TestConstant(t *testing.T) {
-	p := must(t)(Constant(perSecond(3)))
-	got := dues(p.Stripe(0, 1), 5)
-	want := []int64{0, 333_333_333, 666_666_666, 1_000_000_000, 1_333_333_333}
-	if !slices.Equal(got, want) {
-		t.Errorf("3/s is due at %v, want %v", got, want)
-	}
-	if got := p.Expected(90 * time.Second); got != 270 {
-		t.Errorf("3/s expects %v records in 90 s", got)
-	}
-	if p.Initial() != perSecond(3) {
-		t.Errorf("3/s starts at %v", p.Initial())
-	}
-}
-
 // After 10⁹ records the arithmetic is as exact as at the first.
 func TestConstantDoesNotDrift(t *testing.T) {
 	for _, rate := range []int64{10_000, 9_999, 333_333, 1_000_000, 7} {
@@ -74,36 +59,6 @@ func TestConstantDoesNotDrift(t *testing.T) {
 	}
 }
 
-func TestBurstStartsAtBaseAndEndsAtPeak(t *testing.T) {
-	p := must(t)(Burst(perSecond(10), perSecond(100), time.Second, 5*time.Second))
-	s := p.Stripe(0, 1)
-	for cycle := range int64(4) {
-		start := cycle * 5e9
-		if base, peak := countBefore(s, start+4e9), countBefore(s, start+5e9); base != 40 || peak != 100 {
-			t.Errorf("cycle %d has %d records at base and %d at peak, want 40 and 100", cycle, base, peak)
-		}
-	}
-	if got := p.Expected(12 * time.Second); got != 300 {
-		t.Errorf("expects %v records in 12 s, want 300", got)
-	}
-}
-
-func TestBurstOfSilence(t *testing.T) {
-	p := must(t)(Burst(perSecond(0), perSecond(2), time.Second, 10*time.Second))
-	got := dues(p.Stripe(0, 1), 4)
-	if want := []int64{9e9, 9.5e9, 19e9, 19.5e9}; !slices.Equal(got, want) {
-		t.Errorf("due at %v, want %v", got, want)
-	}
-}
-
-func TestRampStaysAtItsEnd(t *testing.T) {
-	p := must(t)(Ramp(perSecond(0), perSecond(100), 10*time.Second))
-	s := p.Stripe(0, 1)
-	if ramp, after := countBefore(s, 10e9), countBefore(s, 20e9); ramp != 500 || after != 1000 {
-		t.Errorf("%d records on the ramp and %d in the 10 s after it, want 500 and 1000", ramp, after)
-	}
-}
-
 func TestRampToZeroEnds(t *testing.T) {
 	s := must(t)(Ramp(perSecond(100), perSecond(0), 10*time.Second)).Stripe(0, 1)
 	if n := countBefore(s, Never); n != 500 || s.Due() != Never {
@@ -112,25 +67,6 @@ func TestRampToZeroEnds(t *testing.T) {
 	s.Advance()
 	if s.Due() != Never {
 		t.Error("a stream that has ended begins again")
-	}
-}
-
-func TestSteps(t *testing.T) {
-	p := must(t)(Steps([]Step{{perSecond(10), time.Second}, {perSecond(0), time.Second}, {perSecond(1000), 0}}))
-	s := p.Stripe(0, 1)
-	for second, want := range []int64{10, 0, 1000, 1000} {
-		if got := countBefore(s, int64(second+1)*1e9); got != want {
-			t.Errorf("second %d has %d records, want %d", second, got, want)
-		}
-	}
-}
-
-func TestSpike(t *testing.T) {
-	s := must(t)(Spike(perSecond(10), perSecond(500), 2*time.Second, time.Second)).Stripe(0, 1)
-	for second, want := range []int64{10, 10, 500, 10, 10} {
-		if got := countBefore(s, int64(second+1)*1e9); got != want {
-			t.Errorf("second %d has %d records, want %d", second, got, want)
-		}
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"compress/flate"
 	"encoding/json"
-	"fmt"
 	"hash/crc32"
 	"math/rand/v2"
 	"strings"
@@ -201,20 +200,4 @@ func TestSizes(t *testing.T) {
 			t.Errorf("%v: the mean of the corpus is %v", c.sizes, got)
 		}
 	}
-}
-
-func ExampleCorpus_Value() {
-	corpus, err := NewCorpus(Spec{Class: "json", Seed: 1, Stamped: true,
-		Sizes: Sizes{Distribution: "fixed", Values: []int{StampSize + 320}}})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	value := corpus.Value(nil, 0, &Stamp{Sequence: 17})
-	stamp, check := ReadStamp(value)
-	fmt.Println(stamp.Sequence, check)
-	fmt.Printf("%s\n", value[StampSize:])
-	// Output:
-	// 17 intact
-	// {"id":638434853,"type":"order.created","customer":653820,"total_cents":111,"currency":"USD","created_at":"2026-03-08T09:00:00.007Z","region":"us-east","trace":"4e58ac170df1ed6921a957e3d284df9c","lines":[{"sku":"cable-0749","quantity":5,"unit_cents":3186,"gift":false}],"note":"And was as to years with why this the the"}
 }

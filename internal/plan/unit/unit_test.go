@@ -2,7 +2,6 @@ package unit
 
 import (
 	"encoding"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -273,14 +272,4 @@ func checkRoundTrip[T interface {
 	if err := v.UnmarshalText(text); err != nil || *v != want {
 		t.Fatalf("%v is written %s, which reads %v, %v", want, text, *v, err)
 	}
-}
-
-func ExampleParseRate() {
-	rate, _ := ParseRate("2.5k/s")
-	fmt.Println(rate, rate.PerSecond())
-	_, err := ParseRate("10000")
-	fmt.Println(err)
-	// Output:
-	// 2.5k/s 2500
-	// rate "10000": it does not say per what; write 10000/s
 }
