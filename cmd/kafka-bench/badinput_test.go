@@ -2,30 +2,11 @@ package main
 
 import (
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 )
-
-// TestBadScenarios gives run a file with something wrong in it: the message is that of
-// package scenario, the exit code is 2, and nothing is left behind.
-func TestBadScenarios(t *testing.T) {
-	for _, c := range []struct{ name, text, want string }{
-		{"unknown key", "laod: {rate: 1k/s}", "FILE:1:1: laod: unknown key; did you mean load? the keys of a scenario are KEYS"},
-		{"broken YAML", "load: {rate: 1k/s\nphases: [", "FILE:2:7: it is not YAML: while parsing a flow mapping: did not find expected ',' or '}'"},
-		{"binary", "\xff\xfe\x00", "FILE:1:1: the byte 0xff is not UTF-8; save the file as UTF-8 text"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			file, out := write(t, c.text), filepath.Join(t.TempDir(), "runs")
-			want := expected(c.want, file)
-			wantBad(t, invoke(t, "run", file, "--cluster", "embedded", "--out", out), want)
-			wantNothing(t, out)
-			wantBad(t, invoke(t, "show", file), want)
-		})
-	}
-}
 
 // scenarioKeys are the keys at the top of a scenario file.
 const scenarioKeys = "name, description, driver, cluster, topic, load, consume, phases, backpressure, faults, sampling, repeat, question, answer, by, quick, variants, matrix, order, seed"

@@ -1,9 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"encoding/csv"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,7 +8,6 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/measure/stats"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
-	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
@@ -65,43 +61,6 @@ func TestCompareUndecided(t *testing.T) {
 	got := invoke(t, "compare", "runs/few-*", "runs/slow-1,runs/slow-2,runs/slow-3", "--fail-if", "e2e_response_time_p99 worse by 10%")
 	if got.code != exitBadInput || !strings.Contains(got.stdout, "UNDECIDED") || !strings.Contains(got.stdout, "1 more of each would do") || !strings.Contains(got.message(), "cannot be decided") {
 		t.Errorf("exit code %d, %q\n%s", got.code, got.stderr, got.stdout)
-	}
-}
-
-// Nor may one pass that the survivors among the runs would pass.
-func TestCompareOfSurvivors(t *testing.T) {
-	recorded(t)
-	for i := range 3 {
-		path := filepath.Join("runs", "base-"+string(rune('1'+i)), result.SummaryFile)
-		text, err := os.ReadFile(path)
-		if err == nil {
-			err = os.WriteFile(path, bytes.Replace(text, []byte(`"status":"valid"`), []byte(`"status":"invalid"`), 1), 0o644)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	got := invoke(t, "compare", "runs/slow-*", "runs/base-*,runs/few-*", "--fail-if", "e2e_response_time_p99 worse by 10%")
-	if got.code != exitBadInput || !strings.Contains(got.stdout, "3 of 8 runs are invalid and left out") || !strings.Contains(got.message(), "cannot be decided") {
-		t.Errorf("exit code %d, %q\n%s", got.code, got.stderr, got.stdout)
-	}
-}
-
-func TestCompareFormats(t *testing.T) {
-	recorded(t)
-	args := []string{"compare", "runs/base-*", "runs/slow-*", "--figures", "e2e_response_time_p99", "--format"}
-	if got := invoke(t, append(args, "markdown")...); !strings.HasPrefix(got.stdout, "### B is shown to be worse") {
-		t.Errorf("Markdown begins with %.80q", got.stdout)
-	}
-	var document struct {
-		Kind    string
-		Version int `json:"document_version"`
-	}
-	if got := invoke(t, append(args, "json")...); json.Unmarshal([]byte(got.stdout), &document) != nil || document.Kind != "comparison" || document.Version != 1 {
-		t.Errorf("JSON begins with %.80q", got.stdout)
-	}
-	if rows, err := csv.NewReader(strings.NewReader(invoke(t, append(args, "csv")...).stdout)).ReadAll(); err != nil || len(rows) != 2 {
-		t.Errorf("a CSV of %d rows, %v", len(rows), err)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"kafkabench.example/kafka-bench/internal/result"
 )
@@ -84,34 +83,6 @@ cannot read a result: stat missing.txt: no such file or directory
 	wantBad(t, invoke(t, "import", "producer.txt", "--format", "csv"), `--format csv: there is no format "csv"; choose one of auto, ssp, producer-perf, consumer-perf, omb, hlog`)
 	wantBad(t, invoke(t, "import", "producer.txt", "--hlog-unit", "s"), `--hlog-unit s: there is no unit "s"; choose ns, us or ms`)
 	wantBad(t, invoke(t, "import"), "import needs a FILE: the result of another tool")
-}
-
-// TestImportOfMany has a line for each file, and says once what is the matter with
-// their format; nothing of it is wider than a screen.
-func TestImportOfMany(t *testing.T) {
-	t.Chdir(t.TempDir())
-	var files []string
-	for _, name := range []string{"one.txt", "two.txt", "three.txt"} {
-		content, err := foreignSample("producer.txt")
-		if err == nil {
-			err = os.WriteFile(name, content, 0o644)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		files = append(files, name)
-	}
-	got := invoke(t, append([]string{"import"}, files...)...).stdout
-	for said, times := range map[string]int{".txt (producer-perf) → runs/": 3, ", imported\n": 3, "cannot say": 1, "(coordinated omission)": 1} {
-		if n := strings.Count(got, said); n != times {
-			t.Errorf("it says %q %d times, want %d", said, n, times)
-		}
-	}
-	for line := range strings.Lines(got) {
-		if utf8.RuneCountInString(line) > 101 || strings.Contains(line, "load.") {
-			t.Errorf("too wide, or no words: %s", line)
-		}
-	}
 }
 
 // TestMergedLogComesBack takes the times of two runs out as one log, and in again.

@@ -114,17 +114,6 @@ func TestGapsOfWorkersAreThoseOfAll(t *testing.T) {
 	})
 }
 
-// Of one worker alone every gap is as it is by definition.
-func TestGapsOfOneWorker(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		records := settledRecords(t, "records")
-		found := watched(records)
-		if got, want := longer(found.All, found.AllNs), longer(gapsByDefinition(records), found.AllNs); !slices.Equal(got, want) {
-			t.Fatalf("it has the gaps\n%v, want\n%v", got, want)
-		}
-	})
-}
-
 // A watch keeps so many gaps and no more, and still all of the longest.
 func TestWatchKeepsTheLongestGaps(t *testing.T) {
 	w := newAckWatches(1)[0]

@@ -1,19 +1,10 @@
 package stats
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
 )
-
-func ExampleChangePoints() {
-	p99 := []float64{10.2, 9.9, 10.1, 10.0, 9.8, 10.3, 10.1, 12.1, 11.9, 12.2, 12.0, 12.3, 11.8, 12.0}
-	for _, c := range ChangePoints(p99, ChangeOptions{}) {
-		fmt.Printf("from run %d on: %.2f instead of %.2f, %+.0f %%\n", c.At+1, c.After, c.Before, 100*c.Relative())
-	}
-	// Output: from run 8 on: 12.00 instead of 10.10, +19 %
-}
 
 // levels is a series with the given levels, each for so many runs, and noise
 // about them.

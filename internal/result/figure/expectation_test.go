@@ -9,16 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-func ExampleParseExpectation() {
-	e, _ := ParseExpectation("e2e_response_time_p99<=50ms")
-	fmt.Println(e)
-	_, err := ParseExpectation("e2e_response_time_p99 <= 50")
-	fmt.Println(err)
-	// Output:
-	// e2e_response_time_p99 <= 50ms
-	// expectation "e2e_response_time_p99 <= 50": duration "50": it has no unit; write 50s or 50ms
-}
-
 func TestParseExpectation(t *testing.T) {
 	for text, want := range map[string]struct {
 		bound   float64
