@@ -48,10 +48,6 @@ func TestRun(t *testing.T) {
 		if list.code != exitValid || !strings.Contains(list.stdout, r.Dir) {
 			t.Errorf("exit code %d; list says\n%s", list.code, list.stdout)
 		}
-		both := l.invoke(t, "report", r.Dir, r.Dir)
-		if both.code != exitValid || strings.Count(both.stdout, "mine") < 2 {
-			t.Errorf("exit code %d; side by side:\n%s", both.code, both.stdout)
-		}
 	})
 }
 

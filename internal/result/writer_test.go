@@ -186,16 +186,6 @@ func TestCreateWhereNothingCanBeWritten(t *testing.T) {
 	}
 }
 
-func TestDiscardLeavesNothing(t *testing.T) {
-	w := create(t)
-	if err := w.Discard(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(w.Dir()); !os.IsNotExist(err) {
-		t.Errorf("after Discard: %v", err)
-	}
-}
-
 // An output folder that somebody made, or that holds another run, stays.
 func TestDiscardLeavesWhatIsNotItsOwn(t *testing.T) {
 	theirs := t.TempDir()

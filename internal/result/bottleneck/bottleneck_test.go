@@ -14,8 +14,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-func p[T any](v T) *T { return &v }
-
 // run is a finished run of ten seconds on two cores that asked for as much as there is,
 // and used little.
 func run(change func(*result.Run)) *result.Run {
@@ -25,17 +23,17 @@ func run(change func(*result.Run)) *result.Run {
 			Phases: []result.Phase{{Name: "measure", EndNs: 10e9}},
 		},
 		Load:    result.Load{ClosedLoop: true, OfferedPerS: 1000, Scheduled: 10_000, Admitted: 10_000, Acked: 10_000, AckedPerS: 1000},
-		Process: result.Process{CPUCores: p(0.2), HostCPUBusy: p(0.4)},
-		Broker: []result.Broker{{ID: 1, CPUCores: p(0.3), Metrics: &result.BrokerMetrics{
-			HandlerIdleRatio: p(0.95), NetworkIdleRatio: p(0.97), NetworkIdleRatioMin: p(0.9),
+		Process: result.Process{CPUCores: new(0.2), HostCPUBusy: new(0.4)},
+		Broker: []result.Broker{{ID: 1, CPUCores: new(0.3), Metrics: &result.BrokerMetrics{
+			HandlerIdleRatio: new(0.95), NetworkIdleRatio: new(0.97), NetworkIdleRatioMin: new(0.9),
 			Requests: []result.RequestUse{
-				{Type: "Produce", Count: 1000, TotalMs: p(4.0), QueueMs: p(0.5), LocalMs: p(0.5), RemoteMs: p(3.0), ThrottleMs: p(0.0)},
-				{Type: "OffsetCommit", Count: 10, TotalMs: p(2.0)},
+				{Type: "Produce", Count: 1000, TotalMs: new(4.0), QueueMs: new(0.5), LocalMs: new(0.5), RemoteMs: new(3.0), ThrottleMs: new(0.0)},
+				{Type: "OffsetCommit", Count: 10, TotalMs: new(2.0)},
 			},
 		}}},
 		Clients: &result.Clients{
-			Produce: &result.ClientRequests{Count: 1000, InFlightMean: 0.5, Connections: 1, MeanMs: p(5.0), BytesPerBatch: p(1000.0)},
-			Fetch:   &result.ClientRequests{Count: 1000, InFlightMean: 0.5, Connections: 1, MeanMs: p(5.0), BytesPerRequest: p(1000.0)},
+			Produce: &result.ClientRequests{Count: 1000, InFlightMean: 0.5, Connections: 1, MeanMs: new(5.0), BytesPerBatch: new(1000.0)},
+			Fetch:   &result.ClientRequests{Count: 1000, InFlightMean: 0.5, Connections: 1, MeanMs: new(5.0), BytesPerRequest: new(1000.0)},
 		},
 		Time: map[string]result.Time{"send_service_time": {MeanNs: 10e6}},
 	}
@@ -50,8 +48,8 @@ var settings = Settings{
 
 // held has a broker's handlers stand still with requests that take it no CPU.
 func held(r *result.Run) {
-	r.Broker[0].CPUWaitRatio = p(0.15)
-	r.Broker[0].Metrics.Requests[0].PerS, r.Broker[0].Metrics.Requests[0].LocalMs = 100, p(45.5)
+	r.Broker[0].CPUWaitRatio = new(0.15)
+	r.Broker[0].Metrics.Requests[0].PerS, r.Broker[0].Metrics.Requests[0].LocalMs = 100, new(45.5)
 }
 
 func openLoop(r *result.Run) { r.Load.ClosedLoop = false }
@@ -69,111 +67,111 @@ func TestFind(t *testing.T) {
 			openLoop(r)
 			r.Load.AckedPerS = 900
 		}, nil, NotKnown, "nothing"},
-		"client": {func(r *result.Run) { r.Process.CPUCores = p(1.94) }, nil, ClientCPU, "97 % of 2 cores"},
+		"client": {func(r *result.Run) { r.Process.CPUCores = new(1.94) }, nil, ClientCPU, "97 % of 2 cores"},
 		"client, embedded": {func(r *result.Run) {
-			r.Process.CPUCores, r.Run.Cluster.Kind = p(1.94), "embedded"
+			r.Process.CPUCores, r.Run.Cluster.Kind = new(1.94), "embedded"
 		}, nil, ClientCPU, "embedded broker"},
 		"machine": {func(r *result.Run) {
-			r.Process.CPUCores, r.Broker[0].CPUCores, r.Process.HostCPUBusy = p(0.9), p(0.9), p(0.95)
+			r.Process.CPUCores, r.Broker[0].CPUCores, r.Process.HostCPUBusy = new(0.9), new(0.9), new(0.95)
 		}, nil, HostCPU, "95 % of 2 cores: 0.90 kafka-bench, 0.90 brokers, 0.10 others"},
 		"machine of others, all got through": {func(r *result.Run) {
 			openLoop(r)
-			r.Process.HostCPUBusy = p(0.99)
+			r.Process.HostCPUBusy = new(0.99)
 		}, nil, OfferedLoad, "the fullest was host CPU: 99 %"},
-		"machine of others, closed loop": {func(r *result.Run) { r.Process.HostCPUBusy = p(0.99) }, nil, HostCPU, "1.48 others"},
+		"machine of others, closed loop": {func(r *result.Run) { r.Process.HostCPUBusy = new(0.99) }, nil, HostCPU, "1.48 others"},
 		"machine of others, and a limit": {func(r *result.Run) {
-			r.Process.HostCPUBusy, r.Clients.Produce.InFlightMean = p(0.99), 4.5
+			r.Process.HostCPUBusy, r.Clients.Produce.InFlightMean = new(0.99), 4.5
 		}, nil, HostCPU, "1.48 others"},
 		"machine of others, for which a broker waited": {func(r *result.Run) {
-			r.Process.HostCPUBusy, r.Process.CPUWaitRatio, r.Broker[0].CPUWaitRatio = p(0.99), p(0.05), p(0.6)
+			r.Process.HostCPUBusy, r.Process.CPUWaitRatio, r.Broker[0].CPUWaitRatio = new(0.99), new(0.05), new(0.6)
 			r.Clients.Produce.InFlightMean = 5
 		}, nil, HostCPU, "1.48 others; of the time in which they could run they waited for a core: kafka-bench 5 %, broker 1 60 %"},
 		"machine of others, for which nobody waited": {func(r *result.Run) {
-			r.Process.HostCPUBusy, r.Process.CPUWaitRatio, r.Broker[0].CPUWaitRatio = p(0.99), p(0.05), p(0.1)
+			r.Process.HostCPUBusy, r.Process.CPUWaitRatio, r.Broker[0].CPUWaitRatio = new(0.99), new(0.05), new(0.1)
 			r.Clients.Produce.InFlightMean = 5
 		}, nil, InFlight, "5 produce requests"},
 		"machine of others, for which nobody waited, and nothing else": {func(r *result.Run) {
-			r.Process.HostCPUBusy, r.Process.CPUWaitRatio, r.Broker[0].CPUWaitRatio = p(0.99), p(0.05), p(0.1)
+			r.Process.HostCPUBusy, r.Process.CPUWaitRatio, r.Broker[0].CPUWaitRatio = new(0.99), new(0.05), new(0.1)
 		}, nil, NotKnown, "the fullest was host CPU: 99 %"},
 		"machine of other machines": {func(r *result.Run) {
-			r.Process.HostCPUBusy, r.Process.HostCPUStolen, r.Process.CPUWaitRatio = p(0.3), p(0.6), p(0.05)
+			r.Process.HostCPUBusy, r.Process.HostCPUStolen, r.Process.CPUWaitRatio = new(0.3), new(0.6), new(0.05)
 			r.Clients.Produce.InFlightMean = 5
 		}, nil, HostCPU, "90 % of 2 cores, 60 % of it stolen"},
 		"machine of others, and a quota": {func(r *result.Run) {
-			r.Process.HostCPUBusy, r.Broker[0].Metrics.Requests[0].ThrottleMs = p(0.99), p(96.0)
+			r.Process.HostCPUBusy, r.Broker[0].Metrics.Requests[0].ThrottleMs = new(0.99), new(96.0)
 		}, nil, Quota, "held Produce requests back"},
 		"machine of others, and handlers that are slow": {func(r *result.Run) {
-			r.Process.HostCPUBusy, r.Broker[0].Metrics.HandlerIdleRatio = p(0.99), p(0.1)
+			r.Process.HostCPUBusy, r.Broker[0].Metrics.HandlerIdleRatio = new(0.99), new(0.1)
 		}, nil, HostCPU, "1.48 others"},
 		"an invalid run": {func(r *result.Run) {
 			r.Verdict.Status, r.Clients.Produce.InFlightMean = result.Invalid, 5
 		}, nil, NotKnown, "the run is invalid, and what its figures name is not to be relied on; the fullest was in-flight limit"},
 		"waits on a machine that has room": {func(r *result.Run) {
-			r.Broker[0].CPUWaitRatio, r.Clients.Produce.InFlightMean = p(0.9), 5
+			r.Broker[0].CPUWaitRatio, r.Clients.Produce.InFlightMean = new(0.9), 5
 		}, nil, InFlight, "5 produce requests"},
-		"machine of others, and a full buffer": {func(r *result.Run) { r.Process.HostCPUBusy = p(0.99) },
+		"machine of others, and a full buffer": {func(r *result.Run) { r.Process.HostCPUBusy = new(0.99) },
 			func(s *Settings) { s.MaxBuffered = 10 }, HostCPU, "1.48 others"},
 		"confined broker": {func(r *result.Run) {
-			r.Broker[0].CPUCores, r.Broker[0].CoresAllowed = p(0.29), p(0.3)
+			r.Broker[0].CPUCores, r.Broker[0].CoresAllowed = new(0.29), new(0.3)
 			r.Clients.Produce.InFlightMean = 5
 		}, nil, BrokerCPU, "broker 1 used 96.7 % of the 0.3 cores"},
 		"confined consumer": {func(r *result.Run) {
-			r.Consumer.Confined = &result.Confined{CPU: 0.25, CPUCoresUsed: p(0.24), ThrottledS: p(3.0)}
+			r.Consumer.Confined = &result.Confined{CPU: 0.25, CPUCoresUsed: new(0.24), ThrottledS: new(3.0)}
 		}, nil, ConsumerCPU, "96 % of the 0.25 cores that a consumer's process is allowed, and the system held them back for 3 s"},
 		"consumer work": {func(r *result.Run) {
-			r.Consumer = result.Consumer{Members: 2, Workers: 2, Utilisation: p(0.98)}
+			r.Consumer = result.Consumer{Members: 2, Workers: 2, Utilisation: new(0.98)}
 		}, nil, ConsumerWork, "2 workers were busy for 98 %"},
 		"fewer partitions than workers": {func(r *result.Run) {
-			r.Consumer = result.Consumer{Members: 8, Workers: 8, Utilisation: p(0.24)}
+			r.Consumer = result.Consumer{Members: 8, Workers: 8, Utilisation: new(0.24)}
 		}, func(s *Settings) { s.Partitions = 2 }, Partitions, "2 partitions for 8 workers, and those that have one were busy for 96 %"},
 		"handlers": {func(r *result.Run) {
-			r.Broker[0].Metrics.HandlerIdleRatio, r.Broker[0].Metrics.HandlerIdleRatioMin = p(0.04), p(0.01)
+			r.Broker[0].Metrics.HandlerIdleRatio, r.Broker[0].Metrics.HandlerIdleRatioMin = new(0.04), new(0.01)
 		}, nil, RequestHandlers, "broker 1 waited for work in 4 % of the window (1 % at worst)"},
-		"network threads": {func(r *result.Run) { r.Broker[0].Metrics.NetworkIdleRatio = p(0.1) }, nil, NetworkThreads, "10 % of the window"},
+		"network threads": {func(r *result.Run) { r.Broker[0].Metrics.NetworkIdleRatio = new(0.1) }, nil, NetworkThreads, "10 % of the window"},
 		"disk": {func(r *result.Run) {
-			r.HostUse = &result.HostUse{Disks: []result.DiskUse{{Name: "sda", BusyRatio: p(1.0)}, {Name: "sdb", BusyRatio: p(0.9), HoldsLogs: true}}}
+			r.HostUse = &result.HostUse{Disks: []result.DiskUse{{Name: "sda", BusyRatio: new(1.0)}, {Name: "sdb", BusyRatio: new(0.9), HoldsLogs: true}}}
 			held(r)
-			r.HostUse.IOPressureRatio, r.HostUse.Disks[1].QueueMean, r.HostUse.Disks[1].RequestMeanMs = p(0.95), p(12.0), p(40.0)
+			r.HostUse.IOPressureRatio, r.HostUse.Disks[1].QueueMean, r.HostUse.Disks[1].RequestMeanMs = new(0.95), new(12.0), new(40.0)
 		}, nil, Disk, "sdb had requests under way (12 on average, of 40.0 ms each) for 90 % of the window, and wrote 0 B and read 0 B; 4.15 Produce requests waited in the handlers of broker 1"},
 		"disk, where the kernel tells no pressure": {func(r *result.Run) {
-			r.HostUse = &result.HostUse{Disks: []result.DiskUse{{Name: "sdb", BusyRatio: p(0.9)}}}
+			r.HostUse = &result.HostUse{Disks: []result.DiskUse{{Name: "sdb", BusyRatio: new(0.9)}}}
 			held(r)
 		}, nil, Disk, "4.15 Produce requests waited"},
 		"disk that writes the page cache back": {func(r *result.Run) {
-			r.HostUse = &result.HostUse{Disks: []result.DiskUse{{Name: "sdb", BusyRatio: p(1.0)}}, IOPressureRatio: p(1.0)}
+			r.HostUse = &result.HostUse{Disks: []result.DiskUse{{Name: "sdb", BusyRatio: new(1.0)}}, IOPressureRatio: new(1.0)}
 			r.Clients.Produce.InFlightMean = 5
 		}, nil, InFlight, "5 produce requests"},
 		"disk that nobody waits for, and nothing else": {func(r *result.Run) {
-			r.HostUse = &result.HostUse{Disks: []result.DiskUse{{Name: "sdb", BusyRatio: p(1.0)}}}
+			r.HostUse = &result.HostUse{Disks: []result.DiskUse{{Name: "sdb", BusyRatio: new(1.0)}}}
 		}, nil, NotKnown, "that a request to a broker waited for it does not show"},
 		"handlers that wait for each other, beside a busy disk": {func(r *result.Run) {
-			r.HostUse = &result.HostUse{Disks: []result.DiskUse{{Name: "sdb", BusyRatio: p(1.0)}}, IOPressureRatio: p(0.1)}
+			r.HostUse = &result.HostUse{Disks: []result.DiskUse{{Name: "sdb", BusyRatio: new(1.0)}}, IOPressureRatio: new(0.1)}
 			held(r)
 		}, nil, NotKnown, "the fullest was disk"},
 		"network": {func(r *result.Run) {
-			r.HostUse = &result.HostUse{Networks: []result.NetUse{{Name: "lo", SentBytes: 1e12}, {Name: "eth0", SentBytes: 1.2e9, CapacityBytesPerS: p(125e6)}}}
+			r.HostUse = &result.HostUse{Networks: []result.NetUse{{Name: "lo", SentBytes: 1e12}, {Name: "eth0", SentBytes: 1.2e9, CapacityBytesPerS: new(125e6)}}}
 		}, nil, Network, "eth0 carried 96 % of the 125 MB/s"},
 		"in flight": {func(r *result.Run) { r.Clients.Produce.InFlightMean = 0.9 }, func(s *Settings) { s.InFlight = 1 }, InFlight,
 			"0.9 produce requests were under way on average, of 1 on each of 1 connections; one took 5.00 ms, 3.00 ms of it at the broker waiting for the other replicas"},
 		"a capacity comes before a limit": {func(r *result.Run) {
-			r.Clients.Produce.InFlightMean, r.Process.CPUCores = 5, p(1.7)
+			r.Clients.Produce.InFlightMean, r.Process.CPUCores = 5, new(1.7)
 		}, nil, ClientCPU, "85 %"},
 		"linger": {func(*result.Run) {}, func(s *Settings) { s.LingerNs = 9e6 }, Linger, "9.00 ms for others of the 10.0 ms"},
 		"linger of an open loop that got through": {openLoop, func(s *Settings) { s.LingerNs = 9e6 }, OfferedLoad, "the fullest was linger"},
-		"quota": {func(r *result.Run) { r.Broker[0].Metrics.Requests[0].ThrottleMs = p(96.0) }, nil, Quota, "held Produce requests back for 96.0 ms on average, and took 4.00 ms"},
+		"quota": {func(r *result.Run) { r.Broker[0].Metrics.Requests[0].ThrottleMs = new(96.0) }, nil, Quota, "held Produce requests back for 96.0 ms on average, and took 4.00 ms"},
 		"fetch size": {func(r *result.Run) {
-			r.Clients.Fetch.InFlightMean, r.Clients.Fetch.BytesPerRequest = 0.9, p(6100.0)
+			r.Clients.Fetch.InFlightMean, r.Clients.Fetch.BytesPerRequest = 0.9, new(6100.0)
 		}, func(s *Settings) { s.FetchMaxPartitionBytes = 1 << 10 }, FetchSize, "6.10 kB of at most 6.14 kB, and one was under way for 90 %"},
 		"fetch wait": {func(r *result.Run) {
 			r.Consumer.Members, r.Load.Scheduled = 1, 0
-			r.Clients.Fetch.MeanMs = p(480.0)
+			r.Clients.Fetch.MeanMs = new(480.0)
 		}, func(s *Settings) { s.FetchMinBytes = 1 << 20 }, FetchWait, "480 ms on average, and may wait up to 500 ms"},
 		"commits": {func(r *result.Run) {
-			r.Consumer = result.Consumer{Members: 1, Workers: 6, Commits: 22_500, CommitMeanMs: p(0.4)}
+			r.Consumer = result.Consumer{Members: 1, Workers: 6, Commits: 22_500, CommitMeanMs: new(0.4)}
 		},
 			func(s *Settings) { s.CommitsEachBatch = true }, Commits, "22,500 commits of 400 µs each are 90 %"},
 		"commits of a member with several workers": {func(r *result.Run) {
-			r.Consumer = result.Consumer{Members: 1, Workers: 6, Commits: 22_500, CommitMeanMs: p(0.4), Utilisation: p(0.2)}
+			r.Consumer = result.Consumer{Members: 1, Workers: 6, Commits: 22_500, CommitMeanMs: new(0.4), Utilisation: new(0.2)}
 		}, func(s *Settings) { s.CommitsEachBatch = true }, NotKnown, ""},
 		"gate":     {func(r *result.Run) { r.Backpressure = &result.Backpressure{ClosedS: 9} }, nil, Gate, "90 % of the window"},
 		"buffered": {func(*result.Run) {}, func(s *Settings) { s.MaxBuffered = 11 }, RecordsBuffer, "10 records were under way on average, of 11"},
@@ -324,7 +322,7 @@ func TestConsequencesAreNotNamed(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		full, waited := rapid.Float64Range(0, 5).Draw(t, "in flight"), rapid.Float64Range(0, 1).Draw(t, "waited")
 		r := run(func(r *result.Run) {
-			r.Process.HostCPUBusy, r.Broker[0].CPUWaitRatio, r.Clients.Produce.InFlightMean = p(0.99), p(waited), full
+			r.Process.HostCPUBusy, r.Broker[0].CPUWaitRatio, r.Clients.Produce.InFlightMean = new(0.99), new(waited), full
 		})
 		if b := Find(r, settings); (b.Resource == InFlight) != (full/5*(1-waited) >= Saturated) {
 			t.Fatalf("%v of 5 requests in flight, and a broker that waited %v of its time: %+v", full, waited, b)
@@ -347,14 +345,14 @@ func TestMonotone(t *testing.T) {
 		return 0
 	}
 	changes := map[string]func(r *result.Run, used float64){
-		ClientCPU:       func(r *result.Run, used float64) { r.Process.CPUCores = p(2 * used) },
-		HostCPU:         func(r *result.Run, used float64) { r.Process.HostCPUBusy = p(used) },
-		BrokerCPU:       func(r *result.Run, used float64) { r.Broker[0].CPUCores = p(2 * used) },
-		RequestHandlers: func(r *result.Run, used float64) { r.Broker[0].Metrics.HandlerIdleRatio = p(1 - used) },
-		NetworkThreads:  func(r *result.Run, used float64) { r.Broker[0].Metrics.NetworkIdleRatio = p(1 - used) },
+		ClientCPU:       func(r *result.Run, used float64) { r.Process.CPUCores = new(2 * used) },
+		HostCPU:         func(r *result.Run, used float64) { r.Process.HostCPUBusy = new(used) },
+		BrokerCPU:       func(r *result.Run, used float64) { r.Broker[0].CPUCores = new(2 * used) },
+		RequestHandlers: func(r *result.Run, used float64) { r.Broker[0].Metrics.HandlerIdleRatio = new(1 - used) },
+		NetworkThreads:  func(r *result.Run, used float64) { r.Broker[0].Metrics.NetworkIdleRatio = new(1 - used) },
 		InFlight:        func(r *result.Run, used float64) { r.Clients.Produce.InFlightMean = 5 * used },
 		ConsumerWork: func(r *result.Run, used float64) {
-			r.Consumer = result.Consumer{Members: 1, Workers: 1, Utilisation: p(used)}
+			r.Consumer = result.Consumer{Members: 1, Workers: 1, Utilisation: new(used)}
 		},
 		Gate: func(r *result.Run, used float64) { r.Backpressure = &result.Backpressure{ClosedS: 10 * used} },
 	}

@@ -28,11 +28,11 @@ func run() *result.Run {
 	r.Run.Phases = []result.Phase{{Name: "warm-up", StartNs: -2e9}, {Name: "measure", EndNs: 10e9}, {Name: "drain", StartNs: 10e9, EndNs: 11e9}}
 	r.Load = result.Load{
 		OfferedPerS: 20_000, AckedPerS: 19_500, Scheduled: 200_000, Admitted: 198_000, Deferred: 1_500, Shed: 500,
-		Acked: 197_000, Failed: 900, Unknown: 100, Bytes: 197_000 * 512, WireBytes: ptr[int64](197_000 * 128),
+		Acked: 197_000, Failed: 900, Unknown: 100, Bytes: 197_000 * 512, WireBytes: new(int64(197_000 * 128)),
 	}
 	r.Delivery = result.Delivery{
 		Checked: true, Delivered: 197_010, Unique: 196_980, Duplicates: 30, Lost: 5, Reordered: 7, Corrupt: 2, Pending: 15,
-		DeliveredPerS: 19_000, DuplicatesPerS: ptr(3.), Ratio: 0.9849,
+		DeliveredPerS: 19_000, DuplicatesPerS: new(3.), Ratio: 0.9849,
 	}
 	for i, metric := range result.TimeMetrics {
 		ms := int64(1_000_000 * (i + 1))
@@ -42,52 +42,50 @@ func run() *result.Run {
 		}
 	}
 	r.Lag = result.Lag{
-		PeakRecords: ptr[int64](12_000), FinalRecords: ptr[int64](40), BacklogPeakRecords: 11_000, TimeLagPeakNs: 600e6,
-		BacklogGrowthPerS: ptr(350.), BacklogGrowthErrorPerS: ptr(20.), Drained: true, DrainTimeS: 0.75, DrainPerS: 21_000,
-		Changes: []result.Change{{What: "work 0s", DrainTimeS: ptr(3.5), SettlingS: ptr(2.25)}},
+		PeakRecords: new(int64(12_000)), FinalRecords: new(int64(40)), BacklogPeakRecords: 11_000, TimeLagPeakNs: 600e6,
+		BacklogGrowthPerS: new(350.), BacklogGrowthErrorPerS: new(20.), Drained: true, DrainTimeS: 0.75, DrainPerS: 21_000,
+		Changes: []result.Change{{What: "work 0s", DrainTimeS: new(3.5), SettlingS: new(2.25)}},
 	}
-	r.Consumer = result.Consumer{Members: 4, Workers: 4, Utilisation: ptr(0.8), CapacityPerS: ptr(24_000.), Rebalances: 1, CommitErrors: 2}
+	r.Consumer = result.Consumer{Members: 4, Workers: 4, Utilisation: new(0.8), CapacityPerS: new(24_000.), Rebalances: 1, CommitErrors: 2}
 	r.Backpressure = &result.Backpressure{
-		MaxLag: 10_000, TargetNs: 30e6, Excess: "shed", ClosedS: 2.5, BlindS: 0.4, Refused: 1_234, DeferredPeakRecords: 1_600, PeakLagToBound: ptr(0.98),
+		MaxLag: 10_000, TargetNs: 30e6, Excess: "shed", ClosedS: 2.5, BlindS: 0.4, Refused: 1_234, DeferredPeakRecords: 1_600, PeakLagToBound: new(0.98),
 		Shed: &result.ShedCounts{ByGate: 300, ByQueue: 120, ByDegrade: 80}, BoundRecords: &result.Bound{Min: 640, Max: 9_800, Last: 700},
 	}
 	r.Compression = []result.Compression{{Codec: "none", Ratio: 1}, {Codec: "zstd", Ratio: 4, UsedByThisRun: true}}
 	r.Process = result.Process{
-		CPUCores: ptr(1.25), CPUPerRecord: ptr(64_000.), HostCPUBusy: ptr(0.9), HostCPUStolen: ptr(0.01), RSSPeakBytes: ptr[int64](90e6),
+		CPUCores: new(1.25), CPUPerRecord: new(64_000.), HostCPUBusy: new(0.9), HostCPUStolen: new(0.01), RSSPeakBytes: new(int64(90e6)),
 		GCCycles: 12, GCPauseNs: result.Quantile{P99Ns: 100_000, MaxNs: 200_000}, SchedDelayNs: result.Quantile{P99Ns: 300_000, MaxNs: 400_000},
 		AllocBytes: 197_000 * 100,
 	}
-	broker := result.Broker{CPUCores: ptr(0.5), RSSPeakBytes: ptr[int64](500e6), DiskWritten: ptr[int64](30e6)}
-	broker.Metrics = &result.BrokerMetrics{HandlerIdleRatio: ptr(0.75)}
-	broker.Metrics.Requests = []result.RequestUse{{Type: "Produce", Count: 300, TotalMs: ptr(4.)}, {Type: "FetchConsumer", Count: 10, TotalMs: ptr(20.)}}
-	broker.Metrics.NetworkIdleRatio = ptr(0.9)
+	broker := result.Broker{CPUCores: new(0.5), RSSPeakBytes: new(int64(500e6)), DiskWritten: new(int64(30e6))}
+	broker.Metrics = &result.BrokerMetrics{HandlerIdleRatio: new(0.75)}
+	broker.Metrics.Requests = []result.RequestUse{{Type: "Produce", Count: 300, TotalMs: new(4.)}, {Type: "FetchConsumer", Count: 10, TotalMs: new(20.)}}
+	broker.Metrics.NetworkIdleRatio = new(0.9)
 	r.Clients = &result.Clients{
-		Produce: &result.ClientRequests{MeanMs: ptr(5.), InFlightMean: 2.5}, Fetch: &result.ClientRequests{MeanMs: ptr(21.)},
+		Produce: &result.ClientRequests{MeanMs: new(5.), InFlightMean: 2.5}, Fetch: &result.ClientRequests{MeanMs: new(21.)},
 	}
 	busier := broker
-	busier.Metrics = &result.BrokerMetrics{HandlerIdleRatio: ptr(0.25), NetworkIdleRatio: ptr(0.7)}
-	busier.Metrics.Requests = []result.RequestUse{{Type: "Produce", Count: 100, TotalMs: ptr(8.)}}
+	busier.Metrics = &result.BrokerMetrics{HandlerIdleRatio: new(0.25), NetworkIdleRatio: new(0.7)}
+	busier.Metrics.Requests = []result.RequestUse{{Type: "Produce", Count: 100, TotalMs: new(8.)}}
 	r.Broker = []result.Broker{broker, busier}
 	r.Fill = &result.Fill{Records: 5_000_000, Bytes: 500e6, TimeS: 4, AckedPerS: 1_250_000}
 	r.Storage = &result.Storage{
-		DiskBytes: 300e6, Replicas: 3, WireBytesPerRecord: ptr(140.), DiskBytesPerRecord: ptr(110.), DiskRatio: ptr(4.5),
+		DiskBytes: 300e6, Replicas: 3, WireBytesPerRecord: new(140.), DiskBytesPerRecord: new(110.), DiskRatio: new(4.5),
 	}
-	r.Consumer.Confined = &result.Confined{CPU: 0.5, By: "cgroup v2", CPUCoresUsed: ptr(0.45), ThrottledS: ptr(2.), SchedDelayNs: &result.Quantile{P99Ns: 60e6}}
+	r.Consumer.Confined = &result.Confined{CPU: 0.5, By: "cgroup v2", CPUCoresUsed: new(0.45), ThrottledS: new(2.), SchedDelayNs: &result.Quantile{P99Ns: 60e6}}
 	r.Availability = &result.Availability{
-		AckGapMaxNs: 4_200e6, DeliveryGapMaxNs: ptr[int64](9_400e6), UnderReplicatedS: ptr(12.5), UnderMinISRS: ptr(0.5), LeaderlessS: ptr(3.), LeaderChanges: ptr[int64](7),
+		AckGapMaxNs: 4_200e6, DeliveryGapMaxNs: new(int64(9_400e6)), UnderReplicatedS: new(12.5), UnderMinISRS: new(0.5), LeaderlessS: new(3.), LeaderChanges: new(int64(7)),
 		Before: stretched(1000), During: stretched(4000), After: stretched(2000),
 	}
 	r.Queue = &result.Queue{
 		AckedPerS: 18_000, Received: 360_000, UniqueDelivered: 190_000, UniqueAcked: 180_000, Redelivered: 170_000, DeadLettered: 10_000, Pending: 3, Lost: 2, AckedAgain: 4,
-		DeliveriesPerRecord: ptr(1.9), ExpectedDeliveriesPerRecord: 2, DeliveriesByAttempt: []int64{10_000, 6000, 2000, 10, 9}, Lateness: &result.Time{Count: 100, Negative: 6},
+		DeliveriesPerRecord: new(1.9), ExpectedDeliveriesPerRecord: 2, DeliveriesByAttempt: []int64{10_000, 6000, 2000, 10, 9}, Lateness: &result.Time{Count: 100, Negative: 6},
 		InFlightPeakRecords: 2000,
 		Cost: &result.QueueCost{ClientRequestsPerRecord: 0.25, ClientWrittenBytesPerRecord: 40, ClientReadBytesPerRecord: 150,
-			BrokerRequestsPerRecord: ptr(0.5), BrokerBytesInPerRecord: ptr(220.), BrokerBytesOutPerRecord: ptr(480.)},
+			BrokerRequestsPerRecord: new(0.5), BrokerBytesInPerRecord: new(220.), BrokerBytesOutPerRecord: new(480.)},
 	}
 	return r
 }
-
-func ptr[T any](v T) *T { return &v }
 
 func TestFiguresOfARun(t *testing.T) {
 	for name, want := range map[string]string{

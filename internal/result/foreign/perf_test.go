@@ -111,13 +111,6 @@ func TestConsumerPerfDetailed(t *testing.T) {
 	}
 }
 
-func TestConsumerPerfGaveUp(t *testing.T) {
-	v := read(t, "consumer-gave-up.txt", foreign.Options{}).Run.Verdict
-	if v.Status != result.Invalid || len(v.Reasons) != 1 || !strings.HasPrefix(v.Reasons[0], "the tool gave up: WARNING: Exiting before consuming") {
-		t.Errorf("verdict %+v", v)
-	}
-}
-
 func TestOMB(t *testing.T) {
 	r := read(t, "omb.json", foreign.Options{})
 	want := result.Time{

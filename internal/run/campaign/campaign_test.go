@@ -241,36 +241,6 @@ func TestAbandonedRun(t *testing.T) {
 	}
 }
 
-// Whoever chooses runs as it goes adds cells and runs to the journal.
-func TestJournalWithoutAPlan(t *testing.T) {
-	out := t.TempDir()
-	j, err := Create(out, result.Campaign{Campaign: result.CampaignInfo{Name: "edge", Kind: result.KindSearch, Order: scenario.Interleaved}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := &maker{out: out}
-	s := scenario.Defaults()
-	for _, cell := range []string{"1k", "2k", "1k"} {
-		at := slices.IndexFunc(j.Campaign().Cells, func(c result.Cell) bool { return c.Name == cell })
-		if at < 0 {
-			at = j.Cell(cell, nil, s)
-		}
-		if _, err := j.Make(context.Background(), m, j.Add(at), s); err != nil {
-			t.Fatal(err)
-		}
-		if err := j.Search(result.Search{Answer: cell}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := errors.Join(j.Finish(), j.Close()); err != nil {
-		t.Fatal(err)
-	}
-	c := savedCampaign(t, j.Dir())
-	if len(c.Cells) != 2 || c.Made() != 3 || c.Runs[2].Round != 1 || c.Campaign.Repeat != 2 || c.Search.Answer != "1k" || !c.Finished() {
-		t.Errorf("saved %+v", c)
-	}
-}
-
 // Two at once would make every run twice.
 func TestOneTool(t *testing.T) {
 	j := create(t, t.TempDir(), suiteOf("s", 2, "a"))
