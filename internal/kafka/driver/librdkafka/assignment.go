@@ -68,10 +68,27 @@ func (c *consumer) takeOffered(take func([]kafka.TopicPartition) error) error {
 			delete(c.offered, number)
 		}
 	}
+	c.resumed = false
 	if err := take(partitions); err != nil {
 		return fmt.Errorf("taking on %d partitions: %w", len(partitions), err)
 	}
 	return nil
+}
+
+// takeResumed gives the client what was resumed since it was offered, and tells whether
+// more is held. The poller calls it, and not who resumes: while the client tells of an
+// assignment it must not be given partitions on another goroutine.
+func (c *consumer) takeResumed() (holding bool) {
+	c.owning.Lock()
+	resumed := c.resumed
+	holding = len(c.offered) > 0
+	c.owning.Unlock()
+	if resumed {
+		if err := c.takeOffered(c.client.IncrementalAssign); err != nil {
+			c.onError(err)
+		}
+	}
+	return holding
 }
 
 // noteJoining tells of an empty assignment where the client does not: in the group
@@ -141,7 +158,7 @@ func (c *consumer) assignByHand() {
 }
 
 // offered is a partition of the member that the client does not have yet: while
-// OnAssigned runs, and from a pause in it until the first resume. A client that has a
+// OnAssigned runs, and from a pause in it until the first poll after a resume. A client that has a
 // partition and is resumed looks at it again only after up to a second, and until its
 // pause it may have fetched enough to stop fetching for fetch.queue.backoff.ms.
 type offered struct {
@@ -169,19 +186,12 @@ func (c *consumer) Pause(partitions ...int32) {
 
 // Resume fetches partitions again, or for the first time.
 func (c *consumer) Resume(partitions ...int32) {
-	if err := c.resumeOrTake(partitions); err != nil {
-		c.onError(err)
-	}
-}
-
-func (c *consumer) resumeOrTake(partitions []int32) error {
 	c.owning.Lock()
 	defer c.owning.Unlock()
-	var had, kept []kafka.TopicPartition
+	var had []kafka.TopicPartition
 	for _, number := range partitions {
 		if o := c.offered[number]; o != nil {
-			kept = append(kept, o.at)
-			delete(c.offered, number)
+			o.paused, c.resumed = false, true
 		} else {
 			had = append(had, c.at(number, int64(kafka.OffsetInvalid)))
 		}
@@ -189,13 +199,6 @@ func (c *consumer) resumeOrTake(partitions []int32) error {
 	if len(had) > 0 {
 		_ = c.client.Resume(had) // it refuses those that are not the consumer's
 	}
-	if len(kept) == 0 {
-		return nil
-	}
-	if err := c.client.IncrementalAssign(kept); err != nil {
-		return fmt.Errorf("taking on %d partitions: %w", len(kept), err)
-	}
-	return nil
 }
 
 func numbers(partitions []kafka.TopicPartition) []int32 {

@@ -19,6 +19,8 @@ import (
 const (
 	// pollStep bounds one wait within the client, which knows no context.
 	pollStep = 50 * time.Millisecond
+	// holdStep bounds it while a partition is held, which is taken on between two waits.
+	holdStep = 5 * time.Millisecond
 	// pollRecords bounds a poll where the caller does not: it is the default of
 	// Kafka's own consumer (max.poll.records). The client hands out one record at a
 	// time, at about a microsecond each, and a poll is over before its first record
@@ -57,8 +59,9 @@ type consumer struct {
 	open    *driver.Buffer                  // of the last chunk, while it grows
 	buffers driver.Buffers
 
-	owning  sync.Mutex         // guards offered, and is held while the client takes or loses partitions
+	owning  sync.Mutex         // guards offered and resumed, and is held while the client takes or loses partitions
 	offered map[int32]*offered // see there
+	resumed bool               // some of them may be given to the client
 
 	failed   error // why the consumer is of no more use
 	unknown  patience
@@ -173,6 +176,9 @@ func (c *consumer) giveOut() {
 func (c *consumer) gather() {
 	for c.records < c.atMost && c.failed == nil && !c.closing.Load() {
 		wait := c.patienceLeft()
+		if len(c.chunks) == 0 && c.takeResumed() {
+			wait = min(wait, holdStep)
+		}
 		event := c.next(int(wait.Milliseconds()))
 		if event != nil {
 			c.take(event)
