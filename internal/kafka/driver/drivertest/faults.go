@@ -24,7 +24,7 @@ type Outcomes struct {
 	// Place is where the brokers are.
 	Place Place
 	// DeliveryTimeout is that of the records, but for those that are to outlast a
-	// fault, which have 10 s.
+	// fault, or that an answer ends and never the clock, which have 10 s.
 	DeliveryTimeout time.Duration
 	// Within is how many delivery timeouts after it was produced a record has come
 	// back at the latest, whatever the fault.
@@ -52,9 +52,9 @@ var faults = []fault{
 	{name: "times out once", inject: answer(kerr.RequestTimedOut, 1), change: patient},
 	{name: "cut off once", inject: cutOff(1), change: patient},
 	{name: "cut off once, idempotent", inject: cutOff(1), change: patientIdempotent, needs: driver.Idempotence},
-	{name: "not authorized", inject: answer(kerr.TopicAuthorizationFailed, -1)},
-	{name: "too large for the broker", inject: answer(kerr.MessageTooLarge, -1)},
-	{name: "too large, idempotent", inject: answer(kerr.MessageTooLarge, -1), change: idempotent, needs: driver.Idempotence},
+	{name: "not authorized", inject: answer(kerr.TopicAuthorizationFailed, -1), change: patient},
+	{name: "too large for the broker", inject: answer(kerr.MessageTooLarge, -1), change: patient},
+	{name: "too large, idempotent", inject: answer(kerr.MessageTooLarge, -1), change: patientIdempotent, needs: driver.Idempotence},
 	{name: "too large, requests overtake", inject: answer(kerr.MessageTooLarge, -1), change: overtaking, needs: driver.InFlightLimit},
 	{name: "not the leader, acks 1", inject: answer(kerr.NotLeaderForPartition, -1), change: acksLeader},
 	{name: "not the leader, acks all", inject: answer(kerr.NotLeaderForPartition, -1)},
@@ -75,7 +75,7 @@ var faults = []fault{
 func patient(c *driver.ProducerConfig)           { c.DeliveryTimeout = 10 * time.Second }
 func idempotent(c *driver.ProducerConfig)        { c.Idempotent = true }
 func patientIdempotent(c *driver.ProducerConfig) { patient(c); idempotent(c) }
-func overtaking(c *driver.ProducerConfig)        { c.InFlight = 5 }
+func overtaking(c *driver.ProducerConfig)        { patient(c); c.InFlight = 5 }
 func acksLeader(c *driver.ProducerConfig)        { c.Acks = driver.AcksLeader }
 
 // answer has the broker answer produce requests with err, n times or always (-1).
