@@ -21,7 +21,9 @@ func TestHungProcess(t *testing.T) {
 			wantBalance(t, r)
 			wantHistograms(t, r)
 			wantCount(t, "lost", r.Run.Delivery.Lost, 0)
-			wantLateIntervals(t, r, h)
+			if late, blind := wantLateIntervals(t, r, h); blind >= late/2 { // on a busy machine a reading is late itself
+				t.Errorf("%d of %d intervals know nothing of the process that did not hang", blind, late)
+			}
 			wantProcessesGone(t, r, 2)
 		})
 	}

@@ -85,7 +85,9 @@ func TestHungProcessBlindsNobody(t *testing.T) {
 				r := run(t, cfg)
 				w.wantDone(t, 2)
 				wantWhole(t, r)
-				wantLateIntervals(t, r, h)
+				if _, blind := wantLateIntervals(t, r, h); blind > 0 {
+					t.Errorf("%d intervals know nothing of the process that did not hang", blind)
+				}
 			})
 		})
 	}
@@ -110,10 +112,9 @@ var hanging = map[string]hung{
 }
 
 // wantLateIntervals wants the intervals of a run in which a process hung for 2 s to say
-// so, and to go on.
-func wantLateIntervals(t *testing.T, r *result.Recorded, h hung) {
+// so, and returns how many there are, and how many of them know nothing of the other process.
+func wantLateIntervals(t *testing.T, r *result.Recorded, h hung) (late, blind int) {
 	t.Helper()
-	late := 0
 	read := int64(0) // when the reading before was over
 	for _, iv := range r.Intervals {
 		before := read
@@ -124,7 +125,8 @@ func wantLateIntervals(t *testing.T, r *result.Recorded, h hung) {
 		// A reading that waited for the one that hung may have read the other one at its end, and
 		// the next reading follows in the same instant.
 		if late++; h.goesOn(iv) == 0 && late > 1 && iv.ReadToNs > before {
-			t.Errorf("nothing is known of the other process from %d to %d", iv.StartNs, iv.EndNs)
+			blind++
+			t.Logf("nothing is known of the other process from %d to %d", iv.StartNs, iv.EndNs)
 		}
 	}
 	if late < 3 {
@@ -137,4 +139,5 @@ func wantLateIntervals(t *testing.T, r *result.Recorded, h hung) {
 			t.Errorf("no event says that it%s", says)
 		}
 	}
+	return late, blind
 }
