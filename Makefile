@@ -83,9 +83,11 @@ ifneq ($(COMPILER),)
 	$(GO) run -exec 'env $(WITH_C)' $(LINT) run --build-tags $(TAGS_PROOF),librdkafka $(PKGS_C)
 endif
 
-# Fewer seeds of the same schedule show no further race: hence -short.
-race: bin/tools/tier ## test's tests of everything that has goroutines, under the race detector
-	$(WITH_C) $(TIER) -kafka -race -short -count=1 -tags $(TAGS_FULL),librdkafka -timeout 2h ./backpressure/... ./internal/... ./kmq/...
+# With -short internal leaves out statistics over many seeds, which have no goroutines.
+RACE := $(TIER) -kafka -race -count=1 -tags $(TAGS_FULL),librdkafka -timeout 2h
+race: bin/tools/tier ## the tests of make test of everything that has goroutines, under the race detector
+	$(WITH_C) $(RACE) -short ./internal/...
+	$(WITH_C) $(RACE) ./backpressure/... ./kmq/...
 
 # What takes hours: every fault, brokers and processes that are stopped, and campaigns of kills.
 # One after the other, because each is about times that run out.

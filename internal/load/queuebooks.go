@@ -20,6 +20,7 @@ type queueBook struct {
 	// open are the records that were handed over and are not acknowledged, by producer
 	// and sequence.
 	open   map[uint64]lending
+	unread map[int64]bool // the offsets of the corrupt
 	tally  [2]QueueTally // of the records of the warm-up, and of the measured ones
 	from   int64         // where the partition starts
 	last   int64         // when the last record was settled, for the first time
@@ -75,7 +76,7 @@ func (t *QueueTally) counts() []*int64 {
 func newQueueBook(id int32, producers, partitions int, from int64) *queueBook {
 	return &queueBook{
 		id: id, delivered: ledger.NewReceiver(id, producers), acked: ledger.NewUnordered(id, producers), dead: ledger.NewUnordered(id, producers), settled: ledger.NewUnordered(id, producers),
-		open: make(map[uint64]lending), from: from, last: NeverHanded, handed: newAckWatch(partitions),
+		open: make(map[uint64]lending), unread: make(map[int64]bool), from: from, last: NeverHanded, handed: newAckWatch(partitions),
 	}
 }
 
@@ -147,10 +148,15 @@ func (b *queueBook) again(stamp payload.Stamp, key uint64, to *queueNode, attemp
 	}
 }
 
-// corrupt notes a record that can't be read, which is settled by being seen.
-func (b *queueBook) corrupt(now int64) {
-	b.delivered.Corrupt()
+// corrupt notes a record that can't be read, which is settled by being seen. Handed over
+// again it is known by its place.
+func (b *queueBook) corrupt(offset, now int64) {
 	b.count++
+	if b.unread[offset] {
+		return
+	}
+	b.unread[offset] = true
+	b.delivered.Corrupt()
 	b.settled.Lock()
 	b.settled.Corrupt()
 	b.settled.Unlock()

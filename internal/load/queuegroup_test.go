@@ -403,3 +403,16 @@ func TestQueueLosesRecords(t *testing.T) {
 		}
 	})
 }
+
+// A corrupt record that is handed over again is one record still.
+func TestCorruptCountsOnce(t *testing.T) {
+	b := newQueueBook(0, 1, 1, 0)
+	for at, offset := range []int64{7, 8, 7, 7} {
+		b.delivered.Lock()
+		b.corrupt(offset, int64(at))
+		b.delivered.Unlock()
+	}
+	if r := b.reached(); r.Position != 2 || r.Arrived != 2 || r.Corrupt != 2 || r.Delivered != 4 || r.At != 1 {
+		t.Errorf("%+v", r)
+	}
+}

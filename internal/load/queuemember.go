@@ -39,7 +39,8 @@ type Lot interface {
 
 // Lent is one delivery of a record.
 type Lent struct {
-	Partition int32 // where the record was first
+	Partition int32 // where the record was first, as is Offset
+	Offset    int64
 	Value     []byte
 	KeyBytes  int
 	Attempt   int       // by the queue's count, 1 is the first

@@ -231,7 +231,7 @@ func (n *queueNode) handOne(l Lent, i int, now, deadline int64) inHand {
 		b.delivered.Foreign()
 		return h
 	case check == payload.Corrupt || stamp.Partition != l.Partition:
-		b.corrupt(now)
+		b.corrupt(l.Offset, now)
 		return h
 	}
 	a := b.deliver(stamp, n, now, deadline, l.Attempt)

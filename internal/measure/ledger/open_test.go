@@ -56,3 +56,22 @@ func TestOpenOfAQueue(t *testing.T) {
 		t.Errorf("missing are %v", missing)
 	}
 }
+
+// TestOpenOfForgotten: of the gaps of a queue that the sender has forgotten nothing is open,
+// and the records of a lane in order are all, because a time lag is never too short.
+func TestOpenOfForgotten(t *testing.T) {
+	s := newSender(0, 1, 2)
+	for range 10 {
+		s.Next(0, true)
+	}
+	for _, seq := range []uint64{1, 3, 5, 7} { // of which it knows the last two
+		s.Failed(0, seq)
+	}
+	gaps := []Gap{{1, 1}, {3, 3}, {5, 5}, {7, 8}}
+	if first, open := s.Open(0, Awaited{Next: 9, Gaps: gaps}); first != 8 || open != 2 {
+		t.Errorf("of a queue %d are open from %d on, want 8 and 9", open, first)
+	}
+	if first, open := s.Open(0, Awaited{Next: 1}); first != 1 || open != 7 {
+		t.Errorf("in order %d are open from %d on, want all but 5 and 7", open, first)
+	}
+}

@@ -89,12 +89,14 @@ func (s *Sender) AckedIn(partition int32) int64 {
 }
 
 // Open returns which of the sequences of the lane that are to arrive are neither failed nor
-// unknown: the lowest, and how many there are. They are in flight, or acked.
+// unknown: the lowest, and how many there are. They are in flight, or acked. A gap of which
+// the sender has forgotten what failed, because too much did, is not open.
 func (s *Sender) Open(partition int32, awaited Awaited) (first uint64, records int64) {
 	lane := &s.lanes[partition]
-	to := make([]span, 0, len(awaited.Gaps)+1) // arrive
+	floor := max(lane.failed.which.floor, lane.unknown.which.floor)
+	var to []span // arrive
 	for _, gap := range awaited.Gaps {
-		to = append(to, span{gap.From, gap.To})
+		to = append(to, span{max(gap.From, floor), gap.To}) // which may be none
 	}
 	to = append(to, span{awaited.Next, maxSequence})
 	lowest := to[0].from

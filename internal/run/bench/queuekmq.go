@@ -46,7 +46,7 @@ func (l kmqLot) Len() int { return len(l) }
 func (l kmqLot) At(i int) load.Lent {
 	d := l[i]
 	return load.Lent{
-		Partition: d.ID().Partition, Value: d.Record.Value, KeyBytes: len(d.Record.Key),
+		Partition: d.ID().Partition, Offset: d.ID().Offset, Value: d.Record.Value, KeyBytes: len(d.Record.Key),
 		Attempt: d.Attempt(), Deadline: d.Deadline(),
 	}
 }
