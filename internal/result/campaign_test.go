@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/resulttest"
 )
 
 // threeRuns is a campaign of two cells, planned and not begun.
@@ -20,7 +21,7 @@ func threeRuns() result.Campaign {
 			Tool: result.Tool{Version: "test", GoVersion: "go"},
 		},
 		Axes:  []result.Axis{{Path: "load.acks", Values: []string{"1", "all"}}},
-		Cells: []result.Cell{{Name: "a", Values: []string{"1"}, Scenario: map[string]any{"name": "a"}}, {Name: "b", Values: []string{"all"}, Scenario: map[string]any{"name": "b"}}},
+		Cells: []result.Cell{{Name: "a", Values: []string{"1"}, Scenario: resulttest.Settings(map[string]any{"name": "a"})}, {Name: "b", Values: []string{"all"}, Scenario: resulttest.Settings(map[string]any{"name": "b"})}},
 		Runs:  []result.CampaignRun{{Cell: 0}, {Cell: 1}, {Cell: 0, Round: 1}},
 	}
 }
