@@ -2,6 +2,7 @@ package result_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -47,6 +48,37 @@ func finishedRun(t *testing.T, out, name string) string {
 		t.Fatal(err)
 	}
 	return w.Dir()
+}
+
+// What several runs lack is said once.
+func TestNotesOfRuns(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "runs")
+	c := threeRuns()
+	w := createCampaign(t, out, c)
+	for i := range 3 {
+		dir := finishedRun(t, out, fmt.Sprint("run", i))
+		missing := []string{result.EventsFile}
+		if i == 1 {
+			missing = append(missing, result.IntervalsFile)
+		}
+		for _, file := range missing {
+			if err := os.Remove(filepath.Join(dir, file)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c.Runs[i].Dir, c.Runs[i].Status = result.Beside(dir), result.Valid
+	}
+	if err := w.Save(c); err != nil {
+		t.Fatal(err)
+	}
+	got, err := result.ReadCampaign(w.Dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"3 runs: events.ndjson is missing", got.Runs[1].Dir + ": intervals.ndjson is missing"}
+	if !slices.Equal(got.Notes, want) {
+		t.Errorf("notes %q, want %q", got.Notes, want)
+	}
 }
 
 // A campaign is read as it was saved last, with those of its runs that are there.
