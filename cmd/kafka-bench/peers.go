@@ -129,7 +129,9 @@ func (p *peersCampaign) carryOut(ctx context.Context, e campaign.Engine) error {
 	}
 	defer admin.Close()
 	for _, name := range peers.Names {
-		p.journal.Cell(name, nil, p.rounds.Scenario)
+		if _, err := p.journal.Cell(name, nil, p.rounds.Scenario); err != nil {
+			return err
+		}
 	}
 	p.rounds.Pair = func(round int) *peers.Pair {
 		return &peers.Pair{

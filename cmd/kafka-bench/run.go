@@ -124,7 +124,11 @@ func runScenarios(ctx context.Context, args []string, flags runFlags, stdout, st
 	if plan.Single() {
 		return runSingle(ctx, plan, r, stdout)
 	}
-	journal, err := campaign.Create(flags.out, plan.Campaign(tool()))
+	planned, err := plan.Campaign(tool())
+	if err != nil {
+		return err
+	}
+	journal, err := campaign.Create(flags.out, planned)
 	if err != nil {
 		return err
 	}

@@ -63,7 +63,7 @@ type Axis struct {
 type Cell struct {
 	Name     string   `json:"name"`
 	Values   []string `json:"values,omitempty"` // one for each axis
-	Scenario any      `json:"scenario"`         // resolved; as the YAML names things
+	Scenario Settings `json:"scenario"`         // resolved; as the YAML names things
 }
 
 // CampaignRun is one planned run.

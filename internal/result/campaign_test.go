@@ -2,6 +2,7 @@ package result_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/resulttest"
 )
 
 // threeRuns is a campaign of two cells, planned and not begun.
@@ -20,7 +22,7 @@ func threeRuns() result.Campaign {
 			Tool: result.Tool{Version: "test", GoVersion: "go"},
 		},
 		Axes:  []result.Axis{{Path: "load.acks", Values: []string{"1", "all"}}},
-		Cells: []result.Cell{{Name: "a", Values: []string{"1"}, Scenario: map[string]any{"name": "a"}}, {Name: "b", Values: []string{"all"}, Scenario: map[string]any{"name": "b"}}},
+		Cells: []result.Cell{{Name: "a", Values: []string{"1"}, Scenario: resulttest.Settings(map[string]any{"name": "a"})}, {Name: "b", Values: []string{"all"}, Scenario: resulttest.Settings(map[string]any{"name": "b"})}},
 		Runs:  []result.CampaignRun{{Cell: 0}, {Cell: 1}, {Cell: 0, Round: 1}},
 	}
 }
@@ -46,6 +48,37 @@ func finishedRun(t *testing.T, out, name string) string {
 		t.Fatal(err)
 	}
 	return w.Dir()
+}
+
+// What several runs lack is said once.
+func TestNotesOfRuns(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "runs")
+	c := threeRuns()
+	w := createCampaign(t, out, c)
+	for i := range 3 {
+		dir := finishedRun(t, out, fmt.Sprint("run", i))
+		missing := []string{result.EventsFile}
+		if i == 1 {
+			missing = append(missing, result.IntervalsFile)
+		}
+		for _, file := range missing {
+			if err := os.Remove(filepath.Join(dir, file)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c.Runs[i].Dir, c.Runs[i].Status = result.Beside(dir), result.Valid
+	}
+	if err := w.Save(c); err != nil {
+		t.Fatal(err)
+	}
+	got, err := result.ReadCampaign(w.Dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"3 runs: events.ndjson is missing", got.Runs[1].Dir + ": intervals.ndjson is missing"}
+	if !slices.Equal(got.Notes, want) {
+		t.Errorf("notes %q, want %q", got.Notes, want)
+	}
 }
 
 // A campaign is read as it was saved last, with those of its runs that are there.

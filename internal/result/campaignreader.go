@@ -52,12 +52,34 @@ func ReadCampaign(dir string) (*RecordedCampaign, error) {
 			recorded.Notes = append(recorded.Notes, fmt.Sprintf("run %d of %d cannot be read: %v", i+1, len(c.Runs), err))
 			continue
 		}
-		for _, note := range run.Notes {
-			recorded.Notes = append(recorded.Notes, run.Dir+": "+note)
-		}
 		recorded.Runs[i] = run
 	}
+	recorded.Notes = append(recorded.Notes, recorded.notesOfRuns()...)
 	return recorded, nil
+}
+
+// notesOfRuns are the notes of the runs, each once, with the run's folder or how many have it.
+func (c *RecordedCampaign) notesOfRuns() (notes []string) {
+	dirs := map[string][]string{}
+	for _, run := range c.Runs {
+		if run == nil {
+			continue
+		}
+		for _, note := range run.Notes {
+			if dirs[note] == nil {
+				notes = append(notes, note)
+			}
+			dirs[note] = append(dirs[note], run.Dir)
+		}
+	}
+	for i, note := range notes {
+		where := dirs[note][0]
+		if n := len(dirs[note]); n > 1 {
+			where = fmt.Sprintf("%d runs", n)
+		}
+		notes[i] = where + ": " + note
+	}
+	return notes
 }
 
 // ListedCampaign is one campaign of an output folder.

@@ -32,10 +32,10 @@ const (
 // that did not finish (see Finished) only SchemaVersion, Run, Scenario and
 // Verdict say anything.
 type Run struct {
-	SchemaVersion int     `json:"schema_version" jsonschema:"minimum=1"`
-	Run           Info    `json:"run"`
-	Scenario      any     `json:"scenario"` // resolved; as the YAML names things
-	Verdict       Verdict `json:"verdict"`
+	SchemaVersion int      `json:"schema_version" jsonschema:"minimum=1"`
+	Run           Info     `json:"run"`
+	Scenario      Settings `json:"scenario"` // resolved; as the YAML names things
+	Verdict       Verdict  `json:"verdict"`
 	// System is what became of the records, as package outcome judges; absent from runs
 	// of method 1, which it judges when they are read.
 	System *System `json:"system,omitempty"`

@@ -9,11 +9,13 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/invopop/jsonschema"
 	check "github.com/santhosh-tekuri/jsonschema/v6"
 
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/resulttest"
 )
 
 var update = flag.Bool("update", false, "write the schemas and the golden run anew")
@@ -61,7 +63,7 @@ func TestSchemaIsThePublishedOne(t *testing.T) {
 // allowed: a newer kafka-bench of the same schema version may add some.
 func generate(t *testing.T, v any, file, title string) []byte {
 	t.Helper()
-	r := &jsonschema.Reflector{Anonymous: true, ExpandedStruct: true, AllowAdditionalProperties: true}
+	r := &jsonschema.Reflector{Anonymous: true, ExpandedStruct: true, AllowAdditionalProperties: true, Mapper: anySettings}
 	if err := r.AddGoComments(reflect.TypeFor[result.Run]().PkgPath(), ".", jsonschema.WithFullComment()); err != nil {
 		t.Fatal(err)
 	}
@@ -77,6 +79,14 @@ func generate(t *testing.T, v any, file, title string) []byte {
 		t.Fatal(err)
 	}
 	return append(b, '\n')
+}
+
+// anySettings lets a scenario have any settings.
+func anySettings(t reflect.Type) *jsonschema.Schema {
+	if t == reflect.TypeFor[result.Settings]() {
+		return &jsonschema.Schema{}
+	}
+	return nil
 }
 
 // markNullable lets pointers be null that are written whatever they hold: that
@@ -212,8 +222,12 @@ func populate(v reflect.Value) {
 				run.Verdict.Status, run.System.Status = result.Valid, result.KeptUp
 			}()
 		}
-		if v.Type().PkgPath() == "time" {
+		switch v.Interface().(type) {
+		case time.Time:
 			v.Set(reflect.ValueOf(startedAt))
+			return
+		case result.Settings:
+			v.Set(reflect.ValueOf(resulttest.Settings(map[string]any{"rate": "10k/s", "list": []any{true}})))
 			return
 		}
 		for i := range v.NumField() {

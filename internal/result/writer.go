@@ -61,7 +61,7 @@ func (w *Writer) open() error {
 		}
 		*f.to = a
 	}
-	return w.Describe(Info{}, nil)
+	return w.Describe(Info{}, Settings{})
 }
 
 // Dir is the run's directory, below the outDir of Create.
@@ -78,7 +78,7 @@ func (w *Writer) Scenario(yaml []byte) error {
 
 // Describe writes what is known of the run before it ends, so that a crash
 // leaves more than a name. The verdict stays invalid.
-func (w *Writer) Describe(info Info, scenario any) error {
+func (w *Writer) Describe(info Info, scenario Settings) error {
 	info.FinishedAt = time.Time{}
 	return w.summary(Run{
 		Run:      info,

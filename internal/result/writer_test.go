@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/resulttest"
 )
 
 var startedAt = time.Date(2026, 11, 21, 19, 59, 0, 0, time.UTC)
@@ -84,7 +85,7 @@ func TestCrashLeavesAReadableRun(t *testing.T) {
 		t.Errorf("a run that has just begun says %+v", r.Run.Verdict)
 	}
 	info := result.Info{Name: "overload", Cluster: result.Cluster{Kind: "kafka", Version: "4.3.1"}}
-	if err := w.Describe(info, map[string]any{"repeat": 5}); err != nil {
+	if err := w.Describe(info, resulttest.Settings(map[string]any{"repeat": 5})); err != nil {
 		t.Fatal(err)
 	}
 	for i := range 3 {
@@ -311,6 +312,12 @@ func drawInto(t *rapid.T, v reflect.Value) {
 		if v.Type() == reflect.TypeFor[time.Time]() {
 			ns := rapid.Int64Range(1, 1<<61).Draw(t, "time")
 			v.Set(reflect.ValueOf(time.Unix(0, ns).UTC()))
+			return
+		}
+		if v.Type() == reflect.TypeFor[result.Settings]() {
+			// Above 2⁵³, where a float64 would lose the last digits of a seed.
+			seed := rapid.Uint64().Draw(t, "seed")
+			v.Set(reflect.ValueOf(resulttest.Settings(map[string]any{"seed": seed, "rate": "10k/s"})))
 			return
 		}
 		for i := range v.NumField() {

@@ -110,7 +110,7 @@ func saveCampaign(t *testing.T, out string, c result.Campaign, plans ...func() *
 	t.Helper()
 	for i := range c.Cells {
 		cell := &c.Cells[i]
-		cell.Scenario = map[string]any{}
+		cell.Scenario = resulttest.Settings(map[string]any{})
 		for round := range c.Campaign.Repeat {
 			r := made(plans[i], cell.Name, fmt.Sprintf("%s%c", c.Campaign.ID[:4], 'a'+c.Campaign.Repeat*i+round), 10+c.Campaign.Repeat*i+round)
 			save(t, out, r)

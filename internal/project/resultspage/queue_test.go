@@ -6,6 +6,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/resulttest"
 )
 
 // Every preset of the section is one with a question and an answer, and the section has all
@@ -41,9 +42,9 @@ func saveQueue(t *testing.T, out, name string, variants []variantOf) {
 		if strings.HasSuffix(engine, "50") {
 			engine = strings.TrimSuffix(strings.TrimPrefix(r.Run.Name, name+"-"), "-50")
 		}
-		r.Scenario.(map[string]any)["load"] = map[string]any{"rate": "6k/s"}
-		delete(r.Scenario.(map[string]any), "backpressure")
-		r.Scenario.(map[string]any)["consume"] = map[string]any{"consumers": 2, "queue": map[string]any{"engine": engine}}
+		resulttest.Set(&r.Scenario, "load", map[string]any{"rate": "6k/s"})
+		resulttest.Set(&r.Scenario, "backpressure", nil)
+		resulttest.Set(&r.Scenario, "consume", map[string]any{"consumers": 2, "queue": map[string]any{"engine": engine}})
 		r.Queue = &result.Queue{Engine: engine, AckedPerS: r.Delivery.DeliveredPerS}
 		e2e, roundTrip := r.Time["e2e_response_time"], 0.9
 		e2e.P50Ns = int64(r.Delivery.DeliveredPerS * 100)

@@ -88,7 +88,7 @@ func (e *entry) shortened() (string, error) {
 		changes = append(changes, fmt.Sprintf("%s of each instead of %d", runsText(most), preset.Repeat))
 	}
 	planned := preset.Cells[0].Scenario.Phases.Measure.String()
-	if measured := figure.Settings(e.runs()[0].Run.Scenario)["phases.measure"]; measured != planned {
+	if measured := e.runs()[0].Run.Scenario.Get("phases.measure"); measured != planned {
 		changes = append(changes, fmt.Sprintf("%s measured instead of %s", measured, planned))
 	}
 	if len(e.cells) != len(preset.Cells) {

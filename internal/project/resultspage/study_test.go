@@ -33,10 +33,10 @@ func saveStudy(t *testing.T, out, name string, variants []variantOf, change func
 		},
 	}
 	for i, v := range variants {
-		c.Cells = append(c.Cells, result.Cell{Name: name + "-" + v.name, Values: []string{v.name}, Scenario: map[string]any{}})
+		c.Cells = append(c.Cells, result.Cell{Name: name + "-" + v.name, Values: []string{v.name}, Scenario: resulttest.Settings(map[string]any{})})
 		for round, perS := range v.perS {
 			r := made(overloadTight, name+"-"+v.name, fmt.Sprintf("%s%d", v.name[:3], round), 100+10*round+i)
-			r.Run.Scenario = map[string]any{"name": r.Run.Run.Name, "phases": map[string]any{"measure": "30s"}, "backpressure": map[string]any{"controller": v.name}}
+			r.Run.Scenario = resulttest.Settings(map[string]any{"name": r.Run.Run.Name, "phases": map[string]any{"measure": "30s"}, "backpressure": map[string]any{"controller": v.name}})
 			r.Run.Delivery.DeliveredPerS = perS
 			r.Run.Backpressure = nil
 			if v.ratio != nil {

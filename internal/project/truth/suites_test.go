@@ -124,7 +124,11 @@ func runSuite(
 	if v, in := c.(*virtual.Cluster); in {
 		cfg.Here = crewOf(v).work
 	}
-	journal, err := campaign.Create(cfg.Out, plan.Campaign(cfg.Tool))
+	planned, err := plan.Campaign(cfg.Tool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	journal, err := campaign.Create(cfg.Out, planned)
 	if err != nil {
 		t.Fatal(err)
 	}

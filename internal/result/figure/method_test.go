@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/resulttest"
 )
 
 // measuredWith is a run of that method; 0 is one that was imported.
@@ -61,7 +62,7 @@ func TestAmong(t *testing.T) {
 func TestReferenceOfAnotherMethod(t *testing.T) {
 	off, on := measuredWith(1), measuredWith(2)
 	off.Backpressure = nil
-	off.Scenario = map[string]any{"load": map[string]any{"rate": "20k/s"}}
+	off.Scenario = resulttest.Settings(map[string]any{"load": map[string]any{"rate": "20k/s"}})
 	on.Scenario = off.Scenario
 	for method, want := range map[int]bool{1: false, 2: true} {
 		off.Run.MethodVersion = method

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/resulttest"
 )
 
 // of is a run of a scenario that commits at a pace and works for a time, under a
@@ -13,11 +14,11 @@ import (
 func of(name, controller, commit, work string, perS float64) *result.Run {
 	r := run()
 	r.Run.Name = name
-	r.Scenario = map[string]any{
+	r.Scenario = resulttest.Settings(map[string]any{
 		"name": name, "load": map[string]any{"rate": "10k/s"},
 		"consume":      map[string]any{"commit": commit, "work": map[string]any{"time": work}},
 		"backpressure": map[string]any{"controller": controller, "max_lag": 5000},
-	}
+	})
 	r.Delivery.DeliveredPerS = perS
 	if controller == "off" {
 		r.Backpressure = nil
@@ -59,7 +60,7 @@ func TestReferences(t *testing.T) {
 func TestNoReference(t *testing.T) {
 	credit := of("credit", "credit", "1s", "4ms", 2600)
 	unread, untold, idle := of("off", "off", "1s", "4ms", 2600), of("off", "off", "1s", "4ms", 2600), of("off", "off", "1s", "4ms", 0)
-	unread.Consumer.Members, untold.Scenario = 0, nil
+	unread.Consumer.Members, untold.Scenario = 0, result.Settings{}
 	for _, off := range []*result.Run{unread, untold, idle} {
 		if found := References([][]*result.Run{{off}, {credit}}); len(found) > 0 {
 			t.Errorf("%+v", found)

@@ -299,7 +299,7 @@ func (f *ombFile) describe(d *draft) {
 		"consume": object{
 			"consumers": f.Topics * f.ConsumersPerTopic,
 		},
-	}
+	}.settings()
 	d.Run.Run.Driver = result.Driver{Name: "openmessaging-benchmark " + f.Driver}
 }
 

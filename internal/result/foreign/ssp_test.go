@@ -155,10 +155,10 @@ func TestSSPSetup(t *testing.T) {
 	if n := len(run.Compression); n != 4 || run.Compression[2].Codec != "snappy" || !run.Compression[2].UsedByThisRun {
 		t.Errorf("compression %+v", run.Compression)
 	}
-	scenario := run.Scenario.(map[string]any)
-	load := scenario["load"].(map[string]any)
-	if load["rate"] != "10k/s" || load["batch"] != "64KiB" || load["linger"] != "5ms" || load["acks"] != "1" {
-		t.Errorf("scenario %v", scenario)
+	for path, want := range map[string]string{"rate": "10k/s", "batch": "64KiB", "linger": "5ms", "acks": "1"} {
+		if got := run.Scenario.Get("load." + path); got != want {
+			t.Errorf("load.%s is %s, want %s", path, got, want)
+		}
 	}
 	all := strings.Join(run.Verdict.Warnings, "\n")
 	for _, known := range []string{

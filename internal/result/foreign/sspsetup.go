@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"time"
@@ -21,7 +22,14 @@ func perSecond(rate float64) string {
 }
 
 // object is a piece of a scenario, by the keys of its YAML.
-type object = map[string]any
+type object map[string]any
+
+// settings are what was run, which are texts and numbers that always marshal.
+func (o object) settings() result.Settings {
+	text, _ := json.Marshal(o)
+	s, _ := result.SettingsOf(json.RawMessage(text))
+	return s
+}
 
 // describe says what was run, in the words of a scenario, so that a comparison
 // finds what was set differently.
@@ -46,7 +54,7 @@ func (f *sspFile) describe(d *draft) {
 			"measure": unit.Duration(nanos(c.DurationS, 1e9)).String(),
 		},
 		"backpressure": f.backpressure(),
-	}
+	}.settings()
 	info := &d.Run.Run
 	info.Topic, info.Group = c.Topic, c.Group
 	info.Driver = result.Driver{Name: "sarama", Producer: []result.Setting{

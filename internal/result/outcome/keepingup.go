@@ -1,7 +1,6 @@
 package outcome
 
 import (
-	"encoding/json"
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/plan/unit"
@@ -51,7 +50,8 @@ func waitsAtMost(r *result.Run) float64 {
 		bound = b.BoundRecords.Max
 	}
 	if b.Per == "partition" {
-		bound *= asked(r).Topic.Partitions
+		partitions, _ := r.Scenario.Int("topic.partitions")
+		bound *= partitions
 	}
 	return float64(bound)
 }
@@ -63,7 +63,8 @@ func waitsAtMost(r *result.Run) float64 {
 func slack(r *result.Run, perS float64) float64 {
 	slack := perS * slackRatio
 	if r.Load.Scheduled > 0 {
-		wait := edgeWait + time.Duration(asked(r).Load.Linger)
+		linger, _ := unit.ParseDuration(r.Scenario.Get("load.linger")) // 0 where it says none
+		wait := edgeWait + time.Duration(linger)
 		workers := float64(r.Consumer.Workers) / float64(max(1, len(r.Groups)))
 		edge := max(edgeRecords, workers, perS*wait.Seconds()) + waitsAtMost(r)
 		slack += edge * r.Load.OfferedPerS / float64(r.Load.Scheduled) // ÷ the window
@@ -74,25 +75,4 @@ func slack(r *result.Run, perS float64) float64 {
 // admittedPerS is what the producers were let send, records/s of the measured window.
 func admittedPerS(r *result.Run) float64 {
 	return r.Load.OfferedPerS * float64(r.Load.Admitted) / float64(r.Load.Scheduled)
-}
-
-// settings are those of a scenario that a judgement goes by.
-type settings struct {
-	Load struct {
-		Linger unit.Duration `json:"linger"` // for how long producers wait for a batch to fill
-	} `json:"load"`
-	Topic struct {
-		Partitions int64 `json:"partitions"`
-	} `json:"topic"`
-	Consume struct {
-		Hold string `json:"hold"` // until when the consumers were not to fetch
-	} `json:"consume"`
-}
-
-// asked are the settings of the scenario that a run has recorded, or is about to.
-func asked(r *result.Run) (s settings) {
-	if b, err := json.Marshal(r.Scenario); err == nil {
-		_ = json.Unmarshal(b, &s) // one that says it otherwise holds to no setting
-	}
-	return s
 }

@@ -140,7 +140,7 @@ func overloaded(r *result.Run) (found []string) {
 	if n := r.Load.ShedByReason["queue_full"]; n > 0 {
 		found = append(found, share(n, r.Load.Scheduled)+" of the scheduled was shed, because the queue at the source was full")
 	}
-	if admitted := admittedPerS(r); asked(r).Consume.Hold == "" && !KeepsUp(r, admitted) {
+	if admitted := admittedPerS(r); r.Scenario.Get("consume.hold") == "" && !KeepsUp(r, admitted) {
 		found = append(found, fmt.Sprintf("it did not keep up: %s of %s came through in the measured window",
 			unit.PerSecond(Reached(r)), unit.PerSecond(admitted)))
 	}

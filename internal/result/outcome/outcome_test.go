@@ -7,6 +7,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/outcome"
+	"kafkabench.example/kafka-bench/internal/result/resulttest"
 )
 
 // kept is a run of 10 s at 1,000/s whose records all came through.
@@ -18,7 +19,7 @@ func kept() *result.Run {
 		Delivery: result.Delivery{Checked: true, Unique: 10_000, DeliveredPerS: 1000, Ratio: 1},
 		Consumer: result.Consumer{Members: 1, Workers: 1},
 		Lag:      result.Lag{Drained: true},
-		Scenario: map[string]any{"load": map[string]any{"linger": "5ms"}},
+		Scenario: resulttest.Settings(map[string]any{"load": map[string]any{"linger": "5ms"}}),
 	}
 }
 
@@ -67,7 +68,7 @@ func TestOf(t *testing.T) {
 		{"on its way at the end", result.KeptUp, "", func(r *result.Run) { r.Delivery.DeliveredPerS = 1000 - 5 - 5.5 }},
 		{"more than that", result.Overloaded, "", func(r *result.Run) { r.Delivery.DeliveredPerS = 1000 - 5 - 5.6 }},
 		{"held until the drain", result.KeptUp, "", func(r *result.Run) {
-			r.Scenario = map[string]any{"consume": map[string]any{"hold": "drain"}}
+			r.Scenario = resulttest.Settings(map[string]any{"consume": map[string]any{"hold": "drain"}})
 			r.Delivery.DeliveredPerS = 0
 		}},
 		{"shed by the gate", result.HeldBack, "60.00 % of the scheduled was shed by the gate", func(r *result.Run) {
@@ -80,7 +81,7 @@ func TestOf(t *testing.T) {
 			r.Load.AckedPerS, r.Delivery.DeliveredPerS, r.Backpressure = 500, 400, &result.Backpressure{MaxLag: 1000}
 		}},
 		{"waiting in each of ten partitions", result.HeldBack, "50.00 % of the scheduled was shed", func(r *result.Run) {
-			r.Scenario = map[string]any{"topic": map[string]any{"partitions": 10}}
+			r.Scenario = resulttest.Settings(map[string]any{"topic": map[string]any{"partitions": 10}})
 			r.Load.Admitted, r.Load.ShedByReason = 5000, result.Counts{"gate": 5000}
 			r.Load.AckedPerS, r.Delivery.DeliveredPerS, r.Backpressure = 500, 400, &result.Backpressure{MaxLag: 100, Per: "partition"}
 		}},

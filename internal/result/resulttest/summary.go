@@ -97,9 +97,9 @@ func (s *simulation) info() result.Info {
 }
 
 // scenario is the part of the resolved scenario that reports look into.
-func (s *simulation) scenario() any {
+func (s *simulation) scenario() result.Settings {
 	p := s.plan
-	return map[string]any{
+	return Settings(map[string]any{
 		"name":  p.Name,
 		"topic": map[string]any{"partitions": p.Partitions, "replication": 1},
 		"load": map[string]any{
@@ -111,7 +111,7 @@ func (s *simulation) scenario() any {
 			"work":      map[string]any{"time": p.Work.String(), "jitter": p.Jitter.String(), "distribution": "uniform"},
 		},
 		"phases": map[string]any{"warmup": p.Warmup.String(), "measure": p.Measure.String(), "drain": p.Drain.String()},
-	}
+	})
 }
 
 func (s *simulation) lagSummary() result.Lag {

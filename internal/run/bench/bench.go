@@ -126,7 +126,7 @@ func (r *run) offer(ctx context.Context) {
 	r.journal.setAxis(startLead+warmup, measure)
 	r.groups.begin()
 	r.startedNs = -int64(warmup)
-	r.journal.keepFailure(r.writer.Describe(r.info(), r.asked))
+	r.journal.keepFailure(r.writer.Describe(r.info(), r.recorded))
 	r.journal.event(result.Event{AtNs: r.startedNs, Kind: "phase", What: "warm-up"})
 	r.startSamplers()
 	r.producers.Start()

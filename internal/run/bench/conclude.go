@@ -28,7 +28,7 @@ func (r *run) conclude() (*Outcome, error) {
 	books := r.closeBooks()
 	warmup, measured := r.producers.Sent()
 	out := result.Run{
-		Scenario: r.asked,
+		Scenario: r.recorded,
 		Run:      info,
 		Load:     r.load(measured, warmup.AckedInWindow+measured.AckedInWindow),
 		Delivery: r.measuredDeliveries(books, measured.Scheduled),

@@ -23,11 +23,12 @@ import (
 // run is one run under way. The fields of a block belong to the goroutine of
 // Run unless the block says otherwise.
 type run struct {
-	cfg     Config
-	asked   scenario.Scenario // what cfg has, before the disk bounded it
-	axis    *load.Axis
-	writer  *result.Writer
-	journal *journal
+	cfg      Config
+	asked    scenario.Scenario // what cfg has, before the disk bounded it
+	recorded result.Settings   // of asked
+	axis     *load.Axis
+	writer   *result.Writer
+	journal  *journal
 
 	admin     *cluster.Admin
 	topic     cluster.Topic
@@ -186,6 +187,9 @@ func (r *run) openResult(context.Context) (err error) {
 		return fmt.Errorf("writing the resolved scenario: %w", err)
 	}
 	if err := r.writer.Scenario(yaml); err != nil {
+		return err
+	}
+	if r.recorded, err = result.SettingsOf(r.asked); err != nil {
 		return err
 	}
 	r.journal = newJournal(r.axis, r.writer, r.cfg.Watch)

@@ -113,7 +113,11 @@ func savedCampaign(t interface{ Fatal(...any) }, dir string) *result.Campaign {
 }
 
 func create(t interface{ Fatal(...any) }, out string, suites ...scenario.Suite) *Journal {
-	j, err := Create(out, mustPlan(t, PlanOptions{}, suites...).Campaign(result.Tool{Version: "test"}))
+	c, err := mustPlan(t, PlanOptions{}, suites...).Campaign(result.Tool{Version: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := Create(out, c)
 	if err != nil {
 		t.Fatal(err)
 	}

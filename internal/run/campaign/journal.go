@@ -84,9 +84,10 @@ func Pending(c *result.Campaign) (places []int) {
 
 // Cell adds a configuration and returns its place. It is saved with the next
 // run.
-func (j *Journal) Cell(name string, values []string, s scenario.Scenario) int {
-	j.c.Cells = append(j.c.Cells, result.Cell{Name: name, Values: values, Scenario: s})
-	return len(j.c.Cells) - 1
+func (j *Journal) Cell(name string, values []string, s scenario.Scenario) (int, error) {
+	settings, err := result.SettingsOf(s)
+	j.c.Cells = append(j.c.Cells, result.Cell{Name: name, Values: values, Scenario: settings})
+	return len(j.c.Cells) - 1, err
 }
 
 // Add plans one more run of a cell, and returns its place. It is saved with the

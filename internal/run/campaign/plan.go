@@ -204,7 +204,7 @@ func (p Plan) Scenarios() []scenario.Scenario {
 func (p Plan) Single() bool { return len(p.Turns) == 1 }
 
 // Campaign is the plan as its journal begins.
-func (p Plan) Campaign(tool result.Tool) result.Campaign {
+func (p Plan) Campaign(tool result.Tool) (result.Campaign, error) {
 	c := result.Campaign{Campaign: result.CampaignInfo{
 		Name: p.Name, Kind: result.KindRuns, Question: p.Question, Answer: p.Answer, By: p.By, Notes: p.Notes, Tool: tool,
 		Order: p.Order, Seed: p.Seed, Repeat: p.Repeat,
@@ -213,12 +213,16 @@ func (p Plan) Campaign(tool result.Tool) result.Campaign {
 		c.Axes = append(c.Axes, result.Axis{Path: axis.Path, Values: axis.Values})
 	}
 	for _, cell := range p.Cells {
-		c.Cells = append(c.Cells, result.Cell{Name: cell.Name, Values: cell.Values, Scenario: cell.Scenario})
+		settings, err := result.SettingsOf(cell.Scenario)
+		if err != nil {
+			return c, err
+		}
+		c.Cells = append(c.Cells, result.Cell{Name: cell.Name, Values: cell.Values, Scenario: settings})
 	}
 	for _, turn := range p.Turns {
 		c.Runs = append(c.Runs, result.CampaignRun{Cell: turn.Cell, Round: turn.Round})
 	}
-	return c
+	return c, nil
 }
 
 // Saved is the plan of a campaign that was read: the scenarios as they were

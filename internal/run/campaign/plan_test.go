@@ -183,7 +183,11 @@ func TestSavedPlan(t *testing.T) {
 	odd.Cells[0].Scenario.Topic.Config = map[string]string{"retention.ms": "-1", "cleanup.policy": "null"}
 	suites = append(suites, odd)
 	p := mustPlan(t, PlanOptions{Repeat: 2}, suites...)
-	j, err := Create(t.TempDir(), p.Campaign(result.Tool{}))
+	c, err := p.Campaign(result.Tool{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := Create(t.TempDir(), c)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -162,7 +162,11 @@ func (p *prober) Probe(ctx context.Context, step search.Step) (search.Outcome, e
 	if p.cfg.Began != nil {
 		p.cfg.Began(step, s)
 	}
-	place := p.journal.Add(p.cell(s))
+	cell, err := p.cell(s)
+	if err != nil {
+		return search.Outcome{}, err
+	}
+	place := p.journal.Add(cell)
 	outcome, err := p.journal.Make(ctx, p.cfg.Maker, place, s)
 	if err != nil {
 		return search.Outcome{}, err
@@ -182,13 +186,13 @@ func (p *prober) Probe(ctx context.Context, step search.Step) (search.Outcome, e
 
 // cell is the place of a probe's configuration among the campaign's cells. Probes
 // of one rate and length are runs of one cell.
-func (p *prober) cell(s scenario.Scenario) int {
+func (p *prober) cell(s scenario.Scenario) (place int, err error) {
 	place, known := p.cells[s.Name]
 	if !known {
-		place = p.journal.Cell(s.Name, nil, s)
+		place, err = p.journal.Cell(s.Name, nil, s)
 		p.cells[s.Name] = place
 	}
-	return place
+	return place, err
 }
 
 // scenario is the scenario of a probe.

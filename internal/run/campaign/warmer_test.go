@@ -224,7 +224,10 @@ func TestBy(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		c := p.Campaign(result.Tool{})
+		c, err := p.Campaign(result.Tool{})
+		if err != nil {
+			t.Fatal(err)
+		}
 		if saved, err := Saved(&c); err != nil || saved.By != suite.By || c.Campaign.By != suite.By {
 			t.Errorf("%s: by %q, and saved is %q, %v", name, suite.By, saved.By, err)
 		}

@@ -119,7 +119,9 @@ func (p *Pair) read(format foreign.Format, s scenario.Scenario, tool string, out
 	info.Host, info.Topic = p.Host, p.topic.Name
 	info.Driver.Name, info.Driver.Version = tool, cluster.KafkaVersion
 	info.Cluster = result.Cluster{Kind: c.Kind, ID: c.ID, Version: c.Version, Brokers: c.Brokers, Note: c.Note, Settings: c.Settings}
-	r.Run.Scenario = s
+	if r.Run.Scenario, err = result.SettingsOf(s); err != nil {
+		return nil, err
+	}
 	// A second or so off, which is what a JVM takes to end.
 	r.Known("run.started_at", "run.finished_at", "run.host", "run.cluster")
 	r.Run.Verdict.Warnings = append(r.Run.Verdict.Warnings, Differences(s)...)

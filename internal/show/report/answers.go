@@ -334,7 +334,7 @@ func phrases(clauses []string) string { return strings.Join(clauses, "; ") + "."
 // setting is what the scenario of the cell says of a key; "" where it can't be told.
 func (d *CellDocument) setting(path string) string {
 	for _, r := range d.sample.runs {
-		return figure.Settings(r.Run.Scenario)[path]
+		return r.Run.Scenario.Get(path)
 	}
 	return ""
 }

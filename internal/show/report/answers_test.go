@@ -55,7 +55,7 @@ func consumes(r *result.Recorded, perS float64, consumers int) {
 	d.DeliveredPerS, d.Delivered = perS, int64(20*perS)
 	d.Bytes = 100 * d.Delivered
 	r.Run.Load = result.Load{}
-	r.Run.Scenario.(map[string]any)["consume"] = map[string]any{"consumers": consumers}
+	resulttest.Set(&r.Run.Scenario, "consume", map[string]any{"consumers": consumers})
 }
 
 func limitedBy(r *result.Recorded, resource string, saturation float64) {
@@ -389,7 +389,7 @@ func TestMostOfUnlikeVariants(t *testing.T) {
 		case reads && driver == 1:
 			consumes(r, noise*1e5, 1)
 			r.Run.Fill, r.Run.Delivery.Pending = &result.Fill{Records: 5e6}, 3e6
-			r.Run.Scenario.(map[string]any)["driver"] = "librdkafka"
+			resulttest.Set(&r.Run.Scenario, "driver", "librdkafka")
 		case !reads:
 			r.Run.Time["e2e_response_time"] = scaled(r.Run.Time["e2e_response_time"], noise*float64(1+driver))
 		}
@@ -449,7 +449,7 @@ func TestScalingOfConfined(t *testing.T) {
 	c := answered(t, "scaling", 3, []string{"1-1", "4-4", "4-4-half"}, func(i int, noise float64, r *result.Recorded) {
 		consumes(r, noise*[]float64{1e6, 2e6, 1e6}[i], []int{1, 4, 4}[i])
 		if i == 2 {
-			r.Run.Scenario.(map[string]any)["consume"].(map[string]any)["cpu"] = 0.5
+			resulttest.Set(&r.Run.Scenario, "consume.cpu", 0.5)
 		}
 	})
 	if got := sentenceOf(t, c); !strings.Contains(got, "4-4-half, confined to 0.5 cores, reached 0.5") && !strings.Contains(got, "4-4-half, confined to 0.5 cores, reached 0.49") || !strings.Contains(got, "times what 4-4 did") {

@@ -104,7 +104,7 @@ func excess(r *result.Run) string {
 		return text
 	case "degrade":
 		kept := ""
-		if n := setting(r.Scenario, "backpressure", "keep"); n != "" {
+		if n := r.Scenario.Get("backpressure.keep"); n != "" {
 			kept = ": one record in " + n + " of it is kept and waits"
 		}
 		return list("degraded"+kept, "at most "+unit.Count(b.DeferredPeakRecords)+" waited", "shed: "+orNone(shed))

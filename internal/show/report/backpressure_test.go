@@ -30,10 +30,9 @@ func (s study) run(variant string, plan resulttest.Plan, change func(*result.Rec
 	run.Run.StartedAt = resulttest.StartedAt.Add(time.Duration(s.made) * time.Minute)
 	run.Run.FinishedAt = run.Run.StartedAt.Add(time.Minute)
 	r.Dir = fmt.Sprintf("runs/%s-%s-%s", run.Run.StartedAt.Format("20060102T150405Z"), run.Run.Name, run.Run.ID)
-	settings := run.Scenario.(map[string]any)
-	settings["name"] = run.Run.Name
-	settings["consume"].(map[string]any)["commit"] = "1s"
-	settings["backpressure"] = map[string]any{"controller": variant}
+	resulttest.Set(&run.Scenario, "name", run.Run.Name)
+	resulttest.Set(&run.Scenario, "consume.commit", "1s")
+	resulttest.Set(&run.Scenario, "backpressure", map[string]any{"controller": variant})
 	run.Delivery.DeliveredPerS *= 1 + 0.001*s.random.NormFloat64()
 	noise := 1 + 0.01*s.random.NormFloat64()
 	for _, metric := range result.TimeMetrics {
@@ -82,7 +81,7 @@ func (s study) latency() *result.Recorded {
 	return s.run("latency", resulttest.OverloadTight(), func(r *result.Recorded) {
 		s.bounded("latency", func(i int) int64 { return 640 + 30*int64(i%4) }, 720, 2561, 0.9701)(r)
 		r.Run.Backpressure.MaxLag, r.Run.Backpressure.TargetNs = 0, 250e6
-		r.Run.Scenario.(map[string]any)["consume"].(map[string]any)["commit"] = "100ms"
+		resulttest.Set(&r.Run.Scenario, "consume.commit", "100ms")
 		for _, metric := range []string{"e2e_service_time", "e2e_response_time", "processed_response_time"} {
 			r.Run.Time[metric] = scaled(r.Run.Time[metric], 0.2)
 		}
@@ -365,7 +364,7 @@ func TestTextOfBackpressure(t *testing.T) {
 	s := study{newMaker(t, 9)}
 	r := s.latency()
 	run := &r.Run
-	run.Scenario.(map[string]any)["load"].(map[string]any)["processes"] = 3
+	resulttest.Set(&run.Scenario, "load.processes", 3)
 	b := run.Backpressure
 	b.MaxLag, b.Processes, b.Share, b.BlindS = 5000, 3, "demand", 1.25
 	b.Shed = &result.ShedCounts{ByGate: run.Load.Shed - 700, ByDegrade: 700}
@@ -396,7 +395,7 @@ func TestFaultsAreAskedFor(t *testing.T) {
 		r := simulate(t, resulttest.Baseline())
 		r.Run.Faults = []result.Fault{{Name: "kill", Target: "consumer 1"}, {Name: "start", Target: "consumer 1"}}
 		if faults != nil {
-			r.Run.Scenario.(map[string]any)["faults"] = faults
+			resulttest.Set(&r.Run.Scenario, "faults", faults)
 		}
 		return r
 	}

@@ -251,7 +251,7 @@ func sumUp(r *result.Run, width int) string {
 
 // reads tells whether a run had consumers and no producers.
 func reads(r *result.Run) bool {
-	return r.Finished() && r.Run.Imported == nil && setting(r.Scenario, "load", "producers") == "0"
+	return r.Finished() && r.Run.Imported == nil && r.Scenario.Get("load.producers") == "0"
 }
 
 // read says what a run found that read a topic and wrote nothing.

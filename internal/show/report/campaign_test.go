@@ -170,7 +170,7 @@ func TestCampaignUnasked(t *testing.T) {
 	c = sweep(t, 2, codecs[:2], []float64{1, 1})
 	for i, r := range c.Runs {
 		r.Run.Run.Cluster.Brokers = 1 + i%2
-		r.Run.Scenario.(map[string]any)["cluster"] = map[string]any{"brokers": 1 + i%2}
+		resulttest.Set(&r.Run.Scenario, "cluster", map[string]any{"brokers": 1 + i%2})
 	}
 	if got := notes(c); got != "" {
 		t.Errorf("a note on brokers that the scenarios ask for: %s", got)

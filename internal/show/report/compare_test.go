@@ -12,6 +12,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
+	"kafkabench.example/kafka-bench/internal/result/resulttest"
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
@@ -365,10 +366,10 @@ func TestCellSet(t *testing.T) {
 // later, at their defaults or not.
 func newer(settings map[string]any) func(*result.Run) {
 	return func(r *result.Run) {
-		consume := r.Scenario.(map[string]any)["consume"].(map[string]any)
-		consume["groups"], consume["assignment"] = 1, "group"
+		resulttest.Set(&r.Scenario, "consume.groups", 1)
+		resulttest.Set(&r.Scenario, "consume.assignment", "group")
 		for name, value := range settings {
-			consume[name] = value
+			resulttest.Set(&r.Scenario, "consume."+name, value)
 		}
 	}
 }

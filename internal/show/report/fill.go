@@ -6,7 +6,6 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
-	"kafkabench.example/kafka-bench/internal/result/figure"
 )
 
 // filled says what the topic was filled with before anything was measured.
@@ -26,7 +25,7 @@ func (p *page) filled(r *result.Run) {
 // bounded says what the disk made of a volume, or a fill, that the scenario asks for.
 func (p *page) bounded(label, key string, bytes int64, r *result.Run) {
 	if bytes > 0 {
-		p.labelled(label, fmt.Sprintf("%s and not %s: the disk had no room for more", unit.Bytes(bytes), figure.Settings(r.Scenario)[key]))
+		p.labelled(label, fmt.Sprintf("%s and not %s: the disk had no room for more", unit.Bytes(bytes), r.Scenario.Get(key)))
 	}
 }
 

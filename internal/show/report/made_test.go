@@ -34,7 +34,7 @@ func (m *maker) run(name string, slower float64, change func(*result.Run)) *resu
 	r.Dir = fmt.Sprintf("runs/%s-%s-%s", started.Format("20060102T150405Z"), name, id)
 	run := &r.Run
 	run.Run.Name, run.Run.ID, run.Run.StartedAt, run.Run.FinishedAt = name, id, started, started.Add(21*time.Second)
-	run.Scenario.(map[string]any)["name"] = name
+	resulttest.Set(&run.Scenario, "name", name)
 	noise := slower * (1 + 0.02*m.random.NormFloat64())
 	for _, metric := range result.TimeMetrics { // in their order: the same every time
 		if _, has := run.Time[metric]; !has {
@@ -64,7 +64,7 @@ func scaled(t result.Time, by float64) result.Time {
 
 // set changes a setting of load in a run's scenario.
 func set(name, value string) func(*result.Run) {
-	return func(r *result.Run) { r.Scenario.(map[string]any)["load"].(map[string]any)[name] = value }
+	return func(r *result.Run) { resulttest.Set(&r.Scenario, "load."+name, value) }
 }
 
 // written is what a report writes in a format.

@@ -64,9 +64,9 @@ func queued(r *result.Run) []remark {
 
 // ofEngine is the engine with how it is set.
 func ofEngine(r *result.Run) string {
-	q, settings := r.Queue, figure.Settings(r.Scenario)
+	q := r.Queue
 	said := func(path, format string) string {
-		switch v := settings["consume.queue."+path]; v {
+		switch v := r.Scenario.Get("consume.queue." + path); v {
 		case "", "0", "0s", "0%", "false":
 			return ""
 		default:
@@ -75,13 +75,13 @@ func ofEngine(r *result.Run) string {
 	}
 	drops := ""
 	if share := said("drop.share", "%s"); share != "" {
-		drops = share + " of the deliveries " + map[string]string{"nack": "given back"}[settings["consume.queue.drop.how"]]
-		if settings["consume.queue.drop.how"] != "nack" {
+		drops = share + " of the deliveries " + map[string]string{"nack": "given back"}[r.Scenario.Get("consume.queue.drop.how")]
+		if r.Scenario.Get("consume.queue.drop.how") != "nack" {
 			drops = share + " of the deliveries never answered"
 		}
 	}
 	order := said("order", "in order of each %s")
-	if settings["consume.queue.order"] == "none" {
+	if r.Scenario.Get("consume.queue.order") == "none" {
 		order = ""
 	}
 	return list(q.Engine, nodes(q), said("batch", "batches of %s"), order, said("visibility", "lent for %s"),

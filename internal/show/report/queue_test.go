@@ -25,9 +25,8 @@ func takesFrom(r *result.Recorded, engine string, perS float64, settings map[str
 	for key, value := range settings {
 		queue[key] = value
 	}
-	scenario := r.Run.Scenario.(map[string]any)
-	scenario["consume"] = map[string]any{"consumers": 2, "queue": queue}
-	delete(scenario, "backpressure")
+	resulttest.Set(&r.Run.Scenario, "consume", map[string]any{"consumers": 2, "queue": queue})
+	resulttest.Set(&r.Run.Scenario, "backpressure", nil)
 	acked := int64(20 * perS)
 	q := &result.Queue{
 		Engine: engine, Nodes: 2, Threads: 5, Received: acked, UniqueDelivered: acked, UniqueAcked: acked, AckedPerS: perS,
@@ -72,9 +71,8 @@ func drops(r *result.Recorded, q *result.Queue, share float64, most int, lateMs 
 	again := scaled(late, 100)
 	r.Run.Time["redelivery_response_time"] = again
 	q.Lateness = &late
-	queue := r.Run.Scenario.(map[string]any)["consume"].(map[string]any)["queue"].(map[string]any)
-	queue["drop"] = map[string]any{"share": fmt.Sprintf("%g%%", 100*share), "how": "silent"}
-	queue["max_deliveries"] = most
+	resulttest.Set(&r.Run.Scenario, "consume.queue.drop", map[string]any{"share": fmt.Sprintf("%g%%", 100*share), "how": "silent"})
+	resulttest.Set(&r.Run.Scenario, "consume.queue.max_deliveries", most)
 }
 
 // queueOf is a run whose consumers took records from a queue.
@@ -167,7 +165,7 @@ func timesSuite(t *testing.T, repeat int) *result.RecordedCampaign {
 	c := answered(t, "engine-times", repeat, names, func(i int, noise float64, r *result.Recorded) {
 		r.Run.Load.ClosedLoop = false
 		takesFrom(r, []string{"plain", "markers", "offsetmap", "share", "plain"}[i], 9000, nil)
-		r.Run.Scenario.(map[string]any)["load"].(map[string]any)["rate"] = []string{"10k/s", "6k/s", "10100/s", "4k/s", "6k/s"}[i]
+		resulttest.Set(&r.Run.Scenario, "load.rate", []string{"10k/s", "6k/s", "10100/s", "4k/s", "6k/s"}[i])
 		r.Run.Load.OfferedPerS = []float64{10e3, 6e3, 10.1e3, 4e3, 6e3}[i]
 		r.Run.Time["e2e_response_time"] = scaled(r.Run.Time["e2e_response_time"], noise*[]float64{1, 1.4, 1.001, 2, 0.9}[i])
 	})
@@ -182,8 +180,7 @@ func redeliverySuite(t *testing.T, repeat int) *result.RecordedCampaign {
 		drops(r, q, []float64{0.5, 0.5, 0.5, 0.47}[i], []int{0, 4, 4, 4}[i], noise*[]float64{40, 35, 3, 120}[i])
 		if i == 3 { // more than the drops explain
 			q.ExpectedDeliveriesPerRecord = 1.875
-			queue := r.Run.Scenario.(map[string]any)["consume"].(map[string]any)["queue"].(map[string]any)
-			queue["drop"] = map[string]any{"share": "50%", "how": "silent"}
+			resulttest.Set(&r.Run.Scenario, "consume.queue.drop.share", "50%")
 			q.Lateness.Negative = 1
 		}
 	})
@@ -213,8 +210,8 @@ func decisionSuite(t *testing.T, repeat int) *result.RecordedCampaign {
 		at := float64(slices.Index(engineOrder, engine))
 		r.Run.Load.ClosedLoop = kind == "online"
 		q := takesFrom(r, engine, noise*(20_000-3000*at), nil)
-		r.Run.Scenario.(map[string]any)["description"] = kind
-		r.Run.Scenario.(map[string]any)["load"].(map[string]any)["producers"] = len(kind) // as kinds differ
+		resulttest.Set(&r.Run.Scenario, "description", kind)
+		resulttest.Set(&r.Run.Scenario, "load.producers", len(kind)) // as kinds differ
 		r.Run.Time["e2e_response_time"] = scaled(r.Run.Time["e2e_response_time"], noise*(1+at/4))
 		switch {
 		case kind == "silent":
@@ -282,7 +279,7 @@ func TestPlainThatAnEngineIsHeldAgainst(t *testing.T) {
 	c := engineSuite(t, 1)
 	for _, r := range c.Runs { // plain of 2 × 5 has other records
 		if r.Run.Run.Name == "engines-2x5-all-plain" {
-			r.Run.Scenario.(map[string]any)["load"].(map[string]any)["acks"] = "0"
+			resulttest.Set(&r.Run.Scenario, "load.acks", "0")
 		}
 	}
 	if of := column(c, "÷ plain"); of["2x5-all-markers"] != "–" || of["1x1-all-markers"] == "–" {

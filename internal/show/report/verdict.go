@@ -1,7 +1,6 @@
 package report
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -132,7 +131,7 @@ func offer(r *result.Run) string {
 	case r.Load.ClosedLoop:
 		rate = "As much as the clients take (closed loop)"
 	case !r.Finished():
-		rate = setting(r.Scenario, "load", "rate")
+		rate = r.Scenario.Get("load.rate")
 		if rate == "" {
 			rate = "Load"
 		} else {
@@ -146,19 +145,19 @@ func offer(r *result.Run) string {
 	if warmup := phase(r, "warm-up"); warmup.EndNs > warmup.StartNs {
 		text += " after " + seconds(warmup.EndNs-warmup.StartNs) + " of warm-up"
 	}
-	records := strings.TrimSpace(setting(r.Scenario, "load", "record", "size") + " " + setting(r.Scenario, "load", "record", "payload"))
+	records := strings.TrimSpace(r.Scenario.Get("load.record.size") + " " + r.Scenario.Get("load.record.payload"))
 	if records != "" {
 		records += " records"
 	}
 	return list(text, records,
-		settings(r.Scenario, "producer", "load", "producers")+processes(r.Scenario),
-		settings(r.Scenario, "partition", "topic", "partitions"),
-		groups(len(r.Groups))+settings(r.Scenario, "consumer", "consume", "consumers")+work(r.Scenario))
+		things(r.Scenario, "load.producers", "producer")+processes(r.Scenario),
+		things(r.Scenario, "topic.partitions", "partition"),
+		groups(len(r.Groups))+things(r.Scenario, "consume.consumers", "consumer")+work(r.Scenario))
 }
 
 // processes says over how many the producers are spread, if over several.
-func processes(scenario any) string {
-	if n := setting(scenario, "load", "processes"); n != "" && n != "1" {
+func processes(scenario result.Settings) string {
+	if n := scenario.Get("load.processes"); n != "" && n != "1" {
 		return " in " + n + " processes"
 	}
 	return ""
@@ -173,9 +172,9 @@ func groups(n int) string {
 }
 
 // work says what the consumers do with each record, if anything.
-func work(scenario any) string {
+func work(scenario result.Settings) string {
 	field := func(name string) string {
-		switch v := setting(scenario, "consume", "work", name); v {
+		switch v := scenario.Get("consume.work." + name); v {
 		case "0", "0s", "fixed":
 			return ""
 		default:
@@ -226,27 +225,9 @@ func window(r *result.Run) int64 {
 	return measured.EndNs - measured.StartNs
 }
 
-// setting looks into the scenario by the names of the YAML; an unset one is "".
-func setting(scenario any, path ...string) string {
-	for _, name := range path {
-		fields, ok := scenario.(map[string]any)
-		if !ok {
-			return ""
-		}
-		scenario = fields[name]
-	}
-	switch v := scenario.(type) {
-	case string:
-		return v
-	case json.Number, int, int64, float64, bool:
-		return fmt.Sprint(v)
-	}
-	return ""
-}
-
-// settings prints a setting that counts things: 8 producers.
-func settings(scenario any, singular string, path ...string) string {
-	switch n := setting(scenario, path...); n {
+// things prints a setting that counts things: 8 producers.
+func things(scenario result.Settings, path, singular string) string {
+	switch n := scenario.Get(path); n {
 	case "":
 		return ""
 	case "0":
