@@ -157,7 +157,8 @@ func (m *member) answered(_ *kgo.Client, results kgo.ShareAckResults) {
 		step.At(step.Ended)
 	}
 	if last != nil {
-		go m.complain("kmq: acknowledgements were refused or not answered; their records may be delivered again", last) // others wait for this
+		// Others wait for this to return.
+		go m.complain("kmq: acknowledgements were refused or not answered; their records may be delivered again", last)
 	}
 }
 
