@@ -17,7 +17,8 @@ var (
 	// again.
 	ErrExpired = lease.ErrExpired
 	// ErrLost: the partition was given to another member of the group, which delivers
-	// the record again.
+	// the record again. Of [Queue.Flush] and [Queue.Close], with [Share]: acknowledgements were refused,
+	// or not answered, and their records may be delivered again.
 	ErrLost = lease.ErrLost
 	// ErrDelayed: as many records of the partition wait for the delay with which they were
 	// given back as a process may have wait, 65,536 with the engine Markers. The delivery

@@ -175,7 +175,10 @@ func (q *Queue) wait(ctx context.Context, max int) ([]*lease.Lease, error) {
 	return nil, err
 }
 
-// Flush waits until what was settled before is durable.
+// Flush waits until what was settled before is durable. With [Share] it returns [ErrLost] if the
+// brokers refused acknowledgements, or did not answer them, since the last Flush that returned it: now
+// or long before. Their records may be delivered again. Brokers answer for a partition at once: it may
+// have been a release or a renewal that they refused.
 func (q *Queue) Flush(ctx context.Context) error {
 	if !q.enter() {
 		return ErrClosed
@@ -239,8 +242,8 @@ func (q *Queue) hush() {
 // and leaves the group. Whoever holds a record that was given back can't settle it any more:
 // that returns [ErrClosed]. ctx bounds the waiting and the flushing, and a call that is under
 // way when it ends may fail; nothing of the queue runs any more when Close returns, whatever
-// it returns. With [Share] it returns [ErrLost] if the brokers refused what was flushed: those
-// records are delivered again. Closing again returns the same.
+// it returns. With [Share] it returns [ErrLost] if acknowledgements were refused, or not answered, and no
+// [Queue.Flush] returned that: their records may be delivered again. Closing again returns the same.
 func (q *Queue) Close(ctx context.Context) error {
 	q.closing.Do(func() {
 		q.hush()

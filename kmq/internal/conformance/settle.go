@@ -100,7 +100,7 @@ func releasedLater(w *world) {
 		w.unsupported("nack", ds[0].Nack(w.ctx, time.Second))
 		return
 	}
-	const delay = 5 * time.Second // longer than the brokers' locks
+	const delay = 1500 * time.Millisecond
 	released := time.Now()
 	if err := ds[0].Nack(w.ctx, delay); err != nil {
 		w.Fatalf("nack: %v", err)

@@ -241,8 +241,8 @@ func (c *child) closed(err error) error {
 			return nil
 		}
 	}
-	// Of a share group Close says that acknowledgements were refused: their records are delivered again.
-	if errors.Is(err, kmq.ErrLost) {
+	// Of a share group Close says that acknowledgements were refused: their records may be delivered again.
+	if c.spec.Queue.Engine == kmq.Share && errors.Is(err, kmq.ErrLost) {
 		c.journal.write(lineError, "close: acknowledgements were refused")
 		return nil
 	}

@@ -112,8 +112,9 @@ func ended() context.Context {
 
 // answers is what brokers made of the acknowledgements of a partition.
 type answers struct {
-	times, refused int
+	times, refused int           // refused: or lost, with its connection or its session
 	late           int           // acknowledgements that were not sent: their locks were over
+	told           int           // of refused and late, by an error of Flush
 	last           error         // of what was refused, or late
 	more           chan struct{} // is closed by the next; nil: nobody waits
 }
@@ -129,7 +130,9 @@ func (m *member) answersOf(partition int32) *answers {
 }
 
 // answered is told what brokers made of acknowledgements. It knows partitions and not
-// records: those of a refused request keep their locks until these run out.
+// records: those of a refused request keep their locks until these run out. An error may be the
+// connection's, and then nobody knows whether the broker took them. Releases and renewals come in the
+// same requests, and a refusal of one of these counts too.
 func (m *member) answered(_ *kgo.Client, results kgo.ShareAckResults) {
 	var last error
 	taken := false
@@ -154,7 +157,8 @@ func (m *member) answered(_ *kgo.Client, results kgo.ShareAckResults) {
 		step.At(step.Ended)
 	}
 	if last != nil {
-		go m.complain("kmq: acknowledgements were refused; their records are delivered again", last) // others wait for this
+		// Others wait for this to return.
+		go m.complain("kmq: acknowledgements were refused or not answered; their records may be delivered again", last)
 	}
 }
 
@@ -166,7 +170,7 @@ type flush struct {
 
 // flush sends what waits and says whether the brokers took it.
 func (m *member) flush(ctx context.Context) error {
-	before := m.refusals()
+	told := m.alreadyTold()
 	for {
 		mine := m.join()
 		select {
@@ -181,36 +185,48 @@ func (m *member) flush(ctx context.Context) error {
 			return fmt.Errorf("kmq: acknowledgements are on their way: %w", mine.err)
 		}
 	}
-	return m.refusedSince(before)
+	return m.refusedSince(told)
 }
 
-// refusals counts, by partition, the acknowledgements that were refused or late.
-func (m *member) refusals() map[int32]int {
+// alreadyTold counts, by partition, the answers of which a Flush has told. Who flushes at the same time
+// takes the count before, and is told too.
+func (m *member) alreadyTold() map[int32]int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	counts := make(map[int32]int)
 	for p, a := range m.answers {
-		counts[p] = a.refused + a.late
+		counts[p] = a.told
 	}
 	return counts
 }
 
-// refusedSince returns an error if there were more refusals since they were counted.
-func (m *member) refusedSince(before map[int32]int) error {
+// refusedSince returns an error if more was refused than was told then, and notes that it is told.
+func (m *member) refusedSince(told map[int32]int) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	partitions, one, last := 0, int32(0), error(nil)
 	for p, a := range m.answers {
-		if a.refused+a.late != before[p] {
-			return fmt.Errorf("%w: acknowledgements of partition %d were refused and its records are delivered again: %w",
-				lease.ErrLost, p, a.last)
+		a.told = a.refused + a.late
+		if a.told != told[p] {
+			partitions, one, last = partitions+1, p, a.last
 		}
 	}
-	return nil
+	if partitions == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: acknowledgements of %d partitions were refused or not answered, "+
+		"and their records may be delivered again; of partition %d: %w", lease.ErrLost, partitions, one, last)
 }
 
-// sendAll sends what waits and waits for the answers, once nobody settles any more. It sends
-// again what a broker asks for again.
+// sendAll sends what waits and waits for the answers, once nobody settles any more. It sends again
+// what a broker asks for again, and leaves half of the time to what comes after it.
 func (m *member) sendAll(ctx context.Context) error {
+	most := answerWithin
+	if end, ok := ctx.Deadline(); ok {
+		most = min(most, time.Until(end)/2)
+	}
+	ctx, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
 	for {
 		within, cancel := context.WithTimeout(ctx, sendAgain)
 		err := m.client.FlushAcks(within)

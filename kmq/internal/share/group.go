@@ -187,7 +187,6 @@ func leaders(ctx context.Context, client *kgo.Client, topic string) (int, error)
 // prepareSettings sets what the group needs, and returns the deliveries after which a
 // record is thrown away, and for how long records are lent.
 func prepareSettings(ctx context.Context, client *kgo.Client, cfg engine.Config) (limit int, lock time.Duration, err error) {
-	var wanted time.Duration
 	group, err := describe(ctx, client, kmsg.ConfigResourceTypeGroupConfig, cfg.Group)
 	if err != nil {
 		return 0, 0, fmt.Errorf("kmq: the settings of share group %s (this needs DESCRIBE_CONFIGS on the group): %w", cfg.Group, err)
@@ -199,29 +198,33 @@ func prepareSettings(ctx context.Context, client *kgo.Client, cfg engine.Config)
 		cfg.Log.Info("kmq: the brokers' settings of share groups can't be read; Kafka's defaults are assumed", "error", err)
 	}
 	if !group.set[resetSetting] {
-		if err := alter(ctx, client, cfg.Group, resetSetting, "earliest"); err != nil {
+		if err := alter(ctx, client, cfg.Group, map[string]string{resetSetting: "earliest"}); err != nil {
 			return 0, 0, fmt.Errorf("kmq: share group %s would begin at the end of the log; %s could not be set to earliest "+
 				"(this needs ALTER_CONFIGS on the group; set it by kafka-configs.sh --entity-type groups and the queue need not): %w",
 				cfg.Group, resetSetting, err)
 		}
 	}
 	if group.value[isolationSetting] != readCommitted {
-		if err := alter(ctx, client, cfg.Group, isolationSetting, readCommitted); err != nil {
+		if err := alter(ctx, client, cfg.Group, map[string]string{isolationSetting: readCommitted}); err != nil {
 			return 0, 0, fmt.Errorf("kmq: share group %s would deliver what transactions aborted; %s could not be set to %s "+
 				"(this needs ALTER_CONFIGS on the group; set it by kafka-configs.sh --entity-type groups and the queue need not): %w",
 				cfg.Group, isolationSetting, readCommitted, err)
 		}
 	}
-	if cfg.Visibility > 0 {
-		wanted = cfg.Visibility + lockSlack
-	}
-	lock = duration(ctx, client, cfg, group, broker, lockOfGroup, wanted)
-	var session time.Duration
 	if cfg.SessionTimeout > 0 {
-		session = max(cfg.SessionTimeout, leastSession)
+		wanted := max(cfg.SessionTimeout, leastSession, 3*beatOfGroup.nearest(broker, 0))
+		session := sessionOfGroup.nearest(broker, wanted)
+		beat := beatOfGroup.nearest(broker, min(wanted, session)/3)
+		setDurations(ctx, client, cfg, group, broker,
+			map[groupDuration]time.Duration{sessionOfGroup: session, beatOfGroup: beat})
 	}
-	duration(ctx, client, cfg, group, broker, sessionOfGroup, session)
-	duration(ctx, client, cfg, group, broker, beatOfGroup, session/3)
+	lock = lockOfGroup.inForce(group, broker)
+	if cfg.Visibility > 0 {
+		wanted := lockOfGroup.nearest(broker, cfg.Visibility+lockSlack)
+		if setDurations(ctx, client, cfg, group, broker, map[groupDuration]time.Duration{lockOfGroup: wanted}) {
+			lock = wanted
+		}
+	}
 	return deliveryLimit(ctx, client, cfg, group, broker), lock, nil
 }
 
@@ -237,31 +240,49 @@ func deliveryLimit(ctx context.Context, client *kgo.Client, cfg engine.Config, g
 	if group.set[limitSetting] || most <= limit {
 		return limit
 	}
-	if err := alter(ctx, client, cfg.Group, limitSetting, strconv.Itoa(most)); err != nil {
-		cfg.Log.Info("kmq: a setting of the share group could not be set", "setting", limitSetting, "is", limit, "error", err)
+	if !tryAlter(ctx, client, cfg, map[string]string{limitSetting: strconv.Itoa(most)}) {
 		return limit
 	}
 	return most
 }
 
-// duration sets a duration of the group that the brokers hold to a range: as near to what
-// is wanted as they allow, if anything is wanted and it is not set so. It returns what is
-// in force. That it can't be set is no fault: locks that are too short are renewed.
-func duration(ctx context.Context, client *kgo.Client, cfg engine.Config, group, broker settings, d groupDuration, wanted time.Duration) time.Duration {
-	of := func(prefix string, otherwise time.Duration) int {
-		return broker.number(prefix+strings.TrimPrefix(d.name, "share."), int(otherwise/time.Millisecond))
-	}
-	has := group.number(d.name, of("group.share.", d.usual))
-	wants := max(int(wanted/time.Millisecond), of("group.share.min.", d.least))
-	wants = min(wants, of("group.share.max.", d.most))
-	if wanted > 0 && wants != has {
-		if err := alter(ctx, client, cfg.Group, d.name, strconv.Itoa(wants)); err != nil {
-			cfg.Log.Info("kmq: a setting of the share group could not be set", "setting", d.name, "is", has, "error", err)
-		} else {
-			has = wants
+// nearest is as near to what is wanted as brokers allow.
+func (d groupDuration) nearest(broker settings, wanted time.Duration) time.Duration {
+	name := strings.TrimPrefix(d.name, "share.")
+	least, most := broker.duration("group.share.min."+name, d.least), broker.duration("group.share.max."+name, d.most)
+	return min(max(wanted.Truncate(time.Millisecond), least), most)
+}
+
+func (d groupDuration) inForce(group, broker settings) time.Duration {
+	return group.duration(d.name, broker.duration("group."+d.name, d.usual))
+}
+
+// setDurations sets those durations of the group that are not in force, in one request: brokers refuse
+// a session that is no longer than the heartbeat. It says whether all are in force now. That they
+// can't be set is no fault: locks that are too short are renewed.
+func setDurations(ctx context.Context, client *kgo.Client, cfg engine.Config, group, broker settings,
+	wanted map[groupDuration]time.Duration,
+) bool {
+	changes := make(map[string]string)
+	for d, wants := range wanted {
+		if d.inForce(group, broker) != wants {
+			changes[d.name] = strconv.FormatInt(wants.Milliseconds(), 10)
 		}
 	}
-	return time.Duration(has) * time.Millisecond
+	return len(changes) == 0 || tryAlter(ctx, client, cfg, changes)
+}
+
+// tryAlter says whether settings could be set.
+func tryAlter(ctx context.Context, client *kgo.Client, cfg engine.Config, changes map[string]string) bool {
+	err := alter(ctx, client, cfg.Group, changes)
+	if err != nil {
+		cfg.Log.Info("kmq: settings of the share group could not be set", "settings", changes, "error", err)
+	}
+	return err == nil
+}
+
+func (s settings) duration(name string, otherwise time.Duration) time.Duration {
+	return time.Duration(s.number(name, int(otherwise.Milliseconds()))) * time.Millisecond
 }
 
 func (s settings) number(name string, otherwise int) int {
@@ -315,13 +336,15 @@ func describeAnyBroker(ctx context.Context, client *kgo.Client) (settings, error
 	return settings{}, err
 }
 
-func alter(ctx context.Context, client *kgo.Client, group, name, value string) error {
+func alter(ctx context.Context, client *kgo.Client, group string, changes map[string]string) error {
 	req := kmsg.NewPtrIncrementalAlterConfigsRequest()
 	r := kmsg.NewIncrementalAlterConfigsRequestResource()
 	r.ResourceType, r.ResourceName = kmsg.ConfigResourceTypeGroupConfig, group
-	c := kmsg.NewIncrementalAlterConfigsRequestResourceConfig()
-	c.Name, c.Value = name, &value
-	r.Configs = append(r.Configs, c)
+	for name, value := range changes {
+		c := kmsg.NewIncrementalAlterConfigsRequestResourceConfig()
+		c.Name, c.Value = name, &value
+		r.Configs = append(r.Configs, c)
+	}
 	req.Resources = append(req.Resources, r)
 	resp, err := req.RequestWith(ctx, client)
 	if err != nil {

@@ -13,17 +13,20 @@ import (
 func TestASessionOutlastsHeartbeats(t *testing.T) {
 	for _, c := range []struct {
 		asked         time.Duration
+		leastBeat     string
 		session, beat string // milliseconds that the group is given; empty: none
 	}{
-		{0, "", ""},
-		{time.Second, "3000", "1000"},
-		{6 * time.Second, "6000", "2000"},
+		{0, "100", "", ""},
+		{time.Second, "100", "3000", "1000"},
+		{6 * time.Second, "100", "6000", "2000"},
+		{6 * time.Second, "5000", "15000", ""}, // a heartbeat each 5 s, as without being asked
+		{time.Hour, "100", "60000", "15000"},   // the most that brokers allow
 	} {
-		t.Run(c.asked.String(), func(t *testing.T) {
+		t.Run(c.asked.String()+", "+c.leastBeat, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t, 1, 1)
 				w.allow(map[string]string{
-					"group.share.min.session.timeout.ms": "1000", "group.share.min.heartbeat.interval.ms": "100",
+					"group.share.min.session.timeout.ms": "1000", "group.share.min.heartbeat.interval.ms": c.leastBeat,
 				})
 				cfg := w.config()
 				cfg.SessionTimeout = c.asked

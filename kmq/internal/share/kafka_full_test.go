@@ -13,6 +13,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"kafkabench.example/kafka-bench/internal/kafka/cluster/clustertest"
 	"kafkabench.example/kafka-bench/kmq/internal/engine"
@@ -115,6 +116,20 @@ func TestOnKafka(t *testing.T) {
 		must(t, e.Flush(t.Context()))
 		if c := e.Counts(); c.Lost != 0 || c.Expired != 0 {
 			t.Errorf("counts: %+v", c)
+		}
+	})
+	t.Run("a session that is shorter than the heartbeat was", func(t *testing.T) {
+		t.Parallel()
+		_, cfg := open(t, of+"session", 1, func(c *engine.Config) {
+			before := map[string]string{sessionOfGroup.name: "45000", beatOfGroup.name: "5000"}
+			must(t, alter(t.Context(), client, c.Group, before))
+			c.SessionTimeout = 3 * time.Second
+		})
+		group, err := describe(t.Context(), client, kmsg.ConfigResourceTypeGroupConfig, cfg.Group)
+		must(t, err)
+		session, beat := group.value[sessionOfGroup.name], group.value[beatOfGroup.name]
+		if session != "3000" || beat != "1000" {
+			t.Errorf("a session of %s ms, a heartbeat each %s ms; want 3000 and 1000", session, beat)
 		}
 	})
 	t.Run("a group that is another kind of group", func(t *testing.T) {

@@ -305,22 +305,19 @@ func (m *member) stillLent(now time.Time, records []*kgo.Record) []*kgo.Record {
 }
 
 // close sends the acknowledgements that wait, gives back what is held or lies in the client,
-// and leaves the group. It returns an error if an acknowledgement was refused; a release that
-// was refused changes nothing. Nobody fetches or renews any more. What nobody was handed is
-// released, too, which counts as a delivery: left to the end of the session it would not, and
-// might wait for its lock.
+// and leaves the group. It returns an error if acknowledgements were refused, now or before, and
+// nobody was told; whether the releases are refused changes nothing. Nobody fetches or renews any
+// more. What nobody was handed is released, too, which counts as a delivery: left to the end of the
+// session it would not, and might wait for its lock.
 func (m *member) close(ctx context.Context) error {
-	refused := m.refusals()
+	told := m.alreadyTold()
 	m.mu.Lock()
 	flushed := m.flushed
 	m.mu.Unlock()
 	if flushed != nil {
 		<-flushed // the end of the engine's context has ended it
 	}
-	err := m.sendAll(ctx)
-	if err == nil {
-		err = m.refusedSince(refused)
-	}
+	err := errors.Join(m.sendAll(ctx), m.refusedSince(told))
 	m.giveBack()
 	if left := m.client.LeaveGroupContext(ctx); left != nil {
 		err = errors.Join(err, fmt.Errorf("kmq: leaving share group %s: %w", m.e.cfg.Group, left))

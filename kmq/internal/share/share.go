@@ -253,8 +253,8 @@ func (e *Engine) fail(err error) {
 	e.mu.Unlock()
 }
 
-// Flush sends the acknowledgements that wait and waits for the brokers' answers. It
-// returns an error if any was refused: those records are delivered again.
+// Flush sends the acknowledgements that wait and waits for the brokers' answers. It returns an error
+// if any was refused, or not answered, since it last did: their records may be delivered again.
 func (e *Engine) Flush(ctx context.Context) error {
 	return e.member.flush(ctx)
 }

@@ -227,6 +227,30 @@ func TestNackForEver(t *testing.T) {
 	})
 }
 
+// A delay that is longer than the brokers lend is kept by renewals.
+func TestNackWithADelay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1, 1)
+		w.produce(1, 1)
+		e := w.open(w.config())
+		l := w.receive(e, 1)[0]
+		const delay = lock + time.Second
+		released := time.Now()
+		must(t, e.Nack(t.Context(), l, delay))
+		if err := e.Ack(t.Context(), l); !errors.Is(err, lease.ErrSettled) {
+			t.Errorf("ack after nack: %v", err)
+		}
+		again := w.receive(e, 1)[0]
+		if waited := time.Since(released); waited < delay || again.Attempt != 2 {
+			t.Errorf("attempt %d came after %v, want 2 after %v", again.Attempt, waited, delay)
+		}
+		must(t, e.Ack(t.Context(), again))
+		if c := e.Counts(); c.Expired != 0 || c.Lost != 0 {
+			t.Errorf("a delay that is over is no loss: %+v", c)
+		}
+	})
+}
+
 func TestMaxDeliveries(t *testing.T) {
 	for _, most := range []int{1, 2, 4, 7} {
 		t.Run(fmt.Sprint(most), func(t *testing.T) {
