@@ -179,7 +179,7 @@ func (p *proof) execute(ctx context.Context, g group) (err error) {
 	fmt.Fprintf(p.stdout, "== %s: %s\n", g.name, strings.Join(g.args(), " "))
 	cmd := p.tree.command(ctx, g.args()[0], g.args()[1:]...)
 	// The stamp knows the group's own settings and not those of who called make.
-	cmd.Env = append(without(cmd.Environ(), "MAKEFLAGS", "MAKEOVERRIDES", "SOAK_KILLS", "FUZZTIME"), g.environment())
+	cmd.Env = append(without(cmd.Environ(), "MAKEFLAGS", "MAKEOVERRIDES", "SOAK_KILLS", "FUZZ"), g.environment())
 	cmd.Stdout = io.MultiWriter(p.stdout, log)
 	cmd.Stderr = cmd.Stdout
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
