@@ -12,17 +12,19 @@ import (
 )
 
 // TestSettledRecordsAreEnteredAtOnce: the lock is taken once for all records of a round,
-// so that a sampler sees all of them or none.
+// so that a sampler sees all of them or none. Each record takes a millisecond: a mutex
+// that is unlocked between them goes to who has waited for so long.
 func TestSettledRecordsAreEnteredAtOnce(t *testing.T) {
-	const n = 50_000
+	const n = 50
 	p := &producer{
 		axis: NewAxis(nil), slots: newSlots(0, n), recorder: latency.NewRecorder(latency.SendServiceTime),
 		books: ledger.NewSender(0, 1), acks: newAckWatches(1), inFlight: n,
+		errors: [2]map[string]int64{{}, {}},
 	}
 	for range n {
 		s := p.slots.take()
 		s.sequence = p.books.Next(0, false)
-		p.slots.report(settlement{tag: s.record.Tag, outcome: driver.Acked})
+		p.slots.report(settlement{tag: s.record.Tag, outcome: driver.Acked, err: slowError{}})
 	}
 	var sampling sync.WaitGroup
 	settled := make(chan struct{})
@@ -42,13 +44,20 @@ func TestSettledRecordsAreEnteredAtOnce(t *testing.T) {
 			}
 		}
 	})
-	runtime.Gosched()
 	p.settle()
 	close(settled)
 	sampling.Wait()
 	if p.counts[1].Acked != n {
 		t.Errorf("%d of %d records were entered", p.counts[1].Acked, n)
 	}
+}
+
+// A slowError takes a millisecond to be counted.
+type slowError struct{}
+
+func (slowError) Error() string {
+	time.Sleep(time.Millisecond)
+	return "slow"
 }
 
 // TestDeliverTakesTheReceiversLockFirst: while deliver waits for the receiver's lock it

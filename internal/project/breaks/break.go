@@ -113,7 +113,9 @@ func (b broken) test(dir, flag string) (answer, error) {
 	test := exec.Command("go", "test", "-count=1", "-vet=off", "-short", "-timeout", "2m",
 		"-run", exactly(b.Test.Run), "-tags", "synctests,full,proof", "./"+b.Test.Package)
 	// By the environment, so that what a test builds or lists is the changed code too.
-	test.Env = append(os.Environ(), "GOFLAGS="+os.Getenv("GOFLAGS")+" "+flag, "RAPID_NOFAILFILE=true")
+	// Rapid draws a fifth of the examples with -short, which are too few to notice surely.
+	test.Env = append(os.Environ(), "GOFLAGS="+os.Getenv("GOFLAGS")+" "+flag,
+		"RAPID_NOFAILFILE=true", "RAPID_CHECKS=500")
 	test.Dir = dir
 	out, err := test.CombinedOutput()
 	took := time.Since(began).Round(100 * time.Millisecond)
