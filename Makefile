@@ -104,7 +104,7 @@ fuzz: ## each fuzz target with so many inputs (FUZZ=50000)
 	@for pkg in $$($(GO) list ./...); do \
 	  case $$pkg in */plan/scenario|*/show/report) inputs=500;; *) inputs=50000;; esac; \
 	  for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
-	    echo "$$pkg $$target"; $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(or $(FUZZ),$$inputs)x $$pkg || exit 1; \
+	    echo "$$pkg $$target"; $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(or $(FUZZ),$${inputs})x $$pkg || exit 1; \
 	  done; done
 
 perf: tool ## the benchmarks: hot paths, and the tool against bare clients on a real Kafka (DATA=/dev/shm/kafka)
