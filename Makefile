@@ -100,9 +100,9 @@ soak: bin/tools/tier ## the queue under every fault, and killed again and again 
 
 # Inputs are counted: a fuzz target that is stopped by the clock may fail for that alone, before Go 1.27
 # (go.dev/issue/75804). A scenario and a report take a hundred times as long as any other input.
-fuzz: ## each fuzz target with so many inputs (FUZZ=50000)
+fuzz: ## each fuzz target with so many inputs (FUZZ=20000)
 	@for pkg in $$($(GO) list ./...); do \
-	  case $$pkg in */plan/scenario|*/show/report) inputs=500;; *) inputs=50000;; esac; \
+	  case $$pkg in */plan/scenario|*/show/report) inputs=500;; *) inputs=20000;; esac; \
 	  for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
 	    echo "$$pkg $$target"; $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(or $(FUZZ),$${inputs})x $$pkg || exit 1; \
 	  done; done
