@@ -49,19 +49,19 @@ type consumer struct {
 	onError    func(error)
 	settings   []driver.Setting
 
-	turn    sync.Mutex                      // whoever resumes the coroutine: Poll, or Close
-	next    func(timeoutMs int) kafka.Event // the client's Poll
-	resume  func() ([]driver.Chunk, bool)   // the coroutine's next chunks
-	handOut func([]driver.Chunk) bool       // within it: gives chunks to the poll
-	poll    context.Context                 // of the poll under way
-	chunks  []driver.Chunk                  // gathered for it; reused
-	records int                             // in them
-	open    *driver.Buffer                  // of the last chunk, while it grows
+	turn    sync.Mutex                         // whoever resumes the coroutine: Poll, or Close
+	next    func(timeoutMs int) kafka.Event    // the client's Poll
+	takeOn  func([]kafka.TopicPartition) error // the client's IncrementalAssign
+	resume  func() ([]driver.Chunk, bool)      // the coroutine's next chunks
+	handOut func([]driver.Chunk) bool          // within it: gives chunks to the poll
+	poll    context.Context                    // of the poll under way
+	chunks  []driver.Chunk                     // gathered for it; reused
+	records int                                // in them
+	open    *driver.Buffer                     // of the last chunk, while it grows
 	buffers driver.Buffers
 
-	owning  sync.Mutex         // guards offered and resumed, and is held while the client takes or loses partitions
+	owning  sync.Mutex         // guards offered, and is held while the client takes or loses partitions
 	offered map[int32]*offered // see there
-	resumed bool               // some of them may be given to the client
 
 	failed   error // why the consumer is of no more use
 	unknown  patience
@@ -92,7 +92,7 @@ func (l librdkafka) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, err
 	if c.client, err = kafka.NewConsumer(set.config(nil)); err != nil {
 		return nil, fmt.Errorf("%w: consumer: %w", driver.ErrConfig, err)
 	}
-	c.next = c.client.Poll
+	c.next, c.takeOn = c.client.Poll, c.client.IncrementalAssign
 	c.resume, _ = iter.Pull(c.gathered)
 	if cfg.Group == "" {
 		return c, nil
