@@ -132,11 +132,15 @@ func epoch(metadata *kafka.ConsumerGroupMetadata) int32 {
 
 // revoke tells of partitions that the member loses, and lets them go. It also ends
 // their pauses, which the client would keep for the day when they come back, and
-// waits for commits, for which afterwards it is too late.
+// waits for commits, for which afterwards it is too late. A commit that is not answered
+// keeps Close from going on, which would end the client under it.
 func (c *consumer) revoke(partitions []kafka.TopicPartition) error {
 	if len(partitions) > 0 {
 		c.onRevoked(numbers(partitions), c.client.AssignmentLost())
-		c.commits.Wait()
+		if !c.commitsEnd() && c.closing.Load() {
+			c.gaveUp = true
+			c.handOut(nil)
+		}
 	}
 	c.owning.Lock()
 	defer c.owning.Unlock()

@@ -63,8 +63,8 @@ func TestResumeWhileAPollWaits(t *testing.T) {
 	m.readAll(t)
 }
 
-// TestResumeTakenBack: the client hears nothing of a resume that a pause or a revocation takes back before the next poll.
-// The client might take an empty call for the answer to a rebalance that it has yet to tell of.
+// TestResumeTakenBack: the client hears nothing of a resume that a pause or a revocation takes back
+// before the next poll. It might take an empty call for the answer to a rebalance that it has yet to tell of.
 func TestResumeTakenBack(t *testing.T) {
 	for name, takeBack := range map[string]func(*member){
 		"paused": func(m *member) { m.Pause(0) },
@@ -80,7 +80,8 @@ func TestResumeTakenBack(t *testing.T) {
 			takeBack(m)
 			m.returned += poll(t, m.consumer)
 			if m.returned > 0 || m.calls > calls {
-				t.Errorf("%d records were returned, and the client was given partitions %d times", m.returned, m.calls-calls)
+				t.Errorf("%d records were returned, and the client was given partitions %d times",
+					m.returned, m.calls-calls)
 			}
 			m.wantClient(t, 0)
 		})
