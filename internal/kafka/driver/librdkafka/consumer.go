@@ -23,8 +23,7 @@ const (
 	holdStep = 5 * time.Millisecond
 	// commitPatience bounds the wait for a commit whose caller may have given up: the
 	// client's default for the answer to a request (socket.timeout.ms). The client's
-	// call has no bound. The client drops a commit without an answer where its request
-	// fails with ERR__DESTROY.
+	// call has no bound, and a client that is being closed does not answer every call.
 	commitPatience = time.Minute
 	// pollRecords bounds a poll where the caller does not: it is the default of
 	// Kafka's own consumer (max.poll.records). The client hands out one record at a
@@ -344,7 +343,7 @@ func (c *consumer) commitsEnd() bool {
 // still has, and ends the client. It must not be called in a callback. It waits for a
 // commit that is under way. If that is not answered in time, Close reports it and leaves the
 // client open, because the commit still uses it. The member then stays in its group until
-// max.poll.interval.ms is over.
+// max.poll.interval.ms is over. The client's other calls within a close have no such bound.
 func (c *consumer) Close() {
 	c.closeAll.Do(func() {
 		c.closing.Store(true) // which also ends a poll
