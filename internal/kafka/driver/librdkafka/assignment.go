@@ -40,7 +40,7 @@ func (c *consumer) assign(partitions []kafka.TopicPartition) error {
 	c.offer(partitions)
 	take := c.client.Assign
 	if c.cooperative() {
-		take = c.client.IncrementalAssign
+		take = c.takeOn
 	}
 	return c.takeOffered(take)
 }
@@ -56,39 +56,53 @@ func (c *consumer) offer(partitions []kafka.TopicPartition) {
 	c.onAssigned(numbers(partitions))
 }
 
-// takeOffered gives the client what was offered and not paused, which may be nothing: the
-// client waits to be told.
+// takeOffered gives the client what was offered and is not paused, which may be nothing: the
+// client waits for the call, with which a rebalance goes on.
 func (c *consumer) takeOffered(take func([]kafka.TopicPartition) error) error {
 	c.owning.Lock()
 	defer c.owning.Unlock()
-	partitions := make([]kafka.TopicPartition, 0, len(c.offered))
-	for number, o := range c.offered {
-		if !o.paused {
-			partitions = append(partitions, o.at)
-			delete(c.offered, number)
-		}
-	}
-	c.resumed = false
-	if err := take(partitions); err != nil {
-		return fmt.Errorf("taking on %d partitions: %w", len(partitions), err)
-	}
-	return nil
+	return c.takeLocked(c.wanted(), take)
 }
 
 // takeResumed gives the client what was resumed since it was offered, and tells whether
 // more is held. The poller calls it, and not who resumes: while the client tells of an
 // assignment it must not be given partitions on another goroutine.
+//
+// The client may have a rebalance in its queue that it has not told of. It takes this call for the
+// answer to an assignment. That does no harm, because it still tells of the assignment, in its turn.
+// A revocation goes on waiting for an answer of its own. But the client would forget that an
+// assignment is lost, and tell of a revocation as any other.
 func (c *consumer) takeResumed() (holding bool) {
 	c.owning.Lock()
-	resumed := c.resumed
-	holding = len(c.offered) > 0
-	c.owning.Unlock()
-	if resumed {
-		if err := c.takeOffered(c.client.IncrementalAssign); err != nil {
-			c.onError(err)
+	defer c.owning.Unlock()
+	if partitions := c.wanted(); len(partitions) > 0 && !c.client.AssignmentLost() {
+		if err := c.takeLocked(partitions, c.takeOn); err != nil {
+			c.failed = err // nothing of them would ever be fetched
 		}
 	}
-	return holding
+	return len(c.offered) > 0
+}
+
+// wanted is what was offered and is not paused.
+func (c *consumer) wanted() []kafka.TopicPartition {
+	partitions := make([]kafka.TopicPartition, 0, len(c.offered))
+	for _, o := range c.offered {
+		if !o.paused {
+			partitions = append(partitions, o.at)
+		}
+	}
+	return partitions
+}
+
+// takeLocked gives the client partitions, which stay on offer if it refuses them.
+func (c *consumer) takeLocked(partitions []kafka.TopicPartition, take func([]kafka.TopicPartition) error) error {
+	if err := take(partitions); err != nil {
+		return fmt.Errorf("taking on %d partitions: %w", len(partitions), err)
+	}
+	for _, p := range partitions {
+		delete(c.offered, p.Partition)
+	}
+	return nil
 }
 
 // noteJoining tells of an empty assignment where the client does not: in the group
@@ -118,11 +132,15 @@ func epoch(metadata *kafka.ConsumerGroupMetadata) int32 {
 
 // revoke tells of partitions that the member loses, and lets them go. It also ends
 // their pauses, which the client would keep for the day when they come back, and
-// waits for commits, for which afterwards it is too late.
+// waits for commits, for which afterwards it is too late. A commit that is not answered
+// keeps Close from going on, which would end the client under it.
 func (c *consumer) revoke(partitions []kafka.TopicPartition) error {
 	if len(partitions) > 0 {
 		c.onRevoked(numbers(partitions), c.client.AssignmentLost())
-		c.commits.Wait()
+		if !c.commitsEnd() && c.closing.Load() {
+			c.gaveUp = true
+			c.handOut(nil)
+		}
 	}
 	c.owning.Lock()
 	defer c.owning.Unlock()
@@ -191,7 +209,7 @@ func (c *consumer) Resume(partitions ...int32) {
 	var had []kafka.TopicPartition
 	for _, number := range partitions {
 		if o := c.offered[number]; o != nil {
-			o.paused, c.resumed = false, true
+			o.paused = false
 		} else {
 			had = append(had, c.at(number, int64(kafka.OffsetInvalid)))
 		}

@@ -21,6 +21,10 @@ const (
 	pollStep = 50 * time.Millisecond
 	// holdStep bounds it while a partition is held, which is taken on between two waits.
 	holdStep = 5 * time.Millisecond
+	// commitPatience bounds the wait for a commit whose caller may have given up: the
+	// client's default for the answer to a request (socket.timeout.ms). The client's
+	// call has no bound, and a client that is being closed does not answer every call.
+	commitPatience = time.Minute
 	// pollRecords bounds a poll where the caller does not: it is the default of
 	// Kafka's own consumer (max.poll.records). The client hands out one record at a
 	// time, at about a microsecond each, and a poll is over before its first record
@@ -49,24 +53,29 @@ type consumer struct {
 	onError    func(error)
 	settings   []driver.Setting
 
-	turn    sync.Mutex                      // whoever resumes the coroutine: Poll, or Close
-	next    func(timeoutMs int) kafka.Event // the client's Poll
-	resume  func() ([]driver.Chunk, bool)   // the coroutine's next chunks
-	handOut func([]driver.Chunk) bool       // within it: gives chunks to the poll
-	poll    context.Context                 // of the poll under way
-	chunks  []driver.Chunk                  // gathered for it; reused
-	records int                             // in them
-	open    *driver.Buffer                  // of the last chunk, while it grows
+	// Calls of the client, which tests replace.
+	next     func(timeoutMs int) kafka.Event                              // Poll
+	takeOn   func([]kafka.TopicPartition) error                           // IncrementalAssign
+	commitAt func([]kafka.TopicPartition) ([]kafka.TopicPartition, error) // CommitOffsets
+
+	turn    sync.Mutex                    // whoever resumes the coroutine: Poll, or Close
+	resume  func() ([]driver.Chunk, bool) // the coroutine's next chunks
+	handOut func([]driver.Chunk) bool     // within it: gives chunks to the poll
+	poll    context.Context               // of the poll under way
+	chunks  []driver.Chunk                // gathered for it; reused
+	records int                           // in them
+	open    *driver.Buffer                // of the last chunk, while it grows
 	buffers driver.Buffers
 
-	owning  sync.Mutex         // guards offered and resumed, and is held while the client takes or loses partitions
+	owning  sync.Mutex         // guards offered, and is held while the client takes or loses partitions
 	offered map[int32]*offered // see there
-	resumed bool               // some of them may be given to the client
 
 	failed   error // why the consumer is of no more use
 	unknown  patience
 	silent   bool           // the client may not tell that it has joined; see noteJoining
 	commits  sync.WaitGroup // calls into the client
+	patient  time.Duration  // with them; see commitPatience
+	gaveUp   bool           // Close does not wait for them any longer, and leaves the client open
 	closing  atomic.Bool
 	closeAll sync.Once
 }
@@ -92,7 +101,7 @@ func (l librdkafka) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, err
 	if c.client, err = kafka.NewConsumer(set.config(nil)); err != nil {
 		return nil, fmt.Errorf("%w: consumer: %w", driver.ErrConfig, err)
 	}
-	c.next = c.client.Poll
+	c.next, c.takeOn, c.commitAt = c.client.Poll, c.client.IncrementalAssign, c.client.CommitOffsets
 	c.resume, _ = iter.Pull(c.gathered)
 	if cfg.Group == "" {
 		return c, nil
@@ -108,7 +117,7 @@ func newConsumer(cfg driver.ConsumerConfig) *consumer {
 	c := &consumer{
 		topic: cfg.Topic, group: cfg.Group, atMost: cfg.MaxPollRecords, offered: make(map[int32]*offered),
 		onAssigned: cfg.OnAssigned, onRevoked: cfg.OnRevoked, onError: cfg.OnError,
-		silent: cfg.Protocol == driver.ProtocolConsumer,
+		silent: cfg.Protocol == driver.ProtocolConsumer, patient: commitPatience,
 	}
 	if c.atMost == 0 {
 		c.atMost = pollRecords
@@ -298,7 +307,7 @@ func (c *consumer) Commit(ctx context.Context, offsets map[int32]int64) error {
 }
 
 func (c *consumer) commit(next []kafka.TopicPartition) error {
-	committed, err := c.client.CommitOffsets(next)
+	committed, err := c.commitAt(next)
 	if err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
@@ -314,17 +323,35 @@ func (c *consumer) commit(next []kafka.TopicPartition) error {
 // Settings are the client's by librdkafka's names.
 func (c *consumer) Settings() []driver.Setting { return c.settings }
 
+// commitsEnd waits for the commits that are under way, and reports those that do not end.
+func (c *consumer) commitsEnd() bool {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		c.commits.Wait()
+	}()
+	select {
+	case <-ended:
+		return true
+	case <-time.After(c.patient):
+		c.onError(fmt.Errorf("%w within %v", errUnanswered, c.patient))
+		return false
+	}
+}
+
 // Close leaves the group, which calls OnRevoked for the partitions that the member
 // still has, and ends the client. It must not be called in a callback. It waits for a
-// commit that is under way, which the client gives up after socket.timeout.ms.
+// commit that is under way. If that is not answered in time, Close reports it and leaves the
+// client open, because the commit still uses it. The member then stays in its group until
+// max.poll.interval.ms is over. The client's other calls within a close have no such bound.
 func (c *consumer) Close() {
 	c.closeAll.Do(func() {
 		c.closing.Store(true) // which also ends a poll
 		c.turn.Lock()
 		defer c.turn.Unlock()
-		c.commits.Wait()
 		c.failed, c.poll = errClosed, context.Background()
-		for going := true; going; { // through a callback that waits for it
+		c.gaveUp = !c.commitsEnd()
+		for going := true; going && !c.gaveUp; { // through a callback that waits for it
 			_, going = c.resume()
 		}
 	})
@@ -332,3 +359,6 @@ func (c *consumer) Close() {
 
 // errClosed is what a consumer returns that was closed.
 var errClosed = errors.New("the consumer was closed")
+
+// errUnanswered is reported of a commit that the client does not answer.
+var errUnanswered = errors.New("a commit was not answered")

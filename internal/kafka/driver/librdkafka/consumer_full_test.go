@@ -56,51 +56,6 @@ func TestRebalanceWithinAPoll(t *testing.T) {
 	}
 }
 
-// TestPausedOnAssignment: a partition that is paused as it is assigned is the client's only
-// from the poll after its first resume on, so that nothing of it was fetched, and no backoff began.
-func TestPausedOnAssignment(t *testing.T) {
-	const n = 100
-	brokers := broker(t)
-	fill(t, brokers, n)
-	var c *consumer
-	assigned := false
-	opened, err := New().NewConsumer(driver.ConsumerConfig{
-		Brokers: brokers, Topic: "t", Group: "g", Protocol: "classic",
-		OnAssigned: func(partitions []int32) {
-			assigned = true
-			c.Pause(partitions...)
-		},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer opened.Close()
-	c = opened.(*consumer)
-	wantClient := func(partitions int) {
-		t.Helper()
-		if got, err := c.client.Assignment(); err != nil || len(got) != partitions {
-			t.Errorf("the client has the partitions %v (%v), want %d of them", got, err, partitions)
-		}
-	}
-	returned := 0
-	for !assigned {
-		returned += poll(t, c)
-	}
-	returned += poll(t, c)
-	wantClient(0)
-	c.Resume(0)
-	if returned > 0 {
-		t.Errorf("%d records were returned while the partition was paused", returned)
-	}
-	for returned < n {
-		returned += poll(t, c)
-	}
-	wantClient(1)
-	c.Pause(0)
-	c.Resume(0)
-	wantClient(1)
-}
-
 // poll returns the number of records that one poll gave.
 func poll(t *testing.T, c *consumer) (records int) {
 	t.Helper()
@@ -157,15 +112,21 @@ func TestUnknownTopic(t *testing.T) {
 	}
 }
 
-// broker is a fake cluster with the topic t, of one partition.
+// broker is where a fake cluster with the topic t listens.
 func broker(t *testing.T) []string {
+	t.Helper()
+	return newCluster(t).ListenAddrs()
+}
+
+// newCluster is a fake cluster with the topic t, of one partition.
+func newCluster(t *testing.T) *kfake.Cluster {
 	t.Helper()
 	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "t"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(cluster.Close)
-	return cluster.ListenAddrs()
+	return cluster
 }
 
 // fill produces n records.

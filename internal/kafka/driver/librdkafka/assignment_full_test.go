@@ -1,0 +1,202 @@
+//go:build librdkafka && cgo && full
+
+package librdkafka
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+)
+
+// TestPausedOnAssignment: a partition that is paused as it is assigned is the client's only
+// from the poll after its first resume on, so that nothing of it was fetched, and no backoff began.
+func TestPausedOnAssignment(t *testing.T) {
+	m := newMember(t, true)
+	m.join(t)
+	m.returned += poll(t, m.consumer)
+	m.wantClient(t, 0)
+	m.Resume(0)
+	m.wantClient(t, 0)
+	if m.returned > 0 {
+		t.Errorf("%d records were returned while the partition was paused", m.returned)
+	}
+	m.returned += poll(t, m.consumer)
+	m.wantClient(t, 1)
+	m.readAll(t)
+	m.Pause(0)
+	m.Resume(0)
+	m.wantClient(t, 1)
+}
+
+// TestResumeWhileAPollWaits: the poll that waits takes the partition on after the wait in the client that is under way,
+// which is a short one.
+func TestResumeWhileAPollWaits(t *testing.T) {
+	m := newMember(t, true)
+	m.join(t)
+	waits := 0
+	m.next = func(timeoutMs int) kafka.Event {
+		switch waits++; {
+		case waits <= 2:
+			if wait := time.Duration(timeoutMs) * time.Millisecond; wait > holdStep {
+				t.Errorf("a partition is held, and wait %d is of %v", waits, wait)
+			}
+		case waits == 3:
+			m.wantClient(t, 1)
+		}
+		if waits == 2 {
+			resumed := make(chan struct{})
+			go func() {
+				defer close(resumed)
+				m.Resume(0)
+			}()
+			<-resumed
+			m.wantClient(t, 0)
+		}
+		return m.client.Poll(timeoutMs)
+	}
+	m.readAll(t)
+}
+
+// TestResumeTakenBack: the client hears nothing of a resume that a pause or a revocation takes back
+// before the next poll. It might take an empty call for the answer to a rebalance that it has yet to tell of.
+func TestResumeTakenBack(t *testing.T) {
+	for name, takeBack := range map[string]func(*member){
+		"paused": func(m *member) { m.Pause(0) },
+		"revoked": func(m *member) {
+			_ = m.onRebalance(m.client, kafka.RevokedPartitions{Partitions: []kafka.TopicPartition{m.at(0, 0)}})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := newMember(t, true)
+			m.join(t)
+			calls := m.calls
+			m.Resume(0)
+			takeBack(m)
+			m.returned += poll(t, m.consumer)
+			if m.returned > 0 || m.calls > calls {
+				t.Errorf("%d records were returned, and the client was given partitions %d times",
+					m.returned, m.calls-calls)
+			}
+			m.wantClient(t, 0)
+		})
+	}
+}
+
+// TestRefusedPartition: what the client does not take on is offered to it again, and if it refuses that too, the
+// consumer ends.
+func TestRefusedPartition(t *testing.T) {
+	m := newMember(t, false)
+	m.refusals = 1
+	m.readAll(t)
+	if len(m.errs) != 1 {
+		t.Errorf("%v are reported, want one refusal", m.errs)
+	}
+
+	m = newMember(t, true)
+	m.join(t)
+	m.refusals = 1
+	m.Resume(0)
+	if _, err := m.Poll(t.Context()); err == nil {
+		t.Error("the consumer does not fail, and the partition is not the client's")
+	}
+}
+
+// TestResumeOfALostPartition: a partition that is lost is not given to the client, which would forget that it is lost
+// before it tells of that.
+func TestResumeOfALostPartition(t *testing.T) {
+	m := newMember(t, true)
+	m.join(t)
+	m.cluster.ControlKey(int16(kmsg.Heartbeat), func(r kmsg.Request) (kmsg.Response, error, bool) {
+		refusal := r.ResponseKind().(*kmsg.HeartbeatResponse)
+		refusal.ErrorCode = int16(kafka.ErrUnknownMemberID)
+		return refusal, nil, true
+	})
+	for !m.client.AssignmentLost() {
+		time.Sleep(time.Millisecond)
+	}
+	m.Resume(0)
+	for len(m.lost) == 0 {
+		m.returned += poll(t, m.consumer)
+	}
+	if !m.lost[0] {
+		t.Error("the partition was revoked, and not lost")
+	}
+}
+
+const memberRecords = 100
+
+// member is a consumer of a topic with one partition of memberRecords records.
+type member struct {
+	*consumer
+	cluster  *kfake.Cluster
+	assigned bool
+	lost     []bool  // of each revocation
+	errs     []error // reported
+	refusals int     // how often the client still refuses partitions
+	calls    int     // how often it was given partitions
+	returned int     // records
+}
+
+func newMember(t *testing.T, pauses bool) *member {
+	t.Helper()
+	m := new(member)
+	m.cluster = newCluster(t)
+	fill(t, m.cluster.ListenAddrs(), memberRecords)
+	opened, err := New().NewConsumer(driver.ConsumerConfig{
+		Brokers: m.cluster.ListenAddrs(), Topic: "t", Group: "g", Protocol: "classic",
+		OnAssigned: func(partitions []int32) {
+			m.assigned = true
+			if pauses {
+				m.Pause(partitions...)
+			}
+		},
+		OnRevoked: func(_ []int32, lost bool) { m.lost = append(m.lost, lost) },
+		OnError:   func(err error) { m.errs = append(m.errs, err) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(opened.Close)
+	m.consumer = opened.(*consumer)
+	m.takeOn = func(partitions []kafka.TopicPartition) error {
+		m.calls++
+		if m.refusals > 0 {
+			m.refusals--
+			partitions = slices.Concat(partitions, partitions) // duplicates, which it refuses
+		}
+		return m.client.IncrementalAssign(partitions)
+	}
+	return m
+}
+
+// join polls until the member has its assignment.
+func (m *member) join(t *testing.T) {
+	t.Helper()
+	for !m.assigned {
+		m.returned += poll(t, m.consumer)
+	}
+}
+
+// readAll polls until the member has all records.
+func (m *member) readAll(t *testing.T) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); m.returned < memberRecords; m.returned += poll(t, m.consumer) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d of %d records were returned", m.returned, memberRecords)
+		}
+	}
+}
+
+// wantClient fails the test unless the client has so many partitions.
+func (m *member) wantClient(t *testing.T, partitions int) {
+	t.Helper()
+	if got, err := m.client.Assignment(); err != nil || len(got) != partitions {
+		t.Errorf("the client has the partitions %v (%v), want %d of them", got, err, partitions)
+	}
+}
