@@ -21,11 +21,11 @@ type queueBook struct {
 	// and sequence.
 	open   map[uint64]lending
 	unread map[int64]bool // the offsets of the corrupt
-	tally  [2]QueueTally // of the records of the warm-up, and of the measured ones
-	from   int64         // where the partition starts
-	last   int64         // when the last record was settled, for the first time
-	count  int64         // handed over, again and again included
-	done   int64         // settled: acknowledged, dead or corrupt, each once
+	tally  [2]QueueTally  // of the records of the warm-up, and of the measured ones
+	from   int64          // where the partition starts
+	last   int64          // when the last record was settled, for the first time
+	count  int64          // handed over, again and again included
+	done   int64          // settled: acknowledged, dead or corrupt, each once
 	handed ackWatch
 }
 
