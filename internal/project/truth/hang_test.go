@@ -4,6 +4,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,7 +20,7 @@ type deaf struct {
 
 	heard chan []byte
 	rest  []byte
-	began time.Time
+	began atomic.Pointer[time.Time] // of the measured window
 }
 
 // hears passes on what is said on in, which never waits for it.
@@ -45,8 +46,10 @@ func (d *deaf) Read(p []byte) (int, error) {
 		if d.rest == nil {
 			return 0, io.EOF
 		}
-		if at := time.Since(d.began); !d.began.IsZero() && at >= d.from && at < d.until {
-			time.Sleep(d.until - at)
+		if began := d.began.Load(); began != nil {
+			if at := time.Since(*began); at >= d.from && at < d.until {
+				time.Sleep(d.until - at)
+			}
 		}
 	}
 	n := copy(p, d.rest)
@@ -58,7 +61,7 @@ func (d *deaf) Began(string)             {}
 func (d *deaf) Interval(result.Interval) {}
 func (d *deaf) Event(e result.Event) {
 	if e.Kind == "phase" && e.What == "measure" {
-		d.began = time.Now()
+		d.began.Store(new(time.Now()))
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// TestMeasure calibrates this machine in a hurry. What it finds depends on the
-// machine; that it finds something does not.
+// TestMeasure calibrates this machine in a hurry. What it finds depends on the machine: a
+// busy one may send nothing in a fifth of a second, and then no rate is tried.
 func TestMeasure(t *testing.T) {
 	var told []string
 	c, err := Measure(context.Background(), Config{
@@ -26,12 +26,12 @@ func TestMeasure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(c.Offers) != 2 || len(c.Costs) != 1 || len(c.Sleeps) != len(sleeps) || len(told) < 4 {
+	if len(c.Offers) != 2 || len(c.Costs) != 1 || len(c.Sleeps) != len(sleeps) || len(told) < 2 {
 		t.Fatalf("%+v, told %q", c, told)
 	}
 	for _, o := range c.Offers {
-		if o.ClosedLoopPerS <= 0 {
-			t.Errorf("a closed loop of %d B made %v/s", o.RecordBytes, o.ClosedLoopPerS)
+		if tried := o.HighestPerS != nil || o.FailedPerS != nil; tried && o.ClosedLoopPerS <= 0 {
+			t.Errorf("rates were tried without a closed loop: %+v", o)
 		}
 		if o.HighestPerS != nil && (*o.HighestPerS > o.ClosedLoopPerS || o.LatenessP99Ns <= 0) {
 			t.Errorf("%+v", o)
