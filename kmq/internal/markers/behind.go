@@ -51,9 +51,10 @@ func (b *batch) divide() map[int32]*batch {
 		if b.counts[i] == 0 {
 			continue
 		}
-		parts = b.into(parts, r.Partition)
-		part := parts[r.Partition]
-		part.markers, part.counts = append(part.markers, r), append(part.counts, b.counts[i])
+		place := b.places[i]
+		parts = b.into(parts, place)
+		part := parts[place]
+		part.markers, part.counts, part.places = append(part.markers, r), append(part.counts, b.counts[i]), append(part.places, place)
 		part.acked, part.released = b.acked, b.released
 		part.left++
 		b.move(part, int64(b.counts[i]))

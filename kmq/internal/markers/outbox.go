@@ -86,6 +86,7 @@ type batch struct {
 	number   uint64
 	markers  []*kgo.Record
 	counts   []int32 // of the records of each marker; 0: it is durable
+	places   []int32 // the partition of each, which the client writes into what it sends
 	records  int64
 	acked    bool  // has ends
 	released bool  // has others
@@ -325,7 +326,7 @@ func (o *outbox) add(b *batch, f fact, of *offsets) {
 	b.acked = b.acked || f.kind == marker.End
 	b.released = b.released || f.kind != marker.End
 	for _, r := range merge(of.ranges) {
-		b.counts = append(b.counts, int32(r.Len()))
+		b.counts, b.places = append(b.counts, int32(r.Len())), append(b.places, f.partition)
 		b.markers = append(b.markers, o.scribe.record(marker.Marker{
 			Partition: f.partition, Offset: r.From, Count: int32(r.Len()),
 			Type: f.kind, Reason: f.reason, Duration: f.delay, Holder: o.owner(f), Undelivered: f.undelivered,
@@ -366,7 +367,9 @@ func (o *outbox) send(b *batch) {
 
 // produce hands the markers of a batch to the client.
 func (o *outbox) produce(b *batch) {
+	b.mu.Lock() // overdue may look already
 	b.left = len(b.markers)
+	b.mu.Unlock()
 	for i, r := range b.markers {
 		r.Timestamp = time.Time{} // of when it is written, and not of when it was tried first
 		o.cl.Produce(context.Background(), r, func(r *kgo.Record, err error) { o.wrote(b, i, r, err) })
