@@ -303,7 +303,8 @@ func (ps *Producers) AckedIn(n int) []int64 {
 
 // openIn counts the records that were sent to a partition, have not arrived and are neither
 // failed nor unknown, and tells when the oldest of them was due, given what is to arrive of
-// each producer's lane, by number among all producers. The time may be early by some milliseconds, never late; without such a record it is NothingDue.
+// each producer's lane, by number among all producers. The time may be early by some
+// milliseconds, never late; without such a record it is NothingDue.
 func (ps *Producers) openIn(partition int, awaited []ledger.Awaited) (records, oldestDue int64) {
 	oldestDue = NothingDue
 	for _, w := range ps.workers {

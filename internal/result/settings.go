@@ -25,7 +25,8 @@ func SettingsOf(v json.Marshaler) (Settings, error) {
 		return Settings{}, err
 	}
 	var s Settings
-	return s, s.UnmarshalJSON(recorded)
+	err = s.UnmarshalJSON(recorded)
+	return s, err
 }
 
 // Get returns a setting in the words of its YAML, "" if the run did not record it.

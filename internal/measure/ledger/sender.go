@@ -94,13 +94,13 @@ func (s *Sender) AckedIn(partition int32) int64 {
 func (s *Sender) Open(partition int32, awaited Awaited) (first uint64, records int64) {
 	lane := &s.lanes[partition]
 	floor := max(lane.failed.which.floor, lane.unknown.which.floor)
-	var to []span // arrive
+	var missing []span
 	for _, gap := range awaited.Gaps {
-		to = append(to, span{max(gap.From, floor), gap.To}) // which may be none
+		missing = append(missing, span{max(gap.From, floor), gap.To}) // which may be none
 	}
-	to = append(to, span{awaited.Next, maxSequence})
-	lowest := to[0].from
-	open := subtract(clip(to, 0, lane.next), union(lane.failed.which.from(lowest), lane.unknown.which.from(lowest)))
+	missing = append(missing, span{awaited.Next, maxSequence})
+	lowest := missing[0].from
+	open := subtract(clip(missing, 0, lane.next), union(lane.failed.which.from(lowest), lane.unknown.which.from(lowest)))
 	if len(open) == 0 {
 		return lane.next, 0
 	}

@@ -68,10 +68,10 @@ func (c *consumer) takeOffered(take func([]kafka.TopicPartition) error) error {
 // more is held. The poller calls it, and not who resumes: while the client tells of an
 // assignment it must not be given partitions on another goroutine.
 //
-// The client may have a rebalance in its queue that it has not told of. It takes this call for the
-// answer to an assignment. That does no harm, because it still tells of the assignment, in its turn.
-// A revocation goes on waiting for an answer of its own. But the client would forget that an
-// assignment is lost, and tell of a revocation as any other.
+// A rebalance may wait in the client's queue. If it is an assignment, the client takes this
+// call for its answer, and calls back for the assignment all the same. A revocation still waits
+// for an answer of its own. After a lost assignment nothing is given: the client would forget
+// the loss, and call back for the revocation as for any other.
 func (c *consumer) takeResumed() (holding bool) {
 	c.owning.Lock()
 	defer c.owning.Unlock()
