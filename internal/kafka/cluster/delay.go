@@ -203,7 +203,11 @@ func (c *delayedConn) send() {
 
 // hold waits until due; false if the connection ended before.
 func (c *delayedConn) hold(due time.Time) bool {
-	timer := time.NewTimer(time.Until(due))
+	wait := time.Until(due)
+	if wait <= 0 {
+		return true // no timer: Go 1.26's race detector crashes if two of a bubble are received late at once
+	}
+	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
