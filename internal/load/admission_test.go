@@ -10,6 +10,7 @@ import (
 	"kafkabench.example/kafka-bench/backpressure"
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/plan/arrival"
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
@@ -52,7 +53,7 @@ func report(gates *backpressure.Partitioned) {
 }
 
 // wantBalance fails the test unless the counts of a phase add up to what came due.
-func wantBalance(t *testing.T, s Sent, scheduled int64) {
+func wantBalance(t *testing.T, s snapshot.Sent, scheduled int64) {
 	t.Helper()
 	if s.Scheduled != scheduled || s.Deferred() < 0 || s.InFlight() != 0 {
 		t.Errorf("%+v: deferred %d, in flight %d; want %d scheduled, none of them twice and none in flight",

@@ -13,6 +13,7 @@ import (
 	"kafkabench.example/kafka-bench/backpressure"
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/measure/latency"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/plan/arrival"
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
@@ -264,7 +265,7 @@ func inBubble(t *testing.T, rate int64, change func(*bench), f func(*testing.T, 
 }
 
 // offer runs a warm-up of a second and a measured window, and settles.
-func (b *bench) offer(window time.Duration) (warmup, measured Sent) {
+func (b *bench) offer(window time.Duration) (warmup, measured snapshot.Sent) {
 	b.axis.Set(time.Second, window)
 	b.ps.Start()
 	<-b.ps.Done()

@@ -3,6 +3,7 @@ package load
 import (
 	"testing"
 
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
@@ -17,7 +18,7 @@ func TestFillIsBeforeEverything(t *testing.T) {
 		<-b.ps.Done()
 		b.ps.Close()
 		before, measured := b.ps.Sent()
-		if before.Acked != records || before.AckedBytes != 100*records || before.AckedInWindow != 0 || measured != (Sent{}) {
+		if before.Acked != records || before.AckedBytes != 100*records || before.AckedInWindow != 0 || measured != (snapshot.Sent{}) {
 			t.Errorf("%+v of before, %+v of the window; want %d records of before", before, measured, records)
 		}
 		senders := map[uint16]int{}

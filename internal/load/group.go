@@ -13,6 +13,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/measure/latency"
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
 // GroupConfig says what a group of consumers is.
@@ -104,7 +105,7 @@ func StartGroup(cfg GroupConfig) (*Group, error) {
 	g.holding.Store(cfg.Hold)
 	for id := range cfg.Partitions {
 		p := &partition{
-			id: int32(id), at: NeverHanded, receiver: ledger.NewReceiver(int32(id), cfg.Producers),
+			id: int32(id), at: snapshot.NeverHanded, receiver: ledger.NewReceiver(int32(id), cfg.Producers),
 			handed: newAckWatch(cfg.Partitions),
 		}
 		if cfg.From != nil {
@@ -303,8 +304,8 @@ func (g *Group) Stop(ctx context.Context) {
 }
 
 // Reached is how far the group has come in each partition.
-func (g *Group) Reached() []Reached {
-	reached := make([]Reached, len(g.partitions))
+func (g *Group) Reached() []snapshot.Reached {
+	reached := make([]snapshot.Reached, len(g.partitions))
 	for i, p := range g.partitions {
 		reached[i] = p.reached(g.stamped)
 	}
@@ -313,8 +314,8 @@ func (g *Group) Reached() []Reached {
 
 // Positions is Reached without what has arrived and what is expected: it costs next to
 // nothing, so that it may be asked many times a second.
-func (g *Group) Positions() []Reached {
-	at := make([]Reached, len(g.partitions))
+func (g *Group) Positions() []snapshot.Reached {
+	at := make([]snapshot.Reached, len(g.partitions))
 	for i, p := range g.partitions {
 		at[i] = p.position()
 	}
@@ -351,8 +352,8 @@ func (g *Group) Recorders() []*latency.Recorder {
 }
 
 // Received are the counts of all workers together.
-func (g *Group) Received() Received {
-	var sum Received
+func (g *Group) Received() snapshot.Received {
+	var sum snapshot.Received
 	for _, w := range g.workers {
 		w.recorder.Lock()
 		sum.Add(w.counts)
@@ -362,8 +363,8 @@ func (g *Group) Received() Received {
 }
 
 // Counts are what the members did as clients, those that are gone included.
-func (g *Group) Counts() MemberCounts {
-	var sum MemberCounts
+func (g *Group) Counts() snapshot.MemberCounts {
+	var sum snapshot.MemberCounts
 	for _, m := range g.everyone() {
 		sum.Polls += m.counts.polls.Load()
 		sum.EmptyPolls += m.counts.empty.Load()

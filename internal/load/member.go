@@ -49,26 +49,6 @@ func (a *assignment) end() {
 	a.worked.Wait()
 }
 
-// MemberCounts are what the members of a group did as clients.
-type MemberCounts struct {
-	Polls, EmptyPolls     int64
-	Commits, CommitErrors int64
-	CommitTime            time.Duration // of the commits in sum, their round trips included
-	// Rebalances are assignments and revocations, but for the first assignment of
-	// a member that was there from the start.
-	Rebalances int64
-}
-
-// Add adds o to c.
-func (c *MemberCounts) Add(o MemberCounts) {
-	c.Polls += o.Polls
-	c.EmptyPolls += o.EmptyPolls
-	c.Commits += o.Commits
-	c.CommitErrors += o.CommitErrors
-	c.CommitTime += o.CommitTime
-	c.Rebalances += o.Rebalances
-}
-
 // member is one consumer of the group, with its polling goroutine and, if
 // commits are timed, its committing one.
 type member struct {

@@ -9,6 +9,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/plan/arrival"
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
@@ -50,7 +51,7 @@ func offered(t *testing.T, change func(*ProducersConfig), parts ...[]int) (recor
 		for _, ps := range all {
 			ps.Start()
 		}
-		var spending []Spending
+		var spending []snapshot.Spending
 		for _, ps := range all {
 			<-ps.Done()
 			if ps.Spent() != nil {
@@ -162,10 +163,10 @@ func TestBehindOfParts(t *testing.T) {
 			next[p] = []ledger.Awaited{{Next: of[0]}, {Next: of[1]}}
 		}
 		whole, half := b.ps.Behind(next), part.Behind(next)
-		others := NewBehind(make([]int64, 4))
+		others := snapshot.NewBehind(make([]int64, 4))
 		others.WaitingRecords, others.WaitingDueNs = 2, 5
 		sum := half.Merge(others)
-		if sum.OldestDueNs[3] != NothingDue || whole.OldestDueNs[3] != NothingDue || whole.OpenRecords[3] != 0 {
+		if sum.OldestDueNs[3] != snapshot.NothingDue || whole.OldestDueNs[3] != snapshot.NothingDue || whole.OpenRecords[3] != 0 {
 			t.Error("something is due in a partition where everything arrived")
 		}
 		if half.OpenRecords[1] >= half.OpenRecords[0] || half.OpenRecords[2] >= half.OpenRecords[1] || whole.OpenRecords[0] <= half.OpenRecords[0] || sum.OpenRecords[0] != half.OpenRecords[0] {

@@ -2,11 +2,11 @@ package load
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
@@ -29,28 +29,6 @@ type partition struct {
 	worker *worker // parallel by partition: who works on it
 }
 
-// Reached is how far a group has come in one partition.
-type Reached struct {
-	// Position is the offset after the highest record handed over and the control
-	// records behind it, and At when that record was, for the first time; before any
-	// it is where the partition starts, and NeverHanded. It never goes back, though
-	// records may be delivered again.
-	Position, At int64
-	// Delivered counts handed-over records, duplicates included; Arrived those
-	// that came for the first time, corrupt ones included (by their offsets, where
-	// records carry no stamp).
-	Delivered, Arrived int64
-	// Awaited is, for each producer, which sequences are to arrive: those above the highest
-	// that arrived, or with a queue, which is in no order, all that did not. Corrupt counts
-	// what arrived at a queue and is among them all the same, because nobody can read which
-	// it was.
-	Awaited []ledger.Awaited
-	Corrupt int64
-}
-
-// NeverHanded is when a partition's last record was handed over of which none was.
-const NeverHanded int64 = math.MinInt64
-
 // hand notes that records are handed over, the lowest offset first, and returns how many
 // of them have offsets above all before them.
 func (p *partition) hand(records []driver.Received, now int64) (fresh int64) {
@@ -67,7 +45,7 @@ func (p *partition) hand(records []driver.Received, now int64) (fresh int64) {
 	}
 	p.fresh += fresh
 	p.next, p.at = next, now
-	due := beforeAll
+	due := snapshot.BeforeAll
 	if now-p.handed.last > p.handed.least { // or it is no gap, whenever it was due
 		due = dueOf(records[0])
 	}
@@ -81,7 +59,7 @@ func dueOf(r driver.Received) int64 {
 	if stamp, check := payload.ReadStamp(r.Value); check == payload.Intact {
 		return stamp.Intended
 	}
-	return beforeAll
+	return snapshot.BeforeAll
 }
 
 // again tells whether a record that came here for the first time came elsewhere
@@ -98,16 +76,16 @@ func (p *partition) passed(next int64) {
 }
 
 // position is how far it has come, without what has arrived.
-func (p *partition) position() Reached {
+func (p *partition) position() snapshot.Reached {
 	p.receiver.Lock()
 	defer p.receiver.Unlock()
-	return Reached{Position: p.next, At: p.at, Delivered: p.count}
+	return snapshot.Reached{Position: p.next, At: p.at, Delivered: p.count}
 }
 
-func (p *partition) reached(stamped bool) Reached {
+func (p *partition) reached(stamped bool) snapshot.Reached {
 	p.receiver.Lock()
 	defer p.receiver.Unlock()
-	r := Reached{Position: p.next, At: p.at, Delivered: p.count, Arrived: p.fresh, Awaited: p.receiver.Expected()}
+	r := snapshot.Reached{Position: p.next, At: p.at, Delivered: p.count, Arrived: p.fresh, Awaited: p.receiver.Expected()}
 	if stamped {
 		r.Arrived = p.receiver.Arrived()
 	}

@@ -9,45 +9,9 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/measure/latency"
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
-
-// Sent are the counts of one phase's records on the sending side.
-type Sent struct {
-	Scheduled     int64
-	Admitted      int64
-	ShedByGate    int64
-	ShedByQueue   int64 // the queue at the source was full
-	ShedByDegrade int64 // the gate did not admit them, and they were not chosen to wait
-	Acked         int64
-	AckedInWindow int64 // acked within the measured window, whatever the phase
-	Failed        int64
-	Unknown       int64
-	AckedBytes    int64 // keys and values
-}
-
-// Shed is everything that was dropped at the source.
-func (s Sent) Shed() int64 { return s.ShedByGate + s.ShedByQueue + s.ShedByDegrade }
-
-// Deferred is what still waits at the source.
-func (s Sent) Deferred() int64 { return s.Scheduled - s.Admitted - s.Shed() }
-
-// InFlight is what the client was given and has not reported on.
-func (s Sent) InFlight() int64 { return s.Admitted - s.Acked - s.Failed - s.Unknown }
-
-// Add adds o to s.
-func (s *Sent) Add(o Sent) {
-	s.Scheduled += o.Scheduled
-	s.Admitted += o.Admitted
-	s.ShedByGate += o.ShedByGate
-	s.ShedByQueue += o.ShedByQueue
-	s.ShedByDegrade += o.ShedByDegrade
-	s.Acked += o.Acked
-	s.AckedInWindow += o.AckedInWindow
-	s.Failed += o.Failed
-	s.Unknown += o.Unknown
-	s.AckedBytes += o.AckedBytes
-}
 
 // roundSize bounds how many records a worker prepares under its lock at once.
 const roundSize = 256
@@ -95,7 +59,7 @@ type producer struct {
 	books     *ledger.Sender
 	timelines []timeline          // by partition; nil where nobody consumes
 	acks      []ackWatch          // by partition
-	counts    [2]Sent             // by phase: warm-up, measured
+	counts    [2]snapshot.Sent    // by phase: warm-up, measured
 	errors    [2]map[string]int64 // by phase and message
 }
 

@@ -11,6 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/measure/latency"
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/plan/arrival"
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
@@ -278,7 +279,7 @@ func (ps *Producers) Spent() <-chan struct{} {
 }
 
 // Sent are the counts of all workers by phase.
-func (ps *Producers) Sent() (warmup, measured Sent) {
+func (ps *Producers) Sent() (warmup, measured snapshot.Sent) {
 	for _, w := range ps.workers {
 		w.recorder.Lock()
 		warmup.Add(w.counts[0])
@@ -306,7 +307,7 @@ func (ps *Producers) AckedIn(n int) []int64 {
 // each producer's lane, by number among all producers. The time may be early by some
 // milliseconds, never late; without such a record it is NothingDue.
 func (ps *Producers) openIn(partition int, awaited []ledger.Awaited) (records, oldestDue int64) {
-	oldestDue = NothingDue
+	oldestDue = snapshot.NothingDue
 	for _, w := range ps.workers {
 		w.recorder.Lock()
 		first, open := w.books.Open(int32(partition), awaited[w.number])

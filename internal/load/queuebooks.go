@@ -1,11 +1,10 @@
 package load
 
 import (
-	"maps"
 	"math"
-	"slices"
 
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
@@ -20,12 +19,12 @@ type queueBook struct {
 	// open are the records that were handed over and are not acknowledged, by producer
 	// and sequence.
 	open   map[uint64]lending
-	unread map[int64]bool // the offsets of the corrupt
-	tally  [2]QueueTally  // of the records of the warm-up, and of the measured ones
-	from   int64          // where the partition starts
-	last   int64          // when the last record was settled, for the first time
-	count  int64          // handed over, again and again included
-	done   int64          // settled: acknowledged, dead or corrupt, each once
+	unread map[int64]bool             // the offsets of the corrupt
+	tally  [2]snapshot.DeliveryCounts // of the records of the warm-up, and of the measured ones
+	from   int64                      // where the partition starts
+	last   int64                      // when the last record was settled, for the first time
+	count  int64                      // handed over, again and again included
+	done   int64                      // settled: acknowledged, dead or corrupt, each once
 	handed ackWatch
 }
 
@@ -39,44 +38,10 @@ type lending struct {
 // never is due where nobody knows when: before everything.
 const never = math.MinInt64
 
-// maxAttempts bounds the attempts that are counted apart; the last has all from there on.
-const maxAttempts = 64
-
-// QueueTally are the counts of a queue's consumers.
-type QueueTally struct {
-	Received int64
-	// Unique were handed over for the first time, Acked acknowledged for the first time.
-	Unique, Acked, AckedAgain   int64
-	Dead, DeadAcked, DeadUnseen int64 // different dead letters; of these acknowledged, never handed over
-	Dropped, Nacked             int64
-	GivenUpExpired, GivenUpLost int64
-	GivenUpError, Unsettled     int64
-	AttemptsDiffer              int64
-	ByAttempt                   [maxAttempts]int64
-}
-
-// Add adds o to t.
-func (t *QueueTally) Add(o QueueTally) {
-	mine, others := t.counts(), o.counts()
-	for i := range mine {
-		*mine[i] += *others[i]
-	}
-	for i := range t.ByAttempt {
-		t.ByAttempt[i] += o.ByAttempt[i]
-	}
-}
-
-func (t *QueueTally) counts() []*int64 {
-	return []*int64{
-		&t.Received, &t.Unique, &t.Acked, &t.AckedAgain, &t.Dead, &t.DeadAcked, &t.DeadUnseen, &t.Dropped, &t.Nacked,
-		&t.GivenUpExpired, &t.GivenUpLost, &t.GivenUpError, &t.Unsettled, &t.AttemptsDiffer,
-	}
-}
-
 func newQueueBook(id int32, producers, partitions int, from int64) *queueBook {
 	return &queueBook{
 		id: id, delivered: ledger.NewReceiver(id, producers), acked: ledger.NewUnordered(id, producers), dead: ledger.NewUnordered(id, producers), settled: ledger.NewUnordered(id, producers),
-		open: make(map[uint64]lending), unread: make(map[int64]bool), from: from, last: NeverHanded, handed: newAckWatch(partitions),
+		open: make(map[uint64]lending), unread: make(map[int64]bool), from: from, last: snapshot.NeverHanded, handed: newAckWatch(partitions),
 	}
 }
 
@@ -84,7 +49,7 @@ func newQueueBook(id int32, producers, partitions int, from int64) *queueBook {
 func lane(s payload.Stamp) uint64 { return uint64(s.Producer)<<48 | s.Sequence&(1<<48-1) }
 
 // tallyOf is the tally of the book that a record is in.
-func (b *queueBook) tallyOf(measured bool) *QueueTally {
+func (b *queueBook) tallyOf(measured bool) *snapshot.DeliveryCounts {
 	if measured {
 		return &b.tally[1]
 	}
@@ -116,13 +81,13 @@ func (b *queueBook) deliver(stamp payload.Stamp, to *queueNode, now, deadline in
 	b.count++
 	t := b.tallyOf(measured)
 	t.Received++
-	t.ByAttempt[min(a.times, maxAttempts)-1]++
+	t.ByAttempt[min(a.times, snapshot.MaxAttempts)-1]++
 	if a.times != attempt {
 		t.AttemptsDiffer++
 	}
 	if a.first {
 		t.Unique++
-		due := beforeAll
+		due := snapshot.BeforeAll
 		if now-b.handed.last > b.handed.least { // or it is no gap, whenever it was due
 			due = stamp.Intended
 		}
@@ -233,26 +198,26 @@ func (b *queueBook) release(of *queueNode) {
 }
 
 // reached is how far the consumers are: what is settled takes the place of a position.
-func (b *queueBook) reached() Reached {
+func (b *queueBook) reached() snapshot.Reached {
 	b.delivered.Lock()
 	defer b.delivered.Unlock()
 	arrived := b.delivered.Arrived()
-	return Reached{
+	return snapshot.Reached{
 		Position: b.from + b.done, At: b.last, Delivered: b.count,
 		Arrived: arrived, Awaited: b.delivered.Missing(), Corrupt: arrived - b.delivered.Unique(),
 	}
 }
 
-func (b *queueBook) position() Reached {
+func (b *queueBook) position() snapshot.Reached {
 	b.delivered.Lock()
 	defer b.delivered.Unlock()
-	return Reached{Position: b.from + b.done, At: b.last, Delivered: b.count}
+	return snapshot.Reached{Position: b.from + b.done, At: b.last, Delivered: b.count}
 }
 
 // Reached is how far the queue's consumers have come in each partition. As a position
 // they have how many of its records are settled: acknowledged, dead letters or corrupt.
-func (g *QueueGroup) Reached() []Reached {
-	all := make([]Reached, len(g.books))
+func (g *QueueGroup) Reached() []snapshot.Reached {
+	all := make([]snapshot.Reached, len(g.books))
 	for i, b := range g.books {
 		all[i] = b.reached()
 	}
@@ -260,8 +225,8 @@ func (g *QueueGroup) Reached() []Reached {
 }
 
 // Positions is Reached without what has arrived and what is expected.
-func (g *QueueGroup) Positions() []Reached {
-	all := make([]Reached, len(g.books))
+func (g *QueueGroup) Positions() []snapshot.Reached {
+	all := make([]snapshot.Reached, len(g.books))
 	for i, b := range g.books {
 		all[i] = b.position()
 	}
@@ -288,7 +253,7 @@ func (g *QueueGroup) Settled() []*ledger.Receiver {
 }
 
 // Tally are the counts of the records of the warm-up, and of the measured ones.
-func (g *QueueGroup) Tally() (warmup, measured QueueTally) {
+func (g *QueueGroup) Tally() (warmup, measured snapshot.DeliveryCounts) {
 	for _, b := range g.books {
 		b.delivered.Lock()
 		warmup.Add(b.tally[0])
@@ -312,28 +277,12 @@ func (g *QueueGroup) DeadLetter(value []byte) {
 
 // DeliveryGaps are the times in each partition in which nothing was handed over that had
 // not been before, while records were due.
-func (g *QueueGroup) DeliveryGaps() []Gaps {
-	all := make([]Gaps, len(g.books))
+func (g *QueueGroup) DeliveryGaps() []snapshot.Gaps {
+	all := make([]snapshot.Gaps, len(g.books))
 	for i, b := range g.books {
 		b.delivered.Lock()
 		all[i] = b.handed.all()
 		b.delivered.Unlock()
 	}
-	return all
-}
-
-// Attempts are the deliveries by attempt as far as there were any.
-func (t QueueTally) Attempts() []int64 {
-	last := maxAttempts
-	for last > 0 && t.ByAttempt[last-1] == 0 {
-		last--
-	}
-	return slices.Clone(t.ByAttempt[:last])
-}
-
-// GivenUp are the deliveries that were settled too late, by what the queue answered.
-func (t QueueTally) GivenUp() map[string]int64 {
-	all := map[string]int64{"expired": t.GivenUpExpired, "lost": t.GivenUpLost, "error": t.GivenUpError}
-	maps.DeleteFunc(all, func(_ string, n int64) bool { return n == 0 })
 	return all
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
 // fakeQueue is a queue in memory, in virtual time: it lends records to members, takes
@@ -39,7 +40,7 @@ type fakeQueueMember struct {
 	queue  *fakeQueue
 	killed bool
 	closed bool
-	counts QueueCounts
+	counts snapshot.QueueCounts
 	forget func(*fakeRecord) bool // acknowledgements that are taken and lost
 }
 
@@ -141,7 +142,7 @@ func (m *fakeQueueMember) Run(ctx context.Context, handlers int, handle func(Lot
 	}
 }
 
-func (m *fakeQueueMember) Counts() QueueCounts {
+func (m *fakeQueueMember) Counts() snapshot.QueueCounts {
 	m.queue.mu.Lock()
 	defer m.queue.mu.Unlock()
 	return m.counts

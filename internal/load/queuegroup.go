@@ -12,6 +12,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/measure/latency"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
 // Locks says when the lock of a record ends beside its deadline.
@@ -89,29 +90,16 @@ type QueueGroup struct {
 
 	mu     sync.Mutex
 	failed error
-	gone   QueueCounts // of the members that are no more
-	polls  MemberCounts
+	gone   snapshot.QueueCounts // of the members that are no more
+	polls  snapshot.MemberCounts
 }
 
 // A queueSeat is what is kept for a member's number, whoever has it.
 type queueSeat struct {
 	recorder *latency.Recorder
-	counts   Received   // guarded by the recorder's lock
-	totals   QueueTotal // likewise
-	member   *queueNode // guarded by the group's lock; nil while nobody has the number
-}
-
-// QueueTotal are running totals of a queue's consumers, of both phases.
-type QueueTotal struct {
-	Acked         int64 // for the first time
-	AckedInWindow int64 // of those, within the measured window
-	Redelivered   int64
-}
-
-func (t *QueueTotal) add(o QueueTotal) {
-	t.Acked += o.Acked
-	t.AckedInWindow += o.AckedInWindow
-	t.Redelivered += o.Redelivered
+	counts   snapshot.Received   // guarded by the recorder's lock
+	totals   snapshot.QueueTotal // likewise
+	member   *queueNode          // guarded by the group's lock; nil while nobody has the number
 }
 
 // queueNode is a member of a queue with its threads.
@@ -266,7 +254,7 @@ func (g *QueueGroup) Stop(ctx context.Context) {
 				g.cfg.OnEvent("error", "a queue was not closed in order", err.Error())
 			}
 			g.mu.Lock()
-			g.gone.add(n.queue.Counts())
+			g.gone.Add(n.queue.Counts())
 			g.mu.Unlock()
 		})
 	}
@@ -292,7 +280,7 @@ func (g *QueueGroup) awaitBuried(ctx context.Context) {
 
 // Counts are what the members did as clients. A queue does not tell of its commits and
 // rebalances.
-func (g *QueueGroup) Counts() MemberCounts {
+func (g *QueueGroup) Counts() snapshot.MemberCounts {
 	members := g.seated()
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -305,7 +293,7 @@ func (g *QueueGroup) Counts() MemberCounts {
 }
 
 // QueueCounts are the queues' own counters, of all members that there have been.
-func (g *QueueGroup) QueueCounts() QueueCounts {
+func (g *QueueGroup) QueueCounts() snapshot.QueueCounts {
 	members := g.seated()
 	g.mu.Lock()
 	sum := g.gone
@@ -314,13 +302,13 @@ func (g *QueueGroup) QueueCounts() QueueCounts {
 		return sum // theirs are in it
 	}
 	for _, n := range members {
-		sum.add(n.queue.Counts())
+		sum.Add(n.queue.Counts())
 	}
 	return sum
 }
 
 // Received are the counts of all members together.
-func (g *QueueGroup) Received() (sum Received) {
+func (g *QueueGroup) Received() (sum snapshot.Received) {
 	for _, s := range g.seats {
 		s.recorder.Lock()
 		sum.Add(s.counts)
@@ -330,10 +318,10 @@ func (g *QueueGroup) Received() (sum Received) {
 }
 
 // Totals are the running totals of all members together.
-func (g *QueueGroup) Totals() (sum QueueTotal) {
+func (g *QueueGroup) Totals() (sum snapshot.QueueTotal) {
 	for _, s := range g.seats {
 		s.recorder.Lock()
-		sum.add(s.totals)
+		sum.Add(s.totals)
 		s.recorder.Unlock()
 	}
 	return sum

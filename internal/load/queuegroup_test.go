@@ -9,6 +9,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/measure/latency"
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
 // queueBench is a queue with its consumers in virtual time.
@@ -59,7 +60,7 @@ func ofQueue(t *testing.T, n int, change func(*QueueConfig, *fakeQueue), f func(
 }
 
 // drain waits until everything is settled, and returns the measured records' tally.
-func (b *queueBench) drain(t *testing.T, most time.Duration) QueueTally {
+func (b *queueBench) drain(t *testing.T, most time.Duration) snapshot.DeliveryCounts {
 	t.Helper()
 	for began := time.Now(); b.missing() > 0; time.Sleep(100 * time.Millisecond) {
 		if time.Since(began) > most {
@@ -137,7 +138,7 @@ func TestQueueDropsInSilence(t *testing.T) {
 
 // The same seed drops the same deliveries, whoever works on them.
 func TestQueueDropsTheSame(t *testing.T) {
-	var seen []QueueTally
+	var seen []snapshot.DeliveryCounts
 	for _, threads := range []int{1, 7} {
 		ofQueue(t, 1000, func(c *QueueConfig, _ *fakeQueue) { c.Drop, c.Threads = 0.3, threads }, func(t *testing.T, b *queueBench) {
 			seen = append(seen, b.drain(t, time.Hour))

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
 // Queue is one member of a group of a queue whose records are acknowledged one by one. It
@@ -15,7 +17,7 @@ type Queue interface {
 	// the queue's order, until ctx ends. A handler settles its record; one that it did not
 	// settle is given back where it returns an error.
 	Run(ctx context.Context, handlers int, handle func(Lot) error) error
-	Counts() QueueCounts
+	Counts() snapshot.QueueCounts
 	// Kill cuts the member off as the death of its process would: nothing goes out any
 	// more, and nobody is told.
 	Kill()
@@ -45,21 +47,4 @@ type Lent struct {
 	KeyBytes  int
 	Attempt   int       // by the queue's count, 1 is the first
 	Deadline  time.Time // zero: none
-}
-
-// QueueCounts are the counters of a member of a queue.
-type QueueCounts struct {
-	Expired, Tailed, Missing, InFlight int64
-	RetentionAlarm                     string
-}
-
-// add adds what o counted.
-func (c *QueueCounts) add(o QueueCounts) {
-	c.Expired += o.Expired
-	c.Tailed += o.Tailed
-	c.Missing += o.Missing
-	c.InFlight += o.InFlight
-	if c.RetentionAlarm == "" {
-		c.RetentionAlarm = o.RetentionAlarm
-	}
 }

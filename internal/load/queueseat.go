@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
 // Members of a queue come and go as those of a group do (seat.go).
@@ -73,12 +75,12 @@ func (g *QueueGroup) CanKill() error { return nil }
 
 // Kill has a member vanish: its connections are cut, its threads stop where they are, and
 // nothing is given back. When it returns, nothing more is delivered to it.
-func (g *QueueGroup) Kill(number int) (Loss, error) {
+func (g *QueueGroup) Kill(number int) (snapshot.Loss, error) {
 	g.changing.Lock()
 	defer g.changing.Unlock()
 	n, err := g.present(number)
 	if err != nil {
-		return Loss{}, err
+		return snapshot.Loss{}, err
 	}
 	n.kill()
 	if g.cfg.Locks != LocksStay { // before they end: others may be handed its records at once
@@ -86,7 +88,7 @@ func (g *QueueGroup) Kill(number int) (Loss, error) {
 	}
 	n.queue.Kill()
 	n.running.Wait()
-	loss := Loss{Unsettled: n.inHand.Load(), OfQueue: true}
+	loss := snapshot.Loss{Unsettled: n.inHand.Load(), OfQueue: true}
 	n.inHand.Store(0)
 	g.rise(n)
 	g.buried.Go(func() {
@@ -103,7 +105,7 @@ func (g *QueueGroup) rise(n *queueNode) {
 	counts.InFlight = 0
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.gone.add(counts)
+	g.gone.Add(counts)
 	g.polls.Polls += n.polls.Load()
 	g.polls.EmptyPolls += n.empty.Load()
 	n.seat.member = nil

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/measure/latency"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
@@ -161,9 +162,9 @@ func (n *queueNode) sleepUntil(at int64) bool {
 // handOver enters the records [from, from+turns) of a lot into the books and appends
 // them to hand. Their times, and those that wait already, go into the histograms.
 func (n *queueNode) handOver(hand []inHand, times *[]timed, lot Lot, from, turns int, now, work int64) []inHand {
-	var counts Received
+	var counts snapshot.Received
 	var delivered, first int64
-	var totals QueueTotal
+	var totals snapshot.QueueTotal
 	wall := time.Now()
 	for i := from; i < from+turns; i++ {
 		l := lot.At(i)
@@ -185,7 +186,7 @@ func (n *queueNode) handOver(hand []inHand, times *[]timed, lot Lot, from, turns
 	}
 	n.inHand.Add(int64(turns))
 	counts.WorkInWindow = work
-	counts.deliver(n.group.axis, now, delivered, first)
+	countDeliveries(&counts, n.group.axis, now, delivered, first)
 	if !n.group.axis.InWindow(now) {
 		counts.Bytes = 0
 	}
@@ -194,7 +195,7 @@ func (n *queueNode) handOver(hand []inHand, times *[]timed, lot Lot, from, turns
 }
 
 // record enters times and counts, and leaves no times.
-func (n *queueNode) record(times *[]timed, counts Received, totals QueueTotal) {
+func (n *queueNode) record(times *[]timed, counts snapshot.Received, totals snapshot.QueueTotal) {
 	s := n.seat
 	s.recorder.Lock()
 	defer s.recorder.Unlock()
@@ -203,7 +204,7 @@ func (n *queueNode) record(times *[]timed, counts Received, totals QueueTotal) {
 	}
 	*times = (*times)[:0]
 	s.counts.Add(counts)
-	s.totals.add(totals)
+	s.totals.Add(totals)
 }
 
 // deadlineOf is when a record's lock ends, on the axis, of which now is the present and
@@ -244,7 +245,7 @@ func (n *queueNode) handOne(l Lent, i int, now, deadline int64) inHand {
 }
 
 // timesOf are the times that a delivery gives.
-func (n *queueNode) timesOf(h inHand, times *[]timed, counts *Received) {
+func (n *queueNode) timesOf(h inHand, times *[]timed, counts *snapshot.Received) {
 	measured := h.stamp.Intended >= 0
 	add := func(metric latency.Metric, ns int64) { *times = append(*times, timed{metric, measured, ns}) }
 	switch {
@@ -268,8 +269,8 @@ func (n *queueNode) timesOf(h inHand, times *[]timed, counts *Received) {
 // settle settles what is in hand; it returns false when the member was killed meanwhile.
 func (t *queueThread) settle(lot Lot) bool {
 	n := t.node
-	var counts Received
-	var totals QueueTotal
+	var counts snapshot.Received
+	var totals snapshot.QueueTotal
 	for k, h := range t.hand {
 		if n.life.Err() != nil {
 			n.record(&t.times, counts, totals)
@@ -284,13 +285,13 @@ func (t *queueThread) settle(lot Lot) bool {
 }
 
 // settleOne acknowledges a record, gives it back, or says nothing of it.
-func (n *queueNode) settleOne(lot Lot, h inHand, times *[]timed, counts *Received, totals *QueueTotal) {
+func (n *queueNode) settleOne(lot Lot, h inHand, times *[]timed, counts *snapshot.Received, totals *snapshot.QueueTotal) {
 	g := n.group
 	if h.ours && g.drops(h) {
 		if g.cfg.Nack {
 			n.nack(lot, h)
 		} else { // nothing is said of it
-			n.tally(h, func(t *QueueTally) { t.Dropped++ })
+			n.tally(h, func(t *snapshot.DeliveryCounts) { t.Dropped++ })
 		}
 		return
 	}
@@ -307,7 +308,7 @@ func (n *queueNode) settleOne(lot Lot, h inHand, times *[]timed, counts *Receive
 }
 
 // acked enters an acknowledgement that was taken.
-func (n *queueNode) acked(h inHand, now int64, times *[]timed, counts *Received, totals *QueueTotal) {
+func (n *queueNode) acked(h inHand, now int64, times *[]timed, counts *snapshot.Received, totals *snapshot.QueueTotal) {
 	g := n.group
 	b := g.books[h.stamp.Partition]
 	b.delivered.Lock()
@@ -344,7 +345,7 @@ func (n *queueNode) nack(lot Lot, h inHand) {
 		n.late(h, err)
 		return
 	}
-	n.tally(h, func(t *QueueTally) { t.Nacked++ })
+	n.tally(h, func(t *snapshot.DeliveryCounts) { t.Nacked++ })
 }
 
 func (g *QueueGroup) delay(attempt int) time.Duration {
@@ -358,13 +359,13 @@ func (g *QueueGroup) delay(attempt int) time.Duration {
 func (n *queueNode) late(h inHand, err error) {
 	switch {
 	case errors.Is(err, context.Canceled):
-		n.tally(h, func(t *QueueTally) { t.Unsettled++ })
+		n.tally(h, func(t *snapshot.DeliveryCounts) { t.Unsettled++ })
 	case errors.Is(err, ErrLockExpired):
-		n.tally(h, func(t *QueueTally) { t.GivenUpExpired++ })
+		n.tally(h, func(t *snapshot.DeliveryCounts) { t.GivenUpExpired++ })
 	case errors.Is(err, ErrLockLost):
-		n.tally(h, func(t *QueueTally) { t.GivenUpLost++ })
+		n.tally(h, func(t *snapshot.DeliveryCounts) { t.GivenUpLost++ })
 	default:
-		n.tally(h, func(t *QueueTally) { t.GivenUpError++ })
+		n.tally(h, func(t *snapshot.DeliveryCounts) { t.GivenUpError++ })
 		n.group.cfg.OnEvent("error", "a record could not be settled", err.Error())
 	}
 }
@@ -373,13 +374,13 @@ func (n *queueNode) late(h inHand, err error) {
 func (n *queueNode) giveUp(hand []inHand) {
 	for _, h := range hand {
 		if h.ours {
-			n.tally(h, func(t *QueueTally) { t.Unsettled++ })
+			n.tally(h, func(t *snapshot.DeliveryCounts) { t.Unsettled++ })
 		}
 	}
 }
 
 // tally counts something of a record.
-func (n *queueNode) tally(h inHand, count func(*QueueTally)) {
+func (n *queueNode) tally(h inHand, count func(*snapshot.DeliveryCounts)) {
 	b := n.group.books[h.stamp.Partition]
 	b.delivered.Lock()
 	defer b.delivered.Unlock()

@@ -8,6 +8,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/measure/latency"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
 // A seat is what a group keeps for a member's number, whoever has it: members come
@@ -126,18 +127,6 @@ func (m *member) leave(ctx context.Context) {
 	m.client.Close()
 }
 
-// Loss is what a killed member took with it.
-type Loss struct {
-	Partitions []int32 // that it had, in order
-	// Uncommitted is how many records it had been handed and had not committed:
-	// as many are delivered again at the most, by as much as the brokers know.
-	Uncommitted int64
-	// OfQueue is set of a member of a queue, of which only that is known: Unsettled
-	// records were in its hands.
-	OfQueue   bool
-	Unsettled int64
-}
-
 // CanKill tells whether Kill can be done, nil, or why not.
 func (g *Group) CanKill() error {
 	if _, able := g.everyone()[0].client.(driver.Killer); !able {
@@ -151,16 +140,16 @@ func (g *Group) CanKill() error {
 // out by the session timeout; what the member had been handed and had not committed
 // is then delivered to others again. When Kill returns, nothing more is delivered
 // to it.
-func (g *Group) Kill(number int) (Loss, error) {
+func (g *Group) Kill(number int) (snapshot.Loss, error) {
 	g.changing.Lock()
 	defer g.changing.Unlock()
 	m, err := g.present(number)
 	if err != nil {
-		return Loss{}, err
+		return snapshot.Loss{}, err
 	}
 	killer, able := m.client.(driver.Killer)
 	if !able {
-		return Loss{}, g.CanKill()
+		return snapshot.Loss{}, g.CanKill()
 	}
 	loss := m.kill(killer.Kill)
 	g.rise(m)
@@ -175,12 +164,12 @@ func (g *Group) Kill(number int) (Loss, error) {
 // about to be killed, which cuts them: until then the member keeps its place in the
 // group. When Doom returns, nothing more is delivered to it and nothing more is
 // committed, so that what was is what it will have been. Any driver can have it.
-func (g *Group) Doom(number int) (Loss, error) {
+func (g *Group) Doom(number int) (snapshot.Loss, error) {
 	g.changing.Lock()
 	defer g.changing.Unlock()
 	m, err := g.present(number)
 	if err != nil {
-		return Loss{}, err
+		return snapshot.Loss{}, err
 	}
 	loss := m.kill(func() {
 		m.committing.Lock() // the commit that is under way is still one
@@ -191,14 +180,14 @@ func (g *Group) Doom(number int) (Loss, error) {
 }
 
 // kill ends a member whose connections end as given.
-func (m *member) kill(cutOff func()) Loss {
+func (m *member) kill(cutOff func()) snapshot.Loss {
 	m.dead.Store(true)
 	close(m.cut)
 	m.cancel() // before it happens, so that the failure of its poll is no news
 	cutOff()
 	held := m.held(nil)
 	m.end(held)
-	var loss Loss
+	var loss snapshot.Loss
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, a := range held {

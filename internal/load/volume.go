@@ -3,6 +3,8 @@ package load
 import (
 	"math"
 	"sync"
+
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
 // volume is the bound on what all workers offer in the measured window together.
@@ -49,21 +51,8 @@ func (s *share) end(last, next int64) {
 	v.last, v.next = max(v.last, last), min(v.next, next)
 	if v.left--; v.left == 0 {
 		if !v.part {
-			v.axis.EndAt(Spending{v.last, v.next}.End())
+			v.axis.EndAt(snapshot.Spending{LastNs: v.last, NextNs: v.next}.End())
 		}
 		close(v.spent)
 	}
-}
-
-// Spending is how the volume of some workers came to its end: when the last record
-// was due, and when the first of those would have been that were not offered any
-// more. Before anything was spent it is the zero of Merge.
-type Spending struct{ LastNs, NextNs int64 }
-
-// End is when the measured window ends by it.
-func (s Spending) End() int64 { return max(s.LastNs+1, s.NextNs) }
-
-// Merge is the spending of both.
-func (s Spending) Merge(o Spending) Spending {
-	return Spending{max(s.LastNs, o.LastNs), min(s.NextNs, o.NextNs)}
 }

@@ -7,46 +7,12 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/measure/latency"
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
-// Received are a worker's counts of what it was handed.
-type Received struct {
-	Delivered         int64 // duplicates included; where there are stamps, intact records of this run
-	DeliveredInWindow int64 // of those, handed over within the measured window
-	// Unique counts first deliveries: of an intact record that arrives for the first time,
-	// or without stamps of one whose offset is above all before it. UniqueInWindow were
-	// handed over within the measured window, UniqueAfter at its end or later.
-	Unique, UniqueInWindow, UniqueAfter int64
-	Processed                           int64
-	Bytes                               int64 // keys and values, of those in the window; where they are counted
-	// WorkInWindow is the simulated work that fell into the measured window,
-	// in nanoseconds.
-	WorkInWindow int64
-	// Timed counts the deliveries that have an e2e service time, and ServiceNs is its
-	// sum over them.
-	Timed, ServiceNs int64
-}
-
-// Add adds o to r.
-func (r *Received) Add(o Received) {
-	r.Delivered += o.Delivered
-	r.DeliveredInWindow += o.DeliveredInWindow
-	r.Unique += o.Unique
-	r.UniqueInWindow += o.UniqueInWindow
-	r.UniqueAfter += o.UniqueAfter
-	r.Processed += o.Processed
-	r.Bytes += o.Bytes
-	r.WorkInWindow += o.WorkInWindow
-	r.Timed += o.Timed
-	r.ServiceNs += o.ServiceNs
-}
-
-// Duplicates are the deliveries that are not the first of their record.
-func (r Received) Duplicates() int64 { return r.Delivered - r.Unique }
-
-// deliver counts records that are handed over now, the first of them for the first time.
-func (r *Received) deliver(axis *Axis, now, records, first int64) {
+// countDeliveries counts records that are handed over now, the first of them for the first time.
+func countDeliveries(r *snapshot.Received, axis *Axis, now, records, first int64) {
 	r.Delivered += records
 	r.Unique += first
 	switch {
@@ -89,7 +55,7 @@ type worker struct {
 	handed  []handed
 	stopped <-chan struct{} // closed when the group is stopped
 
-	counts Received // guarded by the recorder's lock
+	counts snapshot.Received // guarded by the recorder's lock
 }
 
 // handed is a record that was handed over, and when it was due.
@@ -219,7 +185,7 @@ func (w *worker) deliver(p *partition, records []driver.Received, now, work int6
 	if w.stamped {
 		n, first = w.check(p, records, now)
 	}
-	w.counts.deliver(w.axis, now, n, first)
+	countDeliveries(&w.counts, w.axis, now, n, first)
 	if w.idle {
 		w.counts.Processed += n
 	}

@@ -1,5 +1,7 @@
 package result
 
+import "kafkabench.example/kafka-bench/internal/measure/latency"
+
 // Time is the distribution of one measured time, in nanoseconds. Count, minimum, mean
 // and standard deviation are of the values that had ended when the run did. From method
 // 2 on, percentiles and maximum are of the whole population: of Count + NotEnded, where
@@ -29,6 +31,15 @@ type Time struct {
 	// AtLeast names the fields that are lower bounds, as p99_ns, because too few values
 	// had ended for them. 0 then says nothing.
 	AtLeast []string `json:"at_least,omitempty"`
+}
+
+// TimeOf returns a distribution as a result has it, all of whose values have ended.
+func TimeOf(d latency.Distribution) Time {
+	return Time{
+		Count: d.Count, MinNs: d.MinNs, MeanNs: d.MeanNs, StddevNs: d.StddevNs, P50Ns: d.P50Ns, P75Ns: d.P75Ns, P90Ns: d.P90Ns,
+		P95Ns: d.P95Ns, P99Ns: d.P99Ns, P995Ns: d.P995Ns, P999Ns: d.P999Ns, P9999Ns: d.P9999Ns, MaxNs: d.MaxNs,
+		Negative: d.Negative, OutOfRange: d.OutOfRange,
+	}
 }
 
 // TimeMetrics are the keys of Run.Time, in the order of a record's life, and at last

@@ -15,6 +15,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/load"
 	"kafkabench.example/kafka-bench/internal/measure/latency"
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
@@ -200,7 +201,7 @@ func (l *lab) consumeApart(ctx context.Context, f filled) (sample, error) {
 // group is the receiving side, in whichever process.
 type group interface {
 	AddTo(collector *latency.Collector)
-	Positions() []load.Reached
+	Positions() []snapshot.Reached
 	Receivers() []*ledger.Receiver
 	Stop(ctx context.Context)
 }

@@ -9,6 +9,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/load"
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
@@ -27,7 +28,7 @@ const maxFillers = 4
 // filling is what a topic was filled with, once it was.
 type filling struct {
 	done   result.Fill
-	sent   load.Sent
+	sent   snapshot.Sent
 	errors map[string]int64
 	books  []*ledger.Sender
 	acked  []int64 // by partition
@@ -126,7 +127,7 @@ func (r *run) awaitFill(ctx context.Context, ps *load.Producers) error {
 }
 
 // fillSoFar is how far a fill had come that did not end.
-func fillSoFar(s load.Sent) string {
+func fillSoFar(s snapshot.Sent) string {
 	return fmt.Sprintf("%s records were acknowledged, %s failed, %s were in flight", unit.Count(s.Acked), unit.Count(s.Failed+s.Unknown), unit.Count(s.InFlight()))
 }
 
@@ -147,7 +148,7 @@ const (
 // fillWatch tells how a fill goes from looks at its counts.
 type fillWatch struct {
 	patience time.Duration
-	before   load.Sent
+	before   snapshot.Sent
 	moved    time.Time // the last look at which a record had its fate; zero before the first
 }
 
@@ -155,7 +156,7 @@ func newFillWatch(deliveryTimeout time.Duration) *fillWatch {
 	return &fillWatch{patience: deliveryTimeout + fillPatience}
 }
 
-func (w *fillWatch) look(at time.Time, now load.Sent) fillState {
+func (w *fillWatch) look(at time.Time, now snapshot.Sent) fillState {
 	before := w.before
 	w.before = now
 	failed, acked := now.Failed+now.Unknown > before.Failed+before.Unknown, now.Acked > before.Acked

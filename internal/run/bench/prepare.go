@@ -13,6 +13,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/probe"
 	"kafkabench.example/kafka-bench/internal/load"
 	"kafkabench.example/kafka-bench/internal/measure/latency"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/plan/arrival"
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
@@ -61,11 +62,11 @@ type run struct {
 	letGoNs               int64 // when consumers that were held were let go
 	lateAtFinish          int64 // first deliveries from the window's end until finishedNs
 	drained               bool
-	ends                  []int64          // of the partitions, once nothing is produced any more
-	seen                  seenEnds         // before they were final
-	atStop                [][]load.Reached // when the drain ended, by group
-	atStart, atEnd        reading          // of the measured window
-	held                  []backlog        // by group: what the topic held when the window began, where that is to be read
+	ends                  []int64              // of the partitions, once nothing is produced any more
+	seen                  seenEnds             // before they were final
+	atStop                [][]snapshot.Reached // when the drain ended, by group
+	atStart, atEnd        reading              // of the measured window
+	held                  []backlog            // by group: what the topic held when the window began, where that is to be read
 	warnings              []string
 	grouped               bool    // the groups may exist on the brokers
 	queue                 *queue  // what the consumers take records from, where that is a queue

@@ -12,6 +12,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/load"
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
@@ -23,7 +24,7 @@ import (
 func TestQuiet(t *testing.T) {
 	q := newQuiet(10 * time.Second)
 	at := func(s int, delivered, acked int64) bool {
-		return q.look(time.Unix(int64(s), 0), load.Received{Delivered: delivered}, load.QueueTotal{Acked: acked})
+		return q.look(time.Unix(int64(s), 0), snapshot.Received{Delivered: delivered}, snapshot.QueueTotal{Acked: acked})
 	}
 	for _, look := range []struct {
 		s                int

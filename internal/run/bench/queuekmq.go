@@ -7,6 +7,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
 	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/kmq"
 )
 
@@ -29,9 +30,9 @@ func (q *kmqQueue) Run(ctx context.Context, handlers int, handle func(load.Lot) 
 	return q.queue.Run(ctx, handlers, func(_ context.Context, d kmq.Delivery) error { return handle(kmqLot{d}) }, kmq.InOrder(q.order))
 }
 
-func (q *kmqQueue) Counts() load.QueueCounts {
+func (q *kmqQueue) Counts() snapshot.QueueCounts {
 	s := q.queue.Stats()
-	return load.QueueCounts{Expired: s.Expired, Tailed: s.Tailed, Missing: s.Missing, InFlight: int64(s.InFlight), RetentionAlarm: s.RetentionAlarm}
+	return snapshot.QueueCounts{Expired: s.Expired, Tailed: s.Tailed, Missing: s.Missing, InFlight: int64(s.InFlight), RetentionAlarm: s.RetentionAlarm}
 }
 
 func (q *kmqQueue) Kill() { q.line.Cut() }

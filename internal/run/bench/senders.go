@@ -11,6 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/load"
 	"kafkabench.example/kafka-bench/internal/measure/latency"
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/plan/arrival"
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
@@ -29,16 +30,16 @@ type senders interface {
 	Err() error
 
 	// While the load runs.
-	Sent() (warmup, measured load.Sent)
+	Sent() (warmup, measured snapshot.Sent)
 	AckedIn(partitions int) []int64
-	Behind(awaited [][]ledger.Awaited) load.Behind
+	Behind(awaited [][]ledger.Awaited) snapshot.Behind
 	AddTo(*latency.Collector)
 	Wire() (driver.Wire, bool)
 
 	// Once they are closed.
 	Waiting() (records, oldestDue int64)
 	DeferredPeak() int64
-	AckGaps() []load.Gaps
+	AckGaps() []snapshot.Gaps
 	Errors(measured bool) map[string]int64
 	Books() []*ledger.Sender
 

@@ -13,6 +13,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/load"
 	"kafkabench.example/kafka-bench/internal/measure/latency"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
 // ConsumersConfig says what a consumer group in processes of its own is.
@@ -210,7 +211,7 @@ func (cs *Consumers) Dead() error {
 }
 
 // Received are the counts of all members together.
-func (cs *Consumers) Received() (sum load.Received) {
+func (cs *Consumers) Received() (sum snapshot.Received) {
 	for _, s := range cs.standings() {
 		sum.Add(s.Received)
 	}
@@ -218,7 +219,7 @@ func (cs *Consumers) Received() (sum load.Received) {
 }
 
 // Counts are what the members did as clients, those that are gone included.
-func (cs *Consumers) Counts() (sum load.MemberCounts) {
+func (cs *Consumers) Counts() (sum snapshot.MemberCounts) {
 	for _, s := range cs.standings() {
 		sum.Add(s.Counts)
 	}

@@ -15,6 +15,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/load"
 	"kafkabench.example/kafka-bench/internal/measure/latency"
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
 // join opens a group on the tape in so many processes, ready to read once its axis
@@ -41,10 +42,10 @@ func join(t testing.TB, start func(place int) (*Child, error), axis *load.Axis, 
 
 // consumers is what both kinds of groups have.
 type consumers interface {
-	Reached() []load.Reached
-	Positions() []load.Reached
-	Received() load.Received
-	Counts() load.MemberCounts
+	Reached() []snapshot.Reached
+	Positions() []snapshot.Reached
+	Received() snapshot.Received
+	Counts() snapshot.MemberCounts
 	Receivers() []*ledger.Receiver
 	AddTo(*latency.Collector)
 	Stop(context.Context)
@@ -53,9 +54,9 @@ type consumers interface {
 
 // got is all that a run learns of its receiving side, once it has stopped.
 type got struct {
-	reached  []load.Reached
+	reached  []snapshot.Reached
 	agree    bool // the positions alone say the same
-	received load.Received
+	received snapshot.Received
 	books    ledger.Books
 	counts   map[latency.Metric]int64
 	workers  int
@@ -64,7 +65,7 @@ type got struct {
 // readToEnd waits until a group has come to the end of every partition.
 func readToEnd(t *testing.T, g consumers) {
 	t.Helper()
-	behind := func(r load.Reached) bool { return r.Position < tapeRecords }
+	behind := func(r snapshot.Reached) bool { return r.Position < tapeRecords }
 	for slices.ContainsFunc(g.Reached(), behind) {
 		time.Sleep(10 * time.Millisecond)
 	}
@@ -87,7 +88,7 @@ func learn(g consumers, collector *latency.Collector) (all got) {
 	g.Stop(context.Background())
 	collector.Collect()
 	all.reached, all.received, all.workers = g.Reached(), g.Received(), g.Workers()
-	all.agree = slices.EqualFunc(g.Positions(), all.reached, func(p, r load.Reached) bool {
+	all.agree = slices.EqualFunc(g.Positions(), all.reached, func(p, r snapshot.Reached) bool {
 		return p.Position == r.Position && p.At == r.At && p.Delivered == r.Delivered
 	})
 	all.books = ledger.Close(sent(len(all.reached)), g.Receivers(), func(int32) int64 { return tapeRecords })

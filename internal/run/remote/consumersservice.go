@@ -6,6 +6,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/load"
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
 // ConsumersName is the name that ConsumersService is served by.
@@ -83,7 +84,7 @@ func (s *ConsumersService) Standing(_ None, reply *Standing) error {
 
 // GroupReached is how far the members of a process have come.
 type GroupReached struct {
-	Partitions []load.Reached // without Awaited
+	Partitions []snapshot.Reached // without Awaited
 	// Books are the receiving side of the books, of the partitions that anything
 	// came of, where there are stamps.
 	Books map[int32]*ledger.Receiver
@@ -114,7 +115,7 @@ func (s *ConsumersService) Reached(_ None, reply *GroupReached) error {
 
 // Positions answers how far the members have come, and nothing of the books: it is
 // asked many times a second.
-func (s *ConsumersService) Positions(_ None, reply *[]load.Reached) error {
+func (s *ConsumersService) Positions(_ None, reply *[]snapshot.Reached) error {
 	g, err := s.group()
 	if err == nil {
 		*reply = g.Positions()
@@ -123,7 +124,7 @@ func (s *ConsumersService) Positions(_ None, reply *[]load.Reached) error {
 }
 
 // DeliveryGaps answers in which times the members were handed nothing.
-func (s *ConsumersService) DeliveryGaps(_ None, reply *[]load.Gaps) error {
+func (s *ConsumersService) DeliveryGaps(_ None, reply *[]snapshot.Gaps) error {
 	g, err := s.group()
 	if err == nil {
 		*reply = g.DeliveryGaps()
@@ -150,7 +151,7 @@ func (s *ConsumersService) Leave(number int, _ *None) error {
 }
 
 // Kill has a member vanish, and the process stay.
-func (s *ConsumersService) Kill(number int, reply *load.Loss) error {
+func (s *ConsumersService) Kill(number int, reply *snapshot.Loss) error {
 	g, err := s.group()
 	if err == nil {
 		*reply, err = g.Kill(number)
@@ -159,7 +160,7 @@ func (s *ConsumersService) Kill(number int, reply *load.Loss) error {
 }
 
 // Doom prepares a member for the end of this process.
-func (s *ConsumersService) Doom(number int, reply *load.Loss) error {
+func (s *ConsumersService) Doom(number int, reply *snapshot.Loss) error {
 	g, err := s.group()
 	if err == nil {
 		*reply, err = g.Doom(number)

@@ -6,6 +6,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
 // GroupAssignment is what a process has to do for a consumer group, as the run has
@@ -109,8 +110,8 @@ type GroupReply struct {
 
 // Standing is how the members of a process stand.
 type Standing struct {
-	Received load.Received
-	Counts   load.MemberCounts
+	Received snapshot.Received
+	Counts   snapshot.MemberCounts
 	Working  bool
 	Wire     driver.Wire
 	Counted  bool // the driver counts the wire

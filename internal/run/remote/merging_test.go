@@ -4,17 +4,17 @@ import (
 	"reflect"
 	"testing"
 
-	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
 // TestFurthest: how far two processes have come in a partition together, and when the
 // furthest record came for the first time.
 func TestFurthest(t *testing.T) {
-	nothing := load.Reached{Position: 5, At: load.NeverHanded}
-	at := func(position, at, records int64) load.Reached {
-		return load.Reached{Position: position, At: at, Delivered: records, Arrived: records}
+	nothing := snapshot.Reached{Position: 5, At: snapshot.NeverHanded}
+	at := func(position, at, records int64) snapshot.Reached {
+		return snapshot.Reached{Position: position, At: at, Delivered: records, Arrived: records}
 	}
-	for name, c := range map[string]struct{ a, b, want load.Reached }{
+	for name, c := range map[string]struct{ a, b, want snapshot.Reached }{
 		"nobody was handed anything":         {nothing, nothing, nothing},
 		"one was":                            {nothing, at(15, 100, 10), at(15, 100, 10)},
 		"the other was":                      {at(15, 100, 10), nothing, at(15, 100, 10)},

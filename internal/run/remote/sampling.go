@@ -3,7 +3,7 @@ package remote
 import (
 	"time"
 
-	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
 // Whoever takes the figures of many processes at fixed times must not wait for the one
@@ -107,7 +107,7 @@ type SampledConsumers struct{ *Consumers }
 func (cs *Consumers) Sampled() SampledConsumers { return SampledConsumers{cs} }
 
 // Received are the counts of all members together.
-func (s SampledConsumers) Received() (sum load.Received) {
+func (s SampledConsumers) Received() (sum snapshot.Received) {
 	for _, one := range askAll(s.Consumers, ConsumersName+".Standing", AskSoon[Standing]) {
 		sum.Add(one.Received)
 	}
@@ -115,7 +115,7 @@ func (s SampledConsumers) Received() (sum load.Received) {
 }
 
 // Reached is how far the group has come in each partition.
-func (s SampledConsumers) Reached() []load.Reached {
+func (s SampledConsumers) Reached() []snapshot.Reached {
 	return s.reachedBy(s.reached(AskSoon[GroupReached]))
 }
 

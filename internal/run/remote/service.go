@@ -3,6 +3,7 @@ package remote
 import (
 	"kafkabench.example/kafka-bench/internal/load"
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
 // ServiceName is the name that ProducersService is served by.
@@ -85,7 +86,7 @@ func (s *ProducersService) AckedIn(_ None, reply *[]int64) error {
 }
 
 // Behind answers what load.Producers.Behind does.
-func (s *ProducersService) Behind(awaited [][]ledger.Awaited, reply *load.Behind) error {
+func (s *ProducersService) Behind(awaited [][]ledger.Awaited, reply *snapshot.Behind) error {
 	ps, err := s.producers()
 	if err == nil {
 		*reply = ps.Behind(awaited)
@@ -114,7 +115,7 @@ func (s *ProducersService) AwaitDone(None, *None) error {
 
 // AwaitSpent answers when the workers of this process have offered their share of
 // the volume.
-func (s *ProducersService) AwaitSpent(_ None, reply *load.Spending) error {
+func (s *ProducersService) AwaitSpent(_ None, reply *snapshot.Spending) error {
 	ps, err := s.producers()
 	if err == nil {
 		<-ps.Spent()
