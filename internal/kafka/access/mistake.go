@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Fault is one thing that is wrong in a properties file. It never holds a value
+// Mistake is one thing that is wrong in a properties file. It never holds a value
 // of the file.
-type Fault struct {
+type Mistake struct {
 	File    string
 	Line    int    // from 1
 	Key     string // the setting; empty where the line has none
@@ -17,9 +17,9 @@ type Fault struct {
 	Remedy  string // may be empty where the problem says it all
 }
 
-// Error is "file:line: key: problem; remedy", without the parts that the fault
+// Error is "file:line: key: problem; remedy", without the parts that the mistake
 // does not have.
-func (f Fault) Error() string {
+func (f Mistake) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s:%d: ", f.File, f.Line)
 	if f.Key != "" {
@@ -32,11 +32,11 @@ func (f Fault) Error() string {
 	return b.String()
 }
 
-// Faults are all that is wrong in a properties file, in the order of its lines.
-type Faults []Fault
+// Mistakes are all that is wrong in a properties file, in the order of its lines.
+type Mistakes []Mistake
 
-// Error is one line for each fault.
-func (fs Faults) Error() string {
+// Error is one line for each mistake.
+func (fs Mistakes) Error() string {
 	lines := make([]string, len(fs))
 	for i, f := range fs {
 		lines[i] = f.Error()
@@ -44,7 +44,7 @@ func (fs Faults) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-func (fs Faults) sorted() Faults {
-	slices.SortStableFunc(fs, func(a, b Fault) int { return cmp.Compare(a.Line, b.Line) })
+func (fs Mistakes) sorted() Mistakes {
+	slices.SortStableFunc(fs, func(a, b Mistake) int { return cmp.Compare(a.Line, b.Line) })
 	return fs
 }

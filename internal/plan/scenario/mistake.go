@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// maxFaults bounds what one error reports: nobody reads on, and a broken file
+// maxMistakes bounds what one error reports: nobody reads on, and a broken file
 // of a megabyte has a hundred thousand.
-const maxFaults = 100
+const maxMistakes = 100
 
-// Fault is one thing that is wrong in a scenario: where, what, and what would
+// Mistake is one thing that is wrong in a scenario: where, what, and what would
 // be right.
-type Fault struct {
+type Mistake struct {
 	// File is the file's path, "preset NAME", or the override as it was given
 	// ("--set load.rate=20k"); "" for a scenario that was not loaded.
 	File string
@@ -27,9 +27,9 @@ type Fault struct {
 }
 
 // Error is "file:line:column: path: problem; remedy", without the parts that
-// the fault does not have. An override is short enough to be found in without a
+// the mistake does not have. An override is short enough to be found in without a
 // place.
-func (f Fault) Error() string {
+func (f Mistake) Error() string {
 	var b strings.Builder
 	if f.File != "" {
 		b.WriteString(f.File)
@@ -48,13 +48,13 @@ func (f Fault) Error() string {
 	return b.String()
 }
 
-// Faults are all that is wrong in a scenario, in the order of the files, then of
+// Mistakes are all that is wrong in a scenario, in the order of the files, then of
 // the overrides. An error that Read, ReadSuite, Parse or Validate returns for a
 // scenario's content is one.
-type Faults []Fault
+type Mistakes []Mistake
 
-// Error is one line for each fault.
-func (fs Faults) Error() string {
+// Error is one line for each mistake.
+func (fs Mistakes) Error() string {
 	lines := make([]string, len(fs))
 	for i, f := range fs {
 		lines[i] = f.Error()
@@ -62,39 +62,39 @@ func (fs Faults) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// sorted puts the faults of the layers into the order in which a person meets
+// sorted puts the mistakes of the layers into the order in which a person meets
 // them, and says each of them once.
-func (fs Faults) sorted(layers []string) Faults {
-	slices.SortStableFunc(fs, func(a, b Fault) int {
+func (fs Mistakes) sorted(layers []string) Mistakes {
+	slices.SortStableFunc(fs, func(a, b Mistake) int {
 		return cmp.Or(
 			cmp.Compare(slices.Index(layers, a.File), slices.Index(layers, b.File)),
 			cmp.Compare(a.Line, b.Line),
 			cmp.Compare(a.Column, b.Column))
 	})
-	said := make(map[Fault]bool)
-	return slices.DeleteFunc(fs, func(f Fault) bool {
+	said := make(map[Mistake]bool)
+	return slices.DeleteFunc(fs, func(f Mistake) bool {
 		again := said[f]
 		said[f] = true
 		return again
 	})
 }
 
-// bounded cuts the faults at maxFaults and says so.
-func (fs Faults) bounded() Faults {
-	if len(fs) <= maxFaults {
+// bounded cuts the mistakes at maxMistakes and says so.
+func (fs Mistakes) bounded() Mistakes {
+	if len(fs) <= maxMistakes {
 		return fs
 	}
-	more := len(fs) - maxFaults
-	next := fs[maxFaults]
-	return append(fs[:maxFaults:maxFaults], Fault{
+	more := len(fs) - maxMistakes
+	next := fs[maxMistakes]
+	return append(fs[:maxMistakes:maxMistakes], Mistake{
 		File: next.File, Line: next.Line, Column: next.Column,
 		Problem: fmt.Sprintf("%d more faults follow", more),
 		Remedy:  "mend these first",
 	})
 }
 
-// asError avoids the error that is not nil and holds no faults.
-func (fs Faults) asError() error {
+// asError avoids the error that is not nil and holds no mistakes.
+func (fs Mistakes) asError() error {
 	if len(fs) == 0 {
 		return nil
 	}

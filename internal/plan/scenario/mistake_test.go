@@ -9,32 +9,32 @@ import (
 	"testing"
 )
 
-// faults reads text and returns the lines of its faults.
-func faults(t *testing.T, text string, overrides ...string) []string {
+// mistakes reads text and returns the lines of its mistakes.
+func mistakes(t *testing.T, text string, overrides ...string) []string {
 	t.Helper()
 	_, err := Parse("f.yaml", []byte(text), overrides...)
 	if err == nil {
 		return nil
 	}
-	var list Faults
+	var list Mistakes
 	if !errors.As(err, &list) {
 		t.Fatalf("%q: the error %v is not Faults", text, err)
 	}
 	return strings.Split(err.Error(), "\n")
 }
 
-// each case has one fault, whose text is all of it.
+// each case has one mistake, whose text is all of it.
 func check(t *testing.T, cases [][2]string) {
 	t.Helper()
 	for _, c := range cases {
-		got := faults(t, c[0])
+		got := mistakes(t, c[0])
 		if len(got) != 1 || got[0] != c[1] {
 			t.Errorf("%q:\n got %s\nwant %s", c[0], strings.Join(got, "\n     "), c[1])
 		}
 	}
 }
 
-func TestSyntaxFaults(t *testing.T) {
+func TestSyntaxMistakes(t *testing.T) {
 	const empty = "f.yaml:1:1: it is empty; a scenario has at least one key, as in load: {rate: 10k/s}; show quick prints a whole one"
 	check(t, [][2]string{
 		{"", empty},
@@ -52,7 +52,7 @@ func TestSyntaxFaults(t *testing.T) {
 	})
 }
 
-func TestStructureFaults(t *testing.T) {
+func TestStructureMistakes(t *testing.T) {
 	const topicKeys = "the keys of topic are existing, partitions, replication, fill, config"
 	const sizeRemedy = "write one size, or exactly one of uniform, normal and list, as in: size: {uniform: [64B, 1KiB]}"
 	check(t, [][2]string{
@@ -106,7 +106,7 @@ func TestUnknownKeys(t *testing.T) {
 		"num-records": "here that is load.volume, in bytes, or phases.measure", "max.in.flight.requests.per.connection": "here that is load.in_flight",
 		"zebra": "the keys of a scenario are ",
 	} {
-		got := strings.Join(faults(t, key+": 3"), "\n")
+		got := strings.Join(mistakes(t, key+": 3"), "\n")
 		if !strings.HasPrefix(got, "f.yaml:1:1: "+key+": unknown key; "+want) {
 			t.Errorf("%s: %s\nwant %s", key, got, want)
 		}
@@ -144,7 +144,7 @@ func TestSynonyms(t *testing.T) {
 }
 
 // What an alias brings to where it is used is told there.
-func TestFaultsOfAliases(t *testing.T) {
+func TestMistakesOfAliases(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"phases: {warmup: &w 3s, measure: 30s}\nload:\n  rate: *w", `f.yaml:3:9: load.rate: rate "3s": unknown multiplier "s"; write 3k/s (thousands) or 3M/s (millions)`},
 		{"phases: {warmup: &w 3s}\nsampling:\n  interval: 1s\n  lag: 1s\nload:\n  linger: 1ms\n  delivery_timeout: 2m\nconsume:\n  commit: *w\n  fetch:\n    max_wait: &m 2m\nbackpressure:\n  poll: *m",
@@ -159,8 +159,8 @@ func TestFaultsOfAliases(t *testing.T) {
 	}
 }
 
-// What cannot be read must not bring up faults that only follow from it.
-func TestNoFaultFromAFault(t *testing.T) {
+// What cannot be read must not bring up mistakes that only follow from it.
+func TestNoMistakeFromAMistake(t *testing.T) {
 	for _, text := range []string{
 		"phases: {measure: 40}\nconsume: {changes: [{at: 35s, work: 1ms}]}",
 		"phases: {mesure: 40s}\nconsume: {changes: [{at: 35s, work: 1ms}]}",
@@ -170,7 +170,7 @@ func TestNoFaultFromAFault(t *testing.T) {
 		"load: {arrival: {process: steps, steps: [{rate: 1k/s, for: 5}]}}",
 		"load: {record: {size: 1MB}, batch: 2}",
 	} {
-		if got := faults(t, text); len(got) != 1 {
+		if got := mistakes(t, text); len(got) != 1 {
 			t.Errorf("%q has %d faults:\n%s", text, len(got), strings.Join(got, "\n"))
 		}
 	}
@@ -187,14 +187,14 @@ func TestAliasBomb(t *testing.T) {
 	}
 	text.WriteString("}\n")
 	text.WriteString(strings.Repeat("    - *c\n", 3000))
-	got := faults(t, text.String())
-	if len(got) != maxFaults+1 || !strings.Contains(got[maxFaults], "more faults follow; mend these first") {
+	got := mistakes(t, text.String())
+	if len(got) != maxMistakes+1 || !strings.Contains(got[maxMistakes], "more faults follow; mend these first") {
 		t.Errorf("%d faults, the last %q", len(got), got[len(got)-1])
 	}
 
 	d, _, _ := read([]layer{{"f.yaml", []byte(text.String())}}, Options{})
-	if d.nodes > maxNodes+10 || len(d.faults) > maxNodes {
-		t.Errorf("%d values were visited, and %d faults kept", d.nodes, len(d.faults))
+	if d.nodes > maxNodes+10 || len(d.mistakes) > maxNodes {
+		t.Errorf("%d values were visited, and %d faults kept", d.nodes, len(d.mistakes))
 	}
 
 	text.Reset()
@@ -203,24 +203,24 @@ func TestAliasBomb(t *testing.T) {
 		fmt.Fprintf(&text, "a%d: &a%d [*a%d, *a%d]\n", i+1, i+1, i, i)
 	}
 	text.WriteString("cluster: {jvm: *a60}\n")
-	if got := faults(t, text.String()); !strings.Contains(strings.Join(got, "\n"), "cluster.jvm[0]: it is a list") {
+	if got := mistakes(t, text.String()); !strings.Contains(strings.Join(got, "\n"), "cluster.jvm[0]: it is a list") {
 		t.Errorf("the bomb in a list of words: %q", got)
 	}
-	if got := faults(t, "consume: &c {changes: [*c]}\n"); len(got) == 0 {
+	if got := mistakes(t, "consume: &c {changes: [*c]}\n"); len(got) == 0 {
 		t.Error("an alias to what it stands in is no fault")
 	}
-	if got := faults(t, "cluster: {jvm: ["+strings.Repeat("a,", maxNodes)+"]}"); len(got) != 1 || !strings.Contains(got[0], "more than 20000 values") {
+	if got := mistakes(t, "cluster: {jvm: ["+strings.Repeat("a,", maxNodes)+"]}"); len(got) != 1 || !strings.Contains(got[0], "more than 20000 values") {
 		t.Errorf("a huge list: %.200q", got)
 	}
 }
 
-func TestFaultsAreBounded(t *testing.T) {
+func TestMistakesAreBounded(t *testing.T) {
 	var text strings.Builder
 	for i := range 500 {
 		fmt.Fprintf(&text, "key%d: 1\n", i)
 	}
-	got := faults(t, text.String())
-	if len(got) != maxFaults+1 || got[maxFaults] != "f.yaml:101:1: 400 more faults follow; mend these first" {
+	got := mistakes(t, text.String())
+	if len(got) != maxMistakes+1 || got[maxMistakes] != "f.yaml:101:1: 400 more faults follow; mend these first" {
 		t.Errorf("%d faults, the last %q", len(got), got[len(got)-1])
 	}
 }

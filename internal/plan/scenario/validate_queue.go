@@ -35,7 +35,7 @@ func (c *checker) queue(s Scenario) {
 	q := s.Consume.Queue
 	if !q.Used() {
 		if q != (Queue{}) {
-			c.fault(path+".engine", "it is required", "name an engine, as in {engine: markers}, or leave consume.queue out")
+			c.mistake(path+".engine", "it is required", "name an engine, as in {engine: markers}, or leave consume.queue out")
 		}
 		return
 	}
@@ -58,17 +58,17 @@ func (c *checker) queue(s Scenario) {
 func (c *checker) drop(path string, q Queue) {
 	d := q.Drop
 	if d.Share < 0 || d.Share > 1 || d.Share == 1 && q.MaxDeliveries == 0 {
-		c.fault(path+".share", fmt.Sprintf("%s is out of range", d.Share),
+		c.mistake(path+".share", fmt.Sprintf("%s is out of range", d.Share),
 			"give 0% to 99.9%, and 100% only with max_deliveries: else no record would ever be done with", "consume.queue.max_deliveries")
 	}
 	switch {
 	case d.Share == 0 && d.How != "":
-		c.fault(path+".how", "nothing is dropped", "leave it out, or give a share, as in 10%", path+".share")
+		c.mistake(path+".how", "nothing is dropped", "leave it out, or give a share, as in 10%", path+".share")
 	case d.Share != 0:
 		c.choice(path+".how", d.How, drops)
 	}
 	if d.How == "silent" && d.Share != 0 && q.Order != "none" && q.Order != "" {
-		c.fault(path+".how", fmt.Sprintf("in order: %s each record is settled before the next, and none can be dropped in silence", q.Order),
+		c.mistake(path+".how", fmt.Sprintf("in order: %s each record is settled before the next, and none can be dropped in silence", q.Order),
 			"set how: nack, or order: none", "consume.queue.order")
 	}
 }
@@ -80,10 +80,10 @@ func (c *checker) backoff(path string, q Queue) {
 		return
 	}
 	if c.duration(path+".min", b.Min, 0, maxVisibility) && c.duration(path+".max", b.Max, 0, maxVisibility) && b.Min > b.Max {
-		c.fault(path+".min", fmt.Sprintf("%s is more than max, %s", b.Min, b.Max), "make it smaller", path+".max")
+		c.mistake(path+".min", fmt.Sprintf("%s is more than max, %s", b.Min, b.Max), "make it smaller", path+".max")
 	}
 	if q.Drop.How != "nack" {
-		c.fault(path, "nothing is given back that could be delayed", "leave it out, or set drop.how: nack", "consume.queue.drop.how")
+		c.mistake(path, "nothing is given back that could be delayed", "leave it out, or set drop.how: nack", "consume.queue.drop.how")
 	}
 }
 
@@ -111,7 +111,7 @@ func (c *checker) engine(path string, q Queue) {
 		{"acks", "share", q.Acks != "", "the brokers keep a share group's acknowledgements", choose},
 	} {
 		if refused.is && refused.engine == q.Engine {
-			c.fault(path+"."+refused.key, refused.problem, refused.remedy, given)
+			c.mistake(path+"."+refused.key, refused.problem, refused.remedy, given)
 		}
 	}
 	if q.Engine == "markers" {
@@ -149,7 +149,7 @@ func (c *checker) queueRun(s Scenario) {
 		{"backpressure", s.Backpressure.Controller != "off", "the lag of a queue's group is not what its consumers are behind", "set backpressure: off"},
 	} {
 		if refused.is {
-			c.fault(refused.path, refused.problem, refused.remedy, "consume.queue.engine", "consume.queue")
+			c.mistake(refused.path, refused.problem, refused.remedy, "consume.queue.engine", "consume.queue")
 		}
 	}
 }
