@@ -80,7 +80,7 @@ type member struct {
 func newMember(g *Group, number int, late bool) *member {
 	m := &member{
 		id: number, late: late, group: g, owned: make(map[int32]*assignment), cut: make(chan struct{}),
-		recorder: g.seats[number].recorder, worker: g.seats[number].worker,
+		recorder: g.places[number].recorder, worker: g.places[number].worker,
 	}
 	m.alive, m.cancel = context.WithCancel(g.alive)
 	return m
@@ -182,7 +182,7 @@ func (m *member) onRevoked(partitions []int32, lost bool) {
 	if m.dead.Load() {
 		return
 	}
-	if !lost && !m.group.stopping.Load() { // Stop has made the last commit
+	if !lost && !m.group.stopping() { // Stop has made the last commit
 		m.commit(context.Background())
 	}
 	m.mu.Lock()
@@ -191,7 +191,7 @@ func (m *member) onRevoked(partitions []int32, lost bool) {
 	}
 	m.size.Store(int64(len(m.owned)))
 	m.mu.Unlock()
-	if m.group.stopping.Load() || m.dead.Load() {
+	if m.group.stopping() || m.dead.Load() {
 		return
 	}
 	m.counts.rebalances.Add(1)

@@ -196,15 +196,15 @@ func (n *queueNode) handOver(hand []inHand, times *[]timed, lot Lot, from, turns
 
 // record enters times and counts, and leaves no times.
 func (n *queueNode) record(times *[]timed, counts snapshot.Received, totals snapshot.QueueTotal) {
-	s := n.seat
-	s.recorder.Lock()
-	defer s.recorder.Unlock()
+	p := n.place
+	p.recorder.Lock()
+	defer p.recorder.Unlock()
 	for _, t := range *times {
-		s.recorder.Record(t.measured, t.metric, t.ns)
+		p.recorder.Record(t.measured, t.metric, t.ns)
 	}
 	*times = (*times)[:0]
-	s.counts.Add(counts)
-	s.totals.Add(totals)
+	p.counts.Add(counts)
+	p.totals.Add(totals)
 }
 
 // deadlineOf is when a record's lock ends, on the axis, of which now is the present and

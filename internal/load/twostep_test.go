@@ -36,7 +36,7 @@ func TestKilledThreadTakesNoFurtherLot(t *testing.T) {
 		g.cfg.Plan = Plan{Work: Work{Distribution: "fixed", Time: time.Hour}}
 		close(g.released)
 		q := &lots{}
-		n := &queueNode{group: g, queue: q, seat: &queueSeat{recorder: latency.NewRecorder(latency.PollTime)}}
+		n := &queueNode{group: g, queue: q, place: &queuePlace{recorder: latency.NewRecorder(latency.PollTime)}}
 		n.life, n.kill = context.WithCancel(t.Context())
 		n.alive, n.cancel = context.WithCancel(t.Context()) // not derived: it has not heard yet
 		q.enough = n.cancel
