@@ -3,8 +3,6 @@ package load
 import (
 	"context"
 	"fmt"
-	"math"
-	"math/rand/v2"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -111,7 +109,7 @@ func StartGroup(cfg GroupConfig) (*Group, error) {
 	for id := range cfg.Partitions {
 		p := &partition{
 			id: int32(id), at: snapshot.NeverHanded, receiver: ledger.NewReceiver(int32(id), cfg.Producers),
-			handed: newAckWatch(cfg.Partitions),
+			handed: NewGapWatch(cfg.Partitions),
 		}
 		if cfg.From != nil {
 			p.next = cfg.From[id]
@@ -153,10 +151,10 @@ func (cfg GroupConfig) opened() []int {
 
 func (g *Group) newWorker(cfg GroupConfig) *worker {
 	w := &worker{
-		axis: cfg.Axis, plan: cfg.Plan, idle: cfg.Plan.None(), stamped: cfg.Stamped,
+		axis: cfg.Axis, server: NewServer(cfg.Axis, cfg.Plan, cfg.Seed, uint64(len(g.workers))),
+		idle: cfg.Plan.None(), stamped: cfg.Stamped,
 		open: !cfg.ClosedLoop, timed: cfg.Producers - cfg.Filled, sized: cfg.Sized, run: cfg.Run,
-		handling: make(chan struct{}, 1), freeAt: math.MinInt64, stopped: g.alive.Done(),
-		rng:      rand.New(rand.NewPCG(cfg.Seed, uint64(len(g.workers)))),
+		handling: make(chan struct{}, 1),
 		recorder: latency.NewRecorder(latency.E2EServiceTime, latency.E2EResponseTime, latency.ProcessedResponseTime),
 	}
 	g.workers = append(g.workers, w)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -108,7 +107,7 @@ type queueNode struct {
 	kill    context.CancelFunc
 	alive   context.Context // until it leaves, at the latest
 	cancel  context.CancelFunc
-	halt    halt
+	halt    Halt
 	running sync.WaitGroup
 	inHand  atomic.Int64 // handed over and not settled
 	polls   atomic.Int64
@@ -160,7 +159,7 @@ func (g *QueueGroup) openMember(number int) (*queueNode, error) {
 	n.alive, n.cancel = context.WithCancel(n.life)
 	threads := make(chan *queueThread, g.cfg.Threads)
 	for i := range g.cfg.Threads {
-		t := &queueThread{node: n, rng: rand.New(rand.NewPCG(g.cfg.Seed, uint64(number*g.cfg.Threads+i))), freeAt: never}
+		t := &queueThread{node: n, server: NewServer(g.axis, g.cfg.Plan, g.cfg.Seed, uint64(number*g.cfg.Threads+i))}
 		if threads <- t; !g.cfg.Ordered {
 			n.running.Go(func() { n.ended(t.run()) })
 		}

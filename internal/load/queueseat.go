@@ -21,7 +21,7 @@ const leaveTimeout = 30 * time.Second
 func (g *QueueGroup) Leave(number int) error {
 	return g.members.Leave(number, func(n *queueNode) error {
 		n.cancel()
-		_ = n.halt.end(number) // it may be paused
+		_ = n.halt.End(number) // it may be paused
 		n.running.Wait()
 		ctx, cancel := context.WithTimeout(g.alive, leaveTimeout)
 		defer cancel()
@@ -80,7 +80,7 @@ func (n *queueNode) close(ctx context.Context) error {
 // until Resume. Its queue goes on in the background: heartbeats, and what it fetches
 // ahead.
 func (g *QueueGroup) Pause(number int) (how string, err error) {
-	if err := g.members.With(number, func(n *queueNode) error { return n.halt.begin(number) }); err != nil {
+	if err := g.members.With(number, func(n *queueNode) error { return n.halt.Begin(number) }); err != nil {
 		return "", err
 	}
 	return fmt.Sprintf("consumer %d neither receives nor settles; its queue goes on with heartbeats", number), nil
@@ -88,5 +88,5 @@ func (g *QueueGroup) Pause(number int) (how string, err error) {
 
 // Resume lets a member go on that was paused.
 func (g *QueueGroup) Resume(number int) error {
-	return g.members.With(number, func(n *queueNode) error { return n.halt.end(number) })
+	return g.members.With(number, func(n *queueNode) error { return n.halt.End(number) })
 }

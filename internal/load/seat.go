@@ -78,8 +78,7 @@ func (g *Group) Doom(number int) (loss snapshot.Loss, err error) {
 // kill ends a member whose connections end as given.
 func (m *member) kill(cutOff func()) snapshot.Loss {
 	m.dead.Store(true)
-	close(m.cut)
-	m.cancel() // before it happens, so that the failure of its poll is no news
+	m.die() // before it happens, so that the failure of its poll is no news
 	cutOff()
 	held := m.held(nil)
 	m.end(held)
@@ -109,7 +108,7 @@ func (m *member) kill(cutOff func()) snapshot.Loss {
 //
 // how says what was done, as a person is told it.
 func (g *Group) Pause(number int) (how string, err error) {
-	if err := g.members.With(number, func(m *member) error { return m.halt.begin(number) }); err != nil {
+	if err := g.members.With(number, func(m *member) error { return m.halt.Begin(number) }); err != nil {
 		return "", err
 	}
 	return fmt.Sprintf("consumer %d neither polls nor works; its client goes on with heartbeats", number), nil
@@ -117,5 +116,5 @@ func (g *Group) Pause(number int) (how string, err error) {
 
 // Resume lets a member go on that was paused.
 func (g *Group) Resume(number int) error {
-	return g.members.With(number, func(m *member) error { return m.halt.end(number) })
+	return g.members.With(number, func(m *member) error { return m.halt.End(number) })
 }

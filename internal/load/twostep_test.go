@@ -41,7 +41,7 @@ func TestKilledThreadTakesNoFurtherLot(t *testing.T) {
 		n.alive, n.cancel = context.WithCancel(t.Context()) // not derived: it has not heard yet
 		q.enough = n.cancel
 		n.kill()
-		if err := (&queueThread{node: n, freeAt: never}).run(); err != nil || q.given != 1 {
+		if err := (&queueThread{node: n, server: NewServer(g.axis, g.cfg.Plan, 0, 0)}).run(); err != nil || q.given != 1 {
 			t.Errorf("error %v after %d lots, want 1", err, q.given)
 		}
 	})
