@@ -243,11 +243,14 @@ func (r *reader) warn() {
 		r.warnings = append(r.warnings, fmt.Sprintf("%s: without effect, %s: %s", r.file, why, listed(useless)))
 	}
 	if len(r.ignored) > 0 {
-		r.warnings = append(r.warnings, fmt.Sprintf("%s: ignored, because only what lets a client in is taken from it: %s", r.file, listed(r.ignored)))
+		r.warnings = append(r.warnings,
+			fmt.Sprintf("%s: ignored, because only what lets a client in is taken from it: %s", r.file,
+				listed(r.ignored)))
 	}
 	if len(r.unnamed) > 0 {
-		r.warnings = append(r.warnings, fmt.Sprintf("%s:%d: ignored, because it does not begin with the name of a setting (lines like it: %d); a value that goes on in the next line needs a backslash at the end of each",
-			r.file, r.unnamed[0], len(r.unnamed)))
+		r.warnings = append(r.warnings,
+			fmt.Sprintf("%s:%d: ignored, because it does not begin with the name of a setting (lines like it: %d); a value that goes on in the next line needs a backslash at the end of each",
+				r.file, r.unnamed[0], len(r.unnamed)))
 	}
 }
 

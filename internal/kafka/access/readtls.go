@@ -9,11 +9,14 @@ import (
 
 // storeRemedy is how to get PEM out of Java's own stores.
 const (
-	trustRemedy = "export it as PEM, name that, and set " + keyTrustType + "=PEM: keytool -list -rfc -keystore STORE > ca.pem"
-	storeRemedy = "export it as PEM, name that, and set " + keyStoreType + "=PEM: keytool -importkeystore -srckeystore STORE -destkeystore client.p12 -deststoretype PKCS12; " +
+	trustRemedy = "export it as PEM, name that, and set " + keyTrustType +
+		"=PEM: keytool -list -rfc -keystore STORE > ca.pem"
+	storeRemedy = "export it as PEM, name that, and set " + keyStoreType +
+		"=PEM: keytool -importkeystore -srckeystore STORE -destkeystore client.p12 -deststoretype PKCS12; " +
 		"openssl pkcs12 -in client.p12 -nodes -out client.pem"
-	decryptRemedy = "decrypt it into a file that only you can read, and remove " + keyPassword + ": openssl pkcs8 -in key.pem -out plain.pem"
-	pemRemedy     = `where a value goes on in the next line, end the line with \n\`
+	decryptRemedy = "decrypt it into a file that only you can read, and remove " + keyPassword +
+		": openssl pkcs8 -in key.pem -out plain.pem"
+	pemRemedy = `where a value goes on in the next line, end the line with \n\`
 )
 
 // tls makes the TLS configuration; where it has mistakes, what it returns is of no
@@ -143,7 +146,8 @@ func (r *reader) checksNames() bool {
 	r.used = append(r.used, keyIdentification)
 	p, set := r.settings[keyIdentification]
 	if set && p.value != "" && !strings.EqualFold(p.value, "https") {
-		r.mistake(p, "there is no such algorithm", "leave it out to check the brokers' host names, or leave the value empty not to")
+		r.mistake(p, "there is no such algorithm",
+			"leave it out to check the brokers' host names, or leave the value empty not to")
 	}
 	return !set || p.value != ""
 }

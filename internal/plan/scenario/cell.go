@@ -37,8 +37,9 @@ type cause struct {
 // cellOf returns the reading of a cell: over what d has read lie the values.
 func (d *decoder) cellOf(axes []axis, values []choice, doc *document) *decoder {
 	c := &decoder{
-		layers: slices.Clip(d.layers), env: d.env, drivers: d.drivers, nodes: d.nodes, places: maps.Clone(d.places), overrides: d.overrides,
-		failed: maps.Clone(d.failed), incomplete: maps.Clone(d.incomplete),
+		layers: slices.Clip(d.layers), env: d.env, drivers: d.drivers, nodes: d.nodes, places: maps.Clone(d.places),
+		overrides: d.overrides,
+		failed:    maps.Clone(d.failed), incomplete: maps.Clone(d.incomplete),
 		cell: &cellReading{axes: axes, values: values, set: make(map[string]cause), before: d.places},
 	}
 	c.layVariant(doc)
@@ -65,7 +66,8 @@ func (c *cellReading) sets(path string, at place) {
 	if other, twice := c.set[path]; twice && other.axis != c.axis {
 		at := c.values[c.axis].at
 		c.mistakes = append(c.mistakes, Mistake{at.file, at.line, at.column, path,
-			fmt.Sprintf("the matrix sets it by %s and by %s", c.axes[other.axis].path, c.axes[c.axis].path), "let one axis set it"})
+			fmt.Sprintf("the matrix sets it by %s and by %s", c.axes[other.axis].path,
+				c.axes[c.axis].path), "let one axis set it"})
 	}
 	if c.axes[c.axis].path != VariantAxis {
 		at = c.values[c.axis].at
@@ -76,12 +78,14 @@ func (c *cellReading) sets(path string, at place) {
 // replaces is told that the value being read replaces one that was written at a
 // place. Who set it on the command line expects it to hold.
 func (c *cellReading) replaces(path string, at place) {
-	if c == nil || c.axis == commandLine || c.axes[c.axis].path == VariantAxis || !isOverride(at.file) || c.before[path] != at {
+	if c == nil || c.axis == commandLine || c.axes[c.axis].path == VariantAxis || !isOverride(at.file) ||
+		c.before[path] != at {
 		return
 	}
 	varied := c.axes[c.axis].path
 	c.mistakes = append(c.mistakes, Mistake{at.file, at.line, at.column, path, "the matrix sets it as well",
-		fmt.Sprintf("write %smatrix.%s=[…] to choose among its values, or %[1]smatrix.%s=null to vary it no more", overridePrefix, varied)})
+		fmt.Sprintf("write %smatrix.%s=[…] to choose among its values, or %[1]smatrix.%s=null to vary it no more",
+			overridePrefix, varied)})
 }
 
 // explain gives f the place of the value that caused it. It reports false where
@@ -122,7 +126,8 @@ func (c *cellReading) settersOf(path string) (causes []cause) {
 		}
 	}
 	slices.SortFunc(causes, func(a, b cause) int {
-		return cmp.Or(cmp.Compare(a.axis, b.axis), cmp.Compare(a.at.line, b.at.line), cmp.Compare(a.at.column, b.at.column))
+		return cmp.Or(cmp.Compare(a.axis, b.axis), cmp.Compare(a.at.line, b.at.line),
+			cmp.Compare(a.at.column, b.at.column))
 	})
 	return slices.CompactFunc(causes, cause.sameAxis)
 }

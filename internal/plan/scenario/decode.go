@@ -292,7 +292,8 @@ func (d *decoder) timed(n *yaml.Node, v reflect.Value, path string) {
 			return
 		}
 	}
-	d.mistake(n, join(path, "at"), "the fault does not say when it comes", "give a time after the window's begin, as in {at: 10s, kill: consumer 0}")
+	d.mistake(n, join(path, "at"), "the fault does not say when it comes",
+		"give a time after the window's begin, as in {at: 10s, kill: consumer 0}")
 }
 
 // eachKey calls read for every key of the mapping n that is a plain word and is
@@ -368,7 +369,8 @@ func meantBy(key string, keys []string) string {
 // config reads a mapping of Kafka's own settings: any key, any scalar.
 func (d *decoder) config(n *yaml.Node, v reflect.Value, path string) {
 	if n.Kind != yaml.MappingNode {
-		d.mistake(n, path, "it is "+kind(n)+", not a mapping", "write it as {name: value}, with Kafka's names for its settings")
+		d.mistake(n, path, "it is "+kind(n)+", not a mapping",
+			"write it as {name: value}, with Kafka's names for its settings")
 		return
 	}
 	settings := make(map[string]string)

@@ -29,7 +29,8 @@ type environment struct {
 
 func newEnvironment(lookup func(string) (string, bool)) environment {
 	return environment{
-		lookup: lookup, unset: make(map[*yaml.Node]bool), written: make(map[*yaml.Node]string), from: make(map[place]string),
+		lookup: lookup, unset: make(map[*yaml.Node]bool), written: make(map[*yaml.Node]string),
+		from: make(map[place]string),
 	}
 }
 

@@ -18,7 +18,8 @@ const maxCells = 1000
 const maxChoiceText = 1000
 
 // notVaried are the keys of a scenario file that say something about all cells.
-var notVaried = []string{"name", "description", "question", "answer", "by", "variants", "matrix", "quick", "repeat", "order", "seed"}
+var notVaried = []string{"name", "description", "question", "answer", "by", "variants", "matrix", "quick", "repeat",
+	"order", "seed"}
 
 // A matrix varies settings: its cells are all combinations of their values, but
 // for those that are excluded. In YAML it is {path: [value, …], …, exclude:

@@ -99,7 +99,8 @@ func nest(keys []*yaml.Node, value *yaml.Node) *yaml.Node {
 func keysAt(path string, at place) []*yaml.Node {
 	var keys []*yaml.Node
 	for _, key := range splitPath(path) {
-		keys = append(keys, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: key, Line: at.line, Column: at.column})
+		keys = append(keys, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: key, Line: at.line,
+			Column: at.column})
 		if isOverride(at.file) {
 			at.column += utf8.RuneCountInString(key) + 1
 		}

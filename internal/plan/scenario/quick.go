@@ -31,7 +31,8 @@ func (q quick) given() bool { return len(q.parts) > 0 }
 // quick notes the part that n is. It is read by layQuick, once all files are there.
 func (d *decoder) quick(n *yaml.Node, q *quick, path string) {
 	if n.Kind != yaml.MappingNode {
-		d.mistake(n, path, "it is "+kind(n)+", not a mapping", "write what the quick form has otherwise, as in quick: {phases: {measure: 5s}}")
+		d.mistake(n, path, "it is "+kind(n)+", not a mapping",
+			"write what the quick form has otherwise, as in quick: {phases: {measure: 5s}}")
 		return
 	}
 	part := &yaml.Node{Kind: yaml.MappingNode, Tag: n.Tag, Style: n.Style, Line: n.Line, Column: n.Column}
@@ -77,7 +78,8 @@ func (d *decoder) layParts(doc *document) {
 // aside is a decoder that knows what d knows, and leaves d as it is.
 func (d *decoder) aside() *decoder {
 	return &decoder{
-		layer: d.layer, layers: slices.Clip(d.layers), env: d.env, drivers: d.drivers, nodes: d.nodes, places: maps.Clone(d.places),
+		layer: d.layer, layers: slices.Clip(d.layers), env: d.env, drivers: d.drivers, nodes: d.nodes,
+		places: maps.Clone(d.places),
 		failed: maps.Clone(d.failed), incomplete: maps.Clone(d.incomplete),
 	}
 }

@@ -122,8 +122,9 @@ func (d *decoder) suite(doc document, readable bool) Suite {
 	}
 	d.validation(c.findings)
 	s := Suite{
-		Name: doc.Name, Description: doc.Description, Question: doc.Question, Answer: doc.Answer, By: doc.By, HasQuick: doc.Quick.given(),
-		Repeat: doc.Repeat, Order: doc.Order, Seed: doc.Seed,
+		Name: doc.Name, Description: doc.Description, Question: doc.Question, Answer: doc.Answer, By: doc.By,
+		HasQuick: doc.Quick.given(),
+		Repeat:   doc.Repeat, Order: doc.Order, Seed: doc.Seed,
 	}
 	all := doc.axes()
 	for _, a := range all {
@@ -162,7 +163,8 @@ func (d *decoder) oneByOne(doc document, all []axis) {
 	for _, a := range all {
 		values := a.values
 		if len(values) == 0 { // none could be read; the path is judged all the same
-			null := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null", Line: a.at.line, Column: a.at.column}
+			null := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null", Line: a.at.line,
+				Column: a.at.column}
 			values = []choice{{text: "null", node: null, at: a.at}}
 		}
 		means := make(map[string]string) // what is run → the first value for it
@@ -176,7 +178,8 @@ func (d *decoder) oneByOne(doc document, all []axis) {
 				continue
 			}
 			if first, twice := means[string(text)]; twice {
-				d.mistakeAt(value.at, a.where(), value.text+" is the same as "+first, "keep one of them; repeat says how often a cell is run")
+				d.mistakeAt(value.at, a.where(), value.text+" is the same as "+first,
+					"keep one of them; repeat says how often a cell is run")
 				continue
 			}
 			means[string(text)] = value.text
@@ -220,7 +223,8 @@ func blamed(f Mistake, in []int, cells [][]choice) (mistakes Mistakes) {
 	for _, i := range in {
 		axis := slices.IndexFunc(cells[i], func(c choice) bool {
 			for k, cell := range cells {
-				if slices.ContainsFunc(cell, func(other choice) bool { return other.at == c.at }) && !slices.Contains(in, k) {
+				if slices.ContainsFunc(cell, func(other choice) bool { return other.at == c.at }) &&
+					!slices.Contains(in, k) {
 					return false
 				}
 			}
@@ -249,7 +253,8 @@ func (d *decoder) alone(doc document) {
 		there bool
 	}{{"matrix", len(doc.Matrix.axes) > 0}, {variantsKey, doc.Variants.given()}} {
 		if key.there {
-			d.mistakeAt(d.nearestPlace(key.name), key.name, "it makes a suite of this scenario, and one scenario is wanted here",
+			d.mistakeAt(d.nearestPlace(key.name), key.name,
+				"it makes a suite of this scenario, and one scenario is wanted here",
 				"give it to the run command, or leave it out (--set "+key.name+"=null)")
 		}
 	}

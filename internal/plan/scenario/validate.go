@@ -165,11 +165,13 @@ func (c *checker) rate(path string, r unit.Rate) bool {
 	case r.IsZero():
 		c.mistake(path, "it is required", example)
 	case (r.Records <= 0 || r.Per <= 0) && path == "load.rate":
-		c.mistake(path, "it must be above 0", example+", or max for as fast as it goes; kafka-bench search finds the highest rate that holds")
+		c.mistake(path, "it must be above 0",
+			example+", or max for as fast as it goes; kafka-bench search finds the highest rate that holds")
 	case r.Records <= 0 || r.Per <= 0:
 		c.mistake(path, "it must be above 0", example)
 	case r.PerSecond() > maxRate.PerSecond():
-		c.mistake(path, fmt.Sprintf("%s is too high", r), fmt.Sprintf("give at most %s, or max for as fast as it goes", maxRate))
+		c.mistake(path, fmt.Sprintf("%s is too high", r),
+			fmt.Sprintf("give at most %s, or max for as fast as it goes", maxRate))
 	default:
 		return true
 	}

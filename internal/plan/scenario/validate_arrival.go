@@ -63,7 +63,8 @@ func (c *checker) burst(a Arrival, measure unit.Duration) {
 	c.rate(arrivalPath+".peak", a.Peak)
 	length, period := c.required(arrivalPath+".length", a.Length), c.required(arrivalPath+".period", a.Period)
 	if length && period && a.Length >= a.Period {
-		c.mistake(arrivalPath+".length", fmt.Sprintf("a burst of %s leaves nothing of a period of %s", a.Length, a.Period),
+		c.mistake(arrivalPath+".length",
+			fmt.Sprintf("a burst of %s leaves nothing of a period of %s", a.Length, a.Period),
 			"make it shorter than the period", arrivalPath+".period")
 	}
 	if period {
@@ -85,7 +86,8 @@ func (c *checker) steps(s Scenario) {
 	const path = arrivalPath + ".steps"
 	steps := s.Load.Arrival.Steps
 	if len(steps) == 0 || len(steps) > maxLevels {
-		c.mistake(path, fmt.Sprintf("it has %d steps", len(steps)), fmt.Sprintf("give 1 to %d, as in [{rate: 5k/s, for: 10s}, {rate: 10k/s}]", maxLevels))
+		c.mistake(path, fmt.Sprintf("it has %d steps", len(steps)),
+			fmt.Sprintf("give 1 to %d, as in [{rate: 5k/s, for: 10s}, {rate: 10k/s}]", maxLevels))
 		return
 	}
 	before := len(c.findings)

@@ -24,7 +24,8 @@ func (c *checker) backpressure(s Scenario) {
 	c.choice(path+".blind", b.Blind, blindnesses)
 	c.choice(path+".share", b.Share, shares)
 	polls := c.duration(path+".poll", b.Poll, unit.Duration(time.Millisecond), unit.Duration(time.Minute))
-	if c.duration(path+".grace", b.Grace, unit.Duration(time.Millisecond), unit.Duration(time.Hour)) && polls && b.Grace < b.Poll {
+	if c.duration(path+".grace", b.Grace, unit.Duration(time.Millisecond), unit.Duration(time.Hour)) && polls &&
+		b.Grace < b.Poll {
 		c.mistake(path+".grace", fmt.Sprintf("%s is over before the next reading, after %s", b.Grace, b.Poll),
 			"give at least backpressure.poll", path+".poll")
 	}
@@ -35,7 +36,8 @@ func (c *checker) backpressure(s Scenario) {
 	c.limits(b)
 	c.pooled(s)
 	if s.Consume.Consumers == 0 {
-		c.mistake(path, "without consumers there is no lag to go by", "set backpressure: off, or consume.consumers", "consume.consumers")
+		c.mistake(path, "without consumers there is no lag to go by", "set backpressure: off, or consume.consumers",
+			"consume.consumers")
 	}
 	if s.Consume.Assignment == "manual" {
 		c.mistake(path, "manually assigned consumers commit nothing, so there is no lag to go by",
@@ -65,7 +67,8 @@ func (c *checker) limits(b Backpressure) {
 		c.hysteresis(b)
 	case "credit":
 		if b.MaxLag == 0 {
-			c.mistake(path+".max_lag", "credit needs the lag that is never to be exceeded", "give max_lag in records, as in 5000", path+".controller")
+			c.mistake(path+".max_lag", "credit needs the lag that is never to be exceeded",
+				"give max_lag in records, as in 5000", path+".controller")
 		} else {
 			c.between(path+".max_lag", b.MaxLag, 1, maxRecords)
 		}
@@ -79,7 +82,8 @@ func (c *checker) limits(b Backpressure) {
 			"leave it out, or choose hysteresis", path+".controller")
 	}
 	if b.Controller != "credit" && b.Per == "partition" {
-		c.mistake(path+".per", b.Controller+" has one limit, for the whole topic", "leave it out, or choose credit", path+".controller")
+		c.mistake(path+".per", b.Controller+" has one limit, for the whole topic", "leave it out, or choose credit",
+			path+".controller")
 	}
 	c.target(b)
 }
@@ -90,9 +94,11 @@ func (c *checker) target(b Backpressure) {
 	holds := b.Controller == "latency" || b.Controller == "aimd"
 	switch {
 	case !holds && b.Target != 0:
-		c.mistake(path, b.Controller+" goes by records, and not by a time", "leave it out, or choose latency or aimd", "backpressure.controller")
+		c.mistake(path, b.Controller+" goes by records, and not by a time", "leave it out, or choose latency or aimd",
+			"backpressure.controller")
 	case holds && b.Target == 0:
-		c.mistake(path, "latency needs the time that it is to hold", "give a time, as in 250ms", "backpressure.controller")
+		c.mistake(path, "latency needs the time that it is to hold", "give a time, as in 250ms",
+			"backpressure.controller")
 	case holds:
 		c.duration(path, b.Target, minTarget, maxTarget)
 	}
@@ -103,16 +109,19 @@ func (c *checker) pooled(s Scenario) {
 	const path = "backpressure"
 	b := s.Backpressure
 	if s.Load.Processes > 1 && b.Per == "partition" {
-		c.mistake(path+".per", "several processes share one bound, that of the topic", "leave it out, or set load.processes: 1", "load.processes")
+		c.mistake(path+".per", "several processes share one bound, that of the topic",
+			"leave it out, or set load.processes: 1", "load.processes")
 	}
 	if b.MaxLag > 0 && b.MaxLag < int64(s.Load.Processes) {
-		c.mistake(path+".max_lag", fmt.Sprintf("%d records divided by %d processes is no record for some of them", b.MaxLag, s.Load.Processes),
+		c.mistake(path+".max_lag", fmt.Sprintf("%d records divided by %d processes is no record for some of them",
+			b.MaxLag, s.Load.Processes),
 			fmt.Sprintf("give at least %d", s.Load.Processes), "load.processes")
 	}
 	switch {
 	case b.Share != "demand":
 	case s.Load.Processes <= 1:
-		c.mistake(path+".share", "one process has the whole bound", "leave it out, or give load.processes", "load.processes")
+		c.mistake(path+".share", "one process has the whole bound", "leave it out, or give load.processes",
+			"load.processes")
 	case b.Controller != "credit":
 		c.mistake(path+".share", b.Controller+" has no bound that is known beforehand, to be divided by demand",
 			"leave it out, or choose credit", path+".controller")
@@ -124,7 +133,8 @@ func (c *checker) pooled(s Scenario) {
 func (c *checker) hysteresis(b Backpressure) {
 	const path = "backpressure"
 	if b.MaxLag == 0 {
-		c.mistake(path+".max_lag", "hysteresis needs a lag above which the gate closes", "give max_lag in records, as in 20000")
+		c.mistake(path+".max_lag", "hysteresis needs a lag above which the gate closes",
+			"give max_lag in records, as in 20000")
 		return
 	}
 	if !c.between(path+".max_lag", b.MaxLag, 2, maxRecords) {

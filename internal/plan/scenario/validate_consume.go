@@ -34,9 +34,11 @@ func (c *checker) sessionTimeout(g Consume) {
 	switch {
 	case g.SessionTimeout == 0:
 	case g.Assignment == "manual":
-		c.mistake(path, "manually assigned consumers are in no group, and have no session", "leave it out", "consume.assignment")
+		c.mistake(path, "manually assigned consumers are in no group, and have no session", "leave it out",
+			"consume.assignment")
 	case g.Protocol == "consumer":
-		c.mistake(path, "with protocol consumer it is the broker's to say", "leave it out and set cluster.config.group.consumer.session.timeout.ms, or choose classic", "consume.protocol")
+		c.mistake(path, "with protocol consumer it is the broker's to say",
+			"leave it out and set cluster.config.group.consumer.session.timeout.ms, or choose classic", "consume.protocol")
 	default:
 		c.duration(path, g.SessionTimeout, unit.Duration(100*time.Millisecond), unit.Duration(30*time.Minute))
 	}
@@ -68,7 +70,8 @@ func (c *checker) consumerProcesses(g Consume) {
 			"give each process at least one consumer, or fewer processes", "consume.consumers")
 	}
 	if g.CPU != 0 {
-		c.ordered("consume.cpu", g.CPU >= minCPU, g.CPU <= maxCores, fmt.Sprint(g.CPU), fmt.Sprint(minCPU), fmt.Sprint(maxCores))
+		c.ordered("consume.cpu", g.CPU >= minCPU, g.CPU <= maxCores, fmt.Sprint(g.CPU), fmt.Sprint(minCPU),
+			fmt.Sprint(maxCores))
 	}
 	if g.Memory != 0 {
 		c.size("consume.memory", g.Memory, minMemory, 1024*unit.GiB)
@@ -78,7 +81,8 @@ func (c *checker) consumerProcesses(g Consume) {
 		is  bool
 	}{{"consume.cpu", g.CPU != 0}, {"consume.memory", g.Memory != 0}} {
 		if confined.is && g.Consumers == 0 {
-			c.mistake(confined.key, "nobody consumes, so nobody is confined", "leave it out, or give consume.consumers", "consume.consumers")
+			c.mistake(confined.key, "nobody consumes, so nobody is confined",
+				"leave it out, or give consume.consumers", "consume.consumers")
 		}
 	}
 }
@@ -93,13 +97,16 @@ func (c *checker) hold(s Scenario) {
 		return
 	case !h.Drain && !c.duration(path, h.Until, 0, maxPhase):
 	case measure > 0 && h.Until >= measure:
-		c.mistake(path, fmt.Sprintf("the consumers are held until %s, and the measured window ends at %s", h.Until, measure),
+		c.mistake(path, fmt.Sprintf("the consumers are held until %s, and the measured window ends at %s", h.Until,
+			measure),
 			"let them go earlier, or write drain", measurePath)
 	case h.Drain && s.Phases.Drain == 0:
-		c.mistake(path, "the consumers are held until the drain, and there is none", "raise phases.drain", "phases.drain")
+		c.mistake(path, "the consumers are held until the drain, and there is none", "raise phases.drain",
+			"phases.drain")
 	}
 	if s.Consume.Consumers == 0 {
-		c.mistake(path, "nobody consumes, so nobody is held", "leave it out, or give consume.consumers", "consume.consumers")
+		c.mistake(path, "nobody consumes, so nobody is held", "leave it out, or give consume.consumers",
+			"consume.consumers")
 	}
 	if s.Load.Producers == 0 {
 		c.mistake(path, "nobody produces while the consumers are held", "leave it out", "load.producers")
@@ -127,7 +134,8 @@ func (c *checker) changes(changes []WorkChange, measure unit.Duration) {
 		switch {
 		case !c.duration(at+".at", change.At, 0, maxPhase):
 		case measure > 0 && change.At >= measure:
-			c.mistake(at+".at", fmt.Sprintf("the work changes at %s, and the measured window ends at %s", change.At, measure),
+			c.mistake(at+".at", fmt.Sprintf("the work changes at %s, and the measured window ends at %s", change.At,
+				measure),
 				"let it change earlier, or raise "+measurePath, measurePath)
 		case i > 0 && change.At <= changes[i-1].At:
 			c.mistake(at+".at", fmt.Sprintf("%s is not after the change before it, at %s", change.At, changes[i-1].At),

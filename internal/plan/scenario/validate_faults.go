@@ -16,7 +16,8 @@ func (c *checker) faults(s Scenario) {
 		c.mistake(path, fmt.Sprintf("it has %d faults", len(s.Faults)), fmt.Sprintf("give at most %d", maxLevels))
 		return
 	}
-	if slices.ContainsFunc(s.Faults, func(f ScheduledFault) bool { return f.Target().Kind == ConsumerTarget }) && !c.oneGroup(s.Consume) {
+	if slices.ContainsFunc(s.Faults, func(f ScheduledFault) bool { return f.Target().Kind == ConsumerTarget }) &&
+		!c.oneGroup(s.Consume) {
 		return
 	}
 	crew, brokers := newCrew(s.Consume.Consumers), newBrokers(s.Cluster.Brokers)
@@ -49,10 +50,12 @@ func (c *checker) oneGroup(g Consume) bool {
 	const path = "faults"
 	switch {
 	case g.Consumers == 0:
-		c.mistake(path, "nobody consumes, so nothing befalls a consumer", "leave it out, or give consume.consumers", "consume.consumers")
+		c.mistake(path, "nobody consumes, so nothing befalls a consumer", "leave it out, or give consume.consumers",
+			"consume.consumers")
 		return false
 	case g.Assignment == "manual":
-		c.mistake(path, "manually assigned consumers are in no group that could notice", "leave it out, or set consume.assignment: group", "consume.assignment")
+		c.mistake(path, "manually assigned consumers are in no group that could notice",
+			"leave it out, or set consume.assignment: group", "consume.assignment")
 		return false
 	case g.Groups > 1:
 		c.mistake(path, fmt.Sprintf("a consumer's number does not say in which of the %d groups it is", g.Groups),
@@ -80,7 +83,8 @@ func (c *checker) faultTime(at string, when unit.Duration, s Scenario, i int) {
 func (c *checker) lasting(at string, f ScheduledFault) {
 	path := at + ".for"
 	if f.For != 0 && c.duration(path, f.For, 1, maxPhase) && after(f.Action()) == running {
-		c.mistake(path, f.Action()+" has nothing to end after a time", "leave it out; kill, stop and pause have one", at+"."+f.Action())
+		c.mistake(path, f.Action()+" has nothing to end after a time", "leave it out; kill, stop and pause have one",
+			at+"."+f.Action())
 	}
 }
 
@@ -94,10 +98,12 @@ func (c *checker) consumerFate(at string, f ScheduledFault, crew *party) {
 	switch {
 	case action == Start && !known && n == crew.next() && n < maxWorkers:
 	case action == Start && !known:
-		c.mistake(path, fmt.Sprintf("consumer %d cannot be the next to join", n), fmt.Sprintf("start consumer %d", min(crew.next(), maxWorkers-1)), given)
+		c.mistake(path, fmt.Sprintf("consumer %d cannot be the next to join", n),
+			fmt.Sprintf("start consumer %d", min(crew.next(), maxWorkers-1)), given)
 		return
 	case action == Start && is == running:
-		c.mistake(path, fmt.Sprintf("consumer %d is running", n), fmt.Sprintf("stop it before, or start consumer %d for one more", crew.next()), given)
+		c.mistake(path, fmt.Sprintf("consumer %d is running", n),
+			fmt.Sprintf("stop it before, or start consumer %d for one more", crew.next()), given)
 	case !known:
 		c.mistake(path, fmt.Sprintf("there is no consumer %d", n), "they are "+crew.numbers(), given)
 		return
@@ -151,12 +157,15 @@ func (c *checker) unnamed(at string, f ScheduledFault, s Scenario) {
 	path := at + "." + f.Action()
 	switch t := f.Target(); {
 	case t.Kind == EveryBroker && f.Action() != Restart:
-		c.mistake(path, "without any broker nothing is left to measure", "write restart: every broker, which takes one after the other, or name one, as in broker 1")
+		c.mistake(path, "without any broker nothing is left to measure",
+			"write restart: every broker, which takes one after the other, or name one, as in broker 1")
 	case t.Kind == EveryBroker:
 	case f.Action() == Start || f.Action() == Resume:
-		c.mistake(path, "who leads a partition is running", "name the broker, as in broker 1, or say with for: how long it is to be away")
+		c.mistake(path, "who leads a partition is running",
+			"name the broker, as in broker 1, or say with for: how long it is to be away")
 	case s.Topic.Existing == "" && t.Number >= s.Topic.Partitions:
-		c.mistake(path, fmt.Sprintf("there is no partition %d", t.Number), "they are 0 to "+fmt.Sprint(s.Topic.Partitions-1), "topic.partitions")
+		c.mistake(path, fmt.Sprintf("there is no partition %d", t.Number),
+			"they are 0 to "+fmt.Sprint(s.Topic.Partitions-1), "topic.partitions")
 	}
 }
 

@@ -52,7 +52,8 @@ func (c *checker) processes(l Load) {
 		c.mistake(path, fmt.Sprintf("there are fewer producers than these %d processes: %d", l.Processes, l.Producers),
 			"give each process at least one producer, or fewer processes", "load.producers")
 	case l.Clients > 0 && l.Clients < l.Processes:
-		c.mistake(path, fmt.Sprintf("processes cannot share a client, and there are fewer than these %d: %d", l.Processes, l.Clients),
+		c.mistake(path, fmt.Sprintf("processes cannot share a client, and there are fewer than these %d: %d",
+			l.Processes, l.Clients),
 			"leave load.clients out, or give each process at least one", "load.clients")
 	}
 }
@@ -79,7 +80,8 @@ func (c *checker) readOnly(s Scenario) {
 			"name a topic to read in topic.existing, have one filled with topic.fill, or give at least 1", "topic.existing", "topic.fill")
 	}
 	if s.Consume.Consumers == 0 {
-		c.mistake(path, "without producers and consumers nothing happens", "give consume.consumers, or at least 1 producer", "consume.consumers")
+		c.mistake(path, "without producers and consumers nothing happens",
+			"give consume.consumers, or at least 1 producer", "consume.consumers")
 	}
 	if s.Load.Volume > 0 {
 		c.mistake("load.volume", "without producers nothing is offered", "leave it out", path)
@@ -105,8 +107,10 @@ func (c *checker) producer(s Scenario) {
 	}
 	c.between("load.max_buffered", int64(l.MaxBuffered), 1, maxBuffered)
 	lingers := c.duration("load.linger", l.Linger, 0, unit.Duration(time.Minute))
-	if c.duration("load.delivery_timeout", l.DeliveryTimeout, minDelivery, maxPhase) && lingers && l.DeliveryTimeout <= l.Linger {
-		c.mistake("load.delivery_timeout", fmt.Sprintf("%s ends before a linger of %s does", l.DeliveryTimeout, l.Linger),
+	if c.duration("load.delivery_timeout", l.DeliveryTimeout, minDelivery, maxPhase) && lingers &&
+		l.DeliveryTimeout <= l.Linger {
+		c.mistake("load.delivery_timeout",
+			fmt.Sprintf("%s ends before a linger of %s does", l.DeliveryTimeout, l.Linger),
 			"give more than load.linger", "load.linger")
 	}
 }
@@ -117,7 +121,8 @@ func (c *checker) level(l Load) {
 	switch {
 	case !known || l.Level == 0:
 	case highest == 0:
-		c.mistake("load.level", fmt.Sprintf("compression %s has no levels", l.Compression), "leave it out", "load.compression")
+		c.mistake("load.level", fmt.Sprintf("compression %s has no levels", l.Compression), "leave it out",
+			"load.compression")
 	case l.Level < 1 || l.Level > highest:
 		c.mistake("load.level", fmt.Sprintf("%d is not a level of %s", l.Level, l.Compression),
 			fmt.Sprintf("give 1 to %d, or 0 for the codec's default", highest), "load.compression")
@@ -131,7 +136,8 @@ func (c *checker) idempotent(l Load) {
 			"set load.acks to all, or idempotent to false", "load.acks")
 	}
 	if l.InFlight != idempotentInFlight {
-		c.mistake("load.in_flight", fmt.Sprintf("an idempotent producer has %d requests in flight, and not %d", idempotentInFlight, l.InFlight),
+		c.mistake("load.in_flight", fmt.Sprintf("an idempotent producer has %d requests in flight, and not %d",
+			idempotentInFlight, l.InFlight),
 			"leave it out, or set load.idempotent to false", "load.idempotent")
 	}
 }
@@ -159,9 +165,11 @@ func (c *checker) keys(k Keys) {
 	}
 	switch {
 	case k.Distribution != "zipf" && k.Skew != 0:
-		c.mistake(path+".skew", fmt.Sprintf("keys: %s has no skew", k.Distribution), "leave it out, or choose zipf", path+".distribution")
+		c.mistake(path+".skew", fmt.Sprintf("keys: %s has no skew", k.Distribution), "leave it out, or choose zipf",
+			path+".distribution")
 	case k.Distribution == "zipf" && !(k.Skew > 1 && k.Skew <= 100):
-		c.mistake(path+".skew", fmt.Sprintf("%v is not an exponent of a Zipf distribution here", k.Skew), "give more than 1, as in 1.1")
+		c.mistake(path+".skew", fmt.Sprintf("%v is not an exponent of a Zipf distribution here", k.Skew),
+			"give more than 1, as in 1.1")
 	}
 }
 
@@ -208,13 +216,17 @@ func (c *checker) fits(s Scenario) {
 	limit, setting := s.batchLimit()
 	switch {
 	case limit > 0 && need > limit:
-		c.mistake("load.record.size", fmt.Sprintf("a record of %s needs a batch of %s, and the broker takes %s", largest, need, limit),
-			fmt.Sprintf("make it smaller, or raise %s", setting), setting, "topic.config", "cluster.config", "topic.existing")
+		c.mistake("load.record.size",
+			fmt.Sprintf("a record of %s needs a batch of %s, and the broker takes %s", largest, need, limit),
+			fmt.Sprintf("make it smaller, or raise %s",
+				setting), setting, "topic.config", "cluster.config", "topic.existing")
 	case need > s.Load.Batch:
-		c.mistake("load.record.size", fmt.Sprintf("a record of %s needs a batch of %s, and load.batch is %s", largest, need, s.Load.Batch),
+		c.mistake("load.record.size",
+			fmt.Sprintf("a record of %s needs a batch of %s, and load.batch is %s", largest, need, s.Load.Batch),
 			"make it smaller, or raise load.batch", "load.batch")
 	case limit > 0 && s.Load.Batch > limit:
 		c.mistake("load.batch", fmt.Sprintf("a batch of %s is more than the broker takes, %s", s.Load.Batch, limit),
-			fmt.Sprintf("make it smaller, or raise %s", setting), setting, "topic.config", "cluster.config", "topic.existing")
+			fmt.Sprintf("make it smaller, or raise %s",
+				setting), setting, "topic.config", "cluster.config", "topic.existing")
 	}
 }

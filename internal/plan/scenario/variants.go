@@ -20,7 +20,8 @@ const variantsKey = "variants"
 
 // ofAllVariants are the keys of a scenario file that no variant may set, because
 // they say something about all of them.
-var ofAllVariants = slices.DeleteFunc(slices.Clone(notVaried), func(key string) bool { return key == "name" || key == "description" })
+var ofAllVariants = slices.DeleteFunc(slices.Clone(notVaried),
+	func(key string) bool { return key == "name" || key == "description" })
 
 // variants are what a suite compares that differs in more than a setting or two. In
 // YAML they are a list of parts of scenarios, each with a name: [{name: loose,
@@ -68,7 +69,8 @@ func (d *decoder) variants(n *yaml.Node, vs *variants, path string) {
 			continue
 		}
 		if slices.Contains(next.names(), v.text) {
-			d.mistake(child, at, v.text+" is given twice", "give it another name, or keep one of them; repeat says how often a variant is run")
+			d.mistake(child, at, v.text+" is given twice",
+				"give it another name, or keep one of them; repeat says how often a variant is run")
 			continue
 		}
 		next.list = append(next.list, v)
@@ -101,7 +103,8 @@ func (d *decoder) variant(child *yaml.Node, before variants, path string) (v cho
 		}
 		d.mistake(n, path, fmt.Sprintf("there is no variant %q", n.Value), remedy)
 	default:
-		d.mistake(n, path, "it is "+kind(n)+", not a mapping", "write it as {name: tight, backpressure: {controller: credit, max_lag: 1000}}")
+		d.mistake(n, path, "it is "+kind(n)+", not a mapping",
+			"write it as {name: tight, backpressure: {controller: credit, max_lag: 1000}}")
 	}
 	return v
 }
@@ -139,8 +142,10 @@ func (d *decoder) variantName(n *yaml.Node, path string) string {
 	if n.Kind == yaml.ScalarNode && plainName(n.Value) && len(n.Value) <= maxNameLength {
 		return n.Value
 	}
-	d.mistake(n, path, fmt.Sprintf("%s cannot be part of a folder's name", strings.TrimPrefix(kind(n), "the single value ")),
-		fmt.Sprintf("use letters, digits, dots, hyphens and underscores, a letter or digit first, %d at most", maxNameLength))
+	d.mistake(n, path, fmt.Sprintf("%s cannot be part of a folder's name",
+		strings.TrimPrefix(kind(n), "the single value ")),
+		fmt.Sprintf("use letters, digits, dots, hyphens and underscores, a letter or digit first, %d at most",
+			maxNameLength))
 	return ""
 }
 

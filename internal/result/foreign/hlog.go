@@ -197,7 +197,8 @@ func (d *draft) hdrEntry(line string) (entry hdrEntry, err error) {
 	}
 	fields := strings.Split(line, ",")
 	if len(fields) != 4 {
-		return entry, fmt.Errorf("%d fields after the tag, and there should be start, length, max and histogram", len(fields))
+		return entry, fmt.Errorf("%d fields after the tag, and there should be start, length, max and histogram",
+			len(fields))
 	}
 	if entry.start, err = seconds(fields[0]); err != nil {
 		return entry, err
@@ -334,7 +335,8 @@ func (l *hdrLog) read(d *draft) (totals map[string]*latency.Histogram, err error
 		mergeInto(totals, e.tag, h)
 		mergeInto(stretch, metric, h)
 		if s := stretch[metric].Summary(); s.Count > 0 {
-			d.Intervals[len(d.Intervals)-1].Time[metric] = result.IntervalTime{Count: s.Count, P50Ns: s.P50Ns, P99Ns: s.P99Ns, MaxNs: s.MaxNs}
+			d.Intervals[len(d.Intervals)-1].Time[metric] = result.IntervalTime{Count: s.Count, P50Ns: s.P50Ns,
+				P99Ns: s.P99Ns, MaxNs: s.MaxNs}
 		}
 		d.lengthS = max(d.lengthS, e.end.Seconds())
 	}
@@ -347,7 +349,8 @@ func (e hdrEntry) interval() result.Interval {
 	if e.end <= 0 && e.start < 0 {
 		phase = "warm-up"
 	}
-	return result.Interval{StartNs: int64(e.start), EndNs: int64(e.end), Phase: phase, Time: map[string]result.IntervalTime{}}
+	return result.Interval{StartNs: int64(e.start), EndNs: int64(e.end), Phase: phase,
+		Time: map[string]result.IntervalTime{}}
 }
 
 func mergeInto(sums map[string]*latency.Histogram, name string, h *latency.Histogram) {

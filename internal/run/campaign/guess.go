@@ -64,7 +64,8 @@ func drain(s scenario.Scenario) time.Duration {
 	switch work := s.Consume.Work.Mean(); {
 	case s.Consume.Queue.Drop.Share > 0 && e.Known:
 		return min(most, s.Consume.Queue.LastDelivery(float64(e.Records)))
-	case s.Consume.Consumers == 0 || s.Load.Producers == 0 || !e.Known || s.Backpressure.Controller != "off" || len(s.Consume.Changes) > 0:
+	case s.Consume.Consumers == 0 || s.Load.Producers == 0 || !e.Known || s.Backpressure.Controller != "off" ||
+		len(s.Consume.Changes) > 0:
 		return 0
 	case s.Consume.Hold.Drain:
 		return min(most, asFast(s, float64(e.Bytes)/readsFaster))

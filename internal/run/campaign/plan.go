@@ -93,13 +93,15 @@ func NewPlan(suites []scenario.Suite, o PlanOptions) (Plan, error) {
 			case reflect.DeepEqual(p.Cells[at].Scenario, cell.Scenario):
 				repeats[at] += repeat
 			default:
-				faults = append(faults, fmt.Errorf("two different scenarios are called %s; give one of them another name", cell.Name))
+				faults = append(faults,
+					fmt.Errorf("two different scenarios are called %s; give one of them another name", cell.Name))
 			}
 		}
 	}
 	p.Repeat = slices.Max(append(repeats, 0))
 	if runs := sum(repeats); runs > maxRuns {
-		faults = append(faults, fmt.Errorf("these are %d runs, and a campaign has at most %d; repeat them less often", runs, maxRuns))
+		faults = append(faults, fmt.Errorf("these are %d runs, and a campaign has at most %d; repeat them less often",
+			runs, maxRuns))
 	}
 	if len(faults) > 0 {
 		return Plan{}, errors.Join(faults...)
@@ -206,7 +208,8 @@ func (p Plan) Single() bool { return len(p.Runs) == 1 }
 // Campaign is the plan as its journal begins.
 func (p Plan) Campaign(tool result.Tool) (result.Campaign, error) {
 	c := result.Campaign{Campaign: result.CampaignInfo{
-		Name: p.Name, Kind: result.KindRuns, Question: p.Question, Answer: p.Answer, By: p.By, Notes: p.Notes, Tool: tool,
+		Name: p.Name, Kind: result.KindRuns, Question: p.Question, Answer: p.Answer, By: p.By, Notes: p.Notes,
+		Tool:  tool,
 		Order: p.Order, Seed: p.Seed, Repeat: p.Repeat,
 	}}
 	for _, axis := range p.Axes {
@@ -229,10 +232,12 @@ func (p Plan) Campaign(tool result.Tool) (result.Campaign, error) {
 // resolved when it began, whatever the files that they came from say today.
 func Saved(c *result.Campaign) (Plan, error) {
 	if c.Campaign.Kind != result.KindRuns {
-		return Plan{}, fmt.Errorf("campaign %s is a %s, which has no plan to go on with; start it anew", c.Campaign.Name, c.Campaign.Kind)
+		return Plan{}, fmt.Errorf("campaign %s is a %s, which has no plan to go on with; start it anew",
+			c.Campaign.Name, c.Campaign.Kind)
 	}
 	p := Plan{
-		Name: c.Campaign.Name, Question: c.Campaign.Question, Answer: c.Campaign.Answer, By: c.Campaign.By, Notes: c.Campaign.Notes,
+		Name: c.Campaign.Name, Question: c.Campaign.Question, Answer: c.Campaign.Answer, By: c.Campaign.By,
+		Notes: c.Campaign.Notes,
 		Order: c.Campaign.Order, Seed: c.Campaign.Seed, Repeat: c.Campaign.Repeat,
 	}
 	for _, axis := range c.Axes {
