@@ -121,19 +121,28 @@ var walls = map[string][]string{
 	"internal/kafka/driver/librdkafka": {"internal/kafka/access", "internal/kafka/driver", "internal/kafka/driver/meter"},
 	"internal/kafka/cluster":           {"internal/kafka/access", "internal/plan/scenario"},
 	"internal/kafka/probe":             {"internal/kafka/access"},
-	"internal/load": {
-		"backpressure", "internal/plan/arrival", "internal/kafka/driver",
-		"internal/measure/latency", "internal/measure/ledger", "internal/measure/snapshot", "internal/plan/payload",
+	"internal/load":                    {"internal/measure/snapshot"},
+	"internal/load/send": {
+		"backpressure", "internal/load", "internal/kafka/driver", "internal/measure/latency", "internal/measure/ledger",
+		"internal/measure/snapshot", "internal/plan/arrival", "internal/plan/payload",
+	},
+	"internal/load/receive": {
+		"internal/load", "internal/kafka/driver", "internal/measure/latency", "internal/measure/ledger",
+		"internal/measure/snapshot", "internal/plan/payload",
+	},
+	"internal/load/queued": {
+		"internal/load", "internal/kafka/driver", "internal/measure/latency", "internal/measure/ledger",
+		"internal/measure/snapshot", "internal/plan/payload",
 	},
 
 	// Producers in processes of their own, and how the run talks to them.
 	"internal/run/remote": {
-		"backpressure", "internal/kafka/access", "internal/kafka/driver", "internal/measure/latency", "internal/measure/ledger", "internal/measure/snapshot", "internal/load",
+		"backpressure", "internal/kafka/access", "internal/kafka/driver", "internal/measure/latency", "internal/measure/ledger", "internal/measure/snapshot", "internal/load", "internal/load/receive", "internal/load/send",
 		"internal/result", "internal/plan/scenario",
 	},
 
 	// What can be broken, and how a process is confined.
-	"internal/run/fault":     {"internal/kafka/cluster", "internal/load", "internal/measure/snapshot", "internal/plan/scenario", "internal/plan/unit"},
+	"internal/run/fault":     {"internal/kafka/cluster", "internal/measure/snapshot", "internal/plan/scenario", "internal/plan/unit"},
 	"internal/kafka/confine": {"internal/plan/unit"},
 	// What the figures of a run say of its limits: pure.
 	"internal/result/bottleneck": {"internal/result", "internal/plan/unit"},
@@ -144,7 +153,7 @@ var walls = map[string][]string{
 	"internal/run/bench": {
 		"internal/result/bottleneck", "internal/result/outcome", "internal/kafka/confine", "internal/run/fault",
 		"backpressure", "backpressure/shares", "backpressure/sharelog", "kmq", "internal/kafka/driver/meter", "internal/run/remote", "internal/kafka/access", "internal/plan/arrival", "internal/kafka/cluster", "internal/kafka/driver",
-		"internal/measure/latency", "internal/measure/ledger", "internal/measure/snapshot", "internal/load", "internal/plan/payload",
+		"internal/measure/latency", "internal/measure/ledger", "internal/measure/snapshot", "internal/load", "internal/load/queued", "internal/load/receive", "internal/load/send", "internal/plan/payload",
 		"internal/kafka/probe", "internal/result", "internal/plan/scenario", "internal/plan/unit",
 	},
 	"internal/run/campaign": {
@@ -178,7 +187,7 @@ var walls = map[string][]string{
 // they may import anything, and no shipped package imports them.
 var helpers = []string{
 	"internal/kafka/access/accesstest", "internal/kafka/driver/drivertest", "internal/kafka/cluster/clustertest",
-	"internal/measure/latency/latencytest", "internal/result/resulttest",
+	"internal/load/loadtest", "internal/measure/latency/latencytest", "internal/result/resulttest",
 	"kmq/internal/conformance", "kmq/internal/crash",
 }
 

@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
-	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/load/receive"
 	"kafkabench.example/kafka-bench/internal/measure/latency"
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
@@ -23,7 +23,7 @@ import (
 type groups []group
 
 // group is one consumer group, wherever its members are: in this process or in
-// others. The methods say what those of load.Group do.
+// others. The methods say what those of receive.Group do.
 type group interface {
 	AwaitReady(ctx context.Context) error
 	Release()
@@ -56,7 +56,7 @@ type group interface {
 	Settings() []driver.Setting
 }
 
-var _ group = (*load.Group)(nil)
+var _ group = (*receive.Group)(nil)
 
 // groupNames are the names of n groups of a run: the run's own, or for several the
 // run's with their numbers from 1 on.

@@ -12,6 +12,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/load/receive"
 	"kafkabench.example/kafka-bench/internal/measure/latency"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
@@ -19,7 +20,7 @@ import (
 // ConsumersConfig says what a consumer group in processes of its own is.
 type ConsumersConfig struct {
 	// Group is the whole group. Driver, Axis and the callbacks are each process' own.
-	Group     load.GroupConfig
+	Group     receive.Config
 	Driver    string // by name
 	Access    access.Handover
 	Axis      *load.Axis
@@ -30,7 +31,7 @@ type ConsumersConfig struct {
 }
 
 // Consumers are the members of one group, spread over processes: to the run what
-// load.Group is. A member has its place by its number, whichever process is there.
+// receive.Group is. A member has its place by its number, whichever process is there.
 // Where as many processes were asked for as there are members, each member has one
 // of its own, and what befalls the member befalls the process.
 //
@@ -47,9 +48,9 @@ type Consumers struct {
 	stopped  atomic.Bool
 
 	mu   sync.Mutex
-	all  []*Process    // that there have been
-	left []recorded    // and not gathered
-	told []load.Handed // to all that there were
+	all  []*Process       // that there have been
+	left []recorded       // and not gathered
+	told []receive.Handed // to all that there were
 }
 
 // OpenConsumers starts the processes and has each open its part of the group. On an

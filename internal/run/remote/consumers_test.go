@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/load/receive"
 	"kafkabench.example/kafka-bench/internal/measure/latency"
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
@@ -20,7 +21,7 @@ import (
 
 // join opens a group on the tape in so many processes, ready to read once its axis
 // is set.
-func join(t testing.TB, start func(place int) (*Child, error), axis *load.Axis, processes int, change func(*load.GroupConfig)) *Consumers {
+func join(t testing.TB, start func(place int) (*Child, error), axis *load.Axis, processes int, change func(*receive.Config)) *Consumers {
 	t.Helper()
 	cfg := reading(axis)
 	if change != nil {
@@ -109,13 +110,13 @@ func TestConsumersOfSeveralProcesses(t *testing.T) {
 		for _, processes := range []int{1, 2, 3} {
 			t.Run(fmt.Sprintf("%d processes, stamped %v", processes, stamped), func(t *testing.T) {
 				virtually(t, func(t *testing.T) {
-					change := func(cfg *load.GroupConfig) { cfg.Stamped = stamped }
+					change := func(cfg *receive.Config) { cfg.Stamped = stamped }
 					hereAxis, axis := virtualAxis(), virtualAxis()
 					cfg := reading(hereAxis)
 					change(&cfg)
 					var hereCollector, collector latency.Collector
 					hereAxis.Set(0, time.Minute)
-					here, err := load.StartGroup(cfg)
+					here, err := receive.Start(cfg)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -218,7 +219,7 @@ func TestReleaseOfProcesses(t *testing.T) {
 	virtually(t, func(t *testing.T) {
 		axis := virtualAxis()
 		axis.Set(0, time.Minute)
-		cs := join(t, inside, axis, 3, func(cfg *load.GroupConfig) { cfg.Hold = false })
+		cs := join(t, inside, axis, 3, func(cfg *receive.Config) { cfg.Hold = false })
 		if cs.released.Load() {
 			t.Error("it is released")
 		}
@@ -268,7 +269,7 @@ func TestOpeningConsumersFails(t *testing.T) {
 
 // Whatever a group's configuration has that a process has not of its own, gets there.
 func TestGroupAssignment(t *testing.T) {
-	var cfg load.GroupConfig
+	var cfg receive.Config
 	own := map[string]bool{"Driver": true, "Axis": true, "OnEvent": true, "Access": true, "OnAssigned": true, "OnRevoked": true, "OnError": true}
 	fill(t, reflect.ValueOf(&cfg).Elem(), own)
 	if back := assignment(cfg).Config(); !reflect.DeepEqual(back, cfg) {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/load/receive"
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
@@ -14,12 +15,12 @@ const ConsumersName = "Consumers"
 
 // OpenedGroup is what a process has made of its assignment.
 type OpenedGroup struct {
-	Group *load.Group
+	Group *receive.Group
 	Axis  *load.Axis
 }
 
 // ConsumersService is the child's side of Consumers. Its methods are called by the
-// parent, Open first; each does what the method of load.Group of its name does.
+// parent, Open first; each does what the method of receive.Group of its name does.
 type ConsumersService struct {
 	opening[GroupAssignment, OpenedGroup]
 }
@@ -29,7 +30,7 @@ func NewConsumersService(open func(GroupAssignment) (OpenedGroup, error)) *Consu
 	return &ConsumersService{opening[GroupAssignment, OpenedGroup]{what: "the consumers", open: open}}
 }
 
-func (s *ConsumersService) group() (*load.Group, error) {
+func (s *ConsumersService) group() (*receive.Group, error) {
 	o, err := s.get()
 	return o.Group, err
 }
@@ -196,7 +197,7 @@ func (s *ConsumersService) Held(_ None, reply *[]int32) error {
 }
 
 // Handed answers with what was handed over here of partitions.
-func (s *ConsumersService) Handed(partitions []int32, reply *[]load.Handed) error {
+func (s *ConsumersService) Handed(partitions []int32, reply *[]receive.Handed) error {
 	g, err := s.group()
 	if err == nil {
 		*reply = g.Handed(partitions)
@@ -205,7 +206,7 @@ func (s *ConsumersService) Handed(partitions []int32, reply *[]load.Handed) erro
 }
 
 // Elsewhere tells what was handed over in other processes.
-func (s *ConsumersService) Elsewhere(handed []load.Handed, _ *None) error {
+func (s *ConsumersService) Elsewhere(handed []receive.Handed, _ *None) error {
 	g, err := s.group()
 	if err == nil {
 		g.Elsewhere(handed)

@@ -172,7 +172,7 @@ func (cs *Consumers) CanKill() error {
 // (SIGKILL). Its books come home in the moment before: the member is handed nothing
 // more and commits nothing more, and the process has nothing left to do but to hold
 // its connections. Where others are in the process, the member's connections are cut
-// as load.Group.Kill does.
+// as receive.Group.Kill does.
 func (cs *Consumers) Kill(number int) (loss snapshot.Loss, err error) {
 	err = cs.at(number, func(p *place) error {
 		if !p.alone() {
@@ -196,7 +196,7 @@ func (cs *Consumers) Kill(number int) (loss snapshot.Loss, err error) {
 }
 
 // Pause has a member stand still: with its process (SIGSTOP), where it is alone in
-// it, so that it sends no heartbeats either, and otherwise as load.Group.Pause does.
+// it, so that it sends no heartbeats either, and otherwise as receive.Group.Pause does.
 func (cs *Consumers) Pause(number int) (how string, err error) {
 	err = cs.at(number, func(p *place) error {
 		if p.still {

@@ -20,7 +20,7 @@ const (
 )
 
 // Producers are the workers of all children together: to the run what
-// load.Producers are. Of a child that has ended, it has the figures that it last
+// send.Producers are. Of a child that has ended, it has the figures that it last
 // gave, and Err says that it has.
 type Producers struct {
 	children Children
@@ -118,7 +118,7 @@ func (ps *Producers) endAt(ns int64) {
 // ended with its process.
 func (ps *Producers) Done() <-chan struct{} { return ps.done }
 
-// Spent is as that of load.Producers.
+// Spent is as that of send.Producers.
 func (ps *Producers) Spent() <-chan struct{} { return ps.spent }
 
 // Err is why workers ended before their time: their process did.
@@ -213,7 +213,7 @@ func (ps *Producers) keepAcked(i int, acked []int64) {
 	}
 }
 
-// Behind is as that of load.Producers: one question to each child, of which one that
+// Behind is as that of send.Producers: one question to each child, of which one that
 // does not answer soon is as far behind as it last told.
 func (ps *Producers) Behind(awaited [][]ledger.Awaited) snapshot.Behind {
 	_ = ps.children.Each(func(i int, c *Child) error {

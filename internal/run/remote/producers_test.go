@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/load/send"
 	"kafkabench.example/kafka-bench/internal/measure/latency"
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
@@ -100,7 +101,7 @@ func TestProducersOfSeveralProcesses(t *testing.T) {
 				if name != "" {
 					cfg.Volume = 30_000
 				}
-				here, err := load.OpenProducers(cfg)
+				here, err := send.Open(cfg)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -2,6 +2,7 @@ package remote
 
 import (
 	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/load/send"
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
@@ -11,7 +12,7 @@ const ServiceName = "Producers"
 
 // Opened is what a process has made of its assignment.
 type Opened struct {
-	Producers *load.Producers
+	Producers *send.Producers
 	Axis      *load.Axis
 	// Started is called when the axis is set and the load begins; nil is nobody.
 	Started func()
@@ -28,7 +29,7 @@ func NewProducersService(open func(Assignment) (Opened, error)) *ProducersServic
 	return &ProducersService{opening[Assignment, Opened]{what: "the producers", open: open}}
 }
 
-func (s *ProducersService) producers() (*load.Producers, error) {
+func (s *ProducersService) producers() (*send.Producers, error) {
 	o, err := s.get()
 	return o.Producers, err
 }
@@ -85,7 +86,7 @@ func (s *ProducersService) AckedIn(_ None, reply *[]int64) error {
 	return err
 }
 
-// Behind answers what load.Producers.Behind does.
+// Behind answers what send.Producers.Behind does.
 func (s *ProducersService) Behind(awaited [][]ledger.Awaited, reply *snapshot.Behind) error {
 	ps, err := s.producers()
 	if err == nil {
