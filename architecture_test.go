@@ -94,7 +94,7 @@ var walls = map[string][]string{
 	"internal/plan/unit":        {},
 	"internal/measure/latency":  {},
 	"internal/measure/ledger":   {},
-	"internal/measure/snapshot": {"internal/measure/ledger"},
+	"internal/measure/snapshot": {"internal/measure/latency", "internal/measure/ledger"},
 	"internal/result":           {"internal/measure/latency"},
 	"internal/plan/arrival":     {"internal/plan/unit"},
 	"internal/plan/payload":     {"internal/plan/unit"},

@@ -1,8 +1,9 @@
-// Package snapshot holds the running totals that producers and consumers report while
-// a run lasts. They count what was sent, what was received and how far each partition
-// was read, and keep the gaps between acknowledgements. The package is pure: Add and
-// Merge put together what several workers, processes or machines report.
+// Package snapshot holds the running totals that a part of a run reports. They are what
+// its producers sent, what its consumers received, how far each partition was read, and
+// the books. It is pure. [Merge] adds up the snapshots of several workers, processes or
+// machines to that of one which did the work of all.
 //
-// Files to know: sent.go (the sending side), received.go (the receiving side), gaps.go,
-// queue.go (consumers with selective acknowledgement).
+// Files to know: snapshot.go, merge.go, sent.go (the sending side), received.go (the
+// receiving side), gaps.go, queue.go (consumers with selective acknowledgement), gate.go,
+// usage.go.
 package snapshot

@@ -50,6 +50,7 @@ type Behind struct {
 	// OpenRecords is, for each partition, how many records were sent there, did not arrive,
 	// and did not fail either, nor are unknown: the user has no answer. OldestDueNs is when
 	// the oldest of them was due; NothingDue where there is none.
+	// Both are nil where that is not known.
 	OpenRecords, OldestDueNs []int64
 	// WaitingRecords wait at the source, the oldest of them since WaitingDueNs.
 	WaitingRecords, WaitingDueNs int64
@@ -73,8 +74,14 @@ func (b Behind) Clone() Behind {
 func (b Behind) Merge(o Behind) Behind {
 	for p := range b.AckedIn {
 		b.AckedIn[p] += o.AckedIn[p]
-		b.OpenRecords[p] += o.OpenRecords[p]
-		b.OldestDueNs[p] = min(b.OldestDueNs[p], o.OldestDueNs[p])
+	}
+	if b.OpenRecords == nil {
+		b.OpenRecords, b.OldestDueNs = slices.Clone(o.OpenRecords), slices.Clone(o.OldestDueNs)
+	} else if o.OpenRecords != nil {
+		for p := range b.OpenRecords {
+			b.OpenRecords[p] += o.OpenRecords[p]
+			b.OldestDueNs[p] = min(b.OldestDueNs[p], o.OldestDueNs[p])
+		}
 	}
 	b.WaitingRecords, b.WaitingDueNs = MergeWaiting(b.WaitingRecords, b.WaitingDueNs, o.WaitingRecords, o.WaitingDueNs)
 	return b

@@ -259,7 +259,7 @@ func (cs *Consumers) Settings() []driver.Setting { return cs.settings }
 func (cs *Consumers) AddTo(c *latency.Collector) { c.AddSource(cs) }
 
 // Recorded implements latency.Source.
-func (cs *Consumers) Recorded(merge func(part []byte) error) {
+func (cs *Consumers) Recorded(merge func(part latency.Encoded) error) {
 	var asking sync.WaitGroup
 	for _, p := range cs.Processes() {
 		asking.Go(func() { p.child.soon(func() { cs.takeRecorded(p) }) })
@@ -280,7 +280,7 @@ func (cs *Consumers) takeRecorded(p *Process) {
 
 // keepRecorded is takeRecorded of whoever may ask.
 func (cs *Consumers) keepRecorded(c *Child) {
-	var part []byte
+	var part latency.Encoded
 	if c.Call(ConsumersName+".Recorded", None(0), &part) != nil {
 		return
 	}

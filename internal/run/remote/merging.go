@@ -27,7 +27,7 @@ func (cs *Consumers) Positions() []snapshot.Reached {
 	}
 	for _, there := range askAll(cs, ConsumersName+".Positions", AskSoon[[]snapshot.Reached]) {
 		for p := range there { // none, if it never said anything
-			all[p] = furthest(all[p], there[p])
+			all[p] = all[p].Furthest(there[p])
 		}
 	}
 	return all
@@ -62,7 +62,7 @@ func (cs *Consumers) reached(ask func(*Process, string) (GroupReached, error)) (
 func (cs *Consumers) reachedIn(partition int, processes []GroupReached) snapshot.Reached {
 	at := snapshot.Reached{Position: cs.from(partition), At: snapshot.NeverHanded}
 	for _, r := range processes {
-		at = furthest(at, r.Partitions[partition])
+		at = at.Furthest(r.Partitions[partition])
 	}
 	if cs.cfg.Group.Stamped {
 		books := cs.merged(partition, processes)
@@ -72,22 +72,6 @@ func (cs *Consumers) reachedIn(partition int, processes []GroupReached) snapshot
 	at.Arrived = min(at.Arrived, at.Position-cs.from(partition))
 	at.Awaited = make([]ledger.Awaited, cs.cfg.Group.Producers)
 	return at
-}
-
-// furthest is how far two have come together, who may have been handed the same.
-func furthest(a, b snapshot.Reached) snapshot.Reached {
-	sum := snapshot.Reached{
-		Position: max(a.Position, b.Position), At: a.At,
-		Delivered: a.Delivered + b.Delivered, Arrived: a.Arrived + b.Arrived,
-	}
-	switch {
-	case b.At == snapshot.NeverHanded:
-	case a.At == snapshot.NeverHanded || b.Position > a.Position:
-		sum.At = b.At
-	case b.Position == a.Position:
-		sum.At = min(a.At, b.At) // when it came for the first time
-	}
-	return sum
 }
 
 // from is the offset where a partition starts.

@@ -315,7 +315,7 @@ func (ps *Producers) Books() (books []*ledger.Sender) {
 func (ps *Producers) AddTo(c *latency.Collector) { c.AddSource(ps) }
 
 // Recorded implements latency.Source.
-func (ps *Producers) Recorded(merge func(part []byte) error) {
+func (ps *Producers) Recorded(merge func(part latency.Encoded) error) {
 	_ = ps.children.Each(func(i int, c *Child) error {
 		if ps.isClosed(i) { // maybe for the last time
 			c.settle()
@@ -334,7 +334,7 @@ func (ps *Producers) Recorded(merge func(part []byte) error) {
 
 // takeRecorded takes what a child has recorded.
 func (ps *Producers) takeRecorded(c *Child) {
-	var part []byte
+	var part latency.Encoded
 	if c.Call(ServiceName+".Recorded", None(0), &part) != nil {
 		return
 	}

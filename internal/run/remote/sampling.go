@@ -3,6 +3,7 @@ package remote
 import (
 	"time"
 
+	"kafkabench.example/kafka-bench/internal/measure/latency"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
@@ -122,11 +123,11 @@ func (s SampledConsumers) Reached() []snapshot.Reached {
 // recorded is a part of the histograms, and who recorded it.
 type recorded struct {
 	by   *Child
-	part []byte
+	part latency.Encoded
 }
 
 // mergeAll merges parts; whoever has sent one that can't be is of no more use.
-func mergeAll(parts []recorded, merge func(part []byte) error) {
+func mergeAll(parts []recorded, merge func(part latency.Encoded) error) {
 	for _, r := range parts {
 		if err := merge(r.part); err != nil {
 			r.by.fail(err)
