@@ -20,6 +20,7 @@ import (
 	"golang.org/x/perf/benchfmt"
 
 	"kafkabench.example/kafka-bench/internal/measure/stats"
+	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
 // againstWord makes this program compare the hot paths of a commit and of the work
@@ -207,15 +208,15 @@ func (c *comparison) keep(side int, pkg string, output []byte) {
 // report prints a row for each benchmark. One that is new is not judged. One that is gone
 // is an error: a slower benchmark could pass by another name.
 func (c *comparison) report(stdout io.Writer) error {
-	t := table{head: []string{"", "before", "after", "after ÷ before", "95 % interval", ""}}
+	t := layout.Table{Rows: [][]string{{"", "before", "after", "after ÷ before", "95 % interval", ""}}}
 	slower, gone, judged := 0, 0, 0
 	for _, name := range slices.Sorted(maps.Keys(c.figures)) {
 		before, after := c.figures[name][0], c.figures[name][1]
 		switch {
 		case len(before) == 0:
-			t.add(name, "", nanoseconds(after), "", "", "new")
+			t.Add(name, "", nanoseconds(after), "", "", "new")
 		case len(after) == 0:
-			t.add(name, nanoseconds(before), "", "", "", "gone")
+			t.Add(name, nanoseconds(before), "", "", "", "gone")
 			gone++
 		default:
 			judged++
@@ -226,10 +227,10 @@ func (c *comparison) report(stdout io.Writer) error {
 				slower++
 			}
 			interval := fmt.Sprintf("%.3f–%.3f", low, high)
-			t.add(name, nanoseconds(before), nanoseconds(after), fmt.Sprintf("%.3f", ratio), interval, judgement)
+			t.Add(name, nanoseconds(before), nanoseconds(after), fmt.Sprintf("%.3f", ratio), interval, judgement)
 		}
 	}
-	t.print(stdout)
+	fmt.Fprint(stdout, t.Markdown())
 	switch {
 	case slower > 0:
 		return fmt.Errorf("%w: of %d of %d benchmarks the whole interval is above %v", errSlower, slower, judged, accepted)
