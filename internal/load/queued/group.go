@@ -66,17 +66,17 @@ type Config struct {
 // Group are the consumers of a queue: members with threads, and the application
 // behind them. While it runs, members may leave, vanish and join.
 //
-// It keeps the books of Group and more: a queue acknowledges record by record and
+// It keeps the books of a consumer group and more: a queue acknowledges record by record and
 // delivers again what was not acknowledged, so that there is a set of what was handed
 // over, a set of what was acknowledged, and for each record between the two how often it
 // came and when it is to come again. The sets know nothing of the queue's own counts:
 // all that they go by is the stamps of records.
 type Group struct {
-	cfg     Config
-	axis    *load.Axis
-	idle    bool // no record ever costs anything
-	open    bool // intended times exist
-	books   []*book
+	cfg  Config
+	axis *load.Axis
+	idle bool // no record ever costs anything
+	open bool // intended times exist
+	books
 	places  []*place // by the numbers of members
 	members *load.Roster[*node]
 
