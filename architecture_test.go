@@ -91,17 +91,18 @@ var walls = map[string][]string{
 	},
 
 	// Pure: no Kafka, no clock, no goroutine.
-	"internal/plan/unit":       {},
-	"internal/measure/latency": {},
-	"internal/measure/ledger":  {},
-	"internal/result":          {},
-	"internal/plan/arrival":    {"internal/plan/unit"},
-	"internal/plan/payload":    {"internal/plan/unit"},
-	"internal/plan/spelling":   {},
-	"internal/plan/scenario":   {"internal/plan/spelling", "internal/plan/unit"},
-	"internal/measure/stats":   {},
-	"internal/run/search":      {},
-	"internal/result/figure":   {"internal/result", "internal/plan/spelling", "internal/plan/unit"},
+	"internal/plan/unit":        {},
+	"internal/measure/latency":  {},
+	"internal/measure/ledger":   {},
+	"internal/measure/snapshot": {"internal/measure/latency", "internal/measure/ledger"},
+	"internal/result":           {"internal/measure/latency"},
+	"internal/plan/arrival":     {"internal/plan/unit"},
+	"internal/plan/payload":     {"internal/plan/unit"},
+	"internal/plan/spelling":    {},
+	"internal/plan/scenario":    {"internal/plan/payload", "internal/plan/spelling", "internal/plan/unit"},
+	"internal/measure/stats":    {},
+	"internal/run/search":       {},
+	"internal/result/figure":    {"internal/result", "internal/plan/spelling", "internal/plan/unit"},
 	// Results of other tools, made into ours: it reads files and no more.
 	"internal/result/foreign": {"internal/measure/latency", "internal/result", "internal/plan/unit"},
 
@@ -120,19 +121,28 @@ var walls = map[string][]string{
 	"internal/kafka/driver/librdkafka": {"internal/kafka/access", "internal/kafka/driver", "internal/kafka/driver/meter"},
 	"internal/kafka/cluster":           {"internal/kafka/access", "internal/plan/scenario"},
 	"internal/kafka/probe":             {"internal/kafka/access"},
-	"internal/load": {
-		"backpressure", "internal/plan/arrival", "internal/kafka/driver",
-		"internal/measure/latency", "internal/measure/ledger", "internal/plan/payload",
+	"internal/load":                    {"internal/measure/snapshot"},
+	"internal/load/send": {
+		"backpressure", "internal/load", "internal/kafka/driver", "internal/measure/latency", "internal/measure/ledger",
+		"internal/measure/snapshot", "internal/plan/arrival", "internal/plan/payload",
+	},
+	"internal/load/receive": {
+		"internal/load", "internal/kafka/driver", "internal/measure/latency", "internal/measure/ledger",
+		"internal/measure/snapshot", "internal/plan/payload",
+	},
+	"internal/load/queued": {
+		"internal/load", "internal/kafka/driver", "internal/measure/latency", "internal/measure/ledger",
+		"internal/measure/snapshot", "internal/plan/payload",
 	},
 
 	// Producers in processes of their own, and how the run talks to them.
 	"internal/run/remote": {
-		"backpressure", "internal/kafka/access", "internal/kafka/driver", "internal/measure/latency", "internal/measure/ledger", "internal/load",
+		"backpressure", "internal/kafka/access", "internal/kafka/driver", "internal/measure/latency", "internal/measure/ledger", "internal/measure/snapshot", "internal/load", "internal/load/receive", "internal/load/send",
 		"internal/result", "internal/plan/scenario",
 	},
 
 	// What can be broken, and how a process is confined.
-	"internal/run/fault":     {"internal/kafka/cluster", "internal/load", "internal/plan/scenario", "internal/plan/unit"},
+	"internal/run/fault":     {"internal/kafka/cluster", "internal/measure/snapshot", "internal/plan/scenario", "internal/plan/unit"},
 	"internal/kafka/confine": {"internal/plan/unit"},
 	// What the figures of a run say of its limits: pure.
 	"internal/result/bottleneck": {"internal/result", "internal/plan/unit"},
@@ -143,7 +153,7 @@ var walls = map[string][]string{
 	"internal/run/bench": {
 		"internal/result/bottleneck", "internal/result/outcome", "internal/kafka/confine", "internal/run/fault",
 		"backpressure", "backpressure/shares", "backpressure/sharelog", "kmq", "internal/kafka/driver/meter", "internal/run/remote", "internal/kafka/access", "internal/plan/arrival", "internal/kafka/cluster", "internal/kafka/driver",
-		"internal/measure/latency", "internal/measure/ledger", "internal/load", "internal/plan/payload",
+		"internal/measure/latency", "internal/measure/ledger", "internal/measure/snapshot", "internal/load", "internal/load/queued", "internal/load/receive", "internal/load/send", "internal/plan/payload",
 		"internal/kafka/probe", "internal/result", "internal/plan/scenario", "internal/plan/unit",
 	},
 	"internal/run/campaign": {
@@ -182,7 +192,7 @@ var walls = map[string][]string{
 // they may import anything, and no shipped package imports them.
 var helpers = []string{
 	"internal/kafka/access/accesstest", "internal/kafka/driver/drivertest", "internal/kafka/cluster/clustertest",
-	"internal/measure/latency/latencytest", "internal/result/resulttest",
+	"internal/load/loadtest", "internal/measure/latency/latencytest", "internal/result/resulttest",
 	"kmq/internal/conformance", "kmq/internal/crash",
 }
 
@@ -190,7 +200,8 @@ var helpers = []string{
 // client. Time's types are allowed, its clock is not; that part is held by
 // review.
 var pure = []string{
-	"internal/plan/unit", "internal/measure/latency", "internal/measure/ledger", "internal/result", "internal/show/analysis", "internal/show/layout",
+	"internal/plan/unit", "internal/measure/latency", "internal/measure/ledger", "internal/measure/snapshot", "internal/result",
+	"internal/show/analysis", "internal/show/layout",
 	"internal/plan/arrival", "internal/plan/payload", "internal/plan/spelling", "internal/plan/scenario",
 	"internal/measure/stats", "internal/run/search", "internal/result/figure", "internal/result/foreign", "internal/result/bottleneck", "internal/result/outcome", "backpressure/shares",
 	"kmq/internal/step", "kmq/internal/window", "kmq/internal/marker", "kmq/internal/tracker",

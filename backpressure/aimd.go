@@ -57,7 +57,9 @@ type AIMD struct {
 func NewAIMD(cfg AIMDConfig) (*AIMD, error) {
 	err := errors.Join(checkTarget(cfg.Target), checkMaxLag(cfg.MaxLag))
 	if cfg.Step < 0 {
-		err = errors.Join(err, fmt.Errorf("backpressure: the bound must grow by a positive number of records, not by %d; 0 is %d", cfg.Step, defaultStep))
+		err = errors.Join(err,
+			fmt.Errorf("backpressure: the bound must grow by a positive number of records, not by %d; 0 is %d",
+				cfg.Step, defaultStep))
 	}
 	if err != nil {
 		return nil, err
@@ -83,7 +85,8 @@ func (a *AIMD) Decide(o Observation) Decision {
 	a.bound = min(max(a.bound, 1), float64(a.Limit()))
 	a.group.hold(o, a.bound, a.cfg.MaxLag)
 	d := Decision{Ceiling: a.Ceiling(o.At), Bound: records(a.group.bound)}
-	d.Reason = fmt.Sprintf("%v from admission to consumer, target %v: %s; a bound of %d", a.last.Round(time.Millisecond), a.cfg.Target, why, d.Bound)
+	d.Reason = fmt.Sprintf("%v from admission to consumer, target %v: %s; a bound of %d",
+		a.last.Round(time.Millisecond), a.cfg.Target, why, d.Bound)
 	return d
 }
 

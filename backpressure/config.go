@@ -104,7 +104,8 @@ func (c Config) completed() (Config, error) {
 		c.Grace = max(DefaultGrace, 3*c.Interval)
 	}
 	if c.Grace > 0 && c.Grace <= c.Interval {
-		faults = append(faults, fmt.Errorf("backpressure: the grace time %v must be longer than the interval %v, or the gate is blind between two readings", c.Grace, c.Interval))
+		faults = append(faults,
+			fmt.Errorf("backpressure: the grace time %v must be longer than the interval %v, or the gate is blind between two readings", c.Grace, c.Interval))
 	}
 	if c.Doubt == 0 {
 		c.Doubt = DefaultDoubt
@@ -114,9 +115,11 @@ func (c Config) completed() (Config, error) {
 	case c.Inherit == 0 && fixed:
 		c.Inherit = DefaultInherit
 	case c.Inherit < 0 && c.Inherit != NoInherit:
-		faults = append(faults, fmt.Errorf("backpressure: the time of Inherit must not be negative: %v; NoInherit is for none", c.Inherit))
+		faults = append(faults,
+			fmt.Errorf("backpressure: the time of Inherit must not be negative: %v; NoInherit is for none", c.Inherit))
 	case c.Inherit > 0 && !fixed:
-		faults = append(faults, fmt.Errorf("backpressure: Inherit is %v, but only a gate with a Fixed share inherits", c.Inherit))
+		faults = append(faults, fmt.Errorf("backpressure: Inherit is %v, but only a gate with a Fixed share inherits",
+			c.Inherit))
 	}
 	return c, errors.Join(faults...)
 }
@@ -130,7 +133,9 @@ func (c Config) held() error {
 		is   any
 	}{{"controller", c.Controller}, {"source", c.Source}, {"share", c.Share}} {
 		if v := reflect.ValueOf(held.is); v.Kind() == reflect.Pointer && v.IsNil() {
-			faults = append(faults, fmt.Errorf("backpressure: the %s is a nil %T: look at the error of its constructor", held.name, held.is))
+			faults = append(faults,
+				fmt.Errorf("backpressure: the %s is a nil %T: look at the error of its constructor", held.name,
+					held.is))
 		}
 	}
 	if c.Share == nil || len(faults) > 0 {
@@ -140,11 +145,14 @@ func (c Config) held() error {
 	limiter, bounds := c.Controller.(Limiter)
 	switch {
 	case isFixed && !(fixed > 0 && fixed <= 1):
-		faults = append(faults, fmt.Errorf("backpressure: a fixed share is above 0 and at most 1, not %v", float64(fixed)))
+		faults = append(faults, fmt.Errorf("backpressure: a fixed share is above 0 and at most 1, not %v",
+			float64(fixed)))
 	case !bounds:
-		faults = append(faults, fmt.Errorf("backpressure: there is no bound to share: %T has none; a gate with a share needs a controller that is a Limiter", c.Controller))
+		faults = append(faults,
+			fmt.Errorf("backpressure: there is no bound to share: %T has none; a gate with a share needs a controller that is a Limiter", c.Controller))
 	case isFixed && part(fixed.Part(), limiter.Limit()) == 0:
-		faults = append(faults, fmt.Errorf("backpressure: a share of %v of a bound of %d is not one whole record, so the gate would never open", float64(fixed), limiter.Limit()))
+		faults = append(faults,
+			fmt.Errorf("backpressure: a share of %v of a bound of %d is not one whole record, so the gate would never open", float64(fixed), limiter.Limit()))
 	}
 	return errors.Join(faults...)
 }

@@ -46,7 +46,8 @@ func (c *Credit) Decide(o Observation) Decision {
 	d := Decision{Ceiling: window(o, bound), Bound: bound}
 	switch left := d.Ceiling - o.Admitted; {
 	case left > 0:
-		d.Reason = fmt.Sprintf("lag %d of %d, %d in flight: %d more may be sent", o.Lag, bound, o.Admitted-o.Settled, left)
+		d.Reason = fmt.Sprintf("lag %d of %d, %d in flight: %d more may be sent", o.Lag, bound, o.Admitted-o.Settled,
+			left)
 	default:
 		d.Reason = fmt.Sprintf("lag %d of %d, %d in flight: the bound is used up", o.Lag, bound, o.Admitted-o.Settled)
 	}

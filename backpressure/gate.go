@@ -215,7 +215,8 @@ func (g *Gate) trimSettled() {
 	g.settled.Add(-over)
 	if !g.misused {
 		g.misused = true
-		g.note(g.change(g.now(), Misused, fmt.Sprintf("Done and Unsure were told of %d more records than were admitted: each is to be told of once, or the bound may be passed", over)))
+		g.note(g.change(g.now(), Misused,
+			fmt.Sprintf("Done and Unsure were told of %d more records than were admitted: each is to be told of once, or the bound may be passed", over)))
 	}
 }
 

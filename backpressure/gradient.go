@@ -69,7 +69,8 @@ func (g *Gradient) Decide(o Observation) Decision {
 	g.bound = min(max(g.bound, 1), float64(g.Limit()))
 	g.group.hold(o, g.bound, g.cfg.MaxLag)
 	d := Decision{Ceiling: g.Ceiling(o.At), Bound: records(g.group.bound)}
-	d.Reason = fmt.Sprintf("%v from admission to consumer, %v at best: a bound of %d", g.last.Round(time.Millisecond), g.shortest.Round(time.Millisecond), d.Bound)
+	d.Reason = fmt.Sprintf("%v from admission to consumer, %v at best: a bound of %d", g.last.Round(time.Millisecond),
+		g.shortest.Round(time.Millisecond), d.Bound)
 	return d
 }
 

@@ -120,7 +120,8 @@ func (g *group) stand() standing {
 // in an interval between steps, for what was tried the last time must show before
 // more is; but whenever in it, for members that commit apart each show their own.
 func (g *group) hungry(s *standing, little bool) bool {
-	if s.capacity == 0 || !little || s.idle <= mostIdle || g.at-g.pressed > s.interval || g.at-g.probed < s.interval*9/10 {
+	if s.capacity == 0 || !little || s.idle <= mostIdle || g.at-g.pressed > s.interval ||
+		g.at-g.probed < s.interval*9/10 {
 		return false
 	}
 	g.probed = g.at

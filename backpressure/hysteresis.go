@@ -27,7 +27,8 @@ type Hysteresis struct {
 func NewHysteresis(max, resume int64) (*Hysteresis, error) {
 	switch {
 	case max <= 0:
-		return nil, fmt.Errorf("backpressure: the lag above which the gate closes must be positive, not %d records", max)
+		return nil, fmt.Errorf("backpressure: the lag above which the gate closes must be positive, not %d records",
+			max)
 	case resume <= 0:
 		return nil, errors.New("backpressure: the lag below which the gate opens again must be positive: a lag below zero is never seen, so the gate would never open")
 	case resume >= max:

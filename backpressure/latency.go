@@ -85,7 +85,9 @@ type Latency struct {
 func NewLatency(cfg LatencyConfig) (*Latency, error) {
 	err := errors.Join(checkTarget(cfg.Target), checkMaxLag(cfg.MaxLag))
 	if cfg.Start < 0 {
-		err = errors.Join(err, fmt.Errorf("backpressure: the bound to start with must not be negative: %d records; 0 is %d", cfg.Start, defaultStart))
+		err = errors.Join(err,
+			fmt.Errorf("backpressure: the bound to start with must not be negative: %d records; 0 is %d", cfg.Start,
+				defaultStart))
 	}
 	if err != nil {
 		return nil, err

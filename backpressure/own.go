@@ -215,7 +215,8 @@ func (p *ownPartition) add(offset int64) {
 	}
 	// at is the first span that ends at or above the offset: it holds it, touches it
 	// or lies wholly above.
-	at, _ := slices.BinarySearchFunc(p.spans, offset, func(s span, offset int64) int { return cmp.Compare(s.end, offset) })
+	at, _ := slices.BinarySearchFunc(p.spans, offset,
+		func(s span, offset int64) int { return cmp.Compare(s.end, offset) })
 	switch {
 	case at < len(p.spans) && p.spans[at].first <= offset && offset < p.spans[at].end:
 		return
@@ -282,7 +283,8 @@ func (p *ownPartition) miss() (absent bool, lost int64) {
 
 // cover adds a span to spans that are in order and apart from each other.
 func cover(spans []span, s span) []span {
-	from, _ := slices.BinarySearchFunc(spans, s.first, func(s span, first int64) int { return cmp.Compare(s.end, first) })
+	from, _ := slices.BinarySearchFunc(spans, s.first,
+		func(s span, first int64) int { return cmp.Compare(s.end, first) })
 	to := from
 	for to < len(spans) && spans[to].first <= s.end {
 		s.first, s.end = min(s.first, spans[to].first), max(s.end, spans[to].end)

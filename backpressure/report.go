@@ -106,7 +106,8 @@ func (g *Gate) report(m Mark, r Reading) *Change {
 
 	change := g.decide(now, share)
 	if wasBlind {
-		return g.change(now, Seeing, fmt.Sprintf("the lag is known %safter %v: %d records", again, away.Round(time.Millisecond), o.Lag))
+		return g.change(now, Seeing,
+			fmt.Sprintf("the lag is known %safter %v: %d records", again, away.Round(time.Millisecond), o.Lag))
 	}
 	g.watchFlow(now)
 	return g.orNoted(change)
@@ -208,7 +209,8 @@ func (g *Gate) watchFlow(now time.Duration) {
 		g.flow.committed, g.flow.at = o.Committed, now
 		if g.flow.stalled {
 			g.flow.stalled = false
-			g.note(g.change(now, Moving, fmt.Sprintf("the consumers commit again after %v", since.Round(time.Millisecond))))
+			g.note(g.change(now, Moving,
+				fmt.Sprintf("the consumers commit again after %v", since.Round(time.Millisecond))))
 		}
 		return
 	}
@@ -221,8 +223,9 @@ func (g *Gate) watchFlow(now time.Duration) {
 	if g.ruling.bound != Unlimited {
 		used = fmt.Sprintf("the bound of %d is used up", g.ruling.bound)
 	}
-	g.note(g.change(now, Stalled, fmt.Sprintf("nothing was committed for %v and %s: lag %d, and %d admitted whose fate Done did not tell",
-		since.Round(time.Millisecond), used, o.Lag, o.Admitted-o.Settled)))
+	g.note(g.change(now, Stalled,
+		fmt.Sprintf("nothing was committed for %v and %s: lag %d, and %d admitted whose fate Done did not tell",
+			since.Round(time.Millisecond), used, o.Lag, o.Admitted-o.Settled)))
 }
 
 // moved tells whether a bound is by more than a tenth another than that told.

@@ -55,7 +55,8 @@ func (g *Gate) Acquire(ctx context.Context, n int64) error {
 		g.giveBack(n)
 	}
 	if n > g.most {
-		return fmt.Errorf("backpressure: %w: asked for %d, the bound is %d; ask for fewer at a time", ErrNever, n, g.most)
+		return fmt.Errorf("backpressure: %w: asked for %d, the bound is %d; ask for fewer at a time", ErrNever, n,
+			g.most)
 	}
 	g.mu.Lock()
 	if g.queue.list.Len() == 0 {

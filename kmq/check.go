@@ -25,60 +25,60 @@ const (
 )
 
 // resolve checks a configuration and fills in its defaults. The error is ErrConfig and
-// names every fault.
+// names every mistake.
 func (c Config) resolve() (Config, error) {
-	f := new(faults)
-	c.required(f)
-	c.lending(f)
-	c.givingUp(f)
-	c.byEngine(f)
-	c.backoff(f)
-	c.rest(f)
-	return c, f.err()
+	m := new(mistakes)
+	c.required(m)
+	c.lending(m)
+	c.givingUp(m)
+	c.byEngine(m)
+	c.backoff(m)
+	c.rest(m)
+	return c, m.err()
 }
 
-// faults are what is wrong with a configuration.
-type faults []string
+// mistakes are what is wrong with a configuration.
+type mistakes []string
 
-func (f *faults) add(format string, args ...any) { *f = append(*f, fmt.Sprintf(format, args...)) }
+func (m *mistakes) add(format string, args ...any) { *m = append(*m, fmt.Sprintf(format, args...)) }
 
-func (f *faults) err() error {
-	if len(*f) == 0 {
+func (m *mistakes) err() error {
+	if len(*m) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%w: %s", ErrConfig, strings.Join(*f, "; "))
+	return fmt.Errorf("%w: %s", ErrConfig, strings.Join(*m, "; "))
 }
 
 // between fills in a default and holds a duration to a range.
-func (f *faults) between(name string, d *time.Duration, byDefault, from, to time.Duration) {
+func (m *mistakes) between(name string, d *time.Duration, byDefault, from, to time.Duration) {
 	if *d == 0 {
 		*d = byDefault
 	}
 	if *d < from || *d > to {
-		f.add("%s is %v: it must be from %v to %v (0 is the default, %v)", name, *d, from, to, byDefault)
+		m.add("%s is %v: it must be from %v to %v (0 is the default, %v)", name, *d, from, to, byDefault)
 	}
 }
 
 // count fills in a default and holds a number to a range.
-func (f *faults) count(name string, n *int, byDefault, from, to int) {
+func (m *mistakes) count(name string, n *int, byDefault, from, to int) {
 	if *n == 0 {
 		*n = byDefault
 	}
 	if *n < from || *n > to {
-		f.add("%s is %d: it must be from %d to %d (0 is the default, %d)", name, *n, from, to, byDefault)
+		m.add("%s is %d: it must be from %d to %d (0 is the default, %d)", name, *n, from, to, byDefault)
 	}
 }
 
-func (c *Config) required(f *faults) {
+func (c *Config) required(m *mistakes) {
 	if len(c.Brokers) == 0 || slices.Contains(c.Brokers, "") {
-		f.add("Brokers must have at least one host:port, and no empty one")
+		m.add("Brokers must have at least one host:port, and no empty one")
 	}
-	f.topic("Topic", c.Topic)
+	m.topic("Topic", c.Topic)
 	if c.Group == "" {
-		f.add("Group is empty: queues with the same group share the records")
+		m.add("Group is empty: queues with the same group share the records")
 	}
 	if !slices.Contains(Engines, c.Engine) {
-		f.add("Engine is %q: choose one of %s", c.Engine, engineNames())
+		m.add("Engine is %q: choose one of %s", c.Engine, engineNames())
 	}
 }
 
@@ -91,53 +91,53 @@ func engineNames() string {
 }
 
 // topic holds a name to what Kafka allows.
-func (f *faults) topic(field, name string) {
+func (m *mistakes) topic(field, name string) {
 	legal := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-", r)
 	}
 	switch {
 	case name == "":
-		f.add("%s is empty", field)
+		m.add("%s is empty", field)
 	case len(name) > maxTopicName:
-		f.add("%s has %d characters: Kafka allows %d", field, len(name), maxTopicName)
+		m.add("%s has %d characters: Kafka allows %d", field, len(name), maxTopicName)
 	case name == "." || name == ".." || strings.ContainsFunc(name, func(r rune) bool { return !legal(r) }):
-		f.add("%s is %q: Kafka allows letters, digits, '.', '_' and '-'", field, name)
+		m.add("%s is %q: Kafka allows letters, digits, '.', '_' and '-'", field, name)
 	}
 }
 
 // lending is the time that records are lent for.
-func (c *Config) lending(f *faults) {
+func (c *Config) lending(m *mistakes) {
 	switch {
 	case c.Engine == Plain && c.Visibility != 0:
-		f.add("Visibility is set, and engine plain can't deliver a record again while its consumer lives: leave it 0, or choose markers, offsetmap or share")
+		m.add("Visibility is set, and engine plain can't deliver a record again while its consumer lives: leave it 0, or choose markers, offsetmap or share")
 	case c.Engine == Plain, c.Engine == Share && c.Visibility == 0:
 	default:
-		f.between("Visibility", &c.Visibility, defaultVisibility, 100*time.Millisecond, time.Hour)
+		m.between("Visibility", &c.Visibility, defaultVisibility, 100*time.Millisecond, time.Hour)
 	}
 }
 
-func (c *Config) givingUp(f *faults) {
+func (c *Config) givingUp(m *mistakes) {
 	switch {
 	case c.MaxDeliveries < 0 || c.MaxDeliveries > maxDeliveries:
-		f.add("MaxDeliveries is %d: it must be from 0, which is no limit, to %d", c.MaxDeliveries, maxDeliveries)
+		m.add("MaxDeliveries is %d: it must be from 0, which is no limit, to %d", c.MaxDeliveries, maxDeliveries)
 	case c.MaxDeliveries > 0 && c.Engine == Plain:
-		f.add("MaxDeliveries is set, and engine plain does not count deliveries: leave it 0, or choose markers, offsetmap or share")
+		m.add("MaxDeliveries is set, and engine plain does not count deliveries: leave it 0, or choose markers, offsetmap or share")
 	case c.MaxDeliveries > 0 && c.DeadLetterTopic == "":
-		f.add("MaxDeliveries is %d without a DeadLetterTopic to put records into: set one", c.MaxDeliveries)
+		m.add("MaxDeliveries is %d without a DeadLetterTopic to put records into: set one", c.MaxDeliveries)
 	}
 	if c.DeadLetterTopic == "" {
 		return
 	}
-	f.topic("DeadLetterTopic", c.DeadLetterTopic)
+	m.topic("DeadLetterTopic", c.DeadLetterTopic)
 	if c.DeadLetterTopic == c.Topic {
-		f.add("DeadLetterTopic is the queue's own topic, where what was given up would be delivered again: name another")
+		m.add("DeadLetterTopic is the queue's own topic, where what was given up would be delivered again: name another")
 	}
 }
 
 // byEngine is what only one of the engines has.
-func (c *Config) byEngine(f *faults) {
+func (c *Config) byEngine(m *mistakes) {
 	if c.Engine == Markers {
-		c.markers(f)
+		c.markers(m)
 	} else {
 		for _, only := range []struct {
 			name string
@@ -149,39 +149,39 @@ func (c *Config) byEngine(f *faults) {
 			{"StartFirst", c.StartFirst},
 		} {
 			if only.set {
-				f.add("%s is set, which only engine markers has: leave it out with engine %q", only.name, c.Engine)
+				m.add("%s is set, which only engine markers has: leave it out with engine %q", only.name, c.Engine)
 			}
 		}
 	}
 	switch {
 	case c.Engine == OffsetMap:
-		f.count("InPlace", &c.InPlace, defaultInPlace, 1, maxInPlace)
+		m.count("InPlace", &c.InPlace, defaultInPlace, 1, maxInPlace)
 	case c.InPlace != 0:
-		f.add("InPlace is set, which only engine offsetmap has: leave it out with engine %q", c.Engine)
+		m.add("InPlace is set, which only engine offsetmap has: leave it out with engine %q", c.Engine)
 	}
 }
 
-func (c *Config) markers(f *faults) {
+func (c *Config) markers(m *mistakes) {
 	if c.MarkersTopic == "" {
 		c.MarkersTopic = c.Topic + "-markers"
 	}
-	f.topic("MarkersTopic", c.MarkersTopic)
+	m.topic("MarkersTopic", c.MarkersTopic)
 	if c.MarkersTopic == c.Topic || c.MarkersTopic == c.DeadLetterTopic {
-		f.add("MarkersTopic is %s, which is the queue's own topic or that of its dead letters: name another", c.MarkersTopic)
+		m.add("MarkersTopic is %s, which is the queue's own topic or that of its dead letters: name another", c.MarkersTopic)
 	}
 	switch c.Tracker {
 	case "":
 		c.Tracker = InProcess
 	case InProcess, External:
 	default:
-		f.add("Tracker is %q: choose %s or %s", c.Tracker, InProcess, External)
+		m.add("Tracker is %q: choose %s or %s", c.Tracker, InProcess, External)
 	}
 	if c.Transactions && c.Acks == AcksLeader {
-		f.add("Transactions need Acks %s: with %s they could be half written", AcksAll, AcksLeader)
+		m.add("Transactions need Acks %s: with %s they could be half written", AcksAll, AcksLeader)
 	}
 }
 
-func (c *Config) backoff(f *faults) {
+func (c *Config) backoff(m *mistakes) {
 	if c.Backoff == (Backoff{}) {
 		c.Backoff = Backoff{Min: defaultBackoffMin, Max: defaultBackoffMax}
 	}
@@ -189,22 +189,22 @@ func (c *Config) backoff(f *faults) {
 		c.Backoff.Max = max(c.Backoff.Min, defaultBackoffMax)
 	}
 	if c.Backoff.Min < 0 || c.Backoff.Max < c.Backoff.Min || c.Backoff.Max > time.Hour {
-		f.add("Backoff is from %v to %v: it must rise, from 0 or more to at most 1h0m0s", c.Backoff.Min, c.Backoff.Max)
+		m.add("Backoff is from %v to %v: it must rise, from 0 or more to at most 1h0m0s", c.Backoff.Min, c.Backoff.Max)
 	}
 }
 
-func (c *Config) rest(f *faults) {
-	f.count("MaxInFlight", &c.MaxInFlight, defaultMaxInFlight, 1, maxInFlight)
-	f.between("CommitEvery", &c.CommitEvery, defaultCommitEvery, time.Millisecond, time.Minute)
+func (c *Config) rest(m *mistakes) {
+	m.count("MaxInFlight", &c.MaxInFlight, defaultMaxInFlight, 1, maxInFlight)
+	m.between("CommitEvery", &c.CommitEvery, defaultCommitEvery, time.Millisecond, time.Minute)
 	if s := c.SessionTimeout; s != 0 && (s < time.Second || s > 30*time.Minute) {
-		f.add("SessionTimeout is %v: it must be from 1s to 30m0s (0 is the client's default)", s)
+		m.add("SessionTimeout is %v: it must be from 1s to 30m0s (0 is the client's default)", s)
 	}
 	switch c.Acks {
 	case "":
 		c.Acks = AcksAll
 	case AcksAll, AcksLeader:
 	default:
-		f.add("Acks is %q: choose %s or %s", c.Acks, AcksAll, AcksLeader)
+		m.add("Acks is %q: choose %s or %s", c.Acks, AcksAll, AcksLeader)
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)

@@ -54,7 +54,7 @@ type PartitionInspection struct {
 // markers of a partition. Errors are [ErrConfig], for a Topic or a DeadLetterTopic that is not
 // there too, or the cluster's.
 func Inspect(ctx context.Context, cfg Config) (Inspection, error) {
-	f := new(faults)
+	f := new(mistakes)
 	for _, needed := range []struct {
 		name  string
 		empty bool

@@ -92,7 +92,7 @@ func (q *Queue) Run(ctx context.Context, workers int, handle Handler, options ..
 }
 
 func (q *Queue) checkRun(workers int, handle Handler, o runOptions) error {
-	f := new(faults)
+	f := new(mistakes)
 	if workers < 1 || workers > MaxWorkers {
 		f.add("Run is asked for %d workers: ask for 1 to %d", workers, MaxWorkers)
 	}

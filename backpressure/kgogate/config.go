@@ -59,7 +59,8 @@ func (c Config) faults() []error {
 		faults = append(faults, fmt.Errorf("kgogate: MaxDeferred must not be negative: %d records", c.MaxDeferred))
 	}
 	if (c.Degrade != nil) != (c.Excess == Degrade) {
-		faults = append(faults, errors.New("kgogate: Config.Degrade is to be set with Excess: Degrade, and with no other"))
+		faults = append(faults,
+			errors.New("kgogate: Config.Degrade is to be set with Excess: Degrade, and with no other"))
 	}
 	return faults
 }

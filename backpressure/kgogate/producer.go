@@ -107,7 +107,8 @@ func newProducer(client *kgo.Client, gate gate, cfg Config) *Producer {
 	p.closing, p.close = context.WithCancel(context.Background())
 	p.waiting.lanes = make(map[int32]*lane)
 	p.shed = make(map[backpressure.ShedReason]*atomic.Int64)
-	for _, reason := range []backpressure.ShedReason{backpressure.ShedByGate, backpressure.ShedByQueue, backpressure.ShedByDegrade, ShedByClose} {
+	for _, reason := range []backpressure.ShedReason{backpressure.ShedByGate, backpressure.ShedByQueue,
+		backpressure.ShedByDegrade, ShedByClose} {
 		p.shed[reason] = new(atomic.Int64)
 	}
 	return p

@@ -24,13 +24,16 @@ func (c Config) clientFaults(client *kgo.Client, gate times) []error {
 	doubt := gate.Doubt()
 	var faults []error
 	if client.OptValue(kgo.RequiredAcks) == kgo.NoAck() {
-		faults = append(faults, errors.New("kgogate: the client asks for no acknowledgements (acks=0), so it never knows what is in the log: use kgo.AllISRAcks"))
+		faults = append(faults,
+			errors.New("kgogate: the client asks for no acknowledgements (acks=0), so it never knows what is in the log: use kgo.AllISRAcks"))
 	}
 	if client.OptValue(kgo.ManualFlushing) == true && c.Excess != Shed {
-		faults = append(faults, errors.New("kgogate: records cannot wait for room in front of a client that sends only when it is flushed: use Shed, or no kgo.ManualFlushing"))
+		faults = append(faults,
+			errors.New("kgogate: records cannot wait for room in front of a client that sends only when it is flushed: use Shed, or no kgo.ManualFlushing"))
 	}
 	if timeout, ok := client.OptValue(kgo.RecordDeliveryTimeout).(time.Duration); ok && timeout > doubt {
-		faults = append(faults, fmt.Errorf("kgogate: the client's kgo.RecordDeliveryTimeout of %v is longer than the gate's time of doubt of %v, after which the gate forgets a record: set backpressure.Config.Doubt to at least as much", timeout, doubt))
+		faults = append(faults,
+			fmt.Errorf("kgogate: the client's kgo.RecordDeliveryTimeout of %v is longer than the gate's time of doubt of %v, after which the gate forgets a record: set backpressure.Config.Doubt to at least as much", timeout, doubt))
 	}
 	return append(faults, requestFaults(client, gate)...)
 }
@@ -45,11 +48,13 @@ func requestFaults(client *kgo.Client, gate times) []error {
 		"(kgo.ProduceRequestTimeout of %v, kgo.RequestTimeoutOverhead of %v, and %v for the replication): set backpressure.Config.%s"
 	var faults []error
 	if doubt := gate.Doubt(); doubt < underway {
-		faults = append(faults, fmt.Errorf(shorter+" to at least as much", "Doubt", doubt, underway, produce, overhead, replication, "Doubt"))
+		faults = append(faults, fmt.Errorf(shorter+" to at least as much", "Doubt", doubt, underway, produce,
+			overhead, replication, "Doubt"))
 	}
 	if inherit := gate.Inherit(); inherit > 0 && inherit < underway {
-		faults = append(faults, fmt.Errorf(shorter+" to at least as much, or to NoInherit where nobody had the share before",
-			"Inherit", inherit, underway, produce, overhead, replication, "Inherit"))
+		faults = append(faults,
+			fmt.Errorf(shorter+" to at least as much, or to NoInherit where nobody had the share before",
+				"Inherit", inherit, underway, produce, overhead, replication, "Inherit"))
 	}
 	return faults
 }

@@ -69,7 +69,8 @@ type metric struct {
 	value func(backpressure.Stats) (v float64, known bool)
 }
 
-func newCollector(constant prometheus.Labels, variable []string, each func(func(backpressure.Stats, ...string))) *collector {
+func newCollector(constant prometheus.Labels, variable []string,
+	each func(func(backpressure.Stats, ...string))) *collector {
 	c := &collector{each: each}
 	for _, m := range table() {
 		c.metrics = append(c.metrics, metric{

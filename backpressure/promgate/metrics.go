@@ -20,11 +20,14 @@ func table() []row {
 	return []row{
 		counter("admitted_records_total", "Records that the gate let through, with those that it took back at once.",
 			func(s backpressure.Stats) int64 { return s.Admitted + s.Returned }),
-		counter("returned_records_total", "Records that the gate took back before anybody saw them granted, because the ceiling had just fallen.",
+		counter("returned_records_total",
+			"Records that the gate took back before anybody saw them granted, because the ceiling had just fallen.",
 			func(s backpressure.Stats) int64 { return s.Returned }),
-		counter("settled_records_total", "Records that were let through and whose fate is known: acknowledged, or failed for good.",
+		counter("settled_records_total",
+			"Records that were let through and whose fate is known: acknowledged, or failed for good.",
 			func(s backpressure.Stats) int64 { return s.Settled }),
-		counter("refused_records_total", "Records that were asked for and not granted at once. One that is asked for again is refused again.",
+		counter("refused_records_total",
+			"Records that were asked for and not granted at once. One that is asked for again is refused again.",
 			func(s backpressure.Stats) int64 { return s.Refused }),
 		counter("waited_calls_total", "Calls that had to wait for room.",
 			func(s backpressure.Stats) int64 { return s.Waited }),
@@ -34,9 +37,12 @@ func table() []row {
 			func(s backpressure.Stats) int64 { return s.Missed }),
 		counter("changes_total", "Readings at which a controller without a bound opened or closed the gate.",
 			func(s backpressure.Stats) int64 { return s.Changes }),
-		seconds("closed_seconds_total", "Time in which records were refused: from the first refusal until there was room again.", prometheus.CounterValue,
+		seconds("closed_seconds_total",
+			"Time in which records were refused: from the first refusal until there was room again.",
+			prometheus.CounterValue,
 			func(s backpressure.Stats) time.Duration { return s.Closed }),
-		seconds("blind_seconds_total", "Time in which the lag had not been known for longer than the grace time.", prometheus.CounterValue,
+		seconds("blind_seconds_total", "Time in which the lag had not been known for longer than the grace time.",
+			prometheus.CounterValue,
 			func(s backpressure.Stats) time.Duration { return s.Blind }),
 
 		gauge("lag_records", "Consumer lag at the last reading; with a share, that of the gate's own records.",
@@ -54,7 +60,8 @@ func table() []row {
 			func(s backpressure.Stats) bool { return s.Open }),
 		flag("blind", "1 while the lag has not been known for longer than the grace time.",
 			func(s backpressure.Stats) bool { return s.BlindNow }),
-		seconds("reading_age_seconds_max", "Age of the oldest reading that a decision rested on, since the gate was made.", prometheus.GaugeValue,
+		seconds("reading_age_seconds_max",
+			"Age of the oldest reading that a decision rested on, since the gate was made.", prometheus.GaugeValue,
 			func(s backpressure.Stats) time.Duration { return s.MaxAge }),
 	}
 }
@@ -68,7 +75,8 @@ func room(s backpressure.Stats) int64 {
 }
 
 func counter(name, help string, of func(backpressure.Stats) int64) row {
-	return row{name, help, prometheus.CounterValue, func(s backpressure.Stats) (float64, bool) { return float64(of(s)), true }}
+	return row{name, help, prometheus.CounterValue,
+		func(s backpressure.Stats) (float64, bool) { return float64(of(s)), true }}
 }
 
 // gauge leaves out what is unlimited: a number that stands for none would spoil

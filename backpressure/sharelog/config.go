@@ -105,8 +105,10 @@ func (c Config) faults() []error {
 	check(c.Bound == "", "no name for the bound")
 	check(c.Records < 0, "the bound must not be negative: %d records", c.Records)
 	check(c.Beat < 0, "the time between two beats must not be negative: %v", c.Beat)
-	check(c.Lease < 4*c.Beat, "a lease of %v is too short for a beat every %v: it must be at least four beats", c.Lease, c.Beat)
-	check(c.Margin < 0 || c.Margin > c.Lease/2, "the margin %v must be positive and at most half of the lease %v", c.Margin, c.Lease)
+	check(c.Lease < 4*c.Beat, "a lease of %v is too short for a beat every %v: it must be at least four beats",
+		c.Lease, c.Beat)
+	check(c.Margin < 0 || c.Margin > c.Lease/2, "the margin %v must be positive and at most half of the lease %v",
+		c.Margin, c.Lease)
 	check(c.Grace < 0, "the grace time must not be negative: %v", c.Grace)
 	check(c.Floor < 0 || c.Floor > 1, "the floor is a part from 0 to 1, not %v", c.Floor)
 	check(c.Source == nil, "no source of the lag: without it a dead process's part can never be reclaimed")

@@ -103,7 +103,8 @@ func (m *Member) settle(ctx context.Context) error {
 		}
 		return errors.Join(err, m.Close())
 	case <-ctx.Done():
-		return errors.Join(fmt.Errorf("sharelog: no beat came back from topic %s before joining ended: %w", m.cfg.Topic, context.Cause(ctx)), m.Close())
+		return errors.Join(fmt.Errorf("sharelog: no beat came back from topic %s before joining ended: %w",
+			m.cfg.Topic, context.Cause(ctx)), m.Close())
 	}
 }
 
@@ -179,7 +180,8 @@ func (m *Member) sayLeave(ctx context.Context) error {
 		return err
 	}
 	if err := m.client.ProduceSync(ctx, entry).FirstErr(); err != nil {
-		return fmt.Errorf("sharelog: the others were not told that %s leaves: %w; they find out after %v", m.id, err, m.cfg.Lease)
+		return fmt.Errorf("sharelog: the others were not told that %s leaves: %w; they find out after %v", m.id, err,
+			m.cfg.Lease)
 	}
 	return nil
 }

@@ -50,7 +50,8 @@ func (m *Member) openTopic(ctx context.Context) (first, end int64, err error) {
 				return first, end, nil
 			}
 		}
-		if fatal := new(shapeError); errors.As(err, &fatal) || errors.Is(err, kerr.TopicAuthorizationFailed) || errors.Is(err, kerr.ClusterAuthorizationFailed) {
+		if fatal := new(shapeError); errors.As(err, &fatal) || errors.Is(err, kerr.TopicAuthorizationFailed) ||
+			errors.Is(err, kerr.ClusterAuthorizationFailed) {
 			return 0, 0, err
 		}
 		select {

@@ -20,15 +20,15 @@ import (
 // printPlan says what the turns of a plan would do, without doing any of it. A
 // named cluster that they could not be made on is the error that they would end
 // with.
-func printPlan(ctx context.Context, w io.Writer, p campaign.Plan, turns []campaign.Turn, flags engineFlags) error {
+func printPlan(ctx context.Context, w io.Writer, p campaign.Plan, turns []campaign.PlannedRun, flags engineFlags) error {
 	needs := p.Needs(turns, flags.keepTopics)
 	where, err := clusterOf(ctx, needs, flags)
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(w, "%s: %s", p.Name, count(len(turns), "run"))
-	if len(turns) < len(p.Turns) {
-		fmt.Fprintf(w, " of %d are still to be made", len(p.Turns))
+	if len(turns) < len(p.Runs) {
+		fmt.Fprintf(w, " of %d are still to be made", len(p.Runs))
 	}
 	fmt.Fprintln(w)
 	if p.Question != "" {
@@ -54,7 +54,7 @@ func printPlan(ctx context.Context, w io.Writer, p campaign.Plan, turns []campai
 }
 
 // duration is how long the turns take by their scenarios, and about in all.
-func duration(p campaign.Plan, turns []campaign.Turn, n campaign.Needs) string {
+func duration(p campaign.Plan, turns []campaign.PlannedRun, n campaign.Needs) string {
 	beyond := ", and what it takes to start"
 	for _, turn := range turns {
 		if p.Cells[turn.Cell].Scenario.Topic.Fill > 0 {
@@ -66,7 +66,7 @@ func duration(p campaign.Plan, turns []campaign.Turn, n campaign.Needs) string {
 }
 
 // printCells lists the configurations with what one run of each takes.
-func printCells(w io.Writer, p campaign.Plan, turns []campaign.Turn) error {
+func printCells(w io.Writer, p campaign.Plan, turns []campaign.PlannedRun) error {
 	// The first column is empty, so that the numbers go to the right.
 	table := layout.Table{Gap: 2, Left: map[int]bool{5: true, 6: true}, Rows: [][]string{{"", "runs", "each takes", "records", "bytes", "scenario"}}}
 	for i, cell := range p.Cells {
@@ -124,8 +124,8 @@ func settingsOf(axes []scenario.Axis, cell scenario.Cell) string {
 const maxOrder = 12
 
 // order is the order of the runs, in a word and by the cells' places.
-func order(p campaign.Plan, turns []campaign.Turn) string {
-	if len(p.Turns) < 2 {
+func order(p campaign.Plan, turns []campaign.PlannedRun) string {
+	if len(p.Runs) < 2 {
 		return "one run"
 	}
 	text := p.Order

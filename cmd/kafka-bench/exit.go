@@ -29,16 +29,16 @@ var (
 
 // exitCode prints an error, unless the output has said it, and returns the code
 // to exit with. This is the one place that knows which error means which code.
-// The faults of a scenario begin their lines with the place, by which a terminal
+// The mistakes of a scenario begin their lines with the place, by which a terminal
 // or an editor opens the file; a name before it would be taken for part of it.
 func exitCode(stderr io.Writer, err error) int {
 	if err == nil {
 		return exitValid
 	}
-	var faults scenario.Faults
+	var mistakes scenario.Mistakes
 	switch {
 	case err == errInvalid: //nolint:errorlint // alone: the report has said it already
-	case errors.As(err, &faults):
+	case errors.As(err, &mistakes):
 		fmt.Fprintln(stderr, err)
 	default:
 		fmt.Fprintf(stderr, "kafka-bench: %v\n", err)

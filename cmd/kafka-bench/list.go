@@ -77,8 +77,8 @@ func presetTakes(name string, quick bool) (suite scenario.Suite, takes string, e
 	if err != nil {
 		return suite, "", err
 	}
-	takes = roughly(plan.Takes(plan.Turns))
-	if n := len(plan.Turns); n > 1 {
+	takes = roughly(plan.Takes(plan.Runs))
+	if n := len(plan.Runs); n > 1 {
 		takes = count(n, "run") + ", " + takes
 	}
 	return suite, takes, nil

@@ -116,7 +116,7 @@ func runScenarios(ctx context.Context, args []string, flags runFlags, stdout, st
 		r.progress(note)
 	}
 	if flags.dryRun {
-		return printPlan(ctx, stdout, plan, plan.Turns, flags.engineFlags)
+		return printPlan(ctx, stdout, plan, plan.Runs, flags.engineFlags)
 	}
 	if err := r.checkOut(); err != nil {
 		return err

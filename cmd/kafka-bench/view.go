@@ -68,12 +68,12 @@ func (v *view) begin(place int) {
 	if v.journal == nil {
 		return
 	}
-	turn := v.plan.Turns[place]
+	turn := v.plan.Runs[place]
 	parts := []string{
-		fmt.Sprintf("run %d of %d", place+1, len(v.plan.Turns)),
+		fmt.Sprintf("run %d of %d", place+1, len(v.plan.Runs)),
 		v.plan.Cells[turn.Cell].Name,
 	}
-	if rounds := campaign.Rounds(v.plan.Turns, turn.Cell); rounds > 1 {
+	if rounds := campaign.Rounds(v.plan.Runs, turn.Cell); rounds > 1 {
 		parts = append(parts, fmt.Sprintf("round %d of %d", turn.Round+1, rounds))
 	}
 	parts = append(parts, "about "+roughly(v.forecast.Left(v.plan.At(v.journal.Pending())))+" left")
@@ -185,7 +185,7 @@ func (v *view) Event(e result.Event) {
 
 // end takes the live view away and shows what has come of the run at a place.
 func (v *view) end(place int, o *bench.Outcome) error {
-	v.forecast.Took(v.plan.Turns[place].Cell, time.Since(v.began))
+	v.forecast.Took(v.plan.Runs[place].Cell, time.Since(v.began))
 	if err := v.stop(); err != nil {
 		return err
 	}

@@ -6,9 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"kafkabench.example/kafka-bench/internal/kafka/driver"
-	"kafkabench.example/kafka-bench/internal/measure/ledger"
-	"kafkabench.example/kafka-bench/internal/plan/payload"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
 // settled is a record as a test of the gaps knows it.
@@ -33,37 +31,37 @@ func settledRecords(t *rapid.T, label string) []settledRecord {
 }
 
 // watched are the gaps that a watch finds in records.
-func watched(records []settledRecord) Gaps {
-	w := newAckWatches(1)[0]
+func watched(records []settledRecord) snapshot.Gaps {
+	w := NewGapWatch(1)
 	for _, r := range records {
 		if r.acked {
-			w.acked(r.at, r.due)
+			w.Acked(r.at, r.due)
 		} else {
-			w.unacked(r.due)
+			w.Unacked(r.due)
 		}
 	}
-	return w.all()
+	return w.Gaps()
 }
 
 // gapsByDefinition are the gaps of records of several workers, found by looking at all
 // of them at once: between two acknowledgements of anybody, from when the first record
 // was due that then waited.
-func gapsByDefinition(workers ...[]settledRecord) (all []Gap) {
-	acks := []int64{beforeAll}
+func gapsByDefinition(workers ...[]settledRecord) (all []snapshot.Gap) {
+	acks := []int64{snapshot.BeforeAll}
 	for _, r := range slices.Concat(workers...) {
 		if r.acked {
 			acks = append(acks, r.at)
 		}
 	}
 	slices.Sort(acks)
-	acks = append(acks, afterAll)
+	acks = append(acks, snapshot.AfterAll)
 	for i, from := range acks[:len(acks)-1] {
 		to := acks[i+1]
-		waits := afterAll
+		waits := snapshot.AfterAll
 		for _, records := range workers {
 			waits = min(waits, waitingFrom(records, from, to))
 		}
-		if g := (Gap{LastNs: from, FromNs: max(from, waits), ToNs: to}); g.FromNs < g.ToNs {
+		if g := (snapshot.Gap{LastNs: from, FromNs: max(from, waits), ToNs: to}); g.FromNs < g.ToNs {
 			all = append(all, g)
 		}
 	}
@@ -73,10 +71,10 @@ func gapsByDefinition(workers ...[]settledRecord) (all []Gap) {
 // waitingFrom is when the oldest record of a worker was due that waited after its
 // acknowledgement at or before from, until at least to.
 func waitingFrom(records []settledRecord, from, to int64) int64 {
-	oldest, last := afterAll, beforeAll
+	oldest, last := snapshot.AfterAll, snapshot.BeforeAll
 	for _, r := range records {
 		if r.acked && r.at <= from {
-			oldest, last = afterAll, r.at
+			oldest, last = snapshot.AfterAll, r.at
 			continue
 		}
 		oldest = min(oldest, max(r.due, last))
@@ -85,14 +83,14 @@ func waitingFrom(records []settledRecord, from, to int64) int64 {
 		}
 	}
 	if oldest >= to {
-		return afterAll
+		return snapshot.AfterAll
 	}
 	return oldest
 }
 
 // longer are the gaps that are longer than a length, counted from the acknowledgement
 // before them.
-func longer(all []Gap, than int64) (some []Gap) {
+func longer(all []snapshot.Gap, than int64) (some []snapshot.Gap) {
 	for _, g := range all {
 		if g.ToNs-g.LastNs > than && g.ToNs > g.FromNs {
 			some = append(some, g)
@@ -116,7 +114,7 @@ func TestGapsOfWorkersAreThoseOfAll(t *testing.T) {
 
 // A watch keeps so many gaps and no more, and still all of the longest.
 func TestWatchKeepsTheLongestGaps(t *testing.T) {
-	w := newAckWatches(1)[0]
+	w := NewGapWatch(1)
 	at := int64(0)
 	for i := range int64(100_000) {
 		due := at
@@ -124,17 +122,17 @@ func TestWatchKeepsTheLongestGaps(t *testing.T) {
 		if i == 50_000 {
 			at += 1e9
 		}
-		w.acked(at, due)
+		w.Acked(at, due)
 	}
-	all := w.all()
+	all := w.Gaps()
 	if len(all.All) > enoughGaps+1 {
 		t.Errorf("it keeps %d gaps, and at most %d are asked for", len(all.All), enoughGaps)
 	}
-	longest := slices.MaxFunc(all.Within(at), func(a, b Gap) int { return int((a.ToNs - a.FromNs) - (b.ToNs - b.FromNs)) })
+	longest := slices.MaxFunc(all.Within(at), func(a, b snapshot.Gap) int { return int((a.ToNs - a.FromNs) - (b.ToNs - b.FromNs)) })
 	if length := longest.ToNs - longest.FromNs; length < 1e9 || length > 1e9+8*shortestGap {
 		t.Errorf("the longest gap is %d ns", length)
 	}
-	if allocated := testing.AllocsPerRun(1000, func() { at += shortestGap / 2; w.acked(at, at) }); allocated > 0 {
+	if allocated := testing.AllocsPerRun(1000, func() { at += shortestGap / 2; w.Acked(at, at) }); allocated > 0 {
 		t.Errorf("an acknowledgement allocates %v times", allocated)
 	}
 }
@@ -146,47 +144,19 @@ func TestGapsWithinTheWindow(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		records []settledRecord
-		want    []Gap
+		want    []snapshot.Gap
 	}{
-		{"begins in the warm-up", []settledRecord{{-20 * ms, -19 * ms, true}, {-18 * ms, 10 * ms, true}}, []Gap{{-19 * ms, 0, 10 * ms}}},
-		{"nothing waits", []settledRecord{{0, 1, true}, {50 * ms, 50*ms + 1, true}}, []Gap{{1, 50 * ms, 50*ms + 1}}},
-		{"ends in the drain", []settledRecord{{0, 1, true}, {2 * ms, 150 * ms, true}}, []Gap{{1, 2 * ms, 150 * ms}}},
-		{"never ends", []settledRecord{{0, 1, true}, {2 * ms, 180 * ms, false}}, []Gap{{1, 2 * ms, end}}},
+		{"begins in the warm-up", []settledRecord{{-20 * ms, -19 * ms, true}, {-18 * ms, 10 * ms, true}}, []snapshot.Gap{{LastNs: -19 * ms, FromNs: 0, ToNs: 10 * ms}}},
+		{"nothing waits", []settledRecord{{0, 1, true}, {50 * ms, 50*ms + 1, true}}, []snapshot.Gap{{LastNs: 1, FromNs: 50 * ms, ToNs: 50*ms + 1}}},
+		{"ends in the drain", []settledRecord{{0, 1, true}, {2 * ms, 150 * ms, true}}, []snapshot.Gap{{LastNs: 1, FromNs: 2 * ms, ToNs: 150 * ms}}},
+		{"never ends", []settledRecord{{0, 1, true}, {2 * ms, 180 * ms, false}}, []snapshot.Gap{{LastNs: 1, FromNs: 2 * ms, ToNs: end}}},
 		{"behind the window", []settledRecord{{0, 1, true}, {110 * ms, 150 * ms, true}}, nil},
-		{"failed, then acknowledged", []settledRecord{{0, 1, true}, {20 * ms, 60 * ms, false}, {70 * ms, 80 * ms, true}}, []Gap{{1, 20 * ms, 80 * ms}}},
+		{"failed, then acknowledged", []settledRecord{{0, 1, true}, {20 * ms, 60 * ms, false}, {70 * ms, 80 * ms, true}}, []snapshot.Gap{{LastNs: 1, FromNs: 20 * ms, ToNs: 80 * ms}}},
 		{"nothing at all", nil, nil},
 	} {
-		got := slices.DeleteFunc(watched(test.records).Within(end), func(g Gap) bool { return g.LastNs == beforeAll })
+		got := slices.DeleteFunc(watched(test.records).Within(end), func(g snapshot.Gap) bool { return g.LastNs == snapshot.BeforeAll })
 		if !slices.Equal(got, test.want) {
 			t.Errorf("%s: the gaps are %v, want %v", test.name, got, test.want)
 		}
-	}
-}
-
-// A partition hands nothing over from when the first record of the next chunk was due,
-// or from the delivery before; what is handed over again is no delivery.
-func TestGapsInWhatIsHandedOver(t *testing.T) {
-	const ms = int64(1e6)
-	p := &partition{receiver: ledger.NewReceiver(0, 1), handed: newAckWatch(1)}
-	corpus, err := hundredBytes()
-	if err != nil {
-		t.Fatal(err)
-	}
-	stamped := func(offset, due int64) []driver.Received {
-		stamp := payload.Stamp{Run: 1, Sequence: uint64(offset), Intended: due}
-		return []driver.Received{{Offset: offset, Value: corpus.Value(nil, uint64(offset), &stamp)}}
-	}
-	p.hand(stamped(0, 1*ms), 2*ms)
-	p.hand(stamped(1, 30*ms), 40*ms)  // nothing was due before
-	p.hand(stamped(0, 1*ms), 60*ms)   // again
-	p.hand(stamped(2, 41*ms), 100*ms) // waited since
-	p.hand([]driver.Received{{Offset: 3}}, 110*ms)
-	g := p.handed.all()
-	want := []Gap{{2 * ms, 30 * ms, 40 * ms}, {40 * ms, 41 * ms, 100 * ms}, {100 * ms, 100 * ms, 110 * ms}}
-	if got := g.Within(1000 * ms)[1:]; !slices.Equal(got, want) {
-		t.Errorf("the gaps are %v, want %v", got, want)
-	}
-	if got, open := g.Waiting(0).Within(1000 * ms)[4], (Gap{110 * ms, 110 * ms, 1000 * ms}); got != open {
-		t.Errorf("what was never delivered leaves %v, want %v", got, open)
 	}
 }

@@ -36,14 +36,15 @@ type Campaign struct {
 
 // CampaignInfo identifies a campaign.
 type CampaignInfo struct {
-	ID        string    `json:"id"`
-	Name      string    `json:"name"`
-	Kind      string    `json:"kind" jsonschema:"enum=runs,enum=search,enum=peers"`
-	Question  string    `json:"question,omitempty"` // that it is to answer
-	Answer    string    `json:"answer,omitempty"`   // by which a report answers it: most, knee, scaling, slope, times, failover
-	By        string    `json:"by,omitempty"`       // the figure that its suite is judged by
-	Notes     []string  `json:"notes,omitempty"`    // on what was planned, as that cells were left out
-	StartedAt time.Time `json:"started_at"`         // UTC
+	ID       string `json:"id"`
+	Name     string `json:"name"`
+	Kind     string `json:"kind" jsonschema:"enum=runs,enum=search,enum=peers"`
+	Question string `json:"question,omitempty"` // that it is to answer
+	// by which a report answers it: most, knee, scaling, slope, times, failover
+	Answer    string    `json:"answer,omitempty"`
+	By        string    `json:"by,omitempty"`    // the figure that its suite is judged by
+	Notes     []string  `json:"notes,omitempty"` // on what was planned, as that cells were left out
+	StartedAt time.Time `json:"started_at"`      // UTC
 	// FinishedAt is when the last planned run was made, UTC; absent from a
 	// campaign that did not get there, which can be resumed.
 	FinishedAt time.Time `json:"finished_at,omitzero"`

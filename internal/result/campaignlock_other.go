@@ -18,7 +18,8 @@ func lockCampaign(dir string) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		return nil, fmt.Errorf("%s: %w; wait until it has ended, or remove %s if it was killed", dir, ErrCampaignBusy, path)
+		return nil, fmt.Errorf("%s: %w; wait until it has ended, or remove %s if it was killed", dir, ErrCampaignBusy,
+			path)
 	case err != nil:
 		return nil, fmt.Errorf("cannot lock the campaign: %w", err)
 	}

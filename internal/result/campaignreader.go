@@ -49,7 +49,8 @@ func ReadCampaign(dir string) (*RecordedCampaign, error) {
 		}
 		run, err := Read(c.RunDir(dir, i))
 		if err != nil {
-			recorded.Notes = append(recorded.Notes, fmt.Sprintf("run %d of %d cannot be read: %v", i+1, len(c.Runs), err))
+			recorded.Notes = append(recorded.Notes,
+				fmt.Sprintf("run %d of %d cannot be read: %v", i+1, len(c.Runs), err))
 			continue
 		}
 		recorded.Runs[i] = run
@@ -120,7 +121,8 @@ func readCampaignFile(dir string) (*Campaign, error) {
 	}
 	for i, run := range c.Runs {
 		if run.Cell < 0 || run.Cell >= len(c.Cells) {
-			return nil, fmt.Errorf("%s: run %d is of cell %d, and there are %d", filepath.Join(dir, CampaignFile), i+1, run.Cell, len(c.Cells))
+			return nil, fmt.Errorf("%s: run %d is of cell %d, and there are %d", filepath.Join(dir, CampaignFile),
+				i+1, run.Cell, len(c.Cells))
 		}
 	}
 	return c, nil

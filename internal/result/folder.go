@@ -36,7 +36,8 @@ const (
 // missing. It returns the directory and the run's short id.
 func makeFolder(outDir, name string, startedAt time.Time) (dir, id string, err error) {
 	if err := os.MkdirAll(outDir, 0o755); err != nil {
-		return "", "", fmt.Errorf("cannot make the output folder: %w; choose a folder that can be written with --out", err)
+		return "", "", fmt.Errorf("cannot make the output folder: %w; choose a folder that can be written with --out",
+			err)
 	}
 	prefix := startedAt.UTC().Format(folderTime) + "-" + folderName(name) + "-"
 	// Mkdir refuses a folder that exists, so two runs never share one; the
@@ -49,7 +50,8 @@ func makeFolder(outDir, name string, startedAt time.Time) (dir, id string, err e
 		}
 	}
 	if err != nil {
-		return "", "", fmt.Errorf("cannot make the run's folder: %w; choose a folder that can be written with --out", err)
+		return "", "", fmt.Errorf("cannot make the run's folder: %w; choose a folder that can be written with --out",
+			err)
 	}
 	return dir, id, nil
 }

@@ -94,8 +94,9 @@ type IntervalTime struct {
 
 // Event is a line of events.ndjson.
 type Event struct {
-	AtNs   int64          `json:"at_ns"`
-	Kind   string         `json:"kind"` // phase, backpressure, rebalance, fault, warning, error, consumer, process, broker, queue
+	AtNs int64 `json:"at_ns"`
+	// phase, backpressure, rebalance, fault, warning, error, consumer, process, broker, queue
+	Kind   string         `json:"kind"`
 	What   string         `json:"what"`
 	Reason string         `json:"reason,omitempty"`
 	Data   map[string]any `json:"data,omitempty"`

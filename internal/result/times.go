@@ -1,5 +1,7 @@
 package result
 
+import "kafkabench.example/kafka-bench/internal/measure/latency"
+
 // Time is the distribution of one measured time, in nanoseconds. Count, minimum, mean
 // and standard deviation are of the values that had ended when the run did. From method
 // 2 on, percentiles and maximum are of the whole population: of Count + NotEnded, where
@@ -31,10 +33,21 @@ type Time struct {
 	AtLeast []string `json:"at_least,omitempty"`
 }
 
+// TimeOf returns a distribution as a result has it, all of whose values have ended.
+func TimeOf(d latency.Distribution) Time {
+	return Time{
+		Count: d.Count, MinNs: d.MinNs, MeanNs: d.MeanNs, StddevNs: d.StddevNs, P50Ns: d.P50Ns, P75Ns: d.P75Ns,
+		P90Ns: d.P90Ns,
+		P95Ns: d.P95Ns, P99Ns: d.P99Ns, P995Ns: d.P995Ns, P999Ns: d.P999Ns, P9999Ns: d.P9999Ns, MaxNs: d.MaxNs,
+		Negative: d.Negative, OutOfRange: d.OutOfRange,
+	}
+}
+
 // TimeMetrics are the keys of Run.Time, in the order of a record's life, and at last
 // those of a record that was not acknowledged.
 var TimeMetrics = []string{
 	"pacer_lateness", "send_delay", "send_service_time", "send_response_time",
 	"e2e_service_time", "e2e_response_time", "processed_response_time",
-	"settle_time", "redelivery_response_time", "redelivery_lateness", "poll_time", "unacked_service_time", "unacked_response_time",
+	"settle_time", "redelivery_response_time", "redelivery_lateness", "poll_time", "unacked_service_time",
+	"unacked_response_time",
 }

@@ -28,12 +28,13 @@ type Denial struct {
 }
 
 const (
-	protocolRemedy = "set " + keyProtocol + " in the file that --command-config names to what the broker's listener speaks"
-	plainRemedy    = protocolRemedy + " (PLAINTEXT or SASL_PLAINTEXT), or name its TLS port"
-	tlsRemedy      = protocolRemedy + " (SSL or SASL_SSL), or name its plaintext port"
-	saslRemedy     = protocolRemedy + " (SASL_SSL), or " + storesRemedy
-	userRemedy     = "check username and password in " + keyJAAS + ", and that the user exists for this " + keyMechanism
-	storesRemedy   = "name a certificate that the broker trusts with " + keyStoreLocation
+	protocolRemedy = "set " + keyProtocol +
+		" in the file that --command-config names to what the broker's listener speaks"
+	plainRemedy  = protocolRemedy + " (PLAINTEXT or SASL_PLAINTEXT), or name its TLS port"
+	tlsRemedy    = protocolRemedy + " (SSL or SASL_SSL), or name its plaintext port"
+	saslRemedy   = protocolRemedy + " (SASL_SSL), or " + storesRemedy
+	userRemedy   = "check username and password in " + keyJAAS + ", and that the user exists for this " + keyMechanism
+	storesRemedy = "name a certificate that the broker trusts with " + keyStoreLocation
 )
 
 // Explain returns why a client with this access was not let in, or nil where err
@@ -50,11 +51,14 @@ func (a Access) Explain(err error) *Denial {
 	case errors.As(err, &handshake):
 		return explainHandshake(handshake.Err)
 	case errors.Is(err, kerr.SaslAuthenticationFailed):
-		return &Denial{Reason: "the broker did not accept the user name and password", Remedy: userRemedy, Answered: true, Cause: brokersWords(err)}
+		return &Denial{Reason: "the broker did not accept the user name and password", Remedy: userRemedy,
+			Answered: true, Cause: brokersWords(err)}
 	case errors.Is(err, kerr.UnsupportedSaslMechanism):
-		return &Denial{Reason: "the broker does not offer this " + keyMechanism, Remedy: "set another one in the file that --command-config names", Answered: true}
+		return &Denial{Reason: "the broker does not offer this " + keyMechanism,
+			Remedy: "set another one in the file that --command-config names", Answered: true}
 	case errors.Is(err, kerr.IllegalSaslState):
-		return &Denial{Reason: "the broker's listener does not ask who a client is", Remedy: protocolRemedy + " (PLAINTEXT or SSL), or name its SASL port", Answered: true}
+		return &Denial{Reason: "the broker's listener does not ask who a client is",
+			Remedy: protocolRemedy + " (PLAINTEXT or SSL), or name its SASL port", Answered: true}
 	case isAlert(err):
 		return &Denial{Reason: "the broker answered in TLS, and the client spoke plain text", Remedy: tlsRemedy}
 	case errors.As(err, &first), isCutOff(err):
@@ -72,26 +76,33 @@ func explainHandshake(err error) *Denial {
 	var invalid x509.CertificateInvalidError
 	switch {
 	case errors.As(err, &authority):
-		return &Denial{Reason: "the broker's certificate is not signed by an authority that is trusted here", Remedy: "put the authority's certificate into " + keyTrustLocation + " (PEM)"}
+		return &Denial{Reason: "the broker's certificate is not signed by an authority that is trusted here",
+			Remedy: "put the authority's certificate into " + keyTrustLocation + " (PEM)"}
 	case errors.As(err, &name):
 		return &Denial{
 			Reason: "the broker's certificate is for another host name", Cause: name,
-			Remedy: "name the broker as its certificate does, or switch the check off with an empty " + keyIdentification,
+			Remedy: "name the broker as its certificate does, or switch the check off with an empty " +
+				keyIdentification,
 		}
 	case errors.As(err, &invalid), errors.As(err, &certificate):
-		return &Denial{Reason: "the broker's certificate is not valid", Cause: err, Remedy: "give the broker a valid certificate, and check the clock of this machine"}
-	case errors.As(err, &record), isCutOff(err), errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
+		return &Denial{Reason: "the broker's certificate is not valid", Cause: err,
+			Remedy: "give the broker a valid certificate, and check the clock of this machine"}
+	case errors.As(err, &record), isCutOff(err), errors.Is(err, context.DeadlineExceeded), errors.Is(err,
+		os.ErrDeadlineExceeded):
 		return &Denial{Reason: "the broker does not speak TLS on this port", Remedy: plainRemedy}
 	}
-	return &Denial{Reason: "the TLS handshake failed", Cause: err, Remedy: "check that client and broker share a TLS version and a cipher suite"}
+	return &Denial{Reason: "the TLS handshake failed", Cause: err,
+		Remedy: "check that client and broker share a TLS version and a cipher suite"}
 }
 
 // refusedTLS reads an alert by which the broker ended TLS.
 func refusedTLS(alert *net.OpError) *Denial {
 	if strings.Contains(alert.Err.Error(), "certificate") {
-		return &Denial{Reason: "the broker did not accept the client's certificate, or misses one", Cause: alert.Err, Remedy: storesRemedy, Answered: true}
+		return &Denial{Reason: "the broker did not accept the client's certificate, or misses one", Cause: alert.Err,
+			Remedy: storesRemedy, Answered: true}
 	}
-	return &Denial{Reason: "the broker refused TLS", Cause: alert.Err, Remedy: "check that client and broker share a TLS version and a cipher suite", Answered: true}
+	return &Denial{Reason: "the broker refused TLS", Cause: alert.Err,
+		Remedy: "check that client and broker share a TLS version and a cipher suite", Answered: true}
 }
 
 // explainCutOff guesses why a broker closed a connection without a word, from
@@ -102,16 +113,19 @@ func (a Access) explainCutOff(err error) *Denial {
 	case a.SASL == nil && a.TLS != nil:
 		return &Denial{Reason: "the broker closed the connection, as one that asks for a user or for a client certificate does", Remedy: saslRemedy}
 	case a.SASL == nil:
-		return &Denial{Reason: "the broker closed the connection, as one that asks for TLS or for a user does", Remedy: "give --command-config a file with the " + keyProtocol + " of the broker's listener"}
+		return &Denial{Reason: "the broker closed the connection, as one that asks for TLS or for a user does",
+			Remedy: "give --command-config a file with the " + keyProtocol + " of the broker's listener"}
 	case errors.As(err, &first) && a.TLS == nil:
 		return &Denial{Reason: "the broker closed the connection, as one that asks for TLS does", Remedy: tlsRemedy}
 	default:
-		return &Denial{Reason: "the broker closed the connection while the client logged in", Remedy: userRemedy, Answered: true}
+		return &Denial{Reason: "the broker closed the connection while the client logged in", Remedy: userRemedy,
+			Answered: true}
 	}
 }
 
 func isCutOff(err error) bool {
-	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) ||
+		errors.Is(err, syscall.EPIPE)
 }
 
 // isAlert tells whether the client took a TLS alert for the length of an answer.

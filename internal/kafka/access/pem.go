@@ -50,7 +50,7 @@ func withoutPath(err error) error {
 	return err
 }
 
-// Faults of PEM text. They quote none of it: most of it is keys.
+// Mistakes of PEM text. They quote none of it: most of it is keys.
 var (
 	errNoCertificate = errors.New("there is no certificate in it")
 	errNoKey         = errors.New("there is no private key in it")

@@ -18,16 +18,16 @@ var errEscape = errors.New(`\u is not followed by four hexadecimal digits`)
 
 // properties reads the format of java.util.Properties as Kafka's tools do. Bytes
 // are characters of ISO 8859-1; a line whose end is a backslash goes on in the
-// next; a key ends at =, : or white space. What it can't read it gives to fault
+// next; a key ends at =, : or white space. What it can't read it gives to mistake
 // by line, and goes on.
-func properties(content []byte, fault func(line int, err error)) []property {
+func properties(content []byte, mistake func(line int, err error)) []property {
 	var all []property
 	for _, l := range logicalLines(content) {
 		key, value := split(l.text)
 		k, err := unescape(key)
 		v, err2 := unescape(value)
 		if err := errors.Join(err, err2); err != nil {
-			fault(l.line, errEscape)
+			mistake(l.line, errEscape)
 			continue
 		}
 		all = append(all, property{line: l.line, key: k, value: v})

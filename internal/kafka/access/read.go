@@ -42,7 +42,7 @@ var keyPattern = regexp.MustCompile(`^([a-z]+(\.[a-z0-9]+)+|acks|retries)$`)
 
 // Read reads the client properties file at path, as Kafka's tools take it with
 // --command-config. The warnings tell what of it was ignored. The error is a
-// Faults where the content is wrong; it and the warnings hold no value of the file.
+// Mistakes where the content is wrong; it and the warnings hold no value of the file.
 func Read(path string) (Access, []string, error) {
 	content, err := readFile(path)
 	if err != nil {
@@ -68,11 +68,11 @@ func parse(o *origin, readFile func(path string) ([]byte, error)) (Access, []str
 		}
 		return text, err
 	}}
-	for _, p := range properties(content, func(line int, err error) { r.faultAt(line, "", err.Error(), "") }) {
+	for _, p := range properties(content, func(line int, err error) { r.mistakeAt(line, "", err.Error(), "") }) {
 		r.take(p)
 	}
 	if p, set := r.settings[keyProviders]; set {
-		r.fault(p, "values can't be fetched from elsewhere", "write them into this file")
+		r.mistake(p, "values can't be fetched from elsewhere", "write them into this file")
 	}
 	var a Access
 	encrypted, authenticated := r.protocol()
@@ -84,8 +84,8 @@ func parse(o *origin, readFile func(path string) ([]byte, error)) (Access, []str
 		a.SASL = r.sasl()
 	}
 	r.warn()
-	if len(r.faults) > 0 {
-		return Access{}, r.warnings, r.faults.sorted()
+	if len(r.mistakes) > 0 {
+		return Access{}, r.warnings, r.mistakes.sorted()
 	}
 	if encrypted || authenticated {
 		a.origin = o
@@ -103,21 +103,23 @@ type reader struct {
 	used     []string            // the keys that were asked for
 	// authorities are the certificates of the trust store, as PEM.
 	authorities string
-	faults      Faults
+	mistakes    Mistakes
 	warnings    []string
 }
 
-func (r *reader) faultAt(line int, key, problem, remedy string) {
-	r.faults = append(r.faults, Fault{File: r.file, Line: line, Key: key, Problem: problem, Remedy: remedy})
+func (r *reader) mistakeAt(line int, key, problem, remedy string) {
+	r.mistakes = append(r.mistakes, Mistake{File: r.file, Line: line, Key: key, Problem: problem, Remedy: remedy})
 }
 
-func (r *reader) fault(p property, problem, remedy string) { r.faultAt(p.line, p.key, problem, remedy) }
+func (r *reader) mistake(p property, problem, remedy string) {
+	r.mistakeAt(p.line, p.key, problem, remedy)
+}
 
 // take sorts a property into the settings that are read and the others.
 func (r *reader) take(p property) {
 	p.value = strings.TrimSpace(p.value)
 	if before, set := r.settings[p.key]; set {
-		r.fault(p, fmt.Sprintf("it is set on line %d already", before.line), "remove one of the two")
+		r.mistake(p, fmt.Sprintf("it is set on line %d already", before.line), "remove one of the two")
 		return
 	}
 	switch near := spelling.Nearest(p.key, readKeys); {
@@ -130,19 +132,19 @@ func (r *reader) take(p property) {
 		if keyPattern.MatchString(p.key) {
 			problem = fmt.Sprintf("there is no setting %q", p.key)
 		}
-		r.faultAt(p.line, "", problem, "write "+near)
+		r.mistakeAt(p.line, "", problem, "write "+near)
 	default:
 		r.ignored = append(r.ignored, p.key)
 	}
 }
 
 // get returns a setting that is needed and notes that it was. A blank one is a
-// fault, and as good as missing.
+// mistake, and as good as missing.
 func (r *reader) get(key string) (property, bool) {
 	r.used = append(r.used, key)
 	p, set := r.settings[key]
 	if set && p.value == "" {
-		r.fault(p, "it has no value", "")
+		r.mistake(p, "it has no value", "")
 		return p, false
 	}
 	return p, set
@@ -160,7 +162,7 @@ var protocols = []struct {
 }
 
 // protocol tells what the file asks for. Where that is not to be understood, all
-// that is set is read, so that its faults are told as well.
+// that is set is read, so that its mistakes are told as well.
 func (r *reader) protocol() (encrypted, authenticated bool) {
 	p, set := r.get(keyProtocol)
 	if !set && p.line == 0 {
@@ -174,7 +176,7 @@ func (r *reader) protocol() (encrypted, authenticated bool) {
 		names = append(names, choice.name)
 	}
 	if set {
-		r.fault(p, "there is no such protocol", "choose "+spelling.OneOf(names))
+		r.mistake(p, "there is no such protocol", "choose "+spelling.OneOf(names))
 	}
 	for key := range r.settings {
 		encrypted = encrypted || strings.HasPrefix(key, "ssl.")
@@ -191,7 +193,7 @@ func (r *reader) sasl() *SASL {
 	case mechanism.line == 0:
 		r.missing(keyMechanism, "set it to "+spelling.OneOf(mechanisms)+" (Kafka's default, GSSAPI, is not supported)")
 	case ok && !slices.Contains(mechanisms, mechanism.value):
-		r.fault(mechanism, "this mechanism is not supported", "use "+spelling.OneOf(mechanisms))
+		r.mistake(mechanism, "this mechanism is not supported", "use "+spelling.OneOf(mechanisms))
 		ok = false
 	}
 	config, set := r.get(keyJAAS)
@@ -203,7 +205,7 @@ func (r *reader) sasl() *SASL {
 	}
 	entry, err := parseJAAS(config.value)
 	if err != nil {
-		r.fault(config, err.Error(), `where it goes on in the next line, end the line with a backslash`)
+		r.mistake(config, err.Error(), `where it goes on in the next line, end the line with a backslash`)
 		return nil
 	}
 	if !ok {
@@ -211,7 +213,7 @@ func (r *reader) sasl() *SASL {
 	}
 	user, err := entry.credentials(mechanism.value)
 	if err != nil {
-		r.fault(config, err.Error(), "")
+		r.mistake(config, err.Error(), "")
 	}
 	return user
 }
@@ -219,7 +221,7 @@ func (r *reader) sasl() *SASL {
 // missing is a setting that the protocol asks for.
 func (r *reader) missing(key, remedy string) {
 	p := r.settings[keyProtocol]
-	r.fault(p, "it asks for "+key+", which is not set", remedy)
+	r.mistake(p, "it asks for "+key+", which is not set", remedy)
 }
 
 // maxNamed bounds how many ignored settings a warning names.
@@ -241,11 +243,14 @@ func (r *reader) warn() {
 		r.warnings = append(r.warnings, fmt.Sprintf("%s: without effect, %s: %s", r.file, why, listed(useless)))
 	}
 	if len(r.ignored) > 0 {
-		r.warnings = append(r.warnings, fmt.Sprintf("%s: ignored, because only what lets a client in is taken from it: %s", r.file, listed(r.ignored)))
+		r.warnings = append(r.warnings,
+			fmt.Sprintf("%s: ignored, because only what lets a client in is taken from it: %s", r.file,
+				listed(r.ignored)))
 	}
 	if len(r.unnamed) > 0 {
-		r.warnings = append(r.warnings, fmt.Sprintf("%s:%d: ignored, because it does not begin with the name of a setting (lines like it: %d); a value that goes on in the next line needs a backslash at the end of each",
-			r.file, r.unnamed[0], len(r.unnamed)))
+		r.warnings = append(r.warnings,
+			fmt.Sprintf("%s:%d: ignored, because it does not begin with the name of a setting (lines like it: %d); a value that goes on in the next line needs a backslash at the end of each",
+				r.file, r.unnamed[0], len(r.unnamed)))
 	}
 }
 

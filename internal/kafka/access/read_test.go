@@ -64,7 +64,7 @@ func TestInlinePEM(t *testing.T) {
 	}
 }
 
-func TestFaults(t *testing.T) {
+func TestMistakes(t *testing.T) {
 	ca := accesstest.NewAuthority(t)
 	chain, key := ca.Issue(t, 0, "alice")
 	_, otherKey := ca.Issue(t, 0, "bob")
@@ -76,7 +76,7 @@ func TestFaults(t *testing.T) {
 	user := jaas(`username="alice" password="` + secret + `"`)
 	tests := map[string]struct {
 		lines []string
-		want  []string // in each fault, "line: words … words"
+		want  []string // in each mistake, "line: words … words"
 	}{
 		"everything at once": {
 			[]string{"security.protocl=SSL", "sasl.mechanism=GSSAPI", "ssl.truststore.location=" + secret, "ssl.key.password=" + secret, "security.protocol=" + secret},
@@ -110,16 +110,16 @@ func TestFaults(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			a, warnings, err := access.Parse("c.properties", []byte(strings.Join(test.lines, "\n")))
-			var faults access.Faults
-			if !errors.As(err, &faults) || len(faults) != len(test.want) {
+			var mistakes access.Mistakes
+			if !errors.As(err, &mistakes) || len(mistakes) != len(test.want) {
 				t.Fatalf("want %d faults, got:\n%v", len(test.want), err)
 			}
 			if a.TLS != nil || a.SASL != nil {
 				t.Error("an access came with the faults")
 			}
 			for i, want := range test.want {
-				if !inOrder(faults[i].Error(), "c.properties:"+want) {
-					t.Errorf("fault %q, want %q", faults[i], want)
+				if !inOrder(mistakes[i].Error(), "c.properties:"+want) {
+					t.Errorf("fault %q, want %q", mistakes[i], want)
 				}
 			}
 			if said := err.Error() + fmt.Sprint(warnings); strings.Contains(said, secret) {
@@ -226,7 +226,7 @@ func TestExplainNothing(t *testing.T) {
 	}
 }
 
-// FuzzParse: no text makes it panic, and no text that has faults is repeated.
+// FuzzParse: no text makes it panic, and no text that has mistakes is repeated.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(kafkasSettings))
 	f.Add([]byte("security.protocol=SASL_SSL\nsasl.mechanism=PLAIN\nsasl.jaas.config=" +
@@ -235,8 +235,8 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("ssl.keystore.key=-----BEGIN PRIVATE KEY-----\n" + secret + "\n-----END PRIVATE KEY-----"))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		_, warnings, err := access.Parse("c.properties", content)
-		var faults access.Faults
-		if err != nil && !errors.As(err, &faults) {
+		var mistakes access.Mistakes
+		if err != nil && !errors.As(err, &mistakes) {
 			t.Errorf("%v is not Faults", err)
 		}
 		if said := fmt.Sprint(err, warnings); strings.Contains(said, secret) {

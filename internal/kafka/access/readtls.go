@@ -9,14 +9,17 @@ import (
 
 // storeRemedy is how to get PEM out of Java's own stores.
 const (
-	trustRemedy = "export it as PEM, name that, and set " + keyTrustType + "=PEM: keytool -list -rfc -keystore STORE > ca.pem"
-	storeRemedy = "export it as PEM, name that, and set " + keyStoreType + "=PEM: keytool -importkeystore -srckeystore STORE -destkeystore client.p12 -deststoretype PKCS12; " +
+	trustRemedy = "export it as PEM, name that, and set " + keyTrustType +
+		"=PEM: keytool -list -rfc -keystore STORE > ca.pem"
+	storeRemedy = "export it as PEM, name that, and set " + keyStoreType +
+		"=PEM: keytool -importkeystore -srckeystore STORE -destkeystore client.p12 -deststoretype PKCS12; " +
 		"openssl pkcs12 -in client.p12 -nodes -out client.pem"
-	decryptRemedy = "decrypt it into a file that only you can read, and remove " + keyPassword + ": openssl pkcs8 -in key.pem -out plain.pem"
-	pemRemedy     = `where a value goes on in the next line, end the line with \n\`
+	decryptRemedy = "decrypt it into a file that only you can read, and remove " + keyPassword +
+		": openssl pkcs8 -in key.pem -out plain.pem"
+	pemRemedy = `where a value goes on in the next line, end the line with \n\`
 )
 
-// tls makes the TLS configuration; where it has faults, what it returns is of no
+// tls makes the TLS configuration; where it has mistakes, what it returns is of no
 // use.
 func (r *reader) tls() *tls.Config {
 	config := &tls.Config{MinVersion: tls.VersionTLS12} // as Kafka's own clients
@@ -38,7 +41,7 @@ func (r *reader) trust() *x509.CertPool {
 	inline, here := r.get(keyTrustPEM)
 	readable := r.isPEM(keyTrustType, trustRemedy, location, inline)
 	if inFile && here {
-		r.fault(inline, keyTrustLocation+" is set as well", "remove one of the two")
+		r.mistake(inline, keyTrustLocation+" is set as well", "remove one of the two")
 		return nil
 	}
 	if !readable {
@@ -60,7 +63,7 @@ func (r *reader) trust() *x509.CertPool {
 func (r *reader) pool(p property, text, remedy string) *x509.CertPool {
 	pool, ders, err := trusted(text)
 	if err != nil {
-		r.fault(p, err.Error(), remedy)
+		r.mistake(p, err.Error(), remedy)
 	}
 	r.authorities = certificates(ders...)
 	return pool
@@ -74,16 +77,16 @@ func (r *reader) identity() *tls.Certificate {
 	readable := r.isPEM(keyStoreType, storeRemedy, location, chain, key)
 	r.used = append(r.used, keyPassword)
 	if p, set := r.settings[keyPassword]; set && readable {
-		r.fault(p, "encrypted private keys are not supported", decryptRemedy)
+		r.mistake(p, "encrypted private keys are not supported", decryptRemedy)
 		readable = false
 	}
 	switch {
 	case inFile && (chained || keyed):
-		r.fault(location, keyStoreChain+" or "+keyStoreKey+" is set as well", "keep the file or the texts")
+		r.mistake(location, keyStoreChain+" or "+keyStoreKey+" is set as well", "keep the file or the texts")
 	case chained && !keyed && key.line == 0:
-		r.fault(chain, keyStoreKey+" is not set", "a certificate proves nothing without its private key")
+		r.mistake(chain, keyStoreKey+" is not set", "a certificate proves nothing without its private key")
 	case keyed && !chained && chain.line == 0:
-		r.fault(key, keyStoreChain+" is not set", "a private key needs its certificate")
+		r.mistake(key, keyStoreChain+" is not set", "a private key needs its certificate")
 	case readable && inFile:
 		if text, ok := r.content(location); ok {
 			return r.pair(location, text, "")
@@ -100,7 +103,7 @@ func (r *reader) pair(p property, text, remedy string) *tls.Certificate {
 		remedy = decryptRemedy
 	}
 	if err != nil {
-		r.fault(p, err.Error(), remedy)
+		r.mistake(p, err.Error(), remedy)
 		return nil
 	}
 	return &pair
@@ -110,7 +113,7 @@ func (r *reader) pair(p property, text, remedy string) *tls.Certificate {
 func (r *reader) content(p property) (string, bool) {
 	content, err := r.readFile(p.value)
 	if err != nil {
-		r.fault(p, "the file can't be read: "+err.Error(), "")
+		r.mistake(p, "the file can't be read: "+err.Error(), "")
 		return "", false
 	}
 	return string(content), true
@@ -128,9 +131,9 @@ func (r *reader) isPEM(typeKey, remedy string, contents ...property) bool {
 			continue
 		}
 		if set {
-			r.fault(kind, "stores of this type are not supported", remedy)
+			r.mistake(kind, "stores of this type are not supported", remedy)
 		} else if kind.line == 0 {
-			r.fault(p, typeKey+" is not set, and is JKS then, which is not supported", remedy)
+			r.mistake(p, typeKey+" is not set, and is JKS then, which is not supported", remedy)
 		}
 		return false
 	}
@@ -143,7 +146,8 @@ func (r *reader) checksNames() bool {
 	r.used = append(r.used, keyIdentification)
 	p, set := r.settings[keyIdentification]
 	if set && p.value != "" && !strings.EqualFold(p.value, "https") {
-		r.fault(p, "there is no such algorithm", "leave it out to check the brokers' host names, or leave the value empty not to")
+		r.mistake(p, "there is no such algorithm",
+			"leave it out to check the brokers' host names, or leave the value empty not to")
 	}
 	return !set || p.value != ""
 }

@@ -56,7 +56,8 @@ func (a *Admin) Close() { a.client.Close() }
 // CreateTopic makes a new topic and waits until every broker knows a leader for
 // each of its partitions, so that the first record does not pay for it. A topic
 // of that name that exists already is an error, never used and never touched.
-func (a *Admin) CreateTopic(ctx context.Context, name string, partitions, replication int, config map[string]string) (Topic, error) {
+func (a *Admin) CreateTopic(ctx context.Context, name string, partitions, replication int,
+	config map[string]string) (Topic, error) {
 	entries := make(map[string]*string, len(config))
 	for key, value := range config {
 		entries[key] = &value
@@ -116,7 +117,8 @@ func (a *Admin) DeleteTopic(ctx context.Context, topic Topic) error {
 	}
 	if topic.ID == [16]byte{} {
 		return &Error{
-			Kind: ErrRefused, What: fmt.Sprintf("the topic %q can't be deleted, because the cluster gave it no ID", topic.Name),
+			Kind: ErrRefused, What: fmt.Sprintf("the topic %q can't be deleted, because the cluster gave it no ID",
+				topic.Name),
 			Remedy: "delete it by hand; Kafka has topic IDs since 2.8",
 		}
 	}
@@ -183,7 +185,8 @@ func (a *Admin) awaitLeaders(ctx context.Context, topic Topic) error {
 			case <-ctx.Done():
 				return &Error{
 					Kind: ErrUnreachable, Cause: errors.Join(err, ctx.Err()),
-					What:   fmt.Sprintf("broker %d knows no leader for %d of %d partitions of the new topic %q", broker.NodeID, missing, topic.Partitions, topic.Name),
+					What: fmt.Sprintf("broker %d knows no leader for %d of %d partitions of the new topic %q",
+						broker.NodeID, missing, topic.Partitions, topic.Name),
 					Remedy: "check that all brokers of the cluster are healthy",
 				}
 			case <-time.After(leadersPoll):
@@ -235,7 +238,8 @@ func refusedOrUnanswered(what string, err error) error {
 	if errors.As(err, &code) {
 		return refused(what, "", err)
 	}
-	return &Error{Kind: ErrUnreachable, What: what, Cause: err, Remedy: "check that the cluster runs and can be reached"}
+	return &Error{Kind: ErrUnreachable, What: what, Cause: err,
+		Remedy: "check that the cluster runs and can be reached"}
 }
 
 func unanswered(what string, err error) error {

@@ -35,7 +35,8 @@ func (k *Kafka) agentOption(p place) []string {
 	if p.metricsPort == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("-javaagent:%s=%s:%d:%s", k.dist.Agent(), host, p.metricsPort, k.layout.agentConfigPath())}
+	return []string{fmt.Sprintf("-javaagent:%s=%s:%d:%s", k.dist.Agent(), host, p.metricsPort,
+		k.layout.agentConfigPath())}
 }
 
 // endpoint is where the agent of a broker answers.
@@ -46,9 +47,11 @@ func endpoint(id int32, port int) MetricsEndpoint {
 // What the agent is asked for. The types of requests are those that carry records,
 // those of a group, and those by which the tool itself reads the lag.
 var (
-	agentRequests = []string{"Produce", "FetchConsumer", "FetchFollower", "Metadata", "OffsetCommit", "OffsetFetch", "ListOffsets"}
-	agentPhases   = []string{
-		"TotalTimeMs", "RequestQueueTimeMs", "LocalTimeMs", "RemoteTimeMs", "ThrottleTimeMs", "ResponseQueueTimeMs", "ResponseSendTimeMs",
+	agentRequests = []string{"Produce", "FetchConsumer", "FetchFollower", "Metadata", "OffsetCommit", "OffsetFetch",
+		"ListOffsets"}
+	agentPhases = []string{
+		"TotalTimeMs", "RequestQueueTimeMs", "LocalTimeMs", "RemoteTimeMs", "ThrottleTimeMs", "ResponseQueueTimeMs",
+		"ResponseSendTimeMs",
 	}
 	agentMeters = []string{
 		"kafka.server:type=KafkaRequestHandlerPool,name=BrokerRequestHandlerAvgIdlePercent",

@@ -186,7 +186,8 @@ func (b *Broker) formatAndStart(ctx context.Context) error {
 // with Kafka's StorageTool.
 func (b *Broker) format(ctx context.Context) error {
 	l := b.kafka.layout
-	if err := os.WriteFile(l.configPath(b.id), formatProperties(l.brokerProperties(b.place, b.kafka.shared)), 0o644); err != nil {
+	if err := os.WriteFile(l.configPath(b.id), formatProperties(l.brokerProperties(b.place, b.kafka.shared)),
+		0o644); err != nil {
 		return fmt.Errorf("broker %d: %w", b.id, err)
 	}
 	// It runs for half a second: compiling it well or collecting its garbage

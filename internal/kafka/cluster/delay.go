@@ -55,7 +55,8 @@ func (l *delayedListener) Accept() (net.Conn, error) {
 	}
 	c := &delayedConn{
 		Conn: conn, delays: l.delays, fetches: make(map[uint32]bool),
-		requests: make(chan heldFrame, heldFrames), responses: make(chan heldFrame, heldFrames), closed: make(chan struct{}),
+		requests: make(chan heldFrame, heldFrames), responses: make(chan heldFrame, heldFrames),
+		closed: make(chan struct{}),
 	}
 	go c.receive()
 	go c.send()

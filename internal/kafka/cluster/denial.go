@@ -26,7 +26,8 @@ func denial(who string, a access.Access, err error) error {
 
 // authorization are the errors that a change of ACLs cures.
 var authorization = []*kerr.Error{
-	kerr.TopicAuthorizationFailed, kerr.GroupAuthorizationFailed, kerr.ClusterAuthorizationFailed, kerr.TransactionalIDAuthorizationFailed,
+	kerr.TopicAuthorizationFailed, kerr.GroupAuthorizationFailed, kerr.ClusterAuthorizationFailed,
+	kerr.TransactionalIDAuthorizationFailed,
 }
 
 // Denied finds out whether an error of a run's client means that the cluster does
@@ -39,10 +40,12 @@ func Denied(c Cluster, who string, err error) error {
 		return err
 	}
 	if i := slices.IndexFunc(authorization, func(code *kerr.Error) bool { return errors.Is(err, code) }); i >= 0 {
-		return &Error{Kind: ErrRefused, What: fmt.Sprintf("%s: the cluster does not allow it", who), Cause: authorization[i], Remedy: rightsRemedy}
+		return &Error{Kind: ErrRefused, What: fmt.Sprintf("%s: the cluster does not allow it", who),
+			Cause: authorization[i], Remedy: rightsRemedy}
 	}
 	var handshake *access.HandshakeError
-	if errors.As(err, &handshake) || errors.Is(err, kerr.SaslAuthenticationFailed) { // a lost connection says nothing, later than Connect
+	// a lost connection says nothing, later than Connect
+	if errors.As(err, &handshake) || errors.Is(err, kerr.SaslAuthenticationFailed) {
 		return denial(who, AccessTo(c), err)
 	}
 	return err

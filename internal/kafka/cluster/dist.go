@@ -209,7 +209,8 @@ func (d Dist) Verify() error {
 			return err
 		}
 		if got != want {
-			return fmt.Errorf("%s does not have the contents that Maven copied", filepath.Join(d.Dir, filepath.FromSlash(want.Name)))
+			return fmt.Errorf("%s does not have the contents that Maven copied",
+				filepath.Join(d.Dir, filepath.FromSlash(want.Name)))
 		}
 	}
 	return nil
@@ -223,8 +224,9 @@ func (d Dist) condemn() error {
 		return nil
 	}
 	return &Error{
-		Kind: ErrUnavailable, What: "the Kafka in " + d.Dir + " is damaged", Remedy: "start again, and it will be resolved anew",
-		Cause: errors.Join(damage, os.Remove(filepath.Join(d.Dir, manifestName))),
+		Kind: ErrUnavailable, What: "the Kafka in " + d.Dir + " is damaged",
+		Remedy: "start again, and it will be resolved anew",
+		Cause:  errors.Join(damage, os.Remove(filepath.Join(d.Dir, manifestName))),
 	}
 }
 

@@ -82,7 +82,8 @@ func StartEmbedded(opts EmbeddedOptions) (*Embedded, error) {
 	if opts.RetentionBytes == 0 {
 		opts.RetentionBytes = embeddedRetentionBytes
 	}
-	if opts.Brokers < 1 || opts.Brokers > MaxBrokers || opts.RetentionBytes < 0 || opts.ProduceDelay < 0 || opts.FetchDelay < 0 || opts.ProducePerSecond < 0 {
+	if opts.Brokers < 1 || opts.Brokers > MaxBrokers || opts.RetentionBytes < 0 || opts.ProduceDelay < 0 ||
+		opts.FetchDelay < 0 || opts.ProducePerSecond < 0 {
 		return nil, &Error{
 			Kind: ErrInput, What: fmt.Sprintf("an embedded cluster can't have %+v", opts),
 			Remedy: fmt.Sprintf("give it 1 to %d brokers, and no negative sizes, rates or times", MaxBrokers),
@@ -108,7 +109,8 @@ func StartEmbedded(opts EmbeddedOptions) (*Embedded, error) {
 	}
 	if opts.ProduceDelay > 0 || opts.FetchDelay > 0 || opts.ProducePerSecond > 0 {
 		line := delays{
-			under: listen, produce: opts.ProduceDelay, fetch: opts.FetchDelay, capacity: newCapacity(opts.ProducePerSecond),
+			under: listen, produce: opts.ProduceDelay, fetch: opts.FetchDelay,
+			capacity: newCapacity(opts.ProducePerSecond),
 		}
 		listen = line.listen
 	}
@@ -119,7 +121,8 @@ func StartEmbedded(opts EmbeddedOptions) (*Embedded, error) {
 	}
 	e := &Embedded{
 		fake: fake, access: access, bootstrap: fake.ListenAddrs(), stopSweep: make(chan struct{}),
-		info: Info{Kind: KindEmbedded, ID: id, Version: kfakeVersion(), Brokers: opts.Brokers, Note: embeddedNote, Settings: settings},
+		info: Info{Kind: KindEmbedded, ID: id, Version: kfakeVersion(), Brokers: opts.Brokers, Note: embeddedNote,
+			Settings: settings},
 	}
 	e.sweeps.Go(e.sweep)
 	return e, nil

@@ -55,9 +55,10 @@ func Connect(ctx context.Context, bootstrap []string, expectID string, a access.
 	if err := checkID(meta, bootstrap, expectID); err != nil {
 		return nil, err
 	}
-	return &Existing{bootstrap: bootstrap, access: a, ids: slices.Sorted(slices.Values(meta.Brokers.NodeIDs())), info: Info{
-		Kind: KindExisting, ID: meta.Cluster, Version: version, Brokers: len(meta.Brokers),
-	}}, nil
+	return &Existing{bootstrap: bootstrap, access: a, ids: slices.Sorted(slices.Values(meta.Brokers.NodeIDs())),
+		info: Info{
+			Kind: KindExisting, ID: meta.Cluster, Version: version, Brokers: len(meta.Brokers),
+		}}, nil
 }
 
 // Reach makes sure of what Connect makes sure of, but for the cluster's ID: it is for
@@ -87,7 +88,8 @@ func reach(ctx context.Context, bootstrap []string, a access.Access) (meta kadm.
 	}
 	if err != nil {
 		return meta, "", &Error{
-			Kind: ErrUnreachable, What: fmt.Sprintf("%v accepts connections, but does not answer like a Kafka broker", reached), Cause: err,
+			Kind: ErrUnreachable,
+			What: fmt.Sprintf("%v accepts connections, but does not answer like a Kafka broker", reached), Cause: err,
 			Remedy: fmt.Sprintf("check that the port is a %s listener of Kafka", a.Protocol()),
 		}
 	}
@@ -118,7 +120,8 @@ func (e *Existing) Meter(endpoints []string) error {
 	}
 	for _, endpoint := range endpoints {
 		if u, err := url.Parse(endpoint); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-			return &Error{Kind: ErrInput, What: fmt.Sprintf("%q is no endpoint of metrics", endpoint), Remedy: "write http://host:port/metrics"}
+			return &Error{Kind: ErrInput, What: fmt.Sprintf("%q is no endpoint of metrics", endpoint),
+				Remedy: "write http://host:port/metrics"}
 		}
 	}
 	e.metrics = endpoints
@@ -141,7 +144,8 @@ func (e *Existing) Stop(context.Context) error { return nil }
 // if none can.
 func dialAny(ctx context.Context, addrs []string, a access.Access) ([]string, error) {
 	if len(addrs) == 0 {
-		return nil, &Error{Kind: ErrInput, What: "no brokers are named", Remedy: "write brokers as host:port, separated by commas"}
+		return nil, &Error{Kind: ErrInput, What: "no brokers are named",
+			Remedy: "write brokers as host:port, separated by commas"}
 	}
 	errs := dialAll(ctx, addrs, a)
 	var reached []string
@@ -151,7 +155,8 @@ func dialAny(ctx context.Context, addrs []string, a access.Access) ([]string, er
 			continue
 		}
 		if _, _, syntax := net.SplitHostPort(addrs[i]); syntax != nil {
-			return nil, &Error{Kind: ErrInput, What: fmt.Sprintf("broker %q", addrs[i]), Cause: syntax, Remedy: "write brokers as host:port, separated by commas"}
+			return nil, &Error{Kind: ErrInput, What: fmt.Sprintf("broker %q", addrs[i]), Cause: syntax,
+				Remedy: "write brokers as host:port, separated by commas"}
 		}
 	}
 	if len(reached) > 0 {
@@ -191,7 +196,8 @@ func dialAdvertised(ctx context.Context, brokers kadm.BrokerDetails, a access.Ac
 	}
 	if err := errors.Join(errs...); err != nil {
 		return &Error{
-			Kind: ErrUnreachable, What: "a broker can't be reached at the address that the cluster advertises for it", Cause: err,
+			Kind: ErrUnreachable, What: "a broker can't be reached at the address that the cluster advertises for it",
+			Cause:  err,
 			Remedy: "correct advertised.listeners of that broker, or run where its address is known",
 		}
 	}
@@ -242,7 +248,8 @@ func checkID(meta kadm.Metadata, bootstrap []string, expectID string) error {
 	}
 	if expectID != "" {
 		return &Error{
-			Kind: ErrInput, What: fmt.Sprintf("the cluster at %v has the ID %s, not %s", bootstrap, meta.Cluster, expectID),
+			Kind: ErrInput, What: fmt.Sprintf("the cluster at %v has the ID %s, not %s", bootstrap, meta.Cluster,
+				expectID),
 			Remedy: "check the addresses, or name that ID with --cluster-id",
 		}
 	}

@@ -63,7 +63,8 @@ func (k *Kafka) Broken() bool { return k.broken.Load() }
 // awaitInSync waits until no broker knows of a partition that lacks a replica.
 func (k *Kafka) awaitInSync(ctx context.Context) error {
 	for _, b := range k.brokers {
-		client, err := newClient([]string{b.Addr()}, access.Access{}, kgo.RequestRetries(0), kgo.RetryTimeout(answerTimeout))
+		client, err := newClient([]string{b.Addr()}, access.Access{}, kgo.RequestRetries(0),
+			kgo.RetryTimeout(answerTimeout))
 		if err != nil {
 			return err
 		}
@@ -84,7 +85,8 @@ func awaitInSync(ctx context.Context, broker *kgo.Broker, id int32) error {
 		}
 		select {
 		case <-ctx.Done():
-			return errors.Join(fmt.Errorf("broker %d knows of %d partitions that lack a replica: %w", id, lacking, ctx.Err()), err)
+			return errors.Join(fmt.Errorf("broker %d knows of %d partitions that lack a replica: %w", id, lacking,
+				ctx.Err()), err)
 		case <-time.After(healPoll):
 		}
 	}

@@ -28,7 +28,8 @@ const javaRemedy = "install a Java runtime of version 17 or later and have it in
 func FindJava(ctx context.Context) (Java, error) {
 	path, err := javaPath()
 	if err != nil {
-		return Java{}, &Error{Kind: ErrUnavailable, What: "Kafka needs Java, and there is none", Cause: err, Remedy: javaRemedy}
+		return Java{}, &Error{Kind: ErrUnavailable, What: "Kafka needs Java, and there is none", Cause: err,
+			Remedy: javaRemedy}
 	}
 	out, err := exec.CommandContext(ctx, path, "-version").CombinedOutput()
 	if ctx.Err() != nil {

@@ -48,5 +48,6 @@ func (a *Admin) ownedByShareGroup(ctx context.Context, group, topic string) (Own
 		return Owned{}, unanswered(fmt.Sprintf("describe the share group %q", group), err)
 	}
 	d := described[group]
-	return Owned{Members: len(d.Members), Partitions: len(d.AssignedPartitions()[topic]), Stable: d.GroupState == stable}, nil
+	return Owned{Members: len(d.Members), Partitions: len(d.AssignedPartitions()[topic]),
+		Stable: d.GroupState == stable}, nil
 }

@@ -22,7 +22,8 @@ func freePorts(n int) ([]int, error) {
 	for tries := 0; len(ports) < n; tries++ {
 		if tries == 1000 {
 			return nil, &Error{
-				Kind: ErrUnavailable, What: fmt.Sprintf("there are not %d free ports from %d to %d on %s", n, portFirst, portLast, host),
+				Kind:   ErrUnavailable,
+				What:   fmt.Sprintf("there are not %d free ports from %d to %d on %s", n, portFirst, portLast, host),
 				Remedy: "name the brokers' ports yourself",
 			}
 		}

@@ -37,7 +37,8 @@ func awaitReady(ctx context.Context, brokers []*Broker, want int) error {
 
 // awaitReady asks b until it is ready, as long as no broker of all dies.
 func (b *Broker) awaitReady(ctx context.Context, all []*Broker, want int) error {
-	client, err := newClient([]string{b.Addr()}, access.Access{}, kgo.RequestRetries(0), kgo.RetryTimeout(answerTimeout))
+	client, err := newClient([]string{b.Addr()}, access.Access{}, kgo.RequestRetries(0),
+		kgo.RetryTimeout(answerTimeout))
 	if err != nil {
 		return err
 	}

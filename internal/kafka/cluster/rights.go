@@ -30,7 +30,8 @@ func (a *Admin) CheckRights(ctx context.Context, topic Topic, produces, consumes
 		return nil
 	}
 	return &Error{
-		Kind: ErrRefused, What: fmt.Sprintf("this user may not %s the topic %q", strings.Join(lacking, " or "), topic.Name),
+		Kind: ErrRefused, What: fmt.Sprintf("this user may not %s the topic %q", strings.Join(lacking, " or "),
+			topic.Name),
 		Remedy: rightsRemedy,
 	}
 }

@@ -142,7 +142,8 @@ func restarted(before, after BrokerCounts) bool {
 		return *before.Started != *after.Started
 	}
 	fewer := func(b, a *float64) bool { return b != nil && a != nil && *a < *b }
-	if fewer(before.BytesIn, after.BytesIn) || fewer(before.BytesOut, after.BytesOut) || fewer(before.HandlerIdle, after.HandlerIdle) {
+	if fewer(before.BytesIn, after.BytesIn) || fewer(before.BytesOut, after.BytesOut) ||
+		fewer(before.HandlerIdle, after.HandlerIdle) {
 		return true
 	}
 	for kind, phases := range before.Requests {

@@ -119,11 +119,17 @@ var spellings = map[string]func(c *BrokerCounts, v float64){
 
 	// In a process that is broker and controller, the one without Broker in its name is
 	// of the handlers of both.
-	"kafka_server_kafkarequesthandlerpool_brokerrequesthandleravgidlepercent_count": func(c *BrokerCounts, v float64) { c.HandlerIdle = &v },
-	"kafka_server_kafkarequesthandlerpool_requesthandleravgidlepercent_count":       handlerIdle,
-	"kafka_server_kafkarequesthandlerpool_requesthandleravgidlepercent_total":       handlerIdle,
+	"kafka_server_kafkarequesthandlerpool_brokerrequesthandleravgidlepercent_count": func(c *BrokerCounts,
+		v float64) {
+		c.HandlerIdle = &v
+	},
+	"kafka_server_kafkarequesthandlerpool_requesthandleravgidlepercent_count": handlerIdle,
+	"kafka_server_kafkarequesthandlerpool_requesthandleravgidlepercent_total": handlerIdle,
 
-	"kafka_server_kafkarequesthandlerpool_requesthandleravgidlepercent_oneminuterate": func(c *BrokerCounts, v float64) { c.HandlerIdleRatio = &v },
+	"kafka_server_kafkarequesthandlerpool_requesthandleravgidlepercent_oneminuterate": func(c *BrokerCounts,
+		v float64) {
+		c.HandlerIdleRatio = &v
+	},
 
 	"kafka_network_socketserver_networkprocessoravgidlepercent_value": networkIdleRatio,
 	"kafka_network_socketserver_networkprocessoravgidlepercent":       networkIdleRatio,
@@ -165,7 +171,8 @@ func (c *BrokerCounts) take(name string, labels map[string]string, v float64) {
 		c.takeWait(name, labels, v)
 	case name == "jvm_gc_collection_seconds_count", name == "jvm_gc_collection_seconds_sum":
 		c.takeGC(labels["gc"], strings.HasSuffix(name, "_sum"), v)
-	case name == "jvm_memory_used_bytes" && labels["area"] == "heap", name == "jvm_memory_bytes_used" && labels["area"] == "heap":
+	case name == "jvm_memory_used_bytes" && labels["area"] == "heap", name == "jvm_memory_bytes_used" &&
+		labels["area"] == "heap":
 		c.HeapBytes = &v
 	default:
 		if set, known := spellings[name]; known && labels["topic"] == "" {

@@ -23,7 +23,8 @@ func ReadThreads(pid int) (Threads, error) {
 		// One that has ended meanwhile is not there any more; on a kernel that does not
 		// count them none is.
 		if s, err := thread.Schedstat(); err == nil {
-			threads[thread.PID] = CoreTime{Ran: time.Duration(s.RunningNanoseconds), Waited: time.Duration(s.WaitingNanoseconds)}
+			threads[thread.PID] = CoreTime{Ran: time.Duration(s.RunningNanoseconds),
+				Waited: time.Duration(s.WaitingNanoseconds)}
 		}
 	}
 	if len(threads) == 0 {

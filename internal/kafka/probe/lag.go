@@ -37,7 +37,8 @@ type Lag struct {
 
 // NewLagReader returns a reader; Close ends its client. Without a group it reads no
 // lag, only the ends of the partitions.
-func NewLagReader(brokers []string, a access.Access, topic string, groups []string, partitions int) (*LagReader, error) {
+func NewLagReader(brokers []string, a access.Access, topic string, groups []string, partitions int) (*LagReader,
+	error) {
 	client, err := kgo.NewClient(append(a.Options(),
 		kgo.SeedBrokers(brokers...),
 		kgo.ClientID("kafka-bench-lag"),
@@ -46,7 +47,8 @@ func NewLagReader(brokers []string, a access.Access, topic string, groups []stri
 	if err != nil {
 		return nil, fmt.Errorf("opening the client that reads the lag: %w", err)
 	}
-	return &LagReader{client: client, admin: kadm.NewClient(client), topic: topic, groups: groups, partitions: partitions}, nil
+	return &LagReader{client: client, admin: kadm.NewClient(client), topic: topic, groups: groups,
+		partitions: partitions}, nil
 }
 
 // Close ends the reader's client.
@@ -181,7 +183,8 @@ func (r *LagReader) LogEnds(ctx context.Context) ([]int64, error) {
 		for _, t := range shard.Resp.(*kmsg.ListOffsetsResponse).Topics {
 			for _, p := range t.Partitions {
 				if err := kerr.ErrorForCode(p.ErrorCode); err != nil {
-					return nil, fmt.Errorf("reading the log end of partition %d of topic %s: %w", p.Partition, r.topic, err)
+					return nil, fmt.Errorf("reading the log end of partition %d of topic %s: %w", p.Partition,
+						r.topic, err)
 				}
 				ends[p.Partition] = p.Offset
 				told++

@@ -109,7 +109,8 @@ func (r *ReplicaReader) ask(ctx context.Context, client *kgo.Client) ([]Partitio
 		if int(p.Partition) >= len(all) {
 			return nil, fmt.Errorf("the answer has %d partitions, and among them partition %d", len(all), p.Partition)
 		}
-		all[p.Partition] = PartitionReplicas{Leader: max(p.Leader, NoLeader), Replicas: len(p.Replicas), InSync: len(p.ISR)}
+		all[p.Partition] = PartitionReplicas{Leader: max(p.Leader, NoLeader), Replicas: len(p.Replicas),
+			InSync: len(p.ISR)}
 	}
 	return all, nil
 }

@@ -50,7 +50,8 @@ func (r *LagReader) TopicSize(ctx context.Context) (TopicSize, error) {
 		return TopicSize{}, err
 	}
 	if r.partitions == 0 || replicas%r.partitions != 0 || replicas == 0 {
-		return TopicSize{}, fmt.Errorf("the brokers told of %d replicas of the %d partitions of topic %s", replicas, r.partitions, r.topic)
+		return TopicSize{}, fmt.Errorf("the brokers told of %d replicas of the %d partitions of topic %s", replicas,
+			r.partitions, r.topic)
 	}
 	size.Replicas = replicas / r.partitions
 	for _, bytes := range largest {

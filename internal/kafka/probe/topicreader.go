@@ -21,7 +21,8 @@ type TopicReader struct {
 
 // ReadTopic begins to read a topic at its first record, and gives each record's value to
 // take, one at a time. Close ends it.
-func ReadTopic(brokers []string, a access.Access, topic string, partitions int, take func(value []byte)) (*TopicReader, error) {
+func ReadTopic(brokers []string, a access.Access, topic string, partitions int,
+	take func(value []byte)) (*TopicReader, error) {
 	from := make(map[int32]kgo.Offset, partitions)
 	for p := range partitions {
 		from[int32(p)] = kgo.NewOffset().AtStart()

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"slices"
 )
 
 // Intervals travel: where workers have processes of their own, what they recorded
@@ -20,11 +21,36 @@ import (
 // errMalformed says that bytes are not what an Interval was written as.
 var errMalformed = errors.New("these are not the histograms of an interval")
 
-// MarshalBinary returns the histograms of the interval.
-func (i Interval) MarshalBinary() ([]byte, error) {
+// Encoded are the histograms of an interval as they travel; nil has none.
+type Encoded []byte
+
+// Encode returns the histograms of the interval.
+func (i Interval) Encode() Encoded { return i.sums.encode() }
+
+// MergeEncoded adds up the histograms of intervals. The same values give the same bytes,
+// however they are spread over intervals and in whichever order those come.
+func MergeEncoded(parts ...Encoded) (Encoded, error) {
+	parts = slices.DeleteFunc(slices.Clone(parts), func(e Encoded) bool { return len(e) == 0 })
+	switch len(parts) {
+	case 0:
+		return nil, nil
+	case 1:
+		return parts[0], nil
+	}
+	var all sums
+	scratch := NewHistogram()
+	for _, part := range parts {
+		if err := all.mergeEncoded(part, scratch); err != nil {
+			return nil, err
+		}
+	}
+	return all.encode(), nil
+}
+
+func (s *sums) encode() Encoded {
 	var b, counts []byte
 	for book := range numBooks {
-		for m, h := range i.sums[book] {
+		for m, h := range s[book] {
 			if h == nil || h.count == 0 {
 				continue
 			}
@@ -36,7 +62,7 @@ func (i Interval) MarshalBinary() ([]byte, error) {
 			b = append(b, counts...)
 		}
 	}
-	return b, nil
+	return b
 }
 
 // headFields is how many numbers come before the counts of a histogram.

@@ -12,12 +12,8 @@ type elsewhere struct {
 	err       error
 }
 
-func (e *elsewhere) Recorded(merge func([]byte) error) {
-	part, err := e.collector.Collect().MarshalBinary()
-	if err == nil {
-		err = merge(part)
-	}
-	if err != nil {
+func (e *elsewhere) Recorded(merge func(Encoded) error) {
+	if err := merge(e.collector.Collect().Encode()); err != nil {
 		e.err = err
 	}
 }
@@ -67,10 +63,7 @@ func TestMalformedInterval(t *testing.T) {
 	c.Add(r)
 	r.Record(true, SendDelay, 12345)
 	r.Record(true, SendDelay, -7)
-	whole, err := c.Collect().MarshalBinary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := c.Collect().Encode()
 	for cut := range whole {
 		if err := c.take(whole[:cut]); cut > 0 && err == nil {
 			t.Errorf("%d of %d bytes were taken for an interval", cut, len(whole))

@@ -40,9 +40,9 @@ func (i Interval) Summary(m Metric) Summary { return i.summaries[m] }
 // Source has what recorders of other processes have recorded.
 type Source interface {
 	// Recorded calls merge with what was recorded since it was last called, in
-	// parts of which each is an Interval's MarshalBinary. merge returns an error
-	// for anything else.
-	Recorded(merge func(part []byte) error)
+	// parts of which each is an encoded Interval. merge returns an error for anything
+	// else.
+	Recorded(merge func(part Encoded) error)
 }
 
 // AddSource makes the Collector gather from s too, from the next Collect on.
@@ -89,7 +89,7 @@ func (c *Collector) Collect() Interval {
 }
 
 // take adds a source's part to the interval.
-func (c *Collector) take(part []byte) error {
+func (c *Collector) take(part Encoded) error {
 	if c.both == nil {
 		c.both = NewHistogram()
 	}

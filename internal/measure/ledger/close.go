@@ -133,16 +133,18 @@ func (c *closing) reasons() []string {
 			"they count as not delivered even if they came later", c.gapsClosed, maxSpans))
 	}
 	if c.fatesForgotten > 0 {
-		reasons = append(reasons, fmt.Sprintf("which %d of the failed and unknown records are is forgotten because a lane had more than %d runs of them: "+
-			"they count as not delivered as long as enough records are missing", c.fatesForgotten, maxSpans))
+		reasons = append(reasons,
+			fmt.Sprintf("which %d of the failed and unknown records are is forgotten because a lane had more than %d runs of them: "+
+				"they count as not delivered as long as enough records are missing", c.fatesForgotten, maxSpans))
 	}
 	if c.inFlight > 0 {
 		reasons = append(reasons, fmt.Sprintf("%d records were never settled: "+
 			"they count as not delivered as long as enough records are missing", c.inFlight))
 	}
 	if c.unordered > 0 {
-		reasons = append(reasons, fmt.Sprintf("%d records count as reordered of partitions that several processes read: "+
-			"each process knows the order of what came to itself, so some of them may be duplicates", c.unordered))
+		reasons = append(reasons,
+			fmt.Sprintf("%d records count as reordered of partitions that several processes read: "+
+				"each process knows the order of what came to itself, so some of them may be duplicates", c.unordered))
 	}
 	return reasons
 }

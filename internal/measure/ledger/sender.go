@@ -100,7 +100,8 @@ func (s *Sender) Open(partition int32, awaited Awaited) (first uint64, records i
 	}
 	missing = append(missing, span{awaited.Next, maxSequence})
 	lowest := missing[0].from
-	open := subtract(clip(missing, 0, lane.next), union(lane.failed.which.from(lowest), lane.unknown.which.from(lowest)))
+	open := subtract(clip(missing, 0, lane.next),
+		union(lane.failed.which.from(lowest), lane.unknown.which.from(lowest)))
 	if len(open) == 0 {
 		return lane.next, 0
 	}

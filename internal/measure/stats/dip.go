@@ -57,7 +57,8 @@ func hull(x []float64, low, high int, side float64) curve {
 	slope := func(i, j int) float64 { return side * float64(j-i) / (x[j] - x[i]) }
 	c := curve{low: low, height: make([]float64, high-low+1)}
 	for i := low; i <= high; i++ {
-		for len(c.corners) > 1 && slope(c.corners[len(c.corners)-2], c.corners[len(c.corners)-1]) >= slope(c.corners[len(c.corners)-1], i) {
+		for len(c.corners) > 1 && slope(c.corners[len(c.corners)-2],
+			c.corners[len(c.corners)-1]) >= slope(c.corners[len(c.corners)-1], i) {
 			c.corners = c.corners[:len(c.corners)-1]
 		}
 		c.corners = append(c.corners, i)

@@ -95,7 +95,8 @@ func outliersOf(xs []float64) (Warning, bool) {
 		if xs[i] < middle {
 			side = "below"
 		}
-		words = append(words, fmt.Sprintf("run %d is%s %s the median", i+1, byHowMuch(math.Abs(xs[i]-middle), middle, " %s"), side))
+		words = append(words, fmt.Sprintf("run %d is%s %s the median", i+1,
+			byHowMuch(math.Abs(xs[i]-middle), middle, " %s"), side))
 	}
 	return Warning{Kind: Outlier, Text: strings.Join(words, ", "), At: far}, true
 }

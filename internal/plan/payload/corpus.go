@@ -56,7 +56,8 @@ func NewCorpus(spec Spec) (*Corpus, error) {
 	}
 	smallest := spec.Sizes.Min()
 	if smallest < c.head {
-		return nil, fmt.Errorf("payload: a record of %d bytes has no room for a stamp; give at least %d", smallest, c.head)
+		return nil, fmt.Errorf("payload: a record of %d bytes has no room for a stamp; give at least %d", smallest,
+			c.head)
 	}
 	c.reserve(corpusFillBytes/(smallest+recordOverheadBytes), smallest-c.head)
 	var source rand.PCG

@@ -56,7 +56,8 @@ func (d *document) lines() {
 		d.end += len("]")
 		return
 	}
-	for d.field(`{"sku":"%s-%04d","quantity":%d,"unit_cents":%d,"gift":%t}`, pick(d.random, products), d.random.IntN(10_000),
+	for d.field(`{"sku":"%s-%04d","quantity":%d,"unit_cents":%d,"gift":%t}`, pick(d.random, products),
+		d.random.IntN(10_000),
 		1+d.random.IntN(5), 99+d.random.IntN(20_000), d.random.IntN(10) == 0) {
 	}
 	d.end += len("]")
@@ -88,5 +89,6 @@ var (
 	orderEvents = []string{"created", "paid", "packed", "shipped", "delivered", "returned"}
 	regions     = []string{"eu-north", "eu-west", "us-east", "us-west", "ap-south"}
 	currencies  = []string{"EUR", "EUR", "USD", "USD", "GBP", "SEK", "INR"}
-	products    = []string{"kettle", "lamp", "chair", "notebook", "cable", "blanket", "mug", "shelf", "toaster", "scarf"}
+	products    = []string{"kettle", "lamp", "chair", "notebook", "cable", "blanket", "mug", "shelf", "toaster",
+		"scarf"}
 )

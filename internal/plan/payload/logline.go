@@ -21,7 +21,8 @@ func appendLogLines(dst []byte, end int, random *rand.Rand, number int) []byte {
 
 // appendAccessLine makes a line in the combined log format.
 func appendAccessLine(dst []byte, random *rand.Rand, number int) []byte {
-	dst = fmt.Appendf(dst, "10.%d.%d.%d - %s [", random.IntN(4), random.IntN(256), 1+random.IntN(254), pick(random, users))
+	dst = fmt.Appendf(dst, "10.%d.%d.%d - %s [", random.IntN(4), random.IntN(256), 1+random.IntN(254),
+		pick(random, users))
 	dst = timeOf(number, random).AppendFormat(dst, "02/Jan/2006:15:04:05 -0700")
 	return fmt.Appendf(dst, "] \"%s %s/%d HTTP/1.1\" %d %d \"%s\" \"%s\"\n",
 		pick(random, methods), pick(random, paths), random.IntN(100_000), pick(random, statuses),
@@ -38,12 +39,14 @@ func appendApplicationLine(dst []byte, random *rand.Rand, number int) []byte {
 
 // What comes more often stands more often in its list.
 var (
-	users     = []string{"-", "-", "-", "amara", "bjorn", "chen", "dipika", "elena", "farid"}
-	methods   = []string{"GET", "GET", "GET", "GET", "POST", "PUT", "DELETE"}
-	paths     = []string{"/api/v1/orders", "/api/v1/customers", "/api/v2/search", "/static/app", "/health", "/api/v1/carts"}
+	users   = []string{"-", "-", "-", "amara", "bjorn", "chen", "dipika", "elena", "farid"}
+	methods = []string{"GET", "GET", "GET", "GET", "POST", "PUT", "DELETE"}
+	paths   = []string{"/api/v1/orders", "/api/v1/customers", "/api/v2/search", "/static/app", "/health",
+		"/api/v1/carts"}
 	statuses  = []int{200, 200, 200, 200, 200, 200, 201, 204, 304, 400, 404, 500, 503}
-	referrers = []string{"-", "-", "-", "https://shop.example.com/", "https://shop.example.com/search", "https://www.example.org/"}
-	agents    = []string{
+	referrers = []string{"-", "-", "-", "https://shop.example.com/", "https://shop.example.com/search",
+		"https://www.example.org/"}
+	agents = []string{
 		"Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
 		"Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) AppleWebKit/605.1.15",
 		"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 Chrome/141.0.0.0",

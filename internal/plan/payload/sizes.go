@@ -27,7 +27,8 @@ func (s Sizes) validate() error {
 	takes, known := map[string]int{"fixed": 1, "uniform": 2, "normal": 2, "list": max(1, len(s.Values))}[s.Distribution]
 	switch v := s.Values; {
 	case !known:
-		return fmt.Errorf("payload: size distribution %q is not known; choose one of fixed, uniform, normal, list", s.Distribution)
+		return fmt.Errorf("payload: size distribution %q is not known; choose one of fixed, uniform, normal, list",
+			s.Distribution)
 	case len(v) != takes:
 		return fmt.Errorf("payload: size distribution %s has %d values; give %d", s.Distribution, len(v), takes)
 	case s.Distribution == "uniform" && v[0] > v[1]:

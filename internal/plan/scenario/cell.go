@@ -11,17 +11,17 @@ import (
 )
 
 // A cellReading remembers, while a cell is read, what its values set, so that a
-// fault can be shown at the value that caused it. Outside of a cell it is nil,
+// mistake can be shown at the value that caused it. Outside of a cell it is nil,
 // and its methods do nothing.
 type cellReading struct {
-	axes   []axis
-	values []choice         // one for each axis
-	axis   int              // whose value is being read; commandLine for an override
-	set    map[string]cause // path → what set it
-	before map[string]place // where the scenario's own values are
-	faults Faults           // about how the values meet others
-	// unexplained are what no value set, and yet is a fault in this cell.
-	unexplained Faults
+	axes     []axis
+	values   []choice         // one for each axis
+	axis     int              // whose value is being read; commandLine for an override
+	set      map[string]cause // path → what set it
+	before   map[string]place // where the scenario's own values are
+	mistakes Mistakes         // about how the values meet others
+	// unexplained are what no value set, and yet is a mistake in this cell.
+	unexplained Mistakes
 }
 
 // commandLine stands for the axis while an override is laid over a variant.
@@ -37,8 +37,9 @@ type cause struct {
 // cellOf returns the reading of a cell: over what d has read lie the values.
 func (d *decoder) cellOf(axes []axis, values []choice, doc *document) *decoder {
 	c := &decoder{
-		layers: slices.Clip(d.layers), env: d.env, drivers: d.drivers, nodes: d.nodes, places: maps.Clone(d.places), overrides: d.overrides,
-		failed: maps.Clone(d.failed), incomplete: maps.Clone(d.incomplete),
+		layers: slices.Clip(d.layers), env: d.env, drivers: d.drivers, nodes: d.nodes, places: maps.Clone(d.places),
+		overrides: d.overrides,
+		failed:    maps.Clone(d.failed), incomplete: maps.Clone(d.incomplete),
 		cell: &cellReading{axes: axes, values: values, set: make(map[string]cause), before: d.places},
 	}
 	c.layVariant(doc)
@@ -49,7 +50,7 @@ func (d *decoder) cellOf(axes []axis, values []choice, doc *document) *decoder {
 		c.cell.axis, c.layer = i, value.at.file
 		c.value(nest(keysAt(axes[i].path, axes[i].at), value.node), reflect.ValueOf(doc).Elem(), "")
 	}
-	c.faults = append(c.faults, c.cell.faults...)
+	c.mistakes = append(c.mistakes, c.cell.mistakes...)
 	return c
 }
 
@@ -64,8 +65,9 @@ func (c *cellReading) sets(path string, at place) {
 	}
 	if other, twice := c.set[path]; twice && other.axis != c.axis {
 		at := c.values[c.axis].at
-		c.faults = append(c.faults, Fault{at.file, at.line, at.column, path,
-			fmt.Sprintf("the matrix sets it by %s and by %s", c.axes[other.axis].path, c.axes[c.axis].path), "let one axis set it"})
+		c.mistakes = append(c.mistakes, Mistake{at.file, at.line, at.column, path,
+			fmt.Sprintf("the matrix sets it by %s and by %s", c.axes[other.axis].path,
+				c.axes[c.axis].path), "let one axis set it"})
 	}
 	if c.axes[c.axis].path != VariantAxis {
 		at = c.values[c.axis].at
@@ -76,12 +78,14 @@ func (c *cellReading) sets(path string, at place) {
 // replaces is told that the value being read replaces one that was written at a
 // place. Who set it on the command line expects it to hold.
 func (c *cellReading) replaces(path string, at place) {
-	if c == nil || c.axis == commandLine || c.axes[c.axis].path == VariantAxis || !isOverride(at.file) || c.before[path] != at {
+	if c == nil || c.axis == commandLine || c.axes[c.axis].path == VariantAxis || !isOverride(at.file) ||
+		c.before[path] != at {
 		return
 	}
 	varied := c.axes[c.axis].path
-	c.faults = append(c.faults, Fault{at.file, at.line, at.column, path, "the matrix sets it as well",
-		fmt.Sprintf("write %smatrix.%s=[…] to choose among its values, or %[1]smatrix.%s=null to vary it no more", overridePrefix, varied)})
+	c.mistakes = append(c.mistakes, Mistake{at.file, at.line, at.column, path, "the matrix sets it as well",
+		fmt.Sprintf("write %smatrix.%s=[…] to choose among its values, or %[1]smatrix.%s=null to vary it no more",
+			overridePrefix, varied)})
 }
 
 // explain gives f the place of the value that caused it. It reports false where
@@ -99,7 +103,7 @@ func (c *cellReading) explain(f *finding) bool {
 		}
 	}
 	if len(causes) == 0 {
-		c.unexplained = append(c.unexplained, f.Fault)
+		c.unexplained = append(c.unexplained, f.Mistake)
 		return false
 	}
 	at := causes[0].at
@@ -122,7 +126,8 @@ func (c *cellReading) settersOf(path string) (causes []cause) {
 		}
 	}
 	slices.SortFunc(causes, func(a, b cause) int {
-		return cmp.Or(cmp.Compare(a.axis, b.axis), cmp.Compare(a.at.line, b.at.line), cmp.Compare(a.at.column, b.at.column))
+		return cmp.Or(cmp.Compare(a.axis, b.axis), cmp.Compare(a.at.line, b.at.line),
+			cmp.Compare(a.at.column, b.at.column))
 	})
 	return slices.CompactFunc(causes, cause.sameAxis)
 }

@@ -20,18 +20,18 @@ import (
 const maxNodes = 20_000
 
 // A decoder reads YAML trees into a document by its Go types, one layer over
-// the other, and remembers every fault, so that one bad value does not hide the
-// next, and the place of every value, so that Validate's faults can be shown
+// the other, and remembers every mistake, so that one bad value does not hide the
+// next, and the place of every value, so that Validate's mistakes can be shown
 // where they were written.
 type decoder struct {
-	layer  string   // the file or the override being read, as faults name it
+	layer  string   // the file or the override being read, as mistakes name it
 	layers []string // all of them, in their order
 	env    environment
 	// drivers are the names that there are; nil is any.
-	drivers []string
-	nodes   int
-	faults  Faults
-	places  map[string]place
+	drivers  []string
+	nodes    int
+	mistakes Mistakes
+	places   map[string]place
 	// failed are the paths that could not be read, and for an unknown key the
 	// mapping that it was in: what was meant for there is missing.
 	failed     map[string]bool
@@ -79,14 +79,14 @@ func (d *decoder) use(n *yaml.Node) (end func()) {
 	return func() { d.alias = nil }
 }
 
-// fault records that the value of path, at n, cannot be read.
-func (d *decoder) fault(n *yaml.Node, path, problem, remedy string) {
-	d.faultAt(d.place(n), path, problem, remedy)
+// mistake records that the value of path, at n, cannot be read.
+func (d *decoder) mistake(n *yaml.Node, path, problem, remedy string) {
+	d.mistakeAt(d.place(n), path, problem, remedy)
 }
 
-func (d *decoder) faultAt(at place, path, problem, remedy string) {
+func (d *decoder) mistakeAt(at place, path, problem, remedy string) {
 	d.failed[path] = true
-	d.faults = append(d.faults, Fault{at.file, at.line, at.column, path, problem, remedy})
+	d.mistakes = append(d.mistakes, Mistake{at.file, at.line, at.column, path, problem, remedy})
 }
 
 // value reads n into v, which is the value of path. v is addressable and holds
@@ -134,7 +134,7 @@ func (d *decoder) special(n *yaml.Node, pointer any, path string) bool {
 	}
 	if short, ok := pointer.(shortForm); ok && n.Kind == yaml.ScalarNode {
 		if err := short.setShort(n.Value); err != nil {
-			d.textFault(n, path, err)
+			d.textMistake(n, path, err)
 		}
 		return true
 	}
@@ -161,20 +161,20 @@ func (d *decoder) open(n *yaml.Node, path string) (*yaml.Node, bool) {
 	}
 	switch {
 	case n.Style&yaml.TaggedStyle != 0:
-		d.fault(n, path, fmt.Sprintf("the tag %s has no meaning here", n.Tag), "leave the tag out")
+		d.mistake(n, path, fmt.Sprintf("the tag %s has no meaning here", n.Tag), "leave the tag out")
 	case d.env.unset[n]: // and said to be
 	case n.Kind == yaml.ScalarNode && n.Tag == "!!null" && !reopens(n):
-		d.fault(n, path, "it has no value", "give it one, or leave the key out")
+		d.mistake(n, path, "it has no value", "give it one, or leave the key out")
 	default:
 		return n, true
 	}
 	return n, false
 }
 
-// count reports false, once with a fault, when the document holds too much.
+// count reports false, once with a mistake, when the document holds too much.
 func (d *decoder) count(n *yaml.Node, path string) bool {
 	if d.nodes++; d.nodes == maxNodes {
-		d.fault(n, path, fmt.Sprintf("the document holds more than %d values", maxNodes),
+		d.mistake(n, path, fmt.Sprintf("the document holds more than %d values", maxNodes),
 			"a scenario is small; see whether an alias repeats a large list")
 	}
 	return d.nodes < maxNodes
@@ -236,7 +236,7 @@ func reopens(n *yaml.Node) bool {
 // reopen is for null: what earlier layers said of path is forgotten.
 func (d *decoder) reopen(n *yaml.Node, v reflect.Value, path string) {
 	if strings.HasSuffix(path, "]") {
-		d.fault(n, path, "null is nothing that a list can hold", "leave it out")
+		d.mistake(n, path, "null is nothing that a list can hold", "leave it out")
 		return
 	}
 	d.forgetAll(path)
@@ -260,7 +260,7 @@ func untold(t reflect.Type, path string) reflect.Value {
 // mapping reads the keys of n into the fields of the struct v.
 func (d *decoder) mapping(n *yaml.Node, v reflect.Value, path string) {
 	if n.Kind != yaml.MappingNode {
-		d.fault(n, path, "it is "+kind(n)+", not a mapping", mappingRemedy(v))
+		d.mistake(n, path, "it is "+kind(n)+", not a mapping", mappingRemedy(v))
 		return
 	}
 	fields := make(map[string]field)
@@ -292,11 +292,12 @@ func (d *decoder) timed(n *yaml.Node, v reflect.Value, path string) {
 			return
 		}
 	}
-	d.fault(n, join(path, "at"), "the fault does not say when it comes", "give a time after the window's begin, as in {at: 10s, kill: consumer 0}")
+	d.mistake(n, join(path, "at"), "the fault does not say when it comes",
+		"give a time after the window's begin, as in {at: 10s, kill: consumer 0}")
 }
 
 // eachKey calls read for every key of the mapping n that is a plain word and is
-// there for the first time; the others are faults.
+// there for the first time; the others are mistakes.
 func (d *decoder) eachKey(n *yaml.Node, path string, read func(key, value *yaml.Node)) {
 	first := make(map[string]int) // the line that it is on
 	for i := 0; i+1 < len(n.Content) && d.count(n, path); i += 2 {
@@ -304,14 +305,14 @@ func (d *decoder) eachKey(n *yaml.Node, path string, read func(key, value *yaml.
 		at := join(path, key.Value)
 		switch earlier, twice := first[key.Value]; {
 		case key.Kind != yaml.ScalarNode:
-			d.fault(key, path, "a key is "+kind(key)+", not a word", "write key: value")
+			d.mistake(key, path, "a key is "+kind(key)+", not a word", "write key: value")
 			continue
 		case key.Tag == "!!merge":
-			d.fault(key, at, "merge keys are not supported",
+			d.mistake(key, at, "merge keys are not supported",
 				"write the values out, or use an alias for one whole value")
 			continue
 		case twice:
-			d.fault(key, at, "it is given twice"+d.atLine(earlier), "keep one of them")
+			d.mistake(key, at, "it is given twice"+d.atLine(earlier), "keep one of them")
 			continue
 		}
 		first[key.Value] = key.Line
@@ -330,8 +331,8 @@ func (d *decoder) atLine(first int) string {
 // unknownKey says what key was probably meant to be, and what there is.
 func (d *decoder) unknownKey(key *yaml.Node, t reflect.Type, path string) {
 	d.incomplete[path] = true
-	if len(d.faults) > maxFaults {
-		d.fault(key, join(path, key.Value), "unknown key", "") // nobody will see it
+	if len(d.mistakes) > maxMistakes {
+		d.mistake(key, join(path, key.Value), "unknown key", "") // nobody will see it
 		return
 	}
 	keys := keysOf(t)
@@ -343,7 +344,7 @@ func (d *decoder) unknownKey(key *yaml.Node, t reflect.Type, path string) {
 	if meant := meantBy(key.Value, keys); meant != "" {
 		remedy = meant + remedy
 	}
-	d.fault(key, join(path, key.Value), "unknown key", remedy)
+	d.mistake(key, join(path, key.Value), "unknown key", remedy)
 }
 
 // meantBy says what an unknown key was probably meant to be: one of these keys in
@@ -368,7 +369,8 @@ func meantBy(key string, keys []string) string {
 // config reads a mapping of Kafka's own settings: any key, any scalar.
 func (d *decoder) config(n *yaml.Node, v reflect.Value, path string) {
 	if n.Kind != yaml.MappingNode {
-		d.fault(n, path, "it is "+kind(n)+", not a mapping", "write it as {name: value}, with Kafka's names for its settings")
+		d.mistake(n, path, "it is "+kind(n)+", not a mapping",
+			"write it as {name: value}, with Kafka's names for its settings")
 		return
 	}
 	settings := make(map[string]string)
@@ -384,7 +386,7 @@ func (d *decoder) config(n *yaml.Node, v reflect.Value, path string) {
 		}
 		switch {
 		case value.Kind != yaml.ScalarNode:
-			d.fault(value, at, "it is "+kind(value)+", not a single value", "write it as Kafka's own files do")
+			d.mistake(value, at, "it is "+kind(value)+", not a single value", "write it as Kafka's own files do")
 		case reopens(value):
 			d.forget(at)
 			delete(settings, key.Value)
@@ -403,7 +405,7 @@ func (d *decoder) config(n *yaml.Node, v reflect.Value, path string) {
 // list replaces the slice v by the elements of n.
 func (d *decoder) list(n *yaml.Node, v reflect.Value, path string) {
 	if n.Kind != yaml.SequenceNode {
-		d.fault(n, path, "it is "+kind(n)+", not a list", "write it as [first, second]")
+		d.mistake(n, path, "it is "+kind(n)+", not a list", "write it as [first, second]")
 		return
 	}
 	list := reflect.MakeSlice(v.Type(), 0, min(len(n.Content), maxNodes))
@@ -425,11 +427,11 @@ func (d *decoder) list(n *yaml.Node, v reflect.Value, path string) {
 func (d *decoder) size(n *yaml.Node, size *Size, path string) {
 	remedy := "write one size, or exactly one of uniform, normal and list, as in: size: {uniform: [64B, 1KiB]}"
 	if n.Kind != yaml.MappingNode {
-		d.fault(n, path, "it is "+kind(n)+", not a size", remedy)
+		d.mistake(n, path, "it is "+kind(n)+", not a size", remedy)
 		return
 	}
 	if len(n.Content) != 2 {
-		d.fault(n, path, fmt.Sprintf("it has %d keys", len(n.Content)/2), remedy)
+		d.mistake(n, path, fmt.Sprintf("it has %d keys", len(n.Content)/2), remedy)
 		return
 	}
 	var long sizeMapping
@@ -440,26 +442,26 @@ func (d *decoder) size(n *yaml.Node, size *Size, path string) {
 // text reads a scalar that its own type knows how to read.
 func (d *decoder) text(n *yaml.Node, to encoding.TextUnmarshaler, path string) {
 	if n.Kind != yaml.ScalarNode {
-		d.fault(n, path, "it is "+kind(n)+", not a single value", d.vary(n, path))
+		d.mistake(n, path, "it is "+kind(n)+", not a single value", d.vary(n, path))
 		return
 	}
 	if err := to.UnmarshalText([]byte(n.Value)); err != nil {
-		d.textFault(n, path, err)
+		d.textMistake(n, path, err)
 	}
 }
 
 // textFault records what a type said of its text. The types of package unit
 // write "problem; remedy".
-func (d *decoder) textFault(n *yaml.Node, path string, err error) {
+func (d *decoder) textMistake(n *yaml.Node, path string, err error) {
 	problem, remedy, _ := strings.Cut(err.Error(), "; ")
-	d.fault(n, path, problem, remedy)
+	d.mistake(n, path, problem, remedy)
 }
 
 // scalar reads a word or a number. A word may look like a number (acks: 1, or
 // a name), a number may not be in quotes.
 func (d *decoder) scalar(n *yaml.Node, v reflect.Value, path string) {
 	if n.Kind != yaml.ScalarNode {
-		d.fault(n, path, "it is "+kind(n)+", not a single value", d.vary(n, path))
+		d.mistake(n, path, "it is "+kind(n)+", not a single value", d.vary(n, path))
 		return
 	}
 	if v.Kind() == reflect.String {
@@ -467,7 +469,7 @@ func (d *decoder) scalar(n *yaml.Node, v reflect.Value, path string) {
 		return
 	}
 	if n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
-		d.fault(n, path, fmt.Sprintf("%q in quotes is text", n.Value), "write it without quotes")
+		d.mistake(n, path, fmt.Sprintf("%q in quotes is text", n.Value), "write it without quotes")
 		return
 	}
 	ok := false
@@ -490,7 +492,7 @@ func (d *decoder) scalar(n *yaml.Node, v reflect.Value, path string) {
 		v.SetFloat(number)
 	}
 	if !ok {
-		d.fault(n, path, fmt.Sprintf("%q is not %s", n.Value, wanted(v.Kind())), remedy)
+		d.mistake(n, path, fmt.Sprintf("%q is not %s", n.Value, wanted(v.Kind())), remedy)
 	}
 }
 

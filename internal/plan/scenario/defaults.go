@@ -102,7 +102,7 @@ type derivation struct {
 
 // derived are the values that follow from other values when they are left open.
 // Zero is never a legal value for one of them but the warm-up, so zero is "open";
-// a zero that somebody wrote is a fault, which the loader reports by what follows.
+// a zero that somebody wrote is a mistake, which the loader reports by what follows.
 var derived = append([]derivation{
 	{
 		"load.rate", "the first step's rate, or 1k/s",

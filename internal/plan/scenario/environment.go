@@ -29,7 +29,8 @@ type environment struct {
 
 func newEnvironment(lookup func(string) (string, bool)) environment {
 	return environment{
-		lookup: lookup, unset: make(map[*yaml.Node]bool), written: make(map[*yaml.Node]string), from: make(map[place]string),
+		lookup: lookup, unset: make(map[*yaml.Node]bool), written: make(map[*yaml.Node]string),
+		from: make(map[place]string),
 	}
 }
 
@@ -44,7 +45,7 @@ func (o Options) lookup() func(string) (string, bool) {
 }
 
 // expand replaces the variables in all values of the tree n, which is the value
-// of path. Where one cannot be replaced there is a fault, and the value is not
+// of path. Where one cannot be replaced there is a mistake, and the value is not
 // read.
 func (d *decoder) expand(n *yaml.Node, path string) {
 	switch n.Kind {
@@ -73,22 +74,22 @@ func (d *decoder) expandScalar(n *yaml.Node, path string) {
 	}
 	if problem != "" {
 		d.env.unset[n] = true
-		d.fault(n, path, problem, remedy)
+		d.mistake(n, path, problem, remedy)
 		return
 	}
 	d.env.written[n] = n.Value
 	n.Value, n.Style = text, n.Style&yaml.TaggedStyle
 }
 
-// attribute adds to the faults of values that hold variables how they were
+// attribute adds to the mistakes of values that hold variables how they were
 // written: it is the variable that has to be mended.
-func (e *environment) attribute(faults Faults) Faults {
-	for i, f := range faults {
+func (e *environment) attribute(mistakes Mistakes) Mistakes {
+	for i, f := range mistakes {
 		if written, ok := e.from[place{f.File, f.Line, f.Column}]; ok {
-			faults[i].Problem += " (from " + cutText(written, maxChoiceText) + ")"
+			mistakes[i].Problem += " (from " + cutText(written, maxChoiceText) + ")"
 		}
 	}
-	return faults
+	return mistakes
 }
 
 // cutText cuts what is longer than anybody reads.

@@ -48,7 +48,7 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-func TestEnvironmentFaults(t *testing.T) {
+func TestEnvironmentMistakes(t *testing.T) {
 	const literal = "; for a ${ that is no variable write $${"
 	for _, c := range []struct{ text, want string }{
 		{"load:\n  rate: ${NONE}", "f.yaml:2:9: load.rate: the environment has no variable NONE; set it, or write ${NONE:-default}" + literal},

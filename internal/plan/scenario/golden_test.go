@@ -44,7 +44,7 @@ func TestGoldenPresets(t *testing.T) {
 }
 
 // A file with about everything wrong in it: all of it is said at once.
-func TestGoldenFaults(t *testing.T) {
+func TestGoldenMistakes(t *testing.T) {
 	text, err := os.ReadFile("testdata/faults.yaml")
 	if err != nil {
 		t.Fatal(err)

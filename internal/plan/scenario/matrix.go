@@ -18,7 +18,8 @@ const maxCells = 1000
 const maxChoiceText = 1000
 
 // notVaried are the keys of a scenario file that say something about all cells.
-var notVaried = []string{"name", "description", "question", "answer", "by", "variants", "matrix", "quick", "repeat", "order", "seed"}
+var notVaried = []string{"name", "description", "question", "answer", "by", "variants", "matrix", "quick", "repeat",
+	"order", "seed"}
 
 // A matrix varies settings: its cells are all combinations of their values, but
 // for those that are excluded. In YAML it is {path: [value, …], …, exclude:
@@ -76,7 +77,7 @@ type term struct {
 // matrix lays n over m, axis by axis.
 func (d *decoder) matrix(n *yaml.Node, m *matrix, path string) {
 	if n.Kind != yaml.MappingNode {
-		d.fault(n, path, "it is "+kind(n)+", not a mapping", "write it as {load.compression: [none, zstd]}")
+		d.mistake(n, path, "it is "+kind(n)+", not a mapping", "write it as {load.compression: [none, zstd]}")
 		return
 	}
 	next := matrix{axes: slices.Clone(m.axes), exclude: m.exclude}
@@ -86,7 +87,7 @@ func (d *decoder) matrix(n *yaml.Node, m *matrix, path string) {
 		switch {
 		case !ok:
 		case key.Value == VariantAxis:
-			d.fault(key, at, "variants have a list of their own", "write "+variantsKey+": [{name: a, …}, …]")
+			d.mistake(key, at, "variants have a list of their own", "write "+variantsKey+": [{name: a, …}, …]")
 		case key.Value == "exclude":
 			next.exclude = d.exclusions(value, at)
 		default:
@@ -118,13 +119,13 @@ func (d *decoder) choices(n *yaml.Node, path string) (values []choice) {
 	case reopens(n):
 		return nil
 	case n.Kind == yaml.MappingNode:
-		d.fault(n, path, "it is a mapping, not a list", "write a path with dots and "+example)
+		d.mistake(n, path, "it is a mapping, not a list", "write a path with dots and "+example)
 		return nil
 	case n.Kind != yaml.SequenceNode:
-		d.fault(n, path, "it is "+kind(n)+", not a list", example)
+		d.mistake(n, path, "it is "+kind(n)+", not a list", example)
 		return nil
 	case len(n.Content) == 0:
-		d.fault(n, path, "it has no values", example)
+		d.mistake(n, path, "it has no values", example)
 		return nil
 	}
 	for i, child := range n.Content {
@@ -138,7 +139,7 @@ func (d *decoder) choices(n *yaml.Node, path string) (values []choice) {
 		}
 		next := choice{text: flowText(value), node: child, at: d.place(child)}
 		if slices.ContainsFunc(values, func(c choice) bool { return c.text == next.text }) {
-			d.fault(child, at, next.text+" is given twice", "keep one of them; repeat says how often a cell is run")
+			d.mistake(child, at, next.text+" is given twice", "keep one of them; repeat says how often a cell is run")
 			continue
 		}
 		values = append(values, next)
@@ -153,7 +154,7 @@ func (d *decoder) exclusions(n *yaml.Node, path string) (excluded []exclusion) {
 		return nil
 	}
 	if n.Kind != yaml.SequenceNode {
-		d.fault(n, path, "it is "+kind(n)+", not a list", example)
+		d.mistake(n, path, "it is "+kind(n)+", not a list", example)
 		return nil
 	}
 	for i, child := range n.Content {
@@ -163,7 +164,7 @@ func (d *decoder) exclusions(n *yaml.Node, path string) (excluded []exclusion) {
 			continue
 		}
 		if child.Kind != yaml.MappingNode || len(child.Content) == 0 {
-			d.fault(child, at, "it names no cells", example)
+			d.mistake(child, at, "it names no cells", example)
 			continue
 		}
 		e := exclusion{at: d.place(child)}
@@ -218,14 +219,14 @@ func writeFlow(b *strings.Builder, n *yaml.Node) {
 
 // cells are the combinations of the axes' values in the order of the file, the
 // last axis running fastest, without those that are excluded. A matrix without
-// axes has one cell without values. False comes with a fault.
+// axes has one cell without values. False comes with a mistake.
 func (d *decoder) cells(m matrix) (cells [][]choice, ok bool) {
-	before := len(d.faults)
+	before := len(d.mistakes)
 	d.axes(m)
 	for i, e := range m.exclude {
 		d.excludes(m, e, fmt.Sprintf("matrix.exclude[%d]", i))
 	}
-	if len(d.faults) > before {
+	if len(d.mistakes) > before {
 		return nil, false
 	}
 	cells = [][]choice{nil}
@@ -237,7 +238,7 @@ func (d *decoder) cells(m matrix) (cells [][]choice, ok bool) {
 			}
 		}
 		if cells = longer; len(cells) > maxCells {
-			d.faultAt(a.at, "matrix", fmt.Sprintf("it makes more than %d cells", maxCells), "list fewer values")
+			d.mistakeAt(a.at, "matrix", fmt.Sprintf("it makes more than %d cells", maxCells), "list fewer values")
 			return nil, false
 		}
 	}
@@ -245,7 +246,7 @@ func (d *decoder) cells(m matrix) (cells [][]choice, ok bool) {
 		return nil, false // an axis could not be read
 	}
 	if cells = slices.DeleteFunc(cells, m.excluded); len(cells) == 0 {
-		d.faultAt(d.nearestPlace("matrix.exclude"), "matrix.exclude", "it leaves no cell", "exclude less")
+		d.mistakeAt(d.nearestPlace("matrix.exclude"), "matrix.exclude", "it leaves no cell", "exclude less")
 		return nil, false
 	}
 	return cells, true
@@ -258,9 +259,9 @@ func (d *decoder) axes(m matrix) {
 		top, _, _ := strings.Cut(a.path, ".")
 		switch {
 		case slices.Contains(notVaried, top):
-			d.faultAt(a.at, path, "it is the same for all cells", "set "+top+" itself")
+			d.mistakeAt(a.at, path, "it is the same for all cells", "set "+top+" itself")
 		case len(a.values) == 0 && !d.failed[path]:
-			d.faultAt(a.at, path, "it has no values", "list some, or leave it out")
+			d.mistakeAt(a.at, path, "it has no values", "list some, or leave it out")
 		}
 	}
 }
@@ -274,7 +275,7 @@ func (d *decoder) excludes(m matrix, e exclusion, path string) {
 	for _, t := range e.terms {
 		i := slices.Index(varied, t.path)
 		if i < 0 {
-			d.faultAt(t.at, path, "it matches no cell: "+unvaried(t.path),
+			d.mistakeAt(t.at, path, "it matches no cell: "+unvaried(t.path),
 				guess(t.path, varied, "it varies"))
 			continue
 		}
@@ -283,7 +284,7 @@ func (d *decoder) excludes(m matrix, e exclusion, path string) {
 			values = append(values, value.text)
 		}
 		if !slices.Contains(values, t.value) && !d.failed[m.axes[i].where()] {
-			d.faultAt(t.valuedAt, path, fmt.Sprintf("it matches no cell: %s is never %s", t.path, t.value),
+			d.mistakeAt(t.valuedAt, path, fmt.Sprintf("it matches no cell: %s is never %s", t.path, t.value),
 				guess(t.value, values, "its values are"))
 		}
 	}

@@ -9,10 +9,10 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// overridePrefix starts the name that faults give to an override.
+// overridePrefix starts the name that mistakes give to an override.
 const overridePrefix = "--set "
 
-// driverPrefix starts the name that faults give to the driver of Options.
+// driverPrefix starts the name that mistakes give to the driver of Options.
 const driverPrefix = "--driver "
 
 // isOverride tells whether a layer is an override.
@@ -39,12 +39,12 @@ func (d *decoder) set(o override, s *document) {
 	path, text, ok := strings.Cut(o.text, "=")
 	ahead := utf8.RuneCountInString(path) + 1 // columns before the value
 	if !ok {
-		d.faults = append(d.faults, Fault{File: d.layer, Line: 1, Column: ahead, Problem: "there is no = in it",
+		d.mistakes = append(d.mistakes, Mistake{File: d.layer, Line: 1, Column: ahead, Problem: "there is no = in it",
 			Remedy: "write " + overridePrefix + "load.rate=20k/s"})
 		return
 	}
 	if within(quickKey, path) {
-		d.faultAt(place{d.layer, 1, 1}, path, "what is set lies over the quick form too", "leave "+quickKey+". out")
+		d.mistakeAt(place{d.layer, 1, 1}, path, "what is set lies over the quick form too", "leave "+quickKey+". out")
 		return
 	}
 	roots, err := parseYAML([]byte(text))
@@ -53,11 +53,11 @@ func (d *decoder) set(o override, s *document) {
 		if at.line > 1 && !strings.Contains(text, "\n") { // at the end, where the reader sees another line
 			at = place{line: 1, column: utf8.RuneCountInString(text) + 1}
 		}
-		d.faultAt(place{d.layer, max(1, at.line), at.after(ahead)}, path, "the value is not YAML: "+problem, remedy)
+		d.mistakeAt(place{d.layer, max(1, at.line), at.after(ahead)}, path, "the value is not YAML: "+problem, remedy)
 		return
 	}
 	if len(roots) > 1 {
-		d.fault(roots[1], path, "the value is several YAML documents", "give one value")
+		d.mistake(roots[1], path, "the value is several YAML documents", "give one value")
 		return
 	}
 	value := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Line: 1, Column: 1}
@@ -99,7 +99,8 @@ func nest(keys []*yaml.Node, value *yaml.Node) *yaml.Node {
 func keysAt(path string, at place) []*yaml.Node {
 	var keys []*yaml.Node
 	for _, key := range splitPath(path) {
-		keys = append(keys, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: key, Line: at.line, Column: at.column})
+		keys = append(keys, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: key, Line: at.line,
+			Column: at.column})
 		if isOverride(at.file) {
 			at.column += utf8.RuneCountInString(key) + 1
 		}

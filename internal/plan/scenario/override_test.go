@@ -46,7 +46,7 @@ func TestOverrides(t *testing.T) {
 	}
 }
 
-func TestOverrideFaults(t *testing.T) {
+func TestOverrideMistakes(t *testing.T) {
 	for _, c := range [][2]string{
 		{"load.rate", "--set load.rate: there is no = in it; write --set load.rate=20k/s"},
 		{"load.rate=20k", `--set load.rate=20k: rate "20k": it does not say per what; write 20k/s`},
@@ -61,7 +61,7 @@ func TestOverrideFaults(t *testing.T) {
 		{"topic.config={a: 1, a: 2}", "--set topic.config={a: 1, a: 2}: topic.config.a: it is given twice; keep one of them"},
 		{"load.rate=[1k/s, 2k/s]", "--set load.rate=[1k/s, 2k/s]: it is a list, not a single value; to run with each of them write --set matrix.load.rate=[1k/s, 2k/s]"},
 		{"matrix.load.rate=[1k/s]", "--set matrix.load.rate=[1k/s]: matrix: it makes a suite of this scenario, and one scenario is wanted here; give it to the run command, or leave it out (--set matrix=null)"},
-		// The fault is where the value stands that no longer fits.
+		// The mistake is where the value stands that no longer fits.
 		{"backpressure.max_lag=900", "preset overload-tight:32:15: backpressure.resume_lag: 1000 is not below max_lag, 900; give less, or leave it out for half of max_lag"},
 	} {
 		_, err := Read("overload-tight", c[0])
@@ -78,7 +78,7 @@ func TestOverrideFaults(t *testing.T) {
 // An override must not be shown where the value that it replaced was written.
 func TestOverrideReplacesPlaces(t *testing.T) {
 	text := "load:\n  arrival: {process: burst, peak: 5k/s, length: 1s, period: 2s}\n"
-	got := faults(t, text, "load.arrival=spike", "load.arrival.length=3s")
+	got := mistakes(t, text, "load.arrival=spike", "load.arrival.length=3s")
 	want := []string{"--set load.arrival=spike: load.arrival.peak: it is required; give a rate, as in 20k/s"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)

@@ -31,13 +31,14 @@ func (q quick) given() bool { return len(q.parts) > 0 }
 // quick notes the part that n is. It is read by layQuick, once all files are there.
 func (d *decoder) quick(n *yaml.Node, q *quick, path string) {
 	if n.Kind != yaml.MappingNode {
-		d.fault(n, path, "it is "+kind(n)+", not a mapping", "write what the quick form has otherwise, as in quick: {phases: {measure: 5s}}")
+		d.mistake(n, path, "it is "+kind(n)+", not a mapping",
+			"write what the quick form has otherwise, as in quick: {phases: {measure: 5s}}")
 		return
 	}
 	part := &yaml.Node{Kind: yaml.MappingNode, Tag: n.Tag, Style: n.Style, Line: n.Line, Column: n.Column}
 	d.eachKey(n, path, func(key, value *yaml.Node) {
 		if slices.Contains(ofBothForms, key.Value) {
-			d.fault(key, join(path, key.Value), "it is the same for the quick form", "set "+key.Value+" itself")
+			d.mistake(key, join(path, key.Value), "it is the same for the quick form", "set "+key.Value+" itself")
 			return
 		}
 		part.Content = append(part.Content, key, value)
@@ -52,11 +53,11 @@ func (d *decoder) layQuick(doc *document, wanted bool) {
 	if !wanted {
 		aside, in := d.aside(), *doc
 		aside.layParts(&in)
-		d.faults = append(d.faults, aside.faults...)
+		d.mistakes = append(d.mistakes, aside.mistakes...)
 		return
 	}
 	if !doc.Quick.given() && !d.failed[quickKey] {
-		d.faultAt(place{d.layers[0], 1, 1}, quickKey, "the scenario has no quick form, and --quick asks for it",
+		d.mistakeAt(place{d.layers[0], 1, 1}, quickKey, "the scenario has no quick form, and --quick asks for it",
 			"leave --quick out, or give it one, as in quick: {phases: {warmup: 1s, measure: 5s}, repeat: 1}")
 		return
 	}
@@ -77,7 +78,8 @@ func (d *decoder) layParts(doc *document) {
 // aside is a decoder that knows what d knows, and leaves d as it is.
 func (d *decoder) aside() *decoder {
 	return &decoder{
-		layer: d.layer, layers: slices.Clip(d.layers), env: d.env, drivers: d.drivers, nodes: d.nodes, places: maps.Clone(d.places),
+		layer: d.layer, layers: slices.Clip(d.layers), env: d.env, drivers: d.drivers, nodes: d.nodes,
+		places: maps.Clone(d.places),
 		failed: maps.Clone(d.failed), incomplete: maps.Clone(d.incomplete),
 	}
 }

@@ -54,7 +54,7 @@ func TestQuickIsLaidUnder(t *testing.T) {
 	}
 }
 
-func TestQuickFaults(t *testing.T) {
+func TestQuickMistakes(t *testing.T) {
 	for _, c := range []struct {
 		text  string
 		quick bool

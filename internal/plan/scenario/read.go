@@ -25,8 +25,8 @@ const maxFileBytes = 1 << 20
 // the overrides ("load.rate=20k/s") over it in their order, resolves it and
 // validates it. Where a preset and a file have the same name the preset is
 // meant; ./name is the file. Values may name variables of the environment, as in
-// ${RATE} or ${RATE:-10k/s}. A matrix is a fault: ReadSuite reads it. An error is
-// Faults where it is about the content, and otherwise says why there is nothing
+// ${RATE} or ${RATE:-10k/s}. A matrix is a mistake: ReadSuite reads it. An error is
+// Mistakes where it is about the content, and otherwise says why there is nothing
 // to read.
 func Read(arg string, overrides ...string) (Scenario, error) {
 	l, err := readLayer(arg)
@@ -69,7 +69,7 @@ type document struct {
 
 // A layer is a text that is laid over those before it.
 type layer struct {
-	name string // as faults say it
+	name string // as mistakes say it
 	text []byte
 }
 
@@ -135,9 +135,9 @@ func (doc document) chosen(driver string) string {
 	return driverKey + "=" + driver
 }
 
-// conclusion is all that is wrong, as Faults, or nil.
+// conclusion is all that is wrong, as Mistakes, or nil.
 func (d *decoder) conclusion() error {
-	return d.env.attribute(d.faults.sorted(d.layers)).bounded().asError()
+	return d.env.attribute(d.mistakes.sorted(d.layers)).bounded().asError()
 }
 
 // readFile reads a scenario file of reasonable size.
@@ -195,14 +195,14 @@ func nameOf(file string) string {
 // is none to judge.
 func (d *decoder) document(text []byte, doc *document) bool {
 	if line, column, what := unreadable(text); what != "" {
-		d.faults = append(d.faults, Fault{File: d.layer, Line: line, Column: column, Problem: what,
+		d.mistakes = append(d.mistakes, Mistake{File: d.layer, Line: line, Column: column, Problem: what,
 			Remedy: "save the file as UTF-8 text"})
 		return false
 	}
 	root, err := d.parse(text)
 	if err != nil {
 		at, problem, remedy := syntax(err, string(text))
-		d.faults = append(d.faults, Fault{File: d.layer, Line: at.line, Column: at.column,
+		d.mistakes = append(d.mistakes, Mistake{File: d.layer, Line: at.line, Column: at.column,
 			Problem: "it is not YAML: " + problem, Remedy: remedy})
 		return false
 	}
@@ -214,18 +214,18 @@ func (d *decoder) document(text []byte, doc *document) bool {
 	return !d.failed[""]
 }
 
-// parse returns the root of the one document in text, or nil after a fault.
+// parse returns the root of the one document in text, or nil after a mistake.
 func (d *decoder) parse(text []byte) (*yaml.Node, error) {
 	roots, err := parseYAML(text)
 	switch {
 	case err != nil:
 		return nil, err
 	case len(roots) == 0 || len(roots) == 1 && roots[0].Tag == "!!null":
-		d.faults = append(d.faults, Fault{File: d.layer, Line: 1, Column: 1, Problem: "it is empty",
+		d.mistakes = append(d.mistakes, Mistake{File: d.layer, Line: 1, Column: 1, Problem: "it is empty",
 			Remedy: "a scenario has at least one key, as in load: {rate: 10k/s}; show quick prints a whole one"})
 		return nil, nil
 	case len(roots) > 1:
-		d.fault(roots[1], "", "a second document begins here", "a file holds one scenario")
+		d.mistake(roots[1], "", "a second document begins here", "a file holds one scenario")
 		return nil, nil
 	}
 	return roots[0], nil
@@ -247,7 +247,7 @@ func parseYAML(text []byte) (roots []*yaml.Node, err error) {
 	return roots, err
 }
 
-// syntaxRemedies are for the faults of YAML that people make, by what the
+// syntaxRemedies are for the mistakes of YAML that people make, by what the
 // library says of them.
 var syntaxRemedies = []struct{ problem, remedy string }{
 	{"mapping values are not allowed", `check the indentation, and put a text with ": " in it into quotes`},
@@ -312,7 +312,7 @@ func (d *decoder) writtenZeros(s *Scenario) {
 	for _, v := range derived {
 		if at, written := d.places[v.path]; written && !d.failed[v.path] && v.open(s) {
 			d.failed[v.path] = true
-			d.faults = append(d.faults, Fault{at.file, at.line, at.column, v.path, "it must be above 0",
+			d.mistakes = append(d.mistakes, Mistake{at.file, at.line, at.column, v.path, "it must be above 0",
 				"leave it out for its default: " + v.follow})
 		}
 	}
@@ -328,7 +328,7 @@ func (d *decoder) validation(findings []finding) {
 		at := d.nearestPlace(f.Path)
 		f.File, f.Line, f.Column = at.file, at.line, at.column
 		if d.cell.explain(&f) {
-			d.faults = append(d.faults, f.Fault)
+			d.mistakes = append(d.mistakes, f.Mistake)
 		}
 	}
 }

@@ -89,7 +89,7 @@ func anyScenario(t *rapid.T) Scenario {
 		s.Backpressure = anyBackpressure(t, s.Load.Processes)
 	}
 	anyQueue(t, &s)
-	anyFaults(t, &s)
+	anyMistakes(t, &s)
 	s.Repeat = rapid.IntRange(1, 100).Draw(t, "repeat")
 	return s.Resolve()
 }
@@ -121,7 +121,7 @@ func anyBackpressure(t *rapid.T, processes int) Backpressure {
 }
 
 // anyFaults has consumers of the one group and brokers come and go.
-func anyFaults(t *rapid.T, s *Scenario) {
+func anyMistakes(t *rapid.T, s *Scenario) {
 	parties := []*party{newBrokers(s.Cluster.Brokers)}
 	if s.Consume.Consumers > 0 && s.Consume.Assignment == "group" && s.Consume.Groups == 1 {
 		parties = append(parties, newCrew(s.Consume.Consumers))
@@ -352,7 +352,7 @@ func config(t *rapid.T) map[string]string {
 }
 
 // Whatever the bytes: the loader returns valid scenarios that print and read
-// back, or Faults that each say what is wrong and where, and never panics.
+// back, or Mistakes that each say what is wrong and where, and never panics.
 func FuzzParse(f *testing.F) {
 	for _, name := range Names() {
 		text, err := PresetText(name)
@@ -381,13 +381,13 @@ func FuzzParse(f *testing.F) {
 
 func parseAny(t *testing.T, text []byte, overrides ...string) {
 	suite, err := suiteOf(Options{Set: overrides, Env: env}, string(text), "{}", string(text))
-	var list Faults
+	var list Mistakes
 	if err != nil && (!errors.As(err, &list) || len(list) == 0) {
 		t.Fatalf("the error is not Faults: %v", err)
 	}
-	for _, fault := range list {
-		if fault.Problem == "" || fault.File == "" || fault.Line < 1 || fault.Column < 1 {
-			t.Fatalf("a fault without a problem or a place: %#v", fault)
+	for _, mistake := range list {
+		if mistake.Problem == "" || mistake.File == "" || mistake.Line < 1 || mistake.Column < 1 {
+			t.Fatalf("a fault without a problem or a place: %#v", mistake)
 		}
 	}
 	if err == nil && (len(suite.Cells) == 0 || len(suite.Cells) > maxCells) {

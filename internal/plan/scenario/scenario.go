@@ -9,9 +9,9 @@
 // over all; where there are variants, each of them below the overrides; and where
 // there is a matrix, the values of each of its cells. Then Resolve fills in what
 // follows from other values, and Validate judges the whole.
-// Every fault that any of these steps finds is reported at once, where it was
+// Every mistake that any of these steps finds is reported at once, where it was
 // written and with what would be right, because a person who mends a file one
-// fault at a time starts a benchmark six times.
+// mistake at a time starts a benchmark six times.
 //
 // Files to know: scenario.go, defaults.go, decode.go, validate*.go, queue.go, suite.go,
 // matrix.go, variants.go, quick.go, fates.go (who is there when a fault comes), bound.go

@@ -70,7 +70,7 @@ type Cell struct {
 }
 
 // ReadSuite reads the scenario that arg names, as Read does, with its matrix and its
-// variants. A scenario without either is a suite of one cell. An error is Faults
+// variants. A scenario without either is a suite of one cell. An error is Mistakes
 // where it is about the content: all that is wrong in all files, overrides and
 // cells, and what is wrong with a cell where the value stands that caused it.
 func ReadSuite(arg string, o Options) (Suite, error) {
@@ -122,8 +122,9 @@ func (d *decoder) suite(doc document, readable bool) Suite {
 	}
 	d.validation(c.findings)
 	s := Suite{
-		Name: doc.Name, Description: doc.Description, Question: doc.Question, Answer: doc.Answer, By: doc.By, HasQuick: doc.Quick.given(),
-		Repeat: doc.Repeat, Order: doc.Order, Seed: doc.Seed,
+		Name: doc.Name, Description: doc.Description, Question: doc.Question, Answer: doc.Answer, By: doc.By,
+		HasQuick: doc.Quick.given(),
+		Repeat:   doc.Repeat, Order: doc.Order, Seed: doc.Seed,
 	}
 	all := doc.axes()
 	for _, a := range all {
@@ -162,21 +163,23 @@ func (d *decoder) oneByOne(doc document, all []axis) {
 	for _, a := range all {
 		values := a.values
 		if len(values) == 0 { // none could be read; the path is judged all the same
-			null := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null", Line: a.at.line, Column: a.at.column}
+			null := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null", Line: a.at.line,
+				Column: a.at.column}
 			values = []choice{{text: "null", node: null, at: a.at}}
 		}
 		means := make(map[string]string) // what is run → the first value for it
 		for _, value := range values[:min(len(values), maxCells)] {
 			in := doc
 			c := d.cellOf([]axis{a}, []choice{value}, &in)
-			d.faults = append(d.faults, c.faults...)
+			d.mistakes = append(d.mistakes, c.mistakes...)
 			in.Description = "" // says nothing of what is run
 			text, err := in.Scenario.MarshalJSON()
-			if err != nil || len(c.faults) > 0 {
+			if err != nil || len(c.mistakes) > 0 {
 				continue
 			}
 			if first, twice := means[string(text)]; twice {
-				d.faultAt(value.at, a.where(), value.text+" is the same as "+first, "keep one of them; repeat says how often a cell is run")
+				d.mistakeAt(value.at, a.where(), value.text+" is the same as "+first,
+					"keep one of them; repeat says how often a cell is run")
 				continue
 			}
 			means[string(text)] = value.text
@@ -187,15 +190,15 @@ func (d *decoder) oneByOne(doc document, all []axis) {
 // readCells reads and judges the cells of doc.
 func (d *decoder) readCells(doc document, all []axis, values [][]choice, readable bool) []Cell {
 	cells := make([]Cell, len(values))
-	unexplained := make(map[Fault][]int) // in which cells
-	var order []Fault
+	unexplained := make(map[Mistake][]int) // in which cells
+	var order []Mistake
 	for i, name := range names(doc.Name, values) {
 		in := doc
 		c := d.cellOf(all, values[i], &in)
 		s := c.resolved(in.Scenario, readable)
 		s.Name = name // after it was judged: what is wrong with it is wrong with doc's
 		cells[i] = Cell{Name: name, Values: texts(values[i]), Scenario: s}
-		d.faults = append(d.faults, c.faults...)
+		d.mistakes = append(d.mistakes, c.mistakes...)
 		for _, f := range c.cell.unexplained {
 			if len(unexplained[f]) == 0 {
 				order = append(order, f)
@@ -204,23 +207,24 @@ func (d *decoder) readCells(doc document, all []axis, values [][]choice, readabl
 		}
 	}
 	for _, f := range order {
-		d.faults = append(d.faults, blamed(f, unexplained[f], values)...)
+		d.mistakes = append(d.mistakes, blamed(f, unexplained[f], values)...)
 	}
 	return cells
 }
 
-// blamed gives a fault that is in some of the cells, and is about nothing that
+// blamed gives a mistake that is in some of the cells, and is about nothing that
 // the matrix sets, the places of the values that it comes with: those of the
 // first axis of which a value always brings it. What is in all cells is the
 // scenario's own, and what is on the command line is told there.
-func blamed(f Fault, in []int, cells [][]choice) (faults Faults) {
+func blamed(f Mistake, in []int, cells [][]choice) (mistakes Mistakes) {
 	if len(in) == len(cells) || isOverride(f.File) {
-		return Faults{f}
+		return Mistakes{f}
 	}
 	for _, i := range in {
 		axis := slices.IndexFunc(cells[i], func(c choice) bool {
 			for k, cell := range cells {
-				if slices.ContainsFunc(cell, func(other choice) bool { return other.at == c.at }) && !slices.Contains(in, k) {
+				if slices.ContainsFunc(cell, func(other choice) bool { return other.at == c.at }) &&
+					!slices.Contains(in, k) {
 					return false
 				}
 			}
@@ -228,9 +232,9 @@ func blamed(f Fault, in []int, cells [][]choice) (faults Faults) {
 		})
 		at := cells[i][max(axis, 0)].at
 		f.File, f.Line, f.Column = at.file, at.line, at.column
-		faults = append(faults, f)
+		mistakes = append(mistakes, f)
 	}
-	return faults
+	return mistakes
 }
 
 // texts are the values as they were written.
@@ -249,7 +253,8 @@ func (d *decoder) alone(doc document) {
 		there bool
 	}{{"matrix", len(doc.Matrix.axes) > 0}, {variantsKey, doc.Variants.given()}} {
 		if key.there {
-			d.faultAt(d.nearestPlace(key.name), key.name, "it makes a suite of this scenario, and one scenario is wanted here",
+			d.mistakeAt(d.nearestPlace(key.name), key.name,
+				"it makes a suite of this scenario, and one scenario is wanted here",
 				"give it to the run command, or leave it out (--set "+key.name+"=null)")
 		}
 	}

@@ -108,10 +108,10 @@ matrix:
 	}
 }
 
-// keysOfLoad are the keys of load, as faults list them.
+// keysOfLoad are the keys of load, as mistakes list them.
 var keysOfLoad = strings.Join(keysOf(reflect.TypeFor[Load]()), ", ")
 
-func TestSuiteFaults(t *testing.T) {
+func TestSuiteMistakes(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"matrix: 5", `f.yaml:1:9: matrix: it is the single value "5", not a mapping; write it as {load.compression: [none, zstd]}`},
 		{"matrix: {load.acks: 1}", `f.yaml:1:21: matrix.load.acks: it is the single value "1", not a list; list the values to run with, as in load.compression: [none, zstd]`},
@@ -135,7 +135,7 @@ func TestSuiteFaults(t *testing.T) {
 		{"matrix: {load.rate: [1k/s, 2k/s, 1000/s]}", "f.yaml:1:34: matrix.load.rate: 1000/s is the same as 1k/s; keep one of them; repeat says how often a cell is run"},
 		{"matrix: {consume.work: [4ms, {time: 4000us}]}", "f.yaml:1:30: matrix.consume.work: {time: 4000us} is the same as 4ms; keep one of them; repeat says how often a cell is run"},
 		{"matrix: {load.linger: [5ms, null]}", "f.yaml:1:29: matrix.load.linger: null is the same as 5ms; keep one of them; repeat says how often a cell is run"},
-		// A fault of the scenario itself is said once, and where it stands.
+		// A mistake of the scenario itself is said once, and where it stands.
 		{"load: {linger: -1s}\nmatrix: {load.acks: [0, 1]}", "f.yaml:1:16: load.linger: -1s is too low; give at least 0s"},
 		{"name: a b\nmatrix: {load.acks: [0, 1]}", `f.yaml:1:7: name: "a b" cannot be part of a folder's name; use letters, digits, dots, hyphens and underscores, a letter or digit first, 64 at most`},
 		// One that a value causes elsewhere is said at the value.
@@ -335,9 +335,9 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// Files, presets and overrides are named in the faults of one message, each with
+// Files, presets and overrides are named in the mistakes of one message, each with
 // its place.
-func TestFaultsOfSeveralFiles(t *testing.T) {
+func TestMistakesOfSeveralFiles(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
 	write(t, "a.yaml", "load:\n  rate: 5k\n  acks: ${ACKS}\n")

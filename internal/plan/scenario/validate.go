@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"kafkabench.example/kafka-bench/internal/plan/payload"
 	"kafkabench.example/kafka-bench/internal/plan/spelling"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
@@ -42,7 +43,7 @@ var (
 	processes     = []string{"constant", "poisson", "burst", "ramp", "steps", "spike"}
 	pacers        = []string{"frugal", "precise"}
 	partitionings = []string{"sticky", "round-robin", "key"}
-	payloads      = []string{"random", "zeros", "text", "json", "logline", "mixed"}
+	payloads      = payload.Classes
 	keyings       = []string{"none", "sequential", "uniform", "zipf"}
 	sizings       = []string{"fixed", "uniform", "normal", "list"}
 	ackLevels     = []string{"0", "1", "all"}
@@ -66,25 +67,25 @@ var brokerMetrics = []string{"jmx", "none"}
 // codecLevels are the levels that each codec's own command line knows.
 var codecLevels = map[string]int{"none": 0, "snappy": 0, "gzip": 9, "lz4": 9, "zstd": 22}
 
-// Validate returns all that is wrong with a resolved scenario as Faults, or nil.
+// Validate returns all that is wrong with a resolved scenario as Mistakes, or nil.
 // It changes nothing. What is allowed and yet unlikely to be meant is said by
 // Warnings instead.
 func (s Scenario) Validate() error {
-	var faults Faults
+	var mistakes Mistakes
 	for _, f := range s.findings() {
-		faults = append(faults, f.Fault)
+		mistakes = append(mistakes, f.Mistake)
 	}
-	return faults.bounded().asError()
+	return mistakes.bounded().asError()
 }
 
-// A finding is a fault and the paths of the other values that it rests on: it
+// A finding is a mistake and the paths of the other values that it rests on: it
 // means nothing where one of those could not be read.
 type finding struct {
-	Fault
+	Mistake
 	from []string
 }
 
-// findings is Validate before the faults are given their places.
+// findings is Validate before the mistakes are given their places.
 func (s Scenario) findings() []finding {
 	c := &checker{}
 	c.scenario(s)
@@ -105,9 +106,9 @@ type checker struct {
 	findings []finding
 }
 
-// fault records a finding about path.
-func (c *checker) fault(path, problem, remedy string, from ...string) {
-	c.findings = append(c.findings, finding{Fault{Path: path, Problem: problem, Remedy: remedy}, from})
+// mistake records a finding about path.
+func (c *checker) mistake(path, problem, remedy string, from ...string) {
+	c.findings = append(c.findings, finding{Mistake{Path: path, Problem: problem, Remedy: remedy}, from})
 }
 
 // choice wants value to be one of a list of words.
@@ -119,7 +120,7 @@ func (c *checker) choice(path, value string, choices []string) {
 	if near := spelling.Nearest(value, choices); near != "" {
 		remedy = fmt.Sprintf("did you mean %s? %s", near, remedy)
 	}
-	c.fault(path, fmt.Sprintf("%q is not known", value), remedy)
+	c.mistake(path, fmt.Sprintf("%q is not known", value), remedy)
 }
 
 // between wants low ≤ value ≤ high, and reports whether it is so.
@@ -140,7 +141,7 @@ func (c *checker) duration(path string, value, low, high unit.Duration) bool {
 // positive wants 0 < value ≤ maxPhase, and reports whether it is so.
 func (c *checker) positive(path string, value unit.Duration) bool {
 	if value == 0 {
-		c.fault(path, "it must be above 0", "")
+		c.mistake(path, "it must be above 0", "")
 		return false
 	}
 	return c.duration(path, value, 1, maxPhase)
@@ -149,7 +150,7 @@ func (c *checker) positive(path string, value unit.Duration) bool {
 // required is positive for a value without a default.
 func (c *checker) required(path string, value unit.Duration) bool {
 	if value == 0 {
-		c.fault(path, "it is required, and above 0", "give a time, as in 3s")
+		c.mistake(path, "it is required, and above 0", "give a time, as in 3s")
 		return false
 	}
 	return c.positive(path, value)
@@ -160,28 +161,30 @@ func (c *checker) rate(path string, r unit.Rate) bool {
 	const example = "give a rate, as in 20k/s"
 	switch {
 	case r.IsMax():
-		c.fault(path, "it cannot be max", "max is for load.rate alone, with constant arrivals; "+example)
+		c.mistake(path, "it cannot be max", "max is for load.rate alone, with constant arrivals; "+example)
 	case r.IsZero():
-		c.fault(path, "it is required", example)
+		c.mistake(path, "it is required", example)
 	case (r.Records <= 0 || r.Per <= 0) && path == "load.rate":
-		c.fault(path, "it must be above 0", example+", or max for as fast as it goes; kafka-bench search finds the highest rate that holds")
+		c.mistake(path, "it must be above 0",
+			example+", or max for as fast as it goes; kafka-bench search finds the highest rate that holds")
 	case r.Records <= 0 || r.Per <= 0:
-		c.fault(path, "it must be above 0", example)
+		c.mistake(path, "it must be above 0", example)
 	case r.PerSecond() > maxRate.PerSecond():
-		c.fault(path, fmt.Sprintf("%s is too high", r), fmt.Sprintf("give at most %s, or max for as fast as it goes", maxRate))
+		c.mistake(path, fmt.Sprintf("%s is too high", r),
+			fmt.Sprintf("give at most %s, or max for as fast as it goes", maxRate))
 	default:
 		return true
 	}
 	return false
 }
 
-// ordered faults a value that is below or above its bounds, all given as text.
+// ordered reports a value that is below or above its bounds, all given as text.
 func (c *checker) ordered(path string, aboveLow, belowHigh bool, value, low, high string) bool {
 	switch {
 	case !aboveLow:
-		c.fault(path, value+" is too low", "give at least "+low)
+		c.mistake(path, value+" is too low", "give at least "+low)
 	case !belowHigh:
-		c.fault(path, value+" is too high", "give at most "+high)
+		c.mistake(path, value+" is too high", "give at most "+high)
 	}
 	return aboveLow && belowHigh
 }
@@ -190,9 +193,9 @@ func (c *checker) ordered(path string, aboveLow, belowHigh bool, value, low, hig
 func (c *checker) scenario(s Scenario) {
 	switch {
 	case s.Name == "":
-		c.fault("name", "it is empty", "name the scenario, as in overload-eu")
+		c.mistake("name", "it is empty", "name the scenario, as in overload-eu")
 	case !plainName(s.Name) || len(s.Name) > maxNameLength:
-		c.fault("name", fmt.Sprintf("%q cannot be part of a folder's name", s.Name), fmt.Sprintf(
+		c.mistake("name", fmt.Sprintf("%q cannot be part of a folder's name", s.Name), fmt.Sprintf(
 			"use letters, digits, dots, hyphens and underscores, a letter or digit first, %d at most", maxNameLength))
 	}
 	c.between("repeat", int64(s.Repeat), 1, maxRepeat)
@@ -209,7 +212,7 @@ func (c *checker) scenario(s Scenario) {
 // driver wants a name. Which there are the command line knows, which has them.
 func (c *checker) driver(name string) {
 	if name == "" {
-		c.fault("driver", "it is empty", "leave it out for franz, or name one (kafka-bench drivers)")
+		c.mistake("driver", "it is empty", "leave it out for franz, or name one (kafka-bench drivers)")
 	}
 }
 

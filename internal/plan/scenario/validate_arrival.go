@@ -39,7 +39,7 @@ func (c *checker) arrival(s Scenario) {
 	}
 	for _, f := range arrivalFields {
 		if f.given(a) && !slices.Contains(f.of, a.Process) {
-			c.fault(arrivalPath+"."+f.key, fmt.Sprintf("%s arrivals have none", a.Process),
+			c.mistake(arrivalPath+"."+f.key, fmt.Sprintf("%s arrivals have none", a.Process),
 				fmt.Sprintf("leave it out, or set process to %s", strings.Join(f.of, " or ")), arrivalPath+".process")
 		}
 	}
@@ -63,7 +63,8 @@ func (c *checker) burst(a Arrival, measure unit.Duration) {
 	c.rate(arrivalPath+".peak", a.Peak)
 	length, period := c.required(arrivalPath+".length", a.Length), c.required(arrivalPath+".period", a.Period)
 	if length && period && a.Length >= a.Period {
-		c.fault(arrivalPath+".length", fmt.Sprintf("a burst of %s leaves nothing of a period of %s", a.Length, a.Period),
+		c.mistake(arrivalPath+".length",
+			fmt.Sprintf("a burst of %s leaves nothing of a period of %s", a.Length, a.Period),
 			"make it shorter than the period", arrivalPath+".period")
 	}
 	if period {
@@ -85,7 +86,8 @@ func (c *checker) steps(s Scenario) {
 	const path = arrivalPath + ".steps"
 	steps := s.Load.Arrival.Steps
 	if len(steps) == 0 || len(steps) > maxLevels {
-		c.fault(path, fmt.Sprintf("it has %d steps", len(steps)), fmt.Sprintf("give 1 to %d, as in [{rate: 5k/s, for: 10s}, {rate: 10k/s}]", maxLevels))
+		c.mistake(path, fmt.Sprintf("it has %d steps", len(steps)),
+			fmt.Sprintf("give 1 to %d, as in [{rate: 5k/s, for: 10s}, {rate: 10k/s}]", maxLevels))
 		return
 	}
 	before := len(c.findings)
@@ -101,7 +103,7 @@ func (c *checker) steps(s Scenario) {
 	}
 	c.inWindow(path, s.Load.Arrival.stepsLength(), s.Phases.Measure, "the steps end")
 	if s.Load.Rate != steps[0].Rate && !s.Load.Rate.IsMax() {
-		c.fault("load.rate", fmt.Sprintf("%s is not the first step's rate of %s", s.Load.Rate, steps[0].Rate),
+		c.mistake("load.rate", fmt.Sprintf("%s is not the first step's rate of %s", s.Load.Rate, steps[0].Rate),
 			"leave it out", path)
 	}
 }
@@ -109,7 +111,7 @@ func (c *checker) steps(s Scenario) {
 // inWindow wants what ends at the given time to end within the measured window.
 func (c *checker) inWindow(path string, end, measure unit.Duration, what string, from ...string) {
 	if measure > 0 && end > measure {
-		c.fault(path, fmt.Sprintf("%s at %s, and the measured window ends at %s", what, end, measure),
+		c.mistake(path, fmt.Sprintf("%s at %s, and the measured window ends at %s", what, end, measure),
 			"shorten it, or raise "+measurePath, append(from, measurePath)...)
 	}
 }

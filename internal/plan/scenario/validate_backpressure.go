@@ -24,8 +24,9 @@ func (c *checker) backpressure(s Scenario) {
 	c.choice(path+".blind", b.Blind, blindnesses)
 	c.choice(path+".share", b.Share, shares)
 	polls := c.duration(path+".poll", b.Poll, unit.Duration(time.Millisecond), unit.Duration(time.Minute))
-	if c.duration(path+".grace", b.Grace, unit.Duration(time.Millisecond), unit.Duration(time.Hour)) && polls && b.Grace < b.Poll {
-		c.fault(path+".grace", fmt.Sprintf("%s is over before the next reading, after %s", b.Grace, b.Poll),
+	if c.duration(path+".grace", b.Grace, unit.Duration(time.Millisecond), unit.Duration(time.Hour)) && polls &&
+		b.Grace < b.Poll {
+		c.mistake(path+".grace", fmt.Sprintf("%s is over before the next reading, after %s", b.Grace, b.Poll),
 			"give at least backpressure.poll", path+".poll")
 	}
 	c.excess(b)
@@ -35,10 +36,11 @@ func (c *checker) backpressure(s Scenario) {
 	c.limits(b)
 	c.pooled(s)
 	if s.Consume.Consumers == 0 {
-		c.fault(path, "without consumers there is no lag to go by", "set backpressure: off, or consume.consumers", "consume.consumers")
+		c.mistake(path, "without consumers there is no lag to go by", "set backpressure: off, or consume.consumers",
+			"consume.consumers")
 	}
 	if s.Consume.Assignment == "manual" {
-		c.fault(path, "manually assigned consumers commit nothing, so there is no lag to go by",
+		c.mistake(path, "manually assigned consumers commit nothing, so there is no lag to go by",
 			"set backpressure: off, or consume.assignment: group", "consume.assignment")
 	}
 }
@@ -52,7 +54,7 @@ func (c *checker) excess(b Backpressure) {
 	case b.Excess == "degrade":
 		c.between(path+".keep", b.Keep, 1, maxKeep)
 	case b.Keep != 0:
-		c.fault(path+".keep", fmt.Sprintf("excess %s keeps no part of the records", b.Excess),
+		c.mistake(path+".keep", fmt.Sprintf("excess %s keeps no part of the records", b.Excess),
 			"leave it out, or choose degrade", path+".excess")
 	}
 }
@@ -65,7 +67,8 @@ func (c *checker) limits(b Backpressure) {
 		c.hysteresis(b)
 	case "credit":
 		if b.MaxLag == 0 {
-			c.fault(path+".max_lag", "credit needs the lag that is never to be exceeded", "give max_lag in records, as in 5000", path+".controller")
+			c.mistake(path+".max_lag", "credit needs the lag that is never to be exceeded",
+				"give max_lag in records, as in 5000", path+".controller")
 		} else {
 			c.between(path+".max_lag", b.MaxLag, 1, maxRecords)
 		}
@@ -75,11 +78,12 @@ func (c *checker) limits(b Backpressure) {
 		return // and said to be unknown
 	}
 	if b.Controller != "hysteresis" && b.ResumeLag != 0 {
-		c.fault(path+".resume_lag", b.Controller+" does not close and open by two lags",
+		c.mistake(path+".resume_lag", b.Controller+" does not close and open by two lags",
 			"leave it out, or choose hysteresis", path+".controller")
 	}
 	if b.Controller != "credit" && b.Per == "partition" {
-		c.fault(path+".per", b.Controller+" has one limit, for the whole topic", "leave it out, or choose credit", path+".controller")
+		c.mistake(path+".per", b.Controller+" has one limit, for the whole topic", "leave it out, or choose credit",
+			path+".controller")
 	}
 	c.target(b)
 }
@@ -90,9 +94,11 @@ func (c *checker) target(b Backpressure) {
 	holds := b.Controller == "latency" || b.Controller == "aimd"
 	switch {
 	case !holds && b.Target != 0:
-		c.fault(path, b.Controller+" goes by records, and not by a time", "leave it out, or choose latency or aimd", "backpressure.controller")
+		c.mistake(path, b.Controller+" goes by records, and not by a time", "leave it out, or choose latency or aimd",
+			"backpressure.controller")
 	case holds && b.Target == 0:
-		c.fault(path, "latency needs the time that it is to hold", "give a time, as in 250ms", "backpressure.controller")
+		c.mistake(path, "latency needs the time that it is to hold", "give a time, as in 250ms",
+			"backpressure.controller")
 	case holds:
 		c.duration(path, b.Target, minTarget, maxTarget)
 	}
@@ -103,18 +109,21 @@ func (c *checker) pooled(s Scenario) {
 	const path = "backpressure"
 	b := s.Backpressure
 	if s.Load.Processes > 1 && b.Per == "partition" {
-		c.fault(path+".per", "several processes share one bound, that of the topic", "leave it out, or set load.processes: 1", "load.processes")
+		c.mistake(path+".per", "several processes share one bound, that of the topic",
+			"leave it out, or set load.processes: 1", "load.processes")
 	}
 	if b.MaxLag > 0 && b.MaxLag < int64(s.Load.Processes) {
-		c.fault(path+".max_lag", fmt.Sprintf("%d records divided by %d processes is no record for some of them", b.MaxLag, s.Load.Processes),
+		c.mistake(path+".max_lag", fmt.Sprintf("%d records divided by %d processes is no record for some of them",
+			b.MaxLag, s.Load.Processes),
 			fmt.Sprintf("give at least %d", s.Load.Processes), "load.processes")
 	}
 	switch {
 	case b.Share != "demand":
 	case s.Load.Processes <= 1:
-		c.fault(path+".share", "one process has the whole bound", "leave it out, or give load.processes", "load.processes")
+		c.mistake(path+".share", "one process has the whole bound", "leave it out, or give load.processes",
+			"load.processes")
 	case b.Controller != "credit":
-		c.fault(path+".share", b.Controller+" has no bound that is known beforehand, to be divided by demand",
+		c.mistake(path+".share", b.Controller+" has no bound that is known beforehand, to be divided by demand",
 			"leave it out, or choose credit", path+".controller")
 	}
 }
@@ -124,14 +133,15 @@ func (c *checker) pooled(s Scenario) {
 func (c *checker) hysteresis(b Backpressure) {
 	const path = "backpressure"
 	if b.MaxLag == 0 {
-		c.fault(path+".max_lag", "hysteresis needs a lag above which the gate closes", "give max_lag in records, as in 20000")
+		c.mistake(path+".max_lag", "hysteresis needs a lag above which the gate closes",
+			"give max_lag in records, as in 20000")
 		return
 	}
 	if !c.between(path+".max_lag", b.MaxLag, 2, maxRecords) {
 		return
 	}
 	if c.between(path+".resume_lag", b.ResumeLag, 1, maxRecords) && b.ResumeLag >= b.MaxLag {
-		c.fault(path+".resume_lag", fmt.Sprintf("%d is not below max_lag, %d", b.ResumeLag, b.MaxLag),
+		c.mistake(path+".resume_lag", fmt.Sprintf("%d is not below max_lag, %d", b.ResumeLag, b.MaxLag),
 			"give less, or leave it out for half of max_lag", path+".max_lag")
 	}
 }

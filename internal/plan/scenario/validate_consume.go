@@ -34,9 +34,11 @@ func (c *checker) sessionTimeout(g Consume) {
 	switch {
 	case g.SessionTimeout == 0:
 	case g.Assignment == "manual":
-		c.fault(path, "manually assigned consumers are in no group, and have no session", "leave it out", "consume.assignment")
+		c.mistake(path, "manually assigned consumers are in no group, and have no session", "leave it out",
+			"consume.assignment")
 	case g.Protocol == "consumer":
-		c.fault(path, "with protocol consumer it is the broker's to say", "leave it out and set cluster.config.group.consumer.session.timeout.ms, or choose classic", "consume.protocol")
+		c.mistake(path, "with protocol consumer it is the broker's to say",
+			"leave it out and set cluster.config.group.consumer.session.timeout.ms, or choose classic", "consume.protocol")
 	default:
 		c.duration(path, g.SessionTimeout, unit.Duration(100*time.Millisecond), unit.Duration(30*time.Minute))
 	}
@@ -47,12 +49,12 @@ func (c *checker) from(s Scenario) {
 	const path = "consume.from"
 	switch {
 	case s.Topic.Fill > 0 && s.Load.Producers == 0 && s.Consume.From == "end":
-		c.fault(path, "at the end of what the topic was filled with nothing is left to read, and nobody produces",
+		c.mistake(path, "at the end of what the topic was filled with nothing is left to read, and nobody produces",
 			"leave it out, or give load.producers", "load.producers")
 	case s.Topic.Existing != "" || s.Topic.Fill > 0:
 		c.choice(path, s.Consume.From, beginnings)
 	case s.Consume.From != "":
-		c.fault(path, "a new topic is empty, and read from its first record",
+		c.mistake(path, "a new topic is empty, and read from its first record",
 			"leave it out, or name a topic in topic.existing", "topic.existing", "topic.fill")
 	}
 }
@@ -64,11 +66,12 @@ func (c *checker) consumerProcesses(g Consume) {
 	switch {
 	case !c.between(path, int64(g.Processes), 1, maxProcesses):
 	case g.Processes > 1 && g.Processes > g.Consumers:
-		c.fault(path, fmt.Sprintf("there are fewer consumers than these %d processes: %d", g.Processes, g.Consumers),
+		c.mistake(path, fmt.Sprintf("there are fewer consumers than these %d processes: %d", g.Processes, g.Consumers),
 			"give each process at least one consumer, or fewer processes", "consume.consumers")
 	}
 	if g.CPU != 0 {
-		c.ordered("consume.cpu", g.CPU >= minCPU, g.CPU <= maxCores, fmt.Sprint(g.CPU), fmt.Sprint(minCPU), fmt.Sprint(maxCores))
+		c.ordered("consume.cpu", g.CPU >= minCPU, g.CPU <= maxCores, fmt.Sprint(g.CPU), fmt.Sprint(minCPU),
+			fmt.Sprint(maxCores))
 	}
 	if g.Memory != 0 {
 		c.size("consume.memory", g.Memory, minMemory, 1024*unit.GiB)
@@ -78,7 +81,8 @@ func (c *checker) consumerProcesses(g Consume) {
 		is  bool
 	}{{"consume.cpu", g.CPU != 0}, {"consume.memory", g.Memory != 0}} {
 		if confined.is && g.Consumers == 0 {
-			c.fault(confined.key, "nobody consumes, so nobody is confined", "leave it out, or give consume.consumers", "consume.consumers")
+			c.mistake(confined.key, "nobody consumes, so nobody is confined",
+				"leave it out, or give consume.consumers", "consume.consumers")
 		}
 	}
 }
@@ -93,22 +97,25 @@ func (c *checker) hold(s Scenario) {
 		return
 	case !h.Drain && !c.duration(path, h.Until, 0, maxPhase):
 	case measure > 0 && h.Until >= measure:
-		c.fault(path, fmt.Sprintf("the consumers are held until %s, and the measured window ends at %s", h.Until, measure),
+		c.mistake(path, fmt.Sprintf("the consumers are held until %s, and the measured window ends at %s", h.Until,
+			measure),
 			"let them go earlier, or write drain", measurePath)
 	case h.Drain && s.Phases.Drain == 0:
-		c.fault(path, "the consumers are held until the drain, and there is none", "raise phases.drain", "phases.drain")
+		c.mistake(path, "the consumers are held until the drain, and there is none", "raise phases.drain",
+			"phases.drain")
 	}
 	if s.Consume.Consumers == 0 {
-		c.fault(path, "nobody consumes, so nobody is held", "leave it out, or give consume.consumers", "consume.consumers")
+		c.mistake(path, "nobody consumes, so nobody is held", "leave it out, or give consume.consumers",
+			"consume.consumers")
 	}
 	if s.Load.Producers == 0 {
-		c.fault(path, "nobody produces while the consumers are held", "leave it out", "load.producers")
+		c.mistake(path, "nobody produces while the consumers are held", "leave it out", "load.producers")
 	}
 }
 
 func (c *checker) commit(commit Commit) {
 	if commit.Interval == 0 {
-		c.fault("consume.commit", "it must be above 0", "write batch to commit after each batch")
+		c.mistake("consume.commit", "it must be above 0", "write batch to commit after each batch")
 		return
 	}
 	c.duration("consume.commit", commit.Interval, unit.Duration(time.Millisecond), unit.Duration(time.Hour))
@@ -118,7 +125,7 @@ func (c *checker) commit(commit Commit) {
 func (c *checker) changes(changes []WorkChange, measure unit.Duration) {
 	const path = "consume.changes"
 	if len(changes) > maxLevels {
-		c.fault(path, fmt.Sprintf("it has %d changes", len(changes)), fmt.Sprintf("give at most %d", maxLevels))
+		c.mistake(path, fmt.Sprintf("it has %d changes", len(changes)), fmt.Sprintf("give at most %d", maxLevels))
 		return
 	}
 	for i, change := range changes {
@@ -127,10 +134,11 @@ func (c *checker) changes(changes []WorkChange, measure unit.Duration) {
 		switch {
 		case !c.duration(at+".at", change.At, 0, maxPhase):
 		case measure > 0 && change.At >= measure:
-			c.fault(at+".at", fmt.Sprintf("the work changes at %s, and the measured window ends at %s", change.At, measure),
+			c.mistake(at+".at", fmt.Sprintf("the work changes at %s, and the measured window ends at %s", change.At,
+				measure),
 				"let it change earlier, or raise "+measurePath, measurePath)
 		case i > 0 && change.At <= changes[i-1].At:
-			c.fault(at+".at", fmt.Sprintf("%s is not after the change before it, at %s", change.At, changes[i-1].At),
+			c.mistake(at+".at", fmt.Sprintf("%s is not after the change before it, at %s", change.At, changes[i-1].At),
 				"give the changes in the order of their times", fmt.Sprintf("%s[%d].at", path, i-1))
 		}
 	}
@@ -142,7 +150,7 @@ func (c *checker) fetch(f Fetch) {
 	c.size("consume.fetch.max_partition_bytes", f.MaxPartitionBytes, 0, maxBytes)
 	c.duration("consume.fetch.max_wait", f.MaxWait, 0, unit.Duration(time.Minute))
 	if least && most && f.MaxBytes > 0 && f.MinBytes > f.MaxBytes {
-		c.fault("consume.fetch.min_bytes", fmt.Sprintf("%s is more than max_bytes, %s", f.MinBytes, f.MaxBytes),
+		c.mistake("consume.fetch.min_bytes", fmt.Sprintf("%s is more than max_bytes, %s", f.MinBytes, f.MaxBytes),
 			"make it smaller", "consume.fetch.max_bytes")
 	}
 }

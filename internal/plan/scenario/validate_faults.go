@@ -13,10 +13,11 @@ import (
 func (c *checker) faults(s Scenario) {
 	const path = "faults"
 	if len(s.Faults) > maxLevels {
-		c.fault(path, fmt.Sprintf("it has %d faults", len(s.Faults)), fmt.Sprintf("give at most %d", maxLevels))
+		c.mistake(path, fmt.Sprintf("it has %d faults", len(s.Faults)), fmt.Sprintf("give at most %d", maxLevels))
 		return
 	}
-	if slices.ContainsFunc(s.Faults, func(f ScheduledFault) bool { return f.Target().Kind == ConsumerTarget }) && !c.oneGroup(s.Consume) {
+	if slices.ContainsFunc(s.Faults, func(f ScheduledFault) bool { return f.Target().Kind == ConsumerTarget }) &&
+		!c.oneGroup(s.Consume) {
 		return
 	}
 	crew, brokers := newCrew(s.Consume.Consumers), newBrokers(s.Cluster.Brokers)
@@ -25,7 +26,7 @@ func (c *checker) faults(s Scenario) {
 		c.faultTime(at, f.At, s, i)
 		acts := f.acts()
 		if len(acts) != 1 {
-			c.fault(at, fmt.Sprintf("it does %d things", len(acts)),
+			c.mistake(at, fmt.Sprintf("it does %d things", len(acts)),
 				"give exactly one of kill, stop, start, pause, resume and restart, as in {at: 10s, kill: consumer 0}")
 			continue
 		}
@@ -49,13 +50,15 @@ func (c *checker) oneGroup(g Consume) bool {
 	const path = "faults"
 	switch {
 	case g.Consumers == 0:
-		c.fault(path, "nobody consumes, so nothing befalls a consumer", "leave it out, or give consume.consumers", "consume.consumers")
+		c.mistake(path, "nobody consumes, so nothing befalls a consumer", "leave it out, or give consume.consumers",
+			"consume.consumers")
 		return false
 	case g.Assignment == "manual":
-		c.fault(path, "manually assigned consumers are in no group that could notice", "leave it out, or set consume.assignment: group", "consume.assignment")
+		c.mistake(path, "manually assigned consumers are in no group that could notice",
+			"leave it out, or set consume.assignment: group", "consume.assignment")
 		return false
 	case g.Groups > 1:
-		c.fault(path, fmt.Sprintf("a consumer's number does not say in which of the %d groups it is", g.Groups),
+		c.mistake(path, fmt.Sprintf("a consumer's number does not say in which of the %d groups it is", g.Groups),
 			"leave it out, or set consume.groups: 1", "consume.groups")
 	}
 	return true
@@ -68,10 +71,10 @@ func (c *checker) faultTime(at string, when unit.Duration, s Scenario, i int) {
 	switch {
 	case !c.duration(at+".at", when, 0, maxPhase):
 	case measure > 0 && when >= measure:
-		c.fault(at+".at", fmt.Sprintf("the fault comes at %s, and the measured window ends at %s", when, measure),
+		c.mistake(at+".at", fmt.Sprintf("the fault comes at %s, and the measured window ends at %s", when, measure),
 			"let it come earlier, or raise "+measurePath, measurePath)
 	case i > 0 && when < s.Faults[i-1].At:
-		c.fault(at+".at", fmt.Sprintf("%s is before the fault ahead of it, at %s", when, s.Faults[i-1].At),
+		c.mistake(at+".at", fmt.Sprintf("%s is before the fault ahead of it, at %s", when, s.Faults[i-1].At),
 			"give the faults in the order of their times", fmt.Sprintf("faults[%d].at", i-1))
 	}
 }
@@ -80,7 +83,8 @@ func (c *checker) faultTime(at string, when unit.Duration, s Scenario, i int) {
 func (c *checker) lasting(at string, f ScheduledFault) {
 	path := at + ".for"
 	if f.For != 0 && c.duration(path, f.For, 1, maxPhase) && after(f.Action()) == running {
-		c.fault(path, f.Action()+" has nothing to end after a time", "leave it out; kill, stop and pause have one", at+"."+f.Action())
+		c.mistake(path, f.Action()+" has nothing to end after a time", "leave it out; kill, stop and pause have one",
+			at+"."+f.Action())
 	}
 }
 
@@ -94,12 +98,14 @@ func (c *checker) consumerFate(at string, f ScheduledFault, crew *party) {
 	switch {
 	case action == Start && !known && n == crew.next() && n < maxWorkers:
 	case action == Start && !known:
-		c.fault(path, fmt.Sprintf("consumer %d cannot be the next to join", n), fmt.Sprintf("start consumer %d", min(crew.next(), maxWorkers-1)), given)
+		c.mistake(path, fmt.Sprintf("consumer %d cannot be the next to join", n),
+			fmt.Sprintf("start consumer %d", min(crew.next(), maxWorkers-1)), given)
 		return
 	case action == Start && is == running:
-		c.fault(path, fmt.Sprintf("consumer %d is running", n), fmt.Sprintf("stop it before, or start consumer %d for one more", crew.next()), given)
+		c.mistake(path, fmt.Sprintf("consumer %d is running", n),
+			fmt.Sprintf("stop it before, or start consumer %d for one more", crew.next()), given)
 	case !known:
-		c.fault(path, fmt.Sprintf("there is no consumer %d", n), "they are "+crew.numbers(), given)
+		c.mistake(path, fmt.Sprintf("there is no consumer %d", n), "they are "+crew.numbers(), given)
 		return
 	default:
 		c.befalls(path, f, is, given)
@@ -119,11 +125,11 @@ func (c *checker) brokerFate(at string, f ScheduledFault, brokers *party, earlie
 	})
 	switch {
 	case !known:
-		c.fault(path, fmt.Sprintf("there is no broker %d", n), "they are "+brokers.numbers(), given)
+		c.mistake(path, fmt.Sprintf("there is no broker %d", n), "they are "+brokers.numbers(), given)
 		return
 	case someLeader:
 	case action == Start && is == running:
-		c.fault(path, fmt.Sprintf("broker %d is running", n), "kill or stop it before", given)
+		c.mistake(path, fmt.Sprintf("broker %d is running", n), "kill or stop it before", given)
 	default:
 		c.befalls(path, f, is, given)
 	}
@@ -135,13 +141,13 @@ func (c *checker) befalls(path string, f ScheduledFault, is state, given string)
 	who, action := f.Target(), f.Action()
 	switch {
 	case action == Resume && is != paused:
-		c.fault(path, fmt.Sprintf("%s is not paused", who), "pause it before", given)
+		c.mistake(path, fmt.Sprintf("%s is not paused", who), "pause it before", given)
 	case action == Start && is == paused:
-		c.fault(path, fmt.Sprintf("%s is paused, and there", who), "resume it", given)
+		c.mistake(path, fmt.Sprintf("%s is paused, and there", who), "resume it", given)
 	case action != Start && action != Resume && is == gone:
-		c.fault(path, fmt.Sprintf("%s is not running any more", who), "start it before", given)
+		c.mistake(path, fmt.Sprintf("%s is not running any more", who), "start it before", given)
 	case action != Kill && action != Resume && is == paused:
-		c.fault(path, fmt.Sprintf("%s is paused", who), "resume it before", given)
+		c.mistake(path, fmt.Sprintf("%s is paused", who), "resume it before", given)
 	}
 }
 
@@ -151,12 +157,15 @@ func (c *checker) unnamed(at string, f ScheduledFault, s Scenario) {
 	path := at + "." + f.Action()
 	switch t := f.Target(); {
 	case t.Kind == EveryBroker && f.Action() != Restart:
-		c.fault(path, "without any broker nothing is left to measure", "write restart: every broker, which takes one after the other, or name one, as in broker 1")
+		c.mistake(path, "without any broker nothing is left to measure",
+			"write restart: every broker, which takes one after the other, or name one, as in broker 1")
 	case t.Kind == EveryBroker:
 	case f.Action() == Start || f.Action() == Resume:
-		c.fault(path, "who leads a partition is running", "name the broker, as in broker 1, or say with for: how long it is to be away")
+		c.mistake(path, "who leads a partition is running",
+			"name the broker, as in broker 1, or say with for: how long it is to be away")
 	case s.Topic.Existing == "" && t.Number >= s.Topic.Partitions:
-		c.fault(path, fmt.Sprintf("there is no partition %d", t.Number), "they are 0 to "+fmt.Sprint(s.Topic.Partitions-1), "topic.partitions")
+		c.mistake(path, fmt.Sprintf("there is no partition %d", t.Number),
+			"they are 0 to "+fmt.Sprint(s.Topic.Partitions-1), "topic.partitions")
 	}
 }
 

@@ -38,7 +38,7 @@ func (c *checker) load(s Scenario) {
 	c.choice("load.pacer", l.Pacer, pacers)
 	c.choice("load.partitioning", l.Partitioning, partitionings)
 	if l.Partitioning == "key" && l.Record.Keys.Distribution == "none" {
-		c.fault("load.partitioning", "the records have no keys to go by",
+		c.mistake("load.partitioning", "the records have no keys to go by",
 			"set load.record.keys, or choose sticky or round-robin", "load.record.keys")
 	}
 }
@@ -49,10 +49,11 @@ func (c *checker) processes(l Load) {
 	switch {
 	case !c.between(path, int64(l.Processes), 1, maxProcesses) || l.Processes == 1:
 	case l.Producers < l.Processes:
-		c.fault(path, fmt.Sprintf("there are fewer producers than these %d processes: %d", l.Processes, l.Producers),
+		c.mistake(path, fmt.Sprintf("there are fewer producers than these %d processes: %d", l.Processes, l.Producers),
 			"give each process at least one producer, or fewer processes", "load.producers")
 	case l.Clients > 0 && l.Clients < l.Processes:
-		c.fault(path, fmt.Sprintf("processes cannot share a client, and there are fewer than these %d: %d", l.Processes, l.Clients),
+		c.mistake(path, fmt.Sprintf("processes cannot share a client, and there are fewer than these %d: %d",
+			l.Processes, l.Clients),
 			"leave load.clients out, or give each process at least one", "load.clients")
 	}
 }
@@ -61,11 +62,11 @@ func (c *checker) processes(l Load) {
 // nothing can be late, wait at the source or be shed there.
 func (c *checker) closedLoop(s Scenario) {
 	if process := s.Load.Arrival.Process; process != "constant" {
-		c.fault("load.arrival", fmt.Sprintf("rate max has no schedule, so its arrivals cannot be %s", process),
+		c.mistake("load.arrival", fmt.Sprintf("rate max has no schedule, so its arrivals cannot be %s", process),
 			"leave load.arrival out, or give a rate, as in 20k/s", "load.rate")
 	}
 	if controller := s.Backpressure.Controller; controller != "off" {
-		c.fault("backpressure", fmt.Sprintf("rate max offers nothing that %s could hold back", controller),
+		c.mistake("backpressure", fmt.Sprintf("rate max offers nothing that %s could hold back", controller),
 			"give a rate, as in 20k/s, or set backpressure: off", "load.rate")
 	}
 }
@@ -75,17 +76,18 @@ func (c *checker) closedLoop(s Scenario) {
 func (c *checker) readOnly(s Scenario) {
 	const path = "load.producers"
 	if s.Topic.Existing == "" && s.Topic.Fill == 0 {
-		c.fault(path, "without producers a new topic stays empty",
+		c.mistake(path, "without producers a new topic stays empty",
 			"name a topic to read in topic.existing, have one filled with topic.fill, or give at least 1", "topic.existing", "topic.fill")
 	}
 	if s.Consume.Consumers == 0 {
-		c.fault(path, "without producers and consumers nothing happens", "give consume.consumers, or at least 1 producer", "consume.consumers")
+		c.mistake(path, "without producers and consumers nothing happens",
+			"give consume.consumers, or at least 1 producer", "consume.consumers")
 	}
 	if s.Load.Volume > 0 {
-		c.fault("load.volume", "without producers nothing is offered", "leave it out", path)
+		c.mistake("load.volume", "without producers nothing is offered", "leave it out", path)
 	}
 	if s.Backpressure.Controller != "off" {
-		c.fault("backpressure", "without producers there is nothing to hold back", "set backpressure: off", path)
+		c.mistake("backpressure", "without producers there is nothing to hold back", "set backpressure: off", path)
 	}
 }
 
@@ -93,7 +95,7 @@ func (c *checker) readOnly(s Scenario) {
 func (c *checker) producer(s Scenario) {
 	l := s.Load
 	if l.Acks == "-1" {
-		c.fault("load.acks", `"-1" is not known`, "write all")
+		c.mistake("load.acks", `"-1" is not known`, "write all")
 	} else {
 		c.choice("load.acks", l.Acks, ackLevels)
 	}
@@ -105,8 +107,10 @@ func (c *checker) producer(s Scenario) {
 	}
 	c.between("load.max_buffered", int64(l.MaxBuffered), 1, maxBuffered)
 	lingers := c.duration("load.linger", l.Linger, 0, unit.Duration(time.Minute))
-	if c.duration("load.delivery_timeout", l.DeliveryTimeout, minDelivery, maxPhase) && lingers && l.DeliveryTimeout <= l.Linger {
-		c.fault("load.delivery_timeout", fmt.Sprintf("%s ends before a linger of %s does", l.DeliveryTimeout, l.Linger),
+	if c.duration("load.delivery_timeout", l.DeliveryTimeout, minDelivery, maxPhase) && lingers &&
+		l.DeliveryTimeout <= l.Linger {
+		c.mistake("load.delivery_timeout",
+			fmt.Sprintf("%s ends before a linger of %s does", l.DeliveryTimeout, l.Linger),
 			"give more than load.linger", "load.linger")
 	}
 }
@@ -117,9 +121,10 @@ func (c *checker) level(l Load) {
 	switch {
 	case !known || l.Level == 0:
 	case highest == 0:
-		c.fault("load.level", fmt.Sprintf("compression %s has no levels", l.Compression), "leave it out", "load.compression")
+		c.mistake("load.level", fmt.Sprintf("compression %s has no levels", l.Compression), "leave it out",
+			"load.compression")
 	case l.Level < 1 || l.Level > highest:
-		c.fault("load.level", fmt.Sprintf("%d is not a level of %s", l.Level, l.Compression),
+		c.mistake("load.level", fmt.Sprintf("%d is not a level of %s", l.Level, l.Compression),
 			fmt.Sprintf("give 1 to %d, or 0 for the codec's default", highest), "load.compression")
 	}
 }
@@ -127,11 +132,12 @@ func (c *checker) level(l Load) {
 // idempotent checks what Kafka asks of an idempotent producer.
 func (c *checker) idempotent(l Load) {
 	if l.Acks != "all" {
-		c.fault("load.idempotent", fmt.Sprintf("it needs acks all, and load.acks is %s", l.Acks),
+		c.mistake("load.idempotent", fmt.Sprintf("it needs acks all, and load.acks is %s", l.Acks),
 			"set load.acks to all, or idempotent to false", "load.acks")
 	}
 	if l.InFlight != idempotentInFlight {
-		c.fault("load.in_flight", fmt.Sprintf("an idempotent producer has %d requests in flight, and not %d", idempotentInFlight, l.InFlight),
+		c.mistake("load.in_flight", fmt.Sprintf("an idempotent producer has %d requests in flight, and not %d",
+			idempotentInFlight, l.InFlight),
 			"leave it out, or set load.idempotent to false", "load.idempotent")
 	}
 }
@@ -154,14 +160,16 @@ func (c *checker) keys(k Keys) {
 	if k.counted() {
 		c.between(path+".count", int64(k.Count), 1, maxBuffered)
 	} else if k.Count != 0 {
-		c.fault(path+".count", fmt.Sprintf("keys: %s has no number of keys", k.Distribution),
+		c.mistake(path+".count", fmt.Sprintf("keys: %s has no number of keys", k.Distribution),
 			"leave it out, or choose sequential, uniform or zipf", path+".distribution")
 	}
 	switch {
 	case k.Distribution != "zipf" && k.Skew != 0:
-		c.fault(path+".skew", fmt.Sprintf("keys: %s has no skew", k.Distribution), "leave it out, or choose zipf", path+".distribution")
+		c.mistake(path+".skew", fmt.Sprintf("keys: %s has no skew", k.Distribution), "leave it out, or choose zipf",
+			path+".distribution")
 	case k.Distribution == "zipf" && !(k.Skew > 1 && k.Skew <= 100):
-		c.fault(path+".skew", fmt.Sprintf("%v is not an exponent of a Zipf distribution here", k.Skew), "give more than 1, as in 1.1")
+		c.mistake(path+".skew", fmt.Sprintf("%v is not an exponent of a Zipf distribution here", k.Skew),
+			"give more than 1, as in 1.1")
 	}
 }
 
@@ -174,25 +182,25 @@ func (c *checker) recordSize(size Size) bool {
 	switch size.Distribution {
 	case "fixed":
 		if len(v) != 1 {
-			c.fault(path, fmt.Sprintf("it has %d values", len(v)), "give one size, as in 512B")
+			c.mistake(path, fmt.Sprintf("it has %d values", len(v)), "give one size, as in 512B")
 		}
 	case "uniform":
 		if len(v) != 2 || v[0] > v[1] {
-			c.fault(path, "uniform takes the smallest and the largest size", "write it as {uniform: [64B, 1KiB]}")
+			c.mistake(path, "uniform takes the smallest and the largest size", "write it as {uniform: [64B, 1KiB]}")
 		}
 	case "normal":
 		if len(v) != 2 {
-			c.fault(path, "normal takes a mean and a standard deviation", "write it as {normal: [1KiB, 200B]}")
+			c.mistake(path, "normal takes a mean and a standard deviation", "write it as {normal: [1KiB, 200B]}")
 		}
 	case "list":
 		if len(v) < 1 || len(v) > maxLevels {
-			c.fault(path, fmt.Sprintf("the list has %d sizes", len(v)), fmt.Sprintf("give 1 to %d", maxLevels))
+			c.mistake(path, fmt.Sprintf("the list has %d sizes", len(v)), fmt.Sprintf("give 1 to %d", maxLevels))
 		}
 	}
 	if len(v) > 0 && slices.Min(v) < 1 {
-		c.fault(path, "a size must be above 0", "give at least 1B")
+		c.mistake(path, "a size must be above 0", "give at least 1B")
 	} else if _, largest := size.Bounds(); largest > maxRecord {
-		c.fault(path, fmt.Sprintf("a record may come to have %s", largest), fmt.Sprintf("give at most %s", maxRecord))
+		c.mistake(path, fmt.Sprintf("a record may come to have %s", largest), fmt.Sprintf("give at most %s", maxRecord))
 	}
 	return len(c.findings) == before
 }
@@ -208,13 +216,17 @@ func (c *checker) fits(s Scenario) {
 	limit, setting := s.batchLimit()
 	switch {
 	case limit > 0 && need > limit:
-		c.fault("load.record.size", fmt.Sprintf("a record of %s needs a batch of %s, and the broker takes %s", largest, need, limit),
-			fmt.Sprintf("make it smaller, or raise %s", setting), setting, "topic.config", "cluster.config", "topic.existing")
+		c.mistake("load.record.size",
+			fmt.Sprintf("a record of %s needs a batch of %s, and the broker takes %s", largest, need, limit),
+			fmt.Sprintf("make it smaller, or raise %s",
+				setting), setting, "topic.config", "cluster.config", "topic.existing")
 	case need > s.Load.Batch:
-		c.fault("load.record.size", fmt.Sprintf("a record of %s needs a batch of %s, and load.batch is %s", largest, need, s.Load.Batch),
+		c.mistake("load.record.size",
+			fmt.Sprintf("a record of %s needs a batch of %s, and load.batch is %s", largest, need, s.Load.Batch),
 			"make it smaller, or raise load.batch", "load.batch")
 	case limit > 0 && s.Load.Batch > limit:
-		c.fault("load.batch", fmt.Sprintf("a batch of %s is more than the broker takes, %s", s.Load.Batch, limit),
-			fmt.Sprintf("make it smaller, or raise %s", setting), setting, "topic.config", "cluster.config", "topic.existing")
+		c.mistake("load.batch", fmt.Sprintf("a batch of %s is more than the broker takes, %s", s.Load.Batch, limit),
+			fmt.Sprintf("make it smaller, or raise %s",
+				setting), setting, "topic.config", "cluster.config", "topic.existing")
 	}
 }

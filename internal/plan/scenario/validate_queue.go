@@ -35,7 +35,8 @@ func (c *checker) queue(s Scenario) {
 	q := s.Consume.Queue
 	if !q.Used() {
 		if q != (Queue{}) {
-			c.fault(path+".engine", "it is required", "name an engine, as in {engine: markers}, or leave consume.queue out")
+			c.mistake(path+".engine", "it is required",
+				"name an engine, as in {engine: markers}, or leave consume.queue out")
 		}
 		return
 	}
@@ -58,17 +59,19 @@ func (c *checker) queue(s Scenario) {
 func (c *checker) drop(path string, q Queue) {
 	d := q.Drop
 	if d.Share < 0 || d.Share > 1 || d.Share == 1 && q.MaxDeliveries == 0 {
-		c.fault(path+".share", fmt.Sprintf("%s is out of range", d.Share),
+		c.mistake(path+".share", fmt.Sprintf("%s is out of range", d.Share),
 			"give 0% to 99.9%, and 100% only with max_deliveries: else no record would ever be done with", "consume.queue.max_deliveries")
 	}
 	switch {
 	case d.Share == 0 && d.How != "":
-		c.fault(path+".how", "nothing is dropped", "leave it out, or give a share, as in 10%", path+".share")
+		c.mistake(path+".how", "nothing is dropped", "leave it out, or give a share, as in 10%", path+".share")
 	case d.Share != 0:
 		c.choice(path+".how", d.How, drops)
 	}
 	if d.How == "silent" && d.Share != 0 && q.Order != "none" && q.Order != "" {
-		c.fault(path+".how", fmt.Sprintf("in order: %s each record is settled before the next, and none can be dropped in silence", q.Order),
+		c.mistake(path+".how",
+			fmt.Sprintf("in order: %s each record is settled before the next, and none can be dropped in silence",
+				q.Order),
 			"set how: nack, or order: none", "consume.queue.order")
 	}
 }
@@ -79,11 +82,13 @@ func (c *checker) backoff(path string, q Queue) {
 	if b == (Backoff{}) {
 		return
 	}
-	if c.duration(path+".min", b.Min, 0, maxVisibility) && c.duration(path+".max", b.Max, 0, maxVisibility) && b.Min > b.Max {
-		c.fault(path+".min", fmt.Sprintf("%s is more than max, %s", b.Min, b.Max), "make it smaller", path+".max")
+	if c.duration(path+".min", b.Min, 0, maxVisibility) && c.duration(path+".max", b.Max, 0, maxVisibility) &&
+		b.Min > b.Max {
+		c.mistake(path+".min", fmt.Sprintf("%s is more than max, %s", b.Min, b.Max), "make it smaller", path+".max")
 	}
 	if q.Drop.How != "nack" {
-		c.fault(path, "nothing is given back that could be delayed", "leave it out, or set drop.how: nack", "consume.queue.drop.how")
+		c.mistake(path, "nothing is given back that could be delayed", "leave it out, or set drop.how: nack",
+			"consume.queue.drop.how")
 	}
 }
 
@@ -96,22 +101,28 @@ func (c *checker) engine(path string, q Queue) {
 		is              bool
 		problem, remedy string
 	}{
-		{"visibility", "plain", q.Visibility != 0, "plain lends records for as long as the member lives, so it has no visibility", choose},
+		{"visibility", "plain", q.Visibility != 0,
+			"plain lends records for as long as the member lives, so it has no visibility", choose},
 		{"max_deliveries", "plain", q.MaxDeliveries != 0, "plain does not count deliveries", choose},
-		{"drop", "plain", q.Drop.Share != 0, "plain can't deliver a record again: what is not acknowledged holds up the commits of its partition for good", "leave it out, or choose another engine"},
+		{"drop", "plain", q.Drop.Share != 0,
+			"plain can't deliver a record again: what is not acknowledged holds up the commits of its partition for good", "leave it out, or choose another engine"},
 		{"transactions", "plain", q.Transactions, "plain writes nothing", "leave it out, or choose markers"},
 		{"transactions", "offsetmap", q.Transactions, "offsetmap writes no markers", "leave it out, or choose markers"},
-		{"transactions", "share", q.Transactions, "a share group acknowledges outside of transactions", "leave it out, or choose markers"},
-		{"start_first", q.Engine, q.StartFirst && q.Engine != "markers", q.Engine + " writes no starts", "leave it out, or choose markers"},
+		{"transactions", "share", q.Transactions, "a share group acknowledges outside of transactions",
+			"leave it out, or choose markers"},
+		{"start_first", q.Engine, q.StartFirst && q.Engine != "markers", q.Engine + " writes no starts",
+			"leave it out, or choose markers"},
 		{"tracker", "plain", q.Tracker != "", "plain redelivers nothing", "leave it out, or choose markers"},
 		{"tracker", "offsetmap", q.Tracker != "", "offsetmap redelivers by itself", "leave it out, or choose markers"},
-		{"tracker", "share", q.Tracker != "", "the brokers redeliver in a share group", "leave it out, or choose markers"},
-		{"order", "share", q.Order != "none" && q.Order != "", "the broker of a share group gives the records of one partition to several members, so that no order is kept", "leave it out, or choose another engine"},
+		{"tracker", "share", q.Tracker != "", "the brokers redeliver in a share group",
+			"leave it out, or choose markers"},
+		{"order", "share", q.Order != "none" && q.Order != "",
+			"the broker of a share group gives the records of one partition to several members, so that no order is kept", "leave it out, or choose another engine"},
 		{"acks", "plain", q.Acks != "", "plain writes nothing", choose},
 		{"acks", "share", q.Acks != "", "the brokers keep a share group's acknowledgements", choose},
 	} {
 		if refused.is && refused.engine == q.Engine {
-			c.fault(path+"."+refused.key, refused.problem, refused.remedy, given)
+			c.mistake(path+"."+refused.key, refused.problem, refused.remedy, given)
 		}
 	}
 	if q.Engine == "markers" {
@@ -131,25 +142,40 @@ func (c *checker) queueRun(s Scenario) {
 		is              bool
 		problem, remedy string
 	}{
-		{"consume.consumers", g.Consumers == 0, "nobody receives from the queue", "give at least 1, or leave consume.queue out"},
+		{"consume.consumers", g.Consumers == 0, "nobody receives from the queue",
+			"give at least 1, or leave consume.queue out"},
 		{"consume.groups", g.Groups > 1, "a run has one queue, and one group at it", "leave it out"},
-		{"consume.processes", g.Processes > 1, "the consumers of a queue are in the tool's own process", "leave it out, and give consume.queue.threads"},
-		{"consume.cpu", g.CPU != 0, "the consumers of a queue are in the tool's own process, which can't be confined", "leave it out"},
-		{"consume.memory", g.Memory != 0, "the consumers of a queue are in the tool's own process, which can't be confined", "leave it out"},
+		{"consume.processes", g.Processes > 1, "the consumers of a queue are in the tool's own process",
+			"leave it out, and give consume.queue.threads"},
+		{"consume.cpu", g.CPU != 0, "the consumers of a queue are in the tool's own process, which can't be confined",
+			"leave it out"},
+		{"consume.memory", g.Memory != 0,
+			"the consumers of a queue are in the tool's own process, which can't be confined", "leave it out"},
 		{"consume.assignment", g.Assignment == "manual", "a queue is shared by a group", "set it to group"},
-		{"consume.parallel", g.Parallel == "partition", "the consumers of a queue work in threads", "leave it out, and give consume.queue.threads"},
-		{"consume.hold", !g.Hold.Off(), "a queue that is held would lend records that nobody takes", "leave it out; topic.fill has something to read lie there"},
-		{"consume.protocol", g.Protocol == "consumer", "the members of a queue are in a classic group, or in a share group", "leave it out"},
-		{"consume.commit", g.Commit.EachBatch, "a queue commits by itself, at an interval", "give an interval, as in 1s"},
-		{"consume.commit", g.Commit.Interval > maxQueueCommit, "a queue commits once a minute at the least", "give at most 1m"},
-		{"consume.session_timeout", g.SessionTimeout > 0 && g.SessionTimeout < minQueueSession, "a queue's member has a session of a second at the least", "give at least 1s"},
-		{"consume.session_timeout", g.SessionTimeout != 0 && g.Queue.Engine == "share", "of a share group it is the broker's to say", "leave it out and set cluster.config.group.share.session.timeout.ms"},
-		{"consume.from", s.Topic.Fill > 0 && g.From == "end", "a queue begins with the first record of its topic", "set it to start, or leave topic.fill out"},
-		{"topic.existing", s.Topic.Existing != "", "a queue may write to its topic, and this one is somebody else's", "leave it out to have a topic made"},
-		{"backpressure", s.Backpressure.Controller != "off", "the lag of a queue's group is not what its consumers are behind", "set backpressure: off"},
+		{"consume.parallel", g.Parallel == "partition", "the consumers of a queue work in threads",
+			"leave it out, and give consume.queue.threads"},
+		{"consume.hold", !g.Hold.Off(), "a queue that is held would lend records that nobody takes",
+			"leave it out; topic.fill has something to read lie there"},
+		{"consume.protocol", g.Protocol == "consumer",
+			"the members of a queue are in a classic group, or in a share group", "leave it out"},
+		{"consume.commit", g.Commit.EachBatch, "a queue commits by itself, at an interval",
+			"give an interval, as in 1s"},
+		{"consume.commit", g.Commit.Interval > maxQueueCommit, "a queue commits once a minute at the least",
+			"give at most 1m"},
+		{"consume.session_timeout", g.SessionTimeout > 0 && g.SessionTimeout < minQueueSession,
+			"a queue's member has a session of a second at the least", "give at least 1s"},
+		{"consume.session_timeout", g.SessionTimeout != 0 && g.Queue.Engine == "share",
+			"of a share group it is the broker's to say",
+			"leave it out and set cluster.config.group.share.session.timeout.ms"},
+		{"consume.from", s.Topic.Fill > 0 && g.From == "end", "a queue begins with the first record of its topic",
+			"set it to start, or leave topic.fill out"},
+		{"topic.existing", s.Topic.Existing != "", "a queue may write to its topic, and this one is somebody else's",
+			"leave it out to have a topic made"},
+		{"backpressure", s.Backpressure.Controller != "off",
+			"the lag of a queue's group is not what its consumers are behind", "set backpressure: off"},
 	} {
 		if refused.is {
-			c.fault(refused.path, refused.problem, refused.remedy, "consume.queue.engine", "consume.queue")
+			c.mistake(refused.path, refused.problem, refused.remedy, "consume.queue.engine", "consume.queue")
 		}
 	}
 }
@@ -168,7 +194,8 @@ func (s Scenario) queueWarnings() (w warnings) {
 	}
 	if e := s.Expected(); e.Known && q.Drop.Share > 0 && q.Drop.How == "silent" {
 		needs := q.LastDelivery(float64(e.Records))
-		w.when(needs > time.Duration(s.Phases.Drain), "phases.drain: the last of %s is delivered about %s after the first time, and the drain ends after %s",
+		w.when(needs > time.Duration(s.Phases.Drain),
+			"phases.drain: the last of %s is delivered about %s after the first time, and the drain ends after %s",
 			unit.Things(e.Records, "record"), unit.Span(needs), s.Phases.Drain)
 	}
 	work := g.Work.Mean() * time.Duration(q.Batch)

@@ -23,7 +23,7 @@ func TestDefaultsAreValid(t *testing.T) {
 	}
 }
 
-func TestRangeFaults(t *testing.T) {
+func TestRangeMistakes(t *testing.T) {
 	check(t, [][2]string{
 		{"name: ''", "f.yaml:1:7: name: it is empty; name the scenario, as in overload-eu"},
 		{"name: ../up", `f.yaml:1:7: name: "../up" cannot be part of a folder's name; use letters, digits, dots, hyphens and underscores, a letter or digit first, 64 at most`},
@@ -49,7 +49,7 @@ func TestRangeFaults(t *testing.T) {
 	})
 }
 
-func TestLoadFaults(t *testing.T) {
+func TestLoadMistakes(t *testing.T) {
 	check(t, [][2]string{
 		{"load: {rate: 0/s}", "f.yaml:1:14: load.rate: it must be above 0; give a rate, as in 20k/s, or max for as fast as it goes; kafka-bench search finds the highest rate that holds"},
 		{"load: {rate: 0}", "f.yaml:1:14: load.rate: it must be above 0; give a rate, as in 20k/s, or max for as fast as it goes; kafka-bench search finds the highest rate that holds"},
@@ -88,7 +88,7 @@ func TestLoadFaults(t *testing.T) {
 	})
 }
 
-func TestFillFaults(t *testing.T) {
+func TestFillMistakes(t *testing.T) {
 	check(t, [][2]string{
 		{"topic: {fill: -1B}", `f.yaml:1:15: topic.fill: size "-1B": a size cannot be negative`},
 		{"topic: {fill: 100B}", "f.yaml:1:15: topic.fill: 100B is less than one record of 512B; give more, or leave it out"},
@@ -104,7 +104,7 @@ func TestFillFaults(t *testing.T) {
 	})
 }
 
-func TestRecordFaults(t *testing.T) {
+func TestRecordMistakes(t *testing.T) {
 	check(t, [][2]string{
 		{"load: {record: {payload: xml}}", `f.yaml:1:26: load.record.payload: "xml" is not known; choose one of random, zeros, text, json, logline or mixed`},
 		{"load: {record: {size: 0}}", "f.yaml:1:23: load.record.size: a size must be above 0; give at least 1B"},
@@ -124,7 +124,7 @@ func TestRecordFaults(t *testing.T) {
 	})
 }
 
-func TestArrivalFaults(t *testing.T) {
+func TestArrivalMistakes(t *testing.T) {
 	const prefix = "phases: {measure: 60s}\nload: {arrival: "
 	cases := [][2]string{
 		{"poison}", `2:17: load.arrival.process: "poison" is not known; did you mean poisson? choose one of constant, poisson, burst, ramp, steps or spike`},
@@ -154,7 +154,7 @@ func TestArrivalFaults(t *testing.T) {
 	check(t, cases)
 }
 
-func TestConsumeFaults(t *testing.T) {
+func TestConsumeMistakes(t *testing.T) {
 	check(t, [][2]string{
 		{"consume: {consumers: -1}", "f.yaml:1:22: consume.consumers: -1 is too low; give at least 0"},
 		{"consume: {parallel: record}", `f.yaml:1:21: consume.parallel: "record" is not known; choose one of partition or consumer`},
@@ -202,7 +202,7 @@ func TestConsumeFaults(t *testing.T) {
 	})
 }
 
-func TestBackpressureFaults(t *testing.T) {
+func TestBackpressureMistakes(t *testing.T) {
 	const three = "load: {producers: 3, processes: 3}\n"
 	check(t, [][2]string{
 		{"backpressure: credit", "f.yaml:1:15: backpressure.max_lag: credit needs the lag that is never to be exceeded; give max_lag in records, as in 5000"},
@@ -334,7 +334,7 @@ func TestDerivedValues(t *testing.T) {
 	}
 }
 
-// A scenario in code that nobody wrote down has faults without a place.
+// A scenario in code that nobody wrote down has mistakes without a place.
 func TestValidateWithoutAFile(t *testing.T) {
 	s := Defaults()
 	s.Phases.Measure = 0

@@ -36,7 +36,7 @@ func (c *checker) topic(s Scenario) {
 		return
 	}
 	if s.Cluster.Brokers >= 1 && t.Replication > s.Cluster.Brokers {
-		c.fault("topic.replication", fmt.Sprintf("%d replicas need as many brokers, and cluster.brokers is %d",
+		c.mistake("topic.replication", fmt.Sprintf("%d replicas need as many brokers, and cluster.brokers is %d",
 			t.Replication, s.Cluster.Brokers),
 			"lower it, or leave cluster.brokers out to have as many as the replication asks for", "cluster.brokers")
 	}
@@ -51,12 +51,14 @@ func (c *checker) fill(s Scenario) {
 		return
 	}
 	if _, largest := s.Load.Record.Size.Bounds(); s.Topic.Fill < largest {
-		c.fault(path, fmt.Sprintf("%s is less than one record of %s", s.Topic.Fill, largest), "give more, or leave it out", "load.record.size")
+		c.mistake(path, fmt.Sprintf("%s is less than one record of %s", s.Topic.Fill, largest),
+			"give more, or leave it out", "load.record.size")
 	}
 	const setting = "retention.bytes"
 	keeps, err := strconv.ParseInt(s.Topic.Config[setting], 10, 64)
 	if err == nil && keeps >= 0 && keeps < int64(s.Topic.Fill)/int64(max(1, s.Topic.Partitions)) {
-		c.fault("topic.config."+setting, fmt.Sprintf("a partition keeps %s, and its part of a fill of %s is more", unit.Bytes(keeps), s.Topic.Fill),
+		c.mistake("topic.config."+setting,
+			fmt.Sprintf("a partition keeps %s, and its part of a fill of %s is more", unit.Bytes(keeps), s.Topic.Fill),
 			"raise it, or leave it out", path, "topic.partitions")
 	}
 }
@@ -64,14 +66,16 @@ func (c *checker) fill(s Scenario) {
 // existing checks the name of a topic that is already there.
 func (c *checker) existing(t Topic) {
 	switch {
-	case strings.Trim(t.Existing, ".") == "" || len(t.Existing) > maxTopicLength || strings.ContainsFunc(t.Existing, func(r rune) bool { return !nameLetter(r) }):
-		c.fault("topic.existing", fmt.Sprintf("%q cannot be the name of a topic", t.Existing),
-			fmt.Sprintf("a topic's name has letters, digits, dots, hyphens and underscores, %d at most", maxTopicLength))
+	case strings.Trim(t.Existing, ".") == "" || len(t.Existing) > maxTopicLength ||
+		strings.ContainsFunc(t.Existing, func(r rune) bool { return !nameLetter(r) }):
+		c.mistake("topic.existing", fmt.Sprintf("%q cannot be the name of a topic", t.Existing),
+			fmt.Sprintf("a topic's name has letters, digits, dots, hyphens and underscores, %d at most",
+				maxTopicLength))
 	case t.Fill != 0:
-		c.fault("topic.fill", "an existing topic is not filled: what is in it is somebody else's",
+		c.mistake("topic.fill", "an existing topic is not filled: what is in it is somebody else's",
 			"leave topic.fill out, or leave topic.existing out to have a topic made", "topic.existing")
 	case len(t.Config) > 0:
-		c.fault("topic.config", "an existing topic keeps its own configuration",
+		c.mistake("topic.config", "an existing topic keeps its own configuration",
 			"leave topic.config out, or leave topic.existing out to have a topic made", "topic.existing")
 	}
 }
@@ -84,8 +88,9 @@ func (c *checker) minInSync(t Topic) {
 		return
 	}
 	if least, err := strconv.Atoi(text); err == nil && least > t.Replication {
-		c.fault("topic.config."+setting, fmt.Sprintf("%d in-sync replicas can never be reached with a replication of %d",
-			least, t.Replication), "lower it, or raise topic.replication", "topic.replication")
+		c.mistake("topic.config."+setting,
+			fmt.Sprintf("%d in-sync replicas can never be reached with a replication of %d",
+				least, t.Replication), "lower it, or raise topic.replication", "topic.replication")
 	}
 }
 

@@ -20,7 +20,8 @@ const variantsKey = "variants"
 
 // ofAllVariants are the keys of a scenario file that no variant may set, because
 // they say something about all of them.
-var ofAllVariants = slices.DeleteFunc(slices.Clone(notVaried), func(key string) bool { return key == "name" || key == "description" })
+var ofAllVariants = slices.DeleteFunc(slices.Clone(notVaried),
+	func(key string) bool { return key == "name" || key == "description" })
 
 // variants are what a suite compares that differs in more than a setting or two. In
 // YAML they are a list of parts of scenarios, each with a name: [{name: loose,
@@ -47,28 +48,29 @@ func (d *decoder) variants(n *yaml.Node, vs *variants, path string) {
 	const example = "list them, as in [{name: tight, backpressure: {controller: credit, max_lag: 1000}}]"
 	switch {
 	case n.Kind == yaml.ScalarNode && slices.Contains(vs.names(), n.Value):
-		d.fault(n, path, "it is "+kind(n)+", not a list", "to run that variant alone write ["+n.Value+"]")
+		d.mistake(n, path, "it is "+kind(n)+", not a list", "to run that variant alone write ["+n.Value+"]")
 		return
 	case n.Kind != yaml.SequenceNode:
-		d.fault(n, path, "it is "+kind(n)+", not a list", example)
+		d.mistake(n, path, "it is "+kind(n)+", not a list", example)
 		return
 	case len(n.Content) == 0:
-		d.fault(n, path, "it has no variants", example+", or leave it out")
+		d.mistake(n, path, "it has no variants", example+", or leave it out")
 		return
 	}
 	next := variants{at: d.place(n)}
 	for i, child := range n.Content {
 		at := fmt.Sprintf("%s[%d]", path, i)
-		before := len(d.faults)
+		before := len(d.mistakes)
 		v := d.variant(child, *vs, at)
 		if d.nodes >= maxNodes {
 			return
 		}
-		if len(d.faults) > before {
+		if len(d.mistakes) > before {
 			continue
 		}
 		if slices.Contains(next.names(), v.text) {
-			d.fault(child, at, v.text+" is given twice", "give it another name, or keep one of them; repeat says how often a variant is run")
+			d.mistake(child, at, v.text+" is given twice",
+				"give it another name, or keep one of them; repeat says how often a variant is run")
 			continue
 		}
 		next.list = append(next.list, v)
@@ -99,9 +101,10 @@ func (d *decoder) variant(child *yaml.Node, before variants, path string) (v cho
 				remedy = fmt.Sprintf("did you mean %s? %s", near, remedy)
 			}
 		}
-		d.fault(n, path, fmt.Sprintf("there is no variant %q", n.Value), remedy)
+		d.mistake(n, path, fmt.Sprintf("there is no variant %q", n.Value), remedy)
 	default:
-		d.fault(n, path, "it is "+kind(n)+", not a mapping", "write it as {name: tight, backpressure: {controller: credit, max_lag: 1000}}")
+		d.mistake(n, path, "it is "+kind(n)+", not a mapping",
+			"write it as {name: tight, backpressure: {controller: credit, max_lag: 1000}}")
 	}
 	return v
 }
@@ -118,13 +121,13 @@ func (d *decoder) namedPart(child, n *yaml.Node, path string) choice {
 				v.text = d.variantName(text, join(path, key.Value))
 			}
 		case slices.Contains(ofAllVariants, key.Value):
-			d.fault(key, join(path, key.Value), "it is the same for all variants", "set "+key.Value+" itself")
+			d.mistake(key, join(path, key.Value), "it is the same for all variants", "set "+key.Value+" itself")
 		default:
 			part.Content = append(part.Content, key, value)
 		}
 	})
 	if v.text == "" && !d.failed[join(path, "name")] {
-		d.fault(n, path, "it has no name", "give it one, as in name: tight")
+		d.mistake(n, path, "it has no name", "give it one, as in name: tight")
 	}
 	v.node = part
 	if child.Kind == yaml.AliasNode {
@@ -139,8 +142,10 @@ func (d *decoder) variantName(n *yaml.Node, path string) string {
 	if n.Kind == yaml.ScalarNode && plainName(n.Value) && len(n.Value) <= maxNameLength {
 		return n.Value
 	}
-	d.fault(n, path, fmt.Sprintf("%s cannot be part of a folder's name", strings.TrimPrefix(kind(n), "the single value ")),
-		fmt.Sprintf("use letters, digits, dots, hyphens and underscores, a letter or digit first, %d at most", maxNameLength))
+	d.mistake(n, path, fmt.Sprintf("%s cannot be part of a folder's name",
+		strings.TrimPrefix(kind(n), "the single value ")),
+		fmt.Sprintf("use letters, digits, dots, hyphens and underscores, a letter or digit first, %d at most",
+			maxNameLength))
 	return ""
 }
 

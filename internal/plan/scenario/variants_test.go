@@ -77,7 +77,7 @@ family-new [new] 5k/s 0 gradient 0 50ms shed 1`},
 	}
 }
 
-func TestVariantFaults(t *testing.T) {
+func TestVariantMistakes(t *testing.T) {
 	const two = "variants:\n  - {name: a}\n  - name: b\n    "
 	for _, c := range []struct {
 		text string

@@ -16,7 +16,8 @@ import (
 // result, beside the figures. stampBytes is the size of the stamp that records
 // carry; smaller records go without.
 func (s Scenario) Warnings(stampBytes int) []string {
-	return slices.Concat(s.loadWarnings(stampBytes), s.consumeWarnings(), s.queueWarnings(), s.backpressureWarnings(), s.faultWarnings(), s.phaseWarnings())
+	return slices.Concat(s.loadWarnings(stampBytes), s.consumeWarnings(), s.queueWarnings(), s.backpressureWarnings(),
+		s.faultWarnings(), s.phaseWarnings())
 }
 
 // warnings collects what holds.
@@ -37,7 +38,8 @@ func (s Scenario) loadWarnings(stampBytes int) (w warnings) {
 	w.when(smallest < unit.Size(stampBytes),
 		"load.record.size: records below the %d bytes of the stamp carry none: throughput only, no end-to-end times and no check of what was delivered", stampBytes)
 	w.when(l.Rate.IsMax(), "load.rate: max is closed loop: there is no schedule, so response times are not reported")
-	w.when(l.Acks == "0", "load.acks: with acks 0 a record counts as acked once it is written to the socket; what the broker lost shows as lost")
+	w.when(l.Acks == "0",
+		"load.acks: with acks 0 a record counts as acked once it is written to the socket; what the broker lost shows as lost")
 	w.when(l.Acks == "1" && l.Producers > 0 && s.Topic.Replication > 1 && s.Topic.Existing == "",
 		"load.acks: with acks 1 a replicated topic may lose acked records when a leader fails, and its figures are those of the leader alone")
 	w.when(l.Record.Keys.Distribution != "none" && l.Partitioning != "key",
@@ -45,15 +47,18 @@ func (s Scenario) loadWarnings(stampBytes int) (w warnings) {
 	peaks := l.Arrival.Process == "burst" || l.Arrival.Process == "spike"
 	w.when(peaks && l.Arrival.Peak.PerSecond() <= l.Rate.PerSecond(),
 		"load.arrival.peak: the peak of %s is not above load.rate, %s", l.Arrival.Peak, l.Rate)
-	w.when(l.Arrival.Process == "ramp" && l.Arrival.To == l.Rate, "load.arrival.to: the ramp ends at the rate that it starts from, %s", l.Rate)
+	w.when(l.Arrival.Process == "ramp" && l.Arrival.To == l.Rate,
+		"load.arrival.to: the ramp ends at the rate that it starts from, %s", l.Rate)
 	buffer := float64(largest) * float64(l.MaxBuffered) * float64(s.ProducingClients())
-	w.when(buffer > float64(unit.GiB), "load.max_buffered: the clients may come to hold %s of records", unit.Bytes(int64(min(buffer, math.MaxInt64/2))))
+	w.when(buffer > float64(unit.GiB), "load.max_buffered: the clients may come to hold %s of records",
+		unit.Bytes(int64(min(buffer, math.MaxInt64/2))))
 	return w
 }
 
 func (s Scenario) consumeWarnings() (w warnings) {
 	g := s.Consume
-	w.when(g.Consumers == 0, "consume.consumers: nobody consumes: there are no end-to-end times, and what was lost is not found")
+	w.when(g.Consumers == 0,
+		"consume.consumers: nobody consumes: there are no end-to-end times, and what was lost is not found")
 	w.when(g.Consumers > s.Topic.Partitions && s.Topic.Existing == "",
 		"consume.consumers: %d consumers share %d partitions; %d of them will be idle", g.Consumers, s.Topic.Partitions, g.Consumers-s.Topic.Partitions)
 	w.when(s.Load.Producers == 0 && g.From == "end",
@@ -67,7 +72,8 @@ func (s Scenario) backpressureWarnings() (w warnings) {
 	b := s.Backpressure
 	if b.Controller == "off" {
 		const choose = "; choose a controller, as in controller: credit"
-		w.when(b.MaxLag != 0 || b.ResumeLag != 0, "backpressure: it is off, so max_lag and resume_lag have no effect"+choose)
+		w.when(b.MaxLag != 0 || b.ResumeLag != 0,
+			"backpressure: it is off, so max_lag and resume_lag have no effect"+choose)
 		w.when(b.Target != 0, "backpressure: it is off, so target has no effect"+choose)
 		return w
 	}
@@ -103,7 +109,8 @@ const brokerSilence = unit.Duration(6 * time.Second)
 
 func (s Scenario) faultWarnings() (w warnings) {
 	g := s.Consume
-	w.when(g.SessionTimeout > 0 && g.SessionTimeout < brokerSilence && s.Cluster.Config["group.min.session.timeout.ms"] == "",
+	w.when(g.SessionTimeout > 0 && g.SessionTimeout < brokerSilence &&
+		s.Cluster.Config["group.min.session.timeout.ms"] == "",
 		"consume.session_timeout: a broker refuses less than %s unless group.min.session.timeout.ms is lower there", brokerSilence)
 	timeout := s.silence()
 	crew := newCrew(g.Consumers)
@@ -120,14 +127,16 @@ func (s Scenario) faultWarnings() (w warnings) {
 			"faults: %s is killed at %s, and Kafka gives its partitions to others only when it was silent for %s, after the measured window", f.Target(), f.At, timeout)
 	}
 	crew.until(s.Phases.Measure)
-	w.when(len(s.Faults) > 0 && g.Consumers > 0 && crew.count() == 0, "faults: nobody consumes at the end of the measured window, so that what is in the topic is not drained")
+	w.when(len(s.Faults) > 0 && g.Consumers > 0 && crew.count() == 0,
+		"faults: nobody consumes at the end of the measured window, so that what is in the topic is not drained")
 	return append(w, s.brokerFaultWarnings()...)
 }
 
 // silence is for how long a consumer may be silent before it is taken for dead. In a
 // share group that is the brokers' to say.
 func (s Scenario) silence() unit.Duration {
-	if ms, err := strconv.Atoi(s.Cluster.Config["group.share.session.timeout.ms"]); err == nil && s.Consume.Queue.Engine == "share" {
+	if ms, err := strconv.Atoi(s.Cluster.Config["group.share.session.timeout.ms"]); err == nil &&
+		s.Consume.Queue.Engine == "share" {
 		return unit.Duration(time.Duration(ms) * time.Millisecond)
 	}
 	return cmp.Or(s.Consume.SessionTimeout, silence)
@@ -135,9 +144,12 @@ func (s Scenario) silence() unit.Duration {
 
 func (s Scenario) phaseWarnings() (w warnings) {
 	p := s.Phases
-	w.when(p.Warmup == 0 && s.Load.Producers > 0, "phases.warmup: there is none: opening connections and the JIT of cold brokers are in the figures")
-	w.when(p.Drain == 0 && s.Consume.Consumers > 0 && s.Load.Producers > 0, "phases.drain: there is none: what is on its way at the end stays undelivered")
-	w.when(s.Sampling.Interval > p.Measure, "sampling.interval: %s is longer than the measured window, so there is no series", s.Sampling.Interval)
+	w.when(p.Warmup == 0 && s.Load.Producers > 0,
+		"phases.warmup: there is none: opening connections and the JIT of cold brokers are in the figures")
+	w.when(p.Drain == 0 && s.Consume.Consumers > 0 && s.Load.Producers > 0,
+		"phases.drain: there is none: what is on its way at the end stays undelivered")
+	w.when(s.Sampling.Interval > p.Measure,
+		"sampling.interval: %s is longer than the measured window, so there is no series", s.Sampling.Interval)
 	return w
 }
 

@@ -71,10 +71,12 @@ func (c *checker) work(path string, w Work) {
 	c.choice(path+".distribution", w.Distribution, workings)
 	random := w.Distribution == "exponential" || w.Distribution == "lognormal"
 	if random && w.Time == 0 {
-		c.fault(path+".time", w.Distribution+" work needs a mean above 0", "give one, as in 4ms", path+".distribution")
+		c.mistake(path+".time", w.Distribution+" work needs a mean above 0", "give one, as in 4ms",
+			path+".distribution")
 	}
 	if jitters && (w.Distribution == "fixed" || w.Distribution == "exponential") {
-		c.fault(path+".jitter", w.Distribution+" work has no jitter", "leave it out, or choose uniform or lognormal", path+".distribution")
+		c.mistake(path+".jitter", w.Distribution+" work has no jitter",
+			"leave it out, or choose uniform or lognormal", path+".distribution")
 	}
 }
 
@@ -85,19 +87,22 @@ func (c *checker) tail(path string, w Work) {
 	switch {
 	case w.Distribution != "lognormal":
 		c.choice(path+".distribution", w.Distribution, workings)
-		c.fault(path, "a median and percentiles are of lognormal work, and the distribution is "+w.Distribution, "set distribution: lognormal, or leave it out", path+".distribution")
+		c.mistake(path, "a median and percentiles are of lognormal work, and the distribution is "+w.Distribution,
+			"set distribution: lognormal, or leave it out", path+".distribution")
 	case w.Time != 0 || w.Jitter != 0 || byMedian && byPercentiles:
-		c.fault(path, "its distribution is said in two ways", "give time and jitter, or median and sigma, or p50 and p99",
+		c.mistake(path, "its distribution is said in two ways",
+			"give time and jitter, or median and sigma, or p50 and p99",
 			path+".time", path+".jitter", path+".median", path+".sigma", path+".p50", path+".p99")
 	case byMedian && (w.Median <= 0 || w.Sigma <= 0 || w.Sigma > maxSigma):
-		c.fault(path, fmt.Sprintf("it has a median of %s and a sigma of %v", w.Median, w.Sigma),
+		c.mistake(path, fmt.Sprintf("it has a median of %s and a sigma of %v", w.Median, w.Sigma),
 			fmt.Sprintf("give both, a sigma of up to %d: %s", maxSigma, examples), path+".median", path+".sigma")
 	case byPercentiles && (w.P50 <= 0 || w.P99 <= w.P50):
-		c.fault(path, fmt.Sprintf("it has a p50 of %s and a p99 of %s", w.P50, w.P99),
+		c.mistake(path, fmt.Sprintf("it has a p50 of %s and a p99 of %s", w.P50, w.P99),
 			"give both, the p99 above the p50: "+examples, path+".p50", path+".p99")
 	default:
 		if _, sigma := w.lognormal(); sigma > maxSigma {
-			c.fault(path, fmt.Sprintf("the p99 is %.0f times the p50", float64(w.P99)/float64(w.P50)), fmt.Sprintf("give at most %.0f times", math.Exp(z99*maxSigma)))
+			c.mistake(path, fmt.Sprintf("the p99 is %.0f times the p50", float64(w.P99)/float64(w.P50)),
+				fmt.Sprintf("give at most %.0f times", math.Exp(z99*maxSigma)))
 			return
 		}
 		mean, _ := w.Moments()

@@ -71,7 +71,8 @@ func (e *entry) block() ([]byte, error) {
 func (e *entry) kept() *result.RecordedCampaign {
 	c := *e.campaign
 	c.Notes = slices.DeleteFunc(slices.Clone(c.Notes), func(note string) bool {
-		return strings.HasSuffix(note, result.IntervalsFile+" is missing") || strings.HasSuffix(note, result.EventsFile+" is missing")
+		return strings.HasSuffix(note, result.IntervalsFile+" is missing") ||
+			strings.HasSuffix(note, result.EventsFile+" is missing")
 	})
 	return &c
 }

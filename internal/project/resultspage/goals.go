@@ -65,7 +65,8 @@ func (s *shelf) goalsOf(names []string) (string, error) {
 			runs = append(runs, e.runs()...)
 		}
 	}
-	fmt.Fprintf(&b, "| %s | before | goal | median [lowest, highest] | held in |\n|---|--:|--:|--:|--:|", methodsOf(runs))
+	fmt.Fprintf(&b, "| %s | before | goal | median [lowest, highest] | held in |\n|---|--:|--:|--:|--:|",
+		methodsOf(runs))
 	rows := 0
 	for _, g := range all {
 		e := s.of(g.Study)

@@ -10,7 +10,8 @@ import (
 
 // limitRows are the rows of the first table of docs/PERFORMANCE.md that say whether the
 // tool itself is the limit of what the suites measure, by their beginnings.
-var limitRows = []string{"producing ÷", "consuming ÷", "allocated for a record", "the highest rate of an open loop", "acknowledged records lost"}
+var limitRows = []string{"producing ÷", "consuming ÷", "allocated for a record", "the highest rate of an open loop",
+	"acknowledged records lost"}
 
 // readLimits takes those rows from the page beside the results in dir; there are none
 // where there is no page.

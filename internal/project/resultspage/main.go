@@ -104,8 +104,10 @@ func parse(args []string, stderr io.Writer) (job, error) {
 	flags.StringVar(&j.page, "page", "docs/RESULTS.md", "the page to write")
 	flags.StringVar(&j.readme, "readme", "README.md", "the page whose result is written")
 	flags.StringVar(&j.binary, "run", "", "make the runs anew with this kafka-bench")
-	only := flags.String("only", "", "with -run: the scenarios to run; without it, all but the studies of backpressure and of queues and the suites of throughput and scale, which take hours")
-	more := flags.String("flags", "--cluster kafka", "with -run: further flags of kafka-bench run, separated by blanks; the page says by how much --repeat and --set phases.measure shortened a study")
+	only := flags.String("only", "",
+		"with -run: the scenarios to run; without it, all but the studies of backpressure and of queues and the suites of throughput and scale, which take hours")
+	more := flags.String("flags", "--cluster kafka",
+		"with -run: further flags of kafka-bench run, separated by blanks; the page says by how much --repeat and --set phases.measure shortened a study")
 	if err := flags.Parse(args); err != nil {
 		return job{}, err
 	}
@@ -119,7 +121,8 @@ func parse(args []string, stderr io.Writer) (job, error) {
 	}
 	for _, name := range j.only {
 		if !slices.Contains(known, name) {
-			return job{}, fmt.Errorf("-only %s: there is no scenario %q; choose from %s", *only, name, strings.Join(known, ", "))
+			return job{}, fmt.Errorf("-only %s: there is no scenario %q; choose from %s", *only, name,
+				strings.Join(known, ", "))
 		}
 	}
 	return j, nil

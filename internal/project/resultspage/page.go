@@ -25,15 +25,19 @@ const absent = "–"
 // page is docs/RESULTS.md.
 func (s *shelf) page() ([]byte, error) {
 	t, err := template.New("page").Option("missingkey=error").Funcs(template.FuncMap{
-		"where": s.where, "methods": func() string { return methodsOf(s.all()) }, "verdicts": s.verdicts, "table": s.table,
-		"ours": s.ours, "reported": reported, "highest": s.highest, "lowest": s.lowest,
+		"where": s.where, "methods": func() string { return methodsOf(s.all()) }, "verdicts": s.verdicts,
+		"table": s.table,
+		"ours":  s.ours, "reported": reported, "highest": s.highest, "lowest": s.lowest,
 		"overCap": s.overCap, "reportedOverCap": s.reportedOverCap, "idle": s.idle, "drain": s.drain,
 		"sweep": s.sweep, "best": s.best, "recovery": s.recovery, "repeats": s.repeats, "intervals": s.intervals,
-		"goals": s.goalTable, "study": s.study, "missingStudies": s.missingStudies, "howMade": s.howMade, "neededBound": s.neededBound,
-		"suite": s.suite, "suiteGoals": s.suiteGoals, "suiteVerdicts": s.suiteVerdicts, "missingSuites": s.missingSuites, "accounted": s.accounted,
-		"queueGoals": s.queueGoals, "queueVerdicts": s.queueVerdicts, "missingQueues": s.missingQueues, "decision": s.decision,
-		"search": s.searchSection,
-		"limits": func() string { return s.limits },
+		"goals": s.goalTable, "study": s.study, "missingStudies": s.missingStudies, "howMade": s.howMade,
+		"neededBound": s.neededBound,
+		"suite":       s.suite, "suiteGoals": s.suiteGoals, "suiteVerdicts": s.suiteVerdicts,
+		"missingSuites": s.missingSuites, "accounted": s.accounted,
+		"queueGoals": s.queueGoals, "queueVerdicts": s.queueVerdicts, "missingQueues": s.missingQueues,
+		"decision": s.decision,
+		"search":   s.searchSection,
+		"limits":   func() string { return s.limits },
 	}).Parse(pageTemplate)
 	if err != nil {
 		return nil, err
@@ -217,7 +221,8 @@ func (s *shelf) verdicts() string {
 	var invalid []string
 	for _, r := range all {
 		if r.Run.Verdict.Status != result.Valid {
-			invalid = append(invalid, fmt.Sprintf("`%s` (%s)", r.Run.Run.Name, strings.Join(r.Run.Verdict.Reasons, "; ")))
+			invalid = append(invalid,
+				fmt.Sprintf("`%s` (%s)", r.Run.Run.Name, strings.Join(r.Run.Verdict.Reasons, "; ")))
 		}
 	}
 	if len(invalid) == 0 {
@@ -239,7 +244,8 @@ func whereOf(all []*result.Recorded) (string, error) {
 	r := all[0].Run.Run
 	for _, other := range all {
 		o := other.Run.Run
-		if o.Host != r.Host || o.Cluster.Kind != r.Cluster.Kind || o.Cluster.Version != r.Cluster.Version || o.Driver.Version != r.Driver.Version {
+		if o.Host != r.Host || o.Cluster.Kind != r.Cluster.Kind || o.Cluster.Version != r.Cluster.Version ||
+			o.Driver.Version != r.Driver.Version {
 			return "", errors.New("the runs are of different machines, Kafkas or clients: make all of them anew")
 		}
 		if o.StartedAt.Before(first) {
@@ -255,9 +261,11 @@ func whereOf(all []*result.Recorded) (string, error) {
 	}
 	kafka := fmt.Sprintf("Apache Kafka %s, one broker on the same machine", r.Cluster.Version)
 	if r.Cluster.Kind != "kafka" {
-		kafka = fmt.Sprintf("the %s broker (%s), whose figures describe the harness and not Kafka", r.Cluster.Kind, r.Cluster.Version)
+		kafka = fmt.Sprintf("the %s broker (%s), whose figures describe the harness and not Kafka", r.Cluster.Kind,
+			r.Cluster.Version)
 	}
-	return fmt.Sprintf("%s, %d CPUs, %s of memory, %s; %s; %s %s, %s; %s.", r.Host.CPUModel, r.Host.CPUs, unit.Bytes(r.Host.MemoryBytes),
+	return fmt.Sprintf("%s, %d CPUs, %s of memory, %s; %s; %s %s, %s; %s.", r.Host.CPUModel, r.Host.CPUs,
+		unit.Bytes(r.Host.MemoryBytes),
 		r.Host.OS, kafka, r.Driver.Name, r.Driver.Version, r.Tool.GoVersion, days), nil
 }
 
@@ -299,7 +307,8 @@ func (s *shelf) drain(scenario string) string {
 	case r.Run.Lag.Drained:
 		return "drained after " + unit.Nanos(int64(r.Run.Lag.DrainTimeS*1e9))
 	}
-	return fmt.Sprintf("not drained after %s, with %s records left", unit.Nanos(int64(r.Run.Lag.DrainTimeS*1e9)), unit.Count(r.Run.Delivery.Pending))
+	return fmt.Sprintf("not drained after %s, with %s records left", unit.Nanos(int64(r.Run.Lag.DrainTimeS*1e9)),
+		unit.Count(r.Run.Delivery.Pending))
 }
 
 // repeats is how often a scenario was run.

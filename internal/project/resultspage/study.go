@@ -118,7 +118,8 @@ func leftOut(runs []*result.Recorded) string {
 		each = append(each, fmt.Sprintf("%d of `%s`", n, name))
 	}
 	slices.Sort(each)
-	return fmt.Sprintf("%d of the %d runs are invalid and in no figure: %s.", invalid, len(runs), strings.Join(each, ", "))
+	return fmt.Sprintf("%d of the %d runs are invalid and in no figure: %s.", invalid, len(runs),
+		strings.Join(each, ", "))
 }
 
 // valid are the valid runs of a variant.
@@ -212,7 +213,8 @@ func (s *shelf) study(name string, figures ...string) (string, error) {
 		}
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "### %s\n\n%s\n\n| %s |\n|%s|", "`"+name+"`", question, strings.Join(head, " | "), strings.Join(rule, "|"))
+	fmt.Fprintf(&b, "### %s\n\n%s\n\n| %s |\n|%s|", "`"+name+"`", question, strings.Join(head, " | "),
+		strings.Join(rule, "|"))
 	for _, row := range rows {
 		fmt.Fprintf(&b, "\n| %s |", strings.Join(row, " | "))
 	}

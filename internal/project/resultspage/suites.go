@@ -22,7 +22,8 @@ var suites = []string{
 
 // onlyNamed tells the presets that are made only when they are named.
 func onlyNamed(name string) bool {
-	return slices.Contains(front, name) || slices.Contains(studies, name) || slices.Contains(suites, name) || madeForQueues(name)
+	return slices.Contains(front, name) || slices.Contains(studies, name) || slices.Contains(suites, name) ||
+		madeForQueues(name)
 }
 
 // quickForm ends the names of what is made of a suite's quick form.
@@ -30,7 +31,8 @@ const quickForm = "-quick"
 
 // presetOf is the preset that a campaign was made of.
 func presetOf(campaign string) string {
-	if name, quick := strings.CutSuffix(campaign, quickForm); quick && (slices.Contains(suites, name) || madeForQueues(name)) {
+	if name, quick := strings.CutSuffix(campaign, quickForm); quick &&
+		(slices.Contains(suites, name) || madeForQueues(name)) {
 		return name
 	}
 	return campaign

@@ -24,7 +24,10 @@ func thinned(series []byte) ([]byte, error) {
 			return nil, fmt.Errorf("cannot thin out %s: %w", result.IntervalsFile, err)
 		}
 		i.LagSamples, i.LagPartitions, i.BacklogPartition = nil, nil, nil
-		maps.DeleteFunc(i.Time, func(metric string, _ result.IntervalTime) bool { return !slices.Contains(keptOfTimes, metric) })
+		maps.DeleteFunc(i.Time, func(metric string,
+			_ result.IntervalTime) bool {
+			return !slices.Contains(keptOfTimes, metric)
+		})
 		text, err := json.Marshal(i)
 		if err != nil {
 			return nil, err

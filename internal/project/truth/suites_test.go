@@ -51,7 +51,7 @@ func wantSuite(t *testing.T, c cluster.Cluster, suite string, overrides ...strin
 	t.Helper()
 	plan, recorded := runSuite(t, c, suite, overrides...)
 	for i, r := range recorded.Runs {
-		wantCell(t, plan.Cells[plan.Turns[i].Cell].Scenario, r)
+		wantCell(t, plan.Cells[plan.Runs[i].Cell].Scenario, r)
 	}
 	wantAnswer(t, recorded)
 }

@@ -157,7 +157,8 @@ func Find(r *result.Run, s Settings) *result.Bottleneck {
 // verdict chooses among the findings, which are in the order of the rules.
 func (j *judge) verdict(found []finding) *result.Bottleneck {
 	if j.Verdict.Status == result.Invalid {
-		return &result.Bottleneck{Resource: NotKnown, Evidence: "the run is invalid, and what its figures name is not to be relied on" + fullest(found)}
+		return &result.Bottleneck{Resource: NotKnown,
+			Evidence: "the run is invalid, and what its figures name is not to be relied on" + fullest(found)}
 	}
 	keptUp := j.keptUp()
 	named := func(f finding) bool {
@@ -176,8 +177,9 @@ func (j *judge) verdict(found []finding) *result.Bottleneck {
 	if keptUp {
 		return &result.Bottleneck{
 			Resource: OfferedLoad, Saturation: min(1, j.Load.AckedPerS/j.Load.OfferedPerS),
-			Evidence: fmt.Sprintf("all of the %s that were offered got through%s", unit.PerSecond(j.Load.OfferedPerS), fullest(found)),
-			Remedy:   "offer more to find a limit, or search for the highest rate that holds",
+			Evidence: fmt.Sprintf("all of the %s that were offered got through%s", unit.PerSecond(j.Load.OfferedPerS),
+				fullest(found)),
+			Remedy: "offer more to find a limit, or search for the highest rate that holds",
 		}
 	}
 	return &result.Bottleneck{Resource: NotKnown, Evidence: "nothing that was measured was saturated" + fullest(found)}
@@ -208,7 +210,8 @@ func (j *judge) keptUp() bool {
 	if l.ClosedLoop || l.Scheduled == 0 || l.OfferedPerS <= 0 {
 		return false
 	}
-	return float64(l.Admitted) >= letThrough*float64(l.Scheduled) && float64(l.Acked) >= letThrough*float64(l.Admitted) &&
+	return float64(l.Admitted) >= letThrough*float64(l.Scheduled) &&
+		float64(l.Acked) >= letThrough*float64(l.Admitted) &&
 		l.AckedPerS >= gotAcked*l.OfferedPerS && !j.behind()
 }
 
@@ -221,7 +224,8 @@ func (j *judge) behind() bool {
 	if j.Load.Scheduled == 0 || !j.Lag.Drained {
 		return true
 	}
-	if g, e := j.Lag.BacklogGrowthPerS, j.Lag.BacklogGrowthErrorPerS; g != nil && e != nil && *g-2**e > growth*j.Load.AckedPerS {
+	if g, e := j.Lag.BacklogGrowthPerS, j.Lag.BacklogGrowthErrorPerS; g != nil && e != nil &&
+		*g-2**e > growth*j.Load.AckedPerS {
 		return true
 	}
 	return j.Delivery.DeliveredPerS < gotThrough*j.Load.AckedPerS*float64(max(1, j.Delivery.Copies))

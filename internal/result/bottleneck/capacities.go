@@ -31,7 +31,8 @@ func consumerCPU(j *judge) (finding, bool) {
 	if c.ThrottledS != nil && *c.ThrottledS > 0 {
 		held = fmt.Sprintf(", and the system held them back for %.3g s in all", *c.ThrottledS)
 	}
-	return found(ConsumerCPU, capacity, share, "allow the consumers more (consume.cpu), or add consumers and partitions",
+	return found(ConsumerCPU, capacity, share,
+		"allow the consumers more (consume.cpu), or add consumers and partitions",
 		"%s of the %s that a consumer's process is allowed%s", percent(share), cores(c.CPU), held)
 }
 
@@ -41,7 +42,8 @@ func consumerWork(j *judge) (finding, bool) {
 	if c.Utilisation == nil || c.Workers > j.partitions() && j.Partitions > 0 {
 		return unknown()
 	}
-	return found(ConsumerWork, capacity, *c.Utilisation, "add consumers, or partitions where each has one already, or make the work shorter",
+	return found(ConsumerWork, capacity, *c.Utilisation,
+		"add consumers, or partitions where each has one already, or make the work shorter",
 		"%d workers were busy for %s of the window with the work on each record", c.Workers, percent(*c.Utilisation))
 }
 
@@ -59,7 +61,8 @@ func clientCPU(j *judge) (finding, bool) {
 	if j.Run.Run.Cluster.Kind == "embedded" {
 		with = ", the embedded broker's part included"
 	}
-	return found(ClientCPU, capacity, share, "larger batches and a cheaper codec cost less for each record; else use more machines or cores",
+	return found(ClientCPU, capacity, share,
+		"larger batches and a cheaper codec cost less for each record; else use more machines or cores",
 		"%s of %s%s", percent(share), cores(j.ClientCores), with)
 }
 
@@ -78,13 +81,15 @@ func brokerCPU(j *judge) (finding, bool) {
 			worst, share, allowed = b, s, may
 		}
 	}
-	return found(BrokerCPU, capacity, share, "larger batches make fewer requests; else spread the leaders over more brokers, or give them more cores",
+	return found(BrokerCPU, capacity, share,
+		"larger batches make fewer requests; else spread the leaders over more brokers, or give them more cores",
 		"broker %d used %s of the %s that it may use", worst.ID, percent(share), cores(allowed))
 }
 
 // byID are the brokers in the order of their IDs, so that of equals the first is told.
 func byID(brokers []result.Broker) []result.Broker {
-	return slices.SortedStableFunc(slices.Values(brokers), func(a, b result.Broker) int { return cmp.Compare(a.ID, b.ID) })
+	return slices.SortedStableFunc(slices.Values(brokers),
+		func(a, b result.Broker) int { return cmp.Compare(a.ID, b.ID) })
 }
 
 // disk judges the disks that hold local brokers' logs, or all where that is not known.
@@ -115,8 +120,10 @@ func disk(j *judge) (finding, bool) {
 	if shows {
 		waits = fmt.Sprintf("%.3g Produce requests waited in the handlers of broker %d, on average", held, id)
 	}
-	f, known := found(Disk, capacity, *d.BusyRatio, "compress, keep fewer replicas, or spread the brokers' logs over more disks",
-		"%s had requests under way%s for %s of the window, and wrote %s and read %s; %s", d.Name, queue, percent(min(1, *d.BusyRatio)),
+	f, known := found(Disk, capacity, *d.BusyRatio,
+		"compress, keep fewer replicas, or spread the brokers' logs over more disks",
+		"%s had requests under way%s for %s of the window, and wrote %s and read %s; %s", d.Name, queue,
+		percent(min(1, *d.BusyRatio)),
 		unit.Bytes(d.WrittenBytes), unit.Bytes(d.ReadBytes), waits)
 	f.own = own
 	if !shows {
@@ -198,7 +205,8 @@ func hostCPU(j *judge) (finding, bool) {
 	}
 	own, parts := j.ownCores()
 	others := max(0, share*total-own)
-	f, known := found(HostCPU, capacity, share, "put clients and brokers on machines of their own, or use one with more cores",
+	f, known := found(HostCPU, capacity, share,
+		"put clients and brokers on machines of their own, or use one with more cores",
 		"%s of %s%s: %s%s others%s", percent(share), cores(total), stolen, parts, decimals(others), j.waits())
 	if j.keptUp() {
 		f.own = min(f.own, own/total) // the two are not read at quite the same moment
@@ -269,11 +277,13 @@ func networkThreads(j *judge) (finding, bool) {
 
 // requestHandlers judges those of the broker that waited the least.
 func requestHandlers(j *judge) (finding, bool) {
-	return j.threads(RequestHandlers, "request handlers", "raise num.io.threads of the brokers, or find what the handlers wait for",
+	return j.threads(RequestHandlers, "request handlers",
+		"raise num.io.threads of the brokers, or find what the handlers wait for",
 		func(m result.BrokerMetrics) (mean, worst *float64) { return m.HandlerIdleRatio, m.HandlerIdleRatioMin })
 }
 
-func (j *judge) threads(name, what, remedy string, idle func(result.BrokerMetrics) (mean, worst *float64)) (finding, bool) {
+func (j *judge) threads(name, what, remedy string, idle func(result.BrokerMetrics) (mean, worst *float64)) (finding,
+	bool) {
 	share, evidence := -1.0, ""
 	for _, b := range byID(j.Broker) {
 		if b.Metrics == nil {

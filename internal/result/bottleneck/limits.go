@@ -51,7 +51,8 @@ func gate(j *judge) (finding, bool) {
 		return unknown()
 	}
 	share := b.ClosedS / j.window
-	return j.timed(found(Gate, limit, share, "the consumers decide; where they have capacity left, allow more lag (backpressure.max_lag)",
+	return j.timed(found(Gate, limit, share,
+		"the consumers decide; where they have capacity left, allow more lag (backpressure.max_lag)",
 		"the gate refused records for %s of the window", percent(min(1, share))))
 }
 
@@ -78,7 +79,8 @@ func fetchSize(j *judge) (finding, bool) {
 	}
 	full, waiting := min(1, *f.BytesPerRequest/bound), min(1, f.InFlightMean/float64(f.Connections))
 	return j.timed(found(FetchSize, limit, full*waiting, "raise consume.fetch.max_partition_bytes and max_bytes",
-		"fetches brought %s of at most %s, and one was under way for %s of the window", unit.Bytes(int64(*f.BytesPerRequest)),
+		"fetches brought %s of at most %s, and one was under way for %s of the window",
+		unit.Bytes(int64(*f.BytesPerRequest)),
 		unit.Bytes(int64(bound)), percent(waiting)))
 }
 
@@ -148,7 +150,8 @@ func inFlight(j *judge) (finding, bool) {
 	if p.MeanMs != nil {
 		took = fmt.Sprintf("; one took %s%s", millis(*p.MeanMs), j.spent())
 	}
-	return j.timed(found(InFlight, limit, share, "raise load.in_flight, or have each request carry more (load.batch, load.linger)",
+	return j.timed(found(InFlight, limit, share,
+		"raise load.in_flight, or have each request carry more (load.batch, load.linger)",
 		"%.3g produce requests were under way on average, of %d on each of %d connections%s", p.InFlightMean, j.InFlight, p.Connections, took))
 }
 
@@ -202,7 +205,8 @@ func batchSize(j *judge) (finding, bool) {
 		return unknown()
 	}
 	return j.timed(found(BatchSize, limit, fill*min(1, busy), "raise load.batch",
-		"batches were %s full of %s, and %s of the requests that may be under way were", percent(min(1, fill)), unit.Bytes(j.BatchBytes), percent(min(1, busy))))
+		"batches were %s full of %s, and %s of the requests that may be under way were", percent(min(1,
+			fill)), unit.Bytes(j.BatchBytes), percent(min(1, busy))))
 }
 
 // batchFill is how full the producers' batches are, before compression.
@@ -240,7 +244,8 @@ func buffered(j *judge) (finding, bool) {
 		return unknown()
 	}
 	n := j.Load.AckedPerS * service.MeanNs / 1e9
-	return found(RecordsBuffer, buffer, n/float64(j.MaxBuffered), "have more records under way (load.max_buffered), or more clients",
+	return found(RecordsBuffer, buffer, n/float64(j.MaxBuffered),
+		"have more records under way (load.max_buffered), or more clients",
 		"%s records were under way on average, of %s in all clients", unit.Count(int64(n)), unit.Count(j.MaxBuffered))
 }
 

@@ -22,9 +22,12 @@ func availability() []Figure {
 				return pointTo(float64(*a.DeliveryGapMaxNs))
 			}),
 		},
-		ofReplicas("under_replicated_time", "under-replicated", func(a *result.Availability) *float64 { return a.UnderReplicatedS }),
-		ofReplicas("under_min_isr_time", "below min.insync.replicas", func(a *result.Availability) *float64 { return a.UnderMinISRS }),
-		ofReplicas("leaderless_time", "without a leader", func(a *result.Availability) *float64 { return a.LeaderlessS }),
+		ofReplicas("under_replicated_time", "under-replicated",
+			func(a *result.Availability) *float64 { return a.UnderReplicatedS }),
+		ofReplicas("under_min_isr_time", "below min.insync.replicas",
+			func(a *result.Availability) *float64 { return a.UnderMinISRS }),
+		ofReplicas("leaderless_time", "without a leader",
+			func(a *result.Availability) *float64 { return a.LeaderlessS }),
 		{
 			Name: "leader_changes", Title: "changes of leaders", Kind: Count,
 			value: broke(func(a *result.Availability) *float64 {
@@ -87,7 +90,8 @@ func ofReplicas(name, title string, seconds func(*result.Availability) *float64)
 // ofStretch is the p99 of a part of the window, where enough records support it.
 func ofStretch(metric, name string, of func(*result.Availability) *result.Stretch) Figure {
 	return Figure{
-		Name: name + "_fault_" + metric + "_p99", Title: strings.ReplaceAll(metric, "_", " ") + " p99, " + name + " the faults", Kind: Nanoseconds, Better: Lower,
+		Name:  name + "_fault_" + metric + "_p99",
+		Title: strings.ReplaceAll(metric, "_", " ") + " p99, " + name + " the faults", Kind: Nanoseconds, Better: Lower,
 		fields: []string{"time." + metric},
 		value: broke(func(a *result.Availability) *float64 {
 			s := of(a)

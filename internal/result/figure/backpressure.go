@@ -11,7 +11,8 @@ import (
 func backpressure() []Figure {
 	return []Figure{
 		{
-			Name: "lag_peak_of_max_lag", Title: "consumer lag peak ÷ max_lag", Kind: Number, Better: Lower, value: lagOfBound,
+			Name: "lag_peak_of_max_lag", Title: "consumer lag peak ÷ max_lag", Kind: Number, Better: Lower,
+			value:  lagOfBound,
 			fields: []string{"backpressure.max_lag_records"},
 		},
 		{
@@ -21,26 +22,34 @@ func backpressure() []Figure {
 			},
 			fields: []string{"backpressure.target_ns", "time"},
 		},
-		{Name: "bound_min", Title: "bound, lowest", Kind: Records, value: ofBound(func(b result.Bound) int64 { return b.Min })},
-		{Name: "bound_max", Title: "bound, highest", Kind: Records, value: ofBound(func(b result.Bound) int64 { return b.Max })},
+		{Name: "bound_min", Title: "bound, lowest", Kind: Records,
+			value: ofBound(func(b result.Bound) int64 { return b.Min })},
+		{Name: "bound_max", Title: "bound, highest", Kind: Records,
+			value: ofBound(func(b result.Bound) int64 { return b.Max })},
 		ofShed("shed_by_gate", "shed by the gate", "gate", func(s result.ShedCounts) int64 { return s.ByGate }),
-		ofShed("shed_by_queue", "shed by a full queue", "queue_full", func(s result.ShedCounts) int64 { return s.ByQueue }),
-		ofShed("shed_by_degrade", "shed by degrading", "degrade", func(s result.ShedCounts) int64 { return s.ByDegrade }),
+		ofShed("shed_by_queue", "shed by a full queue", "queue_full",
+			func(s result.ShedCounts) int64 { return s.ByQueue }),
+		ofShed("shed_by_degrade", "shed by degrading", "degrade",
+			func(s result.ShedCounts) int64 { return s.ByDegrade }),
 		{
-			Name: "deferred_peak", Title: "deferred, peak", Kind: Records, Better: Lower, fields: []string{"backpressure.deferred_peak_records"},
-			value: held(func(b result.Backpressure) float64 { return float64(b.DeferredPeakRecords) }),
+			Name: "deferred_peak", Title: "deferred, peak", Kind: Records, Better: Lower,
+			fields: []string{"backpressure.deferred_peak_records"},
+			value:  held(func(b result.Backpressure) float64 { return float64(b.DeferredPeakRecords) }),
 		},
 		{
 			// One that is asked for again counts again, so that it may be more than was due.
 			Name: "refused", Title: "refused by the gate", Kind: Records, fields: []string{"backpressure.refused"},
 			value: held(func(b result.Backpressure) float64 { return float64(b.Refused) }),
 		},
-		{Name: "gate_closed_ratio", Title: "gate closed, of the window", Kind: Ratio, value: gateClosed, fields: []string{"backpressure.closed_s"}},
+		{Name: "gate_closed_ratio", Title: "gate closed, of the window", Kind: Ratio, value: gateClosed,
+			fields: []string{"backpressure.closed_s"}},
 		{
-			Name: "blind_time", Title: "lag not known, beyond the grace", Kind: Nanoseconds, Better: Lower, fields: []string{"backpressure.blind_s"},
-			value: held(func(b result.Backpressure) float64 { return b.BlindS * 1e9 }),
+			Name: "blind_time", Title: "lag not known, beyond the grace", Kind: Nanoseconds, Better: Lower,
+			fields: []string{"backpressure.blind_s"},
+			value:  held(func(b result.Backpressure) float64 { return b.BlindS * 1e9 }),
 		},
-		{Name: "settling_time", Title: "settling time, of the slowest change", Kind: Nanoseconds, Better: Lower, value: settlingTime},
+		{Name: "settling_time", Title: "settling time, of the slowest change", Kind: Nanoseconds, Better: Lower,
+			value: settlingTime},
 	}
 }
 

@@ -21,8 +21,9 @@ func books() []Figure {
 			}),
 		},
 		{
-			Name: "delivered_per_s", Title: "delivered", Kind: PerSecond, Better: Higher, fields: []string{"delivery.delivered_per_s"},
-			value: when(consumed, func(r *result.Run) float64 { return r.Delivery.DeliveredPerS }),
+			Name: "delivered_per_s", Title: "delivered", Kind: PerSecond, Better: Higher,
+			fields: []string{"delivery.delivered_per_s"},
+			value:  when(consumed, func(r *result.Run) float64 { return r.Delivery.DeliveredPerS }),
 		},
 		{
 			Name: "duplicates_per_s", Title: "delivered again", Kind: PerSecond, Better: Lower,
@@ -40,16 +41,22 @@ func books() []Figure {
 		ofLoad("failed", Lower, "load.failed", func(l result.Load) int64 { return l.Failed }),
 		ofLoad("unknown", Lower, "load.unknown", func(l result.Load) int64 { return l.Unknown }),
 		{
-			Name: "acked_ratio", Title: "acked, of scheduled", Kind: Ratio, Better: Higher, fields: []string{"load.acked", "load.scheduled"},
-			value: when(produced, func(r *result.Run) float64 { return float64(r.Load.Acked) / float64(r.Load.Scheduled) }),
+			Name: "acked_ratio", Title: "acked, of scheduled", Kind: Ratio, Better: Higher,
+			fields: []string{"load.acked", "load.scheduled"},
+			value: when(produced,
+				func(r *result.Run) float64 { return float64(r.Load.Acked) / float64(r.Load.Scheduled) }),
 		},
 		{
-			Name: "admitted_ratio", Title: "admitted, of scheduled", Kind: Ratio, Better: Higher, fields: []string{"load.admitted", "load.scheduled"},
-			value: when(produced, func(r *result.Run) float64 { return float64(r.Load.Admitted) / float64(r.Load.Scheduled) }),
+			Name: "admitted_ratio", Title: "admitted, of scheduled", Kind: Ratio, Better: Higher,
+			fields: []string{"load.admitted", "load.scheduled"},
+			value: when(produced,
+				func(r *result.Run) float64 { return float64(r.Load.Admitted) / float64(r.Load.Scheduled) }),
 		},
 		{
-			Name: "shed_ratio", Title: "shed, of scheduled", Kind: Ratio, Better: Lower, fields: []string{"load.shed", "load.scheduled"},
-			value: when(produced, func(r *result.Run) float64 { return float64(r.Load.Shed) / float64(r.Load.Scheduled) }),
+			Name: "shed_ratio", Title: "shed, of scheduled", Kind: Ratio, Better: Lower,
+			fields: []string{"load.shed", "load.scheduled"},
+			value: when(produced,
+				func(r *result.Run) float64 { return float64(r.Load.Shed) / float64(r.Load.Scheduled) }),
 		},
 		{
 			Name: "delivery_ratio", Title: "delivered in the end, of scheduled", Kind: Ratio, Better: Higher,

@@ -28,7 +28,8 @@ func ParseExpectation(text string) (Expectation, error) {
 	}
 	name, operator, bound, ok := cutOperator(text)
 	if !ok {
-		return fault(fmt.Errorf("write a figure, one of %s, and a bound, as in e2e_response_time_p99 <= 50ms", strings.Join(operators, " ")))
+		return fault(fmt.Errorf("write a figure, one of %s, and a bound, as in e2e_response_time_p99 <= 50ms",
+			strings.Join(operators, " ")))
 	}
 	f, err := Named(name)
 	if err != nil {
@@ -64,7 +65,8 @@ func cutOperator(text string) (name, operator, bound string, ok bool) {
 func (e Expectation) Check(r *result.Run) (met bool, text string) {
 	v, missing := e.Figure.take(r)
 	if missing != "" {
-		return false, fmt.Sprintf("%s is not known: %s; expected %s %s", e.Figure.Name, missing, e.Operator, e.written())
+		return false, fmt.Sprintf("%s is not known: %s; expected %s %s", e.Figure.Name, missing, e.Operator,
+			e.written())
 	}
 	if e.Figure.isBound(r) {
 		return false, fmt.Sprintf("%s is more than %s, for too many records had not ended; expected %s %s",

@@ -72,7 +72,8 @@ const notMeasured = "it was not measured"
 // what was reached, their times, the lag, what held it back, what it took, what
 // faults did, and what became of the records of a queue.
 func All() []Figure {
-	all := slices.Concat(books(), throughput(), times(), lag(), backpressure(), usage(), requests(), availability(), queue())
+	all := slices.Concat(books(), throughput(), times(), lag(), backpressure(), usage(), requests(), availability(),
+		queue())
 	for i, f := range all {
 		all[i].Since = since(f.Name)
 	}
@@ -94,7 +95,8 @@ func Headline() []Figure {
 // Backpressured are the figures beside those of Headline that a comparison of runs
 // under backpressure shows.
 func Backpressured() []Figure {
-	shown := []string{"admitted_ratio", "deferred_peak", "utilisation", "lag_peak_of_max_lag", "e2e_response_time_p90", "settling_time"}
+	shown := []string{"admitted_ratio", "deferred_peak", "utilisation", "lag_peak_of_max_lag",
+		"e2e_response_time_p90", "settling_time"}
 	return slices.DeleteFunc(All(), func(f Figure) bool { return !slices.Contains(shown, f.Name) })
 }
 
@@ -120,7 +122,8 @@ func hint(name string, names []string) string {
 	word := strings.ToLower(name)
 	switch {
 	case strings.Contains(word, "latency"):
-		return "say from when to when: " + example + " counts from the intended send, e2e_service_time_p99 from the actual one"
+		return "say from when to when: " + example +
+			" counts from the intended send, e2e_service_time_p99 from the actual one"
 	case slices.Contains(result.TimeMetrics, name):
 		return fmt.Sprintf("say what of it, as in %s_p99; there are %s", name, strings.Join(statisticNames(), ", "))
 	case slices.Contains(statisticNames(), name):
@@ -129,8 +132,10 @@ func hint(name string, names []string) string {
 	if near := spelling.Nearest(name, names); near != "" {
 		return fmt.Sprintf("there is none of that name; did you mean %s?", near)
 	}
-	if longer := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return word == "" || !strings.HasPrefix(n, word) }); len(longer) > 0 {
-		return "there is none of that name; did you mean " + strings.TrimPrefix(spelling.OneOf(longer[:min(len(longer), 6)]), "one of ") + "?"
+	if longer := slices.DeleteFunc(slices.Clone(names),
+		func(n string) bool { return word == "" || !strings.HasPrefix(n, word) }); len(longer) > 0 {
+		return "there is none of that name; did you mean " +
+			strings.TrimPrefix(spelling.OneOf(longer[:min(len(longer), 6)]), "one of ") + "?"
 	}
 	plain := slices.DeleteFunc(slices.Clone(names), isTime)
 	return fmt.Sprintf("there is none of that name; the figures are %s, and of %s those that end as %s does",
@@ -138,7 +143,8 @@ func hint(name string, names []string) string {
 }
 
 func isTime(name string) bool {
-	return slices.ContainsFunc(result.TimeMetrics, func(metric string) bool { return strings.HasPrefix(name, metric+"_") })
+	return slices.ContainsFunc(result.TimeMetrics,
+		func(metric string) bool { return strings.HasPrefix(name, metric+"_") })
 }
 
 // Value takes the figure from a run. It is not known where the run did not

@@ -14,8 +14,9 @@ func lag() []Figure {
 			value: pointed(func(r *result.Run) *int64 { return r.Lag.FinalRecords }),
 		},
 		{
-			Name: "backlog_peak", Title: "backlog peak", Kind: Records, Better: Lower, fields: []string{"lag.backlog_peak_records"},
-			value: when(consumed, func(r *result.Run) float64 { return float64(r.Lag.BacklogPeakRecords) }),
+			Name: "backlog_peak", Title: "backlog peak", Kind: Records, Better: Lower,
+			fields: []string{"lag.backlog_peak_records"},
+			value:  when(consumed, func(r *result.Run) float64 { return float64(r.Lag.BacklogPeakRecords) }),
 		},
 		{
 			// A backlog goes up and down by a poll's worth while it keeps up, so
@@ -24,20 +25,24 @@ func lag() []Figure {
 			value: pointed(func(r *result.Run) *float64 { return r.Lag.BacklogGrowthPerS }), margin: growthMargin,
 		},
 		{
-			Name: "time_lag_peak", Title: "time lag peak", Kind: Nanoseconds, Better: Lower, fields: []string{"lag.time_lag_peak_ns"},
-			value: when(timeLagSeen, func(r *result.Run) float64 { return float64(r.Lag.TimeLagPeakNs) }),
+			Name: "time_lag_peak", Title: "time lag peak", Kind: Nanoseconds, Better: Lower,
+			fields: []string{"lag.time_lag_peak_ns"},
+			value:  when(timeLagSeen, func(r *result.Run) float64 { return float64(r.Lag.TimeLagPeakNs) }),
 		},
 		{
-			Name: "drained_ratio", Title: "drained in time", Kind: Ratio, Better: Higher, fields: []string{"lag.drained"},
-			value: when(consumed, func(r *result.Run) float64 { return truth(r.Lag.Drained) }),
+			Name: "drained_ratio", Title: "drained in time", Kind: Ratio, Better: Higher,
+			fields: []string{"lag.drained"},
+			value:  when(consumed, func(r *result.Run) float64 { return truth(r.Lag.Drained) }),
 		},
 		{
-			Name: "drain_time", Title: "drain time", Kind: Nanoseconds, Better: Lower, fields: []string{"lag.drain_time_s", "lag.drained"},
-			value: when(drained, func(r *result.Run) float64 { return r.Lag.DrainTimeS * 1e9 }),
+			Name: "drain_time", Title: "drain time", Kind: Nanoseconds, Better: Lower,
+			fields: []string{"lag.drain_time_s", "lag.drained"},
+			value:  when(drained, func(r *result.Run) float64 { return r.Lag.DrainTimeS * 1e9 }),
 		},
 		{
-			Name: "drain_per_s", Title: "delivered in the drain", Kind: PerSecond, Better: Higher, fields: []string{"lag.drain_per_s"},
-			value: when(consumed, func(r *result.Run) float64 { return r.Lag.DrainPerS }),
+			Name: "drain_per_s", Title: "delivered in the drain", Kind: PerSecond, Better: Higher,
+			fields: []string{"lag.drain_per_s"},
+			value:  when(consumed, func(r *result.Run) float64 { return r.Lag.DrainPerS }),
 		},
 		{Name: "recovery_time", Title: "recovery time", Kind: Nanoseconds, Better: Lower, value: recoveryTime},
 		{
@@ -49,12 +54,14 @@ func lag() []Figure {
 			value: pointed(func(r *result.Run) *float64 { return r.Consumer.CapacityPerS }),
 		},
 		{
-			Name: "rebalances", Title: "rebalances", Kind: Count, Better: Lower, fields: []string{"consumer.rebalances"},
-			value: when(consumed, func(r *result.Run) float64 { return float64(r.Consumer.Rebalances) }),
+			Name: "rebalances", Title: "rebalances", Kind: Count, Better: Lower,
+			fields: []string{"consumer.rebalances"},
+			value:  when(consumed, func(r *result.Run) float64 { return float64(r.Consumer.Rebalances) }),
 		},
 		{
-			Name: "commit_errors", Title: "commit errors", Kind: Count, Better: Lower, fields: []string{"consumer.commit_errors"},
-			value: when(consumed, func(r *result.Run) float64 { return float64(r.Consumer.CommitErrors) }),
+			Name: "commit_errors", Title: "commit errors", Kind: Count, Better: Lower,
+			fields: []string{"consumer.commit_errors"},
+			value:  when(consumed, func(r *result.Run) float64 { return float64(r.Consumer.CommitErrors) }),
 		},
 	}
 }

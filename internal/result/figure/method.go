@@ -12,7 +12,8 @@ import (
 // otherwise than method 1 did.
 var redefined = []string{
 	// of first deliveries, without duplicates
-	"delivered_per_s", "delivered_bytes_per_s", "throughput_per_s", "throughput_bytes_per_s", "cpu_per_delivered", "settling_time",
+	"delivered_per_s", "delivered_bytes_per_s", "throughput_per_s", "throughput_bytes_per_s", "cpu_per_delivered",
+	"settling_time",
 	// from the window's end, or from when the consumers were let go
 	"drain_time", "drain_per_s",
 	// of every record whose user has no answer
@@ -28,7 +29,8 @@ var redefined = []string{
 // ranked are the times whose percentiles are of all records from method 2 on, and
 // not only of those that ended.
 var ranked = []string{
-	"send_delay", "send_service_time", "send_response_time", "e2e_service_time", "e2e_response_time", "processed_response_time",
+	"send_delay", "send_service_time", "send_response_time", "e2e_service_time", "e2e_response_time",
+	"processed_response_time",
 }
 
 // since is the method from which the values of a figure compare.
@@ -51,7 +53,8 @@ func (f Figure) Among(runs []*result.Run) Figure {
 		return f
 	}
 	f.among, f.least = true, 0
-	if slices.ContainsFunc(runs, func(r *result.Run) bool { return r.Method() >= f.Since && r.Method() <= result.Method }) {
+	if slices.ContainsFunc(runs,
+		func(r *result.Run) bool { return r.Method() >= f.Since && r.Method() <= result.Method }) {
 		f.least = f.Since
 	}
 	return f
@@ -64,7 +67,8 @@ func (f Figure) Otherwise(r *result.Run) string {
 	case !f.among || method == 0:
 		return ""
 	case method > result.Method:
-		return fmt.Sprintf("measured with method %d, and this kafka-bench compares up to method %d", method, result.Method)
+		return fmt.Sprintf("measured with method %d, and this kafka-bench compares up to method %d", method,
+			result.Method)
 	case method < f.least:
 		return fmt.Sprintf("measured otherwise before method %d", f.Since)
 	}

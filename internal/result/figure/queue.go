@@ -8,35 +8,53 @@ func queue() []Figure {
 		return func(q *result.Queue) *float64 { return pointTo(float64(of(q))) }
 	}
 	return []Figure{
-		ofQueue("queue_acked_per_s", "acknowledged by the application", PerSecond, Higher, func(q *result.Queue) *float64 { return &q.AckedPerS }),
-		ofQueue("queue_received", "deliveries of the queue", Records, Neither, count(func(q *result.Queue) int64 { return q.Received })),
-		ofQueue("queue_unique_acked", "records acknowledged by the application", Records, Neither, count(func(q *result.Queue) int64 { return q.UniqueAcked })),
-		ofQueue("queue_redelivered", "redeliveries of the queue", Records, Lower, count(func(q *result.Queue) int64 { return q.Redelivered })),
-		ofQueue("queue_dead_lettered", "dead letters", Records, Neither, count(func(q *result.Queue) int64 { return q.DeadLettered })),
-		ofQueue("queue_pending", "pending in the queue", Records, Lower, count(func(q *result.Queue) int64 { return q.Pending })),
-		ofQueue("queue_lost", "lost by the queue", Records, Lower, count(func(q *result.Queue) int64 { return q.Lost })),
-		ofQueue("queue_acked_again", "acknowledged again", Records, Lower, count(func(q *result.Queue) int64 { return q.AckedAgain })),
-		ofQueue("queue_deliveries_per_record", "deliveries per record", Number, Neither, func(q *result.Queue) *float64 { return q.DeliveriesPerRecord }),
-		ofQueue("queue_deliveries_to_expected", "deliveries per record, of the arithmetic", Ratio, Neither, func(q *result.Queue) *float64 {
-			if q.DeliveriesPerRecord == nil || q.ExpectedDeliveriesPerRecord == 0 {
-				return nil
-			}
-			return pointTo(*q.DeliveriesPerRecord / q.ExpectedDeliveriesPerRecord)
-		}),
+		ofQueue("queue_acked_per_s", "acknowledged by the application", PerSecond, Higher,
+			func(q *result.Queue) *float64 { return &q.AckedPerS }),
+		ofQueue("queue_received", "deliveries of the queue", Records, Neither,
+			count(func(q *result.Queue) int64 { return q.Received })),
+		ofQueue("queue_unique_acked", "records acknowledged by the application", Records, Neither,
+			count(func(q *result.Queue) int64 { return q.UniqueAcked })),
+		ofQueue("queue_redelivered", "redeliveries of the queue", Records, Lower,
+			count(func(q *result.Queue) int64 { return q.Redelivered })),
+		ofQueue("queue_dead_lettered", "dead letters", Records, Neither,
+			count(func(q *result.Queue) int64 { return q.DeadLettered })),
+		ofQueue("queue_pending", "pending in the queue", Records, Lower,
+			count(func(q *result.Queue) int64 { return q.Pending })),
+		ofQueue("queue_lost", "lost by the queue", Records, Lower,
+			count(func(q *result.Queue) int64 { return q.Lost })),
+		ofQueue("queue_acked_again", "acknowledged again", Records, Lower,
+			count(func(q *result.Queue) int64 { return q.AckedAgain })),
+		ofQueue("queue_deliveries_per_record", "deliveries per record", Number, Neither,
+			func(q *result.Queue) *float64 { return q.DeliveriesPerRecord }),
+		ofQueue("queue_deliveries_to_expected", "deliveries per record, of the arithmetic", Ratio, Neither,
+			func(q *result.Queue) *float64 {
+				if q.DeliveriesPerRecord == nil || q.ExpectedDeliveriesPerRecord == 0 {
+					return nil
+				}
+				return pointTo(*q.DeliveriesPerRecord / q.ExpectedDeliveriesPerRecord)
+			}),
 		ofQueue("queue_tail_ratio", "redelivered of each attempt, pooled", Ratio, Neither, pooledTail),
-		ofQueue("queue_early_redeliveries", "redeliveries before they were due", Records, Lower, func(q *result.Queue) *float64 {
-			if q.Lateness == nil {
-				return nil
-			}
-			return pointTo(float64(q.Lateness.Negative))
-		}),
-		ofQueue("queue_in_flight_peak", "peak in flight of the queue", Records, Lower, count(func(q *result.Queue) int64 { return q.InFlightPeakRecords })),
-		ofCost("queue_requests_per_record", "requests of the queue's clients per record", Number, func(c *result.QueueCost) *float64 { return &c.ClientRequestsPerRecord }),
-		ofCost("queue_written_bytes_per_record", "written by the queue's clients per record", Bytes, func(c *result.QueueCost) *float64 { return &c.ClientWrittenBytesPerRecord }),
-		ofCost("queue_read_bytes_per_record", "read by the queue's clients per record", Bytes, func(c *result.QueueCost) *float64 { return &c.ClientReadBytesPerRecord }),
-		ofCost("broker_requests_per_record", "broker requests per record of the queue", Number, func(c *result.QueueCost) *float64 { return c.BrokerRequestsPerRecord }),
-		ofCost("broker_bytes_in_per_record", "broker bytes in per record of the queue", Bytes, func(c *result.QueueCost) *float64 { return c.BrokerBytesInPerRecord }),
-		ofCost("broker_bytes_out_per_record", "broker bytes out per record of the queue", Bytes, func(c *result.QueueCost) *float64 { return c.BrokerBytesOutPerRecord }),
+		ofQueue("queue_early_redeliveries", "redeliveries before they were due", Records, Lower,
+			func(q *result.Queue) *float64 {
+				if q.Lateness == nil {
+					return nil
+				}
+				return pointTo(float64(q.Lateness.Negative))
+			}),
+		ofQueue("queue_in_flight_peak", "peak in flight of the queue", Records, Lower,
+			count(func(q *result.Queue) int64 { return q.InFlightPeakRecords })),
+		ofCost("queue_requests_per_record", "requests of the queue's clients per record", Number,
+			func(c *result.QueueCost) *float64 { return &c.ClientRequestsPerRecord }),
+		ofCost("queue_written_bytes_per_record", "written by the queue's clients per record", Bytes,
+			func(c *result.QueueCost) *float64 { return &c.ClientWrittenBytesPerRecord }),
+		ofCost("queue_read_bytes_per_record", "read by the queue's clients per record", Bytes,
+			func(c *result.QueueCost) *float64 { return &c.ClientReadBytesPerRecord }),
+		ofCost("broker_requests_per_record", "broker requests per record of the queue", Number,
+			func(c *result.QueueCost) *float64 { return c.BrokerRequestsPerRecord }),
+		ofCost("broker_bytes_in_per_record", "broker bytes in per record of the queue", Bytes,
+			func(c *result.QueueCost) *float64 { return c.BrokerBytesInPerRecord }),
+		ofCost("broker_bytes_out_per_record", "broker bytes out per record of the queue", Bytes,
+			func(c *result.QueueCost) *float64 { return c.BrokerBytesOutPerRecord }),
 	}
 }
 

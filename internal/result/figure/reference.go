@@ -89,8 +89,9 @@ func median(values []float64) float64 {
 // knows, as no run has it by itself.
 func DeliveredOfOff(references map[*result.Run]Reference) Figure {
 	return Figure{
-		Name: "delivered_of_off", Title: "delivered ÷ without backpressure", Kind: Ratio, Better: Higher, fields: []string{"delivery.delivered_per_s"},
-		Since: since("delivered_per_s"),
+		Name: "delivered_of_off", Title: "delivered ÷ without backpressure", Kind: Ratio, Better: Higher,
+		fields: []string{"delivery.delivered_per_s"},
+		Since:  since("delivered_per_s"),
 		value: func(r *result.Run) (float64, string) {
 			reference, known := references[r]
 			switch {

@@ -9,12 +9,18 @@ func requests() []Figure {
 	meanTime := func(c result.ClientRequests) *float64 { return millis(c.MeanMs) }
 	inFlight := func(c result.ClientRequests) *float64 { return &c.InFlightMean }
 	return []Figure{
-		{Name: "produce_request_time_mean", Title: "produce request, mean", Kind: Nanoseconds, Better: Lower, value: ofPart(produce, meanTime)},
-		{Name: "produce_in_flight_mean", Title: "produce requests in flight, mean", Kind: Number, value: ofPart(produce, inFlight)},
-		{Name: "fetch_request_time_mean", Title: "fetch, mean", Kind: Nanoseconds, Better: Lower, value: ofPart(fetch, meanTime)},
-		{Name: "broker_produce_time_mean", Title: "produce request at the brokers, mean", Kind: Nanoseconds, Better: Lower, value: atBrokers("Produce")},
-		{Name: "broker_fetch_time_mean", Title: "fetch of consumers at the brokers, mean", Kind: Nanoseconds, Better: Lower, value: atBrokers("FetchConsumer")},
-		{Name: "broker_network_idle_ratio", Title: "network threads idle, the busiest broker", Kind: Ratio, Better: Higher, value: networkIdle},
+		{Name: "produce_request_time_mean", Title: "produce request, mean", Kind: Nanoseconds, Better: Lower,
+			value: ofPart(produce, meanTime)},
+		{Name: "produce_in_flight_mean", Title: "produce requests in flight, mean", Kind: Number,
+			value: ofPart(produce, inFlight)},
+		{Name: "fetch_request_time_mean", Title: "fetch, mean", Kind: Nanoseconds, Better: Lower,
+			value: ofPart(fetch, meanTime)},
+		{Name: "broker_produce_time_mean", Title: "produce request at the brokers, mean", Kind: Nanoseconds,
+			Better: Lower, value: atBrokers("Produce")},
+		{Name: "broker_fetch_time_mean", Title: "fetch of consumers at the brokers, mean", Kind: Nanoseconds,
+			Better: Lower, value: atBrokers("FetchConsumer")},
+		{Name: "broker_network_idle_ratio", Title: "network threads idle, the busiest broker", Kind: Ratio,
+			Better: Higher, value: networkIdle},
 	}
 }
 

@@ -33,22 +33,31 @@ func throughput() []Figure {
 		},
 		{
 			Name: "fill_acked_per_s", Title: "filled", Kind: PerSecond, Better: Higher,
-			value: ofPart(func(r *result.Run) *result.Fill { return r.Fill }, func(f result.Fill) *float64 { return &f.AckedPerS }),
+			value: ofPart(func(r *result.Run) *result.Fill { return r.Fill },
+				func(f result.Fill) *float64 { return &f.AckedPerS }),
 		},
-		ofStorage("disk_bytes", "on disk, all replicas", Bytes, Lower, func(s result.Storage) *float64 { n := float64(s.DiskBytes); return &n }),
-		ofStorage("disk_bytes_per_record", "on disk, each record", Bytes, Lower, func(s result.Storage) *float64 { return s.DiskBytesPerRecord }),
-		ofStorage("wire_bytes_per_record", "on the wire, each record", Bytes, Lower, func(s result.Storage) *float64 { return s.WireBytesPerRecord }),
-		ofStorage("disk_compression_ratio", "keys and values ÷ on disk", Number, Higher, func(s result.Storage) *float64 { return s.DiskRatio }),
-		ofConfined("consumer_cpu_cores", "CPU of the busiest consumer process, cores", Number, func(c result.Confined) *float64 { return c.CPUCoresUsed }),
-		ofConfined("consumer_throttled_time", "consumer processes held back", Nanoseconds, func(c result.Confined) *float64 { return seconds(c.ThrottledS) }),
-		ofConfined("consumer_scheduling_delay_p99", "consumer processes' scheduling delay p99", Nanoseconds, func(c result.Confined) *float64 {
-			if c.SchedDelayNs == nil {
-				return nil
-			}
-			ns := float64(c.SchedDelayNs.P99Ns)
-			return &ns
-		}),
-		{Name: "broker_handler_idle_ratio", Title: "request handlers idle, the busiest broker", Kind: Ratio, Better: Higher, value: leastIdle},
+		ofStorage("disk_bytes", "on disk, all replicas", Bytes, Lower,
+			func(s result.Storage) *float64 { n := float64(s.DiskBytes); return &n }),
+		ofStorage("disk_bytes_per_record", "on disk, each record", Bytes, Lower,
+			func(s result.Storage) *float64 { return s.DiskBytesPerRecord }),
+		ofStorage("wire_bytes_per_record", "on the wire, each record", Bytes, Lower,
+			func(s result.Storage) *float64 { return s.WireBytesPerRecord }),
+		ofStorage("disk_compression_ratio", "keys and values ÷ on disk", Number, Higher,
+			func(s result.Storage) *float64 { return s.DiskRatio }),
+		ofConfined("consumer_cpu_cores", "CPU of the busiest consumer process, cores", Number,
+			func(c result.Confined) *float64 { return c.CPUCoresUsed }),
+		ofConfined("consumer_throttled_time", "consumer processes held back", Nanoseconds,
+			func(c result.Confined) *float64 { return seconds(c.ThrottledS) }),
+		ofConfined("consumer_scheduling_delay_p99", "consumer processes' scheduling delay p99", Nanoseconds,
+			func(c result.Confined) *float64 {
+				if c.SchedDelayNs == nil {
+					return nil
+				}
+				ns := float64(c.SchedDelayNs.P99Ns)
+				return &ns
+			}),
+		{Name: "broker_handler_idle_ratio", Title: "request handlers idle, the busiest broker", Kind: Ratio,
+			Better: Higher, value: leastIdle},
 	}
 }
 
@@ -74,11 +83,13 @@ func ofPart[Part any](part func(*result.Run) *Part, v func(Part) *float64) func(
 }
 
 func ofStorage(name, title string, kind Kind, better Better, v func(result.Storage) *float64) Figure {
-	return Figure{Name: name, Title: title, Kind: kind, Better: better, value: ofPart(func(r *result.Run) *result.Storage { return r.Storage }, v)}
+	return Figure{Name: name, Title: title, Kind: kind, Better: better,
+		value: ofPart(func(r *result.Run) *result.Storage { return r.Storage }, v)}
 }
 
 func ofConfined(name, title string, kind Kind, v func(result.Confined) *float64) Figure {
-	return Figure{Name: name, Title: title, Kind: kind, Better: Lower, value: ofPart(func(r *result.Run) *result.Confined { return r.Consumer.Confined }, v)}
+	return Figure{Name: name, Title: title, Kind: kind, Better: Lower,
+		value: ofPart(func(r *result.Run) *result.Confined { return r.Consumer.Confined }, v)}
 }
 
 // seconds are so many nanoseconds, of a figure that may not be known.

@@ -70,7 +70,8 @@ func (s statistic) of(metric string) func(*result.Run) (float64, string) {
 		case t.Count+t.NotEnded == 0 || t.Count == 0 && s.ofEnded():
 			return 0, notMeasured
 		case t.NotEnded > 0 && s.ofAll():
-			return 0, fmt.Sprintf("%s of %s records had not ended", unit.Count(t.NotEnded), unit.Count(t.Count+t.NotEnded))
+			return 0, fmt.Sprintf("%s of %s records had not ended", unit.Count(t.NotEnded),
+				unit.Count(t.Count+t.NotEnded))
 		// The count of an imported distribution may not be told, only its figures.
 		case s.percentile > 0 && r.Says("time."+metric+".count") && !Supported(s.percentile, population):
 			return 0, fmt.Sprintf("%s records are too few for %s", unit.Count(population), s.title)

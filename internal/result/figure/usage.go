@@ -5,8 +5,10 @@ import "kafkabench.example/kafka-bench/internal/result"
 // usage is what the tool, the host and the brokers used in the measured window.
 func usage() []Figure {
 	return []Figure{
-		{Name: "wire_ratio", Title: "bytes sent ÷ bytes acked", Kind: Ratio, Better: Lower, fields: []string{"load.bytes"}, value: wireRatio},
-		{Name: "compression_ratio", Title: "compression", Kind: Number, Better: Higher, fields: []string{"compression.ratio"}, value: compressionRatio},
+		{Name: "wire_ratio", Title: "bytes sent ÷ bytes acked", Kind: Ratio, Better: Lower,
+			fields: []string{"load.bytes"}, value: wireRatio},
+		{Name: "compression_ratio", Title: "compression", Kind: Number, Better: Higher,
+			fields: []string{"compression.ratio"}, value: compressionRatio},
 		{
 			Name: "cpu_cores", Title: "CPU of the tool, cores", Kind: Number, Better: Lower,
 			value: pointed(func(r *result.Run) *float64 { return r.Process.CPUCores }),
@@ -28,17 +30,27 @@ func usage() []Figure {
 			value: pointed(func(r *result.Run) *int64 { return r.Process.RSSPeakBytes }),
 		},
 		{
-			Name: "alloc_per_record", Title: "allocated, each record", Kind: Bytes, Better: Lower, fields: []string{"process.alloc_bytes", "load.acked"},
-			value: when(produced, func(r *result.Run) float64 { return float64(r.Process.AllocBytes) / float64(r.Load.Acked) }),
+			Name: "alloc_per_record", Title: "allocated, each record", Kind: Bytes, Better: Lower,
+			fields: []string{"process.alloc_bytes", "load.acked"},
+			value: when(produced,
+				func(r *result.Run) float64 { return float64(r.Process.AllocBytes) / float64(r.Load.Acked) }),
 		},
-		ofProcess("gc_cycles", "GC cycles", Count, "process.gc_cycles", func(p result.Process) int64 { return p.GCCycles }),
-		ofProcess("gc_pause_p99", "GC pause p99", Nanoseconds, "process.gc_pause.p99_ns", func(p result.Process) int64 { return p.GCPauseNs.P99Ns }),
-		ofProcess("gc_pause_max", "GC pause max", Nanoseconds, "process.gc_pause.max_ns", func(p result.Process) int64 { return p.GCPauseNs.MaxNs }),
-		ofProcess("scheduling_delay_p99", "scheduling delay p99", Nanoseconds, "process.scheduling_delay.p99_ns", func(p result.Process) int64 { return p.SchedDelayNs.P99Ns }),
-		ofProcess("scheduling_delay_max", "scheduling delay max", Nanoseconds, "process.scheduling_delay.max_ns", func(p result.Process) int64 { return p.SchedDelayNs.MaxNs }),
-		ofBrokers("broker_cpu_cores", "CPU of the brokers, cores", Number, func(b result.Broker) *float64 { return b.CPUCores }),
-		ofBrokers("broker_rss_peak", "memory of the brokers, peak", Bytes, func(b result.Broker) *int64 { return b.RSSPeakBytes }),
-		ofBrokers("broker_disk_written", "written to disk by the brokers", Bytes, func(b result.Broker) *int64 { return b.DiskWritten }),
+		ofProcess("gc_cycles", "GC cycles", Count, "process.gc_cycles",
+			func(p result.Process) int64 { return p.GCCycles }),
+		ofProcess("gc_pause_p99", "GC pause p99", Nanoseconds, "process.gc_pause.p99_ns",
+			func(p result.Process) int64 { return p.GCPauseNs.P99Ns }),
+		ofProcess("gc_pause_max", "GC pause max", Nanoseconds, "process.gc_pause.max_ns",
+			func(p result.Process) int64 { return p.GCPauseNs.MaxNs }),
+		ofProcess("scheduling_delay_p99", "scheduling delay p99", Nanoseconds, "process.scheduling_delay.p99_ns",
+			func(p result.Process) int64 { return p.SchedDelayNs.P99Ns }),
+		ofProcess("scheduling_delay_max", "scheduling delay max", Nanoseconds, "process.scheduling_delay.max_ns",
+			func(p result.Process) int64 { return p.SchedDelayNs.MaxNs }),
+		ofBrokers("broker_cpu_cores", "CPU of the brokers, cores", Number,
+			func(b result.Broker) *float64 { return b.CPUCores }),
+		ofBrokers("broker_rss_peak", "memory of the brokers, peak", Bytes,
+			func(b result.Broker) *int64 { return b.RSSPeakBytes }),
+		ofBrokers("broker_disk_written", "written to disk by the brokers", Bytes,
+			func(b result.Broker) *int64 { return b.DiskWritten }),
 	}
 }
 

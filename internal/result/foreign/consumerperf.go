@@ -25,7 +25,8 @@ func readConsumerPerf(d *draft, content []byte) error {
 	}
 	d.Run.Run.Driver = result.Driver{Name: "kafka-consumer-perf-test"}
 	d.Run.Consumer = result.Consumer{Members: 1, Workers: 1}
-	d.tells("consumer.members", "consumer.workers", "delivery.checked", "delivery.delivered", "delivery.delivered_per_s")
+	d.tells("consumer.members", "consumer.workers", "delivery.checked", "delivery.delivered",
+		"delivery.delivered_per_s")
 	if t.detailed {
 		err = t.intervals(d)
 	} else {
@@ -54,8 +55,10 @@ type consumerRow struct {
 
 // The headers, in full; the first six columns alone are the older form.
 var (
-	consumerTotals   = []string{"start.time", "end.time", "data.consumed.in.MB", "MB.sec", "data.consumed.in.nMsg", "nMsg.sec", "rebalance.time.ms", "fetch.time.ms", "fetch.MB.sec", "fetch.nMsg.sec"}
-	consumerDetailed = []string{"time", "threadId", "data.consumed.in.MB", "MB.sec", "data.consumed.in.nMsg", "nMsg.sec", "rebalance.time.ms", "fetch.time.ms", "fetch.MB.sec", "fetch.nMsg.sec"}
+	consumerTotals = []string{"start.time", "end.time", "data.consumed.in.MB", "MB.sec", "data.consumed.in.nMsg",
+		"nMsg.sec", "rebalance.time.ms", "fetch.time.ms", "fetch.MB.sec", "fetch.nMsg.sec"}
+	consumerDetailed = []string{"time", "threadId", "data.consumed.in.MB", "MB.sec", "data.consumed.in.nMsg",
+		"nMsg.sec", "rebalance.time.ms", "fetch.time.ms", "fetch.MB.sec", "fetch.nMsg.sec"}
 )
 
 const consumerOlder = 6
@@ -82,20 +85,24 @@ func (d *draft) consumerTable(content []byte) (*consumerTable, error) {
 			}
 		case t.columns != nil && consumerDate.MatchString(line):
 			if len(cells) != len(t.columns) {
-				faults = append(faults, d.fault(number, "the row has %d columns where the header has %d; decimals must have a point, as in 12.5", len(cells), len(t.columns)))
+				faults = append(faults,
+					d.fault(number, "the row has %d columns where the header has %d; decimals must have a point, as in 12.5", len(cells), len(t.columns)))
 				continue
 			}
 			t.rows = append(t.rows, consumerRow{number, cells})
 		}
 	}
 	if len(faults) == 0 && t.columns == nil {
-		faults = append(faults, d.fault(1, "there is no header of kafka-consumer-perf-test; --hide-header leaves out what is needed to read it"))
+		faults = append(faults, d.fault(1,
+			"there is no header of kafka-consumer-perf-test; --hide-header leaves out what is needed to read it"))
 	}
 	if len(faults) == 0 && len(t.rows) == 0 {
-		faults = append(faults, d.fault(1+strings.Count(string(content), "\n"), "the output ends without a row of figures: the tool did not come to its end"))
+		faults = append(faults, d.fault(1+strings.Count(string(content), "\n"),
+			"the output ends without a row of figures: the tool did not come to its end"))
 	}
 	if len(faults) == 0 && !t.detailed && len(t.rows) > 1 {
-		faults = append(faults, d.fault(t.rows[1].line, "there is a second row of totals; give each run a file of its own"))
+		faults = append(faults, d.fault(t.rows[1].line,
+			"there is a second row of totals; give each run a file of its own"))
 	}
 	return t, errors.Join(faults...)
 }
@@ -117,7 +124,8 @@ func (t *consumerTable) header(d *draft, number int, cells []string) error {
 		return d.fault(number, "there is a second header; give each run a file of its own")
 	}
 	if !slices.Equal(cells, want) && !slices.Equal(cells, want[:consumerOlder]) {
-		return d.fault(number, "the columns are not those of kafka-consumer-perf-test: %s", shorten(strings.Join(cells, ", ")))
+		return d.fault(number, "the columns are not those of kafka-consumer-perf-test: %s",
+			shorten(strings.Join(cells, ", ")))
 	}
 	t.columns = cells
 	return nil
@@ -152,7 +160,8 @@ func (t *consumerTable) when(d *draft, row consumerRow, column string) (time.Tim
 	}
 	v, err := time.ParseInLocation(consumerTime, text, location)
 	if err != nil {
-		return time.Time{}, d.fault(row.line, "%s: %q is not a time as in 2026-11-21 20:15:00:123", column, row.cells[slices.Index(t.columns, column)])
+		return time.Time{}, d.fault(row.line, "%s: %q is not a time as in 2026-11-21 20:15:00:123", column,
+			row.cells[slices.Index(t.columns, column)])
 	}
 	return v, nil
 }
@@ -176,7 +185,8 @@ func (t *consumerTable) figures(d *draft, row consumerRow) (f consumerFigures, e
 		*want.into = v
 	}
 	if f.records < 0 {
-		faults = append(faults, d.fault(row.line, "data.consumed.in.nMsg: %v cannot be: it must be 0 or above", f.records))
+		faults = append(faults, d.fault(row.line, "data.consumed.in.nMsg: %v cannot be: it must be 0 or above",
+			f.records))
 	}
 	return f, errors.Join(faults...)
 }
@@ -203,7 +213,8 @@ func (t *consumerTable) totals(d *draft) error {
 		d.warn("joining the group took %.0f ms of its %v, as it says, which leaves none for reading (some versions count it wrongly): the rate is over the whole run", f.joiningMs, end.Sub(start))
 		joining, perSecond = 0, f.perSecond
 	default:
-		d.warn("joining the group took %v of its %v and is its warm-up here; with it the rate is %s", joining, end.Sub(start), unitPerSecond(f.perSecond))
+		d.warn("joining the group took %v of its %v and is its warm-up here; with it the rate is %s", joining,
+			end.Sub(start), unitPerSecond(f.perSecond))
 	}
 	d.Run.Delivery = result.Delivery{Delivered: count(f.records), DeliveredPerS: perSecond}
 	if joining > 0 {
@@ -241,14 +252,17 @@ func (t *consumerTable) intervals(d *draft) error {
 		}
 		switch {
 		case thread != 0:
-			faults = append(faults, d.fault(row.line, "threadId: %v; only the output of one thread can be read", thread))
+			faults = append(faults, d.fault(row.line, "threadId: %v; only the output of one thread can be read",
+				thread))
 		case end.Before(last):
 			faults = append(faults, d.fault(row.line, "time: it goes back"))
 		case f.records < before:
-			faults = append(faults, d.fault(row.line, "data.consumed.in.nMsg: it falls from %v to %v", before, f.records))
+			faults = append(faults, d.fault(row.line, "data.consumed.in.nMsg: it falls from %v to %v", before,
+				f.records))
 		}
 		d.Intervals = append(d.Intervals, result.Interval{
-			StartNs: int64(last.Sub(start)), EndNs: int64(end.Sub(start)), Phase: "measure", Delivered: count(f.records - before),
+			StartNs: int64(last.Sub(start)), EndNs: int64(end.Sub(start)), Phase: "measure",
+			Delivered: count(f.records - before),
 		})
 		last, before = end, f.records
 	}

@@ -215,7 +215,8 @@ func names(formats []Format) string {
 // knows more of it than its file did and has filled them in.
 func (r *Result) Known(paths ...string) {
 	imported := r.Run.Run.Imported
-	imported.CannotSay = slices.DeleteFunc(imported.CannotSay, func(open string) bool { return slices.Contains(paths, open) })
+	imported.CannotSay = slices.DeleteFunc(imported.CannotSay,
+		func(open string) bool { return slices.Contains(paths, open) })
 }
 
 // Save writes the run's folder below outDir and returns it.

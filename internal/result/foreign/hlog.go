@@ -48,7 +48,7 @@ func readHdrLog(d *draft, content []byte) error {
 	var strange []string
 	for _, tag := range sortedKeys(totals) {
 		if !strings.HasPrefix(tag, warmupTag) {
-			d.metric(tag, times(totals[tag].Distribution()), timeFields...)
+			d.metric(tag, result.TimeOf(totals[tag].Distribution()), timeFields...)
 		}
 		if !ourMetric(tag) {
 			strange = append(strange, tag)
@@ -78,14 +78,6 @@ func readHdrLog(d *draft, content []byte) error {
 var timeFields = []string{
 	"count", "min_ns", "mean_ns", "stddev_ns", "p50_ns", "p75_ns", "p90_ns", "p95_ns", "p99_ns", "p99_5_ns", "p99_9_ns",
 	"p99_99_ns", "max_ns", "out_of_range",
-}
-
-func times(t latency.Distribution) result.Time {
-	return result.Time{
-		Count: t.Count, MinNs: t.MinNs, MeanNs: t.MeanNs, StddevNs: t.StddevNs,
-		P50Ns: t.P50Ns, P75Ns: t.P75Ns, P90Ns: t.P90Ns, P95Ns: t.P95Ns, P99Ns: t.P99Ns, P995Ns: t.P995Ns,
-		P999Ns: t.P999Ns, P9999Ns: t.P9999Ns, MaxNs: t.MaxNs, Negative: t.Negative, OutOfRange: t.OutOfRange,
-	}
 }
 
 // hdrEntry is one line of a log. Its histogram stays as it is written until it is
@@ -205,7 +197,8 @@ func (d *draft) hdrEntry(line string) (entry hdrEntry, err error) {
 	}
 	fields := strings.Split(line, ",")
 	if len(fields) != 4 {
-		return entry, fmt.Errorf("%d fields after the tag, and there should be start, length, max and histogram", len(fields))
+		return entry, fmt.Errorf("%d fields after the tag, and there should be start, length, max and histogram",
+			len(fields))
 	}
 	if entry.start, err = seconds(fields[0]); err != nil {
 		return entry, err
@@ -342,7 +335,8 @@ func (l *hdrLog) read(d *draft) (totals map[string]*latency.Histogram, err error
 		mergeInto(totals, e.tag, h)
 		mergeInto(stretch, metric, h)
 		if s := stretch[metric].Summary(); s.Count > 0 {
-			d.Intervals[len(d.Intervals)-1].Time[metric] = result.IntervalTime{Count: s.Count, P50Ns: s.P50Ns, P99Ns: s.P99Ns, MaxNs: s.MaxNs}
+			d.Intervals[len(d.Intervals)-1].Time[metric] = result.IntervalTime{Count: s.Count, P50Ns: s.P50Ns,
+				P99Ns: s.P99Ns, MaxNs: s.MaxNs}
 		}
 		d.lengthS = max(d.lengthS, e.end.Seconds())
 	}
@@ -355,7 +349,8 @@ func (e hdrEntry) interval() result.Interval {
 	if e.end <= 0 && e.start < 0 {
 		phase = "warm-up"
 	}
-	return result.Interval{StartNs: int64(e.start), EndNs: int64(e.end), Phase: phase, Time: map[string]result.IntervalTime{}}
+	return result.Interval{StartNs: int64(e.start), EndNs: int64(e.end), Phase: phase,
+		Time: map[string]result.IntervalTime{}}
 }
 
 func mergeInto(sums map[string]*latency.Histogram, name string, h *latency.Histogram) {

@@ -130,7 +130,8 @@ func readOMB(d *draft, content []byte) error {
 	if err != nil {
 		return err
 	}
-	doc.need("publishRate", "aggregatedPublishLatencyAvg", "aggregatedPublishLatency50pct", "aggregatedPublishLatency99pct", "aggregatedPublishLatencyMax")
+	doc.need("publishRate", "aggregatedPublishLatencyAvg", "aggregatedPublishLatency50pct",
+		"aggregatedPublishLatency99pct", "aggregatedPublishLatencyMax")
 	f.check(doc)
 	if err := doc.err(); err != nil {
 		return err
@@ -154,7 +155,8 @@ func (f *ombFile) check(doc *document) {
 		doc.wrong("publishRate", "it is empty: nothing was measured")
 	}
 	lists := map[string][]number{
-		"publishRate": f.PublishRate, "publishErrorRate": f.ErrorRate, "consumeRate": f.ConsumeRate, "backlog": f.Backlog,
+		"publishRate": f.PublishRate, "publishErrorRate": f.ErrorRate, "consumeRate": f.ConsumeRate,
+		"backlog": f.Backlog,
 	}
 	for _, m := range ombMetrics {
 		p50, p99, highest := m.lists(f)
@@ -230,7 +232,8 @@ func (f *ombFile) distribution(d *draft, m ombMetric) {
 	}{
 		{"50pct", "p50_ns", 50, &t.P50Ns}, {"75pct", "p75_ns", 75, &t.P75Ns}, {"", "p90_ns", 90, &t.P90Ns},
 		{"95pct", "p95_ns", 95, &t.P95Ns}, {"99pct", "p99_ns", 99, &t.P99Ns}, {"", "p99_5_ns", 99.5, &t.P995Ns},
-		{"999pct", "p99_9_ns", 99.9, &t.P999Ns}, {"9999pct", "p99_99_ns", 99.99, &t.P9999Ns}, {"Max", "max_ns", 100, &t.MaxNs},
+		{"999pct", "p99_9_ns", 99.9, &t.P999Ns}, {"9999pct", "p99_99_ns", 99.99, &t.P9999Ns},
+		{"Max", "max_ns", 100, &t.MaxNs},
 	} {
 		v, there := f.aggregates["aggregated"+m.stem+p.suffix]
 		if !there {
@@ -283,7 +286,8 @@ func (f *ombFile) series(d *draft) {
 				continue
 			}
 			i.Time[m.metric] = result.IntervalTime{
-				Count: records, P50Ns: nanos(at(p50, n), m.unit), P99Ns: nanos(at(p99, n), m.unit), MaxNs: nanos(at(highest, n), m.unit),
+				Count: records, P50Ns: nanos(at(p50, n), m.unit), P99Ns: nanos(at(p99, n), m.unit),
+				MaxNs: nanos(at(highest, n), m.unit),
 			}
 		}
 		d.Intervals = append(d.Intervals, i)

@@ -115,7 +115,8 @@ func (d *draft) producerOutput(content []byte) (*producerOutput, error) {
 		}
 	}
 	if len(faults) == 0 && !out.total.isTotal {
-		faults = append(faults, d.fault(1+strings.Count(string(content), "\n"), "the output ends without its line of totals (… ms 50th, … ms 99.9th.): the tool did not come to its end"))
+		faults = append(faults, d.fault(1+strings.Count(string(content), "\n"),
+			"the output ends without its line of totals (… ms 50th, … ms 99.9th.): the tool did not come to its end"))
 	}
 	if !out.total.steady {
 		out.warmup = 0
@@ -127,7 +128,8 @@ func (d *draft) producerOutput(content []byte) (*producerOutput, error) {
 func (d *draft) producerRow(number int, line string) (producerRow, error) {
 	m := producerLine.FindStringSubmatch(line)
 	if m == nil {
-		return producerRow{}, d.fault(number, "%q is not a whole line of kafka-producer-perf-test, with decimal points as in 9984.4", shorten(line))
+		return producerRow{}, d.fault(number,
+			"%q is not a whole line of kafka-producer-perf-test, with decimal points as in 9984.4", shorten(line))
 	}
 	row := producerRow{line: number, steady: m[2] != ""}
 	var err error
@@ -172,7 +174,8 @@ func shorten(line string) string {
 // series lays the interval lines end to end: the tool does not say when each
 // began. Those of the warm-up end at zero.
 func (out *producerOutput) series(d *draft) {
-	d.tells("intervals.start_ns", "intervals.end_ns", "intervals.acked", "intervals.time.count", "intervals.time.max_ns")
+	d.tells("intervals.start_ns", "intervals.end_ns", "intervals.acked", "intervals.time.count",
+		"intervals.time.max_ns")
 	warm, warmNs := out.warm()
 	if out.warmup > 0 {
 		d.phase("warm-up", -warmNs, 0)
@@ -225,10 +228,12 @@ func (d *draft) producerCaveats(out *producerOutput) {
 	d.warn("whether a load was to be offered it does not say; --throughput is a ceiling, and what stays below it is counted nowhere")
 	d.warn("its times are whole milliseconds; one below a millisecond is printed as 0")
 	if out.total.records > percentileSamples {
-		d.warn("its percentiles are of %s of the %s records, its mean and maximum of all", thousands(percentileSamples), thousands(out.total.records))
+		d.warn("its percentiles are of %s of the %s records, its mean and maximum of all",
+			thousands(percentileSamples), thousands(out.total.records))
 	}
 	if out.warmup > 0 {
-		d.warn("the first %s records, its warm-up, are in no figure; its interval lines were laid end to end", thousands(out.warmup))
+		d.warn("the first %s records, its warm-up, are in no figure; its interval lines were laid end to end",
+			thousands(out.warmup))
 	} else {
 		d.warn("there is no warm-up: connecting, the first batches and the JVM's compiling are in the figures; its interval lines were laid end to end")
 	}

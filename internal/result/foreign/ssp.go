@@ -152,8 +152,9 @@ func readSSP(d *draft, content []byte) error {
 // check looks for what cannot be, line by line.
 func (f *sspFile) check(doc *document) {
 	doc.notNegative(map[string]float64{
-		"config.duration_s": f.Config.DurationS, "config.warmup_s": f.Config.WarmupS, "config.target_rate": f.Config.Rate,
-		"config.burst_rate": f.Config.BurstRate, "config.linger_ms": f.Config.LingerMs,
+		"config.duration_s": f.Config.DurationS, "config.warmup_s": f.Config.WarmupS,
+		"config.target_rate": f.Config.Rate,
+		"config.burst_rate":  f.Config.BurstRate, "config.linger_ms": f.Config.LingerMs,
 		"config.message_size": float64(f.Config.RecordBytes), "config.batch_bytes": float64(f.Config.BatchBytes),
 		"config.partitions": float64(f.Config.Partitions), "config.producers": float64(f.Config.Producers),
 		"final.elapsed_s": f.Final.ElapsedS, "final.messages_sent": float64(f.Final.Sent),
@@ -207,8 +208,9 @@ func (f *sspFile) times(d *draft) {
 		d.metric(name, result.Time{
 			Count: t.Count, MinNs: nanos(t.Min, 1e6), MeanNs: t.Mean * 1e6, StddevNs: t.StdDev * 1e6,
 			P50Ns: nanos(t.P50, 1e6), P75Ns: nanos(t.P75, 1e6), P90Ns: nanos(t.P90, 1e6), P95Ns: nanos(t.P95, 1e6),
-			P99Ns: nanos(t.P99, 1e6), P995Ns: nanos(t.P995, 1e6), P999Ns: nanos(t.P999, 1e6), P9999Ns: nanos(t.P9999, 1e6),
-			MaxNs: nanos(t.Max, 1e6),
+			P99Ns: nanos(t.P99, 1e6), P995Ns: nanos(t.P995, 1e6), P999Ns: nanos(t.P999, 1e6),
+			P9999Ns: nanos(t.P9999, 1e6),
+			MaxNs:   nanos(t.Max, 1e6),
 		}, "count", "min_ns", "mean_ns", "stddev_ns", "p50_ns", "p75_ns", "p90_ns", "p95_ns", "p99_ns", "p99_5_ns", "p99_9_ns", "p99_99_ns", "max_ns")
 	}
 }
@@ -222,7 +224,8 @@ func (f *sspFile) phases(d *draft) {
 	if at := time.Duration(f.Config.PhaseAt); at > 0 {
 		d.Events = append(d.Events, result.Event{
 			AtNs: int64(at), Kind: "consumer", What: "the work changes",
-			Reason: fmt.Sprintf("from %v to %v a record, as configured", time.Duration(f.Config.ConsumerDelay), time.Duration(f.Config.PhaseDelay)),
+			Reason: fmt.Sprintf("from %v to %v a record, as configured", time.Duration(f.Config.ConsumerDelay),
+				time.Duration(f.Config.PhaseDelay)),
 		})
 	}
 }
@@ -258,7 +261,8 @@ func (f *sspFile) codecs(d *draft) {
 		}
 		d.Run.Compression = append(d.Run.Compression, row)
 	}
-	for _, field := range []string{"batches", "batch_bytes", "ratio", "compress_mb_per_s", "used_by_this_run", "uncompressed_bytes", "compressed_bytes"} {
+	for _, field := range []string{"batches", "batch_bytes", "ratio", "compress_mb_per_s", "used_by_this_run",
+		"uncompressed_bytes", "compressed_bytes"} {
 		d.tells("compression." + field)
 	}
 }

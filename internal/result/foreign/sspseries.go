@@ -22,7 +22,8 @@ func (f *sspFile) series(d *draft) {
 		lengthS := p.ElapsedS - fromS
 		i := result.Interval{
 			StartNs: nanos(fromS, 1e9), EndNs: nanos(p.ElapsedS, 1e9), Phase: "measure",
-			Acked: count(p.SentPerS * lengthS), Delivered: count(p.RecvPerS * lengthS), Time: map[string]result.IntervalTime{},
+			Acked: count(p.SentPerS * lengthS), Delivered: count(p.RecvPerS * lengthS),
+			Time: map[string]result.IntervalTime{},
 		}
 		addTime(&i, "send_service_time", i.Acked, p.AckP50, p.AckP99)
 		addTime(&i, "e2e_service_time", i.Delivered, p.E2EP50, p.E2EP99)
@@ -111,7 +112,8 @@ func (f *sspFile) lag(d *draft) {
 	}
 	d.Run.Lag.PeakRecords, d.Run.Lag.FinalRecords = peak, &f.LagSummary.Final
 	if peak != nil && *peak < f.LagSummary.Peak {
-		d.warn("its peak lag of %s was in the warm-up; that of the measured window is %s", thousands(f.LagSummary.Peak), thousands(*peak))
+		d.warn("its peak lag of %s was in the warm-up; that of the measured window is %s",
+			thousands(f.LagSummary.Peak), thousands(*peak))
 	}
 }
 

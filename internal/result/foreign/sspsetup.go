@@ -75,7 +75,8 @@ func (f *sspFile) arrival() object {
 
 func (f *sspFile) consume() object {
 	work := func(delay goTime) object {
-		return object{"time": unit.Duration(delay).String(), "jitter": unit.Duration(f.Config.ConsumerJitter).String(), "distribution": "uniform"}
+		return object{"time": unit.Duration(delay).String(),
+			"jitter": unit.Duration(f.Config.ConsumerJitter).String(), "distribution": "uniform"}
 	}
 	consume := object{"consumers": f.Config.Consumers, "parallel": "partition", "work": work(f.Config.ConsumerDelay)}
 	if at := unit.Duration(f.Config.PhaseAt); at > 0 {
@@ -103,14 +104,16 @@ func (f *sspFile) caveats(d *draft) {
 	d.warn("its latencies begin when a record is sent, after any wait for the gate or the pacer: they are service times, and coordinated omission is not accounted for")
 	received := "left-over records of the warm-up are counted in the run"
 	if n.Received > n.Sent {
-		received = fmt.Sprintf("%s records were received of %s sent: %s", thousands(n.Received), thousands(n.Sent), received)
+		received = fmt.Sprintf("%s records were received of %s sent: %s", thousands(n.Received), thousands(n.Sent),
+			received)
 	}
 	d.warn("the warm-up warms nothing, as clients are made anew at its end, and %s", received)
 	d.warn("its lag and process samples count time from before the warm-up; they are moved by its %v, and stand late by what making the clients took",
 		time.Duration(nanos(c.WarmupS, 1e9)))
 	d.warn("its lag counts records that were delivered and not yet committed: about a second's worth, without any backlog")
 	if c.Consumers != 1 {
-		d.warn("consumers is %d, and one member reads all %d partitions whatever the setting", c.Consumers, c.Partitions)
+		d.warn("consumers is %d, and one member reads all %d partitions whatever the setting", c.Consumers,
+			c.Partitions)
 	}
 	d.warn("negative latencies were dropped, sequence numbers never checked, and its CPU figures, which count idle time, are left out")
 	if c.MaxLag > 0 {
@@ -125,7 +128,8 @@ func (f *sspFile) bursts() string {
 	if f.Config.BurstRate == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" (%s for %v in every %v)", perSecond(f.Config.BurstRate), time.Duration(f.Config.BurstLength), time.Duration(f.Config.BurstPeriod))
+	return fmt.Sprintf(" (%s for %v in every %v)", perSecond(f.Config.BurstRate), time.Duration(f.Config.BurstLength),
+		time.Duration(f.Config.BurstPeriod))
 }
 
 func unitPerSecond(rate float64) string { return unit.PerSecond(rate) }

@@ -63,7 +63,8 @@ func Of(r *result.Run) result.System {
 		s.Findings = append(s.Findings, found...)
 	}
 	if len(s.Findings) == 0 {
-		s.Findings = append(s.Findings, fmt.Sprintf("%s came through, of %s", unit.PerSecond(Reached(r)), unit.PerSecond(r.Load.OfferedPerS)))
+		s.Findings = append(s.Findings,
+			fmt.Sprintf("%s came through, of %s", unit.PerSecond(Reached(r)), unit.PerSecond(r.Load.OfferedPerS)))
 	}
 	return s
 }
@@ -107,10 +108,13 @@ func lost(r *result.Run) (found []string) {
 
 func unavailable(r *result.Run) (found []string) {
 	if gap := ackGap(r); gap >= longestGap {
-		found = append(found, fmt.Sprintf("a partition had no acknowledgement for %s, though records waited for one", unit.Nanos(int64(gap))))
+		found = append(found, fmt.Sprintf("a partition had no acknowledgement for %s, though records waited for one",
+			unit.Nanos(int64(gap))))
 	}
-	if refused := r.Load.Failed + r.Load.Unknown; float64(refused) >= mostRefused*float64(r.Load.Scheduled) && refused > 0 {
-		found = append(found, fmt.Sprintf("%s of the scheduled failed, or nobody knows what became of them", share(refused, r.Load.Scheduled)))
+	if refused := r.Load.Failed + r.Load.Unknown; float64(refused) >= mostRefused*float64(r.Load.Scheduled) &&
+		refused > 0 {
+		found = append(found, fmt.Sprintf("%s of the scheduled failed, or nobody knows what became of them",
+			share(refused, r.Load.Scheduled)))
 	}
 	return found
 }
@@ -138,7 +142,8 @@ func overloaded(r *result.Run) (found []string) {
 		found = append(found, records(n)+" still waiting at the source at the end")
 	}
 	if n := r.Load.ShedByReason["queue_full"]; n > 0 {
-		found = append(found, share(n, r.Load.Scheduled)+" of the scheduled was shed, because the queue at the source was full")
+		found = append(found, share(n,
+			r.Load.Scheduled)+" of the scheduled was shed, because the queue at the source was full")
 	}
 	if admitted := admittedPerS(r); r.Scenario.Get("consume.hold") == "" && !KeepsUp(r, admitted) {
 		found = append(found, fmt.Sprintf("it did not keep up: %s of %s came through in the measured window",

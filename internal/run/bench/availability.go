@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
-	"kafkabench.example/kafka-bench/internal/load"
 	"kafkabench.example/kafka-bench/internal/measure/latency"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/result"
 )
@@ -48,13 +48,13 @@ func (r *run) availability() *result.Availability {
 	if !known {
 		return nil
 	}
-	reaches := func(g load.Gap) bool { return g.FromNs <= to && g.ToNs > from }
+	reaches := func(g snapshot.Gap) bool { return g.FromNs <= to && g.ToNs > from }
 	a := &result.Availability{AckGaps: r.ackGaps(reaches), BrokenToEnd: to >= r.axis.End()}
 	if worst := longest(a.AckGaps); worst != nil {
 		a.AckGapMaxNs = worst.ToNs - worst.FromNs
 	}
 	r.addDeliveryGaps(a, from, to)
-	a.AckGapElsewhere = longest(r.ackGaps(func(g load.Gap) bool { return !reaches(g) }))
+	a.AckGapElsewhere = longest(r.ackGaps(func(g snapshot.Gap) bool { return !reaches(g) }))
 	if looked {
 		under, leaderless, changes := shown.under.Seconds(), shown.leaderless.Seconds(), shown.changes
 		a.UnderReplicatedS, a.LeaderlessS, a.LeaderChanges = &under, &leaderless, &changes
@@ -70,13 +70,13 @@ func (r *run) availability() *result.Availability {
 
 // ackGaps are the longest time without an acknowledgement in each partition, of those
 // that count, and of the partitions that have one.
-func (r *run) ackGaps(counts func(load.Gap) bool) []result.AckGap {
+func (r *run) ackGaps(counts func(snapshot.Gap) bool) []result.AckGap {
 	return worstGaps(r.producers.AckGaps(), r.axis.End(), counts)
 }
 
 // worstGaps are the longest gap in each partition, of those that count until an end, and
 // of the partitions that have one.
-func worstGaps(partitions []load.Gaps, end int64, counts func(load.Gap) bool) []result.AckGap {
+func worstGaps(partitions []snapshot.Gaps, end int64, counts func(snapshot.Gap) bool) []result.AckGap {
 	all := []result.AckGap{}
 	for p, gaps := range partitions {
 		worst := result.AckGap{Partition: int32(p)}
@@ -97,7 +97,7 @@ func worstGaps(partitions []load.Gaps, end int64, counts func(load.Gap) bool) []
 // records when every broker serves again. A gap that begins in that time counts, and lasts
 // until the delivery that ends it, be it in the drain.
 func (r *run) addDeliveryGaps(a *result.Availability, from, to int64) {
-	counts := func(g load.Gap) bool { return g.FromNs <= to && g.ToNs > from && g.FromNs < r.axis.End() }
+	counts := func(g snapshot.Gap) bool { return g.FromNs <= to && g.ToNs > from && g.FromNs < r.axis.End() }
 	var all []result.AckGap
 	for i, g := range r.groups {
 		gaps := g.DeliveryGaps()
@@ -122,7 +122,7 @@ func (r *run) addDeliveryGaps(a *result.Availability, from, to int64) {
 
 // waitedInVain is a group's gaps where something was acknowledged by the end of a drain
 // that gave up and never handed over: since the last delivery records waited.
-func (r *run) waitedInVain(group int, gaps []load.Gaps) []load.Gaps {
+func (r *run) waitedInVain(group int, gaps []snapshot.Gaps) []snapshot.Gaps {
 	if r.drained || len(r.atStop) <= group {
 		return gaps
 	}
@@ -375,7 +375,7 @@ func (r *run) warningsOfTheAcks() []string {
 	if r.replicas != nil || r.gate != nil {
 		return nil
 	}
-	worst := longest(r.ackGaps(func(load.Gap) bool { return true }))
+	worst := longest(r.ackGaps(func(snapshot.Gap) bool { return true }))
 	if worst == nil || worst.ToNs-worst.FromNs < int64(longGap) {
 		return nil
 	}

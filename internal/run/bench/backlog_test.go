@@ -9,6 +9,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/load"
 	"kafkabench.example/kafka-bench/internal/measure/latency"
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
@@ -36,21 +37,21 @@ func (r *readings) next(of string) int64 {
 	return int64(len(r.of))
 }
 
-func (g receiving) Reached() []load.Reached {
-	return []load.Reached{{Position: 1, Arrived: g.readings.next("arrived"), Awaited: []ledger.Awaited{{Next: 1}}}}
+func (g receiving) Reached() []snapshot.Reached {
+	return []snapshot.Reached{{Position: 1, Arrived: g.readings.next("arrived"), Awaited: []ledger.Awaited{{Next: 1}}}}
 }
 
-func (g receiving) Received() load.Received {
-	return load.Received{Unique: g.readings.next("received")}
+func (g receiving) Received() snapshot.Received {
+	return snapshot.Received{Unique: g.readings.next("received")}
 }
 
-func (s offering) Sent() (warmup, measured load.Sent) {
+func (s offering) Sent() (warmup, measured snapshot.Sent) {
 	s.readings.next("sent")
-	return warmup, load.Sent{Acked: s.acked}
+	return warmup, snapshot.Sent{Acked: s.acked}
 }
 
-func (s offering) Behind([][]ledger.Awaited) load.Behind {
-	return load.Behind{AckedIn: []int64{s.readings.next("behind")}, OldestDueNs: []int64{0}, OpenRecords: []int64{1}}
+func (s offering) Behind([][]ledger.Awaited) snapshot.Behind {
+	return snapshot.Behind{AckedIn: []int64{s.readings.next("behind")}, OldestDueNs: []int64{0}, OpenRecords: []int64{1}}
 }
 
 func (r *readings) run() *run {

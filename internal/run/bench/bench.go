@@ -23,7 +23,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/kafka/probe"
-	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/run/remote"
@@ -131,7 +131,7 @@ func (r *run) offer(ctx context.Context) {
 	r.startSamplers()
 	r.producers.Start()
 	reads := readsFill(r.cfg.Scenario) && r.cfg.Scenario.Consume.Hold.Off()
-	var before []load.MemberCounts // who is let go with the window may have polled before it is read
+	var before []snapshot.MemberCounts // who is let go with the window may have polled before it is read
 	if r.readOnly() && !reads && r.sleepUntil(ctx, r.startedNs) {
 		r.noteHeld() // before the first of it is read, unless a warm-up reads on
 		if warmup == 0 {
@@ -379,7 +379,7 @@ func (r *run) readEnds(ctx context.Context) {
 
 // reachedAll tells whether all groups have come to these offsets.
 func (r *run) reachedAll(ends []int64) bool {
-	behind := func(reached []load.Reached) bool { return !reachedAll(reached, ends) }
+	behind := func(reached []snapshot.Reached) bool { return !reachedAll(reached, ends) }
 	return !slices.ContainsFunc(r.groups.positionsOf(), behind)
 }
 

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
@@ -102,7 +102,7 @@ func (r *run) note(c result.Change) {
 type standing struct {
 	at        int64
 	scheduled int64
-	received  []load.Received // by group
+	received  []snapshot.Received // by group
 	backlogs  []backlog
 }
 

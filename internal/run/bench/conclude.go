@@ -6,9 +6,9 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/kafka/probe"
-	"kafkabench.example/kafka-bench/internal/load"
 	"kafkabench.example/kafka-bench/internal/measure/latency"
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/bottleneck"
@@ -155,7 +155,7 @@ func (r *run) perS(n int64) float64 {
 
 func (r *run) closedLoop() bool { return r.arrivals == nil && !r.readOnly() }
 
-func (r *run) load(s load.Sent, ackedInWindow int64) result.Load {
+func (r *run) load(s snapshot.Sent, ackedInWindow int64) result.Load {
 	l := result.Load{
 		ClosedLoop: r.closedLoop(), OfferedPerS: r.perS(s.Scheduled),
 		Scheduled: s.Scheduled, Admitted: s.Admitted, Deferred: s.Deferred(), Shed: s.Shed(),
@@ -171,7 +171,7 @@ func (r *run) load(s load.Sent, ackedInWindow int64) result.Load {
 	}
 	if !l.ClosedLoop && !r.readOnly() {
 		gap := int64(0)
-		if worst := longest(r.ackGaps(func(load.Gap) bool { return true })); worst != nil {
+		if worst := longest(r.ackGaps(func(snapshot.Gap) bool { return true })); worst != nil {
 			gap = worst.ToNs - worst.FromNs
 		}
 		l.AckGapMaxNs = &gap
@@ -185,7 +185,7 @@ func (r *run) load(s load.Sent, ackedInWindow int64) result.Load {
 
 // warmupLoad is the warm-up's side of the books, with the fill that the consumers
 // read; its rates are its own, over its own length.
-func (r *run) warmupLoad(s load.Sent) result.Load {
+func (r *run) warmupLoad(s snapshot.Sent) result.Load {
 	offered := s.Scheduled
 	s.Add(r.fillRead().sent)
 	l := result.Load{
@@ -233,7 +233,7 @@ func (r *run) deliveries(books []ledger.Books, measured bool, scheduled int64) r
 
 // unread is how many records groups have not read of what the topic held, where
 // that is all there is to read.
-func (r *run) unread(reached [][]load.Reached) (sum int64) {
+func (r *run) unread(reached [][]snapshot.Reached) (sum int64) {
 	if r.there == nil {
 		return 0
 	}
@@ -265,7 +265,7 @@ func added(sum, b ledger.Book) ledger.Book {
 }
 
 // delivery is what groups received of the records that were scheduled for them.
-func (r *run) delivery(b ledger.Book, scheduled int64, received load.Received) result.Delivery {
+func (r *run) delivery(b ledger.Book, scheduled int64, received snapshot.Received) result.Delivery {
 	if len(r.groups) == 0 {
 		return result.Delivery{}
 	}
@@ -293,7 +293,7 @@ func (r *run) delivery(b ledger.Book, scheduled int64, received load.Received) r
 	return d
 }
 
-func (r *run) times(sent load.Sent) map[string]result.Time {
+func (r *run) times(sent snapshot.Sent) map[string]result.Time {
 	times := make(map[string]result.Time)
 	for m := range latency.Metric(latency.NumMetrics) {
 		if d := r.collector.TotalsAmong(m, r.population(m, sent)); d.Count+d.NotEnded > 0 {
@@ -307,7 +307,7 @@ func (r *run) times(sent load.Sent) map[string]result.Time {
 // been acknowledged, delivered or processed before the run ended. What was shed never
 // was a record. Of a response time that did not end it is known that it took at least
 // from the window's end to the run's, because none was due later.
-func (r *run) population(m latency.Metric, sent load.Sent) latency.Population {
+func (r *run) population(m latency.Metric, sent snapshot.Sent) latency.Population {
 	none := latency.Population{Open: latency.NumMetrics}
 	of := none
 	of.Records = sent.Scheduled - sent.Shed()
@@ -412,7 +412,7 @@ func (r *run) drainedNs() int64 {
 
 // consumer says how busy groups were between two readings of what their members
 // did.
-func (r *run) consumer(gs groups, before, after []load.MemberCounts) result.Consumer {
+func (r *run) consumer(gs groups, before, after []snapshot.MemberCounts) result.Consumer {
 	if len(gs) == 0 {
 		return result.Consumer{}
 	}
@@ -446,7 +446,7 @@ func (r *run) consumer(gs groups, before, after []load.MemberCounts) result.Cons
 	return c
 }
 
-func (r *run) backpressure(sent load.Sent) *result.Backpressure {
+func (r *run) backpressure(sent snapshot.Sent) *result.Backpressure {
 	if r.gate == nil {
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/load"
 	"kafkabench.example/kafka-bench/internal/measure/latency"
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 )
 
@@ -29,7 +30,7 @@ func TestTimesAreOfAllRecords(t *testing.T) {
 	recorder.RecordN(true, latency.SendServiceTime, 2*ms, 950)
 	r.collector.Add(recorder)
 	r.collector.Collect()
-	times := r.times(load.Sent{Scheduled: 1200, ShedByGate: 200})
+	times := r.times(snapshot.Sent{Scheduled: 1200, ShedByGate: 200})
 
 	is := func(ns, want int64) bool { return ns >= want-want/1000 && ns <= want+want/1000 }
 	e2e := times["e2e_response_time"]
@@ -56,11 +57,11 @@ func TestTimesAreOfAllRecords(t *testing.T) {
 		}
 	}
 	r.groups = append(r.groups, silent{}) // which got nothing
-	if both := r.times(load.Sent{Scheduled: 1000})["e2e_response_time"]; both.Count != 210 || both.NotEnded != 1790 {
+	if both := r.times(snapshot.Sent{Scheduled: 1000})["e2e_response_time"]; both.Count != 210 || both.NotEnded != 1790 {
 		t.Errorf("of two groups the response times are %+v", both)
 	}
 	r.stamped = false
-	if e2e, some := r.times(load.Sent{Scheduled: 1000})["e2e_response_time"]; some && e2e.NotEnded > 0 {
+	if e2e, some := r.times(snapshot.Sent{Scheduled: 1000})["e2e_response_time"]; some && e2e.NotEnded > 0 {
 		t.Errorf("without stamps nobody knows which did not arrive, and the response times are %+v", e2e)
 	}
 }
@@ -68,18 +69,18 @@ func TestTimesAreOfAllRecords(t *testing.T) {
 // handed is a group that was handed records, and whose last came at a time.
 type handed struct {
 	group
-	received load.Received
+	received snapshot.Received
 	last     int64
 }
 
-func (h handed) Received() load.Received { return h.received }
+func (h handed) Received() snapshot.Received { return h.received }
 
 // TestFirstDeliveriesAreTheRate: 3,000 records and 1,000 duplicates of them in 2 s.
 func TestFirstDeliveriesAreTheRate(t *testing.T) {
 	for _, stamped := range []bool{true, false} {
 		r := &run{axis: load.NewAxis(nil), groups: groups{handed{}}, stamped: stamped}
 		r.axis.Set(0, 2*time.Second)
-		d := r.delivery(ledger.Book{}, 3000, load.Received{Delivered: 4000, DeliveredInWindow: 4000, Unique: 3000, UniqueInWindow: 3000})
+		d := r.delivery(ledger.Book{}, 3000, snapshot.Received{Delivered: 4000, DeliveredInWindow: 4000, Unique: 3000, UniqueInWindow: 3000})
 		if d.DeliveredPerS != 1500 || d.DuplicatesPerS == nil || *d.DuplicatesPerS != 500 {
 			t.Errorf("stamped %t: %+v", stamped, d)
 		}
@@ -105,9 +106,9 @@ func TestDrainRate(t *testing.T) {
 		{"given up after 2 s, and 5 records more came", 0, 12_100 * ms, 0, true, 10_005, 10_000, 10_000 * ms, 2, 5000},
 	} {
 		r := &run{
-			axis: load.NewAxis(nil), groups: groups{handed{received: load.Received{UniqueAfter: c.after}}}, collector: &latency.Collector{},
+			axis: load.NewAxis(nil), groups: groups{handed{received: snapshot.Received{UniqueAfter: c.after}}}, collector: &latency.Collector{},
 			lag: &lagWatch{}, startedNs: -5_000 * ms, letGoNs: c.letGo, lateAtFinish: c.atFinish, drained: !c.undrained, finishedNs: 12_000 * ms,
-			atStop: [][]load.Reached{{{At: c.last}}}, cfg: Config{Scenario: scenario.Defaults()},
+			atStop: [][]snapshot.Reached{{{At: c.last}}}, cfg: Config{Scenario: scenario.Defaults()},
 		}
 		r.axis.Set(0, 10*time.Second)
 		if c.end != 0 {

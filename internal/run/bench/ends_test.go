@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
@@ -96,9 +97,9 @@ type bereft struct {
 	began time.Time
 }
 
-func (g *bereft) Begin()                       {}
-func (g *bereft) Processes() []*remote.Process { return nil }
-func (g *bereft) Positions() []load.Reached    { return []load.Reached{{Position: 5}} }
+func (g *bereft) Begin()                        {}
+func (g *bereft) Processes() []*remote.Process  { return nil }
+func (g *bereft) Positions() []snapshot.Reached { return []snapshot.Reached{{Position: 5}} }
 func (g *bereft) Dead() error {
 	if time.Since(g.began) < time.Second {
 		return nil

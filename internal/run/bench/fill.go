@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/load/send"
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
@@ -27,7 +29,7 @@ const maxFillers = 4
 // filling is what a topic was filled with, once it was.
 type filling struct {
 	done   result.Fill
-	sent   load.Sent
+	sent   snapshot.Sent
 	errors map[string]int64
 	books  []*ledger.Sender
 	acked  []int64 // by partition
@@ -57,7 +59,7 @@ func (r *run) fillTopic(ctx context.Context) error {
 	if !filled(r.cfg.Scenario) {
 		return nil
 	}
-	ps, err := load.OpenProducers(r.fillConfig())
+	ps, err := send.Open(r.fillConfig())
 	if err != nil {
 		return r.denied("the producers that fill the topic", err)
 	}
@@ -80,7 +82,7 @@ const beingFilled = "the topic was being filled"
 
 // fillConfig is what the filling producers are: the scenario's, but for their numbers,
 // their volume and their loop.
-func (r *run) fillConfig() load.ProducersConfig {
+func (r *run) fillConfig() send.Config {
 	s := r.cfg.Scenario
 	s.Load.Producers, s.Load.Clients, s.Load.Volume = fillers(s), 0, s.Topic.Fill
 	s.Backpressure = scenario.Backpressure{}
@@ -98,7 +100,7 @@ const fillLook = time.Second
 
 // awaitFill waits until everything is settled, or until it is plain that it never will
 // be.
-func (r *run) awaitFill(ctx context.Context, ps *load.Producers) error {
+func (r *run) awaitFill(ctx context.Context, ps *send.Producers) error {
 	tick := time.NewTicker(fillLook)
 	defer tick.Stop()
 	done := ps.Done()
@@ -126,7 +128,7 @@ func (r *run) awaitFill(ctx context.Context, ps *load.Producers) error {
 }
 
 // fillSoFar is how far a fill had come that did not end.
-func fillSoFar(s load.Sent) string {
+func fillSoFar(s snapshot.Sent) string {
 	return fmt.Sprintf("%s records were acknowledged, %s failed, %s were in flight", unit.Count(s.Acked), unit.Count(s.Failed+s.Unknown), unit.Count(s.InFlight()))
 }
 
@@ -147,7 +149,7 @@ const (
 // fillWatch tells how a fill goes from looks at its counts.
 type fillWatch struct {
 	patience time.Duration
-	before   load.Sent
+	before   snapshot.Sent
 	moved    time.Time // the last look at which a record had its fate; zero before the first
 }
 
@@ -155,7 +157,7 @@ func newFillWatch(deliveryTimeout time.Duration) *fillWatch {
 	return &fillWatch{patience: deliveryTimeout + fillPatience}
 }
 
-func (w *fillWatch) look(at time.Time, now load.Sent) fillState {
+func (w *fillWatch) look(at time.Time, now snapshot.Sent) fillState {
 	before := w.before
 	w.before = now
 	failed, acked := now.Failed+now.Unknown > before.Failed+before.Unknown, now.Acked > before.Acked
@@ -183,7 +185,7 @@ func refusedFill(errors map[string]int64) error {
 
 // keepFill keeps what the closed producers say of the fill, and warns of what is
 // missing in it.
-func (r *run) keepFill(ps *load.Producers, took time.Duration) {
+func (r *run) keepFill(ps *send.Producers, took time.Duration) {
 	sent, _ := ps.Sent()
 	r.fill = &filling{
 		done: result.Fill{

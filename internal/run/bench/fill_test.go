@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
 // TestFillWatch: a fill goes on as long as records are acknowledged, ends where the
@@ -13,11 +13,11 @@ func TestFillWatch(t *testing.T) {
 	begun := time.Date(2026, 11, 21, 20, 0, 0, 0, time.UTC)
 	type look struct {
 		after time.Duration
-		sent  load.Sent
+		sent  snapshot.Sent
 		want  fillState
 	}
-	sent := func(acked, failed int64) load.Sent {
-		return load.Sent{Scheduled: 100, Admitted: 100, Acked: acked, Failed: failed}
+	sent := func(acked, failed int64) snapshot.Sent {
+		return snapshot.Sent{Scheduled: 100, Admitted: 100, Acked: acked, Failed: failed}
 	}
 	for name, looks := range map[string][]look{
 		"it goes on": {

@@ -9,9 +9,10 @@ import (
 	"sync"
 
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
-	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/load/receive"
 	"kafkabench.example/kafka-bench/internal/measure/latency"
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
@@ -22,7 +23,7 @@ import (
 type groups []group
 
 // group is one consumer group, wherever its members are: in this process or in
-// others. The methods say what those of load.Group do.
+// others. The methods say what those of receive.Group do.
 type group interface {
 	AwaitReady(ctx context.Context) error
 	Release()
@@ -31,10 +32,10 @@ type group interface {
 	Err() error
 
 	// While it runs.
-	Reached() []load.Reached
-	Positions() []load.Reached // the cheap part of it
-	Received() load.Received
-	Counts() load.MemberCounts
+	Reached() []snapshot.Reached
+	Positions() []snapshot.Reached // the cheap part of it
+	Received() snapshot.Received
+	Counts() snapshot.MemberCounts
 	Working() bool
 	AddTo(*latency.Collector)
 	Wire() (driver.Wire, bool)
@@ -43,19 +44,19 @@ type group interface {
 	Start(number int) error
 	Leave(number int) error
 	CanKill() error
-	Kill(number int) (load.Loss, error)
+	Kill(number int) (snapshot.Loss, error)
 	Pause(number int) (how string, err error)
 	Resume(number int) error
 
 	// Once it was stopped.
 	Receivers() []*ledger.Receiver
-	DeliveryGaps() []load.Gaps // nil where not known
+	DeliveryGaps() []snapshot.Gaps // nil where not known
 
 	Workers() int
 	Settings() []driver.Setting
 }
 
-var _ group = (*load.Group)(nil)
+var _ group = (*receive.Group)(nil)
 
 // groupNames are the names of n groups of a run: the run's own, or for several the
 // run's with their numbers from 1 on.
@@ -71,8 +72,8 @@ func groupNames(run string, n int) []string {
 }
 
 // reached is how far each group has come in each partition.
-func (gs groups) reached() [][]load.Reached {
-	all := make([][]load.Reached, len(gs))
+func (gs groups) reached() [][]snapshot.Reached {
+	all := make([][]snapshot.Reached, len(gs))
 	for i, g := range gs {
 		all[i] = g.Reached()
 	}
@@ -81,8 +82,8 @@ func (gs groups) reached() [][]load.Reached {
 
 // positionsOf are how far each group has come in each partition, without what has
 // arrived: what may be asked many times in an interval.
-func (gs groups) positionsOf() [][]load.Reached {
-	all := make([][]load.Reached, len(gs))
+func (gs groups) positionsOf() [][]snapshot.Reached {
+	all := make([][]snapshot.Reached, len(gs))
 	for i, g := range gs {
 		all[i] = g.Positions()
 	}
@@ -105,7 +106,7 @@ func (gs groups) positions(n int) []int64 {
 }
 
 // received are the counts of all groups together.
-func (gs groups) received() (sum load.Received) {
+func (gs groups) received() (sum snapshot.Received) {
 	for _, g := range gs {
 		sum.Add(g.Received())
 	}
@@ -113,8 +114,8 @@ func (gs groups) received() (sum load.Received) {
 }
 
 // counts are what the members of each group did as clients.
-func (gs groups) counts() []load.MemberCounts {
-	all := make([]load.MemberCounts, len(gs))
+func (gs groups) counts() []snapshot.MemberCounts {
+	all := make([]snapshot.MemberCounts, len(gs))
 	for i, g := range gs {
 		all[i] = g.Counts()
 	}
@@ -170,7 +171,7 @@ func slowest(all []backlog) int {
 // backlogs are how far each group is behind that has come so far. What a group was
 // handed is read before what was acked: a record counts as backlog a moment too
 // long rather than too short. Where nobody produces, it is what the topic held.
-func (r *run) backlogs(reached [][]load.Reached) []backlog {
+func (r *run) backlogs(reached [][]snapshot.Reached) []backlog {
 	if r.there != nil {
 		return r.backlogsOf(reached, nil)
 	}
@@ -178,7 +179,7 @@ func (r *run) backlogs(reached [][]load.Reached) []backlog {
 }
 
 // backlogsOf is backlogs where it is known what was acked in each partition.
-func (r *run) backlogsOf(reached [][]load.Reached, acked []int64) []backlog {
+func (r *run) backlogsOf(reached [][]snapshot.Reached, acked []int64) []backlog {
 	all := make([]backlog, len(reached))
 	for i := range reached {
 		for p, at := range reached[i] {
@@ -201,7 +202,7 @@ func (r *run) backlogsOf(reached [][]load.Reached, acked []int64) []backlog {
 
 // allAwaited is, by partition and producer, what the group waits for that is the furthest
 // behind there. A queue, which has gaps, is alone.
-func allAwaited(reached [][]load.Reached) [][]ledger.Awaited {
+func allAwaited(reached [][]snapshot.Reached) [][]ledger.Awaited {
 	all := make([][]ledger.Awaited, len(reached[0]))
 	for p := range all {
 		all[p] = reached[0][p].Awaited
@@ -244,7 +245,7 @@ func (r *run) heldBy(group int) int64 {
 }
 
 // reachedAll tells whether a group has come to these offsets.
-func reachedAll(reached []load.Reached, ends []int64) bool {
+func reachedAll(reached []snapshot.Reached, ends []int64) bool {
 	for p, at := range reached {
 		if at.Position < ends[p] {
 			return false
@@ -254,7 +255,7 @@ func reachedAll(reached []load.Reached, ends []int64) bool {
 }
 
 // lastDelivery is when the last record was handed over, to any group.
-func lastDelivery(reached [][]load.Reached) int64 {
-	at := func(a, b load.Reached) int { return cmp.Compare(a.At, b.At) }
+func lastDelivery(reached [][]snapshot.Reached) int64 {
+	at := func(a, b snapshot.Reached) int { return cmp.Compare(a.At, b.At) }
 	return slices.MaxFunc(slices.Concat(reached...), at).At
 }

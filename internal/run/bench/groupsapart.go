@@ -10,6 +10,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/kafka/confine"
 	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/load/receive"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
@@ -56,7 +57,7 @@ func (r *run) openGroup(ctx context.Context, number int) (group, error) {
 		return r.openQueue(ctx)
 	}
 	if !r.consumersApart() {
-		return load.StartGroup(r.groupConfig(number))
+		return receive.Start(r.groupConfig(number))
 	}
 	if !r.cfg.canStart() {
 		return nil, errors.New("consumers in processes of their own need the program's own command line, which nobody gave")
@@ -124,7 +125,7 @@ func (w *worker) openGroup(a remote.GroupAssignment) (remote.OpenedGroup, error)
 	cfg.OnEvent = func(kind, what, reason string) {
 		w.tell(result.Event{AtNs: axis.Now(), Kind: kind, What: what, Reason: reason})
 	}
-	g, err := load.StartGroup(cfg)
+	g, err := receive.Start(cfg)
 	if err != nil {
 		return remote.OpenedGroup{}, err
 	}

@@ -3,8 +3,8 @@ package bench
 import (
 	"time"
 
-	"kafkabench.example/kafka-bench/internal/load"
 	"kafkabench.example/kafka-bench/internal/measure/latency"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
@@ -14,10 +14,10 @@ type counters struct {
 	at       int64 // the interval's end by name
 	began    int64 // when the reading began
 	span     int64 // how long it took, until usedAt
-	reached  [][]load.Reached
-	sent     load.Sent // of both phases
-	received load.Received
-	behind   load.Behind
+	reached  [][]snapshot.Reached
+	sent     snapshot.Sent // of both phases
+	received snapshot.Received
+	behind   snapshot.Behind
 	behindAt int64
 	recorded latency.Interval // valid until the next reading
 	queue    queueReading
@@ -180,14 +180,14 @@ func addUsage(iv *result.Interval, before, after counters) {
 // no answer.
 func (r *run) addLag(iv *result.Interval, c counters) (behind []backlog, oldestDue int64) {
 	if len(r.groups) == 0 {
-		return nil, load.NothingDue
+		return nil, snapshot.NothingDue
 	}
 	behind = r.backlogsOf(c.reached, c.behind.AckedIn)
 	if !r.endless() {
 		lead := behind[slowest(behind)]
 		iv.BacklogRecords, iv.BacklogPartition = lead.records, lead.partitions
 	}
-	oldestDue = load.NothingDue
+	oldestDue = snapshot.NothingDue
 	if r.stamped && !r.readOnly() {
 		var open int64
 		open, oldestDue = undelivered(c.behind, c.reached[0])
@@ -205,8 +205,8 @@ func (r *run) addLag(iv *result.Interval, c counters) (behind []backlog, oldestD
 
 // undelivered counts the records whose users have no answer, and tells when the oldest of
 // them was due.
-func undelivered(sent load.Behind, reached []load.Reached) (records, oldestDue int64) {
-	records, oldestDue = sent.WaitingRecords, load.NothingDue
+func undelivered(sent snapshot.Behind, reached []snapshot.Reached) (records, oldestDue int64) {
+	records, oldestDue = sent.WaitingRecords, snapshot.NothingDue
 	if records > 0 {
 		oldestDue = sent.WaitingDueNs
 	}

@@ -12,7 +12,9 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/kafka/probe"
 	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/load/receive"
 	"kafkabench.example/kafka-bench/internal/measure/latency"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/plan/arrival"
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
@@ -61,11 +63,11 @@ type run struct {
 	letGoNs               int64 // when consumers that were held were let go
 	lateAtFinish          int64 // first deliveries from the window's end until finishedNs
 	drained               bool
-	ends                  []int64          // of the partitions, once nothing is produced any more
-	seen                  seenEnds         // before they were final
-	atStop                [][]load.Reached // when the drain ended, by group
-	atStart, atEnd        reading          // of the measured window
-	held                  []backlog        // by group: what the topic held when the window began, where that is to be read
+	ends                  []int64              // of the partitions, once nothing is produced any more
+	seen                  seenEnds             // before they were final
+	atStop                [][]snapshot.Reached // when the drain ended, by group
+	atStart, atEnd        reading              // of the measured window
+	held                  []backlog            // by group: what the topic held when the window began, where that is to be read
 	warnings              []string
 	grouped               bool    // the groups may exist on the brokers
 	queue                 *queue  // what the consumers take records from, where that is a queue
@@ -348,7 +350,7 @@ func (r *run) openGroups(ctx context.Context) error {
 }
 
 // groupConfig is what a group is, the one of that number.
-func (r *run) groupConfig(number int) load.GroupConfig {
+func (r *run) groupConfig(number int) receive.Config {
 	c := r.cfg.Scenario.Consume
 	clientID, tell := "kafka-bench-"+r.writer.ID(), r.journal.now
 	if len(r.groupIDs) > 1 {
@@ -357,7 +359,7 @@ func (r *run) groupConfig(number int) load.GroupConfig {
 			r.journal.now(kind, fmt.Sprintf("group %d: %s", number+1, what), reason)
 		}
 	}
-	return load.GroupConfig{
+	return receive.Config{
 		Driver: r.cfg.Driver,
 		Client: driver.ConsumerConfig{
 			Brokers: r.cfg.Cluster.Bootstrap(), Access: r.access(), ClientID: clientID,

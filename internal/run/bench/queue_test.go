@@ -11,7 +11,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/load/queued"
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
@@ -23,7 +25,7 @@ import (
 func TestQuiet(t *testing.T) {
 	q := newQuiet(10 * time.Second)
 	at := func(s int, delivered, acked int64) bool {
-		return q.look(time.Unix(int64(s), 0), load.Received{Delivered: delivered}, load.QueueTotal{Acked: acked})
+		return q.look(time.Unix(int64(s), 0), snapshot.Received{Delivered: delivered}, snapshot.QueueTotal{Acked: acked})
 	}
 	for _, look := range []struct {
 		s                int
@@ -159,7 +161,7 @@ func (s *eventsSeen) Event(e result.Event)   { s.all = append(s.all, e) }
 
 // The words of the queue's errors are the load's, whatever is around them.
 func TestErrorsOfAQueue(t *testing.T) {
-	for from, to := range map[error]error{kmq.ErrExpired: load.ErrLockExpired, kmq.ErrLost: load.ErrLockLost, nil: nil} {
+	for from, to := range map[error]error{kmq.ErrExpired: queued.ErrLockExpired, kmq.ErrLost: queued.ErrLockLost, nil: nil} {
 		if got := inLoadsWords(from); !errors.Is(got, to) || !errors.Is(got, from) {
 			t.Errorf("%v is %v", from, got)
 		}

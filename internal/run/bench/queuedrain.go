@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
-	"kafkabench.example/kafka-bench/internal/load"
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/kmq"
 )
 
@@ -70,7 +70,7 @@ func newQuiet(length time.Duration) *quiet { return &quiet{length: length} }
 
 // look tells whether nothing was delivered and nothing acknowledged for the length; then
 // it begins anew.
-func (q *quiet) look(at time.Time, received load.Received, totals load.QueueTotal) bool {
+func (q *quiet) look(at time.Time, received snapshot.Received, totals snapshot.QueueTotal) bool {
 	now := [2]int64{received.Delivered, totals.Acked}
 	if q.since.IsZero() || now != q.before {
 		q.before, q.since = now, at

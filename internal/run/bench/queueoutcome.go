@@ -3,16 +3,16 @@ package bench
 import (
 	"fmt"
 
-	"kafkabench.example/kafka-bench/internal/load"
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
 // queueReading is how a queue stood at a moment.
 type queueReading struct {
-	totals  load.QueueTotal
-	counts  load.QueueCounts
+	totals  snapshot.QueueTotal
+	counts  snapshot.QueueCounts
 	traffic trafficReading
 }
 
@@ -25,7 +25,7 @@ func (r *run) readQueue() (q queueReading) {
 }
 
 // counts are the queue's own counters, of its members and of a tracker beside them.
-func (q *queue) counts() load.QueueCounts {
+func (q *queue) counts() snapshot.QueueCounts {
 	c := q.group.QueueCounts()
 	if q.tracker != nil {
 		s := q.tracker.Stats()

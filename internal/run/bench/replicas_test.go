@@ -9,6 +9,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/kafka/probe"
 	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
@@ -77,10 +78,10 @@ func TestReplicaWatchAccounts(t *testing.T) {
 // acknowledged is a sending side that has nothing but gaps.
 type acknowledged struct {
 	senders
-	gaps []load.Gaps
+	gaps []snapshot.Gaps
 }
 
-func (a acknowledged) AckGaps() []load.Gaps { return a.gaps }
+func (a acknowledged) AckGaps() []snapshot.Gaps { return a.gaps }
 
 // During lasts until everything is in sync again and every gap that began by then is
 // over; a gap that comes later is another matter.
@@ -91,27 +92,27 @@ func TestBrokenUntilAllIsAsBefore(t *testing.T) {
 	killed, killedForLong := kill, kill
 	killed.EndNs, killedForLong.EndNs = &back, &late
 	restarted := result.Fault{Name: "restart", Target: "broker 1", StartNs: 5 * s, EndNs: &back}
-	gaps := func(all ...load.Gap) []load.Gaps { return []load.Gaps{{All: all}} }
+	gaps := func(all ...snapshot.Gap) []snapshot.Gaps { return []snapshot.Gaps{{All: all}} }
 	never := replication{inSync: true, syncedNs: -1 << 62}
 	for _, test := range []struct {
 		name     string
 		faults   []result.Fault
 		shown    replication
-		gaps     []load.Gaps
+		gaps     []snapshot.Gaps
 		from, to int64
 		known    bool
 	}{
 		{name: "no fault", shown: never},
 		{name: "of a consumer", shown: never, faults: []result.Fault{{Name: "kill", Target: "consumer 1", StartNs: s}}},
-		{"until the acknowledgement", []result.Fault{killed}, never, gaps(load.Gap{FromNs: 4 * s, ToNs: 9 * s}), 5 * s, 9 * s, true},
-		{"until in sync", []result.Fault{restarted}, replication{inSync: true, syncedNs: 11 * s}, gaps(load.Gap{FromNs: 5 * s, ToNs: 6 * s}), 5 * s, 11 * s, true},
+		{"until the acknowledgement", []result.Fault{killed}, never, gaps(snapshot.Gap{FromNs: 4 * s, ToNs: 9 * s}), 5 * s, 9 * s, true},
+		{"until in sync", []result.Fault{restarted}, replication{inSync: true, syncedNs: 11 * s}, gaps(snapshot.Gap{FromNs: 5 * s, ToNs: 6 * s}), 5 * s, 11 * s, true},
 		{"until it serves", []result.Fault{restarted}, never, nil, 5 * s, 8 * s, true},
 		{"never in sync", []result.Fault{killed}, replication{syncedNs: 2 * s}, nil, 5 * s, 20 * s, true},
-		{"never back, and not missed yet", []result.Fault{kill}, never, gaps(load.Gap{FromNs: 5 * s, ToNs: 9 * s}), 5 * s, 20 * s, true},
+		{"never back, and not missed yet", []result.Fault{kill}, never, gaps(snapshot.Gap{FromNs: 5 * s, ToNs: 9 * s}), 5 * s, 20 * s, true},
 		{"back behind the window", []result.Fault{killedForLong}, never, nil, 5 * s, 20 * s, true},
 		{"of which one never came back", []result.Fault{restarted, {Name: "pause", Target: "broker 3", StartNs: 6 * s}}, never, nil, 5 * s, 20 * s, true},
 		{"a start of itself", []result.Fault{killed, {Name: "start", Target: "broker 2", StartNs: 7 * s}}, never, nil, 5 * s, 8 * s, true},
-		{"gaps before and after", []result.Fault{restarted}, never, gaps(load.Gap{FromNs: 1 * s, ToNs: 2 * s}, load.Gap{FromNs: 12 * s, ToNs: 13 * s}), 5 * s, 8 * s, true},
+		{"gaps before and after", []result.Fault{restarted}, never, gaps(snapshot.Gap{FromNs: 1 * s, ToNs: 2 * s}, snapshot.Gap{FromNs: 12 * s, ToNs: 13 * s}), 5 * s, 8 * s, true},
 	} {
 		r := &run{axis: load.NewAxis(nil), injected: test.faults, producers: acknowledged{gaps: test.gaps}}
 		r.axis.Set(0, 20*time.Second)
@@ -141,8 +142,8 @@ func TestLostRecordsHaveACause(t *testing.T) {
 // gate holds records back.
 func TestLongGapIsAWarning(t *testing.T) {
 	const s = int64(time.Second)
-	gap := load.Gap{FromNs: 3 * s, ToNs: 3*s + 1_500e6}
-	r := &run{axis: load.NewAxis(nil), producers: acknowledged{gaps: []load.Gaps{{}, {All: []load.Gap{gap}}}}}
+	gap := snapshot.Gap{FromNs: 3 * s, ToNs: 3*s + 1_500e6}
+	r := &run{axis: load.NewAxis(nil), producers: acknowledged{gaps: []snapshot.Gaps{{}, {All: []snapshot.Gap{gap}}}}}
 	r.axis.Set(0, 20*time.Second)
 	if got := r.warningsOfTheAcks(); len(got) != 1 || !strings.HasPrefix(got[0], "partition 1 had no acknowledgement for 1.5 s, from 3.0 s on") {
 		t.Errorf("it warns %q", got)
@@ -151,7 +152,7 @@ func TestLongGapIsAWarning(t *testing.T) {
 	if got := r.warningsOfTheAcks(); len(got) > 0 {
 		t.Errorf("under backpressure it warns %q", got)
 	}
-	r.gate, r.producers = nil, acknowledged{gaps: []load.Gaps{{All: []load.Gap{{FromNs: s, ToNs: s + 900e6}}}}}
+	r.gate, r.producers = nil, acknowledged{gaps: []snapshot.Gaps{{All: []snapshot.Gap{{FromNs: s, ToNs: s + 900e6}}}}}
 	if got := r.warningsOfTheAcks(); len(got) > 0 {
 		t.Errorf("of 0.9 s it warns %q", got)
 	}

@@ -9,8 +9,10 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/load/send"
 	"kafkabench.example/kafka-bench/internal/measure/latency"
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/plan/arrival"
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
@@ -18,7 +20,7 @@ import (
 )
 
 // senders are the sending side of a run, wherever its workers are: in this process
-// or in others. The methods say what those of load.Producers do.
+// or in others. The methods say what those of send.Producers do.
 type senders interface {
 	Start()
 	EndAt(ns int64)
@@ -29,16 +31,16 @@ type senders interface {
 	Err() error
 
 	// While the load runs.
-	Sent() (warmup, measured load.Sent)
+	Sent() (warmup, measured snapshot.Sent)
 	AckedIn(partitions int) []int64
-	Behind(awaited [][]ledger.Awaited) load.Behind
+	Behind(awaited [][]ledger.Awaited) snapshot.Behind
 	AddTo(*latency.Collector)
 	Wire() (driver.Wire, bool)
 
 	// Once they are closed.
 	Waiting() (records, oldestDue int64)
 	DeferredPeak() int64
-	AckGaps() []load.Gaps
+	AckGaps() []snapshot.Gaps
 	Errors(measured bool) map[string]int64
 	Books() []*ledger.Sender
 
@@ -46,7 +48,7 @@ type senders interface {
 }
 
 var (
-	_ senders = (*load.Producers)(nil)
+	_ senders = (*send.Producers)(nil)
 	_ senders = (*remote.Producers)(nil)
 )
 
@@ -72,9 +74,9 @@ type sending struct {
 }
 
 // config is what the workers are opened with.
-func (s sending) config() load.ProducersConfig {
+func (s sending) config() send.Config {
 	l, b := s.scenario.Load, s.scenario.Backpressure
-	cfg := load.ProducersConfig{
+	cfg := send.Config{
 		Driver: s.driver,
 		Client: driver.ProducerConfig{
 			Brokers: s.brokers, Access: s.access, ClientID: "kafka-bench-" + s.runID, Topic: s.topic,
@@ -147,7 +149,7 @@ func (r *run) openSenders(ctx context.Context) (err error) {
 
 // openHere opens the sending side in this process.
 func (r *run) openHere() error {
-	producers, err := load.OpenProducers(sending{
+	producers, err := send.Open(sending{
 		scenario: r.cfg.Scenario, driver: r.cfg.Driver, brokers: r.cfg.Cluster.Bootstrap(), access: r.access(),
 		runID: r.writer.ID(), topic: r.topic.Name, partitions: r.topic.Partitions, consumed: len(r.groups) > 0,
 		axis: r.axis, arrivals: r.arrivals, corpus: r.corpus, keys: r.keys, gate: r.own, sleep: r.cfg.Sleep,

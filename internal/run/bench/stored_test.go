@@ -6,6 +6,8 @@ import (
 	"pgregory.net/rapid"
 
 	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/load/send"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
@@ -80,15 +82,15 @@ func TestBoundsAreInTheResult(t *testing.T) {
 	asked := scenario.Defaults()
 	asked.Load.Volume, asked.Topic.Fill = 20*unit.GB, 2*unit.GB
 	bounded := withinDisk(asked, 5e9)
-	r := &run{cfg: Config{Scenario: bounded}, asked: asked, axis: load.NewAxis(nil), producers: &load.Producers{}}
-	if got := r.load(load.Sent{}, 0).VolumeBoundedBytes; got != int64(bounded.Load.Volume) || got == 0 {
+	r := &run{cfg: Config{Scenario: bounded}, asked: asked, axis: load.NewAxis(nil), producers: &send.Producers{}}
+	if got := r.load(snapshot.Sent{}, 0).VolumeBoundedBytes; got != int64(bounded.Load.Volume) || got == 0 {
 		t.Errorf("a volume of %s is told as %d", bounded.Load.Volume, got)
 	}
 	if got := r.fillBound(); got != int64(bounded.Topic.Fill) || got == 0 {
 		t.Errorf("a fill of %s is told as %d", bounded.Topic.Fill, got)
 	}
 	r.cfg.Scenario = asked
-	if volume, fill := r.load(load.Sent{}, 0).VolumeBoundedBytes, r.fillBound(); volume != 0 || fill != 0 {
+	if volume, fill := r.load(snapshot.Sent{}, 0).VolumeBoundedBytes, r.fillBound(); volume != 0 || fill != 0 {
 		t.Errorf("what was not bounded is told as %d and %d", volume, fill)
 	}
 }

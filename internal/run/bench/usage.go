@@ -8,7 +8,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/kafka/probe"
-	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
@@ -56,8 +56,8 @@ type reading struct {
 	devicesOK         bool
 	threads           map[int]probe.Threads // of the tool's own process and local brokers, by process
 
-	received load.Received
-	members  []load.MemberCounts // by group
+	received snapshot.Received
+	members  []snapshot.MemberCounts // by group
 	apart    apartReading
 	gate     backpressure.Stats
 	queue    queueReading

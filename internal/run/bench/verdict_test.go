@@ -11,6 +11,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/kafka/probe"
 	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
@@ -169,11 +170,11 @@ type positioned struct {
 	asked atomic.Int64
 }
 
-func (g *positioned) Positions() []load.Reached {
+func (g *positioned) Positions() []snapshot.Reached {
 	if g.asked.Add(1) < 3 {
-		return []load.Reached{{Position: 5, At: 10}}
+		return []snapshot.Reached{{Position: 5, At: 10}}
 	}
-	return []load.Reached{{Position: 7, At: 1000}}
+	return []snapshot.Reached{{Position: 7, At: 1000}}
 }
 
 // The end of what there is to read is found by the positions alone, in few looks, and

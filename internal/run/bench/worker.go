@@ -17,6 +17,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/kafka/probe"
 	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/load/send"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/run/remote"
@@ -112,7 +113,7 @@ func (w *worker) open(a remote.Assignment) (remote.Opened, error) {
 	if parts.gate, err = w.makeGate(s, a, let, axis); err != nil {
 		return remote.Opened{}, err
 	}
-	producers, err := load.OpenProducers(parts.config())
+	producers, err := send.Open(parts.config())
 	if err != nil {
 		return remote.Opened{}, err
 	}

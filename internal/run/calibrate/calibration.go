@@ -151,7 +151,8 @@ func (c *Calibration) Sentence() string {
 		return "No open loop held on this machine: no rate that is offered here can be believed."
 	}
 	first, last := held[0], held[len(held)-1]
-	text := fmt.Sprintf("This machine can offer up to %s of %s records", unit.PerSecond(*first.HighestPerS), sizeOf(first))
+	text := fmt.Sprintf("This machine can offer up to %s of %s records", unit.PerSecond(*first.HighestPerS),
+		sizeOf(first))
 	if len(held) > 1 {
 		text += fmt.Sprintf(", and %s of %s", unit.PerSecond(*last.HighestPerS), sizeOf(last))
 	}

@@ -40,12 +40,14 @@ var quickSizes = []int{100, 1 << 10, 10 << 10}
 
 // Full takes about a minute.
 func Full() Plan {
-	return Plan{RecordBytes: recordSizes, Halvings: 2, Warmup: 300 * time.Millisecond, Measure: 1200 * time.Millisecond, Micro: 400 * time.Millisecond}
+	return Plan{RecordBytes: recordSizes, Halvings: 2, Warmup: 300 * time.Millisecond,
+		Measure: 1200 * time.Millisecond, Micro: 400 * time.Millisecond}
 }
 
 // Quick takes about a quarter of that, and is less sure.
 func Quick() Plan {
-	return Plan{Quick: true, RecordBytes: quickSizes, Halvings: 1, Warmup: 100 * time.Millisecond, Measure: 250 * time.Millisecond, Micro: 100 * time.Millisecond}
+	return Plan{Quick: true, RecordBytes: quickSizes, Halvings: 1, Warmup: 100 * time.Millisecond,
+		Measure: 250 * time.Millisecond, Micro: 100 * time.Millisecond}
 }
 
 // Config says how to calibrate.
@@ -116,7 +118,9 @@ func Measure(ctx context.Context, cfg Config) (c *Calibration, err error) {
 	}
 	c.Host = m.host
 	if m.others > maxOthers {
-		c.Notes = append(c.Notes, fmt.Sprintf("other processes took up to %s of the processors meanwhile: calibrate again when they rest", unit.Percent(m.others)))
+		c.Notes = append(c.Notes,
+			fmt.Sprintf("other processes took up to %s of the processors meanwhile: calibrate again when they rest",
+				unit.Percent(m.others)))
 	}
 	return c, nil
 }
@@ -205,7 +209,8 @@ func (m *measurer) run(ctx context.Context, bytes int, rate unit.Rate, pacer str
 	s.Load.MaxBuffered = min(s.Load.MaxBuffered, max(maxBufferedBytes/bytes, 100))
 	s.Consume.Consumers = 0
 	s.Phases = scenario.Phases{
-		Warmup: unit.Duration(m.cfg.Plan.Warmup), Measure: unit.Duration(m.cfg.Plan.Measure), Drain: unit.Duration(drain),
+		Warmup: unit.Duration(m.cfg.Plan.Warmup), Measure: unit.Duration(m.cfg.Plan.Measure),
+		Drain: unit.Duration(drain),
 	}
 	runtime.GC() // what the run before left is not this one's to clear away
 	outcome, err := bench.Run(ctx, bench.Config{

@@ -84,7 +84,8 @@ func clockCost(length time.Duration) float64 {
 // recordingCost is the entry of what the sending side knows of a record: lateness,
 // delay, service and response time, under the lock that is taken for many.
 func recordingCost(length time.Duration) float64 {
-	metrics := []latency.Metric{latency.PacerLateness, latency.SendDelay, latency.SendServiceTime, latency.SendResponseTime}
+	metrics := []latency.Metric{latency.PacerLateness, latency.SendDelay, latency.SendServiceTime,
+		latency.SendResponseTime}
 	r := latency.NewRecorder(metrics...)
 	r.Lock()
 	defer r.Unlock()

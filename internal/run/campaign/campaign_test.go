@@ -168,8 +168,8 @@ func TestResumedCampaignMakesEveryRunOnce(t *testing.T) {
 			}
 		}
 		var names []string
-		for _, turn := range want.Turns {
-			names = append(names, want.Cells[turn.Cell].Name)
+		for _, run := range want.Runs {
+			names = append(names, want.Cells[run.Cell].Name)
 		}
 		if !slices.Equal(m.made, names) {
 			t.Fatalf("made %v, want %v", m.made, names)

@@ -44,7 +44,8 @@ func LeaveOut(suite scenario.Suite, missing func(driver string) string) (scenari
 	suite.Axes = slices.Clone(suite.Axes)
 	for i, axis := range suite.Axes {
 		if axis.Path == driverAxis {
-			suite.Axes[i].Values = slices.DeleteFunc(slices.Clone(axis.Values), func(name string) bool { return gone[name] > 0 })
+			suite.Axes[i].Values = slices.DeleteFunc(slices.Clone(axis.Values),
+				func(name string) bool { return gone[name] > 0 })
 		}
 	}
 	return suite, notes, nil
@@ -75,12 +76,14 @@ func Unmet(scenarios []scenario.Scenario, secured bool, open func(name string) (
 		lacks := d.Lacks()
 		needs := bench.NeedsOf(s)
 		if secured {
-			needs = append(needs, bench.Need{Capability: driver.EncryptedAccess, Key: "--command-config", Remedy: "leave it out"})
+			needs = append(needs, bench.Need{Capability: driver.EncryptedAccess, Key: "--command-config",
+				Remedy: "leave it out"})
 		}
 		for _, n := range needs {
 			if why, lacking := lacks[n.Capability]; lacking {
-				faults = append(faults, fmt.Errorf("scenario %s: %s asks for %s, which the driver %s does not have (%s); %s, or choose another driver",
-					s.Name, n.Key, n.Capability, s.Driver, why, n.Remedy))
+				faults = append(faults,
+					fmt.Errorf("scenario %s: %s asks for %s, which the driver %s does not have (%s); %s, or choose another driver",
+						s.Name, n.Key, n.Capability, s.Driver, why, n.Remedy))
 			}
 		}
 	}

@@ -31,10 +31,10 @@ func (f *Forecast) Took(cell int, d time.Duration) {
 	f.made++
 }
 
-// Left is how long the turns will take.
-func (f *Forecast) Left(turns []Turn) (left time.Duration) {
-	for _, turn := range turns {
-		left += f.one(turn.Cell)
+// Left is how long the runs will take.
+func (f *Forecast) Left(runs []PlannedRun) (left time.Duration) {
+	for _, run := range runs {
+		left += f.one(run.Cell)
 	}
 	return left
 }

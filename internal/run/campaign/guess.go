@@ -64,7 +64,8 @@ func drain(s scenario.Scenario) time.Duration {
 	switch work := s.Consume.Work.Mean(); {
 	case s.Consume.Queue.Drop.Share > 0 && e.Known:
 		return min(most, s.Consume.Queue.LastDelivery(float64(e.Records)))
-	case s.Consume.Consumers == 0 || s.Load.Producers == 0 || !e.Known || s.Backpressure.Controller != "off" || len(s.Consume.Changes) > 0:
+	case s.Consume.Consumers == 0 || s.Load.Producers == 0 || !e.Known || s.Backpressure.Controller != "off" ||
+		len(s.Consume.Changes) > 0:
 		return 0
 	case s.Consume.Hold.Drain:
 		return min(most, asFast(s, float64(e.Bytes)/readsFaster))
@@ -90,12 +91,12 @@ func inTime(seconds float64) time.Duration {
 	return time.Duration(min(seconds, math.MaxInt32) * float64(time.Second))
 }
 
-// Takes is about how long the turns take, with the clusters that they have started.
-func (p Plan) Takes(turns []Turn) time.Duration {
-	all := NewForecast(p).Left(turns)
+// Takes is about how long the runs take, with the clusters that they have started.
+func (p Plan) Takes(runs []PlannedRun) time.Duration {
+	all := NewForecast(p).Left(runs)
 	var scenarios []scenario.Scenario
-	for _, turn := range turns {
-		scenarios = append(scenarios, p.Cells[turn.Cell].Scenario)
+	for _, run := range runs {
+		scenarios = append(scenarios, p.Cells[run.Cell].Scenario)
 	}
 	for i, s := range scenarios {
 		if i == 0 || !sameCluster(scenarios[i-1], s) {

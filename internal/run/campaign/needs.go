@@ -26,12 +26,12 @@ type Needs struct {
 // it is told otherwise (file.delete.delay.ms).
 const deleteDelay = time.Minute
 
-// Needs adds up what the turns take, one after another. With keepTopics nothing
+// Needs adds up what the runs take, one after another. With keepTopics nothing
 // is deleted.
-func (p Plan) Needs(turns []Turn, keepTopics bool) Needs {
-	n := Needs{Runs: len(turns), DiskBytes: p.disk(turns, keepTopics)}
-	for i, turn := range turns {
-		s := p.Cells[turn.Cell].Scenario
+func (p Plan) Needs(runs []PlannedRun, keepTopics bool) Needs {
+	n := Needs{Runs: len(runs), DiskBytes: p.disk(runs, keepTopics)}
+	for i, run := range runs {
+		s := p.Cells[run.Cell].Scenario
 		least, most := s.Duration()
 		n.Least, n.Most = n.Least+least, n.Most+most
 		e := s.Expected()
@@ -46,7 +46,7 @@ func (p Plan) Needs(turns []Turn, keepTopics bool) Needs {
 		if s.Topic.Existing == "" {
 			n.Topics++
 		}
-		if i == 0 || !sameCluster(p.Cells[turns[i-1].Cell].Scenario, s) {
+		if i == 0 || !sameCluster(p.Cells[runs[i-1].Cell].Scenario, s) {
 			n.Clusters++
 		}
 	}
@@ -56,9 +56,9 @@ func (p Plan) Needs(turns []Turn, keepTopics bool) Needs {
 // sameCluster tells whether one local cluster serves both.
 func sameCluster(a, b scenario.Scenario) bool { return reflect.DeepEqual(a.Cluster, b.Cluster) }
 
-// disk is the most that Kafka holds at the end of one of the turns: what is never
+// disk is the most that Kafka holds at the end of one of the runs: what is never
 // deleted, and what it has yet to delete.
-func (p Plan) disk(turns []Turn, keepTopics bool) int64 {
+func (p Plan) disk(runs []PlannedRun, keepTopics bool) int64 {
 	type held struct {
 		bytes float64
 		ended time.Duration // since the first run began, if no drain takes long
@@ -66,8 +66,8 @@ func (p Plan) disk(turns []Turn, keepTopics bool) int64 {
 	var deleted []held // those that still lie there
 	var kept, waiting, most float64
 	now := time.Duration(0)
-	for _, turn := range turns {
-		s := p.Cells[turn.Cell].Scenario
+	for _, run := range runs {
+		s := p.Cells[run.Cell].Scenario
 		least, _ := s.Duration()
 		now += least
 		bytes := float64(s.Expected().Bytes) * float64(max(1, s.Topic.Replication))

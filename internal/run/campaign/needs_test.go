@@ -65,7 +65,7 @@ func TestNeeds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := mustPlan(t, PlanOptions{Repeat: c.repeat}, c.suites...)
-			if got := p.Needs(p.Turns, c.keep); got != c.want {
+			if got := p.Needs(p.Runs, c.keep); got != c.want {
 				t.Errorf("needs\n%+v, want\n%+v", got, c.want)
 			}
 		})
@@ -79,7 +79,7 @@ func TestForecast(t *testing.T) {
 	f := NewForecast(p)
 	wantLeft := func(from int, want time.Duration) {
 		t.Helper()
-		if got := f.Left(p.Turns[from:]); got != want {
+		if got := f.Left(p.Runs[from:]); got != want {
 			t.Errorf("from run %d on it takes %v, want %v", from+1, got, want)
 		}
 	}
@@ -106,7 +106,7 @@ func TestPresetsTakeTwoMinutes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return p.Takes(p.Turns), suite.HasQuick
+		return p.Takes(p.Runs), suite.HasQuick
 	}
 	for _, name := range scenario.Names() {
 		whole, has := takes(name, false)

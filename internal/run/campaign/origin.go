@@ -96,7 +96,9 @@ func (o Origin) Warnings(tool result.Tool, driverVersion func(name string) strin
 	}
 	warn := func(what, was, is string) {
 		if was != is {
-			warnings = append(warnings, fmt.Sprintf("the campaign was begun with %s %s, and goes on with %s: its runs may differ by that", what, was, is))
+			warnings = append(warnings,
+				fmt.Sprintf("the campaign was begun with %s %s, and goes on with %s: its runs may differ by that",
+					what, was, is))
 		}
 	}
 	warn("kafka-bench", versionOf(o.run.Tool), versionOf(tool))

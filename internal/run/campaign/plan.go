@@ -25,22 +25,22 @@ type Plan struct {
 	Notes    []string        // what a reader of the results has to know of the plan
 	Axes     []scenario.Axis // of a single suite's matrix and variants
 	Cells    []scenario.Cell // no two of one name
-	Turns    []Turn          // one for each run
+	Runs     []PlannedRun    // in the order in which they are made
 	Order    string          // interleaved, blocked
 	Seed     uint64          // of the order within each round; 0 is as written
 	Repeat   int             // the most runs of a cell
 }
 
-// Turn is one run of a plan.
-type Turn struct {
+// PlannedRun is one run of a plan.
+type PlannedRun struct {
 	Cell  int // its place in Cells
 	Round int // from 0
 }
 
-// Rounds is how many of the turns are a cell's.
-func Rounds(turns []Turn, cell int) (n int) {
-	for _, turn := range turns {
-		if turn.Cell == cell {
+// Rounds is how many of the runs are a cell's.
+func Rounds(runs []PlannedRun, cell int) (n int) {
+	for _, run := range runs {
+		if run.Cell == cell {
 			n++
 		}
 	}
@@ -93,18 +93,20 @@ func NewPlan(suites []scenario.Suite, o PlanOptions) (Plan, error) {
 			case reflect.DeepEqual(p.Cells[at].Scenario, cell.Scenario):
 				repeats[at] += repeat
 			default:
-				faults = append(faults, fmt.Errorf("two different scenarios are called %s; give one of them another name", cell.Name))
+				faults = append(faults,
+					fmt.Errorf("two different scenarios are called %s; give one of them another name", cell.Name))
 			}
 		}
 	}
 	p.Repeat = slices.Max(append(repeats, 0))
 	if runs := sum(repeats); runs > maxRuns {
-		faults = append(faults, fmt.Errorf("these are %d runs, and a campaign has at most %d; repeat them less often", runs, maxRuns))
+		faults = append(faults, fmt.Errorf("these are %d runs, and a campaign has at most %d; repeat them less often",
+			runs, maxRuns))
 	}
 	if len(faults) > 0 {
 		return Plan{}, errors.Join(faults...)
 	}
-	p.Turns = turns(repeats, p.Order, p.Seed)
+	p.Runs = inOrder(repeats, p.Order, p.Seed)
 	return p, nil
 }
 
@@ -140,17 +142,17 @@ func nameOf(suites []scenario.Suite) string {
 	return name
 }
 
-// turns puts repeats[i] runs of each cell i into order.
-func turns(repeats []int, order string, seed uint64) []Turn {
+// inOrder puts repeats[i] runs of each cell i into order.
+func inOrder(repeats []int, order string, seed uint64) []PlannedRun {
 	if order == scenario.Blocked {
 		return blocks(repeats, seed)
 	}
-	var all []Turn
+	var all []PlannedRun
 	for round := range slices.Max(append(repeats, 0)) {
 		began := len(all)
 		for cell, repeat := range repeats {
 			if round < repeat {
-				all = append(all, Turn{Cell: cell, Round: round})
+				all = append(all, PlannedRun{Cell: cell, Round: round})
 			}
 		}
 		shuffle(all[began:], seed, uint64(round))
@@ -158,17 +160,17 @@ func turns(repeats []int, order string, seed uint64) []Turn {
 	return all
 }
 
-// blocks is turns in blocked order.
-func blocks(repeats []int, seed uint64) []Turn {
+// blocks is inOrder in blocked order.
+func blocks(repeats []int, seed uint64) []PlannedRun {
 	cells := make([]int, len(repeats))
 	for i := range cells {
 		cells[i] = i
 	}
 	shuffle(cells, seed, 0)
-	var all []Turn
+	var all []PlannedRun
 	for _, cell := range cells {
 		for round := range repeats[cell] {
-			all = append(all, Turn{Cell: cell, Round: round})
+			all = append(all, PlannedRun{Cell: cell, Round: round})
 		}
 	}
 	return all
@@ -201,12 +203,13 @@ func (p Plan) Scenarios() []scenario.Scenario {
 }
 
 // Single tells whether the plan is one run, which needs no campaign.
-func (p Plan) Single() bool { return len(p.Turns) == 1 }
+func (p Plan) Single() bool { return len(p.Runs) == 1 }
 
 // Campaign is the plan as its journal begins.
 func (p Plan) Campaign(tool result.Tool) (result.Campaign, error) {
 	c := result.Campaign{Campaign: result.CampaignInfo{
-		Name: p.Name, Kind: result.KindRuns, Question: p.Question, Answer: p.Answer, By: p.By, Notes: p.Notes, Tool: tool,
+		Name: p.Name, Kind: result.KindRuns, Question: p.Question, Answer: p.Answer, By: p.By, Notes: p.Notes,
+		Tool:  tool,
 		Order: p.Order, Seed: p.Seed, Repeat: p.Repeat,
 	}}
 	for _, axis := range p.Axes {
@@ -219,8 +222,8 @@ func (p Plan) Campaign(tool result.Tool) (result.Campaign, error) {
 		}
 		c.Cells = append(c.Cells, result.Cell{Name: cell.Name, Values: cell.Values, Scenario: settings})
 	}
-	for _, turn := range p.Turns {
-		c.Runs = append(c.Runs, result.CampaignRun{Cell: turn.Cell, Round: turn.Round})
+	for _, run := range p.Runs {
+		c.Runs = append(c.Runs, result.CampaignRun{Cell: run.Cell, Round: run.Round})
 	}
 	return c, nil
 }
@@ -229,10 +232,12 @@ func (p Plan) Campaign(tool result.Tool) (result.Campaign, error) {
 // resolved when it began, whatever the files that they came from say today.
 func Saved(c *result.Campaign) (Plan, error) {
 	if c.Campaign.Kind != result.KindRuns {
-		return Plan{}, fmt.Errorf("campaign %s is a %s, which has no plan to go on with; start it anew", c.Campaign.Name, c.Campaign.Kind)
+		return Plan{}, fmt.Errorf("campaign %s is a %s, which has no plan to go on with; start it anew",
+			c.Campaign.Name, c.Campaign.Kind)
 	}
 	p := Plan{
-		Name: c.Campaign.Name, Question: c.Campaign.Question, Answer: c.Campaign.Answer, By: c.Campaign.By, Notes: c.Campaign.Notes,
+		Name: c.Campaign.Name, Question: c.Campaign.Question, Answer: c.Campaign.Answer, By: c.Campaign.By,
+		Notes: c.Campaign.Notes,
 		Order: c.Campaign.Order, Seed: c.Campaign.Seed, Repeat: c.Campaign.Repeat,
 	}
 	for _, axis := range c.Axes {
@@ -246,7 +251,7 @@ func Saved(c *result.Campaign) (Plan, error) {
 		p.Cells = append(p.Cells, scenario.Cell{Name: cell.Name, Values: cell.Values, Scenario: s})
 	}
 	for _, run := range c.Runs {
-		p.Turns = append(p.Turns, Turn{Cell: run.Cell, Round: run.Round})
+		p.Runs = append(p.Runs, PlannedRun{Cell: run.Cell, Round: run.Round})
 	}
 	return p, nil
 }
@@ -260,11 +265,11 @@ func savedScenario(cell result.Cell) (scenario.Scenario, error) {
 	return scenario.Parse("cell "+cell.Name, text)
 }
 
-// At are the turns at these places.
-func (p Plan) At(places []int) []Turn {
-	turns := make([]Turn, len(places))
+// At are the runs at these places.
+func (p Plan) At(places []int) []PlannedRun {
+	runs := make([]PlannedRun, len(places))
 	for i, place := range places {
-		turns[i] = p.Turns[place]
+		runs[i] = p.Runs[place]
 	}
-	return turns
+	return runs
 }

@@ -23,11 +23,11 @@ func suiteOf(name string, repeat int, cells ...string) scenario.Suite {
 	return s
 }
 
-// planned is a plan's turns as text: a0 b0 a1.
+// planned is a plan's runs as text: a0 b0 a1.
 func planned(p Plan) string {
 	var all []string
-	for _, turn := range p.Turns {
-		all = append(all, fmt.Sprint(p.Cells[turn.Cell].Name, turn.Round))
+	for _, run := range p.Runs {
+		all = append(all, fmt.Sprint(p.Cells[run.Cell].Name, run.Round))
 	}
 	return strings.Join(all, " ")
 }
@@ -113,19 +113,19 @@ func TestPlanLaws(t *testing.T) {
 			t.Fatalf("%s, and again %s", planned(p), planned(again))
 		}
 		made := make(map[int]int)
-		var last Turn
-		for i, turn := range p.Turns {
-			if turn.Round != made[turn.Cell] {
-				t.Fatalf("%s: turn %d is round %d of its cell after %d", planned(p), i, turn.Round, made[turn.Cell])
+		var last PlannedRun
+		for i, run := range p.Runs {
+			if run.Round != made[run.Cell] {
+				t.Fatalf("%s: run %d is round %d of its cell after %d", planned(p), i, run.Round, made[run.Cell])
 			}
-			made[turn.Cell]++
-			if p.Order == scenario.Interleaved && i > 0 && turn.Round < last.Round {
+			made[run.Cell]++
+			if p.Order == scenario.Interleaved && i > 0 && run.Round < last.Round {
 				t.Fatalf("%s: a round begins before the last has ended", planned(p))
 			}
-			if p.Order == scenario.Blocked && i > 0 && turn.Cell != last.Cell && turn.Round != 0 {
+			if p.Order == scenario.Blocked && i > 0 && run.Cell != last.Cell && run.Round != 0 {
 				t.Fatalf("%s: a block is torn", planned(p))
 			}
-			last = turn
+			last = run
 		}
 		cell := 0
 		for _, s := range suites {
@@ -150,8 +150,8 @@ func TestSeedShufflesRounds(t *testing.T) {
 		rounds := make(map[string]bool)
 		for round := range 4 {
 			var cells []string
-			for _, turn := range p.Turns[5*round : 5*round+5] {
-				cells = append(cells, p.Cells[turn.Cell].Name)
+			for _, run := range p.Runs[5*round : 5*round+5] {
+				cells = append(cells, p.Cells[run.Cell].Name)
 			}
 			rounds[strings.Join(cells, "")] = true
 		}

@@ -53,7 +53,8 @@ func DefaultExpectations(s scenario.Scenario) []string {
 	if s.Consume.Consumers == 0 {
 		return []string{"send_response_time_p99 <= 50ms", "acked_ratio >= 0.999"}
 	}
-	return []string{"e2e_response_time_p99 <= 50ms", "acked_ratio >= 0.999", "delivery_ratio >= 0.999", "backlog_growth <= 0"}
+	return []string{"e2e_response_time_p99 <= 50ms", "acked_ratio >= 0.999", "delivery_ratio >= 0.999",
+		"backlog_growth <= 0"}
 }
 
 // Check finds what cannot be searched, before anything is started.
@@ -66,16 +67,21 @@ func (c SearchConfig) Check() error {
 	}
 	s := c.Scenario
 	process := s.Load.Arrival.Process
-	fault(s.Load.Producers == 0, "scenario %s has no producers, so there is no rate to search; give load.producers", s.Name)
-	fault(process != "constant" && process != "poisson", "the arrivals of scenario %s are %s, and a search varies one rate; add --set load.arrival=constant", s.Name, process)
-	fault(s.Backpressure.Controller != "off", "scenario %s holds load back, so that what is offered is not what Kafka is given; add --set backpressure=off", s.Name)
-	fault(s.Consume.Hold != scenario.Hold{}, "scenario %s holds its consumers, so that no rate can be kept up with; leave consume.hold out", s.Name)
+	fault(s.Load.Producers == 0, "scenario %s has no producers, so there is no rate to search; give load.producers",
+		s.Name)
+	fault(process != "constant" && process != "poisson",
+		"the arrivals of scenario %s are %s, and a search varies one rate; add --set load.arrival=constant", s.Name, process)
+	fault(s.Backpressure.Controller != "off",
+		"scenario %s holds load back, so that what is offered is not what Kafka is given; add --set backpressure=off", s.Name)
+	fault(s.Consume.Hold != scenario.Hold{},
+		"scenario %s holds its consumers, so that no rate can be kept up with; leave consume.hold out", s.Name)
 	fault(c.Probe <= 0, "a probe of %v measures nothing; give 10s, or more", c.Probe)
 	fault(c.Confirm < c.Probe, "a confirmation of %v is no longer than a probe of %v; give more", c.Confirm, c.Probe)
 	if err := errors.Join(faults...); err != nil {
 		return err
 	}
-	for _, step := range []search.Step{{Phase: search.Capacity, PerS: search.ClosedLoop}, {Phase: search.Bracket, PerS: 1}} {
+	for _, step := range []search.Step{{Phase: search.Capacity, PerS: search.ClosedLoop},
+		{Phase: search.Bracket, PerS: 1}} {
 		if err := c.scenario(step).Validate(); err != nil {
 			return fmt.Errorf("as a probe of %v: %w", c.Probe, err)
 		}
@@ -91,7 +97,8 @@ func (c SearchConfig) Campaign(tool result.Tool) result.Campaign {
 	}
 	if c.CurveOfPerS > 0 {
 		info.Name = "curve-" + c.Scenario.Name
-		info.Question = "How do the times depend on the offered load, up to 110 % of " + unit.PerSecond(c.CurveOfPerS) + "?"
+		info.Question = "How do the times depend on the offered load, up to 110 % of " +
+			unit.PerSecond(c.CurveOfPerS) + "?"
 	}
 	return result.Campaign{Campaign: info, Search: c.begin()}
 }

@@ -35,16 +35,20 @@ func (c SearchConfig) answer(f search.Finding, found *result.Search, err error) 
 	var b strings.Builder
 	switch {
 	case f.HighestPerS > 0:
-		fmt.Fprintf(&b, "%s is the highest rate that holds: a run of %v met every expectation.", unit.PerSecond(f.HighestPerS), c.Confirm)
+		fmt.Fprintf(&b, "%s is the highest rate that holds: a run of %v met every expectation.",
+			unit.PerSecond(f.HighestPerS), c.Confirm)
 	case err != nil && f.PassedPerS > 0:
-		fmt.Fprintf(&b, "The search ended early: so far %s has passed a probe of %v, and is not confirmed.", unit.PerSecond(f.PassedPerS), c.Probe)
+		fmt.Fprintf(&b, "The search ended early: so far %s has passed a probe of %v, and is not confirmed.",
+			unit.PerSecond(f.PassedPerS), c.Probe)
 	case err != nil:
 		b.WriteString("The search ended early: no rate had passed yet.")
 	case f.CapacityPerS == 0:
-		fmt.Fprintf(&b, "Nothing came through in %s of the closed loop: there is nothing to search.", times(len(f.Probes)))
+		fmt.Fprintf(&b, "Nothing came through in %s of the closed loop: there is nothing to search.",
+			times(len(f.Probes)))
 	case f.TooFewPerS > 0 && f.TooFewPerS >= f.PassedPerS:
 		fmt.Fprintf(&b, "It cannot be told whether %s holds: %s. Give --confirm %v, up to which probes are lengthened.",
-			unit.PerSecond(f.TooFewPerS), strings.Join(why(found, f.TooFewPerS), "; "), unit.Duration(c.enough(f.TooFewPerS)))
+			unit.PerSecond(f.TooFewPerS), strings.Join(why(found, f.TooFewPerS),
+				"; "), unit.Duration(c.enough(f.TooFewPerS)))
 	case f.PassedPerS > 0:
 		fmt.Fprintf(&b, "No rate is confirmed: %s passed a probe of %v, and no probe was left for the longer run; allow more with --max-probes.", unit.PerSecond(f.PassedPerS), c.Probe)
 	case f.Refuted:
@@ -53,7 +57,8 @@ func (c SearchConfig) answer(f search.Finding, found *result.Search, err error) 
 		fmt.Fprintf(&b, "No rate holds, down to %s.", unit.PerSecond(f.FailedPerS))
 	}
 	if f.FailedPerS > 0 {
-		fmt.Fprintf(&b, " %s did not pass: %s.", unit.PerSecond(f.FailedPerS), strings.Join(why(found, f.FailedPerS), "; "))
+		fmt.Fprintf(&b, " %s did not pass: %s.", unit.PerSecond(f.FailedPerS),
+			strings.Join(why(found, f.FailedPerS), "; "))
 		if f.Tool {
 			b.WriteString(" There the limit was this tool or its machine, and not Kafka alone.")
 		}
@@ -109,7 +114,8 @@ func lastOfEach(probes []result.Probe) []result.Probe {
 	for _, p := range probes {
 		last[p.OfferedPerS] = p
 	}
-	return slices.SortedFunc(maps.Values(last), func(a, b result.Probe) int { return cmp.Compare(a.OfferedPerS, b.OfferedPerS) })
+	return slices.SortedFunc(maps.Values(last),
+		func(a, b result.Probe) int { return cmp.Compare(a.OfferedPerS, b.OfferedPerS) })
 }
 
 // caveats notes what one should know with the answer.
@@ -120,18 +126,24 @@ func (p *prober) caveats(f search.Finding) {
 	}
 	if highest, failed := p.found.HighestPerS, p.found.FailedPerS; highest != nil && failed != nil {
 		if gap := *failed / *highest - 1; gap > p.found.ResolutionRatio {
-			p.found.Caveats = append(p.found.Caveats, fmt.Sprintf("the answer is known to %.1f %%, not to %.3g %%: the probes were used up", gap*100, p.found.ResolutionRatio*100))
+			p.found.Caveats = append(p.found.Caveats,
+				fmt.Sprintf("the answer is known to %.1f %%, not to %.3g %%: the probes were used up", gap*100,
+					p.found.ResolutionRatio*100))
 		}
 	}
 	if p.found.HighestPerS != nil && p.found.FailedPerS == nil {
 		p.found.Caveats = append(p.found.Caveats, "no rate failed: a higher one may hold, too")
 	}
 	if f.FailedOnce {
-		p.found.Caveats = append(p.found.Caveats, fmt.Sprintf("%s failed once and was not tried again: no probe was left", unit.PerSecond(f.FailedPerS)))
+		p.found.Caveats = append(p.found.Caveats,
+			fmt.Sprintf("%s failed once and was not tried again: no probe was left", unit.PerSecond(f.FailedPerS)))
 	}
 	for _, probe := range lastOfEach(p.found.Probes) {
-		if probe.Phase == string(search.Curve) && !probe.Passed && !probe.TooFew && p.found.HighestPerS != nil && probe.OfferedPerS < *p.found.HighestPerS {
-			p.found.Caveats = append(p.found.Caveats, fmt.Sprintf("on the curve %s did not pass: %s", unit.PerSecond(probe.OfferedPerS), strings.Join(probe.Failures, "; ")))
+		if probe.Phase == string(search.Curve) && !probe.Passed && !probe.TooFew && p.found.HighestPerS != nil &&
+			probe.OfferedPerS < *p.found.HighestPerS {
+			p.found.Caveats = append(p.found.Caveats,
+				fmt.Sprintf("on the curve %s did not pass: %s", unit.PerSecond(probe.OfferedPerS),
+					strings.Join(probe.Failures, "; ")))
 		}
 	}
 }

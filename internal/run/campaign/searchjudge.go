@@ -84,7 +84,8 @@ func (c SearchConfig) failures(r *result.Run, reached float64) (failures []strin
 			continue
 		}
 		failures = append(failures, text)
-		if metric, percentile := percentileOf(e.Figure); percentile > 0 && r.Time[metric].Count > 0 && e.Figure.Missing(r) != "" {
+		if metric, percentile := percentileOf(e.Figure); percentile > 0 && r.Time[metric].Count > 0 &&
+			e.Figure.Missing(r) != "" {
 			tooFew++
 		}
 	}

@@ -125,7 +125,8 @@ func warmup(s scenario.Scenario) scenario.Scenario {
 	w := scenario.Defaults()
 	w.Name, w.Driver, w.Cluster = "warm-up", s.Driver, s.Cluster
 	w.Topic = scenario.Topic{
-		Partitions: max(s.Topic.Partitions, s.Cluster.Brokers), Replication: s.Topic.Replication, Config: s.Topic.Config,
+		Partitions: max(s.Topic.Partitions, s.Cluster.Brokers), Replication: s.Topic.Replication,
+		Config: s.Topic.Config,
 	}
 	arrival := w.Load.Arrival
 	w.Load = s.Load

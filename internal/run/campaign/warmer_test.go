@@ -204,8 +204,8 @@ func TestWarmupIsForeseen(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := Plan{Cells: []scenario.Cell{{Scenario: s}}, Turns: []Turn{{}, {Round: 1}}}
-		return p.Takes(p.Turns)
+		p := Plan{Cells: []scenario.Cell{{Scenario: s}}, Runs: []PlannedRun{{}, {Round: 1}}}
+		return p.Takes(p.Runs)
 	}
 	if more := takes("cluster: {warmup: 8s}") - takes("cluster: {brokers: 1}"); more != 8*time.Second+firstGuess {
 		t.Errorf("a warm-up of 8 s takes %v more in two runs on one cluster", more)

@@ -205,7 +205,8 @@ func (f rollingRestart) Inject(ctx context.Context) (string, error) {
 	if err := f.awaitInSync(ctx); err != nil {
 		return "", fmt.Errorf("after the last broker: %w", err)
 	}
-	return fmt.Sprintf("%d brokers were restarted and in sync again after %s", len(all), unit.Nanos(int64(time.Since(began)))), nil
+	return fmt.Sprintf("%d brokers were restarted and in sync again after %s", len(all),
+		unit.Nanos(int64(time.Since(began)))), nil
 }
 
 func (f rollingRestart) tell(what string) {

@@ -66,7 +66,8 @@ func (f consumerFault) injectInto(g Consumers) (detail string, err error) {
 		return "", err
 	}
 	if loss.OfQueue {
-		return fmt.Sprintf("consumer %d had been handed %s that it had not settled", f.number, unit.Things(loss.Unsettled, "record")), nil
+		return fmt.Sprintf("consumer %d had been handed %s that it had not settled", f.number,
+			unit.Things(loss.Unsettled, "record")), nil
 	}
 	return fmt.Sprintf("consumer %d had partitions %v, and had not committed %s records that it was handed",
 		f.number, loss.Partitions, unit.Count(loss.Uncommitted)), nil

@@ -18,7 +18,7 @@ import (
 	"fmt"
 
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
-	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 )
 
@@ -51,9 +51,9 @@ type Undone interface {
 	Undo() Fault
 }
 
-// Consumers is one consumer group of a run; load.Group is one.
+// Consumers is one consumer group of a run; receive.Group is one.
 type Consumers interface {
-	Kill(number int) (load.Loss, error)
+	Kill(number int) (snapshot.Loss, error)
 	Leave(number int) error
 	Start(number int) error
 	// Pause says how it was done.

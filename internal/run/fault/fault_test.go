@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
-	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 )
 
@@ -23,8 +23,8 @@ func (g *group) did(what string) error {
 	return g.fails
 }
 
-func (g *group) Kill(int) (load.Loss, error) {
-	return load.Loss{Partitions: []int32{1, 3}, Uncommitted: 1200}, g.did("kill")
+func (g *group) Kill(int) (snapshot.Loss, error) {
+	return snapshot.Loss{Partitions: []int32{1, 3}, Uncommitted: 1200}, g.did("kill")
 }
 func (g *group) Leave(int) error           { return g.did("leave") }
 func (g *group) Start(int) error           { return g.did("start") }

@@ -12,13 +12,15 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/load/receive"
 	"kafkabench.example/kafka-bench/internal/measure/latency"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
 // ConsumersConfig says what a consumer group in processes of its own is.
 type ConsumersConfig struct {
 	// Group is the whole group. Driver, Axis and the callbacks are each process' own.
-	Group     load.GroupConfig
+	Group     receive.Config
 	Driver    string // by name
 	Access    access.Handover
 	Axis      *load.Axis
@@ -29,7 +31,7 @@ type ConsumersConfig struct {
 }
 
 // Consumers are the members of one group, spread over processes: to the run what
-// load.Group is. A member has its place by its number, whichever process is there.
+// receive.Group is. A member has its place by its number, whichever process is there.
 // Where as many processes were asked for as there are members, each member has one
 // of its own, and what befalls the member befalls the process.
 //
@@ -46,9 +48,9 @@ type Consumers struct {
 	stopped  atomic.Bool
 
 	mu   sync.Mutex
-	all  []*Process    // that there have been
-	left []recorded    // and not gathered
-	told []load.Handed // to all that there were
+	all  []*Process       // that there have been
+	left []recorded       // and not gathered
+	told []receive.Handed // to all that there were
 }
 
 // OpenConsumers starts the processes and has each open its part of the group. On an
@@ -210,7 +212,7 @@ func (cs *Consumers) Dead() error {
 }
 
 // Received are the counts of all members together.
-func (cs *Consumers) Received() (sum load.Received) {
+func (cs *Consumers) Received() (sum snapshot.Received) {
 	for _, s := range cs.standings() {
 		sum.Add(s.Received)
 	}
@@ -218,7 +220,7 @@ func (cs *Consumers) Received() (sum load.Received) {
 }
 
 // Counts are what the members did as clients, those that are gone included.
-func (cs *Consumers) Counts() (sum load.MemberCounts) {
+func (cs *Consumers) Counts() (sum snapshot.MemberCounts) {
 	for _, s := range cs.standings() {
 		sum.Add(s.Counts)
 	}
@@ -257,7 +259,7 @@ func (cs *Consumers) Settings() []driver.Setting { return cs.settings }
 func (cs *Consumers) AddTo(c *latency.Collector) { c.AddSource(cs) }
 
 // Recorded implements latency.Source.
-func (cs *Consumers) Recorded(merge func(part []byte) error) {
+func (cs *Consumers) Recorded(merge func(part latency.Encoded) error) {
 	var asking sync.WaitGroup
 	for _, p := range cs.Processes() {
 		asking.Go(func() { p.child.soon(func() { cs.takeRecorded(p) }) })
@@ -278,7 +280,7 @@ func (cs *Consumers) takeRecorded(p *Process) {
 
 // keepRecorded is takeRecorded of whoever may ask.
 func (cs *Consumers) keepRecorded(c *Child) {
-	var part []byte
+	var part latency.Encoded
 	if c.Call(ConsumersName+".Recorded", None(0), &part) != nil {
 		return
 	}

@@ -13,13 +13,15 @@ import (
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/load/receive"
 	"kafkabench.example/kafka-bench/internal/measure/latency"
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
 // join opens a group on the tape in so many processes, ready to read once its axis
 // is set.
-func join(t testing.TB, start func(place int) (*Child, error), axis *load.Axis, processes int, change func(*load.GroupConfig)) *Consumers {
+func join(t testing.TB, start func(place int) (*Child, error), axis *load.Axis, processes int, change func(*receive.Config)) *Consumers {
 	t.Helper()
 	cfg := reading(axis)
 	if change != nil {
@@ -41,10 +43,10 @@ func join(t testing.TB, start func(place int) (*Child, error), axis *load.Axis, 
 
 // consumers is what both kinds of groups have.
 type consumers interface {
-	Reached() []load.Reached
-	Positions() []load.Reached
-	Received() load.Received
-	Counts() load.MemberCounts
+	Reached() []snapshot.Reached
+	Positions() []snapshot.Reached
+	Received() snapshot.Received
+	Counts() snapshot.MemberCounts
 	Receivers() []*ledger.Receiver
 	AddTo(*latency.Collector)
 	Stop(context.Context)
@@ -53,9 +55,9 @@ type consumers interface {
 
 // got is all that a run learns of its receiving side, once it has stopped.
 type got struct {
-	reached  []load.Reached
+	reached  []snapshot.Reached
 	agree    bool // the positions alone say the same
-	received load.Received
+	received snapshot.Received
 	books    ledger.Books
 	counts   map[latency.Metric]int64
 	workers  int
@@ -64,7 +66,7 @@ type got struct {
 // readToEnd waits until a group has come to the end of every partition.
 func readToEnd(t *testing.T, g consumers) {
 	t.Helper()
-	behind := func(r load.Reached) bool { return r.Position < tapeRecords }
+	behind := func(r snapshot.Reached) bool { return r.Position < tapeRecords }
 	for slices.ContainsFunc(g.Reached(), behind) {
 		time.Sleep(10 * time.Millisecond)
 	}
@@ -87,7 +89,7 @@ func learn(g consumers, collector *latency.Collector) (all got) {
 	g.Stop(context.Background())
 	collector.Collect()
 	all.reached, all.received, all.workers = g.Reached(), g.Received(), g.Workers()
-	all.agree = slices.EqualFunc(g.Positions(), all.reached, func(p, r load.Reached) bool {
+	all.agree = slices.EqualFunc(g.Positions(), all.reached, func(p, r snapshot.Reached) bool {
 		return p.Position == r.Position && p.At == r.At && p.Delivered == r.Delivered
 	})
 	all.books = ledger.Close(sent(len(all.reached)), g.Receivers(), func(int32) int64 { return tapeRecords })
@@ -108,13 +110,13 @@ func TestConsumersOfSeveralProcesses(t *testing.T) {
 		for _, processes := range []int{1, 2, 3} {
 			t.Run(fmt.Sprintf("%d processes, stamped %v", processes, stamped), func(t *testing.T) {
 				virtually(t, func(t *testing.T) {
-					change := func(cfg *load.GroupConfig) { cfg.Stamped = stamped }
+					change := func(cfg *receive.Config) { cfg.Stamped = stamped }
 					hereAxis, axis := virtualAxis(), virtualAxis()
 					cfg := reading(hereAxis)
 					change(&cfg)
 					var hereCollector, collector latency.Collector
 					hereAxis.Set(0, time.Minute)
-					here, err := load.StartGroup(cfg)
+					here, err := receive.Start(cfg)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -217,7 +219,7 @@ func TestReleaseOfProcesses(t *testing.T) {
 	virtually(t, func(t *testing.T) {
 		axis := virtualAxis()
 		axis.Set(0, time.Minute)
-		cs := join(t, inside, axis, 3, func(cfg *load.GroupConfig) { cfg.Hold = false })
+		cs := join(t, inside, axis, 3, func(cfg *receive.Config) { cfg.Hold = false })
 		if cs.released.Load() {
 			t.Error("it is released")
 		}
@@ -267,7 +269,7 @@ func TestOpeningConsumersFails(t *testing.T) {
 
 // Whatever a group's configuration has that a process has not of its own, gets there.
 func TestGroupAssignment(t *testing.T) {
-	var cfg load.GroupConfig
+	var cfg receive.Config
 	own := map[string]bool{"Driver": true, "Axis": true, "OnEvent": true, "Access": true, "OnAssigned": true, "OnRevoked": true, "OnError": true}
 	fill(t, reflect.ValueOf(&cfg).Elem(), own)
 	if back := assignment(cfg).Config(); !reflect.DeepEqual(back, cfg) {

@@ -5,7 +5,9 @@ import (
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/load/receive"
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
 // ConsumersName is the name that ConsumersService is served by.
@@ -13,12 +15,12 @@ const ConsumersName = "Consumers"
 
 // OpenedGroup is what a process has made of its assignment.
 type OpenedGroup struct {
-	Group *load.Group
+	Group *receive.Group
 	Axis  *load.Axis
 }
 
 // ConsumersService is the child's side of Consumers. Its methods are called by the
-// parent, Open first; each does what the method of load.Group of its name does.
+// parent, Open first; each does what the method of receive.Group of its name does.
 type ConsumersService struct {
 	opening[GroupAssignment, OpenedGroup]
 }
@@ -28,7 +30,7 @@ func NewConsumersService(open func(GroupAssignment) (OpenedGroup, error)) *Consu
 	return &ConsumersService{opening[GroupAssignment, OpenedGroup]{what: "the consumers", open: open}}
 }
 
-func (s *ConsumersService) group() (*load.Group, error) {
+func (s *ConsumersService) group() (*receive.Group, error) {
 	o, err := s.get()
 	return o.Group, err
 }
@@ -83,7 +85,7 @@ func (s *ConsumersService) Standing(_ None, reply *Standing) error {
 
 // GroupReached is how far the members of a process have come.
 type GroupReached struct {
-	Partitions []load.Reached // without Awaited
+	Partitions []snapshot.Reached // without Awaited
 	// Books are the receiving side of the books, of the partitions that anything
 	// came of, where there are stamps.
 	Books map[int32]*ledger.Receiver
@@ -114,7 +116,7 @@ func (s *ConsumersService) Reached(_ None, reply *GroupReached) error {
 
 // Positions answers how far the members have come, and nothing of the books: it is
 // asked many times a second.
-func (s *ConsumersService) Positions(_ None, reply *[]load.Reached) error {
+func (s *ConsumersService) Positions(_ None, reply *[]snapshot.Reached) error {
 	g, err := s.group()
 	if err == nil {
 		*reply = g.Positions()
@@ -123,7 +125,7 @@ func (s *ConsumersService) Positions(_ None, reply *[]load.Reached) error {
 }
 
 // DeliveryGaps answers in which times the members were handed nothing.
-func (s *ConsumersService) DeliveryGaps(_ None, reply *[]load.Gaps) error {
+func (s *ConsumersService) DeliveryGaps(_ None, reply *[]snapshot.Gaps) error {
 	g, err := s.group()
 	if err == nil {
 		*reply = g.DeliveryGaps()
@@ -150,7 +152,7 @@ func (s *ConsumersService) Leave(number int, _ *None) error {
 }
 
 // Kill has a member vanish, and the process stay.
-func (s *ConsumersService) Kill(number int, reply *load.Loss) error {
+func (s *ConsumersService) Kill(number int, reply *snapshot.Loss) error {
 	g, err := s.group()
 	if err == nil {
 		*reply, err = g.Kill(number)
@@ -159,7 +161,7 @@ func (s *ConsumersService) Kill(number int, reply *load.Loss) error {
 }
 
 // Doom prepares a member for the end of this process.
-func (s *ConsumersService) Doom(number int, reply *load.Loss) error {
+func (s *ConsumersService) Doom(number int, reply *snapshot.Loss) error {
 	g, err := s.group()
 	if err == nil {
 		*reply, err = g.Doom(number)
@@ -195,7 +197,7 @@ func (s *ConsumersService) Held(_ None, reply *[]int32) error {
 }
 
 // Handed answers with what was handed over here of partitions.
-func (s *ConsumersService) Handed(partitions []int32, reply *[]load.Handed) error {
+func (s *ConsumersService) Handed(partitions []int32, reply *[]receive.Handed) error {
 	g, err := s.group()
 	if err == nil {
 		*reply = g.Handed(partitions)
@@ -204,7 +206,7 @@ func (s *ConsumersService) Handed(partitions []int32, reply *[]load.Handed) erro
 }
 
 // Elsewhere tells what was handed over in other processes.
-func (s *ConsumersService) Elsewhere(handed []load.Handed, _ *None) error {
+func (s *ConsumersService) Elsewhere(handed []receive.Handed, _ *None) error {
 	g, err := s.group()
 	if err == nil {
 		g.Elsewhere(handed)

@@ -12,10 +12,10 @@
 // ends. A child that ends before it was told to, or does not answer, fails its
 // requests at once and for good, and says why ([Child.Err]); nobody waits for it.
 //
-// [Producers] is the whole sending side to the run, as load.Producers is: the
+// [Producers] is the whole sending side to the run, as send.Producers is: the
 // workers keep the numbers that they have among all, so that what is offered is
 // the same to the byte however many processes offer it. [Consumers] is one consumer
-// group to the run, as load.Group is: the members keep their numbers, and Kafka
+// group to the run, as receive.Group is: the members keep their numbers, and Kafka
 // shares the partitions out among all of them. Their processes are others than
 // those of the producers.
 //

@@ -6,6 +6,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/load/receive"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
 // GroupAssignment is what a process has to do for a consumer group, as the run has
@@ -37,7 +39,7 @@ type ClientAssignment struct {
 	SessionTimeout         time.Duration
 }
 
-// GroupSettings are load.GroupConfig without what a process has of its own.
+// GroupSettings are receive.Config without what a process has of its own.
 type GroupSettings struct {
 	Manual      bool
 	Members     int
@@ -57,11 +59,11 @@ type GroupSettings struct {
 	Stamped     bool
 	ClosedLoop  bool
 	Run         uint32
-	Elsewhere   []load.Handed
+	Elsewhere   []receive.Handed
 }
 
 // assignment is what cfg asks of a process that is to open some of the members.
-func assignment(cfg load.GroupConfig) GroupAssignment {
+func assignment(cfg receive.Config) GroupAssignment {
 	c := cfg.Client
 	return GroupAssignment{
 		Version: Version,
@@ -83,9 +85,9 @@ func assignment(cfg load.GroupConfig) GroupAssignment {
 
 // Config is what the group is opened with. The process adds its driver, its access,
 // its axis, and whom it tells of events.
-func (a GroupAssignment) Config() load.GroupConfig {
+func (a GroupAssignment) Config() receive.Config {
 	c, g := a.Client, a.GroupSettings
-	return load.GroupConfig{
+	return receive.Config{
 		Client: driver.ConsumerConfig{
 			Brokers: c.Brokers, ClientID: c.ClientID, Topic: c.Topic, Group: c.Group, Protocol: c.Protocol,
 			FetchMinBytes: c.FetchMinBytes, FetchMaxBytes: c.FetchMaxBytes,
@@ -109,8 +111,8 @@ type GroupReply struct {
 
 // Standing is how the members of a process stand.
 type Standing struct {
-	Received load.Received
-	Counts   load.MemberCounts
+	Received snapshot.Received
+	Counts   snapshot.MemberCounts
 	Working  bool
 	Wire     driver.Wire
 	Counted  bool // the driver counts the wire

@@ -1,17 +1,17 @@
 package remote
 
 import (
-	"kafkabench.example/kafka-bench/internal/load"
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
 // Reached is how far the group has come in each partition, whichever processes have
 // read it.
-func (cs *Consumers) Reached() []load.Reached { return cs.reachedBy(cs.reached(Ask[GroupReached])) }
+func (cs *Consumers) Reached() []snapshot.Reached { return cs.reachedBy(cs.reached(Ask[GroupReached])) }
 
 // reachedBy is Reached by what the processes say.
-func (cs *Consumers) reachedBy(processes []GroupReached) []load.Reached {
-	all := make([]load.Reached, cs.cfg.Group.Partitions)
+func (cs *Consumers) reachedBy(processes []GroupReached) []snapshot.Reached {
+	all := make([]snapshot.Reached, cs.cfg.Group.Partitions)
 	for p := range all {
 		all[p] = cs.reachedIn(p, processes)
 	}
@@ -20,14 +20,14 @@ func (cs *Consumers) reachedBy(processes []GroupReached) []load.Reached {
 
 // Positions is Reached without what has arrived and what is expected, so that no
 // process has to send its books. Whoever asks for them asks again.
-func (cs *Consumers) Positions() []load.Reached {
-	all := make([]load.Reached, cs.cfg.Group.Partitions)
+func (cs *Consumers) Positions() []snapshot.Reached {
+	all := make([]snapshot.Reached, cs.cfg.Group.Partitions)
 	for p := range all {
-		all[p] = load.Reached{Position: cs.from(p), At: load.NeverHanded}
+		all[p] = snapshot.Reached{Position: cs.from(p), At: snapshot.NeverHanded}
 	}
-	for _, there := range askAll(cs, ConsumersName+".Positions", AskSoon[[]load.Reached]) {
+	for _, there := range askAll(cs, ConsumersName+".Positions", AskSoon[[]snapshot.Reached]) {
 		for p := range there { // none, if it never said anything
-			all[p] = furthest(all[p], there[p])
+			all[p] = all[p].Furthest(there[p])
 		}
 	}
 	return all
@@ -35,12 +35,12 @@ func (cs *Consumers) Positions() []load.Reached {
 
 // DeliveryGaps are the times in which nothing was handed over in any process; nil where
 // one does not say, whose deliveries would seem to be missing.
-func (cs *Consumers) DeliveryGaps() (all []load.Gaps) {
-	for _, there := range askAll(cs, ConsumersName+".DeliveryGaps", Ask[[]load.Gaps]) {
+func (cs *Consumers) DeliveryGaps() (all []snapshot.Gaps) {
+	for _, there := range askAll(cs, ConsumersName+".DeliveryGaps", Ask[[]snapshot.Gaps]) {
 		if len(there) != cs.cfg.Group.Partitions {
 			return nil
 		}
-		all = load.MergeGaps(all, there)
+		all = snapshot.MergeGaps(all, there)
 	}
 	return all
 }
@@ -59,10 +59,10 @@ func (cs *Consumers) reached(ask func(*Process, string) (GroupReached, error)) (
 // stamps, what has arrived is what the books have when they are laid together.
 // Without, it is known by the offsets: what several were handed counts once, because
 // a group passes over nothing.
-func (cs *Consumers) reachedIn(partition int, processes []GroupReached) load.Reached {
-	at := load.Reached{Position: cs.from(partition), At: load.NeverHanded}
+func (cs *Consumers) reachedIn(partition int, processes []GroupReached) snapshot.Reached {
+	at := snapshot.Reached{Position: cs.from(partition), At: snapshot.NeverHanded}
 	for _, r := range processes {
-		at = furthest(at, r.Partitions[partition])
+		at = at.Furthest(r.Partitions[partition])
 	}
 	if cs.cfg.Group.Stamped {
 		books := cs.merged(partition, processes)
@@ -72,22 +72,6 @@ func (cs *Consumers) reachedIn(partition int, processes []GroupReached) load.Rea
 	at.Arrived = min(at.Arrived, at.Position-cs.from(partition))
 	at.Awaited = make([]ledger.Awaited, cs.cfg.Group.Producers)
 	return at
-}
-
-// furthest is how far two have come together, who may have been handed the same.
-func furthest(a, b load.Reached) load.Reached {
-	sum := load.Reached{
-		Position: max(a.Position, b.Position), At: a.At,
-		Delivered: a.Delivered + b.Delivered, Arrived: a.Arrived + b.Arrived,
-	}
-	switch {
-	case b.At == load.NeverHanded:
-	case a.At == load.NeverHanded || b.Position > a.Position:
-		sum.At = b.At
-	case b.Position == a.Position:
-		sum.At = min(a.At, b.At) // when it came for the first time
-	}
-	return sum
 }
 
 // from is the offset where a partition starts.

@@ -53,7 +53,7 @@ func (s *opening[A, O]) get() (o O, err error) {
 }
 
 // Recorded answers with what was recorded since it was last asked.
-func (s *opening[A, O]) Recorded(_ None, reply *[]byte) (err error) {
-	*reply, err = s.collector.Collect().MarshalBinary()
-	return err
+func (s *opening[A, O]) Recorded(_ None, reply *latency.Encoded) error {
+	*reply = s.collector.Collect().Encode()
+	return nil
 }

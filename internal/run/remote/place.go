@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
 // place is where the members of some numbers are. There is a process as long as a
@@ -86,7 +86,7 @@ func (p *place) stop(ctx context.Context) {
 func (p *place) ask() {
 	_, _ = Ask[Standing](p.process, ConsumersName+".Standing")
 	_, _ = Ask[GroupReached](p.process, ConsumersName+".Reached")
-	_, _ = Ask[[]load.Reached](p.process, ConsumersName+".Positions")
+	_, _ = Ask[[]snapshot.Reached](p.process, ConsumersName+".Positions")
 }
 
 // present is whether a member is here.
@@ -172,8 +172,8 @@ func (cs *Consumers) CanKill() error {
 // (SIGKILL). Its books come home in the moment before: the member is handed nothing
 // more and commits nothing more, and the process has nothing left to do but to hold
 // its connections. Where others are in the process, the member's connections are cut
-// as load.Group.Kill does.
-func (cs *Consumers) Kill(number int) (loss load.Loss, err error) {
+// as receive.Group.Kill does.
+func (cs *Consumers) Kill(number int) (loss snapshot.Loss, err error) {
 	err = cs.at(number, func(p *place) error {
 		if !p.alone() {
 			err := p.process.child.Call(ConsumersName+".Kill", number, &loss)
@@ -196,7 +196,7 @@ func (cs *Consumers) Kill(number int) (loss load.Loss, err error) {
 }
 
 // Pause has a member stand still: with its process (SIGSTOP), where it is alone in
-// it, so that it sends no heartbeats either, and otherwise as load.Group.Pause does.
+// it, so that it sends no heartbeats either, and otherwise as receive.Group.Pause does.
 func (cs *Consumers) Pause(number int) (how string, err error) {
 	err = cs.at(number, func(p *place) error {
 		if p.still {

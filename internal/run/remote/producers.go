@@ -9,6 +9,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/load"
 	"kafkabench.example/kafka-bench/internal/measure/latency"
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
 // OpenTimeout and closeTimeout bound what a child may have to wait for the brokers
@@ -19,7 +20,7 @@ const (
 )
 
 // Producers are the workers of all children together: to the run what
-// load.Producers are. Of a child that has ended, it has the figures that it last
+// send.Producers are. Of a child that has ended, it has the figures that it last
 // gave, and Err says that it has.
 type Producers struct {
 	children Children
@@ -30,11 +31,11 @@ type Producers struct {
 
 	mu     sync.Mutex
 	ended  bool
-	sent   []SentReply   // by child, as last told
-	acked  [][]int64     // likewise
-	behind []load.Behind // likewise; without partitions, of one that never told
-	left   []recorded    // and not gathered
-	closed []*CloseReply // by child, once it was closed; nil of one that ended before
+	sent   []SentReply       // by child, as last told
+	acked  [][]int64         // likewise
+	behind []snapshot.Behind // likewise; without partitions, of one that never told
+	left   []recorded        // and not gathered
+	closed []*CloseReply     // by child, once it was closed; nil of one that ended before
 }
 
 // OpenProducers has each child open its part. On an error the children are to be
@@ -42,7 +43,7 @@ type Producers struct {
 func OpenProducers(children Children, axis *load.Axis, assignments []Assignment) (*Producers, error) {
 	ps := &Producers{
 		children: children, axis: axis, done: make(chan struct{}),
-		sent: make([]SentReply, len(children)), acked: make([][]int64, len(children)), behind: make([]load.Behind, len(children)), closed: make([]*CloseReply, len(children)),
+		sent: make([]SentReply, len(children)), acked: make([][]int64, len(children)), behind: make([]snapshot.Behind, len(children)), closed: make([]*CloseReply, len(children)),
 	}
 	replies := make([]OpenReply, len(children))
 	errs := make([]error, len(children))
@@ -86,7 +87,7 @@ func (ps *Producers) Start() {
 // awaitSpent waits until all workers have offered their shares of the volume, and
 // then ends the measured window everywhere.
 func (ps *Producers) awaitSpent() {
-	spendings := make([]load.Spending, len(ps.children))
+	spendings := make([]snapshot.Spending, len(ps.children))
 	if ps.children.Each(func(i int, c *Child) error {
 		return c.Await(ServiceName+".AwaitSpent", None(0), &spendings[i])
 	}) != nil {
@@ -117,7 +118,7 @@ func (ps *Producers) endAt(ns int64) {
 // ended with its process.
 func (ps *Producers) Done() <-chan struct{} { return ps.done }
 
-// Spent is as that of load.Producers.
+// Spent is as that of send.Producers.
 func (ps *Producers) Spent() <-chan struct{} { return ps.spent }
 
 // Err is why workers ended before their time: their process did.
@@ -154,7 +155,7 @@ func (ps *Producers) isClosed(i int) bool {
 
 // Sent are the counts of all workers by phase; of a child that does not answer soon, as
 // it last told, until it is closed.
-func (ps *Producers) Sent() (warmup, measured load.Sent) {
+func (ps *Producers) Sent() (warmup, measured snapshot.Sent) {
 	_ = ps.children.Each(func(i int, c *Child) error {
 		if ps.isClosed(i) {
 			return nil
@@ -212,11 +213,11 @@ func (ps *Producers) keepAcked(i int, acked []int64) {
 	}
 }
 
-// Behind is as that of load.Producers: one question to each child, of which one that
+// Behind is as that of send.Producers: one question to each child, of which one that
 // does not answer soon is as far behind as it last told.
-func (ps *Producers) Behind(awaited [][]ledger.Awaited) load.Behind {
+func (ps *Producers) Behind(awaited [][]ledger.Awaited) snapshot.Behind {
 	_ = ps.children.Each(func(i int, c *Child) error {
-		var reply load.Behind
+		var reply snapshot.Behind
 		c.CallSoon(ServiceName+".Behind", awaited, &reply, func() { ps.keepBehind(i, reply) })
 		return nil
 	})
@@ -227,7 +228,7 @@ func (ps *Producers) Behind(awaited [][]ledger.Awaited) load.Behind {
 	return all
 }
 
-func (ps *Producers) keepBehind(i int, b load.Behind) {
+func (ps *Producers) keepBehind(i int, b snapshot.Behind) {
 	ps.keepAcked(i, b.AckedIn)
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
@@ -236,21 +237,21 @@ func (ps *Producers) keepBehind(i int, b load.Behind) {
 
 // lastBehind is what is known of a child. Of one that has ended that is what it had
 // acknowledged when it last told, and nothing of when that was due.
-func (ps *Producers) lastBehind(i, partitions int) load.Behind {
+func (ps *Producers) lastBehind(i, partitions int) snapshot.Behind {
 	ended := ps.children[i].Err() != nil
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
 	if last := ps.behind[i]; !ended && len(last.AckedIn) == partitions {
 		return last.Clone()
 	}
-	return load.NewBehind(append([]int64(nil), ps.acked[i]...))
+	return snapshot.NewBehind(append([]int64(nil), ps.acked[i]...))
 }
 
 // Waiting counts the records that waited at the source when the producers were
 // closed, and tells when the oldest of them was due. Until then Behind tells.
 func (ps *Producers) Waiting() (records, oldestDue int64) {
 	for _, c := range ps.home() {
-		records, oldestDue = load.MergeWaiting(records, oldestDue, c.Waiting, c.WaitingDueNs)
+		records, oldestDue = snapshot.MergeWaiting(records, oldestDue, c.Waiting, c.WaitingDueNs)
 	}
 	return records, oldestDue
 }
@@ -278,9 +279,9 @@ func (ps *Producers) DeferredPeak() (sum int64) {
 
 // AckGaps are the gaps in the acknowledgements of each partition, of all processes
 // together, once they are closed; nil where none of them was.
-func (ps *Producers) AckGaps() (all []load.Gaps) {
+func (ps *Producers) AckGaps() (all []snapshot.Gaps) {
 	for _, c := range ps.home() {
-		all = load.MergeGaps(all, c.AckGaps)
+		all = snapshot.MergeGaps(all, c.AckGaps)
 	}
 	return all
 }
@@ -314,7 +315,7 @@ func (ps *Producers) Books() (books []*ledger.Sender) {
 func (ps *Producers) AddTo(c *latency.Collector) { c.AddSource(ps) }
 
 // Recorded implements latency.Source.
-func (ps *Producers) Recorded(merge func(part []byte) error) {
+func (ps *Producers) Recorded(merge func(part latency.Encoded) error) {
 	_ = ps.children.Each(func(i int, c *Child) error {
 		if ps.isClosed(i) { // maybe for the last time
 			c.settle()
@@ -333,7 +334,7 @@ func (ps *Producers) Recorded(merge func(part []byte) error) {
 
 // takeRecorded takes what a child has recorded.
 func (ps *Producers) takeRecorded(c *Child) {
-	var part []byte
+	var part latency.Encoded
 	if c.Call(ServiceName+".Recorded", None(0), &part) != nil {
 		return
 	}

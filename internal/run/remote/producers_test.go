@@ -8,8 +8,10 @@ import (
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/load/send"
 	"kafkabench.example/kafka-bench/internal/measure/latency"
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
 const partitions = 3
@@ -31,7 +33,7 @@ func open(t *testing.T, children Children, axis *load.Axis, version int, runID s
 
 // offered is all that a run learns of its sending side.
 type offered struct {
-	warmup, measured load.Sent
+	warmup, measured snapshot.Sent
 	ackedIn          []int64
 	waiting          int64
 	errors           map[string]int64
@@ -45,7 +47,7 @@ type producers interface {
 	Start()
 	Done() <-chan struct{}
 	Close()
-	Sent() (warmup, measured load.Sent)
+	Sent() (warmup, measured snapshot.Sent)
 	AckedIn(int) []int64
 	Waiting() (int64, int64)
 	Errors(bool) map[string]int64
@@ -99,7 +101,7 @@ func TestProducersOfSeveralProcesses(t *testing.T) {
 				if name != "" {
 					cfg.Volume = 30_000
 				}
-				here, err := load.OpenProducers(cfg)
+				here, err := send.Open(cfg)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -118,7 +120,7 @@ func TestProducersOfSeveralProcesses(t *testing.T) {
 						t.Errorf("%d failed, by errors %v, by the books %d", failed, o.errors, o.books.Measured.Failed)
 					}
 					o.errors = nil
-					for _, s := range []*load.Sent{&o.warmup, &o.measured} {
+					for _, s := range []*snapshot.Sent{&o.warmup, &o.measured} {
 						s.Acked, s.Failed, s.AckedBytes = s.Acked+s.Failed, 0, 0
 					}
 					for acked, unacked := range map[latency.Metric]latency.Metric{
@@ -145,7 +147,7 @@ func TestProducersOfSeveralProcesses(t *testing.T) {
 					t.Errorf("the wire has %+v, %v", wire, counted)
 				}
 				next := [][]ledger.Awaited{make([]ledger.Awaited, workers), make([]ledger.Awaited, workers), slices.Repeat([]ledger.Awaited{{Next: 1 << 30}}, workers)}
-				if behind := apart.Behind(next); behind.OldestDueNs[0] >= 0 || behind.OldestDueNs[2] != load.NothingDue {
+				if behind := apart.Behind(next); behind.OldestDueNs[0] >= 0 || behind.OldestDueNs[2] != snapshot.NothingDue {
 					t.Errorf("after the end, behind is %+v", behind)
 				}
 				if err := apart.Err(); err != nil {

@@ -5,6 +5,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/load"
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
 // Version of the protocol. A process of another one refuses to work: both are the
@@ -64,7 +65,7 @@ type OpenReply struct {
 }
 
 // SentReply answers Sent.
-type SentReply struct{ Warmup, Measured load.Sent }
+type SentReply struct{ Warmup, Measured snapshot.Sent }
 
 // WireReply answers Wire.
 type WireReply struct {
@@ -83,5 +84,5 @@ type CloseReply struct {
 	Errors       [2]map[string]int64 // warm-up, measured
 	Books        []*ledger.Sender
 	DeferredPeak int64
-	AckGaps      []load.Gaps // by partition
+	AckGaps      []snapshot.Gaps // by partition
 }

@@ -3,7 +3,8 @@ package remote
 import (
 	"time"
 
-	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/measure/latency"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
 // Whoever takes the figures of many processes at fixed times must not wait for the one
@@ -107,7 +108,7 @@ type SampledConsumers struct{ *Consumers }
 func (cs *Consumers) Sampled() SampledConsumers { return SampledConsumers{cs} }
 
 // Received are the counts of all members together.
-func (s SampledConsumers) Received() (sum load.Received) {
+func (s SampledConsumers) Received() (sum snapshot.Received) {
 	for _, one := range askAll(s.Consumers, ConsumersName+".Standing", AskSoon[Standing]) {
 		sum.Add(one.Received)
 	}
@@ -115,18 +116,18 @@ func (s SampledConsumers) Received() (sum load.Received) {
 }
 
 // Reached is how far the group has come in each partition.
-func (s SampledConsumers) Reached() []load.Reached {
+func (s SampledConsumers) Reached() []snapshot.Reached {
 	return s.reachedBy(s.reached(AskSoon[GroupReached]))
 }
 
 // recorded is a part of the histograms, and who recorded it.
 type recorded struct {
 	by   *Child
-	part []byte
+	part latency.Encoded
 }
 
 // mergeAll merges parts; whoever has sent one that can't be is of no more use.
-func mergeAll(parts []recorded, merge func(part []byte) error) {
+func mergeAll(parts []recorded, merge func(part latency.Encoded) error) {
 	for _, r := range parts {
 		if err := merge(r.part); err != nil {
 			r.by.fail(err)

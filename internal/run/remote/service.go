@@ -2,7 +2,9 @@ package remote
 
 import (
 	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/load/send"
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
 // ServiceName is the name that ProducersService is served by.
@@ -10,7 +12,7 @@ const ServiceName = "Producers"
 
 // Opened is what a process has made of its assignment.
 type Opened struct {
-	Producers *load.Producers
+	Producers *send.Producers
 	Axis      *load.Axis
 	// Started is called when the axis is set and the load begins; nil is nobody.
 	Started func()
@@ -27,7 +29,7 @@ func NewProducersService(open func(Assignment) (Opened, error)) *ProducersServic
 	return &ProducersService{opening[Assignment, Opened]{what: "the producers", open: open}}
 }
 
-func (s *ProducersService) producers() (*load.Producers, error) {
+func (s *ProducersService) producers() (*send.Producers, error) {
 	o, err := s.get()
 	return o.Producers, err
 }
@@ -84,8 +86,8 @@ func (s *ProducersService) AckedIn(_ None, reply *[]int64) error {
 	return err
 }
 
-// Behind answers what load.Producers.Behind does.
-func (s *ProducersService) Behind(awaited [][]ledger.Awaited, reply *load.Behind) error {
+// Behind answers what send.Producers.Behind does.
+func (s *ProducersService) Behind(awaited [][]ledger.Awaited, reply *snapshot.Behind) error {
 	ps, err := s.producers()
 	if err == nil {
 		*reply = ps.Behind(awaited)
@@ -114,7 +116,7 @@ func (s *ProducersService) AwaitDone(None, *None) error {
 
 // AwaitSpent answers when the workers of this process have offered their share of
 // the volume.
-func (s *ProducersService) AwaitSpent(_ None, reply *load.Spending) error {
+func (s *ProducersService) AwaitSpent(_ None, reply *snapshot.Spending) error {
 	ps, err := s.producers()
 	if err == nil {
 		<-ps.Spent()

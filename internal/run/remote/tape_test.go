@@ -8,6 +8,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/load/receive"
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
@@ -92,13 +93,13 @@ func openTape(a GroupAssignment, axis *load.Axis) (OpenedGroup, error) {
 	cfg := a.Config()
 	cfg.Driver, cfg.Axis = tape{}, axis
 	cfg.OnEvent = func(string, string, string) {}
-	g, err := load.StartGroup(cfg)
+	g, err := receive.Start(cfg)
 	return OpenedGroup{Group: g, Axis: axis}, err
 }
 
 // reading is what the consumers of the tests are, in whichever process.
-func reading(axis *load.Axis) load.GroupConfig {
-	return load.GroupConfig{
+func reading(axis *load.Axis) receive.Config {
+	return receive.Config{
 		Driver: tape{}, Manual: true, Members: 3, Numbers: 4, Producers: 1, Partitions: 5,
 		Axis: axis, Stamped: true, Run: 7, OnEvent: func(string, string, string) {},
 	}

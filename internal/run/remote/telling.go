@@ -3,7 +3,7 @@ package remote
 import (
 	"slices"
 
-	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/load/receive"
 )
 
 // What one process has been handed and could not commit comes to another when the
@@ -23,7 +23,7 @@ func (p *place) held() (partitions []int32) {
 // handed of partitions.
 func (p *place) tellOthers(partitions []int32) {
 	cs := p.group
-	var handed []load.Handed
+	var handed []receive.Handed
 	if !cs.cfg.Group.Stamped || len(partitions) == 0 || p.process.child.Call(ConsumersName+".Handed", partitions, &handed) != nil {
 		return
 	}
@@ -45,7 +45,7 @@ func (p *place) hearOthers() {
 		return
 	}
 	for _, other := range p.group.Processes() {
-		var handed []load.Handed
+		var handed []receive.Handed
 		if other == p.process || other.Call(ConsumersName+".Handed", partitions, &handed) != nil {
 			continue
 		}
@@ -57,7 +57,7 @@ func (p *place) hearOthers() {
 }
 
 // toldSoFar is what a process that joins has to be told.
-func (cs *Consumers) toldSoFar() []load.Handed {
+func (cs *Consumers) toldSoFar() []receive.Handed {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
 	return slices.Clone(cs.told)

@@ -91,7 +91,7 @@ func readHistograms(r *result.Recorded) (*RunHistograms, error) {
 	slices.SortStableFunc(h.Tags, func(a, b TagValues) int { return tagOrder(a.Tag) - tagOrder(b.Tag) })
 	for i := range h.Tags {
 		t := &h.Tags[i]
-		t.values = timeOf(t.histogram.Distribution())
+		t.values = result.TimeOf(t.histogram.Distribution())
 		t.Time = supportedTime(t.values, figure.Independent(&r.Run, strings.TrimPrefix(t.Tag, warmupTag), t.values.Count))
 	}
 	h.bound()
@@ -145,14 +145,6 @@ func tagOrder(tag string) int {
 		order += 2 * len(result.TimeMetrics)
 	}
 	return order
-}
-
-func timeOf(d latency.Distribution) result.Time {
-	return result.Time{
-		Count: d.Count, MinNs: d.MinNs, MeanNs: d.MeanNs, StddevNs: d.StddevNs, P50Ns: d.P50Ns, P75Ns: d.P75Ns, P90Ns: d.P90Ns,
-		P95Ns: d.P95Ns, P99Ns: d.P99Ns, P995Ns: d.P995Ns, P999Ns: d.P999Ns, P9999Ns: d.P9999Ns, MaxNs: d.MaxNs,
-		Negative: d.Negative, OutOfRange: d.OutOfRange,
-	}
 }
 
 // SupportedTime is a result.Time as documents have it: a percentile is null where

@@ -30,13 +30,15 @@ const BenchRecordBytes = 100
 
 // Blackhole is a broker that takes records and keeps none.
 func Blackhole(b *testing.B) (brokers []string) {
-	return Fake(b, kfake.NumBrokers(1), kfake.BlackholeProduce(), kfake.SeedTopics(BenchPartitions, BenchTopic)).ListenAddrs()
+	return Fake(b, kfake.NumBrokers(1), kfake.BlackholeProduce(),
+		kfake.SeedTopics(BenchPartitions, BenchTopic)).ListenAddrs()
 }
 
 // Endless is a broker that serves one batch of so many records again and again.
 func Endless(b *testing.B, batch int) (brokers []string) {
 	synthetic := kfake.SyntheticBatch{Records: batch, RecordBytes: BenchRecordBytes}
-	return Fake(b, kfake.NumBrokers(1), kfake.SyntheticFetch(synthetic), kfake.SeedTopics(BenchPartitions, BenchTopic)).ListenAddrs()
+	return Fake(b, kfake.NumBrokers(1), kfake.SyntheticFetch(synthetic),
+		kfake.SeedTopics(BenchPartitions, BenchTopic)).ListenAddrs()
 }
 
 // BenchProducer measures a record through the driver's producer, opened with cfg. full

@@ -14,9 +14,11 @@ import (
 
 var handTests = []test{
 	{name: "by hand", run: testByHand, needs: []driver.Capability{driver.ManualPartitions}},
-	{name: "by hand paused", run: testByHandPaused, needs: []driver.Capability{driver.ManualPartitions, driver.PausePartitions}},
+	{name: "by hand paused", run: testByHandPaused,
+		needs: []driver.Capability{driver.ManualPartitions, driver.PausePartitions}},
 	{name: "by hand nothing", run: testByHandNothing, needs: []driver.Capability{driver.ManualPartitions}},
-	{name: "control records", run: testControlRecords, needs: []driver.Capability{driver.ManualPartitions, driver.ReadControl}},
+	{name: "control records", run: testControlRecords,
+		needs: []driver.Capability{driver.ManualPartitions, driver.ReadControl}},
 }
 
 // testByHand: without a group a client reads the partitions that it was given,
@@ -30,7 +32,8 @@ func testByHand(t *testing.T, s suite) {
 	m.awaitReceived(t, n/partitions+n/partitions-40)
 	all := m.all()
 	if len(all[0]) != 100 || len(all[1]) != 0 || len(all[2]) != 60 || all[2][0].Offset != 40 {
-		t.Fatalf("received %d, %d and %d records, want 100 from offset 0, none, and 60 from offset 40", len(all[0]), len(all[1]), len(all[2]))
+		t.Fatalf("received %d, %d and %d records, want 100 from offset 0, none, and 60 from offset 40", len(all[0]),
+			len(all[1]), len(all[2]))
 	}
 	for i, r := range all[0] {
 		if want := value(partitions * i); !bytes.Equal(r.Value, want) {

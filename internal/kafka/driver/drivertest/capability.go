@@ -88,9 +88,11 @@ func (s suite) checkRefusal(t *testing.T, c driver.Capability, err error) {
 		t.Errorf("%s is refused, and the driver doesn't say that it lacks it: %v", c, err)
 	case !lacking:
 	case !errors.Is(err, driver.ErrConfig):
-		t.Errorf("the driver lacks %s, and to be asked for it gave %v, want an error that wraps driver.ErrConfig", c, err)
+		t.Errorf("the driver lacks %s, and to be asked for it gave %v, want an error that wraps driver.ErrConfig", c,
+			err)
 	case !containsAll(err.Error(), s.driver.Name(), string(c), reason, ";"):
-		t.Errorf("the refusal does not name the driver, %q, the reason %q, and (after a semicolon) what to do: %v", c, reason, err)
+		t.Errorf("the refusal does not name the driver, %q, the reason %q, and (after a semicolon) what to do: %v", c,
+			reason, err)
 	}
 	if lacking && len(strings.Fields(reason)) < 3 {
 		t.Errorf("the reason for lacking %s is %q, which is no sentence", c, reason)

@@ -125,7 +125,8 @@ func testCommitAndResume(t *testing.T, s suite) {
 	next.awaitReceived(t, n-committed)
 	next.close()
 	if got := next.all()[0]; len(got) != n-committed || got[0].Offset != committed {
-		t.Fatalf("resumed at offset %d with %d records, want %d with %d", got[0].Offset, len(got), committed, n-committed)
+		t.Fatalf("resumed at offset %d with %d records, want %d with %d", got[0].Offset, len(got), committed,
+			n-committed)
 	}
 	// While records are written a broker may tell one that is behind them; nobody
 	// writes now.

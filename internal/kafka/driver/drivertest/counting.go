@@ -55,7 +55,8 @@ func testProducedRequests(t *testing.T, s suite) {
 	awaitCount(t, func() bool { return timer.Requests().Produce.Count >= n })
 	got := timer.Requests()
 	if p := got.Produce; p.Count != n || p.Time <= 0 || p.Time > patience || p.Connections < 1 {
-		t.Errorf("%d produce requests in %v on %d connections, want %d that took some time on one or more", p.Count, p.Time, p.Connections, n)
+		t.Errorf("%d produce requests in %v on %d connections, want %d that took some time on one or more", p.Count,
+			p.Time, p.Connections, n)
 	}
 	if got.Fetch.Count != 0 {
 		t.Errorf("a producer made %d fetches", got.Fetch.Count)
@@ -82,7 +83,8 @@ func testReadWire(t *testing.T, s suite) {
 		t.Errorf("batches of %d bytes before compression and %d after, for %d bytes of values",
 			w.UncompressedBytes, w.CompressedBytes, payload)
 	case w.ReadBytes < w.CompressedBytes || w.WrittenBytes < 1:
-		t.Errorf("%d bytes read and %d written, for batches of %d bytes", w.ReadBytes, w.WrittenBytes, w.CompressedBytes)
+		t.Errorf("%d bytes read and %d written, for batches of %d bytes", w.ReadBytes, w.WrittenBytes,
+			w.CompressedBytes)
 	}
 }
 

@@ -54,8 +54,10 @@ var faults = []fault{
 	{name: "cut off once, idempotent", inject: cutOff(1), change: patientIdempotent, needs: driver.Idempotence},
 	{name: "not authorized", inject: answer(kerr.TopicAuthorizationFailed, -1), change: patient},
 	{name: "too large for the broker", inject: answer(kerr.MessageTooLarge, -1), change: patient},
-	{name: "too large, idempotent", inject: answer(kerr.MessageTooLarge, -1), change: patientIdempotent, needs: driver.Idempotence},
-	{name: "too large, requests overtake", inject: answer(kerr.MessageTooLarge, -1), change: overtaking, needs: driver.InFlightLimit},
+	{name: "too large, idempotent", inject: answer(kerr.MessageTooLarge, -1), change: patientIdempotent,
+		needs: driver.Idempotence},
+	{name: "too large, requests overtake", inject: answer(kerr.MessageTooLarge, -1), change: overtaking,
+		needs: driver.InFlightLimit},
 	{name: "not the leader, acks 1", inject: answer(kerr.NotLeaderForPartition, -1), change: acksLeader},
 	{name: "not the leader, acks all", inject: answer(kerr.NotLeaderForPartition, -1)},
 	{name: "too few replicas", inject: answer(kerr.NotEnoughReplicas, -1)},
@@ -64,7 +66,8 @@ var faults = []fault{
 	{name: "timed out, then refused", inject: timeOutThenRefuse, change: patient},
 	{name: "storage", inject: answer(kerr.KafkaStorageError, -1)},
 	{name: "unknown to the broker", inject: answer(kerr.UnknownServerError, -1)},
-	{name: "data loss, idempotent", inject: answer(kerr.OutOfOrderSequenceNumber, -1), change: idempotent, needs: driver.Idempotence},
+	{name: "data loss, idempotent", inject: answer(kerr.OutOfOrderSequenceNumber, -1), change: idempotent,
+		needs: driver.Idempotence},
 	{name: "cut off after the write", inject: cutOff(-1)},
 	{name: "cut off after the write, idempotent", inject: cutOff(-1), change: idempotent, needs: driver.Idempotence},
 	{name: "cut off, then refused", inject: cutThenRefuse, change: patient},
@@ -130,7 +133,8 @@ func (o Outcomes) TestFaults(t *testing.T) {
 	for _, f := range faults {
 		_, wanted := want[f.name]
 		if _, lacking := o.Driver.Lacks()[f.needs]; lacking == wanted {
-			t.Errorf("the outcome with the fault %q is said: %t, and the driver lacks what it needs: %t", f.name, wanted, lacking)
+			t.Errorf("the outcome with the fault %q is said: %t, and the driver lacks what it needs: %t", f.name,
+				wanted, lacking)
 		} else if wanted {
 			tested = append(tested, f)
 		}
@@ -150,7 +154,8 @@ func (o Outcomes) TestFaults(t *testing.T) {
 func (o Outcomes) byFault(t *testing.T) map[string]driver.Outcome {
 	t.Helper()
 	by := make(map[string]driver.Outcome)
-	for outcome, names := range map[driver.Outcome][]string{driver.Acked: o.Acked, driver.Failed: o.Failed, driver.Unknown: o.Unknown} {
+	for outcome, names := range map[driver.Outcome][]string{driver.Acked: o.Acked, driver.Failed: o.Failed,
+		driver.Unknown: o.Unknown} {
 		for _, name := range names {
 			if other, twice := by[name]; twice {
 				t.Errorf("the fault %q is said to end both %v and %v", name, other, outcome)
@@ -184,7 +189,8 @@ func (o Outcomes) testFault(t *testing.T, c Cluster, f fault, want driver.Outcom
 // Config is how a record is produced to Topic of a cluster.
 func (o Outcomes) Config(c Cluster) driver.ProducerConfig {
 	return driver.ProducerConfig{
-		Brokers: c.ListenAddrs(), Access: c.Access, Topic: Topic, Acks: driver.AcksAll, DeliveryTimeout: o.DeliveryTimeout,
+		Brokers: c.ListenAddrs(), Access: c.Access, Topic: Topic, Acks: driver.AcksAll,
+		DeliveryTimeout: o.DeliveryTimeout,
 	}
 }
 

@@ -39,7 +39,8 @@ func testKill(t *testing.T, s suite) {
 	checkInherited(t, time.Since(killedAt), session)
 	heir.awaitReceived(t, n+n-committed)
 	if got := heir.all()[lost]; len(got) != n-committed || got[0].Offset != committed {
-		t.Errorf("the other member received %d records from offset %d, want %d from %d", len(got), got[0].Offset, n-committed, committed)
+		t.Errorf("the other member received %d records from offset %d, want %d from %d", len(got), got[0].Offset,
+			n-committed, committed)
 	}
 	if again := victim.revocations(); again != revoked {
 		t.Errorf("OnRevoked was called %d times after the kill", again-revoked)
@@ -73,7 +74,8 @@ func (s suite) pair(t *testing.T, session time.Duration) (victim, heir *member, 
 func checkInherited(t *testing.T, took, session time.Duration) {
 	t.Helper()
 	if took < session*6/10 || took > session+10*time.Second {
-		t.Errorf("the partition of the killed member came to the other one after %v, and the session timeout is %v", took, session)
+		t.Errorf("the partition of the killed member came to the other one after %v, and the session timeout is %v",
+			took, session)
 	}
 }
 

@@ -45,7 +45,8 @@ func testPauseEnds(t *testing.T, s suite) {
 	second.close()
 	first.awaitOwned(t, partitions)
 	s.fill(t, topic, partitions, partitions*n)
-	first.await(t, "the records of the partition that came back", func() bool { return len(first.received[moved]) == n })
+	first.await(t, "the records of the partition that came back",
+		func() bool { return len(first.received[moved]) == n })
 }
 
 // testPauseOnAssignment: a member that pauses what it is assigned, in the callback,

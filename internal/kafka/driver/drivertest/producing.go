@@ -28,7 +28,8 @@ var producerTests = []test{
 	{name: "flush unreachable", run: testFlushUnreachable},
 	{name: "room", run: testRoom},
 	{name: "timestamps", run: testTimestamps, needs: []driver.Capability{driver.RecordTimestamps}},
-	{name: "produced requests", run: testProducedRequests, timed: true, needs: []driver.Capability{driver.TimeRequests}},
+	{name: "produced requests", run: testProducedRequests, timed: true,
+		needs: []driver.Capability{driver.TimeRequests}},
 	{name: "produced wire", run: testProducedWire, needs: []driver.Capability{driver.CountWire}},
 }
 

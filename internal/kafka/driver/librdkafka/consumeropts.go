@@ -17,7 +17,8 @@ const noGroup = "kafka-bench-no-group"
 // defaultHeartbeat is the client's own interval (heartbeat.interval.ms).
 const defaultHeartbeat = 3 * time.Second
 
-// consumerProperties translates cfg, which driver.CheckConsumer has passed. What is set beyond it makes the client do the
+// consumerProperties translates cfg, which driver.CheckConsumer has passed. What is set beyond it
+// makes the client do the
 // same work as the others: records are returned as they are in the log, whether
 // their transaction has ended or not, and classic groups share out partitions
 // without taking all of them back first.

@@ -15,7 +15,8 @@ import (
 // librdkafka knows of each whether it may have reached a log
 // (rd_kafka_message_status), but its Go face does not hand that on: it frees the
 // delivery report before Go sees it, and interceptors, which could read it before, can
-// only be added while the library makes the client. There is the error alone. So the error is read together with what the client said about
+// only be added while the library makes the client. There is the error alone. So the error is read
+// together with what the client said about
 // itself while it had the record. In order:
 //
 //	not taken         The call that hands over the record returned an error (too

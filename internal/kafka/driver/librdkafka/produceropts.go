@@ -87,7 +87,8 @@ func checkProducer(cfg driver.ProducerConfig) error {
 		return fmt.Errorf("%w: producer: idempotent allows at most %d requests in flight, got %d",
 			driver.ErrConfig, maxIdempotentInFlight, cfg.InFlight)
 	case cfg.DeliveryTimeout > 0 && cfg.DeliveryTimeout < time.Millisecond:
-		return fmt.Errorf("%w: producer: delivery timeout %v; it is 1ms and more, or 0 for the client's default", driver.ErrConfig, cfg.DeliveryTimeout)
+		return fmt.Errorf("%w: producer: delivery timeout %v; it is 1ms and more, or 0 for the client's default",
+			driver.ErrConfig, cfg.DeliveryTimeout)
 	}
 	return nil
 }

@@ -78,7 +78,8 @@ func (c *patientClient) Leader(topic string, partition int32) (*ibm.Broker, erro
 		return nil, errClosed
 	}
 	if since := c.troubled(partition); c.patience > 0 && since > c.patience {
-		return nil, fmt.Errorf("no record of %s/%d was settled for %v, and the delivery timeout is over", topic, partition, since)
+		return nil, fmt.Errorf("no record of %s/%d was settled for %v, and the delivery timeout is over", topic,
+			partition, since)
 	}
 	return c.Client.Leader(topic, partition)
 }

@@ -61,14 +61,16 @@ func setLevel(config *ibm.Config, level int) error {
 		config.Producer.CompressionLevel = level
 		return nil
 	default:
-		return fmt.Errorf("%w: producer: compression %v has no levels with sarama, got level %d; leave it out", driver.ErrConfig, codec, level)
+		return fmt.Errorf("%w: producer: compression %v has no levels with sarama, got level %d; leave it out",
+			driver.ErrConfig, codec, level)
 	}
 }
 
 // checkProducer checks what the driver does not take, beside what no client does.
 func checkProducer(cfg driver.ProducerConfig) error {
 	if cfg.DeliveryTimeout > 0 && cfg.DeliveryTimeout < time.Second {
-		return fmt.Errorf("%w: producer: delivery timeout %v; the driver takes 1s and more, or 0 for none", driver.ErrConfig, cfg.DeliveryTimeout)
+		return fmt.Errorf("%w: producer: delivery timeout %v; the driver takes 1s and more, or 0 for none",
+			driver.ErrConfig, cfg.DeliveryTimeout)
 	}
 	return nil
 }

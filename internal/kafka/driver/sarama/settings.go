@@ -24,7 +24,8 @@ var (
 // tool's own code into the client, and what is secret.
 var leaveOut = []string{
 	"MetricRegistry", "Net.LocalAddr", "Net.Proxy", "Net.TLS",
-	"Net.SASL.AuthIdentity", "Net.SASL.GSSAPI", "Net.SASL.Password", "Net.SASL.SCRAMAuthzID", "Net.SASL.TokenProvider", "Net.SASL.User",
+	"Net.SASL.AuthIdentity", "Net.SASL.GSSAPI", "Net.SASL.Password", "Net.SASL.SCRAMAuthzID",
+	"Net.SASL.TokenProvider", "Net.SASL.User",
 	"Consumer.Group.Member.UserData", "Consumer.Interceptors", "Producer.Interceptors",
 }
 

@@ -34,7 +34,8 @@ func login(a access.Access) (sasl.Mechanism, error) {
 	}
 	mechanism, err := scram.Mechanism(algorithm, user, password)
 	if err != nil { // what is wrong may quote what is secret
-		return nil, fmt.Errorf("%w: the user name or the password cannot be used with %s", driver.ErrConfig, a.SASL.Mechanism)
+		return nil, fmt.Errorf("%w: the user name or the password cannot be used with %s", driver.ErrConfig,
+			a.SASL.Mechanism)
 	}
 	return mechanism, nil
 }

@@ -257,7 +257,8 @@ func (c *consumer) Resume(partitions ...int32) {
 
 // owned is a partition by its number, or nil. The caller holds the lock.
 func (c *consumer) owned(id int32) *partition {
-	i, found := slices.BinarySearchFunc(c.partitions, id, func(p *partition, id int32) int { return int(p.id) - int(id) })
+	i, found := slices.BinarySearchFunc(c.partitions, id,
+		func(p *partition, id int32) int { return int(p.id) - int(id) })
 	if !found {
 		return nil
 	}

@@ -44,7 +44,8 @@ func readerOptions(cfg driver.ConsumerConfig) (kafka.ReaderConfig, error) {
 		reader.MaxWait = cfg.FetchMaxWait + roundTrip
 	}
 	if reader.MinBytes > reader.MaxBytes {
-		return reader, fmt.Errorf("%w: consumer: a fetch of at least %d bytes and at most %d", driver.ErrConfig, reader.MinBytes, reader.MaxBytes)
+		return reader, fmt.Errorf("%w: consumer: a fetch of at least %d bytes and at most %d", driver.ErrConfig,
+			reader.MinBytes, reader.MaxBytes)
 	}
 	return reader, nil
 }

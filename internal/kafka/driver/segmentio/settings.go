@@ -53,7 +53,8 @@ func producerSettings(w *kafka.Writer, t *kafka.Transport, cfg driver.ProducerCo
 }
 
 // consumerSettings are those of the Readers and, in a group, of the ConsumerGroup.
-func consumerSettings(common kafka.ReaderConfig, group kafka.ConsumerGroupConfig, cfg driver.ConsumerConfig) []driver.Setting {
+func consumerSettings(common kafka.ReaderConfig, group kafka.ConsumerGroupConfig,
+	cfg driver.ConsumerConfig) []driver.Setting {
 	r := kafka.NewReader(common) // it fetches when it is first asked, and is not
 	defer func() { _ = r.Close() }()
 	runs := r.Config()

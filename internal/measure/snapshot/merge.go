@@ -1,0 +1,238 @@
+package snapshot
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"kafkabench.example/kafka-bench/internal/measure/latency"
+	"kafkabench.example/kafka-bench/internal/measure/ledger"
+)
+
+// ErrMismatch says that snapshots are not of parts of one run.
+var ErrMismatch = errors.New("these are not snapshots of one run's parts")
+
+// Merge returns what one part would say that had done the work of all. It changes none of
+// them, in whichever order they come; of none it is the zero Snapshot. Parts of other
+// versions, a part that is there twice, and parts that know of other numbers of groups or
+// partitions are an error; one without producers or without consumers is not.
+func Merge(all []Snapshot) (Snapshot, error) {
+	if len(all) == 0 {
+		return Snapshot{}, nil
+	}
+	all = slices.SortedFunc(slices.Values(all), func(a, b Snapshot) int { return cmp.Compare(a.Part, b.Part) })
+	sum := all[0].clone()
+	times := []latency.Encoded{sum.Times}
+	for i, s := range all[1:] {
+		if s.Version != sum.Version {
+			return Snapshot{}, fmt.Errorf("%w: part %d has version %d, and part %d %d", ErrMismatch, s.Part, s.Version, sum.Part, sum.Version)
+		}
+		if s.Part == all[i].Part {
+			return Snapshot{}, fmt.Errorf("%w: part %d is there twice", ErrMismatch, s.Part)
+		}
+		if err := sum.add(s); err != nil {
+			return Snapshot{}, fmt.Errorf("%w: part %d %w", ErrMismatch, s.Part, err)
+		}
+		times = append(times, s.Times)
+	}
+	if len(all) > 1 {
+		sum.mergeBooks(all)
+	}
+	var err error
+	sum.Times, err = latency.MergeEncoded(times...)
+	return sum, err
+}
+
+// add adds another part's, but for its times and the books of its consumers.
+func (s *Snapshot) add(o Snapshot) (err error) {
+	s.Seq = max(s.Seq, o.Seq)
+	s.FromNs, s.ToNs = min(s.FromNs, o.FromNs), max(s.ToNs, o.ToNs)
+	for phase := range s.Sent {
+		s.Sent[phase].Add(o.Sent[phase])
+	}
+	switch mine, others := len(s.Behind.AckedIn), len(o.Behind.AckedIn); {
+	case mine == 0:
+		s.Behind = o.Behind.Clone()
+	case others == mine:
+		s.Behind = s.Behind.Merge(o.Behind)
+	case others > 0:
+		return fmt.Errorf("sends to %d partitions, and others to %d", others, mine)
+	}
+	s.DeferredPeak += o.DeferredPeak
+	s.Traffic = s.Traffic.Add(o.Traffic)
+	if s.Groups, err = mergeGroups(s.Groups, o.Groups); err != nil {
+		return err
+	}
+	s.Gate = s.Gate.merge(o.Gate)
+	s.Usage = mergeIf(s.Usage, o.Usage, Usage.Add)
+	s.Pauses = mergeIf(s.Pauses, o.Pauses, Pauses.Worse)
+	if s.Last, err = s.Last.merge(o.Last); err != nil {
+		return err
+	}
+	s.Failed = firstOf(s.Failed, o.Failed)
+	return nil
+}
+
+// firstOf is the lesser of two texts, of those that say something.
+func firstOf(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return min(a, b)
+}
+
+// mergeIf merges what may be missing.
+func mergeIf[T any](a, b *T, merge func(T, T) T) *T {
+	if a == nil || b == nil {
+		return copied(cmp.Or(a, b))
+	}
+	sum := merge(*a, *b)
+	return &sum
+}
+
+func mergeGroups(all, others []Group) ([]Group, error) {
+	switch {
+	case len(all) == 0:
+		all = slices.Clone(others)
+		for i := range all {
+			all[i] = all[i].clone()
+		}
+	case len(others) > 0 && len(others) != len(all):
+		return nil, fmt.Errorf("has %d groups, and others %d", len(others), len(all))
+	default:
+		for i, o := range others {
+			if len(o.Reached) != len(all[i].Reached) {
+				return nil, fmt.Errorf("reads %d partitions, and others %d", len(o.Reached), len(all[i].Reached))
+			}
+			all[i].add(o)
+		}
+	}
+	return all, nil
+}
+
+func (g Group) clone() Group {
+	g.Reached, g.Books, g.Queue = slices.Clone(g.Reached), maps.Clone(g.Books), copied(g.Queue)
+	return g
+}
+
+func (g *Group) add(o Group) {
+	g.Received.Add(o.Received)
+	g.Counts.Add(o.Counts)
+	g.Working = g.Working || o.Working
+	g.Owned, g.Idle = g.Owned+o.Owned, g.Idle+o.Idle
+	g.Traffic = g.Traffic.Add(o.Traffic)
+	for p := range g.Reached {
+		g.Reached[p] = g.Reached[p].Furthest(o.Reached[p])
+	}
+	g.Queue = mergeIf(g.Queue, o.Queue, Queue.add)
+}
+
+func (q Queue) add(o Queue) Queue {
+	q.Total.Add(o.Total)
+	q.Counts.Add(o.Counts)
+	for phase := range q.Deliveries {
+		q.Deliveries[phase].Add(o.Deliveries[phase])
+	}
+	return q
+}
+
+// mergeBooks lays the receiving sides of all parts together, by group and partition: only
+// together they say what has arrived, because a partition may move from one part to
+// another, and what came to both came twice.
+func (s *Snapshot) mergeBooks(all []Snapshot) {
+	for i := range s.Groups {
+		g := &s.Groups[i]
+		of := make(map[int32][]*ledger.Receiver)
+		for _, part := range all {
+			if len(part.Groups) == 0 {
+				continue
+			}
+			if g.Books == nil && part.Groups[i].Books != nil {
+				g.Books = make(map[int32]*ledger.Receiver)
+			}
+			for p, books := range part.Groups[i].Books {
+				of[p] = append(of[p], books)
+			}
+		}
+		for p, receivers := range of {
+			books := ledger.Merge(receivers)
+			g.Books[p] = books
+			books.Lock()
+			g.Reached[p].Arrived, g.Reached[p].Awaited = books.Arrived(), books.Expected()
+			books.Unlock()
+		}
+	}
+}
+
+// Furthest is how far two have come together, who may have been handed the same. What
+// has arrived is their sum: Merge knows better where there are books.
+func (r Reached) Furthest(o Reached) Reached {
+	sum := Reached{
+		Position: max(r.Position, o.Position), At: r.At,
+		Delivered: r.Delivered + o.Delivered, Arrived: r.Arrived + o.Arrived,
+		Awaited: r.Awaited, Corrupt: r.Corrupt + o.Corrupt,
+	}
+	if sum.Awaited == nil {
+		sum.Awaited = o.Awaited
+	}
+	switch {
+	case o.At == NeverHanded:
+	case r.At == NeverHanded || o.Position > r.Position:
+		sum.At = o.At
+	case o.Position == r.Position:
+		sum.At = min(r.At, o.At) // when it came for the first time
+	}
+	return sum
+}
+
+func (l *Last) clone() *Last {
+	if l == nil {
+		return nil
+	}
+	c := Last{Books: slices.Clone(l.Books), AckGaps: slices.Clone(l.AckGaps), DeliveryGaps: slices.Clone(l.DeliveryGaps)}
+	for phase := range c.Errors {
+		c.Errors[phase] = maps.Clone(l.Errors[phase])
+	}
+	for i := range c.DeliveryGaps {
+		c.DeliveryGaps[i] = slices.Clone(c.DeliveryGaps[i])
+	}
+	return &c
+}
+
+func (l *Last) merge(o *Last) (*Last, error) {
+	if l == nil || o == nil {
+		return cmp.Or(l, o).clone(), nil
+	}
+	l.Books = append(l.Books, o.Books...)
+	for phase, errors := range o.Errors {
+		if l.Errors[phase] == nil && errors != nil {
+			l.Errors[phase] = make(map[string]int64)
+		}
+		for message, n := range errors {
+			l.Errors[phase][message] += n
+		}
+	}
+	if l.AckGaps != nil && o.AckGaps != nil && len(l.AckGaps) != len(o.AckGaps) {
+		return nil, fmt.Errorf("was acknowledged in %d partitions, and others in %d", len(o.AckGaps), len(l.AckGaps))
+	}
+	l.AckGaps = mergedGaps(l.AckGaps, o.AckGaps)
+	switch {
+	case l.DeliveryGaps == nil:
+		l.DeliveryGaps = o.clone().DeliveryGaps
+	case o.DeliveryGaps != nil:
+		for i := range l.DeliveryGaps {
+			l.DeliveryGaps[i] = mergedGaps(l.DeliveryGaps[i], o.DeliveryGaps[i])
+		}
+	}
+	return l, nil
+}
+
+// mergedGaps is MergeGaps where others may have none.
+func mergedGaps(all, others []Gaps) []Gaps {
+	if others == nil {
+		return all
+	}
+	return MergeGaps(all, slices.Clone(others))
+}

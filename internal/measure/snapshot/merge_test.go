@@ -1,0 +1,428 @@
+package snapshot_test
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"kafkabench.example/kafka-bench/internal/measure/latency"
+	"kafkabench.example/kafka-bench/internal/measure/ledger"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
+)
+
+// record is one of a schedule, with what becomes of it.
+type record struct {
+	worker    int
+	partition int32
+	measured  bool
+	dueNs     int64
+	fate      fate
+	tookNs    int64 // until it was acknowledged, or given up
+	reader    int   // who is handed it; nobody, if it is not acknowledged
+}
+
+type fate int
+
+const (
+	acked fate = iota
+	failed
+	unknown
+	inFlight
+	waiting // at the source
+	shed
+	fates
+)
+
+// schedule is what all parts of a run do together, in the order in which it was due.
+type schedule struct {
+	workers, partitions, readers int
+	records                      []record
+}
+
+// schedules draws one. A partition moves from reader to reader now and then.
+func schedules(t *rapid.T) schedule {
+	s := schedule{
+		workers: rapid.IntRange(1, 5).Draw(t, "workers"), partitions: rapid.IntRange(1, 3).Draw(t, "partitions"),
+		readers: rapid.IntRange(1, 4).Draw(t, "readers"),
+	}
+	owners := make([]int, s.partitions)
+	n := rapid.IntRange(0, 80).Draw(t, "records")
+	warmup := rapid.IntRange(0, n).Draw(t, "warm-up")
+	for i := range n {
+		p := rapid.IntRange(0, s.partitions-1).Draw(t, "partition")
+		if rapid.IntRange(0, 9).Draw(t, "moves") == 0 {
+			owners[p] = rapid.IntRange(0, s.readers-1).Draw(t, "reader")
+		}
+		s.records = append(s.records, record{
+			worker: i % s.workers, partition: int32(p), measured: i >= warmup, dueNs: int64(i-warmup) * 1e6, reader: owners[p],
+			fate: fate(rapid.IntRange(0, int(fates)-1).Draw(t, "fate")), tookNs: rapid.Int64Range(0, 2e10).Draw(t, "took"),
+		})
+	}
+	return s
+}
+
+// part is the snapshot of a part with these workers and readers.
+func (s schedule) part(number int, sends, reads func(int) bool) snapshot.Snapshot {
+	w := newPart(s, number)
+	for _, r := range s.records {
+		if sends(r.worker) {
+			w.send(r)
+		}
+		if offset := w.offsets[r.partition]; r.fate == acked {
+			w.offsets[r.partition]++
+			if reads(r.reader) {
+				w.read(r, offset)
+			}
+		}
+	}
+	return w.snapshot(sends)
+}
+
+// whole is the snapshot of one part that has all.
+func (s schedule) whole() snapshot.Snapshot {
+	all := func(int) bool { return true }
+	return s.part(0, all, all)
+}
+
+// split is the snapshots of n parts, among which workers and readers are divided.
+func (s schedule) split(t *rapid.T, n int) []snapshot.Snapshot {
+	divide := func(things int, name string) func(part int) func(int) bool {
+		in := rapid.SliceOfN(rapid.IntRange(0, n-1), things, things).Draw(t, name)
+		return func(part int) func(int) bool { return func(thing int) bool { return in[thing] == part } }
+	}
+	sends, reads := divide(s.workers, "workers in parts"), divide(s.readers, "readers in parts")
+	parts := make([]snapshot.Snapshot, n)
+	for i := range parts {
+		parts[i] = s.part(i, sends(i), reads(i))
+	}
+	return parts
+}
+
+// worked is what a part has counted.
+type worked struct {
+	schedule  schedule
+	snap      snapshot.Snapshot
+	senders   []*ledger.Sender
+	acks      [][][]int64
+	receivers []*ledger.Receiver
+	offsets   []int64 // of the log
+	recorder  *latency.Recorder
+}
+
+func newPart(s schedule, number int) *worked {
+	w := &worked{
+		schedule: s, offsets: make([]int64, s.partitions),
+		recorder: latency.NewRecorder(latency.SendServiceTime, latency.E2EServiceTime),
+	}
+	w.snap = snapshot.Snapshot{Version: snapshot.Version, Part: number, Behind: snapshot.NewBehind(make([]int64, s.partitions))}
+	w.snap.Groups = []snapshot.Group{{Reached: make([]snapshot.Reached, s.partitions)}}
+	w.snap.Last = &snapshot.Last{Errors: [2]map[string]int64{{}, {}}}
+	for p := range s.partitions {
+		w.receivers = append(w.receivers, ledger.NewReceiver(int32(p), s.workers))
+		w.snap.Groups[0].Reached[p].At = snapshot.NeverHanded
+	}
+	for worker := range s.workers {
+		w.senders = append(w.senders, ledger.NewSender(worker, s.partitions))
+		w.acks = append(w.acks, make([][]int64, s.partitions))
+	}
+	return w
+}
+
+func (w *worked) send(r record) {
+	phase := 0
+	if r.measured {
+		phase = 1
+	}
+	sent, behind := &w.snap.Sent[phase], &w.snap.Behind
+	sent.Scheduled++
+	switch r.fate {
+	case shed:
+		sent.ShedByGate++
+		return
+	case waiting:
+		behind.WaitingRecords, behind.WaitingDueNs = snapshot.MergeWaiting(behind.WaitingRecords, behind.WaitingDueNs, 1, r.dueNs)
+		w.snap.DeferredPeak++
+		return
+	}
+	sent.Admitted++
+	books := w.senders[r.worker]
+	sequence := books.Next(r.partition, r.measured)
+	switch r.fate {
+	case acked:
+		sent.Acked++
+		books.Acked(r.partition, sequence, -1)
+		behind.AckedIn[r.partition]++
+		w.acks[r.worker][r.partition] = append(w.acks[r.worker][r.partition], r.dueNs+r.tookNs)
+		w.recorder.Record(r.measured, latency.SendServiceTime, r.tookNs)
+	case failed:
+		sent.Failed++
+		books.Failed(r.partition, sequence)
+		w.snap.Last.Errors[phase]["refused"]++
+	case unknown:
+		sent.Unknown++
+		books.Unknown(r.partition, sequence)
+		w.snap.Last.Errors[phase]["timed out"]++
+	default:
+		behind.OpenRecords[r.partition]++
+		behind.OldestDueNs[r.partition] = min(behind.OldestDueNs[r.partition], r.dueNs)
+	}
+}
+
+// read hands over a record, whose sequence is the number of those that its worker sent to
+// the partition before.
+func (w *worked) read(r record, offset int64) {
+	g := &w.snap.Groups[0]
+	at := &g.Reached[r.partition]
+	at.Position, at.At, at.Delivered = offset+1, r.dueNs+r.tookNs, at.Delivered+1
+	g.Received.Delivered++
+	g.Received.Unique++
+	w.receivers[r.partition].Deliver(r.worker, w.schedule.sequenceOf(r), r.measured)
+	w.recorder.Record(r.measured, latency.E2EServiceTime, r.tookNs)
+}
+
+func (s schedule) sequenceOf(r record) (n uint64) {
+	for _, before := range s.records {
+		if before == r {
+			break
+		}
+		if before.worker == r.worker && before.partition == r.partition && before.fate != waiting && before.fate != shed {
+			n++
+		}
+	}
+	return n
+}
+
+func (w *worked) snapshot(sends func(int) bool) snapshot.Snapshot {
+	var collector latency.Collector
+	collector.Add(w.recorder)
+	w.snap.Times = collector.Collect().Encode()
+	for worker, books := range w.senders {
+		if !sends(worker) {
+			continue
+		}
+		w.snap.Last.Books = append(w.snap.Last.Books, books)
+		own := make([]snapshot.Gaps, w.schedule.partitions)
+		for p := range own {
+			own[p] = gapsBetween(w.acks[worker][p])
+		}
+		w.snap.Last.AckGaps = snapshot.MergeGaps(w.snap.Last.AckGaps, own)
+	}
+	g := &w.snap.Groups[0]
+	g.Books = make(map[int32]*ledger.Receiver)
+	for p, r := range w.receivers {
+		g.Reached[p].Arrived, g.Reached[p].Awaited = r.Arrived(), r.Expected()
+		if !r.Empty() {
+			g.Books[int32(p)] = r
+		}
+	}
+	return w.snap
+}
+
+// gapsBetween are all times between acknowledgements.
+func gapsBetween(acks []int64) (gaps snapshot.Gaps) {
+	last := snapshot.BeforeAll
+	for _, at := range append(slices.Sorted(slices.Values(acks)), snapshot.AfterAll) {
+		if at > last {
+			gaps.All = append(gaps.All, snapshot.Gap{LastNs: last, FromNs: last, ToNs: at})
+		}
+		last = at
+	}
+	return gaps
+}
+
+// plain is a snapshot whose books can be compared.
+type plain struct {
+	snap      snapshot.Snapshot
+	senders   []string
+	receivers map[string]string
+}
+
+func plainly(t fataler, s snapshot.Snapshot) plain {
+	p := plain{snap: s, receivers: make(map[string]string)}
+	p.snap.Groups = slices.Clone(s.Groups)
+	for i, g := range s.Groups {
+		for partition, books := range g.Books {
+			p.receivers[fmt.Sprint(i, partition)] = binary(t, books)
+		}
+		p.snap.Groups[i].Books = nil
+	}
+	if s.Last != nil {
+		last := *s.Last
+		for _, books := range last.Books {
+			p.senders = append(p.senders, binary(t, books))
+		}
+		last.Books, p.snap.Last = nil, &last
+	}
+	slices.Sort(p.senders)
+	return p
+}
+
+type fataler interface{ Fatal(...any) }
+
+func binary(t fataler, books interface{ MarshalBinary() ([]byte, error) }) string {
+	b, err := books.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func merged(t fataler, all ...snapshot.Snapshot) snapshot.Snapshot {
+	s, err := snapshot.Merge(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func wantSame(t *rapid.T, what string, got, want snapshot.Snapshot) {
+	if a, b := plainly(t, got), plainly(t, want); !reflect.DeepEqual(a, b) {
+		t.Fatalf("%s:\n%+v\nwant\n%+v", what, a, b)
+	}
+}
+
+// TestMergeIsTheWhole: however a schedule is split over parts, together they say what one
+// says that has all of it, bit by bit.
+func TestMergeIsTheWhole(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := schedules(t)
+		parts := s.split(t, rapid.IntRange(1, 5).Draw(t, "parts"))
+		before := make([]plain, len(parts))
+		for i := range parts {
+			before[i] = plainly(t, parts[i])
+		}
+		shuffled := rapid.Permutation(parts).Draw(t, "order")
+		wantSame(t, "merged", merged(t, shuffled...), s.whole())
+		for i := range parts {
+			if !reflect.DeepEqual(plainly(t, parts[i]), before[i]) {
+				t.Fatalf("part %d was changed", i)
+			}
+		}
+	})
+}
+
+// extras gives a part what is of no schedule.
+func extras(t *rapid.T, s *snapshot.Snapshot) {
+	n := func() int64 { return rapid.Int64Range(0, 1000).Draw(t, "n") }
+	d := func() time.Duration { return time.Duration(n()) }
+	some := func() bool { return rapid.Bool().Draw(t, "some") }
+	s.Seq, s.FromNs, s.ToNs = uint64(n()), n(), n()
+	if some() {
+		bound := n()
+		s.Gate = &snapshot.Gate{Refused: n(), Changes: n(), Closed: d(), Blind: d(), MaxAge: d(), Open: some(), InWindow: &snapshot.Bound{Min: n(), Max: n(), Last: n()}}
+		if some() {
+			s.Gate.Bound = &bound
+		} else {
+			s.Gate.InWindow = nil
+		}
+	}
+	if some() {
+		s.Usage = &snapshot.Usage{Known: some(), User: d(), System: d(), RSS: n(), GCCycles: n(), GCCPU: d(), AllocBytes: n(), AllocObjects: n()}
+		s.Pauses = &snapshot.Pauses{GC: snapshot.Quantiles{Count: n(), P50: d(), P99: d(), Max: d()}}
+	}
+	s.Traffic = snapshot.Traffic{Wire: snapshot.Wire{WrittenBytes: n(), Batches: n()}, Counted: some(), Fetch: snapshot.RequestSum{Count: n(), Time: d(), Connections: 1}, Timed: some()}
+	s.Failed = rapid.SampledFrom([]string{"", "a", "b"}).Draw(t, "failed")
+	if some() {
+		s.Groups[0].Queue = &snapshot.Queue{Total: snapshot.QueueTotal{Acked: n()}, Deliveries: [2]snapshot.DeliveryCounts{{Received: n()}, {Dead: n()}}}
+	}
+	if some() {
+		s.Last.DeliveryGaps = [][]snapshot.Gaps{make([]snapshot.Gaps, len(s.Groups[0].Reached))}
+		for p := range s.Last.DeliveryGaps[0] {
+			s.Last.DeliveryGaps[0][p] = gapsBetween([]int64{n(), n(), n()})
+		}
+	}
+	switch rapid.IntRange(0, 5).Draw(t, "sides") {
+	case 0:
+		s.Behind, s.Last.AckGaps = snapshot.Behind{}, nil // it only consumes
+	case 1:
+		s.Groups, s.Last.DeliveryGaps = nil, nil // it only produces
+	case 2:
+		s.Last = nil
+	}
+}
+
+// TestMergeInAnyOrder: parts may be merged in any order, and some of them before others;
+// one that did nothing changes nothing.
+func TestMergeInAnyOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := schedules(t)
+		parts := s.split(t, 3)
+		for i := range parts {
+			extras(t, &parts[i])
+		}
+		want := merged(t, parts...)
+		wantSame(t, "in another order", merged(t, rapid.Permutation(parts).Draw(t, "order")...), want)
+		wantSame(t, "the first two before", merged(t, merged(t, parts[0], parts[1]), parts[2]), want)
+		wantSame(t, "the last two before", merged(t, parts[0], merged(t, parts[2], parts[1])), want)
+		wantSame(t, "the outer two before", merged(t, merged(t, parts[0], parts[2]), parts[1]), want)
+		wantSame(t, "alone", merged(t, parts[1]), parts[1])
+		idle := snapshot.Snapshot{Version: snapshot.Version, Part: 9, FromNs: want.FromNs, ToNs: want.ToNs}
+		wantSame(t, "with one that has nothing", merged(t, want, idle), want)
+	})
+	if s := merged(t); !reflect.DeepEqual(s, snapshot.Snapshot{}) {
+		t.Errorf("of nothing there is %+v", s)
+	}
+}
+
+// What can't be parts of one run is an error.
+func TestMergeRefuses(t *testing.T) {
+	sends := func(part, partitions int) snapshot.Snapshot {
+		return snapshot.Snapshot{Version: snapshot.Version, Part: part, Behind: snapshot.NewBehind(make([]int64, partitions))}
+	}
+	reads := func(part, groups, partitions int) snapshot.Snapshot {
+		s := snapshot.Snapshot{Version: snapshot.Version, Part: part}
+		for range groups {
+			s.Groups = append(s.Groups, snapshot.Group{Reached: make([]snapshot.Reached, partitions)})
+		}
+		return s
+	}
+	ends := func(part, partitions int) snapshot.Snapshot {
+		return snapshot.Snapshot{Version: snapshot.Version, Part: part, Last: &snapshot.Last{AckGaps: make([]snapshot.Gaps, partitions)}}
+	}
+	other := sends(1, 3)
+	other.Version++
+	torn := sends(1, 3)
+	torn.Times = latency.Encoded{1}
+	for name, all := range map[string][]snapshot.Snapshot{
+		"a part twice": {sends(0, 3), sends(1, 3), sends(1, 3)}, "another version": {sends(0, 3), other},
+		"other partitions": {sends(0, 3), sends(1, 2)}, "other groups": {reads(0, 1, 3), reads(1, 2, 3)},
+		"other partitions to read": {reads(0, 1, 3), reads(1, 1, 2)}, "other partitions at the end": {ends(0, 1), ends(1, 2)},
+	} {
+		if s, err := snapshot.Merge(all); !errors.Is(err, snapshot.ErrMismatch) {
+			t.Errorf("%s: %+v, %v", name, s, err)
+		}
+	}
+	if _, err := snapshot.Merge([]snapshot.Snapshot{torn, {Version: snapshot.Version, Times: torn.Times}}); err == nil {
+		t.Error("histograms that are none were merged")
+	}
+}
+
+// TestFurthest: how far two parts have come in a partition together, and when the furthest
+// record came for the first time.
+func TestFurthest(t *testing.T) {
+	nothing := snapshot.Reached{Position: 5, At: snapshot.NeverHanded}
+	at := func(position, at, records int64) snapshot.Reached {
+		return snapshot.Reached{Position: position, At: at, Delivered: records, Arrived: records}
+	}
+	for name, c := range map[string]struct{ a, b, want snapshot.Reached }{
+		"nobody was handed anything":         {nothing, nothing, nothing},
+		"one was":                            {nothing, at(15, 100, 10), at(15, 100, 10)},
+		"the other was":                      {at(15, 100, 10), nothing, at(15, 100, 10)},
+		"it moved":                           {at(15, 100, 10), at(25, 200, 10), at(25, 200, 20)},
+		"it moved back":                      {at(25, 200, 10), at(15, 100, 10), at(25, 200, 20)},
+		"the end came twice":                 {at(25, 200, 10), at(25, 300, 20), at(25, 200, 30)},
+		"the end came twice, by the other":   {at(25, 300, 20), at(25, 200, 10), at(25, 200, 30)},
+		"what came again was not as far yet": {at(25, 200, 10), at(20, 300, 5), at(25, 200, 15)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := c.a.Furthest(c.b); !reflect.DeepEqual(got, c.want) {
+				t.Errorf("%+v, want %+v", got, c.want)
+			}
+		})
+	}
+}

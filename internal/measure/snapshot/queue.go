@@ -1,0 +1,87 @@
+package snapshot
+
+import (
+	"maps"
+	"slices"
+)
+
+// MaxAttempts bounds the attempts that are counted apart; the last has all from there on.
+const MaxAttempts = 64
+
+// DeliveryCounts are the counts of a queue's consumers.
+type DeliveryCounts struct {
+	Received int64
+	// Unique were handed over for the first time, Acked acknowledged for the first time.
+	Unique, Acked, AckedAgain   int64
+	Dead, DeadAcked, DeadUnseen int64 // different dead letters; of these acknowledged, never handed over
+	Dropped, Nacked             int64
+	GivenUpExpired, GivenUpLost int64
+	GivenUpError, Unsettled     int64
+	AttemptsDiffer              int64
+	ByAttempt                   [MaxAttempts]int64
+}
+
+// Add adds o to t.
+func (t *DeliveryCounts) Add(o DeliveryCounts) {
+	mine, others := t.counts(), o.counts()
+	for i := range mine {
+		*mine[i] += *others[i]
+	}
+	for i := range t.ByAttempt {
+		t.ByAttempt[i] += o.ByAttempt[i]
+	}
+}
+
+func (t *DeliveryCounts) counts() []*int64 {
+	return []*int64{
+		&t.Received, &t.Unique, &t.Acked, &t.AckedAgain, &t.Dead, &t.DeadAcked, &t.DeadUnseen, &t.Dropped, &t.Nacked,
+		&t.GivenUpExpired, &t.GivenUpLost, &t.GivenUpError, &t.Unsettled, &t.AttemptsDiffer,
+	}
+}
+
+// Attempts are the deliveries by attempt as far as there were any.
+func (t DeliveryCounts) Attempts() []int64 {
+	last := MaxAttempts
+	for last > 0 && t.ByAttempt[last-1] == 0 {
+		last--
+	}
+	return slices.Clone(t.ByAttempt[:last])
+}
+
+// GivenUp are the deliveries that were settled too late, by what the queue answered.
+func (t DeliveryCounts) GivenUp() map[string]int64 {
+	all := map[string]int64{"expired": t.GivenUpExpired, "lost": t.GivenUpLost, "error": t.GivenUpError}
+	maps.DeleteFunc(all, func(_ string, n int64) bool { return n == 0 })
+	return all
+}
+
+// QueueTotal are running totals of a queue's consumers, of both phases.
+type QueueTotal struct {
+	Acked         int64 // for the first time
+	AckedInWindow int64 // of those, within the measured window
+	Redelivered   int64
+}
+
+// Add adds o to t.
+func (t *QueueTotal) Add(o QueueTotal) {
+	t.Acked += o.Acked
+	t.AckedInWindow += o.AckedInWindow
+	t.Redelivered += o.Redelivered
+}
+
+// QueueCounts are the counters of a member of a queue.
+type QueueCounts struct {
+	Expired, Tailed, Missing, InFlight int64
+	RetentionAlarm                     string
+}
+
+// Add adds what o counted.
+func (c *QueueCounts) Add(o QueueCounts) {
+	c.Expired += o.Expired
+	c.Tailed += o.Tailed
+	c.Missing += o.Missing
+	c.InFlight += o.InFlight
+	if c.RetentionAlarm == "" {
+		c.RetentionAlarm = o.RetentionAlarm
+	}
+}

@@ -1,0 +1,83 @@
+package snapshot
+
+import (
+	"slices"
+
+	"kafkabench.example/kafka-bench/internal/measure/latency"
+	"kafkabench.example/kafka-bench/internal/measure/ledger"
+)
+
+// Version of the form in which snapshots travel. A part of another version takes no part.
+const Version = 2
+
+// Snapshot is how a part of a run stands: what its producers and consumers have counted
+// since they began. Only Times and Pauses are of the time since the snapshot that had them
+// before. What a part does not have, or was not asked for, is nil.
+type Snapshot struct {
+	Version int
+	Part    int    // its number; of several that were merged, the lowest
+	Seq     uint64 // grows with each snapshot of the part
+	// FromNs and ToNs are when the reading began and ended, on the run's axis.
+	FromNs, ToNs int64
+
+	Sent         [2]Sent // warm-up, measured
+	Behind       Behind  // its slices are nil without producers
+	DeferredPeak int64   // an upper bound of the longest that the queue at the source was
+	Traffic      Traffic // of the producers' clients
+	Groups       []Group // none where nobody consumes
+
+	Gate   *Gate
+	Usage  *Usage
+	Pauses *Pauses
+	Times  latency.Encoded
+	Last   *Last
+	Failed string // the first error that ended a consumer; empty: none
+}
+
+// Group is how one consumer group stands.
+type Group struct {
+	Received    Received
+	Counts      MemberCounts
+	Working     bool // a record that was handed over is still worked on
+	Owned, Idle int  // partitions that have a member, members that have none
+	Traffic     Traffic
+	Reached     []Reached // by partition; Awaited only with books
+	// Books are the receiving side of the books, by partition: of those of which anything
+	// came, and only if they were wanted.
+	Books map[int32]*ledger.Receiver
+	Queue *Queue
+}
+
+// Queue is what a group has counted that takes records from a queue.
+type Queue struct {
+	Total      QueueTotal
+	Counts     QueueCounts
+	Deliveries [2]DeliveryCounts // warm-up, measured
+}
+
+// Last is what is known once the load has ended.
+type Last struct {
+	Books        []*ledger.Sender    // the sending side of the books
+	Errors       [2]map[string]int64 // of the producers' clients, by phase and message
+	AckGaps      []Gaps              // by partition; nil without producers
+	DeliveryGaps [][]Gaps            // by group and partition
+}
+
+// clone returns a copy that shares no slice or map with s which Merge would change. The
+// books are shared.
+func (s Snapshot) clone() Snapshot {
+	s.Behind, s.Groups = s.Behind.Clone(), slices.Clone(s.Groups)
+	for i := range s.Groups {
+		s.Groups[i] = s.Groups[i].clone()
+	}
+	s.Gate, s.Usage, s.Pauses, s.Last = s.Gate.clone(), copied(s.Usage), copied(s.Pauses), s.Last.clone()
+	return s
+}
+
+func copied[T any](p *T) *T {
+	if p == nil {
+		return nil
+	}
+	c := *p
+	return &c
+}

@@ -1,0 +1,109 @@
+package snapshot
+
+import "time"
+
+// Wire counts the bytes of clients on the wire, and the batches of records in them.
+type Wire struct {
+	WrittenBytes int64 // all requests, as written to the sockets
+	ReadBytes    int64 // all responses, as read from the sockets
+	Batches      int64 // record batches produced or fetched
+	BatchRecords int64 // records in those batches
+	// Bytes of those batches before and after compression.
+	UncompressedBytes int64
+	CompressedBytes   int64
+}
+
+func (w *Wire) counts() [6]*int64 {
+	return [...]*int64{&w.WrittenBytes, &w.ReadBytes, &w.Batches, &w.BatchRecords, &w.UncompressedBytes, &w.CompressedBytes}
+}
+
+// RequestSum is one type of request: how many there were, how long they took in sum, and
+// over how many connections.
+type RequestSum struct {
+	Count       int64
+	Time        time.Duration
+	Connections int
+}
+
+// Traffic is what clients exchanged with brokers, where their driver counts it.
+type Traffic struct {
+	Wire           Wire
+	Counted        bool // Wire is known
+	Produce, Fetch RequestSum
+	Timed          bool // Produce and Fetch are known
+}
+
+// Add returns the traffic of both, of different clients. It is known where that of one is.
+func (t Traffic) Add(o Traffic) Traffic {
+	mine, others := t.Wire.counts(), o.Wire.counts()
+	for i := range mine {
+		*mine[i] += *others[i]
+	}
+	t.Produce, t.Fetch = t.Produce.add(o.Produce), t.Fetch.add(o.Fetch)
+	t.Counted, t.Timed = t.Counted || o.Counted, t.Timed || o.Timed
+	return t
+}
+
+// Sub returns what there was since o, over the connections that there are now; it is known
+// where both are.
+func (t Traffic) Sub(o Traffic) Traffic {
+	mine, others := t.Wire.counts(), o.Wire.counts()
+	for i := range mine {
+		*mine[i] -= *others[i]
+	}
+	t.Produce, t.Fetch = t.Produce.sub(o.Produce), t.Fetch.sub(o.Fetch)
+	t.Counted, t.Timed = t.Counted && o.Counted, t.Timed && o.Timed
+	return t
+}
+
+func (s RequestSum) add(o RequestSum) RequestSum {
+	return RequestSum{Count: s.Count + o.Count, Time: s.Time + o.Time, Connections: s.Connections + o.Connections}
+}
+
+func (s RequestSum) sub(o RequestSum) RequestSum {
+	return RequestSum{Count: s.Count - o.Count, Time: s.Time - o.Time, Connections: s.Connections}
+}
+
+// Usage is what processes have used since they started.
+type Usage struct {
+	Known        bool          // the operating system tells; else User, System and RSS are zero
+	User, System time.Duration // CPU time
+	RSS          int64         // bytes, at the moment
+
+	GCCycles     int64
+	GCCPU        time.Duration
+	AllocBytes   int64
+	AllocObjects int64
+}
+
+// CPU is user and system time together.
+func (u Usage) CPU() time.Duration { return u.User + u.System }
+
+// Add adds what another process has used.
+func (u Usage) Add(o Usage) Usage {
+	return Usage{
+		Known: u.Known && o.Known, User: u.User + o.User, System: u.System + o.System, RSS: u.RSS + o.RSS,
+		GCCycles: u.GCCycles + o.GCCycles, GCCPU: u.GCCPU + o.GCCPU,
+		AllocBytes: u.AllocBytes + o.AllocBytes, AllocObjects: u.AllocObjects + o.AllocObjects,
+	}
+}
+
+// Pauses are how long a runtime stopped everything, and how long it let goroutines wait
+// that could have run.
+type Pauses struct{ GC, Sched Quantiles }
+
+// Quantiles are some of the many of a distribution.
+type Quantiles struct {
+	Count         int64
+	P50, P99, Max time.Duration
+}
+
+// Worse is, of each figure, the worse of two processes; distributions of which only some
+// quantiles are known can't be added up.
+func (p Pauses) Worse(o Pauses) Pauses {
+	return Pauses{GC: p.GC.worse(o.GC), Sched: p.Sched.worse(o.Sched)}
+}
+
+func (q Quantiles) worse(o Quantiles) Quantiles {
+	return Quantiles{Count: q.Count + o.Count, P50: max(q.P50, o.P50), P99: max(q.P99, o.P99), Max: max(q.Max, o.Max)}
+}
