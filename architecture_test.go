@@ -128,7 +128,7 @@ var walls = map[string][]string{
 
 	// Producers in processes of their own, and how the run talks to them.
 	"internal/run/remote": {
-		"backpressure", "internal/kafka/access", "internal/kafka/driver", "internal/measure/latency", "internal/measure/ledger", "internal/measure/snapshot", "internal/load",
+		"backpressure", "internal/kafka/access", "internal/kafka/driver", "internal/kafka/probe", "internal/measure/latency", "internal/measure/ledger", "internal/measure/snapshot", "internal/load",
 		"internal/result", "internal/plan/scenario",
 	},
 

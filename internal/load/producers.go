@@ -377,26 +377,6 @@ func (ps *Producers) Recorders() []*latency.Recorder {
 	return all
 }
 
-// Wire is the traffic of all clients, where the driver counts it.
-func (ps *Producers) Wire() (sum driver.Wire, counted bool) {
-	for _, client := range ps.clients {
-		if c, able := client.(driver.WireCounter); able {
-			sum, counted = sum.Add(c.Wire()), true
-		}
-	}
-	return sum, counted
-}
-
-// Requests are those of all clients, where the driver times them.
-func (ps *Producers) Requests() (sum driver.Requests, timed bool) {
-	for _, client := range ps.clients {
-		if c, able := client.(driver.RequestTimer); able {
-			sum, timed = sum.Add(c.Requests()), true
-		}
-	}
-	return sum, timed
-}
-
 // Settings are the effective settings of a client; none where there is no client.
 func (ps *Producers) Settings() []driver.Setting {
 	if len(ps.workers) == 0 {

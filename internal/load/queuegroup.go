@@ -343,8 +343,8 @@ func (g *QueueGroup) AddTo(c *latency.Collector) {
 	}
 }
 
-// Wire is not counted here.
-func (g *QueueGroup) Wire() (driver.Wire, bool) { return driver.Wire{}, false }
+// Traffic is not counted here.
+func (g *QueueGroup) Traffic() snapshot.Traffic { return snapshot.Traffic{} }
 
 // Settings are the effective settings of a member's queue.
 func (g *QueueGroup) Settings() []driver.Setting { return g.cfg.Settings }

@@ -112,10 +112,10 @@ func TestGapsOfTheFaults(t *testing.T) {
 	r := &run{
 		axis: load.NewAxis(nil), replicas: &replicaWatch{seen: replication{inSync: true, syncedNs: -1 << 62}},
 		injected: []result.Fault{{Name: "kill", Target: "broker 3", StartNs: 7 * s, EndNs: &back}},
-		producers: acknowledged{gaps: []snapshot.Gaps{
-			{All: []snapshot.Gap{{FromNs: 2 * s, ToNs: 5 * s}, {FromNs: 8 * s, ToNs: 8*s + 300e6}}},
-			{All: []snapshot.Gap{{FromNs: 6 * s, ToNs: 7*s + 1}, {FromNs: 15 * s, ToNs: 17 * s}}},
-		}},
+		producers: acknowledged(
+			snapshot.Gaps{All: []snapshot.Gap{{FromNs: 2 * s, ToNs: 5 * s}, {FromNs: 8 * s, ToNs: 8*s + 300e6}}},
+			snapshot.Gaps{All: []snapshot.Gap{{FromNs: 6 * s, ToNs: 7*s + 1}, {FromNs: 15 * s, ToNs: 17 * s}}},
+		),
 	}
 	r.axis.Set(0, 20*time.Second)
 	r.groups = groups{silent{gaps: []snapshot.Gaps{

@@ -48,7 +48,7 @@ type Config struct {
 	Worker []string
 	// Here works for the run in this process, in place of the command Worker; nil starts
 	// processes. The method Serve of WorkerConfig is one for tests.
-	Here remote.Here
+	Here remote.InProcess
 	// Probes read the machine; the zero value reads all that there is.
 	Probes probe.Set
 	// Sleep waits for a producer's next due time; nil is the scenario's pacer.

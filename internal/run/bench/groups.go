@@ -14,6 +14,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
 // groups are the consumer groups of a run, none where nobody consumes. Each reads
@@ -38,7 +39,7 @@ type group interface {
 	Counts() snapshot.MemberCounts
 	Working() bool
 	AddTo(*latency.Collector)
-	Wire() (driver.Wire, bool)
+	Traffic() snapshot.Traffic
 
 	// What can be done to a member, by its number.
 	Start(number int) error
@@ -175,7 +176,14 @@ func (r *run) backlogs(reached [][]snapshot.Reached) []backlog {
 	if r.there != nil {
 		return r.backlogsOf(reached, nil)
 	}
-	return r.backlogsOf(reached, r.producers.AckedIn(r.topic.Partitions))
+	return r.backlogsOf(reached, r.ackedIn())
+}
+
+// ackedIn is the number of acknowledged records in each partition.
+func (r *run) ackedIn() []int64 {
+	acked := make([]int64, r.topic.Partitions)
+	copy(acked, r.producers.Snapshot(remote.Want{}).Behind.AckedIn) // which may be of nobody
+	return acked
 }
 
 // backlogsOf is backlogs where it is known what was acked in each partition.
@@ -205,7 +213,7 @@ func (r *run) backlogsOf(reached [][]snapshot.Reached, acked []int64) []backlog 
 func allAwaited(reached [][]snapshot.Reached) [][]ledger.Awaited {
 	all := make([][]ledger.Awaited, len(reached[0]))
 	for p := range all {
-		all[p] = reached[0][p].Awaited
+		all[p] = slices.Clone(reached[0][p].Awaited)
 		for _, other := range reached[1:] {
 			for producer, awaited := range other[p].Awaited {
 				all[p][producer].Next = min(all[p][producer].Next, awaited.Next)

@@ -10,6 +10,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/kafka/confine"
 	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
@@ -82,6 +83,13 @@ func (r *run) startConsumers(group, place int) (*remote.Child, error) {
 	cell := confine.Open(r.limits())
 	child, err := remote.Start{
 		Name: name, Command: cell.Command(r.cfg.Worker), Env: cell.Env(), Why: cell.Why, Here: r.cfg.Here,
+		Died: r.noteDeath(name), Tell: func(e result.Event) {
+			e.Data["process"], e.Data["of"] = place, "consumers"
+			if len(r.groupIDs) > 1 {
+				e.What = fmt.Sprintf("group %d: %s", group+1, e.What)
+			}
+			r.journal.event(e)
+		},
 	}.Child()
 	if err != nil {
 		return nil, errors.Join(err, cell.Close())
@@ -96,14 +104,6 @@ func (r *run) startConsumers(group, place int) (*remote.Child, error) {
 		started.Reason = "confined by " + cell.By()
 	}
 	r.journal.event(started)
-	r.relays.Go(func() {
-		r.relay(name, child, func(e *result.Event) {
-			e.Data["process"], e.Data["of"] = place, "consumers"
-			if len(r.groupIDs) > 1 {
-				e.What = fmt.Sprintf("group %d: %s", group+1, e.What)
-			}
-		})
-	})
 	return child, nil
 }
 
@@ -122,7 +122,7 @@ func (w *worker) openGroup(a remote.GroupAssignment) (remote.OpenedGroup, error)
 	cfg := a.Config()
 	cfg.Driver, cfg.Client.Access, cfg.Axis = client, let, axis
 	cfg.OnEvent = func(kind, what, reason string) {
-		w.tell(result.Event{AtNs: axis.Now(), Kind: kind, What: what, Reason: reason})
+		w.service.Tell(result.Event{AtNs: axis.Now(), Kind: kind, What: what, Reason: reason})
 	}
 	g, err := load.StartGroup(cfg)
 	if err != nil {
@@ -164,8 +164,8 @@ func (gs groups) processes() (all []*remote.Process) {
 
 // usages are what processes have used, by remote.Ask or AskSoon; of one that has ended,
 // or stands still, when it was last asked. An error says that one has died.
-func usages(processes []*remote.Process, ask func(*remote.Process, string) (ProcessUsage, error)) ([]ProcessUsage, error) {
-	all, errs := make([]ProcessUsage, len(processes)), make([]error, len(processes))
+func usages(processes []*remote.Process, ask func(*remote.Process, string) (snapshot.Usage, error)) ([]snapshot.Usage, error) {
+	all, errs := make([]snapshot.Usage, len(processes)), make([]error, len(processes))
 	var asking sync.WaitGroup
 	for i, p := range processes {
 		asking.Go(func() {
@@ -180,11 +180,11 @@ func usages(processes []*remote.Process, ask func(*remote.Process, string) (Proc
 
 // pauses are the worst that any of the processes says of its runtime since it was
 // last asked. Nothing is known of one that has ended or stands still.
-func (gs groups) pauses() (worst RuntimePauses) {
+func (gs groups) pauses() (worst snapshot.Pauses) {
 	for _, p := range gs.processes() {
-		var reply RuntimePauses
+		var reply snapshot.Pauses
 		if p.Call(processService+".Pauses", remote.None(0), &reply) == nil {
-			worst = worst.worse(reply)
+			worst = worst.Worse(reply)
 		}
 	}
 	return worst
@@ -236,8 +236,8 @@ func (c *cells) close() (failed error) {
 // apartReading is what is read of the consumers' processes at one end of the
 // measured window.
 type apartReading struct {
-	usages         []ProcessUsage // by process
-	pauses         RuntimePauses  // of the worst, since the reading before
+	usages         []snapshot.Usage // by process
+	pauses         snapshot.Pauses  // of the worst, since the reading before
 	throttled      time.Duration
 	throttledKnown bool
 }
@@ -246,7 +246,7 @@ func (r *run) readApart() (a apartReading) {
 	if !r.consumersApart() {
 		return a
 	}
-	a.usages, _ = usages(r.groups.processes(), remote.Ask[ProcessUsage])
+	a.usages, _ = usages(r.groups.processes(), remote.Ask[snapshot.Usage])
 	a.pauses = r.groups.pauses()
 	a.throttled, a.throttledKnown = r.cells.throttled()
 	return a
@@ -283,7 +283,7 @@ func (r *run) heldBack() bool { return r.consumersApart() && r.limits().CPU > 0 
 
 // busiest is how many cores the busiest process used between two readings; the second
 // may have processes that started in between.
-func busiest(before, after []ProcessUsage, lengthNs int64) *float64 {
+func busiest(before, after []snapshot.Usage, lengthNs int64) *float64 {
 	var most *float64
 	for i, u := range after {
 		if !u.Known {

@@ -21,8 +21,12 @@ func (gs groups) sampled() groups {
 }
 
 // processes are all processes that work for the run, that there have been.
-func (r *run) processes() []*remote.Process {
-	return slices.Concat(r.told, r.groups.processes())
+func (r *run) processes() []*remote.Child {
+	all := slices.Clone(r.children)
+	for _, p := range r.groups.processes() {
+		all = append(all, p.Child())
+	}
+	return all
 }
 
 // late names the processes of which an interval has only what they told last, and tells

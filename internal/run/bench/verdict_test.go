@@ -9,7 +9,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"kafkabench.example/kafka-bench/internal/kafka/probe"
 	"kafkabench.example/kafka-bench/internal/load"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/plan/payload"
@@ -139,7 +138,7 @@ func confinedRun(cpu float64, memory unit.Size) *run {
 // What the consumers wait for because the scenario holds them back is the experiment
 // and not the tool's fault; it is told of them.
 func TestConfinedConsumersDoNotStarveTheTool(t *testing.T) {
-	waits := RuntimePauses{Sched: probe.Quantiles{Count: 9, P99: time.Second}, GC: probe.Quantiles{Count: 2, P99: time.Millisecond}}
+	waits := snapshot.Pauses{Sched: snapshot.Quantiles{Count: 9, P99: time.Second}, GC: snapshot.Quantiles{Count: 2, P99: time.Millisecond}}
 	for name, c := range map[string]struct {
 		run  *run
 		held bool

@@ -231,20 +231,12 @@ func (cs *Consumers) Working() bool {
 	return slices.ContainsFunc(cs.standings(), func(s Standing) bool { return s.Working })
 }
 
-// Wire is the traffic of all members, where the driver counts it.
-func (cs *Consumers) Wire() (sum driver.Wire, counted bool) {
+// Traffic is that of all members, as far as the driver counts it.
+func (cs *Consumers) Traffic() (sum snapshot.Traffic) {
 	for _, s := range cs.standings() {
-		sum, counted = sum.Add(s.Wire), counted || s.Counted
+		sum = sum.Add(s.Traffic)
 	}
-	return sum, counted
-}
-
-// Requests are those of all members, where the driver times them.
-func (cs *Consumers) Requests() (sum driver.Requests, timed bool) {
-	for _, s := range cs.standings() {
-		sum, timed = sum.Add(s.Requests), timed || s.Timed
-	}
-	return sum, timed
+	return sum
 }
 
 // Workers is how many records can be worked on at once when every member is there

@@ -72,9 +72,7 @@ func (s *ConsumersService) Standing(_ None, reply *Standing) error {
 	if err != nil {
 		return err
 	}
-	*reply = Standing{Received: g.Received(), Counts: g.Counts(), Working: g.Working()}
-	reply.Wire, reply.Counted = g.Wire()
-	reply.Requests, reply.Timed = g.Requests()
+	*reply = Standing{Received: g.Received(), Counts: g.Counts(), Working: g.Working(), Traffic: g.Traffic()}
 	reply.Owned, reply.Idle = g.Assigned()
 	if failed := g.Err(); failed != nil {
 		reply.Failed = failed.Error()

@@ -12,7 +12,8 @@
 // ends. A child that ends before it was told to, or does not answer, fails its
 // requests at once and for good, and says why ([Child.Err]); nobody waits for it.
 //
-// [Producers] is the whole sending side to the run, as load.Producers is: the
+// A [Part] is some of the run's producers, in this process ([Here]) or in a child: five
+// calls, of which Snapshot says how it stands. [Producers] are those of all parts: the
 // workers keep the numbers that they have among all, so that what is offered is
 // the same to the byte however many processes offer it. [Consumers] is one consumer
 // group to the run, as load.Group is: the members keep their numbers, and Kafka
@@ -29,6 +30,6 @@
 // SIGKILL, leaves its last figures ([Process]); of one that dies otherwise there is
 // what it last told, and the run is invalid.
 //
-// Files to know: child.go, producers.go, service.go, consumers.go, place.go, merging.go,
+// Files to know: part.go, here.go, child.go, childpart.go, producers.go, service.go, consumers.go, place.go, merging.go,
 // process.go (answers that are kept).
 package remote

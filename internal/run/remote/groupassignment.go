@@ -113,10 +113,7 @@ type Standing struct {
 	Received snapshot.Received
 	Counts   snapshot.MemberCounts
 	Working  bool
-	Wire     driver.Wire
-	Counted  bool // the driver counts the wire
-	Requests driver.Requests
-	Timed    bool // the driver times requests
+	Traffic  snapshot.Traffic
 	// Owned are the partitions that have an owner, and Idle the members without one.
 	Owned, Idle int
 	Failed      string // the first error that ended a member; empty: none

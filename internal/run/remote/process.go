@@ -32,6 +32,9 @@ func newProcess(c *Child) *Process {
 	return &Process{child: c, runs: true, answers: make(map[string]answer)}
 }
 
+// Child is the process.
+func (p *Process) Child() *Child { return p.child }
+
 // PID is the number of the process.
 func (p *Process) PID() int { return p.child.PID() }
 

@@ -64,41 +64,18 @@ func (c *Child) settle() {
 	}
 }
 
-// Processes are the children as processes that are asked again and again. Each call
-// makes new ones, which know nothing yet.
-func (cs Children) Processes() []*Process {
-	all := make([]*Process, len(cs))
-	for i, c := range cs {
-		all[i] = newProcess(c)
-	}
-	return all
-}
-
 // Name is what a person is told of the process.
-func (p *Process) Name() string { return p.child.name }
+func (c *Child) Name() string { return c.name }
 
 // Late tells whether the process has left a sampler without an answer, and has not made
 // up for that: what is told of it is what it told last.
-func (p *Process) Late() bool { return p.child.owes() }
-
-// Err is why the process has ended that was not told to; nil if it has not.
-func (p *Process) Err() error { return p.child.Err() }
+func (c *Child) Late() bool { return c.owes() }
 
 // AskSoon is Ask for a sampler: of a process that does not answer soon, it returns what
 // was answered last.
 func AskSoon[R any](p *Process, method string) (R, error) {
 	p.child.soon(func() { _, _ = Ask[R](p, method) })
 	return last[R](p, method), p.child.Err()
-}
-
-// CallSoon is Call for a sampler; false is that there is no answer yet, and done, which is
-// called with one, may come later, or never.
-func (c *Child) CallSoon(method string, args, reply any, done func()) bool {
-	return c.soon(func() {
-		if c.Call(method, args, reply) == nil {
-			done()
-		}
-	})
 }
 
 // SampledConsumers are Consumers as a sampler asks them.

@@ -38,15 +38,15 @@ func TestSamplerWaitsForNobody(t *testing.T) {
 		if took := time.Since(began); took != sampleTimeout {
 			t.Errorf("five samples took %v; one that does not answer costs %v once", took, sampleTimeout)
 		}
-		if !hung.Late() || cs.Processes()[0].Late() || hung.Err() != nil {
-			t.Errorf("late: %v and %v; ended: %v", cs.Processes()[0].Late(), hung.Late(), hung.Err())
+		if !hung.child.Late() || cs.Processes()[0].child.Late() || hung.child.Err() != nil {
+			t.Errorf("late: %v and %v; ended: %v", cs.Processes()[0].child.Late(), hung.child.Late(), hung.child.Err())
 		}
 
 		if err := hung.child.goOn(); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		if hung.Late() {
+		if hung.child.Late() {
 			t.Error("it has not answered")
 		}
 		got := learn(cs, &collector)
