@@ -4,6 +4,8 @@ import (
 	"math"
 	"sync/atomic"
 	"time"
+
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
 // Axis is the run's one clock and time axis: monotonic nanoseconds since the
@@ -61,6 +63,19 @@ func (a *Axis) InWindow(ns int64) bool { return ns >= 0 && ns < a.end.Load() }
 // overlap is how much of [from, to) lies in the measured window.
 func (a *Axis) overlap(from, to int64) int64 {
 	return max(0, min(to, a.end.Load())-max(from, 0))
+}
+
+// CountDeliveries counts records that are handed over now; so many of them never were before.
+func (a *Axis) CountDeliveries(r *snapshot.Received, now, records, first int64) {
+	r.Delivered += records
+	r.Unique += first
+	switch {
+	case a.InWindow(now):
+		r.DeliveredInWindow += records
+		r.UniqueInWindow += first
+	case now >= a.End():
+		r.UniqueAfter += first
+	}
 }
 
 // Wall is the wall-clock time of a point on the axis.

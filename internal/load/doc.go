@@ -15,7 +15,8 @@
 // takes the whole list at its next round and enters it into histograms and books
 // under a lock taken once for all of them. The interval sampler takes that lock too.
 //
-// Files to know: producer.go, admission.go, queue.go, slot.go, member.go, seat.go
-// (members that come and go), worker.go, axis.go, sleep*.go, chooser.go, timeline.go,
+// Files to know: producer.go, admission.go, queue.go, slot.go, member.go,
+// roster.go (members that come and go), seat.go, worker.go,
+// server.go (simulated work), axis.go, sleep*.go, chooser.go, timeline.go,
 // queuegroup.go, queuethread.go, queuebooks.go (consumers of a queue).
 package load

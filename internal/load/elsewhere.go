@@ -33,7 +33,7 @@ func (g *Group) Handed(partitions []int32) []Handed {
 
 // Held are the partitions that members here have.
 func (g *Group) Held() (partitions []int32) {
-	for _, m := range g.seated() {
+	for _, m := range g.members.Present() {
 		for _, a := range m.held(nil) {
 			partitions = append(partitions, a.partition.id)
 		}

@@ -15,46 +15,42 @@ const (
 	enoughGaps  = 1 << 10
 )
 
-// ackWatch keeps the gaps in the acknowledgements of one partition as one worker
-// sees them. An acknowledgement costs a subtraction and a comparison; what is rare
-// is kept, and when that is too much, only what is rarer.
-type ackWatch struct {
+// GapWatch keeps the gaps in the acknowledgements of one partition as one worker
+// sees them, or the gaps in its deliveries. An acknowledgement costs a subtraction and a
+// comparison; what is rare is kept, and when that is too much, only what is rarer.
+type GapWatch struct {
 	last  int64 // the latest acknowledgement
 	least int64 // the length of a gap that is kept
-	// waiting is when the oldest record was due that was settled since the latest
+	// waiting is when the oldest record was due whose fate was known since the latest
 	// acknowledgement, and was not acknowledged.
 	waiting int64
 	gaps    []snapshot.Gap
 	limit   int
 }
 
-func newAckWatches(partitions int) []ackWatch {
-	all := make([]ackWatch, partitions)
-	for i := range all {
-		all[i] = newAckWatch(partitions)
-	}
-	return all
-}
-
-// newAckWatch is the watch of one of so many partitions.
-func newAckWatch(partitions int) ackWatch {
+// NewGapWatch returns the watch of one of so many partitions.
+func NewGapWatch(partitions int) GapWatch {
 	limit := min(max(mostGaps/partitions, fewestGaps), enoughGaps)
-	return ackWatch{last: snapshot.BeforeAll, least: shortestGap, waiting: snapshot.AfterAll, limit: limit}
+	return GapWatch{last: snapshot.BeforeAll, least: shortestGap, waiting: snapshot.AfterAll, limit: limit}
 }
 
-// acked takes an acknowledgement of a record that was due at a time.
-func (w *ackWatch) acked(at, due int64) {
-	if at-w.last > w.least {
+// Ends reports whether an acknowledgement at a time ends a gap that is kept. If it does not,
+// it makes no difference when its record was due.
+func (w *GapWatch) Ends(at int64) bool { return at-w.last > w.least }
+
+// Acked takes an acknowledgement of a record that was due at a time.
+func (w *GapWatch) Acked(at, due int64) {
+	if w.Ends(at) {
 		w.keep(snapshot.Gap{LastNs: w.last, FromNs: max(w.last, min(due, w.waiting)), ToNs: at})
 	}
 	// Reports of several goroutines may overtake one another by a hair.
 	w.last, w.waiting = max(w.last, at), snapshot.AfterAll
 }
 
-// unacked takes a record that was due at a time and was not acknowledged.
-func (w *ackWatch) unacked(due int64) { w.waiting = min(w.waiting, due) }
+// Unacked takes a record that was due at a time and was not acknowledged.
+func (w *GapWatch) Unacked(due int64) { w.waiting = min(w.waiting, due) }
 
-func (w *ackWatch) keep(g snapshot.Gap) {
+func (w *GapWatch) keep(g snapshot.Gap) {
 	for len(w.gaps) >= w.limit {
 		w.least *= 2
 		w.gaps = slices.DeleteFunc(w.gaps, func(g snapshot.Gap) bool { return g.ToNs-g.LastNs <= w.least })
@@ -64,8 +60,8 @@ func (w *ackWatch) keep(g snapshot.Gap) {
 	}
 }
 
-// all are the gaps, with the one that has not ended.
-func (w *ackWatch) all() snapshot.Gaps {
+// Gaps returns the gaps, with the one that has not ended.
+func (w *GapWatch) Gaps() snapshot.Gaps {
 	end := snapshot.Gap{LastNs: w.last, FromNs: max(w.last, w.waiting), ToNs: snapshot.AfterAll}
 	return snapshot.Gaps{AllNs: w.least, All: append(slices.Clone(w.gaps), end)}
 }
@@ -77,7 +73,7 @@ func (ps *Producers) AckGaps() (all []snapshot.Gaps) {
 		w.recorder.Lock()
 		own := make([]snapshot.Gaps, len(w.acks))
 		for p := range w.acks {
-			own[p] = w.acks[p].all()
+			own[p] = w.acks[p].Gaps()
 		}
 		w.recorder.Unlock()
 		all = snapshot.MergeGaps(all, own)
@@ -93,7 +89,7 @@ func (g *Group) DeliveryGaps() []snapshot.Gaps {
 	all := make([]snapshot.Gaps, len(g.partitions))
 	for i, p := range g.partitions {
 		p.receiver.Lock()
-		all[i] = p.handed.all()
+		all[i] = p.handed.Gaps()
 		p.receiver.Unlock()
 	}
 	return all

@@ -35,15 +35,15 @@ func settledRecords(t *rapid.T, label string) []settledRecord {
 
 // watched are the gaps that a watch finds in records.
 func watched(records []settledRecord) snapshot.Gaps {
-	w := newAckWatches(1)[0]
+	w := NewGapWatch(1)
 	for _, r := range records {
 		if r.acked {
-			w.acked(r.at, r.due)
+			w.Acked(r.at, r.due)
 		} else {
-			w.unacked(r.due)
+			w.Unacked(r.due)
 		}
 	}
-	return w.all()
+	return w.Gaps()
 }
 
 // gapsByDefinition are the gaps of records of several workers, found by looking at all
@@ -117,7 +117,7 @@ func TestGapsOfWorkersAreThoseOfAll(t *testing.T) {
 
 // A watch keeps so many gaps and no more, and still all of the longest.
 func TestWatchKeepsTheLongestGaps(t *testing.T) {
-	w := newAckWatches(1)[0]
+	w := NewGapWatch(1)
 	at := int64(0)
 	for i := range int64(100_000) {
 		due := at
@@ -125,9 +125,9 @@ func TestWatchKeepsTheLongestGaps(t *testing.T) {
 		if i == 50_000 {
 			at += 1e9
 		}
-		w.acked(at, due)
+		w.Acked(at, due)
 	}
-	all := w.all()
+	all := w.Gaps()
 	if len(all.All) > enoughGaps+1 {
 		t.Errorf("it keeps %d gaps, and at most %d are asked for", len(all.All), enoughGaps)
 	}
@@ -135,7 +135,7 @@ func TestWatchKeepsTheLongestGaps(t *testing.T) {
 	if length := longest.ToNs - longest.FromNs; length < 1e9 || length > 1e9+8*shortestGap {
 		t.Errorf("the longest gap is %d ns", length)
 	}
-	if allocated := testing.AllocsPerRun(1000, func() { at += shortestGap / 2; w.acked(at, at) }); allocated > 0 {
+	if allocated := testing.AllocsPerRun(1000, func() { at += shortestGap / 2; w.Acked(at, at) }); allocated > 0 {
 		t.Errorf("an acknowledgement allocates %v times", allocated)
 	}
 }
@@ -168,7 +168,7 @@ func TestGapsWithinTheWindow(t *testing.T) {
 // or from the delivery before; what is handed over again is no delivery.
 func TestGapsInWhatIsHandedOver(t *testing.T) {
 	const ms = int64(1e6)
-	p := &partition{receiver: ledger.NewReceiver(0, 1), handed: newAckWatch(1)}
+	p := &partition{receiver: ledger.NewReceiver(0, 1), handed: NewGapWatch(1)}
 	corpus, err := hundredBytes()
 	if err != nil {
 		t.Fatal(err)
@@ -182,7 +182,7 @@ func TestGapsInWhatIsHandedOver(t *testing.T) {
 	p.hand(stamped(0, 1*ms), 60*ms)   // again
 	p.hand(stamped(2, 41*ms), 100*ms) // waited since
 	p.hand([]driver.Received{{Offset: 3}}, 110*ms)
-	g := p.handed.all()
+	g := p.handed.Gaps()
 	want := []snapshot.Gap{{LastNs: 2 * ms, FromNs: 30 * ms, ToNs: 40 * ms}, {LastNs: 40 * ms, FromNs: 41 * ms, ToNs: 100 * ms}, {LastNs: 100 * ms, FromNs: 100 * ms, ToNs: 110 * ms}}
 	if got := g.Within(1000 * ms)[1:]; !slices.Equal(got, want) {
 		t.Errorf("the gaps are %v, want %v", got, want)

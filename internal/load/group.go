@@ -3,8 +3,6 @@ package load
 import (
 	"context"
 	"fmt"
-	"math"
-	"math/rand/v2"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -65,12 +63,13 @@ type GroupConfig struct {
 }
 
 // Group is a consumer group of real members with the application behind them.
-// While it runs, members may leave it, vanish and join (seat.go).
+// While it runs, members may leave it, vanish and join.
 type Group struct {
 	cfg         GroupConfig
 	axis        *Axis
 	partitions  []*partition
-	seats       []*seat // by the numbers of members
+	places      []place // by the numbers of members
+	members     *Roster[*member]
 	workers     []*worker
 	commitEvery time.Duration
 	stamped     bool
@@ -78,19 +77,23 @@ type Group struct {
 	manual      bool // without a group at the brokers
 	event       func(kind, what, reason string)
 
-	holding  atomic.Bool // what is assigned is paused
-	stopping atomic.Bool
-	change   chan struct{} // filled when an assignment changed
+	holding atomic.Bool   // what is assigned is paused
+	change  chan struct{} // filled when an assignment changed
 	// alive ends with Stop.
 	alive context.Context
 	end   context.CancelFunc
 
-	changing sync.Mutex     // held while members come or go; taken before mu
-	buried   sync.WaitGroup // what is left of killed members, until it has ended
+	buried sync.WaitGroup // what is left of killed members, until it has ended
 
-	mu      sync.Mutex
-	members []*member // all that there have been
-	failed  error     // the first error that ended a member
+	mu     sync.Mutex
+	failed error // the first error that ended a member
+}
+
+// A place is what a group keeps for a member's number, whichever member has it: members
+// come and go, and their figures stay.
+type place struct {
+	recorder *latency.Recorder // poll times
+	worker   *worker           // parallel by consumer: the one worker; else nil
 }
 
 // StartGroup opens the members and lets them poll. On an error nothing is left
@@ -106,7 +109,7 @@ func StartGroup(cfg GroupConfig) (*Group, error) {
 	for id := range cfg.Partitions {
 		p := &partition{
 			id: int32(id), at: snapshot.NeverHanded, receiver: ledger.NewReceiver(int32(id), cfg.Producers),
-			handed: newAckWatch(cfg.Partitions),
+			handed: NewGapWatch(cfg.Partitions),
 		}
 		if cfg.From != nil {
 			p.next = cfg.From[id]
@@ -118,10 +121,15 @@ func StartGroup(cfg GroupConfig) (*Group, error) {
 	}
 	g.Elsewhere(cfg.Elsewhere)
 	for range max(cfg.Members, cfg.Numbers) {
-		g.seats = append(g.seats, g.newSeat())
+		p := place{recorder: latency.NewRecorder(latency.PollTime)}
+		if !cfg.ByPartition {
+			p.worker = g.newWorker(cfg)
+		}
+		g.places = append(g.places, p)
 	}
+	g.members = NewRoster[*member](len(g.places))
 	for _, number := range cfg.opened() {
-		if err := g.open(number, cfg.Late); err != nil {
+		if err := g.join(number, cfg.Late); err != nil {
 			g.Stop(context.Background())
 			return nil, err
 		}
@@ -143,10 +151,10 @@ func (cfg GroupConfig) opened() []int {
 
 func (g *Group) newWorker(cfg GroupConfig) *worker {
 	w := &worker{
-		axis: cfg.Axis, plan: cfg.Plan, idle: cfg.Plan.None(), stamped: cfg.Stamped,
+		axis: cfg.Axis, server: NewServer(cfg.Axis, cfg.Plan, cfg.Seed, uint64(len(g.workers))),
+		idle: cfg.Plan.None(), stamped: cfg.Stamped,
 		open: !cfg.ClosedLoop, timed: cfg.Producers - cfg.Filled, sized: cfg.Sized, run: cfg.Run,
-		handling: make(chan struct{}, 1), freeAt: math.MinInt64, stopped: g.alive.Done(),
-		rng:      rand.New(rand.NewPCG(cfg.Seed, uint64(len(g.workers)))),
+		handling: make(chan struct{}, 1),
 		recorder: latency.NewRecorder(latency.E2EServiceTime, latency.E2EResponseTime, latency.ProcessedResponseTime),
 	}
 	g.workers = append(g.workers, w)
@@ -158,19 +166,27 @@ func (g *Group) newWorker(cfg GroupConfig) *worker {
 // megabytes between two polls drops out of its group.
 const maxPollRecords = 500
 
-// open opens the member of a number, whose seat is free, and starts its goroutines;
-// it comes late where the group has started.
-func (g *Group) open(number int, late bool) error {
-	m := newMember(g, number, late)
+// join has a member join under a number; it comes late if the group has started.
+func (g *Group) join(number int, late bool) error {
+	var m *member
+	err := g.members.Join(number, func() (*member, error) {
+		m = newMember(g, number, late)
+		return m, g.open(m)
+	})
+	if err == nil && g.cfg.Hold && !g.holding.Load() {
+		m.release() // the group was let go before the member had its place
+	}
+	return err
+}
+
+// open opens a member's client and starts its goroutines.
+func (g *Group) open(m *member) error {
 	if err := m.open(g.cfg.Driver, g.clientOf(m)); err != nil {
 		m.cancel()
 		return err
 	}
-	g.sit(m)
-	if g.cfg.Hold && !g.holding.Load() {
-		m.release() // the group was let go before the member had its seat
-	}
 	if _, able := m.client.(driver.Pauser); !able && g.cfg.Hold {
+		m.leave(g.alive)
 		return fmt.Errorf("the driver %s cannot pause partitions, so consumers cannot be held", g.cfg.Driver.Name())
 	}
 	m.running.Go(func() {
@@ -217,7 +233,7 @@ func (g *Group) Release() {
 	if !g.holding.Swap(false) {
 		return
 	}
-	for _, m := range g.seated() {
+	for _, m := range g.members.Present() {
 		m.release()
 	}
 }
@@ -231,6 +247,9 @@ func (g *Group) fail(err error) {
 	g.event("error", "a consumer ended", err.Error())
 	g.changed()
 }
+
+// stopping reports whether the group is being stopped, or was.
+func (g *Group) stopping() bool { return g.alive.Err() != nil }
 
 // Err is the error that ended a member before its time, if any.
 func (g *Group) Err() error {
@@ -270,7 +289,7 @@ func (g *Group) AwaitReady(ctx context.Context) error {
 // Assigned counts the partitions that have an owner here and the members here that
 // have no partition.
 func (g *Group) Assigned() (partitions, idle int) {
-	for _, m := range g.seated() {
+	for _, m := range g.members.Present() {
 		n := int(m.size.Load())
 		partitions += n
 		if n == 0 {
@@ -284,23 +303,10 @@ func (g *Group) Assigned() (partitions, idle int) {
 // left, and every goroutine has ended when it returns. Work at hand is given up.
 // When ctx ends, commits are given up too.
 func (g *Group) Stop(ctx context.Context) {
-	if g.stopping.Swap(true) {
-		return
-	}
 	g.end()
-	g.changing.Lock() // who comes or goes now, comes or goes first
-	defer g.changing.Unlock()
-	var ending sync.WaitGroup
-	for _, m := range g.seated() {
-		ending.Go(func() {
-			m.end(m.held(nil))
-			m.running.Wait() // no poll may be under way when the client is closed
-			m.commit(ctx)
-			m.client.Close()
-		})
+	if g.members.Close(func(m *member) { m.leave(ctx) }) {
+		g.buried.Wait()
 	}
-	ending.Wait()
-	g.buried.Wait()
 }
 
 // Reached is how far the group has come in each partition.
@@ -345,8 +351,8 @@ func (g *Group) Recorders() []*latency.Recorder {
 	for _, w := range g.workers {
 		all = append(all, w.recorder)
 	}
-	for _, s := range g.seats {
-		all = append(all, s.recorder)
+	for _, p := range g.places {
+		all = append(all, p.recorder)
 	}
 	return all
 }
@@ -365,7 +371,7 @@ func (g *Group) Received() snapshot.Received {
 // Counts are what the members did as clients, those that are gone included.
 func (g *Group) Counts() snapshot.MemberCounts {
 	var sum snapshot.MemberCounts
-	for _, m := range g.everyone() {
+	for _, m := range g.members.Ever() {
 		sum.Polls += m.counts.polls.Load()
 		sum.EmptyPolls += m.counts.empty.Load()
 		sum.Commits += m.counts.commits.Load()
@@ -386,4 +392,4 @@ func (g *Group) Working() bool {
 func (g *Group) Workers() int { return len(g.workers) }
 
 // Settings are the effective settings of a member's client.
-func (g *Group) Settings() []driver.Setting { return g.everyone()[0].client.Settings() }
+func (g *Group) Settings() []driver.Setting { return g.members.Ever()[0].client.Settings() }

@@ -57,7 +57,7 @@ func consumeAfter(t *testing.T, warmup time.Duration, n int, change func(*GroupC
 		if err := g.AwaitReady(context.Background()); err != nil {
 			t.Fatal(err)
 		}
-		f(t, g, g.members[0].client.(*fakeConsumer), axis)
+		f(t, g, g.members.Ever()[0].client.(*fakeConsumer), axis)
 	})
 }
 

@@ -64,7 +64,7 @@ func TestPausedMemberEnds(t *testing.T) {
 				change := func(cfg *GroupConfig) { cfg.Plan, cfg.ByPartition = fixedWork(10*time.Millisecond), byPartition }
 				crowd(t, 3000, change, func(t *testing.T, g *Group, _ *fakeGroup) {
 					time.Sleep(1234 * time.Millisecond)
-					doomed := g.seats[1].member
+					doomed := g.members.Present()[1]
 					if _, err := g.Pause(1); err != nil {
 						t.Fatal(err)
 					}
@@ -95,7 +95,7 @@ func TestDoomedMember(t *testing.T) {
 	change := func(cfg *GroupConfig) { cfg.Plan = fixedWork(10 * time.Millisecond) }
 	crowd(t, n, change, func(t *testing.T, g *Group, brokers *fakeGroup) {
 		time.Sleep(2345 * time.Millisecond)
-		doomed := g.seats[1].member
+		doomed := g.members.Present()[1]
 		loss, err := g.Doom(1)
 		if err != nil || !slices.Equal(loss.Partitions, []int32{1, 3}) || loss.Uncommitted < 32 || loss.Uncommitted > 80 {
 			t.Fatalf("it lost %+v, %v", loss, err)

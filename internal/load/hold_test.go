@@ -65,7 +65,7 @@ func TestManualMembersShareThePartitions(t *testing.T) {
 		if r := g.Received(); r.Delivered != 100+90+80+1 || r.Bytes != 100*r.Delivered {
 			t.Errorf("%d delivered with %d bytes, want 271 of 100 bytes", r.Delivered, r.Bytes)
 		}
-		for i, m := range g.members {
+		for i, m := range g.members.Ever() {
 			c := m.client.(*fakeConsumer)
 			if want := []int{2, 1, 1}[i]; len(c.cfg.Partitions) != want || c.cfg.Group != "" || c.committed != nil {
 				t.Errorf("member %d has the partitions %v of group %q and committed %v; want %d, none, nothing", i, c.cfg.Partitions, c.cfg.Group, c.committed, want)
@@ -150,7 +150,7 @@ func TestNoLockOfAMemberIsHeldWhileItsClientIsAsked(t *testing.T) {
 			t.Error(err)
 			return
 		}
-		c := g.members[0].client.(*selfishConsumer)
+		c := g.members.Ever()[0].client.(*selfishConsumer)
 		if n := c.pausedNow(); n != 2 {
 			t.Errorf("%d partitions are held that came before the client, want 2", n)
 		}

@@ -18,7 +18,7 @@ func TestSettledRecordsAreEnteredAtOnce(t *testing.T) {
 	const n = 50
 	p := &producer{
 		axis: NewAxis(nil), slots: newSlots(0, n), recorder: latency.NewRecorder(latency.SendServiceTime),
-		books: ledger.NewSender(0, 1), acks: newAckWatches(1), inFlight: n,
+		books: ledger.NewSender(0, 1), acks: []GapWatch{NewGapWatch(1)}, inFlight: n,
 		errors: [2]map[string]int64{{}, {}},
 	}
 	for range n {
@@ -63,7 +63,7 @@ func (slowError) Error() string {
 // TestDeliverTakesTheReceiversLockFirst: while deliver waits for the receiver's lock it
 // does not hold the recorder's.
 func TestDeliverTakesTheReceiversLockFirst(t *testing.T) {
-	p := &partition{receiver: ledger.NewReceiver(0, 1), handed: newAckWatch(1)}
+	p := &partition{receiver: ledger.NewReceiver(0, 1), handed: NewGapWatch(1)}
 	w := &worker{axis: NewAxis(nil), recorder: latency.NewRecorder(latency.E2EServiceTime)}
 	p.receiver.Lock()
 	delivered := make(chan struct{})
@@ -88,8 +88,8 @@ func TestDeliverTakesTheReceiversLockFirst(t *testing.T) {
 func TestLateTimerCostsNoCapacity(t *testing.T) {
 	const ms = int64(time.Millisecond)
 	fixed := Plan{Work: Work{Distribution: "fixed", Time: 10 * time.Millisecond}}
-	w := &worker{axis: NewAxis(nil), plan: fixed, freeAt: 10 * ms}
-	if begun, _ := w.schedule(100, 0, 35*ms); begun != 3 || w.freeAt != 40*ms {
-		t.Errorf("%d records began and the last ends at %v; want 3, at 40ms", begun, time.Duration(w.freeAt))
+	s := Server{axis: NewAxis(nil), plan: fixed, freeAt: 10 * ms}
+	if begun, _ := s.Begin(100, 0, 35*ms); begun != 3 || s.freeAt != 40*ms {
+		t.Errorf("%d records began and the last ends at %v; want 3, at 40ms", begun, time.Duration(s.freeAt))
 	}
 }

@@ -18,9 +18,9 @@ import (
 type assignment struct {
 	partition *partition
 	worker    *worker
-	halt      *halt           // the member's
+	halt      *Halt           // the member's
 	alive     <-chan struct{} // closed when the member is to end
-	cut       <-chan struct{} // closed when the member is killed
+	cut       <-chan struct{} // closed when the member is killed, or the group stopped
 	// Guarded by the worker's handling: whether it is over, and the offsets of the
 	// first record handed over and after the last.
 	ended        bool
@@ -58,7 +58,7 @@ type member struct {
 	client   driver.Consumer
 	recorder *latency.Recorder // poll times
 	worker   *worker           // parallel by consumer: the one worker
-	halt     halt
+	halt     Halt
 
 	mu         sync.Mutex // guards owned, and what is committed of it
 	owned      map[int32]*assignment
@@ -68,21 +68,21 @@ type member struct {
 
 	counts struct{ polls, empty, commits, commitErrors, commitNs, rebalances atomic.Int64 }
 
-	// alive ends when the member is to end, with its group or before it; cut is
-	// closed when it is killed, and dead is set before.
-	alive   context.Context
+	life    context.Context // until it is killed, or the group is stopped
+	die     context.CancelFunc
+	alive   context.Context // until it leaves, at the latest
 	cancel  context.CancelFunc
 	running sync.WaitGroup // its goroutines
-	dead    atomic.Bool
-	cut     chan struct{}
+	dead    atomic.Bool    // it was killed; set before life ends
 }
 
 func newMember(g *Group, number int, late bool) *member {
 	m := &member{
-		id: number, late: late, group: g, owned: make(map[int32]*assignment), cut: make(chan struct{}),
-		recorder: g.seats[number].recorder, worker: g.seats[number].worker,
+		id: number, late: late, group: g, owned: make(map[int32]*assignment),
+		recorder: g.places[number].recorder, worker: g.places[number].worker,
 	}
-	m.alive, m.cancel = context.WithCancel(g.alive)
+	m.life, m.die = context.WithCancel(g.alive)
+	m.alive, m.cancel = context.WithCancel(m.life)
 	return m
 }
 
@@ -148,7 +148,7 @@ func (m *member) onAssigned(partitions []int32) {
 // take starts an assignment; the caller holds the lock.
 func (m *member) take(id int32) {
 	p := m.group.partitions[id]
-	a := &assignment{partition: p, worker: m.worker, halt: &m.halt, alive: m.alive.Done(), cut: m.cut}
+	a := &assignment{partition: p, worker: m.worker, halt: &m.halt, alive: m.alive.Done(), cut: m.life.Done()}
 	if a.worker == nil {
 		a.worker = p.worker
 	}
@@ -182,7 +182,7 @@ func (m *member) onRevoked(partitions []int32, lost bool) {
 	if m.dead.Load() {
 		return
 	}
-	if !lost && !m.group.stopping.Load() { // Stop has made the last commit
+	if !lost && !m.group.stopping() { // Stop has made the last commit
 		m.commit(context.Background())
 	}
 	m.mu.Lock()
@@ -191,7 +191,7 @@ func (m *member) onRevoked(partitions []int32, lost bool) {
 	}
 	m.size.Store(int64(len(m.owned)))
 	m.mu.Unlock()
-	if m.group.stopping.Load() || m.dead.Load() {
+	if m.group.stopping() || m.dead.Load() {
 		return
 	}
 	m.counts.rebalances.Add(1)
@@ -233,7 +233,7 @@ func (m *member) assignment(id int32) *assignment {
 
 // poll runs until the context ends or the client is of no more use.
 func (m *member) poll(ctx context.Context) error {
-	for m.halt.wait(ctx.Done()) && ctx.Err() == nil {
+	for m.halt.Wait(ctx.Done()) && ctx.Err() == nil {
 		before := time.Now()
 		chunks, err := m.client.Poll(ctx)
 		there, took := m.group.axis.Now(), time.Since(before)
@@ -318,7 +318,7 @@ func (m *member) work(a *assignment) {
 func (m *member) workThrough(a *assignment, c parcel) {
 	defer c.free()
 	for records := c.Records; len(records) > 0; {
-		if !a.halt.wait(a.alive) {
+		if !a.halt.Wait(a.alive) {
 			return
 		}
 		n := a.worker.handle(a, records, c.there)
@@ -345,7 +345,7 @@ func (m *member) commitLoop(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			if !m.halt.stands() {
+			if !m.halt.Stands() {
 				m.commit(ctx)
 			}
 		}

@@ -19,7 +19,7 @@ type partition struct {
 	at       int64    // when that was
 	count    int64    // handed over, duplicates included
 	fresh    int64    // of those, the ones that were above all before them
-	handed   ackWatch // the times in which nothing new was handed over
+	handed   GapWatch // the times in which nothing new was handed over
 	// unfinished are the offsets of records whose work was lost with a killed member.
 	unfinished map[int64]struct{}
 	// elsewhere is what members in other processes were handed; nil: nothing that is
@@ -46,10 +46,10 @@ func (p *partition) hand(records []driver.Received, now int64) (fresh int64) {
 	p.fresh += fresh
 	p.next, p.at = next, now
 	due := snapshot.BeforeAll
-	if now-p.handed.last > p.handed.least { // or it is no gap, whenever it was due
+	if p.handed.Ends(now) {
 		due = dueOf(records[0])
 	}
-	p.handed.acked(now, due)
+	p.handed.Acked(now, due)
 	return fresh
 }
 

@@ -10,7 +10,7 @@ import (
 // TestPositionNeverGoesBack: what a killed member had not committed is handed over again,
 // and leaves the group where it was.
 func TestPositionNeverGoesBack(t *testing.T) {
-	p := &partition{receiver: ledger.NewReceiver(0, 1), handed: newAckWatch(1)}
+	p := &partition{receiver: ledger.NewReceiver(0, 1), handed: NewGapWatch(1)}
 	p.hand([]driver.Received{{Offset: 8}, {Offset: 9}}, 5)
 	p.hand([]driver.Received{{Offset: 3}, {Offset: 4}}, 7)
 	if at := p.position(); at.Position != 10 || at.At != 5 || at.Delivered != 4 {

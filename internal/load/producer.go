@@ -58,7 +58,7 @@ type producer struct {
 	recorder  *latency.Recorder
 	books     *ledger.Sender
 	timelines []timeline          // by partition; nil where nobody consumes
-	acks      []ackWatch          // by partition
+	acks      []GapWatch          // by partition
 	counts    [2]snapshot.Sent    // by phase: warm-up, measured
 	errors    [2]map[string]int64 // by phase and message
 }
@@ -333,7 +333,7 @@ func (p *producer) settleOne(f *flight, d *settlement) {
 		p.books.Acked(f.partition, f.sequence, d.offset)
 		c.Acked++
 		c.AckedBytes += int64(f.bytes)
-		p.acks[f.partition].acked(d.acked, f.intended)
+		p.acks[f.partition].Acked(d.acked, f.intended)
 		if p.axis.InWindow(d.acked) {
 			c.AckedInWindow++
 		}
@@ -348,7 +348,7 @@ func (p *producer) settleOne(f *flight, d *settlement) {
 		p.note(f.partition, d)
 	}
 	if d.outcome != driver.Acked {
-		p.acks[f.partition].unacked(f.intended)
+		p.acks[f.partition].Unacked(f.intended)
 	}
 	if d.err != nil {
 		p.countError(measured, d.err)

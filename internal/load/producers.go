@@ -3,6 +3,7 @@ package load
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -152,7 +153,7 @@ func (ps *Producers) newWorker(cfg ProducersConfig, id, clients int) *producer {
 		slots:   newSlots(len(ps.workers), buffer),
 		abandon: ps.abandon,
 		books:   ledger.NewSender(cfg.First+id, cfg.Partitions),
-		acks:    newAckWatches(cfg.Partitions),
+		acks:    slices.Repeat([]GapWatch{NewGapWatch(cfg.Partitions)}, cfg.Partitions),
 		errors:  [2]map[string]int64{make(map[string]int64), make(map[string]int64)},
 	}
 	if ps.volume != nil {

@@ -25,7 +25,7 @@ type queueBook struct {
 	last   int64                      // when the last record was settled, for the first time
 	count  int64                      // handed over, again and again included
 	done   int64                      // settled: acknowledged, dead or corrupt, each once
-	handed ackWatch
+	handed GapWatch
 }
 
 // A lending is the latest delivery of a record that is not acknowledged.
@@ -41,7 +41,7 @@ const never = math.MinInt64
 func newQueueBook(id int32, producers, partitions int, from int64) *queueBook {
 	return &queueBook{
 		id: id, delivered: ledger.NewReceiver(id, producers), acked: ledger.NewUnordered(id, producers), dead: ledger.NewUnordered(id, producers), settled: ledger.NewUnordered(id, producers),
-		open: make(map[uint64]lending), unread: make(map[int64]bool), from: from, last: snapshot.NeverHanded, handed: newAckWatch(partitions),
+		open: make(map[uint64]lending), unread: make(map[int64]bool), from: from, last: snapshot.NeverHanded, handed: NewGapWatch(partitions),
 	}
 }
 
@@ -88,10 +88,10 @@ func (b *queueBook) deliver(stamp payload.Stamp, to *queueNode, now, deadline in
 	if a.first {
 		t.Unique++
 		due := snapshot.BeforeAll
-		if now-b.handed.last > b.handed.least { // or it is no gap, whenever it was due
+		if b.handed.Ends(now) {
 			due = stamp.Intended
 		}
-		b.handed.acked(now, due)
+		b.handed.Acked(now, due)
 	}
 	return a
 }
@@ -281,7 +281,7 @@ func (g *QueueGroup) DeliveryGaps() []snapshot.Gaps {
 	all := make([]snapshot.Gaps, len(g.books))
 	for i, b := range g.books {
 		b.delivered.Lock()
-		all[i] = b.handed.all()
+		all[i] = b.handed.Gaps()
 		b.delivered.Unlock()
 	}
 	return all

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -72,53 +71,50 @@ type QueueConfig struct {
 // came and when it is to come again. The sets know nothing of the queue's own counts:
 // all that they go by is the stamps of records.
 type QueueGroup struct {
-	cfg   QueueConfig
-	axis  *Axis
-	idle  bool // no record ever costs anything
-	open  bool // intended times exist
-	books []*queueBook
-	seats []*queueSeat // by the numbers of members
+	cfg     QueueConfig
+	axis    *Axis
+	idle    bool // no record ever costs anything
+	open    bool // intended times exist
+	books   []*queueBook
+	places  []*queuePlace // by the numbers of members
+	members *Roster[*queueNode]
 
 	released chan struct{} // closed when the members may receive
 	release  sync.Once
-	stopping atomic.Bool
 	alive    context.Context
 	end      context.CancelFunc
 
-	changing sync.Mutex     // held while members come or go; taken before mu
-	buried   sync.WaitGroup // what is left of members that are gone
+	buried sync.WaitGroup // what is left of members that are gone
 
 	mu     sync.Mutex
 	failed error
-	gone   snapshot.QueueCounts // of the members that are no more
-	polls  snapshot.MemberCounts
 }
 
-// A queueSeat is what is kept for a member's number, whoever has it.
-type queueSeat struct {
+// A queuePlace is what is kept for a member's number, whichever member has it.
+type queuePlace struct {
 	recorder *latency.Recorder
 	counts   snapshot.Received   // guarded by the recorder's lock
 	totals   snapshot.QueueTotal // likewise
-	member   *queueNode          // guarded by the group's lock; nil while nobody has the number
 }
 
 // queueNode is a member of a queue with its threads.
 type queueNode struct {
 	number  int
 	group   *QueueGroup
-	seat    *queueSeat
+	place   *queuePlace
 	queue   Queue
 	life    context.Context // until it is killed, or the group is stopped
 	kill    context.CancelFunc
 	alive   context.Context // until it leaves, at the latest
 	cancel  context.CancelFunc
-	halt    halt
+	halt    Halt
 	running sync.WaitGroup
 	inHand  atomic.Int64 // handed over and not settled
 	polls   atomic.Int64
 	empty   atomic.Int64
 	// gone: its locks have ended otherwise than by the clock, where they are its own.
 	gone atomic.Bool
+	last atomic.Pointer[snapshot.QueueCounts] // of the queue, when the member left; nil before
 }
 
 // StartQueueGroup opens the members and lets them receive. On an error nothing is left
@@ -134,16 +130,17 @@ func StartQueueGroup(cfg QueueConfig) (*QueueGroup, error) {
 		g.books = append(g.books, newQueueBook(int32(id), cfg.Producers, cfg.Partitions, from))
 	}
 	for range max(cfg.Members, cfg.Numbers) {
-		g.seats = append(g.seats, &queueSeat{recorder: latency.NewRecorder(
+		g.places = append(g.places, &queuePlace{recorder: latency.NewRecorder(
 			latency.E2EServiceTime, latency.E2EResponseTime, latency.ProcessedResponseTime,
 			latency.SettleTime, latency.RedeliveryResponseTime, latency.RedeliveryLateness, latency.PollTime,
 		)})
 	}
+	g.members = NewRoster[*queueNode](len(g.places))
 	if !cfg.Hold {
 		g.Release()
 	}
 	for number := range cfg.Members {
-		if err := g.seatMember(number); err != nil {
+		if err := g.Start(number); err != nil {
 			g.Stop(context.Background())
 			return nil, err
 		}
@@ -151,21 +148,18 @@ func StartQueueGroup(cfg QueueConfig) (*QueueGroup, error) {
 	return g, nil
 }
 
-// seatMember opens the member of a number, whose seat is free, and starts its threads.
-func (g *QueueGroup) seatMember(number int) error {
+// openMember opens the member of a number and starts its threads.
+func (g *QueueGroup) openMember(number int) (*queueNode, error) {
 	queue, err := g.cfg.Open(number)
 	if err != nil {
-		return fmt.Errorf("opening consumer %d of the queue: %w", number, err)
+		return nil, fmt.Errorf("opening consumer %d of the queue: %w", number, err)
 	}
-	n := &queueNode{number: number, group: g, seat: g.seats[number], queue: queue}
+	n := &queueNode{number: number, group: g, place: g.places[number], queue: queue}
 	n.life, n.kill = context.WithCancel(g.alive)
 	n.alive, n.cancel = context.WithCancel(n.life)
-	g.mu.Lock()
-	g.seats[number].member = n
-	g.mu.Unlock()
 	threads := make(chan *queueThread, g.cfg.Threads)
 	for i := range g.cfg.Threads {
-		t := &queueThread{node: n, rng: rand.New(rand.NewPCG(g.cfg.Seed, uint64(number*g.cfg.Threads+i))), freeAt: never}
+		t := &queueThread{node: n, server: NewServer(g.axis, g.cfg.Plan, g.cfg.Seed, uint64(number*g.cfg.Threads+i))}
 		if threads <- t; !g.cfg.Ordered {
 			n.running.Go(func() { n.ended(t.run()) })
 		}
@@ -173,7 +167,7 @@ func (g *QueueGroup) seatMember(number int) error {
 	if g.cfg.Ordered {
 		n.running.Go(func() { n.ended(n.serve(threads)) })
 	}
-	return nil
+	return n, nil
 }
 
 // ended notes why a thread ended, unless it was to.
@@ -225,41 +219,19 @@ func (g *QueueGroup) AwaitReady(ctx context.Context) error {
 	return g.Err()
 }
 
-// seated are the members that are there.
-func (g *QueueGroup) seated() (all []*queueNode) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for _, s := range g.seats {
-		if s.member != nil {
-			all = append(all, s.member)
-		}
-	}
-	return all
-}
-
 // Stop ends the members: their threads end, and their queues are closed. Every goroutine
 // has ended when it returns, unless ctx ended before.
 func (g *QueueGroup) Stop(ctx context.Context) {
-	if g.stopping.Swap(true) {
-		return
-	}
 	g.end()
-	g.changing.Lock()
-	defer g.changing.Unlock()
-	var ending sync.WaitGroup
-	for _, n := range g.seated() {
-		ending.Go(func() {
-			n.running.Wait()
-			if err := n.close(ctx); err != nil {
-				g.cfg.OnEvent("error", "a queue was not closed in order", err.Error())
-			}
-			g.mu.Lock()
-			g.gone.Add(n.queue.Counts())
-			g.mu.Unlock()
-		})
+	first := g.members.Close(func(n *queueNode) {
+		n.running.Wait()
+		if err := n.close(ctx); err != nil {
+			g.cfg.OnEvent("error", "a queue was not closed in order", err.Error())
+		}
+	})
+	if first {
+		g.awaitBuried(ctx)
 	}
-	ending.Wait()
-	g.awaitBuried(ctx)
 }
 
 // awaitBuried waits for what is left of members that were killed, until ctx ends: a queue
@@ -280,12 +252,8 @@ func (g *QueueGroup) awaitBuried(ctx context.Context) {
 
 // Counts are what the members did as clients. A queue does not tell of its commits and
 // rebalances.
-func (g *QueueGroup) Counts() snapshot.MemberCounts {
-	members := g.seated()
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	sum := g.polls
-	for _, n := range members {
+func (g *QueueGroup) Counts() (sum snapshot.MemberCounts) {
+	for _, n := range g.members.Ever() {
 		sum.Polls += n.polls.Load()
 		sum.EmptyPolls += n.empty.Load()
 	}
@@ -293,53 +261,50 @@ func (g *QueueGroup) Counts() snapshot.MemberCounts {
 }
 
 // QueueCounts are the queues' own counters, of all members that there have been.
-func (g *QueueGroup) QueueCounts() snapshot.QueueCounts {
-	members := g.seated()
-	g.mu.Lock()
-	sum := g.gone
-	g.mu.Unlock()
-	if g.stopping.Load() {
-		return sum // theirs are in it
-	}
-	for _, n := range members {
-		sum.Add(n.queue.Counts())
+func (g *QueueGroup) QueueCounts() (sum snapshot.QueueCounts) {
+	for _, n := range g.members.Ever() {
+		if last := n.last.Load(); last != nil {
+			sum.Add(*last)
+		} else {
+			sum.Add(n.queue.Counts())
+		}
 	}
 	return sum
 }
 
 // Received are the counts of all members together.
 func (g *QueueGroup) Received() (sum snapshot.Received) {
-	for _, s := range g.seats {
-		s.recorder.Lock()
-		sum.Add(s.counts)
-		s.recorder.Unlock()
+	for _, p := range g.places {
+		p.recorder.Lock()
+		sum.Add(p.counts)
+		p.recorder.Unlock()
 	}
 	return sum
 }
 
 // Totals are the running totals of all members together.
 func (g *QueueGroup) Totals() (sum snapshot.QueueTotal) {
-	for _, s := range g.seats {
-		s.recorder.Lock()
-		sum.Add(s.totals)
-		s.recorder.Unlock()
+	for _, p := range g.places {
+		p.recorder.Lock()
+		sum.Add(p.totals)
+		p.recorder.Unlock()
 	}
 	return sum
 }
 
 // Working tells whether a record that was handed over is still worked on.
 func (g *QueueGroup) Working() bool {
-	return slices.ContainsFunc(g.seated(), func(n *queueNode) bool { return n.inHand.Load() > 0 })
+	return slices.ContainsFunc(g.members.Present(), func(n *queueNode) bool { return n.inHand.Load() > 0 })
 }
 
 // Workers is how many records can be worked on at once when every member is there that
 // ever is.
-func (g *QueueGroup) Workers() int { return len(g.seats) * g.cfg.Threads }
+func (g *QueueGroup) Workers() int { return len(g.places) * g.cfg.Threads }
 
 // AddTo has a collector gather the histograms of the group.
 func (g *QueueGroup) AddTo(c *latency.Collector) {
-	for _, s := range g.seats {
-		c.Add(s.recorder)
+	for _, p := range g.places {
+		c.Add(p.recorder)
 	}
 }
 

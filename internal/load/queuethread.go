@@ -3,7 +3,6 @@ package load
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/measure/latency"
@@ -15,8 +14,7 @@ import (
 // the other. Its work is a virtual server as a worker's is.
 type queueThread struct {
 	node   *queueNode
-	rng    *rand.Rand
-	freeAt int64
+	server Server
 	hand   []inHand // what was handed over and is not settled
 	times  []timed  // that are to be recorded
 }
@@ -60,7 +58,7 @@ func (t *queueThread) run() error {
 	case <-n.alive.Done():
 		return nil
 	}
-	for n.alive.Err() == nil && n.halt.wait(n.alive.Done()) {
+	for n.alive.Err() == nil && n.halt.Wait(n.alive.Done()) {
 		asked := time.Now()
 		lot, err := n.queue.Receive(n.alive, n.group.cfg.Batch)
 		switch {
@@ -106,17 +104,17 @@ func (t *queueThread) work(lot Lot, took time.Duration) error {
 		t.times = append(t.times, timed{latency.PollTime, there-int64(took) >= 0, int64(took)})
 	}
 	for i := 0; i < lot.Len(); {
-		if !n.halt.wait(n.alive.Done()) || n.alive.Err() != nil {
+		if !n.halt.Wait(n.alive.Done()) || n.alive.Err() != nil {
 			return errUnsettled // the rest is given back with what waits in the queue
 		}
 		now := n.group.axis.Now()
 		turns, work := lot.Len()-i, int64(0)
 		if !n.group.idle {
-			turns, work = t.schedule(turns, there, now)
+			turns, work = t.server.Begin(turns, there, now)
 		}
 		t.hand = n.handOver(t.hand[:0], &t.times, lot, i, turns, now, work)
-		if !n.group.idle && (!n.sleepUntil(t.freeAt) || !n.halt.wait(n.life.Done())) {
-			t.freeAt = min(t.freeAt, n.group.axis.Now())
+		if !n.group.idle && (!t.server.Wait(n.life.Done()) || !n.halt.Wait(n.life.Done())) {
+			t.server.Abandon()
 			n.giveUp(t.hand)
 			return errUnsettled
 		}
@@ -126,37 +124,6 @@ func (t *queueThread) work(lot Lot, took time.Duration) error {
 		i += turns
 	}
 	return nil
-}
-
-// schedule is worker.schedule.
-func (t *queueThread) schedule(n int, there, now int64) (begun int, work int64) {
-	g := t.node.group
-	current := g.cfg.Plan.at(now)
-	t.freeAt = max(t.freeAt, there)
-	for begun < n && (begun == 0 || t.freeAt <= now) {
-		drawn := current.draw(t.rng)
-		t.freeAt += drawn
-		work += g.axis.overlap(t.freeAt-drawn, t.freeAt)
-		begun++
-	}
-	return begun, work
-}
-
-// sleepUntil waits; it returns false when the member's life ends before. One that leaves
-// finishes its work.
-func (n *queueNode) sleepUntil(at int64) bool {
-	left := at - n.group.axis.Now()
-	if left <= 0 {
-		return true
-	}
-	timer := time.NewTimer(time.Duration(left))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-n.life.Done():
-		return false
-	}
 }
 
 // handOver enters the records [from, from+turns) of a lot into the books and appends
@@ -186,7 +153,7 @@ func (n *queueNode) handOver(hand []inHand, times *[]timed, lot Lot, from, turns
 	}
 	n.inHand.Add(int64(turns))
 	counts.WorkInWindow = work
-	countDeliveries(&counts, n.group.axis, now, delivered, first)
+	n.group.axis.CountDeliveries(&counts, now, delivered, first)
 	if !n.group.axis.InWindow(now) {
 		counts.Bytes = 0
 	}
@@ -196,15 +163,15 @@ func (n *queueNode) handOver(hand []inHand, times *[]timed, lot Lot, from, turns
 
 // record enters times and counts, and leaves no times.
 func (n *queueNode) record(times *[]timed, counts snapshot.Received, totals snapshot.QueueTotal) {
-	s := n.seat
-	s.recorder.Lock()
-	defer s.recorder.Unlock()
+	p := n.place
+	p.recorder.Lock()
+	defer p.recorder.Unlock()
 	for _, t := range *times {
-		s.recorder.Record(t.measured, t.metric, t.ns)
+		p.recorder.Record(t.measured, t.metric, t.ns)
 	}
 	*times = (*times)[:0]
-	s.counts.Add(counts)
-	s.totals.Add(totals)
+	p.counts.Add(counts)
+	p.totals.Add(totals)
 }
 
 // deadlineOf is when a record's lock ends, on the axis, of which now is the present and

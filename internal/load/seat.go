@@ -2,134 +2,39 @@ package load
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
-	"kafkabench.example/kafka-bench/internal/measure/latency"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// A seat is what a group keeps for a member's number, whoever has it: members come
-// and go, and their figures stay.
-type seat struct {
-	recorder *latency.Recorder // poll times
-	worker   *worker           // parallel by consumer: the one worker; else nil
-	member   *member           // guarded by the group's lock; nil while nobody has the number
-}
-
-func (g *Group) newSeat() *seat {
-	s := &seat{recorder: latency.NewRecorder(latency.PollTime)}
-	if !g.cfg.ByPartition {
-		s.worker = g.newWorker(g.cfg)
-	}
-	return s
-}
-
-// sit gives a member its seat.
-func (g *Group) sit(m *member) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.members = append(g.members, m)
-	g.seats[m.id].member = m
-}
-
-// rise takes a member off its seat.
-func (g *Group) rise(m *member) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.seats[m.id].member = nil
-}
-
-// seated are the members that are there.
-func (g *Group) seated() (all []*member) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for _, s := range g.seats {
-		if s.member != nil {
-			all = append(all, s.member)
-		}
-	}
-	return all
-}
-
-// everyone are all members that there have been.
-func (g *Group) everyone() []*member {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return slices.Clip(g.members)
-}
-
-// memberOf is the member of a number; nil if nobody has it.
-func (g *Group) memberOf(number int) (*member, error) {
-	if number < 0 || number >= len(g.seats) {
-		return nil, fmt.Errorf("consumer %d: the numbers are 0 to %d", number, len(g.seats)-1)
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.seats[number].member, nil
-}
-
-// errStopped is why a group that was stopped is left as it is.
-var errStopped = errors.New("the group was stopped")
-
-// Start opens a member of a number that nobody has: one that is new, or one that
+// Start opens a member of a number that no member has: one that is new, or one that
 // takes the place of a member that is gone. It joins in the background.
-func (g *Group) Start(number int) error {
-	g.changing.Lock()
-	defer g.changing.Unlock()
-	switch m, err := g.memberOf(number); {
-	case err != nil:
-		return err
-	case g.stopping.Load():
-		return errStopped
-	case m != nil:
-		return fmt.Errorf("consumer %d is there already", number)
-	}
-	return g.open(number, true)
-}
-
-// present is the member of a number, which somebody must have.
-func (g *Group) present(number int) (*member, error) {
-	switch m, err := g.memberOf(number); {
-	case err != nil:
-		return nil, err
-	case g.stopping.Load():
-		return nil, errStopped
-	case m == nil:
-		return nil, fmt.Errorf("consumer %d is not there", number)
-	default:
-		return m, nil
-	}
-}
+func (g *Group) Start(number int) error { return g.join(number, true) }
 
 // Leave has a member leave in order: it finishes the record that it is working on,
 // commits what it has processed, and leaves its group.
 func (g *Group) Leave(number int) error {
-	g.changing.Lock()
-	defer g.changing.Unlock()
-	m, err := g.present(number)
-	if err != nil {
-		return err
-	}
-	m.leave(g.alive)
-	g.rise(m)
-	return nil
+	return g.members.Leave(number, func(m *member) error {
+		m.leave(g.alive)
+		return nil
+	})
 }
 
-// leave ends the member as Stop does, but for the work at hand, which it finishes.
+// leave ends the member. The work at hand is finished, unless the group is stopped. When
+// ctx ends, the last commit is given up.
 func (m *member) leave(ctx context.Context) {
 	m.cancel()
 	m.end(m.held(nil))
-	m.running.Wait()
+	m.running.Wait() // no poll may be under way when the client is closed
 	m.commit(ctx)
 	m.client.Close()
 }
 
-// CanKill tells whether Kill can be done, nil, or why not.
+// CanKill returns why Kill can't be done, or nil.
 func (g *Group) CanKill() error {
-	if _, able := g.everyone()[0].client.(driver.Killer); !able {
+	if _, able := g.members.Ever()[0].client.(driver.Killer); !able {
 		return fmt.Errorf("the driver %s cannot kill a consumer; stop it instead, or take another driver", g.cfg.Driver.Name())
 	}
 	return nil
@@ -140,50 +45,40 @@ func (g *Group) CanKill() error {
 // out by the session timeout; what the member had been handed and had not committed
 // is then delivered to others again. When Kill returns, nothing more is delivered
 // to it.
-func (g *Group) Kill(number int) (snapshot.Loss, error) {
-	g.changing.Lock()
-	defer g.changing.Unlock()
-	m, err := g.present(number)
-	if err != nil {
-		return snapshot.Loss{}, err
+func (g *Group) Kill(number int) (loss snapshot.Loss, err error) {
+	if err := g.CanKill(); err != nil {
+		return loss, err
 	}
-	killer, able := m.client.(driver.Killer)
-	if !able {
-		return snapshot.Loss{}, g.CanKill()
-	}
-	loss := m.kill(killer.Kill)
-	g.rise(m)
-	g.buried.Go(func() {
-		m.running.Wait()
-		m.client.Close()
+	err = g.members.Leave(number, func(m *member) error {
+		loss = m.kill(m.client.(driver.Killer).Kill)
+		g.buried.Go(func() {
+			m.running.Wait()
+			m.client.Close()
+		})
+		return nil
 	})
-	return loss, nil
+	return loss, err
 }
 
 // Doom takes everything from a member but its connections, because its process is
 // about to be killed, which cuts them: until then the member keeps its place in the
 // group. When Doom returns, nothing more is delivered to it and nothing more is
 // committed, so that what was is what it will have been. Any driver can have it.
-func (g *Group) Doom(number int) (snapshot.Loss, error) {
-	g.changing.Lock()
-	defer g.changing.Unlock()
-	m, err := g.present(number)
-	if err != nil {
-		return snapshot.Loss{}, err
-	}
-	loss := m.kill(func() {
-		m.committing.Lock() // the commit that is under way is still one
-		defer m.committing.Unlock()
+func (g *Group) Doom(number int) (loss snapshot.Loss, err error) {
+	err = g.members.Leave(number, func(m *member) error {
+		loss = m.kill(func() {
+			m.committing.Lock() // the commit that is under way is still one
+			defer m.committing.Unlock()
+		})
+		return nil
 	})
-	g.rise(m)
-	return loss, nil
+	return loss, err
 }
 
 // kill ends a member whose connections end as given.
 func (m *member) kill(cutOff func()) snapshot.Loss {
 	m.dead.Store(true)
-	close(m.cut)
-	m.cancel() // before it happens, so that the failure of its poll is no news
+	m.die() // before it happens, so that the failure of its poll is no news
 	cutOff()
 	held := m.held(nil)
 	m.end(held)
@@ -198,4 +93,28 @@ func (m *member) kill(cutOff func()) snapshot.Loss {
 	clear(m.owned)
 	m.size.Store(0)
 	return loss
+}
+
+// Pause stops a member where it stands: it neither polls nor works nor commits until
+// Resume, and its client knows nothing of it. The client goes on with heartbeats and
+// fetches what fits into its buffers, so that the group keeps the member. What a real
+// application would be put out for, a poll interval that passes (Kafka's
+// max.poll.interval.ms), is the client's to hold: franz has none. In a rebalance the
+// member gives its partitions up, unless it stands in the midst of a record's work;
+// then the group waits for it, up to the client's rebalance timeout.
+//
+// A timer goes on in it, as it does in a process that is stopped: work that is done
+// in the meantime counts as done at Resume.
+//
+// how says what was done, as a person is told it.
+func (g *Group) Pause(number int) (how string, err error) {
+	if err := g.members.With(number, func(m *member) error { return m.halt.Begin(number) }); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("consumer %d neither polls nor works; its client goes on with heartbeats", number), nil
+}
+
+// Resume lets a member go on that was paused.
+func (g *Group) Resume(number int) error {
+	return g.members.With(number, func(m *member) error { return m.halt.End(number) })
 }

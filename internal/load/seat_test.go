@@ -158,7 +158,7 @@ func TestHandedOverInPart(t *testing.T) {
 		}
 		return records
 	}
-	p := &partition{receiver: ledger.NewReceiver(0, 1), handed: newAckWatch(1)}
+	p := &partition{receiver: ledger.NewReceiver(0, 1), handed: NewGapWatch(1)}
 	for i, c := range []struct {
 		records               []driver.Received
 		position, when, fresh int64
@@ -190,7 +190,9 @@ func TestLostWorkFreesTheServer(t *testing.T) {
 		if got := time.Duration(g.Received().WorkInWindow); got != want {
 			t.Errorf("%v of work, want %v: that of two records cut short, and of two others the rest of the window", got, want)
 		}
-		if g.Working() != true || g.workers[0].freeAt > g.axis.Now() || len(g.workers[0].handling) > 0 {
+		cut := make(chan struct{})
+		close(cut)
+		if g.Working() != true || !g.workers[0].server.Wait(cut) || len(g.workers[0].handling) > 0 {
 			t.Error("the worker of partition 0 is not free")
 		}
 	})

@@ -28,7 +28,7 @@ func (ps *Producers) Traffic() (sum snapshot.Traffic) {
 // Traffic is that of all members, those that are gone included, as far as the driver
 // counts it.
 func (g *Group) Traffic() (sum snapshot.Traffic) {
-	for _, m := range g.everyone() {
+	for _, m := range g.members.Ever() {
 		sum = sum.Add(trafficOf(m.client))
 	}
 	return sum

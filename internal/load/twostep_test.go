@@ -36,12 +36,12 @@ func TestKilledThreadTakesNoFurtherLot(t *testing.T) {
 		g.cfg.Plan = Plan{Work: Work{Distribution: "fixed", Time: time.Hour}}
 		close(g.released)
 		q := &lots{}
-		n := &queueNode{group: g, queue: q, seat: &queueSeat{recorder: latency.NewRecorder(latency.PollTime)}}
+		n := &queueNode{group: g, queue: q, place: &queuePlace{recorder: latency.NewRecorder(latency.PollTime)}}
 		n.life, n.kill = context.WithCancel(t.Context())
 		n.alive, n.cancel = context.WithCancel(t.Context()) // not derived: it has not heard yet
 		q.enough = n.cancel
 		n.kill()
-		if err := (&queueThread{node: n, freeAt: never}).run(); err != nil || q.given != 1 {
+		if err := (&queueThread{node: n, server: NewServer(g.axis, g.cfg.Plan, 0, 0)}).run(); err != nil || q.given != 1 {
 			t.Errorf("error %v after %d lots, want 1", err, q.given)
 		}
 	})

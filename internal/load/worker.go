@@ -1,9 +1,6 @@
 package load
 
 import (
-	"math/rand/v2"
-	"time"
-
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/measure/latency"
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
@@ -11,49 +8,26 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
-// countDeliveries counts records that are handed over now, the first of them for the first time.
-func countDeliveries(r *snapshot.Received, axis *Axis, now, records, first int64) {
-	r.Delivered += records
-	r.Unique += first
-	switch {
-	case axis.InWindow(now):
-		r.DeliveredInWindow += records
-		r.UniqueInWindow += first
-	case now >= axis.End():
-		r.UniqueAfter += first
-	}
-}
-
 // worker is the application behind a consumer: it is handed records and works
 // on them one after another.
-//
-// The work is a server in the sense of queueing theory, whose completion times
-// are arithmetic: a record's work begins when the record is there and the one
-// before it is done, and takes as long as was drawn. A sleep that ends late by a
-// timer's millisecond makes one observation late, but not the work of the
-// records behind it, so the capacity of a consumer is workers ÷ mean work, as
-// the scenario says, and not what the timers leave of it.
 type worker struct {
 	axis     *Axis
-	plan     Plan
+	server   Server
 	idle     bool // no record ever costs anything
 	stamped  bool
 	open     bool // open loop: intended times exist
 	timed    int  // the producers below this number have times
 	sized    bool // bytes are counted
 	run      uint32
-	rng      *rand.Rand
 	recorder *latency.Recorder
 
 	// handling is full while records are handed over and worked on; whoever
 	// takes a partition away fills it too, and so waits for the work at hand.
 	// It is a lock, but one that is held while time passes.
 	handling chan struct{}
-	freeAt   int64 // when the server is done with what it was handed
 	// handed is what was last handed over and has no time of its processing yet,
 	// until its work is done.
-	handed  []handed
-	stopped <-chan struct{} // closed when the group is stopped
+	handed []handed
 
 	counts snapshot.Received // guarded by the recorder's lock
 }
@@ -75,7 +49,7 @@ func (w *worker) handle(a *assignment, records []driver.Received, there int64) i
 	now := w.axis.Now()
 	n, work := len(records), int64(0)
 	if !w.idle {
-		n, work = w.schedule(len(records), there, now)
+		n, work = w.server.Begin(len(records), there, now)
 	}
 	records = records[:n]
 	if a.handed == 0 {
@@ -84,7 +58,7 @@ func (w *worker) handle(a *assignment, records []driver.Received, there int64) i
 	a.handed = records[n-1].Offset + 1
 	w.deliver(p, records, now, work)
 	if !w.idle {
-		if !w.sleepUntil(w.freeAt, a.cut) || !w.resumed(a) {
+		if !w.server.Wait(a.cut) || !a.resumed() {
 			w.abandon(a)
 			return 0
 		}
@@ -107,31 +81,16 @@ func (w *worker) pass(a *assignment, next int64) {
 	a.processed.Store(next)
 }
 
-// schedule lets the server begin with every record whose turn has come by now,
-// at least one and at most n, and returns how many those are and their work.
-func (w *worker) schedule(n int, there, now int64) (begun int, work int64) {
-	current := w.plan.at(now)
-	w.freeAt = max(w.freeAt, there)
-	for begun < n && (begun == 0 || w.freeAt <= now) {
-		drawn := current.draw(w.rng)
-		w.freeAt += drawn
-		work += w.axis.overlap(w.freeAt-drawn, w.freeAt)
-		begun++
-	}
-	return begun, work
-}
-
 // abandon gives up the work at hand, which is then done by nobody, or by whoever is
 // handed the records again. The server is free at once.
 func (w *worker) abandon(a *assignment) {
 	a.ended = true // nothing behind these may count as processed
-	p, now := a.partition, w.axis.Now()
+	p := a.partition
 	p.receiver.Lock()
 	defer p.receiver.Unlock()
 	w.recorder.Lock()
 	defer w.recorder.Unlock()
-	w.counts.WorkInWindow -= w.axis.overlap(min(now, w.freeAt), w.freeAt)
-	w.freeAt = min(now, w.freeAt)
+	w.counts.WorkInWindow -= w.server.Abandon()
 	for _, h := range w.handed {
 		if p.unfinished == nil {
 			p.unfinished = make(map[int64]struct{})
@@ -140,34 +99,13 @@ func (w *worker) abandon(a *assignment) {
 	}
 }
 
-// sleepUntil waits; it returns false when the group is stopped before, or the
-// member cut off.
-func (w *worker) sleepUntil(at int64, cut <-chan struct{}) bool {
-	left := at - w.axis.Now()
-	if left <= 0 {
-		return true
-	}
-	timer := time.NewTimer(time.Duration(left))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-w.stopped:
-		return false
-	case <-cut:
-		return false
-	}
-}
-
-// resumed waits while the member is paused; it returns false when the group is
-// stopped before, or the member cut off. One that leaves finishes its work first.
-func (w *worker) resumed(a *assignment) bool {
-	if a.halt.wait(a.alive) {
+// resumed waits while the member is paused. It returns false when the member is killed or
+// the group stopped. One that leaves finishes its work first.
+func (a *assignment) resumed() bool {
+	if a.halt.Wait(a.alive) {
 		return true
 	}
 	select {
-	case <-w.stopped:
-		return false
 	case <-a.cut:
 		return false
 	default:
@@ -185,7 +123,7 @@ func (w *worker) deliver(p *partition, records []driver.Received, now, work int6
 	if w.stamped {
 		n, first = w.check(p, records, now)
 	}
-	countDeliveries(&w.counts, w.axis, now, n, first)
+	w.axis.CountDeliveries(&w.counts, now, n, first)
 	if w.idle {
 		w.counts.Processed += n
 	}
