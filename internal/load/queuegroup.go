@@ -308,8 +308,5 @@ func (g *QueueGroup) AddTo(c *latency.Collector) {
 	}
 }
 
-// Traffic is not counted here.
-func (g *QueueGroup) Traffic() snapshot.Traffic { return snapshot.Traffic{} }
-
 // Settings are the effective settings of a member's queue.
 func (g *QueueGroup) Settings() []driver.Setting { return g.cfg.Settings }

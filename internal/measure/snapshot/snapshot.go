@@ -49,6 +49,18 @@ type Group struct {
 	Queue *Queue
 }
 
+// BooksOf are the receiving sides of partitions, of those of which anything came. A live
+// one goes on changing, and is to be read under its lock.
+func BooksOf(partitions []*ledger.Receiver) map[int32]*ledger.Receiver {
+	books := make(map[int32]*ledger.Receiver)
+	for p, r := range partitions {
+		if !r.Empty() {
+			books[int32(p)] = r
+		}
+	}
+	return books
+}
+
 // Queue is what a group has counted that takes records from a queue.
 type Queue struct {
 	Total      QueueTotal

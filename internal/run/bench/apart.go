@@ -96,46 +96,33 @@ func (r *run) createShares(ctx context.Context) (name string, err error) {
 	return name, nil
 }
 
-// usage is what this process and the others have used together; an error says which of
-// them have died, of which it is what they told last.
-func (r *run) usage(fresh bool) (sum snapshot.Usage, died error) {
-	sum = remote.UsageOf(r.cfg.Probes)
-	for _, c := range r.children {
-		s, err := c.Snapshot(remote.Want{Usage: true, Fresh: fresh})
-		sum, died = sum.Add(usageIn(s)), errors.Join(died, err)
-	}
-	ask := remote.AskSoon[snapshot.Usage]
-	if fresh {
-		ask = remote.Ask[snapshot.Usage]
-	}
-	all, more := usages(r.groups.processes(), ask)
-	for _, u := range all {
-		sum = sum.Add(u)
-	}
-	return sum, errors.Join(died, more)
-}
-
-// usageIn is the usage that a process told; not known where it never did.
-func usageIn(s snapshot.Snapshot) snapshot.Usage {
-	if s.Usage == nil {
-		return snapshot.Usage{}
-	}
-	return *s.Usage
-}
-
-// pauses are the worst that any of the producers' processes says of its runtime since
-// it was last asked.
-func (r *run) pauses() (worst snapshot.Pauses) {
-	for _, c := range r.children {
-		s, err := c.Snapshot(remote.Want{Pauses: true, Fresh: true})
-		if err != nil {
-			return snapshot.Pauses{} // the run is invalid for another reason
+// used is what processes have used, and the worst that any says of its runtime since it
+// was last asked: nothing is known of that of one that has ended or stands still. An error
+// says which have died, of which it is what they told last.
+func used(processes remote.Children, w remote.Want) (usages []snapshot.Usage, worst snapshot.Pauses, died error) {
+	all, died := processes.Snapshots(w)
+	usages = make([]snapshot.Usage, len(all))
+	for i, s := range all {
+		if s.Usage != nil { // otherwise it never told, and it is not Known
+			usages[i] = *s.Usage
+		}
+		if processes[i].Ended() {
+			usages[i].RSS = 0
 		}
 		if s.Pauses != nil {
 			worst = worst.Worse(*s.Pauses)
 		}
 	}
-	return worst
+	return usages, worst, died
+}
+
+// usage is what this process and others have used together.
+func (r *run) usage(others ...snapshot.Usage) snapshot.Usage {
+	sum := remote.UsageOf(r.cfg.Probes)
+	for _, u := range others {
+		sum = sum.Add(u)
+	}
+	return sum
 }
 
 // gated reports whether the producers have a gate, in whichever process.

@@ -127,6 +127,7 @@ func (r *run) waitedInVain(group int, gaps []snapshot.Gaps) []snapshot.Gaps {
 		return gaps
 	}
 	behind := r.backlogs(r.atStop)[group].partitions
+	gaps = slices.Clone(gaps)
 	for p := range gaps {
 		if behind[p] > 0 {
 			gaps[p] = gaps[p].Waiting(0)

@@ -12,6 +12,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/latency"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
 // What came after begins when everything has arrived that was due while something was
@@ -97,12 +98,11 @@ func TestTimesOfTheStretches(t *testing.T) {
 }
 
 // silent is a group that has nothing but gaps.
-type silent struct {
-	group
-	gaps []snapshot.Gaps
+func silent(gaps ...snapshot.Gaps) *remote.Consumers {
+	return remote.ConsumersOf(fakePart{stand: func(remote.Want) snapshot.Snapshot {
+		return snapshot.Snapshot{Last: &snapshot.Last{DeliveryGaps: [][]snapshot.Gaps{gaps}}}
+	}}, load.GroupConfig{}, remote.Opened{})
 }
-
-func (g silent) DeliveryGaps() []snapshot.Gaps { return slices.Clone(g.gaps) }
 
 // The cost of a fault is the longest gap that it has a part in; one before it is told
 // apart.
@@ -118,10 +118,10 @@ func TestGapsOfTheFaults(t *testing.T) {
 		),
 	}
 	r.axis.Set(0, 20*time.Second)
-	r.groups = groups{silent{gaps: []snapshot.Gaps{
-		{All: []snapshot.Gap{{FromNs: 2 * s, ToNs: 5 * s}, {LastNs: 8 * s, FromNs: 8 * s, ToNs: 25 * s}}}, // into the drain
-		{All: []snapshot.Gap{{FromNs: 30 * s, ToNs: 31 * s}, {LastNs: 6 * s, FromNs: 1 << 61, ToNs: math.MaxInt64 / 2}}},
-	}}}
+	r.groups = groups{silent(
+		snapshot.Gaps{All: []snapshot.Gap{{FromNs: 2 * s, ToNs: 5 * s}, {LastNs: 8 * s, FromNs: 8 * s, ToNs: 25 * s}}}, // into the drain
+		snapshot.Gaps{All: []snapshot.Gap{{FromNs: 30 * s, ToNs: 31 * s}, {LastNs: 6 * s, FromNs: 1 << 61, ToNs: math.MaxInt64 / 2}}},
+	)}
 	r.atStop, r.there, r.finishedNs = [][]snapshot.Reached{{{Position: 3}, {Position: 3}}}, []int64{3, 4}, 28*s
 	var err error
 	if r.writer, err = result.Create(t.TempDir(), "gaps", time.Now()); err != nil {

@@ -21,11 +21,6 @@ type readings struct {
 	of    []string
 }
 
-type receiving struct {
-	group
-	readings *readings
-}
-
 type offering struct {
 	remote.Part
 	readings *readings
@@ -38,12 +33,14 @@ func (r *readings) next(of string) int64 {
 	return int64(len(r.of))
 }
 
-func (g receiving) Reached() []snapshot.Reached {
-	return []snapshot.Reached{{Position: 1, Arrived: g.readings.next("arrived"), Awaited: []ledger.Awaited{{Next: 1}}}}
-}
-
-func (g receiving) Received() snapshot.Received {
-	return snapshot.Received{Unique: g.readings.next("received")}
+// receiving is a group that is asked for what arrived, and then for its counts.
+func (r *readings) receiving() *remote.Consumers {
+	return groupOf(func(remote.Want) snapshot.Group {
+		return snapshot.Group{
+			Reached:  []snapshot.Reached{{Position: 1, Arrived: r.next("arrived"), Awaited: []ledger.Awaited{{Next: 1}}}},
+			Received: snapshot.Received{Unique: r.next("received")},
+		}
+	})
 }
 
 func (s offering) Snapshot(remote.Want) (snapshot.Snapshot, error) {
@@ -55,7 +52,7 @@ func (s offering) Snapshot(remote.Want) (snapshot.Snapshot, error) {
 
 func (r *readings) run() *run {
 	return &run{
-		axis: load.NewAxis(nil), groups: groups{receiving{readings: r}}, stamped: true,
+		axis: load.NewAxis(nil), groups: groups{r.receiving()}, stamped: true,
 		producers: remote.ProducersOf(nil, offering{readings: r}), lag: &lagWatch{}, collector: &latency.Collector{},
 	}
 }

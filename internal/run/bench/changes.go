@@ -109,10 +109,11 @@ type standing struct {
 
 func (r *run) standing() standing {
 	s := standing{at: r.axis.Now(), scheduled: r.scheduled()}
-	for _, g := range r.groups {
-		s.received = append(s.received, g.Received())
+	groups := r.groups.stand(remote.Want{Books: true, Fresh: true})
+	for _, g := range groups {
+		s.received = append(s.received, g.Received)
 	}
-	s.backlogs = r.backlogs(r.groups.reached())
+	s.backlogs = r.backlogs(groups.reached())
 	return s
 }
 

@@ -74,9 +74,8 @@ func (r *run) waitForInterval(at int64) (stopped bool) {
 // Nothing else stands between those readings: to look into /proc takes its time.
 func (r *run) count(at int64) counters {
 	c := counters{at: at, began: r.axis.Now()}
-	sampled := r.groups.sampled()
-	c.reached = sampled.reached()
-	c.received = sampled.received()
+	standings := r.groups.stand(remote.Want{Times: true, Books: true})
+	c.reached, c.received = standings.reached(), standings.received()
 	want := remote.Want{Times: true}
 	if len(c.reached) > 0 {
 		// The lanes are asked in any case: asking is what makes them forget.
@@ -87,11 +86,12 @@ func (r *run) count(at int64) counters {
 	c.sent.Add(sent.Sent[1])
 	c.behindAt = r.axis.Now()
 	c.recorded = r.collector.Collect()
-	c.queue = r.readQueue()
+	c.queue = r.readQueue(standings)
 	c.usedAt = r.axis.Now()
 	c.span = c.usedAt - c.began
-	var died error
-	if c.self, died = r.usage(false); died != nil {
+	usages, _, died := used(r.processes(), remote.Want{Usage: true})
+	c.self = r.usage(usages...)
+	if died != nil {
 		r.journal.once("warning", "what a process used is only known as far as it told", died)
 	}
 	c.brokers = r.brokerUsage()

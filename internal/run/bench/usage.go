@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"errors"
 	"os"
 	"time"
 
@@ -61,11 +62,13 @@ type reading struct {
 
 func (r *run) takeReading() reading {
 	t := reading{at: r.axis.Now(), runtime: r.cfg.Probes.Runtime(), brokers: r.brokerUsage()}
-	var err error
-	if t.self, t.died = r.usage(true); t.died != nil {
-		t.self.Known = false
+	usages, pauses, err := used(r.children, remote.Want{Usage: true, Pauses: true, Fresh: true})
+	if err == nil { // otherwise the run is invalid for another reason
+		t.pauses = pauses
 	}
-	t.pauses = r.pauses()
+	t.apart, t.died = r.readApart()
+	t.self, t.died = r.usage(append(usages, t.apart.usages...)...), errors.Join(err, t.died)
+	t.self.Known = t.self.Known && t.died == nil
 	t.host, err = r.cfg.Probes.Host()
 	t.hostOK = err == nil
 	sent := r.producers.Snapshot(remote.Want{Fresh: true})
@@ -73,15 +76,15 @@ func (r *run) takeReading() reading {
 	if sent.Gate != nil {
 		t.gate = *sent.Gate
 	}
-	for _, g := range r.groups {
-		t.fetching = t.fetching.Add(g.Traffic())
+	standings := r.groups.stand(remote.Want{Books: r.queue != nil, Fresh: true})
+	for _, g := range standings {
+		t.fetching = t.fetching.Add(g.Traffic)
 	}
 	t.devices, err = r.cfg.Probes.Devices()
 	t.devicesOK = err == nil
 	t.threads = r.readThreads(t.brokers)
-	t.received, t.members = r.groups.received(), r.groups.counts()
-	t.apart = r.readApart()
-	t.queue = r.readQueue()
+	t.received, t.members = standings.received(), standings.counts()
+	t.queue = r.readQueue(standings)
 	return t
 }
 

@@ -15,7 +15,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/kafka/probe"
 	"kafkabench.example/kafka-bench/internal/load"
-	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/run/remote"
@@ -41,11 +40,7 @@ func (c WorkerConfig) Serve(ctx context.Context, _ string, in io.Reader, out io.
 	w.service = remote.NewService(ctx, remote.NewHere(c.Probes, w.open))
 	defer w.close()
 	defer cancel() // first of all: what is under way then ends by itself
-	return remote.Serve(in, out, map[string]any{
-		remote.PartName:      w.service,
-		remote.ConsumersName: remote.NewConsumersService(w.openGroup),
-		processService:       &ProcessService{worker: w},
-	})
+	return remote.Serve(in, out, map[string]any{remote.PartName: w.service})
 }
 
 // worker is the process' own state.
@@ -72,10 +67,6 @@ func (w *worker) access(h access.Handover) (access.Access, error) {
 
 // open makes what an assignment says.
 func (w *worker) open(_ context.Context, a remote.Assignment) (remote.Load, error) {
-	s, err := scenario.Parse("the run's scenario", a.Scenario)
-	if err != nil {
-		return remote.Load{}, err
-	}
 	let, err := w.access(a.Access)
 	if err != nil {
 		return remote.Load{}, err
@@ -86,6 +77,18 @@ func (w *worker) open(_ context.Context, a remote.Assignment) (remote.Load, erro
 	}
 	axis := load.NewAxis(w.Probes.Clock())
 	axis.Adopt(a.Zero)
+	if a.Group != nil {
+		return w.openGroup(*a.Group, client, let, axis)
+	}
+	return w.openProducers(a, client, let, axis)
+}
+
+// openProducers opens this process' producers, with a gate of their own.
+func (w *worker) openProducers(a remote.Assignment, client driver.Driver, let access.Access, axis *load.Axis) (remote.Load, error) {
+	s, err := scenario.Parse("the run's scenario", a.Scenario)
+	if err != nil {
+		return remote.Load{}, err
+	}
 	parts := sending{
 		scenario: s, driver: client, brokers: a.Brokers, access: let, runID: a.RunID, topic: a.Topic,
 		partitions: a.Partitions, consumed: a.Consumed, only: a.Workers, axis: axis,
@@ -258,33 +261,4 @@ func (l *workerLag) read(ctx context.Context) (backpressure.Reading, error) {
 		l.tell(result.Event{AtNs: l.axis.Now(), Kind: "warning", What: "the lag could not be read", Reason: err.Error()})
 	}
 	return backpressure.Reading{}, err
-}
-
-// processService is the name that ProcessService is served by.
-const processService = "Process"
-
-// ProcessService says of a process that works for a run what is no matter of its
-// workers: what it uses, how its gate stands, what happened in it. Its methods are
-// called by the run.
-type ProcessService struct {
-	worker *worker
-
-	mu   sync.Mutex
-	last probe.Runtime // when Pauses was last called
-}
-
-// Usage answers with what the process has used.
-func (p *ProcessService) Usage(_ remote.None, reply *snapshot.Usage) error {
-	*reply = remote.UsageOf(p.worker.Probes)
-	return nil
-}
-
-// Pauses answers with what there was since it was last called.
-func (p *ProcessService) Pauses(_ remote.None, reply *snapshot.Pauses) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	now := p.worker.Probes.Runtime()
-	*reply = remote.PausesBetween(p.last, now)
-	p.last = now
-	return nil
 }

@@ -29,6 +29,10 @@ type Assignment struct {
 	Shares     string   // the topic in which the processes divide the bound; empty: they don't
 
 	Workers []int // the numbers of the workers that it has
+
+	// Group has consumers opened in place of producers, which need none of the above but
+	// what every part does.
+	Group *GroupAssignment
 }
 
 // Split says which workers are in which process: by their clients, which are the

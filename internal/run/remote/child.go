@@ -37,12 +37,19 @@ type Child struct {
 	spending    snapshot.Spending // once spent is closed
 	followed    chan struct{}     // closed when nothing more is told
 
+	// waiting are those who wait for an answer. None joins them once the child rests: who
+	// has it stand still or end waits for them, so that nobody waits for an answer that
+	// does not come. No lock is held meanwhile, and everybody else goes by what was told last.
+	waiting sync.WaitGroup
+
 	mu    sync.Mutex
 	ended bool  // it was told to
 	err   error // why it is of no more use
 	// owed is closed when the answer is there that a sampler gave up waiting for last; nil
 	// if none ever did.
 	owed <-chan struct{}
+	// rests is that it is asked by nobody any more; see rest.
+	rests bool
 	// What the part last told, and the histograms of it that nobody has taken yet.
 	partitions int
 	last       snapshot.Snapshot
@@ -270,6 +277,17 @@ func (cs Children) Parts() []Part {
 		parts[i] = c
 	}
 	return parts
+}
+
+// Snapshots are how each of them stands. An error says which have ended that were not to:
+// of those it is how they stood when they last told.
+func (cs Children) Snapshots(w Want) ([]snapshot.Snapshot, error) {
+	all := make([]snapshot.Snapshot, len(cs))
+	err := cs.Each(func(i int, c *Child) (err error) {
+		all[i], err = c.Snapshot(w)
+		return err
+	})
+	return all, err
 }
 
 // Err is why the first child is of no more use that is not.

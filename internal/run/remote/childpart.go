@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -17,6 +18,9 @@ import (
 // A Child is a Part: what is asked of it is sent to the Service in its process. The last
 // snapshot is kept: of a child that is late, stands still or has ended it is still what is
 // known.
+
+// errNotRunning is why a child is not asked.
+var errNotRunning = errors.New("the process stands still, or has ended")
 
 var (
 	_ offering = (*Child)(nil)
@@ -34,10 +38,20 @@ func (c *Child) Open(_ context.Context, a Assignment) (o Opened, err error) {
 }
 
 // Start implements Part.
-func (c *Child) Start(zero load.Zero) error { return c.Call(PartName+".Start", zero, new(None)) }
+func (c *Child) Start(zero load.Zero) error {
+	if !c.begin() {
+		return errNotRunning
+	}
+	defer c.waiting.Done()
+	return c.Call(PartName+".Start", zero, new(None))
+}
 
 // Do implements Part.
 func (c *Child) Do(command Command) (a Answer, err error) {
+	if !c.begin() {
+		return a, errNotRunning
+	}
+	defer c.waiting.Done()
 	err = c.call(PartName+".Do", command, &a, command.limit())
 	return a, err
 }
@@ -73,6 +87,15 @@ func (c *Child) Close(ctx context.Context) (s snapshot.Snapshot, err error) {
 
 // ask asks how the part stands, and keeps the answer.
 func (c *Child) ask(w Want) snapshot.Snapshot {
+	if !c.begin() {
+		return c.told()
+	}
+	defer c.waiting.Done()
+	return c.askNow(w)
+}
+
+// askNow is ask of whoever may.
+func (c *Child) askNow(w Want) snapshot.Snapshot {
 	var s snapshot.Snapshot
 	if c.Err() != nil || c.Call(PartName+".Snapshot", w, &s) != nil {
 		return c.told()
@@ -196,5 +219,55 @@ func (c *Child) relay(encoded []byte, tell func(result.Event)) {
 			e.Data = make(map[string]any)
 		}
 		tell(e)
+	}
+}
+
+// begin reports whether the child may be asked; whoever does is one of those waiting until
+// it says that it is done.
+func (c *Child) begin() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.rests {
+		c.waiting.Add(1)
+	}
+	return !c.rests
+}
+
+// rest is the end of asking. From now on nobody else asks; when those have their answers
+// that wait for one, the child is asked for everything for the last time. One that hangs
+// costs the time that one answer may take, after which it is ended (Call).
+func (c *Child) rest() {
+	c.mu.Lock()
+	again := c.rests
+	c.rests = true
+	c.mu.Unlock()
+	if !again {
+		c.waiting.Wait()
+		c.askNow(Want{Times: true, Books: true, Last: true, Usage: true})
+	}
+}
+
+// wake has the child be asked again.
+func (c *Child) wake() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.rests = false
+}
+
+// Running reports whether the child can be asked: it has neither ended nor been made to
+// stand still.
+func (c *Child) Running() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return !c.rests && c.err == nil
+}
+
+// Ended reports whether there is no such process any more.
+func (c *Child) Ended() bool {
+	select {
+	case <-c.gone:
+		return true
+	default:
+		return false
 	}
 }

@@ -17,13 +17,35 @@ import (
 type Load struct {
 	Opened
 	Axis       *load.Axis
-	Producers  *load.Producers
-	Partitions int // of the topic
+	Producers  *load.Producers // nil: none
+	Consumers  Consuming       // likewise
+	Partitions int             // of the topic
 	// Gate is how the gate stands; Deliver tells it how far the consumers have come. Both
 	// are nil where there is none.
 	Gate    func() snapshot.Gate
 	Deliver func(positions []int64)
 	Started func() // is called when the producers begin; nil is nobody
+}
+
+// Consuming is a group of consumers: load.Group or load.QueueGroup.
+type Consuming interface {
+	members
+	AwaitReady(context.Context) error
+	Release()
+	Standing(books bool) snapshot.Group
+	DeliveryGaps() []snapshot.Gaps
+	Err() error
+	AddTo(*latency.Collector)
+	Stop(context.Context)
+}
+
+// members are what can be done to members of a group, by their numbers.
+type members interface {
+	Start(number int) error
+	Leave(number int) error
+	Kill(number int) (snapshot.Loss, error)
+	Pause(number int) (how string, err error)
+	Resume(number int) error
 }
 
 // Here is a part in this process.
@@ -104,8 +126,46 @@ func (h *Here) Do(c Command) (a Answer, err error) {
 	if err != nil {
 		return a, err
 	}
-	l.Axis.EndAt(c.EndNs)
-	return a, nil
+	switch c.Do {
+	case End:
+		l.Axis.EndAt(c.EndNs)
+	case Release:
+		l.Consumers.Release()
+	case Join:
+		err = l.Consumers.Start(c.Number)
+	case Leave:
+		err = l.Consumers.Leave(c.Number)
+	case Kill:
+		a.Loss, err = l.Consumers.Kill(c.Number)
+	case Pause:
+		a.How, err = l.Consumers.Pause(c.Number)
+	case Resume:
+		err = l.Consumers.Resume(c.Number)
+	default:
+		return l.doApart(c)
+	}
+	return a, err
+}
+
+// doApart does what is asked only of a process that has some of a group's members.
+func (l Load) doApart(c Command) (a Answer, err error) {
+	g, able := l.Consumers.(*load.Group)
+	if !able {
+		return a, errors.New("these are not some of a group's consumers")
+	}
+	switch c.Do {
+	case Doom:
+		a.Loss, err = g.Doom(c.Number)
+	case Hold:
+		a.Partitions = g.Held()
+	case Tell:
+		a.Handed = g.Handed(c.Partitions)
+	case Hear:
+		g.Elsewhere(c.Handed)
+	default:
+		return a, fmt.Errorf("there is no command %d", c.Do)
+	}
+	return a, err
 }
 
 // Snapshot implements Part.
@@ -118,6 +178,9 @@ func (h *Here) Snapshot(w Want) (s snapshot.Snapshot, err error) {
 		l.Deliver(w.Delivered)
 	}
 	s = snapshot.Snapshot{Version: Version, Part: h.part, Seq: h.seq.Add(1), FromNs: l.Axis.Now()}
+	if l.Consumers != nil { // first: what arrived is read before what was sent
+		l.received(&s, w)
+	}
 	if l.Producers != nil {
 		l.sent(&s, w)
 	}
@@ -137,6 +200,17 @@ func (h *Here) Snapshot(w Want) (s snapshot.Snapshot, err error) {
 	return s, nil
 }
 
+// received adds what the consumers have done.
+func (l Load) received(s *snapshot.Snapshot, w Want) {
+	s.Groups = []snapshot.Group{l.Consumers.Standing(w.Books)}
+	if err := l.Consumers.Err(); err != nil {
+		s.Failed = err.Error()
+	}
+	if w.Last {
+		s.Last = &snapshot.Last{DeliveryGaps: [][]snapshot.Gaps{l.Consumers.DeliveryGaps()}}
+	}
+}
+
 // sent adds what the producers have done.
 func (l Load) sent(s *snapshot.Snapshot, w Want) {
 	ps := l.Producers
@@ -149,14 +223,16 @@ func (l Load) sent(s *snapshot.Snapshot, w Want) {
 	}
 	s.DeferredPeak, s.Traffic = ps.DeferredPeak(), ps.Traffic()
 	if w.Last {
-		s.Last = &snapshot.Last{
-			Books: ps.Books(), Errors: [2]map[string]int64{ps.Errors(false), ps.Errors(true)}, AckGaps: ps.AckGaps(),
+		if s.Last == nil {
+			s.Last = &snapshot.Last{}
 		}
+		s.Last.Books, s.Last.AckGaps = ps.Books(), ps.AckGaps()
+		s.Last.Errors = [2]map[string]int64{ps.Errors(false), ps.Errors(true)}
 	}
 }
 
 // Close implements Part.
-func (h *Here) Close(context.Context) (snapshot.Snapshot, error) {
+func (h *Here) Close(ctx context.Context) (snapshot.Snapshot, error) {
 	l, err := h.get()
 	if err != nil {
 		return snapshot.Snapshot{}, err
@@ -164,15 +240,25 @@ func (h *Here) Close(context.Context) (snapshot.Snapshot, error) {
 	if l.Producers != nil {
 		l.Producers.Close()
 	}
+	if l.Consumers != nil {
+		l.Consumers.Stop(ctx)
+	}
 	return h.Snapshot(Want{Books: true, Last: true})
 }
 
 // AddTo has a collector gather the histograms.
 func (h *Here) AddTo(c *latency.Collector) {
-	if l, err := h.get(); err == nil && l.Producers != nil {
+	l, err := h.get()
+	if err == nil && l.Producers != nil {
 		l.Producers.AddTo(c)
 	}
+	if err == nil && l.Consumers != nil {
+		l.Consumers.AddTo(c)
+	}
 }
+
+// awaitReady waits until the consumers have their partitions.
+func (h *Here) awaitReady(ctx context.Context) error { return h.load.Consumers.AwaitReady(ctx) }
 
 // Done is closed when every producer has sent and settled all that it could.
 func (h *Here) Done() <-chan struct{} { return h.load.Producers.Done() }
@@ -182,9 +268,6 @@ func (h *Here) Spent() <-chan struct{} { return h.load.Producers.Spent() }
 
 // Spending is how the volume came to its end, once Spent is closed.
 func (h *Here) Spending() snapshot.Spending { return h.load.Producers.Spending() }
-
-// Err is why the part ended before its time: never, in this process.
-func (h *Here) Err() error { return nil }
 
 // UsageOf is what this process has used.
 func UsageOf(probes probe.Set) snapshot.Usage {

@@ -44,7 +44,6 @@ func served(ctx context.Context, axis func() *load.Axis) map[string]any {
 	c := &clock{axis: axis()}
 	return map[string]any{
 		PartName: NewService(ctx, NewHere(probe.Unknown(), c.open)), "Clock": c, "Trouble": Trouble{},
-		ConsumersName: NewConsumersService(func(a GroupAssignment) (OpenedGroup, error) { return openTape(a, axis()) }),
 	}
 }
 
@@ -104,6 +103,9 @@ func (Trouble) Refuse(message string, _ *None) error { return errors.New(message
 
 // open opens producers on a Kafka that acknowledges everything at once.
 func (c *clock) open(_ context.Context, a Assignment) (Load, error) {
+	if a.Group != nil {
+		return openTape(a, c.axis)
+	}
 	if a.Topic == "refused" {
 		return Load{}, errors.New("there is no such topic")
 	}

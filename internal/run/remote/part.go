@@ -61,8 +61,11 @@ type Want struct {
 
 // Command is something that a part is to do.
 type Command struct {
-	Do    Verb
-	EndNs int64 // End: on the run's axis
+	Do         Verb
+	EndNs      int64         // End: on the run's axis
+	Number     int           // of the consumer that it is about
+	Partitions []int32       // Tell: those that are asked for
+	Handed     []load.Handed // Hear
 }
 
 // Verb says what a part is to do.
@@ -70,11 +73,26 @@ type Verb int
 
 // What parts are told to do.
 const (
-	End Verb = iota // the measured window earlier
+	End     Verb = iota // the measured window earlier
+	Release             // consumers that were held
+	Join                // and so on: what load.Group does to a member
+	Leave
+	Kill
+	Doom // before the process is killed
+	Pause
+	Resume
+	Hold // says which partitions consumers have here
+	Tell // what was handed over of partitions here
+	Hear // what was handed over elsewhere
 )
 
 // Answer is what comes of a Command.
-type Answer struct{}
+type Answer struct {
+	Loss       snapshot.Loss // Kill, Doom
+	How        string        // Pause
+	Partitions []int32       // Hold
+	Handed     []load.Handed // Tell
+}
 
 // OpenTimeout and closeTimeout bound what a child may have to wait for the brokers
 // for; one that has not answered by then is ended, whatever it was about to say.
@@ -84,4 +102,12 @@ const (
 )
 
 // limit bounds how long a part may take for a command.
-func (c Command) limit() time.Duration { return answerTimeout }
+func (c Command) limit() time.Duration {
+	switch c.Do {
+	case Join:
+		return OpenTimeout
+	case Leave, Doom:
+		return closeTimeout
+	}
+	return answerTimeout
+}

@@ -194,12 +194,14 @@ func (ps parts) each(do func(i int, p Part)) {
 	doing.Wait()
 }
 
-// snapshot is how all stand together.
-func (ps parts) snapshot(w Want) snapshot.Snapshot {
+// snapshots are how each stands, and snapshot is how all stand together.
+func (ps parts) snapshots(w Want) []snapshot.Snapshot {
 	all := make([]snapshot.Snapshot, len(ps))
 	ps.each(func(i int, p Part) { all[i], _ = p.Snapshot(w) }) // an error is the part's end, and err
-	return merged(all)
+	return all
 }
+
+func (ps parts) snapshot(w Want) snapshot.Snapshot { return merged(ps.snapshots(w)) }
 
 // merged adds snapshots up. They fit together, because a Child ends when it tells what
 // does not: an error there is none.
@@ -219,8 +221,8 @@ func (ps parts) apart() bool {
 // err is why the first has ended that was not to.
 func (ps parts) err() error {
 	for _, p := range ps {
-		if c, is := p.(*Child); is && c.Err() != nil {
-			return c.Err()
+		if mortal, is := p.(interface{ Err() error }); is && mortal.Err() != nil {
+			return mortal.Err()
 		}
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -26,6 +27,7 @@ type Service struct {
 
 	events chan result.Event // for the run
 	untold atomic.Int64      // those for which there was no room
+	begun  sync.Once
 	spent  chan snapshot.Spending
 	done   chan struct{}
 }
@@ -63,7 +65,9 @@ func (s *Service) Start(zero load.Zero, _ *None) error {
 	if err := s.here.Start(zero); err != nil {
 		return err
 	}
-	go s.awaitEnd()
+	if s.here.load.Producers != nil {
+		s.begun.Do(func() { go s.awaitEnd() })
+	}
 	return nil
 }
 
