@@ -121,19 +121,28 @@ var walls = map[string][]string{
 	"internal/kafka/driver/librdkafka": {"internal/kafka/access", "internal/kafka/driver", "internal/kafka/driver/meter"},
 	"internal/kafka/cluster":           {"internal/kafka/access", "internal/plan/scenario"},
 	"internal/kafka/probe":             {"internal/kafka/access"},
-	"internal/load": {
-		"backpressure", "internal/plan/arrival", "internal/kafka/driver",
-		"internal/measure/latency", "internal/measure/ledger", "internal/measure/snapshot", "internal/plan/payload",
+	"internal/load":                    {"internal/kafka/driver", "internal/measure/snapshot"},
+	"internal/load/send": {
+		"backpressure", "internal/load", "internal/kafka/driver", "internal/measure/latency", "internal/measure/ledger",
+		"internal/measure/snapshot", "internal/plan/arrival", "internal/plan/payload",
+	},
+	"internal/load/receive": {
+		"internal/load", "internal/kafka/driver", "internal/measure/latency", "internal/measure/ledger",
+		"internal/measure/snapshot", "internal/plan/payload",
+	},
+	"internal/load/queued": {
+		"internal/load", "internal/kafka/driver", "internal/measure/latency", "internal/measure/ledger",
+		"internal/measure/snapshot", "internal/plan/payload",
 	},
 
 	// Producers in processes of their own, and how the run talks to them.
 	"internal/run/remote": {
-		"backpressure", "internal/kafka/access", "internal/kafka/driver", "internal/kafka/probe", "internal/measure/latency", "internal/measure/ledger", "internal/measure/snapshot", "internal/load",
+		"backpressure", "internal/kafka/access", "internal/kafka/driver", "internal/kafka/probe", "internal/measure/latency", "internal/measure/ledger", "internal/measure/snapshot", "internal/load", "internal/load/receive", "internal/load/send",
 		"internal/result", "internal/plan/scenario",
 	},
 
 	// What can be broken, and how a process is confined.
-	"internal/run/fault":     {"internal/kafka/cluster", "internal/load", "internal/measure/snapshot", "internal/plan/scenario", "internal/plan/unit"},
+	"internal/run/fault":     {"internal/kafka/cluster", "internal/measure/snapshot", "internal/plan/scenario", "internal/plan/unit"},
 	"internal/kafka/confine": {"internal/plan/unit"},
 	// What the figures of a run say of its limits: pure.
 	"internal/result/bottleneck": {"internal/result", "internal/plan/unit"},
@@ -144,7 +153,7 @@ var walls = map[string][]string{
 	"internal/run/bench": {
 		"internal/result/bottleneck", "internal/result/outcome", "internal/kafka/confine", "internal/run/fault",
 		"backpressure", "backpressure/shares", "backpressure/sharelog", "kmq", "internal/kafka/driver/meter", "internal/run/remote", "internal/kafka/access", "internal/plan/arrival", "internal/kafka/cluster", "internal/kafka/driver",
-		"internal/measure/latency", "internal/measure/ledger", "internal/measure/snapshot", "internal/load", "internal/plan/payload",
+		"internal/measure/latency", "internal/measure/ledger", "internal/measure/snapshot", "internal/load", "internal/load/queued", "internal/load/receive", "internal/load/send", "internal/plan/payload",
 		"internal/kafka/probe", "internal/result", "internal/plan/scenario", "internal/plan/unit",
 	},
 	"internal/run/campaign": {
@@ -156,19 +165,21 @@ var walls = map[string][]string{
 		"internal/load", "internal/plan/payload", "internal/result", "internal/plan/scenario", "internal/plan/unit",
 	},
 	"internal/run/peers": {
-		"internal/kafka/access", "internal/kafka/cluster", "internal/result/figure", "internal/result/foreign", "internal/result", "internal/plan/scenario",
-		"internal/measure/stats", "internal/plan/unit",
+		"internal/kafka/access", "internal/kafka/cluster", "internal/result/foreign", "internal/result", "internal/plan/scenario",
+		"internal/plan/unit",
 	},
 
-	// What is read afterwards: result files alone.
-	"internal/show/report": {"internal/result/figure", "internal/result/outcome", "internal/measure/latency", "internal/result", "internal/measure/stats", "internal/plan/unit"},
+	// What people see. How it is laid out, whatever it is; then what is read afterwards:
+	// result files alone.
+	"internal/show/layout": {"internal/plan/unit"},
+	"internal/show/report": {"internal/show/layout", "internal/result/figure", "internal/result/outcome", "internal/measure/latency", "internal/result", "internal/measure/stats", "internal/plan/unit"},
 
 	// Wiring. Only here are concrete drivers named.
 	"cmd/kafka-bench": {
 		"kmq", "kmq/promkmq",
 		"internal/kafka/access", "internal/run/bench", "internal/run/calibrate", "internal/run/campaign", "internal/kafka/cluster", "internal/kafka/driver",
 		"internal/kafka/driver/franz", "internal/kafka/driver/librdkafka", "internal/kafka/driver/sarama", "internal/kafka/driver/segmentio", "internal/result/figure", "internal/result/foreign", "internal/measure/latency", "internal/run/peers", "internal/kafka/probe",
-		"internal/show/report", "internal/result", "internal/result/outcome", "internal/plan/scenario", "internal/run/search", "internal/measure/stats", "internal/plan/unit",
+		"internal/show/layout", "internal/show/report", "internal/result", "internal/result/outcome", "internal/plan/scenario", "internal/run/search", "internal/measure/stats", "internal/plan/unit",
 	},
 }
 
@@ -176,7 +187,7 @@ var walls = map[string][]string{
 // they may import anything, and no shipped package imports them.
 var helpers = []string{
 	"internal/kafka/access/accesstest", "internal/kafka/driver/drivertest", "internal/kafka/cluster/clustertest",
-	"internal/measure/latency/latencytest", "internal/result/resulttest",
+	"internal/load/loadtest", "internal/measure/latency/latencytest", "internal/result/resulttest",
 	"kmq/internal/conformance", "kmq/internal/crash",
 }
 
@@ -184,7 +195,7 @@ var helpers = []string{
 // client. Time's types are allowed, its clock is not; that part is held by
 // review.
 var pure = []string{
-	"internal/plan/unit", "internal/measure/latency", "internal/measure/ledger", "internal/measure/snapshot", "internal/result",
+	"internal/plan/unit", "internal/measure/latency", "internal/measure/ledger", "internal/measure/snapshot", "internal/result", "internal/show/layout",
 	"internal/plan/arrival", "internal/plan/payload", "internal/plan/spelling", "internal/plan/scenario",
 	"internal/measure/stats", "internal/run/search", "internal/result/figure", "internal/result/foreign", "internal/result/bottleneck", "internal/result/outcome", "backpressure/shares",
 	"kmq/internal/step", "kmq/internal/window", "kmq/internal/marker", "kmq/internal/tracker",

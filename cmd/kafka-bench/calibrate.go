@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -13,6 +12,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/run/calibrate"
+	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
 func calibrateCommand(in surroundings) *cobra.Command {
@@ -109,27 +109,30 @@ func printCalibration(w io.Writer, c *calibrate.Calibration) error {
 		fmt.Fprintf(w, "But %s.\n", note)
 	}
 	fmt.Fprintln(w)
-	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(table, "record\tas fast as it goes\tpacer\ton schedule\tnext failed\tlate p50\tlate p99\tCPU a record\t")
+	// The first column is empty, so that all others go to the right.
+	table := layout.Table{Gap: 3, Rows: [][]string{
+		{"", "record", "as fast as it goes", "pacer", "on schedule", "next failed", "late p50", "late p99", "CPU a record"},
+	}}
 	for _, o := range c.Offers {
-		cells := []any{unit.Size(o.RecordBytes), unit.PerSecond(o.ClosedLoopPerS), o.Pacer, "none held", "", "", "", ""}
+		cells := []string{"", unit.Size(o.RecordBytes).String(), unit.PerSecond(o.ClosedLoopPerS), o.Pacer, "none held", "", "", "", ""}
 		if o.HighestPerS != nil {
-			cells[3], cells[5], cells[6] = unit.PerSecond(*o.HighestPerS), unit.Nanos(o.LatenessP50Ns), unit.Nanos(o.LatenessP99Ns)
+			cells[4], cells[6], cells[7] = unit.PerSecond(*o.HighestPerS), unit.Nanos(o.LatenessP50Ns), unit.Nanos(o.LatenessP99Ns)
 		}
 		if step, known := o.Step(); known {
-			cells[4] = "+" + unit.Percent(step)
+			cells[5] = "+" + unit.Percent(step)
 		}
 		if o.CPUPerRecordNs != nil {
-			cells[7] = unit.Nanos(int64(*o.CPUPerRecordNs))
+			cells[8] = unit.Nanos(int64(*o.CPUPerRecordNs))
 		}
-		fmt.Fprintf(table, "%v\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", cells...)
+		table.Add(cells...)
 	}
-	fmt.Fprintln(table, "\t\t\t\t\t\t\t\t")
-	fmt.Fprintln(table, "record\tto make its body\tto stamp it\tto record its times\t")
+	table.Add()
+	table.Add("", "record", "to make its body", "to stamp it", "to record its times")
+	ns := func(v float64) string { return fmt.Sprintf("%.0f ns", v) }
 	for _, cost := range c.Costs {
-		fmt.Fprintf(table, "%v\t%.0f ns\t%.0f ns\t%.0f ns\t\n", unit.Size(cost.RecordBytes), cost.GenerateNs, cost.StampNs, cost.RecordNs)
+		table.Add("", unit.Size(cost.RecordBytes).String(), ns(cost.GenerateNs), ns(cost.StampNs), ns(cost.RecordNs))
 	}
-	if err := table.Flush(); err != nil {
+	if err := table.Print(w); err != nil {
 		return err
 	}
 	fmt.Fprintln(w, "\nOn schedule is the highest rate that was tried and held; next failed is how far above it the")

@@ -6,9 +6,10 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
+
+	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
 func driversCommand() *cobra.Command {
@@ -66,8 +67,7 @@ func describeDrivers() (all []aDriver) {
 
 // listDrivers prints the table, and below it why something is missing.
 func listDrivers(w io.Writer, all []aDriver) error {
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "driver\tversion\tbuilt in\tlacks")
+	table := layout.Table{Gap: 2, Left: map[int]bool{1: true, 2: true, 3: true}, Rows: [][]string{{"driver", "version", "built in", "lacks"}}}
 	for _, d := range all {
 		built := "yes"
 		if !d.BuiltIn {
@@ -82,12 +82,12 @@ func listDrivers(w io.Writer, all []aDriver) error {
 		if version == "" {
 			version = none
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", d.Name, version, built, first)
+		table.Add(d.Name, version, built, first)
 		for _, capability := range lacks[min(1, len(lacks)):] {
-			fmt.Fprintf(table, "\t\t\t%s: %s\n", capability, d.Lacks[capability])
+			table.Add("", "", "", capability+": "+d.Lacks[capability])
 		}
 	}
-	if err := table.Flush(); err != nil {
+	if err := table.Print(w); err != nil {
 		return err
 	}
 	for _, d := range all {

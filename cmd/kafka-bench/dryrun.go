@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
@@ -14,6 +14,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/run/bench"
 	"kafkabench.example/kafka-bench/internal/run/campaign"
+	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
 // printPlan says what the turns of a plan would do, without doing any of it. A
@@ -39,8 +40,7 @@ func printPlan(ctx context.Context, w io.Writer, p campaign.Plan, turns []campai
 	}
 	fmt.Fprintln(w)
 	printWarnings(w, p)
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, row := range [][2]string{
+	table := layout.Table{Gap: 2, Left: map[int]bool{1: true}, Rows: [][]string{
 		{"order", order(p, turns)},
 		{"duration", duration(p, turns, needs)},
 		{"records", offered(needs, unit.Count(needs.Records))},
@@ -49,10 +49,8 @@ func printPlan(ctx context.Context, w io.Writer, p campaign.Plan, turns []campai
 		{"disk", disk(needs, flags)},
 		{"cluster", where},
 		{"results", "in " + flags.out},
-	} {
-		fmt.Fprintf(table, "%s\t%s\n", row[0], row[1])
-	}
-	return table.Flush()
+	}}
+	return table.Print(w)
 }
 
 // duration is how long the turns take by their scenarios, and about in all.
@@ -69,12 +67,8 @@ func duration(p campaign.Plan, turns []campaign.PlannedRun, n campaign.Needs) st
 
 // printCells lists the configurations with what one run of each takes.
 func printCells(w io.Writer, p campaign.Plan, turns []campaign.PlannedRun) error {
-	longest := 0
-	for _, cell := range p.Cells {
-		longest = max(longest, len(cell.Name))
-	}
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(table, "runs\teach takes\trecords\tbytes\t  scenario")
+	// The first column is empty, so that the numbers go to the right.
+	table := layout.Table{Gap: 2, Left: map[int]bool{5: true, 6: true}, Rows: [][]string{{"", "runs", "each takes", "records", "bytes", "scenario"}}}
 	for i, cell := range p.Cells {
 		runs := campaign.Rounds(turns, i)
 		least, most := cell.Scenario.Duration()
@@ -85,10 +79,9 @@ func printCells(w io.Writer, p campaign.Plan, turns []campaign.PlannedRun) error
 				records, bytes = records+" + warm-up", bytes+" + warm-up"
 			}
 		}
-		line := fmt.Sprintf("%-*s  %s", longest, cell.Name, settingsOf(p.Axes, cell))
-		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t  %s\n", runs, between(least, most), records, bytes, strings.TrimRight(line, " "))
+		table.Add("", strconv.Itoa(runs), between(least, most), records, bytes, cell.Name, settingsOf(p.Axes, cell))
 	}
-	return table.Flush()
+	return table.Print(w)
 }
 
 // printWarnings prints what the results will warn of, each warning once, with the

@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/show/layout"
 	"kafkabench.example/kafka-bench/kmq"
 )
 
@@ -162,17 +162,16 @@ func printInspection(w io.Writer, i kmq.Inspection, deadLetter string, now time.
 		engine = "not known (nothing tells; --engine says which)"
 	}
 	fmt.Fprintf(w, "group %s on topic %s, engine %s\n\n", i.Group, i.Topic, engine)
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(table, "partition\tcommitted\tend\tin flight\twaiting\tredeliveries\toldest unacked\t")
+	// The first column is empty, so that all others go to the right.
+	table := layout.Table{Gap: 2, Rows: [][]string{{"", "partition", "committed", "end", "in flight", "waiting", "redeliveries", "oldest unacked"}}}
 	row := func(name, committed, end string, p kmq.PartitionInspection) {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", name, committed, end,
-			number(p.InFlight), number(p.Waiting), number(p.Redelivered), ageOf(p.OldestUnacked, now))
+		table.Add("", name, committed, end, number(p.InFlight), number(p.Waiting), number(p.Redelivered), ageOf(p.OldestUnacked, now))
 	}
 	for _, p := range i.Partitions {
 		row(strconv.Itoa(int(p.Partition)), number(p.Committed), number(p.End), p)
 	}
 	row("all", "", "", total(i))
-	if err := table.Flush(); err != nil {
+	if err := table.Print(w); err != nil {
 		return err
 	}
 	if i.DeadLetters >= 0 {

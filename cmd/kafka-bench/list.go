@@ -15,6 +15,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/outcome"
 	"kafkabench.example/kafka-bench/internal/run/campaign"
+	"kafkabench.example/kafka-bench/internal/show/layout"
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
@@ -50,7 +51,7 @@ func addOut(c *cobra.Command, out *string) {
 
 func listPresets(w io.Writer) error {
 	fmt.Fprintln(w, "Presets, with how long they take and how long with --quick, a local cluster included:")
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	table := layout.Table{Gap: 2, Left: map[int]bool{1: true, 2: true, 3: true}}
 	for _, name := range scenario.Names() {
 		suite, takes, err := presetTakes(name, false)
 		if err != nil {
@@ -62,9 +63,9 @@ func listPresets(w io.Writer) error {
 				return err
 			}
 		}
-		fmt.Fprintf(table, "  %s\t%s\t%s\t%s\n", name, takes, quick, suite.Description)
+		table.Add("  "+name, takes, quick, suite.Description)
 	}
-	return table.Flush()
+	return table.Print(w)
 }
 
 // presetTakes reads a form of a preset and says about how long it takes.

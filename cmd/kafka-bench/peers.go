@@ -213,7 +213,7 @@ func (m toolMaker) Make(ctx context.Context, _ scenario.Scenario, began func(dir
 // conclude shows the table and turns the verdicts into the command's error.
 func (p *peersCampaign) conclude() error {
 	fmt.Fprintf(p.stdout, "\nCampaign: %s\n\n", p.journal.Dir())
-	if err := p.rounds.Report(p.stdout); err != nil {
+	if err := printPeers(p.stdout, &p.rounds); err != nil {
 		return err
 	}
 	for _, run := range p.journal.Campaign().Runs {

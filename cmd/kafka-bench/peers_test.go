@@ -3,6 +3,11 @@ package main
 import (
 	"strings"
 	"testing"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/peers"
 )
 
 func TestPeersRefuses(t *testing.T) {
@@ -15,4 +20,44 @@ func TestPeersRefuses(t *testing.T) {
 		wantBad(t, invoke(t, strings.Fields(c.args)...), c.want)
 	}
 	wantNothing(t, "runs")
+}
+
+// TestPeerTable shows medians, and a dash for what a run does not tell, though its
+// field holds a number.
+func TestPeerTable(t *testing.T) {
+	ours := func(perSecond float64, p50 int64) result.Run {
+		return result.Run{
+			Run:  result.Info{FinishedAt: time.Unix(1, 0)},
+			Load: result.Load{Scheduled: 1, Acked: 1, AckedPerS: perSecond}, Consumer: result.Consumer{Members: 1},
+			Delivery: result.Delivery{Delivered: 1, DeliveredPerS: perSecond},
+			Time:     map[string]result.Time{"send_service_time": {Count: 999, P50Ns: p50, P95Ns: 2 * p50, P99Ns: 3 * p50}},
+		}
+	}
+	theirs := ours(900, 3e6)
+	theirs.Run.Imported = &result.Imported{CannotSay: []string{"delivery", "time.send_service_time.p95_ns"}}
+	var b strings.Builder
+	err := printPeers(&b, &peers.Rounds{
+		Scenario: scenario.Defaults(),
+		Runs:     [...][]result.Run{{ours(1000, 1e6), ours(3000, 9e6), ours(1500, 2e6)}, {theirs, theirs}, nil},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := make(map[string]bool)
+	for line := range strings.Lines(b.String()) {
+		lines[strings.Join(strings.Fields(line), " ")] = true
+	}
+	for _, want := range []string{
+		"runs 3 2 0", "acked 1,500/s 900/s –", "delivered 1,500/s – –",
+		"send service time p50 2.00 ms 3.00 ms –", "send service time p95 4.00 ms – –",
+		"send service time p99 – – –", // 999 records do not support it
+		"e2e response time p50 – – –",
+	} {
+		if !lines[want] {
+			t.Errorf("the table has no line %q:\n%s", want, b.String())
+		}
+	}
+	if !strings.Contains(b.String(), "Mind: "+peers.Consumer) {
+		t.Errorf("the table does not warn of differences:\n%s", b.String())
+	}
 }

@@ -1,22 +1,11 @@
-// Package load is the hot path: workers that send records on schedule, and group members
-// that receive them. Stamps, counters and books are in between.
+// Package load is what sending and receiving share: the run's one time axis, simulated work,
+// and members that come and go.
 //
-// A producing worker never waits for anything but time. Its schedule is
-// arithmetic: two cursors run over the same arrivals, one at the records that
-// have come due, one at the records that were sent, and the records between
-// them are the queue at the source. That queue holds nothing, because any
-// record can be made again from its index; it is bounded by a number and costs
-// no memory. When the gate or the client's buffer holds the worker back, the
-// first cursor still moves on time, every record keeps its own intended send
-// time, and the wait is part of its response time.
+// The hot path is in the packages below: send has the workers that send records on schedule,
+// receive the members of a consumer group, and queued the consumers of a queue. Stamps,
+// counters and books are in between.
 //
-// Acknowledgements come back on the client's goroutines. There a record is only
-// stamped and added to the worker's list, in the order of the reports. The worker
-// takes the whole list at its next round and enters it into histograms and books
-// under a lock taken once for all of them. The interval sampler takes that lock too.
-//
-// Files to know: producer.go, admission.go, queue.go, slot.go, member.go,
-// roster.go (members that come and go), seat.go, worker.go,
-// server.go (simulated work), axis.go, sleep*.go, chooser.go, timeline.go,
-// queuegroup.go, queuethread.go, queuebooks.go (consumers of a queue).
+// Files to know: axis.go (the one clock), clock.go (between processes), roster.go (members by
+// number), halt.go (a member that is paused), server.go (simulated work), work.go (its plan),
+// gaps.go (silences).
 package load

@@ -65,32 +65,3 @@ func (w *GapWatch) Gaps() snapshot.Gaps {
 	end := snapshot.Gap{LastNs: w.last, FromNs: max(w.last, w.waiting), ToNs: snapshot.AfterAll}
 	return snapshot.Gaps{AllNs: w.least, All: append(slices.Clone(w.gaps), end)}
 }
-
-// AckGaps are the gaps in the acknowledgements of each partition, of all workers
-// together, once they are closed; nil where nobody produces.
-func (ps *Producers) AckGaps() (all []snapshot.Gaps) {
-	for _, w := range ps.workers {
-		w.recorder.Lock()
-		own := make([]snapshot.Gaps, len(w.acks))
-		for p := range w.acks {
-			own[p] = w.acks[p].Gaps()
-		}
-		w.recorder.Unlock()
-		all = snapshot.MergeGaps(all, own)
-	}
-	return all
-}
-
-// DeliveryGaps are the times in each partition in which nothing was handed over that
-// had not been before, while records were due; without stamps, in which nothing was. A
-// consumer does not know what it never got: in the gap that has not ended nothing
-// waits, unless Waiting says that something did.
-func (g *Group) DeliveryGaps() []snapshot.Gaps {
-	all := make([]snapshot.Gaps, len(g.partitions))
-	for i, p := range g.partitions {
-		p.receiver.Lock()
-		all[i] = p.handed.Gaps()
-		p.receiver.Unlock()
-	}
-	return all
-}

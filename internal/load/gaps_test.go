@@ -6,10 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"kafkabench.example/kafka-bench/internal/kafka/driver"
-	"kafkabench.example/kafka-bench/internal/measure/ledger"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
-	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
 // settled is a record as a test of the gaps knows it.
@@ -161,33 +158,5 @@ func TestGapsWithinTheWindow(t *testing.T) {
 		if !slices.Equal(got, test.want) {
 			t.Errorf("%s: the gaps are %v, want %v", test.name, got, test.want)
 		}
-	}
-}
-
-// A partition hands nothing over from when the first record of the next chunk was due,
-// or from the delivery before; what is handed over again is no delivery.
-func TestGapsInWhatIsHandedOver(t *testing.T) {
-	const ms = int64(1e6)
-	p := &partition{receiver: ledger.NewReceiver(0, 1), handed: NewGapWatch(1)}
-	corpus, err := hundredBytes()
-	if err != nil {
-		t.Fatal(err)
-	}
-	stamped := func(offset, due int64) []driver.Received {
-		stamp := payload.Stamp{Run: 1, Sequence: uint64(offset), Intended: due}
-		return []driver.Received{{Offset: offset, Value: corpus.Value(nil, uint64(offset), &stamp)}}
-	}
-	p.hand(stamped(0, 1*ms), 2*ms)
-	p.hand(stamped(1, 30*ms), 40*ms)  // nothing was due before
-	p.hand(stamped(0, 1*ms), 60*ms)   // again
-	p.hand(stamped(2, 41*ms), 100*ms) // waited since
-	p.hand([]driver.Received{{Offset: 3}}, 110*ms)
-	g := p.handed.Gaps()
-	want := []snapshot.Gap{{LastNs: 2 * ms, FromNs: 30 * ms, ToNs: 40 * ms}, {LastNs: 40 * ms, FromNs: 41 * ms, ToNs: 100 * ms}, {LastNs: 100 * ms, FromNs: 100 * ms, ToNs: 110 * ms}}
-	if got := g.Within(1000 * ms)[1:]; !slices.Equal(got, want) {
-		t.Errorf("the gaps are %v, want %v", got, want)
-	}
-	if got, open := g.Waiting(0).Within(1000 * ms)[4], (snapshot.Gap{LastNs: 110 * ms, FromNs: 110 * ms, ToNs: 1000 * ms}); got != open {
-		t.Errorf("what was never delivered leaves %v, want %v", got, open)
 	}
 }

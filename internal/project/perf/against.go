@@ -20,6 +20,7 @@ import (
 	"golang.org/x/perf/benchfmt"
 
 	"kafkabench.example/kafka-bench/internal/measure/stats"
+	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
 // againstWord makes this program compare the hot paths of a commit and of the work
@@ -38,27 +39,36 @@ var (
 )
 
 // hotPath is a package and the pattern of its benchmarks for which the tool's speed
-// matters. None of them needs more than this process.
-type hotPath struct{ pkg, pattern string }
+// matters. None of them needs more than this process. The package may have been another one
+// in earlier commits: was.
+type hotPath struct{ pkg, pattern, was string }
+
+// in returns the package's folder in a tree, from there.
+func (p hotPath) in(tree string) string {
+	if _, err := os.Stat(filepath.Join(tree, p.pkg)); p.was != "" && errors.Is(err, fs.ErrNotExist) {
+		return p.was
+	}
+	return p.pkg
+}
 
 const producedAndPolled = `^Benchmark(Produce|Consume)$/^driver(,_batches_of_1000)?$`
 
 var hotPaths = []hotPath{
-	{"internal/load", "^BenchmarkProduce$/^everything"},
-	{"internal/measure/latency", "."},
-	{"internal/measure/ledger", "."},
-	{"backpressure", "."},
-	{"internal/kafka/driver/franz", producedAndPolled},
-	{"internal/kafka/driver/sarama", producedAndPolled},
-	{"internal/kafka/driver/segmentio", producedAndPolled},
-	{"kmq", "."},
-	{"kmq/internal/lease", "."},
-	{"kmq/internal/marker", "."},
-	{"kmq/internal/member", "."},
-	{"kmq/internal/offsetmap", "^Benchmark(Engine|Encode|Decode)$"},
-	{"kmq/internal/plain", "."},
-	{"kmq/internal/tracker", "."},
-	{"kmq/internal/window", "."},
+	{pkg: "internal/load/send", pattern: "^BenchmarkProduce$/^everything", was: "internal/load"},
+	{pkg: "internal/measure/latency", pattern: "."},
+	{pkg: "internal/measure/ledger", pattern: "."},
+	{pkg: "backpressure", pattern: "."},
+	{pkg: "internal/kafka/driver/franz", pattern: producedAndPolled},
+	{pkg: "internal/kafka/driver/sarama", pattern: producedAndPolled},
+	{pkg: "internal/kafka/driver/segmentio", pattern: producedAndPolled},
+	{pkg: "kmq", pattern: "."},
+	{pkg: "kmq/internal/lease", pattern: "."},
+	{pkg: "kmq/internal/marker", pattern: "."},
+	{pkg: "kmq/internal/member", pattern: "."},
+	{pkg: "kmq/internal/offsetmap", pattern: "^Benchmark(Engine|Encode|Decode)$"},
+	{pkg: "kmq/internal/plain", pattern: "."},
+	{pkg: "kmq/internal/tracker", pattern: "."},
+	{pkg: "kmq/internal/window", pattern: "."},
 }
 
 // comparison is two trees with the same benchmarks: before, and after.
@@ -132,11 +142,12 @@ func addWorktree(ctx context.Context, dir string, args []string, base string) er
 func (c *comparison) compile(ctx context.Context) error {
 	for side, tree := range c.trees {
 		for _, path := range c.paths {
-			if _, err := os.Stat(filepath.Join(tree, path.pkg)); errors.Is(err, fs.ErrNotExist) {
+			folder := path.in(tree)
+			if _, err := os.Stat(filepath.Join(tree, folder)); errors.Is(err, fs.ErrNotExist) {
 				continue
 			}
 			fmt.Fprintf(c.stderr, "compiling %s, %s\n", path.pkg, [...]string{"before", "after"}[side])
-			_, err := command(ctx, tree, "go", "test", "-c", "-tags=full,proof", "-o", c.binary(side, path), "./"+path.pkg)
+			_, err := command(ctx, tree, "go", "test", "-c", "-tags=full,proof", "-o", c.binary(side, path), "./"+folder)
 			if err != nil {
 				return err
 			}
@@ -160,7 +171,7 @@ func (c *comparison) round(ctx context.Context, round int) error {
 			if _, err := os.Stat(binary); errors.Is(err, fs.ErrNotExist) {
 				continue
 			}
-			out, err := command(ctx, filepath.Join(c.trees[side], path.pkg), binary,
+			out, err := command(ctx, filepath.Join(c.trees[side], path.in(c.trees[side])), binary,
 				"-test.run=^$", "-test.bench="+path.pattern, "-test.benchtime="+c.benchtime, "-test.timeout=10m")
 			if err != nil {
 				return fmt.Errorf("%s: %w", path.pkg, err)
@@ -197,15 +208,15 @@ func (c *comparison) keep(side int, pkg string, output []byte) {
 // report prints a row for each benchmark. One that is new is not judged. One that is gone
 // is an error: a slower benchmark could pass by another name.
 func (c *comparison) report(stdout io.Writer) error {
-	t := table{head: []string{"", "before", "after", "after ÷ before", "95 % interval", ""}}
+	t := layout.Table{Rows: [][]string{{"", "before", "after", "after ÷ before", "95 % interval", ""}}}
 	slower, gone, judged := 0, 0, 0
 	for _, name := range slices.Sorted(maps.Keys(c.figures)) {
 		before, after := c.figures[name][0], c.figures[name][1]
 		switch {
 		case len(before) == 0:
-			t.add(name, "", nanoseconds(after), "", "", "new")
+			t.Add(name, "", nanoseconds(after), "", "", "new")
 		case len(after) == 0:
-			t.add(name, nanoseconds(before), "", "", "", "gone")
+			t.Add(name, nanoseconds(before), "", "", "", "gone")
 			gone++
 		default:
 			judged++
@@ -216,10 +227,10 @@ func (c *comparison) report(stdout io.Writer) error {
 				slower++
 			}
 			interval := fmt.Sprintf("%.3f–%.3f", low, high)
-			t.add(name, nanoseconds(before), nanoseconds(after), fmt.Sprintf("%.3f", ratio), interval, judgement)
+			t.Add(name, nanoseconds(before), nanoseconds(after), fmt.Sprintf("%.3f", ratio), interval, judgement)
 		}
 	}
-	t.print(stdout)
+	fmt.Fprint(stdout, t.Markdown())
 	switch {
 	case slower > 0:
 		return fmt.Errorf("%w: of %d of %d benchmarks the whole interval is above %v", errSlower, slower, judged, accepted)

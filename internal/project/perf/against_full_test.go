@@ -36,12 +36,16 @@ func BenchmarkONLY(b *testing.B) {
 }
 `
 
-var twoPackages = []hotPath{{"hot", "."}, {"young", "Same"}, {"nowhere", "."}}
+var twoPackages = []hotPath{
+	{pkg: "hot", pattern: "."}, {pkg: "young", pattern: "Same"}, {pkg: "nowhere", pattern: "."},
+	{pkg: "moved", pattern: "Same", was: "hot"},
+}
 
 func TestAgainst(t *testing.T) {
 	dir := checkout(t)
 	writeHot(t, dir, "hot/hot_test.go", "FASTER", "80", "SAME", "101", "SLOWER", "103", "ONLY", "After")
 	writeHot(t, dir, "young/young_test.go", "FASTER", "80", "SAME", "101", "SLOWER", "103", "ONLY", "After")
+	writeHot(t, dir, "moved/moved_test.go", "FASTER", "80", "SAME", "99", "SLOWER", "103", "ONLY", "After")
 	turns := filepath.Join(t.TempDir(), "turns")
 	t.Setenv("ORDER_OF_TURNS", turns)
 	var out bytes.Buffer
@@ -57,6 +61,7 @@ func TestAgainst(t *testing.T) {
 		"hot After":   {"", "1 ns", "", "", "new"},
 		"young Same":  {"", "101 ns", "", "", "new"},
 		"young After": nil,
+		"moved Same":  {"100 ns", "99 ns", "0.990", "0.990–0.990", "ok"},
 	} {
 		if got := row(out.String(), name); strings.Join(got, "|") != strings.Join(want, "|") {
 			t.Errorf("%s: %q, want %q", name, got, want)

@@ -6,6 +6,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
 // baseline runs the preset of that name, which is the one that others have
@@ -22,7 +23,7 @@ The preset "baseline": 10,000 records/s of 512 B mixed, 8 producers, 4 consumers
 acks 1; %v each after %v of warm-up.
 
 `, l.plan.measure, warmup)
-	t := table{head: []string{"round", "CPU for a record", "e2e response p50", "p99", "e2e service p50", "p99", "peak RSS", "verdict"}}
+	t := layout.Table{Rows: [][]string{{"round", "CPU for a record", "e2e response p50", "p99", "e2e service p50", "p99", "peak RSS", "verdict"}}}
 	var runs []result.Run
 	for round := range l.plan.rounds {
 		settle()
@@ -36,10 +37,10 @@ acks 1; %v each after %v of warm-up.
 			return err
 		}
 		runs = append(runs, outcome.Run)
-		t.add(baselineRow(fmt.Sprint(round+1), runs[round:])...)
+		t.Add(baselineRow(fmt.Sprint(round+1), runs[round:])...)
 	}
-	t.add(baselineRow("median", runs)...)
-	t.print(l.stdout)
+	t.Add(baselineRow("median", runs)...)
+	fmt.Fprint(l.stdout, t.Markdown())
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
 // fractions of the closed loop's rate that are offered in an open loop.
@@ -59,13 +60,13 @@ valid run in which what was acked in the window is at most %.1f %% less than wha
 			l.progress("ceiling, round %d: %.2f of it: %s, %s", round+1, f, howHeld(outcome.Run), outcome.Run.Verdict.Status)
 		}
 	}
-	t := table{head: []string{"offered ÷ closed loop", "offered", "acked in the window ÷ due", "deferred at the end",
-		"send response p50", "p99", "CPU for a record", "held"}}
-	t.add("closed loop", unit.PerSecond(median(closed, func(r float64) float64 { return r })), "–", "–", "–", "–", "–", "–")
+	t := layout.Table{Rows: [][]string{{"offered ÷ closed loop", "offered", "acked in the window ÷ due", "deferred at the end",
+		"send response p50", "p99", "CPU for a record", "held"}}}
+	t.Add("closed loop", unit.PerSecond(median(closed, func(r float64) float64 { return r })), "–", "–", "–", "–", "–", "–")
 	for i, f := range fractions {
-		t.add(ceilingRow(f, held[i])...)
+		t.Add(ceilingRow(f, held[i])...)
 	}
-	t.print(l.stdout)
+	fmt.Fprint(l.stdout, t.Markdown())
 	return nil
 }
 

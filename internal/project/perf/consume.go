@@ -13,6 +13,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/kafka/driver/franz"
 	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/load/receive"
+	"kafkabench.example/kafka-bench/internal/load/send"
 	"kafkabench.example/kafka-bench/internal/measure/latency"
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
@@ -84,7 +86,7 @@ func (l *lab) fill(ctx context.Context, topic string) (filled, error) {
 	if err != nil {
 		return filled{}, err
 	}
-	producers, err := load.OpenProducers(load.ProducersConfig{
+	producers, err := send.Open(send.Config{
 		Driver: franz.New(),
 		Client: driver.ProducerConfig{
 			Brokers: l.kafka.Bootstrap(), ClientID: "perf", Topic: topic, Acks: driver.AcksLeader,
@@ -151,9 +153,9 @@ func (l *lab) consumeBare(ctx context.Context, f filled) (sample, error) {
 }
 
 // ours is the receiving side of a run.
-func (l *lab) ours(f filled, byPartition bool) load.GroupConfig {
+func (l *lab) ours(f filled, byPartition bool) receive.Config {
 	name := l.group()
-	return load.GroupConfig{
+	return receive.Config{
 		Driver: franz.New(),
 		Client: driver.ConsumerConfig{
 			Brokers: l.kafka.Bootstrap(), ClientID: name, Topic: f.topic, Group: name, Protocol: "classic",
@@ -167,7 +169,7 @@ func (l *lab) ours(f filled, byPartition bool) load.GroupConfig {
 
 // consumeOurs has it in this process.
 func (l *lab) consumeOurs(ctx context.Context, f filled, byPartition bool) (sample, error) {
-	g, err := load.StartGroup(l.ours(f, byPartition))
+	g, err := receive.Start(l.ours(f, byPartition))
 	if err != nil {
 		return sample{}, err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
 // memory looks whether the tool's own memory grows with the length of a run. The
@@ -37,11 +38,11 @@ phases: {warmup: %v, measure: %v, drain: 30s}
 	if early == 0 || late == 0 {
 		return fmt.Errorf("the intervals have no resident memory; it is read on Linux only")
 	}
-	t := table{head: []string{"", "RSS"}}
-	t.add("after 1 minute", unit.Bytes(early))
-	t.add(fmt.Sprintf("after %v", l.plan.memory), unit.Bytes(late))
-	t.add("ratio", fmt.Sprintf("%.3f", float64(late)/float64(early)))
-	t.print(l.stdout)
+	t := layout.Table{Rows: [][]string{{"", "RSS"}}}
+	t.Add("after 1 minute", unit.Bytes(early))
+	t.Add(fmt.Sprintf("after %v", l.plan.memory), unit.Bytes(late))
+	t.Add("ratio", fmt.Sprintf("%.3f", float64(late)/float64(early)))
+	fmt.Fprint(l.stdout, t.Markdown())
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
 // offers are the loads that the tool must be able to offer.
@@ -54,12 +55,12 @@ phases: {warmup: %v, measure: %v, drain: 30s}
 			outcomes[i] = append(outcomes[i], r)
 		}
 	}
-	t := table{head: []string{"rate", "record", "pacer", "acked ÷ scheduled", "acked in the window",
-		"pacer lateness p50", "p99", "send response p50", "p99", "CPU for a record", "verdict"}}
+	t := layout.Table{Rows: [][]string{{"rate", "record", "pacer", "acked ÷ scheduled", "acked in the window",
+		"pacer lateness p50", "p99", "send response p50", "p99", "CPU for a record", "verdict"}}}
 	for i, o := range offers {
-		t.add(offerRow(o.rate, o.bytes, o.pacer, outcomes[i])...)
+		t.Add(offerRow(o.rate, o.bytes, o.pacer, outcomes[i])...)
 	}
-	t.print(l.stdout)
+	fmt.Fprint(l.stdout, t.Markdown())
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
 // contender is one of those that are set beside each other.
@@ -118,7 +119,7 @@ func median[T any](samples []T, figure func(T) float64) float64 {
 
 // compare prints the contenders beside the first of them, which is the measure.
 func (l *lab) compare(all []measured, recordBytes int) {
-	t := table{head: []string{"", "median", "÷ first", "CPU of the client for a record", "allocated for a record", "each round, 1,000/s"}}
+	t := layout.Table{Rows: [][]string{{"", "median", "÷ first", "CPU of the client for a record", "allocated for a record", "each round, 1,000/s"}}}
 	for _, m := range all {
 		cpu := "–"
 		if m.cpu() > 0 {
@@ -128,8 +129,8 @@ func (l *lab) compare(all []measured, recordBytes int) {
 		for _, s := range m.samples {
 			rounds = append(rounds, fmt.Sprintf("%.0f", s.perSecond/1000))
 		}
-		t.add(m.name, perSecond(m.perSecond(), recordBytes), fmt.Sprintf("%.2f", m.perSecond()/all[0].perSecond()),
+		t.Add(m.name, perSecond(m.perSecond(), recordBytes), fmt.Sprintf("%.2f", m.perSecond()/all[0].perSecond()),
 			cpu, m.allocated(), strings.Join(rounds, ", "))
 	}
-	t.print(l.stdout)
+	fmt.Fprint(l.stdout, t.Markdown())
 }

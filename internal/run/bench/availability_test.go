@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/load/receive"
 	"kafkabench.example/kafka-bench/internal/measure/latency"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/result"
@@ -101,7 +102,7 @@ func TestTimesOfTheStretches(t *testing.T) {
 func silent(gaps ...snapshot.Gaps) *remote.Consumers {
 	return remote.ConsumersOf(fakePart{stand: func(remote.Want) snapshot.Snapshot {
 		return snapshot.Snapshot{Last: &snapshot.Last{DeliveryGaps: [][]snapshot.Gaps{gaps}}}
-	}}, load.GroupConfig{}, remote.Opened{})
+	}}, receive.Config{}, remote.Opened{})
 }
 
 // The cost of a fault is the longest gap that it has a part in; one before it is told

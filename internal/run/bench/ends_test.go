@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/load/receive"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
@@ -113,7 +114,7 @@ func TestDrainOfTheBereft(t *testing.T) {
 		part := bereft{began: began, fakePart: fakePart{stand: func(remote.Want) snapshot.Snapshot {
 			return snapshot.Snapshot{Groups: []snapshot.Group{{Reached: []snapshot.Reached{{Position: 5}}}}}
 		}}}
-		r := &run{axis: load.NewAxis(nil), groups: groups{remote.ConsumersOf(part, load.GroupConfig{}, remote.Opened{})}, ends: []int64{7}}
+		r := &run{axis: load.NewAxis(nil), groups: groups{remote.ConsumersOf(part, receive.Config{}, remote.Opened{})}, ends: []int64{7}}
 		r.cfg.Scenario.Load.Producers = 1
 		r.awaitDelivery(ctx)
 		if took := time.Since(began); took != time.Second || r.drained {

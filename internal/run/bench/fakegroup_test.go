@@ -1,7 +1,7 @@
 package bench
 
 import (
-	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/load/receive"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
@@ -18,7 +18,7 @@ func (p fakePart) Snapshot(w remote.Want) (snapshot.Snapshot, error) { return p.
 func groupOf(stand func(remote.Want) snapshot.Group) *remote.Consumers {
 	return remote.ConsumersOf(fakePart{stand: func(w remote.Want) snapshot.Snapshot {
 		return snapshot.Snapshot{Groups: []snapshot.Group{stand(w)}}
-	}}, load.GroupConfig{}, remote.Opened{})
+	}}, receive.Config{}, remote.Opened{})
 }
 
 // groupWith is a group that stands always the same.

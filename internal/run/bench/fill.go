@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/load/send"
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
@@ -58,7 +59,7 @@ func (r *run) fillTopic(ctx context.Context) error {
 	if !filled(r.cfg.Scenario) {
 		return nil
 	}
-	ps, err := load.OpenProducers(r.fillConfig())
+	ps, err := send.Open(r.fillConfig())
 	if err != nil {
 		return r.denied("the producers that fill the topic", err)
 	}
@@ -81,7 +82,7 @@ const beingFilled = "the topic was being filled"
 
 // fillConfig is what the filling producers are: the scenario's, but for their numbers,
 // their volume and their loop.
-func (r *run) fillConfig() load.ProducersConfig {
+func (r *run) fillConfig() send.Config {
 	s := r.cfg.Scenario
 	s.Load.Producers, s.Load.Clients, s.Load.Volume = fillers(s), 0, s.Topic.Fill
 	s.Backpressure = scenario.Backpressure{}
@@ -99,7 +100,7 @@ const fillLook = time.Second
 
 // awaitFill waits until everything is settled, or until it is plain that it never will
 // be.
-func (r *run) awaitFill(ctx context.Context, ps *load.Producers) error {
+func (r *run) awaitFill(ctx context.Context, ps *send.Producers) error {
 	tick := time.NewTicker(fillLook)
 	defer tick.Stop()
 	done := ps.Done()
@@ -184,7 +185,7 @@ func refusedFill(errors map[string]int64) error {
 
 // keepFill keeps what the closed producers say of the fill, and warns of what is
 // missing in it.
-func (r *run) keepFill(ps *load.Producers, took time.Duration) {
+func (r *run) keepFill(ps *send.Producers, took time.Duration) {
 	sent, _ := ps.Sent()
 	r.fill = &filling{
 		done: result.Fill{

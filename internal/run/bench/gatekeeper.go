@@ -10,6 +10,7 @@ import (
 
 	"kafkabench.example/kafka-bench/backpressure"
 	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/load/send"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/result"
@@ -102,7 +103,7 @@ func newController(b scenario.Backpressure) (backpressure.Controller, error) {
 }
 
 // admission puts the gate into what the producers are made of.
-func (k *gatekeeper) admission(cfg *load.ProducersConfig) {
+func (k *gatekeeper) admission(cfg *send.Config) {
 	if k == nil {
 		return
 	}

@@ -13,6 +13,7 @@ import (
 	"kafkabench.example/kafka-bench/backpressure"
 	"kafkabench.example/kafka-bench/internal/kafka/probe"
 	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/load/send"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
@@ -49,7 +50,7 @@ func TestAdmissionIsWhatTheScenarioSays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var cfg load.ProducersConfig
+	var cfg send.Config
 	k.admission(&cfg)
 	if cfg.Gate != nil || cfg.Partitioned.Partitions() != 3 || !cfg.TellOffsets || cfg.Excess != backpressure.Degrade || cfg.Keep != 10 {
 		t.Errorf("the producers are made with %+v", cfg)
@@ -57,7 +58,7 @@ func TestAdmissionIsWhatTheScenarioSays(t *testing.T) {
 	if cfg.Partitioned.Admit(0, 1) != 0 {
 		t.Error("a gate with a bound admits a record before it knows the lag")
 	}
-	cfg = load.ProducersConfig{}
+	cfg = send.Config{}
 	(*gatekeeper)(nil).admission(&cfg)
 	if cfg.Gate != nil || cfg.Partitioned != nil || cfg.Excess != backpressure.Defer {
 		t.Errorf("without a gate the producers are made with %+v", cfg)

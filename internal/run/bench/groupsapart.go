@@ -12,6 +12,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/confine"
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/load/receive"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/run/remote"
@@ -103,8 +104,8 @@ func (w *worker) openGroup(a remote.GroupAssignment, client driver.Driver, let a
 }
 
 // openGroup opens a group, or some of its members, in this process.
-func openGroup(cfg load.GroupConfig) (remote.Load, error) {
-	g, err := load.StartGroup(cfg)
+func openGroup(cfg receive.Config) (remote.Load, error) {
+	g, err := receive.Start(cfg)
 	if err != nil {
 		return remote.Load{}, err
 	}

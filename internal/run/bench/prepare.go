@@ -12,6 +12,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/kafka/probe"
 	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/load/receive"
 	"kafkabench.example/kafka-bench/internal/measure/latency"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/plan/arrival"
@@ -343,7 +344,7 @@ func (r *run) openGroups(ctx context.Context) error {
 }
 
 // groupConfig is what a group is, the one of that number.
-func (r *run) groupConfig(number int) load.GroupConfig {
+func (r *run) groupConfig(number int) receive.Config {
 	c := r.cfg.Scenario.Consume
 	clientID, tell := "kafka-bench-"+r.writer.ID(), r.journal.now
 	if len(r.groupIDs) > 1 {
@@ -352,7 +353,7 @@ func (r *run) groupConfig(number int) load.GroupConfig {
 			r.journal.now(kind, fmt.Sprintf("group %d: %s", number+1, what), reason)
 		}
 	}
-	return load.GroupConfig{
+	return receive.Config{
 		Driver: r.cfg.Driver,
 		Client: driver.ConsumerConfig{
 			Brokers: r.cfg.Cluster.Bootstrap(), Access: r.access(), ClientID: clientID,

@@ -13,7 +13,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
 	"kafkabench.example/kafka-bench/internal/kafka/probe"
-	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/load/queued"
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/run/remote"
@@ -24,7 +24,7 @@ import (
 // topics that the queue writes to, who redelivers where that is nobody's of them, and
 // who reads the dead letters.
 type queue struct {
-	group   *load.QueueGroup
+	group   *queued.Group
 	of      kmq.Config // of a member, but for its clients
 	traffic traffic
 	tell    queueLog
@@ -81,7 +81,7 @@ func (r *run) openQueue(ctx context.Context) (l remote.Load, err error) {
 			return l, err
 		}
 	}
-	g, err := load.StartQueueGroup(r.queueGroupConfig())
+	g, err := queued.Start(r.queueGroupConfig())
 	if err != nil {
 		return l, r.denied("the run's queue", err)
 	}
@@ -159,7 +159,7 @@ func (r *run) clientOptions(name string, line *meter.Line) []kgo.Opt {
 const dialTimeout = 5 * time.Second
 
 // openMember opens the member of a number.
-func (r *run) openMember(number int) (load.Queue, error) {
+func (r *run) openMember(number int) (queued.Queue, error) {
 	line := &meter.Line{}
 	cfg := r.queue.of
 	cfg.Client = r.clientOptions(fmt.Sprintf("consumer-%d", number), line)
@@ -185,10 +185,10 @@ func (r *run) openTracker(ctx context.Context) (err error) {
 }
 
 // queueGroupConfig is what the consumers of the queue are.
-func (r *run) queueGroupConfig() load.QueueConfig {
+func (r *run) queueGroupConfig() queued.Config {
 	s := r.cfg.Scenario
 	c, q := s.Consume, s.Consume.Queue
-	return load.QueueConfig{
+	return queued.Config{
 		Open: r.openMember, Ready: r.awaitOwned,
 		Members: c.Consumers, Numbers: numbers(s), Threads: q.Threads, Batch: q.Batch,
 		Ordered: q.Order != string(kmq.Unordered), Locks: locksOf(q.Engine),
@@ -201,14 +201,14 @@ func (r *run) queueGroupConfig() load.QueueConfig {
 }
 
 // locksOf says what ends the locks of an engine beside the clock.
-func locksOf(engine string) load.Locks {
+func locksOf(engine string) queued.Locks {
 	switch kmq.Engine(engine) {
 	case kmq.Markers:
-		return load.LocksStay
+		return queued.LocksStay
 	case kmq.Share:
-		return load.LocksOfMember
+		return queued.LocksOfMember
 	default:
-		return load.LocksOfOwner
+		return queued.LocksOfOwner
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/load/queued"
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
@@ -160,7 +161,7 @@ func (s *eventsSeen) Event(e result.Event)   { s.all = append(s.all, e) }
 
 // The words of the queue's errors are the load's, whatever is around them.
 func TestErrorsOfAQueue(t *testing.T) {
-	for from, to := range map[error]error{kmq.ErrExpired: load.ErrLockExpired, kmq.ErrLost: load.ErrLockLost, nil: nil} {
+	for from, to := range map[error]error{kmq.ErrExpired: queued.ErrLockExpired, kmq.ErrLost: queued.ErrLockLost, nil: nil} {
 		if got := inLoadsWords(from); !errors.Is(got, to) || !errors.Is(got, from) {
 			t.Errorf("%v is %v", from, got)
 		}

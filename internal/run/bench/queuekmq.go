@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
-	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/load/queued"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/kmq"
 )
@@ -18,7 +18,7 @@ type kmqQueue struct {
 	line  *meter.Line
 }
 
-func (q *kmqQueue) Receive(ctx context.Context, max int) (load.Lot, error) {
+func (q *kmqQueue) Receive(ctx context.Context, max int) (queued.Lot, error) {
 	ds, err := q.queue.Receive(ctx, max)
 	if err != nil {
 		return nil, err
@@ -26,7 +26,7 @@ func (q *kmqQueue) Receive(ctx context.Context, max int) (load.Lot, error) {
 	return kmqLot(ds), nil
 }
 
-func (q *kmqQueue) Run(ctx context.Context, handlers int, handle func(load.Lot) error) error {
+func (q *kmqQueue) Run(ctx context.Context, handlers int, handle func(queued.Lot) error) error {
 	return q.queue.Run(ctx, handlers, func(_ context.Context, d kmq.Delivery) error { return handle(kmqLot{d}) }, kmq.InOrder(q.order))
 }
 
@@ -44,9 +44,9 @@ type kmqLot []kmq.Delivery
 
 func (l kmqLot) Len() int { return len(l) }
 
-func (l kmqLot) At(i int) load.Lent {
+func (l kmqLot) At(i int) queued.Lent {
 	d := l[i]
-	return load.Lent{
+	return queued.Lent{
 		Partition: d.ID().Partition, Offset: d.ID().Offset, Value: d.Record.Value, KeyBytes: len(d.Record.Key),
 		Attempt: d.Attempt(), Deadline: d.Deadline(),
 	}
@@ -62,9 +62,9 @@ func (l kmqLot) Nack(ctx context.Context, i int, delay time.Duration) error {
 func inLoadsWords(err error) error {
 	switch {
 	case errors.Is(err, kmq.ErrExpired):
-		return errors.Join(load.ErrLockExpired, err)
+		return errors.Join(queued.ErrLockExpired, err)
 	case errors.Is(err, kmq.ErrLost):
-		return errors.Join(load.ErrLockLost, err)
+		return errors.Join(queued.ErrLockLost, err)
 	case errors.Is(err, kmq.ErrClosed): // which has given it back
 		return errors.Join(context.Canceled, err)
 	default:

@@ -9,6 +9,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/load/send"
 	"kafkabench.example/kafka-bench/internal/plan/arrival"
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
@@ -37,9 +38,9 @@ type sending struct {
 }
 
 // config is what the workers are opened with.
-func (s sending) config() load.ProducersConfig {
+func (s sending) config() send.Config {
 	l, b := s.scenario.Load, s.scenario.Backpressure
-	cfg := load.ProducersConfig{
+	cfg := send.Config{
 		Driver: s.driver,
 		Client: driver.ProducerConfig{
 			Brokers: s.brokers, Access: s.access, ClientID: "kafka-bench-" + s.runID, Topic: s.topic,
@@ -100,7 +101,7 @@ func schedule(s scenario.Scenario) (arrival.Process, error) {
 // open opens the workers.
 func (s sending) open() (l remote.Load, err error) {
 	l = remote.Load{Axis: s.axis, Partitions: s.partitions}
-	if l.Producers, err = load.OpenProducers(s.config()); err != nil {
+	if l.Producers, err = send.Open(s.config()); err != nil {
 		return l, err
 	}
 	if s.gate != nil {

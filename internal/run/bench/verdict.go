@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
-	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/load/send"
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
@@ -219,7 +219,7 @@ func (r *run) warningsOfTheSetup(out *result.Run) (warnings []string) {
 	if c := out.Consumer.Confined; c != nil && c.Note != "" {
 		warnings = append(warnings, "the consumers are not held to their limits: "+c.Note)
 	}
-	if r.cfg.Scenario.Load.Pacer == "precise" && !load.PreciseAvailable {
+	if r.cfg.Scenario.Load.Pacer == "precise" && !send.PreciseAvailable {
 		warnings = append(warnings, "the precise pacer needs Linux; this run was paced by plain timers")
 	}
 	return append(warnings, r.warningsOfTheUsage(out)...)

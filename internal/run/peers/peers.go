@@ -69,14 +69,6 @@ func Differences(s scenario.Scenario) []string {
 	return all
 }
 
-// Comparable says, in lines for a terminal, what of the two can be compared and
-// what cannot.
-const Comparable = `What can be compared: records acked per second and the send service time, which for both runs from
-the call of send to the ack, on one cluster, with the same settings, in turns. What cannot: response
-times, which the tools do not have, so that waiting for a late schedule shows in ours alone;
-delivered per second, which is live traffic for ours and the reading of a filled topic for theirs;
-times below a millisecond, which they round; and what was lost or came twice, which they do not see.`
-
 // records are how many a pair sends: in its warm-up, and in all. perSecond is the
 // rate of a closed loop, which cannot be known beforehand.
 func records(s scenario.Scenario, perSecond float64) (warmup, all int64) {

@@ -3,8 +3,6 @@ package peers
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
@@ -38,7 +36,8 @@ type Rounds struct {
 	Keep  bool
 	Turns Turns
 
-	runs [len(Names)][]result.Run // in the order of Names
+	// Runs are those that were made, in the order of Names.
+	Runs [len(Names)][]result.Run
 }
 
 // Make makes all rounds. Each has one run of each, ours first: what it reaches says
@@ -84,25 +83,7 @@ func (r *Rounds) round(ctx context.Context, pair *Pair) (err error) {
 		return err
 	}
 	for i, run := range []*result.Run{ours, producer, consumer} {
-		r.runs[i] = append(r.runs[i], *run)
-	}
-	return nil
-}
-
-// Report sets the runs of the rounds that were made side by side, and says what to
-// mind.
-func (r *Rounds) Report(w io.Writer) error {
-	columns := make([]Column, len(Names))
-	for i, name := range Names {
-		columns[i] = Column{Name: name, Runs: r.runs[i]}
-	}
-	if err := Table(w, columns); err != nil {
-		return err
-	}
-	for _, difference := range Differences(r.Scenario) {
-		if _, err := fmt.Fprintf(w, "Mind: %s.\n", difference); err != nil {
-			return err
-		}
+		r.Runs[i] = append(r.Runs[i], *run)
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/load/receive"
 	"kafkabench.example/kafka-bench/internal/measure/latency"
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
@@ -20,7 +21,7 @@ import (
 // ConsumersConfig says what a consumer group in processes of its own is.
 type ConsumersConfig struct {
 	// Group is the whole group. Driver, Axis and the callbacks are each process' own.
-	Group     load.GroupConfig
+	Group     receive.Config
 	Driver    string // by name
 	Access    access.Handover
 	Axis      *load.Axis
@@ -47,13 +48,13 @@ type Consumers struct {
 	stopped  atomic.Bool
 
 	mu   sync.Mutex
-	all  parts         // that there have been
-	told []load.Handed // to all that there were
+	all  parts            // that there have been
+	told []receive.Handed // to all that there were
 }
 
 // ConsumersOf is a group whose members are all in one part that is open, with as many
 // partitions and producers as cfg says.
-func ConsumersOf(part Part, cfg load.GroupConfig, opened Opened) *Consumers {
+func ConsumersOf(part Part, cfg receive.Config, opened Opened) *Consumers {
 	return &Consumers{cfg: ConsumersConfig{Group: cfg}, here: part, all: parts{part}, opened: opened}
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/kafka/probe"
 	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/load/receive"
 	"kafkabench.example/kafka-bench/internal/measure/latency"
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
@@ -21,7 +22,7 @@ import (
 
 // join opens a group on the tape in so many processes, ready to read once its axis
 // is set.
-func join(t testing.TB, start func(place int) (*Child, error), axis *load.Axis, processes int, change func(*load.GroupConfig)) *Consumers {
+func join(t testing.TB, start func(place int) (*Child, error), axis *load.Axis, processes int, change func(*receive.Config)) *Consumers {
 	t.Helper()
 	cfg := reading(axis)
 	if change != nil {
@@ -99,7 +100,7 @@ func TestConsumersOfSeveralProcesses(t *testing.T) {
 		for _, processes := range []int{1, 2, 3} {
 			t.Run(fmt.Sprintf("%d processes, stamped %v", processes, stamped), func(t *testing.T) {
 				virtually(t, func(t *testing.T) {
-					change := func(cfg *load.GroupConfig) { cfg.Stamped = stamped }
+					change := func(cfg *receive.Config) { cfg.Stamped = stamped }
 					hereAxis, axis := virtualAxis(), virtualAxis()
 					cfg := reading(hereAxis)
 					change(&cfg)
@@ -211,7 +212,7 @@ func TestReleaseOfProcesses(t *testing.T) {
 	virtually(t, func(t *testing.T) {
 		axis := virtualAxis()
 		axis.Set(0, time.Minute)
-		cs := join(t, inside, axis, 3, func(cfg *load.GroupConfig) { cfg.Hold = false })
+		cs := join(t, inside, axis, 3, func(cfg *receive.Config) { cfg.Hold = false })
 		if cs.released.Load() {
 			t.Error("it is released")
 		}
@@ -261,7 +262,7 @@ func TestOpeningConsumersFails(t *testing.T) {
 
 // Whatever a group's configuration has that a process has not of its own, gets there.
 func TestGroupAssignment(t *testing.T) {
-	var cfg load.GroupConfig
+	var cfg receive.Config
 	own := map[string]bool{"Driver": true, "Axis": true, "OnEvent": true, "Access": true, "OnAssigned": true, "OnRevoked": true, "OnError": true}
 	fill(t, reflect.ValueOf(&cfg).Elem(), own)
 	if back := assignment(cfg).Config(); !reflect.DeepEqual(back, cfg) {

@@ -5,6 +5,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/load/receive"
 )
 
 // GroupAssignment is what a process has to do for a consumer group, as the run has
@@ -30,7 +31,7 @@ type ClientAssignment struct {
 	SessionTimeout         time.Duration
 }
 
-// GroupSettings are load.GroupConfig without what a process has of its own.
+// GroupSettings are receive.Config without what a process has of its own.
 type GroupSettings struct {
 	Manual      bool
 	Members     int
@@ -50,11 +51,11 @@ type GroupSettings struct {
 	Stamped     bool
 	ClosedLoop  bool
 	Run         uint32
-	Elsewhere   []load.Handed
+	Elsewhere   []receive.Handed
 }
 
 // assignment is what cfg asks of a process that is to open some of the members.
-func assignment(cfg load.GroupConfig) GroupAssignment {
+func assignment(cfg receive.Config) GroupAssignment {
 	c := cfg.Client
 	return GroupAssignment{
 		Client: ClientAssignment{
@@ -75,9 +76,9 @@ func assignment(cfg load.GroupConfig) GroupAssignment {
 
 // Config is what the group is opened with. The process adds its driver, its access,
 // its axis, and whom it tells of events.
-func (a GroupAssignment) Config() load.GroupConfig {
+func (a GroupAssignment) Config() receive.Config {
 	c, g := a.Client, a.GroupSettings
-	return load.GroupConfig{
+	return receive.Config{
 		Client: driver.ConsumerConfig{
 			Brokers: c.Brokers, ClientID: c.ClientID, Topic: c.Topic, Group: c.Group, Protocol: c.Protocol,
 			FetchMinBytes: c.FetchMinBytes, FetchMaxBytes: c.FetchMaxBytes,

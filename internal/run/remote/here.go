@@ -9,6 +9,8 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/kafka/probe"
 	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/load/receive"
+	"kafkabench.example/kafka-bench/internal/load/send"
 	"kafkabench.example/kafka-bench/internal/measure/latency"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
@@ -17,7 +19,7 @@ import (
 type Load struct {
 	Opened
 	Axis       *load.Axis
-	Producers  *load.Producers // nil: none
+	Producers  *send.Producers // nil: none
 	Consumers  Consuming       // likewise
 	Partitions int             // of the topic
 	// Gate is how the gate stands; Deliver tells it how far the consumers have come. Both
@@ -27,7 +29,7 @@ type Load struct {
 	Started func() // is called when the producers begin; nil is nobody
 }
 
-// Consuming is a group of consumers: load.Group or load.QueueGroup.
+// Consuming is a group of consumers: receive.Group or queued.Group.
 type Consuming interface {
 	members
 	AwaitReady(context.Context) error
@@ -149,7 +151,7 @@ func (h *Here) Do(c Command) (a Answer, err error) {
 
 // doApart does what is asked only of a process that has some of a group's members.
 func (l Load) doApart(c Command) (a Answer, err error) {
-	g, able := l.Consumers.(*load.Group)
+	g, able := l.Consumers.(*receive.Group)
 	if !able {
 		return a, errors.New("these are not some of a group's consumers")
 	}
@@ -263,7 +265,7 @@ func (h *Here) awaitReady(ctx context.Context) error { return h.load.Consumers.A
 // Done is closed when every producer has sent and settled all that it could.
 func (h *Here) Done() <-chan struct{} { return h.load.Producers.Done() }
 
-// Spent is as that of load.Producers, and Spending is how that came about.
+// Spent is as that of send.Producers, and Spending is how that came about.
 func (h *Here) Spent() <-chan struct{} { return h.load.Producers.Spent() }
 
 // Spending is how the volume came to its end, once Spent is closed.

@@ -14,6 +14,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/kafka/probe"
 	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/load/send"
 	"kafkabench.example/kafka-bench/internal/plan/arrival"
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
@@ -117,7 +118,7 @@ func (c *clock) open(_ context.Context, a Assignment) (Load, error) {
 		cfg.Volume = 30_000
 	}
 	cfg.Only = a.Workers
-	ps, err := load.OpenProducers(cfg)
+	ps, err := send.Open(cfg)
 	if err != nil {
 		return Load{}, err
 	}
@@ -130,16 +131,16 @@ func (c *clock) open(_ context.Context, a Assignment) (Load, error) {
 const workers = 5
 
 // producing is what the workers of the tests are, in whichever process.
-func producing(partitions int, axis *load.Axis) (load.ProducersConfig, error) {
+func producing(partitions int, axis *load.Axis) (send.Config, error) {
 	process, err := arrival.Constant(unit.Rate{Records: 2000, Per: time.Second})
 	if err != nil {
-		return load.ProducersConfig{}, err
+		return send.Config{}, err
 	}
 	corpus, err := payload.NewCorpus(payload.Spec{Class: "zeros", Stamped: true, Sizes: payload.Sizes{Distribution: "fixed", Values: []int{100}}})
 	if err != nil {
-		return load.ProducersConfig{}, err
+		return send.Config{}, err
 	}
-	return load.ProducersConfig{
+	return send.Config{
 		Driver: &log{at: make([]int64, partitions)}, Workers: workers, MaxBuffered: 1000, Arrivals: arrival.WithWarmup(100*time.Millisecond, process),
 		Partitions: partitions, Partitioning: "round-robin", Corpus: corpus, Keys: &payload.Keys{}, RecordBytes: 100,
 		Stamped: true, Consumed: true, Run: 7, MaxDeferred: 1000, Axis: axis,

@@ -6,6 +6,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/load/receive"
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
@@ -62,10 +63,10 @@ type Want struct {
 // Command is something that a part is to do.
 type Command struct {
 	Do         Verb
-	EndNs      int64         // End: on the run's axis
-	Number     int           // of the consumer that it is about
-	Partitions []int32       // Tell: those that are asked for
-	Handed     []load.Handed // Hear
+	EndNs      int64            // End: on the run's axis
+	Number     int              // of the consumer that it is about
+	Partitions []int32          // Tell: those that are asked for
+	Handed     []receive.Handed // Hear
 }
 
 // Verb says what a part is to do.
@@ -75,7 +76,7 @@ type Verb int
 const (
 	End     Verb = iota // the measured window earlier
 	Release             // consumers that were held
-	Join                // and so on: what load.Group does to a member
+	Join                // and so on: what receive.Group does to a member
 	Leave
 	Kill
 	Doom // before the process is killed
@@ -88,10 +89,10 @@ const (
 
 // Answer is what comes of a Command.
 type Answer struct {
-	Loss       snapshot.Loss // Kill, Doom
-	How        string        // Pause
-	Partitions []int32       // Hold
-	Handed     []load.Handed // Tell
+	Loss       snapshot.Loss    // Kill, Doom
+	How        string           // Pause
+	Partitions []int32          // Hold
+	Handed     []receive.Handed // Tell
 }
 
 // OpenTimeout and closeTimeout bound what a child may have to wait for the brokers

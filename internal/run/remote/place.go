@@ -169,7 +169,7 @@ func (cs *Consumers) CanKill() error {
 // (SIGKILL). Its books come home in the moment before: the member is handed nothing
 // more and commits nothing more, and the process has nothing left to do but to hold
 // its connections. Where others are in the process, the member's connections are cut
-// as load.Group.Kill does.
+// as receive.Group.Kill does.
 func (cs *Consumers) Kill(number int) (snapshot.Loss, error) {
 	kill := Command{Do: Kill, Number: number}
 	a, err := cs.at(kill, func(p *place) (Answer, error) {
@@ -194,7 +194,7 @@ func (cs *Consumers) Kill(number int) (snapshot.Loss, error) {
 }
 
 // Pause has a member stand still: with its process (SIGSTOP), where it is alone in
-// it, so that it sends no heartbeats either, and otherwise as load.Group.Pause does.
+// it, so that it sends no heartbeats either, and otherwise as receive.Group.Pause does.
 func (cs *Consumers) Pause(number int) (how string, err error) {
 	pause := Command{Do: Pause, Number: number}
 	a, err := cs.at(pause, func(p *place) (a Answer, err error) {

@@ -8,6 +8,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/load/receive"
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
@@ -96,8 +97,8 @@ func openTape(a Assignment, axis *load.Axis) (Load, error) {
 }
 
 // openGroup opens a group on the tape in this process.
-func openGroup(cfg load.GroupConfig) (Load, error) {
-	g, err := load.StartGroup(cfg)
+func openGroup(cfg receive.Config) (Load, error) {
+	g, err := receive.Start(cfg)
 	if err != nil {
 		return Load{}, err
 	}
@@ -110,8 +111,8 @@ func openGroup(cfg load.GroupConfig) (Load, error) {
 }
 
 // reading is what the consumers of the tests are, in whichever process.
-func reading(axis *load.Axis) load.GroupConfig {
-	return load.GroupConfig{
+func reading(axis *load.Axis) receive.Config {
+	return receive.Config{
 		Driver: tape{}, Manual: true, Members: 3, Numbers: 4, Producers: 1, Partitions: 5,
 		Axis: axis, Stamped: true, Run: 7, OnEvent: func(string, string, string) {},
 	}

@@ -3,7 +3,7 @@ package remote
 import (
 	"slices"
 
-	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/load/receive"
 )
 
 // What one process has been handed and could not commit comes to another when the
@@ -63,7 +63,7 @@ func (p *place) hearOthers() {
 }
 
 // toldSoFar is what a process that joins has to be told.
-func (cs *Consumers) toldSoFar() []load.Handed {
+func (cs *Consumers) toldSoFar() []receive.Handed {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
 	return slices.Clone(cs.told)

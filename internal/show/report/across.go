@@ -9,6 +9,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
 // kafkaNames are Kafka's own names for what clients call otherwise, as far as they
@@ -119,5 +120,5 @@ func (a *Against) untold() string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("Settings that are known of one side only are no difference that is known: %s; --format json lists them.", enumerate(parts))
+	return fmt.Sprintf("Settings that are known of one side only are no difference that is known: %s; --format json lists them.", layout.Enumerate(parts))
 }

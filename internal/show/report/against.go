@@ -8,6 +8,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
+	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
 // VariantComparison is one variant of a campaign against its base: the one without
@@ -126,38 +127,36 @@ func sameBut(a, b []string, axis int) bool {
 	return true
 }
 
-// campaignAgainst prints how each variant differs from its base, figure by figure.
-func (p *page) campaignAgainst(d *CampaignDocument) {
+// printCampaignAgainst prints how each variant differs from its base, figure by figure.
+func printCampaignAgainst(p *layout.Page, d *CampaignDocument) {
 	if len(d.Against) == 0 {
 		return
 	}
-	p.heading("Against "+enumerate(d.saidAll(d.bases())), ", by ranks")
-	t := table{gap: 2, left: map[int]bool{5: true}, rows: [][]string{{"", "median", "difference", "bounds", "p", ""}}}
+	p.Heading("Against "+layout.Enumerate(d.saidAll(d.bases())), ", by ranks")
+	t := layout.Table{Gap: 2, Left: map[int]bool{5: true}, Rows: [][]string{{"", "median", "difference", "bounds", "p", ""}}}
 	titles := map[int]string{} // of the rows below them
 	for _, name := range d.compared() {
 		for _, row := range d.againstRows(name) {
 			if len(row) == 2 {
-				titles[len(t.rows)] = row[0] + " " + row[1]
+				titles[len(t.Rows)] = row[0] + " " + row[1]
 				continue
 			}
-			t.add(row...)
+			t.Add(row...)
 		}
 	}
-	if p.width < Width { // the medians are in the table above
-		t = t.without(1)
+	if p.Width < layout.Width { // the medians are in the table above
+		t = t.Without(1)
 	}
-	for i, line := range t.lines() {
+	for i, line := range t.Text() {
 		if i == 0 {
-			line = p.paint(bold, line)
+			line = p.Paint(layout.Bold, line)
 		}
 		if title := titles[i]; title != "" {
-			p.line(title)
+			p.Line(title)
 		}
-		p.line(line)
+		p.Line(line)
 	}
-	for _, line := range wrap(d.againstLegend(), p.width) {
-		p.line(line)
-	}
+	p.Text(0, d.againstLegend())
 }
 
 // againstLegend says how far the words can be trusted.
@@ -167,7 +166,7 @@ func (d *CampaignDocument) againstLegend() string {
 		level, primaryOf(figures, d.has).Title, level)
 	for _, c := range d.Against {
 		if len(c.DiffersIn) > 0 {
-			text += fmt.Sprintf(" %s differs from %s in %s as well.", d.said(c.Variant), d.said(c.Base), enumerate(c.DiffersIn))
+			text += fmt.Sprintf(" %s differs from %s in %s as well.", d.said(c.Variant), d.said(c.Base), layout.Enumerate(c.DiffersIn))
 		}
 	}
 	return text
@@ -207,50 +206,50 @@ func (d *CampaignDocument) againstRows(name string) (rows [][]string) {
 	return rows
 }
 
-// campaignAgainst is the same for a pull request.
-func (m *markdown) campaignAgainst(d *CampaignDocument) {
+// markdownCampaignAgainst is the same for a pull request.
+func markdownCampaignAgainst(m *layout.Markdown, d *CampaignDocument) {
 	if len(d.Against) == 0 {
 		return
 	}
-	t := table{left: map[int]bool{5: true}, rows: [][]string{{"Against " + prose(enumerate(d.saidAll(d.bases()))), "median", "difference", "bounds", "p", "What is shown"}}}
+	t := layout.Table{Left: map[int]bool{5: true}, Rows: [][]string{{"Against " + layout.Prose(layout.Enumerate(d.saidAll(d.bases()))), "median", "difference", "bounds", "p", "What is shown"}}}
 	for _, name := range d.compared() {
 		for _, row := range d.againstRows(name) {
-			row[0] = prose(strings.TrimSpace(row[0]))
+			row[0] = layout.Prose(strings.TrimSpace(row[0]))
 			if len(row) == 2 {
 				row[0] = "**" + strings.TrimSuffix(row[0], ":") + "**"
 			}
-			t.add(row...)
+			t.Add(row...)
 		}
 	}
-	m.table(t)
-	m.paragraph(prose(d.againstLegend()))
+	m.Table(t)
+	m.Paragraph(layout.Prose(d.againstLegend()))
 }
 
-// comparison is the table of variants for a pull request: a column for each, medians
+// markdownComparison is the table of variants for a pull request: a column for each, medians
 // with their ranges.
-func (m *markdown) comparison(compared []variant) {
+func markdownComparison(m *layout.Markdown, compared []variant) {
 	rows := comparedRows(compared)
 	for i := range rows {
 		rows[i].label = cmp.Or(rows[i].full, rows[i].label)
 	}
 	plain := tableOf(compared, rows)
-	t := table{}
-	for i := 0; i < len(plain.rows); i++ {
-		row := slices.Clone(plain.rows[i])
+	t := layout.Table{}
+	for i := 0; i < len(plain.Rows); i++ {
+		row := slices.Clone(plain.Rows[i])
 		if len(row) == 0 {
 			continue
 		}
-		row[0] = prose(strings.TrimSpace(row[0]))
-		if i+1 < len(plain.rows) && len(plain.rows[i+1]) > 0 && plain.rows[i+1][0] == "" { // the ranges
+		row[0] = layout.Prose(strings.TrimSpace(row[0]))
+		if i+1 < len(plain.Rows) && len(plain.Rows[i+1]) > 0 && plain.Rows[i+1][0] == "" { // the ranges
 			i++
-			for c, extent := range plain.rows[i][1:] {
+			for c, extent := range plain.Rows[i][1:] {
 				if extent != "" {
 					row[c+1] += " (" + extent + ")"
 				}
 			}
 		}
-		t.add(row...)
+		t.Add(row...)
 	}
-	m.table(t)
-	m.paragraph(prose(strings.Join(slices.Concat([]string{repeats(compared)}, boundNotes(compared), referenceNotes(compared)), " ")))
+	m.Table(t)
+	m.Paragraph(layout.Prose(strings.Join(slices.Concat([]string{repeats(compared)}, boundNotes(compared), referenceNotes(compared)), " ")))
 }

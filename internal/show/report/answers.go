@@ -10,6 +10,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/stats"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
+	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
 // A suite may name the answer that its question wants: a table with the columns that
@@ -87,7 +88,7 @@ func (d *CampaignDocument) carefully(sentence string) string {
 		sentence = strings.ToUpper(sentence[:1]) + sentence[1:]
 	}
 	if len(without) > 0 {
-		sentence += fmt.Sprintf(" There is no valid run of %s.", enumerate(without))
+		sentence += fmt.Sprintf(" There is no valid run of %s.", layout.Enumerate(without))
 	}
 	return sentence
 }
@@ -321,7 +322,7 @@ func (d *CampaignDocument) notReadOut() []string {
 	if len(names) == 0 {
 		return nil
 	}
-	note := "Not read out: " + enumerate(names) + " had not read all that was there when the run ended; the figures are of the part that was."
+	note := "Not read out: " + layout.Enumerate(names) + " had not read all that was there when the run ended; the figures are of the part that was."
 	if ofItself {
 		note += " With " + idles + " that is a default of its own, not its speed: once it holds enough it fetches nothing for a second (fetch.queue.backoff.ms, docs/DRIVERS.md)."
 	}
@@ -339,50 +340,48 @@ func (d *CellDocument) setting(path string) string {
 	return ""
 }
 
-// answerTable prints the table of a named answer and its sentence.
-func (p *page) answerTable(d *CampaignDocument) {
+// printAnswerTable prints the table of a named answer and its sentence.
+func printAnswerTable(p *layout.Page, d *CampaignDocument) {
 	if d.Table != nil {
-		t := table{gap: 2}
-		t.add(d.Table.Head...)
-		t.left = map[int]bool{}
+		t := layout.Table{Gap: 2}
+		t.Add(d.Table.Head...)
+		t.Left = map[int]bool{}
 		for i, head := range d.Table.Head {
-			t.left[i] = head == limited().head
+			t.Left[i] = head == limited().head
 		}
 		for _, row := range d.Table.Rows {
-			t.add(row...)
+			t.Add(row...)
 		}
-		p.line()
-		p.table(t, 1)
-		p.line()
+		p.Line()
+		p.Table(t, 1)
+		p.Line()
 		for _, line := range append(d.legend("in parentheses"), d.Table.Notes...) {
-			for _, part := range wrap(line, p.width) {
-				p.line(part)
-			}
+			p.Text(0, line)
 		}
 	}
-	p.line()
-	p.styled(bold, "Answer", d.Answer.Sentence)
+	p.Line()
+	p.Styled(layout.Bold, "Answer", d.Answer.Sentence)
 }
 
-// answerTable writes the table of a named answer and its sentence.
-func (m *markdown) answerTable(d *CampaignDocument) {
+// markdownAnswerTable writes the table of a named answer and its sentence.
+func markdownAnswerTable(m *layout.Markdown, d *CampaignDocument) {
 	if d.Table != nil {
-		t := table{left: map[int]bool{}}
+		t := layout.Table{Left: map[int]bool{}}
 		head := make([]string, len(d.Table.Head))
 		for i, text := range d.Table.Head {
-			head[i] = prose(text)
-			t.left[i] = text == limited().head
+			head[i] = layout.Prose(text)
+			t.Left[i] = text == limited().head
 		}
-		t.add(head...)
+		t.Add(head...)
 		for _, row := range d.Table.Rows {
 			cells := make([]string, len(row))
 			for i, text := range row {
-				cells[i] = prose(text)
+				cells[i] = layout.Prose(text)
 			}
-			t.add(cells...)
+			t.Add(cells...)
 		}
-		m.table(t)
-		m.paragraph(prose(strings.Join(append(d.legend("in parentheses"), d.Table.Notes...), " ")))
+		m.Table(t)
+		m.Paragraph(layout.Prose(strings.Join(append(d.legend("in parentheses"), d.Table.Notes...), " ")))
 	}
-	m.paragraph("**", prose(d.Answer.Sentence), "**")
+	m.Paragraph("**", layout.Prose(d.Answer.Sentence), "**")
 }

@@ -11,6 +11,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
+	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
 // throughputColumns are what every table of throughputs has, by the figure that the
@@ -180,7 +181,7 @@ func (d *CampaignDocument) bestOf(ranked []CellDocument) (head string, rest []co
 		}
 	}
 	if len(alike) > 0 {
-		head = fmt.Sprintf("the %s median is that of %s, %s, which is not told apart from %s", side, d.said(ranked[0].label), best.bounded(d.by), enumerate(alike))
+		head = fmt.Sprintf("the %s median is that of %s, %s, which is not told apart from %s", side, d.said(ranked[0].label), best.bounded(d.by), layout.Enumerate(alike))
 	}
 	return head, rest
 }
@@ -298,7 +299,7 @@ func (d *CampaignDocument) tooShort() string {
 	if len(short) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" The measured window of %s is shorter than a second, too short for an efficiency to be relied on: fill more.", enumerate(short))
+	return fmt.Sprintf(" The measured window of %s is shorter than a second, too short for an efficiency to be relied on: fill more.", layout.Enumerate(short))
 }
 
 // bottleneckClause names what kept a cell from more; "" where nobody says.

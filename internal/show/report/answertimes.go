@@ -159,8 +159,10 @@ func worst(head, name string) answerColumn {
 
 // The parts of the measured window.
 func before(a *result.Availability) *result.Stretch { return a.Before }
+
 func during(a *result.Availability) *result.Stretch { return a.During }
-func after(a *result.Availability) *result.Stretch  { return a.After }
+
+func after(a *result.Availability) *result.Stretch { return a.After }
 
 // stretched is a column of stretchP99.
 func stretched(head string, of func(*result.Availability) *result.Stretch) answerColumn {

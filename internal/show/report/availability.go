@@ -9,38 +9,39 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
+	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// availability is what faults of brokers did to the run's topic: for how long nothing
+// printAvailability is what faults of brokers did to the run's topic: for how long nothing
 // was acknowledged, for how long replicas were missing, and how the times were
 // before, during and after.
-func (p *page) availability(r *result.Run) {
+func printAvailability(p *layout.Page, r *result.Run) {
 	a := r.Availability
 	if a == nil {
 		return
 	}
-	p.heading("Availability", ", where brokers were broken")
-	p.remarks(available(r))
+	p.Heading("Availability", ", where brokers were broken")
+	printRemarks(p, available(r))
 	t := stretches(r)
-	if len(t.rows) == 1 {
+	if len(t.Rows) == 1 {
 		return
 	}
-	t.squeeze(p.width - 2)
-	p.line()
-	for _, line := range t.lines() {
-		p.line("  ", line)
+	t.Squeeze(p.Width - 2)
+	p.Line()
+	for _, line := range t.Text() {
+		p.Line("  ", line)
 	}
 }
 
-// availability is the same for a pull request.
-func (m *markdown) availability(r *result.Run) {
+// markdownAvailability is the same for a pull request.
+func markdownAvailability(m *layout.Markdown, r *result.Run) {
 	a := r.Availability
 	if a == nil {
 		return
 	}
-	m.remarks("Availability, where brokers were broken", available(r))
-	if t := stretches(r); len(t.rows) > 1 {
-		m.table(t)
+	markdownRemarks(m, "Availability, where brokers were broken", available(r))
+	if t := stretches(r); len(t.Rows) > 1 {
+		m.Table(t)
 	}
 }
 
@@ -50,19 +51,19 @@ const gapsShown = 3
 // available is what there is to say of a topic whose brokers were broken.
 func available(r *result.Run) []remark {
 	a := r.Availability
-	all := []remark{{plain, "no ack for", longestGaps(a.AckGaps)}}
+	all := []remark{{layout.Plain, "no ack for", longestGaps(a.AckGaps)}}
 	if g := a.AckGapElsewhere; g != nil {
-		all = append(all, remark{plain, "", "apart from the faults at most " + gapOf(*g)})
+		all = append(all, remark{layout.Plain, "", "apart from the faults at most " + gapOf(*g)})
 	}
 	if text := undelivered(r); text != "" {
-		all = append(all, remark{plain, "no delivery", "for " + text})
+		all = append(all, remark{layout.Plain, "no delivery", "for " + text})
 	}
 	if a.UnderReplicatedS != nil {
-		all = append(all, remark{plain, "replicas", replicasOf(r)})
+		all = append(all, remark{layout.Plain, "replicas", replicasOf(r)})
 	}
-	style, lost := plain, records(float64(r.Delivery.Lost))+" lost"
+	style, lost := layout.Plain, records(float64(r.Delivery.Lost))+" lost"
 	if r.Delivery.Lost > 0 {
-		style, lost = yellow, records(float64(r.Delivery.Lost))+" LOST"
+		style, lost = layout.Yellow, records(float64(r.Delivery.Lost))+" LOST"
 	}
 	if !r.Delivery.Checked {
 		lost = ""
@@ -71,10 +72,10 @@ func available(r *result.Run) []remark {
 	if r.Delivery.Checked {
 		duplicates = count(r.Delivery.Duplicates, "duplicate")
 	}
-	all = append(all, remark{style, "records", list(lost, duplicates,
+	all = append(all, remark{style, "records", layout.List(lost, duplicates,
 		unit.Count(r.Load.Failed)+" failed", unit.Count(r.Load.Unknown)+" unknown")})
 	if n := untimed(r); n > 0 {
-		all = append(all, remark{yellow, "in no time", fmt.Sprintf("%s of %s records that were due have no %s: the times below are without them",
+		all = append(all, remark{layout.Yellow, "in no time", fmt.Sprintf("%s of %s records that were due have no %s: the times below are without them",
 			unit.Count(n), unit.Count(r.Load.Scheduled), words(stretchMetric(a)))})
 	}
 	return all
@@ -121,7 +122,7 @@ func longestGaps(all []result.AckGap) string {
 	if more := len(gaps) - gapsShown; more > 0 {
 		each = append(each, fmt.Sprintf("at most %s in %s more", unit.Nanos(gaps[gapsShown].ToNs-gaps[gapsShown].FromNs), count(int64(more), "partition")))
 	}
-	return list(each...)
+	return layout.List(each...)
 }
 
 func gapOf(g result.AckGap) string {
@@ -140,7 +141,7 @@ func replicasOf(r *result.Run) string {
 	}
 	open := a.BrokenToEnd
 	late := "as the controller saw it, looked at every " + unit.Nanos(a.LookedEveryNs) + ": of a killed broker it learns when its session expires"
-	return list("in the measured window "+forSoLong("under-replicated", a.UnderReplicatedS, open), forSoLong("below min.insync.replicas", a.UnderMinISRS, open),
+	return layout.List("in the measured window "+forSoLong("under-replicated", a.UnderReplicatedS, open), forSoLong("below min.insync.replicas", a.UnderMinISRS, open),
 		forSoLong("without a leader", a.LeaderlessS, open), changes, late, brokersGone(r))
 }
 
@@ -159,7 +160,7 @@ func brokersGone(r *result.Run) string {
 			each = append(each, fmt.Sprintf("%s was %s for %s", who, how, unit.Nanos(*f.EndNs-f.StartNs)))
 		}
 	}
-	return list(each...)
+	return layout.List(each...)
 }
 
 // forSoLong says for how long something was so; "" where nobody knows. Of a window that
@@ -177,10 +178,10 @@ func forSoLong(what string, s *float64, open bool) string {
 }
 
 // stretches are a row for what was before, during and after the faults.
-func stretches(r *result.Run) table {
+func stretches(r *result.Run) layout.Table {
 	a := r.Availability
 	metric := stretchMetric(a)
-	t := table{gap: 3, rows: [][]string{{"", "from", "to", "due", "acked", "delivered", words(metric) + " p50", "p99", "max"}}}
+	t := layout.Table{Gap: 3, Rows: [][]string{{"", "from", "to", "due", "acked", "delivered", words(metric) + " p50", "p99", "max"}}}
 	for _, part := range []struct {
 		name string
 		of   *result.Stretch
@@ -194,7 +195,7 @@ func stretches(r *result.Run) table {
 		if r.Says("time." + metric) {
 			times = s.Time[metric]
 		}
-		t.add(append(row, timesOfStretch(times)...)...)
+		t.Add(append(row, timesOfStretch(times)...)...)
 	}
 	return t
 }

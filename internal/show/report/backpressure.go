@@ -9,26 +9,27 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
+	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// backpressure is what a gate was asked to hold, what became of the load beyond it,
+// printBackpressure is what a gate was asked to hold, what became of the load beyond it,
 // and whether it held.
-func (p *page) backpressure(r *result.Recorded) {
+func printBackpressure(p *layout.Page, r *result.Recorded) {
 	b := r.Run.Backpressure
 	if b == nil {
 		return
 	}
-	p.heading("Backpressure", " in the measured window")
-	p.remarks(underGate(&r.Run))
-	p.pictureOf(r)
+	p.Heading("Backpressure", " in the measured window")
+	printRemarks(p, underGate(&r.Run))
+	printPictureOf(p, r)
 }
 
 // remark is a text with what it is about, for a page as for a pull request.
 type remark struct{ style, label, text string }
 
-func (p *page) remarks(all []remark) {
+func printRemarks(p *layout.Page, all []remark) {
 	for _, r := range all {
-		p.styled(r.style, r.label, r.text)
+		p.Styled(r.style, r.label, r.text)
 	}
 }
 
@@ -36,19 +37,19 @@ func (p *page) remarks(all []remark) {
 func underGate(r *result.Run) []remark {
 	b := r.Backpressure
 	all := []remark{
-		{plain, "controller", list(controller(b), signal(b))},
-		{plain, "excess", excess(r)},
+		{layout.Plain, "controller", layout.List(controller(b), signal(b))},
+		{layout.Plain, "excess", excess(r)},
 	}
 	if b.BoundRecords != nil {
-		all = append(all, remark{plain, "bound", moved(b)})
+		all = append(all, remark{layout.Plain, "bound", moved(b)})
 	}
 	all = append(all, kept(r)...)
-	all = append(all, remark{plain, "gate", gateUse(r)})
+	all = append(all, remark{layout.Plain, "gate", gateUse(r)})
 	if b.BlindS > 0 {
-		all = append(all, remark{yellow, "blind", "the lag was not known for " + fromSeconds(b.BlindS) + " beyond the grace time"})
+		all = append(all, remark{layout.Yellow, "blind", "the lag was not known for " + fromSeconds(b.BlindS) + " beyond the grace time"})
 	}
 	if b.Processes > 1 {
-		all = append(all, remark{plain, "processes", shared(b)})
+		all = append(all, remark{layout.Plain, "processes", shared(b)})
 	}
 	return all
 }
@@ -93,7 +94,7 @@ func excess(r *result.Run) string {
 	shed := ""
 	if l.Shed > 0 {
 		shed = fmt.Sprintf("%s (%s of the scheduled)", count(l.Shed, "record"), share(l.Shed, l.Scheduled))
-		shed = list(append([]string{shed}, shedBy(r)...)...)
+		shed = layout.List(append([]string{shed}, shedBy(r)...)...)
 	}
 	switch b.Excess {
 	case "defer":
@@ -107,7 +108,7 @@ func excess(r *result.Run) string {
 		if n := r.Scenario.Get("backpressure.keep"); n != "" {
 			kept = ": one record in " + n + " of it is kept and waits"
 		}
-		return list("degraded"+kept, "at most "+unit.Count(b.DeferredPeakRecords)+" waited", "shed: "+orNone(shed))
+		return layout.List("degraded"+kept, "at most "+unit.Count(b.DeferredPeakRecords)+" waited", "shed: "+orNone(shed))
 	}
 	return "shed: " + orNone(shed)
 }
@@ -160,7 +161,7 @@ func moved(b *result.Backpressure) string {
 		text += ", in each partition"
 	}
 	if estimates(b) {
-		text = list(text, "of the backlog as it is estimated between commits, not of the consumer lag")
+		text = layout.List(text, "of the backlog as it is estimated between commits, not of the consumer lag")
 	}
 	return text
 }
@@ -179,22 +180,22 @@ func kept(r *result.Run) (all []remark) {
 		if !known {
 			least = ratio
 		}
-		style, text := plain, fmt.Sprintf("%s: the lag%s peaked at %s of %s", fromTo(least, ratio, times), ofPartition(r),
+		style, text := layout.Plain, fmt.Sprintf("%s: the lag%s peaked at %s of %s", fromTo(least, ratio, times), ofPartition(r),
 			fromTo(peakOfBound(r, least), peakOfBound(r, ratio), records), count(r.Backpressure.MaxLag, "record"))
 		switch {
 		case least > 1:
-			style, text = yellow, text+", OVER the bound"
+			style, text = layout.Yellow, text+", OVER the bound"
 		case ratio > 1:
-			style, text = yellow, text+", UNDECIDED: "+whyUndecided
+			style, text = layout.Yellow, text+", UNDECIDED: "+whyUndecided
 		}
 		all = append(all, remark{style, "lag ÷ max_lag", text})
 	}
 	if ratio, known := p99OfTarget.AtLeast(r); known {
 		held := figure.HeldTime(r)
 		text, _ := held.Text(r)
-		style, factor := plain, times(ratio)
+		style, factor := layout.Plain, times(ratio)
 		if ranked, _ := p99OfTarget.Ranked(r); ranked > result.HeldWithin {
-			style = yellow
+			style = layout.Yellow
 			switch {
 			case ratio == 0: // a bound that says nothing
 				factor = absent
@@ -251,7 +252,7 @@ func gateUse(r *result.Run) string {
 	if b.Decisions > 0 {
 		decisions = "opened or closed " + count(b.Decisions, "time")
 	}
-	return list(closed, decisions, "lag reading at most "+unit.Nanos(b.SignalAgeMaxNs)+" old")
+	return layout.List(closed, decisions, "lag reading at most "+unit.Nanos(b.SignalAgeMaxNs)+" old")
 }
 
 // shared says how several processes divided the bound.
@@ -269,13 +270,13 @@ var faultEvents = []string{"fault", "broker", "rebalance", "process", "error"}
 
 const faultLines = 12
 
-// faults tells what was done to a run, and what followed.
-func (p *page) faults(r *result.Recorded) {
+// printFaults tells what was done to a run, and what followed.
+func printFaults(p *layout.Page, r *result.Recorded) {
 	if len(r.Run.Faults) == 0 {
 		return
 	}
-	p.heading("Faults", ", and what followed")
-	p.remarks(followed(r))
+	p.Heading("Faults", ", and what followed")
+	printRemarks(p, followed(r))
 }
 
 // followed are the faults of a run and the events that belong to them, by time.
@@ -292,17 +293,17 @@ func followed(r *result.Recorded) (all []remark) {
 			left++
 			continue
 		}
-		style, text := plain, e.What
+		style, text := layout.Plain, e.What
 		if e.Reason != "" {
 			text += ": " + e.Reason
 		}
 		if e.Kind == "fault" {
-			style = yellow
+			style = layout.Yellow
 		}
 		all = append(all, remark{style, seconds(e.AtNs), text})
 	}
 	if left > 0 {
-		all = append(all, remark{plain, "", fmt.Sprintf("and %d more in %s", left, result.EventsFile)})
+		all = append(all, remark{layout.Plain, "", fmt.Sprintf("and %d more in %s", left, result.EventsFile)})
 	}
 	return all
 }

@@ -13,6 +13,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
+	"kafkabench.example/kafka-bench/internal/show/layout"
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
@@ -381,7 +382,7 @@ func TestTextOfBackpressure(t *testing.T) {
 		r.Events = append(r.Events, result.Event{AtNs: 14e9 + int64(i)*1e8, Kind: "rebalance", What: fmt.Sprintf("consumer 0 was assigned partitions [%d]", i)})
 	}
 	got := text(t, r, report.Options{})
-	screens(t, got, report.Width, 106)
+	screens(t, got, layout.Width, 106)
 	golden(t, "backpressure", got)
 	for _, width := range []int{80, 120} {
 		screens(t, text(t, r, report.Options{Width: width}), width, 116)

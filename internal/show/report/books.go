@@ -8,6 +8,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
 // rangesShown and errorsShown bound what of a broken run fits a screen.
@@ -16,23 +17,23 @@ const (
 	errorsShown = 3
 )
 
-// books prints the accounts as equations, each checked on the way: a report
+// printBooks prints the accounts as equations, each checked on the way: a report
 // does not take a sum on trust.
-func (p *page) books(r *result.Run) {
+func printBooks(p *layout.Page, r *result.Run) {
 	l, d := r.Load, r.Delivery
 	if reads(r) {
-		p.heading("Read", " in the measured window")
-		p.labelled("per second", unit.PerSecond(d.DeliveredPerS))
-		p.labelled("bytes", unit.Bytes(d.Bytes))
-		p.filled(r)
-		p.readFill(r)
-		p.line("  ", p.paint(bold, sumUp(r, p.width-3)))
+		p.Heading("Read", " in the measured window")
+		p.Labelled("per second", unit.PerSecond(d.DeliveredPerS))
+		p.Labelled("bytes", unit.Bytes(d.Bytes))
+		printFilled(p, r)
+		printReadFill(p, r)
+		p.Line("  ", p.Paint(layout.Bold, sumUp(r, p.Width-3)))
 		return
 	}
 	if !r.Says("load.acked_per_s") && !r.Says("delivery.delivered_per_s") {
 		return // an imported run that has times alone
 	}
-	p.heading("Books", " of the measured window, in records")
+	p.Heading("Books", " of the measured window, in records")
 	equations := []equation{
 		{"scheduled", l.Scheduled, []term{{l.Admitted, "admitted"}, {l.Deferred, "deferred"}, {l.Shed, "shed"}}},
 		{"admitted", l.Admitted, []term{{l.Acked, "acked"}, {l.Failed, "failed"}, {l.Unknown, "unknown"}}},
@@ -48,12 +49,12 @@ func (p *page) books(r *result.Run) {
 			equations[i].name = fmt.Sprintf("acked × %d", copies(r))
 		}
 	}
-	p.equations(equations)
-	p.rates(r)
-	p.bounded("volume", "load.volume", l.VolumeBoundedBytes, r)
-	p.filled(r)
-	p.oddities(l, d)
-	p.line("  ", p.paint(bold, sumUp(r, p.width-3)))
+	printEquations(p, equations)
+	printRates(p, r)
+	printBounded(p, "volume", "load.volume", l.VolumeBoundedBytes, r)
+	printFilled(p, r)
+	printOddities(p, l, d)
+	p.Line("  ", p.Paint(layout.Bold, sumUp(r, p.Width-3)))
 }
 
 // copies is how often each acked record is to be delivered: once to each group.
@@ -80,8 +81,8 @@ func told(r *result.Run, all []equation) []equation {
 	})
 }
 
-// equations prints sums in columns, numbers to the right and names to the left.
-func (p *page) equations(all []equation) {
+// printEquations prints sums in columns, numbers to the right and names to the left.
+func printEquations(p *layout.Page, all []equation) {
 	var total int
 	var numbers, names []int
 	for _, e := range all {
@@ -97,31 +98,31 @@ func (p *page) equations(all []equation) {
 	const label, sign = 16, "  =  "
 	for _, e := range all {
 		b := strings.Builder{}
-		b.WriteString(pad("  "+e.name, label) + padLeft(unit.Count(e.total), total) + sign)
-		sum, used := int64(0), label+total+columns(sign)
+		b.WriteString(layout.Pad("  "+e.name, label) + layout.PadLeft(unit.Count(e.total), total) + sign)
+		sum, used := int64(0), label+total+layout.Columns(sign)
 		for i, t := range e.terms {
-			text := padLeft(unit.Count(t.n), numbers[i]) + " " + pad(t.name, names[i])
+			text := layout.PadLeft(unit.Count(t.n), numbers[i]) + " " + layout.Pad(t.name, names[i])
 			if i > 0 {
 				text = "  +  " + text
 			}
-			if used += columns(text); used > p.width {
-				p.line(b.String())
+			if used += layout.Columns(text); used > p.Width {
+				p.Line(b.String())
 				b.Reset()
 				b.WriteString(strings.Repeat(" ", label+total))
-				used = label + total + columns(text)
+				used = label + total + layout.Columns(text)
 			}
 			b.WriteString(text)
 			sum += t.n
 		}
-		p.line(b.String())
+		p.Line(b.String())
 		if sum != e.total {
-			p.line(strings.Repeat(" ", label), p.paint(red, "≠ out by "+unit.Count(sum-e.total)))
+			p.Line(strings.Repeat(" ", label), p.Paint(layout.Red, "≠ out by "+unit.Count(sum-e.total)))
 		}
 	}
 }
 
-// rates prints what the books are in time and bytes.
-func (p *page) rates(r *result.Run) {
+// printRates prints what the books are in time and bytes.
+func printRates(p *layout.Page, r *result.Run) {
 	l, d := r.Load, r.Delivery
 	offered, acked, delivered := unit.PerSecond(l.OfferedPerS)+" offered", unit.PerSecond(l.AckedPerS)+" acked", unit.PerSecond(d.DeliveredPerS)+" delivered"
 	if l.ClosedLoop || !r.Says("load.offered_per_s") {
@@ -133,39 +134,39 @@ func (p *page) rates(r *result.Run) {
 	if r.Consumer.Members == 0 && (r.Run.Imported == nil || !r.Says("delivery.delivered_per_s")) {
 		delivered = ""
 	}
-	p.labelled("per second", list(offered, acked, delivered))
+	p.Labelled("per second", layout.List(offered, acked, delivered))
 	bytes := ""
 	if r.Says("load.bytes") {
 		bytes = unit.Bytes(l.Bytes) + " acked"
 	}
 	if l.WireBytes != nil {
-		bytes = list(bytes, unit.Bytes(*l.WireBytes)+" written to sockets")
+		bytes = layout.List(bytes, unit.Bytes(*l.WireBytes)+" written to sockets")
 	}
 	if bytes != "" {
-		p.labelled("bytes", bytes)
+		p.Labelled("bytes", bytes)
 	}
 }
 
-// oddities prints what should not be there, and says so when nothing was.
-func (p *page) oddities(l result.Load, d result.Delivery) {
+// printOddities prints what should not be there, and says so when nothing was.
+func printOddities(p *layout.Page, l result.Load, d result.Delivery) {
 	if d.Checked {
-		found := list(count(d.Duplicates, "duplicate"), unit.Count(d.Reordered)+" reordered")
+		found := layout.List(count(d.Duplicates, "duplicate"), unit.Count(d.Reordered)+" reordered")
 		if d.UnackedDelivered > 0 {
-			found = list(found, unit.Count(d.UnackedDelivered)+" delivered though failed or unknown")
+			found = layout.List(found, unit.Count(d.UnackedDelivered)+" delivered though failed or unknown")
 		}
 		if d.Foreign > 0 {
-			found = list(found, unit.Count(d.Foreign)+" foreign")
+			found = layout.List(found, unit.Count(d.Foreign)+" foreign")
 		}
-		p.labelled("checks", found)
+		p.Labelled("checks", found)
 	}
 	if len(d.LostRanges) > 0 {
-		p.styled(red, "lost", lostRanges(d.LostRanges))
+		p.Styled(layout.Red, "lost", lostRanges(d.LostRanges))
 	}
 	if reasons := byCount(l.ShedByReason); len(reasons) > 1 {
-		p.labelled("shed", words(list(reasons...)))
+		p.Labelled("shed", words(layout.List(reasons...)))
 	}
 	if errors := byCount(l.Errors); len(errors) > 0 {
-		p.styled(yellow, "errors", list(errors...))
+		p.Styled(layout.Yellow, "errors", layout.List(errors...))
 	}
 }
 
@@ -174,7 +175,7 @@ func lostRanges(ranges []result.LostRange) string {
 	var parts []string
 	for i, r := range ranges {
 		if i == rangesShown {
-			return list(append(parts, fmt.Sprintf("and %d more in %s", len(ranges)-i, result.SummaryFile))...)
+			return layout.List(append(parts, fmt.Sprintf("and %d more in %s", len(ranges)-i, result.SummaryFile))...)
 		}
 		sequence := fmt.Sprint(r.From)
 		if r.To != r.From {
@@ -182,7 +183,7 @@ func lostRanges(ranges []result.LostRange) string {
 		}
 		parts = append(parts, fmt.Sprintf("producer %d partition %d: %s", r.Producer, r.Partition, sequence))
 	}
-	return list(parts...)
+	return layout.List(parts...)
 }
 
 // byCount prints the largest counters with their names, and passes over those
@@ -243,7 +244,7 @@ func sumUp(r *result.Run, width int) string {
 			text += ", " + share(t.n, t.of) + " " + t.name
 		}
 	}
-	if columns(text) > width {
+	if layout.Columns(text) > width {
 		text = share(d.Unique, due) + " of the scheduled was delivered; the rest is in the books above"
 	}
 	return text + "."

@@ -6,24 +6,25 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// bottleneck says in one line what kept the run from more, and below it what else was
+// printBottleneck says in one line what kept the run from more, and below it what else was
 // used.
-func (p *page) bottleneck(r *result.Run) {
+func printBottleneck(p *layout.Page, r *result.Run) {
 	if r.Bottleneck == nil {
 		return
 	}
-	p.line()
+	p.Line()
 	const lead = "Bottleneck: "
-	for i, line := range wrapWords(limitedBy(*r.Bottleneck), p.width-len(lead)) {
+	for i, line := range layout.WrapWords(limitedBy(*r.Bottleneck), p.Width-len(lead)) {
 		if i == 0 {
-			p.line(p.paint(bold, lead), line)
+			p.Line(p.Paint(layout.Bold, lead), line)
 			continue
 		}
-		p.line(pad("", 2), line)
+		p.Line(layout.Pad("", 2), line)
 	}
-	p.remarks(besideBottleneck(*r.Bottleneck))
+	printRemarks(p, besideBottleneck(*r.Bottleneck))
 }
 
 // limitedBy is the bottleneck with its evidence.
@@ -36,7 +37,7 @@ const usedShown = 5
 // besideBottleneck is what can be done about it, and how far others were used.
 func besideBottleneck(b result.Bottleneck) (all []remark) {
 	if b.Remedy != "" {
-		all = append(all, remark{plain, "remedy", b.Remedy})
+		all = append(all, remark{layout.Plain, "remedy", b.Remedy})
 	}
 	var others []string
 	for _, r := range b.Resources {
@@ -45,15 +46,15 @@ func besideBottleneck(b result.Bottleneck) (all []remark) {
 		}
 	}
 	if len(others) > 0 {
-		all = append(all, remark{plain, "used besides", list(others...)})
+		all = append(all, remark{layout.Plain, "used besides", layout.List(others...)})
 	}
 	return all
 }
 
-// bottleneck is the same as a section.
-func (m *markdown) bottleneck(r *result.Run) {
+// markdownBottleneck is the same as a section.
+func markdownBottleneck(m *layout.Markdown, r *result.Run) {
 	if b := r.Bottleneck; b != nil {
-		m.remarks("Bottleneck: "+prose(limitedBy(*b)), besideBottleneck(*b))
+		markdownRemarks(m, "Bottleneck: "+layout.Prose(limitedBy(*b)), besideBottleneck(*b))
 	}
 }
 
@@ -62,7 +63,7 @@ func requests(c *result.Clients) string {
 	if c == nil {
 		return ""
 	}
-	return list(requestsOf("produce", c.Produce), requestsOf("fetch", c.Fetch))
+	return layout.List(requestsOf("produce", c.Produce), requestsOf("fetch", c.Fetch))
 }
 
 func requestsOf(kind string, c *result.ClientRequests) string {
@@ -92,11 +93,11 @@ func stored(s *result.Storage) string {
 	if s.WireBytesPerRecord != nil {
 		wire = decimals(*s.WireBytesPerRecord, 1) + " B a record on the wire"
 	}
-	return list(text, behind, each, ratio, wire)
+	return layout.List(text, behind, each, ratio, wire)
 }
 
-// devices says what the machine's disks and networks did.
-func (p *page) devices(h *result.HostUse) {
+// printDevices says what the machine's disks and networks did.
+func printDevices(p *layout.Page, h *result.HostUse) {
 	if h == nil {
 		return
 	}
@@ -115,52 +116,52 @@ func (p *page) devices(h *result.HostUse) {
 		networks = append(networks, fmt.Sprintf("%s %s sent, %s received", n.Name, unit.Bytes(n.SentBytes), unit.Bytes(n.ReceivedBytes)))
 	}
 	if len(disks) > 0 {
-		p.labelled("disks", list(disks...))
+		p.Labelled("disks", layout.List(disks...))
 	}
 	if len(networks) > 0 {
-		p.labelled("networks", list(networks...))
+		p.Labelled("networks", layout.List(networks...))
 	}
 	if h.PageCacheBytes != nil && h.DirtyPeakBytes != nil {
 		pressure := ""
 		if h.IOPressureRatio != nil {
 			pressure = "I/O pressure " + wholePercent(*h.IOPressureRatio)
 		}
-		p.labelled("page cache", list(unit.Bytes(*h.PageCacheBytes), "at most "+unit.Bytes(*h.DirtyPeakBytes)+" to be written", pressure))
+		p.Labelled("page cache", layout.List(unit.Bytes(*h.PageCacheBytes), "at most "+unit.Bytes(*h.DirtyPeakBytes)+" to be written", pressure))
 	}
 }
 
 // requestTypes are those whose times are shown: what carries records, and commits.
 var requestTypes = []string{"Produce", "FetchConsumer", "FetchFollower", "OffsetCommit"}
 
-// brokerRequests is a table of where the brokers' requests spent their time.
-func (p *page) brokerRequests(brokers []result.Broker) {
+// printBrokerRequests is a table of where the brokers' requests spent their time.
+func printBrokerRequests(p *layout.Page, brokers []result.Broker) {
 	rows := requestRows(brokers)
 	if len(rows) == 0 {
 		return
 	}
-	t := table{gap: 2, rows: [][]string{
+	t := layout.Table{Gap: 2, Rows: [][]string{
 		{"", "", "", "request", "in the", "other", "", "response", "being"},
 		{"  broker", "a second", "total", "queue", "handler", "brokers", "quota", "queue", "sent"},
 	}}
 	for _, row := range rows {
-		t.add(append([]string{"  " + row[0]}, row[1:]...)...)
+		t.Add(append([]string{"  " + row[0]}, row[1:]...)...)
 	}
-	p.heading("Requests at the brokers", ", mean times")
-	for _, part := range t.within(p.width) {
-		for _, line := range part.lines() {
-			p.line(line)
+	p.Heading("Requests at the brokers", ", mean times")
+	for _, part := range t.Within(p.Width) {
+		for _, line := range part.Text() {
+			p.Line(line)
 		}
 	}
 }
 
-// brokerRequests is the same table: Markdown scrolls where a terminal wraps.
-func (m *markdown) brokerRequests(brokers []result.Broker) {
+// markdownBrokerRequests is the same table: Markdown scrolls where a terminal wraps.
+func markdownBrokerRequests(m *layout.Markdown, brokers []result.Broker) {
 	rows := requestRows(brokers)
 	if len(rows) == 0 {
 		return
 	}
 	head := []string{"Requests, mean times", "a second", "total", "request queue", "in the handler", "other brokers", "quota", "response queue", "being sent"}
-	m.table(table{rows: append([][]string{head}, rows...)})
+	m.Table(layout.Table{Rows: append([][]string{head}, rows...)})
 }
 
 // requestRows are the requests that are shown, broker by broker: the type, the rate, and
@@ -195,7 +196,7 @@ func ownAccount(m *result.BrokerMetrics) string {
 	if m == nil {
 		return ""
 	}
-	return list(idleness("handlers", m.HandlerIdleRatio, m.HandlerIdleRatioMin), idleness("network threads", m.NetworkIdleRatio, m.NetworkIdleRatioMin),
+	return layout.List(idleness("handlers", m.HandlerIdleRatio, m.HandlerIdleRatioMin), idleness("network threads", m.NetworkIdleRatio, m.NetworkIdleRatioMin),
 		collected(m), heap(m), underReplicated(m))
 }
 

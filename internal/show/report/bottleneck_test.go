@@ -7,6 +7,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
+	"kafkabench.example/kafka-bench/internal/show/layout"
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
@@ -61,7 +62,7 @@ func TestTextOfFollowersBehind(t *testing.T) {
 }
 
 func TestTextOfTheBottleneck(t *testing.T) {
-	for name, width := range map[string]int{"bottleneck": report.Width, "bottleneck-80": 80} {
+	for name, width := range map[string]int{"bottleneck": layout.Width, "bottleneck-80": 80} {
 		got := text(t, limited(t), report.Options{Width: width})
 		screens(t, got, width, 88)
 		golden(t, name, got)

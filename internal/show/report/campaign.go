@@ -11,6 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/stats"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
+	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
 // CampaignDocument is the JSON document of a campaign: its question, the answer,
@@ -417,14 +418,5 @@ func (d *CampaignDocument) conclude(a Answer, value string, rest []contender) (s
 		return AnswerNone, fmt.Sprintf("No difference shown by %s: the %s of %s: %s. It is not told apart from any other.", title, most, best, value)
 	}
 	return AnswerNone, fmt.Sprintf("None is shown to be best by %s: the %s of %s: %s. It is not told apart from %s.",
-		title, most, best, value, enumerate(d.saidAll(a.Alike)))
-}
-
-// enumerate prints names: a, b and c.
-func enumerate(names []string) string {
-	last := len(names) - 1
-	if last <= 0 {
-		return strings.Join(names, "")
-	}
-	return strings.Join(names[:last], ", ") + " and " + names[last]
+		title, most, best, value, layout.Enumerate(d.saidAll(a.Alike)))
 }

@@ -8,88 +8,88 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result/figure"
+	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
 // markdown writes the campaign for a pull request.
 func (d *CampaignDocument) markdown(w io.Writer) error {
-	m := &markdown{}
+	m := &layout.Markdown{}
 	told := d.Answer.Name != "" // below its table
 	if told {
-		m.line("### ", prose(cmp.Or(d.Campaign.Question, d.Campaign.Name)))
+		m.Line("### ", layout.Prose(cmp.Or(d.Campaign.Question, d.Campaign.Name)))
 	} else {
-		m.line("### ", prose(d.Answer.Sentence))
+		m.Line("### ", layout.Prose(d.Answer.Sentence))
 	}
 	if d.Campaign.Question != "" && !told {
-		m.paragraph("**", prose(d.Campaign.Question), "**")
+		m.Paragraph("**", layout.Prose(d.Campaign.Question), "**")
 	}
 	if by := d.Answer.rankedBy(); by != "" {
-		m.paragraph(prose("Ranked by " + by + "."))
+		m.Paragraph(layout.Prose("Ranked by " + by + "."))
 	}
-	m.paragraph(prose(d.state()))
+	m.Paragraph(layout.Prose(d.state()))
 	switch all := d.variants(); {
 	case d.Search != nil:
-		m.search(d)
+		markdownSearch(m, d)
 	case told:
-		m.answerTable(d)
+		markdownAnswerTable(m, d)
 	case underBackpressure(all):
-		m.comparison(all)
-		m.campaignAgainst(d)
+		markdownComparison(m, all)
+		markdownCampaignAgainst(m, d)
 	default:
-		m.cells(d)
-		m.campaignAgainst(d)
+		markdownCells(m, d)
+		markdownCampaignAgainst(m, d)
 	}
 	found, warnings := d.sentences()
 	for i := range found {
-		found[i] = prose(found[i])
+		found[i] = layout.Prose(found[i])
 	}
 	for _, warning := range warnings {
-		found = append(found, "⚠️ "+prose(warning))
+		found = append(found, "⚠️ "+layout.Prose(warning))
 	}
-	m.list(found)
-	_, err := io.WriteString(w, m.b.String())
-	return err
+	m.List(found)
+	return m.Print(w)
 }
 
-// search writes what a search has tried.
-func (m *markdown) search(d *CampaignDocument) {
+// markdownSearch writes what a search has tried.
+func markdownSearch(m *layout.Markdown, d *CampaignDocument) {
 	if len(d.Search.Expectations) > 0 {
-		m.paragraph("A rate holds if ", code(strings.Join(d.Search.Expectations, ", ")), ".")
+		m.Paragraph("A rate holds if ", layout.Code(strings.Join(d.Search.Expectations, ", ")), ".")
 	}
 	metric := words(d.Search.ResponseMetric)
-	t := table{left: map[int]bool{1: true, 6: true}, rows: [][]string{{"Probe", "Phase", "Offered", "Acked", metric + " p50", "p99", "Outcome"}}}
+	t := layout.Table{Left: map[int]bool{1: true, 6: true}, Rows: [][]string{{"Probe", "Phase", "Offered", "Acked", metric + " p50", "p99", "Outcome"}}}
 	for i, probe := range d.Search.Probes {
-		t.add(integer(int64(i+1)), probe.Phase, offeredBy(probe), unit.PerSecond(probe.AckedPerS),
+		t.Add(integer(int64(i+1)), probe.Phase, offeredBy(probe), unit.PerSecond(probe.AckedPerS),
 			optionalNanos(probe.ResponseP50Ns), optionalNanos(probe.ResponseP99Ns),
-			prose(strings.Join(append([]string{outcomeOf(probe)}, probe.Failures...), "; ")))
+			layout.Prose(strings.Join(append([]string{outcomeOf(probe)}, probe.Failures...), "; ")))
 	}
-	m.table(t)
+	m.Table(t)
 	var items []string
 	for _, caveat := range d.Search.Caveats {
-		items = append(items, "⚠️ "+prose(caveat))
+		items = append(items, "⚠️ "+layout.Prose(caveat))
 	}
-	m.list(items)
+	m.List(items)
 }
 
-// cells writes one table: Markdown scrolls where a terminal would wrap.
-func (m *markdown) cells(d *CampaignDocument) {
+// markdownCells writes one table: Markdown scrolls where a terminal would wrap.
+func markdownCells(m *layout.Markdown, d *CampaignDocument) {
 	shown, same := d.varying()
-	t := table{left: map[int]bool{}, rows: [][]string{{prose(d.axes()), "Runs"}}}
+	t := layout.Table{Left: map[int]bool{}, Rows: [][]string{{layout.Prose(d.axes()), "Runs"}}}
 	for _, f := range shown {
-		t.rows[0] = append(t.rows[0], f.Title)
+		t.Rows[0] = append(t.Rows[0], f.Title)
 	}
 	for i := range d.Cells {
-		t.add(d.Cells[i].row(d, shown)...)
+		t.Add(d.Cells[i].row(d, shown)...)
 	}
-	m.table(t)
-	m.paragraph(prose(strings.Join(d.legend("in parentheses"), " ")))
+	m.Table(t)
+	m.Paragraph(layout.Prose(strings.Join(d.legend("in parentheses"), " ")))
 	if len(same) > 0 {
-		m.paragraph("The same in every run: ", prose(strings.Join(same, ", ")), ".")
+		m.Paragraph("The same in every run: ", layout.Prose(strings.Join(same, ", ")), ".")
 	}
 }
 
 // row is the cell's: medians with what bounds them, the best one bold.
 func (c *CellDocument) row(d *CampaignDocument, shown []figure.Figure) []string {
-	name := prose(c.label)
+	name := layout.Prose(c.label)
 	if d.Answer.Status == AnswerBest && c.label == d.Answer.Best {
 		name = "**" + name + "**"
 	}
@@ -111,12 +111,12 @@ func (d *CampaignDocument) sheets() sheets {
 }
 
 // cellSheet has a row for each cell and figure.
-func (d *CampaignDocument) cellSheet() sheet {
-	s := sheet{head: []string{"cell"}}
+func (d *CampaignDocument) cellSheet() layout.Table {
+	s := layout.Table{Rows: [][]string{{"cell"}}}
 	for _, axis := range d.Axes {
-		s.head = append(s.head, axis.Path)
+		s.Rows[0] = append(s.Rows[0], axis.Path)
 	}
-	s.head = append(s.head, "runs", "valid_runs", "figure", "unit", "n", "median", "median_low", "median_high", "confidence", "min", "max", "mean", "stddev")
+	s.Rows[0] = append(s.Rows[0], "runs", "valid_runs", "figure", "unit", "n", "median", "median_low", "median_high", "confidence", "min", "max", "mean", "stddev")
 	for _, cell := range d.Cells {
 		values := make([]string, len(d.Axes))
 		copy(values, cell.Values)
@@ -126,7 +126,7 @@ func (d *CampaignDocument) cellSheet() sheet {
 				continue
 			}
 			row := append([]string{cell.Name}, values...)
-			s.add(append(row, integer(int64(len(cell.Runs))), integer(int64(cell.Valid)), f.Name, unitOf(f),
+			s.Add(append(row, integer(int64(len(cell.Runs))), integer(int64(cell.Valid)), f.Name, unitOf(f),
 				integer(int64(r.N)), optional(r.Median), optional(r.Low), optional(r.High), raw(r.Reached),
 				optional(r.Min), optional(r.Max), optional(r.Mean), optional(r.Stddev))...)
 		}
@@ -134,10 +134,10 @@ func (d *CampaignDocument) cellSheet() sheet {
 	return s
 }
 
-func (d *CampaignDocument) probeSheet() sheet {
-	s := sheet{head: []string{"probe", "phase", "offered_per_s", "acked_per_s", "response_p50_ns", "response_p99_ns", "passed", "stalled", "limit", "failures"}}
+func (d *CampaignDocument) probeSheet() layout.Table {
+	s := layout.Table{Rows: [][]string{{"probe", "phase", "offered_per_s", "acked_per_s", "response_p50_ns", "response_p99_ns", "passed", "stalled", "limit", "failures"}}}
 	for i, p := range d.Search.Probes {
-		s.add(integer(int64(i+1)), p.Phase, raw(p.OfferedPerS), raw(p.AckedPerS), optional(p.ResponseP50Ns), optional(p.ResponseP99Ns),
+		s.Add(integer(int64(i+1)), p.Phase, raw(p.OfferedPerS), raw(p.AckedPerS), optional(p.ResponseP50Ns), optional(p.ResponseP99Ns),
 			flag(p.Passed), flag(p.Stalled), p.Limit, strings.Join(p.Failures, "; "))
 	}
 	return s

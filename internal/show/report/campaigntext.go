@@ -12,6 +12,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
+	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
 // Campaign writes the report of a campaign in the format of o: its question and
@@ -38,43 +39,41 @@ func Campaign(w io.Writer, c *result.RecordedCampaign, o Options) error {
 }
 
 func (d *CampaignDocument) text(w io.Writer, o Options) error {
-	p := newPage(o)
+	p := layout.NewPage(o.Width, o.Colour)
 	if d.Campaign.Question != "" {
-		p.labelled("Question", d.Campaign.Question)
+		p.Labelled("Question", d.Campaign.Question)
 	}
 	switch {
 	case d.Search != nil:
-		p.search(d.Search)
-		p.line()
+		printSearch(p, d.Search)
+		p.Line()
 	case d.Answer.Name != "": // below its table
 	default:
-		p.styled(bold, "Answer", d.Answer.Sentence)
+		p.Styled(layout.Bold, "Answer", d.Answer.Sentence)
 		if by := d.Answer.rankedBy(); by != "" {
-			p.labelled("Ranked by", by)
+			p.Labelled("Ranked by", by)
 		}
-		p.line()
+		p.Line()
 	}
-	for _, line := range wrap(d.state(), p.width) {
-		p.line(line)
-	}
+	p.Text(0, d.state())
 	switch all := d.variants(); {
 	case d.Search != nil:
 	case d.Answer.Name != "":
-		p.answerTable(d)
+		printAnswerTable(p, d)
 	case underBackpressure(all):
-		p.line()
-		p.comparison(all)
-		p.campaignAgainst(d)
+		p.Line()
+		printComparison(p, all)
+		printCampaignAgainst(p, d)
 	default:
 		d.cells(p)
-		p.campaignAgainst(d)
+		printCampaignAgainst(p, d)
 	}
 	d.caveats(p)
 	if d.pictured() {
-		p.pictures(d.variants())
+		printPictures(p, d.variants())
 	}
-	p.heading("Files", " in "+d.Dir+", and its runs beside it")
-	return p.writeTo(w)
+	p.Heading("Files", " in "+d.Dir+", and its runs beside it")
+	return p.Print(w)
 }
 
 // picturedCells bounds the pictures of the lag: more would be pages.
@@ -108,26 +107,24 @@ func (d *CampaignDocument) state() string {
 	if d.Campaign.FinishedAt.IsZero() {
 		resume = "NOT FINISHED, can be resumed"
 	}
-	return list(d.Campaign.Name, runs, order, d.Campaign.StartedAt.UTC().Format("2006-01-02 15:04 UTC"),
+	return layout.List(d.Campaign.Name, runs, order, d.Campaign.StartedAt.UTC().Format("2006-01-02 15:04 UTC"),
 		"kafka-bench "+d.Campaign.Tool.Version, Methods(d.among()), resume)
 }
 
 // cells is the table of cells and figures: numbers of one figure stand below each
 // other, where eyes compare them.
-func (d *CampaignDocument) cells(p *page) {
+func (d *CampaignDocument) cells(p *layout.Page) {
 	shown, same := d.varying()
 	if len(shown) > 0 {
-		p.line()
-		p.table(d.table(shown), headLines)
-		p.line()
+		p.Line()
+		p.Table(d.table(shown), headLines)
+		p.Line()
 	}
 	for _, line := range d.legend("below them") {
-		for _, part := range wrap(line, p.width) {
-			p.line(part)
-		}
+		p.Text(0, line)
 	}
 	if len(same) > 0 {
-		p.labelled("all alike", list(same...))
+		p.Labelled("all alike", layout.List(same...))
 	}
 }
 
@@ -141,7 +138,7 @@ const (
 // headOfColumn breaks a title into lines, so that its last is the lowest.
 func headOfColumn(title string) [headLines]string {
 	var head [headLines]string
-	lines := wrapWords(title, headColumns)
+	lines := layout.WrapWords(title, headColumns)
 	for len(lines) > headLines {
 		lines = append(lines[:headLines-1], strings.Join(lines[headLines-1:], " "))
 	}
@@ -170,8 +167,8 @@ func (d *CampaignDocument) varying() (shown []figure.Figure, same []string) {
 
 // table has a row of medians for each cell, and below it one with what bounds
 // them where runs were repeated.
-func (d *CampaignDocument) table(shown []figure.Figure) table {
-	t := table{gap: 3}
+func (d *CampaignDocument) table(shown []figure.Figure) layout.Table {
+	t := layout.Table{Gap: 3}
 	heads := make([][headLines]string, len(shown))
 	for i, f := range shown {
 		heads[i] = headOfColumn(f.Title)
@@ -181,7 +178,7 @@ func (d *CampaignDocument) table(shown []figure.Figure) table {
 		for _, head := range heads {
 			row = append(row, head[line])
 		}
-		t.add(row...)
+		t.Add(row...)
 	}
 	for _, cell := range d.Cells {
 		medians, bounds, bounded := []string{cell.label, cell.runs()}, []string{"", ""}, false
@@ -190,9 +187,9 @@ func (d *CampaignDocument) table(shown []figure.Figure) table {
 			medians, bounds = append(medians, cell.mark(r, r.median(f))), append(bounds, r.interval(f))
 			bounded = bounded || r.interval(f) != ""
 		}
-		t.add(medians...)
+		t.Add(medians...)
 		if bounded {
-			t.add(bounds...)
+			t.Add(bounds...)
 		}
 	}
 	return t
@@ -283,17 +280,17 @@ func (d *CampaignDocument) variants() (all []variant) {
 }
 
 // caveats is what a reader of the table should know with it.
-func (d *CampaignDocument) caveats(p *page) {
+func (d *CampaignDocument) caveats(p *layout.Page) {
 	sentences, warnings := d.sentences()
 	if len(sentences)+len(warnings) == 0 {
 		return
 	}
-	p.heading("What it shows", "")
+	p.Heading("What it shows", "")
 	for _, s := range sentences {
-		p.notice(plain, s)
+		p.Item(layout.Plain, s)
 	}
 	for _, s := range warnings {
-		p.notice(yellow, s)
+		p.Item(layout.Yellow, s)
 	}
 }
 
@@ -354,9 +351,9 @@ func (d *CampaignDocument) warned() (warnings []string) {
 		}
 	}
 	for _, w := range all {
-		of := enumerate(w.of)
+		of := layout.Enumerate(w.of)
 		if len(w.of) > footnoteNames {
-			of = enumerate(append(slices.Clone(w.of[:footnoteNames]), fmt.Sprintf("%d more", len(w.of)-footnoteNames)))
+			of = layout.Enumerate(append(slices.Clone(w.of[:footnoteNames]), fmt.Sprintf("%d more", len(w.of)-footnoteNames)))
 		}
 		if len(w.of) == len(d.Cells) && len(w.of) > 1 {
 			of = "All"

@@ -10,6 +10,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result/figure"
+	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
 // Write writes the comparison in the format of o.
@@ -79,10 +80,10 @@ func (f *ComparedFigure) needs() int {
 }
 
 func (c *Comparison) text(w io.Writer, o Options) error {
-	p := newPage(o)
+	p := layout.NewPage(o.Width, o.Colour)
 	for _, a := range c.Against {
-		for _, line := range wrap(a.summary(), p.width) {
-			p.line(p.paint(bold, line))
+		for _, line := range layout.Wrap(a.summary(), p.Width) {
+			p.Line(p.Paint(layout.Bold, line))
 		}
 	}
 	c.subjects(p)
@@ -90,29 +91,25 @@ func (c *Comparison) text(w io.Writer, o Options) error {
 		c.settings(p, &c.Against[i])
 		c.figureTable(p, &c.Against[i])
 	}
-	p.line()
+	p.Line()
 	for _, sentence := range c.legend() {
-		for _, line := range wrap(sentence, p.width) {
-			p.line(line)
-		}
+		p.Text(0, sentence)
 	}
 	c.checks(p)
-	return p.writeTo(w)
+	return p.Print(w)
 }
 
 // subjects says what is compared, and what speaks against it.
-func (c *Comparison) subjects(p *page) {
-	p.line()
+func (c *Comparison) subjects(p *layout.Page) {
+	p.Line()
 	for i, s := range c.samples {
-		for k, line := range wrap(s.Label, p.width-5) {
-			p.line([]string{"  " + letter(i) + "  ", "     "}[min(k, 1)], p.paint(bold, line))
+		for k, line := range layout.Wrap(s.Label, p.Width-5) {
+			p.Line([]string{"  " + letter(i) + "  ", "     "}[min(k, 1)], p.Paint(layout.Bold, line))
 		}
-		for _, line := range wrap(list(s.described(), s.when()), p.width-5) {
-			p.line("     ", line)
-		}
+		p.Text(5, layout.List(s.described(), s.when()))
 	}
 	for _, warning := range c.Warnings {
-		p.notice(yellow, warning)
+		p.Item(layout.Yellow, warning)
 	}
 }
 
@@ -134,50 +131,41 @@ func between(first, last time.Time, layout string) string {
 	return from + " to " + to
 }
 
-// notice prints a sentence as an item of a list.
-func (p *page) notice(style, text string) {
-	for i, part := range wrap(text, p.width-4) {
-		p.line([]string{"  - ", "    "}[min(i, 1)], p.paint(style, part))
-	}
-}
-
 // settings lists what differs, and nothing else.
-func (c *Comparison) settings(p *page, a *Against) {
+func (c *Comparison) settings(p *layout.Page, a *Against) {
 	if shown := a.told(a.Configuration); len(shown) > 0 {
-		p.heading("Configuration", ", where "+a.Letter+" differs from A")
-		p.differences(plain, shown)
+		p.Heading("Configuration", ", where "+a.Letter+" differs from A")
+		printDifferences(p, layout.Plain, shown)
 	} else if len(a.Configuration) == 0 {
-		p.heading("Configuration", ": "+a.Letter+" was asked for the same as A")
+		p.Heading("Configuration", ": "+a.Letter+" was asked for the same as A")
 	}
 	if shown := a.told(a.Clients); len(shown) > 0 {
-		p.heading("Client settings", ", where the clients of "+a.Letter+" were in effect set differently")
-		p.differences(plain, shown)
+		p.Heading("Client settings", ", where the clients of "+a.Letter+" were in effect set differently")
+		printDifferences(p, layout.Plain, shown)
 	}
 	if shown := a.told(a.Hidden); len(shown) > 0 {
-		p.heading("Different as well", ", though no scenario asks for it")
-		p.differences(yellow, shown)
+		p.Heading("Different as well", ", though no scenario asks for it")
+		printDifferences(p, layout.Yellow, shown)
 	}
 	if text := a.untold(); text != "" {
-		p.line()
-		for _, line := range wrap(text, p.width) {
-			p.line(line)
-		}
+		p.Line()
+		p.Text(0, text)
 	}
 }
 
-func (p *page) differences(style string, all []Difference) {
+func printDifferences(p *layout.Page, style string, all []Difference) {
 	width := 0
 	for _, d := range all {
-		width = max(width, columns(d.Name))
+		width = max(width, layout.Columns(d.Name))
 	}
 	for _, d := range all {
-		lines := wrap(d.text(), max(p.width-width-4, 20))
+		lines := layout.Wrap(d.text(), max(p.Width-width-4, 20))
 		for i, line := range lines {
 			name := ""
 			if i == 0 {
 				name = d.Name
 			}
-			p.line("  ", pad(name, width), "  ", p.paint(style, line))
+			p.Line("  ", layout.Pad(name, width), "  ", p.Paint(style, line))
 		}
 	}
 }
@@ -195,37 +183,35 @@ func (d Difference) text() string {
 }
 
 // figureTable prints the figures by what is shown of them, the bad news first.
-func (c *Comparison) figureTable(p *page, a *Against) {
+func (c *Comparison) figureTable(p *layout.Page, a *Against) {
 	if len(a.Figures) == 0 {
 		return
 	}
-	p.line()
-	t := table{gap: 2, rows: [][]string{{a.Letter + " against A, medians", "A", a.Letter, "difference", "bounds", "p"}}}
+	p.Line()
+	t := layout.Table{Gap: 2, Rows: [][]string{{a.Letter + " against A, medians", "A", a.Letter, "difference", "bounds", "p"}}}
 	var groups []string
 	for _, word := range append(slices.Clone(wordOrder), sameInAll) {
 		for _, f := range a.Figures {
 			if f.Word == word && !f.constant() || word == sameInAll && f.constant() {
 				groups = append(groups, f.text())
-				t.add("  "+title(f.figure, p.width), f.A.median(f.figure), f.B.median(f.figure), f.change(), f.bounds(), f.p())
+				t.Add("  "+title(f.figure, p.Width), f.A.median(f.figure), f.B.median(f.figure), f.change(), f.bounds(), f.p())
 			}
 		}
 	}
-	t.squeeze(p.width)
-	lines := t.lines()
-	p.line(p.paint(bold, lines[0]))
+	t.Squeeze(p.Width)
+	lines := t.Text()
+	p.Line(p.Paint(layout.Bold, lines[0]))
 	for i, line := range lines[1:] {
 		if i == 0 || groups[i] != groups[i-1] {
-			p.line(p.paint(styleOf(groups[i]), capital(groups[i])))
+			p.Line(p.Paint(styleOf(groups[i]), capital(groups[i])))
 		}
-		p.line(line)
+		p.Line(line)
 	}
 	if plan := a.plan(); plan != "" {
-		for _, line := range wrap(plan, p.width) {
-			p.line(line)
-		}
+		p.Text(0, plan)
 	}
 	if len(a.Missing) > 0 {
-		p.line("Not in both, and not compared: ", strings.Join(a.Missing, ", "))
+		p.Line("Not in both, and not compared: ", strings.Join(a.Missing, ", "))
 	}
 }
 
@@ -250,25 +236,25 @@ func (a *Against) plan() string {
 	if len(each) == 0 {
 		return ""
 	}
-	return "Where none is shown, so many runs more of each would show a difference like the one seen four times in five, if it is real: " + enumerate(each) + "."
+	return "Where none is shown, so many runs more of each would show a difference like the one seen four times in five, if it is real: " + layout.Enumerate(each) + "."
 }
 
 func styleOf(word string) string {
 	switch word {
 	case WordWorse:
-		return red
+		return layout.Red
 	case WordBetter:
-		return green
+		return layout.Green
 	case WordNoDifference, sameInAll:
-		return plain
+		return layout.Plain
 	}
-	return bold
+	return layout.Bold
 }
 
 // title is a figure's, shortened for narrow pages: that a response is a time goes
 // without saying.
 func title(f figure.Figure, width int) string {
-	if width >= Width {
+	if width >= layout.Width {
 		return f.Title
 	}
 	return strings.NewReplacer("response time", "response", "service time", "service", " in the end,", ",").Replace(f.Title)
@@ -386,16 +372,14 @@ func percent(ratio float64) string {
 }
 
 // checks prints the conditions under which the comparison fails.
-func (c *Comparison) checks(p *page) {
+func (c *Comparison) checks(p *layout.Page) {
 	if len(c.Checks) == 0 {
 		return
 	}
-	p.heading("Fails if", "")
+	p.Heading("Fails if", "")
 	for _, check := range c.Checks {
-		word := map[string]string{CheckPassed: p.paint(green, "passed   "), CheckFailed: p.paint(red, "FAILED   "), CheckUndecided: p.paint(yellow, "UNDECIDED")}[check.Status]
-		p.line("  ", word, "  ", check.Letter, ": ", check.Condition)
-		for _, line := range wrap(check.Text, p.width-13) {
-			p.line(strings.Repeat(" ", 13), line)
-		}
+		word := map[string]string{CheckPassed: p.Paint(layout.Green, "passed   "), CheckFailed: p.Paint(layout.Red, "FAILED   "), CheckUndecided: p.Paint(layout.Yellow, "UNDECIDED")}[check.Status]
+		p.Line("  ", word, "  ", check.Letter, ": ", check.Condition)
+		p.Text(13, check.Text)
 	}
 }

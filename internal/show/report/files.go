@@ -5,11 +5,12 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// files says where to look further: in the files that are there.
-func (p *page) files(r *result.Recorded) {
-	p.heading("Files", " in "+r.Dir)
+// printFiles says where to look further: in the files that are there.
+func printFiles(p *layout.Page, r *result.Recorded) {
+	p.Heading("Files", " in "+r.Dir)
 	var files []string
 	for _, name := range r.Files {
 		switch i := r.Run.Run.Imported; {
@@ -22,17 +23,15 @@ func (p *page) files(r *result.Recorded) {
 		}
 		files = append(files, name)
 	}
-	for _, line := range wrap(list(files...), p.width-2) {
-		p.line("  ", line)
-	}
+	p.Text(2, layout.List(files...))
 }
 
-// unfinished tells of a run without a summary what its intervals saved. These
+// printUnfinished tells of a run without a summary what its intervals saved. These
 // are sums over every phase, warm-up included: no books were closed over them.
-func (p *page) unfinished(r *result.Recorded) {
-	p.heading("Until it stopped", ", warm-up included; no books were closed over these")
+func printUnfinished(p *layout.Page, r *result.Recorded) {
+	p.Heading("Until it stopped", ", warm-up included; no books were closed over these")
 	if len(r.Intervals) == 0 {
-		p.line("  no interval was recorded")
+		p.Line("  no interval was recorded")
 		return
 	}
 	var sum result.Interval
@@ -50,10 +49,10 @@ func (p *page) unfinished(r *result.Recorded) {
 		}
 	}
 	first, last := r.Intervals[0], r.Intervals[len(r.Intervals)-1]
-	p.labelled("time", fmt.Sprintf("from %s to %s of the run's time axis; it stopped in the phase %q", seconds(first.StartNs), seconds(last.EndNs), last.Phase))
-	p.labelled("records", list(
+	p.Labelled("time", fmt.Sprintf("from %s to %s of the run's time axis; it stopped in the phase %q", seconds(first.StartNs), seconds(last.EndNs), last.Phase))
+	p.Labelled("records", layout.List(
 		unit.Count(sum.Scheduled)+" scheduled", unit.Count(sum.Admitted)+" admitted", unit.Count(sum.Shed)+" shed",
 		unit.Count(sum.Acked)+" acked", unit.Count(sum.Failed)+" failed", unit.Count(sum.Unknown)+" unknown",
 		unit.Count(sum.Delivered)+" delivered"))
-	p.labelled("lag", fmt.Sprintf("peak %s, backlog %s when it stopped", count(peak, "record"), unit.Count(last.BacklogRecords)))
+	p.Labelled("lag", fmt.Sprintf("peak %s, backlog %s when it stopped", count(peak, "record"), unit.Count(last.BacklogRecords)))
 }

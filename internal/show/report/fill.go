@@ -6,55 +6,56 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// filled says what the topic was filled with before anything was measured.
-func (p *page) filled(r *result.Run) {
+// printFilled says what the topic was filled with before anything was measured.
+func printFilled(p *layout.Page, r *result.Run) {
 	f := r.Fill
 	if f == nil {
 		return
 	}
-	p.labelled("filled before", list(count(f.Records, "record"), unit.Bytes(f.Bytes),
+	p.Labelled("filled before", layout.List(count(f.Records, "record"), unit.Bytes(f.Bytes),
 		"in "+fromSeconds(f.TimeS), unit.PerSecond(f.AckedPerS)))
-	p.bounded("fill", "topic.fill", f.BoundedBytes, r)
+	printBounded(p, "fill", "topic.fill", f.BoundedBytes, r)
 	if missing := f.Failed + f.Unknown; missing > 0 {
-		p.styled(yellow, "", fmt.Sprintf("%s failed, and the fate of %s is unknown", unit.Count(f.Failed), unit.Count(f.Unknown)))
+		p.Styled(layout.Yellow, "", fmt.Sprintf("%s failed, and the fate of %s is unknown", unit.Count(f.Failed), unit.Count(f.Unknown)))
 	}
 }
 
-// bounded says what the disk made of a volume, or a fill, that the scenario asks for.
-func (p *page) bounded(label, key string, bytes int64, r *result.Run) {
+// printBounded says what the disk made of a volume, or a fill, that the scenario asks for.
+func printBounded(p *layout.Page, label, key string, bytes int64, r *result.Run) {
 	if bytes > 0 {
-		p.labelled(label, fmt.Sprintf("%s and not %s: the disk had no room for more", unit.Bytes(bytes), r.Scenario.Get(key)))
+		p.Labelled(label, fmt.Sprintf("%s and not %s: the disk had no room for more", unit.Bytes(bytes), r.Scenario.Get(key)))
 	}
 }
 
-// readFill prints the account of what was filled where it is all that there was to
+// printReadFill prints the account of what was filled where it is all that there was to
 // read.
-func (p *page) readFill(r *result.Run) {
+func printReadFill(p *layout.Page, r *result.Run) {
 	d := r.Delivery
 	if r.Fill == nil || !d.Checked {
 		return
 	}
-	p.equations([]equation{{"filled", copies(r) * r.Fill.Records, []term{
+	printEquations(p, []equation{{"filled", copies(r) * r.Fill.Records, []term{
 		{d.Unique - d.UnackedDelivered, "delivered"}, {d.Pending, "pending"}, {d.Lost, "lost"}, {d.Corrupt - d.CorruptUnplaced, "corrupt"},
 	}}})
-	p.oddities(r.Load, d)
+	printOddities(p, r.Load, d)
 }
 
 // offsetsShown bounds the partitions whose offsets are named.
 const offsetsShown = 12
 
-// offsets prints where the group stood in each partition when all was done: those
+// printOffsets prints where the group stood in each partition when all was done: those
 // that are behind, and else the first.
-func (p *page) offsets(l result.Lag) {
+func printOffsets(p *layout.Page, l result.Lag) {
 	behind := slices.DeleteFunc(slices.Clone(l.FinalPartitions), func(o result.PartitionOffsets) bool { return o.Lag == 0 })
 	shown := l.FinalPartitions
 	switch {
 	case len(shown) == 0:
 		return
 	case len(shown) > offsetsShown && len(behind) == 0:
-		p.labelled("offsets", fmt.Sprintf("committed up to the end in all %d partitions", len(shown)))
+		p.Labelled("offsets", fmt.Sprintf("committed up to the end in all %d partitions", len(shown)))
 		return
 	case len(shown) > offsetsShown:
 		shown = behind[:min(len(behind), offsetsShown)]
@@ -70,5 +71,5 @@ func (p *page) offsets(l result.Lag) {
 	if left := len(behind) - len(shown); left > 0 {
 		parts = append(parts, fmt.Sprintf("and %d partitions more that are behind", left))
 	}
-	p.labelled("committed", list(parts...))
+	p.Labelled("committed", layout.List(parts...))
 }

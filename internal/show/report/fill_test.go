@@ -5,6 +5,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
+	"kafkabench.example/kafka-bench/internal/show/layout"
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
@@ -28,6 +29,6 @@ func TestTextOfAFilledRun(t *testing.T) {
 		})
 	}
 	got := text(t, r, report.Options{})
-	screens(t, got, report.Width, 70)
+	screens(t, got, layout.Width, 70)
 	golden(t, "filled", got)
 }

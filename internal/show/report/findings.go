@@ -10,6 +10,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
+	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
 const (
@@ -113,7 +114,7 @@ func turnedAway(compared []variant) string {
 		return fmt.Sprintf("%s shed %s of what was offered: its times speak of the %s that it admitted, and of nothing else.",
 			one.name, unit.Percent(one.of(shedShare).median), unit.Percent(one.of(admittedShare).median))
 	}
-	return "Times speak of what was admitted, and of nothing else: of what was offered, " + enumerate(each) + "."
+	return "Times speak of what was admitted, and of nothing else: of what was offered, " + layout.Enumerate(each) + "."
 }
 
 // heldBack speaks of load that waited at the source.
@@ -198,7 +199,7 @@ func amongGated(trusted []variant) (sentences []string) {
 			if !math.IsInf(of, 1) && !math.IsInf(than, 1) && than > 0 {
 				sentence := fmt.Sprintf("%s's p99 is %s that of %s; %s.", v.name, times(of/than), first.name, shownByRanks(first.values(p99), v.values(p99)))
 				if len(others) > 0 {
-					sentence += " They differ in " + enumerate(others) + " as well."
+					sentence += " They differ in " + layout.Enumerate(others) + " as well."
 				}
 				sentences = append(sentences, sentence)
 			}

@@ -13,6 +13,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
+	"kafkabench.example/kafka-bench/internal/show/layout"
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
@@ -219,7 +220,7 @@ func TestText(t *testing.T) {
 			case c.run.Run.Backpressure != nil && c.run.Run.Finished():
 				lines = 77 // with a picture of what the gate was there for
 			}
-			screens(t, got, report.Width, lines)
+			screens(t, got, layout.Width, lines)
 			golden(t, c.name, got)
 			for _, width := range []int{80, 120} {
 				more := 10

@@ -16,6 +16,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
+	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
 // Histograms is what the histogram logs of runs hold: each tag's values, added up
@@ -241,7 +242,7 @@ func (h *Histograms) Write(w io.Writer, o Options) error {
 		if o.Table == "" {
 			o.Table = "histograms"
 		}
-		return sheets{"histograms": h.sheet}.write(w, o.Table)
+		return sheets{"histograms": h.table}.write(w, o.Table)
 	case AsJSON:
 		return writeJSON(w, h)
 	default:
@@ -250,31 +251,31 @@ func (h *Histograms) Write(w io.Writer, o Options) error {
 }
 
 func (h *Histograms) text(w io.Writer, o Options) error {
-	p := newPage(o)
+	p := layout.NewPage(o.Width, o.Colour)
 	for i, r := range h.Runs {
 		if i > 0 {
-			p.line()
+			p.Line()
 		}
-		p.line(p.paint(bold, r.Name), "  ", r.ID, "  ", filepath.Join(r.Dir, result.HistogramsFile))
+		p.Line(p.Paint(layout.Bold, r.Name), "  ", r.ID, "  ", filepath.Join(r.Dir, result.HistogramsFile))
 		if len(r.Tags) == 0 {
-			p.line("  it holds no values")
+			p.Line("  it holds no values")
 		}
 		for _, book := range r.books() {
-			p.heading(book.name, "")
-			p.distributions(book.times)
+			p.Heading(book.name, "")
+			printDistributions(p, book.times)
 			if thin(book.times) {
-				p.line("  ", unsupported)
+				p.Line("  ", unsupported)
 			}
 		}
-		p.line()
+		p.Line()
 		if len(r.Differences) == 0 {
-			p.line("The log agrees with run.json, within the resolution of a histogram (0.1 %).")
+			p.Line("The log agrees with run.json, within the resolution of a histogram (0.1 %).")
 		}
 		for _, text := range r.Differences {
-			p.notice(yellow, text)
+			p.Item(layout.Yellow, text)
 		}
 	}
-	return p.writeTo(w)
+	return p.Print(w)
 }
 
 // book is the times of one book.
@@ -302,33 +303,32 @@ func (r *RunHistograms) books() (all []book) {
 }
 
 func (h *Histograms) markdown(w io.Writer) error {
-	m := &markdown{}
+	m := &layout.Markdown{}
 	for i, r := range h.Runs {
 		if i > 0 {
-			m.line()
+			m.Line()
 		}
-		m.line("### ", prose(r.Name), " ", code(r.ID))
+		m.Line("### ", layout.Prose(r.Name), " ", layout.Code(r.ID))
 		for _, book := range r.books() {
-			m.paragraph("**", book.name, "**")
-			m.distributions(book.times)
+			m.Paragraph("**", book.name, "**")
+			markdownDistributions(m, book.times)
 		}
 		if len(r.Differences) == 0 {
-			m.paragraph("The log agrees with run.json, within the resolution of a histogram (0.1 %).")
+			m.Paragraph("The log agrees with run.json, within the resolution of a histogram (0.1 %).")
 		}
 		var items []string
 		for _, text := range r.Differences {
-			items = append(items, "⚠️ "+prose(text))
+			items = append(items, "⚠️ "+layout.Prose(text))
 		}
-		m.list(items)
+		m.List(items)
 	}
-	_, err := io.WriteString(w, m.b.String())
-	return err
+	return m.Print(w)
 }
 
-func (h *Histograms) sheet() sheet {
-	s := sheet{head: []string{"run", "name", "tag", "start_ns", "end_ns", "count", "highest_supported_percentile"}}
+func (h *Histograms) table() layout.Table {
+	s := layout.Table{Rows: [][]string{{"run", "name", "tag", "start_ns", "end_ns", "count", "highest_supported_percentile"}}}
 	for _, statistic := range statistics {
-		s.head = append(s.head, statistic.key+"_ns")
+		s.Rows[0] = append(s.Rows[0], statistic.key+"_ns")
 	}
 	for _, r := range h.Runs {
 		for _, t := range r.Tags {
@@ -341,7 +341,7 @@ func (h *Histograms) sheet() sheet {
 				}
 				row = append(row, cell)
 			}
-			s.add(row...)
+			s.Add(row...)
 		}
 	}
 	return s

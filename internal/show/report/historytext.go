@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
 // Write writes the history in the format of o.
@@ -20,7 +21,7 @@ func (h *History) Write(w io.Writer, o Options) error {
 		if o.Table == "" {
 			o.Table = "history"
 		}
-		return sheets{"history": h.sheet, "changes": h.changeSheet}.write(w, o.Table)
+		return sheets{"history": h.table, "changes": h.changeSheet}.write(w, o.Table)
 	case AsJSON:
 		return writeJSON(w, h)
 	default:
@@ -63,46 +64,44 @@ func (c *LevelChange) text() string {
 }
 
 func (h *History) text(w io.Writer, o Options) error {
-	p := newPage(o)
+	p := layout.NewPage(o.Width, o.Colour)
 	for i := range h.Series {
-		for _, line := range wrap(h.Series[i].summary(h.MinChange), p.width) {
-			p.line(p.paint(bold, line))
+		for _, line := range layout.Wrap(h.Series[i].summary(h.MinChange), p.Width) {
+			p.Line(p.Paint(layout.Bold, line))
 		}
 	}
 	first, last := h.Runs[0], h.Runs[len(h.Runs)-1]
-	p.line()
-	for _, line := range wrap(list(last.Name, count(int64(len(h.Runs)), "run"), between(first.StartedAt, last.StartedAt, time.DateOnly), "times in UTC", "configuration "+h.Configuration), p.width) {
-		p.line(line)
-	}
+	p.Line()
+	p.Text(0, layout.List(last.Name, count(int64(len(h.Runs)), "run"), between(first.StartedAt, last.StartedAt, time.DateOnly), "times in UTC", "configuration "+h.Configuration))
 	for i := range h.Series {
-		p.series(h, &h.Series[i])
+		printSeries(p, h, &h.Series[i])
 	}
-	p.footnotes(h.runs)
+	printFootnotes(p, h.runs)
 	for _, note := range h.onlyBounds() {
-		p.notice(yellow, note)
+		p.Item(layout.Yellow, note)
 	}
 	if note := h.undated(); note != "" {
-		p.notice(yellow, note)
+		p.Item(layout.Yellow, note)
 	}
 	h.rest(p)
-	return p.writeTo(w)
+	return p.Print(w)
 }
 
 // rest says what is not in the table.
-func (h *History) rest(p *page) {
+func (h *History) rest(p *layout.Page) {
 	if len(h.LeftOut)+len(h.Others) == 0 {
 		return
 	}
-	p.heading("Not shown", "")
+	p.Heading("Not shown", "")
 	if n := len(h.LeftOut); n > 0 {
-		p.notice(plain, count(int64(n), "run")+", invalid or not finished")
+		p.Item(layout.Plain, count(int64(n), "run")+", invalid or not finished")
 	}
 	for _, other := range h.Others {
 		var parts []string
 		for _, d := range other.Differences {
 			parts = append(parts, d.Name+" "+d.text())
 		}
-		p.notice(plain, fmt.Sprintf("%s of configuration %s, the last on %s: %s", count(int64(other.Runs), "run"), other.Configuration, moment(other.LastAt, "2006-01-02"), strings.Join(parts, "; ")))
+		p.Item(layout.Plain, fmt.Sprintf("%s of configuration %s, the last on %s: %s", count(int64(other.Runs), "run"), other.Configuration, moment(other.LastAt, "2006-01-02"), strings.Join(parts, "; ")))
 	}
 }
 
@@ -137,25 +136,25 @@ func (h *History) undated() string {
 	return count(int64(n), "run") + " cannot say when they were made: they come last, by name, and a change among them is none over time."
 }
 
-// series prints a figure as a line for each run, with a bar, and what changed
+// printSeries prints a figure as a line for each run, with a bar, and what changed
 // between runs where the level did.
-func (p *page) series(h *History, s *Series) {
-	p.heading(s.figure.Title, "")
-	p.line("  ", s.heights())
-	p.line()
-	t := table{gap: 2, left: map[int]bool{1: true, 3: true}}
+func printSeries(p *layout.Page, h *History, s *Series) {
+	p.Heading(s.figure.Title, "")
+	p.Line("  ", s.heights())
+	p.Line()
+	t := layout.Table{Gap: 2, Left: map[int]bool{1: true, 3: true}}
 	top := slices.Max(s.values)
 	for k, v := range s.values {
 		run := h.Runs[s.at[k]]
-		t.add("  "+moment(run.StartedAt, "2006-01-02 15:04"), run.ID, s.figure.Format(v), bar(v, top))
+		t.Add("  "+moment(run.StartedAt, "2006-01-02 15:04"), run.ID, s.figure.Format(v), bar(v, top))
 	}
-	for k, line := range t.lines() {
+	for k, line := range t.Text() {
 		for i := range s.Changes {
 			if s.Changes[i].At == s.at[k] {
-				p.change(h, s, &s.Changes[i])
+				printChange(p, h, s, &s.Changes[i])
 			}
 		}
-		p.line(line)
+		p.Line(line)
 	}
 }
 
@@ -165,21 +164,19 @@ func (s *Series) heights() string {
 	return s.figure.Format(low) + " " + sparkline(s.values) + " " + s.figure.Format(top) + ", lowest to highest"
 }
 
-// change is told between the lines of the runs before and after it.
-func (p *page) change(h *History, s *Series, c *LevelChange) {
-	style := map[string]string{WordWorse: red, WordBetter: green}[c.Word]
+// printChange is told between the lines of the runs before and after it.
+func printChange(p *layout.Page, h *History, s *Series, c *LevelChange) {
+	style := map[string]string{WordWorse: layout.Red, WordBetter: layout.Green}[c.Word]
 	text := fmt.Sprintf("── %s: %s → %s (%s), p %s; first in %s", c.Word,
 		s.figure.Format(c.change.Before), s.figure.Format(c.change.After), c.text(), pText(&c.P), h.Runs[c.At].Dir)
-	for _, line := range wrap(text, p.width-2) {
-		p.line("  ", p.paint(style, line))
+	for _, line := range layout.Wrap(text, p.Width-2) {
+		p.Line("  ", p.Paint(style, line))
 	}
 	for _, d := range c.Changed {
-		for _, line := range wrap(d.Name+" "+d.text(), p.width-5) {
-			p.line("     ", line)
-		}
+		p.Text(5, d.Name+" "+d.text())
 	}
 	if len(c.Changed) == 0 {
-		p.line("     nothing else that is recorded changed there")
+		p.Line("     nothing else that is recorded changed there")
 	}
 }
 
@@ -203,59 +200,59 @@ func sparkline(values []float64) string {
 		if top > low {
 			height = 1 + int(math.Round((v-low)/(top-low)*7))
 		}
-		b.WriteRune(blocksOf[height])
+		b.WriteRune(layout.BlocksOf[height])
 	}
 	return b.String()
 }
 
 func (h *History) markdown(w io.Writer) error {
-	m := &markdown{}
+	m := &layout.Markdown{}
 	for i := range h.Series {
 		s := &h.Series[i]
-		m.line("### ", prose(s.summary(h.MinChange)))
-		m.paragraph(code(s.heights()), ", ", unit.Count(int64(len(s.values))), " runs, configuration ", code(h.Configuration))
-		m.changes(h, s)
-		m.line()
+		m.Line("### ", layout.Prose(s.summary(h.MinChange)))
+		m.Paragraph(layout.Code(s.heights()), ", ", unit.Count(int64(len(s.values))), " runs, configuration ", layout.Code(h.Configuration))
+		markdownChanges(m, h, s)
+		m.Line()
 	}
 	notes := append(footnotes(h.runs), h.onlyBounds()...)
 	if note := h.undated(); note != "" {
 		notes = append(notes, note)
 	}
 	for i := range notes {
-		notes[i] = "⚠️ " + prose(notes[i])
+		notes[i] = "⚠️ " + layout.Prose(notes[i])
 	}
-	m.list(notes)
-	_, err := io.WriteString(w, strings.TrimRight(m.b.String(), "\n")+"\n")
+	m.List(notes)
+	_, err := io.WriteString(w, strings.TrimRight(m.String(), "\n")+"\n")
 	return err
 }
 
-func (m *markdown) changes(h *History, s *Series) {
-	t := table{left: map[int]bool{1: true, 6: true}, rows: [][]string{{"First run", "What is shown", "Before", "After", "Difference", "p", "Changed there"}}}
+func markdownChanges(m *layout.Markdown, h *History, s *Series) {
+	t := layout.Table{Left: map[int]bool{1: true, 6: true}, Rows: [][]string{{"First run", "What is shown", "Before", "After", "Difference", "p", "Changed there"}}}
 	for i := range s.Changes {
 		c := &s.Changes[i]
 		var changed []string
 		for _, d := range c.Changed {
-			changed = append(changed, prose(d.Name+" "+d.text()))
+			changed = append(changed, layout.Prose(d.Name+" "+d.text()))
 		}
-		t.add(code(h.Runs[c.At].Dir), "**"+c.Word+"**", s.figure.Format(c.change.Before), s.figure.Format(c.change.After), c.text(), pText(&c.P), strings.Join(changed, "; "))
+		t.Add(layout.Code(h.Runs[c.At].Dir), "**"+c.Word+"**", s.figure.Format(c.change.Before), s.figure.Format(c.change.After), c.text(), pText(&c.P), strings.Join(changed, "; "))
 	}
-	if len(t.rows) > 1 {
-		m.table(t)
+	if len(t.Rows) > 1 {
+		m.Table(t)
 	}
 }
 
-func (h *History) sheet() sheet {
-	s := sheet{head: []string{"started_at", "run", "name", "dir", "configuration"}}
+func (h *History) table() layout.Table {
+	s := layout.Table{Rows: [][]string{{"started_at", "run", "name", "dir", "configuration"}}}
 	for i := range h.Series {
 		f := h.Series[i].figure
-		s.head = append(s.head, columnName(f.Name, unitOf(f)))
+		s.Rows[0] = append(s.Rows[0], columnName(f.Name, unitOf(f)))
 	}
 	for _, run := range h.Runs {
 		row := []string{date(run.StartedAt), run.ID, run.Name, run.Dir, h.Configuration}
 		for _, v := range run.Values {
 			row = append(row, optional(v))
 		}
-		s.add(row...)
+		s.Add(row...)
 	}
 	return s
 }
@@ -269,15 +266,15 @@ func columnName(name, unit string) string {
 	return name + suffix
 }
 
-func (h *History) changeSheet() sheet {
-	s := sheet{head: []string{"figure", "unit", "first_run", "before", "after", "difference_ratio", "p", "word", "changed"}}
+func (h *History) changeSheet() layout.Table {
+	s := layout.Table{Rows: [][]string{{"figure", "unit", "first_run", "before", "after", "difference_ratio", "p", "word", "changed"}}}
 	for i := range h.Series {
 		for _, c := range h.Series[i].Changes {
 			var changed []string
 			for _, d := range c.Changed {
 				changed = append(changed, d.Name+" "+d.text())
 			}
-			s.add(h.Series[i].Figure, unitOf(h.Series[i].figure), c.FirstRun, optional(c.Before), optional(c.After), optional(c.Difference), raw(c.P), c.Word, strings.Join(changed, "; "))
+			s.Add(h.Series[i].Figure, unitOf(h.Series[i].figure), c.FirstRun, optional(c.Before), optional(c.After), optional(c.Difference), raw(c.P), c.Word, strings.Join(changed, "; "))
 		}
 	}
 	return s

@@ -9,6 +9,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
 // Standing is what may be said of a run in a word, or in two: valid, invalid,
@@ -101,7 +102,7 @@ func footnotes(runs []*result.Recorded) (notes []string) {
 			names = append(names[:footnoteNames], fmt.Sprintf("%d more", n-footnoteNames))
 		}
 		if len(names) > 0 {
-			notes = append(notes, fmt.Sprintf("%s: imported (%s) and not judged by the rules of kafka-bench; %s.", enumerate(names), c.format, c.text))
+			notes = append(notes, fmt.Sprintf("%s: imported (%s) and not judged by the rules of kafka-bench; %s.", layout.Enumerate(names), c.format, c.text))
 		}
 	}
 	return append(notes, mixture(runs)...)
@@ -115,19 +116,19 @@ func importedOf(runs []*result.Recorded) []*result.Recorded {
 	return slices.DeleteFunc(slices.Clone(runs), func(r *result.Recorded) bool { return r == nil || r.Run.Run.Imported == nil })
 }
 
-// footnotes writes them below a table.
-func (m *markdown) footnotes(runs []*result.Recorded) {
+// markdownFootnotes writes them below a table.
+func markdownFootnotes(m *layout.Markdown, runs []*result.Recorded) {
 	var items []string
 	for _, note := range footnotes(runs) {
-		items = append(items, "⚠️ "+prose(note))
+		items = append(items, "⚠️ "+layout.Prose(note))
 	}
-	m.list(items)
+	m.List(items)
 }
 
-// footnotes prints them below a table.
-func (p *page) footnotes(runs []*result.Recorded) {
+// printFootnotes prints them below a table.
+func printFootnotes(p *layout.Page, runs []*result.Recorded) {
 	for _, note := range footnotes(runs) {
-		p.notice(yellow, note)
+		p.Item(layout.Yellow, note)
 	}
 }
 
@@ -141,24 +142,24 @@ type Imported struct {
 // format what all of its runs have in common: what is wrong with them, and what
 // they cannot say.
 func Imports(w io.Writer, all []Imported, o Options) error {
-	p := newPage(o)
+	p := layout.NewPage(o.Width, o.Colour)
 	for _, i := range all {
-		p.line(fmt.Sprintf("%s (%s) → %s, %s", i.Run.Run.Imported.File, i.Run.Run.Imported.Format, i.Dir, Standing(i.Run)))
+		p.Line(fmt.Sprintf("%s (%s) → %s, %s", i.Run.Run.Imported.File, i.Run.Run.Imported.Format, i.Dir, Standing(i.Run)))
 		for _, reason := range i.Run.Verdict.Reasons {
-			p.styled(red, "because", reason)
+			p.Styled(layout.Red, "because", reason)
 		}
 	}
 	for _, c := range formatCaveats {
 		of := slices.DeleteFunc(slices.Clone(all), func(i Imported) bool { return i.Run.Run.Imported.Format != c.format })
 		if len(of) > 0 {
-			p.format(c.format, of)
+			printFormat(p, c.format, of)
 		}
 	}
-	return p.writeTo(w)
+	return p.Print(w)
 }
 
-// format tells of the runs of one format.
-func (p *page) format(name string, all []Imported) {
+// printFormat tells of the runs of one format.
+func printFormat(p *layout.Page, name string, all []Imported) {
 	warnings, unsaid := all[0].Run.Verdict.Warnings, all[0].Run.Run.Imported.CannotSay
 	more := 0
 	for _, i := range all[1:] {
@@ -172,15 +173,15 @@ func (p *page) format(name string, all []Imported) {
 	if len(all) > 1 {
 		title = ", " + count(int64(len(all)), "run")
 	}
-	p.heading(name, title)
+	p.Heading(name, title)
 	for _, warning := range warnings {
-		p.styled(yellow, "warning", warning)
+		p.Styled(layout.Yellow, "warning", warning)
 	}
 	if more > 0 {
-		p.styled(yellow, "", unit.Count(int64(more))+" more of single runs; \"kafka-bench report RUN\" shows them")
+		p.Styled(layout.Yellow, "", unit.Count(int64(more))+" more of single runs; \"kafka-bench report RUN\" shows them")
 	}
-	p.labelled("cannot say", list(unsaidWords(unsaid)...))
-	p.labelled("", "(run.imported.cannot_say in "+result.SummaryFile+" names the fields)")
+	p.Labelled("cannot say", layout.List(unsaidWords(unsaid)...))
+	p.Labelled("", "(run.imported.cannot_say in "+result.SummaryFile+" names the fields)")
 }
 
 // common are the texts of a that are in b, too.

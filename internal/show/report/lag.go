@@ -6,14 +6,15 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
+	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// lag is how far the consumers were behind, and how they came back.
-func (p *page) lag(r *result.Run) {
+// printLag is how far the consumers were behind, and how they came back.
+func printLag(p *layout.Page, r *result.Run) {
 	if r.Consumer.Members == 0 {
 		return
 	}
-	p.heading("Lag", "")
+	p.Heading("Lag", "")
 	l := r.Lag
 	consumer := "not measured"
 	if l.PeakRecords != nil {
@@ -26,30 +27,30 @@ func (p *page) lag(r *result.Run) {
 		}
 		consumer += " (high watermark − committed)"
 	}
-	p.labelled("consumer lag", consumer)
+	p.Labelled("consumer lag", consumer)
 	switch {
 	case reads(r): // what there was to read is in what was read
 	case r.Says("lag.backlog_peak_records"):
-		p.labelled("backlog", "peak "+count(l.BacklogPeakRecords, "record")+" (acked − delivered)")
+		p.Labelled("backlog", "peak "+count(l.BacklogPeakRecords, "record")+" (acked − delivered)")
 	}
 	if r.Says("lag.time_lag_peak_ns") && !reads(r) {
-		p.labelled("time lag", timeLag(r))
+		p.Labelled("time lag", timeLag(r))
 	}
 	for _, c := range l.Changes {
-		p.recovery(r, c)
+		printRecovery(p, r, c)
 		if r.Backpressure != nil {
-			p.settling(r, c)
+			printSettling(p, r, c)
 		}
 	}
 	if r.Says("lag.drained") && !reads(r) {
-		p.drain(r)
+		printDrain(p, r)
 	}
 	if reads(r) {
-		p.offsets(l)
+		printOffsets(p, l)
 	}
-	p.labelled("consumers", consumers(r.Consumer))
+	p.Labelled("consumers", consumers(r.Consumer))
 	if c := r.Consumer.Confined; c != nil {
-		p.labelled("confined", confined(*c))
+		p.Labelled("confined", confined(*c))
 	}
 }
 
@@ -68,10 +69,10 @@ func timeLag(r *result.Run) string {
 // looked then.
 func timeLagSeen(r *result.Run) bool { return r.Lag.TimeLagPeakNs > 0 || r.Load.Acked == 0 }
 
-// recovery tells what became of the backlog that the consumers had when they
+// printRecovery tells what became of the backlog that the consumers had when they
 // began to work otherwise. A backlog shrinks while more is offered than is delivered
 // only where some of it is not admitted.
-func (p *page) recovery(r *result.Run, c result.Change) {
+func printRecovery(p *layout.Page, r *result.Run, c result.Change) {
 	at := "at " + fromSeconds(float64(c.AtNs)/1e9) + " " + c.What + ": "
 	meanwhile := " came in"
 	if r.Load.Shed > 0 || r.Backpressure != nil && r.Backpressure.DeferredPeakRecords > 0 {
@@ -79,53 +80,53 @@ func (p *page) recovery(r *result.Run, c result.Change) {
 	}
 	switch {
 	case c.BacklogRecords <= c.NormalRecords:
-		p.labelled("recovery", at+"nothing to catch up with")
+		p.Labelled("recovery", at+"nothing to catch up with")
 	case c.DrainTimeS != nil:
-		p.labelled("recovery", at+unit.Count(c.BacklogRecords)+" behind, caught up in "+fromSeconds(*c.DrainTimeS)+
+		p.Labelled("recovery", at+unit.Count(c.BacklogRecords)+" behind, caught up in "+fromSeconds(*c.DrainTimeS)+
 			" at "+unit.PerSecond(c.DeliveredPerS)+" while "+unit.PerSecond(c.OfferedPerS)+meanwhile)
 	default:
-		p.styled(yellow, "recovery", at+unit.Count(c.BacklogRecords)+" behind, NOT caught up with before the next change or the end")
+		p.Styled(layout.Yellow, "recovery", at+unit.Count(c.BacklogRecords)+" behind, NOT caught up with before the next change or the end")
 	}
 }
 
-// settling tells how long a controller took to follow the consumers: from then on
+// printSettling tells how long a controller took to follow the consumers: from then on
 // both halves of what settled means held.
-func (p *page) settling(r *result.Run, c result.Change) {
+func printSettling(p *layout.Page, r *result.Run, c result.Change) {
 	held := "what is delivered each second within 10 % of its level"
 	if r.Backpressure.TargetNs > 0 {
 		held += fmt.Sprintf(", and its time within %v × the target", result.HeldWithin)
 	}
 	if c.SettlingS == nil {
-		p.styled(yellow, "settling", "NOT settled before the next change or the end: "+held)
+		p.Styled(layout.Yellow, "settling", "NOT settled before the next change or the end: "+held)
 		return
 	}
-	p.labelled("settling", "settled within "+tenths(figure.Settled(c)*1e9)+": "+held+" from then on")
+	p.Labelled("settling", "settled within "+tenths(figure.Settled(c)*1e9)+": "+held+" from then on")
 }
 
 // tenths prints a time that is known to a tenth of a second.
 func tenths(ns float64) string { return decimals(ns/1e9, 1) + " s" }
 
-// drain tells whether the consumers caught up when the load had ended.
-func (p *page) drain(r *result.Run) {
+// printDrain tells whether the consumers caught up when the load had ended.
+func printDrain(p *layout.Page, r *result.Run) {
 	l := r.Lag
 	took, rate := fromSeconds(l.DrainTimeS), unit.PerSecond(l.DrainPerS)
 	if l.Drained && r.Delivery.Lost > 0 {
-		p.styled(yellow, "drain", "read to the end of the log "+took+" after the window's end, at "+rate+"; "+count(r.Delivery.Lost, "acked record")+" not in it")
+		p.Styled(layout.Yellow, "drain", "read to the end of the log "+took+" after the window's end, at "+rate+"; "+count(r.Delivery.Lost, "acked record")+" not in it")
 		return
 	}
 	if l.Drained {
-		p.labelled("drain", "all acked was delivered "+took+" after the window's end, at "+rate)
+		p.Labelled("drain", "all acked was delivered "+took+" after the window's end, at "+rate)
 		return
 	}
 	if r.Delivery.Checked && r.Delivery.Pending == 0 {
-		p.styled(yellow, "drain", "NOT DRAINED: it was over "+took+" after the window's end, before the log was read to its end; no acked record was known to be missing")
+		p.Styled(layout.Yellow, "drain", "NOT DRAINED: it was over "+took+" after the window's end, before the log was read to its end; no acked record was known to be missing")
 		return
 	}
 	left := "the backlog"
 	if r.Delivery.Checked {
 		left = count(r.Delivery.Pending, "acked record")
 	}
-	p.styled(yellow, "drain", "NOT DRAINED: "+left+" undelivered after "+took+" at "+rate)
+	p.Styled(layout.Yellow, "drain", "NOT DRAINED: "+left+" undelivered after "+took+" at "+rate)
 }
 
 // confined says what each process of the consumers was allowed, by whom, and what
@@ -136,7 +137,7 @@ func confined(c result.Confined) string {
 		limits = decimals(c.CPU, 2) + " cores"
 	}
 	if c.MemoryBytes > 0 {
-		limits = list(limits, unit.Size(c.MemoryBytes).String())
+		limits = layout.List(limits, unit.Size(c.MemoryBytes).String())
 	}
 	text := "each process to " + limits + ", by " + c.By
 	if c.CPUCoresUsed != nil {
@@ -168,7 +169,7 @@ func consumers(c result.Consumer) string {
 		trouble = count(c.Rebalances, "rebalance")
 	}
 	if c.CommitErrors > 0 {
-		trouble = list(trouble, count(c.CommitErrors, "failed commit"))
+		trouble = layout.List(trouble, count(c.CommitErrors, "failed commit"))
 	}
-	return list(text, trouble)
+	return layout.List(text, trouble)
 }

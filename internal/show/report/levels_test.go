@@ -3,7 +3,7 @@ package report
 import (
 	"cmp"
 	"math"
-	"math/rand/v2"
+	rand "math/rand/v2"
 	"slices"
 	"testing"
 

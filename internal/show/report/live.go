@@ -8,6 +8,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
 // LiveOptions say how a running run is shown.
@@ -44,7 +45,7 @@ type Live struct {
 // NewLive returns a view that is empty until the first call.
 func NewLive(w io.Writer, o LiveOptions) *Live {
 	if o.Width <= 0 {
-		o.Width = Width
+		o.Width = layout.Width
 	}
 	if o.Metric == "" {
 		o.Metric = "e2e_response_time"
@@ -100,7 +101,7 @@ func (l *Live) Event(e result.Event) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.event = padLeft(seconds(e.AtNs), 7) + " " + e.Kind + ": " + e.What
+	l.event = layout.PadLeft(seconds(e.AtNs), 7) + " " + e.Kind + ": " + e.What
 	if e.Reason != "" {
 		l.event += " (" + e.Reason + ")"
 	}

@@ -11,6 +11,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
+	"kafkabench.example/kafka-bench/internal/show/layout"
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
@@ -48,7 +49,7 @@ func TestLiveAsLines(t *testing.T) {
 	}
 	golden(t, "live-lines", b.Bytes())
 	for line := range strings.Lines(b.String()) {
-		if n := utf8.RuneCountInString(strings.TrimSpace(line)); n > report.Width {
+		if n := utf8.RuneCountInString(strings.TrimSpace(line)); n > layout.Width {
 			t.Errorf("a line of %d columns: %s", n, line)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
 // method names the method that measured a run; "" of an imported one, which has none.
@@ -28,7 +29,7 @@ func Methods(runs []*result.Run) string {
 	for _, m := range numbers {
 		names = append(names, fmt.Sprintf("method %d", m))
 	}
-	return enumerate(names)
+	return layout.Enumerate(names)
 }
 
 // mixture says which figures a table of runs leaves out because their methods differ;

@@ -12,6 +12,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
+	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
 // Format is what a report is written as.
@@ -137,7 +138,7 @@ func writeJSON(w io.Writer, document any) error {
 
 // sheets are the tables that a report can be asked for, by name. A table is made
 // when it is wanted: that of intervals is long.
-type sheets map[string]func() sheet
+type sheets map[string]func() layout.Table
 
 // write writes the table of that name as CSV.
 func (s sheets) write(w io.Writer, name string) error {
@@ -145,5 +146,6 @@ func (s sheets) write(w io.Writer, name string) error {
 	if !ok {
 		return fmt.Errorf("there is no table %q here; choose one of %s", name, strings.Join(slices.Sorted(maps.Keys(s)), ", "))
 	}
-	return make().write(w)
+	t := make()
+	return t.CSV(w)
 }

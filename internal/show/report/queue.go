@@ -8,28 +8,29 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
+	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// queue is what became of the records that the consumers took from a queue, and what it
+// printQueue is what became of the records that the consumers took from a queue, and what it
 // took.
-func (p *page) queue(r *result.Run) {
+func printQueue(p *layout.Page, r *result.Run) {
 	if r.Queue == nil {
 		return
 	}
-	p.heading("Queue", " of the measured window, in records")
-	p.remarks(queued(r))
-	for _, line := range wrap(settled(r), p.width-2) {
-		p.line("  ", p.paint(bold, line))
+	p.Heading("Queue", " of the measured window, in records")
+	printRemarks(p, queued(r))
+	for _, line := range layout.Wrap(settled(r), p.Width-2) {
+		p.Line("  ", p.Paint(layout.Bold, line))
 	}
 }
 
-// queue is the same for a pull request.
-func (m *markdown) queue(r *result.Run) {
+// markdownQueue is the same for a pull request.
+func markdownQueue(m *layout.Markdown, r *result.Run) {
 	if r.Queue == nil {
 		return
 	}
-	m.remarks("Queue, in the measured window", queued(r))
-	m.paragraph(prose(settled(r)))
+	markdownRemarks(m, "Queue, in the measured window", queued(r))
+	m.Paragraph(layout.Prose(settled(r)))
 }
 
 // queued is what there is to say of a queue, in the order of its questions: what it was,
@@ -37,27 +38,27 @@ func (m *markdown) queue(r *result.Run) {
 func queued(r *result.Run) []remark {
 	q := r.Queue
 	all := []remark{
-		{plain, "engine", ofEngine(r)},
-		{plain, "acknowledged", acknowledged(q)},
-		{plain, "deliveries", deliveries(q)},
-		{plain, "by attempt", byAttempt(q)},
-		{plain, "on purpose", onPurpose(q)},
-		{yellow, "too late", tooLate(q)},
-		{plain, "lateness", lateness(r)},
+		{layout.Plain, "engine", ofEngine(r)},
+		{layout.Plain, "acknowledged", acknowledged(q)},
+		{layout.Plain, "deliveries", deliveries(q)},
+		{layout.Plain, "by attempt", byAttempt(q)},
+		{layout.Plain, "on purpose", onPurpose(q)},
+		{layout.Yellow, "too late", tooLate(q)},
+		{layout.Plain, "lateness", lateness(r)},
 	}
 	if n := early(q); n > 0 {
-		all = append(all, remark{red, "EARLY", redeliveries(n) + " came before they were due, by up to " + unit.Nanos(-q.Lateness.MinNs)})
+		all = append(all, remark{layout.Red, "EARLY", redeliveries(n) + " came before they were due, by up to " + unit.Nanos(-q.Lateness.MinNs)})
 	}
-	all = append(all, remark{plain, "in the queue", inQueue(q)})
+	all = append(all, remark{layout.Plain, "in the queue", inQueue(q)})
 	if q.Missing > 0 {
-		all = append(all, remark{yellow, "missing", unit.Count(q.Missing) + " were to be delivered again and were not in the log any more"})
+		all = append(all, remark{layout.Yellow, "missing", unit.Count(q.Missing) + " were to be delivered again and were not in the log any more"})
 	}
 	if q.RetentionAlarm != "" {
-		all = append(all, remark{red, "retention", q.RetentionAlarm})
+		all = append(all, remark{layout.Red, "retention", q.RetentionAlarm})
 	}
-	all = append(all, remark{plain, "each takes", costOf(q.Cost)})
+	all = append(all, remark{layout.Plain, "each takes", costOf(q.Cost)})
 	if q.Cost != nil {
-		all = append(all, remark{plain, "requests", list(byCount(q.Cost.ClientRequests)...)})
+		all = append(all, remark{layout.Plain, "requests", layout.List(byCount(q.Cost.ClientRequests)...)})
 	}
 	return slices.DeleteFunc(all, func(r remark) bool { return r.text == "" })
 }
@@ -84,7 +85,7 @@ func ofEngine(r *result.Run) string {
 	if r.Scenario.Get("consume.queue.order") == "none" {
 		order = ""
 	}
-	return list(q.Engine, nodes(q), said("batch", "batches of %s"), order, said("visibility", "lent for %s"),
+	return layout.List(q.Engine, nodes(q), said("batch", "batches of %s"), order, said("visibility", "lent for %s"),
 		said("max_deliveries", "dead after %s deliveries"), drops, said("acks", "acks %s"))
 }
 
@@ -106,7 +107,7 @@ func acknowledged(q *result.Queue) string {
 			text = append(text, unit.Count(part.n)+" "+part.what)
 		}
 	}
-	return list(text...)
+	return layout.List(text...)
 }
 
 // deliveries is how often records were handed over, and how often they had to be.
@@ -118,7 +119,7 @@ func deliveries(q *result.Queue) string {
 	if q.AttemptsDiffer > 0 {
 		text = append(text, unit.Count(q.AttemptsDiffer)+" under another number than the queue gives them")
 	}
-	return list(text...)
+	return layout.List(text...)
 }
 
 // attemptsShown bounds the attempts that are told.
@@ -142,7 +143,7 @@ func byAttempt(q *result.Queue) string {
 		}
 		parts = append(parts, text)
 	}
-	return list(parts...)
+	return layout.List(parts...)
 }
 
 // onPurpose is what the application was made to do; "" of nothing.
@@ -154,7 +155,7 @@ func onPurpose(q *result.Queue) string {
 	if q.Nacked > 0 {
 		parts = append(parts, unit.Count(q.Nacked)+" given back")
 	}
-	return list(parts...)
+	return layout.List(parts...)
 }
 
 // tooLate is what was worked on for nothing; "" of nothing.
@@ -170,7 +171,7 @@ func tooLate(q *result.Queue) string {
 	if q.Unsettled > 0 {
 		parts = append(parts, unit.Count(q.Unsettled)+" in the hands of a consumer that was killed or stopped")
 	}
-	return list(parts...)
+	return layout.List(parts...)
 }
 
 // lateness is how long after they were due redeliveries came; "" where none did.
@@ -186,7 +187,7 @@ func lateness(r *result.Run) string {
 			parts = append(parts, s.name+" "+unit.Nanos(int64(s.ns(*t))))
 		}
 	}
-	return list(append(parts, "of "+redeliveries(t.Count)+", from when each was due: the end of its lock, or of the delay it was given back with")...)
+	return layout.List(append(parts, "of "+redeliveries(t.Count)+", from when each was due: the end of its lock, or of the delay it was given back with")...)
 }
 
 func redeliveries(n int64) string {
@@ -216,7 +217,7 @@ func inQueue(q *result.Queue) string {
 	if len(parts) > 1 {
 		parts = append(parts, "all of the whole run")
 	}
-	return list(parts...)
+	return layout.List(parts...)
 }
 
 // costOf is what an acknowledged record took of the clients and of the brokers.
@@ -228,7 +229,7 @@ func costOf(c *result.QueueCost) string {
 	if c.BrokerRequestsPerRecord == nil || c.BrokerBytesInPerRecord == nil || c.BrokerBytesOutPerRecord == nil {
 		return clients
 	}
-	return list(clients, fmt.Sprintf("of the brokers, with all that went on, %s, %s in and %s out", requestsEach(*c.BrokerRequestsPerRecord), bytesEach(*c.BrokerBytesInPerRecord), bytesEach(*c.BrokerBytesOutPerRecord)))
+	return layout.List(clients, fmt.Sprintf("of the brokers, with all that went on, %s, %s in and %s out", requestsEach(*c.BrokerRequestsPerRecord), bytesEach(*c.BrokerBytesInPerRecord), bytesEach(*c.BrokerBytesOutPerRecord)))
 }
 
 func requestsEach(v float64) string { return factor(v) + " requests" }
@@ -256,8 +257,8 @@ func settled(r *result.Run) string {
 }
 
 // queueSheet has a row for each attempt of each run that has a queue.
-func queueSheet(runs []*result.Recorded) sheet {
-	s := sheet{head: append(slices.Clone(ofRun), "engine", "nodes", "threads", "attempt", "deliveries", "of_attempt_before_ratio")}
+func queueSheet(runs []*result.Recorded) layout.Table {
+	s := layout.Table{Rows: [][]string{append(slices.Clone(ofRun), "engine", "nodes", "threads", "attempt", "deliveries", "of_attempt_before_ratio")}}
 	for _, r := range runs {
 		q := r.Run.Queue
 		if q == nil {
@@ -268,7 +269,7 @@ func queueSheet(runs []*result.Recorded) sheet {
 			if i > 0 && i <= len(q.Tail) {
 				ratio = raw(q.Tail[i-1])
 			}
-			s.add(append(ofRunCells(r), q.Engine, integer(int64(q.Nodes)), integer(int64(q.Threads)), integer(int64(i+1)), integer(n), ratio)...)
+			s.Add(append(ofRunCells(r), q.Engine, integer(int64(q.Nodes)), integer(int64(q.Threads)), integer(int64(i+1)), integer(n), ratio)...)
 		}
 	}
 	return s

@@ -10,6 +10,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
+	"kafkabench.example/kafka-bench/internal/show/layout"
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
@@ -100,7 +101,7 @@ func TestQueue(t *testing.T) {
 	plainRun.Run.Queue.Pending = 17
 	for name, r := range map[string]*result.Recorded{"queue": queueOf(t), "queue-broken": broken, "queue-plain": plainRun} {
 		got := text(t, r, report.Options{})
-		screens(t, got, report.Width, 100)
+		screens(t, got, layout.Width, 100)
 		golden(t, name, got)
 		screens(t, text(t, r, report.Options{Width: 80}), 80, 115)
 		runs := func(b *bytes.Buffer, o report.Options) error { return report.Runs(b, []*result.Recorded{r}, o) }

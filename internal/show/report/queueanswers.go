@@ -10,6 +10,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
+	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
 // The answers of suites whose cells are the engines of a queue. What an engine costs is
@@ -257,7 +258,7 @@ func (d *CampaignDocument) engineTimes() (AnswerTable, string) {
 		for _, c := range alone {
 			names = append(names, d.said(c.label))
 		}
-		clauses = append(clauses, "no plain was measured at the load of "+enumerate(names))
+		clauses = append(clauses, "no plain was measured at the load of "+layout.Enumerate(names))
 	}
 	return table, phrases(clauses) + d.notSettled()
 }

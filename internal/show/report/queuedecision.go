@@ -8,6 +8,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result/figure"
+	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
 // A kind of work is a row of the table that says which engine is for what: the figure that
@@ -207,7 +208,7 @@ func (d *CampaignDocument) bestEngines() string {
 	case n == 1:
 		return best[0] + ", in one run"
 	default:
-		return fmt.Sprintf("%s, with too few runs (%d) to tell %s from it", strings.Join(best, " or "), n, enumerate(open))
+		return fmt.Sprintf("%s, with too few runs (%d) to tell %s from it", strings.Join(best, " or "), n, layout.Enumerate(open))
 	}
 }
 
@@ -223,7 +224,7 @@ func (d *CampaignDocument) decision() (AnswerTable, string) {
 		clauses = append(clauses, v.work+": "+v.best)
 	}
 	if len(open) > 0 {
-		clauses = append(clauses, "not measured were "+enumerate(open))
+		clauses = append(clauses, "not measured were "+layout.Enumerate(open))
 	}
 	return table, phrases(clauses) + d.notSettled()
 }

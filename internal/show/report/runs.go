@@ -11,6 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
 	"kafkabench.example/kafka-bench/internal/result/outcome"
+	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
 // RunsDocument is the JSON document of runs.
@@ -92,43 +93,42 @@ func figureOf(f figure.Figure, r *result.Run) *float64 {
 // markdownRuns writes runs for a pull request: the verdict, the headline figures
 // and what one should know with them.
 func markdownRuns(w io.Writer, runs []*result.Recorded) error {
-	m := &markdown{}
+	m := &layout.Markdown{}
 	if len(runs) == 1 {
-		m.run(runs[0])
+		markdownRun(m, runs[0])
 	} else {
-		m.runs(runs)
+		markdownSeveral(m, runs)
 	}
-	_, err := io.WriteString(w, m.b.String())
-	return err
+	return m.Print(w)
 }
 
-func (m *markdown) run(r *result.Recorded) {
-	m.line("### ", verdictMark(&r.Run), " ", prose(r.Run.Run.Name), " ", code(r.Run.Run.ID))
-	m.paragraph(prose(offer(&r.Run)))
-	m.paragraph(prose(madeWith(&r.Run)))
-	m.caveats([]*result.Recorded{r})
+func markdownRun(m *layout.Markdown, r *result.Recorded) {
+	m.Line("### ", verdictMark(&r.Run), " ", layout.Prose(r.Run.Run.Name), " ", layout.Code(r.Run.Run.ID))
+	m.Paragraph(layout.Prose(offer(&r.Run)))
+	m.Paragraph(layout.Prose(madeWith(&r.Run)))
+	markdownCaveats(m, []*result.Recorded{r})
 	if !r.Run.Finished() {
 		return
 	}
 	if s := systemOf(&r.Run); s != nil {
-		m.paragraph("**system ", s.Status, "**: ", prose(outcome.Sentence(*s)))
+		m.Paragraph("**system ", s.Status, "**: ", layout.Prose(outcome.Sentence(*s)))
 	}
-	m.headline([]*result.Recorded{r})
-	m.queue(&r.Run)
-	m.distributions(measured(&r.Run))
+	markdownHeadline(m, []*result.Recorded{r})
+	markdownQueue(m, &r.Run)
+	markdownDistributions(m, measured(&r.Run))
 	if r.Run.Backpressure != nil {
-		m.remarks("Backpressure in the measured window", underGate(&r.Run))
+		markdownRemarks(m, "Backpressure in the measured window", underGate(&r.Run))
 	}
-	m.availability(&r.Run)
+	markdownAvailability(m, &r.Run)
 	if len(r.Run.Faults) > 0 {
-		m.remarks("Faults, and what followed", followed(r))
+		markdownRemarks(m, "Faults, and what followed", followed(r))
 	}
-	m.bottleneck(&r.Run)
-	m.brokerRequests(r.Run.Broker)
-	m.paragraph(prose(sumUp(&r.Run, 1<<10)))
+	markdownBottleneck(m, &r.Run)
+	markdownBrokerRequests(m, r.Run.Broker)
+	m.Paragraph(layout.Prose(sumUp(&r.Run, 1<<10)))
 }
 
-func (m *markdown) runs(runs []*result.Recorded) {
+func markdownSeveral(m *layout.Markdown, runs []*result.Recorded) {
 	valid, imported := 0, ""
 	for _, r := range runs {
 		if r.Run.Verdict.Status == result.Valid && r.Run.Run.Imported == nil {
@@ -138,24 +138,24 @@ func (m *markdown) runs(runs []*result.Recorded) {
 	if n := len(importedOf(runs)); n > 0 {
 		imported = ", " + unit.Count(int64(n)) + " imported"
 	}
-	m.line("### ", unit.Count(int64(len(runs))), " runs, ", unit.Count(int64(valid)), " valid", imported)
-	m.headline(runs)
-	m.footnotes(runs)
-	m.caveats(runs)
-	m.paragraph("Runs beside each other carry no claim of a difference: `kafka-bench compare` tests one.")
+	m.Line("### ", unit.Count(int64(len(runs))), " runs, ", unit.Count(int64(valid)), " valid", imported)
+	markdownHeadline(m, runs)
+	markdownFootnotes(m, runs)
+	markdownCaveats(m, runs)
+	m.Paragraph("Runs beside each other carry no claim of a difference: `kafka-bench compare` tests one.")
 }
 
-// headline is a column of headline figures for each run.
-func (m *markdown) headline(runs []*result.Recorded) {
-	t := table{rows: [][]string{{""}, {"verdict"}, {"system"}}}
+// markdownHeadline is a column of headline figures for each run.
+func markdownHeadline(m *layout.Markdown, runs []*result.Recorded) {
+	t := layout.Table{Rows: [][]string{{""}, {"verdict"}, {"system"}}}
 	for _, r := range runs {
 		name := r.Run.Run.Name
 		if len(runs) > 1 {
 			name = shortName(r)
 		}
-		t.rows[0] = append(t.rows[0], prose(name))
-		t.rows[1] = append(t.rows[1], verdictMark(&r.Run))
-		t.rows[2] = append(t.rows[2], statusOf(&r.Run))
+		t.Rows[0] = append(t.Rows[0], layout.Prose(name))
+		t.Rows[1] = append(t.Rows[1], verdictMark(&r.Run))
+		t.Rows[2] = append(t.Rows[2], statusOf(&r.Run))
 	}
 	for _, f := range headlineOf(runs) {
 		row, any := []string{f.Title}, false
@@ -167,24 +167,24 @@ func (m *markdown) headline(runs []*result.Recorded) {
 			row, any = append(row, text), any || known
 		}
 		if any {
-			t.add(row...)
+			t.Add(row...)
 		}
 	}
-	m.table(t)
+	m.Table(t)
 }
 
-// distributions is a row for each time: Markdown scrolls where a terminal wraps.
-func (m *markdown) distributions(all []distribution) {
+// markdownDistributions is a row for each time: Markdown scrolls where a terminal wraps.
+func markdownDistributions(m *layout.Markdown, all []distribution) {
 	if len(all) == 0 {
 		return
 	}
 	open := slices.ContainsFunc(all, func(d distribution) bool { return d.NotEnded > 0 })
-	t := table{rows: [][]string{{"Time", "count"}}}
+	t := layout.Table{Rows: [][]string{{"Time", "count"}}}
 	if open {
-		t.rows[0] = append(t.rows[0], "open")
+		t.Rows[0] = append(t.Rows[0], "open")
 	}
 	for _, s := range statistics {
-		t.rows[0] = append(t.rows[0], s.name)
+		t.Rows[0] = append(t.Rows[0], s.name)
 	}
 	for _, d := range all {
 		row := []string{words(d.metric), unit.Count(d.Count)}
@@ -194,19 +194,19 @@ func (m *markdown) distributions(all []distribution) {
 		for _, s := range statistics {
 			row = append(row, s.text(d))
 		}
-		t.add(row...)
+		t.Add(row...)
 	}
-	m.table(t)
+	m.Table(t)
 	if thin(all) {
-		m.paragraph(unsupported, ".")
+		m.Paragraph(unsupported, ".")
 	}
 	if open {
-		m.paragraph(prose(notEnded), ".")
+		m.Paragraph(layout.Prose(notEnded), ".")
 	}
 }
 
-// caveats are the reasons and the warnings of runs.
-func (m *markdown) caveats(runs []*result.Recorded) {
+// markdownCaveats are the reasons and the warnings of runs.
+func markdownCaveats(m *layout.Markdown, runs []*result.Recorded) {
 	var items []string
 	for _, r := range runs {
 		name := ""
@@ -214,17 +214,17 @@ func (m *markdown) caveats(runs []*result.Recorded) {
 			name = shortName(r) + ": "
 		}
 		for _, reason := range r.Run.Verdict.Reasons {
-			items = append(items, "❌ "+prose(name+reason))
+			items = append(items, "❌ "+layout.Prose(name+reason))
 		}
 		warnings := append(append([]string{}, r.Run.Verdict.Warnings...), r.Notes...)
 		if r.Run.Run.Interrupted {
 			warnings = append(warnings, "the run was ended early; the figures speak of what there was")
 		}
 		for _, warning := range warnings {
-			items = append(items, "⚠️ "+prose(name+warning))
+			items = append(items, "⚠️ "+layout.Prose(name+warning))
 		}
 	}
-	m.list(items)
+	m.List(items)
 }
 
 func verdictMark(r *result.Run) string {
@@ -240,12 +240,12 @@ func verdictMark(r *result.Run) string {
 // runSheets are the tables of runs.
 func runSheets(runs []*result.Recorded) sheets {
 	return sheets{
-		"figures":   func() sheet { return figureSheet(runs) },
-		"times":     func() sheet { return timeSheet(runs) },
-		"books":     func() sheet { return bookSheet(runs) },
-		"lag":       func() sheet { return lagSheet(runs) },
-		"queue":     func() sheet { return queueSheet(runs) },
-		"intervals": func() sheet { return intervalSheet(runs) },
+		"figures":   func() layout.Table { return figureSheet(runs) },
+		"times":     func() layout.Table { return timeSheet(runs) },
+		"books":     func() layout.Table { return bookSheet(runs) },
+		"lag":       func() layout.Table { return lagSheet(runs) },
+		"queue":     func() layout.Table { return queueSheet(runs) },
+		"intervals": func() layout.Table { return intervalSheet(runs) },
 	}
 }
 

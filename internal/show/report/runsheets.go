@@ -7,6 +7,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
+	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
 // ofRun are the columns that say which run a row is of.
@@ -17,17 +18,17 @@ func ofRunCells(r *result.Recorded) []string {
 }
 
 // figureSheet has a row for each run and figure.
-func figureSheet(runs []*result.Recorded) sheet {
-	s := sheet{head: append(slices.Clone(ofRun), "figure", "unit", "value", "at_least")}
+func figureSheet(runs []*result.Recorded) layout.Table {
+	s := layout.Table{Rows: [][]string{append(slices.Clone(ofRun), "figure", "unit", "value", "at_least")}}
 	for _, r := range runs {
 		for _, f := range figure.All() {
 			v, known := f.Ranked(&r.Run)
 			atLeast, _ := f.AtLeast(&r.Run)
 			switch {
 			case known && math.IsInf(v, 1):
-				s.add(append(ofRunCells(r), f.Name, unitOf(f), "", raw(atLeast))...)
+				s.Add(append(ofRunCells(r), f.Name, unitOf(f), "", raw(atLeast))...)
 			case known:
-				s.add(append(ofRunCells(r), f.Name, unitOf(f), raw(v), "")...)
+				s.Add(append(ofRunCells(r), f.Name, unitOf(f), raw(v), "")...)
 			}
 		}
 	}
@@ -37,12 +38,12 @@ func figureSheet(runs []*result.Recorded) sheet {
 // timeSheet has a row for each run and time. Percentiles beyond the one that the
 // count supports are empty; a column says which that is. So is a lower bound, which
 // stands beside its name in the last column, as in p99_ns 19500000000.
-func timeSheet(runs []*result.Recorded) sheet {
-	s := sheet{head: append(slices.Clone(ofRun), "metric", "count", "highest_supported_percentile")}
+func timeSheet(runs []*result.Recorded) layout.Table {
+	s := layout.Table{Rows: [][]string{append(slices.Clone(ofRun), "metric", "count", "highest_supported_percentile")}}
 	for _, statistic := range statistics {
-		s.head = append(s.head, statistic.key+"_ns")
+		s.Rows[0] = append(s.Rows[0], statistic.key+"_ns")
 	}
-	s.head = append(s.head, "not_ended", "at_least")
+	s.Rows[0] = append(s.Rows[0], "not_ended", "at_least")
 	for _, r := range runs {
 		for _, d := range measured(&r.Run) {
 			row := append(ofRunCells(r), d.metric, integer(d.Count), highest(d.independent))
@@ -57,7 +58,7 @@ func timeSheet(runs []*result.Recorded) sheet {
 				}
 				row = append(row, cell)
 			}
-			s.add(append(row, integer(d.NotEnded), strings.Join(bounds, "; "))...)
+			s.Add(append(row, integer(d.NotEnded), strings.Join(bounds, "; "))...)
 		}
 	}
 	return s
@@ -72,10 +73,10 @@ type column struct {
 }
 
 // columnSheet has a row for each run that finished.
-func columnSheet(runs []*result.Recorded, all []column) sheet {
-	s := sheet{head: slices.Clone(ofRun)}
+func columnSheet(runs []*result.Recorded, all []column) layout.Table {
+	s := layout.Table{Rows: [][]string{slices.Clone(ofRun)}}
 	for _, c := range all {
-		s.head = append(s.head, c.name)
+		s.Rows[0] = append(s.Rows[0], c.name)
 	}
 	for _, r := range runs {
 		if !r.Run.Finished() {
@@ -89,12 +90,12 @@ func columnSheet(runs []*result.Recorded, all []column) sheet {
 			}
 			row = append(row, cell)
 		}
-		s.add(row...)
+		s.Add(row...)
 	}
 	return s
 }
 
-func bookSheet(runs []*result.Recorded) sheet {
+func bookSheet(runs []*result.Recorded) layout.Table {
 	n := func(name, path string, f func(*result.Run) int64) column {
 		return column{name, path, func(r *result.Run) string { return integer(f(r)) }}
 	}
@@ -122,7 +123,7 @@ func bookSheet(runs []*result.Recorded) sheet {
 	})
 }
 
-func lagSheet(runs []*result.Recorded) sheet {
+func lagSheet(runs []*result.Recorded) layout.Table {
 	return columnSheet(runs, []column{
 		{"lag_records_peak", "lag.peak_records", func(r *result.Run) string { return optional(r.Lag.PeakRecords) }},
 		{"lag_records_final", "lag.final_records", func(r *result.Run) string { return optional(r.Lag.FinalRecords) }},
@@ -137,20 +138,20 @@ func lagSheet(runs []*result.Recorded) sheet {
 }
 
 // intervalSheet is the time series of each run.
-func intervalSheet(runs []*result.Recorded) sheet {
-	s := sheet{head: []string{
+func intervalSheet(runs []*result.Recorded) layout.Table {
+	s := layout.Table{Rows: [][]string{{
 		"run", "name", "start_ns", "end_ns", "phase", "scheduled_records", "admitted_records", "shed_records", "acked_records",
 		"failed_records", "unknown_records", "delivered_records", "duplicate_records", "processed_records", "deferred_records",
 		"in_flight_records", "lag_records", "backlog_records", "time_lag_ns", "gate_open", "bound_records", "process_cpu_cores", "process_rss_bytes", "gc_cycles",
 		"acked_by_queue_records", "redelivered_records", "queue_in_flight_records",
-	}}
+	}}}
 	for _, metric := range result.TimeMetrics {
-		s.head = append(s.head, metric+"_count", metric+"_p50_ns", metric+"_p99_ns", metric+"_max_ns")
+		s.Rows[0] = append(s.Rows[0], metric+"_count", metric+"_p50_ns", metric+"_p99_ns", metric+"_max_ns")
 	}
-	s.head = append(s.head, "undelivered_records", "read_from_ns", "read_to_ns", "read_span_ns")
+	s.Rows[0] = append(s.Rows[0], "undelivered_records", "read_from_ns", "read_to_ns", "read_span_ns")
 	for _, r := range runs {
 		for _, i := range r.Intervals {
-			s.add(append([]string{r.Run.Run.ID, r.Run.Run.Name}, intervalCells(&r.Run, i)...)...)
+			s.Add(append([]string{r.Run.Run.ID, r.Run.Run.Name}, intervalCells(&r.Run, i)...)...)
 		}
 	}
 	return s

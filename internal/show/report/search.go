@@ -9,6 +9,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
 // curvePhase is the phase of the probes that are apart from the search.
@@ -17,28 +18,28 @@ const curvePhase = "curve"
 // Search writes what a search found: the answer, what to know with it, every probe
 // in the order in which it was made, and the curve, if there is one.
 func Search(w io.Writer, s *result.Search, o Options) error {
-	p := newPage(o)
-	p.search(s)
-	return p.writeTo(w)
+	p := layout.NewPage(o.Width, o.Colour)
+	printSearch(p, s)
+	return p.Print(w)
 }
 
-func (p *page) search(s *result.Search) {
-	for _, line := range wrap(s.Answer, p.width) {
-		p.line(p.paint(bold, line))
+func printSearch(p *layout.Page, s *result.Search) {
+	for _, line := range layout.Wrap(s.Answer, p.Width) {
+		p.Line(p.Paint(layout.Bold, line))
 	}
-	p.line()
-	p.labelled("expected", strings.Join(s.Expectations, ", "))
+	p.Line()
+	p.Labelled("expected", strings.Join(s.Expectations, ", "))
 	for _, caveat := range s.Caveats {
-		p.styled(yellow, "but", caveat)
+		p.Styled(layout.Yellow, "but", caveat)
 	}
 	searched, curve := split(s)
 	if len(searched) > 0 {
-		p.heading("Probes", "")
-		p.probes(searched, s.ResponseMetric)
+		p.Heading("Probes", "")
+		printProbes(p, searched, s.ResponseMetric)
 	}
 	if len(curve) > 0 {
-		p.heading("Curve", ", "+words(s.ResponseMetric)+" against offered load")
-		p.curve(curve)
+		p.Heading("Curve", ", "+words(s.ResponseMetric)+" against offered load")
+		printCurve(p, curve)
 	}
 }
 
@@ -63,50 +64,48 @@ func split(s *result.Search) (searched, curve []result.Probe) {
 	return searched, curve
 }
 
-// probes is a line for each probe, and below it what it did not meet.
-func (p *page) probes(all []result.Probe, metric string) {
-	t := table{gap: 3, left: map[int]bool{1: true, 3: true}}
-	t.add("", "", "offered", "", "acked", words(metric)+" p50", "p99")
+// printProbes is a line for each probe, and below it what it did not meet.
+func printProbes(p *layout.Page, all []result.Probe, metric string) {
+	t := layout.Table{Gap: 3, Left: map[int]bool{1: true, 3: true}}
+	t.Add("", "", "offered", "", "acked", words(metric)+" p50", "p99")
 	for i, probe := range all {
-		t.add(fmt.Sprint(i+1), probe.Phase, offeredBy(probe), outcomeOf(probe), unit.PerSecond(probe.AckedPerS),
+		t.Add(fmt.Sprint(i+1), probe.Phase, offeredBy(probe), outcomeOf(probe), unit.PerSecond(probe.AckedPerS),
 			optionalNanos(probe.ResponseP50Ns), optionalNanos(probe.ResponseP99Ns))
 	}
-	for i, line := range t.lines() {
-		p.line("  ", line)
+	for i, line := range t.Text() {
+		p.Line("  ", line)
 		if i > 0 {
-			p.failures(all[i-1])
+			printFailures(p, all[i-1])
 		}
 	}
 }
 
-// failures say why a probe did not pass.
-func (p *page) failures(probe result.Probe) {
+// printFailures say why a probe did not pass.
+func printFailures(p *layout.Page, probe result.Probe) {
 	for _, failure := range probe.Failures {
-		for _, line := range wrap(failure, p.width-8) {
-			p.line("        ", line)
-		}
+		p.Text(8, failure)
 	}
 }
 
-// curve is a line for each rate, with a bar for the p99.
-func (p *page) curve(all []result.Probe) {
+// printCurve is a line for each rate, with a bar for the p99.
+func printCurve(p *layout.Page, all []result.Probe) {
 	var highest int64
 	for _, probe := range all {
 		if probe.ResponseP99Ns != nil {
 			highest = max(highest, *probe.ResponseP99Ns)
 		}
 	}
-	t := table{gap: 3, left: map[int]bool{3: true, 4: true}}
-	t.add("offered", "p50", "p99", "", "")
+	t := layout.Table{Gap: 3, Left: map[int]bool{3: true, 4: true}}
+	t.Add("offered", "p50", "p99", "", "")
 	for _, probe := range all {
 		bar := ""
 		if probe.ResponseP99Ns != nil && highest > 0 {
 			bar = strings.Repeat("█", max(1, int(float64(curveColumns)*float64(*probe.ResponseP99Ns)/float64(highest))))
 		}
-		t.add(offeredBy(probe), optionalNanos(probe.ResponseP50Ns), optionalNanos(probe.ResponseP99Ns), outcomeOf(probe), bar)
+		t.Add(offeredBy(probe), optionalNanos(probe.ResponseP50Ns), optionalNanos(probe.ResponseP99Ns), outcomeOf(probe), bar)
 	}
-	for _, line := range t.lines() {
-		p.line("  ", line)
+	for _, line := range t.Text() {
+		p.Line("  ", line)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
+	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
 // Set is runs of one thing, to be compared with runs of another.
@@ -133,7 +134,7 @@ func (s sample) described() string {
 			names = append(names, name)
 		}
 	}
-	return list(strings.Join(names, ", "), s.state())
+	return layout.List(strings.Join(names, ", "), s.state())
 }
 
 // state says in words how many runs there are, and how many count.

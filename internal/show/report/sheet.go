@@ -1,31 +1,10 @@
 package report
 
 import (
-	"encoding/csv"
-	"io"
 	"math"
 	"strconv"
 	"time"
 )
-
-// sheet is a table of raw values. The names of its columns end in their unit;
-// a value that is not known is empty.
-type sheet struct {
-	head []string
-	rows [][]string
-}
-
-func (s *sheet) add(cells ...string) { s.rows = append(s.rows, cells) }
-
-// write writes the sheet as RFC 4180 has it, but for the line ends: a newline
-// alone, which every reader takes and every diff shows well.
-func (s sheet) write(w io.Writer) error {
-	out := csv.NewWriter(w)
-	if err := out.Write(s.head); err != nil {
-		return err
-	}
-	return out.WriteAll(s.rows)
-}
 
 // raw prints a number to the last digit, without an exponent and without
 // separators.

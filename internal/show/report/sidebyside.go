@@ -11,24 +11,23 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
 	"kafkabench.example/kafka-bench/internal/result/outcome"
+	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
 // SideBySide writes several runs beside each other: a column for each name of
 // a run, with the median and the range where a name was run more than once,
 // what the figures show in words, and the lag of each over time on one scale.
 func SideBySide(w io.Writer, runs []*result.Recorded, o Options) error {
-	p := newPage(o)
+	p := layout.NewPage(o.Width, o.Colour)
 	compared := variants(runs)
-	p.comparison(compared)
-	p.footnotes(runs)
-	p.heading("What it shows", "")
+	printComparison(p, compared)
+	printFootnotes(p, runs)
+	p.Heading("What it shows", "")
 	for _, sentence := range findings(compared) {
-		for i, part := range wrap(sentence, p.width-4) {
-			p.line([]string{"  - ", "    "}[min(i, 1)], part)
-		}
+		p.Item(layout.Plain, sentence)
 	}
-	p.pictures(compared)
-	return p.writeTo(w)
+	printPictures(p, compared)
+	return p.Print(w)
 }
 
 // comparedRow is one row of the table.
@@ -124,8 +123,10 @@ func (row comparedRow) blank(all []variant) bool {
 }
 
 func records(v float64) string { return unit.Count(int64(v + 0.5)) }
-func nanos(v float64) string   { return unit.Nanos(int64(v)) }
-func times(v float64) string   { return decimals(v, 2) + " ×" }
+
+func nanos(v float64) string { return unit.Nanos(int64(v)) }
+
+func times(v float64) string { return decimals(v, 2) + " ×" }
 
 // yesNo prints the share of runs that did.
 func yesNo(v float64) string {
@@ -135,29 +136,27 @@ func yesNo(v float64) string {
 	return "no"
 }
 
-// comparison is the tables of variants: as many beside each other as the width has
+// printComparison is the tables of variants: as many beside each other as the width has
 // room for.
-func (p *page) comparison(compared []variant) {
+func printComparison(p *layout.Page, compared []variant) {
 	rows := comparedRows(compared)
-	for i, block := range blocks(compared, rows, p.width) {
+	for i, block := range blocks(compared, rows, p.Width) {
 		if i > 0 {
-			p.line()
+			p.Line()
 		}
 		t := tableOf(block, rows)
-		for i, line := range t.lines() {
+		for i, line := range t.Text() {
 			if i == 0 {
-				line = p.paint(bold, line)
+				line = p.Paint(layout.Bold, line)
 			}
-			p.line(strings.ReplaceAll(line, notValid, p.paint(red, notValid)))
+			p.Line(strings.ReplaceAll(line, notValid, p.Paint(layout.Red, notValid)))
 		}
 	}
 	if len(compared) > 0 {
-		p.line(repeats(compared))
+		p.Line(repeats(compared))
 	}
 	for _, note := range append(boundNotes(compared), referenceNotes(compared)...) {
-		for _, line := range wrap(note, p.width) {
-			p.line(line)
-		}
+		p.Text(0, note)
 	}
 }
 
@@ -172,23 +171,23 @@ func boundNotes(compared []variant) []string {
 	if len(names) == 0 {
 		return nil
 	}
-	return []string{"The bound of " + enumerate(names) + " is of the backlog as estimated between commits, not of the consumer lag."}
+	return []string{"The bound of " + layout.Enumerate(names) + " is of the backlog as estimated between commits, not of the consumer lag."}
 }
 
 // tableOf has a row for each figure, and below it one with the range where
 // repeats differ.
-func tableOf(block []variant, rows []comparedRow) table {
+func tableOf(block []variant, rows []comparedRow) layout.Table {
 	head, verdicts, systems := []string{""}, []string{"verdict"}, []string{"system"}
 	for _, v := range block {
 		head = append(head, v.name)
 		verdicts = append(verdicts, verdictOf(v))
 		systems = append(systems, v.system())
 	}
-	t := table{gap: 3, rows: [][]string{head, verdicts, systems}}
+	t := layout.Table{Gap: 3, Rows: [][]string{head, verdicts, systems}}
 	for _, row := range rows {
 		if row.format == nil {
-			if len(t.rows[len(t.rows)-1]) > 0 { // a group that no run has leaves no gap
-				t.add()
+			if len(t.Rows[len(t.Rows)-1]) > 0 { // a group that no run has leaves no gap
+				t.Add()
 			}
 			continue
 		}
@@ -201,9 +200,9 @@ func tableOf(block []variant, rows []comparedRow) table {
 			medians, ranges = append(medians, median), append(ranges, extent)
 			differ = differ || extent != ""
 		}
-		t.add(medians...)
+		t.Add(medians...)
 		if differ {
-			t.add(ranges...)
+			t.Add(ranges...)
 		}
 	}
 	return t
@@ -225,8 +224,8 @@ func blocks(all []variant, rows []comparedRow, width int) [][]variant {
 
 func fits(block []variant, rows []comparedRow, width int) bool {
 	t := tableOf(block, rows)
-	for _, line := range t.lines() {
-		if columns(line) > width {
+	for _, line := range t.Text() {
+		if layout.Columns(line) > width {
 			return false
 		}
 	}

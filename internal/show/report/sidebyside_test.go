@@ -6,6 +6,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
+	"kafkabench.example/kafka-bench/internal/show/layout"
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
@@ -20,7 +21,7 @@ func sideBySide(t *testing.T, runs ...*result.Recorded) []byte {
 
 func TestSideBySide(t *testing.T) {
 	got := sideBySide(t, simulate(t, resulttest.Overload()), simulate(t, resulttest.OverloadLoose()), simulate(t, resulttest.OverloadTight()))
-	screens(t, got, report.Width, 80)
+	screens(t, got, layout.Width, 80)
 	golden(t, "side-by-side", got)
 }
 
@@ -40,7 +41,7 @@ func TestSideBySideOfRepeats(t *testing.T) {
 	worse := killed(t)
 	worse.Run.Run.Name = "overload"
 	got := sideBySide(t, append(runs, bad, worse)...)
-	screens(t, got, report.Width, 92)
+	screens(t, got, layout.Width, 92)
 	golden(t, "side-by-side-repeats", got)
 }
 

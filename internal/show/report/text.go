@@ -28,18 +28,9 @@ package report
 
 import (
 	"io"
-	"strings"
-	"unicode/utf8"
 
 	"kafkabench.example/kafka-bench/internal/result"
-)
-
-// Width is what the reports are laid out for, in columns, unless Options say
-// otherwise; narrowest and widest bound what these may say.
-const (
-	Width     = 100
-	narrowest = 80
-	widest    = 120
+	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
 // Options say how a report looks.
@@ -60,160 +51,26 @@ type Options struct {
 	By string
 }
 
-// width is what a text is laid out for.
-func (o Options) width() int {
-	if o.Width == 0 {
-		return Width
-	}
-	return min(max(o.Width, narrowest), widest)
-}
-
 // Text writes the report of one run.
 func Text(w io.Writer, r *result.Recorded, o Options) error {
-	p := newPage(o)
-	p.verdict(r)
-	p.subject(&r.Run)
+	p := layout.NewPage(o.Width, o.Colour)
+	printVerdict(p, r)
+	printSubject(p, &r.Run)
 	if r.Run.Finished() {
-		p.books(&r.Run)
-		p.queue(&r.Run)
-		p.times(&r.Run)
-		p.lag(&r.Run)
-		p.backpressure(r)
-		p.availability(&r.Run)
-		p.faults(r)
-		p.bottleneck(&r.Run)
-		p.process(&r.Run)
-		p.brokerRequests(r.Run.Broker)
-		p.compression(&r.Run)
+		printBooks(p, &r.Run)
+		printQueue(p, &r.Run)
+		printTimes(p, &r.Run)
+		printLag(p, &r.Run)
+		printBackpressure(p, r)
+		printAvailability(p, &r.Run)
+		printFaults(p, r)
+		printBottleneck(p, &r.Run)
+		printProcess(p, &r.Run)
+		printBrokerRequests(p, r.Run.Broker)
+		printCompression(p, &r.Run)
 	} else {
-		p.unfinished(r)
+		printUnfinished(p, r)
 	}
-	p.files(r)
-	return p.writeTo(w)
-}
-
-// page is a report in the making.
-type page struct {
-	b      strings.Builder
-	colour bool
-	width  int // columns
-}
-
-func newPage(o Options) *page { return &page{colour: o.Colour, width: o.width()} }
-
-func (p *page) writeTo(w io.Writer) error {
-	_, err := io.WriteString(w, p.b.String())
-	return err
-}
-
-// line writes its parts and a newline, without spaces at the end.
-func (p *page) line(parts ...string) {
-	p.b.WriteString(strings.TrimRight(strings.Join(parts, ""), " "))
-	p.b.WriteByte('\n')
-}
-
-// heading opens a section.
-func (p *page) heading(title, note string) {
-	p.line()
-	p.line(p.paint(bold, title), note)
-}
-
-// labelled writes text beside a label in the left column, wrapped.
-func (p *page) labelled(label, text string) { p.styled(plain, label, text) }
-
-// styled is labelled with a style for the text.
-func (p *page) styled(style, label, text string) {
-	const indent = 16
-	for i, part := range wrap(text, p.width-indent) {
-		if i > 0 {
-			label = ""
-		}
-		p.line(pad("  "+label, indent), p.paint(style, part))
-	}
-}
-
-// ANSI styles.
-const (
-	plain  = ""
-	bold   = "1"
-	red    = "1;31"
-	green  = "1;32"
-	yellow = "33"
-)
-
-// paint colours s where colours are wanted. It adds no visible width.
-func (p *page) paint(style, s string) string {
-	if !p.colour || style == plain || s == "" {
-		return s
-	}
-	return "\x1b[" + style + "m" + s + "\x1b[0m"
-}
-
-// columns is the width of s on a terminal: reports hold no wide characters.
-func columns(s string) int { return utf8.RuneCountInString(s) }
-
-// pad fills s with spaces at its end to width columns.
-func pad(s string, width int) string {
-	return s + strings.Repeat(" ", max(0, width-columns(s)))
-}
-
-// padLeft fills s with spaces at its start to width columns.
-func padLeft(s string, width int) string {
-	return strings.Repeat(" ", max(0, width-columns(s))) + s
-}
-
-// separator stands between the parts of a list.
-const separator = " · "
-
-// wrap breaks text into lines of at most width columns: between the parts of a
-// list, and within a part that is longer than a line at its spaces. A longer
-// word has a line of its own.
-func wrap(text string, width int) []string {
-	var lines []string
-	line := ""
-	for _, part := range strings.Split(text, separator) {
-		switch {
-		case line == "":
-			line = part
-		case columns(line)+columns(separator)+columns(part) <= width:
-			line += separator + part
-		default:
-			lines = append(lines, line)
-			line = part
-		}
-		if columns(line) > width {
-			broken := wrapWords(line, width)
-			lines = append(lines, broken[:len(broken)-1]...)
-			line = broken[len(broken)-1]
-		}
-	}
-	return append(lines, line)
-}
-
-func wrapWords(text string, width int) []string {
-	var lines []string
-	line := ""
-	for _, word := range strings.Split(text, " ") {
-		switch {
-		case line == "":
-			line = word
-		case columns(line)+1+columns(word) <= width:
-			line += " " + word
-		default:
-			lines = append(lines, line)
-			line = word
-		}
-	}
-	return append(lines, line)
-}
-
-// list joins parts that are not empty.
-func list(parts ...string) string {
-	var filled []string
-	for _, part := range parts {
-		if part != "" {
-			filled = append(filled, part)
-		}
-	}
-	return strings.Join(filled, separator)
+	printFiles(p, r)
+	return p.Print(w)
 }

@@ -9,6 +9,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
+	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
 // statistic is one row of a table of times.
@@ -71,8 +72,8 @@ const notEnded = "open: had not ended, and counts as slower than all that had; >
 // they say is how long the tool waited.
 const unreliable = "a column of " + absent + ": not to be relied on, the tool was starved of CPU"
 
-// times is the table of what records went through.
-func (p *page) times(r *result.Run) {
+// printTimes is the table of what records went through.
+func printTimes(p *layout.Page, r *result.Run) {
 	l := r.Load
 	note := ""
 	if r.Says("load.scheduled") && r.Says("load.admitted") {
@@ -82,11 +83,11 @@ func (p *page) times(r *result.Run) {
 	if len(shown) == 0 && r.Run.Imported != nil {
 		return // the other tool measured none
 	}
-	p.heading("Times", note)
-	p.distributions(shown)
+	p.Heading("Times", note)
+	printDistributions(p, shown)
 	for _, d := range shown {
 		for _, text := range skew(d) {
-			p.line("  ", p.paint(yellow, text))
+			p.Line("  ", p.Paint(layout.Yellow, text))
 		}
 	}
 	legend := fromWhen(shown)
@@ -105,9 +106,7 @@ func (p *page) times(r *result.Run) {
 	if r.Run.Imported == nil && slices.ContainsFunc(shown, func(d distribution) bool { return !r.Says("time." + d.metric) }) {
 		legend = append(legend, unreliable)
 	}
-	for _, line := range wrap(list(legend...), p.width-2) {
-		p.line("  ", line)
-	}
+	p.Text(2, layout.List(legend...))
 }
 
 // fromWhen says where the times begin that are shown; others, such as that of a poll,
@@ -176,9 +175,9 @@ func measured(r *result.Run) (all []distribution) {
 	return all
 }
 
-// distributions prints a column for each time and a row for each statistic, so
+// printDistributions prints a column for each time and a row for each statistic, so
 // that service and response times stand beside each other.
-func (p *page) distributions(all []distribution) {
+func printDistributions(p *layout.Page, all []distribution) {
 	above, below, counts, open := []string{""}, []string{""}, []string{"  count"}, []string{"  open"}
 	some := false
 	for _, d := range all {
@@ -187,21 +186,21 @@ func (p *page) distributions(all []distribution) {
 		counts, open = append(counts, unit.Count(d.Count)), append(open, unit.Count(d.NotEnded))
 		some = some || d.NotEnded > 0
 	}
-	t := table{gap: 2, rows: [][]string{above, below, counts}}
+	t := layout.Table{Gap: 2, Rows: [][]string{above, below, counts}}
 	if some {
-		t.add(open...)
+		t.Add(open...)
 	}
 	for _, s := range statistics {
 		row := []string{"  " + s.name}
 		for _, d := range all {
 			row = append(row, s.text(d))
 		}
-		t.add(row...)
+		t.Add(row...)
 	}
-	if p.width < Width {
-		t.gap = 1
+	if p.Width < layout.Width {
+		t.Gap = 1
 	}
-	p.table(t, 2)
+	p.Table(t, 2)
 }
 
 // columnHead is a metric's name in two lines: "send" above "response". That it is

@@ -5,16 +5,17 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// process is what the measuring cost, and what the brokers used. Figures that
+// printProcess is what the measuring cost, and what the brokers used. Figures that
 // the operating system does not offer are left out.
-func (p *page) process(r *result.Run) {
+func printProcess(p *layout.Page, r *result.Run) {
 	u := r.Process
 	if !r.Says("process") && len(r.Broker) == 0 {
 		return
 	}
-	p.heading("Process", " in the measured window")
+	p.Heading("Process", " in the measured window")
 	var cpu, perRecord, memory string
 	if u.CPUCores != nil {
 		cpu = decimals(*u.CPUCores, 2) + " cores" + waited(u.CPUWaitRatio)
@@ -25,27 +26,27 @@ func (p *page) process(r *result.Run) {
 	if u.RSSPeakBytes != nil {
 		memory = "RSS " + unit.Bytes(*u.RSSPeakBytes)
 	}
-	if used := list(cpu, perRecord, memory, collections(r)); used != "" || r.Run.Imported == nil {
-		p.labelled(toolName(r), used)
+	if used := layout.List(cpu, perRecord, memory, collections(r)); used != "" || r.Run.Imported == nil {
+		p.Labelled(toolName(r), used)
 	}
 	delay := ""
 	if r.Says("process.scheduling_delay.p99_ns") {
 		delay = "scheduling delay p99 " + unit.Nanos(u.SchedDelayNs.P99Ns) + ", max " + unit.Nanos(u.SchedDelayNs.MaxNs)
 	}
-	if host := list(hostUse(r), delay); host != "" {
-		p.labelled("host", host)
+	if host := layout.List(hostUse(r), delay); host != "" {
+		p.Labelled("host", host)
 	}
 	for _, b := range r.Broker {
-		if used := list(brokerUse(b), ownAccount(b.Metrics)); used != "" {
-			p.labelled(fmt.Sprintf("broker %d", b.ID), used)
+		if used := layout.List(brokerUse(b), ownAccount(b.Metrics)); used != "" {
+			p.Labelled(fmt.Sprintf("broker %d", b.ID), used)
 		}
 	}
-	p.devices(r.HostUse)
+	printDevices(p, r.HostUse)
 	if text := requests(r.Clients); text != "" {
-		p.labelled("requests", text)
+		p.Labelled("requests", text)
 	}
 	if text := stored(r.Storage); text != "" {
-		p.labelled("topic", text)
+		p.Labelled("topic", text)
 	}
 }
 
@@ -87,7 +88,7 @@ func hostUse(r *result.Run) string {
 	if u.HostCPUStolen != nil && *u.HostCPUStolen > 0 {
 		stolen = unit.Percent(*u.HostCPUStolen) + " stolen"
 	}
-	return list(busy, stolen)
+	return layout.List(busy, stolen)
 }
 
 func brokerUse(b result.Broker) string {
@@ -104,11 +105,11 @@ func brokerUse(b result.Broker) string {
 	if b.LogSizeBytes != nil {
 		log = "log " + unit.Bytes(*b.LogSizeBytes)
 	}
-	return list(cpu, memory, disk, log)
+	return layout.List(cpu, memory, disk, log)
 }
 
-// compression is a table with a column for each codec, the run's own marked.
-func (p *page) compression(r *result.Run) {
+// printCompression is a table with a column for each codec, the run's own marked.
+func printCompression(p *layout.Page, r *result.Run) {
 	codecs := r.Compression
 	if len(codecs) == 0 {
 		return
@@ -117,7 +118,7 @@ func (p *page) compression(r *result.Run) {
 	if r.Run.Imported != nil {
 		of = " as the other tool tried it" // on what, is among the warnings
 	}
-	p.heading("Compression", of+"; > is what the run used")
+	p.Heading("Compression", of+"; > is what the run used")
 	names, ratios, compress, decompress := []string{""}, []string{"  ratio"}, []string{"  compress"}, []string{"  decompress"}
 	for _, c := range codecs {
 		name := c.Codec
@@ -132,9 +133,9 @@ func (p *page) compression(r *result.Run) {
 		compress = append(compress, speed(c.CompressMBPerS))
 		decompress = append(decompress, speed(c.DecompressMBPerS))
 	}
-	t := table{rows: [][]string{names, ratios, compress, decompress}, gap: 4}
-	for _, line := range t.lines() {
-		p.line(line)
+	t := layout.Table{Rows: [][]string{names, ratios, compress, decompress}, Gap: 4}
+	for _, line := range t.Text() {
+		p.Line(line)
 	}
 }
 

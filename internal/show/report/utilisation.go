@@ -7,6 +7,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
+	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
 // references finds for the valid runs of variants what the same consumers delivered
@@ -53,7 +54,7 @@ func referenceNotes(compared []variant) (notes []string) {
 			continue
 		}
 		text := fmt.Sprintf("%s (%s), which differs in %s", called(compared, reference.Name), unit.PerSecond(reference.DeliveredPerS),
-			enumerate(append([]string{"backpressure"}, reference.Differs...)))
+			layout.Enumerate(append([]string{"backpressure"}, reference.Differs...)))
 		if len(reference.Differs) == 0 {
 			text += " alone"
 		}
@@ -63,10 +64,10 @@ func referenceNotes(compared []variant) (notes []string) {
 		against[text] = append(against[text], v.name)
 	}
 	for _, text := range order {
-		notes = append(notes, "÷ without backpressure: "+enumerate(against[text])+" against "+text+".")
+		notes = append(notes, "÷ without backpressure: "+layout.Enumerate(against[text])+" against "+text+".")
 	}
 	if len(without) > 0 {
-		notes = append(notes, "÷ without backpressure: no valid run here offered the same to the same consumers as "+enumerate(without)+" and let it through.")
+		notes = append(notes, "÷ without backpressure: no valid run here offered the same to the same consumers as "+layout.Enumerate(without)+" and let it through.")
 	}
 	return notes
 }

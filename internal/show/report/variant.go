@@ -150,6 +150,7 @@ var (
 func offeredPerS(r *result.Run) (float64, bool) {
 	return r.Load.OfferedPerS, !r.Load.ClosedLoop && r.Says("load.offered_per_s")
 }
+
 func ackedPerS(r *result.Run) (float64, bool) { return r.Load.AckedPerS, r.Says("load.acked_per_s") }
 
 func peakLag(r *result.Run) (float64, bool) { return value(r.Lag.PeakRecords) }
@@ -158,7 +159,8 @@ func peakLag(r *result.Run) (float64, bool) { return value(r.Lag.PeakRecords) }
 func peakLagOfBound(r *result.Run) (float64, bool) { return figureNamed("lag_peak_of_max_lag")(r) }
 
 func utilisation(r *result.Run) (float64, bool) { return value(r.Consumer.Utilisation) }
-func capacity(r *result.Run) (float64, bool)    { return value(r.Consumer.CapacityPerS) }
+
+func capacity(r *result.Run) (float64, bool) { return value(r.Consumer.CapacityPerS) }
 
 // gateClosed is the share of the measured window.
 func gateClosed(r *result.Run) (float64, bool) {

@@ -8,57 +8,58 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/outcome"
+	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// verdict is the head of the report: may the figures be believed, and why not, and how the
+// printVerdict is the head of the report: may the figures be believed, and why not, and how the
 // measured system fared.
-func (p *page) verdict(r *result.Recorded) {
+func printVerdict(p *layout.Page, r *result.Recorded) {
 	info, v := r.Run.Run, r.Run.Verdict
-	style := green
+	style := layout.Green
 	switch {
 	case v.Status != result.Valid:
-		style = red
+		style = layout.Red
 	case !proven(&r.Run):
-		style = yellow
+		style = layout.Yellow
 	}
 	status := "MEASUREMENT " + heading(&r.Run)
 	when := moment(startedAt(&r.Run), "2006-01-02 15:04:05 UTC") + "  " + method(&r.Run)
 	between := "  "
-	if columns(status+"  "+info.Name+"  "+info.ID+between+when) > p.width {
+	if layout.Columns(status+"  "+info.Name+"  "+info.ID+between+when) > p.Width {
 		between = "\n  "
 	}
-	p.line(p.paint(style, status), "  ", p.paint(bold, info.Name), "  ", info.ID, between, when)
-	p.system(&r.Run)
+	p.Line(p.Paint(style, status), "  ", p.Paint(layout.Bold, info.Name), "  ", info.ID, between, when)
+	printSystem(p, &r.Run)
 	for _, reason := range v.Reasons {
-		p.styled(red, "because", reason)
+		p.Styled(layout.Red, "because", reason)
 	}
 	if info.Interrupted {
-		p.labelled("interrupted", "the run was ended early; the figures speak of what there was")
+		p.Labelled("interrupted", "the run was ended early; the figures speak of what there was")
 	}
 	for _, warning := range v.Warnings {
-		p.styled(yellow, "warning", warning)
+		p.Styled(layout.Yellow, "warning", warning)
 	}
 	for _, note := range r.Notes {
-		p.styled(yellow, "files", note)
+		p.Styled(layout.Yellow, "files", note)
 	}
 	if len(v.Reasons)+len(v.Warnings)+len(r.Notes) > 0 || info.Interrupted {
-		p.line()
+		p.Line()
 	}
 }
 
-// system writes the outcome of the measured system in a line, and goes on below it.
-func (p *page) system(r *result.Run) {
+// printSystem writes the outcome of the measured system in a line, and goes on below it.
+func printSystem(p *layout.Page, r *result.Run) {
 	s := systemOf(r)
 	if s == nil {
 		return
 	}
 	status := "SYSTEM " + strings.ToUpper(s.Status)
-	for i, line := range wrapWords(status+"  "+outcome.Sentence(*s), p.width-2) {
+	for i, line := range layout.WrapWords(status+"  "+outcome.Sentence(*s), p.Width-2) {
 		if i == 0 {
-			p.line(p.paint(outcomeStyle(s.Status), status), strings.TrimPrefix(line, status))
+			p.Line(p.Paint(outcomeStyle(s.Status), status), strings.TrimPrefix(line, status))
 			continue
 		}
-		p.line("  ", line)
+		p.Line("  ", line)
 	}
 }
 
@@ -66,11 +67,11 @@ func (p *page) system(r *result.Run) {
 func outcomeStyle(status string) string {
 	switch status {
 	case result.KeptUp:
-		return green
+		return layout.Green
 	case result.NotJudged, result.HeldBack:
-		return yellow
+		return layout.Yellow
 	}
-	return red
+	return layout.Red
 }
 
 // systemOf is how the system of a run fared; nil of a run that did not finish.
@@ -90,21 +91,21 @@ func statusOf(r *result.Run) string {
 	return absent
 }
 
-// subject says what was run, and on what.
-func (p *page) subject(r *result.Run) {
-	for _, line := range append(wrap(offer(r), p.width), wrap(madeWith(r), p.width)...) {
-		p.line(line)
+// printSubject says what was run, and on what.
+func printSubject(p *layout.Page, r *result.Run) {
+	for _, line := range append(layout.Wrap(offer(r), p.Width), layout.Wrap(madeWith(r), p.Width)...) {
+		p.Line(line)
 	}
 	if note := r.Run.Cluster.Note; note != "" && !slices.Contains(r.Verdict.Warnings, note) {
-		for _, line := range wrap(note, p.width) {
-			p.line(p.paint(yellow, line))
+		for _, line := range layout.Wrap(note, p.Width) {
+			p.Line(p.Paint(layout.Yellow, line))
 		}
 	}
 }
 
 // madeWith says what the run was made with, and on.
 func madeWith(r *result.Run) string {
-	tool := list(strings.TrimSpace("kafka-bench "+r.Run.Tool.Version), method(r))
+	tool := layout.List(strings.TrimSpace("kafka-bench "+r.Run.Tool.Version), method(r))
 	if i := r.Run.Imported; i != nil {
 		tool = "imported from " + i.File + " (" + i.Format + ")"
 	}
@@ -113,7 +114,7 @@ func madeWith(r *result.Run) string {
 		host = ""
 	}
 	client := strings.TrimSpace(r.Run.Driver.Name + " " + r.Run.Driver.Version)
-	return list(cluster(r.Run.Cluster), client, tool, host)
+	return layout.List(cluster(r.Run.Cluster), client, tool, host)
 }
 
 // offer says what load was offered, for how long, of what.
@@ -149,7 +150,7 @@ func offer(r *result.Run) string {
 	if records != "" {
 		records += " records"
 	}
-	return list(text, records,
+	return layout.List(text, records,
 		things(r.Scenario, "load.producers", "producer")+processes(r.Scenario),
 		things(r.Scenario, "topic.partitions", "partition"),
 		groups(len(r.Groups))+things(r.Scenario, "consume.consumers", "consumer")+work(r.Scenario))

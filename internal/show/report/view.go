@@ -6,6 +6,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
 // barColumns is the width of the progress bar.
@@ -14,8 +15,8 @@ const barColumns = 30
 // view is the whole of the live view as it should be now. Figures keep their
 // places from one second to the next: eyes may rest on one.
 func (l *Live) view() []string {
-	p := &page{colour: l.o.Colour}
-	lines := []string{p.paint(bold, l.o.Name) + "  " + l.where()}
+	p := layout.NewPage(0, l.o.Colour)
+	lines := []string{p.Paint(layout.Bold, l.o.Name) + "  " + l.where()}
 	if l.last == nil {
 		return l.clip(lines)
 	}
@@ -23,7 +24,7 @@ func (l *Live) view() []string {
 	p50, p99 := l.quantiles(i)
 	failed := ""
 	if n := i.Failed + i.Unknown; n > 0 {
-		failed = p.paint(red, unit.Count(n)+" failed or unknown")
+		failed = p.Paint(layout.Red, unit.Count(n)+" failed or unknown")
 	}
 	lines = append(lines,
 		viewRow("offered", rate(i, i.Scheduled), "shed "+rate(i, i.Shed), "deferred "+unit.Count(i.DeferredRecords)),
@@ -54,9 +55,9 @@ func boundOf(i result.Interval) string {
 	return "bound " + unit.Count(*i.BoundRecords)
 }
 
-func (l *Live) paintGate(p *page, i result.Interval) string {
+func (l *Live) paintGate(p *layout.Page, i result.Interval) string {
 	if i.GateOpen != nil && !*i.GateOpen {
-		return p.paint(yellow, "closed")
+		return p.Paint(layout.Yellow, "closed")
 	}
 	if i.GateOpen == nil {
 		return "none"
@@ -67,9 +68,9 @@ func (l *Live) paintGate(p *page, i result.Interval) string {
 // viewRow has a label, a figure to the right of its column, and notes.
 func viewRow(label, figure string, notes ...string) string {
 	var b strings.Builder
-	b.WriteString(pad("  "+label, 22) + padLeft(figure, 14))
+	b.WriteString(layout.Pad("  "+label, 22) + layout.PadLeft(figure, 14))
 	for _, note := range notes {
-		b.WriteString("   " + pad(note, 20))
+		b.WriteString("   " + layout.Pad(note, 20))
 	}
 	return strings.TrimRight(b.String(), " ")
 }

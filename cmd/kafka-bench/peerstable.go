@@ -1,0 +1,82 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+
+	"kafkabench.example/kafka-bench/internal/measure/stats"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/figure"
+	"kafkabench.example/kafka-bench/internal/run/peers"
+	"kafkabench.example/kafka-bench/internal/show/layout"
+)
+
+// comparable says, in lines for a terminal, what of the two can be compared and
+// what cannot.
+const comparable = `What can be compared: records acked per second and the send service time, which for both runs from
+the call of send to the ack, on one cluster, with the same settings, in turns. What cannot: response
+times, which the tools do not have, so that waiting for a late schedule shows in ours alone;
+delivered per second, which is live traffic for ours and the reading of a filled topic for theirs;
+times below a millisecond, which they round; and what was lost or came twice, which they do not see.`
+
+// titleColumns is the width of the titles.
+const titleColumns = 24
+
+// printPeers sets our runs and those of the tools side by side, each figure the median of
+// its runs, and says what can be compared of them.
+func printPeers(w io.Writer, r *peers.Rounds) error {
+	// The first column is empty, so that the figures begin where they always did.
+	table := layout.Table{Gap: 3, Left: map[int]bool{1: true}}
+	table.Add(append([]string{"", ""}, peers.Names[:]...)...)
+	row := func(title string, of func([]result.Run) string) {
+		cells := []string{"", layout.Pad(title, titleColumns)}
+		for _, runs := range r.Runs {
+			cells = append(cells, of(runs))
+		}
+		table.Add(cells...)
+	}
+	row("runs", func(runs []result.Run) string { return strconv.Itoa(len(runs)) })
+	for _, f := range peerFigures() {
+		row(f.Title, func(runs []result.Run) string { return peerMedian(f, runs) })
+	}
+	if err := table.Print(w); err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "\nMedians. %s\n", comparable)
+	for _, difference := range peers.Differences(r.Scenario) {
+		fmt.Fprintf(w, "Mind: %s.\n", difference)
+	}
+	return nil
+}
+
+// peerFigures are the figures that are set side by side. One that a run does not have, or
+// has too few records for, is a dash.
+func peerFigures() (all []figure.Figure) {
+	names := []string{"acked_per_s", "delivered_per_s"}
+	for _, metric := range []string{"send_service_time", "send_response_time", "e2e_response_time"} {
+		for _, statistic := range []string{"p50", "p95", "p99", "p99_9", "max"} {
+			names = append(names, metric+"_"+statistic)
+		}
+	}
+	for _, f := range figure.All() {
+		if slices.Contains(names, f.Name) {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// peerMedian is the median of the runs that have the figure.
+func peerMedian(f figure.Figure, runs []result.Run) string {
+	summaries := make([]*result.Run, len(runs))
+	for i := range runs {
+		summaries[i] = &runs[i]
+	}
+	all := f.Over(summaries)
+	if len(all.Ranked) == 0 {
+		return "–"
+	}
+	return all.Format(f, func(values []float64) float64 { return stats.Summarise(values, 0.95).Median })
+}

@@ -1,0 +1,375 @@
+package queued
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/measure/latency"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
+	"kafkabench.example/kafka-bench/internal/plan/payload"
+)
+
+// thread receives, works and settles, one lot after the other and one record after
+// the other. Its work is a virtual server as a worker's is.
+type thread struct {
+	node   *node
+	server load.Server
+	hand   []inHand // what was handed over and is not settled
+	times  []timed  // that are to be recorded
+}
+
+// inHand is one record that was handed over.
+type inHand struct {
+	i     int // in its lot
+	stamp payload.Stamp
+	ours  bool  // it has a stamp of the run
+	timed bool  // it is none of the fill
+	first bool  // it was never handed over before
+	times int   // that it was handed over, this time included
+	at    int64 // when that was
+	due   int64 // when it was to be, where it came again; never: nobody knows
+}
+
+// measuredAt tells whether a time that ended at a moment, and does not begin at the
+// sending, is of the measured window: by the record, as every time, and of the fill, whose
+// records were before everything, by the moment.
+func (h inHand) measuredAt(now int64) bool {
+	return h.stamp.Intended >= 0 || !h.timed && now >= 0
+}
+
+// timed is a time to be recorded.
+type timed struct {
+	metric   latency.Metric
+	measured bool
+	ns       int64
+}
+
+// errNoLot: a queue returned neither records nor an error.
+var errNoLot = errors.New("the queue returned no records, and no reason")
+
+// errUnsettled: the member ended before it had settled a lot.
+var errUnsettled = errors.New("the member ended before the record was settled")
+
+func (t *thread) run() error {
+	n := t.node
+	select {
+	case <-n.group.released:
+	case <-n.alive.Done():
+		return nil
+	}
+	for n.alive.Err() == nil && n.halt.Wait(n.alive.Done()) {
+		asked := time.Now()
+		lot, err := n.queue.Receive(n.alive, n.group.cfg.Batch)
+		switch {
+		case err != nil && n.alive.Err() != nil:
+			return nil
+		case err != nil:
+			return err
+		case lot == nil || lot.Len() == 0:
+			return errNoLot
+		}
+		n.polls.Add(1)
+		if err := t.work(lot, time.Since(asked)); err != nil {
+			return nil // the member ends, which it may hear of in two steps
+		}
+	}
+	return nil
+}
+
+// serve has the queue say which records may be worked on at the same time: by Run, with
+// the threads as its handlers.
+func (n *node) serve(threads chan *thread) error {
+	select {
+	case <-n.group.released:
+	case <-n.alive.Done():
+		return nil
+	}
+	return n.queue.Run(n.alive, n.group.cfg.Threads, func(lot Lot) error {
+		t := <-threads
+		defer func() { threads <- t }()
+		return t.work(lot, -1)
+	})
+}
+
+// work hands over the records of a lot as their turns come, works on them and settles
+// them. What a member that ends had not come to is given back, or waits for its deadline.
+// The lot was received in a time; negative: nobody waited for it. The error says that
+// something of it was not settled.
+func (t *thread) work(lot Lot, took time.Duration) error {
+	n := t.node
+	there := n.group.axis.Now()
+	t.times = t.times[:0]
+	if took >= 0 {
+		t.times = append(t.times, timed{latency.PollTime, there-int64(took) >= 0, int64(took)})
+	}
+	for i := 0; i < lot.Len(); {
+		if !n.halt.Wait(n.alive.Done()) || n.alive.Err() != nil {
+			return errUnsettled // the rest is given back with what waits in the queue
+		}
+		now := n.group.axis.Now()
+		turns, work := lot.Len()-i, int64(0)
+		if !n.group.idle {
+			turns, work = t.server.Begin(turns, there, now)
+		}
+		t.hand = n.handOver(t.hand[:0], &t.times, lot, i, turns, now, work)
+		if !n.group.idle && (!t.server.Wait(n.life.Done()) || !n.halt.Wait(n.life.Done())) {
+			t.server.Abandon()
+			n.giveUp(t.hand)
+			return errUnsettled
+		}
+		if !t.settle(lot) {
+			return errUnsettled
+		}
+		i += turns
+	}
+	return nil
+}
+
+// handOver enters the records [from, from+turns) of a lot into the books and appends
+// them to hand. Their times, and those that wait already, go into the histograms.
+func (n *node) handOver(hand []inHand, times *[]timed, lot Lot, from, turns int, now, work int64) []inHand {
+	var counts snapshot.Received
+	var delivered, first int64
+	var totals snapshot.QueueTotal
+	wall := time.Now()
+	for i := from; i < from+turns; i++ {
+		l := lot.At(i)
+		h := n.handOne(l, i, now, deadlineOf(l, now, wall))
+		hand = append(hand, h)
+		if n.group.cfg.Sized {
+			counts.Bytes += int64(len(l.Value) + l.KeyBytes)
+		}
+		if !h.ours {
+			continue
+		}
+		delivered++
+		if h.first {
+			first++
+		} else {
+			totals.Redelivered++
+		}
+		n.timesOf(h, times, &counts)
+	}
+	n.inHand.Add(int64(turns))
+	counts.WorkInWindow = work
+	n.group.axis.CountDeliveries(&counts, now, delivered, first)
+	if !n.group.axis.InWindow(now) {
+		counts.Bytes = 0
+	}
+	n.record(times, counts, totals)
+	return hand
+}
+
+// record enters times and counts, and leaves no times.
+func (n *node) record(times *[]timed, counts snapshot.Received, totals snapshot.QueueTotal) {
+	p := n.place
+	p.recorder.Lock()
+	defer p.recorder.Unlock()
+	for _, t := range *times {
+		p.recorder.Record(t.measured, t.metric, t.ns)
+	}
+	*times = (*times)[:0]
+	p.counts.Add(counts)
+	p.totals.Add(totals)
+}
+
+// deadlineOf is when a record's lock ends, on the axis, of which now is the present and
+// wall the same by the machine's clock.
+func deadlineOf(l Lent, now int64, wall time.Time) int64 {
+	if l.Deadline.IsZero() {
+		return never
+	}
+	return now + int64(l.Deadline.Sub(wall))
+}
+
+// handOne enters one record into the books.
+func (n *node) handOne(l Lent, i int, now, deadline int64) inHand {
+	g := n.group
+	h := inHand{i: i, at: now, due: never}
+	stamp, check := payload.ReadStamp(l.Value)
+	if l.Partition < 0 || int(l.Partition) >= len(g.books) {
+		return h
+	}
+	b := g.books[l.Partition]
+	b.delivered.Lock()
+	defer b.delivered.Unlock()
+	switch {
+	case check == payload.Foreign || check == payload.Intact && stamp.Run != g.cfg.Run:
+		b.delivered.Foreign()
+		return h
+	case check == payload.Corrupt || stamp.Partition != l.Partition:
+		b.corrupt(l.Offset, now)
+		return h
+	}
+	a := b.deliver(stamp, n, now, deadline, l.Attempt)
+	if !a.ours {
+		return h
+	}
+	h.stamp, h.ours, h.first, h.times, h.due = stamp, true, a.first, a.times, a.due
+	h.timed = int(stamp.Producer) < g.cfg.Producers-g.cfg.Filled
+	return h
+}
+
+// timesOf are the times that a delivery gives.
+func (n *node) timesOf(h inHand, times *[]timed, counts *snapshot.Received) {
+	measured := h.stamp.Intended >= 0
+	add := func(metric latency.Metric, ns int64) { *times = append(*times, timed{metric, measured, ns}) }
+	switch {
+	case !h.first:
+		if h.timed && n.group.open {
+			add(latency.RedeliveryResponseTime, h.at-h.stamp.Intended)
+		}
+		if h.due != never {
+			*times = append(*times, timed{latency.RedeliveryLateness, h.measuredAt(h.at), h.at - h.due})
+		}
+	case h.timed:
+		add(latency.E2EServiceTime, h.at-h.stamp.Actual)
+		counts.Timed++
+		counts.ServiceNs += h.at - h.stamp.Actual
+		if n.group.open {
+			add(latency.E2EResponseTime, h.at-h.stamp.Intended)
+		}
+	}
+}
+
+// settle settles what is in hand; it returns false when the member was killed meanwhile.
+func (t *thread) settle(lot Lot) bool {
+	n := t.node
+	var counts snapshot.Received
+	var totals snapshot.QueueTotal
+	for k, h := range t.hand {
+		if n.life.Err() != nil {
+			n.record(&t.times, counts, totals)
+			n.giveUp(t.hand[k:])
+			return false
+		}
+		n.settleOne(lot, h, &t.times, &counts, &totals)
+		n.inHand.Add(-1)
+	}
+	n.record(&t.times, counts, totals)
+	return true
+}
+
+// settleOne acknowledges a record, gives it back, or says nothing of it.
+func (n *node) settleOne(lot Lot, h inHand, times *[]timed, counts *snapshot.Received, totals *snapshot.QueueTotal) {
+	g := n.group
+	if h.ours && g.drops(h) {
+		if g.cfg.Nack {
+			n.nack(lot, h)
+		} else { // nothing is said of it
+			n.tally(h, func(t *snapshot.DeliveryCounts) { t.Dropped++ })
+		}
+		return
+	}
+	err := lot.Ack(n.life, h.i)
+	now := g.axis.Now()
+	if !h.ours {
+		return
+	}
+	if err != nil {
+		n.late(h, err)
+		return
+	}
+	n.acked(h, now, times, counts, totals)
+}
+
+// acked enters an acknowledgement that was taken.
+func (n *node) acked(h inHand, now int64, times *[]timed, counts *snapshot.Received, totals *snapshot.QueueTotal) {
+	g := n.group
+	b := g.books[h.stamp.Partition]
+	b.delivered.Lock()
+	first := b.ack(h.stamp, now)
+	b.delivered.Unlock()
+	counts.Processed++
+	*times = append(*times, timed{latency.SettleTime, h.measuredAt(now), now - h.at})
+	if !first {
+		return
+	}
+	totals.Acked++
+	if g.axis.InWindow(now) {
+		totals.AckedInWindow++
+	}
+	if h.timed && g.open && !g.idle {
+		*times = append(*times, timed{latency.ProcessedResponseTime, h.stamp.Intended >= 0, now - h.stamp.Intended})
+	}
+}
+
+// nack gives a record back. It may come again before the call returns, so that it is due
+// from before the call on.
+func (n *node) nack(lot Lot, h inHand) {
+	g := n.group
+	delay := g.delay(h.times)
+	b := g.books[h.stamp.Partition]
+	b.delivered.Lock()
+	lent := b.open[lane(h.stamp)].due
+	b.dueAt(h.stamp, n, g.axis.Now()+int64(delay))
+	b.delivered.Unlock()
+	if err := lot.Nack(n.life, h.i, delay); err != nil {
+		b.delivered.Lock()
+		b.dueAt(h.stamp, n, lent)
+		b.delivered.Unlock()
+		n.late(h, err)
+		return
+	}
+	n.tally(h, func(t *snapshot.DeliveryCounts) { t.Nacked++ })
+}
+
+func (g *Group) delay(attempt int) time.Duration {
+	if g.cfg.Delay == nil {
+		return 0
+	}
+	return g.cfg.Delay(attempt)
+}
+
+// late notes that a record was settled too late, or could not be.
+func (n *node) late(h inHand, err error) {
+	switch {
+	case errors.Is(err, context.Canceled):
+		n.tally(h, func(t *snapshot.DeliveryCounts) { t.Unsettled++ })
+	case errors.Is(err, ErrLockExpired):
+		n.tally(h, func(t *snapshot.DeliveryCounts) { t.GivenUpExpired++ })
+	case errors.Is(err, ErrLockLost):
+		n.tally(h, func(t *snapshot.DeliveryCounts) { t.GivenUpLost++ })
+	default:
+		n.tally(h, func(t *snapshot.DeliveryCounts) { t.GivenUpError++ })
+		n.group.cfg.OnEvent("error", "a record could not be settled", err.Error())
+	}
+}
+
+// giveUp notes records that nobody will settle.
+func (n *node) giveUp(hand []inHand) {
+	for _, h := range hand {
+		if h.ours {
+			n.tally(h, func(t *snapshot.DeliveryCounts) { t.Unsettled++ })
+		}
+	}
+}
+
+// tally counts something of a record.
+func (n *node) tally(h inHand, count func(*snapshot.DeliveryCounts)) {
+	b := n.group.books[h.stamp.Partition]
+	b.delivered.Lock()
+	defer b.delivered.Unlock()
+	count(b.tallyOf(h.stamp.Intended >= 0))
+}
+
+// drops draws whether a delivery is dropped. The draw is a matter of the seed, the record
+// and how often it came, and of nothing else: the same records are dropped as often by
+// every engine, whoever is handed them.
+func (g *Group) drops(h inHand) bool {
+	if g.cfg.Drop <= 0 {
+		return false
+	}
+	x := mix(g.cfg.Seed ^ mix(lane(h.stamp)+mix(uint64(uint32(h.stamp.Partition))<<32|uint64(uint32(h.times)))))
+	return float64(x>>11)/(1<<53) < g.cfg.Drop
+}
+
+// mix is the finaliser of SplitMix64 (Steele, Lea and Flood, 2014), one step on.
+func mix(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}

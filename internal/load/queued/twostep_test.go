@@ -1,0 +1,49 @@
+package queued
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/measure/latency"
+)
+
+// lots is a queue that gives out lots of one foreign record, and counts them.
+type lots struct {
+	Queue
+	given  int
+	enough func() // called after a few
+}
+
+func (q *lots) Receive(context.Context, int) (Lot, error) {
+	if q.given++; q.given > 3 {
+		q.enough()
+	}
+	return oneForeign{}, nil
+}
+
+type oneForeign struct{ Lot }
+
+func (oneForeign) Len() int    { return 1 }
+func (oneForeign) At(int) Lent { return Lent{Partition: -1} }
+
+// TestKilledThreadTakesNoFurtherLot: a thread whose work has ended with its member takes no
+// further lot, though the context that it receives by has not ended yet.
+func TestKilledThreadTakesNoFurtherLot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := &Group{axis: load.NewAxis(nil), released: make(chan struct{})}
+		g.cfg.Plan = load.Plan{Work: load.Work{Distribution: "fixed", Time: time.Hour}}
+		close(g.released)
+		q := &lots{}
+		n := &node{group: g, queue: q, place: &place{recorder: latency.NewRecorder(latency.PollTime)}}
+		n.life, n.kill = context.WithCancel(t.Context())
+		n.alive, n.cancel = context.WithCancel(t.Context()) // not derived: it has not heard yet
+		q.enough = n.cancel
+		n.kill()
+		if err := (&thread{node: n, server: load.NewServer(g.axis, g.cfg.Plan, 0, 0)}).run(); err != nil || q.given != 1 {
+			t.Errorf("error %v after %d lots, want 1", err, q.given)
+		}
+	})
+}

@@ -1,0 +1,415 @@
+package receive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/measure/latency"
+)
+
+// assignment is one partition in the hands of one member.
+type assignment struct {
+	partition *partition
+	worker    *worker
+	halt      *load.Halt      // the member's
+	alive     <-chan struct{} // closed when the member is to end
+	cut       <-chan struct{} // closed when the member is killed, or the group stopped
+	// Guarded by the worker's handling: whether it is over, and the offsets of the
+	// first record handed over and after the last.
+	ended        bool
+	from, handed int64
+	// processed is the offset after the last record processed and the control
+	// records behind it, what may be committed; committed is what was.
+	processed atomic.Int64
+	committed int64
+
+	// Only where the polling goroutine does not do the work itself.
+	inbox    *inbox
+	worked   sync.WaitGroup
+	fetching sync.Mutex // held while the client is told to pause or resume
+	paused   bool       // guarded by fetching
+}
+
+// end takes the partition away: what is being worked on is finished first, unless
+// the member was killed, and what waits is dropped.
+func (a *assignment) end() {
+	if a.inbox != nil {
+		a.inbox.close()
+	}
+	a.worker.handling <- struct{}{}
+	a.ended = true
+	<-a.worker.handling
+	a.worked.Wait()
+}
+
+// member is one consumer of the group, with its polling goroutine and, if
+// commits are timed, its committing one.
+type member struct {
+	id       int
+	late     bool // it came when the group had started
+	group    *Group
+	client   driver.Consumer
+	recorder *latency.Recorder // poll times
+	worker   *worker           // parallel by consumer: the one worker
+	halt     load.Halt
+
+	mu         sync.Mutex // guards owned, and what is committed of it
+	owned      map[int32]*assignment
+	committing sync.Mutex   // held while a commit is under way; taken before mu
+	assigned   atomic.Int64 // times that partitions came
+	size       atomic.Int64 // partitions owned
+
+	counts struct{ polls, empty, commits, commitErrors, commitNs, rebalances atomic.Int64 }
+
+	life    context.Context // until it is killed, or the group is stopped
+	die     context.CancelFunc
+	alive   context.Context // until it leaves, at the latest
+	cancel  context.CancelFunc
+	running sync.WaitGroup // its goroutines
+	dead    atomic.Bool    // it was killed; set before life ends
+}
+
+func newMember(g *Group, number int, late bool) *member {
+	m := &member{
+		id: number, late: late, group: g, owned: make(map[int32]*assignment),
+		recorder: g.places[number].recorder, worker: g.places[number].worker,
+	}
+	m.life, m.die = context.WithCancel(g.alive)
+	m.alive, m.cancel = context.WithCancel(m.life)
+	return m
+}
+
+// open opens the client. The client may call back before it is returned, from the same
+// goroutine or from one that it waits for, so that no lock is held meanwhile: what is
+// assigned by then is held here, before the first poll.
+func (m *member) open(d driver.Driver, cfg driver.ConsumerConfig) error {
+	client, err := d.NewConsumer(cfg)
+	if err != nil {
+		return fmt.Errorf("opening consumer %d: %w", m.id, err)
+	}
+	m.mu.Lock()
+	m.client = client
+	early := slices.Collect(maps.Keys(m.owned))
+	m.mu.Unlock()
+	m.hold(client, early)
+	return nil
+}
+
+// hold keeps the client from fetching partitions that came while the group is held.
+//
+// No lock is held while the client is asked: it may have one of its own that it holds
+// when it calls back. That Release may come at any moment is made good by the order of
+// things. It lets go first and resumes what it finds here after that; this looks for
+// partitions, pauses them, and then looks whether it was let go meanwhile. Whoever
+// comes last finds the other's doing.
+func (m *member) hold(client driver.Consumer, partitions []int32) {
+	pauser, able := client.(driver.Pauser)
+	if !able || len(partitions) == 0 || !m.group.holding.Load() {
+		return
+	}
+	pauser.Pause(partitions...)
+	if !m.group.holding.Load() {
+		pauser.Resume(partitions...)
+	}
+}
+
+func (m *member) onAssigned(partitions []int32) {
+	if len(partitions) == 0 {
+		return
+	}
+	m.mu.Lock()
+	if m.dead.Load() {
+		m.mu.Unlock()
+		return
+	}
+	for _, id := range partitions {
+		if int(id) < len(m.group.partitions) { // others were added to the topic since the run began
+			m.take(id)
+		}
+	}
+	m.size.Store(int64(len(m.owned)))
+	client := m.client // nil: it is being opened, which holds what came by then
+	m.mu.Unlock()
+	m.hold(client, partitions) // the client fetches once this returns
+	if m.assigned.Add(1) > 1 || m.late {
+		m.counts.rebalances.Add(1)
+	}
+	m.group.event("rebalance", fmt.Sprintf("consumer %d was assigned partitions %v", m.id, slices.Sorted(slices.Values(partitions))), "")
+	m.group.changed()
+}
+
+// take starts an assignment; the caller holds the lock.
+func (m *member) take(id int32) {
+	p := m.group.partitions[id]
+	a := &assignment{partition: p, worker: m.worker, halt: &m.halt, alive: m.alive.Done(), cut: m.life.Done()}
+	if a.worker == nil {
+		a.worker = p.worker
+	}
+	if !m.inline() {
+		a.inbox = newInbox()
+		a.worked.Go(func() { m.work(a) })
+	}
+	m.owned[id] = a
+}
+
+// release resumes what was paused when it was assigned; see hold.
+func (m *member) release() {
+	m.mu.Lock()
+	owned := slices.Collect(maps.Keys(m.owned))
+	m.mu.Unlock()
+	if pauser, able := m.client.(driver.Pauser); able && len(owned) > 0 {
+		pauser.Resume(owned...)
+	}
+}
+
+// inline tells whether the polling goroutine does the work itself: where one
+// worker has all of a consumer's partitions, and where nothing is to be done that
+// would keep the others waiting.
+func (m *member) inline() bool { return m.worker != nil || m.group.idle }
+
+func (m *member) onRevoked(partitions []int32, lost bool) {
+	if len(partitions) == 0 {
+		return
+	}
+	m.end(m.held(partitions))
+	if m.dead.Load() {
+		return
+	}
+	if !lost && !m.group.stopping() { // Stop has made the last commit
+		m.commit(context.Background())
+	}
+	m.mu.Lock()
+	for _, id := range partitions {
+		delete(m.owned, id)
+	}
+	m.size.Store(int64(len(m.owned)))
+	m.mu.Unlock()
+	if m.group.stopping() || m.dead.Load() {
+		return
+	}
+	m.counts.rebalances.Add(1)
+	how := "gave up"
+	if lost {
+		how = "lost"
+	}
+	m.group.event("rebalance", fmt.Sprintf("consumer %d %s partitions %v", m.id, how, slices.Sorted(slices.Values(partitions))), "")
+}
+
+// held returns the assignments of these partitions, or all if there are none.
+func (m *member) held(partitions []int32) []*assignment {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var held []*assignment
+	for id, a := range m.owned {
+		if partitions == nil || slices.Contains(partitions, id) {
+			held = append(held, a)
+		}
+	}
+	return held
+}
+
+// end ends assignments, all at the same time. The lock is not held: others need
+// it to finish their work.
+func (m *member) end(assignments []*assignment) {
+	var ending sync.WaitGroup
+	for _, a := range assignments {
+		ending.Go(a.end)
+	}
+	ending.Wait()
+}
+
+func (m *member) assignment(id int32) *assignment {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.owned[id]
+}
+
+// poll runs until the context ends or the client is of no more use.
+func (m *member) poll(ctx context.Context) error {
+	for m.halt.Wait(ctx.Done()) && ctx.Err() == nil {
+		before := time.Now()
+		chunks, err := m.client.Poll(ctx)
+		there, took := m.group.axis.Now(), time.Since(before)
+		if err != nil {
+			if ctx.Err() != nil {
+				break
+			}
+			return fmt.Errorf("consumer %d: %w", m.id, err)
+		}
+		if len(chunks) == 0 {
+			m.counts.empty.Add(1)
+			continue
+		}
+		m.countPoll(there, took)
+		for _, c := range chunks {
+			m.route(parcel{c, there})
+		}
+		if m.group.commitEvery == 0 && m.inline() {
+			m.commit(ctx)
+		}
+	}
+	return nil
+}
+
+// countPoll records a poll that returned records. The length is not taken on
+// the run's axis, whose zero may have been set during the poll.
+func (m *member) countPoll(there int64, took time.Duration) {
+	m.counts.polls.Add(1)
+	m.recorder.Lock()
+	defer m.recorder.Unlock()
+	m.recorder.Record(there-int64(took) >= 0, latency.PollTime, int64(took))
+}
+
+// route gives a chunk to whoever works on its partition.
+func (m *member) route(c parcel) {
+	a := m.assignment(c.Partition)
+	switch {
+	case a == nil || len(c.Records) == 0 && c.Next == 0:
+		c.free()
+	case a.inbox != nil:
+		a.inbox.put(c)
+		m.regulate(a)
+	default:
+		m.workThrough(a, c)
+	}
+}
+
+// regulate stops or resumes fetching the partition by what its inbox holds now.
+// Decision and call are one step under a lock, so that whoever comes last leaves
+// the client as the inbox is.
+func (m *member) regulate(a *assignment) {
+	pauser, able := m.client.(driver.Pauser)
+	if !able {
+		return
+	}
+	a.fetching.Lock()
+	defer a.fetching.Unlock()
+	switch size := a.inbox.records(); {
+	case !a.paused && size > inboxHigh:
+		pauser.Pause(a.partition.id)
+		a.paused = true
+	case a.paused && size < inboxLow:
+		pauser.Resume(a.partition.id)
+		a.paused = false
+	}
+}
+
+// work is the goroutine of one partition.
+func (m *member) work(a *assignment) {
+	for {
+		c, ok := a.inbox.take()
+		if !ok {
+			return
+		}
+		m.workThrough(a, c)
+		if m.group.commitEvery == 0 {
+			m.tryCommit(context.Background())
+		}
+	}
+}
+
+func (m *member) workThrough(a *assignment, c parcel) {
+	defer c.free()
+	for records := c.Records; len(records) > 0; {
+		if !a.halt.Wait(a.alive) {
+			return
+		}
+		n := a.worker.handle(a, records, c.there)
+		if n == 0 {
+			return
+		}
+		records = records[n:]
+		if a.inbox != nil {
+			a.inbox.done(n)
+			m.regulate(a)
+		}
+	}
+	if c.Next > 0 {
+		a.worker.pass(a, c.Next)
+	}
+}
+
+// commitLoop commits what was processed at the group's interval.
+func (m *member) commitLoop(ctx context.Context) {
+	tick := time.NewTicker(m.group.commitEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if !m.halt.Stands() {
+				m.commit(ctx)
+			}
+		}
+	}
+}
+
+// tryCommit commits unless a commit is under way.
+func (m *member) tryCommit(ctx context.Context) {
+	if m.committing.TryLock() {
+		defer m.committing.Unlock()
+		m.commitLocked(ctx)
+	}
+}
+
+// commitTimeout bounds one commit, so that a broker that does not answer cannot
+// hold up a rebalance or the end of a run.
+const commitTimeout = 10 * time.Second
+
+// commit commits what was processed since the last commit.
+func (m *member) commit(ctx context.Context) {
+	m.committing.Lock()
+	defer m.committing.Unlock()
+	m.commitLocked(ctx)
+}
+
+// commitLocked is commit with the lock held; without a group there is nowhere to
+// commit. While it waits for the broker, records go on being handed over.
+func (m *member) commitLocked(ctx context.Context) {
+	if m.group.manual || m.dead.Load() {
+		return
+	}
+	offsets, owners := m.uncommitted()
+	if len(offsets) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, commitTimeout)
+	defer cancel()
+	asked := time.Now()
+	if err := m.client.Commit(ctx, offsets); err != nil {
+		if !errors.Is(err, context.Canceled) && !m.dead.Load() {
+			m.counts.commitErrors.Add(1)
+			m.group.event("error", fmt.Sprintf("consumer %d could not commit", m.id), err.Error())
+		}
+		return
+	}
+	m.counts.commits.Add(1)
+	m.counts.commitNs.Add(int64(time.Since(asked)))
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for id, next := range offsets {
+		owners[id].committed = next
+	}
+}
+
+// uncommitted returns what was processed and not committed, with whose it is.
+func (m *member) uncommitted() (offsets map[int32]int64, owners map[int32]*assignment) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	offsets, owners = make(map[int32]int64), make(map[int32]*assignment)
+	for id, a := range m.owned {
+		if next := a.processed.Load(); next > a.committed {
+			offsets[id], owners[id] = next, a
+		}
+	}
+	return offsets, owners
+}

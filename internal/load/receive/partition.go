@@ -1,0 +1,108 @@
+package receive
+
+import (
+	"cmp"
+	"slices"
+
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/measure/ledger"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
+	"kafkabench.example/kafka-bench/internal/plan/payload"
+)
+
+// partition is what a group keeps about one partition, whichever member owns it.
+type partition struct {
+	id int32
+	// receiver's lock guards the fields down to the blank line too.
+	receiver *ledger.Receiver
+	next     int64         // offset after the highest one handed over, and what is no record behind it
+	at       int64         // when that was
+	count    int64         // handed over, duplicates included
+	fresh    int64         // of those, the ones that were above all before them
+	handed   load.GapWatch // the times in which nothing new was handed over
+	// unfinished are the offsets of records whose work was lost with a killed member.
+	unfinished map[int64]struct{}
+	// elsewhere is what members in other processes were handed; nil: nothing that is
+	// known here.
+	elsewhere *ledger.Receiver
+
+	worker *worker // parallel by partition: who works on it
+}
+
+// hand notes that records are handed over, the lowest offset first, and returns how many
+// of them have offsets above all before them.
+func (p *partition) hand(records []driver.Received, now int64) (fresh int64) {
+	n := len(records)
+	p.count += int64(n)
+	next := records[n-1].Offset + 1
+	if next <= p.next {
+		return 0
+	}
+	fresh = int64(n)
+	if records[0].Offset < p.next { // some came before, to a member that could not commit them
+		again, _ := slices.BinarySearchFunc(records, p.next, func(r driver.Received, at int64) int { return cmp.Compare(r.Offset, at) })
+		fresh -= int64(again)
+	}
+	p.fresh += fresh
+	p.next, p.at = next, now
+	due := snapshot.BeforeAll
+	if p.handed.Ends(now) {
+		due = dueOf(records[0])
+	}
+	p.handed.Acked(now, due)
+	return fresh
+}
+
+// dueOf is when a record was due; before everything where it does not say, so that a
+// gap before it counts from the record before.
+func dueOf(r driver.Received) int64 {
+	if stamp, check := payload.ReadStamp(r.Value); check == payload.Intact {
+		return stamp.Intended
+	}
+	return snapshot.BeforeAll
+}
+
+// again tells whether a record that came here for the first time came elsewhere
+// before.
+func (p *partition) again(producer int, seq uint64) bool {
+	return p.elsewhere != nil && p.elsewhere.Has(producer, seq)
+}
+
+// passed notes that everything below an offset was handed over or is no record.
+func (p *partition) passed(next int64) {
+	p.receiver.Lock()
+	defer p.receiver.Unlock()
+	p.next = max(p.next, next)
+}
+
+// position is how far it has come, without what has arrived.
+func (p *partition) position() snapshot.Reached {
+	p.receiver.Lock()
+	defer p.receiver.Unlock()
+	return snapshot.Reached{Position: p.next, At: p.at, Delivered: p.count}
+}
+
+func (p *partition) reached(stamped bool) snapshot.Reached {
+	p.receiver.Lock()
+	defer p.receiver.Unlock()
+	r := snapshot.Reached{Position: p.next, At: p.at, Delivered: p.count, Arrived: p.fresh, Awaited: p.receiver.Expected()}
+	if stamped {
+		r.Arrived = p.receiver.Arrived()
+	}
+	return r
+}
+
+// DeliveryGaps are the times in each partition in which nothing was handed over that
+// had not been before, while records were due; without stamps, in which nothing was. A
+// consumer does not know what it never got: in the gap that has not ended nothing
+// waits, unless Waiting says that something did.
+func (g *Group) DeliveryGaps() []snapshot.Gaps {
+	all := make([]snapshot.Gaps, len(g.partitions))
+	for i, p := range g.partitions {
+		p.receiver.Lock()
+		all[i] = p.handed.Gaps()
+		p.receiver.Unlock()
+	}
+	return all
+}

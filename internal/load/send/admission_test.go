@@ -1,0 +1,345 @@
+package send
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"kafkabench.example/kafka-bench/backpressure"
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/measure/ledger"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
+	"kafkabench.example/kafka-bench/internal/plan/arrival"
+	"kafkabench.example/kafka-bench/internal/plan/payload"
+)
+
+// sluice is a controller that admits everything or nothing, as it is told.
+type sluice struct{ open bool }
+
+func (s *sluice) Decide(backpressure.Observation) backpressure.Decision {
+	d := backpressure.Decision{Bound: backpressure.Unlimited}
+	if s.open {
+		d.Ceiling = backpressure.Unlimited
+	}
+	return d
+}
+
+// sluices are gates for the partitions of a fake Kafka, each open or shut.
+func sluices(t *testing.T, open ...bool) (gates *backpressure.Partitioned, all []*sluice) {
+	t.Helper()
+	gates, err := backpressure.NewPartitioned(backpressure.PartitionedConfig{
+		Partitions: len(open),
+		NewController: func() (backpressure.Controller, error) {
+			all = append(all, &sluice{open: open[len(all)]})
+			return all[len(all)-1], nil
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	report(gates)
+	return gates, all
+}
+
+// report has the controllers of all partitions decide.
+func report(gates *backpressure.Partitioned) {
+	r := backpressure.Reading{Partitions: make([]backpressure.Partition, gates.Partitions())}
+	for id := range r.Partitions {
+		r.Partitions[id].ID = int32(id)
+	}
+	gates.Report(gates.Mark(), r)
+}
+
+// wantBalance fails the test unless the counts of a phase add up to what came due.
+func wantBalance(t *testing.T, s snapshot.Sent, scheduled int64) {
+	t.Helper()
+	if s.Scheduled != scheduled || s.Deferred() < 0 || s.InFlight() != 0 {
+		t.Errorf("%+v: deferred %d, in flight %d; want %d scheduled, none of them twice and none in flight",
+			s, s.Deferred(), s.InFlight(), scheduled)
+	}
+}
+
+// The gate of one partition keeps that one's records out, and no others.
+func TestShutPartitionShedsItsOwnRecords(t *testing.T) {
+	gates, _ := sluices(t, false, true, true, true)
+	inBubble(t, 1000, func(b *bench) { b.cfg.Partitioned, b.cfg.Excess = gates, backpressure.Shed }, func(t *testing.T, b *bench) {
+		warmup, measured := b.offer(2 * time.Second)
+		wantBalance(t, warmup, 1000)
+		wantBalance(t, measured, 2000)
+		if warmup.ShedByGate != 250 || measured.ShedByGate != 500 || measured.Acked != 1500 {
+			t.Errorf("warm-up %+v, measured %+v; want a quarter shed", warmup, measured)
+		}
+		for _, r := range b.kafka.produced {
+			if r.Partition == 0 {
+				t.Fatal("a record went to the partition whose gate is shut")
+			}
+		}
+	})
+}
+
+// A record that waits for its partition holds up those behind it, and keeps the
+// partition that was chosen for it: the order is that of an open gate.
+func TestShutPartitionHoldsUpTheQueue(t *testing.T) {
+	gates, each := sluices(t, false, true, true, true)
+	inBubble(t, 1000, func(b *bench) { b.cfg.Partitioned = gates }, func(t *testing.T, b *bench) {
+		b.axis.Set(time.Second, time.Second)
+		b.ps.Start()
+		time.Sleep(1500 * time.Millisecond)
+		// One worker begins at partition 0 and sends nothing, the other at 1.
+		if warmup, _ := b.ps.Sent(); warmup.Admitted != 3 {
+			t.Errorf("%d records were admitted before the queues were held up, want 3", warmup.Admitted)
+		}
+		if waiting, due := b.ps.Waiting(); waiting < 1496 || due != -int64(time.Second) {
+			t.Errorf("%d records wait, the oldest since %d", waiting, due)
+		}
+		each[0].open = true
+		report(gates)
+		<-b.ps.Done()
+		b.ps.Close()
+		_, measured := b.ps.Sent()
+		wantBalance(t, measured, 1000)
+		if measured.Acked != 1000 {
+			t.Errorf("%+v; want all sent in the end", measured)
+		}
+		next := map[int]int32{0: 0, 1: 1} // by worker, each of which has a client
+		for i, r := range b.kafka.produced {
+			worker := b.kafka.by[i]
+			if r.Partition != next[worker] {
+				t.Fatalf("record %d: worker %d chose partition %d, want %d", i, worker, r.Partition, next[worker])
+			}
+			next[worker] = (next[worker] + 1) % 4
+		}
+	})
+}
+
+// Of the records that a gate refuses, one in keep waits and the others are shed; what
+// waits goes first when the gate opens, with the time at which it was due.
+func TestDegradeKeepsOneInSoMany(t *testing.T) {
+	control := &sluice{}
+	gate, err := backpressure.New(backpressure.Config{Controller: control})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gate.Report(gate.Mark(), backpressure.Reading{})
+	degraded := func(b *bench) { b.cfg.Gate, b.cfg.Excess, b.cfg.Keep = gate, backpressure.Degrade, 10 }
+	inBubble(t, 1000, degraded, func(t *testing.T, b *bench) {
+		b.axis.Set(time.Second, 2*time.Second)
+		b.ps.Start()
+		time.Sleep(1999500 * time.Microsecond) // between two records
+		warmup, measured := b.ps.Sent()
+		wantBalance(t, warmup, 1000)
+		if warmup.ShedByDegrade != 900 || warmup.Deferred() != 100 || measured.Admitted != 0 {
+			t.Errorf("warm-up %+v, measured %+v; want 900 of the first 1000 shed", warmup, measured)
+		}
+		if waiting, due := b.ps.Waiting(); waiting != 200 || due != -int64(time.Second) {
+			t.Errorf("%d records wait, the oldest since %d; want 200, since the start", waiting, due)
+		}
+		control.open = true
+		gate.Report(gate.Mark(), backpressure.Reading{})
+		<-b.ps.Done()
+		b.ps.Close()
+		warmup, measured = b.ps.Sent()
+		wantBalance(t, warmup, 1000)
+		wantBalance(t, measured, 2000)
+		if warmup.Acked != 100 || measured.Acked < 1098 || measured.Acked > 1101 || measured.Deferred() != 0 {
+			t.Errorf("warm-up %+v, measured %+v; want the kept ones sent, and all from then on", warmup, measured)
+		}
+	})
+}
+
+// What is kept counts in the bound of the queue; beyond it the oldest go.
+func TestDegradedQueueHasItsBound(t *testing.T) {
+	degraded := func(b *bench) {
+		b.cfg.Gate, b.cfg.Excess, b.cfg.Keep, b.cfg.MaxDeferred = closedGate(), backpressure.Degrade, 10, 40
+	}
+	inBubble(t, 1000, degraded, func(t *testing.T, b *bench) {
+		b.axis.Set(time.Second, time.Second)
+		b.ps.Start()
+		time.Sleep(3 * time.Second)
+		b.ps.Close()
+		warmup, measured := b.ps.Sent()
+		wantBalance(t, warmup, 1000)
+		wantBalance(t, measured, 1000)
+		if warmup.ShedByQueue != 100 || measured.ShedByQueue != 60 || measured.Deferred() != 40 {
+			t.Errorf("warm-up %+v, measured %+v; want the youngest 40 of the kept to wait", warmup, measured)
+		}
+		if waiting, _ := b.ps.Waiting(); waiting != 40 {
+			t.Errorf("%d records wait", waiting)
+		}
+	})
+}
+
+// With a gate for each partition too, one in keep of the refused is kept, and the
+// others of its partition go by it when there is room again.
+func TestDegradeByPartition(t *testing.T) {
+	gates, each := sluices(t, false, true, true, true)
+	degraded := func(b *bench) { b.cfg.Partitioned, b.cfg.Excess, b.cfg.Keep = gates, backpressure.Degrade, 5 }
+	inBubble(t, 1000, degraded, func(t *testing.T, b *bench) {
+		b.axis.Set(time.Second, time.Second)
+		b.ps.Start()
+		time.Sleep(1000500 * time.Microsecond)
+		warmup, _ := b.ps.Sent()
+		if warmup.ShedByDegrade != 200 || warmup.Deferred() != 50 || warmup.Acked != 750 {
+			t.Errorf("%+v; want 250 refused, of which 50 wait", warmup)
+		}
+		each[0].open = true
+		report(gates)
+		<-b.ps.Done()
+		b.ps.Close()
+		warmup, measured := b.ps.Sent()
+		wantBalance(t, warmup, 1000)
+		wantBalance(t, measured, 1000)
+		if warmup.Acked != 800 || measured.Acked+measured.ShedByDegrade != 1000 || measured.ShedByDegrade > 1 {
+			t.Errorf("warm-up %+v, measured %+v; want the kept 50 sent", warmup, measured)
+		}
+	})
+}
+
+// A record that was kept goes before every later one of its partition, and one whose
+// partition is shut holds up no other. So one of the warm-up takes its sequence before
+// the measured ones, and the books of both phases balance.
+func TestDegradeKeepsTheOrder(t *testing.T) {
+	for _, warmup := range []int64{0, 2} {
+		gates, each := sluices(t, false, false)
+		degraded := func(b *bench) {
+			b.cfg.Partitioned, b.cfg.Excess, b.cfg.Keep = gates, backpressure.Degrade, 1
+			b.cfg.Workers, b.cfg.Partitions = 1, 2
+			process, err := arrival.Constant(perSecond(1000))
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.cfg.Arrivals = arrival.WithWarmup(time.Duration(warmup)*time.Millisecond, process)
+		}
+		inBubble(t, 1000, degraded, func(t *testing.T, b *bench) {
+			start := time.Duration(warmup) * time.Millisecond
+			b.axis.Set(start, 4*time.Millisecond-start)
+			b.ps.Start()
+			time.Sleep(1500 * time.Microsecond) // records 0 and 1 are due
+			each[1].open = true
+			report(gates)
+			time.Sleep(3 * time.Millisecond)
+			if got := b.lane(t, 0, warmup) + ", " + b.lane(t, 1, warmup); got != ", 1 3" {
+				t.Errorf("after %d of the warm-up the lanes got %q; want nothing, and 1 before 3", warmup, got)
+			}
+			each[0].open = true
+			report(gates)
+			<-b.ps.Done()
+			b.ps.Close()
+			if got := b.lane(t, 0, warmup); got != "0 2" {
+				t.Errorf("after %d of the warm-up lane 0 got %q, want 0 before 2", warmup, got)
+			}
+			ofWarmup, measured := b.ps.Sent()
+			wantBalance(t, ofWarmup, warmup)
+			wantBalance(t, measured, 4-warmup)
+			books := ledger.Close(b.ps.Books(), nil, nil)
+			if books.Warmup.Acked != warmup || books.Measured.Acked != 4-warmup {
+				t.Errorf("after %d of the warm-up the books have %d and %d acked", warmup, books.Warmup.Acked, books.Measured.Acked)
+			}
+		})
+	}
+}
+
+// lane are the numbers of the records that a partition got, a millisecond apart.
+func (b *bench) lane(t *testing.T, partition int32, warmup int64) string {
+	b.kafka.mu.Lock()
+	defer b.kafka.mu.Unlock()
+	var all []string
+	for _, r := range b.kafka.produced {
+		if r.Partition != partition {
+			continue
+		}
+		stamp, check := payload.ReadStamp(r.Value)
+		if check != payload.Intact {
+			t.Fatalf("a record is %v", check)
+		}
+		all = append(all, strconv.FormatInt(stamp.Intended/int64(time.Millisecond)+warmup, 10))
+	}
+	return strings.Join(all, " ")
+}
+
+// The gate learns of every record what became of it: acked and failed are settled at
+// once, the unknown only when they can no longer come into the log.
+func TestGateLearnsWhatBecameOfRecords(t *testing.T) {
+	const doubt = 10 * time.Second
+	gate := func(b *bench) *backpressure.Gate {
+		g, err := backpressure.New(backpressure.Config{Doubt: doubt, Now: func() time.Duration { return time.Duration(b.axis.Now()) }})
+		if err != nil {
+			panic(err)
+		}
+		return g
+	}
+	mixed := func(b *bench) {
+		b.kafka.outcome = func(i int) driver.Outcome { return driver.Outcome(i % 3) }
+		b.cfg.Gate = gate(b)
+	}
+	inBubble(t, 900, mixed, func(t *testing.T, b *bench) {
+		b.offer(time.Second)
+		b.cfg.Gate.Mark()
+		if s := b.cfg.Gate.Stats(); s.Admitted != 1800 || s.Settled != 1200 {
+			t.Errorf("%d admitted, %d settled; want 1800, and the 600 unknown not settled", s.Admitted, s.Settled)
+		}
+		time.Sleep(2 * doubt)
+		b.cfg.Gate.Mark()
+		if s := b.cfg.Gate.Stats(); s.Settled != 1800 {
+			t.Errorf("%d settled in the end, want all", s.Settled)
+		}
+	})
+}
+
+// TestCreditKeepsItsBoundInTheWorker is the guarantee from the worker's side: with a
+// slow broker, commits in steps and readings that take long, there are never more
+// records in the log and not committed than the bound. A worker that called a record
+// settled before it was would break it.
+func TestCreditKeepsItsBoundInTheWorker(t *testing.T) {
+	const bound = 100
+	credit, err := backpressure.NewCredit(bound)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slow := func(b *bench) {
+		b.kafka.ackAfter = func(now int64) time.Duration { return time.Duration(now/1e6%37) * time.Millisecond }
+		b.kafka.outcome = func(i int) driver.Outcome {
+			return []driver.Outcome{driver.Acked, driver.Acked, driver.Acked, driver.Failed}[i%4]
+		}
+		if b.cfg.Gate, err = backpressure.New(backpressure.Config{Controller: credit}); err != nil {
+			panic(err)
+		}
+	}
+	inBubble(t, 1000, slow, func(t *testing.T, b *bench) {
+		b.axis.Set(time.Second, 3*time.Second)
+		b.ps.Start()
+		var committed, peak int64
+		inLog := func() (sum int64) {
+			b.kafka.mu.Lock()
+			defer b.kafka.mu.Unlock()
+			for _, partition := range b.kafka.log {
+				sum += int64(len(partition))
+			}
+			return sum
+		}
+		gate := b.cfg.Gate
+		for step := range 400 {
+			mark, r := gate.Mark(), backpressure.Reading{Committed: committed}
+			time.Sleep(4 * time.Millisecond)
+			r.Lag = inLog() - committed
+			time.Sleep(6 * time.Millisecond)
+			peak = max(peak, inLog()-committed)
+			if step%7 == 0 {
+				committed = min(inLog(), committed+35) // 500/s
+			}
+			gate.Report(mark, r)
+		}
+		b.ps.Close()
+		_, measured := b.ps.Sent()
+		wantBalance(t, measured, 3000)
+		if peak > bound || peak < bound*9/10 {
+			t.Errorf("the lag had its peak at %d, the bound is %d", peak, bound)
+		}
+		// 4 s at 500/s come into the log, and one in four records fails.
+		if sent := gate.Admitted(); math.Abs(float64(sent)-4000*0.5*4/3) > 200 {
+			t.Errorf("%d records were admitted, want about 2667", sent)
+		}
+	})
+}

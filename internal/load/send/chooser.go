@@ -1,0 +1,59 @@
+package send
+
+import (
+	"kafkabench.example/kafka-bench/internal/plan/payload"
+)
+
+// chooser picks the partition of a worker's next record. The worker chooses and
+// not the client, because the stamp names the partition, and because the same
+// choice must reach every client under test.
+type chooser interface {
+	choose(now int64, key []byte, bytes int) int32
+}
+
+// roundRobin gives each record to the next partition. Workers begin at different
+// partitions.
+type roundRobin struct{ next, partitions int32 }
+
+func (r *roundRobin) choose(int64, []byte, int) int32 {
+	chosen := r.next
+	r.next = (r.next + 1) % r.partitions
+	return chosen
+}
+
+// sticky stays with a partition for as long as one batch would be open, as
+// clients do for records without a key (KIP-480): until a batch's worth of bytes
+// has gone there, or the linger time has passed.
+type sticky struct {
+	current, partitions int32
+	batchBytes          int
+	linger              int64 // ns
+	filled              int
+	opened              int64
+}
+
+func (s *sticky) choose(now int64, _ []byte, bytes int) int32 {
+	if s.filled > 0 && (s.filled+bytes > s.batchBytes || now-s.opened > s.linger) {
+		s.current = (s.current + 1) % s.partitions
+		s.filled = 0
+	}
+	if s.filled == 0 {
+		s.opened = now
+	}
+	s.filled += bytes
+	return s.current
+}
+
+// byKey sends equal keys to the same partition, by the hash that Kafka's own
+// clients use. Records without a key go by the fallback.
+type byKey struct {
+	partitions int32
+	fallback   chooser
+}
+
+func (b *byKey) choose(now int64, key []byte, bytes int) int32 {
+	if key == nil {
+		return b.fallback.choose(now, key, bytes)
+	}
+	return payload.Partition(key, b.partitions)
+}

@@ -1,0 +1,11 @@
+//go:build !linux
+
+package send
+
+// PreciseAvailable tells whether the precise pacer differs from the frugal one
+// on this operating system.
+const PreciseAvailable = false
+
+func newPrecise() sleeper { return frugal }
+
+func roomFor(int) (undo func()) { return func() {} }

@@ -1,0 +1,85 @@
+package send
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// Against the plain list of due times: the answer is never late, and early by no
+// more than a stretch; a silence is never inside one.
+func TestTimelineKnowsTheOldest(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var line timeline
+		var due []int64
+		now := int64(-1_000_000_000)
+		next := uint64(0)
+		for range rapid.IntRange(1, 300).Draw(t, "steps") {
+			if rapid.Bool().Draw(t, "send") {
+				now += rapid.Int64Range(0, 4*stretchLength).Draw(t, "gap")
+				line.add(uint64(len(due)), now)
+				due = append(due, now)
+				continue
+			}
+			next += uint64(rapid.IntRange(0, len(due)-int(next)).Draw(t, "delivered"))
+			got, ok := line.oldest(next)
+			if ok != (int(next) < len(due)) {
+				t.Fatalf("next %d of %d: ok %v", next, len(due), ok)
+			}
+			if ok && (got > due[next] || due[next]-got >= stretchLength) {
+				t.Fatalf("next %d: oldest %d, want %d or up to a stretch before", next, got, due[next])
+			}
+		}
+	})
+}
+
+// However long nothing is delivered, the memory is bounded and the answer is
+// right to the length that a stretch has grown to.
+func TestTimelineIsBounded(t *testing.T) {
+	var line timeline
+	const every = 1_000_000
+	const n = 20 * maxStretches * stretchLength / every
+	for i := range int64(n) {
+		line.add(uint64(i), i*every)
+	}
+	if len(line.stretches) > maxStretches {
+		t.Errorf("%d stretches", len(line.stretches))
+	}
+	got, ok := line.oldest(n / 2)
+	if want := int64(n / 2 * every); !ok || got > want || want-got > 2*line.length {
+		t.Errorf("oldest %d, want %d or up to %d before", got, want, 2*line.length)
+	}
+}
+
+// A silence is never inside a stretch, also where stretches were joined: what
+// came after it is not as old as what came before.
+func TestTimelineKeepsSilencesApart(t *testing.T) {
+	var line timeline
+	const silence = 30_000_000_000
+	sequence := uint64(0)
+	for burst := range int64(3) {
+		for i := range int64(2 * maxStretches) {
+			line.add(sequence, burst*silence+i*stretchLength)
+			sequence++
+		}
+	}
+	for burst := range uint64(3) {
+		first := burst * 2 * maxStretches
+		got, ok := line.oldest(first)
+		if want := int64(burst) * silence; !ok || got > want || want-got > line.length {
+			t.Errorf("burst %d: oldest %d, want %d", burst, got, want)
+		}
+	}
+}
+
+// What is delivered in time leaves no trace: the answer stays sharp.
+func TestTimelineStaysSharpInALongHealthyRun(t *testing.T) {
+	var line timeline
+	for i := range int64(10 * maxStretches) {
+		line.add(uint64(i), i*stretchLength)
+		line.oldest(uint64(i)) // all but the last are delivered
+	}
+	if len(line.stretches) > 1 || line.length != 0 {
+		t.Errorf("%d stretches of up to %d ns", len(line.stretches), line.length)
+	}
+}

@@ -1,0 +1,99 @@
+package send
+
+import (
+	"testing"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/plan/payload"
+)
+
+// TestVolumeEndsTheWindow: the load ends with the record that reaches a worker's
+// share, and the window when the next one would have been due, so that the rate
+// over it is the schedule's. The warm-up takes nothing off the volume.
+func TestVolumeEndsTheWindow(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		volume int64
+		want   int64
+	}{
+		{"exactly", 50_000, 500},
+		{"to the record that reaches it", 49_901, 500},
+		{"uneven shares", 50_001, 501},
+		{"less than a record for each", 2, 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			inBubble(t, 1000, func(b *bench) { b.cfg.Volume = c.volume }, func(t *testing.T, b *bench) {
+				warmup, measured := b.offer(10 * time.Second)
+				if warmup.Scheduled != 1000 || measured.Scheduled != c.want || measured.Acked != c.want || measured.AckedBytes != 100*c.want {
+					t.Errorf("%d of the warm-up; %d measured, %d acked with %d bytes; want 1000, and %d of 100 bytes",
+						warmup.Scheduled, measured.Scheduled, measured.Acked, measured.AckedBytes, c.want)
+				}
+				if want := c.want * int64(time.Millisecond); b.axis.End() != want {
+					t.Errorf("the window ends at %v, want %v", time.Duration(b.axis.End()), time.Duration(want))
+				}
+				select {
+				case <-b.ps.Spent():
+				default:
+					t.Error("the volume is not said to be spent")
+				}
+			})
+		})
+	}
+}
+
+// TestVolumeOfUnequalRecords: with records of several sizes each worker goes to its
+// own share, and all that was due is before the end of the window.
+func TestVolumeOfUnequalRecords(t *testing.T) {
+	change := func(b *bench) {
+		corpus, err := payload.NewCorpus(payload.Spec{Class: "zeros", Stamped: true,
+			Sizes: payload.Sizes{Distribution: "uniform", Values: []int{60, 1000}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.cfg.Corpus, b.cfg.Volume = corpus, 200_000
+	}
+	inBubble(t, 1000, change, func(t *testing.T, b *bench) {
+		_, measured := b.offer(10 * time.Second)
+		if over := measured.AckedBytes - 200_000; over < 0 || over > 2*1000 {
+			t.Errorf("%d bytes were acked; want 200,000 and at most a record of each worker more", measured.AckedBytes)
+		}
+		last := int64(0)
+		for i := range b.kafka.produced {
+			stamp, _ := payload.ReadStamp(b.kafka.produced[i].Value)
+			last = max(last, stamp.Intended)
+		}
+		if end := b.axis.End(); end <= last || end > last+int64(2*time.Millisecond) {
+			t.Errorf("the last record was due at %v, and the window ends at %v", time.Duration(last), time.Duration(end))
+		}
+	})
+}
+
+// TestVolumeOfAClosedLoop: without a schedule the load ends the same way.
+func TestVolumeOfAClosedLoop(t *testing.T) {
+	change := func(b *bench) {
+		b.cfg.Volume, b.cfg.MaxBuffered = 50_000, 30
+		b.kafka.ackAfter = func(int64) time.Duration { return time.Millisecond }
+	}
+	inBubble(t, 0, change, func(t *testing.T, b *bench) {
+		warmup, measured := b.offer(10 * time.Second)
+		if measured.Scheduled != 500 || measured.Acked != 500 || warmup.Scheduled == 0 {
+			t.Errorf("%d measured records, %d acked, after %d of the warm-up; want 500, 500, some", measured.Scheduled, measured.Acked, warmup.Scheduled)
+		}
+		if end := time.Duration(b.axis.End()); end < 8*time.Millisecond || end > 10*time.Millisecond {
+			t.Errorf("the window ends at %v; 60 records a millisecond make it about 9ms", end)
+		}
+	})
+}
+
+// TestWithoutWorkersNothingIsOffered: nobody produces, and everything that is asked
+// of the sending side has an answer.
+func TestWithoutWorkersNothingIsOffered(t *testing.T) {
+	inBubble(t, 1000, func(b *bench) { b.cfg.Workers, b.cfg.Volume = 0, 100 }, func(t *testing.T, b *bench) {
+		if warmup, measured := b.offer(time.Second); warmup.Scheduled+measured.Scheduled > 0 || b.kafka.clients > 0 {
+			t.Errorf("%+v, %+v and %d clients without a worker", warmup, measured, b.kafka.clients)
+		}
+		if b.ps.Settings() != nil || b.ps.Spent() != nil || len(b.ps.Books()) > 0 || len(b.ps.AckedIn(4)) != 4 {
+			t.Error("without workers there are settings, a volume, books, or no partitions")
+		}
+	})
+}

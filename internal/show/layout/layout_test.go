@@ -1,0 +1,64 @@
+package layout
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// Wrapping loses no word, and no line is too long unless one word is.
+func TestWrap(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		words := rapid.SliceOfN(rapid.StringOfN(rapid.RuneFrom([]rune("aµ→")), 1, 12, -1), 1, 30).Draw(t, "words")
+		text := words[0]
+		for _, word := range words[1:] {
+			text += rapid.SampledFrom([]string{" ", separator}).Draw(t, "between") + word
+		}
+		width := rapid.IntRange(1, 40).Draw(t, "width")
+		lines := Wrap(text, width)
+		for _, line := range lines {
+			if Columns(line) > width && strings.Contains(line, " ") {
+				t.Fatalf("%q is wider than %d", line, width)
+			}
+		}
+		flat := func(s string) string { return strings.Join(strings.Fields(strings.ReplaceAll(s, "·", " ")), " ") }
+		if got := flat(strings.Join(lines, " ")); got != flat(text) {
+			t.Fatalf("%q became %q", text, got)
+		}
+	})
+}
+
+// Four ticks hold the peak, and the scale is not wasteful.
+func TestRoundTick(t *testing.T) {
+	for n, want := range map[int64]int64{1: 1, 4: 1, 5: 2, 8: 2, 9: 5, 21: 10, 75: 20, 253: 100, 400: 100, 401: 200, 168_887: 50_000, 99_999: 50_000} {
+		if got := roundTick(n); got != want {
+			t.Errorf("roundTick(%d) is %d, want %d", n, got, want)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.Int64Range(1, 1<<60).Draw(t, "n")
+		if tick := roundTick(n); 4*tick < n || tick > 1 && tick >= n {
+			t.Fatalf("roundTick(%d) is %d", n, tick)
+		}
+	})
+}
+
+// The height of a bar is its value on the scale, to the eighth of a row.
+func TestBars(t *testing.T) {
+	f := Chart{tick: 16, top: 64, each: 2, start: 0, end: 64}
+	rapid.Check(t, func(t *rapid.T) {
+		h := rapid.Int64Range(0, 64).Draw(t, "height")
+		var eighths int64
+		for row := range chartRows {
+			eighths += int64(bytes.IndexRune([]byte(string(BlocksOf)), f.block(h, row)) / 3)
+			if f.block(h, row) != ' ' {
+				eighths++ // the space is one byte, the blocks are three
+			}
+		}
+		if h > 0 && eighths != h {
+			t.Fatalf("a bar for %d of 64 is %d eighths high", h, eighths)
+		}
+	})
+}

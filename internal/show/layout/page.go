@@ -1,0 +1,112 @@
+package layout
+
+import (
+	"io"
+	"strings"
+)
+
+// Width is what a page is laid out for, in columns, unless its reader says otherwise;
+// narrowest and widest bound that.
+const (
+	Width     = 100
+	narrowest = 80
+	widest    = 120
+)
+
+// Page is a text in the making, for a terminal.
+type Page struct {
+	b      strings.Builder
+	colour bool
+	Width  int // columns
+}
+
+// NewPage returns an empty page. Without a width it is Width; it is kept within 80 and 120.
+func NewPage(width int, colour bool) *Page {
+	if width == 0 {
+		width = Width
+	}
+	return &Page{colour: colour, Width: min(max(width, narrowest), widest)}
+}
+
+func (p *Page) String() string { return p.b.String() }
+
+// Print writes the page.
+func (p *Page) Print(w io.Writer) error {
+	_, err := io.WriteString(w, p.b.String())
+	return err
+}
+
+// Line writes its parts and a newline, without spaces at the end.
+func (p *Page) Line(parts ...string) {
+	p.b.WriteString(strings.TrimRight(strings.Join(parts, ""), " "))
+	p.b.WriteByte('\n')
+}
+
+// Heading opens a section.
+func (p *Page) Heading(title, note string) {
+	p.Line()
+	p.Line(p.Paint(Bold, title), note)
+}
+
+// Text writes text, wrapped and indented by so many columns.
+func (p *Page) Text(indent int, text string) {
+	for _, line := range Wrap(text, p.Width-indent) {
+		p.Line(strings.Repeat(" ", indent), line)
+	}
+}
+
+// Item writes text as an item of a list, in a style.
+func (p *Page) Item(style, text string) {
+	for i, part := range Wrap(text, p.Width-4) {
+		p.Line([]string{"  - ", "    "}[min(i, 1)], p.Paint(style, part))
+	}
+}
+
+// Labelled writes text beside a label in the left column, wrapped.
+func (p *Page) Labelled(label, text string) { p.Styled(Plain, label, text) }
+
+// Styled is Labelled with a style for the text.
+func (p *Page) Styled(style, label, text string) {
+	const indent = 16
+	for i, part := range Wrap(text, p.Width-indent) {
+		if i > 0 {
+			label = ""
+		}
+		p.Line(Pad("  "+label, indent), p.Paint(style, part))
+	}
+}
+
+// Table prints t, split where it is too wide; the first heads lines are bold.
+func (p *Page) Table(t Table, heads int) {
+	for i, part := range t.Within(p.Width) {
+		if i > 0 {
+			p.Line()
+		}
+		for row, line := range part.Text() {
+			switch {
+			case row < heads && line == "": // of a head that needs fewer lines here
+				continue
+			case row < heads:
+				line = p.Paint(Bold, line)
+			}
+			p.Line(line)
+		}
+	}
+}
+
+// ANSI styles.
+const (
+	Plain  = ""
+	Bold   = "1"
+	Red    = "1;31"
+	Green  = "1;32"
+	Yellow = "33"
+)
+
+// Paint colours s where colours are wanted. It adds no visible width.
+func (p *Page) Paint(style, s string) string {
+	if !p.colour || style == Plain || s == "" {
+		return s
+	}
+	return "\x1b[" + style + "m" + s + "\x1b[0m"
+}

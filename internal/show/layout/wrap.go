@@ -1,0 +1,93 @@
+// Package layout lays out what people read: text of a certain width, Markdown, tables and
+// charts of characters. It knows nothing of what it lays out.
+//
+// A Table is the one table of the project, whatever it is written as. A Page is a text for
+// a terminal, and Markdown a page for a pull request.
+//
+// Files to know: table.go (Text, Markdown and CSV of a table), page.go, markdown.go,
+// wrap.go, chart.go (bars over time).
+package layout
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Columns is the width of s on a terminal: reports hold no wide characters.
+func Columns(s string) int { return utf8.RuneCountInString(s) }
+
+// Pad fills s with spaces at its end to width columns.
+func Pad(s string, width int) string {
+	return s + strings.Repeat(" ", max(0, width-Columns(s)))
+}
+
+// PadLeft fills s with spaces at its start to width columns.
+func PadLeft(s string, width int) string {
+	return strings.Repeat(" ", max(0, width-Columns(s))) + s
+}
+
+// separator stands between the parts of a list.
+const separator = " · "
+
+// Wrap breaks text into lines of at most width columns: between the parts of a
+// list, and within a part that is longer than a line at its spaces. A longer
+// word has a line of its own.
+func Wrap(text string, width int) []string {
+	var lines []string
+	line := ""
+	for _, part := range strings.Split(text, separator) {
+		switch {
+		case line == "":
+			line = part
+		case Columns(line)+Columns(separator)+Columns(part) <= width:
+			line += separator + part
+		default:
+			lines = append(lines, line)
+			line = part
+		}
+		if Columns(line) > width {
+			broken := WrapWords(line, width)
+			lines = append(lines, broken[:len(broken)-1]...)
+			line = broken[len(broken)-1]
+		}
+	}
+	return append(lines, line)
+}
+
+// WrapWords breaks text at its spaces.
+func WrapWords(text string, width int) []string {
+	var lines []string
+	line := ""
+	for _, word := range strings.Split(text, " ") {
+		switch {
+		case line == "":
+			line = word
+		case Columns(line)+1+Columns(word) <= width:
+			line += " " + word
+		default:
+			lines = append(lines, line)
+			line = word
+		}
+	}
+	return append(lines, line)
+}
+
+// List joins parts that are not empty.
+func List(parts ...string) string {
+	var filled []string
+	for _, part := range parts {
+		if part != "" {
+			filled = append(filled, part)
+		}
+	}
+	return strings.Join(filled, separator)
+}
+
+// Enumerate prints names: a, b and c.
+func Enumerate(names []string) string {
+	last := len(names) - 1
+	if last <= 0 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:last], ", ") + " and " + names[last]
+}
