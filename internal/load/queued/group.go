@@ -306,8 +306,5 @@ func (g *Group) AddTo(c *latency.Collector) {
 	}
 }
 
-// Wire is not counted here.
-func (g *Group) Wire() (driver.Wire, bool) { return driver.Wire{}, false }
-
 // Settings are the effective settings of a member's queue.
 func (g *Group) Settings() []driver.Setting { return g.cfg.Settings }

@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"fmt"
 	"slices"
 
 	"kafkabench.example/kafka-bench/internal/measure/latency"
@@ -48,6 +49,18 @@ type Group struct {
 	Queue *Queue
 }
 
+// BooksOf are the receiving sides of partitions, of those of which anything came. A live
+// one goes on changing, and is to be read under its lock.
+func BooksOf(partitions []*ledger.Receiver) map[int32]*ledger.Receiver {
+	books := make(map[int32]*ledger.Receiver)
+	for p, r := range partitions {
+		if !r.Empty() {
+			books[int32(p)] = r
+		}
+	}
+	return books
+}
+
 // Queue is what a group has counted that takes records from a queue.
 type Queue struct {
 	Total      QueueTotal
@@ -80,4 +93,50 @@ func copied[T any](p *T) *T {
 	}
 	c := *p
 	return &c
+}
+
+// Fits reports why s is not of a part that sends to, and reads, so many partitions.
+func (s Snapshot) Fits(partitions int) error {
+	if n := len(s.Behind.AckedIn); n != 0 && n != partitions {
+		return fmt.Errorf("%w: it sends to %d partitions of %d", ErrMismatch, n, partitions)
+	}
+	for _, g := range s.Groups {
+		if len(g.Reached) != partitions {
+			return fmt.Errorf("%w: it reads %d partitions of %d", ErrMismatch, len(g.Reached), partitions)
+		}
+	}
+	return nil
+}
+
+// Since returns s with what it was not asked for as an earlier snapshot of the part has
+// it, but for times and pauses, which are of the time between two snapshots.
+func (s Snapshot) Since(earlier Snapshot) Snapshot {
+	if s.Behind.OpenRecords == nil {
+		s.Behind.OpenRecords, s.Behind.OldestDueNs = earlier.Behind.OpenRecords, earlier.Behind.OldestDueNs
+	}
+	if s.Usage == nil {
+		s.Usage = earlier.Usage
+	}
+	if s.Last == nil {
+		s.Last = earlier.Last
+	}
+	s.Groups = slices.Clone(s.Groups)
+	for i := range min(len(s.Groups), len(earlier.Groups)) {
+		s.Groups[i] = s.Groups[i].since(earlier.Groups[i])
+	}
+	return s
+}
+
+// since has what has arrived by the books of an earlier snapshot, where s has none.
+func (g Group) since(earlier Group) Group {
+	if g.Books != nil {
+		return g
+	}
+	g.Books, g.Reached = earlier.Books, slices.Clone(g.Reached)
+	for p, before := range earlier.Reached {
+		if g.Reached[p].Awaited == nil {
+			g.Reached[p].Arrived, g.Reached[p].Awaited, g.Reached[p].Corrupt = before.Arrived, before.Awaited, before.Corrupt
+		}
+	}
+	return g
 }

@@ -196,7 +196,7 @@ func (l *lab) consumeApart(ctx context.Context, f filled) (sample, error) {
 		return sample{}, err
 	}
 	defer g.Stop(context.Background())
-	s, err := takeAll(ctx, g, f, lookApart)
+	s, err := takeAll(ctx, apart{g}, f, lookApart)
 	return sample{perSecond: s.perSecond}, err
 }
 
@@ -206,6 +206,20 @@ type group interface {
 	Positions() []snapshot.Reached
 	Receivers() []*ledger.Receiver
 	Stop(ctx context.Context)
+}
+
+// apart is a group in another process.
+type apart struct{ *remote.Consumers }
+
+func (g apart) Positions() []snapshot.Reached { return g.Standing(remote.Want{}).Reached }
+
+// AddTo has a collector ask for the histograms, as a run does with its figures.
+func (g apart) AddTo(c *latency.Collector) { c.AddSource(g) }
+
+// Recorded implements latency.Source.
+func (g apart) Recorded(merge func(part latency.Encoded) error) {
+	g.Standing(remote.Want{Times: true})
+	g.Consumers.Recorded(merge)
 }
 
 // takeAll waits until a group was handed everything, and ends it.

@@ -2,7 +2,9 @@
 
 package remote
 
-import "syscall"
+import (
+	"syscall"
+)
 
 // wakeAtDeath leaves it to POSIX: what stands still in an orphaned process group is woken.
 func wakeAtDeath(*syscall.SysProcAttr) {}

@@ -2,20 +2,15 @@ package remote
 
 import (
 	"kafkabench.example/kafka-bench/internal/kafka/access"
-	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/load"
-	"kafkabench.example/kafka-bench/internal/measure/ledger"
-	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
-
-// Version of the protocol. A process of another one refuses to work: both are the
-// same program, unless it was replaced on the disk meanwhile.
-const Version = 1
 
 // Assignment is what a process is to do, as the run has decided. It is for one pipe
 // only: it holds credentials.
 type Assignment struct {
 	Version  int
+	Part     int // the number of this part of Parts, from 0 on
+	Parts    int
 	Scenario []byte // resolved, as YAML
 	Driver   string // by name
 
@@ -33,10 +28,11 @@ type Assignment struct {
 	Consumed   bool     // somebody consumes
 	Shares     string   // the topic in which the processes divide the bound; empty: they don't
 
-	// Process is the number of this one of Processes, from 0 on, and Workers are
-	// the numbers of the workers that it has.
-	Process, Processes int
-	Workers            []int
+	Workers []int // the numbers of the workers that it has
+
+	// Group has consumers opened in place of producers, which need none of the above but
+	// what every part does.
+	Group *GroupAssignment
 }
 
 // Split says which workers are in which process: by their clients, which are the
@@ -57,32 +53,3 @@ func Split(workers, clients, processes int) [][]int {
 
 // None is for a request or an answer that says nothing.
 type None int
-
-// OpenReply answers Open.
-type OpenReply struct {
-	Settings []driver.Setting
-	Bounded  bool // the volume has a bound
-}
-
-// SentReply answers Sent.
-type SentReply struct{ Warmup, Measured snapshot.Sent }
-
-// WireReply answers Wire.
-type WireReply struct {
-	Wire     driver.Wire
-	Counted  bool
-	Requests driver.Requests
-	Timed    bool
-}
-
-// CloseReply answers Close: all that does not change any more.
-type CloseReply struct {
-	Sent         SentReply
-	Waiting      int64 // records, with the oldest due
-	WaitingDueNs int64
-	AckedIn      []int64
-	Errors       [2]map[string]int64 // warm-up, measured
-	Books        []*ledger.Sender
-	DeferredPeak int64
-	AckGaps      []snapshot.Gaps // by partition
-}
