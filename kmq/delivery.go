@@ -118,7 +118,9 @@ func (d Delivery) Extend(ctx context.Context, dur time.Duration) error {
 // Reject gives the record up: it is in the dead-letter topic when Reject returns, with the
 // reason, of which the first 1,024 bytes are kept, in a header. Errors are those of Nack;
 // without a DeadLetterTopic that is [ErrUnsupported], but for Share, whose broker archives
-// the record.
+// the record. Any other error is one by which the cluster refused the dead letter for good, such
+// as a permission that is missing: the delivery is settled, and the record will be delivered
+// again. With Plain, which delivers nothing again, the delivery stays open.
 func (d Delivery) Reject(ctx context.Context, reason string) error {
 	if !d.queue.enter() {
 		return d.refused()

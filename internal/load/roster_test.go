@@ -17,6 +17,7 @@ func joining(name string) func() (string, error) {
 func TestRosterKnowsItsMembers(t *testing.T) {
 	r := NewRoster[string](3)
 	none := func(string) error { return nil }
+	late := func(string) error { return errors.New("late") }
 	for _, c := range []struct {
 		name string
 		do   func() error
@@ -25,8 +26,10 @@ func TestRosterKnowsItsMembers(t *testing.T) {
 	}{
 		{"join", func() error { return r.Join(1, joining("b")) }, "", "b"},
 		{"join below", func() error { return r.Join(0, joining("a")) }, "", "a b"},
-		{"a place that is taken", func() error { return r.Join(1, joining("c")) }, "consumer 1 is there already", "a b"},
-		{"beyond the numbers", func() error { return r.Join(3, joining("c")) }, "consumer 3: the numbers are 0 to 2", "a b"},
+		{"a place that is taken", func() error { return r.Join(1, joining("c")) },
+			"consumer 1 is there already", "a b"},
+		{"beyond the numbers", func() error { return r.Join(3, joining("c")) },
+			"consumer 3: the numbers are 0 to 2", "a b"},
 		{"below the numbers", func() error { return r.With(-1, none) }, "consumer -1: the numbers are 0 to 2", "a b"},
 		{"an opening that fails", func() error {
 			return r.Join(2, func() (string, error) { return "c", errors.New("refused") })
@@ -34,7 +37,7 @@ func TestRosterKnowsItsMembers(t *testing.T) {
 		{"leave", func() error { return r.Leave(1, none) }, "", "a"},
 		{"leave again", func() error { return r.Leave(1, none) }, "consumer 1 is not there", "a"},
 		{"join again", func() error { return r.Join(1, joining("d")) }, "", "a d"},
-		{"leave with an error", func() error { return r.Leave(1, func(string) error { return errors.New("late") }) }, "late", "a"},
+		{"leave with an error", func() error { return r.Leave(1, late) }, "late", "a"},
 		{"close", func() error {
 			if !r.Close(func(string) {}) || r.Close(func(string) { t.Error("closed twice") }) {
 				t.Error("it does not know that it was closed")

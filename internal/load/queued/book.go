@@ -41,8 +41,10 @@ const never = math.MinInt64
 
 func newBook(id int32, producers, partitions int, from int64) *book {
 	return &book{
-		id: id, delivered: ledger.NewReceiver(id, producers), acked: ledger.NewUnordered(id, producers), dead: ledger.NewUnordered(id, producers), settled: ledger.NewUnordered(id, producers),
-		open: make(map[uint64]lending), unread: make(map[int64]bool), from: from, last: snapshot.NeverHanded, handed: load.NewGapWatch(partitions),
+		id: id, delivered: ledger.NewReceiver(id, producers), acked: ledger.NewUnordered(id, producers),
+		dead: ledger.NewUnordered(id, producers), settled: ledger.NewUnordered(id, producers),
+		open: make(map[uint64]lending), unread: make(map[int64]bool), from: from,
+		last: snapshot.NeverHanded, handed: load.NewGapWatch(partitions),
 	}
 }
 
@@ -56,6 +58,9 @@ func (b *book) tallyOf(measured bool) *snapshot.DeliveryCounts {
 	}
 	return &b.tally[0]
 }
+
+// isNew reports whether a record was not in the set before.
+func isNew(f ledger.Finding) bool { return f == ledger.First || f == ledger.Late }
 
 // A found is what the books say of a delivery.
 type found struct {
@@ -73,7 +78,7 @@ func (b *book) deliver(stamp payload.Stamp, to *node, now, deadline int64, attem
 	if finding == ledger.Stray {
 		return found{}
 	}
-	a := found{ours: true, first: finding == ledger.First || finding == ledger.Late, times: 1, due: never}
+	a := found{ours: true, first: isNew(finding), times: 1, due: never}
 	key := lane(stamp)
 	if !a.first {
 		a.times, a.due = b.again(stamp, key, to, attempt)
@@ -135,7 +140,7 @@ func (b *book) ack(stamp payload.Stamp, now int64) (first bool) {
 	measured := stamp.Intended >= 0
 	delete(b.open, lane(stamp))
 	t := b.tallyOf(measured)
-	if finding := b.acked.Deliver(int(stamp.Producer), stamp.Sequence, measured); finding != ledger.First && finding != ledger.Late {
+	if !isNew(b.acked.Deliver(int(stamp.Producer), stamp.Sequence, measured)) {
 		t.AckedAgain++
 		return false
 	}
@@ -151,7 +156,7 @@ func (b *book) ack(stamp payload.Stamp, now int64) (first bool) {
 // deadLetter notes that a record is among the dead letters.
 func (b *book) deadLetter(stamp payload.Stamp, now int64) {
 	measured := stamp.Intended >= 0
-	if finding := b.dead.Deliver(int(stamp.Producer), stamp.Sequence, measured); finding != ledger.First && finding != ledger.Late {
+	if !isNew(b.dead.Deliver(int(stamp.Producer), stamp.Sequence, measured)) {
 		return
 	}
 	delete(b.open, lane(stamp))
@@ -215,29 +220,32 @@ func (b *book) position() snapshot.Reached {
 	return snapshot.Reached{Position: b.from + b.done, At: b.last, Delivered: b.count}
 }
 
+// books are the book of each partition, by number.
+type books []*book
+
 // Reached is how far the queue's consumers have come in each partition. As a position
 // they have how many of its records are settled: acknowledged, dead letters or corrupt.
-func (g *Group) Reached() []snapshot.Reached {
-	all := make([]snapshot.Reached, len(g.books))
-	for i, b := range g.books {
+func (bs books) Reached() []snapshot.Reached {
+	all := make([]snapshot.Reached, len(bs))
+	for i, b := range bs {
 		all[i] = b.reached()
 	}
 	return all
 }
 
 // Positions is Reached without what has arrived and what is expected.
-func (g *Group) Positions() []snapshot.Reached {
-	all := make([]snapshot.Reached, len(g.books))
-	for i, b := range g.books {
+func (bs books) Positions() []snapshot.Reached {
+	all := make([]snapshot.Reached, len(bs))
+	for i, b := range bs {
 		all[i] = b.position()
 	}
 	return all
 }
 
 // Receivers are the receiving side of the books, by partition: what was handed over.
-func (g *Group) Receivers() []*ledger.Receiver {
-	all := make([]*ledger.Receiver, len(g.books))
-	for i, b := range g.books {
+func (bs books) Receivers() []*ledger.Receiver {
+	all := make([]*ledger.Receiver, len(bs))
+	for i, b := range bs {
 		all[i] = b.delivered
 	}
 	return all
@@ -245,17 +253,17 @@ func (g *Group) Receivers() []*ledger.Receiver {
 
 // Settled are the receivers of what was acknowledged or has become a dead letter, by
 // partition.
-func (g *Group) Settled() []*ledger.Receiver {
-	all := make([]*ledger.Receiver, len(g.books))
-	for i, b := range g.books {
+func (bs books) Settled() []*ledger.Receiver {
+	all := make([]*ledger.Receiver, len(bs))
+	for i, b := range bs {
 		all[i] = b.settled
 	}
 	return all
 }
 
 // Tally are the counts of the records of the warm-up, and of the measured ones.
-func (g *Group) Tally() (warmup, measured snapshot.DeliveryCounts) {
-	for _, b := range g.books {
+func (bs books) Tally() (warmup, measured snapshot.DeliveryCounts) {
+	for _, b := range bs {
 		b.delivered.Lock()
 		warmup.Add(b.tally[0])
 		measured.Add(b.tally[1])
@@ -264,26 +272,27 @@ func (g *Group) Tally() (warmup, measured snapshot.DeliveryCounts) {
 	return warmup, measured
 }
 
+// DeliveryGaps are the times in each partition in which nothing was handed over that had
+// not been before, while records were due.
+func (bs books) DeliveryGaps() []snapshot.Gaps {
+	all := make([]snapshot.Gaps, len(bs))
+	for i, b := range bs {
+		b.delivered.Lock()
+		all[i] = b.handed.Gaps()
+		b.delivered.Unlock()
+	}
+	return all
+}
+
 // DeadLetter takes the value of a record that was found among the dead letters.
 func (g *Group) DeadLetter(value []byte) {
 	stamp, check := payload.ReadStamp(value)
-	if check != payload.Intact || stamp.Run != g.cfg.Run || stamp.Partition < 0 || int(stamp.Partition) >= len(g.books) {
+	if check != payload.Intact || stamp.Run != g.cfg.Run ||
+		stamp.Partition < 0 || int(stamp.Partition) >= len(g.books) {
 		return // what is nobody's is not in the books, and will be missed if it was somebody's
 	}
 	b := g.books[stamp.Partition]
 	b.delivered.Lock()
 	defer b.delivered.Unlock()
 	b.deadLetter(stamp, g.axis.Now())
-}
-
-// DeliveryGaps are the times in each partition in which nothing was handed over that had
-// not been before, while records were due.
-func (g *Group) DeliveryGaps() []snapshot.Gaps {
-	all := make([]snapshot.Gaps, len(g.books))
-	for i, b := range g.books {
-		b.delivered.Lock()
-		all[i] = b.handed.Gaps()
-		b.delivered.Unlock()
-	}
-	return all
 }

@@ -66,17 +66,17 @@ type Config struct {
 // Group are the consumers of a queue: members with threads, and the application
 // behind them. While it runs, members may leave, vanish and join.
 //
-// It keeps the books of Group and more: a queue acknowledges record by record and
+// It keeps the books of a consumer group and more: a queue acknowledges record by record and
 // delivers again what was not acknowledged, so that there is a set of what was handed
 // over, a set of what was acknowledged, and for each record between the two how often it
 // came and when it is to come again. The sets know nothing of the queue's own counts:
 // all that they go by is the stamps of records.
 type Group struct {
-	cfg     Config
-	axis    *load.Axis
-	idle    bool // no record ever costs anything
-	open    bool // intended times exist
-	books   []*book
+	cfg  Config
+	axis *load.Axis
+	idle bool // no record ever costs anything
+	open bool // intended times exist
+	books
 	places  []*place // by the numbers of members
 	members *load.Roster[*node]
 
@@ -112,10 +112,10 @@ type node struct {
 	running sync.WaitGroup
 	inHand  atomic.Int64 // handed over and not settled
 	polls   atomic.Int64
-	empty   atomic.Int64
 	// gone: its locks have ended otherwise than by the clock, where they are its own.
 	gone atomic.Bool
-	last atomic.Pointer[snapshot.QueueCounts] // of the queue, when the member left; nil before
+	// counts are the queue's; of a member that left, what they were then.
+	counts atomic.Pointer[func() snapshot.QueueCounts]
 }
 
 // Start opens the members and lets them receive. On an error nothing is left
@@ -156,6 +156,8 @@ func (g *Group) openMember(number int) (*node, error) {
 		return nil, fmt.Errorf("opening consumer %d of the queue: %w", number, err)
 	}
 	n := &node{number: number, group: g, place: g.places[number], queue: queue}
+	counts := queue.Counts
+	n.counts.Store(&counts)
 	n.life, n.kill = context.WithCancel(g.alive)
 	n.alive, n.cancel = context.WithCancel(n.life)
 	threads := make(chan *thread, g.cfg.Threads)
@@ -256,7 +258,6 @@ func (g *Group) awaitBuried(ctx context.Context) {
 func (g *Group) Counts() (sum snapshot.MemberCounts) {
 	for _, n := range g.members.Ever() {
 		sum.Polls += n.polls.Load()
-		sum.EmptyPolls += n.empty.Load()
 	}
 	return sum
 }
@@ -264,11 +265,7 @@ func (g *Group) Counts() (sum snapshot.MemberCounts) {
 // QueueCounts are the queues' own counters, of all members that there have been.
 func (g *Group) QueueCounts() (sum snapshot.QueueCounts) {
 	for _, n := range g.members.Ever() {
-		if last := n.last.Load(); last != nil {
-			sum.Add(*last)
-		} else {
-			sum.Add(n.queue.Counts())
-		}
+		sum.Add((*n.counts.Load())())
 	}
 	return sum
 }

@@ -35,7 +35,8 @@ func (m *member) leave(ctx context.Context) {
 // CanKill returns why Kill can't be done, or nil.
 func (g *Group) CanKill() error {
 	if _, able := g.members.Ever()[0].client.(driver.Killer); !able {
-		return fmt.Errorf("the driver %s cannot kill a consumer; stop it instead, or take another driver", g.cfg.Driver.Name())
+		return fmt.Errorf("the driver %s cannot kill a consumer; stop it instead, or take another driver",
+			g.cfg.Driver.Name())
 	}
 	return nil
 }

@@ -19,10 +19,10 @@ type Handed struct {
 }
 
 // Handed says of partitions what was handed over here.
-func (g *Group) Handed(partitions []int32) []Handed {
+func (ps partitions) Handed(partitions []int32) []Handed {
 	var all []Handed
 	for _, id := range partitions {
-		p := g.partitions[id]
+		p := ps[id]
 		p.receiver.Lock()
 		unfinished := slices.Sorted(maps.Keys(p.unfinished))
 		p.receiver.Unlock()
@@ -31,22 +31,11 @@ func (g *Group) Handed(partitions []int32) []Handed {
 	return all
 }
 
-// Held are the partitions that members here have.
-func (g *Group) Held() (partitions []int32) {
-	for _, m := range g.members.Present() {
-		for _, a := range m.held(nil) {
-			partitions = append(partitions, a.partition.id)
-		}
-	}
-	slices.Sort(partitions)
-	return partitions
-}
-
 // Elsewhere tells what was handed over in other processes. The last of them knew of
 // the work that was lost before.
-func (g *Group) Elsewhere(handed []Handed) {
+func (ps partitions) Elsewhere(handed []Handed) {
 	for _, h := range handed {
-		p := g.partitions[h.Partition]
+		p := ps[h.Partition]
 		books := h.Books
 		p.receiver.Lock()
 		known := p.elsewhere

@@ -68,12 +68,11 @@ type Config struct {
 type Group struct {
 	cfg         Config
 	axis        *load.Axis
-	partitions  []*partition
+	partitions          // what is known of each, by number
 	places      []place // by the numbers of members
 	members     *load.Roster[*member]
 	workers     []*worker
 	commitEvery time.Duration
-	stamped     bool
 	idle        bool // no record ever costs anything
 	manual      bool // without a group at the brokers
 	event       func(kind, what, reason string)
@@ -101,7 +100,7 @@ type place struct {
 // running.
 func Start(cfg Config) (*Group, error) {
 	g := &Group{
-		cfg: cfg, axis: cfg.Axis, commitEvery: cfg.CommitEvery, stamped: cfg.Stamped, idle: cfg.Plan.None(),
+		cfg: cfg, axis: cfg.Axis, commitEvery: cfg.CommitEvery, idle: cfg.Plan.None(),
 		manual: cfg.Manual,
 		event:  cfg.OnEvent, change: make(chan struct{}, 1),
 	}
@@ -109,8 +108,8 @@ func Start(cfg Config) (*Group, error) {
 	g.holding.Store(cfg.Hold)
 	for id := range cfg.Partitions {
 		p := &partition{
-			id: int32(id), at: snapshot.NeverHanded, receiver: ledger.NewReceiver(int32(id), cfg.Producers),
-			handed: load.NewGapWatch(cfg.Partitions),
+			id: int32(id), stamped: cfg.Stamped, at: snapshot.NeverHanded,
+			receiver: ledger.NewReceiver(int32(id), cfg.Producers), handed: load.NewGapWatch(cfg.Partitions),
 		}
 		if cfg.From != nil {
 			p.next = cfg.From[id]
@@ -150,6 +149,19 @@ func (cfg Config) opened() []int {
 	return all
 }
 
+// handOut is a member's share of the partitions where no group gives it one, with
+// the offsets to start at.
+func (cfg Config) handOut(member int) map[int32]int64 {
+	share := make(map[int32]int64)
+	for id := member; id < cfg.Partitions; id += cfg.Members {
+		share[int32(id)] = 0
+		if cfg.From != nil {
+			share[int32(id)] = cfg.From[id]
+		}
+	}
+	return share
+}
+
 func (g *Group) newWorker(cfg Config) *worker {
 	w := &worker{
 		axis: cfg.Axis, server: load.NewServer(cfg.Axis, cfg.Plan, cfg.Seed, uint64(len(g.workers))),
@@ -161,11 +173,6 @@ func (g *Group) newWorker(cfg Config) *worker {
 	g.workers = append(g.workers, w)
 	return w
 }
-
-// maxPollRecords bounds a poll of a member that works on its records before it
-// polls again, to what Kafka's own consumer returns: a member that works through
-// megabytes between two polls drops out of its group.
-const maxPollRecords = 500
 
 // join has a member join under a number; it comes late if the group has started.
 func (g *Group) join(number int, late bool) error {
@@ -182,7 +189,7 @@ func (g *Group) join(number int, late bool) error {
 
 // open opens a member's client and starts its goroutines.
 func (g *Group) open(m *member) error {
-	if err := m.open(g.cfg.Driver, g.clientOf(m)); err != nil {
+	if err := m.open(g.cfg.Driver); err != nil {
 		m.cancel()
 		return err
 	}
@@ -199,34 +206,6 @@ func (g *Group) open(m *member) error {
 		m.running.Go(func() { m.commitLoop(m.alive) })
 	}
 	return nil
-}
-
-// clientOf is what a member's client is opened with.
-func (g *Group) clientOf(m *member) driver.ConsumerConfig {
-	client := g.cfg.Client
-	client.ClientID = fmt.Sprintf("%s-consumer-%d", client.ClientID, m.id)
-	client.OnAssigned, client.OnRevoked = m.onAssigned, m.onRevoked
-	if g.manual {
-		client.Group, client.Protocol, client.Partitions = "", "", handOut(g.cfg, m.id)
-	}
-	if m.worker != nil && !m.worker.idle {
-		client.MaxPollRecords = maxPollRecords
-	}
-	client.OnError = func(err error) { g.event("error", fmt.Sprintf("consumer %d", m.id), err.Error()) }
-	return client
-}
-
-// handOut is a member's share of the partitions where no group gives it one, with
-// the offsets to start at.
-func handOut(cfg Config, member int) map[int32]int64 {
-	share := make(map[int32]int64)
-	for id := member; id < cfg.Partitions; id += cfg.Members {
-		share[int32(id)] = 0
-		if cfg.From != nil {
-			share[int32(id)] = cfg.From[id]
-		}
-	}
-	return share
 }
 
 // Release lets the members fetch that were held. Calling it again does nothing.
@@ -281,8 +260,8 @@ func (g *Group) AwaitReady(ctx context.Context) error {
 		case <-g.change:
 		case <-time.After(100 * time.Millisecond): // a revocation does not fill the channel
 		case <-ctx.Done():
-			return fmt.Errorf("the consumers are not ready: %d of %d partitions are assigned and %d of %d consumers have none: %w",
-				owned, len(g.partitions), idle, g.cfg.Members, ctx.Err())
+			return fmt.Errorf("the consumers are not ready: "+
+				"%d of %d partitions are assigned and %d of %d consumers have none: %w", owned, len(g.partitions), idle, g.cfg.Members, ctx.Err())
 		}
 	}
 }
@@ -300,6 +279,17 @@ func (g *Group) Assigned() (partitions, idle int) {
 	return partitions, idle
 }
 
+// Held are the partitions that members here have.
+func (g *Group) Held() (partitions []int32) {
+	for _, m := range g.members.Present() {
+		for _, a := range m.held(nil) {
+			partitions = append(partitions, a.partition.id)
+		}
+	}
+	slices.Sort(partitions)
+	return partitions
+}
+
 // Stop ends the members: a last commit is made of what is processed, the group is
 // left, and every goroutine has ended when it returns. Work at hand is given up.
 // When ctx ends, commits are given up too.
@@ -310,52 +300,15 @@ func (g *Group) Stop(ctx context.Context) {
 	}
 }
 
-// Reached is how far the group has come in each partition.
-func (g *Group) Reached() []snapshot.Reached {
-	reached := make([]snapshot.Reached, len(g.partitions))
-	for i, p := range g.partitions {
-		reached[i] = p.reached(g.stamped)
-	}
-	return reached
-}
-
-// Positions is Reached without what has arrived and what is expected: it costs next to
-// nothing, so that it may be asked many times a second.
-func (g *Group) Positions() []snapshot.Reached {
-	at := make([]snapshot.Reached, len(g.partitions))
-	for i, p := range g.partitions {
-		at[i] = p.position()
-	}
-	return at
-}
-
-// Receivers are the receiving side of the books, by partition.
-func (g *Group) Receivers() []*ledger.Receiver {
-	receivers := make([]*ledger.Receiver, len(g.partitions))
-	for i, p := range g.partitions {
-		receivers[i] = p.receiver
-	}
-	return receivers
-}
-
-// AddTo has a collector gather the histograms of the group.
+// AddTo has a collector gather the histograms of the group, those of members that may still
+// be started included.
 func (g *Group) AddTo(c *latency.Collector) {
-	for _, r := range g.Recorders() {
-		c.Add(r)
-	}
-}
-
-// Recorders are all histograms of the group, those of members that may still be
-// started included.
-func (g *Group) Recorders() []*latency.Recorder {
-	var all []*latency.Recorder
 	for _, w := range g.workers {
-		all = append(all, w.recorder)
+		c.Add(w.recorder)
 	}
 	for _, p := range g.places {
-		all = append(all, p.recorder)
+		c.Add(p.recorder)
 	}
-	return all
 }
 
 // Received are the counts of all workers together.

@@ -108,9 +108,7 @@ func TestDeliveryIsWhenTheWorkerTakesTheRecord(t *testing.T) {
 	consume(t, 10, change, func(t *testing.T, g *Group, _ *fakeConsumer, _ *load.Axis) {
 		time.Sleep(time.Second)
 		all := &latency.Collector{}
-		for _, r := range g.Recorders() {
-			all.Add(r)
-		}
+		g.AddTo(all)
 		all.Collect()
 		if d := all.Totals(true, latency.E2EResponseTime); d.Count != 40 || time.Duration(d.MaxNs) < 390*time.Millisecond {
 			t.Errorf("%d e2e response times up to %v; want 40 up to 390ms", d.Count, time.Duration(d.MaxNs))

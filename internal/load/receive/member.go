@@ -87,11 +87,31 @@ func newMember(g *Group, number int, late bool) *member {
 	return m
 }
 
+// maxPollRecords bounds a poll of a member that works on its records before it
+// polls again, to what Kafka's own consumer returns: a member that works through
+// megabytes between two polls drops out of its group.
+const maxPollRecords = 500
+
+// config is what the member's client is opened with.
+func (m *member) config() driver.ConsumerConfig {
+	g, client := m.group, m.group.cfg.Client
+	client.ClientID = fmt.Sprintf("%s-consumer-%d", client.ClientID, m.id)
+	client.OnAssigned, client.OnRevoked = m.onAssigned, m.onRevoked
+	if g.manual {
+		client.Group, client.Protocol, client.Partitions = "", "", g.cfg.handOut(m.id)
+	}
+	if m.worker != nil && !m.worker.idle {
+		client.MaxPollRecords = maxPollRecords
+	}
+	client.OnError = func(err error) { g.event("error", fmt.Sprintf("consumer %d", m.id), err.Error()) }
+	return client
+}
+
 // open opens the client. The client may call back before it is returned, from the same
 // goroutine or from one that it waits for, so that no lock is held meanwhile: what is
 // assigned by then is held here, before the first poll.
-func (m *member) open(d driver.Driver, cfg driver.ConsumerConfig) error {
-	client, err := d.NewConsumer(cfg)
+func (m *member) open(d driver.Driver) error {
+	client, err := d.NewConsumer(m.config())
 	if err != nil {
 		return fmt.Errorf("opening consumer %d: %w", m.id, err)
 	}
@@ -142,7 +162,7 @@ func (m *member) onAssigned(partitions []int32) {
 	if m.assigned.Add(1) > 1 || m.late {
 		m.counts.rebalances.Add(1)
 	}
-	m.group.event("rebalance", fmt.Sprintf("consumer %d was assigned partitions %v", m.id, slices.Sorted(slices.Values(partitions))), "")
+	m.rebalanced("was assigned", partitions)
 	m.group.changed()
 }
 
@@ -200,7 +220,13 @@ func (m *member) onRevoked(partitions []int32, lost bool) {
 	if lost {
 		how = "lost"
 	}
-	m.group.event("rebalance", fmt.Sprintf("consumer %d %s partitions %v", m.id, how, slices.Sorted(slices.Values(partitions))), "")
+	m.rebalanced(how, partitions)
+}
+
+// rebalanced tells of an assignment that changed.
+func (m *member) rebalanced(how string, partitions []int32) {
+	what := fmt.Sprintf("consumer %d %s partitions %v", m.id, how, slices.Sorted(slices.Values(partitions)))
+	m.group.event("rebalance", what, "")
 }
 
 // held returns the assignments of these partitions, or all if there are none.

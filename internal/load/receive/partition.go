@@ -13,7 +13,8 @@ import (
 
 // partition is what a group keeps about one partition, whichever member owns it.
 type partition struct {
-	id int32
+	id      int32
+	stamped bool // its records are
 	// receiver's lock guards the fields down to the blank line too.
 	receiver *ledger.Receiver
 	next     int64         // offset after the highest one handed over, and what is no record behind it
@@ -41,7 +42,9 @@ func (p *partition) hand(records []driver.Received, now int64) (fresh int64) {
 	}
 	fresh = int64(n)
 	if records[0].Offset < p.next { // some came before, to a member that could not commit them
-		again, _ := slices.BinarySearchFunc(records, p.next, func(r driver.Received, at int64) int { return cmp.Compare(r.Offset, at) })
+		again, _ := slices.BinarySearchFunc(records, p.next, func(r driver.Received, at int64) int {
+			return cmp.Compare(r.Offset, at)
+		})
 		fresh -= int64(again)
 	}
 	p.fresh += fresh
@@ -83,23 +86,56 @@ func (p *partition) position() snapshot.Reached {
 	return snapshot.Reached{Position: p.next, At: p.at, Delivered: p.count}
 }
 
-func (p *partition) reached(stamped bool) snapshot.Reached {
+func (p *partition) reached() snapshot.Reached {
 	p.receiver.Lock()
 	defer p.receiver.Unlock()
-	r := snapshot.Reached{Position: p.next, At: p.at, Delivered: p.count, Arrived: p.fresh, Awaited: p.receiver.Expected()}
-	if stamped {
+	r := snapshot.Reached{
+		Position: p.next, At: p.at, Delivered: p.count, Arrived: p.fresh, Awaited: p.receiver.Expected(),
+	}
+	if p.stamped {
 		r.Arrived = p.receiver.Arrived()
 	}
 	return r
+}
+
+// partitions is what a group knows of each partition, by number.
+type partitions []*partition
+
+// Reached is how far the group has come in each partition.
+func (ps partitions) Reached() []snapshot.Reached {
+	reached := make([]snapshot.Reached, len(ps))
+	for i, p := range ps {
+		reached[i] = p.reached()
+	}
+	return reached
+}
+
+// Positions is Reached without what has arrived and what is expected: it costs next to
+// nothing, so that it may be asked many times a second.
+func (ps partitions) Positions() []snapshot.Reached {
+	at := make([]snapshot.Reached, len(ps))
+	for i, p := range ps {
+		at[i] = p.position()
+	}
+	return at
+}
+
+// Receivers are the receiving side of the books, by partition.
+func (ps partitions) Receivers() []*ledger.Receiver {
+	receivers := make([]*ledger.Receiver, len(ps))
+	for i, p := range ps {
+		receivers[i] = p.receiver
+	}
+	return receivers
 }
 
 // DeliveryGaps are the times in each partition in which nothing was handed over that
 // had not been before, while records were due; without stamps, in which nothing was. A
 // consumer does not know what it never got: in the gap that has not ended nothing
 // waits, unless Waiting says that something did.
-func (g *Group) DeliveryGaps() []snapshot.Gaps {
-	all := make([]snapshot.Gaps, len(g.partitions))
-	for i, p := range g.partitions {
+func (ps partitions) DeliveryGaps() []snapshot.Gaps {
+	all := make([]snapshot.Gaps, len(ps))
+	for i, p := range ps {
 		p.receiver.Lock()
 		all[i] = p.handed.Gaps()
 		p.receiver.Unlock()

@@ -56,7 +56,7 @@ func (a *admission) admits(partition int32) bool { return a.partitioned.Admit(pa
 
 // note notes what the client reported of a record. Where it went is told at once:
 // while its offset is not known to the gate, its fate must not be either.
-func (a *admission) note(partition int32, d *settlement) {
+func (a *admission) note(partition int32, d *completion) {
 	f := &a.fates[0]
 	if a.partitioned != nil {
 		f = &a.fates[partition]

@@ -140,7 +140,7 @@ func inBubble(t *testing.T, rate int64, change func(*bench), f func(*testing.T, 
 	})
 }
 
-// offer runs a warm-up of a second and a measured window, and settles.
+// offer runs a warm-up of a second and a measured window, and completes.
 func (b *bench) offer(window time.Duration) (warmup, measured snapshot.Sent) {
 	b.axis.Set(time.Second, window)
 	b.ps.Start()

@@ -11,10 +11,10 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
 )
 
-// TestSettledRecordsAreEnteredAtOnce: the lock is taken once for all records of a round,
+// TestCompletedRecordsAreEnteredAtOnce: the lock is taken once for all records of a round,
 // so that a sampler sees all of them or none. Each record takes a millisecond: a mutex
 // that is unlocked between them goes to who has waited for so long.
-func TestSettledRecordsAreEnteredAtOnce(t *testing.T) {
+func TestCompletedRecordsAreEnteredAtOnce(t *testing.T) {
 	const n = 50
 	p := &producer{
 		axis: load.NewAxis(nil), slots: newSlots(0, n), recorder: latency.NewRecorder(latency.SendServiceTime),
@@ -24,14 +24,14 @@ func TestSettledRecordsAreEnteredAtOnce(t *testing.T) {
 	for range n {
 		s := p.slots.take()
 		s.sequence = p.books.Next(0, false)
-		p.slots.report(settlement{tag: s.record.Tag, outcome: driver.Acked, err: slowError{}})
+		p.slots.report(completion{tag: s.record.Tag, outcome: driver.Acked, err: slowError{}})
 	}
 	var sampling sync.WaitGroup
-	settled := make(chan struct{})
+	completed := make(chan struct{})
 	sampling.Go(func() {
 		for running := true; running; {
 			select {
-			case <-settled:
+			case <-completed:
 				running = false
 			default:
 			}
@@ -44,8 +44,8 @@ func TestSettledRecordsAreEnteredAtOnce(t *testing.T) {
 			}
 		}
 	})
-	p.settle()
-	close(settled)
+	p.complete()
+	close(completed)
 	sampling.Wait()
 	if p.counts[1].Acked != n {
 		t.Errorf("%d of %d records were entered", p.counts[1].Acked, n)

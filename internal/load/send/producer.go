@@ -17,9 +17,9 @@ import (
 // roundSize bounds how many records a worker prepares under its lock at once.
 const roundSize = 256
 
-// settleEvery bounds how long a settled record waits for its worker to enter it
+// completeEvery bounds how long a completed record waits for its worker to enter it
 // into the books while the worker has nothing else to do.
-const settleEvery = 5 * time.Millisecond
+const completeEvery = 5 * time.Millisecond
 
 // retryEvery is how often a worker that holds records back looks again whether
 // they may go.
@@ -77,7 +77,7 @@ func (p *producer) runOpen(s sleeper) {
 	defer s.close()
 	for !p.abandoned() {
 		now := p.axis.Now()
-		p.settle()
+		p.complete()
 		p.notice(now)
 		p.send(now)
 		if p.finished() {
@@ -88,7 +88,7 @@ func (p *producer) runOpen(s sleeper) {
 	p.notice(p.axis.Now()) // what came due and can't be sent any more is deferred
 }
 
-// finished tells whether the schedule has ended and everything is settled.
+// finished tells whether the schedule has ended and everything is completed.
 func (p *producer) finished() bool {
 	return p.due.Due() >= p.end() && p.waiting == 0 && p.inFlight == 0
 }
@@ -107,7 +107,7 @@ func (p *producer) pause(now int64) time.Duration {
 		left = min(left, retryEvery)
 	}
 	if p.inFlight > 0 {
-		left = min(left, settleEvery)
+		left = min(left, completeEvery)
 	}
 	return left
 }
@@ -147,7 +147,7 @@ func (p *producer) send(now int64) {
 		if granted < roundSize {
 			break
 		}
-		p.settle()
+		p.complete()
 	}
 	if p.waiting > p.maxDeferred {
 		p.drop(p.waiting - p.maxDeferred)
@@ -305,12 +305,12 @@ func (p *producer) fill(s *slot) {
 
 // onDone takes the report on a record, on the client's goroutine.
 func (p *producer) onDone(d driver.Done) {
-	p.slots.report(settlement{tag: d.Tag, acked: p.axis.Now(), offset: d.Offset, err: d.Err, outcome: d.Outcome})
+	p.slots.report(completion{tag: d.Tag, acked: p.axis.Now(), offset: d.Offset, err: d.Err, outcome: d.Outcome})
 }
 
-// settle enters everything that the client has reported into histograms and
+// complete enters everything that the client has reported into histograms and
 // books.
-func (p *producer) settle() {
+func (p *producer) complete() {
 	done := p.slots.takeDone()
 	if len(done) == 0 {
 		return
@@ -319,14 +319,14 @@ func (p *producer) settle() {
 	defer p.recorder.Unlock()
 	p.inFlight -= len(done)
 	for i := range done {
-		p.settleOne(p.slots.landed(done[i].tag), &done[i])
+		p.completeOne(p.slots.landed(done[i].tag), &done[i])
 	}
 	if p.gated() {
 		p.tell()
 	}
 }
 
-func (p *producer) settleOne(f *flight, d *settlement) {
+func (p *producer) completeOne(f *flight, d *completion) {
 	measured := f.measured()
 	c := &p.counts[phaseOf(measured)]
 	switch d.outcome {
@@ -390,63 +390,5 @@ func (p *producer) abandoned() bool {
 		return true
 	default:
 		return false
-	}
-}
-
-// runClosed keeps the client's buffer full until the end: as soon as a record
-// comes back, the next one goes. There is no schedule, so the intended time is
-// the actual one and response times do not exist.
-func (p *producer) runClosed() {
-	for !p.abandoned() {
-		p.settle()
-		now := p.axis.Now()
-		ended := now >= p.end()
-		if ended && p.inFlight == 0 {
-			return
-		}
-		if !ended { // the gate's room is not for one that sends nothing any more
-			if n := p.admit(int64(min(p.slots.available(), roundSize))); n > 0 {
-				p.giveBack(n - p.prepareClosed(now, int(n)))
-				p.hand()
-				continue
-			}
-		}
-		p.awaitDone()
-	}
-}
-
-// prepareClosed prepares up to n records, fewer where the volume is spent, and returns
-// how many they are.
-func (p *producer) prepareClosed(now int64, n int) (prepared int64) {
-	p.recorder.Lock()
-	defer p.recorder.Unlock()
-	p.round = p.round[:0]
-	for range n {
-		s := p.slots.take()
-		s.intended, s.index = now, p.nextIndex
-		p.nextIndex += int64(p.workers)
-		p.counts[phaseOf(s.measured())].Scheduled++
-		p.assign(s, unplaced, now)
-		if p.share != nil && (now >= 0 || p.fills) && p.share.take(p.corpus.ValueBytes(uint64(s.index))) {
-			p.until = now
-			p.share.end(now, now)
-			break
-		}
-	}
-	return int64(len(p.round))
-}
-
-// awaitDone waits until the client hands something back, or a little.
-func (p *producer) awaitDone() {
-	defer p.slots.await(false)
-	if p.slots.await(true) {
-		return
-	}
-	timer := time.NewTimer(retryEvery)
-	defer timer.Stop()
-	select {
-	case <-p.slots.wake:
-	case <-timer.C:
-	case <-p.abandon:
 	}
 }

@@ -102,7 +102,8 @@ type Producers struct {
 func Open(cfg Config) (*Producers, error) {
 	ps := &Producers{
 		clients: make(map[int]driver.Producer), axis: cfg.Axis,
-		precise: cfg.Precise && cfg.Sleep == nil, sleep: cfg.Sleep, closed: cfg.Arrivals == nil, abandon: make(chan struct{}),
+		precise: cfg.Precise && cfg.Sleep == nil, sleep: cfg.Sleep, closed: cfg.Arrivals == nil,
+		abandon: make(chan struct{}),
 	}
 	clients := cfg.Clients
 	if clients == 0 || cfg.Workers == 0 {
@@ -169,7 +170,8 @@ func (ps *Producers) newWorker(cfg Config, id, clients int) *producer {
 	if cfg.Arrivals != nil {
 		w.due = cfg.Arrivals.Stripe(id, cfg.Workers)
 		w.sent = w.due.Clone()
-		metrics = append(metrics, latency.PacerLateness, latency.SendDelay, latency.SendResponseTime, latency.UnackedResponseTime)
+		metrics = append(metrics,
+			latency.PacerLateness, latency.SendDelay, latency.SendResponseTime, latency.UnackedResponseTime)
 	}
 	w.recorder = latency.NewRecorder(metrics...)
 	return w
@@ -217,7 +219,7 @@ func (ps *Producers) open(cfg Config, id int) error {
 }
 
 // Start lets the workers begin. They offer what is scheduled up to the end of
-// the measured window and then see to it that everything is settled.
+// the measured window and then see to it that everything is completed.
 func (ps *Producers) Start() {
 	if ps.precise {
 		ps.undo = roomFor(len(ps.workers))
@@ -238,7 +240,7 @@ func (ps *Producers) Start() {
 	}
 }
 
-// Done is closed when every worker has sent and settled all that it could.
+// Done is closed when every worker has sent and completed all that it could.
 func (ps *Producers) Done() <-chan struct{} {
 	done := make(chan struct{})
 	go func() {
@@ -266,7 +268,7 @@ func (ps *Producers) Close() {
 	}
 	closing.Wait()
 	for _, w := range ps.workers {
-		w.settle()
+		w.complete()
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 // queue is one worker's queue at the source: what has come due and was not sent yet.
-// The schedule is arithmetic, so that what waits is the stretch between two cursors
+// The schedule is arithmetic, so that what waits lies between two cursors
 // on it and takes no memory. Only the records that a gate has refused and that are to
 // wait nevertheless while those around them are shed have to be remembered.
 type queue struct {

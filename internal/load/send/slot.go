@@ -8,7 +8,7 @@ import (
 
 // A slot is one record's place while it is in flight: the record itself with its
 // buffer, used again for the next record. Only the worker touches it; what became of
-// the record comes apart (settlement).
+// the record comes apart (completion).
 type slot struct {
 	record driver.Record
 	index  int64 // in the arrival process
@@ -28,8 +28,8 @@ type flight struct {
 
 func (f *flight) measured() bool { return f.intended >= 0 }
 
-// settlement is what the client reported of one record.
-type settlement struct {
+// completion is what the client reported of one record.
+type completion struct {
 	tag     uint64
 	acked   int64 // when; of any outcome
 	offset  int64
@@ -56,8 +56,8 @@ type slots struct {
 	free   []*slot
 
 	mu    sync.Mutex
-	done  []settlement
-	spare []settlement // memory for done
+	done  []completion
+	spare []completion // memory for done
 	// wake is filled when something is reported while the worker waits for it.
 	waiting bool
 	wake    chan struct{}
@@ -119,7 +119,7 @@ func (s *slots) landed(tag uint64) *flight {
 }
 
 // report adds to what is done. It is called on the client's goroutines.
-func (s *slots) report(d settlement) {
+func (s *slots) report(d completion) {
 	s.mu.Lock()
 	s.done = append(s.done, d)
 	waiting := s.waiting
@@ -134,7 +134,7 @@ func (s *slots) report(d settlement) {
 
 // takeDone takes all that is done, in the order of the reports. It is good until
 // the next call.
-func (s *slots) takeDone() []settlement {
+func (s *slots) takeDone() []completion {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	taken := s.done

@@ -7,7 +7,7 @@ import (
 )
 
 // Against the plain list of due times: the answer is never late, and early by no
-// more than a stretch; a silence is never inside one.
+// more than a period; a silence is never inside one.
 func TestTimelineKnowsTheOldest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var line timeline
@@ -16,7 +16,7 @@ func TestTimelineKnowsTheOldest(t *testing.T) {
 		next := uint64(0)
 		for range rapid.IntRange(1, 300).Draw(t, "steps") {
 			if rapid.Bool().Draw(t, "send") {
-				now += rapid.Int64Range(0, 4*stretchLength).Draw(t, "gap")
+				now += rapid.Int64Range(0, 4*periodLength).Draw(t, "gap")
 				line.add(uint64(len(due)), now)
 				due = append(due, now)
 				continue
@@ -26,24 +26,24 @@ func TestTimelineKnowsTheOldest(t *testing.T) {
 			if ok != (int(next) < len(due)) {
 				t.Fatalf("next %d of %d: ok %v", next, len(due), ok)
 			}
-			if ok && (got > due[next] || due[next]-got >= stretchLength) {
-				t.Fatalf("next %d: oldest %d, want %d or up to a stretch before", next, got, due[next])
+			if ok && (got > due[next] || due[next]-got >= periodLength) {
+				t.Fatalf("next %d: oldest %d, want %d or up to a period before", next, got, due[next])
 			}
 		}
 	})
 }
 
 // However long nothing is delivered, the memory is bounded and the answer is
-// right to the length that a stretch has grown to.
+// right to the length that a period has grown to.
 func TestTimelineIsBounded(t *testing.T) {
 	var line timeline
 	const every = 1_000_000
-	const n = 20 * maxStretches * stretchLength / every
+	const n = 20 * maxPeriods * periodLength / every
 	for i := range int64(n) {
 		line.add(uint64(i), i*every)
 	}
-	if len(line.stretches) > maxStretches {
-		t.Errorf("%d stretches", len(line.stretches))
+	if len(line.periods) > maxPeriods {
+		t.Errorf("%d periods", len(line.periods))
 	}
 	got, ok := line.oldest(n / 2)
 	if want := int64(n / 2 * every); !ok || got > want || want-got > 2*line.length {
@@ -51,20 +51,20 @@ func TestTimelineIsBounded(t *testing.T) {
 	}
 }
 
-// A silence is never inside a stretch, also where stretches were joined: what
+// A silence is never inside a period, also where periods were joined: what
 // came after it is not as old as what came before.
 func TestTimelineKeepsSilencesApart(t *testing.T) {
 	var line timeline
 	const silence = 30_000_000_000
 	sequence := uint64(0)
 	for burst := range int64(3) {
-		for i := range int64(2 * maxStretches) {
-			line.add(sequence, burst*silence+i*stretchLength)
+		for i := range int64(2 * maxPeriods) {
+			line.add(sequence, burst*silence+i*periodLength)
 			sequence++
 		}
 	}
 	for burst := range uint64(3) {
-		first := burst * 2 * maxStretches
+		first := burst * 2 * maxPeriods
 		got, ok := line.oldest(first)
 		if want := int64(burst) * silence; !ok || got > want || want-got > line.length {
 			t.Errorf("burst %d: oldest %d, want %d", burst, got, want)
@@ -75,11 +75,11 @@ func TestTimelineKeepsSilencesApart(t *testing.T) {
 // What is delivered in time leaves no trace: the answer stays sharp.
 func TestTimelineStaysSharpInALongHealthyRun(t *testing.T) {
 	var line timeline
-	for i := range int64(10 * maxStretches) {
-		line.add(uint64(i), i*stretchLength)
+	for i := range int64(10 * maxPeriods) {
+		line.add(uint64(i), i*periodLength)
 		line.oldest(uint64(i)) // all but the last are delivered
 	}
-	if len(line.stretches) > 1 || line.length != 0 {
-		t.Errorf("%d stretches of up to %d ns", len(line.stretches), line.length)
+	if len(line.periods) > 1 || line.length != 0 {
+		t.Errorf("%d periods of up to %d ns", len(line.periods), line.length)
 	}
 }

@@ -25,7 +25,10 @@ type volume struct {
 }
 
 func newVolume(axis *load.Axis, workers int, part bool) *volume {
-	return &volume{axis: axis, part: part, spent: make(chan struct{}), left: workers, last: math.MinInt64, next: math.MaxInt64}
+	return &volume{
+		axis: axis, part: part, spent: make(chan struct{}), left: workers,
+		last: math.MinInt64, next: math.MaxInt64,
+	}
 }
 
 // share is a worker's part of a volume, in bytes.

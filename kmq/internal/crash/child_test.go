@@ -2,6 +2,7 @@ package crash
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -48,6 +49,7 @@ type childSpec struct {
 	Careful bool
 	Work    time.Duration // how long a record takes
 	Verbose bool          // the queue's log on standard error
+	ends    []error       // a queue that returns one of them is opened again; stays in this process
 }
 
 const (
@@ -194,29 +196,53 @@ func (c *child) track(ctx context.Context) error {
 		return err
 	}
 	c.journal.write(lineOpened)
-	<-ctx.Done()
+	if err := t.Wait(ctx); ctx.Err() == nil {
+		c.journal.write(lineWrong, "the tracker has ended: ", err)
+		<-ctx.Done()
+	}
 	ctx, cancel := context.WithTimeout(c.life, closeTimeout)
 	defer cancel()
 	defer c.stacksIfSlow().Stop()
 	return c.closed(t.Close(ctx))
 }
 
+// openAgain is how long a queue that ended is left before it is opened again.
+const openAgain = 100 * time.Millisecond
+
+// consume opens a queue, and opens it again whenever it returns one of the errors by which it may end.
 func (c *child) consume(ctx context.Context) error {
+	for {
+		ended, err := c.consumeOnce(ctx)
+		if ended == nil || err != nil {
+			return err
+		}
+		time.Sleep(openAgain)
+	}
+}
+
+// consumeOnce works on one queue until ctx ends, or until the queue ended by one of those errors.
+func (c *child) consumeOnce(ctx context.Context) (ended, err error) {
 	q, err := kmq.Open(ctx, c.spec.Queue.config(c.logger()))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	c.journal.write(lineOpened)
+	said := make([]error, c.spec.Workers)
 	var workers sync.WaitGroup
-	for range c.spec.Workers {
-		workers.Go(func() { c.work(ctx, q) })
+	for i := range said {
+		workers.Go(func() { said[i] = c.work(ctx, q) })
 	}
 	workers.Wait()
 	c.journal.write(lineClosing)
 	closing, cancel := context.WithTimeout(c.life, closeTimeout)
 	defer cancel()
 	defer c.stacksIfSlow().Stop()
-	return c.closed(q.Close(closing))
+	return cmp.Or(said...), c.closed(q.Close(closing))
+}
+
+// mayEnd reports whether err is one by which a queue may end.
+func (c *child) mayEnd(err error) bool {
+	return slices.ContainsFunc(c.spec.ends, func(end error) bool { return errors.Is(err, end) })
 }
 
 // stacksIfSlow prints what every goroutine does shortly before a Close is out of time, unless it is
@@ -252,24 +278,33 @@ func (c *child) closed(err error) error {
 		c.journal.write(lineError, "close: not out of the group in time")
 		return nil
 	}
+	if c.mayEnd(err) {
+		c.journal.write(lineError, "close: ", err)
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("close: %w", err)
 	}
 	return nil
 }
 
-func (c *child) work(ctx context.Context, q *kmq.Queue) {
+// work settles what the queue gives out. It returns the error by which the queue ended, if it may.
+func (c *child) work(ctx context.Context, q *kmq.Queue) error {
 	for {
 		ds, err := q.Receive(ctx, c.spec.Batch)
 		if ctx.Err() != nil || errors.Is(err, kmq.ErrClosed) {
 			for _, d := range ds {
 				c.delivered(d) // handed out and not settled: Close gives it back
 			}
-			return
+			return nil
+		}
+		if c.mayEnd(err) {
+			c.journal.write(lineEnded, err)
+			return err
 		}
 		if err != nil {
 			c.journal.write(lineWrong, "receive: ", err)
-			return
+			return nil
 		}
 		// All are entered before the first is worked on: the next may come from elsewhere.
 		for _, d := range ds {
@@ -391,17 +426,21 @@ func (c *child) settle(ctx context.Context, d kmq.Delivery) {
 			return
 		}
 	}
+	if doing == reject && c.mayEnd(err) {
+		c.journal.write(lineError, "reject: ", err) // the record is delivered again
+		return
+	}
 	c.journal.write(lineWrong, fmt.Sprintf("record %d attempt %d, action %d: %v", n, d.Attempt(), doing, err))
 }
 
 // refusals are the answers to settling that the contract allows.
 var refusals = []error{kmq.ErrExpired, kmq.ErrLost, kmq.ErrUnsupported}
 
-// reject tries again while a broker does not take the copy: the record is still lent.
+// reject tries again what a broker refused if the delivery is still open, as it is with Plain.
 func (c *child) reject(ctx context.Context, d kmq.Delivery) error {
 	for {
 		err := d.Reject(ctx, "refused")
-		if err == nil || ctx.Err() != nil || slices.ContainsFunc(refusals, func(allowed error) bool { return errors.Is(err, allowed) }) {
+		if c.spec.Queue.Engine != kmq.Plain || !c.mayEnd(err) || ctx.Err() != nil {
 			return err
 		}
 		c.journal.write(lineError, "reject: ", err)

@@ -64,6 +64,10 @@
 // After a fault of the stand-in for Kafka the engine share takes up to a minute to go on, so
 // TestFaults leaves it out under -short.
 //
+// A queue of markers ends by an error that no waiting mends, as of a write that is not permitted.
+// TestFaults has its workers open it again then, and any other error that ends a queue fails the test.
+// What a fault hits of the test's own clients does not count as a fault that happened.
+//
 // A Close that is not out of the group in time is counted, not failed. Where processes are killed, dead letters that nobody was
 // handed are counted only: the log can't tell what a dead process had handed out.
 package crash

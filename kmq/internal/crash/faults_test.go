@@ -2,6 +2,7 @@ package crash
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"math/rand/v2"
 	"net"
@@ -32,6 +33,10 @@ type fault struct {
 	idle []kmq.Engine
 	// only is the engine that the fault concerns; empty: all.
 	only kmq.Engine
+	// ends is an error that no waiting mends. Queues of markers may end by it, surely if every
+	// write has it, and are opened again. The others write only copies, and go on.
+	ends       error
+	everyWrite bool
 	// usual is one of those that are always tried, brief one of them under -short, too; the
 	// others are asked for with -fault.
 	usual, brief bool
@@ -43,25 +48,38 @@ type faulty struct {
 	world *world
 	wire  *wire
 
-	handles []*kfake.FaultHandle
+	handles []handle
+}
+
+// handle is of errors that are answered.
+type handle struct {
+	*kfake.FaultHandle
+	keys  []kmsg.Key // of the requests that they answer
+	asked int64      // how many of these queues had sent before
 }
 
 // answer begins to answer with errors.
 func (f *faulty) answer(faults ...kfake.Fault) (end func()) {
-	h := f.Fault(faults...)
+	h := handle{FaultHandle: f.Fault(faults...)}
+	for _, one := range faults {
+		h.keys = append(h.keys, one.Keys...)
+	}
+	slices.Sort(h.keys)
+	h.keys = slices.Compact(h.keys)
+	h.asked = f.wire.asked(h.keys)
 	f.handles = append(f.handles, h)
 	return h.Remove
 }
 
-// last lets errors be answered for a while, and for longer until there was one. It returns
-// how many there were; false if nobody was to answer any.
+// last lets errors be answered for a while, and for longer until a queue may have been answered
+// one: others ask too. It returns for how many that is so; false if nobody was to answer any.
 func (f *faulty) last(d time.Duration) (n int, some bool) {
 	defer func() { f.handles = nil }()
 	for over := time.Now().Add(10 * d); ; d = 100 * time.Millisecond {
 		time.Sleep(d)
 		n = 0
 		for _, h := range f.handles {
-			n += h.Hits()
+			n += min(h.Hits(), int(f.wire.asked(h.keys)-h.asked))
 		}
 		if n > 0 || len(f.handles) == 0 || time.Now().After(over) {
 			return n, len(f.handles) > 0
@@ -70,8 +88,19 @@ func (f *faulty) last(d time.Duration) (n int, some bool) {
 }
 
 // wire breaks connections of queues: of so many in a thousand answers of a broker, none
-// arrives and the connection is closed. What was asked for was done.
-type wire struct{ perMille atomic.Int64 }
+// arrives and the connection is closed. What was asked for was done. It counts their requests.
+type wire struct {
+	perMille atomic.Int64
+	requests [128]atomic.Int64 // by their key
+}
+
+// asked returns how many requests of some kinds queues have sent.
+func (w *wire) asked(keys []kmsg.Key) (n int64) {
+	for _, key := range keys {
+		n += w.requests[key].Load()
+	}
+	return n
+}
 
 // through has connections that dial opens break.
 func (w *wire) through(dial access.Dial) access.Dial {
@@ -96,6 +125,12 @@ func (c wiredConn) Read(b []byte) (int, error) {
 		return 0, errors.New("the connection broke")
 	}
 	return n, err
+}
+
+// Write is called once for each request, which begins with its length and its key.
+func (c wiredConn) Write(b []byte) (int, error) {
+	c.wire.requests[binary.BigEndian.Uint16(b[4:])].Add(1)
+	return c.Conn.Write(b)
 }
 
 // some answers so many per cent of the requests of a kind with an error.
@@ -163,8 +198,10 @@ var faults = []fault{
 	{name: "writes are applied and answered with too few replicas", begin: answers(some(30, kerr.NotEnoughReplicasAfterAppend, kmsg.Produce))},
 	{name: "writes are refused for a while", begin: answers(
 		some(20, kerr.NotLeaderForPartition, kmsg.Produce), some(20, kerr.NotEnoughReplicas, kmsg.Produce), some(10, kerr.KafkaStorageError, kmsg.Produce))},
-	{name: "writes are refused for good", quiet: true, begin: answers(
+	{name: "writes are refused for good", quiet: true, ends: kerr.InvalidRequiredAcks, begin: answers(
 		some(15, kerr.UnknownServerError, kmsg.Produce), some(5, kerr.InvalidRequiredAcks, kmsg.Produce))},
+	{name: "no write is permitted", quiet: true, ends: kerr.TopicAuthorizationFailed, everyWrite: true, begin: answers(
+		some(100, kerr.TopicAuthorizationFailed, kmsg.Produce))},
 	{name: "writes lose their sequence", quiet: true, begin: answers(
 		some(10, kerr.OutOfOrderSequenceNumber, kmsg.Produce), some(10, kerr.UnknownProducerID, kmsg.Produce), some(5, kerr.InvalidProducerEpoch, kmsg.Produce))},
 	{name: "markers and dead letters are refused", begin: onlyOwn(some(60, kerr.UnknownServerError, kmsg.Produce))},
@@ -188,12 +225,15 @@ var faults = []fault{
 		putOut := answers(some(20, kerr.UnknownMemberID, kmsg.Heartbeat))(f)
 		return func() { putOut(); end() }
 	}},
-	{name: "reads are refused", begin: answers(
+	{idle: noGroup, name: "reads are refused", begin: answers(
 		some(20, kerr.NotLeaderForPartition, kmsg.Fetch), some(20, kerr.UnknownTopicOrPartition, kmsg.Fetch), some(20, kerr.KafkaStorageError, kmsg.Fetch))},
-	{name: "reads are out of range", begin: answers(some(3, kerr.OffsetOutOfRange, kmsg.Fetch))},
-	{name: "nobody knows where things are", begin: answers(
-		some(30, kerr.LeaderNotAvailable, kmsg.Metadata), some(30, kerr.CoordinatorNotAvailable, kmsg.FindCoordinator), some(50, kerr.LeaderNotAvailable, kmsg.ListOffsets),
-		some(50, kerr.UnknownServerError, kmsg.DescribeConfigs))},
+	{idle: noGroup, name: "reads are out of range", begin: answers(some(3, kerr.OffsetOutOfRange, kmsg.Fetch))},
+	{name: "nobody knows where things are", begin: func(f *faulty) func() {
+		end := answers(some(30, kerr.LeaderNotAvailable, kmsg.Metadata), some(30, kerr.CoordinatorNotAvailable, kmsg.FindCoordinator),
+			some(50, kerr.LeaderNotAvailable, kmsg.ListOffsets), some(50, kerr.UnknownServerError, kmsg.DescribeConfigs))(f)
+		move := every(400*time.Millisecond, func(f *faulty) { f.RehashCoordinators() })(f) // or nobody asks
+		return func() { move(); end() }
+	}},
 	{usual: true, brief: true, name: "connections break after the request", begin: func(f *faulty) func() {
 		f.wire.perMille.Store(30)
 		return func() { f.wire.perMille.Store(0) }
@@ -264,7 +304,7 @@ func TestFaults(t *testing.T) {
 				if w.external {
 					defer v.tracker()()
 				}
-				workers := []worker{v.puppet(v.child("one")), v.puppet(v.child("two"))}
+				workers := []worker{v.faultyPuppet("one"), v.faultyPuppet("two")}
 				if !v.await(func() bool { return v.book.lines[lineOpened] >= int(v.serial.Load()) }, within) {
 					t.Fatal("not all of the workers open")
 				}
@@ -291,6 +331,7 @@ func (f *faulty) all() {
 		if one.only != "" && one.only != v.spec.Engine || !one.asked() {
 			continue
 		}
+		ended := v.book.lines[lineEnded]
 		if one.quiet { // enough to work on is there before
 			if err := v.produce(context.Background(), 500); err != nil {
 				v.t.Fatal(err)
@@ -317,10 +358,22 @@ func (f *faulty) all() {
 		if err := stop(); err != nil {
 			v.t.Error(err)
 		}
+		v.ended(one, v.book.lines[lineEnded]-ended)
 		v.probe()
 		if v.t.Failed() {
 			v.t.Fatalf("after: %s", one.name)
 		}
+	}
+}
+
+// ended checks how often workers received the error of a fault that ends queues.
+func (v *world) ended(by fault, times int) {
+	v.t.Helper()
+	switch {
+	case times > 0 && v.spec.Engine != kmq.Markers:
+		v.t.Errorf("%s: workers received its error %d times, and only copies were refused", by.name, times)
+	case times == 0 && v.spec.Engine == kmq.Markers && by.everyWrite:
+		v.t.Errorf("%s: no queue ended by it", by.name)
 	}
 }
 
@@ -333,6 +386,17 @@ func (f fault) asked() bool {
 		return true
 	}
 	return strings.Contains(f.name, *onlyFault)
+}
+
+// faultyPuppet starts a worker that opens its queue again if that ends by what a fault may end it.
+func (v *world) faultyPuppet(slot string) worker {
+	spec := v.child(slot)
+	for _, one := range faults {
+		if one.ends != nil && one.asked() {
+			spec.ends = append(spec.ends, one.ends)
+		}
+	}
+	return v.puppet(spec)
 }
 
 // tracker runs a tracker until the returned function is called.

@@ -66,6 +66,9 @@ func (f *follower) sync(ctx context.Context) error {
 			return fmt.Errorf("%s: read %v of %v: %w", f.topic, f.next, ends, ctx.Err())
 		}
 		fetches.EachRecord(func(r *kgo.Record) {
+			if r.Offset < f.next[r.Partition] {
+				return // a fault that concerns reads has the client begin again
+			}
 			f.next[r.Partition] = r.Offset + 1
 			if !r.Attrs.IsControl() {
 				f.records[r.Partition] = append(f.records[r.Partition], r)

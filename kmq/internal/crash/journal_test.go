@@ -19,6 +19,7 @@ const (
 	lineOpened    = "opened"
 	lineClosing   = "closing" // from here on what it has is given back
 	lineClosed    = "closed"
+	lineEnded     = "ended"     // text: what a worker received from a queue that is then opened again
 	lineDelivered = "delivered" // number partition offset attempt deadline(ns) at-offset
 	lineProcessed = "processed" // number attempt: what follows is Ack
 	lineReleased  = "released"  // number attempt: what follows is Nack
@@ -153,7 +154,7 @@ func (b *book) take(line string) error {
 	switch kind {
 	case lineOpened:
 		b.opened[by]++
-	case lineClosing, lineClosed:
+	case lineClosing, lineClosed, lineEnded:
 	case lineDelivered:
 		return b.delivered(at, by, rest)
 	case lineProcessed, lineReleased, lineRejected:

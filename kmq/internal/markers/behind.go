@@ -62,7 +62,7 @@ func (b *batch) divide() map[int32]*batch {
 	}
 	for _, r := range b.failed {
 		part := parts[r.Partition]
-		part.failed, part.err = append(part.failed, r), b.err
+		part.failed, part.err, part.cause = append(part.failed, r), b.err, b.err
 		part.left--
 	}
 	for _, part := range parts {
@@ -87,7 +87,7 @@ func (o *outbox) setAside(partition int32, part *batch) {
 	if follows || o.stop.Err() != nil {
 		return
 	}
-	o.complain(partition, cmp.Or(part.err, errSlow))
+	o.complain(partition, cmp.Or(part.cause, errSlow))
 	o.catching.Go(func() { o.catchUp(partition) })
 }
 

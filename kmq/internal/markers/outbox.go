@@ -92,6 +92,7 @@ type batch struct {
 	released bool  // has others
 	alone    bool  // is aside: it is of one partition, and has no slot
 	of       int32 // that partition
+	cause    error // why it is aside; nil: it was slow
 	late     *time.Timer
 
 	mu     sync.Mutex

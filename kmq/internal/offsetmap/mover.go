@@ -86,7 +86,7 @@ func (e *Engine) moveBatch(ctx context.Context) {
 	e.mu.Unlock()
 	for _, m := range batch {
 		step.At(step.BeforeCopy)
-		e.producer.Produce(e.during(ctx, m), e.copyOf(m), func(_ *kgo.Record, err error) { e.moved(m, err) })
+		e.producer.Produce(e.during(ctx, m), e.copyOf(m), func(_ *kgo.Record, err error) { e.moved(ctx, m, err) })
 	}
 }
 
@@ -118,7 +118,7 @@ func (e *Engine) moveLarge(ctx context.Context) {
 		e.large = nil
 		e.mu.Unlock()
 		for _, m := range batch {
-			e.moved(m, e.copier.Write(e.during(ctx, m), e.copyOf(m))[0])
+			e.moved(ctx, m, e.copier.Write(e.during(ctx, m), e.copyOf(m))[0])
 		}
 	}
 }
@@ -132,14 +132,14 @@ func (e *Engine) copyOf(m *move) *kgo.Record {
 	return lease.Copy(l.Original(), l.Origin, e.cfg.Topic, deliveries)
 }
 
-// moved is told that a copy is durable, or why it is not.
-func (e *Engine) moved(m *move, err error) {
+// moved is told that a copy is durable, or why it is not. ctx is that of all moves.
+func (e *Engine) moved(ctx context.Context, m *move, err error) {
 	if err == nil {
 		step.At(step.Copied)
 	}
 	e.mu.Lock()
 	at := m.lease.At
-	again := e.settleMove(m, err)
+	again := e.settleMove(m, err, ctx.Err() != nil)
 	e.mu.Unlock()
 	switch {
 	case err == nil:
@@ -150,8 +150,9 @@ func (e *Engine) moved(m *move, err error) {
 }
 
 // settleMove does what follows from the outcome of a move. It returns whether there is
-// something to complain about.
-func (e *Engine) settleMove(m *move, err error) (again bool) {
+// something to complain about. If the engine has not halted, a context that has ended is that of
+// another move: the client gives up a batch with the first record in it.
+func (e *Engine) settleMove(m *move, err error, halted bool) (again bool) {
 	s := m.of
 	s.run.of.moving--
 	defer e.calm.Broadcast()
@@ -162,7 +163,7 @@ func (e *Engine) settleMove(m *move, err error) (again bool) {
 		if err == nil {
 			e.countMove(m)
 		}
-		e.tell(m, err)
+		e.tell(m, lostBy(err))
 		return false
 	case err == nil:
 		if m.dead {
@@ -173,8 +174,8 @@ func (e *Engine) settleMove(m *move, err error) (again bool) {
 		_ = e.set.Settle(s.lease, lease.Released) // it is lost where the partition is gone
 		e.finish(s)
 		return false
-	case s.run.of.gone || errors.Is(err, context.Canceled):
-		e.tell(m, err)
+	case s.run.of.gone || halted:
+		e.tell(m, lostBy(err))
 		return false
 	case errors.Is(err, kerr.MessageTooLarge) && !m.alone:
 		s.run.of.moving++
@@ -260,6 +261,14 @@ func aside(visibility time.Duration, times uint8) time.Duration {
 	}
 	d := min(visibility<<times, max(visibility, mostAside))
 	return d/2 + rand.N(d/2+1)
+}
+
+// lostBy is the error of a Reject whose record somebody else has by now; nil if the copy is durable.
+func lostBy(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%w before it was in the dead-letter topic: %w", lease.ErrLost, err)
 }
 
 func (e *Engine) tell(m *move, err error) {

@@ -89,29 +89,62 @@ func TestLockRunsOutBesideReject(t *testing.T) {
 	}
 }
 
-// TestRevokedBesideReject has a partition be taken away while nothing is known of a copy:
-// nothing of it is delivered any more, and it is not waited for without end.
-func TestRevokedBesideReject(t *testing.T) {
+// TestClientGivesUpBatch has the client give up copies because the lock of a record has run out
+// whose copy comes first in their batch: they are tried again.
+func TestClientGivesUpBatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := testConfig()
-		w := running(t, cfg, 1)
-		first := w.one(t, "0/0", 1)
-		w.keeping(true)
-		rejected := make(chan error, 1)
-		go func() { rejected <- w.Reject(ctx, first, "no") }()
+		cfg.MaxDeliveries = 1
+		w := running(t, cfg, 2)
+		leases := w.receive(2)
+		givenUp := 0
+		w.refusing(func(*kgo.Record) error {
+			if givenUp++; givenUp <= 2 {
+				return context.Canceled
+			}
+			return nil
+		})
+		must(t, w.Nack(ctx, leases[0], 0)) // a dead letter: there are no more deliveries
+		if err := w.Reject(ctx, leases[1], "no"); err != nil {
+			t.Errorf("reject: %v", err)
+		}
+		time.Sleep(time.Second)
 		synctest.Wait()
-		began := time.Now()
-		w.revoke(0)
-		if took := time.Since(began); took > time.Minute {
-			t.Fatalf("revoked after %v", took)
+		w.commitAll()
+		if n := len(w.deadLetters()); n != 2 || w.committed[0].At != 2 {
+			t.Errorf("%d of 2 dead letters, committed %v", n, w.committed[0])
 		}
-		if err := <-rejected; !errors.Is(err, lease.ErrExpired) {
-			t.Fatalf("reject: %v", err)
-		}
-		w.none(t)
-		if w.committed[0].At != 0 {
-			t.Fatalf("committed %v", w.committed[0])
-		}
-		w.tellKept()
 	})
+}
+
+// TestRevokedBesideReject has a partition be taken away while nothing is known of a copy:
+// nothing of it is delivered any more, and it is not waited for without end. If the copy then
+// comes to nothing, the record is lost to the queue, unless its lock ran out before.
+func TestRevokedBesideReject(t *testing.T) {
+	for visibility, want := range map[time.Duration]error{10 * time.Second: lease.ErrExpired, time.Minute: lease.ErrLost} {
+		synctest.Test(t, func(t *testing.T) {
+			cfg := testConfig()
+			cfg.Visibility = visibility
+			w := running(t, cfg, 1)
+			first := w.one(t, "0/0", 1)
+			w.refusing(func(*kgo.Record) error { return kerr.NotEnoughReplicas })
+			w.keeping(true)
+			rejected := make(chan error, 1)
+			go func() { rejected <- w.Reject(ctx, first, "no") }()
+			synctest.Wait()
+			began := time.Now()
+			w.revoke(0)
+			if took := time.Since(began); took != copiesFor {
+				t.Fatalf("revoked after %v", took)
+			}
+			w.tellKept()
+			if err := <-rejected; !errors.Is(err, want) {
+				t.Errorf("visibility %v: reject: %v, want %v", visibility, err, want)
+			}
+			w.none(t)
+			if w.committed[0].At != 0 {
+				t.Fatalf("committed %v", w.committed[0])
+			}
+		})
+	}
 }
