@@ -12,7 +12,7 @@ func (g *Group) Standing(books bool) snapshot.Group {
 	if books {
 		s.Reached, s.Arrived = g.Reached(), true
 	}
-	if books && g.stamped {
+	if books && g.cfg.Stamped {
 		s.Books = snapshot.BooksOf(g.Receivers())
 	}
 	s.Owned, s.Idle = g.Assigned()
