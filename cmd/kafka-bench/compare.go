@@ -15,6 +15,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
+	"kafkabench.example/kafka-bench/internal/show/analysis"
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
@@ -77,12 +78,12 @@ condition that cannot be decided.`,
 	f.StringSliceVar(&flags.figures, "figures", nil, "the figures to compare, or all (default: a dozen)")
 	f.StringVar(&flags.primary, "primary", "", "the figure that is tested at the whole level (default: e2e_response_time_p99, or else the first that the sets have and that has a good side)")
 	f.StringArrayVar(&flags.failIf, "fail-if", nil, "exit with 1 if this holds, as in 'e2e_response_time_p99 worse by 10%' (may be repeated)")
-	f.Float64Var(&flags.alpha, "alpha", report.DefaultAlpha, "the chance of a false alarm of the primary figure, and of any other, 0.0001 to 0.5")
+	f.Float64Var(&flags.alpha, "alpha", analysis.DefaultAlpha, "the chance of a false alarm of the primary figure, and of any other, 0.0001 to 0.5")
 	return c
 }
 
 // options turns the flags into what is compared, with all faults at once.
-func (f compareFlags) options() (o report.CompareOptions, err error) {
+func (f compareFlags) options() (o analysis.CompareOptions, err error) {
 	var faults []error
 	o.Alpha = f.alpha
 	if !(f.alpha >= 0.0001 && f.alpha <= 0.5) {
@@ -138,11 +139,11 @@ func compareSets(args []string, flags compareFlags, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	compared, err := report.Compare(sets, what)
+	compared, err := analysis.Compare(sets, what)
 	if err != nil {
 		return err
 	}
-	if err := compared.Write(stdout, how); err != nil {
+	if err := report.ComparisonOf(compared).Write(stdout, how); err != nil {
 		return err
 	}
 	switch {
@@ -156,7 +157,7 @@ func compareSets(args []string, flags compareFlags, stdout io.Writer) error {
 
 // readSets reads the sets that the arguments name. One campaign alone stands for
 // its cells.
-func readSets(args []string) ([]report.Set, error) {
+func readSets(args []string) ([]analysis.Set, error) {
 	if len(args) == 1 {
 		c, err := result.ReadCampaign(args[0])
 		if err == nil && len(c.Campaign.Cells) > 1 {
@@ -164,7 +165,7 @@ func readSets(args []string) ([]report.Set, error) {
 		}
 		return nil, errors.New("compare needs two sets of runs: folders, or one campaign's folder with several scenarios")
 	}
-	var sets []report.Set
+	var sets []analysis.Set
 	var faults []error
 	for _, arg := range args {
 		set, err := readSet(arg)
@@ -177,16 +178,16 @@ func readSets(args []string) ([]report.Set, error) {
 	return sets, errors.Join(faults...)
 }
 
-func cellsOf(c *result.RecordedCampaign) (sets []report.Set) {
+func cellsOf(c *result.RecordedCampaign) (sets []analysis.Set) {
 	for i := range c.Campaign.Cells {
-		sets = append(sets, report.CellSet(c, i))
+		sets = append(sets, analysis.CellSet(c, i))
 	}
 	return sets
 }
 
 // readSet reads the runs that one argument names.
-func readSet(arg string) (report.Set, error) {
-	set := report.Set{Label: arg}
+func readSet(arg string) (analysis.Set, error) {
+	set := analysis.Set{Label: arg}
 	for _, part := range partsOf(arg) {
 		paths, err := expand(part)
 		if err != nil {
@@ -240,7 +241,7 @@ func exists(path string) bool {
 }
 
 // readMember reads one folder of a set, under the name of its runs.
-func readMember(path string) (report.Set, error) {
+func readMember(path string) (analysis.Set, error) {
 	dir, wanted := path, ""
 	if colon := strings.LastIndex(path, ":"); colon >= 0 && !exists(path) {
 		dir, wanted = path[:colon], path[colon+1:]
@@ -250,30 +251,30 @@ func readMember(path string) (report.Set, error) {
 	case err == nil:
 		return readCell(c, wanted)
 	case !errors.Is(err, result.ErrNotACampaign):
-		return report.Set{}, err
+		return analysis.Set{}, err
 	case wanted != "":
-		return report.Set{}, fmt.Errorf("%s: only a campaign has several scenarios, and %w", path, err)
+		return analysis.Set{}, fmt.Errorf("%s: only a campaign has several scenarios, and %w", path, err)
 	}
 	run, err := result.Read(dir)
 	if err != nil {
-		return report.Set{}, err
+		return analysis.Set{}, err
 	}
-	return report.Set{Label: run.Run.Run.Name, Runs: []*result.Recorded{run}}, nil
+	return analysis.Set{Label: run.Run.Run.Name, Runs: []*result.Recorded{run}}, nil
 }
 
 // readCell finds the cell of a campaign by its name or its values; the only one
 // need not be named.
-func readCell(c *result.RecordedCampaign, wanted string) (report.Set, error) {
+func readCell(c *result.RecordedCampaign, wanted string) (analysis.Set, error) {
 	cells := c.Campaign.Cells
 	if wanted == "" && len(cells) == 1 {
-		return report.CellSet(c, 0), nil
+		return analysis.CellSet(c, 0), nil
 	}
 	if wanted == "" && len(cells) > 1 {
-		return report.Set{}, fmt.Errorf("%s has %d cells; name one, as in %s:%s; they are %s", c.Dir, len(cells), c.Dir, cells[0].Name, strings.Join(report.CellNames(&c.Campaign), ", "))
+		return analysis.Set{}, fmt.Errorf("%s has %d cells; name one, as in %s:%s; they are %s", c.Dir, len(cells), c.Dir, cells[0].Name, strings.Join(analysis.CellNames(&c.Campaign), ", "))
 	}
-	i, err := report.CellNamed(&c.Campaign, wanted)
+	i, err := analysis.CellNamed(&c.Campaign, wanted)
 	if err != nil {
-		return report.Set{}, fmt.Errorf("%s: %w", c.Dir, err)
+		return analysis.Set{}, fmt.Errorf("%s: %w", c.Dir, err)
 	}
-	return report.CellSet(c, i), nil
+	return analysis.CellSet(c, i), nil
 }

@@ -8,7 +8,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/measure/stats"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
-	"kafkabench.example/kafka-bench/internal/show/report"
+	"kafkabench.example/kafka-bench/internal/show/analysis"
 )
 
 // recorded is a working folder with five runs of a baseline, five of one that is
@@ -168,7 +168,7 @@ func TestPresetsRepeatEnough(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if suite.Repeat > 1 && !stats.Enough(suite.Repeat, report.DefaultAlpha) {
+		if suite.Repeat > 1 && !stats.Enough(suite.Repeat, analysis.DefaultAlpha) {
 			t.Errorf("%s: no difference can be shown by %d runs of each", name, suite.Repeat)
 		}
 	}

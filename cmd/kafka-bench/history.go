@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/show/analysis"
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
@@ -56,7 +57,7 @@ and are too small to matter. Invalid runs are left out.`,
 	f.StringVar(&flags.table, "table", "", "the table of a CSV: history, changes")
 	f.StringArrayVar(&flags.figures, "figure", nil, "the figure to follow (may be repeated; default e2e_response_time_p99)")
 	f.StringVar(&flags.config, "config", "", "the configuration to show, by the beginning of its hash")
-	f.StringVar(&flags.least, "min-change", fmt.Sprintf("%g%%", 100*report.DefaultMinChange), "the least change to show, as a part of the level before; 0% shows every one")
+	f.StringVar(&flags.least, "min-change", fmt.Sprintf("%g%%", 100*analysis.DefaultMinChange), "the least change to show, as a part of the level before; 0% shows every one")
 	return c
 }
 
@@ -91,11 +92,11 @@ func showHistory(args []string, flags historyFlags, stdout io.Writer) error {
 		}
 		runs = append(runs, found...)
 	}
-	history, err := report.Over(runs, report.HistoryOptions{Figures: figures, Configuration: flags.config, MinChange: least})
+	history, err := analysis.Over(runs, analysis.HistoryOptions{Figures: figures, Configuration: flags.config, MinChange: least})
 	if err != nil {
 		return err
 	}
-	return history.Write(stdout, how)
+	return report.HistoryOf(history).Write(stdout, how)
 }
 
 // runsOf are the runs that an argument names: a run's folder, a folder that

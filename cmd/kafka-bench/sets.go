@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"kafkabench.example/kafka-bench/internal/result"
-	"kafkabench.example/kafka-bench/internal/show/report"
+	"kafkabench.example/kafka-bench/internal/show/analysis"
 )
 
 // partsOf takes a set apart at its commas. A cell's values may have commas between
@@ -18,7 +18,7 @@ func partsOf(arg string) (parts []string) {
 		if c, cell, ok := campaignOf(pieces[0]); ok {
 			for n := len(pieces); n > 1; n-- {
 				longer := strings.Join(append([]string{cell}, pieces[1:n]...), ",")
-				if _, err := report.CellNamed(&c.Campaign, longer); err == nil {
+				if _, err := analysis.CellNamed(&c.Campaign, longer); err == nil {
 					taken = n
 					break
 				}

@@ -8,7 +8,7 @@ func (g *Group) Standing(books bool) snapshot.Group {
 		return snapshot.Group{Reached: g.Positions(), Received: g.Received(), Counts: g.Counts(), Working: g.Working()}
 	}
 	s := snapshot.Group{
-		Reached: g.Reached(), Books: snapshot.BooksOf(g.Receivers()),
+		Reached: g.Reached(), Arrived: true, Books: snapshot.BooksOf(g.Receivers()),
 		Received: g.Received(), Counts: g.Counts(), Working: g.Working(),
 		Queue: &snapshot.Queue{Total: g.Totals(), Counts: g.QueueCounts()},
 	}

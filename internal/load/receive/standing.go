@@ -10,7 +10,7 @@ import (
 func (g *Group) Standing(books bool) snapshot.Group {
 	s := snapshot.Group{Reached: g.Positions(), Received: g.Received(), Counts: g.Counts(), Working: g.Working(), Traffic: g.Traffic()}
 	if books {
-		s.Reached = g.Reached()
+		s.Reached, s.Arrived = g.Reached(), true
 	}
 	if books && g.cfg.Stamped {
 		s.Books = snapshot.BooksOf(g.Receivers())

@@ -42,7 +42,10 @@ type Group struct {
 	Working     bool // a record that was handed over is still worked on
 	Owned, Idle int  // partitions that have a member, members that have none
 	Traffic     Traffic
-	Reached     []Reached // by partition; Awaited only with books
+	Reached     []Reached // by partition
+	// Arrived is that Reached has what has arrived and is awaited, which costs more than
+	// positions do.
+	Arrived bool
 	// Books are the receiving side of the books, by partition: of those of which anything
 	// came, and only if they were wanted.
 	Books map[int32]*ledger.Receiver
@@ -95,14 +98,29 @@ func copied[T any](p *T) *T {
 	return &c
 }
 
-// Fits reports why s is not of a part that sends to, and reads, so many partitions.
+// Fits reports why s is not of a part that sends to, or reads, so many partitions.
 func (s Snapshot) Fits(partitions int) error {
-	if n := len(s.Behind.AckedIn); n != 0 && n != partitions {
-		return fmt.Errorf("%w: it sends to %d partitions of %d", ErrMismatch, n, partitions)
+	by := []int{len(s.Behind.AckedIn), len(s.Behind.OpenRecords), len(s.Behind.OldestDueNs)}
+	if s.Last != nil {
+		by = append(by, len(s.Last.AckGaps))
+		if n := len(s.Last.DeliveryGaps); n != 0 && n != len(s.Groups) {
+			return fmt.Errorf("%w: it tells of %d groups, and at the end of %d", ErrMismatch, len(s.Groups), n)
+		}
+		for _, gaps := range s.Last.DeliveryGaps {
+			by = append(by, len(gaps))
+		}
 	}
 	for _, g := range s.Groups {
-		if len(g.Reached) != partitions {
-			return fmt.Errorf("%w: it reads %d partitions of %d", ErrMismatch, len(g.Reached), partitions)
+		by = append(by, len(g.Reached))
+		for p := range g.Books {
+			if p < 0 || int(p) >= partitions {
+				return fmt.Errorf("%w: it has books of partition %d of %d", ErrMismatch, p, partitions)
+			}
+		}
+	}
+	for _, n := range by {
+		if n != 0 && n != partitions {
+			return fmt.Errorf("%w: it tells of %d partitions of %d", ErrMismatch, n, partitions)
 		}
 	}
 	return nil
@@ -129,14 +147,12 @@ func (s Snapshot) Since(earlier Snapshot) Snapshot {
 
 // since has what has arrived by the books of an earlier snapshot, where s has none.
 func (g Group) since(earlier Group) Group {
-	if g.Books != nil {
+	if g.Arrived {
 		return g
 	}
-	g.Books, g.Reached = earlier.Books, slices.Clone(g.Reached)
+	g.Arrived, g.Books, g.Reached = earlier.Arrived, earlier.Books, slices.Clone(g.Reached)
 	for p, before := range earlier.Reached {
-		if g.Reached[p].Awaited == nil {
-			g.Reached[p].Arrived, g.Reached[p].Awaited, g.Reached[p].Corrupt = before.Arrived, before.Awaited, before.Corrupt
-		}
+		g.Reached[p].Arrived, g.Reached[p].Awaited, g.Reached[p].Corrupt = before.Arrived, before.Awaited, before.Corrupt
 	}
 	return g
 }

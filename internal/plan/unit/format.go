@@ -10,6 +10,9 @@ import (
 // NotAvailable is printed for a figure that is not a number.
 const NotAvailable = "n/a"
 
+// Absent stands in a table for a figure that there is none of.
+const Absent = "–"
+
 // Count prints n with thousands separated: 309,435.
 func Count(n int64) string {
 	digits := strconv.FormatInt(n, 10)
@@ -35,6 +38,9 @@ func Things(n int64, singular string) string {
 	}
 	return Count(n) + " " + singular + "s"
 }
+
+// Decimals prints v with n decimals.
+func Decimals(v float64, n int) string { return strconv.FormatFloat(v, 'f', n, 64) }
 
 // Nanos prints a time in nanoseconds with three significant digits: 17.0 ms.
 // From a thousand seconds on it prints whole seconds: 3,600 s.

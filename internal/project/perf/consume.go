@@ -9,7 +9,6 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"kafkabench.example/kafka-bench/internal/kafka/access"
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/kafka/driver/franz"
 	"kafkabench.example/kafka-bench/internal/load"
@@ -182,12 +181,8 @@ const lookApart = 10 * look
 
 // consumeApart has it in a process of its own. What that spends is not told.
 func (l *lab) consumeApart(ctx context.Context, f filled) (sample, error) {
-	handover, err := access.Access{}.Handover()
-	if err != nil {
-		return sample{}, err
-	}
 	g, err := remote.OpenConsumers(remote.ConsumersConfig{
-		Group: l.ours(f, false), Driver: "franz", Access: handover, Axis: f.axis, Processes: 1,
+		Group: l.ours(f, false), Driver: "franz", Axis: f.axis, Processes: 1,
 		Start: func(place int) (*remote.Child, error) {
 			return remote.StartChild(place, []string{os.Args[0], workerWord})
 		},

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"kafkabench.example/kafka-bench/internal/show/analysis"
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
@@ -34,12 +35,12 @@ func (s *shelf) queueGoals() (string, error) {
 // decision is the table of which engine is for which work, from all that was made of the
 // study of kmq; "" where nothing was.
 func (s *shelf) decision() (string, error) {
-	var campaigns []*report.CampaignDocument
+	var campaigns []*analysis.Study
 	for i := range s.queues {
 		if s.queues[i].campaign == nil {
 			continue
 		}
-		d, err := report.AnalyseCampaign(s.queues[i].campaign, "")
+		d, err := analysis.NewStudy(s.queues[i].campaign, "")
 		if err != nil {
 			return "", err
 		}

@@ -13,6 +13,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/run/bench"
 	"kafkabench.example/kafka-bench/internal/run/campaign"
+	"kafkabench.example/kafka-bench/internal/show/analysis"
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
@@ -86,7 +87,7 @@ func wantAnswer(t *testing.T, recorded *result.RecordedCampaign) {
 	invalid := slices.ContainsFunc(recorded.Runs, func(r *result.Recorded) bool {
 		return r.Run.Verdict.Status != result.Valid // wantCell says why
 	})
-	if d.Answer.Status != report.AnswerTold && !invalid {
+	if d.Answer.Status != analysis.AnswerTold && !invalid {
 		t.Errorf("it gives no answer: %+v", d.Answer)
 	}
 	var text strings.Builder

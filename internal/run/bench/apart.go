@@ -27,9 +27,13 @@ func (r *run) startProcesses(context.Context) (err error) {
 	if !r.cfg.canStart() {
 		return errors.New("producers in processes of their own need the program's own command line, which nobody gave")
 	}
+	access, err := r.access().Handover()
+	if err != nil {
+		return err
+	}
 	r.children, err = remote.StartChildren(r.cfg.Scenario.Load.Processes, func(i int) remote.Start {
 		return remote.Start{
-			Command: r.cfg.Worker, Here: r.cfg.Here, Died: r.noteDeath(fmt.Sprintf("process %d", i)),
+			Command: r.cfg.Worker, Access: access, Here: r.cfg.Here, Died: r.noteDeath(fmt.Sprintf("process %d", i)),
 			Tell: func(e result.Event) {
 				e.Data["process"] = i
 				r.journal.event(e)
@@ -55,10 +59,6 @@ func (r *run) assignments(ctx context.Context) ([]remote.Assignment, error) {
 	if err != nil {
 		return nil, fmt.Errorf("writing the resolved scenario: %w", err)
 	}
-	access, err := r.access().Handover()
-	if err != nil {
-		return nil, err
-	}
 	shares, err := r.createShares(ctx)
 	if err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func (r *run) assignments(ctx context.Context) ([]remote.Assignment, error) {
 	for i, workers := range parts {
 		all[i] = remote.Assignment{
 			Version: remote.Version, Part: i, Parts: len(parts), Scenario: yaml, Driver: r.cfg.Driver.Name(),
-			Brokers: r.cfg.Cluster.Bootstrap(), Access: access, Zero: r.axis.Zero(),
+			Brokers: r.cfg.Cluster.Bootstrap(), Zero: r.axis.Zero(),
 			RunID: r.writer.ID(), Topic: r.topic.Name, Partitions: r.topic.Partitions,
 			Groups: groups, Consumed: len(r.groups) > 0, Shares: shares,
 			Workers: workers,

@@ -48,12 +48,8 @@ func (r *run) openGroup(ctx context.Context, number int) (*remote.Consumers, err
 	if !r.cfg.canStart() {
 		return nil, errors.New("consumers in processes of their own need the program's own command line, which nobody gave")
 	}
-	access, err := r.access().Handover()
-	if err != nil {
-		return nil, err
-	}
 	return remote.OpenConsumers(remote.ConsumersConfig{
-		Group: r.groupConfig(number), Driver: r.cfg.Driver.Name(), Access: access, Axis: r.axis,
+		Group: r.groupConfig(number), Driver: r.cfg.Driver.Name(), Axis: r.axis,
 		Processes: max(1, r.cfg.Scenario.Consume.Processes),
 		Start:     func(place int) (*remote.Child, error) { return r.startConsumers(number, place) },
 	})
@@ -66,9 +62,13 @@ func (r *run) startConsumers(group, place int) (*remote.Child, error) {
 	if len(r.groupIDs) > 1 {
 		name += fmt.Sprintf(" of group %d", group+1)
 	}
+	access, err := r.access().Handover()
+	if err != nil {
+		return nil, err
+	}
 	cell := confine.Open(r.limits())
 	child, err := remote.Start{
-		Name: name, Command: cell.Command(r.cfg.Worker), Env: cell.Env(), Why: cell.Why, Here: r.cfg.Here,
+		Name: name, Access: access, Command: cell.Command(r.cfg.Worker), Env: cell.Env(), Why: cell.Why, Here: r.cfg.Here,
 		Died: r.noteDeath(name), Tell: func(e result.Event) {
 			e.Data["process"], e.Data["of"] = place, "consumers"
 			if len(r.groupIDs) > 1 {

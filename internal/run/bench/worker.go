@@ -67,7 +67,7 @@ func (w *worker) access(h access.Handover) (access.Access, error) {
 
 // open makes what an assignment says.
 func (w *worker) open(_ context.Context, a remote.Assignment) (remote.Load, error) {
-	let, err := w.access(a.Access)
+	let, err := w.access(w.service.Access())
 	if err != nil {
 		return remote.Load{}, err
 	}

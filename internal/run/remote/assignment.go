@@ -1,12 +1,11 @@
 package remote
 
 import (
-	"kafkabench.example/kafka-bench/internal/kafka/access"
 	"kafkabench.example/kafka-bench/internal/load"
 )
 
-// Assignment is what a process is to do, as the run has decided. It is for one pipe
-// only: it holds credentials.
+// Assignment is what a part is to do, as the run has decided. It holds no credentials:
+// those of a child go with it over its pipe (Start).
 type Assignment struct {
 	Version  int
 	Part     int // the number of this part of Parts, from 0 on
@@ -15,7 +14,6 @@ type Assignment struct {
 	Driver   string // by name
 
 	Brokers []string // host:port
-	Access  access.Handover
 
 	// Zero is the run's axis, which is not set yet: with it, a time that is told of
 	// before the start is the run's time too.

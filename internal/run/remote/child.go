@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"kafkabench.example/kafka-bench/internal/kafka/access"
 	"kafkabench.example/kafka-bench/internal/measure/latency"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/result"
@@ -25,6 +26,7 @@ const (
 // methods may be called from several goroutines.
 type Child struct {
 	name   string
+	access access.Handover
 	why    func(ended error) error
 	worker worker
 	stdin  io.Closer
@@ -78,6 +80,8 @@ type Start struct {
 	// returns.
 	Tell func(result.Event)
 	Died func(why error)
+	// Access is how the cluster lets the process in.
+	Access access.Handover
 	// Here works in this process, in place of Command; nil starts a process.
 	Here InProcess
 }
@@ -116,7 +120,7 @@ func (s Start) Child() (*Child, error) {
 
 func newChild(s Start) *Child {
 	return &Child{
-		name: s.Name, why: s.Why, said: &tail{}, gone: make(chan struct{}),
+		name: s.Name, access: s.Access, why: s.Why, said: &tail{}, gone: make(chan struct{}),
 		done: make(chan struct{}), spent: make(chan struct{}), followed: make(chan struct{}),
 	}
 }

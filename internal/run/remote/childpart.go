@@ -33,7 +33,7 @@ func (c *Child) Open(_ context.Context, a Assignment) (o Opened, err error) {
 	c.partitions = a.Partitions
 	c.last = snapshot.Snapshot{Version: Version, Part: a.Part, FromNs: math.MaxInt64, ToNs: math.MinInt64}
 	c.mu.Unlock()
-	err = c.call(PartName+".Open", a, &o, OpenTimeout)
+	err = c.call(PartName+".Open", Opening{a, c.access}, &o, OpenTimeout)
 	return o, err
 }
 

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"testing"
 	"time"
+
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
 // TestNobodyWaitsWhileAProcessIsAskedForTheLastTime: of a process that hangs when it is
@@ -65,6 +67,29 @@ func TestNobodyWaitsWhileAProcessIsAskedForTheLastTime(t *testing.T) {
 		child.wake()
 		if !child.Running() {
 			t.Error("it does not run again")
+		}
+	})
+}
+
+// TestMisfitIsEnded: a part whose snapshots are not of the run's topic takes no part in it.
+func TestMisfitIsEnded(t *testing.T) {
+	virtually(t, func(t *testing.T) {
+		children := insiders(t, 2)
+		for i, c := range children {
+			a := Assignment{Version: Version, Part: i, Partitions: partitions, Workers: []int{i}}
+			if i == 1 {
+				a.RunID = "misfit"
+			}
+			if _, err := c.Open(t.Context(), a); err != nil {
+				t.Fatal(err)
+			}
+		}
+		all, err := children.Snapshots(Want{Fresh: true})
+		if !errors.Is(err, snapshot.ErrMismatch) || children[0].Err() != nil || !children[1].Ended() {
+			t.Errorf("of a part with a partition too few it is said: %v; of the other: %v", err, children[0].Err())
+		}
+		if s := merged(all); len(s.Behind.AckedIn) != partitions || s.Failed != "" {
+			t.Errorf("the rest says %+v", s)
 		}
 	})
 }

@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"kafkabench.example/kafka-bench/internal/kafka/access"
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/load"
 	"kafkabench.example/kafka-bench/internal/load/receive"
@@ -23,7 +22,6 @@ type ConsumersConfig struct {
 	// Group is the whole group. Driver, Axis and the callbacks are each process' own.
 	Group     receive.Config
 	Driver    string // by name
-	Access    access.Handover
 	Axis      *load.Axis
 	Processes int // at most as many as members
 	// Start starts the process of a place, the one of that number, whenever one is

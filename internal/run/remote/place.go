@@ -40,7 +40,7 @@ func (p *place) open(members []int, late bool) error {
 	group := assignment(cfg)
 	opened, err := child.Open(context.Background(), Assignment{
 		Version: Version, Part: number, Partitions: cfg.Partitions, Group: &group,
-		Driver: cs.cfg.Driver, Access: cs.cfg.Access, Zero: cs.cfg.Axis.Zero(),
+		Driver: cs.cfg.Driver, Zero: cs.cfg.Axis.Zero(),
 	})
 	if err != nil {
 		p.retire((*Child).End)

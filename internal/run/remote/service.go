@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"kafkabench.example/kafka-bench/internal/kafka/access"
 	"kafkabench.example/kafka-bench/internal/load"
 	"kafkabench.example/kafka-bench/internal/measure/latency"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
@@ -27,6 +28,8 @@ type Service struct {
 
 	events chan result.Event // for the run
 	untold atomic.Int64      // those for which there was no room
+	letIn  sync.Once
+	access access.Handover
 	begun  sync.Once
 	spent  chan snapshot.Spending
 	done   chan struct{}
@@ -52,9 +55,19 @@ func (s *Service) Tell(e result.Event) {
 	}
 }
 
+// Opening is what a child is told at first. It is for one pipe only: it holds credentials.
+type Opening struct {
+	Assignment Assignment
+	Access     access.Handover
+}
+
+// Access is how the cluster lets the part in, once it is being opened.
+func (s *Service) Access() access.Handover { return s.access }
+
 // Open opens the part, once.
-func (s *Service) Open(a Assignment, reply *Opened) (err error) {
-	if *reply, err = s.here.Open(s.ctx, a); err == nil {
+func (s *Service) Open(o Opening, reply *Opened) (err error) {
+	s.letIn.Do(func() { s.access = o.Access })
+	if *reply, err = s.here.Open(s.ctx, o.Assignment); err == nil {
 		s.here.AddTo(&s.collector)
 	}
 	return err

@@ -1,8 +1,6 @@
 package remote
 
-import (
-	"syscall"
-)
+import "syscall"
 
 // wakeAtDeath asks the kernel for it by prctl(2): a group whose new parent is a reaper of
 // its own session (PR_SET_CHILD_SUBREAPER) is not an orphaned one, and nobody wakes it.

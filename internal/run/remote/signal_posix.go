@@ -2,9 +2,7 @@
 
 package remote
 
-import (
-	"syscall"
-)
+import "syscall"
 
 // wakeAtDeath leaves it to POSIX: what stands still in an orphaned process group is woken.
 func wakeAtDeath(*syscall.SysProcAttr) {}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/show/analysis"
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
@@ -13,7 +14,7 @@ import (
 // names; what one of them tells alone is counted, and listed in JSON.
 func TestCompareAcrossClients(t *testing.T) {
 	m := newMaker(t, 3)
-	sets := []report.Set{{Label: "theirs"}, {Label: "ours"}}
+	sets := []analysis.Set{{Label: "theirs"}, {Label: "ours"}}
 	for range 2 {
 		sets[0].Runs = append(sets[0].Runs, m.run("theirs", 1, func(r *result.Run) {
 			r.Run.Driver = result.Driver{Name: "java", Producer: []result.Setting{
@@ -27,7 +28,7 @@ func TestCompareAcrossClients(t *testing.T) {
 			}}
 		}))
 	}
-	c := compare(t, sets, report.CompareOptions{})
+	c := compare(t, sets, analysis.CompareOptions{})
 	for _, format := range []report.Format{report.AsText, report.AsMarkdown} {
 		var b bytes.Buffer
 		if err := c.Write(&b, report.Options{Format: format}); err != nil {
@@ -54,11 +55,11 @@ func TestCompareAcrossClients(t *testing.T) {
 // Sets that were made one after the other are told, with what to do.
 func TestCompareOfBlocks(t *testing.T) {
 	m := newMaker(t, 3)
-	sets := []report.Set{{Label: "after/*"}, {Label: "before/*"}}
+	sets := []analysis.Set{{Label: "after/*"}, {Label: "before/*"}}
 	for i := range 4 {
 		sets[1-i/2].Runs = append(sets[1-i/2].Runs, m.run("same", 1, nil))
 	}
-	c := compare(t, sets, report.CompareOptions{})
+	c := compare(t, sets, analysis.CompareOptions{})
 	const want = "B's runs all came before A's: whatever drifted between is in the difference. Run A B A B, or make both in one matrix"
 	if len(c.Warnings) != 1 || !strings.HasPrefix(c.Warnings[0], want) {
 		t.Errorf("the warnings are %q", c.Warnings)

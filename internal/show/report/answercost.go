@@ -7,17 +7,18 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/stats"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/show/analysis"
 )
 
 // knee says at which size of a record its bytes cost as much as the record itself:
 // seconds for each record = a + b·size, over all valid runs.
-func (d *CampaignDocument) knee() (AnswerTable, string) {
-	cost := d.cost()
-	columns := append(d.throughputColumns("÷ first", throughputFigure),
+func knee(d *analysis.Study) (AnswerTable, string) {
+	cost := cost(d)
+	columns := append(throughputColumns(d, "÷ first", analysis.ThroughputFigure),
 		answerColumn{"time for each record", eachRecord},
-		answerColumn{"a + b·size", func(c *CellDocument) string { return modelled(c, cost) }},
+		answerColumn{"a + b·size", func(c *analysis.Cell) string { return modelled(c, cost) }},
 	)
-	table := d.tabulate(append(columns, costColumns()...)...)
+	table := tabulate(d, append(columns, costColumns()...)...)
 	switch {
 	case math.IsNaN(cost.Fixed):
 		return table, "sizes and runs are too few to tell the cost of a record from that of its bytes."
@@ -28,27 +29,27 @@ func (d *CampaignDocument) knee() (AnswerTable, string) {
 		costing(cost.Fixed), rangeOf(costing, cost.FixedLow, cost.FixedHigh), costing(cost.PerUnit), rangeOf(costing, cost.PerUnitLow, cost.PerUnitHigh))
 	knee := fmt.Sprintf("from %s on (%s, with a confidence of 95 %%) the bytes cost more than the record: below that a run is bound by records, above it by bytes",
 		bytesOf(cost.Knee), rangeOf(bytesOf, cost.KneeLow, cost.KneeHigh))
-	return table, parts + "; " + knee + d.misfit(cost) + "."
+	return table, parts + "; " + knee + misfit(d, cost) + "."
 }
 
 // cost fits the costs of all valid runs whose size and throughput are known.
-func (d *CampaignDocument) cost() stats.Cost {
+func cost(d *analysis.Study) stats.Cost {
 	var sizes, costs []float64
-	for _, cell := range d.validCells() {
-		for _, r := range cell.sample.runs {
-			if size, took, known := recordCost(&r.Run, cell.sample.among); known {
+	for _, cell := range d.ValidCells() {
+		for _, r := range cell.Sample.Taken {
+			if size, took, known := recordCost(&r.Run, cell.Sample.Among); known {
 				sizes, costs = append(sizes, size), append(costs, took)
 			}
 		}
 	}
-	return stats.CostOf(sizes, costs, confidence)
+	return stats.CostOf(sizes, costs, analysis.Confidence)
 }
 
 // recordCost is the mean size of a run's records, in bytes, and the seconds that each
 // took.
 func recordCost(r *result.Run, among []*result.Run) (size, took float64, known bool) {
-	perS, ok := figureCalled(throughputFigure).Among(among).Value(r)
-	bytes, sized := figureCalled("throughput_bytes_per_s").Among(among).Value(r)
+	perS, ok := analysis.FigureCalled(analysis.ThroughputFigure).Among(among).Value(r)
+	bytes, sized := analysis.FigureCalled("throughput_bytes_per_s").Among(among).Value(r)
 	if !ok || !sized || perS <= 0 || bytes <= 0 {
 		return 0, 0, false
 	}
@@ -56,28 +57,28 @@ func recordCost(r *result.Run, among []*result.Run) (size, took float64, known b
 }
 
 // eachRecord prints the median of what each of a cell's records took.
-func eachRecord(c *CellDocument) string {
-	perS := c.of(throughputFigure)
-	if perS.N == 0 || perS.summary.Median <= 0 {
-		return absent
+func eachRecord(c *analysis.Cell) string {
+	perS := c.Of(analysis.ThroughputFigure)
+	if perS.N == 0 || perS.Summary.Median <= 0 {
+		return unit.Absent
 	}
-	return costing(1 / perS.summary.Median)
+	return costing(1 / perS.Summary.Median)
 }
 
 // modelled is what the two parts of the cost give for a cell's size.
-func modelled(c *CellDocument, cost stats.Cost) string {
+func modelled(c *analysis.Cell, cost stats.Cost) string {
 	size := sizeOf(c)
 	if size == 0 || math.IsNaN(cost.Fixed) {
-		return absent
+		return unit.Absent
 	}
 	return costing(cost.Fixed + cost.PerUnit*size)
 }
 
 // sizeOf is the size of a cell's records, by their bytes and their number; 0 where it
 // is not known.
-func sizeOf(c *CellDocument) float64 {
-	for _, r := range c.sample.runs {
-		if size, _, known := recordCost(&r.Run, c.sample.among); known {
+func sizeOf(c *analysis.Cell) float64 {
+	for _, r := range c.Sample.Taken {
+		if size, _, known := recordCost(&r.Run, c.Sample.Among); known {
 			return size
 		}
 	}
@@ -88,15 +89,15 @@ func sizeOf(c *CellDocument) float64 {
 const muchOff = 0.25
 
 // misfit says where the two parts do not describe a cell.
-func (d *CampaignDocument) misfit(cost stats.Cost) string {
+func misfit(d *analysis.Study, cost stats.Cost) string {
 	worst, where := 0.0, ""
-	for _, cell := range d.validCells() {
-		perS, size := cell.of(throughputFigure), sizeOf(cell)
+	for _, cell := range d.ValidCells() {
+		perS, size := cell.Of(analysis.ThroughputFigure), sizeOf(cell)
 		if perS.N == 0 || size == 0 {
 			continue
 		}
-		if off := math.Abs((cost.Fixed+cost.PerUnit*size)*perS.summary.Median - 1); off > worst {
-			worst, where = off, d.said(cell.label)
+		if off := math.Abs((cost.Fixed+cost.PerUnit*size)*perS.Summary.Median - 1); off > worst {
+			worst, where = off, d.Said(cell.Label)
 		}
 	}
 	if worst < muchOff {
@@ -108,7 +109,7 @@ func (d *CampaignDocument) misfit(cost stats.Cost) string {
 // costing prints seconds as short as they come: 412 ns, or 5.1 ns, or 0.08 ns.
 func costing(s float64) string {
 	if ns := s * 1e9; math.Abs(ns) < 100 {
-		return decimals(ns, 2) + " ns"
+		return unit.Decimals(ns, 2) + " ns"
 	}
 	return fromSeconds(s)
 }
@@ -120,7 +121,7 @@ func rangeOf(print func(float64) string, low, high float64) string {
 	if math.IsInf(high, 1) {
 		return "from " + print(low) + " on, with no upper bound"
 	}
-	return withoutUnit(print(low), print(high)) + ".." + print(high)
+	return analysis.WithoutUnit(print(low), print(high)) + ".." + print(high)
 }
 
 // A storedSlope is how a run's throughput went with what was stored.
@@ -148,7 +149,7 @@ func slopeOf(r *result.Recorded) storedSlope {
 		stored = float64(r.Run.Fill.Bytes)
 	}
 	var xs, ys []float64
-	end := window(&r.Run)
+	end := analysis.Window(&r.Run)
 	for _, iv := range r.Intervals {
 		bytes := float64(iv.Acked) * size
 		if length := iv.Seconds(); iv.StartNs >= 0 && iv.EndNs <= end && length > 0 {
@@ -156,38 +157,38 @@ func slopeOf(r *result.Recorded) storedSlope {
 		}
 		stored += bytes
 	}
-	return storedSlope{stats.SlopeOf(xs, ys, confidence), stored}
+	return storedSlope{stats.SlopeOf(xs, ys, analysis.Confidence), stored}
 }
 
 // slope says what the throughput lost with what lay in the log.
-func (d *CampaignDocument) slope() (AnswerTable, string) {
+func slope(d *analysis.Study) (AnswerTable, string) {
 	columns := []answerColumn{
-		{"stored", func(c *CellDocument) string {
+		{"stored", func(c *analysis.Cell) string {
 			return ofSlopes(c, func(s storedSlope) float64 { return s.stored }, bytesOf)
 		}},
-		{"mean throughput", func(c *CellDocument) string {
+		{"mean throughput", func(c *analysis.Cell) string {
 			return ofSlopes(c, func(s storedSlope) float64 { return s.MeanY }, func(v float64) string { return bytesOf(v) + "/s" })
 		}},
-		{"slopes", func(c *CellDocument) string { return fmt.Sprintf("%d of %d", len(slopesOf(c)), len(c.sample.runs)) }},
-		{"each GB more", func(c *CellDocument) string { return slopeText(c, perGB) }},
-		{"over all of it", func(c *CellDocument) string { return slopeText(c, overAll) }},
+		{"slopes", func(c *analysis.Cell) string { return fmt.Sprintf("%d of %d", len(slopesOf(c)), len(c.Sample.Taken)) }},
+		{"each GB more", func(c *analysis.Cell) string { return slopeText(c, perGB) }},
+		{"over all of it", func(c *analysis.Cell) string { return slopeText(c, overAll) }},
 	}
-	table := d.tabulate(append(columns, costColumns()...)...)
+	table := tabulate(d, append(columns, costColumns()...)...)
 	table.Notes = []string{
 		"Stored are the keys and values that were acked until the measured window ended, those of a fill and of the warm-up included, which load.volume does not count.",
 		"The slopes are the means over the runs that have one; in parentheses their bounds, with a confidence of 95 %.",
 	}
 	var clauses []string
-	for _, cell := range d.validCells() {
-		slopes, runs := slopesOf(cell), len(cell.sample.runs)
+	for _, cell := range d.ValidCells() {
+		slopes, runs := slopesOf(cell), len(cell.Sample.Taken)
 		if len(slopes) == 0 {
-			clauses = append(clauses, d.said(cell.label)+" has too few intervals for a slope")
+			clauses = append(clauses, d.Said(cell.Label)+" has too few intervals for a slope")
 			continue
 		}
 		stored := ofSlopes(cell, func(s storedSlope) float64 { return s.stored }, bytesOf)
 		of := ""
 		if len(slopes) < runs {
-			of = fmt.Sprintf(", by the slope of %d of %s (the rest have too few whole intervals for one)", len(slopes), count(int64(runs), "run"))
+			of = fmt.Sprintf(", by the slope of %d of %s (the rest have too few whole intervals for one)", len(slopes), unit.Things(int64(runs), "run"))
 		}
 		word := "which is shown to be a change"
 		if e := slopeBounds(slopes, overAll); e.Low <= 0 && e.High >= 0 {
@@ -196,14 +197,14 @@ func (d *CampaignDocument) slope() (AnswerTable, string) {
 			word = "which as the change of a single run carries no claim"
 		}
 		clauses = append(clauses, fmt.Sprintf("while %s were stored, the throughput of %s changed by %s for each GB, %s over all of it (bounds at 95 %%)%s, %s",
-			stored, d.said(cell.label), slopeText(cell, perGB), slopeText(cell, overAll), of, word))
+			stored, d.Said(cell.Label), slopeText(cell, perGB), slopeText(cell, overAll), of, word))
 	}
 	return table, phrases(clauses)
 }
 
 // slopesOf are those of a cell's runs that have one.
-func slopesOf(c *CellDocument) (all []storedSlope) {
-	for _, r := range c.sample.runs {
+func slopesOf(c *analysis.Cell) (all []storedSlope) {
+	for _, r := range c.Sample.Taken {
 		if s := slopeOf(r); !math.IsNaN(s.Slope.Slope) && s.MeanY > 0 {
 			all = append(all, s)
 		}
@@ -213,17 +214,17 @@ func slopesOf(c *CellDocument) (all []storedSlope) {
 
 // ofSlopes prints the median of something that all of a cell's runs have, whether or not
 // their intervals are enough for a slope.
-func ofSlopes(c *CellDocument, of func(storedSlope) float64, print func(float64) string) string {
+func ofSlopes(c *analysis.Cell, of func(storedSlope) float64, print func(float64) string) string {
 	var values []float64
-	for _, r := range c.sample.runs {
+	for _, r := range c.Sample.Taken {
 		if s := slopeOf(r); s.N > 0 && s.MeanY > 0 {
 			values = append(values, of(s))
 		}
 	}
 	if len(values) == 0 {
-		return absent
+		return unit.Absent
 	}
-	return print(repeated(values).summary.Median)
+	return print(analysis.FromValues(values).Summary.Median)
 }
 
 // A slopeScale is what a slope is printed as.
@@ -256,14 +257,14 @@ func slopeBounds(slopes []storedSlope, scale slopeScale) stats.Estimate {
 	for i, s := range slopes {
 		runs[i] = scale.of(s)
 	}
-	return stats.Across(runs, confidence)
+	return stats.Across(runs, analysis.Confidence)
 }
 
 // slopeText prints a slope with its bounds.
-func slopeText(c *CellDocument, scale slopeScale) string {
+func slopeText(c *analysis.Cell, scale slopeScale) string {
 	slopes := slopesOf(c)
 	if len(slopes) == 0 {
-		return absent
+		return unit.Absent
 	}
 	e := slopeBounds(slopes, scale)
 	return fmt.Sprintf("%s (%s)", scale.print(e.Value), rangeOf(scale.print, e.Low, e.High))

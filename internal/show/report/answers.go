@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"kafkabench.example/kafka-bench/internal/measure/stats"
-	"kafkabench.example/kafka-bench/internal/result"
-	"kafkabench.example/kafka-bench/internal/result/figure"
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/show/analysis"
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
@@ -28,60 +28,52 @@ type AnswerTable struct {
 }
 
 // namedAnswers make the table and the sentence of an answer, by its name in a suite.
-var namedAnswers = map[string]func(*CampaignDocument) (AnswerTable, string){
-	"most":     (*CampaignDocument).most,
-	"scaling":  (*CampaignDocument).scaling,
-	"knee":     (*CampaignDocument).knee,
-	"slope":    (*CampaignDocument).slope,
-	"times":    (*CampaignDocument).timesBeside,
-	"failover": (*CampaignDocument).failover,
+var namedAnswers = map[string]func(*analysis.Study) (AnswerTable, string){
+	"most":     most,
+	"scaling":  scaling,
+	"knee":     knee,
+	"slope":    slope,
+	"times":    timesBeside,
+	"failover": failover,
 
-	"engines":       (*CampaignDocument).engines,
-	"engine-times":  (*CampaignDocument).engineTimes,
-	"redelivery":    (*CampaignDocument).redelivery,
-	"engine-faults": (*CampaignDocument).engineFaults,
-	"decision":      (*CampaignDocument).decision,
-}
-
-// rankings are the figures by which the cells of a named answer are ranked, where
-// nobody says otherwise.
-var rankings = map[string]string{
-	"most": "throughput_per_s", "scaling": "throughput_per_s", "knee": "throughput_per_s", "slope": "throughput_bytes_per_s",
-	"failover": "ack_gap_max",
-	"engines":  "queue_acked_per_s", "engine-times": "e2e_response_time_p50", "redelivery": "redelivery_lateness_p99", "engine-faults": primaryName,
+	"engines":       engines,
+	"engine-times":  engineTimes,
+	"redelivery":    redelivery,
+	"engine-faults": engineFaults,
+	"decision":      decision,
 }
 
 // tell puts the named answer in the place of the ranking, unless a reader has asked
 // for that.
 func (d *CampaignDocument) tell() {
-	tell, named := namedAnswers[d.Campaign.Answer]
-	if !named || d.byFrom == FromReader || d.Search != nil {
+	s := d.study
+	tell, named := namedAnswers[s.Campaign.Answer]
+	if !named || s.ByFrom == analysis.FromReader || s.Search != nil {
 		return
 	}
-	table, sentence := tell(d)
-	table.Notes = append(table.Notes, d.notReadOut()...)
-	if slices.ContainsFunc(d.Cells, func(c CellDocument) bool { return len(c.sample.runs) > 0 }) {
+	table, sentence := tell(s)
+	table.Notes = append(table.Notes, notReadOut(s)...)
+	if slices.ContainsFunc(s.Cells, func(c analysis.Cell) bool { return len(c.Sample.Taken) > 0 }) {
 		d.Table = &table
 	}
-	if len(d.validCells()) == 0 {
-		d.Answer = Answer{Name: d.Campaign.Answer, Status: AnswerNoRanking, Sentence: "No run is valid: there is no answer."}
-		return
+	d.Answer = Answer{Name: s.Campaign.Answer, Status: analysis.AnswerNoRanking, Sentence: "No run is valid: there is no answer."}
+	if len(s.ValidCells()) > 0 {
+		d.Answer.Status, d.Answer.Sentence = analysis.AnswerTold, carefully(s, sentence)
 	}
-	d.Answer = Answer{Name: d.Campaign.Answer, Status: AnswerTold, Sentence: d.carefully(sentence)}
 }
 
 // carefully says before a sentence what it can't claim: what rests on one run of each,
 // and what scenarios it does not speak of.
-func (d *CampaignDocument) carefully(sentence string) string {
+func carefully(d *analysis.Study, sentence string) string {
 	most := 0
 	var without []string
 	for _, cell := range d.Cells {
 		most = max(most, cell.Valid)
 		if cell.Valid == 0 {
-			without = append(without, d.said(cell.label))
+			without = append(without, d.Said(cell.Label))
 		}
 	}
-	switch named := slices.ContainsFunc(d.Cells, func(c CellDocument) bool { return strings.HasPrefix(sentence, d.said(c.label)) }); {
+	switch named := slices.ContainsFunc(d.Cells, func(c analysis.Cell) bool { return strings.HasPrefix(sentence, d.Said(c.Label)) }); {
 	case most == 1:
 		sentence = "In one run of each, which carries no claim: " + sentence
 	case !named: // a scenario keeps its name
@@ -93,73 +85,31 @@ func (d *CampaignDocument) carefully(sentence string) string {
 	return sentence
 }
 
-// validCells are the cells that a sentence may speak of.
-func (d *CampaignDocument) validCells() (cells []*CellDocument) {
-	for i := range d.Cells {
-		if d.Cells[i].Valid > 0 {
-			cells = append(cells, &d.Cells[i])
-		}
-	}
-	return cells
-}
-
-// first is what the others are held against: the first cell, if it has a valid run.
-func (d *CampaignDocument) first() *CellDocument {
-	if len(d.Cells) == 0 || d.Cells[0].Valid == 0 {
-		return nil
-	}
-	return &d.Cells[0]
-}
-
-// of is a figure over the cell's runs, whether or not it is one of the headline.
-func (d *CellDocument) of(name string) Repeated {
-	return d.sample.repeated(figureCalled(name))
-}
-
-// sum is a count over all of the cell's runs; known is false where none has it.
-func (d *CellDocument) sum(name string) (sum float64, known bool) {
-	values, _ := d.sample.values(figureCalled(name))
-	for _, v := range values {
-		sum += v
-	}
-	return sum, len(values) > 0
-}
-
-// figureCalled is the figure of that name; one that there is none of has no value in any
-// run.
-func figureCalled(name string) figure.Figure {
-	f, err := figure.Named(name)
-	if err != nil {
-		return figure.Figure{Name: name}
-	}
-	return f
-}
-
 // An answerColumn is what a table says of each cell.
 type answerColumn struct {
 	head string
-	text func(*CellDocument) string
+	text func(*analysis.Cell) string
 }
 
 // valued is a column of a figure's medians, with what bounds them.
 func valued(head, name string) answerColumn {
-	f := figureCalled(name)
-	return answerColumn{head, func(c *CellDocument) string {
-		r := c.of(name)
+	f := analysis.FigureCalled(name)
+	return answerColumn{head, func(c *analysis.Cell) string {
+		r := c.Of(name)
 		if r.N == 0 {
-			return absent
+			return unit.Absent
 		}
-		return c.mark(r, r.bounded(f))
+		return cellMark(c, r, r.Bounded(f))
 	}}
 }
 
 // summed is a column of counts, over all runs of a cell.
 func summed(head, name string) answerColumn {
-	f := figureCalled(name)
-	return answerColumn{head, func(c *CellDocument) string {
-		sum, known := c.sum(name)
+	f := analysis.FigureCalled(name)
+	return answerColumn{head, func(c *analysis.Cell) string {
+		sum, known := c.Sum(name)
 		if !known {
-			return absent
+			return unit.Absent
 		}
 		return f.Format(sum)
 	}}
@@ -167,15 +117,15 @@ func summed(head, name string) answerColumn {
 
 // limited is the column of what kept the runs from more.
 func limited() answerColumn {
-	return answerColumn{"bottleneck", func(c *CellDocument) string { return cmp.Or(c.bottleneck(), absent) }}
+	return answerColumn{"bottleneck", func(c *analysis.Cell) string { return cmp.Or(cellBottleneck(c), unit.Absent) }}
 }
 
 // tabulate makes the table of columns, without those that say nothing of any cell.
-func (d *CampaignDocument) tabulate(columns ...answerColumn) AnswerTable {
-	t := AnswerTable{Head: []string{cmp.Or(d.axes(), "scenario"), "runs"}, Rows: make([][]string, len(d.Cells))}
+func tabulate(d *analysis.Study, columns ...answerColumn) AnswerTable {
+	t := AnswerTable{Head: []string{cmp.Or(d.CellsHead(), "scenario"), "runs"}, Rows: make([][]string, len(d.Cells))}
 	for i := range d.Cells {
-		t.Rows[i] = []string{d.Cells[i].label, d.Cells[i].runs()}
-		if d.Cells[i].partlyRead() {
+		t.Rows[i] = []string{d.Cells[i].Label, cellRuns(&d.Cells[i])}
+		if d.Cells[i].PartlyRead() {
 			t.Rows[i][1] += ", not read out"
 		}
 	}
@@ -183,7 +133,7 @@ func (d *CampaignDocument) tabulate(columns ...answerColumn) AnswerTable {
 		texts, says := make([]string, len(d.Cells)), false
 		for i := range d.Cells {
 			texts[i] = column.text(&d.Cells[i])
-			says = says || texts[i] != absent
+			says = says || texts[i] != unit.Absent
 		}
 		if !says {
 			continue
@@ -196,12 +146,12 @@ func (d *CampaignDocument) tabulate(columns ...answerColumn) AnswerTable {
 	return t
 }
 
-// bottleneck is what most of the cell's runs name, with how much of it was used; ""
+// cellBottleneck is what most of the cell's runs name, with how much of it was used; ""
 // where none does.
-func (d *CellDocument) bottleneck() string {
+func cellBottleneck(d *analysis.Cell) string {
 	named := map[string][]float64{}
 	var order []string
-	for _, r := range d.sample.runs {
+	for _, r := range d.Sample.Taken {
 		if b := r.Run.Bottleneck; b != nil {
 			if named[b.Resource] == nil {
 				order = append(order, b.Resource)
@@ -220,9 +170,9 @@ func (d *CellDocument) bottleneck() string {
 	}
 	text := most
 	if most != offeredLoad && most != notKnown { // of these no share was used
-		text += " " + wholePercent(repeated(named[most]).summary.Median)
+		text += " " + wholePercent(analysis.FromValues(named[most]).Summary.Median)
 	}
-	if n := len(d.sample.runs); len(named[most]) < n {
+	if n := len(d.Sample.Taken); len(named[most]) < n {
 		text += fmt.Sprintf(" (%d of %d runs)", len(named[most]), n)
 	}
 	return text
@@ -235,19 +185,19 @@ const (
 	notKnown    = "not known"
 )
 
-func wholePercent(ratio float64) string { return decimals(100*ratio, 0) + " %" }
+func wholePercent(ratio float64) string { return unit.Decimals(100*ratio, 0) + " %" }
 
 // quotient prints how many times base a figure is: 0.52, with its interval where the
 // runs are enough for one.
-func quotient(r, base Repeated) string {
-	if r.N == 0 || base.N == 0 || base.summary.Median == 0 || math.IsInf(base.summary.Median, 1) {
-		return absent
+func quotient(r, base analysis.Repeated) string {
+	if r.N == 0 || base.N == 0 || base.Summary.Median == 0 || math.IsInf(base.Summary.Median, 1) {
+		return unit.Absent
 	}
-	if math.IsInf(r.summary.Median, 1) {
-		return "> " + factor(r.least.Median/base.summary.Median)
+	if math.IsInf(r.Summary.Median, 1) {
+		return "> " + factor(r.Least.Median/base.Summary.Median)
 	}
-	text := factor(r.summary.Median / base.summary.Median)
-	if c := stats.Compare(base.values, r.values, DefaultAlpha); !math.IsNaN(c.Low) && !math.IsNaN(c.High) && !math.IsInf(c.Low, 0) {
+	text := factor(r.Summary.Median / base.Summary.Median)
+	if c := stats.Compare(base.Values, r.Values, analysis.DefaultAlpha); !math.IsNaN(c.Low) && !math.IsNaN(c.High) && !math.IsInf(c.Low, 0) {
 		text += fmt.Sprintf(" (%s..%s)", factor(1+c.Low), factor(1+c.High))
 	}
 	return text
@@ -257,66 +207,40 @@ func quotient(r, base Repeated) string {
 func factor(v float64) string {
 	switch {
 	case v > 0 && v < 0.001:
-		return decimals(v, 5)
+		return unit.Decimals(v, 5)
 	case v > 0 && v < 0.1:
-		return decimals(v, 3)
+		return unit.Decimals(v, 3)
 	}
-	return decimals(v, 2)
+	return unit.Decimals(v, 2)
 }
 
 // againstFirst is a column of a figure ÷ that of the first cell; where variants are not
 // alike, that of the first cell of the same variant.
-func (d *CampaignDocument) againstFirst(head, name string) answerColumn {
-	if d.variantsAt() >= 0 {
+func againstFirst(d *analysis.Study, head, name string) answerColumn {
+	if d.VariantsAt() >= 0 {
 		head += " of variant"
 	}
-	return answerColumn{head, func(c *CellDocument) string {
-		base := d.base(c)
+	return answerColumn{head, func(c *analysis.Cell) string {
+		base := d.Base(c)
 		switch {
 		case base == nil || base.Valid == 0:
-			return absent
-		case c.Name == base.Name && c.of(name).N > 0:
+			return unit.Absent
+		case c.Name == base.Name && c.Of(name).N > 0:
 			return "1"
 		}
-		return c.mark(c.of(name), quotient(c.of(name), base.of(name)))
+		return cellMark(c, c.Of(name), quotient(c.Of(name), base.Of(name)))
 	}}
 }
 
-// variantsAt is the axis of the variants of a campaign of these and of something else;
-// -1 where it has not both.
-func (d *CampaignDocument) variantsAt() int {
-	if len(d.Axes) < 2 {
-		return -1
-	}
-	return slices.IndexFunc(d.Axes, func(a result.Axis) bool { return a.Path == variantAxis })
-}
-
-// base is the cell that a cell is held against; nil where there is none.
-func (d *CampaignDocument) base(c *CellDocument) *CellDocument {
-	at := d.variantsAt()
-	for i := range d.Cells {
-		other := &d.Cells[i]
-		if at < 0 || at < len(c.Values) && at < len(other.Values) && c.Values[at] == other.Values[at] {
-			return other
-		}
-	}
-	return nil
-}
-
-// partlyRead tells whether a run of the cell did not read all that it was to read.
-func (d *CellDocument) partlyRead() bool {
-	return slices.ContainsFunc(d.sample.runs, func(r *result.Recorded) bool { return r.Run.PartlyRead() })
-}
-
 // notReadOut explains the cells that did not read all that was there.
-func (d *CampaignDocument) notReadOut() []string {
+func notReadOut(d *analysis.Study) []string {
 	const idles = "librdkafka"
 	var names []string
 	ofItself := false
 	for i := range d.Cells {
-		if c := &d.Cells[i]; c.partlyRead() {
-			names = append(names, d.said(c.label))
-			ofItself = ofItself || c.setting("driver") == idles
+		if c := &d.Cells[i]; c.PartlyRead() {
+			names = append(names, d.Said(c.Label))
+			ofItself = ofItself || c.Setting("driver") == idles
 		}
 	}
 	if len(names) == 0 {
@@ -331,14 +255,6 @@ func (d *CampaignDocument) notReadOut() []string {
 
 // phrases joins the clauses of a sentence.
 func phrases(clauses []string) string { return strings.Join(clauses, "; ") + "." }
-
-// setting is what the scenario of the cell says of a key; "" where it can't be told.
-func (d *CellDocument) setting(path string) string {
-	for _, r := range d.sample.runs {
-		return r.Run.Scenario.Get(path)
-	}
-	return ""
-}
 
 // printAnswerTable prints the table of a named answer and its sentence.
 func printAnswerTable(p *layout.Page, d *CampaignDocument) {

@@ -11,6 +11,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
+	"kafkabench.example/kafka-bench/internal/show/analysis"
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
@@ -147,7 +148,7 @@ func sentenceOf(t *testing.T, c *result.RecordedCampaign) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d.Answer.Status != report.AnswerTold || d.Answer.Name != c.Campaign.Campaign.Answer || len(d.Table.Rows) != len(c.Campaign.Cells) {
+	if d.Answer.Status != analysis.AnswerTold || d.Answer.Name != c.Campaign.Campaign.Answer || len(d.Table.Rows) != len(c.Campaign.Cells) {
 		t.Errorf("the answer is %+v, with the table %+v", d.Answer, d.Table)
 	}
 	return d.Answer.Sentence
@@ -236,8 +237,8 @@ func TestBoundedVolumesAreTold(t *testing.T) {
 	if got := string(written(t, campaign(c, ""), report.Options{Width: 400})); !strings.Contains(got, differ+" (2.00 GB, 3.00 GB, what was asked)") {
 		t.Errorf("volumes that differ are not told of:\n%s", got)
 	}
-	compared, err := report.Compare([]report.Set{{Label: "a", Runs: c.Runs[:1]}, {Label: "b", Runs: c.Runs[1:2]}}, report.CompareOptions{})
-	if err != nil || !slices.Contains(compared.Against[0].Hidden, report.Difference{Name: "volume", A: "3.00 GB", B: "2.00 GB"}) {
+	compared, err := analysis.Compare([]analysis.Set{{Label: "a", Runs: c.Runs[:1]}, {Label: "b", Runs: c.Runs[1:2]}}, analysis.CompareOptions{})
+	if err != nil || !slices.Contains(compared.Against[0].Hidden, analysis.Difference{Name: "volume", A: "3.00 GB", B: "2.00 GB"}) {
 		t.Errorf("%+v, %v", compared.Against[0].Hidden, err)
 	}
 }
@@ -280,7 +281,7 @@ func TestAnswersOfWrongInputs(t *testing.T) {
 			r.Run.Verdict = result.Verdict{Status: result.Invalid, Reasons: []string{"something"}}
 		}
 		d, err := report.AnalyseCampaign(c, "")
-		if err != nil || d.Answer.Status != report.AnswerNoRanking || d.Answer.Sentence != "No run is valid: there is no answer." || d.Table == nil {
+		if err != nil || d.Answer.Status != analysis.AnswerNoRanking || d.Answer.Sentence != "No run is valid: there is no answer." || d.Table == nil {
 			t.Errorf("%+v, %v", d.Answer, err)
 		}
 		// The figures are shown, and marked.
@@ -353,7 +354,7 @@ func TestBySuite(t *testing.T) {
 	}
 	c.Campaign.Campaign.By, c.Campaign.Campaign.Answer = "send_response_time_p99", ""
 	d, err := report.AnalyseCampaign(c, "")
-	if err != nil || d.Answer.Figure != "send_response_time_p99" || d.Answer.FigureFrom != report.FromSuite {
+	if err != nil || d.Answer.Figure != "send_response_time_p99" || d.Answer.FigureFrom != analysis.FromSuite {
 		t.Errorf("%+v, %v", d.Answer, err)
 	}
 }

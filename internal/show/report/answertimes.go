@@ -9,6 +9,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/show/analysis"
 )
 
 // manyCells is from how many on a sentence tells of the lowest and the highest alone.
@@ -16,59 +17,59 @@ const manyCells = 5
 
 // timesBeside lays times of the cells beside each other: those that the suite or its
 // question names, or the end-to-end response times, or service times where there is no schedule.
-func (d *CampaignDocument) timesBeside() (AnswerTable, string) {
+func timesBeside(d *analysis.Study) (AnswerTable, string) {
 	metric := "e2e_response_time"
-	if i := slices.IndexFunc(result.TimeMetrics, func(m string) bool { return strings.HasPrefix(d.by.Name, m+"_") }); i >= 0 && (d.byFrom == FromSuite || d.byFrom == FromQuestion) {
+	if i := slices.IndexFunc(result.TimeMetrics, func(m string) bool { return strings.HasPrefix(d.By.Name, m+"_") }); i >= 0 && (d.ByFrom == analysis.FromSuite || d.ByFrom == analysis.FromQuestion) {
 		metric = result.TimeMetrics[i]
-	} else if !slices.ContainsFunc(d.Cells, func(c CellDocument) bool { return c.of(metric+"_p50").N > 0 }) {
+	} else if !slices.ContainsFunc(d.Cells, func(c analysis.Cell) bool { return c.Of(metric+"_p50").N > 0 }) {
 		metric = "e2e_service_time"
 	}
 	title := words(metric)
 	columns := []answerColumn{
 		valued(title+" p50", metric+"_p50"), valued("p99", metric+"_p99"), valued("p99.9", metric+"_p99_9"),
-		d.againstFirst("p99 ÷ first", metric+"_p99"),
+		againstFirst(d, "p99 ÷ first", metric+"_p99"),
 		valued("e2e response time p99", other(metric)), valued("offered/s", "offered_per_s"), valued("delivered/s", "delivered_per_s"),
 	}
-	table := d.tabulate(append(columns, costColumns()...)...)
-	table.Notes = d.variantNotes()
-	var told []*CellDocument
-	for _, cell := range d.validCells() {
-		if cell.of(metric+"_p50").N > 0 {
+	table := tabulate(d, append(columns, costColumns()...)...)
+	table.Notes = variantNotes(d)
+	var told []*analysis.Cell
+	for _, cell := range d.ValidCells() {
+		if cell.Of(metric+"_p50").N > 0 {
 			told = append(told, cell)
 		}
 	}
 	if len(told) == 0 {
 		return table, "no run has these times."
 	}
-	p50 := func(c *CellDocument) float64 { return c.of(metric + "_p50").summary.Median }
+	p50 := func(c *analysis.Cell) float64 { return c.Of(metric + "_p50").Summary.Median }
 	clauses := []string{title + " at p50, p99 and p99.9"}
 	if len(told) >= manyCells {
-		slices.SortStableFunc(told, func(a, b *CellDocument) int { return cmp.Compare(p50(a), p50(b)) })
-		clauses[0] += ", the lowest and the highest of " + count(int64(len(told)), "scenario")
-		told = []*CellDocument{told[0], told[len(told)-1]}
+		slices.SortStableFunc(told, func(a, b *analysis.Cell) int { return cmp.Compare(p50(a), p50(b)) })
+		clauses[0] += ", the lowest and the highest of " + unit.Things(int64(len(told)), "scenario")
+		told = []*analysis.Cell{told[0], told[len(told)-1]}
 	}
 	for _, cell := range told {
-		clauses = append(clauses, fmt.Sprintf("%s %s, %s and %s", d.said(cell.label),
+		clauses = append(clauses, fmt.Sprintf("%s %s, %s and %s", d.Said(cell.Label),
 			medianOf(cell, metric+"_p50"), medianOf(cell, metric+"_p99"), medianOf(cell, metric+"_p99_9")))
 	}
-	return table, d.quickest(metric) + clauses[0] + ": " + phrases(clauses[1:])
+	return table, quickest(d, metric) + clauses[0] + ": " + phrases(clauses[1:])
 }
 
 // quickest says which cell has the lowest time, by the percentile that the cells are
 // ranked by, and whether the runs show it; "" where there is nothing to choose from, or
 // where the cells of several variants are not alike.
-func (d *CampaignDocument) quickest(metric string) string {
+func quickest(d *analysis.Study, metric string) string {
 	by := metric + "_p99"
-	if strings.HasPrefix(d.by.Name, metric+"_") {
-		by = d.by.Name
+	if strings.HasPrefix(d.By.Name, metric+"_") {
+		by = d.By.Name
 	}
-	ranked := d.rankedOtherwise(by)
-	cells := ranked.ranked()
-	if len(cells) < 2 || d.variantsAt() >= 0 {
+	ranked := d.RankedOtherwise(by)
+	cells := ranked.Ranked()
+	if len(cells) < 2 || d.VariantsAt() >= 0 {
 		return ""
 	}
-	head, rest := ranked.bestOf(cells)
-	if cells[0].Figures[by].N > 1 && !slices.ContainsFunc(rest, func(c contender) bool { return c.Word != WordWorse }) {
+	head, rest := bestOf(ranked, cells)
+	if cells[0].Figures[by].N > 1 && !slices.ContainsFunc(rest, func(c analysis.Contender) bool { return c.Word != analysis.WordWorse }) {
 		head += ", and the runs show it against each of the others"
 	}
 	return head + "; "
@@ -79,16 +80,18 @@ func other(metric string) string {
 	if strings.HasPrefix(metric, "e2e") {
 		return ""
 	}
-	return primaryName
+	return analysis.PrimaryName
 }
 
 // medianOf prints the median of a figure with what bounds it.
-func medianOf(c *CellDocument, name string) string { return c.of(name).bounded(figureCalled(name)) }
+func medianOf(c *analysis.Cell, name string) string {
+	return c.Of(name).Bounded(analysis.FigureCalled(name))
+}
 
 // failover says what the faults of the brokers cost: how long a partition took no
 // record, what was lost and came twice, and what users felt.
-func (d *CampaignDocument) failover() (AnswerTable, string) {
-	table := d.tabulate(
+func failover(d *analysis.Study) (AnswerTable, string) {
+	table := tabulate(d,
 		valued("unavailable", "ack_gap_max"), worst("at worst", "ack_gap_max"),
 		summed("acked", "acked"), summed("lost", "lost"), summed("duplicates", "duplicates"), summed("unknown", "unknown"), summed("failed", "failed"),
 		stretched("e2e p99 before", before),
@@ -97,16 +100,16 @@ func (d *CampaignDocument) failover() (AnswerTable, string) {
 		valued("under-replicated", "under_replicated_time"), valued("without a leader", "leaderless_time"),
 	)
 	var clauses []string
-	for _, cell := range d.validCells() {
-		gap := cell.of("ack_gap_max")
+	for _, cell := range d.ValidCells() {
+		gap := cell.Of("ack_gap_max")
 		if gap.N == 0 {
-			clauses = append(clauses, d.said(cell.label)+": no run tells how long the topic was not available")
+			clauses = append(clauses, d.Said(cell.Label)+": no run tells how long the topic was not available")
 			continue
 		}
-		clause := fmt.Sprintf("%s: a partition took no record for %s", d.said(cell.label), medianOf(cell, "ack_gap_max"))
-		if lost, known := cell.sum("lost"); known {
-			acked, _ := cell.sum("acked")
-			twice, _ := cell.sum("duplicates")
+		clause := fmt.Sprintf("%s: a partition took no record for %s", d.Said(cell.Label), medianOf(cell, "ack_gap_max"))
+		if lost, known := cell.Sum("lost"); known {
+			acked, _ := cell.Sum("acked")
+			twice, _ := cell.Sum("duplicates")
 			clause += fmt.Sprintf(", of %s acked records %s and %s came twice", unit.Count(int64(acked)), wereLost(int64(lost)), none(int64(twice)))
 		}
 		clauses = append(clauses, clause+felt(cell))
@@ -115,13 +118,13 @@ func (d *CampaignDocument) failover() (AnswerTable, string) {
 }
 
 // felt is what users felt of it; "" where no record arrived in any of the parts.
-func felt(c *CellDocument) string {
+func felt(c *analysis.Cell) string {
 	texts := []string{stretchP99(c, before), stretchP99(c, during), stretchP99(c, after)}
-	if texts[0] == absent && texts[1] == absent && texts[2] == absent {
+	if texts[0] == unit.Absent && texts[1] == unit.Absent && texts[2] == unit.Absent {
 		return ""
 	}
 	for i, text := range texts {
-		if text == absent {
+		if text == unit.Absent {
 			texts[i] = "not known"
 		}
 	}
@@ -147,13 +150,13 @@ func wereLost(n int64) string {
 
 // worst is a column of the highest value of any of a cell's runs.
 func worst(head, name string) answerColumn {
-	f := figureCalled(name)
-	return answerColumn{head, func(c *CellDocument) string {
-		r := c.of(name)
+	f := analysis.FigureCalled(name)
+	return answerColumn{head, func(c *analysis.Cell) string {
+		r := c.Of(name)
 		if r.N < 2 { // it is the one that there is
-			return absent
+			return unit.Absent
 		}
-		return f.Format(r.summary.Max)
+		return f.Format(r.Summary.Max)
 	}}
 }
 
@@ -166,14 +169,14 @@ func after(a *result.Availability) *result.Stretch { return a.After }
 
 // stretched is a column of stretchP99.
 func stretched(head string, of func(*result.Availability) *result.Stretch) answerColumn {
-	return answerColumn{head, func(c *CellDocument) string { return stretchP99(c, of) }}
+	return answerColumn{head, func(c *analysis.Cell) string { return stretchP99(c, of) }}
 }
 
 // stretchP99 prints the e2e time p99 in a part of the measured window, the median over
 // the runs: the response time, or the service time where there is none.
-func stretchP99(c *CellDocument, of func(*result.Availability) *result.Stretch) string {
+func stretchP99(c *analysis.Cell, of func(*result.Availability) *result.Stretch) string {
 	var values []float64
-	for _, r := range c.sample.runs {
+	for _, r := range c.Sample.Taken {
 		if r.Run.Availability == nil {
 			continue
 		}
@@ -184,10 +187,10 @@ func stretchP99(c *CellDocument, of func(*result.Availability) *result.Stretch) 
 		}
 	}
 	if len(values) == 0 {
-		return absent
+		return unit.Absent
 	}
-	f := figureCalled("e2e_response_time_p99")
-	return c.mark(repeated(values), repeated(values).bounded(f))
+	f := analysis.FigureCalled("e2e_response_time_p99")
+	return cellMark(c, analysis.FromValues(values), analysis.FromValues(values).Bounded(f))
 }
 
 // e2eP99 is NaN where nothing was delivered in the stretch, or no time is to be relied on.

@@ -70,7 +70,7 @@ func available(r *result.Run) []remark {
 	}
 	duplicates := ""
 	if r.Delivery.Checked {
-		duplicates = count(r.Delivery.Duplicates, "duplicate")
+		duplicates = unit.Things(r.Delivery.Duplicates, "duplicate")
 	}
 	all = append(all, remark{style, "records", layout.List(lost, duplicates,
 		unit.Count(r.Load.Failed)+" failed", unit.Count(r.Load.Unknown)+" unknown")})
@@ -120,7 +120,7 @@ func longestGaps(all []result.AckGap) string {
 		each = append(each, gapOf(g))
 	}
 	if more := len(gaps) - gapsShown; more > 0 {
-		each = append(each, fmt.Sprintf("at most %s in %s more", unit.Nanos(gaps[gapsShown].ToNs-gaps[gapsShown].FromNs), count(int64(more), "partition")))
+		each = append(each, fmt.Sprintf("at most %s in %s more", unit.Nanos(gaps[gapsShown].ToNs-gaps[gapsShown].FromNs), unit.Things(int64(more), "partition")))
 	}
 	return layout.List(each...)
 }
@@ -137,7 +137,7 @@ func gapOf(g result.AckGap) string {
 func replicasOf(r *result.Run) string {
 	a, changes := r.Availability, ""
 	if a.LeaderChanges != nil {
-		changes = count(*a.LeaderChanges, "change") + " of leaders"
+		changes = unit.Things(*a.LeaderChanges, "change") + " of leaders"
 	}
 	open := a.BrokenToEnd
 	late := "as the controller saw it, looked at every " + unit.Nanos(a.LookedEveryNs) + ": of a killed broker it learns when its session expires"
@@ -205,7 +205,7 @@ func stretches(r *result.Run) layout.Table {
 func timesOfStretch(t result.IntervalTime) []string {
 	cell := func(known bool, ns int64) string {
 		if !known {
-			return absent
+			return unit.Absent
 		}
 		return unit.Nanos(ns)
 	}

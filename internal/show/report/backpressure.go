@@ -9,6 +9,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
+	"kafkabench.example/kafka-bench/internal/show/analysis"
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
@@ -93,12 +94,12 @@ func excess(r *result.Run) string {
 	b, l := r.Backpressure, r.Load
 	shed := ""
 	if l.Shed > 0 {
-		shed = fmt.Sprintf("%s (%s of the scheduled)", count(l.Shed, "record"), share(l.Shed, l.Scheduled))
+		shed = fmt.Sprintf("%s (%s of the scheduled)", unit.Things(l.Shed, "record"), share(l.Shed, l.Scheduled))
 		shed = layout.List(append([]string{shed}, shedBy(r)...)...)
 	}
 	switch b.Excess {
 	case "defer":
-		text := "deferred: at most " + count(b.DeferredPeakRecords, "record") + " waited at the source, " + unit.Count(l.Deferred) + " still did at the end"
+		text := "deferred: at most " + unit.Things(b.DeferredPeakRecords, "record") + " waited at the source, " + unit.Count(l.Deferred) + " still did at the end"
 		if shed != "" {
 			text += "; shed: " + shed
 		}
@@ -130,7 +131,7 @@ var shedReasons = []struct{ figure, words, short string }{
 // shedBy are the parts of what a run shed, where there is more than one.
 func shedBy(r *result.Run) (parts []string) {
 	for _, reason := range shedReasons {
-		if v, known := figureNamed(reason.figure)(r); known && v > 0 {
+		if v, known := analysis.FigureNamed(reason.figure)(r); known && v > 0 {
 			parts = append(parts, records(v)+" "+reason.words)
 		}
 	}
@@ -140,22 +141,13 @@ func shedBy(r *result.Run) (parts []string) {
 	return parts
 }
 
-// figureNamed reads a figure by a name that is known to be one.
-func figureNamed(name string) reading {
-	f, err := figure.Named(name)
-	if err != nil {
-		return func(*result.Run) (float64, bool) { return 0, false }
-	}
-	return f.Value
-}
-
 // moved says how the bound moved.
 func moved(b *result.Backpressure) string {
-	text := count(b.BoundRecords.Min, "record")
+	text := unit.Things(b.BoundRecords.Min, "record")
 	if b.BoundRecords.Min == b.BoundRecords.Max {
 		text += " throughout"
 	} else {
-		text = unit.Count(b.BoundRecords.Min) + " to " + count(b.BoundRecords.Max, "record") + ", " + unit.Count(b.BoundRecords.Last) + " at the end"
+		text = unit.Count(b.BoundRecords.Min) + " to " + unit.Things(b.BoundRecords.Max, "record") + ", " + unit.Count(b.BoundRecords.Last) + " at the end"
 	}
 	if b.Per == "partition" {
 		text += ", in each partition"
@@ -175,13 +167,13 @@ func estimates(b *result.Backpressure) bool {
 
 // kept says whether the promise of a controller was kept: the bound, or the target.
 func kept(r *result.Run) (all []remark) {
-	if ratio, known := peakLagOfBound(r); known {
-		least, known := atLeastOfBound(r)
+	if ratio, known := analysis.PeakLagOfBound(r); known {
+		least, known := analysis.AtLeastOfBound(r)
 		if !known {
 			least = ratio
 		}
 		style, text := layout.Plain, fmt.Sprintf("%s: the lag%s peaked at %s of %s", fromTo(least, ratio, times), ofPartition(r),
-			fromTo(peakOfBound(r, least), peakOfBound(r, ratio), records), count(r.Backpressure.MaxLag, "record"))
+			fromTo(peakOfBound(r, least), peakOfBound(r, ratio), records), unit.Things(r.Backpressure.MaxLag, "record"))
 		switch {
 		case least > 1:
 			style, text = layout.Yellow, text+", OVER the bound"
@@ -198,7 +190,7 @@ func kept(r *result.Run) (all []remark) {
 			style = layout.Yellow
 			switch {
 			case ratio == 0: // a bound that says nothing
-				factor = absent
+				factor = unit.Absent
 			case math.IsInf(ranked, 1):
 				factor = "> " + factor
 			}
@@ -207,15 +199,6 @@ func kept(r *result.Run) (all []remark) {
 			factor, held.Title, text, unit.Nanos(r.Backpressure.TargetNs))})
 	}
 	return all
-}
-
-// atLeastOfBound is the peak of what the lag was at the least, as a part of the bound,
-// where several processes produce.
-func atLeastOfBound(r *result.Run) (float64, bool) {
-	if r.Backpressure == nil {
-		return 0, false
-	}
-	return value(r.Backpressure.PeakAtLeastToBound)
 }
 
 // whyUndecided is why nobody knows whether a bound was kept that lies between the
@@ -245,12 +228,12 @@ func peakOfBound(r *result.Run, ratio float64) float64 { return ratio * float64(
 func gateUse(r *result.Run) string {
 	b := r.Backpressure
 	closed := "refused records for " + fromSeconds(b.ClosedS)
-	if w := window(r); w > 0 {
+	if w := analysis.Window(r); w > 0 {
 		closed += " (" + unit.Percent(b.ClosedS*1e9/float64(w)) + " of the window)"
 	}
 	var decisions string
 	if b.Decisions > 0 {
-		decisions = "opened or closed " + count(b.Decisions, "time")
+		decisions = "opened or closed " + unit.Things(b.Decisions, "time")
 	}
 	return layout.List(closed, decisions, "lag reading at most "+unit.Nanos(b.SignalAgeMaxNs)+" old")
 }

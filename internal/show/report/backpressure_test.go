@@ -13,6 +13,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
+	"kafkabench.example/kafka-bench/internal/show/analysis"
 	"kafkabench.example/kafka-bench/internal/show/layout"
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
@@ -325,7 +326,7 @@ func TestUnrankedUnderBackpressure(t *testing.T) {
 	c.Runs[2].Run.Verdict.Warnings = []string{"the machine's CPUs were 97.00 % busy"}
 	c.Runs[6].Run.Verdict.Warnings = []string{"the machine's CPUs were 98.50 % busy"}
 	d, err := report.AnalyseCampaign(c, "")
-	if err != nil || d.Answer.Status != report.AnswerNoRanking || d.Answer.Figure != "" || !strings.Contains(d.Answer.Sentence, "What it shows") {
+	if err != nil || d.Answer.Status != analysis.AnswerNoRanking || d.Answer.Figure != "" || !strings.Contains(d.Answer.Sentence, "What it shows") {
 		t.Errorf("%+v, %v", d.Answer, err)
 	}
 	if d, err := report.AnalyseCampaign(c, "delivered_per_s"); err != nil || d.Answer.Figure != "delivered_per_s" {
@@ -400,7 +401,7 @@ func TestFaultsAreAskedFor(t *testing.T) {
 		}
 		return r
 	}
-	plain := report.Set{Label: "plain", Runs: []*result.Recorded{simulate(t, resulttest.Baseline())}}
+	plain := analysis.Set{Label: "plain", Runs: []*result.Recorded{simulate(t, resulttest.Baseline())}}
 	for _, c := range []struct {
 		name   string
 		run    *result.Recorded
@@ -411,12 +412,12 @@ func TestFaultsAreAskedFor(t *testing.T) {
 	} {
 		again := *c.run
 		c.run.Run.Run.ID, again.Run.Run.ID = "k3x7qa", "o7fq2m"
-		faulty := report.Set{Label: "killed", Runs: []*result.Recorded{c.run, &again}}
-		found, err := report.Compare([]report.Set{plain, faulty}, report.CompareOptions{})
+		faulty := analysis.Set{Label: "killed", Runs: []*result.Recorded{c.run, &again}}
+		found, err := analysis.Compare([]analysis.Set{plain, faulty}, analysis.CompareOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if text := strings.Join(found.Warnings, "\n"); strings.Contains(text, "mixes") {
+		if text := strings.Join(report.ComparisonOf(found).Warnings, "\n"); strings.Contains(text, "mixes") {
 			t.Errorf("%s: %s", c.name, text)
 		}
 		hidden := false
@@ -434,8 +435,8 @@ func TestFaultsAreAskedFor(t *testing.T) {
 func TestVariantsAreCompared(t *testing.T) {
 	for repeat, words := range map[int]map[string]string{
 		1: {},
-		2: {"hysteresis-tight": report.WordTooFew, "credit": report.WordTooFew, "latency": report.WordTooFew},
-		5: {"hysteresis-tight": report.WordWorse, "credit": report.WordNoDifference, "latency": report.WordWorse},
+		2: {"hysteresis-tight": analysis.WordTooFew, "credit": analysis.WordTooFew, "latency": analysis.WordTooFew},
+		5: {"hysteresis-tight": analysis.WordWorse, "credit": analysis.WordNoDifference, "latency": analysis.WordWorse},
 	} {
 		d, err := report.AnalyseCampaign(short(t, repeat), "")
 		if err != nil {

@@ -150,7 +150,7 @@ func printRates(p *layout.Page, r *result.Run) {
 // printOddities prints what should not be there, and says so when nothing was.
 func printOddities(p *layout.Page, l result.Load, d result.Delivery) {
 	if d.Checked {
-		found := layout.List(count(d.Duplicates, "duplicate"), unit.Count(d.Reordered)+" reordered")
+		found := layout.List(unit.Things(d.Duplicates, "duplicate"), unit.Count(d.Reordered)+" reordered")
 		if d.UnackedDelivered > 0 {
 			found = layout.List(found, unit.Count(d.UnackedDelivered)+" delivered though failed or unknown")
 		}
@@ -217,7 +217,7 @@ func sumUp(r *result.Run, width int) string {
 	case r.Run.Imported != nil:
 		return "What became of each record is not told: the figures are as the other tool counts them."
 	case reads(r) && !r.Says("lag.drained"): // others wrote on: there was no end to reach
-		return count(d.Delivered, "record") + " were read in the window."
+		return unit.Things(d.Delivered, "record") + " were read in the window."
 	case reads(r):
 		return read(d)
 	case l.Scheduled == 0:
@@ -225,7 +225,7 @@ func sumUp(r *result.Run, width int) string {
 	case r.Consumer.Members == 0:
 		return fmt.Sprintf("%s of the scheduled was acked; nobody consumed in this run.", share(l.Acked, l.Scheduled))
 	case !d.Checked:
-		return fmt.Sprintf("%s were delivered in the window: counted, not checked, as the records carry no stamp.", count(d.Delivered, "record"))
+		return fmt.Sprintf("%s were delivered in the window: counted, not checked, as the records carry no stamp.", unit.Things(d.Delivered, "record"))
 	case d.Unique == due && d.Lost == 0 && due > l.Scheduled:
 		return "Everything that was scheduled was delivered, to each group."
 	case d.Unique == due && d.Lost == 0:
@@ -258,7 +258,7 @@ func reads(r *result.Run) bool {
 // read says what a run found that read a topic and wrote nothing.
 func read(d result.Delivery) string {
 	if d.Pending > 0 {
-		return fmt.Sprintf("%s were read in the window; %s of the topic were left.", count(d.Delivered, "record"), unit.Count(d.Pending))
+		return fmt.Sprintf("%s were read in the window; %s of the topic were left.", unit.Things(d.Delivered, "record"), unit.Count(d.Pending))
 	}
-	return fmt.Sprintf("All %s that the topic held were read.", count(d.Delivered, "record"))
+	return fmt.Sprintf("All %s that the topic held were read.", unit.Things(d.Delivered, "record"))
 }

@@ -71,7 +71,7 @@ func requestsOf(kind string, c *result.ClientRequests) string {
 		return ""
 	}
 	return fmt.Sprintf("%s %s of %s, %s in flight on %s", kind, unit.PerSecond(c.PerS), unit.Nanos(int64(*c.MeanMs*1e6)),
-		decimals(c.InFlightMean, 2), count(int64(c.Connections), "connection"))
+		unit.Decimals(c.InFlightMean, 2), unit.Things(int64(c.Connections), "connection"))
 }
 
 // stored says what the run's topic takes on the brokers' disks.
@@ -79,19 +79,19 @@ func stored(s *result.Storage) string {
 	if s == nil {
 		return ""
 	}
-	text := unit.Bytes(s.DiskBytes) + " on disk in " + count(int64(s.Replicas), "replica")
+	text := unit.Bytes(s.DiskBytes) + " on disk in " + unit.Things(int64(s.Replicas), "replica")
 	var behind, each, ratio, wire string
 	if s.BehindBytes > 0 {
 		behind = unit.Bytes(s.BehindBytes) + " of it not yet with the followers when the run had ended"
 	}
 	if s.DiskBytesPerRecord != nil {
-		each = decimals(*s.DiskBytesPerRecord, 1) + " B a record in each"
+		each = unit.Decimals(*s.DiskBytesPerRecord, 1) + " B a record in each"
 	}
 	if s.DiskRatio != nil {
 		ratio = "keys and values " + times(*s.DiskRatio) + " that"
 	}
 	if s.WireBytesPerRecord != nil {
-		wire = decimals(*s.WireBytesPerRecord, 1) + " B a record on the wire"
+		wire = unit.Decimals(*s.WireBytesPerRecord, 1) + " B a record on the wire"
 	}
 	return layout.List(text, behind, each, ratio, wire)
 }
@@ -108,7 +108,7 @@ func printDevices(p *layout.Page, h *result.HostUse) {
 			busy = " " + unit.Percent(*d.BusyRatio) + " busy,"
 		}
 		if d.QueueMean != nil {
-			busy += " " + decimals(*d.QueueMean, 2) + " at once,"
+			busy += " " + unit.Decimals(*d.QueueMean, 2) + " at once,"
 		}
 		disks = append(disks, fmt.Sprintf("%s%s %s written, %s read", d.Name, busy, unit.Bytes(d.WrittenBytes), unit.Bytes(d.ReadBytes)))
 	}
@@ -186,9 +186,9 @@ func requestRows(brokers []result.Broker) (rows [][]string) {
 // mean prints a mean in milliseconds.
 func mean(ms *float64) string {
 	if ms == nil {
-		return absent
+		return unit.Absent
 	}
-	return decimals(*ms, 2) + " ms"
+	return unit.Decimals(*ms, 2) + " ms"
 }
 
 // ownAccount is what a broker tells about itself.
@@ -215,7 +215,7 @@ func collected(m *result.BrokerMetrics) string {
 	if m.GCCount == nil || m.GCTimeMs == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s in %s", count(*m.GCCount, "GC"), unit.Nanos(int64(*m.GCTimeMs*1e6)))
+	return fmt.Sprintf("%s in %s", unit.Things(*m.GCCount, "GC"), unit.Nanos(int64(*m.GCTimeMs*1e6)))
 }
 
 func heap(m *result.BrokerMetrics) string {
@@ -229,5 +229,5 @@ func underReplicated(m *result.BrokerMetrics) string {
 	if m.UnderReplicatedPeak == nil || *m.UnderReplicatedPeak == 0 {
 		return ""
 	}
-	return count(*m.UnderReplicatedPeak, "under-replicated partition") + " at most"
+	return unit.Things(*m.UnderReplicatedPeak, "under-replicated partition") + " at most"
 }

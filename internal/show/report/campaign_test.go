@@ -8,6 +8,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
+	"kafkabench.example/kafka-bench/internal/show/analysis"
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
@@ -65,13 +66,13 @@ func TestAnswers(t *testing.T) {
 		status string
 		best   string
 	}{
-		{"one is best", 5, []float64{1.3, 1.2, 1, 1.5, 2}, "", report.AnswerBest, "lz4"},
-		{"two are alike", 8, []float64{1.3, 1, 1, 1.5, 2}, "", report.AnswerNone, ""},
-		{"all are alike", 8, []float64{1, 1, 1, 1, 1}, "", report.AnswerNone, ""},
-		{"four repeats do, for any number of codecs", 4, []float64{1.3, 1.2, 1, 1.5, 2}, "", report.AnswerBest, "lz4"},
-		{"three repeats are too few", 3, []float64{1.3, 1.2, 1, 1.5, 2}, "", report.AnswerTooFew, ""},
-		{"one run of each", 1, []float64{1.3, 1.2, 1, 1.5, 2}, "", report.AnswerTooFew, ""},
-		{"by another figure", 5, []float64{1.3, 1.2, 1, 1.5, 2}, "acked_per_s", report.AnswerNone, ""},
+		{"one is best", 5, []float64{1.3, 1.2, 1, 1.5, 2}, "", analysis.AnswerBest, "lz4"},
+		{"two are alike", 8, []float64{1.3, 1, 1, 1.5, 2}, "", analysis.AnswerNone, ""},
+		{"all are alike", 8, []float64{1, 1, 1, 1, 1}, "", analysis.AnswerNone, ""},
+		{"four repeats do, for any number of codecs", 4, []float64{1.3, 1.2, 1, 1.5, 2}, "", analysis.AnswerBest, "lz4"},
+		{"three repeats are too few", 3, []float64{1.3, 1.2, 1, 1.5, 2}, "", analysis.AnswerTooFew, ""},
+		{"one run of each", 1, []float64{1.3, 1.2, 1, 1.5, 2}, "", analysis.AnswerTooFew, ""},
+		{"by another figure", 5, []float64{1.3, 1.2, 1, 1.5, 2}, "acked_per_s", analysis.AnswerNone, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d, err := report.AnalyseCampaign(sweep(t, c.repeat, codecs, c.slower), c.by)
@@ -102,7 +103,7 @@ func TestAnswersOfTheSame(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d.Answer.Status == report.AnswerBest {
+		if d.Answer.Status == analysis.AnswerBest {
 			best++
 		}
 	}
@@ -115,14 +116,14 @@ func TestAnswersOfTheSame(t *testing.T) {
 func TestQuestionNamesTheFigure(t *testing.T) {
 	c := sweep(t, 5, codecs, []float64{1, 1, 1, 1, 1})
 	for _, q := range []struct{ question, figure, from string }{
-		{"Which codec has the lowest send_service_time_p99?", "send_service_time_p99", report.FromQuestion},
-		{"Which codec has the lowest e2e_response_time_p99_9, and which acked_per_s?", "e2e_response_time_p99_9", report.FromQuestion},
-		{"Is the backlog backed up, or acked at once?", "e2e_response_time_p99", report.FromDefault},
-		{"What does compression cost users?", "e2e_response_time_p99", report.FromDefault},
-		{"How many records are lost, and how long is the drain time?", "e2e_response_time_p99", report.FromDefault},
-		{"What becomes of my_acked_per_s_2?", "e2e_response_time_p99", report.FromDefault},
-		{"What is offered_per_s?", "e2e_response_time_p99", report.FromDefault}, // no merit
-		{"And recovery_time?", "e2e_response_time_p99", report.FromDefault},     // no cell has it
+		{"Which codec has the lowest send_service_time_p99?", "send_service_time_p99", analysis.FromQuestion},
+		{"Which codec has the lowest e2e_response_time_p99_9, and which acked_per_s?", "e2e_response_time_p99_9", analysis.FromQuestion},
+		{"Is the backlog backed up, or acked at once?", "e2e_response_time_p99", analysis.FromDefault},
+		{"What does compression cost users?", "e2e_response_time_p99", analysis.FromDefault},
+		{"How many records are lost, and how long is the drain time?", "e2e_response_time_p99", analysis.FromDefault},
+		{"What becomes of my_acked_per_s_2?", "e2e_response_time_p99", analysis.FromDefault},
+		{"What is offered_per_s?", "e2e_response_time_p99", analysis.FromDefault}, // no merit
+		{"And recovery_time?", "e2e_response_time_p99", analysis.FromDefault},     // no cell has it
 	} {
 		c.Campaign.Campaign.Question = q.question
 		d, err := report.AnalyseCampaign(c, "")

@@ -8,6 +8,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result/figure"
+	"kafkabench.example/kafka-bench/internal/show/analysis"
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
@@ -27,12 +28,12 @@ func (d *CampaignDocument) markdown(w io.Writer) error {
 		m.Paragraph(layout.Prose("Ranked by " + by + "."))
 	}
 	m.Paragraph(layout.Prose(d.state()))
-	switch all := d.variants(); {
+	switch all := d.study.Variants(); {
 	case d.Search != nil:
 		markdownSearch(m, d)
 	case told:
 		markdownAnswerTable(m, d)
-	case underBackpressure(all):
+	case analysis.UnderBackpressure(all):
 		markdownComparison(m, all)
 		markdownCampaignAgainst(m, d)
 	default:
@@ -73,7 +74,7 @@ func markdownSearch(m *layout.Markdown, d *CampaignDocument) {
 // markdownCells writes one table: Markdown scrolls where a terminal would wrap.
 func markdownCells(m *layout.Markdown, d *CampaignDocument) {
 	shown, same := d.varying()
-	t := layout.Table{Left: map[int]bool{}, Rows: [][]string{{layout.Prose(d.axes()), "Runs"}}}
+	t := layout.Table{Left: map[int]bool{}, Rows: [][]string{{layout.Prose(d.study.CellsHead()), "Runs"}}}
 	for _, f := range shown {
 		t.Rows[0] = append(t.Rows[0], f.Title)
 	}
@@ -89,20 +90,20 @@ func markdownCells(m *layout.Markdown, d *CampaignDocument) {
 
 // row is the cell's: medians with what bounds them, the best one bold.
 func (c *CellDocument) row(d *CampaignDocument, shown []figure.Figure) []string {
-	name := layout.Prose(c.label)
-	if d.Answer.Status == AnswerBest && c.label == d.Answer.Best {
+	name := layout.Prose(c.Label)
+	if d.Answer.Status == analysis.AnswerBest && c.Label == d.Answer.Best {
 		name = "**" + name + "**"
 	}
-	row := []string{name, c.runs()}
+	row := []string{name, cellRuns(&c.Cell)}
 	for _, f := range shown {
-		row = append(row, c.mark(c.Figures[f.Name], c.Figures[f.Name].bounded(f)))
+		row = append(row, cellMark(&c.Cell, c.Figures[f.Name], c.Figures[f.Name].Bounded(f)))
 	}
 	return row
 }
 
 // sheets are the tables of a campaign, and those of its runs.
 func (d *CampaignDocument) sheets() sheets {
-	all := runSheets(slices.DeleteFunc(slices.Clone(d.recorded.Runs), isNil))
+	all := runSheets(slices.DeleteFunc(slices.Clone(d.study.Recorded.Runs), isNil))
 	all["campaign"] = d.cellSheet
 	if d.Search != nil {
 		all["probes"] = d.probeSheet
@@ -120,7 +121,7 @@ func (d *CampaignDocument) cellSheet() layout.Table {
 	for _, cell := range d.Cells {
 		values := make([]string, len(d.Axes))
 		copy(values, cell.Values)
-		for _, f := range d.figures {
+		for _, f := range d.study.Figures {
 			r, known := cell.Figures[f.Name]
 			if !known {
 				continue

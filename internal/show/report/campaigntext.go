@@ -9,9 +9,11 @@ import (
 	"strconv"
 	"strings"
 
+	"kafkabench.example/kafka-bench/internal/measure/stats"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
+	"kafkabench.example/kafka-bench/internal/show/analysis"
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
@@ -56,11 +58,11 @@ func (d *CampaignDocument) text(w io.Writer, o Options) error {
 		p.Line()
 	}
 	p.Text(0, d.state())
-	switch all := d.variants(); {
+	switch all := d.study.Variants(); {
 	case d.Search != nil:
 	case d.Answer.Name != "":
 		printAnswerTable(p, d)
-	case underBackpressure(all):
+	case analysis.UnderBackpressure(all):
 		p.Line()
 		printComparison(p, all)
 		printCampaignAgainst(p, d)
@@ -70,7 +72,7 @@ func (d *CampaignDocument) text(w io.Writer, o Options) error {
 	}
 	d.caveats(p)
 	if d.pictured() {
-		printPictures(p, d.variants())
+		printPictures(p, d.study.Variants())
 	}
 	p.Heading("Files", " in "+d.Dir+", and its runs beside it")
 	return p.Print(w)
@@ -82,7 +84,7 @@ const picturedCells = 4
 // pictured tells whether the lag of the cells is drawn. What a matrix varies is seldom
 // the lag, and under backpressure it is what all is about.
 func (d *CampaignDocument) pictured() bool {
-	return len(d.Cells) <= picturedCells && d.Search == nil && (len(d.Axes) == 0 || underBackpressure(d.variants()))
+	return len(d.Cells) <= picturedCells && d.Search == nil && (len(d.Axes) == 0 || analysis.UnderBackpressure(d.study.Variants()))
 }
 
 // state says what the campaign was, and how far it got.
@@ -92,7 +94,7 @@ func (d *CampaignDocument) state() string {
 		planned, made, valid = planned+cell.Planned, made+len(cell.Runs), valid+cell.Valid
 		interrupted += cell.Interrupted
 	}
-	runs := fmt.Sprintf("%s, %s valid", count(int64(made), "run"), unit.Count(int64(valid)))
+	runs := fmt.Sprintf("%s, %s valid", unit.Things(int64(made), "run"), unit.Count(int64(valid)))
 	if made < planned {
 		runs = fmt.Sprintf("%s of %s planned runs made, %s valid", unit.Count(int64(made)), unit.Count(int64(planned)), unit.Count(int64(valid)))
 	}
@@ -108,7 +110,7 @@ func (d *CampaignDocument) state() string {
 		resume = "NOT FINISHED, can be resumed"
 	}
 	return layout.List(d.Campaign.Name, runs, order, d.Campaign.StartedAt.UTC().Format("2006-01-02 15:04 UTC"),
-		"kafka-bench "+d.Campaign.Tool.Version, Methods(d.among()), resume)
+		"kafka-bench "+d.Campaign.Tool.Version, Methods(d.study.Among()), resume)
 }
 
 // cells is the table of cells and figures: numbers of one figure stand below each
@@ -149,14 +151,14 @@ func headOfColumn(title string) [headLines]string {
 // varying are the figures that are not the same in every run of every cell. The
 // others are told in a word: lost 0.
 func (d *CampaignDocument) varying() (shown []figure.Figure, same []string) {
-	for _, f := range d.figures {
+	for _, f := range d.study.Figures {
 		var all []float64
 		for _, cell := range d.Cells {
-			all = append(all, cell.Figures[f.Name].values...)
+			all = append(all, cell.Figures[f.Name].Values...)
 		}
 		switch {
 		case len(all) == 0:
-		case len(d.Cells) > 1 && f.Name != d.by.Name && slices.Min(all) == slices.Max(all) && onlyBounds(all) == 0:
+		case len(d.Cells) > 1 && f.Name != d.study.By.Name && slices.Min(all) == slices.Max(all) && analysis.OnlyBounds(all) == 0:
 			same = append(same, f.Title+" "+f.Format(all[0]))
 		default:
 			shown = append(shown, f)
@@ -174,18 +176,18 @@ func (d *CampaignDocument) table(shown []figure.Figure) layout.Table {
 		heads[i] = headOfColumn(f.Title)
 	}
 	for line := range headLines {
-		row := []string{headOfColumn(d.axes())[line], map[bool]string{true: "runs"}[line == headLines-1]}
+		row := []string{headOfColumn(d.study.CellsHead())[line], map[bool]string{true: "runs"}[line == headLines-1]}
 		for _, head := range heads {
 			row = append(row, head[line])
 		}
 		t.Add(row...)
 	}
 	for _, cell := range d.Cells {
-		medians, bounds, bounded := []string{cell.label, cell.runs()}, []string{"", ""}, false
+		medians, bounds, bounded := []string{cell.Label, cellRuns(&cell.Cell)}, []string{"", ""}, false
 		for _, f := range shown {
 			r := cell.Figures[f.Name]
-			medians, bounds = append(medians, cell.mark(r, r.median(f))), append(bounds, r.interval(f))
-			bounded = bounded || r.interval(f) != ""
+			medians, bounds = append(medians, cellMark(&cell.Cell, r, r.MedianText(f))), append(bounds, r.Interval(f))
+			bounded = bounded || r.Interval(f) != ""
 		}
 		t.Add(medians...)
 		if bounded {
@@ -195,18 +197,9 @@ func (d *CampaignDocument) table(shown []figure.Figure) layout.Table {
 	return t
 }
 
-// axes heads the column of cells that are called by their values, in the order of
-// these.
-func (d *CampaignDocument) axes() string {
-	if len(d.Cells) == 0 || d.Cells[0].label == d.Cells[0].Name {
-		return ""
-	}
-	return strings.Join(settingNames(d.Axes), ", ")
-}
-
-// runs says how many runs a cell's figures are of.
-func (d *CellDocument) runs() string {
-	switch all := len(d.sample.Runs); {
+// cellRuns says how many runs a cell's figures are of.
+func cellRuns(d *analysis.Cell) string {
+	switch all := len(d.Sample.Runs); {
 	case all == 0:
 		return "none"
 	case d.Valid == 0:
@@ -221,8 +214,8 @@ func (d *CellDocument) runs() string {
 // ofInvalid marks figures of a cell that has no valid run.
 const ofInvalid = "†"
 
-// mark sets the mark at a figure of the cell, if it is one that deserves it.
-func (d *CellDocument) mark(r Repeated, text string) string {
+// cellMark sets the mark at a figure of the cell, if it is one that deserves it.
+func cellMark(d *analysis.Cell, r analysis.Repeated, text string) string {
 	if d.Valid > 0 || r.N == 0 {
 		return text
 	}
@@ -238,7 +231,7 @@ func (d *CampaignDocument) legend(beside string) []string {
 		marked = marked || cell.Valid == 0 && len(cell.Figures) > 0
 		for _, r := range cell.Figures {
 			most, least = max(most, r.N), min(least, r.N)
-			if r.N >= fewest {
+			if r.N >= analysis.Fewest {
 				reached = min(reached, r.Reached)
 			}
 		}
@@ -257,26 +250,14 @@ func (d *CampaignDocument) legend(beside string) []string {
 		return []string{"One run of each: no figure here carries a claim, and those marked " + ofInvalid + " are of a run that is invalid. Repeat them (repeat: 5)."}
 	case most == 1:
 		return []string{"One run of each: no figure here carries a claim. Repeat them (repeat: 5)."}
-	case most < fewest:
-		return []string{fmt.Sprintf("%s; %s lowest..highest, which of fewer than %d runs is no interval of the median.", medians, beside, fewest)}
+	case most < analysis.Fewest:
+		return []string{fmt.Sprintf("%s; %s lowest..highest, which of fewer than %d runs is no interval of the median.", medians, beside, analysis.Fewest)}
 	}
 	text := fmt.Sprintf("%s; in brackets what bounds the median, with a confidence of %s or more", medians, percent(math.Floor(reached*1000)/1000))
-	if least < fewest {
-		text += fmt.Sprintf("; lowest..highest where runs are fewer than %d", fewest)
+	if least < analysis.Fewest {
+		text += fmt.Sprintf("; lowest..highest where runs are fewer than %d", analysis.Fewest)
 	}
 	return []string{text + "."}
-}
-
-// variants are the cells as the sentences over several runs want them.
-func (d *CampaignDocument) variants() (all []variant) {
-	for _, cell := range d.Cells {
-		if len(cell.sample.Runs) > 0 {
-			all = append(all, variant{
-				name: d.said(cell.label), runs: cell.sample.runs, all: len(cell.sample.Runs), valid: cell.Valid, among: cell.sample.among,
-			})
-		}
-	}
-	return all
 }
 
 // caveats is what a reader of the table should know with it.
@@ -296,25 +277,27 @@ func (d *CampaignDocument) caveats(p *layout.Page) {
 
 // sentences are the findings, and the warnings with what became of single runs.
 func (d *CampaignDocument) sentences() (found, warnings []string) {
-	if all := d.variants(); d.Search == nil && len(all) > 0 {
+	if all := d.study.Variants(); d.Search == nil && len(all) > 0 {
 		found = findings(all)
 	}
-	for i, planned := range d.recorded.Campaign.Runs {
+	for i, planned := range d.study.Recorded.Campaign.Runs {
 		if planned.Error != "" {
-			warnings = append(warnings, fmt.Sprintf("Run %d, %s: %s", i+1, d.said(d.Cells[planned.Cell].label), planned.Error))
+			warnings = append(warnings, fmt.Sprintf("Run %d, %s: %s", i+1, d.study.Said(d.Cells[planned.Cell].Label), planned.Error))
 		}
 	}
 	if d.Search == nil {
 		for _, cell := range d.Cells {
-			for _, w := range cell.doubts {
-				warnings = append(warnings, fmt.Sprintf("%s, %s: %s.", d.said(cell.label), d.by.Title, w))
+			for _, w := range cell.Doubts[d.study.By.Name] {
+				if w.Bounds == 0 && w.Kind != stats.Few { // that there are few of them is said once, below the table
+					warnings = append(warnings, fmt.Sprintf("%s, %s: %s.", d.study.Said(cell.Label), d.study.By.Title, doubtText(w)))
+				}
 			}
 		}
 	}
 	if d.Search == nil { // its probes go to where warnings are
 		warnings = append(warnings, d.warned()...)
 	}
-	warnings = append(warnings, footnotes(d.recorded.Runs)...)
+	warnings = append(warnings, footnotes(d.study.Recorded.Runs)...)
 	return found, append(warnings, d.Notes...)
 }
 
@@ -331,8 +314,8 @@ func (d *CampaignDocument) warned() (warnings []string) {
 	}
 	var all []*warning
 	seen := map[string]*warning{}
-	for _, v := range d.variants() {
-		for _, r := range v.runs {
+	for _, v := range d.study.Variants() {
+		for _, r := range v.Runs {
 			for _, text := range r.Run.Verdict.Warnings {
 				key := digits.ReplaceAllString(text, "0")
 				w, known := seen[key]
@@ -344,8 +327,8 @@ func (d *CampaignDocument) warned() (warnings []string) {
 				if extent(text) > extent(w.text) {
 					w.text = text
 				}
-				if !slices.Contains(w.of, v.name) {
-					w.of = append(w.of, v.name)
+				if !slices.Contains(w.of, v.Name) {
+					w.of = append(w.of, v.Name)
 				}
 			}
 		}

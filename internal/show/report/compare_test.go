@@ -13,14 +13,15 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
+	"kafkabench.example/kafka-bench/internal/show/analysis"
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
 // compared are ten runs each of a baseline, of one with another codec that is
 // slower, and of the baseline again on another machine; one run is invalid.
-func compared(t *testing.T) []report.Set {
+func compared(t *testing.T) []analysis.Set {
 	m := newMaker(t, 1)
-	sets := []report.Set{{Label: "baseline"}, {Label: "baseline-zstd"}, {Label: "baseline-again"}}
+	sets := []analysis.Set{{Label: "baseline"}, {Label: "baseline-zstd"}, {Label: "baseline-again"}}
 	for range 10 {
 		sets[0].Runs = append(sets[0].Runs, m.run("baseline", 1, nil))
 		sets[1].Runs = append(sets[1].Runs, m.run("baseline-zstd", 1.12, set("compression", "zstd")))
@@ -39,13 +40,13 @@ func condition(t *testing.T, text string) figure.Regression {
 	return c
 }
 
-func compare(t *testing.T, sets []report.Set, o report.CompareOptions) *report.Comparison {
+func compare(t *testing.T, sets []analysis.Set, o analysis.CompareOptions) *report.Comparison {
 	t.Helper()
-	c, err := report.Compare(sets, o)
+	c, err := analysis.Compare(sets, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c
+	return report.ComparisonOf(c)
 }
 
 func writing(c *report.Comparison) func(*bytes.Buffer, report.Options) error {
@@ -56,7 +57,7 @@ func TestCompare(t *testing.T) {
 	conditions := []figure.Regression{
 		condition(t, "e2e_response_time_p99 worse by 10%"), condition(t, "e2e_response_time_p99 worse by 20%"), condition(t, "acked_per_s worse by 5%"),
 	}
-	allFormats(t, "compare", writing(compare(t, compared(t), report.CompareOptions{FailIf: conditions})))
+	allFormats(t, "compare", writing(compare(t, compared(t), analysis.CompareOptions{FailIf: conditions})))
 }
 
 // With a handful of runs nothing can be shown, and the reader is told what would do.
@@ -65,7 +66,7 @@ func TestCompareOfFew(t *testing.T) {
 	for i := range sets {
 		sets[i].Runs = sets[i].Runs[:3]
 	}
-	c := compare(t, sets[:2], report.CompareOptions{FailIf: []figure.Regression{condition(t, "e2e_response_time_p99 worse by 10%")}})
+	c := compare(t, sets[:2], analysis.CompareOptions{FailIf: []figure.Regression{condition(t, "e2e_response_time_p99 worse by 10%")}})
 	if !c.Undecided() || c.Failed() {
 		t.Errorf("three runs of each decided: %+v", c.Checks)
 	}
@@ -78,7 +79,7 @@ func TestCompareOfOne(t *testing.T) {
 	for i := range sets {
 		sets[i].Runs = sets[i].Runs[:1]
 	}
-	golden(t, "compare-one", written(t, writing(compare(t, sets[:2], report.CompareOptions{})), report.Options{}))
+	golden(t, "compare-one", written(t, writing(compare(t, sets[:2], analysis.CompareOptions{})), report.Options{}))
 }
 
 // The conditions: what is shown to be worse by as much fails, and nothing else.
@@ -90,17 +91,17 @@ func TestFailIf(t *testing.T) {
 		condition string
 		want      string
 	}{
-		{0, 1, "e2e_response_time_p99 worse by 10%", report.CheckFailed},
-		{0, 1, "e2e_response_time_p99 worse by 0%", report.CheckFailed},
-		{0, 1, "e2e_response_time_p99 worse by 20%", report.CheckPassed}, // shown, and less
-		{1, 0, "e2e_response_time_p99 worse by 0%", report.CheckPassed},  // better
-		{0, 2, "e2e_response_time_p99 worse by 0%", report.CheckPassed},  // not shown
-		{0, 1, "lost worse by 0%", report.CheckPassed},                   // none, and none
-		{0, 1, "recovery_time worse by 5%", report.CheckUndecided},       // not measured
+		{0, 1, "e2e_response_time_p99 worse by 10%", analysis.CheckFailed},
+		{0, 1, "e2e_response_time_p99 worse by 0%", analysis.CheckFailed},
+		{0, 1, "e2e_response_time_p99 worse by 20%", analysis.CheckPassed}, // shown, and less
+		{1, 0, "e2e_response_time_p99 worse by 0%", analysis.CheckPassed},  // better
+		{0, 2, "e2e_response_time_p99 worse by 0%", analysis.CheckPassed},  // not shown
+		{0, 1, "lost worse by 0%", analysis.CheckPassed},                   // none, and none
+		{0, 1, "recovery_time worse by 5%", analysis.CheckUndecided},       // not measured
 	} {
 		t.Run(fmt.Sprintf("%d against %d, %s", c.b, c.a, c.condition), func(t *testing.T) {
-			got := compare(t, []report.Set{sets[c.a], sets[c.b]}, report.CompareOptions{FailIf: []figure.Regression{condition(t, c.condition)}})
-			if got.Checks[0].Status != c.want || got.Failed() != (c.want == report.CheckFailed) || got.Undecided() != (c.want == report.CheckUndecided) {
+			got := compare(t, []analysis.Set{sets[c.a], sets[c.b]}, analysis.CompareOptions{FailIf: []figure.Regression{condition(t, c.condition)}})
+			if got.Checks[0].Status != c.want || got.Failed() != (c.want == analysis.CheckFailed) || got.Undecided() != (c.want == analysis.CheckUndecided) {
 				t.Errorf("%+v, want it %s", got.Checks[0], c.want)
 			}
 		})
@@ -113,7 +114,7 @@ func TestFailIfFromZero(t *testing.T) {
 	for i, r := range sets[1].Runs {
 		r.Run.Delivery.Lost = int64(5 + i)
 	}
-	c := compare(t, sets, report.CompareOptions{FailIf: []figure.Regression{condition(t, "lost worse by 500%")}})
+	c := compare(t, sets, analysis.CompareOptions{FailIf: []figure.Regression{condition(t, "lost worse by 500%")}})
 	if !c.Failed() {
 		t.Errorf("ten lost records where none were: %+v", c.Checks)
 	}
@@ -125,12 +126,12 @@ func TestCompareOfInvalid(t *testing.T) {
 	for _, r := range sets[1].Runs {
 		r.Run.Verdict.Status = result.Invalid
 	}
-	c := compare(t, sets, report.CompareOptions{FailIf: []figure.Regression{condition(t, "e2e_response_time_p99 worse by 10%")}})
+	c := compare(t, sets, analysis.CompareOptions{FailIf: []figure.Regression{condition(t, "e2e_response_time_p99 worse by 10%")}})
 	if !c.Undecided() || c.Failed() || !slices.ContainsFunc(c.Warnings, func(w string) bool { return strings.Contains(w, "NONE VALID") }) {
 		t.Errorf("warnings %q, checks %+v", c.Warnings, c.Checks)
 	}
-	unfinished := report.Set{Label: "killed", Runs: []*result.Recorded{killed(t)}}
-	if _, err := report.Compare([]report.Set{sets[0], unfinished}, report.CompareOptions{}); err == nil {
+	unfinished := analysis.Set{Label: "killed", Runs: []*result.Recorded{killed(t)}}
+	if _, err := analysis.Compare([]analysis.Set{sets[0], unfinished}, analysis.CompareOptions{}); err == nil {
 		t.Error("a set with nothing in it was compared")
 	}
 }
@@ -169,7 +170,7 @@ func quick(random *rand.Rand, i int) *result.Recorded {
 // times, is the first that has a good side. A reader's own choice stays what it is.
 func TestPrimaryIsMeasured(t *testing.T) {
 	m := newMaker(t, 22)
-	flood := func(name string, slower float64) (set report.Set) {
+	flood := func(name string, slower float64) (set analysis.Set) {
 		set.Label = name
 		for range 5 {
 			r := m.run(name, slower, nil)
@@ -178,24 +179,24 @@ func TestPrimaryIsMeasured(t *testing.T) {
 		}
 		return set
 	}
-	sets := []report.Set{flood("a", 1), flood("b", 1.5)}
+	sets := []analysis.Set{flood("a", 1), flood("b", 1.5)}
 	for _, c := range []struct {
 		name    string
-		o       report.CompareOptions
+		o       analysis.CompareOptions
 		primary string
 		tested  string // at the whole level; "" where nothing is
 		says    string
 	}{
-		{"a closed loop", report.CompareOptions{}, "acked_per_s", "acked_per_s", "The primary figure, acked, is tested at 5 %. The others share another 5 %"},
+		{"a closed loop", analysis.CompareOptions{}, "acked_per_s", "acked_per_s", "The primary figure, acked, is tested at 5 %. The others share another 5 %"},
 		{
-			"figures of a reader", report.CompareOptions{Figures: []figure.Figure{named(t, "offered_per_s"), named(t, "drain_time"), named(t, "acked_per_s"), named(t, "delivered_per_s")}},
+			"figures of a reader", analysis.CompareOptions{Figures: []figure.Figure{named(t, "offered_per_s"), named(t, "drain_time"), named(t, "acked_per_s"), named(t, "delivered_per_s")}},
 			"drain_time", "drain_time", "The primary figure, drain time, is tested at 5 %.",
 		},
 		{
-			"one that is not measured", report.CompareOptions{Primary: named(t, "e2e_response_time_p99")}, "e2e_response_time_p99", "",
+			"one that is not measured", analysis.CompareOptions{Primary: named(t, "e2e_response_time_p99")}, "e2e_response_time_p99", "",
 			"The primary figure, e2e response time p99, was not tested: it is not in both, or the same in every run. The others share another 5 %",
 		},
-		{"none with a good side", report.CompareOptions{Figures: []figure.Figure{named(t, "scheduled"), named(t, "offered_per_s")}}, "", "", ""},
+		{"none with a good side", analysis.CompareOptions{Figures: []figure.Figure{named(t, "scheduled"), named(t, "offered_per_s")}}, "", "", ""},
 	} {
 		got := compare(t, sets, c.o)
 		if got.Primary != c.primary {
@@ -203,7 +204,7 @@ func TestPrimaryIsMeasured(t *testing.T) {
 		}
 		for _, f := range got.Against[0].Figures {
 			constant := f.A.Min != nil && f.B.Min != nil && *f.A.Min == *f.A.Max && *f.B.Min == *f.B.Max
-			if whole := f.Level == report.DefaultAlpha; c.says != "" && !constant && whole != (f.Figure == c.tested) {
+			if whole := f.Level == analysis.DefaultAlpha; c.says != "" && !constant && whole != (f.Figure == c.tested) {
 				t.Errorf("%s: %s is tested at %v", c.name, f.Figure, f.Level)
 			}
 		}
@@ -225,16 +226,16 @@ func TestAA(t *testing.T) {
 	condition := []figure.Regression{condition(t, "e2e_response_time_p99 worse by 0%")}
 	primary, others, failed := 0, 0, 0
 	for range comparisons {
-		a, b := report.Set{Label: "a"}, report.Set{Label: "b"}
+		a, b := analysis.Set{Label: "a"}, analysis.Set{Label: "b"}
 		for i := range pairs {
 			a.Runs, b.Runs = append(a.Runs, quick(random, 2*i)), append(b.Runs, quick(random, 2*i+1))
 		}
-		c := compare(t, []report.Set{a, b}, report.CompareOptions{Alpha: alpha, FailIf: condition})
+		c := compare(t, []analysis.Set{a, b}, analysis.CompareOptions{Alpha: alpha, FailIf: condition})
 		if c.FiguresTested < 8 {
 			t.Fatalf("only %d figures were tested", c.FiguresTested)
 		}
-		figures := slices.DeleteFunc(c.Against[0].Figures, func(f report.ComparedFigure) bool { return !shown(f) })
-		isPrimary := func(f report.ComparedFigure) bool { return f.Figure == c.Primary }
+		figures := slices.DeleteFunc(c.Against[0].Figures, func(f analysis.ComparedFigure) bool { return !shown(f) })
+		isPrimary := func(f analysis.ComparedFigure) bool { return f.Figure == c.Primary }
 		if slices.ContainsFunc(figures, isPrimary) {
 			primary++
 		}
@@ -273,8 +274,8 @@ func mostOf(n int, chance float64) int {
 	return int(mean + 3.1*math.Sqrt(mean*(1-chance)))
 }
 
-func shown(f report.ComparedFigure) bool {
-	return f.Word != report.WordNoDifference && f.Word != report.WordTooFew
+func shown(f analysis.ComparedFigure) bool {
+	return f.Word != analysis.WordNoDifference && f.Word != analysis.WordTooFew
 }
 
 // A difference of three standard deviations is seen in nearly every comparison:
@@ -283,7 +284,7 @@ func TestABIsSeen(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 7))
 	seen := 0
 	for range 100 {
-		a, b := report.Set{Label: "a"}, report.Set{Label: "b"}
+		a, b := analysis.Set{Label: "a"}, analysis.Set{Label: "b"}
 		for i := range 10 {
 			slow := quick(random, 2*i+1)
 			for metric, time := range slow.Run.Time {
@@ -291,9 +292,9 @@ func TestABIsSeen(t *testing.T) {
 			}
 			a.Runs, b.Runs = append(a.Runs, quick(random, 2*i)), append(b.Runs, slow)
 		}
-		c := compare(t, []report.Set{a, b}, report.CompareOptions{})
-		if slices.ContainsFunc(c.Against[0].Figures, func(f report.ComparedFigure) bool {
-			return f.Figure == "e2e_response_time_p99" && f.Word == report.WordWorse
+		c := compare(t, []analysis.Set{a, b}, analysis.CompareOptions{})
+		if slices.ContainsFunc(c.Against[0].Figures, func(f analysis.ComparedFigure) bool {
+			return f.Figure == "e2e_response_time_p99" && f.Word == analysis.WordWorse
 		}) {
 			seen++
 		}
@@ -305,7 +306,7 @@ func TestABIsSeen(t *testing.T) {
 
 // survivors are sets of which the second has six invalid runs of ten; one of the six
 // could not be started.
-func survivors(t *testing.T) []report.Set {
+func survivors(t *testing.T) []analysis.Set {
 	sets := compared(t)[:2]
 	m := newMaker(t, 4)
 	m.made = 30 // by compared
@@ -324,7 +325,7 @@ func survivors(t *testing.T) []report.Set {
 // runs are left out. What the survivors show to be worse fails all the same.
 func TestFailIfOfSurvivors(t *testing.T) {
 	sets := survivors(t)
-	c := compare(t, sets, report.CompareOptions{FailIf: []figure.Regression{condition(t, "e2e_response_time_p99 worse by 10%")}})
+	c := compare(t, sets, analysis.CompareOptions{FailIf: []figure.Regression{condition(t, "e2e_response_time_p99 worse by 10%")}})
 	if !c.Undecided() || c.Failed() || !strings.Contains(c.Checks[0].Text, "B: 6 of 10 runs are invalid or missing (1) and left out") {
 		t.Errorf("four survivors of ten decided: %+v", c.Checks)
 	}
@@ -336,11 +337,11 @@ func TestFailIfOfSurvivors(t *testing.T) {
 		}
 	}
 	sets[0], sets[1] = sets[1], sets[0]
-	if c := compare(t, sets, report.CompareOptions{FailIf: []figure.Regression{condition(t, "e2e_response_time_p99 worse by 10%")}}); !c.Undecided() {
+	if c := compare(t, sets, analysis.CompareOptions{FailIf: []figure.Regression{condition(t, "e2e_response_time_p99 worse by 10%")}}); !c.Undecided() {
 		t.Errorf("the survivors as a base decided: %+v", c.Checks)
 	}
 	sets = compared(t)[:2] // 12 % slower, one run left out
-	if c := compare(t, sets, report.CompareOptions{FailIf: []figure.Regression{condition(t, "e2e_response_time_p99 worse by 10%")}}); !c.Failed() {
+	if c := compare(t, sets, analysis.CompareOptions{FailIf: []figure.Regression{condition(t, "e2e_response_time_p99 worse by 10%")}}); !c.Failed() {
 		t.Errorf("what is shown to be worse did not fail: %+v", c.Checks)
 	}
 }
@@ -354,10 +355,10 @@ func TestCellSet(t *testing.T) {
 		planned.Round = i
 		c.Campaign.Runs[2*i] = planned
 	}
-	if set := report.CellSet(c, 0); len(set.Runs) != 1 || set.Missing != 2 {
+	if set := analysis.CellSet(c, 0); len(set.Runs) != 1 || set.Missing != 2 {
 		t.Errorf("%d runs and %d missing, want 1 and 2", len(set.Runs), set.Missing)
 	}
-	if set := report.CellSet(c, 1); len(set.Runs) != 4 || set.Missing != 0 {
+	if set := analysis.CellSet(c, 1); len(set.Runs) != 4 || set.Missing != 0 {
 		t.Errorf("%d runs and %d missing, want 4 and 0", len(set.Runs), set.Missing)
 	}
 }
@@ -378,7 +379,7 @@ func newer(settings map[string]any) func(*result.Run) {
 // a difference, and one that only some runs of a set have is one within the set.
 func TestCompareAcrossVersions(t *testing.T) {
 	m := newMaker(t, 8)
-	var older, same, fan, part report.Set
+	var older, same, fan, part analysis.Set
 	for i := range 5 {
 		older.Runs = append(older.Runs, m.run("older", 1, nil))
 		same.Runs = append(same.Runs, m.run("same", 1, newer(nil)))
@@ -389,8 +390,8 @@ func TestCompareAcrossVersions(t *testing.T) {
 		}
 		part.Runs = append(part.Runs, m.run("part", 1, change))
 	}
-	c := compare(t, []report.Set{older, same, fan, part}, report.CompareOptions{})
-	want := [][]report.Difference{
+	c := compare(t, []analysis.Set{older, same, fan, part}, analysis.CompareOptions{})
+	want := [][]analysis.Difference{
 		{}, {{Name: "consume.groups", A: "1", B: "3"}, {Name: "consume.hold", B: "drain"}}, {{Name: "consume.hold", B: "drain, not set"}},
 	}
 	for i, against := range c.Against {
@@ -409,13 +410,13 @@ func TestCompareAcrossVersions(t *testing.T) {
 // that is seen.
 func TestMoreToShow(t *testing.T) {
 	m := newMaker(t, 21)
-	sets := []report.Set{{Label: "a"}, {Label: "b"}}
+	sets := []analysis.Set{{Label: "a"}, {Label: "b"}}
 	for range 8 {
 		sets[0].Runs, sets[1].Runs = append(sets[0].Runs, m.run("a", 1, nil)), append(sets[1].Runs, m.run("b", 1.01, nil))
 	}
-	c := compare(t, sets, report.CompareOptions{Figures: []figure.Figure{named(t, "e2e_response_time_p99")}})
+	c := compare(t, sets, analysis.CompareOptions{Figures: []figure.Figure{named(t, "e2e_response_time_p99")}})
 	f := c.Against[0].Figures[0]
-	if f.Word != report.WordNoDifference || f.MoreToShow < 1 {
+	if f.Word != analysis.WordNoDifference || f.MoreToShow < 1 {
 		t.Fatalf("%s, %d runs more to show; the test wants a small difference that is not shown", f.Word, f.MoreToShow)
 	}
 	more := fmt.Sprint(f.MoreToShow)

@@ -3,6 +3,7 @@ package report
 import (
 	"slices"
 
+	"kafkabench.example/kafka-bench/internal/show/analysis"
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
@@ -25,7 +26,7 @@ func (c *Comparison) figureSheet() layout.Table {
 	leftOut := func(i int) string { return integer(int64(c.Sets[i].All + c.Sets[i].Missing - c.Sets[i].Valid)) }
 	for i, a := range c.Against {
 		for _, f := range a.Figures {
-			s.Add(a.Letter, f.Figure, unitOf(f.figure),
+			s.Add(a.Letter, f.Figure, unitOf(f.Of),
 				integer(int64(f.A.N)), optional(f.A.Median), optional(f.A.Low), optional(f.A.High),
 				integer(int64(f.B.N)), optional(f.B.Median), optional(f.B.Low), optional(f.B.High),
 				optional(f.Difference), optional(f.Low), optional(f.High), optional(f.Shift),
@@ -37,9 +38,9 @@ func (c *Comparison) figureSheet() layout.Table {
 
 func (c *Comparison) setSheet() layout.Table {
 	s := layout.Table{Rows: [][]string{{"set", "label", "run", "status", "started_at"}}}
-	for i, set := range c.samples {
+	for i, set := range c.Samples {
 		for _, r := range set.Runs {
-			s.Add(letter(i), set.Label, r.Dir, r.Run.Verdict.Status, date(startedAt(&r.Run)))
+			s.Add(analysis.Letter(i), set.Label, r.Dir, r.Run.Verdict.Status, date(analysis.StartedAt(&r.Run)))
 		}
 	}
 	return s
@@ -48,7 +49,7 @@ func (c *Comparison) setSheet() layout.Table {
 func (c *Comparison) differenceSheet() layout.Table {
 	s := layout.Table{Rows: [][]string{{"set", "kind", "setting", "a", "b"}}}
 	for _, a := range c.Against {
-		for kind, all := range map[string][]Difference{"scenario": a.Configuration, "client": a.Clients, "hidden": a.Hidden} {
+		for kind, all := range map[string][]analysis.Difference{"scenario": a.Configuration, "client": a.Clients, "hidden": a.Hidden} {
 			for _, d := range all {
 				s.Add(a.Letter, kind, d.Name, d.A, d.B)
 			}

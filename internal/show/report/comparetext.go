@@ -9,9 +9,75 @@ import (
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
+	"kafkabench.example/kafka-bench/internal/show/analysis"
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
+
+// untold says how many differences told leaves out; "" of none.
+func untold(a *analysis.Against) string {
+	all := slices.Concat(a.Configuration, a.Clients, a.Hidden)
+	var ofA, ofB int
+	for _, d := range all {
+		switch shown := len(a.Told([]analysis.Difference{d})) > 0; {
+		case shown:
+		case d.B == "":
+			ofA++
+		default:
+			ofB++
+		}
+	}
+	var parts []string
+	for _, side := range []struct {
+		letter string
+		n      int
+	}{{"A", ofA}, {a.Letter, ofB}} {
+		if side.n > 0 {
+			parts = append(parts, unit.Count(int64(side.n))+" of "+side.letter+" only")
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Settings that are known of one side only are no difference that is known: %s; --format json lists them.", layout.Enumerate(parts))
+}
+
+// Comparison is what sets of runs show, each against the first. It is the JSON
+// document of a comparison.
+type Comparison struct {
+	Head
+	analysis.Comparison
+	Warnings []string `json:"warnings"`
+	Checks   []Check  `json:"checks"` // of FailIf
+}
+
+// Check is one condition of CompareOptions.FailIf against one set.
+type Check struct {
+	Condition string `json:"condition"`
+	Letter    string `json:"letter"`
+	// Status is failed where the figure is shown to be worse, by at least so
+	// much; passed where it is not; undecided where there are too few runs to show
+	// it, no valid ones, or where it would pass and some runs are left out: a
+	// check that is held against survivors alone is none.
+	Status string `json:"status" jsonschema:"enum=passed,enum=failed,enum=undecided"`
+	Text   string `json:"text"`
+}
+
+// ComparisonOf puts into words what was compared.
+func ComparisonOf(compared *analysis.Comparison) *Comparison {
+	c := &Comparison{Head: headOf(KindComparison, compared.Figures), Comparison: *compared, Warnings: []string{}, Checks: []Check{}}
+	c.Head.NamedTwice = compared.NamedTwice
+	c.warn()
+	for _, d := range c.Decided {
+		check := Check{Condition: d.Condition.String(), Letter: analysis.Letter(d.Set), Status: d.Status, Text: because(&d)}
+		if d.LeftOut {
+			check.Text += "; but " + c.leftOut(0, d.Set) + ", and what is left cannot pass for all"
+		}
+		c.Checks = append(c.Checks, check)
+	}
+	return c
+}
 
 // Write writes the comparison in the format of o.
 func (c *Comparison) Write(w io.Writer, o Options) error {
@@ -31,17 +97,17 @@ func (c *Comparison) Write(w io.Writer, o Options) error {
 }
 
 // words in the order in which a reader wants to know of them.
-var wordOrder = []string{WordWorse, WordBetter, WordHigher, WordLower, WordNoDifference, WordTooFew}
+var wordOrder = []string{analysis.WordWorse, analysis.WordBetter, analysis.WordHigher, analysis.WordLower, analysis.WordNoDifference, analysis.WordTooFew}
 
-// summary is the comparison of one set in a sentence.
-func (a *Against) summary() string {
+// againstSummary is the comparison of one set in a sentence.
+func againstSummary(a *analysis.Against) string {
 	if len(a.Figures) == 0 {
 		return a.Letter + " and A have no figure in common."
 	}
 	counts := map[string]int{}
 	tested := 0
 	for _, f := range a.Figures {
-		if !f.constant() {
+		if !f.Constant() {
 			counts[f.Word]++
 			tested++
 		}
@@ -55,25 +121,25 @@ func (a *Against) summary() string {
 			parts = append(parts, fmt.Sprintf("%s in %d", word, n))
 		}
 	}
-	of := fmt.Sprintf(" of %s", count(int64(tested), "figure"))
+	of := fmt.Sprintf(" of %s", unit.Things(int64(tested), "figure"))
 	switch {
 	case len(parts) > 0:
 		return a.Letter + " is shown to be " + strings.Join(parts, " and ") + of + "."
-	case counts[WordTooFew] > 0:
-		most := a.most()
-		return fmt.Sprintf("Nothing can be shown of %s against A: %s.", a.Letter, most.text())
+	case counts[analysis.WordTooFew] > 0:
+		most := neediest(a)
+		return fmt.Sprintf("Nothing can be shown of %s against A: %s.", a.Letter, wordOf(&most))
 	}
 	return fmt.Sprintf("No difference between %s and A is shown in any%s. That is no proof that there is none.", a.Letter, of)
 }
 
-// most is the figure that needs most further runs.
-func (a *Against) most() ComparedFigure {
-	return slices.MaxFunc(a.Figures, func(f, g ComparedFigure) int { return f.needs() - g.needs() })
+// neediest is the figure that needs most further runs.
+func neediest(a *analysis.Against) analysis.ComparedFigure {
+	return slices.MaxFunc(a.Figures, func(f, g analysis.ComparedFigure) int { return needs(&f) - needs(&g) })
 }
 
 // needs is the higher the more runs are needed.
-func (f *ComparedFigure) needs() int {
-	if f.Word != WordTooFew || f.constant() {
+func needs(f *analysis.ComparedFigure) int {
+	if f.Word != analysis.WordTooFew || f.Constant() {
 		return -1
 	}
 	return f.More
@@ -82,7 +148,7 @@ func (f *ComparedFigure) needs() int {
 func (c *Comparison) text(w io.Writer, o Options) error {
 	p := layout.NewPage(o.Width, o.Colour)
 	for _, a := range c.Against {
-		for _, line := range layout.Wrap(a.summary(), p.Width) {
+		for _, line := range layout.Wrap(againstSummary(&a), p.Width) {
 			p.Line(p.Paint(layout.Bold, line))
 		}
 	}
@@ -102,11 +168,11 @@ func (c *Comparison) text(w io.Writer, o Options) error {
 // subjects says what is compared, and what speaks against it.
 func (c *Comparison) subjects(p *layout.Page) {
 	p.Line()
-	for i, s := range c.samples {
+	for i, s := range c.Samples {
 		for k, line := range layout.Wrap(s.Label, p.Width-5) {
-			p.Line([]string{"  " + letter(i) + "  ", "     "}[min(k, 1)], p.Paint(layout.Bold, line))
+			p.Line([]string{"  " + analysis.Letter(i) + "  ", "     "}[min(k, 1)], p.Paint(layout.Bold, line))
 		}
-		p.Text(5, layout.List(s.described(), s.when()))
+		p.Text(5, layout.List(described(s), when(s)))
 	}
 	for _, warning := range c.Warnings {
 		p.Item(layout.Yellow, warning)
@@ -114,8 +180,8 @@ func (c *Comparison) subjects(p *layout.Page) {
 }
 
 // when is the time between the first and the last run.
-func (s sample) when() string {
-	first, last := s.span()
+func when(s analysis.Sample) string {
+	first, last := s.Span()
 	if first.IsZero() {
 		return ""
 	}
@@ -132,34 +198,34 @@ func between(first, last time.Time, layout string) string {
 }
 
 // settings lists what differs, and nothing else.
-func (c *Comparison) settings(p *layout.Page, a *Against) {
-	if shown := a.told(a.Configuration); len(shown) > 0 {
+func (c *Comparison) settings(p *layout.Page, a *analysis.Against) {
+	if shown := a.Told(a.Configuration); len(shown) > 0 {
 		p.Heading("Configuration", ", where "+a.Letter+" differs from A")
 		printDifferences(p, layout.Plain, shown)
 	} else if len(a.Configuration) == 0 {
 		p.Heading("Configuration", ": "+a.Letter+" was asked for the same as A")
 	}
-	if shown := a.told(a.Clients); len(shown) > 0 {
+	if shown := a.Told(a.Clients); len(shown) > 0 {
 		p.Heading("Client settings", ", where the clients of "+a.Letter+" were in effect set differently")
 		printDifferences(p, layout.Plain, shown)
 	}
-	if shown := a.told(a.Hidden); len(shown) > 0 {
+	if shown := a.Told(a.Hidden); len(shown) > 0 {
 		p.Heading("Different as well", ", though no scenario asks for it")
 		printDifferences(p, layout.Yellow, shown)
 	}
-	if text := a.untold(); text != "" {
+	if text := untold(a); text != "" {
 		p.Line()
 		p.Text(0, text)
 	}
 }
 
-func printDifferences(p *layout.Page, style string, all []Difference) {
+func printDifferences(p *layout.Page, style string, all []analysis.Difference) {
 	width := 0
 	for _, d := range all {
 		width = max(width, layout.Columns(d.Name))
 	}
 	for _, d := range all {
-		lines := layout.Wrap(d.text(), max(p.Width-width-4, 20))
+		lines := layout.Wrap(settingChange(d), max(p.Width-width-4, 20))
 		for i, line := range lines {
 			name := ""
 			if i == 0 {
@@ -170,20 +236,20 @@ func printDifferences(p *layout.Page, style string, all []Difference) {
 	}
 }
 
-// text is the change of a setting: none → zstd.
-func (d Difference) text() string {
+// settingChange is the change of a setting: none → zstd.
+func settingChange(d analysis.Difference) string {
 	a, b := d.A, d.B
 	if a == "" {
-		a = notSet
+		a = analysis.NotSet
 	}
 	if b == "" {
-		b = notSet
+		b = analysis.NotSet
 	}
 	return a + " → " + b
 }
 
 // figureTable prints the figures by what is shown of them, the bad news first.
-func (c *Comparison) figureTable(p *layout.Page, a *Against) {
+func (c *Comparison) figureTable(p *layout.Page, a *analysis.Against) {
 	if len(a.Figures) == 0 {
 		return
 	}
@@ -192,9 +258,9 @@ func (c *Comparison) figureTable(p *layout.Page, a *Against) {
 	var groups []string
 	for _, word := range append(slices.Clone(wordOrder), sameInAll) {
 		for _, f := range a.Figures {
-			if f.Word == word && !f.constant() || word == sameInAll && f.constant() {
-				groups = append(groups, f.text())
-				t.Add("  "+title(f.figure, p.Width), f.A.median(f.figure), f.B.median(f.figure), f.change(), f.bounds(), f.p())
+			if f.Word == word && !f.Constant() || word == sameInAll && f.Constant() {
+				groups = append(groups, wordOf(&f))
+				t.Add("  "+title(f.Of, p.Width), f.A.MedianText(f.Of), f.B.MedianText(f.Of), change(&f), boundsOf(&f), pOf(&f))
 			}
 		}
 	}
@@ -207,7 +273,7 @@ func (c *Comparison) figureTable(p *layout.Page, a *Against) {
 		}
 		p.Line(line)
 	}
-	if plan := a.plan(); plan != "" {
+	if plan := plan(a); plan != "" {
 		p.Text(0, plan)
 	}
 	if len(a.Missing) > 0 {
@@ -217,14 +283,14 @@ func (c *Comparison) figureTable(p *layout.Page, a *Against) {
 
 // plan says of each figure in which no difference is shown how many runs would show
 // it; "" where there is none.
-func (a *Against) plan() string {
+func plan(a *analysis.Against) string {
 	var each []string
 	beyond := 0
 	for _, f := range a.Figures {
 		switch {
-		case f.Word != WordNoDifference || f.constant():
+		case f.Word != analysis.WordNoDifference || f.Constant():
 		case f.MoreToShow > 0:
-			each = append(each, f.figure.Title+" "+unit.Count(int64(f.MoreToShow)))
+			each = append(each, f.Of.Title+" "+unit.Count(int64(f.MoreToShow)))
 		default:
 			beyond++
 		}
@@ -241,11 +307,11 @@ func (a *Against) plan() string {
 
 func styleOf(word string) string {
 	switch word {
-	case WordWorse:
+	case analysis.WordWorse:
 		return layout.Red
-	case WordBetter:
+	case analysis.WordBetter:
 		return layout.Green
-	case WordNoDifference, sameInAll:
+	case analysis.WordNoDifference, sameInAll:
 		return layout.Plain
 	}
 	return layout.Bold
@@ -263,20 +329,20 @@ func title(f figure.Figure, width int) string {
 func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
 // change is the difference in percent, or in the figure's unit where A is 0.
-func (f *ComparedFigure) change() string {
-	if math.IsInf(f.test.Difference, 0) {
+func change(f *analysis.ComparedFigure) string {
+	if math.IsInf(f.Test.Difference, 0) {
 		sign := "+"
-		if f.test.Shift < 0 {
+		if f.Test.Shift < 0 {
 			sign = "-"
 		}
-		return sign + f.figure.Format(math.Abs(f.test.Shift))
+		return sign + f.Of.Format(math.Abs(f.Test.Shift))
 	}
-	return difference(f.test.Difference)
+	return difference(f.Test.Difference)
 }
 
-// bounds are those of the difference.
-func (f *ComparedFigure) bounds() string {
-	if f.Low == nil || f.High == nil || f.constant() {
+// boundsOf are those of the difference.
+func boundsOf(f *analysis.ComparedFigure) string {
+	if f.Low == nil || f.High == nil || f.Constant() {
 		return ""
 	}
 	return "[" + strings.TrimSuffix(difference(*f.Low), " %") + ", " + difference(*f.High) + "]"
@@ -286,7 +352,7 @@ func (f *ComparedFigure) bounds() string {
 func difference(ratio float64) string {
 	switch {
 	case math.IsNaN(ratio):
-		return absent
+		return unit.Absent
 	case math.IsInf(ratio, 0):
 		return "from 0"
 	}
@@ -301,11 +367,11 @@ func difference(ratio float64) string {
 	return text
 }
 
-// p is the p-value that may be held against the level of the whole. Where no outcome
+// pOf is the p-value that may be held against the level of the whole. Where no outcome
 // could have shown a difference it is only what few runs come to.
-func (f *ComparedFigure) p() string {
-	if f.Word == WordTooFew {
-		return absent
+func pOf(f *analysis.ComparedFigure) string {
+	if f.Word == analysis.WordTooFew {
+		return unit.Absent
 	}
 	return pText(f.PHolm)
 }
@@ -314,11 +380,11 @@ func (f *ComparedFigure) p() string {
 func pText(p *float64) string {
 	switch {
 	case p == nil:
-		return absent
+		return unit.Absent
 	case *p < 0.001:
 		return "< 0.001"
 	}
-	return decimals(*p, 3)
+	return unit.Decimals(*p, 3)
 }
 
 // legend says how far the words can be trusted.
@@ -336,9 +402,9 @@ func (c *Comparison) legend() []string {
 // levels says which tests share which level.
 func (c *Comparison) levels() string {
 	level := percent(c.Alpha)
-	primary := "The primary figure, " + figureCalled(c.Primary).Title + ", "
+	primary := "The primary figure, " + analysis.FigureCalled(c.Primary).Title + ", "
 	promise := "of comparisons in which nothing differs, at most so many call any of them better or worse (Holm)."
-	switch n := c.FiguresTested - c.others; {
+	switch n := c.FiguresTested - c.Others; {
 	case c.Primary == "":
 		return fmt.Sprintf("They share %s: %s", level, promise)
 	case n == 0:
@@ -348,7 +414,7 @@ func (c *Comparison) levels() string {
 	default:
 		primary += fmt.Sprintf("is tested at %s, which its %d tests share (Holm).", level, n)
 	}
-	if c.others == 0 {
+	if c.Others == 0 {
 		return primary
 	}
 	return fmt.Sprintf("%s The others share another %s: %s", primary, level, promise)
@@ -368,7 +434,7 @@ func (c *Comparison) tests() string {
 
 // percent prints a level: 5 %, 0.5 %.
 func percent(ratio float64) string {
-	return strings.TrimRight(strings.TrimRight(decimals(ratio*100, 3), "0"), ".") + " %"
+	return strings.TrimRight(strings.TrimRight(unit.Decimals(ratio*100, 3), "0"), ".") + " %"
 }
 
 // checks prints the conditions under which the comparison fails.
@@ -378,8 +444,114 @@ func (c *Comparison) checks(p *layout.Page) {
 	}
 	p.Heading("Fails if", "")
 	for _, check := range c.Checks {
-		word := map[string]string{CheckPassed: p.Paint(layout.Green, "passed   "), CheckFailed: p.Paint(layout.Red, "FAILED   "), CheckUndecided: p.Paint(layout.Yellow, "UNDECIDED")}[check.Status]
+		word := map[string]string{analysis.CheckPassed: p.Paint(layout.Green, "passed   "), analysis.CheckFailed: p.Paint(layout.Red, "FAILED   "), analysis.CheckUndecided: p.Paint(layout.Yellow, "UNDECIDED")}[check.Status]
 		p.Line("  ", word, "  ", check.Letter, ": ", check.Condition)
 		p.Text(13, check.Text)
 	}
+}
+
+// warn notes what speaks against the comparison as a whole.
+func (c *Comparison) warn() {
+	var all []*result.Recorded
+	for i, s := range c.Samples {
+		all = append(all, s.Taken...)
+		name := analysis.Letter(i) + " (" + s.Label + ")"
+		switch left := leftOut(s); {
+		case s.Valid == 0:
+			c.Warnings = append(c.Warnings, name+": "+state(s)+".")
+		case left != "":
+			c.Warnings = append(c.Warnings, name+": "+left+". Ask why before you believe the others: a fault that makes runs invalid shows in none of these figures.")
+		}
+		for _, mixed := range [][]string{analysis.ScenarioSettings(s.Taken).Mixed(), analysis.Surroundings(s.Taken).Mixed()} {
+			if len(mixed) > 0 {
+				c.Warnings = append(c.Warnings, name+" mixes runs that differ in "+strings.Join(mixed, "; ")+".")
+			}
+		}
+	}
+	for i, b := range c.Samples[1:] {
+		if text := drifted(c.Samples[0], b, analysis.Letter(i+1)); text != "" {
+			c.Warnings = append(c.Warnings, text)
+		}
+	}
+	c.Warnings = append(c.Warnings, footnotes(all)...)
+}
+
+// drifted warns of sets that were made one after the other.
+func drifted(a, b analysis.Sample, letter string) string {
+	if len(a.Taken) < 2 || len(b.Taken) < 2 {
+		return ""
+	}
+	firstA, lastA := a.Span()
+	firstB, lastB := b.Span()
+	first, then := "A", letter
+	switch {
+	case firstA.IsZero() || firstB.IsZero():
+		return "" // imported, and nobody knows
+	case lastB.Before(firstA):
+		first, then = letter, "A"
+	case !lastA.Before(firstB):
+		return ""
+	}
+	return fmt.Sprintf("%s's runs all came before %s's: whatever drifted between is in the difference. Run A %[3]s A %[3]s, or make both in one matrix (order: interleaved).", first, then, letter)
+}
+
+// leftOut says of which sets runs are left out, and how many.
+func (c *Comparison) leftOut(sets ...int) string {
+	var parts []string
+	for _, i := range sets {
+		if left := leftOut(c.Samples[i]); left != "" {
+			parts = append(parts, analysis.Letter(i)+": "+left)
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// because gives the reason of the status.
+func because(d *analysis.Decided) string {
+	f := d.Pair
+	switch {
+	case d.NoneValid:
+		return "there are no valid runs"
+	case f.A.N == 0 || f.B.N == 0:
+		return f.Of.Title + " was not measured in both" + f.Why
+	}
+	from := fmt.Sprintf("%s went from %s to %s", f.Of.Title, f.A.MedianText(f.Of), f.B.MedianText(f.Of))
+	switch {
+	case f.Word != analysis.WordWorse:
+		return from + "; " + wordOf(&f)
+	case math.IsNaN(f.Test.Difference) && d.Status == analysis.CheckFailed:
+		return fmt.Sprintf("%s, %s at the least, and that it is worse is shown (p %s)", from, difference(f.LeastDifference()), pText(f.PHolm))
+	case math.IsNaN(f.Test.Difference):
+		return fmt.Sprintf("%s: shown to be worse (p %s), and nobody knows by how much", from, pText(f.PHolm))
+	case d.Status == analysis.CheckFailed:
+		return fmt.Sprintf("%s, %s, and that is shown (p %s)", from, difference(f.Test.Difference), pText(f.PHolm))
+	}
+	return fmt.Sprintf("%s, %s: shown to be worse (p %s), by less than the condition names", from, difference(f.Test.Difference), pText(f.PHolm))
+}
+
+// wordOf is the word, with what would help where there are too few runs.
+func wordOf(f *analysis.ComparedFigure) string {
+	switch {
+	case f.Constant():
+		return sameInAll
+	case f.Word == analysis.WordTooFew:
+		return tooFew(f.More, f.Together)
+	}
+	return f.Word
+}
+
+// sameInAll is what is said of a figure that had nothing to test.
+const sameInAll = "the same in every run"
+
+// tooFew says how many further runs would do, and for what: tests that share one
+// chance of a false alarm need more of them than one by itself.
+func tooFew(more, together int) string {
+	if more == 0 {
+		return analysis.WordTooFew
+	}
+	what := "this test by itself"
+	if together > 1 {
+		what = fmt.Sprintf("these %s tests together", unit.Count(int64(together)))
+	}
+	return fmt.Sprintf("%s: %s more of each would do for %s", analysis.WordTooFew, unit.Count(int64(more)), what)
 }

@@ -15,9 +15,9 @@ func printFiles(p *layout.Page, r *result.Recorded) {
 	for _, name := range r.Files {
 		switch i := r.Run.Run.Imported; {
 		case name == result.IntervalsFile:
-			name = fmt.Sprintf("%s (%s)", name, count(int64(len(r.Intervals)), "line"))
+			name = fmt.Sprintf("%s (%s)", name, unit.Things(int64(len(r.Intervals)), "line"))
 		case name == result.EventsFile:
-			name = fmt.Sprintf("%s (%s)", name, count(int64(len(r.Events)), "line"))
+			name = fmt.Sprintf("%s (%s)", name, unit.Things(int64(len(r.Events)), "line"))
 		case name == result.HistogramsFile && i != nil && i.Format != "hlog":
 			continue // another tool's values are seldom there to be logged
 		}
@@ -54,5 +54,5 @@ func printUnfinished(p *layout.Page, r *result.Recorded) {
 		unit.Count(sum.Scheduled)+" scheduled", unit.Count(sum.Admitted)+" admitted", unit.Count(sum.Shed)+" shed",
 		unit.Count(sum.Acked)+" acked", unit.Count(sum.Failed)+" failed", unit.Count(sum.Unknown)+" unknown",
 		unit.Count(sum.Delivered)+" delivered"))
-	p.Labelled("lag", fmt.Sprintf("peak %s, backlog %s when it stopped", count(peak, "record"), unit.Count(last.BacklogRecords)))
+	p.Labelled("lag", fmt.Sprintf("peak %s, backlog %s when it stopped", unit.Things(peak, "record"), unit.Count(last.BacklogRecords)))
 }

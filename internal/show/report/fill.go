@@ -15,7 +15,7 @@ func printFilled(p *layout.Page, r *result.Run) {
 	if f == nil {
 		return
 	}
-	p.Labelled("filled before", layout.List(count(f.Records, "record"), unit.Bytes(f.Bytes),
+	p.Labelled("filled before", layout.List(unit.Things(f.Records, "record"), unit.Bytes(f.Bytes),
 		"in "+fromSeconds(f.TimeS), unit.PerSecond(f.AckedPerS)))
 	printBounded(p, "fill", "topic.fill", f.BoundedBytes, r)
 	if missing := f.Failed + f.Unknown; missing > 0 {

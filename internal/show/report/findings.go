@@ -10,6 +10,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
+	"kafkabench.example/kafka-bench/internal/show/analysis"
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
@@ -27,7 +28,7 @@ const (
 // figures of admitted records say nothing of those that were not. Each
 // sentence comes of a rule over the figures, and a rule that does not apply
 // is silent. What a controller held, or left unused, is said of valid runs alone.
-func findings(compared []variant) []string {
+func findings(compared []analysis.Variant) []string {
 	var sentences []string
 	say := func(s string) {
 		if s != "" {
@@ -46,7 +47,7 @@ func findings(compared []variant) []string {
 	for _, v := range compared {
 		say(heldBack(v))
 	}
-	trusted := slices.DeleteFunc(slices.Clone(compared), func(v variant) bool { return v.valid == 0 })
+	trusted := slices.DeleteFunc(slices.Clone(compared), func(v analysis.Variant) bool { return v.Valid == 0 })
 	for _, v := range trusted {
 		say(bound(v))
 		say(target(v))
@@ -70,41 +71,41 @@ func findings(compared []variant) []string {
 	return sentences
 }
 
-func invalid(v variant) string {
+func invalid(v analysis.Variant) string {
 	switch {
-	case len(v.runs) == 0:
-		return fmt.Sprintf("%s did not finish: it has no figures.", v.name)
-	case v.valid == 0:
-		why := strings.Join(v.runs[0].Run.Verdict.Reasons, "; ")
-		return fmt.Sprintf("%s is invalid (%s): its figures are shown, and are not to be relied on.", v.name, why)
-	case v.valid < v.all:
-		return fmt.Sprintf("%s: left out %d of %d runs, invalid or not finished.", v.name, v.all-v.valid, v.all)
+	case len(v.Runs) == 0:
+		return fmt.Sprintf("%s did not finish: it has no figures.", v.Name)
+	case v.Valid == 0:
+		why := strings.Join(v.Runs[0].Run.Verdict.Reasons, "; ")
+		return fmt.Sprintf("%s is invalid (%s): its figures are shown, and are not to be relied on.", v.Name, why)
+	case v.Valid < v.All:
+		return fmt.Sprintf("%s: left out %d of %d runs, invalid or not finished.", v.Name, v.All-v.Valid, v.All)
 	}
 	return ""
 }
 
-func losses(v variant) string {
-	if lost := v.of(lostRecords); lost.top > 0 {
-		return fmt.Sprintf("%s lost up to %s acked records.", v.name, records(lost.top))
+func losses(v analysis.Variant) string {
+	if lost := v.Of(analysis.LostRecords); lost.Top > 0 {
+		return fmt.Sprintf("%s lost up to %s acked records.", v.Name, records(lost.Top))
 	}
 	return ""
 }
 
-func failures(v variant) string {
-	if part := v.of(failedShare); part.median >= noticeable {
-		return fmt.Sprintf("%s failed to send %s of what was offered, or cannot say whether it was sent.", v.name, unit.Percent(part.median))
+func failures(v analysis.Variant) string {
+	if part := v.Of(analysis.FailedShare); part.Median >= noticeable {
+		return fmt.Sprintf("%s failed to send %s of what was offered, or cannot say whether it was sent.", v.Name, unit.Percent(part.Median))
 	}
 	return ""
 }
 
 // turnedAway speaks of load that never became records.
-func turnedAway(compared []variant) string {
+func turnedAway(compared []analysis.Variant) string {
 	var each []string
-	var one variant
+	var one analysis.Variant
 	for _, v := range compared {
-		if v.of(shedShare).median >= noticeable {
+		if v.Of(analysis.ShedShare).Median >= noticeable {
 			one = v
-			each = append(each, v.name+" let "+unit.Percent(v.of(admittedShare).median)+" through")
+			each = append(each, v.Name+" let "+unit.Percent(v.Of(analysis.AdmittedShare).Median)+" through")
 		}
 	}
 	switch len(each) {
@@ -112,43 +113,43 @@ func turnedAway(compared []variant) string {
 		return ""
 	case 1:
 		return fmt.Sprintf("%s shed %s of what was offered: its times speak of the %s that it admitted, and of nothing else.",
-			one.name, unit.Percent(one.of(shedShare).median), unit.Percent(one.of(admittedShare).median))
+			one.Name, unit.Percent(one.Of(analysis.ShedShare).Median), unit.Percent(one.Of(analysis.AdmittedShare).Median))
 	}
 	return "Times speak of what was admitted, and of nothing else: of what was offered, " + layout.Enumerate(each) + "."
 }
 
 // heldBack speaks of load that waited at the source.
-func heldBack(v variant) string {
-	if part := v.of(deferredShare); part.median >= noticeable {
+func heldBack(v analysis.Variant) string {
+	if part := v.Of(analysis.DeferredShare); part.Median >= noticeable {
 		return fmt.Sprintf("%s still held back %s of what was offered when it ended: those records %s.",
-			v.name, unit.Percent(part.median), v.inTimes("are in none of its times"))
+			v.Name, unit.Percent(part.Median), inTimes(v, "are in none of its times"))
 	}
-	if peak := v.figure(figureCalled("deferred_peak")); peak.median > 0 {
+	if peak := v.Figure(analysis.FigureCalled("deferred_peak")); peak.Median > 0 {
 		of := "all"
-		if v.of(shed).top > 0 {
-			of = "the " + unit.Percent(v.of(admittedShare).median) + " that it admitted"
+		if v.Of(analysis.Shed).Top > 0 {
+			of = "the " + unit.Percent(v.Of(analysis.AdmittedShare).Median) + " that it admitted"
 		}
 		return fmt.Sprintf("%s held back up to %s at the source, and they went out later: its response times count from when each was due, and are of %s.",
-			v.name, count(int64(peak.top), "record"), of)
+			v.Name, unit.Things(int64(peak.Top), "record"), of)
 	}
 	return ""
 }
 
 // leftBehind speaks of load that was accepted and not worked off.
-func leftBehind(v variant) string {
-	left := v.of(pendingShare)
-	if left.median < noticeable {
+func leftBehind(v analysis.Variant) string {
+	left := v.Of(analysis.PendingShare)
+	if left.Median < noticeable {
 		return ""
 	}
 	return fmt.Sprintf("%s was not drained: it took in more than its consumers can take, and "+
 		"%s of what was offered was not delivered when the drain ended: those records %s.",
-		v.name, unit.Percent(left.median), v.inTimes("are in none of its e2e times"))
+		v.Name, unit.Percent(left.Median), inTimes(v, "are in none of its e2e times"))
 }
 
 // inTimes says how records that did not end count in the times: none is in those of
 // method 1 and of other tools.
-func (v variant) inTimes(none string) string {
-	if slices.ContainsFunc(v.runs, func(r *result.Recorded) bool { return r.Run.Method() < 2 }) {
+func inTimes(v analysis.Variant, none string) string {
+	if slices.ContainsFunc(v.Runs, func(r *result.Recorded) bool { return r.Run.Method() < 2 }) {
 		return none
 	}
 	return "count in its percentiles as slower than all others"
@@ -156,48 +157,48 @@ func (v variant) inTimes(none string) string {
 
 // bound holds the peak of the lag against the bound that was asked for, in the worst
 // of the runs: a bound that holds in most of them is none.
-func bound(v variant) string {
-	over := v.of(peakLagOfBound)
-	if over.n == 0 {
+func bound(v analysis.Variant) string {
+	over := v.Of(analysis.PeakLagOfBound)
+	if over.N == 0 {
 		return ""
 	}
-	r := &v.typical(peakLagOfBound).Run
-	of := fmt.Sprintf("%s of %s", records(peakOfBound(r, over.top)), unit.Count(r.Backpressure.MaxLag))
-	if over.top <= 1 {
-		return fmt.Sprintf("%s kept its bound%s: the lag%s peaked at %s.", v.name, inRuns(over.n, over.n), ofPartition(r), of)
+	r := &v.Typical(analysis.PeakLagOfBound).Run
+	of := fmt.Sprintf("%s of %s", records(peakOfBound(r, over.Top)), unit.Count(r.Backpressure.MaxLag))
+	if over.Top <= 1 {
+		return fmt.Sprintf("%s kept its bound%s: the lag%s peaked at %s.", v.Name, inRuns(over.N, over.N), ofPartition(r), of)
 	}
 	above := func(ratio float64) bool { return ratio > 1 }
-	exceeded := v.where(peakLagOfBound, above)
-	if least := v.of(atLeastOfBound); least.n == over.n {
-		of = fmt.Sprintf("%s of %s", fromTo(peakOfBound(r, least.top), peakOfBound(r, over.top), records), unit.Count(r.Backpressure.MaxLag))
-		if least.top <= 1 {
-			return fmt.Sprintf("It is undecided whether %s kept its bound%s: the lag%s peaked at %s; %s.", v.name, inRuns(exceeded, over.n), ofPartition(r), of, whyUndecided)
+	exceeded := v.Where(analysis.PeakLagOfBound, above)
+	if least := v.Of(analysis.AtLeastOfBound); least.N == over.N {
+		of = fmt.Sprintf("%s of %s", fromTo(peakOfBound(r, least.Top), peakOfBound(r, over.Top), records), unit.Count(r.Backpressure.MaxLag))
+		if least.Top <= 1 {
+			return fmt.Sprintf("It is undecided whether %s kept its bound%s: the lag%s peaked at %s; %s.", v.Name, inRuns(exceeded, over.N), ofPartition(r), of, whyUndecided)
 		}
-		exceeded = v.where(atLeastOfBound, above)
+		exceeded = v.Where(analysis.AtLeastOfBound, above)
 	}
-	return fmt.Sprintf("%s went over its bound%s: the lag%s peaked at %s, %s.", v.name, inRuns(exceeded, over.n), ofPartition(r), of, times(over.top))
+	return fmt.Sprintf("%s went over its bound%s: the lag%s peaked at %s, %s.", v.Name, inRuns(exceeded, over.N), ofPartition(r), of, times(over.Top))
 }
 
 // amongGated holds the time of each variant under a gate against that of the first one that
 // offered the same to the same consumers. Each pair is a question of its own: ranks say whether
 // the two differ at all. One run of each answers nothing.
-func amongGated(trusted []variant) (sentences []string) {
-	p99 := figureCalled(primaryName)
-	var gated []variant
+func amongGated(trusted []analysis.Variant) (sentences []string) {
+	p99 := analysis.FigureCalled(analysis.PrimaryName)
+	var gated []analysis.Variant
 	for _, v := range trusted {
-		if v.held() && v.figure(p99).n > 0 {
+		if v.Held() && v.Figure(p99).N > 0 {
 			gated = append(gated, v)
 		}
 	}
 	for i, v := range gated {
 		for _, first := range gated[:i] {
-			others := besideBackpressure(differences(configuration(first.runs), configuration(v.runs)))
+			others := analysis.BesideBackpressure(analysis.Differences(analysis.ScenarioSettings(first.Runs), analysis.ScenarioSettings(v.Runs)))
 			if slices.ContainsFunc(others, func(name string) bool { return name != figure.NotFelt }) {
 				continue
 			}
-			of, than := v.figure(p99).median, first.figure(p99).median
+			of, than := v.Figure(p99).Median, first.Figure(p99).Median
 			if !math.IsInf(of, 1) && !math.IsInf(than, 1) && than > 0 {
-				sentence := fmt.Sprintf("%s's p99 is %s that of %s; %s.", v.name, times(of/than), first.name, shownByRanks(first.values(p99), v.values(p99)))
+				sentence := fmt.Sprintf("%s's p99 is %s that of %s; %s.", v.Name, times(of/than), first.Name, shownByRanks(first.Values(p99), v.Values(p99)))
 				if len(others) > 0 {
 					sentence += " They differ in " + layout.Enumerate(others) + " as well."
 				}
@@ -214,7 +215,7 @@ func shownByRanks(a, b []float64) string {
 	if len(a) == 1 && len(b) == 1 {
 		return "one run of each carries no claim"
 	}
-	switch stats.Compare(a, b, DefaultAlpha).Verdict {
+	switch stats.Compare(a, b, analysis.DefaultAlpha).Verdict {
 	case stats.TooFew:
 		return "too few runs to show a difference"
 	case stats.NoDifference:
@@ -224,28 +225,28 @@ func shownByRanks(a, b []float64) string {
 }
 
 // p99OfTarget is by how much a controller kept its target.
-var p99OfTarget = figureCalled("p99_of_target")
+var p99OfTarget = analysis.FigureCalled("p99_of_target")
 
 // target holds the time of the admitted against what a controller was to hold.
-func target(v variant) string {
-	f := p99OfTarget.Among(v.among)
-	ratio := v.of(f.Ranked)
-	if ratio.n == 0 {
+func target(v analysis.Variant) string {
+	f := p99OfTarget.Among(v.Among)
+	ratio := v.Of(f.Ranked)
+	if ratio.N == 0 {
 		return ""
 	}
-	r := &v.typical(f.Ranked).Run
+	r := &v.Typical(f.Ranked).Run
 	held := figure.HeldTime(r)
 	p99, _ := held.Text(r)
 	wanted := unit.Nanos(r.Backpressure.TargetNs)
-	if ratio.top <= result.HeldWithin {
-		return fmt.Sprintf("%s held its target at p99 to within %v ×%s: %s is %s, the target %s.", v.name, result.HeldWithin, inRuns(ratio.n, ratio.n), held.Title, p99, wanted)
+	if ratio.Top <= result.HeldWithin {
+		return fmt.Sprintf("%s held its target at p99 to within %v ×%s: %s is %s, the target %s.", v.Name, result.HeldWithin, inRuns(ratio.N, ratio.N), held.Title, p99, wanted)
 	}
-	missed := v.where(f.Ranked, func(ratio float64) bool { return ratio > result.HeldWithin })
-	over := times(ratio.median) + " the target"
-	if math.IsInf(ratio.median, 1) {
+	missed := v.Where(f.Ranked, func(ratio float64) bool { return ratio > result.HeldWithin })
+	over := times(ratio.Median) + " the target"
+	if math.IsInf(ratio.Median, 1) {
 		over = "as too many records had not ended"
 	}
-	return fmt.Sprintf("%s went over its target of %s at p99%s: %s is %s, %s.", v.name, wanted, inRuns(missed, ratio.n), held.Title, p99, over)
+	return fmt.Sprintf("%s went over its target of %s at p99%s: %s is %s, %s.", v.Name, wanted, inRuns(missed, ratio.N), held.Title, p99, over)
 }
 
 // inRuns says in how many of several runs something was so.
@@ -260,10 +261,10 @@ func inRuns(n, of int) string {
 }
 
 // unsettled speaks of controllers that did not follow the consumers in time.
-func unsettled(v variant) string {
-	changed := v.where(changes, func(n float64) bool { return n > 0 })
-	if settled := v.figure(figureCalled("settling_time")).n; v.held() && settled < changed {
-		return fmt.Sprintf("%s had not settled%s when the next change of the consumers, or the end, came.", v.name, inRuns(changed-settled, changed))
+func unsettled(v analysis.Variant) string {
+	changed := v.Where(changes, func(n float64) bool { return n > 0 })
+	if settled := v.Figure(analysis.FigureCalled("settling_time")).N; v.Held() && settled < changed {
+		return fmt.Sprintf("%s had not settled%s when the next change of the consumers, or the end, came.", v.Name, inRuns(changed-settled, changed))
 	}
 	return ""
 }
@@ -271,33 +272,33 @@ func unsettled(v variant) string {
 func changes(r *result.Run) (float64, bool) { return float64(len(r.Lag.Changes)), true }
 
 // throughput tells whether the variants differ in what reached the consumers.
-func throughput(compared []variant) string {
+func throughput(compared []analysis.Variant) string {
 	var low, top float64
-	var limit spread
+	var limit analysis.Spread
 	seen, saturated := 0, true
 	for _, v := range compared {
-		rate := v.figure(figureCalled("delivered_per_s"))
-		if rate.n == 0 {
+		rate := v.Figure(analysis.FigureCalled("delivered_per_s"))
+		if rate.N == 0 {
 			continue
 		}
-		if seen == 0 || rate.median < low {
-			low = rate.median
+		if seen == 0 || rate.Median < low {
+			low = rate.Median
 		}
-		top = max(top, rate.median)
-		limit = v.of(capacity)
-		saturated = saturated && limit.n > 0 && rate.median > (1-alike)*limit.median
+		top = max(top, rate.Median)
+		limit = v.Of(analysis.Capacity)
+		saturated = saturated && limit.N > 0 && rate.Median > (1-alike)*limit.Median
 		seen++
 	}
 	if seen < 2 || top == 0 || (top-low)/top > alike {
 		return ""
 	}
-	same, extent := cells(spread{n: seen, low: low, median: top, top: top}, unit.PerSecond)
+	same, extent := cells(analysis.Spread{N: seen, Low: low, Median: top, Top: top}, unit.PerSecond)
 	if extent != "" {
 		same = extent
 	}
 	if saturated {
 		return fmt.Sprintf("All deliver about the same, %s: what the consumers can take (%s). They differ in who waits, and in what is turned away.",
-			same, unit.PerSecond(limit.median))
+			same, unit.PerSecond(limit.Median))
 	}
 	return fmt.Sprintf("All deliver about the same, %s.", same)
 }
@@ -305,22 +306,22 @@ func throughput(compared []variant) string {
 // starved speaks of consumers that had nothing to do while load was turned away: by
 // what the same consumers delivered without backpressure where that is known, and
 // else by how busy they were.
-func starved(compared []variant) (sentences []string) {
-	ofOff := figure.DeliveredOfOff(references(compared))
+func starved(compared []analysis.Variant) (sentences []string) {
+	ofOff := figure.DeliveredOfOff(analysis.References(compared))
 	for _, v := range compared {
-		busy, part := v.of(utilisation), v.figure(ofOff)
-		away := v.of(shedShare).median + v.of(deferredShare).median
+		busy, part := v.Of(analysis.Utilisation), v.Figure(ofOff)
+		away := v.Of(analysis.ShedShare).Median + v.Of(analysis.DeferredShare).Median
 		switch {
 		case away < noticeable:
-		case part.n > 0 && 1-part.median < idle:
-		case part.n > 0:
+		case part.N > 0 && 1-part.Median < idle:
+		case part.N > 0:
 			sentences = append(sentences, fmt.Sprintf("%s left capacity unused: it delivered %s of what the same consumers delivered without backpressure, while it turned load away.%s",
-				v.name, unit.Percent(part.median), tooSmall(v)))
-		case busy.n > 0 && 1-busy.median >= idle:
+				v.Name, unit.Percent(part.Median), tooSmall(v)))
+		case busy.N > 0 && 1-busy.Median >= idle:
 			sentences = append(sentences, fmt.Sprintf("%s left its consumers idle for %s of the window while it turned load away.%s",
-				v.name, unit.Percent(1-busy.median), tooSmall(v)))
-		case busy.n == 0 && tooSmall(v) != "":
-			sentences = append(sentences, fmt.Sprintf("%s turned load away that its consumers may have had room for.%s", v.name, tooSmall(v)))
+				v.Name, unit.Percent(1-busy.Median), tooSmall(v)))
+		case busy.N == 0 && tooSmall(v) != "":
+			sentences = append(sentences, fmt.Sprintf("%s turned load away that its consumers may have had room for.%s", v.Name, tooSmall(v)))
 		}
 	}
 	return sentences
@@ -331,8 +332,8 @@ func starved(compared []variant) (sentences []string) {
 const smallBound = "backpressure.max_lag: "
 
 // tooSmall is the cause of load turned away for nothing, where a warning tells it.
-func tooSmall(v variant) string {
-	for _, r := range v.runs {
+func tooSmall(v analysis.Variant) string {
+	for _, r := range v.Runs {
 		for _, w := range r.Run.Verdict.Warnings {
 			if wider, found := strings.CutPrefix(w, smallBound); found {
 				wider, _, _ = strings.Cut(wider, ". ")

@@ -6,9 +6,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// absent stands for a figure that there is none of.
-const absent = "–"
-
 // seconds prints a length on the time axis with at most one decimal: 20 s,
 // 0.7 s, -3 s.
 func seconds(ns int64) string {
@@ -25,16 +22,10 @@ func seconds(ns int64) string {
 // fromSeconds prints seconds with three significant digits in a unit that fits.
 func fromSeconds(s float64) string { return unit.Nanos(int64(s * 1e9)) }
 
-// count prints a number of things in words: 1 broker, 3 brokers.
-func count(n int64, singular string) string { return unit.Things(n, singular) }
-
-// decimals prints v with n decimals.
-func decimals(v float64, n int) string { return strconv.FormatFloat(v, 'f', n, 64) }
-
 // share prints the part of the whole in percent, and nothing of an empty whole.
 func share(part, whole int64) string {
 	if whole == 0 {
-		return absent
+		return unit.Absent
 	}
 	return unit.Percent(float64(part) / float64(whole))
 }

@@ -7,6 +7,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
+	"kafkabench.example/kafka-bench/internal/show/analysis"
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
@@ -29,19 +30,19 @@ func nightly(t *testing.T) []*result.Recorded {
 	return runs
 }
 
-func history(t *testing.T, runs []*result.Recorded, o report.HistoryOptions) *report.History {
+func history(t *testing.T, runs []*result.Recorded, o analysis.HistoryOptions) *report.History {
 	t.Helper()
-	h, err := report.Over(runs, o)
+	h, err := analysis.Over(runs, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return h
+	return report.HistoryOf(h)
 }
 
 func TestHistory(t *testing.T) {
-	h := history(t, nightly(t), report.HistoryOptions{MinChange: report.DefaultMinChange})
+	h := history(t, nightly(t), analysis.HistoryOptions{MinChange: analysis.DefaultMinChange})
 	changes := h.Series[0].Changes
-	if len(changes) != 1 || changes[0].At != 11 || changes[0].Word != report.WordWorse || len(changes[0].Changed) != 1 {
+	if len(changes) != 1 || changes[0].At != 11 || changes[0].Word != analysis.WordWorse || len(changes[0].Changed) != 1 {
 		t.Errorf("the changes are %+v; want one, at the twelfth run that counts, with the client's version", changes)
 	}
 	allFormats(t, "history", func(b *bytes.Buffer, o report.Options) error { return h.Write(b, o) })
@@ -50,26 +51,26 @@ func TestHistory(t *testing.T) {
 // The configuration of the latest run is shown, unless another is asked for.
 func TestHistoryOfAnotherConfiguration(t *testing.T) {
 	runs := nightly(t)
-	older := report.Configuration(&runs[0].Run)
+	older := analysis.Configuration(&runs[0].Run)
 	f, err := figure.Named("acked_per_s")
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := history(t, runs, report.HistoryOptions{Configuration: older[:6], Figures: []figure.Figure{f}})
+	h := history(t, runs, analysis.HistoryOptions{Configuration: older[:6], Figures: []figure.Figure{f}})
 	if len(h.Runs) != 3 || h.Series[0].Figure != "acked_per_s" || len(h.Others) != 1 || h.Others[0].Runs != 21 {
 		t.Errorf("%d runs of %s, and beside it %+v", len(h.Runs), h.Configuration, h.Others)
 	}
-	if _, err := report.Over(runs, report.HistoryOptions{Configuration: "zz"}); err == nil {
+	if _, err := analysis.Over(runs, analysis.HistoryOptions{Configuration: "zz"}); err == nil {
 		t.Error("a configuration that is not there was shown")
 	}
-	if _, err := report.Over(runs[8:9], report.HistoryOptions{}); err == nil {
+	if _, err := analysis.Over(runs[8:9], analysis.HistoryOptions{}); err == nil {
 		t.Error("a history of nothing valid")
 	}
 }
 
 // A change that is smaller than asked for is taken out, and the reader is told.
 func TestHistoryOfSmallChanges(t *testing.T) {
-	h := history(t, nightly(t), report.HistoryOptions{MinChange: 0.5})
+	h := history(t, nightly(t), analysis.HistoryOptions{MinChange: 0.5})
 	if len(h.Series[0].Changes) != 0 || h.MinChange != 0.5 {
 		t.Errorf("changes of 20 %% are shown where 50 %% are asked for: %+v", h.Series[0].Changes)
 	}
@@ -90,11 +91,11 @@ func TestHistoryAcrossVersions(t *testing.T) {
 	for range 4 {
 		runs = append(runs, m.run("nightly", 1, newer(map[string]any{"from": "end"})))
 	}
-	h := history(t, runs, report.HistoryOptions{})
+	h := history(t, runs, analysis.HistoryOptions{})
 	if len(h.Runs) != 8 || len(h.Others) != 0 {
 		t.Errorf("%d runs, and beside them %+v", len(h.Runs), h.Others)
 	}
-	h = history(t, append(runs, m.run("nightly", 1, newer(map[string]any{"groups": 2}))), report.HistoryOptions{})
+	h = history(t, append(runs, m.run("nightly", 1, newer(map[string]any{"groups": 2}))), analysis.HistoryOptions{})
 	if len(h.Runs) != 1 || len(h.Others) != 1 || h.Others[0].Runs != 8 || len(h.Others[0].Differences) != 1 {
 		t.Errorf("%d runs of two groups, and beside them %+v", len(h.Runs), h.Others)
 	}
@@ -109,7 +110,7 @@ func TestHistoryOfFew(t *testing.T) {
 	}
 	for n, want := range map[int]string{1: "10 runs are needed to show a change at all; there is 1.", 9: "there are 9.", 10: "1 change"} {
 		from := (10 - n) / 2
-		h := history(t, runs[from:from+n], report.HistoryOptions{})
+		h := history(t, runs[from:from+n], analysis.HistoryOptions{})
 		got := string(written(t, func(b *bytes.Buffer, o report.Options) error { return h.Write(b, o) }, report.Options{}))
 		if !strings.Contains(got, want) || strings.Count(got, "UTC") != 1 || !strings.Contains(got, "lowest to highest") {
 			t.Errorf("of %d runs, no %q in\n%s", n, want, got)
@@ -121,7 +122,7 @@ func TestHistoryOfFew(t *testing.T) {
 func TestConfiguration(t *testing.T) {
 	m := newMaker(t, 2)
 	a, b, c := m.run("a", 1, nil), m.run("b", 2, nil), m.run("a", 1, set("acks", "all"))
-	if report.Configuration(&a.Run) != report.Configuration(&b.Run) || report.Configuration(&a.Run) == report.Configuration(&c.Run) {
+	if analysis.Configuration(&a.Run) != analysis.Configuration(&b.Run) || analysis.Configuration(&a.Run) == analysis.Configuration(&c.Run) {
 		t.Error("the configuration is not that of the scenario without its name")
 	}
 }

@@ -9,8 +9,23 @@ import (
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/show/analysis"
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
+
+// History is the runs of one configuration over time. It is the JSON document of
+// them.
+type History struct {
+	Head
+	analysis.History
+}
+
+// HistoryOf is a history as it is written.
+func HistoryOf(h *analysis.History) *History {
+	d := &History{Head: headOf(KindHistory, h.Figures), History: *h}
+	d.Head.NamedTwice = h.NamedTwice
+	return d
+}
 
 // Write writes the history in the format of o.
 func (h *History) Write(w io.Writer, o Options) error {
@@ -33,30 +48,30 @@ func (h *History) Write(w io.Writer, o Options) error {
 // whatever they show: of fewer, chance orders too many as well.
 const fewestForChange = 10
 
-// summary says what became of a figure, in a sentence. Changes below least, as a
+// seriesSummary says what became of a figure, in a sentence. Changes below least, as a
 // part of the level before, were not looked for.
-func (s *Series) summary(least float64) string {
+func seriesSummary(s *analysis.Series, least float64) string {
 	of := ""
 	if least > 0 {
 		of = " of " + percent(least) + " or more"
 	}
-	if len(s.values) == 0 {
-		return s.figure.Title + ": no run has it."
+	if len(s.Values) == 0 {
+		return s.Of.Title + ": no run has it."
 	}
-	if n := len(s.values); n < fewestForChange {
-		return fmt.Sprintf("%s: %d runs are needed to show a change at all; there %s %d.", s.figure.Title, fewestForChange, map[bool]string{true: "is", false: "are"}[n == 1], n)
+	if n := len(s.Values); n < fewestForChange {
+		return fmt.Sprintf("%s: %d runs are needed to show a change at all; there %s %d.", s.Of.Title, fewestForChange, map[bool]string{true: "is", false: "are"}[n == 1], n)
 	}
 	if len(s.Changes) == 0 {
-		return fmt.Sprintf("%s: no change%s is shown over %s.", s.figure.Title, of, count(int64(len(s.values)), "run"))
+		return fmt.Sprintf("%s: no change%s is shown over %s.", s.Of.Title, of, unit.Things(int64(len(s.Values)), "run"))
 	}
 	last := s.Changes[len(s.Changes)-1]
-	return fmt.Sprintf("%s: %s%s in %s; the last made it %s, from %s to %s (%s).", s.figure.Title,
-		count(int64(len(s.Changes)), "change"), of, count(int64(len(s.values)), "run"), last.Word,
-		s.figure.Format(last.change.Before), s.figure.Format(last.change.After), last.text())
+	return fmt.Sprintf("%s: %s%s in %s; the last made it %s, from %s to %s (%s).", s.Of.Title,
+		unit.Things(int64(len(s.Changes)), "change"), of, unit.Things(int64(len(s.Values)), "run"), last.Word,
+		s.Of.Format(last.Change.Before), s.Of.Format(last.Change.After), levelChange(&last))
 }
 
-// text is the relative difference of a change.
-func (c *LevelChange) text() string {
+// levelChange is the relative difference of a change.
+func levelChange(c *analysis.LevelChange) string {
 	if c.Difference == nil {
 		return "from 0"
 	}
@@ -66,17 +81,17 @@ func (c *LevelChange) text() string {
 func (h *History) text(w io.Writer, o Options) error {
 	p := layout.NewPage(o.Width, o.Colour)
 	for i := range h.Series {
-		for _, line := range layout.Wrap(h.Series[i].summary(h.MinChange), p.Width) {
+		for _, line := range layout.Wrap(seriesSummary(&h.Series[i], h.MinChange), p.Width) {
 			p.Line(p.Paint(layout.Bold, line))
 		}
 	}
 	first, last := h.Runs[0], h.Runs[len(h.Runs)-1]
 	p.Line()
-	p.Text(0, layout.List(last.Name, count(int64(len(h.Runs)), "run"), between(first.StartedAt, last.StartedAt, time.DateOnly), "times in UTC", "configuration "+h.Configuration))
+	p.Text(0, layout.List(last.Name, unit.Things(int64(len(h.Runs)), "run"), between(first.StartedAt, last.StartedAt, time.DateOnly), "times in UTC", "configuration "+h.Configuration))
 	for i := range h.Series {
 		printSeries(p, h, &h.Series[i])
 	}
-	printFootnotes(p, h.runs)
+	printFootnotes(p, h.Recorded)
 	for _, note := range h.onlyBounds() {
 		p.Item(layout.Yellow, note)
 	}
@@ -94,14 +109,14 @@ func (h *History) rest(p *layout.Page) {
 	}
 	p.Heading("Not shown", "")
 	if n := len(h.LeftOut); n > 0 {
-		p.Item(layout.Plain, count(int64(n), "run")+", invalid or not finished")
+		p.Item(layout.Plain, unit.Things(int64(n), "run")+", invalid or not finished")
 	}
 	for _, other := range h.Others {
 		var parts []string
 		for _, d := range other.Differences {
-			parts = append(parts, d.Name+" "+d.text())
+			parts = append(parts, d.Name+" "+settingChange(d))
 		}
-		p.Item(layout.Plain, fmt.Sprintf("%s of configuration %s, the last on %s: %s", count(int64(other.Runs), "run"), other.Configuration, moment(other.LastAt, "2006-01-02"), strings.Join(parts, "; ")))
+		p.Item(layout.Plain, fmt.Sprintf("%s of configuration %s, the last on %s: %s", unit.Things(int64(other.Runs), "run"), other.Configuration, moment(other.LastAt, "2006-01-02"), strings.Join(parts, "; ")))
 	}
 }
 
@@ -109,14 +124,14 @@ func (h *History) rest(p *layout.Page) {
 // level cannot be found of these.
 func (h *History) onlyBounds() (notes []string) {
 	for i := range h.Series {
-		f, n := h.Series[i].figure, 0
-		for _, r := range h.runs {
+		f, n := h.Series[i].Of, 0
+		for _, r := range h.Recorded {
 			if v, known := f.Ranked(&r.Run); known && math.IsInf(v, 1) {
 				n++
 			}
 		}
 		if n > 0 {
-			notes = append(notes, fmt.Sprintf("%s: of %s only a lower bound is known, and no level takes it in.", f.Title, count(int64(n), "run")))
+			notes = append(notes, fmt.Sprintf("%s: of %s only a lower bound is known, and no level takes it in.", f.Title, unit.Things(int64(n), "run")))
 		}
 	}
 	return notes
@@ -133,24 +148,24 @@ func (h *History) undated() string {
 	if n == 0 {
 		return ""
 	}
-	return count(int64(n), "run") + " cannot say when they were made: they come last, by name, and a change among them is none over time."
+	return unit.Things(int64(n), "run") + " cannot say when they were made: they come last, by name, and a change among them is none over time."
 }
 
 // printSeries prints a figure as a line for each run, with a bar, and what changed
 // between runs where the level did.
-func printSeries(p *layout.Page, h *History, s *Series) {
-	p.Heading(s.figure.Title, "")
-	p.Line("  ", s.heights())
+func printSeries(p *layout.Page, h *History, s *analysis.Series) {
+	p.Heading(s.Of.Title, "")
+	p.Line("  ", heights(s))
 	p.Line()
 	t := layout.Table{Gap: 2, Left: map[int]bool{1: true, 3: true}}
-	top := slices.Max(s.values)
-	for k, v := range s.values {
-		run := h.Runs[s.at[k]]
-		t.Add("  "+moment(run.StartedAt, "2006-01-02 15:04"), run.ID, s.figure.Format(v), bar(v, top))
+	top := slices.Max(s.Values)
+	for k, v := range s.Values {
+		run := h.Runs[s.At[k]]
+		t.Add("  "+moment(run.StartedAt, "2006-01-02 15:04"), run.ID, s.Of.Format(v), bar(v, top))
 	}
 	for k, line := range t.Text() {
 		for i := range s.Changes {
-			if s.Changes[i].At == s.at[k] {
+			if s.Changes[i].At == s.At[k] {
 				printChange(p, h, s, &s.Changes[i])
 			}
 		}
@@ -159,21 +174,21 @@ func printSeries(p *layout.Page, h *History, s *Series) {
 }
 
 // heights are the values between the lowest and the highest, with both.
-func (s *Series) heights() string {
-	low, top := slices.Min(s.values), slices.Max(s.values)
-	return s.figure.Format(low) + " " + sparkline(s.values) + " " + s.figure.Format(top) + ", lowest to highest"
+func heights(s *analysis.Series) string {
+	low, top := slices.Min(s.Values), slices.Max(s.Values)
+	return s.Of.Format(low) + " " + sparkline(s.Values) + " " + s.Of.Format(top) + ", lowest to highest"
 }
 
 // printChange is told between the lines of the runs before and after it.
-func printChange(p *layout.Page, h *History, s *Series, c *LevelChange) {
-	style := map[string]string{WordWorse: layout.Red, WordBetter: layout.Green}[c.Word]
+func printChange(p *layout.Page, h *History, s *analysis.Series, c *analysis.LevelChange) {
+	style := map[string]string{analysis.WordWorse: layout.Red, analysis.WordBetter: layout.Green}[c.Word]
 	text := fmt.Sprintf("── %s: %s → %s (%s), p %s; first in %s", c.Word,
-		s.figure.Format(c.change.Before), s.figure.Format(c.change.After), c.text(), pText(&c.P), h.Runs[c.At].Dir)
+		s.Of.Format(c.Change.Before), s.Of.Format(c.Change.After), levelChange(c), pText(&c.P), h.Runs[c.At].Dir)
 	for _, line := range layout.Wrap(text, p.Width-2) {
 		p.Line("  ", p.Paint(style, line))
 	}
 	for _, d := range c.Changed {
-		p.Text(5, d.Name+" "+d.text())
+		p.Text(5, d.Name+" "+settingChange(d))
 	}
 	if len(c.Changed) == 0 {
 		p.Line("     nothing else that is recorded changed there")
@@ -209,12 +224,12 @@ func (h *History) markdown(w io.Writer) error {
 	m := &layout.Markdown{}
 	for i := range h.Series {
 		s := &h.Series[i]
-		m.Line("### ", layout.Prose(s.summary(h.MinChange)))
-		m.Paragraph(layout.Code(s.heights()), ", ", unit.Count(int64(len(s.values))), " runs, configuration ", layout.Code(h.Configuration))
+		m.Line("### ", layout.Prose(seriesSummary(s, h.MinChange)))
+		m.Paragraph(layout.Code(heights(s)), ", ", unit.Count(int64(len(s.Values))), " runs, configuration ", layout.Code(h.Configuration))
 		markdownChanges(m, h, s)
 		m.Line()
 	}
-	notes := append(footnotes(h.runs), h.onlyBounds()...)
+	notes := append(footnotes(h.Recorded), h.onlyBounds()...)
 	if note := h.undated(); note != "" {
 		notes = append(notes, note)
 	}
@@ -226,15 +241,15 @@ func (h *History) markdown(w io.Writer) error {
 	return err
 }
 
-func markdownChanges(m *layout.Markdown, h *History, s *Series) {
+func markdownChanges(m *layout.Markdown, h *History, s *analysis.Series) {
 	t := layout.Table{Left: map[int]bool{1: true, 6: true}, Rows: [][]string{{"First run", "What is shown", "Before", "After", "Difference", "p", "Changed there"}}}
 	for i := range s.Changes {
 		c := &s.Changes[i]
 		var changed []string
 		for _, d := range c.Changed {
-			changed = append(changed, layout.Prose(d.Name+" "+d.text()))
+			changed = append(changed, layout.Prose(d.Name+" "+settingChange(d)))
 		}
-		t.Add(layout.Code(h.Runs[c.At].Dir), "**"+c.Word+"**", s.figure.Format(c.change.Before), s.figure.Format(c.change.After), c.text(), pText(&c.P), strings.Join(changed, "; "))
+		t.Add(layout.Code(h.Runs[c.At].Dir), "**"+c.Word+"**", s.Of.Format(c.Change.Before), s.Of.Format(c.Change.After), levelChange(c), pText(&c.P), strings.Join(changed, "; "))
 	}
 	if len(t.Rows) > 1 {
 		m.Table(t)
@@ -244,7 +259,7 @@ func markdownChanges(m *layout.Markdown, h *History, s *Series) {
 func (h *History) table() layout.Table {
 	s := layout.Table{Rows: [][]string{{"started_at", "run", "name", "dir", "configuration"}}}
 	for i := range h.Series {
-		f := h.Series[i].figure
+		f := h.Series[i].Of
 		s.Rows[0] = append(s.Rows[0], columnName(f.Name, unitOf(f)))
 	}
 	for _, run := range h.Runs {
@@ -272,9 +287,9 @@ func (h *History) changeSheet() layout.Table {
 		for _, c := range h.Series[i].Changes {
 			var changed []string
 			for _, d := range c.Changed {
-				changed = append(changed, d.Name+" "+d.text())
+				changed = append(changed, d.Name+" "+settingChange(d))
 			}
-			s.Add(h.Series[i].Figure, unitOf(h.Series[i].figure), c.FirstRun, optional(c.Before), optional(c.After), optional(c.Difference), raw(c.P), c.Word, strings.Join(changed, "; "))
+			s.Add(h.Series[i].Figure, unitOf(h.Series[i].Of), c.FirstRun, optional(c.Before), optional(c.After), optional(c.Difference), raw(c.P), c.Word, strings.Join(changed, "; "))
 		}
 	}
 	return s

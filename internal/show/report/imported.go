@@ -48,34 +48,12 @@ func heading(r *result.Run) string {
 	return strings.ToUpper(first) + rest
 }
 
-// startedAt is when a run began; zero where an imported one cannot say.
-func startedAt(r *result.Run) time.Time {
-	if !r.Says("run.started_at") {
-		return time.Time{}
-	}
-	return r.Run.StartedAt
-}
-
 // moment prints a time, or that it is not known.
 func moment(t time.Time, layout string) string {
 	if t.IsZero() {
-		return absent
+		return unit.Absent
 	}
 	return t.UTC().Format(layout)
-}
-
-// inTime orders runs by when they began, those that cannot say last and by name.
-func inTime(a, b *result.Recorded) int {
-	at, bt := startedAt(&a.Run), startedAt(&b.Run)
-	switch {
-	case at.IsZero() && bt.IsZero():
-		return strings.Compare(a.Run.Run.Name, b.Run.Run.Name)
-	case at.IsZero():
-		return 1
-	case bt.IsZero():
-		return -1
-	}
-	return at.Compare(bt)
 }
 
 // formatCaveats are what must be known of any figure that came out of a format. All
@@ -171,7 +149,7 @@ func printFormat(p *layout.Page, name string, all []Imported) {
 	}
 	title := ""
 	if len(all) > 1 {
-		title = ", " + count(int64(len(all)), "run")
+		title = ", " + unit.Things(int64(len(all)), "run")
 	}
 	p.Heading(name, title)
 	for _, warning := range warnings {

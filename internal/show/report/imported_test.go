@@ -8,6 +8,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
+	"kafkabench.example/kafka-bench/internal/show/analysis"
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
@@ -92,11 +93,11 @@ func TestImportedIsNoVerdict(t *testing.T) {
 func TestFootnotes(t *testing.T) {
 	ours := simulate(t, resulttest.Baseline())
 	runs := []*result.Recorded{imported("b-other"), ours, imported("a-other"), timesAlone("log")}
-	compared, err := report.Compare([]report.Set{{Label: "ours", Runs: runs[1:2]}, {Label: "other", Runs: runs[:1]}}, report.CompareOptions{})
+	compared, err := analysis.Compare([]analysis.Set{{Label: "ours", Runs: runs[1:2]}, {Label: "other", Runs: runs[:1]}}, analysis.CompareOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	history, err := report.Over([]*result.Recorded{runs[0], runs[2]}, report.HistoryOptions{})
+	history, err := analysis.Over([]*result.Recorded{runs[0], runs[2]}, analysis.HistoryOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,8 +106,8 @@ func TestFootnotes(t *testing.T) {
 	c.Campaign.Runs = []result.CampaignRun{{Cell: 0, Status: result.Valid}, {Cell: 1, Status: result.Valid}}
 	for name, write := range map[string]func(*bytes.Buffer, report.Options) error{
 		"runs":     func(b *bytes.Buffer, o report.Options) error { return report.Runs(b, runs, o) },
-		"compare":  func(b *bytes.Buffer, o report.Options) error { return compared.Write(b, o) },
-		"history":  func(b *bytes.Buffer, o report.Options) error { return history.Write(b, o) },
+		"compare":  func(b *bytes.Buffer, o report.Options) error { return report.ComparisonOf(compared).Write(b, o) },
+		"history":  func(b *bytes.Buffer, o report.Options) error { return report.HistoryOf(history).Write(b, o) },
 		"campaign": func(b *bytes.Buffer, o report.Options) error { return report.Campaign(b, c, o) },
 	} {
 		for _, format := range []report.Format{report.AsText, report.AsMarkdown} {
@@ -116,7 +117,7 @@ func TestFootnotes(t *testing.T) {
 			}
 		}
 	}
-	shown := string(written(t, func(b *bytes.Buffer, o report.Options) error { return history.Write(b, o) }, report.Options{}))
+	shown := string(written(t, func(b *bytes.Buffer, o report.Options) error { return report.HistoryOf(history).Write(b, o) }, report.Options{}))
 	if history.Runs[0].Name != "a-other" || strings.Contains(shown, "2026") || !strings.Contains(shown, "cannot say when they were made") {
 		t.Errorf("a history of runs without a time:\n%s", shown)
 	}

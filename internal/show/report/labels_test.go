@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/show/analysis"
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
@@ -28,12 +29,12 @@ func TestCellNamed(t *testing.T) {
 		"mycodecs-zstd-5ms", "zstd/5ms", "zstd,5ms", "zstd, 5ms", "zstd 5ms",
 		"compression=zstd,linger=5ms", "compression=zstd linger=5ms", "compression zstd, linger 5ms", "load.compression=zstd,load.linger=5ms",
 	} {
-		if i, err := report.CellNamed(c, name); err != nil || i != 3 {
+		if i, err := analysis.CellNamed(c, name); err != nil || i != 3 {
 			t.Errorf("%q is cell %d, %v", name, i, err)
 		}
 	}
 	for _, name := range []string{"zstd", "5ms/zstd", "", "zstd/5", "linger=5ms"} {
-		if i, err := report.CellNamed(c, name); err == nil || !strings.Contains(err.Error(), "mycodecs-none-0 (none/0)") {
+		if i, err := analysis.CellNamed(c, name); err == nil || !strings.Contains(err.Error(), "mycodecs-none-0 (none/0)") {
 			t.Errorf("%q is cell %d, %v", name, i, err)
 		}
 	}

@@ -18,9 +18,9 @@ func printLag(p *layout.Page, r *result.Run) {
 	l := r.Lag
 	consumer := "not measured"
 	if l.PeakRecords != nil {
-		consumer = "peak " + count(*l.PeakRecords, "record")
+		consumer = "peak " + unit.Things(*l.PeakRecords, "record")
 		if least := l.PeakAtLeastRecords; least != nil && *least != *l.PeakRecords {
-			consumer = "peak between " + unit.Count(*least) + " and " + count(*l.PeakRecords, "record")
+			consumer = "peak between " + unit.Count(*least) + " and " + unit.Things(*l.PeakRecords, "record")
 		}
 		if l.FinalRecords != nil {
 			consumer += ", " + unit.Count(*l.FinalRecords) + " at the end"
@@ -31,7 +31,7 @@ func printLag(p *layout.Page, r *result.Run) {
 	switch {
 	case reads(r): // what there was to read is in what was read
 	case r.Says("lag.backlog_peak_records"):
-		p.Labelled("backlog", "peak "+count(l.BacklogPeakRecords, "record")+" (acked − delivered)")
+		p.Labelled("backlog", "peak "+unit.Things(l.BacklogPeakRecords, "record")+" (acked − delivered)")
 	}
 	if r.Says("lag.time_lag_peak_ns") && !reads(r) {
 		p.Labelled("time lag", timeLag(r))
@@ -59,7 +59,7 @@ func printLag(p *layout.Page, r *result.Run) {
 // records waited, is no age of zero.
 func timeLag(r *result.Run) string {
 	if !timeLagSeen(r) {
-		return absent + " (looked at once an interval: no look found an undelivered record)"
+		return unit.Absent + " (looked at once an interval: no look found an undelivered record)"
 	}
 	return "the oldest undelivered record was at most " + unit.Nanos(r.Lag.TimeLagPeakNs) + " old"
 }
@@ -104,14 +104,14 @@ func printSettling(p *layout.Page, r *result.Run, c result.Change) {
 }
 
 // tenths prints a time that is known to a tenth of a second.
-func tenths(ns float64) string { return decimals(ns/1e9, 1) + " s" }
+func tenths(ns float64) string { return unit.Decimals(ns/1e9, 1) + " s" }
 
 // printDrain tells whether the consumers caught up when the load had ended.
 func printDrain(p *layout.Page, r *result.Run) {
 	l := r.Lag
 	took, rate := fromSeconds(l.DrainTimeS), unit.PerSecond(l.DrainPerS)
 	if l.Drained && r.Delivery.Lost > 0 {
-		p.Styled(layout.Yellow, "drain", "read to the end of the log "+took+" after the window's end, at "+rate+"; "+count(r.Delivery.Lost, "acked record")+" not in it")
+		p.Styled(layout.Yellow, "drain", "read to the end of the log "+took+" after the window's end, at "+rate+"; "+unit.Things(r.Delivery.Lost, "acked record")+" not in it")
 		return
 	}
 	if l.Drained {
@@ -124,7 +124,7 @@ func printDrain(p *layout.Page, r *result.Run) {
 	}
 	left := "the backlog"
 	if r.Delivery.Checked {
-		left = count(r.Delivery.Pending, "acked record")
+		left = unit.Things(r.Delivery.Pending, "acked record")
 	}
 	p.Styled(layout.Yellow, "drain", "NOT DRAINED: "+left+" undelivered after "+took+" at "+rate)
 }
@@ -134,14 +134,14 @@ func printDrain(p *layout.Page, r *result.Run) {
 func confined(c result.Confined) string {
 	var limits string
 	if c.CPU > 0 {
-		limits = decimals(c.CPU, 2) + " cores"
+		limits = unit.Decimals(c.CPU, 2) + " cores"
 	}
 	if c.MemoryBytes > 0 {
 		limits = layout.List(limits, unit.Size(c.MemoryBytes).String())
 	}
 	text := "each process to " + limits + ", by " + c.By
 	if c.CPUCoresUsed != nil {
-		text += " · the busiest used " + decimals(*c.CPUCoresUsed, 2) + " cores"
+		text += " · the busiest used " + unit.Decimals(*c.CPUCoresUsed, 2) + " cores"
 	}
 	if c.ThrottledS != nil {
 		text += " · held back for " + fromSeconds(*c.ThrottledS)
@@ -153,11 +153,11 @@ func confined(c result.Confined) string {
 }
 
 func consumers(c result.Consumer) string {
-	text := count(int64(c.Members), "member")
+	text := unit.Things(int64(c.Members), "member")
 	if c.Processes > 0 {
 		text += " in processes of their own, " + unit.Count(int64(c.Processes)) + " a group"
 	}
-	text += ", " + count(int64(c.Workers), "worker")
+	text += ", " + unit.Things(int64(c.Workers), "worker")
 	if c.Utilisation != nil {
 		text += ", " + unit.Percent(*c.Utilisation) + " busy"
 	}
@@ -166,10 +166,10 @@ func consumers(c result.Consumer) string {
 	}
 	var trouble string
 	if c.Rebalances > 0 {
-		trouble = count(c.Rebalances, "rebalance")
+		trouble = unit.Things(c.Rebalances, "rebalance")
 	}
 	if c.CommitErrors > 0 {
-		trouble = layout.List(trouble, count(c.CommitErrors, "failed commit"))
+		trouble = layout.List(trouble, unit.Things(c.CommitErrors, "failed commit"))
 	}
 	return layout.List(text, trouble)
 }

@@ -195,7 +195,7 @@ func (l *Live) log(i result.Interval) string {
 func (l *Live) quantiles(i result.Interval) (p50, p99 string) {
 	t, ok := i.Time[l.o.Metric]
 	if !ok || t.Count == 0 {
-		return absent, absent
+		return unit.Absent, unit.Absent
 	}
 	return unit.Nanos(t.P50Ns), unit.Nanos(t.P99Ns)
 }
@@ -204,7 +204,7 @@ func (l *Live) quantiles(i result.Interval) (p50, p99 string) {
 func rate(i result.Interval, n int64) string {
 	length := i.Seconds()
 	if length <= 0 {
-		return absent
+		return unit.Absent
 	}
 	return unit.PerSecond(float64(n) / length)
 }
@@ -214,7 +214,7 @@ func plainRate(i result.Interval, n int64) string { return strings.TrimSuffix(ra
 
 func lagOf(i result.Interval) string {
 	if i.LagRecords == nil {
-		return absent
+		return unit.Absent
 	}
 	return unit.Count(*i.LagRecords)
 }
@@ -223,7 +223,7 @@ func lagOf(i result.Interval) string {
 func gate(i result.Interval) string {
 	switch {
 	case i.GateOpen == nil:
-		return absent
+		return unit.Absent
 	case *i.GateOpen:
 		return "open"
 	}

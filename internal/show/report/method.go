@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
@@ -52,11 +53,11 @@ func mixture(recorded []*result.Recorded) (notes []string) {
 	}
 	if older > 0 && ours > 0 {
 		notes = append(notes, fmt.Sprintf("%s of method 1: figures that were measured otherwise before method %d are of the other %d.",
-			count(int64(older), "run"), result.Method, ours))
+			unit.Things(int64(older), "run"), result.Method, ours))
 	}
 	if newer > 0 && len(recorded) > 1 {
 		notes = append(notes, fmt.Sprintf("%s of a later method than %d, which this kafka-bench does not know: they compare with none.",
-			count(int64(newer), "run"), result.Method))
+			unit.Things(int64(newer), "run"), result.Method))
 	}
 	return notes
 }

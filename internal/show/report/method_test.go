@@ -8,14 +8,15 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
+	"kafkabench.example/kafka-bench/internal/show/analysis"
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
 // ofMethods are five repeats of a run for each method, all alike but for noise.
-func ofMethods(t *testing.T, methods ...int) (sets []report.Set) {
+func ofMethods(t *testing.T, methods ...int) (sets []analysis.Set) {
 	m := newMaker(t, 7)
 	for _, method := range methods {
-		set := report.Set{Label: "set"}
+		set := analysis.Set{Label: "set"}
 		for range 5 {
 			set.Runs = append(set.Runs, m.run("baseline", 1, func(r *result.Run) { r.Run.MethodVersion = method }))
 		}
@@ -35,10 +36,11 @@ func TestNoTestMixesMethods(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := report.Compare(ofMethods(t, c.methods...), report.CompareOptions{FailIf: []figure.Regression{condition}})
+		found, err := analysis.Compare(ofMethods(t, c.methods...), analysis.CompareOptions{FailIf: []figure.Regression{condition}})
 		if err != nil {
 			t.Fatal(err)
 		}
+		got := report.ComparisonOf(found)
 		var tested []string
 		for _, f := range got.Against[0].Figures {
 			tested = append(tested, f.Figure)
@@ -46,7 +48,7 @@ func TestNoTestMixesMethods(t *testing.T) {
 		if slices.Contains(tested, "e2e_response_time_p99") != c.tested || slices.Contains(tested, "acked_per_s") != !slices.Equal(c.methods, []int{3, 3}) {
 			t.Errorf("methods %v: %v are tested", c.methods, tested)
 		}
-		if undecided := got.Checks[0].Status == report.CheckUndecided; undecided == c.tested {
+		if undecided := got.Checks[0].Status == analysis.CheckUndecided; undecided == c.tested {
 			t.Errorf("methods %v: the condition is %s: %s", c.methods, got.Checks[0].Status, got.Checks[0].Text)
 		}
 		const why = "e2e response time p99 was not measured in both: measured otherwise before method 2"
@@ -60,7 +62,7 @@ func TestNoTestMixesMethods(t *testing.T) {
 func TestNoTableMixesMethods(t *testing.T) {
 	sets := ofMethods(t, 1, 2)
 	all := slices.Concat(sets[0].Runs, sets[1].Runs)
-	history, err := report.Over(all, report.HistoryOptions{})
+	history, err := analysis.Over(all, analysis.HistoryOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,8 +100,8 @@ func TestNoTableMixesMethods(t *testing.T) {
 // above what any drained run has, by nobody knows how much.
 func TestBoundsAreRanked(t *testing.T) {
 	m := newMaker(t, 3)
-	set := func(label string, change func(*result.Run)) report.Set {
-		s := report.Set{Label: label}
+	set := func(label string, change func(*result.Run)) analysis.Set {
+		s := analysis.Set{Label: label}
 		for range 5 {
 			s.Runs = append(s.Runs, m.run(label, 1, change))
 		}
@@ -120,38 +122,38 @@ func TestBoundsAreRanked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	options := report.CompareOptions{Figures: []figure.Figure{f}, FailIf: []figure.Regression{condition}}
-	c, err := report.Compare([]report.Set{drained, undrained}, options)
+	options := analysis.CompareOptions{Figures: []figure.Figure{f}, FailIf: []figure.Regression{condition}}
+	c, err := analysis.Compare([]analysis.Set{drained, undrained}, options)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := c.Against[0].Figures[0]
-	if got.Word != report.WordWorse || got.Difference != nil || got.Shift != nil || got.Low != nil ||
+	if got.Word != analysis.WordWorse || got.Difference != nil || got.Shift != nil || got.Low != nil ||
 		got.B.Median != nil || got.B.AtLeast == nil || *got.B.AtLeast != 19.5e9 {
 		t.Errorf("%+v", got)
 	}
 	if !c.Failed() {
-		t.Errorf("the condition says %+v", c.Checks)
+		t.Errorf("the condition says %+v", report.ComparisonOf(c).Checks)
 	}
 	var text bytes.Buffer
-	if err := c.Write(&text, report.Options{}); err != nil {
+	if err := report.ComparisonOf(c).Write(&text, report.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(text.String(), "> 19.5 s") {
 		t.Errorf("the bound is not in\n%s", text.String())
 	}
-	if c, err = report.Compare([]report.Set{undrained, set("again", bounded)}, options); err != nil {
+	if c, err = analysis.Compare([]analysis.Set{undrained, set("again", bounded)}, options); err != nil {
 		t.Fatal(err)
 	}
-	if got := c.Against[0].Figures[0]; got.Word != report.WordNoDifference || got.Difference != nil {
+	if got := c.Against[0].Figures[0]; got.Word != analysis.WordNoDifference || got.Difference != nil {
 		t.Errorf("bounds against bounds: %+v", got)
 	}
-	history, err := report.Over(append(drained.Runs, undrained.Runs...), report.HistoryOptions{})
+	history, err := analysis.Over(append(drained.Runs, undrained.Runs...), analysis.HistoryOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	text.Reset()
-	if err := history.Write(&text, report.Options{}); err != nil {
+	if err := report.HistoryOf(history).Write(&text, report.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	const note = "e2e response time p99: of 5 runs only a lower bound is known, and no level takes it in."

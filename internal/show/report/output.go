@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
+	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
 	"kafkabench.example/kafka-bench/internal/show/layout"
@@ -81,7 +81,7 @@ func (h *Head) forPeople(w io.Writer, err error) error {
 	if h.NamedTwice == 1 {
 		verbs = "was named twice and counts"
 	}
-	_, err = fmt.Fprintf(w, "\n%s %s once.\n", count(int64(h.NamedTwice), "run"), verbs)
+	_, err = fmt.Fprintf(w, "\n%s %s once.\n", unit.Things(int64(h.NamedTwice), "run"), verbs)
 	return err
 }
 
@@ -113,14 +113,6 @@ func unitOf(f figure.Figure) string {
 		return "ratio"
 	}
 	return "1"
-}
-
-// known is v as JSON has it: null where it is not a number.
-func known(v float64) *float64 {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return nil
-	}
-	return &v
 }
 
 // writeJSON writes a document with a newline at its end.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/show/analysis"
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
@@ -21,15 +22,15 @@ type picture struct {
 // so that heights and lengths compare. Of repeats it draws the run with the
 // median peak, and says which that is. Where all that ran without backpressure dwarfs
 // the rest, it has a scale of its own: the others would be flat.
-func printPictures(p *layout.Page, compared []variant) {
+func printPictures(p *layout.Page, compared []analysis.Variant) {
 	var drawn []picture
 	title := ", in records, over time"
 	for _, v := range compared {
-		r := v.typical(peakLag)
+		r := v.Typical(analysis.PeakLag)
 		if r == nil || len(r.Intervals) == 0 {
 			continue
 		}
-		d, sampled := v.picture(r)
+		d, sampled := pictureOfVariant(v, r)
 		if !sampled {
 			title = ", in records, at the ends of intervals"
 		}
@@ -53,10 +54,10 @@ func printPictures(p *layout.Page, compared []variant) {
 	}
 }
 
-// picture draws what of a variant, and whether the lag was sampled in between.
-func (v variant) picture(r *result.Recorded) (d picture, sampled bool) {
+// pictureOfVariant draws what of a variant, and whether the lag was sampled in between.
+func pictureOfVariant(v analysis.Variant, r *result.Recorded) (d picture, sampled bool) {
 	lag, sampled := levels(r.Intervals)
-	peak, _ := peakLag(&r.Run)
+	peak, _ := analysis.PeakLag(&r.Run)
 	what := "peak " + records(peak)
 	switch highest := float64(highestOf(lag)); {
 	case !sampled && highest != peak:
@@ -64,8 +65,8 @@ func (v variant) picture(r *result.Recorded) (d picture, sampled bool) {
 	case highest > peak: // the peak is of what was measured
 		what += " after the warm-up"
 	}
-	if v.all > 1 {
-		what += "; run " + r.Run.Run.ID + ", " + v.which()
+	if v.All > 1 {
+		what += "; run " + r.Run.Run.ID + ", " + which(v)
 	}
 	return picture{r, r.Run.Run.Name + ", " + what, lag, bounds(r)}, sampled
 }
@@ -159,11 +160,11 @@ func scalesOf(drawn []picture) [][]picture {
 }
 
 // which says which of its runs is the typical one.
-func (v variant) which() string {
-	if len(v.runs) == 1 {
-		return fmt.Sprintf("the only one of %d that counts", v.all)
+func which(v analysis.Variant) string {
+	if len(v.Runs) == 1 {
+		return fmt.Sprintf("the only one of %d that counts", v.All)
 	}
-	return fmt.Sprintf("of %d the one with the median peak", len(v.runs))
+	return fmt.Sprintf("of %d the one with the median peak", len(v.Runs))
 }
 
 // levels are what is known of the lag: each value lasts until the next one was seen, or
@@ -207,7 +208,7 @@ func chartFor(scale, all []picture) layout.Chart {
 	for _, d := range all {
 		first, last := d.run.Intervals[0], d.run.Intervals[len(d.run.Intervals)-1]
 		start, end = min(start, first.StartNs), max(end, last.EndNs)
-		measured = max(measured, phase(&d.run.Run, "measure").EndNs)
+		measured = max(measured, analysis.Phase(&d.run.Run, "measure").EndNs)
 	}
 	highest := int64(1)
 	for _, d := range scale {

@@ -3,11 +3,9 @@ package report
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
-	"kafkabench.example/kafka-bench/internal/result/figure"
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
@@ -91,12 +89,12 @@ func ofEngine(r *result.Run) string {
 
 // nodes is how many threads there are, and where.
 func nodes(q *result.Queue) string {
-	return fmt.Sprintf("%s × %s", count(int64(q.Nodes), "node"), count(int64(q.Threads), "thread"))
+	return fmt.Sprintf("%s × %s", unit.Things(int64(q.Nodes), "node"), unit.Things(int64(q.Threads), "thread"))
 }
 
 // acknowledged is what the application acknowledged, and what is not.
 func acknowledged(q *result.Queue) string {
-	text := []string{unit.PerSecond(q.AckedPerS), count(q.UniqueAcked, "record")}
+	text := []string{unit.PerSecond(q.AckedPerS), unit.Things(q.UniqueAcked, "record")}
 	for _, part := range []struct {
 		n    int64
 		what string
@@ -114,7 +112,7 @@ func acknowledged(q *result.Queue) string {
 func deliveries(q *result.Queue) string {
 	text := []string{unit.Count(q.Received), unit.Count(q.UniqueDelivered) + " of them first ones", unit.Count(q.Redelivered) + " again"}
 	if q.DeliveriesPerRecord != nil {
-		text = append(text, fmt.Sprintf("%s per record where the arithmetic says %s", decimals(*q.DeliveriesPerRecord, 4), decimals(q.ExpectedDeliveriesPerRecord, 4)))
+		text = append(text, fmt.Sprintf("%s per record where the arithmetic says %s", unit.Decimals(*q.DeliveriesPerRecord, 4), unit.Decimals(q.ExpectedDeliveriesPerRecord, 4)))
 	}
 	if q.AttemptsDiffer > 0 {
 		text = append(text, unit.Count(q.AttemptsDiffer)+" under another number than the queue gives them")
@@ -134,7 +132,7 @@ func byAttempt(q *result.Queue) string {
 	var parts []string
 	for i, n := range q.DeliveriesByAttempt {
 		if i == attemptsShown {
-			parts = append(parts, fmt.Sprintf("and %s more in %s", count(int64(len(q.DeliveriesByAttempt)-i), "attempt"), result.SummaryFile))
+			parts = append(parts, fmt.Sprintf("and %s more in %s", unit.Things(int64(len(q.DeliveriesByAttempt)-i), "attempt"), result.SummaryFile))
 			break
 		}
 		text := fmt.Sprintf("%d: %s", i+1, unit.Count(n))
@@ -209,10 +207,10 @@ func early(q *result.Queue) int64 {
 func inQueue(q *result.Queue) string {
 	parts := []string{"at most " + unit.Count(q.InFlightPeakRecords) + " fetched and not settled"}
 	if q.Expired > 0 {
-		parts = append(parts, count(q.Expired, "lock")+" ran out")
+		parts = append(parts, unit.Things(q.Expired, "lock")+" ran out")
 	}
 	if q.Tailed > 0 {
-		parts = append(parts, count(q.Tailed, "record")+" copied to the tail")
+		parts = append(parts, unit.Things(q.Tailed, "record")+" copied to the tail")
 	}
 	if len(parts) > 1 {
 		parts = append(parts, "all of the whole run")
@@ -237,7 +235,7 @@ func requestsEach(v float64) string { return factor(v) + " requests" }
 // bytesEach prints bytes that may be less than one.
 func bytesEach(v float64) string {
 	if v > 0 && v < 10 {
-		return decimals(v, 1) + " B"
+		return unit.Decimals(v, 1) + " B"
 	}
 	return unit.Bytes(int64(v + 0.5))
 }
@@ -247,9 +245,9 @@ func settled(r *result.Run) string {
 	q := r.Queue
 	switch {
 	case q.Lost > 0:
-		return fmt.Sprintf("%s LOST: the queue has nothing any more, and they were neither acknowledged nor made dead letters.", count(q.Lost, "record"))
+		return fmt.Sprintf("%s LOST: the queue has nothing any more, and they were neither acknowledged nor made dead letters.", unit.Things(q.Lost, "record"))
 	case q.Pending > 0:
-		return fmt.Sprintf("%s are pending: neither acknowledged by the application nor dead letters when the run ended.", count(q.Pending, "record"))
+		return fmt.Sprintf("%s are pending: neither acknowledged by the application nor dead letters when the run ended.", unit.Things(q.Pending, "record"))
 	case q.DeadLettered > 0:
 		return "Every record was acknowledged by the application, or is a dead letter."
 	}
@@ -273,50 +271,4 @@ func queueSheet(runs []*result.Recorded) layout.Table {
 		}
 	}
 	return s
-}
-
-// queueFigures are those that reports of runs with a queue show beside the headline.
-var queueFigures = []string{
-	"queue_acked_per_s", "queue_deliveries_per_record", "redelivery_response_time_p99", "redelivery_lateness_p99", "settle_time_p99",
-	"queue_lost", "queue_requests_per_record", "broker_requests_per_record", "broker_bytes_in_per_record", "cpu_cores",
-}
-
-// headlineOf are the headline figures of runs, with those of a queue where one of them has
-// one.
-func headlineOf(runs []*result.Recorded) []figure.Figure {
-	figures := figure.Headline()
-	if slices.ContainsFunc(runs, func(r *result.Recorded) bool { return r != nil && r.Run.Queue != nil }) {
-		figures = append(figures, figuresNamed(queueFigures)...)
-	}
-	return figures
-}
-
-// comparedQueues are the figures by which runs with a queue are compared: as many as five
-// runs of each can show something of, and what should be the same in all of them.
-var comparedQueues = []string{
-	"queue_acked_per_s", "e2e_response_time_p50", "e2e_response_time_p99", "redelivery_lateness_p99", "broker_requests_per_record", "cpu_cores", "queue_lost",
-}
-
-// comparedOf are the figures by which runs are compared if nobody says otherwise.
-func comparedOf(runs []*result.Recorded) []figure.Figure {
-	if len(runs) == 0 || slices.ContainsFunc(runs, func(r *result.Recorded) bool { return r.Run.Queue == nil }) {
-		return figure.Headline()
-	}
-	return figuresNamed(comparedQueues)
-}
-
-// engineOf is the engine of a cell's queue; "" where its runs have none.
-func (d *CellDocument) engineOf() string {
-	for _, r := range d.sample.runs {
-		if r.Run.Queue != nil {
-			return r.Run.Queue.Engine
-		}
-	}
-	return ""
-}
-
-// kindOf is what a cell is called without its engine: "2x5-all" of "2x5-all-markers".
-func kindOf(label, engine string) string {
-	parts := strings.FieldsFunc(label, func(c rune) bool { return c == '-' || c == ',' || c == ' ' })
-	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == engine }), "-")
 }

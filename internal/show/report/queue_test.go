@@ -10,6 +10,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
+	"kafkabench.example/kafka-bench/internal/show/analysis"
 	"kafkabench.example/kafka-bench/internal/show/layout"
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
@@ -349,9 +350,9 @@ func TestDecisionOfTooFewRuns(t *testing.T) {
 // The parts of the study come before its short form, and a row is of one suite: figures of
 // two would not compare.
 func TestDecisionOfParts(t *testing.T) {
-	var all []*report.CampaignDocument
+	var all []*analysis.Study
 	for _, c := range []*result.RecordedCampaign{decisionSuite(t, 5), engineSuite(t, 5), faultSuite(t, 5), redeliverySuite(t, 5), timesSuite(t, 5)} {
-		d, err := report.AnalyseCampaign(c, "")
+		d, err := analysis.NewStudy(c, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -383,24 +384,24 @@ func TestDecisionOfParts(t *testing.T) {
 // A comparison of runs with a queue has the queue's figures, and one of others has not.
 func TestComparisonOfQueues(t *testing.T) {
 	c := engineSuite(t, 5)
-	a, b := report.CellSet(c, 4), report.CellSet(c, 7)
-	compared, err := report.Compare([]report.Set{a, b}, report.CompareOptions{})
+	a, b := analysis.CellSet(c, 4), analysis.CellSet(c, 7)
+	compared, err := analysis.Compare([]analysis.Set{a, b}, analysis.CompareOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	found := compared.Against[0].Figures
-	i := slices.IndexFunc(found, func(f report.ComparedFigure) bool { return f.Figure == "queue_acked_per_s" })
-	if i < 0 || found[i].Word != report.WordWorse {
+	i := slices.IndexFunc(found, func(f analysis.ComparedFigure) bool { return f.Figure == "queue_acked_per_s" })
+	if i < 0 || found[i].Word != analysis.WordWorse {
 		t.Errorf("share against plain: %+v", found)
 	}
 	for _, r := range append(a.Runs, b.Runs...) {
 		r.Run.Queue = nil
 	}
-	compared, err = report.Compare([]report.Set{a, b}, report.CompareOptions{})
+	compared, err = analysis.Compare([]analysis.Set{a, b}, analysis.CompareOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if slices.ContainsFunc(compared.Against[0].Figures, func(f report.ComparedFigure) bool { return strings.HasPrefix(f.Figure, "queue_") }) {
+	if slices.ContainsFunc(compared.Against[0].Figures, func(f analysis.ComparedFigure) bool { return strings.HasPrefix(f.Figure, "queue_") }) {
 		t.Error("runs without a queue are compared by its figures")
 	}
 }

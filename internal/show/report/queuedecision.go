@@ -8,6 +8,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result/figure"
+	"kafkabench.example/kafka-bench/internal/show/analysis"
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
@@ -59,7 +60,7 @@ const (
 // of the study of kmq: a row for each kind of work, with the engine that is shown to be best
 // at it or those that are not told apart, and a column for each engine, in each cell of
 // which are the figure and the variant that it is of.
-func Decide(campaigns ...*CampaignDocument) AnswerTable {
+func Decide(campaigns ...*analysis.Study) AnswerTable {
 	table, _ := decideWork(campaigns)
 	return table
 }
@@ -71,14 +72,14 @@ type verdictOn struct {
 	from       string // the suite
 }
 
-func decideWork(campaigns []*CampaignDocument) (AnswerTable, []verdictOn) {
+func decideWork(campaigns []*analysis.Study) (AnswerTable, []verdictOn) {
 	t := AnswerTable{Head: append([]string{"work", "best", "by", "suite"}, engineColumns...)}
 	var all []verdictOn
-	compareAmong(campaigns)
+	analysis.CompareAmong(campaigns)
 	for _, kind := range kindsOfWork {
 		v := kind.judge(campaigns)
 		all = append(all, v)
-		by := figureCalled(kind.figure).Title
+		by := analysis.FigureCalled(kind.figure).Title
 		if kind.added {
 			by += ", against plain"
 		}
@@ -92,11 +93,11 @@ func decideWork(campaigns []*CampaignDocument) (AnswerTable, []verdictOn) {
 }
 
 // judge finds the figures of a kind of work and which engine is best by them.
-func (k workKind) judge(campaigns []*CampaignDocument) verdictOn {
+func (k workKind) judge(campaigns []*analysis.Study) verdictOn {
 	source, d := k.source(campaigns)
 	v := verdictOn{work: k.work, best: notMeasuredHere, from: source.suite, cells: make([]string, len(engineColumns))}
-	f := figureCalled(k.figure)
-	part := &CampaignDocument{by: f}
+	f := analysis.FigureCalled(k.figure)
+	part := &analysis.Study{By: f}
 	for i, engine := range engineColumns {
 		v.cells[i] = notMeasuredHere
 		if k.cannot[engine] != "" {
@@ -104,55 +105,55 @@ func (k workKind) judge(campaigns []*CampaignDocument) verdictOn {
 			continue
 		}
 		c := cellCalled(d, source.of(engine))
-		if c == nil || c.Valid == 0 || c.of(k.figure).N == 0 {
+		if c == nil || c.Valid == 0 || c.Of(k.figure).N == 0 {
 			continue
 		}
 		text, values, known := k.figureOf(d, c, f)
-		lost, _ := c.sum("queue_lost")
+		lost, _ := c.Sum("queue_lost")
 		switch v.cells[i] = text + " (" + source.of(engine) + ")"; {
 		case lost > 0:
 			v.cells[i] = unit.Count(int64(lost)) + " LOST, " + v.cells[i]
 		case known:
-			part.Cells = append(part.Cells, CellDocument{Name: engine, label: engine, Valid: c.Valid, Figures: map[string]Repeated{k.figure: repeated(values)}})
+			part.Cells = append(part.Cells, analysis.Cell{Name: engine, Label: engine, Valid: c.Valid, Figures: map[string]analysis.Repeated{k.figure: analysis.FromValues(values)}})
 		}
 	}
 	if len(part.Cells) > 0 {
-		v.best = part.bestEngines()
+		v.best = bestEngines(part)
 	}
 	return v
 }
 
 // figureOf is the figure of a cell as the table has it, and the values that it is ranked by.
-func (k workKind) figureOf(d *CampaignDocument, c *CellDocument, f figure.Figure) (text string, values []float64, known bool) {
-	r := c.of(k.figure)
-	text = r.median(f)
+func (k workKind) figureOf(d *analysis.Study, c *analysis.Cell, f figure.Figure) (text string, values []float64, known bool) {
+	r := c.Of(k.figure)
+	text = r.MedianText(f)
 	if k.figure == "queue_acked_per_s" {
-		if base := d.plainOf(c); base != nil {
-			text += ", " + factor(r.summary.Median/base.of(k.figure).summary.Median) + " × plain"
+		if base := d.PlainOf(c); base != nil {
+			text += ", " + factor(r.Summary.Median/base.Of(k.figure).Summary.Median) + " × plain"
 		}
 	}
-	if n, known := c.sum("queue_acked_again"); known && k.repeats {
+	if n, known := c.Sum("queue_acked_again"); known && k.repeats {
 		text += ", " + unit.Count(int64(n)) + " acked again"
 	}
 	if !k.added {
-		return text, r.values, true
+		return text, r.Values, true
 	}
 	base := c
-	if c.engineOf() != plainEngine {
-		if base = d.plainOf(c); base == nil || math.IsInf(base.of(k.figure).summary.Median, 1) {
+	if c.EngineOf() != analysis.PlainEngine {
+		if base = d.PlainOf(c); base == nil || math.IsInf(base.Of(k.figure).Summary.Median, 1) {
 			return text + ", no plain at that load", nil, false
 		}
-		text += ", " + signed(r.summary.Median-base.of(k.figure).summary.Median, f)
+		text += ", " + signed(r.Summary.Median-base.Of(k.figure).Summary.Median, f)
 	}
-	for _, v := range r.values {
-		values = append(values, v-base.of(k.figure).summary.Median)
+	for _, v := range r.Values {
+		values = append(values, v-base.Of(k.figure).Summary.Median)
 	}
 	return text, values, true
 }
 
 // source is the first that was made, for two engines if there is one, and its campaign; the
 // first without a campaign where none was.
-func (k workKind) source(campaigns []*CampaignDocument) (workSource, *CampaignDocument) {
+func (k workKind) source(campaigns []*analysis.Study) (workSource, *analysis.Study) {
 	for _, least := range []int{2, 1} {
 		for _, s := range k.of {
 			for _, d := range campaigns {
@@ -162,13 +163,13 @@ func (k workKind) source(campaigns []*CampaignDocument) (workSource, *CampaignDo
 			}
 		}
 	}
-	return workSource{absent, ""}, &CampaignDocument{}
+	return workSource{unit.Absent, ""}, &analysis.Study{}
 }
 
 // madeIn is of how many engines a campaign has the figure.
-func (k workKind) madeIn(d *CampaignDocument, s workSource) (n int) {
+func (k workKind) madeIn(d *analysis.Study, s workSource) (n int) {
 	for _, engine := range engineColumns {
-		if c := cellCalled(d, s.of(engine)); c != nil && c.Valid > 0 && c.of(k.figure).N > 0 {
+		if c := cellCalled(d, s.of(engine)); c != nil && c.Valid > 0 && c.Of(k.figure).N > 0 {
 			n++
 		}
 	}
@@ -176,8 +177,8 @@ func (k workKind) madeIn(d *CampaignDocument, s workSource) (n int) {
 }
 
 // cellCalled is the cell of a variant; nil where there is none.
-func cellCalled(d *CampaignDocument, variant string) *CellDocument {
-	i := slices.IndexFunc(d.Cells, func(c CellDocument) bool { return len(c.Values) == 1 && c.Values[0] == variant })
+func cellCalled(d *analysis.Study, variant string) *analysis.Cell {
+	i := slices.IndexFunc(d.Cells, func(c analysis.Cell) bool { return len(c.Values) == 1 && c.Values[0] == variant })
 	if i < 0 {
 		return nil
 	}
@@ -186,23 +187,23 @@ func cellCalled(d *CampaignDocument, variant string) *CellDocument {
 
 // bestEngines names the best of the cells, those that it is not told apart from, and those
 // of which there are too few runs to tell anything.
-func (d *CampaignDocument) bestEngines() string {
-	ranked := d.ranked()
-	best := []string{ranked[0].label}
+func bestEngines(d *analysis.Study) string {
+	ranked := d.Ranked()
+	best := []string{ranked[0].Label}
 	if len(ranked) == 1 {
 		return best[0] + ", alone"
 	}
 	var open []string
-	for _, other := range d.against(ranked) {
+	for _, other := range d.Against(ranked) {
 		switch other.Word {
-		case WordWorse:
-		case WordTooFew:
-			open = append(open, other.name)
+		case analysis.WordWorse:
+		case analysis.WordTooFew:
+			open = append(open, other.Name)
 		default:
-			best = append(best, other.name)
+			best = append(best, other.Name)
 		}
 	}
-	switch n := ranked[0].Figures[d.by.Name].N; {
+	switch n := ranked[0].Figures[d.By.Name].N; {
 	case len(open) == 0:
 		return strings.Join(best, " or ")
 	case n == 1:
@@ -213,8 +214,8 @@ func (d *CampaignDocument) bestEngines() string {
 }
 
 // decision is the table of which engine is for which work, from this campaign alone.
-func (d *CampaignDocument) decision() (AnswerTable, string) {
-	table, all := decideWork([]*CampaignDocument{d})
+func decision(d *analysis.Study) (AnswerTable, string) {
+	table, all := decideWork([]*analysis.Study{d})
 	var clauses, open []string
 	for _, v := range all {
 		if v.best == notMeasuredHere {
@@ -226,5 +227,5 @@ func (d *CampaignDocument) decision() (AnswerTable, string) {
 	if len(open) > 0 {
 		clauses = append(clauses, "not measured were "+layout.Enumerate(open))
 	}
-	return table, phrases(clauses) + d.notSettled()
+	return table, phrases(clauses) + notSettled(d)
 }

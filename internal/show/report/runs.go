@@ -11,6 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
 	"kafkabench.example/kafka-bench/internal/result/outcome"
+	"kafkabench.example/kafka-bench/internal/show/analysis"
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
@@ -64,12 +65,12 @@ func documentOf(head Head, runs []*result.Recorded) RunsDocument {
 	d := RunsDocument{Head: head, Runs: []RunDocument{}}
 	for _, r := range runs {
 		run := RunDocument{
-			Dir: r.Dir, ID: r.Run.Run.ID, Name: r.Run.Run.Name, StartedAt: startedAt(&r.Run), Method: r.Run.Method(),
+			Dir: r.Dir, ID: r.Run.Run.ID, Name: r.Run.Run.Name, StartedAt: analysis.StartedAt(&r.Run), Method: r.Run.Method(),
 			Verdict: r.Run.Verdict, System: systemOf(&r.Run),
 			Notes: append([]string{}, r.Notes...), Settings: figure.Settings(r.Run.Scenario), Figures: map[string]*float64{},
 		}
 		for _, f := range figure.All() {
-			run.Figures[f.Name] = figureOf(f, &r.Run)
+			run.Figures[f.Name] = analysis.FigureOf(f, &r.Run)
 			if bound, known := f.AtLeast(&r.Run); known && run.Figures[f.Name] == nil {
 				if run.AtLeast == nil {
 					run.AtLeast = map[string]float64{}
@@ -80,14 +81,6 @@ func documentOf(head Head, runs []*result.Recorded) RunsDocument {
 		d.Runs = append(d.Runs, run)
 	}
 	return d
-}
-
-// figureOf takes a figure from a run; nil where it has none.
-func figureOf(f figure.Figure, r *result.Run) *float64 {
-	if v, ok := f.Value(r); ok {
-		return known(v)
-	}
-	return nil
 }
 
 // markdownRuns writes runs for a pull request: the verdict, the headline figures
@@ -151,18 +144,18 @@ func markdownHeadline(m *layout.Markdown, runs []*result.Recorded) {
 	for _, r := range runs {
 		name := r.Run.Run.Name
 		if len(runs) > 1 {
-			name = shortName(r)
+			name = analysis.ShortName(r)
 		}
 		t.Rows[0] = append(t.Rows[0], layout.Prose(name))
 		t.Rows[1] = append(t.Rows[1], verdictMark(&r.Run))
 		t.Rows[2] = append(t.Rows[2], statusOf(&r.Run))
 	}
-	for _, f := range headlineOf(runs) {
+	for _, f := range analysis.HeadlineOf(runs) {
 		row, any := []string{f.Title}, false
 		for _, r := range runs {
 			text, known := f.Text(&r.Run)
 			if !known {
-				text = absent
+				text = unit.Absent
 			}
 			row, any = append(row, text), any || known
 		}
@@ -211,7 +204,7 @@ func markdownCaveats(m *layout.Markdown, runs []*result.Recorded) {
 	for _, r := range runs {
 		name := ""
 		if len(runs) > 1 {
-			name = shortName(r) + ": "
+			name = analysis.ShortName(r) + ": "
 		}
 		for _, reason := range r.Run.Verdict.Reasons {
 			items = append(items, "❌ "+layout.Prose(name+reason))

@@ -89,7 +89,7 @@ func TestDocumentsFollowTheSchemas(t *testing.T) {
 func generate(t *testing.T, v any, file, title string) []byte {
 	t.Helper()
 	r := &jsonschema.Reflector{Anonymous: true, ExpandedStruct: true, AllowAdditionalProperties: true}
-	for _, dir := range []string{".", "../../result"} {
+	for _, dir := range []string{".", "../analysis", "../../result"} {
 		if err := r.AddGoComments(reflect.TypeFor[report.RunsDocument]().PkgPath(), dir, jsonschema.WithFullComment()); err != nil {
 			t.Fatal(err)
 		}
@@ -113,6 +113,10 @@ func generate(t *testing.T, v any, file, title string) []byte {
 func markNullable(t reflect.Type, s, root *jsonschema.Schema) {
 	for i := range t.NumField() {
 		f := t.Field(i)
+		if f.Anonymous {
+			markNullable(f.Type, s, root)
+			continue
+		}
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		property, ok := s.Properties.Get(name)
 		if !ok {

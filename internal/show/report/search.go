@@ -151,7 +151,7 @@ func outcomeOf(probe result.Probe) string {
 
 func optionalNanos(ns *int64) string {
 	if ns == nil {
-		return absent
+		return unit.Absent
 	}
 	return unit.Nanos(*ns)
 }

@@ -11,6 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
 	"kafkabench.example/kafka-bench/internal/result/outcome"
+	"kafkabench.example/kafka-bench/internal/show/analysis"
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
@@ -19,7 +20,7 @@ import (
 // what the figures show in words, and the lag of each over time on one scale.
 func SideBySide(w io.Writer, runs []*result.Recorded, o Options) error {
 	p := layout.NewPage(o.Width, o.Colour)
-	compared := variants(runs)
+	compared := analysis.Variants(runs)
 	printComparison(p, compared)
 	printFootnotes(p, runs)
 	p.Heading("What it shows", "")
@@ -33,66 +34,66 @@ func SideBySide(w io.Writer, runs []*result.Recorded, o Options) error {
 // comparedRow is one row of the table.
 type comparedRow struct {
 	label   string
-	full    string        // the label where nothing is indented; "" is label
-	reading reading       // or else
-	figure  figure.Figure // one of those
+	full    string           // the label where nothing is indented; "" is label
+	reading analysis.Reading // or else
+	figure  figure.Figure    // one of those
 	format  func(float64) string
 	rare    bool // left out where it is 0 in all runs
 }
 
 // comparedRows are the rows for variants: what became of the load, how far behind
 // the consumers were, and how long records took.
-func comparedRows(all []variant) []comparedRow {
+func comparedRows(all []analysis.Variant) []comparedRow {
 	rows := []comparedRow{
-		{label: "offered", reading: offeredPerS, format: unit.PerSecond},
-		{label: "scheduled", reading: scheduled, format: records},
-		{label: "  admitted, of scheduled", reading: admittedShare, format: unit.Percent},
-		{label: "  shed", reading: shed, format: records},
-		{label: "  shed, of scheduled", reading: shedShare, format: unit.Percent},
+		{label: "offered", reading: analysis.OfferedPerS, format: unit.PerSecond},
+		{label: "scheduled", reading: analysis.Scheduled, format: records},
+		{label: "  admitted, of scheduled", reading: analysis.AdmittedShare, format: unit.Percent},
+		{label: "  shed", reading: analysis.Shed, format: records},
+		{label: "  shed, of scheduled", reading: analysis.ShedShare, format: unit.Percent},
 	}
 	rows = append(rows, reasonRows(all)...)
 	rows = append(rows,
-		comparedRow{label: "  deferred, peak", figure: figureCalled("deferred_peak"), format: records, rare: true},
-		comparedRow{label: "  deferred at the end", reading: deferred, format: records},
-		comparedRow{label: "acked", reading: ackedPerS, format: unit.PerSecond},
-		comparedRow{label: "delivered", figure: figureCalled("delivered_per_s"), format: unit.PerSecond},
+		comparedRow{label: "  deferred, peak", figure: analysis.FigureCalled("deferred_peak"), format: records, rare: true},
+		comparedRow{label: "  deferred at the end", reading: analysis.Deferred, format: records},
+		comparedRow{label: "acked", reading: analysis.AckedPerS, format: unit.PerSecond},
+		comparedRow{label: "delivered", figure: analysis.FigureCalled("delivered_per_s"), format: unit.PerSecond},
 	)
-	if underBackpressure(all) {
+	if analysis.UnderBackpressure(all) {
 		rows = append(rows, comparedRow{label: "  ÷ without backpressure", full: "delivered ÷ without backpressure",
-			figure: figure.DeliveredOfOff(references(all)), format: unit.Percent})
+			figure: figure.DeliveredOfOff(analysis.References(all)), format: unit.Percent})
 	}
 	return append(rows,
-		comparedRow{label: "consumers busy", reading: utilisation, format: unit.Percent},
-		comparedRow{label: "delivered in the end, of scheduled", reading: deliveredPart, format: unit.Percent},
-		comparedRow{label: "lost", reading: lostRecords, format: records},
-		comparedRow{label: "duplicates", figure: figureCalled("duplicates"), format: records, rare: true},
+		comparedRow{label: "consumers busy", reading: analysis.Utilisation, format: unit.Percent},
+		comparedRow{label: "delivered in the end, of scheduled", reading: analysis.DeliveredPart, format: unit.Percent},
+		comparedRow{label: "lost", reading: analysis.LostRecords, format: records},
+		comparedRow{label: "duplicates", figure: analysis.FigureCalled("duplicates"), format: records, rare: true},
 		comparedRow{},
-		comparedRow{label: "consumer lag peak, records", reading: peakLag, format: records},
-		comparedRow{label: "  ÷ max_lag", full: "consumer lag peak ÷ max_lag", reading: peakLagOfBound, format: times},
-		comparedRow{label: "  ÷ max_lag, at the least", full: "consumer lag peak ÷ max_lag, at the least", reading: atLeastOfBound, format: times},
-		comparedRow{label: "  bound, lowest", figure: figureCalled("bound_min"), format: records},
-		comparedRow{label: "  bound, highest", figure: figureCalled("bound_max"), format: records},
-		comparedRow{label: "time lag peak", figure: figureCalled("time_lag_peak"), format: nanos},
-		comparedRow{label: "drained in time", reading: drained, format: yesNo},
-		comparedRow{label: "settling, slowest change", figure: figureCalled("settling_time"), format: tenths},
+		comparedRow{label: "consumer lag peak, records", reading: analysis.PeakLag, format: records},
+		comparedRow{label: "  ÷ max_lag", full: "consumer lag peak ÷ max_lag", reading: analysis.PeakLagOfBound, format: times},
+		comparedRow{label: "  ÷ max_lag, at the least", full: "consumer lag peak ÷ max_lag, at the least", reading: analysis.AtLeastOfBound, format: times},
+		comparedRow{label: "  bound, lowest", figure: analysis.FigureCalled("bound_min"), format: records},
+		comparedRow{label: "  bound, highest", figure: analysis.FigureCalled("bound_max"), format: records},
+		comparedRow{label: "time lag peak", figure: analysis.FigureCalled("time_lag_peak"), format: nanos},
+		comparedRow{label: "drained in time", reading: analysis.Drained, format: yesNo},
+		comparedRow{label: "settling, slowest change", figure: analysis.FigureCalled("settling_time"), format: tenths},
 		comparedRow{},
-		comparedRow{label: "e2e response p50, admitted", figure: figureCalled("e2e_response_time_p50"), format: nanos},
-		comparedRow{label: "e2e response p90, admitted", figure: figureCalled("e2e_response_time_p90"), format: nanos},
-		comparedRow{label: "e2e response p99, admitted", figure: figureCalled("e2e_response_time_p99"), format: nanos},
-		comparedRow{label: "e2e response p99.9, admitted", figure: figureCalled("e2e_response_time_p99_9"), format: nanos},
-		comparedRow{label: "e2e service p99, admitted", figure: figureCalled("e2e_service_time_p99"), format: nanos},
+		comparedRow{label: "e2e response p50, admitted", figure: analysis.FigureCalled("e2e_response_time_p50"), format: nanos},
+		comparedRow{label: "e2e response p90, admitted", figure: analysis.FigureCalled("e2e_response_time_p90"), format: nanos},
+		comparedRow{label: "e2e response p99, admitted", figure: analysis.FigureCalled("e2e_response_time_p99"), format: nanos},
+		comparedRow{label: "e2e response p99.9, admitted", figure: analysis.FigureCalled("e2e_response_time_p99_9"), format: nanos},
+		comparedRow{label: "e2e service p99, admitted", figure: analysis.FigureCalled("e2e_service_time_p99"), format: nanos},
 		comparedRow{label: "e2e p99 ÷ target", figure: p99OfTarget, format: times},
-		comparedRow{label: "send response p99, admitted", figure: figureCalled("send_response_time_p99"), format: nanos},
-		comparedRow{label: "send service p99, admitted", figure: figureCalled("send_service_time_p99"), format: nanos},
-		comparedRow{label: "gate closed, of the window", reading: gateClosed, format: unit.Percent},
-		comparedRow{label: "lag not known", figure: figureCalled("blind_time"), format: nanos, rare: true},
+		comparedRow{label: "send response p99, admitted", figure: analysis.FigureCalled("send_response_time_p99"), format: nanos},
+		comparedRow{label: "send service p99, admitted", figure: analysis.FigureCalled("send_service_time_p99"), format: nanos},
+		comparedRow{label: "gate closed, of the window", reading: analysis.GateClosed, format: unit.Percent},
+		comparedRow{label: "lag not known", figure: analysis.FigureCalled("blind_time"), format: nanos, rare: true},
 	)
 }
 
 // reasonRows are what was shed by reason, where there is more than one.
-func reasonRows(all []variant) (rows []comparedRow) {
+func reasonRows(all []analysis.Variant) (rows []comparedRow) {
 	for _, reason := range shedReasons {
-		row := comparedRow{label: "    " + reason.short, full: "shed " + reason.short, figure: figureCalled(reason.figure), format: records, rare: true}
+		row := comparedRow{label: "    " + reason.short, full: "shed " + reason.short, figure: analysis.FigureCalled(reason.figure), format: records, rare: true}
 		if !row.blank(all) {
 			rows = append(rows, row)
 		}
@@ -104,18 +105,18 @@ func reasonRows(all []variant) (rows []comparedRow) {
 }
 
 // of takes the row's number from a variant's runs.
-func (row comparedRow) of(v variant) spread {
+func (row comparedRow) of(v analysis.Variant) analysis.Spread {
 	if row.reading != nil {
-		return v.of(row.reading)
+		return v.Of(row.reading)
 	}
-	return v.figure(row.figure)
+	return v.Figure(row.figure)
 }
 
 // blank tells whether a row says nothing: no run has the figure, or it is rare and 0
 // in all.
-func (row comparedRow) blank(all []variant) bool {
+func (row comparedRow) blank(all []analysis.Variant) bool {
 	for _, v := range all {
-		if s := row.of(v); s.n > 0 && (!row.rare || s.top > 0) {
+		if s := row.of(v); s.N > 0 && (!row.rare || s.Top > 0) {
 			return false
 		}
 	}
@@ -126,7 +127,7 @@ func records(v float64) string { return unit.Count(int64(v + 0.5)) }
 
 func nanos(v float64) string { return unit.Nanos(int64(v)) }
 
-func times(v float64) string { return decimals(v, 2) + " ×" }
+func times(v float64) string { return unit.Decimals(v, 2) + " ×" }
 
 // yesNo prints the share of runs that did.
 func yesNo(v float64) string {
@@ -138,7 +139,7 @@ func yesNo(v float64) string {
 
 // printComparison is the tables of variants: as many beside each other as the width has
 // room for.
-func printComparison(p *layout.Page, compared []variant) {
+func printComparison(p *layout.Page, compared []analysis.Variant) {
 	rows := comparedRows(compared)
 	for i, block := range blocks(compared, rows, p.Width) {
 		if i > 0 {
@@ -161,11 +162,11 @@ func printComparison(p *layout.Page, compared []variant) {
 }
 
 // boundNotes say whose bound is no bound of the consumer lag above it.
-func boundNotes(compared []variant) []string {
+func boundNotes(compared []analysis.Variant) []string {
 	var names []string
 	for _, v := range compared {
-		if v.figure(figureCalled("bound_max")).n > 0 && estimates(v.runs[0].Run.Backpressure) {
-			names = append(names, v.name)
+		if v.Figure(analysis.FigureCalled("bound_max")).N > 0 && estimates(v.Runs[0].Run.Backpressure) {
+			names = append(names, v.Name)
 		}
 	}
 	if len(names) == 0 {
@@ -176,12 +177,12 @@ func boundNotes(compared []variant) []string {
 
 // tableOf has a row for each figure, and below it one with the range where
 // repeats differ.
-func tableOf(block []variant, rows []comparedRow) layout.Table {
+func tableOf(block []analysis.Variant, rows []comparedRow) layout.Table {
 	head, verdicts, systems := []string{""}, []string{"verdict"}, []string{"system"}
 	for _, v := range block {
-		head = append(head, v.name)
+		head = append(head, v.Name)
 		verdicts = append(verdicts, verdictOf(v))
-		systems = append(systems, v.system())
+		systems = append(systems, system(v))
 	}
 	t := layout.Table{Gap: 3, Rows: [][]string{head, verdicts, systems}}
 	for _, row := range rows {
@@ -209,20 +210,20 @@ func tableOf(block []variant, rows []comparedRow) layout.Table {
 }
 
 // blocks splits variants so that each table keeps within the width.
-func blocks(all []variant, rows []comparedRow, width int) [][]variant {
-	var split [][]variant
+func blocks(all []analysis.Variant, rows []comparedRow, width int) [][]analysis.Variant {
+	var split [][]analysis.Variant
 	for _, v := range all {
 		last := len(split) - 1
 		if last >= 0 && fits(append(slices.Clone(split[last]), v), rows, width) {
 			split[last] = append(split[last], v)
 			continue
 		}
-		split = append(split, []variant{v})
+		split = append(split, []analysis.Variant{v})
 	}
 	return split
 }
 
-func fits(block []variant, rows []comparedRow, width int) bool {
+func fits(block []analysis.Variant, rows []comparedRow, width int) bool {
 	t := tableOf(block, rows)
 	for _, line := range t.Text() {
 		if layout.Columns(line) > width {
@@ -233,21 +234,21 @@ func fits(block []variant, rows []comparedRow, width int) bool {
 }
 
 // cells prints a spread: the median, and the range if there is one.
-func cells(s spread, format func(float64) string) (median, extent string) {
-	if s.n == 0 {
-		return absent, ""
+func cells(s analysis.Spread, format func(float64) string) (median, extent string) {
+	if s.N == 0 {
+		return unit.Absent, ""
 	}
-	shown := func(v float64, of func(spread) float64) string {
+	shown := func(v float64, of func(analysis.Spread) float64) string {
 		switch {
 		case !math.IsInf(v, 1):
 			return format(v)
-		case s.least != nil && of(*s.least) > 0:
-			return "> " + format(of(*s.least))
+		case s.Least != nil && of(*s.Least) > 0:
+			return "> " + format(of(*s.Least))
 		}
-		return absent
+		return unit.Absent
 	}
-	median = shown(s.median, func(s spread) float64 { return s.median })
-	low, top := shown(s.low, func(s spread) float64 { return s.low }), shown(s.top, func(s spread) float64 { return s.top })
+	median = shown(s.Median, func(s analysis.Spread) float64 { return s.Median })
+	low, top := shown(s.Low, func(s analysis.Spread) float64 { return s.Low }), shown(s.Top, func(s analysis.Spread) float64 { return s.Top })
 	if low == top {
 		return median, ""
 	}
@@ -261,18 +262,18 @@ func cells(s spread, format func(float64) string) (median, extent string) {
 // notValid is the verdict of a name that has no valid run.
 const notValid = "INVALID"
 
-func verdictOf(v variant) string {
+func verdictOf(v analysis.Variant) string {
 	switch {
-	case len(v.runs) == 0:
+	case len(v.Runs) == 0:
 		return notValid // none has finished
-	case v.valid == v.all && v.all == 1:
-		return Standing(&v.runs[0].Run)
-	case v.valid == v.all:
-		return fmt.Sprintf("%s, all %d", standingOf(v.runs), v.all)
-	case v.valid == 0:
+	case v.Valid == v.All && v.All == 1:
+		return Standing(&v.Runs[0].Run)
+	case v.Valid == v.All:
+		return fmt.Sprintf("%s, all %d", standingOf(v.Runs), v.All)
+	case v.Valid == 0:
 		return notValid
 	}
-	return fmt.Sprintf("%d of %d valid", v.valid, v.all)
+	return fmt.Sprintf("%d of %d valid", v.Valid, v.All)
 }
 
 // standingOf is the standing that all of several valid runs have in common.
@@ -288,9 +289,9 @@ func standingOf(runs []*result.Recorded) string {
 
 // system is the status of a name's runs. If they differ, it is the worst, with the number
 // of runs that have it.
-func (v variant) system() string {
+func system(v analysis.Variant) string {
 	worst, n := "", 0
-	for _, r := range v.runs {
+	for _, r := range v.Runs {
 		switch status := statusOf(&r.Run); {
 		case n == 0 || outcome.Worse(status, worst):
 			worst, n = status, 1
@@ -300,17 +301,17 @@ func (v variant) system() string {
 	}
 	switch n {
 	case 0:
-		return absent
-	case len(v.runs):
+		return unit.Absent
+	case len(v.Runs):
 		return worst
 	}
-	return fmt.Sprintf("%s, %d of %d", worst, n, len(v.runs))
+	return fmt.Sprintf("%s, %d of %d", worst, n, len(v.Runs))
 }
 
 // repeats says how much the table rests on.
-func repeats(block []variant) string {
-	most := slices.MaxFunc(block, func(a, b variant) int { return a.all - b.all })
-	if most.all == 1 {
+func repeats(block []analysis.Variant) string {
+	most := slices.MaxFunc(block, func(a, b analysis.Variant) int { return a.All - b.All })
+	if most.All == 1 {
 		return "One run of each. Repeat them before a claim is made of a difference."
 	}
 	return "The median of the valid runs of each name, and lowest..highest below it."

@@ -1,9 +1,8 @@
 // Package report writes text, Markdown, CSV and JSON from the files of runs. It shows one
 // run on one screen (Text), several in columns (SideBySide), a campaign that answers its
-// question (Campaign), sets of runs that are tested against each other (Compare), one
-// configuration over time (History), all values of a run's histograms (Histograms), and a
-// run while it goes on (Live). It reads nothing but result files, so a run of any age is
-// rendered again without a Kafka.
+// question (Campaign), a comparison (ComparisonOf), one configuration over time (HistoryOf),
+// all values of a run's histograms (Histograms), and a run while it goes on (Live). It reads
+// only result files, so a run of any age is rendered again without a Kafka.
 //
 // A report leads with what a reader must know before any figure: whether the
 // run is valid, and what share of the load the figures speak of. Records that
@@ -13,17 +12,14 @@
 //
 // And a report claims no more than its runs show. One run carries no claim; of
 // several, the median is printed with its confidence interval, and a difference
-// is called better or worse only where a rank test shows it, at a level that
-// holds for all that was tested together (see Compare). Otherwise the report says
-// that nothing was shown, or how many runs more would do.
+// is called better or worse only where package analysis found that a rank test shows it.
+// Otherwise the report says that nothing was shown, or how many runs more would do.
 //
-// What is thought and what is written are kept apart: Compare, History,
-// Histograms and the analysis of a campaign return values, and each value is
-// written in any Format. The JSON of a value is a contract, as a run's files are.
+// What is thought and what is written are kept apart: package analysis returns values, and
+// each value is written in any Format. The JSON of a value is a contract, as a run's files are.
 //
 // Files to know: text.go, books.go, times.go, sidebyside.go, findings.go, picture.go,
-// live.go, compare.go, levels.go, campaign.go, answers.go (the sentence that a suite ends
-// in).
+// live.go, comparetext.go, campaign.go, answers.go (the sentence that a suite ends in).
 package report
 
 import (

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/show/analysis"
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
@@ -26,7 +27,7 @@ func TestPictureDrawsTheSamples(t *testing.T) {
 	other.Run.Run.ID = "o7her0"
 	draw := func() string {
 		p := layout.NewPage(0, false)
-		printPictures(p, []variant{{name: "sampled", runs: []*result.Recorded{r, &other}, all: 2, valid: 2}})
+		printPictures(p, []analysis.Variant{{Name: "sampled", Runs: []*result.Recorded{r, &other}, All: 2, Valid: 2}})
 		return p.String()
 	}
 	want := []string{"over time; one scale", "sampled, peak 253; run s4m9le, of 2 the one with the median peak", "300 ┤\n", "200 ┤   █", "100 ┤   █"}
@@ -99,14 +100,14 @@ func renderOtherwise(t *testing.T, r *result.Recorded) {
 		if err := Campaign(&b, c, o); err != nil {
 			t.Fatal(err)
 		}
-		sets := []Set{{Label: "a", Runs: c.Runs[:1]}, {Label: "b", Runs: c.Runs[1:]}}
-		if compared, err := Compare(sets, CompareOptions{}); err == nil {
-			if err := compared.Write(&b, o); err != nil {
+		sets := []analysis.Set{{Label: "a", Runs: c.Runs[:1]}, {Label: "b", Runs: c.Runs[1:]}}
+		if compared, err := analysis.Compare(sets, analysis.CompareOptions{}); err == nil {
+			if err := ComparisonOf(compared).Write(&b, o); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if history, err := Over(c.Runs, HistoryOptions{}); err == nil {
-			if err := history.Write(&b, o); err != nil {
+		if history, err := analysis.Over(c.Runs, analysis.HistoryOptions{}); err == nil {
+			if err := HistoryOf(history).Write(&b, o); err != nil {
 				t.Fatal(err)
 			}
 		}

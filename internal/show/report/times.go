@@ -48,29 +48,29 @@ func (s statistic) text(d distribution) string {
 	ofEnded := s.key == "min" || s.key == "mean" || s.key == "stddev"
 	switch ns := int64(s.ns(d.Time)); {
 	case !d.says(s) || !s.supported(d.independent):
-		return absent
+		return unit.Absent
 	case ofEnded && (d.Count == 0 || d.NotEnded > 0 && s.key != "min"):
-		return absent
+		return unit.Absent
 	case !s.atLeast(d.Time):
 		return unit.Nanos(ns)
 	case ns > 0:
 		return "> " + unit.Nanos(ns)
 	}
-	return absent
+	return unit.Absent
 }
 
 // atLeast tells whether the statistic is only a lower bound.
 func (s statistic) atLeast(t result.Time) bool { return slices.Contains(t.AtLeast, s.key+"_ns") }
 
 // unsupported explains the mark that stands for such a percentile.
-const unsupported = absent + ": fewer than 10 values lie beyond it"
+const unsupported = unit.Absent + ": fewer than 10 values lie beyond it"
 
 // notEnded explains the bounds.
 const notEnded = "open: had not ended, and counts as slower than all that had; >: at least"
 
 // unreliable explains a column of such marks: the times are in the result, and what
 // they say is how long the tool waited.
-const unreliable = "a column of " + absent + ": not to be relied on, the tool was starved of CPU"
+const unreliable = "a column of " + unit.Absent + ": not to be relied on, the tool was starved of CPU"
 
 // printTimes is the table of what records went through.
 func printTimes(p *layout.Page, r *result.Run) {

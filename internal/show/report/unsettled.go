@@ -1,12 +1,14 @@
 package report
 
+import "kafkabench.example/kafka-bench/internal/show/analysis"
+
 // unsettledNote warns of the split between failed and unknown where several clients ran:
 // how much each tells of a record that it gave up is its own (docs/DRIVERS.md).
-func (d *CampaignDocument) unsettledNote() []string {
+func unsettledNote(d *analysis.Study) []string {
 	clients := map[string]bool{}
 	var unsettled int64
 	for _, cell := range d.Cells {
-		for _, r := range cell.sample.runs {
+		for _, r := range cell.Sample.Taken {
 			clients[r.Run.Run.Driver.Name] = true
 			unsettled += r.Run.Load.Failed + r.Run.Load.Unknown
 		}

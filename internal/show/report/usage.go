@@ -18,7 +18,7 @@ func printProcess(p *layout.Page, r *result.Run) {
 	p.Heading("Process", " in the measured window")
 	var cpu, perRecord, memory string
 	if u.CPUCores != nil {
-		cpu = decimals(*u.CPUCores, 2) + " cores" + waited(u.CPUWaitRatio)
+		cpu = unit.Decimals(*u.CPUCores, 2) + " cores" + waited(u.CPUWaitRatio)
 	}
 	if u.CPUPerRecord != nil {
 		perRecord = unit.Nanos(int64(*u.CPUPerRecord)) + " CPU per acked record"
@@ -74,16 +74,16 @@ func collections(r *result.Run) string {
 	case u.GCCycles == 0:
 		return "no GC"
 	case !r.Says("process.gc_pause.p99_ns"):
-		return count(u.GCCycles, "GC")
+		return unit.Things(u.GCCycles, "GC")
 	}
-	return fmt.Sprintf("%s, pause p99 %s", count(u.GCCycles, "GC"), unit.Nanos(u.GCPauseNs.P99Ns))
+	return fmt.Sprintf("%s, pause p99 %s", unit.Things(u.GCCycles, "GC"), unit.Nanos(u.GCPauseNs.P99Ns))
 }
 
 func hostUse(r *result.Run) string {
 	u := r.Process
 	var busy, stolen string
 	if u.HostCPUBusy != nil {
-		busy = fmt.Sprintf("%s of %s busy", unit.Percent(*u.HostCPUBusy), count(int64(r.Run.Host.CPUs), "CPU"))
+		busy = fmt.Sprintf("%s of %s busy", unit.Percent(*u.HostCPUBusy), unit.Things(int64(r.Run.Host.CPUs), "CPU"))
 	}
 	if u.HostCPUStolen != nil && *u.HostCPUStolen > 0 {
 		stolen = unit.Percent(*u.HostCPUStolen) + " stolen"
@@ -94,7 +94,7 @@ func hostUse(r *result.Run) string {
 func brokerUse(b result.Broker) string {
 	var cpu, memory, disk, log string
 	if b.CPUCores != nil {
-		cpu = decimals(*b.CPUCores, 2) + " cores" + waited(b.CPUWaitRatio)
+		cpu = unit.Decimals(*b.CPUCores, 2) + " cores" + waited(b.CPUWaitRatio)
 	}
 	if b.RSSPeakBytes != nil {
 		memory = "RSS " + unit.Bytes(*b.RSSPeakBytes)
@@ -129,7 +129,7 @@ func printCompression(p *layout.Page, r *result.Run) {
 			name = "> " + name
 		}
 		names = append(names, name)
-		ratios = append(ratios, decimals(c.Ratio, 2))
+		ratios = append(ratios, unit.Decimals(c.Ratio, 2))
 		compress = append(compress, speed(c.CompressMBPerS))
 		decompress = append(decompress, speed(c.DecompressMBPerS))
 	}
@@ -148,7 +148,7 @@ func batches(n int64) string {
 
 func speed(mbPerS float64) string {
 	if mbPerS == 0 {
-		return absent
+		return unit.Absent
 	}
 	return unit.Bytes(int64(mbPerS*1e6)) + "/s"
 }

@@ -8,6 +8,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/outcome"
+	"kafkabench.example/kafka-bench/internal/show/analysis"
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
@@ -23,7 +24,7 @@ func printVerdict(p *layout.Page, r *result.Recorded) {
 		style = layout.Yellow
 	}
 	status := "MEASUREMENT " + heading(&r.Run)
-	when := moment(startedAt(&r.Run), "2006-01-02 15:04:05 UTC") + "  " + method(&r.Run)
+	when := moment(analysis.StartedAt(&r.Run), "2006-01-02 15:04:05 UTC") + "  " + method(&r.Run)
 	between := "  "
 	if layout.Columns(status+"  "+info.Name+"  "+info.ID+between+when) > p.Width {
 		between = "\n  "
@@ -88,7 +89,7 @@ func statusOf(r *result.Run) string {
 	if s := systemOf(r); s != nil {
 		return s.Status
 	}
-	return absent
+	return unit.Absent
 }
 
 // printSubject says what was run, and on what.
@@ -109,7 +110,7 @@ func madeWith(r *result.Run) string {
 	if i := r.Run.Imported; i != nil {
 		tool = "imported from " + i.File + " (" + i.Format + ")"
 	}
-	host := fmt.Sprintf("%s/%s, %s", r.Run.Host.OS, r.Run.Host.Arch, count(int64(r.Run.Host.CPUs), "CPU"))
+	host := fmt.Sprintf("%s/%s, %s", r.Run.Host.OS, r.Run.Host.Arch, unit.Things(int64(r.Run.Host.CPUs), "CPU"))
 	if r.Run.Host.OS == "" {
 		host = ""
 	}
@@ -140,10 +141,10 @@ func offer(r *result.Run) string {
 		}
 	}
 	text := rate
-	if measured := phase(r, "measure"); measured.EndNs > measured.StartNs {
+	if measured := analysis.Phase(r, "measure"); measured.EndNs > measured.StartNs {
 		text += " for " + seconds(measured.EndNs-measured.StartNs)
 	}
-	if warmup := phase(r, "warm-up"); warmup.EndNs > warmup.StartNs {
+	if warmup := analysis.Phase(r, "warm-up"); warmup.EndNs > warmup.StartNs {
 		text += " after " + seconds(warmup.EndNs-warmup.StartNs) + " of warm-up"
 	}
 	records := strings.TrimSpace(r.Scenario.Get("load.record.size") + " " + r.Scenario.Get("load.record.payload"))
@@ -169,7 +170,7 @@ func groups(n int) string {
 	if n == 0 {
 		return ""
 	}
-	return count(int64(n), "group") + " of "
+	return unit.Things(int64(n), "group") + " of "
 }
 
 // work says what the consumers do with each record, if anything.
@@ -198,7 +199,7 @@ func work(scenario result.Settings) string {
 
 // cluster says where Kafka came from.
 func cluster(c result.Cluster) string {
-	brokers := count(int64(c.Brokers), "broker")
+	brokers := unit.Things(int64(c.Brokers), "broker")
 	switch c.Kind {
 	case "":
 		return ""
@@ -208,22 +209,6 @@ func cluster(c result.Cluster) string {
 		return strings.TrimSpace("existing cluster "+c.ID+" "+c.Version) + ", " + brokers
 	}
 	return strings.TrimSpace(c.Kind+" cluster "+c.Version) + ", " + brokers
-}
-
-// phase is the run's phase of that name, or an empty one.
-func phase(r *result.Run, name string) result.Phase {
-	for _, ph := range r.Run.Phases {
-		if ph.Name == name {
-			return ph
-		}
-	}
-	return result.Phase{}
-}
-
-// window is the length of the measured window, in nanoseconds.
-func window(r *result.Run) int64 {
-	measured := phase(r, "measure")
-	return measured.EndNs - measured.StartNs
 }
 
 // things prints a setting that counts things: 8 producers.

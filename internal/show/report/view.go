@@ -42,7 +42,7 @@ func (l *Live) view() []string {
 // oldest is the age of the oldest undelivered record when the interval ended.
 func oldest(i result.Interval) string {
 	if i.UndeliveredRecords == nil && i.TimeLagNs == 0 && i.InFlightRecords+i.BacklogRecords > 0 {
-		return absent // nobody looked
+		return unit.Absent // nobody looked
 	}
 	return unit.Nanos(i.TimeLagNs)
 }

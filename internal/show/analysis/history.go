@@ -1,4 +1,4 @@
-package report
+package analysis
 
 import (
 	"crypto/sha256"
@@ -15,10 +15,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/figure"
 )
 
-// History is the runs of one configuration over time. It is the JSON document of
-// them.
+// History is the runs of one configuration over time.
 type History struct {
-	Head
 	Configuration string `json:"configuration"` // hash of the scenario, without its name
 	// MinChange is the least change that is looked for, as a part of the level
 	// before: smaller ones are taken out. Absent where every change is shown.
@@ -28,8 +26,10 @@ type History struct {
 	Others    []OtherConfig `json:"other_configurations"`
 	LeftOut   []string      `json:"left_out"` // runs that are invalid or did not finish
 
-	figures []figure.Figure
-	runs    []*result.Recorded
+	Figures  []figure.Figure    `json:"-"`
+	Recorded []*result.Recorded `json:"-"`
+	// namedTwice is how many runs were named more than once; each counts once.
+	NamedTwice int `json:"-"`
 }
 
 // HistoryRun is one run with its values, in the order of the series.
@@ -46,9 +46,9 @@ type Series struct {
 	Figure  string        `json:"figure"`
 	Changes []LevelChange `json:"changes"`
 
-	figure figure.Figure
-	values []float64
-	at     []int // places in Runs
+	Of     figure.Figure `json:"-"`
+	Values []float64     `json:"-"`
+	At     []int         `json:"-"` // places in Runs
 }
 
 // LevelChange is a place where the level of a figure changes.
@@ -64,7 +64,7 @@ type LevelChange struct {
 	// machine, the cluster.
 	Changed []Difference `json:"changed"`
 
-	change stats.Change
+	Change stats.Change `json:"-"`
 }
 
 // OtherConfig is runs of the same name that were asked for something else.
@@ -116,8 +116,7 @@ func Over(runs []*result.Recorded, o HistoryOptions) (*History, error) {
 	h := &History{MinChange: o.MinChange, Runs: []HistoryRun{}, Series: []Series{}, Others: []OtherConfig{}, LeftOut: []string{}}
 	byConfig := map[string][]*result.Recorded{}
 	var order []string // by the latest run of each, the latest first
-	var head Head
-	sorted := head.once(runs)
+	sorted, twice := result.Distinct(runs)
 	slices.SortStableFunc(sorted, inTime)
 	for _, r := range sorted {
 		if r.Run.Verdict.Status != result.Valid {
@@ -136,18 +135,17 @@ func Over(runs []*result.Recorded, o HistoryOptions) (*History, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.Configuration, h.runs = shown, byConfig[shown]
-	if h.figures, err = figuresOver(h.runs, o.Figures); err != nil {
+	h.Configuration, h.Recorded = shown, byConfig[shown]
+	if h.Figures, err = figuresOver(h.Recorded, o.Figures); err != nil {
 		return nil, err
 	}
-	h.Head = headOf(KindHistory, h.figures)
-	h.NamedTwice = head.NamedTwice
+	h.NamedTwice = twice
 	for _, config := range order {
 		if config != shown {
 			others := byConfig[config]
 			h.Others = append(h.Others, OtherConfig{
-				Configuration: config, Runs: len(others), LastAt: startedAt(&others[len(others)-1].Run),
-				Differences: notNil(differences(configuration(others), configuration(h.runs))),
+				Configuration: config, Runs: len(others), LastAt: StartedAt(&others[len(others)-1].Run),
+				Differences: notNil(Differences(ScenarioSettings(others), ScenarioSettings(h.Recorded))),
 			})
 		}
 	}
@@ -177,15 +175,15 @@ func figuresOver(runs []*result.Recorded, wanted []figure.Figure) ([]figure.Figu
 	among := runsOf(runs)
 	candidates := wanted
 	if len(wanted) == 0 {
-		candidates = headlineOf(runs)
-		if f, err := figure.Named(primaryName); err == nil {
+		candidates = HeadlineOf(runs)
+		if f, err := figure.Named(PrimaryName); err == nil {
 			candidates = append([]figure.Figure{f}, candidates...)
 		}
 	}
 	var shown []figure.Figure
 	for _, f := range candidates {
 		f = f.Among(among)
-		has := slices.ContainsFunc(runs, func(r *result.Recorded) bool { return figureOf(f, &r.Run) != nil })
+		has := slices.ContainsFunc(runs, func(r *result.Recorded) bool { return FigureOf(f, &r.Run) != nil })
 		switch {
 		case !has && len(wanted) > 0:
 			return nil, fmt.Errorf("no run has the figure %s: it was not measured, or the records are too few for it", f.Name)
@@ -204,36 +202,36 @@ func figuresOver(runs []*result.Recorded, wanted []figure.Figure) ([]figure.Figu
 
 // measure takes the figures from the runs and finds their changes.
 func (h *History) measure() {
-	for _, f := range h.figures {
-		h.Series = append(h.Series, Series{Figure: f.Name, figure: f, Changes: []LevelChange{}})
+	for _, f := range h.Figures {
+		h.Series = append(h.Series, Series{Figure: f.Name, Of: f, Changes: []LevelChange{}})
 	}
-	for i, r := range h.runs {
-		run := HistoryRun{Dir: r.Dir, ID: r.Run.Run.ID, Name: r.Run.Run.Name, StartedAt: startedAt(&r.Run), Values: []*float64{}}
+	for i, r := range h.Recorded {
+		run := HistoryRun{Dir: r.Dir, ID: r.Run.Run.ID, Name: r.Run.Run.Name, StartedAt: StartedAt(&r.Run), Values: []*float64{}}
 		for k := range h.Series {
-			v := figureOf(h.Series[k].figure, &r.Run)
+			v := FigureOf(h.Series[k].Of, &r.Run)
 			run.Values = append(run.Values, v)
 			if v != nil {
-				h.Series[k].values, h.Series[k].at = append(h.Series[k].values, *v), append(h.Series[k].at, i)
+				h.Series[k].Values, h.Series[k].At = append(h.Series[k].Values, *v), append(h.Series[k].At, i)
 			}
 		}
 		h.Runs = append(h.Runs, run)
 	}
 	for k := range h.Series {
-		h.Series[k].findChanges(h.runs, h.MinChange)
+		h.Series[k].findChanges(h.Recorded, h.MinChange)
 	}
 }
 
 func (s *Series) findChanges(runs []*result.Recorded, least float64) {
-	for _, c := range stats.ChangePoints(s.values, stats.ChangeOptions{MinChange: least}) {
-		at := s.at[c.At]
+	for _, c := range stats.ChangePoints(s.Values, stats.ChangeOptions{MinChange: least}) {
+		at := s.At[c.At]
 		verdict := stats.Lower
 		if c.After > c.Before {
 			verdict = stats.Higher
 		}
 		s.Changes = append(s.Changes, LevelChange{
-			FirstRun: runs[at].Dir, At: at, Before: known(c.Before), After: known(c.After), P: c.P, change: c,
-			Difference: known((c.After - c.Before) / max(c.Before, -c.Before)), Word: wordFor(verdict, s.figure.Better),
-			Changed: notNil(differences(surroundings(runs[at-1:at]), surroundings(runs[at:at+1]))),
+			FirstRun: runs[at].Dir, At: at, Before: known(c.Before), After: known(c.After), P: c.P, Change: c,
+			Difference: known((c.After - c.Before) / max(c.Before, -c.Before)), Word: wordFor(verdict, s.Of.Better),
+			Changed: notNil(Differences(Surroundings(runs[at-1:at]), Surroundings(runs[at:at+1]))),
 		})
 	}
 }

@@ -1,4 +1,4 @@
-package report
+package analysis
 
 import (
 	"fmt"
@@ -20,23 +20,23 @@ type Difference struct {
 	B    string `json:"b"`
 }
 
-// attributes are settings by name, and their values in words. A set whose runs
+// Attributes are settings by name, and their values in words. A set whose runs
 // differ among each other has several.
-type attributes map[string][]string
+type Attributes map[string][]string
 
-func (a attributes) note(name, value string) {
+func (a Attributes) note(name, value string) {
 	if value != "" && !slices.Contains(a[name], value) {
 		a[name] = append(a[name], value)
 	}
 }
 
 // text is an attribute's value, or its values.
-func (a attributes) text(name string) string {
+func (a Attributes) text(name string) string {
 	return strings.Join(slices.Sorted(slices.Values(a[name])), ", ")
 }
 
-// differences are the attributes in which b is not as a, sorted by name.
-func differences(a, b attributes) []Difference {
+// Differences are the attributes in which b is not as a, sorted by name.
+func Differences(a, b Attributes) []Difference {
 	names := maps.Clone(a)
 	maps.Copy(names, b)
 	var found []Difference
@@ -48,8 +48,8 @@ func differences(a, b attributes) []Difference {
 	return found
 }
 
-// mixed are the attributes that differ among the runs of a set.
-func (a attributes) mixed() (names []string) {
+// Mixed are the attributes that differ among the runs of a set.
+func (a Attributes) Mixed() (names []string) {
 	for _, name := range slices.Sorted(maps.Keys(a)) {
 		if len(a[name]) > 1 {
 			names = append(names, fmt.Sprintf("%s (%s)", name, a.text(name)))
@@ -58,11 +58,11 @@ func (a attributes) mixed() (names []string) {
 	return names
 }
 
-// configuration is what the scenarios of runs ask for. One that is older than a key
+// ScenarioSettings is what the scenarios of runs ask for. One that is older than a key
 // asks for the key's default; a key that only some runs set is mixed.
-func configuration(runs []*result.Recorded) attributes {
+func ScenarioSettings(runs []*result.Recorded) Attributes {
 	var each []map[string]string
-	all := attributes{}
+	all := Attributes{}
 	for _, r := range runs {
 		settings := figure.Settings(r.Run.Scenario)
 		if says(settings) {
@@ -80,7 +80,7 @@ func configuration(runs []*result.Recorded) attributes {
 	for name := range all {
 		for _, settings := range each {
 			if _, there := settings[name]; !there {
-				all.note(name, notSet)
+				all.note(name, NotSet)
 			}
 		}
 	}
@@ -88,7 +88,7 @@ func configuration(runs []*result.Recorded) attributes {
 }
 
 // notSet stands for the value of what is not set.
-const notSet = "not set"
+const NotSet = "not set"
 
 // says tells whether settings are those of a scenario, which always has consumers,
 // if none: another tool's may be anything, and has none of our defaults.
@@ -99,7 +99,7 @@ func says(settings map[string]string) bool {
 
 // noteBounds notes what runs stored that would have stored more, had the disk had room:
 // runs with other volumes are no repeats, and their slopes are of other stretches.
-func noteBounds(all attributes, r *result.Run) {
+func noteBounds(all Attributes, r *result.Run) {
 	volume, fill := "what was asked", "what was asked"
 	if r.Load.VolumeBoundedBytes > 0 {
 		volume = unit.Bytes(r.Load.VolumeBoundedBytes)
@@ -111,10 +111,10 @@ func noteBounds(all attributes, r *result.Run) {
 	all.note("fill", fill)
 }
 
-// surroundings are what a scenario does not say and figures depend on: versions,
+// Surroundings are what a scenario does not say and figures depend on: versions,
 // the machine, the cluster. A difference here is one that nobody asked for.
-func surroundings(runs []*result.Recorded) attributes {
-	all := attributes{}
+func Surroundings(runs []*result.Recorded) Attributes {
+	all := Attributes{}
 	for _, r := range runs {
 		info := r.Run.Run
 		all.note("made by", "kafka-bench")
@@ -151,7 +151,7 @@ func unaskedFaults(r *result.Run) string {
 	return strings.Join(each, ", then ")
 }
 
-func noteHost(all attributes, h result.Host) {
+func noteHost(all Attributes, h result.Host) {
 	if h.OS == "" {
 		return
 	}
@@ -165,11 +165,11 @@ func noteHost(all attributes, h result.Host) {
 }
 
 // brokerSetting begins the names of brokers' settings.
-const brokerSetting = "broker setting "
+const BrokerSetting = "broker setting "
 
 // noteCluster notes the cluster. A local one has a new ID for each start, so only
 // that of an existing cluster says which one it is.
-func noteCluster(all attributes, c result.Cluster) {
+func noteCluster(all Attributes, c result.Cluster) {
 	if c.Kind == "" {
 		return
 	}
@@ -180,19 +180,19 @@ func noteCluster(all attributes, c result.Cluster) {
 		all.note("cluster ID", c.ID)
 	}
 	for name, value := range c.Settings {
-		all.note(brokerSetting+name, value)
+		all.note(BrokerSetting+name, value)
 	}
 }
 
-// clientSettings are the effective settings of the clients, but for those that
+// ClientSettings are the effective settings of the clients, but for those that
 // name the run itself or the addresses of its cluster.
-func clientSettings(runs []*result.Recorded) attributes {
+func ClientSettings(runs []*result.Recorded) Attributes {
 	return clientSettingsAs(runs, func(s result.Setting) result.Setting { return s })
 }
 
 // clientSettingsAs are they, as a client or Kafka names them.
-func clientSettingsAs(runs []*result.Recorded, naming func(result.Setting) result.Setting) attributes {
-	all := attributes{}
+func clientSettingsAs(runs []*result.Recorded, naming func(result.Setting) result.Setting) Attributes {
+	all := Attributes{}
 	for _, r := range runs {
 		note := func(side string, settings []result.Setting) {
 			for _, s := range settings {

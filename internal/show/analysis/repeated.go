@@ -1,12 +1,21 @@
-package report
+package analysis
 
 import (
 	"math"
 	"strings"
 
 	"kafkabench.example/kafka-bench/internal/measure/stats"
+	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result/figure"
 )
+
+// known is v as JSON has it: null where it is not a number.
+func known(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
+}
 
 // Repeated is a figure over repeated runs, as JSON has it.
 type Repeated struct {
@@ -26,24 +35,24 @@ type Repeated struct {
 	Mean    *float64 `json:"mean"`
 	Stddev  *float64 `json:"stddev"`
 
-	summary stats.Summary
-	least   stats.Summary // of lower bounds in place of +Inf
-	values  []float64     // a lower bound is +Inf
+	Summary stats.Summary `json:"-"`
+	Least   stats.Summary `json:"-"` // of lower bounds in place of +Inf
+	Values  []float64     `json:"-"` // a lower bound is +Inf
 }
 
 // confidence of the interval of a median.
-const confidence = 0.95
+const Confidence = 0.95
 
 // fewest is the number of runs below which an interval is only the range of what
 // was seen. The range of five still holds the median 15 times in 16.
-const fewest = 5
+const Fewest = 5
 
-func repeated(values []float64) Repeated {
+func FromValues(values []float64) Repeated {
 	return repeatedOf(figure.Repeats{Ranked: values, AtLeast: values})
 }
 
 func repeatedOf(all figure.Repeats) Repeated {
-	values, wanted := all.Ranked, confidence
+	values, wanted := all.Ranked, Confidence
 	if n := len(values); n >= 2 && n < 6 {
 		// The confidence of the range of n values, which is all there is.
 		wanted = 1 - math.Exp2(float64(1-n))
@@ -52,54 +61,54 @@ func repeatedOf(all figure.Repeats) Repeated {
 	r := Repeated{
 		N: s.N, Median: known(s.Median), Low: known(s.Low), High: known(s.High), Reached: s.Confidence,
 		Min: known(s.Min), Max: known(s.Max), Mean: known(s.Mean), Stddev: known(s.Stddev),
-		summary: s, least: stats.Summarise(all.AtLeast, wanted), values: values,
+		Summary: s, Least: stats.Summarise(all.AtLeast, wanted), Values: values,
 	}
 	if math.IsInf(s.Median, 1) {
-		r.AtLeast = known(r.least.Median)
+		r.AtLeast = known(r.Least.Median)
 	}
 	return r
 }
 
-// median prints the median, or that there is none.
-func (r Repeated) median(f figure.Figure) string {
+// MedianText prints the median, or that there is none.
+func (r Repeated) MedianText(f figure.Figure) string {
 	if r.N == 0 {
-		return absent
+		return unit.Absent
 	}
-	return f.FormatRanked(r.summary.Median, r.least.Median)
+	return f.FormatRanked(r.Summary.Median, r.Least.Median)
 }
 
-// interval prints what bounds the median: [8.40, 8.70 ms] where it is an
+// Interval prints what bounds the median: [8.40, 8.70 ms] where it is an
 // interval, 8.40..8.70 ms where it is the range of few values, nothing of one.
-func (r Repeated) interval(f figure.Figure) string {
-	if r.N < 2 || math.IsNaN(r.summary.Low) {
+func (r Repeated) Interval(f figure.Figure) string {
+	if r.N < 2 || math.IsNaN(r.Summary.Low) {
 		return ""
 	}
-	low, high := f.FormatRanked(r.summary.Low, r.least.Low), f.FormatRanked(r.summary.High, r.least.High)
+	low, high := f.FormatRanked(r.Summary.Low, r.Least.Low), f.FormatRanked(r.Summary.High, r.Least.High)
 	if low == high {
 		return ""
 	}
-	low = withoutUnit(low, high)
-	if r.N < fewest {
+	low = WithoutUnit(low, high)
+	if r.N < Fewest {
 		return low + ".." + high
 	}
 	return "[" + low + ", " + high + "]"
 }
 
-// bounded prints the median and what bounds it: 8.51 ms [8.40, 8.70 ms], or
+// Bounded prints the median and what bounds it: 8.51 ms [8.40, 8.70 ms], or
 // 8.51 ms (8.40..8.70 ms) of few.
-func (r Repeated) bounded(f figure.Figure) string {
-	bounds := r.interval(f)
+func (r Repeated) Bounded(f figure.Figure) string {
+	bounds := r.Interval(f)
 	switch {
 	case bounds == "":
-		return r.median(f)
-	case r.N < fewest:
-		return r.median(f) + " (" + bounds + ")"
+		return r.MedianText(f)
+	case r.N < Fewest:
+		return r.MedianText(f) + " (" + bounds + ")"
 	}
-	return r.median(f) + " " + bounds
+	return r.MedianText(f) + " " + bounds
 }
 
-// withoutUnit takes the unit off low where high has the same: it is said once.
-func withoutUnit(low, high string) string {
+// WithoutUnit takes the unit off low where high has the same: it is said once.
+func WithoutUnit(low, high string) string {
 	if number, suffix, found := strings.Cut(low, " "); found && strings.HasSuffix(high, " "+suffix) {
 		return number
 	}

@@ -1,4 +1,4 @@
-package report
+package analysis
 
 import (
 	"fmt"
@@ -49,21 +49,21 @@ func inWords(axes []result.Axis, values []string) string {
 	return strings.Join(parts, ", ")
 }
 
-// said is what sentences call the cell of that label.
-func (d *CampaignDocument) said(label string) string {
+// Said is what sentences call the cell of that label.
+func (d *Study) Said(label string) string {
 	for _, cell := range d.Cells {
-		if cell.label == label && label != cell.Name && len(cell.Values) == len(d.Axes) {
+		if cell.Label == label && label != cell.Name && len(cell.Values) == len(d.Axes) {
 			return inWords(d.Axes, cell.Values)
 		}
 	}
 	return label
 }
 
-// saidAll are several of them.
-func (d *CampaignDocument) saidAll(labels []string) []string {
+// SaidAll are several of them.
+func (d *Study) SaidAll(labels []string) []string {
 	all := make([]string, len(labels))
 	for i, label := range labels {
-		all[i] = d.said(label)
+		all[i] = d.Said(label)
 	}
 	return all
 }

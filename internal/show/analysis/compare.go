@@ -1,4 +1,4 @@
-package report
+package analysis
 
 import (
 	"cmp"
@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"kafkabench.example/kafka-bench/internal/measure/stats"
-	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
 )
@@ -46,10 +44,8 @@ type CompareOptions struct {
 	FailIf []figure.Regression
 }
 
-// Comparison is what sets of runs show, each against the first. It is the JSON
-// document of a comparison.
+// Comparison is what sets of runs show, each against the first.
 type Comparison struct {
-	Head
 	// Alpha is the chance that the primary figure raises a false alarm, and the chance that
 	// any of the others does. FiguresTested is how many tests were made, those of the
 	// primary figure included. A figure that is the same in all runs of both sets cannot
@@ -59,12 +55,13 @@ type Comparison struct {
 	FiguresTested int           `json:"figures_tested"`
 	Sets          []ComparedSet `json:"sets"`
 	Against       []Against     `json:"against_the_first"` // one for each further set
-	Warnings      []string      `json:"warnings"`
-	Checks        []Check       `json:"checks"` // of FailIf
 
-	figures []figure.Figure
-	samples []sample
-	others  int // of FiguresTested, those that are not of the primary figure
+	Figures []figure.Figure `json:"-"`
+	Samples []Sample        `json:"-"`
+	Decided []Decided       `json:"-"` // of FailIf
+	Others  int             `json:"-"` // of FiguresTested, those that are not of the primary figure
+	// namedTwice is how many runs were named more than once; each counts once.
+	NamedTwice int `json:"-"`
 }
 
 // ComparedSet is one set of runs.
@@ -122,22 +119,21 @@ type ComparedFigure struct {
 	// shown; 0 where that would take more than a thousand.
 	MoreToShow int `json:"more_runs_to_show,omitempty"`
 
-	figure   figure.Figure
-	test     stats.Comparison
-	together int    // tests that share one chance of a false alarm
-	why      string // it is not in both, if that is for their methods
+	Of       figure.Figure    `json:"-"`
+	Test     stats.Comparison `json:"-"`
+	Together int              `json:"-"` // tests that share one chance of a false alarm
+	Why      string           `json:"-"` // it is not in both, if that is for their methods
 }
 
-// Check is one condition of CompareOptions.FailIf against one set.
-type Check struct {
-	Condition string `json:"condition"`
-	Letter    string `json:"letter"`
-	// Status is failed where the figure is shown to be worse, by at least so
-	// much; passed where it is not; undecided where there are too few runs to show
-	// it, no valid ones, or where it would pass and some runs are left out: a
-	// check that is held against survivors alone is none.
-	Status string `json:"status" jsonschema:"enum=passed,enum=failed,enum=undecided"`
-	Text   string `json:"text"`
+// Decided is one condition of CompareOptions.FailIf against one set.
+type Decided struct {
+	Condition figure.Regression
+	Set       int // its place
+	Status    string
+	Pair      ComparedFigure
+	NoneValid bool
+	// leftOut says that it would pass, had no runs been left out.
+	LeftOut bool
 }
 
 // Statuses of a check.
@@ -175,46 +171,43 @@ func Compare(sets []Set, o CompareOptions) (*Comparison, error) {
 	if o.Primary.Name != "" && !contains(o.Figures, o.Primary.Name) {
 		o.Figures = append([]figure.Figure{o.Primary}, o.Figures...)
 	}
-	c := &Comparison{
-		Head: headOf(KindComparison, o.Figures), Alpha: o.Alpha,
-		Warnings: []string{}, Checks: []Check{}, figures: o.Figures,
-	}
+	c := &Comparison{Alpha: o.Alpha, Figures: o.Figures}
 	for i, set := range sets {
-		set.Runs = c.once(set.Runs)
+		once, twice := result.Distinct(set.Runs)
+		set.Runs, c.NamedTwice = once, c.NamedTwice+twice
 		s := sampleOf(set)
-		if len(s.runs) == 0 {
+		if len(s.Taken) == 0 {
 			return nil, fmt.Errorf("%s has no run that finished: there is nothing to compare", set.Label)
 		}
-		c.samples = append(c.samples, s)
+		c.Samples = append(c.Samples, s)
 		c.Sets = append(c.Sets, comparedSet(i, s))
 	}
-	for i, b := range c.samples[1:] {
-		c.Against = append(c.Against, against(letter(i+1), c.samples[0], b, o.Figures))
+	for i, b := range c.Samples[1:] {
+		c.Against = append(c.Against, against(Letter(i+1), c.Samples[0], b, o.Figures))
 	}
 	if o.Primary.Name == "" {
-		o.Primary = primaryOf(o.Figures, func(f figure.Figure) bool {
+		o.Primary = PrimaryOf(o.Figures, func(f figure.Figure) bool {
 			return slices.ContainsFunc(c.Against, func(a Against) bool { return a.has(f.Name) })
 		})
 	}
 	c.Primary = o.Primary.Name
 	primary, others := decideAll(c.Against, o.Alpha, o.Primary)
-	c.FiguresTested, c.others = primary+others, others
-	c.warn()
+	c.FiguresTested, c.Others = primary+others, others
 	c.check(o.FailIf, o.Alpha)
 	return c, nil
 }
 
 // primaryName is the figure that users of a system feel most.
-const primaryName = "e2e_response_time_p99"
+const PrimaryName = "e2e_response_time_p99"
 
-// primaryOf is the figure that runs are judged by if nobody says by which: the e2e response
+// PrimaryOf is the figure that runs are judged by if nobody says by which: the e2e response
 // time p99, or else the first that has a good side. The runs have to have it; none has no name.
-func primaryOf(figures []figure.Figure, has func(figure.Figure) bool) (primary figure.Figure) {
+func PrimaryOf(figures []figure.Figure, has func(figure.Figure) bool) (primary figure.Figure) {
 	for _, f := range figures {
 		if f.Better == figure.Neither || !has(f) {
 			continue
 		}
-		if f.Name == primaryName {
+		if f.Name == PrimaryName {
 			return f
 		}
 		if primary.Name == "" {
@@ -233,30 +226,30 @@ func (a *Against) has(name string) bool {
 	return slices.ContainsFunc(a.Figures, func(f ComparedFigure) bool { return f.Figure == name })
 }
 
-// letter names a set: A, B … Z, and then by its number.
-func letter(i int) string {
+// Letter names a set: A, B … Z, and then by its number.
+func Letter(i int) string {
 	if i < 26 {
 		return string(rune('A' + i))
 	}
 	return fmt.Sprintf("#%d", i+1)
 }
 
-func comparedSet(i int, s sample) ComparedSet {
-	set := ComparedSet{Letter: letter(i), Label: s.Label, All: len(s.Runs), Valid: s.valid, Missing: s.Missing, Runs: []string{}}
-	for _, r := range s.runs {
+func comparedSet(i int, s Sample) ComparedSet {
+	set := ComparedSet{Letter: Letter(i), Label: s.Label, All: len(s.Runs), Valid: s.Valid, Missing: s.Missing, Runs: []string{}}
+	for _, r := range s.Taken {
 		set.Runs = append(set.Runs, r.Dir)
 	}
 	return set
 }
 
 // against sets b's figures beside those of a; nothing is decided yet.
-func against(letter string, a, b sample, figures []figure.Figure) Against {
+func against(letter string, a, b Sample, figures []figure.Figure) Against {
 	found := Against{
-		Letter: letter, Figures: []ComparedFigure{}, Missing: []string{}, across: acrossOf(a.runs, b.runs),
-		Configuration: notNil(differences(configuration(a.runs), configuration(b.runs))),
-		Hidden:        notNil(differences(surroundings(a.runs), surroundings(b.runs))), Clients: []Difference{},
+		Letter: letter, Figures: []ComparedFigure{}, Missing: []string{}, across: acrossOf(a.Taken, b.Taken),
+		Configuration: notNil(Differences(ScenarioSettings(a.Taken), ScenarioSettings(b.Taken))),
+		Hidden:        notNil(Differences(Surroundings(a.Taken), Surroundings(b.Taken))), Clients: []Difference{},
 	}
-	clients := notNil(found.across.clientDifferences(a.runs, b.runs))
+	clients := notNil(found.across.clientDifferences(a.Taken, b.Taken))
 	if len(found.Configuration) > 0 {
 		found.Clients = clients
 	} else {
@@ -264,8 +257,8 @@ func against(letter string, a, b sample, figures []figure.Figure) Against {
 	}
 	a, b = beside(a, b)
 	for _, f := range figures {
-		x, _ := a.values(f)
-		y, _ := b.values(f)
+		x, _ := a.ValuesOf(f)
+		y, _ := b.ValuesOf(f)
 		if len(x) == 0 || len(y) == 0 {
 			if len(x)+len(y) > 0 {
 				found.Missing = append(found.Missing, f.Name)
@@ -273,7 +266,7 @@ func against(letter string, a, b sample, figures []figure.Figure) Against {
 			continue
 		}
 		found.Figures = append(found.Figures, ComparedFigure{
-			Figure: f.Name, A: a.repeated(f), B: b.repeated(f), figure: f, test: stats.Compare(x, y, DefaultAlpha),
+			Figure: f.Name, A: a.repeated(f), B: b.repeated(f), Of: f, Test: stats.Compare(x, y, DefaultAlpha),
 		})
 	}
 	return found
@@ -298,8 +291,8 @@ func decideAll(all []Against, alpha float64, primary figure.Figure) (ofPrimary, 
 				if (f.Figure == primary.Name) != of {
 					continue
 				}
-				t := tested{p: f.test.P}
-				if f.constant() {
+				t := tested{p: f.Test.P}
+				if f.Constant() {
 					t.p = math.NaN() // it cannot raise an alarm, and shares nothing
 				} else {
 					n++
@@ -316,26 +309,26 @@ func decideAll(all []Against, alpha float64, primary figure.Figure) (ofPrimary, 
 	return family(true), family(false)
 }
 
-// constant tells whether every run of both sets has the same value. Bounds are ranked
+// Constant tells whether every run of both sets has the same value. Bounds are ranked
 // alike, and not the same.
-func (f *ComparedFigure) constant() bool {
-	a, b := f.A.summary, f.B.summary
+func (f *ComparedFigure) Constant() bool {
+	a, b := f.A.Summary, f.B.Summary
 	return !math.IsInf(a.Min, 1) && a.Min == a.Max && b.Min == b.Max && a.Min == b.Min
 }
 
 // settle writes down what the test at its level shows.
 func (f *ComparedFigure) settle(t tested) {
-	f.test = stats.Compare(f.A.values, f.B.values, t.level)
-	f.together = t.together
+	f.Test = stats.Compare(f.A.Values, f.B.Values, t.level)
+	f.Together = t.together
 	f.Level, f.P, f.PHolm = t.level, known(t.p), known(t.adjusted)
-	f.Difference, f.Low, f.High = known(f.test.Difference), known(f.test.Low), known(f.test.High)
-	f.Shift = known(f.test.Shift)
+	f.Difference, f.Low, f.High = known(f.Test.Difference), known(f.Test.Low), known(f.Test.High)
+	f.Shift = known(f.Test.Shift)
 	f.Word = WordNoDifference
-	if f.constant() {
+	if f.Constant() {
 		return
 	}
-	f.Word = wordFor(f.test.Verdict, f.figure.Better)
-	f.More, f.MoreToShow = f.test.More, f.test.MoreToShow
+	f.Word = wordFor(f.Test.Verdict, f.Of.Better)
+	f.More, f.MoreToShow = f.Test.More, f.Test.MoreToShow
 }
 
 // wordFor says what a verdict means for a figure.
@@ -355,78 +348,6 @@ func wordFor(v stats.Verdict, good figure.Better) string {
 	return WordWorse
 }
 
-// text is the word, with what would help where there are too few runs.
-func (f *ComparedFigure) text() string {
-	switch {
-	case f.constant():
-		return sameInAll
-	case f.Word == WordTooFew:
-		return tooFew(f.More, f.together)
-	}
-	return f.Word
-}
-
-// sameInAll is what is said of a figure that had nothing to test.
-const sameInAll = "the same in every run"
-
-// tooFew says how many further runs would do, and for what: tests that share one
-// chance of a false alarm need more of them than one by itself.
-func tooFew(more, together int) string {
-	if more == 0 {
-		return WordTooFew
-	}
-	what := "this test by itself"
-	if together > 1 {
-		what = fmt.Sprintf("these %s tests together", unit.Count(int64(together)))
-	}
-	return fmt.Sprintf("%s: %s more of each would do for %s", WordTooFew, unit.Count(int64(more)), what)
-}
-
-// warn notes what speaks against the comparison as a whole.
-func (c *Comparison) warn() {
-	var all []*result.Recorded
-	for i, s := range c.samples {
-		all = append(all, s.runs...)
-		name := letter(i) + " (" + s.Label + ")"
-		switch left := s.leftOut(); {
-		case s.valid == 0:
-			c.Warnings = append(c.Warnings, name+": "+s.state()+".")
-		case left != "":
-			c.Warnings = append(c.Warnings, name+": "+left+". Ask why before you believe the others: a fault that makes runs invalid shows in none of these figures.")
-		}
-		for _, mixed := range [][]string{configuration(s.runs).mixed(), surroundings(s.runs).mixed()} {
-			if len(mixed) > 0 {
-				c.Warnings = append(c.Warnings, name+" mixes runs that differ in "+strings.Join(mixed, "; ")+".")
-			}
-		}
-	}
-	for i, b := range c.samples[1:] {
-		if text := drifted(c.samples[0], b, letter(i+1)); text != "" {
-			c.Warnings = append(c.Warnings, text)
-		}
-	}
-	c.Warnings = append(c.Warnings, footnotes(all)...)
-}
-
-// drifted warns of sets that were made one after the other.
-func drifted(a, b sample, letter string) string {
-	if len(a.runs) < 2 || len(b.runs) < 2 {
-		return ""
-	}
-	firstA, lastA := a.span()
-	firstB, lastB := b.span()
-	first, then := "A", letter
-	switch {
-	case firstA.IsZero() || firstB.IsZero():
-		return "" // imported, and nobody knows
-	case lastB.Before(firstA):
-		first, then = letter, "A"
-	case !lastA.Before(firstB):
-		return ""
-	}
-	return fmt.Sprintf("%s's runs all came before %s's: whatever drifted between is in the difference. Run A %[3]s A %[3]s, or make both in one matrix (order: interleaved).", first, then, letter)
-}
-
 // inTwo finds runs that are in two sets: they would be compared with themselves.
 func inTwo(sets []Set) error {
 	var faults []error
@@ -440,8 +361,8 @@ func inTwo(sets []Set) error {
 			if n := len(shared); n > 1 {
 				rest = fmt.Sprintf(", one of %d that are: name each run in one of them", n)
 			}
-			first := shortName(shared[0])
-			faults = append(faults, fmt.Errorf("run %s is in %s and in %s%s", first, letter(i), letter(k), rest))
+			first := ShortName(shared[0])
+			faults = append(faults, fmt.Errorf("run %s is in %s and in %s%s", first, Letter(i), Letter(k), rest))
 		}
 	}
 	return errors.Join(faults...)
@@ -452,18 +373,18 @@ func inTwo(sets []Set) error {
 func (c *Comparison) check(conditions []figure.Regression, alpha float64) {
 	var tests []tested
 	var pairs []ComparedFigure
-	for i := range c.samples[1:] {
+	for i := range c.Samples[1:] {
 		for _, condition := range conditions {
-			first, further := beside(c.samples[0], c.samples[i+1])
-			a, _ := first.values(condition.Figure)
-			b, _ := further.values(condition.Figure)
+			first, further := beside(c.Samples[0], c.Samples[i+1])
+			a, _ := first.ValuesOf(condition.Figure)
+			b, _ := further.ValuesOf(condition.Figure)
 			pair := ComparedFigure{
-				Figure: condition.Figure.Name, figure: condition.Figure,
+				Figure: condition.Figure.Name, Of: condition.Figure,
 				A: first.repeated(condition.Figure), B: further.repeated(condition.Figure),
-				why: cmp.Or(first.otherwise(condition.Figure), further.otherwise(condition.Figure)),
+				Why: cmp.Or(first.otherwise(condition.Figure), further.otherwise(condition.Figure)),
 			}
 			t := tested{p: math.NaN()}
-			if len(a) > 0 && len(b) > 0 && !pair.constant() {
+			if len(a) > 0 && len(b) > 0 && !pair.Constant() {
 				t.p = stats.Compare(a, b, alpha).P
 			}
 			pairs, tests = append(pairs, pair), append(tests, t)
@@ -471,64 +392,49 @@ func (c *Comparison) check(conditions []figure.Regression, alpha float64) {
 	}
 	decide(tests, alpha)
 	for i, pair := range pairs {
-		condition, set := conditions[i%len(conditions)], i/len(conditions)+1
-		check := Check{Condition: condition.String(), Letter: letter(set)}
-		if c.samples[0].valid == 0 || c.samples[set].valid == 0 {
-			check.Status, check.Text = CheckUndecided, "there are no valid runs"
-		} else {
-			check.Status, check.Text = judge(condition, pair, tests[i])
+		d := Decided{Condition: conditions[i%len(conditions)], Set: i/len(conditions) + 1, Pair: pair}
+		first, further := c.Samples[0], c.Samples[d.Set]
+		d.NoneValid = first.Valid == 0 || further.Valid == 0
+		d.judge(tests[i])
+		if d.Status == CheckPassed && (first.Survivors() || further.Survivors()) {
+			d.Status, d.LeftOut = CheckUndecided, true
 		}
-		if left := c.leftOut(0, set); check.Status == CheckPassed && left != "" {
-			check.Status = CheckUndecided
-			check.Text += "; but " + left + ", and what is left cannot pass for all"
-		}
-		c.Checks = append(c.Checks, check)
+		c.Decided = append(c.Decided, d)
 	}
 }
 
-// leftOut says of which sets runs are left out, and how many.
-func (c *Comparison) leftOut(sets ...int) string {
-	var parts []string
-	for _, i := range sets {
-		if left := c.samples[i].leftOut(); left != "" {
-			parts = append(parts, letter(i)+": "+left)
-		}
-	}
-	return strings.Join(parts, "; ")
-}
-
-// judge decides one condition: it fails where the figure is shown to be worse and
+// judge decides the condition: it fails where the figure is shown to be worse and
 // the estimate of by how much is at least what the condition names. From a base
 // of zero any shown worsening is beyond every percentage.
-func judge(condition figure.Regression, f ComparedFigure, t tested) (status, text string) {
-	if f.A.N == 0 || f.B.N == 0 {
-		return CheckUndecided, f.figure.Title + " was not measured in both" + f.why
+func (d *Decided) judge(t tested) {
+	f := &d.Pair
+	d.Status = CheckUndecided
+	if d.NoneValid || f.A.N == 0 || f.B.N == 0 {
+		return
 	}
 	f.settle(t)
-	from := fmt.Sprintf("%s went from %s to %s", f.figure.Title, f.A.median(f.figure), f.B.median(f.figure))
 	switch {
 	case f.Word == WordTooFew:
-		return CheckUndecided, from + "; " + f.text()
 	case f.Word != WordWorse:
-		return CheckPassed, from + "; " + f.text()
-	case math.IsNaN(f.test.Difference) && condition.Exceeded(f.leastDifference()):
-		return CheckFailed, fmt.Sprintf("%s, %s at the least, and that it is worse is shown (p %s)", from, difference(f.leastDifference()), pText(f.PHolm))
-	case math.IsNaN(f.test.Difference):
-		return CheckUndecided, fmt.Sprintf("%s: shown to be worse (p %s), and nobody knows by how much", from, pText(f.PHolm))
-	case condition.Exceeded(f.test.Difference):
-		return CheckFailed, fmt.Sprintf("%s, %s, and that is shown (p %s)", from, difference(f.test.Difference), pText(f.PHolm))
+		d.Status = CheckPassed
+	case math.IsNaN(f.Test.Difference) && d.Condition.Exceeded(f.LeastDifference()):
+		d.Status = CheckFailed
+	case math.IsNaN(f.Test.Difference):
+	case d.Condition.Exceeded(f.Test.Difference):
+		d.Status = CheckFailed
+	default:
+		d.Status = CheckPassed
 	}
-	return CheckPassed, fmt.Sprintf("%s, %s: shown to be worse (p %s), by less than the condition names", from, difference(f.test.Difference), pText(f.PHolm))
 }
 
-// leastDifference is by how much B's median is higher than A's at the least, as a part
+// LeastDifference is by how much B's median is higher than A's at the least, as a part
 // of that, where B has bounds and A's median is none; else NaN.
-func (f *ComparedFigure) leastDifference() float64 {
-	a := f.A.summary.Median
+func (f *ComparedFigure) LeastDifference() float64 {
+	a := f.A.Summary.Median
 	if math.IsInf(a, 1) || a == 0 {
 		return math.NaN()
 	}
-	return (f.B.least.Median - a) / math.Abs(a)
+	return (f.B.Least.Median - a) / math.Abs(a)
 }
 
 // Failed tells whether some condition is met under which the comparison fails,
@@ -540,13 +446,5 @@ func (c *Comparison) Failed() bool { return c.has(CheckFailed) }
 func (c *Comparison) Undecided() bool { return c.has(CheckUndecided) }
 
 func (c *Comparison) has(status string) bool {
-	for _, check := range c.Checks {
-		if check.Status == status {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.Decided, func(d Decided) bool { return d.Status == status })
 }
-
-// shortName names a run within a sentence.
-func shortName(r *result.Recorded) string { return r.Run.Run.Name + "-" + r.Run.Run.ID }

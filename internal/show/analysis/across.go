@@ -1,15 +1,12 @@
-package report
+package analysis
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
-	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
 // kafkaNames are Kafka's own names for what clients call otherwise, as far as they
@@ -74,14 +71,14 @@ func acrossOf(a, b []*result.Recorded) (found across) {
 // names.
 func (x across) clientDifferences(a, b []*result.Recorded) []Difference {
 	if x.clients {
-		return differences(clientSettingsAs(a, byKafka), clientSettingsAs(b, byKafka))
+		return Differences(clientSettingsAs(a, byKafka), clientSettingsAs(b, byKafka))
 	}
-	return differences(clientSettings(a), clientSettings(b))
+	return Differences(ClientSettings(a), ClientSettings(b))
 }
 
-// told are the differences that a reader is shown: of different clients, those that
+// Told are the differences that a reader is shown: of different clients, those that
 // are known of both sides. A setting that only one of them has says nothing.
-func (a *Against) told(all []Difference) []Difference {
+func (a *Against) Told(all []Difference) []Difference {
 	return slices.DeleteFunc(slices.Clone(all), func(d Difference) bool {
 		return d.ofOneSide() && (a.across.tools || a.across.clients && ofClient(d.Name))
 	})
@@ -93,32 +90,4 @@ func (d Difference) ofOneSide() bool { return (d.A == "") != (d.B == "") }
 // ofClient tells the names that clientSettings gives.
 func ofClient(name string) bool {
 	return strings.HasPrefix(name, "producer setting ") || strings.HasPrefix(name, "consumer setting ")
-}
-
-// untold says how many differences told leaves out; "" of none.
-func (a *Against) untold() string {
-	all := slices.Concat(a.Configuration, a.Clients, a.Hidden)
-	var ofA, ofB int
-	for _, d := range all {
-		switch shown := len(a.told([]Difference{d})) > 0; {
-		case shown:
-		case d.B == "":
-			ofA++
-		default:
-			ofB++
-		}
-	}
-	var parts []string
-	for _, side := range []struct {
-		letter string
-		n      int
-	}{{"A", ofA}, {a.Letter, ofB}} {
-		if side.n > 0 {
-			parts = append(parts, unit.Count(int64(side.n))+" of "+side.letter+" only")
-		}
-	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("Settings that are known of one side only are no difference that is known: %s; --format json lists them.", layout.Enumerate(parts))
 }

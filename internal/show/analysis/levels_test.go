@@ -1,4 +1,4 @@
-package report
+package analysis
 
 import (
 	"cmp"
@@ -65,11 +65,11 @@ func TestFalseBest(t *testing.T) {
 		campaigns = 1000
 	}
 	random := rand.New(rand.NewPCG(9, 2))
-	by := figureCalled(primaryName)
-	d := &CampaignDocument{by: by}
+	by := FigureCalled(PrimaryName)
+	d := &Study{By: by}
 	called := 0
 	for range campaigns {
-		cells := make([]CellDocument, 9)
+		cells := make([]Cell, 9)
 		for i := range cells {
 			level := 1.0
 			if i >= 2 {
@@ -79,12 +79,12 @@ func TestFalseBest(t *testing.T) {
 			for k := range values {
 				values[k] = level * math.Exp(0.1*random.NormFloat64())
 			}
-			cells[i].Figures = map[string]Repeated{by.Name: repeated(values)}
+			cells[i].Figures = map[string]Repeated{by.Name: FromValues(values)}
 		}
-		slices.SortFunc(cells, func(a, b CellDocument) int {
-			return cmp.Compare(a.Figures[by.Name].summary.Median, b.Figures[by.Name].summary.Median)
+		slices.SortFunc(cells, func(a, b Cell) int {
+			return cmp.Compare(a.Figures[by.Name].Summary.Median, b.Figures[by.Name].Summary.Median)
 		})
-		if !slices.ContainsFunc(d.against(cells), func(c contender) bool { return c.Word != WordWorse }) {
+		if !slices.ContainsFunc(d.Against(cells), func(c Contender) bool { return c.Word != WordWorse }) {
 			called++
 		}
 	}
@@ -98,22 +98,22 @@ func TestFalseBest(t *testing.T) {
 // TestPrimaryFigure: the primary figure has a level of its own, and the others share another.
 func TestPrimaryFigure(t *testing.T) {
 	apart := func(name string) ComparedFigure { // five runs of each that do not overlap: p is 2 ÷ 252
-		a, b := repeated([]float64{1, 2, 3, 4, 5}), repeated([]float64{6, 7, 8, 9, 10})
-		f := ComparedFigure{Figure: name, A: a, B: b, figure: figureCalled(name)}
-		f.test.P = 2.0 / 252
+		a, b := FromValues([]float64{1, 2, 3, 4, 5}), FromValues([]float64{6, 7, 8, 9, 10})
+		f := ComparedFigure{Figure: name, A: a, B: b, Of: FigureCalled(name)}
+		f.Test.P = 2.0 / 252
 		return f
 	}
 	all := []Against{{}}
 	for _, f := range figure.Headline() {
 		all[0].Figures = append(all[0].Figures, apart(f.Name))
 	}
-	primary, others := decideAll(all, 0.05, figureCalled(primaryName))
+	primary, others := decideAll(all, 0.05, FigureCalled(PrimaryName))
 	if primary != 1 || others != len(figure.Headline())-1 {
 		t.Fatalf("%d tests of the primary figure and %d others", primary, others)
 	}
 	for _, f := range all[0].Figures {
 		word, level := WordTooFew, 0.05/float64(others)
-		if f.Figure == primaryName {
+		if f.Figure == PrimaryName {
 			word, level = WordWorse, 0.05
 		}
 		if f.Word != word || !near(f.Level, level) {

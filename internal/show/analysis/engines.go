@@ -1,0 +1,137 @@
+package analysis
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/figure"
+)
+
+// plainAt is where the plain cell is that one with another engine is held against.
+func (d *Study) plainAt(c *Cell) (at int, ok bool) {
+	base := d.PlainOf(c)
+	if base == nil || c.Valid == 0 {
+		return 0, false
+	}
+	return slices.IndexFunc(d.Cells, func(other Cell) bool { return other.Name == base.Name }), true
+}
+
+// queueFigures are those that reports of runs with a queue show beside the headline.
+var queueFigures = []string{
+	"queue_acked_per_s", "queue_deliveries_per_record", "redelivery_response_time_p99", "redelivery_lateness_p99", "settle_time_p99",
+	"queue_lost", "queue_requests_per_record", "broker_requests_per_record", "broker_bytes_in_per_record", "cpu_cores",
+}
+
+// HeadlineOf are the headline figures of runs, with those of a queue where one of them has
+// one.
+func HeadlineOf(runs []*result.Recorded) []figure.Figure {
+	figures := figure.Headline()
+	if slices.ContainsFunc(runs, func(r *result.Recorded) bool { return r != nil && r.Run.Queue != nil }) {
+		figures = append(figures, FiguresNamed(queueFigures)...)
+	}
+	return figures
+}
+
+// comparedQueues are the figures by which runs with a queue are compared: as many as five
+// runs of each can show something of, and what should be the same in all of them.
+var comparedQueues = []string{
+	"queue_acked_per_s", "e2e_response_time_p50", "e2e_response_time_p99", "redelivery_lateness_p99", "broker_requests_per_record", "cpu_cores", "queue_lost",
+}
+
+// comparedOf are the figures by which runs are compared if nobody says otherwise.
+func comparedOf(runs []*result.Recorded) []figure.Figure {
+	if len(runs) == 0 || slices.ContainsFunc(runs, func(r *result.Recorded) bool { return r.Run.Queue == nil }) {
+		return figure.Headline()
+	}
+	return FiguresNamed(comparedQueues)
+}
+
+// EngineOf is the engine of a cell's queue; "" where its runs have none.
+func (d *Cell) EngineOf() string {
+	for _, r := range d.Sample.Taken {
+		if r.Run.Queue != nil {
+			return r.Run.Queue.Engine
+		}
+	}
+	return ""
+}
+
+// KindOf is what a cell is called without its engine: "2x5-all" of "2x5-all-markers".
+func KindOf(label, engine string) string {
+	parts := strings.FieldsFunc(label, func(c rune) bool { return c == '-' || c == ',' || c == ' ' })
+	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == engine }), "-")
+}
+
+// The answers of suites whose cells are the engines of a queue. What an engine costs is
+// said against plain, an ordinary consumer group, in the cell that is alike in all that
+// is not the engine's own.
+
+// plainEngine is the engine that the others are held against.
+const PlainEngine = "plain"
+
+// engineKeys begin the settings in which a cell may differ from the plain one that it is
+// held against: they are the engine's own.
+var engineKeys = []string{
+	"name", "description", "load.rate", "consume.session_timeout", "consume.queue.engine", "consume.queue.visibility", "consume.queue.max_deliveries",
+	"consume.queue.dead_letter", "consume.queue.tracker", "consume.queue.transactions", "consume.queue.start_first", "consume.queue.acks",
+}
+
+// sameLoad is how far the rates of two cells may be apart whose times are compared.
+const SameLoad = 0.05
+
+// PlainOf is the valid cell with plain that a cell is held against: the nearest in its
+// rate of those that are alike. Nil where there is none, and for plain itself.
+func (d *Study) PlainOf(c *Cell) *Cell {
+	if engine := c.EngineOf(); engine == "" || engine == PlainEngine {
+		return nil
+	}
+	var best *Cell
+	nearest := math.Inf(1)
+	for _, other := range d.ValidCells() {
+		if other.EngineOf() != PlainEngine || !alikeButEngine(c, other) {
+			continue
+		}
+		if apart := RatesApart(c, other); apart <= SameLoad && apart < nearest {
+			best, nearest = other, apart
+		}
+	}
+	return best
+}
+
+// alikeButEngine tells whether two cells differ in nothing but their engines, and rates.
+func alikeButEngine(a, b *Cell) bool {
+	if len(a.Sample.Taken) == 0 || len(b.Sample.Taken) == 0 {
+		return false
+	}
+	mine, others := figure.Settings(a.Sample.Taken[0].Run.Scenario), figure.Settings(b.Sample.Taken[0].Run.Scenario)
+	alike := func(one, other map[string]string) bool {
+		for path, value := range one {
+			if !slices.Contains(engineKeys, path) && other[path] != value {
+				return false
+			}
+		}
+		return true
+	}
+	return alike(mine, others) && alike(others, mine)
+}
+
+// RatesApart is how far the offered rates of two cells are apart, as a part of the lower.
+func RatesApart(a, b *Cell) float64 {
+	one, other := a.Setting("load.rate"), b.Setting("load.rate")
+	if one == other {
+		return 0
+	}
+	mine, err := unit.ParseRate(one)
+	theirs, wrong := unit.ParseRate(other)
+	if err != nil || wrong != nil || mine.IsMax() || theirs.IsMax() {
+		return math.Inf(1)
+	}
+	low, high := mine.PerSecond(), theirs.PerSecond()
+	if low > high {
+		low, high = high, low
+	}
+	return high/low - 1
+}

@@ -1,0 +1,516 @@
+// Package analysis finds what runs show: how sets differ, which cell of a campaign is best,
+// where a figure changed over time. It is pure: it knows runs, figures and tests, and no
+// sentence. Package report puts into words what it finds.
+//
+// A [Set] is runs of one thing, and a [Sample] what of them figures are taken from. [Compare]
+// tests sets against the first, [Over] follows one configuration over time, and a [Study] is a
+// campaign: its cells, with the figures over their repeated runs. A claim is made only where a
+// rank test shows it, at a level that holds for all that was tested together.
+//
+// Files to know: sets.go (which runs), repeated.go (a figure over them), levels.go (tests that
+// share a chance of a false alarm), compare.go, history.go, study.go, against.go (variants),
+// engines.go, differences.go (what else differs), variant.go, labels.go (names of cells).
+package analysis
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+
+	"kafkabench.example/kafka-bench/internal/measure/stats"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/figure"
+)
+
+// rankings are the figures by which the cells of a named answer are ranked, where
+// nobody says otherwise.
+var rankings = map[string]string{
+	"most": "throughput_per_s", "scaling": "throughput_per_s", "knee": "throughput_per_s", "slope": "throughput_bytes_per_s",
+	"failover": "ack_gap_max",
+	"engines":  "queue_acked_per_s", "engine-times": "e2e_response_time_p50", "redelivery": "redelivery_lateness_p99", "engine-faults": PrimaryName,
+}
+
+// ValidCells are the cells that a sentence may speak of.
+func (d *Study) ValidCells() (cells []*Cell) {
+	for i := range d.Cells {
+		if d.Cells[i].Valid > 0 {
+			cells = append(cells, &d.Cells[i])
+		}
+	}
+	return cells
+}
+
+// First is what the others are held against: the first cell, if it has a valid run.
+func (d *Study) First() *Cell {
+	if len(d.Cells) == 0 || d.Cells[0].Valid == 0 {
+		return nil
+	}
+	return &d.Cells[0]
+}
+
+// Of is a figure over the cell's runs, whether or not it is one of the headline.
+func (d *Cell) Of(name string) Repeated {
+	return d.Sample.repeated(FigureCalled(name))
+}
+
+// Sum is a count over all of the cell's runs; known is false where none has it.
+func (d *Cell) Sum(name string) (sum float64, known bool) {
+	values, _ := d.Sample.ValuesOf(FigureCalled(name))
+	for _, v := range values {
+		sum += v
+	}
+	return sum, len(values) > 0
+}
+
+// FigureCalled is the figure of that name; one that there is none of has no value in any
+// run.
+func FigureCalled(name string) figure.Figure {
+	f, err := figure.Named(name)
+	if err != nil {
+		return figure.Figure{Name: name}
+	}
+	return f
+}
+
+// VariantsAt is the axis of the variants of a campaign of these and of something else;
+// -1 where it has not both.
+func (d *Study) VariantsAt() int {
+	if len(d.Axes) < 2 {
+		return -1
+	}
+	return slices.IndexFunc(d.Axes, func(a result.Axis) bool { return a.Path == variantAxis })
+}
+
+// Base is the cell that a cell is held against; nil where there is none.
+func (d *Study) Base(c *Cell) *Cell {
+	at := d.VariantsAt()
+	for i := range d.Cells {
+		other := &d.Cells[i]
+		if at < 0 || at < len(c.Values) && at < len(other.Values) && c.Values[at] == other.Values[at] {
+			return other
+		}
+	}
+	return nil
+}
+
+// PartlyRead tells whether a run of the cell did not read all that it was to read.
+func (d *Cell) PartlyRead() bool {
+	return slices.ContainsFunc(d.Sample.Taken, func(r *result.Recorded) bool { return r.Run.PartlyRead() })
+}
+
+// Setting is what the scenario of the cell says of a key; "" where it can't be told.
+func (d *Cell) Setting(path string) string {
+	for _, r := range d.Sample.Taken {
+		return r.Run.Scenario.Get(path)
+	}
+	return ""
+}
+
+// throughputFigure is what a run reached at what it was made for.
+const ThroughputFigure = "throughput_per_s"
+
+// A part of a campaign is the cells of one variant.
+type Part struct {
+	Prefix string
+	Cells  *Study // with these cells alone, ranked by what they can differ in
+}
+
+// ByVariant are the parts of a campaign of variants and of something else; a campaign
+// that has not both is one part.
+func (d *Study) ByVariant() (parts []Part) {
+	at := d.VariantsAt()
+	if at < 0 {
+		return []Part{{"", d}}
+	}
+	for _, value := range d.Axes[at].Values {
+		part := *d
+		part.Cells = slices.DeleteFunc(slices.Clone(d.Cells), func(c Cell) bool { return at >= len(c.Values) || c.Values[at] != value })
+		part.Axes = slices.Delete(slices.Clone(d.Axes), at, at+1)
+		for i := range part.Cells { // the clause has said which variant it is of
+			part.Cells[i].Values = slices.Delete(slices.Clone(part.Cells[i].Values), at, at+1)
+			part.Cells[i].Label = strings.Join(part.Cells[i].Values, ", ")
+		}
+		by := ThroughputFigure
+		if open := part.of("offered_per_s"); open {
+			by = PrimaryName
+		}
+		parts = append(parts, Part{value + ": ", part.RankedOtherwise(by)})
+	}
+	return parts
+}
+
+// RankedOtherwise is the campaign with its cells ranked by a figure.
+func (d *Study) RankedOtherwise(by string) *Study {
+	other := *d
+	other.By, other.Cells = FigureCalled(by), slices.Clone(d.Cells)
+	for i := range other.Cells {
+		c := &other.Cells[i]
+		c.Figures = maps.Clone(c.Figures)
+		if r := c.Of(by); r.N > 0 {
+			c.Figures[by] = r
+		}
+	}
+	return &other
+}
+
+// of tells whether a cell has a figure.
+func (d *Study) of(name string) bool {
+	return slices.ContainsFunc(d.Cells, func(c Cell) bool { return c.Of(name).N > 0 })
+}
+
+// FigureOf takes a figure from a run; nil where it has none.
+func FigureOf(f figure.Figure, r *result.Run) *float64 {
+	if v, ok := f.Value(r); ok {
+		return known(v)
+	}
+	return nil
+}
+
+// Study is what the runs of a campaign show: its cells, with the figures over their runs.
+type Study struct {
+	Campaign result.CampaignInfo
+	Axes     []result.Axis
+	Cells    []Cell
+	Search   *result.Search
+
+	Recorded   *result.RecordedCampaign
+	references map[*result.Run]figure.Reference
+	Figures    []figure.Figure
+	By         figure.Figure // cells are ranked by it
+	ByFrom     string        // who chose it
+}
+
+// Statuses of an answer: one cell is shown to be best, none is, there are too few runs to show
+// one, there are not two cells with the figure; or the answer is that of a search, or of a named
+// question.
+const (
+	AnswerBest      = "best"
+	AnswerNone      = "none"
+	AnswerTooFew    = "too_few"
+	AnswerNoRanking = "no_ranking"
+	AnswerSearch    = "search"
+	AnswerTold      = "told"
+)
+
+// Who chose the figure of an answer.
+const (
+	FromReader   = "reader"
+	FromSuite    = "suite"
+	FromQuestion = "question"
+	FromDefault  = "default"
+)
+
+// Cell is one configuration of a campaign.
+type Cell struct {
+	Name    string   `json:"name"`
+	Values  []string `json:"values,omitempty"` // one for each axis
+	Runs    []string `json:"runs"`             // folders of those that can be read
+	Planned int      `json:"planned"`
+	Valid   int      `json:"valid"`
+	// Interrupted is how many runs a person ended early: they are in no figure,
+	// and are made again when the campaign is resumed.
+	Interrupted int                 `json:"interrupted,omitempty"`
+	Figures     map[string]Repeated `json:"figures"`
+
+	Sample Sample             `json:"-"`
+	Label  string             `json:"-"` // its values, or its name
+	Doubts map[string][]Doubt `json:"-"` // reasons to distrust the repeats of a figure, by its name
+}
+
+// Doubt is a reason to distrust the repeats of a figure in a cell.
+type Doubt struct {
+	stats.Warning
+	// of are the runs that Warning.At counts in.
+	Of []*result.Recorded
+	// bounds is how many of these have only a lower bound: then no warning can be computed.
+	Bounds int
+}
+
+// NewStudy looks at a campaign's runs. By is the name of the figure that
+// cells are ranked by; "" is the one that the suite or its question names (see inQuestion), or
+// the e2e response time p99, or the first headline figure that a cell has.
+func NewStudy(c *result.RecordedCampaign, by string) (*Study, error) {
+	d := &Study{Campaign: c.Campaign.Campaign, Axes: c.Campaign.Axes, Search: c.Campaign.Search, Cells: []Cell{}, Recorded: c}
+	if d.Axes == nil {
+		d.Axes = []result.Axis{}
+	}
+	for i := range c.Campaign.Cells {
+		d.Cells = append(d.Cells, cellOf(c, i))
+	}
+	label(d.Cells)
+	CompareAmong([]*Study{d})
+	d.references = References(d.Variants())
+	figures := d.headline()
+	ranking, from, err := d.ranking(by, figures)
+	if err != nil {
+		return nil, err
+	}
+	d.By, d.ByFrom = ranking, from
+	d.Figures = slices.DeleteFunc(figures, func(f figure.Figure) bool { return f.Name == ranking.Name })
+	if ranking.Name != "" {
+		d.Figures = append([]figure.Figure{ranking}, d.Figures...)
+	}
+	for i := range d.Cells {
+		d.Cells[i].measure(d.Figures)
+	}
+	return d, nil
+}
+
+// CompareAmong holds the cells of campaigns against each other.
+func CompareAmong(campaigns []*Study) {
+	var all []*result.Run
+	for _, d := range campaigns {
+		all = append(all, d.Among()...)
+	}
+	for _, d := range campaigns {
+		for i := range d.Cells {
+			d.Cells[i].Sample.Among = all
+		}
+	}
+}
+
+// Among are the runs that figures are taken from, of all cells.
+func (d *Study) Among() (runs []*result.Run) {
+	for _, cell := range d.Cells {
+		runs = append(runs, runsOf(cell.Sample.Taken)...)
+	}
+	return runs
+}
+
+// headline are the figures that are taken over the cells. Under backpressure there are
+// some more that say what it cost, and what it held.
+func (d *Study) headline() []figure.Figure {
+	figures := HeadlineOf(d.Recorded.Runs)
+	if UnderBackpressure(d.Variants()) {
+		figures = append(append(figures, figure.Backpressured()...), figure.DeliveredOfOff(d.references))
+	}
+	return figures
+}
+
+func cellOf(c *result.RecordedCampaign, i int) Cell {
+	cell := c.Campaign.Cells[i]
+	d := Cell{Name: cell.Name, Values: cell.Values, Runs: []string{}}
+	for _, planned := range c.Campaign.Runs {
+		if planned.Cell == i {
+			d.Planned++
+		}
+	}
+	set := CellSet(c, i)
+	given := len(set.Runs)
+	set.Runs = slices.DeleteFunc(set.Runs, func(r *result.Recorded) bool { return r.Run.Run.Interrupted })
+	d.Interrupted = given - len(set.Runs)
+	d.Sample = sampleOf(set)
+	d.Valid = d.Sample.Valid
+	for _, r := range d.Sample.Runs {
+		d.Runs = append(d.Runs, r.Dir)
+	}
+	return d
+}
+
+// label calls each cell by its values, where these tell the cells apart.
+func label(cells []Cell) {
+	seen := map[string]bool{}
+	for _, cell := range cells {
+		seen[strings.Join(cell.Values, ", ")] = true
+	}
+	for i := range cells {
+		cells[i].Label = cells[i].Name
+		if len(cells[i].Values) > 0 && len(seen) == len(cells) {
+			cells[i].Label = strings.Join(cells[i].Values, ", ")
+		}
+	}
+}
+
+// measure takes the figures over the cell's runs.
+func (d *Cell) measure(figures []figure.Figure) {
+	d.Figures, d.Doubts = map[string]Repeated{}, map[string][]Doubt{}
+	for _, f := range figures {
+		values, of := d.Sample.ValuesOf(f)
+		if len(values) == 0 {
+			continue
+		}
+		d.Figures[f.Name] = d.Sample.repeated(f)
+		if n := OnlyBounds(values); n > 0 {
+			d.Doubts[f.Name] = []Doubt{{Of: of, Bounds: n}}
+			continue
+		}
+		for _, w := range stats.Warnings(values) {
+			d.Doubts[f.Name] = append(d.Doubts[f.Name], Doubt{Warning: w, Of: of})
+		}
+	}
+}
+
+// OnlyBounds is how many values are lower bounds.
+func OnlyBounds(values []float64) (n int) {
+	for _, v := range values {
+		if math.IsInf(v, 1) {
+			n++
+		}
+	}
+	return n
+}
+
+// ranking finds the figure that the cells are ranked by, and says whose choice it
+// is.
+func (d *Study) ranking(by string, headline []figure.Figure) (f figure.Figure, from string, err error) {
+	if by != "" {
+		f, err := figure.Named(by)
+		if err == nil && f.Better == figure.Neither {
+			err = fmt.Errorf("%s is neither better high nor low: nothing can be best by it", f.Name)
+		}
+		return f, FromReader, err
+	}
+	if f, err := figure.Named(d.Campaign.By); err == nil && d.Has(f) {
+		return f, FromSuite, nil
+	}
+	if f, named := inQuestion(d.Campaign.Question); named && d.Has(f) {
+		return f, FromQuestion, nil
+	}
+	if f, err := figure.Named(rankings[d.Campaign.Answer]); err == nil && d.Has(f) {
+		return f, FromQuestion, nil
+	}
+	if f := PrimaryOf(headline, d.Has); f.Name != "" {
+		return f, FromDefault, nil
+	}
+	return figure.Figure{}, "", nil
+}
+
+// inQuestion finds the first figure that a question names in full, as in "which
+// codec has the lowest e2e_response_time_p99?" Only names with an underscore count:
+// no other word is sure to be meant as one, and who asks what compression costs has
+// not asked for the compression ratio.
+func inQuestion(question string) (found figure.Figure, named bool) {
+	words := strings.FieldsFunc(question, func(c rune) bool { return c != '_' && !unicode.IsLetter(c) && !unicode.IsDigit(c) })
+	for _, word := range words {
+		if f, err := figure.Named(word); err == nil && strings.Contains(word, "_") && f.Better != figure.Neither {
+			return f, true
+		}
+	}
+	return figure.Figure{}, false
+}
+
+// Has tells whether the runs of some cell have a figure.
+func (d *Study) Has(f figure.Figure) bool {
+	return slices.ContainsFunc(d.Cells, func(c Cell) bool {
+		values, _ := c.Sample.ValuesOf(f)
+		return len(values) > 0
+	})
+}
+
+// ranked is which cell is best by a figure, if one is shown to be.
+type Ranking struct {
+	Status string
+	Cells  []Cell      // those that have the figure, the best median first
+	Rest   []Contender // all but the first, against it
+	Alike  []string    // those that the first is not told apart from
+	More   int         // runs of each cell that would do, where there are too few
+}
+
+// Rank says which cell is best, if one is shown to be.
+//
+// The cell with the best median is tested against every other one. Testing the best against
+// the rest, and not every pair, is the question that was asked, and leaves each test more of
+// the chance of a false alarm: J. C. Hsu, Multiple Comparisons, 1996, calls it the
+// comparison with the best. Only a cell that is better than all others is called
+// best.
+func (d *Study) Rank() Ranking {
+	r := Ranking{Status: AnswerNoRanking, Cells: d.Ranked()}
+	if len(r.Cells) < 2 || d.Unranked() {
+		return r
+	}
+	r.Rest = d.Against(r.Cells)
+	for _, o := range r.Rest {
+		if o.Word != WordWorse {
+			r.Alike = append(r.Alike, o.Name)
+			r.More = max(r.More, o.More)
+		}
+	}
+	switch {
+	case len(r.Alike) == 0:
+		r.Status = AnswerBest
+	case slices.ContainsFunc(r.Rest, func(c Contender) bool { return c.Word == WordTooFew }):
+		r.Status = AnswerTooFew
+	default:
+		r.Status = AnswerNone
+	}
+	return r
+}
+
+// Unranked tells whether there is no figure that everybody would rank by: under
+// backpressure the times are of what was admitted, and he who sheds most has the best.
+func (d *Study) Unranked() bool {
+	return d.Campaign.Question != "" && d.ByFrom == FromDefault && UnderBackpressure(d.Variants())
+}
+
+// Contender is another cell against the best.
+type Contender struct {
+	Name string
+	ComparedFigure
+}
+
+// Ranked are the cells whose valid runs have the ranking figure, the best median
+// first. What an invalid run shows is printed, and answers nothing.
+func (d *Study) Ranked() (cells []Cell) {
+	if d.By.Name == "" {
+		return nil
+	}
+	for _, cell := range d.Cells {
+		if _, known := cell.Figures[d.By.Name]; known && cell.Valid > 0 {
+			cells = append(cells, cell)
+		}
+	}
+	slices.SortStableFunc(cells, func(a, b Cell) int {
+		order := cmp.Compare(a.Figures[d.By.Name].Summary.Median, b.Figures[d.By.Name].Summary.Median)
+		if d.By.Better == figure.Higher {
+			return -order
+		}
+		return order
+	})
+	return cells
+}
+
+// Against tests the best of ranked cells against each of the others, each at the whole level:
+// it is called best only if every test is passed, and then no more than one of them needs to
+// be wrong for that to be wrong (R. L. Berger, Multiparameter Hypothesis Testing and
+// Acceptance Sampling, Technometrics 24, 1982).
+func (d *Study) Against(ranked []Cell) (rest []Contender) {
+	best := ranked[0].Figures[d.By.Name]
+	for _, cell := range ranked[1:] {
+		c := Contender{Name: cell.Label, ComparedFigure: ComparedFigure{
+			Figure: d.By.Name, Of: d.By, A: best, B: cell.Figures[d.By.Name],
+		}}
+		one := []tested{{p: math.NaN()}}
+		if !c.Constant() {
+			one[0].p = stats.Compare(c.A.Values, c.B.Values, DefaultAlpha).P
+		}
+		decide(one, DefaultAlpha)
+		c.settle(one[0])
+		rest = append(rest, c)
+	}
+	return rest
+}
+
+// CellsHead heads the column of cells that are called by their values, in the order of
+// these.
+func (d *Study) CellsHead() string {
+	if len(d.Cells) == 0 || d.Cells[0].Label == d.Cells[0].Name {
+		return ""
+	}
+	return strings.Join(settingNames(d.Axes), ", ")
+}
+
+// Variants are the cells as the sentences over several runs want them.
+func (d *Study) Variants() (all []Variant) {
+	for _, cell := range d.Cells {
+		if len(cell.Sample.Runs) > 0 {
+			all = append(all, Variant{
+				Name: d.Said(cell.Label), Runs: cell.Sample.Taken, All: len(cell.Sample.Runs), Valid: cell.Valid, Among: cell.Sample.Among,
+			})
+		}
+	}
+	return all
+}
