@@ -31,9 +31,6 @@ func (g *Group) Leave(number int) error {
 	})
 }
 
-// CanKill returns why Kill can't be done: always nil.
-func (g *Group) CanKill() error { return nil }
-
 // Kill has a member vanish: its connections are cut, its threads stop where they are, and
 // nothing is given back. When it returns, nothing more is delivered to it.
 func (g *Group) Kill(number int) (loss snapshot.Loss, err error) {

@@ -294,16 +294,6 @@ func (cs Children) Snapshots(w Want) ([]snapshot.Snapshot, error) {
 	return all, err
 }
 
-// Err is why the first child is of no more use that is not.
-func (cs Children) Err() error {
-	for _, c := range cs {
-		if err := c.Err(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // End ends all of them.
 func (cs Children) End() {
 	_ = cs.Each(func(_ int, c *Child) error {

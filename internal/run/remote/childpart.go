@@ -254,14 +254,6 @@ func (c *Child) wake() {
 	c.rests = false
 }
 
-// Running reports whether the child can be asked: it has neither ended nor been made to
-// stand still.
-func (c *Child) Running() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return !c.rests && c.err == nil
-}
-
 // Ended reports whether there is no such process any more.
 func (c *Child) Ended() bool {
 	select {

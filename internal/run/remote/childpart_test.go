@@ -36,7 +36,7 @@ func TestNobodyWaitsWhileAProcessIsAskedForTheLastTime(t *testing.T) {
 			child.rest()
 			close(resting)
 		}()
-		for child.Running() {
+		for running(child) {
 			time.Sleep(time.Millisecond)
 		}
 		began := time.Now()
@@ -65,7 +65,7 @@ func TestNobodyWaitsWhileAProcessIsAskedForTheLastTime(t *testing.T) {
 			t.Errorf("at last snapshot %d is there, want %d", last, first+2)
 		}
 		child.wake()
-		if !child.Running() {
+		if !running(child) {
 			t.Error("it does not run again")
 		}
 	})
@@ -92,4 +92,12 @@ func TestMisfitIsEnded(t *testing.T) {
 			t.Errorf("the rest says %+v", s)
 		}
 	})
+}
+
+// running reports whether a child can be asked: it has neither ended nor been made to
+// stand still.
+func running(c *Child) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return !c.rests && c.err == nil
 }

@@ -89,7 +89,7 @@ func TestPausedProcess(t *testing.T) {
 	if _, err := cs.Pause(1); err == nil {
 		t.Error("it was paused twice")
 	}
-	if process.Running() || process.Ended() {
+	if running(process) || process.Ended() {
 		t.Error("it runs, or has ended")
 	}
 	reached := func() []snapshot.Reached { return cs.Standing(Want{Books: true}).Reached }

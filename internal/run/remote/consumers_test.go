@@ -196,7 +196,7 @@ func TestPausedInAProcess(t *testing.T) {
 		axis.Set(0, time.Minute)
 		cs := join(t, inside, axis, 1, nil)
 		how, err := cs.Pause(1)
-		if err != nil || !strings.Contains(how, "heartbeats") || !cs.places[0].process.Running() {
+		if err != nil || !strings.Contains(how, "heartbeats") || !running(cs.places[0].process) {
 			t.Fatalf("paused by %q, %v", how, err)
 		}
 		if err := cs.Resume(1); err != nil {

@@ -1,8 +1,6 @@
 package remote
 
-import (
-	"time"
-)
+import "time"
 
 // Whoever takes the figures of many processes at fixed times must not wait for the one
 // that hangs: all the others would have no figures for as long. So a sampler asks with
