@@ -121,7 +121,7 @@ var walls = map[string][]string{
 	"internal/kafka/driver/librdkafka": {"internal/kafka/access", "internal/kafka/driver", "internal/kafka/driver/meter"},
 	"internal/kafka/cluster":           {"internal/kafka/access", "internal/plan/scenario"},
 	"internal/kafka/probe":             {"internal/kafka/access"},
-	"internal/load":                    {"internal/measure/snapshot"},
+	"internal/load":                    {"internal/kafka/driver", "internal/measure/snapshot"},
 	"internal/load/send": {
 		"backpressure", "internal/load", "internal/kafka/driver", "internal/measure/latency", "internal/measure/ledger",
 		"internal/measure/snapshot", "internal/plan/arrival", "internal/plan/payload",
@@ -137,7 +137,7 @@ var walls = map[string][]string{
 
 	// Producers in processes of their own, and how the run talks to them.
 	"internal/run/remote": {
-		"backpressure", "internal/kafka/access", "internal/kafka/driver", "internal/measure/latency", "internal/measure/ledger", "internal/measure/snapshot", "internal/load", "internal/load/receive", "internal/load/send",
+		"backpressure", "internal/kafka/access", "internal/kafka/driver", "internal/kafka/probe", "internal/measure/latency", "internal/measure/ledger", "internal/measure/snapshot", "internal/load", "internal/load/receive", "internal/load/send",
 		"internal/result", "internal/plan/scenario",
 	},
 

@@ -9,29 +9,29 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// settled is a record as a test of the gaps knows it.
-type settledRecord struct {
+// knownRecord is a record as a test of the gaps knows it.
+type knownRecord struct {
 	due, at int64 // when it was due, and when its fate was known
 	acked   bool
 }
 
-// settledRecords draws records of one partition in the order in which their fates
+// knownRecords draws records of one partition in the order in which their fates
 // were known: those of one worker are acknowledged in the order in which they were
 // due.
-func settledRecords(t *rapid.T, label string) []settledRecord {
+func knownRecords(t *rapid.T, label string) []knownRecord {
 	n := rapid.IntRange(0, 30).Draw(t, label)
-	records := make([]settledRecord, n)
+	records := make([]knownRecord, n)
 	var due, at int64
 	for i := range records {
 		due += rapid.Int64Range(0, 4).Draw(t, "due") * shortestGap
 		at = max(at, due) + rapid.Int64Range(0, 4).Draw(t, "took")*shortestGap + int64(i)
-		records[i] = settledRecord{due: due, at: at, acked: rapid.IntRange(0, 4).Draw(t, "acked") > 0}
+		records[i] = knownRecord{due: due, at: at, acked: rapid.IntRange(0, 4).Draw(t, "acked") > 0}
 	}
 	return records
 }
 
 // watched are the gaps that a watch finds in records.
-func watched(records []settledRecord) snapshot.Gaps {
+func watched(records []knownRecord) snapshot.Gaps {
 	w := NewGapWatch(1)
 	for _, r := range records {
 		if r.acked {
@@ -46,7 +46,7 @@ func watched(records []settledRecord) snapshot.Gaps {
 // gapsByDefinition are the gaps of records of several workers, found by looking at all
 // of them at once: between two acknowledgements of anybody, from when the first record
 // was due that then waited.
-func gapsByDefinition(workers ...[]settledRecord) (all []snapshot.Gap) {
+func gapsByDefinition(workers ...[]knownRecord) (all []snapshot.Gap) {
 	acks := []int64{snapshot.BeforeAll}
 	for _, r := range slices.Concat(workers...) {
 		if r.acked {
@@ -70,7 +70,7 @@ func gapsByDefinition(workers ...[]settledRecord) (all []snapshot.Gap) {
 
 // waitingFrom is when the oldest record of a worker was due that waited after its
 // acknowledgement at or before from, until at least to.
-func waitingFrom(records []settledRecord, from, to int64) int64 {
+func waitingFrom(records []knownRecord, from, to int64) int64 {
 	oldest, last := snapshot.AfterAll, snapshot.BeforeAll
 	for _, r := range records {
 		if r.acked && r.at <= from {
@@ -103,7 +103,7 @@ func longer(all []snapshot.Gap, than int64) (some []snapshot.Gap) {
 // saw all of them.
 func TestGapsOfWorkersAreThoseOfAll(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		a, b, c := settledRecords(t, "a"), settledRecords(t, "b"), settledRecords(t, "c")
+		a, b, c := knownRecords(t, "a"), knownRecords(t, "b"), knownRecords(t, "c")
 		merged := watched(a).Merge(watched(b)).Merge(watched(c))
 		got, want := longer(merged.All, merged.AllNs), longer(gapsByDefinition(a, b, c), merged.AllNs)
 		if !slices.Equal(got, want) {
@@ -143,15 +143,15 @@ func TestGapsWithinTheWindow(t *testing.T) {
 	const ms, end = int64(1e6), int64(100e6)
 	for _, test := range []struct {
 		name    string
-		records []settledRecord
+		records []knownRecord
 		want    []snapshot.Gap
 	}{
-		{"begins in the warm-up", []settledRecord{{-20 * ms, -19 * ms, true}, {-18 * ms, 10 * ms, true}}, []snapshot.Gap{{LastNs: -19 * ms, FromNs: 0, ToNs: 10 * ms}}},
-		{"nothing waits", []settledRecord{{0, 1, true}, {50 * ms, 50*ms + 1, true}}, []snapshot.Gap{{LastNs: 1, FromNs: 50 * ms, ToNs: 50*ms + 1}}},
-		{"ends in the drain", []settledRecord{{0, 1, true}, {2 * ms, 150 * ms, true}}, []snapshot.Gap{{LastNs: 1, FromNs: 2 * ms, ToNs: 150 * ms}}},
-		{"never ends", []settledRecord{{0, 1, true}, {2 * ms, 180 * ms, false}}, []snapshot.Gap{{LastNs: 1, FromNs: 2 * ms, ToNs: end}}},
-		{"behind the window", []settledRecord{{0, 1, true}, {110 * ms, 150 * ms, true}}, nil},
-		{"failed, then acknowledged", []settledRecord{{0, 1, true}, {20 * ms, 60 * ms, false}, {70 * ms, 80 * ms, true}}, []snapshot.Gap{{LastNs: 1, FromNs: 20 * ms, ToNs: 80 * ms}}},
+		{"begins in the warm-up", []knownRecord{{-20 * ms, -19 * ms, true}, {-18 * ms, 10 * ms, true}}, []snapshot.Gap{{LastNs: -19 * ms, FromNs: 0, ToNs: 10 * ms}}},
+		{"nothing waits", []knownRecord{{0, 1, true}, {50 * ms, 50*ms + 1, true}}, []snapshot.Gap{{LastNs: 1, FromNs: 50 * ms, ToNs: 50*ms + 1}}},
+		{"ends in the drain", []knownRecord{{0, 1, true}, {2 * ms, 150 * ms, true}}, []snapshot.Gap{{LastNs: 1, FromNs: 2 * ms, ToNs: 150 * ms}}},
+		{"never ends", []knownRecord{{0, 1, true}, {2 * ms, 180 * ms, false}}, []snapshot.Gap{{LastNs: 1, FromNs: 2 * ms, ToNs: end}}},
+		{"behind the window", []knownRecord{{0, 1, true}, {110 * ms, 150 * ms, true}}, nil},
+		{"failed, then acknowledged", []knownRecord{{0, 1, true}, {20 * ms, 60 * ms, false}, {70 * ms, 80 * ms, true}}, []snapshot.Gap{{LastNs: 1, FromNs: 20 * ms, ToNs: 80 * ms}}},
 		{"nothing at all", nil, nil},
 	} {
 		got := slices.DeleteFunc(watched(test.records).Within(end), func(g snapshot.Gap) bool { return g.LastNs == snapshot.BeforeAll })

@@ -26,13 +26,10 @@ func (g *Group) Leave(number int) error {
 		ctx, cancel := context.WithTimeout(g.alive, leaveTimeout)
 		defer cancel()
 		err := n.close(ctx)
-		n.keepCounts()
+		n.letGo()
 		return err
 	})
 }
-
-// CanKill returns why Kill can't be done: always nil.
-func (g *Group) CanKill() error { return nil }
 
 // Kill has a member vanish: its connections are cut, its threads stop where they are, and
 // nothing is given back. When it returns, nothing more is delivered to it.
@@ -45,22 +42,26 @@ func (g *Group) Kill(number int) (loss snapshot.Loss, err error) {
 		n.queue.Kill()
 		n.running.Wait()
 		loss = snapshot.Loss{Unsettled: n.inHand.Load(), OfQueue: true}
-		n.keepCounts()
+		queue := n.letGo()
 		g.buried.Go(func() {
 			dead, cancel := context.WithCancel(context.Background())
 			cancel()
-			_ = n.queue.Close(dead) // of a dead process nobody hears
+			_ = queue.Close(dead) // of a dead process nobody hears
 		})
 		return nil
 	})
 	return loss, err
 }
 
-// keepCounts keeps what the queue of a member that is gone counted.
-func (n *node) keepCounts() {
-	last := n.queue.Counts()
+// letGo takes the queue from a member that is gone, and keeps what it counted.
+func (n *node) letGo() Queue {
+	queue := n.queue
+	last := queue.Counts()
 	last.InFlight = 0
-	n.last.Store(&last)
+	counts := func() snapshot.QueueCounts { return last }
+	n.counts.Store(&counts)
+	n.queue = nil
+	return queue
 }
 
 // close closes the queue of a member, which gives back what was fetched, so that nothing

@@ -112,10 +112,10 @@ type node struct {
 	running sync.WaitGroup
 	inHand  atomic.Int64 // handed over and not settled
 	polls   atomic.Int64
-	empty   atomic.Int64
 	// gone: its locks have ended otherwise than by the clock, where they are its own.
 	gone atomic.Bool
-	last atomic.Pointer[snapshot.QueueCounts] // of the queue, when the member left; nil before
+	// counts are the queue's; of a member that left, what they were then.
+	counts atomic.Pointer[func() snapshot.QueueCounts]
 }
 
 // Start opens the members and lets them receive. On an error nothing is left
@@ -156,6 +156,8 @@ func (g *Group) openMember(number int) (*node, error) {
 		return nil, fmt.Errorf("opening consumer %d of the queue: %w", number, err)
 	}
 	n := &node{number: number, group: g, place: g.places[number], queue: queue}
+	counts := queue.Counts
+	n.counts.Store(&counts)
 	n.life, n.kill = context.WithCancel(g.alive)
 	n.alive, n.cancel = context.WithCancel(n.life)
 	threads := make(chan *thread, g.cfg.Threads)
@@ -256,7 +258,6 @@ func (g *Group) awaitBuried(ctx context.Context) {
 func (g *Group) Counts() (sum snapshot.MemberCounts) {
 	for _, n := range g.members.Ever() {
 		sum.Polls += n.polls.Load()
-		sum.EmptyPolls += n.empty.Load()
 	}
 	return sum
 }
@@ -264,11 +265,7 @@ func (g *Group) Counts() (sum snapshot.MemberCounts) {
 // QueueCounts are the queues' own counters, of all members that there have been.
 func (g *Group) QueueCounts() (sum snapshot.QueueCounts) {
 	for _, n := range g.members.Ever() {
-		if last := n.last.Load(); last != nil {
-			sum.Add(*last)
-		} else {
-			sum.Add(n.queue.Counts())
-		}
+		sum.Add((*n.counts.Load())())
 	}
 	return sum
 }
@@ -308,9 +305,6 @@ func (g *Group) AddTo(c *latency.Collector) {
 		c.Add(p.recorder)
 	}
 }
-
-// Wire is not counted here.
-func (g *Group) Wire() (driver.Wire, bool) { return driver.Wire{}, false }
 
 // Settings are the effective settings of a member's queue.
 func (g *Group) Settings() []driver.Setting { return g.cfg.Settings }

@@ -310,6 +310,43 @@ func TestQueueLeaveAndStart(t *testing.T) {
 	})
 }
 
+// What the queue of a consumer that is gone counted stays as it was then, but for what was
+// in flight.
+func TestQueueCountsOutliveMembers(t *testing.T) {
+	ofQueue(t, 0, nil, func(t *testing.T, b *queueBench) {
+		counted := func(when string, expired, inFlight int64) {
+			want := snapshot.QueueCounts{Expired: expired, InFlight: inFlight}
+			if got := b.group.QueueCounts(); got != want {
+				t.Errorf("%s: %+v, want %+v", when, got, want)
+			}
+		}
+		count := func(member int, expired, inFlight int64) {
+			b.queue.mu.Lock()
+			defer b.queue.mu.Unlock()
+			b.queue.members[member].counts = snapshot.QueueCounts{Expired: expired, InFlight: inFlight}
+		}
+		count(0, 3, 5)
+		count(1, 1, 2)
+		counted("both are there", 4, 7)
+		if _, err := b.group.Kill(0); err != nil {
+			t.Fatal(err)
+		}
+		count(0, 9, 9) // as it is closed
+		counted("one was killed", 4, 2)
+		if err := b.group.Leave(1); err != nil {
+			t.Fatal(err)
+		}
+		counted("nobody is there", 4, 0)
+		if err := b.group.Start(0); err != nil {
+			t.Fatal(err)
+		}
+		count(2, 10, 1)
+		counted("one came back", 14, 1)
+		b.group.Stop(context.Background())
+		counted("all is stopped", 14, 1)
+	})
+}
+
 // A paused consumer does nothing, until it is resumed; it can be stopped meanwhile.
 func TestQueuePause(t *testing.T) {
 	one := func(c *Config, q *fakeQueue) {

@@ -345,27 +345,5 @@ func (g *Group) Working() bool {
 // that ever is.
 func (g *Group) Workers() int { return len(g.workers) }
 
-// Wire is the traffic of all members, those that are gone included, where the
-// driver counts it.
-func (g *Group) Wire() (sum driver.Wire, counted bool) {
-	for _, m := range g.members.Ever() {
-		if c, able := m.client.(driver.WireCounter); able {
-			sum, counted = sum.Add(c.Wire()), true
-		}
-	}
-	return sum, counted
-}
-
-// Requests are those of all members, those that are gone included, where the driver
-// times them.
-func (g *Group) Requests() (sum driver.Requests, timed bool) {
-	for _, m := range g.members.Ever() {
-		if c, able := m.client.(driver.RequestTimer); able {
-			sum, timed = sum.Add(c.Requests()), true
-		}
-	}
-	return sum, timed
-}
-
 // Settings are the effective settings of a member's client.
 func (g *Group) Settings() []driver.Setting { return g.members.Ever()[0].client.Settings() }

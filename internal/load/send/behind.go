@@ -17,12 +17,6 @@ func (ps *Producers) Behind(awaited [][]ledger.Awaited) snapshot.Behind {
 	return b
 }
 
-// EndAt ends the measured window earlier, and with it what is offered.
-func (ps *Producers) EndAt(ns int64) { ps.axis.EndAt(ns) }
-
-// Err is why workers ended before their time: never, for those of this process.
-func (ps *Producers) Err() error { return nil }
-
 // AddTo has a collector gather the histograms of the sending side.
 func (ps *Producers) AddTo(c *latency.Collector) {
 	for _, w := range ps.workers {

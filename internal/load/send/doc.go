@@ -15,7 +15,7 @@
 // takes the whole list at its next round and enters it into histograms and books
 // under a lock taken once for all of them. The interval sampler takes that lock too.
 //
-// Files to know: producer.go (a worker), producers.go (all of them), admission.go (the gate),
-// queue.go, slot.go (records in flight), chooser.go (partitions), sleep*.go (the pacer),
-// volume.go, timeline.go.
+// Files to know: producer.go (a worker), closed.go (one without a schedule), producers.go (all
+// of them), admission.go (the gate), queue.go, slot.go (records in flight), chooser.go
+// (partitions), sleep*.go (the pacer), volume.go, timeline.go.
 package send

@@ -372,24 +372,12 @@ func (ps *Producers) Books() []*ledger.Sender {
 	return books
 }
 
-// Wire is the traffic of all clients, where the driver counts it.
-func (ps *Producers) Wire() (sum driver.Wire, counted bool) {
+// Traffic is that of all clients, as far as the driver counts it.
+func (ps *Producers) Traffic() (sum snapshot.Traffic) {
 	for _, client := range ps.clients {
-		if c, able := client.(driver.WireCounter); able {
-			sum, counted = sum.Add(c.Wire()), true
-		}
+		sum = sum.Add(load.TrafficOf(client))
 	}
-	return sum, counted
-}
-
-// Requests are those of all clients, where the driver times them.
-func (ps *Producers) Requests() (sum driver.Requests, timed bool) {
-	for _, client := range ps.clients {
-		if c, able := client.(driver.RequestTimer); able {
-			sum, timed = sum.Add(c.Requests()), true
-		}
-	}
-	return sum, timed
+	return sum
 }
 
 // Settings are the effective settings of a client; none where there is no client.

@@ -120,7 +120,7 @@ func (g Group) clone() Group {
 func (g *Group) add(o Group) {
 	g.Received.Add(o.Received)
 	g.Counts.Add(o.Counts)
-	g.Working = g.Working || o.Working
+	g.Working, g.Arrived = g.Working || o.Working, g.Arrived || o.Arrived
 	g.Owned, g.Idle = g.Owned+o.Owned, g.Idle+o.Idle
 	g.Traffic = g.Traffic.Add(o.Traffic)
 	for p := range g.Reached {

@@ -120,7 +120,7 @@ func newPart(s schedule, number int) *worked {
 		recorder: latency.NewRecorder(latency.SendServiceTime, latency.E2EServiceTime),
 	}
 	w.snap = snapshot.Snapshot{Version: snapshot.Version, Part: number, Behind: snapshot.NewBehind(make([]int64, s.partitions))}
-	w.snap.Groups = []snapshot.Group{{Reached: make([]snapshot.Reached, s.partitions)}}
+	w.snap.Groups = []snapshot.Group{{Arrived: true, Reached: make([]snapshot.Reached, s.partitions)}}
 	w.snap.Last = &snapshot.Last{Errors: [2]map[string]int64{{}, {}}}
 	for p := range s.partitions {
 		w.receivers = append(w.receivers, ledger.NewReceiver(int32(p), s.workers))
@@ -424,5 +424,54 @@ func TestFurthest(t *testing.T) {
 				t.Errorf("%+v, want %+v", got, c.want)
 			}
 		})
+	}
+}
+
+// A snapshot has what it was not asked for as the one before had it, and changes neither.
+func TestSinceKeepsWhatWasKnown(t *testing.T) {
+	books := map[int32]*ledger.Receiver{0: ledger.NewReceiver(0, 1)}
+	before := snapshot.Snapshot{
+		Seq: 1, Usage: &snapshot.Usage{RSS: 1}, Pauses: &snapshot.Pauses{}, Last: &snapshot.Last{},
+		Behind: snapshot.NewBehind([]int64{5}),
+		Groups: []snapshot.Group{{Arrived: true, Books: books, Reached: []snapshot.Reached{{Position: 5, Arrived: 4, Awaited: []ledger.Awaited{{Next: 4}}}}}},
+	}
+	now := snapshot.Snapshot{
+		Seq: 2, Behind: snapshot.Behind{AckedIn: []int64{7}},
+		Groups: []snapshot.Group{{Reached: []snapshot.Reached{{Position: 7}}}},
+	}
+	got := now.Since(before)
+	if r := got.Groups[0].Reached[0]; r.Position != 7 || r.Arrived != 4 || len(r.Awaited) != 1 || len(got.Groups[0].Books) != 1 {
+		t.Errorf("it has come to %+v", got.Groups[0])
+	}
+	if got.Seq != 2 || got.Usage == nil || got.Last == nil || got.Pauses != nil || got.Behind.AckedIn[0] != 7 || len(got.Behind.OpenRecords) != 1 {
+		t.Errorf("it is %+v", got)
+	}
+	if now.Groups[0].Reached[0].Arrived != 0 || before.Groups[0].Reached[0].Position != 5 {
+		t.Error("one of the two was changed")
+	}
+	if all := before.Since(now); all.Groups[0].Reached[0].Arrived != 4 || all.Behind.AckedIn[0] != 5 {
+		t.Errorf("one that has everything became %+v", all)
+	}
+}
+
+// What is not of a run's topic does not fit.
+func TestFits(t *testing.T) {
+	reads := func(n int) []snapshot.Group { return []snapshot.Group{{Reached: make([]snapshot.Reached, n)}} }
+	for name, c := range map[string]struct {
+		s    snapshot.Snapshot
+		fits bool
+	}{
+		"nothing":               {snapshot.Snapshot{}, true},
+		"all of it":             {snapshot.Snapshot{Behind: snapshot.NewBehind(make([]int64, 3)), Groups: reads(3)}, true},
+		"too few to send to":    {snapshot.Snapshot{Behind: snapshot.NewBehind(make([]int64, 2))}, false},
+		"too few that are open": {snapshot.Snapshot{Behind: snapshot.Behind{AckedIn: make([]int64, 3), OpenRecords: make([]int64, 2)}}, false},
+		"too many to read":      {snapshot.Snapshot{Groups: reads(4)}, false},
+		"books of another":      {snapshot.Snapshot{Groups: []snapshot.Group{{Reached: make([]snapshot.Reached, 3), Books: map[int32]*ledger.Receiver{3: nil}}}}, false},
+		"gaps of a few":         {snapshot.Snapshot{Last: &snapshot.Last{AckGaps: make([]snapshot.Gaps, 1)}}, false},
+		"gaps of more groups":   {snapshot.Snapshot{Groups: reads(3), Last: &snapshot.Last{DeliveryGaps: make([][]snapshot.Gaps, 2)}}, false},
+	} {
+		if err := c.s.Fits(3); (err == nil) != c.fits || err != nil && !errors.Is(err, snapshot.ErrMismatch) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

@@ -81,7 +81,5 @@ func (c *QueueCounts) Add(o QueueCounts) {
 	c.Tailed += o.Tailed
 	c.Missing += o.Missing
 	c.InFlight += o.InFlight
-	if c.RetentionAlarm == "" {
-		c.RetentionAlarm = o.RetentionAlarm
-	}
+	c.RetentionAlarm = firstOf(c.RetentionAlarm, o.RetentionAlarm)
 }

@@ -101,6 +101,9 @@ func MergeWaiting(records, dueNs, moreRecords, moreDueNs int64) (sum, oldestDueN
 // more. Before anything was spent it is the zero of Merge.
 type Spending struct{ LastNs, NextNs int64 }
 
+// Unspent is the Spending of nobody.
+var Unspent = Spending{LastNs: math.MinInt64, NextNs: math.MaxInt64}
+
 // End is when the measured window ends by it.
 func (s Spending) End() int64 { return max(s.LastNs+1, s.NextNs) }
 

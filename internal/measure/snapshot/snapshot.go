@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"fmt"
 	"slices"
 
 	"kafkabench.example/kafka-bench/internal/measure/latency"
@@ -41,11 +42,26 @@ type Group struct {
 	Working     bool // a record that was handed over is still worked on
 	Owned, Idle int  // partitions that have a member, members that have none
 	Traffic     Traffic
-	Reached     []Reached // by partition; Awaited only with books
+	Reached     []Reached // by partition
+	// Arrived is that Reached has what has arrived and is awaited, which costs more than
+	// positions do.
+	Arrived bool
 	// Books are the receiving side of the books, by partition: of those of which anything
 	// came, and only if they were wanted.
 	Books map[int32]*ledger.Receiver
 	Queue *Queue
+}
+
+// BooksOf are the receiving sides of partitions, of those of which anything came. A live
+// one goes on changing, and is to be read under its lock.
+func BooksOf(partitions []*ledger.Receiver) map[int32]*ledger.Receiver {
+	books := make(map[int32]*ledger.Receiver)
+	for p, r := range partitions {
+		if !r.Empty() {
+			books[int32(p)] = r
+		}
+	}
+	return books
 }
 
 // Queue is what a group has counted that takes records from a queue.
@@ -80,4 +96,63 @@ func copied[T any](p *T) *T {
 	}
 	c := *p
 	return &c
+}
+
+// Fits reports why s is not of a part that sends to, or reads, so many partitions.
+func (s Snapshot) Fits(partitions int) error {
+	by := []int{len(s.Behind.AckedIn), len(s.Behind.OpenRecords), len(s.Behind.OldestDueNs)}
+	if s.Last != nil {
+		by = append(by, len(s.Last.AckGaps))
+		if n := len(s.Last.DeliveryGaps); n != 0 && n != len(s.Groups) {
+			return fmt.Errorf("%w: it tells of %d groups, and at the end of %d", ErrMismatch, len(s.Groups), n)
+		}
+		for _, gaps := range s.Last.DeliveryGaps {
+			by = append(by, len(gaps))
+		}
+	}
+	for _, g := range s.Groups {
+		by = append(by, len(g.Reached))
+		for p := range g.Books {
+			if p < 0 || int(p) >= partitions {
+				return fmt.Errorf("%w: it has books of partition %d of %d", ErrMismatch, p, partitions)
+			}
+		}
+	}
+	for _, n := range by {
+		if n != 0 && n != partitions {
+			return fmt.Errorf("%w: it tells of %d partitions of %d", ErrMismatch, n, partitions)
+		}
+	}
+	return nil
+}
+
+// Since returns s with what it was not asked for as an earlier snapshot of the part has
+// it, but for times and pauses, which are of the time between two snapshots.
+func (s Snapshot) Since(earlier Snapshot) Snapshot {
+	if s.Behind.OpenRecords == nil {
+		s.Behind.OpenRecords, s.Behind.OldestDueNs = earlier.Behind.OpenRecords, earlier.Behind.OldestDueNs
+	}
+	if s.Usage == nil {
+		s.Usage = earlier.Usage
+	}
+	if s.Last == nil {
+		s.Last = earlier.Last
+	}
+	s.Groups = slices.Clone(s.Groups)
+	for i := range min(len(s.Groups), len(earlier.Groups)) {
+		s.Groups[i] = s.Groups[i].since(earlier.Groups[i])
+	}
+	return s
+}
+
+// since has what has arrived by the books of an earlier snapshot, where s has none.
+func (g Group) since(earlier Group) Group {
+	if g.Arrived {
+		return g
+	}
+	g.Arrived, g.Books, g.Reached = earlier.Arrived, earlier.Books, slices.Clone(g.Reached)
+	for p, before := range earlier.Reached {
+		g.Reached[p].Arrived, g.Reached[p].Awaited, g.Reached[p].Corrupt = before.Arrived, before.Awaited, before.Corrupt
+	}
+	return g
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"kafkabench.example/kafka-bench/internal/kafka/access"
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/kafka/driver/franz"
 	"kafkabench.example/kafka-bench/internal/load"
@@ -182,12 +181,8 @@ const lookApart = 10 * look
 
 // consumeApart has it in a process of its own. What that spends is not told.
 func (l *lab) consumeApart(ctx context.Context, f filled) (sample, error) {
-	handover, err := access.Access{}.Handover()
-	if err != nil {
-		return sample{}, err
-	}
 	g, err := remote.OpenConsumers(remote.ConsumersConfig{
-		Group: l.ours(f, false), Driver: "franz", Access: handover, Axis: f.axis, Processes: 1,
+		Group: l.ours(f, false), Driver: "franz", Axis: f.axis, Processes: 1,
 		Start: func(place int) (*remote.Child, error) {
 			return remote.StartChild(place, []string{os.Args[0], workerWord})
 		},
@@ -196,7 +191,7 @@ func (l *lab) consumeApart(ctx context.Context, f filled) (sample, error) {
 		return sample{}, err
 	}
 	defer g.Stop(context.Background())
-	s, err := takeAll(ctx, g, f, lookApart)
+	s, err := takeAll(ctx, apart{g}, f, lookApart)
 	return sample{perSecond: s.perSecond}, err
 }
 
@@ -206,6 +201,20 @@ type group interface {
 	Positions() []snapshot.Reached
 	Receivers() []*ledger.Receiver
 	Stop(ctx context.Context)
+}
+
+// apart is a group in another process.
+type apart struct{ *remote.Consumers }
+
+func (g apart) Positions() []snapshot.Reached { return g.Standing(remote.Want{}).Reached }
+
+// AddTo has a collector ask for the histograms, as a run does with its figures.
+func (g apart) AddTo(c *latency.Collector) { c.AddSource(g) }
+
+// Recorded implements latency.Source.
+func (g apart) Recorded(merge func(part latency.Encoded) error) {
+	g.Standing(remote.Want{Times: true})
+	g.Consumers.Recorded(merge)
 }
 
 // takeAll waits until a group was handed everything, and ends it.

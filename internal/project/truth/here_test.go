@@ -19,7 +19,7 @@ import (
 
 // crew works for a run, in the test's own process, as its processes would.
 type crew struct {
-	serve remote.Here
+	serve remote.InProcess
 	// within, if not nil, is put before what a worker of a name reads.
 	within func(name string, in io.Reader) io.Reader
 
@@ -34,7 +34,7 @@ func crewOf(c *virtual.Cluster) *crew {
 	}.Serve}
 }
 
-// work is a remote.Here.
+// work is a remote.InProcess.
 func (w *crew) work(ctx context.Context, name string, in io.Reader, out io.WriteCloser) error {
 	w.began.Add(1)
 	defer w.ended.Add(1)

@@ -71,7 +71,7 @@ func (r *run) availability() *result.Availability {
 // ackGaps are the longest time without an acknowledgement in each partition, of those
 // that count, and of the partitions that have one.
 func (r *run) ackGaps(counts func(snapshot.Gap) bool) []result.AckGap {
-	return worstGaps(r.producers.AckGaps(), r.axis.End(), counts)
+	return worstGaps(r.producers.Last().AckGaps, r.axis.End(), counts)
 }
 
 // worstGaps are the longest gap in each partition, of those that count until an end, and
@@ -127,6 +127,7 @@ func (r *run) waitedInVain(group int, gaps []snapshot.Gaps) []snapshot.Gaps {
 		return gaps
 	}
 	behind := r.backlogs(r.atStop)[group].partitions
+	gaps = slices.Clone(gaps)
 	for p := range gaps {
 		if behind[p] > 0 {
 			gaps[p] = gaps[p].Waiting(0)
@@ -167,7 +168,7 @@ func (r *run) broken(shown replication) (from, to int64, known bool) {
 		to = end
 	}
 	again := to
-	for _, gaps := range r.producers.AckGaps() {
+	for _, gaps := range r.producers.Last().AckGaps {
 		for _, g := range gaps.Within(end) {
 			if g.FromNs <= to && g.ToNs > from {
 				again = max(again, g.ToNs)
@@ -372,7 +373,7 @@ const longGap = time.Second
 // warningsOfTheAcks say that a partition was not acknowledged for long, though nobody
 // broke anything. A gate holds records back on purpose.
 func (r *run) warningsOfTheAcks() []string {
-	if r.replicas != nil || r.gate != nil {
+	if r.replicas != nil || r.gated() {
 		return nil
 	}
 	worst := longest(r.ackGaps(func(snapshot.Gap) bool { return true }))

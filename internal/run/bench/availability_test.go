@@ -9,9 +9,11 @@ import (
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/load/receive"
 	"kafkabench.example/kafka-bench/internal/measure/latency"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
 // What came after begins when everything has arrived that was due while something was
@@ -97,12 +99,11 @@ func TestTimesOfTheStretches(t *testing.T) {
 }
 
 // silent is a group that has nothing but gaps.
-type silent struct {
-	group
-	gaps []snapshot.Gaps
+func silent(gaps ...snapshot.Gaps) *remote.Consumers {
+	return remote.ConsumersOf(fakePart{stand: func(remote.Want) snapshot.Snapshot {
+		return snapshot.Snapshot{Last: &snapshot.Last{DeliveryGaps: [][]snapshot.Gaps{gaps}}}
+	}}, receive.Config{}, remote.Opened{})
 }
-
-func (g silent) DeliveryGaps() []snapshot.Gaps { return slices.Clone(g.gaps) }
 
 // The cost of a fault is the longest gap that it has a part in; one before it is told
 // apart.
@@ -112,16 +113,16 @@ func TestGapsOfTheFaults(t *testing.T) {
 	r := &run{
 		axis: load.NewAxis(nil), replicas: &replicaWatch{seen: replication{inSync: true, syncedNs: -1 << 62}},
 		injected: []result.Fault{{Name: "kill", Target: "broker 3", StartNs: 7 * s, EndNs: &back}},
-		producers: acknowledged{gaps: []snapshot.Gaps{
-			{All: []snapshot.Gap{{FromNs: 2 * s, ToNs: 5 * s}, {FromNs: 8 * s, ToNs: 8*s + 300e6}}},
-			{All: []snapshot.Gap{{FromNs: 6 * s, ToNs: 7*s + 1}, {FromNs: 15 * s, ToNs: 17 * s}}},
-		}},
+		producers: acknowledged(
+			snapshot.Gaps{All: []snapshot.Gap{{FromNs: 2 * s, ToNs: 5 * s}, {FromNs: 8 * s, ToNs: 8*s + 300e6}}},
+			snapshot.Gaps{All: []snapshot.Gap{{FromNs: 6 * s, ToNs: 7*s + 1}, {FromNs: 15 * s, ToNs: 17 * s}}},
+		),
 	}
 	r.axis.Set(0, 20*time.Second)
-	r.groups = groups{silent{gaps: []snapshot.Gaps{
-		{All: []snapshot.Gap{{FromNs: 2 * s, ToNs: 5 * s}, {LastNs: 8 * s, FromNs: 8 * s, ToNs: 25 * s}}}, // into the drain
-		{All: []snapshot.Gap{{FromNs: 30 * s, ToNs: 31 * s}, {LastNs: 6 * s, FromNs: 1 << 61, ToNs: math.MaxInt64 / 2}}},
-	}}}
+	r.groups = groups{silent(
+		snapshot.Gaps{All: []snapshot.Gap{{FromNs: 2 * s, ToNs: 5 * s}, {LastNs: 8 * s, FromNs: 8 * s, ToNs: 25 * s}}}, // into the drain
+		snapshot.Gaps{All: []snapshot.Gap{{FromNs: 30 * s, ToNs: 31 * s}, {LastNs: 6 * s, FromNs: 1 << 61, ToNs: math.MaxInt64 / 2}}},
+	)}
 	r.atStop, r.there, r.finishedNs = [][]snapshot.Reached{{{Position: 3}, {Position: 3}}}, []int64{3, 4}, 28*s
 	var err error
 	if r.writer, err = result.Create(t.TempDir(), "gaps", time.Now()); err != nil {

@@ -11,6 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
 // readings tells in which order a run was asked how far it is. Each reading takes its
@@ -20,13 +21,8 @@ type readings struct {
 	of    []string
 }
 
-type receiving struct {
-	group
-	readings *readings
-}
-
 type offering struct {
-	senders
+	remote.Part
 	readings *readings
 	acked    int64
 }
@@ -37,27 +33,27 @@ func (r *readings) next(of string) int64 {
 	return int64(len(r.of))
 }
 
-func (g receiving) Reached() []snapshot.Reached {
-	return []snapshot.Reached{{Position: 1, Arrived: g.readings.next("arrived"), Awaited: []ledger.Awaited{{Next: 1}}}}
+// receiving is a group that is asked for what arrived, and then for its counts.
+func (r *readings) receiving() *remote.Consumers {
+	return groupOf(func(remote.Want) snapshot.Group {
+		return snapshot.Group{
+			Reached:  []snapshot.Reached{{Position: 1, Arrived: r.next("arrived"), Awaited: []ledger.Awaited{{Next: 1}}}},
+			Received: snapshot.Received{Unique: r.next("received")},
+		}
+	})
 }
 
-func (g receiving) Received() snapshot.Received {
-	return snapshot.Received{Unique: g.readings.next("received")}
-}
-
-func (s offering) Sent() (warmup, measured snapshot.Sent) {
-	s.readings.next("sent")
-	return warmup, snapshot.Sent{Acked: s.acked}
-}
-
-func (s offering) Behind([][]ledger.Awaited) snapshot.Behind {
-	return snapshot.Behind{AckedIn: []int64{s.readings.next("behind")}, OldestDueNs: []int64{0}, OpenRecords: []int64{1}}
+func (s offering) Snapshot(remote.Want) (snapshot.Snapshot, error) {
+	return snapshot.Snapshot{
+		Sent:   [2]snapshot.Sent{{}, {Acked: s.acked}},
+		Behind: snapshot.Behind{AckedIn: []int64{s.readings.next("sent")}, OldestDueNs: []int64{0}, OpenRecords: []int64{1}},
+	}, nil
 }
 
 func (r *readings) run() *run {
 	return &run{
-		axis: load.NewAxis(nil), groups: groups{receiving{readings: r}}, stamped: true,
-		producers: offering{readings: r}, lag: &lagWatch{}, collector: &latency.Collector{},
+		axis: load.NewAxis(nil), groups: groups{r.receiving()}, stamped: true,
+		producers: remote.ProducersOf(nil, offering{readings: r}), lag: &lagWatch{}, collector: &latency.Collector{},
 	}
 }
 
@@ -72,15 +68,15 @@ func TestBacklogIsNeverUnderstated(t *testing.T) {
 		r.axis.Set(0, time.Minute)
 		time.Sleep(time.Second)
 		c := r.count(int64(time.Second))
-		if got, want := strings.Join(through.of, " "), "arrived sent received behind"; got != want {
+		if got, want := strings.Join(through.of, " "), "arrived received sent"; got != want {
 			t.Errorf("it reads %s, want %s", got, want)
 		}
-		if c.began != 1e9 || c.span != 1e9 || c.usedAt != 2e9 {
-			t.Errorf("a reading from %d takes %d, and then what is used at %d; want 1e9, 1e9, 2e9", c.began, c.span, c.usedAt)
+		if c.began != 1e9 || c.span != 0.75e9 || c.usedAt != 1.75e9 {
+			t.Errorf("a reading from %d takes %d, and then what is used at %d; want 1e9, 0.75e9, 1.75e9", c.began, c.span, c.usedAt)
 		}
 		var iv result.Interval
-		if r.addLag(&iv, c); iv.BacklogRecords != 3 || iv.TimeLagNs != 2e9 {
-			t.Errorf("the backlog is %d, the time lag %d; want 3 that went through while it was read, and 2e9", iv.BacklogRecords, iv.TimeLagNs)
+		if r.addLag(&iv, c); iv.BacklogRecords != 2 || iv.TimeLagNs != 1.75e9 {
+			t.Errorf("the backlog is %d, the time lag %d; want 2 that went through while it was read, and 1.75e9", iv.BacklogRecords, iv.TimeLagNs)
 		}
 	})
 }
@@ -93,7 +89,7 @@ func TestRatesAreOverTheTimeBetweenReadings(t *testing.T) {
 		time.Sleep(time.Second)
 		before := r.count(int64(time.Second))
 		time.Sleep(1250 * time.Millisecond) // held up by 250 ms
-		r.producers = offering{readings: new(readings), acked: 1250}
+		r.producers = remote.ProducersOf(nil, offering{readings: new(readings), acked: 1250})
 		iv := differences(before, r.count(int64(2*time.Second)))
 		if iv.StartNs != 1e9 || iv.EndNs != 2e9 || iv.ReadFromNs != 1e9 || iv.ReadToNs != 2.25e9 || iv.ReadSpanNs != 0 {
 			t.Errorf("from %d to %d, read from %d to %d in %d", iv.StartNs, iv.EndNs, iv.ReadFromNs, iv.ReadToNs, iv.ReadSpanNs)

@@ -48,7 +48,7 @@ type Config struct {
 	Worker []string
 	// Here works for the run in this process, in place of the command Worker; nil starts
 	// processes. The method Serve of WorkerConfig is one for tests.
-	Here remote.Here
+	Here remote.InProcess
 	// Probes read the machine; the zero value reads all that there is.
 	Probes probe.Set
 	// Sleep waits for a producer's next due time; nil is the scenario's pacer.
@@ -135,7 +135,7 @@ func (r *run) offer(ctx context.Context) {
 	if r.readOnly() && !reads && r.sleepUntil(ctx, r.startedNs) {
 		r.noteHeld() // before the first of it is read, unless a warm-up reads on
 		if warmup == 0 {
-			before = r.groups.counts()
+			before = r.groups.stand(remote.Want{Fresh: true}).counts()
 		}
 		r.groups.release()
 	}
@@ -146,7 +146,7 @@ func (r *run) offer(ctx context.Context) {
 			r.noteHeld()
 		}
 		if reads {
-			before = r.groups.counts()
+			before = r.groups.stand(remote.Want{Fresh: true}).counts()
 			r.groups.release()
 		}
 		r.journal.event(result.Event{AtNs: 0, Kind: "phase", What: "measure"})
@@ -173,7 +173,7 @@ func (r *run) offer(ctx context.Context) {
 // noteHeld notes how much there is to read now, where the topic says that.
 func (r *run) noteHeld() {
 	if r.there != nil || readsFill(r.cfg.Scenario) {
-		r.held = r.backlogs(r.groups.reached())
+		r.held = r.backlogs(r.groups.stand(remote.Want{Books: true, Fresh: true}).reached())
 	}
 }
 
@@ -205,7 +205,7 @@ func (r *run) readToEnd() <-chan struct{} {
 			if !r.hasRead() {
 				continue
 			}
-			last := lastDelivery(r.groups.positionsOf())
+			last := lastDelivery(r.groups.stand(remote.Want{}).reached())
 			if last < 0 { // there is nothing, or the warm-up has read it
 				last = r.axis.Now()
 			}
@@ -379,8 +379,8 @@ func (r *run) readEnds(ctx context.Context) {
 
 // reachedAll tells whether all groups have come to these offsets.
 func (r *run) reachedAll(ends []int64) bool {
-	behind := func(reached []snapshot.Reached) bool { return !reachedAll(reached, ends) }
-	return !slices.ContainsFunc(r.groups.positionsOf(), behind)
+	behind := func(g snapshot.Group) bool { return !reachedAll(g.Reached, ends) }
+	return !slices.ContainsFunc(r.groups.stand(remote.Want{}), behind)
 }
 
 func (r *run) stopGroup(ctx context.Context) {
@@ -390,7 +390,7 @@ func (r *run) stopGroup(ctx context.Context) {
 	stop, cancel := context.WithTimeout(ctx, r.patience(stopTimeout))
 	defer cancel()
 	r.groups.stop(stop)
-	r.atStop = r.groups.reached()
+	r.atStop = r.groups.stand(remote.Want{Books: true}).reached()
 	r.lag.forSeries(stop) // after the last commit
 }
 

@@ -6,50 +6,10 @@ import (
 	"strings"
 	"time"
 
-	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/bottleneck"
 )
-
-// timedRequests are those of the sending or the receiving side, where its driver times
-// them.
-type timedRequests struct {
-	requests driver.Requests
-	known    bool
-	wire     driver.Wire
-	counted  bool
-}
-
-// requestTimer is a side whose requests may be timed.
-type requestTimer interface {
-	Requests() (driver.Requests, bool)
-	Wire() (driver.Wire, bool)
-}
-
-// timedOf are the requests of a side, wherever it is.
-func timedOf(side any) (t timedRequests) {
-	if timer, able := side.(requestTimer); able {
-		t.requests, t.known = timer.Requests()
-		t.wire, t.counted = timer.Wire()
-	}
-	return t
-}
-
-// add adds another group's.
-func (t timedRequests) add(o timedRequests) timedRequests {
-	return timedRequests{
-		requests: t.requests.Add(o.requests), known: t.known || o.known,
-		wire: t.wire.Add(o.wire), counted: t.counted || o.counted,
-	}
-}
-
-// sub is what there was since an earlier reading.
-func (t timedRequests) sub(o timedRequests) timedRequests {
-	return timedRequests{
-		requests: t.requests.Sub(o.requests), known: t.known && o.known,
-		wire: t.wire.Sub(o.wire), counted: t.counted && o.counted,
-	}
-}
 
 // clients are the requests of the clients under test between the two readings.
 func (r *run) clients() *result.Clients {
@@ -57,13 +17,13 @@ func (r *run) clients() *result.Clients {
 	if length <= 0 {
 		return nil
 	}
-	sent, fetched := r.atEnd.sending.sub(r.atStart.sending), r.atEnd.fetching.sub(r.atStart.fetching)
+	sent, fetched := r.atEnd.sending.Sub(r.atStart.sending), r.atEnd.fetching.Sub(r.atStart.fetching)
 	c := &result.Clients{}
-	if sent.known && sent.requests.Produce.Connections > 0 {
-		c.Produce = clientRequests(sent.requests.Produce, sent, sent.wire.WrittenBytes, length)
+	if sent.Timed && sent.Produce.Connections > 0 {
+		c.Produce = clientRequests(sent.Produce, sent, sent.Wire.WrittenBytes, length)
 	}
-	if fetched.known && fetched.requests.Fetch.Connections > 0 {
-		c.Fetch = clientRequests(fetched.requests.Fetch, fetched, fetched.wire.ReadBytes, length)
+	if fetched.Timed && fetched.Fetch.Connections > 0 {
+		c.Fetch = clientRequests(fetched.Fetch, fetched, fetched.Wire.ReadBytes, length)
 	}
 	if c.Produce == nil && c.Fetch == nil {
 		return nil
@@ -72,7 +32,7 @@ func (r *run) clients() *result.Clients {
 }
 
 // clientRequests are those of one type.
-func clientRequests(s driver.RequestSum, t timedRequests, wireBytes int64, length time.Duration) *result.ClientRequests {
+func clientRequests(s snapshot.RequestSum, t snapshot.Traffic, wireBytes int64, length time.Duration) *result.ClientRequests {
 	c := &result.ClientRequests{
 		Count: s.Count, PerS: float64(s.Count) / length.Seconds(),
 		InFlightMean: s.Time.Seconds() / length.Seconds(), Connections: s.Connections,
@@ -82,13 +42,13 @@ func clientRequests(s driver.RequestSum, t timedRequests, wireBytes int64, lengt
 	}
 	ms := s.Time.Seconds() * 1e3 / float64(s.Count)
 	c.MeanMs = &ms
-	if !t.counted {
+	if !t.Counted {
 		return c
 	}
-	bytes, batches := float64(wireBytes)/float64(s.Count), float64(t.wire.Batches)/float64(s.Count)
+	bytes, batches := float64(wireBytes)/float64(s.Count), float64(t.Wire.Batches)/float64(s.Count)
 	c.BytesPerRequest, c.Batches = &bytes, &batches
-	if n := float64(t.wire.Batches); n > 0 {
-		records, each := float64(t.wire.BatchRecords)/n, float64(t.wire.UncompressedBytes)/n
+	if n := float64(t.Wire.Batches); n > 0 {
+		records, each := float64(t.Wire.BatchRecords)/n, float64(t.Wire.UncompressedBytes)/n
 		c.RecordsPerBatch, c.BytesPerBatch = &records, &each
 	}
 	return c

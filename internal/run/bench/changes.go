@@ -11,6 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
 // turn is a time of the measured window at which the consumers begin to work
@@ -108,17 +109,18 @@ type standing struct {
 
 func (r *run) standing() standing {
 	s := standing{at: r.axis.Now(), scheduled: r.scheduled()}
-	for _, g := range r.groups {
-		s.received = append(s.received, g.Received())
+	groups := r.groups.stand(remote.Want{Books: true, Fresh: true})
+	for _, g := range groups {
+		s.received = append(s.received, g.Received)
 	}
-	s.backlogs = r.backlogs(r.groups.reached())
+	s.backlogs = r.backlogs(groups.reached())
 	return s
 }
 
 // scheduled is what came due so far, in both phases.
 func (r *run) scheduled() int64 {
-	warmup, measured := r.producers.Sent()
-	return warmup.Scheduled + measured.Scheduled
+	sent := r.producers.Snapshot(remote.Want{}).Sent
+	return sent[0].Scheduled + sent[1].Scheduled
 }
 
 // follow watches the backlog from a change on, until it is back to normal, until

@@ -16,8 +16,8 @@ const (
 // compression tries every codec on batches of the run's own records, of the mean
 // size that the run's own batches had.
 func (r *run) compression() []result.Compression {
-	wire := r.atEnd.wire
-	if !r.atEnd.wireOK || wire.Batches == 0 {
+	wire := r.atEnd.sending.Wire
+	if !r.atEnd.sending.Counted || wire.Batches == 0 {
 		return nil
 	}
 	l := r.cfg.Scenario.Load

@@ -13,6 +13,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/bottleneck"
 	"kafkabench.example/kafka-bench/internal/result/outcome"
+	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
 // conclude closes the books, judges the run and saves it.
@@ -26,7 +27,8 @@ func (r *run) conclude() (*Outcome, error) {
 	}
 
 	books := r.closeBooks()
-	warmup, measured := r.producers.Sent()
+	sent := r.producers.Snapshot(remote.Want{}).Sent
+	warmup, measured := sent[0], sent[1]
 	out := result.Run{
 		Scenario: r.recorded,
 		Run:      info,
@@ -161,7 +163,7 @@ func (r *run) load(s snapshot.Sent, ackedInWindow int64) result.Load {
 		Scheduled: s.Scheduled, Admitted: s.Admitted, Deferred: s.Deferred(), Shed: s.Shed(),
 		Acked: s.Acked, Failed: s.Failed, Unknown: s.Unknown,
 		AckedPerS: r.perS(ackedInWindow), Bytes: s.AckedBytes,
-		Errors: r.producers.Errors(true), VolumeBoundedBytes: r.volumeBound(),
+		Errors: r.producers.Last().Errors[1], VolumeBoundedBytes: r.volumeBound(),
 	}
 	if s.Shed() > 0 {
 		l.ShedByReason = result.Counts{"gate": s.ShedByGate, "queue_full": s.ShedByQueue}
@@ -176,8 +178,8 @@ func (r *run) load(s snapshot.Sent, ackedInWindow int64) result.Load {
 		}
 		l.AckGapMaxNs = &gap
 	}
-	if r.atStart.wireOK && r.atEnd.wireOK {
-		written := r.atEnd.wire.Sub(r.atStart.wire).WrittenBytes
+	if wire := r.atEnd.sending.Sub(r.atStart.sending); wire.Counted {
+		written := wire.Wire.WrittenBytes
 		l.WireBytes = &written
 	}
 	return l
@@ -192,7 +194,7 @@ func (r *run) warmupLoad(s snapshot.Sent) result.Load {
 		ClosedLoop: r.closedLoop(),
 		Scheduled:  s.Scheduled, Admitted: s.Admitted, Deferred: s.Deferred(), Shed: s.Shed(),
 		Acked: s.Acked, Failed: s.Failed, Unknown: s.Unknown, Bytes: s.AckedBytes,
-		Errors: addedCounts(r.producers.Errors(false), r.fillRead().errors),
+		Errors: addedCounts(r.producers.Last().Errors[0], r.fillRead().errors),
 	}
 	if warmup := time.Duration(min(0, r.axis.End()) - r.startedNs).Seconds(); warmup > 0 {
 		l.OfferedPerS = float64(offered) / warmup
@@ -447,25 +449,33 @@ func (r *run) consumer(gs groups, before, after []snapshot.MemberCounts) result.
 }
 
 func (r *run) backpressure(sent snapshot.Sent) *result.Backpressure {
-	if r.gate == nil {
+	if !r.gated() {
 		return nil
 	}
 	s := r.cfg.Scenario
-	b, stats := s.Backpressure, r.atEnd.gate.Sub(r.atStart.gate)
+	b, gate, final := s.Backpressure, r.atEnd.gate.Sub(r.atStart.gate), r.producers.Snapshot(remote.Want{})
 	out := &result.Backpressure{
 		Controller: b.Controller, Excess: b.Excess, MaxLag: b.MaxLag, ResumeLag: b.ResumeLag,
 		TargetNs: int64(b.Target), Signal: b.Signal, Per: b.Per, PollNs: int64(b.Poll),
-		Decisions: stats.Changes, ClosedS: stats.Closed.Seconds(), BlindS: stats.Blind.Seconds(), Refused: stats.Refused,
+		Decisions: gate.Changes, ClosedS: gate.Closed.Seconds(), BlindS: gate.Blind.Seconds(), Refused: gate.Refused,
 		Shed:           &result.ShedCounts{ByGate: sent.ShedByGate, ByQueue: sent.ShedByQueue, ByDegrade: sent.ShedByDegrade},
-		BoundRecords:   r.gate.inWindow(),
+		BoundRecords:   boundOf(final),
 		PeakLagToBound: peakToBound(b, r.lag.inWindow()), PeakAtLeastToBound: peakToBound(b, r.lag.inWindow().atLeast()),
-		SignalAgeMaxNs:      max(int64(stats.MaxAge), r.lag.oldestSignal()),
-		DeferredPeakRecords: r.producers.DeferredPeak(),
+		SignalAgeMaxNs:      max(int64(gate.MaxAge), r.lag.oldestSignal()),
+		DeferredPeakRecords: final.DeferredPeak,
 	}
 	if s.Load.Processes > 1 {
 		out.Processes, out.Share = s.Load.Processes, b.Share
 	}
 	return out
+}
+
+// boundOf is how the bound moved in the measured window; nil where it did not.
+func boundOf(s snapshot.Snapshot) *result.Bound {
+	if s.Gate == nil {
+		return nil
+	}
+	return (*result.Bound)(s.Gate.InWindow)
 }
 
 // peakToBound is the peak of the lag ÷ the bound that a controller was given.

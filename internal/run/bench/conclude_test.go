@@ -18,7 +18,7 @@ func TestTimesAreOfAllRecords(t *testing.T) {
 	const ms = int64(time.Millisecond)
 	recorder := latency.NewRecorder(latency.SendDelay, latency.SendServiceTime, latency.E2EServiceTime, latency.E2EResponseTime)
 	r := &run{
-		axis: load.NewAxis(nil), finishedNs: 1100 * ms, stamped: true, groups: groups{silent{}}, collector: &latency.Collector{},
+		axis: load.NewAxis(nil), finishedNs: 1100 * ms, stamped: true, groups: groups{silent()}, collector: &latency.Collector{},
 		cfg: Config{Scenario: scenario.Scenario{}}, // without producers, so that it is no closed loop either
 	}
 	r.axis.Set(0, time.Second)
@@ -56,7 +56,7 @@ func TestTimesAreOfAllRecords(t *testing.T) {
 			t.Errorf("%s, which is no time of these records, is %+v", none, d)
 		}
 	}
-	r.groups = append(r.groups, silent{}) // which got nothing
+	r.groups = append(r.groups, silent()) // which got nothing
 	if both := r.times(snapshot.Sent{Scheduled: 1000})["e2e_response_time"]; both.Count != 210 || both.NotEnded != 1790 {
 		t.Errorf("of two groups the response times are %+v", both)
 	}
@@ -66,19 +66,10 @@ func TestTimesAreOfAllRecords(t *testing.T) {
 	}
 }
 
-// handed is a group that was handed records, and whose last came at a time.
-type handed struct {
-	group
-	received snapshot.Received
-	last     int64
-}
-
-func (h handed) Received() snapshot.Received { return h.received }
-
 // TestFirstDeliveriesAreTheRate: 3,000 records and 1,000 duplicates of them in 2 s.
 func TestFirstDeliveriesAreTheRate(t *testing.T) {
 	for _, stamped := range []bool{true, false} {
-		r := &run{axis: load.NewAxis(nil), groups: groups{handed{}}, stamped: stamped}
+		r := &run{axis: load.NewAxis(nil), groups: groups{silent()}, stamped: stamped}
 		r.axis.Set(0, 2*time.Second)
 		d := r.delivery(ledger.Book{}, 3000, snapshot.Received{Delivered: 4000, DeliveredInWindow: 4000, Unique: 3000, UniqueInWindow: 3000})
 		if d.DeliveredPerS != 1500 || d.DuplicatesPerS == nil || *d.DuplicatesPerS != 500 {
@@ -106,7 +97,7 @@ func TestDrainRate(t *testing.T) {
 		{"given up after 2 s, and 5 records more came", 0, 12_100 * ms, 0, true, 10_005, 10_000, 10_000 * ms, 2, 5000},
 	} {
 		r := &run{
-			axis: load.NewAxis(nil), groups: groups{handed{received: snapshot.Received{UniqueAfter: c.after}}}, collector: &latency.Collector{},
+			axis: load.NewAxis(nil), groups: groups{groupWith(snapshot.Group{Received: snapshot.Received{UniqueAfter: c.after}})}, collector: &latency.Collector{},
 			lag: &lagWatch{}, startedNs: -5_000 * ms, letGoNs: c.letGo, lateAtFinish: c.atFinish, drained: !c.undrained, finishedNs: 12_000 * ms,
 			atStop: [][]snapshot.Reached{{{At: c.last}}}, cfg: Config{Scenario: scenario.Defaults()},
 		}

@@ -84,7 +84,7 @@ func (r *run) final(ctx context.Context, ends []int64) bool {
 // acked is how many records were acknowledged in each partition that the consumers are
 // to read.
 func (r *run) acked() []int64 {
-	acked := r.producers.AckedIn(r.topic.Partitions)
+	acked := r.ackedIn()
 	for p, n := range r.fillRead().acked {
 		acked[p] += n
 	}

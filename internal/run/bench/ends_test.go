@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/load/receive"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
@@ -91,17 +92,14 @@ func TestEndsAreFinal(t *testing.T) {
 	}
 }
 
-// bereft is a group that lost a process after a second.
+// bereft is a group that loses its process after a second.
 type bereft struct {
-	group
+	fakePart
 	began time.Time
 }
 
-func (g *bereft) Begin()                        {}
-func (g *bereft) Processes() []*remote.Process  { return nil }
-func (g *bereft) Positions() []snapshot.Reached { return []snapshot.Reached{{Position: 5}} }
-func (g *bereft) Dead() error {
-	if time.Since(g.began) < time.Second {
+func (b bereft) Err() error {
+	if time.Since(b.began) < time.Second {
 		return nil
 	}
 	return errors.New("killed")
@@ -113,7 +111,10 @@ func TestDrainOfTheBereft(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
 		began := time.Now()
-		r := &run{axis: load.NewAxis(nil), groups: groups{&bereft{began: began}}, ends: []int64{7}}
+		part := bereft{began: began, fakePart: fakePart{stand: func(remote.Want) snapshot.Snapshot {
+			return snapshot.Snapshot{Groups: []snapshot.Group{{Reached: []snapshot.Reached{{Position: 5}}}}}
+		}}}
+		r := &run{axis: load.NewAxis(nil), groups: groups{remote.ConsumersOf(part, receive.Config{}, remote.Opened{})}, ends: []int64{7}}
 		r.cfg.Scenario.Load.Producers = 1
 		r.awaitDelivery(ctx)
 		if took := time.Since(began); took != time.Second || r.drained {

@@ -250,7 +250,7 @@ func (r *run) fillRead() filling {
 
 // sentBooks are the sending sides of all whose records the consumers read.
 func (r *run) sentBooks() []*ledger.Sender {
-	return slices.Concat(r.producers.Books(), r.fillRead().books)
+	return slices.Concat(r.producers.Last().Books, r.fillRead().books)
 }
 
 // fillOutcome is what the result says of the fill; nil where there was none.

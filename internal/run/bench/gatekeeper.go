@@ -11,6 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/backpressure"
 	"kafkabench.example/kafka-bench/internal/load"
 	"kafkabench.example/kafka-bench/internal/load/send"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/result"
 )
@@ -45,7 +46,7 @@ type gatekeeper struct {
 
 	ended  atomic.Bool // nobody keeps the gate any more
 	mu     sync.Mutex  // guards bounds
-	bounds *result.Bound
+	bounds *snapshot.Bound
 }
 
 // newGatekeeper makes the gate that a scenario asks for; without one, it is nil.
@@ -176,8 +177,14 @@ func (k *gatekeeper) stats() backpressure.Stats {
 	return k.gate.Stats()
 }
 
-// sampled is whether the gate is open, and its bound.
-func (k *gatekeeper) sampled() (open bool, bound *int64) { return k.stats().Open, k.bound() }
+// standing is how the gate stands.
+func (k *gatekeeper) standing() snapshot.Gate {
+	s := k.stats()
+	return snapshot.Gate{
+		Refused: s.Refused, Changes: s.Changes, Closed: s.Closed, Blind: s.Blind, MaxAge: s.MaxAge,
+		Open: s.Open, Bound: k.bound(), InWindow: k.inWindow(),
+	}
+}
 
 // bound is the lag that the controller allows now, in each partition where each has
 // a gate; nil is any.
@@ -201,13 +208,13 @@ func (k *gatekeeper) noteBound() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.bounds == nil {
-		k.bounds = &result.Bound{Min: math.MaxInt64}
+		k.bounds = &snapshot.Bound{Min: math.MaxInt64}
 	}
 	k.bounds.Min, k.bounds.Max, k.bounds.Last = min(k.bounds.Min, *bound), max(k.bounds.Max, *bound), *bound
 }
 
 // inWindow is how the bound moved in the measured window; nil where there was none.
-func (k *gatekeeper) inWindow() *result.Bound {
+func (k *gatekeeper) inWindow() *snapshot.Bound {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.bounds == nil {

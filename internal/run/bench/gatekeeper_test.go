@@ -14,6 +14,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/probe"
 	"kafkabench.example/kafka-bench/internal/load"
 	"kafkabench.example/kafka-bench/internal/load/send"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
@@ -85,7 +86,7 @@ func TestBoundIsTheProcessesPart(t *testing.T) {
 	if bound := k.bound(); bound == nil || *bound != 500 {
 		t.Errorf("the bound is %v, want half of 1000", bound)
 	}
-	if got := k.inWindow(); got == nil || *got != (result.Bound{Min: 500, Max: 500, Last: 500}) {
+	if got := k.inWindow(); got == nil || *got != (snapshot.Bound{Min: 500, Max: 500, Last: 500}) {
 		t.Errorf("in the window it was %+v", got)
 	}
 	if n := k.gate.Admit(10_000); n != 500 {

@@ -8,55 +8,17 @@ import (
 	"slices"
 	"sync"
 
-	"kafkabench.example/kafka-bench/internal/kafka/driver"
-	"kafkabench.example/kafka-bench/internal/load/receive"
-	"kafkabench.example/kafka-bench/internal/measure/latency"
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
 // groups are the consumer groups of a run, none where nobody consumes. Each reads
 // everything, so that what they were handed together is a multiple of what was
 // sent. Where one figure has to speak for all, the slowest group leads: a run has
 // drained when every group has, and is behind as far as the last of them.
-type groups []group
-
-// group is one consumer group, wherever its members are: in this process or in
-// others. The methods say what those of receive.Group do.
-type group interface {
-	AwaitReady(ctx context.Context) error
-	Release()
-	Stop(ctx context.Context)
-	// Err is why members ended before their time.
-	Err() error
-
-	// While it runs.
-	Reached() []snapshot.Reached
-	Positions() []snapshot.Reached // the cheap part of it
-	Received() snapshot.Received
-	Counts() snapshot.MemberCounts
-	Working() bool
-	AddTo(*latency.Collector)
-	Wire() (driver.Wire, bool)
-
-	// What can be done to a member, by its number.
-	Start(number int) error
-	Leave(number int) error
-	CanKill() error
-	Kill(number int) (snapshot.Loss, error)
-	Pause(number int) (how string, err error)
-	Resume(number int) error
-
-	// Once it was stopped.
-	Receivers() []*ledger.Receiver
-	DeliveryGaps() []snapshot.Gaps // nil where not known
-
-	Workers() int
-	Settings() []driver.Setting
-}
-
-var _ group = (*receive.Group)(nil)
+type groups []*remote.Consumers
 
 // groupNames are the names of n groups of a run: the run's own, or for several the
 // run's with their numbers from 1 on.
@@ -71,21 +33,25 @@ func groupNames(run string, n int) []string {
 	return names
 }
 
-// reached is how far each group has come in each partition.
-func (gs groups) reached() [][]snapshot.Reached {
-	all := make([][]snapshot.Reached, len(gs))
+// standings are how the groups stand, in their order.
+type standings []snapshot.Group
+
+// stand is how each group stands. What is wanted of it may be asked many times in an
+// interval, if that has no books.
+func (gs groups) stand(w remote.Want) standings {
+	all := make(standings, len(gs))
 	for i, g := range gs {
-		all[i] = g.Reached()
+		all[i] = g.Standing(w)
 	}
 	return all
 }
 
-// positionsOf are how far each group has come in each partition, without what has
-// arrived: what may be asked many times in an interval.
-func (gs groups) positionsOf() [][]snapshot.Reached {
-	all := make([][]snapshot.Reached, len(gs))
-	for i, g := range gs {
-		all[i] = g.Positions()
+// reached is how far each group has come in each partition; what has arrived only with
+// books.
+func (s standings) reached() [][]snapshot.Reached {
+	all := make([][]snapshot.Reached, len(s))
+	for i, g := range s {
+		all[i] = g.Reached
 	}
 	return all
 }
@@ -97,27 +63,30 @@ func (gs groups) positions(n int) []int64 {
 		return nil
 	}
 	at := slices.Repeat([]int64{math.MaxInt64}, n)
-	for _, reached := range gs.positionsOf() {
+	for _, g := range gs.stand(remote.Want{}) {
 		for p := range at {
-			at[p] = min(at[p], reached[p].Position)
+			at[p] = min(at[p], g.Reached[p].Position)
 		}
 	}
 	return at
 }
 
 // received are the counts of all groups together.
-func (gs groups) received() (sum snapshot.Received) {
-	for _, g := range gs {
-		sum.Add(g.Received())
+func (s standings) received() (sum snapshot.Received) {
+	for _, g := range s {
+		sum.Add(g.Received)
 	}
 	return sum
 }
 
+// received are the counts of all groups together, now.
+func (gs groups) received() snapshot.Received { return gs.stand(remote.Want{Fresh: true}).received() }
+
 // counts are what the members of each group did as clients.
-func (gs groups) counts() []snapshot.MemberCounts {
-	all := make([]snapshot.MemberCounts, len(gs))
-	for i, g := range gs {
-		all[i] = g.Counts()
+func (s standings) counts() []snapshot.MemberCounts {
+	all := make([]snapshot.MemberCounts, len(s))
+	for i, g := range s {
+		all[i] = g.Counts
 	}
 	return all
 }
@@ -133,7 +102,9 @@ func (gs groups) err() error {
 }
 
 // working tells whether a record that was handed over is still worked on.
-func (gs groups) working() bool { return slices.ContainsFunc(gs, group.Working) }
+func (gs groups) working() bool {
+	return slices.ContainsFunc(gs.stand(remote.Want{Fresh: true}), func(g snapshot.Group) bool { return g.Working })
+}
 
 // release lets consumers fetch that were held.
 func (gs groups) release() {
@@ -175,7 +146,14 @@ func (r *run) backlogs(reached [][]snapshot.Reached) []backlog {
 	if r.there != nil {
 		return r.backlogsOf(reached, nil)
 	}
-	return r.backlogsOf(reached, r.producers.AckedIn(r.topic.Partitions))
+	return r.backlogsOf(reached, r.ackedIn())
+}
+
+// ackedIn is the number of acknowledged records in each partition.
+func (r *run) ackedIn() []int64 {
+	acked := make([]int64, r.topic.Partitions)
+	copy(acked, r.producers.Snapshot(remote.Want{}).Behind.AckedIn) // which may be of nobody
+	return acked
 }
 
 // backlogsOf is backlogs where it is known what was acked in each partition.
@@ -205,7 +183,7 @@ func (r *run) backlogsOf(reached [][]snapshot.Reached, acked []int64) []backlog 
 func allAwaited(reached [][]snapshot.Reached) [][]ledger.Awaited {
 	all := make([][]ledger.Awaited, len(reached[0]))
 	for p := range all {
-		all[p] = reached[0][p].Awaited
+		all[p] = slices.Clone(reached[0][p].Awaited)
 		for _, other := range reached[1:] {
 			for producer, awaited := range other[p].Awaited {
 				all[p][producer].Next = min(all[p][producer].Next, awaited.Next)
@@ -224,7 +202,7 @@ func (r *run) eachGroup(out *result.Run, books []ledger.Books) []result.Group {
 	for i, g := range r.groups {
 		all[i] = result.Group{
 			Name:     r.groupIDs[i],
-			Delivery: r.delivery(books[i].Measured, out.Load.Scheduled, g.Received()),
+			Delivery: r.delivery(books[i].Measured, out.Load.Scheduled, g.Standing(remote.Want{}).Received),
 			Consumer: r.consumer(r.groups[i:i+1], r.atStart.members[i:i+1], r.atEnd.members[i:i+1]),
 			Lag: result.GroupLag{
 				BacklogPeakRecords: max(r.peaks.backlogOf(i), r.heldBy(i)), PeakRecords: r.lag.highestOf(i),

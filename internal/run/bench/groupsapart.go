@@ -8,28 +8,17 @@ import (
 	"sync"
 	"time"
 
+	"kafkabench.example/kafka-bench/internal/kafka/access"
 	"kafkabench.example/kafka-bench/internal/kafka/confine"
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/load"
 	"kafkabench.example/kafka-bench/internal/load/receive"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
 // The run's side of consumers in processes of their own; worker.go is theirs.
-
-// distant is a group whose members are in other processes.
-type distant interface {
-	// Begin tells them the axis once it is set, and its end once that has moved.
-	Begin()
-	// Dead is why the first process is gone that was not told to end.
-	Dead() error
-	Processes() []*remote.Process
-}
-
-var (
-	_ group   = (*remote.Consumers)(nil)
-	_ distant = (*remote.Consumers)(nil)
-)
 
 // consumersApart tells that the consumers are in processes of their own.
 func (r *run) consumersApart() bool {
@@ -52,22 +41,15 @@ func Reap(tell func(string)) {
 }
 
 // openGroup opens the group of a number, wherever its members are to be.
-func (r *run) openGroup(ctx context.Context, number int) (group, error) {
-	if r.hasQueue() {
-		return r.openQueue(ctx)
-	}
-	if !r.consumersApart() {
-		return receive.Start(r.groupConfig(number))
+func (r *run) openGroup(ctx context.Context, number int) (*remote.Consumers, error) {
+	if r.hasQueue() || !r.consumersApart() {
+		return r.consumeHere(ctx, number)
 	}
 	if !r.cfg.canStart() {
 		return nil, errors.New("consumers in processes of their own need the program's own command line, which nobody gave")
 	}
-	access, err := r.access().Handover()
-	if err != nil {
-		return nil, err
-	}
 	return remote.OpenConsumers(remote.ConsumersConfig{
-		Group: r.groupConfig(number), Driver: r.cfg.Driver.Name(), Access: access, Axis: r.axis,
+		Group: r.groupConfig(number), Driver: r.cfg.Driver.Name(), Axis: r.axis,
 		Processes: max(1, r.cfg.Scenario.Consume.Processes),
 		Start:     func(place int) (*remote.Child, error) { return r.startConsumers(number, place) },
 	})
@@ -80,9 +62,20 @@ func (r *run) startConsumers(group, place int) (*remote.Child, error) {
 	if len(r.groupIDs) > 1 {
 		name += fmt.Sprintf(" of group %d", group+1)
 	}
+	access, err := r.access().Handover()
+	if err != nil {
+		return nil, err
+	}
 	cell := confine.Open(r.limits())
 	child, err := remote.Start{
-		Name: name, Command: cell.Command(r.cfg.Worker), Env: cell.Env(), Why: cell.Why, Here: r.cfg.Here,
+		Name: name, Access: access, Command: cell.Command(r.cfg.Worker), Env: cell.Env(), Why: cell.Why, Here: r.cfg.Here,
+		Died: r.noteDeath(name), Tell: func(e result.Event) {
+			e.Data["process"], e.Data["of"] = place, "consumers"
+			if len(r.groupIDs) > 1 {
+				e.What = fmt.Sprintf("group %d: %s", group+1, e.What)
+			}
+			r.journal.event(e)
+		},
 	}.Child()
 	if err != nil {
 		return nil, errors.Join(err, cell.Close())
@@ -97,98 +90,72 @@ func (r *run) startConsumers(group, place int) (*remote.Child, error) {
 		started.Reason = "confined by " + cell.By()
 	}
 	r.journal.event(started)
-	r.relays.Go(func() {
-		r.relay(name, child, func(e *result.Event) {
-			e.Data["process"], e.Data["of"] = place, "consumers"
-			if len(r.groupIDs) > 1 {
-				e.What = fmt.Sprintf("group %d: %s", group+1, e.What)
-			}
-		})
-	})
 	return child, nil
 }
 
 // openGroup opens this process' part of a consumer group.
-func (w *worker) openGroup(a remote.GroupAssignment) (remote.OpenedGroup, error) {
-	let, err := w.access(a.Access)
-	if err != nil {
-		return remote.OpenedGroup{}, err
-	}
-	client, err := w.Driver(a.Driver)
-	if err != nil {
-		return remote.OpenedGroup{}, err
-	}
-	axis := load.NewAxis(w.Probes.Clock())
-	axis.Adopt(a.Zero)
+func (w *worker) openGroup(a remote.GroupAssignment, client driver.Driver, let access.Access, axis *load.Axis) (remote.Load, error) {
 	cfg := a.Config()
 	cfg.Driver, cfg.Client.Access, cfg.Axis = client, let, axis
 	cfg.OnEvent = func(kind, what, reason string) {
-		w.tell(result.Event{AtNs: axis.Now(), Kind: kind, What: what, Reason: reason})
+		w.service.Tell(result.Event{AtNs: axis.Now(), Kind: kind, What: what, Reason: reason})
 	}
+	return openGroup(cfg)
+}
+
+// openGroup opens a group, or some of its members, in this process.
+func openGroup(cfg receive.Config) (remote.Load, error) {
 	g, err := receive.Start(cfg)
 	if err != nil {
-		return remote.OpenedGroup{}, err
+		return remote.Load{}, err
 	}
-	return remote.OpenedGroup{Group: g, Axis: axis}, nil
+	l := remote.Load{Axis: cfg.Axis, Consumers: g, Partitions: cfg.Partitions}
+	l.Settings, l.Workers = g.Settings(), g.Workers()
+	if err := g.CanKill(); err != nil {
+		l.CannotKill = err.Error()
+	}
+	return l, nil
+}
+
+// consumeHere opens the group of a number in this process.
+func (r *run) consumeHere(ctx context.Context, number int) (*remote.Consumers, error) {
+	cfg := r.groupConfig(number)
+	here := remote.NewHere(r.cfg.Probes, func(ctx context.Context, _ remote.Assignment) (remote.Load, error) {
+		if r.hasQueue() {
+			return r.openQueue(ctx)
+		}
+		return openGroup(cfg)
+	})
+	opened, err := here.Open(ctx, remote.Assignment{Version: remote.Version})
+	if err != nil {
+		return nil, err
+	}
+	return remote.ConsumersOf(here, cfg, opened), nil
 }
 
 // begin tells the groups the axis, or where its window ends now.
 func (gs groups) begin() {
 	for _, g := range gs {
-		if apart, is := g.(distant); is {
-			apart.Begin()
-		}
+		g.Begin()
 	}
 }
 
 // dead is why the first process of a group is gone that was not told to end.
 func (gs groups) dead() error {
 	for _, g := range gs {
-		if apart, is := g.(distant); is {
-			if err := apart.Dead(); err != nil {
-				return err
-			}
+		if err := g.Dead(); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
 // processes are all processes of all groups that there have been.
-func (gs groups) processes() (all []*remote.Process) {
+func (gs groups) processes() (all remote.Children) {
 	for _, g := range gs {
-		if apart, is := g.(distant); is {
-			all = append(all, apart.Processes()...)
-		}
+		all = append(all, g.Children()...)
 	}
 	return all
-}
-
-// usages are what processes have used, by remote.Ask or AskSoon; of one that has ended,
-// or stands still, when it was last asked. An error says that one has died.
-func usages(processes []*remote.Process, ask func(*remote.Process, string) (ProcessUsage, error)) ([]ProcessUsage, error) {
-	all, errs := make([]ProcessUsage, len(processes)), make([]error, len(processes))
-	var asking sync.WaitGroup
-	for i, p := range processes {
-		asking.Go(func() {
-			if all[i], errs[i] = ask(p, processService+".Usage"); p.Ended() {
-				all[i].RSS = 0
-			}
-		})
-	}
-	asking.Wait()
-	return all, errors.Join(errs...)
-}
-
-// pauses are the worst that any of the processes says of its runtime since it was
-// last asked. Nothing is known of one that has ended or stands still.
-func (gs groups) pauses() (worst RuntimePauses) {
-	for _, p := range gs.processes() {
-		var reply RuntimePauses
-		if p.Call(processService+".Pauses", remote.None(0), &reply) == nil {
-			worst = worst.worse(reply)
-		}
-	}
-	return worst
 }
 
 // cells are what processes are confined in. It may be used from several goroutines.
@@ -237,20 +204,19 @@ func (c *cells) close() (failed error) {
 // apartReading is what is read of the consumers' processes at one end of the
 // measured window.
 type apartReading struct {
-	usages         []ProcessUsage // by process
-	pauses         RuntimePauses  // of the worst, since the reading before
+	usages         []snapshot.Usage // by process
+	pauses         snapshot.Pauses  // of the worst, since the reading before
 	throttled      time.Duration
 	throttledKnown bool
 }
 
-func (r *run) readApart() (a apartReading) {
+func (r *run) readApart() (a apartReading, died error) {
 	if !r.consumersApart() {
-		return a
+		return a, nil
 	}
-	a.usages, _ = usages(r.groups.processes(), remote.Ask[ProcessUsage])
-	a.pauses = r.groups.pauses()
+	a.usages, a.pauses, died = used(r.groups.processes(), remote.Want{Usage: true, Pauses: true, Fresh: true})
 	a.throttled, a.throttledKnown = r.cells.throttled()
-	return a
+	return a, died
 }
 
 // processesOfTheConsumers says over how many processes the consumers were spread,
@@ -284,7 +250,7 @@ func (r *run) heldBack() bool { return r.consumersApart() && r.limits().CPU > 0 
 
 // busiest is how many cores the busiest process used between two readings; the second
 // may have processes that started in between.
-func busiest(before, after []ProcessUsage, lengthNs int64) *float64 {
+func busiest(before, after []snapshot.Usage, lengthNs int64) *float64 {
 	var most *float64
 	for i, u := range after {
 		if !u.Known {

@@ -1,6 +1,8 @@
 package bench
 
-import "math"
+import (
+	"math"
+)
 
 // growth fits a straight line through a series by least squares, one value after
 // another (Welford's way of adding up squares, which does not lose the small

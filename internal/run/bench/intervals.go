@@ -18,11 +18,12 @@ type counters struct {
 	sent     snapshot.Sent // of both phases
 	received snapshot.Received
 	behind   snapshot.Behind
+	gate     *snapshot.Gate
 	behindAt int64
 	recorded latency.Interval // valid until the next reading
 	queue    queueReading
 	usedAt   int64
-	self     ProcessUsage // of all processes
+	self     snapshot.Usage // of all processes
 	brokers  []brokerUsage
 }
 
@@ -73,23 +74,24 @@ func (r *run) waitForInterval(at int64) (stopped bool) {
 // Nothing else stands between those readings: to look into /proc takes its time.
 func (r *run) count(at int64) counters {
 	c := counters{at: at, began: r.axis.Now()}
-	sampled := r.groups.sampled()
-	c.reached = sampled.reached()
-	warmup, measured := r.producers.Sent()
-	warmup.Add(measured)
-	c.sent = warmup
-	c.received = sampled.received()
+	standings := r.groups.stand(remote.Want{Times: true, Books: true})
+	c.reached, c.received = standings.reached(), standings.received()
+	want := remote.Want{Times: true}
 	if len(c.reached) > 0 {
 		// The lanes are asked in any case: asking is what makes them forget.
-		c.behind = r.producers.Behind(allAwaited(c.reached))
+		want.Awaited = allAwaited(c.reached)
 	}
+	sent := r.producers.Snapshot(want)
+	c.sent, c.behind, c.gate = sent.Sent[0], sent.Behind, sent.Gate
+	c.sent.Add(sent.Sent[1])
 	c.behindAt = r.axis.Now()
 	c.recorded = r.collector.Collect()
-	c.queue = r.readQueue()
+	c.queue = r.readQueue(standings)
 	c.usedAt = r.axis.Now()
 	c.span = c.usedAt - c.began
-	var died error
-	if c.self, died = r.usage(remote.AskSoon[ProcessUsage]); died != nil {
+	usages, _, died := used(r.processes(), remote.Want{Usage: true})
+	c.self = r.usage(usages...)
+	if died != nil {
 		r.journal.once("warning", "what a process used is only known as far as it told", died)
 	}
 	c.brokers = r.brokerUsage()
@@ -102,9 +104,8 @@ func (r *run) closeInterval(before, after counters) {
 	iv.Phase = r.phaseAt(before.at)
 	r.addQueue(&iv, before, after)
 	behind, oldestDue := r.addLag(&iv, after)
-	if r.gate != nil {
-		open, bound := r.gate.sampled()
-		iv.GateOpen, iv.BoundRecords = &open, bound
+	if after.gate != nil {
+		iv.GateOpen, iv.BoundRecords = &after.gate.Open, after.gate.Bound
 	}
 	iv.Late = r.late()
 	r.peaks.take(iv, after, behind)

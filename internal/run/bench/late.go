@@ -8,21 +8,9 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
-// sampled are the groups as the interval sampler asks them: a process that hangs holds up
-// no figures of the others. What it told last stands in for its own (remote.AskSoon).
-func (gs groups) sampled() groups {
-	all := slices.Clone(gs)
-	for i, g := range all {
-		if apart, is := g.(*remote.Consumers); is {
-			all[i] = apart.Sampled()
-		}
-	}
-	return all
-}
-
 // processes are all processes that work for the run, that there have been.
-func (r *run) processes() []*remote.Process {
-	return slices.Concat(r.told, r.groups.processes())
+func (r *run) processes() remote.Children {
+	return slices.Concat(r.children, r.groups.processes())
 }
 
 // late names the processes of which an interval has only what they told last, and tells

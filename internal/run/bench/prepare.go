@@ -43,18 +43,15 @@ type run struct {
 	brokerWatch *brokerWatch
 	lag         *lagWatch
 	own         *gatekeeper // the gate of this process; nil where it has none
-	gate        gates       // own, or those of other processes; nil: no backpressure
 	arrivals    arrival.Process
 	corpus      *payload.Corpus
 	keys        *payload.Keys
 	corpusNs    int64
 	fill        *filling // what the topic was filled with; nil: nothing
 	stamped     bool
-	children    remote.Children   // the processes that the producers are in; none: this one
-	told        []*remote.Process // the same, with what they told last
-	cells       cells             // what the consumers' processes are confined in
-	relays      sync.WaitGroup    // write down what happens in them
-	producers   senders
+	children    remote.Children // the processes that the producers are in; none: this one
+	cells       cells           // what the consumers' processes are confined in
+	producers   *remote.Producers
 	groups      groups
 	collector   *latency.Collector
 
@@ -288,17 +285,14 @@ func (r *run) makeGate(context.Context) (err error) {
 		Backpressure: s.Backpressure, Partitions: r.topic.Partitions, Processes: s.Load.Processes,
 		Doubt: time.Duration(s.Load.DeliveryTimeout), Axis: r.axis, Read: r.lag.forGate, Tell: r.journal.event,
 	})
-	if r.own != nil {
-		r.gate = r.own
-	}
 	return err
 }
 
 // readFirstLag has the gate told the lag once before anything is due: until then one
 // with a bound admits nothing.
 func (r *run) readFirstLag(ctx context.Context) error {
-	if r.gate != nil {
-		r.gate.poll(ctx)
+	if r.own != nil { // the others have read it when they were made
+		r.own.poll(ctx)
 	}
 	return nil
 }
@@ -393,7 +387,6 @@ func (r *run) release() {
 		cancel()
 	}
 	r.closeQueue()
-	r.relays.Wait()
 	if err := r.cells.close(); err != nil {
 		r.leftBehind = append(r.leftBehind, err)
 	}

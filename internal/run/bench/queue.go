@@ -16,6 +16,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/load/queued"
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
+	"kafkabench.example/kafka-bench/internal/run/remote"
 	"kafkabench.example/kafka-bench/kmq"
 )
 
@@ -69,23 +70,25 @@ func (r *run) checkQueue(context.Context) error { return CheckQueue(r.cfg.Scenar
 const queueTimeout = 30 * time.Second
 
 // openQueue opens the queue with its consumers.
-func (r *run) openQueue(ctx context.Context) (group, error) {
+func (r *run) openQueue(ctx context.Context) (l remote.Load, err error) {
 	r.queue = &queue{tell: queueLog{journal: r.journal}}
 	if err := r.openDeadLetters(ctx); err != nil {
-		return nil, err
+		return l, err
 	}
 	r.queue.of = r.queueConfig()
 	if r.queue.of.Tracker == kmq.External {
 		if err := r.openTracker(ctx); err != nil {
-			return nil, err
+			return l, err
 		}
 	}
 	g, err := queued.Start(r.queueGroupConfig())
 	if err != nil {
-		return nil, r.denied("the run's queue", err)
+		return l, r.denied("the run's queue", err)
 	}
 	r.queue.group = g
-	return g, r.readDeadLetters()
+	l = remote.Load{Axis: r.axis, Consumers: g, Partitions: r.topic.Partitions}
+	l.Settings, l.Workers = g.Settings(), g.Workers()
+	return l, r.readDeadLetters()
 }
 
 // openDeadLetters makes the topic of the dead letters, where there is to be one.

@@ -7,6 +7,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
 // queueReading is how a queue stood at a moment.
@@ -16,17 +17,17 @@ type queueReading struct {
 	traffic trafficReading
 }
 
-// readQueue reads how the queue stands; nothing without one.
-func (r *run) readQueue() (q queueReading) {
+// readQueue is how the queue stands, by its only group's standing with books; nothing
+// without one.
+func (r *run) readQueue(s standings) (q queueReading) {
 	if r.queue == nil {
 		return q
 	}
-	return queueReading{r.queue.group.Totals(), r.queue.counts(), r.queue.traffic.reading()}
+	return queueReading{s[0].Queue.Total, r.queue.counts(s[0].Queue.Counts), r.queue.traffic.reading()}
 }
 
 // counts are the queue's own counters, of its members and of a tracker beside them.
-func (q *queue) counts() snapshot.QueueCounts {
-	c := q.group.QueueCounts()
+func (q *queue) counts(c snapshot.QueueCounts) snapshot.QueueCounts {
 	if q.tracker != nil {
 		s := q.tracker.Stats()
 		c.Tailed, c.Missing = c.Tailed+s.Tailed, c.Missing+s.Missing
@@ -54,19 +55,19 @@ func (r *run) queueOutcome(settled ledger.Books, brokers []result.Broker, times 
 		return nil
 	}
 	q := r.cfg.Scenario.Consume.Queue
-	warmup, t := r.queue.group.Tally()
-	book := settled.Measured
+	of := r.groups[0].Standing(remote.Want{Books: true}).Queue
+	t, book := of.Deliveries[1], settled.Measured
 	if r.readsFillAlone() {
-		t, book = warmup, settled.Warmup
+		t, book = of.Deliveries[0], settled.Warmup
 	}
-	counts := r.queue.counts()
+	counts := r.queue.counts(of.Counts)
 	out := &result.Queue{
 		Engine: q.Engine, Nodes: r.cfg.Scenario.Consume.Consumers, Threads: q.Threads,
 		Received: t.Received, UniqueDelivered: t.Unique, Redelivered: t.Received - t.Unique,
 		UniqueAcked: t.Acked, AckedAgain: t.AckedAgain, DeadLettered: t.Dead, AckedAndDead: t.DeadAcked,
 		Dropped: t.Dropped, Nacked: t.Nacked, GivenUp: t.GivenUp(), Unsettled: t.Unsettled,
 		Expired: counts.Expired, Tailed: counts.Tailed, Missing: counts.Missing,
-		AckedPerS:                   r.perS(r.queue.group.Totals().AckedInWindow),
+		AckedPerS:                   r.perS(of.Total.AckedInWindow),
 		ExpectedDeliveriesPerRecord: q.ExpectedDeliveries(), DeliveriesByAttempt: t.Attempts(), AttemptsDiffer: t.AttemptsDiffer,
 		Lateness: timeOf(times, "redelivery_lateness"), SettleTime: timeOf(times, "settle_time"),
 		InFlightPeakRecords: r.queue.peak, RetentionAlarm: counts.RetentionAlarm, Cost: r.queueCost(brokers),

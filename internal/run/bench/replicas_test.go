@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/load"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
 // watching returns a watch on a window of so many seconds that begins in a second, in
@@ -75,13 +77,21 @@ func TestReplicaWatchAccounts(t *testing.T) {
 	})
 }
 
-// acknowledged is a sending side that has nothing but gaps.
-type acknowledged struct {
-	senders
+// acknowledged is a sending side that was closed, and has nothing but gaps.
+func acknowledged(gaps ...snapshot.Gaps) *remote.Producers {
+	ps := remote.ProducersOf(nil, closing{gaps: gaps})
+	ps.Close()
+	return ps
+}
+
+type closing struct {
+	remote.Part
 	gaps []snapshot.Gaps
 }
 
-func (a acknowledged) AckGaps() []snapshot.Gaps { return a.gaps }
+func (c closing) Close(context.Context) (snapshot.Snapshot, error) {
+	return snapshot.Snapshot{Last: &snapshot.Last{AckGaps: c.gaps}}, nil
+}
 
 // During lasts until everything is in sync again and every gap that began by then is
 // over; a gap that comes later is another matter.
@@ -114,7 +124,7 @@ func TestBrokenUntilAllIsAsBefore(t *testing.T) {
 		{"a start of itself", []result.Fault{killed, {Name: "start", Target: "broker 2", StartNs: 7 * s}}, never, nil, 5 * s, 8 * s, true},
 		{"gaps before and after", []result.Fault{restarted}, never, gaps(snapshot.Gap{FromNs: 1 * s, ToNs: 2 * s}, snapshot.Gap{FromNs: 12 * s, ToNs: 13 * s}), 5 * s, 8 * s, true},
 	} {
-		r := &run{axis: load.NewAxis(nil), injected: test.faults, producers: acknowledged{gaps: test.gaps}}
+		r := &run{axis: load.NewAxis(nil), injected: test.faults, producers: acknowledged(test.gaps...)}
 		r.axis.Set(0, 20*time.Second)
 		if from, to, known := r.broken(test.shown); from != test.from || to != test.to || known != test.known {
 			t.Errorf("%s: broken from %d to %d (%v), want %d to %d (%v)", test.name, from, to, known, test.from, test.to, test.known)
@@ -143,16 +153,17 @@ func TestLostRecordsHaveACause(t *testing.T) {
 func TestLongGapIsAWarning(t *testing.T) {
 	const s = int64(time.Second)
 	gap := snapshot.Gap{FromNs: 3 * s, ToNs: 3*s + 1_500e6}
-	r := &run{axis: load.NewAxis(nil), producers: acknowledged{gaps: []snapshot.Gaps{{}, {All: []snapshot.Gap{gap}}}}}
+	r := &run{axis: load.NewAxis(nil), producers: acknowledged(snapshot.Gaps{}, snapshot.Gaps{All: []snapshot.Gap{gap}})}
 	r.axis.Set(0, 20*time.Second)
 	if got := r.warningsOfTheAcks(); len(got) != 1 || !strings.HasPrefix(got[0], "partition 1 had no acknowledgement for 1.5 s, from 3.0 s on") {
 		t.Errorf("it warns %q", got)
 	}
-	r.gate = &childGates{}
+	r.cfg.Scenario.Backpressure.Controller = "credit"
 	if got := r.warningsOfTheAcks(); len(got) > 0 {
 		t.Errorf("under backpressure it warns %q", got)
 	}
-	r.gate, r.producers = nil, acknowledged{gaps: []snapshot.Gaps{{All: []snapshot.Gap{{FromNs: s, ToNs: s + 900e6}}}}}
+	r.cfg.Scenario.Backpressure.Controller = "off"
+	r.producers = acknowledged(snapshot.Gaps{All: []snapshot.Gap{{FromNs: s, ToNs: s + 900e6}}})
 	if got := r.warningsOfTheAcks(); len(got) > 0 {
 		t.Errorf("of 0.9 s it warns %q", got)
 	}

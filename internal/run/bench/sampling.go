@@ -32,11 +32,11 @@ func (r *run) startSamplers() {
 		}
 	}
 	r.samplers.Go(func() { r.every(time.Duration(s.Sampling.Lag), r.lag.forSeries) })
-	if r.gate != nil {
+	if r.gated() {
 		r.samplers.Go(func() {
 			ctx, cancel := r.whileSampling()
 			defer cancel()
-			r.gate.keep(ctx)
+			r.keepGate(ctx)
 		})
 	}
 }

@@ -10,46 +10,10 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/load"
 	"kafkabench.example/kafka-bench/internal/load/send"
-	"kafkabench.example/kafka-bench/internal/measure/latency"
-	"kafkabench.example/kafka-bench/internal/measure/ledger"
-	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/plan/arrival"
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/run/remote"
-)
-
-// senders are the sending side of a run, wherever its workers are: in this process
-// or in others. The methods say what those of send.Producers do.
-type senders interface {
-	Start()
-	EndAt(ns int64)
-	Done() <-chan struct{}
-	Spent() <-chan struct{}
-	Close()
-	// Err is why workers ended before their time.
-	Err() error
-
-	// While the load runs.
-	Sent() (warmup, measured snapshot.Sent)
-	AckedIn(partitions int) []int64
-	Behind(awaited [][]ledger.Awaited) snapshot.Behind
-	AddTo(*latency.Collector)
-	Wire() (driver.Wire, bool)
-
-	// Once they are closed.
-	Waiting() (records, oldestDue int64)
-	DeferredPeak() int64
-	AckGaps() []snapshot.Gaps
-	Errors(measured bool) map[string]int64
-	Books() []*ledger.Sender
-
-	Settings() []driver.Setting
-}
-
-var (
-	_ senders = (*send.Producers)(nil)
-	_ senders = (*remote.Producers)(nil)
 )
 
 // sending is all that the workers on the sending side are made of, whichever
@@ -134,29 +98,44 @@ func schedule(s scenario.Scenario) (arrival.Process, error) {
 	return arrival.WithWarmup(time.Duration(s.Phases.Warmup), measured), nil
 }
 
-// openSenders opens the sending side.
-func (r *run) openSenders(ctx context.Context) (err error) {
-	if r.apart() {
-		err = r.openApart(ctx)
-	} else {
-		err = r.openHere()
+// open opens the workers.
+func (s sending) open() (l remote.Load, err error) {
+	l = remote.Load{Axis: s.axis, Partitions: s.partitions}
+	if l.Producers, err = send.Open(s.config()); err != nil {
+		return l, err
 	}
-	if err == nil {
-		r.producers.AddTo(r.collector)
+	if s.gate != nil {
+		l.Gate = s.gate.standing
 	}
-	return err
+	l.Settings, l.Bounded = l.Producers.Settings(), l.Producers.Spent() != nil
+	return l, nil
 }
 
-// openHere opens the sending side in this process.
-func (r *run) openHere() error {
-	producers, err := send.Open(sending{
-		scenario: r.cfg.Scenario, driver: r.cfg.Driver, brokers: r.cfg.Cluster.Bootstrap(), access: r.access(),
-		runID: r.writer.ID(), topic: r.topic.Name, partitions: r.topic.Partitions, consumed: len(r.groups) > 0,
-		axis: r.axis, arrivals: r.arrivals, corpus: r.corpus, keys: r.keys, gate: r.own, sleep: r.cfg.Sleep,
-	}.config())
+// openSenders opens the sending side, wherever it is to be.
+func (r *run) openSenders(ctx context.Context) (err error) {
+	parts, assignments := []remote.Part{r.sendHere()}, []remote.Assignment{{Version: remote.Version}}
+	if r.apart() {
+		parts = r.children.Parts()
+		if assignments, err = r.assignments(ctx); err != nil {
+			return err
+		}
+	}
+	producers, err := remote.OpenProducers(ctx, r.axis, parts, assignments)
 	if err != nil {
 		return err
 	}
 	r.producers = producers
+	r.producers.AddTo(r.collector)
 	return nil
+}
+
+// sendHere is the sending side in this process.
+func (r *run) sendHere() *remote.Here {
+	return remote.NewHere(r.cfg.Probes, func(context.Context, remote.Assignment) (remote.Load, error) {
+		return sending{
+			scenario: r.cfg.Scenario, driver: r.cfg.Driver, brokers: r.cfg.Cluster.Bootstrap(), access: r.access(),
+			runID: r.writer.ID(), topic: r.topic.Name, partitions: r.topic.Partitions, consumed: len(r.groups) > 0,
+			axis: r.axis, arrivals: r.arrivals, corpus: r.corpus, keys: r.keys, gate: r.own, sleep: r.cfg.Sleep,
+		}.open()
+	})
 }

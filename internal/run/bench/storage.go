@@ -6,6 +6,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/kafka/probe"
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
 // storage is what the run's topic takes on the brokers' disks; nil where they don't
@@ -23,9 +24,10 @@ func (r *run) storage() *result.Storage {
 		return nil
 	}
 	s := &result.Storage{DiskBytes: size.Bytes, BehindBytes: behind, Replicas: size.Replicas}
-	warmup, sent := r.producers.Sent()
-	if inWindow := warmup.AckedInWindow + sent.AckedInWindow; inWindow > 0 && r.atStart.wireOK && r.atEnd.wireOK {
-		wire := float64(r.atEnd.wire.Sub(r.atStart.wire).WrittenBytes) / float64(inWindow)
+	counts := r.producers.Snapshot(remote.Want{}).Sent
+	warmup, sent := counts[0], counts[1]
+	if inWindow := warmup.AckedInWindow + sent.AckedInWindow; inWindow > 0 && r.atStart.sending.Counted && r.atEnd.sending.Counted {
+		wire := float64(r.atEnd.sending.Sub(r.atStart.sending).Wire.WrittenBytes) / float64(inWindow)
 		s.WireBytesPerRecord = &wire
 	}
 	if !r.holdsOwnAlone(ctx) {

@@ -1,12 +1,11 @@
 package bench
 
 import (
+	"errors"
 	"os"
 	"time"
 
-	"kafkabench.example/kafka-bench/backpressure"
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
-	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/kafka/probe"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/result"
@@ -41,17 +40,15 @@ func (r *run) brokerUsage() []brokerUsage {
 // reading is everything that counts up, at one end of the measured window.
 type reading struct {
 	at      int64
-	self    ProcessUsage // of all processes
-	died    error        // why it is not known of all: one has ended that was not told to
+	self    snapshot.Usage // of all processes
+	died    error          // why it is not known of all: one has ended that was not told to
 	host    probe.Host
 	hostOK  bool
 	runtime probe.Runtime
-	pauses  RuntimePauses // of the producers' processes, since the reading before
+	pauses  snapshot.Pauses // of the producers' processes, since the reading before
 	brokers []brokerUsage
-	wire    driver.Wire
-	wireOK  bool
 
-	sending, fetching timedRequests
+	sending, fetching snapshot.Traffic
 	devices           probe.HostCounts // disks and networks
 	devicesOK         bool
 	threads           map[int]probe.Threads // of the tool's own process and local brokers, by process
@@ -59,33 +56,35 @@ type reading struct {
 	received snapshot.Received
 	members  []snapshot.MemberCounts // by group
 	apart    apartReading
-	gate     backpressure.Stats
+	gate     snapshot.Gate
 	queue    queueReading
 }
 
 func (r *run) takeReading() reading {
 	t := reading{at: r.axis.Now(), runtime: r.cfg.Probes.Runtime(), brokers: r.brokerUsage()}
-	var err error
-	if t.self, t.died = r.usage(remote.Ask[ProcessUsage]); t.died != nil {
-		t.self.Known = false
+	usages, pauses, err := used(r.children, remote.Want{Usage: true, Pauses: true, Fresh: true})
+	if err == nil { // otherwise the run is invalid for another reason
+		t.pauses = pauses
 	}
-	t.pauses = r.pauses()
+	t.apart, t.died = r.readApart()
+	t.self, t.died = r.usage(append(usages, t.apart.usages...)...), errors.Join(err, t.died)
+	t.self.Known = t.self.Known && t.died == nil
 	t.host, err = r.cfg.Probes.Host()
 	t.hostOK = err == nil
-	t.wire, t.wireOK = r.producers.Wire()
-	t.sending = timedOf(r.producers)
-	for _, g := range r.groups {
-		t.fetching = t.fetching.add(timedOf(g))
+	sent := r.producers.Snapshot(remote.Want{Fresh: true})
+	t.sending = sent.Traffic
+	if sent.Gate != nil {
+		t.gate = *sent.Gate
+	}
+	standings := r.groups.stand(remote.Want{Books: r.queue != nil, Fresh: true})
+	for _, g := range standings {
+		t.fetching = t.fetching.Add(g.Traffic)
 	}
 	t.devices, err = r.cfg.Probes.Devices()
 	t.devicesOK = err == nil
 	t.threads = r.readThreads(t.brokers)
-	t.received, t.members = r.groups.received(), r.groups.counts()
-	t.apart = r.readApart()
-	t.queue = r.readQueue()
-	if r.gate != nil {
-		t.gate = r.gate.stats()
-	}
+	t.received, t.members = standings.received(), standings.counts()
+	t.queue = r.readQueue(standings)
 	return t
 }
 
@@ -94,9 +93,9 @@ func (r *run) takeReading() reading {
 // the run does not hold back itself.
 func (r *run) process(acked int64) result.Process {
 	a, b := r.atStart, r.atEnd
-	pauses := pausesBetween(a.runtime, b.runtime).worse(b.pauses)
+	pauses := remote.PausesBetween(a.runtime, b.runtime).Worse(b.pauses)
 	if !r.heldBack() {
-		pauses = pauses.worse(b.apart.pauses)
+		pauses = pauses.Worse(b.apart.pauses)
 	}
 	p := result.Process{
 		GCCycles:     b.self.GCCycles - a.self.GCCycles,
@@ -137,7 +136,7 @@ func cores(cpuS float64, lengthNs int64) *float64 {
 	return &c
 }
 
-func quantile(q probe.Quantiles) result.Quantile {
+func quantile(q snapshot.Quantiles) result.Quantile {
 	return result.Quantile{Count: q.Count, P50Ns: int64(q.P50), P99Ns: int64(q.P99), MaxNs: int64(q.Max)}
 }
 

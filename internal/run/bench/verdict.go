@@ -13,6 +13,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
 // The bounds beyond which a run does not say what it seems to say. They are the
@@ -108,7 +109,7 @@ func (r *run) faultsOfTheBooks(out *result.Run, books []ledger.Books) (reasons [
 		return nil // those of a process are missing, and with them any balance
 	}
 	l := out.Load
-	if waiting, _ := r.producers.Waiting(); waiting != l.Deferred+out.Warmup.Load.Deferred {
+	if waiting := r.producers.Snapshot(remote.Want{}).Behind.WaitingRecords; waiting != l.Deferred+out.Warmup.Load.Deferred {
 		reasons = append(reasons, fmt.Sprintf("%s records wait at the source where the books have %s",
 			unit.Count(waiting), unit.Count(l.Deferred+out.Warmup.Load.Deferred)))
 	}

@@ -2,20 +2,19 @@ package bench
 
 import (
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"pgregory.net/rapid"
 
-	"kafkabench.example/kafka-bench/internal/kafka/probe"
 	"kafkabench.example/kafka-bench/internal/load"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
 func TestToolThatCouldNotMeasureIsInvalid(t *testing.T) {
@@ -139,7 +138,7 @@ func confinedRun(cpu float64, memory unit.Size) *run {
 // What the consumers wait for because the scenario holds them back is the experiment
 // and not the tool's fault; it is told of them.
 func TestConfinedConsumersDoNotStarveTheTool(t *testing.T) {
-	waits := RuntimePauses{Sched: probe.Quantiles{Count: 9, P99: time.Second}, GC: probe.Quantiles{Count: 2, P99: time.Millisecond}}
+	waits := snapshot.Pauses{Sched: snapshot.Quantiles{Count: 9, P99: time.Second}, GC: snapshot.Quantiles{Count: 2, P99: time.Millisecond}}
 	for name, c := range map[string]struct {
 		run  *run
 		held bool
@@ -164,30 +163,26 @@ func TestConfinedConsumersDoNotStarveTheTool(t *testing.T) {
 	}
 }
 
-// positioned is a group that says how far it is and can't be asked for more.
-type positioned struct {
-	group
-	asked atomic.Int64
-}
-
-func (g *positioned) Positions() []snapshot.Reached {
-	if g.asked.Add(1) < 3 {
-		return []snapshot.Reached{{Position: 5, At: 10}}
-	}
-	return []snapshot.Reached{{Position: 7, At: 1000}}
-}
-
 // The end of what there is to read is found by the positions alone, in few looks, and
 // the window ends with the last record all the same.
 func TestReadToEndAsksLittle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := &positioned{}
+		asked := 0
+		g := groupOf(func(w remote.Want) snapshot.Group {
+			if w.Books || w.Last || w.Usage {
+				t.Errorf("it is asked for %+v", w)
+			}
+			if asked++; asked < 3 {
+				return snapshot.Group{Reached: []snapshot.Reached{{Position: 5, At: 10}}}
+			}
+			return snapshot.Group{Reached: []snapshot.Reached{{Position: 7, At: 1000}}}
+		})
 		r := &run{axis: load.NewAxis(nil), groups: groups{g}, there: []int64{7}, stop: make(chan struct{})}
 		r.axis.Set(0, time.Minute)
 		began := time.Now()
 		<-r.readToEnd()
-		if took, looks := time.Since(began), g.asked.Load(); took != 3*readPoll || looks != 4 || r.axis.End() != 1001 {
-			t.Errorf("%d looks in %v; the window ends at %d, want 1001", looks, took, r.axis.End())
+		if took := time.Since(began); took != 3*readPoll || asked != 4 || r.axis.End() != 1001 {
+			t.Errorf("%d looks in %v; the window ends at %d, want 1001", asked, took, r.axis.End())
 		}
 	})
 }

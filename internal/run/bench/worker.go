@@ -2,11 +2,9 @@ package bench
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -17,7 +15,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/kafka/probe"
 	"kafkabench.example/kafka-bench/internal/load"
-	"kafkabench.example/kafka-bench/internal/load/send"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/run/remote"
@@ -36,25 +33,21 @@ type WorkerConfig struct {
 	Dial   access.Dial // of the access; nil is net.Dialer
 }
 
-// Serve is Worker. It is a remote.Here.
+// Serve is Worker. It is a remote.InProcess.
 func (c WorkerConfig) Serve(ctx context.Context, _ string, in io.Reader, out io.WriteCloser) error {
 	ctx, cancel := context.WithCancel(ctx)
-	w := &worker{WorkerConfig: c, ctx: ctx, tellings: make(chan result.Event, maxTellings)}
+	w := &worker{WorkerConfig: c, ctx: ctx}
+	w.service = remote.NewService(ctx, remote.NewHere(c.Probes, w.open))
 	defer w.close()
 	defer cancel() // first of all: what is under way then ends by itself
-	return remote.Serve(in, out, map[string]any{
-		remote.ServiceName:   remote.NewProducersService(w.open),
-		remote.ConsumersName: remote.NewConsumersService(w.openGroup),
-		processService:       &ProcessService{worker: w},
-	})
+	return remote.Serve(in, out, map[string]any{remote.PartName: w.service})
 }
 
 // worker is the process' own state.
 type worker struct {
 	WorkerConfig
-	ctx      context.Context
-	tellings chan result.Event // for the run
-	untold   atomic.Int64      // those for which there was no room
+	ctx     context.Context
+	service *remote.Service
 
 	// mu guards what open makes. It is never held while a broker is waited for: whoever
 	// closes must not have to wait for that.
@@ -72,52 +65,46 @@ func (w *worker) access(h access.Handover) (access.Access, error) {
 	return let, err
 }
 
-// maxTellings bounds the events that wait to be fetched.
-const maxTellings = 1024
-
-// tell has the run told of an event, unless too many wait already.
-func (w *worker) tell(e result.Event) {
-	select {
-	case w.tellings <- e:
-	default:
-		w.untold.Add(1)
-	}
-}
-
 // open makes what an assignment says.
-func (w *worker) open(a remote.Assignment) (remote.Opened, error) {
-	s, err := scenario.Parse("the run's scenario", a.Scenario)
+func (w *worker) open(_ context.Context, a remote.Assignment) (remote.Load, error) {
+	let, err := w.access(w.service.Access())
 	if err != nil {
-		return remote.Opened{}, err
-	}
-	let, err := w.access(a.Access)
-	if err != nil {
-		return remote.Opened{}, err
+		return remote.Load{}, err
 	}
 	client, err := w.Driver(a.Driver)
 	if err != nil {
-		return remote.Opened{}, err
+		return remote.Load{}, err
 	}
 	axis := load.NewAxis(w.Probes.Clock())
 	axis.Adopt(a.Zero)
+	if a.Group != nil {
+		return w.openGroup(*a.Group, client, let, axis)
+	}
+	return w.openProducers(a, client, let, axis)
+}
+
+// openProducers opens this process' producers, with a gate of their own.
+func (w *worker) openProducers(a remote.Assignment, client driver.Driver, let access.Access, axis *load.Axis) (remote.Load, error) {
+	s, err := scenario.Parse("the run's scenario", a.Scenario)
+	if err != nil {
+		return remote.Load{}, err
+	}
 	parts := sending{
 		scenario: s, driver: client, brokers: a.Brokers, access: let, runID: a.RunID, topic: a.Topic,
 		partitions: a.Partitions, consumed: a.Consumed, only: a.Workers, axis: axis,
 	}
 	if parts.corpus, parts.keys, err = payloads(s); err != nil {
-		return remote.Opened{}, err
+		return remote.Load{}, err
 	}
 	if parts.arrivals, err = schedule(s); err != nil {
-		return remote.Opened{}, err
+		return remote.Load{}, err
 	}
 	if parts.gate, err = w.makeGate(s, a, let, axis); err != nil {
-		return remote.Opened{}, err
+		return remote.Load{}, err
 	}
-	producers, err := send.Open(parts.config())
-	if err != nil {
-		return remote.Opened{}, err
-	}
-	return remote.Opened{Producers: producers, Axis: axis, Started: w.keepGate}, nil
+	l, err := parts.open()
+	l.Started, l.Deliver = w.keepGate, w.deliver
+	return l, err
 }
 
 // makeGate makes this process' gate, with a reader of the lag of its own, and has it
@@ -130,14 +117,14 @@ func (w *worker) makeGate(s scenario.Scenario, a remote.Assignment, let access.A
 	if err != nil {
 		return nil, err
 	}
-	lag := &workerLag{reader: reader, axis: axis, topic: a.Topic, tell: w.tell, seen: make(map[string]bool)}
+	lag := &workerLag{reader: reader, axis: axis, topic: a.Topic, tell: w.service.Tell, seen: make(map[string]bool)}
 	if err := w.hold(func() { w.lag = lag }); err != nil {
 		reader.Close()
 		return nil, err
 	}
 	cfg := gateConfig{
-		Backpressure: s.Backpressure, Partitions: a.Partitions, Processes: a.Processes,
-		Doubt: time.Duration(s.Load.DeliveryTimeout), Axis: axis, Read: lag.read, Tell: w.tell,
+		Backpressure: s.Backpressure, Partitions: a.Partitions, Processes: a.Parts,
+		Doubt: time.Duration(s.Load.DeliveryTimeout), Axis: axis, Read: lag.read, Tell: w.service.Tell,
 	}
 	var share *sharelog.Member
 	if a.Shares != "" {
@@ -179,11 +166,11 @@ func (w *worker) joinShares(s scenario.Scenario, a remote.Assignment, let access
 	defer cancel()
 	member, err := sharelog.Join(joining, sharelog.Config{
 		Brokers: a.Brokers, Client: let.Options(), Topic: a.Shares,
-		Bound: a.RunID, Records: s.Backpressure.MaxLag, Member: fmt.Sprintf("process %d", a.Process),
+		Bound: a.RunID, Records: s.Backpressure.MaxLag, Member: fmt.Sprintf("process %d", a.Part),
 		Grace:  time.Duration(s.Load.DeliveryTimeout),
 		Source: backpressure.SourceFunc(lag.read),
 		OnChange: func(c sharelog.Change) {
-			w.tell(result.Event{AtNs: lag.axis.Now(), Kind: "backpressure", What: "share " + string(c.Kind), Reason: c.Reason,
+			w.service.Tell(result.Event{AtNs: lag.axis.Now(), Kind: "backpressure", What: "share " + string(c.Kind), Reason: c.Reason,
 				Data: map[string]any{"member": c.Member, "part": c.Part, "members": c.Members}})
 		},
 	})
@@ -194,6 +181,15 @@ func (w *worker) joinShares(s scenario.Scenario, a remote.Assignment, let access
 		return nil, errors.Join(err, member.Close())
 	}
 	return member, nil
+}
+
+// deliver tells the gate how far the consumers have come in each partition.
+func (w *worker) deliver(positions []int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.lag != nil {
+		w.lag.delivered.Store(&positions)
+	}
 }
 
 // keepGate keeps the gate from the start of the load on.
@@ -265,147 +261,4 @@ func (l *workerLag) read(ctx context.Context) (backpressure.Reading, error) {
 		l.tell(result.Event{AtNs: l.axis.Now(), Kind: "warning", What: "the lag could not be read", Reason: err.Error()})
 	}
 	return backpressure.Reading{}, err
-}
-
-// processService is the name that ProcessService is served by.
-const processService = "Process"
-
-// ProcessService says of a process that works for a run what is no matter of its
-// workers: what it uses, how its gate stands, what happened in it. Its methods are
-// called by the run.
-type ProcessService struct {
-	worker *worker
-
-	mu   sync.Mutex
-	last probe.Runtime // when Pauses was last called
-}
-
-// ProcessUsage is what processes have used since they started.
-type ProcessUsage struct {
-	probe.Usage
-	Known bool // the operating system tells; else Usage is empty
-
-	GCCycles     int64
-	GCCPU        time.Duration
-	AllocBytes   int64
-	AllocObjects int64
-}
-
-// ownUsage is that of this process.
-func ownUsage(probes probe.Set) (ProcessUsage, error) {
-	runtime := probes.Runtime()
-	u := ProcessUsage{
-		GCCycles: runtime.GCCycles, GCCPU: runtime.GCCPU, AllocBytes: runtime.AllocBytes, AllocObjects: runtime.AllocObjects,
-	}
-	used, err := probes.Self()
-	if err == nil {
-		u.Usage, u.Known = used, true
-	}
-	return u, err
-}
-
-// add adds what another process has used.
-func (u ProcessUsage) add(o ProcessUsage) ProcessUsage {
-	u.User += o.User
-	u.System += o.System
-	u.RSS += o.RSS
-	u.Known = u.Known && o.Known
-	u.GCCycles += o.GCCycles
-	u.GCCPU += o.GCCPU
-	u.AllocBytes += o.AllocBytes
-	u.AllocObjects += o.AllocObjects
-	return u
-}
-
-// Usage answers with what the process has used.
-func (p *ProcessService) Usage(_ remote.None, reply *ProcessUsage) error {
-	*reply, _ = ownUsage(p.worker.Probes) // Known says that it is not
-	return nil
-}
-
-// RuntimePauses are how long the runtime stopped everything, and how long it let
-// goroutines wait that could have run.
-type RuntimePauses struct{ GC, Sched probe.Quantiles }
-
-// worse is, of each figure, the worse of two processes; distributions of which only
-// some quantiles are known can't be added up.
-func (p RuntimePauses) worse(o RuntimePauses) RuntimePauses {
-	return RuntimePauses{GC: worse(p.GC, o.GC), Sched: worse(p.Sched, o.Sched)}
-}
-
-func worse(a, b probe.Quantiles) probe.Quantiles {
-	return probe.Quantiles{Count: a.Count + b.Count, P50: max(a.P50, b.P50), P99: max(a.P99, b.P99), Max: max(a.Max, b.Max)}
-}
-
-// Pauses answers with what there was since it was last called.
-func (p *ProcessService) Pauses(_ remote.None, reply *RuntimePauses) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	now := p.worker.Probes.Runtime()
-	*reply = pausesBetween(p.last, now)
-	p.last = now
-	return nil
-}
-
-// pausesBetween is what there was between two readings, of which the first may be
-// missing.
-func pausesBetween(before, after probe.Runtime) RuntimePauses {
-	if before == (probe.Runtime{}) {
-		return RuntimePauses{}
-	}
-	return RuntimePauses{GC: after.GCPauses(before), Sched: after.SchedDelays(before)}
-}
-
-// GateStanding is how a gate stands.
-type GateStanding struct {
-	Stats    backpressure.Stats
-	Bound    *int64        // nil is any lag
-	InWindow *result.Bound // how it moved in the measured window
-}
-
-// errNoGate is a run's mistake.
-var errNoGate = errors.New("there is no gate")
-
-// Gate answers with how the gate stands.
-func (p *ProcessService) Gate(_ remote.None, reply *GateStanding) error {
-	p.worker.mu.Lock()
-	defer p.worker.mu.Unlock()
-	g := p.worker.gate
-	if g == nil {
-		return errNoGate
-	}
-	*reply = GateStanding{Stats: g.stats(), Bound: g.bound(), InWindow: g.inWindow()}
-	return nil
-}
-
-// Delivered tells how far the consumers have come in each partition.
-func (p *ProcessService) Delivered(positions []int64, _ *remote.None) error {
-	p.worker.mu.Lock()
-	defer p.worker.mu.Unlock()
-	if p.worker.lag == nil {
-		return errNoGate
-	}
-	p.worker.lag.delivered.Store(&positions)
-	return nil
-}
-
-// Events waits until something has happened, and answers with all that has since it
-// last did, as JSON: what an event has to say is of any type.
-func (p *ProcessService) Events(_ remote.None, reply *[]byte) (err error) {
-	var events []result.Event
-	select {
-	case e := <-p.worker.tellings:
-		events = append(events, e)
-	case <-p.worker.ctx.Done():
-		return p.worker.ctx.Err()
-	}
-	for len(p.worker.tellings) > 0 { // this is the only reader
-		events = append(events, <-p.worker.tellings)
-	}
-	if n := p.worker.untold.Swap(0); n > 0 {
-		events = append(events, result.Event{AtNs: events[len(events)-1].AtNs, Kind: "warning",
-			What: fmt.Sprintf("%d events of the process were dropped", n)})
-	}
-	*reply, err = json.Marshal(slices.Clip(events))
-	return err
 }

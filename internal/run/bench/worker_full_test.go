@@ -103,12 +103,12 @@ func TestProcessWhoseRunIsGone(t *testing.T) {
 		ended <- bench.Worker(context.Background(), in, out, func(string) (driver.Driver, error) { return franz.New(), nil })
 	}()
 	client := rpc.NewClient(pipes{hear, tell})
-	call := client.Go(remote.ServiceName+".Open", remote.Assignment{
+	call := client.Go(remote.PartName+".Open", remote.Opening{Assignment: remote.Assignment{
 		Version: remote.Version, Driver: "franz-go", Brokers: []string{silent.Addr().String()},
 		Scenario: []byte("name: gone\nload: {rate: 100/s, producers: 3, processes: 3}\nbackpressure: {controller: credit, max_lag: 1000, share: demand}\n"),
 		RunID:    "r", Topic: "t", Partitions: 1, Groups: []string{"g"}, Consumed: true, Shares: "shares",
-		Processes: 3, Workers: []int{0},
-	}, new(remote.OpenReply), nil)
+		Parts: 3, Workers: []int{0},
+	}}, new(remote.Opened), nil)
 	conn, err := silent.Accept() // from now on it waits
 	if err != nil {
 		t.Fatal(err)

@@ -51,7 +51,7 @@ type Undone interface {
 	Undo() Fault
 }
 
-// Consumers is one consumer group of a run; receive.Group is one.
+// Consumers is one consumer group of a run; remote.Consumers is one.
 type Consumers interface {
 	Kill(number int) (snapshot.Loss, error)
 	Leave(number int) error

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -11,17 +12,19 @@ import (
 
 // BenchmarkInterval is what a run asks of three children at the end of an interval.
 func BenchmarkInterval(b *testing.B) {
-	children, err := StartChildren(3, childCommand)
+	children, err := StartChildren(3, func(int) Start { return Start{Command: childCommand} })
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer children.End()
 	axis := load.NewAxis(nil)
 	var assignments []Assignment
-	for _, part := range Split(workers, 0, len(children)) {
-		assignments = append(assignments, Assignment{Version: Version, Partitions: partitions, Workers: part})
+	var parts []Part
+	for i, part := range Split(workers, 0, len(children)) {
+		parts = append(parts, children[i])
+		assignments = append(assignments, Assignment{Version: Version, Part: i, Partitions: partitions, Workers: part})
 	}
-	ps, err := OpenProducers(children, axis, assignments)
+	ps, err := OpenProducers(context.Background(), axis, parts, assignments)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -31,9 +34,8 @@ func BenchmarkInterval(b *testing.B) {
 	ps.Start()
 	next := [][]ledger.Awaited{make([]ledger.Awaited, workers), make([]ledger.Awaited, workers), make([]ledger.Awaited, workers)}
 	for b.Loop() {
-		ps.Sent()
+		ps.Snapshot(Want{Times: true, Awaited: next})
 		collector.Collect()
-		ps.Behind(next)
 	}
 	b.StopTimer()
 	ps.Close()

@@ -8,6 +8,11 @@ import (
 	"net/rpc"
 	"sync"
 	"time"
+
+	"kafkabench.example/kafka-bench/internal/kafka/access"
+	"kafkabench.example/kafka-bench/internal/measure/latency"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
+	"kafkabench.example/kafka-bench/internal/result"
 )
 
 // Bounds on how long a child may take. One that was stopped, or thrashes, is as
@@ -21,6 +26,7 @@ const (
 // methods may be called from several goroutines.
 type Child struct {
 	name   string
+	access access.Handover
 	why    func(ended error) error
 	worker worker
 	stdin  io.Closer
@@ -28,12 +34,28 @@ type Child struct {
 	said   *tail
 	gone   chan struct{} // closed when the process has ended
 
+	// What its producers did, as it told (follow).
+	done, spent chan struct{}
+	spending    snapshot.Spending // once spent is closed
+	followed    chan struct{}     // closed when nothing more is told
+
+	// waiting are those who wait for an answer. None joins them once the child rests: who
+	// has it stand still or end waits for them, so that nobody waits for an answer that
+	// does not come. No lock is held meanwhile, and everybody else goes by what was told last.
+	waiting sync.WaitGroup
+
 	mu    sync.Mutex
 	ended bool  // it was told to
 	err   error // why it is of no more use
 	// owed is closed when the answer is there that a sampler gave up waiting for last; nil
 	// if none ever did.
 	owed <-chan struct{}
+	// rests is that it is asked by nobody any more; see rest.
+	rests bool
+	// What the part last told, and the histograms of it that nobody has taken yet.
+	partitions int
+	last       snapshot.Snapshot
+	times      []latency.Encoded
 }
 
 // worker is who works for a Child: a process, or one who serves in this process.
@@ -53,13 +75,20 @@ type Start struct {
 	// Why says why the process ended, for whoever knows more of that than its exit
 	// status tells; nil is nobody.
 	Why func(ended error) error
+	// Tell is told of what happens in the process, and Died why it ended before it was to;
+	// nil is nobody. Both are called from one goroutine, which has ended when End or Kill
+	// returns.
+	Tell func(result.Event)
+	Died func(why error)
+	// Access is how the cluster lets the process in.
+	Access access.Handover
 	// Here works in this process, in place of Command; nil starts a process.
-	Here Here
+	Here InProcess
 }
 
-// Here serves (Serve) a child of a name on in and out until in ends. ctx ends with the
+// InProcess serves (Serve) a child of a name on in and out until in ends. ctx ends with the
 // child too, however it ends.
-type Here func(ctx context.Context, name string, in io.Reader, out io.WriteCloser) error
+type InProcess func(ctx context.Context, name string, in io.Reader, out io.WriteCloser) error
 
 // StartChild starts a process by its command line, the one of that number, from 0
 // on.
@@ -77,7 +106,7 @@ func (s Start) numbered(number int) Start {
 // sends to this one is the parent's to answer, and one that stands still when its
 // parent dies is woken to end.
 func (s Start) Child() (*Child, error) {
-	c := &Child{name: s.Name, why: s.Why, said: &tail{}, gone: make(chan struct{})}
+	c := newChild(s)
 	start := c.startCommand
 	if s.Here != nil {
 		start = c.serveHere
@@ -85,7 +114,15 @@ func (s Start) Child() (*Child, error) {
 	if err := start(s); err != nil {
 		return nil, fmt.Errorf("starting a process: %w", err)
 	}
+	go c.follow(s)
 	return c, nil
+}
+
+func newChild(s Start) *Child {
+	return &Child{
+		name: s.Name, access: s.Access, why: s.Why, said: &tail{}, gone: make(chan struct{}),
+		done: make(chan struct{}), spent: make(chan struct{}), followed: make(chan struct{}),
+	}
 }
 
 // connect makes the connection to the child out of what it writes and reads.
@@ -194,6 +231,7 @@ func (c *Child) End() {
 		c.worker.kill()
 		<-c.gone
 	}
+	<-c.followed
 }
 
 // Kill ends the child by force, as one that was told to end.
@@ -203,21 +241,18 @@ func (c *Child) Kill() {
 	c.mu.Unlock()
 	c.worker.kill()
 	<-c.gone
+	<-c.followed
 }
 
 // Children are the processes of a run.
 type Children []*Child
 
-// StartChildren starts n processes by a command line. On an error none is left.
-func StartChildren(n int, command []string) (Children, error) {
-	return Start{Command: command}.Children(n)
-}
-
-// Children starts n processes alike, named by their numbers. On an error none is left.
-func (s Start) Children(n int) (Children, error) {
+// StartChildren starts n processes, each as start says for its number, and gives them
+// names by their numbers. On an error none is left.
+func StartChildren(n int, start func(number int) Start) (Children, error) {
 	var cs Children
 	for number := range n {
-		c, err := s.numbered(number).Child()
+		c, err := start(number).numbered(number).Child()
 		if err != nil {
 			cs.End()
 			return nil, err
@@ -239,14 +274,24 @@ func (cs Children) Each(do func(i int, c *Child) error) error {
 	return errors.Join(errs...)
 }
 
-// Err is why the first child is of no more use that is not.
-func (cs Children) Err() error {
-	for _, c := range cs {
-		if err := c.Err(); err != nil {
-			return err
-		}
+// Parts are the children as parts of a run.
+func (cs Children) Parts() []Part {
+	parts := make([]Part, len(cs))
+	for i, c := range cs {
+		parts[i] = c
 	}
-	return nil
+	return parts
+}
+
+// Snapshots are how each of them stands. An error says which have ended that were not to:
+// of those it is how they stood when they last told.
+func (cs Children) Snapshots(w Want) ([]snapshot.Snapshot, error) {
+	all := make([]snapshot.Snapshot, len(cs))
+	err := cs.Each(func(i int, c *Child) (err error) {
+		all[i], err = c.Snapshot(w)
+		return err
+	})
+	return all, err
 }
 
 // End ends all of them.

@@ -18,7 +18,7 @@ import (
 // start starts children that the test's end ends.
 func start(t *testing.T, n int) Children {
 	t.Helper()
-	cs, err := StartChildren(n, childCommand)
+	cs, err := StartChildren(n, func(int) Start { return Start{Command: childCommand} })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +128,7 @@ func TestChildIgnoresAnInterrupt(t *testing.T) {
 }
 
 func TestNoSuchProgram(t *testing.T) {
-	if _, err := StartChildren(2, []string{t.TempDir() + "/nothing"}); err == nil {
+	if _, err := StartChildren(2, func(int) Start { return Start{Command: []string{t.TempDir() + "/nothing"}} }); err == nil {
 		t.Error("nothing was started")
 	}
 }
@@ -158,7 +158,7 @@ func TestOneTimeForAll(t *testing.T) {
 	children := start(t, 2)
 	open(t, children, axis, Version, "")
 	for _, c := range children {
-		if err := c.Call(ServiceName+".Start", axis.Zero(), new(None)); err != nil {
+		if err := c.Start(axis.Zero()); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -9,11 +9,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"kafkabench.example/kafka-bench/internal/kafka/access"
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/load"
 	"kafkabench.example/kafka-bench/internal/load/receive"
 	"kafkabench.example/kafka-bench/internal/measure/latency"
+	"kafkabench.example/kafka-bench/internal/measure/ledger"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
@@ -22,7 +22,6 @@ type ConsumersConfig struct {
 	// Group is the whole group. Driver, Axis and the callbacks are each process' own.
 	Group     receive.Config
 	Driver    string // by name
-	Access    access.Handover
 	Axis      *load.Axis
 	Processes int // at most as many as members
 	// Start starts the process of a place, the one of that number, whenever one is
@@ -30,27 +29,31 @@ type ConsumersConfig struct {
 	Start func(place int) (*Child, error)
 }
 
-// Consumers are the members of one group, spread over processes: to the run what
-// receive.Group is. A member has its place by its number, whichever process is there.
-// Where as many processes were asked for as there are members, each member has one
-// of its own, and what befalls the member befalls the process.
+// Consumers are the members of one group, in this process or spread over others. There
+// a member has its place by its number, whichever process is there. Where as many
+// processes were asked for as there are members, each member has one of its own, and
+// what befalls the member befalls the process.
 //
 // A partition may move from one process to another. Each keeps books of what came
-// to itself, and ledger.Merge lays them together.
+// to itself, and snapshot.Merge lays them together.
 type Consumers struct {
-	cfg      ConsumersConfig
-	settings []driver.Setting
-	workers  int
-	cannot   string // kill a member that is not alone in its process; empty: it can
-	places   []*place
+	cfg    ConsumersConfig
+	opened Opened
+	here   Part     // nil: they are in other processes
+	places []*place // of those
 
 	released atomic.Bool
 	stopped  atomic.Bool
 
 	mu   sync.Mutex
-	all  []*Process       // that there have been
-	left []recorded       // and not gathered
+	all  parts            // that there have been
 	told []receive.Handed // to all that there were
+}
+
+// ConsumersOf is a group whose members are all in one part that is open, with as many
+// partitions and producers as cfg says.
+func ConsumersOf(part Part, cfg receive.Config, opened Opened) *Consumers {
+	return &Consumers{cfg: ConsumersConfig{Group: cfg}, here: part, all: parts{part}, opened: opened}
 }
 
 // OpenConsumers starts the processes and has each open its part of the group. On an
@@ -109,44 +112,46 @@ func (cs *Consumers) eachPlace(do func(*place) error) error {
 	return nil
 }
 
-// Processes are all that there have been, in the order in which they started.
-func (cs *Consumers) Processes() []*Process {
+// add adds a process and returns its number.
+func (cs *Consumers) add(c *Child) (number int) {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	cs.all = append(cs.all, c)
+	return len(cs.all) - 1
+}
+
+// parts are all that there have been, in the order in which they started.
+func (cs *Consumers) parts() parts {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
 	return slices.Clip(cs.all)
 }
 
-// askAll asks all processes the same, by Ask or AskSoon, and returns what each answered
-// last.
-func askAll[R any](cs *Consumers, method string, ask func(*Process, string) (R, error)) []R {
-	processes := cs.Processes()
-	replies := make([]R, len(processes))
-	var asking sync.WaitGroup
-	for i, p := range processes {
-		asking.Go(func() { replies[i], _ = ask(p, method) }) // an error is the child's end, and Err
+// Children are the processes among them; none, if the members are in this one.
+func (cs *Consumers) Children() (all Children) {
+	for _, p := range cs.parts() {
+		if c, is := p.(*Child); is {
+			all = append(all, c)
+		}
 	}
-	asking.Wait()
-	return replies
-}
-
-// tellAll calls a method of all processes that run.
-func (cs *Consumers) tellAll(method string, args any) {
-	var telling sync.WaitGroup
-	for _, p := range cs.Processes() {
-		telling.Go(func() { _ = p.Call(method, args, new(None)) }) // likewise
-	}
-	telling.Wait()
+	return all
 }
 
 // Begin gives the processes the axis, once it is set, or the end of its window,
 // once that has moved: what is handed over between the end and their knowing it
 // counts as handed over within the window.
-func (cs *Consumers) Begin() { cs.tellAll(ConsumersName+".Begin", cs.cfg.Axis.Zero()) }
+func (cs *Consumers) Begin() {
+	if cs.here != nil {
+		return // its axis is the run's
+	}
+	zero := cs.cfg.Axis.Zero()
+	cs.parts().each(func(_ int, p Part) { _ = p.Start(zero) }) // an error is its end
+}
 
 // Release lets the members fetch that were held. Calling it again does nothing.
 func (cs *Consumers) Release() {
 	if !cs.released.Swap(true) {
-		cs.tellAll(ConsumersName+".Release", None(0))
+		cs.parts().each(func(_ int, p Part) { _, _ = p.Do(Command{Do: Release}) }) // likewise
 	}
 }
 
@@ -156,144 +161,121 @@ const readyPoll = 20 * time.Millisecond
 // AwaitReady waits until every partition is assigned, whichever process has it, and
 // every member that can have one has one.
 func (cs *Consumers) AwaitReady(ctx context.Context) error {
+	if h, is := cs.here.(*Here); is {
+		return h.awaitReady(ctx)
+	}
 	partitions, members := cs.cfg.Group.Partitions, cs.cfg.Group.Members
 	tick := time.NewTicker(readyPoll)
 	defer tick.Stop()
 	for {
-		all := cs.standings()
-		if err := cs.errOf(all); err != nil {
+		if err := cs.Err(); err != nil {
 			return err
 		}
-		owned, idle := 0, 0
-		for _, s := range all {
-			owned += s.Owned
-			idle += s.Idle
-		}
-		if owned == partitions && idle <= max(0, members-partitions) {
+		g := cs.Standing(Want{Fresh: true})
+		if g.Owned == partitions && g.Idle <= max(0, members-partitions) {
 			return nil
 		}
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
 			return fmt.Errorf("the consumers are not ready: %d of %d partitions are assigned and %d of %d consumers have none: %w",
-				owned, partitions, idle, members, ctx.Err())
+				g.Owned, partitions, g.Idle, members, ctx.Err())
 		}
 	}
-}
-
-func (cs *Consumers) standings() []Standing {
-	return askAll(cs, ConsumersName+".Standing", Ask[Standing])
 }
 
 // Err is the error that ended a member, or a process, before its time, if any.
-func (cs *Consumers) Err() error { return cs.errOf(cs.standings()) }
-
-func (cs *Consumers) errOf(all []Standing) error {
-	if err := cs.Dead(); err != nil {
+func (cs *Consumers) Err() error {
+	s := cs.parts().snapshot(Want{Fresh: true})
+	if err := cs.Dead(); err != nil || s.Failed == "" {
 		return err
 	}
-	for _, s := range all {
-		if s.Failed != "" {
-			return errors.New(s.Failed)
-		}
-	}
-	return nil
+	return errors.New(s.Failed)
 }
 
 // Dead is why the first process is gone that was not told to end; what it was handed
 // since it was last asked is in no books.
-func (cs *Consumers) Dead() error {
-	for _, p := range cs.Processes() {
-		if err := p.child.Err(); err != nil {
-			return err
+func (cs *Consumers) Dead() error { return cs.parts().err() }
+
+// Standing is how the members of all processes stand together, with what they have been
+// handed in those that are gone. Without books what has arrived may be of before.
+func (cs *Consumers) Standing(w Want) snapshot.Group {
+	s := cs.parts().snapshot(w)
+	if len(s.Groups) == 0 {
+		return snapshot.Group{Reached: cs.beginning()}
+	}
+	g := s.Groups[0]
+	if cs.here == nil && !cs.cfg.Group.Stamped {
+		// What arrived is known by the offsets: what several were handed counts once, because
+		// a group passes over nothing.
+		for p := range g.Reached {
+			g.Reached[p].Arrived = min(g.Reached[p].Arrived, g.Reached[p].Position-cs.from(p))
 		}
 	}
-	return nil
+	return g
 }
 
-// Received are the counts of all members together.
-func (cs *Consumers) Received() (sum snapshot.Received) {
-	for _, s := range cs.standings() {
-		sum.Add(s.Received)
+// beginning is how far a group has come of which nobody ever said anything.
+func (cs *Consumers) beginning() []snapshot.Reached {
+	all := make([]snapshot.Reached, cs.cfg.Group.Partitions)
+	for p := range all {
+		all[p] = snapshot.Reached{Position: cs.from(p), At: snapshot.NeverHanded, Awaited: make([]ledger.Awaited, cs.cfg.Group.Producers)}
 	}
-	return sum
+	return all
 }
 
-// Counts are what the members did as clients, those that are gone included.
-func (cs *Consumers) Counts() (sum snapshot.MemberCounts) {
-	for _, s := range cs.standings() {
-		sum.Add(s.Counts)
+// from is the offset where a partition starts.
+func (cs *Consumers) from(partition int) int64 {
+	if from := cs.cfg.Group.From; from != nil {
+		return from[partition]
 	}
-	return sum
+	return 0
 }
 
-// Working tells whether a record that was handed over is still worked on.
-func (cs *Consumers) Working() bool {
-	return slices.ContainsFunc(cs.standings(), func(s Standing) bool { return s.Working })
-}
-
-// Wire is the traffic of all members, where the driver counts it.
-func (cs *Consumers) Wire() (sum driver.Wire, counted bool) {
-	for _, s := range cs.standings() {
-		sum, counted = sum.Add(s.Wire), counted || s.Counted
+// Receivers are the receiving side of the books, by partition, once the group was
+// stopped; of a process that died, as it last told.
+func (cs *Consumers) Receivers() []*ledger.Receiver {
+	books := cs.Standing(Want{Books: true}).Books
+	all := make([]*ledger.Receiver, cs.cfg.Group.Partitions)
+	for p := range all {
+		if all[p] = books[int32(p)]; all[p] == nil {
+			all[p] = ledger.NewReceiver(int32(p), cs.cfg.Group.Producers)
+		}
 	}
-	return sum, counted
+	return all
 }
 
-// Requests are those of all members, where the driver times them.
-func (cs *Consumers) Requests() (sum driver.Requests, timed bool) {
-	for _, s := range cs.standings() {
-		sum, timed = sum.Add(s.Requests), timed || s.Timed
+// DeliveryGaps are the times in which nothing was handed over in any process, once the
+// group was stopped; nil where one does not say, whose deliveries would seem to be missing.
+func (cs *Consumers) DeliveryGaps() []snapshot.Gaps {
+	all := cs.parts().snapshots(Want{Last: true})
+	if slices.ContainsFunc(all, func(s snapshot.Snapshot) bool { return s.Last == nil }) {
+		return nil
 	}
-	return sum, timed
+	return merged(all).Last.DeliveryGaps[0]
 }
 
 // Workers is how many records can be worked on at once when every member is there
 // that ever is.
-func (cs *Consumers) Workers() int { return cs.workers }
+func (cs *Consumers) Workers() int { return cs.opened.Workers }
 
 // Settings are the effective settings of a member's client.
-func (cs *Consumers) Settings() []driver.Setting { return cs.settings }
+func (cs *Consumers) Settings() []driver.Setting { return cs.opened.Settings }
 
 // AddTo has a collector gather the histograms of the group.
-func (cs *Consumers) AddTo(c *latency.Collector) { c.AddSource(cs) }
+func (cs *Consumers) AddTo(c *latency.Collector) {
+	if cs.here != nil {
+		cs.all.addTo(c)
+		return
+	}
+	c.AddSource(cs) // with the processes that are to come
+}
 
-// Recorded implements latency.Source.
+// Recorded implements latency.Source: it has what came with snapshots.
 func (cs *Consumers) Recorded(merge func(part latency.Encoded) error) {
-	var asking sync.WaitGroup
-	for _, p := range cs.Processes() {
-		asking.Go(func() { p.child.soon(func() { cs.takeRecorded(p) }) })
+	for _, c := range cs.Children() {
+		c.Recorded(merge)
 	}
-	asking.Wait()
-	mergeAll(cs.takeLeft(), merge)
-}
-
-// takeRecorded takes what a process has recorded. It waits for the answer until it is
-// kept: whoever has the process rest finds it (takeLeft).
-func (cs *Consumers) takeRecorded(p *Process) {
-	if !p.begin() {
-		return
-	}
-	defer p.waiting.Done()
-	cs.keepRecorded(p.child)
-}
-
-// keepRecorded is takeRecorded of whoever may ask.
-func (cs *Consumers) keepRecorded(c *Child) {
-	var part latency.Encoded
-	if c.Call(ConsumersName+".Recorded", None(0), &part) != nil {
-		return
-	}
-	cs.mu.Lock()
-	defer cs.mu.Unlock()
-	cs.left = append(cs.left, recorded{c, part})
-}
-
-func (cs *Consumers) takeLeft() (left []recorded) {
-	cs.mu.Lock()
-	defer cs.mu.Unlock()
-	left, cs.left = cs.left, nil
-	return left
 }
 
 // Stop ends the members and then the processes, with their figures. When ctx ends,
@@ -301,6 +283,9 @@ func (cs *Consumers) takeLeft() (left []recorded) {
 func (cs *Consumers) Stop(ctx context.Context) {
 	if cs.stopped.Swap(true) {
 		return
+	}
+	if cs.here != nil {
+		_, _ = cs.here.Close(ctx)
 	}
 	_ = cs.eachPlace(func(p *place) error {
 		p.stop(ctx)

@@ -16,6 +16,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/load"
 	"kafkabench.example/kafka-bench/internal/measure/latency"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
 // outside starts a child that is a process.
@@ -23,7 +24,7 @@ func outside(place int) (*Child, error) { return StartChild(place, childCommand)
 
 // readSome waits until something of a partition was delivered.
 func readSome(cs *Consumers, partition int) {
-	for cs.Reached()[partition].Delivered == 0 {
+	for cs.Standing(Want{}).Reached[partition].Delivered == 0 {
 		time.Sleep(time.Millisecond)
 	}
 }
@@ -49,7 +50,7 @@ func TestKilledProcess(t *testing.T) {
 	if _, err := cs.Kill(1); err == nil {
 		t.Error("it was killed twice")
 	}
-	before := cs.Reached()
+	before := cs.Standing(Want{Books: true}).Reached
 	if before[1].Delivered+before[4].Delivered != loss.Uncommitted {
 		t.Errorf("it was handed %d and %d, and has not committed %d", before[1].Delivered, before[4].Delivered, loss.Uncommitted)
 	}
@@ -88,18 +89,19 @@ func TestPausedProcess(t *testing.T) {
 	if _, err := cs.Pause(1); err == nil {
 		t.Error("it was paused twice")
 	}
-	if process.Running() || process.Ended() {
+	if running(process) || process.Ended() {
 		t.Error("it runs, or has ended")
 	}
-	at := cs.Reached()
+	reached := func() []snapshot.Reached { return cs.Standing(Want{Books: true}).Reached }
+	at := reached()
 	now := at
-	for ; now[0].Position < tapeRecords; now = cs.Reached() { // the others go on
+	for ; now[0].Position < tapeRecords; now = reached() { // the others go on
 		time.Sleep(time.Millisecond)
 	}
 	if now[1].Position != at[1].Position || now[1].Position == 0 {
 		t.Errorf("positions went from %+v to %+v", at, now)
 	}
-	if err := process.Call("Clock.Now", None(0), new(int64)); !errors.Is(err, errNotRunning) {
+	if _, err := process.Do(Command{Do: Hold}); !errors.Is(err, errNotRunning) {
 		t.Errorf("it was asked: %v", err)
 	}
 	if err := cs.Resume(1); err != nil {
@@ -128,7 +130,7 @@ func TestPausedProcess(t *testing.T) {
 	if n := all.counts[latency.E2EServiceTime]; n != 5*tapeRecords {
 		t.Errorf("%d records have a time, want %d", n, 5*tapeRecords)
 	}
-	if cs.Err() != nil || slices.ContainsFunc(cs.Processes(), func(p *Process) bool { return !gone(p.PID()) }) {
+	if cs.Err() != nil || slices.ContainsFunc(cs.Children(), func(c *Child) bool { return !gone(c.PID()) }) {
 		t.Errorf("a process is left, or %v", cs.Err())
 	}
 }
@@ -140,7 +142,7 @@ func TestConsumersOfADeadProcess(t *testing.T) {
 	axis.Set(0, time.Minute)
 	cs := join(t, outside, axis, 3, nil)
 	readSome(cs, 1)
-	at := cs.Reached()
+	at := cs.Standing(Want{Books: true}).Reached
 	_ = syscall.Kill(cs.places[1].process.PID(), syscall.SIGKILL)
 	for cs.Dead() == nil {
 		time.Sleep(time.Millisecond)
@@ -153,7 +155,7 @@ func TestConsumersOfADeadProcess(t *testing.T) {
 	if _, err := cs.Kill(1); err == nil {
 		t.Error("it was killed")
 	}
-	if now := cs.Reached(); now[1].Position < at[1].Position || now[1].Arrived < at[1].Arrived {
+	if now := cs.Standing(Want{Books: true}).Reached; now[1].Position < at[1].Position || now[1].Arrived < at[1].Arrived {
 		t.Errorf("it had come to %+v, and now to %+v", at[1], now[1])
 	}
 	cs.Stop(context.Background())
@@ -196,8 +198,7 @@ func BenchmarkStanding(b *testing.B) {
 	var collector latency.Collector
 	cs.AddTo(&collector)
 	for b.Loop() {
-		cs.Received()
-		cs.Reached()
+		cs.Standing(Want{Times: true, Books: true})
 		collector.Collect()
 	}
 }

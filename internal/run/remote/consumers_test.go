@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"kafkabench.example/kafka-bench/internal/kafka/probe"
 	"kafkabench.example/kafka-bench/internal/load"
 	"kafkabench.example/kafka-bench/internal/load/receive"
 	"kafkabench.example/kafka-bench/internal/measure/latency"
@@ -41,22 +42,10 @@ func join(t testing.TB, start func(place int) (*Child, error), axis *load.Axis, 
 	return cs
 }
 
-// consumers is what both kinds of groups have.
-type consumers interface {
-	Reached() []snapshot.Reached
-	Positions() []snapshot.Reached
-	Received() snapshot.Received
-	Counts() snapshot.MemberCounts
-	Receivers() []*ledger.Receiver
-	AddTo(*latency.Collector)
-	Stop(context.Context)
-	Workers() int
-}
-
 // got is all that a run learns of its receiving side, once it has stopped.
 type got struct {
 	reached  []snapshot.Reached
-	agree    bool // the positions alone say the same
+	agree    bool // without books it says the same of positions
 	received snapshot.Received
 	books    ledger.Books
 	counts   map[latency.Metric]int64
@@ -64,10 +53,10 @@ type got struct {
 }
 
 // readToEnd waits until a group has come to the end of every partition.
-func readToEnd(t *testing.T, g consumers) {
+func readToEnd(t *testing.T, g *Consumers) {
 	t.Helper()
 	behind := func(r snapshot.Reached) bool { return r.Position < tapeRecords }
-	for slices.ContainsFunc(g.Reached(), behind) {
+	for slices.ContainsFunc(g.Standing(Want{}).Reached, behind) {
 		time.Sleep(10 * time.Millisecond)
 	}
 }
@@ -85,11 +74,12 @@ func sent(partitions int) []*ledger.Sender {
 }
 
 // learn stops a group and says what a run learns of it.
-func learn(g consumers, collector *latency.Collector) (all got) {
+func learn(g *Consumers, collector *latency.Collector) (all got) {
 	g.Stop(context.Background())
 	collector.Collect()
-	all.reached, all.received, all.workers = g.Reached(), g.Received(), g.Workers()
-	all.agree = slices.EqualFunc(g.Positions(), all.reached, func(p, r snapshot.Reached) bool {
+	stood := g.Standing(Want{Books: true})
+	all.reached, all.received, all.workers = stood.Reached, stood.Received, g.Workers()
+	all.agree = slices.EqualFunc(g.Standing(Want{}).Reached, all.reached, func(p, r snapshot.Reached) bool {
 		return p.Position == r.Position && p.At == r.At && p.Delivered == r.Delivered
 	})
 	all.books = ledger.Close(sent(len(all.reached)), g.Receivers(), func(int32) int64 { return tapeRecords })
@@ -116,10 +106,12 @@ func TestConsumersOfSeveralProcesses(t *testing.T) {
 					change(&cfg)
 					var hereCollector, collector latency.Collector
 					hereAxis.Set(0, time.Minute)
-					here, err := receive.Start(cfg)
+					part := NewHere(probe.Unknown(), func(context.Context, Assignment) (Load, error) { return openGroup(cfg) })
+					opened, err := part.Open(t.Context(), Assignment{Version: Version})
 					if err != nil {
 						t.Fatal(err)
 					}
+					here := ConsumersOf(part, cfg, opened)
 					here.AddTo(&hereCollector)
 
 					axis.Set(0, time.Minute)
@@ -131,6 +123,7 @@ func TestConsumersOfSeveralProcesses(t *testing.T) {
 					readToEnd(t, here)
 					readToEnd(t, apart)
 					for range 3 { // as a run does while it goes on
+						apart.Standing(Want{Times: true, Books: true})
 						collector.Collect()
 					}
 					want, have := learn(here, &hereCollector), learn(apart, &collector)
@@ -143,7 +136,7 @@ func TestConsumersOfSeveralProcesses(t *testing.T) {
 					if err := errors.Join(apart.Err(), apart.Dead()); err != nil {
 						t.Error(err)
 					}
-					if n := len(apart.Processes()); n != processes || slices.ContainsFunc(apart.Processes(), func(p *Process) bool { return !p.Ended() }) {
+					if n := len(apart.Children()); n != processes || slices.ContainsFunc(apart.Children(), func(c *Child) bool { return !c.Ended() }) {
 						t.Errorf("%d processes, and some are left", n)
 					}
 					if s := apart.Settings(); len(s) != 1 || s[0].Value != "1" {
@@ -186,8 +179,8 @@ func TestLeavingAProcess(t *testing.T) {
 				t.Errorf("consumer %d was started", number)
 			}
 		}
-		if cs.Err() != nil || len(cs.Processes()) != 2 {
-			t.Errorf("%d processes, %v", len(cs.Processes()), cs.Err())
+		if cs.Err() != nil || len(cs.Children()) != 2 {
+			t.Errorf("%d processes, %v", len(cs.Children()), cs.Err())
 		}
 		cs.Stop(context.Background())
 		if err := cs.Start(0); !errors.Is(err, errStopped) {
@@ -203,7 +196,7 @@ func TestPausedInAProcess(t *testing.T) {
 		axis.Set(0, time.Minute)
 		cs := join(t, inside, axis, 1, nil)
 		how, err := cs.Pause(1)
-		if err != nil || !strings.Contains(how, "heartbeats") || !cs.places[0].process.Running() {
+		if err != nil || !strings.Contains(how, "heartbeats") || !running(cs.places[0].process) {
 			t.Fatalf("paused by %q, %v", how, err)
 		}
 		if err := cs.Resume(1); err != nil {

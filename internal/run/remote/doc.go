@@ -12,23 +12,23 @@
 // ends. A child that ends before it was told to, or does not answer, fails its
 // requests at once and for good, and says why ([Child.Err]); nobody waits for it.
 //
-// [Producers] is the whole sending side to the run, as send.Producers is: the
-// workers keep the numbers that they have among all, so that what is offered is
-// the same to the byte however many processes offer it. [Consumers] is one consumer
-// group to the run, as receive.Group is: the members keep their numbers, and Kafka
-// shares the partitions out among all of them. Their processes are others than
-// those of the producers.
+// A [Part] is some of the run's producers or consumers, in this process ([Here]) or in a
+// child: five calls, of which Snapshot says how it stands. [Producers] are those of all
+// parts: the workers keep the numbers that they have among all, so that what is offered
+// is the same to the byte however many processes offer it. [Consumers] is one consumer
+// group: the members keep their numbers, and Kafka shares the partitions out among all of
+// them. Their processes are others than those of the producers.
 //
 // Times need no translation: the monotonic clock is one for all processes of a
 // machine, and the axis of a child is set by it (load.Zero). While the load runs a
-// child is asked once an interval for each kind of figure; the books of producers
-// come home once, at the end. Those of consumers come home whenever it is asked how
-// far they have come, because only together they say what has arrived: a partition
-// may move from one process to another, and what is in the books of both came twice
-// (ledger.Merge). A process of consumers that is ended in order, also by a fault's
-// SIGKILL, leaves its last figures ([Process]); of one that dies otherwise there is
-// what it last told, and the run is invalid.
+// child is asked for a snapshot once an interval; the books of producers come home once,
+// at the end. Those of consumers come home with each interval, because only together they
+// say what has arrived: a partition may move from one process to another, and what is in
+// the books of both came twice (snapshot.Merge). A child that answers late is late, and
+// its last snapshot stands in for it. A process of consumers that is ended in order, also
+// by a fault's SIGKILL, leaves its last snapshot; of one that dies otherwise there is what
+// it last told, and the run is invalid.
 //
-// Files to know: child.go, producers.go, service.go, consumers.go, place.go, merging.go,
-// process.go (answers that are kept).
+// Files to know: part.go, here.go, child.go, childpart.go, service.go, producers.go,
+// consumers.go, place.go.
 package remote

@@ -3,22 +3,14 @@ package remote
 import (
 	"time"
 
-	"kafkabench.example/kafka-bench/internal/kafka/access"
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/load"
 	"kafkabench.example/kafka-bench/internal/load/receive"
-	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
 // GroupAssignment is what a process has to do for a consumer group, as the run has
-// decided. It is for one pipe only: it holds credentials.
+// decided.
 type GroupAssignment struct {
-	Version int
-	Driver  string // by name
-	Access  access.Handover
-	// Zero is the run's axis; see Assignment.
-	Zero load.Zero
-
 	Client ClientAssignment
 	GroupSettings
 }
@@ -66,7 +58,6 @@ type GroupSettings struct {
 func assignment(cfg receive.Config) GroupAssignment {
 	c := cfg.Client
 	return GroupAssignment{
-		Version: Version,
 		Client: ClientAssignment{
 			Brokers: c.Brokers, ClientID: c.ClientID, Topic: c.Topic, Group: c.Group, Protocol: c.Protocol,
 			FetchMinBytes: c.FetchMinBytes, FetchMaxBytes: c.FetchMaxBytes,
@@ -100,25 +91,4 @@ func (a GroupAssignment) Config() receive.Config {
 		Hold: g.Hold, Sized: g.Sized, Stamped: g.Stamped, ClosedLoop: g.ClosedLoop, Run: g.Run,
 		Elsewhere: g.Elsewhere,
 	}
-}
-
-// GroupReply answers Open.
-type GroupReply struct {
-	Settings   []driver.Setting
-	Workers    int
-	CannotKill string // why a member can't be killed; empty: it can
-}
-
-// Standing is how the members of a process stand.
-type Standing struct {
-	Received snapshot.Received
-	Counts   snapshot.MemberCounts
-	Working  bool
-	Wire     driver.Wire
-	Counted  bool // the driver counts the wire
-	Requests driver.Requests
-	Timed    bool // the driver times requests
-	// Owned are the partitions that have an owner, and Idle the members without one.
-	Owned, Idle int
-	Failed      string // the first error that ended a member; empty: none
 }

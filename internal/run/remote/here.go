@@ -3,42 +3,302 @@ package remote
 import (
 	"context"
 	"errors"
-	"io"
-	"os"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"kafkabench.example/kafka-bench/internal/kafka/probe"
+	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/load/receive"
+	"kafkabench.example/kafka-bench/internal/load/send"
+	"kafkabench.example/kafka-bench/internal/measure/latency"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// local is a worker in this process.
-type local struct {
-	cancel context.CancelFunc
-	cut    func(error) // what it reads and writes
-	ended  chan error
+// Load is what a part in this process has opened.
+type Load struct {
+	Opened
+	Axis       *load.Axis
+	Producers  *send.Producers // nil: none
+	Consumers  Consuming       // likewise
+	Partitions int             // of the topic
+	// Gate is how the gate stands; Deliver tells it how far the consumers have come. Both
+	// are nil where there is none.
+	Gate    func() snapshot.Gate
+	Deliver func(positions []int64)
+	Started func() // is called when the producers begin; nil is nobody
 }
 
-// errKilled is why one ended that was killed.
-var errKilled = errors.New("killed")
+// Consuming is a group of consumers: receive.Group or queued.Group.
+type Consuming interface {
+	members
+	AwaitReady(context.Context) error
+	Release()
+	Standing(books bool) snapshot.Group
+	DeliveryGaps() []snapshot.Gaps
+	Err() error
+	AddTo(*latency.Collector)
+	Stop(context.Context)
+}
 
-func (s *local) pid() int     { return os.Getpid() }
-func (s *local) stand() error { return errors.ErrUnsupported }
-func (s *local) goOn() error  { return errors.ErrUnsupported }
-func (s *local) wait() error  { return <-s.ended }
-func (s *local) kill()        { s.cancel(); s.cut(errKilled) }
+// members are what can be done to members of a group, by their numbers.
+type members interface {
+	Start(number int) error
+	Leave(number int) error
+	Kill(number int) (snapshot.Loss, error)
+	Pause(number int) (how string, err error)
+	Resume(number int) error
+}
 
-// serveHere has a child served in this process.
-func (c *Child) serveHere(s Start) error {
-	ctx, cancel := context.WithCancel(context.Background())
-	requests, ask := io.Pipe()
-	answers, answer := io.Pipe()
-	w := &local{cancel: cancel, ended: make(chan error, 1), cut: func(why error) {
-		_, _ = requests.CloseWithError(why), answers.CloseWithError(why)
-	}}
-	c.worker, c.stdin = w, ask
-	c.connect(answers, ask)
-	go func() {
-		err := s.Here(ctx, s.Name, requests, answer)
-		cancel()
-		w.cut(io.ErrClosedPipe)
-		w.ended <- err
-	}()
-	go c.await()
+// Here is a part in this process.
+type Here struct {
+	probes probe.Set
+	open   func(context.Context, Assignment) (Load, error)
+	seq    atomic.Uint64
+
+	mu      sync.Mutex
+	part    int   // its number
+	begun   bool  // it is being opened, or was
+	load    *Load // nil until it is open
+	started bool
+	pauses  probe.Runtime // when they were last wanted
+}
+
+// NewHere returns a part that opens what is assigned to it by open.
+func NewHere(probes probe.Set, open func(context.Context, Assignment) (Load, error)) *Here {
+	return &Here{probes: probes, open: open}
+}
+
+// Open implements Part, once, for a run that has this version of the protocol.
+func (h *Here) Open(ctx context.Context, a Assignment) (Opened, error) {
+	if a.Version != Version {
+		return Opened{}, fmt.Errorf("protocol version %d, where the run has %d: the program was replaced meanwhile", Version, a.Version)
+	}
+	h.mu.Lock()
+	again := h.begun
+	h.begun = true
+	h.mu.Unlock()
+	if again {
+		return Opened{}, errors.New("the part is open already")
+	}
+	l, err := h.open(ctx, a) // takes as long as the brokers do
+	if err != nil {
+		return Opened{}, err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.part, h.load = a.Part, &l
+	return l.Opened, nil
+}
+
+// get returns what was opened. Asking before is a run's mistake.
+func (h *Here) get() (Load, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.load == nil {
+		return Load{}, errors.New("the part is not open")
+	}
+	return *h.load, nil
+}
+
+// Start implements Part.
+func (h *Here) Start(zero load.Zero) error {
+	l, err := h.get()
+	if err != nil {
+		return err
+	}
+	l.Axis.Adopt(zero)
+	h.mu.Lock()
+	again := h.started
+	h.started = true
+	h.mu.Unlock()
+	if again || l.Producers == nil {
+		return nil
+	}
+	l.Producers.Start()
+	if l.Started != nil {
+		l.Started()
+	}
 	return nil
+}
+
+// Do implements Part.
+func (h *Here) Do(c Command) (a Answer, err error) {
+	l, err := h.get()
+	if err != nil {
+		return a, err
+	}
+	switch c.Do {
+	case End:
+		l.Axis.EndAt(c.EndNs)
+	case Release:
+		l.Consumers.Release()
+	case Join:
+		err = l.Consumers.Start(c.Number)
+	case Leave:
+		err = l.Consumers.Leave(c.Number)
+	case Kill:
+		a.Loss, err = l.Consumers.Kill(c.Number)
+	case Pause:
+		a.How, err = l.Consumers.Pause(c.Number)
+	case Resume:
+		err = l.Consumers.Resume(c.Number)
+	default:
+		return l.doApart(c)
+	}
+	return a, err
+}
+
+// doApart does what is asked only of a process that has some of a group's members.
+func (l Load) doApart(c Command) (a Answer, err error) {
+	g, able := l.Consumers.(*receive.Group)
+	if !able {
+		return a, errors.New("these are not some of a group's consumers")
+	}
+	switch c.Do {
+	case Doom:
+		a.Loss, err = g.Doom(c.Number)
+	case Hold:
+		a.Partitions = g.Held()
+	case Tell:
+		a.Handed = g.Handed(c.Partitions)
+	case Hear:
+		g.Elsewhere(c.Handed)
+	default:
+		return a, fmt.Errorf("there is no command %d", c.Do)
+	}
+	return a, err
+}
+
+// Snapshot implements Part.
+func (h *Here) Snapshot(w Want) (s snapshot.Snapshot, err error) {
+	l, err := h.get()
+	if err != nil {
+		return s, err
+	}
+	if w.Delivered != nil && l.Deliver != nil {
+		l.Deliver(w.Delivered)
+	}
+	s = snapshot.Snapshot{Version: Version, Part: h.part, Seq: h.seq.Add(1), FromNs: l.Axis.Now()}
+	if l.Consumers != nil { // first: what arrived is read before what was sent
+		l.received(&s, w)
+	}
+	if l.Producers != nil {
+		l.sent(&s, w)
+	}
+	if l.Gate != nil {
+		gate := l.Gate()
+		s.Gate = &gate
+	}
+	s.ToNs = l.Axis.Now()
+	if w.Usage {
+		usage := UsageOf(h.probes)
+		s.Usage = &usage
+	}
+	if w.Pauses {
+		pauses := h.pausesSince()
+		s.Pauses = &pauses
+	}
+	return s, nil
+}
+
+// received adds what the consumers have done.
+func (l Load) received(s *snapshot.Snapshot, w Want) {
+	s.Groups = []snapshot.Group{l.Consumers.Standing(w.Books)}
+	if err := l.Consumers.Err(); err != nil {
+		s.Failed = err.Error()
+	}
+	if w.Last {
+		s.Last = &snapshot.Last{DeliveryGaps: [][]snapshot.Gaps{l.Consumers.DeliveryGaps()}}
+	}
+}
+
+// sent adds what the producers have done.
+func (l Load) sent(s *snapshot.Snapshot, w Want) {
+	ps := l.Producers
+	s.Sent[0], s.Sent[1] = ps.Sent()
+	if w.Awaited != nil {
+		s.Behind = ps.Behind(w.Awaited)
+	} else {
+		s.Behind.AckedIn = ps.AckedIn(l.Partitions)
+		s.Behind.WaitingRecords, s.Behind.WaitingDueNs = ps.Waiting()
+	}
+	s.DeferredPeak, s.Traffic = ps.DeferredPeak(), ps.Traffic()
+	if w.Last {
+		if s.Last == nil {
+			s.Last = &snapshot.Last{}
+		}
+		s.Last.Books, s.Last.AckGaps = ps.Books(), ps.AckGaps()
+		s.Last.Errors = [2]map[string]int64{ps.Errors(false), ps.Errors(true)}
+	}
+}
+
+// Close implements Part.
+func (h *Here) Close(ctx context.Context) (snapshot.Snapshot, error) {
+	l, err := h.get()
+	if err != nil {
+		return snapshot.Snapshot{}, err
+	}
+	if l.Producers != nil {
+		l.Producers.Close()
+	}
+	if l.Consumers != nil {
+		l.Consumers.Stop(ctx)
+	}
+	return h.Snapshot(Want{Books: true, Last: true})
+}
+
+// AddTo has a collector gather the histograms.
+func (h *Here) AddTo(c *latency.Collector) {
+	l, err := h.get()
+	if err == nil && l.Producers != nil {
+		l.Producers.AddTo(c)
+	}
+	if err == nil && l.Consumers != nil {
+		l.Consumers.AddTo(c)
+	}
+}
+
+// awaitReady waits until the consumers have their partitions.
+func (h *Here) awaitReady(ctx context.Context) error { return h.load.Consumers.AwaitReady(ctx) }
+
+// Done is closed when every producer has sent and settled all that it could.
+func (h *Here) Done() <-chan struct{} { return h.load.Producers.Done() }
+
+// Spent is as that of send.Producers, and Spending is how that came about.
+func (h *Here) Spent() <-chan struct{} { return h.load.Producers.Spent() }
+
+// Spending is how the volume came to its end, once Spent is closed.
+func (h *Here) Spending() snapshot.Spending { return h.load.Producers.Spending() }
+
+// UsageOf is what this process has used.
+func UsageOf(probes probe.Set) snapshot.Usage {
+	runtime := probes.Runtime()
+	u := snapshot.Usage{
+		GCCycles: runtime.GCCycles, GCCPU: runtime.GCCPU, AllocBytes: runtime.AllocBytes, AllocObjects: runtime.AllocObjects,
+	}
+	if used, err := probes.Self(); err == nil {
+		u.Known, u.User, u.System, u.RSS = true, used.User, used.System, used.RSS
+	}
+	return u
+}
+
+// pausesSince are those since it was last called.
+func (h *Here) pausesSince() snapshot.Pauses {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	now := h.probes.Runtime()
+	p := PausesBetween(h.pauses, now)
+	h.pauses = now
+	return p
+}
+
+// PausesBetween is what there was between two readings, of which the first may be missing.
+func PausesBetween(before, after probe.Runtime) snapshot.Pauses {
+	if before == (probe.Runtime{}) {
+		return snapshot.Pauses{}
+	}
+	return snapshot.Pauses{
+		GC: snapshot.Quantiles(after.GCPauses(before)), Sched: snapshot.Quantiles(after.SchedDelays(before)),
+	}
 }

@@ -1,7 +1,7 @@
 package remote
 
 import (
-	"fmt"
+	"context"
 	"io"
 	"sync"
 	"testing"
@@ -32,14 +32,18 @@ const noPID = 1 << 30
 // stands still reads nothing.
 func inside(number int) (*Child, error) {
 	i := insider{number: number, in: newLine(), out: newLine(), ended: make(chan error, 1)}
-	c := &Child{name: fmt.Sprintf("process %d", number), stdin: i.in, said: &tail{}, gone: make(chan struct{}), worker: i}
+	c := newChild(Start{}.numbered(number))
+	c.stdin, c.worker = i.in, i
 	c.connect(i.out, i.in)
 	go func() {
-		err := Serve(i.in, i.out, served(virtualAxis))
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		err := Serve(i.in, i.out, served(ctx, virtualAxis))
 		_ = i.out.Close()
 		i.ended <- err
 	}()
 	go c.await()
+	go c.follow(Start{})
 	return c, nil
 }
 

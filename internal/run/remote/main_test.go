@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/kafka/probe"
 	"kafkabench.example/kafka-bench/internal/load"
 	"kafkabench.example/kafka-bench/internal/load/send"
 	"kafkabench.example/kafka-bench/internal/plan/arrival"
@@ -25,7 +26,7 @@ const childWord = "serve-as-a-child"
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == childWord {
 		signal.Ignore(os.Interrupt)
-		err := Serve(os.Stdin, os.Stdout, served(func() *load.Axis { return load.NewAxis(nil) }))
+		err := Serve(os.Stdin, os.Stdout, served(context.Background(), func() *load.Axis { return load.NewAxis(nil) }))
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
@@ -40,11 +41,10 @@ func TestMain(m *testing.M) {
 }
 
 // served is what a child of the tests serves, on axes of its own.
-func served(axis func() *load.Axis) map[string]any {
+func served(ctx context.Context, axis func() *load.Axis) map[string]any {
 	c := &clock{axis: axis()}
 	return map[string]any{
-		ServiceName: NewProducersService(c.open), "Clock": c, "Trouble": Trouble{},
-		ConsumersName: NewConsumersService(func(a GroupAssignment) (OpenedGroup, error) { return openTape(a, axis()) }),
+		PartName: NewService(ctx, NewHere(probe.Unknown(), c.open)), "Clock": c, "Trouble": Trouble{},
 	}
 }
 
@@ -103,20 +103,32 @@ func (Trouble) Hang(None, *None) error { select {} }
 func (Trouble) Refuse(message string, _ *None) error { return errors.New(message) }
 
 // open opens producers on a Kafka that acknowledges everything at once.
-func (c *clock) open(a Assignment) (Opened, error) {
+func (c *clock) open(_ context.Context, a Assignment) (Load, error) {
+	if a.Group != nil {
+		return openTape(a, c.axis)
+	}
 	if a.Topic == "refused" {
-		return Opened{}, errors.New("there is no such topic")
+		return Load{}, errors.New("there is no such topic")
 	}
 	cfg, err := producing(a.Partitions, c.axis)
 	if err != nil {
-		return Opened{}, err
+		return Load{}, err
 	}
 	if a.RunID == "a volume" {
 		cfg.Volume = 30_000
 	}
 	cfg.Only = a.Workers
 	ps, err := send.Open(cfg)
-	return Opened{Producers: ps, Axis: c.axis}, err
+	if err != nil {
+		return Load{}, err
+	}
+	l := Load{
+		Opened: Opened{Settings: ps.Settings(), Bounded: ps.Spent() != nil}, Axis: c.axis, Producers: ps, Partitions: a.Partitions,
+	}
+	if a.RunID == "misfit" {
+		l.Partitions--
+	}
+	return l, nil
 }
 
 // workers is how many there are in all children together.

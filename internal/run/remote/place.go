@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
@@ -17,7 +16,7 @@ type place struct {
 	number int
 
 	mu      sync.Mutex // held while members come or go
-	process *Process   // nil: there is none
+	process *Child     // nil: there is none
 	here    map[int]bool
 	still   bool // the process stands still
 }
@@ -32,18 +31,18 @@ func (p *place) open(members []int, late bool) error {
 	if err != nil {
 		return err
 	}
-	p.process = newProcess(child)
-	cs.mu.Lock()
-	cs.all = append(cs.all, p.process)
-	cs.mu.Unlock()
+	p.process = child
+	number := cs.add(child)
 
 	cfg := cs.cfg.Group
 	cfg.Elsewhere = cs.toldSoFar()
 	cfg.Only, cfg.Late, cfg.Hold = members, late, cfg.Hold && !cs.released.Load()
-	a := assignment(cfg)
-	a.Driver, a.Access, a.Zero = cs.cfg.Driver, cs.cfg.Access, cs.cfg.Axis.Zero()
-	var reply GroupReply
-	if err := child.call(ConsumersName+".Open", a, &reply, OpenTimeout); err != nil {
+	group := assignment(cfg)
+	opened, err := child.Open(context.Background(), Assignment{
+		Version: Version, Part: number, Partitions: cfg.Partitions, Group: &group,
+		Driver: cs.cfg.Driver, Zero: cs.cfg.Axis.Zero(),
+	})
+	if err != nil {
 		p.retire((*Child).End)
 		return fmt.Errorf("opening the consumers of %s: %w", child.name, err)
 	}
@@ -51,7 +50,7 @@ func (p *place) open(members []int, late bool) error {
 		p.here[number] = true
 	}
 	if members[0] == 0 && !late {
-		cs.settings, cs.workers, cs.cannot = reply.Settings, reply.Workers, reply.CannotKill
+		cs.opened = opened
 	}
 	return nil
 }
@@ -61,8 +60,8 @@ func (p *place) retire(end func(*Child)) {
 	process := p.process
 	p.process, p.still = nil, false
 	clear(p.here)
-	process.rest(func() { p.group.keepRecorded(process.child) })
-	end(process.child)
+	process.rest()
+	end(process)
 }
 
 // stop ends members and process at the end of the run.
@@ -73,20 +72,8 @@ func (p *place) stop(ctx context.Context) {
 		return
 	}
 	p.goOn()
-	patience := closeTimeout
-	if until, bounded := ctx.Deadline(); bounded {
-		patience = max(0, time.Until(until))
-	}
-	_ = p.process.child.call(ConsumersName+".Stop", patience, new(None), patience+answerTimeout) // an error is its end
-	p.ask()
+	_, _ = p.process.Close(ctx) // an error is its end
 	p.retire((*Child).End)
-}
-
-// ask asks what is to be known of a process at its end, were it never asked before.
-func (p *place) ask() {
-	_, _ = Ask[Standing](p.process, ConsumersName+".Standing")
-	_, _ = Ask[GroupReached](p.process, ConsumersName+".Reached")
-	_, _ = Ask[[]snapshot.Reached](p.process, ConsumersName+".Positions")
 }
 
 // present is whether a member is here.
@@ -97,7 +84,7 @@ func (p *place) present(number int) error {
 	case !p.here[number]:
 		return fmt.Errorf("consumer %d is not there", number)
 	default:
-		return p.process.child.Err()
+		return p.process.Err()
 	}
 }
 
@@ -107,6 +94,10 @@ func (p *place) alone() bool { return len(p.here) == 1 }
 // Start opens a member of a number that nobody has, in its place: with it the
 // process, where there is none.
 func (cs *Consumers) Start(number int) error {
+	if cs.here != nil {
+		_, err := cs.here.Do(Command{Do: Join, Number: number})
+		return err
+	}
 	p, err := cs.place(number)
 	if err != nil {
 		return err
@@ -121,23 +112,27 @@ func (cs *Consumers) Start(number int) error {
 	case p.process == nil:
 		return p.open([]int{number}, true)
 	}
-	if err := p.process.child.call(ConsumersName+".Start", number, new(None), OpenTimeout); err != nil {
+	if _, err := p.process.Do(Command{Do: Join, Number: number}); err != nil {
 		return err
 	}
 	p.here[number] = true
 	return nil
 }
 
-// at has something done to a member that is there.
-func (cs *Consumers) at(number int, do func(*place) error) error {
-	p, err := cs.place(number)
+// at has a command done to a member that is there: by do, where the member is in another
+// process.
+func (cs *Consumers) at(c Command, do func(*place) (Answer, error)) (Answer, error) {
+	if cs.here != nil {
+		return cs.here.Do(c)
+	}
+	p, err := cs.place(c.Number)
 	if err != nil {
-		return err
+		return Answer{}, err
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if err := p.present(number); err != nil {
-		return err
+	if err := p.present(c.Number); err != nil {
+		return Answer{}, err
 	}
 	return do(p)
 }
@@ -145,27 +140,29 @@ func (cs *Consumers) at(number int, do func(*place) error) error {
 // Leave has a member leave in order, and ends its process in order where that was
 // its last.
 func (cs *Consumers) Leave(number int) error {
-	return cs.at(number, func(p *place) error {
+	leave := Command{Do: Leave, Number: number}
+	_, err := cs.at(leave, func(p *place) (Answer, error) {
 		p.goOn()
-		if err := p.process.child.call(ConsumersName+".Leave", number, new(None), closeTimeout); err != nil {
-			return err
+		a, err := p.process.Do(leave)
+		if err != nil {
+			return a, err
 		}
 		delete(p.here, number)
 		if len(p.here) == 0 {
-			p.ask()
 			p.retire((*Child).End)
 		}
-		return nil
+		return a, nil
 	})
+	return err
 }
 
 // CanKill tells whether Kill can be done, nil, or why not. A process can always be
 // killed, whatever the driver.
 func (cs *Consumers) CanKill() error {
-	if cs.cannot == "" || len(cs.places) >= cs.cfg.Group.Members {
+	if cs.opened.CannotKill == "" || cs.here == nil && len(cs.places) >= cs.cfg.Group.Members {
 		return nil
 	}
-	return errors.New(cs.cannot)
+	return errors.New(cs.opened.CannotKill)
 }
 
 // Kill has a member vanish. The process of one that is alone in it is killed
@@ -173,52 +170,53 @@ func (cs *Consumers) CanKill() error {
 // more and commits nothing more, and the process has nothing left to do but to hold
 // its connections. Where others are in the process, the member's connections are cut
 // as receive.Group.Kill does.
-func (cs *Consumers) Kill(number int) (loss snapshot.Loss, err error) {
-	err = cs.at(number, func(p *place) error {
+func (cs *Consumers) Kill(number int) (snapshot.Loss, error) {
+	kill := Command{Do: Kill, Number: number}
+	a, err := cs.at(kill, func(p *place) (Answer, error) {
 		if !p.alone() {
-			err := p.process.child.Call(ConsumersName+".Kill", number, &loss)
+			a, err := p.process.Do(kill)
 			if err == nil {
 				delete(p.here, number)
-				p.tellOthers(loss.Partitions)
+				p.tellOthers(a.Loss.Partitions)
 			}
-			return err
+			return a, err
 		}
 		p.goOn()
-		if err := p.process.child.call(ConsumersName+".Doom", number, &loss, closeTimeout); err != nil {
-			return err
+		a, err := p.process.Do(Command{Do: Doom, Number: number})
+		if err != nil {
+			return a, err
 		}
-		p.ask()
-		p.tellOthers(loss.Partitions)
+		p.tellOthers(a.Loss.Partitions)
 		p.retire((*Child).Kill)
-		return nil
+		return a, nil
 	})
-	return loss, err
+	return a.Loss, err
 }
 
 // Pause has a member stand still: with its process (SIGSTOP), where it is alone in
 // it, so that it sends no heartbeats either, and otherwise as receive.Group.Pause does.
 func (cs *Consumers) Pause(number int) (how string, err error) {
-	err = cs.at(number, func(p *place) error {
+	pause := Command{Do: Pause, Number: number}
+	a, err := cs.at(pause, func(p *place) (a Answer, err error) {
 		if p.still {
-			return fmt.Errorf("consumer %d is paused already", number)
+			return a, fmt.Errorf("consumer %d is paused already", number)
 		}
 		// First in it, so that it neither delivers nor commits when it is woken for its
 		// end.
-		if err := p.process.child.Call(ConsumersName+".Pause", number, &how); err != nil || !p.alone() {
-			return err
+		if a, err = p.process.Do(pause); err != nil || !p.alone() {
+			return a, err
 		}
-		p.ask()
 		p.tellOthers(p.held())
-		how = fmt.Sprintf("the process of consumer %d (pid %d) stands still (SIGSTOP): its connections are open and nobody answers", number, p.process.PID())
-		return p.stand()
+		a.How = fmt.Sprintf("the process of consumer %d (pid %d) stands still (SIGSTOP): its connections are open and nobody answers", number, p.process.PID())
+		return a, p.stand()
 	})
-	return how, err
+	return a.How, err
 }
 
 // stand has the process stand still. What is known of it stays known.
 func (p *place) stand() (err error) {
-	p.process.rest(nil)
-	if err = p.process.child.stand(); err != nil {
+	p.process.rest()
+	if err = p.process.stand(); err != nil {
 		p.process.wake()
 		return fmt.Errorf("stopping process %d: %w", p.process.PID(), err)
 	}
@@ -232,18 +230,20 @@ func (p *place) goOn() {
 		return
 	}
 	p.still = false
-	_ = p.process.child.goOn() // one that is gone has ended otherwise
+	_ = p.process.goOn() // one that is gone has ended otherwise
 	p.process.wake()
 }
 
 // Resume lets a member go on that was paused.
 func (cs *Consumers) Resume(number int) error {
-	return cs.at(number, func(p *place) error {
+	resume := Command{Do: Resume, Number: number}
+	_, err := cs.at(resume, func(p *place) (Answer, error) {
 		if p.goOn(); cs.released.Load() { // what it missed
-			_ = p.process.child.Call(ConsumersName+".Begin", cs.cfg.Axis.Zero(), new(None))
-			_ = p.process.child.Call(ConsumersName+".Release", None(0), new(None))
+			_ = p.process.Start(cs.cfg.Axis.Zero())
+			_, _ = p.process.Do(Command{Do: Release})
 		}
 		p.hearOthers()
-		return p.process.child.Call(ConsumersName+".Resume", number, new(None))
+		return p.process.Do(resume)
 	})
+	return err
 }

@@ -3,6 +3,7 @@
 package remote
 
 import (
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -18,15 +19,15 @@ func TestProducersOfADeadProcess(t *testing.T) {
 	children := start(t, 3)
 	ps := open(t, children, axis, Version, "")
 	go func() {
-		for _, measured := ps.Sent(); measured.Scheduled == 0; _, measured = ps.Sent() {
+		scheduled := func() int64 { return ps.Snapshot(Want{}).Sent[1].Scheduled }
+		for scheduled() == 0 {
 			time.Sleep(time.Millisecond)
 		}
 		_ = syscall.Kill(children[1].PID(), syscall.SIGKILL)
 		for ps.Err() == nil {
 			time.Sleep(time.Millisecond)
 		}
-		_, dead := ps.Sent()
-		for _, others := ps.Sent(); others.Scheduled < dead.Scheduled+100; _, others = ps.Sent() {
+		for dead := scheduled(); scheduled() < dead+100; {
 			time.Sleep(time.Millisecond)
 		}
 		ps.EndAt(axis.Now())
@@ -39,10 +40,10 @@ func TestProducersOfADeadProcess(t *testing.T) {
 	if n, all := float64(got.measured.Scheduled), 2000*time.Duration(got.end).Seconds(); n < all*3/5-workers || n >= all {
 		t.Errorf("%v records came due, of %v of all workers", n, all)
 	}
-	if behind := ps.Behind([][]ledger.Awaited{make([]ledger.Awaited, workers), make([]ledger.Awaited, workers), make([]ledger.Awaited, workers)}); behind.AckedIn[0] == 0 || behind.OldestDueNs[0] >= 0 {
+	if behind := ps.Snapshot(Want{Awaited: slices.Repeat([][]ledger.Awaited{make([]ledger.Awaited, workers)}, partitions)}).Behind; behind.AckedIn[0] == 0 || behind.OldestDueNs[0] >= 0 {
 		t.Errorf("the others are forgotten: %+v", behind)
 	}
-	if _, counted := ps.Wire(); counted {
+	if ps.Snapshot(Want{}).Traffic.Counted {
 		t.Error("the traffic of a dead process is counted")
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"kafkabench.example/kafka-bench/internal/kafka/probe"
 	"kafkabench.example/kafka-bench/internal/load"
-	"kafkabench.example/kafka-bench/internal/load/send"
 	"kafkabench.example/kafka-bench/internal/measure/latency"
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
@@ -22,9 +22,9 @@ func open(t *testing.T, children Children, axis *load.Axis, version int, runID s
 	parts := Split(workers, 0, len(children))
 	assignments := make([]Assignment, len(parts))
 	for i, part := range parts {
-		assignments[i] = Assignment{Version: version, RunID: runID, Partitions: partitions, Process: i, Processes: len(parts), Workers: part}
+		assignments[i] = Assignment{Version: version, Part: i, Parts: len(parts), RunID: runID, Partitions: partitions, Workers: part}
 	}
-	ps, err := OpenProducers(children, axis, assignments)
+	ps, err := OpenProducers(t.Context(), axis, children.Parts(), assignments)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,21 +42,8 @@ type offered struct {
 	end              int64
 }
 
-// producers is what both kinds of sending sides have.
-type producers interface {
-	Start()
-	Done() <-chan struct{}
-	Close()
-	Sent() (warmup, measured snapshot.Sent)
-	AckedIn(int) []int64
-	Waiting() (int64, int64)
-	Errors(bool) map[string]int64
-	Books() []*ledger.Sender
-	AddTo(*latency.Collector)
-}
-
 // offer lets the load run and collects while it does.
-func offer(t *testing.T, ps producers, axis *load.Axis, window time.Duration) (o offered) {
+func offer(t *testing.T, ps *Producers, axis *load.Axis, window time.Duration) (o offered) {
 	t.Helper()
 	var collector latency.Collector
 	ps.AddTo(&collector)
@@ -67,17 +54,19 @@ func offer(t *testing.T, ps producers, axis *load.Axis, window time.Duration) (o
 		case <-ps.Done():
 			done = true
 		case <-time.After(50 * time.Millisecond):
+			ps.Snapshot(Want{Times: true})
 			collector.Collect()
 		}
 	}
 	ps.Close()
 	collector.Collect()
-	o.warmup, o.measured = ps.Sent()
+	final, last := ps.Snapshot(Want{}), ps.Last()
+	o.warmup, o.measured = final.Sent[0], final.Sent[1]
 	// How many of them came back within the window is the machine's affair.
 	o.warmup.AckedInWindow, o.measured.AckedInWindow = 0, 0
-	o.ackedIn, o.errors, o.end = ps.AckedIn(partitions), ps.Errors(true), axis.End()
-	o.waiting, _ = ps.Waiting()
-	o.books = ledger.Close(ps.Books(), nil, nil)
+	o.ackedIn, o.errors, o.end = final.Behind.AckedIn, last.Errors[1], axis.End()
+	o.waiting = final.Behind.WaitingRecords
+	o.books = ledger.Close(last.Books, nil, nil)
 	o.counts = make(map[latency.Metric]int64)
 	for m := range latency.Metric(latency.NumMetrics) {
 		o.counts[m] = collector.Totals(true, m).Count
@@ -94,14 +83,8 @@ func TestProducersOfSeveralProcesses(t *testing.T) {
 		t.Run("with"+name, func(t *testing.T) {
 			virtually(t, func(t *testing.T) {
 				hereAxis := virtualAxis()
-				cfg, err := producing(partitions, hereAxis)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if name != "" {
-					cfg.Volume = 30_000
-				}
-				here, err := send.Open(cfg)
+				part := NewHere(probe.Unknown(), (&clock{axis: hereAxis}).open)
+				here, err := OpenProducers(t.Context(), hereAxis, []Part{part}, []Assignment{{Version: Version, Partitions: partitions, RunID: name}})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -143,11 +126,11 @@ func TestProducersOfSeveralProcesses(t *testing.T) {
 				if !reflect.DeepEqual(got, want) {
 					t.Errorf("three processes offered\n%+v\none\n%+v", got, want)
 				}
-				if wire, counted := apart.Wire(); !counted || wire.Batches != workers {
-					t.Errorf("the wire has %+v, %v", wire, counted)
+				if all := apart.Snapshot(Want{}).Traffic; !all.Counted || all.Wire.Batches != workers {
+					t.Errorf("the wire has %+v", all)
 				}
 				next := [][]ledger.Awaited{make([]ledger.Awaited, workers), make([]ledger.Awaited, workers), slices.Repeat([]ledger.Awaited{{Next: 1 << 30}}, workers)}
-				if behind := apart.Behind(next); behind.OldestDueNs[0] >= 0 || behind.OldestDueNs[2] != snapshot.NothingDue {
+				if behind := apart.Snapshot(Want{Awaited: next}).Behind; behind.OldestDueNs[0] >= 0 || behind.OldestDueNs[2] != snapshot.NothingDue {
 					t.Errorf("after the end, behind is %+v", behind)
 				}
 				if err := apart.Err(); err != nil {
@@ -175,11 +158,11 @@ func TestEndAt(t *testing.T) {
 func TestOpeningFails(t *testing.T) {
 	virtually(t, func(t *testing.T) {
 		children := insiders(t, 2)
-		if _, err := OpenProducers(children, virtualAxis(), make([]Assignment, 2)); err == nil || !strings.Contains(err.Error(), "protocol version") {
+		if _, err := OpenProducers(t.Context(), virtualAxis(), children.Parts(), make([]Assignment, 2)); err == nil || !strings.Contains(err.Error(), "protocol version") {
 			t.Errorf("a process of another version: %v", err)
 		}
 		assignments := []Assignment{{Version: Version, Topic: "refused"}, {Version: Version, Topic: "refused"}}
-		_, err := OpenProducers(children, virtualAxis(), assignments)
+		_, err := OpenProducers(t.Context(), virtualAxis(), children.Parts(), assignments)
 		if err == nil || err.Error() != "opening the producers of process 0: there is no such topic" {
 			t.Errorf("what can't be opened: %v", err)
 		}

@@ -1,11 +1,6 @@
 package remote
 
-import (
-	"time"
-
-	"kafkabench.example/kafka-bench/internal/measure/latency"
-	"kafkabench.example/kafka-bench/internal/measure/snapshot"
-)
+import "time"
 
 // Whoever takes the figures of many processes at fixed times must not wait for the one
 // that hangs: all the others would have no figures for as long. So a sampler asks with
@@ -64,73 +59,9 @@ func (c *Child) settle() {
 	}
 }
 
-// Processes are the children as processes that are asked again and again. Each call
-// makes new ones, which know nothing yet.
-func (cs Children) Processes() []*Process {
-	all := make([]*Process, len(cs))
-	for i, c := range cs {
-		all[i] = newProcess(c)
-	}
-	return all
-}
-
 // Name is what a person is told of the process.
-func (p *Process) Name() string { return p.child.name }
+func (c *Child) Name() string { return c.name }
 
 // Late tells whether the process has left a sampler without an answer, and has not made
 // up for that: what is told of it is what it told last.
-func (p *Process) Late() bool { return p.child.owes() }
-
-// Err is why the process has ended that was not told to; nil if it has not.
-func (p *Process) Err() error { return p.child.Err() }
-
-// AskSoon is Ask for a sampler: of a process that does not answer soon, it returns what
-// was answered last.
-func AskSoon[R any](p *Process, method string) (R, error) {
-	p.child.soon(func() { _, _ = Ask[R](p, method) })
-	return last[R](p, method), p.child.Err()
-}
-
-// CallSoon is Call for a sampler; false is that there is no answer yet, and done, which is
-// called with one, may come later, or never.
-func (c *Child) CallSoon(method string, args, reply any, done func()) bool {
-	return c.soon(func() {
-		if c.Call(method, args, reply) == nil {
-			done()
-		}
-	})
-}
-
-// SampledConsumers are Consumers as a sampler asks them.
-type SampledConsumers struct{ *Consumers }
-
-// Sampled is the group for a sampler.
-func (cs *Consumers) Sampled() SampledConsumers { return SampledConsumers{cs} }
-
-// Received are the counts of all members together.
-func (s SampledConsumers) Received() (sum snapshot.Received) {
-	for _, one := range askAll(s.Consumers, ConsumersName+".Standing", AskSoon[Standing]) {
-		sum.Add(one.Received)
-	}
-	return sum
-}
-
-// Reached is how far the group has come in each partition.
-func (s SampledConsumers) Reached() []snapshot.Reached {
-	return s.reachedBy(s.reached(AskSoon[GroupReached]))
-}
-
-// recorded is a part of the histograms, and who recorded it.
-type recorded struct {
-	by   *Child
-	part latency.Encoded
-}
-
-// mergeAll merges parts; whoever has sent one that can't be is of no more use.
-func mergeAll(parts []recorded, merge func(part latency.Encoded) error) {
-	for _, r := range parts {
-		if err := merge(r.part); err != nil {
-			r.by.fail(err)
-		}
-	}
-}
+func (c *Child) Late() bool { return c.owes() }

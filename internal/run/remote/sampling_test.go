@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/measure/latency"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
 // A sampler waits once for a process that hangs, and not for long: it goes by what that
@@ -18,31 +19,31 @@ func TestSamplerWaitsForNobody(t *testing.T) {
 		cs := join(t, inside, axis, 2, nil)
 		cs.AddTo(&collector)
 		readToEnd(t, cs)
-		before := cs.Sampled().Received()
+		received := func() snapshot.Received { return cs.Standing(Want{Times: true, Books: true}).Received }
+		before := received()
 
-		hung := cs.Processes()[1]
-		if err := hung.child.stand(); err != nil {
+		hung := cs.Children()[1]
+		if err := hung.stand(); err != nil {
 			t.Fatal(err)
 		}
 		began := time.Now()
 		for range 5 {
-			if got := cs.Sampled().Received(); got.Delivered != before.Delivered {
+			if got := received(); got.Delivered != before.Delivered {
 				t.Errorf("%d were delivered, and %d before", got.Delivered, before.Delivered)
 			}
 			collector.Collect()
-			if reached := cs.Sampled().Reached(); len(reached) != cs.cfg.Group.Partitions {
+			if reached := cs.Standing(Want{}).Reached; len(reached) != cs.cfg.Group.Partitions {
 				t.Errorf("it came to %+v", reached)
 			}
-			_ = cs.Positions()
 		}
 		if took := time.Since(began); took != sampleTimeout {
 			t.Errorf("five samples took %v; one that does not answer costs %v once", took, sampleTimeout)
 		}
-		if !hung.Late() || cs.Processes()[0].Late() || hung.Err() != nil {
-			t.Errorf("late: %v and %v; ended: %v", cs.Processes()[0].Late(), hung.Late(), hung.Err())
+		if !hung.Late() || cs.Children()[0].Late() || hung.Err() != nil {
+			t.Errorf("late: %v and %v; ended: %v", cs.Children()[0].Late(), hung.Late(), hung.Err())
 		}
 
-		if err := hung.child.goOn(); err != nil {
+		if err := hung.goOn(); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()

@@ -1,143 +1,164 @@
 package remote
 
 import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/kafka/access"
 	"kafkabench.example/kafka-bench/internal/load"
-	"kafkabench.example/kafka-bench/internal/load/send"
-	"kafkabench.example/kafka-bench/internal/measure/ledger"
+	"kafkabench.example/kafka-bench/internal/measure/latency"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
+	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// ServiceName is the name that ProducersService is served by.
-const ServiceName = "Producers"
+// PartName is the name that a Service is served by.
+const PartName = "Part"
 
-// Opened is what a process has made of its assignment.
-type Opened struct {
-	Producers *send.Producers
-	Axis      *load.Axis
-	// Started is called when the axis is set and the load begins; nil is nobody.
-	Started func()
+// Service serves a part of this process to the run, which has a Child for it. Its
+// methods, but for Tell, are called by that.
+type Service struct {
+	ctx       context.Context
+	here      *Here
+	collector latency.Collector
+
+	events chan result.Event // for the run
+	untold atomic.Int64      // those for which there was no room
+	letIn  sync.Once
+	access access.Handover
+	begun  sync.Once
+	spent  chan snapshot.Spending
+	done   chan struct{}
 }
 
-// ProducersService is the child's side of Producers. Its methods are called by the
-// parent; the order is Open, Start, anything, Close, anything that still is of use.
-type ProducersService struct {
-	opening[Assignment, Opened]
+// maxTellings bounds the events that wait to be fetched.
+const maxTellings = 1024
+
+// NewService returns a service of a part. Nobody waits for events once the context ends.
+func NewService(ctx context.Context, here *Here) *Service {
+	return &Service{
+		ctx: ctx, here: here, events: make(chan result.Event, maxTellings),
+		spent: make(chan snapshot.Spending, 1), done: make(chan struct{}, 1),
+	}
 }
 
-// NewProducersService returns a service that opens its producers as told.
-func NewProducersService(open func(Assignment) (Opened, error)) *ProducersService {
-	return &ProducersService{opening[Assignment, Opened]{what: "the producers", open: open}}
+// Tell has the run told of an event, unless too many wait already.
+func (s *Service) Tell(e result.Event) {
+	select {
+	case s.events <- e:
+	default:
+		s.untold.Add(1)
+	}
 }
 
-func (s *ProducersService) producers() (*send.Producers, error) {
-	o, err := s.get()
-	return o.Producers, err
+// Opening is what a child is told at first. It is for one pipe only: it holds credentials.
+type Opening struct {
+	Assignment Assignment
+	Access     access.Handover
 }
 
-// Open opens the producers, once.
-func (s *ProducersService) Open(a Assignment, reply *OpenReply) error {
-	o, err := s.once(a.Version, a)
-	if err != nil {
+// Access is how the cluster lets the part in, once it is being opened.
+func (s *Service) Access() access.Handover { return s.access }
+
+// Open opens the part, once.
+func (s *Service) Open(o Opening, reply *Opened) (err error) {
+	s.letIn.Do(func() { s.access = o.Access })
+	if *reply, err = s.here.Open(s.ctx, o.Assignment); err == nil {
+		s.here.AddTo(&s.collector)
+	}
+	return err
+}
+
+// Start sets the axis and lets producers begin.
+func (s *Service) Start(zero load.Zero, _ *None) error {
+	if err := s.here.Start(zero); err != nil {
 		return err
 	}
-	o.Producers.AddTo(&s.collector)
-	*reply = OpenReply{Settings: o.Producers.Settings(), Bounded: o.Producers.Spent() != nil}
+	if s.here.load.Producers != nil {
+		s.begun.Do(func() { go s.awaitEnd() })
+	}
 	return nil
 }
 
-// Start sets the axis and lets the workers begin.
-func (s *ProducersService) Start(zero load.Zero, _ *None) error {
-	o, err := s.get()
-	if err != nil {
-		return err
+// awaitEnd notes that the volume was offered, and that all producers are done.
+func (s *Service) awaitEnd() {
+	done, spent := s.here.Done(), s.here.Spent()
+	select {
+	case <-spent:
+	case <-done:
 	}
-	o.Axis.Adopt(zero)
-	o.Producers.Start()
-	if o.Started != nil {
-		o.Started()
+	select {
+	case <-spent:
+		s.spent <- s.here.Spending()
+	default:
 	}
-	return nil
+	<-done
+	s.done <- struct{}{}
 }
 
-// EndAt moves the end of the measured window.
-func (s *ProducersService) EndAt(ns int64, _ *None) error {
-	ps, err := s.producers()
-	if err == nil {
-		ps.EndAt(ns)
+// Do does what a part is told to do.
+func (s *Service) Do(c Command, reply *Answer) (err error) {
+	*reply, err = s.here.Do(c)
+	return err
+}
+
+// Snapshot answers how the part stands.
+func (s *Service) Snapshot(w Want, reply *snapshot.Snapshot) (err error) {
+	if *reply, err = s.here.Snapshot(w); err == nil && w.Times {
+		reply.Times = s.collector.Collect().Encode()
 	}
 	return err
 }
 
-// Sent answers with the counts by phase.
-func (s *ProducersService) Sent(_ None, reply *SentReply) error {
-	ps, err := s.producers()
-	if err == nil {
-		reply.Warmup, reply.Measured = ps.Sent()
+// Close ends producers and consumers and answers with all that is final then. It gives up
+// what has to be waited for after a time.
+func (s *Service) Close(patience time.Duration, reply *snapshot.Snapshot) (err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if *reply, err = s.here.Close(ctx); err == nil {
+		reply.Times = s.collector.Collect().Encode()
 	}
 	return err
 }
 
-// AckedIn answers with the acknowledged records of each partition.
-func (s *ProducersService) AckedIn(_ None, reply *[]int64) error {
-	ps, err := s.producers()
-	if err == nil {
-		*reply = ps.AckedIn(s.assigned.Partitions)
-	}
-	return err
+// Told is what has happened in a part.
+type Told struct {
+	Events []byte             // as JSON: what an event has to say is of any type
+	Spent  *snapshot.Spending // the producers have offered their share of the volume
+	Done   bool               // they have sent and settled all that they could
 }
 
-// Behind answers what send.Producers.Behind does.
-func (s *ProducersService) Behind(awaited [][]ledger.Awaited, reply *snapshot.Behind) error {
-	ps, err := s.producers()
-	if err == nil {
-		*reply = ps.Behind(awaited)
+// Events waits until something has happened, and answers with all that has since it last
+// did.
+func (s *Service) Events(_ None, reply *Told) (err error) {
+	var events []result.Event
+	select {
+	case e := <-s.events:
+		events = append(events, e)
+	case spent := <-s.spent:
+		reply.Spent = &spent
+		return nil
+	case <-s.done:
+		for len(s.spent) > 0 { // that came before
+			spent := <-s.spent
+			reply.Spent = &spent
+		}
+		reply.Done = true
+		return nil
+	case <-s.ctx.Done():
+		return s.ctx.Err()
 	}
+	for len(s.events) > 0 { // this is the only reader
+		events = append(events, <-s.events)
+	}
+	if n := s.untold.Swap(0); n > 0 {
+		events = append(events, result.Event{AtNs: events[len(events)-1].AtNs, Kind: "warning",
+			What: fmt.Sprintf("%d events of the process were dropped", n)})
+	}
+	reply.Events, err = json.Marshal(slices.Clip(events))
 	return err
-}
-
-// Wire answers with the traffic so far.
-func (s *ProducersService) Wire(_ None, reply *WireReply) error {
-	ps, err := s.producers()
-	if err == nil {
-		reply.Wire, reply.Counted = ps.Wire()
-		reply.Requests, reply.Timed = ps.Requests()
-	}
-	return err
-}
-
-// AwaitDone answers when all workers have sent and settled what they could.
-func (s *ProducersService) AwaitDone(None, *None) error {
-	ps, err := s.producers()
-	if err == nil {
-		<-ps.Done()
-	}
-	return err
-}
-
-// AwaitSpent answers when the workers of this process have offered their share of
-// the volume.
-func (s *ProducersService) AwaitSpent(_ None, reply *snapshot.Spending) error {
-	ps, err := s.producers()
-	if err == nil {
-		<-ps.Spent()
-		*reply = ps.Spending()
-	}
-	return err
-}
-
-// Close ends workers and clients and answers with all that is final then.
-func (s *ProducersService) Close(_ None, reply *CloseReply) error {
-	ps, err := s.producers()
-	if err != nil {
-		return err
-	}
-	ps.Close()
-	reply.Sent.Warmup, reply.Sent.Measured = ps.Sent()
-	reply.Waiting, reply.WaitingDueNs = ps.Waiting()
-	reply.AckedIn = ps.AckedIn(s.assigned.Partitions)
-	reply.Errors = [2]map[string]int64{ps.Errors(false), ps.Errors(true)}
-	reply.Books = ps.Books()
-	reply.DeferredPeak = ps.DeferredPeak()
-	reply.AckGaps = ps.AckGaps()
-	return nil
 }

@@ -88,13 +88,26 @@ func (*tapeConsumer) Settings() []driver.Setting {
 func (*tapeConsumer) Close() {}
 
 // openTape opens a child's part of a group on the tape.
-func openTape(a GroupAssignment, axis *load.Axis) (OpenedGroup, error) {
+func openTape(a Assignment, axis *load.Axis) (Load, error) {
 	axis.Adopt(a.Zero)
-	cfg := a.Config()
+	cfg := a.Group.Config()
 	cfg.Driver, cfg.Axis = tape{}, axis
 	cfg.OnEvent = func(string, string, string) {}
+	return openGroup(cfg)
+}
+
+// openGroup opens a group on the tape in this process.
+func openGroup(cfg receive.Config) (Load, error) {
 	g, err := receive.Start(cfg)
-	return OpenedGroup{Group: g, Axis: axis}, err
+	if err != nil {
+		return Load{}, err
+	}
+	l := Load{Axis: cfg.Axis, Consumers: g, Partitions: cfg.Partitions}
+	l.Settings, l.Workers = g.Settings(), g.Workers()
+	if err := g.CanKill(); err != nil {
+		l.CannotKill = err.Error()
+	}
+	return l, nil
 }
 
 // reading is what the consumers of the tests are, in whichever process.

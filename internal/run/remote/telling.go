@@ -15,24 +15,27 @@ import (
 
 // held are the partitions that the members of a process have.
 func (p *place) held() (partitions []int32) {
-	_ = p.process.child.Call(ConsumersName+".Held", None(0), &partitions) // an error is its end
-	return partitions
+	a, _ := p.process.Do(Command{Do: Hold}) // an error is its end
+	return a.Partitions
 }
 
 // tellOthers tells all other processes, and all that are to come, what this one was
 // handed of partitions.
 func (p *place) tellOthers(partitions []int32) {
 	cs := p.group
-	var handed []receive.Handed
-	if !cs.cfg.Group.Stamped || len(partitions) == 0 || p.process.child.Call(ConsumersName+".Handed", partitions, &handed) != nil {
+	if !cs.cfg.Group.Stamped || len(partitions) == 0 {
+		return
+	}
+	a, err := p.process.Do(Command{Do: Tell, Partitions: partitions})
+	if err != nil {
 		return
 	}
 	cs.mu.Lock()
-	cs.told = append(cs.told, handed...)
+	cs.told = append(cs.told, a.Handed...)
 	cs.mu.Unlock()
-	for _, other := range cs.Processes() {
+	for _, other := range cs.Children() {
 		if other != p.process {
-			_ = other.Call(ConsumersName+".Elsewhere", handed, new(None)) // of one that is still, hearOthers takes care
+			_, _ = other.Do(Command{Do: Hear, Handed: a.Handed}) // of one that is still, hearOthers takes care
 		}
 	}
 }
@@ -44,15 +47,18 @@ func (p *place) hearOthers() {
 	if !p.group.cfg.Group.Stamped || len(partitions) == 0 {
 		return
 	}
-	for _, other := range p.group.Processes() {
-		var handed []receive.Handed
-		if other == p.process || other.Call(ConsumersName+".Handed", partitions, &handed) != nil {
+	for _, other := range p.group.Children() {
+		if other == p.process {
 			continue
 		}
-		for i := range handed {
-			handed[i].Unfinished = nil // of several, who knows it last can't be told
+		a, err := other.Do(Command{Do: Tell, Partitions: partitions})
+		if err != nil {
+			continue
 		}
-		_ = p.process.child.Call(ConsumersName+".Elsewhere", handed, new(None))
+		for i := range a.Handed {
+			a.Handed[i].Unfinished = nil // of several, who knows it last can't be told
+		}
+		_, _ = p.process.Do(Command{Do: Hear, Handed: a.Handed})
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -41,7 +42,7 @@ func TestRealBrokers(t *testing.T) {
 	k := clustertest.Own(t, 3, tuned)
 	var site site
 	for _, w := range ways {
-		if !*brokers && w.name != "markers" && w.name != "offsetmap" {
+		if !strings.Contains(w.name, *onlyWay) || !*brokers && w.name != "markers" && w.name != "offsetmap" {
 			continue
 		}
 		v := newWorld(t, k, 3, w.way)

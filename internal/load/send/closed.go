@@ -1,0 +1,61 @@
+package send
+
+import "time"
+
+// runClosed keeps the client's buffer full until the end: as soon as a record
+// comes back, the next one goes. There is no schedule, so the intended time is
+// the actual one and response times do not exist.
+func (p *producer) runClosed() {
+	for !p.abandoned() {
+		p.complete()
+		now := p.axis.Now()
+		ended := now >= p.end()
+		if ended && p.inFlight == 0 {
+			return
+		}
+		if !ended { // the gate's room is not for one that sends nothing any more
+			if n := p.admit(int64(min(p.slots.available(), roundSize))); n > 0 {
+				p.giveBack(n - p.prepareClosed(now, int(n)))
+				p.hand()
+				continue
+			}
+		}
+		p.awaitDone()
+	}
+}
+
+// prepareClosed prepares up to n records, fewer where the volume is spent, and returns
+// how many they are.
+func (p *producer) prepareClosed(now int64, n int) (prepared int64) {
+	p.recorder.Lock()
+	defer p.recorder.Unlock()
+	p.round = p.round[:0]
+	for range n {
+		s := p.slots.take()
+		s.intended, s.index = now, p.nextIndex
+		p.nextIndex += int64(p.workers)
+		p.counts[phaseOf(s.measured())].Scheduled++
+		p.assign(s, unplaced, now)
+		if p.share != nil && (now >= 0 || p.fills) && p.share.take(p.corpus.ValueBytes(uint64(s.index))) {
+			p.until = now
+			p.share.end(now, now)
+			break
+		}
+	}
+	return int64(len(p.round))
+}
+
+// awaitDone waits until the client hands something back, or a little.
+func (p *producer) awaitDone() {
+	defer p.slots.await(false)
+	if p.slots.await(true) {
+		return
+	}
+	timer := time.NewTimer(retryEvery)
+	defer timer.Stop()
+	select {
+	case <-p.slots.wake:
+	case <-timer.C:
+	case <-p.abandon:
+	}
+}

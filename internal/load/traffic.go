@@ -1,0 +1,18 @@
+package load
+
+import (
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
+)
+
+// TrafficOf is what a client exchanged with brokers, as far as its driver counts it.
+func TrafficOf(client any) (t snapshot.Traffic) {
+	if c, able := client.(driver.WireCounter); able {
+		t.Wire, t.Counted = snapshot.Wire(c.Wire()), true
+	}
+	if c, able := client.(driver.RequestTimer); able {
+		requests := c.Requests()
+		t.Produce, t.Fetch, t.Timed = snapshot.RequestSum(requests.Produce), snapshot.RequestSum(requests.Fetch), true
+	}
+	return t
+}
