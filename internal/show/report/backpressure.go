@@ -182,11 +182,11 @@ func kept(r *result.Run) (all []remark) {
 		}
 		all = append(all, remark{style, "lag ÷ max_lag", text})
 	}
-	if ratio, known := p99OfTarget.AtLeast(r); known {
+	if ratio, known := analysis.P99OfTarget.AtLeast(r); known {
 		held := figure.HeldTime(r)
 		text, _ := held.Text(r)
 		style, factor := layout.Plain, times(ratio)
-		if ranked, _ := p99OfTarget.Ranked(r); ranked > result.HeldWithin {
+		if ranked, _ := analysis.P99OfTarget.Ranked(r); ranked > result.HeldWithin {
 			style = layout.Yellow
 			switch {
 			case ratio == 0: // a bound that says nothing

@@ -82,7 +82,7 @@ func comparedRows(all []analysis.Variant) []comparedRow {
 		comparedRow{label: "e2e response p99, admitted", figure: analysis.FigureCalled("e2e_response_time_p99"), format: nanos},
 		comparedRow{label: "e2e response p99.9, admitted", figure: analysis.FigureCalled("e2e_response_time_p99_9"), format: nanos},
 		comparedRow{label: "e2e service p99, admitted", figure: analysis.FigureCalled("e2e_service_time_p99"), format: nanos},
-		comparedRow{label: "e2e p99 ÷ target", figure: p99OfTarget, format: times},
+		comparedRow{label: "e2e p99 ÷ target", figure: analysis.P99OfTarget, format: times},
 		comparedRow{label: "send response p99, admitted", figure: analysis.FigureCalled("send_response_time_p99"), format: nanos},
 		comparedRow{label: "send service p99, admitted", figure: analysis.FigureCalled("send_service_time_p99"), format: nanos},
 		comparedRow{label: "gate closed, of the window", reading: analysis.GateClosed, format: unit.Percent},

@@ -20,7 +20,7 @@
 //
 // The sentences that suites end in are in package answers.
 //
-// Files to know: text.go, books.go, times.go, sidebyside.go, findings.go, picture.go,
+// Files to know: text.go, books.go, times.go, sidebyside.go, wording.go (a sentence for each finding), picture.go,
 // live.go, comparetext.go, historytext.go, campaign.go.
 package report
 

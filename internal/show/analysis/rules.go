@@ -1,0 +1,314 @@
+package analysis
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"kafkabench.example/kafka-bench/internal/measure/stats"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/figure"
+)
+
+// Rule is what can be found of runs. Each has a sentence in package report.
+type Rule string
+
+// The rules, with the values that their findings have.
+const (
+	Unfinished     Rule = "run.unfinished"
+	Invalid        Rule = "run.invalid"         // Said has the reasons
+	PartlyInvalid  Rule = "run.partly_invalid"  // left_out, all
+	Lost           Rule = "load.lost"           // records
+	NotSent        Rule = "load.not_sent"       // share
+	LeftBehind     Rule = "load.left_behind"    // share, in_times
+	TurnedAway     Rule = "load.turned_away"    // shed, of one; by its name and " admitted" the share of each
+	HeldBack       Rule = "load.held_back"      // share, in_times
+	SentLater      Rule = "load.sent_later"     // records, admitted; and shed if some was
+	BoundKept      Rule = "gate.bound_kept"     // peak, n, of
+	BoundUndecided Rule = "gate.bound_unclear"  // peak, least, n, of
+	BoundExceeded  Rule = "gate.bound_exceeded" // peak, n, of; least if it differs
+	TargetKept     Rule = "gate.target_kept"    // n, of
+	TargetMissed   Rule = "gate.target_missed"  // ratio, n, of
+	GatesCompared  Rule = "gate.compared"       // ratio of the first to the second, shown; Names in which they differ
+	NotSettled     Rule = "gate.not_settled"    // n, of
+	CapacityUnused Rule = "gate.unused"         // share; Said has a cause
+	ConsumersIdle  Rule = "gate.idle"           // share; Said has a cause
+	BoundTooSmall  Rule = "gate.bound_small"    // Said has the cause
+	AllAlike       Rule = "run.all_alike"       // low, top
+	AllSaturated   Rule = "run.all_saturated"   // low, top, capacity
+)
+
+// Finding is something that runs show.
+type Finding struct {
+	Rule   Rule
+	Of     []string           // what it is of, as a reader calls it
+	Values map[string]float64 // shares are ratios; n of the runs were so
+	Run    *result.Run        // the typical one, where the sentence needs its settings
+	Names  []string
+	Said   string // by the runs themselves
+}
+
+const (
+	// noticeable is the smallest share of the load whose loss is reported.
+	noticeable = 0.005
+	// alike is how far apart throughputs may be that count as the same.
+	alike = 0.10
+	// idle is the share of their time that consumers may be idle before
+	// somebody should ask why.
+	idle = 0.02
+)
+
+// Findings are what a reader of a table of variants might miss, above all that
+// figures of admitted records say nothing of those that were not. A rule that does not apply
+// finds nothing. What a controller held, or left unused, is found of valid runs only.
+func Findings(compared []Variant) (all []Finding) {
+	each := func(variants []Variant, rules ...func(Variant) *Finding) {
+		for _, v := range variants {
+			for _, rule := range rules {
+				if f := rule(v); f != nil {
+					f.Of = []string{v.Name}
+					all = append(all, *f)
+				}
+			}
+		}
+	}
+	each(compared, invalid)
+	each(compared, losses, failures, leftBehind)
+	all = append(all, turnedAway(compared)...)
+	each(compared, heldBack)
+	trusted := slices.DeleteFunc(slices.Clone(compared), func(v Variant) bool { return v.Valid == 0 })
+	each(trusted, bound, target)
+	all = append(all, amongGated(trusted)...)
+	before := len(all)
+	ofOff := figure.DeliveredOfOff(References(trusted))
+	each(trusted, func(v Variant) *Finding { return starved(v, ofOff) })
+	if len(all) == before {
+		all = append(all, throughput(trusted)...)
+	}
+	each(trusted, unsettled)
+	return all
+}
+
+func invalid(v Variant) *Finding {
+	switch {
+	case len(v.Runs) == 0:
+		return &Finding{Rule: Unfinished}
+	case v.Valid == 0:
+		return &Finding{Rule: Invalid, Said: strings.Join(v.Runs[0].Run.Verdict.Reasons, "; ")}
+	case v.Valid < v.All:
+		return &Finding{Rule: PartlyInvalid, Values: map[string]float64{"left_out": float64(v.All - v.Valid), "all": float64(v.All)}}
+	}
+	return nil
+}
+
+func losses(v Variant) *Finding {
+	if lost := v.Of(LostRecords); lost.Top > 0 {
+		return &Finding{Rule: Lost, Values: map[string]float64{"records": lost.Top}}
+	}
+	return nil
+}
+
+func failures(v Variant) *Finding {
+	if part := v.Of(FailedShare); part.Median >= noticeable {
+		return &Finding{Rule: NotSent, Values: map[string]float64{"share": part.Median}}
+	}
+	return nil
+}
+
+// turnedAway finds load that never became records.
+func turnedAway(compared []Variant) []Finding {
+	f := Finding{Rule: TurnedAway, Values: map[string]float64{}}
+	for _, v := range compared {
+		if shed := v.Of(ShedShare).Median; shed >= noticeable {
+			f.Of, f.Values[v.Name+" admitted"], f.Values["shed"] = append(f.Of, v.Name), v.Of(AdmittedShare).Median, shed
+		}
+	}
+	if len(f.Of) == 0 {
+		return nil
+	}
+	return []Finding{f}
+}
+
+// heldBack finds load that waited at the source.
+func heldBack(v Variant) *Finding {
+	if part := v.Of(DeferredShare); part.Median >= noticeable {
+		return &Finding{Rule: HeldBack, Values: map[string]float64{"share": part.Median, "in_times": inTimes(v)}}
+	}
+	if peak := v.Figure(FigureCalled("deferred_peak")); peak.Median > 0 {
+		values := map[string]float64{"records": peak.Top, "admitted": v.Of(AdmittedShare).Median, "shed": v.Of(Shed).Top}
+		return &Finding{Rule: SentLater, Values: values}
+	}
+	return nil
+}
+
+// leftBehind finds load that was accepted and not worked off.
+func leftBehind(v Variant) *Finding {
+	if left := v.Of(PendingShare); left.Median >= noticeable {
+		return &Finding{Rule: LeftBehind, Values: map[string]float64{"share": left.Median, "in_times": inTimes(v)}}
+	}
+	return nil
+}
+
+// inTimes is 1 if records that did not end count in the times: none is in those of
+// method 1 and of other tools.
+func inTimes(v Variant) float64 {
+	if slices.ContainsFunc(v.Runs, func(r *result.Recorded) bool { return r.Run.Method() < 2 }) {
+		return 0
+	}
+	return 1
+}
+
+// bound holds the peak of the lag against the bound that was asked for, in the worst
+// of the runs: a bound that holds in most of them is none.
+func bound(v Variant) *Finding {
+	over := v.Of(PeakLagOfBound)
+	if over.N == 0 {
+		return nil
+	}
+	above := func(ratio float64) bool { return ratio > 1 }
+	values := map[string]float64{"peak": over.Top, "least": over.Top, "of": float64(over.N)}
+	f := &Finding{Rule: BoundExceeded, Run: &v.Typical(PeakLagOfBound).Run, Values: values}
+	exceeded := v.Where(PeakLagOfBound, above)
+	if over.Top <= 1 {
+		f.Rule, exceeded = BoundKept, over.N
+	} else if least := v.Of(AtLeastOfBound); least.N == over.N {
+		values["least"] = least.Top
+		if least.Top <= 1 {
+			f.Rule = BoundUndecided
+		} else {
+			exceeded = v.Where(AtLeastOfBound, above)
+		}
+	}
+	values["n"] = float64(exceeded)
+	return f
+}
+
+// amongGated holds the time of each variant under a gate against that of the first one that
+// offered the same to the same consumers. Each pair is a question of its own: ranks say whether
+// the two differ at all. One run of each answers nothing.
+func amongGated(trusted []Variant) (all []Finding) {
+	p99 := FigureCalled(PrimaryName)
+	gated := slices.DeleteFunc(slices.Clone(trusted), func(v Variant) bool { return !v.Held() || v.Figure(p99).N == 0 })
+	for i, v := range gated {
+		for _, first := range gated[:i] {
+			others := BesideBackpressure(Differences(ScenarioSettings(first.Runs), ScenarioSettings(v.Runs)))
+			if slices.ContainsFunc(others, func(name string) bool { return name != figure.NotFelt }) {
+				continue
+			}
+			of, than := v.Figure(p99).Median, first.Figure(p99).Median
+			if !math.IsInf(of, 1) && !math.IsInf(than, 1) && than > 0 {
+				all = append(all, Finding{Rule: GatesCompared, Of: []string{v.Name, first.Name}, Names: others, Values: map[string]float64{
+					"ratio": of / than, "shown": float64(shownByRanks(first.Values(p99), v.Values(p99))),
+				}})
+			}
+			break
+		}
+	}
+	return all
+}
+
+// NoClaim is in the place of a stats.Verdict of one run of each.
+const NoClaim stats.Verdict = -1
+
+// shownByRanks is what two sets of runs show of each other.
+func shownByRanks(a, b []float64) stats.Verdict {
+	if len(a) == 1 && len(b) == 1 {
+		return NoClaim
+	}
+	return stats.Compare(a, b, DefaultAlpha).Verdict
+}
+
+// P99OfTarget is by how much a controller kept its target.
+var P99OfTarget = FigureCalled("p99_of_target")
+
+// target holds the time of the admitted against what a controller was to hold.
+func target(v Variant) *Finding {
+	f := P99OfTarget.Among(v.Among)
+	ratio := v.Of(f.Ranked)
+	if ratio.N == 0 {
+		return nil
+	}
+	found := &Finding{Rule: TargetKept, Run: &v.Typical(f.Ranked).Run, Values: map[string]float64{"ratio": ratio.Median, "of": float64(ratio.N), "n": float64(ratio.N)}}
+	if ratio.Top <= result.HeldWithin {
+		return found
+	}
+	found.Rule = TargetMissed
+	found.Values["n"] = float64(v.Where(f.Ranked, func(ratio float64) bool { return ratio > result.HeldWithin }))
+	return found
+}
+
+// unsettled finds controllers that did not follow the consumers in time.
+func unsettled(v Variant) *Finding {
+	changed := v.Where(changes, func(n float64) bool { return n > 0 })
+	if settled := v.Figure(FigureCalled("settling_time")).N; v.Held() && settled < changed {
+		return &Finding{Rule: NotSettled, Values: map[string]float64{"n": float64(changed - settled), "of": float64(changed)}}
+	}
+	return nil
+}
+
+func changes(r *result.Run) (float64, bool) { return float64(len(r.Lag.Changes)), true }
+
+// throughput tells whether the variants do not differ in what reached the consumers.
+func throughput(compared []Variant) []Finding {
+	var low, top float64
+	var limit Spread
+	seen, saturated := 0, true
+	for _, v := range compared {
+		rate := v.Figure(FigureCalled("delivered_per_s"))
+		if rate.N == 0 {
+			continue
+		}
+		if seen == 0 || rate.Median < low {
+			low = rate.Median
+		}
+		top = max(top, rate.Median)
+		limit = v.Of(Capacity)
+		saturated = saturated && limit.N > 0 && rate.Median > (1-alike)*limit.Median
+		seen++
+	}
+	if seen < 2 || top == 0 || (top-low)/top > alike {
+		return nil
+	}
+	f := Finding{Rule: AllAlike, Values: map[string]float64{"low": low, "top": top, "capacity": limit.Median}}
+	if saturated {
+		f.Rule = AllSaturated
+	}
+	return []Finding{f}
+}
+
+// starved finds consumers that had nothing to do while load was turned away: by
+// what the same consumers delivered without backpressure where that is known, and
+// else by how busy they were.
+func starved(v Variant, ofOff figure.Figure) *Finding {
+	busy, part := v.Of(Utilisation), v.Figure(ofOff)
+	cause := tooSmall(v)
+	switch {
+	case v.Of(ShedShare).Median+v.Of(DeferredShare).Median < noticeable:
+	case part.N > 0 && 1-part.Median < idle:
+	case part.N > 0:
+		return &Finding{Rule: CapacityUnused, Said: cause, Values: map[string]float64{"share": part.Median}}
+	case busy.N > 0 && 1-busy.Median >= idle:
+		return &Finding{Rule: ConsumersIdle, Said: cause, Values: map[string]float64{"share": 1 - busy.Median}}
+	case busy.N == 0 && cause != "":
+		return &Finding{Rule: BoundTooSmall, Said: cause}
+	}
+	return nil
+}
+
+// smallBound begins a run's warning of a bound that has no room for what a group that
+// keeps up has under way. What would do follows, and behind the sentence the reason.
+const smallBound = "backpressure.max_lag: "
+
+// tooSmall is what bound would do for the load that was turned away for nothing, where a
+// warning tells it.
+func tooSmall(v Variant) string {
+	for _, r := range v.Runs {
+		for _, w := range r.Run.Verdict.Warnings {
+			if wider, found := strings.CutPrefix(w, smallBound); found {
+				wider, _, _ = strings.Cut(wider, ". ")
+				return wider
+			}
+		}
+	}
+	return ""
+}
