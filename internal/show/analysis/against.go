@@ -28,7 +28,7 @@ var variantFigures = []string{"delivered_per_s", "lag_peak", "e2e_response_time_
 var engineFigures = []string{"queue_acked_per_s", "e2e_response_time_p50", "cpu_cores"}
 
 // Compared are the figures by which the campaign's variants are compared.
-func (d *Study) Compared() []string {
+func Compared(d *Study) []string {
 	if slices.ContainsFunc(d.Cells, func(c Cell) bool { return c.EngineOf() != "" }) {
 		return engineFigures
 	}
@@ -39,15 +39,15 @@ func (d *Study) Compared() []string {
 // as if two had been compared and no others: with five runs of each, as many tests as
 // a study has variants could not show anything if they shared one chance of a false
 // alarm.
-func (d *Study) CompareVariants() []VariantComparison {
+func CompareVariants(d *Study) []VariantComparison {
 	var all []VariantComparison
 	for i, cell := range d.Cells {
-		base, ok := d.baseOf(i)
+		base, ok := baseOf(d, i)
 		if !ok || len(cell.Sample.Taken) < 2 || len(d.Cells[base].Sample.Taken) < 2 {
 			continue
 		}
 		c := VariantComparison{Base: d.Cells[base].Label, Variant: cell.Label, Figures: []ComparedFigure{}}
-		figures := FiguresNamed(d.Compared())
+		figures := FiguresNamed(Compared(d))
 		found := []Against{against("B", d.Cells[base].Sample, cell.Sample, figures)}
 		decideAll(found, DefaultAlpha, PrimaryOf(figures, d.Has))
 		if cell.EngineOf() == "" { // else it is the engine that is compared
@@ -59,6 +59,7 @@ func (d *Study) CompareVariants() []VariantComparison {
 	return all
 }
 
+// FiguresNamed are the figures of these names that there are.
 func FiguresNamed(names []string) (figures []figure.Figure) {
 	for _, name := range names {
 		if f, err := figure.Named(name); err == nil {
@@ -80,11 +81,11 @@ func BesideBackpressure(all []Difference) (names []string) {
 
 // baseOf is the cell that one is compared with; none for a base itself, for cells
 // without a valid run, and where a campaign has no variants.
-func (d *Study) baseOf(i int) (base int, ok bool) {
+func baseOf(d *Study, i int) (base int, ok bool) {
 	axis := slices.IndexFunc(d.Axes, func(a result.Axis) bool { return a.Path == variantAxis })
 	cell := d.Cells[i]
 	if cell.EngineOf() != "" {
-		return d.plainAt(&cell)
+		return plainAt(d, &cell)
 	}
 	if axis < 0 || cell.Valid == 0 || axis >= len(cell.Values) {
 		return 0, false

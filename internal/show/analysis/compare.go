@@ -60,7 +60,7 @@ type Comparison struct {
 	Samples []Sample        `json:"-"`
 	Decided []Decided       `json:"-"` // of FailIf
 	Others  int             `json:"-"` // of FiguresTested, those that are not of the primary figure
-	// namedTwice is how many runs were named more than once; each counts once.
+	// NamedTwice is how many runs were named more than once; each counts once.
 	NamedTwice int `json:"-"`
 }
 
@@ -132,7 +132,7 @@ type Decided struct {
 	Status    string
 	Pair      ComparedFigure
 	NoneValid bool
-	// leftOut says that it would pass, had no runs been left out.
+	// LeftOut says that it would pass, had no runs been left out.
 	LeftOut bool
 }
 
@@ -197,7 +197,7 @@ func Compare(sets []Set, o CompareOptions) (*Comparison, error) {
 	return c, nil
 }
 
-// primaryName is the figure that users of a system feel most.
+// PrimaryName is the figure that users of a system feel most.
 const PrimaryName = "e2e_response_time_p99"
 
 // PrimaryOf is the figure that runs are judged by if nobody says by which: the e2e response

@@ -87,7 +87,7 @@ func ScenarioSettings(runs []*result.Recorded) Attributes {
 	return all
 }
 
-// notSet stands for the value of what is not set.
+// NotSet stands for the value of what is not set.
 const NotSet = "not set"
 
 // says tells whether settings are those of a scenario, which always has consumers,
@@ -164,7 +164,7 @@ func noteHost(all Attributes, h result.Host) {
 	}
 }
 
-// brokerSetting begins the names of brokers' settings.
+// BrokerSetting begins the names of brokers' settings.
 const BrokerSetting = "broker setting "
 
 // noteCluster notes the cluster. A local one has a new ID for each start, so only

@@ -11,7 +11,7 @@ import (
 )
 
 // plainAt is where the plain cell is that one with another engine is held against.
-func (d *Study) plainAt(c *Cell) (at int, ok bool) {
+func plainAt(d *Study, c *Cell) (at int, ok bool) {
 	base := d.PlainOf(c)
 	if base == nil || c.Valid == 0 {
 		return 0, false
@@ -69,7 +69,7 @@ func KindOf(label, engine string) string {
 // said against plain, an ordinary consumer group, in the cell that is alike in all that
 // is not the engine's own.
 
-// plainEngine is the engine that the others are held against.
+// PlainEngine is the engine that the others are held against.
 const PlainEngine = "plain"
 
 // engineKeys begin the settings in which a cell may differ from the plain one that it is
@@ -79,7 +79,7 @@ var engineKeys = []string{
 	"consume.queue.dead_letter", "consume.queue.tracker", "consume.queue.transactions", "consume.queue.start_first", "consume.queue.acks",
 }
 
-// sameLoad is how far the rates of two cells may be apart whose times are compared.
+// SameLoad is how far the rates of two cells may be apart whose times are compared.
 const SameLoad = 0.05
 
 // PlainOf is the valid cell with plain that a cell is held against: the nearest in its

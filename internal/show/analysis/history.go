@@ -28,7 +28,7 @@ type History struct {
 
 	Figures  []figure.Figure    `json:"-"`
 	Recorded []*result.Recorded `json:"-"`
-	// namedTwice is how many runs were named more than once; each counts once.
+	// NamedTwice is how many runs were named more than once; each counts once.
 	NamedTwice int `json:"-"`
 }
 

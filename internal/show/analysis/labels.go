@@ -60,7 +60,7 @@ func (d *Study) Said(label string) string {
 }
 
 // SaidAll are several of them.
-func (d *Study) SaidAll(labels []string) []string {
+func SaidAll(d *Study, labels []string) []string {
 	all := make([]string, len(labels))
 	for i, label := range labels {
 		all[i] = d.Said(label)

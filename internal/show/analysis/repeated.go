@@ -40,13 +40,14 @@ type Repeated struct {
 	Values  []float64     `json:"-"` // a lower bound is +Inf
 }
 
-// confidence of the interval of a median.
+// Confidence of the interval of a median.
 const Confidence = 0.95
 
-// fewest is the number of runs below which an interval is only the range of what
+// Fewest is the number of runs below which an interval is only the range of what
 // was seen. The range of five still holds the median 15 times in 16.
 const Fewest = 5
 
+// FromValues is a figure over runs that all know its value.
 func FromValues(values []float64) Repeated {
 	return repeatedOf(figure.Repeats{Ranked: values, AtLeast: values})
 }

@@ -26,12 +26,94 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/figure"
 )
 
-// rankings are the figures by which the cells of a named answer are ranked, where
-// nobody says otherwise.
-var rankings = map[string]string{
-	"most": "throughput_per_s", "scaling": "throughput_per_s", "knee": "throughput_per_s", "slope": "throughput_bytes_per_s",
-	"failover": "ack_gap_max",
-	"engines":  "queue_acked_per_s", "engine-times": "e2e_response_time_p50", "redelivery": "redelivery_lateness_p99", "engine-faults": PrimaryName,
+// Study is what the runs of a campaign show: its cells, with the figures over their runs.
+type Study struct {
+	Campaign result.CampaignInfo
+	Axes     []result.Axis
+	Cells    []Cell
+	Search   *result.Search
+
+	Recorded   *result.RecordedCampaign
+	references map[*result.Run]figure.Reference
+	Figures    []figure.Figure
+	By         figure.Figure // cells are ranked by it
+	ByFrom     string        // who chose it
+}
+
+// Statuses of an answer: one cell is shown to be best, none is, there are too few runs to show
+// one, there are not two cells with the figure; or the answer is that of a search, or of a named
+// question.
+const (
+	AnswerBest      = "best"
+	AnswerNone      = "none"
+	AnswerTooFew    = "too_few"
+	AnswerNoRanking = "no_ranking"
+	AnswerSearch    = "search"
+	AnswerTold      = "told"
+)
+
+// Who chose the figure of an answer.
+const (
+	FromReader   = "reader"
+	FromSuite    = "suite"
+	FromQuestion = "question"
+	FromDefault  = "default"
+)
+
+// NewStudy looks at a campaign's runs. By is the name of the figure that
+// cells are ranked by; "" is the one that the suite or its question names (see inQuestion), or
+// the e2e response time p99, or the first headline figure that a cell has.
+func NewStudy(c *result.RecordedCampaign, by string) (*Study, error) {
+	d := &Study{Campaign: c.Campaign.Campaign, Axes: c.Campaign.Axes, Search: c.Campaign.Search, Cells: []Cell{}, Recorded: c}
+	if d.Axes == nil {
+		d.Axes = []result.Axis{}
+	}
+	for i := range c.Campaign.Cells {
+		d.Cells = append(d.Cells, cellOf(c, i))
+	}
+	label(d.Cells)
+	CompareAmong([]*Study{d})
+	d.references = References(d.Variants())
+	figures := headlineFigures(d)
+	ranking, from, err := rankingOf(d, by, figures)
+	if err != nil {
+		return nil, err
+	}
+	d.By, d.ByFrom = ranking, from
+	d.Figures = slices.DeleteFunc(figures, func(f figure.Figure) bool { return f.Name == ranking.Name })
+	if ranking.Name != "" {
+		d.Figures = append([]figure.Figure{ranking}, d.Figures...)
+	}
+	for i := range d.Cells {
+		d.Cells[i].measure(d.Figures)
+	}
+	return d, nil
+}
+
+// Cell is one configuration of a campaign.
+type Cell struct {
+	Name    string   `json:"name"`
+	Values  []string `json:"values,omitempty"` // one for each axis
+	Runs    []string `json:"runs"`             // folders of those that can be read
+	Planned int      `json:"planned"`
+	Valid   int      `json:"valid"`
+	// Interrupted is how many runs a person ended early: they are in no figure,
+	// and are made again when the campaign is resumed.
+	Interrupted int                 `json:"interrupted,omitempty"`
+	Figures     map[string]Repeated `json:"figures"`
+
+	Sample Sample             `json:"-"`
+	Label  string             `json:"-"` // its values, or its name
+	Doubts map[string][]Doubt `json:"-"` // reasons to distrust the repeats of a figure, by its name
+}
+
+// Doubt is a reason to distrust the repeats of a figure in a cell.
+type Doubt struct {
+	stats.Warning
+	// Of are the runs that Warning.At counts in.
+	Of []*result.Recorded
+	// Bounds is how many of these have only a lower bound: then no warning can be computed.
+	Bounds int
 }
 
 // ValidCells are the cells that a sentence may speak of.
@@ -64,16 +146,6 @@ func (d *Cell) Sum(name string) (sum float64, known bool) {
 		sum += v
 	}
 	return sum, len(values) > 0
-}
-
-// FigureCalled is the figure of that name; one that there is none of has no value in any
-// run.
-func FigureCalled(name string) figure.Figure {
-	f, err := figure.Named(name)
-	if err != nil {
-		return figure.Figure{Name: name}
-	}
-	return f
 }
 
 // VariantsAt is the axis of the variants of a campaign of these and of something else;
@@ -110,154 +182,12 @@ func (d *Cell) Setting(path string) string {
 	return ""
 }
 
-// throughputFigure is what a run reached at what it was made for.
-const ThroughputFigure = "throughput_per_s"
-
-// A part of a campaign is the cells of one variant.
-type Part struct {
-	Prefix string
-	Cells  *Study // with these cells alone, ranked by what they can differ in
-}
-
-// ByVariant are the parts of a campaign of variants and of something else; a campaign
-// that has not both is one part.
-func (d *Study) ByVariant() (parts []Part) {
-	at := d.VariantsAt()
-	if at < 0 {
-		return []Part{{"", d}}
-	}
-	for _, value := range d.Axes[at].Values {
-		part := *d
-		part.Cells = slices.DeleteFunc(slices.Clone(d.Cells), func(c Cell) bool { return at >= len(c.Values) || c.Values[at] != value })
-		part.Axes = slices.Delete(slices.Clone(d.Axes), at, at+1)
-		for i := range part.Cells { // the clause has said which variant it is of
-			part.Cells[i].Values = slices.Delete(slices.Clone(part.Cells[i].Values), at, at+1)
-			part.Cells[i].Label = strings.Join(part.Cells[i].Values, ", ")
-		}
-		by := ThroughputFigure
-		if open := part.of("offered_per_s"); open {
-			by = PrimaryName
-		}
-		parts = append(parts, Part{value + ": ", part.RankedOtherwise(by)})
-	}
-	return parts
-}
-
-// RankedOtherwise is the campaign with its cells ranked by a figure.
-func (d *Study) RankedOtherwise(by string) *Study {
-	other := *d
-	other.By, other.Cells = FigureCalled(by), slices.Clone(d.Cells)
-	for i := range other.Cells {
-		c := &other.Cells[i]
-		c.Figures = maps.Clone(c.Figures)
-		if r := c.Of(by); r.N > 0 {
-			c.Figures[by] = r
-		}
-	}
-	return &other
-}
-
-// of tells whether a cell has a figure.
-func (d *Study) of(name string) bool {
-	return slices.ContainsFunc(d.Cells, func(c Cell) bool { return c.Of(name).N > 0 })
-}
-
 // FigureOf takes a figure from a run; nil where it has none.
 func FigureOf(f figure.Figure, r *result.Run) *float64 {
 	if v, ok := f.Value(r); ok {
 		return known(v)
 	}
 	return nil
-}
-
-// Study is what the runs of a campaign show: its cells, with the figures over their runs.
-type Study struct {
-	Campaign result.CampaignInfo
-	Axes     []result.Axis
-	Cells    []Cell
-	Search   *result.Search
-
-	Recorded   *result.RecordedCampaign
-	references map[*result.Run]figure.Reference
-	Figures    []figure.Figure
-	By         figure.Figure // cells are ranked by it
-	ByFrom     string        // who chose it
-}
-
-// Statuses of an answer: one cell is shown to be best, none is, there are too few runs to show
-// one, there are not two cells with the figure; or the answer is that of a search, or of a named
-// question.
-const (
-	AnswerBest      = "best"
-	AnswerNone      = "none"
-	AnswerTooFew    = "too_few"
-	AnswerNoRanking = "no_ranking"
-	AnswerSearch    = "search"
-	AnswerTold      = "told"
-)
-
-// Who chose the figure of an answer.
-const (
-	FromReader   = "reader"
-	FromSuite    = "suite"
-	FromQuestion = "question"
-	FromDefault  = "default"
-)
-
-// Cell is one configuration of a campaign.
-type Cell struct {
-	Name    string   `json:"name"`
-	Values  []string `json:"values,omitempty"` // one for each axis
-	Runs    []string `json:"runs"`             // folders of those that can be read
-	Planned int      `json:"planned"`
-	Valid   int      `json:"valid"`
-	// Interrupted is how many runs a person ended early: they are in no figure,
-	// and are made again when the campaign is resumed.
-	Interrupted int                 `json:"interrupted,omitempty"`
-	Figures     map[string]Repeated `json:"figures"`
-
-	Sample Sample             `json:"-"`
-	Label  string             `json:"-"` // its values, or its name
-	Doubts map[string][]Doubt `json:"-"` // reasons to distrust the repeats of a figure, by its name
-}
-
-// Doubt is a reason to distrust the repeats of a figure in a cell.
-type Doubt struct {
-	stats.Warning
-	// of are the runs that Warning.At counts in.
-	Of []*result.Recorded
-	// bounds is how many of these have only a lower bound: then no warning can be computed.
-	Bounds int
-}
-
-// NewStudy looks at a campaign's runs. By is the name of the figure that
-// cells are ranked by; "" is the one that the suite or its question names (see inQuestion), or
-// the e2e response time p99, or the first headline figure that a cell has.
-func NewStudy(c *result.RecordedCampaign, by string) (*Study, error) {
-	d := &Study{Campaign: c.Campaign.Campaign, Axes: c.Campaign.Axes, Search: c.Campaign.Search, Cells: []Cell{}, Recorded: c}
-	if d.Axes == nil {
-		d.Axes = []result.Axis{}
-	}
-	for i := range c.Campaign.Cells {
-		d.Cells = append(d.Cells, cellOf(c, i))
-	}
-	label(d.Cells)
-	CompareAmong([]*Study{d})
-	d.references = References(d.Variants())
-	figures := d.headline()
-	ranking, from, err := d.ranking(by, figures)
-	if err != nil {
-		return nil, err
-	}
-	d.By, d.ByFrom = ranking, from
-	d.Figures = slices.DeleteFunc(figures, func(f figure.Figure) bool { return f.Name == ranking.Name })
-	if ranking.Name != "" {
-		d.Figures = append([]figure.Figure{ranking}, d.Figures...)
-	}
-	for i := range d.Cells {
-		d.Cells[i].measure(d.Figures)
-	}
-	return d, nil
 }
 
 // CompareAmong holds the cells of campaigns against each other.
@@ -281,9 +211,9 @@ func (d *Study) Among() (runs []*result.Run) {
 	return runs
 }
 
-// headline are the figures that are taken over the cells. Under backpressure there are
+// headlineFigures are the figures that are taken over the cells. Under backpressure there are
 // some more that say what it cost, and what it held.
-func (d *Study) headline() []figure.Figure {
+func headlineFigures(d *Study) []figure.Figure {
 	figures := HeadlineOf(d.Recorded.Runs)
 	if UnderBackpressure(d.Variants()) {
 		figures = append(append(figures, figure.Backpressured()...), figure.DeliveredOfOff(d.references))
@@ -354,9 +284,9 @@ func OnlyBounds(values []float64) (n int) {
 	return n
 }
 
-// ranking finds the figure that the cells are ranked by, and says whose choice it
+// rankingOf finds the figure that the cells are ranked by, and says whose choice it
 // is.
-func (d *Study) ranking(by string, headline []figure.Figure) (f figure.Figure, from string, err error) {
+func rankingOf(d *Study, by string, headline []figure.Figure) (f figure.Figure, from string, err error) {
 	if by != "" {
 		f, err := figure.Named(by)
 		if err == nil && f.Better == figure.Neither {
@@ -401,7 +331,7 @@ func (d *Study) Has(f figure.Figure) bool {
 	})
 }
 
-// ranked is which cell is best by a figure, if one is shown to be.
+// Ranking is which cell is best by a figure, if one is shown to be.
 type Ranking struct {
 	Status string
 	Cells  []Cell      // those that have the figure, the best median first
@@ -496,7 +426,7 @@ func (d *Study) Against(ranked []Cell) (rest []Contender) {
 
 // CellsHead heads the column of cells that are called by their values, in the order of
 // these.
-func (d *Study) CellsHead() string {
+func CellsHead(d *Study) string {
 	if len(d.Cells) == 0 || d.Cells[0].Label == d.Cells[0].Name {
 		return ""
 	}
@@ -513,4 +443,69 @@ func (d *Study) Variants() (all []Variant) {
 		}
 	}
 	return all
+}
+
+// A part of a campaign is the cells of one variant.
+type Part struct {
+	Prefix string
+	Cells  *Study // with these cells alone, ranked by what they can differ in
+}
+
+// ByVariant are the parts of a campaign of variants and of something else; a campaign
+// that has not both is one part.
+func ByVariant(d *Study) (parts []Part) {
+	at := d.VariantsAt()
+	if at < 0 {
+		return []Part{{"", d}}
+	}
+	for _, value := range d.Axes[at].Values {
+		part := *d
+		part.Cells = slices.DeleteFunc(slices.Clone(d.Cells), func(c Cell) bool { return at >= len(c.Values) || c.Values[at] != value })
+		part.Axes = slices.Delete(slices.Clone(d.Axes), at, at+1)
+		for i := range part.Cells { // the clause has said which variant it is of
+			part.Cells[i].Values = slices.Delete(slices.Clone(part.Cells[i].Values), at, at+1)
+			part.Cells[i].Label = strings.Join(part.Cells[i].Values, ", ")
+		}
+		by := ThroughputFigure
+		if open := part.Has(FigureCalled("offered_per_s")); open {
+			by = PrimaryName
+		}
+		parts = append(parts, Part{value + ": ", part.RankedOtherwise(by)})
+	}
+	return parts
+}
+
+// RankedOtherwise is the campaign with its cells ranked by a figure.
+func (d *Study) RankedOtherwise(by string) *Study {
+	other := *d
+	other.By, other.Cells = FigureCalled(by), slices.Clone(d.Cells)
+	for i := range other.Cells {
+		c := &other.Cells[i]
+		c.Figures = maps.Clone(c.Figures)
+		if r := c.Of(by); r.N > 0 {
+			c.Figures[by] = r
+		}
+	}
+	return &other
+}
+
+// FigureCalled is the figure of that name; one that there is none of has no value in any
+// run.
+func FigureCalled(name string) figure.Figure {
+	f, err := figure.Named(name)
+	if err != nil {
+		return figure.Figure{Name: name}
+	}
+	return f
+}
+
+// ThroughputFigure is what a run reached at what it was made for.
+const ThroughputFigure = "throughput_per_s"
+
+// rankings are the figures by which the cells of a named answer are ranked, where
+// nobody says otherwise.
+var rankings = map[string]string{
+	"most": "throughput_per_s", "scaling": "throughput_per_s", "knee": "throughput_per_s", "slope": "throughput_bytes_per_s",
+	"failover": "ack_gap_max",
+	"engines":  "queue_acked_per_s", "engine-times": "e2e_response_time_p50", "redelivery": "redelivery_lateness_p99", "engine-faults": PrimaryName,
 }

@@ -7,53 +7,10 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/figure"
 )
 
-// FigureNamed reads a figure by a name that is known to be one.
-func FigureNamed(name string) Reading {
-	f, err := figure.Named(name)
-	if err != nil {
-		return func(*result.Run) (float64, bool) { return 0, false }
-	}
-	return f.Value
-}
-
-// AtLeastOfBound is the peak of what the lag was at the least, as a part of the bound,
-// where several processes produce.
-func AtLeastOfBound(r *result.Run) (float64, bool) {
-	if r.Backpressure == nil {
-		return 0, false
-	}
-	return value(r.Backpressure.PeakAtLeastToBound)
-}
-
-// References finds for the valid runs of variants what the same consumers delivered
-// without backpressure. What an invalid run delivered is nothing to hold others
-// against.
-func References(compared []Variant) map[*result.Run]figure.Reference {
-	var sets [][]*result.Run
-	for _, v := range compared {
-		var set []*result.Run
-		for _, r := range v.Runs {
-			if v.Valid > 0 {
-				set = append(set, &r.Run)
-			}
-		}
-		sets = append(sets, set)
-	}
-	return figure.References(sets)
-}
-
-// UnderBackpressure tells whether some variant was.
-func UnderBackpressure(compared []Variant) bool { return slices.ContainsFunc(compared, Variant.Held) }
-
-// Held tells whether a controller was there to hold load back.
-func (v Variant) Held() bool {
-	return slices.ContainsFunc(v.Runs, func(r *result.Recorded) bool { return r.Run.Backpressure != nil })
-}
-
 // Variant is the runs of one name: repeats of one thing.
 type Variant struct {
 	Name string
-	// runs are the ones that figures are taken from: the valid ones, or all
+	// Runs are the ones that figures are taken from: the valid ones, or all
 	// of them where none is valid.
 	Runs  []*result.Recorded
 	All   int
@@ -170,6 +127,49 @@ func (v Variant) Typical(f Reading) *result.Recorded {
 		}
 	}
 	return best
+}
+
+// FigureNamed reads a figure by a name that is known to be one.
+func FigureNamed(name string) Reading {
+	f, err := figure.Named(name)
+	if err != nil {
+		return func(*result.Run) (float64, bool) { return 0, false }
+	}
+	return f.Value
+}
+
+// AtLeastOfBound is the peak of what the lag was at the least, as a part of the bound,
+// where several processes produce.
+func AtLeastOfBound(r *result.Run) (float64, bool) {
+	if r.Backpressure == nil {
+		return 0, false
+	}
+	return value(r.Backpressure.PeakAtLeastToBound)
+}
+
+// References finds for the valid runs of variants what the same consumers delivered
+// without backpressure. What an invalid run delivered is nothing to hold others
+// against.
+func References(compared []Variant) map[*result.Run]figure.Reference {
+	var sets [][]*result.Run
+	for _, v := range compared {
+		var set []*result.Run
+		for _, r := range v.Runs {
+			if v.Valid > 0 {
+				set = append(set, &r.Run)
+			}
+		}
+		sets = append(sets, set)
+	}
+	return figure.References(sets)
+}
+
+// UnderBackpressure tells whether some variant was.
+func UnderBackpressure(compared []Variant) bool { return slices.ContainsFunc(compared, Variant.Held) }
+
+// Held tells whether a controller was there to hold load back.
+func (v Variant) Held() bool {
+	return slices.ContainsFunc(v.Runs, func(r *result.Recorded) bool { return r.Run.Backpressure != nil })
 }
 
 // The figures that are compared.

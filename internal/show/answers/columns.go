@@ -51,7 +51,7 @@ func limited() column {
 // tabulate makes the table of columns, without those that say nothing of any cell.
 func tabulate(d *analysis.Study, columns ...column) Answer {
 	t := Answer{Table: layout.Table{Left: map[int]bool{}, Rows: make([][]string, len(d.Cells)+1)}}
-	t.Rows[0] = []string{cmp.Or(d.CellsHead(), "scenario"), "runs"}
+	t.Rows[0] = []string{cmp.Or(analysis.CellsHead(d), "scenario"), "runs"}
 	for i := range d.Cells {
 		t.Rows[i+1] = []string{d.Cells[i].Label, CellRuns(&d.Cells[i])}
 		if d.Cells[i].PartlyRead() {
@@ -215,7 +215,7 @@ func CellRuns(d *analysis.Cell) string {
 	}
 }
 
-// ofInvalid marks figures of a cell that has no valid run.
+// OfInvalid marks figures of a cell that has no valid run.
 const OfInvalid = "†"
 
 // CellMark sets the mark at a figure of the cell, if it is one that deserves it.

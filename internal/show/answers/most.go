@@ -24,7 +24,7 @@ func most(d *analysis.Study) Answer {
 	table := tabulate(d, append(columns, costColumns()...)...)
 	var clauses []string
 	table.Notes = variantNotes(d)
-	parts, separated := d.ByVariant(), ", "
+	parts, separated := analysis.ByVariant(d), ", "
 	if len(parts) == 1 {
 		separated = "; "
 	}

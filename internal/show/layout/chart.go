@@ -13,7 +13,7 @@ const (
 	chartRows    = 8
 )
 
-// blocksOf are bars from an empty to a full cell, in eighths.
+// BlocksOf are bars from an empty to a full cell, in eighths.
 var BlocksOf = []rune(" ▁▂▃▄▅▆▇█")
 
 // Level is a value for a time.
@@ -22,7 +22,7 @@ type Level struct {
 	Value          int64
 }
 
-// lineRune draws the line where the bar ends below it.
+// LineRune draws the line where the bar ends below it.
 const LineRune = '╌'
 
 // Chart is the scale of bars over time that are drawn below each other.

@@ -15,10 +15,10 @@ func printCampaignAgainst(p *layout.Page, d *CampaignDocument) {
 	if len(d.Against) == 0 {
 		return
 	}
-	p.Heading("Against "+layout.Enumerate(d.study.SaidAll(d.bases())), ", by ranks")
+	p.Heading("Against "+layout.Enumerate(analysis.SaidAll(d.study, d.bases())), ", by ranks")
 	t := layout.Table{Gap: 2, Left: map[int]bool{5: true}, Rows: [][]string{{"", "median", "difference", "bounds", "p", ""}}}
 	titles := map[int]string{} // of the rows below them
-	for _, name := range d.study.Compared() {
+	for _, name := range analysis.Compared(d.study) {
 		for _, row := range d.againstRows(name) {
 			if len(row) == 2 {
 				titles[len(t.Rows)] = row[0] + " " + row[1]
@@ -44,7 +44,7 @@ func printCampaignAgainst(p *layout.Page, d *CampaignDocument) {
 
 // againstLegend says how far the words can be trusted.
 func (d *CampaignDocument) againstLegend() string {
-	figures, level := analysis.FiguresNamed(d.study.Compared()), percent(analysis.DefaultAlpha)
+	figures, level := analysis.FiguresNamed(analysis.Compared(d.study)), percent(analysis.DefaultAlpha)
 	text := fmt.Sprintf("Each variant is a comparison of its own (Mann-Whitney): of those in which nothing differs, at most %s call %s better or worse, and at most %s any of the others (Holm).",
 		level, analysis.PrimaryOf(figures, d.study.Has).Title, level)
 	for _, c := range d.Against {
@@ -94,8 +94,8 @@ func markdownCampaignAgainst(m *layout.Markdown, d *CampaignDocument) {
 	if len(d.Against) == 0 {
 		return
 	}
-	t := layout.Table{Left: map[int]bool{5: true}, Rows: [][]string{{"Against " + layout.Prose(layout.Enumerate(d.study.SaidAll(d.bases()))), "median", "difference", "bounds", "p", "What is shown"}}}
-	for _, name := range d.study.Compared() {
+	t := layout.Table{Left: map[int]bool{5: true}, Rows: [][]string{{"Against " + layout.Prose(layout.Enumerate(analysis.SaidAll(d.study, d.bases()))), "median", "difference", "bounds", "p", "What is shown"}}}
+	for _, name := range analysis.Compared(d.study) {
 		for _, row := range d.againstRows(name) {
 			row[0] = layout.Prose(strings.TrimSpace(row[0]))
 			if len(row) == 2 {

@@ -81,7 +81,7 @@ func AnalyseCampaign(c *result.RecordedCampaign, by string) (*CampaignDocument, 
 	}
 	d := &CampaignDocument{
 		Head: headOf(KindCampaign, s.Figures), Dir: s.Recorded.Dir, Campaign: s.Campaign, Axes: s.Axes, Search: s.Search,
-		Cells: []CellDocument{}, Answer: answerOf(s), Against: s.CompareVariants(), study: s,
+		Cells: []CellDocument{}, Answer: answerOf(s), Against: analysis.CompareVariants(s), study: s,
 	}
 	for _, c := range s.Cells {
 		d.Cells = append(d.Cells, CellDocument{Cell: c, Warnings: doubts(&c)})
@@ -155,7 +155,7 @@ func conclude(d *analysis.Study, r analysis.Ranking) string {
 		return fmt.Sprintf("No difference shown by %s: the %s of %s: %s. It is not told apart from any other.", title, most, best, value)
 	}
 	return fmt.Sprintf("None is shown to be best by %s: the %s of %s: %s. It is not told apart from %s.",
-		title, most, best, value, layout.Enumerate(d.SaidAll(r.Alike)))
+		title, most, best, value, layout.Enumerate(analysis.SaidAll(d, r.Alike)))
 }
 
 // doubts are the warnings of a cell in words, by figure.

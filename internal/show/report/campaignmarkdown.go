@@ -75,7 +75,7 @@ func markdownSearch(m *layout.Markdown, d *CampaignDocument) {
 // markdownCells writes one table: Markdown scrolls where a terminal would wrap.
 func markdownCells(m *layout.Markdown, d *CampaignDocument) {
 	shown, same := d.varying()
-	t := layout.Table{Left: map[int]bool{}, Rows: [][]string{{layout.Prose(d.study.CellsHead()), "Runs"}}}
+	t := layout.Table{Left: map[int]bool{}, Rows: [][]string{{layout.Prose(analysis.CellsHead(d.study)), "Runs"}}}
 	for _, f := range shown {
 		t.Rows[0] = append(t.Rows[0], f.Title)
 	}

@@ -177,7 +177,7 @@ func (d *CampaignDocument) table(shown []figure.Figure) layout.Table {
 		heads[i] = headOfColumn(f.Title)
 	}
 	for line := range headLines {
-		row := []string{headOfColumn(d.study.CellsHead())[line], map[bool]string{true: "runs"}[line == headLines-1]}
+		row := []string{headOfColumn(analysis.CellsHead(d.study))[line], map[bool]string{true: "runs"}[line == headLines-1]}
 		for _, head := range heads {
 			row = append(row, head[line])
 		}

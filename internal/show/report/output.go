@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
@@ -140,4 +143,53 @@ func (s sheets) write(w io.Writer, name string) error {
 	}
 	t := make()
 	return t.CSV(w)
+}
+
+// seconds prints a length on the time axis with at most one decimal: 20 s,
+// 0.7 s, -3 s.
+func seconds(ns int64) string {
+	tenths := (ns + 50_000_000) / 100_000_000
+	if ns < 0 {
+		tenths = (ns - 50_000_000) / 100_000_000
+	}
+	if tenths%10 == 0 {
+		return unit.Count(tenths/10) + " s"
+	}
+	return strconv.FormatFloat(float64(tenths)/10, 'f', 1, 64) + " s"
+}
+
+// share prints the part of the whole in percent, and nothing of an empty whole.
+func share(part, whole int64) string {
+	if whole == 0 {
+		return unit.Absent
+	}
+	return unit.Percent(float64(part) / float64(whole))
+}
+
+// raw prints a number to the last digit, without an exponent and without
+// separators.
+func raw(v float64) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return ""
+	}
+	return strconv.FormatFloat(v, 'f', -1, 64)
+}
+
+func integer(n int64) string { return strconv.FormatInt(n, 10) }
+
+func flag(b bool) string { return strconv.FormatBool(b) }
+
+// optional prints what a pointer points to.
+func optional[T int64 | float64](p *T) string {
+	if p == nil {
+		return ""
+	}
+	return raw(float64(*p))
+}
+
+func date(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
 }
