@@ -197,9 +197,11 @@ func amongGated(trusted []Variant) (all []Finding) {
 			}
 			of, than := v.Figure(p99).Median, first.Figure(p99).Median
 			if !math.IsInf(of, 1) && !math.IsInf(than, 1) && than > 0 {
-				all = append(all, Finding{Rule: GatesCompared, Of: []string{v.Name, first.Name}, Names: others, Values: map[string]float64{
-					"ratio": of / than, "shown": float64(shownByRanks(first.Values(p99), v.Values(p99))),
-				}})
+				shown := float64(shownByRanks(first.Values(p99), v.Values(p99)))
+				all = append(all, Finding{
+					Rule: GatesCompared, Of: []string{v.Name, first.Name}, Names: others,
+					Values: map[string]float64{"ratio": of / than, "shown": shown},
+				})
 			}
 			break
 		}
@@ -228,7 +230,9 @@ func target(v Variant) *Finding {
 	if ratio.N == 0 {
 		return nil
 	}
-	found := &Finding{Rule: TargetKept, Run: &v.Typical(f.Ranked).Run, Values: map[string]float64{"ratio": ratio.Median, "of": float64(ratio.N), "n": float64(ratio.N)}}
+	n := float64(ratio.N)
+	values := map[string]float64{"ratio": ratio.Median, "n": n, "of": n}
+	found := &Finding{Rule: TargetKept, Run: &v.Typical(f.Ranked).Run, Values: values}
 	if ratio.Top <= result.HeldWithin {
 		return found
 	}

@@ -103,7 +103,8 @@ func misfit(d *analysis.Study, cost stats.Cost) string {
 	if worst < muchOff {
 		return ""
 	}
-	return fmt.Sprintf("; but the two parts are %s off at %s, so there is more to it than these", unit.WholePercent(worst), where)
+	return fmt.Sprintf("; but the two parts are %s off at %s, so there is more to it than these",
+		unit.WholePercent(worst), where)
 }
 
 // costing prints seconds as short as they come: 412 ns, or 5.1 ns, or 0.08 ns.

@@ -97,7 +97,9 @@ func tooShort(d *analysis.Study) string {
 	if len(short) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" The measured window of %s is shorter than a second, too short for an efficiency to be relied on: fill more.", layout.Enumerate(short))
+	return fmt.Sprintf(" The measured window of %s is shorter than a second, too short for an efficiency to be "+
+		"relied on: fill more.",
+		layout.Enumerate(short))
 }
 
 // bottleneckClause names what kept a cell from more; "" where nobody says.

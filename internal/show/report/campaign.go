@@ -152,7 +152,8 @@ func conclude(d *analysis.Study, r analysis.Ranking) string {
 		}
 		return fmt.Sprintf("Too few runs to call one best by %s: %s. The %s of %s: %s.", title, more, most, best, value)
 	case len(r.Alike) == len(r.Rest):
-		return fmt.Sprintf("No difference shown by %s: the %s of %s: %s. It is not told apart from any other.", title, most, best, value)
+		return fmt.Sprintf("No difference shown by %s: the %s of %s: %s. It is not told apart from any other.",
+			title, most, best, value)
 	}
 	return fmt.Sprintf("None is shown to be best by %s: the %s of %s: %s. It is not told apart from %s.",
 		title, most, best, value, layout.Enumerate(analysis.SaidAll(d, r.Alike)))

@@ -19,13 +19,15 @@ var wording = map[analysis.Rule]func(analysis.Finding) string{
 		return fmt.Sprintf("%s is invalid (%s): its figures are shown, and are not to be relied on.", f.Of[0], f.Said)
 	},
 	analysis.PartlyInvalid: func(f analysis.Finding) string {
-		return fmt.Sprintf("%s: left out %.0f of %.0f runs, invalid or not finished.", f.Of[0], f.Values["left_out"], f.Values["all"])
+		return fmt.Sprintf("%s: left out %.0f of %.0f runs, invalid or not finished.",
+			f.Of[0], f.Values["left_out"], f.Values["all"])
 	},
 	analysis.Lost: func(f analysis.Finding) string {
 		return fmt.Sprintf("%s lost up to %s acked records.", f.Of[0], records(f.Values["records"]))
 	},
 	analysis.NotSent: func(f analysis.Finding) string {
-		return fmt.Sprintf("%s failed to send %s of what was offered, or cannot say whether it was sent.", f.Of[0], unit.Percent(f.Values["share"]))
+		return fmt.Sprintf("%s failed to send %s of what was offered, or cannot say whether it was sent.",
+			f.Of[0], unit.Percent(f.Values["share"]))
 	},
 	analysis.LeftBehind: func(f analysis.Finding) string {
 		return fmt.Sprintf("%s was not drained: it took in more than its consumers can take, and "+
@@ -46,17 +48,21 @@ var wording = map[analysis.Rule]func(analysis.Finding) string{
 			f.Of[0], unit.Things(int64(f.Values["records"]), "record"), of)
 	},
 	analysis.BoundKept: func(f analysis.Finding) string {
-		return fmt.Sprintf("%s kept its bound%s: the lag%s peaked at %s.", f.Of[0], inRuns(f), ofPartition(f.Run), peakOf(f))
+		return fmt.Sprintf("%s kept its bound%s: the lag%s peaked at %s.",
+			f.Of[0], inRuns(f), ofPartition(f.Run), peakOf(f))
 	},
 	analysis.BoundUndecided: func(f analysis.Finding) string {
-		return fmt.Sprintf("It is undecided whether %s kept its bound%s: the lag%s peaked at %s; %s.", f.Of[0], inRuns(f), ofPartition(f.Run), peakOf(f), whyUndecided)
+		return fmt.Sprintf("It is undecided whether %s kept its bound%s: the lag%s peaked at %s; %s.",
+			f.Of[0], inRuns(f), ofPartition(f.Run), peakOf(f), whyUndecided)
 	},
 	analysis.BoundExceeded: func(f analysis.Finding) string {
-		return fmt.Sprintf("%s went over its bound%s: the lag%s peaked at %s, %s.", f.Of[0], inRuns(f), ofPartition(f.Run), peakOf(f), times(f.Values["peak"]))
+		return fmt.Sprintf("%s went over its bound%s: the lag%s peaked at %s, %s.",
+			f.Of[0], inRuns(f), ofPartition(f.Run), peakOf(f), times(f.Values["peak"]))
 	},
 	analysis.TargetKept: func(f analysis.Finding) string {
 		title, p99, wanted := targetOf(f)
-		return fmt.Sprintf("%s held its target at p99 to within %v ×%s: %s is %s, the target %s.", f.Of[0], result.HeldWithin, inRuns(f), title, p99, wanted)
+		return fmt.Sprintf("%s held its target at p99 to within %v ×%s: %s is %s, the target %s.",
+			f.Of[0], result.HeldWithin, inRuns(f), title, p99, wanted)
 	},
 	analysis.TargetMissed: func(f analysis.Finding) string {
 		title, p99, wanted := targetOf(f)
@@ -64,18 +70,21 @@ var wording = map[analysis.Rule]func(analysis.Finding) string{
 		if math.IsInf(f.Values["ratio"], 1) {
 			over = "as too many records had not ended"
 		}
-		return fmt.Sprintf("%s went over its target of %s at p99%s: %s is %s, %s.", f.Of[0], wanted, inRuns(f), title, p99, over)
+		return fmt.Sprintf("%s went over its target of %s at p99%s: %s is %s, %s.",
+			f.Of[0], wanted, inRuns(f), title, p99, over)
 	},
 	analysis.GatesCompared: gatesCompared,
 	analysis.NotSettled: func(f analysis.Finding) string {
-		return fmt.Sprintf("%s had not settled%s when the next change of the consumers, or the end, came.", f.Of[0], inRuns(f))
+		return fmt.Sprintf("%s had not settled%s when the next change of the consumers, or the end, came.",
+			f.Of[0], inRuns(f))
 	},
 	analysis.CapacityUnused: func(f analysis.Finding) string {
 		return fmt.Sprintf("%s left capacity unused: it delivered %s of what the same consumers delivered without backpressure, while it turned load away.%s",
 			f.Of[0], unit.Percent(f.Values["share"]), tooSmall(f))
 	},
 	analysis.ConsumersIdle: func(f analysis.Finding) string {
-		return fmt.Sprintf("%s left its consumers idle for %s of the window while it turned load away.%s", f.Of[0], unit.Percent(f.Values["share"]), tooSmall(f))
+		return fmt.Sprintf("%s left its consumers idle for %s of the window while it turned load away.%s",
+			f.Of[0], unit.Percent(f.Values["share"]), tooSmall(f))
 	},
 	analysis.BoundTooSmall: func(f analysis.Finding) string {
 		return fmt.Sprintf("%s turned load away that its consumers may have had room for.%s", f.Of[0], tooSmall(f))
