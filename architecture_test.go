@@ -172,10 +172,14 @@ var walls = map[string][]string{
 	// What people see. How it is laid out, whatever it is; then what is read afterwards:
 	// result files alone.
 	"internal/show/layout": {"internal/plan/unit"},
-	// analysis is the data and what it shows, and knows no sentence; report has the words.
+	// analysis is the data and what it shows, and knows no sentence; answers has those of the
+	// questions of suites, and report all others.
 	"internal/show/analysis": {"internal/result", "internal/result/figure", "internal/result/outcome", "internal/measure/stats", "internal/plan/unit"},
+	"internal/show/answers": {
+		"internal/show/analysis", "internal/show/layout", "internal/result/figure", "internal/result", "internal/measure/stats", "internal/plan/unit",
+	},
 	"internal/show/report": {
-		"internal/show/analysis", "internal/show/layout", "internal/result/figure", "internal/result/outcome", "internal/measure/latency",
+		"internal/show/answers", "internal/show/analysis", "internal/show/layout", "internal/result/figure", "internal/result/outcome", "internal/measure/latency",
 		"internal/result", "internal/measure/stats", "internal/plan/unit",
 	},
 
@@ -201,7 +205,7 @@ var helpers = []string{
 // review.
 var pure = []string{
 	"internal/plan/unit", "internal/measure/latency", "internal/measure/ledger", "internal/measure/snapshot", "internal/result",
-	"internal/show/analysis", "internal/show/layout",
+	"internal/show/analysis", "internal/show/answers", "internal/show/layout",
 	"internal/plan/arrival", "internal/plan/payload", "internal/plan/spelling", "internal/plan/scenario",
 	"internal/measure/stats", "internal/run/search", "internal/result/figure", "internal/result/foreign", "internal/result/bottleneck", "internal/result/outcome", "backpressure/shares",
 	"kmq/internal/step", "kmq/internal/window", "kmq/internal/marker", "kmq/internal/tracker",

@@ -142,3 +142,20 @@ func digits3(v float64) string {
 	}
 	return strconv.FormatFloat(v, 'f', decimals, 64)
 }
+
+// Seconds prints seconds with three significant digits in a unit that fits.
+func Seconds(s float64) string { return Nanos(int64(s * 1e9)) }
+
+// WholePercent prints a ratio in percent, without decimals.
+func WholePercent(ratio float64) string { return Decimals(100*ratio, 0) + " %" }
+
+// Factor prints how many times something is, with two digits of small ones.
+func Factor(v float64) string {
+	switch {
+	case v > 0 && v < 0.001:
+		return Decimals(v, 5)
+	case v > 0 && v < 0.1:
+		return Decimals(v, 3)
+	}
+	return Decimals(v, 2)
+}

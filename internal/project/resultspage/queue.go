@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"kafkabench.example/kafka-bench/internal/show/analysis"
-	"kafkabench.example/kafka-bench/internal/show/report"
+	"kafkabench.example/kafka-bench/internal/show/answers"
 )
 
 // queues are the presets of the section on a queue with selective acknowledgement, in its
@@ -49,11 +49,12 @@ func (s *shelf) decision() (string, error) {
 	if len(campaigns) == 0 {
 		return "", nil
 	}
-	table := report.Decide(campaigns...)
-	table.Head[0] += ", " + methodsOf(runsOf(s.queues))
+	table := answers.Decide(campaigns...)
+	head := table.Rows[0]
+	head[0] += ", " + methodsOf(runsOf(s.queues))
 	var b strings.Builder
-	fmt.Fprintf(&b, "| %s |\n|%s", strings.Join(table.Head, " | "), strings.Repeat("---|", len(table.Head)))
-	for _, row := range table.Rows {
+	fmt.Fprintf(&b, "| %s |\n|%s", strings.Join(head, " | "), strings.Repeat("---|", len(head)))
+	for _, row := range table.Rows[1:] {
 		fmt.Fprintf(&b, "\n| %s |", strings.Join(row, " | "))
 	}
 	fmt.Fprintf(&b, "\n\n%s", strings.Join(table.Notes, " "))

@@ -1,6 +1,6 @@
 // Package analysis finds what runs show: how sets differ, which cell of a campaign is best,
 // where a figure changed over time. It is pure: it knows runs, figures and tests, and no
-// sentence. Package report puts into words what it finds.
+// sentence. Packages answers and report put into words what it finds.
 //
 // A [Set] is runs of one thing, and a [Sample] what of them figures are taken from. [Compare]
 // tests sets against the first, [Over] follows one configuration over time, and a [Study] is a

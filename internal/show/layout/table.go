@@ -149,11 +149,11 @@ func (t *Table) Squeeze(width int) {
 // Without is the table without one of its columns.
 func (t *Table) Without(column int) Table {
 	rest := Table{Gap: t.Gap, Left: map[int]bool{}}
-	for i := range t.Left {
+	for i, left := range t.Left {
 		if i > column {
 			i--
 		}
-		rest.Left[i] = true
+		rest.Left[i] = left
 	}
 	for _, row := range t.Rows {
 		rest.Add(slices.Delete(slices.Clone(row), column, column+1)...)
@@ -164,8 +164,8 @@ func (t *Table) Without(column int) Table {
 // columns is the table of the first column and those from one to another.
 func (t *Table) columns(from, to int) Table {
 	part := Table{Gap: t.Gap, Left: map[int]bool{}}
-	for i := range t.Left {
-		part.Left[i-from+1] = i >= from && i < to
+	for i, left := range t.Left {
+		part.Left[i-from+1] = left && i >= from && i < to
 	}
 	for _, row := range t.Rows {
 		if len(row) == 0 {

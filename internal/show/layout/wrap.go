@@ -91,3 +91,6 @@ func Enumerate(names []string) string {
 	}
 	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
+
+// Words turns a metric's key into the words of the field.
+func Words(metric string) string { return strings.ReplaceAll(metric, "_", " ") }

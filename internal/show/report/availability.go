@@ -76,7 +76,7 @@ func available(r *result.Run) []remark {
 		unit.Count(r.Load.Failed)+" failed", unit.Count(r.Load.Unknown)+" unknown")})
 	if n := untimed(r); n > 0 {
 		all = append(all, remark{layout.Yellow, "in no time", fmt.Sprintf("%s of %s records that were due have no %s: the times below are without them",
-			unit.Count(n), unit.Count(r.Load.Scheduled), words(stretchMetric(a)))})
+			unit.Count(n), unit.Count(r.Load.Scheduled), layout.Words(stretchMetric(a)))})
 	}
 	return all
 }
@@ -174,14 +174,14 @@ func forSoLong(what string, s *float64, open bool) string {
 	case *s == 0:
 		return "never " + what
 	}
-	return what + " for " + fromSeconds(*s)
+	return what + " for " + unit.Seconds(*s)
 }
 
 // stretches are a row for what was before, during and after the faults.
 func stretches(r *result.Run) layout.Table {
 	a := r.Availability
 	metric := stretchMetric(a)
-	t := layout.Table{Gap: 3, Rows: [][]string{{"", "from", "to", "due", "acked", "delivered", words(metric) + " p50", "p99", "max"}}}
+	t := layout.Table{Gap: 3, Rows: [][]string{{"", "from", "to", "due", "acked", "delivered", layout.Words(metric) + " p50", "p99", "max"}}}
 	for _, part := range []struct {
 		name string
 		of   *result.Stretch

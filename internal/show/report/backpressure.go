@@ -47,7 +47,7 @@ func underGate(r *result.Run) []remark {
 	all = append(all, kept(r)...)
 	all = append(all, remark{layout.Plain, "gate", gateUse(r)})
 	if b.BlindS > 0 {
-		all = append(all, remark{layout.Yellow, "blind", "the lag was not known for " + fromSeconds(b.BlindS) + " beyond the grace time"})
+		all = append(all, remark{layout.Yellow, "blind", "the lag was not known for " + unit.Seconds(b.BlindS) + " beyond the grace time"})
 	}
 	if b.Processes > 1 {
 		all = append(all, remark{layout.Plain, "processes", shared(b)})
@@ -227,7 +227,7 @@ func peakOfBound(r *result.Run, ratio float64) float64 { return ratio * float64(
 // gateUse says for how long records were refused, and how fresh the lag was.
 func gateUse(r *result.Run) string {
 	b := r.Backpressure
-	closed := "refused records for " + fromSeconds(b.ClosedS)
+	closed := "refused records for " + unit.Seconds(b.ClosedS)
 	if w := analysis.Window(r); w > 0 {
 		closed += " (" + unit.Percent(b.ClosedS*1e9/float64(w)) + " of the window)"
 	}

@@ -163,7 +163,7 @@ func printOddities(p *layout.Page, l result.Load, d result.Delivery) {
 		p.Styled(layout.Red, "lost", lostRanges(d.LostRanges))
 	}
 	if reasons := byCount(l.ShedByReason); len(reasons) > 1 {
-		p.Labelled("shed", words(layout.List(reasons...)))
+		p.Labelled("shed", layout.Words(layout.List(reasons...)))
 	}
 	if errors := byCount(l.Errors); len(errors) > 0 {
 		p.Styled(layout.Yellow, "errors", layout.List(errors...))

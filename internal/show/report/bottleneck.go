@@ -124,7 +124,7 @@ func printDevices(p *layout.Page, h *result.HostUse) {
 	if h.PageCacheBytes != nil && h.DirtyPeakBytes != nil {
 		pressure := ""
 		if h.IOPressureRatio != nil {
-			pressure = "I/O pressure " + wholePercent(*h.IOPressureRatio)
+			pressure = "I/O pressure " + unit.WholePercent(*h.IOPressureRatio)
 		}
 		p.Labelled("page cache", layout.List(unit.Bytes(*h.PageCacheBytes), "at most "+unit.Bytes(*h.DirtyPeakBytes)+" to be written", pressure))
 	}

@@ -10,6 +10,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
 	"kafkabench.example/kafka-bench/internal/show/analysis"
+	"kafkabench.example/kafka-bench/internal/show/answers"
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
@@ -30,7 +31,16 @@ type CampaignDocument struct {
 	// Table is what a named answer shows of each cell; none where there is no such answer.
 	Table *AnswerTable `json:"answer_table,omitempty"`
 
-	study *analysis.Study
+	study    *analysis.Study
+	answered answers.Answer // what Table is made of
+}
+
+// AnswerTable is the table of a named answer.
+type AnswerTable struct {
+	Head []string   `json:"head"`
+	Rows [][]string `json:"rows"` // one for each cell, in their order; of a decision, one for each kind of work
+	// Notes say what a reader can't know of the columns.
+	Notes []string `json:"notes,omitempty"`
 }
 
 // CellDocument is one configuration of a campaign.
@@ -76,9 +86,22 @@ func AnalyseCampaign(c *result.RecordedCampaign, by string) (*CampaignDocument, 
 	for _, c := range s.Cells {
 		d.Cells = append(d.Cells, CellDocument{Cell: c, Warnings: doubts(&c)})
 	}
-	d.tell()
+	if a, asked := answers.Named(s); asked {
+		d.answer(a)
+	}
 	d.Notes = append([]string{}, slices.Concat(s.Recorded.Notes, s.Campaign.Notes, unasked(s), unsettledNote(s))...)
 	return d, nil
+}
+
+// answer puts a named answer in the place of the ranking.
+func (d *CampaignDocument) answer(a answers.Answer) {
+	if slices.ContainsFunc(d.study.Cells, func(c analysis.Cell) bool { return len(c.Sample.Taken) > 0 }) {
+		d.Table, d.answered = &AnswerTable{Head: a.Rows[0], Rows: a.Rows[1:], Notes: a.Notes}, a
+	}
+	d.Answer = Answer{Name: d.Campaign.Answer, Status: analysis.AnswerNoRanking, Sentence: "No run is valid: there is no answer."}
+	if len(d.study.ValidCells()) > 0 {
+		d.Answer.Status, d.Answer.Sentence = analysis.AnswerTold, a.Sentence
+	}
 }
 
 // answerOf says which cell is best, if one is shown to be.

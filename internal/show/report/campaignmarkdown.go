@@ -9,6 +9,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result/figure"
 	"kafkabench.example/kafka-bench/internal/show/analysis"
+	"kafkabench.example/kafka-bench/internal/show/answers"
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
@@ -56,7 +57,7 @@ func markdownSearch(m *layout.Markdown, d *CampaignDocument) {
 	if len(d.Search.Expectations) > 0 {
 		m.Paragraph("A rate holds if ", layout.Code(strings.Join(d.Search.Expectations, ", ")), ".")
 	}
-	metric := words(d.Search.ResponseMetric)
+	metric := layout.Words(d.Search.ResponseMetric)
 	t := layout.Table{Left: map[int]bool{1: true, 6: true}, Rows: [][]string{{"Probe", "Phase", "Offered", "Acked", metric + " p50", "p99", "Outcome"}}}
 	for i, probe := range d.Search.Probes {
 		t.Add(integer(int64(i+1)), probe.Phase, offeredBy(probe), unit.PerSecond(probe.AckedPerS),
@@ -94,9 +95,9 @@ func (c *CellDocument) row(d *CampaignDocument, shown []figure.Figure) []string 
 	if d.Answer.Status == analysis.AnswerBest && c.Label == d.Answer.Best {
 		name = "**" + name + "**"
 	}
-	row := []string{name, cellRuns(&c.Cell)}
+	row := []string{name, answers.CellRuns(&c.Cell)}
 	for _, f := range shown {
-		row = append(row, cellMark(&c.Cell, c.Figures[f.Name], c.Figures[f.Name].Bounded(f)))
+		row = append(row, answers.CellMark(&c.Cell, c.Figures[f.Name], c.Figures[f.Name].Bounded(f)))
 	}
 	return row
 }
@@ -142,4 +143,21 @@ func (d *CampaignDocument) probeSheet() layout.Table {
 			flag(p.Passed), flag(p.Stalled), p.Limit, strings.Join(p.Failures, "; "))
 	}
 	return s
+}
+
+// markdownAnswerTable writes the table of a named answer and its sentence.
+func markdownAnswerTable(m *layout.Markdown, d *CampaignDocument) {
+	if d.Table != nil {
+		t := layout.Table{Left: d.answered.Left}
+		for _, row := range d.answered.Rows {
+			cells := make([]string, len(row))
+			for i, text := range row {
+				cells[i] = layout.Prose(text)
+			}
+			t.Add(cells...)
+		}
+		m.Table(t)
+		m.Paragraph(layout.Prose(strings.Join(append(d.legend("in parentheses"), d.Table.Notes...), " ")))
+	}
+	m.Paragraph("**", layout.Prose(d.Answer.Sentence), "**")
 }

@@ -14,6 +14,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
 	"kafkabench.example/kafka-bench/internal/show/analysis"
+	"kafkabench.example/kafka-bench/internal/show/answers"
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
@@ -183,10 +184,10 @@ func (d *CampaignDocument) table(shown []figure.Figure) layout.Table {
 		t.Add(row...)
 	}
 	for _, cell := range d.Cells {
-		medians, bounds, bounded := []string{cell.Label, cellRuns(&cell.Cell)}, []string{"", ""}, false
+		medians, bounds, bounded := []string{cell.Label, answers.CellRuns(&cell.Cell)}, []string{"", ""}, false
 		for _, f := range shown {
 			r := cell.Figures[f.Name]
-			medians, bounds = append(medians, cellMark(&cell.Cell, r, r.MedianText(f))), append(bounds, r.Interval(f))
+			medians, bounds = append(medians, answers.CellMark(&cell.Cell, r, r.MedianText(f))), append(bounds, r.Interval(f))
 			bounded = bounded || r.Interval(f) != ""
 		}
 		t.Add(medians...)
@@ -195,31 +196,6 @@ func (d *CampaignDocument) table(shown []figure.Figure) layout.Table {
 		}
 	}
 	return t
-}
-
-// cellRuns says how many runs a cell's figures are of.
-func cellRuns(d *analysis.Cell) string {
-	switch all := len(d.Sample.Runs); {
-	case all == 0:
-		return "none"
-	case d.Valid == 0:
-		return "none of " + integer(int64(all)) + " valid"
-	case d.Valid < all:
-		return fmt.Sprintf("%d of %d valid", d.Valid, all)
-	default:
-		return integer(int64(all))
-	}
-}
-
-// ofInvalid marks figures of a cell that has no valid run.
-const ofInvalid = "†"
-
-// cellMark sets the mark at a figure of the cell, if it is one that deserves it.
-func cellMark(d *analysis.Cell, r analysis.Repeated, text string) string {
-	if d.Valid > 0 || r.N == 0 {
-		return text
-	}
-	return text + ofInvalid
 }
 
 // legend explains the table. Beside says where what bounds a median stands.
@@ -238,7 +214,7 @@ func (d *CampaignDocument) legend(beside string) []string {
 	}
 	medians := "Medians of the valid runs"
 	if marked {
-		medians = ofInvalid + " of runs none of which is valid: not to be relied on"
+		medians = answers.OfInvalid + " of runs none of which is valid: not to be relied on"
 		if valid {
 			medians = "Medians of the valid runs, or " + medians
 		}
@@ -247,7 +223,7 @@ func (d *CampaignDocument) legend(beside string) []string {
 	case most == 0:
 		return nil
 	case most == 1 && marked:
-		return []string{"One run of each: no figure here carries a claim, and those marked " + ofInvalid + " are of a run that is invalid. Repeat them (repeat: 5)."}
+		return []string{"One run of each: no figure here carries a claim, and those marked " + answers.OfInvalid + " are of a run that is invalid. Repeat them (repeat: 5)."}
 	case most == 1:
 		return []string{"One run of each: no figure here carries a claim. Repeat them (repeat: 5)."}
 	case most < analysis.Fewest:
@@ -365,4 +341,22 @@ func extent(warning string) float64 {
 		return 0
 	}
 	return v
+}
+
+// printAnswerTable prints the table of a named answer and its sentence.
+func printAnswerTable(p *layout.Page, d *CampaignDocument) {
+	if d.Table != nil {
+		p.Line()
+		t := layout.Table{Gap: 2, Left: map[int]bool{}, Rows: d.answered.Rows}
+		for i := range t.Rows[0] {
+			t.Left[i] = true
+		}
+		p.Table(t, 1)
+		p.Line()
+		for _, line := range append(d.legend("in parentheses"), d.Table.Notes...) {
+			p.Text(0, line)
+		}
+	}
+	p.Line()
+	p.Styled(layout.Bold, "Answer", d.Answer.Sentence)
 }

@@ -16,7 +16,7 @@ func printFilled(p *layout.Page, r *result.Run) {
 		return
 	}
 	p.Labelled("filled before", layout.List(unit.Things(f.Records, "record"), unit.Bytes(f.Bytes),
-		"in "+fromSeconds(f.TimeS), unit.PerSecond(f.AckedPerS)))
+		"in "+unit.Seconds(f.TimeS), unit.PerSecond(f.AckedPerS)))
 	printBounded(p, "fill", "topic.fill", f.BoundedBytes, r)
 	if missing := f.Failed + f.Unknown; missing > 0 {
 		p.Styled(layout.Yellow, "", fmt.Sprintf("%s failed, and the fate of %s is unknown", unit.Count(f.Failed), unit.Count(f.Unknown)))

@@ -19,9 +19,6 @@ func seconds(ns int64) string {
 	return strconv.FormatFloat(float64(tenths)/10, 'f', 1, 64) + " s"
 }
 
-// fromSeconds prints seconds with three significant digits in a unit that fits.
-func fromSeconds(s float64) string { return unit.Nanos(int64(s * 1e9)) }
-
 // share prints the part of the whole in percent, and nothing of an empty whole.
 func share(part, whole int64) string {
 	if whole == 0 {

@@ -200,9 +200,9 @@ func unsaidWords(paths []string) (parts []string) {
 		case block == "run":
 			parts = append(parts, "when it was made")
 		case len(names) == 0:
-			parts = append(parts, words(strings.ReplaceAll(blockWords.Replace(block), ".", " ")))
+			parts = append(parts, layout.Words(strings.ReplaceAll(blockWords.Replace(block), ".", " ")))
 		default:
-			block = words(strings.ReplaceAll(blockWords.Replace(block), ".", " "))
+			block = layout.Words(strings.ReplaceAll(blockWords.Replace(block), ".", " "))
 			parts = append(parts, block+" ("+strings.Join(names, ", ")+")")
 		}
 	}
@@ -212,7 +212,7 @@ func unsaidWords(paths []string) (parts []string) {
 // unitless is a field's name in words, without its unit.
 func unitless(field string) string {
 	if rate, is := strings.CutSuffix(field, "_per_s"); is {
-		return words(rate) + " per second"
+		return layout.Words(rate) + " per second"
 	}
 	for _, suffix := range []string{"_ns", "_bytes", "_records", "_s"} {
 		field = strings.TrimSuffix(field, suffix)
@@ -220,5 +220,5 @@ func unitless(field string) string {
 	if percentile, is := strings.CutPrefix(field, "p"); is && strings.Trim(percentile, "0123456789_") == "" {
 		return "p" + strings.ReplaceAll(percentile, "_", ".")
 	}
-	return words(field)
+	return layout.Words(field)
 }

@@ -73,7 +73,7 @@ func timeLagSeen(r *result.Run) bool { return r.Lag.TimeLagPeakNs > 0 || r.Load.
 // began to work otherwise. A backlog shrinks while more is offered than is delivered
 // only where some of it is not admitted.
 func printRecovery(p *layout.Page, r *result.Run, c result.Change) {
-	at := "at " + fromSeconds(float64(c.AtNs)/1e9) + " " + c.What + ": "
+	at := "at " + unit.Seconds(float64(c.AtNs)/1e9) + " " + c.What + ": "
 	meanwhile := " came in"
 	if r.Load.Shed > 0 || r.Backpressure != nil && r.Backpressure.DeferredPeakRecords > 0 {
 		meanwhile = " were offered, and only a part of them admitted"
@@ -82,7 +82,7 @@ func printRecovery(p *layout.Page, r *result.Run, c result.Change) {
 	case c.BacklogRecords <= c.NormalRecords:
 		p.Labelled("recovery", at+"nothing to catch up with")
 	case c.DrainTimeS != nil:
-		p.Labelled("recovery", at+unit.Count(c.BacklogRecords)+" behind, caught up in "+fromSeconds(*c.DrainTimeS)+
+		p.Labelled("recovery", at+unit.Count(c.BacklogRecords)+" behind, caught up in "+unit.Seconds(*c.DrainTimeS)+
 			" at "+unit.PerSecond(c.DeliveredPerS)+" while "+unit.PerSecond(c.OfferedPerS)+meanwhile)
 	default:
 		p.Styled(layout.Yellow, "recovery", at+unit.Count(c.BacklogRecords)+" behind, NOT caught up with before the next change or the end")
@@ -109,7 +109,7 @@ func tenths(ns float64) string { return unit.Decimals(ns/1e9, 1) + " s" }
 // printDrain tells whether the consumers caught up when the load had ended.
 func printDrain(p *layout.Page, r *result.Run) {
 	l := r.Lag
-	took, rate := fromSeconds(l.DrainTimeS), unit.PerSecond(l.DrainPerS)
+	took, rate := unit.Seconds(l.DrainTimeS), unit.PerSecond(l.DrainPerS)
 	if l.Drained && r.Delivery.Lost > 0 {
 		p.Styled(layout.Yellow, "drain", "read to the end of the log "+took+" after the window's end, at "+rate+"; "+unit.Things(r.Delivery.Lost, "acked record")+" not in it")
 		return
@@ -144,7 +144,7 @@ func confined(c result.Confined) string {
 		text += " · the busiest used " + unit.Decimals(*c.CPUCoresUsed, 2) + " cores"
 	}
 	if c.ThrottledS != nil {
-		text += " · held back for " + fromSeconds(*c.ThrottledS)
+		text += " · held back for " + unit.Seconds(*c.ThrottledS)
 	}
 	if c.SchedDelayNs != nil {
 		text += " · scheduling delay p99 " + unit.Nanos(c.SchedDelayNs.P99Ns)

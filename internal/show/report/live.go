@@ -181,7 +181,7 @@ const (
 func (l *Live) log(i result.Interval) string {
 	head := ""
 	if l.lines%logEvery == 0 {
-		head = fmt.Sprintf(logTitle, "records/s", words(l.o.Metric)) +
+		head = fmt.Sprintf(logTitle, "records/s", layout.Words(l.o.Metric)) +
 			fmt.Sprintf(logFormat, "time", "phase", "offered", "acked", "delivered", "shed", "p50", "p99", "lag", "backlog", "deferred", "gate")
 	}
 	l.lines++

@@ -230,7 +230,7 @@ func costOf(c *result.QueueCost) string {
 	return layout.List(clients, fmt.Sprintf("of the brokers, with all that went on, %s, %s in and %s out", requestsEach(*c.BrokerRequestsPerRecord), bytesEach(*c.BrokerBytesInPerRecord), bytesEach(*c.BrokerBytesOutPerRecord)))
 }
 
-func requestsEach(v float64) string { return factor(v) + " requests" }
+func requestsEach(v float64) string { return unit.Factor(v) + " requests" }
 
 // bytesEach prints bytes that may be less than one.
 func bytesEach(v float64) string {

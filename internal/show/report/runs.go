@@ -180,7 +180,7 @@ func markdownDistributions(m *layout.Markdown, all []distribution) {
 		t.Rows[0] = append(t.Rows[0], s.name)
 	}
 	for _, d := range all {
-		row := []string{words(d.metric), unit.Count(d.Count)}
+		row := []string{layout.Words(d.metric), unit.Count(d.Count)}
 		if open {
 			row = append(row, unit.Count(d.NotEnded))
 		}

@@ -38,7 +38,7 @@ func printSearch(p *layout.Page, s *result.Search) {
 		printProbes(p, searched, s.ResponseMetric)
 	}
 	if len(curve) > 0 {
-		p.Heading("Curve", ", "+words(s.ResponseMetric)+" against offered load")
+		p.Heading("Curve", ", "+layout.Words(s.ResponseMetric)+" against offered load")
 		printCurve(p, curve)
 	}
 }
@@ -67,7 +67,7 @@ func split(s *result.Search) (searched, curve []result.Probe) {
 // printProbes is a line for each probe, and below it what it did not meet.
 func printProbes(p *layout.Page, all []result.Probe, metric string) {
 	t := layout.Table{Gap: 3, Left: map[int]bool{1: true, 3: true}}
-	t.Add("", "", "offered", "", "acked", words(metric)+" p50", "p99")
+	t.Add("", "", "offered", "", "acked", layout.Words(metric)+" p50", "p99")
 	for i, probe := range all {
 		t.Add(fmt.Sprint(i+1), probe.Phase, offeredBy(probe), outcomeOf(probe), unit.PerSecond(probe.AckedPerS),
 			optionalNanos(probe.ResponseP50Ns), optionalNanos(probe.ResponseP99Ns))

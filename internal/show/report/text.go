@@ -18,8 +18,10 @@
 // What is thought and what is written are kept apart: package analysis returns values, and
 // each value is written in any Format. The JSON of a value is a contract, as a run's files are.
 //
+// The sentences that suites end in are in package answers.
+//
 // Files to know: text.go, books.go, times.go, sidebyside.go, findings.go, picture.go,
-// live.go, comparetext.go, campaign.go, answers.go (the sentence that a suite ends in).
+// live.go, comparetext.go, historytext.go, campaign.go.
 package report
 
 import (

@@ -206,7 +206,7 @@ func printDistributions(p *layout.Page, all []distribution) {
 // columnHead is a metric's name in two lines: "send" above "response". That it is
 // a time is said once, above the table.
 func columnHead(metric string) (above, below string) {
-	above, below, _ = strings.Cut(words(metric), " ")
+	above, below, _ = strings.Cut(layout.Words(metric), " ")
 	if short := strings.TrimSuffix(below, " time"); short != "" {
 		below = short
 	}
@@ -228,10 +228,10 @@ func thin(all []distribution) bool {
 // skew says what the histogram of a time could not hold.
 func skew(d distribution) (texts []string) {
 	if d.Negative > 0 {
-		texts = append(texts, fmt.Sprintf("%s: %s below zero, down to %s", words(d.metric), unit.Count(d.Negative), unit.Nanos(d.MinNs)))
+		texts = append(texts, fmt.Sprintf("%s: %s below zero, down to %s", layout.Words(d.metric), unit.Count(d.Negative), unit.Nanos(d.MinNs)))
 	}
 	if d.OutOfRange > 0 {
-		texts = append(texts, fmt.Sprintf("%s: %s above an hour", words(d.metric), unit.Count(d.OutOfRange)))
+		texts = append(texts, fmt.Sprintf("%s: %s above an hour", layout.Words(d.metric), unit.Count(d.OutOfRange)))
 	}
 	return texts
 }
@@ -241,6 +241,3 @@ func skew(d distribution) (texts []string) {
 func fromIntended(metric string) bool {
 	return strings.Contains(metric, "response") || metric == "send_delay" || metric == "pacer_lateness"
 }
-
-// words turns a metric's key into the words of the field.
-func words(metric string) string { return strings.ReplaceAll(metric, "_", " ") }

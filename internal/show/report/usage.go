@@ -55,7 +55,7 @@ func waited(ratio *float64) string {
 	if ratio == nil {
 		return ""
 	}
-	return " (" + wholePercent(*ratio) + " waiting)"
+	return " (" + unit.WholePercent(*ratio) + " waiting)"
 }
 
 // toolName is what made the run.

@@ -1,4 +1,4 @@
-package report
+package answers
 
 import (
 	"fmt"
@@ -60,7 +60,7 @@ const (
 // of the study of kmq: a row for each kind of work, with the engine that is shown to be best
 // at it or those that are not told apart, and a column for each engine, in each cell of
 // which are the figure and the variant that it is of.
-func Decide(campaigns ...*analysis.Study) AnswerTable {
+func Decide(campaigns ...*analysis.Study) Answer {
 	table, _ := decideWork(campaigns)
 	return table
 }
@@ -72,8 +72,9 @@ type verdictOn struct {
 	from       string // the suite
 }
 
-func decideWork(campaigns []*analysis.Study) (AnswerTable, []verdictOn) {
-	t := AnswerTable{Head: append([]string{"work", "best", "by", "suite"}, engineColumns...)}
+func decideWork(campaigns []*analysis.Study) (Answer, []verdictOn) {
+	t := Answer{}
+	t.Add(append([]string{"work", "best", "by", "suite"}, engineColumns...)...)
 	var all []verdictOn
 	analysis.CompareAmong(campaigns)
 	for _, kind := range kindsOfWork {
@@ -83,7 +84,7 @@ func decideWork(campaigns []*analysis.Study) (AnswerTable, []verdictOn) {
 		if kind.added {
 			by += ", against plain"
 		}
-		t.Rows = append(t.Rows, append([]string{v.work, v.best, by, v.from}, v.cells...))
+		t.Add(append([]string{v.work, v.best, by, v.from}, v.cells...)...)
 	}
 	t.Notes = []string{
 		"best: the engine that the runs show to be better than each of the others, or those that are not told apart from the one with the best median, by ranks; of too few runs no test could tell any apart. An engine that lost a record is not among them.",
@@ -129,7 +130,7 @@ func (k workKind) figureOf(d *analysis.Study, c *analysis.Cell, f figure.Figure)
 	text = r.MedianText(f)
 	if k.figure == "queue_acked_per_s" {
 		if base := d.PlainOf(c); base != nil {
-			text += ", " + factor(r.Summary.Median/base.Of(k.figure).Summary.Median) + " × plain"
+			text += ", " + unit.Factor(r.Summary.Median/base.Of(k.figure).Summary.Median) + " × plain"
 		}
 	}
 	if n, known := c.Sum("queue_acked_again"); known && k.repeats {
@@ -214,7 +215,7 @@ func bestEngines(d *analysis.Study) string {
 }
 
 // decision is the table of which engine is for which work, from this campaign alone.
-func decision(d *analysis.Study) (AnswerTable, string) {
+func decision(d *analysis.Study) Answer {
 	table, all := decideWork([]*analysis.Study{d})
 	var clauses, open []string
 	for _, v := range all {
@@ -227,5 +228,5 @@ func decision(d *analysis.Study) (AnswerTable, string) {
 	if len(open) > 0 {
 		clauses = append(clauses, "not measured were "+layout.Enumerate(open))
 	}
-	return table, phrases(clauses) + notSettled(d)
+	return table.says(phrases(clauses) + notSettled(d))
 }

@@ -1,0 +1,109 @@
+// Package answers has the questions that a suite can ask of its campaign. Each is answered
+// with a table that has the columns its reader needs, and one sentence below it.
+//
+// Whether it is more than the luck of single runs is in the sentence's form: of one run
+// of each it says so before it says anything else, of several it gives medians with what
+// bounds them. A question is a file. To add one, write its file, and name it in [Questions].
+//
+// Files to know: answers.go (the questions), columns.go (what tables have in common); then
+// most.go, scaling.go, knee.go, slope.go, times.go, failover.go; and of the engines of a queue
+// engines.go, enginetimes.go, redelivery.go, enginefaults.go, decision.go.
+package answers
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"kafkabench.example/kafka-bench/internal/show/analysis"
+	"kafkabench.example/kafka-bench/internal/show/layout"
+)
+
+// Answer is what a question found.
+type Answer struct {
+	// Table has a row for each cell, in their order; of a decision, one for each kind of work.
+	layout.Table
+	Notes    []string // what a reader can't know of the columns
+	Sentence string
+}
+
+// says is the answer with its sentence.
+func (a Answer) says(sentence string) Answer {
+	a.Sentence = sentence
+	return a
+}
+
+// Question is one that a suite can ask.
+type Question struct {
+	Name string // as in the scenario's key answer
+	Ask  func(*analysis.Study) Answer
+}
+
+// Questions are all that there are.
+var Questions = []Question{
+	{"most", most}, {"scaling", scaling}, {"knee", knee}, {"slope", slope}, {"times", timesBeside}, {"failover", failover},
+	{"engines", engines}, {"engine-times", engineTimes}, {"redelivery", redelivery}, {"engine-faults", engineFaults},
+	{"decision", decision},
+}
+
+// Named asks the question of a study that its suite names; false where it names none, a
+// reader has asked for a ranking, or it is a search. There is no table where no run can be read.
+func Named(d *analysis.Study) (a Answer, asked bool) {
+	i := slices.IndexFunc(Questions, func(q Question) bool { return q.Name == d.Campaign.Answer })
+	if i < 0 || d.ByFrom == analysis.FromReader || d.Search != nil {
+		return Answer{}, false
+	}
+	a = Questions[i].Ask(d)
+	a.Notes = append(a.Notes, notReadOut(d)...)
+	if len(d.ValidCells()) > 0 {
+		a.Sentence = carefully(d, a.Sentence)
+	}
+	return a, true
+}
+
+// carefully says before a sentence what it can't claim: what rests on one run of each,
+// and what scenarios it does not speak of.
+func carefully(d *analysis.Study, sentence string) string {
+	most := 0
+	var without []string
+	for _, cell := range d.Cells {
+		most = max(most, cell.Valid)
+		if cell.Valid == 0 {
+			without = append(without, d.Said(cell.Label))
+		}
+	}
+	switch named := slices.ContainsFunc(d.Cells, func(c analysis.Cell) bool { return strings.HasPrefix(sentence, d.Said(c.Label)) }); {
+	case most == 1:
+		sentence = "In one run of each, which carries no claim: " + sentence
+	case !named: // a scenario keeps its name
+		sentence = strings.ToUpper(sentence[:1]) + sentence[1:]
+	}
+	if len(without) > 0 {
+		sentence += fmt.Sprintf(" There is no valid run of %s.", layout.Enumerate(without))
+	}
+	return sentence
+}
+
+// notReadOut explains the cells that did not read all that was there.
+func notReadOut(d *analysis.Study) []string {
+	const idles = "librdkafka"
+	var names []string
+	ofItself := false
+	for i := range d.Cells {
+		if c := &d.Cells[i]; c.PartlyRead() {
+			names = append(names, d.Said(c.Label))
+			ofItself = ofItself || c.Setting("driver") == idles
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	note := "Not read out: " + layout.Enumerate(names) + " had not read all that was there when the run ended; the figures are of the part that was."
+	if ofItself {
+		note += " With " + idles + " that is a default of its own, not its speed: once it holds enough it fetches nothing for a second (fetch.queue.backoff.ms, docs/DRIVERS.md)."
+	}
+	return []string{note}
+}
+
+// phrases joins the clauses of a sentence.
+func phrases(clauses []string) string { return strings.Join(clauses, "; ") + "." }

@@ -1,0 +1,237 @@
+package answers
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"strconv"
+
+	"kafkabench.example/kafka-bench/internal/measure/stats"
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/result/figure"
+	"kafkabench.example/kafka-bench/internal/show/analysis"
+	"kafkabench.example/kafka-bench/internal/show/layout"
+)
+
+// An answerColumn is what a table says of each cell.
+type column struct {
+	head string
+	text func(*analysis.Cell) string
+}
+
+// valued is a column of a figure's medians, with what bounds them.
+func valued(head, name string) column {
+	f := analysis.FigureCalled(name)
+	return column{head, func(c *analysis.Cell) string {
+		r := c.Of(name)
+		if r.N == 0 {
+			return unit.Absent
+		}
+		return CellMark(c, r, r.Bounded(f))
+	}}
+}
+
+// summed is a column of counts, over all runs of a cell.
+func summed(head, name string) column {
+	f := analysis.FigureCalled(name)
+	return column{head, func(c *analysis.Cell) string {
+		sum, known := c.Sum(name)
+		if !known {
+			return unit.Absent
+		}
+		return f.Format(sum)
+	}}
+}
+
+// limited is the column of what kept the runs from more.
+func limited() column {
+	return column{"bottleneck", func(c *analysis.Cell) string { return cmp.Or(cellBottleneck(c), unit.Absent) }}
+}
+
+// tabulate makes the table of columns, without those that say nothing of any cell.
+func tabulate(d *analysis.Study, columns ...column) Answer {
+	t := Answer{Table: layout.Table{Left: map[int]bool{}, Rows: make([][]string, len(d.Cells)+1)}}
+	t.Rows[0] = []string{cmp.Or(d.CellsHead(), "scenario"), "runs"}
+	for i := range d.Cells {
+		t.Rows[i+1] = []string{d.Cells[i].Label, CellRuns(&d.Cells[i])}
+		if d.Cells[i].PartlyRead() {
+			t.Rows[i+1][1] += ", not read out"
+		}
+	}
+	for _, column := range columns {
+		texts, says := make([]string, len(d.Cells)), false
+		for i := range d.Cells {
+			texts[i] = column.text(&d.Cells[i])
+			says = says || texts[i] != unit.Absent
+		}
+		if !says {
+			continue
+		}
+		t.Left[len(t.Rows[0])] = column.head == limited().head
+		t.Rows[0] = append(t.Rows[0], column.head)
+		for i, text := range texts {
+			t.Rows[i+1] = append(t.Rows[i+1], text)
+		}
+	}
+	return t
+}
+
+// cellBottleneck is what most of the cell's runs name, with how much of it was used; ""
+// where none does.
+func cellBottleneck(d *analysis.Cell) string {
+	named := map[string][]float64{}
+	var order []string
+	for _, r := range d.Sample.Taken {
+		if b := r.Run.Bottleneck; b != nil {
+			if named[b.Resource] == nil {
+				order = append(order, b.Resource)
+			}
+			named[b.Resource] = append(named[b.Resource], b.Saturation)
+		}
+	}
+	most := ""
+	for _, resource := range order {
+		if most == "" || len(named[resource]) > len(named[most]) {
+			most = resource
+		}
+	}
+	if most == "" {
+		return most
+	}
+	text := most
+	if most != offeredLoad && most != notKnown { // of these no share was used
+		text += " " + unit.WholePercent(analysis.FromValues(named[most]).Summary.Median)
+	}
+	if n := len(d.Sample.Taken); len(named[most]) < n {
+		text += fmt.Sprintf(" (%d of %d runs)", len(named[most]), n)
+	}
+	return text
+}
+
+// What a run's bottleneck is called where it is no resource, as package bottleneck has
+// it: a run that did all that was asked for, and one that nothing measured explains.
+const (
+	offeredLoad = "offered load"
+	notKnown    = "not known"
+)
+
+// quotient prints how many times base a figure is: 0.52, with its interval where the
+// runs are enough for one.
+func quotient(r, base analysis.Repeated) string {
+	if r.N == 0 || base.N == 0 || base.Summary.Median == 0 || math.IsInf(base.Summary.Median, 1) {
+		return unit.Absent
+	}
+	if math.IsInf(r.Summary.Median, 1) {
+		return "> " + unit.Factor(r.Least.Median/base.Summary.Median)
+	}
+	text := unit.Factor(r.Summary.Median / base.Summary.Median)
+	if c := stats.Compare(base.Values, r.Values, analysis.DefaultAlpha); !math.IsNaN(c.Low) && !math.IsNaN(c.High) && !math.IsInf(c.Low, 0) {
+		text += fmt.Sprintf(" (%s..%s)", unit.Factor(1+c.Low), unit.Factor(1+c.High))
+	}
+	return text
+}
+
+// againstFirst is a column of a figure ÷ that of the first cell; where variants are not
+// alike, that of the first cell of the same variant.
+func againstFirst(d *analysis.Study, head, name string) column {
+	if d.VariantsAt() >= 0 {
+		head += " of variant"
+	}
+	return column{head, func(c *analysis.Cell) string {
+		base := d.Base(c)
+		switch {
+		case base == nil || base.Valid == 0:
+			return unit.Absent
+		case c.Name == base.Name && c.Of(name).N > 0:
+			return "1"
+		}
+		return CellMark(c, c.Of(name), quotient(c.Of(name), base.Of(name)))
+	}}
+}
+
+// throughputColumns are what every table of throughputs has, by the figure that the
+// cells are ranked by.
+func throughputColumns(d *analysis.Study, against, by string) []column {
+	columns := []column{valued(titleOf(by), by), valued("bytes/s", "throughput_bytes_per_s"), againstFirst(d, against, by)}
+	for _, other := range []string{"acked_per_s", "delivered_per_s"} {
+		if other != by && by != analysis.ThroughputFigure {
+			columns = append(columns, valued(titleOf(other), other))
+		}
+	}
+	return columns
+}
+
+// titleOf heads a column of a figure.
+func titleOf(name string) string {
+	if name == analysis.ThroughputFigure {
+		return "records/s"
+	}
+	f := analysis.FigureCalled(name)
+	if f.Kind == figure.PerSecond {
+		return f.Title + "/s"
+	}
+	return f.Title
+}
+
+// costColumns are what a throughput took, and what it lost.
+func costColumns() []column {
+	return []column{
+		valued("all clients' CPU, cores", "cpu_cores"),
+		valued("brokers' CPU, cores", "broker_cpu_cores"),
+		valued("client memory", "rss_peak"),
+		limited(),
+		summed("lost", "lost"),
+	}
+}
+
+// medianOf prints the median of a figure with what bounds it.
+func medianOf(c *analysis.Cell, name string) string {
+	return c.Of(name).Bounded(analysis.FigureCalled(name))
+}
+
+// worst is a column of the highest value of any of a cell's runs.
+func worst(head, name string) column {
+	f := analysis.FigureCalled(name)
+	return column{head, func(c *analysis.Cell) string {
+		r := c.Of(name)
+		if r.N < 2 { // it is the one that there is
+			return unit.Absent
+		}
+		return f.Format(r.Summary.Max)
+	}}
+}
+
+// CellRuns says how many runs a cell's figures are of.
+func CellRuns(d *analysis.Cell) string {
+	switch all := len(d.Sample.Runs); {
+	case all == 0:
+		return "none"
+	case d.Valid == 0:
+		return "none of " + strconv.Itoa(all) + " valid"
+	case d.Valid < all:
+		return fmt.Sprintf("%d of %d valid", d.Valid, all)
+	default:
+		return strconv.Itoa(all)
+	}
+}
+
+// ofInvalid marks figures of a cell that has no valid run.
+const OfInvalid = "†"
+
+// CellMark sets the mark at a figure of the cell, if it is one that deserves it.
+func CellMark(d *analysis.Cell, r analysis.Repeated, text string) string {
+	if d.Valid > 0 || r.N == 0 {
+		return text
+	}
+	return text + OfInvalid
+}
+
+// queueCosts are the columns of what a queue took of clients and brokers.
+func queueCosts() []column {
+	return []column{
+		valued("requests of the queue per record", "queue_requests_per_record"),
+		valued("broker requests per record", "broker_requests_per_record"), valued("broker bytes in per record", "broker_bytes_in_per_record"),
+		valued("out", "broker_bytes_out_per_record"),
+		valued("all clients' CPU, cores", "cpu_cores"), valued("brokers' CPU, cores", "broker_cpu_cores"), limited(),
+	}
+}

@@ -1,0 +1,112 @@
+package answers
+
+import (
+	"fmt"
+	"math"
+
+	"kafkabench.example/kafka-bench/internal/measure/stats"
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/result/figure"
+	"kafkabench.example/kafka-bench/internal/show/analysis"
+	"kafkabench.example/kafka-bench/internal/show/layout"
+)
+
+// addedToPlain is a column of by how much a time is more than that of plain.
+func addedToPlain(d *analysis.Study, head, name string) column {
+	return column{head, func(c *analysis.Cell) string {
+		base := d.PlainOf(c)
+		if base == nil || c.Of(name).N == 0 || base.Of(name).N == 0 {
+			return unit.Absent
+		}
+		text, _ := added(c.Of(name), base.Of(name), analysis.FigureCalled(name))
+		return CellMark(c, c.Of(name), text)
+	}}
+}
+
+// added is by how much a time is more than another, in its own unit, with an interval where
+// the runs are enough for one, and whether they show it.
+func added(r, base analysis.Repeated, f figure.Figure) (text string, shown stats.Verdict) {
+	text = signed(r.Summary.Median-base.Summary.Median, f)
+	c := stats.Compare(base.Values, r.Values, analysis.DefaultAlpha)
+	if !math.IsNaN(c.ShiftLow) && !math.IsNaN(c.ShiftHigh) && !math.IsInf(c.ShiftLow, 0) {
+		text += fmt.Sprintf(" (%s..%s)", signed(c.ShiftLow, f), signed(c.ShiftHigh, f))
+	}
+	return text, c.Verdict
+}
+
+func signed(v float64, f figure.Figure) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) { // of bounds there is no difference
+		return unit.Absent
+	}
+	if v < 0 {
+		return "−" + f.Format(-v)
+	}
+	return "+" + f.Format(v)
+}
+
+// timeAsked is the time that the suite is judged by, or the median of the end-to-end one.
+func timeAsked(d *analysis.Study) string {
+	if (d.ByFrom == analysis.FromSuite || d.ByFrom == analysis.FromQuestion) && d.By.Kind == figure.Nanoseconds {
+		return d.By.Name
+	}
+	return "e2e_response_time_p50"
+}
+
+// engineTimes says what each engine added to the times of plain.
+func engineTimes(d *analysis.Study) Answer {
+	name := timeAsked(d)
+	f := analysis.FigureCalled(name)
+	columns := []column{
+		valued("offered/s", "offered_per_s"), valued("e2e response time p50", "e2e_response_time_p50"), valued("p99", "e2e_response_time_p99"),
+		valued("p99.9", "e2e_response_time_p99_9"), addedToPlain(d, "added to plain, "+f.Title, name),
+		valued("processed p99", "processed_response_time_p99"), valued("settle time p50", "settle_time_p50"), valued("p99", "settle_time_p99"),
+		valued("peak in flight", "queue_in_flight_peak"), summed("delivered again", "queue_redelivered"), summed("pending", "queue_pending"), summed("lost", "queue_lost"),
+	}
+	table := tabulate(d, append(columns, queueCosts()...)...)
+	table.Notes = []string{fmt.Sprintf("Times are of first deliveries. Added: against the plain scenario that is alike but for the engine, at a rate within %s.", unit.WholePercent(analysis.SameLoad))}
+	groups, alone := engineGroups(d)
+	var clauses []string
+	for _, g := range groups {
+		if len(g.others) == 0 {
+			continue
+		}
+		clause := fmt.Sprintf("against %s with an %s of %s at %s", d.Said(g.plain.Label), f.Title, medianOf(g.plain, name), g.plain.Of("offered_per_s").MedianText(analysis.FigureCalled("offered_per_s")))
+		for i, c := range g.others {
+			text, shown := added(c.Of(name), g.plain.Of(name), f)
+			clause += map[bool]string{true: " ", false: ", "}[i == 0] + d.Said(c.Label) + " has " + text
+			switch n := c.Of(name).N; {
+			case n > 1 && shown == stats.TooFew:
+				clause += fmt.Sprintf(", which %d runs are too few to show", n)
+			case n > 1 && shown == stats.NoDifference:
+				clause += ", which is not shown to be a difference"
+			}
+		}
+		clauses = append(clauses, clause)
+	}
+	clauses = append(clauses, inOrder(d, name)...)
+	if len(alone) > 0 {
+		var names []string
+		for _, c := range alone {
+			names = append(names, d.Said(c.Label))
+		}
+		clauses = append(clauses, "no plain was measured at the load of "+layout.Enumerate(names))
+	}
+	return table.says(phrases(clauses) + notSettled(d))
+}
+
+// inOrder says what order costs each engine, where the cells differ in it.
+func inOrder(d *analysis.Study, name string) (clauses []string) {
+	const order = "consume.queue.order"
+	for _, c := range d.ValidCells() {
+		if c.Setting(order) == "none" || c.Setting(order) == "" {
+			continue
+		}
+		for _, free := range d.ValidCells() {
+			if free.Setting(order) == "none" && free.EngineOf() == c.EngineOf() && analysis.RatesApart(c, free) <= analysis.SameLoad && free.Of(name).N > 0 {
+				clauses = append(clauses, fmt.Sprintf("%s, in order of each %s, has %s times the %s of %s", d.Said(c.Label), c.Setting(order),
+					quotient(c.Of(name), free.Of(name)), analysis.FigureCalled(name).Title, d.Said(free.Label)))
+			}
+		}
+	}
+	return clauses
+}

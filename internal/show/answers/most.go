@@ -1,0 +1,128 @@
+package answers
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/result/figure"
+	"kafkabench.example/kafka-bench/internal/show/analysis"
+	"kafkabench.example/kafka-bench/internal/show/layout"
+)
+
+// most says which cell reached the most, and how much of it the others did. It calls
+// one that only where a test tells it from every other. Cells of several variants that
+// are not alike (one produces, another consumes) are told variant by variant; where a
+// variant offers all of its cells the same, they differ in time and not in throughput.
+func most(d *analysis.Study) Answer {
+	columns := append(throughputColumns(d, "÷ first", cmp.Or(d.By.Name, analysis.ThroughputFigure)),
+		valued("e2e response time p50", "e2e_response_time_p50"), valued("e2e response time p99", "e2e_response_time_p99"))
+	table := tabulate(d, append(columns, costColumns()...)...)
+	var clauses []string
+	table.Notes = variantNotes(d)
+	parts, separated := d.ByVariant(), ", "
+	if len(parts) == 1 {
+		separated = "; "
+	}
+	for _, part := range parts {
+		clauses = append(clauses, part.Prefix+mostOf(part.Cells, separated))
+	}
+	return table.says(phrases(clauses))
+}
+
+// variantNotes explain what the cells of a campaign of unlike variants are held against.
+func variantNotes(d *analysis.Study) []string {
+	if d.VariantsAt() < 0 {
+		return nil
+	}
+	return []string{"Each variant does something else: a figure is divided by that of the first scenario of the same variant, if that is valid."}
+}
+
+// mostOf is the clauses of cells that are alike, separated like this. A cell that did not
+// read all that was there is named and not ranked: its client may have paused, so its
+// figure need not be its speed.
+func mostOf(d *analysis.Study, separated string) string {
+	var notRanked []string
+	ranked := slices.DeleteFunc(d.Ranked(), func(c analysis.Cell) bool {
+		if c.PartlyRead() {
+			notRanked = append(notRanked, d.Said(c.Label)+" is not ranked: it did not read all")
+		}
+		return c.PartlyRead()
+	})
+	if len(ranked) == 0 {
+		return cmp.Or(strings.Join(notRanked, separated), "no valid run tells what it reached")
+	}
+	head, rest := bestOf(d, ranked)
+	clauses := []string{head}
+	for _, other := range rest {
+		part := "reached %s of that"
+		if d.By.Better == figure.Lower {
+			part = "has %s times that"
+		}
+		clauses = append(clauses, d.Said(other.Name)+" "+fmt.Sprintf(part, quotient(other.B, other.A)))
+	}
+	if last := lastNearBest(d, ranked); last != "" {
+		clauses = append(clauses, last)
+	}
+	return strings.Join(append(clauses, notRanked...), separated)
+}
+
+// bestOf says which of ranked cells is the best, and from which of the others it is not
+// told apart.
+func bestOf(d *analysis.Study, ranked []analysis.Cell) (head string, rest []analysis.Contender) {
+	reached, side := "reached the most", "highest"
+	switch {
+	case d.By.Better == figure.Lower:
+		reached, side = "has the lowest "+d.By.Title, "lowest"
+	case d.By.Name != analysis.ThroughputFigure:
+		reached = "has the highest " + titleOf(d.By.Name)
+	}
+	best := ranked[0].Figures[d.By.Name]
+	head = fmt.Sprintf("%s %s, %s", d.Said(ranked[0].Label), reached, best.Bounded(d.By))
+	if len(ranked) == 1 {
+		return head + ", and there is nothing to hold it against", nil
+	}
+	rest = d.Against(ranked)
+	var alike []string
+	for _, other := range rest {
+		if other.Word != analysis.WordWorse && best.N > 1 {
+			alike = append(alike, d.Said(other.Name))
+		}
+	}
+	if len(alike) > 0 {
+		head = fmt.Sprintf("the %s median is that of %s, %s, which is not told apart from %s", side, d.Said(ranked[0].Label), best.Bounded(d.By), layout.Enumerate(alike))
+	}
+	return head, rest
+}
+
+// nearBest is how much less than the best a rate may be that has not fallen.
+const nearBest = 0.1
+
+// lastNearBest says up to where along a numeric axis the rate stays near the best; "" where
+// the cells do not lie along one.
+func lastNearBest(d *analysis.Study, ranked []analysis.Cell) string {
+	if len(d.Axes) != 1 || len(ranked) < 2 || d.By.Better != figure.Higher {
+		return ""
+	}
+	best, last := ranked[0].Figures[d.By.Name].Summary.Median, 0
+	highest, reach := math.Inf(-1), math.Inf(-1)
+	for i, cell := range ranked {
+		at, err := strconv.ParseFloat(strings.Join(cell.Values, ""), 64)
+		if err != nil {
+			return ""
+		}
+		highest = max(highest, at)
+		if cell.Figures[d.By.Name].Summary.Median >= (1-nearBest)*best && at > reach {
+			last, reach = i, at
+		}
+	}
+	name := d.Said(ranked[last].Label)
+	if reach == highest {
+		return fmt.Sprintf("so it has not fallen at %s, the highest that was measured", name)
+	}
+	return fmt.Sprintf("so %s is the last that is within %s of the best", name, unit.WholePercent(nearBest))
+}

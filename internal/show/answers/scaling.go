@@ -1,0 +1,176 @@
+package answers
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/show/analysis"
+	"kafkabench.example/kafka-bench/internal/show/layout"
+)
+
+// scales are the settings by which a campaign scales what it measures, the first that
+// differs among the cells counting.
+var scales = []string{"consume.consumers", "load.producers", "load.clients", "consume.cpu", "topic.partitions"}
+
+// scaled are by how much more of something each cell has than the first, and what that
+// is; nil where the cells do not differ in a number.
+func scaled(d *analysis.Study) (what string, by []float64) {
+	for _, path := range scales {
+		by := make([]float64, len(d.Cells))
+		differ, whole := false, true
+		for i := range d.Cells {
+			n, err := strconv.ParseFloat(d.Cells[i].Setting(path), 64)
+			if err != nil || n <= 0 {
+				whole = d.Cells[i].Valid == 0 && whole
+				continue
+			}
+			by[i] = n
+			differ = differ || n != by[0]
+		}
+		if differ && whole && by[0] > 0 {
+			for i := len(by) - 1; i >= 0; i-- {
+				by[i] /= by[0]
+			}
+			return path[strings.LastIndex(path, ".")+1:], by
+		}
+	}
+	return "", nil
+}
+
+// scaling says how many times the first cell the others reached, and which part that
+// is of what they had more.
+func scaling(d *analysis.Study) Answer {
+	const name = analysis.ThroughputFigure
+	what, by := scaled(d)
+	efficiency := column{"efficiency", func(c *analysis.Cell) string {
+		text, _ := efficiencyOf(d, c, by)
+		return text
+	}}
+	unconfined := column{"÷ unconfined", func(c *analysis.Cell) string {
+		free := unconfinedOf(d, c)
+		if free == nil {
+			return unit.Absent
+		}
+		return CellMark(c, c.Of(name), quotient(c.Of(name), free.Of(name)))
+	}}
+	columns := append(throughputColumns(d, "speed-up", name), efficiency, unconfined, valued("confined process's CPU, cores", "consumer_cpu_cores"))
+	table := tabulate(d, append(columns, costColumns()...)...)
+	first := d.First()
+	if first == nil || first.Of(name).N == 0 {
+		return table.says("the first scenario has no throughput in a valid run, so there is nothing to scale from.")
+	}
+	clauses := []string{fmt.Sprintf("%s reached %s%s", d.Said(first.Label), first.Of(name).Bounded(analysis.FigureCalled(name)), bottleneckClause(first))}
+	for _, cell := range d.ValidCells() {
+		if cell.Label == first.Label {
+			continue
+		}
+		if free := unconfinedOf(d, cell); free != nil {
+			clauses = append(clauses, fmt.Sprintf("%s, confined to %s, reached %s times what %s did%s", d.Said(cell.Label), coresOf(cell),
+				quotient(cell.Of(name), free.Of(name)), d.Said(free.Label), bottleneckClause(cell)))
+			continue
+		}
+		clause := fmt.Sprintf("%s reached %s times what %s did", d.Said(cell.Label), quotient(cell.Of(name), first.Of(name)), d.Said(first.Label))
+		if text, more := efficiencyOf(d, cell, by); more {
+			clause += fmt.Sprintf(" with %s times the %s, an efficiency of %s", unit.Decimals(moreOf(d, cell, by), 1), what, text)
+		}
+		clauses = append(clauses, clause+bottleneckClause(cell))
+	}
+	return table.says(phrases(clauses) + tooShort(d))
+}
+
+// shortestScaled is the measured window below which a throughput says as much of how
+// reading begins and ends as of how it goes on.
+const shortestScaled = 1e9 // ns
+
+// tooShort warns of cells that were measured too shortly for an efficiency; "" of none.
+func tooShort(d *analysis.Study) string {
+	var short []string
+	for _, cell := range d.ValidCells() {
+		if slices.ContainsFunc(cell.Sample.Taken, func(r *result.Recorded) bool { return analysis.Window(&r.Run) < shortestScaled }) {
+			short = append(short, d.Said(cell.Label))
+		}
+	}
+	if len(short) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" The measured window of %s is shorter than a second, too short for an efficiency to be relied on: fill more.", layout.Enumerate(short))
+}
+
+// bottleneckClause names what kept a cell from more; "" where nobody says.
+func bottleneckClause(c *analysis.Cell) string {
+	switch b := cellBottleneck(c); b {
+	case "":
+		return ""
+	case notKnown:
+		return ", limited by nothing that was measured"
+	case offeredLoad:
+		return ", which is all that was offered"
+	default:
+		return ", limited by " + b
+	}
+}
+
+// more is how many times what the first cell has a cell has; 0 where that is not known.
+func moreOf(d *analysis.Study, c *analysis.Cell, by []float64) float64 {
+	for i := range by {
+		if d.Cells[i].Name == c.Name {
+			return by[i]
+		}
+	}
+	return 0
+}
+
+// efficiency is the speed-up ÷ what a cell has more than the first; it says something
+// of a cell that has.
+func efficiencyOf(d *analysis.Study, c *analysis.Cell, by []float64) (text string, more bool) {
+	const name = analysis.ThroughputFigure
+	times := moreOf(d, c, by)
+	first := d.First()
+	if times == 0 || confinedOtherwise(d, c) || first == nil || c.Of(name).N == 0 || first.Of(name).N == 0 {
+		return unit.Absent, false
+	}
+	speedUp := c.Of(name).Summary.Median / first.Of(name).Summary.Median
+	return unit.WholePercent(speedUp / times), times != 1
+}
+
+// confinedOtherwise tells whether a cell has another share of the processors than the
+// first, where something else is scaled: then the speed-up is of both.
+func confinedOtherwise(d *analysis.Study, c *analysis.Cell) bool {
+	what, _ := scaled(d)
+	first := d.First()
+	return what != "cpu" && first != nil && c.Setting(consumerShare) != first.Setting(consumerShare)
+}
+
+// consumerShare is the setting that confines consumers to a share of the processors.
+const consumerShare = "consume.cpu"
+
+// coresOf says how much of the processors a cell's consumers have.
+func coresOf(c *analysis.Cell) string {
+	switch cores := c.Setting(consumerShare); cores {
+	case "", unit.Absent:
+		return "another share of the processors"
+	case "1":
+		return "1 core"
+	default:
+		return cores + " cores"
+	}
+}
+
+// unconfined is the valid cell that differs from one that is confined otherwise in
+// nothing that is scaled but the share of the processors; nil where there is none.
+func unconfinedOf(d *analysis.Study, c *analysis.Cell) *analysis.Cell {
+	if !confinedOtherwise(d, c) {
+		return nil
+	}
+	for _, other := range d.ValidCells() {
+		alike := func(path string) bool { return path == consumerShare || c.Setting(path) == other.Setting(path) }
+		if !confinedOtherwise(d, other) && !slices.ContainsFunc(scales, func(path string) bool { return !alike(path) }) {
+			return other
+		}
+	}
+	return nil
+}

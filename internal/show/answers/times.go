@@ -1,0 +1,84 @@
+package answers
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/show/analysis"
+	"kafkabench.example/kafka-bench/internal/show/layout"
+)
+
+// manyCells is from how many on a sentence tells of the lowest and the highest alone.
+const manyCells = 5
+
+// timesBeside lays times of the cells beside each other: those that the suite or its
+// question names, or the end-to-end response times, or service times where there is no schedule.
+func timesBeside(d *analysis.Study) Answer {
+	metric := "e2e_response_time"
+	if i := slices.IndexFunc(result.TimeMetrics, func(m string) bool { return strings.HasPrefix(d.By.Name, m+"_") }); i >= 0 && (d.ByFrom == analysis.FromSuite || d.ByFrom == analysis.FromQuestion) {
+		metric = result.TimeMetrics[i]
+	} else if !slices.ContainsFunc(d.Cells, func(c analysis.Cell) bool { return c.Of(metric+"_p50").N > 0 }) {
+		metric = "e2e_service_time"
+	}
+	title := layout.Words(metric)
+	columns := []column{
+		valued(title+" p50", metric+"_p50"), valued("p99", metric+"_p99"), valued("p99.9", metric+"_p99_9"),
+		againstFirst(d, "p99 ÷ first", metric+"_p99"),
+		valued("e2e response time p99", other(metric)), valued("offered/s", "offered_per_s"), valued("delivered/s", "delivered_per_s"),
+	}
+	table := tabulate(d, append(columns, costColumns()...)...)
+	table.Notes = variantNotes(d)
+	var told []*analysis.Cell
+	for _, cell := range d.ValidCells() {
+		if cell.Of(metric+"_p50").N > 0 {
+			told = append(told, cell)
+		}
+	}
+	if len(told) == 0 {
+		return table.says("no run has these times.")
+	}
+	p50 := func(c *analysis.Cell) float64 { return c.Of(metric + "_p50").Summary.Median }
+	clauses := []string{title + " at p50, p99 and p99.9"}
+	if len(told) >= manyCells {
+		slices.SortStableFunc(told, func(a, b *analysis.Cell) int { return cmp.Compare(p50(a), p50(b)) })
+		clauses[0] += ", the lowest and the highest of " + unit.Things(int64(len(told)), "scenario")
+		told = []*analysis.Cell{told[0], told[len(told)-1]}
+	}
+	for _, cell := range told {
+		clauses = append(clauses, fmt.Sprintf("%s %s, %s and %s", d.Said(cell.Label),
+			medianOf(cell, metric+"_p50"), medianOf(cell, metric+"_p99"), medianOf(cell, metric+"_p99_9")))
+	}
+	return table.says(quickest(d, metric) + clauses[0] + ": " + phrases(clauses[1:]))
+}
+
+// quickest says which cell has the lowest time, by the percentile that the cells are
+// ranked by, and whether the runs show it; "" where there is nothing to choose from, or
+// where the cells of several variants are not alike.
+func quickest(d *analysis.Study, metric string) string {
+	by := metric + "_p99"
+	if strings.HasPrefix(d.By.Name, metric+"_") {
+		by = d.By.Name
+	}
+	ranked := d.RankedOtherwise(by)
+	cells := ranked.Ranked()
+	if len(cells) < 2 || d.VariantsAt() >= 0 {
+		return ""
+	}
+	head, rest := bestOf(ranked, cells)
+	if cells[0].Figures[by].N > 1 && !slices.ContainsFunc(rest, func(c analysis.Contender) bool { return c.Word != analysis.WordWorse }) {
+		head += ", and the runs show it against each of the others"
+	}
+	return head + "; "
+}
+
+// other is the figure that is shown beside times of another kind; none beside itself.
+func other(metric string) string {
+	if strings.HasPrefix(metric, "e2e") {
+		return ""
+	}
+	return analysis.PrimaryName
+}
