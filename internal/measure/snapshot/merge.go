@@ -27,7 +27,8 @@ func Merge(all []Snapshot) (Snapshot, error) {
 	times := []latency.Encoded{sum.Times}
 	for i, s := range all[1:] {
 		if s.Version != sum.Version {
-			return Snapshot{}, fmt.Errorf("%w: part %d has version %d, and part %d %d", ErrMismatch, s.Part, s.Version, sum.Part, sum.Version)
+			return Snapshot{}, fmt.Errorf("%w: part %d has version %d, and part %d %d",
+				ErrMismatch, s.Part, s.Version, sum.Part, sum.Version)
 		}
 		if s.Part == all[i].Part {
 			return Snapshot{}, fmt.Errorf("%w: part %d is there twice", ErrMismatch, s.Part)

@@ -119,7 +119,8 @@ func newPart(s schedule, number int) *worked {
 		schedule: s, offsets: make([]int64, s.partitions),
 		recorder: latency.NewRecorder(latency.SendServiceTime, latency.E2EServiceTime),
 	}
-	w.snap = snapshot.Snapshot{Version: snapshot.Version, Part: number, Behind: snapshot.NewBehind(make([]int64, s.partitions))}
+	w.snap = snapshot.Snapshot{Version: snapshot.Version, Part: number}
+	w.snap.Behind = snapshot.NewBehind(make([]int64, s.partitions))
 	w.snap.Groups = []snapshot.Group{{Arrived: true, Reached: make([]snapshot.Reached, s.partitions)}}
 	w.snap.Last = &snapshot.Last{Errors: [2]map[string]int64{{}, {}}}
 	for p := range s.partitions {
@@ -145,7 +146,8 @@ func (w *worked) send(r record) {
 		sent.ShedByGate++
 		return
 	case waiting:
-		behind.WaitingRecords, behind.WaitingDueNs = snapshot.MergeWaiting(behind.WaitingRecords, behind.WaitingDueNs, 1, r.dueNs)
+		behind.WaitingRecords, behind.WaitingDueNs = snapshot.MergeWaiting(
+			behind.WaitingRecords, behind.WaitingDueNs, 1, r.dueNs)
 		w.snap.DeferredPeak++
 		return
 	}
@@ -314,7 +316,10 @@ func extras(t *rapid.T, s *snapshot.Snapshot) {
 	s.Seq, s.FromNs, s.ToNs = uint64(n()), n(), n()
 	if some() {
 		bound := n()
-		s.Gate = &snapshot.Gate{Refused: n(), Changes: n(), Closed: d(), Blind: d(), MaxAge: d(), Open: some(), InWindow: &snapshot.Bound{Min: n(), Max: n(), Last: n()}}
+		s.Gate = &snapshot.Gate{
+			Refused: n(), Changes: n(), Closed: d(), Blind: d(), MaxAge: d(), Open: some(),
+			InWindow: &snapshot.Bound{Min: n(), Max: n(), Last: n()},
+		}
 		if some() {
 			s.Gate.Bound = &bound
 		} else {
@@ -322,13 +327,21 @@ func extras(t *rapid.T, s *snapshot.Snapshot) {
 		}
 	}
 	if some() {
-		s.Usage = &snapshot.Usage{Known: some(), User: d(), System: d(), RSS: n(), GCCycles: n(), GCCPU: d(), AllocBytes: n(), AllocObjects: n()}
+		s.Usage = &snapshot.Usage{
+			Known: some(), User: d(), System: d(), RSS: n(), GCCycles: n(), GCCPU: d(), AllocBytes: n(), AllocObjects: n(),
+		}
 		s.Pauses = &snapshot.Pauses{GC: snapshot.Quantiles{Count: n(), P50: d(), P99: d(), Max: d()}}
 	}
-	s.Traffic = snapshot.Traffic{Wire: snapshot.Wire{WrittenBytes: n(), Batches: n()}, Counted: some(), Fetch: snapshot.RequestSum{Count: n(), Time: d(), Connections: 1}, Timed: some()}
+	s.Traffic = snapshot.Traffic{
+		Wire: snapshot.Wire{WrittenBytes: n(), Batches: n()}, Counted: some(),
+		Fetch: snapshot.RequestSum{Count: n(), Time: d(), Connections: 1}, Timed: some(),
+	}
 	s.Failed = rapid.SampledFrom([]string{"", "a", "b"}).Draw(t, "failed")
 	if some() {
-		s.Groups[0].Queue = &snapshot.Queue{Total: snapshot.QueueTotal{Acked: n()}, Deliveries: [2]snapshot.DeliveryCounts{{Received: n()}, {Dead: n()}}}
+		s.Groups[0].Queue = &snapshot.Queue{
+			Total:      snapshot.QueueTotal{Acked: n()},
+			Deliveries: [2]snapshot.DeliveryCounts{{Received: n()}, {Dead: n()}},
+		}
 	}
 	if some() {
 		s.Last.DeliveryGaps = [][]snapshot.Gaps{make([]snapshot.Gaps, len(s.Groups[0].Reached))}
@@ -382,7 +395,8 @@ func TestMergeRefuses(t *testing.T) {
 		return s
 	}
 	ends := func(part, partitions int) snapshot.Snapshot {
-		return snapshot.Snapshot{Version: snapshot.Version, Part: part, Last: &snapshot.Last{AckGaps: make([]snapshot.Gaps, partitions)}}
+		last := &snapshot.Last{AckGaps: make([]snapshot.Gaps, partitions)}
+		return snapshot.Snapshot{Version: snapshot.Version, Part: part, Last: last}
 	}
 	other := sends(1, 3)
 	other.Version++
@@ -433,17 +447,21 @@ func TestSinceKeepsWhatWasKnown(t *testing.T) {
 	before := snapshot.Snapshot{
 		Seq: 1, Usage: &snapshot.Usage{RSS: 1}, Pauses: &snapshot.Pauses{}, Last: &snapshot.Last{},
 		Behind: snapshot.NewBehind([]int64{5}),
-		Groups: []snapshot.Group{{Arrived: true, Books: books, Reached: []snapshot.Reached{{Position: 5, Arrived: 4, Awaited: []ledger.Awaited{{Next: 4}}}}}},
+		Groups: []snapshot.Group{{Arrived: true, Books: books, Reached: []snapshot.Reached{
+			{Position: 5, Arrived: 4, Awaited: []ledger.Awaited{{Next: 4}}},
+		}}},
 	}
 	now := snapshot.Snapshot{
 		Seq: 2, Behind: snapshot.Behind{AckedIn: []int64{7}},
 		Groups: []snapshot.Group{{Reached: []snapshot.Reached{{Position: 7}}}},
 	}
 	got := now.Since(before)
-	if r := got.Groups[0].Reached[0]; r.Position != 7 || r.Arrived != 4 || len(r.Awaited) != 1 || len(got.Groups[0].Books) != 1 {
+	r := got.Groups[0].Reached[0]
+	if r.Position != 7 || r.Arrived != 4 || len(r.Awaited) != 1 || len(got.Groups[0].Books) != 1 {
 		t.Errorf("it has come to %+v", got.Groups[0])
 	}
-	if got.Seq != 2 || got.Usage == nil || got.Last == nil || got.Pauses != nil || got.Behind.AckedIn[0] != 7 || len(got.Behind.OpenRecords) != 1 {
+	if got.Seq != 2 || got.Usage == nil || got.Last == nil || got.Pauses != nil ||
+		got.Behind.AckedIn[0] != 7 || len(got.Behind.OpenRecords) != 1 {
 		t.Errorf("it is %+v", got)
 	}
 	if now.Groups[0].Reached[0].Arrived != 0 || before.Groups[0].Reached[0].Position != 5 {
@@ -457,18 +475,24 @@ func TestSinceKeepsWhatWasKnown(t *testing.T) {
 // What is not of a run's topic does not fit.
 func TestFits(t *testing.T) {
 	reads := func(n int) []snapshot.Group { return []snapshot.Group{{Reached: make([]snapshot.Reached, n)}} }
+	behind := func(acked, open int) snapshot.Snapshot {
+		return snapshot.Snapshot{Behind: snapshot.Behind{AckedIn: make([]int64, acked), OpenRecords: make([]int64, open)}}
+	}
+	foreign := reads(3)
+	foreign[0].Books = map[int32]*ledger.Receiver{3: nil}
+	gaps := &snapshot.Last{DeliveryGaps: make([][]snapshot.Gaps, 2)}
 	for name, c := range map[string]struct {
 		s    snapshot.Snapshot
 		fits bool
 	}{
 		"nothing":               {snapshot.Snapshot{}, true},
 		"all of it":             {snapshot.Snapshot{Behind: snapshot.NewBehind(make([]int64, 3)), Groups: reads(3)}, true},
-		"too few to send to":    {snapshot.Snapshot{Behind: snapshot.NewBehind(make([]int64, 2))}, false},
-		"too few that are open": {snapshot.Snapshot{Behind: snapshot.Behind{AckedIn: make([]int64, 3), OpenRecords: make([]int64, 2)}}, false},
+		"too few to send to":    {behind(2, 2), false},
+		"too few that are open": {behind(3, 2), false},
 		"too many to read":      {snapshot.Snapshot{Groups: reads(4)}, false},
-		"books of another":      {snapshot.Snapshot{Groups: []snapshot.Group{{Reached: make([]snapshot.Reached, 3), Books: map[int32]*ledger.Receiver{3: nil}}}}, false},
+		"books of another":      {snapshot.Snapshot{Groups: foreign}, false},
 		"gaps of a few":         {snapshot.Snapshot{Last: &snapshot.Last{AckGaps: make([]snapshot.Gaps, 1)}}, false},
-		"gaps of more groups":   {snapshot.Snapshot{Groups: reads(3), Last: &snapshot.Last{DeliveryGaps: make([][]snapshot.Gaps, 2)}}, false},
+		"gaps of more groups":   {snapshot.Snapshot{Groups: reads(3), Last: gaps}, false},
 	} {
 		if err := c.s.Fits(3); (err == nil) != c.fits || err != nil && !errors.Is(err, snapshot.ErrMismatch) {
 			t.Errorf("%s: %v", name, err)

@@ -61,7 +61,8 @@ const NothingDue int64 = math.MaxInt64
 
 // NewBehind has acknowledged records in each partition, and none that is open.
 func NewBehind(ackedIn []int64) Behind {
-	return Behind{AckedIn: ackedIn, OpenRecords: make([]int64, len(ackedIn)), OldestDueNs: slices.Repeat([]int64{NothingDue}, len(ackedIn))}
+	n := len(ackedIn)
+	return Behind{AckedIn: ackedIn, OpenRecords: make([]int64, n), OldestDueNs: slices.Repeat([]int64{NothingDue}, n)}
 }
 
 // Clone returns a copy that shares nothing with b.

@@ -57,14 +57,12 @@ func (c *Child) Do(command Command) (a Answer, err error) {
 }
 
 // Snapshot implements Part.
-func (c *Child) Snapshot(w Want) (s snapshot.Snapshot, err error) {
-	inTime := true
+func (c *Child) Snapshot(w Want) (snapshot.Snapshot, error) {
 	if w.Fresh {
-		s = c.ask(w)
-	} else {
-		inTime = c.soon(func() { s = c.ask(w) })
+		return c.ask(w), c.Err()
 	}
-	if !inTime { // what comes may be written to s at any time
+	var s snapshot.Snapshot
+	if !c.soon(func() { s = c.ask(w) }) { // it may be written to at any time
 		return c.told(), c.Err()
 	}
 	return s, c.Err()

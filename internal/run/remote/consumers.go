@@ -178,7 +178,8 @@ func (cs *Consumers) AwaitReady(ctx context.Context) error {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return fmt.Errorf("the consumers are not ready: %d of %d partitions are assigned and %d of %d consumers have none: %w",
+			return fmt.Errorf("the consumers are not ready: "+
+				"%d of %d partitions are assigned and %d of %d consumers have none: %w",
 				g.Owned, partitions, g.Idle, members, ctx.Err())
 		}
 	}
@@ -219,7 +220,9 @@ func (cs *Consumers) Standing(w Want) snapshot.Group {
 func (cs *Consumers) beginning() []snapshot.Reached {
 	all := make([]snapshot.Reached, cs.cfg.Group.Partitions)
 	for p := range all {
-		all[p] = snapshot.Reached{Position: cs.from(p), At: snapshot.NeverHanded, Awaited: make([]ledger.Awaited, cs.cfg.Group.Producers)}
+		all[p] = snapshot.Reached{
+			Position: cs.from(p), At: snapshot.NeverHanded, Awaited: make([]ledger.Awaited, cs.cfg.Group.Producers),
+		}
 	}
 	return all
 }

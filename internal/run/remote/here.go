@@ -72,7 +72,8 @@ func NewHere(probes probe.Set, open func(context.Context, Assignment) (Load, err
 // Open implements Part, once, for a run that has this version of the protocol.
 func (h *Here) Open(ctx context.Context, a Assignment) (Opened, error) {
 	if a.Version != Version {
-		return Opened{}, fmt.Errorf("protocol version %d, where the run has %d: the program was replaced meanwhile", Version, a.Version)
+		return Opened{}, fmt.Errorf("protocol version %d, where the run has %d: the program was replaced meanwhile",
+			Version, a.Version)
 	}
 	h.mu.Lock()
 	again := h.begun

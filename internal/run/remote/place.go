@@ -207,7 +207,8 @@ func (cs *Consumers) Pause(number int) (how string, err error) {
 			return a, err
 		}
 		p.tellOthers(p.held())
-		a.How = fmt.Sprintf("the process of consumer %d (pid %d) stands still (SIGSTOP): its connections are open and nobody answers", number, p.process.PID())
+		a.How = fmt.Sprintf("the process of consumer %d (pid %d) stands still (SIGSTOP): "+
+			"its connections are open and nobody answers", number, p.process.PID())
 		return a, p.stand()
 	})
 	return a.How, err
