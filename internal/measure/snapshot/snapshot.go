@@ -126,6 +126,25 @@ func (s Snapshot) Fits(partitions int) error {
 	return nil
 }
 
+// Without returns s without that which another snapshot was asked for besides what every
+// snapshot has.
+func (s Snapshot) Without(o Snapshot) Snapshot {
+	if o.Behind.OpenRecords != nil {
+		s.Behind.OpenRecords, s.Behind.OldestDueNs = nil, nil
+	}
+	if o.Usage != nil {
+		s.Usage = nil
+	}
+	if o.Last != nil {
+		s.Last = nil
+	}
+	s.Groups = slices.Clone(s.Groups)
+	for i := range min(len(s.Groups), len(o.Groups)) {
+		s.Groups[i].Arrived = s.Groups[i].Arrived && !o.Groups[i].Arrived
+	}
+	return s
+}
+
 // Since returns s with what it was not asked for as an earlier snapshot of the part has
 // it, but for times and pauses, which are of the time between two snapshots.
 func (s Snapshot) Since(earlier Snapshot) Snapshot {

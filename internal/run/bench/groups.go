@@ -152,7 +152,7 @@ func (r *run) backlogs(reached [][]snapshot.Reached) []backlog {
 // ackedIn is the number of acknowledged records in each partition.
 func (r *run) ackedIn() []int64 {
 	acked := make([]int64, r.topic.Partitions)
-	copy(acked, r.producers.Snapshot(remote.Want{}).Behind.AckedIn) // which may be of nobody
+	copy(acked, r.producers.Snapshot(remote.Want{Fresh: true}).Behind.AckedIn) // which may be of nobody
 	return acked
 }
 

@@ -29,12 +29,20 @@ var (
 
 // Open implements Part.
 func (c *Child) Open(_ context.Context, a Assignment) (o Opened, err error) {
-	c.mu.Lock()
-	c.partitions = a.Partitions
-	c.last = snapshot.Snapshot{Version: Version, Part: a.Part, FromNs: math.MaxInt64, ToNs: math.MinInt64}
-	c.mu.Unlock()
+	c.expect(a)
 	err = c.call(PartName+".Open", Opening{a, c.access}, &o, OpenTimeout)
 	return o, err
+}
+
+// expect says what part the child is, before it tells anything.
+func (c *Child) expect(a Assignment) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.partitions = a.Partitions
+	c.last = snapshot.Snapshot{Version: Version, Part: a.Part, FromNs: math.MaxInt64, ToNs: math.MinInt64}
+	if a.Group == nil { // it produces
+		c.last.Behind.AckedIn = make([]int64, a.Partitions)
+	}
 }
 
 // Start implements Part.
@@ -70,12 +78,11 @@ func (c *Child) Snapshot(w Want) (snapshot.Snapshot, error) {
 
 // Close implements Part.
 func (c *Child) Close(ctx context.Context) (s snapshot.Snapshot, err error) {
-	patience, limit := closeTimeout, closeTimeout
+	patience := closeTimeout
 	if until, bounded := ctx.Deadline(); bounded {
 		patience = max(0, time.Until(until))
-		limit = patience + answerTimeout
 	}
-	if err := c.call(PartName+".Close", patience, &s, limit); err != nil {
+	if err := c.call(PartName+".Close", patience, &s, patience+answerTimeout); err != nil {
 		return c.told(), err
 	}
 	s = c.keep(s)
@@ -102,19 +109,20 @@ func (c *Child) askNow(w Want) snapshot.Snapshot {
 }
 
 // told is what the child last told. Of one that has ended nobody knows when what is open
-// was due.
+// was due, and nothing waits at its source any more.
 func (c *Child) told() snapshot.Snapshot {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.last
 	if c.err != nil {
-		s.Behind.OpenRecords, s.Behind.OldestDueNs = nil, nil
+		s.Behind, s.DeferredPeak = snapshot.Behind{AckedIn: s.Behind.AckedIn}, 0
 	}
 	return s
 }
 
 // keep keeps a snapshot, and returns it with what it was not asked for as that was told
-// last. A late one tells nothing new but its times.
+// last. What is cheap to ask for may be answered sooner than what was asked before it: of a
+// snapshot that comes late, only what it was asked for besides is kept.
 func (c *Child) keep(s snapshot.Snapshot) snapshot.Snapshot {
 	c.mu.Lock()
 	if err := s.Fits(c.partitions); err != nil {
@@ -127,16 +135,14 @@ func (c *Child) keep(s snapshot.Snapshot) snapshot.Snapshot {
 		c.times = append(c.times, s.Times)
 		s.Times = nil
 	}
-	late := s.Seq < c.last.Seq
-	if late {
-		s, c.last = c.last, s
+	told := s.Since(c.last)
+	if s.Seq < c.last.Seq {
+		c.last = c.last.Without(s).Since(s)
+	} else {
+		c.last = told
 	}
-	s = s.Since(c.last)
-	c.last = s
-	if !late {
-		c.last.Pauses = nil // they were told once
-	}
-	return s
+	c.last.Pauses = nil // they are told once
+	return told
 }
 
 // giveUp ends a child that is of no more use.

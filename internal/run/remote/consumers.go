@@ -112,12 +112,15 @@ func (cs *Consumers) eachPlace(do func(*place) error) error {
 	return nil
 }
 
-// add adds a process and returns its number.
-func (cs *Consumers) add(c *Child) (number int) {
+// add adds a process, which may be asked at once, and returns its assignment as the part
+// of its number.
+func (cs *Consumers) add(c *Child, a Assignment) Assignment {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
+	a.Part = len(cs.all)
+	c.expect(a)
 	cs.all = append(cs.all, c)
-	return len(cs.all) - 1
+	return a
 }
 
 // parts are all that there have been, in the order in which they started.
@@ -211,6 +214,11 @@ func (cs *Consumers) Standing(w Want) snapshot.Group {
 		// a group passes over nothing.
 		for p := range g.Reached {
 			g.Reached[p].Arrived = min(g.Reached[p].Arrived, g.Reached[p].Position-cs.from(p))
+		}
+	}
+	for p, r := range g.Reached {
+		if w.Books && r.Awaited == nil { // no process has told of its books yet: everything is
+			g.Reached[p].Awaited = make([]ledger.Awaited, cs.cfg.Group.Producers)
 		}
 	}
 	return g

@@ -32,16 +32,15 @@ func (p *place) open(members []int, late bool) error {
 		return err
 	}
 	p.process = child
-	number := cs.add(child)
 
 	cfg := cs.cfg.Group
 	cfg.Elsewhere = cs.toldSoFar()
 	cfg.Only, cfg.Late, cfg.Hold = members, late, cfg.Hold && !cs.released.Load()
 	group := assignment(cfg)
-	opened, err := child.Open(context.Background(), Assignment{
-		Version: Version, Part: number, Partitions: cfg.Partitions, Group: &group,
+	opened, err := child.Open(context.Background(), cs.add(child, Assignment{
+		Version: Version, Partitions: cfg.Partitions, Group: &group,
 		Driver: cs.cfg.Driver, Zero: cs.cfg.Axis.Zero(),
-	})
+	}))
 	if err != nil {
 		p.retire((*Child).End)
 		return fmt.Errorf("opening the consumers of %s: %w", child.name, err)

@@ -22,9 +22,11 @@ const PartName = "Part"
 // Service serves a part of this process to the run, which has a Child for it. Its
 // methods, but for Tell, are called by that.
 type Service struct {
-	ctx       context.Context
-	here      *Here
-	collector latency.Collector
+	ctx  context.Context
+	here *Here
+
+	collecting sync.Mutex // what a collector has collected is its own until it collects again
+	collector  latency.Collector
 
 	events chan result.Event // for the run
 	untold atomic.Int64      // those for which there was no room
@@ -109,9 +111,16 @@ func (s *Service) Do(c Command, reply *Answer) (err error) {
 // Snapshot answers how the part stands.
 func (s *Service) Snapshot(w Want, reply *snapshot.Snapshot) (err error) {
 	if *reply, err = s.here.Snapshot(w); err == nil && w.Times {
-		reply.Times = s.collector.Collect().Encode()
+		reply.Times = s.times()
 	}
 	return err
+}
+
+// times are what was recorded since they were asked for before.
+func (s *Service) times() latency.Encoded {
+	s.collecting.Lock()
+	defer s.collecting.Unlock()
+	return s.collector.Collect().Encode()
 }
 
 // Close ends producers and consumers and answers with all that is final then. It gives up
@@ -120,7 +129,7 @@ func (s *Service) Close(patience time.Duration, reply *snapshot.Snapshot) (err e
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	if *reply, err = s.here.Close(ctx); err == nil {
-		reply.Times = s.collector.Collect().Encode()
+		reply.Times = s.times()
 	}
 	return err
 }
