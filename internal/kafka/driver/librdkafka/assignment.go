@@ -39,7 +39,7 @@ func (c *consumer) assign(partitions []kafka.TopicPartition) error {
 	c.silent = false
 	c.offer(partitions)
 	take := c.client.Assign
-	if c.cooperative() {
+	if c.cooperative = c.client.GetRebalanceProtocol() == "COOPERATIVE"; c.cooperative {
 		take = c.takeOn
 	}
 	return c.takeOffered(take)
@@ -150,7 +150,7 @@ func (c *consumer) revoke(partitions []kafka.TopicPartition) error {
 		return kept
 	})
 	let := func() error { return c.client.Unassign() }
-	if c.cooperative() {
+	if c.cooperative {
 		let = func() error { return c.client.IncrementalUnassign(partitions) }
 	}
 	var failed error
@@ -162,10 +162,6 @@ func (c *consumer) revoke(partitions []kafka.TopicPartition) error {
 	}
 	return failed
 }
-
-// cooperative tells whether the group's members keep what they have during a
-// rebalance (KIP-429), so that assignments are told by their differences.
-func (c *consumer) cooperative() bool { return c.client.GetRebalanceProtocol() == "COOPERATIVE" }
 
 // assignByHand gives the client its partitions.
 func (c *consumer) assignByHand() {
