@@ -65,7 +65,8 @@ func (a *Axis) overlap(from, to int64) int64 {
 	return max(0, min(to, a.end.Load())-max(from, 0))
 }
 
-// CountDeliveries counts records that are handed over now; so many of them never were before.
+// CountDeliveries adds records that are delivered now to r; first of them are delivered for
+// the first time.
 func (a *Axis) CountDeliveries(r *snapshot.Received, now, records, first int64) {
 	r.Delivered += records
 	r.Unique += first

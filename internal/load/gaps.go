@@ -28,7 +28,7 @@ type GapWatch struct {
 	limit   int
 }
 
-// NewGapWatch returns the watch of one of so many partitions.
+// NewGapWatch returns the watch of one partition, of a topic with this number of partitions.
 func NewGapWatch(partitions int) GapWatch {
 	limit := min(max(mostGaps/partitions, fewestGaps), enoughGaps)
 	return GapWatch{last: snapshot.BeforeAll, least: shortestGap, waiting: snapshot.AfterAll, limit: limit}

@@ -5,13 +5,13 @@ import (
 	"sync/atomic"
 )
 
-// Halt stops who waits at it while it stands: the goroutines of a member. Its zero stops
-// nobody.
+// Halt pauses the goroutines of a member: between Begin and End, Wait blocks. The zero Halt
+// is not begun.
 type Halt struct {
 	over atomic.Pointer[chan struct{}] // closed when it is over; nil while there is none
 }
 
-// Begin stops the member of a number, unless it is stopped already.
+// Begin pauses the member. It is an error, which names the number, if the member is paused.
 func (h *Halt) Begin(number int) error {
 	over := make(chan struct{})
 	if !h.over.CompareAndSwap(nil, &over) {
@@ -20,7 +20,7 @@ func (h *Halt) Begin(number int) error {
 	return nil
 }
 
-// End lets the member of a number go on, if it was stopped.
+// End lets the member go on. It is an error, which names the number, if it was not paused.
 func (h *Halt) End(number int) error {
 	over := h.over.Swap(nil)
 	if over == nil {
@@ -30,10 +30,10 @@ func (h *Halt) End(number int) error {
 	return nil
 }
 
-// Stands reports whether who comes is stopped.
+// Stands reports whether Wait blocks.
 func (h *Halt) Stands() bool { return h.over.Load() != nil }
 
-// Wait returns true when nobody is stopped, and false when done is closed.
+// Wait blocks while the member is paused. It returns false if done is closed before that ends.
 func (h *Halt) Wait(done <-chan struct{}) bool {
 	for over := h.over.Load(); over != nil; over = h.over.Load() {
 		select {

@@ -126,8 +126,7 @@ func (s Snapshot) Fits(partitions int) error {
 	return nil
 }
 
-// Without returns s without that which another snapshot was asked for besides what every
-// snapshot has.
+// Without returns s without the optional fields that o has, so that Since takes them from o.
 func (s Snapshot) Without(o Snapshot) Snapshot {
 	if o.Behind.OpenRecords != nil {
 		s.Behind.OpenRecords, s.Behind.OldestDueNs = nil, nil

@@ -125,8 +125,8 @@ func hint(name string, names []string) string {
 		return "say from when to when: " + example +
 			" counts from the intended send, e2e_service_time_p99 from the actual one"
 	case slices.Contains(result.TimeMetrics, name):
-		return fmt.Sprintf("say what of it, as in %s_p99; there are %s", name, strings.Join(statisticNames(), ", "))
-	case slices.Contains(statisticNames(), name):
+		return fmt.Sprintf("say what of it, as in %s_p99; there are %s", name, strings.Join(statisticKeys(), ", "))
+	case slices.Contains(statisticKeys(), name):
 		return "say of which time, as in e2e_response_time_" + name
 	}
 	if near := spelling.Nearest(name, names); near != "" {

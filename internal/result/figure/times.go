@@ -9,15 +9,16 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// statistic is one figure of a distribution of times.
-type statistic struct {
-	name       string
-	title      string
-	percentile float64 // 0 for those that any count supports
-	ns         func(result.Time) float64
+// Statistic is one figure of a distribution of times.
+type Statistic struct {
+	Key        string // in the names of figures and files, without _ns
+	Title      string
+	Percentile float64 // 0 for those that any count supports
+	Ns         func(result.Time) float64
 }
 
-var statistics = []statistic{
+// Statistics are all of them, from the least to the greatest, mean and deviation last.
+var Statistics = []Statistic{
 	{"min", "min", 0, func(t result.Time) float64 { return float64(t.MinNs) }},
 	{"p50", "p50", 50, func(t result.Time) float64 { return float64(t.P50Ns) }},
 	{"p75", "p75", 75, func(t result.Time) float64 { return float64(t.P75Ns) }},
@@ -32,10 +33,10 @@ var statistics = []statistic{
 	{"stddev", "stddev", 0, func(t result.Time) float64 { return t.StddevNs }},
 }
 
-func statisticNames() []string {
-	names := make([]string, len(statistics))
-	for i, s := range statistics {
-		names[i] = s.name
+func statisticKeys() []string {
+	names := make([]string, len(Statistics))
+	for i, s := range Statistics {
+		names[i] = s.Key
 	}
 	return names
 }
@@ -44,15 +45,15 @@ func statisticNames() []string {
 func times() []Figure {
 	var all []Figure
 	for _, metric := range result.TimeMetrics {
-		for _, s := range statistics {
+		for _, s := range Statistics {
 			all = append(all, Figure{
-				Name:    metric + "_" + s.name,
-				Title:   strings.ReplaceAll(metric, "_", " ") + " " + s.title,
+				Name:    metric + "_" + s.Key,
+				Title:   strings.ReplaceAll(metric, "_", " ") + " " + s.Title,
 				Kind:    Nanoseconds,
 				Better:  Lower,
 				value:   s.of(metric),
-				atLeast: func(r *result.Run) bool { return slices.Contains(r.Time[metric].AtLeast, s.name+"_ns") },
-				fields:  []string{"time." + metric + "." + s.name + "_ns"},
+				atLeast: func(r *result.Run) bool { return s.AtLeast(r.Time[metric]) },
+				fields:  []string{"time." + metric + "." + s.Key + "_ns"},
 			})
 		}
 	}
@@ -60,30 +61,33 @@ func times() []Figure {
 }
 
 // of takes the statistic of a metric.
-func (s statistic) of(metric string) func(*result.Run) (float64, string) {
+func (s Statistic) of(metric string) func(*result.Run) (float64, string) {
 	return func(r *result.Run) (float64, string) {
 		t := r.Time[metric]
 		population := Independent(r, metric, t.Count+t.NotEnded)
 		switch {
 		case r.Load.ClosedLoop && fromIntended(metric):
 			return 0, "in a closed loop nothing has an intended send time to count from"
-		case t.Count+t.NotEnded == 0 || t.Count == 0 && s.ofEnded():
+		case t.Count+t.NotEnded == 0 || t.Count == 0 && s.OfEnded():
 			return 0, notMeasured
-		case t.NotEnded > 0 && s.ofAll():
+		case t.NotEnded > 0 && s.OfAll():
 			return 0, fmt.Sprintf("%s of %s records had not ended", unit.Count(t.NotEnded),
 				unit.Count(t.Count+t.NotEnded))
 		// The count of an imported distribution may not be told, only its figures.
-		case s.percentile > 0 && r.Says("time."+metric+".count") && !Supported(s.percentile, population):
-			return 0, fmt.Sprintf("%s records are too few for %s", unit.Count(population), s.title)
+		case s.Percentile > 0 && r.Says("time."+metric+".count") && !Supported(s.Percentile, population):
+			return 0, fmt.Sprintf("%s records are too few for %s", unit.Count(population), s.Title)
 		}
-		return s.ns(t), ""
+		return s.Ns(t), ""
 	}
 }
 
-// ofEnded tells the statistics that are of the values that ended, and ofAll those of
-// them that would be others if all had.
-func (s statistic) ofEnded() bool { return s.name == "min" || s.ofAll() }
-func (s statistic) ofAll() bool   { return s.name == "mean" || s.name == "stddev" }
+// OfEnded reports whether s is of the values that ended, and OfAll whether it would be
+// another if all had.
+func (s Statistic) OfEnded() bool { return s.Key == "min" || s.OfAll() }
+func (s Statistic) OfAll() bool   { return s.Key == "mean" || s.Key == "stddev" }
+
+// AtLeast reports whether s is only a lower bound in t.
+func (s Statistic) AtLeast(t result.Time) bool { return slices.Contains(t.AtLeast, s.Key+"_ns") }
 
 // fromIntended tells the metrics that count from the intended send time.
 func fromIntended(metric string) bool {

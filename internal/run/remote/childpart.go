@@ -120,9 +120,9 @@ func (c *Child) told() snapshot.Snapshot {
 	return s
 }
 
-// keep keeps a snapshot, and returns it with what it was not asked for as that was told
-// last. What is cheap to ask for may be answered sooner than what was asked before it: of a
-// snapshot that comes late, only what it was asked for besides is kept.
+// keep stores a snapshot and returns it, with the fields that it was not asked for as the
+// child reported them last. Answers may arrive out of order: a cheap question overtakes a
+// costly one. A snapshot that is late updates only the optional fields that it has.
 func (c *Child) keep(s snapshot.Snapshot) snapshot.Snapshot {
 	c.mu.Lock()
 	if err := s.Fits(c.partitions); err != nil {

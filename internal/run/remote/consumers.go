@@ -171,10 +171,11 @@ func (cs *Consumers) AwaitReady(ctx context.Context) error {
 	tick := time.NewTicker(readyPoll)
 	defer tick.Stop()
 	for {
-		if err := cs.Err(); err != nil {
+		s := cs.parts().snapshot(Want{Fresh: true})
+		if err := cs.failed(s); err != nil {
 			return err
 		}
-		g := cs.Standing(Want{Fresh: true})
+		g := cs.standing(s, false)
 		if g.Owned == partitions && g.Idle <= max(0, members-partitions) {
 			return nil
 		}
@@ -189,8 +190,9 @@ func (cs *Consumers) AwaitReady(ctx context.Context) error {
 }
 
 // Err is the error that ended a member, or a process, before its time, if any.
-func (cs *Consumers) Err() error {
-	s := cs.parts().snapshot(Want{Fresh: true})
+func (cs *Consumers) Err() error { return cs.failed(cs.parts().snapshot(Want{Fresh: true})) }
+
+func (cs *Consumers) failed(s snapshot.Snapshot) error {
 	if err := cs.Dead(); err != nil || s.Failed == "" {
 		return err
 	}
@@ -204,7 +206,10 @@ func (cs *Consumers) Dead() error { return cs.parts().err() }
 // Standing is how the members of all processes stand together, with what they have been
 // handed in those that are gone. Without books what has arrived may be of before.
 func (cs *Consumers) Standing(w Want) snapshot.Group {
-	s := cs.parts().snapshot(w)
+	return cs.standing(cs.parts().snapshot(w), w.Books)
+}
+
+func (cs *Consumers) standing(s snapshot.Snapshot, books bool) snapshot.Group {
 	if len(s.Groups) == 0 {
 		return snapshot.Group{Reached: cs.beginning()}
 	}
@@ -217,7 +222,7 @@ func (cs *Consumers) Standing(w Want) snapshot.Group {
 		}
 	}
 	for p, r := range g.Reached {
-		if w.Books && r.Awaited == nil { // no process has told of its books yet: everything is
+		if books && r.Awaited == nil { // no process has told of its books yet: everything is
 			g.Reached[p].Awaited = make([]ledger.Awaited, cs.cfg.Group.Producers)
 		}
 	}

@@ -174,9 +174,9 @@ func supportedTime(t result.Time, independent int64) SupportedTime {
 		"p50": &s.P50Ns, "p75": &s.P75Ns, "p90": &s.P90Ns, "p95": &s.P95Ns,
 		"p99": &s.P99Ns, "p99_5": &s.P995Ns, "p99_9": &s.P999Ns, "p99_99": &s.P9999Ns,
 	} {
-		statistic := statistics[slices.IndexFunc(statistics, func(of statistic) bool { return of.key == key })]
+		statistic := statistics[slices.IndexFunc(statistics, func(of statistic) bool { return of.Key == key })]
 		if statistic.supported(independent) {
-			ns := int64(statistic.ns(t))
+			ns := int64(statistic.Ns(t))
 			*place = &ns
 		}
 	}
@@ -218,12 +218,12 @@ func disagreement(log *TagValues, run result.Time) string {
 		return fmt.Sprintf("the log has %s values, run.json %s", unit.Count(log.values.Count), unit.Count(run.Count))
 	}
 	for _, s := range statistics {
-		if s.atLeast(run) {
+		if s.AtLeast(run) {
 			continue
 		}
-		a, b := s.ns(log.values), max(s.ns(run), 0)
-		if s.percentile > 0 {
-			ns, _ := log.histogram.Among(s.percentile, nil, run.NotEnded, 0)
+		a, b := s.Ns(log.values), max(s.Ns(run), 0)
+		if s.Percentile > 0 {
+			ns, _ := log.histogram.Among(s.Percentile, nil, run.NotEnded, 0)
 			a = float64(ns)
 		}
 		if math.Abs(a-b) > b*resolution+1 {
@@ -328,7 +328,7 @@ func (h *Histograms) markdown(w io.Writer) error {
 func (h *Histograms) table() layout.Table {
 	s := layout.Table{Rows: [][]string{{"run", "name", "tag", "start_ns", "end_ns", "count", "highest_supported_percentile"}}}
 	for _, statistic := range statistics {
-		s.Rows[0] = append(s.Rows[0], statistic.key+"_ns")
+		s.Rows[0] = append(s.Rows[0], statistic.Key+"_ns")
 	}
 	for _, r := range h.Runs {
 		for _, t := range r.Tags {
@@ -337,7 +337,7 @@ func (h *Histograms) table() layout.Table {
 			for _, statistic := range statistics {
 				cell := ""
 				if statistic.supported(d.independent) {
-					cell = raw(statistic.ns(d.Time))
+					cell = raw(statistic.Ns(d.Time))
 				}
 				row = append(row, cell)
 			}

@@ -182,7 +182,7 @@ func lateness(r *result.Run) string {
 	var parts []string
 	for _, s := range statistics {
 		if slices.Contains([]string{"p50", "p99", "max"}, s.name) && s.supported(d.independent) {
-			parts = append(parts, s.name+" "+unit.Nanos(int64(s.ns(*t))))
+			parts = append(parts, s.name+" "+unit.Nanos(int64(s.Ns(*t))))
 		}
 	}
 	return layout.List(append(parts, "of "+redeliveries(t.Count)+", from when each was due: the end of its lock, or of the delay it was given back with")...)

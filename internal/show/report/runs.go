@@ -253,8 +253,8 @@ func isNil(r *result.Recorded) bool { return r == nil }
 func highest(count int64) string {
 	name := ""
 	for _, s := range statistics {
-		if s.percentile > 0 && s.supported(count) {
-			name = fmt.Sprint(s.percentile)
+		if s.Percentile > 0 && s.supported(count) {
+			name = fmt.Sprint(s.Percentile)
 		}
 	}
 	return strings.TrimSpace(name)

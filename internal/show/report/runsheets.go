@@ -41,7 +41,7 @@ func figureSheet(runs []*result.Recorded) layout.Table {
 func timeSheet(runs []*result.Recorded) layout.Table {
 	s := layout.Table{Rows: [][]string{append(slices.Clone(ofRun), "metric", "count", "highest_supported_percentile")}}
 	for _, statistic := range statistics {
-		s.Rows[0] = append(s.Rows[0], statistic.key+"_ns")
+		s.Rows[0] = append(s.Rows[0], statistic.Key+"_ns")
 	}
 	s.Rows[0] = append(s.Rows[0], "not_ended", "at_least")
 	for _, r := range runs {
@@ -51,10 +51,10 @@ func timeSheet(runs []*result.Recorded) layout.Table {
 			for _, statistic := range statistics {
 				cell := ""
 				switch says := d.says(statistic) && statistic.supported(d.independent); {
-				case says && statistic.atLeast(d.Time):
-					bounds = append(bounds, statistic.key+"_ns "+raw(statistic.ns(d.Time)))
+				case says && statistic.AtLeast(d.Time):
+					bounds = append(bounds, statistic.Key+"_ns "+raw(statistic.Ns(d.Time)))
 				case says:
-					cell = raw(statistic.ns(d.Time))
+					cell = raw(statistic.Ns(d.Time))
 				}
 				row = append(row, cell)
 			}

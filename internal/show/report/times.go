@@ -14,53 +14,44 @@ import (
 
 // statistic is one row of a table of times.
 type statistic struct {
+	figure.Statistic
 	name string
-	key  string // the end of its names in files
-	// percentile is 0 for what any count supports.
-	percentile float64
-	ns         func(result.Time) float64
 }
 
-// statistics are the figures of a distribution, from the least to the greatest.
-var statistics = []statistic{
-	{"p0", "min", 0, func(t result.Time) float64 { return float64(t.MinNs) }},
-	{"p50", "p50", 50, func(t result.Time) float64 { return float64(t.P50Ns) }},
-	{"p75", "p75", 75, func(t result.Time) float64 { return float64(t.P75Ns) }},
-	{"p90", "p90", 90, func(t result.Time) float64 { return float64(t.P90Ns) }},
-	{"p95", "p95", 95, func(t result.Time) float64 { return float64(t.P95Ns) }},
-	{"p99", "p99", 99, func(t result.Time) float64 { return float64(t.P99Ns) }},
-	{"p99.5", "p99_5", 99.5, func(t result.Time) float64 { return float64(t.P995Ns) }},
-	{"p99.9", "p99_9", 99.9, func(t result.Time) float64 { return float64(t.P999Ns) }},
-	{"p99.99", "p99_99", 99.99, func(t result.Time) float64 { return float64(t.P9999Ns) }},
-	{"max", "max", 0, func(t result.Time) float64 { return float64(t.MaxNs) }},
-	{"mean", "mean", 0, func(t result.Time) float64 { return t.MeanNs }},
-	{"stddev", "stddev", 0, func(t result.Time) float64 { return t.StddevNs }},
+// statistics are the rows. The least value is called by its rank there, as those below it.
+var statistics = rows()
+
+func rows() []statistic {
+	all := make([]statistic, len(figure.Statistics))
+	for i, s := range figure.Statistics {
+		all[i] = statistic{s, s.Title}
+		if s.Key == "min" {
+			all[i].name = "p0"
+		}
+	}
+	return all
 }
 
 // supported tells whether so many independent values have the statistic. A
 // percentile with few values beyond it is the luck of single records.
 func (s statistic) supported(count int64) bool {
-	return count > 0 && (s.percentile == 0 || figure.Supported(s.percentile, count))
+	return count > 0 && (s.Percentile == 0 || figure.Supported(s.Percentile, count))
 }
 
 // text prints the statistic of a time, or that it does not have it.
 func (s statistic) text(d distribution) string {
-	ofEnded := s.key == "min" || s.key == "mean" || s.key == "stddev"
-	switch ns := int64(s.ns(d.Time)); {
+	switch ns := int64(s.Ns(d.Time)); {
 	case !d.says(s) || !s.supported(d.independent):
 		return unit.Absent
-	case ofEnded && (d.Count == 0 || d.NotEnded > 0 && s.key != "min"):
+	case s.OfEnded() && d.Count == 0 || s.OfAll() && d.NotEnded > 0:
 		return unit.Absent
-	case !s.atLeast(d.Time):
+	case !s.AtLeast(d.Time):
 		return unit.Nanos(ns)
 	case ns > 0:
 		return "> " + unit.Nanos(ns)
 	}
 	return unit.Absent
 }
-
-// atLeast tells whether the statistic is only a lower bound.
-func (s statistic) atLeast(t result.Time) bool { return slices.Contains(t.AtLeast, s.key+"_ns") }
 
 // unsupported explains the mark that stands for such a percentile.
 const unsupported = unit.Absent + ": fewer than 10 values lie beyond it"
@@ -151,7 +142,7 @@ func distributionOf(r *result.Run, metric string, t result.Time) distribution {
 
 // says tells whether the run knows the statistic: one of another tool may not.
 func (d distribution) says(s statistic) bool {
-	return d.run == nil || d.run.Says("time."+d.metric+"."+s.key+"_ns")
+	return d.run == nil || d.run.Says("time."+d.metric+"."+s.Key+"_ns")
 }
 
 // measured are the times of a run that mean something, in the order of a

@@ -38,11 +38,9 @@ func (c *consumer) assign(partitions []kafka.TopicPartition) error {
 	c.unknown.end()
 	c.silent = false
 	c.offer(partitions)
-	take := c.client.Assign
-	if c.cooperative = c.client.GetRebalanceProtocol() == "COOPERATIVE"; c.cooperative {
-		take = c.takeOn
-	}
-	return c.takeOffered(take)
+	// Incremental, as all of the driver's groups are (KIP-429, KIP-848). The client is not asked
+	// for its protocol: while it closes it may never answer (confluent-kafka-go 1016).
+	return c.takeOffered(c.takeOn)
 }
 
 // offer tells of partitions that the client does not have yet, so that those that are
@@ -149,15 +147,11 @@ func (c *consumer) revoke(partitions []kafka.TopicPartition) error {
 		delete(c.offered, p.Partition)
 		return kept
 	})
-	let := func() error { return c.client.Unassign() }
-	if c.cooperative {
-		let = func() error { return c.client.IncrementalUnassign(partitions) }
-	}
 	var failed error
 	if err := c.client.Resume(partitions); err != nil {
 		failed = fmt.Errorf("ending pauses: %w", err)
 	}
-	if err := let(); err != nil {
+	if err := c.client.IncrementalUnassign(partitions); err != nil {
 		failed = errors.Join(failed, fmt.Errorf("letting %d partitions go: %w", len(partitions), err))
 	}
 	return failed

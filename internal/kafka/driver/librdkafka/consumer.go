@@ -70,17 +70,14 @@ type consumer struct {
 	owning  sync.Mutex         // guards offered, and is held while the client takes or loses partitions
 	offered map[int32]*offered // see there
 
-	failed  error // why the consumer is of no more use
-	unknown patience
-	// cooperative: the group's members keep what they have during a rebalance. It is asked at
-	// an assignment: a client that closes may never answer (confluent-kafka-go 1016).
-	cooperative bool
-	silent      bool           // the client may not tell that it has joined; see noteJoining
-	commits     sync.WaitGroup // calls into the client
-	patient     time.Duration  // with them; see commitPatience
-	gaveUp      bool           // Close does not wait for them any longer, and leaves the client open
-	closing     atomic.Bool
-	closeAll    sync.Once
+	failed   error // why the consumer is of no more use
+	unknown  patience
+	silent   bool           // the client may not tell that it has joined; see noteJoining
+	commits  sync.WaitGroup // calls into the client
+	patient  time.Duration  // with them; see commitPatience
+	gaveUp   bool           // Close does not wait for them any longer, and leaves the client open
+	closing  atomic.Bool
+	closeAll sync.Once
 }
 
 var (
