@@ -12,8 +12,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
-	"kafkabench.example/kafka-bench/internal/run/bench"
 	"kafkabench.example/kafka-bench/internal/run/campaign"
+	"kafkabench.example/kafka-bench/internal/run/judge"
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
@@ -90,7 +90,7 @@ func printWarnings(w io.Writer, p campaign.Plan) {
 	var all []string
 	of := map[string][]string{}
 	for _, cell := range p.Cells {
-		for _, text := range bench.Warnings(cell.Scenario) {
+		for _, text := range judge.Warnings(cell.Scenario) {
 			if len(of[text]) == 0 {
 				all = append(all, text)
 			}

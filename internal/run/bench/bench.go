@@ -8,8 +8,8 @@
 // be read.
 //
 // Files to know: bench.go, prepare.go, fill.go, stored.go, groups.go, intervals.go,
-// gatekeeper.go, faults.go, changes.go, settling.go, lag.go, journal.go, conclude.go,
-// verdict.go, queue.go, queuekmq.go, queueoutcome.go.
+// gatekeeper.go, faults.go, changes.go, lag.go, journal.go, evidence.go, queue.go,
+// queuekmq.go.
 package bench
 
 import (
@@ -116,7 +116,7 @@ func Run(ctx context.Context, cfg Config) (*Outcome, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("the run in %s was abandoned: %w", r.writer.Dir(), err)
 	}
-	return r.conclude()
+	return r.closeBooks()
 }
 
 // offer lets the load run through warm-up and measured window.
@@ -205,7 +205,7 @@ func (r *run) readToEnd() <-chan struct{} {
 			if !r.hasRead() {
 				continue
 			}
-			last := lastDelivery(r.groups.stand(remote.Want{}).reached())
+			last := snapshot.LastDelivery(r.groups.stand(remote.Want{}).reached())
 			if last < 0 { // there is nothing, or the warm-up has read it
 				last = r.axis.Now()
 			}
@@ -379,7 +379,7 @@ func (r *run) readEnds(ctx context.Context) {
 
 // reachedAll tells whether all groups have come to these offsets.
 func (r *run) reachedAll(ends []int64) bool {
-	behind := func(g snapshot.Group) bool { return !reachedAll(g.Reached, ends) }
+	behind := func(g snapshot.Group) bool { return !snapshot.ReachedAll(g.Reached, ends) }
 	return !slices.ContainsFunc(r.groups.stand(remote.Want{}), behind)
 }
 

@@ -104,7 +104,7 @@ type standing struct {
 	at        int64
 	scheduled int64
 	received  []snapshot.Received // by group
-	backlogs  []backlog
+	backlogs  []snapshot.Backlog
 }
 
 func (r *run) standing() standing {
@@ -131,10 +131,10 @@ func (r *run) follow(t turn, until int64) result.Change {
 		r.letGoNs = r.axis.Now()
 		r.groups.release()
 	}
-	lead := slowest(before.backlogs)
+	lead := snapshot.Slowest(before.backlogs)
 	c := result.Change{
 		AtNs: before.at, What: t.what,
-		BacklogRecords: before.backlogs[lead].records, NormalRecords: r.normalBacklog(before),
+		BacklogRecords: before.backlogs[lead].Records, NormalRecords: r.normalBacklog(before),
 	}
 	r.journal.event(result.Event{AtNs: c.AtNs, Kind: "consumer", What: t.what,
 		Data: map[string]any{"backlog_records": c.BacklogRecords, "normal_records": c.NormalRecords}})
@@ -152,7 +152,7 @@ func (r *run) follow(t turn, until int64) result.Change {
 		}
 		stopped := r.waitForInterval(min(after.at+int64(poll), until))
 		after = r.standing()
-		drained = behind && after.backlogs[slowest(after.backlogs)].records <= c.NormalRecords
+		drained = behind && after.backlogs[snapshot.Slowest(after.backlogs)].Records <= c.NormalRecords
 		if stopped || after.at >= until {
 			break
 		}

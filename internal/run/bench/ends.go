@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
 // The end of a partition, as a consumer may read it, is its high watermark: what all
@@ -81,12 +83,21 @@ func (r *run) final(ctx context.Context, ends []int64) bool {
 	return r.seen.final(ends, r.axis.Now(), all, func() ([]int64, error) { return r.lagReader.LogEnds(ctx) })
 }
 
-// acked is how many records were acknowledged in each partition that the consumers are
-// to read.
+// acked returns how many records were acknowledged in each partition that the consumers
+// are to read, those of the fill included.
 func (r *run) acked() []int64 {
-	acked := r.ackedIn()
-	for p, n := range r.fillRead().acked {
-		acked[p] += n
+	return r.withFill(r.producers.Snapshot(remote.Want{Fresh: true}).Behind.AckedIn)
+}
+
+// withFill adds what was filled and the consumers read to what was acknowledged by
+// partition, which may be of nobody.
+func (r *run) withFill(ackedIn []int64) []int64 {
+	acked := make([]int64, r.topic.Partitions)
+	copy(acked, ackedIn)
+	if readsFill(r.cfg.Scenario) {
+		for p, n := range r.filledIn {
+			acked[p] += n
+		}
 	}
 	return acked
 }

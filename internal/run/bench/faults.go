@@ -230,52 +230,11 @@ func (r *run) endFault(target string, at int64) {
 // in the order in which they began, once the samplers have ended.
 func (r *run) faultsDone() []result.Fault { return slices.Clone(r.injected) }
 
-// warningsOfTheFaults say which faults there was no time for, and which failed when
-// nothing was measured any more.
-func (r *run) warningsOfTheFaults() (warnings []string) {
-	warnings = slices.Clone(r.notInDrain)
-	if r.interrupted {
-		return warnings // that says enough
-	}
-	for _, f := range r.cfg.Scenario.Faults {
-		if int64(f.At) >= r.axis.End() {
-			warnings = append(warnings, fmt.Sprintf("%s at %s did not happen: the measured window had ended", f, f.At))
-		}
-	}
-	return warnings
-}
-
-// killed names the consumers that were killed, each once; empty where none was.
-func (r *run) killed() string {
-	var names []string
-	for _, f := range r.faultsDone() {
-		if f.Name == scenario.Kill && strings.HasPrefix(f.Target, scenario.ConsumerTarget) && !slices.Contains(names, f.Target) {
-			names = append(names, f.Target)
-		}
-	}
-	return strings.Join(names, " and ")
-}
-
 // putOutKilled has the brokers forget the members of a group that could not leave, for
 // whose session timeouts its deletion would have to wait: they were killed, or the
 // broker was to whom they would have said it.
 func (r *run) putOutKilled(ctx context.Context, group string) {
-	if r.killed() != "" || r.replicas != nil {
+	if kills(r.cfg.Scenario) || r.replicas != nil {
 		_ = r.admin.PutOut(ctx, group) // they are forgotten by themselves, only later
 	}
-}
-
-// duplicatesWarning says of duplicates whether they were to be expected.
-func (r *run) duplicatesWarning() string {
-	const format = "%s deliveries were duplicates"
-	if who := r.killed(); who != "" {
-		return format + ", as is to be expected after a kill: what " + who + " had not committed was delivered again"
-	}
-	switch {
-	case len(r.brokersHit()) == 0:
-		return format
-	case r.cfg.Scenario.Load.Idempotent:
-		return format + ", as may come of a broker's fault: what consumers had not committed when they lost it was delivered again"
-	}
-	return format + ", as may come of a broker's fault: records whose acknowledgement was lost were sent again, which idempotent producing avoids"
 }

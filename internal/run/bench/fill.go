@@ -3,7 +3,6 @@ package bench
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/judge"
 )
 
 // A run may fill its topic before anything is measured, so that there is something
@@ -25,15 +25,6 @@ import (
 
 // maxFillers bounds the producers that fill at once: more of them fill no faster.
 const maxFillers = 4
-
-// filling is what a topic was filled with, once it was.
-type filling struct {
-	done   result.Fill
-	sent   snapshot.Sent
-	errors map[string]int64
-	books  []*ledger.Sender
-	acked  []int64 // by partition
-}
 
 // filled tells that the run fills its topic.
 func filled(s scenario.Scenario) bool { return s.Topic.Fill > 0 }
@@ -187,13 +178,14 @@ func refusedFill(errors map[string]int64) error {
 // missing in it.
 func (r *run) keepFill(ps *send.Producers, took time.Duration) {
 	sent, _ := ps.Sent()
-	r.fill = &filling{
-		done: result.Fill{
+	r.filledIn = ps.AckedIn(r.topic.Partitions)
+	r.fill = &judge.Fill{
+		Outcome: result.Fill{
 			Records: sent.Acked, Bytes: sent.AckedBytes, Failed: sent.Failed, Unknown: sent.Unknown,
 			TimeS: took.Seconds(), AckedPerS: float64(sent.Acked) / took.Seconds(),
 			BoundedBytes: r.fillBound(),
 		},
-		sent: sent, errors: ps.Errors(false), books: ps.Books(), acked: ps.AckedIn(r.topic.Partitions),
+		Sent: sent, Errors: ps.Errors(false), Books: ps.Books(),
 	}
 	r.journal.now("phase", "filled", fmt.Sprintf("%s records, %s in %s",
 		unit.Count(sent.Acked), unit.Bytes(sent.AckedBytes), unit.Span(took)))
@@ -216,7 +208,7 @@ func (r *run) awaitReadable(ctx context.Context) error {
 	defer cancel()
 	for {
 		ends, err := r.lagReader.Ends(wait)
-		if err == nil && readable(ends, nil, r.fill.acked) { // the topic was new
+		if err == nil && readable(ends, nil, r.filledIn) { // the topic was new
 			return nil
 		}
 		if wait.Err() == nil {
@@ -239,53 +231,11 @@ func (r *run) awaitReadable(ctx context.Context) error {
 	}
 }
 
-// fillRead is what was filled and the consumers read, for the books; its zero is that
-// there is none.
-func (r *run) fillRead() filling {
-	if r.fill == nil || !readsFill(r.cfg.Scenario) {
-		return filling{}
-	}
-	return *r.fill
-}
-
-// sentBooks are the sending sides of all whose records the consumers read.
+// sentBooks returns the sending sides of all whose records the consumers read.
 func (r *run) sentBooks() []*ledger.Sender {
-	return slices.Concat(r.producers.Last().Books, r.fillRead().books)
-}
-
-// fillOutcome is what the result says of the fill; nil where there was none.
-func (r *run) fillOutcome() *result.Fill {
-	if r.fill == nil {
-		return nil
+	books := r.producers.Last().Books
+	if r.fill != nil && readsFill(r.cfg.Scenario) {
+		books = slices.Concat(books, r.fill.Books)
 	}
-	return &r.fill.done
-}
-
-// addedCounts adds counts by name; both may be nil.
-func addedCounts(a, b map[string]int64) map[string]int64 {
-	sum := make(map[string]int64, len(a)+len(b))
-	for name, n := range a {
-		sum[name] += n
-	}
-	for name, n := range b {
-		sum[name] += n
-	}
-	return sum
-}
-
-// finalPartitions are the first group's offsets, of a reading that was made once all
-// was delivered; none if there is none, or no group.
-func (r *run) finalPartitions() []result.PartitionOffsets {
-	if r.manual() || r.finalLag(r.lag.now()) == nil {
-		return nil
-	}
-	lag := r.lag.nowOf(0)
-	all := make([]result.PartitionOffsets, 0, len(lag.Ends))
-	for p, end := range lag.Ends {
-		if p > math.MaxInt32 {
-			break
-		}
-		all = append(all, result.PartitionOffsets{Partition: int32(p), Committed: lag.Committed[p], End: end, Lag: lag.Partitions[p]})
-	}
-	return all
+	return books
 }

@@ -18,6 +18,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/judge"
 )
 
 // pressureOf is a scenario's backpressure with a controller that needs nothing more.
@@ -191,60 +192,13 @@ func TestLagLiesBetweenTwoPeaks(t *testing.T) {
 		} {
 			l.keep(lagReading{Lag: lags[0], groups: lags, asked: int64(i), known: true})
 		}
-		if got := l.highest(); got == nil || *got != 90 || l.takeFresh()[0].Records != 90 || l.inWindow().records != 90 {
+		seen := l.seen(0, false)
+		if got := seen.Peak; got == nil || *got != 90 || l.takeFresh()[0].Records != 90 || seen.Window.Records != 90 {
 			t.Errorf("others %v: the peak is %v", others, got)
 		}
-		least, window := l.highestAtLeast(), l.inWindow().atLeast()
-		if (least != nil) != others || (window != nil) != others || others && (*least != 70 || *window != windowPeak{records: 70, partition: 60}) {
+		least, window := seen.PeakAtLeast, seen.Window.AtLeast
+		if (least != nil) != others || (window != nil) != others || others && (*least != 70 || *window != judge.LagPeak{Records: 70, Partition: 60}) {
 			t.Errorf("others %v: at the least it was %v, in the window %+v", others, least, window)
 		}
-	}
-}
-
-func TestPeakToBound(t *testing.T) {
-	peak := &windowPeak{records: 1500, partition: 250, least: &windowPeak{records: 1250, partition: 125}}
-	for _, c := range []struct {
-		controller, per string
-		peak            *windowPeak
-		want            float64 // -1: none
-	}{
-		{"credit", "topic", peak, 1.5},
-		{"credit", "partition", peak, 0.25},
-		{"hysteresis", "topic", peak, 1.5},
-		{"latency", "topic", peak, -1},
-		{"credit", "topic", nil, -1},
-		{"credit", "topic", peak.atLeast(), 1.25},
-		{"credit", "partition", peak.atLeast(), 0.125},
-		{"credit", "topic", peak.least.atLeast(), -1},
-	} {
-		b := pressureOf(c.controller)
-		b.Per = c.per
-		got := -1.0
-		if ratio := peakToBound(b, c.peak); ratio != nil {
-			got = *ratio
-		}
-		if got != c.want {
-			t.Errorf("%s per %s: %v, want %v", c.controller, c.per, got, c.want)
-		}
-	}
-}
-
-func TestWarningsOfTheSignal(t *testing.T) {
-	for _, c := range []struct {
-		b     result.Backpressure
-		blind string
-		want  []string
-	}{
-		{result.Backpressure{SignalAgeMaxNs: int64(maxSignalAge)}, "closed", nil},
-		{result.Backpressure{SignalAgeMaxNs: 4e9}, "closed", []string{"the gate rested on a lag that was up to 4.00 s old: it could not be read"}},
-		{result.Backpressure{BlindS: 2.04}, "closed", []string{"the gate was blind for 2.0 s, in which it admitted nothing"}},
-		{result.Backpressure{BlindS: 1}, "open", []string{"the gate was blind for 1.0 s, in which it admitted everything"}},
-	} {
-		if got := warningsOfTheSignal(&c.b, c.blind); !slices.Equal(got, c.want) {
-			t.Errorf("%+v: %q, want %q", c.b, got, c.want)
-		}
-	}
-	if got := warningsOfTheSignal(nil, "closed"); got != nil {
-		t.Errorf("without a gate: %q", got)
 	}
 }

@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -10,7 +9,6 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
-	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
@@ -122,60 +120,13 @@ func (gs groups) stop(ctx context.Context) {
 	stopping.Wait()
 }
 
-// backlog is how far one group is behind: what was acked and has not arrived.
-type backlog struct {
-	records    int64
-	partitions []int64
-}
-
-// slowest is the position of the greatest backlog, the first of equals.
-func slowest(all []backlog) int {
-	at, most := 0, int64(-1)
-	for i, b := range all {
-		if b.records > most {
-			at, most = i, b.records
-		}
-	}
-	return at
-}
-
-// backlogs are how far each group is behind that has come so far. What a group was
-// handed is read before what was acked: a record counts as backlog a moment too
-// long rather than too short. Where nobody produces, it is what the topic held.
-func (r *run) backlogs(reached [][]snapshot.Reached) []backlog {
+// backlogs returns how far each group is behind that has come so far, of what is
+// acknowledged by now, or of what the topic held.
+func (r *run) backlogs(reached [][]snapshot.Reached) []snapshot.Backlog {
 	if r.there != nil {
-		return r.backlogsOf(reached, nil)
+		return snapshot.Unread(reached, r.there)
 	}
-	return r.backlogsOf(reached, r.ackedIn())
-}
-
-// ackedIn is the number of acknowledged records in each partition.
-func (r *run) ackedIn() []int64 {
-	acked := make([]int64, r.topic.Partitions)
-	copy(acked, r.producers.Snapshot(remote.Want{Fresh: true}).Behind.AckedIn) // which may be of nobody
-	return acked
-}
-
-// backlogsOf is backlogs where it is known what was acked in each partition.
-func (r *run) backlogsOf(reached [][]snapshot.Reached, acked []int64) []backlog {
-	all := make([]backlog, len(reached))
-	for i := range reached {
-		for p, at := range reached[i] {
-			var behind int64
-			if r.there != nil {
-				behind = r.there[p] - at.Position
-			} else {
-				behind = acked[p] - at.Arrived
-				if already := r.fillRead().acked; already != nil {
-					behind += already[p]
-				}
-			}
-			behind = max(0, behind) // a record can arrive before its acknowledgement is settled
-			all[i].partitions = append(all[i].partitions, behind)
-			all[i].records += behind
-		}
-	}
-	return all
+	return snapshot.Backlogs(reached, r.acked())
 }
 
 // allAwaited is, by partition and producer, what the group waits for that is the furthest
@@ -191,49 +142,4 @@ func allAwaited(reached [][]snapshot.Reached) [][]ledger.Awaited {
 		}
 	}
 	return all
-}
-
-// eachGroup says of each of several groups what the result says of all.
-func (r *run) eachGroup(out *result.Run, books []ledger.Books) []result.Group {
-	if len(r.groups) < 2 {
-		return nil
-	}
-	all := make([]result.Group, len(r.groups))
-	for i, g := range r.groups {
-		all[i] = result.Group{
-			Name:     r.groupIDs[i],
-			Delivery: r.delivery(books[i].Measured, out.Load.Scheduled, g.Standing(remote.Want{}).Received),
-			Consumer: r.consumer(r.groups[i:i+1], r.atStart.members[i:i+1], r.atEnd.members[i:i+1]),
-			Lag: result.GroupLag{
-				BacklogPeakRecords: max(r.peaks.backlogOf(i), r.heldBy(i)), PeakRecords: r.lag.highestOf(i),
-				FinalRecords: r.finalLag(r.lag.nowOf(i)), Drained: r.drained || r.ends != nil && reachedAll(r.atStop[i], r.ends),
-			},
-		}
-		all[i].Delivery.Pending += r.unread(r.atStop[i : i+1])
-	}
-	return all
-}
-
-// heldBy is what the topic held for a group to read when the window began.
-func (r *run) heldBy(group int) int64 {
-	if r.held == nil {
-		return 0
-	}
-	return r.held[group].records
-}
-
-// reachedAll tells whether a group has come to these offsets.
-func reachedAll(reached []snapshot.Reached, ends []int64) bool {
-	for p, at := range reached {
-		if at.Position < ends[p] {
-			return false
-		}
-	}
-	return true
-}
-
-// lastDelivery is when the last record was handed over, to any group.
-func lastDelivery(reached [][]snapshot.Reached) int64 {
-	at := func(a, b snapshot.Reached) int { return cmp.Compare(a.At, b.At) }
-	return slices.MaxFunc(slices.Concat(reached...), at).At
 }

@@ -219,28 +219,29 @@ func (r *run) readApart() (a apartReading, died error) {
 	return a, died
 }
 
-// processesOfTheConsumers says over how many processes the consumers were spread,
-// and what became of their limits.
-func (r *run) processesOfTheConsumers(c *result.Consumer) {
+// processesOfTheConsumers returns over how many processes the consumers are spread, 0 if
+// over none of their own, and what became of their limits; nil if they have none.
+func (r *run) processesOfTheConsumers() (processes int, _ *result.Confined) {
 	if !r.consumersApart() {
-		return
+		return 0, nil
 	}
-	c.Processes = max(1, r.cfg.Scenario.Consume.Processes)
+	processes = max(1, r.cfg.Scenario.Consume.Processes)
 	limits := r.limits()
 	if limits.None() {
-		return
+		return processes, nil
 	}
-	c.Confined = &result.Confined{CPU: limits.CPU, MemoryBytes: limits.MemoryBytes, By: r.cells.by, Note: r.cells.note}
+	c := &result.Confined{CPU: limits.CPU, MemoryBytes: limits.MemoryBytes, By: r.cells.by, Note: r.cells.note}
 	a, b := r.atStart.apart, r.atEnd.apart
-	c.Confined.CPUCoresUsed = busiest(a.usages, b.usages, r.atEnd.at-r.atStart.at)
+	c.CPUCoresUsed = busiest(a.usages, b.usages, r.atEnd.at-r.atStart.at)
 	if b.throttledKnown {
 		throttled := (b.throttled - a.throttled).Seconds()
-		c.Confined.ThrottledS = &throttled
+		c.ThrottledS = &throttled
 	}
 	if r.heldBack() {
 		delay, pause := quantile(b.pauses.Sched), quantile(b.pauses.GC)
-		c.Confined.SchedDelayNs, c.Confined.GCPauseNs = &delay, &pause
+		c.SchedDelayNs, c.GCPauseNs = &delay, &pause
 	}
+	return processes, c
 }
 
 // heldBack tells that the consumers' processes wait for the processors because of the

@@ -6,6 +6,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/latency"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/judge"
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
@@ -113,7 +114,7 @@ func (r *run) closeInterval(before, after counters) {
 		r.growth.add(time.Duration(iv.ReadToNs).Seconds(), float64(iv.BacklogRecords))
 	}
 	if r.replicas != nil {
-		r.tallies.add(iv, oldestDue)
+		r.tally(iv, oldestDue)
 	}
 	r.journal.interval(iv, after.recorded)
 }
@@ -179,14 +180,18 @@ func addUsage(iv *result.Interval, before, after counters) {
 // addLag fills in the three measures of being behind, those of the slowest group, and
 // returns how far each group is behind, and when the oldest record was due whose user has
 // no answer.
-func (r *run) addLag(iv *result.Interval, c counters) (behind []backlog, oldestDue int64) {
+func (r *run) addLag(iv *result.Interval, c counters) (behind []snapshot.Backlog, oldestDue int64) {
 	if len(r.groups) == 0 {
 		return nil, snapshot.NothingDue
 	}
-	behind = r.backlogsOf(c.reached, c.behind.AckedIn)
+	if r.there != nil {
+		behind = snapshot.Unread(c.reached, r.there)
+	} else {
+		behind = snapshot.Backlogs(c.reached, r.withFill(c.behind.AckedIn))
+	}
 	if !r.endless() {
-		lead := behind[slowest(behind)]
-		iv.BacklogRecords, iv.BacklogPartition = lead.records, lead.partitions
+		lead := behind[snapshot.Slowest(behind)]
+		iv.BacklogRecords, iv.BacklogPartition = lead.Records, lead.Partitions
 	}
 	oldestDue = snapshot.NothingDue
 	if r.stamped && !r.readOnly() {
@@ -228,17 +233,19 @@ type peaks struct {
 	brokerRSS        map[int32]int64
 }
 
-// backlogOf is the peak of one group's backlog.
-func (p *peaks) backlogOf(group int) int64 {
-	if p.backlogs == nil { // the run ended before the measured window
-		return 0
+// tally keeps an interval of the measured window, for what faults did.
+func (r *run) tally(iv result.Interval, oldestDueNs int64) {
+	if iv.StartNs >= 0 {
+		r.tallies = append(r.tallies, judge.Tally{
+			StartNs: iv.StartNs, EndNs: iv.EndNs, Seconds: iv.Seconds(), Scheduled: iv.Scheduled, Acked: iv.Acked,
+			Delivered: iv.Delivered - iv.Duplicates, OldestDueNs: oldestDueNs,
+		})
 	}
-	return p.backlogs[group]
 }
 
 // take takes an interval in, with what the processes used and how far the groups
 // were behind at its end.
-func (p *peaks) take(iv result.Interval, after counters, behind []backlog) {
+func (p *peaks) take(iv result.Interval, after counters, behind []snapshot.Backlog) {
 	if iv.EndNs <= 0 {
 		return
 	}
@@ -246,7 +253,7 @@ func (p *peaks) take(iv result.Interval, after counters, behind []backlog) {
 		p.backlogs = make([]int64, len(behind))
 	}
 	for i, b := range behind {
-		p.backlogs[i] = max(p.backlogs[i], b.records)
+		p.backlogs[i] = max(p.backlogs[i], b.Records)
 	}
 	p.backlog = max(p.backlog, iv.BacklogRecords)
 	p.timeLag = max(p.timeLag, iv.TimeLagNs)

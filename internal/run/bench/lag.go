@@ -13,6 +13,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/probe"
 	"kafkabench.example/kafka-bench/internal/load"
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/judge"
 )
 
 // lagTimeout bounds one reading of the lag, so that a broker that does not
@@ -46,7 +47,7 @@ type lagWatch struct {
 	peak   *int64             // since the start of the measured window; nil before it
 	least  *int64             // likewise, of what it was at the least; nil but with others
 	peaks  []int64            // likewise, by group
-	window *windowPeak        // in the measured window alone; nil before it
+	window *judge.LagPeak     // in the measured window alone; nil before it
 	oldest int64              // the greatest age of what the gate's decisions rested on
 }
 
@@ -160,38 +161,17 @@ func (l *lagWatch) keep(reading lagReading) {
 		return
 	}
 	if l.window == nil {
-		l.window = &windowPeak{}
+		l.window = &judge.LagPeak{}
 	}
-	l.window.records = max(l.window.records, reading.Records)
-	l.window.partition = max(l.window.partition, slices.Max(reading.Partitions))
+	l.window.Records = max(l.window.Records, reading.Records)
+	l.window.Partition = max(l.window.Partition, slices.Max(reading.Partitions))
 	if l.others {
-		if l.window.least == nil {
-			l.window.least = &windowPeak{}
+		if l.window.AtLeast == nil {
+			l.window.AtLeast = &judge.LagPeak{}
 		}
-		l.window.least.records = max(l.window.least.records, least.AtLeast)
-		l.window.least.partition = max(l.window.least.partition, slices.Max(least.AtLeastPartitions))
+		l.window.AtLeast.Records = max(l.window.AtLeast.Records, least.AtLeast)
+		l.window.AtLeast.Partition = max(l.window.AtLeast.Partition, slices.Max(least.AtLeastPartitions))
 	}
-}
-
-// windowPeak is the highest lag that was read, of the topic and of any partition.
-type windowPeak struct {
-	records, partition int64
-	least              *windowPeak // the highest that the lag was at the least; nil where that is not asked
-}
-
-// atLeast is the peak of what the lag was at the least; nil where that is not known.
-func (p *windowPeak) atLeast() *windowPeak {
-	if p == nil {
-		return nil
-	}
-	return p.least
-}
-
-// inWindow is the peak in the measured window; nil if there was no reading.
-func (l *lagWatch) inWindow() *windowPeak {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.window
 }
 
 // noteAge keeps how old the latest reading is, which grows while none succeeds.
@@ -201,13 +181,6 @@ func (l *lagWatch) noteAge(now int64) {
 	if l.latest.known {
 		l.oldest = max(l.oldest, now-l.latest.asked)
 	}
-}
-
-// oldestSignal is the greatest age of what the gate's decisions rested on.
-func (l *lagWatch) oldestSignal() int64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.oldest
 }
 
 // now returns the latest reading.
@@ -226,37 +199,30 @@ func (l *lagWatch) takeFresh() []result.LagSample {
 	return fresh
 }
 
-// nowOf returns the latest reading of one group.
-func (l *lagWatch) nowOf(group int) lagReading {
-	reading := l.now()
-	if reading.known {
-		reading.Lag = reading.groups[group]
+// seen returns what the readings have shown, once they have ended: finally, of a reading
+// that was made when the drain had. Manual consumers have no offsets in the end.
+func (l *lagWatch) seen(finishedNs int64, manual bool) judge.Lag {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	seen := judge.Lag{
+		Peak: l.peak, PeakAtLeast: l.least, Peaks: l.peaks, Window: l.window, OldestSignalNs: l.oldest,
 	}
-	return reading
-}
-
-// highestOf is highest for one group.
-func (l *lagWatch) highestOf(group int) *int64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.peaks == nil {
-		return nil
+	last := l.latest
+	if !last.known || last.asked < finishedNs {
+		return seen
 	}
-	return &l.peaks[group]
-}
-
-// highestAtLeast is highest for what the lag was at the least; nil where that is not
-// asked.
-func (l *lagWatch) highestAtLeast() *int64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.least
-}
-
-// highest returns the peak since the start of the measured window, nil if there
-// was no reading.
-func (l *lagWatch) highest() *int64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.peak
+	seen.Final = &last.Records
+	for i := range last.groups {
+		seen.Finals = append(seen.Finals, &last.groups[i].Records)
+	}
+	if manual {
+		return seen
+	}
+	first := last.groups[0]
+	for p, end := range first.Ends[:min(len(first.Ends), math.MaxInt32)] {
+		seen.FinalPartitions = append(seen.FinalPartitions, result.PartitionOffsets{
+			Partition: int32(p), Committed: first.Committed[p], End: end, Lag: first.Partitions[p],
+		})
+	}
+	return seen
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
@@ -31,22 +30,4 @@ func (r *run) late() (names []string) {
 	}
 	r.wereLate = names
 	return names
-}
-
-// warningsOfTheUsage say why it is not known what processes used, where it is not.
-func (r *run) warningsOfTheUsage(out *result.Run) (warnings []string) {
-	told, died := out.Process.CPUUserS != nil, r.atStart.died
-	if died == nil {
-		died = r.atEnd.died
-	}
-	if !told && died != nil {
-		warnings = append(warnings, fmt.Sprintf("what the run's processes used is left out, because it is not known of one that ended: %v", died))
-	}
-	switch noBroker := r.isLocal() && len(out.Broker) == 0; {
-	case !told && died == nil:
-		warnings = append(warnings, "this operating system does not tell what a process uses; those figures are left out")
-	case noBroker && told:
-		warnings = append(warnings, "what the brokers used is not known: none ran when the measured window ended")
-	}
-	return warnings
 }

@@ -19,6 +19,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/judge"
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
@@ -47,7 +48,8 @@ type run struct {
 	corpus      *payload.Corpus
 	keys        *payload.Keys
 	corpusNs    int64
-	fill        *filling // what the topic was filled with; nil: nothing
+	fill        *judge.Fill // what the topic was filled with; nil: nothing
+	filledIn    []int64     // likewise, by partition
 	stamped     bool
 	children    remote.Children // the processes that the producers are in; none: this one
 	cells       cells           // what the consumers' processes are confined in
@@ -64,7 +66,7 @@ type run struct {
 	seen                  seenEnds             // before they were final
 	atStop                [][]snapshot.Reached // when the drain ended, by group
 	atStart, atEnd        reading              // of the measured window
-	held                  []backlog            // by group: what the topic held when the window began, where that is to be read
+	held                  []snapshot.Backlog   // by group: what the topic held when the window began, where that is to be read
 	warnings              []string
 	grouped               bool    // the groups may exist on the brokers
 	queue                 *queue  // what the consumers take records from, where that is a queue
@@ -86,7 +88,7 @@ type run struct {
 	notInjected []string
 	notInDrain  []string      // of those that came after the measured window
 	replicas    *replicaWatch // nil where no fault befalls a broker
-	tallies     tallies       // likewise: what each interval counted
+	tallies     []judge.Tally // likewise: what each interval counted
 	mended      bool          // the brokers are what they were, or given up
 }
 

@@ -10,18 +10,9 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// settledBooks lay what was acknowledged or has become a dead letter beside what was
-// sent: what is missing in them is not settled. Without a queue they are empty.
-func (r *run) settledBooks() ledger.Books {
-	if r.queue == nil {
-		return ledger.Books{}
-	}
-	return ledger.Close(r.sentBooks(), r.queue.group.Settled(), func(int32) int64 { return -1 })
-}
-
-// unsettled is how many acknowledged records are not settled.
+// unsettled returns how many acknowledged records are not settled.
 func (r *run) unsettled() int64 {
-	b := r.settledBooks()
+	b := ledger.Close(r.sentBooks(), r.queue.group.Settled(), func(int32) int64 { return -1 })
 	return b.Measured.Lost + b.Measured.Pending + b.Warmup.Lost + b.Warmup.Pending
 }
 

@@ -5,6 +5,8 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"kafkabench.example/kafka-bench/internal/run/judge"
 )
 
 // maxKey bounds the keys of requests that are counted apart; all of Kafka's are below.
@@ -25,38 +27,13 @@ func (t *traffic) OnBrokerE2E(_ kgo.BrokerMetadata, key int16, e2e kgo.BrokerE2E
 	t.read.Add(int64(e2e.BytesRead))
 }
 
-// trafficReading is what was counted up to a moment.
-type trafficReading struct {
-	requests      [maxKey]int64
-	written, read int64
-}
-
-func (t *traffic) reading() (r trafficReading) {
+// reading returns what was counted up to now.
+func (t *traffic) reading() judge.QueueTraffic {
+	r := judge.QueueTraffic{Requests: make(map[string]int64), Written: t.written.Load(), Read: t.read.Load()}
 	for key := range t.requests {
-		r.requests[key] = t.requests[key].Load()
-	}
-	r.written, r.read = t.written.Load(), t.read.Load()
-	return r
-}
-
-// since is what was counted after o.
-func (r trafficReading) since(o trafficReading) trafficReading {
-	for key := range r.requests {
-		r.requests[key] -= o.requests[key]
-	}
-	r.written -= o.written
-	r.read -= o.read
-	return r
-}
-
-// byType are the requests that there were, by Kafka's names for them, and their sum.
-func (r trafficReading) byType() (all map[string]int64, sum int64) {
-	all = make(map[string]int64)
-	for key, n := range r.requests {
-		if n > 0 {
-			all[kmsg.NameForKey(int16(key))] = n
-			sum += n
+		if n := t.requests[key].Load(); n > 0 {
+			r.Requests[kmsg.NameForKey(int16(key))] = n
 		}
 	}
-	return all, sum
+	return r
 }

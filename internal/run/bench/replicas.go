@@ -11,6 +11,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/kafka/probe"
 	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/run/judge"
 )
 
 // replicaWatch follows how the replicas of the run's topic stand. What a look shows
@@ -28,18 +29,7 @@ type replicaWatch struct {
 	lastNs    int64
 	led       []int32 // by partition: who led it when somebody last did
 	told      int     // events of leaders
-	seen      replication
-}
-
-// replication is what the looks have shown of the measured window.
-type replication struct {
-	under, underMin, leaderless time.Duration
-	changes                     int64 // of leaders
-	sparsest                    int64 // the longest time between two looks
-	// syncedNs is when everything was in sync again for the last time; at the start of
-	// time if it always was.
-	syncedNs int64
-	inSync   bool // when last looked
+	seen      judge.Replicas
 }
 
 // openReplicas opens what watches the replicas, and looks once.
@@ -50,7 +40,7 @@ func (r *run) openReplicas(ctx context.Context) error {
 	}
 	r.replicas = &replicaWatch{
 		axis: r.axis, journal: r.journal, reader: reader, every: time.Duration(r.cfg.Scenario.Sampling.Replicas),
-		seen: replication{syncedNs: math.MinInt64},
+		seen: judge.Replicas{SyncedNs: math.MinInt64},
 	}
 	if err := r.replicas.awaitFirst(ctx); err != nil {
 		return err
@@ -140,14 +130,14 @@ func (w *replicaWatch) take(all []probe.PartitionReplicas, at int64) {
 	} else {
 		w.account(at)
 		w.followLeaders(all, at)
-		if synced != w.seen.inSync {
+		if synced != w.seen.InSync {
 			w.tellSync(all, synced)
 		}
 	}
-	if synced && !w.seen.inSync && w.last != nil {
-		w.seen.syncedNs = at
+	if synced && !w.seen.InSync && w.last != nil {
+		w.seen.SyncedNs = at
 	}
-	w.last, w.lastNs, w.seen.inSync = all, at, synced
+	w.last, w.lastNs, w.seen.InSync = all, at, synced
 }
 
 // account counts the time since the last look, as far as it lies in the measured
@@ -158,15 +148,15 @@ func (w *replicaWatch) account(at int64) {
 		return
 	}
 	length := time.Duration(to - from)
-	w.seen.sparsest = max(w.seen.sparsest, at-from)
-	if !w.seen.inSync {
-		w.seen.under += length
+	w.seen.SparsestNs = max(w.seen.SparsestNs, at-from)
+	if !w.seen.InSync {
+		w.seen.Under += length
 	}
 	if slices.ContainsFunc(w.last, func(p probe.PartitionReplicas) bool { return p.InSync < w.minInSync }) {
-		w.seen.underMin += length
+		w.seen.UnderMin += length
 	}
 	if slices.ContainsFunc(w.last, func(p probe.PartitionReplicas) bool { return p.Leader == probe.NoLeader }) {
-		w.seen.leaderless += length
+		w.seen.Leaderless += length
 	}
 }
 
@@ -182,7 +172,7 @@ func (w *replicaWatch) followLeaders(all []probe.PartitionReplicas, at int64) {
 		}
 		w.led[i] = p.Leader
 		if w.axis.InWindow(at) {
-			w.seen.changes++
+			w.seen.LeaderChanges++
 		}
 		if w.told++; w.told <= maxLeaderEvents && before != probe.NoLeader {
 			w.journal.now("broker", fmt.Sprintf("leader of partition %d: broker %d → %d", i, before, p.Leader), "")
@@ -208,10 +198,11 @@ func (w *replicaWatch) tellSync(all []probe.PartitionReplicas, synced bool) {
 	w.journal.now("broker", fmt.Sprintf("%d of %d partitions are under-replicated (%s)", len(lacking), len(all), left), "")
 }
 
-// shown is what the looks have shown, once they have ended; known is false where there
-// was no look in the measured window.
-func (w *replicaWatch) shown() (s replication, known bool) {
+// shown returns what the looks have shown, once they have ended.
+func (w *replicaWatch) shown() *judge.Replicas {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.seen, w.seen.sparsest > 0
+	shown := w.seen
+	shown.Every, shown.MinInSync = w.every, w.minInSync
+	return &shown
 }

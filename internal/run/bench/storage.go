@@ -35,7 +35,7 @@ func (r *run) storage() *result.Storage {
 	}
 	sent.Add(warmup)
 	if r.fill != nil {
-		sent.Add(r.fill.sent)
+		sent.Add(r.fill.Sent)
 	}
 	if replica := float64(size.LeadBytes); sent.Acked > 0 && replica > 0 {
 		each, ratio := replica/float64(sent.Acked), float64(sent.AckedBytes)/replica

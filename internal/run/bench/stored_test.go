@@ -5,11 +5,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"kafkabench.example/kafka-bench/internal/load"
-	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
-	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
 // TestWithinDisk: what is stored takes no more than half of what is free, is what was
@@ -82,15 +79,15 @@ func TestBoundsAreInTheResult(t *testing.T) {
 	asked := scenario.Defaults()
 	asked.Load.Volume, asked.Topic.Fill = 20*unit.GB, 2*unit.GB
 	bounded := withinDisk(asked, 5e9)
-	r := &run{cfg: Config{Scenario: bounded}, asked: asked, axis: load.NewAxis(nil), producers: remote.ProducersOf(nil)}
-	if got := r.load(snapshot.Sent{}, 0).VolumeBoundedBytes; got != int64(bounded.Load.Volume) || got == 0 {
+	r := &run{cfg: Config{Scenario: bounded}, asked: asked}
+	if got := r.volumeBound(); got != int64(bounded.Load.Volume) || got == 0 {
 		t.Errorf("a volume of %s is told as %d", bounded.Load.Volume, got)
 	}
 	if got := r.fillBound(); got != int64(bounded.Topic.Fill) || got == 0 {
 		t.Errorf("a fill of %s is told as %d", bounded.Topic.Fill, got)
 	}
 	r.cfg.Scenario = asked
-	if volume, fill := r.load(snapshot.Sent{}, 0).VolumeBoundedBytes, r.fillBound(); volume != 0 || fill != 0 {
+	if volume, fill := r.volumeBound(), r.fillBound(); volume != 0 || fill != 0 {
 		t.Errorf("what was not bounded is told as %d and %d", volume, fill)
 	}
 }

@@ -3,12 +3,14 @@ package bench
 import (
 	"errors"
 	"os"
+	"slices"
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 	"kafkabench.example/kafka-bench/internal/kafka/probe"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/judge"
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
@@ -58,6 +60,15 @@ type reading struct {
 	apart    apartReading
 	gate     snapshot.Gate
 	queue    queueReading
+	traffic  judge.QueueTraffic
+}
+
+// counted returns what a reading has for the figures of the load.
+func (t reading) counted() judge.Reading {
+	return judge.Reading{
+		AtNs: t.at, Sending: t.sending, Fetching: t.fetching, Members: t.members, Gate: t.gate,
+		QueueAcked: t.queue.totals.Acked, QueueTraffic: t.traffic,
+	}
 }
 
 func (r *run) takeReading() reading {
@@ -84,7 +95,9 @@ func (r *run) takeReading() reading {
 	t.devicesOK = err == nil
 	t.threads = r.readThreads(t.brokers)
 	t.received, t.members = standings.received(), standings.counts()
-	t.queue = r.readQueue(standings)
+	if r.queue != nil {
+		t.queue, t.traffic = r.readQueue(standings), r.queue.traffic.reading()
+	}
 	return t
 }
 
@@ -176,4 +189,20 @@ func difference(before, after *int64) *int64 {
 	}
 	d := *after - *before
 	return &d
+}
+
+// isLocal reports whether the brokers run on this machine.
+func (r *run) isLocal() bool {
+	_, local := r.cfg.Cluster.(cluster.Local)
+	return local
+}
+
+// brokersGone returns the local brokers that ran at the first reading and not at the second.
+func (r *run) brokersGone() (gone []int32) {
+	for _, b := range r.atStart.brokers {
+		if !slices.ContainsFunc(r.atEnd.brokers, func(o brokerUsage) bool { return o.pid == b.pid }) {
+			gone = append(gone, b.id)
+		}
+	}
+	return gone
 }

@@ -8,7 +8,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
 	"kafkabench.example/kafka-bench/internal/result/outcome"
-	"kafkabench.example/kafka-bench/internal/run/bench"
+	"kafkabench.example/kafka-bench/internal/run/judge"
 	"kafkabench.example/kafka-bench/internal/run/search"
 )
 
@@ -29,7 +29,7 @@ func (c SearchConfig) judge(step search.Step, r *result.Run) (result.Probe, sear
 	probe.Failures = failures
 	probe.Passed = len(probe.Failures) == 0
 	probe.TooFew = tooFew > 0 && tooFew == len(probe.Failures)
-	if limits := bench.ToolLimits(r); !probe.Passed && len(limits) > 0 {
+	if limits := judge.ToolLimits(r); !probe.Passed && len(limits) > 0 {
 		probe.Limit = result.LimitTool
 		for _, limit := range limits {
 			if !slices.Contains(probe.Failures, limit) {
@@ -61,7 +61,7 @@ func nanos(r *result.Run, name string) *int64 {
 // doubtful tells whether a run is invalid for nothing but that the tool was not
 // able to measure, which the next one may be.
 func doubtful(r *result.Run) bool {
-	limits := bench.ToolLimits(r)
+	limits := judge.ToolLimits(r)
 	return r.Verdict.Status == result.Invalid && !slices.ContainsFunc(r.Verdict.Reasons, func(reason string) bool {
 		return !slices.Contains(limits, reason)
 	})

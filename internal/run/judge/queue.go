@@ -1,78 +1,46 @@
-package bench
+package judge
 
 import (
 	"fmt"
 
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
-	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
-	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
-// queueReading is how a queue stood at a moment.
-type queueReading struct {
-	totals  snapshot.QueueTotal
-	counts  snapshot.QueueCounts
-	traffic trafficReading
-}
-
-// readQueue is how the queue stands, by its only group's standing with books; nothing
-// without one.
-func (r *run) readQueue(s standings) (q queueReading) {
-	if r.queue == nil {
-		return q
+// settled compares what was acknowledged by the application, or has become a dead letter,
+// with what was sent: what is missing is not settled. Without a queue the books are empty.
+func (e *Evidence) settled() ledger.Books {
+	if e.Queue == nil {
+		return ledger.Books{}
 	}
-	return queueReading{s[0].Queue.Total, r.queue.counts(s[0].Queue.Counts), r.queue.traffic.reading()}
+	return ledger.Close(e.sentBooks(), e.Queue.Settled, nowhere)
 }
 
-// counts are the queue's own counters, of its members and of a tracker beside them.
-func (q *queue) counts(c snapshot.QueueCounts) snapshot.QueueCounts {
-	if q.tracker != nil {
-		s := q.tracker.Stats()
-		c.Tailed, c.Missing = c.Tailed+s.Tailed, c.Missing+s.Missing
-	}
-	return c
-}
-
-// addQueue fills in what the queue did in an interval.
-func (r *run) addQueue(iv *result.Interval, before, after counters) {
-	if r.queue == nil {
-		return
-	}
-	acked, again := after.queue.totals.Acked-before.queue.totals.Acked, after.queue.totals.Redelivered-before.queue.totals.Redelivered
-	iv.AckedByQueue, iv.Redelivered, iv.QueueInFlight = &acked, &again, &after.queue.counts.InFlight
-	r.queue.peak = max(r.queue.peak, after.queue.counts.InFlight)
-}
-
-// readsFillAlone tells that the fill is all there is to read: then what is measured is
-// what became of its records.
-func (r *run) readsFillAlone() bool { return r.readOnly() && r.fill != nil }
-
-// queueOutcome is what the result says of the queue; nil without one.
-func (r *run) queueOutcome(settled ledger.Books, brokers []result.Broker, times map[string]result.Time) *result.Queue {
-	if r.queue == nil {
+// queue returns what the result says of the queue; nil without one.
+func (e *Evidence) queue(settled ledger.Books, run *result.Run) *result.Queue {
+	if e.Queue == nil {
 		return nil
 	}
-	q := r.cfg.Scenario.Consume.Queue
-	of := r.groups[0].Standing(remote.Want{Books: true}).Queue
+	q := e.Scenario.Consume.Queue
+	of := e.Groups[0].Standing.Queue
 	t, book := of.Deliveries[1], settled.Measured
-	if r.readsFillAlone() {
+	if e.measuresFill() {
 		t, book = of.Deliveries[0], settled.Warmup
 	}
-	counts := r.queue.counts(of.Counts)
+	counts := e.Queue.Counts
 	out := &result.Queue{
-		Engine: q.Engine, Nodes: r.cfg.Scenario.Consume.Consumers, Threads: q.Threads,
+		Engine: q.Engine, Nodes: e.Scenario.Consume.Consumers, Threads: q.Threads,
 		Received: t.Received, UniqueDelivered: t.Unique, Redelivered: t.Received - t.Unique,
 		UniqueAcked: t.Acked, AckedAgain: t.AckedAgain, DeadLettered: t.Dead, AckedAndDead: t.DeadAcked,
 		Dropped: t.Dropped, Nacked: t.Nacked, GivenUp: t.GivenUp(), Unsettled: t.Unsettled,
 		Expired: counts.Expired, Tailed: counts.Tailed, Missing: counts.Missing,
-		AckedPerS:                   r.perS(of.Total.AckedInWindow),
+		AckedPerS:                   e.perS(of.Total.AckedInWindow),
 		ExpectedDeliveriesPerRecord: q.ExpectedDeliveries(), DeliveriesByAttempt: t.Attempts(), AttemptsDiffer: t.AttemptsDiffer,
-		Lateness: timeOf(times, "redelivery_lateness"), SettleTime: timeOf(times, "settle_time"),
-		InFlightPeakRecords: r.queue.peak, RetentionAlarm: counts.RetentionAlarm, Cost: r.queueCost(brokers),
+		Lateness: timeOf(run.Time, "redelivery_lateness"), SettleTime: timeOf(run.Time, "settle_time"),
+		InFlightPeakRecords: e.Queue.InFlightPeak, RetentionAlarm: counts.RetentionAlarm, Cost: e.queueCost(run.Broker),
 	}
-	if missing := book.Lost + book.Pending; r.queue.empty {
+	if missing := book.Lost + book.Pending; e.Queue.Empty {
 		out.Lost = missing
 	} else {
 		out.Pending = missing
@@ -96,16 +64,19 @@ func timeOf(times map[string]result.Time, metric string) *result.Time {
 
 // queueCost is what a record took that was acknowledged for the first time, in the
 // measured window; nil where none was.
-func (r *run) queueCost(brokers []result.Broker) *result.QueueCost {
-	acked := float64(r.atEnd.queue.totals.Acked - r.atStart.queue.totals.Acked)
+func (e *Evidence) queueCost(brokers []result.Broker) *result.QueueCost {
+	acked := float64(e.End.QueueAcked - e.Start.QueueAcked)
 	if acked <= 0 {
 		return nil
 	}
-	t := r.atEnd.queue.traffic.since(r.atStart.queue.traffic)
-	byType, requests := t.byType()
+	t := e.End.QueueTraffic.since(e.Start.QueueTraffic)
+	requests := int64(0)
+	for _, n := range t.Requests {
+		requests += n
+	}
 	c := &result.QueueCost{
-		ClientRequestsPerRecord: float64(requests) / acked, ClientRequests: byType,
-		ClientWrittenBytesPerRecord: float64(t.written) / acked, ClientReadBytesPerRecord: float64(t.read) / acked,
+		ClientRequestsPerRecord: float64(requests) / acked, ClientRequests: t.Requests,
+		ClientWrittenBytesPerRecord: float64(t.Written) / acked, ClientReadBytesPerRecord: float64(t.Read) / acked,
 	}
 	var served, in, out float64
 	for _, b := range brokers {
@@ -116,7 +87,7 @@ func (r *run) queueCost(brokers []result.Broker) *result.QueueCost {
 		for _, kind := range m.Requests {
 			served += float64(kind.Count)
 		}
-		in, out = in+*m.BytesInPerS*r.window(), out+*m.BytesOutPerS*r.window()
+		in, out = in+*m.BytesInPerS*e.lengthS(), out+*m.BytesOutPerS*e.lengthS()
 	}
 	if len(brokers) > 0 {
 		served, in, out = served/acked, in/acked, out/acked
@@ -125,12 +96,12 @@ func (r *run) queueCost(brokers []result.Broker) *result.QueueCost {
 	return c
 }
 
-// ofQueue makes of the books of what was handed over those of a queue: what did not
+// undelivered makes of the books of what was handed over those of a queue: what did not
 // arrive is in the queue, unless that has nothing any more. Records do not come in the
 // order of their lanes there, so that a later one does not say that an earlier is lost.
-func (r *run) ofQueue(books ledger.Books) ledger.Books {
+func (q *Queue) undelivered(books ledger.Books) ledger.Books {
 	for _, b := range []*ledger.Book{&books.Warmup, &books.Measured} {
-		if r.queue.empty {
+		if q.Empty {
 			b.Lost, b.Pending = b.Lost+b.Pending, 0
 			continue
 		}
@@ -140,8 +111,8 @@ func (r *run) ofQueue(books ledger.Books) ledger.Books {
 }
 
 // faultsOfTheQueue: the books of what was settled don't balance.
-func (r *run) faultsOfTheQueue(settled ledger.Books) (reasons []string) {
-	if r.queue == nil {
+func (v verdict) faultsOfTheQueue(settled ledger.Books) (reasons []string) {
+	if v.Queue == nil {
 		return nil
 	}
 	for _, of := range []struct {
@@ -156,8 +127,8 @@ func (r *run) faultsOfTheQueue(settled ledger.Books) (reasons []string) {
 }
 
 // warningsOfTheQueue say what became of records in the queue.
-func (r *run) warningsOfTheQueue(out *result.Run) (warnings []string) {
-	q := out.Queue
+func (v verdict) warningsOfTheQueue() (warnings []string) {
+	q := v.out.Queue
 	if q == nil {
 		return nil
 	}
@@ -167,7 +138,7 @@ func (r *run) warningsOfTheQueue(out *result.Run) (warnings []string) {
 		}
 	}
 	when(q.Lost, "LOST: %s acknowledged records are neither acknowledged by the application nor dead letters, and the queue has nothing any more")
-	if !r.drained {
+	if !v.Drained {
 		when(q.Pending, "not drained: %s acknowledged records were neither acknowledged by the application nor dead letters by the end")
 	}
 	if q.Lateness != nil {
@@ -185,4 +156,16 @@ func (r *run) warningsOfTheQueue(out *result.Run) (warnings []string) {
 		warnings = append(warnings, "the queue's retention: "+q.RetentionAlarm)
 	}
 	return warnings
+}
+
+// since returns what was counted after an earlier reading, without the types of requests
+// that there were none of.
+func (t QueueTraffic) since(o QueueTraffic) QueueTraffic {
+	d := QueueTraffic{Requests: make(map[string]int64), Written: t.Written - o.Written, Read: t.Read - o.Read}
+	for kind, n := range t.Requests {
+		if n -= o.Requests[kind]; n > 0 {
+			d.Requests[kind] = n
+		}
+	}
+	return d
 }

@@ -1,11 +1,10 @@
-package bench
+package judge
 
 import (
 	"slices"
 	"testing"
 	"time"
 
-	"kafkabench.example/kafka-bench/internal/load"
 	"kafkabench.example/kafka-bench/internal/measure/latency"
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
@@ -17,20 +16,19 @@ import (
 func TestTimesAreOfAllRecords(t *testing.T) {
 	const ms = int64(time.Millisecond)
 	recorder := latency.NewRecorder(latency.SendDelay, latency.SendServiceTime, latency.E2EServiceTime, latency.E2EResponseTime)
-	r := &run{
-		axis: load.NewAxis(nil), finishedNs: 1100 * ms, stamped: true, groups: groups{silent()}, collector: &latency.Collector{},
-		cfg: Config{Scenario: scenario.Scenario{}}, // without producers, so that it is no closed loop either
+	e := &Evidence{ // without producers, so that it is no closed loop either
+		Setup: Setup{Stamped: true}, Window: Window{EndNs: 1000 * ms, FinishedNs: 1100 * ms}, Groups: make([]Group, 1),
+		Times: &latency.Collector{},
 	}
-	r.axis.Set(0, time.Second)
 	for i := int64(1); i <= 210; i++ {
 		recorder.Record(true, latency.E2EServiceTime, i*ms)
 		recorder.Record(true, latency.E2EResponseTime, i*ms)
 	}
 	recorder.RecordN(true, latency.SendDelay, ms, 950)
 	recorder.RecordN(true, latency.SendServiceTime, 2*ms, 950)
-	r.collector.Add(recorder)
-	r.collector.Collect()
-	times := r.times(snapshot.Sent{Scheduled: 1200, ShedByGate: 200})
+	e.Times.Add(recorder)
+	e.Times.Collect()
+	times := e.times(snapshot.Sent{Scheduled: 1200, ShedByGate: 200})
 
 	is := func(ns, want int64) bool { return ns >= want-want/1000 && ns <= want+want/1000 }
 	e2e := times["e2e_response_time"]
@@ -56,12 +54,12 @@ func TestTimesAreOfAllRecords(t *testing.T) {
 			t.Errorf("%s, which is no time of these records, is %+v", none, d)
 		}
 	}
-	r.groups = append(r.groups, silent()) // which got nothing
-	if both := r.times(snapshot.Sent{Scheduled: 1000})["e2e_response_time"]; both.Count != 210 || both.NotEnded != 1790 {
+	e.Groups = append(e.Groups, Group{}) // which got nothing
+	if both := e.times(snapshot.Sent{Scheduled: 1000})["e2e_response_time"]; both.Count != 210 || both.NotEnded != 1790 {
 		t.Errorf("of two groups the response times are %+v", both)
 	}
-	r.stamped = false
-	if e2e, some := r.times(snapshot.Sent{Scheduled: 1000})["e2e_response_time"]; some && e2e.NotEnded > 0 {
+	e.Stamped = false
+	if e2e, some := e.times(snapshot.Sent{Scheduled: 1000})["e2e_response_time"]; some && e2e.NotEnded > 0 {
 		t.Errorf("without stamps nobody knows which did not arrive, and the response times are %+v", e2e)
 	}
 }
@@ -69,9 +67,8 @@ func TestTimesAreOfAllRecords(t *testing.T) {
 // TestFirstDeliveriesAreTheRate: 3,000 records and 1,000 duplicates of them in 2 s.
 func TestFirstDeliveriesAreTheRate(t *testing.T) {
 	for _, stamped := range []bool{true, false} {
-		r := &run{axis: load.NewAxis(nil), groups: groups{silent()}, stamped: stamped}
-		r.axis.Set(0, 2*time.Second)
-		d := r.delivery(ledger.Book{}, 3000, snapshot.Received{Delivered: 4000, DeliveredInWindow: 4000, Unique: 3000, UniqueInWindow: 3000})
+		e := &Evidence{Setup: Setup{Stamped: stamped}, Window: Window{EndNs: 2e9}, Groups: make([]Group, 1)}
+		d := e.delivery(ledger.Book{}, 3000, snapshot.Received{Delivered: 4000, DeliveredInWindow: 4000, Unique: 3000, UniqueInWindow: 3000})
 		if d.DeliveredPerS != 1500 || d.DuplicatesPerS == nil || *d.DuplicatesPerS != 500 {
 			t.Errorf("stamped %t: %+v", stamped, d)
 		}
@@ -96,16 +93,22 @@ func TestDrainRate(t *testing.T) {
 		{"held until the window's midst", 5_000 * ms, 11_000 * ms, 0, false, 10_000, 10_000, 10_000 * ms, 1, 10_000},
 		{"given up after 2 s, and 5 records more came", 0, 12_100 * ms, 0, true, 10_005, 10_000, 10_000 * ms, 2, 5000},
 	} {
-		r := &run{
-			axis: load.NewAxis(nil), groups: groups{groupWith(snapshot.Group{Received: snapshot.Received{UniqueAfter: c.after}})}, collector: &latency.Collector{},
-			lag: &lagWatch{}, startedNs: -5_000 * ms, letGoNs: c.letGo, lateAtFinish: c.atFinish, drained: !c.undrained, finishedNs: 12_000 * ms,
-			atStop: [][]snapshot.Reached{{{At: c.last}}}, cfg: Config{Scenario: scenario.Defaults()},
+		e := &Evidence{
+			Setup: Setup{Scenario: scenario.Defaults()},
+			Window: Window{
+				StartedNs: -5_000 * ms, EndNs: 10_000 * ms, FinishedNs: 12_000 * ms, ConsumersNs: c.letGo,
+				LateAtFinish: c.atFinish, Drained: !c.undrained,
+			},
+			Groups: []Group{{
+				Standing: snapshot.Group{Received: snapshot.Received{UniqueAfter: c.after}},
+				AtStop:   []snapshot.Reached{{At: c.last}},
+			}},
+			Times: &latency.Collector{},
 		}
-		r.axis.Set(0, 10*time.Second)
 		if c.end != 0 {
-			r.axis.EndAt(c.end)
+			e.EndNs = c.end
 		}
-		if l := r.lagOutcome(); l.DrainFromNs != c.from || l.DrainTimeS != c.wantTime || l.DrainPerS != c.wantPS {
+		if l := e.lag(); l.DrainFromNs != c.from || l.DrainTimeS != c.wantTime || l.DrainPerS != c.wantPS {
 			t.Errorf("%s: from %d, %v s at %v/s; want %d, %v s at %v/s", c.name, l.DrainFromNs, l.DrainTimeS, l.DrainPerS, c.from, c.wantTime, c.wantPS)
 		}
 	}

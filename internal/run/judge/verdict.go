@@ -1,4 +1,4 @@
-package bench
+package judge
 
 import (
 	"fmt"
@@ -6,14 +6,11 @@ import (
 	"slices"
 	"time"
 
-	"kafkabench.example/kafka-bench/internal/kafka/cluster"
-	"kafkabench.example/kafka-bench/internal/load/send"
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
-	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
 // The bounds beyond which a run does not say what it seems to say. They are the
@@ -38,78 +35,78 @@ const (
 	warnBusy = 0.95
 )
 
-// judge gives the verdict on a run whose figures are all there.
-func (r *run) judge(out *result.Run, books []ledger.Books, settled ledger.Books) result.Verdict {
-	v := result.Verdict{Status: result.Valid, Reasons: []string{}, Warnings: []string{}}
-	v.Reasons = append(v.Reasons, r.faultsOfTheRun(out)...)
-	v.Reasons = append(v.Reasons, r.faultsOfTheBooks(out, books)...)
-	v.Reasons = append(v.Reasons, r.faultsOfTheQueue(settled)...)
-	v.Reasons = append(v.Reasons, faultsOfTheTool(out)...)
-	if len(v.Reasons) > 0 {
-		v.Status = result.Invalid
+// verdict is one in the making, on a run whose figures are complete.
+type verdict struct {
+	*Evidence
+	out          *result.Run
+	unknownTimes error // why the times before, during and after the faults are not known
+}
+
+// give returns the verdict.
+func (v verdict) give(books []ledger.Books, settled ledger.Books) result.Verdict {
+	out := result.Verdict{Status: result.Valid, Reasons: []string{}, Warnings: []string{}}
+	for _, reasons := range [][]string{
+		v.faultsOfTheRun(), v.faultsOfTheBooks(books), v.faultsOfTheQueue(settled), faultsOfTheTool(v.out),
+	} {
+		out.Reasons = append(out.Reasons, reasons...)
 	}
-	v.Warnings = append(v.Warnings, r.warnings...)
+	if len(out.Reasons) > 0 {
+		out.Status = result.Invalid
+	}
+	out.Warnings = append(out.Warnings, v.Warnings...)
+	if v.unknownTimes != nil {
+		out.Warnings = append(out.Warnings, "the times before, during and after the faults are not known: "+v.unknownTimes.Error())
+	}
 	for i, b := range books {
-		v.Warnings = append(v.Warnings, r.ofGroup(i, b.Reasons)...)
+		out.Warnings = append(out.Warnings, v.ofGroup(i, b.Reasons)...)
 	}
-	v.Warnings = append(v.Warnings, settled.Reasons...)
-	v.Warnings = append(v.Warnings, r.warningsOfTheSetup(out)...)
-	v.Warnings = append(v.Warnings, r.warningsOfTheRecords(out)...)
-	v.Warnings = append(v.Warnings, r.warningsOfTheQueue(out)...)
-	v.Warnings = append(v.Warnings, r.warningsOfTheAcks()...)
-	v.Warnings = append(v.Warnings, r.warningsOfTheMachine(out)...)
-	if r.cfg.Caveats != nil {
-		v.Warnings = append(v.Warnings, r.cfg.Caveats(out)...)
+	for _, warnings := range [][]string{
+		settled.Reasons, v.warningsOfTheSetup(), v.warningsOfTheRecords(), v.warningsOfTheQueue(), v.warningsOfTheAcks(),
+		warningsOfTheMachine(v.out),
+	} {
+		out.Warnings = append(out.Warnings, warnings...)
 	}
-	return v
+	if v.Caveats != nil {
+		out.Warnings = append(out.Warnings, v.Caveats(v.out)...)
+	}
+	return out
 }
 
 // faultsOfTheRun: it did not do what it was to do.
-func (r *run) faultsOfTheRun(out *result.Run) (reasons []string) {
-	if r.axis.End() <= 0 {
+func (v verdict) faultsOfTheRun() (reasons []string) {
+	if v.EndNs <= 0 {
 		reasons = append(reasons, "the run ended before the measured window began")
 	}
-	if err := r.groups.err(); err != nil {
+	if err := v.Failed.Consumers; err != nil {
 		reasons = append(reasons, "a consumer ended before the run did: "+err.Error())
 	}
-	if err := r.producers.Err(); err != nil {
+	if err := v.Failed.Producers; err != nil {
 		reasons = append(reasons, "a process ended before the run did: "+err.Error())
 	}
-	if err := r.journal.failed(); err != nil {
+	if err := v.Failed.Journal; err != nil {
 		reasons = append(reasons, "the result is not complete: "+err.Error())
 	}
-	reasons = append(reasons, r.notInjected...)
-	if expected, exact := r.expected(); exact && math.Abs(float64(out.Load.Scheduled)-expected) > 1 {
+	reasons = append(reasons, v.Faults.NotDone...)
+	if v.Expected != nil && math.Abs(float64(v.out.Load.Scheduled)-*v.Expected) > 1 {
 		reasons = append(reasons, fmt.Sprintf("%s records came due where the schedule has %s",
-			unit.Count(out.Load.Scheduled), unit.Count(int64(expected))))
+			unit.Count(v.out.Load.Scheduled), unit.Count(int64(*v.Expected))))
 	}
 	switch {
-	case r.readOnly() && out.Delivery.Delivered == 0:
+	case !v.sends() && v.out.Delivery.Delivered == 0:
 		reasons = append(reasons, "no record was delivered in the measured window")
-	case !r.readOnly() && out.Load.Scheduled == 0:
+	case v.sends() && v.out.Load.Scheduled == 0:
 		reasons = append(reasons, "no record was scheduled in the measured window")
 	}
 	return reasons
 }
 
-// expected is how many records the schedule has in the measured window, if that
-// is a number and not a random variable.
-func (r *run) expected() (records float64, exact bool) {
-	// The shares of a volume are of bytes: with records of several sizes some
-	// workers end before others.
-	if r.arrivals == nil || r.interrupted || r.cfg.Scenario.Load.Volume > 0 || r.cfg.Scenario.Load.Arrival.Process == "poisson" {
-		return 0, false
-	}
-	return r.arrivals.Expected(time.Duration(r.axis.End())), true
-}
-
 // faultsOfTheBooks: they don't balance.
-func (r *run) faultsOfTheBooks(out *result.Run, books []ledger.Books) (reasons []string) {
-	if r.producers.Err() != nil || r.groups.dead() != nil {
+func (v verdict) faultsOfTheBooks(books []ledger.Books) (reasons []string) {
+	if v.Failed.Producers != nil || v.Failed.ConsumersDied {
 		return nil // those of a process are missing, and with them any balance
 	}
-	l := out.Load
-	if waiting := r.producers.Snapshot(remote.Want{}).Behind.WaitingRecords; waiting != l.Deferred+out.Warmup.Load.Deferred {
+	out, l := v.out, v.out.Load
+	if waiting := v.Sent.Behind.WaitingRecords; waiting != l.Deferred+out.Warmup.Load.Deferred {
 		reasons = append(reasons, fmt.Sprintf("%s records wait at the source where the books have %s",
 			unit.Count(waiting), unit.Count(l.Deferred+out.Warmup.Load.Deferred)))
 	}
@@ -119,12 +116,12 @@ func (r *run) faultsOfTheBooks(out *result.Run, books []ledger.Books) (reasons [
 		}
 	}
 	for i, b := range books {
-		if len(r.groups) == 0 || !r.stamped {
+		if len(v.Groups) == 0 || !v.Stamped {
 			break
 		}
-		reasons = append(reasons, r.ofGroup(i, b.Measured.Imbalance())...)
+		reasons = append(reasons, v.ofGroup(i, b.Measured.Imbalance())...)
 		for _, fault := range b.Warmup.Imbalance() {
-			reasons = append(reasons, r.ofGroup(i, []string{"warm-up: " + fault})...)
+			reasons = append(reasons, v.ofGroup(i, []string{"warm-up: " + fault})...)
 		}
 	}
 	for _, metric := range result.TimeMetrics {
@@ -136,13 +133,13 @@ func (r *run) faultsOfTheBooks(out *result.Run, books []ledger.Books) (reasons [
 }
 
 // ofGroup says whose texts they are, where there are several groups.
-func (r *run) ofGroup(group int, texts []string) []string {
-	if len(r.groups) < 2 {
+func (e *Evidence) ofGroup(group int, texts []string) []string {
+	if len(e.Groups) < 2 {
 		return texts
 	}
 	named := make([]string, len(texts))
 	for i, text := range texts {
-		named[i] = "group " + r.groupIDs[group] + ": " + text
+		named[i] = "group " + e.Groups[group].Name + ": " + text
 	}
 	return named
 }
@@ -211,27 +208,38 @@ func ToolLimits(out *result.Run) []string {
 func Warnings(s scenario.Scenario) []string { return s.Warnings(payload.StampSize) }
 
 // warningsOfTheSetup are caveats that hold for every run such as this one.
-func (r *run) warningsOfTheSetup(out *result.Run) (warnings []string) {
-	warnings = append(warnings, Warnings(r.cfg.Scenario)...)
-	if note := r.cfg.Cluster.Info().Note; note != "" {
+func (v verdict) warningsOfTheSetup() (warnings []string) {
+	warnings = append(warnings, Warnings(v.Scenario)...)
+	if note := v.Info.Cluster.Note; note != "" {
 		warnings = append(warnings, note)
 	}
-	if c := out.Consumer.Confined; c != nil && c.Note != "" {
+	if c := v.out.Consumer.Confined; c != nil && c.Note != "" {
 		warnings = append(warnings, "the consumers are not held to their limits: "+c.Note)
 	}
-	if r.cfg.Scenario.Load.Pacer == "precise" && !send.PreciseAvailable {
+	if v.PlainTimers {
 		warnings = append(warnings, "the precise pacer needs Linux; this run was paced by plain timers")
 	}
-	return append(warnings, r.warningsOfTheUsage(out)...)
+	return append(warnings, v.warningsOfTheUsage()...)
 }
 
-func (r *run) isLocal() bool {
-	_, local := r.cfg.Cluster.(cluster.Local)
-	return local
+// warningsOfTheUsage say why it is not known what processes used.
+func (v verdict) warningsOfTheUsage() (warnings []string) {
+	told, died := v.out.Process.CPUUserS != nil, v.Machine.UsageUnknown
+	if !told && died != nil {
+		warnings = append(warnings, fmt.Sprintf("what the run's processes used is left out, because it is not known of one that ended: %v", died))
+	}
+	switch noBroker := v.LocalBrokers && len(v.out.Broker) == 0; {
+	case !told && died == nil:
+		warnings = append(warnings, "this operating system does not tell what a process uses; those figures are left out")
+	case noBroker && told:
+		warnings = append(warnings, "what the brokers used is not known: none ran when the measured window ended")
+	}
+	return warnings
 }
 
 // warningsOfTheRecords say what became of some records.
-func (r *run) warningsOfTheRecords(out *result.Run) (warnings []string) {
+func (v verdict) warningsOfTheRecords() (warnings []string) {
+	out := v.out
 	warn := func(n int64, format string) {
 		if n > 0 {
 			warnings = append(warnings, fmt.Sprintf(format, unit.Count(n)))
@@ -242,40 +250,38 @@ func (r *run) warningsOfTheRecords(out *result.Run) (warnings []string) {
 			warnings = append(warnings, unit.Things(n, noun)+" "+what)
 		}
 	}
-	if r.interrupted {
-		warnings = append(warnings, fmt.Sprintf("interrupted: %.1f s of %v were measured", r.window(), r.cfg.Scenario.Phases.Measure))
+	if v.Interrupted {
+		warnings = append(warnings, fmt.Sprintf("interrupted: %.1f s of %v were measured", v.lengthS(), v.Scenario.Phases.Measure))
 	}
 	warnOf(out.Load.Failed, "record", "failed: not in the log")
 	warn(out.Load.Unknown, "the fate of %s records is unknown: they timed out and may or may not be in the log")
-	warn(out.Delivery.Lost, r.lostWarning())
+	warn(out.Delivery.Lost, v.lostWarning())
 	warnOf(out.Delivery.Corrupt, "record", "arrived corrupt")
-	if r.queue == nil { // which delivers again, and in any order, as it is to
-		warn(out.Delivery.Duplicates, r.duplicatesWarning())
+	if v.Queue == nil { // which delivers again, and in any order, as it is to
+		warn(out.Delivery.Duplicates, v.duplicatesWarning())
 		warn(out.Delivery.Reordered, "%s records were delivered after a later one of the same producer and partition")
 	}
 	warn(out.Delivery.Foreign, "%s records in the topic are not of this run")
 	warnOf(out.Load.Deferred, "record", "still waited at the source when the run ended: no time has that in it")
 	switch {
-	case r.queue != nil: // what is pending in it says more
-	case r.endless(): // there is nothing that it should have reached
+	case v.Queue != nil: // what is pending in it says more
+	case v.endless(): // there is nothing that it should have reached
 	case out.Delivery.Pending == 0: // there was no time to see it, and yet all was delivered
-	case !r.drained && r.readOnly():
+	case !v.Drained && !v.sends():
 		warnings = append(warnings, fmt.Sprintf("not read to its end: %s records of the topic were not read when the run ended", unit.Count(out.Delivery.Pending)))
-	case !r.drained:
+	case !v.Drained:
 		warnings = append(warnings, fmt.Sprintf("not drained: %s acknowledged records were not delivered by the end, and count as slower than all that were",
 			unit.Count(out.Delivery.Pending)))
 	}
-	hit := r.brokersHit()
-	for _, b := range r.atStart.brokers {
-		if slices.Contains(hit, fmt.Sprintf("%s %d", scenario.BrokerTarget, b.id)) || slices.Contains(hit, scenario.EveryBroker) {
+	hit := v.brokersHit()
+	for _, id := range v.Machine.Gone {
+		if slices.Contains(hit, fmt.Sprintf("%s %d", scenario.BrokerTarget, id)) || slices.Contains(hit, scenario.EveryBroker) {
 			continue // that it ended was asked for
 		}
-		if !slices.ContainsFunc(r.atEnd.brokers, func(o brokerUsage) bool { return o.pid == b.pid }) {
-			warnings = append(warnings, fmt.Sprintf("broker %d ended during the measured window", b.id))
-		}
+		warnings = append(warnings, fmt.Sprintf("broker %d ended during the measured window", id))
 	}
-	warnings = append(warnings, warningsOfTheSignal(out.Backpressure, r.cfg.Scenario.Backpressure.Blind)...)
-	warnings = append(warnings, r.warningsOfTheFaults()...)
+	warnings = append(warnings, warningsOfTheSignal(out.Backpressure, v.Scenario.Backpressure.Blind)...)
+	warnings = append(warnings, v.warningsOfTheFaults()...)
 	warnOf(out.Consumer.Rebalances, "rebalance", "in the measured window")
 	warnOf(out.Consumer.CommitErrors, "commit", "failed in the measured window")
 	return warnings
@@ -300,7 +306,7 @@ func warningsOfTheSignal(b *result.Backpressure, blind string) (warnings []strin
 }
 
 // warningsOfTheMachine say what else may stand behind the figures.
-func (r *run) warningsOfTheMachine(out *result.Run) (warnings []string) {
+func warningsOfTheMachine(out *result.Run) (warnings []string) {
 	if late := time.Duration(out.Time["pacer_lateness"].P99Ns); late > warnLateness && late <= maxLateness {
 		warnings = append(warnings, fmt.Sprintf("the pacer was %s late at p99; response times contain that", unit.Nanos(int64(late))))
 	}

@@ -1,4 +1,4 @@
-package bench
+package judge
 
 import (
 	"math"
@@ -12,14 +12,17 @@ import (
 type course func(at time.Duration) (perS float64, service time.Duration)
 
 // looksOf takes a look each 100 ms of a course from its start to its end.
-func looksOf(length time.Duration, c course) []look {
-	all := []look{{}}
+func looksOf(length time.Duration, c course) []Look {
+	const lookEvery = 100 * time.Millisecond
+	all := []Look{{}}
 	delivered, serviceNs := 0.0, 0.0
 	for at := lookEvery; at <= length; at += lookEvery {
 		perS, service := c(at - lookEvery)
 		delivered += perS * lookEvery.Seconds()
 		serviceNs += perS * lookEvery.Seconds() * float64(service)
-		all = append(all, look{at: int64(at), delivered: int64(delivered), timed: int64(delivered), serviceNs: int64(serviceNs)})
+		all = append(all, Look{
+			AtNs: int64(at), Delivered: int64(delivered), Timed: int64(delivered), ServiceNs: int64(serviceNs),
+		})
 	}
 	return all
 }
@@ -113,25 +116,5 @@ func TestEachChangeSettlesByItself(t *testing.T) {
 	}
 	if s := changes[2].SettlingS; s != nil {
 		t.Errorf("a change after the window settled after %v s", *s)
-	}
-}
-
-// However long a run is, what is kept is bounded and in order, and spans it.
-func TestLooksAreBounded(t *testing.T) {
-	var l looks
-	const n = 10*maxLooks + 3
-	for i := range n {
-		l.add(look{at: int64(i), delivered: int64(i)})
-	}
-	if len(l.all) > maxLooks || len(l.all) < maxLooks/2 {
-		t.Errorf("%d looks are kept, the bound is %d", len(l.all), maxLooks)
-	}
-	for i, at := range l.all[1:] {
-		if at.at <= l.all[i].at {
-			t.Fatalf("look %d is of %d, after one of %d", i+1, at.at, l.all[i].at)
-		}
-	}
-	if first, last := l.all[0].at, l.all[len(l.all)-1].at; first > 32 || last < n-32 {
-		t.Errorf("the looks are from %d to %d of %d", first, last, n)
 	}
 }

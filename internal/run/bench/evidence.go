@@ -1,0 +1,188 @@
+package bench
+
+import (
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/kafka/probe"
+	"kafkabench.example/kafka-bench/internal/load/send"
+	"kafkabench.example/kafka-bench/internal/measure/latency"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/judge"
+	"kafkabench.example/kafka-bench/internal/run/remote"
+)
+
+// closeBooks gathers the evidence, has it judged, and saves the result.
+func (r *run) closeBooks() (*Outcome, error) {
+	e := r.evidence()
+	// What needs the brokers and their disks comes before the topic is deleted.
+	e.Machine = r.machine(e.Sent.Sent)
+	r.release()
+	for _, err := range r.leftBehind {
+		r.warnings = append(r.warnings, err.Error())
+	}
+	e.Machine.Compression = r.compression()
+	e.Warnings, e.Failed.Journal = r.warnings, r.journal.failed()
+	out := judge.Run(e)
+	if err := r.writer.Finish(out); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNotSaved, err)
+	}
+	out.Run.ID = r.writer.ID()
+	return &Outcome{Dir: r.writer.Dir(), Run: out}, nil
+}
+
+// evidence returns what the run leaves, but for what the machine did.
+func (r *run) evidence() *judge.Evidence {
+	e := &judge.Evidence{
+		Setup: r.setup(),
+		Window: judge.Window{
+			StartedNs: r.startedNs, EndNs: r.axis.End(), FinishedNs: r.finishedNs, ConsumersNs: r.letGoNs,
+			LateAtFinish: r.lateAtFinish, Interrupted: r.interrupted, Drained: r.drained, PartitionEnds: r.ends,
+		},
+		Start: r.atStart.counted(), End: r.atEnd.counted(),
+		Sent: r.producers.Snapshot(remote.Want{}), AckedIn: r.acked(), Groups: r.groupsAtTheEnd(), Fill: r.fill,
+		Times: r.collector, Histograms: histogramsIn(r.writer.Dir()),
+		Seen: judge.Seen{
+			BacklogPeak: r.peaks.backlog, TimeLagPeakNs: r.peaks.timeLag, BacklogPeaks: r.peaks.backlogs, Held: r.held,
+			Changes: r.changes, Looks: r.looks.all, Lag: r.lag.seen(r.finishedNs, r.manual()), Intervals: r.tallies,
+		},
+		Faults:  judge.Faults{Injected: r.faultsDone(), NotDone: r.notInjected, NotInDrain: r.notInDrain},
+		Failed:  judge.Failures{Producers: r.producers.Err(), Consumers: r.groups.err(), ConsumersDied: r.groups.dead() != nil},
+		Caveats: r.cfg.Caveats,
+	}
+	if slope, standardError, known := r.growth.slope(); known {
+		e.Seen.GrowthPerS, e.Seen.GrowthErrorPerS = &slope, &standardError
+	}
+	if r.replicas != nil {
+		e.Seen.Replicas = r.replicas.shown()
+	}
+	if r.queue != nil {
+		e.Queue = &judge.Queue{
+			Settled: r.queue.group.Settled(), Counts: r.queue.counts(e.Groups[0].Standing.Queue.Counts),
+			Empty: r.queue.empty, InFlightPeak: r.queue.peak,
+		}
+	}
+	return e
+}
+
+// setup returns what was known of the run before its load began.
+func (r *run) setup() judge.Setup {
+	s, work := r.cfg.Scenario, plan(r.cfg.Scenario.Consume)
+	setup := judge.Setup{
+		Scenario: s, Recorded: r.recorded, Info: r.info(), Limits: r.allowed(), VolumeBoundedBytes: r.volumeBound(),
+		Expected: r.expected(), Stamped: r.stamped, ReadTo: r.there, ReadsFill: readsFill(s), LocalBrokers: r.isLocal(),
+		PlainTimers: s.Load.Pacer == "precise" && !send.PreciseAvailable,
+		Works:       !work.None(),
+	}
+	if len(work.Changes) == 0 {
+		setup.MeanWorkS = work.Work.Mean().Seconds()
+	}
+	return setup
+}
+
+// groupsAtTheEnd returns the groups once their consumers have ended.
+func (r *run) groupsAtTheEnd() []judge.Group {
+	all := make([]judge.Group, len(r.groups))
+	for i, g := range r.groups {
+		all[i] = judge.Group{
+			Name: r.groupIDs[i], Workers: g.Workers(), Standing: g.Standing(remote.Want{Books: true, Fresh: true}),
+			Gaps: g.DeliveryGaps(), AtStop: r.atStop[i],
+		}
+		if r.queue != nil {
+			all[i].Receivers = r.queue.group.Receivers()
+		} else {
+			all[i].Receivers = g.Receivers()
+		}
+	}
+	return all
+}
+
+// histogramsIn reads the histogram log of a run's folder.
+func histogramsIn(dir string) iter.Seq2[latency.LogEntry, error] {
+	return func(yield func(latency.LogEntry, error) bool) {
+		log, err := os.Open(filepath.Join(dir, result.HistogramsFile))
+		if err != nil {
+			yield(latency.LogEntry{}, err)
+			return
+		}
+		defer log.Close()
+		latency.ReadLog(log)(yield)
+	}
+}
+
+// machine returns what tool, brokers and machine did in the measured window.
+func (r *run) machine(sent [2]snapshot.Sent) judge.Machine {
+	m := judge.Machine{
+		Process: r.process(sent[0].AckedInWindow + sent[1].AckedInWindow),
+		Brokers: withMetrics(r.brokers(), r.brokerWatch.metrics()), Gone: r.brokersGone(),
+		HostUse: r.hostUse(), Storage: r.storage(), UsageUnknown: r.atStart.died,
+	}
+	if m.UsageUnknown == nil {
+		m.UsageUnknown = r.atEnd.died
+	}
+	m.ConsumerProcesses, m.Confined = r.processesOfTheConsumers()
+	return m
+}
+
+// expected returns how many records the schedule has in the measured window; nil if that
+// is a random variable.
+func (r *run) expected() *float64 {
+	// The shares of a volume are of bytes: with records of several sizes some
+	// workers end before others.
+	if r.arrivals == nil || r.interrupted || r.cfg.Scenario.Load.Volume > 0 || r.cfg.Scenario.Load.Arrival.Process == "poisson" {
+		return nil
+	}
+	records := r.arrivals.Expected(time.Duration(r.axis.End()))
+	return &records
+}
+
+// info describes the run, as far as it has come.
+func (r *run) info() result.Info {
+	c := r.cfg.Cluster.Info()
+	info := result.Info{
+		Name: r.cfg.Scenario.Name, StartedAt: r.axis.Wall(0), FinishedAt: r.axis.Wall(r.finishedNs),
+		Interrupted: r.interrupted, Tool: r.cfg.Tool, MethodVersion: result.Method, Host: result.Host(probe.DescribeHost()),
+		Cluster: result.Cluster{
+			Kind: c.Kind, ID: c.ID, Version: c.Version, Brokers: c.Brokers, Note: c.Note, Settings: c.Settings,
+			WarmedUpS: r.cfg.WarmedUp.Seconds(),
+		},
+		Driver: result.Driver{
+			Name: r.cfg.Driver.Name(), Version: r.cfg.Driver.Version(),
+			Producer: settings(r.producers.Settings()),
+		},
+		Topic:       r.topic.Name,
+		NotMeasured: r.notMeasured(),
+		Phases:      r.phases(),
+	}
+	if len(r.groups) > 0 {
+		info.Driver.Consumer = settings(r.groups[0].Settings())
+	}
+	if len(r.groups) == 1 && !r.manual() {
+		info.Group = r.groupIDs[0]
+	}
+	return info
+}
+
+// phases are the parts of the run as they were. A run that was interrupted in
+// its warm-up has a measured window without length, before zero.
+func (r *run) phases() []result.Phase {
+	zero, end := min(0, r.axis.End()), r.axis.End()
+	return []result.Phase{
+		{Name: "warm-up", StartNs: r.startedNs, EndNs: zero},
+		{Name: "measure", StartNs: zero, EndNs: end},
+		{Name: "drain", StartNs: end, EndNs: max(r.finishedNs, end)},
+	}
+}
+
+func settings(all []driver.Setting) []result.Setting {
+	out := make([]result.Setting, len(all))
+	for i, s := range all {
+		out[i] = result.Setting{Name: s.Name, Value: s.Value}
+	}
+	return out
+}

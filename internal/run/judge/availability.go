@@ -1,0 +1,316 @@
+package judge
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/measure/latency"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
+	"kafkabench.example/kafka-bench/internal/result"
+)
+
+// What the faults of brokers did to the run's topic: how long no acknowledgement
+// came, how long replicas were missing, and how the times were before, during and
+// after.
+
+// Tally is what happened in an interval of the measured window.
+type Tally struct {
+	StartNs, EndNs              int64
+	Seconds                     float64 // between the readings that the counts are of
+	Scheduled, Acked, Delivered int64
+	// OldestDueNs is when the oldest record was due that had not arrived by the end of the
+	// interval; snapshot.NothingDue if all had.
+	OldestDueNs int64
+}
+
+// Replicas is what was seen of the replicas of the run's topic in the measured window.
+type Replicas struct {
+	Under, UnderMin, Leaderless time.Duration // any partition lacked a replica in sync, min.insync.replicas, its leader
+	LeaderChanges               int64
+	Every                       time.Duration // between two looks, as planned
+	SparsestNs                  int64         // the longest time between two looks; 0 if there was none
+	// SyncedNs is when all replicas were in sync again for the last time; the lowest
+	// integer if they always were.
+	SyncedNs  int64
+	InSync    bool // at the last look
+	MinInSync int  // the topic's min.insync.replicas; 0 if it is not known
+}
+
+// availability returns what the faults of brokers did; nil if none befell a broker. Err is
+// why the times before, during and after are not known.
+func (e *Evidence) availability() (_ *result.Availability, err error) {
+	shown := e.Seen.Replicas
+	if shown == nil {
+		return nil, nil
+	}
+	from, to, known := e.broken()
+	if !known {
+		return nil, nil
+	}
+	reaches := func(g snapshot.Gap) bool { return g.FromNs <= to && g.ToNs > from }
+	a := &result.Availability{AckGaps: e.ackGaps(reaches), BrokenToEnd: to >= e.EndNs}
+	if worst := longest(a.AckGaps); worst != nil {
+		a.AckGapMaxNs = worst.ToNs - worst.FromNs
+	}
+	e.addDeliveryGaps(a, from, to)
+	a.AckGapElsewhere = longest(e.ackGaps(func(g snapshot.Gap) bool { return !reaches(g) }))
+	if shown.SparsestNs > 0 {
+		under, leaderless, changes := shown.Under.Seconds(), shown.Leaderless.Seconds(), shown.LeaderChanges
+		a.UnderReplicatedS, a.LeaderlessS, a.LeaderChanges = &under, &leaderless, &changes
+		a.LookedEveryNs = max(int64(shown.Every), shown.SparsestNs)
+		if shown.MinInSync > 0 {
+			underMin := shown.UnderMin.Seconds()
+			a.UnderMinISRS = &underMin
+		}
+	}
+	return a, e.addPeriods(a, from, to)
+}
+
+// ackGaps returns the longest time without an acknowledgement in each partition, of those
+// that count, and of the partitions that have one.
+func (e *Evidence) ackGaps(counts func(snapshot.Gap) bool) []result.AckGap {
+	return worstGaps(e.last().AckGaps, e.EndNs, counts)
+}
+
+// anyGap counts every gap.
+func anyGap(snapshot.Gap) bool { return true }
+
+// worstGaps are the longest gap in each partition, of those that count until an end, and
+// of the partitions that have one.
+func worstGaps(partitions []snapshot.Gaps, end int64, counts func(snapshot.Gap) bool) []result.AckGap {
+	all := []result.AckGap{}
+	for p, gaps := range partitions {
+		worst := result.AckGap{Partition: int32(p)}
+		for _, g := range gaps.Within(end) {
+			if counts(g) && g.ToNs-g.FromNs > worst.ToNs-worst.FromNs {
+				worst.FromNs, worst.ToNs, worst.Open = g.FromNs, g.ToNs, g.ToNs == end
+			}
+		}
+		if worst.ToNs > worst.FromNs {
+			all = append(all, worst)
+		}
+	}
+	return all
+}
+
+// addDeliveryGaps adds for how long consumers got nothing in the time in which something
+// was broken, or in what came of it: a group that lost its coordinator goes on without
+// records when every broker serves again. A gap that begins in that time counts, and lasts
+// until the delivery that ends it, be it in the drain.
+func (e *Evidence) addDeliveryGaps(a *result.Availability, from, to int64) {
+	counts := func(g snapshot.Gap) bool { return g.FromNs <= to && g.ToNs > from && g.FromNs < e.EndNs }
+	var all []result.AckGap
+	behind := e.behind()
+	for i, g := range e.Groups {
+		if g.Gaps == nil {
+			return
+		}
+		gaps := g.Gaps
+		if !e.Drained {
+			gaps = waitedInVain(gaps, behind[i].Partitions)
+		}
+		all = append(all, worstGaps(gaps, max(e.drainedNs(), e.EndNs), counts)...)
+	}
+	if len(e.Groups) == 0 {
+		return
+	}
+	slices.SortStableFunc(all, func(a, b result.AckGap) int {
+		return cmp.Or(cmp.Compare(a.Partition, b.Partition), cmp.Compare(b.ToNs-b.FromNs, a.ToNs-a.FromNs))
+	})
+	all = slices.CompactFunc(all, func(a, b result.AckGap) bool { return a.Partition == b.Partition })
+	longestNs := int64(0)
+	if worst := longest(all); worst != nil {
+		longestNs = worst.ToNs - worst.FromNs
+	}
+	a.DeliveryGapMaxNs, a.DeliveryGaps = &longestNs, all
+}
+
+// waitedInVain returns a group's gaps after a drain that gave up: in partitions where the
+// group was behind at its end, records have waited since the last delivery.
+func waitedInVain(gaps []snapshot.Gaps, behind []int64) []snapshot.Gaps {
+	gaps = slices.Clone(gaps)
+	for p := range gaps {
+		if behind[p] > 0 {
+			gaps[p] = gaps[p].Waiting(0)
+		}
+	}
+	return gaps
+}
+
+// longest is the longest of gaps; nil where there is none.
+func longest(gaps []result.AckGap) (worst *result.AckGap) {
+	for i, g := range gaps {
+		if worst == nil || g.ToNs-g.FromNs > worst.ToNs-worst.FromNs {
+			worst = &gaps[i]
+		}
+	}
+	return worst
+}
+
+// broken is the time from the first fault of a broker until all brokers served and
+// every partition was acknowledged and in sync again, or to the end of the measured
+// window; known is false where there was no such fault.
+func (e *Evidence) broken() (from, to int64, known bool) {
+	end := e.EndNs
+	for _, f := range e.Faults.Injected {
+		if !HitsBroker(f) || f.StartNs >= end {
+			continue
+		}
+		if !known || f.StartNs < from {
+			from = f.StartNs
+		}
+		to, known = max(to, repaired(f, end)), true
+	}
+	if !known {
+		return 0, 0, false
+	}
+	to = max(to, e.Seen.Replicas.SyncedNs)
+	if !e.Seen.Replicas.InSync {
+		to = end
+	}
+	again := to
+	for _, gaps := range e.last().AckGaps {
+		for _, g := range gaps.Within(end) {
+			if g.FromNs <= to && g.ToNs > from {
+				again = max(again, g.ToNs)
+			}
+		}
+	}
+	return from, min(again, end), true
+}
+
+// repaired is when what a fault broke was there again: by the end, where nobody brought
+// it back. The controller may not have missed it by then.
+func repaired(f result.Fault, end int64) int64 {
+	switch {
+	case f.EndNs != nil:
+		return *f.EndNs
+	case f.Name == scenario.Start || f.Name == scenario.Resume:
+		return f.StartNs
+	}
+	return end
+}
+
+// addPeriods divides the measured window by its intervals.
+func (e *Evidence) addPeriods(a *result.Availability, from, to int64) error {
+	window := slices.DeleteFunc(slices.Clone(e.Seen.Intervals), func(t Tally) bool { return t.StartNs >= e.EndNs })
+	first, after := divide(window, from, to)
+	parts := [][]Tally{window[:first], window[first:after], window[after:]}
+	times, err := timesOf(e.Histograms, parts...)
+	if err != nil {
+		return err
+	}
+	a.Before, a.During, a.After = period(parts[0], times[0]), period(parts[1], times[1]), period(parts[2], times[2])
+	for _, p := range []*result.Stretch{a.Before, a.During, a.After} {
+		if p != nil { // the interval in which a person ended the run goes on into the drain
+			p.EndNs = min(p.EndNs, e.EndNs)
+		}
+	}
+	return nil
+}
+
+// divide tells with which interval begins what was during the faults, and with which
+// what came after. An interval in which something was broken, be it in part, is during
+// the faults, and so are those in which something arrived that had waited for them to
+// be over.
+func divide(all []Tally, from, to int64) (first, after int) {
+	first = slices.IndexFunc(all, func(t Tally) bool { return t.EndNs > from })
+	if first < 0 {
+		return len(all), len(all)
+	}
+	for i, t := range all[first:] {
+		if t.EndNs >= to && t.OldestDueNs >= to {
+			return first, first + i + 1
+		}
+	}
+	return first, len(all)
+}
+
+// period sums up intervals; nil if there are none.
+func period(part []Tally, times map[string]result.IntervalTime) *result.Stretch {
+	if len(part) == 0 {
+		return nil
+	}
+	p := &result.Stretch{StartNs: part[0].StartNs, EndNs: part[len(part)-1].EndNs, Time: times}
+	var length float64
+	var acked, delivered int64
+	for _, t := range part {
+		length += t.Seconds
+		acked += t.Acked
+		delivered += t.Delivered
+		p.Scheduled += t.Scheduled
+	}
+	p.AckedPerS, p.DeliveredPerS = float64(acked)/length, float64(delivered)/length
+	return p
+}
+
+// timesOf adds up the histograms of the intervals of each part: no percentile can be had of the percentiles of intervals. The
+// warm-up's records are in no part, and those of the measured window that arrived behind
+// it are in the last: they are the slowest, and without them a fault that lasts to the
+// end would look the better the worse it was.
+func timesOf(log iter.Seq2[latency.LogEntry, error], parts ...[]Tally) ([]map[string]result.IntervalTime, error) {
+	sums := make([]map[string]*latency.Histogram, len(parts))
+	for i := range sums {
+		sums[i] = make(map[string]*latency.Histogram)
+	}
+	for entry, err := range log {
+		if err != nil {
+			return nil, err
+		}
+		in := partAt(int64(entry.Start+entry.End)/2, parts)
+		if in < 0 || strings.HasPrefix(entry.Tag, warmupTag) {
+			continue
+		}
+		if sums[in][entry.Tag] == nil {
+			sums[in][entry.Tag] = latency.NewHistogram()
+		}
+		sums[in][entry.Tag].Merge(entry.Histogram)
+	}
+	times := make([]map[string]result.IntervalTime, len(parts))
+	for i, sum := range sums {
+		times[i] = make(map[string]result.IntervalTime)
+		for metric, h := range sum {
+			times[i][metric] = result.IntervalTime(h.Summary())
+		}
+	}
+	return times, nil
+}
+
+// partAt is the part with the interval at a time: the last that had begun by then, or
+// the first; -1 where there are none.
+func partAt(at int64, parts [][]Tally) int {
+	in := -1
+	for i, part := range parts {
+		if len(part) > 0 && (in < 0 || at >= part[0].StartNs) {
+			in = i
+		}
+	}
+	return in
+}
+
+// warmupTag begins the names that the log has for the warm-up's histograms.
+var warmupTag = strings.TrimSuffix(latency.Tag(false, 0), latency.Tag(true, 0))
+
+// longGap is the time without an acknowledgement that is worth a warning where no
+// fault was asked for.
+const longGap = time.Second
+
+// warningsOfTheAcks say that a partition was not acknowledged for long, though nobody
+// broke anything. A gate holds records back on purpose.
+func (v verdict) warningsOfTheAcks() []string {
+	if v.Seen.Replicas != nil || v.gated() {
+		return nil
+	}
+	worst := longest(v.ackGaps(anyGap))
+	if worst == nil || worst.ToNs-worst.FromNs < int64(longGap) {
+		return nil
+	}
+	length := time.Duration(worst.ToNs - worst.FromNs)
+	return []string{fmt.Sprintf("partition %d had no acknowledgement for %.1f s, from %.1f s on, though records waited for one: broker or client stood still",
+		worst.Partition, length.Seconds(), time.Duration(worst.FromNs).Seconds())}
+}

@@ -1,0 +1,214 @@
+package judge
+
+import (
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/measure/ledger"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
+	"kafkabench.example/kafka-bench/internal/result"
+)
+
+// books compares what each group received with what was sent; without a group, with
+// nothing.
+func (e *Evidence) books() []ledger.Books {
+	sent := e.sentBooks()
+	if len(e.Groups) == 0 {
+		return []ledger.Books{ledger.Close(sent, nil, nil)}
+	}
+	books := make([]ledger.Books, len(e.Groups))
+	for i, g := range e.Groups {
+		if e.Queue != nil {
+			books[i] = e.Queue.undelivered(ledger.Close(sent, g.Receivers, nowhere))
+			continue
+		}
+		books[i] = ledger.Close(sent, g.Receivers, func(partition int32) int64 { return e.position(g, partition) })
+	}
+	return books
+}
+
+// nowhere is the position of who reads in no order: it says of no record that it was
+// passed over.
+func nowhere(int32) int64 { return -1 }
+
+// position returns how far a group has come in a partition. Once the log is read to its
+// end that is past everything, whatever offsets the acknowledgements reported (with acks 0
+// they report none, and after a truncation they are wrong).
+func (e *Evidence) position(g Group, partition int32) int64 {
+	at := g.AtStop[partition].Position
+	if e.Drained || e.PartitionEnds != nil && at >= e.PartitionEnds[partition] {
+		return ledger.ReadToEnd
+	}
+	return at
+}
+
+// measuredDeliveries returns those of the measured window. If the fill is all there is to
+// read, they are of its records, which are in the warm-up's book.
+func (e *Evidence) measuredDeliveries(books []ledger.Books, scheduled int64) result.Delivery {
+	if !e.measuresFill() || !e.Stamped {
+		return e.deliveries(books, true, scheduled)
+	}
+	d := e.deliveries(books, false, e.Fill.Sent.Scheduled)
+	d.Bytes = received(e.Groups).Bytes
+	return d
+}
+
+// deliveries returns those of all groups together, of one phase.
+func (e *Evidence) deliveries(books []ledger.Books, measured bool, scheduled int64) result.Delivery {
+	var sum ledger.Book
+	for _, b := range books {
+		if measured {
+			sum = withAnother(sum, b.Measured)
+		} else {
+			sum = withAnother(sum, b.Warmup)
+		}
+	}
+	d := e.delivery(sum, scheduled*int64(len(books)), received(e.Groups))
+	if len(e.Groups) > 1 {
+		d.Copies = len(e.Groups)
+	}
+	if measured {
+		d.Pending += e.unread(e.Groups)
+	}
+	return d
+}
+
+// unread returns how many records of the topic groups have not read, if those are all
+// there is to read.
+func (e *Evidence) unread(groups []Group) (sum int64) {
+	if e.ReadTo == nil {
+		return 0
+	}
+	for _, g := range groups {
+		sum += snapshot.Unread([][]snapshot.Reached{g.AtStop}, e.ReadTo)[0].Records
+	}
+	return sum
+}
+
+// maxLostRanges bounds what is named of the lost records of all groups.
+const maxLostRanges = 100
+
+// withAnother adds what another group received to a book, which keeps what was sent.
+func withAnother(sum, b ledger.Book) ledger.Book {
+	sum.Delivered += b.Delivered
+	sum.Unique += b.Unique
+	sum.Duplicates += b.Duplicates
+	sum.Reordered += b.Reordered
+	sum.LateBeyondWindow += b.LateBeyondWindow
+	sum.Corrupt += b.Corrupt
+	sum.CorruptUnplaced += b.CorruptUnplaced
+	sum.Foreign += b.Foreign
+	sum.Lost += b.Lost
+	sum.Pending += b.Pending
+	sum.UnackedDelivered += b.UnackedDelivered
+	room := max(0, maxLostRanges-len(sum.LostRanges))
+	sum.LostRanges = append(sum.LostRanges, b.LostRanges[:min(room, len(b.LostRanges))]...)
+	return sum
+}
+
+// delivery returns what groups received of the records that were scheduled for them.
+func (e *Evidence) delivery(b ledger.Book, scheduled int64, received snapshot.Received) result.Delivery {
+	if len(e.Groups) == 0 {
+		return result.Delivery{}
+	}
+	deliveredPerS := e.perS(received.UniqueInWindow)
+	duplicatesPerS := e.perS(received.DeliveredInWindow - received.UniqueInWindow)
+	if !e.Stamped {
+		// A record without a stamp does not say in which phase it was due. Only the number
+		// that was handed over in the window is known.
+		return result.Delivery{
+			Delivered: received.DeliveredInWindow, DeliveredPerS: deliveredPerS, DuplicatesPerS: &duplicatesPerS,
+			Bytes: received.Bytes,
+		}
+	}
+	d := result.Delivery{
+		Checked: true, Delivered: b.Delivered, Unique: b.Unique, Duplicates: b.Duplicates,
+		Lost: b.Lost, Reordered: b.Reordered, LateBeyondWindow: b.LateBeyondWindow,
+		Corrupt: b.Corrupt, CorruptUnplaced: b.CorruptUnplaced, Foreign: b.Foreign,
+		Pending: b.Pending, UnackedDelivered: b.UnackedDelivered,
+		DeliveredPerS: deliveredPerS, DuplicatesPerS: &duplicatesPerS,
+	}
+	if scheduled > 0 {
+		d.Ratio = float64(b.Unique) / float64(scheduled)
+	}
+	for _, l := range b.LostRanges {
+		d.LostRanges = append(d.LostRanges, result.LostRange{
+			Producer: l.Producer, Partition: l.Partition, From: l.From, To: l.To,
+		})
+	}
+	return d
+}
+
+// consumer returns how busy groups were between two readings of what their members did.
+func (e *Evidence) consumer(groups []Group, before, after []snapshot.MemberCounts) result.Consumer {
+	if len(groups) == 0 {
+		return result.Consumer{}
+	}
+	c := result.Consumer{
+		Members: len(groups) * e.Scenario.Consume.Consumers, Processes: e.Machine.ConsumerProcesses,
+		Confined: e.Machine.Confined,
+	}
+	var committing time.Duration
+	for i, g := range groups {
+		a, b := before[i], after[i]
+		c.Workers += g.Workers
+		c.Polls += b.Polls - a.Polls
+		c.EmptyPolls += b.EmptyPolls - a.EmptyPolls
+		c.Commits += b.Commits - a.Commits
+		c.CommitErrors += b.CommitErrors - a.CommitErrors
+		committing += b.CommitTime - a.CommitTime
+		c.Rebalances += b.Rebalances - a.Rebalances
+	}
+	if c.Commits > 0 {
+		mean := committing.Seconds() * 1e3 / float64(c.Commits)
+		c.CommitMeanMs = &mean
+	}
+	if !e.Works || e.EndNs <= 0 {
+		return c
+	}
+	utilisation := float64(received(groups).WorkInWindow) / (float64(c.Workers) * float64(e.EndNs))
+	c.Utilisation = &utilisation
+	if e.MeanWorkS > 0 {
+		capacity := float64(c.Workers) / e.MeanWorkS
+		c.CapacityPerS = &capacity
+	}
+	return c
+}
+
+// eachGroup returns of each of several groups what the result says of all.
+func (e *Evidence) eachGroup(out *result.Run, books []ledger.Books) []result.Group {
+	if len(e.Groups) < 2 {
+		return nil
+	}
+	all := make([]result.Group, len(e.Groups))
+	for i, g := range e.Groups {
+		of := e.Groups[i : i+1]
+		all[i] = result.Group{
+			Name:     g.Name,
+			Delivery: e.delivery(books[i].Measured, out.Load.Scheduled, g.Standing.Received),
+			Consumer: e.consumer(of, e.Start.Members[i:i+1], e.End.Members[i:i+1]),
+			Lag: result.GroupLag{
+				BacklogPeakRecords: e.Seen.backlogPeak(i),
+				Drained:            e.Drained || e.PartitionEnds != nil && snapshot.ReachedAll(g.AtStop, e.PartitionEnds),
+			},
+		}
+		if e.Seen.Lag.Peaks != nil {
+			all[i].Lag.PeakRecords = &e.Seen.Lag.Peaks[i]
+		}
+		if e.Seen.Lag.Finals != nil {
+			all[i].Lag.FinalRecords = e.Seen.Lag.Finals[i]
+		}
+		all[i].Delivery.Pending += e.unread(of)
+	}
+	return all
+}
+
+// backlogPeak returns the peak of one group's backlog.
+func (s Seen) backlogPeak(group int) (peak int64) {
+	if s.BacklogPeaks != nil {
+		peak = s.BacklogPeaks[group]
+	}
+	if s.Held != nil {
+		peak = max(peak, s.Held[group].Records)
+	}
+	return peak
+}

@@ -1,0 +1,84 @@
+package judge
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
+	"kafkabench.example/kafka-bench/internal/result"
+)
+
+// warningsOfTheFaults say which faults there was no time for, and which failed when
+// nothing was measured any more.
+func (v verdict) warningsOfTheFaults() (warnings []string) {
+	warnings = slices.Clone(v.Faults.NotInDrain)
+	if v.Interrupted {
+		return warnings // that says enough
+	}
+	for _, f := range v.Scenario.Faults {
+		if int64(f.At) >= v.EndNs {
+			warnings = append(warnings, fmt.Sprintf("%s at %s did not happen: the measured window had ended", f, f.At))
+		}
+	}
+	return warnings
+}
+
+// killed names the consumers that were killed, each once; empty where none was.
+func (e *Evidence) killed() string {
+	var names []string
+	for _, f := range e.Faults.Injected {
+		if f.Name == scenario.Kill && strings.HasPrefix(f.Target, scenario.ConsumerTarget) && !slices.Contains(names, f.Target) {
+			names = append(names, f.Target)
+		}
+	}
+	return strings.Join(names, " and ")
+}
+
+// duplicatesWarning says of duplicates whether they were to be expected.
+func (v verdict) duplicatesWarning() string {
+	const format = "%s deliveries were duplicates"
+	if who := v.killed(); who != "" {
+		return format + ", as is to be expected after a kill: what " + who + " had not committed was delivered again"
+	}
+	switch {
+	case len(v.brokersHit()) == 0:
+		return format
+	case v.Scenario.Load.Idempotent:
+		return format + ", as may come of a broker's fault: what consumers had not committed when they lost it was delivered again"
+	}
+	return format + ", as may come of a broker's fault: records whose acknowledgement was lost were sent again, which idempotent producing avoids"
+}
+
+// brokersHit are the brokers that faults befell, each once, as in broker 2.
+func (e *Evidence) brokersHit() (all []string) {
+	for _, f := range e.Faults.Injected {
+		who := f.Target
+		if f.Hit != "" {
+			who = f.Hit
+		}
+		if HitsBroker(f) && !slices.Contains(all, who) {
+			all = append(all, who)
+		}
+	}
+	return all
+}
+
+// lostWarning says of lost records why, where a broker's fault explains it, and that
+// nothing does where acks all should have kept them.
+func (v verdict) lostWarning() string {
+	hit := strings.Join(v.brokersHit(), " and ")
+	acks := v.Scenario.Load.Acks
+	switch {
+	case hit == "":
+		return "%s acknowledged records were lost"
+	case acks == "all":
+		return "%s acknowledged records were LOST, which acks all should not let happen when " + hit + " fails: each was in every replica in sync when it was acknowledged"
+	case acks == "0":
+		return "%s records were lost when " + hit + " failed: with acks 0 nobody had acknowledged them"
+	}
+	return "%s acknowledged records were lost when " + hit + " failed: with acks 1 only the leader had them, and its successor did not"
+}
+
+// HitsBroker reports whether a fault befell a broker.
+func HitsBroker(f result.Fault) bool { return strings.Contains(f.Target+f.Hit, "broker") }

@@ -1,0 +1,140 @@
+// Package judge makes a run's result of its evidence: every figure, and the verdict.
+//
+// It is pure. It asks nobody and reads no clock, and the same evidence gives the same
+// result, so that each rule is tested on the few fields that it is about.
+//
+// Files to know: evidence.go, judge.go, load.go, delivery.go, times.go, lag.go,
+// availability.go, queue.go, verdict.go.
+package judge
+
+import (
+	"slices"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/measure/ledger"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/bottleneck"
+	"kafkabench.example/kafka-bench/internal/result/outcome"
+)
+
+// Run returns the result of a run, without the ID that it is saved under.
+func Run(e *Evidence) result.Run {
+	books, settled := e.books(), e.settled()
+	warmup, measured := e.Sent.Sent[0], e.Sent.Sent[1]
+	out := result.Run{
+		Scenario: e.Recorded,
+		Run:      e.Info,
+		Load:     e.load(measured, warmup.AckedInWindow+measured.AckedInWindow),
+		Delivery: e.measuredDeliveries(books, measured.Scheduled),
+		Time:     e.times(measured),
+		Lag:      e.lag(),
+		Consumer: e.consumer(e.Groups, e.Start.Members, e.End.Members),
+		Warmup: result.Warmup{
+			Load:     e.warmupLoad(warmup),
+			Delivery: e.deliveries(books, false, warmup.Scheduled+e.fillRead().Sent.Scheduled),
+		},
+		Backpressure: e.backpressure(measured),
+		Process:      e.Machine.Process,
+		Broker:       e.Machine.Brokers,
+		Faults:       e.Faults.Injected,
+		Clients:      e.clients(),
+		HostUse:      e.Machine.HostUse,
+		Storage:      e.Machine.Storage,
+		Compression:  e.Machine.Compression,
+	}
+	if e.Fill != nil {
+		out.Fill = &e.Fill.Outcome
+	}
+	v := verdict{Evidence: e, out: &out}
+	out.Availability, v.unknownTimes = e.availability()
+	out.Groups = e.eachGroup(&out, books)
+	out.Queue = e.queue(settled, &out)
+	out.Run.NotMeasured = append(out.Run.NotMeasured, unreliable(&out)...)
+	out.Verdict = v.give(books, settled)
+	system := outcome.Of(&out)
+	out.System = &system
+	out.Bottleneck = bottleneck.Find(&out, e.Limits)
+	return out
+}
+
+// The kinds of run that figures differ by.
+
+// sends reports whether the run has producers of its own. Without, it reads what others
+// have written, and their records are as good as any.
+func (e *Evidence) sends() bool { return e.Scenario.Load.Producers > 0 }
+
+// endless reports whether the run reads what others go on writing, so that there is
+// nothing to reach: no backlog, and no drain.
+func (e *Evidence) endless() bool { return !e.sends() && e.ReadTo == nil }
+
+// closedLoop reports whether no record has a due time, because the producers send as fast
+// as they can.
+func (e *Evidence) closedLoop() bool { return e.sends() && e.Scenario.Load.Rate.IsMax() }
+
+// gated reports whether the producers have a gate.
+func (e *Evidence) gated() bool {
+	controller := e.Scenario.Backpressure.Controller
+	return controller != "" && controller != "off"
+}
+
+// measuresFill reports whether the fill is all there is to read, so that what is measured
+// is what became of its records.
+func (e *Evidence) measuresFill() bool { return !e.sends() && e.Fill != nil }
+
+// fillRead returns the fill if the consumers read it; otherwise it is empty.
+func (e *Evidence) fillRead() Fill {
+	if e.Fill == nil || !e.ReadsFill {
+		return Fill{}
+	}
+	return *e.Fill
+}
+
+// lengthS returns the length of the measured window in seconds.
+func (e *Evidence) lengthS() float64 { return time.Duration(max(0, e.EndNs)).Seconds() }
+
+// perS divides by the measured window, which an interrupt can leave empty.
+func (e *Evidence) perS(n int64) float64 {
+	if e.EndNs <= 0 {
+		return 0
+	}
+	return float64(n) / e.lengthS()
+}
+
+// received returns the counts of all groups together.
+func received(groups []Group) (sum snapshot.Received) {
+	for _, g := range groups {
+		sum.Add(g.Standing.Received)
+	}
+	return sum
+}
+
+// atStop returns how far each group had come when the drain ended.
+func (e *Evidence) atStop() [][]snapshot.Reached {
+	all := make([][]snapshot.Reached, len(e.Groups))
+	for i, g := range e.Groups {
+		all[i] = g.AtStop
+	}
+	return all
+}
+
+// behind returns how far each group was behind when the drain ended.
+func (e *Evidence) behind() []snapshot.Backlog {
+	if e.ReadTo != nil {
+		return snapshot.Unread(e.atStop(), e.ReadTo)
+	}
+	return snapshot.Backlogs(e.atStop(), e.AckedIn)
+}
+
+// sentBooks returns the sending sides of all whose records the consumers read.
+func (e *Evidence) sentBooks() []*ledger.Sender {
+	return slices.Concat(e.last().Books, e.fillRead().Books)
+}
+
+// last returns what was known of the producers once they were closed.
+func (e *Evidence) last() snapshot.Last {
+	if e.Sent.Last == nil {
+		return snapshot.Last{}
+	}
+	return *e.Sent.Last
+}

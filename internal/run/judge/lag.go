@@ -1,0 +1,69 @@
+package judge
+
+import (
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/measure/latency"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
+	"kafkabench.example/kafka-bench/internal/result"
+)
+
+// lag returns how far the consumers were behind, and how they drained.
+func (e *Evidence) lag() result.Lag {
+	seen := e.Seen
+	l := result.Lag{
+		BacklogPeakRecords: seen.BacklogPeak, TimeLagPeakNs: seen.TimeLagPeakNs, Drained: e.Drained,
+		DrainFromNs: e.drainFromNs(), Changes: seen.Changes,
+		PeakRecords: seen.Lag.Peak, PeakAtLeastRecords: seen.Lag.PeakAtLeast,
+		FinalRecords: seen.Lag.Final, FinalPartitions: seen.Lag.FinalPartitions,
+		BacklogGrowthPerS: seen.GrowthPerS, BacklogGrowthErrorPerS: seen.GrowthErrorPerS,
+	}
+	settled(l.Changes, seen.Looks, e.EndNs, time.Duration(e.Scenario.Backpressure.Target))
+	// In the moment before it arrived, a record was as old as its e2e time came to,
+	// whether or not it was read at that moment.
+	for _, m := range []latency.Metric{latency.E2EResponseTime, latency.E2EServiceTime} {
+		if d := e.Times.Totals(true, m); d.Count > 0 {
+			l.TimeLagPeakNs = max(l.TimeLagPeakNs, d.MaxNs)
+			break
+		}
+	}
+	if len(seen.Held) > 0 { // mostly more than at the end of the first interval
+		l.BacklogPeakRecords = max(l.BacklogPeakRecords, seen.Held[snapshot.Slowest(seen.Held)].Records)
+	}
+	for _, c := range seen.Changes { // a backlog ends with one, mostly between two intervals
+		l.BacklogPeakRecords = max(l.BacklogPeakRecords, c.BacklogRecords)
+	}
+	if !e.endless() { // whatever was delivered at the very end is no drain
+		l.DrainTimeS = time.Duration(max(0, e.drainedNs()-l.DrainFromNs)).Seconds()
+	}
+	if l.DrainTimeS > 0 {
+		l.DrainPerS = float64(e.lateDeliveries()) / l.DrainTimeS
+	}
+	return l
+}
+
+// drainFromNs returns when the drain began: at the window's end, or when consumers that
+// were held for the drain were let go.
+func (e *Evidence) drainFromNs() int64 {
+	if e.ConsumersNs == 0 { // they were not held, or let go as the window began
+		return e.EndNs
+	}
+	return max(e.EndNs, e.ConsumersNs)
+}
+
+// lateDeliveries returns the first deliveries of the drain.
+func (e *Evidence) lateDeliveries() int64 {
+	if e.Drained {
+		return received(e.Groups).UniqueAfter
+	}
+	return e.LateAtFinish
+}
+
+// drainedNs returns when the last record was delivered, or when the drain gave up.
+func (e *Evidence) drainedNs() int64 {
+	if e.Drained && len(e.Groups) > 0 {
+		// Of a run that was interrupted there may be none.
+		return max(snapshot.LastDelivery(e.atStop()), e.StartedNs)
+	}
+	return e.FinishedNs
+}

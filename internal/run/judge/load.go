@@ -1,0 +1,110 @@
+package judge
+
+import (
+	"maps"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
+	"kafkabench.example/kafka-bench/internal/result"
+)
+
+// load returns what was offered in the measured window.
+func (e *Evidence) load(s snapshot.Sent, ackedInWindow int64) result.Load {
+	l := result.Load{
+		ClosedLoop: e.closedLoop(), OfferedPerS: e.perS(s.Scheduled),
+		Scheduled: s.Scheduled, Admitted: s.Admitted, Deferred: s.Deferred(), Shed: s.Shed(),
+		Acked: s.Acked, Failed: s.Failed, Unknown: s.Unknown,
+		AckedPerS: e.perS(ackedInWindow), Bytes: s.AckedBytes,
+		Errors: e.last().Errors[1], VolumeBoundedBytes: e.VolumeBoundedBytes,
+	}
+	if s.Shed() > 0 {
+		l.ShedByReason = result.Counts{"gate": s.ShedByGate, "queue_full": s.ShedByQueue}
+	}
+	if s.ShedByDegrade > 0 {
+		l.ShedByReason["degrade"] = s.ShedByDegrade
+	}
+	if !l.ClosedLoop && e.sends() {
+		gap := int64(0)
+		if worst := longest(e.ackGaps(anyGap)); worst != nil {
+			gap = worst.ToNs - worst.FromNs
+		}
+		l.AckGapMaxNs = &gap
+	}
+	if wire := e.End.Sending.Sub(e.Start.Sending); wire.Counted {
+		written := wire.Wire.WrittenBytes
+		l.WireBytes = &written
+	}
+	return l
+}
+
+// warmupLoad returns the warm-up's side of the books, with the fill that the consumers
+// read. Its rates are over the warm-up's own length.
+func (e *Evidence) warmupLoad(s snapshot.Sent) result.Load {
+	offered := s.Scheduled
+	s.Add(e.fillRead().Sent)
+	l := result.Load{
+		ClosedLoop: e.closedLoop(),
+		Scheduled:  s.Scheduled, Admitted: s.Admitted, Deferred: s.Deferred(), Shed: s.Shed(),
+		Acked: s.Acked, Failed: s.Failed, Unknown: s.Unknown, Bytes: s.AckedBytes,
+		Errors: added(e.last().Errors[0], e.fillRead().Errors),
+	}
+	if warmup := time.Duration(min(0, e.EndNs) - e.StartedNs).Seconds(); warmup > 0 {
+		l.OfferedPerS = float64(offered) / warmup
+	}
+	return l
+}
+
+// added adds counts by name; both may be nil.
+func added(a, b map[string]int64) map[string]int64 {
+	sum := make(map[string]int64, len(a)+len(b))
+	maps.Copy(sum, a)
+	for name, n := range b {
+		sum[name] += n
+	}
+	return sum
+}
+
+// backpressure returns what the gate did; nil if there was none.
+func (e *Evidence) backpressure(sent snapshot.Sent) *result.Backpressure {
+	if !e.gated() {
+		return nil
+	}
+	s := e.Scenario
+	b, gate := s.Backpressure, e.End.Gate.Sub(e.Start.Gate)
+	out := &result.Backpressure{
+		Controller: b.Controller, Excess: b.Excess, MaxLag: b.MaxLag, ResumeLag: b.ResumeLag,
+		TargetNs: int64(b.Target), Signal: b.Signal, Per: b.Per, PollNs: int64(b.Poll),
+		Decisions: gate.Changes, ClosedS: gate.Closed.Seconds(), BlindS: gate.Blind.Seconds(), Refused: gate.Refused,
+		Shed: &result.ShedCounts{
+			ByGate: sent.ShedByGate, ByQueue: sent.ShedByQueue, ByDegrade: sent.ShedByDegrade,
+		},
+		PeakLagToBound:      e.peakToBound(e.Seen.Lag.Window),
+		SignalAgeMaxNs:      max(int64(gate.MaxAge), e.Seen.Lag.OldestSignalNs),
+		DeferredPeakRecords: e.Sent.DeferredPeak,
+	}
+	if e.Seen.Lag.Window != nil {
+		out.PeakAtLeastToBound = e.peakToBound(e.Seen.Lag.Window.AtLeast)
+	}
+	if e.Sent.Gate != nil {
+		out.BoundRecords = (*result.Bound)(e.Sent.Gate.InWindow)
+	}
+	if s.Load.Processes > 1 {
+		out.Processes, out.Share = s.Load.Processes, b.Share
+	}
+	return out
+}
+
+// peakToBound returns the peak of the lag ÷ the bound that the controller was given; nil if
+// either is not known.
+func (e *Evidence) peakToBound(peak *LagPeak) *float64 {
+	b := e.Scenario.Backpressure
+	if peak == nil || b.Controller != "credit" && b.Controller != "hysteresis" {
+		return nil
+	}
+	records := peak.Records
+	if b.Per == "partition" {
+		records = peak.Partition
+	}
+	ratio := float64(records) / float64(b.MaxLag)
+	return &ratio
+}

@@ -1,0 +1,56 @@
+package judge
+
+import (
+	"kafkabench.example/kafka-bench/internal/measure/latency"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
+	"kafkabench.example/kafka-bench/internal/result"
+)
+
+// times returns the distributions of the measured records' times.
+func (e *Evidence) times(sent snapshot.Sent) map[string]result.Time {
+	times := make(map[string]result.Time)
+	for m := range latency.Metric(latency.NumMetrics) {
+		if d := e.Times.TotalsAmong(m, e.population(m, sent)); d.Count+d.NotEnded > 0 {
+			times[m.String()] = result.Time(d)
+		}
+	}
+	return times
+}
+
+// population returns the measured records that have a time, or would have it if they had
+// been acknowledged, delivered or processed before the run ended. What was shed never
+// was a record. Of a response time that did not end it is known that it took at least
+// from the window's end to the run's, because none was due later.
+func (e *Evidence) population(m latency.Metric, sent snapshot.Sent) latency.Population {
+	none := latency.Population{Open: latency.NumMetrics}
+	of := none
+	of.Records = sent.Scheduled - sent.Shed()
+	if m != latency.SendServiceTime && m != latency.E2EServiceTime {
+		if e.closedLoop() {
+			return none
+		}
+		of.FloorNs = max(0, e.FinishedNs-e.EndNs)
+	}
+	switch m {
+	case latency.SendDelay:
+		return of
+	case latency.SendServiceTime:
+		of.Open = latency.UnackedServiceTime
+		return of
+	case latency.SendResponseTime:
+		of.Open = latency.UnackedResponseTime
+		return of
+	case latency.ProcessedResponseTime:
+		if !e.Works {
+			return none
+		}
+	case latency.E2EServiceTime, latency.E2EResponseTime:
+	default:
+		return none
+	}
+	if !e.Stamped {
+		return none
+	}
+	of.Records *= int64(len(e.Groups)) // each reads everything
+	return of
+}
