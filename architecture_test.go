@@ -156,15 +156,22 @@ var walls = map[string][]string{
 		"internal/result/outcome",
 	},
 
+	// What looks at a run from the side.
+	"internal/run/observe": {
+		"backpressure", "internal/kafka/cluster", "internal/kafka/probe", "internal/load", "internal/measure/latency",
+		"internal/measure/snapshot", "internal/plan/scenario", "internal/plan/unit", "internal/result",
+		"internal/run/judge", "internal/run/remote",
+	},
+
 	// One run, and many.
 	"internal/run/bench": {
-		"internal/run/judge", "internal/result/bottleneck", "internal/kafka/confine", "internal/run/fault",
+		"internal/run/judge", "internal/run/observe", "internal/result/bottleneck", "internal/kafka/confine", "internal/run/fault",
 		"backpressure", "backpressure/shares", "backpressure/sharelog", "kmq", "internal/kafka/driver/meter", "internal/run/remote", "internal/kafka/access", "internal/plan/arrival", "internal/kafka/cluster", "internal/kafka/driver",
 		"internal/measure/latency", "internal/measure/ledger", "internal/measure/snapshot", "internal/load", "internal/load/queued", "internal/load/receive", "internal/load/send", "internal/plan/payload",
 		"internal/kafka/probe", "internal/result", "internal/plan/scenario", "internal/plan/unit",
 	},
 	"internal/run/campaign": {
-		"internal/run/judge", "internal/run/bench", "internal/kafka/cluster", "internal/result/figure", "internal/result", "internal/result/outcome", "internal/plan/scenario",
+		"internal/run/judge", "internal/run/observe", "internal/run/bench", "internal/kafka/cluster", "internal/result/figure", "internal/result", "internal/result/outcome", "internal/plan/scenario",
 		"internal/kafka/driver", "internal/run/search", "internal/plan/unit",
 	},
 	"internal/run/calibrate": {
@@ -193,7 +200,7 @@ var walls = map[string][]string{
 	// Wiring. Only here are concrete drivers named.
 	"cmd/kafka-bench": {
 		"kmq", "kmq/promkmq",
-		"internal/kafka/access", "internal/run/bench", "internal/run/judge", "internal/run/calibrate", "internal/run/campaign", "internal/kafka/cluster", "internal/kafka/driver",
+		"internal/kafka/access", "internal/run/bench", "internal/run/judge", "internal/run/observe", "internal/run/calibrate", "internal/run/campaign", "internal/kafka/cluster", "internal/kafka/driver",
 		"internal/kafka/driver/franz", "internal/kafka/driver/librdkafka", "internal/kafka/driver/sarama", "internal/kafka/driver/segmentio", "internal/result/figure", "internal/result/foreign", "internal/measure/latency", "internal/run/peers", "internal/kafka/probe",
 		"internal/show/analysis", "internal/show/layout", "internal/show/report", "internal/result", "internal/result/outcome", "internal/plan/scenario", "internal/run/search", "internal/measure/stats", "internal/plan/unit",
 	},

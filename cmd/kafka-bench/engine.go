@@ -17,6 +17,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/run/bench"
 	"kafkabench.example/kafka-bench/internal/run/campaign"
+	"kafkabench.example/kafka-bench/internal/run/observe"
 )
 
 // engineFlags are the flags of every command that makes runs: which client is
@@ -158,7 +159,7 @@ func (f engineFlags) place(ctx context.Context) (kind string, kept bool) {
 
 // viewer follows runs from the moment when they have their cluster.
 type viewer interface {
-	bench.Watcher
+	observe.Watcher
 	ready(s scenario.Scenario, c cluster.Info)
 }
 

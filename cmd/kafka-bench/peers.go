@@ -227,11 +227,11 @@ func (p *peersCampaign) conclude() error {
 // ready implements viewer.
 func (p *peersCampaign) ready(scenario.Scenario, cluster.Info) {}
 
-// Began implements bench.Watcher.
+// Began implements observe.Watcher.
 func (p *peersCampaign) Began(string) {}
 
-// Interval implements bench.Watcher.
+// Interval implements observe.Watcher.
 func (p *peersCampaign) Interval(result.Interval) {}
 
-// Event implements bench.Watcher.
+// Event implements observe.Watcher.
 func (p *peersCampaign) Event(result.Event) {}

@@ -154,10 +154,10 @@ func describe(c cluster.Info) string {
 
 func (v *view) width() int { return columnsOf(v.out) }
 
-// Began implements bench.Watcher.
+// Began implements observe.Watcher.
 func (v *view) Began(string) {}
 
-// Interval implements bench.Watcher.
+// Interval implements observe.Watcher.
 func (v *view) Interval(i result.Interval) {
 	if v.live == nil {
 		return
@@ -168,7 +168,7 @@ func (v *view) Interval(i result.Interval) {
 	v.live.Interval(i)
 }
 
-// Event implements bench.Watcher.
+// Event implements observe.Watcher.
 func (v *view) Event(e result.Event) {
 	if v.live == nil {
 		if e.Kind == "progress" && e.Data == nil {

@@ -15,7 +15,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 	"kafkabench.example/kafka-bench/internal/result"
-	"kafkabench.example/kafka-bench/internal/run/bench"
+	"kafkabench.example/kafka-bench/internal/run/observe"
 )
 
 // These runs have real processes, on a real clock: what they assert is counts, states
@@ -153,7 +153,7 @@ type outsider struct {
 	pid int
 }
 
-var _ bench.Watcher = (*outsider)(nil)
+var _ observe.Watcher = (*outsider)(nil)
 
 func (o *outsider) Began(string)             {}
 func (o *outsider) Interval(result.Interval) {}

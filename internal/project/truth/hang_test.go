@@ -10,7 +10,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/project/virtual"
 	"kafkabench.example/kafka-bench/internal/result"
-	"kafkabench.example/kafka-bench/internal/run/bench"
+	"kafkabench.example/kafka-bench/internal/run/observe"
 )
 
 // deaf is a connection on which nothing is heard for a while of the measured window,
@@ -65,7 +65,7 @@ func (d *deaf) Event(e result.Event) {
 	}
 }
 
-var _ bench.Watcher = (*deaf)(nil)
+var _ observe.Watcher = (*deaf)(nil)
 
 // TestHungProcessBlindsNobody has one process of two answer nothing for two seconds,
 // less than it takes to give it up: the intervals go on, with what the other one does,

@@ -6,15 +6,15 @@ import (
 	"fmt"
 	"time"
 
-	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/observe"
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
 // The run's side of producers in processes of their own; worker.go is theirs.
 
 // apart tells that the producers are in processes of their own.
-func (r *run) apart() bool { return r.cfg.Scenario.Load.Processes > 1 }
+func (b *base) apart() bool { return b.cfg.Scenario.Load.Processes > 1 }
 
 // canStart tells that there is a way to start processes.
 func (c Config) canStart() bool { return len(c.Worker) > 0 || c.Here != nil }
@@ -36,20 +36,20 @@ func (r *run) startProcesses(context.Context) (err error) {
 			Command: r.cfg.Worker, Access: access, Here: r.cfg.Here, Died: r.noteDeath(fmt.Sprintf("process %d", i)),
 			Tell: func(e result.Event) {
 				e.Data["process"] = i
-				r.journal.event(e)
+				r.journal.Event(e)
 			},
 		}
 	})
 	for i, c := range r.children {
-		r.journal.event(result.Event{AtNs: r.axis.Now(), Kind: "process", What: fmt.Sprintf("process %d started", i),
+		r.journal.Event(result.Event{AtNs: r.axis.Now(), Kind: "process", What: fmt.Sprintf("process %d started", i),
 			Data: map[string]any{"process": i, "pid": c.PID()}})
 	}
 	return err
 }
 
 // noteDeath says how a process of a name ended that was not to.
-func (r *run) noteDeath(name string) func(error) {
-	return func(why error) { r.journal.now("error", name+" ended before the run did", why.Error()) }
+func (b *base) noteDeath(name string) func(error) {
+	return func(why error) { b.journal.Now("error", name+" ended before the run did", why.Error()) }
 }
 
 // assignments say what each process has to do.
@@ -96,38 +96,9 @@ func (r *run) createShares(ctx context.Context) (name string, err error) {
 	return name, nil
 }
 
-// used is what processes have used, and the worst that any says of its runtime since it
-// was last asked: nothing is known of that of one that has ended or stands still. An error
-// says which have died, of which it is what they told last.
-func used(processes remote.Children, w remote.Want) (usages []snapshot.Usage, worst snapshot.Pauses, died error) {
-	all, died := processes.Snapshots(w)
-	usages = make([]snapshot.Usage, len(all))
-	for i, s := range all {
-		if s.Usage != nil { // otherwise it never told, and it is not Known
-			usages[i] = *s.Usage
-		}
-		if processes[i].Ended() {
-			usages[i].RSS = 0
-		}
-		if s.Pauses != nil {
-			worst = worst.Worse(*s.Pauses)
-		}
-	}
-	return usages, worst, died
-}
-
-// usage is what this process and others have used together.
-func (r *run) usage(others ...snapshot.Usage) snapshot.Usage {
-	sum := remote.UsageOf(r.cfg.Probes)
-	for _, u := range others {
-		sum = sum.Add(u)
-	}
-	return sum
-}
-
 // gated reports whether the producers have a gate, in whichever process.
-func (r *run) gated() bool {
-	controller := r.cfg.Scenario.Backpressure.Controller
+func (b *base) gated() bool {
+	controller := b.cfg.Scenario.Backpressure.Controller
 	return controller != "" && controller != "off"
 }
 
@@ -139,10 +110,10 @@ func (r *run) keepGate(ctx context.Context) {
 		r.own.keep(ctx)
 		return
 	}
-	atEach(ctx, time.Duration(r.cfg.Scenario.Backpressure.Poll), func() {
-		if r.lag.delivered != nil {
-			r.producers.Snapshot(remote.Want{Delivered: r.lag.delivered()})
+	observe.AtEach(ctx, time.Duration(r.cfg.Scenario.Backpressure.Poll), func() {
+		if r.lag.Delivered != nil {
+			r.producers.Snapshot(remote.Want{Delivered: r.lag.Delivered()})
 		}
-		r.lag.forSeries(ctx)
+		r.lag.Look(ctx)
 	})
 }

@@ -2,14 +2,15 @@
 // the books and writes the result.
 //
 // The same producers, consumers and connections live through all of it; a phase
-// is a stretch of the time axis, and a record belongs to the phase of its
-// intended send time. Everything that is found on the way is written to the
-// run's directory at once, so that a crash at any moment leaves a run that can
-// be read.
+// is a part of the time axis, and a record belongs to the phase of its intended
+// send time. What happens on the way is written to the run's directory at once, so
+// that a crash at any moment leaves a run that can be read.
 //
-// Files to know: bench.go, prepare.go, fill.go, stored.go, groups.go, intervals.go,
-// gatekeeper.go, faults.go, changes.go, lag.go, journal.go, evidence.go, queue.go,
-// queuekmq.go.
+// Package observe looks at the run meanwhile, and package judge makes the result of
+// what it leaves.
+//
+// Files to know: bench.go, prepare.go, plan.go, fill.go, stored.go, observing.go,
+// evidence.go, faults.go, gatekeeper.go, senders.go, worker.go, queue.go, queuekmq.go.
 package bench
 
 import (
@@ -26,6 +27,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/observe"
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
@@ -54,22 +56,10 @@ type Config struct {
 	// Sleep waits for a producer's next due time; nil is the scenario's pacer.
 	Sleep func(time.Duration)
 	// Watch is told of the run while it goes on; nil is nobody.
-	Watch Watcher
+	Watch observe.Watcher
 	// Interrupt ends the run early when it is closed: nothing more is offered,
 	// what is in flight is settled, the books are closed and the run is saved.
 	Interrupt <-chan struct{}
-}
-
-// Watcher follows a run while it goes on. Its methods are called from one
-// goroutine at a time and should be quick.
-type Watcher interface {
-	// Began tells that the run's directory exists.
-	Began(dir string)
-	Interval(result.Interval)
-	// Event tells of what is written as an event and, as the kind progress, of how far
-	// the preparation has come. One with data is told again and again until the next
-	// without.
-	Event(result.Event)
 }
 
 // Starting returns a context for what precedes a run, which an interrupt simply
@@ -111,7 +101,8 @@ func Run(ctx context.Context, cfg Config) (*Outcome, error) {
 		return nil, err
 	}
 	defer r.release()
-	r.offer(ctx)
+	r.warmUp(ctx)
+	r.measure(ctx)
 	r.drain(ctx)
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("the run in %s was abandoned: %w", r.writer.Dir(), err)
@@ -119,75 +110,80 @@ func Run(ctx context.Context, cfg Config) (*Outcome, error) {
 	return r.closeBooks()
 }
 
-// offer lets the load run through warm-up and measured window.
-func (r *run) offer(ctx context.Context) {
+// warmUp starts the load, and lets it run until the measured window begins.
+func (r *run) warmUp(ctx context.Context) {
 	phases := r.cfg.Scenario.Phases
-	warmup, measure := time.Duration(phases.Warmup), time.Duration(phases.Measure)
-	r.journal.setAxis(startLead+warmup, measure)
-	r.groups.begin()
+	warmup := time.Duration(phases.Warmup)
+	r.journal.SetAxis(startLead+warmup, time.Duration(phases.Measure))
+	r.groups.Begin()
 	r.startedNs = -int64(warmup)
-	r.journal.keepFailure(r.writer.Describe(r.info(), r.recorded))
-	r.journal.event(result.Event{AtNs: r.startedNs, Kind: "phase", What: "warm-up"})
-	r.startSamplers()
+	r.journal.KeepFailure(r.writer.Describe(r.info(), r.recorded))
+	r.journal.Event(result.Event{AtNs: r.startedNs, Kind: "phase", What: "warm-up"})
+	r.observe()
 	r.producers.Start()
-	reads := readsFill(r.cfg.Scenario) && r.cfg.Scenario.Consume.Hold.Off()
-	var before []snapshot.MemberCounts // who is let go with the window may have polled before it is read
-	if r.readOnly() && !reads && r.sleepUntil(ctx, r.startedNs) {
-		r.noteHeld() // before the first of it is read, unless a warm-up reads on
-		if warmup == 0 {
-			before = r.groups.stand(remote.Want{Fresh: true}).counts()
-		}
-		r.groups.release()
+	if r.plan.release == withWarmUp && r.sleepUntil(ctx, r.startedNs) {
+		r.letGo(warmup == 0)
 	}
+	r.started = r.sleepUntil(ctx, 0)
+	if !r.started {
+		return
+	}
+	if r.plan.release == withWindow {
+		r.letGo(true)
+	} else if warmup > 0 {
+		r.noteHeld()
+	}
+}
 
-	measuring := r.sleepUntil(ctx, 0)
-	if measuring {
-		if warmup > 0 || reads {
-			r.noteHeld()
+// letGo lets consumers fetch that were held. If the window begins with that, the counts of
+// their members are taken before: who is let go may have polled before they could be read.
+func (r *run) letGo(withTheWindow bool) {
+	r.noteHeld()
+	if withTheWindow {
+		r.membersBefore = r.groups.Stand(remote.Want{Fresh: true}).Counts()
+	}
+	r.groups.Release()
+}
+
+// noteHeld notes how much there is to read now, if the topic says that.
+func (r *run) noteHeld() {
+	if r.readTo != nil || readsFill(r.cfg.Scenario) {
+		r.held = r.backlogs(r.groups.Stand(remote.Want{Books: true, Fresh: true}).Reached())
+	}
+}
+
+// measure lets the load run through the measured window.
+func (r *run) measure(ctx context.Context) {
+	if r.started {
+		r.journal.Event(result.Event{AtNs: 0, Kind: "phase", What: "measure"})
+		r.atStart = r.machine.Read()
+		if r.membersBefore != nil {
+			r.atStart.Members = r.membersBefore
 		}
-		if reads {
-			before = r.groups.stand(remote.Want{Fresh: true}).counts()
-			r.groups.release()
-		}
-		r.journal.event(result.Event{AtNs: 0, Kind: "phase", What: "measure"})
-		r.atStart = r.takeReading()
-		if before != nil {
-			r.atStart.members = before
-		}
-		r.watchBrokers(windowBegins)
-		r.measure(ctx, measure)
-		r.watchBrokers(windowEnds)
+		r.observer.Go(func(context.Context) { r.brokers.LookAtStart() })
+		r.awaitWindow(ctx)
+		r.observer.Go(func(context.Context) { r.brokers.LookAtEnd() })
 	}
 	if r.interrupted {
 		r.producers.EndAt(r.axis.Now()) // in the warm-up, that is below zero
-		r.journal.event(result.Event{AtNs: r.axis.Now(), Kind: "phase", What: "interrupted"})
+		r.journal.Event(result.Event{AtNs: r.axis.Now(), Kind: "phase", What: "interrupted"})
 	}
-	r.groups.begin() // the window may have ended early
-	r.atEnd = r.takeReading()
-	if !measuring {
+	r.groups.Begin() // the window may have ended early
+	r.atEnd = r.machine.Read()
+	if !r.started {
 		r.atStart = r.atEnd
 	}
-	r.journal.event(result.Event{AtNs: r.axis.End(), Kind: "phase", What: "drain"})
+	r.journal.Event(result.Event{AtNs: r.axis.End(), Kind: "phase", What: "drain"})
 }
 
-// noteHeld notes how much there is to read now, where the topic says that.
-func (r *run) noteHeld() {
-	if r.there != nil || readsFill(r.cfg.Scenario) {
-		r.held = r.backlogs(r.groups.stand(remote.Want{Books: true, Fresh: true}).reached())
-	}
-}
-
-// measure waits for the end of the measured window, which comes early when there
+// awaitWindow waits for the end of the measured window, which comes early when there
 // is nothing more to offer, or to read.
-func (r *run) measure(ctx context.Context, length time.Duration) {
-	early, reason := r.producers.Spent(), "the volume was offered"
-	if r.there != nil {
-		early, reason = r.readToEnd(), "everything that the topic held was read"
-	}
-	if !r.sleepUnless(ctx, int64(length), early) || r.axis.End() >= int64(length) {
+func (r *run) awaitWindow(ctx context.Context) {
+	length := int64(r.cfg.Scenario.Phases.Measure)
+	if !r.sleepUnless(ctx, length, r.plan.exhausted()) || r.axis.End() >= length {
 		return
 	}
-	r.journal.event(result.Event{AtNs: r.axis.End(), Kind: "phase", What: "ended early", Reason: reason})
+	r.journal.Event(result.Event{AtNs: r.axis.End(), Kind: "phase", What: "ended early", Reason: r.plan.exhaustedBy})
 	r.sleepUntil(ctx, r.axis.End()) // the record after the last would have been due then
 }
 
@@ -200,12 +196,12 @@ const readPoll = 100 * time.Millisecond
 // the measured window with the last record.
 func (r *run) readToEnd() <-chan struct{} {
 	read := make(chan struct{})
-	r.samplers.Go(func() {
-		for !r.waitForInterval(r.axis.Now() + int64(readPoll)) {
-			if !r.hasRead() {
+	r.observer.Go(func(context.Context) {
+		for !r.observer.WaitUntil(r.axis.Now() + int64(readPoll)) {
+			if !r.plan.hasRead() {
 				continue
 			}
-			last := snapshot.LastDelivery(r.groups.stand(remote.Want{}).reached())
+			last := snapshot.LastDelivery(r.groups.Stand(remote.Want{}).Reached())
 			if last < 0 { // there is nothing, or the warm-up has read it
 				last = r.axis.Now()
 			}
@@ -215,15 +211,6 @@ func (r *run) readToEnd() <-chan struct{} {
 		}
 	})
 	return read
-}
-
-// hasRead tells whether the consumers have read what there is to be read, and settled it
-// where they take it from a queue.
-func (r *run) hasRead() bool {
-	if r.queue != nil {
-		return r.unsettled() == 0
-	}
-	return r.reachedAll(r.there)
 }
 
 // sleepUntil waits for a point of the axis; it returns false when the run was
@@ -259,14 +246,15 @@ func (r *run) drain(ctx context.Context) {
 	limit := time.Duration(r.cfg.Scenario.Phases.Drain)
 	if r.interrupted {
 		limit = min(limit, interruptedDrain)
-		r.thawBrokers()
+		r.faults.thaw()
 	}
 	wait, cancel := context.WithTimeout(ctx, time.Duration(r.axis.End()-r.axis.Now())+limit)
 	defer cancel()
-	if r.cfg.Scenario.Consume.Hold.Drain {
-		r.samplers.Go(func() { r.note(r.follow(turn{what: "fetching", reads: true}, math.MaxInt64)) })
+	if r.plan.release == withDrain {
+		let := observe.Planned{What: observe.Fetching, Reads: true}
+		r.observer.Go(func(context.Context) { r.changes.Follow(r.observer, let, math.MaxInt64) })
 	} else {
-		r.groups.release() // of a window that ended before they were to be let go
+		r.groups.Release() // of a window that ended before they were to be let go
 	}
 	select {
 	case <-r.producers.Done():
@@ -278,12 +266,12 @@ func (r *run) drain(ctx context.Context) {
 		defer hurry()
 	}
 	r.producers.Close()
-	r.awaitDelivery(wait)
+	r.drained = r.plan.awaitDelivery(wait)
 	r.finishedNs = r.axis.Now()
-	r.lateAtFinish = r.groups.received().UniqueAfter
+	r.lateAtFinish = r.groups.Received().UniqueAfter
 	r.awaitWork(wait)
 	r.stopGroup(ctx)
-	r.stopSamplers()
+	r.observer.Stop()
 }
 
 // secondInterrupt is a channel that never fires when the run was interrupted
@@ -301,37 +289,27 @@ func (r *run) interruptDrain() {
 		return
 	}
 	r.interrupted = true
-	r.journal.event(result.Event{AtNs: r.axis.Now(), Kind: "phase", What: "interrupted"})
+	r.journal.Event(result.Event{AtNs: r.axis.Now(), Kind: "phase", What: "interrupted"})
 }
 
 // drainPoll is how often the drain looks whether everything is delivered.
 const drainPoll = 10 * time.Millisecond
 
-// awaitDelivery waits until the consumers have reached the end of every
-// partition. It compares positions in the log and not counts, so that a lost
-// record does not make it wait for ever.
-func (r *run) awaitDelivery(ctx context.Context) {
-	switch {
-	case len(r.groups) == 0:
-		r.drained = true
-		return
-	case r.queue != nil:
-		r.awaitSettled(ctx)
-		return
-	case r.readOnly(): // nothing of the run's own is on its way
-		r.drained = r.there != nil && r.reachedAll(r.there)
-		return
-	}
+// awaitEnds waits until the consumers have reached the end of every partition. It compares
+// positions in the log and not counts, so that a lost record does not make it wait for
+// ever.
+func (r *run) awaitEnds(ctx context.Context) (drained bool) {
 	r.until(ctx, drainPoll, func() bool {
-		if r.groups.dead() != nil {
+		if r.groups.Dead() != nil {
 			return true
 		}
 		if r.ends == nil {
 			r.readEnds(ctx)
 		}
-		r.drained = r.ends != nil && r.reachedAll(r.ends)
-		return r.drained
+		drained = r.ends != nil && r.reachedAll(r.ends)
+		return drained
 	})
+	return drained
 }
 
 // until waits for something to come about, looking so often. It gives up at the end of
@@ -354,14 +332,14 @@ func (r *run) until(ctx context.Context, every time.Duration, done func() bool) 
 // so that every delivered record has its processed time and is committed.
 func (r *run) awaitWork(ctx context.Context) {
 	if r.drained {
-		r.until(ctx, drainPoll, func() bool { return !r.groups.working() })
+		r.until(ctx, drainPoll, func() bool { return !r.groups.Working() })
 	}
 }
 
 // readEnds asks for the end of every partition, now that nothing is produced
 // any more. Ends that what was acknowledged may still move are asked for again.
 func (r *run) readEnds(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, lagTimeout)
+	ctx, cancel := context.WithTimeout(ctx, observe.ReadTimeout)
 	defer cancel()
 	ends, err := r.lagReader.Ends(ctx)
 	if err != nil {
@@ -373,14 +351,14 @@ func (r *run) readEnds(ctx context.Context) {
 			r.ends = ends
 		}
 	case !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled):
-		r.journal.once("error", "the ends of the partitions could not be read", err)
+		r.journal.Once("error", "the ends of the partitions could not be read", err)
 	}
 }
 
 // reachedAll tells whether all groups have come to these offsets.
 func (r *run) reachedAll(ends []int64) bool {
 	behind := func(g snapshot.Group) bool { return !snapshot.ReachedAll(g.Reached, ends) }
-	return !slices.ContainsFunc(r.groups.stand(remote.Want{}), behind)
+	return !slices.ContainsFunc(r.groups.Stand(remote.Want{}), behind)
 }
 
 func (r *run) stopGroup(ctx context.Context) {
@@ -389,9 +367,9 @@ func (r *run) stopGroup(ctx context.Context) {
 	}
 	stop, cancel := context.WithTimeout(ctx, r.patience(stopTimeout))
 	defer cancel()
-	r.groups.stop(stop)
-	r.atStop = r.groups.stand(remote.Want{Books: true}).reached()
-	r.lag.forSeries(stop) // after the last commit
+	r.groups.Stop(stop)
+	r.atStop = r.groups.Stand(remote.Want{Books: true}).Reached()
+	r.lag.Look(stop) // after the last commit
 }
 
 // patience shortens a timeout of the clean-up when a person waits for its end.

@@ -16,12 +16,13 @@ const (
 // compression tries every codec on batches of the run's own records, of the mean
 // size that the run's own batches had.
 func (r *run) compression() []result.Compression {
-	wire := r.atEnd.sending.Wire
-	if !r.atEnd.sending.Counted || wire.Batches == 0 {
+	wire := r.atEnd.Sending.Wire
+	if !r.atEnd.Sending.Counted || wire.Batches == 0 {
 		return nil
 	}
 	l := r.cfg.Scenario.Load
-	batches := r.sampleBatches(max(1, int((wire.BatchRecords+wire.Batches/2)/wire.Batches)))
+	of := sample{r.corpus, r.keys, r.stamped, runNumber(r.writer.ID())}
+	batches := of.batches(max(1, int((wire.BatchRecords+wire.Batches/2)/wire.Batches)))
 	codecs, err := r.cfg.Probes.Codecs(batches, l.Compression, l.Level)
 	if err != nil {
 		r.warnings = append(r.warnings, err.Error())
@@ -48,21 +49,28 @@ func megabytesPerS(bytes int64, seconds float64) float64 {
 	return float64(bytes) / 1e6 / seconds
 }
 
-// sampleBatches makes batches of so many records as the run's producers sent
-// them, with stamps such as theirs.
-func (r *run) sampleBatches(records int) [][]byte {
-	n := min(maxSampleBatches, max(1, maxSampleBytes/(records*int(r.corpus.MeanBytes()))))
+// sample makes records such as the run's.
+type sample struct {
+	corpus  *payload.Corpus
+	keys    *payload.Keys
+	stamped bool
+	run     uint32
+}
+
+// batches makes batches of so many records as the run's producers sent them.
+func (s sample) batches(records int) [][]byte {
+	n := min(maxSampleBatches, max(1, maxSampleBytes/(records*int(s.corpus.MeanBytes()))))
 	batches := make([][]byte, n)
 	for i := range batches {
-		batches[i] = probe.EncodeBatch(i*records, records, r.sampleRecord)
+		batches[i] = probe.EncodeBatch(i*records, records, s.record)
 	}
 	return batches
 }
 
-func (r *run) sampleRecord(i int) (key, value []byte) {
-	if !r.stamped {
-		return r.keys.Key(uint64(i)), r.corpus.Value(nil, uint64(i), nil)
+func (s sample) record(i int) (key, value []byte) {
+	if !s.stamped {
+		return s.keys.Key(uint64(i)), s.corpus.Value(nil, uint64(i), nil)
 	}
-	stamp := payload.Stamp{Run: runNumber(r.writer.ID()), Sequence: uint64(i), Intended: int64(i) * 1000, Actual: int64(i)*1000 + 137}
-	return r.keys.Key(uint64(i)), r.corpus.Value(nil, uint64(i), &stamp)
+	stamp := payload.Stamp{Run: s.run, Sequence: uint64(i), Intended: int64(i) * 1000, Actual: int64(i)*1000 + 137}
+	return s.keys.Key(uint64(i)), s.corpus.Value(nil, uint64(i), &stamp)
 }

@@ -59,7 +59,7 @@ func process(s scenario.Scenario) (arrival.Process, error) {
 	}
 }
 
-func plan(c scenario.Consume) load.Plan {
+func workPlan(c scenario.Consume) load.Plan {
 	p := load.Plan{Work: work(c.Work)}
 	for _, change := range c.Changes {
 		p.Changes = append(p.Changes, load.Change{At: int64(change.At), Work: work(change.Work)})

@@ -114,11 +114,10 @@ func TestDrainOfTheBereft(t *testing.T) {
 		part := bereft{began: began, fakePart: fakePart{stand: func(remote.Want) snapshot.Snapshot {
 			return snapshot.Snapshot{Groups: []snapshot.Group{{Reached: []snapshot.Reached{{Position: 5}}}}}
 		}}}
-		r := &run{axis: load.NewAxis(nil), groups: groups{remote.ConsumersOf(part, receive.Config{}, remote.Opened{})}, ends: []int64{7}}
-		r.cfg.Scenario.Load.Producers = 1
-		r.awaitDelivery(ctx)
-		if took := time.Since(began); took != time.Second || r.drained {
-			t.Errorf("waited for %v; drained: %t", took, r.drained)
+		r := &run{base: base{axis: load.NewAxis(nil)}, groups: remote.Groups{remote.ConsumersOf(part, receive.Config{}, remote.Opened{})}, ends: []int64{7}}
+		drained := r.awaitEnds(ctx)
+		if took := time.Since(began); took != time.Second || drained {
+			t.Errorf("waited for %v; drained: %t", took, drained)
 		}
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/kafka/probe"
 	"kafkabench.example/kafka-bench/internal/load/send"
@@ -14,6 +15,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/run/judge"
+	"kafkabench.example/kafka-bench/internal/run/observe"
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
@@ -21,13 +23,13 @@ import (
 func (r *run) closeBooks() (*Outcome, error) {
 	e := r.evidence()
 	// What needs the brokers and their disks comes before the topic is deleted.
-	e.Machine = r.machine(e.Sent.Sent)
+	e.Machine = r.used(e.Sent.Sent)
 	r.release()
 	for _, err := range r.leftBehind {
 		r.warnings = append(r.warnings, err.Error())
 	}
 	e.Machine.Compression = r.compression()
-	e.Warnings, e.Failed.Journal = r.warnings, r.journal.failed()
+	e.Warnings, e.Failed.Journal = r.warnings, r.journal.Failed()
 	out := judge.Run(e)
 	if err := r.writer.Finish(out); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNotSaved, err)
@@ -38,33 +40,31 @@ func (r *run) closeBooks() (*Outcome, error) {
 
 // evidence returns what the run leaves, but for what the machine did.
 func (r *run) evidence() *judge.Evidence {
+	changes, letGoNs := r.changes.Seen()
 	e := &judge.Evidence{
 		Setup: r.setup(),
 		Window: judge.Window{
-			StartedNs: r.startedNs, EndNs: r.axis.End(), FinishedNs: r.finishedNs, ConsumersNs: r.letGoNs,
+			StartedNs: r.startedNs, EndNs: r.axis.End(), FinishedNs: r.finishedNs, ConsumersNs: letGoNs,
 			LateAtFinish: r.lateAtFinish, Interrupted: r.interrupted, Drained: r.drained, PartitionEnds: r.ends,
 		},
-		Start: r.atStart.counted(), End: r.atEnd.counted(),
+		Start: r.atStart.Reading, End: r.atEnd.Reading,
 		Sent: r.producers.Snapshot(remote.Want{}), AckedIn: r.acked(), Groups: r.groupsAtTheEnd(), Fill: r.fill,
 		Times: r.collector, Histograms: histogramsIn(r.writer.Dir()),
 		Seen: judge.Seen{
-			BacklogPeak: r.peaks.backlog, TimeLagPeakNs: r.peaks.timeLag, BacklogPeaks: r.peaks.backlogs, Held: r.held,
-			Changes: r.changes, Looks: r.looks.all, Lag: r.lag.seen(r.finishedNs, r.manual()), Intervals: r.tallies,
+			Held: r.held, Changes: changes, Looks: r.looks.Seen(), Lag: r.lag.Seen(r.finishedNs, r.manual()),
 		},
-		Faults:  judge.Faults{Injected: r.faultsDone(), NotDone: r.notInjected, NotInDrain: r.notInDrain},
-		Failed:  judge.Failures{Producers: r.producers.Err(), Consumers: r.groups.err(), ConsumersDied: r.groups.dead() != nil},
+		Faults:  r.faults.seen,
+		Failed:  judge.Failures{Producers: r.producers.Err(), Consumers: r.groups.Err(), ConsumersDied: r.groups.Dead() != nil},
 		Caveats: r.cfg.Caveats,
 	}
-	if slope, standardError, known := r.growth.slope(); known {
-		e.Seen.GrowthPerS, e.Seen.GrowthErrorPerS = &slope, &standardError
-	}
-	if r.replicas != nil {
-		e.Seen.Replicas = r.replicas.shown()
+	r.intervals.AddTo(&e.Seen)
+	if r.faults.replicas != nil {
+		e.Seen.Replicas = r.faults.replicas.Shown()
 	}
 	if r.queue != nil {
 		e.Queue = &judge.Queue{
 			Settled: r.queue.group.Settled(), Counts: r.queue.counts(e.Groups[0].Standing.Queue.Counts),
-			Empty: r.queue.empty, InFlightPeak: r.queue.peak,
+			Empty: r.queue.empty, InFlightPeak: r.intervals.InFlightPeak(),
 		}
 	}
 	return e
@@ -72,10 +72,11 @@ func (r *run) evidence() *judge.Evidence {
 
 // setup returns what was known of the run before its load began.
 func (r *run) setup() judge.Setup {
-	s, work := r.cfg.Scenario, plan(r.cfg.Scenario.Consume)
+	s, work := r.cfg.Scenario, workPlan(r.cfg.Scenario.Consume)
+	_, local := r.cfg.Cluster.(cluster.Local)
 	setup := judge.Setup{
 		Scenario: s, Recorded: r.recorded, Info: r.info(), Limits: r.allowed(), VolumeBoundedBytes: r.volumeBound(),
-		Expected: r.expected(), Stamped: r.stamped, ReadTo: r.there, ReadsFill: readsFill(s), LocalBrokers: r.isLocal(),
+		Expected: r.expected(), Stamped: r.stamped, ReadTo: r.readTo, ReadsFill: readsFill(s), LocalBrokers: local,
 		PlainTimers: s.Load.Pacer == "precise" && !send.PreciseAvailable,
 		Works:       !work.None(),
 	}
@@ -115,17 +116,13 @@ func histogramsIn(dir string) iter.Seq2[latency.LogEntry, error] {
 	}
 }
 
-// machine returns what tool, brokers and machine did in the measured window.
-func (r *run) machine(sent [2]snapshot.Sent) judge.Machine {
-	m := judge.Machine{
-		Process: r.process(sent[0].AckedInWindow + sent[1].AckedInWindow),
-		Brokers: withMetrics(r.brokers(), r.brokerWatch.metrics()), Gone: r.brokersGone(),
-		HostUse: r.hostUse(), Storage: r.storage(), UsageUnknown: r.atStart.died,
-	}
-	if m.UsageUnknown == nil {
-		m.UsageUnknown = r.atEnd.died
-	}
-	m.ConsumerProcesses, m.Confined = r.processesOfTheConsumers()
+// used returns what tool, brokers and machine did in the measured window.
+func (r *run) used(sent [2]snapshot.Sent) judge.Machine {
+	acked := sent[0].AckedInWindow + sent[1].AckedInWindow
+	m := r.machine.Between(r.atStart, r.atEnd, acked, r.intervals.Memory())
+	m.Process.CorpusBytes, m.Process.CorpusTimeNs = r.corpus.Bytes(), r.corpusNs
+	m.Brokers = observe.WithMetrics(m.Brokers, r.brokers.Metrics())
+	m.Storage = r.storage()
 	return m
 }
 
@@ -156,7 +153,7 @@ func (r *run) info() result.Info {
 			Producer: settings(r.producers.Settings()),
 		},
 		Topic:       r.topic.Name,
-		NotMeasured: r.notMeasured(),
+		NotMeasured: r.plan.unknown,
 		Phases:      r.phases(),
 	}
 	if len(r.groups) > 0 {

@@ -20,8 +20,3 @@ func groupOf(stand func(remote.Want) snapshot.Group) *remote.Consumers {
 		return snapshot.Snapshot{Groups: []snapshot.Group{stand(w)}}
 	}}, receive.Config{}, remote.Opened{})
 }
-
-// groupWith is a group that stands always the same.
-func groupWith(g snapshot.Group) *remote.Consumers {
-	return groupOf(func(remote.Want) snapshot.Group { return g })
-}

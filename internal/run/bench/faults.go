@@ -7,12 +7,29 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
+	"kafkabench.example/kafka-bench/internal/kafka/probe"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/run/fault"
+	"kafkabench.example/kafka-bench/internal/run/judge"
+	"kafkabench.example/kafka-bench/internal/run/observe"
+	"kafkabench.example/kafka-bench/internal/run/remote"
 )
+
+// faults injects what the scenario breaks on purpose, and keeps what became of it.
+type faults struct {
+	*base
+	observer *observe.Observer
+	groups   remote.Groups
+	replicas *observe.Replicas // nil if no fault befalls a broker
+	mended   bool              // the brokers are what they were, or given up
+
+	mu   sync.Mutex // guards seen
+	seen judge.Faults
+}
 
 // scheduled is a fault with the time that the scenario has for it.
 type scheduled struct {
@@ -20,27 +37,27 @@ type scheduled struct {
 	scenario.ScheduledFault
 }
 
-// faultsOf are the faults of the run's scenario, in the order of their times.
-func (r *run) faultsOf() []scheduled {
-	on := r.stand()
-	all := make([]scheduled, len(r.cfg.Scenario.Faults))
-	for i, f := range r.cfg.Scenario.Faults {
+// planned returns the faults of the run's scenario, in the order of their times.
+func (fs *faults) planned() []scheduled {
+	on := fs.stand()
+	all := make([]scheduled, len(fs.cfg.Scenario.Faults))
+	for i, f := range fs.cfg.Scenario.Faults {
 		all[i] = scheduled{fault.New(f, on), f}
 	}
 	return all
 }
 
 // stand is what of the run can be broken.
-func (r *run) stand() fault.Stand {
+func (fs *faults) stand() fault.Stand {
 	on := fault.Stand{
-		Cluster: r.cfg.Cluster, Partitions: r.topic.Partitions,
-		Tell: func(what string) { r.journal.now("broker", what, "") },
+		Cluster: fs.cfg.Cluster, Partitions: fs.topic.Partitions,
+		Tell: func(what string) { fs.journal.Now("broker", what, "") },
 	}
-	for _, g := range r.groups {
+	for _, g := range fs.groups {
 		on.Groups = append(on.Groups, g)
 	}
-	if r.replicas != nil {
-		on.Topic = r.replicas
+	if fs.replicas != nil {
+		on.Topic = fs.replicas
 	}
 	return on
 }
@@ -56,87 +73,90 @@ func numbers(s scenario.Scenario) int {
 	return bound
 }
 
-// checkFaults finds out before the run whether every fault can be injected, and
+// check finds out before the run whether every fault can be injected, and
 // prepares to watch the replicas where one befalls a broker.
-func (r *run) checkFaults(ctx context.Context) error {
-	for _, f := range r.faultsOf() {
+func (fs *faults) check(ctx context.Context) error {
+	for _, f := range fs.planned() {
 		if err := f.Available(); err != nil {
 			return fmt.Errorf("%s at %s: %w", f.Name(), f.At, err)
 		}
 	}
-	if !breaksBrokers(r.cfg.Scenario) {
+	if !breaksBrokers(fs.cfg.Scenario) {
 		return nil
 	}
-	return r.openReplicas(ctx)
+	reader, err := probe.NewReplicaReader(fs.cfg.Cluster.Bootstrap(), fs.access(), fs.topic.Name)
+	if err != nil {
+		return err
+	}
+	fs.replicas, err = observe.OpenReplicas(ctx, fs.axis, fs.journal, reader, time.Duration(fs.cfg.Scenario.Sampling.Replicas))
+	return err
 }
 
 // breaksBrokers tells whether a fault of the scenario befalls a broker.
 func breaksBrokers(s scenario.Scenario) bool { return slices.ContainsFunc(s.Faults, fault.OfBrokers) }
 
-// injectFaults injects the faults at their times. A window that ends early ends the
+// injectAll injects the faults at their times. A window that ends early ends the
 // faults too, and an interrupt those that are under way. What befalls a broker takes
 // as long as the broker does, and nobody waits for it; what befalls consumers is done
 // in the order of the scenario.
-func (r *run) injectFaults(all []scheduled) {
-	sampling, cancel := r.whileSampling()
-	defer cancel()
-	ctx, giveUp := r.cfg.Starting(sampling)
+func (fs *faults) injectAll(ctx context.Context, all []scheduled) {
+	ctx, giveUp := fs.cfg.Starting(ctx)
 	defer giveUp()
 	var underway sync.WaitGroup
 	defer underway.Wait()
 	for _, f := range all {
-		if r.waitForInterval(int64(f.At)) || r.axis.Now() >= r.axis.End() {
+		if fs.observer.WaitUntil(int64(f.At)) || fs.axis.Now() >= fs.axis.End() {
 			return
 		}
 		if fault.OfBrokers(f.ScheduledFault) {
-			underway.Go(func() { r.injectFor(ctx, f.Fault, f.ScheduledFault) })
+			underway.Go(func() { fs.injectFor(ctx, f.Fault, f.ScheduledFault) })
 			continue
 		}
-		undo := r.inject(ctx, f.Fault, f.At.String())
-		underway.Go(func() { r.undo(ctx, undo, f.For) })
+		undo := fs.inject(ctx, f.Fault, f.At.String())
+		underway.Go(func() { fs.undo(ctx, undo, f.For) })
 	}
 }
 
 // injectFor injects a fault, and undoes it after its time where it has one.
-func (r *run) injectFor(ctx context.Context, f fault.Fault, planned scenario.ScheduledFault) {
-	r.undo(ctx, r.inject(ctx, f, planned.At.String()), planned.For)
+func (fs *faults) injectFor(ctx context.Context, f fault.Fault, planned scenario.ScheduledFault) {
+	fs.undo(ctx, fs.inject(ctx, f, planned.At.String()), planned.For)
 }
 
 // undo injects what undoes a fault, after a time; nil is nothing to undo. It may come
 // after the measured window, while the run drains.
-func (r *run) undo(ctx context.Context, f fault.Fault, after unit.Duration) {
+func (fs *faults) undo(ctx context.Context, f fault.Fault, after unit.Duration) {
 	if f == nil || after == 0 {
 		return
 	}
-	at := r.axis.Now() + int64(after)
-	if r.waitForInterval(at) {
+	at := fs.axis.Now() + int64(after)
+	if fs.observer.WaitUntil(at) {
 		return
 	}
-	r.inject(ctx, f, unit.Duration(max(0, at)).String())
+	fs.inject(ctx, f, unit.Duration(max(0, at)).String())
 }
 
 // inject injects a fault, and returns what undoes it; nil if nothing does. It is told
 // before it is done: what it brings about comes after it in the journal.
-func (r *run) inject(ctx context.Context, f fault.Fault, at string) (undo fault.Fault) {
+func (fs *faults) inject(ctx context.Context, f fault.Fault, at string) (undo fault.Fault) {
 	name := f.Name()
 	var err error
-	done := result.Fault{StartNs: r.axis.Now()}
+	done := result.Fault{StartNs: fs.axis.Now()}
 	done.Name, done.Target, _ = strings.Cut(name, " ")
 	if aimed, open := f.(fault.Aimed); open {
 		if f, err = aimed.Aim(ctx); err != nil {
-			r.notDone(ctx, name, at, done.StartNs, err)
+			fs.notDone(ctx, name, at, done.StartNs, err)
 			return nil
 		}
-		done.Hit, done.StartNs = targetOf(f), r.axis.Now()
+		done.Hit, done.StartNs = targetOf(f), fs.axis.Now()
 	}
-	r.journal.event(result.Event{AtNs: done.StartNs, Kind: "fault", What: name, Reason: done.Hit})
-	place := r.began(done)
+	fs.journal.Event(result.Event{AtNs: done.StartNs, Kind: "fault", What: name, Reason: done.Hit})
+	place := fs.began(done)
 	if done.Detail, err = f.Inject(ctx); err != nil {
-		r.failed(ctx, place, err)
-		r.notDone(ctx, name, at, done.StartNs, err)
+		fs.failedAt(ctx, place, err)
+		fs.notDone(ctx, name, at, done.StartNs, err)
 		return nil
 	}
-	r.ended(place, done, f)
+	fs.ended(place, done, f)
 	if undone, can := f.(fault.Undone); can && (done.Name == scenario.Kill || done.Name == scenario.Stop || done.Name == scenario.Pause) {
 		return undone.Undo()
 	}
@@ -153,88 +173,85 @@ func targetOf(f fault.Fault) string {
 // end, unless the run is over. One that belongs into the measured window makes it
 // another run than was asked for. What fails in the drain, as the undoing of a fault,
 // does not touch what was measured, but what is found out by the drain: it is a warning.
-func (r *run) notDone(ctx context.Context, name, at string, startNs int64, err error) {
+func (fs *faults) notDone(ctx context.Context, name, at string, startNs int64, err error) {
 	if ctx.Err() != nil {
 		return
 	}
 	text := fmt.Sprintf("%s at %s was not done: %v", name, at, err)
-	r.faulting.Lock()
-	if startNs < r.axis.End() {
-		r.notInjected = append(r.notInjected, text)
+	fs.mu.Lock()
+	if startNs < fs.axis.End() {
+		fs.seen.NotDone = append(fs.seen.NotDone, text)
 	} else {
-		r.notInDrain = append(r.notInDrain, text)
+		fs.seen.NotInDrain = append(fs.seen.NotInDrain, text)
 	}
-	r.faulting.Unlock()
-	r.journal.now("error", name+" was not done", err.Error())
+	fs.mu.Unlock()
+	fs.journal.Now("error", name+" was not done", err.Error())
 }
 
 // began notes a fault that is under way, and returns its place.
-func (r *run) began(f result.Fault) (place int) {
-	r.faulting.Lock()
-	defer r.faulting.Unlock()
-	r.injected = append(r.injected, f)
-	return len(r.injected) - 1
+func (fs *faults) began(f result.Fault) (place int) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	fs.seen.Injected = append(fs.seen.Injected, f)
+	return len(fs.seen.Injected) - 1
 }
 
-// failed notes why a fault did not succeed. It stays, without an end: nobody knows how
+// failedAt notes why a fault did not succeed. It stays, without an end: nobody knows how
 // much of it happened, and a broker that was stopped on the way to an error is gone.
-func (r *run) failed(ctx context.Context, place int, err error) {
+func (fs *faults) failedAt(ctx context.Context, place int, err error) {
 	detail := "failed: " + err.Error()
 	if ctx.Err() != nil {
 		detail = "the run was over before it was done"
 	}
-	r.faulting.Lock()
-	defer r.faulting.Unlock()
-	r.injected[place].Detail = detail
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	fs.seen.Injected[place].Detail = detail
 }
 
 // ended notes that a fault was done, and what that ends: a start or a resume is the
 // end of what it undoes, and a restart of itself.
-func (r *run) ended(place int, done result.Fault, f fault.Fault) {
+func (fs *faults) ended(place int, done result.Fault, f fault.Fault) {
 	ofConsumer := strings.HasPrefix(done.Target, scenario.ConsumerTarget)
 	if done.Detail != "" {
 		kind := "broker"
 		if ofConsumer {
 			kind = scenario.ConsumerTarget
 		}
-		r.journal.now(kind, done.Detail, "")
+		fs.journal.Now(kind, done.Detail, "")
 	}
-	at := r.axis.Now()
+	at := fs.axis.Now()
 	if ofConsumer || done.Name == scenario.Resume {
 		at = done.StartNs // the one joins in the background, the other goes on at once
 	}
-	r.faulting.Lock()
-	defer r.faulting.Unlock()
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
 	switch done.Name {
 	case scenario.Restart:
 		done.EndNs = &at
-		r.endFault(targetOf(f), at)
+		fs.endFault(targetOf(f), at)
 	case scenario.Start, scenario.Resume:
-		r.endFault(targetOf(f), at)
+		fs.endFault(targetOf(f), at)
 	}
-	r.injected[place] = done
+	fs.seen.Injected[place] = done
 }
 
 // endFault notes that a target is there again, whatever befell it. The caller holds the
 // lock.
-func (r *run) endFault(target string, at int64) {
-	for i := range r.injected {
-		f := &r.injected[i]
+func (fs *faults) endFault(target string, at int64) {
+	for i := range fs.seen.Injected {
+		f := &fs.seen.Injected[i]
 		if undone := f.Name == scenario.Kill || f.Name == scenario.Stop || f.Name == scenario.Pause; undone && (f.Target == target || f.Hit == target) {
 			f.EndNs = cmp.Or(f.EndNs, &at)
 		}
 	}
 }
 
-// faultsDone are the faults that were injected, those included that failed on the way,
-// in the order in which they began, once the samplers have ended.
-func (r *run) faultsDone() []result.Fault { return slices.Clone(r.injected) }
-
-// putOutKilled has the brokers forget the members of a group that could not leave, for
-// whose session timeouts its deletion would have to wait: they were killed, or the
-// broker was to whom they would have said it.
-func (r *run) putOutKilled(ctx context.Context, group string) {
-	if kills(r.cfg.Scenario) || r.replicas != nil {
-		_ = r.admin.PutOut(ctx, group) // they are forgotten by themselves, only later
+// deleteGroup deletes a group. Its members that could not leave, because they were killed,
+// or the broker that they would have told it, are put out first: the deletion would have to
+// wait for their sessions to time out. What can't be deleted expires by itself.
+func (b *base) deleteGroup(ctx context.Context, group string) {
+	if kills(b.cfg.Scenario) || breaksBrokers(b.cfg.Scenario) {
+		_ = b.admin.PutOut(ctx, group)
 	}
+	_ = b.admin.DeleteGroup(ctx, group)
 }

@@ -17,6 +17,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/run/fault"
 	"kafkabench.example/kafka-bench/internal/run/judge"
+	"kafkabench.example/kafka-bench/internal/run/observe"
 )
 
 // fakeFault takes its time, and may fail.
@@ -43,20 +44,21 @@ func (l *listener) Event(e result.Event) {
 }
 
 // faulty makes a run of so many seconds that has faults, in virtual time.
-func faulty(t *testing.T, window time.Duration, all ...scheduled) (*run, *listener) {
+func faulty(t *testing.T, window time.Duration, all ...scheduled) (*faults, *listener) {
 	t.Helper()
 	writer, err := result.Create(t.TempDir(), "faulty", time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &run{axis: load.NewAxis(nil), stop: make(chan struct{})}
+	axis := load.NewAxis(nil)
+	r := &faults{base: &base{axis: axis}, observer: observe.New(axis)}
 	l := &listener{}
-	r.journal = newJournal(r.axis, writer, l)
-	r.journal.setAxis(time.Second, window)
+	r.journal = observe.NewJournal(r.axis, writer, l)
+	r.journal.SetAxis(time.Second, window)
 	for _, f := range all {
 		r.cfg.Scenario.Faults = append(r.cfg.Scenario.Faults, f.ScheduledFault)
 	}
-	r.injectFaults(all)
+	r.injectAll(t.Context(), all)
 	return r, l
 }
 
@@ -82,12 +84,12 @@ func TestFaultsAreInjectedAtTheirTimes(t *testing.T) {
 			t.Errorf("it said %q, want %q", l.said, want)
 		}
 		end := int64(5 * time.Second)
-		kill, start := r.faultsDone()[0], r.faultsDone()[1]
+		kill, start := r.seen.Injected[0], r.seen.Injected[1]
 		if kill.EndNs == nil || *kill.EndNs != end || kill.StartNs != int64(2*time.Second) || kill.Detail != "it had all" || kill.Name != "kill" || kill.Target != "consumer 1" {
 			t.Errorf("the kill is %+v", kill)
 		}
-		if start.EndNs != nil || start.StartNs != end || len(r.injected) != 2 || len(r.notInjected) != 0 {
-			t.Errorf("the start is %+v, of %d faults; not injected: %q", start, len(r.injected), r.notInjected)
+		if start.EndNs != nil || start.StartNs != end || len(r.seen.Injected) != 2 || len(r.seen.NotDone) != 0 {
+			t.Errorf("the start is %+v, of %d faults; not injected: %q", start, len(r.seen.Injected), r.seen.NotDone)
 		}
 	})
 }
@@ -96,8 +98,8 @@ func TestFaultsAreInjectedAtTheirTimes(t *testing.T) {
 func TestFaultThatFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, _ := faulty(t, 10*time.Second, killAt(2*time.Second, fakeFault{name: "kill consumer 1", err: errors.New("it hides")}))
-		if want := "kill consumer 1 at 2s was not done: it hides"; len(r.notInjected) != 1 || r.notInjected[0] != want || len(r.faultsDone()) != 1 || r.faultsDone()[0].Detail != "failed: it hides" {
-			t.Errorf("not injected: %q, want %q; injected: %+v", r.notInjected, want, r.faultsDone())
+		if want := "kill consumer 1 at 2s was not done: it hides"; len(r.seen.NotDone) != 1 || r.seen.NotDone[0] != want || len(r.seen.Injected) != 1 || r.seen.Injected[0].Detail != "failed: it hides" {
+			t.Errorf("not injected: %q, want %q; injected: %+v", r.seen.NotDone, want, r.seen.Injected)
 		}
 	})
 }
@@ -109,8 +111,8 @@ func TestFaultsOfAWindowThatEnded(t *testing.T) {
 		r, l := faulty(t, 3*time.Second,
 			killAt(2*time.Second, fakeFault{name: "kill consumer 1", err: errors.New("stopped"), takes: 2 * time.Second}),
 			startAt(5*time.Second, fakeFault{name: "start consumer 1"}))
-		if len(r.notInjected) != 1 || len(r.faultsDone()) != 1 || len(l.said) != 2 {
-			t.Errorf("not injected: %q; injected: %+v; it said %q", r.notInjected, r.faultsDone(), l.said)
+		if len(r.seen.NotDone) != 1 || len(r.seen.Injected) != 1 || len(l.said) != 2 {
+			t.Errorf("not injected: %q; injected: %+v; it said %q", r.seen.NotDone, r.seen.Injected, l.said)
 		}
 	})
 }
@@ -162,7 +164,7 @@ func TestFaultsOfBrokersOverlap(t *testing.T) {
 			t.Errorf("it said %q, want %q", l.said, want)
 		}
 		ends := make(map[string]time.Duration)
-		for _, f := range r.faultsDone() {
+		for _, f := range r.seen.Injected {
 			if f.EndNs != nil {
 				ends[f.Name+" "+f.Target+" "+f.Hit] = time.Duration(*f.EndNs)
 			}
@@ -184,8 +186,8 @@ func TestRestartThatTheEndCutsShort(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		r.inject(ctx, fakeFault{name: "restart broker 1", err: context.Canceled, takes: 3 * time.Second}, "500ms")
-		if done := r.faultsDone(); len(done) != 1 || done[0].EndNs != nil || len(r.notInjected) > 0 {
-			t.Errorf("the faults are %+v, not injected: %q", done, r.notInjected)
+		if done := r.seen.Injected; len(done) != 1 || done[0].EndNs != nil || len(r.seen.NotDone) > 0 {
+			t.Errorf("the faults are %+v, not injected: %q", done, r.seen.NotDone)
 		}
 	})
 }
@@ -199,9 +201,9 @@ func TestFaultThatFailsHalfWay(t *testing.T) {
 			scenario.ScheduledFault{At: unit.Duration(2 * time.Second), Stop: scenario.Target{Kind: scenario.BrokerTarget, Number: 2}},
 		}
 		r, _ := faulty(t, 10*time.Second, stop)
-		done := r.faultsDone()
-		if len(done) != 1 || done[0].Detail != "failed: it did not go in time" || done[0].EndNs != nil || len(r.notInjected) != 1 {
-			t.Errorf("the faults are %+v, not injected: %q", done, r.notInjected)
+		done := r.seen.Injected
+		if len(done) != 1 || done[0].Detail != "failed: it did not go in time" || done[0].EndNs != nil || len(r.seen.NotDone) != 1 {
+			t.Errorf("the faults are %+v, not injected: %q", done, r.seen.NotDone)
 		}
 		if !slices.ContainsFunc(done, judge.HitsBroker) {
 			t.Error("it hit no broker")
@@ -216,10 +218,10 @@ func TestUndoingThatFailsInTheDrain(t *testing.T) {
 			unhealing{fakeFault{name: "kill broker 3"}},
 			scenario.ScheduledFault{At: unit.Duration(2 * time.Second), For: unit.Duration(2 * time.Second), Kill: scenario.Target{Kind: scenario.BrokerTarget, Number: 3}},
 		})
-		if warnings := r.notInDrain; len(r.notInjected) > 0 || len(warnings) != 1 || warnings[0] != "start broker 3 at 4s was not done: its port is taken" {
-			t.Errorf("it warns %q, not injected: %q", warnings, r.notInjected)
+		if warnings := r.seen.NotInDrain; len(r.seen.NotDone) > 0 || len(warnings) != 1 || warnings[0] != "start broker 3 at 4s was not done: its port is taken" {
+			t.Errorf("it warns %q, not injected: %q", warnings, r.seen.NotDone)
 		}
-		if done := r.faultsDone(); len(done) != 2 || done[0].EndNs != nil || done[1].Detail != "failed: its port is taken" {
+		if done := r.seen.Injected; len(done) != 2 || done[0].EndNs != nil || done[1].Detail != "failed: its port is taken" {
 			t.Errorf("the faults are %+v", done)
 		}
 		if want := "4s error: start broker 3 was not done"; !slices.Contains(l.said, want) {

@@ -55,8 +55,8 @@ func (r *run) fillTopic(ctx context.Context) error {
 		return r.denied("the producers that fill the topic", err)
 	}
 	defer ps.Close()
-	r.journal.now("phase", "fill", "")
-	r.journal.progress("filling the topic with "+unit.Bytes(int64(r.cfg.Scenario.Topic.Fill)), nil)
+	r.journal.Now("phase", "fill", "")
+	r.journal.Progress("filling the topic with "+unit.Bytes(int64(r.cfg.Scenario.Topic.Fill)), nil)
 	began := time.Now()
 	ps.Start()
 	if err := r.awaitFill(ctx, ps); err != nil {
@@ -91,11 +91,11 @@ const fillLook = time.Second
 
 // awaitFill waits until everything is settled, or until it is plain that it never will
 // be.
-func (r *run) awaitFill(ctx context.Context, ps *send.Producers) error {
+func (b *base) awaitFill(ctx context.Context, ps *send.Producers) error {
 	tick := time.NewTicker(fillLook)
 	defer tick.Stop()
 	done := ps.Done()
-	watch := newFillWatch(time.Duration(r.cfg.Scenario.Load.DeliveryTimeout))
+	watch := newFillWatch(time.Duration(b.cfg.Scenario.Load.DeliveryTimeout))
 	for {
 		select {
 		case <-done:
@@ -113,7 +113,7 @@ func (r *run) awaitFill(ctx context.Context, ps *send.Producers) error {
 			return fmt.Errorf("nothing came back from the client for %s, longer than its delivery timeout allows; %s", watch.patience, fillSoFar(now))
 		case fillMoves:
 		}
-		r.journal.progress(fmt.Sprintf("filling: %s of %s", unit.Bytes(now.AckedBytes), unit.Bytes(int64(r.cfg.Scenario.Topic.Fill))),
+		b.journal.Progress(fmt.Sprintf("filling: %s of %s", unit.Bytes(now.AckedBytes), unit.Bytes(int64(b.cfg.Scenario.Topic.Fill))),
 			map[string]any{"bytes": now.AckedBytes})
 	}
 }
@@ -187,9 +187,9 @@ func (r *run) keepFill(ps *send.Producers, took time.Duration) {
 		},
 		Sent: sent, Errors: ps.Errors(false), Books: ps.Books(),
 	}
-	r.journal.now("phase", "filled", fmt.Sprintf("%s records, %s in %s",
+	r.journal.Now("phase", "filled", fmt.Sprintf("%s records, %s in %s",
 		unit.Count(sent.Acked), unit.Bytes(sent.AckedBytes), unit.Span(took)))
-	r.journal.progress(fmt.Sprintf("filled: %s in %s", unit.Things(sent.Acked, "record"), unit.Span(took)), nil)
+	r.journal.Progress(fmt.Sprintf("filled: %s in %s", unit.Things(sent.Acked, "record"), unit.Span(took)), nil)
 	if missing := sent.Failed + sent.Unknown; missing > 0 {
 		r.warnings = append(r.warnings, fmt.Sprintf("the topic was not filled whole: of %s records %s failed, and the fate of %s is unknown",
 			unit.Count(sent.Admitted), unit.Count(sent.Failed), unit.Count(sent.Unknown)))

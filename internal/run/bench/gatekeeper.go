@@ -134,20 +134,6 @@ func (k *gatekeeper) read(ctx context.Context) (backpressure.Reading, error) {
 	return k.cfg.Read(ctx)
 }
 
-// atEach calls f at a period until ctx ends.
-func atEach(ctx context.Context, period time.Duration, f func()) {
-	tick := time.NewTicker(period)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-			f()
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
 // poll reads the lag once and tells the gate, while nobody keeps it. The mark comes
 // first, so that what it has for settled is in the reading.
 func (k *gatekeeper) poll(ctx context.Context) {

@@ -13,7 +13,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/load"
 	"kafkabench.example/kafka-bench/internal/load/receive"
-	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
@@ -21,14 +20,14 @@ import (
 // The run's side of consumers in processes of their own; worker.go is theirs.
 
 // consumersApart tells that the consumers are in processes of their own.
-func (r *run) consumersApart() bool {
-	c := r.cfg.Scenario.Consume
-	return c.Consumers > 0 && (c.Processes > 1 || !r.limits().None())
+func (b *base) consumersApart() bool {
+	c := b.cfg.Scenario.Consume
+	return c.Consumers > 0 && (c.Processes > 1 || !b.limits().None())
 }
 
 // limits are what each process of the consumers is confined to.
-func (r *run) limits() confine.Limits {
-	c := r.cfg.Scenario.Consume
+func (b *base) limits() confine.Limits {
+	c := b.cfg.Scenario.Consume
 	return confine.Limits{CPU: c.CPU, MemoryBytes: int64(c.Memory)}
 }
 
@@ -74,7 +73,7 @@ func (r *run) startConsumers(group, place int) (*remote.Child, error) {
 			if len(r.groupIDs) > 1 {
 				e.What = fmt.Sprintf("group %d: %s", group+1, e.What)
 			}
-			r.journal.event(e)
+			r.journal.Event(e)
 		},
 	}.Child()
 	if err != nil {
@@ -89,7 +88,7 @@ func (r *run) startConsumers(group, place int) (*remote.Child, error) {
 	if !r.limits().None() {
 		started.Reason = "confined by " + cell.By()
 	}
-	r.journal.event(started)
+	r.journal.Event(started)
 	return child, nil
 }
 
@@ -122,7 +121,8 @@ func (r *run) consumeHere(ctx context.Context, number int) (*remote.Consumers, e
 	cfg := r.groupConfig(number)
 	here := remote.NewHere(r.cfg.Probes, func(ctx context.Context, _ remote.Assignment) (remote.Load, error) {
 		if r.hasQueue() {
-			return r.openQueue(ctx)
+			r.queue = &queue{base: &r.base, tell: queueLog{axis: r.axis, journal: r.journal}}
+			return r.queue.open(ctx)
 		}
 		return openGroup(cfg)
 	})
@@ -131,31 +131,6 @@ func (r *run) consumeHere(ctx context.Context, number int) (*remote.Consumers, e
 		return nil, err
 	}
 	return remote.ConsumersOf(here, cfg, opened), nil
-}
-
-// begin tells the groups the axis, or where its window ends now.
-func (gs groups) begin() {
-	for _, g := range gs {
-		g.Begin()
-	}
-}
-
-// dead is why the first process of a group is gone that was not told to end.
-func (gs groups) dead() error {
-	for _, g := range gs {
-		if err := g.Dead(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// processes are all processes of all groups that there have been.
-func (gs groups) processes() (all remote.Children) {
-	for _, g := range gs {
-		all = append(all, g.Children()...)
-	}
-	return all
 }
 
 // cells are what processes are confined in. It may be used from several goroutines.
@@ -199,71 +174,4 @@ func (c *cells) close() (failed error) {
 	defer c.mu.Unlock()
 	c.all = nil
 	return failed
-}
-
-// apartReading is what is read of the consumers' processes at one end of the
-// measured window.
-type apartReading struct {
-	usages         []snapshot.Usage // by process
-	pauses         snapshot.Pauses  // of the worst, since the reading before
-	throttled      time.Duration
-	throttledKnown bool
-}
-
-func (r *run) readApart() (a apartReading, died error) {
-	if !r.consumersApart() {
-		return a, nil
-	}
-	a.usages, a.pauses, died = used(r.groups.processes(), remote.Want{Usage: true, Pauses: true, Fresh: true})
-	a.throttled, a.throttledKnown = r.cells.throttled()
-	return a, died
-}
-
-// processesOfTheConsumers returns over how many processes the consumers are spread, 0 if
-// over none of their own, and what became of their limits; nil if they have none.
-func (r *run) processesOfTheConsumers() (processes int, _ *result.Confined) {
-	if !r.consumersApart() {
-		return 0, nil
-	}
-	processes = max(1, r.cfg.Scenario.Consume.Processes)
-	limits := r.limits()
-	if limits.None() {
-		return processes, nil
-	}
-	c := &result.Confined{CPU: limits.CPU, MemoryBytes: limits.MemoryBytes, By: r.cells.by, Note: r.cells.note}
-	a, b := r.atStart.apart, r.atEnd.apart
-	c.CPUCoresUsed = busiest(a.usages, b.usages, r.atEnd.at-r.atStart.at)
-	if b.throttledKnown {
-		throttled := (b.throttled - a.throttled).Seconds()
-		c.ThrottledS = &throttled
-	}
-	if r.heldBack() {
-		delay, pause := quantile(b.pauses.Sched), quantile(b.pauses.GC)
-		c.SchedDelayNs, c.GCPauseNs = &delay, &pause
-	}
-	return processes, c
-}
-
-// heldBack tells that the consumers' processes wait for the processors because of the
-// scenario's own limit. That they wait is then what is measured, and no fault of the
-// tool. A limit of memory alone has nobody wait.
-func (r *run) heldBack() bool { return r.consumersApart() && r.limits().CPU > 0 }
-
-// busiest is how many cores the busiest process used between two readings; the second
-// may have processes that started in between.
-func busiest(before, after []snapshot.Usage, lengthNs int64) *float64 {
-	var most *float64
-	for i, u := range after {
-		if !u.Known {
-			continue
-		}
-		used := u.User + u.System
-		if i < len(before) {
-			used -= before[i].User + before[i].System
-		}
-		if c := cores(used.Seconds(), lengthNs); c != nil && (most == nil || *c > *most) {
-			most = c
-		}
-	}
-	return most
 }

@@ -12,36 +12,33 @@ import (
 // mendTimeout bounds how long brokers may take to be what they were.
 const mendTimeout = 90 * time.Second
 
-// mendBrokers has the brokers that were broken on purpose be what they were, for the
-// next run of the same cluster. A person who ended the run does not wait for that, and
-// has no next run.
-func (r *run) mendBrokers() {
-	if r.replicas == nil {
-		return
+// mend has the brokers that were broken on purpose be what they were, for the next run of
+// the same cluster. A person who ended the run does not wait for that, and has no next run.
+func (fs *faults) mend(interrupted bool) error {
+	if fs.replicas == nil {
+		return nil
 	}
-	r.replicas.close()
-	kafka, own := r.cfg.Cluster.(*cluster.Kafka)
-	if !own || r.mended || !slices.ContainsFunc(r.faultsDone(), judge.HitsBroker) {
-		return
+	fs.replicas.Close()
+	kafka, own := fs.cfg.Cluster.(*cluster.Kafka)
+	if !own || fs.mended || !slices.ContainsFunc(fs.seen.Injected, judge.HitsBroker) {
+		return nil
 	}
-	r.mended = true
-	if r.interrupted {
-		r.thawBrokers()
+	fs.mended = true
+	if interrupted {
+		fs.thaw()
 		kafka.GiveUp()
-		return
+		return nil
 	}
-	r.journal.progress("waiting until all brokers serve and all replicas are in sync again", nil)
+	fs.journal.Progress("waiting until all brokers serve and all replicas are in sync again", nil)
 	ctx, cancel := context.WithTimeout(context.Background(), mendTimeout)
 	defer cancel()
-	if err := kafka.Heal(ctx); err != nil {
-		r.leftBehind = append(r.leftBehind, err)
-	}
+	return kafka.Heal(ctx)
 }
 
-// thawBrokers has brokers go on that are paused, where a person ended the run: nobody
-// is to wait for those who can't answer.
-func (r *run) thawBrokers() {
-	if kafka, own := r.cfg.Cluster.(*cluster.Kafka); own && r.replicas != nil {
+// thaw has paused brokers go on if a person ended the run, who does not wait for brokers
+// that can't answer.
+func (fs *faults) thaw() {
+	if kafka, own := fs.cfg.Cluster.(*cluster.Kafka); own && fs.replicas != nil {
 		kafka.Thaw()
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/kafka/access"
@@ -20,104 +19,82 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/run/judge"
+	"kafkabench.example/kafka-bench/internal/run/observe"
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
-// run is one run under way. The fields of a block belong to the goroutine of
-// Run unless the block says otherwise.
-type run struct {
+// base is what a run stands on: what it was asked for, and what it has on the cluster.
+type base struct {
 	cfg      Config
 	asked    scenario.Scenario // what cfg has, before the disk bounded it
 	recorded result.Settings   // of asked
 	axis     *load.Axis
 	writer   *result.Writer
-	journal  *journal
+	journal  *observe.Journal
 
-	admin     *cluster.Admin
-	topic     cluster.Topic
+	admin    *cluster.Admin
+	topic    cluster.Topic
+	groupIDs []string
+	from     []int64 // where the groups start in each partition; nil is at zero
+	// readTo is how far a run without producers reads in each partition; nil if it has
+	// producers, or others go on writing.
+	readTo []int64
+}
+
+// run is one run under way. The fields of a block belong to the goroutine of
+// Run unless the block says otherwise.
+type run struct {
+	base
 	shares    cluster.Topic // where the processes divide the bound, if they do
-	groupIDs  []string
-	from      []int64 // where the groups start in each partition; nil is at zero
-	there     []int64 // what is to be read where nobody produces: up to these offsets; else nil
 	lagReader *probe.LagReader
-	// What the brokers tell about themselves; nil where they don't.
-	brokerWatch *brokerWatch
-	lag         *lagWatch
-	own         *gatekeeper // the gate of this process; nil where it has none
-	arrivals    arrival.Process
-	corpus      *payload.Corpus
-	keys        *payload.Keys
-	corpusNs    int64
-	fill        *judge.Fill // what the topic was filled with; nil: nothing
-	filledIn    []int64     // likewise, by partition
-	stamped     bool
-	children    remote.Children // the processes that the producers are in; none: this one
-	cells       cells           // what the consumers' processes are confined in
-	producers   *remote.Producers
-	groups      groups
-	collector   *latency.Collector
+	own       *gatekeeper // the gate of this process; nil where it has none
+	arrivals  arrival.Process
+	corpus    *payload.Corpus
+	keys      *payload.Keys
+	corpusNs  int64
+	fill      *judge.Fill // what the topic was filled with; nil: nothing
+	filledIn  []int64     // likewise, by partition
+	stamped   bool
+	children  remote.Children // the processes that the producers are in; none: this one
+	cells     cells           // what the consumers' processes are confined in
+	producers *remote.Producers
+	groups    remote.Groups
+	queue     *queue // what the consumers take records from; nil if that is no queue
+	collector *latency.Collector
+	plan      plan
 
+	// What looks at the run from the side.
+	observer  *observe.Observer
+	lag       *observe.Lag
+	brokers   *observe.Brokers // nil if no broker has metrics
+	faults    *faults
+	machine   *observe.Machine
+	intervals *observe.Intervals
+	changes   *observe.Changes
+	looks     *observe.Looks
+
+	started               bool // the measured window began
 	interrupted           bool
 	startedNs, finishedNs int64
-	letGoNs               int64 // when consumers that were held were let go
 	lateAtFinish          int64 // first deliveries from the window's end until finishedNs
 	drained               bool
-	ends                  []int64              // of the partitions, once nothing is produced any more
-	seen                  seenEnds             // before they were final
-	atStop                [][]snapshot.Reached // when the drain ended, by group
-	atStart, atEnd        reading              // of the measured window
-	held                  []snapshot.Backlog   // by group: what the topic held when the window began, where that is to be read
+	ends                  []int64                 // of the partitions, once nothing is produced any more
+	seen                  seenEnds                // before they were final
+	atStop                [][]snapshot.Reached    // when the drain ended, by group
+	atStart, atEnd        observe.Reading         // of the measured window
+	membersBefore         []snapshot.MemberCounts // before consumers were let go with the window; nil if they were not
+	held                  []snapshot.Backlog      // by group: what the topic held when the window began, if that is to be read
 	warnings              []string
 	grouped               bool    // the groups may exist on the brokers
-	queue                 *queue  // what the consumers take records from, where that is a queue
 	leftBehind            []error // what could not be taken away again
-
-	samplers sync.WaitGroup
-	stop     chan struct{}
-	// The samplers', until they have ended.
-	peaks    peaks
-	dirty    dirtyPeak
-	growth   growth     // of the backlog
-	wereLate []string   // the processes that were late in the interval before
-	looks    looks      // where a controller has changes to settle after
-	noting   sync.Mutex // guards changes
-	changes  []result.Change
-	// Faults that were injected, and why others were not.
-	faulting    sync.Mutex // guards all three
-	injected    []result.Fault
-	notInjected []string
-	notInDrain  []string      // of those that came after the measured window
-	replicas    *replicaWatch // nil where no fault befalls a broker
-	tallies     []judge.Tally // likewise: what each interval counted
-	mended      bool          // the brokers are what they were, or given up
 }
 
 // readOnly tells that nobody produces: the run reads what others have written, and
 // their records are as good as any.
-func (r *run) readOnly() bool { return r.cfg.Scenario.Load.Producers == 0 }
-
-// endless tells that the run reads what others go on writing, so that there is
-// nothing to reach: no backlog, and no drain.
-func (r *run) endless() bool { return r.readOnly() && r.there == nil }
-
-// notMeasured names the fields that hold no measurement in this run. The records
-// that others have written don't say when they were due.
-func (r *run) notMeasured() []string {
-	if !r.readOnly() {
-		return nil
-	}
-	fields := []string{"lag.time_lag_peak_ns", "intervals.time_lag_ns"}
-	if r.endless() {
-		fields = append(fields, "lag.backlog_peak_records", "intervals.backlog_records", "lag.drained", "lag.drain_time_s", "lag.drain_per_s")
-		if len(r.groups) > 1 {
-			fields = append(fields, "groups.lag.backlog_peak_records", "groups.lag.drained")
-		}
-	}
-	return fields
-}
+func (b *base) readOnly() bool { return b.cfg.Scenario.Load.Producers == 0 }
 
 // manual tells that the consumers have no group.
-func (r *run) manual() bool { return r.cfg.Scenario.Consume.Assignment == "manual" }
+func (b *base) manual() bool { return b.cfg.Scenario.Consume.Assignment == "manual" }
 
 // readyTimeout bounds how long the consumers may take to get their partitions.
 const readyTimeout = 60 * time.Second
@@ -126,10 +103,11 @@ const readyTimeout = 60 * time.Second
 // have their partitions. On an error nothing is left behind.
 func prepare(ctx context.Context, cfg Config) (_ *run, err error) {
 	r := &run{
-		cfg: cfg, asked: cfg.Scenario, axis: load.NewAxis(cfg.Probes.Clock()), collector: &latency.Collector{},
-		stop:    make(chan struct{}),
-		stamped: stamped(cfg.Scenario) && (cfg.Scenario.Load.Producers > 0 || filled(cfg.Scenario)),
+		base:      base{cfg: cfg, asked: cfg.Scenario, axis: load.NewAxis(cfg.Probes.Clock())},
+		collector: &latency.Collector{},
+		stamped:   stamped(cfg.Scenario) && (cfg.Scenario.Load.Producers > 0 || filled(cfg.Scenario)),
 	}
+	r.observer = observe.New(r.axis)
 	defer func() {
 		if err != nil {
 			r.release()
@@ -138,7 +116,8 @@ func prepare(ctx context.Context, cfg Config) (_ *run, err error) {
 		}
 	}()
 	for _, step := range []func(context.Context) error{
-		r.checkQueue, r.makePayloads, r.makeSchedule, r.openResult, r.boundStored, r.openTopic, r.openProbes, r.fillTopic, r.beginReading, r.makeGate, r.startProcesses, r.openLoad, r.checkFaults, r.readFirstLag,
+		r.checkQueue, r.makePayloads, r.makeSchedule, r.openResult, r.boundStored, r.openTopic, r.openProbes, r.fillTopic, r.beginReading, r.makeGate,
+		r.startProcesses, r.openLoad, r.prepareFaults, r.choosePlan, r.openObservers, r.readFirstLag,
 	} {
 		if err := step(ctx); err != nil {
 			return nil, early(ctx, err, "the run was being prepared")
@@ -178,22 +157,22 @@ func (r *run) makeSchedule(context.Context) (err error) {
 	return err
 }
 
-func (r *run) openResult(context.Context) (err error) {
-	s := r.cfg.Scenario
-	if r.writer, err = result.Create(r.cfg.Out, s.Name, time.Now()); err != nil {
+func (b *base) openResult(context.Context) (err error) {
+	s := b.cfg.Scenario
+	if b.writer, err = result.Create(b.cfg.Out, s.Name, time.Now()); err != nil {
 		return err
 	}
 	yaml, err := s.Marshal()
 	if err != nil {
 		return fmt.Errorf("writing the resolved scenario: %w", err)
 	}
-	if err := r.writer.Scenario(yaml); err != nil {
+	if err := b.writer.Scenario(yaml); err != nil {
 		return err
 	}
-	if r.recorded, err = result.SettingsOf(r.asked); err != nil {
+	if b.recorded, err = result.SettingsOf(b.asked); err != nil {
 		return err
 	}
-	r.journal = newJournal(r.axis, r.writer, r.cfg.Watch)
+	b.journal = observe.NewJournal(b.axis, b.writer, b.cfg.Watch)
 	return nil
 }
 
@@ -222,27 +201,27 @@ const createTimeout = 30 * time.Second
 // was sent may be carried out though nobody waits for its answer, and a topic
 // whose ID is not known can't be deleted. If the answer does not come, the topic
 // is looked for by its name, which is the run's alone.
-func (r *run) createTopic(ctx context.Context, name string) (err error) {
+func (b *base) createTopic(ctx context.Context, name string) (err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), createTimeout)
 	defer cancel()
-	t := r.cfg.Scenario.Topic
-	if r.topic, err = r.admin.CreateTopic(ctx, name, t.Partitions, t.Replication, t.Config); err == nil || r.topic.Name != "" || errors.Is(err, cluster.ErrRefused) {
+	t := b.cfg.Scenario.Topic
+	if b.topic, err = b.admin.CreateTopic(ctx, name, t.Partitions, t.Replication, t.Config); err == nil || b.topic.Name != "" || errors.Is(err, cluster.ErrRefused) {
 		return err
 	}
-	look, cancelLook := context.WithTimeout(context.WithoutCancel(ctx), lagTimeout)
+	look, cancelLook := context.WithTimeout(context.WithoutCancel(ctx), observe.ReadTimeout)
 	defer cancelLook()
-	if made, lookErr := r.admin.UseExisting(look, name); lookErr == nil {
+	if made, lookErr := b.admin.UseExisting(look, name); lookErr == nil {
 		made.Existing = false
-		r.topic = made
+		b.topic = made
 	}
 	return err
 }
 
 // access is how the cluster lets the run's clients in.
-func (r *run) access() access.Access { return cluster.AccessTo(r.cfg.Cluster) }
+func (b *base) access() access.Access { return cluster.AccessTo(b.cfg.Cluster) }
 
 // denied says of an error that it is the cluster's refusal, where it is.
-func (r *run) denied(who string, err error) error { return cluster.Denied(r.cfg.Cluster, who, err) }
+func (b *base) denied(who string, err error) error { return cluster.Denied(b.cfg.Cluster, who, err) }
 
 func (r *run) openProbes(ctx context.Context) (err error) {
 	committing := r.groupIDs
@@ -250,12 +229,22 @@ func (r *run) openProbes(ctx context.Context) (err error) {
 		committing = nil
 	}
 	r.lagReader, err = probe.NewLagReader(r.cfg.Cluster.Bootstrap(), r.access(), r.topic.Name, committing, r.topic.Partitions)
-	r.lag = &lagWatch{axis: r.axis, reader: r.lagReader, journal: r.journal, topic: r.topic.Name, others: r.apart()}
-	r.brokerWatch = r.newBrokerWatch()
-	if r.cfg.Scenario.Backpressure.Signal == "delivered" {
-		r.lag.delivered = func() []int64 { return r.groups.positions(r.topic.Partitions) }
+	if err != nil {
+		return err
 	}
-	return err
+	sampling := r.cfg.Scenario.Sampling
+	lag := observe.LagConfig{
+		Axis: r.axis, Reader: r.lagReader, Journal: r.journal, Topic: r.topic.Name, Period: time.Duration(sampling.Lag),
+		Others: r.apart(),
+	}
+	if r.cfg.Scenario.Backpressure.Signal == "delivered" {
+		lag.Delivered = func() []int64 { return r.groups.Positions(r.topic.Partitions) }
+	}
+	r.lag = observe.NewLag(lag)
+	if r.cfg.Scenario.Cluster.Metrics != "none" {
+		r.brokers = observe.NewBrokers(r.cfg.Cluster, r.axis, r.journal, time.Duration(sampling.Brokers))
+	}
+	return nil
 }
 
 // beginReading has the groups begin where the scenario says, in a topic that holds
@@ -285,7 +274,7 @@ func (r *run) makeGate(context.Context) (err error) {
 	}
 	r.own, err = newGatekeeper(gateConfig{
 		Backpressure: s.Backpressure, Partitions: r.topic.Partitions, Processes: s.Load.Processes,
-		Doubt: time.Duration(s.Load.DeliveryTimeout), Axis: r.axis, Read: r.lag.forGate, Tell: r.journal.event,
+		Doubt: time.Duration(s.Load.DeliveryTimeout), Axis: r.axis, Read: r.lag.ForGate, Tell: r.journal.Event,
 	})
 	return err
 }
@@ -306,7 +295,7 @@ func (r *run) findBeginning(ctx context.Context) (err error) {
 		return err
 	}
 	if r.readOnly() {
-		r.there = r.from
+		r.readTo = r.from
 	}
 	r.from, err = r.lagReader.Starts(ctx)
 	return err
@@ -345,14 +334,20 @@ func (r *run) openGroups(ctx context.Context) error {
 	return nil
 }
 
+// prepareFaults finds out whether every fault can be injected.
+func (r *run) prepareFaults(ctx context.Context) error {
+	r.faults = &faults{base: &r.base, observer: r.observer, groups: r.groups}
+	return r.faults.check(ctx)
+}
+
 // groupConfig is what a group is, the one of that number.
 func (r *run) groupConfig(number int) receive.Config {
 	c := r.cfg.Scenario.Consume
-	clientID, tell := "kafka-bench-"+r.writer.ID(), r.journal.now
+	clientID, tell := "kafka-bench-"+r.writer.ID(), r.journal.Now
 	if len(r.groupIDs) > 1 {
 		clientID = fmt.Sprintf("%s-group-%d", clientID, number+1)
 		tell = func(kind, what, reason string) {
-			r.journal.now(kind, fmt.Sprintf("group %d: %s", number+1, what), reason)
+			r.journal.Now(kind, fmt.Sprintf("group %d: %s", number+1, what), reason)
 		}
 	}
 	return receive.Config{
@@ -369,7 +364,7 @@ func (r *run) groupConfig(number int) receive.Config {
 		Manual: r.manual(), Hold: r.readOnly() || readsFill(r.cfg.Scenario) || !c.Hold.Off(), Sized: r.readOnly(),
 		Members: c.Consumers, Numbers: numbers(r.cfg.Scenario), Producers: r.cfg.Scenario.Load.Producers + fillers(r.cfg.Scenario), Filled: fillers(r.cfg.Scenario), Partitions: r.topic.Partitions, From: r.from,
 		ByPartition: c.Parallel == "partition",
-		Plan:        plan(c), CommitEvery: time.Duration(c.Commit.Interval),
+		Plan:        workPlan(c), CommitEvery: time.Duration(c.Commit.Interval),
 		Seed: r.cfg.Scenario.Load.Record.Seed + uint64(number),
 		Axis: r.axis, Stamped: r.stamped, ClosedLoop: r.arrivals == nil, Run: runNumber(r.writer.ID()),
 		OnEvent: tell,
@@ -385,17 +380,23 @@ func (r *run) release() {
 	r.children.End()
 	if len(r.groups) > 0 {
 		stop, cancel := context.WithTimeout(context.Background(), stopTimeout)
-		r.groups.stop(stop)
+		r.groups.Stop(stop)
 		cancel()
 	}
-	r.closeQueue()
+	if r.queue != nil {
+		r.queue.close(r.patience(queueTimeout))
+	}
 	if err := r.cells.close(); err != nil {
 		r.leftBehind = append(r.leftBehind, err)
 	}
 	if r.lagReader != nil {
 		r.lagReader.Close()
 	}
-	r.mendBrokers()
+	if r.faults != nil {
+		if err := r.faults.mend(r.interrupted); err != nil {
+			r.leftBehind = append(r.leftBehind, err)
+		}
+	}
 	r.removeTopic()
 }
 
@@ -413,7 +414,9 @@ func (r *run) removeTopic() {
 	}()
 	ctx, cancel := context.WithTimeout(context.Background(), r.patience(removeTimeout))
 	defer cancel()
-	r.removeQueue(ctx)
+	if r.queue != nil && !r.cfg.KeepTopics {
+		r.leftBehind = append(r.leftBehind, r.queue.remove(ctx)...)
+	}
 	if !r.cfg.KeepTopics && r.topic.Name != "" {
 		if err := r.admin.DeleteTopic(ctx, r.topic); err != nil {
 			r.leftBehind = append(r.leftBehind, fmt.Errorf("the run's topic %s was not deleted: %w", r.topic.Name, err))
@@ -426,8 +429,7 @@ func (r *run) removeTopic() {
 	}
 	if r.grouped && !r.cfg.KeepTopics {
 		for _, id := range r.groupIDs {
-			r.putOutKilled(ctx, id)
-			_ = r.admin.DeleteGroup(ctx, id) // expires by itself where it can't be deleted
+			r.deleteGroup(ctx, id)
 		}
 	}
 }

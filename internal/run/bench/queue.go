@@ -24,6 +24,7 @@ import (
 // topics that the queue writes to, who redelivers where that is nobody's of them, and
 // who reads the dead letters.
 type queue struct {
+	*base
 	group   *queued.Group
 	of      kmq.Config // of a member, but for its clients
 	traffic traffic
@@ -35,8 +36,7 @@ type queue struct {
 
 	trackerEnded bool
 
-	empty bool  // it has nothing any more, by what the drain found
-	peak  int64 // of what was in flight, at the ends of intervals
+	empty bool // it has nothing any more, by what the drain found
 }
 
 // The topics and the group that a queue has beside those of the run.
@@ -56,11 +56,11 @@ func CheckQueue(s scenario.Scenario) error {
 }
 
 // hasQueue tells that the consumers take records from a queue.
-func (r *run) hasQueue() bool { return r.cfg.Scenario.Consume.Queue.Used() }
+func (b *base) hasQueue() bool { return b.cfg.Scenario.Consume.Queue.Used() }
 
 // commitsNothing tells that no group commits offsets that could be read.
-func (r *run) commitsNothing() bool {
-	return r.manual() || r.cfg.Scenario.Consume.Queue.Engine == string(kmq.Share)
+func (b *base) commitsNothing() bool {
+	return b.manual() || b.cfg.Scenario.Consume.Queue.Engine == string(kmq.Share)
 }
 
 // checkQueue refuses a queue that can't be.
@@ -69,77 +69,76 @@ func (r *run) checkQueue(context.Context) error { return CheckQueue(r.cfg.Scenar
 // queueTimeout bounds how long a queue may take to open, or a tracker to close.
 const queueTimeout = 30 * time.Second
 
-// openQueue opens the queue with its consumers.
-func (r *run) openQueue(ctx context.Context) (l remote.Load, err error) {
-	r.queue = &queue{tell: queueLog{journal: r.journal}}
-	if err := r.openDeadLetters(ctx); err != nil {
+// open opens the queue with its consumers.
+func (q *queue) open(ctx context.Context) (l remote.Load, err error) {
+	if err := q.openDeadLetters(ctx); err != nil {
 		return l, err
 	}
-	r.queue.of = r.queueConfig()
-	if r.queue.of.Tracker == kmq.External {
-		if err := r.openTracker(ctx); err != nil {
+	q.of = q.config()
+	if q.of.Tracker == kmq.External {
+		if err := q.openTracker(ctx); err != nil {
 			return l, err
 		}
 	}
-	g, err := queued.Start(r.queueGroupConfig())
+	g, err := queued.Start(q.groupConfig())
 	if err != nil {
-		return l, r.denied("the run's queue", err)
+		return l, q.denied("the run's queue", err)
 	}
-	r.queue.group = g
-	l = remote.Load{Axis: r.axis, Consumers: g, Partitions: r.topic.Partitions}
+	q.group = g
+	l = remote.Load{Axis: q.axis, Consumers: g, Partitions: q.topic.Partitions}
 	l.Settings, l.Workers = g.Settings(), g.Workers()
-	return l, r.readDeadLetters()
+	return l, q.readDeadLetters()
 }
 
 // openDeadLetters makes the topic of the dead letters, where there is to be one.
-func (r *run) openDeadLetters(ctx context.Context) (err error) {
-	if !r.cfg.Scenario.Consume.Queue.Dead() {
+func (q *queue) openDeadLetters(ctx context.Context) (err error) {
+	if !q.cfg.Scenario.Consume.Queue.Dead() {
 		return nil
 	}
 	create, cancel := context.WithTimeout(context.WithoutCancel(ctx), createTimeout)
 	defer cancel()
-	t := r.cfg.Scenario.Topic
-	r.queue.dead, err = r.admin.CreateTopic(create, r.topic.Name+deadSuffix, r.topic.Partitions, t.Replication, nil)
+	t := q.cfg.Scenario.Topic
+	q.dead, err = q.admin.CreateTopic(create, q.topic.Name+deadSuffix, q.topic.Partitions, t.Replication, nil)
 	return err
 }
 
 // readDeadLetters has the dead letters taken into the books as they come.
-func (r *run) readDeadLetters() (err error) {
-	if r.queue.dead.Name == "" {
+func (q *queue) readDeadLetters() (err error) {
+	if q.dead.Name == "" {
 		return nil
 	}
-	r.queue.reader, err = probe.ReadTopic(r.cfg.Cluster.Bootstrap(), r.access(), r.queue.dead.Name, r.queue.dead.Partitions, r.queue.group.DeadLetter)
+	q.reader, err = probe.ReadTopic(q.cfg.Cluster.Bootstrap(), q.access(), q.dead.Name, q.dead.Partitions, q.group.DeadLetter)
 	return err
 }
 
-// queueConfig is what each member of the queue is.
-func (r *run) queueConfig() kmq.Config {
-	c := r.cfg.Scenario.Consume
-	q := c.Queue
+// config returns what each member of the queue is.
+func (q *queue) config() kmq.Config {
+	c := q.cfg.Scenario.Consume
+	set := c.Queue
 	return kmq.Config{
-		Brokers: r.cfg.Cluster.Bootstrap(), Topic: r.topic.Name, Group: r.groupIDs[0], Engine: kmq.Engine(q.Engine),
-		Visibility: time.Duration(q.Visibility), MaxDeliveries: q.MaxDeliveries, DeadLetterTopic: r.queue.dead.Name,
-		MaxInFlight: q.InFlight, CommitEvery: time.Duration(c.Commit.Interval), MarkersTopic: r.markersTopic(),
-		Tracker: kmq.TrackerMode(q.Tracker), Transactions: q.Transactions, StartFirst: q.StartFirst, Acks: kmq.Acks(q.Acks),
-		SessionTimeout: time.Duration(c.SessionTimeout), Logger: r.queue.tell.logger(),
+		Brokers: q.cfg.Cluster.Bootstrap(), Topic: q.topic.Name, Group: q.groupIDs[0], Engine: kmq.Engine(set.Engine),
+		Visibility: time.Duration(set.Visibility), MaxDeliveries: set.MaxDeliveries, DeadLetterTopic: q.dead.Name,
+		MaxInFlight: set.InFlight, CommitEvery: time.Duration(c.Commit.Interval), MarkersTopic: q.markersTopic(),
+		Tracker: kmq.TrackerMode(set.Tracker), Transactions: set.Transactions, StartFirst: set.StartFirst, Acks: kmq.Acks(set.Acks),
+		SessionTimeout: time.Duration(c.SessionTimeout), Logger: q.tell.logger(),
 	}
 }
 
 // markersTopic is the topic of the markers; none where there are no markers.
-func (r *run) markersTopic() string {
-	if r.cfg.Scenario.Consume.Queue.Engine != string(kmq.Markers) {
+func (b *base) markersTopic() string {
+	if b.cfg.Scenario.Consume.Queue.Engine != string(kmq.Markers) {
 		return ""
 	}
-	return r.topic.Name + markersSuffix
+	return b.topic.Name + markersSuffix
 }
 
 // clientOptions are those of the clients of one member, whose connections hang on a line.
-func (r *run) clientOptions(name string, line *meter.Line) []kgo.Opt {
-	dial := line.Hang(r.access().Dialer(dialTimeout))
-	options := append(r.access().Login(),
-		kgo.ClientID(fmt.Sprintf("kafka-bench-%s-%s", r.writer.ID(), name)), kgo.DisableClientMetrics(),
-		kgo.Dialer(r.access().Secure(dial)), kgo.WithHooks(&r.queue.traffic))
-	f := r.cfg.Scenario.Consume.Fetch
+func (q *queue) clientOptions(name string, line *meter.Line) []kgo.Opt {
+	dial := line.Hang(q.access().Dialer(dialTimeout))
+	options := append(q.access().Login(),
+		kgo.ClientID(fmt.Sprintf("kafka-bench-%s-%s", q.writer.ID(), name)), kgo.DisableClientMetrics(),
+		kgo.Dialer(q.access().Secure(dial)), kgo.WithHooks(&q.traffic))
+	f := q.cfg.Scenario.Consume.Fetch
 	if f.MinBytes > 0 {
 		options = append(options, kgo.FetchMinBytes(int32(f.MinBytes)))
 	}
@@ -159,44 +158,44 @@ func (r *run) clientOptions(name string, line *meter.Line) []kgo.Opt {
 const dialTimeout = 5 * time.Second
 
 // openMember opens the member of a number.
-func (r *run) openMember(number int) (queued.Queue, error) {
+func (q *queue) openMember(number int) (queued.Queue, error) {
 	line := &meter.Line{}
-	cfg := r.queue.of
-	cfg.Client = r.clientOptions(fmt.Sprintf("consumer-%d", number), line)
+	cfg := q.of
+	cfg.Client = q.clientOptions(fmt.Sprintf("consumer-%d", number), line)
 	cfg.Logger = cfg.Logger.With("consumer", number)
 	ctx, cancel := context.WithTimeout(context.Background(), queueTimeout)
 	defer cancel()
-	q, err := kmq.Open(ctx, cfg)
+	opened, err := kmq.Open(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
-	return &kmqQueue{queue: q, order: kmq.Order(r.cfg.Scenario.Consume.Queue.Order), line: line}, nil
+	return &kmqQueue{queue: opened, order: kmq.Order(q.cfg.Scenario.Consume.Queue.Order), line: line}, nil
 }
 
 // openTracker opens the one tracker of all members.
-func (r *run) openTracker(ctx context.Context) (err error) {
-	cfg := r.queue.of
-	cfg.Client = r.clientOptions("tracker", &meter.Line{})
+func (q *queue) openTracker(ctx context.Context) (err error) {
+	cfg := q.of
+	cfg.Client = q.clientOptions("tracker", &meter.Line{})
 	cfg.Logger = cfg.Logger.With("consumer", "tracker")
 	ctx, cancel := context.WithTimeout(ctx, queueTimeout)
 	defer cancel()
-	r.queue.tracker, err = kmq.OpenTracker(ctx, cfg)
+	q.tracker, err = kmq.OpenTracker(ctx, cfg)
 	return err
 }
 
-// queueGroupConfig is what the consumers of the queue are.
-func (r *run) queueGroupConfig() queued.Config {
-	s := r.cfg.Scenario
-	c, q := s.Consume, s.Consume.Queue
+// groupConfig returns what the consumers of the queue are.
+func (q *queue) groupConfig() queued.Config {
+	s := q.cfg.Scenario
+	c, set := s.Consume, s.Consume.Queue
 	return queued.Config{
-		Open: r.openMember, Ready: r.awaitOwned,
-		Members: c.Consumers, Numbers: numbers(s), Threads: q.Threads, Batch: q.Batch,
-		Ordered: q.Order != string(kmq.Unordered), Locks: locksOf(q.Engine),
-		Drop: float64(q.Drop.Share), Nack: q.Drop.How == "nack", Delay: q.Backoff.Delay,
-		Producers: s.Load.Producers + fillers(s), Filled: fillers(s), Partitions: r.topic.Partitions, From: r.from,
-		Plan: plan(c), Seed: s.Load.Record.Seed, Hold: r.readOnly() || readsFill(s), Sized: r.readOnly(),
-		Axis: r.axis, ClosedLoop: r.arrivals == nil, Run: runNumber(r.writer.ID()), Settings: queueSettings(q),
-		OnEvent: func(kind, what, reason string) { r.journal.once(kind, what, errors.New(reason)) },
+		Open: q.openMember, Ready: q.awaitOwned,
+		Members: c.Consumers, Numbers: numbers(s), Threads: set.Threads, Batch: set.Batch,
+		Ordered: set.Order != string(kmq.Unordered), Locks: locksOf(set.Engine),
+		Drop: float64(set.Drop.Share), Nack: set.Drop.How == "nack", Delay: set.Backoff.Delay,
+		Producers: s.Load.Producers + fillers(s), Filled: fillers(s), Partitions: q.topic.Partitions, From: q.from,
+		Plan: workPlan(c), Seed: s.Load.Record.Seed, Hold: q.readOnly() || readsFill(s), Sized: q.readOnly(),
+		Axis: q.axis, ClosedLoop: s.Load.Rate.IsMax() || q.readOnly(), Run: runNumber(q.writer.ID()), Settings: queueSettings(set),
+		OnEvent: func(kind, what, reason string) { q.journal.Once(kind, what, errors.New(reason)) },
 	}
 }
 
@@ -241,43 +240,43 @@ const ownedPoll = 50 * time.Millisecond
 
 // awaitOwned waits until the members of the queue have all partitions, and the tracker
 // has those of the markers.
-func (r *run) awaitOwned(ctx context.Context) error {
-	share := r.queue.of.Engine == kmq.Share
-	if err := r.awaitGroup(ctx, r.groupIDs[0], r.topic.Name, r.cfg.Scenario.Consume.Consumers, share); err != nil {
+func (q *queue) awaitOwned(ctx context.Context) error {
+	share := q.of.Engine == kmq.Share
+	if err := q.awaitGroup(ctx, q.groupIDs[0], q.topic.Name, q.cfg.Scenario.Consume.Consumers, share); err != nil {
 		return err
 	}
-	if r.queue.of.Engine != kmq.Markers {
+	if q.of.Engine != kmq.Markers {
 		return nil
 	}
-	return r.awaitGroup(ctx, r.groupIDs[0]+trackerSuffix, r.markersTopic(), 1, false)
+	return q.awaitGroup(ctx, q.groupIDs[0]+trackerSuffix, q.markersTopic(), 1, false)
 }
 
 // awaitGroup waits until a group has so many members at the least and all partitions of a
 // topic.
-func (r *run) awaitGroup(ctx context.Context, group, topic string, members int, share bool) error {
+func (q *queue) awaitGroup(ctx context.Context, group, topic string, members int, share bool) error {
 	tick := time.NewTicker(ownedPoll)
 	defer tick.Stop()
 	for {
-		owned, err := r.admin.Owned(ctx, group, topic, share)
-		if err == nil && owned.Stable && owned.Members >= members && owned.Partitions == r.topic.Partitions {
+		owned, err := q.admin.Owned(ctx, group, topic, share)
+		if err == nil && owned.Stable && owned.Members >= members && owned.Partitions == q.topic.Partitions {
 			return nil
 		}
-		if failed := r.queueFailed(); failed != nil {
+		if failed := q.failed(); failed != nil {
 			return failed
 		}
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
 			return errors.Join(fmt.Errorf("the group %s has %d members of %d, and %d of %d partitions have one: %w",
-				group, owned.Members, members, owned.Partitions, r.topic.Partitions, ctx.Err()), err)
+				group, owned.Members, members, owned.Partitions, q.topic.Partitions, ctx.Err()), err)
 		}
 	}
 }
 
-// queueFailed is what ended a consumer of the queue, if anything did.
-func (r *run) queueFailed() error {
-	if r.queue.group == nil {
+// failed returns what ended a consumer of the queue, if anything did.
+func (q *queue) failed() error {
+	if q.group == nil {
 		return nil
 	}
-	return r.queue.group.Err()
+	return q.group.Err()
 }

@@ -4,52 +4,49 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 )
 
-// closeQueue ends what a queue has beside its consumers, once they have ended.
-func (r *run) closeQueue() {
-	if r.queue == nil {
-		return
-	}
-	if r.queue.tracker != nil && !r.queue.trackerEnded {
-		ctx, cancel := context.WithTimeout(context.Background(), r.patience(queueTimeout))
-		if err := r.queue.tracker.Close(ctx); err != nil {
-			r.journal.once("error", "the tracker was not closed in order", err)
+// close ends what a queue has beside its consumers, once they have ended. A tracker may
+// take so long for it.
+func (q *queue) close(patience time.Duration) {
+	if q.tracker != nil && !q.trackerEnded {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		if err := q.tracker.Close(ctx); err != nil {
+			q.journal.Once("error", "the tracker was not closed in order", err)
 		}
 		cancel()
-		r.queue.trackerEnded = true
+		q.trackerEnded = true
 	}
-	if r.queue.reader != nil {
-		r.queue.reader.Close()
-		r.queue.reader = nil
+	if q.reader != nil {
+		q.reader.Close()
+		q.reader = nil
 	}
 }
 
-// removeQueue takes away what the queue has made, once nobody uses it any more.
-func (r *run) removeQueue(ctx context.Context) {
-	if r.queue == nil || r.cfg.KeepTopics {
-		return
-	}
-	topics := []cluster.Topic{r.queue.dead}
-	if name := r.markersTopic(); name != "" {
-		made, err := r.admin.UseExisting(ctx, name)
+// remove deletes what the queue has made, once nobody uses it any more, and returns why
+// something is left.
+func (q *queue) remove(ctx context.Context) (left []error) {
+	topics := []cluster.Topic{q.dead}
+	if name := q.markersTopic(); name != "" {
+		made, err := q.admin.UseExisting(ctx, name)
 		made.Existing = false // the engine made it for this run
 		if err == nil {
 			topics = append(topics, made)
 		} else if !errors.Is(err, cluster.ErrInput) { // or it never came to that
-			r.leftBehind = append(r.leftBehind, fmt.Errorf("the queue's topic %s was not deleted: %w", name, err))
+			left = append(left, fmt.Errorf("the queue's topic %s was not deleted: %w", name, err))
 		}
-		r.putOutKilled(ctx, r.groupIDs[0]+trackerSuffix)
-		_ = r.admin.DeleteGroup(ctx, r.groupIDs[0]+trackerSuffix) // expires by itself where it can't be deleted
+		q.deleteGroup(ctx, q.groupIDs[0]+trackerSuffix)
 	}
 	for _, t := range topics {
 		if t.Name == "" {
 			continue
 		}
-		if err := r.admin.DeleteTopic(ctx, t); err != nil {
-			r.leftBehind = append(r.leftBehind, fmt.Errorf("the queue's topic %s was not deleted: %w", t.Name, err))
+		if err := q.admin.DeleteTopic(ctx, t); err != nil {
+			left = append(left, fmt.Errorf("the queue's topic %s was not deleted: %w", t.Name, err))
 		}
 	}
+	return left
 }

@@ -7,6 +7,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
+	"kafkabench.example/kafka-bench/internal/run/observe"
 	"kafkabench.example/kafka-bench/kmq"
 )
 
@@ -23,24 +24,25 @@ const settlePoll = 50 * time.Millisecond
 // awaitSettled waits until every record that the brokers have acknowledged is
 // acknowledged by the application or a dead letter, or until the queue has nothing any
 // more.
-func (r *run) awaitSettled(ctx context.Context) {
-	quiet := newQuiet(r.quietFor())
+func (r *run) awaitSettled(ctx context.Context) (drained bool) {
+	quiet := newQuiet(r.queue.quietFor())
 	r.until(ctx, settlePoll, func() bool {
-		r.drained = r.unsettled() == 0
-		r.queue.empty = !r.drained && quiet.look(time.Now(), r.queue.group.Received(), r.queue.group.Totals()) && r.isEmpty(ctx)
-		return r.drained || r.queue.empty
+		drained = r.unsettled() == 0
+		r.queue.empty = !drained && quiet.look(time.Now(), r.queue.group.Received(), r.queue.group.Totals()) && r.queue.isEmpty(ctx)
+		return drained || r.queue.empty
 	})
+	return drained
 }
 
 // quietFor is how long nothing may happen before it is asked whether the queue is empty:
 // what was lent has to be due again, and some more.
-func (r *run) quietFor() time.Duration {
-	q := r.cfg.Scenario.Consume.Queue
-	lent := time.Duration(q.Visibility)
-	if lent == 0 && r.queue.of.Engine == kmq.Share {
+func (q *queue) quietFor() time.Duration {
+	set := q.cfg.Scenario.Consume.Queue
+	lent := time.Duration(set.Visibility)
+	if lent == 0 && q.of.Engine == kmq.Share {
 		lent = lockOfBrokers
 	}
-	return max(lent, time.Duration(q.Backoff.Max)) + quietMore
+	return max(lent, time.Duration(set.Backoff.Max)) + quietMore
 }
 
 const (
@@ -76,14 +78,14 @@ func (q *quiet) look(at time.Time, received snapshot.Received, totals snapshot.Q
 
 // isEmpty asks whether the queue has nothing that it could still deliver; false where
 // nobody knows.
-func (r *run) isEmpty(ctx context.Context) bool {
-	ctx, cancel := context.WithTimeout(ctx, lagTimeout)
+func (q *queue) isEmpty(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, observe.ReadTimeout)
 	defer cancel()
-	cfg := r.queue.of
-	cfg.Client = r.clientOptions("inspect", &meter.Line{})
+	cfg := q.of
+	cfg.Client = q.clientOptions("inspect", &meter.Line{})
 	seen, err := kmq.Inspect(ctx, cfg)
 	if err != nil {
-		r.journal.once("warning", "nobody can tell whether the queue is empty", err)
+		q.journal.Once("warning", "nobody can tell whether the queue is empty", err)
 		return false
 	}
 	for _, p := range seen.Partitions {
@@ -91,5 +93,5 @@ func (r *run) isEmpty(ctx context.Context) bool {
 			return false
 		}
 	}
-	return len(seen.Partitions) == r.topic.Partitions
+	return len(seen.Partitions) == q.topic.Partitions
 }

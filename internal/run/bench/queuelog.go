@@ -5,12 +5,15 @@ import (
 	"log/slog"
 	"sync"
 
+	"kafkabench.example/kafka-bench/internal/load"
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/observe"
 )
 
 // queueLog puts what a queue logs onto the run's axis, as events.
 type queueLog struct {
-	journal *journal
+	axis    *load.Axis
+	journal *observe.Journal
 	mu      sync.Mutex
 	told    map[string]int // how often each message was told
 }
@@ -27,15 +30,15 @@ func (l *queueLog) tell(what string, data map[string]any) {
 		l.told = make(map[string]int)
 	}
 	n := l.told[what]
-	if n <= maxTold && len(l.told) < maxDistinct {
+	if n <= maxTold && len(l.told) < observe.MaxDistinct {
 		l.told[what]++
 	}
 	l.mu.Unlock()
 	switch {
 	case n < maxTold:
-		l.journal.event(result.Event{AtNs: l.journal.axis.Now(), Kind: "queue", What: what, Data: data})
+		l.journal.Event(result.Event{AtNs: l.axis.Now(), Kind: "queue", What: what, Data: data})
 	case n == maxTold:
-		l.journal.now("queue", what, "and is not told any more")
+		l.journal.Now("queue", what, "and is not told any more")
 	}
 }
 

@@ -5,23 +5,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"kafkabench.example/kafka-bench/internal/load"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
+	"kafkabench.example/kafka-bench/internal/run/observe"
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
-
-func TestIntervalsEndAtMultiplesOfThePeriod(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		period := rapid.Int64Range(1, 5_000_000_000).Draw(t, "period")
-		at := rapid.Int64Range(-100_000_000_000, 100_000_000_000).Draw(t, "at")
-		next := multipleAfter(at, period)
-		if next <= at || next > at+period || next%period != 0 {
-			t.Fatalf("after %d comes %d with period %d", at, next, period)
-		}
-	})
-}
 
 // The end of what there is to read is found by the positions alone, in few looks, and
 // the window ends with the last record all the same.
@@ -37,7 +25,9 @@ func TestReadToEndAsksLittle(t *testing.T) {
 			}
 			return snapshot.Group{Reached: []snapshot.Reached{{Position: 7, At: 1000}}}
 		})
-		r := &run{axis: load.NewAxis(nil), groups: groups{g}, there: []int64{7}, stop: make(chan struct{})}
+		axis := load.NewAxis(nil)
+		r := &run{base: base{axis: axis, readTo: []int64{7}}, groups: remote.Groups{g}, observer: observe.New(axis)}
+		r.plan.hasRead = func() bool { return r.reachedAll(r.readTo) }
 		r.axis.Set(0, time.Minute)
 		began := time.Now()
 		<-r.readToEnd()

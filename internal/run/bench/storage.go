@@ -6,6 +6,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/kafka/probe"
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/observe"
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
@@ -16,18 +17,18 @@ func (r *run) storage() *result.Storage {
 	if r.lagReader == nil || r.interrupted {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), lagTimeout+replicatedTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), observe.ReadTimeout+replicatedTimeout)
 	defer cancel()
 	size, behind, err := replicated(ctx, r.lagReader.TopicSize)
 	if err != nil {
-		r.journal.once("warning", "the size of the topic is not known", err)
+		r.journal.Once("warning", "the size of the topic is not known", err)
 		return nil
 	}
 	s := &result.Storage{DiskBytes: size.Bytes, BehindBytes: behind, Replicas: size.Replicas}
 	counts := r.producers.Snapshot(remote.Want{}).Sent
 	warmup, sent := counts[0], counts[1]
-	if inWindow := warmup.AckedInWindow + sent.AckedInWindow; inWindow > 0 && r.atStart.sending.Counted && r.atEnd.sending.Counted {
-		wire := float64(r.atEnd.sending.Sub(r.atStart.sending).Wire.WrittenBytes) / float64(inWindow)
+	if inWindow := warmup.AckedInWindow + sent.AckedInWindow; inWindow > 0 && r.atStart.Sending.Counted && r.atEnd.Sending.Counted {
+		wire := float64(r.atEnd.Sending.Sub(r.atStart.Sending).Wire.WrittenBytes) / float64(inWindow)
 		s.WireBytesPerRecord = &wire
 	}
 	if !r.holdsOwnAlone(ctx) {

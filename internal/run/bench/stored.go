@@ -60,18 +60,18 @@ func (r *run) boundToDisk() error {
 	text := fmt.Sprintf("%s are stored and not %s: with %s that would take more than half of the %s that the disk has free",
 		unit.Bytes(int64(bounded.Load.Volume+bounded.Topic.Fill)), unit.Bytes(int64(s.Load.Volume+s.Topic.Fill)), replicas(s), unit.Bytes(free))
 	r.warnings = append(r.warnings, text)
-	r.journal.event(result.Event{AtNs: r.axis.Now(), Kind: "warning", What: text})
+	r.journal.Event(result.Event{AtNs: r.axis.Now(), Kind: "warning", What: text})
 	return nil
 }
 
 // volumeBound is what the volume was taken down to, and fillBound the fill; 0 where the
 // disk had room for what was asked.
-func (r *run) volumeBound() int64 {
-	return ifBounded(r.cfg.Scenario.Load.Volume, r.asked.Load.Volume)
+func (b *base) volumeBound() int64 {
+	return ifBounded(b.cfg.Scenario.Load.Volume, b.asked.Load.Volume)
 }
 
-func (r *run) fillBound() int64 {
-	return ifBounded(r.cfg.Scenario.Topic.Fill, r.asked.Topic.Fill)
+func (b *base) fillBound() int64 {
+	return ifBounded(b.cfg.Scenario.Topic.Fill, b.asked.Topic.Fill)
 }
 
 func ifBounded(stored, asked unit.Size) int64 {

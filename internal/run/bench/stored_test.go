@@ -79,7 +79,7 @@ func TestBoundsAreInTheResult(t *testing.T) {
 	asked := scenario.Defaults()
 	asked.Load.Volume, asked.Topic.Fill = 20*unit.GB, 2*unit.GB
 	bounded := withinDisk(asked, 5e9)
-	r := &run{cfg: Config{Scenario: bounded}, asked: asked}
+	r := &base{cfg: Config{Scenario: bounded}, asked: asked}
 	if got := r.volumeBound(); got != int64(bounded.Load.Volume) || got == 0 {
 		t.Errorf("a volume of %s is told as %d", bounded.Load.Volume, got)
 	}

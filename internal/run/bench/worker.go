@@ -17,6 +17,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/load"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/observe"
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
@@ -241,7 +242,7 @@ type workerLag struct {
 
 // read asks for the lag.
 func (l *workerLag) read(ctx context.Context) (backpressure.Reading, error) {
-	limited, cancel := context.WithTimeout(ctx, lagTimeout)
+	limited, cancel := context.WithTimeout(ctx, observe.ReadTimeout)
 	defer cancel()
 	var delivered []int64
 	if told := l.delivered.Load(); told != nil {
@@ -250,13 +251,13 @@ func (l *workerLag) read(ctx context.Context) (backpressure.Reading, error) {
 	groups, err := l.reader.Read(limited)
 	switch {
 	case err == nil && len(groups) > 0:
-		return gateReading(l.topic, groups, delivered), nil
+		return observe.GateReading(l.topic, groups, delivered), nil
 	case err == nil:
-		return backpressure.Reading{}, errNoLag
+		return backpressure.Reading{}, observe.ErrNoLag
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !errors.Is(ctx.Err(), context.Canceled) && !l.seen[err.Error()] && len(l.seen) < maxDistinct {
+	if !errors.Is(ctx.Err(), context.Canceled) && !l.seen[err.Error()] && len(l.seen) < observe.MaxDistinct {
 		l.seen[err.Error()] = true
 		l.tell(result.Event{AtNs: l.axis.Now(), Kind: "warning", What: "the lag could not be read", Reason: err.Error()})
 	}

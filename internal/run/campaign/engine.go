@@ -10,6 +10,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/run/bench"
+	"kafkabench.example/kafka-bench/internal/run/observe"
 )
 
 // Source gives a run its cluster. Runs that ask for the same get the same.
@@ -67,7 +68,7 @@ func (e Engine) Make(ctx context.Context, s scenario.Scenario, began func(dir st
 // if there is one.
 type watcher struct {
 	began func(dir string)
-	next  bench.Watcher
+	next  observe.Watcher
 }
 
 func (w watcher) Began(dir string) {

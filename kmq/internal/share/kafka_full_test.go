@@ -123,6 +123,14 @@ func TestOnKafka(t *testing.T) {
 		_, cfg := open(t, of+"session", 1, func(c *engine.Config) {
 			before := map[string]string{sessionOfGroup.name: "45000", beatOfGroup.name: "5000"}
 			must(t, alter(t.Context(), client, c.Group, before))
+			for { // the controller has it, and the broker that is asked gets it a moment later
+				group, err := describe(t.Context(), client, kmsg.ConfigResourceTypeGroupConfig, c.Group)
+				must(t, err)
+				if group.value[sessionOfGroup.name] == "45000" && group.value[beatOfGroup.name] == "5000" {
+					break
+				}
+				time.Sleep(10 * time.Millisecond)
+			}
 			c.SessionTimeout = 3 * time.Second
 		})
 		group, err := describe(t.Context(), client, kmsg.ConfigResourceTypeGroupConfig, cfg.Group)

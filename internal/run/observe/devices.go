@@ -1,4 +1,4 @@
-package bench
+package observe
 
 import (
 	"context"
@@ -10,59 +10,66 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 	"kafkabench.example/kafka-bench/internal/kafka/probe"
+	"kafkabench.example/kafka-bench/internal/load"
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// dirtyPeak is the most of the page cache that waited to be written to disk at any look
-// in the measured window.
-type dirtyPeak struct {
-	bytes atomic.Int64
+// DirtyPages looks at how much of the page cache waits to be written to disk, in the
+// measured window.
+type DirtyPages struct {
+	Axis   *load.Axis
+	Probes probe.Set
+	Period time.Duration
+
+	peak  atomic.Int64 // bytes
 	known atomic.Bool
 }
 
-// look looks at it now.
-func (r *run) lookAtDirty(context.Context) {
-	if now := r.axis.Now(); now < 0 || now >= r.axis.End() {
+// Every is the period of the looks.
+func (d *DirtyPages) Every() time.Duration { return d.Period }
+
+// Look looks at it now.
+func (d *DirtyPages) Look(context.Context) {
+	if now := d.Axis.Now(); now < 0 || now >= d.Axis.End() {
 		return
 	}
-	if dirty := r.cfg.Probes.DirtyBytes(); dirty != nil {
-		r.dirty.bytes.Store(max(r.dirty.bytes.Load(), *dirty))
-		r.dirty.known.Store(true)
+	if dirty := d.Probes.DirtyBytes(); dirty != nil {
+		d.peak.Store(max(d.peak.Load(), *dirty))
+		d.known.Store(true)
 	}
 }
 
 // hostUse is what the machine's devices did between the two readings; nil where the
 // operating system does not tell.
-func (r *run) hostUse() *result.HostUse {
-	a, b := r.atStart, r.atEnd
-	if !a.devicesOK || !b.devicesOK || b.at <= a.at {
+func (m *Machine) hostUse(a, b Reading) *result.HostUse {
+	if !a.devicesOK || !b.devicesOK || b.AtNs <= a.AtNs {
 		return nil
 	}
 	use := &result.HostUse{
-		Disks: r.disks(), Networks: r.networks(), PageCacheBytes: b.devices.PageCacheBytes, DirtyPeakBytes: b.devices.DirtyBytes,
+		Disks: m.disks(a, b), Networks: networks(a, b), PageCacheBytes: b.devices.PageCacheBytes, DirtyPeakBytes: b.devices.DirtyBytes,
 	}
 	if from, to := a.devices.IOStalled, b.devices.IOStalled; from != nil && to != nil {
-		stalled := min(1, (*to-*from).Seconds()/time.Duration(b.at-a.at).Seconds())
+		stalled := min(1, (*to-*from).Seconds()/time.Duration(b.AtNs-a.AtNs).Seconds())
 		use.IOPressureRatio = &stalled
 	}
-	if peak := r.dirty.bytes.Load(); r.dirty.known.Load() && use.DirtyPeakBytes != nil && peak > *use.DirtyPeakBytes {
+	if peak := m.Dirty.peak.Load(); m.Dirty.known.Load() && use.DirtyPeakBytes != nil && peak > *use.DirtyPeakBytes {
 		use.DirtyPeakBytes = &peak
 	}
 	return use
 }
 
 // disks are those that did something, and those with the brokers' logs.
-func (r *run) disks() (all []result.DiskUse) {
+func (m *Machine) disks(a, b Reading) (all []result.DiskUse) {
 	logs := make(map[string]bool)
-	if local, able := r.cfg.Cluster.(cluster.Local); able {
+	if local, able := m.Cluster.(cluster.Local); able {
 		for _, p := range local.Processes() {
 			logs[probe.DiskOf(p.DataDir)] = true
 		}
 	}
-	length := time.Duration(r.atEnd.at - r.atStart.at)
-	for _, name := range slices.Sorted(maps.Keys(r.atEnd.devices.Disks)) {
-		before, known := r.atStart.devices.Disks[name]
-		after := r.atEnd.devices.Disks[name]
+	length := time.Duration(b.AtNs - a.AtNs)
+	for _, name := range slices.Sorted(maps.Keys(b.devices.Disks)) {
+		before, known := a.devices.Disks[name]
+		after := b.devices.Disks[name]
 		if !known || after == before && !logs[name] {
 			continue
 		}
@@ -86,10 +93,10 @@ func (r *run) disks() (all []result.DiskUse) {
 func wrapping(before, after int64) float64 { return float64(uint32(after - before)) }
 
 // networks are those that carried something.
-func (r *run) networks() (all []result.NetUse) {
-	for _, name := range slices.Sorted(maps.Keys(r.atEnd.devices.Networks)) {
-		before, known := r.atStart.devices.Networks[name]
-		after := r.atEnd.devices.Networks[name]
+func networks(a, b Reading) (all []result.NetUse) {
+	for _, name := range slices.Sorted(maps.Keys(b.devices.Networks)) {
+		before, known := a.devices.Networks[name]
+		after := b.devices.Networks[name]
 		if !known || after == before {
 			continue
 		}
@@ -103,14 +110,14 @@ func (r *run) networks() (all []result.NetUse) {
 
 // readThreads reads for how long the threads of this process and of local brokers waited
 // for a core; processes of which that can't be read are left out.
-func (r *run) readThreads(brokers []brokerUsage) map[int]probe.Threads {
+func (m *Machine) readThreads(brokers []brokerUsage) map[int]probe.Threads {
 	pids := []int{os.Getpid()}
 	for _, b := range brokers {
 		pids = append(pids, b.pid)
 	}
 	all := make(map[int]probe.Threads)
 	for _, pid := range pids {
-		if threads, err := r.cfg.Probes.Threads(pid); err == nil {
+		if threads, err := m.Probes.Threads(pid); err == nil {
 			all[pid] = threads
 		}
 	}
@@ -119,10 +126,10 @@ func (r *run) readThreads(brokers []brokerUsage) map[int]probe.Threads {
 
 // waitedForCores is the part of the time between the two readings in which the threads of
 // a process waited for a core, of that in which they could run; nil where it is not known.
-func (r *run) waitedForCores(pid int) *float64 {
-	before, known := r.atStart.threads[pid]
+func waitedForCores(a, b Reading, pid int) *float64 {
+	before, known := a.threads[pid]
 	if !known {
 		return nil
 	}
-	return r.atEnd.threads[pid].WaitRatio(before)
+	return b.threads[pid].WaitRatio(before)
 }

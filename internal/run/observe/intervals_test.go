@@ -1,4 +1,4 @@
-package bench
+package observe
 
 import (
 	"strings"
@@ -6,7 +6,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"pgregory.net/rapid"
+
 	"kafkabench.example/kafka-bench/internal/load"
 	"kafkabench.example/kafka-bench/internal/measure/latency"
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
@@ -51,10 +52,10 @@ func (s offering) Snapshot(remote.Want) (snapshot.Snapshot, error) {
 	}, nil
 }
 
-func (r *readings) run() *run {
-	return &run{
-		axis: load.NewAxis(nil), topic: cluster.Topic{Partitions: 1}, groups: groups{r.receiving()}, stamped: true,
-		producers: remote.ProducersOf(nil, offering{readings: r}), lag: &lagWatch{}, collector: &latency.Collector{},
+func (r *readings) intervals(axis *load.Axis) *Intervals {
+	return &Intervals{
+		Axis: axis, Groups: remote.Groups{r.receiving()}, Due: true, Producers: remote.ProducersOf(nil, offering{readings: r}),
+		Lag: NewLag(LagConfig{}), Collector: &latency.Collector{}, Machine: &Machine{}, Backlogs: snapshot.Backlogs,
 	}
 }
 
@@ -64,9 +65,9 @@ func (r *readings) run() *run {
 func TestBacklogIsNeverUnderstated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		through := &readings{takes: 250 * time.Millisecond}
-		r := through.run()
-		r.cfg.Scenario.Load.Producers = 1
-		r.axis.Set(0, time.Minute)
+		axis := load.NewAxis(nil)
+		axis.Set(0, time.Minute)
+		r := through.intervals(axis)
 		time.Sleep(time.Second)
 		c := r.count(int64(time.Second))
 		if got, want := strings.Join(through.of, " "), "arrived received sent"; got != want {
@@ -85,18 +86,30 @@ func TestBacklogIsNeverUnderstated(t *testing.T) {
 // An interval says when it was read, and its rates are over that time.
 func TestRatesAreOverTheTimeBetweenReadings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := new(readings).run()
-		r.axis.Set(0, time.Minute)
+		axis := load.NewAxis(nil)
+		axis.Set(0, time.Minute)
+		r := new(readings).intervals(axis)
 		time.Sleep(time.Second)
 		before := r.count(int64(time.Second))
 		time.Sleep(1250 * time.Millisecond) // held up by 250 ms
-		r.producers = remote.ProducersOf(nil, offering{readings: new(readings), acked: 1250})
+		r.Producers = remote.ProducersOf(nil, offering{readings: new(readings), acked: 1250})
 		iv := differences(before, r.count(int64(2*time.Second)))
 		if iv.StartNs != 1e9 || iv.EndNs != 2e9 || iv.ReadFromNs != 1e9 || iv.ReadToNs != 2.25e9 || iv.ReadSpanNs != 0 {
 			t.Errorf("from %d to %d, read from %d to %d in %d", iv.StartNs, iv.EndNs, iv.ReadFromNs, iv.ReadToNs, iv.ReadSpanNs)
 		}
 		if rate := float64(iv.Acked) / iv.Seconds(); rate != 1000 {
 			t.Errorf("%v/s were acknowledged, want 1000/s", rate)
+		}
+	})
+}
+
+func TestIntervalsEndAtMultiplesOfThePeriod(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		period := rapid.Int64Range(1, 5_000_000_000).Draw(t, "period")
+		at := rapid.Int64Range(-100_000_000_000, 100_000_000_000).Draw(t, "at")
+		next := multipleAfter(at, period)
+		if next <= at || next > at+period || next%period != 0 {
+			t.Fatalf("after %d comes %d with period %d", at, next, period)
 		}
 	})
 }

@@ -1,4 +1,4 @@
-package bench
+package observe
 
 import (
 	"cmp"
@@ -14,11 +14,11 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/judge"
 )
 
-// replicaWatch follows how the replicas of the run's topic stand. What a look shows
+// Replicas follows how the replicas of the run's topic stand. What a look shows
 // counts until the next one. Its methods may be called from any goroutine.
-type replicaWatch struct {
+type Replicas struct {
 	axis    *load.Axis
-	journal *journal
+	journal *Journal
 	every   time.Duration
 	reader  *probe.ReplicaReader
 	asking  sync.Mutex // held while the reader asks
@@ -32,25 +32,21 @@ type replicaWatch struct {
 	seen      judge.Replicas
 }
 
-// openReplicas opens what watches the replicas, and looks once.
-func (r *run) openReplicas(ctx context.Context) error {
-	reader, err := probe.NewReplicaReader(r.cfg.Cluster.Bootstrap(), r.access(), r.topic.Name)
-	if err != nil {
-		return err
+// OpenReplicas returns what watches the replicas of a topic, each time after every, and
+// looks once.
+func OpenReplicas(ctx context.Context, axis *load.Axis, journal *Journal, reader *probe.ReplicaReader, every time.Duration) (*Replicas, error) {
+	w := &Replicas{
+		axis: axis, journal: journal, reader: reader, every: every, seen: judge.Replicas{SyncedNs: math.MinInt64},
 	}
-	r.replicas = &replicaWatch{
-		axis: r.axis, journal: r.journal, reader: reader, every: time.Duration(r.cfg.Scenario.Sampling.Replicas),
-		seen: judge.Replicas{SyncedNs: math.MinInt64},
-	}
-	if err := r.replicas.awaitFirst(ctx); err != nil {
-		return err
+	if err := w.awaitFirst(ctx); err != nil {
+		return nil, err
 	}
 	least, err := reader.MinInSync(ctx)
 	if err != nil {
-		r.journal.once("warning", "the topic's min.insync.replicas could not be read", err)
+		journal.Once("warning", "the topic's min.insync.replicas could not be read", err)
 	}
-	r.replicas.minInSync = least
-	return nil
+	w.minInSync = least
+	return w, nil
 }
 
 // firstLook bounds how long the brokers may take to answer for the first time: the
@@ -58,7 +54,7 @@ func (r *run) openReplicas(ctx context.Context) error {
 const firstLook = 15 * time.Second
 
 // awaitFirst waits until the brokers tell of the topic's replicas.
-func (w *replicaWatch) awaitFirst(ctx context.Context) error {
+func (w *Replicas) awaitFirst(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, firstLook)
 	defer cancel()
 	for {
@@ -74,10 +70,14 @@ func (w *replicaWatch) awaitFirst(ctx context.Context) error {
 	}
 }
 
-func (w *replicaWatch) close() { w.reader.Close() }
+// Close closes the reader.
+func (w *Replicas) Close() { w.reader.Close() }
+
+// Every is the period of the looks.
+func (w *Replicas) Every() time.Duration { return w.every }
 
 // read asks the brokers, and takes in what they say: whoever asks has looked.
-func (w *replicaWatch) read(ctx context.Context) ([]probe.PartitionReplicas, error) {
+func (w *Replicas) read(ctx context.Context) ([]probe.PartitionReplicas, error) {
 	w.asking.Lock()
 	defer w.asking.Unlock()
 	all, err := w.reader.Read(ctx)
@@ -88,7 +88,7 @@ func (w *replicaWatch) read(ctx context.Context) ([]probe.PartitionReplicas, err
 }
 
 // Leader implements fault.Topic.
-func (w *replicaWatch) Leader(ctx context.Context, partition int) (int32, error) {
+func (w *Replicas) Leader(ctx context.Context, partition int) (int32, error) {
 	all, err := w.read(ctx)
 	switch {
 	case err != nil:
@@ -100,7 +100,7 @@ func (w *replicaWatch) Leader(ctx context.Context, partition int) (int32, error)
 }
 
 // InSync implements fault.Topic.
-func (w *replicaWatch) InSync(ctx context.Context) (bool, error) {
+func (w *Replicas) InSync(ctx context.Context) (bool, error) {
 	all, err := w.read(ctx)
 	return err == nil && inSync(all), err
 }
@@ -109,16 +109,16 @@ func inSync(all []probe.PartitionReplicas) bool { return !slices.ContainsFunc(al
 
 func lacks(p probe.PartitionReplicas) bool { return p.InSync < p.Replicas }
 
-// look asks how the replicas stand. Where nobody answers, what the last look showed
+// Look asks how the replicas stand. Where nobody answers, what the last look showed
 // goes on.
-func (w *replicaWatch) look(ctx context.Context) {
+func (w *Replicas) Look(ctx context.Context) {
 	if _, err := w.read(ctx); err != nil && ctx.Err() == nil {
-		w.journal.once("warning", "the replicas could not be read", err)
+		w.journal.Once("warning", "the replicas could not be read", err)
 	}
 }
 
 // take takes in what a look showed at a time.
-func (w *replicaWatch) take(all []probe.PartitionReplicas, at int64) {
+func (w *Replicas) take(all []probe.PartitionReplicas, at int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	synced := inSync(all)
@@ -142,7 +142,7 @@ func (w *replicaWatch) take(all []probe.PartitionReplicas, at int64) {
 
 // account counts the time since the last look, as far as it lies in the measured
 // window. The caller holds the lock.
-func (w *replicaWatch) account(at int64) {
+func (w *Replicas) account(at int64) {
 	from, to := max(w.lastNs, 0), min(at, w.axis.End())
 	if to <= from {
 		return
@@ -164,7 +164,7 @@ func (w *replicaWatch) account(at int64) {
 const maxLeaderEvents = 100
 
 // followLeaders notes who leads what now. The caller holds the lock.
-func (w *replicaWatch) followLeaders(all []probe.PartitionReplicas, at int64) {
+func (w *Replicas) followLeaders(all []probe.PartitionReplicas, at int64) {
 	for i, p := range all[:min(len(all), len(w.led))] {
 		before := w.led[i]
 		if p.Leader == probe.NoLeader || p.Leader == before {
@@ -175,15 +175,15 @@ func (w *replicaWatch) followLeaders(all []probe.PartitionReplicas, at int64) {
 			w.seen.LeaderChanges++
 		}
 		if w.told++; w.told <= maxLeaderEvents && before != probe.NoLeader {
-			w.journal.now("broker", fmt.Sprintf("leader of partition %d: broker %d → %d", i, before, p.Leader), "")
+			w.journal.Now("broker", fmt.Sprintf("leader of partition %d: broker %d → %d", i, before, p.Leader), "")
 		}
 	}
 }
 
 // tellSync tells that replicas are missing, or are all there again.
-func (w *replicaWatch) tellSync(all []probe.PartitionReplicas, synced bool) {
+func (w *Replicas) tellSync(all []probe.PartitionReplicas, synced bool) {
 	if synced {
-		w.journal.now("broker", "all replicas are in sync again", "")
+		w.journal.Now("broker", "all replicas are in sync again", "")
 		return
 	}
 	lacking := slices.DeleteFunc(slices.Clone(all), func(p probe.PartitionReplicas) bool { return !lacks(p) })
@@ -195,11 +195,11 @@ func (w *replicaWatch) tellSync(all []probe.PartitionReplicas, synced bool) {
 	if fewest.InSync < w.minInSync {
 		left += fmt.Sprintf(", below min.insync.replicas of %d", w.minInSync)
 	}
-	w.journal.now("broker", fmt.Sprintf("%d of %d partitions are under-replicated (%s)", len(lacking), len(all), left), "")
+	w.journal.Now("broker", fmt.Sprintf("%d of %d partitions are under-replicated (%s)", len(lacking), len(all), left), "")
 }
 
-// shown returns what the looks have shown, once they have ended.
-func (w *replicaWatch) shown() *judge.Replicas {
+// Shown returns what the looks have shown, once they have ended.
+func (w *Replicas) Shown() *judge.Replicas {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	shown := w.seen

@@ -1,4 +1,4 @@
-package bench
+package observe
 
 import (
 	"testing"
@@ -8,7 +8,7 @@ import (
 
 // However long a run is, what is kept is bounded and in order, and spans it.
 func TestLooksAreBounded(t *testing.T) {
-	var l looks
+	var l Looks
 	const n = 10*maxLooks + 3
 	for i := range n {
 		l.add(judge.Look{AtNs: int64(i), Delivered: int64(i)})

@@ -1,4 +1,4 @@
-package bench
+package observe
 
 import (
 	"cmp"
@@ -15,13 +15,13 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// brokerWatch reads what the brokers tell about themselves: at both ends of the measured
+// Brokers reads what the brokers tell about themselves: at both ends of the measured
 // window, of which the difference is the figures, and in between for what was worst.
-type brokerWatch struct {
+type Brokers struct {
 	endpoints []cluster.MetricsEndpoint
 	every     time.Duration
 	axis      *load.Axis
-	journal   *journal
+	journal   *Journal
 
 	looking sync.Mutex // one look at a time
 	mu      sync.Mutex
@@ -40,19 +40,19 @@ type brokerReadings struct {
 // scrapeTimeout bounds one reading: a broker that is frozen never answers.
 const scrapeTimeout = 2 * time.Second
 
-// newBrokerWatch returns the watch of a run; nil where no broker tells anything.
-func (r *run) newBrokerWatch() *brokerWatch {
-	metered, able := r.cfg.Cluster.(cluster.Metered)
-	if !able || r.cfg.Scenario.Cluster.Metrics == "none" {
+// NewBrokers returns what reads the brokers' metrics at a period; nil if no broker of the
+// cluster has any.
+func NewBrokers(c cluster.Cluster, axis *load.Axis, journal *Journal, every time.Duration) *Brokers {
+	metered, able := c.(cluster.Metered)
+	if !able {
 		return nil
 	}
 	endpoints := metered.MetricsEndpoints()
 	if len(endpoints) == 0 {
 		return nil
 	}
-	return &brokerWatch{
-		endpoints: endpoints, every: time.Duration(r.cfg.Scenario.Sampling.Brokers), axis: r.axis, journal: r.journal,
-		brokers: make(map[int32]*brokerReadings),
+	return &Brokers{
+		endpoints: endpoints, every: every, axis: axis, journal: journal, brokers: make(map[int32]*brokerReadings),
 	}
 }
 
@@ -65,17 +65,28 @@ const (
 	windowEnds
 )
 
-// watchBrokers reads the brokers' metrics during the measured window. Its ends are read
-// beside the run, which must not wait for a broker.
-func (r *run) watchBrokers(end windowEnd) {
-	if r.brokerWatch == nil {
-		return
+// Every is the period of the looks.
+func (w *Brokers) Every() time.Duration { return w.every }
+
+// Look reads all brokers if the measured window lasts.
+func (w *Brokers) Look(ctx context.Context) { w.look(ctx, between) }
+
+// LookAtStart and LookAtEnd read all brokers at the two ends of the measured window. The
+// run does not wait for a broker: call them in a goroutine of the observer. Without a
+// broker that has metrics they do nothing.
+func (w *Brokers) LookAtStart() { w.lookAtEndOf(windowBegins) }
+
+// LookAtEnd is LookAtStart for the other end.
+func (w *Brokers) LookAtEnd() { w.lookAtEndOf(windowEnds) }
+
+func (w *Brokers) lookAtEndOf(end windowEnd) {
+	if w != nil {
+		w.look(context.Background(), end)
 	}
-	r.samplers.Go(func() { r.brokerWatch.look(context.Background(), end) })
 }
 
 // look reads all brokers at once.
-func (w *brokerWatch) look(ctx context.Context, end windowEnd) {
+func (w *Brokers) look(ctx context.Context, end windowEnd) {
 	if now := w.axis.Now(); end == between && (now < 0 || now >= w.axis.End()) {
 		return
 	}
@@ -92,7 +103,7 @@ func (w *brokerWatch) look(ctx context.Context, end windowEnd) {
 				return
 			}
 			if ctx.Err() != context.Canceled {
-				w.journal.once("warning", fmt.Sprintf("broker %d told nothing about itself", e.ID), err)
+				w.journal.Once("warning", fmt.Sprintf("broker %d told nothing about itself", e.ID), err)
 			}
 		})
 	}
@@ -100,7 +111,7 @@ func (w *brokerWatch) look(ctx context.Context, end windowEnd) {
 }
 
 // take takes one reading of a broker in.
-func (w *brokerWatch) take(id int32, c probe.BrokerCounts, end windowEnd) {
+func (w *Brokers) take(id int32, c probe.BrokerCounts, end windowEnd) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	b := w.brokers[id]
@@ -152,8 +163,8 @@ func lower(least, v *float64) *float64 {
 	return v
 }
 
-// metrics are what the brokers told, by their IDs; none where nobody asked them.
-func (w *brokerWatch) metrics() map[int32]*result.BrokerMetrics {
+// Metrics are what the brokers told, by their IDs; none where nobody asked them.
+func (w *Brokers) Metrics() map[int32]*result.BrokerMetrics {
 	if w == nil {
 		return nil
 	}
@@ -223,9 +234,9 @@ func whole(v *float64) *int64 {
 	return &n
 }
 
-// withMetrics adds what the brokers told about themselves to what they used; a broker
+// WithMetrics adds what the brokers told about themselves to what they used; a broker
 // that is not of this machine, or is gone, has nothing else.
-func withMetrics(brokers []result.Broker, metrics map[int32]*result.BrokerMetrics) []result.Broker {
+func WithMetrics(brokers []result.Broker, metrics map[int32]*result.BrokerMetrics) []result.Broker {
 	for i := range brokers {
 		brokers[i].Metrics = metrics[brokers[i].ID]
 		delete(metrics, brokers[i].ID)

@@ -1,8 +1,7 @@
-package bench
+package observe
 
 import (
 	"slices"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,7 +14,7 @@ import (
 
 // watching returns a watch on a window of so many seconds that begins in a second, in
 // virtual time.
-func watching(t *testing.T, window time.Duration) (*replicaWatch, *listener) {
+func watching(t *testing.T, window time.Duration) (*Replicas, *listener) {
 	t.Helper()
 	writer, err := result.Create(t.TempDir(), "replicas", time.Now())
 	if err != nil {
@@ -23,10 +22,17 @@ func watching(t *testing.T, window time.Duration) (*replicaWatch, *listener) {
 	}
 	l := &listener{}
 	axis := load.NewAxis(nil)
-	j := newJournal(axis, writer, l)
-	j.setAxis(time.Second, window)
-	return &replicaWatch{axis: axis, journal: j, minInSync: 2}, l
+	j := NewJournal(axis, writer, l)
+	j.SetAxis(time.Second, window)
+	return &Replicas{axis: axis, journal: j, minInSync: 2}, l
 }
+
+// listener keeps what a journal tells.
+type listener struct{ said []string }
+
+func (l *listener) Began(string)             {}
+func (l *listener) Interval(result.Interval) {}
+func (l *listener) Event(e result.Event)     { l.said = append(l.said, e.Kind+": "+e.What) }
 
 // partitions of three replicas each, by leader and how many are in sync.
 func partitions(each ...[2]int32) (all []probe.PartitionReplicas) {
@@ -56,7 +62,7 @@ func TestReplicaWatchAccounts(t *testing.T) {
 		} {
 			w.take(look.all, look.at)
 		}
-		got := *w.shown()
+		got := *w.Shown()
 		want := judge.Replicas{
 			Under: 5500 * time.Millisecond, UnderMin: 3 * time.Second, Leaderless: time.Second,
 			LeaderChanges: 2, SparsestNs: 3 * s, SyncedNs: 12 * s, InSync: true, MinInSync: 2,
@@ -68,7 +74,7 @@ func TestReplicaWatchAccounts(t *testing.T) {
 			"broker: leader of partition 0: broker 1 → 3", "broker: leader of partition 0: broker 3 → 1",
 			"broker: 2 of 2 partitions are under-replicated (at worst 1 of 3 in sync, below min.insync.replicas of 2)", "broker: all replicas are in sync again",
 		} {
-			if !slices.ContainsFunc(l.said, func(said string) bool { return strings.HasSuffix(said, told) }) {
+			if !slices.ContainsFunc(l.said, func(said string) bool { return said == told }) {
 				t.Errorf("it did not tell %q but %q", told, l.said)
 			}
 		}

@@ -1,4 +1,4 @@
-package bench
+package observe
 
 import (
 	"cmp"
@@ -16,24 +16,31 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/judge"
 )
 
-// lagTimeout bounds one reading of the lag, so that a broker that does not
+// ReadTimeout bounds one reading of the lag, so that a broker that does not
 // answer leaves a gap in the series and does not end it.
-const lagTimeout = 5 * time.Second
+const ReadTimeout = 5 * time.Second
 
-// lagWatch reads the consumer lag as the brokers tell it, for the series and for
-// the gate's controller; of several groups both go by the slowest. It may be used from several goroutines.
-type lagWatch struct {
-	axis    *load.Axis
-	reader  *probe.LagReader
-	journal *journal
-	topic   string
-	// others says that other processes keep a bound, whom asking does not hold up. What
+// LagConfig says what lag is read, and for whom.
+type LagConfig struct {
+	Axis    *load.Axis
+	Reader  *probe.LagReader
+	Journal *Journal
+	Topic   string
+	Period  time.Duration // of the time series
+	// Others is that other processes keep a bound, whom asking does not hold up. What
 	// they let in for commits that a reading has not seen is in it then, so it is asked
 	// what the lag was at the least, too.
-	others bool
-	// delivered is how far the consumers have come in each partition, where they
-	// report it to the controller; else nil.
-	delivered func() []int64
+	Others bool
+	// Delivered returns how far the consumers have come in each partition, if they report
+	// it to the controller; otherwise it is nil.
+	Delivered func() []int64
+}
+
+// Lag reads the consumer lag as the brokers report it, for the series and for the gate's
+// controller; of several groups both go by the slowest. It may be used from several
+// goroutines.
+type Lag struct {
+	LagConfig
 
 	// asking is held during a reading. If the gate were told of newer commits in the
 	// middle of another one, what it then admits would be in the high watermarks, and
@@ -51,6 +58,12 @@ type lagWatch struct {
 	oldest int64              // the greatest age of what the gate's decisions rested on
 }
 
+// NewLag returns a reader of the lag that has read nothing yet.
+func NewLag(cfg LagConfig) *Lag { return &Lag{LagConfig: cfg} }
+
+// Every is the period of the time series.
+func (l *Lag) Every() time.Duration { return l.Period }
+
 // lagReading is the lag of the slowest group, with that of each, and when they were
 // asked for.
 type lagReading struct {
@@ -60,30 +73,30 @@ type lagReading struct {
 	known  bool
 }
 
-// forSeries reads the lag for the time series.
-func (l *lagWatch) forSeries(ctx context.Context) { l.read(ctx) }
+// Look reads the lag for the time series.
+func (l *Lag) Look(ctx context.Context) { l.read(ctx) }
 
-// errNoLag: the lag is not known now.
-var errNoLag = errors.New("the lag could not be read")
+// ErrNoLag: the lag is not known now.
+var ErrNoLag = errors.New("the lag could not be read")
 
-// forGate reads the lag for the gate. In each partition the group counts that is the
+// ForGate reads the lag for the gate. In each partition the group counts that is the
 // furthest behind there, so that what is committed only grows, whichever leads.
-func (l *lagWatch) forGate(ctx context.Context) (backpressure.Reading, error) {
+func (l *Lag) ForGate(ctx context.Context) (backpressure.Reading, error) {
 	var delivered []int64
-	if l.delivered != nil {
-		delivered = l.delivered() // before the high watermarks, as what is committed
+	if l.Delivered != nil {
+		delivered = l.Delivered() // before the high watermarks, as what is committed
 	}
 	reading, ok := l.read(ctx)
-	l.noteAge(l.axis.Now())
+	l.noteAge(l.Axis.Now())
 	if !ok {
-		return backpressure.Reading{}, errNoLag
+		return backpressure.Reading{}, ErrNoLag
 	}
-	return gateReading(l.topic, reading.groups, delivered), nil
+	return GateReading(l.Topic, reading.groups, delivered), nil
 }
 
-// gateReading lays together what a gate is told: the lag of the groups, each of which
+// GateReading lays together what a gate is told: the lag of the groups, each of which
 // reads everything, and how far they have come, where they report it.
-func gateReading(topic string, groups []probe.Lag, delivered []int64) backpressure.Reading {
+func GateReading(topic string, groups []probe.Lag, delivered []int64) backpressure.Reading {
 	r := backpressure.Reading{Partitions: make([]backpressure.Partition, len(groups[0].Ends))}
 	for id := range r.Partitions {
 		p := &r.Partitions[id]
@@ -101,23 +114,23 @@ func gateReading(topic string, groups []probe.Lag, delivered []int64) backpressu
 }
 
 // ask asks for the lag, and where others keep the bound for both that it lies between.
-func (l *lagWatch) ask(ctx context.Context) ([]probe.Lag, error) {
-	if l.others {
-		return l.reader.ReadBounds(ctx)
+func (l *Lag) ask(ctx context.Context) ([]probe.Lag, error) {
+	if l.Others {
+		return l.Reader.ReadBounds(ctx)
 	}
-	return l.reader.Read(ctx)
+	return l.Reader.Read(ctx)
 }
 
-func (l *lagWatch) read(ctx context.Context) (lagReading, bool) {
-	limited, cancel := context.WithTimeout(ctx, lagTimeout)
+func (l *Lag) read(ctx context.Context) (lagReading, bool) {
+	limited, cancel := context.WithTimeout(ctx, ReadTimeout)
 	defer cancel()
 	l.asking.Lock()
 	defer l.asking.Unlock()
-	asked := l.axis.Now()
+	asked := l.Axis.Now()
 	lags, err := l.ask(limited)
 	if err != nil {
 		if !errors.Is(ctx.Err(), context.Canceled) { // otherwise nobody waits for it any more
-			l.journal.once("warning", "the lag could not be read", err)
+			l.Journal.Once("warning", "the lag could not be read", err)
 		}
 		return lagReading{}, false
 	}
@@ -130,7 +143,7 @@ func (l *lagWatch) read(ctx context.Context) (lagReading, bool) {
 	return reading, true
 }
 
-func (l *lagWatch) keep(reading lagReading) {
+func (l *Lag) keep(reading lagReading) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.latest.known || reading.asked > l.latest.asked { // two readers may overtake each other
@@ -145,7 +158,7 @@ func (l *lagWatch) keep(reading lagReading) {
 	}
 	// Of each moment the slowest group, which by this may be another one.
 	least := probe.Lag{AtLeast: -1}
-	if l.others {
+	if l.Others {
 		least = slices.MaxFunc(reading.groups, func(a, b probe.Lag) int { return cmp.Compare(a.AtLeast, b.AtLeast) })
 		if l.least == nil || least.AtLeast > *l.least {
 			l.least = &least.AtLeast
@@ -157,7 +170,7 @@ func (l *lagWatch) keep(reading lagReading) {
 	for i, lag := range reading.groups {
 		l.peaks[i] = max(l.peaks[i], lag.Records)
 	}
-	if !l.axis.InWindow(reading.asked) {
+	if !l.Axis.InWindow(reading.asked) {
 		return
 	}
 	if l.window == nil {
@@ -165,7 +178,7 @@ func (l *lagWatch) keep(reading lagReading) {
 	}
 	l.window.Records = max(l.window.Records, reading.Records)
 	l.window.Partition = max(l.window.Partition, slices.Max(reading.Partitions))
-	if l.others {
+	if l.Others {
 		if l.window.AtLeast == nil {
 			l.window.AtLeast = &judge.LagPeak{}
 		}
@@ -175,7 +188,7 @@ func (l *lagWatch) keep(reading lagReading) {
 }
 
 // noteAge keeps how old the latest reading is, which grows while none succeeds.
-func (l *lagWatch) noteAge(now int64) {
+func (l *Lag) noteAge(now int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.latest.known {
@@ -184,14 +197,14 @@ func (l *lagWatch) noteAge(now int64) {
 }
 
 // now returns the latest reading.
-func (l *lagWatch) now() lagReading {
+func (l *Lag) now() lagReading {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.latest
 }
 
 // takeFresh returns the readings since the last call.
-func (l *lagWatch) takeFresh() []result.LagSample {
+func (l *Lag) takeFresh() []result.LagSample {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	fresh := l.fresh
@@ -199,9 +212,9 @@ func (l *lagWatch) takeFresh() []result.LagSample {
 	return fresh
 }
 
-// seen returns what the readings have shown, once they have ended: finally, of a reading
+// Seen returns what the readings have shown, once they have ended: finally, of a reading
 // that was made when the drain had. Manual consumers have no offsets in the end.
-func (l *lagWatch) seen(finishedNs int64, manual bool) judge.Lag {
+func (l *Lag) Seen(finishedNs int64, manual bool) judge.Lag {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	seen := judge.Lag{

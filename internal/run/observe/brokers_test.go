@@ -1,4 +1,4 @@
-package bench
+package observe
 
 import (
 	"fmt"
@@ -46,7 +46,7 @@ func (b *teller) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 }
 
 // watched is a watch of brokers, in a window that has begun.
-func watched(t *testing.T, brokers ...*teller) *brokerWatch {
+func watched(t *testing.T, brokers ...*teller) *Brokers {
 	t.Helper()
 	writer, err := result.Create(t.TempDir(), "watched", time.Now())
 	if err != nil {
@@ -54,7 +54,7 @@ func watched(t *testing.T, brokers ...*teller) *brokerWatch {
 	}
 	axis := load.NewAxis(nil)
 	axis.Set(0, time.Hour)
-	w := &brokerWatch{every: time.Hour, axis: axis, journal: newJournal(axis, writer, nil), brokers: make(map[int32]*brokerReadings)}
+	w := &Brokers{every: time.Hour, axis: axis, journal: NewJournal(axis, writer, nil), brokers: make(map[int32]*brokerReadings)}
 	for i, b := range brokers {
 		server := httptest.NewServer(b)
 		t.Cleanup(server.Close)
@@ -79,7 +79,7 @@ func TestBrokersAreDifferenced(t *testing.T) {
 	killed.set(func(b *told) { b.down = true })
 	w.look(t.Context(), windowEnds)
 
-	all := w.metrics()
+	all := w.Metrics()
 	m := all[1]
 	if len(m.Requests) != 1 || m.Requests[0].Type != "Produce" || m.Requests[0].Count != 500 || math.Abs(*m.Requests[0].TotalMs-2) > 1e-9 || m.Requests[0].PerS <= 0 {
 		t.Errorf("500 requests of 2 ms are told as %+v", m.Requests)
@@ -102,10 +102,10 @@ func TestNothingIsReadOutsideOfTheWindow(t *testing.T) {
 	w.axis = load.NewAxis(nil)
 	w.axis.Set(time.Hour, time.Hour) // in the warm-up
 	w.look(t.Context(), between)
-	if all := w.metrics(); len(all) != 0 {
+	if all := w.Metrics(); len(all) != 0 {
 		t.Errorf("the warm-up is told as %+v", all)
 	}
-	if all := (*brokerWatch)(nil).metrics(); all != nil {
+	if all := (*Brokers)(nil).Metrics(); all != nil {
 		t.Errorf("nobody tells %+v", all)
 	}
 }
@@ -132,7 +132,7 @@ func TestWorstStretch(t *testing.T) {
 
 func TestMetricsJoinTheirBrokers(t *testing.T) {
 	m := map[int32]*result.BrokerMetrics{1: {}, 3: {}}
-	all := withMetrics([]result.Broker{{ID: 2}, {ID: 3, HeapMaxBytes: 5}}, m)
+	all := WithMetrics([]result.Broker{{ID: 2}, {ID: 3, HeapMaxBytes: 5}}, m)
 	if len(all) != 3 || all[0].ID != 1 || all[0].Metrics == nil || all[1].Metrics != nil || all[2].HeapMaxBytes != 5 || all[2].Metrics == nil {
 		t.Errorf("brokers %+v", all)
 	}

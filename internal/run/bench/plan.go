@@ -1,0 +1,86 @@
+package bench
+
+import (
+	"context"
+)
+
+// plan is how a run of its kind goes. It is chosen once, when everything is prepared, and
+// later code does not ask for the kind of run.
+type plan struct {
+	// release is when consumers begin to fetch.
+	release moment
+	// exhausted returns a channel that is closed when there is nothing more to offer, or to
+	// read: then the measured window ends early, for the reason exhaustedBy.
+	exhausted   func() <-chan struct{}
+	exhaustedBy string
+	// hasRead reports whether the consumers have read what the topic held; nil if the
+	// window does not end with that.
+	hasRead func() bool
+	// awaitDelivery waits until the consumers have everything, and reports whether they have.
+	awaitDelivery func(ctx context.Context) (drained bool)
+	// endless is that there is nothing to reach, because others go on writing.
+	endless bool
+	// unknown names the fields of the result that hold no measurement.
+	unknown []string
+}
+
+// moment is when consumers begin to fetch.
+type moment int
+
+const (
+	atOnce     moment = iota // as soon as they have partitions
+	withWarmUp               // when the warm-up begins
+	withWindow               // when the measured window begins
+	inWindow                 // at a time of the measured window
+	withDrain                // when the drain begins
+)
+
+// choosePlan chooses how the run goes.
+func (r *run) choosePlan(context.Context) error {
+	p := &r.plan
+	p.endless = r.readOnly() && r.readTo == nil
+	p.release = r.releaseAt()
+	p.exhausted, p.exhaustedBy = r.producers.Spent, "the volume was offered"
+	if r.readTo != nil {
+		p.exhausted, p.exhaustedBy = r.readToEnd, "everything that the topic held was read"
+	}
+	switch {
+	case len(r.groups) == 0:
+		p.awaitDelivery = func(context.Context) bool { return true }
+	case r.queue != nil:
+		p.hasRead, p.awaitDelivery = func() bool { return r.unsettled() == 0 }, r.awaitSettled
+	case p.endless: // nothing of the run's own is on its way
+		p.awaitDelivery = func(context.Context) bool { return false }
+	case r.readOnly():
+		p.hasRead = func() bool { return r.reachedAll(r.readTo) }
+		p.awaitDelivery = func(context.Context) bool { return p.hasRead() }
+	default:
+		p.awaitDelivery = r.awaitEnds
+	}
+	if r.readOnly() { // the records of others do not say when they were due
+		p.unknown = []string{"lag.time_lag_peak_ns", "intervals.time_lag_ns"}
+	}
+	if p.endless {
+		p.unknown = append(p.unknown, "lag.backlog_peak_records", "intervals.backlog_records", "lag.drained", "lag.drain_time_s", "lag.drain_per_s")
+		if len(r.groups) > 1 {
+			p.unknown = append(p.unknown, "groups.lag.backlog_peak_records", "groups.lag.drained")
+		}
+	}
+	return nil
+}
+
+// releaseAt returns when the consumers begin to fetch.
+func (r *run) releaseAt() moment {
+	hold := r.cfg.Scenario.Consume.Hold
+	switch {
+	case readsFill(r.cfg.Scenario) && hold.Off():
+		return withWindow
+	case r.readOnly():
+		return withWarmUp
+	case hold.Drain:
+		return withDrain
+	case !hold.Off():
+		return inWindow
+	}
+	return atOnce
+}

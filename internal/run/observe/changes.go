@@ -1,0 +1,203 @@
+package observe
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/remote"
+)
+
+// Planned is a change that a scenario has for its consumers.
+type Planned struct {
+	AtNs  int64
+	What  string
+	Reads bool // they were held until then
+}
+
+// PlannedChanges returns those of the measured window, in the order of their times.
+func PlannedChanges(c scenario.Consume) []Planned {
+	var all []Planned
+	for _, change := range c.Changes {
+		all = append(all, Planned{AtNs: int64(change.At), What: "work " + workWord(change.Work)})
+	}
+	held := Planned{AtNs: int64(c.Hold.Until), What: Fetching, Reads: true}
+	if held.AtNs == 0 {
+		return all
+	}
+	i := 0
+	for i < len(all) && all[i].AtNs < held.AtNs {
+		i++
+	}
+	return append(all[:i:i], append([]Planned{held}, all[i:]...)...)
+}
+
+// workWord says what the work is, shortly.
+func workWord(w scenario.Work) string {
+	switch {
+	case w.Median > 0:
+		return fmt.Sprintf("%s with a median of %s and a sigma of %g", w.Distribution, w.Median, w.Sigma)
+	case w.P50 > 0:
+		return fmt.Sprintf("%s with a p50 of %s and a p99 of %s", w.Distribution, w.P50, w.P99)
+	}
+	switch w.Distribution {
+	case "fixed":
+		return w.Time.String()
+	case "exponential":
+		return "exponential " + w.Time.String()
+	default:
+		return fmt.Sprintf("%s %s, %s", w.Distribution, w.Time, w.Jitter)
+	}
+}
+
+// changePoll is how often the backlog is looked at after a change: what was added
+// up until the look that finds it drained is exact at that moment, so that the
+// period only says how closely the moment is found.
+const changePoll = 10 * time.Millisecond
+
+// idlePoll is how often it is looked whether the window has ended, after a change
+// that found nothing to be drained, and at all where looking costs the consumers.
+const idlePoll = 100 * time.Millisecond
+
+// normalWait is for how long the records of a group wait that keeps up: a fetch and
+// a round of work.
+const normalWait = 50 * time.Millisecond
+
+// Fetching is the change by which held consumers begin to read.
+const Fetching = "fetching"
+
+// Changes makes the changes of the consumers known, which their own clocks bring about,
+// lets them go if they were held, and follows what becomes of the backlog.
+type Changes struct {
+	Axis      *load.Axis
+	Journal   *Journal
+	Producers *remote.Producers
+	Groups    remote.Groups
+	// Backlogs returns how far each group is behind that has come so far.
+	Backlogs func(reached [][]snapshot.Reached) []snapshot.Backlog
+	// Endless is that nothing is known of a backlog, because others go on writing.
+	Endless bool
+	// Costly is that each look has all processes of the consumers send their books.
+	Costly    bool
+	StartedNs int64 // the load began
+
+	mu      sync.Mutex // guards the rest
+	seen    []result.Change
+	letGoNs int64
+}
+
+// Watch follows changes, each until the next.
+func (c *Changes) Watch(o *Observer, all []Planned) {
+	for i, change := range all {
+		until := int64(math.MaxInt64)
+		if i+1 < len(all) {
+			until = all[i+1].AtNs
+		}
+		if o.WaitUntil(change.AtNs) || change.AtNs >= c.Axis.End() {
+			return
+		}
+		if c.Endless {
+			c.Journal.Event(result.Event{AtNs: c.Axis.Now(), Kind: "consumer", What: change.What})
+			continue
+		}
+		c.Follow(o, change, until)
+	}
+}
+
+// Seen returns the changes that were followed to their end, in the order of their times,
+// and when held consumers were let go; 0 if they were not.
+func (c *Changes) Seen() (changes []result.Change, letGoNs int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.seen), c.letGoNs
+}
+
+// note keeps a change for the result.
+func (c *Changes) note(change result.Change) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	at := func(a, b result.Change) int { return cmp.Compare(a.AtNs, b.AtNs) }
+	c.seen = append(c.seen, change)
+	slices.SortStableFunc(c.seen, at)
+}
+
+// standing is how the load and the groups stand at one moment.
+type standing struct {
+	at        int64
+	scheduled int64
+	received  []snapshot.Received // by group
+	backlogs  []snapshot.Backlog
+}
+
+func (c *Changes) standing() standing {
+	sent := c.Producers.Snapshot(remote.Want{}).Sent
+	s := standing{at: c.Axis.Now(), scheduled: sent[0].Scheduled + sent[1].Scheduled}
+	groups := c.Groups.Stand(remote.Want{Books: true, Fresh: true})
+	for _, g := range groups {
+		s.received = append(s.received, g.Received)
+	}
+	s.backlogs = c.Backlogs(groups.Reached())
+	return s
+}
+
+// Follow watches the backlog from a change on, until it is back to normal, until a time of
+// the axis, or until the observer is stopped.
+func (c *Changes) Follow(o *Observer, planned Planned, until int64) {
+	before := c.standing()
+	if planned.Reads {
+		c.mu.Lock()
+		c.letGoNs = c.Axis.Now()
+		c.mu.Unlock()
+		c.Groups.Release()
+	}
+	lead := snapshot.Slowest(before.backlogs)
+	change := result.Change{
+		AtNs: before.at, What: planned.What,
+		BacklogRecords: before.backlogs[lead].Records, NormalRecords: c.normalBacklog(before),
+	}
+	c.Journal.Event(result.Event{AtNs: change.AtNs, Kind: "consumer", What: planned.What,
+		Data: map[string]any{"backlog_records": change.BacklogRecords, "normal_records": change.NormalRecords}})
+
+	behind, poll := change.BacklogRecords > change.NormalRecords, changePoll
+	if !behind || c.Costly { // if nothing is to be drained, the rates are those of the window
+		poll = idlePoll
+	}
+	after, drained := c.standing(), false
+	for !drained {
+		if !behind {
+			until = min(until, c.Axis.End())
+		}
+		stopped := o.WaitUntil(min(after.at+int64(poll), until))
+		after = c.standing()
+		drained = behind && after.backlogs[snapshot.Slowest(after.backlogs)].Records <= change.NormalRecords
+		if stopped || after.at >= until {
+			break
+		}
+	}
+	if seconds := time.Duration(after.at - before.at).Seconds(); seconds > 0 {
+		change.OfferedPerS = float64(after.scheduled-before.scheduled) / seconds
+		change.DeliveredPerS = float64(after.received[lead].Unique-before.received[lead].Unique) / seconds
+		if drained {
+			change.DrainedAtNs, change.DrainTimeS = &after.at, &seconds
+			c.Journal.Event(result.Event{AtNs: after.at, Kind: "consumer", What: "the backlog is back to normal",
+				Reason: fmt.Sprintf("%s records or fewer, %.3f s after the change", unit.Count(change.NormalRecords), seconds)})
+		}
+	}
+	c.note(change)
+}
+
+// normalBacklog returns the backlog of a group that keeps up: by Little's law the rate
+// at which records come times how long they wait, and no less than one record for
+// each that can be worked on at once.
+func (c *Changes) normalBacklog(now standing) int64 {
+	perS := float64(now.scheduled) / time.Duration(max(1, now.at-c.StartedNs)).Seconds()
+	return max(int64(perS*normalWait.Seconds()), int64(c.Groups[0].Workers()))
+}

@@ -1,0 +1,337 @@
+package observe
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/measure/latency"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/judge"
+	"kafkabench.example/kafka-bench/internal/run/remote"
+)
+
+// Intervals divides the run into intervals, and remembers the highest values of the
+// measured window.
+type Intervals struct {
+	Axis      *load.Axis
+	Journal   *Journal
+	Period    time.Duration
+	Producers *remote.Producers
+	Groups    remote.Groups
+	Collector *latency.Collector
+	Lag       *Lag
+	Machine   *Machine
+	// Queue returns how a queue stands by its group's standing; nil without a queue.
+	Queue func(snapshot.Group) QueueReading
+	// Backlogs returns how far groups are behind that have come so far, if so many records
+	// were acknowledged in each partition.
+	Backlogs func(reached [][]snapshot.Reached, ackedIn []int64) []snapshot.Backlog
+	// Endless is that there is no backlog, because others go on writing.
+	Endless bool
+	// Due is that the records are the run's own and carry stamps, so that it is known
+	// since when a user has waited.
+	Due bool
+	// KeepTallies is that the intervals of the measured window are wanted in the end.
+	KeepTallies bool
+
+	before   counters
+	peaks    peaks
+	growth   growth
+	wereLate []string // the processes that were late in the interval before
+	tallies  []judge.Tally
+}
+
+// QueueReading is how a queue stood at a moment.
+type QueueReading struct {
+	Totals snapshot.QueueTotal
+	Counts snapshot.QueueCounts
+}
+
+// Begin reads what was counted before anything is offered, at a time of the axis. Call it
+// before the load starts: on a busy machine a goroutine may be late.
+func (s *Intervals) Begin(atNs int64) { s.before = s.count(atNs) }
+
+// Watch closes an interval at each multiple of the period on the run's axis, until the
+// observer is stopped.
+func (s *Intervals) Watch(o *Observer) {
+	period := int64(s.Period)
+	for {
+		next := multipleAfter(s.before.at, period)
+		stopped := o.WaitUntil(next)
+		// A sampler that was held up closes one longer interval, and not
+		// several of which only the first has anything in it.
+		at := max(next, multipleAfter(s.Axis.Now(), period)-period)
+		if stopped {
+			at = max(s.Axis.Now(), s.before.at+1)
+		}
+		after := s.count(at)
+		s.close(s.before, after)
+		if stopped {
+			return
+		}
+		s.before = after
+	}
+}
+
+// AddTo adds what was seen of the measured window to what the run is judged by, once the
+// observer has stopped.
+func (s *Intervals) AddTo(seen *judge.Seen) {
+	seen.BacklogPeak, seen.TimeLagPeakNs, seen.BacklogPeaks = s.peaks.backlog, s.peaks.timeLag, s.peaks.backlogs
+	seen.Intervals = s.tallies
+	if slope, standardError, known := s.growth.slope(); known {
+		seen.GrowthPerS, seen.GrowthErrorPerS = &slope, &standardError
+	}
+}
+
+// Memory returns the highest resident sets of the measured window.
+func (s *Intervals) Memory() Peaks { return s.peaks.memory }
+
+// InFlightPeak returns the most that a queue had in flight at the end of an interval.
+func (s *Intervals) InFlightPeak() int64 { return s.peaks.inFlight }
+
+// Processes returns all processes that have worked for the run.
+func (s *Intervals) Processes() remote.Children {
+	return slices.Concat(s.Machine.Senders, s.Groups.Processes())
+}
+
+// counters are what an interval takes differences of, and how the run stood meanwhile.
+type counters struct {
+	at       int64 // the interval's end by name
+	began    int64 // when the reading began
+	span     int64 // how long it took, until usedAt
+	reached  [][]snapshot.Reached
+	sent     snapshot.Sent // of both phases
+	received snapshot.Received
+	behind   snapshot.Behind
+	gate     *snapshot.Gate
+	behindAt int64
+	recorded latency.Interval // valid until the next reading
+	queue    QueueReading
+	usedAt   int64
+	self     snapshot.Usage // of all processes
+	brokers  []brokerUsage
+}
+
+// multipleAfter is the lowest multiple of the period above at, which may be
+// negative.
+func multipleAfter(at, period int64) int64 {
+	multiple := at / period * period // rounded towards zero
+	if multiple > at {
+		return multiple
+	}
+	return multiple + period
+}
+
+// count reads all that counts up. What is of records comes first, and one after the other:
+// what arrived before what was sent, so that no record seems to arrive before it is behind.
+// Nothing else stands between those readings: to look into /proc takes its time.
+func (s *Intervals) count(at int64) counters {
+	c := counters{at: at, began: s.Axis.Now()}
+	standings := s.Groups.Stand(remote.Want{Times: true, Books: true})
+	c.reached, c.received = standings.Reached(), standings.Received()
+	want := remote.Want{Times: true}
+	if len(c.reached) > 0 {
+		// The lanes are asked in any case: asking is what makes them forget.
+		want.Awaited = standings.Awaited()
+	}
+	sent := s.Producers.Snapshot(want)
+	c.sent, c.behind, c.gate = sent.Sent[0], sent.Behind, sent.Gate
+	c.sent.Add(sent.Sent[1])
+	c.behindAt = s.Axis.Now()
+	c.recorded = s.Collector.Collect()
+	if s.Queue != nil {
+		c.queue = s.Queue(standings[0])
+	}
+	c.usedAt = s.Axis.Now()
+	c.span = c.usedAt - c.began
+	usages, _, died := used(s.Processes(), remote.Want{Usage: true})
+	c.self = s.Machine.usage(usages...)
+	if died != nil {
+		s.Journal.Once("warning", "what a process used is only known as far as it told", died)
+	}
+	c.brokers = s.Machine.brokers()
+	return c
+}
+
+// close writes the interval between two counts, everywhere.
+func (s *Intervals) close(before, after counters) {
+	iv := differences(before, after)
+	iv.Phase = s.phaseAt(before.at)
+	if s.Queue != nil {
+		acked, again := after.queue.Totals.Acked-before.queue.Totals.Acked, after.queue.Totals.Redelivered-before.queue.Totals.Redelivered
+		iv.AckedByQueue, iv.Redelivered, iv.QueueInFlight = &acked, &again, &after.queue.Counts.InFlight
+		s.peaks.inFlight = max(s.peaks.inFlight, after.queue.Counts.InFlight)
+	}
+	behind, oldestDue := s.addLag(&iv, after)
+	if after.gate != nil {
+		iv.GateOpen, iv.BoundRecords = &after.gate.Open, after.gate.Bound
+	}
+	iv.Late = s.late()
+	s.peaks.take(iv, after, behind)
+	if len(behind) > 0 && iv.EndNs >= 0 && iv.EndNs <= s.Axis.End() && !s.Endless {
+		s.growth.add(time.Duration(iv.ReadToNs).Seconds(), float64(iv.BacklogRecords))
+	}
+	if s.KeepTallies && iv.StartNs >= 0 {
+		s.tallies = append(s.tallies, judge.Tally{
+			StartNs: iv.StartNs, EndNs: iv.EndNs, Seconds: iv.Seconds(), Scheduled: iv.Scheduled, Acked: iv.Acked,
+			Delivered: iv.Delivered - iv.Duplicates, OldestDueNs: oldestDue,
+		})
+	}
+	s.Journal.Interval(iv, after.recorded)
+}
+
+// late names the processes of which an interval has only what they told last, and tells
+// of each once when that begins, and when it ends.
+func (s *Intervals) late() (names []string) {
+	for _, p := range s.Processes() {
+		name := fmt.Sprintf("%s (pid %d)", p.Name(), p.PID())
+		was := slices.Contains(s.wereLate, name)
+		switch is := p.Late(); {
+		case is:
+			names = append(names, name)
+			if !was {
+				s.Journal.Now("warning", name+" does not answer", "what it told last stands in for its figures")
+			}
+		case was && p.Err() == nil: // otherwise it was ended, and that is told of
+			s.Journal.Now("process", name+" answers again", "")
+		}
+	}
+	s.wereLate = names
+	return names
+}
+
+// differences are what the counts say of the interval between them.
+func differences(before, after counters) result.Interval {
+	iv := result.Interval{
+		StartNs: before.at, EndNs: after.at,
+		ReadFromNs: before.began, ReadToNs: after.began, ReadSpanNs: after.span,
+		Scheduled:  after.sent.Scheduled - before.sent.Scheduled,
+		Admitted:   after.sent.Admitted - before.sent.Admitted,
+		Shed:       after.sent.Shed() - before.sent.Shed(),
+		Acked:      after.sent.Acked - before.sent.Acked,
+		Failed:     after.sent.Failed - before.sent.Failed,
+		Unknown:    after.sent.Unknown - before.sent.Unknown,
+		Delivered:  after.received.Delivered - before.received.Delivered,
+		Duplicates: after.received.Duplicates() - before.received.Duplicates(),
+		Processed:  after.received.Processed - before.received.Processed,
+
+		DeferredRecords: after.sent.Deferred(), InFlightRecords: after.sent.InFlight(),
+		GCCycles: after.self.GCCycles - before.self.GCCycles,
+		Time:     intervalTimes(after.recorded),
+	}
+	addUsage(&iv, before, after)
+	return iv
+}
+
+func intervalTimes(recorded latency.Interval) map[string]result.IntervalTime {
+	times := make(map[string]result.IntervalTime)
+	for m := range latency.Metric(latency.NumMetrics) {
+		if s := recorded.Summary(m); s.Count > 0 {
+			times[m.String()] = result.IntervalTime(s)
+		}
+	}
+	return times
+}
+
+func (s *Intervals) phaseAt(ns int64) string {
+	switch {
+	case ns < 0:
+		return "warm-up"
+	case ns < s.Axis.End():
+		return "measure"
+	default:
+		return "drain"
+	}
+}
+
+// addUsage fills in what the processes used in the interval.
+func addUsage(iv *result.Interval, before, after counters) {
+	length := float64(after.usedAt - before.usedAt)
+	if after.self.RSS > 0 {
+		cores := float64(after.self.CPU()-before.self.CPU()) / length
+		iv.ProcessCPUCores, iv.ProcessRSSBytes = &cores, &after.self.RSS
+	}
+	for i, b := range after.brokers {
+		if i < len(before.brokers) && before.brokers[i].pid == b.pid {
+			iv.BrokerCPUCores = append(iv.BrokerCPUCores, float64(b.CPU()-before.brokers[i].CPU())/length)
+		}
+	}
+}
+
+// addLag fills in the three measures of being behind, those of the slowest group, and
+// returns how far each group is behind, and when the oldest record was due whose user has
+// no answer.
+func (s *Intervals) addLag(iv *result.Interval, c counters) (behind []snapshot.Backlog, oldestDue int64) {
+	if len(s.Groups) == 0 {
+		return nil, snapshot.NothingDue
+	}
+	behind = s.Backlogs(c.reached, c.behind.AckedIn)
+	if !s.Endless {
+		lead := behind[snapshot.Slowest(behind)]
+		iv.BacklogRecords, iv.BacklogPartition = lead.Records, lead.Partitions
+	}
+	oldestDue = snapshot.NothingDue
+	if s.Due {
+		var open int64
+		open, oldestDue = undelivered(c.behind, c.reached[0])
+		iv.UndeliveredRecords = &open
+		if open > 0 {
+			iv.TimeLagNs = max(1, c.behindAt-oldestDue)
+		}
+	}
+	iv.LagSamples = s.Lag.takeFresh()
+	if lag := s.Lag.now(); lag.known {
+		iv.LagRecords, iv.LagSampledNs, iv.LagPartitions = &lag.Records, &lag.asked, lag.Partitions
+	}
+	return behind, oldestDue
+}
+
+// undelivered counts the records whose users have no answer, and tells when the oldest of
+// them was due.
+func undelivered(sent snapshot.Behind, reached []snapshot.Reached) (records, oldestDue int64) {
+	records, oldestDue = sent.WaitingRecords, snapshot.NothingDue
+	if records > 0 {
+		oldestDue = sent.WaitingDueNs
+	}
+	for p, open := range sent.OpenRecords {
+		if open -= reached[p].Corrupt; open > 0 {
+			records, oldestDue = records+open, min(oldestDue, sent.OldestDueNs[p])
+		}
+	}
+	return records, oldestDue
+}
+
+// peaks are the highest values that the intervals have seen since the start of
+// the measured window.
+type peaks struct {
+	backlog, timeLag int64
+	backlogs         []int64 // by group
+	inFlight         int64   // in a queue; since the start of the run
+	memory           Peaks
+}
+
+// take takes an interval in, with what the processes used and how far the groups
+// were behind at its end.
+func (p *peaks) take(iv result.Interval, after counters, behind []snapshot.Backlog) {
+	if iv.EndNs <= 0 {
+		return
+	}
+	if p.backlogs == nil {
+		p.backlogs = make([]int64, len(behind))
+	}
+	for i, b := range behind {
+		p.backlogs[i] = max(p.backlogs[i], b.Records)
+	}
+	p.backlog = max(p.backlog, iv.BacklogRecords)
+	p.timeLag = max(p.timeLag, iv.TimeLagNs)
+	p.memory.Tool = max(p.memory.Tool, after.self.RSS)
+	if p.memory.Brokers == nil {
+		p.memory.Brokers = make(map[int32]int64)
+	}
+	for _, b := range after.brokers {
+		p.memory.Brokers[b.id] = max(p.memory.Brokers[b.id], b.RSS)
+	}
+}

@@ -1,0 +1,53 @@
+package observe
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"kafkabench.example/kafka-bench/backpressure"
+	"kafkabench.example/kafka-bench/internal/kafka/probe"
+	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/run/judge"
+)
+
+// In each partition the group counts that is the furthest behind there, and what the
+// consumers report stands beside it.
+func TestGateReadingIsOfTheFurthestBehind(t *testing.T) {
+	groups := []probe.Lag{
+		{Records: 30, Committed: []int64{90, 80}, Ends: []int64{100, 100}},
+		{Records: 25, Committed: []int64{75, 100}, Ends: []int64{100, 100}},
+	}
+	r := GateReading("t", groups, []int64{95, 99})
+	want := []backpressure.Partition{
+		{Topic: "t", ID: 0, Committed: 75, End: 100, Delivered: 95},
+		{Topic: "t", ID: 1, Committed: 80, End: 100, Delivered: 99},
+	}
+	if r.Lag != 45 || r.Committed != 155 || !slices.Equal(r.Partitions, want) {
+		t.Errorf("read %+v", r)
+	}
+}
+
+// Where others keep the bound, the peaks of both that the lag lies between are kept,
+// each of the slowest group by that; the upper one is what everybody else goes by.
+func TestLagLiesBetweenTwoPeaks(t *testing.T) {
+	axis := load.NewAxis(nil)
+	axis.Set(0, time.Hour)
+	for _, others := range []bool{false, true} {
+		l := NewLag(LagConfig{Axis: axis, Others: others})
+		for i, lags := range [][]probe.Lag{
+			{{Records: 90, Partitions: []int64{90}, AtLeast: 40, AtLeastPartitions: []int64{30}}, {Records: 80, Partitions: []int64{80}, AtLeast: 70, AtLeastPartitions: []int64{60}}},
+			{{Records: 50, Partitions: []int64{50}, AtLeast: 50, AtLeastPartitions: []int64{50}}, {Records: 50, Partitions: []int64{50}}},
+		} {
+			l.keep(lagReading{Lag: lags[0], groups: lags, asked: int64(i), known: true})
+		}
+		seen := l.Seen(0, false)
+		if got := seen.Peak; got == nil || *got != 90 || l.takeFresh()[0].Records != 90 || seen.Window.Records != 90 {
+			t.Errorf("others %v: the peak is %v", others, got)
+		}
+		least, window := seen.PeakAtLeast, seen.Window.AtLeast
+		if (least != nil) != others || (window != nil) != others || others && (*least != 70 || *window != judge.LagPeak{Records: 70, Partition: 60}) {
+			t.Errorf("others %v: at the least it was %v, in the window %+v", others, least, window)
+		}
+	}
+}

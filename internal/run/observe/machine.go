@@ -1,0 +1,317 @@
+package observe
+
+import (
+	"errors"
+	"os"
+	"slices"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/internal/kafka/probe"
+	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/judge"
+	"kafkabench.example/kafka-bench/internal/run/remote"
+)
+
+// Machine reads what the tool's processes, the local brokers and this machine have used.
+type Machine struct {
+	Axis      *load.Axis
+	Probes    probe.Set
+	Cluster   cluster.Cluster
+	Producers *remote.Producers
+	Groups    remote.Groups
+	Senders   remote.Children // the producers' processes; none if they are in this one
+	// Consumers is how many processes have the consumers; 0 is this one.
+	Consumers int
+	// Confined has the limits of the consumers' processes; nil if they have none.
+	Confined *result.Confined
+	// Throttled returns for how long the operating system has held the confined processes
+	// back so far.
+	Throttled func() (sum time.Duration, known bool)
+	// Traffic returns what the clients of a queue have sent and received; nil without one.
+	Traffic func() judge.QueueTraffic
+	Dirty   *DirtyPages
+}
+
+// Reading is everything that counts up, at one end of the measured window.
+type Reading struct {
+	judge.Reading
+	self    snapshot.Usage // of all processes
+	died    error          // why it is not known of all: one has ended that was not told to
+	host    probe.Host
+	hostOK  bool
+	runtime probe.Runtime
+	pauses  snapshot.Pauses // of the producers' processes, since the reading before
+	brokers []brokerUsage
+
+	devices   probe.HostCounts // disks and networks
+	devicesOK bool
+	threads   map[int]probe.Threads // of the tool's own process and local brokers, by process
+	apart     apartReading
+}
+
+// apartReading is what is read of the consumers' own processes.
+type apartReading struct {
+	usages         []snapshot.Usage // by process
+	pauses         snapshot.Pauses  // of the worst, since the reading before
+	throttled      time.Duration
+	throttledKnown bool
+}
+
+// Read reads all of it.
+func (m *Machine) Read() Reading {
+	t := Reading{runtime: m.Probes.Runtime(), brokers: m.brokers()}
+	t.AtNs = m.Axis.Now()
+	usages, pauses, err := used(m.Senders, remote.Want{Usage: true, Pauses: true, Fresh: true})
+	if err == nil { // otherwise the run is invalid for another reason
+		t.pauses = pauses
+	}
+	t.apart, t.died = m.readApart()
+	t.self, t.died = m.usage(append(usages, t.apart.usages...)...), errors.Join(err, t.died)
+	t.self.Known = t.self.Known && t.died == nil
+	t.host, err = m.Probes.Host()
+	t.hostOK = err == nil
+	sent := m.Producers.Snapshot(remote.Want{Fresh: true})
+	t.Sending = sent.Traffic
+	if sent.Gate != nil {
+		t.Gate = *sent.Gate
+	}
+	standings := m.Groups.Stand(remote.Want{Books: m.Traffic != nil, Fresh: true})
+	for _, g := range standings {
+		t.Fetching = t.Fetching.Add(g.Traffic)
+	}
+	t.devices, err = m.Probes.Devices()
+	t.devicesOK = err == nil
+	t.threads = m.readThreads(t.brokers)
+	t.Members = standings.Counts()
+	if m.Traffic != nil {
+		t.QueueAcked, t.QueueTraffic = standings[0].Queue.Total.Acked, m.Traffic()
+	}
+	return t
+}
+
+func (m *Machine) readApart() (a apartReading, died error) {
+	if m.Consumers == 0 {
+		return a, nil
+	}
+	a.usages, a.pauses, died = used(m.Groups.Processes(), remote.Want{Usage: true, Pauses: true, Fresh: true})
+	a.throttled, a.throttledKnown = m.Throttled()
+	return a, died
+}
+
+// used is what processes have used, and the worst that any says of its runtime since it
+// was last asked: nothing is known of that of one that has ended or stands still. An error
+// says which have died, of which it is what they told last.
+func used(processes remote.Children, w remote.Want) (usages []snapshot.Usage, worst snapshot.Pauses, died error) {
+	all, died := processes.Snapshots(w)
+	usages = make([]snapshot.Usage, len(all))
+	for i, s := range all {
+		if s.Usage != nil { // otherwise it never told, and it is not Known
+			usages[i] = *s.Usage
+		}
+		if processes[i].Ended() {
+			usages[i].RSS = 0
+		}
+		if s.Pauses != nil {
+			worst = worst.Worse(*s.Pauses)
+		}
+	}
+	return usages, worst, died
+}
+
+// usage returns what this process and others have used together.
+func (m *Machine) usage(others ...snapshot.Usage) snapshot.Usage {
+	sum := remote.UsageOf(m.Probes)
+	for _, u := range others {
+		sum = sum.Add(u)
+	}
+	return sum
+}
+
+// Peaks are the highest resident sets that were seen, in bytes.
+type Peaks struct {
+	Tool    int64
+	Brokers map[int32]int64 // by broker
+}
+
+// Between returns what happened between two readings. Acked is how many records were
+// acknowledged meanwhile.
+func (m *Machine) Between(a, b Reading, acked int64, peaks Peaks) judge.Machine {
+	out := judge.Machine{
+		Process: m.process(a, b, acked, peaks.Tool), Brokers: brokersBetween(a, b, peaks.Brokers), Gone: gone(a, b),
+		HostUse: m.hostUse(a, b), UsageUnknown: a.died,
+		ConsumerProcesses: m.Consumers, Confined: m.confined(a, b),
+	}
+	if out.UsageUnknown == nil {
+		out.UsageUnknown = b.died
+	}
+	return out
+}
+
+// heldBack reports whether the consumers' processes wait for the processors because of the
+// scenario's own limit. That they wait is then what is measured, and no fault of the
+// tool. For a limit of memory no process waits.
+func (m *Machine) heldBack() bool { return m.Confined != nil && m.Confined.CPU > 0 }
+
+// process returns what the tool itself used between two readings, all of its processes
+// together; of pauses and delays, those of the process with the longest that the run does
+// not hold back itself.
+func (m *Machine) process(a, b Reading, acked, rssPeak int64) result.Process {
+	pauses := remote.PausesBetween(a.runtime, b.runtime).Worse(b.pauses)
+	if !m.heldBack() {
+		pauses = pauses.Worse(b.apart.pauses)
+	}
+	p := result.Process{
+		GCCycles:     b.self.GCCycles - a.self.GCCycles,
+		GCCPUS:       (b.self.GCCPU - a.self.GCCPU).Seconds(),
+		AllocBytes:   b.self.AllocBytes - a.self.AllocBytes,
+		AllocObjects: b.self.AllocObjects - a.self.AllocObjects,
+		GCPauseNs:    quantile(pauses.GC),
+		SchedDelayNs: quantile(pauses.Sched),
+	}
+	if a.self.Known && b.self.Known {
+		user, system := (b.self.User - a.self.User).Seconds(), (b.self.System - a.self.System).Seconds()
+		p.CPUUserS, p.CPUSystemS, p.CPUCores = &user, &system, cores(user+system, b.AtNs-a.AtNs)
+		if acked > 0 {
+			each := (user + system) * 1e9 / float64(acked)
+			p.CPUPerRecord = &each
+		}
+	}
+	if len(m.Senders) == 0 && m.Consumers <= 1 {
+		p.CPUWaitRatio = waitedForCores(a, b, os.Getpid())
+	}
+	if total := (b.host.Total - a.host.Total).Seconds(); a.hostOK && b.hostOK && total > 0 {
+		busy, stolen := (b.host.Busy-a.host.Busy).Seconds()/total, (b.host.Stolen-a.host.Stolen).Seconds()/total
+		p.HostCPUBusy, p.HostCPUStolen = &busy, &stolen
+	}
+	if rssPeak > 0 {
+		p.RSSPeakBytes = &rssPeak
+	}
+	return p
+}
+
+// confined returns what became of the limits of the consumers' processes; nil if they have
+// none.
+func (m *Machine) confined(a, b Reading) *result.Confined {
+	if m.Confined == nil {
+		return nil
+	}
+	c := *m.Confined
+	c.CPUCoresUsed = busiest(a.apart.usages, b.apart.usages, b.AtNs-a.AtNs)
+	if b.apart.throttledKnown {
+		throttled := (b.apart.throttled - a.apart.throttled).Seconds()
+		c.ThrottledS = &throttled
+	}
+	if m.heldBack() {
+		delay, pause := quantile(b.apart.pauses.Sched), quantile(b.apart.pauses.GC)
+		c.SchedDelayNs, c.GCPauseNs = &delay, &pause
+	}
+	return &c
+}
+
+// busiest is how many cores the busiest process used between two readings; the second
+// may have processes that started in between.
+func busiest(before, after []snapshot.Usage, lengthNs int64) *float64 {
+	var most *float64
+	for i, u := range after {
+		if !u.Known {
+			continue
+		}
+		used := u.User + u.System
+		if i < len(before) {
+			used -= before[i].User + before[i].System
+		}
+		if c := cores(used.Seconds(), lengthNs); c != nil && (most == nil || *c > *most) {
+			most = c
+		}
+	}
+	return most
+}
+
+// cores is CPU time over a length of time, nil where there is no length.
+func cores(cpuS float64, lengthNs int64) *float64 {
+	if lengthNs <= 0 {
+		return nil
+	}
+	c := cpuS / time.Duration(lengthNs).Seconds()
+	return &c
+}
+
+func quantile(q snapshot.Quantiles) result.Quantile {
+	return result.Quantile{Count: q.Count, P50Ns: int64(q.P50), P99Ns: int64(q.P99), MaxNs: int64(q.Max)}
+}
+
+// brokerUsage is what one local broker has used.
+type brokerUsage struct {
+	probe.Usage
+	id      int32
+	pid     int
+	heapMax int64
+	dataDir string
+}
+
+// brokers reads all local brokers; those that can't be read (they were killed, or this is
+// not Linux) are left out.
+func (m *Machine) brokers() []brokerUsage {
+	local, ok := m.Cluster.(cluster.Local)
+	if !ok {
+		return nil
+	}
+	var all []brokerUsage
+	for _, p := range local.Processes() {
+		if u, err := probe.Process(p.PID); err == nil {
+			all = append(all, brokerUsage{u, p.ID, p.PID, p.HeapMaxBytes, p.DataDir})
+		}
+	}
+	return all
+}
+
+// brokersBetween returns what each local broker used between two readings.
+func brokersBetween(a, b Reading, rssPeaks map[int32]int64) []result.Broker {
+	window := b.AtNs - a.AtNs
+	before := make(map[int]brokerUsage)
+	for _, was := range a.brokers {
+		before[was.pid] = was
+	}
+	var all []result.Broker
+	for _, after := range b.brokers {
+		used := result.Broker{
+			ID: after.id, HeapMaxBytes: after.heapMax,
+			CoresAllowed: probe.AllowedCores(after.pid), CPUWaitRatio: waitedForCores(a, b, after.pid),
+		}
+		if was, same := before[after.pid]; same {
+			user, system := (after.User - was.User).Seconds(), (after.System - was.System).Seconds()
+			used.CPUUserS, used.CPUSystemS, used.CPUCores = &user, &system, cores(user+system, window)
+			used.DiskRead = difference(was.DiskRead, after.DiskRead)
+			used.DiskWritten = difference(was.DiskWritten, after.DiskWritten)
+		}
+		if peak, known := rssPeaks[after.id]; known {
+			used.RSSPeakBytes = &peak
+		}
+		if size, err := probe.FolderSize(after.dataDir); err == nil {
+			used.LogSizeBytes = &size
+		}
+		all = append(all, used)
+	}
+	return all
+}
+
+func difference(before, after *int64) *int64 {
+	if before == nil || after == nil {
+		return nil
+	}
+	d := *after - *before
+	return &d
+}
+
+// gone returns the local brokers that ran at the first reading and not at the second.
+func gone(a, b Reading) (ids []int32) {
+	for _, was := range a.brokers {
+		if !slices.ContainsFunc(b.brokers, func(is brokerUsage) bool { return is.pid == was.pid }) {
+			ids = append(ids, was.id)
+		}
+	}
+	return ids
+}

@@ -1,0 +1,79 @@
+// Package observe reads lag, counts, brokers, replicas and the machine while a run goes on.
+//
+// It writes what it sees to the run's journal. An Observer owns the goroutines. Each kind of reading has a type of its own, which keeps
+// what it has seen until the run is judged.
+//
+// Files to know: observer.go, journal.go, intervals.go, lag.go, changes.go, machine.go,
+// replicas.go, brokers.go.
+package observe
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/load"
+)
+
+// Sampler reads something at a period.
+type Sampler interface {
+	Every() time.Duration
+	// Look reads it once. Ctx ends when the observer is stopped.
+	Look(ctx context.Context)
+}
+
+// Observer runs what looks at a run, until it is stopped.
+type Observer struct {
+	axis    *load.Axis
+	running sync.WaitGroup
+	ctx     context.Context
+	cancel  context.CancelFunc
+}
+
+// New returns an observer that times its looks by an axis.
+func New(axis *load.Axis) *Observer {
+	o := &Observer{axis: axis}
+	o.ctx, o.cancel = context.WithCancel(context.Background())
+	return o
+}
+
+// Start has a sampler look at its period.
+func (o *Observer) Start(s Sampler) {
+	o.Go(func(ctx context.Context) { AtEach(ctx, s.Every(), func() { s.Look(ctx) }) })
+}
+
+// Go runs f in a goroutine that Stop waits for; its context ends with Stop.
+func (o *Observer) Go(f func(ctx context.Context)) { o.running.Go(func() { f(o.ctx) }) }
+
+// WaitUntil waits for a time of the axis. It reports whether the observer was stopped
+// before.
+func (o *Observer) WaitUntil(atNs int64) (stopped bool) {
+	timer := time.NewTimer(time.Duration(atNs - o.axis.Now()))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return false
+	case <-o.ctx.Done():
+		return true
+	}
+}
+
+// Stop ends all looks and waits for them. Stopping again does nothing.
+func (o *Observer) Stop() {
+	o.cancel()
+	o.running.Wait()
+}
+
+// AtEach calls f at a period until ctx ends.
+func AtEach(ctx context.Context, period time.Duration, f func()) {
+	tick := time.NewTicker(period)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			f()
+		case <-ctx.Done():
+			return
+		}
+	}
+}
