@@ -46,7 +46,8 @@ meanwhile.`,
 	return c
 }
 
-func (s surroundings) calibrateMachine(ctx context.Context, plan calibrate.Plan, driver string, stdout, stderr io.Writer) error {
+func (s surroundings) calibrateMachine(ctx context.Context, plan calibrate.Plan, driver string, stdout,
+	stderr io.Writer) error {
 	client, err := driverNamed(driver)
 	if err != nil {
 		return err
@@ -57,7 +58,8 @@ func (s surroundings) calibrateMachine(ctx context.Context, plan calibrate.Plan,
 	}
 	ctx, cancel := s.untilInterrupt(ctx)
 	defer cancel()
-	c, err := calibrate.Measure(ctx, calibrate.Config{Plan: plan, Driver: client, Tool: tool(), Progress: progressTo(stderr)})
+	c, err := calibrate.Measure(ctx,
+		calibrate.Config{Plan: plan, Driver: client, Tool: tool(), Progress: progressTo(stderr)})
 	if errors.Is(err, context.Canceled) {
 		return errInterrupted // there is nothing to save: half of it says nothing
 	}
@@ -111,10 +113,12 @@ func printCalibration(w io.Writer, c *calibrate.Calibration) error {
 	fmt.Fprintln(w)
 	// The first column is empty, so that all others go to the right.
 	table := layout.Table{Gap: 3, Rows: [][]string{
-		{"", "record", "as fast as it goes", "pacer", "on schedule", "next failed", "late p50", "late p99", "CPU a record"},
+		{"", "record", "as fast as it goes", "pacer", "on schedule", "next failed", "late p50", "late p99",
+			"CPU a record"},
 	}}
 	for _, o := range c.Offers {
-		cells := []string{"", unit.Size(o.RecordBytes).String(), unit.PerSecond(o.ClosedLoopPerS), o.Pacer, "none held", "", "", "", ""}
+		cells := []string{"", unit.Size(o.RecordBytes).String(), unit.PerSecond(o.ClosedLoopPerS), o.Pacer,
+			"none held", "", "", "", ""}
 		if o.HighestPerS != nil {
 			cells[4], cells[6], cells[7] = unit.PerSecond(*o.HighestPerS), unit.Nanos(o.LatenessP50Ns), unit.Nanos(o.LatenessP99Ns)
 		}
@@ -139,7 +143,8 @@ func printCalibration(w io.Writer, c *calibrate.Calibration) error {
 	fmt.Fprintln(w, "lowest was that did not, so that the machine may be able to offer up to that much more.")
 	fmt.Fprintf(w, "\nA reading of the clock takes %.0f ns.\n", c.ClockNs)
 	for _, s := range c.Sleeps {
-		fmt.Fprintf(w, "A sleep of %s ends %s too late, and %s at p99.\n", unit.Nanos(s.AskedNs), unit.Nanos(s.P50Ns), unit.Nanos(s.P99Ns))
+		fmt.Fprintf(w, "A sleep of %s ends %s too late, and %s at p99.\n", unit.Nanos(s.AskedNs), unit.Nanos(s.P50Ns),
+			unit.Nanos(s.P99Ns))
 	}
 	return nil
 }

@@ -18,7 +18,8 @@ import (
 // carryOut makes the runs of the plan that are still to be made, and reports the
 // campaign, whether it came to its end or not. One that goes on does so on the
 // cluster that it was begun on, or not at all.
-func carryOut(ctx context.Context, journal *campaign.Journal, plan campaign.Plan, begun campaign.Origin, r rig, stdout io.Writer) error {
+func carryOut(ctx context.Context, journal *campaign.Journal, plan campaign.Plan, begun campaign.Origin, r rig,
+	stdout io.Writer) error {
 	v := newView(stdout, plan)
 	v.open(journal)
 	err := r.with(ctx, v, func(ctx context.Context, e campaign.Engine) error {
@@ -45,7 +46,8 @@ func carryOut(ctx context.Context, journal *campaign.Journal, plan campaign.Plan
 }
 
 // checkCluster holds the cluster of the first run to come to the campaign's.
-func checkCluster(ctx context.Context, journal *campaign.Journal, plan campaign.Plan, begun campaign.Origin, e campaign.Engine) error {
+func checkCluster(ctx context.Context, journal *campaign.Journal, plan campaign.Plan, begun campaign.Origin,
+	e campaign.Engine) error {
 	pending := plan.At(journal.Pending())
 	if len(pending) == 0 {
 		return nil
@@ -74,7 +76,8 @@ func reportCampaign(stdout io.Writer, c *result.RecordedCampaign) error {
 		}
 		fmt.Fprintln(stdout)
 	}
-	_, err := fmt.Fprintf(stdout, "Campaign: %s, %d of %s\n", c.Dir, c.Campaign.Made(), count(len(c.Campaign.Runs), "run"))
+	_, err := fmt.Fprintf(stdout, "Campaign: %s, %d of %s\n", c.Dir, c.Campaign.Made(),
+		count(len(c.Campaign.Runs), "run"))
 	return err
 }
 
@@ -85,7 +88,8 @@ func concludeCampaign(c *result.RecordedCampaign, err error, resume string) erro
 		if err == nil || errors.Is(err, context.Canceled) {
 			err = errInterrupted
 		}
-		return fmt.Errorf("%w; %d of %d runs are made, go on with: %s", err, c.Campaign.Made(), len(c.Campaign.Runs), resume)
+		return fmt.Errorf("%w; %d of %d runs are made, go on with: %s", err, c.Campaign.Made(), len(c.Campaign.Runs),
+			resume)
 	}
 	if err != nil {
 		return err
@@ -110,7 +114,8 @@ func resumeCommand(dir string, flags engineFlags) string {
 // shellWord quotes a word that a shell would not take as it is.
 func shellWord(word string) string {
 	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./,:=@+", r)
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
+			strings.ContainsRune("-_./,:=@+", r)
 	}
 	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
 		return word
@@ -131,7 +136,8 @@ func checkResume(c *cobra.Command, args []string) error {
 		}
 	}
 	if said = append(said, args...); len(said) > 0 {
-		return fmt.Errorf("--resume goes on with a campaign as it was planned, in its own folder; leave out %s", strings.Join(said, " "))
+		return fmt.Errorf("--resume goes on with a campaign as it was planned, in its own folder; leave out %s",
+			strings.Join(said, " "))
 	}
 	return nil
 }
@@ -149,7 +155,8 @@ func resumeCampaign(ctx context.Context, flags runFlags, stdout, stderr io.Write
 		return err
 	}
 	if recorded.Campaign.Finished() {
-		_, err := fmt.Fprintf(stdout, "The campaign in %s is finished: %d of %d runs were made.\n", dir, recorded.Campaign.Made(), len(recorded.Campaign.Runs))
+		_, err := fmt.Fprintf(stdout, "The campaign in %s is finished: %d of %d runs were made.\n", dir,
+			recorded.Campaign.Made(), len(recorded.Campaign.Runs))
 		return concludeCampaign(recorded, err, "")
 	}
 	plan, err := campaign.Saved(&recorded.Campaign)

@@ -67,9 +67,11 @@ func clusterUp(name *string) *cobra.Command {
 		},
 	}
 	c.Flags().IntVar(&options.Brokers, "brokers", 1, "number of brokers, 1 to 9")
-	c.Flags().StringVar(&heap, "heap", "", "heap of each broker's JVM (default 1GiB for one broker, 512MiB for several)")
+	c.Flags().StringVar(&heap, "heap", "",
+		"heap of each broker's JVM (default 1GiB for one broker, 512MiB for several)")
 	c.Flags().StringArrayVar(&options.JVM, "jvm", nil, "a further JVM option (may be repeated)")
-	c.Flags().StringToStringVar(&config, "config", nil, "a broker property, as in log.segment.bytes=104857600 (may be repeated)")
+	c.Flags().StringToStringVar(&config, "config", nil,
+		"a broker property, as in log.segment.bytes=104857600 (may be repeated)")
 	return c
 }
 

@@ -76,9 +76,12 @@ condition that cannot be decided.`,
 	f := c.Flags()
 	f.StringVar(&flags.table, "table", "", "the table of a CSV: comparison, sets, configuration, checks")
 	f.StringSliceVar(&flags.figures, "figures", nil, "the figures to compare, or all (default: a dozen)")
-	f.StringVar(&flags.primary, "primary", "", "the figure that is tested at the whole level (default: e2e_response_time_p99, or else the first that the sets have and that has a good side)")
-	f.StringArrayVar(&flags.failIf, "fail-if", nil, "exit with 1 if this holds, as in 'e2e_response_time_p99 worse by 10%' (may be repeated)")
-	f.Float64Var(&flags.alpha, "alpha", analysis.DefaultAlpha, "the chance of a false alarm of the primary figure, and of any other, 0.0001 to 0.5")
+	f.StringVar(&flags.primary, "primary", "",
+		"the figure that is tested at the whole level (default: e2e_response_time_p99, or else the first that the sets have and that has a good side)")
+	f.StringArrayVar(&flags.failIf, "fail-if", nil,
+		"exit with 1 if this holds, as in 'e2e_response_time_p99 worse by 10%' (may be repeated)")
+	f.Float64Var(&flags.alpha, "alpha", analysis.DefaultAlpha,
+		"the chance of a false alarm of the primary figure, and of any other, 0.0001 to 0.5")
 	return c
 }
 
@@ -270,7 +273,8 @@ func readCell(c *result.RecordedCampaign, wanted string) (analysis.Set, error) {
 		return analysis.CellSet(c, 0), nil
 	}
 	if wanted == "" && len(cells) > 1 {
-		return analysis.Set{}, fmt.Errorf("%s has %d cells; name one, as in %s:%s; they are %s", c.Dir, len(cells), c.Dir, cells[0].Name, strings.Join(analysis.CellNames(&c.Campaign), ", "))
+		return analysis.Set{}, fmt.Errorf("%s has %d cells; name one, as in %s:%s; they are %s", c.Dir, len(cells),
+			c.Dir, cells[0].Name, strings.Join(analysis.CellNames(&c.Campaign), ", "))
 	}
 	i, err := analysis.CellNamed(&c.Campaign, wanted)
 	if err != nil {

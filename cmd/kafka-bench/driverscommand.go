@@ -67,7 +67,8 @@ func describeDrivers() (all []aDriver) {
 
 // listDrivers prints the table, and below it why something is missing.
 func listDrivers(w io.Writer, all []aDriver) error {
-	table := layout.Table{Gap: 2, Left: map[int]bool{1: true, 2: true, 3: true}, Rows: [][]string{{"driver", "version", "built in", "lacks"}}}
+	table := layout.Table{Gap: 2, Left: map[int]bool{1: true, 2: true, 3: true},
+		Rows: [][]string{{"driver", "version", "built in", "lacks"}}}
 	for _, d := range all {
 		built := "yes"
 		if !d.BuiltIn {

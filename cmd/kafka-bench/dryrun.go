@@ -20,7 +20,8 @@ import (
 // printPlan says what the turns of a plan would do, without doing any of it. A
 // named cluster that they could not be made on is the error that they would end
 // with.
-func printPlan(ctx context.Context, w io.Writer, p campaign.Plan, turns []campaign.PlannedRun, flags engineFlags) error {
+func printPlan(ctx context.Context, w io.Writer, p campaign.Plan, turns []campaign.PlannedRun,
+	flags engineFlags) error {
 	needs := p.Needs(turns, flags.keepTopics)
 	where, err := clusterOf(ctx, needs, flags)
 	if err != nil {
@@ -68,7 +69,8 @@ func duration(p campaign.Plan, turns []campaign.PlannedRun, n campaign.Needs) st
 // printCells lists the configurations with what one run of each takes.
 func printCells(w io.Writer, p campaign.Plan, turns []campaign.PlannedRun) error {
 	// The first column is empty, so that the numbers go to the right.
-	table := layout.Table{Gap: 2, Left: map[int]bool{5: true, 6: true}, Rows: [][]string{{"", "runs", "each takes", "records", "bytes", "scenario"}}}
+	table := layout.Table{Gap: 2, Left: map[int]bool{5: true, 6: true},
+		Rows: [][]string{{"", "runs", "each takes", "records", "bytes", "scenario"}}}
 	for i, cell := range p.Cells {
 		runs := campaign.Rounds(turns, i)
 		least, most := cell.Scenario.Duration()
@@ -227,7 +229,8 @@ func clusterOf(ctx context.Context, n campaign.Needs, flags engineFlags) (string
 	case flags.cluster != "" || !errors.Is(err, cluster.ErrNotUp):
 		return "", err // as of the run that looks for it
 	}
-	return "an Apache Kafka is started and stopped" + times + "; the embedded broker where Java or Maven is missing", nil
+	return "an Apache Kafka is started and stopped" + times +
+		"; the embedded broker where Java or Maven is missing", nil
 }
 
 // usable is the error with which a run on the named cluster would end.

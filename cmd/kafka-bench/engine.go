@@ -37,12 +37,16 @@ type engineFlags struct {
 func addEngine(c *cobra.Command, flags *engineFlags) {
 	addOut(c, &flags.out)
 	f := c.Flags()
-	f.StringVar(&flags.driver, "driver", "", "the client under test (default: as the scenario says, or franz); kafka-bench drivers lists them")
+	f.StringVar(&flags.driver, "driver", "",
+		"the client under test (default: as the scenario says, or franz); kafka-bench drivers lists them")
 	f.StringVar(&flags.cluster, "cluster", "", "kafka, embedded, or the name of a cluster that is up")
 	f.StringSliceVar(&flags.brokers, "brokers", nil, "addresses of an existing cluster, host:port")
-	f.StringVar(&flags.clusterID, "cluster-id", "", "the ID of the existing cluster; required unless it is on this machine")
-	f.StringSliceVar(&flags.metrics, "broker-metrics", nil, "where the existing cluster's brokers tell about themselves, in the order of their IDs: http://host:port/metrics,... (Prometheus text, as of the JMX exporter)")
-	f.StringVar(&flags.access, "command-config", "", "a client properties file that says how the existing cluster lets clients in (TLS, SASL)")
+	f.StringVar(&flags.clusterID, "cluster-id", "",
+		"the ID of the existing cluster; required unless it is on this machine")
+	f.StringSliceVar(&flags.metrics, "broker-metrics", nil,
+		"where the existing cluster's brokers tell about themselves, in the order of their IDs: http://host:port/metrics,... (Prometheus text, as of the JMX exporter)")
+	f.StringVar(&flags.access, "command-config", "",
+		"a client properties file that says how the existing cluster lets clients in (TLS, SASL)")
 	f.BoolVar(&flags.keepTopics, "keep-topics", false, "do not delete the runs' topics")
 }
 
@@ -173,7 +177,8 @@ func (r rig) with(ctx context.Context, v viewer, work func(context.Context, camp
 	}
 	source := &cluster.Source{
 		Home: home, Kind: r.flags.cluster, Brokers: r.flags.brokers, ClusterID: r.flags.clusterID,
-		Access: r.flags.in.through(r.access), Metrics: r.flags.metrics, Embedded: r.flags.in.embedded, Progress: r.progress,
+		Access: r.flags.in.through(r.access), Metrics: r.flags.metrics, Embedded: r.flags.in.embedded,
+		Progress: r.progress,
 	}
 	worker, err := workerCommandLine()
 	if err != nil {
@@ -207,7 +212,8 @@ func (r rig) checkOut() error { return result.CheckWritable(r.flags.out) }
 // interruptible returns a context and a channel. The first interrupt closes the
 // channel, which ends a run gently, and is told of, because that takes a while; or,
 // before a run has begun, the second one ends the context, which abandons it.
-func (s surroundings) interruptible(parent context.Context, tell func(string)) (ctx context.Context, interrupt <-chan struct{}, stop func()) {
+func (s surroundings) interruptible(parent context.Context, tell func(string)) (ctx context.Context,
+	interrupt <-chan struct{}, stop func()) {
 	ctx, cancel := context.WithCancel(parent)
 	first := make(chan struct{})
 	signals := make(chan os.Signal, 2)

@@ -55,9 +55,11 @@ and are too small to matter. Invalid runs are left out.`,
 	addOut(c, &flags.out)
 	f := c.Flags()
 	f.StringVar(&flags.table, "table", "", "the table of a CSV: history, changes")
-	f.StringArrayVar(&flags.figures, "figure", nil, "the figure to follow (may be repeated; default e2e_response_time_p99)")
+	f.StringArrayVar(&flags.figures, "figure", nil,
+		"the figure to follow (may be repeated; default e2e_response_time_p99)")
 	f.StringVar(&flags.config, "config", "", "the configuration to show, by the beginning of its hash")
-	f.StringVar(&flags.least, "min-change", fmt.Sprintf("%g%%", 100*analysis.DefaultMinChange), "the least change to show, as a part of the level before; 0% shows every one")
+	f.StringVar(&flags.least, "min-change", fmt.Sprintf("%g%%", 100*analysis.DefaultMinChange),
+		"the least change to show, as a part of the level before; 0% shows every one")
 	return c
 }
 
@@ -92,7 +94,8 @@ func showHistory(args []string, flags historyFlags, stdout io.Writer) error {
 		}
 		runs = append(runs, found...)
 	}
-	history, err := analysis.Over(runs, analysis.HistoryOptions{Figures: figures, Configuration: flags.config, MinChange: least})
+	history, err := analysis.Over(runs,
+		analysis.HistoryOptions{Figures: figures, Configuration: flags.config, MinChange: least})
 	if err != nil {
 		return err
 	}
@@ -123,10 +126,12 @@ func runsOf(arg, out string) ([]*result.Recorded, error) {
 		}
 	}
 	if len(names) == 0 {
-		return nil, fmt.Errorf("%s: no run's folder, and there are no runs in %s; say with --out where they are", arg, out)
+		return nil, fmt.Errorf("%s: no run's folder, and there are no runs in %s; say with --out where they are", arg,
+			out)
 	}
 	slices.Sort(names)
-	return nil, fmt.Errorf("%s: no run's folder, and no run in %s has this name; there are %s", arg, out, strings.Join(names, ", "))
+	return nil, fmt.Errorf("%s: no run's folder, and no run in %s has this name; there are %s", arg, out,
+		strings.Join(names, ", "))
 }
 
 // summaries are the runs of a name, or all where it is empty. One that cannot be

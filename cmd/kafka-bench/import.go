@@ -97,7 +97,8 @@ func importFiles(paths []string, flags importFlags, stdout io.Writer) error {
 		invalid = invalid || r.Run.Verdict.Status != result.Valid
 		saved = append(saved, report.Imported{Dir: dir, Run: &r.Run})
 	}
-	if err := report.Imports(stdout, saved, report.Options{Colour: isTerminal(stdout), Width: columnsOf(stdout)}); err != nil {
+	if err := report.Imports(stdout, saved,
+		report.Options{Colour: isTerminal(stdout), Width: columnsOf(stdout)}); err != nil {
 		return err
 	}
 	if invalid {

@@ -103,7 +103,8 @@ func inspectionOf(i kmq.Inspection, now time.Time) anInspection {
 	of := partitionOf(all, now)
 	out := anInspection{
 		Group: i.Group, Topic: i.Topic,
-		InFlight: of.InFlight, Waiting: of.Waiting, Redelivered: of.Redelivered, OldestAt: of.OldestAt, OldestAge: of.OldestAge,
+		InFlight: of.InFlight, Waiting: of.Waiting, Redelivered: of.Redelivered, OldestAt: of.OldestAt,
+		OldestAge:   of.OldestAge,
 		DeadLetters: told(i.DeadLetters), Partitions: []anInspectedPartition{},
 	}
 	if i.Engine != "" {
@@ -163,9 +164,12 @@ func printInspection(w io.Writer, i kmq.Inspection, deadLetter string, now time.
 	}
 	fmt.Fprintf(w, "group %s on topic %s, engine %s\n\n", i.Group, i.Topic, engine)
 	// The first column is empty, so that all others go to the right.
-	table := layout.Table{Gap: 2, Rows: [][]string{{"", "partition", "committed", "end", "in flight", "waiting", "redeliveries", "oldest unacked"}}}
+	table := layout.Table{Gap: 2,
+		Rows: [][]string{{"", "partition", "committed", "end", "in flight", "waiting", "redeliveries",
+			"oldest unacked"}}}
 	row := func(name, committed, end string, p kmq.PartitionInspection) {
-		table.Add("", name, committed, end, number(p.InFlight), number(p.Waiting), number(p.Redelivered), ageOf(p.OldestUnacked, now))
+		table.Add("", name, committed, end, number(p.InFlight), number(p.Waiting), number(p.Redelivered),
+			ageOf(p.OldestUnacked, now))
 	}
 	for _, p := range i.Partitions {
 		row(strconv.Itoa(int(p.Partition)), number(p.Committed), number(p.End), p)

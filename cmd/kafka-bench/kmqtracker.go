@@ -72,11 +72,15 @@ those in effect. How long a record is lent is the queues' to say, in each of the
 	f := c.Flags()
 	f.StringVar(&group, "group", "", "the group of the queues (required)")
 	f.StringVar(&flags.topic, "topic", "", "the topic of the queues (required)")
-	f.DurationVar(&visibility, "visibility", 30*time.Second, "the queues' visibility, 100ms to 1h; nothing depends on it here, as their markers say it")
-	f.DurationVar(&session, "session-timeout", 0, "after how long a tracker that is silent is put out of its group, 1s to 30m; 0 is 45s")
-	f.IntVar(&most, "max-deliveries", 0, "after how many deliveries a record goes to the dead-letter topic, whatever the queues say; 0 is never")
+	f.DurationVar(&visibility, "visibility", 30*time.Second,
+		"the queues' visibility, 100ms to 1h; nothing depends on it here, as their markers say it")
+	f.DurationVar(&session, "session-timeout", 0,
+		"after how long a tracker that is silent is put out of its group, 1s to 30m; 0 is 45s")
+	f.IntVar(&most, "max-deliveries", 0,
+		"after how many deliveries a record goes to the dead-letter topic, whatever the queues say; 0 is never")
 	f.BoolVar(&transactions, "transactions", false, "write each copy and its end in one transaction")
-	f.StringVar(&metrics, "metrics", "", "a loopback address for Prometheus, as 127.0.0.1:9400 (port 0: any that is free)")
+	f.StringVar(&metrics, "metrics", "",
+		"a loopback address for Prometheus, as 127.0.0.1:9400 (port 0: any that is free)")
 	return c
 }
 
@@ -107,7 +111,8 @@ func track(ctx context.Context, cfg kmq.Config, listener net.Listener, stdout io
 		defer stop()
 		ended <- untilEnd(running, tracker)
 	}()
-	err = serveMetrics(running, listener, promkmq.New(tracker, prometheus.Labels{"group": cfg.Group, "topic": cfg.Topic}))
+	err = serveMetrics(running, listener,
+		promkmq.New(tracker, prometheus.Labels{"group": cfg.Group, "topic": cfg.Topic}))
 	stop()
 	return errors.Join(err, <-ended)
 }
@@ -132,7 +137,8 @@ var aField = regexp.MustCompile(`\b[A-Z]\w+\b`)
 type flagged struct{ error }
 
 func (e flagged) Error() string {
-	return aField.ReplaceAllStringFunc(e.error.Error(), func(field string) string { return cmp.Or(flagOf[field], field) })
+	return aField.ReplaceAllStringFunc(e.error.Error(),
+		func(field string) string { return cmp.Or(flagOf[field], field) })
 }
 func (e flagged) Unwrap() error { return e.error }
 

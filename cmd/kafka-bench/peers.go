@@ -83,7 +83,8 @@ func runPeers(ctx context.Context, arg string, flags peersFlags, stdout, stderr 
 	}
 	journal, err := campaign.Create(flags.out, result.Campaign{
 		Campaign: result.CampaignInfo{
-			Name: s.Name + "-peers", Kind: result.KindPeers, Tool: tool(), Order: scenario.Interleaved, Repeat: flags.repeat,
+			Name: s.Name + "-peers", Kind: result.KindPeers, Tool: tool(), Order: scenario.Interleaved,
+			Repeat:   flags.repeat,
 			Question: "Do Kafka's own tools see what kafka-bench sees?",
 		},
 	})
@@ -172,7 +173,8 @@ func (p *peersCampaign) Ours(ctx context.Context) (*result.Run, error) {
 }
 
 // Theirs implements peers.Turns.
-func (p *peersCampaign) Theirs(ctx context.Context, tool string, run func(context.Context) (*peers.Made, error)) (*result.Run, error) {
+func (p *peersCampaign) Theirs(ctx context.Context, tool string,
+	run func(context.Context) (*peers.Made, error)) (*result.Run, error) {
 	return p.make(ctx, tool, toolMaker{p.engine.Bench, run})
 }
 

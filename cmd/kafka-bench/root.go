@@ -40,7 +40,8 @@ says whether the numbers can be believed.`,
 	})
 	root.AddCommand(
 		runCommand(in), listCommand(), showCommand(), reportCommand(), compareCommand(), historyCommand(),
-		searchCommand(in), calibrateCommand(in), clusterCommand(), importCommand(), peersCommand(in), kmqCommand(in), driversCommand(), versionCommand(),
+		searchCommand(in), calibrateCommand(in), clusterCommand(), importCommand(), peersCommand(in), kmqCommand(in),
+		driversCommand(), versionCommand(),
 		workerCommand(),
 	)
 	return root

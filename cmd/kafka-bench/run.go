@@ -157,7 +157,8 @@ func (f runFlags) plan(args []string) (campaign.Plan, error) {
 		faults = append(faults, fmt.Errorf("--repeat %d: give 1 to %d", f.repeat.n, maxRepeat))
 	}
 	if f.order != "" && f.order != scenario.Interleaved && f.order != scenario.Blocked {
-		faults = append(faults, fmt.Errorf("--order %s: choose %s or %s", f.order, scenario.Interleaved, scenario.Blocked))
+		faults = append(faults, fmt.Errorf("--order %s: choose %s or %s", f.order, scenario.Interleaved,
+			scenario.Blocked))
 	}
 	if len(faults) > 0 {
 		return campaign.Plan{}, errors.Join(faults...)

@@ -16,9 +16,12 @@ type scenarioFlags struct {
 }
 
 func addScenario(c *cobra.Command, flags *scenarioFlags) {
-	c.Flags().StringArrayVar(&flags.merge, "merge", nil, "a preset or a file to lay over the scenario (may be repeated; the later wins)")
-	c.Flags().StringArrayVar(&flags.set, "set", nil, "override a field, as in load.rate=20k/s, over everything else (may be repeated)")
-	c.Flags().BoolVar(&flags.quick, "quick", false, "the scenario's quick form, under two minutes (kafka-bench list says which have one)")
+	c.Flags().StringArrayVar(&flags.merge, "merge", nil,
+		"a preset or a file to lay over the scenario (may be repeated; the later wins)")
+	c.Flags().StringArrayVar(&flags.set, "set", nil,
+		"override a field, as in load.rate=20k/s, over everything else (may be repeated)")
+	c.Flags().BoolVar(&flags.quick, "quick", false,
+		"the scenario's quick form, under two minutes (kafka-bench list says which have one)")
 }
 
 // options are what the flags lay over a scenario, with the client under test that

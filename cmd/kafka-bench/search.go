@@ -81,10 +81,14 @@ func addSearch(c *cobra.Command, flags *searchFlags) {
 	addScenario(c, &flags.scenarioFlags)
 	addEngine(c, &flags.engineFlags)
 	f := c.Flags()
-	f.StringArrayVar(&flags.expect, "expect", nil, "what a rate must meet, as in 'e2e_response_time_p99 <= 50ms' (may be repeated; default: "+strings.Join(campaign.DefaultExpectations(scenario.Defaults()), ", ")+")")
-	f.StringVar(&flags.resolution, "resolution", "3%", "how near the answer is to come to the lowest rate that fails, 0.5% to 50%")
-	f.IntVar(&flags.maxProbes, "max-probes", search.DefaultMaxProbes, "the most probes, 4 to 1000; those of the curve are not counted")
-	f.DurationVar(&flags.probe, "probe", 10*time.Second, "the measured window of a probe; longer, up to --confirm, where a percentile needs it")
+	f.StringArrayVar(&flags.expect, "expect", nil,
+		"what a rate must meet, as in 'e2e_response_time_p99 <= 50ms' (may be repeated; default: "+strings.Join(campaign.DefaultExpectations(scenario.Defaults()), ", ")+")")
+	f.StringVar(&flags.resolution, "resolution", "3%",
+		"how near the answer is to come to the lowest rate that fails, 0.5% to 50%")
+	f.IntVar(&flags.maxProbes, "max-probes", search.DefaultMaxProbes,
+		"the most probes, 4 to 1000; those of the curve are not counted")
+	f.DurationVar(&flags.probe, "probe", 10*time.Second,
+		"the measured window of a probe; longer, up to --confirm, where a percentile needs it")
 	f.DurationVar(&flags.confirm, "confirm", 30*time.Second, "the measured window of the confirmation")
 	f.BoolVar(&flags.curve, "curve", false, "add runs at 10 % to 110 % of the answer")
 	f.StringVar(&flags.curveOf, "curve-of", "", "make these of a rate, as in 20k/s, without a search")
@@ -101,7 +105,9 @@ func (f searchFlags) config(arg string) (cfg campaign.SearchConfig, err error) {
 	case err != nil:
 		faults = append(faults, err)
 	case len(suite.Cells) > 1:
-		faults = append(faults, fmt.Errorf("scenario %s is %d scenarios; search one of them, and give what it varies with --set", arg, len(suite.Cells)))
+		faults = append(faults,
+			fmt.Errorf("scenario %s is %d scenarios; search one of them, and give what it varies with --set", arg,
+				len(suite.Cells)))
 	default:
 		cfg.Scenario = suite.Cells[0].Scenario
 	}
@@ -188,7 +194,8 @@ func searchRate(ctx context.Context, arg string, flags searchFlags, stdout, stde
 		return err // nothing was tried
 	}
 	fmt.Fprintln(stderr)
-	if reportErr := report.Search(stdout, &found, report.Options{Colour: isTerminal(stdout), Width: columnsOf(stdout)}); reportErr != nil {
+	if reportErr := report.Search(stdout, &found,
+		report.Options{Colour: isTerminal(stdout), Width: columnsOf(stdout)}); reportErr != nil {
 		return errors.Join(err, reportErr)
 	}
 	fmt.Fprintf(stdout, "\nCampaign: %s\n", journal.Dir())

@@ -34,7 +34,8 @@ func versionCommand() *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			t := tool()
-			fmt.Fprintf(c.OutOrStdout(), "kafka-bench %s %s %s/%s\n", t.Version, t.GoVersion, runtime.GOOS, runtime.GOARCH)
+			fmt.Fprintf(c.OutOrStdout(), "kafka-bench %s %s %s/%s\n", t.Version, t.GoVersion, runtime.GOOS,
+				runtime.GOARCH)
 			return nil
 		},
 	}

@@ -229,9 +229,11 @@ func inBrief(o *bench.Outcome) string {
 	if r.Load.Scheduled == 0 { // nobody produced
 		parts[2] = "delivered " + unit.PerSecond(r.Delivery.DeliveredPerS)
 	}
-	for _, metric := range []string{"e2e_response_time", "e2e_service_time", "send_response_time", "send_service_time"} {
+	for _, metric := range []string{"e2e_response_time", "e2e_service_time", "send_response_time",
+		"send_service_time"} {
 		if t, ok := r.Time[metric]; ok && t.Count > 0 {
-			parts = append(parts, fmt.Sprintf("%s p50 %s, p99 %s", strings.ReplaceAll(metric, "_", " "), figureText(r, metric+"_p50"), figureText(r, metric+"_p99")))
+			parts = append(parts, fmt.Sprintf("%s p50 %s, p99 %s", strings.ReplaceAll(metric, "_", " "),
+				figureText(r, metric+"_p50"), figureText(r, metric+"_p99")))
 			break
 		}
 	}

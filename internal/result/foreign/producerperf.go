@@ -16,7 +16,8 @@ import (
 // and at the end, with a second such line of the "steady state" where there were
 // warm-up records (of late; "In steady state." then stands where they ended),
 //
-//	300000 records sent, 9995.002499 records/sec (4.88 MB/sec), 1.42 ms avg latency, 318.00 ms max latency, 1 ms 50th, 3 ms 95th, 21 ms 99th, 90 ms 99.9th.
+// 300000 records sent, 9995.002499 records/sec (4.88 MB/sec), 1.42 ms avg latency, 318.00 ms max
+// latency, 1 ms 50th, 3 ms 95th, 21 ms 99th, 90 ms 99.9th.
 var (
 	producerLine = regexp.MustCompile(`^(\d+)( steady state)? records sent, ([0-9.]+|NaN) records/sec \(([0-9.]+|NaN) MB/sec\), ([0-9.]+|NaN) ms avg latency, ([0-9.]+) (?:ms )?max latency(.*)$`)
 	producerTail = regexp.MustCompile(`^, (\d+) ms 50th, (\d+) ms 95th, (\d+) ms 99th, (\d+) ms 99\.9th\.$`)

@@ -18,7 +18,8 @@ func (r *run) allowed() bottleneck.Settings {
 	}
 	return bottleneck.Settings{
 		ClientCores: r.clientCores(),
-		InFlight:    l.InFlight, BatchBytes: int64(l.Batch), LingerNs: int64(l.Linger), MaxBuffered: int64(l.MaxBuffered) * int64(clients),
+		InFlight:    l.InFlight, BatchBytes: int64(l.Batch), LingerNs: int64(l.Linger),
+		MaxBuffered:            int64(l.MaxBuffered) * int64(clients),
 		Partitions:             r.topic.Partitions,
 		FetchMinBytes:          int64(c.Fetch.MinBytes),
 		FetchMaxBytes:          r.fetchSetting(int64(c.Fetch.MaxBytes), "FetchMaxBytes"),

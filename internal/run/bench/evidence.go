@@ -53,8 +53,9 @@ func (r *run) evidence() *judge.Evidence {
 		Seen: judge.Seen{
 			Held: r.held, Changes: changes, Looks: r.looks.Seen(), Lag: r.lag.Seen(r.finishedNs, r.manual()),
 		},
-		Faults:  r.faults.seen,
-		Failed:  judge.Failures{Producers: r.producers.Err(), Consumers: r.groups.Err(), ConsumersDied: r.groups.Dead() != nil},
+		Faults: r.faults.seen,
+		Failed: judge.Failures{Producers: r.producers.Err(), Consumers: r.groups.Err(),
+			ConsumersDied: r.groups.Dead() != nil},
 		Caveats: r.cfg.Caveats,
 	}
 	r.intervals.AddTo(&e.Seen)
@@ -131,7 +132,8 @@ func (r *run) used(sent [2]snapshot.Sent) judge.Machine {
 func (r *run) expected() *float64 {
 	// The shares of a volume are of bytes: with records of several sizes some
 	// workers end before others.
-	if r.arrivals == nil || r.interrupted || r.cfg.Scenario.Load.Volume > 0 || r.cfg.Scenario.Load.Arrival.Process == "poisson" {
+	if r.arrivals == nil || r.interrupted || r.cfg.Scenario.Load.Volume > 0 ||
+		r.cfg.Scenario.Load.Arrival.Process == "poisson" {
 		return nil
 	}
 	records := r.arrivals.Expected(time.Duration(r.axis.End()))
@@ -143,7 +145,8 @@ func (r *run) info() result.Info {
 	c := r.cfg.Cluster.Info()
 	info := result.Info{
 		Name: r.cfg.Scenario.Name, StartedAt: r.axis.Wall(0), FinishedAt: r.axis.Wall(r.finishedNs),
-		Interrupted: r.interrupted, Tool: r.cfg.Tool, MethodVersion: result.Method, Host: result.Host(probe.DescribeHost()),
+		Interrupted: r.interrupted, Tool: r.cfg.Tool, MethodVersion: result.Method,
+		Host: result.Host(probe.DescribeHost()),
 		Cluster: result.Cluster{
 			Kind: c.Kind, ID: c.ID, Version: c.Version, Brokers: c.Brokers, Note: c.Note, Settings: c.Settings,
 			WarmedUpS: r.cfg.WarmedUp.Seconds(),

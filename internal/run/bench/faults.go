@@ -88,7 +88,8 @@ func (fs *faults) check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	fs.replicas, err = observe.OpenReplicas(ctx, fs.axis, fs.journal, reader, time.Duration(fs.cfg.Scenario.Sampling.Replicas))
+	fs.replicas, err = observe.OpenReplicas(ctx, fs.axis, fs.journal, reader,
+		time.Duration(fs.cfg.Scenario.Sampling.Replicas))
 	return err
 }
 
@@ -157,7 +158,8 @@ func (fs *faults) inject(ctx context.Context, f fault.Fault, at string) (undo fa
 		return nil
 	}
 	fs.ended(place, done, f)
-	if undone, can := f.(fault.Undone); can && (done.Name == scenario.Kill || done.Name == scenario.Stop || done.Name == scenario.Pause) {
+	if undone, can := f.(fault.Undone); can &&
+		(done.Name == scenario.Kill || done.Name == scenario.Stop || done.Name == scenario.Pause) {
 		return undone.Undo()
 	}
 	return nil
@@ -240,7 +242,8 @@ func (fs *faults) ended(place int, done result.Fault, f fault.Fault) {
 func (fs *faults) endFault(target string, at int64) {
 	for i := range fs.seen.Injected {
 		f := &fs.seen.Injected[i]
-		if undone := f.Name == scenario.Kill || f.Name == scenario.Stop || f.Name == scenario.Pause; undone && (f.Target == target || f.Hit == target) {
+		if undone := f.Name == scenario.Kill || f.Name == scenario.Stop || f.Name == scenario.Pause; undone &&
+			(f.Target == target || f.Hit == target) {
 			f.EndNs = cmp.Or(f.EndNs, &at)
 		}
 	}

@@ -110,17 +110,20 @@ func (b *base) awaitFill(ctx context.Context, ps *send.Producers) error {
 		case fillRefused:
 			return refusedFill(ps.Errors(false))
 		case fillStuck:
-			return fmt.Errorf("nothing came back from the client for %s, longer than its delivery timeout allows; %s", watch.patience, fillSoFar(now))
+			return fmt.Errorf("nothing came back from the client for %s, longer than its delivery timeout allows; %s",
+				watch.patience, fillSoFar(now))
 		case fillMoves:
 		}
-		b.journal.Progress(fmt.Sprintf("filling: %s of %s", unit.Bytes(now.AckedBytes), unit.Bytes(int64(b.cfg.Scenario.Topic.Fill))),
+		b.journal.Progress(fmt.Sprintf("filling: %s of %s", unit.Bytes(now.AckedBytes),
+			unit.Bytes(int64(b.cfg.Scenario.Topic.Fill))),
 			map[string]any{"bytes": now.AckedBytes})
 	}
 }
 
 // fillSoFar is how far a fill had come that did not end.
 func fillSoFar(s snapshot.Sent) string {
-	return fmt.Sprintf("%s records were acknowledged, %s failed, %s were in flight", unit.Count(s.Acked), unit.Count(s.Failed+s.Unknown), unit.Count(s.InFlight()))
+	return fmt.Sprintf("%s records were acknowledged, %s failed, %s were in flight", unit.Count(s.Acked),
+		unit.Count(s.Failed+s.Unknown), unit.Count(s.InFlight()))
 }
 
 // fillPatience is how much longer than the delivery timeout nothing may come back: a
@@ -191,8 +194,9 @@ func (r *run) keepFill(ps *send.Producers, took time.Duration) {
 		unit.Count(sent.Acked), unit.Bytes(sent.AckedBytes), unit.Span(took)))
 	r.journal.Progress(fmt.Sprintf("filled: %s in %s", unit.Things(sent.Acked, "record"), unit.Span(took)), nil)
 	if missing := sent.Failed + sent.Unknown; missing > 0 {
-		r.warnings = append(r.warnings, fmt.Sprintf("the topic was not filled whole: of %s records %s failed, and the fate of %s is unknown",
-			unit.Count(sent.Admitted), unit.Count(sent.Failed), unit.Count(sent.Unknown)))
+		r.warnings = append(r.warnings,
+			fmt.Sprintf("the topic was not filled whole: of %s records %s failed, and the fate of %s is unknown",
+				unit.Count(sent.Admitted), unit.Count(sent.Failed), unit.Count(sent.Unknown)))
 	}
 }
 
@@ -226,7 +230,9 @@ func (r *run) awaitReadable(ctx context.Context) error {
 		}
 		// At acks 0 and 1 a record may be acknowledged and not be there: the books
 		// will say so.
-		r.warnings = append(r.warnings, fmt.Sprintf("%s after the fill the brokers had not all of its acknowledged records to read", readableTimeout))
+		r.warnings = append(r.warnings,
+			fmt.Sprintf("%s after the fill the brokers had not all of its acknowledged records to read",
+				readableTimeout))
 		return nil
 	}
 }

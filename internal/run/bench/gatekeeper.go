@@ -237,5 +237,6 @@ func (k *gatekeeper) tell(c backpressure.Change) {
 	if c.Partition != backpressure.WholeGate {
 		data["partition"] = c.Partition
 	}
-	k.cfg.Tell(result.Event{AtNs: k.cfg.Axis.Now(), Kind: "backpressure", What: gateWords[c.Kind], Reason: c.Reason, Data: data})
+	k.cfg.Tell(result.Event{AtNs: k.cfg.Axis.Now(), Kind: "backpressure", What: gateWords[c.Kind], Reason: c.Reason,
+		Data: data})
 }

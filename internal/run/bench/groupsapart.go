@@ -67,7 +67,8 @@ func (r *run) startConsumers(group, place int) (*remote.Child, error) {
 	}
 	cell := confine.Open(r.limits())
 	child, err := remote.Start{
-		Name: name, Access: access, Command: cell.Command(r.cfg.Worker), Env: cell.Env(), Why: cell.Why, Here: r.cfg.Here,
+		Name: name, Access: access, Command: cell.Command(r.cfg.Worker), Env: cell.Env(), Why: cell.Why,
+		Here: r.cfg.Here,
 		Died: r.noteDeath(name), Tell: func(e result.Event) {
 			e.Data["process"], e.Data["of"] = place, "consumers"
 			if len(r.groupIDs) > 1 {
@@ -93,7 +94,8 @@ func (r *run) startConsumers(group, place int) (*remote.Child, error) {
 }
 
 // openGroup opens this process' part of a consumer group.
-func (w *worker) openGroup(a remote.GroupAssignment, client driver.Driver, let access.Access, axis *load.Axis) (remote.Load, error) {
+func (w *worker) openGroup(a remote.GroupAssignment, client driver.Driver, let access.Access,
+	axis *load.Axis) (remote.Load, error) {
 	cfg := a.Config()
 	cfg.Driver, cfg.Client.Access, cfg.Axis = client, let, axis
 	cfg.OnEvent = func(kind, what, reason string) {

@@ -31,15 +31,19 @@ func NeedsOf(s scenario.Scenario) (needs []Need) {
 	if l.Producers > 0 || filled {
 		add(l.Level != 0, Need{driver.CompressionLevels, "load.level", "leave it out"})
 		add(l.Idempotent, Need{driver.Idempotence, "load.idempotent", "set it to false"})
-		add(l.InFlight != scenario.Defaults().Load.InFlight, Need{driver.InFlightLimit, "load.in_flight", "leave it out"})
+		add(l.InFlight != scenario.Defaults().Load.InFlight,
+			Need{driver.InFlightLimit, "load.in_flight", "leave it out"})
 	}
 	if c.Consumers == 0 || c.Queue.Used() { // a queue has clients of its own
 		return needs
 	}
-	add(filled && l.Producers == 0, Need{driver.PausePartitions, "topic.fill", "give load.producers: without, the consumers are held until the topic is filled"})
+	add(filled && l.Producers == 0, Need{driver.PausePartitions, "topic.fill",
+		"give load.producers: without, the consumers are held until the topic is filled"})
 	add(c.Assignment == "manual", Need{driver.ManualPartitions, "consume.assignment", "set it to group"})
 	add(!c.Hold.Off(), Need{driver.PausePartitions, "consume.hold", "leave it out"})
-	add(c.Parallel == "partition" && c.Works(), Need{driver.PausePartitions, "consume.parallel", "set it to consumer: a partition with a backlog of its own has to be paused"})
+	add(c.Parallel == "partition" && c.Works(),
+		Need{driver.PausePartitions, "consume.parallel",
+			"set it to consumer: a partition with a backlog of its own has to be paused"})
 	add(c.Protocol == "consumer", Need{driver.ServerGroups, "consume.protocol", "set it to classic"})
 	add(c.SessionTimeout > 0, Need{driver.SessionTimeouts, "consume.session_timeout", "leave it out"})
 	add(kills(s), Need{driver.KillConsumer, "faults", "stop the consumer, or pause it"})

@@ -61,7 +61,8 @@ func (r *run) choosePlan(context.Context) error {
 		p.unknown = []string{"lag.time_lag_peak_ns", "intervals.time_lag_ns"}
 	}
 	if p.endless {
-		p.unknown = append(p.unknown, "lag.backlog_peak_records", "intervals.backlog_records", "lag.drained", "lag.drain_time_s", "lag.drain_per_s")
+		p.unknown = append(p.unknown, "lag.backlog_peak_records", "intervals.backlog_records", "lag.drained",
+			"lag.drain_time_s", "lag.drain_per_s")
 		if len(r.groups) > 1 {
 			p.unknown = append(p.unknown, "groups.lag.backlog_peak_records", "groups.lag.drained")
 		}

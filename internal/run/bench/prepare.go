@@ -83,10 +83,11 @@ type run struct {
 	atStop                [][]snapshot.Reached    // when the drain ended, by group
 	atStart, atEnd        observe.Reading         // of the measured window
 	membersBefore         []snapshot.MemberCounts // before consumers were let go with the window; nil if they were not
-	held                  []snapshot.Backlog      // by group: what the topic held when the window began, if that is to be read
-	warnings              []string
-	grouped               bool    // the groups may exist on the brokers
-	leftBehind            []error // what could not be taken away again
+	// by group: what the topic held when the window began, if that is to be read
+	held       []snapshot.Backlog
+	warnings   []string
+	grouped    bool    // the groups may exist on the brokers
+	leftBehind []error // what could not be taken away again
 }
 
 // readOnly tells that nobody produces: the run reads what others have written, and
@@ -116,7 +117,8 @@ func prepare(ctx context.Context, cfg Config) (_ *run, err error) {
 		}
 	}()
 	for _, step := range []func(context.Context) error{
-		r.checkQueue, r.makePayloads, r.makeSchedule, r.openResult, r.boundStored, r.openTopic, r.openProbes, r.fillTopic, r.beginReading, r.makeGate,
+		r.checkQueue, r.makePayloads, r.makeSchedule, r.openResult, r.boundStored, r.openTopic, r.openProbes,
+		r.fillTopic, r.beginReading, r.makeGate,
 		r.startProcesses, r.openLoad, r.prepareFaults, r.choosePlan, r.openObservers, r.readFirstLag,
 	} {
 		if err := step(ctx); err != nil {
@@ -191,7 +193,8 @@ func (r *run) openTopic(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	return r.admin.CheckRights(ctx, r.topic, !r.readOnly() || filled(r.cfg.Scenario), r.cfg.Scenario.Consume.Consumers > 0)
+	return r.admin.CheckRights(ctx, r.topic, !r.readOnly() || filled(r.cfg.Scenario),
+		r.cfg.Scenario.Consume.Consumers > 0)
 }
 
 // createTimeout bounds the creation of the run's topic.
@@ -205,7 +208,8 @@ func (b *base) createTopic(ctx context.Context, name string) (err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), createTimeout)
 	defer cancel()
 	t := b.cfg.Scenario.Topic
-	if b.topic, err = b.admin.CreateTopic(ctx, name, t.Partitions, t.Replication, t.Config); err == nil || b.topic.Name != "" || errors.Is(err, cluster.ErrRefused) {
+	if b.topic, err = b.admin.CreateTopic(ctx, name, t.Partitions, t.Replication, t.Config); err == nil ||
+		b.topic.Name != "" || errors.Is(err, cluster.ErrRefused) {
 		return err
 	}
 	look, cancelLook := context.WithTimeout(context.WithoutCancel(ctx), observe.ReadTimeout)
@@ -228,7 +232,8 @@ func (r *run) openProbes(ctx context.Context) (err error) {
 	if r.commitsNothing() {
 		committing = nil
 	}
-	r.lagReader, err = probe.NewLagReader(r.cfg.Cluster.Bootstrap(), r.access(), r.topic.Name, committing, r.topic.Partitions)
+	r.lagReader, err = probe.NewLagReader(r.cfg.Cluster.Bootstrap(), r.access(), r.topic.Name, committing,
+		r.topic.Partitions)
 	if err != nil {
 		return err
 	}
@@ -291,7 +296,8 @@ func (r *run) readFirstLag(ctx context.Context) error {
 // findBeginning asks where reading a topic begins that holds something: behind that,
 // or with it. Where it is all there is to read, its end is known too.
 func (r *run) findBeginning(ctx context.Context) (err error) {
-	if r.from, err = r.lagReader.Ends(ctx); err != nil || r.cfg.Scenario.Consume.From == "end" || filled(r.cfg.Scenario) && !readsFill(r.cfg.Scenario) {
+	if r.from, err = r.lagReader.Ends(ctx); err != nil || r.cfg.Scenario.Consume.From == "end" ||
+		filled(r.cfg.Scenario) && !readsFill(r.cfg.Scenario) {
 		return err
 	}
 	if r.readOnly() {
@@ -362,7 +368,9 @@ func (r *run) groupConfig(number int) receive.Config {
 			SessionTimeout: time.Duration(c.SessionTimeout),
 		},
 		Manual: r.manual(), Hold: r.readOnly() || readsFill(r.cfg.Scenario) || !c.Hold.Off(), Sized: r.readOnly(),
-		Members: c.Consumers, Numbers: numbers(r.cfg.Scenario), Producers: r.cfg.Scenario.Load.Producers + fillers(r.cfg.Scenario), Filled: fillers(r.cfg.Scenario), Partitions: r.topic.Partitions, From: r.from,
+		Members: c.Consumers, Numbers: numbers(r.cfg.Scenario),
+		Producers: r.cfg.Scenario.Load.Producers + fillers(r.cfg.Scenario), Filled: fillers(r.cfg.Scenario),
+		Partitions: r.topic.Partitions, From: r.from,
 		ByPartition: c.Parallel == "partition",
 		Plan:        workPlan(c), CommitEvery: time.Duration(c.Commit.Interval),
 		Seed: r.cfg.Scenario.Load.Record.Seed + uint64(number),
@@ -424,7 +432,8 @@ func (r *run) removeTopic() {
 	}
 	if r.shares.Name != "" {
 		if err := r.admin.DeleteTopic(ctx, r.shares); err != nil {
-			r.leftBehind = append(r.leftBehind, fmt.Errorf("the topic of the shares %s was not deleted: %w", r.shares.Name, err))
+			r.leftBehind = append(r.leftBehind,
+				fmt.Errorf("the topic of the shares %s was not deleted: %w", r.shares.Name, err))
 		}
 	}
 	if r.grouped && !r.cfg.KeepTopics {

@@ -107,7 +107,8 @@ func (q *queue) readDeadLetters() (err error) {
 	if q.dead.Name == "" {
 		return nil
 	}
-	q.reader, err = probe.ReadTopic(q.cfg.Cluster.Bootstrap(), q.access(), q.dead.Name, q.dead.Partitions, q.group.DeadLetter)
+	q.reader, err = probe.ReadTopic(q.cfg.Cluster.Bootstrap(), q.access(), q.dead.Name, q.dead.Partitions,
+		q.group.DeadLetter)
 	return err
 }
 
@@ -119,7 +120,8 @@ func (q *queue) config() kmq.Config {
 		Brokers: q.cfg.Cluster.Bootstrap(), Topic: q.topic.Name, Group: q.groupIDs[0], Engine: kmq.Engine(set.Engine),
 		Visibility: time.Duration(set.Visibility), MaxDeliveries: set.MaxDeliveries, DeadLetterTopic: q.dead.Name,
 		MaxInFlight: set.InFlight, CommitEvery: time.Duration(c.Commit.Interval), MarkersTopic: q.markersTopic(),
-		Tracker: kmq.TrackerMode(set.Tracker), Transactions: set.Transactions, StartFirst: set.StartFirst, Acks: kmq.Acks(set.Acks),
+		Tracker: kmq.TrackerMode(set.Tracker), Transactions: set.Transactions, StartFirst: set.StartFirst,
+		Acks:           kmq.Acks(set.Acks),
 		SessionTimeout: time.Duration(c.SessionTimeout), Logger: q.tell.logger(),
 	}
 }
@@ -194,8 +196,9 @@ func (q *queue) groupConfig() queued.Config {
 		Drop: float64(set.Drop.Share), Nack: set.Drop.How == "nack", Delay: set.Backoff.Delay,
 		Producers: s.Load.Producers + fillers(s), Filled: fillers(s), Partitions: q.topic.Partitions, From: q.from,
 		Plan: workPlan(c), Seed: s.Load.Record.Seed, Hold: q.readOnly() || readsFill(s), Sized: q.readOnly(),
-		Axis: q.axis, ClosedLoop: s.Load.Rate.IsMax() || q.readOnly(), Run: runNumber(q.writer.ID()), Settings: queueSettings(set),
-		OnEvent: func(kind, what, reason string) { q.journal.Once(kind, what, errors.New(reason)) },
+		Axis: q.axis, ClosedLoop: s.Load.Rate.IsMax() || q.readOnly(), Run: runNumber(q.writer.ID()),
+		Settings: queueSettings(set),
+		OnEvent:  func(kind, what, reason string) { q.journal.Once(kind, what, errors.New(reason)) },
 	}
 }
 

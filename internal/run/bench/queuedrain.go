@@ -28,7 +28,8 @@ func (r *run) awaitSettled(ctx context.Context) (drained bool) {
 	quiet := newQuiet(r.queue.quietFor())
 	r.until(ctx, settlePoll, func() bool {
 		drained = r.unsettled() == 0
-		r.queue.empty = !drained && quiet.look(time.Now(), r.queue.group.Received(), r.queue.group.Totals()) && r.queue.isEmpty(ctx)
+		r.queue.empty = !drained && quiet.look(time.Now(), r.queue.group.Received(), r.queue.group.Totals()) &&
+			r.queue.isEmpty(ctx)
 		return drained || r.queue.empty
 	})
 	return drained

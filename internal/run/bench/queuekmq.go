@@ -27,12 +27,14 @@ func (q *kmqQueue) Receive(ctx context.Context, max int) (queued.Lot, error) {
 }
 
 func (q *kmqQueue) Run(ctx context.Context, handlers int, handle func(queued.Lot) error) error {
-	return q.queue.Run(ctx, handlers, func(_ context.Context, d kmq.Delivery) error { return handle(kmqLot{d}) }, kmq.InOrder(q.order))
+	return q.queue.Run(ctx, handlers, func(_ context.Context, d kmq.Delivery) error { return handle(kmqLot{d}) },
+		kmq.InOrder(q.order))
 }
 
 func (q *kmqQueue) Counts() snapshot.QueueCounts {
 	s := q.queue.Stats()
-	return snapshot.QueueCounts{Expired: s.Expired, Tailed: s.Tailed, Missing: s.Missing, InFlight: int64(s.InFlight), RetentionAlarm: s.RetentionAlarm}
+	return snapshot.QueueCounts{Expired: s.Expired, Tailed: s.Tailed, Missing: s.Missing, InFlight: int64(s.InFlight),
+		RetentionAlarm: s.RetentionAlarm}
 }
 
 func (q *kmqQueue) Kill() { q.line.Cut() }

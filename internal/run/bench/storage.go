@@ -27,7 +27,8 @@ func (r *run) storage() *result.Storage {
 	s := &result.Storage{DiskBytes: size.Bytes, BehindBytes: behind, Replicas: size.Replicas}
 	counts := r.producers.Snapshot(remote.Want{}).Sent
 	warmup, sent := counts[0], counts[1]
-	if inWindow := warmup.AckedInWindow + sent.AckedInWindow; inWindow > 0 && r.atStart.Sending.Counted && r.atEnd.Sending.Counted {
+	if inWindow := warmup.AckedInWindow + sent.AckedInWindow; inWindow > 0 && r.atStart.Sending.Counted &&
+		r.atEnd.Sending.Counted {
 		wire := float64(r.atEnd.Sending.Sub(r.atStart.Sending).Wire.WrittenBytes) / float64(inWindow)
 		s.WireBytesPerRecord = &wire
 	}
@@ -54,7 +55,8 @@ const (
 
 // replicated looks at the size of a topic until all replicas have the same, or for as
 // long as they may take, and tells how many bytes were still to be copied at first.
-func replicated(ctx context.Context, look func(context.Context) (probe.TopicSize, error)) (size probe.TopicSize, behind int64, err error) {
+func replicated(ctx context.Context, look func(context.Context) (probe.TopicSize, error)) (size probe.TopicSize,
+	behind int64, err error) {
 	if size, err = look(ctx); err != nil {
 		return size, 0, err
 	}

@@ -23,7 +23,8 @@ const leastStored = 10_000_000
 // boundStored sees to it that what the run stores, all replicas of a local cluster
 // together, is never more than half of the free disk: it takes the fill and the volume
 // down, and says so. The scenario stays what was asked for, so that the run stays a
-// repeat of its like; what it came to is in the result beside what was stored. Nobody can tell what disk other clusters have.
+// repeat of its like; what it came to is in the result beside what was stored. Nobody can tell what
+// disk other clusters have.
 func (r *run) boundStored(context.Context) error {
 	if err := r.boundToDisk(); err != nil {
 		return err
@@ -40,8 +41,9 @@ func (r *run) boundToDisk() error {
 	local, is := r.cfg.Cluster.(cluster.Local)
 	if !is || len(local.Processes()) == 0 {
 		if r.cfg.Cluster.Info().Kind == cluster.KindExisting {
-			r.warnings = append(r.warnings, fmt.Sprintf("what disk the brokers have free is not known: storing %s with %s was not held against it",
-				unit.Bytes(int64(s.Load.Volume+s.Topic.Fill)), replicas(s)))
+			r.warnings = append(r.warnings,
+				fmt.Sprintf("what disk the brokers have free is not known: storing %s with %s was not held against it",
+					unit.Bytes(int64(s.Load.Volume+s.Topic.Fill)), replicas(s)))
 		}
 		return nil
 	}

@@ -23,7 +23,8 @@ import (
 
 // Worker is a process that works for a run: it does what it is asked on in, answers
 // on out, and returns when in ends. driverNamed opens the client under test.
-func Worker(ctx context.Context, in io.Reader, out io.WriteCloser, driverNamed func(string) (driver.Driver, error)) error {
+func Worker(ctx context.Context, in io.Reader, out io.WriteCloser,
+	driverNamed func(string) (driver.Driver, error)) error {
 	return WorkerConfig{Driver: driverNamed}.Serve(ctx, "", in, out)
 }
 
@@ -85,7 +86,8 @@ func (w *worker) open(_ context.Context, a remote.Assignment) (remote.Load, erro
 }
 
 // openProducers opens this process' producers, with a gate of their own.
-func (w *worker) openProducers(a remote.Assignment, client driver.Driver, let access.Access, axis *load.Axis) (remote.Load, error) {
+func (w *worker) openProducers(a remote.Assignment, client driver.Driver, let access.Access,
+	axis *load.Axis) (remote.Load, error) {
 	s, err := scenario.Parse("the run's scenario", a.Scenario)
 	if err != nil {
 		return remote.Load{}, err
@@ -110,7 +112,8 @@ func (w *worker) openProducers(a remote.Assignment, client driver.Driver, let ac
 
 // makeGate makes this process' gate, with a reader of the lag of its own, and has it
 // told the lag once: until then one with a bound admits nothing.
-func (w *worker) makeGate(s scenario.Scenario, a remote.Assignment, let access.Access, axis *load.Axis) (*gatekeeper, error) {
+func (w *worker) makeGate(s scenario.Scenario, a remote.Assignment, let access.Access, axis *load.Axis) (*gatekeeper,
+	error) {
 	if s.Backpressure.Controller == "off" {
 		return nil, nil //nolint:nilnil // there is none
 	}
@@ -162,7 +165,8 @@ func (w *worker) hold(keep func()) error {
 const joinTimeout = remote.OpenTimeout / 2
 
 // joinShares takes part in the bound that the processes share by demand.
-func (w *worker) joinShares(s scenario.Scenario, a remote.Assignment, let access.Access, lag *workerLag) (*sharelog.Member, error) {
+func (w *worker) joinShares(s scenario.Scenario, a remote.Assignment, let access.Access,
+	lag *workerLag) (*sharelog.Member, error) {
 	joining, cancel := context.WithTimeout(w.ctx, joinTimeout)
 	defer cancel()
 	member, err := sharelog.Join(joining, sharelog.Config{
@@ -171,8 +175,9 @@ func (w *worker) joinShares(s scenario.Scenario, a remote.Assignment, let access
 		Grace:  time.Duration(s.Load.DeliveryTimeout),
 		Source: backpressure.SourceFunc(lag.read),
 		OnChange: func(c sharelog.Change) {
-			w.service.Tell(result.Event{AtNs: lag.axis.Now(), Kind: "backpressure", What: "share " + string(c.Kind), Reason: c.Reason,
-				Data: map[string]any{"member": c.Member, "part": c.Part, "members": c.Members}})
+			w.service.Tell(result.Event{AtNs: lag.axis.Now(), Kind: "backpressure", What: "share " + string(c.Kind),
+				Reason: c.Reason,
+				Data:   map[string]any{"member": c.Member, "part": c.Part, "members": c.Members}})
 		},
 	})
 	if err != nil {
@@ -259,7 +264,8 @@ func (l *workerLag) read(ctx context.Context) (backpressure.Reading, error) {
 	defer l.mu.Unlock()
 	if !errors.Is(ctx.Err(), context.Canceled) && !l.seen[err.Error()] && len(l.seen) < observe.MaxDistinct {
 		l.seen[err.Error()] = true
-		l.tell(result.Event{AtNs: l.axis.Now(), Kind: "warning", What: "the lag could not be read", Reason: err.Error()})
+		l.tell(result.Event{AtNs: l.axis.Now(), Kind: "warning", What: "the lag could not be read",
+			Reason: err.Error()})
 	}
 	return backpressure.Reading{}, err
 }

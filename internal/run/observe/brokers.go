@@ -192,7 +192,8 @@ func (b *brokerReadings) metrics() *result.BrokerMetrics {
 	m.BytesInPerS, m.BytesOutPerS = perSecond(use.BytesIn, use.Length), perSecond(use.BytesOut, use.Length)
 	m.HandlerIdleRatio, m.NetworkIdleRatio = use.HandlerIdle, use.NetworkIdle
 	// The whole window is one of its stretches, and the only one of a short window.
-	m.HandlerIdleRatioMin, m.NetworkIdleRatioMin = lower(b.handlerIdleMin, use.HandlerIdle), lower(b.networkIdleMin, use.NetworkIdle)
+	m.HandlerIdleRatioMin, m.NetworkIdleRatioMin = lower(b.handlerIdleMin, use.HandlerIdle), lower(b.networkIdleMin,
+		use.NetworkIdle)
 	m.LogFlushes, m.LogFlushMeanMs = whole(use.LogFlush.Count), use.LogFlush.Mean
 	if use.GC != nil {
 		count, ms := int64(use.GC.Count), use.GC.Seconds*1e3
@@ -209,7 +210,8 @@ func requestUses(use probe.BrokerUse) []result.RequestUse {
 		count := *phases[probe.Total].Count
 		all = append(all, result.RequestUse{
 			Type: kind, Count: int64(count), PerS: count / use.Length.Seconds(),
-			TotalMs: phases[probe.Total].Mean, QueueMs: phases[probe.RequestQueue].Mean, LocalMs: phases[probe.Local].Mean,
+			TotalMs: phases[probe.Total].Mean, QueueMs: phases[probe.RequestQueue].Mean,
+			LocalMs:  phases[probe.Local].Mean,
 			RemoteMs: phases[probe.Remote].Mean, ThrottleMs: phases[probe.Throttle].Mean,
 			ResponseQueueMs: phases[probe.ResponseQueue].Mean, ResponseSendMs: phases[probe.ResponseSend].Mean,
 		})

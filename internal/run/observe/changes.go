@@ -188,7 +188,8 @@ func (c *Changes) Follow(o *Observer, planned Planned, until int64) {
 		if drained {
 			change.DrainedAtNs, change.DrainTimeS = &after.at, &seconds
 			c.Journal.Event(result.Event{AtNs: after.at, Kind: "consumer", What: "the backlog is back to normal",
-				Reason: fmt.Sprintf("%s records or fewer, %.3f s after the change", unit.Count(change.NormalRecords), seconds)})
+				Reason: fmt.Sprintf("%s records or fewer, %.3f s after the change", unit.Count(change.NormalRecords),
+					seconds)})
 		}
 	}
 	c.note(change)

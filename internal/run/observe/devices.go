@@ -46,7 +46,8 @@ func (m *Machine) hostUse(a, b Reading) *result.HostUse {
 		return nil
 	}
 	use := &result.HostUse{
-		Disks: m.disks(a, b), Networks: networks(a, b), PageCacheBytes: b.devices.PageCacheBytes, DirtyPeakBytes: b.devices.DirtyBytes,
+		Disks: m.disks(a, b), Networks: networks(a, b), PageCacheBytes: b.devices.PageCacheBytes,
+		DirtyPeakBytes: b.devices.DirtyBytes,
 	}
 	if from, to := a.devices.IOStalled, b.devices.IOStalled; from != nil && to != nil {
 		stalled := min(1, (*to-*from).Seconds()/time.Duration(b.AtNs-a.AtNs).Seconds())
@@ -76,8 +77,9 @@ func (m *Machine) disks(a, b Reading) (all []result.DiskUse) {
 		ms := length.Seconds() * 1e3
 		busy, queue := min(1, wrapping(before.BusyMs, after.BusyMs)/ms), wrapping(before.QueuedMs, after.QueuedMs)/ms
 		d := result.DiskUse{
-			Name: name, ReadBytes: after.ReadBytes - before.ReadBytes, WrittenBytes: after.WrittenBytes - before.WrittenBytes,
-			BusyRatio: &busy, QueueMean: &queue, HoldsLogs: logs[name],
+			Name: name, ReadBytes: after.ReadBytes - before.ReadBytes,
+			WrittenBytes: after.WrittenBytes - before.WrittenBytes,
+			BusyRatio:    &busy, QueueMean: &queue, HoldsLogs: logs[name],
 		}
 		if n := after.Requests - before.Requests; n > 0 {
 			mean := wrapping(before.RequestsMs, after.RequestsMs) / float64(n)
@@ -101,7 +103,8 @@ func networks(a, b Reading) (all []result.NetUse) {
 			continue
 		}
 		all = append(all, result.NetUse{
-			Name: name, ReceivedBytes: after.ReceivedBytes - before.ReceivedBytes, SentBytes: after.SentBytes - before.SentBytes,
+			Name: name, ReceivedBytes: after.ReceivedBytes - before.ReceivedBytes,
+			SentBytes:         after.SentBytes - before.SentBytes,
 			CapacityBytesPerS: probe.NetworkCapacity(name),
 		})
 	}

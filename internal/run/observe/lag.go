@@ -149,7 +149,8 @@ func (l *Lag) keep(reading lagReading) {
 	if !l.latest.known || reading.asked > l.latest.asked { // two readers may overtake each other
 		l.latest = reading
 	}
-	l.fresh = append(l.fresh, result.LagSample{AtNs: reading.asked, Records: reading.Records, Partitions: reading.Partitions})
+	l.fresh = append(l.fresh, result.LagSample{AtNs: reading.asked, Records: reading.Records,
+		Partitions: reading.Partitions})
 	if reading.asked < 0 {
 		return
 	}

@@ -1,6 +1,7 @@
 // Package observe reads lag, counts, brokers, replicas and the machine while a run goes on.
 //
-// It writes what it sees to the run's journal. An Observer owns the goroutines. Each kind of reading has a type of its own, which keeps
+// It writes what it sees to the run's journal. An Observer owns the goroutines. Each kind of
+// reading has a type of its own, which keeps
 // what it has seen until the run is judged.
 //
 // Files to know: observer.go, journal.go, intervals.go, lag.go, changes.go, machine.go,

@@ -34,7 +34,8 @@ type Replicas struct {
 
 // OpenReplicas returns what watches the replicas of a topic, each time after every, and
 // looks once.
-func OpenReplicas(ctx context.Context, axis *load.Axis, journal *Journal, reader *probe.ReplicaReader, every time.Duration) (*Replicas, error) {
+func OpenReplicas(ctx context.Context, axis *load.Axis, journal *Journal, reader *probe.ReplicaReader,
+	every time.Duration) (*Replicas, error) {
 	w := &Replicas{
 		axis: axis, journal: journal, reader: reader, every: every, seen: judge.Replicas{SyncedNs: math.MinInt64},
 	}
@@ -195,7 +196,8 @@ func (w *Replicas) tellSync(all []probe.PartitionReplicas, synced bool) {
 	if fewest.InSync < w.minInSync {
 		left += fmt.Sprintf(", below min.insync.replicas of %d", w.minInSync)
 	}
-	w.journal.Now("broker", fmt.Sprintf("%d of %d partitions are under-replicated (%s)", len(lacking), len(all), left), "")
+	w.journal.Now("broker", fmt.Sprintf("%d of %d partitions are under-replicated (%s)", len(lacking), len(all),
+		left), "")
 }
 
 // Shown returns what the looks have shown, once they have ended.

@@ -235,7 +235,8 @@ func Letter(i int) string {
 }
 
 func comparedSet(i int, s Sample) ComparedSet {
-	set := ComparedSet{Letter: Letter(i), Label: s.Label, All: len(s.Runs), Valid: s.Valid, Missing: s.Missing, Runs: []string{}}
+	set := ComparedSet{Letter: Letter(i), Label: s.Label, All: len(s.Runs), Valid: s.Valid, Missing: s.Missing,
+		Runs: []string{}}
 	for _, r := range s.Taken {
 		set.Runs = append(set.Runs, r.Dir)
 	}

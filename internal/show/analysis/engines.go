@@ -21,7 +21,8 @@ func plainAt(d *Study, c *Cell) (at int, ok bool) {
 
 // queueFigures are those that reports of runs with a queue show beside the headline.
 var queueFigures = []string{
-	"queue_acked_per_s", "queue_deliveries_per_record", "redelivery_response_time_p99", "redelivery_lateness_p99", "settle_time_p99",
+	"queue_acked_per_s", "queue_deliveries_per_record", "redelivery_response_time_p99", "redelivery_lateness_p99",
+	"settle_time_p99",
 	"queue_lost", "queue_requests_per_record", "broker_requests_per_record", "broker_bytes_in_per_record", "cpu_cores",
 }
 
@@ -38,7 +39,8 @@ func HeadlineOf(runs []*result.Recorded) []figure.Figure {
 // comparedQueues are the figures by which runs with a queue are compared: as many as five
 // runs of each can show something of, and what should be the same in all of them.
 var comparedQueues = []string{
-	"queue_acked_per_s", "e2e_response_time_p50", "e2e_response_time_p99", "redelivery_lateness_p99", "broker_requests_per_record", "cpu_cores", "queue_lost",
+	"queue_acked_per_s", "e2e_response_time_p50", "e2e_response_time_p99", "redelivery_lateness_p99",
+	"broker_requests_per_record", "cpu_cores", "queue_lost",
 }
 
 // comparedOf are the figures by which runs are compared if nobody says otherwise.
@@ -75,8 +77,10 @@ const PlainEngine = "plain"
 // engineKeys begin the settings in which a cell may differ from the plain one that it is
 // held against: they are the engine's own.
 var engineKeys = []string{
-	"name", "description", "load.rate", "consume.session_timeout", "consume.queue.engine", "consume.queue.visibility", "consume.queue.max_deliveries",
-	"consume.queue.dead_letter", "consume.queue.tracker", "consume.queue.transactions", "consume.queue.start_first", "consume.queue.acks",
+	"name", "description", "load.rate", "consume.session_timeout", "consume.queue.engine", "consume.queue.visibility",
+	"consume.queue.max_deliveries",
+	"consume.queue.dead_letter", "consume.queue.tracker", "consume.queue.transactions", "consume.queue.start_first",
+	"consume.queue.acks",
 }
 
 // SameLoad is how far the rates of two cells may be apart whose times are compared.

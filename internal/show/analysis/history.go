@@ -113,7 +113,8 @@ func Configuration(r *result.Run) string {
 // single run, is another than before. A run counts once, and invalid ones have no place
 // in it.
 func Over(runs []*result.Recorded, o HistoryOptions) (*History, error) {
-	h := &History{MinChange: o.MinChange, Runs: []HistoryRun{}, Series: []Series{}, Others: []OtherConfig{}, LeftOut: []string{}}
+	h := &History{MinChange: o.MinChange, Runs: []HistoryRun{}, Series: []Series{}, Others: []OtherConfig{},
+		LeftOut: []string{}}
 	byConfig := map[string][]*result.Recorded{}
 	var order []string // by the latest run of each, the latest first
 	sorted, twice := result.Distinct(runs)
@@ -165,7 +166,8 @@ func choose(order []string, wanted string) (string, error) {
 		}
 	}
 	if len(found) != 1 {
-		return "", fmt.Errorf("%d configurations begin with %q; there are %s", len(found), wanted, strings.Join(order, ", "))
+		return "", fmt.Errorf("%d configurations begin with %q; there are %s", len(found), wanted,
+			strings.Join(order, ", "))
 	}
 	return found[0], nil
 }
@@ -186,7 +188,8 @@ func figuresOver(runs []*result.Recorded, wanted []figure.Figure) ([]figure.Figu
 		has := slices.ContainsFunc(runs, func(r *result.Recorded) bool { return FigureOf(f, &r.Run) != nil })
 		switch {
 		case !has && len(wanted) > 0:
-			return nil, fmt.Errorf("no run has the figure %s: it was not measured, or the records are too few for it", f.Name)
+			return nil, fmt.Errorf("no run has the figure %s: it was not measured, or the records are too few for it",
+				f.Name)
 		case has && (len(wanted) > 0 || f.Better != figure.Neither):
 			shown = append(shown, f)
 		}
@@ -206,7 +209,8 @@ func (h *History) measure() {
 		h.Series = append(h.Series, Series{Figure: f.Name, Of: f, Changes: []LevelChange{}})
 	}
 	for i, r := range h.Recorded {
-		run := HistoryRun{Dir: r.Dir, ID: r.Run.Run.ID, Name: r.Run.Run.Name, StartedAt: StartedAt(&r.Run), Values: []*float64{}}
+		run := HistoryRun{Dir: r.Dir, ID: r.Run.Run.ID, Name: r.Run.Run.Name, StartedAt: StartedAt(&r.Run),
+			Values: []*float64{}}
 		for k := range h.Series {
 			v := FigureOf(h.Series[k].Of, &r.Run)
 			run.Values = append(run.Values, v)

@@ -78,7 +78,8 @@ func CellNamed(c *result.Campaign, wanted string) (int, error) {
 		if cell.Name == wanted {
 			return i, nil
 		}
-		if slices.ContainsFunc(spellings(c.Axes, cell.Values), func(s []string) bool { return slices.Equal(s, namedParts(wanted)) }) {
+		if slices.ContainsFunc(spellings(c.Axes, cell.Values),
+			func(s []string) bool { return slices.Equal(s, namedParts(wanted)) }) {
 			found = append(found, i)
 		}
 	}

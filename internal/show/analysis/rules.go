@@ -96,7 +96,8 @@ func invalid(v Variant) *Finding {
 	case v.Valid == 0:
 		return &Finding{Rule: Invalid, Said: strings.Join(v.Runs[0].Run.Verdict.Reasons, "; ")}
 	case v.Valid < v.All:
-		return &Finding{Rule: PartlyInvalid, Values: map[string]float64{"left_out": float64(v.All - v.Valid), "all": float64(v.All)}}
+		return &Finding{Rule: PartlyInvalid,
+			Values: map[string]float64{"left_out": float64(v.All - v.Valid), "all": float64(v.All)}}
 	}
 	return nil
 }
@@ -120,7 +121,8 @@ func turnedAway(compared []Variant) []Finding {
 	f := Finding{Rule: TurnedAway, Values: map[string]float64{}}
 	for _, v := range compared {
 		if shed := v.Of(ShedShare).Median; shed >= noticeable {
-			f.Of, f.Values[v.Name+" admitted"], f.Values["shed"] = append(f.Of, v.Name), v.Of(AdmittedShare).Median, shed
+			f.Of, f.Values[v.Name+" admitted"], f.Values["shed"] = append(f.Of,
+				v.Name), v.Of(AdmittedShare).Median, shed
 		}
 	}
 	if len(f.Of) == 0 {
@@ -135,7 +137,8 @@ func heldBack(v Variant) *Finding {
 		return &Finding{Rule: HeldBack, Values: map[string]float64{"share": part.Median, "in_times": inTimes(v)}}
 	}
 	if peak := v.Figure(FigureCalled("deferred_peak")); peak.Median > 0 {
-		values := map[string]float64{"records": peak.Top, "admitted": v.Of(AdmittedShare).Median, "shed": v.Of(Shed).Top}
+		values := map[string]float64{"records": peak.Top, "admitted": v.Of(AdmittedShare).Median,
+			"shed": v.Of(Shed).Top}
 		return &Finding{Rule: SentLater, Values: values}
 	}
 	return nil
@@ -245,7 +248,8 @@ func target(v Variant) *Finding {
 func unsettled(v Variant) *Finding {
 	changed := v.Where(changes, func(n float64) bool { return n > 0 })
 	if settled := v.Figure(FigureCalled("settling_time")).N; v.Held() && settled < changed {
-		return &Finding{Rule: NotSettled, Values: map[string]float64{"n": float64(changed - settled), "of": float64(changed)}}
+		return &Finding{Rule: NotSettled,
+			Values: map[string]float64{"n": float64(changed - settled), "of": float64(changed)}}
 	}
 	return nil
 }

@@ -64,7 +64,8 @@ const (
 // cells are ranked by; "" is the one that the suite or its question names (see inQuestion), or
 // the e2e response time p99, or the first headline figure that a cell has.
 func NewStudy(c *result.RecordedCampaign, by string) (*Study, error) {
-	d := &Study{Campaign: c.Campaign.Campaign, Axes: c.Campaign.Axes, Search: c.Campaign.Search, Cells: []Cell{}, Recorded: c}
+	d := &Study{Campaign: c.Campaign.Campaign, Axes: c.Campaign.Axes, Search: c.Campaign.Search, Cells: []Cell{},
+		Recorded: c}
 	if d.Axes == nil {
 		d.Axes = []result.Axis{}
 	}
@@ -314,7 +315,8 @@ func rankingOf(d *Study, by string, headline []figure.Figure) (f figure.Figure, 
 // no other word is sure to be meant as one, and who asks what compression costs has
 // not asked for the compression ratio.
 func inQuestion(question string) (found figure.Figure, named bool) {
-	words := strings.FieldsFunc(question, func(c rune) bool { return c != '_' && !unicode.IsLetter(c) && !unicode.IsDigit(c) })
+	words := strings.FieldsFunc(question,
+		func(c rune) bool { return c != '_' && !unicode.IsLetter(c) && !unicode.IsDigit(c) })
 	for _, word := range words {
 		if f, err := figure.Named(word); err == nil && strings.Contains(word, "_") && f.Better != figure.Neither {
 			return f, true
@@ -438,7 +440,8 @@ func (d *Study) Variants() (all []Variant) {
 	for _, cell := range d.Cells {
 		if len(cell.Sample.Runs) > 0 {
 			all = append(all, Variant{
-				Name: d.Said(cell.Label), Runs: cell.Sample.Taken, All: len(cell.Sample.Runs), Valid: cell.Valid, Among: cell.Sample.Among,
+				Name: d.Said(cell.Label), Runs: cell.Sample.Taken, All: len(cell.Sample.Runs), Valid: cell.Valid,
+				Among: cell.Sample.Among,
 			})
 		}
 	}
@@ -460,7 +463,8 @@ func ByVariant(d *Study) (parts []Part) {
 	}
 	for _, value := range d.Axes[at].Values {
 		part := *d
-		part.Cells = slices.DeleteFunc(slices.Clone(d.Cells), func(c Cell) bool { return at >= len(c.Values) || c.Values[at] != value })
+		part.Cells = slices.DeleteFunc(slices.Clone(d.Cells),
+			func(c Cell) bool { return at >= len(c.Values) || c.Values[at] != value })
 		part.Axes = slices.Delete(slices.Clone(d.Axes), at, at+1)
 		for i := range part.Cells { // the clause has said which variant it is of
 			part.Cells[i].Values = slices.Delete(slices.Clone(part.Cells[i].Values), at, at+1)
@@ -505,7 +509,9 @@ const ThroughputFigure = "throughput_per_s"
 // rankings are the figures by which the cells of a named answer are ranked, where
 // nobody says otherwise.
 var rankings = map[string]string{
-	"most": "throughput_per_s", "scaling": "throughput_per_s", "knee": "throughput_per_s", "slope": "throughput_bytes_per_s",
+	"most": "throughput_per_s", "scaling": "throughput_per_s", "knee": "throughput_per_s",
+	"slope":    "throughput_bytes_per_s",
 	"failover": "ack_gap_max",
-	"engines":  "queue_acked_per_s", "engine-times": "e2e_response_time_p50", "redelivery": "redelivery_lateness_p99", "engine-faults": PrimaryName,
+	"engines":  "queue_acked_per_s", "engine-times": "e2e_response_time_p50", "redelivery": "redelivery_lateness_p99",
+	"engine-faults": PrimaryName,
 }

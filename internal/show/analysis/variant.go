@@ -40,7 +40,8 @@ func Variants(runs []*result.Recorded) []Variant {
 	for i := range grouped {
 		v := &grouped[i]
 		if v.Valid > 0 {
-			v.Runs = slices.DeleteFunc(v.Runs, func(r *result.Recorded) bool { return r.Run.Verdict.Status != result.Valid })
+			v.Runs = slices.DeleteFunc(v.Runs,
+				func(r *result.Recorded) bool { return r.Run.Verdict.Status != result.Valid })
 		}
 	}
 	return besideEachOther(grouped)
@@ -94,7 +95,8 @@ func (v Variant) Of(f Reading) Spread {
 	}
 	slices.Sort(values)
 	n := len(values)
-	return Spread{N: n, Low: values[0], Median: (values[(n-1)/2] + values[n/2]) / 2, Top: values[n-1]} // of +Inf it is that
+	// of +Inf it is that
+	return Spread{N: n, Low: values[0], Median: (values[(n-1)/2] + values[n/2]) / 2, Top: values[n-1]}
 }
 
 // Where is how many runs have a figure of which something is so.

@@ -41,7 +41,8 @@ type Question struct {
 
 // Questions are all that there are.
 var Questions = []Question{
-	{"most", most}, {"scaling", scaling}, {"knee", knee}, {"slope", slope}, {"times", timesBeside}, {"failover", failover},
+	{"most", most}, {"scaling", scaling}, {"knee", knee}, {"slope", slope}, {"times", timesBeside},
+	{"failover", failover},
 	{"engines", engines}, {"engine-times", engineTimes}, {"redelivery", redelivery}, {"engine-faults", engineFaults},
 	{"decision", decision},
 }
@@ -72,7 +73,8 @@ func carefully(d *analysis.Study, sentence string) string {
 			without = append(without, d.Said(cell.Label))
 		}
 	}
-	switch named := slices.ContainsFunc(d.Cells, func(c analysis.Cell) bool { return strings.HasPrefix(sentence, d.Said(c.Label)) }); {
+	switch named := slices.ContainsFunc(d.Cells,
+		func(c analysis.Cell) bool { return strings.HasPrefix(sentence, d.Said(c.Label)) }); {
 	case most == 1:
 		sentence = "In one run of each, which carries no claim: " + sentence
 	case !named: // a scenario keeps its name
@@ -98,9 +100,11 @@ func notReadOut(d *analysis.Study) []string {
 	if len(names) == 0 {
 		return nil
 	}
-	note := "Not read out: " + layout.Enumerate(names) + " had not read all that was there when the run ended; the figures are of the part that was."
+	note := "Not read out: " + layout.Enumerate(names) +
+		" had not read all that was there when the run ended; the figures are of the part that was."
 	if ofItself {
-		note += " With " + idles + " that is a default of its own, not its speed: once it holds enough it fetches nothing for a second (fetch.queue.backoff.ms, docs/DRIVERS.md)."
+		note += " With " + idles +
+			" that is a default of its own, not its speed: once it holds enough it fetches nothing for a second (fetch.queue.backoff.ms, docs/DRIVERS.md)."
 	}
 	return []string{note}
 }

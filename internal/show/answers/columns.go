@@ -125,7 +125,8 @@ func quotient(r, base analysis.Repeated) string {
 		return "> " + unit.Factor(r.Least.Median/base.Summary.Median)
 	}
 	text := unit.Factor(r.Summary.Median / base.Summary.Median)
-	if c := stats.Compare(base.Values, r.Values, analysis.DefaultAlpha); !math.IsNaN(c.Low) && !math.IsNaN(c.High) && !math.IsInf(c.Low, 0) {
+	if c := stats.Compare(base.Values, r.Values, analysis.DefaultAlpha); !math.IsNaN(c.Low) && !math.IsNaN(c.High) &&
+		!math.IsInf(c.Low, 0) {
 		text += fmt.Sprintf(" (%s..%s)", unit.Factor(1+c.Low), unit.Factor(1+c.High))
 	}
 	return text
@@ -152,7 +153,8 @@ func againstFirst(d *analysis.Study, head, name string) column {
 // throughputColumns are what every table of throughputs has, by the figure that the
 // cells are ranked by.
 func throughputColumns(d *analysis.Study, against, by string) []column {
-	columns := []column{valued(titleOf(by), by), valued("bytes/s", "throughput_bytes_per_s"), againstFirst(d, against, by)}
+	columns := []column{valued(titleOf(by), by), valued("bytes/s", "throughput_bytes_per_s"),
+		againstFirst(d, against, by)}
 	for _, other := range []string{"acked_per_s", "delivered_per_s"} {
 		if other != by && by != analysis.ThroughputFigure {
 			columns = append(columns, valued(titleOf(other), other))
@@ -230,7 +232,8 @@ func CellMark(d *analysis.Cell, r analysis.Repeated, text string) string {
 func queueCosts() []column {
 	return []column{
 		valued("requests of the queue per record", "queue_requests_per_record"),
-		valued("broker requests per record", "broker_requests_per_record"), valued("broker bytes in per record", "broker_bytes_in_per_record"),
+		valued("broker requests per record", "broker_requests_per_record"),
+		valued("broker bytes in per record", "broker_bytes_in_per_record"),
 		valued("out", "broker_bytes_out_per_record"),
 		valued("all clients' CPU, cores", "cpu_cores"), valued("brokers' CPU, cores", "broker_cpu_cores"), limited(),
 	}

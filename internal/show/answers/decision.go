@@ -36,17 +36,28 @@ var (
 	shareCant   = map[string]string{"share": "it keeps no order"}
 	studyOf     = func(kind string) workSource { return workSource{"kmq-study", kind + "-ENGINE"} }
 	kindsOfWork = []workKind{
-		{work: "a steady stream", figure: "queue_acked_per_s", of: []workSource{{"kmq-online", "2x5-all-ENGINE"}, studyOf("online")}},
+		{work: "a steady stream", figure: "queue_acked_per_s",
+			of: []workSource{{"kmq-online", "2x5-all-ENGINE"}, studyOf("online")}},
 		{work: "a backlog", figure: "queue_acked_per_s", of: []workSource{{"kmq-drain", "ENGINE"}, studyOf("drain")}},
-		{work: "no delay", figure: "e2e_response_time_p50", added: true, of: []workSource{{"kmq-latency", "ENGINE-50"}, studyOf("latency")}},
-		{work: "few requests at the brokers", figure: "broker_requests_per_record", of: []workSource{{"kmq-online", "2x5-all-ENGINE"}, studyOf("online")}},
-		{work: "few bytes into the brokers", figure: "broker_bytes_in_per_record", of: []workSource{{"kmq-online", "2x5-all-ENGINE"}, studyOf("online")}},
-		{work: "handlers that give back", figure: "redelivery_lateness_p99", of: []workSource{{"kmq-drops-nack", "50-cap4-ENGINE"}, studyOf("nack")}, cannot: plainCant},
-		{work: "handlers that hang", figure: "redelivery_lateness_p99", of: []workSource{{"kmq-drops-silent", "50-cap4-2s-ENGINE"}, {"kmq-drops-silent", "50-2s-ENGINE"}, studyOf("silent")}, cannot: plainCant},
-		{work: "handlers of any length", figure: "e2e_response_time_p99", of: []workSource{{"kmq-heavy-tail", "none-ENGINE"}, studyOf("any-order")}},
-		{work: "the same, in order", figure: "e2e_response_time_p99", of: []workSource{{"kmq-heavy-tail", "partition-ENGINE"}, studyOf("in-order")}, cannot: shareCant},
-		{work: "consumers that die", figure: "e2e_response_time_p99", repeats: true, of: []workSource{{"kmq-kill", "ENGINE"}, studyOf("kill")}},
-		{work: "brokers that restart", figure: "e2e_response_time_p99", repeats: true, of: []workSource{{"kmq-rolling", "ENGINE"}, studyOf("rolling")}},
+		{work: "no delay", figure: "e2e_response_time_p50", added: true,
+			of: []workSource{{"kmq-latency", "ENGINE-50"}, studyOf("latency")}},
+		{work: "few requests at the brokers", figure: "broker_requests_per_record",
+			of: []workSource{{"kmq-online", "2x5-all-ENGINE"}, studyOf("online")}},
+		{work: "few bytes into the brokers", figure: "broker_bytes_in_per_record",
+			of: []workSource{{"kmq-online", "2x5-all-ENGINE"}, studyOf("online")}},
+		{work: "handlers that give back", figure: "redelivery_lateness_p99",
+			of: []workSource{{"kmq-drops-nack", "50-cap4-ENGINE"}, studyOf("nack")}, cannot: plainCant},
+		{work: "handlers that hang", figure: "redelivery_lateness_p99",
+			of: []workSource{{"kmq-drops-silent", "50-cap4-2s-ENGINE"}, {"kmq-drops-silent", "50-2s-ENGINE"},
+				studyOf("silent")}, cannot: plainCant},
+		{work: "handlers of any length", figure: "e2e_response_time_p99",
+			of: []workSource{{"kmq-heavy-tail", "none-ENGINE"}, studyOf("any-order")}},
+		{work: "the same, in order", figure: "e2e_response_time_p99",
+			of: []workSource{{"kmq-heavy-tail", "partition-ENGINE"}, studyOf("in-order")}, cannot: shareCant},
+		{work: "consumers that die", figure: "e2e_response_time_p99", repeats: true,
+			of: []workSource{{"kmq-kill", "ENGINE"}, studyOf("kill")}},
+		{work: "brokers that restart", figure: "e2e_response_time_p99", repeats: true,
+			of: []workSource{{"kmq-rolling", "ENGINE"}, studyOf("rolling")}},
 	}
 )
 
@@ -115,7 +126,9 @@ func (k workKind) judge(campaigns []*analysis.Study) verdictOn {
 		case lost > 0:
 			v.cells[i] = unit.Count(int64(lost)) + " LOST, " + v.cells[i]
 		case known:
-			part.Cells = append(part.Cells, analysis.Cell{Name: engine, Label: engine, Valid: c.Valid, Figures: map[string]analysis.Repeated{k.figure: analysis.FromValues(values)}})
+			part.Cells = append(part.Cells,
+				analysis.Cell{Name: engine, Label: engine, Valid: c.Valid,
+					Figures: map[string]analysis.Repeated{k.figure: analysis.FromValues(values)}})
 		}
 	}
 	if len(part.Cells) > 0 {
@@ -125,7 +138,8 @@ func (k workKind) judge(campaigns []*analysis.Study) verdictOn {
 }
 
 // figureOf is the figure of a cell as the table has it, and the values that it is ranked by.
-func (k workKind) figureOf(d *analysis.Study, c *analysis.Cell, f figure.Figure) (text string, values []float64, known bool) {
+func (k workKind) figureOf(d *analysis.Study, c *analysis.Cell, f figure.Figure) (text string, values []float64,
+	known bool) {
 	r := c.Of(k.figure)
 	text = r.MedianText(f)
 	if k.figure == "queue_acked_per_s" {
@@ -210,7 +224,8 @@ func bestEngines(d *analysis.Study) string {
 	case n == 1:
 		return best[0] + ", in one run"
 	default:
-		return fmt.Sprintf("%s, with too few runs (%d) to tell %s from it", strings.Join(best, " or "), n, layout.Enumerate(open))
+		return fmt.Sprintf("%s, with too few runs (%d) to tell %s from it", strings.Join(best, " or "), n,
+			layout.Enumerate(open))
 	}
 }
 

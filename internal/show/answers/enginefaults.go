@@ -14,10 +14,13 @@ func engineFaults(d *analysis.Study) Answer {
 	table := tabulate(d,
 		summed("acknowledged", "queue_unique_acked"), summed("lost", "queue_lost"), summed("pending", "queue_pending"),
 		summed("delivered again", "queue_redelivered"), summed("acked again", "queue_acked_again"),
-		valued("e2e of first deliveries p50", "e2e_response_time_p50"), valued("p99", p99), ofPlain(d, "p99 ÷ plain", p99),
+		valued("e2e of first deliveries p50", "e2e_response_time_p50"), valued("p99", p99),
+		ofPlain(d, "p99 ÷ plain", p99),
 		valued("no delivery for", "delivery_gap_max"),
-		valued("redelivery response time p50", "redelivery_response_time_p50"), valued("p99", "redelivery_response_time_p99"),
-		valued("late p99", "redelivery_lateness_p99"), summed("early", "queue_early_redeliveries"), valued("all clients' CPU, cores", "cpu_cores"),
+		valued("redelivery response time p50", "redelivery_response_time_p50"),
+		valued("p99", "redelivery_response_time_p99"),
+		valued("late p99", "redelivery_lateness_p99"), summed("early", "queue_early_redeliveries"),
+		valued("all clients' CPU, cores", "cpu_cores"),
 	)
 	table.Notes = []string{"Counts are over all runs of a scenario. acked again: acknowledged though they had been before, which is what duplicates cost an application. redelivery response time: e2e of deliveries after the first; late: from when they were due."}
 	var clauses []string

@@ -59,7 +59,8 @@ func (g engineGroup) prefix() string {
 func engines(d *analysis.Study) Answer {
 	const name = "queue_acked_per_s"
 	columns := append([]column{valued("acked/s", name), ofPlain(d, "÷ plain", name)}, queueCosts()...)
-	table := tabulate(d, append(columns, summed("delivered again", "queue_redelivered"), summed("pending", "queue_pending"), summed("lost", "queue_lost"))...)
+	table := tabulate(d, append(columns, summed("delivered again", "queue_redelivered"),
+		summed("pending", "queue_pending"), summed("lost", "queue_lost"))...)
 	table.Notes = []string{"acked/s: acknowledged by the application, each record once. ÷ plain: of the plain scenario that is alike but for the engine."}
 	groups, alone := engineGroups(d)
 	var clauses []string
@@ -71,7 +72,8 @@ func engines(d *analysis.Study) Answer {
 		clauses = append(clauses, clause)
 	}
 	for _, c := range alone {
-		clauses = append(clauses, fmt.Sprintf("%s acknowledged %s, with no plain beside it", d.Said(c.Label), medianOf(c, name)))
+		clauses = append(clauses, fmt.Sprintf("%s acknowledged %s, with no plain beside it", d.Said(c.Label),
+			medianOf(c, name)))
 	}
 	return table.says(phrases(clauses) + notSettled(d))
 }
@@ -80,10 +82,12 @@ func engines(d *analysis.Study) Answer {
 // of none.
 func notSettled(d *analysis.Study) string {
 	var clauses []string
-	for _, part := range []struct{ name, what string }{{"queue_lost", "LOST"}, {"queue_pending", "not settled by the end"}} {
+	for _, part := range []struct{ name, what string }{{"queue_lost", "LOST"},
+		{"queue_pending", "not settled by the end"}} {
 		for _, c := range d.ValidCells() {
 			if n, _ := c.Sum(part.name); n > 0 {
-				clauses = append(clauses, fmt.Sprintf("%s of %s %s", unit.Things(int64(n), "record"), d.Said(c.Label), part.what))
+				clauses = append(clauses,
+					fmt.Sprintf("%s of %s %s", unit.Things(int64(n), "record"), d.Said(c.Label), part.what))
 			}
 		}
 	}

@@ -57,10 +57,13 @@ func engineTimes(d *analysis.Study) Answer {
 	name := timeAsked(d)
 	f := analysis.FigureCalled(name)
 	columns := []column{
-		valued("offered/s", "offered_per_s"), valued("e2e response time p50", "e2e_response_time_p50"), valued("p99", "e2e_response_time_p99"),
+		valued("offered/s", "offered_per_s"), valued("e2e response time p50", "e2e_response_time_p50"),
+		valued("p99", "e2e_response_time_p99"),
 		valued("p99.9", "e2e_response_time_p99_9"), addedToPlain(d, "added to plain, "+f.Title, name),
-		valued("processed p99", "processed_response_time_p99"), valued("settle time p50", "settle_time_p50"), valued("p99", "settle_time_p99"),
-		valued("peak in flight", "queue_in_flight_peak"), summed("delivered again", "queue_redelivered"), summed("pending", "queue_pending"), summed("lost", "queue_lost"),
+		valued("processed p99", "processed_response_time_p99"), valued("settle time p50", "settle_time_p50"),
+		valued("p99", "settle_time_p99"),
+		valued("peak in flight", "queue_in_flight_peak"), summed("delivered again", "queue_redelivered"),
+		summed("pending", "queue_pending"), summed("lost", "queue_lost"),
 	}
 	table := tabulate(d, append(columns, queueCosts()...)...)
 	table.Notes = []string{fmt.Sprintf("Times are of first deliveries. Added: against the plain scenario that is alike but for the engine, at a rate within %s.", unit.WholePercent(analysis.SameLoad))}
@@ -70,7 +73,8 @@ func engineTimes(d *analysis.Study) Answer {
 		if len(g.others) == 0 {
 			continue
 		}
-		clause := fmt.Sprintf("against %s with an %s of %s at %s", d.Said(g.plain.Label), f.Title, medianOf(g.plain, name), g.plain.Of("offered_per_s").MedianText(analysis.FigureCalled("offered_per_s")))
+		clause := fmt.Sprintf("against %s with an %s of %s at %s", d.Said(g.plain.Label), f.Title,
+			medianOf(g.plain, name), g.plain.Of("offered_per_s").MedianText(analysis.FigureCalled("offered_per_s")))
 		for i, c := range g.others {
 			text, shown := added(c.Of(name), g.plain.Of(name), f)
 			clause += map[bool]string{true: " ", false: ", "}[i == 0] + d.Said(c.Label) + " has " + text
@@ -102,9 +106,11 @@ func inOrder(d *analysis.Study, name string) (clauses []string) {
 			continue
 		}
 		for _, free := range d.ValidCells() {
-			if free.Setting(order) == "none" && free.EngineOf() == c.EngineOf() && analysis.RatesApart(c, free) <= analysis.SameLoad && free.Of(name).N > 0 {
-				clauses = append(clauses, fmt.Sprintf("%s, in order of each %s, has %s times the %s of %s", d.Said(c.Label), c.Setting(order),
-					quotient(c.Of(name), free.Of(name)), analysis.FigureCalled(name).Title, d.Said(free.Label)))
+			if free.Setting(order) == "none" && free.EngineOf() == c.EngineOf() &&
+				analysis.RatesApart(c, free) <= analysis.SameLoad && free.Of(name).N > 0 {
+				clauses = append(clauses,
+					fmt.Sprintf("%s, in order of each %s, has %s times the %s of %s", d.Said(c.Label), c.Setting(order),
+						quotient(c.Of(name), free.Of(name)), analysis.FigureCalled(name).Title, d.Said(free.Label)))
 			}
 		}
 	}

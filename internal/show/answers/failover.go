@@ -14,7 +14,8 @@ import (
 func failover(d *analysis.Study) Answer {
 	table := tabulate(d,
 		valued("unavailable", "ack_gap_max"), worst("at worst", "ack_gap_max"),
-		summed("acked", "acked"), summed("lost", "lost"), summed("duplicates", "duplicates"), summed("unknown", "unknown"), summed("failed", "failed"),
+		summed("acked", "acked"), summed("lost", "lost"), summed("duplicates", "duplicates"),
+		summed("unknown", "unknown"), summed("failed", "failed"),
 		stretched("e2e p99 before", before),
 		stretched("e2e p99 during", during),
 		stretched("e2e p99 after", after),
@@ -27,11 +28,13 @@ func failover(d *analysis.Study) Answer {
 			clauses = append(clauses, d.Said(cell.Label)+": no run tells how long the topic was not available")
 			continue
 		}
-		clause := fmt.Sprintf("%s: a partition took no record for %s", d.Said(cell.Label), medianOf(cell, "ack_gap_max"))
+		clause := fmt.Sprintf("%s: a partition took no record for %s", d.Said(cell.Label),
+			medianOf(cell, "ack_gap_max"))
 		if lost, known := cell.Sum("lost"); known {
 			acked, _ := cell.Sum("acked")
 			twice, _ := cell.Sum("duplicates")
-			clause += fmt.Sprintf(", of %s acked records %s and %s came twice", unit.Count(int64(acked)), wereLost(int64(lost)), none(int64(twice)))
+			clause += fmt.Sprintf(", of %s acked records %s and %s came twice", unit.Count(int64(acked)),
+				wereLost(int64(lost)), none(int64(twice)))
 		}
 		clauses = append(clauses, clause+felt(cell))
 	}

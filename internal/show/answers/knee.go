@@ -26,7 +26,8 @@ func knee(d *analysis.Study) Answer {
 		return table.says("the runs do not show that both records and their bytes cost time, so there is no size at which one turns into the other.")
 	}
 	parts := fmt.Sprintf("a record costs %s (%s) and each of its bytes %s (%s)",
-		costing(cost.Fixed), rangeOf(costing, cost.FixedLow, cost.FixedHigh), costing(cost.PerUnit), rangeOf(costing, cost.PerUnitLow, cost.PerUnitHigh))
+		costing(cost.Fixed), rangeOf(costing, cost.FixedLow, cost.FixedHigh), costing(cost.PerUnit), rangeOf(costing,
+			cost.PerUnitLow, cost.PerUnitHigh))
 	knee := fmt.Sprintf("from %s on (%s, with a confidence of 95 %%) the bytes cost more than the record: below that a run is bound by records, above it by bytes",
 		bytesOf(cost.Knee), rangeOf(bytesOf, cost.KneeLow, cost.KneeHigh))
 	return table.says(parts + "; " + knee + misfit(d, cost) + ".")

@@ -20,7 +20,8 @@ import (
 // variant offers all of its cells the same, they differ in time and not in throughput.
 func most(d *analysis.Study) Answer {
 	columns := append(throughputColumns(d, "÷ first", cmp.Or(d.By.Name, analysis.ThroughputFigure)),
-		valued("e2e response time p50", "e2e_response_time_p50"), valued("e2e response time p99", "e2e_response_time_p99"))
+		valued("e2e response time p50", "e2e_response_time_p50"), valued("e2e response time p99",
+			"e2e_response_time_p99"))
 	table := tabulate(d, append(columns, costColumns()...)...)
 	var clauses []string
 	table.Notes = variantNotes(d)
@@ -94,7 +95,8 @@ func bestOf(d *analysis.Study, ranked []analysis.Cell) (head string, rest []anal
 		}
 	}
 	if len(alike) > 0 {
-		head = fmt.Sprintf("the %s median is that of %s, %s, which is not told apart from %s", side, d.Said(ranked[0].Label), best.Bounded(d.By), layout.Enumerate(alike))
+		head = fmt.Sprintf("the %s median is that of %s, %s, which is not told apart from %s", side,
+			d.Said(ranked[0].Label), best.Bounded(d.By), layout.Enumerate(alike))
 	}
 	return head, rest
 }

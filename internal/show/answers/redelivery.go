@@ -27,9 +27,12 @@ func redelivery(d *analysis.Study) Answer {
 	}}
 	table := tabulate(d,
 		perRecord, expected, valued("tail, of the attempt before", "queue_tail_ratio"), column{"dropped", dropped},
-		valued("late p50", "redelivery_lateness_p50"), valued("p99", "redelivery_lateness_p99"), worst("max", "redelivery_lateness_max"), summed("early", "queue_early_redeliveries"),
-		valued("e2e of first deliveries p99", "e2e_response_time_p99"), valued("of later ones p50", "redelivery_response_time_p50"), valued("p99", "redelivery_response_time_p99"),
-		summed("dead letters", "queue_dead_lettered"), summed("pending", "queue_pending"), summed("lost", "queue_lost"), summed("acked again", "queue_acked_again"),
+		valued("late p50", "redelivery_lateness_p50"), valued("p99", "redelivery_lateness_p99"),
+		worst("max", "redelivery_lateness_max"), summed("early", "queue_early_redeliveries"),
+		valued("e2e of first deliveries p99", "e2e_response_time_p99"),
+		valued("of later ones p50", "redelivery_response_time_p50"), valued("p99", "redelivery_response_time_p99"),
+		summed("dead letters", "queue_dead_lettered"), summed("pending", "queue_pending"),
+		summed("lost", "queue_lost"), summed("acked again", "queue_acked_again"),
 		valued("all clients' CPU, cores", "cpu_cores"),
 	)
 	table.Notes = []string{
@@ -77,13 +80,15 @@ func redeliveredBy(d *analysis.Study, cells []*analysis.Cell) string {
 	}
 	var parts []string
 	if perRecord.of != nil {
-		parts = append(parts, fmt.Sprintf("deliveries per record are %s%s off the arithmetic", of, unit.Percent(perRecord.v)))
+		parts = append(parts, fmt.Sprintf("deliveries per record are %s%s off the arithmetic", of,
+			unit.Percent(perRecord.v)))
 	}
 	if tail.of != nil {
 		parts = append(parts, fmt.Sprintf("the tail is %s%s off the share that was dropped", of, unit.Percent(tail.v)))
 	}
 	if late.of != nil {
-		parts = append(parts, fmt.Sprintf("redeliveries are %s%s late at p99%s", of, unit.Nanos(int64(late.v)), late.where(d, len(cells))))
+		parts = append(parts, fmt.Sprintf("redeliveries are %s%s late at p99%s", of, unit.Nanos(int64(late.v)),
+			late.where(d, len(cells))))
 	}
 	if len(parts) == 0 {
 		return "nothing was delivered again"

@@ -57,25 +57,30 @@ func scaling(d *analysis.Study) Answer {
 		}
 		return CellMark(c, c.Of(name), quotient(c.Of(name), free.Of(name)))
 	}}
-	columns := append(throughputColumns(d, "speed-up", name), efficiency, unconfined, valued("confined process's CPU, cores", "consumer_cpu_cores"))
+	columns := append(throughputColumns(d, "speed-up", name), efficiency, unconfined,
+		valued("confined process's CPU, cores", "consumer_cpu_cores"))
 	table := tabulate(d, append(columns, costColumns()...)...)
 	first := d.First()
 	if first == nil || first.Of(name).N == 0 {
 		return table.says("the first scenario has no throughput in a valid run, so there is nothing to scale from.")
 	}
-	clauses := []string{fmt.Sprintf("%s reached %s%s", d.Said(first.Label), first.Of(name).Bounded(analysis.FigureCalled(name)), bottleneckClause(first))}
+	clauses := []string{fmt.Sprintf("%s reached %s%s", d.Said(first.Label),
+		first.Of(name).Bounded(analysis.FigureCalled(name)), bottleneckClause(first))}
 	for _, cell := range d.ValidCells() {
 		if cell.Label == first.Label {
 			continue
 		}
 		if free := unconfinedOf(d, cell); free != nil {
-			clauses = append(clauses, fmt.Sprintf("%s, confined to %s, reached %s times what %s did%s", d.Said(cell.Label), coresOf(cell),
-				quotient(cell.Of(name), free.Of(name)), d.Said(free.Label), bottleneckClause(cell)))
+			clauses = append(clauses,
+				fmt.Sprintf("%s, confined to %s, reached %s times what %s did%s", d.Said(cell.Label), coresOf(cell),
+					quotient(cell.Of(name), free.Of(name)), d.Said(free.Label), bottleneckClause(cell)))
 			continue
 		}
-		clause := fmt.Sprintf("%s reached %s times what %s did", d.Said(cell.Label), quotient(cell.Of(name), first.Of(name)), d.Said(first.Label))
+		clause := fmt.Sprintf("%s reached %s times what %s did", d.Said(cell.Label),
+			quotient(cell.Of(name), first.Of(name)), d.Said(first.Label))
 		if text, more := efficiencyOf(d, cell, by); more {
-			clause += fmt.Sprintf(" with %s times the %s, an efficiency of %s", unit.Decimals(moreOf(d, cell, by), 1), what, text)
+			clause += fmt.Sprintf(" with %s times the %s, an efficiency of %s", unit.Decimals(moreOf(d, cell, by), 1),
+				what, text)
 		}
 		clauses = append(clauses, clause+bottleneckClause(cell))
 	}
@@ -90,7 +95,8 @@ const shortestScaled = 1e9 // ns
 func tooShort(d *analysis.Study) string {
 	var short []string
 	for _, cell := range d.ValidCells() {
-		if slices.ContainsFunc(cell.Sample.Taken, func(r *result.Recorded) bool { return analysis.Window(&r.Run) < shortestScaled }) {
+		if slices.ContainsFunc(cell.Sample.Taken,
+			func(r *result.Recorded) bool { return analysis.Window(&r.Run) < shortestScaled }) {
 			short = append(short, d.Said(cell.Label))
 		}
 	}
@@ -170,7 +176,8 @@ func unconfinedOf(d *analysis.Study, c *analysis.Cell) *analysis.Cell {
 	}
 	for _, other := range d.ValidCells() {
 		alike := func(path string) bool { return path == consumerShare || c.Setting(path) == other.Setting(path) }
-		if !confinedOtherwise(d, other) && !slices.ContainsFunc(scales, func(path string) bool { return !alike(path) }) {
+		if !confinedOtherwise(d, other) &&
+			!slices.ContainsFunc(scales, func(path string) bool { return !alike(path) }) {
 			return other
 		}
 	}

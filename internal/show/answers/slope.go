@@ -53,9 +53,13 @@ func slope(d *analysis.Study) Answer {
 			return ofSlopes(c, func(s storedSlope) float64 { return s.stored }, bytesOf)
 		}},
 		{"mean throughput", func(c *analysis.Cell) string {
-			return ofSlopes(c, func(s storedSlope) float64 { return s.MeanY }, func(v float64) string { return bytesOf(v) + "/s" })
+			return ofSlopes(c, func(s storedSlope) float64 { return s.MeanY },
+				func(v float64) string { return bytesOf(v) + "/s" })
 		}},
-		{"slopes", func(c *analysis.Cell) string { return fmt.Sprintf("%d of %d", len(slopesOf(c)), len(c.Sample.Taken)) }},
+		{"slopes", func(c *analysis.Cell) string {
+			return fmt.Sprintf("%d of %d", len(slopesOf(c)),
+				len(c.Sample.Taken))
+		}},
 		{"each GB more", func(c *analysis.Cell) string { return slopeText(c, perGB) }},
 		{"over all of it", func(c *analysis.Cell) string { return slopeText(c, overAll) }},
 	}
@@ -74,7 +78,8 @@ func slope(d *analysis.Study) Answer {
 		stored := ofSlopes(cell, func(s storedSlope) float64 { return s.stored }, bytesOf)
 		of := ""
 		if len(slopes) < runs {
-			of = fmt.Sprintf(", by the slope of %d of %s (the rest have too few whole intervals for one)", len(slopes), unit.Things(int64(runs), "run"))
+			of = fmt.Sprintf(", by the slope of %d of %s (the rest have too few whole intervals for one)",
+				len(slopes), unit.Things(int64(runs), "run"))
 		}
 		word := "which is shown to be a change"
 		if e := slopeBounds(slopes, overAll); e.Low <= 0 && e.High >= 0 {
@@ -82,8 +87,9 @@ func slope(d *analysis.Study) Answer {
 		} else if len(slopes) == 1 && runs > 1 {
 			word = "which as the change of a single run carries no claim"
 		}
-		clauses = append(clauses, fmt.Sprintf("while %s were stored, the throughput of %s changed by %s for each GB, %s over all of it (bounds at 95 %%)%s, %s",
-			stored, d.Said(cell.Label), slopeText(cell, perGB), slopeText(cell, overAll), of, word))
+		clauses = append(clauses,
+			fmt.Sprintf("while %s were stored, the throughput of %s changed by %s for each GB, %s over all of it (bounds at 95 %%)%s, %s",
+				stored, d.Said(cell.Label), slopeText(cell, perGB), slopeText(cell, overAll), of, word))
 	}
 	return table.says(phrases(clauses))
 }

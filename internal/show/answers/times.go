@@ -19,7 +19,9 @@ const manyCells = 5
 // question names, or the end-to-end response times, or service times where there is no schedule.
 func timesBeside(d *analysis.Study) Answer {
 	metric := "e2e_response_time"
-	if i := slices.IndexFunc(result.TimeMetrics, func(m string) bool { return strings.HasPrefix(d.By.Name, m+"_") }); i >= 0 && (d.ByFrom == analysis.FromSuite || d.ByFrom == analysis.FromQuestion) {
+	if i := slices.IndexFunc(result.TimeMetrics,
+		func(m string) bool { return strings.HasPrefix(d.By.Name, m+"_") }); i >= 0 &&
+		(d.ByFrom == analysis.FromSuite || d.ByFrom == analysis.FromQuestion) {
 		metric = result.TimeMetrics[i]
 	} else if !slices.ContainsFunc(d.Cells, func(c analysis.Cell) bool { return c.Of(metric+"_p50").N > 0 }) {
 		metric = "e2e_service_time"
@@ -28,7 +30,8 @@ func timesBeside(d *analysis.Study) Answer {
 	columns := []column{
 		valued(title+" p50", metric+"_p50"), valued("p99", metric+"_p99"), valued("p99.9", metric+"_p99_9"),
 		againstFirst(d, "p99 ÷ first", metric+"_p99"),
-		valued("e2e response time p99", other(metric)), valued("offered/s", "offered_per_s"), valued("delivered/s", "delivered_per_s"),
+		valued("e2e response time p99", other(metric)), valued("offered/s", "offered_per_s"),
+		valued("delivered/s", "delivered_per_s"),
 	}
 	table := tabulate(d, append(columns, costColumns()...)...)
 	table.Notes = variantNotes(d)
@@ -69,7 +72,8 @@ func quickest(d *analysis.Study, metric string) string {
 		return ""
 	}
 	head, rest := bestOf(ranked, cells)
-	if cells[0].Figures[by].N > 1 && !slices.ContainsFunc(rest, func(c analysis.Contender) bool { return c.Word != analysis.WordWorse }) {
+	if cells[0].Figures[by].N > 1 &&
+		!slices.ContainsFunc(rest, func(c analysis.Contender) bool { return c.Word != analysis.WordWorse }) {
 		head += ", and the runs show it against each of the others"
 	}
 	return head + "; "

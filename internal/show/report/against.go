@@ -16,7 +16,8 @@ func printCampaignAgainst(p *layout.Page, d *CampaignDocument) {
 		return
 	}
 	p.Heading("Against "+layout.Enumerate(analysis.SaidAll(d.study, d.bases())), ", by ranks")
-	t := layout.Table{Gap: 2, Left: map[int]bool{5: true}, Rows: [][]string{{"", "median", "difference", "bounds", "p", ""}}}
+	t := layout.Table{Gap: 2, Left: map[int]bool{5: true},
+		Rows: [][]string{{"", "median", "difference", "bounds", "p", ""}}}
 	titles := map[int]string{} // of the rows below them
 	for _, name := range analysis.Compared(d.study) {
 		for _, row := range d.againstRows(name) {
@@ -49,7 +50,8 @@ func (d *CampaignDocument) againstLegend() string {
 		level, analysis.PrimaryOf(figures, d.study.Has).Title, level)
 	for _, c := range d.Against {
 		if len(c.DiffersIn) > 0 {
-			text += fmt.Sprintf(" %s differs from %s in %s as well.", d.study.Said(c.Variant), d.study.Said(c.Base), layout.Enumerate(c.DiffersIn))
+			text += fmt.Sprintf(" %s differs from %s in %s as well.", d.study.Said(c.Variant), d.study.Said(c.Base),
+				layout.Enumerate(c.DiffersIn))
 		}
 	}
 	return text
@@ -77,13 +79,15 @@ func (d *CampaignDocument) againstRows(name string) (rows [][]string) {
 			}
 			f := c.Figures[i]
 			if first {
-				rows, first = append(rows, []string{f.Of.Title + ", " + d.study.Said(base) + ":", f.A.MedianText(f.Of)}), false
+				rows, first = append(rows,
+					[]string{f.Of.Title + ", " + d.study.Said(base) + ":", f.A.MedianText(f.Of)}), false
 			}
 			word := f.Word
 			if f.Constant() {
 				word = sameInAll
 			}
-			rows = append(rows, []string{"  " + d.study.Said(c.Variant), f.B.MedianText(f.Of), change(&f), boundsOf(&f), pOf(&f), word})
+			rows = append(rows, []string{"  " + d.study.Said(c.Variant), f.B.MedianText(f.Of), change(&f),
+				boundsOf(&f), pOf(&f), word})
 		}
 	}
 	return rows
@@ -94,7 +98,9 @@ func markdownCampaignAgainst(m *layout.Markdown, d *CampaignDocument) {
 	if len(d.Against) == 0 {
 		return
 	}
-	t := layout.Table{Left: map[int]bool{5: true}, Rows: [][]string{{"Against " + layout.Prose(layout.Enumerate(analysis.SaidAll(d.study, d.bases()))), "median", "difference", "bounds", "p", "What is shown"}}}
+	t := layout.Table{Left: map[int]bool{5: true},
+		Rows: [][]string{{"Against " + layout.Prose(layout.Enumerate(analysis.SaidAll(d.study, d.bases()))), "median",
+			"difference", "bounds", "p", "What is shown"}}}
 	for _, name := range analysis.Compared(d.study) {
 		for _, row := range d.againstRows(name) {
 			row[0] = layout.Prose(strings.TrimSpace(row[0]))
@@ -134,5 +140,6 @@ func markdownComparison(m *layout.Markdown, compared []analysis.Variant) {
 		t.Add(row...)
 	}
 	m.Table(t)
-	m.Paragraph(layout.Prose(strings.Join(slices.Concat([]string{repeats(compared)}, boundNotes(compared), referenceNotes(compared)), " ")))
+	m.Paragraph(layout.Prose(strings.Join(slices.Concat([]string{repeats(compared)}, boundNotes(compared),
+		referenceNotes(compared)), " ")))
 }

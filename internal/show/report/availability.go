@@ -75,8 +75,9 @@ func available(r *result.Run) []remark {
 	all = append(all, remark{style, "records", layout.List(lost, duplicates,
 		unit.Count(r.Load.Failed)+" failed", unit.Count(r.Load.Unknown)+" unknown")})
 	if n := untimed(r); n > 0 {
-		all = append(all, remark{layout.Yellow, "in no time", fmt.Sprintf("%s of %s records that were due have no %s: the times below are without them",
-			unit.Count(n), unit.Count(r.Load.Scheduled), layout.Words(stretchMetric(a)))})
+		all = append(all, remark{layout.Yellow, "in no time",
+			fmt.Sprintf("%s of %s records that were due have no %s: the times below are without them",
+				unit.Count(n), unit.Count(r.Load.Scheduled), layout.Words(stretchMetric(a)))})
 	}
 	return all
 }
@@ -120,16 +121,19 @@ func longestGaps(all []result.AckGap) string {
 		each = append(each, gapOf(g))
 	}
 	if more := len(gaps) - gapsShown; more > 0 {
-		each = append(each, fmt.Sprintf("at most %s in %s more", unit.Nanos(gaps[gapsShown].ToNs-gaps[gapsShown].FromNs), unit.Things(int64(more), "partition")))
+		each = append(each, fmt.Sprintf("at most %s in %s more",
+			unit.Nanos(gaps[gapsShown].ToNs-gaps[gapsShown].FromNs), unit.Things(int64(more), "partition")))
 	}
 	return layout.List(each...)
 }
 
 func gapOf(g result.AckGap) string {
 	if g.Open {
-		return fmt.Sprintf("at least %s in partition %d (from %s on, to the end)", unit.Nanos(g.ToNs-g.FromNs), g.Partition, seconds(g.FromNs))
+		return fmt.Sprintf("at least %s in partition %d (from %s on, to the end)", unit.Nanos(g.ToNs-g.FromNs),
+			g.Partition, seconds(g.FromNs))
 	}
-	return fmt.Sprintf("%s in partition %d (from %s to %s)", unit.Nanos(g.ToNs-g.FromNs), g.Partition, seconds(g.FromNs), seconds(g.ToNs))
+	return fmt.Sprintf("%s in partition %d (from %s to %s)", unit.Nanos(g.ToNs-g.FromNs), g.Partition,
+		seconds(g.FromNs), seconds(g.ToNs))
 }
 
 // replicasOf says for how long replicas were missing by all that the controller knew,
@@ -140,8 +144,10 @@ func replicasOf(r *result.Run) string {
 		changes = unit.Things(*a.LeaderChanges, "change") + " of leaders"
 	}
 	open := a.BrokenToEnd
-	late := "as the controller saw it, looked at every " + unit.Nanos(a.LookedEveryNs) + ": of a killed broker it learns when its session expires"
-	return layout.List("in the measured window "+forSoLong("under-replicated", a.UnderReplicatedS, open), forSoLong("below min.insync.replicas", a.UnderMinISRS, open),
+	late := "as the controller saw it, looked at every " + unit.Nanos(a.LookedEveryNs) +
+		": of a killed broker it learns when its session expires"
+	return layout.List("in the measured window "+forSoLong("under-replicated", a.UnderReplicatedS, open),
+		forSoLong("below min.insync.replicas", a.UnderMinISRS, open),
 		forSoLong("without a leader", a.LeaderlessS, open), changes, late, brokersGone(r))
 }
 
@@ -181,7 +187,8 @@ func forSoLong(what string, s *float64, open bool) string {
 func stretches(r *result.Run) layout.Table {
 	a := r.Availability
 	metric := stretchMetric(a)
-	t := layout.Table{Gap: 3, Rows: [][]string{{"", "from", "to", "due", "acked", "delivered", layout.Words(metric) + " p50", "p99", "max"}}}
+	t := layout.Table{Gap: 3,
+		Rows: [][]string{{"", "from", "to", "due", "acked", "delivered", layout.Words(metric) + " p50", "p99", "max"}}}
 	for _, part := range []struct {
 		name string
 		of   *result.Stretch
@@ -190,7 +197,8 @@ func stretches(r *result.Run) layout.Table {
 			continue
 		}
 		s := part.of
-		row := []string{part.name, seconds(s.StartNs), seconds(s.EndNs), unit.Count(s.Scheduled), unit.PerSecond(s.AckedPerS), unit.PerSecond(s.DeliveredPerS)}
+		row := []string{part.name, seconds(s.StartNs), seconds(s.EndNs), unit.Count(s.Scheduled),
+			unit.PerSecond(s.AckedPerS), unit.PerSecond(s.DeliveredPerS)}
 		var times result.IntervalTime
 		if r.Says("time." + metric) {
 			times = s.Time[metric]
@@ -210,7 +218,8 @@ func timesOfStretch(t result.IntervalTime) []string {
 		return unit.Nanos(ns)
 	}
 	return []string{
-		cell(figure.Supported(50, t.Count), t.P50Ns), cell(figure.Supported(99, t.Count), t.P99Ns), cell(t.Count > 0, t.MaxNs),
+		cell(figure.Supported(50, t.Count), t.P50Ns), cell(figure.Supported(99, t.Count), t.P99Ns),
+		cell(t.Count > 0, t.MaxNs),
 	}
 }
 

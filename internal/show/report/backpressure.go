@@ -47,7 +47,8 @@ func underGate(r *result.Run) []remark {
 	all = append(all, kept(r)...)
 	all = append(all, remark{layout.Plain, "gate", gateUse(r)})
 	if b.BlindS > 0 {
-		all = append(all, remark{layout.Yellow, "blind", "the lag was not known for " + unit.Seconds(b.BlindS) + " beyond the grace time"})
+		all = append(all, remark{layout.Yellow, "blind",
+			"the lag was not known for " + unit.Seconds(b.BlindS) + " beyond the grace time"})
 	}
 	if b.Processes > 1 {
 		all = append(all, remark{layout.Plain, "processes", shared(b)})
@@ -99,7 +100,8 @@ func excess(r *result.Run) string {
 	}
 	switch b.Excess {
 	case "defer":
-		text := "deferred: at most " + unit.Things(b.DeferredPeakRecords, "record") + " waited at the source, " + unit.Count(l.Deferred) + " still did at the end"
+		text := "deferred: at most " + unit.Things(b.DeferredPeakRecords,
+			"record") + " waited at the source, " + unit.Count(l.Deferred) + " still did at the end"
 		if shed != "" {
 			text += "; shed: " + shed
 		}
@@ -109,7 +111,8 @@ func excess(r *result.Run) string {
 		if n := r.Scenario.Get("backpressure.keep"); n != "" {
 			kept = ": one record in " + n + " of it is kept and waits"
 		}
-		return layout.List("degraded"+kept, "at most "+unit.Count(b.DeferredPeakRecords)+" waited", "shed: "+orNone(shed))
+		return layout.List("degraded"+kept, "at most "+unit.Count(b.DeferredPeakRecords)+" waited",
+			"shed: "+orNone(shed))
 	}
 	return "shed: " + orNone(shed)
 }
@@ -147,7 +150,8 @@ func moved(b *result.Backpressure) string {
 	if b.BoundRecords.Min == b.BoundRecords.Max {
 		text += " throughout"
 	} else {
-		text = unit.Count(b.BoundRecords.Min) + " to " + unit.Things(b.BoundRecords.Max, "record") + ", " + unit.Count(b.BoundRecords.Last) + " at the end"
+		text = unit.Count(b.BoundRecords.Min) + " to " + unit.Things(b.BoundRecords.Max,
+			"record") + ", " + unit.Count(b.BoundRecords.Last) + " at the end"
 	}
 	if b.Per == "partition" {
 		text += ", in each partition"
@@ -172,8 +176,9 @@ func kept(r *result.Run) (all []remark) {
 		if !known {
 			least = ratio
 		}
-		style, text := layout.Plain, fmt.Sprintf("%s: the lag%s peaked at %s of %s", fromTo(least, ratio, times), ofPartition(r),
-			fromTo(peakOfBound(r, least), peakOfBound(r, ratio), records), unit.Things(r.Backpressure.MaxLag, "record"))
+		style, text := layout.Plain,
+			fmt.Sprintf("%s: the lag%s peaked at %s of %s", fromTo(least, ratio, times), ofPartition(r),
+				fromTo(peakOfBound(r, least), peakOfBound(r, ratio), records), unit.Things(r.Backpressure.MaxLag, "record"))
 		switch {
 		case least > 1:
 			style, text = layout.Yellow, text+", OVER the bound"

@@ -40,7 +40,8 @@ func printBooks(p *layout.Page, r *result.Run) {
 	}
 	if d.Checked {
 		equations = append(equations, equation{"acked", copies(r) * l.Acked, []term{
-			{d.Unique - d.UnackedDelivered, "delivered"}, {d.Pending, "pending"}, {d.Lost, "lost"}, {d.Corrupt - d.CorruptUnplaced, "corrupt"},
+			{d.Unique - d.UnackedDelivered, "delivered"}, {d.Pending, "pending"}, {d.Lost, "lost"},
+			{d.Corrupt - d.CorruptUnplaced, "corrupt"},
 		}})
 	}
 	equations = told(r, equations)
@@ -77,7 +78,8 @@ type equation struct {
 // seldom does.
 func told(r *result.Run, all []equation) []equation {
 	return slices.DeleteFunc(all, func(e equation) bool {
-		return !r.Says("load."+e.name) || slices.ContainsFunc(e.terms, func(t term) bool { return !r.Says("load." + t.name) })
+		return !r.Says("load."+e.name) ||
+			slices.ContainsFunc(e.terms, func(t term) bool { return !r.Says("load." + t.name) })
 	})
 }
 
@@ -225,7 +227,8 @@ func sumUp(r *result.Run, width int) string {
 	case r.Consumer.Members == 0:
 		return fmt.Sprintf("%s of the scheduled was acked; nobody consumed in this run.", share(l.Acked, l.Scheduled))
 	case !d.Checked:
-		return fmt.Sprintf("%s were delivered in the window: counted, not checked, as the records carry no stamp.", unit.Things(d.Delivered, "record"))
+		return fmt.Sprintf("%s were delivered in the window: counted, not checked, as the records carry no stamp.",
+			unit.Things(d.Delivered, "record"))
 	case d.Unique == due && d.Lost == 0 && due > l.Scheduled:
 		return "Everything that was scheduled was delivered, to each group."
 	case d.Unique == due && d.Lost == 0:
@@ -238,7 +241,8 @@ func sumUp(r *result.Run, width int) string {
 	}{
 		{l.Shed, l.Scheduled, "shed at the source"}, {l.Deferred, l.Scheduled, "still held back at the source"},
 		{l.Failed, l.Scheduled, "failed"}, {l.Unknown, l.Scheduled, "unknown"},
-		{d.Pending, due, "acked but not delivered in time"}, {d.Lost, due, "lost"}, {d.Corrupt - d.CorruptUnplaced, due, "corrupt"},
+		{d.Pending, due, "acked but not delivered in time"}, {d.Lost, due, "lost"},
+		{d.Corrupt - d.CorruptUnplaced, due, "corrupt"},
 	} {
 		if t.n > 0 {
 			text += ", " + share(t.n, t.of) + " " + t.name
@@ -258,7 +262,8 @@ func reads(r *result.Run) bool {
 // read says what a run found that read a topic and wrote nothing.
 func read(d result.Delivery) string {
 	if d.Pending > 0 {
-		return fmt.Sprintf("%s were read in the window; %s of the topic were left.", unit.Things(d.Delivered, "record"), unit.Count(d.Pending))
+		return fmt.Sprintf("%s were read in the window; %s of the topic were left.",
+			unit.Things(d.Delivered, "record"), unit.Count(d.Pending))
 	}
 	return fmt.Sprintf("All %s that the topic held were read.", unit.Things(d.Delivered, "record"))
 }

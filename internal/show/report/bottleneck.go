@@ -70,7 +70,8 @@ func requestsOf(kind string, c *result.ClientRequests) string {
 	if c == nil || c.MeanMs == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s %s of %s, %s in flight on %s", kind, unit.PerSecond(c.PerS), unit.Nanos(int64(*c.MeanMs*1e6)),
+	return fmt.Sprintf("%s %s of %s, %s in flight on %s", kind, unit.PerSecond(c.PerS),
+		unit.Nanos(int64(*c.MeanMs*1e6)),
 		unit.Decimals(c.InFlightMean, 2), unit.Things(int64(c.Connections), "connection"))
 }
 
@@ -110,10 +111,12 @@ func printDevices(p *layout.Page, h *result.HostUse) {
 		if d.QueueMean != nil {
 			busy += " " + unit.Decimals(*d.QueueMean, 2) + " at once,"
 		}
-		disks = append(disks, fmt.Sprintf("%s%s %s written, %s read", d.Name, busy, unit.Bytes(d.WrittenBytes), unit.Bytes(d.ReadBytes)))
+		disks = append(disks, fmt.Sprintf("%s%s %s written, %s read", d.Name, busy, unit.Bytes(d.WrittenBytes),
+			unit.Bytes(d.ReadBytes)))
 	}
 	for _, n := range h.Networks {
-		networks = append(networks, fmt.Sprintf("%s %s sent, %s received", n.Name, unit.Bytes(n.SentBytes), unit.Bytes(n.ReceivedBytes)))
+		networks = append(networks, fmt.Sprintf("%s %s sent, %s received", n.Name, unit.Bytes(n.SentBytes),
+			unit.Bytes(n.ReceivedBytes)))
 	}
 	if len(disks) > 0 {
 		p.Labelled("disks", layout.List(disks...))
@@ -126,7 +129,8 @@ func printDevices(p *layout.Page, h *result.HostUse) {
 		if h.IOPressureRatio != nil {
 			pressure = "I/O pressure " + unit.WholePercent(*h.IOPressureRatio)
 		}
-		p.Labelled("page cache", layout.List(unit.Bytes(*h.PageCacheBytes), "at most "+unit.Bytes(*h.DirtyPeakBytes)+" to be written", pressure))
+		p.Labelled("page cache", layout.List(unit.Bytes(*h.PageCacheBytes),
+			"at most "+unit.Bytes(*h.DirtyPeakBytes)+" to be written", pressure))
 	}
 }
 
@@ -160,7 +164,8 @@ func markdownBrokerRequests(m *layout.Markdown, brokers []result.Broker) {
 	if len(rows) == 0 {
 		return
 	}
-	head := []string{"Requests, mean times", "a second", "total", "request queue", "in the handler", "other brokers", "quota", "response queue", "being sent"}
+	head := []string{"Requests, mean times", "a second", "total", "request queue", "in the handler", "other brokers",
+		"quota", "response queue", "being sent"}
 	m.Table(layout.Table{Rows: append([][]string{head}, rows...)})
 }
 
@@ -174,7 +179,8 @@ func requestRows(brokers []result.Broker) (rows [][]string) {
 		for _, q := range b.Metrics.Requests {
 			if slices.Contains(requestTypes, q.Type) {
 				rows = append(rows, []string{
-					fmt.Sprintf("%d %s", b.ID, q.Type), unit.PerSecond(q.PerS), mean(q.TotalMs), mean(q.QueueMs), mean(q.LocalMs),
+					fmt.Sprintf("%d %s", b.ID, q.Type), unit.PerSecond(q.PerS), mean(q.TotalMs), mean(q.QueueMs),
+					mean(q.LocalMs),
 					mean(q.RemoteMs), mean(q.ThrottleMs), mean(q.ResponseQueueMs), mean(q.ResponseSendMs),
 				})
 			}
@@ -196,7 +202,8 @@ func ownAccount(m *result.BrokerMetrics) string {
 	if m == nil {
 		return ""
 	}
-	return layout.List(idleness("handlers", m.HandlerIdleRatio, m.HandlerIdleRatioMin), idleness("network threads", m.NetworkIdleRatio, m.NetworkIdleRatioMin),
+	return layout.List(idleness("handlers", m.HandlerIdleRatio, m.HandlerIdleRatioMin),
+		idleness("network threads", m.NetworkIdleRatio, m.NetworkIdleRatioMin),
 		collected(m), heap(m), underReplicated(m))
 }
 

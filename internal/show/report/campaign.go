@@ -80,8 +80,9 @@ func AnalyseCampaign(c *result.RecordedCampaign, by string) (*CampaignDocument, 
 		return nil, err
 	}
 	d := &CampaignDocument{
-		Head: headOf(KindCampaign, s.Figures), Dir: s.Recorded.Dir, Campaign: s.Campaign, Axes: s.Axes, Search: s.Search,
-		Cells: []CellDocument{}, Answer: answerOf(s), Against: analysis.CompareVariants(s), study: s,
+		Head: headOf(KindCampaign, s.Figures), Dir: s.Recorded.Dir, Campaign: s.Campaign, Axes: s.Axes,
+		Search: s.Search,
+		Cells:  []CellDocument{}, Answer: answerOf(s), Against: analysis.CompareVariants(s), study: s,
 	}
 	for _, c := range s.Cells {
 		d.Cells = append(d.Cells, CellDocument{Cell: c, Warnings: doubts(&c)})
@@ -98,7 +99,8 @@ func (d *CampaignDocument) answer(a answers.Answer) {
 	if slices.ContainsFunc(d.study.Cells, func(c analysis.Cell) bool { return len(c.Sample.Taken) > 0 }) {
 		d.Table, d.answered = &AnswerTable{Head: a.Rows[0], Rows: a.Rows[1:], Notes: a.Notes}, a
 	}
-	d.Answer = Answer{Name: d.Campaign.Answer, Status: analysis.AnswerNoRanking, Sentence: "No run is valid: there is no answer."}
+	d.Answer = Answer{Name: d.Campaign.Answer, Status: analysis.AnswerNoRanking,
+		Sentence: "No run is valid: there is no answer."}
 	if len(d.study.ValidCells()) > 0 {
 		d.Answer.Status, d.Answer.Sentence = analysis.AnswerTold, a.Sentence
 	}
@@ -114,12 +116,14 @@ func answerOf(d *analysis.Study) Answer {
 	case len(r.Cells) == 0:
 		return Answer{Status: r.Status, Sentence: "No valid run has a figure to rank by: there is no answer."}
 	case d.Unranked():
-		return Answer{Status: r.Status, Sentence: "The question names no figure, so nothing is ranked: read What it shows, below; --by ranks by a figure."}
+		return Answer{Status: r.Status,
+			Sentence: "The question names no figure, so nothing is ranked: read What it shows, below; --by ranks by a figure."}
 	}
 	a := Answer{Figure: d.By.Name, FigureFrom: d.ByFrom, Status: r.Status, Alike: r.Alike, More: r.More}
 	if len(r.Cells) == 1 {
 		only := r.Cells[0]
-		a.Sentence = fmt.Sprintf("%s: %s is %s; there is nothing to hold it against.", d.Said(only.Label), d.By.Title, only.Figures[d.By.Name].Bounded(d.By))
+		a.Sentence = fmt.Sprintf("%s: %s is %s; there is nothing to hold it against.", d.Said(only.Label), d.By.Title,
+			only.Figures[d.By.Name].Bounded(d.By))
 		return a
 	}
 	if r.Status == analysis.AnswerBest {

@@ -58,7 +58,8 @@ func markdownSearch(m *layout.Markdown, d *CampaignDocument) {
 		m.Paragraph("A rate holds if ", layout.Code(strings.Join(d.Search.Expectations, ", ")), ".")
 	}
 	metric := layout.Words(d.Search.ResponseMetric)
-	t := layout.Table{Left: map[int]bool{1: true, 6: true}, Rows: [][]string{{"Probe", "Phase", "Offered", "Acked", metric + " p50", "p99", "Outcome"}}}
+	t := layout.Table{Left: map[int]bool{1: true, 6: true},
+		Rows: [][]string{{"Probe", "Phase", "Offered", "Acked", metric + " p50", "p99", "Outcome"}}}
 	for i, probe := range d.Search.Probes {
 		t.Add(integer(int64(i+1)), probe.Phase, offeredBy(probe), unit.PerSecond(probe.AckedPerS),
 			optionalNanos(probe.ResponseP50Ns), optionalNanos(probe.ResponseP99Ns),
@@ -118,7 +119,8 @@ func (d *CampaignDocument) cellSheet() layout.Table {
 	for _, axis := range d.Axes {
 		s.Rows[0] = append(s.Rows[0], axis.Path)
 	}
-	s.Rows[0] = append(s.Rows[0], "runs", "valid_runs", "figure", "unit", "n", "median", "median_low", "median_high", "confidence", "min", "max", "mean", "stddev")
+	s.Rows[0] = append(s.Rows[0], "runs", "valid_runs", "figure", "unit", "n", "median", "median_low", "median_high",
+		"confidence", "min", "max", "mean", "stddev")
 	for _, cell := range d.Cells {
 		values := make([]string, len(d.Axes))
 		copy(values, cell.Values)
@@ -137,9 +139,11 @@ func (d *CampaignDocument) cellSheet() layout.Table {
 }
 
 func (d *CampaignDocument) probeSheet() layout.Table {
-	s := layout.Table{Rows: [][]string{{"probe", "phase", "offered_per_s", "acked_per_s", "response_p50_ns", "response_p99_ns", "passed", "stalled", "limit", "failures"}}}
+	s := layout.Table{Rows: [][]string{{"probe", "phase", "offered_per_s", "acked_per_s", "response_p50_ns",
+		"response_p99_ns", "passed", "stalled", "limit", "failures"}}}
 	for i, p := range d.Search.Probes {
-		s.Add(integer(int64(i+1)), p.Phase, raw(p.OfferedPerS), raw(p.AckedPerS), optional(p.ResponseP50Ns), optional(p.ResponseP99Ns),
+		s.Add(integer(int64(i+1)), p.Phase, raw(p.OfferedPerS), raw(p.AckedPerS), optional(p.ResponseP50Ns),
+			optional(p.ResponseP99Ns),
 			flag(p.Passed), flag(p.Stalled), p.Limit, strings.Join(p.Failures, "; "))
 	}
 	return s

@@ -34,7 +34,8 @@ func unasked(d *analysis.Study) (notes []string) {
 		inCell := analysis.Surroundings(cell.Sample.Taken)
 		maps.Copy(inCell, analysis.ClientSettings(cell.Sample.Taken))
 		if mixed := inCell.Mixed(); len(mixed) > 0 {
-			notes = append(notes, d.Said(cell.Label)+" mixes runs that differ in "+strings.Join(mixed, "; ")+", though no scenario asks for it.")
+			notes = append(notes, d.Said(cell.Label)+" mixes runs that differ in "+strings.Join(mixed,
+				"; ")+", though no scenario asks for it.")
 		}
 		maps.DeleteFunc(inCell, func(_ string, values []string) bool { return len(values) == 1 })
 		maps.Copy(within, inCell)
@@ -45,7 +46,8 @@ func unasked(d *analysis.Study) (notes []string) {
 		return said || asked(d, all, name)
 	})
 	if mixed := between.Mixed(); len(mixed) > 0 {
-		notes = append(notes, "The scenarios differ in "+strings.Join(mixed, "; ")+", though no scenario asks for it: what looks like an effect of the settings may be one of that.")
+		notes = append(notes, "The scenarios differ in "+strings.Join(mixed,
+			"; ")+", though no scenario asks for it: what looks like an effect of the settings may be one of that.")
 	}
 	return notes
 }

@@ -85,7 +85,8 @@ const picturedCells = 4
 // pictured tells whether the lag of the cells is drawn. What a matrix varies is seldom
 // the lag, and under backpressure it is what all is about.
 func (d *CampaignDocument) pictured() bool {
-	return len(d.Cells) <= picturedCells && d.Search == nil && (len(d.Axes) == 0 || analysis.UnderBackpressure(d.study.Variants()))
+	return len(d.Cells) <= picturedCells && d.Search == nil &&
+		(len(d.Axes) == 0 || analysis.UnderBackpressure(d.study.Variants()))
 }
 
 // state says what the campaign was, and how far it got.
@@ -97,7 +98,8 @@ func (d *CampaignDocument) state() string {
 	}
 	runs := fmt.Sprintf("%s, %s valid", unit.Things(int64(made), "run"), unit.Count(int64(valid)))
 	if made < planned {
-		runs = fmt.Sprintf("%s of %s planned runs made, %s valid", unit.Count(int64(made)), unit.Count(int64(planned)), unit.Count(int64(valid)))
+		runs = fmt.Sprintf("%s of %s planned runs made, %s valid", unit.Count(int64(made)),
+			unit.Count(int64(planned)), unit.Count(int64(valid)))
 	}
 	if interrupted > 0 {
 		runs += fmt.Sprintf(", %s interrupted and left out", unit.Count(int64(interrupted)))
@@ -159,7 +161,8 @@ func (d *CampaignDocument) varying() (shown []figure.Figure, same []string) {
 		}
 		switch {
 		case len(all) == 0:
-		case len(d.Cells) > 1 && f.Name != d.study.By.Name && slices.Min(all) == slices.Max(all) && analysis.OnlyBounds(all) == 0:
+		case len(d.Cells) > 1 && f.Name != d.study.By.Name && slices.Min(all) == slices.Max(all) &&
+			analysis.OnlyBounds(all) == 0:
 			same = append(same, f.Title+" "+f.Format(all[0]))
 		default:
 			shown = append(shown, f)
@@ -177,7 +180,8 @@ func (d *CampaignDocument) table(shown []figure.Figure) layout.Table {
 		heads[i] = headOfColumn(f.Title)
 	}
 	for line := range headLines {
-		row := []string{headOfColumn(analysis.CellsHead(d.study))[line], map[bool]string{true: "runs"}[line == headLines-1]}
+		row := []string{headOfColumn(analysis.CellsHead(d.study))[line],
+			map[bool]string{true: "runs"}[line == headLines-1]}
 		for _, head := range heads {
 			row = append(row, head[line])
 		}
@@ -187,7 +191,8 @@ func (d *CampaignDocument) table(shown []figure.Figure) layout.Table {
 		medians, bounds, bounded := []string{cell.Label, answers.CellRuns(&cell.Cell)}, []string{"", ""}, false
 		for _, f := range shown {
 			r := cell.Figures[f.Name]
-			medians, bounds = append(medians, answers.CellMark(&cell.Cell, r, r.MedianText(f))), append(bounds, r.Interval(f))
+			medians, bounds = append(medians, answers.CellMark(&cell.Cell, r, r.MedianText(f))), append(bounds,
+				r.Interval(f))
 			bounded = bounded || r.Interval(f) != ""
 		}
 		t.Add(medians...)
@@ -223,13 +228,15 @@ func (d *CampaignDocument) legend(beside string) []string {
 	case most == 0:
 		return nil
 	case most == 1 && marked:
-		return []string{"One run of each: no figure here carries a claim, and those marked " + answers.OfInvalid + " are of a run that is invalid. Repeat them (repeat: 5)."}
+		return []string{"One run of each: no figure here carries a claim, and those marked " + answers.OfInvalid +
+			" are of a run that is invalid. Repeat them (repeat: 5)."}
 	case most == 1:
 		return []string{"One run of each: no figure here carries a claim. Repeat them (repeat: 5)."}
 	case most < analysis.Fewest:
 		return []string{fmt.Sprintf("%s; %s lowest..highest, which of fewer than %d runs is no interval of the median.", medians, beside, analysis.Fewest)}
 	}
-	text := fmt.Sprintf("%s; in brackets what bounds the median, with a confidence of %s or more", medians, percent(math.Floor(reached*1000)/1000))
+	text := fmt.Sprintf("%s; in brackets what bounds the median, with a confidence of %s or more", medians,
+		percent(math.Floor(reached*1000)/1000))
 	if least < analysis.Fewest {
 		text += fmt.Sprintf("; lowest..highest where runs are fewer than %d", analysis.Fewest)
 	}
@@ -258,14 +265,16 @@ func (d *CampaignDocument) sentences() (found, warnings []string) {
 	}
 	for i, planned := range d.study.Recorded.Campaign.Runs {
 		if planned.Error != "" {
-			warnings = append(warnings, fmt.Sprintf("Run %d, %s: %s", i+1, d.study.Said(d.Cells[planned.Cell].Label), planned.Error))
+			warnings = append(warnings,
+				fmt.Sprintf("Run %d, %s: %s", i+1, d.study.Said(d.Cells[planned.Cell].Label), planned.Error))
 		}
 	}
 	if d.Search == nil {
 		for _, cell := range d.Cells {
 			for _, w := range cell.Doubts[d.study.By.Name] {
 				if w.Bounds == 0 && w.Kind != stats.Few { // that there are few of them is said once, below the table
-					warnings = append(warnings, fmt.Sprintf("%s, %s: %s.", d.study.Said(cell.Label), d.study.By.Title, doubtText(w)))
+					warnings = append(warnings,
+						fmt.Sprintf("%s, %s: %s.", d.study.Said(cell.Label), d.study.By.Title, doubtText(w)))
 				}
 			}
 		}
@@ -312,7 +321,8 @@ func (d *CampaignDocument) warned() (warnings []string) {
 	for _, w := range all {
 		of := layout.Enumerate(w.of)
 		if len(w.of) > footnoteNames {
-			of = layout.Enumerate(append(slices.Clone(w.of[:footnoteNames]), fmt.Sprintf("%d more", len(w.of)-footnoteNames)))
+			of = layout.Enumerate(append(slices.Clone(w.of[:footnoteNames]),
+				fmt.Sprintf("%d more", len(w.of)-footnoteNames)))
 		}
 		if len(w.of) == len(d.Cells) && len(w.of) > 1 {
 			of = "All"

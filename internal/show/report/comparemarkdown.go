@@ -19,7 +19,8 @@ func (c *Comparison) markdown(w io.Writer) error {
 		m.Paragraph("**", layout.Prose(againstSummary(&c.Against[i+1])), "**")
 	}
 	markdownConditions(m, c.Checks)
-	sets := layout.Table{Left: map[int]bool{1: true, 2: true, 3: true}, Rows: [][]string{{"", "Runs of", "How many", "When"}}}
+	sets := layout.Table{Left: map[int]bool{1: true, 2: true, 3: true},
+		Rows: [][]string{{"", "Runs of", "How many", "When"}}}
 	for i, s := range c.Samples {
 		sets.Add(analysis.Letter(i), layout.Prose(s.Label), described(s), when(s))
 	}
@@ -53,7 +54,8 @@ func markdownConditions(m *layout.Markdown, checks []Check) {
 	if len(checks) == 0 {
 		return
 	}
-	t := layout.Table{Left: map[int]bool{1: true, 2: true, 3: true}, Rows: [][]string{{"Fails if", "Set", "Status", "Because"}}}
+	t := layout.Table{Left: map[int]bool{1: true, 2: true, 3: true},
+		Rows: [][]string{{"Fails if", "Set", "Status", "Because"}}}
 	for _, check := range checks {
 		t.Add(layout.Code(check.Condition), check.Letter, check.Status, layout.Prose(check.Text))
 	}
@@ -61,10 +63,13 @@ func markdownConditions(m *layout.Markdown, checks []Check) {
 }
 
 func markdownAgainst(m *layout.Markdown, a *analysis.Against) {
-	t := layout.Table{Left: map[int]bool{6: true}, Rows: [][]string{{a.Letter + " against A", "A, median", a.Letter + ", median", "Difference", "Bounds", "p", "What is shown"}}}
+	t := layout.Table{Left: map[int]bool{6: true},
+		Rows: [][]string{{a.Letter + " against A", "A, median", a.Letter + ", median", "Difference", "Bounds", "p",
+			"What is shown"}}}
 	for _, f := range a.Figures {
 		word := wordOf(&f)
-		if slices.Contains([]string{analysis.WordBetter, analysis.WordWorse, analysis.WordHigher, analysis.WordLower}, f.Word) {
+		if slices.Contains([]string{analysis.WordBetter, analysis.WordWorse, analysis.WordHigher, analysis.WordLower},
+			f.Word) {
 			word = "**" + word + "**"
 		}
 		if f.MoreToShow > 0 {

@@ -20,7 +20,8 @@ func (c *Comparison) sheets() sheets {
 func (c *Comparison) figureSheet() layout.Table {
 	s := layout.Table{Rows: [][]string{{
 		"set", "figure", "unit", "a_runs", "a_median", "a_low", "a_high", "b_runs", "b_median", "b_low", "b_high",
-		"difference_ratio", "difference_ratio_low", "difference_ratio_high", "shift", "p", "p_holm", "level", "word", "more_runs",
+		"difference_ratio", "difference_ratio_low", "difference_ratio_high", "shift", "p", "p_holm", "level", "word",
+		"more_runs",
 		"more_runs_to_show", "a_left_out", "b_left_out",
 	}}}
 	leftOut := func(i int) string { return integer(int64(c.Sets[i].All + c.Sets[i].Missing - c.Sets[i].Valid)) }
@@ -49,7 +50,8 @@ func (c *Comparison) setSheet() layout.Table {
 func (c *Comparison) differenceSheet() layout.Table {
 	s := layout.Table{Rows: [][]string{{"set", "kind", "setting", "a", "b"}}}
 	for _, a := range c.Against {
-		for kind, all := range map[string][]analysis.Difference{"scenario": a.Configuration, "client": a.Clients, "hidden": a.Hidden} {
+		for kind, all := range map[string][]analysis.Difference{"scenario": a.Configuration, "client": a.Clients,
+			"hidden": a.Hidden} {
 			for _, d := range all {
 				s.Add(a.Letter, kind, d.Name, d.A, d.B)
 			}

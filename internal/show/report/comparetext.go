@@ -66,11 +66,13 @@ type Check struct {
 
 // ComparisonOf puts into words what was compared.
 func ComparisonOf(compared *analysis.Comparison) *Comparison {
-	c := &Comparison{Head: headOf(KindComparison, compared.Figures), Comparison: *compared, Warnings: []string{}, Checks: []Check{}}
+	c := &Comparison{Head: headOf(KindComparison, compared.Figures), Comparison: *compared, Warnings: []string{},
+		Checks: []Check{}}
 	c.Head.NamedTwice = compared.NamedTwice
 	c.warn()
 	for _, d := range c.Decided {
-		check := Check{Condition: d.Condition.String(), Letter: analysis.Letter(d.Set), Status: d.Status, Text: because(&d)}
+		check := Check{Condition: d.Condition.String(), Letter: analysis.Letter(d.Set), Status: d.Status,
+			Text: because(&d)}
 		if d.LeftOut {
 			check.Text += "; but " + c.leftOut(0, d.Set) + ", and what is left cannot pass for all"
 		}
@@ -97,7 +99,8 @@ func (c *Comparison) Write(w io.Writer, o Options) error {
 }
 
 // words in the order in which a reader wants to know of them.
-var wordOrder = []string{analysis.WordWorse, analysis.WordBetter, analysis.WordHigher, analysis.WordLower, analysis.WordNoDifference, analysis.WordTooFew}
+var wordOrder = []string{analysis.WordWorse, analysis.WordBetter, analysis.WordHigher, analysis.WordLower,
+	analysis.WordNoDifference, analysis.WordTooFew}
 
 // againstSummary is the comparison of one set in a sentence.
 func againstSummary(a *analysis.Against) string {
@@ -129,7 +132,8 @@ func againstSummary(a *analysis.Against) string {
 		most := neediest(a)
 		return fmt.Sprintf("Nothing can be shown of %s against A: %s.", a.Letter, wordOf(&most))
 	}
-	return fmt.Sprintf("No difference between %s and A is shown in any%s. That is no proof that there is none.", a.Letter, of)
+	return fmt.Sprintf("No difference between %s and A is shown in any%s. That is no proof that there is none.",
+		a.Letter, of)
 }
 
 // neediest is the figure that needs most further runs.
@@ -254,13 +258,15 @@ func (c *Comparison) figureTable(p *layout.Page, a *analysis.Against) {
 		return
 	}
 	p.Line()
-	t := layout.Table{Gap: 2, Rows: [][]string{{a.Letter + " against A, medians", "A", a.Letter, "difference", "bounds", "p"}}}
+	t := layout.Table{Gap: 2,
+		Rows: [][]string{{a.Letter + " against A, medians", "A", a.Letter, "difference", "bounds", "p"}}}
 	var groups []string
 	for _, word := range append(slices.Clone(wordOrder), sameInAll) {
 		for _, f := range a.Figures {
 			if f.Word == word && !f.Constant() || word == sameInAll && f.Constant() {
 				groups = append(groups, wordOf(&f))
-				t.Add("  "+title(f.Of, p.Width), f.A.MedianText(f.Of), f.B.MedianText(f.Of), change(&f), boundsOf(&f), pOf(&f))
+				t.Add("  "+title(f.Of, p.Width), f.A.MedianText(f.Of), f.B.MedianText(f.Of), change(&f), boundsOf(&f),
+					pOf(&f))
 			}
 		}
 	}
@@ -323,7 +329,8 @@ func title(f figure.Figure, width int) string {
 	if width >= layout.Width {
 		return f.Title
 	}
-	return strings.NewReplacer("response time", "response", "service time", "service", " in the end,", ",").Replace(f.Title)
+	return strings.NewReplacer("response time", "response", "service time", "service", " in the end,",
+		",").Replace(f.Title)
 }
 
 func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
@@ -444,7 +451,9 @@ func (c *Comparison) checks(p *layout.Page) {
 	}
 	p.Heading("Fails if", "")
 	for _, check := range c.Checks {
-		word := map[string]string{analysis.CheckPassed: p.Paint(layout.Green, "passed   "), analysis.CheckFailed: p.Paint(layout.Red, "FAILED   "), analysis.CheckUndecided: p.Paint(layout.Yellow, "UNDECIDED")}[check.Status]
+		word := map[string]string{analysis.CheckPassed: p.Paint(layout.Green, "passed   "),
+			analysis.CheckFailed: p.Paint(layout.Red, "FAILED   "), analysis.CheckUndecided: p.Paint(layout.Yellow,
+				"UNDECIDED")}[check.Status]
 		p.Line("  ", word, "  ", check.Letter, ": ", check.Condition)
 		p.Text(13, check.Text)
 	}
@@ -460,9 +469,11 @@ func (c *Comparison) warn() {
 		case s.Valid == 0:
 			c.Warnings = append(c.Warnings, name+": "+state(s)+".")
 		case left != "":
-			c.Warnings = append(c.Warnings, name+": "+left+". Ask why before you believe the others: a fault that makes runs invalid shows in none of these figures.")
+			c.Warnings = append(c.Warnings,
+				name+": "+left+". Ask why before you believe the others: a fault that makes runs invalid shows in none of these figures.")
 		}
-		for _, mixed := range [][]string{analysis.ScenarioSettings(s.Taken).Mixed(), analysis.Surroundings(s.Taken).Mixed()} {
+		for _, mixed := range [][]string{analysis.ScenarioSettings(s.Taken).Mixed(),
+			analysis.Surroundings(s.Taken).Mixed()} {
 			if len(mixed) > 0 {
 				c.Warnings = append(c.Warnings, name+" mixes runs that differ in "+strings.Join(mixed, "; ")+".")
 			}
@@ -520,13 +531,15 @@ func because(d *analysis.Decided) string {
 	case f.Word != analysis.WordWorse:
 		return from + "; " + wordOf(&f)
 	case math.IsNaN(f.Test.Difference) && d.Status == analysis.CheckFailed:
-		return fmt.Sprintf("%s, %s at the least, and that it is worse is shown (p %s)", from, difference(f.LeastDifference()), pText(f.PHolm))
+		return fmt.Sprintf("%s, %s at the least, and that it is worse is shown (p %s)", from,
+			difference(f.LeastDifference()), pText(f.PHolm))
 	case math.IsNaN(f.Test.Difference):
 		return fmt.Sprintf("%s: shown to be worse (p %s), and nobody knows by how much", from, pText(f.PHolm))
 	case d.Status == analysis.CheckFailed:
 		return fmt.Sprintf("%s, %s, and that is shown (p %s)", from, difference(f.Test.Difference), pText(f.PHolm))
 	}
-	return fmt.Sprintf("%s, %s: shown to be worse (p %s), by less than the condition names", from, difference(f.Test.Difference), pText(f.PHolm))
+	return fmt.Sprintf("%s, %s: shown to be worse (p %s), by less than the condition names", from,
+		difference(f.Test.Difference), pText(f.PHolm))
 }
 
 // wordOf is the word, with what would help where there are too few runs.

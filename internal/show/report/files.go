@@ -49,10 +49,12 @@ func printUnfinished(p *layout.Page, r *result.Recorded) {
 		}
 	}
 	first, last := r.Intervals[0], r.Intervals[len(r.Intervals)-1]
-	p.Labelled("time", fmt.Sprintf("from %s to %s of the run's time axis; it stopped in the phase %q", seconds(first.StartNs), seconds(last.EndNs), last.Phase))
+	p.Labelled("time", fmt.Sprintf("from %s to %s of the run's time axis; it stopped in the phase %q",
+		seconds(first.StartNs), seconds(last.EndNs), last.Phase))
 	p.Labelled("records", layout.List(
 		unit.Count(sum.Scheduled)+" scheduled", unit.Count(sum.Admitted)+" admitted", unit.Count(sum.Shed)+" shed",
 		unit.Count(sum.Acked)+" acked", unit.Count(sum.Failed)+" failed", unit.Count(sum.Unknown)+" unknown",
 		unit.Count(sum.Delivered)+" delivered"))
-	p.Labelled("lag", fmt.Sprintf("peak %s, backlog %s when it stopped", unit.Things(peak, "record"), unit.Count(last.BacklogRecords)))
+	p.Labelled("lag", fmt.Sprintf("peak %s, backlog %s when it stopped", unit.Things(peak, "record"),
+		unit.Count(last.BacklogRecords)))
 }

@@ -19,14 +19,16 @@ func printFilled(p *layout.Page, r *result.Run) {
 		"in "+unit.Seconds(f.TimeS), unit.PerSecond(f.AckedPerS)))
 	printBounded(p, "fill", "topic.fill", f.BoundedBytes, r)
 	if missing := f.Failed + f.Unknown; missing > 0 {
-		p.Styled(layout.Yellow, "", fmt.Sprintf("%s failed, and the fate of %s is unknown", unit.Count(f.Failed), unit.Count(f.Unknown)))
+		p.Styled(layout.Yellow, "", fmt.Sprintf("%s failed, and the fate of %s is unknown", unit.Count(f.Failed),
+			unit.Count(f.Unknown)))
 	}
 }
 
 // printBounded says what the disk made of a volume, or a fill, that the scenario asks for.
 func printBounded(p *layout.Page, label, key string, bytes int64, r *result.Run) {
 	if bytes > 0 {
-		p.Labelled(label, fmt.Sprintf("%s and not %s: the disk had no room for more", unit.Bytes(bytes), r.Scenario.Get(key)))
+		p.Labelled(label, fmt.Sprintf("%s and not %s: the disk had no room for more", unit.Bytes(bytes),
+			r.Scenario.Get(key)))
 	}
 }
 
@@ -38,7 +40,8 @@ func printReadFill(p *layout.Page, r *result.Run) {
 		return
 	}
 	printEquations(p, []equation{{"filled", copies(r) * r.Fill.Records, []term{
-		{d.Unique - d.UnackedDelivered, "delivered"}, {d.Pending, "pending"}, {d.Lost, "lost"}, {d.Corrupt - d.CorruptUnplaced, "corrupt"},
+		{d.Unique - d.UnackedDelivered, "delivered"}, {d.Pending, "pending"}, {d.Lost, "lost"},
+		{d.Corrupt - d.CorruptUnplaced, "corrupt"},
 	}}})
 	printOddities(p, r.Load, d)
 }
@@ -49,7 +52,8 @@ const offsetsShown = 12
 // printOffsets prints where the group stood in each partition when all was done: those
 // that are behind, and else the first.
 func printOffsets(p *layout.Page, l result.Lag) {
-	behind := slices.DeleteFunc(slices.Clone(l.FinalPartitions), func(o result.PartitionOffsets) bool { return o.Lag == 0 })
+	behind := slices.DeleteFunc(slices.Clone(l.FinalPartitions),
+		func(o result.PartitionOffsets) bool { return o.Lag == 0 })
 	shown := l.FinalPartitions
 	switch {
 	case len(shown) == 0:

@@ -86,13 +86,15 @@ func readHistograms(r *result.Recorded) (*RunHistograms, error) {
 		h.add(entry)
 	}
 	if i := r.Run.Run.Imported; i != nil && len(h.Tags) == 0 {
-		return nil, fmt.Errorf("%s has no histograms to read: it was imported from %s (%s), which has none", r.Dir, i.File, i.Format)
+		return nil, fmt.Errorf("%s has no histograms to read: it was imported from %s (%s), which has none", r.Dir,
+			i.File, i.Format)
 	}
 	slices.SortStableFunc(h.Tags, func(a, b TagValues) int { return tagOrder(a.Tag) - tagOrder(b.Tag) })
 	for i := range h.Tags {
 		t := &h.Tags[i]
 		t.values = result.TimeOf(t.histogram.Distribution())
-		t.Time = supportedTime(t.values, figure.Independent(&r.Run, strings.TrimPrefix(t.Tag, warmupTag), t.values.Count))
+		t.Time = supportedTime(t.values,
+			figure.Independent(&r.Run, strings.TrimPrefix(t.Tag, warmupTag), t.values.Count))
 	}
 	h.bound()
 	h.Differences = h.disagreements()
@@ -124,7 +126,8 @@ func (h *RunHistograms) add(entry latency.LogEntry) {
 	i := slices.IndexFunc(h.Tags, func(t TagValues) bool { return t.Tag == entry.Tag })
 	if i < 0 {
 		i = len(h.Tags)
-		h.Tags = append(h.Tags, TagValues{Tag: entry.Tag, StartNs: int64(entry.Start), histogram: latency.NewHistogram()})
+		h.Tags = append(h.Tags, TagValues{Tag: entry.Tag, StartNs: int64(entry.Start),
+			histogram: latency.NewHistogram()})
 	}
 	t := &h.Tags[i]
 	t.StartNs, t.EndNs = min(t.StartNs, int64(entry.Start)), max(t.EndNs, int64(entry.End))
@@ -169,7 +172,8 @@ type SupportedTime struct {
 }
 
 func supportedTime(t result.Time, independent int64) SupportedTime {
-	s := SupportedTime{Count: t.Count, MinNs: t.MinNs, MeanNs: t.MeanNs, StddevNs: t.StddevNs, MaxNs: t.MaxNs, Negative: t.Negative, OutOfRange: t.OutOfRange}
+	s := SupportedTime{Count: t.Count, MinNs: t.MinNs, MeanNs: t.MeanNs, StddevNs: t.StddevNs, MaxNs: t.MaxNs,
+		Negative: t.Negative, OutOfRange: t.OutOfRange}
 	for key, place := range map[string]**int64{
 		"p50": &s.P50Ns, "p75": &s.P75Ns, "p90": &s.P90Ns, "p95": &s.P95Ns,
 		"p99": &s.P99Ns, "p99_5": &s.P995Ns, "p99_9": &s.P999Ns, "p99_99": &s.P9999Ns,
@@ -201,7 +205,8 @@ func (h *RunHistograms) disagreements() []string {
 		case !inRun || recorded.Count == 0:
 			continue
 		case i < 0:
-			found = append(found, fmt.Sprintf("%s: the log has none of its %s values", metric, unit.Count(recorded.Count)))
+			found = append(found, fmt.Sprintf("%s: the log has none of its %s values", metric,
+				unit.Count(recorded.Count)))
 			continue
 		}
 		if text := disagreement(&h.Tags[i], recorded); text != "" {
@@ -227,7 +232,8 @@ func disagreement(log *TagValues, run result.Time) string {
 			a = float64(ns)
 		}
 		if math.Abs(a-b) > b*resolution+1 {
-			return fmt.Sprintf("%s is %s in the log and %s in run.json", s.name, unit.Nanos(int64(a)), unit.Nanos(int64(b)))
+			return fmt.Sprintf("%s is %s in the log and %s in run.json", s.name, unit.Nanos(int64(a)),
+				unit.Nanos(int64(b)))
 		}
 	}
 	return ""
@@ -326,14 +332,16 @@ func (h *Histograms) markdown(w io.Writer) error {
 }
 
 func (h *Histograms) table() layout.Table {
-	s := layout.Table{Rows: [][]string{{"run", "name", "tag", "start_ns", "end_ns", "count", "highest_supported_percentile"}}}
+	s := layout.Table{Rows: [][]string{{"run", "name", "tag", "start_ns", "end_ns", "count",
+		"highest_supported_percentile"}}}
 	for _, statistic := range statistics {
 		s.Rows[0] = append(s.Rows[0], statistic.Key+"_ns")
 	}
 	for _, r := range h.Runs {
 		for _, t := range r.Tags {
 			d := distributionOf(&r.run.Run, strings.TrimPrefix(t.Tag, warmupTag), t.values)
-			row := []string{r.ID, r.Name, t.Tag, integer(t.StartNs), integer(t.EndNs), integer(d.Count), highest(d.independent)}
+			row := []string{r.ID, r.Name, t.Tag, integer(t.StartNs), integer(t.EndNs), integer(d.Count),
+				highest(d.independent)}
 			for _, statistic := range statistics {
 				cell := ""
 				if statistic.supported(d.independent) {
@@ -379,7 +387,8 @@ func (h *Histograms) WriteMerged(w io.Writer) error {
 	for _, r := range h.Runs {
 		after := r.run.Run.Run.StartedAt.Sub(base)
 		for _, t := range r.Tags {
-			lines = append(lines, line{MergedTag(r.run, t.Tag), after + time.Duration(t.StartNs), after + time.Duration(t.EndNs), t.histogram})
+			lines = append(lines, line{MergedTag(r.run, t.Tag), after + time.Duration(t.StartNs),
+				after + time.Duration(t.EndNs), t.histogram})
 		}
 	}
 	slices.SortStableFunc(lines, func(a, b line) int { return int(min(max(a.start-b.start, -1), 1)) })

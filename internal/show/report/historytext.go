@@ -59,10 +59,12 @@ func seriesSummary(s *analysis.Series, least float64) string {
 		return s.Of.Title + ": no run has it."
 	}
 	if n := len(s.Values); n < fewestForChange {
-		return fmt.Sprintf("%s: %d runs are needed to show a change at all; there %s %d.", s.Of.Title, fewestForChange, map[bool]string{true: "is", false: "are"}[n == 1], n)
+		return fmt.Sprintf("%s: %d runs are needed to show a change at all; there %s %d.", s.Of.Title,
+			fewestForChange, map[bool]string{true: "is", false: "are"}[n == 1], n)
 	}
 	if len(s.Changes) == 0 {
-		return fmt.Sprintf("%s: no change%s is shown over %s.", s.Of.Title, of, unit.Things(int64(len(s.Values)), "run"))
+		return fmt.Sprintf("%s: no change%s is shown over %s.", s.Of.Title, of,
+			unit.Things(int64(len(s.Values)), "run"))
 	}
 	last := s.Changes[len(s.Changes)-1]
 	return fmt.Sprintf("%s: %s%s in %s; the last made it %s, from %s to %s (%s).", s.Of.Title,
@@ -87,7 +89,8 @@ func (h *History) text(w io.Writer, o Options) error {
 	}
 	first, last := h.Runs[0], h.Runs[len(h.Runs)-1]
 	p.Line()
-	p.Text(0, layout.List(last.Name, unit.Things(int64(len(h.Runs)), "run"), between(first.StartedAt, last.StartedAt, time.DateOnly), "times in UTC", "configuration "+h.Configuration))
+	p.Text(0, layout.List(last.Name, unit.Things(int64(len(h.Runs)), "run"),
+		between(first.StartedAt, last.StartedAt, time.DateOnly), "times in UTC", "configuration "+h.Configuration))
 	for i := range h.Series {
 		printSeries(p, h, &h.Series[i])
 	}
@@ -116,7 +119,9 @@ func (h *History) rest(p *layout.Page) {
 		for _, d := range other.Differences {
 			parts = append(parts, d.Name+" "+settingChange(d))
 		}
-		p.Item(layout.Plain, fmt.Sprintf("%s of configuration %s, the last on %s: %s", unit.Things(int64(other.Runs), "run"), other.Configuration, moment(other.LastAt, "2006-01-02"), strings.Join(parts, "; ")))
+		p.Item(layout.Plain, fmt.Sprintf("%s of configuration %s, the last on %s: %s",
+			unit.Things(int64(other.Runs), "run"), other.Configuration, moment(other.LastAt,
+				"2006-01-02"), strings.Join(parts, "; ")))
 	}
 }
 
@@ -131,7 +136,8 @@ func (h *History) onlyBounds() (notes []string) {
 			}
 		}
 		if n > 0 {
-			notes = append(notes, fmt.Sprintf("%s: of %s only a lower bound is known, and no level takes it in.", f.Title, unit.Things(int64(n), "run")))
+			notes = append(notes, fmt.Sprintf("%s: of %s only a lower bound is known, and no level takes it in.",
+				f.Title, unit.Things(int64(n), "run")))
 		}
 	}
 	return notes
@@ -148,7 +154,8 @@ func (h *History) undated() string {
 	if n == 0 {
 		return ""
 	}
-	return unit.Things(int64(n), "run") + " cannot say when they were made: they come last, by name, and a change among them is none over time."
+	return unit.Things(int64(n), "run") +
+		" cannot say when they were made: they come last, by name, and a change among them is none over time."
 }
 
 // printSeries prints a figure as a line for each run, with a bar, and what changed
@@ -225,7 +232,8 @@ func (h *History) markdown(w io.Writer) error {
 	for i := range h.Series {
 		s := &h.Series[i]
 		m.Line("### ", layout.Prose(seriesSummary(s, h.MinChange)))
-		m.Paragraph(layout.Code(heights(s)), ", ", unit.Count(int64(len(s.Values))), " runs, configuration ", layout.Code(h.Configuration))
+		m.Paragraph(layout.Code(heights(s)), ", ", unit.Count(int64(len(s.Values))), " runs, configuration ",
+			layout.Code(h.Configuration))
 		markdownChanges(m, h, s)
 		m.Line()
 	}
@@ -242,14 +250,16 @@ func (h *History) markdown(w io.Writer) error {
 }
 
 func markdownChanges(m *layout.Markdown, h *History, s *analysis.Series) {
-	t := layout.Table{Left: map[int]bool{1: true, 6: true}, Rows: [][]string{{"First run", "What is shown", "Before", "After", "Difference", "p", "Changed there"}}}
+	t := layout.Table{Left: map[int]bool{1: true, 6: true},
+		Rows: [][]string{{"First run", "What is shown", "Before", "After", "Difference", "p", "Changed there"}}}
 	for i := range s.Changes {
 		c := &s.Changes[i]
 		var changed []string
 		for _, d := range c.Changed {
 			changed = append(changed, layout.Prose(d.Name+" "+settingChange(d)))
 		}
-		t.Add(layout.Code(h.Runs[c.At].Dir), "**"+c.Word+"**", s.Of.Format(c.Change.Before), s.Of.Format(c.Change.After), levelChange(c), pText(&c.P), strings.Join(changed, "; "))
+		t.Add(layout.Code(h.Runs[c.At].Dir), "**"+c.Word+"**", s.Of.Format(c.Change.Before),
+			s.Of.Format(c.Change.After), levelChange(c), pText(&c.P), strings.Join(changed, "; "))
 	}
 	if len(t.Rows) > 1 {
 		m.Table(t)
@@ -275,21 +285,24 @@ func (h *History) table() layout.Table {
 // columnName is a figure's name that ends in its unit, once.
 func columnName(name, unit string) string {
 	suffix := "_" + strings.ReplaceAll(unit, "/", "_per_")
-	if unit == "1" || strings.HasSuffix(name, suffix) || strings.HasSuffix(name, "_per_s") || strings.HasSuffix(name, "_ratio") {
+	if unit == "1" || strings.HasSuffix(name, suffix) || strings.HasSuffix(name, "_per_s") ||
+		strings.HasSuffix(name, "_ratio") {
 		return name
 	}
 	return name + suffix
 }
 
 func (h *History) changeSheet() layout.Table {
-	s := layout.Table{Rows: [][]string{{"figure", "unit", "first_run", "before", "after", "difference_ratio", "p", "word", "changed"}}}
+	s := layout.Table{Rows: [][]string{{"figure", "unit", "first_run", "before", "after", "difference_ratio", "p",
+		"word", "changed"}}}
 	for i := range h.Series {
 		for _, c := range h.Series[i].Changes {
 			var changed []string
 			for _, d := range c.Changed {
 				changed = append(changed, d.Name+" "+settingChange(d))
 			}
-			s.Add(h.Series[i].Figure, unitOf(h.Series[i].Of), c.FirstRun, optional(c.Before), optional(c.After), optional(c.Difference), raw(c.P), c.Word, strings.Join(changed, "; "))
+			s.Add(h.Series[i].Figure, unitOf(h.Series[i].Of), c.FirstRun, optional(c.Before), optional(c.After),
+				optional(c.Difference), raw(c.P), c.Word, strings.Join(changed, "; "))
 		}
 	}
 	return s

@@ -80,7 +80,8 @@ func footnotes(runs []*result.Recorded) (notes []string) {
 			names = append(names[:footnoteNames], fmt.Sprintf("%d more", n-footnoteNames))
 		}
 		if len(names) > 0 {
-			notes = append(notes, fmt.Sprintf("%s: imported (%s) and not judged by the rules of kafka-bench; %s.", layout.Enumerate(names), c.format, c.text))
+			notes = append(notes, fmt.Sprintf("%s: imported (%s) and not judged by the rules of kafka-bench; %s.",
+				layout.Enumerate(names), c.format, c.text))
 		}
 	}
 	return append(notes, mixture(runs)...)
@@ -91,7 +92,8 @@ const footnoteNames = 4
 
 // importedOf are those of the runs that were imported.
 func importedOf(runs []*result.Recorded) []*result.Recorded {
-	return slices.DeleteFunc(slices.Clone(runs), func(r *result.Recorded) bool { return r == nil || r.Run.Run.Imported == nil })
+	return slices.DeleteFunc(slices.Clone(runs),
+		func(r *result.Recorded) bool { return r == nil || r.Run.Run.Imported == nil })
 }
 
 // markdownFootnotes writes them below a table.
@@ -122,13 +124,15 @@ type Imported struct {
 func Imports(w io.Writer, all []Imported, o Options) error {
 	p := layout.NewPage(o.Width, o.Colour)
 	for _, i := range all {
-		p.Line(fmt.Sprintf("%s (%s) → %s, %s", i.Run.Run.Imported.File, i.Run.Run.Imported.Format, i.Dir, Standing(i.Run)))
+		p.Line(fmt.Sprintf("%s (%s) → %s, %s", i.Run.Run.Imported.File, i.Run.Run.Imported.Format, i.Dir,
+			Standing(i.Run)))
 		for _, reason := range i.Run.Verdict.Reasons {
 			p.Styled(layout.Red, "because", reason)
 		}
 	}
 	for _, c := range formatCaveats {
-		of := slices.DeleteFunc(slices.Clone(all), func(i Imported) bool { return i.Run.Run.Imported.Format != c.format })
+		of := slices.DeleteFunc(slices.Clone(all),
+			func(i Imported) bool { return i.Run.Run.Imported.Format != c.format })
 		if len(of) > 0 {
 			printFormat(p, c.format, of)
 		}
@@ -156,7 +160,8 @@ func printFormat(p *layout.Page, name string, all []Imported) {
 		p.Styled(layout.Yellow, "warning", warning)
 	}
 	if more > 0 {
-		p.Styled(layout.Yellow, "", unit.Count(int64(more))+" more of single runs; \"kafka-bench report RUN\" shows them")
+		p.Styled(layout.Yellow, "",
+			unit.Count(int64(more))+" more of single runs; \"kafka-bench report RUN\" shows them")
 	}
 	p.Labelled("cannot say", layout.List(unsaidWords(unsaid)...))
 	p.Labelled("", "(run.imported.cannot_say in "+result.SummaryFile+" names the fields)")
@@ -168,7 +173,8 @@ func common(a, b []string) []string {
 }
 
 // blockWords are what blocks of run.json are called in a sentence.
-var blockWords = strings.NewReplacer("run.host", "the machine", "run.cluster", "the cluster", "run.", "when it ", "warmup", "warm-up")
+var blockWords = strings.NewReplacer("run.host", "the machine", "run.cluster", "the cluster", "run.", "when it ",
+	"warmup", "warm-up")
 
 // unsaidWords turns paths in run.json into words: a part for each block, with the
 // names of its figures in brackets, or the block alone where nothing of it is told.

@@ -85,7 +85,8 @@ func printRecovery(p *layout.Page, r *result.Run, c result.Change) {
 		p.Labelled("recovery", at+unit.Count(c.BacklogRecords)+" behind, caught up in "+unit.Seconds(*c.DrainTimeS)+
 			" at "+unit.PerSecond(c.DeliveredPerS)+" while "+unit.PerSecond(c.OfferedPerS)+meanwhile)
 	default:
-		p.Styled(layout.Yellow, "recovery", at+unit.Count(c.BacklogRecords)+" behind, NOT caught up with before the next change or the end")
+		p.Styled(layout.Yellow, "recovery",
+			at+unit.Count(c.BacklogRecords)+" behind, NOT caught up with before the next change or the end")
 	}
 }
 
@@ -111,7 +112,9 @@ func printDrain(p *layout.Page, r *result.Run) {
 	l := r.Lag
 	took, rate := unit.Seconds(l.DrainTimeS), unit.PerSecond(l.DrainPerS)
 	if l.Drained && r.Delivery.Lost > 0 {
-		p.Styled(layout.Yellow, "drain", "read to the end of the log "+took+" after the window's end, at "+rate+"; "+unit.Things(r.Delivery.Lost, "acked record")+" not in it")
+		p.Styled(layout.Yellow, "drain",
+			"read to the end of the log "+took+" after the window's end, at "+rate+"; "+unit.Things(r.Delivery.Lost,
+				"acked record")+" not in it")
 		return
 	}
 	if l.Drained {
@@ -119,7 +122,8 @@ func printDrain(p *layout.Page, r *result.Run) {
 		return
 	}
 	if r.Delivery.Checked && r.Delivery.Pending == 0 {
-		p.Styled(layout.Yellow, "drain", "NOT DRAINED: it was over "+took+" after the window's end, before the log was read to its end; no acked record was known to be missing")
+		p.Styled(layout.Yellow, "drain",
+			"NOT DRAINED: it was over "+took+" after the window's end, before the log was read to its end; no acked record was known to be missing")
 		return
 	}
 	left := "the backlog"

@@ -182,7 +182,8 @@ func (l *Live) log(i result.Interval) string {
 	head := ""
 	if l.lines%logEvery == 0 {
 		head = fmt.Sprintf(logTitle, "records/s", layout.Words(l.o.Metric)) +
-			fmt.Sprintf(logFormat, "time", "phase", "offered", "acked", "delivered", "shed", "p50", "p99", "lag", "backlog", "deferred", "gate")
+			fmt.Sprintf(logFormat, "time", "phase", "offered", "acked", "delivered", "shed", "p50", "p99", "lag",
+				"backlog", "deferred", "gate")
 	}
 	l.lines++
 	p50, p99 := l.quantiles(i)

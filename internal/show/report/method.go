@@ -52,12 +52,14 @@ func mixture(recorded []*result.Recorded) (notes []string) {
 		}
 	}
 	if older > 0 && ours > 0 {
-		notes = append(notes, fmt.Sprintf("%s of method 1: figures that were measured otherwise before method %d are of the other %d.",
-			unit.Things(int64(older), "run"), result.Method, ours))
+		notes = append(notes,
+			fmt.Sprintf("%s of method 1: figures that were measured otherwise before method %d are of the other %d.",
+				unit.Things(int64(older), "run"), result.Method, ours))
 	}
 	if newer > 0 && len(recorded) > 1 {
-		notes = append(notes, fmt.Sprintf("%s of a later method than %d, which this kafka-bench does not know: they compare with none.",
-			unit.Things(int64(newer), "run"), result.Method))
+		notes = append(notes,
+			fmt.Sprintf("%s of a later method than %d, which this kafka-bench does not know: they compare with none.",
+				unit.Things(int64(newer), "run"), result.Method))
 	}
 	return notes
 }

@@ -139,7 +139,8 @@ type sheets map[string]func() layout.Table
 func (s sheets) write(w io.Writer, name string) error {
 	make, ok := s[name]
 	if !ok {
-		return fmt.Errorf("there is no table %q here; choose one of %s", name, strings.Join(slices.Sorted(maps.Keys(s)), ", "))
+		return fmt.Errorf("there is no table %q here; choose one of %s", name,
+			strings.Join(slices.Sorted(maps.Keys(s)), ", "))
 	}
 	t := make()
 	return t.CSV(w)

@@ -77,7 +77,8 @@ func printPictureOf(p *layout.Page, r *result.Recorded) {
 	lag, _ := levels(r.Intervals)
 	title, d := "consumer lag, in records, over time", picture{run: r, lag: lag, bound: bounds(r)}
 	if bound := boundLevels(r); estimates(r.Run.Backpressure) && len(bound) > 0 {
-		title, d = "backlog (acked − delivered), at the ends of intervals", picture{run: r, lag: backlogs(r.Intervals), bound: bound}
+		title, d = "backlog (acked − delivered), at the ends of intervals", picture{run: r,
+			lag: backlogs(r.Intervals), bound: bound}
 	}
 	if highestOf(d.lag) == 0 {
 		return
@@ -221,5 +222,7 @@ func chartFor(scale, all []picture) layout.Chart {
 		}
 	}
 	return layout.NewChart(highest, start, end,
-		layout.Mark{AtNs: 0, Text: "0 s"}, layout.Mark{AtNs: measured, Text: seconds(measured) + ", load ends"}, layout.Mark{AtNs: end, Text: seconds(end)}, layout.Mark{AtNs: start, Text: seconds(start)})
+		layout.Mark{AtNs: 0, Text: "0 s"}, layout.Mark{AtNs: measured,
+			Text: seconds(measured) +
+				", load ends"}, layout.Mark{AtNs: end, Text: seconds(end)}, layout.Mark{AtNs: start, Text: seconds(start)})
 }

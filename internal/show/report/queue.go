@@ -45,11 +45,13 @@ func queued(r *result.Run) []remark {
 		{layout.Plain, "lateness", lateness(r)},
 	}
 	if n := early(q); n > 0 {
-		all = append(all, remark{layout.Red, "EARLY", redeliveries(n) + " came before they were due, by up to " + unit.Nanos(-q.Lateness.MinNs)})
+		all = append(all, remark{layout.Red, "EARLY",
+			redeliveries(n) + " came before they were due, by up to " + unit.Nanos(-q.Lateness.MinNs)})
 	}
 	all = append(all, remark{layout.Plain, "in the queue", inQueue(q)})
 	if q.Missing > 0 {
-		all = append(all, remark{layout.Yellow, "missing", unit.Count(q.Missing) + " were to be delivered again and were not in the log any more"})
+		all = append(all, remark{layout.Yellow, "missing",
+			unit.Count(q.Missing) + " were to be delivered again and were not in the log any more"})
 	}
 	if q.RetentionAlarm != "" {
 		all = append(all, remark{layout.Red, "retention", q.RetentionAlarm})
@@ -74,7 +76,8 @@ func ofEngine(r *result.Run) string {
 	}
 	drops := ""
 	if share := said("drop.share", "%s"); share != "" {
-		drops = share + " of the deliveries " + map[string]string{"nack": "given back"}[r.Scenario.Get("consume.queue.drop.how")]
+		drops = share + " of the deliveries " +
+			map[string]string{"nack": "given back"}[r.Scenario.Get("consume.queue.drop.how")]
 		if r.Scenario.Get("consume.queue.drop.how") != "nack" {
 			drops = share + " of the deliveries never answered"
 		}
@@ -99,7 +102,8 @@ func acknowledged(q *result.Queue) string {
 		n    int64
 		what string
 	}{
-		{q.DeadLettered, "dead letters"}, {q.AckedAndDead, "of these acknowledged as well"}, {q.Pending, "pending"}, {q.Lost, "LOST"}, {q.AckedAgain, "acknowledged again"},
+		{q.DeadLettered, "dead letters"}, {q.AckedAndDead, "of these acknowledged as well"}, {q.Pending, "pending"},
+		{q.Lost, "LOST"}, {q.AckedAgain, "acknowledged again"},
 	} {
 		if part.n > 0 {
 			text = append(text, unit.Count(part.n)+" "+part.what)
@@ -110,9 +114,11 @@ func acknowledged(q *result.Queue) string {
 
 // deliveries is how often records were handed over, and how often they had to be.
 func deliveries(q *result.Queue) string {
-	text := []string{unit.Count(q.Received), unit.Count(q.UniqueDelivered) + " of them first ones", unit.Count(q.Redelivered) + " again"}
+	text := []string{unit.Count(q.Received), unit.Count(q.UniqueDelivered) + " of them first ones",
+		unit.Count(q.Redelivered) + " again"}
 	if q.DeliveriesPerRecord != nil {
-		text = append(text, fmt.Sprintf("%s per record where the arithmetic says %s", unit.Decimals(*q.DeliveriesPerRecord, 4), unit.Decimals(q.ExpectedDeliveriesPerRecord, 4)))
+		text = append(text, fmt.Sprintf("%s per record where the arithmetic says %s",
+			unit.Decimals(*q.DeliveriesPerRecord, 4), unit.Decimals(q.ExpectedDeliveriesPerRecord, 4)))
 	}
 	if q.AttemptsDiffer > 0 {
 		text = append(text, unit.Count(q.AttemptsDiffer)+" under another number than the queue gives them")
@@ -132,7 +138,8 @@ func byAttempt(q *result.Queue) string {
 	var parts []string
 	for i, n := range q.DeliveriesByAttempt {
 		if i == attemptsShown {
-			parts = append(parts, fmt.Sprintf("and %s more in %s", unit.Things(int64(len(q.DeliveriesByAttempt)-i), "attempt"), result.SummaryFile))
+			parts = append(parts, fmt.Sprintf("and %s more in %s",
+				unit.Things(int64(len(q.DeliveriesByAttempt)-i), "attempt"), result.SummaryFile))
 			break
 		}
 		text := fmt.Sprintf("%d: %s", i+1, unit.Count(n))
@@ -160,7 +167,8 @@ func onPurpose(q *result.Queue) string {
 func tooLate(q *result.Queue) string {
 	var parts []string
 	for _, given := range []struct{ key, what string }{
-		{"expired", "settled after the end of their lock"}, {"lost", "settled after their partition was another's"}, {"error", "not settled, for an error"},
+		{"expired", "settled after the end of their lock"}, {"lost", "settled after their partition was another's"},
+		{"error", "not settled, for an error"},
 	} {
 		if n := q.GivenUp[given.key]; n > 0 {
 			parts = append(parts, unit.Count(n)+" "+given.what)
@@ -185,7 +193,8 @@ func lateness(r *result.Run) string {
 			parts = append(parts, s.name+" "+unit.Nanos(int64(s.Ns(*t))))
 		}
 	}
-	return layout.List(append(parts, "of "+redeliveries(t.Count)+", from when each was due: the end of its lock, or of the delay it was given back with")...)
+	return layout.List(append(parts,
+		"of "+redeliveries(t.Count)+", from when each was due: the end of its lock, or of the delay it was given back with")...)
 }
 
 func redeliveries(n int64) string {
@@ -223,11 +232,13 @@ func costOf(c *result.QueueCost) string {
 	if c == nil {
 		return ""
 	}
-	clients := fmt.Sprintf("of the queue's clients %s, %s written and %s read", requestsEach(c.ClientRequestsPerRecord), bytesEach(c.ClientWrittenBytesPerRecord), bytesEach(c.ClientReadBytesPerRecord))
+	clients := fmt.Sprintf("of the queue's clients %s, %s written and %s read",
+		requestsEach(c.ClientRequestsPerRecord), bytesEach(c.ClientWrittenBytesPerRecord), bytesEach(c.ClientReadBytesPerRecord))
 	if c.BrokerRequestsPerRecord == nil || c.BrokerBytesInPerRecord == nil || c.BrokerBytesOutPerRecord == nil {
 		return clients
 	}
-	return layout.List(clients, fmt.Sprintf("of the brokers, with all that went on, %s, %s in and %s out", requestsEach(*c.BrokerRequestsPerRecord), bytesEach(*c.BrokerBytesInPerRecord), bytesEach(*c.BrokerBytesOutPerRecord)))
+	return layout.List(clients, fmt.Sprintf("of the brokers, with all that went on, %s, %s in and %s out",
+		requestsEach(*c.BrokerRequestsPerRecord), bytesEach(*c.BrokerBytesInPerRecord), bytesEach(*c.BrokerBytesOutPerRecord)))
 }
 
 func requestsEach(v float64) string { return unit.Factor(v) + " requests" }
@@ -256,7 +267,8 @@ func settled(r *result.Run) string {
 
 // queueSheet has a row for each attempt of each run that has a queue.
 func queueSheet(runs []*result.Recorded) layout.Table {
-	s := layout.Table{Rows: [][]string{append(slices.Clone(ofRun), "engine", "nodes", "threads", "attempt", "deliveries", "of_attempt_before_ratio")}}
+	s := layout.Table{Rows: [][]string{append(slices.Clone(ofRun), "engine", "nodes", "threads", "attempt",
+		"deliveries", "of_attempt_before_ratio")}}
 	for _, r := range runs {
 		q := r.Run.Queue
 		if q == nil {
@@ -267,7 +279,8 @@ func queueSheet(runs []*result.Recorded) layout.Table {
 			if i > 0 && i <= len(q.Tail) {
 				ratio = raw(q.Tail[i-1])
 			}
-			s.Add(append(ofRunCells(r), q.Engine, integer(int64(q.Nodes)), integer(int64(q.Threads)), integer(int64(i+1)), integer(n), ratio)...)
+			s.Add(append(ofRunCells(r), q.Engine, integer(int64(q.Nodes)), integer(int64(q.Threads)),
+				integer(int64(i+1)), integer(n), ratio)...)
 		}
 	}
 	return s

@@ -65,9 +65,11 @@ func documentOf(head Head, runs []*result.Recorded) RunsDocument {
 	d := RunsDocument{Head: head, Runs: []RunDocument{}}
 	for _, r := range runs {
 		run := RunDocument{
-			Dir: r.Dir, ID: r.Run.Run.ID, Name: r.Run.Run.Name, StartedAt: analysis.StartedAt(&r.Run), Method: r.Run.Method(),
+			Dir: r.Dir, ID: r.Run.Run.ID, Name: r.Run.Run.Name, StartedAt: analysis.StartedAt(&r.Run),
+			Method:  r.Run.Method(),
 			Verdict: r.Run.Verdict, System: systemOf(&r.Run),
-			Notes: append([]string{}, r.Notes...), Settings: figure.Settings(r.Run.Scenario), Figures: map[string]*float64{},
+			Notes: append([]string{}, r.Notes...), Settings: figure.Settings(r.Run.Scenario),
+			Figures: map[string]*float64{},
 		}
 		for _, f := range figure.All() {
 			run.Figures[f.Name] = analysis.FigureOf(f, &r.Run)

@@ -117,7 +117,8 @@ func bookSheet(runs []*result.Recorded) layout.Table {
 		{"checked", "delivery.checked", func(r *result.Run) string { return flag(r.Delivery.Checked) }},
 		{"offered_per_s", "load.offered_per_s", func(r *result.Run) string { return raw(r.Load.OfferedPerS) }},
 		{"acked_per_s", "load.acked_per_s", func(r *result.Run) string { return raw(r.Load.AckedPerS) }},
-		{"delivered_per_s", "delivery.delivered_per_s", func(r *result.Run) string { return raw(r.Delivery.DeliveredPerS) }},
+		{"delivered_per_s", "delivery.delivered_per_s",
+			func(r *result.Run) string { return raw(r.Delivery.DeliveredPerS) }},
 		n("acked_bytes", "load.bytes", func(r *result.Run) int64 { return r.Load.Bytes }),
 		{"wire_bytes", "load.wire_bytes", func(r *result.Run) string { return optional(r.Load.WireBytes) }},
 	})
@@ -127,22 +128,29 @@ func lagSheet(runs []*result.Recorded) layout.Table {
 	return columnSheet(runs, []column{
 		{"lag_records_peak", "lag.peak_records", func(r *result.Run) string { return optional(r.Lag.PeakRecords) }},
 		{"lag_records_final", "lag.final_records", func(r *result.Run) string { return optional(r.Lag.FinalRecords) }},
-		{"backlog_records_peak", "lag.backlog_peak_records", func(r *result.Run) string { return integer(r.Lag.BacklogPeakRecords) }},
-		{"time_lag_ns_peak", "lag.time_lag_peak_ns", func(r *result.Run) string { return integer(r.Lag.TimeLagPeakNs) }},
+		{"backlog_records_peak", "lag.backlog_peak_records",
+			func(r *result.Run) string { return integer(r.Lag.BacklogPeakRecords) }},
+		{"time_lag_ns_peak", "lag.time_lag_peak_ns",
+			func(r *result.Run) string { return integer(r.Lag.TimeLagPeakNs) }},
 		{"drained", "lag.drained", func(r *result.Run) string { return flag(r.Lag.Drained) }},
 		{"drain_time_s", "lag.drain_time_s", func(r *result.Run) string { return raw(r.Lag.DrainTimeS) }},
 		{"drain_per_s", "lag.drain_per_s", func(r *result.Run) string { return raw(r.Lag.DrainPerS) }},
-		{"utilisation_ratio", "consumer.utilisation", func(r *result.Run) string { return optional(r.Consumer.Utilisation) }},
-		{"capacity_per_s", "consumer.capacity_per_s", func(r *result.Run) string { return optional(r.Consumer.CapacityPerS) }},
+		{"utilisation_ratio", "consumer.utilisation",
+			func(r *result.Run) string { return optional(r.Consumer.Utilisation) }},
+		{"capacity_per_s", "consumer.capacity_per_s",
+			func(r *result.Run) string { return optional(r.Consumer.CapacityPerS) }},
 	})
 }
 
 // intervalSheet is the time series of each run.
 func intervalSheet(runs []*result.Recorded) layout.Table {
 	s := layout.Table{Rows: [][]string{{
-		"run", "name", "start_ns", "end_ns", "phase", "scheduled_records", "admitted_records", "shed_records", "acked_records",
-		"failed_records", "unknown_records", "delivered_records", "duplicate_records", "processed_records", "deferred_records",
-		"in_flight_records", "lag_records", "backlog_records", "time_lag_ns", "gate_open", "bound_records", "process_cpu_cores", "process_rss_bytes", "gc_cycles",
+		"run", "name", "start_ns", "end_ns", "phase", "scheduled_records", "admitted_records", "shed_records",
+		"acked_records",
+		"failed_records", "unknown_records", "delivered_records", "duplicate_records", "processed_records",
+		"deferred_records",
+		"in_flight_records", "lag_records", "backlog_records", "time_lag_ns", "gate_open", "bound_records",
+		"process_cpu_cores", "process_rss_bytes", "gc_cycles",
 		"acked_by_queue_records", "redelivered_records", "queue_in_flight_records",
 	}}}
 	for _, metric := range result.TimeMetrics {
@@ -172,10 +180,13 @@ func intervalCells(r *result.Run, i result.Interval) []string {
 		integer(i.StartNs), integer(i.EndNs), i.Phase,
 		said("scheduled", integer(i.Scheduled)), said("admitted", integer(i.Admitted)), said("shed", integer(i.Shed)),
 		said("acked", integer(i.Acked)), said("failed", integer(i.Failed)), said("unknown", integer(i.Unknown)),
-		said("delivered", integer(i.Delivered)), said("duplicates", integer(i.Duplicates)), said("processed", integer(i.Processed)),
+		said("delivered", integer(i.Delivered)), said("duplicates", integer(i.Duplicates)),
+		said("processed", integer(i.Processed)),
 		said("deferred_records", integer(i.DeferredRecords)), said("in_flight_records", integer(i.InFlightRecords)),
-		optional(i.LagRecords), said("backlog_records", integer(i.BacklogRecords)), said("time_lag_ns", integer(i.TimeLagNs)),
-		gate, optional(i.BoundRecords), optional(i.ProcessCPUCores), optional(i.ProcessRSSBytes), said("gc_cycles", integer(i.GCCycles)),
+		optional(i.LagRecords), said("backlog_records", integer(i.BacklogRecords)),
+		said("time_lag_ns", integer(i.TimeLagNs)),
+		gate, optional(i.BoundRecords), optional(i.ProcessCPUCores), optional(i.ProcessRSSBytes),
+		said("gc_cycles", integer(i.GCCycles)),
 		optional(i.AckedByQueue), optional(i.Redelivered), optional(i.QueueInFlight),
 	}
 	for _, metric := range result.TimeMetrics {

@@ -102,7 +102,8 @@ func printCurve(p *layout.Page, all []result.Probe) {
 		if probe.ResponseP99Ns != nil && highest > 0 {
 			bar = strings.Repeat("█", max(1, int(float64(curveColumns)*float64(*probe.ResponseP99Ns)/float64(highest))))
 		}
-		t.Add(offeredBy(probe), optionalNanos(probe.ResponseP50Ns), optionalNanos(probe.ResponseP99Ns), outcomeOf(probe), bar)
+		t.Add(offeredBy(probe), optionalNanos(probe.ResponseP50Ns), optionalNanos(probe.ResponseP99Ns),
+			outcomeOf(probe), bar)
 	}
 	for _, line := range t.Text() {
 		p.Line("  ", line)
@@ -119,7 +120,8 @@ func ProbeLine(probe result.Probe) string {
 		parts = append([]string{outcome}, parts...)
 	}
 	if probe.ResponseP50Ns != nil || probe.ResponseP99Ns != nil {
-		parts = append(parts, fmt.Sprintf("response p50 %s, p99 %s", optionalNanos(probe.ResponseP50Ns), optionalNanos(probe.ResponseP99Ns)))
+		parts = append(parts, fmt.Sprintf("response p50 %s, p99 %s", optionalNanos(probe.ResponseP50Ns),
+			optionalNanos(probe.ResponseP99Ns)))
 	}
 	return strings.Join(append(parts, probe.Failures...), " · ")
 }

@@ -53,7 +53,8 @@ func comparedRows(all []analysis.Variant) []comparedRow {
 	}
 	rows = append(rows, reasonRows(all)...)
 	rows = append(rows,
-		comparedRow{label: "  deferred, peak", figure: analysis.FigureCalled("deferred_peak"), format: records, rare: true},
+		comparedRow{label: "  deferred, peak", figure: analysis.FigureCalled("deferred_peak"), format: records,
+			rare: true},
 		comparedRow{label: "  deferred at the end", reading: analysis.Deferred, format: records},
 		comparedRow{label: "acked", reading: analysis.AckedPerS, format: unit.PerSecond},
 		comparedRow{label: "delivered", figure: analysis.FigureCalled("delivered_per_s"), format: unit.PerSecond},
@@ -69,22 +70,31 @@ func comparedRows(all []analysis.Variant) []comparedRow {
 		comparedRow{label: "duplicates", figure: analysis.FigureCalled("duplicates"), format: records, rare: true},
 		comparedRow{},
 		comparedRow{label: "consumer lag peak, records", reading: analysis.PeakLag, format: records},
-		comparedRow{label: "  ÷ max_lag", full: "consumer lag peak ÷ max_lag", reading: analysis.PeakLagOfBound, format: times},
-		comparedRow{label: "  ÷ max_lag, at the least", full: "consumer lag peak ÷ max_lag, at the least", reading: analysis.AtLeastOfBound, format: times},
+		comparedRow{label: "  ÷ max_lag", full: "consumer lag peak ÷ max_lag", reading: analysis.PeakLagOfBound,
+			format: times},
+		comparedRow{label: "  ÷ max_lag, at the least", full: "consumer lag peak ÷ max_lag, at the least",
+			reading: analysis.AtLeastOfBound, format: times},
 		comparedRow{label: "  bound, lowest", figure: analysis.FigureCalled("bound_min"), format: records},
 		comparedRow{label: "  bound, highest", figure: analysis.FigureCalled("bound_max"), format: records},
 		comparedRow{label: "time lag peak", figure: analysis.FigureCalled("time_lag_peak"), format: nanos},
 		comparedRow{label: "drained in time", reading: analysis.Drained, format: yesNo},
 		comparedRow{label: "settling, slowest change", figure: analysis.FigureCalled("settling_time"), format: tenths},
 		comparedRow{},
-		comparedRow{label: "e2e response p50, admitted", figure: analysis.FigureCalled("e2e_response_time_p50"), format: nanos},
-		comparedRow{label: "e2e response p90, admitted", figure: analysis.FigureCalled("e2e_response_time_p90"), format: nanos},
-		comparedRow{label: "e2e response p99, admitted", figure: analysis.FigureCalled("e2e_response_time_p99"), format: nanos},
-		comparedRow{label: "e2e response p99.9, admitted", figure: analysis.FigureCalled("e2e_response_time_p99_9"), format: nanos},
-		comparedRow{label: "e2e service p99, admitted", figure: analysis.FigureCalled("e2e_service_time_p99"), format: nanos},
+		comparedRow{label: "e2e response p50, admitted", figure: analysis.FigureCalled("e2e_response_time_p50"),
+			format: nanos},
+		comparedRow{label: "e2e response p90, admitted", figure: analysis.FigureCalled("e2e_response_time_p90"),
+			format: nanos},
+		comparedRow{label: "e2e response p99, admitted", figure: analysis.FigureCalled("e2e_response_time_p99"),
+			format: nanos},
+		comparedRow{label: "e2e response p99.9, admitted", figure: analysis.FigureCalled("e2e_response_time_p99_9"),
+			format: nanos},
+		comparedRow{label: "e2e service p99, admitted", figure: analysis.FigureCalled("e2e_service_time_p99"),
+			format: nanos},
 		comparedRow{label: "e2e p99 ÷ target", figure: analysis.P99OfTarget, format: times},
-		comparedRow{label: "send response p99, admitted", figure: analysis.FigureCalled("send_response_time_p99"), format: nanos},
-		comparedRow{label: "send service p99, admitted", figure: analysis.FigureCalled("send_service_time_p99"), format: nanos},
+		comparedRow{label: "send response p99, admitted", figure: analysis.FigureCalled("send_response_time_p99"),
+			format: nanos},
+		comparedRow{label: "send service p99, admitted", figure: analysis.FigureCalled("send_service_time_p99"),
+			format: nanos},
 		comparedRow{label: "gate closed, of the window", reading: analysis.GateClosed, format: unit.Percent},
 		comparedRow{label: "lag not known", figure: analysis.FigureCalled("blind_time"), format: nanos, rare: true},
 	)
@@ -93,7 +103,8 @@ func comparedRows(all []analysis.Variant) []comparedRow {
 // reasonRows are what was shed by reason, where there is more than one.
 func reasonRows(all []analysis.Variant) (rows []comparedRow) {
 	for _, reason := range shedReasons {
-		row := comparedRow{label: "    " + reason.short, full: "shed " + reason.short, figure: analysis.FigureCalled(reason.figure), format: records, rare: true}
+		row := comparedRow{label: "    " + reason.short, full: "shed " + reason.short,
+			figure: analysis.FigureCalled(reason.figure), format: records, rare: true}
 		if !row.blank(all) {
 			rows = append(rows, row)
 		}
@@ -172,7 +183,8 @@ func boundNotes(compared []analysis.Variant) []string {
 	if len(names) == 0 {
 		return nil
 	}
-	return []string{"The bound of " + layout.Enumerate(names) + " is of the backlog as estimated between commits, not of the consumer lag."}
+	return []string{"The bound of " + layout.Enumerate(names) +
+		" is of the backlog as estimated between commits, not of the consumer lag."}
 }
 
 // tableOf has a row for each figure, and below it one with the range where
@@ -248,7 +260,8 @@ func cells(s analysis.Spread, format func(float64) string) (median, extent strin
 		return unit.Absent
 	}
 	median = shown(s.Median, func(s analysis.Spread) float64 { return s.Median })
-	low, top := shown(s.Low, func(s analysis.Spread) float64 { return s.Low }), shown(s.Top, func(s analysis.Spread) float64 { return s.Top })
+	low, top := shown(s.Low, func(s analysis.Spread) float64 { return s.Low }), shown(s.Top,
+		func(s analysis.Spread) float64 { return s.Top })
 	if low == top {
 		return median, ""
 	}
@@ -335,7 +348,8 @@ func referenceNotes(compared []analysis.Variant) (notes []string) {
 			without = append(without, v.Name)
 			continue
 		}
-		text := fmt.Sprintf("%s (%s), which differs in %s", called(compared, reference.Name), unit.PerSecond(reference.DeliveredPerS),
+		text := fmt.Sprintf("%s (%s), which differs in %s", called(compared, reference.Name),
+			unit.PerSecond(reference.DeliveredPerS),
 			layout.Enumerate(append([]string{"backpressure"}, reference.Differs...)))
 		if len(reference.Differs) == 0 {
 			text += " alone"
@@ -349,7 +363,8 @@ func referenceNotes(compared []analysis.Variant) (notes []string) {
 		notes = append(notes, "÷ without backpressure: "+layout.Enumerate(against[text])+" against "+text+".")
 	}
 	if len(without) > 0 {
-		notes = append(notes, "÷ without backpressure: no valid run here offered the same to the same consumers as "+layout.Enumerate(without)+" and let it through.")
+		notes = append(notes,
+			"÷ without backpressure: no valid run here offered the same to the same consumers as "+layout.Enumerate(without)+" and let it through.")
 	}
 	return notes
 }

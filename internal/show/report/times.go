@@ -85,7 +85,8 @@ func printTimes(p *layout.Page, r *result.Run) {
 	if l.ClosedLoop {
 		legend = []string{"no response times: in a closed loop nothing has an intended send time to count from"}
 	}
-	if r.Queue != nil && slices.ContainsFunc(shown, func(d distribution) bool { return strings.HasPrefix(d.metric, "e2e_") }) {
+	if r.Queue != nil && slices.ContainsFunc(shown,
+		func(d distribution) bool { return strings.HasPrefix(d.metric, "e2e_") }) {
 		legend = append(legend, "e2e and processed: of first deliveries; redelivery: of later ones")
 	}
 	if thin(shown) {
@@ -94,7 +95,8 @@ func printTimes(p *layout.Page, r *result.Run) {
 	if slices.ContainsFunc(shown, func(d distribution) bool { return d.NotEnded > 0 }) {
 		legend = append(legend, notEnded)
 	}
-	if r.Run.Imported == nil && slices.ContainsFunc(shown, func(d distribution) bool { return !r.Says("time." + d.metric) }) {
+	if r.Run.Imported == nil && slices.ContainsFunc(shown,
+		func(d distribution) bool { return !r.Says("time." + d.metric) }) {
 		legend = append(legend, unreliable)
 	}
 	p.Text(2, layout.List(legend...))
@@ -121,9 +123,11 @@ func speaksOf(r *result.Run) string {
 		return fmt.Sprintf(" of all %s records, response times from when each was due", unit.Count(l.Admitted))
 	case l.Deferred > 0 && r.Method() > 1:
 		all := l.Scheduled - l.Shed
-		return fmt.Sprintf(" of the %s records that were not shed, %s of the scheduled", unit.Count(all), share(all, l.Scheduled))
+		return fmt.Sprintf(" of the %s records that were not shed, %s of the scheduled", unit.Count(all),
+			share(all, l.Scheduled))
 	case l.Admitted != l.Scheduled:
-		return fmt.Sprintf(" of the %s records admitted, %s of the scheduled", unit.Count(l.Admitted), share(l.Admitted, l.Scheduled))
+		return fmt.Sprintf(" of the %s records admitted, %s of the scheduled", unit.Count(l.Admitted),
+			share(l.Admitted, l.Scheduled))
 	}
 	return ""
 }
@@ -219,7 +223,8 @@ func thin(all []distribution) bool {
 // skew says what the histogram of a time could not hold.
 func skew(d distribution) (texts []string) {
 	if d.Negative > 0 {
-		texts = append(texts, fmt.Sprintf("%s: %s below zero, down to %s", layout.Words(d.metric), unit.Count(d.Negative), unit.Nanos(d.MinNs)))
+		texts = append(texts, fmt.Sprintf("%s: %s below zero, down to %s", layout.Words(d.metric),
+			unit.Count(d.Negative), unit.Nanos(d.MinNs)))
 	}
 	if d.OutOfRange > 0 {
 		texts = append(texts, fmt.Sprintf("%s: %s above an hour", layout.Words(d.metric), unit.Count(d.OutOfRange)))

@@ -114,7 +114,8 @@ func printCompression(p *layout.Page, r *result.Run) {
 	if len(codecs) == 0 {
 		return
 	}
-	of := fmt.Sprintf(" of %s of this run, %s each", batches(int64(codecs[0].Batches)), unit.Bytes(codecs[0].BatchBytes))
+	of := fmt.Sprintf(" of %s of this run, %s each", batches(int64(codecs[0].Batches)),
+		unit.Bytes(codecs[0].BatchBytes))
 	if r.Run.Imported != nil {
 		of = " as the other tool tried it" // on what, is among the warnings
 	}

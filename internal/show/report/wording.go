@@ -179,7 +179,8 @@ func tooSmall(f analysis.Finding) string {
 
 // delivered is what all variants delivered.
 func delivered(f analysis.Finding) string {
-	same, extent := cells(analysis.Spread{N: 2, Low: f.Values["low"], Median: f.Values["top"], Top: f.Values["top"]}, unit.PerSecond)
+	same, extent := cells(analysis.Spread{N: 2, Low: f.Values["low"], Median: f.Values["top"], Top: f.Values["top"]},
+		unit.PerSecond)
 	if extent != "" {
 		return extent
 	}
