@@ -147,7 +147,7 @@ func (r *run) letGo(withTheWindow bool) {
 
 // noteHeld notes how much there is to read now, if the topic says that.
 func (r *run) noteHeld() {
-	if r.readTo != nil || readsFill(r.cfg.Scenario) {
+	if r.plan.noteHeld {
 		r.held = r.backlogs(r.groups.Stand(remote.Want{Books: true, Fresh: true}).Reached())
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/probe"
 	"kafkabench.example/kafka-bench/internal/load/send"
 	"kafkabench.example/kafka-bench/internal/measure/latency"
-	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/run/judge"
 	"kafkabench.example/kafka-bench/internal/run/observe"
@@ -21,13 +20,20 @@ import (
 
 // closeBooks gathers the evidence, has it judged, and saves the result.
 func (r *run) closeBooks() (*Outcome, error) {
-	e := r.evidence()
-	// What needs the brokers and their disks comes before the topic is deleted.
-	e.Machine = r.used(e.Sent.Sent)
+	setup := r.setup()
+	// What needs the brokers' disks comes before the topic is deleted, and all else when
+	// nothing goes on any more.
+	peaks := r.intervals.Memory()
+	brokers := observe.WithMetrics(observe.BrokersBetween(r.atStart, r.atEnd, peaks.Brokers), r.brokers.Metrics())
+	storage := r.storage()
 	r.release()
 	for _, err := range r.leftBehind {
 		r.warnings = append(r.warnings, err.Error())
 	}
+	e := r.evidence(setup)
+	e.Machine = r.machine.Between(r.atStart, r.atEnd, e.AckedInWindow(), peaks.Tool)
+	e.Machine.Process.CorpusBytes, e.Machine.Process.CorpusTimeNs = r.corpus.Bytes(), r.corpusNs
+	e.Machine.Brokers, e.Machine.Storage = brokers, storage
 	e.Machine.Compression = r.compression()
 	e.Warnings, e.Failed.Journal = r.warnings, r.journal.Failed()
 	out := judge.Run(e)
@@ -39,10 +45,10 @@ func (r *run) closeBooks() (*Outcome, error) {
 }
 
 // evidence returns what the run leaves, but for what the machine did.
-func (r *run) evidence() *judge.Evidence {
+func (r *run) evidence(setup judge.Setup) *judge.Evidence {
 	changes, letGoNs := r.changes.Seen()
 	e := &judge.Evidence{
-		Setup: r.setup(),
+		Setup: setup,
 		Window: judge.Window{
 			StartedNs: r.startedNs, EndNs: r.axis.End(), FinishedNs: r.finishedNs, ConsumersNs: letGoNs,
 			LateAtFinish: r.lateAtFinish, Interrupted: r.interrupted, Drained: r.drained, PartitionEnds: r.ends,
@@ -92,13 +98,16 @@ func (r *run) groupsAtTheEnd() []judge.Group {
 	all := make([]judge.Group, len(r.groups))
 	for i, g := range r.groups {
 		all[i] = judge.Group{
-			Name: r.groupIDs[i], Workers: g.Workers(), Standing: g.Standing(remote.Want{Books: true, Fresh: true}),
-			Gaps: g.DeliveryGaps(), AtStop: r.atStop[i],
+			Name: r.groupIDs[i], Workers: g.Workers(), AtStop: r.atStop[i],
+			Standing: g.Standing(remote.Want{Books: r.queue != nil, Fresh: true}),
 		}
 		if r.queue != nil {
 			all[i].Receivers = r.queue.group.Receivers()
 		} else {
 			all[i].Receivers = g.Receivers()
+		}
+		if r.faults.replicas != nil {
+			all[i].Gaps = g.DeliveryGaps()
 		}
 	}
 	return all
@@ -115,16 +124,6 @@ func histogramsIn(dir string) iter.Seq2[latency.LogEntry, error] {
 		defer log.Close()
 		latency.ReadLog(log)(yield)
 	}
-}
-
-// used returns what tool, brokers and machine did in the measured window.
-func (r *run) used(sent [2]snapshot.Sent) judge.Machine {
-	acked := sent[0].AckedInWindow + sent[1].AckedInWindow
-	m := r.machine.Between(r.atStart, r.atEnd, acked, r.intervals.Memory())
-	m.Process.CorpusBytes, m.Process.CorpusTimeNs = r.corpus.Bytes(), r.corpusNs
-	m.Brokers = observe.WithMetrics(m.Brokers, r.brokers.Metrics())
-	m.Storage = r.storage()
-	return m
 }
 
 // expected returns how many records the schedule has in the measured window; nil if that

@@ -84,6 +84,7 @@ func (fs *faults) check(ctx context.Context) error {
 	if !breaksBrokers(fs.cfg.Scenario) {
 		return nil
 	}
+	fs.couldNotLeave = true
 	reader, err := probe.NewReplicaReader(fs.cfg.Cluster.Bootstrap(), fs.access(), fs.topic.Name)
 	if err != nil {
 		return err
@@ -195,6 +196,7 @@ func (fs *faults) began(f result.Fault) (place int) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	fs.seen.Injected = append(fs.seen.Injected, f)
+	fs.couldNotLeave = fs.couldNotLeave || f.Name == scenario.Kill
 	return len(fs.seen.Injected) - 1
 }
 
@@ -253,7 +255,7 @@ func (fs *faults) endFault(target string, at int64) {
 // or the broker that they would have told it, are put out first: the deletion would have to
 // wait for their sessions to time out. What can't be deleted expires by itself.
 func (b *base) deleteGroup(ctx context.Context, group string) {
-	if kills(b.cfg.Scenario) || breaksBrokers(b.cfg.Scenario) {
+	if b.couldNotLeave {
 		_ = b.admin.PutOut(ctx, group)
 	}
 	_ = b.admin.DeleteGroup(ctx, group)

@@ -7,6 +7,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/run/observe"
+	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
 // openObservers makes what looks at the run from the side, once everything that it looks at
@@ -77,10 +78,11 @@ func (r *run) observe() {
 // backlogs returns how far each group is behind that has come so far, of what is
 // acknowledged by now, or of what the topic held.
 func (r *run) backlogs(reached [][]snapshot.Reached) []snapshot.Backlog {
-	if r.readTo != nil {
-		return snapshot.Unread(reached, r.readTo)
+	var ackedIn []int64
+	if r.readTo == nil {
+		ackedIn = r.producers.Snapshot(remote.Want{Fresh: true}).Behind.AckedIn
 	}
-	return snapshot.Backlogs(reached, r.acked())
+	return r.backlogsOf(reached, ackedIn)
 }
 
 // backlogsOf is backlogs if it is known how many records were acknowledged in each

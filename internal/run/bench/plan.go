@@ -1,11 +1,8 @@
 package bench
 
-import (
-	"context"
-)
+import "context"
 
-// plan is how a run of its kind goes. It is chosen once, when everything is prepared, and
-// later code does not ask for the kind of run.
+// plan is how a run of its kind goes. It is chosen once, when everything is prepared.
 type plan struct {
 	// release is when consumers begin to fetch.
 	release moment
@@ -18,6 +15,8 @@ type plan struct {
 	hasRead func() bool
 	// awaitDelivery waits until the consumers have everything, and reports whether they have.
 	awaitDelivery func(ctx context.Context) (drained bool)
+	// noteHeld is that it is to be noted how much the topic holds when the window begins.
+	noteHeld bool
 	// endless is that there is nothing to reach, because others go on writing.
 	endless bool
 	// unknown names the fields of the result that hold no measurement.
@@ -39,7 +38,7 @@ const (
 func (r *run) choosePlan(context.Context) error {
 	p := &r.plan
 	p.endless = r.readOnly() && r.readTo == nil
-	p.release = r.releaseAt()
+	p.release, p.noteHeld = r.releaseAt(), r.readTo != nil || readsFill(r.cfg.Scenario)
 	p.exhausted, p.exhaustedBy = r.producers.Spent, "the volume was offered"
 	if r.readTo != nil {
 		p.exhausted, p.exhaustedBy = r.readToEnd, "everything that the topic held was read"

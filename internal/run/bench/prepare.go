@@ -39,6 +39,8 @@ type base struct {
 	// readTo is how far a run without producers reads in each partition; nil if it has
 	// producers, or others go on writing.
 	readTo []int64
+
+	couldNotLeave bool // members may have ended without leaving their group
 }
 
 // run is one run under way. The fields of a block belong to the goroutine of

@@ -5,15 +5,15 @@ import (
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
-	"kafkabench.example/kafka-bench/internal/measure/ledger"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
+	"kafkabench.example/kafka-bench/internal/run/judge"
 	"kafkabench.example/kafka-bench/internal/run/observe"
 	"kafkabench.example/kafka-bench/kmq"
 )
 
 // unsettled returns how many acknowledged records are not settled.
 func (r *run) unsettled() int64 {
-	b := ledger.Close(r.sentBooks(), r.queue.group.Settled(), func(int32) int64 { return -1 })
+	b := judge.CloseQueue(r.sentBooks(), r.queue.group.Settled())
 	return b.Measured.Lost + b.Measured.Pending + b.Warmup.Lost + b.Warmup.Pending
 }
 

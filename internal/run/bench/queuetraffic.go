@@ -29,11 +29,12 @@ func (t *traffic) OnBrokerE2E(_ kgo.BrokerMetadata, key int16, e2e kgo.BrokerE2E
 
 // reading returns what was counted up to now.
 func (t *traffic) reading() judge.QueueTraffic {
-	r := judge.QueueTraffic{Requests: make(map[string]int64), Written: t.written.Load(), Read: t.read.Load()}
+	r := judge.QueueTraffic{Requests: make(map[string]int64)}
 	for key := range t.requests {
 		if n := t.requests[key].Load(); n > 0 {
 			r.Requests[kmsg.NameForKey(int16(key))] = n
 		}
 	}
+	r.Written, r.Read = t.written.Load(), t.read.Load()
 	return r
 }

@@ -18,7 +18,7 @@ func (e *Evidence) books() []ledger.Books {
 	books := make([]ledger.Books, len(e.Groups))
 	for i, g := range e.Groups {
 		if e.Queue != nil {
-			books[i] = e.Queue.undelivered(ledger.Close(sent, g.Receivers, nowhere))
+			books[i] = e.Queue.undelivered(CloseQueue(sent, g.Receivers))
 			continue
 		}
 		books[i] = ledger.Close(sent, g.Receivers, func(partition int32) int64 { return e.position(g, partition) })
@@ -29,6 +29,11 @@ func (e *Evidence) books() []ledger.Books {
 // nowhere is the position of who reads in no order: it says of no record that it was
 // passed over.
 func nowhere(int32) int64 { return -1 }
+
+// CloseQueue compares what came out of a queue, in whatever order, with what was sent.
+func CloseQueue(sent []*ledger.Sender, received []*ledger.Receiver) ledger.Books {
+	return ledger.Close(sent, received, nowhere)
+}
 
 // position returns how far a group has come in a partition. Once the log is read to its
 // end that is past everything, whatever offsets the acknowledgements reported (with acks 0

@@ -25,7 +25,7 @@ func Run(e *Evidence) result.Run {
 	out := result.Run{
 		Scenario: e.Recorded,
 		Run:      e.Info,
-		Load:     e.load(measured, warmup.AckedInWindow+measured.AckedInWindow),
+		Load:     e.load(measured),
 		Delivery: e.measuredDeliveries(books, measured.Scheduled),
 		Time:     e.times(measured),
 		Lag:      e.lag(),
@@ -50,7 +50,7 @@ func Run(e *Evidence) result.Run {
 	out.Availability, v.unknownTimes = e.availability()
 	out.Groups = e.eachGroup(&out, books)
 	out.Queue = e.queue(settled, &out)
-	out.Run.NotMeasured = append(out.Run.NotMeasured, unreliable(&out)...)
+	out.Run.NotMeasured = slices.Concat(out.Run.NotMeasured, unreliable(&out))
 	out.Verdict = v.give(books, settled)
 	system := outcome.Of(&out)
 	out.System = &system
@@ -92,6 +92,11 @@ func (e *Evidence) fillRead() Fill {
 
 // lengthS returns the length of the measured window in seconds.
 func (e *Evidence) lengthS() float64 { return time.Duration(max(0, e.EndNs)).Seconds() }
+
+// AckedInWindow returns how many records were acknowledged in the measured window.
+func (e *Evidence) AckedInWindow() int64 {
+	return e.Sent.Sent[0].AckedInWindow + e.Sent.Sent[1].AckedInWindow
+}
 
 // perS divides by the measured window, which an interrupt can leave empty.
 func (e *Evidence) perS(n int64) float64 {

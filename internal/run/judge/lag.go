@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"slices"
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/measure/latency"
@@ -13,7 +14,7 @@ func (e *Evidence) lag() result.Lag {
 	seen := e.Seen
 	l := result.Lag{
 		BacklogPeakRecords: seen.BacklogPeak, TimeLagPeakNs: seen.TimeLagPeakNs, Drained: e.Drained,
-		DrainFromNs: e.drainFromNs(), Changes: seen.Changes,
+		DrainFromNs: e.drainFromNs(), Changes: slices.Clone(seen.Changes),
 		PeakRecords: seen.Lag.Peak, PeakAtLeastRecords: seen.Lag.PeakAtLeast,
 		FinalRecords: seen.Lag.Final, FinalPartitions: seen.Lag.FinalPartitions,
 		BacklogGrowthPerS: seen.GrowthPerS, BacklogGrowthErrorPerS: seen.GrowthErrorPerS,

@@ -9,12 +9,12 @@ import (
 )
 
 // load returns what was offered in the measured window.
-func (e *Evidence) load(s snapshot.Sent, ackedInWindow int64) result.Load {
+func (e *Evidence) load(s snapshot.Sent) result.Load {
 	l := result.Load{
 		ClosedLoop: e.closedLoop(), OfferedPerS: e.perS(s.Scheduled),
 		Scheduled: s.Scheduled, Admitted: s.Admitted, Deferred: s.Deferred(), Shed: s.Shed(),
 		Acked: s.Acked, Failed: s.Failed, Unknown: s.Unknown,
-		AckedPerS: e.perS(ackedInWindow), Bytes: s.AckedBytes,
+		AckedPerS: e.perS(e.AckedInWindow()), Bytes: s.AckedBytes,
 		Errors: e.last().Errors[1], VolumeBoundedBytes: e.VolumeBoundedBytes,
 	}
 	if s.Shed() > 0 {

@@ -14,7 +14,7 @@ func (e *Evidence) settled() ledger.Books {
 	if e.Queue == nil {
 		return ledger.Books{}
 	}
-	return ledger.Close(e.sentBooks(), e.Queue.Settled, nowhere)
+	return CloseQueue(e.sentBooks(), e.Queue.Settled)
 }
 
 // queue returns what the result says of the queue; nil without one.

@@ -138,8 +138,9 @@ type standing struct {
 }
 
 func (c *Changes) standing() standing {
+	s := standing{at: c.Axis.Now()}
 	sent := c.Producers.Snapshot(remote.Want{}).Sent
-	s := standing{at: c.Axis.Now(), scheduled: sent[0].Scheduled + sent[1].Scheduled}
+	s.scheduled = sent[0].Scheduled + sent[1].Scheduled
 	groups := c.Groups.Stand(remote.Want{Books: true, Fresh: true})
 	for _, g := range groups {
 		s.received = append(s.received, g.Received)

@@ -92,8 +92,8 @@ func (s *Intervals) Memory() Peaks { return s.peaks.memory }
 // InFlightPeak returns the most that a queue had in flight at the end of an interval.
 func (s *Intervals) InFlightPeak() int64 { return s.peaks.inFlight }
 
-// Processes returns all processes that have worked for the run.
-func (s *Intervals) Processes() remote.Children {
+// processes returns all processes that have worked for the run.
+func (s *Intervals) processes() remote.Children {
 	return slices.Concat(s.Machine.Senders, s.Groups.Processes())
 }
 
@@ -147,12 +147,12 @@ func (s *Intervals) count(at int64) counters {
 	}
 	c.usedAt = s.Axis.Now()
 	c.span = c.usedAt - c.began
-	usages, _, died := used(s.Processes(), remote.Want{Usage: true})
+	usages, _, died := used(s.processes(), remote.Want{Usage: true})
 	c.self = s.Machine.usage(usages...)
 	if died != nil {
 		s.Journal.Once("warning", "what a process used is only known as far as it told", died)
 	}
-	c.brokers = s.Machine.brokers()
+	c.brokers = s.Machine.readBrokers()
 	return c
 }
 
@@ -186,7 +186,7 @@ func (s *Intervals) close(before, after counters) {
 // late names the processes of which an interval has only what they told last, and tells
 // of each once when that begins, and when it ends.
 func (s *Intervals) late() (names []string) {
-	for _, p := range s.Processes() {
+	for _, p := range s.processes() {
 		name := fmt.Sprintf("%s (pid %d)", p.Name(), p.PID())
 		was := slices.Contains(s.wereLate, name)
 		switch is := p.Late(); {

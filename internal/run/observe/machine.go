@@ -62,8 +62,9 @@ type apartReading struct {
 
 // Read reads all of it.
 func (m *Machine) Read() Reading {
-	t := Reading{runtime: m.Probes.Runtime(), brokers: m.brokers()}
-	t.AtNs = m.Axis.Now()
+	t := Reading{
+		Reading: judge.Reading{AtNs: m.Axis.Now()}, runtime: m.Probes.Runtime(), brokers: m.readBrokers(),
+	}
 	usages, pauses, err := used(m.Senders, remote.Want{Usage: true, Pauses: true, Fresh: true})
 	if err == nil { // otherwise the run is invalid for another reason
 		t.pauses = pauses
@@ -136,11 +137,11 @@ type Peaks struct {
 	Brokers map[int32]int64 // by broker
 }
 
-// Between returns what happened between two readings. Acked is how many records were
-// acknowledged meanwhile.
-func (m *Machine) Between(a, b Reading, acked int64, peaks Peaks) judge.Machine {
+// Between returns what happened between two readings, but for the brokers. Acked is how
+// many records were acknowledged meanwhile; rssPeak is the tool's highest resident set.
+func (m *Machine) Between(a, b Reading, acked, rssPeak int64) judge.Machine {
 	out := judge.Machine{
-		Process: m.process(a, b, acked, peaks.Tool), Brokers: brokersBetween(a, b, peaks.Brokers), Gone: gone(a, b),
+		Process: m.process(a, b, acked, rssPeak), Gone: gone(a, b),
 		HostUse: m.hostUse(a, b), UsageUnknown: a.died,
 		ConsumerProcesses: m.Consumers, Confined: m.confined(a, b),
 	}
@@ -252,9 +253,9 @@ type brokerUsage struct {
 	dataDir string
 }
 
-// brokers reads all local brokers; those that can't be read (they were killed, or this is
+// readBrokers reads all local brokers; those that can't be read (they were killed, or this is
 // not Linux) are left out.
-func (m *Machine) brokers() []brokerUsage {
+func (m *Machine) readBrokers() []brokerUsage {
 	local, ok := m.Cluster.(cluster.Local)
 	if !ok {
 		return nil
@@ -268,8 +269,9 @@ func (m *Machine) brokers() []brokerUsage {
 	return all
 }
 
-// brokersBetween returns what each local broker used between two readings.
-func brokersBetween(a, b Reading, rssPeaks map[int32]int64) []result.Broker {
+// BrokersBetween returns what each local broker used between two readings, and what its
+// logs take on the disk now.
+func BrokersBetween(a, b Reading, rssPeaks map[int32]int64) []result.Broker {
 	window := b.AtNs - a.AtNs
 	before := make(map[int]brokerUsage)
 	for _, was := range a.brokers {

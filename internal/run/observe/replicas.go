@@ -32,14 +32,15 @@ type Replicas struct {
 	seen      judge.Replicas
 }
 
-// OpenReplicas returns what watches the replicas of a topic, each time after every, and
-// looks once.
+// OpenReplicas returns what watches the replicas of a topic at a period, and looks once. It
+// closes the reader if that fails.
 func OpenReplicas(ctx context.Context, axis *load.Axis, journal *Journal, reader *probe.ReplicaReader,
 	every time.Duration) (*Replicas, error) {
 	w := &Replicas{
 		axis: axis, journal: journal, reader: reader, every: every, seen: judge.Replicas{SyncedNs: math.MinInt64},
 	}
 	if err := w.awaitFirst(ctx); err != nil {
+		reader.Close()
 		return nil, err
 	}
 	least, err := reader.MinInSync(ctx)
