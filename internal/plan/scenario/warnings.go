@@ -153,6 +153,9 @@ func (s Scenario) phaseWarnings() (w warnings) {
 	return w
 }
 
+// Gates reports whether the producers ask a gate.
+func (b Backpressure) Gates() bool { return b.Controller != "" && b.Controller != "off" }
+
 // ProducingClients is the number of clients that the producers share.
 func (s Scenario) ProducingClients() int {
 	if s.Load.Clients > 0 {

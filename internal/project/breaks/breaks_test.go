@@ -71,7 +71,7 @@ func checkBreaks(t *testing.T, rows []row, named map[string]row) {
 		}
 		function, _, _ := strings.Cut(b.Test.Run, "/")
 		test := short(b.Test.Package) + "." + function
-		if !slices.ContainsFunc(r.tests[:], func(tests []string) bool { return slices.Contains(tests, test) }) {
+		if !slices.ContainsFunc(r.tests, func(tests []string) bool { return slices.Contains(tests, test) }) {
 			t.Errorf("%s: the test of its break, %s, is not in its row", b.Invariant, test)
 		}
 		if _, err := b.change(root); err != nil {

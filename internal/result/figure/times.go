@@ -81,10 +81,11 @@ func (s Statistic) of(metric string) func(*result.Run) (float64, string) {
 	}
 }
 
-// OfEnded reports whether s is of the values that ended, and OfAll whether it would be
-// another if all had.
+// OfEnded reports whether s is of the values that ended.
 func (s Statistic) OfEnded() bool { return s.Key == "min" || s.OfAll() }
-func (s Statistic) OfAll() bool   { return s.Key == "mean" || s.Key == "stddev" }
+
+// OfAll reports whether s would be another if all values had ended.
+func (s Statistic) OfAll() bool { return s.Key == "mean" || s.Key == "stddev" }
 
 // AtLeast reports whether s is only a lower bound in t.
 func (s Statistic) AtLeast(t result.Time) bool { return slices.Contains(t.AtLeast, s.Key+"_ns") }

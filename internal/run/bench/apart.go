@@ -84,7 +84,7 @@ func (r *run) assignments(ctx context.Context) ([]remote.Assignment, error) {
 // createShares makes the topic in which the processes agree on their parts of the
 // bound, where those follow demand.
 func (r *run) createShares(ctx context.Context) (name string, err error) {
-	if !r.gated() || r.cfg.Scenario.Backpressure.Share != "demand" {
+	if !r.cfg.Scenario.Backpressure.Gates() || r.cfg.Scenario.Backpressure.Share != "demand" {
 		return "", nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), createTimeout)
@@ -94,12 +94,6 @@ func (r *run) createShares(ctx context.Context) (name string, err error) {
 		return "", fmt.Errorf("the topic of the shares: %w", err)
 	}
 	return name, nil
-}
-
-// gated reports whether the producers have a gate, in whichever process.
-func (b *base) gated() bool {
-	controller := b.cfg.Scenario.Backpressure.Controller
-	return controller != "" && controller != "off"
 }
 
 // keepGate keeps the gate. Those of other processes read the lag by themselves, as

@@ -57,7 +57,7 @@ type sample struct {
 	run     uint32
 }
 
-// batches makes batches of so many records as the run's producers sent them.
+// batches makes batches such as the run's producers sent, each of a number of records.
 func (s sample) batches(records int) [][]byte {
 	n := min(maxSampleBatches, max(1, maxSampleBytes/(records*int(s.corpus.MeanBytes()))))
 	batches := make([][]byte, n)

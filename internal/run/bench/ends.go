@@ -34,7 +34,7 @@ type seenEnds struct {
 	have    []int64 // how far the leaders' logs went at the look before; nil where that is not known
 }
 
-// missed notes a look that failed: nobody knows what was meanwhile.
+// missed discards what earlier looks have shown, after one that failed.
 func (s *seenEnds) missed() { *s = seenEnds{} }
 
 // stand takes in what a look showed, and tells whether it has stood still for long.
@@ -89,8 +89,8 @@ func (r *run) acked() []int64 {
 	return r.withFill(r.producers.Snapshot(remote.Want{Fresh: true}).Behind.AckedIn)
 }
 
-// withFill adds what was filled and the consumers read to what was acknowledged by
-// partition, which may be of nobody.
+// withFill adds the records of a fill that the consumers read to those that were
+// acknowledged in each partition. It takes nil for none.
 func (r *run) withFill(ackedIn []int64) []int64 {
 	acked := make([]int64, r.topic.Partitions)
 	copy(acked, ackedIn)

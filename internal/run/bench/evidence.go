@@ -77,7 +77,8 @@ func (r *run) evidence(setup judge.Setup) *judge.Evidence {
 	return e
 }
 
-// setup returns what was known of the run before its load began.
+// setup returns what the run was to do, and on what. It asks the cluster, so it comes
+// before release.
 func (r *run) setup() judge.Setup {
 	s, work := r.cfg.Scenario, workPlan(r.cfg.Scenario.Consume)
 	_, local := r.cfg.Cluster.(cluster.Local)

@@ -200,8 +200,8 @@ func (fs *faults) began(f result.Fault) (place int) {
 	return len(fs.seen.Injected) - 1
 }
 
-// failedAt notes why a fault did not succeed. It stays, without an end: nobody knows how
-// much of it happened, and a broker that was stopped on the way to an error is gone.
+// failedAt notes why the fault at a place did not succeed. It stays, without an end: a part
+// of it may have happened, and a broker that was stopped on the way to an error is gone.
 func (fs *faults) failedAt(ctx context.Context, place int, err error) {
 	detail := "failed: " + err.Error()
 	if ctx.Err() != nil {

@@ -65,12 +65,12 @@ func (r *run) observe() {
 	r.changes.StartedNs = r.startedNs
 	if all := observe.PlannedChanges(s.Consume); len(all) > 0 {
 		r.observer.Go(func(context.Context) { r.changes.Watch(r.observer, all) })
-		if s.Backpressure.Controller != "off" {
+		if s.Backpressure.Gates() {
 			r.observer.Go(func(context.Context) { r.looks.Watch(r.observer) })
 		}
 	}
 	r.observer.Start(r.lag)
-	if r.gated() {
+	if s.Backpressure.Gates() {
 		r.observer.Go(r.keepGate)
 	}
 }

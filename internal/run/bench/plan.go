@@ -10,8 +10,8 @@ type plan struct {
 	// read: then the measured window ends early, for the reason exhaustedBy.
 	exhausted   func() <-chan struct{}
 	exhaustedBy string
-	// hasRead reports whether the consumers have read what the topic held; nil if the
-	// window does not end with that.
+	// hasRead reports whether the consumers have read what the topic held. It is there if
+	// the window can end with that.
 	hasRead func() bool
 	// awaitDelivery waits until the consumers have everything, and reports whether they have.
 	awaitDelivery func(ctx context.Context) (drained bool)

@@ -85,7 +85,8 @@ type run struct {
 	atStop                [][]snapshot.Reached    // when the drain ended, by group
 	atStart, atEnd        observe.Reading         // of the measured window
 	membersBefore         []snapshot.MemberCounts // before consumers were let go with the window; nil if they were not
-	// by group: what the topic held when the window began, if that is to be read
+	// held is how much the topic held for each group when the window began; nil if the
+	// groups do not read what it held.
 	held       []snapshot.Backlog
 	warnings   []string
 	grouped    bool    // the groups may exist on the brokers

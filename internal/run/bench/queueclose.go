@@ -9,8 +9,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 )
 
-// close ends what a queue has beside its consumers, once they have ended. A tracker may
-// take so long for it.
+// close ends the tracker and the reader of the dead letters, once the consumers have ended.
+// Patience bounds how long the tracker may take.
 func (q *queue) close(patience time.Duration) {
 	if q.tracker != nil && !q.trackerEnded {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -26,8 +26,8 @@ func (q *queue) close(patience time.Duration) {
 	}
 }
 
-// remove deletes what the queue has made, once nobody uses it any more, and returns why
-// something is left.
+// remove deletes the topics and the group that the queue has made, once it is closed. It
+// returns why something is left.
 func (q *queue) remove(ctx context.Context) (left []error) {
 	topics := []cluster.Topic{q.dead}
 	if name := q.markersTopic(); name != "" {

@@ -10,7 +10,8 @@ func (q *queue) standing(g snapshot.Group) observe.QueueReading {
 	return observe.QueueReading{Totals: g.Queue.Total, Counts: q.counts(g.Queue.Counts)}
 }
 
-// counts are the queue's own counters, of its members and of a tracker beside them.
+// counts returns the queue's own counters: those of its members, and of the one tracker
+// that serves them all, if there is one.
 func (q *queue) counts(c snapshot.QueueCounts) snapshot.QueueCounts {
 	if q.tracker != nil {
 		s := q.tracker.Stats()

@@ -114,7 +114,7 @@ func (w *worker) openProducers(a remote.Assignment, client driver.Driver, let ac
 // told the lag once: until then one with a bound admits nothing.
 func (w *worker) makeGate(s scenario.Scenario, a remote.Assignment, let access.Access, axis *load.Axis) (*gatekeeper,
 	error) {
-	if s.Backpressure.Controller == "off" {
+	if !s.Backpressure.Gates() {
 		return nil, nil //nolint:nilnil // there is none
 	}
 	reader, err := probe.NewLagReader(a.Brokers, let, a.Topic, a.Groups, a.Partitions)

@@ -303,7 +303,7 @@ const longGap = time.Second
 // warningsOfTheAcks say that a partition was not acknowledged for long, though nobody
 // broke anything. A gate holds records back on purpose.
 func (v verdict) warningsOfTheAcks() []string {
-	if v.Seen.Replicas != nil || v.gated() {
+	if v.Seen.Replicas != nil || v.Scenario.Backpressure.Gates() {
 		return nil
 	}
 	worst := longest(v.ackGaps(anyGap))

@@ -37,7 +37,7 @@ type Evidence struct {
 	Caveats func(*result.Run) []string
 }
 
-// Setup is what was known before the load began.
+// Setup is what the run was to do, and on what.
 type Setup struct {
 	Scenario scenario.Scenario // as it ran
 	Recorded result.Settings   // as it was asked for
@@ -113,7 +113,7 @@ type Fill struct {
 	Books   []*ledger.Sender
 }
 
-// Queue is what is known of a queue beside what its group counted.
+// Queue is what is known of a queue that its group did not count.
 type Queue struct {
 	Settled      []*ledger.Receiver   // what was acknowledged by the application, or is a dead letter
 	Counts       snapshot.QueueCounts // of the members and of a tracker

@@ -72,12 +72,6 @@ func (e *Evidence) endless() bool { return !e.sends() && e.ReadTo == nil }
 // as they can.
 func (e *Evidence) closedLoop() bool { return e.sends() && e.Scenario.Load.Rate.IsMax() }
 
-// gated reports whether the producers have a gate.
-func (e *Evidence) gated() bool {
-	controller := e.Scenario.Backpressure.Controller
-	return controller != "" && controller != "off"
-}
-
 // measuresFill reports whether the fill is all there is to read, so that what is measured
 // is what became of its records.
 func (e *Evidence) measuresFill() bool { return !e.sends() && e.Fill != nil }

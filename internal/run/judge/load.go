@@ -66,7 +66,7 @@ func added(a, b map[string]int64) map[string]int64 {
 
 // backpressure returns what the gate did; nil if there was none.
 func (e *Evidence) backpressure(sent snapshot.Sent) *result.Backpressure {
-	if !e.gated() {
+	if !e.Scenario.Backpressure.Gates() {
 		return nil
 	}
 	s := e.Scenario

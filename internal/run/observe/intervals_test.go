@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/load/receive"
 	"kafkabench.example/kafka-bench/internal/measure/latency"
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
@@ -36,13 +37,18 @@ func (r *readings) next(of string) int64 {
 }
 
 // receiving is a group that is asked for what arrived, and then for its counts.
-func (r *readings) receiving() *remote.Consumers {
-	return groupOf(func(remote.Want) snapshot.Group {
-		return snapshot.Group{
-			Reached:  []snapshot.Reached{{Position: 1, Arrived: r.next("arrived"), Awaited: []ledger.Awaited{{Next: 1}}}},
-			Received: snapshot.Received{Unique: r.next("received")},
-		}
-	})
+type receiving struct {
+	remote.Part
+	readings *readings
+}
+
+func (r receiving) Snapshot(remote.Want) (snapshot.Snapshot, error) {
+	return snapshot.Snapshot{Groups: []snapshot.Group{{
+		Reached: []snapshot.Reached{
+			{Position: 1, Arrived: r.readings.next("arrived"), Awaited: []ledger.Awaited{{Next: 1}}},
+		},
+		Received: snapshot.Received{Unique: r.readings.next("received")},
+	}}}, nil
 }
 
 func (s offering) Snapshot(remote.Want) (snapshot.Snapshot, error) {
@@ -53,8 +59,9 @@ func (s offering) Snapshot(remote.Want) (snapshot.Snapshot, error) {
 }
 
 func (r *readings) intervals(axis *load.Axis) *Intervals {
+	group := remote.ConsumersOf(receiving{readings: r}, receive.Config{}, remote.Opened{})
 	return &Intervals{
-		Axis: axis, Groups: remote.Groups{r.receiving()}, Due: true, Producers: remote.ProducersOf(nil, offering{readings: r}),
+		Axis: axis, Groups: remote.Groups{group}, Due: true, Producers: remote.ProducersOf(nil, offering{readings: r}),
 		Lag: NewLag(LagConfig{}), Collector: &latency.Collector{}, Machine: &Machine{}, Backlogs: snapshot.Backlogs,
 	}
 }

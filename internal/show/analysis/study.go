@@ -448,7 +448,7 @@ func (d *Study) Variants() (all []Variant) {
 	return all
 }
 
-// A part of a campaign is the cells of one variant.
+// Part is the cells of one variant of a campaign.
 type Part struct {
 	Prefix string
 	Cells  *Study // with these cells alone, ranked by what they can differ in

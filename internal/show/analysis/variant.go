@@ -192,19 +192,24 @@ var (
 	DeliveredPart = ofScheduled(delivered)
 )
 
+// OfferedPerS is the rate at which records came due; not known in a closed loop.
 func OfferedPerS(r *result.Run) (float64, bool) {
 	return r.Load.OfferedPerS, !r.Load.ClosedLoop && r.Says("load.offered_per_s")
 }
 
+// AckedPerS is the rate of acknowledgements in the measured window.
 func AckedPerS(r *result.Run) (float64, bool) { return r.Load.AckedPerS, r.Says("load.acked_per_s") }
 
+// PeakLag is the highest consumer lag, in records.
 func PeakLag(r *result.Run) (float64, bool) { return value(r.Lag.PeakRecords) }
 
 // PeakLagOfBound is the overshoot: above 1 the bound did not hold.
 func PeakLagOfBound(r *result.Run) (float64, bool) { return FigureNamed("lag_peak_of_max_lag")(r) }
 
+// Utilisation is the part of their time in which the workers worked.
 func Utilisation(r *result.Run) (float64, bool) { return value(r.Consumer.Utilisation) }
 
+// Capacity is how many records a second the workers can work through.
 func Capacity(r *result.Run) (float64, bool) { return value(r.Consumer.CapacityPerS) }
 
 // GateClosed is the share of the measured window.
@@ -216,6 +221,7 @@ func GateClosed(r *result.Run) (float64, bool) {
 	return r.Backpressure.ClosedS * 1e9 / float64(w), true
 }
 
+// Drained is 1 if the consumers reached everything, and 0 if not.
 func Drained(r *result.Run) (float64, bool) {
 	known := consumed(r) && r.Says("lag.drained")
 	if r.Lag.Drained {
