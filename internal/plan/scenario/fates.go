@@ -6,27 +6,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// A state is what has become of somebody whom faults befall.
-type state int
-
-const (
-	running state = iota
-	gone          // killed or stopped
-	paused
-)
-
-// after is the state in which an act leaves its target.
-func after(act string) state {
-	switch act {
-	case Kill, Stop:
-		return gone
-	case Pause:
-		return paused
-	default:
-		return running
-	}
-}
-
 // A party are those of one kind whom faults befall, the consumers of the group or
 // the brokers, as the faults so far have left them.
 type party struct {
@@ -69,7 +48,7 @@ func (p *party) set(n int, f ScheduledFault) {
 	if f.For > 0 {
 		back = f.At + f.For
 	}
-	p.who[n-p.first] = fate{after(f.Action()), back}
+	p.who[n-p.first] = fate{effects[f.Action()].leaves, back}
 }
 
 // until lets those run again whose time has come by t.

@@ -26,6 +26,37 @@ const (
 	EveryBroker    = "every broker"        // for Restart
 )
 
+// A state is what has become of somebody whom faults befall.
+type state int
+
+const (
+	running state = iota
+	gone          // killed or stopped
+	paused
+)
+
+// An effect is what an action does to its target. Whoever needs to know asks this table.
+type effect struct {
+	leaves state  // the state in which the target is afterwards
+	undo   string // the action that undoes it; "" if nothing is left to undo
+	mends  bool   // the action undoes what others did
+}
+
+var effects = map[string]effect{
+	Kill:    {leaves: gone, undo: Start},
+	Stop:    {leaves: gone, undo: Start},
+	Start:   {leaves: running, mends: true},
+	Pause:   {leaves: paused, undo: Resume},
+	Resume:  {leaves: running, mends: true},
+	Restart: {leaves: running},
+}
+
+// Opposite is the action that undoes another, as Start undoes Kill; "" if none does.
+func Opposite(action string) string { return effects[action].undo }
+
+// Mends reports whether an action undoes others: Start and Resume do.
+func Mends(action string) bool { return effects[action].mends }
+
 // An actOn is one of the things that a fault may do, and what it does it to.
 type actOn struct {
 	action string

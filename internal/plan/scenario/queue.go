@@ -1,10 +1,7 @@
 package scenario
 
 import (
-	"fmt"
 	"math"
-	"strconv"
-	"strings"
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/plan/unit"
@@ -56,8 +53,8 @@ type Queue struct {
 // from the scenario's seed, are not acknowledged. Nothing is said of them, so that their
 // visibility has to end ("silent"); or they are given back ("nack").
 type Drop struct {
-	Share Share  `yaml:"share,omitempty"` // as in 50%
-	How   string `yaml:"how,omitempty"`   // silent, nack; left open: silent
+	Share unit.Share `yaml:"share,omitempty"` // as in 50%
+	How   string     `yaml:"how,omitempty"`   // silent, nack; left open: silent
 }
 
 // Backoff is the delay of what is given back: Min after the first delivery, doubled with
@@ -146,28 +143,6 @@ func queueDefault[T comparable](key, follow string, has func(*Queue) bool, at fu
 		func(s *Scenario) bool { q := &s.Consume.Queue; return has(q) && *at(q) == zero },
 		func(s *Scenario) { *at(&s.Consume.Queue) = value },
 	}
-}
-
-// Share is a part of a whole, from 0 to 1. In YAML it is written in per cent, as in 50%.
-type Share float64
-
-// String prints s as a scenario writes it.
-func (s Share) String() string {
-	return strconv.FormatFloat(math.Round(float64(s)*1e14)/1e12, 'f', -1, 64) + "%"
-}
-
-// MarshalText prints s as String does.
-func (s Share) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
-
-// UnmarshalText reads a number of per cent.
-func (s *Share) UnmarshalText(text []byte) error {
-	number, isPercent := strings.CutSuffix(string(text), "%")
-	percent, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-	if err != nil || math.IsNaN(percent) || math.IsInf(percent, 0) || !isPercent && percent != 0 {
-		return fmt.Errorf("%q is not a share; write it in per cent, as in 50%%", text)
-	}
-	*s = Share(percent / 100)
-	return nil
 }
 
 func (q *Queue) short() string { return "the name of an engine, as in: queue: markers" }

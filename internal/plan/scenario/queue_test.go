@@ -80,7 +80,7 @@ func TestExpectedDeliveries(t *testing.T) {
 		most  int
 		want  float64
 	}{{0.5, 0, 2}, {0.5, 4, 1.875}, {0.5, 5, 1.9375}, {0, 0, 1}, {0, 3, 1}, {0.1, 0, 1 / 0.9}, {1, 3, 3}} {
-		q := Queue{Drop: Drop{Share: Share(c.share)}, MaxDeliveries: c.most}
+		q := Queue{Drop: Drop{Share: unit.Share(c.share)}, MaxDeliveries: c.most}
 		if got := q.ExpectedDeliveries(); math.Abs(got-c.want) > 1e-9 {
 			t.Errorf("%v dropped, %d deliveries at the most: %v, want %v", c.share, c.most, got, c.want)
 		}

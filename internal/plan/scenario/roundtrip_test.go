@@ -294,7 +294,7 @@ func anyQueue(t *rapid.T, s *Scenario) {
 	q := Queue{Engine: pick(t, engines), Batch: rapid.IntRange(0, maxReceive).Draw(t, "batch"), Threads: rapid.IntRange(0, maxThreads).Draw(t, "threads"), Order: pick(t, orders)}
 	if q.Engine != "plain" {
 		q.Visibility, q.MaxDeliveries = duration(t, 1, 60), rapid.IntRange(0, 5).Draw(t, "deliveries")
-		q.Drop.Share = Share(rapid.SampledFrom([]float64{0, 0.001, 0.5}).Draw(t, "dropped"))
+		q.Drop.Share = unit.Share(rapid.SampledFrom([]float64{0, 0.001, 0.5}).Draw(t, "dropped"))
 		if q.Drop.Share > 0 {
 			q.Drop.How = "nack"
 			q.Backoff.Min = duration(t, 0, 3)

@@ -68,7 +68,7 @@ var textSchemas = map[reflect.Type]string{
 	reflect.TypeFor[Hold]():          holdSchema,
 	reflect.TypeFor[Size]():          recordSchema,
 	reflect.TypeFor[Target]():        targetSchema,
-	reflect.TypeFor[Share]():         shareSchema,
+	reflect.TypeFor[unit.Share]():    shareSchema,
 }
 
 const (

@@ -82,7 +82,7 @@ func (c *checker) faultTime(at string, when unit.Duration, s Scenario, i int) {
 // lasting wants a time for which the target stays away only where it goes away.
 func (c *checker) lasting(at string, f ScheduledFault) {
 	path := at + ".for"
-	if f.For != 0 && c.duration(path, f.For, 1, maxPhase) && after(f.Action()) == running {
+	if f.For != 0 && c.duration(path, f.For, 1, maxPhase) && Opposite(f.Action()) == "" {
 		c.mistake(path, f.Action()+" has nothing to end after a time", "leave it out; kill, stop and pause have one",
 			at+"."+f.Action())
 	}
@@ -121,7 +121,7 @@ func (c *checker) brokerFate(at string, f ScheduledFault, brokers *party, earlie
 	path := at + "." + action
 	is, known := brokers.is(n)
 	someLeader := slices.ContainsFunc(earlier, func(e ScheduledFault) bool {
-		return e.Target().Kind == LeaderTarget && after(e.Action()) != running
+		return e.Target().Kind == LeaderTarget && Opposite(e.Action()) != ""
 	})
 	switch {
 	case !known:

@@ -1,5 +1,5 @@
 // Package unit reads and prints the quantities that a person writes: rates,
-// sizes, durations.
+// sizes, durations, shares.
 //
 // A benchmark whose 64kB turns out to have been 65,536 bytes has measured
 // something that nobody asked for. So reading is strict (kB is 1000 bytes and
@@ -9,7 +9,7 @@
 // same value. Printing for reports is another matter: Count, Nanos, Span, Bytes,
 // PerSecond and Percent round for the eye, and are not meant to be read back.
 //
-// Files to know: rate.go, size.go, duration.go, format.go.
+// Files to know: rate.go, size.go, duration.go, share.go, format.go.
 package unit
 
 import (

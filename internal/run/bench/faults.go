@@ -159,8 +159,7 @@ func (fs *faults) inject(ctx context.Context, f fault.Fault, at string) (undo fa
 		return nil
 	}
 	fs.ended(place, done, f)
-	if undone, can := f.(fault.Undone); can &&
-		(done.Name == scenario.Kill || done.Name == scenario.Stop || done.Name == scenario.Pause) {
+	if undone, can := f.(fault.Undone); can && scenario.Opposite(done.Name) != "" {
 		return undone.Undo()
 	}
 	return nil
@@ -229,11 +228,10 @@ func (fs *faults) ended(place int, done result.Fault, f fault.Fault) {
 	}
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	switch done.Name {
-	case scenario.Restart:
+	if done.Name == scenario.Restart {
 		done.EndNs = &at
-		fs.endFault(targetOf(f), at)
-	case scenario.Start, scenario.Resume:
+	}
+	if scenario.Opposite(done.Name) == "" {
 		fs.endFault(targetOf(f), at)
 	}
 	fs.seen.Injected[place] = done
@@ -244,8 +242,7 @@ func (fs *faults) ended(place int, done result.Fault, f fault.Fault) {
 func (fs *faults) endFault(target string, at int64) {
 	for i := range fs.seen.Injected {
 		f := &fs.seen.Injected[i]
-		if undone := f.Name == scenario.Kill || f.Name == scenario.Stop || f.Name == scenario.Pause; undone &&
-			(f.Target == target || f.Hit == target) {
+		if scenario.Opposite(f.Name) != "" && (f.Target == target || f.Hit == target) {
 			f.EndNs = cmp.Or(f.EndNs, &at)
 		}
 	}

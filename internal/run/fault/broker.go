@@ -108,7 +108,7 @@ func act(ctx context.Context, b *cluster.Broker, action string) error {
 
 // Undo starts the broker again, or resumes it.
 func (f brokerFault) Undo() Fault {
-	f.action = opposite(f.action)
+	f.action = scenario.Opposite(f.action)
 	return f
 }
 
@@ -132,7 +132,7 @@ func (f leaderFault) Available() error {
 	switch {
 	case f.partition >= f.on.Partitions:
 		return fmt.Errorf("the topic has partitions 0 to %d", f.on.Partitions-1)
-	case f.action == scenario.Start || f.action == scenario.Resume:
+	case scenario.Mends(f.action):
 		return fmt.Errorf("a broker that leads a partition needs no %s; give the fault that broke it a for, or name the broker", f.action)
 	}
 	return nil

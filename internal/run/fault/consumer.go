@@ -75,6 +75,6 @@ func (f consumerFault) injectInto(g Consumers) (detail string, err error) {
 
 // Undo starts the consumer again, or resumes it.
 func (f consumerFault) Undo() Fault {
-	f.action = opposite(f.action)
+	f.action = scenario.Opposite(f.action)
 	return f
 }

@@ -114,14 +114,3 @@ func OfBrokers(f scenario.ScheduledFault) bool {
 	}
 	return false
 }
-
-// opposite is the action that undoes another; empty where there is none.
-func opposite(action string) string {
-	switch action {
-	case scenario.Kill, scenario.Stop:
-		return scenario.Start
-	case scenario.Pause:
-		return scenario.Resume
-	}
-	return ""
-}

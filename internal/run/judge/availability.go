@@ -190,7 +190,7 @@ func repaired(f result.Fault, end int64) int64 {
 	switch {
 	case f.EndNs != nil:
 		return *f.EndNs
-	case f.Name == scenario.Start || f.Name == scenario.Resume:
+	case scenario.Mends(f.Name):
 		return f.StartNs
 	}
 	return end
