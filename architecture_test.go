@@ -187,13 +187,20 @@ var walls = map[string][]string{
 	// result files alone.
 	"internal/show/layout": {"internal/plan/unit"},
 	// analysis is the data and what it shows, and knows no sentence; answers has those of the
-	// questions of suites, and report all others.
+	// questions of suites, report those of runs, compared and campaigns those of several runs.
 	"internal/show/analysis": {"internal/result", "internal/result/figure", "internal/result/outcome", "internal/measure/stats", "internal/plan/unit"},
 	"internal/show/answers": {
 		"internal/show/analysis", "internal/show/layout", "internal/result/figure", "internal/result", "internal/measure/stats", "internal/plan/unit",
 	},
 	"internal/show/report": {
-		"internal/show/answers", "internal/show/analysis", "internal/show/layout", "internal/result/figure", "internal/result/outcome", "internal/measure/latency",
+		"internal/show/analysis", "internal/show/layout", "internal/result/figure", "internal/result/outcome", "internal/measure/latency",
+		"internal/result", "internal/measure/stats", "internal/plan/unit",
+	},
+	"internal/show/compared": {
+		"internal/show/analysis", "internal/show/layout", "internal/show/report", "internal/result/figure", "internal/result", "internal/plan/unit",
+	},
+	"internal/show/campaigns": {
+		"internal/show/answers", "internal/show/analysis", "internal/show/compared", "internal/show/layout", "internal/show/report", "internal/result/figure",
 		"internal/result", "internal/measure/stats", "internal/plan/unit",
 	},
 
@@ -202,7 +209,7 @@ var walls = map[string][]string{
 		"kmq", "kmq/promkmq",
 		"internal/kafka/access", "internal/run/bench", "internal/run/judge", "internal/run/observe", "internal/run/calibrate", "internal/run/campaign", "internal/kafka/cluster", "internal/kafka/driver",
 		"internal/kafka/driver/franz", "internal/kafka/driver/librdkafka", "internal/kafka/driver/sarama", "internal/kafka/driver/segmentio", "internal/result/figure", "internal/result/foreign", "internal/measure/latency", "internal/run/peers", "internal/kafka/probe",
-		"internal/show/analysis", "internal/show/layout", "internal/show/report", "internal/result", "internal/result/outcome", "internal/plan/scenario", "internal/run/search", "internal/measure/stats", "internal/plan/unit",
+		"internal/show/analysis", "internal/show/campaigns", "internal/show/compared", "internal/show/layout", "internal/show/report", "internal/result", "internal/result/outcome", "internal/plan/scenario", "internal/run/search", "internal/measure/stats", "internal/plan/unit",
 	},
 }
 
@@ -210,7 +217,7 @@ var walls = map[string][]string{
 // they may import anything, and no shipped package imports them.
 var helpers = []string{
 	"internal/kafka/access/accesstest", "internal/kafka/driver/drivertest", "internal/kafka/cluster/clustertest",
-	"internal/load/loadtest", "internal/measure/latency/latencytest", "internal/result/resulttest",
+	"internal/load/loadtest", "internal/measure/latency/latencytest", "internal/result/resulttest", "internal/show/showtest",
 	"kmq/internal/conformance", "kmq/internal/crash",
 }
 

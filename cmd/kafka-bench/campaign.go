@@ -12,6 +12,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/run/campaign"
+	"kafkabench.example/kafka-bench/internal/show/campaigns"
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
@@ -62,7 +63,7 @@ func reportCampaign(stdout io.Writer, c *result.RecordedCampaign) error {
 	fmt.Fprintln(stdout)
 	options := report.Options{Colour: isTerminal(stdout), Width: columnsOf(stdout)}
 	if c.Campaign.Campaign.Repeat > 1 || len(c.Campaign.Axes) > 0 {
-		return report.Campaign(stdout, c, options)
+		return campaigns.Write(stdout, c, options)
 	}
 	var runs []*result.Recorded
 	for _, run := range c.Runs {

@@ -16,7 +16,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
 	"kafkabench.example/kafka-bench/internal/show/analysis"
-	"kafkabench.example/kafka-bench/internal/show/report"
+	"kafkabench.example/kafka-bench/internal/show/compared"
 )
 
 // compareFlags are what the command line of compare says.
@@ -142,17 +142,17 @@ func compareSets(args []string, flags compareFlags, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	compared, err := analysis.Compare(sets, what)
+	found, err := analysis.Compare(sets, what)
 	if err != nil {
 		return err
 	}
-	if err := report.ComparisonOf(compared).Write(stdout, how); err != nil {
+	if err := compared.ComparisonOf(found).Write(stdout, how); err != nil {
 		return err
 	}
 	switch {
-	case compared.Failed():
+	case found.Failed():
 		return errInvalid
-	case compared.Undecided():
+	case found.Undecided():
 		return errors.New("a condition of --fail-if cannot be decided: there are too few valid runs, some are left out, or they do not have the figure")
 	}
 	return nil

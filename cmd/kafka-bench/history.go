@@ -14,7 +14,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/show/analysis"
-	"kafkabench.example/kafka-bench/internal/show/report"
+	"kafkabench.example/kafka-bench/internal/show/compared"
 )
 
 // historyFlags are what the command line of history says.
@@ -99,7 +99,7 @@ func showHistory(args []string, flags historyFlags, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return report.HistoryOf(history).Write(stdout, how)
+	return compared.HistoryOf(history).Write(stdout, how)
 }
 
 // runsOf are the runs that an argument names: a run's folder, a folder that

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/show/campaigns"
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
@@ -120,7 +121,7 @@ func renderReport(args []string, flags reportFlags, stdout io.Writer) error {
 	case flags.summary || flags.merge != "":
 		return reportHistograms(runs, flags.merge, options, stdout)
 	case campaign != nil:
-		return report.Campaign(stdout, campaign, options)
+		return campaigns.Write(stdout, campaign, options)
 	}
 	return report.Runs(stdout, runs, options)
 }

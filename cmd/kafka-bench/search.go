@@ -17,6 +17,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/figure"
 	"kafkabench.example/kafka-bench/internal/run/campaign"
 	"kafkabench.example/kafka-bench/internal/run/search"
+	"kafkabench.example/kafka-bench/internal/show/campaigns"
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
@@ -194,7 +195,7 @@ func searchRate(ctx context.Context, arg string, flags searchFlags, stdout, stde
 		return err // nothing was tried
 	}
 	fmt.Fprintln(stderr)
-	if reportErr := report.Search(stdout, &found,
+	if reportErr := campaigns.WriteSearch(stdout, &found,
 		report.Options{Colour: isTerminal(stdout), Width: columnsOf(stdout)}); reportErr != nil {
 		return errors.Join(err, reportErr)
 	}
@@ -234,7 +235,7 @@ func (v *searchView) begin(step search.Step, s scenario.Scenario) {
 
 func (v *searchView) end(p result.Probe) {
 	v.close()
-	fmt.Fprintf(v.out, "    %s\n", report.ProbeLine(p))
+	fmt.Fprintf(v.out, "    %s\n", campaigns.ProbeLine(p))
 }
 
 // close takes the live view away, if there is one.

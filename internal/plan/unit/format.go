@@ -149,6 +149,12 @@ func Seconds(s float64) string { return Nanos(int64(s * 1e9)) }
 // WholePercent prints a ratio in percent, without decimals.
 func WholePercent(ratio float64) string { return Decimals(100*ratio, 0) + " %" }
 
+// ShortPercent prints a ratio in percent with at most three decimals, and none that says
+// nothing: 5 %, 0.5 %.
+func ShortPercent(ratio float64) string {
+	return strings.TrimRight(strings.TrimRight(Decimals(ratio*100, 3), "0"), ".") + " %"
+}
+
 // Factor prints how many times something is, with two digits of small ones.
 func Factor(v float64) string {
 	switch {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/show/campaigns"
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
@@ -56,7 +57,7 @@ func (e *entry) block() ([]byte, error) {
 		return nil, err
 	}
 	var b bytes.Buffer
-	if err := report.Campaign(&b, e.kept(), report.Options{Width: blockWidth}); err != nil {
+	if err := campaigns.Write(&b, e.kept(), report.Options{Width: blockWidth}); err != nil {
 		return nil, err
 	}
 	text, _, found := strings.Cut(b.String(), "\nFiles in ")
@@ -88,7 +89,7 @@ func (s *shelf) searchSection() (string, error) {
 		return "", err
 	}
 	var b bytes.Buffer
-	if err := report.Campaign(&b, e.kept(), report.Options{Format: report.AsMarkdown}); err != nil {
+	if err := campaigns.Write(&b, e.kept(), report.Options{Format: report.AsMarkdown}); err != nil {
 		return "", err
 	}
 	return "Measured on: " + where + "\n\n" + b.String(), nil

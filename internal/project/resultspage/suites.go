@@ -10,7 +10,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
-	"kafkabench.example/kafka-bench/internal/show/report"
+	"kafkabench.example/kafka-bench/internal/show/campaigns"
 )
 
 // suites are the presets of the section on throughput and scale, in its order. They are
@@ -172,7 +172,7 @@ func (e *entry) sentence() (string, error) {
 	if e.campaign == nil {
 		return "", nil
 	}
-	d, err := report.AnalyseCampaign(e.campaign, "")
+	d, err := campaigns.Analyse(e.campaign, "")
 	if err != nil {
 		return "", err
 	}

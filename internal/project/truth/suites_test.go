@@ -14,6 +14,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/bench"
 	"kafkabench.example/kafka-bench/internal/run/campaign"
 	"kafkabench.example/kafka-bench/internal/show/analysis"
+	"kafkabench.example/kafka-bench/internal/show/campaigns"
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
@@ -77,7 +78,7 @@ func wantCell(t *testing.T, s scenario.Scenario, r *result.Recorded) {
 // configuration that has a valid run.
 func wantAnswer(t *testing.T, recorded *result.RecordedCampaign) {
 	t.Helper()
-	d, err := report.AnalyseCampaign(recorded, "")
+	d, err := campaigns.Analyse(recorded, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +92,7 @@ func wantAnswer(t *testing.T, recorded *result.RecordedCampaign) {
 		t.Errorf("it gives no answer: %+v", d.Answer)
 	}
 	var text strings.Builder
-	if err := report.Campaign(&text, recorded, report.Options{Width: 400}); err != nil {
+	if err := campaigns.Write(&text, recorded, report.Options{Width: 400}); err != nil {
 		t.Fatal(err)
 	}
 	words := func(s string) string { return strings.Join(strings.Fields(s), " ") }

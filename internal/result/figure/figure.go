@@ -207,6 +207,25 @@ func (f Figure) take(r *result.Run) (v float64, missing string) {
 	return v, ""
 }
 
+// Unit is the unit of raw values, as documents name it; "1" of a plain number.
+func (k Kind) Unit() string {
+	switch k {
+	case Nanoseconds:
+		return "ns"
+	case PerSecond:
+		return "records/s"
+	case BytesPerSecond:
+		return "bytes/s"
+	case Records:
+		return "records"
+	case Bytes:
+		return "bytes"
+	case Ratio:
+		return "ratio"
+	}
+	return "1"
+}
+
 // Format prints a value of the figure for people: 9.49 ms, 9,924/s. It rounds,
 // and is not meant to be read back.
 func (f Figure) Format(v float64) string {

@@ -3,7 +3,9 @@ package layout
 import (
 	"encoding/csv"
 	"io"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -90,6 +92,23 @@ func (t *Table) Markdown() string {
 // CSV writes the table as RFC 4180 has it, but for the line ends: only a newline,
 // which every reader takes and every diff shows well.
 func (t *Table) CSV(w io.Writer) error { return csv.NewWriter(w).WriteAll(t.Rows) }
+
+// Raw is a number in a cell of a CSV: to the last digit, without an exponent and without
+// separators. NaN and infinity are empty.
+func Raw(v float64) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return ""
+	}
+	return strconv.FormatFloat(v, 'f', -1, 64)
+}
+
+// Optional is what a pointer points to, in a cell of a CSV; empty if it is nil.
+func Optional[T int64 | float64](p *T) string {
+	if p == nil {
+		return ""
+	}
+	return Raw(float64(*p))
+}
 
 // widths are those of the columns.
 func (t *Table) widths() []int {

@@ -9,8 +9,13 @@
 package layout
 
 import (
+	"fmt"
+	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
+
+	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
 // Columns is the width of s on a terminal: reports hold no wide characters.
@@ -90,6 +95,25 @@ func Enumerate(names []string) string {
 		return strings.Join(names, "")
 	}
 	return strings.Join(names[:last], ", ") + " and " + names[last]
+}
+
+// someNames bounds the names that EnumerateSome gives.
+const someNames = 4
+
+// EnumerateSome enumerates the first few names, and says how many more there are.
+func EnumerateSome(names []string) string {
+	if n := len(names); n > someNames {
+		names = append(slices.Clone(names[:someNames]), fmt.Sprintf("%d more", n-someNames))
+	}
+	return Enumerate(names)
+}
+
+// Moment is a time in UTC, or a sign that it is not known.
+func Moment(t time.Time, format string) string {
+	if t.IsZero() {
+		return unit.Absent
+	}
+	return t.UTC().Format(format)
 }
 
 // Words turns a metric's key into the words of the field.

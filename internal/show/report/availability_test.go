@@ -7,12 +7,13 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
 	"kafkabench.example/kafka-bench/internal/show/report"
+	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
 // failedOver is a run whose leader of partition 0 was killed and started again.
 func failedOver(t *testing.T) *result.Recorded {
 	t.Helper()
-	r := simulate(t, resulttest.Baseline())
+	r := showtest.Simulate(t, resulttest.Baseline())
 	run := &r.Run
 	back, under, least, leaderless, changes := int64(16_200e6), 4.7, 0.0, 0.2, int64(3)
 	run.Faults = []result.Fault{
@@ -51,12 +52,12 @@ func failedOver(t *testing.T) *result.Recorded {
 func TestTextOfAvailability(t *testing.T) {
 	r := failedOver(t)
 	got := text(t, r, report.Options{})
-	golden(t, "availability", got)
+	showtest.Golden(t, "availability", got)
 	if n := strings.Count(string(got), "connection refused"); n != 1 {
 		t.Errorf("an error that goes on is told %d times", n)
 	}
 	for _, width := range []int{80, 120} {
-		screens(t, text(t, r, report.Options{Width: width}), width, 114)
+		showtest.Screens(t, text(t, r, report.Options{Width: width}), width, 114)
 	}
 	r.Run.Delivery.Lost = 3
 	r.Run.Availability.After, r.Run.Availability.UnderReplicatedS = nil, nil

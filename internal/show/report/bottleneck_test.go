@@ -9,13 +9,14 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
 	"kafkabench.example/kafka-bench/internal/show/layout"
 	"kafkabench.example/kafka-bench/internal/show/report"
+	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
 func pointer[T any](v T) *T { return &v }
 
 // limited is a run whose brokers and machine tell all that there is.
 func limited(t *testing.T) *result.Recorded {
-	r := simulate(t, resulttest.Baseline())
+	r := showtest.Simulate(t, resulttest.Baseline())
 	run := &r.Run
 	run.Run.Name = "limited"
 	run.Bottleneck = &result.Bottleneck{
@@ -64,8 +65,8 @@ func TestTextOfFollowersBehind(t *testing.T) {
 func TestTextOfTheBottleneck(t *testing.T) {
 	for name, width := range map[string]int{"bottleneck": layout.Width, "bottleneck-80": 80} {
 		got := text(t, limited(t), report.Options{Width: width})
-		screens(t, got, width, 88)
-		golden(t, name, got)
+		showtest.Screens(t, got, width, 88)
+		showtest.Golden(t, name, got)
 	}
 }
 
@@ -74,5 +75,5 @@ func TestMarkdownOfTheBottleneck(t *testing.T) {
 	if err := report.Runs(&b, []*result.Recorded{limited(t)}, report.Options{Format: report.AsMarkdown}); err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "bottleneck.md", b.Bytes())
+	showtest.Golden(t, "bottleneck.md", b.Bytes())
 }

@@ -7,15 +7,16 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
 	"kafkabench.example/kafka-bench/internal/show/layout"
 	"kafkabench.example/kafka-bench/internal/show/report"
+	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
 // A run that reads what it filled its topic with has the account of that, and the
 // offsets of its group.
 func TestTextOfAFilledRun(t *testing.T) {
-	r := simulate(t, resulttest.Baseline())
+	r := showtest.Simulate(t, resulttest.Baseline())
 	run := &r.Run
 	run.Run.Name = "filled"
-	set("producers", "0")(run)
+	showtest.Set("producers", "0")(run)
 	run.Load = result.Load{}
 	run.Warmup.Load = result.Load{ClosedLoop: true, Scheduled: 1_000_000, Admitted: 1_000_000, Acked: 999_990, Unknown: 10, Bytes: 99_999_000}
 	run.Fill = &result.Fill{Records: 999_990, Bytes: 99_999_000, TimeS: 1.25, AckedPerS: 799_992, Unknown: 10}
@@ -29,6 +30,6 @@ func TestTextOfAFilledRun(t *testing.T) {
 		})
 	}
 	got := text(t, r, report.Options{})
-	screens(t, got, layout.Width, 70)
-	golden(t, "filled", got)
+	showtest.Screens(t, got, layout.Width, 70)
+	showtest.Golden(t, "filled", got)
 }

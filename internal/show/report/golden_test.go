@@ -2,85 +2,16 @@ package report_test
 
 import (
 	"bytes"
-	"encoding/json"
-	"flag"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
 	"kafkabench.example/kafka-bench/internal/show/layout"
 	"kafkabench.example/kafka-bench/internal/show/report"
+	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
-
-var update = flag.Bool("update", false, "write the golden reports anew")
-
-// simulated keeps made-up runs, encoded: they take a while to make.
-var simulated = map[resulttest.Plan][]byte{}
-
-// simulate returns the plan's run, a copy that the caller may change.
-func simulate(t *testing.T, p resulttest.Plan) *result.Recorded {
-	t.Helper()
-	encoded, ok := simulated[p]
-	if !ok {
-		var err error
-		if encoded, err = json.Marshal(p.Run()); err != nil {
-			t.Fatal(err)
-		}
-		simulated[p] = encoded
-	}
-	r := new(result.Recorded)
-	if err := json.Unmarshal(encoded, r); err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
-
-// golden compares a report with testdata/<name>, which is a text without another
-// ending.
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	if filepath.Ext(name) == "" {
-		name += ".txt"
-	}
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Errorf("%s differs; look at it, then run the test with -update if it is right:\n%s", path, got)
-	}
-}
-
-// screens holds a report against its bounds, in columns and lines.
-func screens(t *testing.T, text []byte, width, lines int) {
-	t.Helper()
-	all := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
-	if len(all) > lines {
-		t.Errorf("%d lines, more than %d", len(all), lines)
-	}
-	for _, line := range all {
-		if n := utf8.RuneCountInString(line); n > width {
-			t.Errorf("a line of %d columns: %s", n, line)
-		}
-		if strings.TrimRight(line, " ") != line {
-			t.Errorf("spaces at the end of %q", line)
-		}
-	}
-}
 
 func text(t *testing.T, r *result.Recorded, o report.Options) []byte {
 	t.Helper()
@@ -93,7 +24,7 @@ func text(t *testing.T, r *result.Recorded, o report.Options) []byte {
 
 // closedLoop is a run at rate max: nothing has an intended send time.
 func closedLoop(t *testing.T) *result.Recorded {
-	r := simulate(t, resulttest.Baseline())
+	r := showtest.Simulate(t, resulttest.Baseline())
 	r.Run.Run.Name = "flood"
 	r.Run.Load.ClosedLoop = true
 	for metric := range r.Run.Time {
@@ -106,7 +37,7 @@ func closedLoop(t *testing.T) *result.Recorded {
 
 // broken is a run in which nearly everything went wrong that a report can tell.
 func broken(t *testing.T) *result.Recorded {
-	r := simulate(t, resulttest.Baseline())
+	r := showtest.Simulate(t, resulttest.Baseline())
 	run := &r.Run
 	run.Run.Name, run.Run.Interrupted = "broken", true
 	run.Verdict = result.Verdict{
@@ -142,7 +73,7 @@ func broken(t *testing.T) *result.Recorded {
 // harness is a run on the embedded cluster, on a system that offers no figures
 // of the process.
 func harness(t *testing.T) *result.Recorded {
-	r := simulate(t, resulttest.Baseline())
+	r := showtest.Simulate(t, resulttest.Baseline())
 	run := &r.Run
 	run.Run.Name = "quick"
 	run.Run.Host = result.Host{OS: "darwin", Arch: "arm64", CPUs: 8}
@@ -155,7 +86,7 @@ func harness(t *testing.T) *result.Recorded {
 
 // produceOnly has no consumers and records too small to be stamped.
 func produceOnly(t *testing.T) *result.Recorded {
-	r := simulate(t, resulttest.Baseline())
+	r := showtest.Simulate(t, resulttest.Baseline())
 	run := &r.Run
 	run.Run.Name = "produce-only"
 	run.Delivery, run.Consumer, run.Lag = result.Delivery{}, result.Consumer{}, result.Lag{}
@@ -169,7 +100,7 @@ func produceOnly(t *testing.T) *result.Recorded {
 
 // killed is a run whose process was killed in its eleventh second.
 func killed(t *testing.T) *result.Recorded {
-	made := simulate(t, resulttest.OverloadLoose())
+	made := showtest.Simulate(t, resulttest.OverloadLoose())
 	r := &result.Recorded{Dir: made.Dir, Intervals: made.Intervals[:14], Events: made.Events[:4], Files: made.Files}
 	r.Run = result.Run{
 		SchemaVersion: 1, Scenario: made.Run.Scenario, Run: made.Run.Run,
@@ -182,7 +113,7 @@ func killed(t *testing.T) *result.Recorded {
 
 // A look that found nothing waiting is no age of zero.
 func TestTimeLagThatNobodySaw(t *testing.T) {
-	r := simulate(t, resulttest.Baseline())
+	r := showtest.Simulate(t, resulttest.Baseline())
 	r.Run.Lag.TimeLagPeakNs = 0
 	if got := string(text(t, r, report.Options{})); !strings.Contains(got, "time lag      – (looked at once an interval") || strings.Contains(got, "at most 0 ns") {
 		t.Error(got)
@@ -194,7 +125,7 @@ func TestText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stored.Dir = simulate(t, resulttest.OverloadTight()).Dir
+	stored.Dir = showtest.Simulate(t, resulttest.OverloadTight()).Dir
 	deferring := resulttest.OverloadTight()
 	deferring.Name, deferring.Excess = "overload-defer", "defer"
 	for _, c := range []struct {
@@ -202,9 +133,9 @@ func TestText(t *testing.T) {
 		run  *result.Recorded
 	}{
 		{"overload-tight", stored},
-		{"overload", simulate(t, resulttest.Overload())},
-		{"overload-defer", simulate(t, deferring)},
-		{"baseline", simulate(t, resulttest.Baseline())},
+		{"overload", showtest.Simulate(t, resulttest.Overload())},
+		{"overload-defer", showtest.Simulate(t, deferring)},
+		{"baseline", showtest.Simulate(t, resulttest.Baseline())},
 		{"closed-loop", closedLoop(t)},
 		{"broken", broken(t)},
 		{"embedded", harness(t)},
@@ -220,14 +151,14 @@ func TestText(t *testing.T) {
 			case c.run.Run.Backpressure != nil && c.run.Run.Finished():
 				lines = 77 // with a picture of what the gate was there for
 			}
-			screens(t, got, layout.Width, lines)
-			golden(t, c.name, got)
+			showtest.Screens(t, got, layout.Width, lines)
+			showtest.Golden(t, c.name, got)
 			for _, width := range []int{80, 120} {
 				more := 10
 				if c.name == "overload-defer" && width == 80 {
 					more = 30 // times of which most are bounds take two tables
 				}
-				screens(t, text(t, c.run, report.Options{Width: width}), width, lines+more)
+				showtest.Screens(t, text(t, c.run, report.Options{Width: width}), width, lines+more)
 			}
 		})
 	}

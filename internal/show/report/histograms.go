@@ -57,7 +57,7 @@ type TagValues struct {
 
 // ReadHistograms reads histograms.hlog of each run, once.
 func ReadHistograms(runs []*result.Recorded) (*Histograms, error) {
-	h := &Histograms{Head: headOf(KindHistograms, nil), Runs: []RunHistograms{}}
+	h := &Histograms{Head: NewHead(KindHistograms, nil), Runs: []RunHistograms{}}
 	for _, r := range h.once(runs) {
 		read, err := readHistograms(r)
 		if err != nil {
@@ -241,19 +241,8 @@ func disagreement(log *TagValues, run result.Time) string {
 
 // Write writes the summary in the format of o.
 func (h *Histograms) Write(w io.Writer, o Options) error {
-	switch o.Format {
-	case AsMarkdown:
-		return h.forPeople(w, h.markdown(w))
-	case AsCSV:
-		if o.Table == "" {
-			o.Table = "histograms"
-		}
-		return sheets{"histograms": h.table}.write(w, o.Table)
-	case AsJSON:
-		return writeJSON(w, h)
-	default:
-		return h.forPeople(w, h.text(w, o))
-	}
+	return Forms{Head: h.Head, Text: h.text, Markdown: h.markdown, Sheets: Sheets{"histograms": h.table},
+		Sheet: "histograms", Document: h}.Write(w, o)
 }
 
 func (h *Histograms) text(w io.Writer, o Options) error {
@@ -345,7 +334,7 @@ func (h *Histograms) table() layout.Table {
 			for _, statistic := range statistics {
 				cell := ""
 				if statistic.supported(d.independent) {
-					cell = raw(statistic.Ns(d.Time))
+					cell = layout.Raw(statistic.Ns(d.Time))
 				}
 				row = append(row, cell)
 			}

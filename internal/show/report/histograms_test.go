@@ -13,6 +13,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/latency"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/show/report"
+	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
 // logged is a run whose figures are those of a histogram log in its folder: ten
@@ -104,7 +105,7 @@ func TestHistograms(t *testing.T) {
 	for i := range h.Runs { // the folders of a test have no lasting names
 		h.Runs[i].Dir = "runs/20261121T200000Z-" + h.Runs[i].Name + "-" + h.Runs[i].ID
 	}
-	allFormats(t, "histograms", func(b *bytes.Buffer, o report.Options) error { return h.Write(b, o) })
+	showtest.AllFormats(t, "histograms", func(b *bytes.Buffer, o report.Options) error { return h.Write(b, o) })
 }
 
 // A merged log has a line for each run and tag, and loses no value; the reader of

@@ -5,7 +5,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
@@ -48,14 +47,6 @@ func heading(r *result.Run) string {
 	return strings.ToUpper(first) + rest
 }
 
-// moment prints a time, or that it is not known.
-func moment(t time.Time, layout string) string {
-	if t.IsZero() {
-		return unit.Absent
-	}
-	return t.UTC().Format(layout)
-}
-
 // formatCaveats are what must be known of any figure that came out of a format. All
 // that is known against a run is among its own warnings.
 var formatCaveats = []struct{ format, text string }{
@@ -66,9 +57,9 @@ var formatCaveats = []struct{ format, text string }{
 	{"hlog", "it has times and nothing else; where they begin is as the tool that wrote them had it"},
 }
 
-// footnotes say once for each format what must be known of the imported runs in a
+// Footnotes say once for each format what must be known of the imported runs in a
 // table. There is none where none was imported.
-func footnotes(runs []*result.Recorded) (notes []string) {
+func Footnotes(runs []*result.Recorded) (notes []string) {
 	for _, c := range formatCaveats {
 		var names []string
 		for _, r := range importedOf(runs) {
@@ -76,19 +67,13 @@ func footnotes(runs []*result.Recorded) (notes []string) {
 				names = append(names, r.Run.Run.Name)
 			}
 		}
-		if n := len(names); n > footnoteNames {
-			names = append(names[:footnoteNames], fmt.Sprintf("%d more", n-footnoteNames))
-		}
 		if len(names) > 0 {
 			notes = append(notes, fmt.Sprintf("%s: imported (%s) and not judged by the rules of kafka-bench; %s.",
-				layout.Enumerate(names), c.format, c.text))
+				layout.EnumerateSome(names), c.format, c.text))
 		}
 	}
 	return append(notes, mixture(runs)...)
 }
-
-// footnoteNames bounds the names in a footnote.
-const footnoteNames = 4
 
 // importedOf are those of the runs that were imported.
 func importedOf(runs []*result.Recorded) []*result.Recorded {
@@ -99,7 +84,7 @@ func importedOf(runs []*result.Recorded) []*result.Recorded {
 // markdownFootnotes writes them below a table.
 func markdownFootnotes(m *layout.Markdown, runs []*result.Recorded) {
 	var items []string
-	for _, note := range footnotes(runs) {
+	for _, note := range Footnotes(runs) {
 		items = append(items, "⚠️ "+layout.Prose(note))
 	}
 	m.List(items)
@@ -107,7 +92,7 @@ func markdownFootnotes(m *layout.Markdown, runs []*result.Recorded) {
 
 // printFootnotes prints them below a table.
 func printFootnotes(p *layout.Page, runs []*result.Recorded) {
-	for _, note := range footnotes(runs) {
+	for _, note := range Footnotes(runs) {
 		p.Item(layout.Yellow, note)
 	}
 }

@@ -13,11 +13,12 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
 	"kafkabench.example/kafka-bench/internal/show/layout"
 	"kafkabench.example/kafka-bench/internal/show/report"
+	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
 // play shows a recorded run as if it went on.
 func play(t *testing.T, l *report.Live, p resulttest.Plan, intervals int) {
-	r := simulate(t, p)
+	r := showtest.Simulate(t, p)
 	planned := []result.Phase{
 		{Name: "warm-up", StartNs: -int64(p.Warmup)},
 		{Name: "measure", EndNs: int64(p.Measure)},
@@ -47,7 +48,7 @@ func TestLiveAsLines(t *testing.T) {
 	if strings.Contains(b.String(), "\x1b") {
 		t.Error("a log has no use for escape sequences")
 	}
-	golden(t, "live-lines", b.Bytes())
+	showtest.Golden(t, "live-lines", b.Bytes())
 	for line := range strings.Lines(b.String()) {
 		if n := utf8.RuneCountInString(strings.TrimSpace(line)); n > layout.Width {
 			t.Errorf("a line of %d columns: %s", n, line)
@@ -124,7 +125,7 @@ func TestLiveOnATerminal(t *testing.T) {
 	}
 	l.Phase(result.Phase{Name: "drain", StartNs: int64(8 * time.Second), EndNs: int64(68 * time.Second)})
 	screens.WriteString("\n" + m.screen())
-	golden(t, "live-terminal", screens.Bytes())
+	showtest.Golden(t, "live-terminal", screens.Bytes())
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}

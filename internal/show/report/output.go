@@ -2,15 +2,14 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
@@ -74,6 +73,30 @@ func (h *Head) once(runs []*result.Recorded) []*result.Recorded {
 	return once
 }
 
+// Forms are one report in each format that it can be written in.
+type Forms struct {
+	Head     Head // of Document
+	Text     func(io.Writer, Options) error
+	Markdown func(io.Writer) error
+	Sheets   Sheets
+	Sheet    string // the name of the one that is written if the options name none
+	Document any    // what is written as JSON
+}
+
+// Write writes the report in the format of o.
+func (f Forms) Write(w io.Writer, o Options) error {
+	switch o.Format {
+	case AsMarkdown:
+		return f.Head.forPeople(w, f.Markdown(w))
+	case AsCSV:
+		return f.Sheets.write(w, cmp.Or(o.Table, f.Sheet))
+	case AsJSON:
+		return writeJSON(w, f.Document)
+	default:
+		return f.Head.forPeople(w, f.Text(w, o))
+	}
+}
+
 // forPeople ends a text, or a page of Markdown, that was written with the error err: a
 // reader of it is told what a program finds in the head. A CSV has a place for neither.
 func (h *Head) forPeople(w io.Writer, err error) error {
@@ -88,34 +111,16 @@ func (h *Head) forPeople(w io.Writer, err error) error {
 	return err
 }
 
-func headOf(kind string, figures []figure.Figure) Head {
+// NewHead is the head of a document of a kind, with the units of its figures.
+func NewHead(kind string, figures []figure.Figure) Head {
 	h := Head{DocumentVersion: DocumentVersion, Kind: kind}
 	for _, f := range figures {
 		if h.Units == nil {
 			h.Units = map[string]string{}
 		}
-		h.Units[f.Name] = unitOf(f)
+		h.Units[f.Name] = f.Kind.Unit()
 	}
 	return h
-}
-
-// unitOf is the unit of a figure's raw values.
-func unitOf(f figure.Figure) string {
-	switch f.Kind {
-	case figure.Nanoseconds:
-		return "ns"
-	case figure.PerSecond:
-		return "records/s"
-	case figure.BytesPerSecond:
-		return "bytes/s"
-	case figure.Records:
-		return "records"
-	case figure.Bytes:
-		return "bytes"
-	case figure.Ratio:
-		return "ratio"
-	}
-	return "1"
 }
 
 // writeJSON writes a document with a newline at its end.
@@ -131,12 +136,12 @@ func writeJSON(w io.Writer, document any) error {
 	return err
 }
 
-// sheets are the tables that a report can be asked for, by name. A table is made
+// Sheets are the tables that a report can be asked for, by name. A table is made
 // when it is wanted: that of intervals is long.
-type sheets map[string]func() layout.Table
+type Sheets map[string]func() layout.Table
 
 // write writes the table of that name as CSV.
-func (s sheets) write(w io.Writer, name string) error {
+func (s Sheets) write(w io.Writer, name string) error {
 	make, ok := s[name]
 	if !ok {
 		return fmt.Errorf("there is no table %q here; choose one of %s", name,
@@ -165,32 +170,4 @@ func share(part, whole int64) string {
 		return unit.Absent
 	}
 	return unit.Percent(float64(part) / float64(whole))
-}
-
-// raw prints a number to the last digit, without an exponent and without
-// separators.
-func raw(v float64) string {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return ""
-	}
-	return strconv.FormatFloat(v, 'f', -1, 64)
-}
-
-func integer(n int64) string { return strconv.FormatInt(n, 10) }
-
-func flag(b bool) string { return strconv.FormatBool(b) }
-
-// optional prints what a pointer points to.
-func optional[T int64 | float64](p *T) string {
-	if p == nil {
-		return ""
-	}
-	return raw(float64(*p))
-}
-
-func date(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.UTC().Format(time.RFC3339)
 }

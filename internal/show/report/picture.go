@@ -18,11 +18,11 @@ type picture struct {
 	bound []layout.Level // none where the controller has none
 }
 
-// printPictures draws the lag over time of each variant, on one scale for both axes
+// PrintPictures draws the lag over time of each variant, on one scale for both axes
 // so that heights and lengths compare. Of repeats it draws the run with the
 // median peak, and says which that is. Where all that ran without backpressure dwarfs
 // the rest, it has a scale of its own: the others would be flat.
-func printPictures(p *layout.Page, compared []analysis.Variant) {
+func PrintPictures(p *layout.Page, compared []analysis.Variant) {
 	var drawn []picture
 	title := ", in records, over time"
 	for _, v := range compared {

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"slices"
+	"strconv"
 
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
@@ -277,10 +278,10 @@ func queueSheet(runs []*result.Recorded) layout.Table {
 		for i, n := range q.DeliveriesByAttempt {
 			ratio := ""
 			if i > 0 && i <= len(q.Tail) {
-				ratio = raw(q.Tail[i-1])
+				ratio = layout.Raw(q.Tail[i-1])
 			}
-			s.Add(append(ofRunCells(r), q.Engine, integer(int64(q.Nodes)), integer(int64(q.Threads)),
-				integer(int64(i+1)), integer(n), ratio)...)
+			s.Add(append(ofRunCells(r), q.Engine, strconv.Itoa(q.Nodes), strconv.Itoa(q.Threads),
+				strconv.Itoa(i+1), integer(n), ratio)...)
 		}
 	}
 	return s

@@ -42,23 +42,17 @@ type RunDocument struct {
 // Runs writes the report of runs in the format of o, each once: one alone as Text does,
 // several as SideBySide does.
 func Runs(w io.Writer, all []*result.Recorded, o Options) error {
-	head := headOf(KindRuns, figure.All())
+	head := NewHead(KindRuns, figure.All())
 	runs := head.once(all)
-	switch o.Format {
-	case AsMarkdown:
-		return head.forPeople(w, markdownRuns(w, runs))
-	case AsCSV:
-		if o.Table == "" {
-			o.Table = "times"
+	forms := Forms{Head: head, Sheets: RunSheets(runs), Sheet: "times", Document: documentOf(head, runs)}
+	forms.Markdown = func(w io.Writer) error { return markdownRuns(w, runs) }
+	forms.Text = func(w io.Writer, o Options) error {
+		if len(runs) == 1 {
+			return Text(w, runs[0], o)
 		}
-		return runSheets(runs).write(w, o.Table)
-	case AsJSON:
-		return writeJSON(w, documentOf(head, runs))
+		return SideBySide(w, runs, o)
 	}
-	if len(runs) == 1 {
-		return head.forPeople(w, Text(w, runs[0], o))
-	}
-	return head.forPeople(w, SideBySide(w, runs, o))
+	return forms.Write(w, o)
 }
 
 func documentOf(head Head, runs []*result.Recorded) RunsDocument {
@@ -232,9 +226,9 @@ func verdictMark(r *result.Run) string {
 	return "⚠️ " + heading(r)
 }
 
-// runSheets are the tables of runs.
-func runSheets(runs []*result.Recorded) sheets {
-	return sheets{
+// RunSheets are the tables of runs.
+func RunSheets(runs []*result.Recorded) Sheets {
+	return Sheets{
 		"figures":   func() layout.Table { return figureSheet(runs) },
 		"times":     func() layout.Table { return timeSheet(runs) },
 		"books":     func() layout.Table { return bookSheet(runs) },
@@ -247,8 +241,6 @@ func runSheets(runs []*result.Recorded) sheets {
 // Tables are the names of the tables that reports of runs and of campaigns have,
 // for help texts.
 func Tables() string { return "figures, times, books, lag, queue, intervals; campaign, probes" }
-
-func isNil(r *result.Recorded) bool { return r == nil }
 
 // highest is the highest percentile that so many independent values support: what lies
 // beyond it is the luck of single records, and is left out.

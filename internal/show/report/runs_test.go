@@ -12,6 +12,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/figure"
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
 	"kafkabench.example/kafka-bench/internal/show/report"
+	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
 func reporting(runs ...*result.Recorded) func(*bytes.Buffer, report.Options) error {
@@ -19,25 +20,25 @@ func reporting(runs ...*result.Recorded) func(*bytes.Buffer, report.Options) err
 }
 
 func TestRunsInEveryFormat(t *testing.T) {
-	one := reporting(simulate(t, resulttest.OverloadTight()))
-	golden(t, "run.md", written(t, one, report.Options{Format: report.AsMarkdown}))
-	golden(t, "run.json", written(t, one, report.Options{Format: report.AsJSON}))
-	golden(t, "run-80", written(t, one, report.Options{Width: 80}))
+	one := reporting(showtest.Simulate(t, resulttest.OverloadTight()))
+	showtest.Golden(t, "run.md", showtest.Written(t, one, report.Options{Format: report.AsMarkdown}))
+	showtest.Golden(t, "run.json", showtest.Written(t, one, report.Options{Format: report.AsJSON}))
+	showtest.Golden(t, "run-80", showtest.Written(t, one, report.Options{Width: 80}))
 	flood := closedLoop(t)
 	flood.Run.Run.StartedAt = resulttest.StartedAt.Add(time.Hour) // broken has its ID
-	all := reporting(simulate(t, resulttest.Overload()), simulate(t, resulttest.OverloadTight()),
+	all := reporting(showtest.Simulate(t, resulttest.Overload()), showtest.Simulate(t, resulttest.OverloadTight()),
 		broken(t), killed(t), flood)
-	golden(t, "runs.md", written(t, all, report.Options{Format: report.AsMarkdown}))
+	showtest.Golden(t, "runs.md", showtest.Written(t, all, report.Options{Format: report.AsMarkdown}))
 	for _, table := range []string{"figures", "times", "books", "lag", "intervals"} {
-		golden(t, "runs-"+table+".csv", written(t, all, report.Options{Format: report.AsCSV, Table: table}))
+		showtest.Golden(t, "runs-"+table+".csv", showtest.Written(t, all, report.Options{Format: report.AsCSV, Table: table}))
 	}
 }
 
 // Every row of every table has a cell for each column, and is read back.
 func TestTablesAreWhole(t *testing.T) {
-	all := reporting(simulate(t, resulttest.Overload()), broken(t), killed(t))
+	all := reporting(showtest.Simulate(t, resulttest.Overload()), broken(t), killed(t))
 	for _, table := range []string{"figures", "times", "books", "lag", "intervals"} {
-		rows, err := csv.NewReader(bytes.NewReader(written(t, all, report.Options{Format: report.AsCSV, Table: table}))).ReadAll()
+		rows, err := csv.NewReader(bytes.NewReader(showtest.Written(t, all, report.Options{Format: report.AsCSV, Table: table}))).ReadAll()
 		if err != nil || len(rows) < 2 {
 			t.Errorf("%s has %d rows: %v", table, len(rows), err)
 		}
@@ -53,7 +54,7 @@ func TestTablesAreWhole(t *testing.T) {
 // does not have it.
 func TestJSONHasEveryFigure(t *testing.T) {
 	var document report.RunsDocument
-	b := written(t, reporting(simulate(t, resulttest.OverloadTight())), report.Options{Format: report.AsJSON})
+	b := showtest.Written(t, reporting(showtest.Simulate(t, resulttest.OverloadTight())), report.Options{Format: report.AsJSON})
 	if err := json.Unmarshal(b, &document); err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +72,7 @@ func TestJSONHasEveryFigure(t *testing.T) {
 // A percentile is in the text exactly where ten values lie beyond it.
 func TestPercentilesAreSupported(t *testing.T) {
 	for count, want := range map[int64]string{19: "–", 100_000: "10.4 ms", 99_999: "–"} {
-		r := simulate(t, resulttest.Baseline())
+		r := showtest.Simulate(t, resulttest.Baseline())
 		d := r.Run.Time["e2e_response_time"]
 		d.Count = count
 		r.Run.Time = map[string]result.Time{"e2e_response_time": d}

@@ -3,6 +3,7 @@ package report
 import (
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"kafkabench.example/kafka-bench/internal/result"
@@ -26,9 +27,9 @@ func figureSheet(runs []*result.Recorded) layout.Table {
 			atLeast, _ := f.AtLeast(&r.Run)
 			switch {
 			case known && math.IsInf(v, 1):
-				s.Add(append(ofRunCells(r), f.Name, unitOf(f), "", raw(atLeast))...)
+				s.Add(append(ofRunCells(r), f.Name, f.Kind.Unit(), "", layout.Raw(atLeast))...)
 			case known:
-				s.Add(append(ofRunCells(r), f.Name, unitOf(f), raw(v), "")...)
+				s.Add(append(ofRunCells(r), f.Name, f.Kind.Unit(), layout.Raw(v), "")...)
 			}
 		}
 	}
@@ -52,9 +53,9 @@ func timeSheet(runs []*result.Recorded) layout.Table {
 				cell := ""
 				switch says := d.says(statistic) && statistic.supported(d.independent); {
 				case says && statistic.AtLeast(d.Time):
-					bounds = append(bounds, statistic.Key+"_ns "+raw(statistic.Ns(d.Time)))
+					bounds = append(bounds, statistic.Key+"_ns "+layout.Raw(statistic.Ns(d.Time)))
 				case says:
-					cell = raw(statistic.Ns(d.Time))
+					cell = layout.Raw(statistic.Ns(d.Time))
 				}
 				row = append(row, cell)
 			}
@@ -114,31 +115,31 @@ func bookSheet(runs []*result.Recorded) layout.Table {
 		n("reordered_records", "delivery.reordered", func(r *result.Run) int64 { return r.Delivery.Reordered }),
 		n("corrupt_records", "delivery.corrupt", func(r *result.Run) int64 { return r.Delivery.Corrupt }),
 		n("pending_records", "delivery.pending", func(r *result.Run) int64 { return r.Delivery.Pending }),
-		{"checked", "delivery.checked", func(r *result.Run) string { return flag(r.Delivery.Checked) }},
-		{"offered_per_s", "load.offered_per_s", func(r *result.Run) string { return raw(r.Load.OfferedPerS) }},
-		{"acked_per_s", "load.acked_per_s", func(r *result.Run) string { return raw(r.Load.AckedPerS) }},
+		{"checked", "delivery.checked", func(r *result.Run) string { return strconv.FormatBool(r.Delivery.Checked) }},
+		{"offered_per_s", "load.offered_per_s", func(r *result.Run) string { return layout.Raw(r.Load.OfferedPerS) }},
+		{"acked_per_s", "load.acked_per_s", func(r *result.Run) string { return layout.Raw(r.Load.AckedPerS) }},
 		{"delivered_per_s", "delivery.delivered_per_s",
-			func(r *result.Run) string { return raw(r.Delivery.DeliveredPerS) }},
+			func(r *result.Run) string { return layout.Raw(r.Delivery.DeliveredPerS) }},
 		n("acked_bytes", "load.bytes", func(r *result.Run) int64 { return r.Load.Bytes }),
-		{"wire_bytes", "load.wire_bytes", func(r *result.Run) string { return optional(r.Load.WireBytes) }},
+		{"wire_bytes", "load.wire_bytes", func(r *result.Run) string { return layout.Optional(r.Load.WireBytes) }},
 	})
 }
 
 func lagSheet(runs []*result.Recorded) layout.Table {
 	return columnSheet(runs, []column{
-		{"lag_records_peak", "lag.peak_records", func(r *result.Run) string { return optional(r.Lag.PeakRecords) }},
-		{"lag_records_final", "lag.final_records", func(r *result.Run) string { return optional(r.Lag.FinalRecords) }},
+		{"lag_records_peak", "lag.peak_records", func(r *result.Run) string { return layout.Optional(r.Lag.PeakRecords) }},
+		{"lag_records_final", "lag.final_records", func(r *result.Run) string { return layout.Optional(r.Lag.FinalRecords) }},
 		{"backlog_records_peak", "lag.backlog_peak_records",
 			func(r *result.Run) string { return integer(r.Lag.BacklogPeakRecords) }},
 		{"time_lag_ns_peak", "lag.time_lag_peak_ns",
 			func(r *result.Run) string { return integer(r.Lag.TimeLagPeakNs) }},
-		{"drained", "lag.drained", func(r *result.Run) string { return flag(r.Lag.Drained) }},
-		{"drain_time_s", "lag.drain_time_s", func(r *result.Run) string { return raw(r.Lag.DrainTimeS) }},
-		{"drain_per_s", "lag.drain_per_s", func(r *result.Run) string { return raw(r.Lag.DrainPerS) }},
+		{"drained", "lag.drained", func(r *result.Run) string { return strconv.FormatBool(r.Lag.Drained) }},
+		{"drain_time_s", "lag.drain_time_s", func(r *result.Run) string { return layout.Raw(r.Lag.DrainTimeS) }},
+		{"drain_per_s", "lag.drain_per_s", func(r *result.Run) string { return layout.Raw(r.Lag.DrainPerS) }},
 		{"utilisation_ratio", "consumer.utilisation",
-			func(r *result.Run) string { return optional(r.Consumer.Utilisation) }},
+			func(r *result.Run) string { return layout.Optional(r.Consumer.Utilisation) }},
 		{"capacity_per_s", "consumer.capacity_per_s",
-			func(r *result.Run) string { return optional(r.Consumer.CapacityPerS) }},
+			func(r *result.Run) string { return layout.Optional(r.Consumer.CapacityPerS) }},
 	})
 }
 
@@ -174,7 +175,7 @@ func intervalCells(r *result.Run, i result.Interval) []string {
 	}
 	gate := ""
 	if i.GateOpen != nil {
-		gate = flag(*i.GateOpen)
+		gate = strconv.FormatBool(*i.GateOpen)
 	}
 	cells := []string{
 		integer(i.StartNs), integer(i.EndNs), i.Phase,
@@ -183,11 +184,11 @@ func intervalCells(r *result.Run, i result.Interval) []string {
 		said("delivered", integer(i.Delivered)), said("duplicates", integer(i.Duplicates)),
 		said("processed", integer(i.Processed)),
 		said("deferred_records", integer(i.DeferredRecords)), said("in_flight_records", integer(i.InFlightRecords)),
-		optional(i.LagRecords), said("backlog_records", integer(i.BacklogRecords)),
+		layout.Optional(i.LagRecords), said("backlog_records", integer(i.BacklogRecords)),
 		said("time_lag_ns", integer(i.TimeLagNs)),
-		gate, optional(i.BoundRecords), optional(i.ProcessCPUCores), optional(i.ProcessRSSBytes),
+		gate, layout.Optional(i.BoundRecords), layout.Optional(i.ProcessCPUCores), layout.Optional(i.ProcessRSSBytes),
 		said("gc_cycles", integer(i.GCCycles)),
-		optional(i.AckedByQueue), optional(i.Redelivered), optional(i.QueueInFlight),
+		layout.Optional(i.AckedByQueue), layout.Optional(i.Redelivered), layout.Optional(i.QueueInFlight),
 	}
 	for _, metric := range result.TimeMetrics {
 		t, known := i.Time[metric]
@@ -204,9 +205,11 @@ func intervalCells(r *result.Run, i result.Interval) []string {
 		cells = append(cells, said("time.count", integer(t.Count)), said("time.p50_ns", percentile(50, t.P50Ns)),
 			said("time.p99_ns", percentile(99, t.P99Ns)), said("time.max_ns", integer(t.MaxNs)))
 	}
-	cells = append(cells, optional(i.UndeliveredRecords))
+	cells = append(cells, layout.Optional(i.UndeliveredRecords))
 	if i.ReadToNs == i.ReadFromNs { // before method 2, or another tool's
 		return append(cells, "", "", "")
 	}
 	return append(cells, integer(i.ReadFromNs), integer(i.ReadToNs), integer(i.ReadSpanNs))
 }
+
+func integer(n int64) string { return strconv.FormatInt(n, 10) }

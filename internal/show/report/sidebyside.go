@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -21,13 +22,13 @@ import (
 func SideBySide(w io.Writer, runs []*result.Recorded, o Options) error {
 	p := layout.NewPage(o.Width, o.Colour)
 	compared := analysis.Variants(runs)
-	printComparison(p, compared)
+	PrintSideBySide(p, compared)
 	printFootnotes(p, runs)
 	p.Heading("What it shows", "")
-	for _, sentence := range findings(compared) {
+	for _, sentence := range Findings(compared) {
 		p.Item(layout.Plain, sentence)
 	}
-	printPictures(p, compared)
+	PrintPictures(p, compared)
 	return p.Print(w)
 }
 
@@ -148,9 +149,9 @@ func yesNo(v float64) string {
 	return "no"
 }
 
-// printComparison is the tables of variants: as many beside each other as the width has
+// PrintSideBySide is the tables of variants: as many beside each other as the width has
 // room for.
-func printComparison(p *layout.Page, compared []analysis.Variant) {
+func PrintSideBySide(p *layout.Page, compared []analysis.Variant) {
 	rows := comparedRows(compared)
 	for i, block := range blocks(compared, rows, p.Width) {
 		if i > 0 {
@@ -185,6 +186,36 @@ func boundNotes(compared []analysis.Variant) []string {
 	}
 	return []string{"The bound of " + layout.Enumerate(names) +
 		" is of the backlog as estimated between commits, not of the consumer lag."}
+}
+
+// MarkdownSideBySide is the table of variants for a pull request: a column for each, medians
+// with their ranges.
+func MarkdownSideBySide(m *layout.Markdown, compared []analysis.Variant) {
+	rows := comparedRows(compared)
+	for i := range rows {
+		rows[i].label = cmp.Or(rows[i].full, rows[i].label)
+	}
+	plain := tableOf(compared, rows)
+	t := layout.Table{}
+	for i := 0; i < len(plain.Rows); i++ {
+		row := slices.Clone(plain.Rows[i])
+		if len(row) == 0 {
+			continue
+		}
+		row[0] = layout.Prose(strings.TrimSpace(row[0]))
+		if i+1 < len(plain.Rows) && len(plain.Rows[i+1]) > 0 && plain.Rows[i+1][0] == "" { // the ranges
+			i++
+			for c, extent := range plain.Rows[i][1:] {
+				if extent != "" {
+					row[c+1] += " (" + extent + ")"
+				}
+			}
+		}
+		t.Add(row...)
+	}
+	m.Table(t)
+	m.Paragraph(layout.Prose(strings.Join(slices.Concat([]string{repeats(compared)}, boundNotes(compared),
+		referenceNotes(compared)), " ")))
 }
 
 // tableOf has a row for each figure, and below it one with the range where

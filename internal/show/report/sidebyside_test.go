@@ -8,6 +8,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
 	"kafkabench.example/kafka-bench/internal/show/layout"
 	"kafkabench.example/kafka-bench/internal/show/report"
+	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
 func sideBySide(t *testing.T, runs ...*result.Recorded) []byte {
@@ -20,9 +21,9 @@ func sideBySide(t *testing.T, runs ...*result.Recorded) []byte {
 }
 
 func TestSideBySide(t *testing.T) {
-	got := sideBySide(t, simulate(t, resulttest.Overload()), simulate(t, resulttest.OverloadLoose()), simulate(t, resulttest.OverloadTight()))
-	screens(t, got, layout.Width, 80)
-	golden(t, "side-by-side", got)
+	got := sideBySide(t, showtest.Simulate(t, resulttest.Overload()), showtest.Simulate(t, resulttest.OverloadLoose()), showtest.Simulate(t, resulttest.OverloadTight()))
+	showtest.Screens(t, got, layout.Width, 80)
+	showtest.Golden(t, "side-by-side", got)
 }
 
 // Repeats of one name share a column; the invalid ones are left out of it, and
@@ -32,23 +33,23 @@ func TestSideBySideOfRepeats(t *testing.T) {
 	for seed := range uint64(3) {
 		for _, p := range []resulttest.Plan{resulttest.Overload(), resulttest.OverloadLoose(), resulttest.OverloadTight()} {
 			p.Seed += 10 * seed
-			runs = append(runs, simulate(t, p))
+			runs = append(runs, showtest.Simulate(t, p))
 		}
 	}
-	bad := simulate(t, resulttest.OverloadTight())
+	bad := showtest.Simulate(t, resulttest.OverloadTight())
 	bad.Run.Verdict = result.Verdict{Status: result.Invalid, Reasons: []string{"pacer lateness p99 is 7.42 ms, and may be 2 ms"}}
 	bad.Run.Load.Shed = 1
 	worse := killed(t)
 	worse.Run.Run.Name = "overload"
 	got := sideBySide(t, append(runs, bad, worse)...)
-	screens(t, got, layout.Width, 92)
-	golden(t, "side-by-side-repeats", got)
+	showtest.Screens(t, got, layout.Width, 92)
+	showtest.Golden(t, "side-by-side-repeats", got)
 }
 
 // A name of which no run is valid keeps its column, and the reader is told.
 func TestSideBySideOfInvalid(t *testing.T) {
 	small := produceOnly(t)
-	golden(t, "side-by-side-invalid", sideBySide(t, broken(t), small, closedLoop(t), killed(t), simulate(t, resulttest.Baseline()), harness(t)))
+	showtest.Golden(t, "side-by-side-invalid", sideBySide(t, broken(t), small, closedLoop(t), killed(t), showtest.Simulate(t, resulttest.Baseline()), harness(t)))
 }
 
 func TestSideBySideOfNothing(t *testing.T) {
@@ -61,7 +62,7 @@ func TestSideBySideOfNothing(t *testing.T) {
 // a different one is not.
 func TestFindingsFollowTheFigures(t *testing.T) {
 	const same = "All deliver about the same"
-	off, tight := simulate(t, resulttest.Overload()), simulate(t, resulttest.OverloadTight())
+	off, tight := showtest.Simulate(t, resulttest.Overload()), showtest.Simulate(t, resulttest.OverloadTight())
 	tight.Run.Delivery.DeliveredPerS = 0.99 * off.Run.Delivery.DeliveredPerS
 	if got := sideBySide(t, off, tight); !bytes.Contains(got, []byte(same)) {
 		t.Errorf("no word of equal throughput in\n%s", got)

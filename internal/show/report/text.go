@@ -1,8 +1,10 @@
 // Package report writes text, Markdown, CSV and JSON from the files of runs. It shows one
-// run on one screen (Text), several in columns (SideBySide), a campaign that answers its
-// question (Campaign), a comparison (ComparisonOf), one configuration over time (HistoryOf),
-// all values of a run's histograms (Histograms), and a run while it goes on (Live). It reads
-// only result files, so a run of any age is rendered again without a Kafka.
+// run on one screen (Text), several in columns (SideBySide), all values of a run's
+// histograms (Histograms), and a run while it goes on (Live). It reads only result files, so
+// a run of any age is rendered again without a Kafka.
+//
+// Comparisons and histories of runs are in package compared, campaigns in package campaigns.
+// Both write through Forms, which knows the formats.
 //
 // A report leads with what a reader must know before any figure: whether the
 // run is valid, and what share of the load the figures speak of. Records that
@@ -10,18 +12,12 @@
 // the percentiles and not only in the books. A percentile that rests on the luck
 // of single records is not printed at all.
 //
-// And a report claims no more than its runs show. One run carries no claim; of
-// several, the median is printed with its confidence interval, and a difference
-// is called better or worse only where package analysis found that a rank test shows it.
-// Otherwise the report says that nothing was shown, or how many runs more would do.
+// And a report claims no more than its runs show. One run carries no claim; what several
+// show, package analysis finds, and wording.go has the sentence of each finding.
 //
-// What is thought and what is written are kept apart: package analysis returns values, and
-// each value is written in any Format. The JSON of a value is a contract, as a run's files are.
+// Each document is written in any Format. Its JSON is a contract, as a run's files are.
 //
-// The sentences that suites end in are in package answers.
-//
-// Files to know: text.go, books.go, times.go, sidebyside.go, wording.go (a sentence for each finding), picture.go,
-// live.go, comparetext.go, historytext.go, campaign.go.
+// Files to know: text.go, books.go, times.go, sidebyside.go, wording.go, output.go (the formats), picture.go, live.go.
 package report
 
 import (

@@ -1,4 +1,4 @@
-package report
+package report_test
 
 import (
 	"bytes"
@@ -10,7 +10,10 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/show/analysis"
+	"kafkabench.example/kafka-bench/internal/show/campaigns"
+	"kafkabench.example/kafka-bench/internal/show/compared"
 	"kafkabench.example/kafka-bench/internal/show/layout"
+	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
 // A picture draws the highest sample of each column, so that its peak is the one
@@ -27,7 +30,7 @@ func TestPictureDrawsTheSamples(t *testing.T) {
 	other.Run.Run.ID = "o7her0"
 	draw := func() string {
 		p := layout.NewPage(0, false)
-		printPictures(p, []analysis.Variant{{Name: "sampled", Runs: []*result.Recorded{r, &other}, All: 2, Valid: 2}})
+		report.PrintPictures(p, []analysis.Variant{{Name: "sampled", Runs: []*result.Recorded{r, &other}, All: 2, Valid: 2}})
 		return p.String()
 	}
 	want := []string{"over time; one scale", "sampled, peak 253; run s4m9le, of 2 the one with the median peak", "300 ┤\n", "200 ┤   █", "100 ┤   █"}
@@ -60,15 +63,15 @@ func FuzzRender(f *testing.F) {
 		}
 		r.Intervals = []result.Interval{i, i}
 		var b bytes.Buffer
-		if err := Text(&b, &r, Options{Colour: true}); err != nil {
+		if err := report.Text(&b, &r, report.Options{Colour: true}); err != nil {
 			t.Fatal(err)
 		}
-		if err := SideBySide(&b, []*result.Recorded{&r, &r}, Options{}); err != nil {
+		if err := report.SideBySide(&b, []*result.Recorded{&r, &r}, report.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		renderOtherwise(t, &r)
 		for _, terminal := range []bool{true, false} {
-			l := NewLive(&b, LiveOptions{Terminal: terminal, Width: width})
+			l := report.NewLive(&b, report.LiveOptions{Terminal: terminal, Width: width})
 			for _, p := range r.Run.Run.Phases {
 				l.Phase(p)
 				l.Interval(i)
@@ -91,23 +94,23 @@ func renderOtherwise(t *testing.T, r *result.Recorded) {
 	c := &result.RecordedCampaign{Runs: []*result.Recorded{r, &other}}
 	c.Campaign.Cells = []result.Cell{{Name: "a"}, {Name: "b"}}
 	c.Campaign.Runs = []result.CampaignRun{{Cell: 0}, {Cell: 1}}
-	for _, format := range []Format{AsText, AsMarkdown, AsCSV, AsJSON} {
+	for _, format := range []report.Format{report.AsText, report.AsMarkdown, report.AsCSV, report.AsJSON} {
 		var b bytes.Buffer
-		o := Options{Format: format}
-		if err := Runs(&b, []*result.Recorded{r, r, &other}, o); err != nil {
+		o := report.Options{Format: format}
+		if err := report.Runs(&b, []*result.Recorded{r, r, &other}, o); err != nil {
 			t.Fatal(err)
 		}
-		if err := Campaign(&b, c, o); err != nil {
+		if err := campaigns.Write(&b, c, o); err != nil {
 			t.Fatal(err)
 		}
 		sets := []analysis.Set{{Label: "a", Runs: c.Runs[:1]}, {Label: "b", Runs: c.Runs[1:]}}
-		if compared, err := analysis.Compare(sets, analysis.CompareOptions{}); err == nil {
-			if err := ComparisonOf(compared).Write(&b, o); err != nil {
+		if found, err := analysis.Compare(sets, analysis.CompareOptions{}); err == nil {
+			if err := compared.ComparisonOf(found).Write(&b, o); err != nil {
 				t.Fatal(err)
 			}
 		}
 		if history, err := analysis.Over(c.Runs, analysis.HistoryOptions{}); err == nil {
-			if err := HistoryOf(history).Write(&b, o); err != nil {
+			if err := compared.HistoryOf(history).Write(&b, o); err != nil {
 				t.Fatal(err)
 			}
 		}

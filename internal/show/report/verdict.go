@@ -24,7 +24,7 @@ func printVerdict(p *layout.Page, r *result.Recorded) {
 		style = layout.Yellow
 	}
 	status := "MEASUREMENT " + heading(&r.Run)
-	when := moment(analysis.StartedAt(&r.Run), "2006-01-02 15:04:05 UTC") + "  " + method(&r.Run)
+	when := layout.Moment(analysis.StartedAt(&r.Run), "2006-01-02 15:04:05 UTC") + "  " + method(&r.Run)
 	between := "  "
 	if layout.Columns(status+"  "+info.Name+"  "+info.ID+between+when) > p.Width {
 		between = "\n  "

@@ -96,8 +96,8 @@ var wording = map[analysis.Rule]func(analysis.Finding) string{
 	},
 }
 
-// findings puts in words what a reader of the table might miss.
-func findings(compared []analysis.Variant) (sentences []string) {
+// Findings puts in words what a reader of the table might miss.
+func Findings(compared []analysis.Variant) (sentences []string) {
 	for _, f := range analysis.Findings(compared) {
 		sentences = append(sentences, wording[f.Rule](f))
 	}

@@ -1,4 +1,4 @@
-package report_test
+package campaigns_test
 
 import (
 	"bytes"
@@ -9,13 +9,32 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
 	"kafkabench.example/kafka-bench/internal/show/analysis"
+	"kafkabench.example/kafka-bench/internal/show/campaigns"
 	"kafkabench.example/kafka-bench/internal/show/report"
+	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
+
+// Runs of a campaign that failed or cannot be read are missing from their cell; those
+// that are still to be made are not.
+func TestCellSet(t *testing.T) {
+	c := sweep(t, 4, codecs[:2], []float64{1, 1})
+	for i, planned := range []result.CampaignRun{{Status: result.Failed}, {Dir: "../gone", Status: result.Valid}, {}} {
+		c.Runs[2*i] = nil
+		planned.Round = i
+		c.Campaign.Runs[2*i] = planned
+	}
+	if set := analysis.CellSet(c, 0); len(set.Runs) != 1 || set.Missing != 2 {
+		t.Errorf("%d runs and %d missing, want 1 and 2", len(set.Runs), set.Missing)
+	}
+	if set := analysis.CellSet(c, 1); len(set.Runs) != 4 || set.Missing != 0 {
+		t.Errorf("%d runs and %d missing, want 4 and 0", len(set.Runs), set.Missing)
+	}
+}
 
 // sweep is a campaign over codecs: so many repeats of each, with times that are so
 // many times as long as the first codec's.
 func sweep(t *testing.T, repeat int, codecs []string, slower []float64) *result.RecordedCampaign {
-	m := newMaker(t, 5)
+	m := showtest.NewMaker(t, 5)
 	c := &result.RecordedCampaign{Dir: "runs/20261121T195900Z-sweep-compression-c4wq7d"}
 	c.Campaign = result.Campaign{
 		SchemaVersion: 1, Axes: []result.Axis{{Path: "load.compression", Values: codecs}},
@@ -30,7 +49,7 @@ func sweep(t *testing.T, repeat int, codecs []string, slower []float64) *result.
 	}
 	for round := range repeat {
 		for i, codec := range codecs {
-			r := m.run("sweep-compression-"+codec, slower[i], set("compression", codec))
+			r := m.Run("sweep-compression-"+codec, slower[i], showtest.Set("compression", codec))
 			c.Runs = append(c.Runs, r)
 			c.Campaign.Runs = append(c.Campaign.Runs, result.CampaignRun{Cell: i, Round: round, Dir: "../" + filepath.Base(r.Dir), Status: result.Valid})
 		}
@@ -43,7 +62,7 @@ var codecs = []string{"none", "snappy", "lz4", "zstd", "gzip"}
 func campaign(c *result.RecordedCampaign, by string) func(*bytes.Buffer, report.Options) error {
 	return func(b *bytes.Buffer, o report.Options) error {
 		o.By = by
-		return report.Campaign(b, c, o)
+		return campaigns.Write(b, c, o)
 	}
 }
 
@@ -52,8 +71,8 @@ func TestCampaign(t *testing.T) {
 	c := sweep(t, 6, codecs, []float64{1.3, 1.2, 1, 1.5, 2})
 	c.Runs[12].Run.Verdict = result.Verdict{Status: result.Invalid, Reasons: []string{"pacer lateness p99 is 7.42 ms, and may be 2 ms"}}
 	c.Campaign.Runs[12].Status = result.Invalid
-	c.Runs[9].Run.Time["e2e_response_time"] = scaled(c.Runs[9].Run.Time["e2e_response_time"], 3)
-	allFormats(t, "campaign", campaign(c, ""))
+	c.Runs[9].Run.Time["e2e_response_time"] = showtest.Scaled(c.Runs[9].Run.Time["e2e_response_time"], 3)
+	showtest.AllFormats(t, "campaign", campaign(c, ""))
 }
 
 // A codec is called best only where it is shown to be better than every other.
@@ -75,7 +94,7 @@ func TestAnswers(t *testing.T) {
 		{"by another figure", 5, []float64{1.3, 1.2, 1, 1.5, 2}, "acked_per_s", analysis.AnswerNone, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d, err := report.AnalyseCampaign(sweep(t, c.repeat, codecs, c.slower), c.by)
+			d, err := campaigns.Analyse(sweep(t, c.repeat, codecs, c.slower), c.by)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -92,14 +111,14 @@ func TestAnswers(t *testing.T) {
 func TestAnswersOfTheSame(t *testing.T) {
 	c := sweep(t, 6, codecs, []float64{1, 1, 1, 1, 1})
 	best := 0
-	m := newMaker(t, 11)
-	campaigns := trials(200)
-	times := simulate(t, resulttest.Baseline()).Run.Time["e2e_response_time"]
-	for range campaigns {
+	m := showtest.NewMaker(t, 11)
+	tries := showtest.Trials(200)
+	times := showtest.Simulate(t, resulttest.Baseline()).Run.Time["e2e_response_time"]
+	for range tries {
 		for _, r := range c.Runs {
-			r.Run.Time["e2e_response_time"] = scaled(times, 1+0.05*m.random.NormFloat64())
+			r.Run.Time["e2e_response_time"] = showtest.Scaled(times, 1+0.05*m.Random.NormFloat64())
 		}
-		d, err := report.AnalyseCampaign(c, "e2e_response_time_p99")
+		d, err := campaigns.Analyse(c, "e2e_response_time_p99")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,8 +126,8 @@ func TestAnswersOfTheSame(t *testing.T) {
 			best++
 		}
 	}
-	if best > campaigns/20 {
-		t.Errorf("a best codec was named in %d of %d campaigns of the same", best, campaigns)
+	if best > tries/20 {
+		t.Errorf("a best codec was named in %d of %d campaigns of the same", best, tries)
 	}
 }
 
@@ -126,15 +145,15 @@ func TestQuestionNamesTheFigure(t *testing.T) {
 		{"And recovery_time?", "e2e_response_time_p99", analysis.FromDefault},     // no cell has it
 	} {
 		c.Campaign.Campaign.Question = q.question
-		d, err := report.AnalyseCampaign(c, "")
+		d, err := campaigns.Analyse(c, "")
 		if err != nil || d.Answer.Figure != q.figure || d.Answer.FigureFrom != q.from {
 			t.Errorf("%s: the cells are ranked by %s of the %s, %v", q.question, d.Answer.Figure, d.Answer.FigureFrom, err)
 		}
 	}
-	if got := string(written(t, campaign(c, "acked_per_s"), report.Options{})); !strings.Contains(got, "acked_per_s, as --by asks") {
+	if got := string(showtest.Written(t, campaign(c, "acked_per_s"), report.Options{})); !strings.Contains(got, "acked_per_s, as --by asks") {
 		t.Errorf("the text does not say what the cells are ranked by:\n%.400s", got)
 	}
-	if _, err := report.AnalyseCampaign(c, "offered_per_s"); err == nil || !strings.Contains(err.Error(), "neither") {
+	if _, err := campaigns.Analyse(c, "offered_per_s"); err == nil || !strings.Contains(err.Error(), "neither") {
 		t.Errorf("ranked by what is no merit: %v", err)
 	}
 }
@@ -143,7 +162,7 @@ func TestQuestionNamesTheFigure(t *testing.T) {
 // between cells.
 func TestCampaignUnasked(t *testing.T) {
 	notes := func(c *result.RecordedCampaign) string {
-		d, err := report.AnalyseCampaign(c, "")
+		d, err := campaigns.Analyse(c, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -188,7 +207,7 @@ func TestCampaignOfInvalid(t *testing.T) {
 		}
 	}
 	for _, format := range []report.Format{report.AsText, report.AsMarkdown} {
-		got := string(written(t, campaign(c, ""), report.Options{Format: format, Width: 120}))
+		got := string(showtest.Written(t, campaign(c, ""), report.Options{Format: format, Width: 120}))
 		if strings.Count(got, "†") < 5 || !strings.Contains(got, "or † of runs none of which is valid") || !strings.Contains(got, "there is nothing to hold it against") {
 			t.Errorf("%v:\n%s", format, got)
 		}
@@ -196,7 +215,7 @@ func TestCampaignOfInvalid(t *testing.T) {
 	for _, r := range c.Runs {
 		r.Run.Verdict.Status = result.Invalid
 	}
-	if got := string(written(t, campaign(c, ""), report.Options{Width: 120})); strings.Contains(got, "Medians of the valid runs") || !strings.Contains(got, "† of runs none of which is valid") || !strings.Contains(got, "none of 5 valid") || strings.Contains(got, "0 of 5 VALID") {
+	if got := string(showtest.Written(t, campaign(c, ""), report.Options{Width: 120})); strings.Contains(got, "Medians of the valid runs") || !strings.Contains(got, "† of runs none of which is valid") || !strings.Contains(got, "none of 5 valid") || strings.Contains(got, "0 of 5 VALID") {
 		t.Errorf("nothing is valid:\n%s", got)
 	}
 }
@@ -209,11 +228,11 @@ func TestCampaignInterrupted(t *testing.T) {
 		c.Runs[i], c.Campaign.Runs[i].Dir, c.Campaign.Runs[i].Status = nil, "", ""
 	}
 	c.Campaign.Runs[3].Status, c.Campaign.Runs[3].Error = "failed", "the broker did not start within 1m0s"
-	golden(t, "campaign-interrupted", written(t, campaign(c, ""), report.Options{}))
+	showtest.Golden(t, "campaign-interrupted", showtest.Written(t, campaign(c, ""), report.Options{}))
 	for i := range c.Runs {
 		c.Runs[i] = nil
 	}
-	golden(t, "campaign-empty", written(t, campaign(c, ""), report.Options{}))
+	showtest.Golden(t, "campaign-empty", showtest.Written(t, campaign(c, ""), report.Options{}))
 }
 
 func unfinished(info result.CampaignInfo) result.CampaignInfo {
@@ -247,9 +266,37 @@ func TestCampaignOfASearch(t *testing.T) {
 		})
 	}
 	for _, width := range []int{80, 120} {
-		screens(t, written(t, campaign(c, ""), report.Options{Width: width}), width, 80)
+		showtest.Screens(t, showtest.Written(t, campaign(c, ""), report.Options{Width: width}), width, 80)
 	}
-	golden(t, "campaign-search", written(t, campaign(c, ""), report.Options{}))
-	golden(t, "campaign-search.md", written(t, campaign(c, ""), report.Options{Format: report.AsMarkdown}))
-	golden(t, "campaign-search.csv", written(t, campaign(c, ""), report.Options{Format: report.AsCSV, Table: "probes"}))
+	showtest.Golden(t, "campaign-search", showtest.Written(t, campaign(c, ""), report.Options{}))
+	showtest.Golden(t, "campaign-search.md", showtest.Written(t, campaign(c, ""), report.Options{Format: report.AsMarkdown}))
+	showtest.Golden(t, "campaign-search.csv", showtest.Written(t, campaign(c, ""), report.Options{Format: report.AsCSV, Table: "probes"}))
+}
+
+// TestInterruptedOfACampaign is in no median, and counted once.
+func TestInterruptedOfACampaign(t *testing.T) {
+	m := showtest.NewMaker(t, 7)
+	cut := m.Run("a", 50, func(r *result.Run) { r.Run.Interrupted = true })
+	c := &result.RecordedCampaign{Runs: []*result.Recorded{m.Run("a", 1, nil), cut}}
+	c.Campaign.Cells = []result.Cell{{Name: "a"}}
+	c.Campaign.Runs = []result.CampaignRun{{Dir: "../1", Status: result.Valid}, {Dir: "../2", Status: result.Interrupted}}
+	d, err := campaigns.Analyse(c, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cell := d.Cells[0]; cell.Valid != 1 || len(cell.Runs) != 1 || cell.Interrupted != 1 || cell.Figures["acked_per_s"].N != 1 {
+		t.Errorf("%d valid of %d, %d interrupted, acked of %d", cell.Valid, len(cell.Runs), cell.Interrupted, cell.Figures["acked_per_s"].N)
+	}
+	got := string(showtest.Written(t, func(b *bytes.Buffer, o report.Options) error { return campaigns.Write(b, c, o) }, report.Options{}))
+	if !strings.Contains(got, "1 of 2 planned runs made, 1 valid, 1 interrupted and left out") {
+		t.Errorf("it says\n%s", got)
+	}
+}
+
+// An imported run is said to be one.
+func TestCampaignOfImported(t *testing.T) {
+	c := &result.RecordedCampaign{Runs: []*result.Recorded{showtest.Simulate(t, resulttest.Baseline()), showtest.Imported("b-other")}}
+	c.Campaign.Cells = []result.Cell{{Name: "ours"}, {Name: "other"}}
+	c.Campaign.Runs = []result.CampaignRun{{Cell: 0, Status: result.Valid}, {Cell: 1, Status: result.Valid}}
+	showtest.OneFootnote(t, campaign(c, ""), "b-other")
 }

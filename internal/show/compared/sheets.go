@@ -1,15 +1,18 @@
-package report
+package compared
 
 import (
 	"slices"
+	"strconv"
+	"time"
 
 	"kafkabench.example/kafka-bench/internal/show/analysis"
 	"kafkabench.example/kafka-bench/internal/show/layout"
+	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
 // sheets are the tables of a comparison.
-func (c *Comparison) sheets() sheets {
-	return sheets{
+func (c *Comparison) sheets() report.Sheets {
+	return report.Sheets{
 		"comparison":    c.figureSheet,
 		"sets":          c.setSheet,
 		"configuration": c.differenceSheet,
@@ -24,14 +27,15 @@ func (c *Comparison) figureSheet() layout.Table {
 		"more_runs",
 		"more_runs_to_show", "a_left_out", "b_left_out",
 	}}}
-	leftOut := func(i int) string { return integer(int64(c.Sets[i].All + c.Sets[i].Missing - c.Sets[i].Valid)) }
+	leftOut := func(i int) string { return strconv.Itoa(c.Sets[i].All + c.Sets[i].Missing - c.Sets[i].Valid) }
 	for i, a := range c.Against {
 		for _, f := range a.Figures {
-			s.Add(a.Letter, f.Figure, unitOf(f.Of),
-				integer(int64(f.A.N)), optional(f.A.Median), optional(f.A.Low), optional(f.A.High),
-				integer(int64(f.B.N)), optional(f.B.Median), optional(f.B.Low), optional(f.B.High),
-				optional(f.Difference), optional(f.Low), optional(f.High), optional(f.Shift),
-				optional(f.P), optional(f.PHolm), raw(f.Level), f.Word, integer(int64(f.More)), integer(int64(f.MoreToShow)), leftOut(0), leftOut(i+1))
+			s.Add(a.Letter, f.Figure, f.Of.Kind.Unit(),
+				strconv.Itoa(f.A.N), layout.Optional(f.A.Median), layout.Optional(f.A.Low), layout.Optional(f.A.High),
+				strconv.Itoa(f.B.N), layout.Optional(f.B.Median), layout.Optional(f.B.Low), layout.Optional(f.B.High),
+				layout.Optional(f.Difference), layout.Optional(f.Low), layout.Optional(f.High), layout.Optional(f.Shift),
+				layout.Optional(f.P), layout.Optional(f.PHolm), layout.Raw(f.Level), f.Word, strconv.Itoa(f.More),
+				strconv.Itoa(f.MoreToShow), leftOut(0), leftOut(i+1))
 		}
 	}
 	return s
@@ -67,4 +71,12 @@ func (c *Comparison) checkSheet() layout.Table {
 		s.Add(check.Letter, check.Condition, check.Status, check.Text)
 	}
 	return s
+}
+
+// date is a time in a cell of a CSV; empty if it is not known.
+func date(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
 }

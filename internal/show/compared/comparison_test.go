@@ -1,4 +1,4 @@
-package report_test
+package compared_test
 
 import (
 	"bytes"
@@ -14,18 +14,20 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/figure"
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
 	"kafkabench.example/kafka-bench/internal/show/analysis"
+	"kafkabench.example/kafka-bench/internal/show/compared"
 	"kafkabench.example/kafka-bench/internal/show/report"
+	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
-// compared are ten runs each of a baseline, of one with another codec that is
+// threeSets are ten runs each of a baseline, of one with another codec that is
 // slower, and of the baseline again on another machine; one run is invalid.
-func compared(t *testing.T) []analysis.Set {
-	m := newMaker(t, 1)
+func threeSets(t *testing.T) []analysis.Set {
+	m := showtest.NewMaker(t, 1)
 	sets := []analysis.Set{{Label: "baseline"}, {Label: "baseline-zstd"}, {Label: "baseline-again"}}
 	for range 10 {
-		sets[0].Runs = append(sets[0].Runs, m.run("baseline", 1, nil))
-		sets[1].Runs = append(sets[1].Runs, m.run("baseline-zstd", 1.12, set("compression", "zstd")))
-		sets[2].Runs = append(sets[2].Runs, m.run("baseline-again", 1, func(r *result.Run) { r.Run.Host.CPUs, r.Run.Tool.Version = 4, "0.2.0" }))
+		sets[0].Runs = append(sets[0].Runs, m.Run("baseline", 1, nil))
+		sets[1].Runs = append(sets[1].Runs, m.Run("baseline-zstd", 1.12, showtest.Set("compression", "zstd")))
+		sets[2].Runs = append(sets[2].Runs, m.Run("baseline-again", 1, func(r *result.Run) { r.Run.Host.CPUs, r.Run.Tool.Version = 4, "0.2.0" }))
 	}
 	sets[1].Runs[3].Run.Verdict = result.Verdict{Status: result.Invalid, Reasons: []string{"pacer lateness p99 is 7.42 ms, and may be 2 ms"}}
 	return sets
@@ -40,16 +42,16 @@ func condition(t *testing.T, text string) figure.Regression {
 	return c
 }
 
-func compare(t *testing.T, sets []analysis.Set, o analysis.CompareOptions) *report.Comparison {
+func compare(t *testing.T, sets []analysis.Set, o analysis.CompareOptions) *compared.Comparison {
 	t.Helper()
 	c, err := analysis.Compare(sets, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return report.ComparisonOf(c)
+	return compared.ComparisonOf(c)
 }
 
-func writing(c *report.Comparison) func(*bytes.Buffer, report.Options) error {
+func writing(c *compared.Comparison) func(*bytes.Buffer, report.Options) error {
 	return func(b *bytes.Buffer, o report.Options) error { return c.Write(b, o) }
 }
 
@@ -57,12 +59,12 @@ func TestCompare(t *testing.T) {
 	conditions := []figure.Regression{
 		condition(t, "e2e_response_time_p99 worse by 10%"), condition(t, "e2e_response_time_p99 worse by 20%"), condition(t, "acked_per_s worse by 5%"),
 	}
-	allFormats(t, "compare", writing(compare(t, compared(t), analysis.CompareOptions{FailIf: conditions})))
+	showtest.AllFormats(t, "compare", writing(compare(t, threeSets(t), analysis.CompareOptions{FailIf: conditions})))
 }
 
 // With a handful of runs nothing can be shown, and the reader is told what would do.
 func TestCompareOfFew(t *testing.T) {
-	sets := compared(t)
+	sets := threeSets(t)
 	for i := range sets {
 		sets[i].Runs = sets[i].Runs[:3]
 	}
@@ -70,21 +72,21 @@ func TestCompareOfFew(t *testing.T) {
 	if !c.Undecided() || c.Failed() {
 		t.Errorf("three runs of each decided: %+v", c.Checks)
 	}
-	golden(t, "compare-few", written(t, writing(c), report.Options{}))
+	showtest.Golden(t, "compare-few", showtest.Written(t, writing(c), report.Options{}))
 }
 
 // One run of each is a comparison that shows nothing.
 func TestCompareOfOne(t *testing.T) {
-	sets := compared(t)
+	sets := threeSets(t)
 	for i := range sets {
 		sets[i].Runs = sets[i].Runs[:1]
 	}
-	golden(t, "compare-one", written(t, writing(compare(t, sets[:2], analysis.CompareOptions{})), report.Options{}))
+	showtest.Golden(t, "compare-one", showtest.Written(t, writing(compare(t, sets[:2], analysis.CompareOptions{})), report.Options{}))
 }
 
 // The conditions: what is shown to be worse by as much fails, and nothing else.
 func TestFailIf(t *testing.T) {
-	sets := compared(t)
+	sets := threeSets(t)
 	sets[1].Runs = slices.Delete(sets[1].Runs, 3, 4) // the invalid one would leave it undecided
 	for _, c := range []struct {
 		a, b      int
@@ -110,7 +112,7 @@ func TestFailIf(t *testing.T) {
 
 // From nothing, any shown worsening is beyond every percentage.
 func TestFailIfFromZero(t *testing.T) {
-	sets := compared(t)[:2]
+	sets := threeSets(t)[:2]
 	for i, r := range sets[1].Runs {
 		r.Run.Delivery.Lost = int64(5 + i)
 	}
@@ -122,7 +124,7 @@ func TestFailIfFromZero(t *testing.T) {
 
 // A set without a valid run shows its figures, with a warning, and decides nothing.
 func TestCompareOfInvalid(t *testing.T) {
-	sets := compared(t)[:2]
+	sets := threeSets(t)[:2]
 	for _, r := range sets[1].Runs {
 		r.Run.Verdict.Status = result.Invalid
 	}
@@ -130,7 +132,9 @@ func TestCompareOfInvalid(t *testing.T) {
 	if !c.Undecided() || c.Failed() || !slices.ContainsFunc(c.Warnings, func(w string) bool { return strings.Contains(w, "NONE VALID") }) {
 		t.Errorf("warnings %q, checks %+v", c.Warnings, c.Checks)
 	}
-	unfinished := analysis.Set{Label: "killed", Runs: []*result.Recorded{killed(t)}}
+	killed := showtest.Simulate(t, resulttest.Baseline())
+	killed.Run.Run.FinishedAt, killed.Run.Verdict.Status = time.Time{}, result.Invalid
+	unfinished := analysis.Set{Label: "killed", Runs: []*result.Recorded{killed}}
 	if _, err := analysis.Compare([]analysis.Set{sets[0], unfinished}, analysis.CompareOptions{}); err == nil {
 		t.Error("a set with nothing in it was compared")
 	}
@@ -169,11 +173,11 @@ func quick(random *rand.Rand, i int) *result.Recorded {
 // The primary figure is one that the sets have: that of a closed loop, which has no response
 // times, is the first that has a good side. A reader's own choice stays what it is.
 func TestPrimaryIsMeasured(t *testing.T) {
-	m := newMaker(t, 22)
+	m := showtest.NewMaker(t, 22)
 	flood := func(name string, slower float64) (set analysis.Set) {
 		set.Label = name
 		for range 5 {
-			r := m.run(name, slower, nil)
+			r := m.Run(name, slower, nil)
 			r.Run.Load.ClosedLoop = true
 			set.Runs = append(set.Runs, r)
 		}
@@ -208,7 +212,7 @@ func TestPrimaryIsMeasured(t *testing.T) {
 				t.Errorf("%s: %s is tested at %v", c.name, f.Figure, f.Level)
 			}
 		}
-		if text := strings.Join(strings.Fields(string(written(t, writing(got), report.Options{}))), " "); !strings.Contains(text, c.says) {
+		if text := strings.Join(strings.Fields(string(showtest.Written(t, writing(got), report.Options{}))), " "); !strings.Contains(text, c.says) {
 			t.Errorf("%s: it does not say %q:\n%s", c.name, c.says, text)
 		}
 	}
@@ -221,7 +225,7 @@ func TestPrimaryIsMeasured(t *testing.T) {
 // each of a dozen figures, which is what a person sees.
 func TestAA(t *testing.T) {
 	const pairs, alpha = 10, 0.05
-	comparisons := trials(2000)
+	comparisons := showtest.Trials(2000)
 	random := rand.New(rand.NewPCG(20261121, 7))
 	condition := []figure.Regression{condition(t, "e2e_response_time_p99 worse by 0%")}
 	primary, others, failed := 0, 0, 0
@@ -259,14 +263,6 @@ func TestAA(t *testing.T) {
 	}
 }
 
-// trials are n, or a tenth of them with -short: enough to notice what is plainly wrong.
-func trials(n int) int {
-	if testing.Short() {
-		return n / 10
-	}
-	return n
-}
-
 // mostOf is how many of n have what comes with a chance; more come once in a thousand
 // times.
 func mostOf(n int, chance float64) int {
@@ -288,7 +284,7 @@ func TestABIsSeen(t *testing.T) {
 		for i := range 10 {
 			slow := quick(random, 2*i+1)
 			for metric, time := range slow.Run.Time {
-				slow.Run.Time[metric] = scaled(time, 1.11)
+				slow.Run.Time[metric] = showtest.Scaled(time, 1.11)
 			}
 			a.Runs, b.Runs = append(a.Runs, quick(random, 2*i)), append(b.Runs, slow)
 		}
@@ -307,12 +303,12 @@ func TestABIsSeen(t *testing.T) {
 // survivors are sets of which the second has six invalid runs of ten; one of the six
 // could not be started.
 func survivors(t *testing.T) []analysis.Set {
-	sets := compared(t)[:2]
-	m := newMaker(t, 4)
-	m.made = 30 // by compared
+	sets := threeSets(t)[:2]
+	m := showtest.NewMaker(t, 4)
+	m.Made = 30 // by threeSets
 	sets[1].Runs = nil
 	for range 9 {
-		sets[1].Runs = append(sets[1].Runs, m.run("baseline", 1, nil))
+		sets[1].Runs = append(sets[1].Runs, m.Run("baseline", 1, nil))
 	}
 	for _, r := range sets[1].Runs[:5] {
 		r.Run.Verdict = result.Verdict{Status: result.Invalid, Reasons: []string{"312 acked records are lost"}}
@@ -332,7 +328,7 @@ func TestFailIfOfSurvivors(t *testing.T) {
 	for format, want := range map[report.Format]string{
 		report.AsText: "6 of 10 runs are invalid", report.AsMarkdown: "6 of 10 runs are invalid", report.AsJSON: "6 of 10 runs are invalid", report.AsCSV: ",0,6\n",
 	} {
-		if got := string(written(t, writing(c), report.Options{Format: format})); !strings.Contains(got, want) {
+		if got := string(showtest.Written(t, writing(c), report.Options{Format: format})); !strings.Contains(got, want) {
 			t.Errorf("%v does not say %q:\n%s", format, want, got)
 		}
 	}
@@ -340,26 +336,9 @@ func TestFailIfOfSurvivors(t *testing.T) {
 	if c := compare(t, sets, analysis.CompareOptions{FailIf: []figure.Regression{condition(t, "e2e_response_time_p99 worse by 10%")}}); !c.Undecided() {
 		t.Errorf("the survivors as a base decided: %+v", c.Checks)
 	}
-	sets = compared(t)[:2] // 12 % slower, one run left out
+	sets = threeSets(t)[:2] // 12 % slower, one run left out
 	if c := compare(t, sets, analysis.CompareOptions{FailIf: []figure.Regression{condition(t, "e2e_response_time_p99 worse by 10%")}}); !c.Failed() {
 		t.Errorf("what is shown to be worse did not fail: %+v", c.Checks)
-	}
-}
-
-// Runs of a campaign that failed or cannot be read are missing from their cell; those
-// that are still to be made are not.
-func TestCellSet(t *testing.T) {
-	c := sweep(t, 4, codecs[:2], []float64{1, 1})
-	for i, planned := range []result.CampaignRun{{Status: result.Failed}, {Dir: "../gone", Status: result.Valid}, {}} {
-		c.Runs[2*i] = nil
-		planned.Round = i
-		c.Campaign.Runs[2*i] = planned
-	}
-	if set := analysis.CellSet(c, 0); len(set.Runs) != 1 || set.Missing != 2 {
-		t.Errorf("%d runs and %d missing, want 1 and 2", len(set.Runs), set.Missing)
-	}
-	if set := analysis.CellSet(c, 1); len(set.Runs) != 4 || set.Missing != 0 {
-		t.Errorf("%d runs and %d missing, want 4 and 0", len(set.Runs), set.Missing)
 	}
 }
 
@@ -378,17 +357,17 @@ func newer(settings map[string]any) func(*result.Run) {
 // A setting that a run is too old to have stands at its default: only another value is
 // a difference, and one that only some runs of a set have is one within the set.
 func TestCompareAcrossVersions(t *testing.T) {
-	m := newMaker(t, 8)
+	m := showtest.NewMaker(t, 8)
 	var older, same, fan, part analysis.Set
 	for i := range 5 {
-		older.Runs = append(older.Runs, m.run("older", 1, nil))
-		same.Runs = append(same.Runs, m.run("same", 1, newer(nil)))
-		fan.Runs = append(fan.Runs, m.run("fan", 1, newer(map[string]any{"groups": 3, "hold": "drain"})))
+		older.Runs = append(older.Runs, m.Run("older", 1, nil))
+		same.Runs = append(same.Runs, m.Run("same", 1, newer(nil)))
+		fan.Runs = append(fan.Runs, m.Run("fan", 1, newer(map[string]any{"groups": 3, "hold": "drain"})))
 		change := newer(nil)
 		if i > 2 {
 			change = newer(map[string]any{"hold": "drain"})
 		}
-		part.Runs = append(part.Runs, m.run("part", 1, change))
+		part.Runs = append(part.Runs, m.Run("part", 1, change))
 	}
 	c := compare(t, []analysis.Set{older, same, fan, part}, analysis.CompareOptions{})
 	want := [][]analysis.Difference{
@@ -409,10 +388,10 @@ func TestCompareAcrossVersions(t *testing.T) {
 // Where no difference is shown, the reader is told how many runs would show the one
 // that is seen.
 func TestMoreToShow(t *testing.T) {
-	m := newMaker(t, 21)
+	m := showtest.NewMaker(t, 21)
 	sets := []analysis.Set{{Label: "a"}, {Label: "b"}}
 	for range 8 {
-		sets[0].Runs, sets[1].Runs = append(sets[0].Runs, m.run("a", 1, nil)), append(sets[1].Runs, m.run("b", 1.01, nil))
+		sets[0].Runs, sets[1].Runs = append(sets[0].Runs, m.Run("a", 1, nil)), append(sets[1].Runs, m.Run("b", 1.01, nil))
 	}
 	c := compare(t, sets, analysis.CompareOptions{Figures: []figure.Figure{named(t, "e2e_response_time_p99")}})
 	f := c.Against[0].Figures[0]
@@ -423,7 +402,7 @@ func TestMoreToShow(t *testing.T) {
 	for format, want := range map[report.Format]string{
 		report.AsText: "e2e response time p99 " + more, report.AsMarkdown: "(" + more + " more of each would", report.AsJSON: `"more_runs_to_show": ` + more,
 	} {
-		if got := strings.Join(strings.Fields(string(written(t, writing(c), report.Options{Format: format}))), " "); !strings.Contains(got, want) {
+		if got := strings.Join(strings.Fields(string(showtest.Written(t, writing(c), report.Options{Format: format}))), " "); !strings.Contains(got, want) {
 			t.Errorf("%v does not say %q:\n%s", format, want, got)
 		}
 	}
@@ -436,4 +415,53 @@ func named(t *testing.T, name string) figure.Figure {
 		t.Fatal(err)
 	}
 	return f
+}
+
+// A run with two faults is not two kinds of run, and what a scenario asks for is not
+// hidden.
+func TestFaultsAreAskedFor(t *testing.T) {
+	with := func(faults ...any) *result.Recorded {
+		r := showtest.Simulate(t, resulttest.Baseline())
+		r.Run.Faults = []result.Fault{{Name: "kill", Target: "consumer 1"}, {Name: "start", Target: "consumer 1"}}
+		if faults != nil {
+			resulttest.Set(&r.Run.Scenario, "faults", faults)
+		}
+		return r
+	}
+	plain := analysis.Set{Label: "plain", Runs: []*result.Recorded{showtest.Simulate(t, resulttest.Baseline())}}
+	for _, c := range []struct {
+		name   string
+		run    *result.Recorded
+		hidden bool
+	}{
+		{"asked for", with(map[string]any{"at": "8s", "kill": "consumer 1"}, map[string]any{"at": "16s", "start": "consumer 1"}), false},
+		{"not asked for", with(), true},
+	} {
+		again := *c.run
+		c.run.Run.Run.ID, again.Run.Run.ID = "k3x7qa", "o7fq2m"
+		faulty := analysis.Set{Label: "killed", Runs: []*result.Recorded{c.run, &again}}
+		found, err := analysis.Compare([]analysis.Set{plain, faulty}, analysis.CompareOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text := strings.Join(compared.ComparisonOf(found).Warnings, "\n"); strings.Contains(text, "mixes") {
+			t.Errorf("%s: %s", c.name, text)
+		}
+		hidden := false
+		for _, d := range found.Against[0].Hidden {
+			hidden = hidden || d.Name == "faults" && d.B == "kill consumer 1, then start consumer 1"
+		}
+		if hidden != c.hidden || hidden == (len(found.Against[0].Configuration) > 0) {
+			t.Errorf("%s: hidden %+v, configuration %+v", c.name, found.Against[0].Hidden, found.Against[0].Configuration)
+		}
+	}
+}
+
+// An imported run is said to be one.
+func TestComparisonOfImported(t *testing.T) {
+	c := compare(t, []analysis.Set{
+		{Label: "ours", Runs: []*result.Recorded{showtest.Simulate(t, resulttest.Baseline())}},
+		{Label: "other", Runs: []*result.Recorded{showtest.Imported("b-other")}},
+	}, analysis.CompareOptions{})
+	showtest.OneFootnote(t, writing(c), "b-other")
 }

@@ -1,12 +1,13 @@
-package report
+package campaigns
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
+	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/show/analysis"
+	"kafkabench.example/kafka-bench/internal/show/compared"
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
@@ -45,7 +46,7 @@ func printCampaignAgainst(p *layout.Page, d *CampaignDocument) {
 
 // againstLegend says how far the words can be trusted.
 func (d *CampaignDocument) againstLegend() string {
-	figures, level := analysis.FiguresNamed(analysis.Compared(d.study)), percent(analysis.DefaultAlpha)
+	figures, level := analysis.FiguresNamed(analysis.Compared(d.study)), unit.ShortPercent(analysis.DefaultAlpha)
 	text := fmt.Sprintf("Each variant is a comparison of its own (Mann-Whitney): of those in which nothing differs, at most %s call %s better or worse, and at most %s any of the others (Holm).",
 		level, analysis.PrimaryOf(figures, d.study.Has).Title, level)
 	for _, c := range d.Against {
@@ -82,12 +83,9 @@ func (d *CampaignDocument) againstRows(name string) (rows [][]string) {
 				rows, first = append(rows,
 					[]string{f.Of.Title + ", " + d.study.Said(base) + ":", f.A.MedianText(f.Of)}), false
 			}
-			word := f.Word
-			if f.Constant() {
-				word = sameInAll
-			}
-			rows = append(rows, []string{"  " + d.study.Said(c.Variant), f.B.MedianText(f.Of), change(&f),
-				boundsOf(&f), pOf(&f), word})
+			difference, bounds, p, word := compared.Shown(&f)
+			rows = append(rows,
+				[]string{"  " + d.study.Said(c.Variant), f.B.MedianText(f.Of), difference, bounds, p, word})
 		}
 	}
 	return rows
@@ -112,34 +110,4 @@ func markdownCampaignAgainst(m *layout.Markdown, d *CampaignDocument) {
 	}
 	m.Table(t)
 	m.Paragraph(layout.Prose(d.againstLegend()))
-}
-
-// markdownComparison is the table of variants for a pull request: a column for each, medians
-// with their ranges.
-func markdownComparison(m *layout.Markdown, compared []analysis.Variant) {
-	rows := comparedRows(compared)
-	for i := range rows {
-		rows[i].label = cmp.Or(rows[i].full, rows[i].label)
-	}
-	plain := tableOf(compared, rows)
-	t := layout.Table{}
-	for i := 0; i < len(plain.Rows); i++ {
-		row := slices.Clone(plain.Rows[i])
-		if len(row) == 0 {
-			continue
-		}
-		row[0] = layout.Prose(strings.TrimSpace(row[0]))
-		if i+1 < len(plain.Rows) && len(plain.Rows[i+1]) > 0 && plain.Rows[i+1][0] == "" { // the ranges
-			i++
-			for c, extent := range plain.Rows[i][1:] {
-				if extent != "" {
-					row[c+1] += " (" + extent + ")"
-				}
-			}
-		}
-		t.Add(row...)
-	}
-	m.Table(t)
-	m.Paragraph(layout.Prose(strings.Join(slices.Concat([]string{repeats(compared)}, boundNotes(compared),
-		referenceNotes(compared)), " ")))
 }

@@ -1,10 +1,11 @@
-package report_test
+package campaigns_test
 
 import (
 	"strings"
 	"testing"
 
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/show/campaigns"
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
@@ -29,7 +30,7 @@ func TestSearch(t *testing.T) {
 		},
 	}
 	var b strings.Builder
-	if err := report.Search(&b, &s, report.Options{}); err != nil {
+	if err := campaigns.WriteSearch(&b, &s, report.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	const want = `4,000/s is the highest rate that holds.
@@ -56,10 +57,10 @@ Curve, e2e response time against offered load
 	if got := b.String(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if got, want := report.ProbeLine(s.Probes[2]), "too few · acked 40.0/s · response p50 2.00 ms, p99 –"; got != want {
+	if got, want := campaigns.ProbeLine(s.Probes[2]), "too few · acked 40.0/s · response p50 2.00 ms, p99 –"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if got, want := report.ProbeLine(s.Probes[1]), "failed (tool) · acked 4,400/s · response p50 70.0 ms, p99 80.0 ms · it did not keep up"; got != want {
+	if got, want := campaigns.ProbeLine(s.Probes[1]), "failed (tool) · acked 4,400/s · response p50 70.0 ms, p99 80.0 ms · it did not keep up"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

@@ -1,4 +1,4 @@
-package report
+package campaigns
 
 import (
 	"fmt"
@@ -16,32 +16,22 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/analysis"
 	"kafkabench.example/kafka-bench/internal/show/answers"
 	"kafkabench.example/kafka-bench/internal/show/layout"
+	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
-// Campaign writes the report of a campaign in the format of o: its question and
+// Write writes the report of a campaign in the format of o: its question and
 // the answer in a sentence, and the cells with their figures. A campaign with no
 // cell that has a figure is reported as far as it got.
-func Campaign(w io.Writer, c *result.RecordedCampaign, o Options) error {
-	d, err := AnalyseCampaign(c, o.By)
+func Write(w io.Writer, c *result.RecordedCampaign, o report.Options) error {
+	d, err := Analyse(c, o.By)
 	if err != nil {
 		return err
 	}
-	switch o.Format {
-	case AsMarkdown:
-		return d.markdown(w)
-	case AsCSV:
-		if o.Table == "" {
-			o.Table = "campaign"
-		}
-		return d.sheets().write(w, o.Table)
-	case AsJSON:
-		return writeJSON(w, d)
-	default:
-		return d.text(w, o)
-	}
+	return report.Forms{Head: d.Head, Text: d.text, Markdown: d.markdown, Sheets: d.sheets(), Sheet: "campaign",
+		Document: d}.Write(w, o)
 }
 
-func (d *CampaignDocument) text(w io.Writer, o Options) error {
+func (d *CampaignDocument) text(w io.Writer, o report.Options) error {
 	p := layout.NewPage(o.Width, o.Colour)
 	if d.Campaign.Question != "" {
 		p.Labelled("Question", d.Campaign.Question)
@@ -65,7 +55,7 @@ func (d *CampaignDocument) text(w io.Writer, o Options) error {
 		printAnswerTable(p, d)
 	case analysis.UnderBackpressure(all):
 		p.Line()
-		printComparison(p, all)
+		report.PrintSideBySide(p, all)
 		printCampaignAgainst(p, d)
 	default:
 		d.cells(p)
@@ -73,7 +63,7 @@ func (d *CampaignDocument) text(w io.Writer, o Options) error {
 	}
 	d.caveats(p)
 	if d.pictured() {
-		printPictures(p, d.study.Variants())
+		report.PrintPictures(p, d.study.Variants())
 	}
 	p.Heading("Files", " in "+d.Dir+", and its runs beside it")
 	return p.Print(w)
@@ -113,7 +103,7 @@ func (d *CampaignDocument) state() string {
 		resume = "NOT FINISHED, can be resumed"
 	}
 	return layout.List(d.Campaign.Name, runs, order, d.Campaign.StartedAt.UTC().Format("2006-01-02 15:04 UTC"),
-		"kafka-bench "+d.Campaign.Tool.Version, Methods(d.study.Among()), resume)
+		"kafka-bench "+d.Campaign.Tool.Version, report.Methods(d.study.Among()), resume)
 }
 
 // cells is the table of cells and figures: numbers of one figure stand below each
@@ -236,7 +226,7 @@ func (d *CampaignDocument) legend(beside string) []string {
 		return []string{fmt.Sprintf("%s; %s lowest..highest, which of fewer than %d runs is no interval of the median.", medians, beside, analysis.Fewest)}
 	}
 	text := fmt.Sprintf("%s; in brackets what bounds the median, with a confidence of %s or more", medians,
-		percent(math.Floor(reached*1000)/1000))
+		unit.ShortPercent(math.Floor(reached*1000)/1000))
 	if least < analysis.Fewest {
 		text += fmt.Sprintf("; lowest..highest where runs are fewer than %d", analysis.Fewest)
 	}
@@ -261,7 +251,7 @@ func (d *CampaignDocument) caveats(p *layout.Page) {
 // sentences are the findings, and the warnings with what became of single runs.
 func (d *CampaignDocument) sentences() (found, warnings []string) {
 	if all := d.study.Variants(); d.Search == nil && len(all) > 0 {
-		found = findings(all)
+		found = report.Findings(all)
 	}
 	for i, planned := range d.study.Recorded.Campaign.Runs {
 		if planned.Error != "" {
@@ -282,7 +272,7 @@ func (d *CampaignDocument) sentences() (found, warnings []string) {
 	if d.Search == nil { // its probes go to where warnings are
 		warnings = append(warnings, d.warned()...)
 	}
-	warnings = append(warnings, footnotes(d.study.Recorded.Runs)...)
+	warnings = append(warnings, report.Footnotes(d.study.Recorded.Runs)...)
 	return found, append(warnings, d.Notes...)
 }
 
@@ -319,11 +309,7 @@ func (d *CampaignDocument) warned() (warnings []string) {
 		}
 	}
 	for _, w := range all {
-		of := layout.Enumerate(w.of)
-		if len(w.of) > footnoteNames {
-			of = layout.Enumerate(append(slices.Clone(w.of[:footnoteNames]),
-				fmt.Sprintf("%d more", len(w.of)-footnoteNames)))
-		}
+		of := layout.EnumerateSome(w.of)
 		if len(w.of) == len(d.Cells) && len(w.of) > 1 {
 			of = "All"
 		}

@@ -1,4 +1,4 @@
-package report
+package compared
 
 import (
 	"fmt"
@@ -11,37 +11,27 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/show/analysis"
 	"kafkabench.example/kafka-bench/internal/show/layout"
+	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
 // History is the runs of one configuration over time. It is the JSON document of
 // them.
 type History struct {
-	Head
+	report.Head
 	analysis.History
 }
 
 // HistoryOf is a history as it is written.
 func HistoryOf(h *analysis.History) *History {
-	d := &History{Head: headOf(KindHistory, h.Figures), History: *h}
+	d := &History{Head: report.NewHead(report.KindHistory, h.Figures), History: *h}
 	d.Head.NamedTwice = h.NamedTwice
 	return d
 }
 
 // Write writes the history in the format of o.
-func (h *History) Write(w io.Writer, o Options) error {
-	switch o.Format {
-	case AsMarkdown:
-		return h.forPeople(w, h.markdown(w))
-	case AsCSV:
-		if o.Table == "" {
-			o.Table = "history"
-		}
-		return sheets{"history": h.table, "changes": h.changeSheet}.write(w, o.Table)
-	case AsJSON:
-		return writeJSON(w, h)
-	default:
-		return h.forPeople(w, h.text(w, o))
-	}
+func (h *History) Write(w io.Writer, o report.Options) error {
+	return report.Forms{Head: h.Head, Text: h.text, Markdown: h.markdown,
+		Sheets: report.Sheets{"history": h.table, "changes": h.changeSheet}, Sheet: "history", Document: h}.Write(w, o)
 }
 
 // fewestForChange is the number of runs below which stats.ChangePoints finds nothing,
@@ -53,7 +43,7 @@ const fewestForChange = 10
 func seriesSummary(s *analysis.Series, least float64) string {
 	of := ""
 	if least > 0 {
-		of = " of " + percent(least) + " or more"
+		of = " of " + unit.ShortPercent(least) + " or more"
 	}
 	if len(s.Values) == 0 {
 		return s.Of.Title + ": no run has it."
@@ -77,10 +67,10 @@ func levelChange(c *analysis.LevelChange) string {
 	if c.Difference == nil {
 		return "from 0"
 	}
-	return difference(*c.Difference)
+	return Difference(*c.Difference)
 }
 
-func (h *History) text(w io.Writer, o Options) error {
+func (h *History) text(w io.Writer, o report.Options) error {
 	p := layout.NewPage(o.Width, o.Colour)
 	for i := range h.Series {
 		for _, line := range layout.Wrap(seriesSummary(&h.Series[i], h.MinChange), p.Width) {
@@ -94,8 +84,7 @@ func (h *History) text(w io.Writer, o Options) error {
 	for i := range h.Series {
 		printSeries(p, h, &h.Series[i])
 	}
-	printFootnotes(p, h.Recorded)
-	for _, note := range h.onlyBounds() {
+	for _, note := range slices.Concat(report.Footnotes(h.Recorded), h.onlyBounds()) {
 		p.Item(layout.Yellow, note)
 	}
 	if note := h.undated(); note != "" {
@@ -120,7 +109,7 @@ func (h *History) rest(p *layout.Page) {
 			parts = append(parts, d.Name+" "+settingChange(d))
 		}
 		p.Item(layout.Plain, fmt.Sprintf("%s of configuration %s, the last on %s: %s",
-			unit.Things(int64(other.Runs), "run"), other.Configuration, moment(other.LastAt,
+			unit.Things(int64(other.Runs), "run"), other.Configuration, layout.Moment(other.LastAt,
 				"2006-01-02"), strings.Join(parts, "; ")))
 	}
 }
@@ -168,7 +157,7 @@ func printSeries(p *layout.Page, h *History, s *analysis.Series) {
 	top := slices.Max(s.Values)
 	for k, v := range s.Values {
 		run := h.Runs[s.At[k]]
-		t.Add("  "+moment(run.StartedAt, "2006-01-02 15:04"), run.ID, s.Of.Format(v), bar(v, top))
+		t.Add("  "+layout.Moment(run.StartedAt, "2006-01-02 15:04"), run.ID, s.Of.Format(v), bar(v, top))
 	}
 	for k, line := range t.Text() {
 		for i := range s.Changes {
@@ -237,7 +226,7 @@ func (h *History) markdown(w io.Writer) error {
 		markdownChanges(m, h, s)
 		m.Line()
 	}
-	notes := append(footnotes(h.Recorded), h.onlyBounds()...)
+	notes := append(report.Footnotes(h.Recorded), h.onlyBounds()...)
 	if note := h.undated(); note != "" {
 		notes = append(notes, note)
 	}
@@ -270,12 +259,12 @@ func (h *History) table() layout.Table {
 	s := layout.Table{Rows: [][]string{{"started_at", "run", "name", "dir", "configuration"}}}
 	for i := range h.Series {
 		f := h.Series[i].Of
-		s.Rows[0] = append(s.Rows[0], columnName(f.Name, unitOf(f)))
+		s.Rows[0] = append(s.Rows[0], columnName(f.Name, f.Kind.Unit()))
 	}
 	for _, run := range h.Runs {
 		row := []string{date(run.StartedAt), run.ID, run.Name, run.Dir, h.Configuration}
 		for _, v := range run.Values {
-			row = append(row, optional(v))
+			row = append(row, layout.Optional(v))
 		}
 		s.Add(row...)
 	}
@@ -301,8 +290,8 @@ func (h *History) changeSheet() layout.Table {
 			for _, d := range c.Changed {
 				changed = append(changed, d.Name+" "+settingChange(d))
 			}
-			s.Add(h.Series[i].Figure, unitOf(h.Series[i].Of), c.FirstRun, optional(c.Before), optional(c.After),
-				optional(c.Difference), raw(c.P), c.Word, strings.Join(changed, "; "))
+			s.Add(h.Series[i].Figure, h.Series[i].Of.Kind.Unit(), c.FirstRun,
+				layout.Optional(c.Before), layout.Optional(c.After), layout.Optional(c.Difference), layout.Raw(c.P), c.Word, strings.Join(changed, "; "))
 		}
 	}
 	return s

@@ -1,4 +1,12 @@
-package report
+// Package campaigns writes what a campaign answers to its question (Write), and what a search
+// found (WriteSearch).
+//
+// Package analysis makes a Study of the runs and package answers has the sentences of named
+// answers. Here the answer, the table of cells and what to know with them become a page.
+//
+// Files to know: campaign.go (the document and its answer), text.go, markdown.go (Markdown and
+// CSV), notes.go, against.go (variants against their base), search.go.
+package campaigns
 
 import (
 	"fmt"
@@ -11,13 +19,15 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/figure"
 	"kafkabench.example/kafka-bench/internal/show/analysis"
 	"kafkabench.example/kafka-bench/internal/show/answers"
+	"kafkabench.example/kafka-bench/internal/show/compared"
 	"kafkabench.example/kafka-bench/internal/show/layout"
+	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
 // CampaignDocument is the JSON document of a campaign: its question, the answer,
 // and for each cell the figures over its repeated runs.
 type CampaignDocument struct {
-	Head
+	report.Head
 	Dir      string              `json:"dir"`
 	Campaign result.CampaignInfo `json:"campaign"`
 	Axes     []result.Axis       `json:"axes"`
@@ -72,15 +82,15 @@ type Answer struct {
 	More  int      `json:"more_runs,omitempty"` // of each cell, that would do
 }
 
-// AnalyseCampaign looks at a campaign's runs, and puts into words what they show. By is the
+// Analyse looks at a campaign's runs, and puts into words what they show. By is the
 // figure that cells are ranked by, as NewStudy has it.
-func AnalyseCampaign(c *result.RecordedCampaign, by string) (*CampaignDocument, error) {
+func Analyse(c *result.RecordedCampaign, by string) (*CampaignDocument, error) {
 	s, err := analysis.NewStudy(c, by)
 	if err != nil {
 		return nil, err
 	}
 	d := &CampaignDocument{
-		Head: headOf(KindCampaign, s.Figures), Dir: s.Recorded.Dir, Campaign: s.Campaign, Axes: s.Axes,
+		Head: report.NewHead(report.KindCampaign, s.Figures), Dir: s.Recorded.Dir, Campaign: s.Campaign, Axes: s.Axes,
 		Search: s.Search,
 		Cells:  []CellDocument{}, Answer: answerOf(s), Against: analysis.CompareVariants(s), study: s,
 	}
@@ -148,7 +158,7 @@ func conclude(d *analysis.Study, r analysis.Ranking) string {
 	switch {
 	case r.Status == analysis.AnswerBest:
 		return fmt.Sprintf("%s is best by %s, %s; the next is %s with %s, %s.",
-			best, title, value, d.Said(next.Name), next.B.MedianText(d.By), difference(next.Test.Difference))
+			best, title, value, d.Said(next.Name), next.B.MedianText(d.By), compared.Difference(next.Test.Difference))
 	case r.Status == analysis.AnswerTooFew:
 		more := "more runs are needed"
 		if r.More > 0 {

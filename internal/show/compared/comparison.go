@@ -1,4 +1,12 @@
-package report
+// Package compared writes what sets of runs show against each other (ComparisonOf), and one
+// configuration over time (HistoryOf). Package analysis makes the tests; here are the words
+// and tables.
+//
+// A difference is called better or worse only if a rank test shows it. Otherwise the page
+// says that nothing was shown, or how many more runs would do.
+//
+// Files to know: comparison.go (text), markdown.go, sheets.go (CSV), history.go.
+package compared
 
 import (
 	"fmt"
@@ -13,6 +21,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/figure"
 	"kafkabench.example/kafka-bench/internal/show/analysis"
 	"kafkabench.example/kafka-bench/internal/show/layout"
+	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
 // untold says how many differences told leaves out; "" of none.
@@ -46,7 +55,7 @@ func untold(a *analysis.Against) string {
 // Comparison is what sets of runs show, each against the first. It is the JSON
 // document of a comparison.
 type Comparison struct {
-	Head
+	report.Head
 	analysis.Comparison
 	Warnings []string `json:"warnings"`
 	Checks   []Check  `json:"checks"` // of FailIf
@@ -66,7 +75,7 @@ type Check struct {
 
 // ComparisonOf puts into words what was compared.
 func ComparisonOf(compared *analysis.Comparison) *Comparison {
-	c := &Comparison{Head: headOf(KindComparison, compared.Figures), Comparison: *compared, Warnings: []string{},
+	c := &Comparison{Head: report.NewHead(report.KindComparison, compared.Figures), Comparison: *compared, Warnings: []string{},
 		Checks: []Check{}}
 	c.Head.NamedTwice = compared.NamedTwice
 	c.warn()
@@ -82,20 +91,9 @@ func ComparisonOf(compared *analysis.Comparison) *Comparison {
 }
 
 // Write writes the comparison in the format of o.
-func (c *Comparison) Write(w io.Writer, o Options) error {
-	switch o.Format {
-	case AsMarkdown:
-		return c.forPeople(w, c.markdown(w))
-	case AsCSV:
-		if o.Table == "" {
-			o.Table = "comparison"
-		}
-		return c.sheets().write(w, o.Table)
-	case AsJSON:
-		return writeJSON(w, c)
-	default:
-		return c.forPeople(w, c.text(w, o))
-	}
+func (c *Comparison) Write(w io.Writer, o report.Options) error {
+	return report.Forms{Head: c.Head, Text: c.text, Markdown: c.markdown, Sheets: c.sheets(), Sheet: "comparison",
+		Document: c}.Write(w, o)
 }
 
 // words in the order in which a reader wants to know of them.
@@ -149,7 +147,7 @@ func needs(f *analysis.ComparedFigure) int {
 	return f.More
 }
 
-func (c *Comparison) text(w io.Writer, o Options) error {
+func (c *Comparison) text(w io.Writer, o report.Options) error {
 	p := layout.NewPage(o.Width, o.Colour)
 	for _, a := range c.Against {
 		for _, line := range layout.Wrap(againstSummary(&a), p.Width) {
@@ -193,8 +191,8 @@ func when(s analysis.Sample) string {
 }
 
 // between prints the time from the first to the last, which may be one.
-func between(first, last time.Time, layout string) string {
-	from, to := moment(first, layout), moment(last, layout)
+func between(first, last time.Time, format string) string {
+	from, to := layout.Moment(first, format), layout.Moment(last, format)
 	if from == to {
 		return from
 	}
@@ -335,6 +333,16 @@ func title(f figure.Figure, width int) string {
 
 func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
+// Shown is what a test shows of a figure, as tables print it: the difference, its bounds,
+// its p-value, and the word for it.
+func Shown(f *analysis.ComparedFigure) (difference, bounds, p, word string) {
+	word = f.Word
+	if f.Constant() {
+		word = sameInAll
+	}
+	return change(f), boundsOf(f), pOf(f), word
+}
+
 // change is the difference in percent, or in the figure's unit where A is 0.
 func change(f *analysis.ComparedFigure) string {
 	if math.IsInf(f.Test.Difference, 0) {
@@ -344,7 +352,7 @@ func change(f *analysis.ComparedFigure) string {
 		}
 		return sign + f.Of.Format(math.Abs(f.Test.Shift))
 	}
-	return difference(f.Test.Difference)
+	return Difference(f.Test.Difference)
 }
 
 // boundsOf are those of the difference.
@@ -352,11 +360,11 @@ func boundsOf(f *analysis.ComparedFigure) string {
 	if f.Low == nil || f.High == nil || f.Constant() {
 		return ""
 	}
-	return "[" + strings.TrimSuffix(difference(*f.Low), " %") + ", " + difference(*f.High) + "]"
+	return "[" + strings.TrimSuffix(Difference(*f.Low), " %") + ", " + Difference(*f.High) + "]"
 }
 
-// difference prints a relative difference with its sign: +11.7 %.
-func difference(ratio float64) string {
+// Difference prints a relative difference with its sign: +11.7 %.
+func Difference(ratio float64) string {
 	switch {
 	case math.IsNaN(ratio):
 		return unit.Absent
@@ -399,7 +407,7 @@ func (c *Comparison) legend() []string {
 	if c.FiguresTested == 0 {
 		return []string{"Every figure is the same in all runs: there was nothing to test."}
 	}
-	tests, level := c.tests(), percent(c.Alpha)
+	tests, level := c.tests(), unit.ShortPercent(c.Alpha)
 	return []string{
 		fmt.Sprintf("%s, by ranks (Mann-Whitney). %s p is what may be held against %s.", tests, c.levels(), level),
 		"Differences are relative to A's median, their bounds at the level that each was decided at.",
@@ -408,7 +416,7 @@ func (c *Comparison) legend() []string {
 
 // levels says which tests share which level.
 func (c *Comparison) levels() string {
-	level := percent(c.Alpha)
+	level := unit.ShortPercent(c.Alpha)
 	primary := "The primary figure, " + analysis.FigureCalled(c.Primary).Title + ", "
 	promise := "of comparisons in which nothing differs, at most so many call any of them better or worse (Holm)."
 	switch n := c.FiguresTested - c.Others; {
@@ -437,11 +445,6 @@ func (c *Comparison) tests() string {
 		return "1 figure was tested"
 	}
 	return n + " figures were tested"
-}
-
-// percent prints a level: 5 %, 0.5 %.
-func percent(ratio float64) string {
-	return strings.TrimRight(strings.TrimRight(unit.Decimals(ratio*100, 3), "0"), ".") + " %"
 }
 
 // checks prints the conditions under which the comparison fails.
@@ -484,7 +487,7 @@ func (c *Comparison) warn() {
 			c.Warnings = append(c.Warnings, text)
 		}
 	}
-	c.Warnings = append(c.Warnings, footnotes(all)...)
+	c.Warnings = append(c.Warnings, report.Footnotes(all)...)
 }
 
 // drifted warns of sets that were made one after the other.
@@ -532,14 +535,14 @@ func because(d *analysis.Decided) string {
 		return from + "; " + wordOf(&f)
 	case math.IsNaN(f.Test.Difference) && d.Status == analysis.CheckFailed:
 		return fmt.Sprintf("%s, %s at the least, and that it is worse is shown (p %s)", from,
-			difference(f.LeastDifference()), pText(f.PHolm))
+			Difference(f.LeastDifference()), pText(f.PHolm))
 	case math.IsNaN(f.Test.Difference):
 		return fmt.Sprintf("%s: shown to be worse (p %s), and nobody knows by how much", from, pText(f.PHolm))
 	case d.Status == analysis.CheckFailed:
-		return fmt.Sprintf("%s, %s, and that is shown (p %s)", from, difference(f.Test.Difference), pText(f.PHolm))
+		return fmt.Sprintf("%s, %s, and that is shown (p %s)", from, Difference(f.Test.Difference), pText(f.PHolm))
 	}
 	return fmt.Sprintf("%s, %s: shown to be worse (p %s), by less than the condition names", from,
-		difference(f.Test.Difference), pText(f.PHolm))
+		Difference(f.Test.Difference), pText(f.PHolm))
 }
 
 // wordOf is the word, with what would help where there are too few runs.

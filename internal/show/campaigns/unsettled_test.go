@@ -1,10 +1,10 @@
-package report_test
+package campaigns_test
 
 import (
 	"strings"
 	"testing"
 
-	"kafkabench.example/kafka-bench/internal/show/report"
+	"kafkabench.example/kafka-bench/internal/show/campaigns"
 )
 
 // TestUnsettledNote: failed and unknown are not to be set side by side where the clients
@@ -24,7 +24,7 @@ func TestUnsettledNote(t *testing.T) {
 		c := sweep(t, 1, codecs[:2], []float64{1, 1})
 		c.Runs[0].Run.Run.Driver.Name, c.Runs[1].Run.Run.Driver.Name = "franz", test.other
 		c.Runs[1].Run.Load.Failed, c.Runs[1].Run.Load.Unknown = test.failed, test.unknown
-		d, err := report.AnalyseCampaign(c, "")
+		d, err := campaigns.Analyse(c, "")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package report_test
+package compared_test
 
 import (
 	"bytes"
@@ -8,35 +8,37 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
 	"kafkabench.example/kafka-bench/internal/show/analysis"
+	"kafkabench.example/kafka-bench/internal/show/compared"
 	"kafkabench.example/kafka-bench/internal/show/report"
+	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
 // nightly are runs of one configuration: after the twelfth there is another
 // version, and everything takes longer. One is invalid, three were asked for
 // something else.
 func nightly(t *testing.T) []*result.Recorded {
-	m := newMaker(t, 9)
+	m := showtest.NewMaker(t, 9)
 	var runs []*result.Recorded
 	for range 3 {
-		runs = append(runs, m.run("nightly", 0.9, set("linger", "0s")))
+		runs = append(runs, m.Run("nightly", 0.9, showtest.Set("linger", "0s")))
 	}
 	for range 12 {
-		runs = append(runs, m.run("nightly", 1, nil))
+		runs = append(runs, m.Run("nightly", 1, nil))
 	}
 	for range 10 {
-		runs = append(runs, m.run("nightly", 1.2, func(r *result.Run) { r.Run.Driver.Version = "v1.23.0" }))
+		runs = append(runs, m.Run("nightly", 1.2, func(r *result.Run) { r.Run.Driver.Version = "v1.23.0" }))
 	}
 	runs[8].Run.Verdict.Status = result.Invalid
 	return runs
 }
 
-func history(t *testing.T, runs []*result.Recorded, o analysis.HistoryOptions) *report.History {
+func history(t *testing.T, runs []*result.Recorded, o analysis.HistoryOptions) *compared.History {
 	t.Helper()
 	h, err := analysis.Over(runs, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return report.HistoryOf(h)
+	return compared.HistoryOf(h)
 }
 
 func TestHistory(t *testing.T) {
@@ -45,7 +47,7 @@ func TestHistory(t *testing.T) {
 	if len(changes) != 1 || changes[0].At != 11 || changes[0].Word != analysis.WordWorse || len(changes[0].Changed) != 1 {
 		t.Errorf("the changes are %+v; want one, at the twelfth run that counts, with the client's version", changes)
 	}
-	allFormats(t, "history", func(b *bytes.Buffer, o report.Options) error { return h.Write(b, o) })
+	showtest.AllFormats(t, "history", func(b *bytes.Buffer, o report.Options) error { return h.Write(b, o) })
 }
 
 // The configuration of the latest run is shown, unless another is asked for.
@@ -74,7 +76,7 @@ func TestHistoryOfSmallChanges(t *testing.T) {
 	if len(h.Series[0].Changes) != 0 || h.MinChange != 0.5 {
 		t.Errorf("changes of 20 %% are shown where 50 %% are asked for: %+v", h.Series[0].Changes)
 	}
-	got := string(written(t, func(b *bytes.Buffer, o report.Options) error { return h.Write(b, o) }, report.Options{}))
+	got := string(showtest.Written(t, func(b *bytes.Buffer, o report.Options) error { return h.Write(b, o) }, report.Options{}))
 	if want := "no change of 50 % or more is shown over 21 runs"; !strings.Contains(got, want) {
 		t.Errorf("the text does not say %q:\n%.200s", want, got)
 	}
@@ -83,19 +85,19 @@ func TestHistoryOfSmallChanges(t *testing.T) {
 // A newer version that records settings which an older one did not have goes on with
 // the same history, as long as they are at their defaults.
 func TestHistoryAcrossVersions(t *testing.T) {
-	m := newMaker(t, 6)
+	m := showtest.NewMaker(t, 6)
 	var runs []*result.Recorded
 	for range 4 {
-		runs = append(runs, m.run("nightly", 1, nil))
+		runs = append(runs, m.Run("nightly", 1, nil))
 	}
 	for range 4 {
-		runs = append(runs, m.run("nightly", 1, newer(map[string]any{"from": "end"})))
+		runs = append(runs, m.Run("nightly", 1, newer(map[string]any{"from": "end"})))
 	}
 	h := history(t, runs, analysis.HistoryOptions{})
 	if len(h.Runs) != 8 || len(h.Others) != 0 {
 		t.Errorf("%d runs, and beside them %+v", len(h.Runs), h.Others)
 	}
-	h = history(t, append(runs, m.run("nightly", 1, newer(map[string]any{"groups": 2}))), analysis.HistoryOptions{})
+	h = history(t, append(runs, m.Run("nightly", 1, newer(map[string]any{"groups": 2}))), analysis.HistoryOptions{})
 	if len(h.Runs) != 1 || len(h.Others) != 1 || h.Others[0].Runs != 8 || len(h.Others[0].Differences) != 1 {
 		t.Errorf("%d runs of two groups, and beside them %+v", len(h.Runs), h.Others)
 	}
@@ -103,15 +105,15 @@ func TestHistoryAcrossVersions(t *testing.T) {
 
 // Of too few runs it is said how many could show a change, and fewer never do.
 func TestHistoryOfFew(t *testing.T) {
-	m := newMaker(t, 4)
+	m := showtest.NewMaker(t, 4)
 	var runs []*result.Recorded
 	for i := range 10 {
-		runs = append(runs, m.run("nightly", map[bool]float64{true: 1, false: 3}[i < 5], nil))
+		runs = append(runs, m.Run("nightly", map[bool]float64{true: 1, false: 3}[i < 5], nil))
 	}
 	for n, want := range map[int]string{1: "10 runs are needed to show a change at all; there is 1.", 9: "there are 9.", 10: "1 change"} {
 		from := (10 - n) / 2
 		h := history(t, runs[from:from+n], analysis.HistoryOptions{})
-		got := string(written(t, func(b *bytes.Buffer, o report.Options) error { return h.Write(b, o) }, report.Options{}))
+		got := string(showtest.Written(t, func(b *bytes.Buffer, o report.Options) error { return h.Write(b, o) }, report.Options{}))
 		if !strings.Contains(got, want) || strings.Count(got, "UTC") != 1 || !strings.Contains(got, "lowest to highest") {
 			t.Errorf("of %d runs, no %q in\n%s", n, want, got)
 		}
@@ -120,9 +122,20 @@ func TestHistoryOfFew(t *testing.T) {
 
 // What a run is called changes nothing about what it was asked for.
 func TestConfiguration(t *testing.T) {
-	m := newMaker(t, 2)
-	a, b, c := m.run("a", 1, nil), m.run("b", 2, nil), m.run("a", 1, set("acks", "all"))
+	m := showtest.NewMaker(t, 2)
+	a, b, c := m.Run("a", 1, nil), m.Run("b", 2, nil), m.Run("a", 1, showtest.Set("acks", "all"))
 	if analysis.Configuration(&a.Run) != analysis.Configuration(&b.Run) || analysis.Configuration(&a.Run) == analysis.Configuration(&c.Run) {
 		t.Error("the configuration is not that of the scenario without its name")
+	}
+}
+
+// An imported run is said to be one, and its place in time is not known.
+func TestHistoryOfImported(t *testing.T) {
+	h := history(t, []*result.Recorded{showtest.Imported("b-other"), showtest.Imported("a-other")}, analysis.HistoryOptions{})
+	write := func(b *bytes.Buffer, o report.Options) error { return h.Write(b, o) }
+	showtest.OneFootnote(t, write, "a-other and b-other")
+	got := string(showtest.Written(t, write, report.Options{}))
+	if h.Runs[0].Name != "a-other" || strings.Contains(got, "2026") || !strings.Contains(got, "cannot say when they were made") {
+		t.Errorf("a history of runs without a time:\n%s", got)
 	}
 }

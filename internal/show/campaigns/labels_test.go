@@ -1,4 +1,4 @@
-package report_test
+package campaigns_test
 
 import (
 	"slices"
@@ -7,7 +7,9 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/show/analysis"
+	"kafkabench.example/kafka-bench/internal/show/campaigns"
 	"kafkabench.example/kafka-bench/internal/show/report"
+	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
 // matrix is the campaign of two axes: each cell can be named as reports print it.
@@ -44,19 +46,19 @@ func TestCellNamed(t *testing.T) {
 func TestAnswersNameTheSetting(t *testing.T) {
 	c := sweep(t, 5, []string{"0", "all"}, []float64{1, 2})
 	c.Campaign.Axes[0].Path = "load.acks"
-	d, err := report.AnalyseCampaign(c, "")
+	d, err := campaigns.Analyse(c, "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if want := "acks 0 is best by"; !strings.HasPrefix(d.Answer.Sentence, want) || !strings.Contains(d.Answer.Sentence, "the next is acks all with") || d.Answer.Best != "0" {
 		t.Errorf("the answer is %s, of %q", d.Answer.Sentence, d.Answer.Best)
 	}
-	got := string(written(t, campaign(c, ""), report.Options{}))
+	got := string(showtest.Written(t, campaign(c, ""), report.Options{}))
 	if lines := strings.Split(got, "\n"); !slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(line, "acks ") }) {
 		t.Errorf("no head of the cells in\n%s", got)
 	}
 	c = sweep(t, 1, []string{"0", "all"}, []float64{1, 2})
-	if got := string(written(t, campaign(c, ""), report.Options{Format: report.AsMarkdown})); strings.Contains(got, "below them") {
+	if got := string(showtest.Written(t, campaign(c, ""), report.Options{Format: report.AsMarkdown})); strings.Contains(got, "below them") {
 		t.Errorf("Markdown has nothing below a median\n%s", got)
 	}
 }

@@ -1,4 +1,4 @@
-package report_test
+package campaigns_test
 
 import (
 	"bytes"
@@ -12,13 +12,15 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
 	"kafkabench.example/kafka-bench/internal/show/analysis"
+	"kafkabench.example/kafka-bench/internal/show/campaigns"
 	"kafkabench.example/kafka-bench/internal/show/report"
+	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
 // answered is a campaign of named cells that asks for an answer: so many repeats of
 // each, of which change says what they reached, with noise of about a per cent.
 func answered(t *testing.T, answer string, repeat int, names []string, change func(cell int, noise float64, r *result.Recorded)) *result.RecordedCampaign {
-	m := newMaker(t, 9)
+	m := showtest.NewMaker(t, 9)
 	c := &result.RecordedCampaign{Dir: "runs/20261121T195900Z-" + answer + "-c4wq7d"}
 	c.Campaign = result.Campaign{
 		SchemaVersion: 1, Axes: []result.Axis{{Path: "variant", Values: names}},
@@ -33,9 +35,9 @@ func answered(t *testing.T, answer string, repeat int, names []string, change fu
 	}
 	for round := range repeat {
 		for i, name := range names {
-			r := m.run(answer+"-"+name, 1, nil)
+			r := m.Run(answer+"-"+name, 1, nil)
 			r.Run.Load.ClosedLoop = true
-			change(i, 1+0.01*m.random.NormFloat64(), r)
+			change(i, 1+0.01*m.Random.NormFloat64(), r)
 			c.Runs = append(c.Runs, r)
 			c.Campaign.Runs = append(c.Campaign.Runs, result.CampaignRun{Cell: i, Round: round, Dir: "../" + filepath.Base(r.Dir), Status: result.Valid})
 		}
@@ -94,7 +96,7 @@ func stored(t *testing.T, repeat int, falls float64) *result.RecordedCampaign {
 		produces(r, 1e6, 100)
 		r.Run.Run.Phases = []result.Phase{{Name: "warm-up"}, {Name: "measure", EndNs: 100e9}, {Name: "drain", StartNs: 100e9, EndNs: 101e9}}
 		r.Intervals = nil
-		random, off, bytes := newMaker(t, uint64(1e6*noise)).random, 0.0, 0.0
+		random, off, bytes := showtest.NewMaker(t, uint64(1e6*noise)).Random, 0.0, 0.0
 		for i := range int64(100) {
 			off = 0.6*off + 1e6*random.NormFloat64()
 			perS := 100e6 - falls*bytes/1e3 + off
@@ -107,7 +109,7 @@ func stored(t *testing.T, repeat int, falls float64) *result.RecordedCampaign {
 func beside(t *testing.T, repeat int) *result.RecordedCampaign {
 	return answered(t, "times", repeat, []string{"acks 1, RF 1", "acks all, RF 3"}, func(i int, noise float64, r *result.Recorded) {
 		r.Run.Load.ClosedLoop = false
-		r.Run.Time["e2e_response_time"] = scaled(r.Run.Time["e2e_response_time"], noise*float64(1+i))
+		r.Run.Time["e2e_response_time"] = showtest.Scaled(r.Run.Time["e2e_response_time"], noise*float64(1+i))
 	})
 }
 
@@ -132,11 +134,11 @@ func TestNamedAnswers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, width := range []int{80, 120} {
-				got := written(t, campaign(c, ""), report.Options{Width: width})
-				screens(t, got, width, 200)
-				golden(t, fmt.Sprintf("answer-%s-%d", name, width), got)
+				got := showtest.Written(t, campaign(c, ""), report.Options{Width: width})
+				showtest.Screens(t, got, width, 200)
+				showtest.Golden(t, fmt.Sprintf("answer-%s-%d", name, width), got)
 			}
-			golden(t, "answer-"+name+".md", written(t, campaign(c, ""), report.Options{Format: report.AsMarkdown}))
+			showtest.Golden(t, "answer-"+name+".md", showtest.Written(t, campaign(c, ""), report.Options{Format: report.AsMarkdown}))
 		})
 	}
 }
@@ -144,7 +146,7 @@ func TestNamedAnswers(t *testing.T) {
 // sentenceOf is what the report of a campaign answers.
 func sentenceOf(t *testing.T, c *result.RecordedCampaign) string {
 	t.Helper()
-	d, err := report.AnalyseCampaign(c, "")
+	d, err := campaigns.Analyse(c, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,16 +232,16 @@ func TestBoundedVolumesAreTold(t *testing.T) {
 		r.Run.Load.VolumeBoundedBytes = 3e9
 	}
 	const differ = "differ in volume"
-	if got := string(written(t, campaign(c, ""), report.Options{Width: 400})); strings.Contains(got, differ) {
+	if got := string(showtest.Written(t, campaign(c, ""), report.Options{Width: 400})); strings.Contains(got, differ) {
 		t.Errorf("volumes are said to differ that are the same:\n%s", got)
 	}
 	c.Runs[1].Run.Load.VolumeBoundedBytes, c.Runs[2].Run.Load.VolumeBoundedBytes = 2e9, 0
-	if got := string(written(t, campaign(c, ""), report.Options{Width: 400})); !strings.Contains(got, differ+" (2.00 GB, 3.00 GB, what was asked)") {
+	if got := string(showtest.Written(t, campaign(c, ""), report.Options{Width: 400})); !strings.Contains(got, differ+" (2.00 GB, 3.00 GB, what was asked)") {
 		t.Errorf("volumes that differ are not told of:\n%s", got)
 	}
-	compared, err := analysis.Compare([]analysis.Set{{Label: "a", Runs: c.Runs[:1]}, {Label: "b", Runs: c.Runs[1:2]}}, analysis.CompareOptions{})
-	if err != nil || !slices.Contains(compared.Against[0].Hidden, analysis.Difference{Name: "volume", A: "3.00 GB", B: "2.00 GB"}) {
-		t.Errorf("%+v, %v", compared.Against[0].Hidden, err)
+	found, err := analysis.Compare([]analysis.Set{{Label: "a", Runs: c.Runs[:1]}, {Label: "b", Runs: c.Runs[1:2]}}, analysis.CompareOptions{})
+	if err != nil || !slices.Contains(found.Against[0].Hidden, analysis.Difference{Name: "volume", A: "3.00 GB", B: "2.00 GB"}) {
+		t.Errorf("%+v, %v", found.Against[0].Hidden, err)
 	}
 }
 
@@ -280,13 +282,13 @@ func TestAnswersOfWrongInputs(t *testing.T) {
 		for _, r := range c.Runs {
 			r.Run.Verdict = result.Verdict{Status: result.Invalid, Reasons: []string{"something"}}
 		}
-		d, err := report.AnalyseCampaign(c, "")
+		d, err := campaigns.Analyse(c, "")
 		if err != nil || d.Answer.Status != analysis.AnswerNoRanking || d.Answer.Sentence != "No run is valid: there is no answer." || d.Table == nil {
 			t.Errorf("%+v, %v", d.Answer, err)
 		}
 		// The figures are shown, and marked.
 		for _, want := range []string{"No run is valid", strings.Fields(d.Table.Rows[3][2])[0], "†"} {
-			if !bytes.Contains(written(t, campaign(c, ""), report.Options{}), []byte(want)) {
+			if !bytes.Contains(showtest.Written(t, campaign(c, ""), report.Options{}), []byte(want)) {
 				t.Errorf("%q is not in the text", want)
 			}
 		}
@@ -318,7 +320,7 @@ func TestAnswersOfWrongInputs(t *testing.T) {
 		}
 	})
 	t.Run("another figure, by the reader", func(t *testing.T) {
-		d, err := report.AnalyseCampaign(most(t, 5), "cpu_cores")
+		d, err := campaigns.Analyse(most(t, 5), "cpu_cores")
 		if err != nil || d.Answer.Name != "" || d.Answer.Figure != "cpu_cores" {
 			t.Errorf("%+v, %v", d.Answer, err)
 		}
@@ -344,7 +346,7 @@ func TestBySuite(t *testing.T) {
 	c := answered(t, "times", 2, []string{"1-client", "2-clients"}, func(_ int, _ float64, r *result.Recorded) { r.Run.Load.ClosedLoop = false })
 	for by, want := range map[string]string{"": "e2e response time at p50", "send_response_time_p99": "send response time at p50"} {
 		c.Campaign.Campaign.By = by
-		d, err := report.AnalyseCampaign(c, "")
+		d, err := campaigns.Analyse(c, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -353,7 +355,7 @@ func TestBySuite(t *testing.T) {
 		}
 	}
 	c.Campaign.Campaign.By, c.Campaign.Campaign.Answer = "send_response_time_p99", ""
-	d, err := report.AnalyseCampaign(c, "")
+	d, err := campaigns.Analyse(c, "")
 	if err != nil || d.Answer.Figure != "send_response_time_p99" || d.Answer.FigureFrom != analysis.FromSuite {
 		t.Errorf("%+v, %v", d.Answer, err)
 	}
@@ -392,10 +394,10 @@ func TestMostOfUnlikeVariants(t *testing.T) {
 			r.Run.Fill, r.Run.Delivery.Pending = &result.Fill{Records: 5e6}, 3e6
 			resulttest.Set(&r.Run.Scenario, "driver", "librdkafka")
 		case !reads:
-			r.Run.Time["e2e_response_time"] = scaled(r.Run.Time["e2e_response_time"], noise*float64(1+driver))
+			r.Run.Time["e2e_response_time"] = showtest.Scaled(r.Run.Time["e2e_response_time"], noise*float64(1+driver))
 		}
 	})
-	d, err := report.AnalyseCampaign(c, "")
+	d, err := campaigns.Analyse(c, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -467,7 +469,7 @@ func TestTimesNameTheLowest(t *testing.T) {
 		t.Errorf("of one run: %q", got)
 	}
 	same := answered(t, "times", 5, []string{"a", "b"}, func(_ int, noise float64, r *result.Recorded) {
-		r.Run.Time["e2e_response_time"] = scaled(r.Run.Time["e2e_response_time"], noise)
+		r.Run.Time["e2e_response_time"] = showtest.Scaled(r.Run.Time["e2e_response_time"], noise)
 	})
 	if got := sentenceOf(t, same); !strings.Contains(got, "not told apart") || strings.Contains(got, "the runs show it") {
 		t.Errorf("of the same: %q", got)
@@ -490,7 +492,7 @@ func TestSlopeOfSomeRuns(t *testing.T) {
 	all, one := stored(t, 2, 1), stored(t, 1, 1)
 	all.Runs[1].Intervals = all.Runs[1].Intervals[:9]
 	mean := func(c *result.RecordedCampaign) string {
-		d, err := report.AnalyseCampaign(c, "")
+		d, err := campaigns.Analyse(c, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -508,7 +510,7 @@ func TestWorstWarning(t *testing.T) {
 	for i, gap := range []string{"3.1", "13.1", "9.5", "2.0"} {
 		c.Runs[i].Run.Verdict.Warnings = []string{fmt.Sprintf(form, 86-i, gap)}
 	}
-	got := string(written(t, campaign(c, ""), report.Options{Width: 400}))
+	got := string(showtest.Written(t, campaign(c, ""), report.Options{Width: 400}))
 	if !strings.Contains(got, "All, at worst: "+fmt.Sprintf(form, 85, "13.1")) || strings.Contains(got, "for 3.1 s") {
 		t.Errorf("the worst is not what is shown:\n%s", got)
 	}

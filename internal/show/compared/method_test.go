@@ -1,4 +1,4 @@
-package report_test
+package compared_test
 
 import (
 	"bytes"
@@ -9,16 +9,18 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
 	"kafkabench.example/kafka-bench/internal/show/analysis"
+	"kafkabench.example/kafka-bench/internal/show/compared"
 	"kafkabench.example/kafka-bench/internal/show/report"
+	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
 // ofMethods are five repeats of a run for each method, all alike but for noise.
 func ofMethods(t *testing.T, methods ...int) (sets []analysis.Set) {
-	m := newMaker(t, 7)
+	m := showtest.NewMaker(t, 7)
 	for _, method := range methods {
 		set := analysis.Set{Label: "set"}
 		for range 5 {
-			set.Runs = append(set.Runs, m.run("baseline", 1, func(r *result.Run) { r.Run.MethodVersion = method }))
+			set.Runs = append(set.Runs, m.Run("baseline", 1, func(r *result.Run) { r.Run.MethodVersion = method }))
 		}
 		sets = append(sets, set)
 	}
@@ -40,7 +42,7 @@ func TestNoTestMixesMethods(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := report.ComparisonOf(found)
+		got := compared.ComparisonOf(found)
 		var tested []string
 		for _, f := range got.Against[0].Figures {
 			tested = append(tested, f.Figure)
@@ -99,11 +101,11 @@ func TestNoTableMixesMethods(t *testing.T) {
 // TestBoundsAreRanked: runs that did not drain have only a lower bound of their p99. It is
 // above what any drained run has, by nobody knows how much.
 func TestBoundsAreRanked(t *testing.T) {
-	m := newMaker(t, 3)
+	m := showtest.NewMaker(t, 3)
 	set := func(label string, change func(*result.Run)) analysis.Set {
 		s := analysis.Set{Label: label}
 		for range 5 {
-			s.Runs = append(s.Runs, m.run(label, 1, change))
+			s.Runs = append(s.Runs, m.Run(label, 1, change))
 		}
 		return s
 	}
@@ -133,10 +135,10 @@ func TestBoundsAreRanked(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	if !c.Failed() {
-		t.Errorf("the condition says %+v", report.ComparisonOf(c).Checks)
+		t.Errorf("the condition says %+v", compared.ComparisonOf(c).Checks)
 	}
 	var text bytes.Buffer
-	if err := report.ComparisonOf(c).Write(&text, report.Options{}); err != nil {
+	if err := compared.ComparisonOf(c).Write(&text, report.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(text.String(), "> 19.5 s") {
@@ -153,7 +155,7 @@ func TestBoundsAreRanked(t *testing.T) {
 		t.Fatal(err)
 	}
 	text.Reset()
-	if err := report.HistoryOf(history).Write(&text, report.Options{}); err != nil {
+	if err := compared.HistoryOf(history).Write(&text, report.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	const note = "e2e response time p99: of 5 runs only a lower bound is known, and no level takes it in."

@@ -1,4 +1,4 @@
-package report
+package campaigns
 
 import (
 	"cmp"
@@ -10,14 +10,15 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/show/layout"
+	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
 // curvePhase is the phase of the probes that are apart from the search.
 const curvePhase = "curve"
 
-// Search writes what a search found: the answer, what to know with it, every probe
+// WriteSearch writes what a search found: the answer, what to know with it, every probe
 // in the order in which it was made, and the curve, if there is one.
-func Search(w io.Writer, s *result.Search, o Options) error {
+func WriteSearch(w io.Writer, s *result.Search, o report.Options) error {
 	p := layout.NewPage(o.Width, o.Colour)
 	printSearch(p, s)
 	return p.Print(w)

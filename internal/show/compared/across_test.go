@@ -1,4 +1,4 @@
-package report_test
+package compared_test
 
 import (
 	"bytes"
@@ -8,20 +8,21 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/show/analysis"
 	"kafkabench.example/kafka-bench/internal/show/report"
+	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
 // Clients that name their settings otherwise differ in what both tell, by Kafka's
 // names; what one of them tells alone is counted, and listed in JSON.
 func TestCompareAcrossClients(t *testing.T) {
-	m := newMaker(t, 3)
+	m := showtest.NewMaker(t, 3)
 	sets := []analysis.Set{{Label: "theirs"}, {Label: "ours"}}
 	for range 2 {
-		sets[0].Runs = append(sets[0].Runs, m.run("theirs", 1, func(r *result.Run) {
+		sets[0].Runs = append(sets[0].Runs, m.Run("theirs", 1, func(r *result.Run) {
 			r.Run.Driver = result.Driver{Name: "java", Producer: []result.Setting{
 				{Name: "acks", Value: "-1"}, {Name: "linger.ms", Value: "5"}, {Name: "enable.idempotence", Value: "true"}, {Name: "batch.size", Value: "16384"}, {Name: "only.theirs", Value: "1"},
 			}}
 		}))
-		sets[1].Runs = append(sets[1].Runs, m.run("ours", 1, func(r *result.Run) {
+		sets[1].Runs = append(sets[1].Runs, m.Run("ours", 1, func(r *result.Run) {
 			r.Run.Driver = result.Driver{Name: "franz", Producer: []result.Setting{
 				{Name: "RequiredAcks", Value: "all"}, {Name: "ProducerLinger", Value: "5ms"}, {Name: "DisableIdempotentWrite", Value: "false"}, {Name: "ProducerBatchMaxBytes", Value: "65536"},
 				{Name: "OnlyOurs", Value: "1"}, {Name: "OnlyOursToo", Value: "2"},
@@ -54,17 +55,17 @@ func TestCompareAcrossClients(t *testing.T) {
 
 // Sets that were made one after the other are told, with what to do.
 func TestCompareOfBlocks(t *testing.T) {
-	m := newMaker(t, 3)
+	m := showtest.NewMaker(t, 3)
 	sets := []analysis.Set{{Label: "after/*"}, {Label: "before/*"}}
 	for i := range 4 {
-		sets[1-i/2].Runs = append(sets[1-i/2].Runs, m.run("same", 1, nil))
+		sets[1-i/2].Runs = append(sets[1-i/2].Runs, m.Run("same", 1, nil))
 	}
 	c := compare(t, sets, analysis.CompareOptions{})
 	const want = "B's runs all came before A's: whatever drifted between is in the difference. Run A B A B, or make both in one matrix"
 	if len(c.Warnings) != 1 || !strings.HasPrefix(c.Warnings[0], want) {
 		t.Errorf("the warnings are %q", c.Warnings)
 	}
-	got := string(written(t, writing(c), report.Options{}))
+	got := string(showtest.Written(t, writing(c), report.Options{}))
 	if !strings.Contains(got, "  A  after/*\n     same · 2 runs, all valid") {
 		t.Errorf("what is compared is not named as it was\n%s", got)
 	}

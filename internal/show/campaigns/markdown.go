@@ -1,16 +1,19 @@
-package report
+package campaigns
 
 import (
 	"cmp"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
 	"kafkabench.example/kafka-bench/internal/show/analysis"
 	"kafkabench.example/kafka-bench/internal/show/answers"
 	"kafkabench.example/kafka-bench/internal/show/layout"
+	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
 // markdown writes the campaign for a pull request.
@@ -35,7 +38,7 @@ func (d *CampaignDocument) markdown(w io.Writer) error {
 	case told:
 		markdownAnswerTable(m, d)
 	case analysis.UnderBackpressure(all):
-		markdownComparison(m, all)
+		report.MarkdownSideBySide(m, all)
 		markdownCampaignAgainst(m, d)
 	default:
 		markdownCells(m, d)
@@ -61,7 +64,7 @@ func markdownSearch(m *layout.Markdown, d *CampaignDocument) {
 	t := layout.Table{Left: map[int]bool{1: true, 6: true},
 		Rows: [][]string{{"Probe", "Phase", "Offered", "Acked", metric + " p50", "p99", "Outcome"}}}
 	for i, probe := range d.Search.Probes {
-		t.Add(integer(int64(i+1)), probe.Phase, offeredBy(probe), unit.PerSecond(probe.AckedPerS),
+		t.Add(strconv.Itoa(i+1), probe.Phase, offeredBy(probe), unit.PerSecond(probe.AckedPerS),
 			optionalNanos(probe.ResponseP50Ns), optionalNanos(probe.ResponseP99Ns),
 			layout.Prose(strings.Join(append([]string{outcomeOf(probe)}, probe.Failures...), "; ")))
 	}
@@ -104,8 +107,9 @@ func (c *CellDocument) row(d *CampaignDocument, shown []figure.Figure) []string 
 }
 
 // sheets are the tables of a campaign, and those of its runs.
-func (d *CampaignDocument) sheets() sheets {
-	all := runSheets(slices.DeleteFunc(slices.Clone(d.study.Recorded.Runs), isNil))
+func (d *CampaignDocument) sheets() report.Sheets {
+	all := report.RunSheets(slices.DeleteFunc(slices.Clone(d.study.Recorded.Runs),
+		func(r *result.Recorded) bool { return r == nil }))
 	all["campaign"] = d.cellSheet
 	if d.Search != nil {
 		all["probes"] = d.probeSheet
@@ -130,9 +134,9 @@ func (d *CampaignDocument) cellSheet() layout.Table {
 				continue
 			}
 			row := append([]string{cell.Name}, values...)
-			s.Add(append(row, integer(int64(len(cell.Runs))), integer(int64(cell.Valid)), f.Name, unitOf(f),
-				integer(int64(r.N)), optional(r.Median), optional(r.Low), optional(r.High), raw(r.Reached),
-				optional(r.Min), optional(r.Max), optional(r.Mean), optional(r.Stddev))...)
+			s.Add(append(row, strconv.Itoa(len(cell.Runs)), strconv.Itoa(cell.Valid), f.Name, f.Kind.Unit(),
+				strconv.Itoa(r.N), layout.Optional(r.Median), layout.Optional(r.Low), layout.Optional(r.High),
+				layout.Raw(r.Reached), layout.Optional(r.Min), layout.Optional(r.Max), layout.Optional(r.Mean), layout.Optional(r.Stddev))...)
 		}
 	}
 	return s
@@ -142,9 +146,9 @@ func (d *CampaignDocument) probeSheet() layout.Table {
 	s := layout.Table{Rows: [][]string{{"probe", "phase", "offered_per_s", "acked_per_s", "response_p50_ns",
 		"response_p99_ns", "passed", "stalled", "limit", "failures"}}}
 	for i, p := range d.Search.Probes {
-		s.Add(integer(int64(i+1)), p.Phase, raw(p.OfferedPerS), raw(p.AckedPerS), optional(p.ResponseP50Ns),
-			optional(p.ResponseP99Ns),
-			flag(p.Passed), flag(p.Stalled), p.Limit, strings.Join(p.Failures, "; "))
+		s.Add(strconv.Itoa(i+1), p.Phase, layout.Raw(p.OfferedPerS), layout.Raw(p.AckedPerS),
+			layout.Optional(p.ResponseP50Ns), layout.Optional(p.ResponseP99Ns),
+			strconv.FormatBool(p.Passed), strconv.FormatBool(p.Stalled), p.Limit, strings.Join(p.Failures, "; "))
 	}
 	return s
 }

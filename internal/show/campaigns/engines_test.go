@@ -1,0 +1,303 @@
+package campaigns_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/resulttest"
+	"kafkabench.example/kafka-bench/internal/show/analysis"
+	"kafkabench.example/kafka-bench/internal/show/answers"
+	"kafkabench.example/kafka-bench/internal/show/campaigns"
+	"kafkabench.example/kafka-bench/internal/show/report"
+	"kafkabench.example/kafka-bench/internal/show/showtest"
+)
+
+// engineNames are those of a suite's cells: of each kind one for each engine.
+func engineNames(kinds ...string) (names []string) {
+	for _, kind := range kinds {
+		for _, engine := range []string{"plain", "markers", "offsetmap", "share"} {
+			names = append(names, kind+engine)
+		}
+	}
+	return names
+}
+
+var engineOrder = []string{"plain", "markers", "offsetmap", "share"}
+
+// engineSuite is a campaign of one queue under each engine.
+func engineSuite(t *testing.T, repeat int) *result.RecordedCampaign {
+	c := answered(t, "engines", repeat, engineNames("1x1-all-", "2x5-all-"), func(i int, noise float64, r *result.Recorded) {
+		perS := noise * []float64{2500, 2450, 2490, 2300, 62_500, 61_300, 62_400, 44_000}[i]
+		showtest.TakesFrom(r, engineOrder[i%4], perS, map[string]any{"threads": []int{1, 5}[i/4]})
+		r.Run.Queue.Cost.BrokerRequestsPerRecord = new(0.2 * float64(1+i%4))
+		limitedBy(r, "broker CPU", 0.94)
+	})
+	c.Campaign.Campaign.Name = "kmq-online"
+	return c
+}
+
+func timesSuite(t *testing.T, repeat int) *result.RecordedCampaign {
+	names := []string{"plain-50", "markers-50", "offsetmap-50", "share-50", "plain-as-markers"}
+	c := answered(t, "engine-times", repeat, names, func(i int, noise float64, r *result.Recorded) {
+		r.Run.Load.ClosedLoop = false
+		showtest.TakesFrom(r, []string{"plain", "markers", "offsetmap", "share", "plain"}[i], 9000, nil)
+		resulttest.Set(&r.Run.Scenario, "load.rate", []string{"10k/s", "6k/s", "10100/s", "4k/s", "6k/s"}[i])
+		r.Run.Load.OfferedPerS = []float64{10e3, 6e3, 10.1e3, 4e3, 6e3}[i]
+		r.Run.Time["e2e_response_time"] = showtest.Scaled(r.Run.Time["e2e_response_time"], noise*[]float64{1, 1.4, 1.001, 2, 0.9}[i])
+	})
+	c.Campaign.Campaign.Name = "kmq-latency"
+	return c
+}
+
+func redeliverySuite(t *testing.T, repeat int) *result.RecordedCampaign {
+	names := []string{"50-2s-markers", "50-cap4-2s-markers", "50-cap4-2s-offsetmap", "50-cap4-2s-share"}
+	c := answered(t, "redelivery", repeat, names, func(i int, noise float64, r *result.Recorded) {
+		q := showtest.TakesFrom(r, []string{"markers", "markers", "offsetmap", "share"}[i], 1500, nil)
+		showtest.Drops(r, q, []float64{0.5, 0.5, 0.5, 0.47}[i], []int{0, 4, 4, 4}[i], noise*[]float64{40, 35, 3, 120}[i])
+		if i == 3 { // more than the drops explain
+			q.ExpectedDeliveriesPerRecord = 1.875
+			resulttest.Set(&r.Run.Scenario, "consume.queue.drop.share", "50%")
+			q.Lateness.Negative = 1
+		}
+	})
+	c.Campaign.Campaign.Name = "kmq-drops-silent"
+	return c
+}
+
+func faultSuite(t *testing.T, repeat int) *result.RecordedCampaign {
+	c := answered(t, "engine-faults", repeat, engineOrder, func(i int, noise float64, r *result.Recorded) {
+		r.Run.Load.ClosedLoop = false
+		q := showtest.TakesFrom(r, engineOrder[i], 3000, nil)
+		q.Redelivered, q.AckedAgain = int64(100*i+10), int64(3*i)
+		r.Run.Time["e2e_response_time"] = showtest.Scaled(r.Run.Time["e2e_response_time"], noise*[]float64{4, 3, 5, 2}[i])
+		r.Run.Time["redelivery_response_time"] = showtest.Scaled(r.Run.Time["e2e_response_time"], 200)
+		if i == 3 {
+			q.Lost = 2
+		}
+	})
+	c.Campaign.Campaign.Name = "kmq-kill"
+	return c
+}
+
+func decisionSuite(t *testing.T, repeat int) *result.RecordedCampaign {
+	names := append(engineNames("online-", "latency-", "kill-"), "silent-markers", "silent-offsetmap", "in-order-plain", "in-order-markers")
+	c := answered(t, "decision", repeat, names, func(i int, noise float64, r *result.Recorded) {
+		kind, engine := names[i][:strings.LastIndex(names[i], "-")], names[i][strings.LastIndex(names[i], "-")+1:]
+		at := float64(slices.Index(engineOrder, engine))
+		r.Run.Load.ClosedLoop = kind == "online"
+		q := showtest.TakesFrom(r, engine, noise*(20_000-3000*at), nil)
+		resulttest.Set(&r.Run.Scenario, "description", kind)
+		resulttest.Set(&r.Run.Scenario, "load.producers", len(kind)) // as kinds differ
+		r.Run.Time["e2e_response_time"] = showtest.Scaled(r.Run.Time["e2e_response_time"], noise*(1+at/4))
+		switch {
+		case kind == "silent":
+			showtest.Drops(r, q, 0.5, 4, noise*30*at)
+		case names[i] == "kill-offsetmap":
+			q.Lost = 1
+		case kind == "in-order": // as long for both
+			r.Run.Time["e2e_response_time"] = showtest.Scaled(r.Run.Time["e2e_response_time"], 1/(1+at/4))
+		}
+	})
+	c.Campaign.Campaign.Name = "kmq-study-quick"
+	return c
+}
+
+// The answers of suites of engines: a table, and a sentence.
+func TestEngineAnswers(t *testing.T) {
+	for name, of := range map[string]func(*testing.T, int) *result.RecordedCampaign{
+		"engines": engineSuite, "engine-times": timesSuite, "redelivery": redeliverySuite, "engine-faults": faultSuite, "decision": decisionSuite,
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := of(t, 5)
+			for _, width := range []int{80, 120} {
+				got := showtest.Written(t, campaign(c, ""), report.Options{Width: width})
+				showtest.Screens(t, got, width, 300)
+				showtest.Golden(t, fmt.Sprintf("answer-%s-%d", name, width), got)
+			}
+			showtest.Golden(t, "answer-"+name+".md", showtest.Written(t, campaign(c, ""), report.Options{Format: report.AsMarkdown}))
+			one, err := campaigns.Analyse(of(t, 1), "")
+			if err != nil || !strings.HasPrefix(one.Answer.Sentence, "In one run of each, which carries no claim: ") {
+				t.Errorf("of one run: %q, %v", one.Answer.Sentence, err)
+			}
+		})
+	}
+}
+
+// An engine is held against the plain scenario that is alike in all but the engine and
+// what is the engine's own, at nearly the same rate; and against none where there is none.
+func TestPlainThatAnEngineIsHeldAgainst(t *testing.T) {
+	column := func(c *result.RecordedCampaign, head string) map[string]string {
+		d, err := campaigns.Analyse(c, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := slices.Index(d.Table.Head, head)
+		if at < 0 {
+			t.Fatalf("there is no column %q in %q", head, d.Table.Head)
+		}
+		cells := map[string]string{}
+		for _, row := range d.Table.Rows {
+			cells[row[0]] = row[at]
+		}
+		return cells
+	}
+	of := column(engineSuite(t, 5), "÷ plain")
+	for cell, want := range map[string]string{"1x1-all-plain": "1", "1x1-all-markers": "0.9", "2x5-all-offsetmap": "1.0", "2x5-all-share": "0.7"} {
+		if !strings.HasPrefix(of[cell], want) {
+			t.Errorf("%s ÷ plain is %s, want %s", cell, of[cell], want)
+		}
+	}
+	added := column(timesSuite(t, 5), "added to plain, e2e response time p50")
+	if added["share-50"] != "–" || added["plain-50"] != "–" || !strings.HasPrefix(added["markers-50"], "+") || added["offsetmap-50"] == "–" {
+		t.Errorf("added to plain: %v", added)
+	}
+
+	c := engineSuite(t, 1)
+	for _, r := range c.Runs { // plain of 2 × 5 has other records
+		if r.Run.Run.Name == "engines-2x5-all-plain" {
+			resulttest.Set(&r.Run.Scenario, "load.acks", "0")
+		}
+	}
+	if of := column(c, "÷ plain"); of["2x5-all-markers"] != "–" || of["1x1-all-markers"] == "–" {
+		t.Errorf("beside a plain that is not alike: %v", of)
+	}
+}
+
+// The table of decisions names the engine that the runs show to be best, those that are
+// not told apart, and what nobody measured; never one that lost a record.
+func TestDecision(t *testing.T) {
+	d, err := campaigns.Analyse(decisionSuite(t, 5), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := map[string]map[string]string{}
+	for _, row := range d.Table.Rows {
+		rows[row[0]] = map[string]string{}
+		for i, cell := range row {
+			rows[row[0]][d.Table.Head[i]] = cell
+		}
+	}
+	for _, c := range []struct{ work, column, want string }{
+		{"a steady stream", "best", "plain"},
+		{"a steady stream", "suite", "kmq-study"},
+		{"a steady stream", "share", "(online-share)"},
+		{"no delay", "best", "plain"},
+		{"handlers that hang", "plain", "can't"},
+		{"handlers that hang", "best", "markers"},
+		{"handlers that hang", "share", "not measured"},
+		{"handlers that give back", "best", "not measured"},
+		{"the same, in order", "share", "can't"},
+		{"the same, in order", "best", " or "},
+		{"consumers that die", "offsetmap", "5 LOST, "},
+		{"a backlog", "markers", "not measured"},
+	} {
+		if got := rows[c.work][c.column]; !strings.Contains(got, c.want) {
+			t.Errorf("%s, %s: %q, want %q", c.work, c.column, got, c.want)
+		}
+	}
+	if got := rows["consumers that die"]["best"]; strings.Contains(got, "offsetmap") {
+		t.Errorf("an engine that lost records is best: %q", got)
+	}
+	if got := d.Answer.Sentence; !strings.HasPrefix(got, "A steady stream: plain;") || !strings.Contains(got, "But 5 records of kill-offsetmap LOST.") {
+		t.Errorf("the answer is %q", got)
+	}
+}
+
+// Of too few runs the table names the one with the best median, and says that no more is
+// known.
+func TestDecisionOfTooFewRuns(t *testing.T) {
+	for runs, want := range map[int]string{
+		1: "plain, in one run",
+		3: "plain, with too few runs (3) to tell",
+	} {
+		d, err := campaigns.Analyse(decisionSuite(t, runs), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		row := d.Table.Rows[0]
+		if best := row[slices.Index(d.Table.Head, "best")]; !strings.HasPrefix(best, want) || strings.Contains(best, " or ") {
+			t.Errorf("of %d runs the best at %s is %q, want %q", runs, row[0], best, want)
+		}
+	}
+}
+
+// The parts of the study come before its short form, and a row is of one suite: figures of
+// two would not compare.
+func TestDecisionOfParts(t *testing.T) {
+	var all []*analysis.Study
+	for _, c := range []*result.RecordedCampaign{decisionSuite(t, 5), engineSuite(t, 5), faultSuite(t, 5), redeliverySuite(t, 5), timesSuite(t, 5)} {
+		d, err := analysis.NewStudy(c, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, d)
+	}
+	table := answers.Decide(all...)
+	suites := map[string]string{}
+	for _, row := range table.Rows[1:] {
+		suites[row[0]] = row[slices.Index(table.Rows[0], "suite")]
+		for _, cell := range row[4:] {
+			if strings.HasSuffix(cell, "()") {
+				t.Errorf("a cell of %s has no source: %q", row[0], cell)
+			}
+		}
+	}
+	for work, want := range map[string]string{
+		"a steady stream": "kmq-online", "no delay": "kmq-latency", "handlers that hang": "kmq-drops-silent", "consumers that die": "kmq-kill",
+		"the same, in order": "kmq-study", "a backlog": "–",
+	} {
+		if suites[work] != want {
+			t.Errorf("%s is of %s, want %s", work, suites[work], want)
+		}
+	}
+	if empty := answers.Decide(); len(empty.Rows) != len(table.Rows) || empty.Rows[1][1] != "not measured" {
+		t.Errorf("of nothing: %+v", empty)
+	}
+}
+
+// A comparison of runs with a queue has the queue's figures, and one of others has not.
+func TestComparisonOfQueues(t *testing.T) {
+	c := engineSuite(t, 5)
+	a, b := analysis.CellSet(c, 4), analysis.CellSet(c, 7)
+	found, err := analysis.Compare([]analysis.Set{a, b}, analysis.CompareOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	figures := found.Against[0].Figures
+	i := slices.IndexFunc(figures, func(f analysis.ComparedFigure) bool { return f.Figure == "queue_acked_per_s" })
+	if i < 0 || figures[i].Word != analysis.WordWorse {
+		t.Errorf("share against plain: %+v", figures)
+	}
+	for _, r := range append(a.Runs, b.Runs...) {
+		r.Run.Queue = nil
+	}
+	found, err = analysis.Compare([]analysis.Set{a, b}, analysis.CompareOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if slices.ContainsFunc(found.Against[0].Figures, func(f analysis.ComparedFigure) bool { return strings.HasPrefix(f.Figure, "queue_") }) {
+		t.Error("runs without a queue are compared by its figures")
+	}
+}
+
+// Each engine is tested against the plain scenario that it is held against, and plain
+// against nothing.
+func TestEnginesAgainstPlain(t *testing.T) {
+	d, err := campaigns.Analyse(engineSuite(t, 5), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bases := map[string]string{}
+	for _, c := range d.Against {
+		if c.DiffersIn != nil { // the engine is what is compared
+			t.Errorf("%s differs in %v as well", c.Variant, c.DiffersIn)
+		}
+		bases[c.Variant] = c.Base
+	}
+	if len(bases) != 6 || bases["1x1-all-share"] != "1x1-all-plain" || bases["2x5-all-markers"] != "2x5-all-plain" {
+		t.Errorf("compared are %v", bases)
+	}
+}
