@@ -62,9 +62,11 @@ type Axis struct {
 
 // Cell is one configuration of a campaign.
 type Cell struct {
-	Name     string   `json:"name"`
-	Values   []string `json:"values,omitempty"` // one for each axis
-	Scenario Settings `json:"scenario"`         // resolved; as the YAML names things
+	Name   string   `json:"name"`
+	Values []string `json:"values,omitempty"` // one for each axis
+	// Against is the variant whose cell with the same other values this cell is held against.
+	Against  string   `json:"against,omitempty"`
+	Scenario Settings `json:"scenario"` // resolved; as the YAML names things
 }
 
 // CampaignRun is one planned run.

@@ -58,6 +58,8 @@ type choice struct {
 	text string     // as it was written, on one line
 	node *yaml.Node // maybe an alias
 	at   place
+	// against is the variant that this variant is held against; "" is none.
+	against string
 }
 
 // An exclusion leaves out the cells in which each of its settings has the value

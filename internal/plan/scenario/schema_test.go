@@ -349,6 +349,10 @@ func (m schemaMaker) variants(of reflect.Type) {
 			part.Properties.Set(key, &jsonschema.Schema{Ref: "#/properties/" + key})
 		}
 	}
+	part.Properties.Set(againstKey, &jsonschema.Schema{
+		Description: "the variant that this one is held against: reports print the ratio of the two",
+		AnyOf:       []*jsonschema.Schema{definition(textSchema)},
+	})
 	property, _ := m.root.Properties.Get(variantsKey)
 	property.AnyOf[0] = &jsonschema.Schema{Type: "array", MinItems: &one, UniqueItems: true,
 		Items: &jsonschema.Schema{AnyOf: []*jsonschema.Schema{part, definition(textSchema)}}}

@@ -64,8 +64,11 @@ type Axis struct {
 type Cell struct {
 	// Name is the suite's and the values, made plain: sweep-compression-zstd. It is also
 	// the Scenario's, and so part of the run folder's name; no two cells of a suite share one.
-	Name     string
-	Values   []string // one for each axis
+	Name   string
+	Values []string // one for each axis
+	// Against is the variant whose cell with the same other values this cell is held against;
+	// "" is none.
+	Against  string
 	Scenario Scenario // resolved and valid
 }
 
@@ -197,7 +200,7 @@ func (d *decoder) readCells(doc document, all []axis, values [][]choice, readabl
 		c := d.cellOf(all, values[i], &in)
 		s := c.resolved(in.Scenario, readable)
 		s.Name = name // after it was judged: what is wrong with it is wrong with doc's
-		cells[i] = Cell{Name: name, Values: texts(values[i]), Scenario: s}
+		cells[i] = Cell{Name: name, Values: texts(values[i]), Against: doc.Variants.base(values[i]), Scenario: s}
 		d.mistakes = append(d.mistakes, c.mistakes...)
 		for _, f := range c.cell.unexplained {
 			if len(unexplained[f]) == 0 {

@@ -18,6 +18,9 @@ const VariantAxis = "variant"
 // variantsKey is the key that lists them.
 const variantsKey = "variants"
 
+// againstKey is the key of a variant that names the variant which it is held against.
+const againstKey = "against"
+
 // ofAllVariants are the keys of a scenario file that no variant may set, because
 // they say something about all of them.
 var ofAllVariants = slices.DeleteFunc(slices.Clone(notVaried),
@@ -75,7 +78,23 @@ func (d *decoder) variants(n *yaml.Node, vs *variants, path string) {
 		}
 		next.list = append(next.list, v)
 	}
+	d.bases(next, *vs, path)
 	*vs = next
+}
+
+// bases wants each variant to be held against another one, of the list or of the one before.
+func (d *decoder) bases(next, before variants, path string) {
+	known := append(next.names(), before.names()...)
+	for i, v := range next.list {
+		at := join(fmt.Sprintf("%s[%d]", path, i), againstKey)
+		switch {
+		case v.against == "":
+		case v.against == v.text:
+			d.mistakeAt(v.at, at, v.text+" is held against itself", "name another variant, or leave it out")
+		case !slices.Contains(known, v.against):
+			d.mistakeAt(v.at, at, fmt.Sprintf("there is no variant %q", v.against), "choose "+spelling.OneOf(known))
+		}
+	}
 }
 
 // variant reads one of a list: a part of a scenario with a name, or the name of one
@@ -120,6 +139,10 @@ func (d *decoder) namedPart(child, n *yaml.Node, path string) choice {
 			if text, ok := d.open(value, join(path, key.Value)); ok {
 				v.text = d.variantName(text, join(path, key.Value))
 			}
+		case key.Value == againstKey:
+			if text, ok := d.open(value, join(path, key.Value)); ok {
+				v.against = d.variantName(text, join(path, key.Value))
+			}
 		case slices.Contains(ofAllVariants, key.Value):
 			d.mistake(key, join(path, key.Value), "it is the same for all variants", "set "+key.Value+" itself")
 		default:
@@ -134,6 +157,15 @@ func (d *decoder) namedPart(child, n *yaml.Node, path string) choice {
 		v.node = &yaml.Node{Kind: yaml.AliasNode, Alias: part, Line: child.Line, Column: child.Column}
 	}
 	return v
+}
+
+// base is the variant that a cell with these values is held against; "" is none, or one that is
+// not run.
+func (vs variants) base(values []choice) string {
+	if !vs.given() || !slices.Contains(vs.names(), values[len(values)-1].against) {
+		return ""
+	}
+	return values[len(values)-1].against
 }
 
 // variantName wants what can stand in the name of a folder, as it is: reports and

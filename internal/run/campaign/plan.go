@@ -220,7 +220,8 @@ func (p Plan) Campaign(tool result.Tool) (result.Campaign, error) {
 		if err != nil {
 			return c, err
 		}
-		c.Cells = append(c.Cells, result.Cell{Name: cell.Name, Values: cell.Values, Scenario: settings})
+		c.Cells = append(c.Cells, result.Cell{Name: cell.Name, Values: cell.Values, Against: cell.Against,
+			Scenario: settings})
 	}
 	for _, run := range p.Runs {
 		c.Runs = append(c.Runs, result.CampaignRun{Cell: run.Cell, Round: run.Round})
@@ -248,7 +249,8 @@ func Saved(c *result.Campaign) (Plan, error) {
 		if err != nil {
 			return Plan{}, fmt.Errorf("campaign %s: %w", c.Campaign.Name, err)
 		}
-		p.Cells = append(p.Cells, scenario.Cell{Name: cell.Name, Values: cell.Values, Scenario: s})
+		p.Cells = append(p.Cells, scenario.Cell{Name: cell.Name, Values: cell.Values, Against: cell.Against,
+			Scenario: s})
 	}
 	for _, run := range c.Runs {
 		p.Runs = append(p.Runs, PlannedRun{Cell: run.Cell, Round: run.Round})

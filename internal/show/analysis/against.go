@@ -90,6 +90,9 @@ func baseOf(d *Study, i int) (base int, ok bool) {
 	if axis < 0 || cell.Valid == 0 || axis >= len(cell.Values) {
 		return 0, false
 	}
+	if named := d.NamedBase(&cell); named != nil {
+		return slices.IndexFunc(d.Cells, func(c Cell) bool { return c.Name == named.Name }), named.Valid > 0
+	}
 	if reference, known := d.references[&cell.Sample.Taken[0].Run]; known {
 		base = slices.IndexFunc(d.Cells, func(c Cell) bool {
 			return len(c.Sample.Taken) > 0 && c.Sample.Taken[0].Run.Run.Name == reference.Name

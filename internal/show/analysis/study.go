@@ -94,8 +94,9 @@ func NewStudy(c *result.RecordedCampaign, by string) (*Study, error) {
 // Cell is one configuration of a campaign.
 type Cell struct {
 	Name    string   `json:"name"`
-	Values  []string `json:"values,omitempty"` // one for each axis
-	Runs    []string `json:"runs"`             // folders of those that can be read
+	Values  []string `json:"values,omitempty"`  // one for each axis
+	Runs    []string `json:"runs"`              // folders of those that can be read
+	Against string   `json:"against,omitempty"` // the variant that the cell is held against
 	Planned int      `json:"planned"`
 	Valid   int      `json:"valid"`
 	// Interrupted is how many runs a person ended early: they are in no figure,
@@ -158,8 +159,27 @@ func (d *Study) VariantsAt() int {
 	return slices.IndexFunc(d.Axes, func(a result.Axis) bool { return a.Path == variantAxis })
 }
 
-// Base is the cell that a cell is held against; nil where there is none.
+// NamedBase is the cell that the suite holds a cell against; nil where it names none.
+func (d *Study) NamedBase(c *Cell) *Cell {
+	axis := slices.IndexFunc(d.Axes, func(a result.Axis) bool { return a.Path == variantAxis })
+	if c.Against == "" || axis < 0 || axis >= len(c.Values) {
+		return nil
+	}
+	i := slices.IndexFunc(d.Cells, func(other Cell) bool {
+		return sameBut(other.Values, c.Values, axis) && other.Values[axis] == c.Against
+	})
+	if i < 0 {
+		return nil
+	}
+	return &d.Cells[i]
+}
+
+// Base is the cell that a cell is held against: the one that the suite names, or the first.
+// Nil where there is none.
 func (d *Study) Base(c *Cell) *Cell {
+	if base := d.NamedBase(c); base != nil {
+		return base
+	}
 	at := d.VariantsAt()
 	for i := range d.Cells {
 		other := &d.Cells[i]
@@ -224,7 +244,7 @@ func headlineFigures(d *Study) []figure.Figure {
 
 func cellOf(c *result.RecordedCampaign, i int) Cell {
 	cell := c.Campaign.Cells[i]
-	d := Cell{Name: cell.Name, Values: cell.Values, Runs: []string{}}
+	d := Cell{Name: cell.Name, Values: cell.Values, Against: cell.Against, Runs: []string{}}
 	for _, planned := range c.Campaign.Runs {
 		if planned.Cell == i {
 			d.Planned++
