@@ -10,7 +10,9 @@ func (g *Group) Standing(books bool) snapshot.Group {
 	s := snapshot.Group{
 		Reached: g.Reached(), Arrived: true, Books: snapshot.BooksOf(g.Receivers()),
 		Received: g.Received(), Counts: g.Counts(), Working: g.Working(),
-		Queue: &snapshot.Queue{Total: g.Totals(), Counts: g.QueueCounts()},
+		Queue: &snapshot.Queue{
+			Total: g.Totals(), Counts: g.QueueCounts(), OldestUnackedNs: g.books.oldest(g.cfg.Producers - g.cfg.Filled),
+		},
 	}
 	s.Queue.Deliveries[0], s.Queue.Deliveries[1] = g.Tally()
 	return s

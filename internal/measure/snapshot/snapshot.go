@@ -9,7 +9,7 @@ import (
 )
 
 // Version of the form in which snapshots travel. A part of another version takes no part.
-const Version = 2
+const Version = 3
 
 // Snapshot is how a part of a run stands: what its producers and consumers have counted
 // since they began. Only Times and Pauses are of the time since the snapshot that had them
@@ -69,6 +69,9 @@ type Queue struct {
 	Total      QueueTotal
 	Counts     QueueCounts
 	Deliveries [2]DeliveryCounts // warm-up, measured
+	// OldestUnackedNs is when the oldest record was due that was handed over and is not
+	// acknowledged; NothingDue if there is none.
+	OldestUnackedNs int64
 }
 
 // Last is what is known once the load has ended.
