@@ -52,7 +52,7 @@ const attempts = 2
 func (j job) makeRun(ctx context.Context, name string, stderr io.Writer) (err error) {
 	args := []string{"run", name}
 	if scenario, is := strings.CutPrefix(name, searched); is {
-		args = []string{"search", scenario}
+		args = []string{"search", scenario, "--curve"}
 	}
 	if n := repeats[name]; n != "" {
 		args = append(args, "--repeat", n)

@@ -39,7 +39,9 @@ func TestShelve(t *testing.T) {
 			t.Fatal(err)
 		}
 		dir := filepath.Base(r.Dir)
-		want := []string{dir + "/curves.json", dir + "/events.ndjson", dir + "/intervals.ndjson", dir + "/run.json", dir + "/scenario.yaml"}
+		want := []string{
+			dir + "/curves.json", dir + "/events.ndjson", dir + "/intervals.ndjson", dir + "/run.json", dir + "/scenario.yaml",
+		}
 		if got := filesBelow(t, shelf); !slices.Equal(got, want) {
 			t.Errorf("the shelf has %v, want %v", got, want)
 		}

@@ -169,7 +169,8 @@ func TestFaultsOfBrokersOverlap(t *testing.T) {
 			t.Errorf("it said %q, want %q", l.said, want)
 		}
 		wantData := []map[string]any{
-			{"name": "restart", "target": "broker 1", "state": "begin"}, {"name": "pause", "target": "broker 2", "state": "begin"},
+			{"name": "restart", "target": "broker 1", "state": "begin"},
+			{"name": "pause", "target": "broker 2", "state": "begin"},
 			{"name": "kill", "target": "leader of partition 0", "hit": "broker 3", "state": "begin"},
 			{"name": "resume", "target": "broker 2", "state": "end"}, {"name": "start", "target": "broker 3", "state": "end"},
 		}

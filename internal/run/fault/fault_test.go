@@ -42,6 +42,8 @@ func target(kind string, n int) scenario.Target { return scenario.Target{Kind: k
 
 func TestFaultsOfConsumers(t *testing.T) {
 	who := target(scenario.ConsumerTarget, 1)
+	killed := map[string]any{"consumer": 1, "state": "killed", "records": int64(1200)}
+	paused := map[string]any{"consumer": 1, "state": "paused"}
 	for _, test := range []struct {
 		f      scenario.ScheduledFault
 		name   string
@@ -50,9 +52,13 @@ func TestFaultsOfConsumers(t *testing.T) {
 		data   map[string]any
 		undo   string
 	}{
-		{scenario.ScheduledFault{Kill: who}, "kill consumer 1", "kill", "consumer 1 had partitions [1 3], and had not committed 1,200 records that it was handed", map[string]any{"consumer": 1, "state": "killed", "records": int64(1200)}, "start consumer 1"},
+		{
+			scenario.ScheduledFault{Kill: who}, "kill consumer 1", "kill",
+			"consumer 1 had partitions [1 3], and had not committed 1,200 records that it was handed", killed,
+			"start consumer 1",
+		},
 		{scenario.ScheduledFault{Stop: who}, "stop consumer 1", "leave", "", nil, "start consumer 1"},
-		{scenario.ScheduledFault{Pause: who}, "pause consumer 1", "pause", "it stands still", map[string]any{"consumer": 1, "state": "paused"}, "resume consumer 1"},
+		{scenario.ScheduledFault{Pause: who}, "pause consumer 1", "pause", "it stands still", paused, "resume consumer 1"},
 		{scenario.ScheduledFault{Start: who}, "start consumer 1", "start", "", nil, ""},
 		{scenario.ScheduledFault{Resume: who}, "resume consumer 1", "resume", "", nil, ""},
 		{scenario.ScheduledFault{Restart: who}, "restart consumer 1", "leave start", "", nil, ""},

@@ -76,16 +76,19 @@ func TestReplicaWatchAccounts(t *testing.T) {
 		if got != want {
 			t.Errorf("it has %+v, want %+v", got, want)
 		}
+		leader := func(before, after int32) map[string]any {
+			return map[string]any{"partition": 0, "leader_before": before, "leader": after}
+		}
+		under := func(partitions int) map[string]any { return map[string]any{"under_replicated": partitions} }
 		for _, told := range []struct {
 			what string
 			data map[string]any
 		}{
-			{"broker: leader of partition 0: broker 1 → 3", map[string]any{"partition": 0, "leader_before": int32(1), "leader": int32(3)}},
-			{"broker: leader of partition 0: broker 3 → 1", map[string]any{"partition": 0, "leader_before": int32(3), "leader": int32(1)}},
-			{"broker: 2 of 2 partitions are under-replicated (at worst 1 of 3 in sync, below min.insync.replicas of 2)", map[string]any{"under_replicated": 2}},
-			{"broker: all replicas are in sync again", map[string]any{"under_replicated": 0}},
+			{"leader of partition 0: broker 1 → 3", leader(1, 3)}, {"leader of partition 0: broker 3 → 1", leader(3, 1)},
+			{"2 of 2 partitions are under-replicated (at worst 1 of 3 in sync, below min.insync.replicas of 2)", under(2)},
+			{"all replicas are in sync again", under(0)},
 		} {
-			if i := slices.Index(l.said, told.what); i < 0 || !reflect.DeepEqual(l.data[i], told.data) {
+			if i := slices.Index(l.said, "broker: "+told.what); i < 0 || !reflect.DeepEqual(l.data[i], told.data) {
 				t.Errorf("it did not tell %q with %v, but %q with %v", told.what, told.data, l.said, l.data)
 			}
 		}

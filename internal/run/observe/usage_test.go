@@ -45,7 +45,8 @@ func TestProcessesBetween(t *testing.T) {
 // The run's own process is always one of them.
 func TestUsageOfTheRun(t *testing.T) {
 	sum, each, died := (&Machine{}).usageOfEach(nil)
-	if len(each) != 1 || each[0].pid != os.Getpid() || !each[0].known() || each[0].usage.Goroutines < 1 || each[0].usage != sum || died != nil {
+	if len(each) != 1 || died != nil || each[0].pid != os.Getpid() || !each[0].known() || each[0].usage != sum ||
+		sum.Goroutines < 1 {
 		t.Errorf("the processes are %+v, %v", each, died)
 	}
 	if _, each, _ := (&Machine{Probes: probe.Unknown()}).usageOfEach(nil); each[0].known() {
@@ -64,7 +65,9 @@ func TestBrokersIn(t *testing.T) {
 		return b
 	}
 	before := []brokerUsage{of(1, 101, time.Second, 5, 10, 20), of(2, 102, time.Second, 6), of(3, 103, 0, 7)}
-	after := []brokerUsage{of(2, 102, 2*time.Second, 66), of(3, 113, time.Second, 77), of(1, 101, 4*time.Second, 55, 11, 22)}
+	after := []brokerUsage{
+		of(2, 102, 2*time.Second, 66), of(3, 113, time.Second, 77), of(1, 101, 4*time.Second, 55, 11, 22),
+	}
 	wantJSON(t, "brokers", brokersIn(before, after, 2e9), `[`+
 		`{"id":2,"cpu_cores":0.5,"rss_bytes":66,"disk_read_bytes":null,"disk_written_bytes":null},`+
 		`{"id":3,"cpu_cores":null,"rss_bytes":77,"disk_read_bytes":null,"disk_written_bytes":null},`+
@@ -90,7 +93,9 @@ func TestHostBetween(t *testing.T) {
 		Networks: map[string]probe.NetCounts{"lo": {ReceivedBytes: 1, SentBytes: 1}},
 	}
 	after.devices = probe.HostCounts{
-		Disks:    map[string]probe.DiskCounts{"sda": disk(11, 22, true), "dm-0": disk(11, 22, false), "sdb": disk(9, 9, true)},
+		Disks: map[string]probe.DiskCounts{
+			"sda": disk(11, 22, true), "dm-0": disk(11, 22, false), "sdb": disk(9, 9, true),
+		},
 		Networks: map[string]probe.NetCounts{"lo": {ReceivedBytes: 4, SentBytes: 5}, "new": {ReceivedBytes: 9, SentBytes: 9}},
 	}
 	wantJSON(t, "with devices", hostBetween(before, after), `{"cpu_busy_ratio":0.5,"cpu_stolen_ratio":0.1,`+
