@@ -146,7 +146,7 @@ type IntervalProcess struct {
 type IntervalBroker struct {
 	ID          int32    `json:"id"`
 	CPUCores    *float64 `json:"cpu_cores"`
-	RSSBytes    *int64   `json:"rss_bytes"` // at the end
+	RSSBytes    *int64   `json:"rss_bytes"` // at the end; null of one that has just been killed
 	DiskRead    *int64   `json:"disk_read_bytes"`
 	DiskWritten *int64   `json:"disk_written_bytes"`
 }

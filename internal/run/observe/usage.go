@@ -65,7 +65,10 @@ func processesBetween(before, after []processUsage) (all []result.IntervalProces
 // between.
 func brokersIn(before, after []brokerUsage, lengthNs float64) (all []result.IntervalBroker) {
 	for _, b := range after {
-		of := result.IntervalBroker{ID: b.id, RSSBytes: &b.RSS}
+		of := result.IntervalBroker{ID: b.id}
+		if b.RSS > 0 { // otherwise it was killed, and is not buried yet
+			of.RSSBytes = &b.RSS
+		}
 		if i := slices.IndexFunc(before, func(was brokerUsage) bool { return was.pid == b.pid }); i >= 0 {
 			was := before[i]
 			cores := float64(b.CPU()-was.CPU()) / lengthNs

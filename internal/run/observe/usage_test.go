@@ -64,14 +64,16 @@ func TestBrokersIn(t *testing.T) {
 		}
 		return b
 	}
-	before := []brokerUsage{of(1, 101, time.Second, 5, 10, 20), of(2, 102, time.Second, 6), of(3, 103, 0, 7)}
+	before := []brokerUsage{of(1, 101, time.Second, 5, 10, 20), of(2, 102, time.Second, 6), of(3, 103, 0, 7), of(4, 104, 0, 8)}
 	after := []brokerUsage{
 		of(2, 102, 2*time.Second, 66), of(3, 113, time.Second, 77), of(1, 101, 4*time.Second, 55, 11, 22),
+		of(4, 104, time.Second, 0), // killed
 	}
 	wantJSON(t, "brokers", brokersIn(before, after, 2e9), `[`+
 		`{"id":2,"cpu_cores":0.5,"rss_bytes":66,"disk_read_bytes":null,"disk_written_bytes":null},`+
 		`{"id":3,"cpu_cores":null,"rss_bytes":77,"disk_read_bytes":null,"disk_written_bytes":null},`+
-		`{"id":1,"cpu_cores":1.5,"rss_bytes":55,"disk_read_bytes":1,"disk_written_bytes":2}]`)
+		`{"id":1,"cpu_cores":1.5,"rss_bytes":55,"disk_read_bytes":1,"disk_written_bytes":2},`+
+		`{"id":4,"cpu_cores":0.5,"rss_bytes":null,"disk_read_bytes":null,"disk_written_bytes":null}]`)
 }
 
 // Disks that lie on others and devices that have just come are not added up; what is not
