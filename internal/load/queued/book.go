@@ -205,7 +205,7 @@ func (b *book) release(of *node) {
 }
 
 // oldest returns when the oldest record was due that is open, of the producers with lower
-// numbers than a bound: of others it is not known. It looks at each, so ask seldom.
+// numbers than a bound: of others it is not known.
 func (b *book) oldest(bound int) int64 {
 	b.delivered.Lock()
 	defer b.delivered.Unlock()
@@ -285,15 +285,6 @@ func (bs books) Tally() (warmup, measured snapshot.DeliveryCounts) {
 		b.delivered.Unlock()
 	}
 	return warmup, measured
-}
-
-// oldest is that of all partitions.
-func (bs books) oldest(bound int) int64 {
-	due := snapshot.NothingDue
-	for _, b := range bs {
-		due = min(due, b.oldest(bound))
-	}
-	return due
 }
 
 // DeliveryGaps are the times in each partition in which nothing was handed over that had

@@ -10,10 +10,19 @@ func (g *Group) Standing(books bool) snapshot.Group {
 	s := snapshot.Group{
 		Reached: g.Reached(), Arrived: true, Books: snapshot.BooksOf(g.Receivers()),
 		Received: g.Received(), Counts: g.Counts(), Working: g.Working(),
-		Queue: &snapshot.Queue{
-			Total: g.Totals(), Counts: g.QueueCounts(), OldestUnackedNs: g.books.oldest(g.cfg.Producers - g.cfg.Filled),
-		},
+		Queue: &snapshot.Queue{Total: g.Totals(), Counts: g.QueueCounts()},
 	}
 	s.Queue.Deliveries[0], s.Queue.Deliveries[1] = g.Tally()
 	return s
+}
+
+// OldestUnacked returns when the oldest record was due that was handed over and is not
+// acknowledged, those of a fill left out; snapshot.NothingDue if there is none. It looks at
+// each such record.
+func (g *Group) OldestUnacked() int64 {
+	due := snapshot.NothingDue
+	for _, b := range g.books {
+		due = min(due, b.oldest(g.cfg.Producers-g.cfg.Filled))
+	}
+	return due
 }

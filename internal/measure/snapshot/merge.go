@@ -133,7 +133,6 @@ func (g *Group) add(o Group) {
 func (q Queue) add(o Queue) Queue {
 	q.Total.Add(o.Total)
 	q.Counts.Add(o.Counts)
-	q.OldestUnackedNs = min(q.OldestUnackedNs, o.OldestUnackedNs)
 	for phase := range q.Deliveries {
 		q.Deliveries[phase].Add(o.Deliveries[phase])
 	}

@@ -340,7 +340,7 @@ func extras(t *rapid.T, s *snapshot.Snapshot) {
 	s.Failed = rapid.SampledFrom([]string{"", "a", "b"}).Draw(t, "failed")
 	if some() {
 		s.Groups[0].Queue = &snapshot.Queue{
-			Total: snapshot.QueueTotal{Acked: n()}, OldestUnackedNs: n(),
+			Total:      snapshot.QueueTotal{Acked: n()},
 			Deliveries: [2]snapshot.DeliveryCounts{{Received: n()}, {Dead: n()}},
 		}
 	}

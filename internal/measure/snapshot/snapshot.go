@@ -69,9 +69,6 @@ type Queue struct {
 	Total      QueueTotal
 	Counts     QueueCounts
 	Deliveries [2]DeliveryCounts // warm-up, measured
-	// OldestUnackedNs is when the oldest record was due that was handed over and is not
-	// acknowledged; NothingDue if there is none.
-	OldestUnackedNs int64
 }
 
 // Last is what is known once the load has ended.

@@ -8,7 +8,7 @@ import (
 // standing returns how the queue stands, by its only group's standing with books.
 func (q *queue) standing(g snapshot.Group) observe.QueueReading {
 	return observe.QueueReading{
-		Totals: g.Queue.Total, Counts: q.counts(g.Queue.Counts), OldestUnackedNs: g.Queue.OldestUnackedNs,
+		Totals: g.Queue.Total, Counts: q.counts(g.Queue.Counts), OldestUnackedNs: q.group.OldestUnacked(),
 	}
 }
 

@@ -54,7 +54,8 @@ type Intervals struct {
 type QueueReading struct {
 	Totals snapshot.QueueTotal
 	Counts snapshot.QueueCounts
-	// OldestUnackedNs is as that of snapshot.Queue.
+	// OldestUnackedNs is when the oldest record was due that was handed over and is not
+	// acknowledged; snapshot.NothingDue if there is none.
 	OldestUnackedNs int64
 }
 
@@ -306,7 +307,7 @@ func addQueue(iv *result.Interval, before, after counters) {
 	iv.AckedByQueue, iv.Redelivered, iv.QueueInFlight = &acked, &again, &after.queue.Counts.InFlight
 	var age int64
 	if oldest := after.queue.OldestUnackedNs; oldest != snapshot.NothingDue {
-		age = max(1, after.behindAt-oldest)
+		age = max(1, after.usedAt-oldest)
 	}
 	iv.QueueOldestUnackedNs = &age
 }
