@@ -153,6 +153,7 @@ var walls = map[string][]string{
 	"internal/run/judge": {
 		"internal/measure/latency", "internal/measure/ledger", "internal/measure/snapshot", "internal/plan/payload",
 		"internal/plan/scenario", "internal/plan/unit", "internal/result", "internal/result/bottleneck",
+		"internal/result/figure", // a curve ends where a figure would not be supported
 		"internal/result/outcome",
 	},
 

@@ -44,8 +44,26 @@ type AckGap struct {
 	FromNs    int64 `json:"from_ns"`
 	ToNs      int64 `json:"to_ns"`
 	// Open tells that none came any more before the end: it lasted at least so long.
-	Open bool `json:"open,omitempty"`
+	Open  bool   `json:"open,omitempty"`
+	Group string `json:"group,omitempty"` // in Gaps: the consumer group, where there are several
 }
+
+// Gaps are all times in which a partition had no acknowledgement though a record waited for
+// one, or handed over nothing though a record was due: of AtLeastNs or longer, in the order
+// in which they began. They are from the start of the measured window on: acknowledgements
+// until its end, deliveries until the drain's.
+type Gaps struct {
+	AtLeastNs int64 `json:"at_least_ns"`
+	// Acks is null where nobody produces, Deliveries where nobody consumes, and where a
+	// process of the consumers did not say.
+	Acks       []AckGap `json:"acks" jsonschema:"nullable"`
+	Deliveries []AckGap `json:"deliveries" jsonschema:"nullable"`
+	// LeftOut is how many shorter ones there were beside the MaxGaps longest of both.
+	LeftOut int `json:"left_out"`
+}
+
+// MaxGaps bounds the gaps that a run keeps.
+const MaxGaps = 1000
 
 // Stretch is a part of the measured window.
 type Stretch struct {

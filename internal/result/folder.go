@@ -18,12 +18,13 @@ const (
 	IntervalsFile  = "intervals.ndjson"
 	EventsFile     = "events.ndjson"
 	HistogramsFile = "histograms.hlog"
+	CurvesFile     = "curves.json"
 	ScenarioFile   = "scenario.yaml"
 )
 
 // RunFiles are their names, in the order in which they are listed.
 func RunFiles() []string {
-	return []string{SummaryFile, IntervalsFile, EventsFile, HistogramsFile, ScenarioFile}
+	return []string{SummaryFile, IntervalsFile, EventsFile, HistogramsFile, CurvesFile, ScenarioFile}
 }
 
 const (

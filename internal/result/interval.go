@@ -29,13 +29,26 @@ type Interval struct {
 	// queue.
 	AckedByQueue *int64 `json:"acked_by_queue,omitempty"`
 	Redelivered  *int64 `json:"redelivered,omitempty"`
+	// AckedPartition and DeliveredPartition are by partition: acknowledged records, and
+	// records that the consumers of all groups were handed, duplicates and unreadable ones
+	// included. Absent from a topic of more than MaxPartitions, and where nobody produces
+	// or consumes.
+	AckedPartition     []int64 `json:"acked_records_partition,omitempty"`
+	DeliveredPartition []int64 `json:"delivered_records_partition,omitempty"`
+	// Groups has what is of one group, where there are several.
+	Groups []IntervalGroup `json:"groups,omitempty"`
 
 	// At the end of the interval.
 	DeferredRecords int64 `json:"deferred_records"`
 	InFlightRecords int64 `json:"in_flight_records"`
 	// QueueInFlight are the records that the consumers of a queue had fetched and not
 	// settled; null without a queue.
-	QueueInFlight *int64  `json:"queue_in_flight,omitempty"`
+	QueueInFlight *int64 `json:"queue_in_flight,omitempty"`
+	// QueueOldestUnackedNs is the age of the oldest record that the consumers of a queue
+	// were handed and have not acknowledged, from its intended time on: at least 1 if there
+	// is one, else 0. Null without a queue.
+	QueueOldestUnackedNs *int64 `json:"queue_oldest_unacked_ns,omitempty"`
+
 	LagRecords    *int64  `json:"lag_records"`                                 // latest sample; null before the first
 	LagPartitions []int64 `json:"lag_records_partition" jsonschema:"nullable"` // by partition, same sample
 	LagSampledNs  *int64  `json:"lag_sampled_ns"`                              // when that sample was taken
@@ -53,14 +66,26 @@ type Interval struct {
 	// BoundRecords is the lag that the controller allows now; null where it has no
 	// bound.
 	BoundRecords *int64 `json:"bound_records,omitempty"`
+	// UnderReplicated and Leaderless are the partitions of the topic that had fewer replicas
+	// in sync than replicas, and no leader, at the last look before the end of the interval;
+	// null where no fault befalls a broker, because nobody looks then.
+	UnderReplicated *int64 `json:"under_replicated_partitions,omitempty"`
+	Leaderless      *int64 `json:"leaderless_partitions,omitempty"`
 
 	// By metric; a metric without a sample in the interval is absent.
 	Time map[string]IntervalTime `json:"time"`
 
 	ProcessCPUCores *float64  `json:"process_cpu_cores"`
 	ProcessRSSBytes *int64    `json:"process_rss_bytes"`
-	BrokerCPUCores  []float64 `json:"broker_cpu_cores,omitempty"`
+	BrokerCPUCores  []float64 `json:"broker_cpu_cores,omitempty"` // as in Brokers, of those that know it
 	GCCycles        int64     `json:"gc_cycles"`
+	// Processes are the run's own process and those that work for it; absent where nothing
+	// is known of them.
+	Processes []IntervalProcess `json:"processes,omitempty"`
+	// Brokers are the local brokers that ran at the end of the interval.
+	Brokers []IntervalBroker `json:"brokers,omitempty"`
+	// Host is the whole machine; absent where the operating system does not tell.
+	Host *IntervalHost `json:"host,omitempty"`
 
 	// Late are the processes of the run that did not answer in time: their part of the
 	// interval is what they told last, and what happened in them meanwhile is in a later
@@ -92,12 +117,62 @@ type IntervalTime struct {
 	MaxNs int64 `json:"max_ns"`
 }
 
+// MaxPartitions is up to how many partitions an interval has counts of each.
+const MaxPartitions = 128
+
+// IntervalGroup is one of several consumer groups in an interval.
+type IntervalGroup struct {
+	Name           string `json:"name"`
+	LagRecords     *int64 `json:"lag_records"`     // of the latest sample; null before the first
+	BacklogRecords *int64 `json:"backlog_records"` // null where others go on writing
+	Delivered      int64  `json:"delivered"`       // in the interval, duplicates included
+}
+
+// IntervalProcess is what Go's runtime says of one process of the run. A figure is null
+// where the process did not tell it in time.
+type IntervalProcess struct {
+	// Name is run for the run's own process, and otherwise as events name it: process 0.
+	Name      string `json:"name"`
+	PID       int    `json:"pid"`
+	HeapBytes *int64 `json:"heap_bytes"` // of objects, dead ones that are not swept yet included
+	// GCPauseNs is for how long the collector had stopped everything in the interval, in
+	// sum; null in the first interval of a process.
+	GCPauseNs  *int64 `json:"gc_pause_ns"`
+	Goroutines *int64 `json:"goroutines"`
+}
+
+// IntervalBroker is one local broker in an interval. What is of the interval is null in
+// the first one of a broker's process, and what the operating system does not tell.
+type IntervalBroker struct {
+	ID          int32    `json:"id"`
+	CPUCores    *float64 `json:"cpu_cores"`
+	RSSBytes    *int64   `json:"rss_bytes"` // at the end; null of one that has just been killed
+	DiskRead    *int64   `json:"disk_read_bytes"`
+	DiskWritten *int64   `json:"disk_written_bytes"`
+}
+
+// IntervalHost is the whole machine in an interval: all processes, all disks that are
+// devices of their own, and all network interfaces, loopback included.
+type IntervalHost struct {
+	CPUBusyRatio    *float64 `json:"cpu_busy_ratio"` // of all cores
+	CPUStolenRatio  *float64 `json:"cpu_stolen_ratio"`
+	DiskRead        *int64   `json:"disk_read_bytes"`
+	DiskWritten     *int64   `json:"disk_written_bytes"`
+	NetworkReceived *int64   `json:"network_received_bytes"`
+	NetworkSent     *int64   `json:"network_sent_bytes"`
+}
+
 // Event is a line of events.ndjson.
 type Event struct {
 	AtNs int64 `json:"at_ns"`
 	// phase, backpressure, rebalance, fault, warning, error, consumer, process, broker, queue
-	Kind   string         `json:"kind"`
-	What   string         `json:"what"`
-	Reason string         `json:"reason,omitempty"`
-	Data   map[string]any `json:"data,omitempty"`
+	Kind   string `json:"kind"`
+	What   string `json:"what"`
+	Reason string `json:"reason,omitempty"`
+	// Data says the same as What, for programs. Of a rebalance: consumer, group, change
+	// (assigned, revoked, lost), partitions. Of a fault: name, target, hit, state (begin,
+	// end). Of a broker: broker, state (stopped, serving); or partition, leader_before,
+	// leader; or under_replicated. Of a consumer: consumer, state (killed, paused), records
+	// that it took along; of all consumers: state (work, fetching, drained), backlog_records.
+	Data map[string]any `json:"data,omitempty"`
 }

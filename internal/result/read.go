@@ -19,6 +19,7 @@ type Recorded struct {
 	Run       Run
 	Intervals []Interval
 	Events    []Event
+	Curves    *Curves // nil without the file
 	// Files are the names of a run's files that Dir has, in the order of RunFiles.
 	Files []string
 	// Notes say what was wrong with the files and could be read over: the
@@ -48,6 +49,9 @@ func Read(dir string) (*Recorded, error) {
 		return nil, err
 	}
 	r.note(note)
+	if r.Curves, err = readCurves(dir); err != nil {
+		return nil, err
+	}
 	return r, nil
 }
 

@@ -1,24 +1,24 @@
 // Package result is what a run, or a campaign of runs, leaves behind: a folder of files
 // with a versioned schema. A run's run.json is the summary, intervals.ndjson the time
 // series (a line a second, appended to disk at once), events.ndjson what happened and why,
-// histograms.hlog every latency in HdrHistogram's interval log format, and scenario.yaml
-// what was asked for. The terminal, the report and the dashboard all read these, and
-// nothing else.
+// histograms.hlog every latency in HdrHistogram's interval log format, curves.json the
+// percentiles of the whole run, and scenario.yaml what was asked for. The terminal, the
+// report and the dashboard all read these, and nothing else.
 //
 // The types here are the contract: fields are added, never renamed or removed.
 // Times are nanoseconds, sizes bytes, and "per_s" figures are taken over the
 // measured window alone. A figure that could not be measured is null or absent,
 // never zero.
 //
-// Files to know: run.go, books.go, times.go, lag.go, interval.go, writer.go, read.go,
-// campaign.go, campaignwriter.go.
+// Files to know: run.go, books.go, times.go, lag.go, interval.go, curves.go, writer.go,
+// read.go,// campaign.go, campaignwriter.go.
 package result
 
 import (
 	"time"
 )
 
-// SchemaVersion of run.json, intervals.ndjson and events.ndjson.
+// SchemaVersion of run.json, intervals.ndjson, events.ndjson and curves.json.
 const SchemaVersion = 1
 
 // Verdict statuses.
@@ -61,6 +61,7 @@ type Run struct {
 	Storage      *Storage      `json:"storage,omitempty"`      // the run's topic on the brokers' disks
 	Bottleneck   *Bottleneck   `json:"bottleneck,omitempty"`
 	Queue        *Queue        `json:"queue,omitempty"` // where the consumers took records from a queue
+	Gaps         *Gaps         `json:"gaps,omitempty"`
 }
 
 // Finished tells whether the books of the run were closed. A run that was

@@ -3,6 +3,7 @@ package result_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"flag"
 	"os"
 	"path/filepath"
@@ -31,6 +32,7 @@ var published = []struct {
 	{"run.schema.json", "run.json of a Kafka Bench run", result.Run{}},
 	{"interval.schema.json", "a line of intervals.ndjson of a Kafka Bench run", result.Interval{}},
 	{"event.schema.json", "a line of events.ndjson of a Kafka Bench run", result.Event{}},
+	{"curves.schema.json", "curves.json of a Kafka Bench run", result.Curves{}},
 	{"campaign.schema.json", "campaign.json of a Kafka Bench campaign", result.Campaign{}},
 }
 
@@ -142,13 +144,16 @@ func TestWrittenRunsFollowTheSchema(t *testing.T) {
 	var run result.Run
 	var interval result.Interval
 	var event result.Event
-	for _, v := range []any{&run, &interval, &event} {
+	var curves result.Curves
+	for _, v := range []any{&run, &interval, &event, &curves} {
 		populate(reflect.ValueOf(v).Elem())
 	}
 	for name, write := range map[string]func(*result.Writer) error{
 		"unfinished": func(w *result.Writer) error { return nil },
 		"minimal":    func(w *result.Writer) error { return writeAll(w, result.Run{}, result.Interval{}, result.Event{}) },
-		"full":       func(w *result.Writer) error { return writeAll(w, run, interval, event) },
+		"full": func(w *result.Writer) error {
+			return errors.Join(w.Curves(curves), writeAll(w, run, interval, event))
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := create(t)
@@ -159,8 +164,12 @@ func TestWrittenRunsFollowTheSchema(t *testing.T) {
 				result.SummaryFile:   "run.schema.json",
 				result.IntervalsFile: "interval.schema.json",
 				result.EventsFile:    "event.schema.json",
+				result.CurvesFile:    "curves.schema.json",
 			} {
 				b, err := os.ReadFile(filepath.Join(w.Dir(), file))
+				if file == result.CurvesFile && name != "full" && os.IsNotExist(err) {
+					continue
+				}
 				if err != nil {
 					t.Fatal(err)
 				}

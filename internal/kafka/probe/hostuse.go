@@ -22,6 +22,9 @@ type DiskCounts struct {
 	QueuedMs                int64 // the same for each request that was, in sum
 	Requests                int64 // that were done, in
 	RequestsMs              int64 // from their start, in sum
+	// Physical is that the disk is a device of its own, and neither made of other disks nor
+	// of memory: the traffic of such disks can be added up.
+	Physical bool
 }
 
 // NetCounts is what one network interface has carried.

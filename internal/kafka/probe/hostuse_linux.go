@@ -34,6 +34,7 @@ func ReadHost() (HostCounts, error) {
 				ReadBytes: int64(d.ReadSectors) * sectorBytes, WrittenBytes: int64(d.WriteSectors) * sectorBytes,
 				BusyMs: int64(d.IOsTotalTicks), QueuedMs: int64(d.WeightedIOTicks),
 				Requests: int64(d.ReadIOs + d.WriteIOs), RequestsMs: int64(d.ReadTicks + d.WriteTicks),
+				Physical: underBlock(d.DeviceName, "device"),
 			}
 		}
 	}
@@ -83,8 +84,11 @@ func pageCache(fs procfs.FS) (cached, dirty *int64) {
 }
 
 // wholeDisk tells a disk from its partitions, whose traffic the disk's contains.
-func wholeDisk(name string) bool {
-	_, err := os.Stat(filepath.Join("/sys/block", strings.ReplaceAll(name, "/", "!")))
+func wholeDisk(name string) bool { return underBlock(name, "") }
+
+// underBlock reports whether the kernel has something below a whole disk.
+func underBlock(disk, below string) bool {
+	_, err := os.Stat(filepath.Join("/sys/block", strings.ReplaceAll(disk, "/", "!"), below))
 	return err == nil
 }
 

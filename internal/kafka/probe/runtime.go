@@ -2,6 +2,7 @@ package probe
 
 import (
 	"math"
+	"runtime/debug"
 	"runtime/metrics"
 	"time"
 )
@@ -12,6 +13,9 @@ type Runtime struct {
 	GCCPU        time.Duration
 	AllocBytes   int64
 	AllocObjects int64
+	GCPause      time.Duration // for which everything stood still, in sum
+	HeapBytes    int64         // of objects, at the moment; never 0 in a Runtime that was read
+	Goroutines   int64         // at the moment
 	pauses       *metrics.Float64Histogram
 	schedDelays  *metrics.Float64Histogram
 }
@@ -24,6 +28,8 @@ const (
 	metricObjects = "/gc/heap/allocs:objects"
 	metricPauses  = "/sched/pauses/total/gc:seconds"
 	metricSched   = "/sched/latencies:seconds"
+	metricHeap    = "/memory/classes/heap/objects:bytes"
+	metricRunning = "/sched/goroutines:goroutines"
 )
 
 // ReadRuntime reads the runtime's metrics. It does not stop the world.
@@ -31,11 +37,15 @@ func ReadRuntime() Runtime {
 	s := []metrics.Sample{
 		{Name: metricCycles}, {Name: metricGCCPU}, {Name: metricBytes},
 		{Name: metricObjects}, {Name: metricPauses}, {Name: metricSched},
+		{Name: metricHeap}, {Name: metricRunning},
 	}
 	metrics.Read(s)
+	var gc debug.GCStats // its sum is exact, and the histogram of the pauses is not
+	debug.ReadGCStats(&gc)
 	return Runtime{
 		GCCycles: int64(s[0].Value.Uint64()), GCCPU: time.Duration(s[1].Value.Float64() * float64(time.Second)),
 		AllocBytes: int64(s[2].Value.Uint64()), AllocObjects: int64(s[3].Value.Uint64()),
+		GCPause: gc.PauseTotal, HeapBytes: int64(s[6].Value.Uint64()), Goroutines: int64(s[7].Value.Uint64()),
 		pauses: s[4].Value.Float64Histogram(), schedDelays: s[5].Value.Float64Histogram(),
 	}
 }

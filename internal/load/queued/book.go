@@ -31,9 +31,10 @@ type book struct {
 
 // A lending is the latest delivery of a record that is not acknowledged.
 type lending struct {
-	due    int64 // when it is to be delivered again at the earliest; never: nobody knows
-	times  int32 // that it was handed over
-	holder *node
+	due      int64 // when it is to be delivered again at the earliest; never: nobody knows
+	intended int64 // when the record was due
+	times    int32 // that it was handed over
+	holder   *node
 }
 
 // never is due where nobody knows when: before everything.
@@ -83,7 +84,7 @@ func (b *book) deliver(stamp payload.Stamp, to *node, now, deadline int64, attem
 	if !a.first {
 		a.times, a.due = b.again(stamp, key, to, attempt)
 	}
-	b.open[key] = lending{due: deadline, times: int32(a.times), holder: to}
+	b.open[key] = lending{due: deadline, intended: stamp.Intended, times: int32(a.times), holder: to}
 	b.count++
 	t := b.tallyOf(measured)
 	t.Received++
@@ -201,6 +202,20 @@ func (b *book) release(of *node) {
 			b.open[key] = l
 		}
 	}
+}
+
+// oldest returns when the oldest record was due that is open, of the producers with lower
+// numbers than a bound: of others it is not known.
+func (b *book) oldest(bound int) int64 {
+	b.delivered.Lock()
+	defer b.delivered.Unlock()
+	due := snapshot.NothingDue
+	for key, l := range b.open {
+		if int(key>>48) < bound {
+			due = min(due, l.intended)
+		}
+	}
+	return due
 }
 
 // reached is how far the consumers are: what is settled takes the place of a position.

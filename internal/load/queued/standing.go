@@ -15,3 +15,14 @@ func (g *Group) Standing(books bool) snapshot.Group {
 	s.Queue.Deliveries[0], s.Queue.Deliveries[1] = g.Tally()
 	return s
 }
+
+// OldestUnacked returns when the oldest record was due that was handed over and is not
+// acknowledged, those of a fill left out; snapshot.NothingDue if there is none. It looks at
+// each such record.
+func (g *Group) OldestUnacked() int64 {
+	due := snapshot.NothingDue
+	for _, b := range g.books {
+		due = min(due, b.oldest(g.cfg.Producers-g.cfg.Filled))
+	}
+	return due
+}

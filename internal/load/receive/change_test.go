@@ -32,7 +32,7 @@ func crowd(t *testing.T, n int, change func(*Config), f func(*testing.T, *Group,
 		brokers := newFakeGroup(kafka, session)
 		cfg := Config{
 			Driver: brokers, Members: 2, Producers: 1, Partitions: 4, CommitEvery: time.Second,
-			Axis: axis, Stamped: true, Run: 7, OnEvent: func(string, string, string) {},
+			Axis: axis, Stamped: true, Run: 7, OnEvent: func(Event) {},
 		}
 		if change != nil {
 			change(&cfg)

@@ -60,7 +60,13 @@ type Config struct {
 
 	// OnEvent is told of rebalances and errors; it may be called from several
 	// goroutines.
-	OnEvent func(kind, what, reason string)
+	OnEvent func(Event)
+}
+
+// Event is something that happened in a group. Data says the same for programs; nil: nothing.
+type Event struct {
+	Kind, What, Reason string
+	Data               map[string]any
 }
 
 // Group is a consumer group of real members with the application behind them.
@@ -75,7 +81,7 @@ type Group struct {
 	commitEvery time.Duration
 	idle        bool // no record ever costs anything
 	manual      bool // without a group at the brokers
-	event       func(kind, what, reason string)
+	event       func(Event)
 
 	holding atomic.Bool   // what is assigned is paused
 	change  chan struct{} // filled when an assignment changed
@@ -224,8 +230,13 @@ func (g *Group) fail(err error) {
 		g.failed = err
 	}
 	g.mu.Unlock()
-	g.event("error", "a consumer ended", err.Error())
+	g.failure("a consumer ended", err)
 	g.changed()
+}
+
+// failure tells of an error.
+func (g *Group) failure(what string, err error) {
+	g.event(Event{Kind: "error", What: what, Reason: err.Error()})
 }
 
 // stopping reports whether the group is being stopped, or was.

@@ -2,7 +2,8 @@ package receive
 
 import (
 	"context"
-	"strings"
+	"fmt"
+	"reflect"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -28,7 +29,7 @@ func consumeAfter(t *testing.T, warmup time.Duration, n int, change func(*Config
 		axis.Set(warmup, 10*time.Second)
 		cfg := Config{
 			Driver: kafka, Members: 1, Producers: 1, Partitions: 4, CommitEvery: time.Second,
-			Axis: axis, Stamped: true, Run: 7, OnEvent: func(string, string, string) {},
+			Axis: axis, Stamped: true, Run: 7, OnEvent: func(Event) {},
 		}
 		if change != nil {
 			change(&cfg)
@@ -174,17 +175,32 @@ func TestRevokeCommitsWhatWasProcessedAndDropsTheRest(t *testing.T) {
 	})
 }
 
-// A person looks for a partition in an event by its number.
+// A person looks for a partition in an event by its number, and a program in its data.
 func TestRebalancesNamePartitionsInOrder(t *testing.T) {
-	var said []string
-	tell := func(cfg *Config) { cfg.OnEvent = func(_, what, _ string) { said = append(said, what) } }
+	var said []Event
+	tell := func(cfg *Config) {
+		cfg.Client.Group, cfg.OnEvent = "readers", func(e Event) { said = append(said, e) }
+	}
 	consume(t, 0, tell, func(_ *testing.T, _ *Group, c *fakeConsumer, _ *load.Axis) {
 		c.cfg.OnRevoked([]int32{3, 0, 2}, false)
 		c.cfg.OnAssigned([]int32{2, 3, 0})
+		c.cfg.OnRevoked([]int32{3}, true)
 	})
-	all := strings.Join(said, "\n")
-	if !strings.Contains(all, "gave up partitions [0 2 3]") || !strings.Contains(all, "was assigned partitions [0 2 3]") {
-		t.Errorf("it says\n%s", all)
+	want := []Event{}
+	for _, e := range []struct {
+		how, change string
+		partitions  []int32
+	}{
+		{"was assigned", "assigned", []int32{0, 1, 2, 3}}, {"gave up", "revoked", []int32{0, 2, 3}},
+		{"was assigned", "assigned", []int32{0, 2, 3}}, {"lost", "lost", []int32{3}},
+	} {
+		want = append(want, Event{
+			Kind: "rebalance", What: fmt.Sprintf("consumer 0 %s partitions %v", e.how, e.partitions),
+			Data: map[string]any{"consumer": 0, "change": e.change, "partitions": e.partitions, "group": "readers"},
+		})
+	}
+	if !reflect.DeepEqual(said, want) {
+		t.Errorf("it says\n%v\nwant\n%v", said, want)
 	}
 }
 
@@ -211,7 +227,7 @@ func TestDamageIsFound(t *testing.T) {
 		kafka.log[3][9].Value = []byte("somebody else's")
 		axis.Set(0, time.Second)
 		g, err := Start(Config{Driver: kafka, Members: 1, Producers: 1, Partitions: 4, CommitEvery: time.Second,
-			Axis: axis, Stamped: true, Run: 7, OnEvent: func(string, string, string) {}})
+			Axis: axis, Stamped: true, Run: 7, OnEvent: func(Event) {}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -146,7 +146,7 @@ func TestNoLockOfAMemberIsHeldWhileItsClientIsAsked(t *testing.T) {
 		axis := load.NewAxis(nil)
 		g, err := Start(Config{
 			Driver: selfish{&fakeKafka{log: loadtest.Log(4, 0)}}, Members: 1, Producers: 1, Partitions: 4, Axis: axis, Hold: true,
-			OnEvent: func(string, string, string) {},
+			OnEvent: func(Event) {},
 		})
 		if err != nil {
 			t.Error(err)

@@ -103,7 +103,7 @@ func (m *member) config() driver.ConsumerConfig {
 	if m.worker != nil && !m.worker.idle {
 		client.MaxPollRecords = maxPollRecords
 	}
-	client.OnError = func(err error) { g.event("error", fmt.Sprintf("consumer %d", m.id), err.Error()) }
+	client.OnError = func(err error) { g.failure(fmt.Sprintf("consumer %d", m.id), err) }
 	return client
 }
 
@@ -162,7 +162,7 @@ func (m *member) onAssigned(partitions []int32) {
 	if m.assigned.Add(1) > 1 || m.late {
 		m.counts.rebalances.Add(1)
 	}
-	m.rebalanced("was assigned", partitions)
+	m.rebalanced("was assigned", "assigned", partitions)
 	m.group.changed()
 }
 
@@ -216,17 +216,22 @@ func (m *member) onRevoked(partitions []int32, lost bool) {
 		return
 	}
 	m.counts.rebalances.Add(1)
-	how := "gave up"
+	how, change := "gave up", "revoked"
 	if lost {
-		how = "lost"
+		how, change = "lost", "lost"
 	}
-	m.rebalanced(how, partitions)
+	m.rebalanced(how, change, partitions)
 }
 
-// rebalanced tells of an assignment that changed.
-func (m *member) rebalanced(how string, partitions []int32) {
-	what := fmt.Sprintf("consumer %d %s partitions %v", m.id, how, slices.Sorted(slices.Values(partitions)))
-	m.group.event("rebalance", what, "")
+// rebalanced tells of an assignment that changed, in a sentence and as data.
+func (m *member) rebalanced(how, change string, partitions []int32) {
+	partitions = slices.Sorted(slices.Values(partitions))
+	e := Event{Kind: "rebalance", What: fmt.Sprintf("consumer %d %s partitions %v", m.id, how, partitions)}
+	e.Data = map[string]any{"consumer": m.id, "change": change, "partitions": partitions}
+	if !m.group.manual { // otherwise there is no group
+		e.Data["group"] = m.group.cfg.Client.Group
+	}
+	m.group.event(e)
 }
 
 // held returns the assignments of these partitions, or all if there are none.
@@ -414,7 +419,7 @@ func (m *member) commitLocked(ctx context.Context) {
 	if err := m.client.Commit(ctx, offsets); err != nil {
 		if !errors.Is(err, context.Canceled) && !m.dead.Load() {
 			m.counts.commitErrors.Add(1)
-			m.group.event("error", fmt.Sprintf("consumer %d could not commit", m.id), err.Error())
+			m.group.failure(fmt.Sprintf("consumer %d could not commit", m.id), err)
 		}
 		return
 	}

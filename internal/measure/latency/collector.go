@@ -165,6 +165,18 @@ func (c *Collector) Totals(measured bool, m Metric) Distribution {
 	return h.Distribution()
 }
 
+// Curve returns the percentiles of all that was collected of a metric in one book so far,
+// as Histogram.Percentiles does, and of how many values they are. It takes one pass.
+func (c *Collector) Curve(measured bool, m Metric, ascending []float64) (ns []int64, count int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	h := c.run[bookOf(measured)][m]
+	if h == nil {
+		return make([]int64, len(ascending)), 0
+	}
+	return h.Percentiles(ascending), h.count
+}
+
 // Population is the measured records that a time belongs to, whether or not it ended.
 type Population struct {
 	Records int64

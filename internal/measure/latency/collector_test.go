@@ -3,6 +3,7 @@ package latency
 import (
 	"reflect"
 	"runtime"
+	"slices"
 	"sync"
 	"testing"
 
@@ -88,6 +89,11 @@ func checkTotals(t *rapid.T, c *Collector, want *sums) {
 		for book, isMeasured := range []bool{false, true} {
 			if got := c.Totals(isMeasured, m); !reflect.DeepEqual(got, want.at(book, int(m)).Distribution()) {
 				t.Errorf("%s: totals %+v, want %+v", Tag(isMeasured, m), got, want.at(book, int(m)).Distribution())
+			}
+			all := want.at(book, int(m))
+			curve, count := c.Curve(isMeasured, m, []float64{0, 50, 100})
+			if count != all.Count() || !slices.Equal(curve, all.Percentiles([]float64{0, 50, 100})) {
+				t.Errorf("%s: a curve of %d values is %d", Tag(isMeasured, m), count, curve)
 			}
 		}
 	}

@@ -106,6 +106,25 @@ func (h *Histogram) Percentile(p float64) int64 {
 	return ns
 }
 
+// Percentiles returns what Percentile returns for each of many percentiles, in one pass.
+// They must ascend, from 0 (which asks for the lowest value) to 100.
+func (h *Histogram) Percentiles(ascending []float64) []int64 {
+	values := make([]int64, len(ascending))
+	if h.count == 0 {
+		return values
+	}
+	slot, end := h.span()
+	upTo := h.counts[slot] // how many values there are up to the slot
+	for i, p := range ascending {
+		for rank := rankOf(p, h.count); upTo < rank && slot+1 < end; {
+			slot++
+			upTo += h.counts[slot]
+		}
+		values[i] = highest(slot)
+	}
+	return values
+}
+
 // Among returns the value that p percent of a population do not exceed, p in (0, 100].
 // The population is the values of h, which have ended, and those that have not: each
 // of them counts as greater than all that have. Open, which may be nil, has the ages
@@ -120,15 +139,20 @@ func (h *Histogram) Among(p float64, open *Histogram, rest, floorNs int64) (ns i
 	if population == 0 {
 		return 0, false
 	}
-	// The rank is rounded up, after taking off the last bit of p: 0.07 has no
-	// exact float64, and the nearest, just above it, would ask for rank 8 of 10,000.
-	p = min(max(math.Nextafter(p, math.Inf(-1)), 0), 100)
-	rank := min(max(int64(math.Ceil(p*float64(population)/100)), 1), population)
+	rank := rankOf(p, population)
 	if rank <= h.count {
 		return h.valueAt(rank), false
 	}
 	lowest, _ := slotValues(h.slotAmong(rank, open, rest, slotOf(clamp(floorNs))))
 	return lowest, true
+}
+
+// rankOf returns the rank of the value that p percent of a population do not exceed, from
+// 1 on. It is rounded up, after taking off the last bit of p: 0.07 has no exact float64,
+// and the nearest, just above it, would ask for rank 8 of 10,000.
+func rankOf(p float64, population int64) int64 {
+	p = min(max(math.Nextafter(p, math.Inf(-1)), 0), 100)
+	return min(max(int64(math.Ceil(p*float64(population)/100)), 1), population)
 }
 
 // valueAt returns the upper end of the slot of the value at a rank. h must not be empty.

@@ -92,6 +92,22 @@ func TestPercentileIsNearestRank(t *testing.T) {
 	})
 }
 
+// Many percentiles in one pass are those asked one by one.
+func TestPercentilesAreThoseAskedOneByOne(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		h := histogramOf(rapid.SliceOfN(anywhere(), 0, 500).Draw(t, "values")...)
+		percentile := rapid.OneOf(rapid.Float64Range(0, 100), rapid.SampledFrom([]float64{0, 50, 99.9, 100}))
+		ascending := rapid.SliceOf(percentile).Draw(t, "percentiles")
+		slices.Sort(ascending)
+		got := h.Percentiles(ascending)
+		for i, p := range ascending {
+			if want := h.Percentile(p); got[i] != want {
+				t.Fatalf("p%v of %d values is %d, and asked alone %d", p, h.Count(), got[i], want)
+			}
+		}
+	})
+}
+
 func TestPercentileExamples(t *testing.T) {
 	thousand := NewHistogram()
 	for ns := range int64(1000) {

@@ -329,6 +329,7 @@ func extras(t *rapid.T, s *snapshot.Snapshot) {
 	if some() {
 		s.Usage = &snapshot.Usage{
 			Known: some(), User: d(), System: d(), RSS: n(), GCCycles: n(), GCCPU: d(), AllocBytes: n(), AllocObjects: n(),
+			GCPause: d(), HeapBytes: n(), Goroutines: n(),
 		}
 		s.Pauses = &snapshot.Pauses{GC: snapshot.Quantiles{Count: n(), P50: d(), P99: d(), Max: d()}}
 	}

@@ -74,6 +74,10 @@ type Usage struct {
 	GCCPU        time.Duration
 	AllocBytes   int64
 	AllocObjects int64
+
+	GCPause    time.Duration // for which the runtime stopped everything, in sum
+	HeapBytes  int64         // of objects, at the moment; 0: the runtime was not asked
+	Goroutines int64         // at the moment
 }
 
 // CPU is user and system time together.
@@ -85,6 +89,7 @@ func (u Usage) Add(o Usage) Usage {
 		Known: u.Known && o.Known, User: u.User + o.User, System: u.System + o.System, RSS: u.RSS + o.RSS,
 		GCCycles: u.GCCycles + o.GCCycles, GCCPU: u.GCCPU + o.GCCPU,
 		AllocBytes: u.AllocBytes + o.AllocBytes, AllocObjects: u.AllocObjects + o.AllocObjects,
+		GCPause: u.GCPause + o.GCPause, HeapBytes: u.HeapBytes + o.HeapBytes, Goroutines: u.Goroutines + o.Goroutines,
 	}
 }
 

@@ -162,7 +162,7 @@ func (l *lab) ours(f filled, byPartition bool) receive.Config {
 		Members: 1, Producers: 1, Partitions: partitions, ByPartition: byPartition,
 		Plan: load.Plan{}, CommitEvery: time.Second,
 		Axis: f.axis, Stamped: true, ClosedLoop: false, Run: filledRun,
-		OnEvent: func(string, string, string) {},
+		OnEvent: func(receive.Event) {},
 	}
 }
 

@@ -13,7 +13,7 @@
 //
 // Runs are made one after the other, each by the command that a person would
 // use, and only what the page and a reader need of them is kept in results/:
-// the summary, the scenario, the series and the events, without the histograms.
+// the summary, the scenario, the series, the events and the curves, without the histograms.
 //
 // Files to know: page.go, front.go (what README shows), make.go, suites.go.
 package main

@@ -19,10 +19,13 @@ import (
 var repeats = map[string]string{"sweep-compression": "5", headline: "5"}
 
 // kept are the files of a run that go to results/. The first run of each
-// configuration keeps its series; a repeat keeps its summary, for the medians.
+// configuration keeps its series; a repeat keeps its summary and its curves, for the
+// medians.
 var (
-	kept         = []string{result.SummaryFile, result.ScenarioFile, result.IntervalsFile, result.EventsFile}
-	keptOfRepeat = []string{result.SummaryFile}
+	kept = []string{
+		result.SummaryFile, result.ScenarioFile, result.IntervalsFile, result.EventsFile, result.CurvesFile,
+	}
+	keptOfRepeat = []string{result.SummaryFile, result.CurvesFile}
 )
 
 // makeRuns makes the runs of all scenarios that were asked for, one after the
@@ -49,7 +52,7 @@ const attempts = 2
 func (j job) makeRun(ctx context.Context, name string, stderr io.Writer) (err error) {
 	args := []string{"run", name}
 	if scenario, is := strings.CutPrefix(name, searched); is {
-		args = []string{"search", scenario}
+		args = []string{"search", scenario, "--curve"}
 	}
 	if n := repeats[name]; n != "" {
 		args = append(args, "--repeat", n)
@@ -180,6 +183,9 @@ func (f folder) copyTo(dir string) error {
 	}
 	for _, name := range f.files {
 		text, err := os.ReadFile(filepath.Join(f.dir, name))
+		if name == result.CurvesFile && errors.Is(err, fs.ErrNotExist) {
+			continue // an older run has none
+		}
 		if err != nil {
 			return err
 		}

@@ -39,7 +39,9 @@ func TestShelve(t *testing.T) {
 			t.Fatal(err)
 		}
 		dir := filepath.Base(r.Dir)
-		want := []string{dir + "/events.ndjson", dir + "/intervals.ndjson", dir + "/run.json", dir + "/scenario.yaml"}
+		want := []string{
+			dir + "/curves.json", dir + "/events.ndjson", dir + "/intervals.ndjson", dir + "/run.json", dir + "/scenario.yaml",
+		}
 		if got := filesBelow(t, shelf); !slices.Equal(got, want) {
 			t.Errorf("the shelf has %v, want %v", got, want)
 		}
@@ -49,8 +51,8 @@ func TestShelve(t *testing.T) {
 	}
 }
 
-// Of a sweep every run keeps its summary, and the first of each configuration
-// its series.
+// Of a sweep every run keeps its summary and its curves, and the first of each
+// configuration its series.
 func TestShelveSweep(t *testing.T) {
 	out, shelf := t.TempDir(), t.TempDir()
 	save(t, shelf, made(baseline, "baseline", "base01", 0))
@@ -65,7 +67,8 @@ func TestShelveSweep(t *testing.T) {
 	for _, f := range filesBelow(t, shelf) {
 		count[filepath.Base(f)]++
 	}
-	if count[result.CampaignFile] != 1 || count[result.SummaryFile] != 1+4 || count[result.IntervalsFile] != 1+2 {
+	if count[result.CampaignFile] != 1 || count[result.SummaryFile] != 1+4 || count[result.IntervalsFile] != 1+2 ||
+		count[result.CurvesFile] != 1+4 {
 		t.Errorf("the shelf has %v", count)
 	}
 	s, err := readShelf(shelf)
@@ -75,7 +78,7 @@ func TestShelveSweep(t *testing.T) {
 	if e := s.of("sweep-compression"); len(e.cells) != 2 || len(e.cells[0].runs) != 2 || e.cells[1].value != "zstd" {
 		t.Errorf("read back: %+v", e)
 	}
-	if s.one("baseline") == nil || before != 5 {
+	if s.one("baseline") == nil || before != 6 {
 		t.Error("the run of another scenario is gone")
 	}
 }

@@ -64,6 +64,7 @@ func save(t *testing.T, out string, r *result.Recorded) {
 	write(result.EventsFile, nil)
 	write(result.ScenarioFile, []byte("name: "+r.Run.Run.Name+"\n"))
 	write(result.HistogramsFile, []byte("large\n"))
+	write(result.CurvesFile, marshal(t, result.Curves{SchemaVersion: result.SchemaVersion}))
 }
 
 func marshal(t *testing.T, v any) []byte {

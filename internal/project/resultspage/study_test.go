@@ -193,6 +193,7 @@ func TestStudiesAreThinned(t *testing.T) {
 	for i := range r.Intervals {
 		r.Intervals[i].LagSamples = []result.LagSample{{Records: 1, Partitions: make([]int64, 12)}}
 		r.Intervals[i].BacklogPartition = make([]int64, 12)
+		r.Intervals[i].AckedPartition, r.Intervals[i].DeliveredPartition = make([]int64, 12), make([]int64, 12)
 	}
 	saveStudy(t, out, "backpressure-study", []variantOf{{"off", []float64{1, 2}, nil}}, func(run *result.Run) { run.Run.StartedAt = run.Run.StartedAt.Add(time.Second) })
 	if err := shelve(out, shelf, "backpressure-study"); err != nil {
@@ -218,8 +219,12 @@ func TestStudiesAreThinned(t *testing.T) {
 			t.Errorf("the series has lost %s", want)
 		}
 	}
-	if strings.Contains(string(thin), "poll_time") || strings.Contains(string(thin), "lag_samples") {
-		t.Errorf("the series still has %.300s", thin)
+	for _, without := range []string{
+		"poll_time", "lag_samples", "acked_records_partition", "delivered_records_partition",
+	} {
+		if strings.Contains(string(thin), without) {
+			t.Errorf("the series still has %s: %.300s", without, thin)
+		}
 	}
 	if _, err := thinned([]byte("{")); err == nil {
 		t.Error("a broken series was taken")

@@ -24,6 +24,7 @@ func thinned(series []byte) ([]byte, error) {
 			return nil, fmt.Errorf("cannot thin out %s: %w", result.IntervalsFile, err)
 		}
 		i.LagSamples, i.LagPartitions, i.BacklogPartition = nil, nil, nil
+		i.AckedPartition, i.DeliveredPartition = nil, nil
 		maps.DeleteFunc(i.Time, func(metric string,
 			_ result.IntervalTime) bool {
 			return !slices.Contains(keptOfTimes, metric)

@@ -113,6 +113,8 @@ func TestKilledProcess(t *testing.T) {
 	wantHistograms(t, r)
 	wantCount(t, "unique", r.Run.Delivery.Unique, r.Run.Load.Acked)
 	wantCount(t, "lost", r.Run.Delivery.Lost, 0)
+	wantProcesses(t, r, "run", "process 0 of the consumers", "process 1 of the consumers")
+	wantRebalances(t, r)
 	if len(r.Run.Faults) != 2 || r.Run.Faults[0].Name != "kill" || r.Run.Faults[0].EndNs == nil {
 		t.Fatalf("the faults are %+v", r.Run.Faults)
 	}
@@ -168,5 +170,57 @@ func (o *outsider) Event(e result.Event) {
 		for after, signal := range o.sends {
 			time.AfterFunc(after, func() { _ = syscall.Kill(pid, signal) })
 		}
+	}
+}
+
+// wantProcesses fails the test unless the series say how these processes stood, of which the
+// last was killed and came back as another.
+func wantProcesses(t *testing.T, r *result.Recorded, names ...string) {
+	t.Helper()
+	pids := make(map[string][]int)
+	for _, iv := range r.Intervals {
+		for _, p := range iv.Processes {
+			if p.HeapBytes == nil { // late, or it has just begun
+				continue
+			}
+			if *p.HeapBytes <= 0 || *p.Goroutines <= 0 || p.GCPauseNs != nil && *p.GCPauseNs < 0 {
+				t.Errorf("until %d: %s has a heap of %d and %d goroutines", iv.EndNs, p.Name, *p.HeapBytes, *p.Goroutines)
+			}
+			if !slices.Contains(pids[p.Name], p.PID) {
+				pids[p.Name] = append(pids[p.Name], p.PID)
+			}
+		}
+	}
+	for i, name := range names {
+		want := 1
+		if i == len(names)-1 {
+			want = 2
+		}
+		if len(pids[name]) != want {
+			t.Errorf("%s was the processes %v, want %d", name, pids[name], want)
+		}
+	}
+	wantCount(t, "names of processes", int64(len(pids)), int64(len(names)))
+}
+
+// wantRebalances fails the test unless each event of a rebalance says for programs whose
+// assignment changed, and how.
+func wantRebalances(t *testing.T, r *result.Recorded) {
+	t.Helper()
+	changes := make(map[any]int)
+	for _, e := range r.Events {
+		if e.Kind != "rebalance" {
+			continue
+		}
+		changes[e.Data["change"]]++
+		what := fmt.Sprintf("consumer %v ", e.Data["consumer"])
+		partitions, _ := e.Data["partitions"].([]any)
+		if e.Data["group"] != r.Run.Run.Group || len(partitions) == 0 || e.Data["process"] == nil ||
+			!strings.HasPrefix(e.What, what) || !strings.HasSuffix(e.What, fmt.Sprint(partitions)) {
+			t.Errorf("of %q there is %v", e.What, e.Data)
+		}
+	}
+	if changes["assigned"] == 0 || changes["assigned"]+changes["revoked"]+changes["lost"] < 2 || changes[nil] > 0 {
+		t.Errorf("the changes are %v", changes)
 	}
 }

@@ -144,8 +144,46 @@ func testKilledLeader(t *testing.T, k *cluster.Kafka) {
 	}
 	if lost := event(r, "broker", "leader of partition 0: "+kill.Hit+" →"); lost == nil || lost.AtNs < kill.StartNs {
 		t.Errorf("the leader's change: %+v", lost)
+	} else if fmt.Sprint("broker ", lost.Data["leader_before"]) != kill.Hit || lost.Data["leader"] == nil {
+		t.Errorf("the leader's change has the data %v", lost.Data)
 	}
 	wantStretches(t, r)
+	wantBrokersOf(t, r, kill.Hit)
+}
+
+// wantBrokersOf fails the test unless the series say how a broker of three went and came
+// back, and how the replicas stood meanwhile.
+func wantBrokersOf(t *testing.T, r *result.Recorded, killed string) {
+	t.Helper()
+	var under int64
+	ran, missed := 0, 0
+	for _, iv := range r.Intervals {
+		if iv.UnderReplicated == nil || iv.Leaderless == nil || iv.Host == nil || iv.Host.DiskWritten == nil {
+			t.Fatalf("until %d: replicas %v and %v, host %+v", iv.EndNs, iv.UnderReplicated, iv.Leaderless, iv.Host)
+		}
+		under = max(under, *iv.UnderReplicated)
+		switch len(iv.Brokers) {
+		case 3:
+			ran++
+		case 2:
+			missed++
+		default:
+			t.Errorf("until %d there are %d brokers", iv.EndNs, len(iv.Brokers))
+		}
+		for _, b := range iv.Brokers {
+			is := fmt.Sprint("broker ", b.ID) == killed
+			if b.RSSBytes == nil && !is || b.RSSBytes != nil && *b.RSSBytes <= 0 {
+				t.Errorf("until %d: broker %d has no memory", iv.EndNs, b.ID)
+			}
+			if len(iv.Brokers) == 2 && is {
+				t.Errorf("until %d %s is there, and another is not", iv.EndNs, killed)
+			}
+		}
+	}
+	if last := r.Intervals[len(r.Intervals)-1]; under == 0 || *last.UnderReplicated != 0 || ran == 0 || missed == 0 {
+		t.Errorf("at most %d partitions were under-replicated, %d in the end; all brokers ran in %d intervals, and one was missing in %d",
+			under, *last.UnderReplicated, ran, missed)
+	}
 }
 
 // testKilledLeaderOfAcks1 kills a leader whose acknowledgements nobody else had: what

@@ -80,6 +80,26 @@ func wantGroups(t *testing.T, r *result.Recorded, lost []int64) {
 	wantCount(t, "commits of all groups", r.Run.Consumer.Commits, commits)
 }
 
+// wantGroupsOf fails the test unless an interval has what is of each group, and the run's
+// figures are their sum, or those of the second, which is the slowest.
+func wantGroupsOf(t *testing.T, iv result.Interval, groups []result.Group) {
+	t.Helper()
+	var delivered int64
+	for i, g := range iv.Groups {
+		delivered += g.Delivered
+		if g.Name != groups[i].Name || g.BacklogRecords == nil || *g.BacklogRecords > iv.BacklogRecords {
+			t.Errorf("until %d: group %d is %+v, of a backlog of %d", iv.EndNs, i, g, iv.BacklogRecords)
+		}
+		if g.LagRecords == nil != (iv.LagRecords == nil) || g.LagRecords != nil && *g.LagRecords > *iv.LagRecords {
+			t.Errorf("until %d: group %d has another lag than the run", iv.EndNs, i)
+		}
+	}
+	if len(iv.Groups) != len(groups) || *iv.Groups[1].BacklogRecords != iv.BacklogRecords {
+		t.Errorf("until %d: there are %d groups; a backlog of %d leads", iv.EndNs, len(iv.Groups), iv.BacklogRecords)
+	}
+	wantCount(t, "delivered to all groups", delivered, iv.Delivered)
+}
+
 // TestSlowestGroupLeads has one group stand still for two seconds: the run is as far
 // behind as that group, and drains with it.
 func TestSlowestGroupLeads(t *testing.T) {
@@ -102,6 +122,9 @@ func TestSlowestGroupLeads(t *testing.T) {
 			}
 		}
 		wantBetween(t, "the time lag's peak", r.Run.Lag.TimeLagPeakNs, stood, stood+2*time.Second/rate)
+		for _, iv := range r.Intervals {
+			wantGroupsOf(t, iv, r.Run.Groups)
+		}
 		all, slowest := r.Run.Lag.PeakRecords, r.Run.Groups[1].Lag.PeakRecords
 		if all == nil || slowest == nil || *all != *slowest {
 			t.Errorf("the lag had its peak at %v, that of the slowest group at %v", all, slowest)

@@ -185,6 +185,27 @@ func wantDrops(t *testing.T, c cluster.Cluster, d dropping, n int64, overrides .
 	return r
 }
 
+// TestOldestUnacked: a record comes each second and is worked on for 350 ms. Until then it is
+// as old as the time since it was due, and before and after that nothing is unacknowledged.
+func TestOldestUnacked(t *testing.T) {
+	t.Parallel()
+	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
+		s := ofQueue(t, "oldest", "plain", "load.rate=1/s", "load.producers=1", "phases.measure=2s", "consume.work=350ms")
+		r := run(t, config(t, c, s))
+		wantValid(t, r)
+		for at := 100 * time.Millisecond; at < 2*time.Second; at += 100 * time.Millisecond {
+			want := at % time.Second
+			if want > 350*time.Millisecond {
+				want = 0
+			}
+			oldest := intervalAt(t, r, at).QueueOldestUnackedNs
+			if oldest == nil || at != time.Second && *oldest != int64(want) { // after 1 s one is due in this very moment
+				t.Errorf("after %v the oldest is %s ns old, want %d", at, orUnknown(oldest, "%d"), want)
+			}
+		}
+	})
+}
+
 // wantTimesOfQueue fails the test unless first deliveries and later ones have times of
 // their own.
 func wantTimesOfQueue(t *testing.T, r *result.Recorded, s scenario.Scenario) {

@@ -3,6 +3,7 @@ package truth
 import (
 	"context"
 	"net"
+	"slices"
 	"sort"
 	"sync/atomic"
 	"testing"
@@ -86,6 +87,19 @@ func TestStandstill(t *testing.T) {
 				// A record each millisecond, from the first to the one that is worth x and after.
 				wantCount(t, metric+" above "+x.String(), int64(above(totals[metric], x)), int64((length-x)/time.Millisecond)+1)
 			}
+		}
+		// Of each partition the first record that waited was due at two seconds, or 1 ms later.
+		gaps := r.Run.Gaps
+		if gaps == nil || gaps.AtLeastNs != 250e6 || gaps.LeftOut != 0 || len(gaps.Acks) != 2 ||
+			!slices.Equal(gaps.Acks, gaps.Deliveries) {
+			t.Fatalf("the gaps are %+v", gaps)
+		}
+		for i, gap := range gaps.Acks {
+			wantCount(t, "a gap's begin", gap.FromNs, int64(due+time.Duration(i)*time.Millisecond))
+			wantCount(t, "a gap's end", gap.ToNs, int64(due+after+length))
+		}
+		if gaps.Acks[0].Partition == gaps.Acks[1].Partition {
+			t.Errorf("both gaps are in partition %d", gaps.Acks[0].Partition)
 		}
 	})
 }

@@ -102,6 +102,7 @@ func wantHistograms(t *testing.T, r *result.Recorded) {
 			wantCount(t, "values of "+tag, processed, phase.delivery.Unique)
 		}
 	}
+	wantCurves(t, r, totals)
 	for m := range latency.Metric(latency.NumMetrics) {
 		wantCount(t, "run.json's count of "+m.String(), r.Run.Time[m.String()].Count, count(true, m))
 	}
@@ -114,7 +115,9 @@ func wantSeries(t *testing.T, r *result.Recorded) {
 	wantOpen(t, r)
 	var sum result.Interval
 	at := r.Run.Run.Phases[0].StartNs
+	var acked, handed int64 // by the counts of the partitions
 	for _, iv := range r.Intervals {
+		acked, handed = acked+total(iv.AckedPartition), handed+total(iv.DeliveredPartition)
 		if iv.StartNs != at || iv.EndNs <= iv.StartNs {
 			t.Errorf("an interval is from %d to %d, and the one before it ended at %d", iv.StartNs, iv.EndNs, at)
 		}
@@ -129,6 +132,9 @@ func wantSeries(t *testing.T, r *result.Recorded) {
 		sum.Duplicates += iv.Duplicates
 	}
 	warmup, measured := r.Run.Warmup, r.Run
+	wantCount(t, "acked in all partitions", acked, sum.Acked)
+	unreadable := warmup.Delivery.Corrupt + measured.Delivery.Corrupt + warmup.Delivery.Foreign + measured.Delivery.Foreign
+	wantCount(t, "handed over in all partitions", handed, sum.Delivered+unreadable)
 	wantCount(t, "scheduled in all intervals", sum.Scheduled, warmup.Load.Scheduled+measured.Load.Scheduled)
 	wantCount(t, "admitted in all intervals", sum.Admitted, warmup.Load.Admitted+measured.Load.Admitted)
 	wantCount(t, "shed in all intervals", sum.Shed, warmup.Load.Shed+measured.Load.Shed)
@@ -137,4 +143,33 @@ func wantSeries(t *testing.T, r *result.Recorded) {
 	wantCount(t, "unknown in all intervals", sum.Unknown, warmup.Load.Unknown+measured.Load.Unknown)
 	wantCount(t, "delivered in all intervals", sum.Delivered, warmup.Delivery.Delivered+measured.Delivery.Delivered)
 	wantCount(t, "duplicates in all intervals", sum.Duplicates, warmup.Delivery.Duplicates+measured.Delivery.Duplicates)
+}
+
+// wantCurves fails the test unless each curve is of the percentiles of the histogram log,
+// asked one by one.
+func wantCurves(t *testing.T, r *result.Recorded, totals map[string]*latency.Histogram) {
+	t.Helper()
+	if r.Curves == nil {
+		t.Fatal("there are no curves")
+	}
+	for m := range latency.Metric(latency.NumMetrics) {
+		h, curve := totals[m.String()], r.Curves.Ns[m.String()]
+		if h != nil && len(curve) == 0 && h.Count() >= 10*int64(max(1, r.Run.Delivery.Copies)) {
+			t.Errorf("%s has %d values and no curve", m, h.Count())
+		}
+		for i, ns := range curve {
+			if want := h.Percentile(r.Curves.Percentiles[i]); ns != want {
+				t.Errorf("%s: p%v of the curve is %d, want %d", m, r.Curves.Percentiles[i], ns, want)
+				break
+			}
+		}
+	}
+}
+
+// total is the sum of counts.
+func total(counts []int64) (sum int64) {
+	for _, n := range counts {
+		sum += n
+	}
+	return sum
 }

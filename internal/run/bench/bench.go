@@ -66,6 +66,11 @@ type Config struct {
 // ends: there is nothing to save yet.
 func (c Config) Starting(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
+	select {
+	case <-c.Interrupt: // before there was anything to interrupt
+		cancel()
+	default:
+	}
 	go func() {
 		select {
 		case <-c.Interrupt:

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 	"os"
@@ -37,7 +38,7 @@ func (r *run) closeBooks() (*Outcome, error) {
 	e.Machine.Compression = r.compression()
 	e.Warnings, e.Failed.Journal = r.warnings, r.journal.Failed()
 	out := judge.Run(e)
-	if err := r.writer.Finish(out); err != nil {
+	if err := errors.Join(r.writer.Curves(judge.Curves(e, &out)), r.writer.Finish(out)); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNotSaved, err)
 	}
 	out.Run.ID = r.writer.ID()
@@ -107,9 +108,7 @@ func (r *run) groupsAtTheEnd() []judge.Group {
 		} else {
 			all[i].Receivers = g.Receivers()
 		}
-		if r.faults.replicas != nil {
-			all[i].Gaps = g.DeliveryGaps()
-		}
+		all[i].Gaps = g.DeliveryGaps()
 	}
 	return all
 }

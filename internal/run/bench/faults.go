@@ -51,7 +51,7 @@ func (fs *faults) planned() []scheduled {
 func (fs *faults) stand() fault.Stand {
 	on := fault.Stand{
 		Cluster: fs.cfg.Cluster, Partitions: fs.topic.Partitions,
-		Tell: func(what string) { fs.journal.Now("broker", what, "") },
+		Tell: func(s fault.Step) { fs.journal.Stamp(result.Event{Kind: "broker", What: s.What, Data: s.Data}) },
 	}
 	for _, g := range fs.groups {
 		on.Groups = append(on.Groups, g)
@@ -151,18 +151,33 @@ func (fs *faults) inject(ctx context.Context, f fault.Fault, at string) (undo fa
 		}
 		done.Hit, done.StartNs = targetOf(f), fs.axis.Now()
 	}
-	fs.journal.Event(result.Event{AtNs: done.StartNs, Kind: "fault", What: name, Reason: done.Hit})
+	fs.journal.Event(result.Event{AtNs: done.StartNs, Kind: "fault", What: name, Reason: done.Hit, Data: dataOf(done)})
 	place := fs.began(done)
-	if done.Detail, err = f.Inject(ctx); err != nil {
+	step, err := f.Inject(ctx)
+	if err != nil {
 		fs.failedAt(ctx, place, err)
 		fs.notDone(ctx, name, at, done.StartNs, err)
 		return nil
 	}
-	fs.ended(place, done, f)
+	done.Detail = step.What
+	fs.ended(place, done, f, step.Data)
 	if undone, can := f.(fault.Undone); can && scenario.Opposite(done.Name) != "" {
 		return undone.Undo()
 	}
 	return nil
+}
+
+// dataOf returns what the event of a fault has for programs. A start and a resume end what
+// befell their target.
+func dataOf(f result.Fault) map[string]any {
+	data := map[string]any{"name": f.Name, "target": f.Target, "state": "begin"}
+	if scenario.Mends(f.Name) {
+		data["state"] = "end"
+	}
+	if f.Hit != "" {
+		data["hit"] = f.Hit
+	}
+	return data
 }
 
 // targetOf is what a fault befalls, by its name.
@@ -212,15 +227,15 @@ func (fs *faults) failedAt(ctx context.Context, place int, err error) {
 }
 
 // ended notes that a fault was done, and what that ends: a start or a resume is the
-// end of what it undoes, and a restart of itself.
-func (fs *faults) ended(place int, done result.Fault, f fault.Fault) {
+// end of what it undoes, and a restart of itself. Data is for the event of its detail.
+func (fs *faults) ended(place int, done result.Fault, f fault.Fault, data map[string]any) {
 	ofConsumer := strings.HasPrefix(done.Target, scenario.ConsumerTarget)
 	if done.Detail != "" {
 		kind := "broker"
 		if ofConsumer {
 			kind = scenario.ConsumerTarget
 		}
-		fs.journal.Now(kind, done.Detail, "")
+		fs.journal.Stamp(result.Event{Kind: kind, What: done.Detail, Data: data})
 	}
 	at := fs.axis.Now()
 	if ofConsumer || done.Name == scenario.Resume {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -29,18 +30,22 @@ type fakeFault struct {
 
 func (f fakeFault) Name() string     { return f.name }
 func (f fakeFault) Available() error { return nil }
-func (f fakeFault) Inject(context.Context) (string, error) {
+func (f fakeFault) Inject(context.Context) (fault.Step, error) {
 	time.Sleep(f.takes)
-	return f.detail, f.err
+	return fault.Step{What: f.detail}, f.err
 }
 
 // listener keeps what a run tells.
-type listener struct{ said []string }
+type listener struct {
+	said []string
+	data []map[string]any
+}
 
 func (l *listener) Began(string)             {}
 func (l *listener) Interval(result.Interval) {}
 func (l *listener) Event(e result.Event) {
 	l.said = append(l.said, fmt.Sprintf("%v %s: %s", time.Duration(e.AtNs), e.Kind, e.What))
+	l.data = append(l.data, e.Data)
 }
 
 // faulty makes a run of so many seconds that has faults, in virtual time.
@@ -162,6 +167,15 @@ func TestFaultsOfBrokersOverlap(t *testing.T) {
 		}
 		if !slices.Equal(l.said, want) {
 			t.Errorf("it said %q, want %q", l.said, want)
+		}
+		wantData := []map[string]any{
+			{"name": "restart", "target": "broker 1", "state": "begin"},
+			{"name": "pause", "target": "broker 2", "state": "begin"},
+			{"name": "kill", "target": "leader of partition 0", "hit": "broker 3", "state": "begin"},
+			{"name": "resume", "target": "broker 2", "state": "end"}, {"name": "start", "target": "broker 3", "state": "end"},
+		}
+		if !reflect.DeepEqual(l.data, wantData) {
+			t.Errorf("the data are %v, want %v", l.data, wantData)
 		}
 		ends := make(map[string]time.Duration)
 		for _, f := range r.seen.Injected {

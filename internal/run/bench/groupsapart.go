@@ -98,8 +98,8 @@ func (w *worker) openGroup(a remote.GroupAssignment, client driver.Driver, let a
 	axis *load.Axis) (remote.Load, error) {
 	cfg := a.Config()
 	cfg.Driver, cfg.Client.Access, cfg.Axis = client, let, axis
-	cfg.OnEvent = func(kind, what, reason string) {
-		w.service.Tell(result.Event{AtNs: axis.Now(), Kind: kind, What: what, Reason: reason})
+	cfg.OnEvent = func(e receive.Event) {
+		w.service.Tell(result.Event{AtNs: axis.Now(), Kind: e.Kind, What: e.What, Reason: e.Reason, Data: e.Data})
 	}
 	return openGroup(cfg)
 }

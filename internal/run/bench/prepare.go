@@ -352,12 +352,9 @@ func (r *run) prepareFaults(ctx context.Context) error {
 // groupConfig is what a group is, the one of that number.
 func (r *run) groupConfig(number int) receive.Config {
 	c := r.cfg.Scenario.Consume
-	clientID, tell := "kafka-bench-"+r.writer.ID(), r.journal.Now
+	clientID, prefix := "kafka-bench-"+r.writer.ID(), ""
 	if len(r.groupIDs) > 1 {
-		clientID = fmt.Sprintf("%s-group-%d", clientID, number+1)
-		tell = func(kind, what, reason string) {
-			r.journal.Now(kind, fmt.Sprintf("group %d: %s", number+1, what), reason)
-		}
+		clientID, prefix = fmt.Sprintf("%s-group-%d", clientID, number+1), fmt.Sprintf("group %d: ", number+1)
 	}
 	return receive.Config{
 		Driver: r.cfg.Driver,
@@ -378,7 +375,9 @@ func (r *run) groupConfig(number int) receive.Config {
 		Plan:        workPlan(c), CommitEvery: time.Duration(c.Commit.Interval),
 		Seed: r.cfg.Scenario.Load.Record.Seed + uint64(number),
 		Axis: r.axis, Stamped: r.stamped, ClosedLoop: r.arrivals == nil, Run: runNumber(r.writer.ID()),
-		OnEvent: tell,
+		OnEvent: func(e receive.Event) {
+			r.journal.Stamp(result.Event{Kind: e.Kind, What: prefix + e.What, Reason: e.Reason, Data: e.Data})
+		},
 	}
 }
 

@@ -7,7 +7,9 @@ import (
 
 // standing returns how the queue stands, by its only group's standing with books.
 func (q *queue) standing(g snapshot.Group) observe.QueueReading {
-	return observe.QueueReading{Totals: g.Queue.Total, Counts: q.counts(g.Queue.Counts)}
+	return observe.QueueReading{
+		Totals: g.Queue.Total, Counts: q.counts(g.Queue.Counts), OldestUnackedNs: q.group.OldestUnacked(),
+	}
 }
 
 // counts returns the queue's own counters: those of its members, and of the one tracker

@@ -65,19 +65,20 @@ func (f brokerFault) broker() (*cluster.Broker, error) {
 	return all[f.id-1], nil
 }
 
-func (f brokerFault) Inject(ctx context.Context) (detail string, err error) {
+func (f brokerFault) Inject(ctx context.Context) (done Step, err error) {
 	b, err := f.broker()
 	if err != nil {
-		return "", err
+		return done, err
 	}
 	began := time.Now()
 	if err := act(ctx, b, f.action); err != nil {
-		return "", err
+		return done, err
 	}
 	if f.action == scenario.Start || f.action == scenario.Restart {
-		return fmt.Sprintf("broker %d served again after %s", f.id, unit.Nanos(int64(time.Since(began)))), nil
+		done.What = fmt.Sprintf("broker %d served again after %s", f.id, unit.Nanos(int64(time.Since(began))))
+		done.Data = ofBroker(f.id, serving)
 	}
-	return "", nil
+	return done, nil
 }
 
 // act does something to a broker.
@@ -150,10 +151,10 @@ func (f leaderFault) Aim(ctx context.Context) (Fault, error) {
 	return brokerFault{on: f.on, action: f.action, id: id}, nil
 }
 
-func (f leaderFault) Inject(ctx context.Context) (string, error) {
+func (f leaderFault) Inject(ctx context.Context) (Step, error) {
 	aimed, err := f.Aim(ctx)
 	if err != nil {
-		return "", err
+		return Step{}, err
 	}
 	return aimed.Inject(ctx)
 }
@@ -186,32 +187,33 @@ const (
 // Inject restarts each broker, and waits before each and after the last until the
 // run's topic has all replicas in sync: two of three away at a time would be an
 // outage, and no rolling restart. That they don't come back in time is an error.
-func (f rollingRestart) Inject(ctx context.Context) (string, error) {
+func (f rollingRestart) Inject(ctx context.Context) (done Step, err error) {
 	all, err := brokers(f.on.Cluster)
 	if err != nil {
-		return "", err
+		return done, err
 	}
 	began := time.Now()
 	for _, b := range all {
 		if err := f.awaitInSync(ctx); err != nil {
-			return "", fmt.Errorf("before broker %d: %w", b.ID(), err)
+			return done, fmt.Errorf("before broker %d: %w", b.ID(), err)
 		}
-		f.tell(fmt.Sprintf("broker %d is stopped, to be restarted", b.ID()))
+		f.tell(Step{fmt.Sprintf("broker %d is stopped, to be restarted", b.ID()), ofBroker(b.ID(), stopped)})
 		if err := act(ctx, b, scenario.Restart); err != nil {
-			return "", err
+			return done, err
 		}
-		f.tell(fmt.Sprintf("broker %d serves again", b.ID()))
+		f.tell(Step{fmt.Sprintf("broker %d serves again", b.ID()), ofBroker(b.ID(), serving)})
 	}
 	if err := f.awaitInSync(ctx); err != nil {
-		return "", fmt.Errorf("after the last broker: %w", err)
+		return done, fmt.Errorf("after the last broker: %w", err)
 	}
-	return fmt.Sprintf("%d brokers were restarted and in sync again after %s", len(all),
-		unit.Nanos(int64(time.Since(began)))), nil
+	done.What = fmt.Sprintf("%d brokers were restarted and in sync again after %s", len(all),
+		unit.Nanos(int64(time.Since(began))))
+	return done, nil
 }
 
-func (f rollingRestart) tell(what string) {
+func (f rollingRestart) tell(step Step) {
 	if f.on.Tell != nil {
-		f.on.Tell(what)
+		f.on.Tell(step)
 	}
 }
 

@@ -31,46 +31,58 @@ func (f consumerFault) Available() error {
 	return nil
 }
 
-func (f consumerFault) Inject(context.Context) (string, error) {
+func (f consumerFault) Inject(context.Context) (done Step, err error) {
 	var details []string
+	var records int64
 	for _, g := range f.groups {
-		detail, err := f.injectInto(g)
+		detail, lost, err := f.injectInto(g)
 		if err != nil {
-			return "", err
+			return Step{}, err
 		}
 		if detail != "" {
 			details = append(details, detail)
 		}
+		records += lost
 	}
-	return strings.Join(details, "; "), nil
+	done.What = strings.Join(details, "; ")
+	switch f.action {
+	case scenario.Kill:
+		done.Data = map[string]any{"consumer": f.number, "state": "killed", "records": records}
+	case scenario.Pause:
+		done.Data = map[string]any{"consumer": f.number, "state": "paused"}
+	}
+	return done, nil
 }
 
-func (f consumerFault) injectInto(g Consumers) (detail string, err error) {
+// injectInto does it to the consumer of a group. Lost are the records that it had been
+// handed and that are nobody's now.
+func (f consumerFault) injectInto(g Consumers) (detail string, lost int64, err error) {
 	switch f.action {
 	case scenario.Start:
-		return "", g.Start(f.number)
+		return "", 0, g.Start(f.number)
 	case scenario.Stop:
-		return "", g.Leave(f.number)
+		return "", 0, g.Leave(f.number)
 	case scenario.Pause:
-		return g.Pause(f.number)
+		detail, err = g.Pause(f.number)
+		return detail, 0, err
 	case scenario.Resume:
-		return "", g.Resume(f.number)
+		return "", 0, g.Resume(f.number)
 	case scenario.Restart:
 		if err := g.Leave(f.number); err != nil {
-			return "", err
+			return "", 0, err
 		}
-		return "", g.Start(f.number)
+		return "", 0, g.Start(f.number)
 	}
 	loss, err := g.Kill(f.number)
 	if err != nil {
-		return "", err
+		return "", 0, err
 	}
 	if loss.OfQueue {
 		return fmt.Sprintf("consumer %d had been handed %s that it had not settled", f.number,
-			unit.Things(loss.Unsettled, "record")), nil
+			unit.Things(loss.Unsettled, "record")), loss.Unsettled, nil
 	}
 	return fmt.Sprintf("consumer %d had partitions %v, and had not committed %s records that it was handed",
-		f.number, loss.Partitions, unit.Count(loss.Uncommitted)), nil
+		f.number, loss.Partitions, unit.Count(loss.Uncommitted)), loss.Uncommitted, nil
 }
 
 // Undo starts the consumer again, or resumes it.

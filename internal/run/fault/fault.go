@@ -30,11 +30,29 @@ type Fault interface {
 	// everything is open, and before any load is offered.
 	Available() error
 	// Inject does it, and returns once it is done, which for a broker that is
-	// started takes until it serves. The detail is a sentence of what else there is to
-	// say; empty if nothing. It may be called from any goroutine, and be under way
-	// while other faults are injected.
-	Inject(ctx context.Context) (detail string, err error)
+	// started takes until it serves. The step is what else there is to say; empty if
+	// nothing. It may be called from any goroutine, and be under way while other faults
+	// are injected.
+	Inject(ctx context.Context) (Step, error)
 }
+
+// Step is something that a fault has brought about: a sentence, and the same for programs
+// as data of an event (see result.Event).
+type Step struct {
+	What string
+	Data map[string]any
+}
+
+// ofBroker returns the data of a broker that is in a state now.
+func ofBroker(id int32, state string) map[string]any {
+	return map[string]any{"broker": id, "state": state}
+}
+
+// The states of brokers.
+const (
+	stopped = "stopped"
+	serving = "serving"
+)
 
 // Aimed is a Fault whose target is only known when it comes.
 type Aimed interface {
@@ -79,7 +97,7 @@ type Stand struct {
 	Partitions int // of the topic
 	// Tell is told of the steps of a fault that has several; nil is nobody. It may be
 	// called from any goroutine.
-	Tell func(what string)
+	Tell func(Step)
 }
 
 // New makes the fault of a scenario, on what there is. One that can't be had on it
@@ -102,9 +120,9 @@ func New(f scenario.ScheduledFault, on Stand) Fault {
 // unknown is a fault that nobody knows how to do.
 type unknown string
 
-func (f unknown) Name() string                           { return string(f) }
-func (f unknown) Available() error                       { return fmt.Errorf("there is no fault %q", string(f)) }
-func (f unknown) Inject(context.Context) (string, error) { return "", f.Available() }
+func (f unknown) Name() string                         { return string(f) }
+func (f unknown) Available() error                     { return fmt.Errorf("there is no fault %q", string(f)) }
+func (f unknown) Inject(context.Context) (Step, error) { return Step{}, f.Available() }
 
 // OfBrokers tells whether a fault befalls a broker.
 func OfBrokers(f scenario.ScheduledFault) bool {

@@ -3,6 +3,7 @@ package fault
 import (
 	"context"
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -41,28 +42,36 @@ func target(kind string, n int) scenario.Target { return scenario.Target{Kind: k
 
 func TestFaultsOfConsumers(t *testing.T) {
 	who := target(scenario.ConsumerTarget, 1)
+	killed := map[string]any{"consumer": 1, "state": "killed", "records": int64(1200)}
+	paused := map[string]any{"consumer": 1, "state": "paused"}
 	for _, test := range []struct {
 		f      scenario.ScheduledFault
 		name   string
 		done   string
 		detail string
+		data   map[string]any
 		undo   string
 	}{
-		{scenario.ScheduledFault{Kill: who}, "kill consumer 1", "kill", "consumer 1 had partitions [1 3], and had not committed 1,200 records that it was handed", "start consumer 1"},
-		{scenario.ScheduledFault{Stop: who}, "stop consumer 1", "leave", "", "start consumer 1"},
-		{scenario.ScheduledFault{Pause: who}, "pause consumer 1", "pause", "it stands still", "resume consumer 1"},
-		{scenario.ScheduledFault{Start: who}, "start consumer 1", "start", "", ""},
-		{scenario.ScheduledFault{Resume: who}, "resume consumer 1", "resume", "", ""},
-		{scenario.ScheduledFault{Restart: who}, "restart consumer 1", "leave start", "", ""},
+		{
+			scenario.ScheduledFault{Kill: who}, "kill consumer 1", "kill",
+			"consumer 1 had partitions [1 3], and had not committed 1,200 records that it was handed", killed,
+			"start consumer 1",
+		},
+		{scenario.ScheduledFault{Stop: who}, "stop consumer 1", "leave", "", nil, "start consumer 1"},
+		{scenario.ScheduledFault{Pause: who}, "pause consumer 1", "pause", "it stands still", paused, "resume consumer 1"},
+		{scenario.ScheduledFault{Start: who}, "start consumer 1", "start", "", nil, ""},
+		{scenario.ScheduledFault{Resume: who}, "resume consumer 1", "resume", "", nil, ""},
+		{scenario.ScheduledFault{Restart: who}, "restart consumer 1", "leave start", "", nil, ""},
 	} {
 		g := &group{}
 		f := New(test.f, Stand{Groups: []Consumers{g}})
 		if f.Name() != test.name || f.Available() != nil || OfBrokers(test.f) {
 			t.Errorf("%s: the name is %q, and it is not available: %v", test.name, f.Name(), f.Available())
 		}
-		detail, err := f.Inject(context.Background())
-		if got := strings.Join(g.done, " "); err != nil || got != test.done || detail != test.detail {
-			t.Errorf("%s: it did %q, and said %q and %v", test.name, got, detail, err)
+		step, err := f.Inject(context.Background())
+		want := Step{What: test.detail, Data: test.data}
+		if got := strings.Join(g.done, " "); err != nil || got != test.done || !reflect.DeepEqual(step, want) {
+			t.Errorf("%s: it did %q, and said %v and %v", test.name, got, step, err)
 		}
 		if test.undo != "" && f.(Undone).Undo().Name() != test.undo {
 			t.Errorf("%s is undone by %s", test.name, f.(Undone).Undo().Name())

@@ -104,20 +104,13 @@ func worstGaps(partitions []snapshot.Gaps, end int64, counts func(snapshot.Gap) 
 // until the delivery that ends it, be it in the drain.
 func (e *Evidence) addDeliveryGaps(a *result.Availability, from, to int64) {
 	counts := func(g snapshot.Gap) bool { return g.FromNs <= to && g.ToNs > from && g.FromNs < e.EndNs }
-	var all []result.AckGap
-	behind := e.behind()
-	for i, g := range e.Groups {
-		if g.Gaps == nil {
-			return
-		}
-		gaps := g.Gaps
-		if !e.Drained {
-			gaps = waitedInVain(gaps, behind[i].Partitions)
-		}
-		all = append(all, worstGaps(gaps, max(e.drainedNs(), e.EndNs), counts)...)
-	}
-	if len(e.Groups) == 0 {
+	groups, known := e.deliveryGaps()
+	if !known {
 		return
+	}
+	var all []result.AckGap
+	for _, gaps := range groups {
+		all = append(all, worstGaps(gaps, max(e.drainedNs(), e.EndNs), counts)...)
 	}
 	slices.SortStableFunc(all, func(a, b result.AckGap) int {
 		return cmp.Or(cmp.Compare(a.Partition, b.Partition), cmp.Compare(b.ToNs-b.FromNs, a.ToNs-a.FromNs))

@@ -4,7 +4,7 @@
 // result, so that each rule is tested on the few fields that it is about.
 //
 // Files to know: evidence.go, judge.go, load.go, delivery.go, times.go, lag.go,
-// availability.go, queue.go, verdict.go.
+// availability.go, gaps.go, curves.go, queue.go, verdict.go.
 package judge
 
 import (
@@ -50,6 +50,7 @@ func Run(e *Evidence) result.Run {
 	out.Availability, v.unknownTimes = e.availability()
 	out.Groups = e.eachGroup(&out, books)
 	out.Queue = e.queue(settled, &out)
+	out.Gaps = e.gaps()
 	out.Run.NotMeasured = slices.Concat(out.Run.NotMeasured, unreliable(&out))
 	out.Verdict = v.give(books, settled)
 	system := outcome.Of(&out)

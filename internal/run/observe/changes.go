@@ -23,6 +23,14 @@ type Planned struct {
 	Reads bool // they were held until then
 }
 
+// data returns what the event of the change has for programs.
+func (p Planned) data() map[string]any {
+	if p.Reads {
+		return map[string]any{"state": Fetching}
+	}
+	return map[string]any{"state": "work"}
+}
+
 // PlannedChanges returns those of the measured window, in the order of their times.
 func PlannedChanges(c scenario.Consume) []Planned {
 	var all []Planned
@@ -105,7 +113,7 @@ func (c *Changes) Watch(o *Observer, all []Planned) {
 			return
 		}
 		if c.Endless {
-			c.Journal.Event(result.Event{AtNs: c.Axis.Now(), Kind: "consumer", What: change.What})
+			c.Journal.Event(result.Event{AtNs: c.Axis.Now(), Kind: "consumer", What: change.What, Data: change.data()})
 			continue
 		}
 		c.Follow(o, change, until)
@@ -164,8 +172,9 @@ func (c *Changes) Follow(o *Observer, planned Planned, until int64) {
 		AtNs: before.at, What: planned.What,
 		BacklogRecords: before.backlogs[lead].Records, NormalRecords: c.normalBacklog(before),
 	}
-	c.Journal.Event(result.Event{AtNs: change.AtNs, Kind: "consumer", What: planned.What,
-		Data: map[string]any{"backlog_records": change.BacklogRecords, "normal_records": change.NormalRecords}})
+	data := planned.data()
+	data["backlog_records"], data["normal_records"] = change.BacklogRecords, change.NormalRecords
+	c.Journal.Event(result.Event{AtNs: change.AtNs, Kind: "consumer", What: planned.What, Data: data})
 
 	behind, poll := change.BacklogRecords > change.NormalRecords, changePoll
 	if !behind || c.Costly { // if nothing is to be drained, the rates are those of the window
@@ -190,7 +199,10 @@ func (c *Changes) Follow(o *Observer, planned Planned, until int64) {
 			change.DrainedAtNs, change.DrainTimeS = &after.at, &seconds
 			c.Journal.Event(result.Event{AtNs: after.at, Kind: "consumer", What: "the backlog is back to normal",
 				Reason: fmt.Sprintf("%s records or fewer, %.3f s after the change", unit.Count(change.NormalRecords),
-					seconds)})
+					seconds),
+				Data: map[string]any{
+					"state": "drained", "backlog_records": after.backlogs[snapshot.Slowest(after.backlogs)].Records,
+				}})
 		}
 	}
 	c.note(change)

@@ -24,6 +24,12 @@ type Intervals struct {
 	Collector *latency.Collector
 	Lag       *Lag
 	Machine   *Machine
+	// GroupNames are those of several groups; nil for one.
+	GroupNames []string
+	// Sends is that the run has producers of its own.
+	Sends bool
+	// Replicas are those of the topic; nil if no fault befalls a broker.
+	Replicas *Replicas
 	// Queue returns how a queue stands by its group's standing; nil without a queue.
 	Queue func(snapshot.Group) QueueReading
 	// Backlogs returns how far groups are behind that have come so far, if so many records
@@ -48,6 +54,9 @@ type Intervals struct {
 type QueueReading struct {
 	Totals snapshot.QueueTotal
 	Counts snapshot.QueueCounts
+	// OldestUnackedNs is when the oldest record was due that was handed over and is not
+	// acknowledged; snapshot.NothingDue if there is none.
+	OldestUnackedNs int64
 }
 
 // Begin reads what was counted before anything is offered, at a time of the axis. Call it
@@ -104,7 +113,8 @@ type counters struct {
 	span     int64 // how long it took, until usedAt
 	reached  [][]snapshot.Reached
 	sent     snapshot.Sent // of both phases
-	received snapshot.Received
+	groups   remote.Standings
+	received snapshot.Received // of all groups
 	behind   snapshot.Behind
 	gate     *snapshot.Gate
 	behindAt int64
@@ -112,7 +122,9 @@ type counters struct {
 	queue    QueueReading
 	usedAt   int64
 	self     snapshot.Usage // of all processes
+	each     []processUsage
 	brokers  []brokerUsage
+	host     hostReading
 }
 
 // multipleAfter is the lowest multiple of the period above at, which may be
@@ -131,7 +143,7 @@ func multipleAfter(at, period int64) int64 {
 func (s *Intervals) count(at int64) counters {
 	c := counters{at: at, began: s.Axis.Now()}
 	standings := s.Groups.Stand(remote.Want{Times: true, Books: true})
-	c.reached, c.received = standings.Reached(), standings.Received()
+	c.groups, c.reached, c.received = standings, standings.Reached(), standings.Received()
 	want := remote.Want{Times: true}
 	if len(c.reached) > 0 {
 		// The lanes are asked in any case: asking is what makes them forget.
@@ -147,12 +159,12 @@ func (s *Intervals) count(at int64) counters {
 	}
 	c.usedAt = s.Axis.Now()
 	c.span = c.usedAt - c.began
-	usages, _, died := used(s.processes(), remote.Want{Usage: true})
-	c.self = s.Machine.usage(usages...)
+	var died error
+	c.self, c.each, died = s.Machine.usageOfEach(s.processes())
 	if died != nil {
 		s.Journal.Once("warning", "what a process used is only known as far as it told", died)
 	}
-	c.brokers = s.Machine.readBrokers()
+	c.brokers, c.host = s.Machine.readBrokers(), s.Machine.readHost()
 	return c
 }
 
@@ -160,12 +172,17 @@ func (s *Intervals) count(at int64) counters {
 func (s *Intervals) close(before, after counters) {
 	iv := differences(before, after)
 	iv.Phase = s.phaseAt(before.at)
+	s.addPartitions(&iv, before, after)
 	if s.Queue != nil {
-		acked, again := after.queue.Totals.Acked-before.queue.Totals.Acked, after.queue.Totals.Redelivered-before.queue.Totals.Redelivered
-		iv.AckedByQueue, iv.Redelivered, iv.QueueInFlight = &acked, &again, &after.queue.Counts.InFlight
+		addQueue(&iv, before, after)
 		s.peaks.inFlight = max(s.peaks.inFlight, after.queue.Counts.InFlight)
 	}
 	behind, oldestDue := s.addLag(&iv, after)
+	s.addGroups(&iv, before, after, behind)
+	if s.Replicas != nil {
+		under, leaderless := s.Replicas.lacking()
+		iv.UnderReplicated, iv.Leaderless = &under, &leaderless
+	}
 	if after.gate != nil {
 		iv.GateOpen, iv.BoundRecords = &after.gate.Open, after.gate.Bound
 	}
@@ -247,17 +264,68 @@ func (s *Intervals) phaseAt(ns int64) string {
 	}
 }
 
-// addUsage fills in what the processes used in the interval.
+// addUsage fills in what the processes, the brokers and the machine used in the interval.
 func addUsage(iv *result.Interval, before, after counters) {
 	length := float64(after.usedAt - before.usedAt)
 	if after.self.RSS > 0 {
 		cores := float64(after.self.CPU()-before.self.CPU()) / length
 		iv.ProcessCPUCores, iv.ProcessRSSBytes = &cores, &after.self.RSS
 	}
-	for i, b := range after.brokers {
-		if i < len(before.brokers) && before.brokers[i].pid == b.pid {
-			iv.BrokerCPUCores = append(iv.BrokerCPUCores, float64(b.CPU()-before.brokers[i].CPU())/length)
+	iv.Processes = processesBetween(before.each, after.each)
+	iv.Brokers = brokersIn(before.brokers, after.brokers, length)
+	for _, b := range iv.Brokers {
+		if b.CPUCores != nil {
+			iv.BrokerCPUCores = append(iv.BrokerCPUCores, *b.CPUCores)
 		}
+	}
+	iv.Host = hostBetween(before.host, after.host)
+}
+
+// addPartitions fills in the counts of each partition, if they are not too many.
+func (s *Intervals) addPartitions(iv *result.Interval, before, after counters) {
+	if acked := after.behind.AckedIn; s.Sends && len(acked) <= result.MaxPartitions {
+		iv.AckedPartition = slices.Clone(acked)
+		for p, n := range before.behind.AckedIn {
+			iv.AckedPartition[p] -= n
+		}
+	}
+	if len(after.reached) == 0 || len(after.reached[0]) > result.MaxPartitions {
+		return
+	}
+	iv.DeliveredPartition = make([]int64, len(after.reached[0]))
+	for g, reached := range after.reached {
+		for p := range reached {
+			iv.DeliveredPartition[p] += reached[p].Delivered - before.reached[g][p].Delivered
+		}
+	}
+}
+
+// addQueue fills in what a queue did.
+func addQueue(iv *result.Interval, before, after counters) {
+	acked := after.queue.Totals.Acked - before.queue.Totals.Acked
+	again := after.queue.Totals.Redelivered - before.queue.Totals.Redelivered
+	iv.AckedByQueue, iv.Redelivered, iv.QueueInFlight = &acked, &again, &after.queue.Counts.InFlight
+	var age int64
+	if oldest := after.queue.OldestUnackedNs; oldest != snapshot.NothingDue {
+		age = max(1, after.usedAt-oldest)
+	}
+	iv.QueueOldestUnackedNs = &age
+}
+
+// addGroups fills in what is of each of several groups.
+func (s *Intervals) addGroups(iv *result.Interval, before, after counters, behind []snapshot.Backlog) {
+	lag := s.Lag.now()
+	for g, name := range s.GroupNames {
+		of := result.IntervalGroup{
+			Name: name, Delivered: after.groups[g].Received.Delivered - before.groups[g].Received.Delivered,
+		}
+		if lag.known {
+			of.LagRecords = &lag.groups[g].Records
+		}
+		if !s.Endless {
+			of.BacklogRecords = &behind[g].Records
+		}
+		iv.Groups = append(iv.Groups, of)
 	}
 }
 

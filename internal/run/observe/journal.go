@@ -55,9 +55,15 @@ func (j *Journal) Event(e result.Event) {
 
 // Now writes an event of this moment.
 func (j *Journal) Now(kind, what, reason string) {
+	j.Stamp(result.Event{Kind: kind, What: what, Reason: reason})
+}
+
+// Stamp writes an event with this moment as its time.
+func (j *Journal) Stamp(e result.Event) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.add(result.Event{AtNs: j.axis.Now(), Kind: kind, What: what, Reason: reason})
+	e.AtNs = j.axis.Now()
+	j.add(e)
 }
 
 // add is Event with the lock held.

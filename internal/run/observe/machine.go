@@ -38,18 +38,23 @@ type Machine struct {
 // Reading is everything that counts up, at one end of the measured window.
 type Reading struct {
 	judge.Reading
+	hostReading
 	self    snapshot.Usage // of all processes
 	died    error          // why it is not known of all: one has ended that was not told to
-	host    probe.Host
-	hostOK  bool
 	runtime probe.Runtime
 	pauses  snapshot.Pauses // of the producers' processes, since the reading before
 	brokers []brokerUsage
 
+	threads map[int]probe.Threads // of the tool's own process and local brokers, by process
+	apart   apartReading
+}
+
+// hostReading is what the whole machine has done.
+type hostReading struct {
+	host      probe.Host // the processors
+	hostOK    bool
 	devices   probe.HostCounts // disks and networks
 	devicesOK bool
-	threads   map[int]probe.Threads // of the tool's own process and local brokers, by process
-	apart     apartReading
 }
 
 // apartReading is what is read of the consumers' own processes.
@@ -72,8 +77,7 @@ func (m *Machine) Read() Reading {
 	t.apart, t.died = m.readApart()
 	t.self, t.died = m.usage(append(usages, t.apart.usages...)...), errors.Join(err, t.died)
 	t.self.Known = t.self.Known && t.died == nil
-	t.host, err = m.Probes.Host()
-	t.hostOK = err == nil
+	t.hostReading = m.readHost()
 	sent := m.Producers.Snapshot(remote.Want{Fresh: true})
 	t.Sending = sent.Traffic
 	if sent.Gate != nil {
@@ -83,14 +87,32 @@ func (m *Machine) Read() Reading {
 	for _, g := range standings {
 		t.Fetching = t.Fetching.Add(g.Traffic)
 	}
-	t.devices, err = m.Probes.Devices()
-	t.devicesOK = err == nil
 	t.threads = m.readThreads(t.brokers)
 	t.Members = standings.Counts()
 	if m.Traffic != nil {
 		t.QueueAcked, t.QueueTraffic = standings[0].Queue.Total.Acked, m.Traffic()
 	}
 	return t
+}
+
+func (m *Machine) readHost() (r hostReading) {
+	var err error
+	r.host, err = m.Probes.Host()
+	r.hostOK = err == nil
+	r.devices, err = m.Probes.Devices()
+	r.devicesOK = err == nil
+	return r
+}
+
+// cpuSince returns the shares of all cores that were busy and stolen since an earlier
+// reading; nil where they are not known.
+func (r hostReading) cpuSince(before hostReading) (busy, stolen *float64) {
+	total := (r.host.Total - before.host.Total).Seconds()
+	if !before.hostOK || !r.hostOK || total <= 0 {
+		return nil, nil
+	}
+	b, s := (r.host.Busy-before.host.Busy).Seconds()/total, (r.host.Stolen-before.host.Stolen).Seconds()/total
+	return &b, &s
 }
 
 func (m *Machine) readApart() (a apartReading, died error) {
@@ -183,10 +205,7 @@ func (m *Machine) process(a, b Reading, acked, rssPeak int64) result.Process {
 	if len(m.Senders) == 0 && m.Consumers <= 1 {
 		p.CPUWaitRatio = waitedForCores(a, b, os.Getpid())
 	}
-	if total := (b.host.Total - a.host.Total).Seconds(); a.hostOK && b.hostOK && total > 0 {
-		busy, stolen := (b.host.Busy-a.host.Busy).Seconds()/total, (b.host.Stolen-a.host.Stolen).Seconds()/total
-		p.HostCPUBusy, p.HostCPUStolen = &busy, &stolen
-	}
+	p.HostCPUBusy, p.HostCPUStolen = b.cpuSince(a.hostReading)
 	if rssPeak > 0 {
 		p.RSSPeakBytes = &rssPeak
 	}

@@ -4,8 +4,8 @@
 // reading has a type of its own, which keeps
 // what it has seen until the run is judged.
 //
-// Files to know: observer.go, journal.go, intervals.go, lag.go, changes.go, machine.go,
-// replicas.go, brokers.go.
+// Files to know: observer.go, journal.go, intervals.go, usage.go (of processes in an
+// interval), lag.go, changes.go, machine.go, replicas.go, brokers.go.
 package observe
 
 import (

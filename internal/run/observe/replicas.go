@@ -11,6 +11,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/kafka/probe"
 	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/run/judge"
 )
 
@@ -142,6 +143,21 @@ func (w *Replicas) take(all []probe.PartitionReplicas, at int64) {
 	w.last, w.lastNs, w.seen.InSync = all, at, synced
 }
 
+// lacking counts the partitions that lacked a replica in sync, and a leader, at the last look.
+func (w *Replicas) lacking() (underReplicated, leaderless int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, p := range w.last {
+		if lacks(p) {
+			underReplicated++
+		}
+		if p.Leader == probe.NoLeader {
+			leaderless++
+		}
+	}
+	return underReplicated, leaderless
+}
+
 // account counts the time since the last look, as far as it lies in the measured
 // window. The caller holds the lock.
 func (w *Replicas) account(at int64) {
@@ -177,7 +193,10 @@ func (w *Replicas) followLeaders(all []probe.PartitionReplicas, at int64) {
 			w.seen.LeaderChanges++
 		}
 		if w.told++; w.told <= maxLeaderEvents && before != probe.NoLeader {
-			w.journal.Now("broker", fmt.Sprintf("leader of partition %d: broker %d → %d", i, before, p.Leader), "")
+			w.journal.Stamp(result.Event{
+				Kind: "broker", What: fmt.Sprintf("leader of partition %d: broker %d → %d", i, before, p.Leader),
+				Data: map[string]any{"partition": i, "leader_before": before, "leader": p.Leader},
+			})
 		}
 	}
 }
@@ -185,7 +204,9 @@ func (w *Replicas) followLeaders(all []probe.PartitionReplicas, at int64) {
 // tellSync tells that replicas are missing, or are all there again.
 func (w *Replicas) tellSync(all []probe.PartitionReplicas, synced bool) {
 	if synced {
-		w.journal.Now("broker", "all replicas are in sync again", "")
+		w.journal.Stamp(result.Event{
+			Kind: "broker", What: "all replicas are in sync again", Data: map[string]any{"under_replicated": 0},
+		})
 		return
 	}
 	lacking := slices.DeleteFunc(slices.Clone(all), func(p probe.PartitionReplicas) bool { return !lacks(p) })
@@ -197,8 +218,10 @@ func (w *Replicas) tellSync(all []probe.PartitionReplicas, synced bool) {
 	if fewest.InSync < w.minInSync {
 		left += fmt.Sprintf(", below min.insync.replicas of %d", w.minInSync)
 	}
-	w.journal.Now("broker", fmt.Sprintf("%d of %d partitions are under-replicated (%s)", len(lacking), len(all),
-		left), "")
+	w.journal.Stamp(result.Event{
+		Kind: "broker", What: fmt.Sprintf("%d of %d partitions are under-replicated (%s)", len(lacking), len(all), left),
+		Data: map[string]any{"under_replicated": len(lacking)},
+	})
 }
 
 // Shown returns what the looks have shown, once they have ended.

@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"reflect"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -28,11 +29,16 @@ func watching(t *testing.T, window time.Duration) (*Replicas, *listener) {
 }
 
 // listener keeps what a journal tells.
-type listener struct{ said []string }
+type listener struct {
+	said []string
+	data []map[string]any
+}
 
 func (l *listener) Began(string)             {}
 func (l *listener) Interval(result.Interval) {}
-func (l *listener) Event(e result.Event)     { l.said = append(l.said, e.Kind+": "+e.What) }
+func (l *listener) Event(e result.Event) {
+	l.said, l.data = append(l.said, e.Kind+": "+e.What), append(l.data, e.Data)
+}
 
 // partitions of three replicas each, by leader and how many are in sync.
 func partitions(each ...[2]int32) (all []probe.PartitionReplicas) {
@@ -70,13 +76,25 @@ func TestReplicaWatchAccounts(t *testing.T) {
 		if got != want {
 			t.Errorf("it has %+v, want %+v", got, want)
 		}
-		for _, told := range []string{
-			"broker: leader of partition 0: broker 1 → 3", "broker: leader of partition 0: broker 3 → 1",
-			"broker: 2 of 2 partitions are under-replicated (at worst 1 of 3 in sync, below min.insync.replicas of 2)", "broker: all replicas are in sync again",
+		leader := func(before, after int32) map[string]any {
+			return map[string]any{"partition": 0, "leader_before": before, "leader": after}
+		}
+		under := func(partitions int) map[string]any { return map[string]any{"under_replicated": partitions} }
+		for _, told := range []struct {
+			what string
+			data map[string]any
+		}{
+			{"leader of partition 0: broker 1 → 3", leader(1, 3)}, {"leader of partition 0: broker 3 → 1", leader(3, 1)},
+			{"2 of 2 partitions are under-replicated (at worst 1 of 3 in sync, below min.insync.replicas of 2)", under(2)},
+			{"all replicas are in sync again", under(0)},
 		} {
-			if !slices.ContainsFunc(l.said, func(said string) bool { return said == told }) {
-				t.Errorf("it did not tell %q but %q", told, l.said)
+			if i := slices.Index(l.said, "broker: "+told.what); i < 0 || !reflect.DeepEqual(l.data[i], told.data) {
+				t.Errorf("it did not tell %q with %v, but %q with %v", told.what, told.data, l.said, l.data)
 			}
+		}
+		w.take(partitions([2]int32{-1, 1}, [2]int32{2, 2}, [2]int32{3, 3}), 13*s)
+		if under, leaderless := w.lacking(); under != 2 || leaderless != 1 {
+			t.Errorf("%d partitions are under-replicated and %d have no leader, want 2 and 1", under, leaderless)
 		}
 	})
 }

@@ -277,6 +277,7 @@ func UsageOf(probes probe.Set) snapshot.Usage {
 	runtime := probes.Runtime()
 	u := snapshot.Usage{
 		GCCycles: runtime.GCCycles, GCCPU: runtime.GCCPU, AllocBytes: runtime.AllocBytes, AllocObjects: runtime.AllocObjects,
+		GCPause: runtime.GCPause, HeapBytes: runtime.HeapBytes, Goroutines: runtime.Goroutines,
 	}
 	if used, err := probes.Self(); err == nil {
 		u.Known, u.User, u.System, u.RSS = true, used.User, used.System, used.RSS

@@ -92,7 +92,7 @@ func openTape(a Assignment, axis *load.Axis) (Load, error) {
 	axis.Adopt(a.Zero)
 	cfg := a.Group.Config()
 	cfg.Driver, cfg.Axis = tape{}, axis
-	cfg.OnEvent = func(string, string, string) {}
+	cfg.OnEvent = func(receive.Event) {}
 	return openGroup(cfg)
 }
 
@@ -114,6 +114,6 @@ func openGroup(cfg receive.Config) (Load, error) {
 func reading(axis *load.Axis) receive.Config {
 	return receive.Config{
 		Driver: tape{}, Manual: true, Members: 3, Numbers: 4, Producers: 1, Partitions: 5,
-		Axis: axis, Stamped: true, Run: 7, OnEvent: func(string, string, string) {},
+		Axis: axis, Stamped: true, Run: 7, OnEvent: func(receive.Event) {},
 	}
 }

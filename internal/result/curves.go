@@ -1,0 +1,57 @@
+package result
+
+import (
+	"errors"
+	"math"
+)
+
+// Curves is curves.json: for each metric of Run.Time the percentiles of its values that
+// had ended, over the records of the measured window.
+type Curves struct {
+	SchemaVersion int       `json:"schema_version" jsonschema:"minimum=1"`
+	Percentiles   []float64 `json:"percentiles"` // ascending, from 0 to 100
+	// Ns has, by metric, the value at each percentile. A curve ends before the first
+	// percentile for which there are too few values; the last, 100, is the maximum, and
+	// only on a curve that has all others.
+	Ns map[string][]int64 `json:"ns"`
+}
+
+// The percentiles of a curve stand at equal distances on the axis −log10(1 − p): so many
+// for each nine, and so many in all but for 100.
+const (
+	curveStepsPerNine = 20
+	curveSteps        = 119
+)
+
+// CurvePercentiles returns the percentiles of a curve: 100·(1 − 10^(−k/20)) for k from 0 to
+// 118, rounded to nine decimals, and 100.
+func CurvePercentiles() []float64 {
+	all := make([]float64, 0, curveSteps+1)
+	for k := range curveSteps {
+		p := 100 * (1 - math.Pow(10, -float64(k)/curveStepsPerNine))
+		all = append(all, math.Round(p*1e9)/1e9)
+	}
+	return append(all, 100)
+}
+
+// errNoCurves is why there are none: the run is older, or did not finish.
+var errNoCurves = errors.New("no curves")
+
+// readCurves reads the curves of a run; nil if it has none.
+func readCurves(dir string) (*Curves, error) {
+	c, err := readDocument[Curves](dir, CurvesFile, errNoCurves)
+	if errors.Is(err, errNoCurves) {
+		return nil, nil
+	}
+	return c, err
+}
+
+// Curves writes curves.json. Call it before Finish.
+func (w *Writer) Curves(c Curves) error {
+	c.SchemaVersion = SchemaVersion
+	b, err := encode(c, "")
+	if err != nil {
+		return fileError(CurvesFile, err)
+	}
+	return replaceFile(w.dir, CurvesFile, b)
+}

@@ -1,0 +1,33 @@
+package judge
+
+import (
+	"slices"
+
+	"kafkabench.example/kafka-bench/internal/measure/latency"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/figure"
+)
+
+// Curves returns the percentiles of the measured records' times, those that had ended, of a
+// run that was judged. Each curve goes as far as its count supports.
+func Curves(e *Evidence, judged *result.Run) result.Curves {
+	curves := result.Curves{Percentiles: result.CurvePercentiles(), Ns: make(map[string][]int64)}
+	for m := range latency.Metric(latency.NumMetrics) {
+		ns, count := e.Times.Curve(true, m, curves.Percentiles)
+		if n := supported(curves.Percentiles, figure.Independent(judged, m.String(), count)); n > 0 {
+			curves.Ns[m.String()] = ns[:n]
+		}
+	}
+	return curves
+}
+
+// supported returns how many of ascending percentiles, of which the last is the maximum,
+// so many values are enough for. The maximum is always one of them if all others are.
+func supported(ascending []float64, count int64) int {
+	others := ascending[:len(ascending)-1]
+	n := slices.IndexFunc(others, func(p float64) bool { return !figure.Supported(p, count) })
+	if n < 0 {
+		return len(ascending)
+	}
+	return n
+}

@@ -1,0 +1,106 @@
+package observe
+
+import (
+	"os"
+	"slices"
+
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/remote"
+)
+
+// What processes, brokers and the machine used between two readings of the intervals.
+
+// ownName is what an interval calls the run's own process.
+const ownName = "run"
+
+// processUsage is what one process of the run has used.
+type processUsage struct {
+	name  string
+	pid   int
+	usage snapshot.Usage
+	stale bool // it is what the process told earlier
+}
+
+// usageOfEach returns what this process and others have used, together and each; each
+// without those that have ended. Died is as that of used.
+func (m *Machine) usageOfEach(others remote.Children) (sum snapshot.Usage, each []processUsage, died error) {
+	sum = remote.UsageOf(m.Probes)
+	each = []processUsage{{name: ownName, pid: os.Getpid(), usage: sum}}
+	usages, _, died := used(others, remote.Want{Usage: true})
+	for i, u := range usages {
+		sum = sum.Add(u)
+		if p := others[i]; !p.Ended() {
+			each = append(each, processUsage{name: p.Name(), pid: p.PID(), usage: u, stale: p.Late()})
+		}
+	}
+	return sum, each, died
+}
+
+// known reports whether the usage says how the runtime stands now.
+func (p processUsage) known() bool { return !p.stale && p.usage.HeapBytes > 0 }
+
+// processesBetween returns how the runtimes of processes stand at the second reading; nil
+// if that is known of none.
+func processesBetween(before, after []processUsage) (all []result.IntervalProcess) {
+	for _, p := range after {
+		of := result.IntervalProcess{Name: p.name, PID: p.pid}
+		if p.known() {
+			of.HeapBytes, of.Goroutines = &p.usage.HeapBytes, &p.usage.Goroutines
+			same := func(was processUsage) bool { return was.name == p.name && was.pid == p.pid && was.known() }
+			if i := slices.IndexFunc(before, same); i >= 0 {
+				pause := int64(p.usage.GCPause - before[i].usage.GCPause)
+				of.GCPauseNs = &pause
+			}
+		}
+		all = append(all, of)
+	}
+	if !slices.ContainsFunc(after, processUsage.known) {
+		return nil
+	}
+	return all
+}
+
+// brokersIn returns what local brokers used between two readings, of which lengthNs lie
+// between.
+func brokersIn(before, after []brokerUsage, lengthNs float64) (all []result.IntervalBroker) {
+	for _, b := range after {
+		of := result.IntervalBroker{ID: b.id}
+		if b.RSS > 0 { // otherwise it was killed, and is not buried yet
+			of.RSSBytes = &b.RSS
+		}
+		if i := slices.IndexFunc(before, func(was brokerUsage) bool { return was.pid == b.pid }); i >= 0 {
+			was := before[i]
+			cores := float64(b.CPU()-was.CPU()) / lengthNs
+			of.CPUCores, of.DiskRead, of.DiskWritten = &cores, difference(was.DiskRead, b.DiskRead),
+				difference(was.DiskWritten, b.DiskWritten)
+		}
+		all = append(all, of)
+	}
+	return all
+}
+
+// hostBetween returns what the machine did between two readings; nil if nothing of it is
+// known.
+func hostBetween(before, after hostReading) *result.IntervalHost {
+	h := result.IntervalHost{}
+	h.CPUBusyRatio, h.CPUStolenRatio = after.cpuSince(before)
+	if before.devicesOK && after.devicesOK {
+		var read, written, received, sent int64
+		for name, now := range after.devices.Disks {
+			if was, known := before.devices.Disks[name]; known && now.Physical {
+				read, written = read+now.ReadBytes-was.ReadBytes, written+now.WrittenBytes-was.WrittenBytes
+			}
+		}
+		for name, now := range after.devices.Networks {
+			if was, known := before.devices.Networks[name]; known {
+				received, sent = received+now.ReceivedBytes-was.ReceivedBytes, sent+now.SentBytes-was.SentBytes
+			}
+		}
+		h.DiskRead, h.DiskWritten, h.NetworkReceived, h.NetworkSent = &read, &written, &received, &sent
+	}
+	if h == (result.IntervalHost{}) {
+		return nil
+	}
+	return &h
+}

@@ -1,0 +1,106 @@
+package observe
+
+import (
+	"encoding/json"
+	"os"
+	"testing"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/kafka/probe"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
+)
+
+// wantJSON fails the test unless a value is this text as JSON.
+func wantJSON(t *testing.T, what string, got any, want string) {
+	t.Helper()
+	text, err := json.Marshal(got)
+	if err != nil || string(text) != want {
+		t.Errorf("%s:\n%s, %v\nwant\n%s", what, text, err, want)
+	}
+}
+
+// What a process told earlier does not stand in for how it is now, and what one did before
+// it was first read is not of the interval.
+func TestProcessesBetween(t *testing.T) {
+	of := func(name string, pid int, pause time.Duration, heap int64) processUsage {
+		return processUsage{name: name, pid: pid, usage: snapshot.Usage{GCPause: pause, HeapBytes: heap, Goroutines: 7}}
+	}
+	late := of("process 1", 12, 30, 300)
+	late.stale = true
+	before := []processUsage{of("run", 10, 100, 1000), of("process 0", 11, 10, 200), of("process 1", 12, 20, 300)}
+	after := []processUsage{
+		of("run", 10, 150, 1100), late, of("process 0", 21, 5, 50), // which was started again
+		{name: "process 2", pid: 13}, // which has told nothing yet
+	}
+	wantJSON(t, "processes", processesBetween(before, after), `[`+
+		`{"name":"run","pid":10,"heap_bytes":1100,"gc_pause_ns":50,"goroutines":7},`+
+		`{"name":"process 1","pid":12,"heap_bytes":null,"gc_pause_ns":null,"goroutines":null},`+
+		`{"name":"process 0","pid":21,"heap_bytes":50,"gc_pause_ns":null,"goroutines":7},`+
+		`{"name":"process 2","pid":13,"heap_bytes":null,"gc_pause_ns":null,"goroutines":null}]`)
+	if unknown := processesBetween(after[3:], after[3:]); unknown != nil {
+		t.Errorf("of processes that tell nothing there is %+v", unknown)
+	}
+}
+
+// The run's own process is always one of them.
+func TestUsageOfTheRun(t *testing.T) {
+	sum, each, died := (&Machine{}).usageOfEach(nil)
+	if len(each) != 1 || died != nil || each[0].pid != os.Getpid() || !each[0].known() || each[0].usage != sum ||
+		sum.Goroutines < 1 {
+		t.Errorf("the processes are %+v, %v", each, died)
+	}
+	if _, each, _ := (&Machine{Probes: probe.Unknown()}).usageOfEach(nil); each[0].known() {
+		t.Errorf("without probes it is known that %+v", each)
+	}
+}
+
+// A broker is known by its process: one that came back has used nothing in the interval
+// that is known.
+func TestBrokersIn(t *testing.T) {
+	of := func(id int32, pid int, cpu time.Duration, rss int64, disk ...int64) brokerUsage {
+		b := brokerUsage{id: id, pid: pid, Usage: probe.Usage{User: cpu / 2, System: cpu / 2, RSS: rss}}
+		if len(disk) > 0 {
+			b.DiskRead, b.DiskWritten = &disk[0], &disk[1]
+		}
+		return b
+	}
+	before := []brokerUsage{of(1, 101, time.Second, 5, 10, 20), of(2, 102, time.Second, 6), of(3, 103, 0, 7), of(4, 104, 0, 8)}
+	after := []brokerUsage{
+		of(2, 102, 2*time.Second, 66), of(3, 113, time.Second, 77), of(1, 101, 4*time.Second, 55, 11, 22),
+		of(4, 104, time.Second, 0), // killed
+	}
+	wantJSON(t, "brokers", brokersIn(before, after, 2e9), `[`+
+		`{"id":2,"cpu_cores":0.5,"rss_bytes":66,"disk_read_bytes":null,"disk_written_bytes":null},`+
+		`{"id":3,"cpu_cores":null,"rss_bytes":77,"disk_read_bytes":null,"disk_written_bytes":null},`+
+		`{"id":1,"cpu_cores":1.5,"rss_bytes":55,"disk_read_bytes":1,"disk_written_bytes":2},`+
+		`{"id":4,"cpu_cores":0.5,"rss_bytes":null,"disk_read_bytes":null,"disk_written_bytes":null}]`)
+}
+
+// Disks that lie on others and devices that have just come are not added up; what is not
+// known is null.
+func TestHostBetween(t *testing.T) {
+	cpu := func(busy, stolen, total time.Duration) hostReading {
+		return hostReading{host: probe.Host{Busy: busy, Stolen: stolen, Total: total}, hostOK: true}
+	}
+	before, after := cpu(1, 1, 10), cpu(6, 2, 20)
+	cpuOnly := `{"cpu_busy_ratio":0.5,"cpu_stolen_ratio":0.1,"disk_read_bytes":null,"disk_written_bytes":null,` +
+		`"network_received_bytes":null,"network_sent_bytes":null}`
+	wantJSON(t, "without devices", hostBetween(before, after), cpuOnly)
+	disk := func(read, written int64, physical bool) probe.DiskCounts {
+		return probe.DiskCounts{ReadBytes: read, WrittenBytes: written, Physical: physical}
+	}
+	before.devicesOK, after.devicesOK = true, true
+	before.devices = probe.HostCounts{
+		Disks:    map[string]probe.DiskCounts{"sda": disk(10, 20, true), "dm-0": disk(10, 20, false)},
+		Networks: map[string]probe.NetCounts{"lo": {ReceivedBytes: 1, SentBytes: 1}},
+	}
+	after.devices = probe.HostCounts{
+		Disks: map[string]probe.DiskCounts{
+			"sda": disk(11, 22, true), "dm-0": disk(11, 22, false), "sdb": disk(9, 9, true),
+		},
+		Networks: map[string]probe.NetCounts{"lo": {ReceivedBytes: 4, SentBytes: 5}, "new": {ReceivedBytes: 9, SentBytes: 9}},
+	}
+	wantJSON(t, "with devices", hostBetween(before, after), `{"cpu_busy_ratio":0.5,"cpu_stolen_ratio":0.1,`+
+		`"disk_read_bytes":1,"disk_written_bytes":2,"network_received_bytes":3,"network_sent_bytes":4}`)
+	wantJSON(t, "of nothing", hostBetween(hostReading{}, after), `null`)
+}
