@@ -66,14 +66,19 @@ func (a *Axis) overlap(from, to int64) int64 {
 }
 
 // CountDeliveries adds records that are delivered now to r; first of them are delivered for
-// the first time.
-func (a *Axis) CountDeliveries(r *snapshot.Received, now, records, first int64) {
+// the first time. The bytes are of all that was handed over, records of others included.
+func (a *Axis) CountDeliveries(r *snapshot.Received, now, records, first, bytes int64) {
+	if r.Delivered == 0 {
+		r.FirstNs = now
+	}
 	r.Delivered += records
 	r.Unique += first
+	r.Handed += bytes
 	switch {
 	case a.InWindow(now):
 		r.DeliveredInWindow += records
 		r.UniqueInWindow += first
+		r.Bytes += bytes
 	case now >= a.End():
 		r.UniqueAfter += first
 	}

@@ -1,6 +1,10 @@
 package result
 
-import "time"
+import (
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/measure/latency"
+)
 
 // Interval is a line of intervals.ndjson: what happened between two points of
 // the run's time axis. Counts are of events in the interval, whatever phase
@@ -24,6 +28,10 @@ type Interval struct {
 	Delivered  int64 `json:"delivered"`
 	Duplicates int64 `json:"duplicates"`
 	Processed  int64 `json:"processed"`
+	// AckedBytes and DeliveredBytes are keys and values, of Acked and of all records that
+	// the consumers were handed; null before they were counted.
+	AckedBytes     *int64 `json:"acked_bytes,omitempty"`
+	DeliveredBytes *int64 `json:"delivered_bytes,omitempty"`
 	// AckedByQueue are records that the application acknowledged for the first time, and
 	// Redelivered deliveries of records that it had been handed before; null without a
 	// queue.
@@ -115,6 +123,16 @@ type IntervalTime struct {
 	P50Ns int64 `json:"p50_ns"`
 	P99Ns int64 `json:"p99_ns"`
 	MaxNs int64 `json:"max_ns"`
+	// P90Ns and MeanNs are null in intervals of before they were taken, and in those of
+	// other tools.
+	P90Ns  *int64   `json:"p90_ns,omitempty"`
+	MeanNs *float64 `json:"mean_ns,omitempty"`
+}
+
+// IntervalTimeOf returns a summary as an interval has it.
+func IntervalTimeOf(s latency.Summary) IntervalTime {
+	return IntervalTime{Count: s.Count, P50Ns: s.P50Ns, P99Ns: s.P99Ns, MaxNs: s.MaxNs, P90Ns: &s.P90Ns,
+		MeanNs: &s.MeanNs}
 }
 
 // MaxPartitions is up to how many partitions an interval has counts of each.

@@ -108,6 +108,11 @@ type Consumer struct {
 	CommitMeanMs *float64 `json:"commit_mean_ms,omitempty"`
 	CommitErrors int64    `json:"commit_errors"`
 	Rebalances   int64    `json:"rebalances"`
+	// ReadyNs is how long the consumers took until all of them had their partitions, from
+	// when the first was opened, the slowest group's. FirstRecordNs is how long they were
+	// without a record, from when the load began, or held ones were let go.
+	ReadyNs       *int64 `json:"ready_ns,omitempty"`
+	FirstRecordNs *int64 `json:"first_record_ns,omitempty"`
 	// Processes is over how many the consumers of each group were spread, where it was
 	// not the tool's own; Confined how each was confined.
 	Processes int       `json:"processes,omitempty"`

@@ -10,8 +10,9 @@
 // measured window alone. A figure that could not be measured is null or absent,
 // never zero.
 //
-// Files to know: run.go, books.go, times.go, lag.go, interval.go, curves.go, writer.go,
-// read.go,// campaign.go, campaignwriter.go.
+// Files to know: run.go, books.go, times.go, lag.go, share.go (each client; group and topic
+// at the window's end), interval.go, curves.go, writer.go, read.go, campaign.go,
+// campaignwriter.go.
 package result
 
 import (
@@ -62,6 +63,10 @@ type Run struct {
 	Bottleneck   *Bottleneck   `json:"bottleneck,omitempty"`
 	Queue        *Queue        `json:"queue,omitempty"` // where the consumers took records from a queue
 	Gaps         *Gaps         `json:"gaps,omitempty"`
+
+	Producers []Share    `json:"producers,omitempty"` // each of them
+	Consumers []Share    `json:"consumers,omitempty"`
+	WindowEnd *WindowEnd `json:"window_end,omitempty"`
 }
 
 // Finished tells whether the books of the run were closed. A run that was

@@ -3,7 +3,7 @@ package result
 import "kafkabench.example/kafka-bench/internal/measure/latency"
 
 // Time is the distribution of one measured time, in nanoseconds. Count, minimum, mean
-// and standard deviation are of the values that had ended when the run did. From method
+// and both deviations are of the values that had ended when the run did. From method
 // 2 on, percentiles and maximum are of the whole population: of Count + NotEnded, where
 // each value that had not ended counts as greater than all that had.
 type Time struct {
@@ -11,15 +11,17 @@ type Time struct {
 	MinNs    int64   `json:"min_ns"`
 	MeanNs   float64 `json:"mean_ns"`
 	StddevNs float64 `json:"stddev_ns"`
-	P50Ns    int64   `json:"p50_ns"`
-	P75Ns    int64   `json:"p75_ns"`
-	P90Ns    int64   `json:"p90_ns"`
-	P95Ns    int64   `json:"p95_ns"`
-	P99Ns    int64   `json:"p99_ns"`
-	P995Ns   int64   `json:"p99_5_ns"`
-	P999Ns   int64   `json:"p99_9_ns"`
-	P9999Ns  int64   `json:"p99_99_ns"`
-	MaxNs    int64   `json:"max_ns"`
+	// MADNs is the median absolute deviation; null before it was taken.
+	MADNs   *int64 `json:"mad_ns,omitempty"`
+	P50Ns   int64  `json:"p50_ns"`
+	P75Ns   int64  `json:"p75_ns"`
+	P90Ns   int64  `json:"p90_ns"`
+	P95Ns   int64  `json:"p95_ns"`
+	P99Ns   int64  `json:"p99_ns"`
+	P995Ns  int64  `json:"p99_5_ns"`
+	P999Ns  int64  `json:"p99_9_ns"`
+	P9999Ns int64  `json:"p99_99_ns"`
+	MaxNs   int64  `json:"max_ns"`
 	// Negative counts values below zero (recorded as zero, min keeps the true
 	// one); OutOfRange those above the histogram's hour (recorded as an hour).
 	Negative   int64 `json:"negative,omitempty"`
@@ -33,14 +35,18 @@ type Time struct {
 	AtLeast []string `json:"at_least,omitempty"`
 }
 
-// TimeOf returns a distribution as a result has it, all of whose values have ended.
+// TimeOf returns a distribution as a result has it.
 func TimeOf(d latency.Distribution) Time {
-	return Time{
-		Count: d.Count, MinNs: d.MinNs, MeanNs: d.MeanNs, StddevNs: d.StddevNs, P50Ns: d.P50Ns, P75Ns: d.P75Ns,
-		P90Ns: d.P90Ns,
-		P95Ns: d.P95Ns, P99Ns: d.P99Ns, P995Ns: d.P995Ns, P999Ns: d.P999Ns, P9999Ns: d.P9999Ns, MaxNs: d.MaxNs,
-		Negative: d.Negative, OutOfRange: d.OutOfRange,
+	t := Time{
+		Count: d.Count, MinNs: d.MinNs, MeanNs: d.MeanNs, StddevNs: d.StddevNs,
+		P50Ns: d.P50Ns, P75Ns: d.P75Ns, P90Ns: d.P90Ns, P95Ns: d.P95Ns, P99Ns: d.P99Ns, P995Ns: d.P995Ns,
+		P999Ns: d.P999Ns, P9999Ns: d.P9999Ns, MaxNs: d.MaxNs,
+		Negative: d.Negative, OutOfRange: d.OutOfRange, NotEnded: d.NotEnded, AtLeast: d.AtLeast,
 	}
+	if d.Count > 0 {
+		t.MADNs = &d.MADNs
+	}
+	return t
 }
 
 // TimeMetrics are the keys of Run.Time, in the order of a record's life, and at last

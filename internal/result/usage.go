@@ -5,9 +5,11 @@ package result
 // those that the run did not hold back itself (see Confined.SchedDelayNs).
 // Null figures are not offered by this operating system.
 type Process struct {
-	CPUUserS      *float64 `json:"cpu_user_s"`
-	CPUSystemS    *float64 `json:"cpu_system_s"`
-	CPUCores      *float64 `json:"cpu_cores"`           // CPU seconds ÷ window
+	CPUUserS   *float64 `json:"cpu_user_s"`
+	CPUSystemS *float64 `json:"cpu_system_s"`
+	CPUCores   *float64 `json:"cpu_cores"` // CPU seconds ÷ window
+	// CPUCoresMax is the highest of the whole intervals of the window; null without one.
+	CPUCoresMax   *float64 `json:"cpu_cores_max,omitempty"`
 	CPUPerRecord  *float64 `json:"cpu_per_record_ns"`   // CPU time ÷ acked
 	HostCPUBusy   *float64 `json:"host_cpu_busy_ratio"` // of all cores, all processes
 	HostCPUStolen *float64 `json:"host_cpu_stolen_ratio"`
@@ -18,10 +20,13 @@ type Process struct {
 	RSSPeakBytes *int64   `json:"rss_peak_bytes"`
 	GCCycles     int64    `json:"gc_cycles"`
 	GCPauseNs    Quantile `json:"gc_pause"`
-	GCCPUS       float64  `json:"gc_cpu_s"`
-	SchedDelayNs Quantile `json:"scheduling_delay"` // a runnable goroutine waiting for a thread
-	AllocBytes   int64    `json:"alloc_bytes"`
-	AllocObjects int64    `json:"alloc_objects"`
+	// GCPauseTotalNs is for how long the collector had stopped everything, in sum over all
+	// pauses and processes; null if a process did not tell.
+	GCPauseTotalNs *int64   `json:"gc_pause_total_ns,omitempty"`
+	GCCPUS         float64  `json:"gc_cpu_s"`
+	SchedDelayNs   Quantile `json:"scheduling_delay"` // a runnable goroutine waiting for a thread
+	AllocBytes     int64    `json:"alloc_bytes"`
+	AllocObjects   int64    `json:"alloc_objects"`
 	// CorpusBytes and CorpusTimeNs are the payloads made before the run.
 	CorpusBytes  int64 `json:"corpus_bytes"`
 	CorpusTimeNs int64 `json:"corpus_time_ns"`
@@ -41,6 +46,8 @@ type Broker struct {
 	CPUUserS   *float64 `json:"cpu_user_s"`
 	CPUSystemS *float64 `json:"cpu_system_s"`
 	CPUCores   *float64 `json:"cpu_cores"`
+	// CPUCoresMax is as the process's.
+	CPUCoresMax *float64 `json:"cpu_cores_max,omitempty"`
 	// CoresAllowed is how many cores the operating system lets it use; null where it
 	// does not tell.
 	CoresAllowed *float64 `json:"cores_allowed,omitempty"`

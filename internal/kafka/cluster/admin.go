@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -106,6 +107,29 @@ func describeTopic(ctx context.Context, to kmsg.Requestor, name string) (kmsg.Me
 		return kmsg.MetadataResponseTopic{}, fmt.Errorf("the answer has %d topics instead of one", len(resp.Topics))
 	}
 	return resp.Topics[0], nil
+}
+
+// Partition is who has a partition of a topic, by brokers' IDs.
+type Partition struct {
+	Partition, Leader int32 // a Leader below 0 is none
+	Replicas, InSync  []int32
+}
+
+// Partitions asks who has the partitions of a topic, which it returns by number.
+func (a *Admin) Partitions(ctx context.Context, topic string) ([]Partition, error) {
+	detail, err := describeTopic(ctx, a.client, topic)
+	if err == nil {
+		err = kerr.ErrorForCode(detail.ErrorCode)
+	}
+	if err != nil {
+		return nil, unanswered("describe the topic "+topic, err)
+	}
+	all := make([]Partition, len(detail.Partitions))
+	for i, p := range detail.Partitions {
+		all[i] = Partition{Partition: p.Partition, Leader: p.Leader, Replicas: p.Replicas, InSync: p.ISR}
+	}
+	slices.SortFunc(all, func(a, b Partition) int { return cmp.Compare(a.Partition, b.Partition) })
+	return all, nil
 }
 
 // DeleteTopic deletes the topic that CreateTopic made, by its ID: should a

@@ -2,52 +2,107 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
 )
+
+// GroupKind is one of the kinds of groups that Kafka has.
+type GroupKind int
+
+// The kinds.
+const (
+	ClassicGroup  GroupKind = iota
+	ConsumerGroup           // KIP-848
+	ShareGroup              // KIP-932
+)
+
+// Member is a member of a group, with the partitions of a topic that it has, in order.
+type Member struct {
+	ID, ClientID, Host string
+	Partitions         []int32
+}
+
+// Members asks who is in a group, and how Kafka calls its state. A group that nobody knows
+// has nobody.
+func (a *Admin) Members(ctx context.Context, group, topic string, kind GroupKind) (state string, all []Member,
+	err error) {
+	var failed error // of the group, where err is of the question
+	switch kind {
+	case ShareGroup:
+		var described kadm.DescribedShareGroups
+		described, err = a.kadm.DescribeShareGroups(ctx, group)
+		d := described[group]
+		state, failed = d.GroupState, d.Err
+		for _, m := range d.Members {
+			all = append(all, Member{m.MemberID, m.ClientID, m.ClientHost, slices.Sorted(maps.Keys(m.Assignment[topic]))})
+		}
+	case ConsumerGroup:
+		var described kadm.DescribedConsumerGroups
+		described, err = a.kadm.DescribeConsumerGroups(ctx, group)
+		d := described[group]
+		state, failed = d.State, d.Err
+		for _, m := range d.Members {
+			all = append(all, Member{m.MemberID, m.ClientID, m.ClientHost, slices.Sorted(maps.Keys(m.Assignment[topic]))})
+		}
+	default:
+		var described kadm.DescribedGroups
+		described, err = a.kadm.DescribeGroups(ctx, group)
+		d := described[group]
+		state, failed = d.State, d.Err
+		for _, m := range d.Members {
+			all = append(all, Member{m.MemberID, m.ClientID, m.ClientHost, assignedOf(m, topic)})
+		}
+	}
+	if err == nil && !errors.Is(failed, kerr.GroupIDNotFound) {
+		err = failed
+	}
+	if err != nil {
+		return "", nil, unanswered(fmt.Sprintf("describe the group %q", group), err)
+	}
+	return state, all, nil
+}
+
+// assignedOf returns the partitions of a topic that a member of a classic group has.
+func assignedOf(m kadm.DescribedGroupMember, topic string) (all []int32) {
+	assigned, ok := m.Assigned.AsConsumer()
+	if !ok {
+		return nil
+	}
+	for _, t := range assigned.Topics {
+		if t.Topic == topic {
+			all = append(all, t.Partitions...)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
 
 // Owned is how far a group has shared out a topic.
 type Owned struct {
 	Members    int
-	Partitions int // that a member has
+	Partitions int // that a member has; what several have counts once
 	Stable     bool
 }
 
-// Owned asks how far a classic group, or a share group, has shared out a topic's
-// partitions. A group that nobody knows has none.
-func (a *Admin) Owned(ctx context.Context, group, topic string, share bool) (Owned, error) {
-	if share {
-		return a.ownedByShareGroup(ctx, group, topic)
-	}
-	described, err := a.kadm.DescribeGroups(ctx, group)
+// Owned asks how far a group has shared out a topic's partitions.
+func (a *Admin) Owned(ctx context.Context, group, topic string, kind GroupKind) (Owned, error) {
+	state, members, err := a.Members(ctx, group, topic, kind)
 	if err != nil {
-		return Owned{}, unanswered(fmt.Sprintf("describe the group %q", group), err)
+		return Owned{}, err
 	}
-	d := described[group]
-	o := Owned{Members: len(d.Members), Stable: d.State == stable}
-	for _, m := range d.Members {
-		assigned, ok := m.Assigned.AsConsumer()
-		if !ok {
-			continue
-		}
-		for _, t := range assigned.Topics {
-			if t.Topic == topic {
-				o.Partitions += len(t.Partitions)
-			}
+	owned := make(map[int32]bool)
+	for _, m := range members {
+		for _, p := range m.Partitions {
+			owned[p] = true
 		}
 	}
-	return o, nil
+	return Owned{Members: len(members), Partitions: len(owned), Stable: state == stable}, nil
 }
 
 // stable is the state of a group that shares nothing out any more.
 const stable = "Stable"
-
-// ownedByShareGroup is Owned of a share group, whose members may have the same partition.
-func (a *Admin) ownedByShareGroup(ctx context.Context, group, topic string) (Owned, error) {
-	described, err := a.kadm.DescribeShareGroups(ctx, group)
-	if err != nil {
-		return Owned{}, unanswered(fmt.Sprintf("describe the share group %q", group), err)
-	}
-	d := described[group]
-	return Owned{Members: len(d.Members), Partitions: len(d.AssignedPartitions()[topic]),
-		Stable: d.GroupState == stable}, nil
-}

@@ -52,7 +52,6 @@ type Config struct {
 	Plan       load.Plan
 	Seed       uint64
 	Hold       bool // nobody receives until Release
-	Sized      bool // the bytes of what is delivered are counted
 
 	Axis       *load.Axis
 	ClosedLoop bool
@@ -96,6 +95,7 @@ type place struct {
 	recorder *latency.Recorder
 	counts   snapshot.Received   // guarded by the recorder's lock
 	totals   snapshot.QueueTotal // likewise
+	share    snapshot.Share      // likewise
 }
 
 // node is a member of a queue with its threads.
@@ -130,8 +130,8 @@ func Start(cfg Config) (*Group, error) {
 		}
 		g.books = append(g.books, newBook(int32(id), cfg.Producers, cfg.Partitions, from))
 	}
-	for range max(cfg.Members, cfg.Numbers) {
-		g.places = append(g.places, &place{recorder: latency.NewRecorder(
+	for number := range max(cfg.Members, cfg.Numbers) {
+		g.places = append(g.places, &place{share: snapshot.Share{Number: number}, recorder: latency.NewRecorder(
 			latency.E2EServiceTime, latency.E2EResponseTime, latency.ProcessedResponseTime,
 			latency.SettleTime, latency.RedeliveryResponseTime, latency.RedeliveryLateness, latency.PollTime,
 		)})
@@ -278,6 +278,22 @@ func (g *Group) Received() (sum snapshot.Received) {
 		p.recorder.Unlock()
 	}
 	return sum
+}
+
+// shares are what the members have had that are, or were, there.
+func (g *Group) shares() (all []snapshot.Share) {
+	here := make([]bool, len(g.places))
+	for _, n := range g.members.Ever() {
+		here[n.number] = true
+	}
+	for number, p := range g.places {
+		if here[number] {
+			p.recorder.Lock()
+			all = append(all, p.share)
+			p.recorder.Unlock()
+		}
+	}
+	return all
 }
 
 // Totals are the running totals of all members together.

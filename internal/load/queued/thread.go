@@ -131,16 +131,14 @@ func (t *thread) work(lot Lot, took time.Duration) error {
 // them to hand. Their times, and those that wait already, go into the histograms.
 func (n *node) handOver(hand []inHand, times *[]timed, lot Lot, from, turns int, now, work int64) []inHand {
 	var counts snapshot.Received
-	var delivered, first int64
+	var delivered, first, bytes int64
 	var totals snapshot.QueueTotal
 	wall := time.Now()
 	for i := from; i < from+turns; i++ {
 		l := lot.At(i)
 		h := n.handOne(l, i, now, deadlineOf(l, now, wall))
 		hand = append(hand, h)
-		if n.group.cfg.Sized {
-			counts.Bytes += int64(len(l.Value) + l.KeyBytes)
-		}
+		bytes += int64(len(l.Value) + l.KeyBytes)
 		if !h.ours {
 			continue
 		}
@@ -154,11 +152,13 @@ func (n *node) handOver(hand []inHand, times *[]timed, lot Lot, from, turns int,
 	}
 	n.inHand.Add(int64(turns))
 	counts.WorkInWindow = work
-	n.group.axis.CountDeliveries(&counts, now, delivered, first)
-	if !n.group.axis.InWindow(now) {
-		counts.Bytes = 0
-	}
+	n.group.axis.CountDeliveries(&counts, now, delivered, first, bytes)
 	n.record(times, counts, totals)
+	if now >= 0 {
+		n.place.recorder.Lock()
+		n.place.share.Add(delivered, bytes, now, now)
+		n.place.recorder.Unlock()
+	}
 	return hand
 }
 

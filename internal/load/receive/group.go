@@ -47,8 +47,6 @@ type Config struct {
 	// Hold keeps the members from fetching until Release; the driver must be
 	// able to pause.
 	Hold bool
-	// Sized has the bytes of what is delivered counted.
-	Sized bool
 
 	Axis       *load.Axis
 	Stamped    bool
@@ -74,8 +72,8 @@ type Event struct {
 type Group struct {
 	cfg         Config
 	axis        *load.Axis
-	partitions          // what is known of each, by number
-	places      []place // by the numbers of members
+	partitions           // what is known of each, by number
+	places      []*place // by the numbers of members
 	members     *load.Roster[*member]
 	workers     []*worker
 	commitEvery time.Duration
@@ -100,6 +98,16 @@ type Group struct {
 type place struct {
 	recorder *latency.Recorder // poll times
 	worker   *worker           // parallel by consumer: the one worker; else nil
+
+	mu    sync.Mutex // several workers may have partitions of one member
+	share snapshot.Share
+}
+
+// had notes that the member was handed records, in the measured window or later.
+func (p *place) had(records, bytes, now int64) {
+	p.mu.Lock()
+	p.share.Add(records, bytes, now, now)
+	p.mu.Unlock()
 }
 
 // Start opens the members and lets them poll. On an error nothing is left
@@ -126,8 +134,8 @@ func Start(cfg Config) (*Group, error) {
 		g.partitions = append(g.partitions, p)
 	}
 	g.Elsewhere(cfg.Elsewhere)
-	for range max(cfg.Members, cfg.Numbers) {
-		p := place{recorder: latency.NewRecorder(latency.PollTime)}
+	for number := range max(cfg.Members, cfg.Numbers) {
+		p := &place{recorder: latency.NewRecorder(latency.PollTime), share: snapshot.Share{Number: number}}
 		if !cfg.ByPartition {
 			p.worker = g.newWorker(cfg)
 		}
@@ -172,7 +180,7 @@ func (g *Group) newWorker(cfg Config) *worker {
 	w := &worker{
 		axis: cfg.Axis, server: load.NewServer(cfg.Axis, cfg.Plan, cfg.Seed, uint64(len(g.workers))),
 		idle: cfg.Plan.None(), stamped: cfg.Stamped,
-		open: !cfg.ClosedLoop, timed: cfg.Producers - cfg.Filled, sized: cfg.Sized, run: cfg.Run,
+		open: !cfg.ClosedLoop, timed: cfg.Producers - cfg.Filled, run: cfg.Run,
 		handling: make(chan struct{}, 1),
 		recorder: latency.NewRecorder(latency.E2EServiceTime, latency.E2EResponseTime, latency.ProcessedResponseTime),
 	}

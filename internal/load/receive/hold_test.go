@@ -60,15 +60,19 @@ func TestHoldOutlastsARebalance(t *testing.T) {
 func TestManualMembersShareThePartitions(t *testing.T) {
 	manual := func(cfg *Config) {
 		cfg.Manual, cfg.Members, cfg.From, cfg.CommitEvery = true, 3, []int64{0, 10, 20, 99}, 0
-		cfg.Sized = true
 	}
 	consume(t, 100, manual, func(t *testing.T, g *Group, _ *fakeConsumer, axis *load.Axis) {
 		time.Sleep(1500 * time.Millisecond)
 		if r := g.Received(); r.Delivered != 100+90+80+1 || r.Bytes != 100*r.Delivered {
 			t.Errorf("%d delivered with %d bytes, want 271 of 100 bytes", r.Delivered, r.Bytes)
 		}
+		shares := g.Standing(false).Shares
 		for i, m := range g.members.Ever() {
 			c := m.client.(*fakeConsumer)
+			records := []int64{101, 90, 80}[i]
+			if s := shares[i]; s.Number != i || s.Records != records || s.Bytes != 100*records || s.FirstNs > s.LastNs {
+				t.Errorf("the share of member %d is %+v, want %d records", i, s, records)
+			}
 			if want := []int{2, 1, 1}[i]; len(c.cfg.Partitions) != want || c.cfg.Group != "" || c.committed != nil {
 				t.Errorf("member %d has the partitions %v of group %q and committed %v; want %d, none, nothing", i, c.cfg.Partitions, c.cfg.Group, c.committed, want)
 			}

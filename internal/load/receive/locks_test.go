@@ -14,11 +14,12 @@ import (
 // does not hold the recorder's.
 func TestDeliverTakesTheReceiversLockFirst(t *testing.T) {
 	p := &partition{receiver: ledger.NewReceiver(0, 1), handed: load.NewGapWatch(1)}
+	a := &assignment{partition: p, place: &place{}}
 	w := &worker{axis: load.NewAxis(nil), recorder: latency.NewRecorder(latency.E2EServiceTime)}
 	p.receiver.Lock()
 	delivered := make(chan struct{})
 	go func() {
-		w.deliver(p, []driver.Received{{}}, 0, 0)
+		w.deliver(a, []driver.Received{{}}, 0, 0)
 		close(delivered)
 	}()
 	for range 100_000 {

@@ -18,6 +18,7 @@ import (
 // assignment is one partition in the hands of one member.
 type assignment struct {
 	partition *partition
+	place     *place // the member's
 	worker    *worker
 	halt      *load.Halt      // the member's
 	alive     <-chan struct{} // closed when the member is to end
@@ -57,6 +58,7 @@ type member struct {
 	late     bool // it came when the group had started
 	group    *Group
 	client   driver.Consumer
+	place    *place
 	recorder *latency.Recorder // poll times
 	worker   *worker           // parallel by consumer: the one worker
 	halt     load.Halt
@@ -80,7 +82,7 @@ type member struct {
 func newMember(g *Group, number int, late bool) *member {
 	m := &member{
 		id: number, late: late, group: g, owned: make(map[int32]*assignment),
-		recorder: g.places[number].recorder, worker: g.places[number].worker,
+		place: g.places[number], recorder: g.places[number].recorder, worker: g.places[number].worker,
 	}
 	m.life, m.die = context.WithCancel(g.alive)
 	m.alive, m.cancel = context.WithCancel(m.life)
@@ -169,7 +171,7 @@ func (m *member) onAssigned(partitions []int32) {
 // take starts an assignment; the caller holds the lock.
 func (m *member) take(id int32) {
 	p := m.group.partitions[id]
-	a := &assignment{partition: p, worker: m.worker, halt: &m.halt, alive: m.alive.Done(), cut: m.life.Done()}
+	a := &assignment{partition: p, place: m.place, worker: m.worker, halt: &m.halt, alive: m.alive.Done(), cut: m.life.Done()}
 	if a.worker == nil {
 		a.worker = p.worker
 	}

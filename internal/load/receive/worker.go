@@ -18,7 +18,6 @@ type worker struct {
 	stamped  bool
 	open     bool // open loop: intended times exist
 	timed    int  // the producers below this number have times
-	sized    bool // bytes are counted
 	run      uint32
 	recorder *latency.Recorder
 
@@ -41,7 +40,6 @@ type handed struct{ offset, intended int64 }
 // that were: at least one, or 0 if the assignment has ended. It is called again
 // for the rest.
 func (w *worker) handle(a *assignment, records []driver.Received, there int64) int {
-	p := a.partition
 	w.handling <- struct{}{}
 	defer func() { <-w.handling }()
 	if a.ended {
@@ -57,7 +55,7 @@ func (w *worker) handle(a *assignment, records []driver.Received, there int64) i
 		a.from = records[0].Offset
 	}
 	a.handed = records[n-1].Offset + 1
-	w.deliver(p, records, now, work)
+	w.deliver(a, records, now, work)
 	if !w.idle {
 		if !w.server.Wait(a.cut) || !a.resumed() {
 			w.abandon(a)
@@ -115,7 +113,8 @@ func (a *assignment) resumed() bool {
 }
 
 // deliver enters records that are handed over now into histograms and books.
-func (w *worker) deliver(p *partition, records []driver.Received, now, work int64) {
+func (w *worker) deliver(a *assignment, records []driver.Received, now, work int64) {
+	p, bytes := a.partition, bytesOf(records)
 	p.receiver.Lock()
 	defer p.receiver.Unlock()
 	w.recorder.Lock()
@@ -124,14 +123,14 @@ func (w *worker) deliver(p *partition, records []driver.Received, now, work int6
 	if w.stamped {
 		n, first = w.check(p, records, now)
 	}
-	w.axis.CountDeliveries(&w.counts, now, n, first)
+	w.axis.CountDeliveries(&w.counts, now, n, first, bytes)
+	if now >= 0 {
+		a.place.had(n, bytes, now)
+	}
 	if w.idle {
 		w.counts.Processed += n
 	}
 	w.counts.WorkInWindow += work
-	if w.sized && w.axis.InWindow(now) {
-		w.counts.Bytes += bytesOf(records)
-	}
 }
 
 // bytesOf is the size of all keys and values.

@@ -62,6 +62,9 @@ type producer struct {
 	acks      []load.GapWatch     // by partition
 	counts    [2]snapshot.Sent    // by phase: warm-up, measured
 	errors    [2]map[string]int64 // by phase and message
+	// Of the acknowledged records of the measured window, when the first was sent and the
+	// last was acknowledged.
+	sentNs, ackedNs int64
 }
 
 func phaseOf(measured bool) int {
@@ -334,6 +337,9 @@ func (p *producer) completeOne(f *flight, d *completion) {
 		p.books.Acked(f.partition, f.sequence, d.offset)
 		c.Acked++
 		c.AckedBytes += int64(f.bytes)
+		if measured {
+			p.noteSpan(c.Acked == 1, f.actual, d.acked)
+		}
 		p.acks[f.partition].Acked(d.acked, f.intended)
 		if p.axis.InWindow(d.acked) {
 			c.AckedInWindow++
@@ -355,6 +361,15 @@ func (p *producer) completeOne(f *flight, d *completion) {
 		p.countError(measured, d.err)
 	}
 	p.recordTimes(measured, f, d.outcome == driver.Acked, d.acked)
+}
+
+// noteSpan widens the time in which the worker's records were sent and acknowledged.
+func (p *producer) noteSpan(first bool, sentNs, ackedNs int64) {
+	if first {
+		p.sentNs, p.ackedNs = sentNs, ackedNs
+		return
+	}
+	p.sentNs, p.ackedNs = min(p.sentNs, sentNs), max(p.ackedNs, ackedNs)
 }
 
 // recordTimes records a record's send times. Those of a record that was not

@@ -372,6 +372,18 @@ func (ps *Producers) Books() []*ledger.Sender {
 	return books
 }
 
+// Shares are the acknowledged records of the measured window, by worker.
+func (ps *Producers) Shares() []snapshot.Share {
+	all := make([]snapshot.Share, len(ps.workers))
+	for i, w := range ps.workers {
+		w.recorder.Lock()
+		all[i] = snapshot.Share{Number: w.number, Records: w.counts[1].Acked, Bytes: w.counts[1].AckedBytes,
+			FirstNs: w.sentNs, LastNs: w.ackedNs}
+		w.recorder.Unlock()
+	}
+	return all
+}
+
 // Traffic is that of all clients, as far as the driver counts it.
 func (ps *Producers) Traffic() (sum snapshot.Traffic) {
 	for _, client := range ps.clients {

@@ -4,24 +4,27 @@ import "math"
 
 // Summary is the short form of a distribution, for a line of a time series.
 type Summary struct {
-	Count int64
-	P50Ns int64
-	P99Ns int64
-	MaxNs int64
+	Count  int64
+	P50Ns  int64
+	P90Ns  int64
+	P99Ns  int64
+	MaxNs  int64
+	MeanNs float64
 }
 
 // Distribution describes all values of a histogram, in nanoseconds.
 //
 // Percentiles and the maximum are the upper ends of their slots, as HdrHistogram
-// reports them: never below the true value and at most 0.1 % above it. Mean and
-// standard deviation (of the population) take each value at the middle of its
-// slot. The minimum is exact, and negative if a value was. All but Count are
-// zero when Count is.
+// reports them: never below the true value and at most 0.1 % above it. Mean,
+// standard deviation (of the population) and median absolute deviation take each value
+// at the middle of its slot. The minimum is exact, and negative if a value was. All but
+// Count are zero when Count is.
 type Distribution struct {
 	Count    int64
 	MinNs    int64
 	MeanNs   float64
 	StddevNs float64
+	MADNs    int64
 	P50Ns    int64
 	P75Ns    int64
 	P90Ns    int64
@@ -42,13 +45,14 @@ type Distribution struct {
 	AtLeast  []string
 }
 
-// Summary returns count, median, 99th percentile and maximum.
+// Summary returns the short form of h.
 func (h *Histogram) Summary() Summary {
+	if h.count == 0 {
+		return Summary{}
+	}
 	return Summary{
-		Count: h.count,
-		P50Ns: h.Percentile(50),
-		P99Ns: h.Percentile(99),
-		MaxNs: h.Max(),
+		Count: h.count, P50Ns: h.Percentile(50), P90Ns: h.Percentile(90), P99Ns: h.Percentile(99), MaxNs: h.Max(),
+		MeanNs: h.mean(),
 	}
 }
 
@@ -81,6 +85,7 @@ func (h *Histogram) distributionAmong(open *Histogram, rest, floorNs int64) (d D
 	if h.count > 0 {
 		d.Count, d.MinNs, d.Negative, d.OutOfRange = h.count, h.min, h.negative, h.outOfRange
 		d.MeanNs, d.StddevNs = h.moments()
+		d.MADNs = h.deviation()
 	}
 	for _, r := range ranks {
 		ns, atLeast := h.Among(r.p, open, rest, floorNs)
@@ -202,19 +207,56 @@ func highest(slot int) int64 {
 // pass, over distances to the mean, is what keeps the digits of a small
 // deviation from a large mean.
 func (h *Histogram) moments() (mean, stddev float64) {
-	total := float64(h.count)
-	h.eachMiddle(func(middle, n float64) { mean += middle * n })
-	mean /= total
+	mean = h.mean()
 	h.eachMiddle(func(middle, n float64) { stddev += (middle - mean) * (middle - mean) * n })
-	return mean, math.Sqrt(stddev / total)
+	return mean, math.Sqrt(stddev / float64(h.count))
+}
+
+// mean returns the mean. h must not be empty.
+func (h *Histogram) mean() (mean float64) {
+	h.eachMiddle(func(middle, n float64) { mean += middle * n })
+	return mean / float64(h.count)
+}
+
+// deviation returns the median absolute deviation: the median of the distances of all
+// values to their median, both by nearest rank. h must not be empty. From the median's
+// slot it goes outwards, to the nearer side each time, until half of the values are
+// within that distance.
+func (h *Histogram) deviation() (distance int64) {
+	half := rankOf(50, h.count)
+	from, to := h.span()
+	slot, upTo := from, h.counts[from]
+	for upTo < half {
+		slot++
+		upTo += h.counts[slot]
+	}
+	median := middle(slot)
+	below, above := slot-1, slot+1
+	for within := h.counts[slot]; within < half; {
+		if above >= to || below >= from && median-middle(below) <= middle(above)-median {
+			distance = median - middle(below)
+			within += h.counts[below]
+			below--
+		} else {
+			distance = middle(above) - median
+			within += h.counts[above]
+			above++
+		}
+	}
+	return distance
+}
+
+// middle returns the value that stands for all of a slot.
+func middle(slot int) int64 {
+	lowest, width := slotValues(slot)
+	return lowest + width/2
 }
 
 func (h *Histogram) eachMiddle(visit func(middle, n float64)) {
 	from, to := h.span()
 	for i, n := range h.counts[from:to] {
 		if n != 0 {
-			lowest, width := slotValues(from + i)
-			visit(float64(lowest+width/2), float64(n))
+			visit(float64(middle(from+i)), float64(n))
 		}
 	}
 }

@@ -108,6 +108,27 @@ func TestPercentilesAreThoseAskedOneByOne(t *testing.T) {
 	})
 }
 
+// The median absolute deviation is that of the slots' middles, by nearest rank.
+func TestDeviationIsTheMedianDistance(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		values := rapid.SliceOfN(anywhere(), 1, 500).Draw(t, "values")
+		got := histogramOf(values...).Distribution().MADNs
+		for i, v := range values {
+			values[i] = middle(slotOf(clamp(v)))
+		}
+		slices.Sort(values)
+		half := (len(values) + 1) / 2
+		median := values[half-1]
+		for i, v := range values {
+			values[i] = max(v-median, median-v)
+		}
+		slices.Sort(values)
+		if want := values[half-1]; got != want {
+			t.Errorf("of %d values %d, want %d", len(values), got, want)
+		}
+	})
+}
+
 func TestPercentileExamples(t *testing.T) {
 	thousand := NewHistogram()
 	for ns := range int64(1000) {

@@ -115,6 +115,7 @@ func mergeGroups(all, others []Group) ([]Group, error) {
 
 func (g Group) clone() Group {
 	g.Reached, g.Books, g.Queue = slices.Clone(g.Reached), maps.Clone(g.Books), copied(g.Queue)
+	g.Shares = slices.Clone(g.Shares)
 	return g
 }
 
@@ -124,6 +125,7 @@ func (g *Group) add(o Group) {
 	g.Working, g.Arrived = g.Working || o.Working, g.Arrived || o.Arrived
 	g.Owned, g.Idle = g.Owned+o.Owned, g.Idle+o.Idle
 	g.Traffic = g.Traffic.Add(o.Traffic)
+	g.Shares = mergeShares(g.Shares, o.Shares)
 	for p := range g.Reached {
 		g.Reached[p] = g.Reached[p].Furthest(o.Reached[p])
 	}
@@ -192,7 +194,10 @@ func (l *Last) clone() *Last {
 	if l == nil {
 		return nil
 	}
-	c := Last{Books: slices.Clone(l.Books), AckGaps: slices.Clone(l.AckGaps), DeliveryGaps: slices.Clone(l.DeliveryGaps)}
+	c := Last{
+		Books: slices.Clone(l.Books), AckGaps: slices.Clone(l.AckGaps), DeliveryGaps: slices.Clone(l.DeliveryGaps),
+		Shares: slices.Clone(l.Shares),
+	}
 	for phase := range c.Errors {
 		c.Errors[phase] = maps.Clone(l.Errors[phase])
 	}
@@ -207,6 +212,7 @@ func (l *Last) merge(o *Last) (*Last, error) {
 		return cmp.Or(l, o).clone(), nil
 	}
 	l.Books = append(l.Books, o.Books...)
+	l.Shares = mergeShares(l.Shares, o.Shares)
 	for phase, errors := range o.Errors {
 		if l.Errors[phase] == nil && errors != nil {
 			l.Errors[phase] = make(map[string]int64)

@@ -16,7 +16,10 @@ type Received struct {
 	// handed over within the measured window, UniqueAfter at its end or later.
 	Unique, UniqueInWindow, UniqueAfter int64
 	Processed                           int64
-	Bytes                               int64 // keys and values, of those in the window; where they are counted
+	// Handed are the keys and values of all that was handed over; Bytes of that in the window.
+	Handed, Bytes int64
+	// FirstNs is when the first of Delivered was handed over; it means nothing without one.
+	FirstNs int64
 	// WorkInWindow is the simulated work that fell into the measured window,
 	// in nanoseconds.
 	WorkInWindow int64
@@ -27,12 +30,16 @@ type Received struct {
 
 // Add adds o to r.
 func (r *Received) Add(o Received) {
+	if r.Delivered == 0 || o.Delivered > 0 && o.FirstNs < r.FirstNs {
+		r.FirstNs = o.FirstNs
+	}
 	r.Delivered += o.Delivered
 	r.DeliveredInWindow += o.DeliveredInWindow
 	r.Unique += o.Unique
 	r.UniqueInWindow += o.UniqueInWindow
 	r.UniqueAfter += o.UniqueAfter
 	r.Processed += o.Processed
+	r.Handed += o.Handed
 	r.Bytes += o.Bytes
 	r.WorkInWindow += o.WorkInWindow
 	r.Timed += o.Timed

@@ -9,7 +9,7 @@ import (
 )
 
 // Version of the form in which snapshots travel. A part of another version takes no part.
-const Version = 3
+const Version = 4
 
 // Snapshot is how a part of a run stands: what its producers and consumers have counted
 // since they began. Only Times and Pauses are of the time since the snapshot that had them
@@ -43,6 +43,7 @@ type Group struct {
 	Owned, Idle int  // partitions that have a member, members that have none
 	Traffic     Traffic
 	Reached     []Reached // by partition
+	Shares      []Share   // of each member, by number
 	// Arrived is that Reached has what has arrived and is awaited, which costs more than
 	// positions do.
 	Arrived bool
@@ -75,6 +76,7 @@ type Queue struct {
 type Last struct {
 	Books        []*ledger.Sender    // the sending side of the books
 	Errors       [2]map[string]int64 // of the producers' clients, by phase and message
+	Shares       []Share             // of each producer, by number
 	AckGaps      []Gaps              // by partition; nil without producers
 	DeliveryGaps [][]Gaps            // by group and partition
 }

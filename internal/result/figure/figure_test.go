@@ -37,7 +37,8 @@ func run() *result.Run {
 	for i, metric := range result.TimeMetrics {
 		ms := int64(1_000_000 * (i + 1))
 		r.Time[metric] = result.Time{
-			Count: 197_000, MinNs: ms, MeanNs: float64(ms) * 10, StddevNs: float64(ms) * 2, P50Ns: 2 * ms, P75Ns: 3 * ms, P90Ns: 4 * ms,
+			Count: 197_000, MinNs: ms, MeanNs: float64(ms) * 10, StddevNs: float64(ms) * 2, MADNs: new(ms / 2), P50Ns: 2 * ms,
+			P75Ns: 3 * ms, P90Ns: 4 * ms,
 			P95Ns: 5 * ms, P99Ns: 6 * ms, P995Ns: 7 * ms, P999Ns: 8 * ms, P9999Ns: 9 * ms, MaxNs: 11 * ms,
 		}
 	}
@@ -46,14 +47,15 @@ func run() *result.Run {
 		BacklogGrowthPerS: new(350.), BacklogGrowthErrorPerS: new(20.), Drained: true, DrainTimeS: 0.75, DrainPerS: 21_000,
 		Changes: []result.Change{{What: "work 0s", DrainTimeS: new(3.5), SettlingS: new(2.25)}},
 	}
-	r.Consumer = result.Consumer{Members: 4, Workers: 4, Utilisation: new(0.8), CapacityPerS: new(24_000.), Rebalances: 1, CommitErrors: 2}
+	r.Consumer = result.Consumer{Members: 4, Workers: 4, Utilisation: new(0.8), CapacityPerS: new(24_000.), Rebalances: 1, CommitErrors: 2,
+		ReadyNs: new(int64(3e9)), FirstRecordNs: new(int64(40e6))}
 	r.Backpressure = &result.Backpressure{
 		MaxLag: 10_000, TargetNs: 30e6, Excess: "shed", ClosedS: 2.5, BlindS: 0.4, Refused: 1_234, DeferredPeakRecords: 1_600, PeakLagToBound: new(0.98),
 		Shed: &result.ShedCounts{ByGate: 300, ByQueue: 120, ByDegrade: 80}, BoundRecords: &result.Bound{Min: 640, Max: 9_800, Last: 700},
 	}
 	r.Compression = []result.Compression{{Codec: "none", Ratio: 1}, {Codec: "zstd", Ratio: 4, UsedByThisRun: true}}
 	r.Process = result.Process{
-		CPUCores: new(1.25), CPUPerRecord: new(64_000.), HostCPUBusy: new(0.9), HostCPUStolen: new(0.01), RSSPeakBytes: new(int64(90e6)),
+		CPUCores: new(1.25), CPUCoresMax: new(1.5), GCPauseTotalNs: new(int64(1_500_000)), CPUPerRecord: new(64_000.), HostCPUBusy: new(0.9), HostCPUStolen: new(0.01), RSSPeakBytes: new(int64(90e6)),
 		GCCycles: 12, GCPauseNs: result.Quantile{P99Ns: 100_000, MaxNs: 200_000}, SchedDelayNs: result.Quantile{P99Ns: 300_000, MaxNs: 400_000},
 		AllocBytes: 197_000 * 100,
 	}
@@ -116,7 +118,8 @@ func TestFiguresOfARun(t *testing.T) {
 		"e2e_service_time_p95": "25.0 ms", "e2e_response_time_p99": "36.0 ms", "p99_of_target": "1.20", "e2e_response_time_p99_5": "42.0 ms",
 		"e2e_response_time_p99_9": "48.0 ms", "e2e_response_time_p99_99": "54.0 ms",
 		"processed_response_time_max": "77.0 ms", "settle_time_min": "8.00 ms", "redelivery_response_time_min": "9.00 ms", "redelivery_lateness_min": "10.0 ms",
-		"poll_time_mean": "110 ms", "poll_time_stddev": "22.0 ms",
+		"poll_time_mean": "110 ms", "poll_time_stddev": "22.0 ms", "poll_time_mad": "5.50 ms",
+		"cpu_cores_max": "1.50", "gc_pause_total": "1.50 ms", "consumers_ready_time": "3.00 s", "first_record_time": "40.0 ms",
 		"queue_acked_per_s": "18,000/s", "queue_received": "360,000", "queue_unique_acked": "180,000", "queue_redelivered": "170,000", "queue_dead_lettered": "10,000",
 		"queue_pending": "3", "queue_lost": "2", "queue_acked_again": "4", "queue_deliveries_per_record": "1.90", "queue_deliveries_to_expected": "95.00 %",
 		"queue_tail_ratio": "44.50 %", "queue_early_redeliveries": "6", "queue_in_flight_peak": "2,000",
@@ -159,7 +162,7 @@ func TestEveryFigure(t *testing.T) {
 			checkPath(t, f.Name, path)
 		}
 	}
-	if want := len(result.TimeMetrics)*12 + 112; len(names) != want {
+	if want := len(result.TimeMetrics)*13 + 116; len(names) != want {
 		t.Errorf("%d figures, want %d", len(names), want)
 	}
 	if got := len(Headline()); got != 13 {
@@ -282,7 +285,7 @@ func TestNamedSuggests(t *testing.T) {
 		"backlog growth":          "did you mean backlog_growth?",
 		"BacklogGrowth":           "did you mean backlog_growth?",
 		"time_lag":                "did you mean time_lag_peak?",
-		"gc_p":                    "did you mean gc_pause_p99 or gc_pause_max?",
+		"gc_p":                    "did you mean gc_pause_p99, gc_pause_max or gc_pause_total?",
 		"latency_p99":             "say from when to when: e2e_response_time_p99 counts from the intended send, e2e_service_time_p99 from the actual one",
 		"e2e_response_time":       "say what of it, as in e2e_response_time_p99; there are min, p50,",
 		"p99":                     "say of which time, as in e2e_response_time_p99",

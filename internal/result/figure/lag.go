@@ -54,6 +54,14 @@ func lag() []Figure {
 			value: pointed(func(r *result.Run) *float64 { return r.Consumer.CapacityPerS }),
 		},
 		{
+			Name: "consumers_ready_time", Title: "until the consumers had their partitions", Kind: Nanoseconds,
+			Better: Lower, value: pointed(func(r *result.Run) *int64 { return r.Consumer.ReadyNs }),
+		},
+		{
+			Name: "first_record_time", Title: "until the first record was delivered", Kind: Nanoseconds, Better: Lower,
+			value: pointed(func(r *result.Run) *int64 { return r.Consumer.FirstRecordNs }),
+		},
+		{
 			Name: "rebalances", Title: "rebalances", Kind: Count, Better: Lower,
 			fields: []string{"consumer.rebalances"},
 			value:  when(consumed, func(r *result.Run) float64 { return float64(r.Consumer.Rebalances) }),

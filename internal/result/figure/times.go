@@ -17,7 +17,7 @@ type Statistic struct {
 	Ns         func(result.Time) float64
 }
 
-// Statistics are all of them, from the least to the greatest, mean and deviation last.
+// Statistics are all of them, from the least to the greatest, mean and deviations last.
 var Statistics = []Statistic{
 	{"min", "min", 0, func(t result.Time) float64 { return float64(t.MinNs) }},
 	{"p50", "p50", 50, func(t result.Time) float64 { return float64(t.P50Ns) }},
@@ -31,6 +31,12 @@ var Statistics = []Statistic{
 	{"max", "max", 0, func(t result.Time) float64 { return float64(t.MaxNs) }},
 	{"mean", "mean", 0, func(t result.Time) float64 { return t.MeanNs }},
 	{"stddev", "stddev", 0, func(t result.Time) float64 { return t.StddevNs }},
+	{mad, "MAD", 0, func(t result.Time) float64 {
+		if t.MADNs == nil {
+			return 0
+		}
+		return float64(*t.MADNs)
+	}},
 }
 
 func statisticKeys() []string {
@@ -68,7 +74,7 @@ func (s Statistic) of(metric string) func(*result.Run) (float64, string) {
 		switch {
 		case r.Load.ClosedLoop && fromIntended(metric):
 			return 0, "in a closed loop nothing has an intended send time to count from"
-		case t.Count+t.NotEnded == 0 || t.Count == 0 && s.OfEnded():
+		case t.Count+t.NotEnded == 0 || t.Count == 0 && s.OfEnded() || !s.Taken(t):
 			return 0, notMeasured
 		case t.NotEnded > 0 && s.OfAll():
 			return 0, fmt.Sprintf("%s of %s records had not ended", unit.Count(t.NotEnded),
@@ -85,7 +91,13 @@ func (s Statistic) of(metric string) func(*result.Run) (float64, string) {
 func (s Statistic) OfEnded() bool { return s.Key == "min" || s.OfAll() }
 
 // OfAll reports whether s would be another if all values had ended.
-func (s Statistic) OfAll() bool { return s.Key == "mean" || s.Key == "stddev" }
+func (s Statistic) OfAll() bool { return s.Key == "mean" || s.Key == "stddev" || s.Key == mad }
+
+// mad is the key of the median absolute deviation, which older runs and other tools lack.
+const mad = "mad"
+
+// Taken reports whether t has the statistic.
+func (s Statistic) Taken(t result.Time) bool { return s.Key != mad || t.MADNs != nil }
 
 // AtLeast reports whether s is only a lower bound in t.
 func (s Statistic) AtLeast(t result.Time) bool { return slices.Contains(t.AtLeast, s.Key+"_ns") }

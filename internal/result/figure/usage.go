@@ -14,6 +14,10 @@ func usage() []Figure {
 			value: pointed(func(r *result.Run) *float64 { return r.Process.CPUCores }),
 		},
 		{
+			Name: "cpu_cores_max", Title: "CPU of the tool, cores, highest interval", Kind: Number, Better: Lower,
+			value: pointed(func(r *result.Run) *float64 { return r.Process.CPUCoresMax }),
+		},
+		{
 			Name: "cpu_per_record", Title: "CPU of the tool, each record", Kind: Nanoseconds, Better: Lower,
 			value: pointed(func(r *result.Run) *float64 { return r.Process.CPUPerRecord }),
 		},
@@ -41,6 +45,10 @@ func usage() []Figure {
 			func(p result.Process) int64 { return p.GCPauseNs.P99Ns }),
 		ofProcess("gc_pause_max", "GC pause max", Nanoseconds, "process.gc_pause.max_ns",
 			func(p result.Process) int64 { return p.GCPauseNs.MaxNs }),
+		{
+			Name: "gc_pause_total", Title: "GC pauses, total", Kind: Nanoseconds, Better: Lower,
+			value: pointed(func(r *result.Run) *int64 { return r.Process.GCPauseTotalNs }),
+		},
 		ofProcess("scheduling_delay_p99", "scheduling delay p99", Nanoseconds, "process.scheduling_delay.p99_ns",
 			func(p result.Process) int64 { return p.SchedDelayNs.P99Ns }),
 		ofProcess("scheduling_delay_max", "scheduling delay max", Nanoseconds, "process.scheduling_delay.max_ns",

@@ -22,8 +22,14 @@ func (t times) short() map[string]result.IntervalTime {
 	short := map[string]result.IntervalTime{}
 	for metric, values := range t {
 		slices.Sort(values)
+		sum := 0.0
+		for _, v := range values {
+			sum += float64(v)
+		}
+		p90, mean := at(values, 0.9), math.Round(sum/float64(len(values)))
 		short[metric] = result.IntervalTime{
-			Count: int64(len(values)), P50Ns: at(values, 0.5), P99Ns: at(values, 0.99), MaxNs: values[len(values)-1],
+			Count: int64(len(values)), P50Ns: at(values, 0.5), P90Ns: &p90, P99Ns: at(values, 0.99),
+			MaxNs: values[len(values)-1], MeanNs: &mean,
 		}
 	}
 	return short
@@ -44,9 +50,15 @@ func (t times) full(open func(metric string, ended int64) (records, floor int64)
 		for _, v := range values {
 			squares += (float64(v) - mean) * (float64(v) - mean)
 		}
+		median, distances := at(values, 0.5), make([]int64, len(values))
+		for i, v := range values {
+			distances[i] = max(v-median, median-v)
+		}
+		slices.Sort(distances)
+		mad := at(distances, 0.5)
 		missing, floor := open(metric, int64(len(values)))
 		d := result.Time{
-			Count: int64(len(values)), MinNs: values[0], MeanNs: math.Round(mean), StddevNs: math.Round(math.Sqrt(squares / n)), NotEnded: missing,
+			Count: int64(len(values)), MinNs: values[0], MeanNs: math.Round(mean), StddevNs: math.Round(math.Sqrt(squares / n)), MADNs: &mad, NotEnded: missing,
 		}
 		all := slices.Concat(slices.Repeat([]int64{floor}, int(missing)), values)
 		slices.Sort(all)

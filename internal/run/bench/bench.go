@@ -147,7 +147,20 @@ func (r *run) letGo(withTheWindow bool) {
 	if withTheWindow {
 		r.membersBefore = r.groups.Stand(remote.Want{Fresh: true}).Counts()
 	}
+	r.letGoNs = r.axis.Now()
 	r.groups.Release()
+}
+
+// fetchingSince returns when the load began, or the consumers were let go, whichever came
+// later. Those that were let go in window or drain were it at inPhaseNs; 0 is none.
+func (r *run) fetchingSince(inPhaseNs int64) int64 {
+	switch {
+	case inPhaseNs > 0:
+		return inPhaseNs
+	case r.letGoNs != 0:
+		return r.letGoNs
+	}
+	return r.startedNs
 }
 
 // noteHeld notes how much there is to read now, if the topic says that.
@@ -178,6 +191,7 @@ func (r *run) measure(ctx context.Context) {
 	if !r.started {
 		r.atStart = r.atEnd
 	}
+	r.lookedAtEnd.Go(func() { r.windowEnd = r.readWindowEnd() })
 	r.journal.Event(result.Event{AtNs: r.axis.End(), Kind: "phase", What: "drain"})
 }
 
@@ -259,6 +273,9 @@ func (r *run) drain(ctx context.Context) {
 		let := observe.Planned{What: observe.Fetching, Reads: true}
 		r.observer.Go(func(context.Context) { r.changes.Follow(r.observer, let, math.MaxInt64) })
 	} else {
+		if r.plan.release == inWindow {
+			r.letGoNs = r.axis.Now()
+		}
 		r.groups.Release() // of a window that ended before they were to be let go
 	}
 	select {
@@ -275,6 +292,7 @@ func (r *run) drain(ctx context.Context) {
 	r.finishedNs = r.axis.Now()
 	r.lateAtFinish = r.groups.Received().UniqueAfter
 	r.awaitWork(wait)
+	r.lookedAtEnd.Wait() // of members that have left, nobody tells
 	r.stopGroup(ctx)
 	r.observer.Stop()
 }

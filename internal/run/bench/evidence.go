@@ -24,15 +24,15 @@ func (r *run) closeBooks() (*Outcome, error) {
 	setup := r.setup()
 	// What needs the brokers' disks comes before the topic is deleted, and all else when
 	// nothing goes on any more.
-	peaks := r.intervals.Memory()
-	brokers := observe.WithMetrics(observe.BrokersBetween(r.atStart, r.atEnd, peaks.Brokers), r.brokers.Metrics())
+	peaks := r.intervals.Peaks()
+	brokers := observe.WithMetrics(observe.BrokersBetween(r.atStart, r.atEnd, peaks), r.brokers.Metrics())
 	storage := r.storage()
 	r.release()
 	for _, err := range r.leftBehind {
 		r.warnings = append(r.warnings, err.Error())
 	}
 	e := r.evidence(setup)
-	e.Machine = r.machine.Between(r.atStart, r.atEnd, e.AckedInWindow(), peaks.Tool)
+	e.Machine = r.machine.Between(r.atStart, r.atEnd, e.AckedInWindow(), peaks)
 	e.Machine.Process.CorpusBytes, e.Machine.Process.CorpusTimeNs = r.corpus.Bytes(), r.corpusNs
 	e.Machine.Brokers, e.Machine.Storage = brokers, storage
 	e.Machine.Compression = r.compression()
@@ -52,13 +52,14 @@ func (r *run) evidence(setup judge.Setup) *judge.Evidence {
 		Setup: setup,
 		Window: judge.Window{
 			StartedNs: r.startedNs, EndNs: r.axis.End(), FinishedNs: r.finishedNs, ConsumersNs: letGoNs,
+			FetchingNs: r.fetchingSince(letGoNs), ReadyNs: r.readyNs,
 			LateAtFinish: r.lateAtFinish, Interrupted: r.interrupted, Drained: r.drained, PartitionEnds: r.ends,
 		},
 		Start: r.atStart.Reading, End: r.atEnd.Reading,
 		Sent: r.producers.Snapshot(remote.Want{}), AckedIn: r.acked(), Groups: r.groupsAtTheEnd(), Fill: r.fill,
 		Times: r.collector, Histograms: histogramsIn(r.writer.Dir()),
 		Seen: judge.Seen{
-			Held: r.held, Changes: changes, Looks: r.looks.Seen(), Lag: r.lag.Seen(r.finishedNs, r.manual()),
+			Held: r.held, WindowEnd: r.windowEnd, Changes: changes, Looks: r.looks.Seen(), Lag: r.lag.Seen(r.finishedNs, r.manual()),
 		},
 		Faults: r.faults.seen,
 		Failed: judge.Failures{Producers: r.producers.Err(), Consumers: r.groups.Err(),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/kafka/access"
@@ -85,6 +86,10 @@ type run struct {
 	atStop                [][]snapshot.Reached    // when the drain ended, by group
 	atStart, atEnd        observe.Reading         // of the measured window
 	membersBefore         []snapshot.MemberCounts // before consumers were let go with the window; nil if they were not
+	readyNs               int64                   // how long the consumers took to have their partitions
+	letGoNs               int64                   // held consumers were, with a phase; 0: they were not
+	lookedAtEnd           sync.WaitGroup          // windowEnd is being read
+	windowEnd             *result.WindowEnd
 	// held is how much the topic held for each group when the window began; nil if the
 	// groups do not read what it held.
 	held       []snapshot.Backlog
@@ -323,6 +328,7 @@ func (r *run) openLoad(ctx context.Context) (err error) {
 // openGroups opens the consumers of all groups and waits for them.
 func (r *run) openGroups(ctx context.Context) error {
 	r.grouped = !r.manual()
+	began := time.Now()
 	for i := range r.groupIDs {
 		g, err := r.openGroup(ctx, i)
 		if err != nil {
@@ -337,6 +343,7 @@ func (r *run) openGroups(ctx context.Context) error {
 			return r.denied("the run's consumers", err)
 		}
 	}
+	r.readyNs = int64(time.Since(began))
 	for _, g := range r.groups {
 		g.AddTo(r.collector)
 	}
@@ -367,7 +374,7 @@ func (r *run) groupConfig(number int) receive.Config {
 			FetchMaxPartitionBytes: int32(c.Fetch.MaxPartitionBytes), FetchMaxWait: time.Duration(c.Fetch.MaxWait),
 			SessionTimeout: time.Duration(c.SessionTimeout),
 		},
-		Manual: r.manual(), Hold: r.readOnly() || readsFill(r.cfg.Scenario) || !c.Hold.Off(), Sized: r.readOnly(),
+		Manual: r.manual(), Hold: r.readOnly() || readsFill(r.cfg.Scenario) || !c.Hold.Off(),
 		Members: c.Consumers, Numbers: numbers(r.cfg.Scenario),
 		Producers: r.cfg.Scenario.Load.Producers + fillers(r.cfg.Scenario), Filled: fillers(r.cfg.Scenario),
 		Partitions: r.topic.Partitions, From: r.from,

@@ -195,7 +195,7 @@ func (q *queue) groupConfig() queued.Config {
 		Ordered: set.Order != string(kmq.Unordered), Locks: locksOf(set.Engine),
 		Drop: float64(set.Drop.Share), Nack: set.Drop.How == "nack", Delay: set.Backoff.Delay,
 		Producers: s.Load.Producers + fillers(s), Filled: fillers(s), Partitions: q.topic.Partitions, From: q.from,
-		Plan: workPlan(c), Seed: s.Load.Record.Seed, Hold: q.readOnly() || readsFill(s), Sized: q.readOnly(),
+		Plan: workPlan(c), Seed: s.Load.Record.Seed, Hold: q.readOnly() || readsFill(s),
 		Axis: q.axis, ClosedLoop: s.Load.Rate.IsMax() || q.readOnly(), Run: runNumber(q.writer.ID()),
 		Settings: queueSettings(set),
 		OnEvent:  func(kind, what, reason string) { q.journal.Once(kind, what, errors.New(reason)) },
@@ -244,23 +244,24 @@ const ownedPoll = 50 * time.Millisecond
 // awaitOwned waits until the members of the queue have all partitions, and the tracker
 // has those of the markers.
 func (q *queue) awaitOwned(ctx context.Context) error {
-	share := q.of.Engine == kmq.Share
-	if err := q.awaitGroup(ctx, q.groupIDs[0], q.topic.Name, q.cfg.Scenario.Consume.Consumers, share); err != nil {
+	if err := q.awaitGroup(ctx, q.groupIDs[0], q.topic.Name, q.cfg.Scenario.Consume.Consumers,
+		q.groupKind()); err != nil {
 		return err
 	}
 	if q.of.Engine != kmq.Markers {
 		return nil
 	}
-	return q.awaitGroup(ctx, q.groupIDs[0]+trackerSuffix, q.markersTopic(), 1, false)
+	return q.awaitGroup(ctx, q.groupIDs[0]+trackerSuffix, q.markersTopic(), 1, cluster.ClassicGroup)
 }
 
 // awaitGroup waits until a group has so many members at the least and all partitions of a
 // topic.
-func (q *queue) awaitGroup(ctx context.Context, group, topic string, members int, share bool) error {
+func (q *queue) awaitGroup(ctx context.Context, group, topic string, members int,
+	kind cluster.GroupKind) error {
 	tick := time.NewTicker(ownedPoll)
 	defer tick.Stop()
 	for {
-		owned, err := q.admin.Owned(ctx, group, topic, share)
+		owned, err := q.admin.Owned(ctx, group, topic, kind)
 		if err == nil && owned.Stable && owned.Members >= members && owned.Partitions == q.topic.Partitions {
 			return nil
 		}

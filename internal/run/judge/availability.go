@@ -268,7 +268,7 @@ func timesOf(log iter.Seq2[latency.LogEntry, error], parts ...[]Tally) ([]map[st
 	for i, sum := range sums {
 		times[i] = make(map[string]result.IntervalTime)
 		for metric, h := range sum {
-			times[i][metric] = result.IntervalTime(h.Summary())
+			times[i][metric] = result.IntervalTimeOf(h.Summary())
 		}
 	}
 	return times, nil

@@ -120,10 +120,13 @@ func (e *Evidence) delivery(b ledger.Book, scheduled int64, received snapshot.Re
 	if !e.Stamped {
 		// A record without a stamp does not say in which phase it was due. Only the number
 		// that was handed over in the window is known.
-		return result.Delivery{
+		d := result.Delivery{
 			Delivered: received.DeliveredInWindow, DeliveredPerS: deliveredPerS, DuplicatesPerS: &duplicatesPerS,
-			Bytes: received.Bytes,
 		}
+		if !e.sends() {
+			d.Bytes = received.Bytes
+		}
+		return d
 	}
 	d := result.Delivery{
 		Checked: true, Delivered: b.Delivered, Unique: b.Unique, Duplicates: b.Duplicates,
@@ -152,6 +155,10 @@ func (e *Evidence) consumer(groups []Group, before, after []snapshot.MemberCount
 		Members: len(groups) * e.Scenario.Consume.Consumers, Processes: e.Machine.ConsumerProcesses,
 		Confined: e.Machine.Confined,
 	}
+	if e.ReadyNs > 0 {
+		c.ReadyNs = &e.ReadyNs
+	}
+	c.FirstRecordNs = e.firstRecord(groups)
 	var committing time.Duration
 	for i, g := range groups {
 		a, b := before[i], after[i]

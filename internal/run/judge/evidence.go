@@ -72,6 +72,8 @@ type Window struct {
 	EndNs         int64 // the measured window ended
 	FinishedNs    int64 // the drain ended
 	ConsumersNs   int64 // consumers that were held began to fetch; 0 if not within window or drain
+	FetchingNs    int64 // the load began, or the consumers were let go, whichever came later
+	ReadyNs       int64 // how long the consumers took to have their partitions
 	LateAtFinish  int64 // first deliveries between EndNs and FinishedNs
 	Interrupted   bool
 	Drained       bool    // the consumers have reached everything
@@ -133,6 +135,7 @@ type Seen struct {
 	Lag                         Lag
 	Replicas                    *Replicas // nil if no fault befalls a broker
 	Intervals                   []Tally   // of the measured window
+	WindowEnd                   *result.WindowEnd
 }
 
 // Lag is the consumer lag as the brokers report it.

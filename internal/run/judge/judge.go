@@ -51,6 +51,8 @@ func Run(e *Evidence) result.Run {
 	out.Groups = e.eachGroup(&out, books)
 	out.Queue = e.queue(settled, &out)
 	out.Gaps = e.gaps()
+	out.Producers, out.Consumers = shares("", e.last().Shares), e.consumerShares()
+	out.WindowEnd = e.Seen.WindowEnd
 	out.Run.NotMeasured = slices.Concat(out.Run.NotMeasured, unreliable(&out))
 	out.Verdict = v.give(books, settled)
 	system := outcome.Of(&out)

@@ -11,7 +11,7 @@ func (e *Evidence) times(sent snapshot.Sent) map[string]result.Time {
 	times := make(map[string]result.Time)
 	for m := range latency.Metric(latency.NumMetrics) {
 		if d := e.Times.TotalsAmong(m, e.population(m, sent)); d.Count+d.NotEnded > 0 {
-			times[m.String()] = result.Time(d)
+			times[m.String()] = result.TimeOf(d)
 		}
 	}
 	return times

@@ -95,8 +95,8 @@ func (s *Intervals) AddTo(seen *judge.Seen) {
 	}
 }
 
-// Memory returns the highest resident sets of the measured window.
-func (s *Intervals) Memory() Peaks { return s.peaks.memory }
+// Peaks returns the highest that processes used.
+func (s *Intervals) Peaks() Peaks { return s.peaks.used }
 
 // InFlightPeak returns the most that a queue had in flight at the end of an interval.
 func (s *Intervals) InFlightPeak() int64 { return s.peaks.inFlight }
@@ -188,6 +188,9 @@ func (s *Intervals) close(before, after counters) {
 	}
 	iv.Late = s.late()
 	s.peaks.take(iv, after, behind)
+	if iv.StartNs >= 0 && iv.EndNs <= s.Axis.End() {
+		s.peaks.used.takeCores(iv)
+	}
 	if len(behind) > 0 && iv.EndNs >= 0 && iv.EndNs <= s.Axis.End() && !s.Endless {
 		s.growth.add(time.Duration(iv.ReadToNs).Seconds(), float64(iv.BacklogRecords))
 	}
@@ -239,6 +242,8 @@ func differences(before, after counters) result.Interval {
 		GCCycles: after.self.GCCycles - before.self.GCCycles,
 		Time:     intervalTimes(after.recorded),
 	}
+	ackedBytes, handed := after.sent.AckedBytes-before.sent.AckedBytes, after.received.Handed-before.received.Handed
+	iv.AckedBytes, iv.DeliveredBytes = &ackedBytes, &handed
 	addUsage(&iv, before, after)
 	return iv
 }
@@ -247,7 +252,7 @@ func intervalTimes(recorded latency.Interval) map[string]result.IntervalTime {
 	times := make(map[string]result.IntervalTime)
 	for m := range latency.Metric(latency.NumMetrics) {
 		if s := recorded.Summary(m); s.Count > 0 {
-			times[m.String()] = result.IntervalTime(s)
+			times[m.String()] = result.IntervalTimeOf(s)
 		}
 	}
 	return times
@@ -378,7 +383,22 @@ type peaks struct {
 	backlog, timeLag int64
 	backlogs         []int64 // by group
 	inFlight         int64   // in a queue; since the start of the run
-	memory           Peaks
+	used             Peaks
+}
+
+// takeCores takes in the CPU of an interval.
+func (p *Peaks) takeCores(iv result.Interval) {
+	if c := iv.ProcessCPUCores; c != nil && (p.ToolCores == nil || *c > *p.ToolCores) {
+		p.ToolCores = c
+	}
+	if p.BrokerCores == nil {
+		p.BrokerCores = make(map[int32]float64)
+	}
+	for _, b := range iv.Brokers {
+		if b.CPUCores != nil {
+			p.BrokerCores[b.ID] = max(p.BrokerCores[b.ID], *b.CPUCores)
+		}
+	}
 }
 
 // take takes an interval in, with what the processes used and how far the groups
@@ -395,11 +415,11 @@ func (p *peaks) take(iv result.Interval, after counters, behind []snapshot.Backl
 	}
 	p.backlog = max(p.backlog, iv.BacklogRecords)
 	p.timeLag = max(p.timeLag, iv.TimeLagNs)
-	p.memory.Tool = max(p.memory.Tool, after.self.RSS)
-	if p.memory.Brokers == nil {
-		p.memory.Brokers = make(map[int32]int64)
+	p.used.Tool = max(p.used.Tool, after.self.RSS)
+	if p.used.Brokers == nil {
+		p.used.Brokers = make(map[int32]int64)
 	}
 	for _, b := range after.brokers {
-		p.memory.Brokers[b.id] = max(p.memory.Brokers[b.id], b.RSS)
+		p.used.Brokers[b.id] = max(p.used.Brokers[b.id], b.RSS)
 	}
 }

@@ -153,17 +153,21 @@ func (m *Machine) usage(others ...snapshot.Usage) snapshot.Usage {
 	return sum
 }
 
-// Peaks are the highest resident sets that were seen, in bytes.
+// Peaks are the highest that was seen in the intervals: resident sets in bytes, and the
+// cores used in the whole ones of the measured window.
 type Peaks struct {
 	Tool    int64
 	Brokers map[int32]int64 // by broker
+
+	ToolCores   *float64          // nil if it is not known
+	BrokerCores map[int32]float64 // by broker, of those that tell
 }
 
 // Between returns what happened between two readings, but for the brokers. Acked is how
-// many records were acknowledged meanwhile; rssPeak is the tool's highest resident set.
-func (m *Machine) Between(a, b Reading, acked, rssPeak int64) judge.Machine {
+// many records were acknowledged meanwhile.
+func (m *Machine) Between(a, b Reading, acked int64, peaks Peaks) judge.Machine {
 	out := judge.Machine{
-		Process: m.process(a, b, acked, rssPeak), Gone: gone(a, b),
+		Process: m.process(a, b, acked, peaks), Gone: gone(a, b),
 		HostUse: m.hostUse(a, b), UsageUnknown: a.died,
 		ConsumerProcesses: m.Consumers, Confined: m.confined(a, b),
 	}
@@ -181,7 +185,7 @@ func (m *Machine) heldBack() bool { return m.Confined != nil && m.Confined.CPU >
 // process returns what the tool itself used between two readings, all of its processes
 // together; of pauses and delays, those of the process with the longest that the run does
 // not hold back itself.
-func (m *Machine) process(a, b Reading, acked, rssPeak int64) result.Process {
+func (m *Machine) process(a, b Reading, acked int64, peaks Peaks) result.Process {
 	pauses := remote.PausesBetween(a.runtime, b.runtime).Worse(b.pauses)
 	if !m.heldBack() {
 		pauses = pauses.Worse(b.apart.pauses)
@@ -206,8 +210,13 @@ func (m *Machine) process(a, b Reading, acked, rssPeak int64) result.Process {
 		p.CPUWaitRatio = waitedForCores(a, b, os.Getpid())
 	}
 	p.HostCPUBusy, p.HostCPUStolen = b.cpuSince(a.hostReading)
-	if rssPeak > 0 {
-		p.RSSPeakBytes = &rssPeak
+	if peaks.Tool > 0 {
+		p.RSSPeakBytes = &peaks.Tool
+	}
+	p.CPUCoresMax = peaks.ToolCores
+	if a.died == nil && b.died == nil {
+		paused := int64(b.self.GCPause - a.self.GCPause)
+		p.GCPauseTotalNs = &paused
 	}
 	return p
 }
@@ -290,7 +299,7 @@ func (m *Machine) readBrokers() []brokerUsage {
 
 // BrokersBetween returns what each local broker used between two readings, and what its
 // logs take on the disk now.
-func BrokersBetween(a, b Reading, rssPeaks map[int32]int64) []result.Broker {
+func BrokersBetween(a, b Reading, peaks Peaks) []result.Broker {
 	window := b.AtNs - a.AtNs
 	before := make(map[int]brokerUsage)
 	for _, was := range a.brokers {
@@ -308,8 +317,11 @@ func BrokersBetween(a, b Reading, rssPeaks map[int32]int64) []result.Broker {
 			used.DiskRead = difference(was.DiskRead, after.DiskRead)
 			used.DiskWritten = difference(was.DiskWritten, after.DiskWritten)
 		}
-		if peak, known := rssPeaks[after.id]; known {
+		if peak, known := peaks.Brokers[after.id]; known {
 			used.RSSPeakBytes = &peak
+		}
+		if peak, known := peaks.BrokerCores[after.id]; known {
+			used.CPUCoresMax = &peak
 		}
 		if size, err := probe.FolderSize(after.dataDir); err == nil {
 			used.LogSizeBytes = &size

@@ -21,7 +21,7 @@ func TestConfinedConsumersDoNotStarveTheTool(t *testing.T) {
 		m := Machine{Consumers: 1, Confined: &c.limits}
 		var a, b Reading
 		b.apart.pauses = waits
-		process := m.process(a, b, 1, 0)
+		process := m.process(a, b, 1, Peaks{})
 		if starved := process.SchedDelayNs.P99Ns == int64(time.Second); starved == c.held {
 			t.Errorf("%s: the tool's own delays are %+v", name, process.SchedDelayNs)
 		}

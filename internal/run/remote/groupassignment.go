@@ -47,7 +47,6 @@ type GroupSettings struct {
 	CommitEvery time.Duration
 	Seed        uint64
 	Hold        bool
-	Sized       bool
 	Stamped     bool
 	ClosedLoop  bool
 	Run         uint32
@@ -68,7 +67,7 @@ func assignment(cfg receive.Config) GroupAssignment {
 			Manual: cfg.Manual, Members: cfg.Members, Only: cfg.Only, Late: cfg.Late, Numbers: cfg.Numbers,
 			Producers: cfg.Producers, Filled: cfg.Filled, Partitions: cfg.Partitions, From: cfg.From,
 			ByPartition: cfg.ByPartition, Plan: cfg.Plan, CommitEvery: cfg.CommitEvery, Seed: cfg.Seed,
-			Hold: cfg.Hold, Sized: cfg.Sized, Stamped: cfg.Stamped, ClosedLoop: cfg.ClosedLoop, Run: cfg.Run,
+			Hold: cfg.Hold, Stamped: cfg.Stamped, ClosedLoop: cfg.ClosedLoop, Run: cfg.Run,
 			Elsewhere: cfg.Elsewhere,
 		},
 	}
@@ -88,7 +87,7 @@ func (a GroupAssignment) Config() receive.Config {
 		Manual: g.Manual, Members: g.Members, Only: g.Only, Late: g.Late, Numbers: g.Numbers,
 		Producers: g.Producers, Filled: g.Filled, Partitions: g.Partitions, From: g.From,
 		ByPartition: g.ByPartition, Plan: g.Plan, CommitEvery: g.CommitEvery, Seed: g.Seed,
-		Hold: g.Hold, Sized: g.Sized, Stamped: g.Stamped, ClosedLoop: g.ClosedLoop, Run: g.Run,
+		Hold: g.Hold, Stamped: g.Stamped, ClosedLoop: g.ClosedLoop, Run: g.Run,
 		Elsewhere: g.Elsewhere,
 	}
 }

@@ -229,7 +229,7 @@ func (l Load) sent(s *snapshot.Snapshot, w Want) {
 		if s.Last == nil {
 			s.Last = &snapshot.Last{}
 		}
-		s.Last.Books, s.Last.AckGaps = ps.Books(), ps.AckGaps()
+		s.Last.Books, s.Last.AckGaps, s.Last.Shares = ps.Books(), ps.AckGaps(), ps.Shares()
 		s.Last.Errors = [2]map[string]int64{ps.Errors(false), ps.Errors(true)}
 	}
 }

@@ -157,6 +157,7 @@ type SupportedTime struct {
 	MinNs    int64   `json:"min_ns"`
 	MeanNs   float64 `json:"mean_ns"`
 	StddevNs float64 `json:"stddev_ns"`
+	MADNs    *int64  `json:"mad_ns"`
 	P50Ns    *int64  `json:"p50_ns"`
 	P75Ns    *int64  `json:"p75_ns"`
 	P90Ns    *int64  `json:"p90_ns"`
@@ -172,7 +173,7 @@ type SupportedTime struct {
 }
 
 func supportedTime(t result.Time, independent int64) SupportedTime {
-	s := SupportedTime{Count: t.Count, MinNs: t.MinNs, MeanNs: t.MeanNs, StddevNs: t.StddevNs, MaxNs: t.MaxNs,
+	s := SupportedTime{Count: t.Count, MinNs: t.MinNs, MeanNs: t.MeanNs, StddevNs: t.StddevNs, MADNs: t.MADNs, MaxNs: t.MaxNs,
 		Negative: t.Negative, OutOfRange: t.OutOfRange}
 	for key, place := range map[string]**int64{
 		"p50": &s.P50Ns, "p75": &s.P75Ns, "p90": &s.P90Ns, "p95": &s.P95Ns,
@@ -223,7 +224,7 @@ func disagreement(log *TagValues, run result.Time) string {
 		return fmt.Sprintf("the log has %s values, run.json %s", unit.Count(log.values.Count), unit.Count(run.Count))
 	}
 	for _, s := range statistics {
-		if s.AtLeast(run) {
+		if s.AtLeast(run) || !s.Taken(run) {
 			continue
 		}
 		a, b := s.Ns(log.values), max(s.Ns(run), 0)

@@ -146,7 +146,7 @@ func distributionOf(r *result.Run, metric string, t result.Time) distribution {
 
 // says tells whether the run knows the statistic: one of another tool may not.
 func (d distribution) says(s statistic) bool {
-	return d.run == nil || d.run.Says("time."+d.metric+"."+s.Key+"_ns")
+	return s.Taken(d.Time) && (d.run == nil || d.run.Says("time."+d.metric+"."+s.Key+"_ns"))
 }
 
 // measured are the times of a run that mean something, in the order of a

@@ -79,6 +79,10 @@ func Scaled(t result.Time, by float64) result.Time {
 		*ns = int64(float64(*ns) * by)
 	}
 	t.MeanNs, t.StddevNs = t.MeanNs*by, t.StddevNs*by
+	if t.MADNs != nil {
+		mad := int64(float64(*t.MADNs) * by)
+		t.MADNs = &mad
+	}
 	return t
 }
 

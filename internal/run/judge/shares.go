@@ -1,0 +1,41 @@
+package judge
+
+import (
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
+	"kafkabench.example/kafka-bench/internal/result"
+)
+
+// shares returns what each producer or consumer had, of a group by name if there are several.
+func shares(group string, all []snapshot.Share) []result.Share {
+	out := make([]result.Share, len(all))
+	for i, s := range all {
+		out[i] = result.Share{Group: group, Number: s.Number, Records: s.Records, Bytes: s.Bytes}
+		if s.Records > 0 {
+			out[i].FirstNs, out[i].LastNs = &s.FirstNs, &s.LastNs
+		}
+	}
+	return out
+}
+
+// consumerShares returns what each consumer of all groups had.
+func (e *Evidence) consumerShares() (all []result.Share) {
+	for _, g := range e.Groups {
+		name := g.Name
+		if len(e.Groups) == 1 {
+			name = ""
+		}
+		all = append(all, shares(name, g.Standing.Shares)...)
+	}
+	return all
+}
+
+// firstRecord returns how long groups that could fetch were without a record; nil if they
+// never were handed one.
+func (e *Evidence) firstRecord(groups []Group) *int64 {
+	got := received(groups)
+	if got.Delivered == 0 {
+		return nil
+	}
+	after := max(0, got.FirstNs-e.FetchingNs)
+	return &after
+}
