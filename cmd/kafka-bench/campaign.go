@@ -22,6 +22,7 @@ import (
 func carryOut(ctx context.Context, journal *campaign.Journal, plan campaign.Plan, begun campaign.Origin, r rig,
 	stdout io.Writer) error {
 	v := newView(stdout, plan)
+	v.full = r.full
 	v.open(journal)
 	err := r.with(ctx, v, func(ctx context.Context, e campaign.Engine) error {
 		if err := checkCluster(ctx, journal, plan, begun, e); err != nil {
@@ -147,10 +148,11 @@ func checkResume(c *cobra.Command, args []string) error {
 func resumeCampaign(ctx context.Context, flags runFlags, stdout, stderr io.Writer) error {
 	dir := filepath.Clean(flags.resume)
 	flags.out = filepath.Dir(dir) // runs lie beside their campaign
-	r, err := newRig(flags.engineFlags, stderr, nil)
+	r, err := newRig(flags.engineFlags, stderr, errors.Join(flags.checkProgress()...))
 	if err != nil {
 		return err
 	}
+	r.full = flags.progress == fullProgress
 	recorded, err := result.ReadCampaign(dir)
 	if err != nil {
 		return err

@@ -104,6 +104,7 @@ type rig struct {
 	flags    engineFlags
 	access   access.Access
 	progress func(string) // is told what takes time
+	full     bool         // every metric of every interval is printed
 }
 
 // newRig reads what the flags name. What is wrong with the access file is told

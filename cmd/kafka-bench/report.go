@@ -22,6 +22,7 @@ type reportFlags struct {
 	formatFlags
 	by      string
 	summary bool
+	series  bool   // everything in one document
 	merge   string // the file that a merged histogram log goes to
 }
 
@@ -38,7 +39,8 @@ sentence, and a cell is called best only where it is shown to be better than
 every other.
 
 --format markdown is for a pull request. --format json is a document for programs,
-with a version of its own and every figure by its name. --format csv is one table,
+with a version of its own and every figure by its name; --series adds all that the
+runs' files have, but for the histogram logs. --format csv is one table,
 with units in the names of its columns and raw numbers; --table chooses which one:
 ` + report.Tables() + `.
 
@@ -51,6 +53,7 @@ A percentile is printed where at least 10 values lie beyond it: p99.99 from
 		Example: `  kafka-bench report runs/20261121T200000Z-overload-k3x7qa
   kafka-bench report runs/20261121T200000Z-overload-k3x7qa --format markdown
   kafka-bench report runs/20261121T200000Z-overload-k3x7qa --format csv --table intervals
+  kafka-bench report runs/20261121T200000Z-overload-k3x7qa --format json --series
   kafka-bench report runs/20261121T200000Z-overload-k3x7qa --hlog-summary --hlog-merge all.hlog`,
 		Args: needs(1, math.MaxInt, "a RUN: the folder of a run (kafka-bench list)"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -61,6 +64,8 @@ A percentile is printed where at least 10 values lie beyond it: p99.99 from
 	f := c.Flags()
 	f.StringVar(&flags.table, "table", "", "the table of a CSV: "+report.Tables())
 	f.StringVar(&flags.by, "by", "", "the figure that a campaign's scenarios are ranked by, as in acked_per_s")
+	f.BoolVar(&flags.series, "series", false,
+		"with --format json: the whole run, with its intervals, events and curves, in the document")
 	f.BoolVar(&flags.summary, "hlog-summary", false, "sum up the runs' histogram logs")
 	f.StringVar(&flags.merge, "hlog-merge", "", "write the runs' histograms to one log")
 	return c
@@ -110,7 +115,10 @@ func renderReport(args []string, flags reportFlags, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	options.By = flags.by
+	options.By, options.Series = flags.by, flags.series
+	if flags.series && options.Format != report.AsJSON {
+		return errors.New("--series is of a JSON document; add --format json, or leave it out")
+	}
 	campaign, runs, err := readReported(args)
 	if err != nil {
 		return err
@@ -118,6 +126,8 @@ func renderReport(args []string, flags reportFlags, stdout io.Writer) error {
 	switch {
 	case flags.by != "" && campaign == nil:
 		return errors.New("--by ranks the scenarios of a campaign; name one campaign's folder, or leave it out")
+	case flags.series && (campaign != nil || flags.summary || flags.merge != ""):
+		return errors.New("--series is of runs: name their folders, and leave --hlog-summary and --hlog-merge out")
 	case flags.summary || flags.merge != "":
 		return reportHistograms(runs, flags.merge, options, stdout)
 	case campaign != nil:

@@ -23,7 +23,15 @@ type runFlags struct {
 	order  string // "": as the scenario says
 	dryRun bool
 	resume string // the folder of a campaign
+	// progress is how much of each interval is printed.
+	progress string
 }
+
+// The kinds of progress.
+const (
+	shortProgress = "short" // a view on a terminal, and else a line for each interval
+	fullProgress  = "full"  // a line for each metric of each interval
+)
 
 // maxRepeat bounds --repeat as the key of a scenario is bounded.
 const maxRepeat = 1000
@@ -97,6 +105,8 @@ func runCommand(in surroundings) *cobra.Command {
 	f.Var(&flags.repeat, "repeat", "runs of each scenario, 1 to 1000 (default: as it says itself)")
 	f.StringVar(&flags.order, "order", "", "interleaved (A B A B) or blocked (A A B B) (default: as the scenario says)")
 	f.BoolVar(&flags.dryRun, "dry-run", false, "say what would be done, and do nothing")
+	f.StringVar(&flags.progress, "progress", shortProgress,
+		"short, or full: each interval a line for each metric, with its total so far and what is done in %")
 	f.StringVar(&flags.resume, "resume", "", "the folder of a campaign to go on with")
 	return c
 }
@@ -109,6 +119,7 @@ func runScenarios(ctx context.Context, args []string, flags runFlags, stdout, st
 	if err != nil {
 		return err
 	}
+	r.full = flags.progress == fullProgress
 	if err := errors.Join(r.able(plan.Scenarios()...), r.breakable(ctx, plan.Scenarios()...)); err != nil {
 		return err
 	}
@@ -153,6 +164,7 @@ func (f runFlags) plan(args []string) (campaign.Plan, error) {
 		}
 		suites = append(suites, suite)
 	}
+	faults = append(faults, f.checkProgress()...)
 	if f.repeat.given && (f.repeat.n < 1 || f.repeat.n > maxRepeat) {
 		faults = append(faults, fmt.Errorf("--repeat %d: give 1 to %d", f.repeat.n, maxRepeat))
 	}
@@ -166,10 +178,19 @@ func (f runFlags) plan(args []string) (campaign.Plan, error) {
 	return campaign.NewPlan(suites, campaign.PlanOptions{Repeat: f.repeat.n, Order: f.order, Notes: notes})
 }
 
+// checkProgress says whether there is no such progress.
+func (f runFlags) checkProgress() (faults []error) {
+	if f.progress != shortProgress && f.progress != fullProgress {
+		faults = append(faults, fmt.Errorf("--progress %s: choose %s or %s", f.progress, shortProgress, fullProgress))
+	}
+	return faults
+}
+
 // runSingle makes a run that is no campaign.
 func runSingle(ctx context.Context, plan campaign.Plan, r rig, stdout io.Writer) error {
 	s := plan.Cells[0].Scenario
 	v := newView(stdout, plan)
+	v.full = r.full
 	return r.with(ctx, v, func(ctx context.Context, e campaign.Engine) error {
 		v.begin(0)
 		outcome, err := e.Make(ctx, s, nil)

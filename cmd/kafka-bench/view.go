@@ -36,6 +36,8 @@ type view struct {
 	// brief is one line for each run: where figures are taken over many runs,
 	// the screens of all of them would bury them.
 	brief bool
+	// full asks for every metric of every interval.
+	full bool
 
 	journal  *campaign.Journal // of a campaign; else nil
 	forecast *campaign.Forecast
@@ -91,7 +93,7 @@ func (v *view) ready(s scenario.Scenario, c cluster.Info) {
 	}
 	v.cluster = where
 	v.began = time.Now() // a cluster is started for one run, and the forecast is of the others
-	if v.brief && !v.terminal {
+	if v.brief && !v.terminal && !v.full {
 		return
 	}
 	warmup, measure, drain := int64(s.Phases.Warmup), int64(s.Phases.Measure), int64(s.Phases.Drain)
@@ -102,6 +104,7 @@ func (v *view) ready(s scenario.Scenario, c cluster.Info) {
 	}
 	v.live = report.NewLive(v.out, report.LiveOptions{
 		Terminal: v.terminal, Colour: v.terminal, Width: v.width(), Name: s.Name, Metric: metricOf(s),
+		Full: v.full,
 	})
 	v.live.Status("preparing")
 }

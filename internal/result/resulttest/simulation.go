@@ -347,6 +347,8 @@ func (s *simulation) closeInterval(end int64) {
 		open := !s.closed
 		i.GateOpen = &open
 	}
+	acked, delivered := 512*i.Acked, 512*i.Delivered
+	i.AckedBytes, i.DeliveredBytes = &acked, &delivered
 	i.Time = s.current.short()
 	cores := 0.08 + float64(i.Acked)*22e-6 + s.random.Float64()*0.02
 	rss := 58_000_000 + s.random.Int64N(4_000_000)

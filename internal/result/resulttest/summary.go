@@ -31,6 +31,9 @@ func (s *simulation) recorded() *result.Recorded {
 			Compression:   compression(),
 			Process:       s.process(),
 			Broker:        s.broker(),
+			Producers:     s.producers(),
+			Consumers:     s.consumers(),
+			WindowEnd:     s.windowEnd(),
 		},
 		Intervals: s.intervals,
 		Events:    s.events,
@@ -58,6 +61,9 @@ func (s *simulation) settle() {
 		s.book(r).Deferred++
 	}
 	s.load.OfferedPerS = float64(s.load.Scheduled) / window
+	if warmup := s.plan.Warmup.Seconds(); warmup > 0 {
+		s.warm.OfferedPerS = float64(s.warm.Scheduled) / warmup
+	}
 	s.load.AckedPerS = float64(s.inWindow.acked) / window
 	wire := int64(float64(s.load.Bytes) * 0.46)
 	s.load.WireBytes = &wire
@@ -142,6 +148,8 @@ func (s *simulation) consumer() result.Consumer {
 		Members: p.Members, Workers: p.Partitions,
 		Polls: int64(len(s.total["poll_time"])), EmptyPolls: 37, Commits: 46,
 	}
+	ready, first := 3_120*tick, 6*tick
+	c.ReadyNs, c.FirstRecordNs = &ready, &first
 	if p.Work > 0 {
 		// Work that ends after the window is counted in it: a little too much.
 		used := min(1, float64(s.workedNs)/(float64(p.Measure)*float64(p.Partitions)))
@@ -149,6 +157,60 @@ func (s *simulation) consumer() result.Consumer {
 		c.Utilisation, c.CapacityPerS = &used, &capacity
 	}
 	return c
+}
+
+// producers are eight that had the same.
+func (s *simulation) producers() (all []result.Share) {
+	first, last := int64(0), int64(s.plan.Measure)
+	for n := range 8 {
+		all = append(all, result.Share{
+			Number: n, Records: s.load.Acked / 8, Bytes: s.load.Bytes / 8, FirstNs: &first, LastNs: &last,
+		})
+	}
+	return all
+}
+
+// consumers had what was in the log of their partitions.
+func (s *simulation) consumers() (all []result.Share) {
+	first, last := int64(2*tick), s.drainEnd
+	for m := range s.plan.Members {
+		share := result.Share{Number: m, FirstNs: &first, LastNs: &last}
+		for p := m; p < len(s.partitions); p += s.plan.Members {
+			for _, r := range s.partitions[p].log[:s.partitions[p].delivered] {
+				if r.measured {
+					share.Records, share.Bytes = share.Records+1, share.Bytes+512
+				}
+			}
+		}
+		all = append(all, share)
+	}
+	return all
+}
+
+// windowEnd is as if nothing had been delivered or committed since.
+func (s *simulation) windowEnd() *result.WindowEnd {
+	leader := int32(1)
+	g := result.GroupAtEnd{Name: s.info().Group, State: "Stable"}
+	for m := range s.plan.Members {
+		g.Members = append(g.Members, result.Member{
+			ID:       fmt.Sprintf("kafka-bench-%s-consumer-%d-5a4b", s.plan.ID, m),
+			ClientID: fmt.Sprintf("kafka-bench-%s-consumer-%d", s.plan.ID, m), Host: "/127.0.0.1",
+		})
+	}
+	w := &result.WindowEnd{ReadNs: int64(s.plan.Measure) + tick/2}
+	for p, of := range s.partitions {
+		w.Partitions = append(w.Partitions, result.TopicPartition{
+			Partition: int32(p), Leader: &leader, Replicas: []int32{1}, InSync: []int32{1},
+		})
+		committed, end := int64(of.committed), int64(len(of.log))
+		lag := end - committed
+		m := &g.Members[p%s.plan.Members]
+		m.Partitions = append(m.Partitions, result.MemberPartition{
+			Partition: int32(p), Committed: &committed, End: &end, Lag: &lag,
+		})
+	}
+	w.Groups = []result.GroupAtEnd{g}
+	return w
 }
 
 func (s *simulation) backpressure() *result.Backpressure {
@@ -182,10 +244,11 @@ func (s *simulation) process() result.Process {
 	user, system := 0.19*s.plan.Measure.Seconds(), 0.05*s.plan.Measure.Seconds()
 	cores := (user + system) / s.plan.Measure.Seconds()
 	perRecord := (user + system) * 1e9 / float64(s.load.Acked)
-	busy, stolen, rss := 0.372, 0.0014, int64(61_865_984)
+	busy, stolen, rss, most, paused := 0.372, 0.0014, int64(61_865_984), 1.25*cores, int64(612_000)
 	return result.Process{
 		CPUUserS: &user, CPUSystemS: &system, CPUCores: &cores, CPUPerRecord: &perRecord,
 		HostCPUBusy: &busy, HostCPUStolen: &stolen, RSSPeakBytes: &rss,
+		CPUCoresMax: &most, GCPauseTotalNs: &paused,
 		GCCycles: 11, GCPauseNs: result.Quantile{Count: 22, P50Ns: 20_480, P99Ns: 98_304, MaxNs: 114_688}, GCCPUS: 0.081,
 		SchedDelayNs: result.Quantile{Count: 812_113, P50Ns: 1_280, P99Ns: 409_600, MaxNs: 9_437_184},
 		AllocBytes:   412_877_312, AllocObjects: 2_118_442, CorpusBytes: 8_388_608, CorpusTimeNs: 61_204_118,

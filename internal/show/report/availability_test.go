@@ -57,7 +57,7 @@ func TestTextOfAvailability(t *testing.T) {
 		t.Errorf("an error that goes on is told %d times", n)
 	}
 	for _, width := range []int{80, 120} {
-		showtest.Screens(t, text(t, r, report.Options{Width: width}), width, 114)
+		showtest.Screens(t, text(t, r, report.Options{Width: width}), width, 121)
 	}
 	r.Run.Delivery.Lost = 3
 	r.Run.Availability.After, r.Run.Availability.UnderReplicatedS = nil, nil

@@ -3,11 +3,13 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/show/analysis"
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
@@ -24,7 +26,7 @@ func printBooks(p *layout.Page, r *result.Run) {
 	if reads(r) {
 		p.Heading("Read", " in the measured window")
 		p.Labelled("per second", unit.PerSecond(d.DeliveredPerS))
-		p.Labelled("bytes", unit.Bytes(d.Bytes))
+		p.Labelled("bytes", layout.List(unit.Bytes(d.Bytes), inBytes(r, "delivered_bytes_per_s", "")))
 		printFilled(p, r)
 		printReadFill(p, r)
 		p.Line("  ", p.Paint(layout.Bold, sumUp(r, p.Width-3)))
@@ -52,6 +54,12 @@ func printBooks(p *layout.Page, r *result.Run) {
 	}
 	printEquations(p, equations)
 	printRates(p, r)
+	if each := unevenly(r.Producers); each != "" {
+		p.Labelled("producers", each)
+	}
+	if warm := warmedUp(r); warm != "" {
+		p.Labelled("warm-up", warm)
+	}
 	printBounded(p, "volume", "load.volume", l.VolumeBoundedBytes, r)
 	printFilled(p, r)
 	printOddities(p, l, d)
@@ -144,9 +152,50 @@ func printRates(p *layout.Page, r *result.Run) {
 	if l.WireBytes != nil {
 		bytes = layout.List(bytes, unit.Bytes(*l.WireBytes)+" written to sockets")
 	}
+	bytes = layout.List(bytes, inBytes(r, "acked_bytes_per_s", " acked"))
+	if delivered != "" {
+		bytes = layout.List(bytes, inBytes(r, "delivered_bytes_per_s", " delivered"))
+	}
 	if bytes != "" {
 		p.Labelled("bytes", bytes)
 	}
+}
+
+// inBytes is a figure of bytes a second; "" if the run does not have it.
+func inBytes(r *result.Run, name, of string) string {
+	text, known := analysis.FigureCalled(name).Text(r)
+	if !known {
+		return ""
+	}
+	return text + of
+}
+
+// warmedUp says what the warm-up sent, which no other figure contains; "" without one. If
+// the consumers read a fill, the book of the warm-up has its records too, and only what
+// was scheduled is told of the warm-up itself.
+func warmedUp(r *result.Run) string {
+	l, phase := r.Warmup.Load, analysis.Phase(r, "warm-up")
+	length := float64(phase.EndNs-phase.StartNs) / 1e9
+	if length <= 0 || l.OfferedPerS == 0 || reads(r) {
+		return ""
+	}
+	scheduled := int64(math.Round(l.OfferedPerS * length))
+	text := seconds(phase.EndNs-phase.StartNs) + ": " + unit.Things(scheduled, "record") + ", " +
+		unit.PerSecond(l.OfferedPerS)
+	if scheduled != l.Scheduled {
+		return text
+	}
+	text = layout.List(text, unit.Count(l.Acked)+" acked")
+	if r.Warmup.Delivery.Checked {
+		text = layout.List(text, unit.Count(r.Warmup.Delivery.Unique)+" delivered")
+	}
+	if l.Failed+l.Unknown > 0 {
+		text = layout.List(text, unit.Count(l.Failed)+" failed", unit.Count(l.Unknown)+" unknown")
+	}
+	if errors := byCount(l.Errors); len(errors) > 0 {
+		return layout.List(append([]string{text}, errors...)...)
+	}
+	return layout.List(text, "no errors")
 }
 
 // printOddities prints what should not be there, and says so when nothing was.

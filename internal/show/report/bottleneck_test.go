@@ -65,7 +65,7 @@ func TestTextOfFollowersBehind(t *testing.T) {
 func TestTextOfTheBottleneck(t *testing.T) {
 	for name, width := range map[string]int{"bottleneck": layout.Width, "bottleneck-80": 80} {
 		got := text(t, limited(t), report.Options{Width: width})
-		showtest.Screens(t, got, width, 88)
+		showtest.Screens(t, got, width, 97)
 		showtest.Golden(t, name, got)
 	}
 }

@@ -144,19 +144,19 @@ func TestText(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := text(t, c.run, report.Options{})
-			lines := 60
+			lines := 66
 			switch {
 			case c.name == "broken":
-				lines = 80 // what is broken is told in full
+				lines = 86 // what is broken is told in full
 			case c.run.Run.Backpressure != nil && c.run.Run.Finished():
-				lines = 77 // with a picture of what the gate was there for
+				lines = 84 // with a picture of what the gate was there for
 			}
 			showtest.Screens(t, got, layout.Width, lines)
 			showtest.Golden(t, c.name, got)
 			for _, width := range []int{80, 120} {
 				more := 10
 				if c.name == "overload-defer" && width == 80 {
-					more = 30 // times of which most are bounds take two tables
+					more = 31 // times of which most are bounds take two tables
 				}
 				showtest.Screens(t, text(t, c.run, report.Options{Width: width}), width, lines+more)
 			}

@@ -10,7 +10,8 @@ import (
 )
 
 // printLag is how far the consumers were behind, and how they came back.
-func printLag(p *layout.Page, r *result.Run) {
+func printLag(p *layout.Page, recorded *result.Recorded) {
+	r := &recorded.Run
 	if r.Consumer.Members == 0 {
 		return
 	}
@@ -28,6 +29,9 @@ func printLag(p *layout.Page, r *result.Run) {
 		consumer += " (high watermark − committed)"
 	}
 	p.Labelled("consumer lag", consumer)
+	if worst := worstPartitions(recorded.Intervals); worst != "" {
+		p.Labelled("", worst)
+	}
 	switch {
 	case reads(r): // what there was to read is in what was read
 	case r.Says("lag.backlog_peak_records"):
@@ -48,7 +52,8 @@ func printLag(p *layout.Page, r *result.Run) {
 	if reads(r) {
 		printOffsets(p, l)
 	}
-	p.Labelled("consumers", consumers(r.Consumer))
+	p.Labelled("consumers", layout.List(consumers(r.Consumer), begun(r.Consumer), unevenly(r.Consumers)))
+	printGroupAtEnd(p, r)
 	if c := r.Consumer.Confined; c != nil {
 		p.Labelled("confined", confined(*c))
 	}
@@ -154,6 +159,18 @@ func confined(c result.Confined) string {
 		text += " · scheduling delay p99 " + unit.Nanos(c.SchedDelayNs.P99Ns)
 	}
 	return text
+}
+
+// begun says how long consumers took to begin; "" if that is not known.
+func begun(c result.Consumer) string {
+	var ready, first string
+	if c.ReadyNs != nil {
+		ready = "ready after " + unit.Nanos(*c.ReadyNs)
+	}
+	if c.FirstRecordNs != nil {
+		first = "first record after " + unit.Nanos(*c.FirstRecordNs)
+	}
+	return layout.List(ready, first)
 }
 
 func consumers(c result.Consumer) string {

@@ -19,6 +19,8 @@ type LiveOptions struct {
 	Colour   bool
 	Width    int    // columns of the terminal; 0 is Width
 	Name     string // of the run
+	// Full has a line for each metric of each interval, whatever Terminal says.
+	Full bool
 	// Metric is the key of result.TimeMetrics that is shown; "" is the e2e
 	// response time. A closed loop has no response times, and a run without
 	// consumers no e2e ones.
@@ -40,6 +42,8 @@ type Live struct {
 	event  string
 	drawn  int // lines of the view that are on the terminal
 	lines  int // interval lines since the header, when not on a terminal
+
+	totals map[string]int64 // with Full: the counts of each metric so far
 }
 
 // NewLive returns a view that is empty until the first call.
@@ -50,7 +54,10 @@ func NewLive(w io.Writer, o LiveOptions) *Live {
 	if o.Metric == "" {
 		o.Metric = "e2e_response_time"
 	}
-	return &Live{w: w, o: o}
+	if o.Full {
+		o.Terminal = false
+	}
+	return &Live{w: w, o: o, totals: make(map[string]int64)}
 }
 
 // Status says what goes on outside the phases, such as starting a cluster.
@@ -83,6 +90,10 @@ func (l *Live) Interval(i result.Interval) {
 	l.last = &i
 	if l.o.Terminal {
 		l.redraw()
+		return
+	}
+	if l.o.Full {
+		l.write(l.full(i))
 		return
 	}
 	l.write(l.log(i))

@@ -56,6 +56,22 @@ func TestLiveAsLines(t *testing.T) {
 	}
 }
 
+// The full progress has a line for each metric of each interval, with its running total.
+func TestLiveInFull(t *testing.T) {
+	var b bytes.Buffer
+	l := report.NewLive(&b, report.LiveOptions{Name: "overload-tight", Full: true, Terminal: true})
+	play(t, l, resulttest.OverloadTight(), 7)
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	showtest.Golden(t, "live-full", b.Bytes())
+	for line := range strings.Lines(b.String()) {
+		if n := utf8.RuneCountInString(strings.TrimSpace(line)); n > layout.Width {
+			t.Errorf("a line of %d columns: %s", n, line)
+		}
+	}
+}
+
 // terminal is as much of one as the view needs: lines, a cursor, and the three
 // sequences that the view uses.
 type terminal struct {
@@ -120,7 +136,7 @@ func TestLiveOnATerminal(t *testing.T) {
 	screens.WriteString(m.screen())
 	play(t, l, resulttest.OverloadTight(), 12)
 	screens.WriteString("\n" + m.screen())
-	if len(m.lines) != 7 {
+	if len(m.lines) != 8 {
 		t.Errorf("the view is redrawn in place, and there are %d lines", len(m.lines))
 	}
 	l.Phase(result.Phase{Name: "drain", StartNs: int64(8 * time.Second), EndNs: int64(68 * time.Second)})

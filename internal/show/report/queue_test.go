@@ -37,9 +37,9 @@ func TestQueue(t *testing.T) {
 	plainRun.Run.Queue.Pending = 17
 	for name, r := range map[string]*result.Recorded{"queue": queueOf(t), "queue-broken": broken, "queue-plain": plainRun} {
 		got := text(t, r, report.Options{})
-		showtest.Screens(t, got, layout.Width, 100)
+		showtest.Screens(t, got, layout.Width, 105)
 		showtest.Golden(t, name, got)
-		showtest.Screens(t, text(t, r, report.Options{Width: 80}), 80, 115)
+		showtest.Screens(t, text(t, r, report.Options{Width: 80}), 80, 121)
 		runs := func(b *bytes.Buffer, o report.Options) error { return report.Runs(b, []*result.Recorded{r}, o) }
 		showtest.Golden(t, name+".md", showtest.Written(t, runs, report.Options{Format: report.AsMarkdown}))
 	}

@@ -37,6 +37,16 @@ type RunDocument struct {
 	// ended for more than a lower bound, which is in AtLeast.
 	Figures map[string]*float64 `json:"figures"`
 	AtLeast map[string]float64  `json:"at_least,omitempty"`
+	// Series is all that the run's files have, if it was asked for.
+	Series *Series `json:"series,omitempty"`
+}
+
+// Series is what a run's files have, but for the histograms of each interval.
+type Series struct {
+	Run       *result.Run       `json:"run"`       // run.json
+	Intervals []result.Interval `json:"intervals"` // intervals.ndjson
+	Events    []result.Event    `json:"events"`    // events.ndjson
+	Curves    *result.Curves    `json:"curves"`    // curves.json; null of a run without
 }
 
 // Runs writes the report of runs in the format of o, each once: one alone as Text does,
@@ -44,7 +54,7 @@ type RunDocument struct {
 func Runs(w io.Writer, all []*result.Recorded, o Options) error {
 	head := NewHead(KindRuns, figure.All())
 	runs := head.once(all)
-	forms := Forms{Head: head, Sheets: RunSheets(runs), Sheet: "times", Document: documentOf(head, runs)}
+	forms := Forms{Head: head, Sheets: RunSheets(runs), Sheet: "times", Document: documentOf(head, runs, o.Series)}
 	forms.Markdown = func(w io.Writer) error { return markdownRuns(w, runs) }
 	forms.Text = func(w io.Writer, o Options) error {
 		if len(runs) == 1 {
@@ -55,7 +65,7 @@ func Runs(w io.Writer, all []*result.Recorded, o Options) error {
 	return forms.Write(w, o)
 }
 
-func documentOf(head Head, runs []*result.Recorded) RunsDocument {
+func documentOf(head Head, runs []*result.Recorded, series bool) RunsDocument {
 	d := RunsDocument{Head: head, Runs: []RunDocument{}}
 	for _, r := range runs {
 		run := RunDocument{
@@ -73,6 +83,10 @@ func documentOf(head Head, runs []*result.Recorded) RunsDocument {
 				}
 				run.AtLeast[f.Name] = bound
 			}
+		}
+		if series {
+			run.Series = &Series{Run: &r.Run, Intervals: append([]result.Interval{}, r.Intervals...),
+				Events: append([]result.Event{}, r.Events...), Curves: r.Curves}
 		}
 		d.Runs = append(d.Runs, run)
 	}
@@ -114,7 +128,11 @@ func markdownRun(m *layout.Markdown, r *result.Recorded) {
 	}
 	markdownBottleneck(m, &r.Run)
 	markdownBrokerRequests(m, r.Run.Broker)
+	if warm := warmedUp(&r.Run); warm != "" {
+		m.Paragraph("Warm-up: ", layout.Prose(warm), ".")
+	}
 	m.Paragraph(layout.Prose(sumUp(&r.Run, 1<<10)))
+	markdownClients(m, r)
 }
 
 func markdownSeveral(m *layout.Markdown, runs []*result.Recorded) {
@@ -235,12 +253,18 @@ func RunSheets(runs []*result.Recorded) Sheets {
 		"lag":       func() layout.Table { return lagSheet(runs) },
 		"queue":     func() layout.Table { return queueSheet(runs) },
 		"intervals": func() layout.Table { return intervalSheet(runs) },
+
+		"clients":    func() layout.Table { return clientSheet(runs) },
+		"members":    func() layout.Table { return memberSheet(runs) },
+		"partitions": func() layout.Table { return partitionSheet(runs) },
 	}
 }
 
 // Tables are the names of the tables that reports of runs and of campaigns have,
 // for help texts.
-func Tables() string { return "figures, times, books, lag, queue, intervals; campaign, probes" }
+func Tables() string {
+	return "figures, times, books, lag, queue, intervals, clients, members, partitions; campaign, probes"
+}
 
 // highest is the highest percentile that so many independent values support: what lies
 // beyond it is the luck of single records, and is left out.

@@ -29,7 +29,7 @@ func TestRunsInEveryFormat(t *testing.T) {
 	all := reporting(showtest.Simulate(t, resulttest.Overload()), showtest.Simulate(t, resulttest.OverloadTight()),
 		broken(t), killed(t), flood)
 	showtest.Golden(t, "runs.md", showtest.Written(t, all, report.Options{Format: report.AsMarkdown}))
-	for _, table := range []string{"figures", "times", "books", "lag", "intervals"} {
+	for _, table := range []string{"figures", "times", "books", "lag", "intervals", "clients", "members", "partitions"} {
 		showtest.Golden(t, "runs-"+table+".csv", showtest.Written(t, all, report.Options{Format: report.AsCSV, Table: table}))
 	}
 }
@@ -37,7 +37,7 @@ func TestRunsInEveryFormat(t *testing.T) {
 // Every row of every table has a cell for each column, and is read back.
 func TestTablesAreWhole(t *testing.T) {
 	all := reporting(showtest.Simulate(t, resulttest.Overload()), broken(t), killed(t))
-	for _, table := range []string{"figures", "times", "books", "lag", "intervals"} {
+	for _, table := range []string{"figures", "times", "books", "lag", "intervals", "clients", "members", "partitions"} {
 		rows, err := csv.NewReader(bytes.NewReader(showtest.Written(t, all, report.Options{Format: report.AsCSV, Table: table}))).ReadAll()
 		if err != nil || len(rows) < 2 {
 			t.Errorf("%s has %d rows: %v", table, len(rows), err)
@@ -45,7 +45,7 @@ func TestTablesAreWhole(t *testing.T) {
 	}
 	var b bytes.Buffer
 	err := all(&b, report.Options{Format: report.AsCSV, Table: "bogus"})
-	if err == nil || err.Error() != `there is no table "bogus" here; choose one of books, figures, intervals, lag, queue, times` {
+	if err == nil || err.Error() != `there is no table "bogus" here; choose one of books, clients, figures, intervals, lag, members, partitions, queue, times` {
 		t.Errorf("a table that is not there: %v", err)
 	}
 }

@@ -122,6 +122,11 @@ func bookSheet(runs []*result.Recorded) layout.Table {
 			func(r *result.Run) string { return layout.Raw(r.Delivery.DeliveredPerS) }},
 		n("acked_bytes", "load.bytes", func(r *result.Run) int64 { return r.Load.Bytes }),
 		{"wire_bytes", "load.wire_bytes", func(r *result.Run) string { return layout.Optional(r.Load.WireBytes) }},
+		n("warmup_scheduled_records", "warmup.load.scheduled",
+			func(r *result.Run) int64 { return r.Warmup.Load.Scheduled }),
+		n("warmup_acked_records", "warmup.load.acked", func(r *result.Run) int64 { return r.Warmup.Load.Acked }),
+		n("warmup_failed_records", "warmup.load.failed", func(r *result.Run) int64 { return r.Warmup.Load.Failed }),
+		n("warmup_unknown_records", "warmup.load.unknown", func(r *result.Run) int64 { return r.Warmup.Load.Unknown }),
 	})
 }
 
@@ -140,6 +145,9 @@ func lagSheet(runs []*result.Recorded) layout.Table {
 			func(r *result.Run) string { return layout.Optional(r.Consumer.Utilisation) }},
 		{"capacity_per_s", "consumer.capacity_per_s",
 			func(r *result.Run) string { return layout.Optional(r.Consumer.CapacityPerS) }},
+		{"ready_ns", "consumer.ready_ns", func(r *result.Run) string { return layout.Optional(r.Consumer.ReadyNs) }},
+		{"first_record_ns", "consumer.first_record_ns",
+			func(r *result.Run) string { return layout.Optional(r.Consumer.FirstRecordNs) }},
 	})
 }
 
@@ -157,7 +165,11 @@ func intervalSheet(runs []*result.Recorded) layout.Table {
 	for _, metric := range result.TimeMetrics {
 		s.Rows[0] = append(s.Rows[0], metric+"_count", metric+"_p50_ns", metric+"_p99_ns", metric+"_max_ns")
 	}
-	s.Rows[0] = append(s.Rows[0], "undelivered_records", "read_from_ns", "read_to_ns", "read_span_ns")
+	s.Rows[0] = append(s.Rows[0], "undelivered_records", "read_from_ns", "read_to_ns", "read_span_ns",
+		"acked_bytes", "delivered_bytes")
+	for _, metric := range result.TimeMetrics {
+		s.Rows[0] = append(s.Rows[0], metric+"_p90_ns", metric+"_mean_ns")
+	}
 	for _, r := range runs {
 		for _, i := range r.Intervals {
 			s.Add(append([]string{r.Run.Run.ID, r.Run.Run.Name}, intervalCells(&r.Run, i)...)...)
@@ -207,9 +219,19 @@ func intervalCells(r *result.Run, i result.Interval) []string {
 	}
 	cells = append(cells, layout.Optional(i.UndeliveredRecords))
 	if i.ReadToNs == i.ReadFromNs { // before method 2, or another tool's
-		return append(cells, "", "", "")
+		cells = append(cells, "", "", "")
+	} else {
+		cells = append(cells, integer(i.ReadFromNs), integer(i.ReadToNs), integer(i.ReadSpanNs))
 	}
-	return append(cells, integer(i.ReadFromNs), integer(i.ReadToNs), integer(i.ReadSpanNs))
+	cells = append(cells, layout.Optional(i.AckedBytes), layout.Optional(i.DeliveredBytes))
+	for _, metric := range result.TimeMetrics {
+		t, p90 := i.Time[metric], ""
+		if figure.Supported(90, figure.Independent(r, metric, t.Count)) {
+			p90 = layout.Optional(t.P90Ns)
+		}
+		cells = append(cells, p90, layout.Optional(t.MeanNs))
+	}
+	return cells
 }
 
 func integer(n int64) string { return strconv.FormatInt(n, 10) }

@@ -43,6 +43,8 @@ type Options struct {
 	// By is the name of the figure that a campaign's cells are ranked by; "" is
 	// the one that its question names, or the e2e response time p99.
 	By string
+	// Series has the JSON of runs hold all of their files.
+	Series bool
 }
 
 // Text writes the report of one run.
@@ -54,7 +56,7 @@ func Text(w io.Writer, r *result.Recorded, o Options) error {
 		printBooks(p, &r.Run)
 		printQueue(p, &r.Run)
 		printTimes(p, &r.Run)
-		printLag(p, &r.Run)
+		printLag(p, r)
 		printBackpressure(p, r)
 		printAvailability(p, &r.Run)
 		printFaults(p, r)

@@ -18,7 +18,7 @@ func printProcess(p *layout.Page, r *result.Run) {
 	p.Heading("Process", " in the measured window")
 	var cpu, perRecord, memory string
 	if u.CPUCores != nil {
-		cpu = unit.Decimals(*u.CPUCores, 2) + " cores" + waited(u.CPUWaitRatio)
+		cpu = cores(*u.CPUCores, u.CPUCoresMax) + waited(u.CPUWaitRatio)
 	}
 	if u.CPUPerRecord != nil {
 		perRecord = unit.Nanos(int64(*u.CPUPerRecord)) + " CPU per acked record"
@@ -50,6 +50,15 @@ func printProcess(p *layout.Page, r *result.Run) {
 	}
 }
 
+// cores prints the cores that were used, on average and in the interval with the most.
+func cores(mean float64, most *float64) string {
+	text := unit.Decimals(mean, 2) + " cores"
+	if most != nil {
+		text += ", max " + unit.Decimals(*most, 2)
+	}
+	return text
+}
+
 // waited says for how much of the time in which a process could run it waited for a core.
 func waited(ratio *float64) string {
 	if ratio == nil {
@@ -76,7 +85,11 @@ func collections(r *result.Run) string {
 	case !r.Says("process.gc_pause.p99_ns"):
 		return unit.Things(u.GCCycles, "GC")
 	}
-	return fmt.Sprintf("%s, pause p99 %s", unit.Things(u.GCCycles, "GC"), unit.Nanos(u.GCPauseNs.P99Ns))
+	text := fmt.Sprintf("%s, pause p99 %s", unit.Things(u.GCCycles, "GC"), unit.Nanos(u.GCPauseNs.P99Ns))
+	if u.GCPauseTotalNs != nil {
+		text += ", total " + unit.Nanos(*u.GCPauseTotalNs)
+	}
+	return text
 }
 
 func hostUse(r *result.Run) string {
@@ -94,7 +107,7 @@ func hostUse(r *result.Run) string {
 func brokerUse(b result.Broker) string {
 	var cpu, memory, disk, log string
 	if b.CPUCores != nil {
-		cpu = unit.Decimals(*b.CPUCores, 2) + " cores" + waited(b.CPUWaitRatio)
+		cpu = cores(*b.CPUCores, b.CPUCoresMax) + waited(b.CPUWaitRatio)
 	}
 	if b.RSSPeakBytes != nil {
 		memory = "RSS " + unit.Bytes(*b.RSSPeakBytes)

@@ -30,6 +30,12 @@ func (l *Live) view() []string {
 		viewRow("offered", rate(i, i.Scheduled), "shed "+rate(i, i.Shed), "deferred "+unit.Count(i.DeferredRecords)),
 		viewRow("acked", rate(i, i.Acked), "in flight "+unit.Count(i.InFlightRecords), failed),
 		viewRow("delivered", rate(i, i.Delivered), "backlog "+unit.Count(i.BacklogRecords), "oldest "+oldest(i)),
+	)
+	if i.AckedBytes != nil && i.DeliveredBytes != nil {
+		lines = append(lines, viewRow("in bytes", withBytes(i, i.AckedBytes)+" acked",
+			withBytes(i, i.DeliveredBytes)+" delivered"))
+	}
+	lines = append(lines,
 		viewRow(layout.Words(l.o.Metric), "p50 "+p50, "p99 "+p99),
 		viewRow("consumer lag", lagOf(i), "gate "+l.paintGate(p, i), boundOf(i)),
 	)

@@ -1,0 +1,80 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/show/layout"
+)
+
+// fullEvery is after how many intervals the header of the full progress comes again.
+const fullEvery = 5
+
+// fullFormat has a column for each figure of a metric in an interval, in 100 columns.
+const fullFormat = "%6s %5s  %-19s %9s %8s %8s %8s %8s %8s %11s\n"
+
+// full is an interval as two lines of rates and of what waits, and one for each metric that has values in it or
+// had some before.
+func (l *Live) full(i result.Interval) string {
+	var b strings.Builder
+	if l.lines%fullEvery == 0 {
+		fmt.Fprintf(&b, fullFormat, "time", "done", "metric", "count", "p50", "p90", "p99", "max", "mean", "total")
+	}
+	l.lines++
+	at, done := seconds(i.EndNs), l.progress(i)
+	for _, text := range []string{
+		layout.List(i.Phase, rate(i, i.Scheduled)+" offered", comma(rate(i, i.Acked), withBytes(i, i.AckedBytes))+" acked",
+			comma(rate(i, i.Delivered), withBytes(i, i.DeliveredBytes))+" delivered"),
+		layout.List("lag "+lagOf(i), "backlog "+unit.Count(i.BacklogRecords), "deferred "+unit.Count(i.DeferredRecords),
+			"shed "+rate(i, i.Shed), "gate "+gate(i)),
+	} {
+		fmt.Fprintf(&b, "%6s %5s  %s\n", at, done, text)
+	}
+	for _, metric := range result.TimeMetrics {
+		t := i.Time[metric]
+		l.totals[metric] += t.Count
+		if l.totals[metric] == 0 {
+			continue
+		}
+		ns := func(ns *int64) string {
+			if ns == nil || t.Count == 0 {
+				return unit.Absent
+			}
+			return unit.Nanos(*ns)
+		}
+		mean := unit.Absent
+		if t.MeanNs != nil {
+			mean = unit.Nanos(int64(*t.MeanNs))
+		}
+		fmt.Fprintf(&b, fullFormat, at, done, strings.TrimSuffix(layout.Words(metric), " time"), unit.Count(t.Count),
+			ns(&t.P50Ns), ns(t.P90Ns), ns(&t.P99Ns), ns(&t.MaxNs), mean, unit.Count(l.totals[metric]))
+	}
+	return b.String()
+}
+
+// comma is two ways to say one thing, of which the second may be missing.
+func comma(a, b string) string {
+	if b == "" {
+		return a
+	}
+	return a + ", " + b
+}
+
+// withBytes is a rate in bytes; "" if they were not counted.
+func withBytes(i result.Interval, bytes *int64) string {
+	if bytes == nil || i.Seconds() <= 0 {
+		return ""
+	}
+	return unit.Bytes(int64(float64(*bytes)/i.Seconds())) + "/s"
+}
+
+// progress is how much of its phase was over at the end of an interval.
+func (l *Live) progress(i result.Interval) string {
+	length := l.phase.EndNs - l.phase.StartNs
+	if length <= 0 || l.phase.Name != i.Phase {
+		return unit.Absent
+	}
+	return unit.WholePercent(min(max(float64(i.EndNs-l.phase.StartNs)/float64(length), 0), 1))
+}
