@@ -20,9 +20,9 @@ type Share struct {
 type WindowEnd struct {
 	ReadNs int64 `json:"read_ns"` // when it was asked for
 	// Groups are null if the brokers did not tell, and if the consumers have no group.
-	Groups []GroupAtEnd `json:"groups"`
+	Groups []GroupAtEnd `json:"groups" jsonschema:"nullable"`
 	// Partitions are those of the run's topic; null if the brokers did not tell.
-	Partitions []TopicPartition `json:"partitions"`
+	Partitions []TopicPartition `json:"partitions" jsonschema:"nullable"`
 }
 
 // GroupAtEnd is a consumer group with its members.
@@ -33,12 +33,13 @@ type GroupAtEnd struct {
 }
 
 // Member is a member of a group, with the partitions of the run's topic that it had. In a
-// share group several may have the same partition.
+// share group several may have the same partition. Partitions are null if the brokers did
+// not tell.
 type Member struct {
 	ID         string            `json:"id"`
 	ClientID   string            `json:"client_id"`
 	Host       string            `json:"host"` // as the brokers see it: /127.0.0.1
-	Partitions []MemberPartition `json:"partitions"`
+	Partitions []MemberPartition `json:"partitions" jsonschema:"nullable"`
 }
 
 // MemberPartition is a partition that a member had, with the group's offsets. Committed and

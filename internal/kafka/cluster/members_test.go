@@ -33,6 +33,22 @@ func testPutOut(t *testing.T, e *Embedded, protocol []kgo.Opt) {
 	if _, err := admin.kadm.DeleteGroup(testContext(t), "group"); err == nil {
 		t.Fatal("a group with a member was deleted")
 	}
+	kind, told := ClassicGroup, true
+	if len(protocol) > 0 {
+		kind, told = ConsumerGroup, false // the embedded broker leaves the topic's name out
+	}
+	state, members, err := admin.Members(testContext(t), "group", topic.Name, kind)
+	if err != nil || state != stable || len(members) != 1 || members[0].ID == "" || members[0].ClientID == "" ||
+		members[0].Host == "" || (members[0].Partitions != nil) != told || told && len(members[0].Partitions) != 1 {
+		t.Errorf("the group is %s and has %+v: %v", state, members, err)
+	}
+	if _, nobody, err := admin.Members(testContext(t), "never-was", topic.Name, kind); err != nil || len(nobody) > 0 {
+		t.Errorf("a group that is not there has %+v: %v", nobody, err)
+	}
+	partitions, err := admin.Partitions(testContext(t), topic.Name)
+	if err != nil || len(partitions) != 1 || partitions[0].Leader < 0 || len(partitions[0].InSync) != 1 {
+		t.Errorf("the topic has %+v: %v", partitions, err)
+	}
 	if err := admin.PutOut(testContext(t), "group"); err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,8 @@ const (
 	ShareGroup              // KIP-932
 )
 
-// Member is a member of a group, with the partitions of a topic that it has, in order.
+// Member is a member of a group, with the partitions of a topic that it has, in order; nil
+// if the brokers do not tell.
 type Member struct {
 	ID, ClientID, Host string
 	Partitions         []int32
@@ -39,7 +40,7 @@ func (a *Admin) Members(ctx context.Context, group, topic string, kind GroupKind
 		d := described[group]
 		state, failed = d.GroupState, d.Err
 		for _, m := range d.Members {
-			all = append(all, Member{m.MemberID, m.ClientID, m.ClientHost, slices.Sorted(maps.Keys(m.Assignment[topic]))})
+			all = append(all, Member{m.MemberID, m.ClientID, m.ClientHost, partitionsIn(m.Assignment, topic)})
 		}
 	case ConsumerGroup:
 		var described kadm.DescribedConsumerGroups
@@ -47,7 +48,7 @@ func (a *Admin) Members(ctx context.Context, group, topic string, kind GroupKind
 		d := described[group]
 		state, failed = d.State, d.Err
 		for _, m := range d.Members {
-			all = append(all, Member{m.MemberID, m.ClientID, m.ClientHost, slices.Sorted(maps.Keys(m.Assignment[topic]))})
+			all = append(all, Member{m.MemberID, m.ClientID, m.ClientHost, partitionsIn(m.Assignment, topic)})
 		}
 	default:
 		var described kadm.DescribedGroups
@@ -79,7 +80,16 @@ func assignedOf(m kadm.DescribedGroupMember, topic string) (all []int32) {
 		}
 	}
 	slices.Sort(all)
-	return all
+	return append([]int32{}, all...)
+}
+
+// partitionsIn returns the partitions of a topic in an assignment. The embedded broker
+// leaves the names of topics out, which would seem to be none.
+func partitionsIn(assignment kadm.TopicsSet, topic string) []int32 {
+	if _, unnamed := assignment[""]; unnamed {
+		return nil
+	}
+	return append([]int32{}, slices.Sorted(maps.Keys(assignment[topic]))...)
 }
 
 // Owned is how far a group has shared out a topic.

@@ -69,7 +69,10 @@ func (b *base) groupKind() cluster.GroupKind {
 func groupAtEnd(name, state string, members []cluster.Member, lag *probe.Lag, ends []int64) result.GroupAtEnd {
 	g := result.GroupAtEnd{Name: name, State: state, Members: make([]result.Member, len(members))}
 	for i, m := range members {
-		of := result.Member{ID: m.ID, ClientID: m.ClientID, Host: m.Host, Partitions: []result.MemberPartition{}}
+		of := result.Member{ID: m.ID, ClientID: m.ClientID, Host: m.Host}
+		if m.Partitions != nil {
+			of.Partitions = []result.MemberPartition{}
+		}
 		for _, id := range m.Partitions {
 			p := result.MemberPartition{Partition: id}
 			switch {

@@ -67,6 +67,10 @@ func membersAtEnd(g result.GroupAtEnd) string {
 	if len(g.Members) == 0 {
 		return text
 	}
+	untold := func(m result.Member) bool { return m.Partitions == nil }
+	if slices.ContainsFunc(g.Members, untold) {
+		return text + "; the brokers did not tell which partitions each had"
+	}
 	least, most, lag, offsets := len(g.Members[0].Partitions), 0, int64(0), false
 	var behind result.MemberPartition
 	var who string
