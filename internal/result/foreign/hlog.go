@@ -76,8 +76,8 @@ func readHdrLog(d *draft, content []byte) error {
 }
 
 var timeFields = []string{
-	"count", "min_ns", "mean_ns", "stddev_ns", "mad_ns", "p50_ns", "p75_ns", "p90_ns", "p95_ns", "p99_ns", "p99_5_ns",
-	"p99_9_ns", "p99_99_ns", "max_ns", "out_of_range",
+	"count", "min_ns", "mean_ns", "stddev_ns", "mad_ns", "p50_ns", "p75_ns", "p90_ns", "p95_ns", "p99_ns",
+	"p99_5_ns", "p99_9_ns", "p99_99_ns", "max_ns", "out_of_range",
 }
 
 // hdrEntry is one line of a log. Its histogram stays as it is written until it is
