@@ -10,6 +10,8 @@ const (
 	SlopeAnswer    = "slope"    // what the throughput lost with what lay in the log
 	TimesAnswer    = "times"    // the end-to-end times beside each other
 	FailoverAnswer = "failover" // what a fault of a broker cost
+	SavingsAnswer  = "savings"  // which saves the most bytes, and what each costs
+	PayloadsAnswer = "payloads" // how much depends on what is in the records
 
 	// Of the engines of a queue.
 	EnginesAnswer      = "engines"       // what each acknowledged, held against plain
@@ -20,7 +22,7 @@ const (
 )
 
 var answers = []string{
-	MostAnswer, KneeAnswer, ScalingAnswer, SlopeAnswer, TimesAnswer, FailoverAnswer,
+	MostAnswer, KneeAnswer, ScalingAnswer, SlopeAnswer, TimesAnswer, FailoverAnswer, SavingsAnswer, PayloadsAnswer,
 	EnginesAnswer, EngineTimesAnswer, RedeliveryAnswer, EngineFaultsAnswer, DecisionAnswer,
 }
 

@@ -18,6 +18,10 @@ func usage() []Figure {
 			value: pointed(func(r *result.Run) *float64 { return r.Process.CPUPerRecord }),
 		},
 		{
+			Name: "broker_cpu_per_record", Title: "CPU of the brokers, each record", Kind: Nanoseconds, Better: Lower,
+			value: brokerCPUPerRecord,
+		},
+		{
 			Name: "host_cpu_busy_ratio", Title: "CPU of the host, busy", Kind: Ratio, Better: Lower,
 			value: pointed(func(r *result.Run) *float64 { return r.Process.HostCPUBusy }),
 		},
@@ -45,14 +49,16 @@ func usage() []Figure {
 			func(p result.Process) int64 { return p.SchedDelayNs.P99Ns }),
 		ofProcess("scheduling_delay_max", "scheduling delay max", Nanoseconds, "process.scheduling_delay.max_ns",
 			func(p result.Process) int64 { return p.SchedDelayNs.MaxNs }),
-		ofBrokers("broker_cpu_cores", "CPU of the brokers, cores", Number,
-			func(b result.Broker) *float64 { return b.CPUCores }),
+		brokerCPU,
 		ofBrokers("broker_rss_peak", "memory of the brokers, peak", Bytes,
 			func(b result.Broker) *int64 { return b.RSSPeakBytes }),
 		ofBrokers("broker_disk_written", "written to disk by the brokers", Bytes,
 			func(b result.Broker) *int64 { return b.DiskWritten }),
 	}
 }
+
+var brokerCPU = ofBrokers("broker_cpu_cores", "CPU of the brokers, cores", Number,
+	func(b result.Broker) *float64 { return b.CPUCores })
 
 func ofProcess(name, title string, kind Kind, field string, v func(result.Process) int64) Figure {
 	return Figure{
@@ -79,6 +85,22 @@ func ofBrokers[T int64 | float64](name, title string, kind Kind, v func(result.B
 			return sum, ""
 		},
 	}
+}
+
+// brokerCPUPerRecord is of each record that was acknowledged, or delivered in a run that only reads.
+func brokerCPUPerRecord(r *result.Run) (float64, string) {
+	perS := r.Load.AckedPerS
+	if reads(r) {
+		perS = r.Delivery.DeliveredPerS
+	}
+	cores, missing := brokerCPU.value(r)
+	if missing == "" && perS <= 0 {
+		missing = notMeasured
+	}
+	if missing != "" {
+		return 0, missing
+	}
+	return cores * 1e9 / perS, ""
 }
 
 // wireRatio is above 1 where framing outweighs compression.

@@ -6,7 +6,7 @@
 // bounds them. A question is a file. To add one, write its file, and name it in [Questions].
 //
 // Files to know: answers.go (the questions), columns.go (what tables have in common); then
-// most.go, scaling.go, knee.go, slope.go, times.go, failover.go; and of the engines of a queue
+// most.go, scaling.go, knee.go, slope.go, times.go, failover.go, savings.go, payloads.go; and of the engines of a queue
 // engines.go, enginetimes.go, redelivery.go, enginefaults.go, decision.go.
 package answers
 
@@ -42,7 +42,7 @@ type Question struct {
 // Questions are all that there are.
 var Questions = []Question{
 	{"most", most}, {"scaling", scaling}, {"knee", knee}, {"slope", slope}, {"times", timesBeside},
-	{"failover", failover},
+	{"failover", failover}, {"savings", savings}, {"payloads", payloads},
 	{"engines", engines}, {"engine-times", engineTimes}, {"redelivery", redelivery}, {"engine-faults", engineFaults},
 	{"decision", decision},
 }

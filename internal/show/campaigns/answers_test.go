@@ -74,6 +74,54 @@ func most(t *testing.T, repeat int) *result.RecordedCampaign {
 	})
 }
 
+// against is most with bases that the suite names.
+func against(t *testing.T, repeat int) *result.RecordedCampaign {
+	c := most(t, repeat)
+	names := c.Campaign.Axes[0].Values
+	for i, base := range []int{-1, 0, 1, 1} {
+		if base >= 0 {
+			c.Campaign.Cells[i].Against = names[base]
+		}
+	}
+	return c
+}
+
+// takes has a run take so many bytes on the wire and so much CPU for each record.
+func takes(r *result.Recorded, bytes, toolNs, brokerCores float64) {
+	cores := brokerCores
+	r.Run.Storage = &result.Storage{WireBytesPerRecord: &bytes}
+	r.Run.Process.CPUPerRecord = &toolNs
+	r.Run.Broker = []result.Broker{{CPUCores: &cores}}
+	r.Run.Load.ClosedLoop = false
+}
+
+// savings is a campaign of codecs. The third saves the most, and costs the most garbage collections.
+func savings(t *testing.T, repeat int) *result.RecordedCampaign {
+	return answered(t, "savings", repeat, []string{"none", "lz4", "zstd"}, func(i int, noise float64, r *result.Recorded) {
+		takes(r, noise*[]float64{530, 310, 240}[i], noise*[]float64{4000, 4400, 9000}[i], 0.4*noise)
+		r.Run.Process.GCCycles = []int64{44, 47, 842}[i] + int64(100*(noise-1))
+	})
+}
+
+// payloads is a campaign of payloads on which codecs do differently.
+func payloads(t *testing.T, repeat int) *result.RecordedCampaign {
+	return answered(t, "payloads", repeat, []string{"random", "zeros"}, func(i int, noise float64, r *result.Recorded) {
+		takes(r, noise*[]float64{540, 60}[i], 4000*noise, 0.4)
+		r.Run.Compression = []result.Compression{
+			{Codec: "gzip", Ratio: []float64{1, 9.4}[i]}, {Codec: "zstd", Ratio: []float64{1, 11.2}[i], UsedByThisRun: true},
+		}
+	})
+}
+
+// sized is a campaign of record sizes at one rate. Bytes cost CPU as records do.
+func sized(t *testing.T, repeat int) *result.RecordedCampaign {
+	return answered(t, "knee", repeat, []string{"64B", "1KiB", "16KiB"}, func(i int, noise float64, r *result.Recorded) {
+		size := float64(int(64) << (4 * i))
+		produces(r, 8000, size)
+		takes(r, size, noise*(3000+2*size), 8000*noise*(2000+3*size)/1e9)
+	})
+}
+
 func scaling(t *testing.T, repeat int) *result.RecordedCampaign {
 	return answered(t, "scaling", repeat, []string{"1/1", "2/2", "4/4"}, func(i int, noise float64, r *result.Recorded) {
 		consumes(r, noise*[]float64{900e3, 1.6e6, 1.7e6}[i], 1<<i)
@@ -131,6 +179,7 @@ func failover(t *testing.T, repeat int) *result.RecordedCampaign {
 func TestNamedAnswers(t *testing.T) {
 	for name, c := range map[string]*result.RecordedCampaign{
 		"most": most(t, 5), "scaling": scaling(t, 5), "knee": knee(t, 3), "slope": stored(t, 5, 0.5), "times": beside(t, 5), "failover": failover(t, 5),
+		"savings": savings(t, 5), "payloads": payloads(t, 5), "knee-scheduled": sized(t, 5), "most-against": against(t, 5),
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, width := range []int{80, 120} {
