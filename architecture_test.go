@@ -99,7 +99,8 @@ var walls = map[string][]string{
 	"internal/plan/arrival":     {"internal/plan/unit"},
 	"internal/plan/payload":     {"internal/plan/unit"},
 	"internal/plan/spelling":    {},
-	"internal/plan/scenario":    {"internal/plan/payload", "internal/plan/spelling", "internal/plan/unit"},
+	"internal/plan/native":      {"internal/plan/spelling"},
+	"internal/plan/scenario":    {"internal/plan/native", "internal/plan/payload", "internal/plan/spelling", "internal/plan/unit"},
 	"internal/measure/stats":    {},
 	"internal/run/search":       {},
 	"internal/result/figure":    {"internal/result", "internal/plan/spelling", "internal/plan/unit"},
@@ -111,14 +112,14 @@ var walls = map[string][]string{
 	"internal/kafka/access": {"internal/plan/spelling"},
 
 	// The seam to Kafka, and what stands on either side of it.
-	"internal/kafka/driver": {"internal/kafka/access"},
+	"internal/kafka/driver": {"internal/kafka/access", "internal/plan/native"},
 	// What the clients in Go are measured with alike: bytes through their connections,
 	// which are cut where a consumer is killed.
 	"internal/kafka/driver/meter":      {"internal/kafka/driver"},
-	"internal/kafka/driver/franz":      {"internal/kafka/access", "internal/kafka/driver", "internal/kafka/driver/meter"},
-	"internal/kafka/driver/sarama":     {"internal/kafka/access", "internal/kafka/driver", "internal/kafka/driver/meter"},
-	"internal/kafka/driver/segmentio":  {"internal/kafka/access", "internal/kafka/driver", "internal/kafka/driver/meter"},
-	"internal/kafka/driver/librdkafka": {"internal/kafka/access", "internal/kafka/driver", "internal/kafka/driver/meter"},
+	"internal/kafka/driver/franz":      {"internal/kafka/access", "internal/kafka/driver", "internal/kafka/driver/meter", "internal/plan/native"},
+	"internal/kafka/driver/sarama":     {"internal/kafka/access", "internal/kafka/driver", "internal/kafka/driver/meter", "internal/plan/native"},
+	"internal/kafka/driver/segmentio":  {"internal/kafka/access", "internal/kafka/driver", "internal/kafka/driver/meter", "internal/plan/native"},
+	"internal/kafka/driver/librdkafka": {"internal/kafka/access", "internal/kafka/driver", "internal/kafka/driver/meter", "internal/plan/native"},
 	"internal/kafka/cluster":           {"internal/kafka/access", "internal/plan/scenario"},
 	"internal/kafka/probe":             {"internal/kafka/access"},
 	"internal/load":                    {"internal/kafka/driver", "internal/measure/snapshot"},
@@ -228,7 +229,7 @@ var pure = []string{
 	"internal/run/judge",
 	"internal/plan/unit", "internal/measure/latency", "internal/measure/ledger", "internal/measure/snapshot", "internal/result",
 	"internal/show/analysis", "internal/show/answers", "internal/show/layout",
-	"internal/plan/arrival", "internal/plan/payload", "internal/plan/spelling", "internal/plan/scenario",
+	"internal/plan/arrival", "internal/plan/payload", "internal/plan/spelling", "internal/plan/native", "internal/plan/scenario",
 	"internal/measure/stats", "internal/run/search", "internal/result/figure", "internal/result/foreign", "internal/result/bottleneck", "internal/result/outcome", "backpressure/shares",
 	"kmq/internal/step", "kmq/internal/window", "kmq/internal/marker", "kmq/internal/tracker",
 }
