@@ -169,7 +169,7 @@ var walls = map[string][]string{
 		"internal/run/judge", "internal/run/observe", "internal/result/bottleneck", "internal/kafka/confine", "internal/run/fault",
 		"backpressure", "backpressure/shares", "backpressure/sharelog", "kmq", "internal/kafka/driver/meter", "internal/run/remote", "internal/kafka/access", "internal/plan/arrival", "internal/kafka/cluster", "internal/kafka/driver",
 		"internal/measure/latency", "internal/measure/ledger", "internal/measure/snapshot", "internal/load", "internal/load/queued", "internal/load/receive", "internal/load/send", "internal/plan/payload",
-		"internal/kafka/probe", "internal/result", "internal/plan/scenario", "internal/plan/unit",
+		"internal/kafka/probe", "internal/result", "internal/plan/native", "internal/plan/scenario", "internal/plan/unit",
 	},
 	"internal/run/campaign": {
 		"internal/run/judge", "internal/run/observe", "internal/run/bench", "internal/kafka/cluster", "internal/result/figure", "internal/result", "internal/result/outcome", "internal/plan/scenario",
