@@ -20,8 +20,8 @@ func TestClientOptions(t *testing.T) {
 	}
 	got := strings.Join(strings.Fields(string(text(t, r, report.Options{}))), " ")
 	for _, want := range []string{
-		"client 1 record a batch · assignor range · a poll ends after 100ms · " +
-			"set by its own names: consume.client.fetch.queue.backoff.ms=10, load.client.RecordRetries=3",
+		"client 1 record a batch · assignor range · a poll ends after 100ms",
+		"set by its own names: consume.client.fetch.queue.backoff.ms=10, load.client.RecordRetries=3",
 		"with records, 37 empty",
 	} {
 		if !strings.Contains(got, want) {
