@@ -6,12 +6,13 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
 	"kafkabench.example/kafka-bench/internal/show/report"
+	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
 // TestClientOptions: the report names what the scenario asked of the client, and counts empty polls
 // where it says when a poll ends.
 func TestClientOptions(t *testing.T) {
-	r := simulate(t, resulttest.Baseline())
+	r := showtest.Simulate(t, resulttest.Baseline())
 	for path, value := range map[string]string{
 		"load.batch": "1 record", "load.client.RecordRetries": "3", "consume.assignor": "range",
 		"consume.poll_timeout": "100ms", "consume.client.fetch.queue.backoff.ms": "10",
