@@ -96,7 +96,7 @@ func read(layers []layer, o Options) (d *decoder, doc document, readable bool) {
 		d.layQuick(&doc, o.Quick)
 	}
 	for _, text := range o.Set {
-		d.override(override{overridePrefix + text, text}, &doc)
+		d.override(override{overridePrefix + shown(text), text}, &doc)
 	}
 	if o.Driver != "" {
 		d.override(override{driverPrefix + o.Driver, doc.chosen(o.Driver)}, &doc)

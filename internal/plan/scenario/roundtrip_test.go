@@ -250,12 +250,15 @@ func anyConsume(t *rapid.T, c *Consume, measure unit.Duration) {
 	}
 	if c.Protocol = pick(t, protocols); c.Protocol == "classic" && c.Assignment == "group" {
 		c.SessionTimeout = duration(t, 1, 60)
+		c.Assignor = pick(t, append([]string{""}, assignors...))
 	}
 	c.Parallel, c.Work = pick(t, parallels), anyWork(t)
 	for i := range rapid.IntRange(0, 3).Draw(t, "changes") {
 		c.Changes = append(c.Changes, WorkChange{unit.Duration(i) * measure / 4, anyWork(t)})
 	}
 	c.Commit = rapid.SampledFrom([]Commit{{EachBatch: true}, {Interval: duration(t, 1, 60)}}).Draw(t, "commit")
+	c.PollTimeout = duration(t, 0, 60)
+	c.Client = rapid.SampledFrom([]map[string]string{nil, {"a.b": "1", "C": "x"}}).Draw(t, "client")
 	c.Fetch.MinBytes = unit.Size(rapid.Int64Range(0, 1e6).Draw(t, "min bytes"))
 }
 
@@ -290,6 +293,7 @@ func anyQueue(t *rapid.T, s *Scenario) {
 	}
 	g := &s.Consume
 	g.Groups, g.Processes, g.CPU, g.Memory, g.Assignment, g.Parallel = 1, 1, 0, 0, "group", "consumer"
+	g.Assignor, g.PollTimeout, g.Client = "", 0, nil
 	g.Hold, g.Protocol, g.Commit, g.SessionTimeout = Hold{}, "classic", Commit{Interval: duration(t, 1, 60)}, 0
 	q := Queue{Engine: pick(t, engines), Batch: rapid.IntRange(0, maxReceive).Draw(t, "batch"), Threads: rapid.IntRange(0, maxThreads).Draw(t, "threads"), Order: pick(t, orders)}
 	if q.Engine != "plain" {

@@ -108,14 +108,24 @@ type Load struct {
 	// it: gzip and lz4 1 to 9, zstd 1 to 22; 0 is the codec's default.
 	Level           int           `yaml:"level"`
 	Linger          unit.Duration `yaml:"linger"`
-	Batch           unit.Size     `yaml:"batch"` // upper bound of a batch, uncompressed
+	Batch           Batch         `yaml:"batch"` // upper bound of a batch, uncompressed
 	Idempotent      bool          `yaml:"idempotent"`
 	InFlight        int           `yaml:"in_flight"` // produce requests on one connection
 	DeliveryTimeout unit.Duration `yaml:"delivery_timeout"`
 	// MaxBuffered bounds the records in flight of one client: what does not
 	// fit waits at the source, where it is counted.
 	MaxBuffered int `yaml:"max_buffered"`
+	// Client are settings of the producing clients by the library's own names. Package native
+	// says which are refused for every library; the driver knows the others.
+	Client map[string]string `yaml:"client,omitempty"`
 }
+
+// Batch is the upper bound of a batch in bytes, or OneRecord. In YAML it is a size, or
+// "1 record".
+type Batch unit.Size
+
+// OneRecord has each record sent in a batch of its own.
+const OneRecord Batch = -1
 
 // Arrival is the arrival process. Which fields apply depends on Process:
 // constant and poisson need none; burst uses Peak, Length and Period (the burst
@@ -210,7 +220,15 @@ type Consume struct {
 	// the broker bounds it (group.min.session.timeout.ms, 6s by default). 0 is
 	// the client's default.
 	SessionTimeout unit.Duration `yaml:"session_timeout,omitempty"`
-	Fetch          Fetch         `yaml:"fetch,omitempty"`
+	// Assignor is how the members of a classic group share out the partitions: range,
+	// roundrobin, sticky or cooperative-sticky. Left out: the driver's own choice.
+	Assignor string `yaml:"assignor,omitempty"`
+	// PollTimeout is how long a poll waits for records; one that returns none counts as an
+	// empty poll. 0 is until there are records.
+	PollTimeout unit.Duration `yaml:"poll_timeout,omitempty"`
+	Fetch       Fetch         `yaml:"fetch,omitempty"`
+	// Client are settings of the consuming clients by the library's own names, as in Load.
+	Client map[string]string `yaml:"client,omitempty"`
 }
 
 // Work is the simulated work for each record: fixed takes Time; uniform takes

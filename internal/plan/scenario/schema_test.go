@@ -49,6 +49,7 @@ const (
 	rateSchema     = "rate"
 	sizeSchema     = "size"
 	durationSchema = "duration"
+	batchSchema    = "batch"
 	commitSchema   = "commit"
 	holdSchema     = "hold"
 	recordSchema   = "record_size"
@@ -64,6 +65,7 @@ var textSchemas = map[reflect.Type]string{
 	reflect.TypeFor[unit.Rate]():     rateSchema,
 	reflect.TypeFor[unit.Size]():     sizeSchema,
 	reflect.TypeFor[unit.Duration](): durationSchema,
+	reflect.TypeFor[Batch]():         batchSchema,
 	reflect.TypeFor[Commit]():        commitSchema,
 	reflect.TypeFor[Hold]():          holdSchema,
 	reflect.TypeFor[Size]():          recordSchema,
@@ -101,6 +103,7 @@ func textDefinitions() jsonschema.Definitions {
 		shareSchema:    pattern(`[0-9]+(\.[0-9]+)?%`, "a part of a whole, in per cent", "50%", "0.1%"),
 		sizeSchema:     pattern(sizePattern, "bytes: kB is 1,000 and KiB is 1,024", "512B", "64kB", "64KiB"),
 		durationSchema: pattern(durationPattern, "a time with its unit", "5ms", "2s", "1m30s"),
+		batchSchema:    {Description: "a size, or one record", AnyOf: []*jsonschema.Schema{{Const: oneRecord}, definition(sizeSchema)}},
 		commitSchema: {Description: "an interval, or after each batch", AnyOf: []*jsonschema.Schema{
 			{Const: "batch"}, definition(durationSchema)}},
 		holdSchema: {Description: "until a time of the measured window, or until the drain", AnyOf: []*jsonschema.Schema{
@@ -124,7 +127,7 @@ var schemaWords = map[string][]string{
 	"document.order": {Interleaved, Blocked}, "document.answer": answers, "Cluster.metrics": brokerMetrics, "Arrival.process": processes, "Load.pacer": pacers,
 	"Load.partitioning": partitionings, "Load.acks": ackLevels, "Load.compression": codecs,
 	"Record.payload": payloads, "Keys.distribution": keyings, "Consume.parallel": parallels,
-	"Consume.protocol": protocols, "Consume.assignment": assignments, "Consume.from": beginnings,
+	"Consume.protocol": protocols, "Consume.assignment": assignments, "Consume.assignor": assignors, "Consume.from": beginnings,
 	"Work.distribution": workings, "Backpressure.controller": controllers, "Backpressure.excess": excesses,
 	"Queue.engine": engines, "Queue.order": orders, "Queue.tracker": trackers, "Queue.acks": queueAcks, "Drop.how": drops,
 	"Backpressure.signal": signals, "Backpressure.per": bounded, "Backpressure.blind": blindnesses, "Backpressure.share": shares,

@@ -50,6 +50,10 @@ var synonyms = map[string]string{
 	"fetchminbytes":  "consume.fetch.min_bytes", "fetchmaxbytes": "consume.fetch.max_bytes",
 	"fetchmaxwaitms":         "consume.fetch.max_wait",
 	"maxpartitionfetchbytes": "consume.fetch.max_partition_bytes", "fetchsize": "consume.fetch.max_partition_bytes",
+	"partitionassignmentstrategy": "consume.assignor", "assignmentstrategy": "consume.assignor",
+	"rebalancestrategy": "consume.assignor",
+	"producerconfig":    "load.client, by the driver's names", "producerprops": "load.client, by the driver's names",
+	"consumerconfig": "consume.client, by the driver's names", "consumerprops": "consume.client, by the driver's names",
 	"delay": "consume.work", "processingtime": "consume.work", "worktime": "consume.work",
 	"phasedelay": "consume.changes", "phaseduration": "consume.changes",
 
@@ -89,7 +93,7 @@ var synonyms = map[string]string{
 
 	"bootstrapservers": "the flag --brokers", "bootstrapserver": "the flag --brokers",
 	"brokerlist":  "the flag --brokers",
-	"driverclass": "driver", "client": "driver", "clientlibrary": "driver", "library": "driver",
+	"driverclass": "driver", "clientlibrary": "driver", "library": "driver",
 	"output": "the flag --out", "outputfile": "the flag --out",
 }
 

@@ -51,6 +51,7 @@ var (
 	parallels     = []string{"partition", "consumer"}
 	workings      = []string{"fixed", "uniform", "exponential", "lognormal"}
 	protocols     = []string{"classic", "consumer"}
+	assignors     = []string{"range", "roundrobin", "sticky", "cooperative-sticky"}
 	assignments   = []string{"group", "manual"}
 	beginnings    = []string{"end", "start"}
 	controllers   = []string{"off", "hysteresis", "credit", "latency", "aimd", "gradient"}

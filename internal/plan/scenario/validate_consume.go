@@ -25,7 +25,26 @@ func (c *checker) consume(s Scenario) {
 	c.changes(g.Changes, s.Phases.Measure)
 	c.fetch(g.Fetch)
 	c.sessionTimeout(g)
+	c.assignor(g)
+	c.duration("consume.poll_timeout", g.PollTimeout, 0, unit.Duration(time.Hour))
+	c.client("consume.client", g.Client)
 	c.queue(s)
+}
+
+// assignor wants it where the members share out the partitions.
+func (c *checker) assignor(g Consume) {
+	const path = "consume.assignor"
+	switch {
+	case g.Assignor == "":
+	case g.Assignment == "manual":
+		c.mistake(path, "manually assigned consumers are in no group, and the tool shares out the partitions",
+			"leave it out", "consume.assignment")
+	case g.Protocol == "consumer":
+		c.mistake(path, "with protocol consumer the broker shares out the partitions",
+			"leave it out and set cluster.config.group.consumer.assignors, or choose classic", "consume.protocol")
+	default:
+		c.choice(path, g.Assignor, assignors)
+	}
 }
 
 // sessionTimeout wants it where the member has a say in it.

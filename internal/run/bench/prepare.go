@@ -356,17 +356,13 @@ func (r *run) groupConfig(number int) receive.Config {
 	if len(r.groupIDs) > 1 {
 		clientID, prefix = fmt.Sprintf("%s-group-%d", clientID, number+1), fmt.Sprintf("group %d: ", number+1)
 	}
+	client := consumerConfig(c)
+	client.Brokers, client.Access, client.ClientID = r.cfg.Cluster.Bootstrap(), r.access(), clientID
+	client.Topic, client.Group = r.topic.Name, r.groupIDs[number]
+	// Nobody else writes to the run's own topic.
+	client.ControlRecords = r.topic.Existing && !driver.Lacks(r.cfg.Driver, driver.ReadControl)
 	return receive.Config{
-		Driver: r.cfg.Driver,
-		Client: driver.ConsumerConfig{
-			Brokers: r.cfg.Cluster.Bootstrap(), Access: r.access(), ClientID: clientID,
-			Topic: r.topic.Name, Group: r.groupIDs[number], Protocol: c.Protocol,
-			// Nobody else writes to the run's own topic.
-			ControlRecords: r.topic.Existing && !driver.Lacks(r.cfg.Driver, driver.ReadControl),
-			FetchMinBytes:  int32(c.Fetch.MinBytes), FetchMaxBytes: int32(c.Fetch.MaxBytes),
-			FetchMaxPartitionBytes: int32(c.Fetch.MaxPartitionBytes), FetchMaxWait: time.Duration(c.Fetch.MaxWait),
-			SessionTimeout: time.Duration(c.SessionTimeout),
-		},
+		Driver: r.cfg.Driver, Client: client, PollTimeout: time.Duration(c.PollTimeout),
 		Manual: r.manual(), Hold: r.readOnly() || readsFill(r.cfg.Scenario) || !c.Hold.Off(), Sized: r.readOnly(),
 		Members: c.Consumers, Numbers: numbers(r.cfg.Scenario),
 		Producers: r.cfg.Scenario.Load.Producers + fillers(r.cfg.Scenario), Filled: fillers(r.cfg.Scenario),
@@ -378,6 +374,16 @@ func (r *run) groupConfig(number int) receive.Config {
 		OnEvent: func(e receive.Event) {
 			r.journal.Stamp(result.Event{Kind: e.Kind, What: prefix + e.What, Reason: e.Reason, Data: e.Data})
 		},
+	}
+}
+
+// consumerConfig is what a scenario says of its consuming clients.
+func consumerConfig(c scenario.Consume) driver.ConsumerConfig {
+	return driver.ConsumerConfig{
+		Protocol:      c.Protocol,
+		FetchMinBytes: int32(c.Fetch.MinBytes), FetchMaxBytes: int32(c.Fetch.MaxBytes),
+		FetchMaxPartitionBytes: int32(c.Fetch.MaxPartitionBytes), FetchMaxWait: time.Duration(c.Fetch.MaxWait),
+		SessionTimeout: time.Duration(c.SessionTimeout), Assignor: c.Assignor, Client: c.Client,
 	}
 }
 

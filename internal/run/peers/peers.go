@@ -63,6 +63,9 @@ func Differences(s scenario.Scenario) []string {
 	} else {
 		all = append(all, fmt.Sprintf("to %s the rate is a ceiling, to ours a schedule: what it does not reach it does not count", Producer))
 	}
+	if len(s.Load.Client)+len(s.Consume.Client) > 0 {
+		all = append(all, fmt.Sprintf("load.client and consume.client are settings of %s, and of ours only", s.Driver))
+	}
 	if time.Duration(s.Load.Linger)%time.Millisecond != 0 {
 		all = append(all, fmt.Sprintf("linger %v is rounded up to whole milliseconds for %s", s.Load.Linger, Producer))
 	}

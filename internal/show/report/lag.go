@@ -48,7 +48,7 @@ func printLag(p *layout.Page, r *result.Run) {
 	if reads(r) {
 		printOffsets(p, l)
 	}
-	p.Labelled("consumers", consumers(r.Consumer))
+	p.Labelled("consumers", layout.List(consumers(r.Consumer), polls(r)))
 	if c := r.Consumer.Confined; c != nil {
 		p.Labelled("confined", confined(*c))
 	}
@@ -154,6 +154,14 @@ func confined(c result.Confined) string {
 		text += " · scheduling delay p99 " + unit.Nanos(c.SchedDelayNs.P99Ns)
 	}
 	return text
+}
+
+// polls counts those that ended empty, where the scenario says when a poll does.
+func polls(r *result.Run) string {
+	if r.Scenario.Get("consume.poll_timeout") == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s with records, %s empty", unit.Things(r.Consumer.Polls, "poll"), unit.Count(r.Consumer.EmptyPolls))
 }
 
 func consumers(c result.Consumer) string {
