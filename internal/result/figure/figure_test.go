@@ -159,7 +159,7 @@ func TestEveryFigure(t *testing.T) {
 			checkPath(t, f.Name, path)
 		}
 	}
-	if want := len(result.TimeMetrics)*12 + 112; len(names) != want {
+	if want := len(result.TimeMetrics)*12 + 113; len(names) != want {
 		t.Errorf("%d figures, want %d", len(names), want)
 	}
 	if got := len(Headline()); got != 13 {
