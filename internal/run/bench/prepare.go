@@ -109,7 +109,7 @@ func prepare(ctx context.Context, cfg Config) (_ *run, err error) {
 	r := &run{
 		base:      base{cfg: cfg, asked: cfg.Scenario, axis: load.NewAxis(cfg.Probes.Clock())},
 		collector: &latency.Collector{},
-		stamped:   stamped(cfg.Scenario) && (cfg.Scenario.Load.Producers > 0 || filled(cfg.Scenario)),
+		stamped:   stamped(cfg.Scenario) && (cfg.Scenario.Load.Producers > 0 || cfg.Scenario.Filled()),
 	}
 	r.observer = observe.New(r.axis)
 	defer func() {
@@ -196,7 +196,7 @@ func (r *run) openTopic(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	return r.admin.CheckRights(ctx, r.topic, !r.readOnly() || filled(r.cfg.Scenario),
+	return r.admin.CheckRights(ctx, r.topic, !r.readOnly() || r.cfg.Scenario.Filled(),
 		r.cfg.Scenario.Consume.Consumers > 0)
 }
 
@@ -258,7 +258,7 @@ func (r *run) openProbes(ctx context.Context) (err error) {
 // beginReading has the groups begin where the scenario says, in a topic that holds
 // something.
 func (r *run) beginReading(ctx context.Context) error {
-	if !r.topic.Existing && !filled(r.cfg.Scenario) || r.cfg.Scenario.Consume.Consumers == 0 {
+	if !r.topic.Existing && !r.cfg.Scenario.Filled() || r.cfg.Scenario.Consume.Consumers == 0 {
 		return nil
 	}
 	if err := r.findBeginning(ctx); err != nil {
@@ -300,7 +300,7 @@ func (r *run) readFirstLag(ctx context.Context) error {
 // or with it. Where it is all there is to read, its end is known too.
 func (r *run) findBeginning(ctx context.Context) (err error) {
 	if r.from, err = r.lagReader.Ends(ctx); err != nil || r.cfg.Scenario.Consume.From == "end" ||
-		filled(r.cfg.Scenario) && !readsFill(r.cfg.Scenario) {
+		r.cfg.Scenario.Filled() && !readsFill(r.cfg.Scenario) {
 		return err
 	}
 	if r.readOnly() {
@@ -369,7 +369,7 @@ func (r *run) groupConfig(number int) receive.Config {
 		},
 		Manual: r.manual(), Hold: r.readOnly() || readsFill(r.cfg.Scenario) || !c.Hold.Off(), Sized: r.readOnly(),
 		Members: c.Consumers, Numbers: numbers(r.cfg.Scenario),
-		Producers: r.cfg.Scenario.Load.Producers + fillers(r.cfg.Scenario), Filled: fillers(r.cfg.Scenario),
+		Producers: r.cfg.Scenario.Load.Producers + r.cfg.Scenario.Fillers(), Filled: r.cfg.Scenario.Fillers(),
 		Partitions: r.topic.Partitions, From: r.from,
 		ByPartition: c.Parallel == "partition",
 		Plan:        workPlan(c), CommitEvery: time.Duration(c.Commit.Interval),
