@@ -203,6 +203,9 @@ func leaderless(ctx context.Context, broker *kgo.Broker, topic Topic) (int, erro
 		return topic.Partitions, err
 	}
 	missing := topic.Partitions
+	if detail.TopicID != [16]byte{} && detail.TopicID != topic.ID { // an earlier one of this name, which it has yet to forget
+		return missing, nil
+	}
 	for _, p := range detail.Partitions {
 		if p.ErrorCode == 0 && p.Leader >= 0 {
 			missing--
