@@ -132,8 +132,8 @@ func (f engineFlags) keepable(runs ...scenario.Scenario) error {
 		for _, chosen := range [][2]string{{"topic.name", s.Topic.Name}, {"consume.group", s.Consume.Group}} {
 			key, name := chosen[0], chosen[1]
 			if f.keepTopics && name != "" && had[key+name] {
-				return fmt.Errorf("--keep-topics: several runs have %s %s, and only the first could make it; leave out one of the two",
-					key, name)
+				return fmt.Errorf("--keep-topics: several runs have %s %s, and only the first could make it; "+
+					"leave out one of the two", key, name)
 			}
 			had[key+name] = true
 		}

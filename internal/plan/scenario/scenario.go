@@ -14,8 +14,8 @@
 // mistake at a time starts a benchmark six times.
 //
 // Files to know: scenario.go, defaults.go, decode.go, validate*.go, queue.go, suite.go,
-// matrix.go, variants.go, quick.go, fates.go (who is there when a fault comes), bound.go
-// (which lag must be allowed), environment.go, presets/.
+// matrix.go, variants.go, quick.go, amount.go (how much is written), fates.go (who is there
+// when a fault comes), bound.go (which lag must be allowed), environment.go, presets/.
 package scenario
 
 import (

@@ -78,7 +78,8 @@ func (c *checker) readOnly(s Scenario) {
 	const path = "load.producers"
 	if s.Topic.Existing == "" && !s.Filled() {
 		c.mistake(path, "without producers a new topic stays empty",
-			"name a topic to read in topic.existing, have one filled with topic.fill, or give at least 1", "topic.existing", "topic.fill", "topic.fill_records")
+			"name a topic to read in topic.existing, have one filled with topic.fill, or give at least 1",
+			"topic.existing", "topic.fill", "topic.fill_records")
 	}
 	if s.Consume.Consumers == 0 {
 		c.mistake(path, "without producers and consumers nothing happens",

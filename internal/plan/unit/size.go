@@ -82,7 +82,8 @@ func sizeHint(digits, unit string) string {
 	case "g", "gb":
 		return fmt.Sprintf("write %sGB (1,000,000,000 bytes each) or %sGiB (1,073,741,824 bytes each)", digits, digits)
 	case "t", "tb":
-		return fmt.Sprintf("write %sTB (1,000,000,000,000 bytes each) or %sTiB (1,099,511,627,776 bytes each)", digits, digits)
+		return fmt.Sprintf("write %sTB (1,000,000,000,000 bytes each) or %sTiB (1,099,511,627,776 bytes each)",
+			digits, digits)
 	case "ki", "kib", "mi", "mib", "gi", "gib", "ti", "tib":
 		return fmt.Sprintf("write %s%siB", digits, strings.ToUpper(word[:1]))
 	}

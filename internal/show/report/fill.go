@@ -19,7 +19,8 @@ func printFilled(p *layout.Page, r *result.Run) {
 	p.Labelled("filled before", layout.List(unit.Things(f.Records, "record"), unit.Bytes(f.Bytes),
 		"in "+unit.Seconds(f.TimeS), unit.PerSecond(f.AckedPerS)))
 	printFillers(p, f.Producers)
-	printBounded(p, "fill", f.BoundedBytes, f.BoundedRecords, r, "topic.fill", "topic.fill_records", "topic.fill_records_each")
+	printBounded(p, "fill", f.BoundedBytes, f.BoundedRecords, r,
+		"topic.fill", "topic.fill_records", "topic.fill_records_each")
 	if missing := f.Failed + f.Unknown; missing > 0 {
 		p.Styled(layout.Yellow, "", fmt.Sprintf("%s failed, and the fate of %s is unknown", unit.Count(f.Failed),
 			unit.Count(f.Unknown)))
