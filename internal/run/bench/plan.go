@@ -45,7 +45,7 @@ func (r *run) choosePlan(context.Context) error {
 	p.release, p.noteHeld = r.releaseAt(), r.readTo != nil || readsFill(r.cfg.Scenario)
 	p.exhausted, p.exhaustedBy = r.producers.Spent, "the volume was offered"
 	if n := r.cfg.Scenario.Load.Count(); n > 0 {
-		p.exhaustedBy = unit.Things(n, "record") + " were offered"
+		p.exhaustedBy = "the records were offered, " + unit.Count(n)
 	}
 	if r.readTo != nil {
 		p.exhausted, p.exhaustedBy = r.readToEnd, "everything that the topic held was read"
