@@ -45,7 +45,7 @@ func TestTextOfAFilledRun(t *testing.T) {
 // Rounds of a closed loop are in the line of what was offered.
 func TestTextOfRounds(t *testing.T) {
 	r := closedLoop(t)
-	set("round", "10")(&r.Run)
+	resulttest.Set(&r.Run.Scenario, "load.round", "10")
 	got := text(t, r, report.Options{Width: 120})
 	if want := "Rounds of 10 records by each producer, each after the acks of the last (closed loop) for "; !bytes.Contains(got, []byte(want)) {
 		t.Errorf("%q is not in\n%s", want, got)
