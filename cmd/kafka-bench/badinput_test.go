@@ -56,7 +56,7 @@ func TestBadArguments(t *testing.T) {
 	}
 	for _, c := range []struct{ args, want string }{
 		{"rum quick", `unknown command "rum" for "kafka-bench"`},
-		{"run", "run needs a SCENARIO: a preset's name (kafka-bench list) or a YAML file"},
+		{"run", "run needs a SCENARIO: a preset's name (kafka-bench list) or a YAML file, as in"},
 		{"run overlod", "scenario overlod: file does not exist, and no preset has this name; did you mean overload? the presets are PRESETS"},
 		{"run nosuch.yaml", "scenario nosuch.yaml: file does not exist, and no preset has this name; the presets are PRESETS"},
 		{"run .", "scenario . is a folder; name a file in it"},

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -121,6 +122,23 @@ func newRig(f engineFlags, stderr io.Writer, others error) (rig, error) {
 func (r rig) able(scenarios ...scenario.Scenario) error {
 	secured := r.flags.access != "" && !reflect.DeepEqual(r.access, access.Access{})
 	return campaign.Unmet(scenarios, secured, driverNamed)
+}
+
+// keepable refuses to keep the topics of runs that are to have one under the same name, or a
+// group: only the first could make it. Each run has its scenario here.
+func (f engineFlags) keepable(runs ...scenario.Scenario) error {
+	had := make(map[string]bool)
+	for _, s := range runs {
+		for _, chosen := range [][2]string{{"topic.name", s.Topic.Name}, {"consume.group", s.Consume.Group}} {
+			key, name := chosen[0], chosen[1]
+			if f.keepTopics && name != "" && had[key+name] {
+				return fmt.Errorf("--keep-topics: several runs have %s %s, and only the first could make it; "+
+					"leave out one of the two", key, name)
+			}
+			had[key+name] = true
+		}
+	}
+	return nil
 }
 
 // breakable refuses faults of brokers that no run may break, as far as the flags say

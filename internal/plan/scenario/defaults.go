@@ -149,7 +149,7 @@ var derived = append([]derivation{
 	{
 		"consume.from", "end, or start where nobody produces",
 		func(s *Scenario) bool {
-			return s.Consume.From == "" && (s.Topic.Existing != "" || s.Topic.Fill > 0)
+			return s.Consume.From == "" && (s.Topic.Existing != "" || s.Filled())
 		},
 		func(s *Scenario) {
 			s.Consume.From = "end"

@@ -198,7 +198,17 @@ func anyLoad(t *rapid.T, l *Load, measure unit.Duration) {
 	l.Acks = pick(t, ackLevels)
 	l.Idempotent = l.Acks == "all" && rapid.Bool().Draw(t, "idempotent")
 	l.Linger = duration(t, 0, 29)
-	l.Volume = unit.Size(rapid.Int64Range(0, 1<<50).Draw(t, "volume"))
+	switch amount := rapid.Int64Range(0, 1<<29).Draw(t, "amount"); rapid.IntRange(0, 2).Draw(t, "of") {
+	case 0:
+		l.Volume = unit.Size(amount << 21)
+	case 1:
+		l.Records = amount
+	case 2:
+		l.RecordsEach = amount
+	}
+	if l.Rate.IsMax() {
+		l.Round = rapid.IntRange(0, 5).Draw(t, "round")
+	}
 }
 
 func anyArrival(t *rapid.T, measure unit.Duration) Arrival {
@@ -271,18 +281,30 @@ func anyReading(t *rapid.T, s *Scenario) {
 	}
 	s.Topic.Existing, s.Topic.Config, s.Consume.From = "orders", nil, pick(t, beginnings)
 	if s.Consume.Consumers > 0 && rapid.Bool().Draw(t, "only reads") {
-		s.Load.Producers, s.Load.Processes, s.Load.Volume, s.Consume.Hold = 0, 1, 0, Hold{}
+		s.Load.Producers, s.Load.Processes, s.Consume.Hold = 0, 1, Hold{}
+		s.Load.Volume, s.Load.Records, s.Load.RecordsEach = 0, 0, 0
 	}
 }
 
 // anyFill has the new topic filled, or leaves it empty.
 func anyFill(t *rapid.T, s *Scenario) {
-	if s.Topic.Fill = unit.Size(rapid.SampledFrom([]int64{0, 1e6, 5e8}).Draw(t, "fill")); s.Topic.Fill == 0 {
+	fill := rapid.SampledFrom([]int64{0, 1e6, 5e8}).Draw(t, "fill")
+	if fill == 0 {
 		return
 	}
+	switch rapid.IntRange(0, 2).Draw(t, "of") {
+	case 0:
+		s.Topic.Fill = unit.Size(fill)
+	case 1:
+		s.Topic.FillRecords = fill
+	case 2:
+		s.Topic.FillRecordsEach = fill
+	}
+	s.Topic.FillProducers = rapid.IntRange(0, 9).Draw(t, "fillers")
 	s.Consume.From = "start"
 	if s.Consume.Consumers > 0 && rapid.Bool().Draw(t, "only reads") {
-		s.Load.Producers, s.Load.Processes, s.Load.Volume, s.Consume.Hold = 0, 1, 0, Hold{}
+		s.Load.Producers, s.Load.Processes, s.Consume.Hold = 0, 1, Hold{}
+		s.Load.Volume, s.Load.Records, s.Load.RecordsEach = 0, 0, 0
 	}
 }
 

@@ -14,8 +14,8 @@
 // mistake at a time starts a benchmark six times.
 //
 // Files to know: scenario.go, defaults.go, decode.go, validate*.go, queue.go, suite.go,
-// matrix.go, variants.go, quick.go, fates.go (who is there when a fault comes), bound.go
-// (which lag must be allowed), environment.go, presets/.
+// matrix.go, variants.go, quick.go, amount.go (how much is written), fates.go (who is there
+// when a fault comes), bound.go (which lag must be allowed), environment.go, presets/.
 package scenario
 
 import (
@@ -65,14 +65,23 @@ type Cluster struct {
 // the run may write to, if it has producers. An existing topic is never deleted, and keeps its own
 // partitions, replication and configuration.
 type Topic struct {
-	Existing    string `yaml:"existing,omitempty"`
+	Existing string `yaml:"existing,omitempty"`
+	// Name is that of the new topic, if it is not to be the run's own. A topic of this
+	// name that is there already is never used or touched: the run is refused.
+	Name        string `yaml:"name,omitempty"`
 	Partitions  int    `yaml:"partitions"`  // 1 to 10,000
 	Replication int    `yaml:"replication"` // 1 to 9
 	// Fill is how many bytes of values the run writes into its new topic before
 	// anything is measured, as fast as it can, with the records of Load. The consumers
 	// have it to read when the measured window begins. 0 is none.
-	Fill   unit.Size         `yaml:"fill,omitempty"`
-	Config map[string]string `yaml:"config,omitempty"`
+	Fill unit.Size `yaml:"fill,omitempty"`
+	// FillRecords is the same in records, of all who fill together, and FillRecordsEach
+	// of each of them. At most one of the three is given.
+	FillRecords     int64 `yaml:"fill_records,omitempty"`
+	FillRecordsEach int64 `yaml:"fill_records_each,omitempty"`
+	// FillProducers is how many producers fill. 0 is as many as the load has, 4 at most.
+	FillProducers int               `yaml:"fill_producers,omitempty"`
+	Config        map[string]string `yaml:"config,omitempty"`
 }
 
 // Load is what is offered.
@@ -101,6 +110,13 @@ type Load struct {
 	// bytes of values were offered in it, by each producer its share and the
 	// record that reaches it; the window ends there too. 0 is no bound.
 	Volume unit.Size `yaml:"volume,omitempty"`
+	// Records ends it likewise, after exactly so many records of all producers together,
+	// and RecordsEach after so many of each. At most one of the three is given.
+	Records     int64 `yaml:"records,omitempty"`
+	RecordsEach int64 `yaml:"records_each,omitempty"`
+	// Round has each producer of a closed loop send so many records, wait until all of
+	// them are acked or failed, and begin again. 0 is no rounds.
+	Round int `yaml:"round,omitempty"`
 
 	Acks        string `yaml:"acks"`        // "0", "1", "all"
 	Compression string `yaml:"compression"` // none, gzip, snappy, lz4, zstd
@@ -181,6 +197,9 @@ type Keys struct {
 type Consume struct {
 	Consumers int `yaml:"consumers"` // of each group; 0: nobody consumes
 	Groups    int `yaml:"groups"`    // 1 to 100
+	// Group is the name of the new group, if it is not to be the run's own; several groups
+	// have their numbers behind it. One that is there already is never used or touched.
+	Group string `yaml:"group,omitempty"`
 	// Processes is over how many operating system processes the consumers of each
 	// group are spread: 1, the tool's own, or more, each apart from the tool. At most
 	// as many as consumers.

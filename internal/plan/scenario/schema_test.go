@@ -75,7 +75,7 @@ var textSchemas = map[reflect.Type]string{
 
 const (
 	durationPattern = `[-+]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+`
-	sizePattern     = `[0-9]+(\.[0-9]+)?(B|kB|KiB|MB|MiB|GB|GiB)`
+	sizePattern     = `[0-9]+(\.[0-9]+)?(B|kB|KiB|MB|MiB|GB|GiB|TB|TiB)`
 	ratePattern     = `[0-9]+(\.[0-9]+)?[kM]?/(s|min|h|` + durationPattern + `)`
 	// variablePattern is in a text that names a variable of the environment.
 	variablePattern = `\$\{[A-Za-z_][A-Za-z0-9_]*(:-[^}]*)?\}`
@@ -134,7 +134,8 @@ var schemaWords = map[string][]string{
 }
 
 // freeTexts are the keys that may have any word.
-var freeTexts = []string{"document.name", "document.description", "document.question", "document.by", "document.driver", "Topic.existing"}
+var freeTexts = []string{"document.name", "document.description", "document.question", "document.by", "document.driver", "Topic.existing",
+	"Topic.name", "Consume.group"}
 
 // schemaBounds are the bounds of the numbers.
 var schemaBounds = map[string]struct {
@@ -146,7 +147,10 @@ var schemaBounds = map[string]struct {
 	"Load.producers": {0, maxWorkers}, "Load.clients": {0, maxWorkers}, "Load.level": {0, 22},
 	"Load.in_flight": {1, 1000}, "Load.max_buffered": {1, maxBuffered}, "Keys.count": {1, maxBuffered}, "Keys.skew": {1, 100},
 	"Consume.consumers": {0, maxWorkers}, "Consume.groups": {1, maxGroups}, "Consume.processes": {1, maxProcesses}, "Consume.cpu": {0, maxCores},
-	"Load.processes": {1, maxProcesses}, "Backpressure.keep": {1, maxKeep},
+	"Load.records": {0, uint64(maxRecords)}, "Load.records_each": {0, uint64(maxRecords)}, "Load.round": {0, maxBuffered},
+	"Topic.fill_records": {0, uint64(maxRecords)}, "Topic.fill_records_each": {0, uint64(maxRecords)},
+	"Topic.fill_producers": {0, maxWorkers},
+	"Load.processes":       {1, maxProcesses}, "Backpressure.keep": {1, maxKeep},
 	"Backpressure.max_lag": {0, uint64(maxRecords)}, "Backpressure.resume_lag": {1, uint64(maxRecords)},
 	"Queue.threads": {1, maxThreads}, "Queue.batch": {1, maxReceive}, "Queue.max_deliveries": {0, maxDeliveries},
 	"Queue.in_flight": {1, maxLent}, "Work.sigma": {0, maxSigma},

@@ -15,9 +15,10 @@ var synonyms = map[string]string{
 	"runtime":    "phases.measure",
 	"warmuptime": "phases.warmup", "warmupduration": "phases.warmup", "warmupdurationminutes": "phases.warmup",
 	"warmuprecords": "phases.warmup, a time",
-	"numrecords":    "load.volume, in bytes, or phases.measure",
-	"nummessages":   "load.volume, in bytes, or phases.measure",
-	"records":       "load.volume, in bytes, or phases.measure", "messages": "load.volume, in bytes, or phases.measure",
+	"numrecords":    "load.records", "nummessages": "load.records", "messages": "load.records",
+	"maxmessages": "load.records", "recordsperproducer": "load.records_each", "messagesperproducer": "load.records_each",
+	"topicname": "topic.name, of a new one, or topic.existing", "groupid": "consume.group, of a new one",
+	"consumergroup": "consume.group, of a new one", "groupname": "consume.group, of a new one",
 	"consumerbacklogsizegb": "load.volume, with consume.hold",
 
 	"messagesize": "load.record.size", "msgsize": "load.record.size", "recordsize": "load.record.size",
@@ -65,7 +66,7 @@ var synonyms = map[string]string{
 	"deadlettertopic": "consume.queue.dead_letter",
 	"prefetch":        "consume.queue.in_flight", "redeliverytracker": "consume.queue.tracker",
 
-	"topicname": "topic.existing", "numpartitions": "topic.partitions", "partitionspertopic": "topic.partitions",
+	"numpartitions": "topic.partitions", "partitionspertopic": "topic.partitions",
 	"replicationfactor": "topic.replication", "replicas": "topic.replication", "topicconfig": "topic.config",
 	"topics":            "topic, of which a run has one",
 	"mininsyncreplicas": "topic.config.min.insync.replicas", "retentionms": "topic.config.retention.ms",

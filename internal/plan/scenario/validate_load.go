@@ -35,7 +35,8 @@ func (c *checker) load(s Scenario) {
 		c.readOnly(s)
 	}
 	c.processes(l)
-	c.size("load.volume", l.Volume, 0, maxVolume)
+	c.amount("load.volume", l.Volume, "load.records", l.Records, l.RecordsEach, l.Producers, "load.producers")
+	c.round(l)
 	c.between("load.clients", int64(l.Clients), 0, maxWorkers)
 	c.choice("load.pacer", l.Pacer, pacers)
 	c.choice("load.partitioning", l.Partitioning, partitionings)
@@ -77,16 +78,18 @@ func (c *checker) closedLoop(s Scenario) {
 // be done is idle, and stays.
 func (c *checker) readOnly(s Scenario) {
 	const path = "load.producers"
-	if s.Topic.Existing == "" && s.Topic.Fill == 0 {
+	if s.Topic.Existing == "" && !s.Filled() {
 		c.mistake(path, "without producers a new topic stays empty",
-			"name a topic to read in topic.existing, have one filled with topic.fill, or give at least 1", "topic.existing", "topic.fill")
+			"name a topic to read in topic.existing, have one filled with topic.fill, or give at least 1",
+			"topic.existing", "topic.fill", "topic.fill_records")
 	}
 	if s.Consume.Consumers == 0 {
 		c.mistake(path, "without producers and consumers nothing happens",
 			"give consume.consumers, or at least 1 producer", "consume.consumers")
 	}
-	if s.Load.Volume > 0 {
-		c.mistake("load.volume", "without producers nothing is offered", "leave it out", path)
+	for _, key := range written(keyed{"load.volume", s.Load.Volume > 0}, keyed{"load.records", s.Load.Records > 0},
+		keyed{"load.records_each", s.Load.RecordsEach > 0}) {
+		c.mistake(key, "without producers nothing is offered", "leave it out", path)
 	}
 	if s.Backpressure.Controller != "off" {
 		c.mistake("backpressure", "without producers there is nothing to hold back", "set backpressure: off", path)

@@ -29,7 +29,7 @@ func NeedsOf(s scenario.Scenario) (needs []Need) {
 		}
 	}
 	l, c := s.Load, s.Consume
-	filled := s.Topic.Fill > 0
+	filled := s.Filled()
 	if l.Producers > 0 || filled {
 		add(l.Batch == scenario.OneRecord, Need{driver.OneRecordBatches, "load.batch", "give a size, as in 64KiB"})
 		add(l.Level != 0, Need{driver.CompressionLevels, "load.level", "leave it out"})
@@ -40,7 +40,7 @@ func NeedsOf(s scenario.Scenario) (needs []Need) {
 	if c.Consumers == 0 || c.Queue.Used() { // a queue has clients of its own
 		return needs
 	}
-	add(filled && l.Producers == 0, Need{driver.PausePartitions, "topic.fill",
+	add(filled && l.Producers == 0, Need{driver.PausePartitions, s.FillKey(),
 		"give load.producers: without, the consumers are held until the topic is filled"})
 	add(c.Assignment == "manual", Need{driver.ManualPartitions, "consume.assignment", "set it to group"})
 	add(!c.Hold.Off(), Need{driver.PausePartitions, "consume.hold", "leave it out"})

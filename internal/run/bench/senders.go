@@ -48,7 +48,8 @@ func (s sending) config() send.Config {
 		Arrivals: s.arrivals, Precise: l.Pacer == "precise",
 		Partitions: s.partitions, Partitioning: l.Partitioning,
 		Corpus: s.corpus, Keys: s.keys, RecordBytes: int(s.corpus.MeanBytes()),
-		Stamped: stamped(s.scenario), Consumed: s.consumed, Run: runNumber(s.runID), Volume: int64(l.Volume),
+		Stamped: stamped(s.scenario), Consumed: s.consumed, Run: runNumber(s.runID),
+		Volume: int64(l.Volume), Records: l.Count(), Round: l.Round,
 		MaxDeferred: b.MaxDeferred, Axis: s.axis, Sleep: s.sleep,
 	}
 	s.gate.admission(&cfg)

@@ -37,6 +37,21 @@ func TestWithinDisk(t *testing.T) {
 	})
 }
 
+// TestRecordsWithinDisk: what is asked for in records is taken down as bytes are, and never to
+// none, which would be no bound.
+func TestRecordsWithinDisk(t *testing.T) {
+	s := scenario.Defaults()
+	s.Load.Record.Size, s.Load.Producers = scenario.FixedSize(80), 5
+	s.Load.RecordsEach, s.Topic.FillRecordsEach, s.Topic.FillProducers = 4, 5_000_000, 2
+	if got := withinDisk(s, 2_000_004_000); got.Load.Count() != 20 || got.FillCount() != 10_000_000 {
+		t.Errorf("%d and %d records would have fitted, and are %d and %d", s.Load.Count(), s.FillCount(), got.Load.Count(), got.FillCount())
+	}
+	got := withinDisk(s, 20_000_000)
+	if got.Load.Count() != 1 || got.FillCount() != 99_999 || got.Topic.FillRecordsEach+got.Load.RecordsEach != 0 {
+		t.Errorf("half of the disk holds 100,000 records; stored are %d and %d", got.Load.Count(), got.FillCount())
+	}
+}
+
 // TestKeepsFill: a fill of which the brokers would delete something before it is read is
 // refused; what the topic says of its retention goes before what the brokers say.
 func TestKeepsFill(t *testing.T) {

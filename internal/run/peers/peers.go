@@ -44,6 +44,8 @@ func Check(s scenario.Scenario) error {
 	refuse(s.Topic.Existing != "", "topic.existing is %s, and the peers fill a topic of their own; leave it out", s.Topic.Existing)
 	refuse(s.Backpressure.Controller != "off", "backpressure is %s, and %s has none; use off", s.Backpressure.Controller, Producer)
 	refuse(s.Load.Volume != 0, "load.volume is %v, and the peers offer for a time; leave it out", s.Load.Volume)
+	refuse(s.Load.Count() != 0, "load.records is %d, and the peers offer for a time; leave it out", s.Load.Count())
+	refuse(s.Load.Round != 0, "load.round is %d, and %s waits for no round; leave it out", s.Load.Round, Producer)
 	return errors.Join(faults...)
 }
 

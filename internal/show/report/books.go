@@ -52,7 +52,8 @@ func printBooks(p *layout.Page, r *result.Run) {
 	}
 	printEquations(p, equations)
 	printRates(p, r)
-	printBounded(p, "volume", "load.volume", l.VolumeBoundedBytes, r)
+	printBounded(p, "volume", l.VolumeBoundedBytes, l.VolumeBoundedRecords, r,
+		"load.volume", "load.records", "load.records_each")
 	printFilled(p, r)
 	printOddities(p, l, d)
 	p.Line("  ", p.Paint(layout.Bold, sumUp(r, p.Width-3)))

@@ -160,6 +160,9 @@ func offer(r *result.Run) string {
 		rate = "An unknown load"
 	case r.Load.ClosedLoop:
 		rate = "As much as the clients take (closed loop)"
+		if round := r.Scenario.Get("load.round"); round != "" {
+			rate = "Rounds of " + round + " records by each producer, each after the acks of the last (closed loop)"
+		}
 	case !r.Finished():
 		rate = r.Scenario.Get("load.rate")
 		if rate == "" {
