@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 )
 
@@ -27,7 +28,8 @@ func addScenario(c *cobra.Command, flags *scenarioFlags) {
 // options are what the flags lay over a scenario, with the client under test that
 // --driver names; "" is what the scenario says.
 func (f scenarioFlags) options(driver string) scenario.Options {
-	return scenario.Options{Merge: f.merge, Set: f.set, Quick: f.quick, Driver: driver, Drivers: driverNames()}
+	return scenario.Options{Merge: f.merge, Set: f.set, Quick: f.quick, Driver: driver, Drivers: driverNames(),
+		DiskFault: cluster.DiskFault}
 }
 
 // optionalInt is a flag with a whole number, which knows whether it was given.

@@ -25,6 +25,9 @@ type Options struct {
 	Driver string
 	// Drivers are the names that a driver may have; nil is any.
 	Drivers []string
+	// DiskFault says what is wrong with a folder of cluster.disks on this machine, and what
+	// to do about it; nil is not to look.
+	DiskFault func(dir string) (problem, remedy string)
 	// Env looks up ${NAME}; nil is os.LookupEnv.
 	Env func(name string) (value string, ok bool)
 }

@@ -64,7 +64,9 @@ func (m *Machine) disks(a, b Reading) (all []result.DiskUse) {
 	logs := make(map[string]bool)
 	if local, able := m.Cluster.(cluster.Local); able {
 		for _, p := range local.Processes() {
-			logs[probe.DiskOf(p.DataDir)] = true
+			for _, dir := range p.DataDirs {
+				logs[probe.DiskOf(dir)] = true
+			}
 		}
 	}
 	length := time.Duration(b.AtNs - a.AtNs)
