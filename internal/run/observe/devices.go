@@ -87,6 +87,10 @@ func (m *Machine) disks(a, b Reading) (all []result.DiskUse) {
 			mean := wrapping(before.RequestsMs, after.RequestsMs) / float64(n)
 			d.RequestMeanMs = &mean
 		}
+		if yardstick := m.DiskYardsticks[name]; yardstick > 0 {
+			share := float64(d.WrittenBytes) / length.Seconds() / yardstick
+			d.YardstickBytesPerS, d.YardstickRatio = &yardstick, &share
+		}
 		all = append(all, d)
 	}
 	return all

@@ -33,6 +33,8 @@ type Machine struct {
 	// Traffic returns what the clients of a queue have sent and received; nil without one.
 	Traffic func() judge.QueueTraffic
 	Dirty   *DirtyPages
+	// DiskYardsticks are the bytes/s that disks were found to take, by their names.
+	DiskYardsticks map[string]float64
 }
 
 // Reading is everything that counts up, at one end of the measured window.
