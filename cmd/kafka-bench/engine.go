@@ -202,6 +202,7 @@ func (r rig) with(ctx context.Context, v viewer, work func(context.Context, camp
 	if err != nil {
 		return err
 	}
+	machine := calibrated(home.Dist, r.progress)
 	bench.Reap(r.progress)
 	ctx, interrupt, stop := r.flags.in.interruptible(ctx, r.progress)
 	defer stop() // last: an interrupt while the cluster stops must not end the tool
@@ -216,7 +217,7 @@ func (r rig) with(ctx context.Context, v viewer, work func(context.Context, camp
 		Open:   driverNamed,
 		Bench: bench.Config{
 			Out: r.flags.out, KeepTopics: r.flags.keepTopics, Tool: tool(),
-			Worker: worker, Watch: v, Interrupt: interrupt, Caveats: calibrated(home.Dist, r.progress),
+			Worker: worker, Watch: v, Interrupt: interrupt, Caveats: machine.Caveats, DiskYardsticks: machine.DiskYardsticks(),
 			Probes: r.flags.in.probes,
 		},
 		Ready:  v.ready,

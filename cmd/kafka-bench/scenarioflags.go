@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 )
 
@@ -48,6 +49,7 @@ func addScenario(c *cobra.Command, flags *scenarioFlags) {
 func (f scenarioFlags) options(driver string) scenario.Options {
 	return scenario.Options{
 		Merge: f.merge, Set: f.set, Quick: f.quick, Driver: driver, Drivers: driverNames(), Stdin: f.stdin,
+		DiskFault: cluster.DiskFault,
 	}
 }
 

@@ -126,6 +126,14 @@ func (d *decoder) resolved(s Scenario, readable bool) Scenario {
 		if d.drivers != nil && s.Driver != "" {
 			c.choice(driverKey, s.Driver, d.drivers)
 		}
+		for i, dir := range s.Cluster.Disks {
+			if d.diskFault == nil || dir == "" {
+				continue
+			}
+			if problem, remedy := d.diskFault(dir); problem != "" {
+				c.mistake(fmt.Sprintf("cluster.disks[%d]", i), problem, remedy)
+			}
+		}
 		d.validation(append(s.findings(), c.findings...))
 	}
 	return s

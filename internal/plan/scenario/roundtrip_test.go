@@ -80,6 +80,7 @@ func anyScenario(t *rapid.T) Scenario {
 	s.Topic.Replication = rapid.IntRange(1, 3).Draw(t, "replication")
 	s.Cluster.Brokers = rapid.IntRange(3, 9).Draw(t, "brokers")
 	s.Cluster.JVM = words(t, "jvm")
+	s.Cluster.Version = pick(t, []string{"", "4.2", "4.3"})
 	s.Topic.Config = config(t)
 	s.Phases = Phases{duration(t, 0, 60), duration(t, 60, 600), duration(t, 0, 60)}
 	anyLoad(t, &s.Load, s.Phases.Measure)

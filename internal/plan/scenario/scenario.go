@@ -46,10 +46,15 @@ type Scenario struct {
 // Cluster is the local cluster that a run starts when it is not given one. On
 // an existing cluster nothing here applies.
 type Cluster struct {
-	Brokers int               `yaml:"brokers"`          // 1 to 9; left open: as many as the topic's replication
-	Heap    unit.Size         `yaml:"heap"`             // of each broker's JVM; left open: 1 GiB for one, 512 MiB for each of several
-	JVM     []string          `yaml:"jvm,omitempty"`    // further JVM options
-	Config  map[string]string `yaml:"config,omitempty"` // broker properties, over the tool's own
+	Version string            `yaml:"version,omitempty"` // line of Kafka; left open: the tool's default
+	Brokers int               `yaml:"brokers"`           // 1 to 9; left open: as many as the topic's replication
+	Heap    unit.Size         `yaml:"heap"`              // of each broker's JVM; left open: 1 GiB for one, 512 MiB for each of several
+	JVM     []string          `yaml:"jvm,omitempty"`     // further JVM options
+	Config  map[string]string `yaml:"config,omitempty"`  // broker properties, over the tool's own
+	// Disks are folders that exist. Each broker keeps its logs in all of them, as
+	// log.dirs, in a folder of the run's own that is removed again. Left open: in the
+	// user's cache.
+	Disks []string `yaml:"disks,omitempty"`
 	// Metrics says whether the brokers tell about themselves (their JMX metrics, by an
 	// agent in their process): jmx, or none.
 	Metrics string `yaml:"metrics"`

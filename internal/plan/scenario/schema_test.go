@@ -124,7 +124,8 @@ func textDefinitions() jsonschema.Definitions {
 
 // schemaWords are the words that a key may have.
 var schemaWords = map[string][]string{
-	"document.order": {Interleaved, Blocked}, "document.answer": answers, "Cluster.metrics": brokerMetrics, "Arrival.process": processes, "Load.pacer": pacers,
+	"document.order": {Interleaved, Blocked}, "document.answer": answers, "Cluster.metrics": brokerMetrics,
+	"Cluster.version": kafkaVersions, "Arrival.process": processes, "Load.pacer": pacers,
 	"Load.partitioning": partitionings, "Load.acks": ackLevels, "Load.compression": codecs,
 	"Record.payload": payloads, "Keys.distribution": keyings, "Consume.parallel": parallels,
 	"Consume.protocol": protocols, "Consume.assignment": assignments, "Consume.assignor": assignors, "Consume.from": beginnings,
@@ -271,7 +272,7 @@ func (m schemaMaker) bound(s *jsonschema.Schema, name string) {
 func enum(words []string) (list []any) {
 	for _, word := range words {
 		list = append(list, word)
-		if wholeNumber(word) {
+		if _, err := strconv.ParseFloat(word, 64); err == nil {
 			list = append(list, json.Number(word))
 		}
 	}

@@ -28,6 +28,9 @@ type Options struct {
 	Drivers []string
 	// Stdin is what the name - stands for, at most once; nil is nothing.
 	Stdin io.Reader
+	// DiskFault says what is wrong with a folder of cluster.disks on this machine, and what
+	// to do about it; nil is not to look.
+	DiskFault func(dir string) (problem, remedy string)
 	// Env looks up ${NAME}; nil is os.LookupEnv.
 	Env func(name string) (value string, ok bool)
 }

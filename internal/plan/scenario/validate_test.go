@@ -294,6 +294,10 @@ func TestScheduledFaultFaults(t *testing.T) {
 		{three + "[{at: 1s, kill: broker 1, for: -1s}]", "f.yaml:2:40: faults[0].for: -1s is too low; give at least 1ns"},
 		{"consume: {consumers: 0}\ntopic: {replication: 2}\nfaults: [{at: 1s, kill: consumer 0}, {at: 2s, kill: broker 1}]", "f.yaml:3:9: faults: nobody consumes, so nothing befalls a consumer; leave it out, or give consume.consumers"},
 		{"consume: {session_timeout: 6s, protocol: consumer}", "f.yaml:1:28: consume.session_timeout: with protocol consumer it is the broker's to say; leave it out and set cluster.config.group.consumer.session.timeout.ms, or choose classic"},
+		{"cluster: {version: 3.8}", `f.yaml:1:20: cluster.version: "3.8" is not known; did you mean 3.9? choose one of 3.9, 4.0, 4.1, 4.2 or 4.3`},
+		{"cluster: {version: 3.9}\nconsume: {protocol: consumer}", "f.yaml:2:21: consume.protocol: Kafka 3.9 has the protocol consumer only as a preview, switched off; choose classic, or cluster.version 4.0 or later (KIP-848)"},
+		{"cluster: {version: 4.1}\nconsume: {queue: {engine: share}}", "f.yaml:2:27: consume.queue.engine: Kafka 4.1 has share groups only as a preview, or not at all; choose another engine, or cluster.version 4.2 or later (KIP-932)"},
+		{"cluster: {disks: [/a, /a]}", `f.yaml:1:23: cluster.disks[1]: "/a" is named twice; name each folder once`},
 		{"consume: {session_timeout: 6s, assignment: manual}", "f.yaml:1:28: consume.session_timeout: manually assigned consumers are in no group, and have no session; leave it out"},
 		{"consume: {session_timeout: 1ms}", "f.yaml:1:28: consume.session_timeout: 1ms is too low; give at least 100ms"},
 	})

@@ -54,11 +54,33 @@ func usage() []Figure {
 			func(b result.Broker) *int64 { return b.RSSPeakBytes }),
 		ofBrokers("broker_disk_written", "written to disk by the brokers", Bytes,
 			func(b result.Broker) *int64 { return b.DiskWritten }),
+		{
+			Name: "disk_yardstick_ratio", Title: "disk writes ÷ yardstick", Kind: Ratio, Better: Lower,
+			value: pointed(diskYardstickRatio),
+		},
 	}
 }
 
 var brokerCPU = ofBrokers("broker_cpu_cores", "CPU of the brokers, cores", Number,
 	func(b result.Broker) *float64 { return b.CPUCores })
+
+// diskYardstickRatio is the share of the disk's yardstick that was written, of several
+// disks with the brokers' logs of the fullest; nil if one of them was not calibrated.
+func diskYardstickRatio(r *result.Run) (most *float64) {
+	if r.HostUse == nil {
+		return nil
+	}
+	for _, d := range r.HostUse.Disks {
+		switch {
+		case !d.HoldsLogs:
+		case d.YardstickRatio == nil:
+			return nil
+		case most == nil || *d.YardstickRatio > *most:
+			most = d.YardstickRatio
+		}
+	}
+	return most
+}
 
 func ofProcess(name, title string, kind Kind, field string, v func(result.Process) int64) Figure {
 	return Figure{

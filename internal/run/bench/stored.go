@@ -88,13 +88,16 @@ func ifBounded[amount int64 | unit.Size](stored, asked amount) int64 {
 // leastFree is what is free where the brokers keep their logs, of several disks on the
 // fullest.
 func leastFree(local cluster.Local) (least int64, err error) {
-	for i, p := range local.Processes() {
-		free, err := cluster.FreeDisk(p.DataDir)
-		if err != nil {
-			return 0, err
-		}
-		if i == 0 || free < least {
-			least = free
+	first := true
+	for _, p := range local.Processes() {
+		for _, dir := range p.DataDirs {
+			free, err := cluster.FreeDisk(dir)
+			if err != nil {
+				return 0, err
+			}
+			if first || free < least {
+				least, first = free, false
+			}
 		}
 	}
 	return least, nil

@@ -192,6 +192,7 @@ func costColumns() []column {
 		valued("all clients' CPU, cores", "cpu_cores"),
 		valued("brokers' CPU, cores", "broker_cpu_cores"),
 		valued("client memory", "rss_peak"),
+		valued("disk writes ÷ yardstick", "disk_yardstick_ratio"),
 		limited(),
 		summed("lost", "lost"),
 	}
