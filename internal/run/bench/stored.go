@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"fmt"
+	"math"
 	"strconv"
 
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
@@ -99,16 +100,27 @@ func leastFree(local cluster.Local) (least int64, err error) {
 }
 
 // withinDisk is s with a fill and a volume that take no more than half of the free
-// bytes, each taken down by the same part. Compression is not counted on.
+// bytes, each taken down by the same part, and then to two digits: what is free differs
+// a little from run to run, and repeats of a run are to store the same. Compression is not
+// counted on.
 func withinDisk(s scenario.Scenario, free int64) scenario.Scenario {
 	mean := max(1, s.Load.Record.Size.Mean())
 	each := (mean + framingBytes) / mean * float64(max(1, s.Topic.Replication))
 	part := float64(free) / 2 / (float64(s.Load.Volume+s.Topic.Fill) * each)
 	if part < 1 {
-		s.Load.Volume = unit.Size(float64(s.Load.Volume) * part)
-		s.Topic.Fill = unit.Size(float64(s.Topic.Fill) * part)
+		s.Load.Volume = twoDigits(float64(s.Load.Volume) * part)
+		s.Topic.Fill = twoDigits(float64(s.Topic.Fill) * part)
 	}
 	return s
+}
+
+// twoDigits is a size rounded down: 39 GB of 39.8.
+func twoDigits(bytes float64) unit.Size {
+	if bytes < 100 {
+		return unit.Size(bytes)
+	}
+	step := math.Pow10(int(math.Log10(bytes)) - 1)
+	return unit.Size(math.Floor(bytes/step) * step)
 }
 
 // keepsFill refuses a fill of which brokers with these settings would delete the oldest
