@@ -24,8 +24,12 @@ func engineScaling(d *analysis.Study) Answer {
 		table.Notes = append(table.Notes, "In a closed loop the time of a record is about what is under way ÷ the rate.")
 	}
 	rate, p50 := analysis.FigureCalled(name), analysis.FigureCalled(time+"_p50")
-	at := func(c *analysis.Cell) string {
-		return fmt.Sprintf("%s at a p50 of %s (%s)", c.Of(name).MedianText(rate), c.Of(p50.Name).MedianText(p50), shapeOf(c))
+	at := func(c *analysis.Cell) string { // a run that was starved has a rate and no times
+		text := c.Of(name).MedianText(rate)
+		if c.Of(p50.Name).N > 0 {
+			text += " at a p50 of " + c.Of(p50.Name).MedianText(p50)
+		}
+		return fmt.Sprintf("%s (%s)", text, shapeOf(c))
 	}
 	var clauses []string
 	var fastest []*analysis.Cell // of each engine
@@ -38,8 +42,10 @@ func engineScaling(d *analysis.Study) Answer {
 				quotient(most.Of(name), lowest.Of(name)))
 		}
 		if base := d.PlainOf(most); base != nil {
-			clause += fmt.Sprintf(", which is %s times the rate of plain there, with %s times its p50",
-				quotient(most.Of(name), base.Of(name)), quotient(most.Of(p50.Name), base.Of(p50.Name)))
+			clause += fmt.Sprintf(", which is %s times the rate of plain there", quotient(most.Of(name), base.Of(name)))
+			if most.Of(p50.Name).N > 0 && base.Of(p50.Name).N > 0 {
+				clause += fmt.Sprintf(", with %s times its p50", quotient(most.Of(p50.Name), base.Of(p50.Name)))
+			}
 		}
 		clauses = append(clauses, clause)
 	}

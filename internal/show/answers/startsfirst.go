@@ -3,8 +3,10 @@ package answers
 import (
 	"fmt"
 
+	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result/figure"
 	"kafkabench.example/kafka-bench/internal/show/analysis"
+	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
 // pricesOfStarts is a sentence on what it costs to write the start of each record before it is
@@ -27,12 +29,20 @@ func pricesOfStarts(d *analysis.Study, cells []*analysis.Cell, of func(first, la
 func startsCost(d *analysis.Study) func(first, late *analysis.Cell) string {
 	return func(first, late *analysis.Cell) string {
 		times := func(name string) string { return quotient(first.Of(name), late.Of(name)) }
-		text := fmt.Sprintf("acknowledged %s times what %s did, and each record took %s times the bytes into the brokers, "+
-			"%s times their requests, %s times the CPU of brokers and clients", times("queue_acked_per_s"),
-			d.Said(late.Label), times("broker_bytes_in_per_record"), times("broker_requests_per_record"),
-			quotient(cpuOfEach(first), cpuOfEach(late)))
-		if first.Of(closedTime).N > 0 && late.Of(closedTime).N > 0 {
-			text += fmt.Sprintf(" and %s times the %s", times(closedTime), analysis.FigureCalled(closedTime).Title)
+		var took []string
+		for _, part := range []struct{ times, of string }{
+			{times("broker_bytes_in_per_record"), "bytes into the brokers"},
+			{times("broker_requests_per_record"), "requests at the brokers"},
+			{quotient(cpuOfEach(first), cpuOfEach(late)), "CPU of brokers and clients"},
+			{times(closedTime), analysis.FigureCalled(closedTime).Title},
+		} {
+			if part.times != unit.Absent {
+				took = append(took, part.times+" times the "+part.of)
+			}
+		}
+		text := fmt.Sprintf("acknowledged %s times what %s did", times("queue_acked_per_s"), d.Said(late.Label))
+		if len(took) > 0 {
+			text += ", and each record took " + layout.Enumerate(took)
 		}
 		return text
 	}

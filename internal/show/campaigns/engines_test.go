@@ -71,6 +71,13 @@ func TestPriceOfStartsFirst(t *testing.T) {
 			t.Errorf("%q is not in %q", want, got)
 		}
 	}
+	starved := scaleSuite(t, 1)
+	for _, r := range starved.Runs {
+		delete(r.Run.Time, "e2e_service_time")
+	}
+	if got := sentenceOf(t, starved); strings.Contains(got, "–") || !strings.Contains(got, "plain went from 2,5") {
+		t.Errorf("without times: %q", got)
+	}
 	c := timesSuite(t, 5)
 	if got := sentenceOf(t, c); strings.Contains(got, "starts first") {
 		t.Errorf("without any: %q", got)
