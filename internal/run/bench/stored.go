@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"fmt"
+	"math"
 	"strconv"
 
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
@@ -104,23 +105,34 @@ func leastFree(local cluster.Local) (least int64, err error) {
 }
 
 // withinDisk is s with a fill and a volume that take no more than half of the free
-// bytes, each taken down by the same part. Compression is not counted on.
+// bytes, each taken down by the same part, and then to two digits: what is free differs
+// a little from run to run, and repeats of a run are to store the same. Compression is not
+// counted on.
 func withinDisk(s scenario.Scenario, free int64) scenario.Scenario {
 	mean := max(1, s.Load.Record.Size.Mean())
 	each := (mean + framingBytes) / mean * float64(max(1, s.Topic.Replication))
 	part := float64(free) / 2 / ((s.Load.Bytes() + s.FillBytes()) * each)
 	if part < 1 {
-		s.Load.Volume = unit.Size(float64(s.Load.Volume) * part)
+		s.Load.Volume = unit.Size(twoDigits(float64(s.Load.Volume) * part))
 		s.Load.Records, s.Load.RecordsEach = partOf(s.Load.Count(), part), 0
 		s.Topic.FillRecords, s.Topic.FillRecordsEach = partOf(s.FillCount(), part), 0
-		s.Topic.Fill = unit.Size(float64(s.Topic.Fill) * part)
+		s.Topic.Fill = unit.Size(twoDigits(float64(s.Topic.Fill) * part))
 	}
 	return s
 }
 
 // partOf is a part of a number of records: at least one, because 0 would be no bound.
 func partOf(records int64, part float64) int64 {
-	return max(min(records, 1), int64(float64(records)*part))
+	return max(min(records, 1), int64(twoDigits(float64(records)*part)))
+}
+
+// twoDigits rounds down to two digits: 39 GB of 39.8.
+func twoDigits(n float64) float64 {
+	if n < 100 {
+		return n
+	}
+	step := math.Pow10(int(math.Log10(n)) - 1)
+	return math.Floor(n/step) * step
 }
 
 // keepsFill refuses a fill of which brokers with these settings would delete the oldest
