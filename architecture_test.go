@@ -99,7 +99,8 @@ var walls = map[string][]string{
 	"internal/plan/arrival":     {"internal/plan/unit"},
 	"internal/plan/payload":     {"internal/plan/unit"},
 	"internal/plan/spelling":    {},
-	"internal/plan/scenario":    {"internal/plan/payload", "internal/plan/spelling", "internal/plan/unit"},
+	"internal/plan/native":      {"internal/plan/spelling"},
+	"internal/plan/scenario":    {"internal/plan/native", "internal/plan/payload", "internal/plan/spelling", "internal/plan/unit"},
 	"internal/measure/stats":    {},
 	"internal/run/search":       {},
 	"internal/result/figure":    {"internal/result", "internal/plan/spelling", "internal/plan/unit"},
@@ -111,14 +112,14 @@ var walls = map[string][]string{
 	"internal/kafka/access": {"internal/plan/spelling"},
 
 	// The seam to Kafka, and what stands on either side of it.
-	"internal/kafka/driver": {"internal/kafka/access"},
+	"internal/kafka/driver": {"internal/kafka/access", "internal/plan/native"},
 	// What the clients in Go are measured with alike: bytes through their connections,
 	// which are cut where a consumer is killed.
 	"internal/kafka/driver/meter":      {"internal/kafka/driver"},
-	"internal/kafka/driver/franz":      {"internal/kafka/access", "internal/kafka/driver", "internal/kafka/driver/meter"},
-	"internal/kafka/driver/sarama":     {"internal/kafka/access", "internal/kafka/driver", "internal/kafka/driver/meter"},
-	"internal/kafka/driver/segmentio":  {"internal/kafka/access", "internal/kafka/driver", "internal/kafka/driver/meter"},
-	"internal/kafka/driver/librdkafka": {"internal/kafka/access", "internal/kafka/driver", "internal/kafka/driver/meter"},
+	"internal/kafka/driver/franz":      {"internal/kafka/access", "internal/kafka/driver", "internal/kafka/driver/meter", "internal/plan/native"},
+	"internal/kafka/driver/sarama":     {"internal/kafka/access", "internal/kafka/driver", "internal/kafka/driver/meter", "internal/plan/native"},
+	"internal/kafka/driver/segmentio":  {"internal/kafka/access", "internal/kafka/driver", "internal/kafka/driver/meter", "internal/plan/native"},
+	"internal/kafka/driver/librdkafka": {"internal/kafka/access", "internal/kafka/driver", "internal/kafka/driver/meter", "internal/plan/native"},
 	"internal/kafka/cluster":           {"internal/kafka/access", "internal/plan/scenario"},
 	"internal/kafka/probe":             {"internal/kafka/access"},
 	"internal/load":                    {"internal/kafka/driver", "internal/measure/snapshot"},
@@ -169,7 +170,7 @@ var walls = map[string][]string{
 		"internal/run/judge", "internal/run/observe", "internal/result/bottleneck", "internal/kafka/confine", "internal/run/fault",
 		"backpressure", "backpressure/shares", "backpressure/sharelog", "kmq", "internal/kafka/driver/meter", "internal/run/remote", "internal/kafka/access", "internal/plan/arrival", "internal/kafka/cluster", "internal/kafka/driver",
 		"internal/measure/latency", "internal/measure/ledger", "internal/measure/snapshot", "internal/load", "internal/load/queued", "internal/load/receive", "internal/load/send", "internal/plan/payload",
-		"internal/kafka/probe", "internal/result", "internal/plan/scenario", "internal/plan/unit",
+		"internal/kafka/probe", "internal/result", "internal/plan/native", "internal/plan/scenario", "internal/plan/unit",
 	},
 	"internal/run/campaign": {
 		"internal/run/judge", "internal/run/observe", "internal/run/bench", "internal/kafka/cluster", "internal/result/figure", "internal/result", "internal/result/outcome", "internal/plan/scenario",
@@ -229,7 +230,7 @@ var pure = []string{
 	"internal/run/judge",
 	"internal/plan/unit", "internal/measure/latency", "internal/measure/ledger", "internal/measure/snapshot", "internal/result",
 	"internal/show/analysis", "internal/show/answers", "internal/show/layout",
-	"internal/plan/arrival", "internal/plan/payload", "internal/plan/spelling", "internal/plan/scenario",
+	"internal/plan/arrival", "internal/plan/payload", "internal/plan/spelling", "internal/plan/native", "internal/plan/scenario",
 	"internal/measure/stats", "internal/run/search", "internal/result/figure", "internal/result/foreign", "internal/result/bottleneck", "internal/result/outcome", "backpressure/shares",
 	"kmq/internal/step", "kmq/internal/window", "kmq/internal/marker", "kmq/internal/tracker",
 }

@@ -56,10 +56,16 @@ func TestBadArguments(t *testing.T) {
 	}
 	for _, c := range []struct{ args, want string }{
 		{"rum quick", `unknown command "rum" for "kafka-bench"`},
-		{"run", "run needs a SCENARIO: a preset's name (kafka-bench list) or a YAML file"},
+		{"run", "run needs a SCENARIO: a preset's name (kafka-bench list) or a YAML file, as in"},
 		{"run overlod", "scenario overlod: file does not exist, and no preset has this name; did you mean overload? the presets are PRESETS"},
 		{"run nosuch.yaml", "scenario nosuch.yaml: file does not exist, and no preset has this name; the presets are PRESETS"},
 		{"run .", "scenario . is a folder; name a file in it"},
+		{"run s.yaml --set cluster.version=3.8", "--set cluster.version=3.8: \"3.8\" is not known; did you mean 3.9? choose one of 3.9, 4.0, 4.1, 4.2 or 4.3"},
+		{"run s.yaml --set cluster.disks=[none]", "--set cluster.disks=[none]: cluster.disks[0]: the folder \"none\" does not exist; make it, or name another folder"},
+		{"run s.yaml --set cluster.version=3.9 --cluster embedded", "scenario s: cluster.version asks for Kafka 3.9, and the cluster is the embedded broker; leave cluster.version out, or have that Kafka started for the run with --cluster kafka"},
+		{"cluster up --version 3.8", "Kafka \"3.8\" is not among the versions that can be started; choose one of 3.9, 4.0, 4.1, 4.2, 4.3"},
+		{"cluster up --disk file", "\"file\" is no folder; name a folder"},
+		{"calibrate --disk=none", "--disk: the folder \"" + dir + "/none\" does not exist; make it, or name another folder"},
 		{"run s.yaml --bogus", "unknown flag: --bogus; see kafka-bench run --help"},
 		{"run s.yaml --merge nosuch.yaml", "scenario nosuch.yaml: file does not exist, and no preset has this name; the presets are PRESETS"},
 		{"run s.yaml --repeat 0", "--repeat 0: give 1 to 1000"},

@@ -5,19 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/spf13/cobra"
 
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
-	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/run/calibrate"
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
 func calibrateCommand(in surroundings) *cobra.Command {
 	var quick bool
-	var driver string
+	var driver, disk string
 	c := &cobra.Command{
 		Use:   "calibrate",
 		Short: "Find out what this machine can offer, and keep it for later runs",
@@ -29,11 +29,23 @@ The finding is kept in the user's cache folder. A run on this machine that offer
 more than it says is warned.
 
 It takes about a minute, and --quick a quarter of that. Leave the machine alone
-meanwhile.`,
+meanwhile.
+
+With --disk it measures a disk, and nothing else: sequential writes with and without
+fsync. Later runs say which share of that is written while they measure.`,
 		Example: `  kafka-bench calibrate
-  kafka-bench calibrate --quick`,
+  kafka-bench calibrate --quick
+  kafka-bench calibrate --disk
+  kafka-bench calibrate --disk=/mnt/logs`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if c.Flags().Changed("disk") {
+				plan := calibrate.FullDisk()
+				if quick {
+					plan = calibrate.QuickDisk()
+				}
+				return in.calibrateDisk(c.Context(), disk, plan, c.OutOrStdout(), c.ErrOrStderr())
+			}
 			plan := calibrate.Full()
 			if quick {
 				plan = calibrate.Quick()
@@ -43,6 +55,9 @@ meanwhile.`,
 	}
 	c.Flags().BoolVar(&quick, "quick", false, "a quarter of the time, and less sure")
 	c.Flags().StringVar(&driver, "driver", "franz", "the client that sends")
+	c.Flags().StringVar(&disk, "disk", "",
+		"measure the disk of a folder instead, as in --disk=/mnt/logs; --disk alone: that of local clusters")
+	c.Flags().Lookup("disk").NoOptDefVal = localDisk
 	return c
 }
 
@@ -66,6 +81,9 @@ func (s surroundings) calibrateMachine(ctx context.Context, plan calibrate.Plan,
 	if err != nil {
 		return err
 	}
+	if former, err := calibrate.Load(home.Dist); err == nil {
+		c.Disks = former.Disks
+	}
 	file, err := c.Save(home.Dist)
 	if err != nil {
 		return err
@@ -77,14 +95,58 @@ func (s surroundings) calibrateMachine(ctx context.Context, plan calibrate.Plan,
 	return err
 }
 
-// calibrated are the caveats that this machine's calibration has for a run. One
-// that cannot be read is told of, and has none.
-func calibrated(dir string, tell func(string)) func(*result.Run) []string {
+// localDisk stands for the folder of local clusters.
+const localDisk = "local"
+
+// calibrateDisk measures one disk and keeps it with the calibration that there is.
+func (s surroundings) calibrateDisk(ctx context.Context, folder string, plan calibrate.DiskPlan, stdout,
+	stderr io.Writer) error {
+	home, err := cluster.UserHome()
+	if err != nil {
+		return err
+	}
+	if folder == localDisk {
+		folder = home.Clusters
+		if err := os.MkdirAll(folder, 0o755); err != nil {
+			return fmt.Errorf("--disk: %w", err)
+		}
+	}
+	c, err := calibrate.Load(home.Dist)
+	if errors.Is(err, calibrate.ErrNone) {
+		c, err = calibrate.NewDisks(), nil
+	}
+	if err != nil {
+		return err
+	}
+	ctx, cancel := s.untilInterrupt(ctx)
+	defer cancel()
+	progressTo(stderr)("writing to the disk of " + folder)
+	d, err := calibrate.MeasureDisk(ctx, folder, plan)
+	if errors.Is(err, context.Canceled) {
+		return errInterrupted
+	}
+	if err != nil {
+		return fmt.Errorf("--disk: %w", err)
+	}
+	c.SetDisk(d)
+	file, err := c.Save(home.Dist)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(stdout, "The disk %s of %s takes %s/s of sequential writes, and %s with an fsync after each 64 KiB (%s/s).\n\nKept in %s\n",
+		d.Name, d.Folder, unit.Bytes(int64(d.WriteBytesPerS)), unit.PerSecond(d.FsyncsPerS),
+		unit.Bytes(int64(d.FsyncBytesPerS)), file)
+	return err
+}
+
+// calibrated is this machine's calibration, nil if there is none. One that cannot be read
+// is told of.
+func calibrated(dir string, tell func(string)) *calibrate.Calibration {
 	c, err := calibrate.Load(dir)
 	if err != nil && !errors.Is(err, calibrate.ErrNone) {
 		tell(err.Error())
 	}
-	return c.Caveats
+	return c
 }
 
 // untilInterrupt is a context that the first interrupt ends.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 	"kafkabench.example/kafka-bench/internal/result"
@@ -72,7 +73,7 @@ func TestCalibrated(t *testing.T) {
 	dir := t.TempDir()
 	var told []string
 	tell := func(what string) { told = append(told, what) }
-	if got := calibrated(dir, tell)(&result.Run{}); got != nil || len(told) > 0 {
+	if got := calibrated(dir, tell).Caveats(&result.Run{}); got != nil || len(told) > 0 {
 		t.Errorf("never calibrated: %q, told %q", got, told)
 	}
 	file, err := (&calibrate.Calibration{SchemaVersion: calibrate.SchemaVersion, HostName: hostName(t)}).Save(dir)
@@ -82,8 +83,33 @@ func TestCalibrated(t *testing.T) {
 	if err := os.WriteFile(file, []byte("{"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if got := calibrated(dir, tell)(&result.Run{}); got != nil || len(told) != 1 || !strings.Contains(told[0], "kafka-bench calibrate") {
+	if got := calibrated(dir, tell).Caveats(&result.Run{}); got != nil || len(told) != 1 || !strings.Contains(told[0], "kafka-bench calibrate") {
 		t.Errorf("broken: %q, told %q", got, told)
+	}
+}
+
+// TestCalibrateDisk keeps the yardstick beside what was found before, and a later run has it.
+func TestCalibrateDisk(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	home, err := cluster.UserHome()
+	if err != nil {
+		t.Fatal(err)
+	}
+	was := calibrate.Offer{RecordBytes: 512, Pacer: "frugal"}
+	if _, err := (&calibrate.Calibration{
+		SchemaVersion: calibrate.SchemaVersion, HostName: hostName(t), Offers: []calibrate.Offer{was},
+	}).Save(home.Dist); err != nil {
+		t.Fatal(err)
+	}
+	var stdout bytes.Buffer
+	plan := calibrate.DiskPlan{Bytes: 2 << 20, Length: time.Hour}
+	if err := (surroundings{}).calibrateDisk(t.Context(), localDisk, plan, &stdout, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	wantSaid(t, stdout.String(), home.Clusters, "of sequential writes", "with an fsync after each 64 KiB", "Kept in ")
+	c := calibrated(home.Dist, func(what string) { t.Error(what) })
+	if len(c.Offers) != 1 || len(c.Disks) != 1 || c.Disks[0].WriteBytesPerS <= 0 {
+		t.Errorf("%+v", c)
 	}
 }
 

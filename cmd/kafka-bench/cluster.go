@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
@@ -36,16 +37,24 @@ func clusterUp(name *string) *cobra.Command {
 	var heap string
 	var config map[string]string
 	c := &cobra.Command{
-		Use:     "up",
-		Short:   "Start a cluster that stays until `cluster down`",
-		Example: "  kafka-bench cluster up --brokers 3",
+		Use:   "up",
+		Short: "Start a cluster that stays until `cluster down`",
+		Long: `Start a cluster that stays until ` + "`cluster down`" + `.
+
+One that ` + "`cluster down --keep`" + ` has stopped is started again, with its cluster ID, its
+data and its addresses. What no flag says is then as it was; its version, its brokers
+and its disks can't be changed.`,
+		Example: "  kafka-bench cluster up --brokers 3\n  kafka-bench cluster up --name old --version 3.9",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			home, err := cluster.UserHome()
 			if err != nil {
 				return err
 			}
-			if options.Brokers == 0 { // which the cluster would take for "left open"
+			switch { // 0 leaves it open: for one broker, or as many as a kept cluster has
+			case !c.Flags().Changed("brokers"):
+				options.Brokers = 0
+			case options.Brokers == 0:
 				return fmt.Errorf("--brokers: a local cluster has 1 to %d brokers, not 0", cluster.MaxBrokers)
 			}
 			if heap != "" {
@@ -67,6 +76,10 @@ func clusterUp(name *string) *cobra.Command {
 		},
 	}
 	c.Flags().IntVar(&options.Brokers, "brokers", 1, "number of brokers, 1 to 9")
+	c.Flags().StringVar(&options.Version, "version", "",
+		"line of Apache Kafka: "+strings.Join(scenario.KafkaVersions(), ", ")+" (default the last)")
+	c.Flags().StringArrayVar(&options.Disks, "disk", nil,
+		"an existing folder that each broker keeps logs in (may be repeated; default in the user's cache)")
 	c.Flags().StringVar(&heap, "heap", "",
 		"heap of each broker's JVM (default 1GiB for one broker, 512MiB for several)")
 	c.Flags().StringArrayVar(&options.JVM, "jvm", nil, "a further JVM option (may be repeated)")
@@ -76,23 +89,30 @@ func clusterUp(name *string) *cobra.Command {
 }
 
 func clusterDown(name *string) *cobra.Command {
-	return &cobra.Command{
+	var keep bool
+	c := &cobra.Command{
 		Use:     "down",
 		Short:   "Stop a cluster and remove its data",
-		Example: "  kafka-bench cluster down",
+		Example: "  kafka-bench cluster down\n  kafka-bench cluster down --keep",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			home, err := cluster.UserHome()
 			if err != nil {
 				return err
 			}
-			if err := home.Down(c.Context(), *name); err != nil {
+			end, kept := home.Down, ""
+			if keep {
+				end, kept = home.Keep, "; `cluster up` starts it again with its data"
+			}
+			if err := end(c.Context(), *name); err != nil {
 				return err
 			}
-			fmt.Fprintf(c.OutOrStdout(), "cluster %s is down\n", *name)
+			fmt.Fprintf(c.OutOrStdout(), "cluster %s is down%s\n", *name, kept)
 			return nil
 		},
 	}
+	c.Flags().BoolVar(&keep, "keep", false, "keep its data, for a later cluster up")
+	return c
 }
 
 func clusterStatus(name *string) *cobra.Command {
@@ -128,7 +148,7 @@ func printStatus(w io.Writer, s cluster.Status) {
 		}
 		fmt.Fprintf(w, "  broker %d  %s  pid %d  %s\n", b.ID, b.Addr, b.PID, state)
 	}
-	fmt.Fprintf(w, "  data and logs: %s\n", s.Dir)
+	fmt.Fprintf(w, "  data and logs: %s\n", strings.Join(append([]string{s.Dir}, s.Disks...), ", "))
 }
 
 // progressTo returns a function that prints what takes time.

@@ -2,6 +2,10 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -36,6 +40,29 @@ func TestWhatADriverLacks(t *testing.T) {
 	wantSaid(t, got.stderr,
 		"scenario quick: load.idempotent asks for idempotent producing, which the driver segmentio does not have (", "; set it to false, or choose another driver",
 		"scenario quick: consume.protocol asks for the group protocol consumer, which the driver segmentio does not have (", "; set it to classic, or choose another driver")
+}
+
+// TestClientSettingsRefused: before anything starts or is written, and no message has the value.
+func TestClientSettingsRefused(t *testing.T) {
+	const secret = "a-s3cret-value"
+	for set, says := range map[string]string{
+		"consume.client={sasl.password: " + secret + "}":                  "consume.client.sasl.password: it says how brokers are reached",
+		"matrix.consume.client.sasl.password=[" + secret + ", x]":         "consume.client.sasl.password: it says how brokers are reached",
+		"load.client.linger.ms=" + secret:                                 "load.client.linger.ms: a key of the scenario sets it; write load.linger",
+		"load.client.RecordPartitioner=" + secret:                         "load.client.RecordPartitioner: the tool sets it",
+		"load={client: {RecordRetrys: " + secret + "}}":                   "load.client.RecordRetrys: franz-go has no setting of this name that is passed on; did you mean RecordRetries?",
+		"consume.client={Rack: eu, my-password: " + secret + ", A: true}": "consume.client.my-password: it says how",
+	} {
+		out := filepath.Join(t.TempDir(), "out")
+		got := invoke(t, "run", "quick", "--cluster", "embedded", "--out", out, "--set", set)
+		if got.code != exitBadInput || got.stdout != "" || strings.Contains(got.stderr, secret) {
+			t.Errorf("%s: exit code %d and\n%s%s", set, got.code, got.stdout, got.stderr)
+		}
+		wantSaid(t, got.stderr, says)
+		if _, err := os.Stat(out); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: the folder of results is there: %v", set, err)
+		}
+	}
 }
 
 // TestDriverOfAMatrix: --driver keeps one of a matrix over drivers, and what this binary

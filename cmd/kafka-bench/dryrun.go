@@ -58,7 +58,7 @@ func printPlan(ctx context.Context, w io.Writer, p campaign.Plan, turns []campai
 func duration(p campaign.Plan, turns []campaign.PlannedRun, n campaign.Needs) string {
 	beyond := ", and what it takes to start"
 	for _, turn := range turns {
-		if p.Cells[turn.Cell].Scenario.Topic.Fill > 0 {
+		if p.Cells[turn.Cell].Scenario.Filled() {
 			beyond = ", and what it takes to start and to fill the topics"
 			break
 		}
@@ -194,7 +194,7 @@ func disk(n campaign.Needs, flags engineFlags) string {
 		return "the results alone: the embedded broker keeps its records in memory"
 	}
 	if n.Unknown == n.Runs {
-		return unknown + ": at rate max nothing bounds Kafka's logs but load.volume"
+		return unknown + ": at rate max nothing bounds Kafka's logs but load.volume or load.records"
 	}
 	return "about " + offered(n, unit.Bytes(n.DiskBytes)) + " at a time for Kafka's logs, if nothing is compressed"
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -124,6 +125,23 @@ func (r rig) able(scenarios ...scenario.Scenario) error {
 	return campaign.Unmet(scenarios, secured, driverNamed)
 }
 
+// keepable refuses to keep the topics of runs that are to have one under the same name, or a
+// group: only the first could make it. Each run has its scenario here.
+func (f engineFlags) keepable(runs ...scenario.Scenario) error {
+	had := make(map[string]bool)
+	for _, s := range runs {
+		for _, chosen := range [][2]string{{"topic.name", s.Topic.Name}, {"consume.group", s.Consume.Group}} {
+			key, name := chosen[0], chosen[1]
+			if f.keepTopics && name != "" && had[key+name] {
+				return fmt.Errorf("--keep-topics: several runs have %s %s, and only the first could make it; "+
+					"leave out one of the two", key, name)
+			}
+			had[key+name] = true
+		}
+	}
+	return nil
+}
+
 // breakable refuses faults of brokers that no run may break, as far as the flags say
 // which they are, before anything is started or written. What is wrong with one scenario
 // is so with all.
@@ -185,6 +203,7 @@ func (r rig) with(ctx context.Context, v viewer, work func(context.Context, camp
 	if err != nil {
 		return err
 	}
+	machine := calibrated(home.Dist, r.progress)
 	bench.Reap(r.progress)
 	ctx, interrupt, stop := r.flags.in.interruptible(ctx, r.progress)
 	defer stop() // last: an interrupt while the cluster stops must not end the tool
@@ -199,7 +218,7 @@ func (r rig) with(ctx context.Context, v viewer, work func(context.Context, camp
 		Open:   driverNamed,
 		Bench: bench.Config{
 			Out: r.flags.out, KeepTopics: r.flags.keepTopics, Tool: tool(),
-			Worker: worker, Watch: v, Interrupt: interrupt, Caveats: calibrated(home.Dist, r.progress),
+			Worker: worker, Watch: v, Interrupt: interrupt, Caveats: machine.Caveats, DiskYardsticks: machine.DiskYardsticks(),
 			Probes: r.flags.in.probes,
 		},
 		Ready:  v.ready,

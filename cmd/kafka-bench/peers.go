@@ -156,7 +156,7 @@ func (p *peersCampaign) tools(ctx context.Context, c cluster.Cluster) (peers.Too
 	if err != nil {
 		return peers.Tools{}, err
 	}
-	dist, err := home.KafkaDist(ctx, p.progress)
+	dist, err := home.KafkaDist(ctx, p.rounds.Scenario.Cluster.Version, p.progress)
 	if err != nil {
 		return peers.Tools{}, err
 	}

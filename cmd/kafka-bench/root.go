@@ -17,6 +17,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 func (s surroundings) run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	root := rootCommand(s)
 	root.SetArgs(args)
+	root.SetIn(s.stdin) // nil is os.Stdin
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	return root.ExecuteContext(ctx)

@@ -37,9 +37,9 @@ const (
 const maxRepeat = 1000
 
 const runLong = `Run one scenario or several. A SCENARIO is a preset's name (kafka-bench list) or a
-YAML file. Several, and the variants and the cells of a matrix in one, take turns:
-each once, and again for every repeat, so that what drifts on the machine meanwhile
-meets all alike.
+YAML file; - is standard input. Several, and the variants and the cells of a matrix
+in one, take turns: each once, and again for every repeat, so that what drifts on the
+machine meanwhile meets all alike.
 More than one run is a campaign, with a folder that says which runs belong to it;
 it ends with a table that sets them side by side.
 
@@ -76,6 +76,13 @@ const runExample = `  kafka-bench run quick
   kafka-bench run baseline --brokers kafka-1:9093 --command-config client.properties
   kafka-bench run --resume runs/20261121T200000Z-sweep-acks-k3x7qa`
 
+// runHint is what run needs, in five lines.
+const runHint = `a SCENARIO: a preset's name (kafka-bench list) or a YAML file, as in
+  kafka-bench run quick                                  a first run, in a few seconds
+  kafka-bench run baseline --brokers HOST:9092 --cluster-id ID     on a cluster of yours
+  kafka-bench run my-scenario.yaml                       a file; "kafka-bench show baseline" prints one to copy
+  kafka-bench run - < my-scenario.yaml                   the same, from standard input`
+
 func runCommand(in surroundings) *cobra.Command {
 	flags := runFlags{engineFlags: engineFlags{in: in}}
 	c := &cobra.Command{
@@ -87,7 +94,7 @@ func runCommand(in surroundings) *cobra.Command {
 			if flags.resume != "" {
 				return nil // see checkResume
 			}
-			return needs(1, math.MaxInt, "a SCENARIO: a preset's name (kafka-bench list) or a YAML file")(c, args)
+			return needs(1, math.MaxInt, runHint)(c, args)
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if flags.resume == "" {
@@ -175,7 +182,15 @@ func (f runFlags) plan(args []string) (campaign.Plan, error) {
 	if len(faults) > 0 {
 		return campaign.Plan{}, errors.Join(faults...)
 	}
-	return campaign.NewPlan(suites, campaign.PlanOptions{Repeat: f.repeat.n, Order: f.order, Notes: notes})
+	plan, err := campaign.NewPlan(suites, campaign.PlanOptions{Repeat: f.repeat.n, Order: f.order, Notes: notes})
+	if err != nil {
+		return plan, err
+	}
+	each := make([]scenario.Scenario, len(plan.Runs))
+	for i, run := range plan.Runs {
+		each[i] = plan.Cells[run.Cell].Scenario
+	}
+	return plan, f.keepable(each...)
 }
 
 // checkProgress says whether there is no such progress.

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"errors"
+	"io"
 	"strconv"
 
 	"github.com/spf13/cobra"
 
+	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 )
 
@@ -13,9 +16,26 @@ type scenarioFlags struct {
 	merge []string
 	set   []string
 	quick bool
+	stdin *onceReader
+}
+
+// onceReader is standard input, which can be read once.
+type onceReader struct {
+	from  func() io.Reader
+	ended bool
+}
+
+func (r *onceReader) Read(p []byte) (int, error) {
+	if r.ended {
+		return 0, errors.New("it was read already; give - once")
+	}
+	n, err := r.from().Read(p)
+	r.ended = err != nil
+	return n, err
 }
 
 func addScenario(c *cobra.Command, flags *scenarioFlags) {
+	flags.stdin = &onceReader{from: c.InOrStdin}
 	c.Flags().StringArrayVar(&flags.merge, "merge", nil,
 		"a preset or a file to lay over the scenario (may be repeated; the later wins)")
 	c.Flags().StringArrayVar(&flags.set, "set", nil,
@@ -27,7 +47,10 @@ func addScenario(c *cobra.Command, flags *scenarioFlags) {
 // options are what the flags lay over a scenario, with the client under test that
 // --driver names; "" is what the scenario says.
 func (f scenarioFlags) options(driver string) scenario.Options {
-	return scenario.Options{Merge: f.merge, Set: f.set, Quick: f.quick, Driver: driver, Drivers: driverNames()}
+	return scenario.Options{
+		Merge: f.merge, Set: f.set, Quick: f.quick, Driver: driver, Drivers: driverNames(), Stdin: f.stdin,
+		DiskFault: cluster.DiskFault,
+	}
 }
 
 // optionalInt is a flag with a whole number, which knows whether it was given.

@@ -111,6 +111,9 @@ func (f searchFlags) config(arg string) (cfg campaign.SearchConfig, err error) {
 				len(suite.Cells)))
 	default:
 		cfg.Scenario = suite.Cells[0].Scenario
+		if err := f.keepable(cfg.Scenario, cfg.Scenario); err != nil { // there are more probes than one
+			faults = append(faults, err)
+		}
 	}
 	if cfg.Options.Resolution, err = parsePercent(f.resolution); err != nil {
 		faults = append(faults, fmt.Errorf("--resolution: %w", err))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
@@ -15,6 +16,7 @@ import (
 type surroundings struct {
 	embedded cluster.EmbeddedOptions // of embedded clusters, but for their brokers; its Network is that of all
 	probes   probe.Set
+	stdin    io.Reader              // nil: that of this process
 	signals  func(chan<- os.Signal) // sends interrupts to the channel; nil: those of this process
 }
 

@@ -60,6 +60,9 @@ func (w *GapWatch) keep(g snapshot.Gap) {
 	}
 }
 
+// Last is when the latest acknowledgement came; snapshot.BeforeAll if there was none.
+func (w *GapWatch) Last() int64 { return w.last }
+
 // Gaps returns the gaps, with the one that has not ended.
 func (w *GapWatch) Gaps() snapshot.Gaps {
 	end := snapshot.Gap{LastNs: w.last, FromNs: max(w.last, w.waiting), ToNs: snapshot.AfterAll}

@@ -23,6 +23,8 @@ type Load struct {
 	// VolumeBoundedBytes is what the scenario's volume was taken down to, because the
 	// brokers' disk had no room for it; 0 where it was not.
 	VolumeBoundedBytes int64 `json:"volume_bounded_bytes,omitempty"`
+	// VolumeBoundedRecords is the same of a number of records (load.records).
+	VolumeBoundedRecords int64 `json:"volume_bounded_records,omitempty"`
 	// Errors counts what clients reported, by message.
 	Errors Counts `json:"errors,omitempty"`
 }

@@ -75,6 +75,10 @@ type DiskUse struct {
 	RequestMeanMs *float64 `json:"request_mean_ms,omitempty"`
 	// HoldsLogs tells that a local broker keeps its log there.
 	HoldsLogs bool `json:"holds_logs,omitempty"`
+	// YardstickBytesPerS is what the disk takes of sequential writes, as it was calibrated,
+	// and YardstickRatio the bytes written per second ÷ that; null if it was not.
+	YardstickBytesPerS *float64 `json:"yardstick_bytes_per_s,omitempty"`
+	YardstickRatio     *float64 `json:"yardstick_ratio,omitempty"`
 }
 
 // NetUse is one network interface.

@@ -14,6 +14,20 @@ type Fill struct {
 	// BoundedBytes is what the scenario's fill was taken down to, because the brokers'
 	// disk had no room for it; 0 where it was not.
 	BoundedBytes int64 `json:"bounded_bytes,omitempty"`
+	// BoundedRecords is the same of a fill that was asked for in records.
+	BoundedRecords int64 `json:"bounded_records,omitempty"`
+	// Producers are those that filled, by their numbers, which follow those of the load.
+	// An older run has none.
+	Producers []FillProducer `json:"producers,omitempty"`
+}
+
+// FillProducer is what one producer wrote of a fill.
+type FillProducer struct {
+	Producer  int      `json:"producer"`
+	Records   int64    `json:"records"`     // acked
+	Bytes     int64    `json:"bytes"`       // keys and values of the acked
+	TimeS     float64  `json:"time_s"`      // from the beginning of the fill to its last ack
+	AckedPerS *float64 `json:"acked_per_s"` // records ÷ that time; null without an ack
 }
 
 // PartlyRead reports whether the run only read what its topic was filled with, and

@@ -227,6 +227,9 @@ func leaderless(ctx context.Context, broker *kgo.Broker, topic Topic) (int, erro
 		return topic.Partitions, err
 	}
 	missing := topic.Partitions
+	if detail.TopicID != [16]byte{} && detail.TopicID != topic.ID {
+		return missing, nil // it knows an earlier topic of this name, and not yet the new one
+	}
 	for _, p := range detail.Partitions {
 		if p.ErrorCode == 0 && p.Leader >= 0 {
 			missing--

@@ -55,12 +55,14 @@ var (
 	}
 	agentMeters = []string{
 		"kafka.server:type=KafkaRequestHandlerPool,name=BrokerRequestHandlerAvgIdlePercent",
+		"kafka.server:type=KafkaRequestHandlerPool,name=RequestHandlerAvgIdlePercent", // of a Kafka before 4.2
 		"kafka.server:type=BrokerTopicMetrics,name=BytesInPerSec",
 		"kafka.server:type=BrokerTopicMetrics,name=BytesOutPerSec",
 	}
 	agentTimers = []string{"kafka.log:type=LogFlushStats,name=LogFlushRateAndTimeMs"}
 	agentOthers = []string{
 		"kafka.server:type=ReplicaManager,name=UnderReplicatedPartitions",
+		"kafka.controller:type=KafkaController,name=ActiveControllerCount", // tells that it is a controller too
 		"kafka.server:type=socket-server-metrics,listener=*,networkProcessor=*",
 	}
 )

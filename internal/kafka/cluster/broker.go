@@ -182,13 +182,16 @@ func (b *Broker) formatAndStart(ctx context.Context) error {
 	return b.start()
 }
 
-// format writes the broker's properties and prepares its empty data folder
+// format writes the broker's properties and prepares its empty data folders
 // with Kafka's StorageTool.
 func (b *Broker) format(ctx context.Context) error {
 	l := b.kafka.layout
 	if err := os.WriteFile(l.configPath(b.id), formatProperties(l.brokerProperties(b.place, b.kafka.shared)),
 		0o644); err != nil {
 		return fmt.Errorf("broker %d: %w", b.id, err)
+	}
+	if b.kafka.kept != nil {
+		return nil // a folder that has lost its data must not pass for a new one
 	}
 	// It runs for half a second: compiling it well or collecting its garbage
 	// in parallel is not worth the start.

@@ -40,7 +40,7 @@ func (h Home) classArchive(ctx context.Context, java Java, dist Dist, progress f
 	if usable, decided := archiveState(path); decided {
 		return usable
 	}
-	tell(progress, "preparing Kafka %s for quick starts, once", KafkaVersion)
+	tell(progress, "preparing Kafka %s for quick starts, once", dist.Version)
 	if err := h.makeArchive(ctx, java, dist, path); err != nil {
 		tell(progress, "Kafka starts without prepared classes: %v", err)
 		if ctx.Err() == nil {

@@ -91,6 +91,6 @@ type MetricsEndpoint struct {
 type Process struct {
 	ID           int32 // broker ID
 	PID          int
-	DataDir      string // its log.dirs
+	DataDirs     []string // its log.dirs, at least one
 	HeapMaxBytes int64
 }

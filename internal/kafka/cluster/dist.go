@@ -15,12 +15,6 @@ import (
 	"slices"
 )
 
-// KafkaVersion is the Apache Kafka that StartKafka and Up run.
-const KafkaVersion = "4.3.1"
-
-//go:embed dist/pom.xml
-var pomXML []byte
-
 //go:embed dist/log4j2.properties
 var log4jProperties []byte
 
@@ -34,7 +28,8 @@ const (
 // Dist is Apache Kafka on disk: the jars of the broker and of its tools, and the agent
 // by which a broker tells about itself.
 type Dist struct {
-	Dir string // holds lib/, agent/ and a manifest of what they must contain
+	Dir     string // holds lib/, agent/ and a manifest of what they must contain
+	Version string // of Kafka, as in 4.3.1
 }
 
 // Lib is the folder with the jars.
@@ -61,13 +56,17 @@ type manifestFile struct {
 	SHA256 string `json:"sha256"`
 }
 
-// KafkaDist returns the Kafka on disk and resolves it with Maven where it is
+// KafkaDist returns the Kafka of a line (4.3; "" is the default) on disk and resolves it with Maven where it is
 // missing or damaged (about 55 MB, a few seconds after the first time). Damage
 // is looked for by names and sizes, which takes no time; Verify reads every
 // byte. Any number of processes may call it at once: one resolves, the others
 // wait. progress is told, in short sentences, what takes time; it may be nil.
-func (h Home) KafkaDist(ctx context.Context, progress func(string)) (Dist, error) {
-	dist := h.dist()
+func (h Home) KafkaDist(ctx context.Context, line string, progress func(string)) (Dist, error) {
+	v, err := versionOf(line)
+	if err != nil {
+		return Dist{}, err
+	}
+	dist := h.dist(v)
 	if dist.checkSizes() == nil {
 		return dist, nil
 	}
@@ -75,7 +74,7 @@ func (h Home) KafkaDist(ctx context.Context, progress func(string)) (Dist, error
 		return Dist{}, err
 	}
 	lock, err := lockFile(ctx, dist.Dir+".lock", func() {
-		tell(progress, "waiting for another kafka-bench that resolves Kafka %s", KafkaVersion)
+		tell(progress, "waiting for another kafka-bench that resolves Kafka %s", v.Kafka)
 	})
 	if err != nil {
 		return Dist{}, err
@@ -87,11 +86,11 @@ func (h Home) KafkaDist(ctx context.Context, progress func(string)) (Dist, error
 		return dist, nil // the one that held the lock before has done it
 	}
 	if errors.Is(damage, os.ErrNotExist) {
-		tell(progress, "resolving Kafka %s with Maven", KafkaVersion)
+		tell(progress, "resolving Kafka %s with Maven", v.Kafka)
 	} else {
-		tell(progress, "resolving Kafka %s with Maven again: %v", KafkaVersion, damage)
+		tell(progress, "resolving Kafka %s with Maven again: %v", v.Kafka, damage)
 	}
-	if err := h.resolve(ctx, dist); err != nil {
+	if err := h.resolve(ctx, v, dist); err != nil {
 		return Dist{}, err
 	}
 	return dist, nil
@@ -99,14 +98,15 @@ func (h Home) KafkaDist(ctx context.Context, progress func(string)) (Dist, error
 
 // dist is where the Kafka of this version belongs. The pom is part of the name:
 // whoever changes it gets another copy, never a mixture.
-func (h Home) dist() Dist {
-	sum := sha256.Sum256(pomXML)
-	return Dist{Dir: filepath.Join(h.Dist, fmt.Sprintf("kafka-%s-%s", KafkaVersion, hex.EncodeToString(sum[:4])))}
+func (h Home) dist(v version) Dist {
+	sum := sha256.Sum256(v.pom())
+	folder := fmt.Sprintf("kafka-%s-%s", v.Kafka, hex.EncodeToString(sum[:4]))
+	return Dist{Dir: filepath.Join(h.Dist, folder), Version: v.Kafka}
 }
 
 // resolve fills a folder beside dist and renames it into place, so that a copy
 // is either complete or not there.
-func (h Home) resolve(ctx context.Context, dist Dist) error {
+func (h Home) resolve(ctx context.Context, v version, dist Dist) error {
 	if err := needDisk(h.Dist, distBytes); err != nil {
 		return err
 	}
@@ -118,13 +118,13 @@ func (h Home) resolve(ctx context.Context, dist Dist) error {
 		}
 	}
 	defer os.RemoveAll(work)
-	if err := runMaven(ctx, work); err != nil {
+	if err := runMaven(ctx, v, work); err != nil {
 		return err
 	}
 	// Maven's working files stay behind; only the copy moves on.
-	staged := Dist{Dir: filepath.Join(work, "dist")}
+	staged := Dist{Dir: filepath.Join(work, "dist"), Version: v.Kafka}
 	if err := staged.writeManifest(); err != nil {
-		return fmt.Errorf("resolve Kafka %s: %w", KafkaVersion, err)
+		return fmt.Errorf("resolve Kafka %s: %w", v.Kafka, err)
 	}
 	if err := os.RemoveAll(dist.Dir); err != nil {
 		return fmt.Errorf("remove the damaged Kafka: %w", err)
@@ -142,7 +142,7 @@ func (d Dist) writeManifest() error {
 	if err != nil {
 		return err
 	}
-	m := manifest{Version: manifestVersion, Kafka: KafkaVersion}
+	m := manifest{Version: manifestVersion, Kafka: d.Version}
 	for _, name := range slices.Sorted(maps.Keys(have)) {
 		file, err := d.describe(name)
 		if err != nil {
@@ -150,7 +150,7 @@ func (d Dist) writeManifest() error {
 		}
 		m.Files = append(m.Files, file)
 	}
-	jar := func(name string) string { return filepath.Join(d.Lib(), name+KafkaVersion+".jar") }
+	jar := func(name string) string { return filepath.Join(d.Lib(), name+d.Version+".jar") }
 	for _, needed := range []string{jar("kafka_2.13-"), jar("kafka-tools-"), d.Agent()} {
 		if _, err := os.Stat(needed); err != nil {
 			return fmt.Errorf("of %d jars that Maven copied none is the one we need: %w", len(have), err)
@@ -236,8 +236,8 @@ func (d Dist) readManifest() (manifest, error) {
 	if err := readJSON(path, &m); err != nil {
 		return manifest{}, err
 	}
-	if m.Version != manifestVersion || m.Kafka != KafkaVersion || len(m.Files) == 0 {
-		return manifest{}, fmt.Errorf("%s is not a manifest of Kafka %s", path, KafkaVersion)
+	if m.Version != manifestVersion || m.Kafka != d.Version || len(m.Files) == 0 {
+		return manifest{}, fmt.Errorf("%s is not a manifest of Kafka %s", path, d.Version)
 	}
 	return m, nil
 }

@@ -16,7 +16,7 @@ func TestResolveOnceForAll(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
-			dist, err := home.KafkaDist(testContext(t), nil)
+			dist, err := home.KafkaDist(testContext(t), "", nil)
 			if err != nil {
 				t.Error(err)
 			} else if err := dist.Verify(); err != nil {

@@ -13,7 +13,7 @@ func TestResolve(t *testing.T) {
 	home := Home{Dist: t.TempDir()}
 	var told []string
 	progress := func(s string) { told = append(told, s) }
-	dist, err := home.KafkaDist(testContext(t), progress)
+	dist, err := home.KafkaDist(testContext(t), "", progress)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +28,7 @@ func TestResolve(t *testing.T) {
 	if inLib, _ := filepath.Glob(filepath.Join(dist.Lib(), "*agent*")); len(inLib) != 0 {
 		t.Errorf("the agent is on the broker's classpath: %v", inLib)
 	}
-	if again, err := home.KafkaDist(testContext(t), progress); err != nil || again != dist || len(told) != 1 {
+	if again, err := home.KafkaDist(testContext(t), "", progress); err != nil || again != dist || len(told) != 1 {
 		t.Errorf("the second call: %v, %v; told %q", again, err, told)
 	}
 }

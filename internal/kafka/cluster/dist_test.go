@@ -45,7 +45,7 @@ func TestDamagedCopyIsResolvedAgain(t *testing.T) {
 	for name, c := range damages {
 		t.Run(name, func(t *testing.T) {
 			home := Home{Dist: t.TempDir()}
-			dist, err := home.KafkaDist(testContext(t), nil)
+			dist, err := home.KafkaDist(testContext(t), "", nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -56,7 +56,7 @@ func TestDamagedCopyIsResolvedAgain(t *testing.T) {
 				t.Error("Verify() found nothing")
 			}
 			told := ""
-			if _, err := home.KafkaDist(testContext(t), func(s string) { told += s }); err != nil {
+			if _, err := home.KafkaDist(testContext(t), "", func(s string) { told += s }); err != nil {
 				t.Fatal(err)
 			}
 			if resolved := told != ""; resolved != c.quick {
@@ -87,7 +87,7 @@ func TestResolveFails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			fakeMaven(t, test.script)
 			home := Home{Dist: t.TempDir()}
-			_, err := home.KafkaDist(testContext(t), nil)
+			_, err := home.KafkaDist(testContext(t), "", nil)
 			wantError(t, err, ErrUnavailable, test.words...)
 			wantOnlyLocks(t, home.Dist)
 		})
@@ -99,7 +99,7 @@ func TestResolveFails(t *testing.T) {
 		t.Run("without "+missing, func(t *testing.T) {
 			fakeMaven(t, script)
 			home := Home{Dist: t.TempDir()}
-			_, err := home.KafkaDist(testContext(t), nil)
+			_, err := home.KafkaDist(testContext(t), "", nil)
 			if err == nil || !strings.Contains(err.Error(), missing) {
 				t.Errorf("error %v, want the missing jar", err)
 			}
@@ -111,7 +111,7 @@ func TestResolveFails(t *testing.T) {
 func TestCondemnDamagedCopy(t *testing.T) {
 	fakeMaven(t, copyJars)
 	home := Home{Dist: t.TempDir()}
-	dist, err := home.KafkaDist(testContext(t), nil)
+	dist, err := home.KafkaDist(testContext(t), "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func TestCondemnDamagedCopy(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantError(t, dist.condemn(), ErrUnavailable, "other.jar", "start again")
-	if dist, err = home.KafkaDist(testContext(t), nil); err != nil {
+	if dist, err = home.KafkaDist(testContext(t), "", nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := dist.Verify(); err != nil {
@@ -147,11 +147,11 @@ func wantOnlyLocks(t *testing.T, dir string) {
 func TestMissingMaven(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	home := Home{Dist: t.TempDir()}
-	_, err := home.KafkaDist(testContext(t), nil)
+	_, err := home.KafkaDist(testContext(t), "", nil)
 	wantError(t, err, ErrUnavailable, "Maven", "PATH", "--cluster embedded")
 
 	// With a complete copy, Maven is not asked for.
-	dist := home.dist()
+	dist := home.dist(versions[len(versions)-1])
 	for _, jar := range []string{filepath.Join(dist.Lib(), "kafka_2.13-4.3.1.jar"), filepath.Join(dist.Lib(), "kafka-tools-4.3.1.jar"), dist.Agent()} {
 		if err := os.MkdirAll(filepath.Dir(jar), 0o755); err != nil {
 			t.Fatal(err)
@@ -163,7 +163,7 @@ func TestMissingMaven(t *testing.T) {
 	if err := dist.writeManifest(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := home.KafkaDist(testContext(t), nil); err != nil {
+	if _, err := home.KafkaDist(testContext(t), "", nil); err != nil {
 		t.Errorf("a complete copy without Maven: %v", err)
 	}
 }
@@ -173,9 +173,9 @@ func TestUnwritableFolders(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	_, err := Home{Dist: filepath.Join(file, "dist")}.KafkaDist(testContext(t), nil)
+	_, err := Home{Dist: filepath.Join(file, "dist")}.KafkaDist(testContext(t), "", nil)
 	wantError(t, err, ErrUnavailable, file, "XDG_CACHE_HOME")
-	_, _, err = Home{Clusters: filepath.Join(file, "clusters")}.claimFolder(testContext(t), randomFolder())
+	_, _, err = Home{Clusters: filepath.Join(file, "clusters")}.claimFolder(testContext(t), randomFolder(), false)
 	wantError(t, err, ErrUnavailable, file, "XDG_CACHE_HOME")
 }
 

@@ -19,7 +19,7 @@ import (
 //	owner.lock          locked for as long as its owner lives
 //	broker-1.pid        the identity of the broker's process
 //	broker-1.properties
-//	data-1/             log.dirs
+//	data-1/             log.dirs, unless the cluster has disks
 //	logs/broker-1.log   what the broker logs; .out has what it prints
 const (
 	folderPrefix = "cluster-"
@@ -31,7 +31,19 @@ const (
 func (l layout) recordPath() string      { return filepath.Join(l.dir, recordName) }
 func (l layout) pidPath(id int32) string { return pidPath(l.dir, id) }
 func (l layout) logConfigPath() string   { return filepath.Join(l.dir, logConfig) }
-func (l layout) dataDir(id int32) string { return filepath.Join(l.dir, fmt.Sprintf("data-%d", id)) }
+
+// dataDirs are the log.dirs of a broker: one on each of the cluster's disks.
+func (l layout) dataDirs(id int32) []string {
+	var dirs []string
+	for _, dir := range l.disks {
+		dirs = append(dirs, filepath.Join(dir, fmt.Sprintf("data-%d", id)))
+	}
+	if dirs == nil {
+		dirs = []string{filepath.Join(l.dir, fmt.Sprintf("data-%d", id))}
+	}
+	return dirs
+}
+
 func (l layout) configPath(id int32) string {
 	return filepath.Join(l.dir, fmt.Sprintf("broker-%d.properties", id))
 }
@@ -62,6 +74,22 @@ type record struct {
 	Brokers   []brokerRecord    `json:"brokers"`
 	HeapBytes int64             `json:"heap_bytes"`
 	Settings  map[string]string `json:"settings"`
+	// Disks are the cluster's own folders on other disks; absent if it has none.
+	Disks []string `json:"disks,omitempty"`
+	// Options are what a kept cluster is started with again; absent in the records of
+	// older tools.
+	Options *recordOptions `json:"options,omitempty"`
+}
+
+// recordOptions are the KafkaOptions that say what a cluster is.
+type recordOptions struct {
+	Version   string            `json:"version"` // the line
+	Brokers   int               `json:"brokers"`
+	HeapBytes int64             `json:"heap_bytes"`
+	JVM       []string          `json:"jvm,omitempty"`
+	Config    map[string]string `json:"config,omitempty"`
+	NoMetrics bool              `json:"no_metrics,omitempty"`
+	Disks     []string          `json:"disks,omitempty"`
 }
 
 type brokerRecord struct {
@@ -77,12 +105,15 @@ const recordVersion = 1
 const (
 	stateOwned = "owned" // lives and dies with its owner
 	stateUp    = "up"    // outlives its owner, until Down
-	stateKept  = "kept"  // stopped; the folder was kept on purpose
+	// stateKept is stopped; the folder was kept on purpose. Of a named cluster, Up
+	// starts it again.
+	stateKept = "kept"
 )
 
 // claimFolder makes a folder for a new cluster and locks it for this process,
-// out of sight of Reap until the lock is held.
-func (h Home) claimFolder(ctx context.Context, folder string) (dir string, owner *fileLock, err error) {
+// out of sight of Reap until the lock is held. If kept, the folder is there, with
+// data, and stays there whatever goes wrong.
+func (h Home) claimFolder(ctx context.Context, folder string, kept bool) (dir string, owner *fileLock, err error) {
 	if err := makeDir(h.Clusters); err != nil {
 		return "", nil, err
 	}
@@ -95,12 +126,12 @@ func (h Home) claimFolder(ctx context.Context, folder string) (dir string, owner
 		return "", nil, err
 	}
 	dir = filepath.Join(h.Clusters, folder)
-	if err := os.Mkdir(dir, 0o755); err != nil {
+	if err := os.Mkdir(dir, 0o755); err != nil && !(kept && errors.Is(err, os.ErrExist)) {
 		return "", nil, unwritable(dir, err)
 	}
 	owner, err = tryLock(filepath.Join(dir, ownerName))
 	if err == nil {
-		err = os.Mkdir(filepath.Join(dir, "logs"), 0o755)
+		err = os.MkdirAll(filepath.Join(dir, "logs"), 0o755)
 	}
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, logConfig), log4jProperties, 0o644)
@@ -109,7 +140,9 @@ func (h Home) claimFolder(ctx context.Context, folder string) (dir string, owner
 		err = os.WriteFile(filepath.Join(dir, agentConfig), agentYAML(), 0o644)
 	}
 	if err != nil {
-		os.RemoveAll(dir)
+		if !kept {
+			os.RemoveAll(dir)
+		}
 		return "", nil, unwritable(dir, err)
 	}
 	return dir, owner, nil
@@ -143,10 +176,7 @@ func (h Home) removeFolder(dir string) error {
 		return err
 	}
 	defer lock.unlock()
-	if err := os.RemoveAll(dir); err != nil {
-		return fmt.Errorf("remove the cluster's folder: %w", err)
-	}
-	return nil
+	return removeCluster(dir)
 }
 
 // randomFolder names the folder of a cluster without a name.

@@ -11,7 +11,8 @@ import (
 	"strings"
 )
 
-// minJava is the oldest Java that a Kafka 4 broker runs on (KIP-1013).
+// minJava is the oldest Java that a Kafka 4 broker runs on (KIP-1013). Kafka 3.9 would run on
+// older ones, which nobody tries.
 const minJava = 17
 
 // Java is a Java runtime that is new enough for Kafka.
@@ -48,7 +49,7 @@ func FindJava(ctx context.Context) (Java, error) {
 	if feature < minJava {
 		return Java{}, &Error{
 			Kind:   ErrUnavailable,
-			What:   fmt.Sprintf("Kafka %s needs Java %d or later, and %s is %s", KafkaVersion, minJava, path, version),
+			What:   fmt.Sprintf("Kafka needs Java %d or later, and %s is %s", minJava, path, version),
 			Remedy: javaRemedy,
 		}
 	}
@@ -83,15 +84,19 @@ func parseJavaVersion(out string) (version string, feature int, err error) {
 	return m[1], feature, nil
 }
 
-// canRunKafka returns nil where this machine has what StartKafka needs, or what
-// is missing. It starts and fetches nothing.
-func (h Home) canRunKafka(ctx context.Context) error {
+// canRunKafka returns nil where this machine has what StartKafka needs for a line of
+// Kafka, or what is missing. It starts and fetches nothing.
+func (h Home) canRunKafka(ctx context.Context, line string) error {
+	v, err := versionOf(line)
+	if err != nil {
+		return err
+	}
 	if _, err := FindJava(ctx); err != nil {
 		return err
 	}
-	if h.dist().checkSizes() == nil {
+	if h.dist(v).checkSizes() == nil {
 		return nil
 	}
-	_, err := findMaven()
+	_, err = findMaven()
 	return err
 }

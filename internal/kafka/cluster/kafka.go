@@ -39,6 +39,7 @@ type Kafka struct {
 	layout    layout
 	shared    map[string]string // properties that all brokers have in common
 	owner     *fileLock
+	kept      *record   // what is started again with its data; nil for a new cluster
 	brokers   []*Broker // by ID, from 1
 
 	stop    sync.Once
@@ -74,11 +75,11 @@ func (k *Kafka) start(ctx context.Context, folder string) error {
 	if k.java, err = FindJava(ctx); err != nil {
 		return err
 	}
-	if k.dist, err = k.home.KafkaDist(ctx, k.opts.Progress); err != nil {
+	if k.dist, err = k.home.KafkaDist(ctx, k.opts.Version, k.opts.Progress); err != nil {
 		return err
 	}
 	k.classes = k.home.classArchive(ctx, k.java, k.dist, k.opts.Progress)
-	tell(k.opts.Progress, "starting Kafka %s, brokers: %d", KafkaVersion, k.opts.Brokers)
+	tell(k.opts.Progress, "starting Kafka %s, brokers: %d", k.dist.Version, k.opts.Brokers)
 	err = k.bringUp(ctx, folder)
 	if errors.Is(err, ErrUnavailable) {
 		err = errors.Join(err, k.dist.condemn())
@@ -89,13 +90,21 @@ func (k *Kafka) start(ctx context.Context, folder string) error {
 // bringUp makes the cluster's folder and starts its brokers, with other
 // ports when somebody else was faster. After an error nothing is left of it.
 func (k *Kafka) bringUp(ctx context.Context, folder string) error {
-	dir, owner, err := k.home.claimFolder(ctx, folder)
+	id := newClusterID()
+	if k.kept != nil {
+		id = k.kept.ClusterID
+	}
+	disks, err := diskFolders(k.opts.Disks, id)
+	if err != nil {
+		return err
+	}
+	dir, owner, err := k.home.claimFolder(ctx, folder, k.kept != nil)
 	if err != nil {
 		return err
 	}
 	k.owner = owner
 	k.startedAt = time.Now().UTC()
-	k.layout = layout{clusterID: newClusterID(), dir: dir}
+	k.layout = layout{clusterID: id, dir: dir, disks: disks}
 	k.shared = sharedProperties(k.opts.Brokers)
 	maps.Copy(k.shared, k.opts.Config)
 	for attempt := 1; ; attempt++ {
@@ -126,7 +135,12 @@ func (k *Kafka) startBrokers(ctx context.Context) error {
 	for _, p := range places {
 		k.brokers = append(k.brokers, &Broker{place: p, kafka: k})
 	}
-	if err := k.writeRecord(stateOwned); err != nil {
+	if k.kept != nil {
+		err = k.writeRecord(stateKept) // Reap removes what is only owned
+	} else if err = k.writeRecord(stateOwned); err == nil {
+		err = k.layout.makeDisks()
+	}
+	if err != nil {
 		return err
 	}
 	if err := k.launchAll(ctx); err != nil {
@@ -208,7 +222,7 @@ func (k *Kafka) Processes() []Process {
 	for _, b := range k.brokers {
 		if b.Alive() {
 			processes = append(processes, Process{
-				ID: b.id, PID: b.PID(), DataDir: k.layout.dataDir(b.id), HeapMaxBytes: k.opts.HeapBytes,
+				ID: b.id, PID: b.PID(), DataDirs: k.layout.dataDirs(b.id), HeapMaxBytes: k.opts.HeapBytes,
 			})
 		}
 	}
@@ -306,17 +320,20 @@ func (k *Kafka) killAll() {
 	}
 }
 
-// wipe removes what a failed attempt wrote for the brokers.
+// wipe removes what a failed attempt wrote for the brokers, but no data that were kept.
 func (k *Kafka) wipe() error {
 	l := k.layout
 	for _, b := range k.brokers {
-		for _, path := range []string{l.dataDir(b.id), l.logPath(b.id), l.outPath(b.id), l.pidPath(b.id)} {
+		for _, path := range []string{l.logPath(b.id), l.outPath(b.id), l.pidPath(b.id)} {
 			if err := os.RemoveAll(path); err != nil {
 				return fmt.Errorf("clean up after a failed start: %w", err)
 			}
 		}
 	}
-	return nil
+	if k.kept != nil {
+		return nil
+	}
+	return l.removeData()
 }
 
 // discard removes the folder of a stopped cluster, or marks it as kept.
@@ -331,10 +348,8 @@ func (k *Kafka) discard() error {
 // keepLogs removes the data of a stopped cluster and says where the logs are.
 func (k *Kafka) keepLogs() error {
 	defer k.owner.unlock()
-	for _, b := range k.brokers {
-		if err := os.RemoveAll(k.layout.dataDir(b.id)); err != nil {
-			return fmt.Errorf("remove the cluster's data: %w", err)
-		}
+	if err := k.layout.removeData(); err != nil {
+		return err
 	}
 	if err := k.writeRecord(stateKept); err != nil {
 		return err
@@ -348,9 +363,12 @@ func (k *Kafka) record(state string) record {
 	settings["jvm"] = strings.Join(jvmOptions(k.opts.HeapBytes, k.opts.JVM), " ")
 	settings["java.version"] = k.java.Version
 	settings["heap.bytes"] = strconv.FormatInt(k.opts.HeapBytes, 10)
+	o := k.opts
 	r := record{
 		Version: recordVersion, Name: k.name, State: state, Owner: os.Getpid(), StartedAt: k.startedAt,
-		Kafka: KafkaVersion, ClusterID: k.layout.clusterID, HeapBytes: k.opts.HeapBytes, Settings: settings,
+		Kafka: k.dist.Version, ClusterID: k.layout.clusterID, HeapBytes: o.HeapBytes, Settings: settings,
+		Disks: k.layout.disks, Options: &recordOptions{o.Version, o.Brokers, o.HeapBytes, o.JVM, o.Config, o.NoMetrics,
+			o.Disks},
 	}
 	for _, b := range k.brokers {
 		r.Brokers = append(r.Brokers, brokerRecord{ID: b.id, Port: b.port, MetricsPort: b.metricsPort})

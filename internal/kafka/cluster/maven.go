@@ -28,13 +28,13 @@ func findMaven() (string, error) {
 
 // runMaven copies Kafka's jars to work/dist/lib and the agent's to work/dist/agent.
 // Where they come from is the user's own Maven configuration.
-func runMaven(ctx context.Context, work string) error {
+func runMaven(ctx context.Context, v version, work string) error {
 	path, err := findMaven()
 	if err != nil {
 		return err
 	}
 	pom := filepath.Join(work, "pom.xml")
-	if err := os.WriteFile(pom, pomXML, 0o644); err != nil {
+	if err := os.WriteFile(pom, v.pom(), 0o644); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, resolveTimeout)
@@ -48,10 +48,10 @@ func runMaven(ctx context.Context, work string) error {
 	cmd.WaitDelay = 5 * time.Second
 	out, err := cmd.CombinedOutput()
 	if ctx.Err() != nil {
-		return fmt.Errorf("resolving Kafka %s with Maven: %w", KafkaVersion, ctx.Err())
+		return fmt.Errorf("resolving Kafka %s with Maven: %w", v.Kafka, ctx.Err())
 	}
 	if err != nil {
-		return mavenError(string(out), err)
+		return mavenError(v.Kafka, string(out), err)
 	}
 	return nil
 }
@@ -61,14 +61,14 @@ var offlinePattern = regexp.MustCompile(`(?i)could not transfer|unknown host|con
 	`network is unreachable|temporary failure in name resolution|offline mode|no route to host`)
 
 // mavenError turns a failed resolve into a sentence.
-func mavenError(out string, cause error) error {
+func mavenError(kafka, out string, cause error) error {
 	remedy := "try mvn on another project to see whether Maven itself works, or use --cluster embedded or --brokers"
 	if offlinePattern.MatchString(out) {
 		remedy = "the first start needs the network, later ones don't: connect it, or name your proxy or mirror in Maven's settings.xml, " +
 			"or use --cluster embedded or --brokers"
 	}
 	return &Error{
-		Kind: ErrUnavailable, What: "Maven could not resolve Kafka " + KafkaVersion, Cause: cause,
+		Kind: ErrUnavailable, What: "Maven could not resolve Kafka " + kafka, Cause: cause,
 		Remedy: remedy, Log: lastLines(out, 8),
 	}
 }

@@ -1,12 +1,15 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -29,7 +32,8 @@ type Named struct {
 // Status is what can be said about a named cluster from outside.
 type Status struct {
 	Name      string
-	Dir       string // with the logs, in logs/
+	Dir       string   // with the logs, in logs/
+	Disks     []string // its folders on other disks, with the data
 	StartedAt time.Time
 	Info      Info
 	Brokers   []BrokerStatus
@@ -47,7 +51,10 @@ type BrokerStatus struct {
 
 // Up starts a cluster that outlives this process, under a name: lower-case
 // letters, digits and dashes. It is ready when Up returns. One that is there
-// already is ErrAlreadyUp; one whose brokers have all died is replaced.
+// already is ErrAlreadyUp; one whose brokers have all died is replaced. One that Keep
+// has stopped is started again, with its cluster ID, its data and its addresses, and
+// with the options that opts leaves open; others for its version, its brokers or its
+// disks are ErrInput.
 func (h Home) Up(ctx context.Context, name string, opts KafkaOptions) (*Named, error) {
 	if err := opts.Validate(); err != nil {
 		return nil, err
@@ -57,14 +64,20 @@ func (h Home) Up(ctx context.Context, name string, opts KafkaOptions) (*Named, e
 		return nil, err
 	}
 	defer lock.unlock()
-	if err := h.makeRoom(name); err != nil {
+	kept, err := h.makeRoom(name)
+	if err != nil {
 		return nil, err
+	}
+	if kept != nil {
+		if opts, err = kept.again(opts); err != nil {
+			return nil, err
+		}
 	}
 	if _, err := h.Reap(ctx, opts.Progress); err != nil {
 		tell(opts.Progress, "remains of an earlier cluster could not be removed: %v", err)
 	}
-	opts.Keep = false // it stays until Down, and Down removes it
-	k := &Kafka{home: h, opts: opts.withDefaults(), name: name, detached: true}
+	opts.Keep = kept != nil // of a new one that does not start nothing stays
+	k := &Kafka{home: h, opts: opts.withDefaults(), name: name, detached: true, kept: kept}
 	if err := k.start(ctx, namedFolder(name)); err != nil {
 		return nil, err
 	}
@@ -77,40 +90,113 @@ func (h Home) Up(ctx context.Context, name string, opts KafkaOptions) (*Named, e
 	return &Named{dir: k.Dir(), record: k.record(stateUp)}, nil
 }
 
-// makeRoom refuses when the named cluster runs, and removes a dead one.
-func (h Home) makeRoom(name string) error {
-	n, err := h.load(name)
+// makeRoom refuses when the named cluster runs, and removes a dead one. It returns the
+// record of one that was kept.
+func (h Home) makeRoom(name string) (kept *record, err error) {
+	n, err := h.upOrKept(name)
 	if errors.Is(err, ErrNotUp) {
-		return nil
+		return nil, nil //nolint:nilnil // there is none
 	}
 	if err != nil {
-		return err
+		return nil, err
+	}
+	if n.record.State == stateKept {
+		return &n.record, killBrokers(n.dir) // of an Up that was killed
 	}
 	if len(n.Processes()) > 0 {
-		return &Error{
+		return nil, &Error{
 			Kind: ErrAlreadyUp, What: fmt.Sprintf("the cluster %q is up already, at %v", name, n.Bootstrap()),
 			Remedy: "use it, or end it with: kafka-bench cluster down",
 		}
 	}
-	return h.removeFolder(n.dir)
+	return nil, h.removeFolder(n.dir)
+}
+
+// again are the options to start a kept cluster with: opts, and what it had where opts
+// leaves something open.
+func (r record) again(opts KafkaOptions) (KafkaOptions, error) {
+	had := r.Options
+	again := opts
+	again.Version = cmp.Or(opts.Version, had.Version)
+	again.Brokers = cmp.Or(opts.Brokers, had.Brokers)
+	again.HeapBytes = cmp.Or(opts.HeapBytes, had.HeapBytes)
+	if opts.JVM == nil {
+		again.JVM = had.JVM
+	}
+	if opts.Config == nil {
+		again.Config = had.Config
+	}
+	if opts.Disks == nil {
+		again.Disks = had.Disks
+	}
+	again.NoMetrics = opts.NoMetrics || had.NoMetrics
+	if len(opts.Ports) == 0 {
+		for _, b := range r.Brokers {
+			again.Ports = append(again.Ports, b.Port)
+		}
+	}
+	if again.Version != had.Version || again.Brokers != had.Brokers || !slices.Equal(again.Disks, had.Disks) {
+		what := fmt.Sprintf("the cluster %q was kept with its data, with Kafka %s and brokers: %d", r.Name, had.Version,
+			had.Brokers)
+		if len(had.Disks) > 0 {
+			what += ", on the disks " + strings.Join(had.Disks, ", ")
+		}
+		return opts, &Error{Kind: ErrInput, What: what,
+			Remedy: "start it as it was with: kafka-bench cluster up, or remove it with: kafka-bench cluster down"}
+	}
+	for _, own := range r.Disks {
+		if _, err := os.Stat(own); err != nil {
+			return opts, &Error{Kind: ErrInput, What: fmt.Sprintf("data of the cluster %q are gone", r.Name), Cause: err,
+				Remedy: "mount that disk, or remove the cluster with: kafka-bench cluster down"}
+		}
+	}
+	return again, again.Validate()
 }
 
 // Down stops the named cluster, gracefully for as long as ctx and three seconds
-// allow, and removes it with its data. ErrNotUp if there is none.
+// allow, and removes it with its data; one that was kept is removed as well. ErrNotUp if
+// there is none.
 func (h Home) Down(ctx context.Context, name string) error {
+	return h.end(ctx, name, h.upOrKept, discardGrace, func(n *Named) error { return h.removeFolder(n.dir) })
+}
+
+// Keep stops the named cluster in order and keeps its data, for a later Up. ErrNotUp if
+// there is none.
+func (h Home) Keep(ctx context.Context, name string) error {
+	find := func(name string) (*Named, error) {
+		n, err := h.load(name)
+		if err == nil && n.record.Options == nil {
+			err = &Error{Kind: ErrInput,
+				What:   fmt.Sprintf("an older kafka-bench started the cluster %q and did not note its options", name),
+				Remedy: "end it with: kafka-bench cluster down, which removes its data"}
+		}
+		return n, err
+	}
+	return h.end(ctx, name, find, orderlyGrace, func(n *Named) error {
+		n.record.State = stateKept
+		if err := writeJSON(layout{dir: n.dir}.recordPath(), n.record); err != nil {
+			return fmt.Errorf("record the cluster: %w", err)
+		}
+		return nil
+	})
+}
+
+// end stops the named cluster that find returns, and does with it what then says.
+func (h Home) end(ctx context.Context, name string, find func(string) (*Named, error), grace time.Duration,
+	then func(*Named) error) error {
 	lock, err := h.lockName(ctx, name)
 	if err != nil {
 		return err
 	}
 	defer lock.unlock()
-	n, err := h.load(name)
+	n, err := find(name)
 	if err != nil {
 		return err
 	}
-	if err := n.end(ctx); err != nil {
+	if err := n.end(ctx, grace); err != nil {
 		return err
 	}
-	return h.removeFolder(n.dir)
+	return then(n)
 }
 
 // Find returns the named cluster for a run to use, after making sure that all
@@ -133,14 +219,26 @@ func (h Home) Status(ctx context.Context, name string) (Status, error) {
 		return Status{}, err
 	}
 	s := Status{
-		Name: name, Dir: n.dir, StartedAt: n.record.StartedAt, Info: n.Info(), Brokers: n.brokers(),
+		Name: name, Dir: n.dir, Disks: n.record.Disks, StartedAt: n.record.StartedAt, Info: n.Info(), Brokers: n.brokers(),
 		Problem: n.problem(ctx),
 	}
 	return s, nil
 }
 
-// load reads what Up recorded.
+// load reads what Up recorded of a cluster that is up.
 func (h Home) load(name string) (*Named, error) {
+	n, err := h.upOrKept(name)
+	if err == nil && n.record.State == stateKept {
+		return nil, &Error{
+			Kind: ErrNotUp, What: fmt.Sprintf("the cluster %q is not up; its data are kept in %s", name, n.dir),
+			Remedy: "start it again with: kafka-bench cluster up, or remove it with: kafka-bench cluster down",
+		}
+	}
+	return n, err
+}
+
+// upOrKept reads what Up recorded.
+func (h Home) upOrKept(name string) (*Named, error) {
 	if !namePattern.MatchString(name) {
 		return nil, &Error{
 			Kind: ErrInput, What: fmt.Sprintf("%q is no name for a cluster", name),
@@ -149,7 +247,7 @@ func (h Home) load(name string) (*Named, error) {
 	}
 	dir := filepath.Join(h.Clusters, namedFolder(name))
 	r, err := readRecord(dir)
-	if err == nil && r.State == stateUp {
+	if err == nil && (r.State == stateUp || r.State == stateKept && r.Options != nil) {
 		return &Named{dir: dir, record: r}, nil
 	}
 	if err == nil || errors.Is(err, os.ErrNotExist) {
@@ -210,7 +308,8 @@ func (n *Named) Processes() []Process {
 	for _, b := range n.brokers() {
 		if b.Alive {
 			processes = append(processes, Process{
-				ID: b.ID, PID: b.PID, DataDir: layout{dir: n.dir}.dataDir(b.ID), HeapMaxBytes: n.record.HeapBytes,
+				ID: b.ID, PID: b.PID, DataDirs: layout{dir: n.dir, disks: n.record.Disks}.dataDirs(b.ID),
+				HeapMaxBytes: n.record.HeapBytes,
 			})
 		}
 	}
@@ -245,8 +344,7 @@ func (n *Named) problem(ctx context.Context) error {
 }
 
 // end stops the brokers side by side. They are nobody's children any more.
-func (n *Named) end(ctx context.Context) error {
-	grace := discardGrace
+func (n *Named) end(ctx context.Context, grace time.Duration) error {
 	if deadline, ok := ctx.Deadline(); ok {
 		grace = min(grace, time.Until(deadline))
 	}

@@ -23,6 +23,8 @@ const (
 // KafkaOptions says what kind of local Kafka to start. The zero value is one
 // broker with everything chosen for it.
 type KafkaOptions struct {
+	// Version is the line of Kafka, one of scenario.KafkaVersions; "" is the default.
+	Version string
 	// Brokers is 1 to MaxBrokers; 0 is 1.
 	Brokers int
 	// HeapBytes is the heap of each broker's JVM, at least 128 MiB; 0 is
@@ -37,6 +39,10 @@ type KafkaOptions struct {
 	// NoMetrics starts the brokers without the agent by which they tell about
 	// themselves (see Metered).
 	NoMetrics bool
+	// Disks are folders that exist. Each broker keeps its logs in all of them, in a
+	// folder that the cluster makes there and removes. Empty keeps them in the
+	// cluster's folder.
+	Disks []string
 	// Ports are the ports for clients, one for each broker; empty picks free
 	// ones.
 	Ports []int
@@ -54,6 +60,9 @@ type KafkaOptions struct {
 
 // withDefaults fills in what was left open.
 func (o KafkaOptions) withDefaults() KafkaOptions {
+	if o.Version == "" {
+		o.Version = versions[len(versions)-1].Line
+	}
 	if o.Brokers == 0 {
 		o.Brokers = 1
 	}
@@ -86,6 +95,16 @@ func (o KafkaOptions) Validate() error {
 	var faults []error
 	fault := func(format string, args ...any) {
 		faults = append(faults, &Error{Kind: ErrInput, What: fmt.Sprintf(format, args...)})
+	}
+	if _, err := versionOf(o.Version); err != nil {
+		faults = append(faults, err)
+	}
+	for i, dir := range o.Disks {
+		if problem, remedy := DiskFault(dir); problem != "" {
+			faults = append(faults, &Error{Kind: ErrInput, What: problem, Remedy: remedy})
+		} else if slices.Contains(o.Disks[:i], dir) {
+			fault("the folder %q is named twice", dir)
+		}
 	}
 	if o.Brokers < 1 || o.Brokers > MaxBrokers {
 		fault("a local cluster has 1 to %d brokers, not %d", MaxBrokers, o.Brokers)

@@ -53,7 +53,8 @@ func sharedProperties(brokers int) map[string]string {
 type layout struct {
 	clusterID string
 	dir       string
-	brokers   []place // by ID, from 1
+	disks     []string // the cluster's own folders on other disks; empty keeps the data in dir
+	brokers   []place  // by ID, from 1
 }
 
 // place is one broker in a layout.
@@ -91,7 +92,7 @@ func (l layout) brokerProperties(p place, shared map[string]string) map[string]s
 	props["advertised.listeners"] = "PLAINTEXT://" + p.addr()
 	props["controller.quorum.voters"] = l.voters()
 	props["node.id"] = strconv.Itoa(int(p.id))
-	props["log.dirs"] = l.dataDir(p.id)
+	props["log.dirs"] = strings.Join(l.dataDirs(p.id), ",")
 	return props
 }
 

@@ -61,7 +61,7 @@ func reapFolder(dir string) (removed bool, err error) {
 	if err := killBrokers(dir); err != nil {
 		return false, fmt.Errorf("%s is left in place: %w", dir, err)
 	}
-	if err := os.RemoveAll(dir); err != nil {
+	if err := removeCluster(dir); err != nil {
 		return false, fmt.Errorf("remove a dead cluster: %w", err)
 	}
 	return true, nil

@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
 
 	"kafkabench.example/kafka-bench/internal/kafka/access"
@@ -36,20 +37,39 @@ type Source struct {
 }
 
 // For returns the cluster for a run with these settings: the one of the run before,
-// unless that asked for other settings or has left it broken.
+// unless that asked for other settings or has left it broken. One that is known to be of
+// another Kafka than the settings ask for is ErrInput.
 func (s *Source) For(ctx context.Context, settings scenario.Cluster) (Cluster, error) {
-	if s.current != nil && !broken(s.current) && (!s.owned() || reflect.DeepEqual(s.settings, settings)) {
-		return s.current, nil
+	if s.current == nil || broken(s.current) || s.owned() && !reflect.DeepEqual(s.settings, settings) {
+		if err := s.Close(); err != nil {
+			return nil, err
+		}
+		started, err := s.open(ctx, settings)
+		if err != nil {
+			return nil, err
+		}
+		s.current, s.settings = started, settings
 	}
-	if err := s.Close(); err != nil {
+	if err := sameVersion(s.current.Info(), settings.Version); err != nil {
 		return nil, err
 	}
-	started, err := s.open(ctx, settings)
-	if err != nil {
-		return nil, err
+	return s.current, nil
+}
+
+// sameVersion refuses a cluster of another line of Kafka than the one asked for. Of an
+// existing cluster the version is a guess, which refuses nothing.
+func sameVersion(c Info, line string) error {
+	if line == "" || c.Kind == KindExisting || lineOf(c.Version) == line {
+		return nil
 	}
-	s.current, s.settings = started, settings
-	return started, nil
+	is := "Kafka " + c.Version
+	if c.Kind == KindEmbedded {
+		is = "the embedded broker"
+	}
+	return &Error{
+		Kind: ErrInput, What: fmt.Sprintf("cluster.version asks for Kafka %s, and the cluster is %s", line, is),
+		Remedy: "leave cluster.version out, or have that Kafka started for the run with --cluster kafka",
+	}
 }
 
 // broken tells whether a run has left a cluster in a state that the next one can't
@@ -91,7 +111,7 @@ func (s *Source) automatic(ctx context.Context, settings scenario.Cluster) (Clus
 	if !errors.Is(err, ErrNotUp) {
 		return nil, err
 	}
-	if reason := s.Home.canRunKafka(ctx); reason != nil {
+	if reason := s.Home.canRunKafka(ctx, settings.Version); reason != nil {
 		tell(s.Progress, "using the embedded broker, because there is no way to run Kafka here: %v", reason)
 		return s.embedded(settings)
 	}
@@ -113,7 +133,7 @@ func (s *Source) existing(ctx context.Context) (Cluster, error) {
 
 func (s *Source) kafka(ctx context.Context, settings scenario.Cluster) (Cluster, error) {
 	return s.Home.StartKafka(ctx, KafkaOptions{
-		Brokers: settings.Brokers, HeapBytes: int64(settings.Heap),
+		Version: settings.Version, Brokers: settings.Brokers, HeapBytes: int64(settings.Heap), Disks: settings.Disks,
 		JVM: settings.JVM, Config: settings.Config, NoMetrics: settings.Metrics == "none", Progress: s.Progress,
 	})
 }

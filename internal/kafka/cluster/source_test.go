@@ -39,6 +39,24 @@ func TestSourceKeepsItsCluster(t *testing.T) {
 	}
 }
 
+// TestSourceOfAnotherVersion refuses a cluster of another Kafka than the one asked for,
+// also if a run before has it already.
+func TestSourceOfAnotherVersion(t *testing.T) {
+	s := newSource(t, Source{Kind: KindEmbedded})
+	for range 2 {
+		_, err := s.For(testContext(t), scenario.Cluster{Brokers: 1, Version: "3.9"})
+		wantError(t, err, ErrInput, "asks for Kafka 3.9", "the embedded broker", "--cluster kafka")
+	}
+	for _, is := range []struct {
+		kind, version string
+		taken         bool
+	}{{KindKafka, "3.9.2", true}, {KindKafka, "4.3.1", false}, {KindExisting, "v4.1", true}} {
+		if err := sameVersion(Info{Kind: is.kind, Version: is.version}, "3.9"); (err == nil) != is.taken {
+			t.Errorf("%+v: %v", is, err)
+		}
+	}
+}
+
 func TestSourceExisting(t *testing.T) {
 	e := startEmbedded(t, EmbeddedOptions{})
 	s := newSource(t, Source{Brokers: e.Bootstrap(), ClusterID: e.Info().ID})

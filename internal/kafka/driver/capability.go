@@ -28,6 +28,7 @@ func producerNeeds(cfg ProducerConfig) []need {
 		{Idempotence, cfg.Idempotent, "switch idempotent off"},
 		{CompressionLevels, cfg.Level != 0, "leave the level of compression out"},
 		{InFlightLimit, cfg.InFlight != 0, "leave the limit of requests in flight out"},
+		{OneRecordBatches, cfg.OneRecord, "give batches a size"},
 	}
 }
 
@@ -38,6 +39,8 @@ func consumerNeeds(cfg ConsumerConfig) []need {
 		{ServerGroups, cfg.Protocol == ProtocolConsumer && cfg.Group != "", "use the group protocol classic"},
 		{ManualPartitions, cfg.Partitions != nil && cfg.Group == "", "read as a group"},
 		{SessionTimeouts, cfg.SessionTimeout != 0, "leave the session timeout out"},
+		{StickyAssignor, cfg.Assignor == Sticky, "choose " + Range},
+		{CooperativeSticky, cfg.Assignor == Cooperative, "choose " + Range},
 		{ReadControl, cfg.ControlRecords, "read no further than the last record"},
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"kafkabench.example/kafka-bench/internal/plan/native"
 )
 
 // The group protocols, as Kafka names them (consumer setting "group.protocol").
@@ -12,6 +14,17 @@ const (
 	ProtocolClassic  = "classic"
 	ProtocolConsumer = "consumer" // KIP-848
 )
+
+// The assignors of classic groups, as Kafka names them.
+const (
+	Range       = "range"
+	RoundRobin  = "roundrobin"
+	Sticky      = "sticky"
+	Cooperative = "cooperative-sticky"
+)
+
+// Assignors are all assignors that a client may have.
+var Assignors = []string{Range, RoundRobin, Sticky, Cooperative}
 
 // CheckProducer returns an error if cfg asks for something that d lacks, or that no
 // client can do. A driver begins NewProducer with it, and adds what its own client does
@@ -23,7 +36,35 @@ func CheckProducer(d Driver, cfg ProducerConfig) error {
 	if err := cfg.check(); err != nil {
 		return fmt.Errorf("%w: producer: %w", ErrConfig, err)
 	}
-	return nil
+	return checkNatives(d, "producer", cfg.Client, cfg.OneRecord)
+}
+
+// checkNatives returns an error if the settings by the client's own names are not for a scenario
+// to give.
+func checkNatives(d Driver, side string, given map[string]string, oneRecord bool) error {
+	if len(given) == 0 {
+		return nil
+	}
+	tuner, able := d.(Tuner)
+	if !able {
+		return fmt.Errorf("%w: %s: %s passes no settings on to its client", ErrConfig, side, d.Name())
+	}
+	table, consumer := tuner.Tables()
+	if side == "consumer" {
+		table = consumer
+	}
+	faults := make([]error, 0, len(given))
+	for _, fault := range table.Check(given) {
+		faults = append(faults, fault)
+	}
+	if _, both := given[table.OneRecord]; both && oneRecord {
+		faults = append(faults, native.Fault{Name: table.OneRecord, Problem: "load.batch sets it to one record",
+			Remedy: "leave it out, or give load.batch a size"})
+	}
+	if len(faults) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: %s: %w", ErrConfig, side, errors.Join(faults...))
 }
 
 // CheckConsumer returns an error if cfg asks for something that d lacks, or that no
@@ -36,7 +77,7 @@ func CheckConsumer(d Driver, cfg ConsumerConfig) error {
 	if err := cfg.check(protocols(d)); err != nil {
 		return fmt.Errorf("%w: consumer: %w", ErrConfig, err)
 	}
-	return nil
+	return checkNatives(d, "consumer", cfg.Client, false)
 }
 
 // check returns the first fault of the configuration.
@@ -103,6 +144,10 @@ func (c ConsumerConfig) check(protocols []string) error {
 	case c.Protocol == ProtocolConsumer && c.SessionTimeout != 0:
 		return fmt.Errorf("with group protocol consumer the broker sets the session timeout (group.consumer.session.timeout.ms), got %v",
 			c.SessionTimeout)
+	case c.Assignor != "" && !slices.Contains(Assignors, c.Assignor):
+		return fmt.Errorf("assignor %q is not known; it is one of %q", c.Assignor, Assignors)
+	case c.Assignor != "" && (c.Group == "" || c.Protocol != ProtocolClassic):
+		return fmt.Errorf("assignor %q, which only a classic group has", c.Assignor)
 	case c.SessionTimeout < 0 || c.FetchMaxWait < 0:
 		return errors.New("a negative session timeout or fetch wait")
 	case c.MaxPollRecords < 0:

@@ -47,6 +47,7 @@ func TestCheckProducer(t *testing.T) {
 		{"-1 requests in flight", func(c *driver.ProducerConfig) { c.InFlight = -1 }},
 		{"linger -1s", func(c *driver.ProducerConfig) { c.Linger = -time.Second }},
 		{"batches of -1 bytes", func(c *driver.ProducerConfig) { c.BatchBytes = -1 }},
+		{"passes no settings on", func(c *driver.ProducerConfig) { c.Client = map[string]string{"a": "b"} }},
 		{"-1 buffered", func(c *driver.ProducerConfig) { c.MaxBuffered = -1 }},
 		{"delivery timeout -1s", func(c *driver.ProducerConfig) { c.DeliveryTimeout = -time.Second }},
 		{`"rar" is not known`, func(c *driver.ProducerConfig) { c.Compression = "rar" }},
@@ -76,6 +77,11 @@ func TestCheckConsumer(t *testing.T) {
 		{"one or the other", func(c *driver.ConsumerConfig) { c.Partitions = map[int32]int64{0: 0} }},
 		{`["classic" "consumer"]`, func(c *driver.ConsumerConfig) { c.Protocol = "eager" }},
 		{"the broker sets the session timeout", func(c *driver.ConsumerConfig) { c.Protocol = driver.ProtocolConsumer }},
+		{`"fair" is not known`, func(c *driver.ConsumerConfig) { c.Assignor = "fair" }},
+		{"only a classic group", func(c *driver.ConsumerConfig) {
+			c.Assignor, c.Protocol, c.SessionTimeout = driver.Range, driver.ProtocolConsumer, 0
+		}},
+		{"passes no settings on", func(c *driver.ConsumerConfig) { c.Client = map[string]string{"a": "b"} }},
 		{"negative session timeout", func(c *driver.ConsumerConfig) { c.SessionTimeout = -time.Second }},
 		{"fetch wait", func(c *driver.ConsumerConfig) { c.FetchMaxWait = -time.Second }},
 		{"at most -1 records", func(c *driver.ConsumerConfig) { c.MaxPollRecords = -1 }},

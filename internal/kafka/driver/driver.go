@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/kafka/access"
+	"kafkabench.example/kafka-bench/internal/plan/native"
 )
 
 // ErrConfig marks an error of NewProducer or NewConsumer that lies in the
@@ -43,6 +44,16 @@ type Driver interface {
 	NewConsumer(cfg ConsumerConfig) (Consumer, error)
 }
 
+// Tuner is a Driver that passes settings on to its client by the client's own names.
+type Tuner interface {
+	// Tables say which settings of a producer and of a consumer may be given.
+	Tables() (producer, consumer native.Table)
+	// TryProducer and TryConsumer return the error with which NewProducer or NewConsumer would
+	// refuse the configuration. They open no connection.
+	TryProducer(cfg ProducerConfig) error
+	TryConsumer(cfg ConsumerConfig) error
+}
+
 // Capability is something that a run may ask of a client beyond producing,
 // consuming and committing.
 type Capability string
@@ -64,6 +75,9 @@ const (
 	TimeRequests      Capability = "timing requests"                 // RequestTimer
 	EncryptedAccess   Capability = "TLS and SASL"                    // Access
 	ShareGroups       Capability = "share groups"                    // KIP-932; what package kmq is compared with
+	OneRecordBatches  Capability = "batches of one record"           // ProducerConfig.OneRecord
+	StickyAssignor    Capability = "the assignor sticky"             // ConsumerConfig.Assignor
+	CooperativeSticky Capability = "the assignor cooperative-sticky" // ConsumerConfig.Assignor (KIP-429)
 )
 
 // Producer is one producing client. Several workers may share it.
@@ -327,6 +341,7 @@ type ProducerConfig struct {
 	Level       int           // compression level, as Kafka counts them; 0 is the codec's default
 	Linger      time.Duration // how long a record waits for others; 0 not at all
 	BatchBytes  int32
+	OneRecord   bool // each record in a batch of its own
 	Idempotent  bool
 	InFlight    int // produce requests in flight on one connection
 
@@ -336,6 +351,9 @@ type ProducerConfig struct {
 	// DeliveryTimeout bounds how long a record may take, retries included
 	// (Kafka's delivery.timeout.ms); past it the record is Unknown or Failed.
 	DeliveryTimeout time.Duration
+	// Client are settings by the client's own names, over what the driver makes of all others.
+	// The Tables of a Tuner say which there may be.
+	Client map[string]string
 
 	// OnDone receives every record that Produce was given, exactly once. It
 	// is called on goroutines of the client's, which it holds up: it must be
@@ -378,6 +396,11 @@ type ConsumerConfig struct {
 	// (group.min.session.timeout.ms, 6 s by default), and its refusal ends the
 	// consumer.
 	SessionTimeout time.Duration
+	// Assignor is how the members of a classic group share out partitions, by Kafka's name of
+	// it: one of Assignors. Empty is the driver's own choice.
+	Assignor string
+	// Client are settings by the client's own names, as in ProducerConfig.
+	Client map[string]string
 
 	// OnAssigned and OnRevoked tell of a rebalance. OnAssigned names what is
 	// new to the member, which may be nothing: the first call, also an empty

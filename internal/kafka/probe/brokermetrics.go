@@ -23,6 +23,9 @@ type BrokerCounts struct {
 	// HandlerIdle is for how long the request handlers waited for work, the mean of all
 	// of them, in nanoseconds.
 	HandlerIdle *float64
+	// Controller tells that the process is a controller too, and HandlersOfBoth that
+	// HandlerIdle counts the handlers of both. Kafka before 4.2 then adds up the two.
+	Controller, HandlersOfBoth bool
 	// NetworkIdle is the same of the network threads, by listener and thread.
 	NetworkIdle map[string]map[string]float64
 	// The broker's own rates of idleness, for one that does not tell the counts: of the
@@ -127,12 +130,27 @@ func (c BrokerCounts) Since(before BrokerCounts) (use BrokerUse, ok bool) {
 		}
 	}
 	if idle := difference(before.HandlerIdle, c.HandlerIdle); idle != nil {
-		use.HandlerIdle = ratio(*idle, length)
+		use.HandlerIdle = c.handlerIdle(*idle, length)
 	}
 	if idle, known := networkIdle(before.NetworkIdle, c.NetworkIdle); known {
 		use.NetworkIdle = ratio(idle, length)
 	}
 	return use, true
+}
+
+// handlerIdle is which part of a length of time the broker's request handlers were idle,
+// of so many nanoseconds. A sum of two pools is above 1, unless both are busy. The
+// controller's pool is taken to be idle all the time: it handles a few requests a second.
+// Up to 1, nobody can say whether it is a sum or Kafka's later mean of both: it is
+// not known.
+func (c BrokerCounts) handlerIdle(ns float64, length time.Duration) *float64 {
+	if !c.Controller || !c.HandlersOfBoth {
+		return ratio(ns, length)
+	}
+	if ns <= float64(length) {
+		return nil
+	}
+	return ratio(ns-float64(length), length)
 }
 
 // restarted tells whether the broker of the later reading is another process. One that

@@ -148,6 +148,38 @@ func (b *broker) read(at time.Time) BrokerCounts {
 	}
 }
 
+// TestHandlersOfBrokerAndController: a process that is both adds up the idleness of two
+// pools before Kafka 4.2, and later tells the mean of them.
+func TestHandlersOfBrokerAndController(t *testing.T) {
+	const pool = `kafka_server_kafkarequesthandlerpool_count{name="%sRequestHandlerAvgIdlePercent"} %v` + "\n"
+	const controller = `kafka_controller_kafkacontroller_value{name="ActiveControllerCount"} 1` + "\n"
+	for _, test := range []struct {
+		name, text string // with the idleness, in nanoseconds
+		idle, want float64
+	}{
+		{"broker and controller, busy", controller + fmt.Sprintf(pool, "", "%v"), 1.25e9, 0.25},
+		{"broker and controller, idle", controller + fmt.Sprintf(pool, "", "%v"), 2.02e9, 1},
+		{"broker and controller, a sum or a mean", controller + fmt.Sprintf(pool, "", "%v"), 0.9e9, math.NaN()},
+		{"broker", fmt.Sprintf(pool, "", "%v"), 0.9e9, 0.9},
+		{"broker's own count", controller + fmt.Sprintf(pool, "", 7) + fmt.Sprintf(pool, "Broker", "%v"), 0.9e9, 0.9},
+	} {
+		began := time.Unix(1e9, 0)
+		var readings []BrokerCounts
+		for i, idle := range []float64{0, test.idle} {
+			c, err := parseBroker(strings.NewReader(fmt.Sprintf(test.text, idle)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.At = began.Add(time.Duration(i) * time.Second)
+			readings = append(readings, c)
+		}
+		use, ok := readings[1].Since(readings[0])
+		if got := value(use.HandlerIdle); !ok || math.Abs(got-test.want) > 1e-9 || math.IsNaN(got) != math.IsNaN(test.want) {
+			t.Errorf("%s: idle for %v, want %v", test.name, got, test.want)
+		}
+	}
+}
+
 // The difference of two readings is what was between them, whatever was before.
 func TestDifferenceIsOfTheWindowAlone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -121,7 +121,7 @@ var spellings = map[string]func(c *BrokerCounts, v float64){
 	// of the handlers of both.
 	"kafka_server_kafkarequesthandlerpool_brokerrequesthandleravgidlepercent_count": func(c *BrokerCounts,
 		v float64) {
-		c.HandlerIdle = &v
+		c.HandlerIdle, c.HandlersOfBoth = &v, false
 	},
 	"kafka_server_kafkarequesthandlerpool_requesthandleravgidlepercent_count": handlerIdle,
 	"kafka_server_kafkarequesthandlerpool_requesthandleravgidlepercent_total": handlerIdle,
@@ -135,6 +135,9 @@ var spellings = map[string]func(c *BrokerCounts, v float64){
 	"kafka_network_socketserver_networkprocessoravgidlepercent":       networkIdleRatio,
 	"kafka_network_socketserver_networkprocessoravgidle_percent":      networkIdleRatio,
 
+	"kafka_controller_kafkacontroller_activecontrollercount_value": isController,
+	"kafka_controller_kafkacontroller_activecontrollercount":       isController,
+
 	"kafka_server_replicamanager_underreplicatedpartitions_value": underReplicated,
 	"kafka_server_replicamanager_underreplicatedpartitions":       underReplicated,
 
@@ -145,13 +148,14 @@ var spellings = map[string]func(c *BrokerCounts, v float64){
 func bytesIn(c *BrokerCounts, v float64)          { c.BytesIn = &v }
 func bytesOut(c *BrokerCounts, v float64)         { c.BytesOut = &v }
 func networkIdleRatio(c *BrokerCounts, v float64) { c.NetworkIdleRatio = &v }
+func isController(c *BrokerCounts, _ float64)     { c.Controller = true }
 func underReplicated(c *BrokerCounts, v float64)  { c.UnderReplicated = &v }
 
 // handlerIdle takes the idleness of all handlers, unless that of the broker's own is
 // known.
 func handlerIdle(c *BrokerCounts, v float64) {
 	if c.HandlerIdle == nil {
-		c.HandlerIdle = &v
+		c.HandlerIdle, c.HandlersOfBoth = &v, true
 	}
 }
 

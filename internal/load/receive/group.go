@@ -42,6 +42,7 @@ type Config struct {
 	ByPartition bool    // one worker for each partition; otherwise one for each member
 	Plan        load.Plan
 	CommitEvery time.Duration // 0: after each batch
+	PollTimeout time.Duration // after which a poll without records ends as an empty one; 0: never
 	Seed        uint64
 
 	// Hold keeps the members from fetching until Release; the driver must be

@@ -63,6 +63,17 @@ func TestEverythingIsDelivered(t *testing.T) {
 	})
 }
 
+// TestPollTimeout: a poll that expires counts as empty, and the member goes on.
+func TestPollTimeout(t *testing.T) {
+	consume(t, 100, func(cfg *Config) { cfg.PollTimeout = 100 * time.Millisecond },
+		func(t *testing.T, g *Group, _ *fakeConsumer, _ *load.Axis) {
+			time.Sleep(1050 * time.Millisecond)
+			if c, r := g.Counts(), g.Received(); c.EmptyPolls != 10 || r.Delivered != 400 {
+				t.Errorf("%d empty polls in 1.05s, and %d delivered; want 10 and 400", c.EmptyPolls, r.Delivered)
+			}
+		})
+}
+
 // The capacity of a consumer is workers ÷ work, whatever the timers do: by
 // partition four workers, by consumer one.
 func TestCapacityIsWorkersOverWork(t *testing.T) {

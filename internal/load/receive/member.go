@@ -269,7 +269,7 @@ func (m *member) assignment(id int32) *assignment {
 func (m *member) poll(ctx context.Context) error {
 	for m.halt.Wait(ctx.Done()) && ctx.Err() == nil {
 		before := time.Now()
-		chunks, err := m.client.Poll(ctx)
+		chunks, err := m.pollOnce(ctx)
 		there, took := m.group.axis.Now(), time.Since(before)
 		if err != nil {
 			if ctx.Err() != nil {
@@ -290,6 +290,16 @@ func (m *member) poll(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// pollOnce polls until there are records, or for the poll timeout if there is one.
+func (m *member) pollOnce(ctx context.Context) ([]driver.Chunk, error) {
+	if timeout := m.group.cfg.PollTimeout; timeout > 0 {
+		bounded, cancel := context.WithTimeout(ctx, timeout)
+		defer cancel()
+		ctx = bounded
+	}
+	return m.client.Poll(ctx)
 }
 
 // countPoll records a poll that returned records. The length is not taken on

@@ -106,6 +106,7 @@ func TestPartsOfferWhatTheWholeDoes(t *testing.T) {
 		"shared clients": func(cfg *Config) { cfg.Clients = 3 },
 		"many clients":   func(cfg *Config) { cfg.Clients = 15 },
 		"a volume":       func(cfg *Config) { cfg.Volume = 50_001 },
+		"records":        func(cfg *Config) { cfg.Records = 501 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			records, clients, end, acked := offered(t, change, nil)

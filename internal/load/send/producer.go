@@ -1,6 +1,7 @@
 package send
 
 import (
+	"math"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -41,6 +42,8 @@ type producer struct {
 	until       int64  // when the share was spent
 	maxDeferred int64
 	nextIndex   int64 // closed loop: the index of the next record
+	roundOf     int   // closed loop: records in a round; 0: there are no rounds
+	ofRound     int   // how many records of this round are still to be sent
 	workers     int
 	chooser     chooser
 	corpus      *payload.Corpus
@@ -126,6 +129,11 @@ func (p *producer) notice(now int64) {
 	defer p.recorder.Unlock()
 	for due := p.due.Due(); due <= now && due < end; due = p.due.Due() {
 		measured := due >= 0
+		if p.share != nil && measured && p.share.empty() {
+			p.until = due
+			p.share.end(math.MinInt64, due)
+			return
+		}
 		p.recorder.Record(measured, latency.PacerLateness, now-due)
 		p.counts[phaseOf(measured)].Scheduled++
 		spent := p.share != nil && measured && p.share.take(p.corpus.ValueBytes(uint64(p.due.Index())))

@@ -57,6 +57,12 @@ type Config struct {
 	// measured window; 0 is no bound. Each worker offers its share, up to the
 	// record that reaches it.
 	Volume int64
+	// Records ends it likewise, once so many records were offered: exactly so many, of
+	// which each worker has its share (Dealt). At most one of the two is set.
+	Records int64
+	// Round has a worker of a closed loop send so many records, wait until all have come
+	// back, and begin again; 0 is no rounds. A worker may have as many in flight.
+	Round int
 	// Fill has the volume offered before anything else, on an axis of its own whose
 	// zero is never set: every record is then of the warm-up, and is taken off the
 	// volume all the same. It is for a closed loop.
@@ -110,7 +116,7 @@ func Open(cfg Config) (*Producers, error) {
 		clients = cfg.Workers
 	}
 	numbers := cfg.numbers()
-	if cfg.Volume > 0 && len(numbers) > 0 {
+	if (cfg.Volume > 0 || cfg.Records > 0) && len(numbers) > 0 {
 		ps.volume = newVolume(cfg.Axis, len(numbers), cfg.Only != nil)
 	}
 	for _, id := range numbers {
@@ -148,7 +154,7 @@ func (ps *Producers) newWorker(cfg Config, id, clients int) *producer {
 		id: id, number: cfg.First + id, fills: cfg.Fill,
 		axis: cfg.Axis, admission: newAdmission(cfg), queue: queue{chosen: unplaced},
 		maxDeferred: max(1, cfg.MaxDeferred/int64(cfg.Workers)),
-		nextIndex:   int64(id), workers: cfg.Workers,
+		nextIndex:   int64(id), workers: cfg.Workers, roundOf: cfg.Round,
 		chooser: newChooser(cfg, id),
 		corpus:  cfg.Corpus, keys: cfg.Keys, stamped: cfg.Stamped, run: cfg.Run, recordBytes: cfg.RecordBytes,
 		until:   math.MaxInt64,
@@ -158,12 +164,7 @@ func (ps *Producers) newWorker(cfg Config, id, clients int) *producer {
 		acks:    slices.Repeat([]load.GapWatch{load.NewGapWatch(cfg.Partitions)}, cfg.Partitions),
 		errors:  [2]map[string]int64{make(map[string]int64), make(map[string]int64)},
 	}
-	if ps.volume != nil {
-		w.share = &share{of: ps.volume, left: cfg.Volume / int64(cfg.Workers)}
-		if int64(id) < cfg.Volume%int64(cfg.Workers) {
-			w.share.left++
-		}
-	}
+	w.share = newShare(cfg, ps.volume, id)
 	if cfg.Consumed {
 		w.timelines = make([]timeline, cfg.Partitions)
 	}
@@ -291,6 +292,29 @@ func (ps *Producers) Sent() (warmup, measured snapshot.Sent) {
 		w.recorder.Unlock()
 	}
 	return warmup, measured
+}
+
+// Each is what one worker has sent, in the warm-up and the window together.
+type Each struct {
+	Number            int // among all producers
+	Acked, AckedBytes int64
+	LastAckNs         int64 // on the axis; snapshot.BeforeAll if nothing was acknowledged
+}
+
+// Each is what each worker has sent.
+func (ps *Producers) Each() []Each {
+	all := make([]Each, len(ps.workers))
+	for i, w := range ps.workers {
+		w.recorder.Lock()
+		sum := w.counts[0]
+		sum.Add(w.counts[1])
+		all[i] = Each{Number: w.number, Acked: sum.Acked, AckedBytes: sum.AckedBytes, LastAckNs: snapshot.BeforeAll}
+		for p := range w.acks {
+			all[i].LastAckNs = max(all[i].LastAckNs, w.acks[p].Last())
+		}
+		w.recorder.Unlock()
+	}
+	return all
 }
 
 // AckedIn is the number of acknowledged records in each of n partitions.

@@ -8,9 +8,9 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// volume is the bound on what all workers offer in the measured window together.
-// Each has a share, so that none has to ask another before a record. When the last
-// share is spent, the measured window ends.
+// volume is the bound on what all workers offer in the measured window together, in
+// bytes of values or in records. Each has a share, so that none has to ask another
+// before a record. When the last share is spent, the measured window ends.
 type volume struct {
 	axis  *load.Axis
 	part  bool // others offer the rest: when the window ends is not known here
@@ -31,14 +31,45 @@ func newVolume(axis *load.Axis, workers int, part bool) *volume {
 	}
 }
 
-// share is a worker's part of a volume, in bytes.
-type share struct {
-	of   *volume
-	left int64
+// Dealt is the share of the worker with this number, of so many workers, in a total. The
+// shares of all add up to the total and differ by 1 at the most. Each process computes
+// those of its own workers: nobody has to deal out anything.
+func Dealt(total int64, workers, id int) int64 {
+	share := total / int64(workers)
+	if int64(id) < total%int64(workers) {
+		share++
+	}
+	return share
 }
 
-// take takes the bytes of a value off the share, and tells whether it is spent.
+// share is a worker's part of a volume, in bytes or in records.
+type share struct {
+	of      *volume
+	records bool
+	left    int64
+}
+
+// newShare is the share of a worker; nil without a bound.
+func newShare(cfg Config, of *volume, id int) *share {
+	switch {
+	case of == nil:
+		return nil
+	case cfg.Records > 0:
+		return &share{of: of, records: true, left: Dealt(cfg.Records, cfg.Workers, id)}
+	}
+	return &share{of: of, left: Dealt(cfg.Volume, cfg.Workers, id)}
+}
+
+// empty reports whether there are fewer records than workers, and none for this one. A
+// share of bytes is never empty: each worker offers the record that reaches it.
+func (s *share) empty() bool { return s.records && s.left == 0 }
+
+// take takes a record with a value of so many bytes off the share, and tells whether
+// it is spent.
 func (s *share) take(bytes int) (spent bool) {
+	if s.records {
+		bytes = 1
+	}
 	s.left -= int64(bytes)
 	return s.left <= 0
 }

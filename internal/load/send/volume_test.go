@@ -1,9 +1,13 @@
 package send
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
@@ -64,6 +68,90 @@ func TestVolumeOfUnequalRecords(t *testing.T) {
 		}
 		if end := b.axis.End(); end <= last || end > last+int64(2*time.Millisecond) {
 			t.Errorf("the last record was due at %v, and the window ends at %v", time.Duration(last), time.Duration(end))
+		}
+	})
+}
+
+// TestRecordsEndTheWindow: exactly so many records are offered in the window, whatever
+// their number is divided by, and the window has the rate of the schedule.
+func TestRecordsEndTheWindow(t *testing.T) {
+	for _, want := range []int64{1, 2, 500, 501} {
+		t.Run(fmt.Sprint(want), func(t *testing.T) {
+			inBubble(t, 1000, func(b *bench) { b.cfg.Records = want }, func(t *testing.T, b *bench) {
+				warmup, measured := b.offer(10 * time.Second)
+				if warmup.Acked != 1000 || measured.Scheduled != want || measured.Acked != want {
+					t.Errorf("%d of the warm-up; %d measured, %d acked; want 1000, and %d", warmup.Acked, measured.Scheduled, measured.Acked, want)
+				}
+				if end := want * int64(time.Millisecond); b.axis.End() != end {
+					t.Errorf("the window ends at %v, want %v", time.Duration(b.axis.End()), time.Duration(end))
+				}
+			})
+		})
+	}
+}
+
+// TestRecordsOfAClosedLoop: any number of workers offer exactly so many, those without a
+// share none, and a fill is as exact as a window.
+func TestRecordsOfAClosedLoop(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		workers, records := rapid.IntRange(1, 9).Draw(r, "workers"), rapid.Int64Range(1, 300).Draw(r, "records")
+		fill, round := rapid.Bool().Draw(r, "fill"), rapid.IntRange(0, 7).Draw(r, "round")
+		change := func(b *bench) {
+			b.cfg.Workers, b.cfg.Records, b.cfg.Fill, b.cfg.Round, b.cfg.MaxBuffered = workers, records, fill, round, 10
+			b.kafka.ackAfter = func(int64) time.Duration { return 10 * time.Millisecond }
+		}
+		inBubble(t, 0, change, func(t *testing.T, b *bench) {
+			var sent snapshot.Sent
+			if fill {
+				b.ps.Start()
+				<-b.ps.Done()
+				b.ps.Close()
+				sent, _ = b.ps.Sent()
+			} else {
+				_, sent = b.offer(10 * time.Second)
+			}
+			if sent.Scheduled != records || sent.Acked != records {
+				t.Errorf("%d workers offered %d records, %d acked; want %d", workers, sent.Scheduled, sent.Acked, records)
+			}
+			each := int64(0)
+			for _, e := range b.ps.Each() {
+				if each += e.Acked; fill && e.Acked != Dealt(records, workers, e.Number) {
+					t.Errorf("worker %d of %d offered %d of %d records", e.Number, workers, e.Acked, records)
+				}
+			}
+			if fill && each != records {
+				t.Errorf("the workers by themselves offered %d of %d records", each, records)
+			}
+		})
+	})
+}
+
+// TestRounds: a worker sends a round, waits until all of it have come back, and sends the
+// next: its time is the number of rounds, however fast single acks are.
+func TestRounds(t *testing.T) {
+	const round, rounds = 10, 20
+	change := func(b *bench) {
+		b.cfg.Workers, b.cfg.Round, b.cfg.Records = 1, round, round*rounds
+		i := 0
+		b.kafka.ackAfter = func(int64) time.Duration { // one of each round is slow
+			if i++; i%round == 0 {
+				return 5 * time.Millisecond
+			}
+			return 0
+		}
+	}
+	inBubble(t, 0, change, func(t *testing.T, b *bench) {
+		b.axis.Set(0, 10*time.Second)
+		b.ps.Start()
+		<-b.ps.Done()
+		b.ps.Close()
+		if _, sent := b.ps.Sent(); sent.Acked != round*rounds || b.kafka.most != round {
+			t.Errorf("%d records were acked, and %d were in flight at most; want %d and %d", sent.Acked, b.kafka.most, round*rounds, round)
+		}
+		for i, at := range b.kafka.at {
+			if want := int64(i/round) * int64(5*time.Millisecond); at-b.kafka.at[0] != want {
+				t.Fatalf("record %d was sent at %v, want %v", i, time.Duration(at-b.kafka.at[0]), time.Duration(want))
+			}
 		}
 	})
 }

@@ -28,10 +28,12 @@ type decoder struct {
 	layers []string // all of them, in their order
 	env    environment
 	// drivers are the names that there are; nil is any.
-	drivers  []string
-	nodes    int
-	mistakes Mistakes
-	places   map[string]place
+	drivers []string
+	// diskFault judges a folder of cluster.disks; nil does not.
+	diskFault func(dir string) (problem, remedy string)
+	nodes     int
+	mistakes  Mistakes
+	places    map[string]place
 	// failed are the paths that could not be read, and for an unknown key the
 	// mapping that it was in: what was meant for there is missing.
 	failed     map[string]bool
@@ -52,7 +54,7 @@ type place struct {
 
 func newDecoder(o Options) *decoder {
 	return &decoder{
-		env: newEnvironment(o.lookup()), drivers: o.Drivers, places: map[string]place{},
+		env: newEnvironment(o.lookup()), drivers: o.Drivers, diskFault: o.DiskFault, places: map[string]place{},
 		failed: map[string]bool{}, incomplete: map[string]bool{},
 	}
 }

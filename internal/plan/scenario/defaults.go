@@ -40,7 +40,7 @@ func Defaults() Scenario {
 			Compression: "snappy", // Kafka's own is none; few who run Kafka leave it there
 			Level:       0,
 			Linger:      unit.Duration(5 * time.Millisecond), // Kafka's own since 4.0 (KIP-1030)
-			Batch:       64 * unit.KiB,                       // Kafka's own, 16 KiB, is 32 records of 512 B
+			Batch:       Batch(64 * unit.KiB),                // Kafka's own, 16 KiB, is 32 records of 512 B
 			InFlight:    5,                                   // Kafka's own, and the most that idempotence allows
 			// Kafka's own is 2m, longer than most runs: a record in trouble
 			// would still be in trouble when the books are closed.
@@ -149,7 +149,7 @@ var derived = append([]derivation{
 	{
 		"consume.from", "end, or start where nobody produces",
 		func(s *Scenario) bool {
-			return s.Consume.From == "" && (s.Topic.Existing != "" || s.Topic.Fill > 0)
+			return s.Consume.From == "" && (s.Topic.Existing != "" || s.Filled())
 		},
 		func(s *Scenario) {
 			s.Consume.From = "end"

@@ -48,16 +48,17 @@ func (s Scenario) Expected() Expected {
 // filled is the number of records that the topic is filled with.
 func (s Scenario) filled(mean float64) int64 {
 	if s.Topic.Fill <= 0 || mean <= 0 {
-		return 0
+		return s.FillCount()
 	}
 	return int64(math.Ceil(float64(s.Topic.Fill) / mean))
 }
 
-// bound is the number of records that the volume lets the measured window offer,
-// each producer stopping with the record that reaches its share; 0 is no bound.
+// bound is the number of records that the volume or the number of records lets the
+// measured window offer; 0 is no bound. By a volume each producer stops with the record
+// that reaches its share.
 func (s Scenario) bound(mean float64) int64 {
 	if s.Load.Volume <= 0 || mean <= 0 {
-		return 0
+		return s.Load.Count()
 	}
 	producers := float64(s.Load.Producers)
 	return int64(producers * math.Ceil(float64(s.Load.Volume)/producers/mean))

@@ -26,6 +26,9 @@ func TestExpected(t *testing.T) {
 		{"load: {rate: 10k/s, volume: 1MB, producers: 4, record: {size: 1kB}}\nphases: {warmup: 1s, measure: 9s}", Expected{11_000, 11_000_000, true}},
 		{"load: {rate: 10k/s, volume: 1GB, record: {size: 1kB}}\nphases: {warmup: 1s, measure: 9s}", Expected{100_000, 100_000_000, true}},
 		{"load: {rate: max}", Expected{}},
+		{"load: {rate: 10k/s, records: 1001, producers: 4, record: {size: 1kB}}\nphases: {warmup: 1s}", Expected{11_001, 11_001_000, true}},
+		{"load: {rate: max, records_each: 500, producers: 4, record: {size: 1kB}}\nphases: {warmup: 0s}", Expected{2000, 2_000_000, true}},
+		{"load: {producers: 0, record: {size: 1kB}}\ntopic: {fill_records_each: 100, fill_producers: 3}", Expected{300, 300_000, true}},
 		{"load: {rate: max, volume: 1MB, producers: 3, record: {size: 1kB}}", Expected{1002, 1_002_000, false}},
 		{"load: {rate: max, volume: 1MB, record: {size: 1kB}}\nphases: {warmup: 0s}", Expected{1000, 1_000_000, true}},
 		{"load: {producers: 0}\ntopic: {existing: mine}", Expected{Known: true}},
@@ -45,7 +48,8 @@ func TestExpected(t *testing.T) {
 func TestExpectedIsWhatArrives(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := anyScenario(t)
-		s.Load.Producers, s.Load.Volume, s.Phases.Warmup, s.Topic.Fill = 1, 0, 0, 0
+		s.Load.Producers, s.Load.Volume, s.Load.Records, s.Load.RecordsEach = 1, 0, 0, 0
+		s.Phases.Warmup, s.Topic.Fill, s.Topic.FillRecords, s.Topic.FillRecordsEach = 0, 0, 0, 0
 		if s.Load.Rate.IsMax() {
 			return
 		}

@@ -53,7 +53,7 @@ func TestSyntaxMistakes(t *testing.T) {
 }
 
 func TestStructureMistakes(t *testing.T) {
-	const topicKeys = "the keys of topic are existing, partitions, replication, fill, config"
+	const topicKeys = "the keys of topic are existing, name, partitions, replication, fill, fill_records, fill_records_each, fill_producers, config"
 	const sizeRemedy = "write one size, or exactly one of uniform, normal and list, as in: size: {uniform: [64B, 1KiB]}"
 	check(t, [][2]string{
 		{"topic: {partition: 3}", "f.yaml:1:9: topic.partition: unknown key; did you mean partitions? " + topicKeys},
@@ -65,7 +65,7 @@ func TestStructureMistakes(t *testing.T) {
 		{"topic: {zebra: 1}", "f.yaml:1:9: topic.zebra: unknown key; " + topicKeys},
 		{"topic: {partitions: 3, partitions: 3}", "f.yaml:1:24: topic.partitions: it is given twice, first at line 1; keep one of them"},
 		{"topic: {[a]: 3}", "f.yaml:1:9: topic: a key is a list, not a word; write key: value"},
-		{"topic: 12", `f.yaml:1:8: topic: it is the single value "12", not a mapping; write its keys: existing, partitions, replication, fill, config`},
+		{"topic: 12", `f.yaml:1:8: topic: it is the single value "12", not a mapping; write its keys: existing, name, partitions, replication, fill, fill_records, fill_records_each, fill_producers, config`},
 		{"topic:", "f.yaml:1:7: topic: it has no value; give it one, or leave the key out"},
 		{"topic: {partitions: !!int 3}", "f.yaml:1:21: topic.partitions: the tag !!int has no meaning here; leave the tag out"},
 		{"topic: {partitions: 3.5}", `f.yaml:1:21: topic.partitions: "3.5" is not a whole number; write a whole number, as in 12`},
@@ -103,7 +103,7 @@ func TestUnknownKeys(t *testing.T) {
 		"throughput": "here that is load.rate", "replicas": "here that is topic.replication", "library": "here that is driver", "numConsumers": "here that is consume.consumers", "duration": "here that is phases.measure", "message-size": "here that is load.record.size",
 		"batch-size": "here that is load.batch", "batch.size": "here that is load.batch", "msg-size": "here that is load.record.size",
 		"messageSize": "here that is load.record.size", "producerRate": "here that is load.rate", "bootstrap.servers": "here that is the flag --brokers",
-		"num-records": "here that is load.volume, in bytes, or phases.measure", "max.in.flight.requests.per.connection": "here that is load.in_flight",
+		"num-records": "here that is load.records", "max.in.flight.requests.per.connection": "here that is load.in_flight",
 		"zebra": "the keys of a scenario are ",
 	} {
 		got := strings.Join(mistakes(t, key+": 3"), "\n")

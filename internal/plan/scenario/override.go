@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
+
+	"kafkabench.example/kafka-bench/internal/plan/native"
 )
 
 // overridePrefix starts the name that mistakes give to an override.
@@ -18,6 +20,14 @@ const driverPrefix = "--driver "
 // isOverride tells whether a layer is an override.
 func isOverride(layer string) bool {
 	return strings.HasPrefix(layer, overridePrefix) || strings.HasPrefix(layer, driverPrefix)
+}
+
+// shown is an override as messages show it: without its value if that may hold a credential.
+func shown(text string) string {
+	if path, _, ok := strings.Cut(text, "="); ok && native.Access(text) {
+		return path + "=…"
+	}
+	return text
 }
 
 // An override is one value of the command line, as load.rate=20k/s, and the name of

@@ -78,7 +78,7 @@ func (d *decoder) layParts(doc *document) {
 // aside is a decoder that knows what d knows, and leaves d as it is.
 func (d *decoder) aside() *decoder {
 	return &decoder{
-		layer: d.layer, layers: slices.Clip(d.layers), env: d.env, drivers: d.drivers, nodes: d.nodes,
+		layer: d.layer, layers: slices.Clip(d.layers), env: d.env, drivers: d.drivers, diskFault: d.diskFault, nodes: d.nodes,
 		places: maps.Clone(d.places),
 		failed: maps.Clone(d.failed), incomplete: maps.Clone(d.incomplete),
 	}

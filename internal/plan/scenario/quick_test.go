@@ -88,7 +88,7 @@ func TestAnswers(t *testing.T) {
 		t.Errorf("%q, %v", s.Answer, err)
 	}
 	_, err = suiteOf(Options{}, "answer: best")
-	if want := `f.yaml:1:9: answer: "best" is not known; choose one of most, knee, scaling, slope, times, failover, engines, engine-times, redelivery, engine-faults or decision`; err == nil || err.Error() != want {
+	if want := `f.yaml:1:9: answer: "best" is not known; choose one of most, knee, scaling, per-consumer, enough, slope, times, failover, savings, payloads, engines, engine-scaling, engine-times, redelivery, engine-faults or decision`; err == nil || err.Error() != want {
 		t.Errorf("got %v\nwant %s", err, want)
 	}
 }

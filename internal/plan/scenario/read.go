@@ -29,7 +29,7 @@ const maxFileBytes = 1 << 20
 // Mistakes where it is about the content, and otherwise says why there is nothing
 // to read.
 func Read(arg string, overrides ...string) (Scenario, error) {
-	l, err := readLayer(arg)
+	l, err := Options{}.readLayer(arg)
 	if err != nil {
 		return Scenario{}, err
 	}
@@ -73,8 +73,15 @@ type layer struct {
 	text []byte
 }
 
-// readLayer reads the preset or the file that arg names.
-func readLayer(arg string) (layer, error) {
+// stdinName is how mistakes call standard input, which has the name - on a command line.
+const stdinName = "stdin"
+
+// readLayer reads the preset or the file that arg names, or standard input.
+func (o Options) readLayer(arg string) (layer, error) {
+	if arg == "-" && o.Stdin != nil {
+		text, err := readText("from standard input", o.Stdin)
+		return layer{stdinName, text}, err
+	}
 	if slices.Contains(Names(), arg) {
 		text, err := PresetText(arg)
 		return layer{"preset " + arg, text}, err
@@ -96,7 +103,7 @@ func read(layers []layer, o Options) (d *decoder, doc document, readable bool) {
 		d.layQuick(&doc, o.Quick)
 	}
 	for _, text := range o.Set {
-		d.override(override{overridePrefix + text, text}, &doc)
+		d.override(override{overridePrefix + shown(text), text}, &doc)
 	}
 	if o.Driver != "" {
 		d.override(override{driverPrefix + o.Driver, doc.chosen(o.Driver)}, &doc)
@@ -118,6 +125,14 @@ func (d *decoder) resolved(s Scenario, readable bool) Scenario {
 		var c checker
 		if d.drivers != nil && s.Driver != "" {
 			c.choice(driverKey, s.Driver, d.drivers)
+		}
+		for i, dir := range s.Cluster.Disks {
+			if d.diskFault == nil || dir == "" {
+				continue
+			}
+			if problem, remedy := d.diskFault(dir); problem != "" {
+				c.mistake(fmt.Sprintf("cluster.disks[%d]", i), problem, remedy)
+			}
 		}
 		d.validation(append(s.findings(), c.findings...))
 	}
@@ -153,12 +168,17 @@ func readFile(path string) ([]byte, error) {
 	if info, err := f.Stat(); err == nil && info.IsDir() {
 		return nil, fmt.Errorf("scenario %s is a folder; name a file in it", path)
 	}
-	text, err := io.ReadAll(io.LimitReader(f, maxFileBytes+1))
+	return readText(path, f)
+}
+
+// readText reads a scenario of reasonable size.
+func readText(name string, from io.Reader) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(from, maxFileBytes+1))
 	if err != nil {
-		return nil, fmt.Errorf("scenario %s cannot be read: %w", path, err)
+		return nil, fmt.Errorf("scenario %s cannot be read: %w", name, err)
 	}
 	if len(text) > maxFileBytes {
-		return nil, fmt.Errorf("scenario %s is larger than 1 MiB; is it a scenario?", path)
+		return nil, fmt.Errorf("scenario %s is larger than 1 MiB; is it a scenario?", name)
 	}
 	return text, nil
 }

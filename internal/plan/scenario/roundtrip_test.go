@@ -80,6 +80,7 @@ func anyScenario(t *rapid.T) Scenario {
 	s.Topic.Replication = rapid.IntRange(1, 3).Draw(t, "replication")
 	s.Cluster.Brokers = rapid.IntRange(3, 9).Draw(t, "brokers")
 	s.Cluster.JVM = words(t, "jvm")
+	s.Cluster.Version = pick(t, []string{"", "4.2", "4.3"})
 	s.Topic.Config = config(t)
 	s.Phases = Phases{duration(t, 0, 60), duration(t, 60, 600), duration(t, 0, 60)}
 	anyLoad(t, &s.Load, s.Phases.Measure)
@@ -198,7 +199,17 @@ func anyLoad(t *rapid.T, l *Load, measure unit.Duration) {
 	l.Acks = pick(t, ackLevels)
 	l.Idempotent = l.Acks == "all" && rapid.Bool().Draw(t, "idempotent")
 	l.Linger = duration(t, 0, 29)
-	l.Volume = unit.Size(rapid.Int64Range(0, 1<<50).Draw(t, "volume"))
+	switch amount := rapid.Int64Range(0, 1<<29).Draw(t, "amount"); rapid.IntRange(0, 2).Draw(t, "of") {
+	case 0:
+		l.Volume = unit.Size(amount << 21)
+	case 1:
+		l.Records = amount
+	case 2:
+		l.RecordsEach = amount
+	}
+	if l.Rate.IsMax() {
+		l.Round = rapid.IntRange(0, 5).Draw(t, "round")
+	}
 }
 
 func anyArrival(t *rapid.T, measure unit.Duration) Arrival {
@@ -250,12 +261,15 @@ func anyConsume(t *rapid.T, c *Consume, measure unit.Duration) {
 	}
 	if c.Protocol = pick(t, protocols); c.Protocol == "classic" && c.Assignment == "group" {
 		c.SessionTimeout = duration(t, 1, 60)
+		c.Assignor = pick(t, append([]string{""}, assignors...))
 	}
 	c.Parallel, c.Work = pick(t, parallels), anyWork(t)
 	for i := range rapid.IntRange(0, 3).Draw(t, "changes") {
 		c.Changes = append(c.Changes, WorkChange{unit.Duration(i) * measure / 4, anyWork(t)})
 	}
 	c.Commit = rapid.SampledFrom([]Commit{{EachBatch: true}, {Interval: duration(t, 1, 60)}}).Draw(t, "commit")
+	c.PollTimeout = duration(t, 0, 60)
+	c.Client = rapid.SampledFrom([]map[string]string{nil, {"a.b": "1", "C": "x"}}).Draw(t, "client")
 	c.Fetch.MinBytes = unit.Size(rapid.Int64Range(0, 1e6).Draw(t, "min bytes"))
 }
 
@@ -268,18 +282,30 @@ func anyReading(t *rapid.T, s *Scenario) {
 	}
 	s.Topic.Existing, s.Topic.Config, s.Consume.From = "orders", nil, pick(t, beginnings)
 	if s.Consume.Consumers > 0 && rapid.Bool().Draw(t, "only reads") {
-		s.Load.Producers, s.Load.Processes, s.Load.Volume, s.Consume.Hold = 0, 1, 0, Hold{}
+		s.Load.Producers, s.Load.Processes, s.Consume.Hold = 0, 1, Hold{}
+		s.Load.Volume, s.Load.Records, s.Load.RecordsEach = 0, 0, 0
 	}
 }
 
 // anyFill has the new topic filled, or leaves it empty.
 func anyFill(t *rapid.T, s *Scenario) {
-	if s.Topic.Fill = unit.Size(rapid.SampledFrom([]int64{0, 1e6, 5e8}).Draw(t, "fill")); s.Topic.Fill == 0 {
+	fill := rapid.SampledFrom([]int64{0, 1e6, 5e8}).Draw(t, "fill")
+	if fill == 0 {
 		return
 	}
+	switch rapid.IntRange(0, 2).Draw(t, "of") {
+	case 0:
+		s.Topic.Fill = unit.Size(fill)
+	case 1:
+		s.Topic.FillRecords = fill
+	case 2:
+		s.Topic.FillRecordsEach = fill
+	}
+	s.Topic.FillProducers = rapid.IntRange(0, 9).Draw(t, "fillers")
 	s.Consume.From = "start"
 	if s.Consume.Consumers > 0 && rapid.Bool().Draw(t, "only reads") {
-		s.Load.Producers, s.Load.Processes, s.Load.Volume, s.Consume.Hold = 0, 1, 0, Hold{}
+		s.Load.Producers, s.Load.Processes, s.Consume.Hold = 0, 1, Hold{}
+		s.Load.Volume, s.Load.Records, s.Load.RecordsEach = 0, 0, 0
 	}
 }
 
@@ -290,6 +316,7 @@ func anyQueue(t *rapid.T, s *Scenario) {
 	}
 	g := &s.Consume
 	g.Groups, g.Processes, g.CPU, g.Memory, g.Assignment, g.Parallel = 1, 1, 0, 0, "group", "consumer"
+	g.Assignor, g.PollTimeout, g.Client = "", 0, nil
 	g.Hold, g.Protocol, g.Commit, g.SessionTimeout = Hold{}, "classic", Commit{Interval: duration(t, 1, 60)}, 0
 	q := Queue{Engine: pick(t, engines), Batch: rapid.IntRange(0, maxReceive).Draw(t, "batch"), Threads: rapid.IntRange(0, maxThreads).Draw(t, "threads"), Order: pick(t, orders)}
 	if q.Engine != "plain" {

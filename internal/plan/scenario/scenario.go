@@ -14,8 +14,8 @@
 // mistake at a time starts a benchmark six times.
 //
 // Files to know: scenario.go, defaults.go, decode.go, validate*.go, queue.go, suite.go,
-// matrix.go, variants.go, quick.go, fates.go (who is there when a fault comes), bound.go
-// (which lag must be allowed), environment.go, presets/.
+// matrix.go, variants.go, quick.go, amount.go (how much is written), fates.go (who is there
+// when a fault comes), bound.go (which lag must be allowed), environment.go, presets/.
 package scenario
 
 import (
@@ -46,10 +46,15 @@ type Scenario struct {
 // Cluster is the local cluster that a run starts when it is not given one. On
 // an existing cluster nothing here applies.
 type Cluster struct {
-	Brokers int               `yaml:"brokers"`          // 1 to 9; left open: as many as the topic's replication
-	Heap    unit.Size         `yaml:"heap"`             // of each broker's JVM; left open: 1 GiB for one, 512 MiB for each of several
-	JVM     []string          `yaml:"jvm,omitempty"`    // further JVM options
-	Config  map[string]string `yaml:"config,omitempty"` // broker properties, over the tool's own
+	Version string            `yaml:"version,omitempty"` // line of Kafka; left open: the tool's default
+	Brokers int               `yaml:"brokers"`           // 1 to 9; left open: as many as the topic's replication
+	Heap    unit.Size         `yaml:"heap"`              // of each broker's JVM; left open: 1 GiB for one, 512 MiB for each of several
+	JVM     []string          `yaml:"jvm,omitempty"`     // further JVM options
+	Config  map[string]string `yaml:"config,omitempty"`  // broker properties, over the tool's own
+	// Disks are folders that exist. Each broker keeps its logs in all of them, as
+	// log.dirs, in a folder of the run's own that is removed again. Left open: in the
+	// user's cache.
+	Disks []string `yaml:"disks,omitempty"`
 	// Metrics says whether the brokers tell about themselves (their JMX metrics, by an
 	// agent in their process): jmx, or none.
 	Metrics string `yaml:"metrics"`
@@ -65,14 +70,23 @@ type Cluster struct {
 // the run may write to, if it has producers. An existing topic is never deleted, and keeps its own
 // partitions, replication and configuration.
 type Topic struct {
-	Existing    string `yaml:"existing,omitempty"`
+	Existing string `yaml:"existing,omitempty"`
+	// Name is that of the new topic, if it is not to be the run's own. A topic of this
+	// name that is there already is never used or touched: the run is refused.
+	Name        string `yaml:"name,omitempty"`
 	Partitions  int    `yaml:"partitions"`  // 1 to 10,000
 	Replication int    `yaml:"replication"` // 1 to 9
 	// Fill is how many bytes of values the run writes into its new topic before
 	// anything is measured, as fast as it can, with the records of Load. The consumers
 	// have it to read when the measured window begins. 0 is none.
-	Fill   unit.Size         `yaml:"fill,omitempty"`
-	Config map[string]string `yaml:"config,omitempty"`
+	Fill unit.Size `yaml:"fill,omitempty"`
+	// FillRecords is the same in records, of all who fill together, and FillRecordsEach
+	// of each of them. At most one of the three is given.
+	FillRecords     int64 `yaml:"fill_records,omitempty"`
+	FillRecordsEach int64 `yaml:"fill_records_each,omitempty"`
+	// FillProducers is how many producers fill. 0 is as many as the load has, 4 at most.
+	FillProducers int               `yaml:"fill_producers,omitempty"`
+	Config        map[string]string `yaml:"config,omitempty"`
 }
 
 // Load is what is offered.
@@ -101,6 +115,13 @@ type Load struct {
 	// bytes of values were offered in it, by each producer its share and the
 	// record that reaches it; the window ends there too. 0 is no bound.
 	Volume unit.Size `yaml:"volume,omitempty"`
+	// Records ends it likewise, after exactly so many records of all producers together,
+	// and RecordsEach after so many of each. At most one of the three is given.
+	Records     int64 `yaml:"records,omitempty"`
+	RecordsEach int64 `yaml:"records_each,omitempty"`
+	// Round has each producer of a closed loop send so many records, wait until all of
+	// them are acked or failed, and begin again. 0 is no rounds.
+	Round int `yaml:"round,omitempty"`
 
 	Acks        string `yaml:"acks"`        // "0", "1", "all"
 	Compression string `yaml:"compression"` // none, gzip, snappy, lz4, zstd
@@ -108,14 +129,24 @@ type Load struct {
 	// it: gzip and lz4 1 to 9, zstd 1 to 22; 0 is the codec's default.
 	Level           int           `yaml:"level"`
 	Linger          unit.Duration `yaml:"linger"`
-	Batch           unit.Size     `yaml:"batch"` // upper bound of a batch, uncompressed
+	Batch           Batch         `yaml:"batch"` // upper bound of a batch, uncompressed
 	Idempotent      bool          `yaml:"idempotent"`
 	InFlight        int           `yaml:"in_flight"` // produce requests on one connection
 	DeliveryTimeout unit.Duration `yaml:"delivery_timeout"`
 	// MaxBuffered bounds the records in flight of one client: what does not
 	// fit waits at the source, where it is counted.
 	MaxBuffered int `yaml:"max_buffered"`
+	// Client are settings of the producing clients by the library's own names. Package native
+	// says which are refused for every library; the driver knows the others.
+	Client map[string]string `yaml:"client,omitempty"`
 }
+
+// Batch is the upper bound of a batch in bytes, or OneRecord. In YAML it is a size, or
+// "1 record".
+type Batch unit.Size
+
+// OneRecord has each record sent in a batch of its own.
+const OneRecord Batch = -1
 
 // Arrival is the arrival process. Which fields apply depends on Process:
 // constant and poisson need none; burst uses Peak, Length and Period (the burst
@@ -171,6 +202,9 @@ type Keys struct {
 type Consume struct {
 	Consumers int `yaml:"consumers"` // of each group; 0: nobody consumes
 	Groups    int `yaml:"groups"`    // 1 to 100
+	// Group is the name of the new group, if it is not to be the run's own; several groups
+	// have their numbers behind it. One that is there already is never used or touched.
+	Group string `yaml:"group,omitempty"`
 	// Processes is over how many operating system processes the consumers of each
 	// group are spread: 1, the tool's own, or more, each apart from the tool. At most
 	// as many as consumers.
@@ -210,7 +244,15 @@ type Consume struct {
 	// the broker bounds it (group.min.session.timeout.ms, 6s by default). 0 is
 	// the client's default.
 	SessionTimeout unit.Duration `yaml:"session_timeout,omitempty"`
-	Fetch          Fetch         `yaml:"fetch,omitempty"`
+	// Assignor is how the members of a classic group share out the partitions: range,
+	// roundrobin, sticky or cooperative-sticky. Left out: the driver's own choice.
+	Assignor string `yaml:"assignor,omitempty"`
+	// PollTimeout is how long a poll waits for records; one that returns none counts as an
+	// empty poll. 0 is until there are records.
+	PollTimeout unit.Duration `yaml:"poll_timeout,omitempty"`
+	Fetch       Fetch         `yaml:"fetch,omitempty"`
+	// Client are settings of the consuming clients by the library's own names, as in Load.
+	Client map[string]string `yaml:"client,omitempty"`
 }
 
 // Work is the simulated work for each record: fixed takes Time; uniform takes

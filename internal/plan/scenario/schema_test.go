@@ -49,6 +49,7 @@ const (
 	rateSchema     = "rate"
 	sizeSchema     = "size"
 	durationSchema = "duration"
+	batchSchema    = "batch"
 	commitSchema   = "commit"
 	holdSchema     = "hold"
 	recordSchema   = "record_size"
@@ -64,6 +65,7 @@ var textSchemas = map[reflect.Type]string{
 	reflect.TypeFor[unit.Rate]():     rateSchema,
 	reflect.TypeFor[unit.Size]():     sizeSchema,
 	reflect.TypeFor[unit.Duration](): durationSchema,
+	reflect.TypeFor[Batch]():         batchSchema,
 	reflect.TypeFor[Commit]():        commitSchema,
 	reflect.TypeFor[Hold]():          holdSchema,
 	reflect.TypeFor[Size]():          recordSchema,
@@ -73,7 +75,7 @@ var textSchemas = map[reflect.Type]string{
 
 const (
 	durationPattern = `[-+]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+`
-	sizePattern     = `[0-9]+(\.[0-9]+)?(B|kB|KiB|MB|MiB|GB|GiB)`
+	sizePattern     = `[0-9]+(\.[0-9]+)?(B|kB|KiB|MB|MiB|GB|GiB|TB|TiB)`
 	ratePattern     = `[0-9]+(\.[0-9]+)?[kM]?/(s|min|h|` + durationPattern + `)`
 	// variablePattern is in a text that names a variable of the environment.
 	variablePattern = `\$\{[A-Za-z_][A-Za-z0-9_]*(:-[^}]*)?\}`
@@ -101,6 +103,7 @@ func textDefinitions() jsonschema.Definitions {
 		shareSchema:    pattern(`[0-9]+(\.[0-9]+)?%`, "a part of a whole, in per cent", "50%", "0.1%"),
 		sizeSchema:     pattern(sizePattern, "bytes: kB is 1,000 and KiB is 1,024", "512B", "64kB", "64KiB"),
 		durationSchema: pattern(durationPattern, "a time with its unit", "5ms", "2s", "1m30s"),
+		batchSchema:    {Description: "a size, or one record", AnyOf: []*jsonschema.Schema{{Const: oneRecord}, definition(sizeSchema)}},
 		commitSchema: {Description: "an interval, or after each batch", AnyOf: []*jsonschema.Schema{
 			{Const: "batch"}, definition(durationSchema)}},
 		holdSchema: {Description: "until a time of the measured window, or until the drain", AnyOf: []*jsonschema.Schema{
@@ -121,17 +124,19 @@ func textDefinitions() jsonschema.Definitions {
 
 // schemaWords are the words that a key may have.
 var schemaWords = map[string][]string{
-	"document.order": {Interleaved, Blocked}, "document.answer": answers, "Cluster.metrics": brokerMetrics, "Arrival.process": processes, "Load.pacer": pacers,
+	"document.order": {Interleaved, Blocked}, "document.answer": answers, "Cluster.metrics": brokerMetrics,
+	"Cluster.version": kafkaVersions, "Arrival.process": processes, "Load.pacer": pacers,
 	"Load.partitioning": partitionings, "Load.acks": ackLevels, "Load.compression": codecs,
 	"Record.payload": payloads, "Keys.distribution": keyings, "Consume.parallel": parallels,
-	"Consume.protocol": protocols, "Consume.assignment": assignments, "Consume.from": beginnings,
+	"Consume.protocol": protocols, "Consume.assignment": assignments, "Consume.assignor": assignors, "Consume.from": beginnings,
 	"Work.distribution": workings, "Backpressure.controller": controllers, "Backpressure.excess": excesses,
 	"Queue.engine": engines, "Queue.order": orders, "Queue.tracker": trackers, "Queue.acks": queueAcks, "Drop.how": drops,
 	"Backpressure.signal": signals, "Backpressure.per": bounded, "Backpressure.blind": blindnesses, "Backpressure.share": shares,
 }
 
 // freeTexts are the keys that may have any word.
-var freeTexts = []string{"document.name", "document.description", "document.question", "document.by", "document.driver", "Topic.existing"}
+var freeTexts = []string{"document.name", "document.description", "document.question", "document.by", "document.driver", "Topic.existing",
+	"Topic.name", "Consume.group"}
 
 // schemaBounds are the bounds of the numbers.
 var schemaBounds = map[string]struct {
@@ -143,7 +148,10 @@ var schemaBounds = map[string]struct {
 	"Load.producers": {0, maxWorkers}, "Load.clients": {0, maxWorkers}, "Load.level": {0, 22},
 	"Load.in_flight": {1, 1000}, "Load.max_buffered": {1, maxBuffered}, "Keys.count": {1, maxBuffered}, "Keys.skew": {1, 100},
 	"Consume.consumers": {0, maxWorkers}, "Consume.groups": {1, maxGroups}, "Consume.processes": {1, maxProcesses}, "Consume.cpu": {0, maxCores},
-	"Load.processes": {1, maxProcesses}, "Backpressure.keep": {1, maxKeep},
+	"Load.records": {0, uint64(maxRecords)}, "Load.records_each": {0, uint64(maxRecords)}, "Load.round": {0, maxBuffered},
+	"Topic.fill_records": {0, uint64(maxRecords)}, "Topic.fill_records_each": {0, uint64(maxRecords)},
+	"Topic.fill_producers": {0, maxWorkers},
+	"Load.processes":       {1, maxProcesses}, "Backpressure.keep": {1, maxKeep},
 	"Backpressure.max_lag": {0, uint64(maxRecords)}, "Backpressure.resume_lag": {1, uint64(maxRecords)},
 	"Queue.threads": {1, maxThreads}, "Queue.batch": {1, maxReceive}, "Queue.max_deliveries": {0, maxDeliveries},
 	"Queue.in_flight": {1, maxLent}, "Work.sigma": {0, maxSigma},
@@ -264,7 +272,7 @@ func (m schemaMaker) bound(s *jsonschema.Schema, name string) {
 func enum(words []string) (list []any) {
 	for _, word := range words {
 		list = append(list, word)
-		if wholeNumber(word) {
+		if _, err := strconv.ParseFloat(word, 64); err == nil {
 			list = append(list, json.Number(word))
 		}
 	}

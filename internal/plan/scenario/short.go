@@ -95,6 +95,34 @@ func (s Size) mapping() sizeMapping {
 	}
 }
 
+// oneRecord is what a scenario writes for OneRecord.
+const oneRecord = "1 record"
+
+// String prints b as a scenario writes it.
+func (b Batch) String() string {
+	if b == OneRecord {
+		return oneRecord
+	}
+	return unit.Size(b).String()
+}
+
+// MarshalText prints b as String does.
+func (b Batch) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
+
+// UnmarshalText reads "1 record" or a size.
+func (b *Batch) UnmarshalText(text []byte) error {
+	if string(text) == oneRecord {
+		*b = OneRecord
+		return nil
+	}
+	size, err := unit.ParseSize(string(text))
+	if err != nil {
+		return fmt.Errorf("%w, or %s to send each record by itself", err, oneRecord)
+	}
+	*b = Batch(size)
+	return nil
+}
+
 // String prints c as a scenario writes it.
 func (c Commit) String() string {
 	if c.EachBatch {

@@ -3,6 +3,7 @@ package scenario
 import (
 	"bytes"
 	"errors"
+	"io"
 	"slices"
 
 	"go.yaml.in/yaml/v4"
@@ -25,6 +26,11 @@ type Options struct {
 	Driver string
 	// Drivers are the names that a driver may have; nil is any.
 	Drivers []string
+	// Stdin is what the name - stands for, at most once; nil is nothing.
+	Stdin io.Reader
+	// DiskFault says what is wrong with a folder of cluster.disks on this machine, and what
+	// to do about it; nil is not to look.
+	DiskFault func(dir string) (problem, remedy string)
 	// Env looks up ${NAME}; nil is os.LookupEnv.
 	Env func(name string) (value string, ok bool)
 }
@@ -80,7 +86,7 @@ func ReadSuite(arg string, o Options) (Suite, error) {
 	var layers []layer
 	var unread []error
 	for _, name := range append([]string{arg}, o.Merge...) {
-		l, err := readLayer(name)
+		l, err := o.readLayer(name)
 		layers, unread = append(layers, l), append(unread, err)
 	}
 	if err := errors.Join(unread...); err != nil {

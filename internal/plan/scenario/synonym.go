@@ -15,9 +15,10 @@ var synonyms = map[string]string{
 	"runtime":    "phases.measure",
 	"warmuptime": "phases.warmup", "warmupduration": "phases.warmup", "warmupdurationminutes": "phases.warmup",
 	"warmuprecords": "phases.warmup, a time",
-	"numrecords":    "load.volume, in bytes, or phases.measure",
-	"nummessages":   "load.volume, in bytes, or phases.measure",
-	"records":       "load.volume, in bytes, or phases.measure", "messages": "load.volume, in bytes, or phases.measure",
+	"numrecords":    "load.records", "nummessages": "load.records", "messages": "load.records",
+	"maxmessages": "load.records", "recordsperproducer": "load.records_each", "messagesperproducer": "load.records_each",
+	"topicname": "topic.name, of a new one, or topic.existing", "groupid": "consume.group, of a new one",
+	"consumergroup": "consume.group, of a new one", "groupname": "consume.group, of a new one",
 	"consumerbacklogsizegb": "load.volume, with consume.hold",
 
 	"messagesize": "load.record.size", "msgsize": "load.record.size", "recordsize": "load.record.size",
@@ -50,6 +51,10 @@ var synonyms = map[string]string{
 	"fetchminbytes":  "consume.fetch.min_bytes", "fetchmaxbytes": "consume.fetch.max_bytes",
 	"fetchmaxwaitms":         "consume.fetch.max_wait",
 	"maxpartitionfetchbytes": "consume.fetch.max_partition_bytes", "fetchsize": "consume.fetch.max_partition_bytes",
+	"partitionassignmentstrategy": "consume.assignor", "assignmentstrategy": "consume.assignor",
+	"rebalancestrategy": "consume.assignor",
+	"producerconfig":    "load.client, by the driver's names", "producerprops": "load.client, by the driver's names",
+	"consumerconfig": "consume.client, by the driver's names", "consumerprops": "consume.client, by the driver's names",
 	"delay": "consume.work", "processingtime": "consume.work", "worktime": "consume.work",
 	"phasedelay": "consume.changes", "phaseduration": "consume.changes",
 
@@ -61,7 +66,7 @@ var synonyms = map[string]string{
 	"deadlettertopic": "consume.queue.dead_letter",
 	"prefetch":        "consume.queue.in_flight", "redeliverytracker": "consume.queue.tracker",
 
-	"topicname": "topic.existing", "numpartitions": "topic.partitions", "partitionspertopic": "topic.partitions",
+	"numpartitions": "topic.partitions", "partitionspertopic": "topic.partitions",
 	"replicationfactor": "topic.replication", "replicas": "topic.replication", "topicconfig": "topic.config",
 	"topics":            "topic, of which a run has one",
 	"mininsyncreplicas": "topic.config.min.insync.replicas", "retentionms": "topic.config.retention.ms",
@@ -89,7 +94,7 @@ var synonyms = map[string]string{
 
 	"bootstrapservers": "the flag --brokers", "bootstrapserver": "the flag --brokers",
 	"brokerlist":  "the flag --brokers",
-	"driverclass": "driver", "client": "driver", "clientlibrary": "driver", "library": "driver",
+	"driverclass": "driver", "clientlibrary": "driver", "library": "driver",
 	"output": "the flag --out", "outputfile": "the flag --out",
 }
 

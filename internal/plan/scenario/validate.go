@@ -51,6 +51,7 @@ var (
 	parallels     = []string{"partition", "consumer"}
 	workings      = []string{"fixed", "uniform", "exponential", "lognormal"}
 	protocols     = []string{"classic", "consumer"}
+	assignors     = []string{"range", "roundrobin", "sticky", "cooperative-sticky"}
 	assignments   = []string{"group", "manual"}
 	beginnings    = []string{"end", "start"}
 	controllers   = []string{"off", "hysteresis", "credit", "latency", "aimd", "gradient"}
@@ -60,6 +61,12 @@ var (
 	blindnesses   = []string{"closed", "open"}
 	shares        = []string{"static", "demand"}
 )
+
+// kafkaVersions are the lines of Kafka that a local cluster can be of, the oldest first.
+var kafkaVersions = []string{"3.9", "4.0", "4.1", "4.2", "4.3"}
+
+// KafkaVersions are the lines of Kafka that a local cluster can be of, the oldest first.
+func KafkaVersions() []string { return slices.Clone(kafkaVersions) }
 
 // brokerMetrics are how the brokers may tell about themselves.
 var brokerMetrics = []string{"jmx", "none"}
@@ -220,8 +227,38 @@ func (c *checker) driver(name string) {
 func (c *checker) cluster(s Scenario) {
 	c.between("cluster.brokers", int64(s.Cluster.Brokers), 1, maxBrokers)
 	c.size("cluster.heap", s.Cluster.Heap, minHeap, 1024*unit.GiB)
+	c.version(s)
+	for i, dir := range s.Cluster.Disks {
+		path := fmt.Sprintf("cluster.disks[%d]", i)
+		switch {
+		case dir == "":
+			c.mistake(path, "it is empty", "name a folder")
+		case slices.Contains(s.Cluster.Disks[:i], dir):
+			c.mistake(path, fmt.Sprintf("%q is named twice", dir), "name each folder once")
+		}
+	}
 	c.choice("cluster.metrics", s.Cluster.Metrics, brokerMetrics)
 	c.duration("cluster.warmup", s.Cluster.Warmup, 0, maxClusterWarmup)
+}
+
+// version wants a Kafka that can be started, and that has what the consumers ask for.
+func (c *checker) version(s Scenario) {
+	const path = "cluster.version"
+	version := s.Cluster.Version
+	if version == "" {
+		return
+	}
+	c.choice(path, version, kafkaVersions)
+	at := slices.Index(kafkaVersions, version)
+	older := func(than string) bool { return at >= 0 && at < slices.Index(kafkaVersions, than) }
+	if s.Consume.Protocol == "consumer" && older("4.0") {
+		c.mistake("consume.protocol", "Kafka "+version+" has the protocol consumer only as a preview, switched off",
+			"choose classic, or cluster.version 4.0 or later (KIP-848)", path)
+	}
+	if s.Consume.Queue.Engine == "share" && older("4.2") {
+		c.mistake("consume.queue.engine", "Kafka "+version+" has share groups only as a preview, or not at all",
+			"choose another engine, or cluster.version 4.2 or later (KIP-932)", path)
+	}
 }
 
 // plainName tells whether name is made of nameLetter alone and begins with a

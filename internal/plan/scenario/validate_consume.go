@@ -12,6 +12,7 @@ func (c *checker) consume(s Scenario) {
 	g := s.Consume
 	c.between("consume.consumers", int64(g.Consumers), 0, maxWorkers)
 	c.between("consume.groups", int64(g.Groups), 1, maxGroups)
+	c.group(g)
 	c.consumerProcesses(g)
 	c.choice("consume.assignment", g.Assignment, assignments)
 	c.from(s)
@@ -25,7 +26,26 @@ func (c *checker) consume(s Scenario) {
 	c.changes(g.Changes, s.Phases.Measure)
 	c.fetch(g.Fetch)
 	c.sessionTimeout(g)
+	c.assignor(g)
+	c.duration("consume.poll_timeout", g.PollTimeout, 0, unit.Duration(time.Hour))
+	c.client("consume.client", g.Client)
 	c.queue(s)
+}
+
+// assignor wants it where the members share out the partitions.
+func (c *checker) assignor(g Consume) {
+	const path = "consume.assignor"
+	switch {
+	case g.Assignor == "":
+	case g.Assignment == "manual":
+		c.mistake(path, "manually assigned consumers are in no group, and the tool shares out the partitions",
+			"leave it out", "consume.assignment")
+	case g.Protocol == "consumer":
+		c.mistake(path, "with protocol consumer the broker shares out the partitions",
+			"leave it out and set cluster.config.group.consumer.assignors, or choose classic", "consume.protocol")
+	default:
+		c.choice(path, g.Assignor, assignors)
+	}
 }
 
 // sessionTimeout wants it where the member has a say in it.
@@ -48,14 +68,26 @@ func (c *checker) sessionTimeout(g Consume) {
 func (c *checker) from(s Scenario) {
 	const path = "consume.from"
 	switch {
-	case s.Topic.Fill > 0 && s.Load.Producers == 0 && s.Consume.From == "end":
+	case s.Filled() && s.Load.Producers == 0 && s.Consume.From == "end":
 		c.mistake(path, "at the end of what the topic was filled with nothing is left to read, and nobody produces",
 			"leave it out, or give load.producers", "load.producers")
-	case s.Topic.Existing != "" || s.Topic.Fill > 0:
+	case s.Topic.Existing != "" || s.Filled():
 		c.choice(path, s.Consume.From, beginnings)
 	case s.Consume.From != "":
 		c.mistake(path, "a new topic is empty, and read from its first record",
-			"leave it out, or name a topic in topic.existing", "topic.existing", "topic.fill")
+			"leave it out, or name a topic in topic.existing", "topic.existing", "topic.fill", "topic.fill_records")
+	}
+}
+
+// group checks the name of the groups.
+func (c *checker) group(g Consume) {
+	const path = "consume.group"
+	switch {
+	case g.Group == "":
+	case g.Assignment == "manual":
+		c.mistake(path, "manually assigned consumers are in no group", "leave it out", "consume.assignment")
+	default:
+		c.kafkaName(path, g.Group, "group")
 	}
 }
 

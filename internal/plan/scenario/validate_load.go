@@ -2,9 +2,11 @@ package scenario
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
+	"kafkabench.example/kafka-bench/internal/plan/native"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
@@ -33,7 +35,8 @@ func (c *checker) load(s Scenario) {
 		c.readOnly(s)
 	}
 	c.processes(l)
-	c.size("load.volume", l.Volume, 0, maxVolume)
+	c.amount("load.volume", l.Volume, "load.records", l.Records, l.RecordsEach, l.Producers, "load.producers")
+	c.round(l)
 	c.between("load.clients", int64(l.Clients), 0, maxWorkers)
 	c.choice("load.pacer", l.Pacer, pacers)
 	c.choice("load.partitioning", l.Partitioning, partitionings)
@@ -75,16 +78,18 @@ func (c *checker) closedLoop(s Scenario) {
 // be done is idle, and stays.
 func (c *checker) readOnly(s Scenario) {
 	const path = "load.producers"
-	if s.Topic.Existing == "" && s.Topic.Fill == 0 {
+	if s.Topic.Existing == "" && !s.Filled() {
 		c.mistake(path, "without producers a new topic stays empty",
-			"name a topic to read in topic.existing, have one filled with topic.fill, or give at least 1", "topic.existing", "topic.fill")
+			"name a topic to read in topic.existing, have one filled with topic.fill, or give at least 1",
+			"topic.existing", "topic.fill", "topic.fill_records")
 	}
 	if s.Consume.Consumers == 0 {
 		c.mistake(path, "without producers and consumers nothing happens",
 			"give consume.consumers, or at least 1 producer", "consume.consumers")
 	}
-	if s.Load.Volume > 0 {
-		c.mistake("load.volume", "without producers nothing is offered", "leave it out", path)
+	for _, key := range written(keyed{"load.volume", s.Load.Volume > 0}, keyed{"load.records", s.Load.Records > 0},
+		keyed{"load.records_each", s.Load.RecordsEach > 0}) {
+		c.mistake(key, "without producers nothing is offered", "leave it out", path)
 	}
 	if s.Backpressure.Controller != "off" {
 		c.mistake("backpressure", "without producers there is nothing to hold back", "set backpressure: off", path)
@@ -105,6 +110,7 @@ func (c *checker) producer(s Scenario) {
 	if l.Idempotent {
 		c.idempotent(l)
 	}
+	c.client("load.client", l.Client)
 	c.between("load.max_buffered", int64(l.MaxBuffered), 1, maxBuffered)
 	lingers := c.duration("load.linger", l.Linger, 0, unit.Duration(time.Minute))
 	if c.duration("load.delivery_timeout", l.DeliveryTimeout, minDelivery, maxPhase) && lingers &&
@@ -112,6 +118,16 @@ func (c *checker) producer(s Scenario) {
 		c.mistake("load.delivery_timeout",
 			fmt.Sprintf("%s ends before a linger of %s does", l.DeliveryTimeout, l.Linger),
 			"give more than load.linger", "load.linger")
+	}
+}
+
+// client refuses settings that hold credentials or addresses, whatever the driver is: what follows
+// may print a scenario. Which other settings there are the driver knows.
+func (c *checker) client(path string, settings map[string]string) {
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		if native.Access(name) {
+			c.mistake(join(path, name), native.AccessProblem, native.AccessRemedy)
+		}
 	}
 }
 
@@ -148,9 +164,29 @@ func (c *checker) record(s Scenario) {
 	c.choice("load.record.payload", r.Payload, payloads)
 	c.keys(r.Keys)
 	sized := c.recordSize(r.Size)
-	if batched := c.size("load.batch", s.Load.Batch, 1, maxBytes); sized && batched {
+	batched := s.Load.Batch == OneRecord || c.size("load.batch", unit.Size(s.Load.Batch), 1, maxBytes)
+	if sized && batched {
 		c.fits(s)
 	}
+}
+
+// BatchBytes is the upper bound of a batch in bytes. If each record is sent by itself, it is the
+// default, or what the largest record takes.
+func (s Scenario) BatchBytes() unit.Size {
+	if s.Load.Batch != OneRecord {
+		return unit.Size(s.Load.Batch)
+	}
+	return max(unit.Size(Defaults().Load.Batch), s.largestBatch())
+}
+
+// largestBatch is what the largest record takes in a batch of its own.
+func (s Scenario) largestBatch() unit.Size {
+	_, largest := s.Load.Record.Size.Bounds()
+	need := largest + recordOverhead + batchOverhead
+	if s.Load.Record.Keys.Distribution != "none" {
+		need += keyAllowance
+	}
+	return need
 }
 
 // keys checks which parts of Keys apply.
@@ -209,10 +245,7 @@ func (c *checker) recordSize(size Size) bool {
 // broker's limit.
 func (c *checker) fits(s Scenario) {
 	_, largest := s.Load.Record.Size.Bounds()
-	need := largest + recordOverhead + batchOverhead
-	if s.Load.Record.Keys.Distribution != "none" {
-		need += keyAllowance
-	}
+	need := s.largestBatch()
 	limit, setting := s.batchLimit()
 	switch {
 	case limit > 0 && need > limit:
@@ -220,11 +253,11 @@ func (c *checker) fits(s Scenario) {
 			fmt.Sprintf("a record of %s needs a batch of %s, and the broker takes %s", largest, need, limit),
 			fmt.Sprintf("make it smaller, or raise %s",
 				setting), setting, "topic.config", "cluster.config", "topic.existing")
-	case need > s.Load.Batch:
+	case need > s.BatchBytes():
 		c.mistake("load.record.size",
 			fmt.Sprintf("a record of %s needs a batch of %s, and load.batch is %s", largest, need, s.Load.Batch),
 			"make it smaller, or raise load.batch", "load.batch")
-	case limit > 0 && s.Load.Batch > limit:
+	case limit > 0 && unit.Size(s.Load.Batch) > limit:
 		c.mistake("load.batch", fmt.Sprintf("a batch of %s is more than the broker takes, %s", s.Load.Batch, limit),
 			fmt.Sprintf("make it smaller, or raise %s",
 				setting), setting, "topic.config", "cluster.config", "topic.existing")

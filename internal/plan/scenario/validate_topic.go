@@ -30,6 +30,9 @@ func (c *checker) topic(s Scenario) {
 		c.existing(t)
 		return
 	}
+	if t.Name != "" {
+		c.kafkaName("topic.name", t.Name, "topic")
+	}
 	c.fill(s)
 	c.between("topic.partitions", int64(t.Partitions), 1, maxPartitions)
 	if !c.between("topic.replication", int64(t.Replication), 1, maxBrokers) {
@@ -47,37 +50,60 @@ func (c *checker) topic(s Scenario) {
 // and to be there still when it is read.
 func (c *checker) fill(s Scenario) {
 	const path = "topic.fill"
-	if s.Topic.Fill == 0 || !c.size(path, s.Topic.Fill, 0, maxVolume) {
+	t := s.Topic
+	c.amount(path, t.Fill, "topic.fill_records", t.FillRecords, t.FillRecordsEach, s.Fillers(), "topic.fill_producers")
+	c.between("topic.fill_producers", int64(t.FillProducers), 0, maxWorkers)
+	if !s.Filled() {
+		if t.FillProducers > 0 {
+			c.mistake("topic.fill_producers", "there is nothing to fill the topic with",
+				"give topic.fill or topic.fill_records, or leave it out", path, "topic.fill_records", "topic.fill_records_each")
+		}
 		return
 	}
-	if _, largest := s.Load.Record.Size.Bounds(); s.Topic.Fill < largest {
+	if _, largest := s.Load.Record.Size.Bounds(); s.Topic.Fill > 0 && s.Topic.Fill < largest {
 		c.mistake(path, fmt.Sprintf("%s is less than one record of %s", s.Topic.Fill, largest),
 			"give more, or leave it out", "load.record.size")
 	}
 	const setting = "retention.bytes"
 	keeps, err := strconv.ParseInt(s.Topic.Config[setting], 10, 64)
-	if err == nil && keeps >= 0 && keeps < int64(s.Topic.Fill)/int64(max(1, s.Topic.Partitions)) {
+	if err == nil && keeps >= 0 && keeps < int64(s.FillBytes())/int64(max(1, s.Topic.Partitions)) {
 		c.mistake("topic.config."+setting,
-			fmt.Sprintf("a partition keeps %s, and its part of a fill of %s is more", unit.Bytes(keeps), s.Topic.Fill),
-			"raise it, or leave it out", path, "topic.partitions")
+			fmt.Sprintf("a partition keeps %s, and its part of a fill of %s is more", unit.Bytes(keeps),
+				unit.Size(s.FillBytes())),
+			"raise it, or leave it out", path, "topic.fill_records", "topic.partitions")
 	}
 }
 
 // existing checks the name of a topic that is already there.
 func (c *checker) existing(t Topic) {
+	const made = "leave topic.existing out to have a topic made"
+	for _, key := range written(keyed{"topic.fill", t.Fill != 0}, keyed{"topic.fill_records", t.FillRecords != 0},
+		keyed{"topic.fill_records_each", t.FillRecordsEach != 0}, keyed{"topic.fill_producers", t.FillProducers != 0}) {
+		c.mistake(key, "an existing topic is not filled: what is in it is somebody else's",
+			"leave "+key+" out, or "+made, "topic.existing")
+	}
+	if t.Name != "" {
+		c.mistake("topic.name", "it names a new topic, and topic.existing one that is there already",
+			"leave one of them out", "topic.existing")
+	}
 	switch {
-	case strings.Trim(t.Existing, ".") == "" || len(t.Existing) > maxTopicLength ||
-		strings.ContainsFunc(t.Existing, func(r rune) bool { return !nameLetter(r) }):
-		c.mistake("topic.existing", fmt.Sprintf("%q cannot be the name of a topic", t.Existing),
-			fmt.Sprintf("a topic's name has letters, digits, dots, hyphens and underscores, %d at most",
-				maxTopicLength))
-	case t.Fill != 0:
-		c.mistake("topic.fill", "an existing topic is not filled: what is in it is somebody else's",
-			"leave topic.fill out, or leave topic.existing out to have a topic made", "topic.existing")
+	case !c.kafkaName("topic.existing", t.Existing, "topic"):
 	case len(t.Config) > 0:
 		c.mistake("topic.config", "an existing topic keeps its own configuration",
-			"leave topic.config out, or leave topic.existing out to have a topic made", "topic.existing")
+			"leave topic.config out, or "+made, "topic.existing")
 	}
+}
+
+// kafkaName wants what Kafka takes as the name of a topic, of a group too: a queue makes
+// the names of topics of it. It reports whether it is one.
+func (c *checker) kafkaName(path, name, of string) bool {
+	if strings.Trim(name, ".") != "" && len(name) <= maxTopicLength &&
+		!strings.ContainsFunc(name, func(r rune) bool { return !nameLetter(r) }) {
+		return true
+	}
+	c.mistake(path, fmt.Sprintf("%q cannot be the name of a %s", name, of),
+		fmt.Sprintf("a %s's name has letters, digits, dots, hyphens and underscores, %d at most", of, maxTopicLength))
+	return false
 }
 
 // minInSync refuses a topic that nobody can write to with acks all.

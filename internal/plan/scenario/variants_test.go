@@ -88,6 +88,8 @@ func TestVariantMistakes(t *testing.T) {
 		{"variants: []", nil, "f.yaml:1:11: variants: it has no variants; list them, as in [{name: tight, backpressure: {controller: credit, max_lag: 1000}}], or leave it out"},
 		{"variants: [a b]", nil, `f.yaml:1:12: variants[0]: there is no variant "a b"; write it as {name: a-b, backpressure: {controller: credit, max_lag: 1000}}`},
 		{"variants: [[a]]", nil, "f.yaml:1:12: variants[0]: it is a list, not a mapping; write it as {name: tight, backpressure: {controller: credit, max_lag: 1000}}"},
+		{"variants: [{name: a, against: b}, {name: c, load: {acks: 0}}]", nil, `f.yaml:1:12: variants[0].against: there is no variant "b"; choose one of a or c`},
+		{"variants: [{name: a, against: a}, {name: c, load: {acks: 0}}]", nil, "f.yaml:1:12: variants[0].against: a is held against itself; name another variant, or leave it out"},
 		{"variants: [{load: {acks: 1}}]", nil, "f.yaml:1:12: variants[0]: it has no name; give it one, as in name: tight"},
 		{"variants: [{name: a b}]", nil, `f.yaml:1:19: variants[0].name: "a b" cannot be part of a folder's name; use letters, digits, dots, hyphens and underscores, a letter or digit first, 64 at most`},
 		{"variants: [{name: [a]}]", nil, "f.yaml:1:19: variants[0].name: a list cannot be part of a folder's name; use letters, digits, dots, hyphens and underscores, a letter or digit first, 64 at most"},

@@ -19,6 +19,8 @@ const (
 	MiB  Size = 1024 * KiB
 	GB   Size = 1000 * MB
 	GiB  Size = 1024 * MiB
+	TB   Size = 1000 * GB
+	TiB  Size = 1024 * GiB
 )
 
 // sizeUnits by falling size, as String tries them.
@@ -26,11 +28,11 @@ var sizeUnits = []struct {
 	name  string
 	bytes Size
 }{
-	{"GiB", GiB}, {"GB", GB}, {"MiB", MiB}, {"MB", MB}, {"KiB", KiB}, {"kB", KB}, {"B", Byte},
+	{"TiB", TiB}, {"TB", TB}, {"GiB", GiB}, {"GB", GB}, {"MiB", MiB}, {"MB", MB}, {"KiB", KiB}, {"kB", KB}, {"B", Byte},
 }
 
 // ParseSize reads a size: 512B, 64kB (64,000 bytes), 64KiB (65,536 bytes), and
-// so on to GiB; 0 needs no unit. The number may have decimals as long as the
+// so on to TB and TiB; 0 needs no unit. The number may have decimals as long as the
 // bytes are whole: 1.5KiB is 1536, 0.3KiB is an error.
 func ParseSize(s string) (Size, error) {
 	number, rest, ok := splitNumber(s)
@@ -79,10 +81,13 @@ func sizeHint(digits, unit string) string {
 		return fmt.Sprintf("write %sMB (1,000,000 bytes each) or %sMiB (1,048,576 bytes each)", digits, digits)
 	case "g", "gb":
 		return fmt.Sprintf("write %sGB (1,000,000,000 bytes each) or %sGiB (1,073,741,824 bytes each)", digits, digits)
-	case "ki", "kib", "mi", "mib", "gi", "gib":
+	case "t", "tb":
+		return fmt.Sprintf("write %sTB (1,000,000,000,000 bytes each) or %sTiB (1,099,511,627,776 bytes each)",
+			digits, digits)
+	case "ki", "kib", "mi", "mib", "gi", "gib", "ti", "tib":
 		return fmt.Sprintf("write %s%siB", digits, strings.ToUpper(word[:1]))
 	}
-	return fmt.Sprintf("unknown unit %q; the units are B, kB, KiB, MB, MiB, GB and GiB", strings.TrimSpace(unit))
+	return fmt.Sprintf("unknown unit %q; the units are B, kB, KiB, MB, MiB, GB, GiB, TB and TiB", strings.TrimSpace(unit))
 }
 
 // String prints s exactly, in the unit that needs the fewest digits: 64KiB,

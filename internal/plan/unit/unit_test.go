@@ -36,7 +36,7 @@ func TestParseRate(t *testing.T) {
 func TestParseSize(t *testing.T) {
 	for in, want := range map[string]Size{
 		"0": 0, "0B": 0, "512B": 512, "64kB": 64_000, "64KiB": 65_536, "1.5KiB": 1536, "2MB": 2_000_000,
-		"2MiB": 2 << 20, "1GB": 1_000_000_000, "1GiB": 1 << 30, "0.001kB": 1, "1.0B": 1,
+		"2MiB": 2 << 20, "1GB": 1_000_000_000, "1GiB": 1 << 30, "1TB": 1e12, "1.5TiB": 3 << 39, "0.001kB": 1, "1.0B": 1,
 	} {
 		got, err := ParseSize(in)
 		if err != nil || got != want {
@@ -90,6 +90,7 @@ func TestParseErrors(t *testing.T) {
 		{size, "64kib", "write 64KiB"},
 		{size, "1m", "1MB (1,000,000 bytes each) or 1MiB"},
 		{size, "1g", "1GB"},
+		{size, "2t", "2TB (1,000,000,000,000 bytes each) or 2TiB"},
 		{size, "8b", "write 8B"},
 		{size, "8XB", "the units are"},
 		{size, "-1B", "negative"},
@@ -132,6 +133,8 @@ func TestString(t *testing.T) {
 		"0B":       Size(0),
 		"512B":     Size(512),
 		"1GiB":     GiB,
+		"2TB":      2000 * GB,
+		"1TiB":     TiB,
 		"1024kB":   1000 * KiB,
 		"5ms":      Duration(5e6),
 		"1m30s":    Duration(90e9),

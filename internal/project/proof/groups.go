@@ -29,6 +29,7 @@ var all = []group{
 	},
 	tests("libraries", "Kafka and kfake with every client", time.Hour, "./backpressure/..."),
 	tests("cluster", "starts, stops and freezes brokers", time.Hour, "./internal/kafka/cluster/..."),
+	tests("versions", "runs on Kafka of every version", time.Hour, "./internal/project/versions"),
 	tests("drivers", "every driver on a real Kafka", time.Hour, "./internal/kafka/driver/..."),
 	{
 		name: "librdkafka", why: "the driver in C on a real Kafka", timeout: time.Hour,

@@ -13,8 +13,8 @@ import (
 // queues are the presets of the section on a queue with selective acknowledgement, in its
 // order. They are made only when they are named.
 var queues = []string{
-	"kmq-study", "kmq-online", "kmq-drain", "kmq-latency", "kmq-drops-silent", "kmq-drops-nack", "kmq-kill",
-	"kmq-heavy-tail", "kmq-rolling",
+	"kmq-study", "kmq-online", "kmq-scale", "kmq-drain", "kmq-latency", "kmq-drops-silent", "kmq-drops-nack",
+	"kmq-kill", "kmq-heavy-tail", "kmq-rolling",
 }
 
 // missingQueues says which of them are not in results/.

@@ -65,7 +65,7 @@ func TestPageOfQueues(t *testing.T) {
 	})
 	text := strings.Join(strings.Fields(pageOf(t, out)), " ")
 	for _, want := range []string{
-		"2 of 9 suites were made; 15 of their 15 runs are valid", "left out: `kmq-study`, `kmq-online`, `kmq-drops-silent`",
+		"2 of 10 suites were made; 15 of their 15 runs are valid", "left out: `kmq-study`, `kmq-online`, `kmq-scale`, `kmq-drops-silent`",
 		"| drain throughput ÷ `plain`, `markers` | 53.00 % | ≥ 75.00 % | 79.21 % [69.31 %, 80.20 %] | 2 of 3 runs |",
 		"| the same, `offsetmap` | – | ≥ 95.00 % | 98.02 % [97.03 %, 99.01 %] | 3 of 3 runs |",
 		"`markers`; the goal is one produce round trip of `plain` at that rate, in the mean | 0 ns to 83.0 ms | ≤ 900 µs | 900 µs [800 µs, 1.00 ms] | 2 of 3 runs |",

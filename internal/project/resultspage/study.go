@@ -147,7 +147,7 @@ func (e *entry) notRead(variant string) (mark string, withdrawn bool) {
 	for _, r := range e.valid(variant) {
 		switch {
 		case !r.PartlyRead():
-		case r.Run.Driver.Name != pausing:
+		case r.Run.Driver.Name != pausing || r.Scenario.Get("consume.client.fetch.queue.backoff.ms") != "":
 			mark = " (not read out)"
 		case r.Method() < 2:
 			return " (withdrawn: not read out)", true

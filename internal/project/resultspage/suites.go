@@ -17,7 +17,8 @@ import (
 // made only when they are named, one by one: on a machine that does nothing else.
 var suites = []string{
 	"throughput-producer", "throughput-consumer", "throughput-record-size", "throughput-stored-data",
-	"latency-e2e", "consumer-limit", "consumer-cpu", "partitions", "clients", "drivers", "broker-failover",
+	"latency-e2e", "consumer-limit", "consumer-brokers", "consumer-cpu", "consumer-memory", "partitions",
+	"latency-partitions", "clients", "drivers", "broker-failover",
 }
 
 // onlyNamed tells the presets that are made only when they are named.
@@ -153,15 +154,20 @@ func (e *entry) where() (string, error) {
 			return "", fmt.Errorf("the runs of %s are of different machines or Kafkas: make all of them anew", e.scenario)
 		}
 	}
-	brokers := "one broker"
-	if r.Cluster.Brokers != 1 {
-		brokers = fmt.Sprintf("%d brokers", r.Cluster.Brokers)
-	}
+	least, most := r.Cluster.Brokers, r.Cluster.Brokers
 	var drivers []string
 	for _, run := range runs {
+		least, most = min(least, run.Run.Run.Cluster.Brokers), max(most, run.Run.Run.Cluster.Brokers)
 		if d := run.Run.Run.Driver.Name + " " + run.Run.Run.Driver.Version; !slices.Contains(drivers, d) {
 			drivers = append(drivers, d)
 		}
+	}
+	brokers := "one broker"
+	switch {
+	case least != most:
+		brokers = fmt.Sprintf("%d to %d brokers", least, most)
+	case most != 1:
+		brokers = fmt.Sprintf("%d brokers", most)
 	}
 	return fmt.Sprintf("Measured on: %s, %d CPUs; Kafka %s, %s on the same machine; %s; %s.", r.Host.CPUModel, r.Host.CPUs,
 		r.Cluster.Version, brokers, strings.Join(drivers, ", "), r.StartedAt.Format("2006-01-02")), nil

@@ -152,7 +152,7 @@ func wantJavaAgrees(t *testing.T, r *result.Recorded) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dist, err := home.KafkaDist(t.Context(), func(string) {})
+	dist, err := home.KafkaDist(t.Context(), "", func(string) {})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,9 @@ package truth
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -13,6 +15,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/project/virtual"
 	"kafkabench.example/kafka-bench/internal/result"
 )
@@ -90,6 +93,71 @@ func TestTopicIsGone(t *testing.T) {
 		wantValid(t, r)
 		wantCount(t, "records in the topic that was to be kept", topics(t, c)[r.Run.Run.Topic], 1500)
 	})
+}
+
+// TestChosenNames: a run makes a topic and a group of the names that a scenario chose, and
+// removes them, so that the next can make them again. What is there already is refused
+// before anything is sent, and stays as it is.
+func TestChosenNames(t *testing.T) {
+	t.Parallel()
+	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
+		s := smallScenario(t, "chosen", "topic.name=orders", "consume.group=readers", "consume.groups=2")
+		for range 2 {
+			r := run(t, config(t, c, s))
+			wantValid(t, r)
+			if r.Run.Run.Topic != "orders" || len(r.Run.Groups) != 2 || r.Run.Groups[1].Name != "readers-2" {
+				t.Errorf("the run had the topic %s and the groups %+v", r.Run.Run.Topic, r.Run.Groups)
+			}
+			wantOnly(t, c, nil, nil)
+		}
+		theirs := client(t, c)
+		admin := kadm.NewClient(theirs)
+		for _, name := range []string{"orders", "bills-dead", "bills-markers"} {
+			if _, err := admin.CreateTopic(t.Context(), 1, 1, nil, name); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, group := range []string{"readers-2", "clerks-tracker"} {
+			offsets := make(kadm.Offsets)
+			offsets.Add(kadm.Offset{Topic: "orders", At: 0, LeaderEpoch: -1})
+			if err := admin.CommitAllOffsets(t.Context(), group, offsets); err != nil {
+				t.Fatal(err)
+			}
+		}
+		queue := ofQueue(t, "chosen-queue", "markers", "topic.name=bills", "consume.group=clerks", "consume.queue.max_deliveries=3")
+		for want, s := range map[string]scenario.Scenario{
+			`there is already the topic "orders", and the group "readers-2"; choose another topic.name or consume.group`:                                s,
+			`there is already the topic "bills-markers", and the topic "bills-dead", and the group "clerks-tracker"; choose another topic.name or cons`: queue,
+		} {
+			cfg := config(t, c, s)
+			_, err := tryRun(cfg)
+			if err == nil || !strings.HasPrefix(err.Error(), want) || !errors.Is(err, cluster.ErrInput) {
+				t.Errorf("the run ended with %v, want %s…", err, want)
+			}
+			wantNothingLeft(t, c, cfg.Out)
+		}
+		wantOnly(t, c, []string{"bills-dead", "bills-markers", "orders"}, []string{"clerks-tracker", "readers-2"})
+		wantCount(t, "records in their topics", topics(t, c)["orders"], 0)
+
+		queue = ofQueue(t, "chosen-queue", "markers", "topic.name=letters", "consume.group=postmen", "consume.queue.max_deliveries=3")
+		wantQueueBooks(t, run(t, config(t, c, queue)))
+		wantOnly(t, c, []string{"bills-dead", "bills-markers", "orders"}, []string{"clerks-tracker", "readers-2"})
+	})
+}
+
+// wantOnly fails the test unless a cluster has these topics and groups.
+func wantOnly(t *testing.T, c cluster.Cluster, names, groups []string) {
+	t.Helper()
+	if got := slices.Sorted(maps.Keys(topics(t, c))); !slices.Equal(got, names) {
+		t.Errorf("the topics are %q, want %q", got, names)
+	}
+	listed, err := kadm.NewClient(client(t, c)).ListGroups(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := listed.Groups(); !slices.Equal(got, groups) {
+		t.Errorf("the groups are %q, want %q", got, groups)
+	}
 }
 
 // TestExistingTopic runs on a topic that others use: what they wrote before is

@@ -70,6 +70,9 @@ func run() *result.Run {
 	busier.Metrics = &result.BrokerMetrics{HandlerIdleRatio: new(0.25), NetworkIdleRatio: new(0.7)}
 	busier.Metrics.Requests = []result.RequestUse{{Type: "Produce", Count: 100, TotalMs: new(8.)}}
 	r.Broker = []result.Broker{broker, busier}
+	r.HostUse = &result.HostUse{Disks: []result.DiskUse{
+		{Name: "a", HoldsLogs: true, YardstickRatio: new(0.125)}, {Name: "b", HoldsLogs: true, YardstickRatio: new(0.25)}, {Name: "c"},
+	}}
 	r.Fill = &result.Fill{Records: 5_000_000, Bytes: 500e6, TimeS: 4, AckedPerS: 1_250_000}
 	r.Storage = &result.Storage{
 		DiskBytes: 300e6, Replicas: 3, WireBytesPerRecord: new(140.), DiskBytesPerRecord: new(110.), DiskRatio: new(4.5),
@@ -105,7 +108,7 @@ func TestFiguresOfARun(t *testing.T) {
 		"host_cpu_busy_ratio": "90.00 %", "host_cpu_stolen_ratio": "1.00 %", "rss_peak": "90.0 MB", "alloc_per_record": "100 B",
 		"gc_cycles": "12", "gc_pause_p99": "100 µs", "gc_pause_max": "200 µs",
 		"scheduling_delay_p99": "300 µs", "scheduling_delay_max": "400 µs",
-		"broker_cpu_cores": "1.00", "broker_rss_peak": "1.00 GB", "broker_disk_written": "60.0 MB",
+		"broker_cpu_cores": "1.00", "broker_rss_peak": "1.00 GB", "broker_disk_written": "60.0 MB", "disk_yardstick_ratio": "25.00 %",
 		"throughput_per_s": "19,500/s", "throughput_bytes_per_s": "9.98 MB/s", "cpu_per_delivered": "65.8 µs", "fill_acked_per_s": "1,250,000/s",
 		"disk_bytes": "300 MB", "disk_bytes_per_record": "110 B", "wire_bytes_per_record": "140 B", "disk_compression_ratio": "4.50",
 		"consumer_cpu_cores": "0.45", "consumer_throttled_time": "2.00 s", "consumer_scheduling_delay_p99": "60.0 ms", "broker_handler_idle_ratio": "25.00 %",
@@ -162,7 +165,7 @@ func TestEveryFigure(t *testing.T) {
 			checkPath(t, f.Name, path)
 		}
 	}
-	if want := len(result.TimeMetrics)*13 + 116; len(names) != want {
+	if want := len(result.TimeMetrics)*13 + 118; len(names) != want {
 		t.Errorf("%d figures, want %d", len(names), want)
 	}
 	if got := len(Headline()); got != 13 {

@@ -22,6 +22,10 @@ func usage() []Figure {
 			value: pointed(func(r *result.Run) *float64 { return r.Process.CPUPerRecord }),
 		},
 		{
+			Name: "broker_cpu_per_record", Title: "CPU of the brokers, each record", Kind: Nanoseconds, Better: Lower,
+			value: brokerCPUPerRecord,
+		},
+		{
 			Name: "host_cpu_busy_ratio", Title: "CPU of the host, busy", Kind: Ratio, Better: Lower,
 			value: pointed(func(r *result.Run) *float64 { return r.Process.HostCPUBusy }),
 		},
@@ -53,13 +57,37 @@ func usage() []Figure {
 			func(p result.Process) int64 { return p.SchedDelayNs.P99Ns }),
 		ofProcess("scheduling_delay_max", "scheduling delay max", Nanoseconds, "process.scheduling_delay.max_ns",
 			func(p result.Process) int64 { return p.SchedDelayNs.MaxNs }),
-		ofBrokers("broker_cpu_cores", "CPU of the brokers, cores", Number,
-			func(b result.Broker) *float64 { return b.CPUCores }),
+		brokerCPU,
 		ofBrokers("broker_rss_peak", "memory of the brokers, peak", Bytes,
 			func(b result.Broker) *int64 { return b.RSSPeakBytes }),
 		ofBrokers("broker_disk_written", "written to disk by the brokers", Bytes,
 			func(b result.Broker) *int64 { return b.DiskWritten }),
+		{
+			Name: "disk_yardstick_ratio", Title: "disk writes ÷ yardstick", Kind: Ratio, Better: Lower,
+			value: pointed(diskYardstickRatio),
+		},
 	}
+}
+
+var brokerCPU = ofBrokers("broker_cpu_cores", "CPU of the brokers, cores", Number,
+	func(b result.Broker) *float64 { return b.CPUCores })
+
+// diskYardstickRatio is the share of the disk's yardstick that was written, of several
+// disks with the brokers' logs of the fullest; nil if one of them was not calibrated.
+func diskYardstickRatio(r *result.Run) (most *float64) {
+	if r.HostUse == nil {
+		return nil
+	}
+	for _, d := range r.HostUse.Disks {
+		switch {
+		case !d.HoldsLogs:
+		case d.YardstickRatio == nil:
+			return nil
+		case most == nil || *d.YardstickRatio > *most:
+			most = d.YardstickRatio
+		}
+	}
+	return most
 }
 
 func ofProcess(name, title string, kind Kind, field string, v func(result.Process) int64) Figure {
@@ -87,6 +115,22 @@ func ofBrokers[T int64 | float64](name, title string, kind Kind, v func(result.B
 			return sum, ""
 		},
 	}
+}
+
+// brokerCPUPerRecord is of each record that was acknowledged, or delivered in a run that only reads.
+func brokerCPUPerRecord(r *result.Run) (float64, string) {
+	perS := r.Load.AckedPerS
+	if reads(r) {
+		perS = r.Delivery.DeliveredPerS
+	}
+	cores, missing := brokerCPU.value(r)
+	if missing == "" && perS <= 0 {
+		missing = notMeasured
+	}
+	if missing != "" {
+		return 0, missing
+	}
+	return cores * 1e9 / perS, ""
 }
 
 // wireRatio is above 1 where framing outweighs compression.

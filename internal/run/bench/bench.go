@@ -45,6 +45,8 @@ type Config struct {
 	// Caveats adds warnings to the verdict of a run whose figures are all there;
 	// nil adds none.
 	Caveats func(*result.Run) []string
+	// DiskYardsticks are the bytes/s that disks were found to take, by their names.
+	DiskYardsticks map[string]float64
 	// Worker is the command line of a process that calls the function Worker: this
 	// program's own, with what makes it do that. It is for scenarios with processes.
 	Worker []string

@@ -18,7 +18,7 @@ func (r *run) allowed() bottleneck.Settings {
 	}
 	return bottleneck.Settings{
 		ClientCores: r.clientCores(),
-		InFlight:    l.InFlight, BatchBytes: int64(l.Batch), LingerNs: int64(l.Linger),
+		InFlight:    l.InFlight, BatchBytes: max(0, int64(l.Batch)), LingerNs: int64(l.Linger),
 		MaxBuffered:            int64(l.MaxBuffered) * int64(clients),
 		Partitions:             r.topic.Partitions,
 		FetchMinBytes:          int64(c.Fetch.MinBytes),

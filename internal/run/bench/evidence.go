@@ -86,7 +86,8 @@ func (r *run) setup() judge.Setup {
 	_, local := r.cfg.Cluster.(cluster.Local)
 	setup := judge.Setup{
 		Scenario: s, Recorded: r.recorded, Info: r.info(), Limits: r.allowed(), VolumeBoundedBytes: r.volumeBound(),
-		Expected: r.expected(), Stamped: r.stamped, ReadTo: r.readTo, ReadsFill: readsFill(s), LocalBrokers: local,
+		VolumeBoundedRecords: ifBounded(s.Load.Count(), r.asked.Load.Count()),
+		Expected:             r.expected(), Stamped: r.stamped, ReadTo: r.readTo, ReadsFill: readsFill(s), LocalBrokers: local,
 		PlainTimers: s.Load.Pacer == "precise" && !send.PreciseAvailable,
 		Works:       !work.None(),
 	}

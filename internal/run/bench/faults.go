@@ -266,9 +266,9 @@ func (fs *faults) endFault(target string, at int64) {
 // deleteGroup deletes a group. Its members that could not leave, because they were killed,
 // or the broker that they would have told it, are put out first: the deletion would have to
 // wait for their sessions to time out. What can't be deleted expires by itself.
-func (b *base) deleteGroup(ctx context.Context, group string) {
+func (b *base) deleteGroup(ctx context.Context, group string) error {
 	if b.couldNotLeave {
 		_ = b.admin.PutOut(ctx, group)
 	}
-	_ = b.admin.DeleteGroup(ctx, group)
+	return b.admin.DeleteGroup(ctx, group)
 }

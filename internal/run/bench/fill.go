@@ -23,48 +23,34 @@ import (
 // zero yet. So the books know each of their records, in the warm-up's book, and no
 // histogram does.
 
-// maxFillers bounds the producers that fill at once: more of them fill no faster.
-const maxFillers = 4
-
-// filled tells that the run fills its topic.
-func filled(s scenario.Scenario) bool { return s.Topic.Fill > 0 }
-
 // readsFill tells that the consumers begin with what the topic was filled with. They
 // are held until the measured window begins.
 func readsFill(s scenario.Scenario) bool {
-	return filled(s) && s.Consume.Consumers > 0 && (s.Load.Producers == 0 || s.Consume.From == "start")
-}
-
-// fillers is how many producers fill the topic, as the group needs to know that reads
-// what they sent.
-func fillers(s scenario.Scenario) int {
-	if !filled(s) {
-		return 0
-	}
-	return min(max(1, s.Load.Producers), maxFillers)
+	return s.Filled() && s.Consume.Consumers > 0 && (s.Load.Producers == 0 || s.Consume.From == "start")
 }
 
 // fillTopic fills the run's topic, where the scenario wants that, and waits until
 // what was acknowledged can be read.
 func (r *run) fillTopic(ctx context.Context) error {
-	if !filled(r.cfg.Scenario) {
+	if !r.cfg.Scenario.Filled() {
 		return nil
 	}
-	ps, err := send.Open(r.fillConfig())
+	cfg := r.fillConfig()
+	ps, err := send.Open(cfg)
 	if err != nil {
 		return r.denied("the producers that fill the topic", err)
 	}
 	defer ps.Close()
 	r.journal.Now("phase", "fill", "")
-	r.journal.Progress("filling the topic with "+unit.Bytes(int64(r.cfg.Scenario.Topic.Fill)), nil)
-	began := time.Now()
+	r.journal.Progress("filling the topic with "+fillAsked(r.cfg.Scenario), nil)
+	began, beganNs := time.Now(), cfg.Axis.Now()
 	ps.Start()
 	if err := r.awaitFill(ctx, ps); err != nil {
 		return early(ctx, fmt.Errorf("filling the topic: %w", err), beingFilled)
 	}
 	took := time.Since(began)
 	ps.Close()
-	r.keepFill(ps, took)
+	r.keepFill(ps, took, beganNs)
 	return early(ctx, r.awaitReadable(ctx), beingFilled)
 }
 
@@ -75,7 +61,9 @@ const beingFilled = "the topic was being filled"
 // their volume and their loop.
 func (r *run) fillConfig() send.Config {
 	s := r.cfg.Scenario
-	s.Load.Producers, s.Load.Clients, s.Load.Volume = fillers(s), 0, s.Topic.Fill
+	l := &s.Load
+	l.Producers, l.Clients, l.Round = s.Fillers(), 0, 0
+	l.Volume, l.Records, l.RecordsEach = s.Topic.Fill, r.cfg.Scenario.FillCount(), 0
 	s.Backpressure = scenario.Backpressure{}
 	cfg := sending{
 		scenario: s, driver: r.cfg.Driver, brokers: r.cfg.Cluster.Bootstrap(), access: r.access(),
@@ -114,10 +102,21 @@ func (b *base) awaitFill(ctx context.Context, ps *send.Producers) error {
 				watch.patience, fillSoFar(now))
 		case fillMoves:
 		}
-		b.journal.Progress(fmt.Sprintf("filling: %s of %s", unit.Bytes(now.AckedBytes),
-			unit.Bytes(int64(b.cfg.Scenario.Topic.Fill))),
+		so := unit.Bytes(now.AckedBytes)
+		if b.cfg.Scenario.Topic.Fill == 0 {
+			so = unit.Count(now.Acked)
+		}
+		b.journal.Progress(fmt.Sprintf("filling: %s of %s", so, fillAsked(b.cfg.Scenario)),
 			map[string]any{"bytes": now.AckedBytes})
 	}
+}
+
+// fillAsked is what a topic is to be filled with.
+func fillAsked(s scenario.Scenario) string {
+	if n := s.FillCount(); n > 0 {
+		return unit.Things(n, "record")
+	}
+	return unit.Bytes(int64(s.Topic.Fill))
 }
 
 // fillSoFar is how far a fill had come that did not end.
@@ -179,14 +178,15 @@ func refusedFill(errors map[string]int64) error {
 
 // keepFill keeps what the closed producers say of the fill, and warns of what is
 // missing in it.
-func (r *run) keepFill(ps *send.Producers, took time.Duration) {
+func (r *run) keepFill(ps *send.Producers, took time.Duration, beganNs int64) {
 	sent, _ := ps.Sent()
 	r.filledIn = ps.AckedIn(r.topic.Partitions)
 	r.fill = &judge.Fill{
 		Outcome: result.Fill{
 			Records: sent.Acked, Bytes: sent.AckedBytes, Failed: sent.Failed, Unknown: sent.Unknown,
 			TimeS: took.Seconds(), AckedPerS: float64(sent.Acked) / took.Seconds(),
-			BoundedBytes: r.fillBound(),
+			BoundedBytes: r.fillBound(), BoundedRecords: ifBounded(r.cfg.Scenario.FillCount(), r.asked.FillCount()),
+			Producers: fillProducers(ps.Each(), beganNs),
 		},
 		Sent: sent, Errors: ps.Errors(false), Books: ps.Books(),
 	}
@@ -198,6 +198,22 @@ func (r *run) keepFill(ps *send.Producers, took time.Duration) {
 			fmt.Sprintf("the topic was not filled whole: of %s records %s failed, and the fate of %s is unknown",
 				unit.Count(sent.Admitted), unit.Count(sent.Failed), unit.Count(sent.Unknown)))
 	}
+}
+
+// fillProducers are what each of the producers did since they began.
+func fillProducers(each []send.Each, beganNs int64) []result.FillProducer {
+	all := make([]result.FillProducer, len(each))
+	for i, e := range each {
+		all[i] = result.FillProducer{Producer: e.Number, Records: e.Acked, Bytes: e.AckedBytes}
+		if e.Acked > 0 {
+			all[i].TimeS = time.Duration(e.LastAckNs - beganNs).Seconds()
+		}
+		if all[i].TimeS > 0 {
+			perS := float64(e.Acked) / all[i].TimeS
+			all[i].AckedPerS = &perS
+		}
+	}
+	return all
 }
 
 // readableTimeout bounds how long the brokers may take until what they have

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/kafka/driver/franz"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 )
 
@@ -20,6 +21,10 @@ func TestNeedsOf(t *testing.T) {
 		"consume: {parallel: partition}":                                 nil,
 		"consume: {parallel: partition, work: 1ms}":                      {"consume.parallel: pausing partitions"},
 		"consume: {parallel: partition, changes: [{at: 1s, work: 1ms}]}": {"consume.parallel: pausing partitions"},
+		"load: {batch: 1 record}":                                        {"load.batch: batches of one record"},
+		"consume: {assignor: range}":                                     nil,
+		"consume: {assignor: sticky}":                                    {"consume.assignor: the assignor sticky"},
+		"consume: {assignor: cooperative-sticky}":                        {"consume.assignor: the assignor cooperative-sticky"},
 		"consume: {protocol: consumer}":                                  {"consume.protocol: the group protocol consumer"},
 		"consume: {session_timeout: 6s}":                                 {"consume.session_timeout: a session timeout"},
 		"consume: {consumers: 0, protocol: consumer}":                    nil,
@@ -43,6 +48,41 @@ func TestNeedsOf(t *testing.T) {
 		}
 	}
 }
+
+// TestCheckClients: settings by the client's own names are judged with their place in the scenario,
+// all at once, and what the client itself has against a value comes last.
+func TestCheckClients(t *testing.T) {
+	for text, want := range map[string]string{
+		"load: {client: {RecordRetries: 3}}\nconsume: {client: {Rack: a, DisableFetchSessions: true}}": "",
+		"load: {client: {linger.ms: 5, Linger: 1}}\nconsume: {client: {Balancers: range}}": `load.client.Linger: franz-go has no setting of this name that is passed on; docs/DRIVERS.md lists what is passed on
+load.client.linger.ms: a key of the scenario sets it; write load.linger
+consume.client.Balancers: a key of the scenario sets it; write consume.assignor`,
+		"load: {client: {RecordRetries: many}}":      `load.client: client configuration: RecordRetries: "many" is not a whole number of this size; write it as 12, without a unit`,
+		"consume: {client: {RebalanceTimeout: 1ms}}": "consume.client: client configuration: consumer: rebalance timeout 1ms is less than allowed 100ms",
+	} {
+		s, err := scenario.Parse("s", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if err := CheckClients(s, franz.New()); err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%q gives\n%s\nwant\n%s", text, got, want)
+		}
+	}
+	s := scenario.Defaults()
+	s.Load.Client = map[string]string{"a": "b"}
+	if err := CheckClients(s, client{}); err == nil {
+		t.Error("a driver that passes nothing on was given a setting")
+	}
+}
+
+// client is a driver that passes no settings on.
+type client struct{ driver.Driver }
+
+func (client) Name() string { return "client" }
 
 // No preset of the suites asks for what a client may lack, but to be paused.
 func TestDriversPresetAsksForLittle(t *testing.T) {

@@ -18,7 +18,8 @@ func (r *run) openObservers(context.Context) error {
 	r.machine = &observe.Machine{
 		Axis: r.axis, Probes: r.cfg.Probes, Cluster: r.cfg.Cluster, Producers: r.producers, Groups: r.groups,
 		Senders: r.children, Throttled: r.cells.throttled,
-		Dirty: &observe.DirtyPages{Axis: r.axis, Probes: r.cfg.Probes, Period: interval},
+		Dirty:          &observe.DirtyPages{Axis: r.axis, Probes: r.cfg.Probes, Period: interval},
+		DiskYardsticks: r.cfg.DiskYardsticks,
 	}
 	if r.consumersApart() {
 		r.machine.Consumers = max(1, s.Consume.Processes)

@@ -1,6 +1,10 @@
 package bench
 
-import "context"
+import (
+	"context"
+
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+)
 
 // plan is how a run of its kind goes. It is chosen once, when everything is prepared.
 type plan struct {
@@ -40,6 +44,9 @@ func (r *run) choosePlan(context.Context) error {
 	p.endless = r.readOnly() && r.readTo == nil
 	p.release, p.noteHeld = r.releaseAt(), r.readTo != nil || readsFill(r.cfg.Scenario)
 	p.exhausted, p.exhaustedBy = r.producers.Spent, "the volume was offered"
+	if n := r.cfg.Scenario.Load.Count(); n > 0 {
+		p.exhaustedBy = "the records were offered, " + unit.Count(n)
+	}
 	if r.readTo != nil {
 		p.exhausted, p.exhaustedBy = r.readToEnd, "everything that the topic held was read"
 	}

@@ -1,9 +1,11 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -22,6 +24,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/judge"
 	"kafkabench.example/kafka-bench/internal/run/observe"
 	"kafkabench.example/kafka-bench/internal/run/remote"
+	"kafkabench.example/kafka-bench/kmq"
 )
 
 // base is what a run stands on: what it was asked for, and what it has on the cluster.
@@ -114,7 +117,7 @@ func prepare(ctx context.Context, cfg Config) (_ *run, err error) {
 	r := &run{
 		base:      base{cfg: cfg, asked: cfg.Scenario, axis: load.NewAxis(cfg.Probes.Clock())},
 		collector: &latency.Collector{},
-		stamped:   stamped(cfg.Scenario) && (cfg.Scenario.Load.Producers > 0 || filled(cfg.Scenario)),
+		stamped:   stamped(cfg.Scenario) && (cfg.Scenario.Load.Producers > 0 || cfg.Scenario.Filled()),
 	}
 	r.observer = observe.New(r.axis)
 	defer func() {
@@ -192,7 +195,11 @@ func (r *run) openTopic(ctx context.Context) (err error) {
 	}
 	t := r.cfg.Scenario.Topic
 	name := "kafka-bench-" + r.cfg.Scenario.Name + "-" + r.writer.ID()
-	r.groupIDs = groupNames(name, r.cfg.Scenario.Consume.Groups)
+	r.groupIDs = groupNames(cmp.Or(r.cfg.Scenario.Consume.Group, name), r.cfg.Scenario.Consume.Groups)
+	name = cmp.Or(t.Name, name)
+	if err := r.admin.CheckNew(ctx, r.chosenTopics(), r.chosenGroups()); err != nil {
+		return err
+	}
 	if t.Existing == "" {
 		err = r.createTopic(ctx, name)
 	} else {
@@ -201,8 +208,36 @@ func (r *run) openTopic(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	return r.admin.CheckRights(ctx, r.topic, !r.readOnly() || filled(r.cfg.Scenario),
+	return r.admin.CheckRights(ctx, r.topic, !r.readOnly() || r.cfg.Scenario.Filled(),
 		r.cfg.Scenario.Consume.Consumers > 0)
+}
+
+// chosenTopics are the topics that the run makes under a name that the scenario chose.
+func (b *base) chosenTopics() (names []string) {
+	name, queue := b.cfg.Scenario.Topic.Name, b.cfg.Scenario.Consume.Queue
+	if name == "" {
+		return nil
+	}
+	names = []string{name}
+	if queue.Engine == string(kmq.Markers) {
+		names = append(names, name+markersSuffix)
+	}
+	if queue.Dead() {
+		names = append(names, name+deadSuffix)
+	}
+	return names
+}
+
+// chosenGroups are likewise the groups.
+func (b *base) chosenGroups() []string {
+	c := b.cfg.Scenario.Consume
+	switch {
+	case c.Group == "" || c.Consumers == 0:
+		return nil
+	case c.Queue.Engine == string(kmq.Markers):
+		return append(slices.Clone(b.groupIDs), b.groupIDs[0]+trackerSuffix)
+	}
+	return b.groupIDs
 }
 
 // createTimeout bounds the creation of the run's topic.
@@ -211,7 +246,8 @@ const createTimeout = 30 * time.Second
 // createTopic makes the run's topic. It is not to be interrupted: a request that
 // was sent may be carried out though nobody waits for its answer, and a topic
 // whose ID is not known can't be deleted. If the answer does not come, the topic
-// is looked for by its name, which is the run's alone.
+// is looked for by its name, which is the run's alone. A name that the scenario chose is not:
+// then the error says that the topic may be there.
 func (b *base) createTopic(ctx context.Context, name string) (err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), createTimeout)
 	defer cancel()
@@ -219,6 +255,9 @@ func (b *base) createTopic(ctx context.Context, name string) (err error) {
 	if b.topic, err = b.admin.CreateTopic(ctx, name, t.Partitions, t.Replication, t.Config); err == nil ||
 		b.topic.Name != "" || errors.Is(err, cluster.ErrRefused) {
 		return err
+	}
+	if t.Name != "" {
+		return fmt.Errorf("%w; the topic %s may have been made all the same: if so, delete it by hand", err, name)
 	}
 	look, cancelLook := context.WithTimeout(context.WithoutCancel(ctx), observe.ReadTimeout)
 	defer cancelLook()
@@ -263,7 +302,7 @@ func (r *run) openProbes(ctx context.Context) (err error) {
 // beginReading has the groups begin where the scenario says, in a topic that holds
 // something.
 func (r *run) beginReading(ctx context.Context) error {
-	if !r.topic.Existing && !filled(r.cfg.Scenario) || r.cfg.Scenario.Consume.Consumers == 0 {
+	if !r.topic.Existing && !r.cfg.Scenario.Filled() || r.cfg.Scenario.Consume.Consumers == 0 {
 		return nil
 	}
 	if err := r.findBeginning(ctx); err != nil {
@@ -305,7 +344,7 @@ func (r *run) readFirstLag(ctx context.Context) error {
 // or with it. Where it is all there is to read, its end is known too.
 func (r *run) findBeginning(ctx context.Context) (err error) {
 	if r.from, err = r.lagReader.Ends(ctx); err != nil || r.cfg.Scenario.Consume.From == "end" ||
-		filled(r.cfg.Scenario) && !readsFill(r.cfg.Scenario) {
+		r.cfg.Scenario.Filled() && !readsFill(r.cfg.Scenario) {
 		return err
 	}
 	if r.readOnly() {
@@ -363,20 +402,16 @@ func (r *run) groupConfig(number int) receive.Config {
 	if len(r.groupIDs) > 1 {
 		clientID, prefix = fmt.Sprintf("%s-group-%d", clientID, number+1), fmt.Sprintf("group %d: ", number+1)
 	}
+	client := consumerConfig(c)
+	client.Brokers, client.Access, client.ClientID = r.cfg.Cluster.Bootstrap(), r.access(), clientID
+	client.Topic, client.Group = r.topic.Name, r.groupIDs[number]
+	// Nobody else writes to the run's own topic.
+	client.ControlRecords = r.topic.Existing && !driver.Lacks(r.cfg.Driver, driver.ReadControl)
 	return receive.Config{
-		Driver: r.cfg.Driver,
-		Client: driver.ConsumerConfig{
-			Brokers: r.cfg.Cluster.Bootstrap(), Access: r.access(), ClientID: clientID,
-			Topic: r.topic.Name, Group: r.groupIDs[number], Protocol: c.Protocol,
-			// Nobody else writes to the run's own topic.
-			ControlRecords: r.topic.Existing && !driver.Lacks(r.cfg.Driver, driver.ReadControl),
-			FetchMinBytes:  int32(c.Fetch.MinBytes), FetchMaxBytes: int32(c.Fetch.MaxBytes),
-			FetchMaxPartitionBytes: int32(c.Fetch.MaxPartitionBytes), FetchMaxWait: time.Duration(c.Fetch.MaxWait),
-			SessionTimeout: time.Duration(c.SessionTimeout),
-		},
+		Driver: r.cfg.Driver, Client: client, PollTimeout: time.Duration(c.PollTimeout),
 		Manual: r.manual(), Hold: r.readOnly() || readsFill(r.cfg.Scenario) || !c.Hold.Off(),
 		Members: c.Consumers, Numbers: numbers(r.cfg.Scenario),
-		Producers: r.cfg.Scenario.Load.Producers + fillers(r.cfg.Scenario), Filled: fillers(r.cfg.Scenario),
+		Producers: r.cfg.Scenario.Load.Producers + r.cfg.Scenario.Fillers(), Filled: r.cfg.Scenario.Fillers(),
 		Partitions: r.topic.Partitions, From: r.from,
 		ByPartition: c.Parallel == "partition",
 		Plan:        workPlan(c), CommitEvery: time.Duration(c.Commit.Interval),
@@ -385,6 +420,16 @@ func (r *run) groupConfig(number int) receive.Config {
 		OnEvent: func(e receive.Event) {
 			r.journal.Stamp(result.Event{Kind: e.Kind, What: prefix + e.What, Reason: e.Reason, Data: e.Data})
 		},
+	}
+}
+
+// consumerConfig is what a scenario says of its consuming clients.
+func consumerConfig(c scenario.Consume) driver.ConsumerConfig {
+	return driver.ConsumerConfig{
+		Protocol:      c.Protocol,
+		FetchMinBytes: int32(c.Fetch.MinBytes), FetchMaxBytes: int32(c.Fetch.MaxBytes),
+		FetchMaxPartitionBytes: int32(c.Fetch.MaxPartitionBytes), FetchMaxWait: time.Duration(c.Fetch.MaxWait),
+		SessionTimeout: time.Duration(c.SessionTimeout), Assignor: c.Assignor, Client: c.Client,
 	}
 }
 
@@ -447,7 +492,10 @@ func (r *run) removeTopic() {
 	}
 	if r.grouped && !r.cfg.KeepTopics {
 		for _, id := range r.groupIDs {
-			r.deleteGroup(ctx, id)
+			err := r.deleteGroup(ctx, id)
+			if err != nil && r.cfg.Scenario.Consume.Group != "" { // the next run of this scenario would be refused
+				r.leftBehind = append(r.leftBehind, fmt.Errorf("the run's group %s was not deleted: %w", id, err))
+			}
 		}
 	}
 }

@@ -194,7 +194,7 @@ func (q *queue) groupConfig() queued.Config {
 		Members: c.Consumers, Numbers: numbers(s), Threads: set.Threads, Batch: set.Batch,
 		Ordered: set.Order != string(kmq.Unordered), Locks: locksOf(set.Engine),
 		Drop: float64(set.Drop.Share), Nack: set.Drop.How == "nack", Delay: set.Backoff.Delay,
-		Producers: s.Load.Producers + fillers(s), Filled: fillers(s), Partitions: q.topic.Partitions, From: q.from,
+		Producers: s.Load.Producers + s.Fillers(), Filled: s.Fillers(), Partitions: q.topic.Partitions, From: q.from,
 		Plan: workPlan(c), Seed: s.Load.Record.Seed, Hold: q.readOnly() || readsFill(s),
 		Axis: q.axis, ClosedLoop: s.Load.Rate.IsMax() || q.readOnly(), Run: runNumber(q.writer.ID()),
 		Settings: queueSettings(set),

@@ -38,7 +38,9 @@ func (q *queue) remove(ctx context.Context) (left []error) {
 		} else if !errors.Is(err, cluster.ErrInput) { // or it never came to that
 			left = append(left, fmt.Errorf("the queue's topic %s was not deleted: %w", name, err))
 		}
-		q.deleteGroup(ctx, q.groupIDs[0]+trackerSuffix)
+		if err := q.deleteGroup(ctx, q.groupIDs[0]+trackerSuffix); err != nil && q.cfg.Scenario.Consume.Group != "" {
+			left = append(left, fmt.Errorf("the group of the tracker was not deleted: %w", err))
+		}
 	}
 	for _, t := range topics {
 		if t.Name == "" {

@@ -40,24 +40,31 @@ type sending struct {
 // config is what the workers are opened with.
 func (s sending) config() send.Config {
 	l, b := s.scenario.Load, s.scenario.Backpressure
+	client := producerConfig(s.scenario, s.driver)
+	client.Brokers, client.Access, client.ClientID, client.Topic = s.brokers, s.access, "kafka-bench-"+s.runID, s.topic
 	cfg := send.Config{
-		Driver: s.driver,
-		Client: driver.ProducerConfig{
-			Brokers: s.brokers, Access: s.access, ClientID: "kafka-bench-" + s.runID, Topic: s.topic,
-			Acks: acks(l.Acks), Compression: l.Compression, Level: l.Level,
-			Linger: time.Duration(l.Linger), BatchBytes: int32(l.Batch),
-			Idempotent: l.Idempotent, InFlight: inFlight(s.driver, l.InFlight),
-			DeliveryTimeout: time.Duration(l.DeliveryTimeout),
-		},
+		Driver: s.driver, Client: client,
 		Workers: l.Producers, Only: s.only, Clients: l.Clients, MaxBuffered: l.MaxBuffered,
 		Arrivals: s.arrivals, Precise: l.Pacer == "precise",
 		Partitions: s.partitions, Partitioning: l.Partitioning,
 		Corpus: s.corpus, Keys: s.keys, RecordBytes: int(s.corpus.MeanBytes()),
-		Stamped: stamped(s.scenario), Consumed: s.consumed, Run: runNumber(s.runID), Volume: int64(l.Volume),
+		Stamped: stamped(s.scenario), Consumed: s.consumed, Run: runNumber(s.runID),
+		Volume: int64(l.Volume), Records: l.Count(), Round: l.Round,
 		MaxDeferred: b.MaxDeferred, Axis: s.axis, Sleep: s.sleep,
 	}
 	s.gate.admission(&cfg)
 	return cfg
+}
+
+// producerConfig is what a scenario says of its producing clients.
+func producerConfig(s scenario.Scenario, d driver.Driver) driver.ProducerConfig {
+	l := s.Load
+	return driver.ProducerConfig{
+		Acks: acks(l.Acks), Compression: l.Compression, Level: l.Level,
+		Linger: time.Duration(l.Linger), BatchBytes: int32(s.BatchBytes()), OneRecord: l.Batch == scenario.OneRecord,
+		Idempotent: l.Idempotent, InFlight: inFlight(d, l.InFlight),
+		DeliveryTimeout: time.Duration(l.DeliveryTimeout), Client: l.Client,
+	}
 }
 
 // inFlight is the limit of requests in flight, or none for a client that has no such

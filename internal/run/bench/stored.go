@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"fmt"
+	"math"
 	"strconv"
 
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
@@ -35,7 +36,8 @@ func (r *run) boundStored(context.Context) error {
 // boundToDisk is boundStored, but for what the brokers keep.
 func (r *run) boundToDisk() error {
 	s := r.cfg.Scenario
-	if s.Load.Volume == 0 && s.Topic.Fill == 0 {
+	stored := s.Load.Bytes() + s.FillBytes()
+	if stored == 0 {
 		return nil
 	}
 	local, is := r.cfg.Cluster.(cluster.Local)
@@ -43,7 +45,7 @@ func (r *run) boundToDisk() error {
 		if r.cfg.Cluster.Info().Kind == cluster.KindExisting {
 			r.warnings = append(r.warnings,
 				fmt.Sprintf("what disk the brokers have free is not known: storing %s with %s was not held against it",
-					unit.Bytes(int64(s.Load.Volume+s.Topic.Fill)), replicas(s)))
+					unit.Bytes(int64(stored)), replicas(s)))
 		}
 		return nil
 	}
@@ -52,15 +54,16 @@ func (r *run) boundToDisk() error {
 		return err
 	}
 	bounded := withinDisk(s, free)
-	if bounded.Load.Volume == s.Load.Volume && bounded.Topic.Fill == s.Topic.Fill {
+	fits := bounded.Load.Bytes() + bounded.FillBytes()
+	if fits == stored {
 		return nil
 	}
-	if bounded.Load.Volume+bounded.Topic.Fill < leastStored {
+	if fits < leastStored {
 		return fmt.Errorf("the disk of the brokers has %s free, of which a run takes half: too little to store anything; free some", unit.Bytes(free))
 	}
 	r.cfg.Scenario = bounded
 	text := fmt.Sprintf("%s are stored and not %s: with %s that would take more than half of the %s that the disk has free",
-		unit.Bytes(int64(bounded.Load.Volume+bounded.Topic.Fill)), unit.Bytes(int64(s.Load.Volume+s.Topic.Fill)), replicas(s), unit.Bytes(free))
+		unit.Bytes(int64(fits)), unit.Bytes(int64(stored)), replicas(s), unit.Bytes(free))
 	r.warnings = append(r.warnings, text)
 	r.journal.Event(result.Event{AtNs: r.axis.Now(), Kind: "warning", What: text})
 	return nil
@@ -76,7 +79,7 @@ func (b *base) fillBound() int64 {
 	return ifBounded(b.cfg.Scenario.Topic.Fill, b.asked.Topic.Fill)
 }
 
-func ifBounded(stored, asked unit.Size) int64 {
+func ifBounded[amount int64 | unit.Size](stored, asked amount) int64 {
 	if stored == asked {
 		return 0
 	}
@@ -86,29 +89,50 @@ func ifBounded(stored, asked unit.Size) int64 {
 // leastFree is what is free where the brokers keep their logs, of several disks on the
 // fullest.
 func leastFree(local cluster.Local) (least int64, err error) {
-	for i, p := range local.Processes() {
-		free, err := cluster.FreeDisk(p.DataDir)
-		if err != nil {
-			return 0, err
-		}
-		if i == 0 || free < least {
-			least = free
+	first := true
+	for _, p := range local.Processes() {
+		for _, dir := range p.DataDirs {
+			free, err := cluster.FreeDisk(dir)
+			if err != nil {
+				return 0, err
+			}
+			if first || free < least {
+				least, first = free, false
+			}
 		}
 	}
 	return least, nil
 }
 
 // withinDisk is s with a fill and a volume that take no more than half of the free
-// bytes, each taken down by the same part. Compression is not counted on.
+// bytes, each taken down by the same part, and then to two digits: what is free differs
+// a little from run to run, and repeats of a run are to store the same. Compression is not
+// counted on.
 func withinDisk(s scenario.Scenario, free int64) scenario.Scenario {
 	mean := max(1, s.Load.Record.Size.Mean())
 	each := (mean + framingBytes) / mean * float64(max(1, s.Topic.Replication))
-	part := float64(free) / 2 / (float64(s.Load.Volume+s.Topic.Fill) * each)
+	part := float64(free) / 2 / ((s.Load.Bytes() + s.FillBytes()) * each)
 	if part < 1 {
-		s.Load.Volume = unit.Size(float64(s.Load.Volume) * part)
-		s.Topic.Fill = unit.Size(float64(s.Topic.Fill) * part)
+		s.Load.Volume = unit.Size(twoDigits(float64(s.Load.Volume) * part))
+		s.Load.Records, s.Load.RecordsEach = partOf(s.Load.Count(), part), 0
+		s.Topic.FillRecords, s.Topic.FillRecordsEach = partOf(s.FillCount(), part), 0
+		s.Topic.Fill = unit.Size(twoDigits(float64(s.Topic.Fill) * part))
 	}
 	return s
+}
+
+// partOf is a part of a number of records: at least one, because 0 would be no bound.
+func partOf(records int64, part float64) int64 {
+	return max(min(records, 1), int64(twoDigits(float64(records)*part)))
+}
+
+// twoDigits rounds down to two digits: 39 GB of 39.8.
+func twoDigits(n float64) float64 {
+	if n < 100 {
+		return n
+	}
+	step := math.Pow10(int(math.Log10(n)) - 1)
+	return math.Floor(n/step) * step
 }
 
 // keepsFill refuses a fill of which brokers with these settings would delete the oldest
@@ -124,12 +148,12 @@ func keepsFill(s scenario.Scenario, settings map[string]string) error {
 		return nil //nolint:nilerr // what a broker does not tell, it does not do
 	}
 	mean := max(1, s.Load.Record.Size.Mean())
-	each := float64(s.Topic.Fill) * (mean + framingBytes) / mean / float64(s.Topic.Partitions)
+	each := s.FillBytes() * (mean + framingBytes) / mean / float64(s.Topic.Partitions)
 	if each <= float64(keeps) {
 		return nil
 	}
-	return fmt.Errorf("topic.fill: the brokers keep %s of each partition, and a fill of %s is %s in each of %d; give less, more topic.partitions, or brokers that keep more (--cluster local)",
-		unit.Bytes(keeps), unit.Bytes(int64(s.Topic.Fill)), unit.Bytes(int64(each)), s.Topic.Partitions)
+	return fmt.Errorf("%s: the brokers keep %s of each partition, and a fill of %s is %s in each of %d; give less, more topic.partitions, or brokers that keep more (--cluster local)",
+		s.FillKey(), unit.Bytes(keeps), unit.Bytes(int64(s.FillBytes())), unit.Bytes(int64(each)), s.Topic.Partitions)
 }
 
 func replicas(s scenario.Scenario) string {

@@ -26,8 +26,9 @@ type Calibration struct {
 	Quick         bool        `json:"quick,omitempty"` // short runs
 	Offers        []Offer     `json:"offers"`          // by record size, the smallest first, and pacer
 	Sleeps        []Sleep     `json:"sleeps"`
-	ClockNs       float64     `json:"clock_ns"` // a reading of the run's clock
-	Costs         []Cost      `json:"costs"`    // by record size
+	ClockNs       float64     `json:"clock_ns"`        // a reading of the run's clock
+	Costs         []Cost      `json:"costs"`           // by record size
+	Disks         []Disk      `json:"disks,omitempty"` // that were measured, each once
 	// Notes are reasons to distrust it.
 	Notes []string `json:"notes,omitempty"`
 }

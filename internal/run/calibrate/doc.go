@@ -15,7 +15,10 @@
 // reading of the clock costs, and what one record costs to make, to stamp and
 // to record.
 //
+// A disk is measured when it is asked for: sequential writes are the yardstick for what
+// brokers write.
+//
 // The verdict is kept, and a run that offers more than it says is told so.
 //
-// Files to know: calibration.go, measure.go.
+// Files to know: calibration.go, measure.go, disk.go.
 package calibrate

@@ -73,6 +73,7 @@ func Unmet(scenarios []scenario.Scenario, secured bool, open func(name string) (
 		if err := bench.CheckQueue(s); err != nil {
 			faults = append(faults, fmt.Errorf("scenario %s: %w", s.Name, err))
 		}
+		var unmet []error
 		lacks := d.Lacks()
 		needs := bench.NeedsOf(s)
 		if secured {
@@ -81,11 +82,17 @@ func Unmet(scenarios []scenario.Scenario, secured bool, open func(name string) (
 		}
 		for _, n := range needs {
 			if why, lacking := lacks[n.Capability]; lacking {
-				faults = append(faults,
+				unmet = append(unmet,
 					fmt.Errorf("scenario %s: %s asks for %s, which the driver %s does not have (%s); %s, or choose another driver",
 						s.Name, n.Key, n.Capability, s.Driver, why, n.Remedy))
 			}
 		}
+		if len(unmet) == 0 { // or the client would be tried with what it lacks
+			if err := bench.CheckClients(s, d); err != nil {
+				unmet = append(unmet, fmt.Errorf("scenario %s: %w", s.Name, err))
+			}
+		}
+		faults = append(faults, unmet...)
 	}
 	return errors.Join(faults...)
 }

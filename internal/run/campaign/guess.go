@@ -27,14 +27,14 @@ const (
 // where that has to be long.
 func guess(s scenario.Scenario) time.Duration {
 	measure := time.Duration(s.Phases.Measure)
-	switch volume := float64(s.Load.Volume); {
-	case s.Load.Producers == 0 && s.Topic.Fill > 0:
-		measure = min(measure, asFast(s, float64(s.Topic.Fill)/share(s.Consume.CPU)/readsFaster))
+	switch volume := s.Load.Bytes(); {
+	case s.Load.Producers == 0 && s.Filled():
+		measure = min(measure, asFast(s, s.FillBytes()/share(s.Consume.CPU)/readsFaster))
 	case s.Load.Rate.IsMax() && volume > 0:
 		measure = min(measure, asFast(s, volume))
 	}
 	partitions := time.Duration(max(0, s.Topic.Partitions*s.Topic.Replication-100)) * aPartition
-	return asFast(s, float64(s.Topic.Fill)) + time.Duration(s.Phases.Warmup) + measure + drain(s) + partitions
+	return asFast(s, s.FillBytes()) + time.Duration(s.Phases.Warmup) + measure + drain(s) + partitions
 }
 
 // asFast is how long so many bytes of values take to write as fast as it goes.

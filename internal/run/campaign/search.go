@@ -25,7 +25,8 @@ var ErrInterrupted = errors.New("interrupted")
 type SearchConfig struct {
 	Maker Maker
 	// Scenario is every probe's, but for the rate and the lengths of the phases.
-	// A volume is passed over: a probe ends at a time.
+	// A volume, or a number of records, is passed over: a probe ends at a time. So are
+	// rounds, which have no rate.
 	Scenario scenario.Scenario
 	// Expect is what a rate must meet to pass. Besides, its run must be valid
 	// and keep up with what was offered.
@@ -212,7 +213,8 @@ func (c SearchConfig) scenario(step search.Step) scenario.Scenario {
 	s.Sampling.Interval = min(s.Sampling.Interval, max(s.Phases.Measure/minIntervals, shortestInterval))
 	label := strconv.FormatFloat(step.PerS, 'f', -1, 64) + "-per-s"
 	s.Description = "a probe of " + unit.PerSecond(step.PerS)
-	s.Load.Rate, s.Load.Volume = rate(step.PerS), 0
+	s.Load.Rate, s.Load.Volume, s.Load.Records, s.Load.RecordsEach = rate(step.PerS), 0, 0, 0
+	s.Load.Round = 0
 	if step.PerS == search.ClosedLoop {
 		label, s.Description = "max", "a probe of what there is to be searched"
 		s.Load.Arrival = scenario.Arrival{Process: "constant"}

@@ -130,7 +130,8 @@ func warmup(s scenario.Scenario) scenario.Scenario {
 	}
 	arrival := w.Load.Arrival
 	w.Load = s.Load
-	w.Load.Arrival, w.Load.Volume, w.Load.Processes = arrival, 0, 1
+	w.Load.Arrival, w.Load.Processes = arrival, 1
+	w.Load.Volume, w.Load.Records, w.Load.RecordsEach, w.Load.Round = 0, 0, 0, 0
 	if !s.Load.Rate.IsMax() || s.Load.Producers == 0 {
 		w.Load.Rate, w.Load.Producers, w.Load.Clients = unit.MaxRate, 1, 0
 	}

@@ -46,6 +46,8 @@ type Setup struct {
 	// VolumeBoundedBytes is to what the volume was reduced because the disk had no room
 	// for it; 0 if it was not.
 	VolumeBoundedBytes int64
+	// VolumeBoundedRecords is the same of load.records.
+	VolumeBoundedRecords int64
 	// Expected is how many records the schedule has in the measured window; nil if that is
 	// a random variable, or there is no schedule.
 	Expected *float64

@@ -16,6 +16,7 @@ func (e *Evidence) load(s snapshot.Sent) result.Load {
 		Acked: s.Acked, Failed: s.Failed, Unknown: s.Unknown,
 		AckedPerS: e.perS(e.AckedInWindow()), Bytes: s.AckedBytes,
 		Errors: e.last().Errors[1], VolumeBoundedBytes: e.VolumeBoundedBytes,
+		VolumeBoundedRecords: e.VolumeBoundedRecords,
 	}
 	if s.Shed() > 0 {
 		l.ShedByReason = result.Counts{"gate": s.ShedByGate, "queue_full": s.ShedByQueue}

@@ -64,7 +64,9 @@ func (m *Machine) disks(a, b Reading) (all []result.DiskUse) {
 	logs := make(map[string]bool)
 	if local, able := m.Cluster.(cluster.Local); able {
 		for _, p := range local.Processes() {
-			logs[probe.DiskOf(p.DataDir)] = true
+			for _, dir := range p.DataDirs {
+				logs[probe.DiskOf(dir)] = true
+			}
 		}
 	}
 	length := time.Duration(b.AtNs - a.AtNs)
@@ -84,6 +86,10 @@ func (m *Machine) disks(a, b Reading) (all []result.DiskUse) {
 		if n := after.Requests - before.Requests; n > 0 {
 			mean := wrapping(before.RequestsMs, after.RequestsMs) / float64(n)
 			d.RequestMeanMs = &mean
+		}
+		if yardstick := m.DiskYardsticks[name]; yardstick > 0 {
+			share := float64(d.WrittenBytes) / length.Seconds() / yardstick
+			d.YardstickBytesPerS, d.YardstickRatio = &yardstick, &share
 		}
 		all = append(all, d)
 	}

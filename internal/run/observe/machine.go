@@ -33,6 +33,8 @@ type Machine struct {
 	// Traffic returns what the clients of a queue have sent and received; nil without one.
 	Traffic func() judge.QueueTraffic
 	Dirty   *DirtyPages
+	// DiskYardsticks are the bytes/s that disks were found to take, by their names.
+	DiskYardsticks map[string]float64
 }
 
 // Reading is everything that counts up, at one end of the measured window.
@@ -275,10 +277,10 @@ func quantile(q snapshot.Quantiles) result.Quantile {
 // brokerUsage is what one local broker has used.
 type brokerUsage struct {
 	probe.Usage
-	id      int32
-	pid     int
-	heapMax int64
-	dataDir string
+	id       int32
+	pid      int
+	heapMax  int64
+	dataDirs []string
 }
 
 // readBrokers reads all local brokers; those that can't be read (they were killed, or this is
@@ -291,7 +293,7 @@ func (m *Machine) readBrokers() []brokerUsage {
 	var all []brokerUsage
 	for _, p := range local.Processes() {
 		if u, err := probe.Process(p.PID); err == nil {
-			all = append(all, brokerUsage{u, p.ID, p.PID, p.HeapMaxBytes, p.DataDir})
+			all = append(all, brokerUsage{u, p.ID, p.PID, p.HeapMaxBytes, p.DataDirs})
 		}
 	}
 	return all
@@ -323,12 +325,23 @@ func BrokersBetween(a, b Reading, peaks Peaks) []result.Broker {
 		if peak, known := peaks.BrokerCores[after.id]; known {
 			used.CPUCoresMax = &peak
 		}
-		if size, err := probe.FolderSize(after.dataDir); err == nil {
-			used.LogSizeBytes = &size
-		}
+		used.LogSizeBytes = foldersSize(after.dataDirs)
 		all = append(all, used)
 	}
 	return all
+}
+
+// foldersSize is what the files below folders take; nil if it is not known of one.
+func foldersSize(dirs []string) *int64 {
+	var sum int64
+	for _, dir := range dirs {
+		size, err := probe.FolderSize(dir)
+		if err != nil {
+			return nil
+		}
+		sum += size
+	}
+	return &sum
 }
 
 func difference(before, after *int64) *int64 {

@@ -117,7 +117,7 @@ func (p *Pair) read(format foreign.Format, s scenario.Scenario, tool string, out
 	c := p.Tools.Cluster.Info()
 	info := &r.Run.Run
 	info.Host, info.Topic = p.Host, p.topic.Name
-	info.Driver.Name, info.Driver.Version = tool, cluster.KafkaVersion
+	info.Driver.Name, info.Driver.Version = tool, p.Tools.Dist.Version
 	info.Cluster = result.Cluster{Kind: c.Kind, ID: c.ID, Version: c.Version, Brokers: c.Brokers, Note: c.Note, Settings: c.Settings}
 	if r.Run.Scenario, err = result.SettingsOf(s); err != nil {
 		return nil, err

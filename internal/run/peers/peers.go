@@ -44,6 +44,8 @@ func Check(s scenario.Scenario) error {
 	refuse(s.Topic.Existing != "", "topic.existing is %s, and the peers fill a topic of their own; leave it out", s.Topic.Existing)
 	refuse(s.Backpressure.Controller != "off", "backpressure is %s, and %s has none; use off", s.Backpressure.Controller, Producer)
 	refuse(s.Load.Volume != 0, "load.volume is %v, and the peers offer for a time; leave it out", s.Load.Volume)
+	refuse(s.Load.Count() != 0, "load.records is %d, and the peers offer for a time; leave it out", s.Load.Count())
+	refuse(s.Load.Round != 0, "load.round is %d, and %s waits for no round; leave it out", s.Load.Round, Producer)
 	return errors.Join(faults...)
 }
 
@@ -62,6 +64,9 @@ func Differences(s scenario.Scenario) []string {
 		all = append(all, fmt.Sprintf("%s sends as many records as ours acked in the time", Producer))
 	} else {
 		all = append(all, fmt.Sprintf("to %s the rate is a ceiling, to ours a schedule: what it does not reach it does not count", Producer))
+	}
+	if len(s.Load.Client)+len(s.Consume.Client) > 0 {
+		all = append(all, fmt.Sprintf("load.client and consume.client are settings of %s, and of ours only", s.Driver))
 	}
 	if time.Duration(s.Load.Linger)%time.Millisecond != 0 {
 		all = append(all, fmt.Sprintf("linger %v is rounded up to whole milliseconds for %s", s.Load.Linger, Producer))

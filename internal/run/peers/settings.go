@@ -36,7 +36,7 @@ func producerSettings(s scenario.Scenario) []result.Setting {
 		{Name: "enable.idempotence", Value: strconv.FormatBool(s.Load.Idempotent)},
 		{Name: "compression.type", Value: s.Load.Compression},
 		{Name: "linger.ms", Value: strconv.FormatInt(int64(linger), 10)},
-		{Name: "batch.size", Value: strconv.FormatInt(int64(s.Load.Batch), 10)},
+		{Name: "batch.size", Value: strconv.FormatInt(max(0, int64(s.Load.Batch)), 10)}, // 0 is one record in a batch
 		{Name: "max.in.flight.requests.per.connection", Value: strconv.Itoa(max(s.Load.InFlight, 1))},
 	}
 	switch s.Load.Compression {

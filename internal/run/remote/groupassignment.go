@@ -29,6 +29,8 @@ type ClientAssignment struct {
 	ControlRecords         bool
 	MaxPollRecords         int
 	SessionTimeout         time.Duration
+	Assignor               string
+	Native                 map[string]string
 }
 
 // GroupSettings are receive.Config without what a process has of its own.
@@ -45,6 +47,7 @@ type GroupSettings struct {
 	ByPartition bool
 	Plan        load.Plan
 	CommitEvery time.Duration
+	PollTimeout time.Duration
 	Seed        uint64
 	Hold        bool
 	Stamped     bool
@@ -62,11 +65,13 @@ func assignment(cfg receive.Config) GroupAssignment {
 			FetchMinBytes: c.FetchMinBytes, FetchMaxBytes: c.FetchMaxBytes,
 			FetchMaxPartitionBytes: c.FetchMaxPartitionBytes, FetchMaxWait: c.FetchMaxWait,
 			ControlRecords: c.ControlRecords, MaxPollRecords: c.MaxPollRecords, SessionTimeout: c.SessionTimeout,
+			Assignor: c.Assignor, Native: c.Client,
 		},
 		GroupSettings: GroupSettings{
 			Manual: cfg.Manual, Members: cfg.Members, Only: cfg.Only, Late: cfg.Late, Numbers: cfg.Numbers,
 			Producers: cfg.Producers, Filled: cfg.Filled, Partitions: cfg.Partitions, From: cfg.From,
-			ByPartition: cfg.ByPartition, Plan: cfg.Plan, CommitEvery: cfg.CommitEvery, Seed: cfg.Seed,
+			ByPartition: cfg.ByPartition, Plan: cfg.Plan, CommitEvery: cfg.CommitEvery, PollTimeout: cfg.PollTimeout,
+			Seed: cfg.Seed,
 			Hold: cfg.Hold, Stamped: cfg.Stamped, ClosedLoop: cfg.ClosedLoop, Run: cfg.Run,
 			Elsewhere: cfg.Elsewhere,
 		},
@@ -83,10 +88,12 @@ func (a GroupAssignment) Config() receive.Config {
 			FetchMinBytes: c.FetchMinBytes, FetchMaxBytes: c.FetchMaxBytes,
 			FetchMaxPartitionBytes: c.FetchMaxPartitionBytes, FetchMaxWait: c.FetchMaxWait,
 			ControlRecords: c.ControlRecords, MaxPollRecords: c.MaxPollRecords, SessionTimeout: c.SessionTimeout,
+			Assignor: c.Assignor, Client: c.Native,
 		},
 		Manual: g.Manual, Members: g.Members, Only: g.Only, Late: g.Late, Numbers: g.Numbers,
 		Producers: g.Producers, Filled: g.Filled, Partitions: g.Partitions, From: g.From,
-		ByPartition: g.ByPartition, Plan: g.Plan, CommitEvery: g.CommitEvery, Seed: g.Seed,
+		ByPartition: g.ByPartition, Plan: g.Plan, CommitEvery: g.CommitEvery, PollTimeout: g.PollTimeout,
+		Seed: g.Seed,
 		Hold: g.Hold, Stamped: g.Stamped, ClosedLoop: g.ClosedLoop, Run: g.Run,
 		Elsewhere: g.Elsewhere,
 	}

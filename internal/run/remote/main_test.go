@@ -114,8 +114,11 @@ func (c *clock) open(_ context.Context, a Assignment) (Load, error) {
 	if err != nil {
 		return Load{}, err
 	}
-	if a.RunID == "a volume" {
+	switch a.RunID {
+	case "a volume":
 		cfg.Volume = 30_000
+	case "records":
+		cfg.Records = 301
 	}
 	cfg.Only = a.Workers
 	ps, err := send.Open(cfg)

@@ -79,7 +79,9 @@ func offer(t *testing.T, ps *Producers, axis *load.Axis, window time.Duration) (
 
 // TestProducersOfSeveralProcesses wants of three processes what one says.
 func TestProducersOfSeveralProcesses(t *testing.T) {
-	for name, window := range map[string]time.Duration{"": time.Second, "a volume": 10 * time.Second} {
+	for name, window := range map[string]time.Duration{
+		"": time.Second, "a volume": 10 * time.Second, "records": 10 * time.Second,
+	} {
 		t.Run("with"+name, func(t *testing.T) {
 			virtually(t, func(t *testing.T) {
 				hereAxis := virtualAxis()

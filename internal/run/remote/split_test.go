@@ -3,7 +3,32 @@ package remote
 import (
 	"slices"
 	"testing"
+
+	"pgregory.net/rapid"
+
+	"kafkabench.example/kafka-bench/internal/load/send"
 )
+
+// TestRecordsAreDealtExactly: however many workers there are, and however they are spread
+// over processes, the shares that each process computes for its own add up to the whole.
+func TestRecordsAreDealtExactly(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		records, workers := rapid.Int64Range(0, 1<<40).Draw(t, "records"), rapid.IntRange(1, 1024).Draw(t, "workers")
+		clients := rapid.IntRange(0, 2*workers).Draw(t, "clients")
+		processes := rapid.IntRange(1, 64).Draw(t, "processes")
+		var sum, least, most int64 = 0, records, 0
+		dealt := 0
+		for _, part := range Split(workers, clients, processes) {
+			for _, id := range part {
+				share := send.Dealt(records, workers, id)
+				sum, least, most, dealt = sum+share, min(least, share), max(most, share), dealt+1
+			}
+		}
+		if sum != records || dealt != workers || most-least > 1 {
+			t.Fatalf("%d of %d records are dealt to %d of %d workers, %d to %d each", sum, records, dealt, workers, least, most)
+		}
+	})
+}
 
 func TestSplit(t *testing.T) {
 	for _, c := range []struct {

@@ -101,11 +101,17 @@ func says(settings map[string]string) bool {
 // runs with other volumes are no repeats, and their slopes are of other stretches.
 func noteBounds(all Attributes, r *result.Run) {
 	volume, fill := "what was asked", "what was asked"
-	if r.Load.VolumeBoundedBytes > 0 {
-		volume = unit.Bytes(r.Load.VolumeBoundedBytes)
+	bounded := func(text *string, bytes, records int64) {
+		switch {
+		case bytes > 0:
+			*text = unit.Bytes(bytes)
+		case records > 0:
+			*text = unit.Things(records, "record")
+		}
 	}
-	if r.Fill != nil && r.Fill.BoundedBytes > 0 {
-		fill = unit.Bytes(r.Fill.BoundedBytes)
+	bounded(&volume, r.Load.VolumeBoundedBytes, r.Load.VolumeBoundedRecords)
+	if r.Fill != nil {
+		bounded(&fill, r.Fill.BoundedBytes, r.Fill.BoundedRecords)
 	}
 	all.note("volume", volume)
 	all.note("fill", fill)

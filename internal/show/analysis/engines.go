@@ -61,6 +61,33 @@ func (d *Cell) EngineOf() string {
 	return ""
 }
 
+// EngineSaid is what sentences call the engine of a cell's queue.
+func (d *Cell) EngineSaid() string {
+	if d.startsFirst() {
+		return d.EngineOf() + " with starts first"
+	}
+	return d.EngineOf()
+}
+
+func (d *Cell) startsFirst() bool { return d.Setting(startFirst) == "true" }
+
+// startFirst is the setting that has markers write starts first.
+const startFirst = "consume.queue.start_first"
+
+// StartsLate is the valid cell that a cell with starts first is held against: it is alike
+// but for that. Nil where there is none, and for all others.
+func (d *Study) StartsLate(c *Cell) *Cell {
+	if !c.startsFirst() {
+		return nil
+	}
+	for _, other := range d.ValidCells() {
+		if !other.startsFirst() && alikeBut(c, other, "name", "description", startFirst) {
+			return other
+		}
+	}
+	return nil
+}
+
 // KindOf is what a cell is called without its engine: "2x5-all" of "2x5-all-markers".
 func KindOf(label, engine string) string {
 	parts := strings.FieldsFunc(label, func(c rune) bool { return c == '-' || c == ',' || c == ' ' })
@@ -79,7 +106,7 @@ const PlainEngine = "plain"
 var engineKeys = []string{
 	"name", "description", "load.rate", "consume.session_timeout", "consume.queue.engine", "consume.queue.visibility",
 	"consume.queue.max_deliveries",
-	"consume.queue.dead_letter", "consume.queue.tracker", "consume.queue.transactions", "consume.queue.start_first",
+	"consume.queue.dead_letter", "consume.queue.tracker", "consume.queue.transactions", startFirst,
 	"consume.queue.acks",
 }
 
@@ -95,7 +122,7 @@ func (d *Study) PlainOf(c *Cell) *Cell {
 	var best *Cell
 	nearest := math.Inf(1)
 	for _, other := range d.ValidCells() {
-		if other.EngineOf() != PlainEngine || !alikeButEngine(c, other) {
+		if other.EngineOf() != PlainEngine || !alikeBut(c, other, engineKeys...) {
 			continue
 		}
 		if apart := RatesApart(c, other); apart <= SameLoad && apart < nearest {
@@ -105,15 +132,15 @@ func (d *Study) PlainOf(c *Cell) *Cell {
 	return best
 }
 
-// alikeButEngine tells whether two cells differ in nothing but their engines, and rates.
-func alikeButEngine(a, b *Cell) bool {
+// alikeBut tells whether two cells differ in nothing but some settings.
+func alikeBut(a, b *Cell, keys ...string) bool {
 	if len(a.Sample.Taken) == 0 || len(b.Sample.Taken) == 0 {
 		return false
 	}
 	mine, others := figure.Settings(a.Sample.Taken[0].Run.Scenario), figure.Settings(b.Sample.Taken[0].Run.Scenario)
 	alike := func(one, other map[string]string) bool {
 		for path, value := range one {
-			if !slices.Contains(engineKeys, path) && other[path] != value {
+			if !slices.Contains(keys, path) && other[path] != value {
 				return false
 			}
 		}

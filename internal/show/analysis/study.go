@@ -530,8 +530,10 @@ const ThroughputFigure = "throughput_per_s"
 // nobody says otherwise.
 var rankings = map[string]string{
 	"most": "throughput_per_s", "scaling": "throughput_per_s", "knee": "throughput_per_s",
+	"per-consumer": "throughput_per_s", "enough": "throughput_per_s",
 	"slope":    "throughput_bytes_per_s",
 	"failover": "ack_gap_max",
-	"engines":  "queue_acked_per_s", "engine-times": "e2e_response_time_p50", "redelivery": "redelivery_lateness_p99",
+	"savings":  "wire_bytes_per_record", "payloads": "wire_bytes_per_record",
+	"engines": "queue_acked_per_s", "engine-scaling": "queue_acked_per_s", "engine-times": "e2e_response_time_p50", "redelivery": "redelivery_lateness_p99",
 	"engine-faults": PrimaryName,
 }

@@ -6,8 +6,9 @@
 // bounds them. A question is a file. To add one, write its file, and name it in [Questions].
 //
 // Files to know: answers.go (the questions), columns.go (what tables have in common); then
-// most.go, scaling.go, knee.go, slope.go, times.go, failover.go; and of the engines of a queue
-// engines.go, enginetimes.go, redelivery.go, enginefaults.go, decision.go.
+// most.go, scaling.go, perconsumer.go, enough.go, knee.go, slope.go, times.go, failover.go, savings.go, payloads.go;
+// and of the engines of a queue engines.go, enginescaling.go, enginetimes.go, startsfirst.go, redelivery.go,
+// enginefaults.go, decision.go.
 package answers
 
 import (
@@ -41,10 +42,10 @@ type Question struct {
 
 // Questions are all that there are.
 var Questions = []Question{
-	{"most", most}, {"scaling", scaling}, {"knee", knee}, {"slope", slope}, {"times", timesBeside},
-	{"failover", failover},
-	{"engines", engines}, {"engine-times", engineTimes}, {"redelivery", redelivery}, {"engine-faults", engineFaults},
-	{"decision", decision},
+	{"most", most}, {"scaling", scaling}, {"per-consumer", perConsumer}, {"enough", enough}, {"knee", knee},
+	{"slope", slope}, {"times", timesBeside}, {"failover", failover}, {"savings", savings}, {"payloads", payloads},
+	{"engines", engines}, {"engine-scaling", engineScaling}, {"engine-times", engineTimes}, {"redelivery", redelivery},
+	{"engine-faults", engineFaults}, {"decision", decision},
 }
 
 // Named asks the question of a study that its suite names; false where it names none, a

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"kafkabench.example/kafka-bench/internal/measure/stats"
@@ -133,8 +134,18 @@ func quotient(r, base analysis.Repeated) string {
 }
 
 // againstFirst is a column of a figure ÷ that of the first cell; where variants are not
-// alike, that of the first cell of the same variant.
+// alike, that of the first cell of the same variant; where the suite names bases, that of the
+// base, with its name.
 func againstFirst(d *analysis.Study, head, name string) column {
+	if slices.ContainsFunc(d.Cells, func(c analysis.Cell) bool { return d.NamedBase(&c) != nil }) {
+		return column{"÷ base", func(c *analysis.Cell) string {
+			base := d.NamedBase(c)
+			if base == nil || base.Valid == 0 {
+				return unit.Absent
+			}
+			return CellMark(c, c.Of(name), quotient(c.Of(name), base.Of(name))+" of "+base.Label)
+		}}
+	}
 	if d.VariantsAt() >= 0 {
 		head += " of variant"
 	}
@@ -181,6 +192,7 @@ func costColumns() []column {
 		valued("all clients' CPU, cores", "cpu_cores"),
 		valued("brokers' CPU, cores", "broker_cpu_cores"),
 		valued("client memory", "rss_peak"),
+		valued("disk writes ÷ yardstick", "disk_yardstick_ratio"),
 		limited(),
 		summed("lost", "lost"),
 	}

@@ -67,7 +67,7 @@ func engines(d *analysis.Study) Answer {
 	for _, g := range groups {
 		clause := g.prefix() + "plain acknowledged " + medianOf(g.plain, name)
 		for _, c := range g.others {
-			clause += fmt.Sprintf(", %s %s times that", c.EngineOf(), quotient(c.Of(name), g.plain.Of(name)))
+			clause += fmt.Sprintf(", %s %s times that", c.EngineSaid(), quotient(c.Of(name), g.plain.Of(name)))
 		}
 		clauses = append(clauses, clause)
 	}
@@ -75,7 +75,7 @@ func engines(d *analysis.Study) Answer {
 		clauses = append(clauses, fmt.Sprintf("%s acknowledged %s, with no plain beside it", d.Said(c.Label),
 			medianOf(c, name)))
 	}
-	return table.says(phrases(clauses) + notSettled(d))
+	return table.says(phrases(clauses) + pricesOfStarts(d, d.ValidCells(), startsCost(d)) + notSettled(d))
 }
 
 // notSettled warns of cells in whose runs something was lost, or not settled to the end; ""

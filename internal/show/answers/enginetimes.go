@@ -95,7 +95,7 @@ func engineTimes(d *analysis.Study) Answer {
 		}
 		clauses = append(clauses, "no plain was measured at the load of "+layout.Enumerate(names))
 	}
-	return table.says(phrases(clauses) + notSettled(d))
+	return table.says(phrases(clauses) + pricesOfStarts(d, d.ValidCells(), startsAdd(d, name, f)) + notSettled(d))
 }
 
 // inOrder says what order costs each engine, where the cells differ in it.

@@ -11,11 +11,18 @@ import (
 )
 
 // knee says at which size of a record its bytes cost as much as the record itself:
-// seconds for each record = a + b·size, over all valid runs.
+// seconds for each record = a + b·size, over all valid runs. Of a load that is sent as fast as it
+// goes these are seconds of time. Of one with a schedule, which takes as long whatever its records
+// cost, they are seconds of CPU, of the tool and of those brokers whose CPU is known.
 func knee(d *analysis.Study) Answer {
 	cost := cost(d)
+	head, takes := "time for each record", "costs"
+	if scheduled(d) {
+		head, takes = "CPU for each record", "takes in CPU time"
+	}
 	columns := append(throughputColumns(d, "÷ first", analysis.ThroughputFigure),
-		column{"time for each record", eachRecord},
+		valued("e2e response time p99", analysis.PrimaryName),
+		column{head, eachRecord},
 		column{"a + b·size", func(c *analysis.Cell) string { return modelled(c, cost) }},
 	)
 	table := tabulate(d, append(columns, costColumns()...)...)
@@ -23,13 +30,16 @@ func knee(d *analysis.Study) Answer {
 	case math.IsNaN(cost.Fixed):
 		return table.says("sizes and runs are too few to tell the cost of a record from that of its bytes.")
 	case math.IsNaN(cost.Knee) || math.IsNaN(cost.KneeHigh):
-		return table.says("the runs do not show that both records and their bytes cost time, so there is no size at which one turns into the other.")
+		return table.says("the runs do not show that both records and their bytes cost something, so there is no size at which one turns into the other.")
 	}
-	parts := fmt.Sprintf("a record costs %s (%s) and each of its bytes %s (%s)",
-		costing(cost.Fixed), rangeOf(costing, cost.FixedLow, cost.FixedHigh), costing(cost.PerUnit), rangeOf(costing,
+	parts := fmt.Sprintf("a record %s %s (%s) and each of its bytes %s (%s)",
+		takes, costing(cost.Fixed), rangeOf(costing, cost.FixedLow, cost.FixedHigh), costing(cost.PerUnit), rangeOf(costing,
 			cost.PerUnitLow, cost.PerUnitHigh))
-	knee := fmt.Sprintf("from %s on (%s, with a confidence of 95 %%) the bytes cost more than the record: below that a run is bound by records, above it by bytes",
-		bytesOf(cost.Knee), rangeOf(bytesOf, cost.KneeLow, cost.KneeHigh))
+	knee := fmt.Sprintf("from %s on (%s, with a confidence of 95 %%) the bytes cost more than the record", bytesOf(cost.Knee),
+		rangeOf(bytesOf, cost.KneeLow, cost.KneeHigh))
+	if !scheduled(d) {
+		knee += ": below that a run is bound by records, above it by bytes"
+	}
 	return table.says(parts + "; " + knee + misfit(d, cost) + ".")
 }
 
@@ -49,21 +59,58 @@ func cost(d *analysis.Study) stats.Cost {
 // recordCost is the mean size of a run's records, in bytes, and the seconds that each
 // took.
 func recordCost(r *result.Run, among []*result.Run) (size, took float64, known bool) {
-	perS, ok := analysis.FigureCalled(analysis.ThroughputFigure).Among(among).Value(r)
-	bytes, sized := analysis.FigureCalled("throughput_bytes_per_s").Among(among).Value(r)
+	of := func(name string) (float64, bool) { return analysis.FigureCalled(name).Among(among).Value(r) }
+	perS, ok := of(analysis.ThroughputFigure)
+	bytes, sized := of("throughput_bytes_per_s")
 	if !ok || !sized || perS <= 0 || bytes <= 0 {
 		return 0, 0, false
 	}
-	return bytes / perS, 1 / perS, true
+	took = 1 / perS
+	if hasSchedule(r) {
+		tool, known := of("cpu_per_record")
+		if !known {
+			return 0, 0, false
+		}
+		brokers, _ := of("broker_cpu_per_record")
+		took = (tool + brokers) / 1e9
+	}
+	return bytes / perS, took, true
+}
+
+// hasSchedule tells whether a run's load was to be sent at certain times.
+func hasSchedule(r *result.Run) bool { return r.Load.Scheduled > 0 && !r.Load.ClosedLoop }
+
+// scheduled tells whether the campaign's loads have a schedule.
+func scheduled(d *analysis.Study) bool {
+	for _, cell := range d.ValidCells() {
+		for _, r := range cell.Sample.Taken {
+			return hasSchedule(&r.Run)
+		}
+	}
+	return false
+}
+
+// tookEach is the median of what each of a cell's records took, in seconds; 0 where it is not known.
+func tookEach(c *analysis.Cell) float64 {
+	var all []float64
+	for _, r := range c.Sample.Taken {
+		if _, took, known := recordCost(&r.Run, c.Sample.Among); known {
+			all = append(all, took)
+		}
+	}
+	if len(all) == 0 {
+		return 0
+	}
+	return analysis.FromValues(all).Summary.Median
 }
 
 // eachRecord prints the median of what each of a cell's records took.
 func eachRecord(c *analysis.Cell) string {
-	perS := c.Of(analysis.ThroughputFigure)
-	if perS.N == 0 || perS.Summary.Median <= 0 {
+	took := tookEach(c)
+	if took == 0 {
 		return unit.Absent
 	}
-	return costing(1 / perS.Summary.Median)
+	return costing(took)
 }
 
 // modelled is what the two parts of the cost give for a cell's size.
@@ -93,11 +140,11 @@ const muchOff = 0.25
 func misfit(d *analysis.Study, cost stats.Cost) string {
 	worst, where := 0.0, ""
 	for _, cell := range d.ValidCells() {
-		perS, size := cell.Of(analysis.ThroughputFigure), sizeOf(cell)
-		if perS.N == 0 || size == 0 {
+		took, size := tookEach(cell), sizeOf(cell)
+		if took == 0 || size == 0 {
 			continue
 		}
-		if off := math.Abs((cost.Fixed+cost.PerUnit*size)*perS.Summary.Median - 1); off > worst {
+		if off := math.Abs((cost.Fixed+cost.PerUnit*size)/took - 1); off > worst {
 			worst, where = off, d.Said(cell.Label)
 		}
 	}

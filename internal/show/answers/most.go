@@ -32,7 +32,19 @@ func most(d *analysis.Study) Answer {
 	for _, part := range parts {
 		clauses = append(clauses, part.Prefix+mostOf(part.Cells, separated))
 	}
+	clauses = append(clauses, ratios(d)...)
 	return table.says(phrases(clauses))
+}
+
+// ratios say what each cell reached of the one that its suite holds it against.
+func ratios(d *analysis.Study) (clauses []string) {
+	for _, cell := range d.ValidCells() {
+		if base := d.NamedBase(cell); base != nil && base.Valid > 0 {
+			clauses = append(clauses, fmt.Sprintf("%s ÷ %s: %s", d.Said(cell.Label), d.Said(base.Label),
+				quotient(cell.Of(d.By.Name), base.Of(d.By.Name))))
+		}
+	}
+	return clauses
 }
 
 // variantNotes explain what the cells of a campaign of unlike variants are held against.

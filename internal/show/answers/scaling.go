@@ -91,7 +91,7 @@ func scaling(d *analysis.Study) Answer {
 // reading begins and ends as of how it goes on.
 const shortestScaled = 1e9 // ns
 
-// tooShort warns of cells that were measured too shortly for an efficiency; "" of none.
+// tooShort warns of cells that were measured too shortly for a throughput; "" of none.
 func tooShort(d *analysis.Study) string {
 	var short []string
 	for _, cell := range d.ValidCells() {
@@ -103,7 +103,7 @@ func tooShort(d *analysis.Study) string {
 	if len(short) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" The measured window of %s is shorter than a second, too short for an efficiency to be "+
+	return fmt.Sprintf(" The measured window of %s is shorter than a second, too short for a throughput to be "+
 		"relied on: fill more.",
 		layout.Enumerate(short))
 }

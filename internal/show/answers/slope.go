@@ -62,6 +62,7 @@ func slope(d *analysis.Study) Answer {
 		}},
 		{"each GB more", func(c *analysis.Cell) string { return slopeText(c, perGB) }},
 		{"over all of it", func(c *analysis.Cell) string { return slopeText(c, overAll) }},
+		againstFirst(d, "÷ first", "acked_per_s"), valued("delivered/s", "delivered_per_s"),
 	}
 	table := tabulate(d, append(columns, costColumns()...)...)
 	table.Notes = []string{
@@ -90,6 +91,14 @@ func slope(d *analysis.Study) Answer {
 		clauses = append(clauses,
 			fmt.Sprintf("while %s were stored, the throughput of %s changed by %s for each GB, %s over all of it (bounds at 95 %%)%s, %s",
 				stored, d.Said(cell.Label), slopeText(cell, perGB), slopeText(cell, overAll), of, word))
+	}
+	if first := d.First(); first != nil {
+		for _, cell := range d.ValidCells() {
+			if cell.Name != first.Name {
+				clauses = append(clauses, fmt.Sprintf("%s wrote %s times what %s did", d.Said(cell.Label),
+					quotient(cell.Of("acked_per_s"), first.Of("acked_per_s")), d.Said(first.Label)))
+			}
+		}
 	}
 	return table.says(phrases(clauses))
 }

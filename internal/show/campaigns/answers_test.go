@@ -74,11 +74,93 @@ func most(t *testing.T, repeat int) *result.RecordedCampaign {
 	})
 }
 
+// against is most with bases that the suite names.
+func against(t *testing.T, repeat int) *result.RecordedCampaign {
+	c := most(t, repeat)
+	names := c.Campaign.Axes[0].Values
+	for i, base := range []int{-1, 0, 1, 1} {
+		if base >= 0 {
+			c.Campaign.Cells[i].Against = names[base]
+		}
+	}
+	return c
+}
+
+// takes has a run take so many bytes on the wire and so much CPU for each record.
+func takes(r *result.Recorded, bytes, toolNs, brokerCores float64) {
+	cores := brokerCores
+	r.Run.Storage = &result.Storage{WireBytesPerRecord: &bytes}
+	r.Run.Process.CPUPerRecord = &toolNs
+	r.Run.Broker = []result.Broker{{CPUCores: &cores}}
+	r.Run.Load.ClosedLoop = false
+}
+
+// savings is a campaign of codecs. The third saves the most, and costs the most garbage collections.
+func savings(t *testing.T, repeat int) *result.RecordedCampaign {
+	return answered(t, "savings", repeat, []string{"none", "lz4", "zstd"}, func(i int, noise float64, r *result.Recorded) {
+		takes(r, noise*[]float64{530, 310, 240}[i], noise*[]float64{4000, 4400, 9000}[i], 0.4*noise)
+		r.Run.Process.GCCycles = []int64{44, 47, 842}[i] + int64(100*(noise-1))
+	})
+}
+
+// payloads is a campaign of payloads on which codecs do differently.
+func payloads(t *testing.T, repeat int) *result.RecordedCampaign {
+	return answered(t, "payloads", repeat, []string{"random", "zeros"}, func(i int, noise float64, r *result.Recorded) {
+		takes(r, noise*[]float64{540, 60}[i], 4000*noise, 0.4)
+		r.Run.Compression = []result.Compression{
+			{Codec: "gzip", Ratio: []float64{1, 9.4}[i]}, {Codec: "zstd", Ratio: []float64{1, 11.2}[i], UsedByThisRun: true},
+		}
+	})
+}
+
+// sized is a campaign of record sizes at one rate. Bytes cost CPU as records do.
+func sized(t *testing.T, repeat int) *result.RecordedCampaign {
+	return answered(t, "knee", repeat, []string{"64B", "1KiB", "16KiB"}, func(i int, noise float64, r *result.Recorded) {
+		size := float64(int(64) << (4 * i))
+		produces(r, 8000, size)
+		takes(r, size, noise*(3000+2*size), 8000*noise*(2000+3*size)/1e9)
+	})
+}
+
 func scaling(t *testing.T, repeat int) *result.RecordedCampaign {
 	return answered(t, "scaling", repeat, []string{"1/1", "2/2", "4/4"}, func(i int, noise float64, r *result.Recorded) {
 		consumes(r, noise*[]float64{900e3, 1.6e6, 1.7e6}[i], 1<<i)
 		limitedBy(r, []string{"not known", "client CPU", "client CPU"}[i], 0.97)
 	})
+}
+
+// alongAxes gives a campaign's cells values on the axes of a matrix.
+func alongAxes(c *result.RecordedCampaign, axes []result.Axis, values [][]string) *result.RecordedCampaign {
+	c.Campaign.Axes = axes
+	for i := range c.Campaign.Cells {
+		c.Campaign.Cells[i].Values = values[i]
+	}
+	return c
+}
+
+// crews is a campaign of one and three brokers and one and four consumers, who have a broker's
+// limit in common.
+func crews(t *testing.T, repeat int) *result.RecordedCampaign {
+	values := [][]string{{"1", "1"}, {"1", "4"}, {"3", "1"}, {"3", "4"}}
+	c := answered(t, "per-consumer", repeat, []string{"1-1", "1-4", "3-1", "3-4"}, func(i int, noise float64, r *result.Recorded) {
+		consumes(r, noise*[]float64{900e3, 1.2e6, 950e3, 3e6}[i], []int{1, 4}[i%2])
+		resulttest.Set(&r.Run.Scenario, "cluster.brokers", []int{1, 3}[i/2])
+		limitedBy(r, []string{"not known", "broker CPU", "not known", "client CPU"}[i], 0.97)
+	})
+	return alongAxes(c, []result.Axis{{Path: "cluster.brokers", Values: []string{"1", "3"}}, {Path: "consume.consumers", Values: []string{"1", "4"}}}, values)
+}
+
+// limits is a campaign of memory limits of which the first is too little, and the second less
+// than enough.
+func limits(t *testing.T, repeat int) *result.RecordedCampaign {
+	values := [][]string{{"32MiB"}, {"64MiB"}, {"128MiB"}, {"1GiB"}}
+	c := answered(t, "enough", repeat, []string{"32MiB", "64MiB", "128MiB", "1GiB"}, func(i int, noise float64, r *result.Recorded) {
+		consumes(r, noise*[]float64{1, 400e3, 960e3, 1e6}[i], 1)
+		if i == 0 {
+			r.Run.Verdict = result.Verdict{Status: result.Invalid, Reasons: []string{"the consumers' process has ended: killed by the operating system at its memory limit of 32 MiB"}}
+		}
+	})
+	return alongAxes(c, []result.Axis{{Path: "consume.memory", Values: []string{"32MiB", "64MiB", "128MiB", "1GiB"}}}, values)
 }
 
 func knee(t *testing.T, repeat int) *result.RecordedCampaign {
@@ -130,7 +212,8 @@ func failover(t *testing.T, repeat int) *result.RecordedCampaign {
 // Each answer has its table and ends in its sentence.
 func TestNamedAnswers(t *testing.T) {
 	for name, c := range map[string]*result.RecordedCampaign{
-		"most": most(t, 5), "scaling": scaling(t, 5), "knee": knee(t, 3), "slope": stored(t, 5, 0.5), "times": beside(t, 5), "failover": failover(t, 5),
+		"most": most(t, 5), "scaling": scaling(t, 5), "per-consumer": crews(t, 5), "enough": limits(t, 5), "knee": knee(t, 3), "slope": stored(t, 5, 0.5), "times": beside(t, 5), "failover": failover(t, 5),
+		"savings": savings(t, 5), "payloads": payloads(t, 5), "knee-scheduled": sized(t, 5), "most-against": against(t, 5),
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, width := range []int{80, 120} {
@@ -160,7 +243,7 @@ func sentenceOf(t *testing.T, c *result.RecordedCampaign) string {
 // not say it of several.
 func TestNamedAnswersOfOneRun(t *testing.T) {
 	for name, of := range map[string]func(*testing.T, int) *result.RecordedCampaign{
-		"most": most, "scaling": scaling, "knee": knee, "times": beside, "failover": failover,
+		"most": most, "scaling": scaling, "per-consumer": crews, "enough": limits, "knee": knee, "times": beside, "failover": failover,
 		"slope": func(t *testing.T, repeat int) *result.RecordedCampaign { return stored(t, repeat, 0) },
 	} {
 		const form = "In one run of each, which carries no claim: "
@@ -307,7 +390,7 @@ func TestAnswersOfWrongInputs(t *testing.T) {
 		}
 	})
 	t.Run("nothing that it asks for", func(t *testing.T) {
-		for _, answer := range []string{"most", "scaling", "knee", "slope", "times", "failover"} {
+		for _, answer := range []string{"most", "scaling", "per-consumer", "enough", "knee", "slope", "times", "failover"} {
 			c := answered(t, answer, 3, []string{"a", "b"}, func(_ int, _ float64, r *result.Recorded) {
 				r.Run.Load, r.Run.Delivery, r.Run.Consumer = result.Load{}, result.Delivery{}, result.Consumer{}
 				r.Run.Time, r.Intervals = map[string]result.Time{}, nil
@@ -456,6 +539,43 @@ func TestScalingOfConfined(t *testing.T) {
 		}
 	})
 	if got := sentenceOf(t, c); !strings.Contains(got, "4-4-half, confined to 0.5 cores, reached 0.5") && !strings.Contains(got, "4-4-half, confined to 0.5 cores, reached 0.49") || !strings.Contains(got, "times what 4-4 did") {
+		t.Errorf("%q", got)
+	}
+}
+
+// Each consumer is held against the fewest on as many brokers, and against as many on the fewest.
+func TestPerConsumerAnswer(t *testing.T) {
+	got := sentenceOf(t, crews(t, 5))
+	for _, want := range []string{"On 1 broker 1 consumer read 9", "and 4 read 299,", "each, 0.33 (", "limited by broker CPU 97 %", "1 consumer read 1.0", "4 consumers read 2.", "times as much from 3 brokers as from 1"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in %q", want, got)
+		}
+	}
+}
+
+// Enough is the least that is near the best, whatever is told of what is less.
+func TestEnoughAnswer(t *testing.T) {
+	got := sentenceOf(t, limits(t, 5))
+	for _, want := range []string{"memory 128MiB is the least that is within 10 % of the best", "the best is memory 1GiB", "memory 64MiB reached 0.40 ", "There is no valid run of memory 32MiB"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in %q", want, got)
+		}
+	}
+	c := limits(t, 5)
+	for i := range c.Campaign.Cells {
+		c.Campaign.Cells[i].Values = []string{string(rune('a' + i))}
+	}
+	if got := sentenceOf(t, c); !strings.Contains(got, "do not differ in one number") {
+		t.Errorf("of names: %q", got)
+	}
+}
+
+// What a reader beside leaves to the producer is said, and the slope of each.
+func TestSlopeWithAReader(t *testing.T) {
+	c := answered(t, "slope", 3, []string{"alone", "reader"}, func(i int, noise float64, r *result.Recorded) {
+		produces(r, noise*[]float64{1e6, 8e5}[i], 100)
+	})
+	if got := sentenceOf(t, c); !strings.Contains(got, "reader wrote 0.8") || !strings.Contains(got, "times what alone did") {
 		t.Errorf("%q", got)
 	}
 }

@@ -39,6 +39,60 @@ func engineSuite(t *testing.T, repeat int) *result.RecordedCampaign {
 	return c
 }
 
+// scaleSuite is a campaign of two shapes under plain and markers, with markers that write
+// starts first beside them.
+func scaleSuite(t *testing.T, repeat int) *result.RecordedCampaign {
+	names := []string{"1x1-plain", "1x1-markers", "6x25-plain", "6x25-markers", "6x25-markers-first"}
+	c := answered(t, "engine-scaling", repeat, names, func(i int, noise float64, r *result.Recorded) {
+		engine, settings := "markers", map[string]any{"threads": []int{1, 25}[i/2-i/4]}
+		switch {
+		case i%2 == 0 && i < 4:
+			engine = "plain"
+		case i == 4:
+			settings["start_first"] = true
+		}
+		showtest.TakesFrom(r, engine, noise*[]float64{2500, 2500, 62_500, 61_300, 31_000}[i], settings)
+		resulttest.Set(&r.Run.Scenario, "topic.partitions", 64)
+		r.Run.Queue.Cost.BrokerBytesInPerRecord = new([]float64{130, 131, 130, 132, 264}[i])
+		delete(r.Run.Time, "e2e_response_time")
+		r.Run.Time["e2e_service_time"] = showtest.Scaled(r.Run.Time["e2e_service_time"], noise*[]float64{1, 1, 5, 5.2, 10.4}[i])
+	})
+	c.Campaign.Campaign.Name = "kmq-scale"
+	return c
+}
+
+// What is written before the hand-out is priced against the same engine without it, and told
+// apart from it.
+func TestPriceOfStartsFirst(t *testing.T) {
+	got := sentenceOf(t, scaleSuite(t, 5))
+	for _, want := range []string{"Plain went from 2,516/s at a p50 of ", " to 63,003/s at a p50 of ", "; markers with starts first acknowledged 31,0",
+		"which is 0.97 (", "With starts first, 6x25-markers-first acknowledged 0.51 (", "times what 6x25-markers did, and each record took 2.00 (", "times the e2e service time p50"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in %q", want, got)
+		}
+	}
+	starved := scaleSuite(t, 1)
+	for _, r := range starved.Runs {
+		delete(r.Run.Time, "e2e_service_time")
+	}
+	if got := sentenceOf(t, starved); strings.Contains(got, "–") || !strings.Contains(got, "plain went from 2,5") {
+		t.Errorf("without times: %q", got)
+	}
+	c := timesSuite(t, 5)
+	if got := sentenceOf(t, c); strings.Contains(got, "starts first") {
+		t.Errorf("without any: %q", got)
+	}
+	for i, planned := range c.Campaign.Runs {
+		if planned.Cell == 2 { // takes offsetmap's place
+			showtest.TakesFrom(c.Runs[i], "markers", 9000, map[string]any{"start_first": true})
+			resulttest.Set(&c.Runs[i].Run.Scenario, "load.rate", "6k/s")
+		}
+	}
+	if got := sentenceOf(t, c); !strings.Contains(got, "With starts first, offsetmap-50 changes the e2e response time p50 of markers-50 by −") {
+		t.Errorf("at the same load: %q", got)
+	}
+}
+
 func timesSuite(t *testing.T, repeat int) *result.RecordedCampaign {
 	names := []string{"plain-50", "markers-50", "offsetmap-50", "share-50", "plain-as-markers"}
 	c := answered(t, "engine-times", repeat, names, func(i int, noise float64, r *result.Recorded) {
@@ -108,7 +162,7 @@ func decisionSuite(t *testing.T, repeat int) *result.RecordedCampaign {
 // The answers of suites of engines: a table, and a sentence.
 func TestEngineAnswers(t *testing.T) {
 	for name, of := range map[string]func(*testing.T, int) *result.RecordedCampaign{
-		"engines": engineSuite, "engine-times": timesSuite, "redelivery": redeliverySuite, "engine-faults": faultSuite, "decision": decisionSuite,
+		"engines": engineSuite, "engine-scaling": scaleSuite, "engine-times": timesSuite, "redelivery": redeliverySuite, "engine-faults": faultSuite, "decision": decisionSuite,
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := of(t, 5)

@@ -60,7 +60,8 @@ func printBooks(p *layout.Page, r *result.Run) {
 	if warm := warmedUp(r); warm != "" {
 		p.Labelled("warm-up", warm)
 	}
-	printBounded(p, "volume", "load.volume", l.VolumeBoundedBytes, r)
+	printBounded(p, "volume", l.VolumeBoundedBytes, l.VolumeBoundedRecords, r,
+		"load.volume", "load.records", "load.records_each")
 	printFilled(p, r)
 	printOddities(p, l, d)
 	p.Line("  ", p.Paint(layout.Bold, sumUp(r, p.Width-3)))

@@ -111,7 +111,11 @@ func printDevices(p *layout.Page, h *result.HostUse) {
 		if d.QueueMean != nil {
 			busy += " " + unit.Decimals(*d.QueueMean, 2) + " at once,"
 		}
-		disks = append(disks, fmt.Sprintf("%s%s %s written, %s read", d.Name, busy, unit.Bytes(d.WrittenBytes),
+		share := ""
+		if d.YardstickRatio != nil {
+			share = " (" + unit.Percent(*d.YardstickRatio) + " of its yardstick)"
+		}
+		disks = append(disks, fmt.Sprintf("%s%s %s written%s, %s read", d.Name, busy, unit.Bytes(d.WrittenBytes), share,
 			unit.Bytes(d.ReadBytes)))
 	}
 	for _, n := range h.Networks {

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
@@ -17,18 +18,53 @@ func printFilled(p *layout.Page, r *result.Run) {
 	}
 	p.Labelled("filled before", layout.List(unit.Things(f.Records, "record"), unit.Bytes(f.Bytes),
 		"in "+unit.Seconds(f.TimeS), unit.PerSecond(f.AckedPerS)))
-	printBounded(p, "fill", "topic.fill", f.BoundedBytes, r)
+	printFillers(p, f.Producers)
+	printBounded(p, "fill", f.BoundedBytes, f.BoundedRecords, r,
+		"topic.fill", "topic.fill_records", "topic.fill_records_each")
 	if missing := f.Failed + f.Unknown; missing > 0 {
 		p.Styled(layout.Yellow, "", fmt.Sprintf("%s failed, and the fate of %s is unknown", unit.Count(f.Failed),
 			unit.Count(f.Unknown)))
 	}
 }
 
-// printBounded says what the disk made of a volume, or a fill, that the scenario asks for.
-func printBounded(p *layout.Page, label, key string, bytes int64, r *result.Run) {
-	if bytes > 0 {
-		p.Labelled(label, fmt.Sprintf("%s and not %s: the disk had no room for more", unit.Bytes(bytes),
-			r.Scenario.Get(key)))
+// printFillers says what each of several producers did of a fill: the least and the most.
+func printFillers(p *layout.Page, all []result.FillProducer) {
+	if len(all) < 2 {
+		return
+	}
+	var rates, times []float64
+	for _, f := range all {
+		times = append(times, f.TimeS)
+		if f.AckedPerS != nil {
+			rates = append(rates, *f.AckedPerS)
+		}
+	}
+	if len(rates) == 0 {
+		return
+	}
+	p.Labelled("by each of", layout.List(unit.Things(int64(len(all)), "producer"),
+		unit.PerSecond(slices.Min(rates))+" to "+unit.PerSecond(slices.Max(rates)),
+		"in "+unit.Seconds(slices.Min(times))+" to "+unit.Seconds(slices.Max(times))))
+}
+
+// printBounded says what the disk made of a volume, or a fill, in bytes or in records, that
+// the scenario asks for by one of the keys.
+func printBounded(p *layout.Page, label string, bytes, records int64, r *result.Run, keys ...string) {
+	var asked string
+	for _, key := range keys {
+		if value := r.Scenario.Get(key); value != "" {
+			asked = value
+			if strings.HasSuffix(key, "_each") {
+				asked += " each"
+			}
+		}
+	}
+	stored := unit.Bytes(bytes)
+	if records > 0 {
+		stored = unit.Things(records, "record")
+	}
+	if bytes > 0 || records > 0 {
+		p.Labelled(label, fmt.Sprintf("%s and not %s: the disk had no room for more", stored, asked))
 	}
 }
 

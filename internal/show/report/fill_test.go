@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"bytes"
 	"testing"
 
 	"kafkabench.example/kafka-bench/internal/result"
@@ -20,6 +21,13 @@ func TestTextOfAFilledRun(t *testing.T) {
 	run.Load = result.Load{}
 	run.Warmup.Load = result.Load{ClosedLoop: true, Scheduled: 1_000_000, Admitted: 1_000_000, Acked: 999_990, Unknown: 10, Bytes: 99_999_000}
 	run.Fill = &result.Fill{Records: 999_990, Bytes: 99_999_000, TimeS: 1.25, AckedPerS: 799_992, Unknown: 10}
+	slow, fast := 390_000.0, 420_000.0
+	run.Fill.Producers = []result.FillProducer{
+		{Producer: 0, Records: 499_990, Bytes: 49_999_000, TimeS: 1.25, AckedPerS: &slow},
+		{Producer: 1, Records: 500_000, Bytes: 50_000_000, TimeS: 1.19, AckedPerS: &fast},
+	}
+	run.Fill.BoundedRecords = 1_000_000
+	resulttest.Set(&run.Scenario, "topic.fill_records_each", "700000")
 	run.Delivery = result.Delivery{
 		Checked: true, Delivered: 999_995, Unique: 999_995, UnackedDelivered: 5, DeliveredPerS: 1_600_000, Ratio: 0.999995, Bytes: 99_999_500,
 	}
@@ -32,4 +40,14 @@ func TestTextOfAFilledRun(t *testing.T) {
 	got := text(t, r, report.Options{})
 	showtest.Screens(t, got, layout.Width, 70)
 	showtest.Golden(t, "filled", got)
+}
+
+// Rounds of a closed loop are in the line of what was offered.
+func TestTextOfRounds(t *testing.T) {
+	r := closedLoop(t)
+	resulttest.Set(&r.Run.Scenario, "load.round", "10")
+	got := text(t, r, report.Options{Width: 120})
+	if want := "Rounds of 10 records by each producer, each after the acks of the last (closed loop) for "; !bytes.Contains(got, []byte(want)) {
+		t.Errorf("%q is not in\n%s", want, got)
+	}
 }

@@ -52,7 +52,7 @@ func printLag(p *layout.Page, recorded *result.Recorded) {
 	if reads(r) {
 		printOffsets(p, l)
 	}
-	p.Labelled("consumers", layout.List(consumers(r.Consumer), begun(r.Consumer), unevenly(r.Consumers)))
+	p.Labelled("consumers", layout.List(consumers(r.Consumer), polls(r), begun(r.Consumer), unevenly(r.Consumers)))
 	printGroupAtEnd(p, r)
 	if c := r.Consumer.Confined; c != nil {
 		p.Labelled("confined", confined(*c))
@@ -171,6 +171,14 @@ func begun(c result.Consumer) string {
 		first = "first record after " + unit.Nanos(*c.FirstRecordNs)
 	}
 	return layout.List(ready, first)
+}
+
+// polls counts those that ended empty, where the scenario says when a poll does.
+func polls(r *result.Run) string {
+	if r.Scenario.Get("consume.poll_timeout") == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s with records, %s empty", unit.Things(r.Consumer.Polls, "poll"), unit.Count(r.Consumer.EmptyPolls))
 }
 
 func consumers(c result.Consumer) string {

@@ -97,11 +97,39 @@ func printSubject(p *layout.Page, r *result.Run) {
 	for _, line := range append(layout.Wrap(offer(r), p.Width), layout.Wrap(madeWith(r), p.Width)...) {
 		p.Line(line)
 	}
+	if given := clientOptions(r.Scenario); given != "" {
+		p.Labelled("client", given)
+	}
 	if note := r.Run.Cluster.Note; note != "" && !slices.Contains(r.Verdict.Warnings, note) {
 		for _, line := range layout.Wrap(note, p.Width) {
 			p.Line(p.Paint(layout.Yellow, line))
 		}
 	}
+}
+
+// clientOptions says what the scenario asked of the client beyond what it has by default: how it
+// batches and shares out partitions, and the settings that it was given by its own names.
+func clientOptions(scenario result.Settings) string {
+	var parts []string
+	if batch := scenario.Get("load.batch"); batch == "1 record" {
+		parts = append(parts, batch+" a batch")
+	}
+	if assignor := scenario.Get("consume.assignor"); assignor != "" {
+		parts = append(parts, "assignor "+assignor)
+	}
+	if timeout := scenario.Get("consume.poll_timeout"); timeout != "" {
+		parts = append(parts, "a poll ends after "+timeout)
+	}
+	var given []string
+	for path, value := range scenario.All() {
+		if strings.HasPrefix(path, "load.client.") || strings.HasPrefix(path, "consume.client.") {
+			given = append(given, path+"="+value)
+		}
+	}
+	if len(given) > 0 {
+		parts = append(parts, "set by its own names: "+strings.Join(given, ", "))
+	}
+	return layout.List(parts...)
 }
 
 // madeWith says what the run was made with, and on.
@@ -132,6 +160,9 @@ func offer(r *result.Run) string {
 		rate = "An unknown load"
 	case r.Load.ClosedLoop:
 		rate = "As much as the clients take (closed loop)"
+		if round := r.Scenario.Get("load.round"); round != "" {
+			rate = "Rounds of " + round + " records by each producer, each after the acks of the last (closed loop)"
+		}
 	case !r.Finished():
 		rate = r.Scenario.Get("load.rate")
 		if rate == "" {

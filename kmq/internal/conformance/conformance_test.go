@@ -24,10 +24,21 @@ func TestFake(t *testing.T) {
 		virtual.Test(t, virtual.Options{Config: clustertest.Settings()},
 			func(t *testing.T, c *virtual.Cluster) { law(t, c) })
 	}
+	onAll(t, Subject{On: on, Tries: inBubble})
+}
+
+// onAll runs the suite for every engine, and for markers as first published.
+func onAll(t *testing.T, s Subject) {
 	for _, e := range kmq.Engines {
-		t.Run(string(e), func(t *testing.T) { Run(t, Subject{Engine: e, On: on, Tries: inBubble}) })
+		t.Run(string(e), func(t *testing.T) {
+			s := s
+			s.Engine = e
+			Run(t, s)
+		})
 	}
 	t.Run("markers, starts first", func(t *testing.T) {
-		Run(t, Subject{Engine: kmq.Markers, StartFirst: true, On: on, Tries: inBubble})
+		s := s
+		s.Engine, s.StartFirst = kmq.Markers, true
+		Run(t, s)
 	})
 }

@@ -15,9 +15,5 @@ func TestKafka(t *testing.T) { onKafka(t, ofKafka) }
 
 func onKafka(t *testing.T, tries func(kmq.Engine, law) bool) {
 	k := clustertest.Shared(t)
-	for _, e := range kmq.Engines {
-		t.Run(string(e), func(t *testing.T) {
-			Run(t, Subject{Engine: e, Tries: tries, On: func(t *testing.T, law func(*testing.T, cluster.Cluster)) { law(t, k) }})
-		})
-	}
+	onAll(t, Subject{Tries: tries, On: func(t *testing.T, law func(*testing.T, cluster.Cluster)) { law(t, k) }})
 }

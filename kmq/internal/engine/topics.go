@@ -39,7 +39,7 @@ func LookUp(ctx context.Context, cfg Config) (Topics, error) {
 // less than the queue's is logged. Errors are lease.ErrConfig
 // or the cluster's.
 func CheckTopics(ctx context.Context, cl *kgo.Client, cfg Config) (Topics, error) {
-	queue, err := awaitShape(ctx, cl, cfg.Topic)
+	queue, err := awaitShape(ctx, cl, cfg.Topic, unseenFor)
 	switch {
 	case errors.Is(err, errUnseen):
 		return Topics{}, fmt.Errorf("%w: topic %s is not there: create it with as many partitions as the queue is to have", lease.ErrConfig, cfg.Topic)
@@ -134,11 +134,11 @@ func EnsureTopic(ctx context.Context, cl *kgo.Client, name, like string, want To
 	}
 	switch {
 	case errors.Is(err, kerr.TopicAlreadyExists): // by another queue, at the same time
-		return awaitShape(ctx, cl, name)
+		return awaitShape(ctx, cl, name, createdFor)
 	case err != nil:
 		return Topics{}, fmt.Errorf("kmq: create topic %s: %w", name, err)
 	}
-	return awaitShape(ctx, cl, name)
+	return awaitShape(ctx, cl, name, createdFor)
 }
 
 // createBeside creates a topic with each partition on the brokers of that of another one,
@@ -279,14 +279,19 @@ func shape(ctx context.Context, cl *kgo.Client, topic string) (Topics, error) {
 	return Topics{Partitions: len(detail.Partitions), Replication: detail.Partitions.NumReplicas()}, nil
 }
 
-// unseenFor is how long a topic that was just created may be unknown to some broker.
-const unseenFor = 3 * time.Second
+// unseenFor is how long a topic may be unknown to some broker, of which nobody knows whether it
+// is there. createdFor is the same of one that the cluster has said is created: brokers without a
+// processor to spare took more than 3 s to learn of 192 replicas.
+const (
+	unseenFor  = 3 * time.Second
+	createdFor = 30 * time.Second
+)
 
 var errUnseen = errors.New("the topic is not to be seen")
 
 // awaitShape gives a topic time to become known; its error is errUnseen if it does not.
-func awaitShape(ctx context.Context, cl *kgo.Client, topic string) (Topics, error) {
-	wait, until := NewWait(), time.Now().Add(unseenFor)
+func awaitShape(ctx context.Context, cl *kgo.Client, topic string, within time.Duration) (Topics, error) {
+	wait, until := NewWait(), time.Now().Add(within)
 	for {
 		is, err := shape(ctx, cl, topic)
 		switch {

@@ -27,6 +27,7 @@ var capabilities = []driver.Capability{
 	driver.Idempotence, driver.CompressionLevels, driver.InFlightLimit, driver.RecordTimestamps, driver.AckedOffsets,
 	driver.ServerGroups, driver.ManualPartitions, driver.PausePartitions, driver.KillConsumer, driver.SessionTimeouts,
 	driver.ReadControl, driver.CountWire, driver.TimeRequests, driver.EncryptedAccess, driver.ShareGroups,
+	driver.OneRecordBatches, driver.StickyAssignor, driver.CooperativeSticky,
 }
 
 // Capabilities are all capabilities, in the order of their declaration.
@@ -44,6 +45,7 @@ func testProducerRefusals(t *testing.T, s suite) {
 	for c, ask := range map[driver.Capability]func(*driver.ProducerConfig){
 		driver.Idempotence:       func(cfg *driver.ProducerConfig) { cfg.Idempotent = true },
 		driver.CompressionLevels: func(cfg *driver.ProducerConfig) { cfg.Compression, cfg.Level = "gzip", 5 },
+		driver.OneRecordBatches:  func(cfg *driver.ProducerConfig) { cfg.OneRecord = true },
 		driver.InFlightLimit:     func(cfg *driver.ProducerConfig) { cfg.InFlight = 1 },
 		driver.EncryptedAccess:   func(cfg *driver.ProducerConfig) { encrypt(&cfg.Access) },
 	} {
@@ -65,8 +67,10 @@ func testConsumerRefusals(t *testing.T, s suite) {
 		driver.SessionTimeouts: func(cfg *driver.ConsumerConfig) {
 			cfg.Protocol, cfg.SessionTimeout = "classic", 10*time.Second
 		},
-		driver.ReadControl:     func(cfg *driver.ConsumerConfig) { cfg.ControlRecords = true },
-		driver.EncryptedAccess: func(cfg *driver.ConsumerConfig) { encrypt(&cfg.Access) },
+		driver.StickyAssignor:    func(cfg *driver.ConsumerConfig) { cfg.Protocol, cfg.Assignor = "classic", driver.Sticky },
+		driver.CooperativeSticky: func(cfg *driver.ConsumerConfig) { cfg.Protocol, cfg.Assignor = "classic", driver.Cooperative },
+		driver.ReadControl:       func(cfg *driver.ConsumerConfig) { cfg.ControlRecords = true },
+		driver.EncryptedAccess:   func(cfg *driver.ConsumerConfig) { encrypt(&cfg.Access) },
 	} {
 		cfg := s.groupConfig("a-topic", "a-group-of-"+strings.ReplaceAll(string(c), " ", "-"))
 		ask(&cfg)

@@ -2,6 +2,7 @@ package drivertest_test
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -51,16 +52,52 @@ func TestLacksAreKnown(t *testing.T) {
 	}
 }
 
-// capabilityTable is what the document says, by capability and driver.
-func capabilityTable(t *testing.T) map[string]map[string]string {
+// TestDocumentedSettings: docs/DRIVERS.md lists what each driver passes on to its client by the
+// client's own names.
+func TestDocumentedSettings(t *testing.T) {
+	for _, d := range documented() {
+		producer, consumer := d.(driver.Tuner).Tables()
+		for key, want := range map[string][]string{"load.client": producer.Passed, "consume.client": consumer.Passed} {
+			if got := passedOn(t, d.Name(), key); !slices.Equal(got, want) {
+				t.Errorf("docs/DRIVERS.md, %s of %s:\n%q, want\n`%s`", key, d.Name(), got, strings.Join(want, "`, `"))
+			}
+		}
+	}
+}
+
+// passedOn is what the document lists for a driver below a key.
+func passedOn(t *testing.T, name, key string) (names []string) {
+	t.Helper()
+	_, section, found := strings.Cut(document(t), "\n### Passed on by "+name+"\n")
+	if !found {
+		t.Fatalf("docs/DRIVERS.md does not say what %s passes on", name)
+	}
+	_, list, _ := strings.Cut(section, "- `"+key+"`: ")
+	list, _, _ = strings.Cut(list, "\n- ")
+	list, _, _ = strings.Cut(list, "\n\n")
+	for i, part := range strings.Split(list, "`") {
+		if i%2 == 1 {
+			names = append(names, part)
+		}
+	}
+	return names
+}
+
+func document(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile("../../../../docs/DRIVERS.md")
 	if err != nil {
 		t.Fatal(err)
 	}
+	return string(text)
+}
+
+// capabilityTable is what the document says, by capability and driver.
+func capabilityTable(t *testing.T) map[string]map[string]string {
+	t.Helper()
 	table := make(map[string]map[string]string)
 	var names []string
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(document(t)) {
 		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
 		for i := range cells {
 			cells[i] = strings.TrimSpace(cells[i])

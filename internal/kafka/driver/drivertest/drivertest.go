@@ -57,6 +57,7 @@ type test struct {
 type suite struct {
 	driver   driver.Driver
 	protocol string // in the tests of a group
+	assignor string // in those of an assignor; else empty
 	env      Env    // of one test
 	in       func(t *testing.T, c test, run func(t *testing.T, env Env))
 }
@@ -71,6 +72,11 @@ func run(t *testing.T, d driver.Driver, in func(t *testing.T, c test, run func(t
 	for _, protocol := range s.protocols() {
 		s.protocol = protocol
 		all = append(all, group{"group protocol " + protocol, groupTests, s})
+	}
+	s.protocol = driver.ProtocolClassic
+	for _, assignor := range s.assignors() {
+		s.assignor = assignor
+		all = append(all, group{"assignor " + assignor, assignorTests, s})
 	}
 	atOnce(all, func(g group) {
 		t.Run(g.name, func(t *testing.T) {

@@ -86,6 +86,7 @@ func (s suite) groupConfig(topic, group string) driver.ConsumerConfig {
 		Topic:        topic,
 		Group:        group,
 		Protocol:     s.protocol,
+		Assignor:     s.assignor,
 		FetchMaxWait: 100 * time.Millisecond,
 	}
 }

@@ -30,6 +30,7 @@ var producerTests = []test{
 	{name: "timestamps", run: testTimestamps, needs: []driver.Capability{driver.RecordTimestamps}},
 	{name: "produced requests", run: testProducedRequests, timed: true,
 		needs: []driver.Capability{driver.TimeRequests}},
+	{name: "one record a batch", run: testOneRecordBatches, needs: []driver.Capability{driver.OneRecordBatches}},
 	{name: "produced wire", run: testProducedWire, needs: []driver.Capability{driver.CountWire}},
 }
 

@@ -70,16 +70,19 @@ func (f *franz) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error) 
 	c := &consumer{topic: cfg.Topic, group: cfg.Group, atMost: cfg.MaxPollRecords, control: cfg.ControlRecords}
 	cfg = c.life.Callbacks(cfg)
 	c.onError = cfg.OnError
+	options, err := consumerOptions(cfg)
+	if err != nil {
+		return nil, err
+	}
 	ctx, abort := context.WithCancel(context.Background())
 	c.abort = abort
 	c.watch.onError = cfg.OnError
 	c.watch.serverSide = cfg.Protocol == driver.ProtocolConsumer
-	options := append(consumerOptions(cfg), kgo.WithContext(ctx),
+	options = append(options, kgo.WithContext(ctx),
 		kgo.Dialer(c.wire.dialer(c.life.Hang(f.dialer(cfg.Access)), cfg.Access)), kgo.WithHooks(&c.wire, &c.watch))
 	if c.atMost == 0 { // polls return whole batches
 		options = append(options, kgo.WithPools(&c.slabs))
 	}
-	var err error
 	c.client, err = kgo.NewClient(options...)
 	if err != nil {
 		abort()

@@ -2,6 +2,7 @@ package franz
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -11,7 +12,7 @@ import (
 
 // consumerOptions translates cfg, which driver.CheckConsumer has passed, into options
 // of the client.
-func consumerOptions(cfg driver.ConsumerConfig) []kgo.Opt {
+func consumerOptions(cfg driver.ConsumerConfig) ([]kgo.Opt, error) {
 	earliest := kgo.NewOffset().AtStart()
 	options := []kgo.Opt{
 		kgo.SeedBrokers(cfg.Brokers...),
@@ -30,7 +31,8 @@ func consumerOptions(cfg driver.ConsumerConfig) []kgo.Opt {
 	if cfg.ControlRecords {
 		options = append(options, kgo.KeepControlRecords())
 	}
-	return append(options, fetchOptions(cfg)...)
+	given, err := consumerNatives.given(cfg.Client)
+	return slices.Concat(options, fetchOptions(cfg), given), err
 }
 
 func groupOptions(cfg driver.ConsumerConfig) []kgo.Opt {
@@ -46,11 +48,20 @@ func groupOptions(cfg driver.ConsumerConfig) []kgo.Opt {
 	if cfg.Protocol == driver.ProtocolConsumer {
 		options = append(options, kgo.ServerSideBalancer())
 	}
+	if balancer, chosen := balancers[cfg.Assignor]; chosen {
+		options = append(options, kgo.Balancers(balancer()))
+	}
 	if cfg.SessionTimeout > 0 {
 		options = append(options, kgo.SessionTimeout(cfg.SessionTimeout),
 			kgo.HeartbeatInterval(cfg.Heartbeat(defaultHeartbeat)))
 	}
 	return options
+}
+
+// balancers are the client's assignors by Kafka's names.
+var balancers = map[string]func() kgo.GroupBalancer{
+	driver.Range: kgo.RangeBalancer, driver.RoundRobin: kgo.RoundRobinBalancer,
+	driver.Sticky: kgo.StickyBalancer, driver.Cooperative: kgo.CooperativeStickyBalancer,
 }
 
 // defaultHeartbeat is the client's own interval (kgo.HeartbeatInterval).

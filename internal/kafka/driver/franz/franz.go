@@ -63,7 +63,10 @@ func (f *franz) Name() string { return "franz" }
 
 // Lacks names what this driver does not open, though the library can.
 func (f *franz) Lacks() map[driver.Capability]string {
-	return map[driver.Capability]string{driver.ShareGroups: "the driver opens no share consumers yet"}
+	return map[driver.Capability]string{
+		driver.ShareGroups:      "the driver opens no share consumers yet",
+		driver.OneRecordBatches: "franz-go bounds a batch in bytes only, and takes no bound below 512",
+	}
 }
 
 // Version is the library's version as it was built in, or "unknown" in a binary

@@ -41,7 +41,9 @@ func producerOptions(cfg driver.ProducerConfig) ([]kgo.Opt, error) {
 		options = append(options, kgo.MaxBufferedRecords(cfg.MaxBuffered))
 	}
 	options = append(options, orderOptions(cfg)...)
-	return append(options, deliveryOptions(cfg)...), nil
+	options = append(options, deliveryOptions(cfg)...)
+	given, err := producerNatives.given(cfg.Client)
+	return append(options, given...), err
 }
 
 func orderOptions(cfg driver.ProducerConfig) []kgo.Opt {

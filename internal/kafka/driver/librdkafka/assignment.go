@@ -38,9 +38,36 @@ func (c *consumer) assign(partitions []kafka.TopicPartition) error {
 	c.unknown.end()
 	c.silent = false
 	c.offer(partitions)
-	// Incremental, as all of the driver's groups are (KIP-429, KIP-848). The client is not asked
-	// for its protocol: while it closes it may never answer (confluent-kafka-go 1016).
+	// Incremental, if the assignor is (KIP-429, KIP-848). The client is not asked for its
+	// protocol: while it closes it may never answer (confluent-kafka-go 1016).
+	if c.eager {
+		return c.takeAll(partitions)
+	}
 	return c.takeOffered(c.takeOn)
+}
+
+// takeAll gives the client a whole assignment, of which it knows no parts, and pauses what was
+// paused meanwhile.
+func (c *consumer) takeAll(partitions []kafka.TopicPartition) error {
+	c.owning.Lock()
+	defer c.owning.Unlock()
+	var paused []kafka.TopicPartition
+	for _, o := range c.offered {
+		if o.paused {
+			paused = append(paused, o.at)
+		}
+	}
+	clear(c.offered)
+	if err := c.client.Assign(partitions); err != nil {
+		return fmt.Errorf("taking on %d partitions: %w", len(partitions), err)
+	}
+	if len(paused) == 0 {
+		return nil
+	}
+	if err := c.client.Pause(paused); err != nil {
+		return fmt.Errorf("pausing %d partitions: %w", len(paused), err)
+	}
+	return nil
 }
 
 // offer tells of partitions that the client does not have yet, so that those that are
@@ -151,7 +178,11 @@ func (c *consumer) revoke(partitions []kafka.TopicPartition) error {
 	if err := c.client.Resume(partitions); err != nil {
 		failed = fmt.Errorf("ending pauses: %w", err)
 	}
-	if err := c.client.IncrementalUnassign(partitions); err != nil {
+	letGo := func() error { return c.client.IncrementalUnassign(partitions) }
+	if c.eager {
+		letGo = c.client.Unassign
+	}
+	if err := letGo(); err != nil {
 		failed = errors.Join(failed, fmt.Errorf("letting %d partitions go: %w", len(partitions), err))
 	}
 	return failed

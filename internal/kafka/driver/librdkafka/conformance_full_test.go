@@ -20,3 +20,6 @@ func TestSecured(t *testing.T) { drivertest.TestSecured(t, librdkafka.New()) }
 
 // TestName: what selects the driver, and what it is a driver of.
 func TestName(t *testing.T) { drivertest.CheckName(t, librdkafka.New(), "librdkafka") }
+
+// TestTables: what becomes of the settings that a scenario gives by the client's own names.
+func TestTables(t *testing.T) { drivertest.CheckTables(t, librdkafka.New()) }

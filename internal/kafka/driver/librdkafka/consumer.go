@@ -47,7 +47,8 @@ type consumer struct {
 	topic      string
 	group      string // empty: assigned by hand
 	byHand     []kafka.TopicPartition
-	atMost     int // records in one poll
+	eager      bool // the group takes all partitions back at each rebalance
+	atMost     int  // records in one poll
 	onAssigned func([]int32)
 	onRevoked  func([]int32, bool)
 	onError    func(error)
@@ -118,6 +119,7 @@ func newConsumer(cfg driver.ConsumerConfig) *consumer {
 		topic: cfg.Topic, group: cfg.Group, atMost: cfg.MaxPollRecords, offered: make(map[int32]*offered),
 		onAssigned: cfg.OnAssigned, onRevoked: cfg.OnRevoked, onError: cfg.OnError,
 		silent: cfg.Protocol == driver.ProtocolConsumer, patient: commitPatience,
+		eager: cfg.Assignor == driver.Range || cfg.Assignor == driver.RoundRobin,
 	}
 	if c.atMost == 0 {
 		c.atMost = pollRecords

@@ -3,6 +3,7 @@
 package librdkafka
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -40,6 +41,7 @@ func consumerProperties(cfg driver.ConsumerConfig) (properties, error) {
 		p["enable.partition.eof"] = "true"
 	}
 	p.fetch(cfg)
+	p.give(cfg.Client)
 	return p, nil
 }
 
@@ -48,7 +50,7 @@ func (p properties) join(cfg driver.ConsumerConfig) {
 	if cfg.Protocol == driver.ProtocolConsumer {
 		return // the broker says the rest
 	}
-	p["partition.assignment.strategy"] = "cooperative-sticky"
+	p["partition.assignment.strategy"] = cmp.Or(cfg.Assignor, driver.Cooperative)
 	if cfg.SessionTimeout > 0 {
 		p.setTime("session.timeout.ms", cfg.SessionTimeout)
 		p.setTime("heartbeat.interval.ms", cfg.Heartbeat(defaultHeartbeat))

@@ -45,6 +45,10 @@ func producerProperties(cfg driver.ProducerConfig) (properties, error) {
 	case cfg.Idempotent: // the client does so by itself, and does not tell
 		p.setInt("max.in.flight.requests.per.connection", maxIdempotentInFlight)
 	}
+	if cfg.OneRecord {
+		p.setInt("batch.num.messages", 1)
+	}
+	p.give(cfg.Client)
 	return p, nil
 }
 

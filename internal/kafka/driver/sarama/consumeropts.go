@@ -7,6 +7,7 @@ import (
 	ibm "github.com/IBM/sarama"
 
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/plan/native"
 )
 
 // consumerConfig translates cfg into the client's configuration.
@@ -15,11 +16,17 @@ func consumerConfig(cfg driver.ConsumerConfig, n *network) (*ibm.Config, error) 
 		return nil, err
 	}
 	config := newConfig(n, cfg.ClientID, cfg.Access)
+	if err := native.SetFields(config, "", cfg.Client); err != nil {
+		return nil, fmt.Errorf("%w: consumer: %w", driver.ErrConfig, err)
+	}
 	c := &config.Consumer
 	c.Return.Errors = true
 	c.Offsets.Initial = ibm.OffsetOldest
 	c.Offsets.AutoCommit.Enable = false
 	c.Retry.BackoffFunc = func(int) time.Duration { return n.unlessCut(c.Retry.Backoff) }
+	if strategy, chosen := strategies[cfg.Assignor]; chosen {
+		c.Group.Rebalance.GroupStrategies = []ibm.BalanceStrategy{strategy()}
+	}
 	if cfg.SessionTimeout > 0 {
 		c.Group.Session.Timeout = cfg.SessionTimeout
 		c.Group.Heartbeat.Interval = cfg.Heartbeat(c.Group.Heartbeat.Interval)

@@ -7,6 +7,7 @@ import (
 	ibm "github.com/IBM/sarama"
 
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/plan/native"
 )
 
 // producerConfig translates cfg into the client's configuration. Combinations that
@@ -19,6 +20,9 @@ func producerConfig(cfg driver.ProducerConfig, n *network) (*ibm.Config, error) 
 		return nil, err
 	}
 	config := newConfig(n, cfg.ClientID, cfg.Access)
+	if err := native.SetFields(config, "", cfg.Client); err != nil { // setPatience goes by some of them
+		return nil, fmt.Errorf("%w: producer: %w", driver.ErrConfig, err)
+	}
 	p := &config.Producer
 	p.Return.Successes, p.Return.Errors = true, true
 	p.Partitioner = ibm.NewManualPartitioner
@@ -34,6 +38,9 @@ func producerConfig(cfg driver.ProducerConfig, n *network) (*ibm.Config, error) 
 	}
 	if cfg.BatchBytes > 0 {
 		p.MaxMessageBytes = int(cfg.BatchBytes)
+	}
+	if cfg.OneRecord {
+		p.Flush.MaxMessages = 1
 	}
 	if cfg.InFlight > 0 {
 		config.Net.MaxOpenRequests = cfg.InFlight

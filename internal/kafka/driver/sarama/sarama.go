@@ -31,9 +31,10 @@ func (sarama) Name() string { return "sarama" }
 // Lacks names what the client has no way to do.
 func (sarama) Lacks() map[driver.Capability]string {
 	return map[driver.Capability]string{
-		driver.ServerGroups: "sarama has the group protocol classic alone",
-		driver.ReadControl:  "sarama passes control records without a word",
-		driver.ShareGroups:  "sarama has no share consumers",
+		driver.ServerGroups:      "sarama has the group protocol classic alone",
+		driver.ReadControl:       "sarama passes control records without a word",
+		driver.ShareGroups:       "sarama has no share consumers",
+		driver.CooperativeSticky: "sarama's groups are eager: a member gives up all partitions at each rebalance",
 	}
 }
 

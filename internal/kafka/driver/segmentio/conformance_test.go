@@ -18,3 +18,6 @@ func TestSecured(t *testing.T) { drivertest.TestSecured(t, segmentio.New()) }
 
 // TestName: what selects the driver, and what it is a driver of.
 func TestName(t *testing.T) { drivertest.CheckName(t, segmentio.New(), "segmentio") }
+
+// TestTables: what becomes of the settings that a scenario gives by the client's own names.
+func TestTables(t *testing.T) { drivertest.CheckTables(t, segmentio.New()) }

@@ -69,6 +69,10 @@ func (s *segmentio) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, err
 	if err != nil {
 		return nil, err
 	}
+	dialer, err := dialerOptions(cfg)
+	if err != nil {
+		return nil, err
+	}
 	mechanism, err := login(cfg.Access)
 	if err != nil {
 		return nil, err
@@ -78,7 +82,8 @@ func (s *segmentio) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, err
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	c.dial = c.line.Hang(c.life.Hang(s.dialer(cfg.Access)))
 	c.reader = reader
-	c.reader.Dialer = &kafka.Dialer{ClientID: cfg.ClientID, Timeout: defaultDialTimeout, SASLMechanism: mechanism}
+	c.reader.Dialer = dialer
+	dialer.SASLMechanism = mechanism
 	if cfg.Group == "" {
 		c.settings = consumerSettings(c.reader, kafka.ConsumerGroupConfig{}, cfg)
 		c.running.Go(func() { c.own(cfg.Partitions) })

@@ -47,7 +47,19 @@ func readerOptions(cfg driver.ConsumerConfig) (kafka.ReaderConfig, error) {
 		return reader, fmt.Errorf("%w: consumer: a fetch of at least %d bytes and at most %d", driver.ErrConfig,
 			reader.MinBytes, reader.MaxBytes)
 	}
+	if err := set(&reader, ofReader, "consumer", cfg.Client); err != nil {
+		return reader, err
+	}
+	if err := reader.Validate(); err != nil {
+		return reader, fmt.Errorf("%w: consumer: %w", driver.ErrConfig, err)
+	}
 	return reader, nil
+}
+
+// dialerOptions are the Dialer without its function and its login.
+func dialerOptions(cfg driver.ConsumerConfig) (*kafka.Dialer, error) {
+	d := &kafka.Dialer{ClientID: cfg.ClientID, Timeout: defaultDialTimeout}
+	return d, set(d, ofDialer, "consumer", cfg.Client)
 }
 
 // maxBytes bounds a fetch, which has one partition with this client.
@@ -75,6 +87,12 @@ func groupOptions(cfg driver.ConsumerConfig) (kafka.ConsumerGroupConfig, error) 
 	}
 	if cfg.SessionTimeout > 0 {
 		group.HeartbeatInterval = cfg.Heartbeat(defaultHeartbeat)
+	}
+	if balancer, chosen := balancers[cfg.Assignor]; chosen {
+		group.GroupBalancers = []kafka.GroupBalancer{balancer}
+	}
+	if err := set(&group, ofGroup, "consumer", cfg.Client); err != nil {
+		return group, err
 	}
 	if err := group.Validate(); err != nil { // and sets what is not set
 		return group, fmt.Errorf("%w: consumer: %w", driver.ErrConfig, err)

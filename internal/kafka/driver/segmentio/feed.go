@@ -143,7 +143,7 @@ func (p *producer) another() *kafka.Writer {
 		Addr: w.Addr, Topic: w.Topic, Balancer: w.Balancer, MaxAttempts: w.MaxAttempts,
 		BatchSize: w.BatchSize, BatchBytes: w.BatchBytes, BatchTimeout: w.BatchTimeout,
 		RequiredAcks: w.RequiredAcks, Async: w.Async, Completion: w.Completion,
-		Compression: w.Compression, Transport: w.Transport,
+		Compression: w.Compression, Transport: w.Transport, ReadTimeout: w.ReadTimeout, WriteTimeout: w.WriteTimeout,
 	}
 }
 

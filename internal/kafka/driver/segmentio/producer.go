@@ -63,7 +63,14 @@ func (s *segmentio) NewProducer(cfg driver.ProducerConfig) (driver.Producer, err
 	if err != nil {
 		return nil, err
 	}
-	writer := writerOptions(cfg)
+	writer, err := writerOptions(cfg)
+	if err != nil {
+		return nil, err
+	}
+	transport, err := transportOptions(cfg)
+	if err != nil {
+		return nil, err
+	}
 	p := &producer{cfg: cfg, limit: cfg.MaxBuffered, wake: make(chan struct{}, 1), flushes: make(chan chan struct{})}
 	if p.limit == 0 {
 		p.limit = math.MaxInt // the client's own
@@ -71,12 +78,8 @@ func (s *segmentio) NewProducer(cfg driver.ProducerConfig) (driver.Producer, err
 	p.room.L = &p.mu
 	p.meter.NoAcks = cfg.Acks == driver.AcksNone
 	p.closing, p.close = context.WithCancel(context.Background())
-	p.transport = &kafka.Transport{
-		Dial:           p.dialer(s.dialer(cfg.Access)),
-		ClientID:       cfg.ClientID,
-		SASL:           mechanism,
-		MetadataTopics: []string{cfg.Topic}, // or it would read those of all topics
-	}
+	p.transport = transport
+	transport.Dial, transport.SASL = p.dialer(s.dialer(cfg.Access)), mechanism
 	p.attempts = &attempts{
 		transport: p.transport, closing: p.closing, delivery: cfg.DeliveryTimeout, acks: cfg.Acks,
 		acked: p.meter.CountBatch, partitions: make(map[int32]*trial),

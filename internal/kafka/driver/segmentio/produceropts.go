@@ -1,6 +1,7 @@
 package segmentio
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/segmentio/kafka-go"
@@ -10,7 +11,7 @@ import (
 
 // writerOptions translates cfg, which driver.CheckProducer has passed, into a Writer
 // without its transport and its functions.
-func writerOptions(cfg driver.ProducerConfig) *kafka.Writer {
+func writerOptions(cfg driver.ProducerConfig) (*kafka.Writer, error) {
 	w := &kafka.Writer{
 		Addr:         kafka.TCP(cfg.Brokers...),
 		Topic:        cfg.Topic,
@@ -24,7 +25,22 @@ func writerOptions(cfg driver.ProducerConfig) *kafka.Writer {
 	if cfg.DeliveryTimeout > 0 {
 		w.MaxAttempts = enoughAttempts(cfg.DeliveryTimeout)
 	}
-	return w
+	if err := set(w, ofWriter, "producer", cfg.Client); err != nil {
+		return nil, err
+	}
+	if w.BatchSize < 1 || w.ReadTimeout < 0 || w.WriteTimeout < 0 {
+		return nil, fmt.Errorf("%w: producer: %sBatchSize below 1, or a negative time", driver.ErrConfig, ofWriter)
+	}
+	return w, nil
+}
+
+// transportOptions are the Transport without its dialer and its login.
+func transportOptions(cfg driver.ProducerConfig) (*kafka.Transport, error) {
+	t := &kafka.Transport{
+		ClientID:       cfg.ClientID,
+		MetadataTopics: []string{cfg.Topic}, // or it would read those of all topics
+	}
+	return t, set(t, ofTransport, "producer", cfg.Client)
 }
 
 // codecs are the client's compressions by Kafka's names. Without a name it does not
@@ -51,6 +67,9 @@ const (
 // does. So a batch that does not linger, which is small, keeps the default, and none
 // is allowed more than mostBatchRecords.
 func batchRecords(cfg driver.ProducerConfig) int {
+	if cfg.OneRecord {
+		return 1
+	}
 	if cfg.Linger <= 0 || cfg.BatchBytes == 0 {
 		return defaultBatchRecords
 	}

@@ -70,5 +70,7 @@ func (s *segmentio) Lacks() map[driver.Capability]string {
 		driver.ServerGroups:      "kafka-go knows the group protocol classic only",
 		driver.ReadControl:       "kafka-go returns the marks that transactions leave in the log as if they were records",
 		driver.ShareGroups:       "kafka-go has no share consumers",
+		driver.StickyAssignor:    "kafka-go has the assignors range and roundrobin",
+		driver.CooperativeSticky: "kafka-go has the assignors range and roundrobin",
 	}
 }

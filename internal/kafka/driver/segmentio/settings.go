@@ -1,9 +1,11 @@
 package segmentio
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/sasl"
@@ -26,9 +28,9 @@ func producerSettings(w *kafka.Writer, t *kafka.Transport, cfg driver.ProducerCo
 	}
 	return sorted([]driver.Setting{
 		setting("Transport.ClientID", t.ClientID),
-		setting("Transport.DialTimeout", "5s"),
-		setting("Transport.IdleTimeout", "30s"),
-		setting("Transport.MetadataTTL", "6s"),
+		setting("Transport.DialTimeout", cmp.Or(t.DialTimeout, 5*time.Second)),
+		setting("Transport.IdleTimeout", cmp.Or(t.IdleTimeout, 30*time.Second)),
+		setting("Transport.MetadataTTL", cmp.Or(t.MetadataTTL, 6*time.Second)),
 		setting("Transport.MetadataTopics", strings.Join(t.MetadataTopics, ",")),
 		setting("Transport.SASL", mechanismName(t.SASL)),
 		setting("Writer.Addr", strings.Join(cfg.Brokers, ",")),
@@ -95,6 +97,7 @@ func groupSettings(g kafka.ConsumerGroupConfig) []driver.Setting {
 		setting("ConsumerGroupConfig.HeartbeatInterval", g.HeartbeatInterval),
 		setting("ConsumerGroupConfig.ID", g.ID),
 		setting("ConsumerGroupConfig.JoinGroupBackoff", g.JoinGroupBackoff),
+		setting("ConsumerGroupConfig.PartitionWatchInterval", g.PartitionWatchInterval),
 		setting("ConsumerGroupConfig.RebalanceTimeout", g.RebalanceTimeout),
 		setting("ConsumerGroupConfig.SessionTimeout", g.SessionTimeout),
 		setting("ConsumerGroupConfig.StartOffset", "earliest"),

@@ -1,0 +1,107 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// DiskFault says why brokers can't keep their logs in the folder dir, and what to do
+// about it; both are empty if they can. The folder must be there, take files, and have
+// 1 GiB free.
+func DiskFault(dir string) (problem, remedy string) {
+	const another = "or name another folder"
+	info, err := os.Stat(dir)
+	switch {
+	case strings.Contains(dir, ","):
+		return fmt.Sprintf("%q has a comma, by which Kafka tells folders apart", dir), "name a folder without one"
+	case errors.Is(err, os.ErrNotExist):
+		return fmt.Sprintf("the folder %q does not exist", dir), "make it, " + another
+	case err != nil:
+		return fmt.Sprintf("the folder %q can't be looked at: %v", dir, err), "make it readable, " + another
+	case !info.IsDir():
+		return fmt.Sprintf("%q is no folder", dir), "name a folder"
+	}
+	probe, err := os.MkdirTemp(dir, diskFolderPrefix)
+	if err != nil {
+		return fmt.Sprintf("the folder %q can't be written to: %v", dir, err), "make it writable, " + another
+	}
+	if err := os.Remove(probe); err != nil {
+		return fmt.Sprintf("in the folder %q nothing can be removed: %v", dir, err), "make it writable, " + another
+	}
+	free, err := FreeDisk(dir)
+	if err != nil {
+		return err.Error(), "name another folder"
+	}
+	return fullDisk(dir, free)
+}
+
+// fullDisk says that a folder's disk has too few bytes free, if it has.
+func fullDisk(dir string, free int64) (problem, remedy string) {
+	if free < clusterBytes {
+		return fmt.Sprintf("the disk of %q has %d MiB free, and %d MiB are needed", dir, free>>20, clusterBytes>>20),
+			fmt.Sprintf("free %d MiB there, or name another folder", (clusterBytes-free+(1<<20)-1)>>20)
+	}
+	return "", ""
+}
+
+const diskFolderPrefix = "kafka-bench-"
+
+// diskFolders are a cluster's own folders on its disks, one in each. The cluster ID is
+// random, so that nobody else has them, and nothing else in a disk is ever removed.
+func diskFolders(disks []string, clusterID string) (own []string, err error) {
+	for _, disk := range disks {
+		absolute, err := filepath.Abs(disk)
+		if err != nil {
+			return nil, fmt.Errorf("the folder %s: %w", disk, err)
+		}
+		own = append(own, filepath.Join(absolute, diskFolderPrefix+clusterID))
+	}
+	return own, nil
+}
+
+// makeDisks makes the cluster's folders on its disks. The record names them by then, so
+// that Reap finds them.
+func (l layout) makeDisks() error {
+	for _, own := range l.disks {
+		if err := os.Mkdir(own, 0o755); err != nil {
+			return &Error{Kind: ErrUnavailable, What: "the cluster's folder " + own + " can't be made", Cause: err,
+				Remedy: "make the folder above it writable, or name another"}
+		}
+	}
+	return nil
+}
+
+// removeData removes what the brokers have stored, and the cluster's folders on its disks.
+func (l layout) removeData() error {
+	paths := l.disks
+	for _, b := range l.brokers {
+		paths = append(paths[:len(paths):len(paths)], l.dataDirs(b.id)...)
+	}
+	for _, path := range paths {
+		if err := os.RemoveAll(path); err != nil {
+			return fmt.Errorf("remove the cluster's data: %w", err)
+		}
+	}
+	return nil
+}
+
+// removeCluster removes a cluster's folder, and first those on its disks: only the
+// record in the folder names them.
+func removeCluster(dir string) error {
+	if r, err := readRecord(dir); err == nil {
+		own := slices.DeleteFunc(r.Disks, func(disk string) bool {
+			return filepath.Base(disk) != diskFolderPrefix+r.ClusterID // nothing that a cluster makes
+		})
+		if err := (layout{disks: own}).removeData(); err != nil {
+			return err
+		}
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		return fmt.Errorf("remove the cluster's folder: %w", err)
+	}
+	return nil
+}

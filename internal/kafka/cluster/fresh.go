@@ -1,0 +1,48 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+)
+
+// CheckNew refuses names of topics and groups that the cluster has already, all of them at
+// once: what a run makes under a name that somebody chose, it removes again, and that must
+// never be somebody else's. It is the controller that says which topics there are, because
+// a broker may know one for a moment that was just deleted. Groups of each protocol count.
+func (a *Admin) CheckNew(ctx context.Context, topics, groups []string) error {
+	var there []string
+	if len(topics) > 0 {
+		asked, err := a.kadm.ValidateCreateTopics(ctx, 1, 1, nil, topics...)
+		if err != nil {
+			return unanswered("say which topics there are", err)
+		}
+		for _, name := range topics {
+			if errors.Is(asked[name].Err, kerr.TopicAlreadyExists) {
+				there = append(there, fmt.Sprintf("the topic %q", name))
+			}
+		}
+	}
+	if len(groups) > 0 {
+		listed, err := a.kadm.ListGroups(ctx)
+		if err != nil {
+			return unanswered("list its groups", err)
+		}
+		for _, name := range groups {
+			if _, is := listed[name]; is {
+				there = append(there, fmt.Sprintf("the group %q", name))
+			}
+		}
+	}
+	if len(there) == 0 {
+		return nil
+	}
+	return &Error{
+		Kind: ErrInput, What: "there is already " + strings.Join(there, ", and "),
+		Remedy: "choose another topic.name or consume.group: a run takes new ones, and never touches what it did not make. " +
+			"A topic that is there is named in topic.existing",
+	}
+}

@@ -1,0 +1,70 @@
+package cluster
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"slices"
+	"strings"
+	"text/template"
+
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
+)
+
+// A version is an Apache Kafka that a local cluster can be of.
+type version struct {
+	Line  string // as scenarios name it: 4.3
+	Kafka string // the one patch of it that is run
+	// Log4j is the version of the logging binding. It is that of the log4j that Kafka's
+	// artifacts bring, if they bring one.
+	Log4j string
+	// Log4j1 tells that this Kafka calls log4j 1 itself.
+	Log4j1 bool
+}
+
+// versions are all that can be run, the oldest first, as scenario.KafkaVersions names them. The
+// last is the default.
+var versions = []version{
+	{Line: "3.9", Kafka: "3.9.2", Log4j: "2.25.4", Log4j1: true},
+	{Line: "4.0", Kafka: "4.0.2", Log4j: "2.25.4"},
+	{Line: "4.1", Kafka: "4.1.2", Log4j: "2.25.3"},
+	{Line: "4.2", Kafka: "4.2.1", Log4j: "2.25.4"},
+	{Line: "4.3", Kafka: KafkaVersion, Log4j: "2.25.4"},
+}
+
+// KafkaVersion is the Apache Kafka that StartKafka and Up run unless another is asked for.
+const KafkaVersion = "4.3.1"
+
+// versionOf finds the version of a line; "" is the default. An error is of kind ErrInput.
+func versionOf(line string) (version, error) {
+	if line == "" {
+		return versions[len(versions)-1], nil
+	}
+	if i := slices.IndexFunc(versions, func(v version) bool { return v.Line == line }); i >= 0 {
+		return versions[i], nil
+	}
+	return version{}, &Error{
+		Kind: ErrInput, What: fmt.Sprintf("Kafka %q is not among the versions that can be started", line),
+		Remedy: "choose one of " + strings.Join(scenario.KafkaVersions(), ", "),
+	}
+}
+
+// lineOf is the line of a version of Kafka: 4.3 of 4.3.1, and of v4.3.
+func lineOf(kafka string) string {
+	parts := strings.SplitN(strings.TrimPrefix(kafka, "v"), ".", 3)
+	return strings.Join(parts[:min(2, len(parts))], ".")
+}
+
+//go:embed dist/pom.xml
+var pomXML string
+
+var pomTemplate = template.Must(template.New("pom.xml").Parse(pomXML))
+
+// pom is what Maven resolves this version by.
+func (v version) pom() []byte {
+	var b bytes.Buffer
+	if err := pomTemplate.Execute(&b, v); err != nil {
+		panic(err) // of a template that is part of the tool
+	}
+	return b.Bytes()
+}

@@ -1,0 +1,150 @@
+//go:build librdkafka && cgo
+
+package librdkafka
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
+
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/plan/native"
+)
+
+// clientOurs are the properties of both sides that the driver sets, or leaves, for a reason.
+var clientOurs = map[string]string{
+	"allow.auto.create.topics":  "a run makes its topic itself",
+	"client.id":                 "it names each client after the run",
+	"default.topic.config":      "its face in Go has no text for it; give the properties themselves",
+	"enable.metrics.push":       "client metrics are load that nobody asked for",
+	"go.batch.producer":         "it keeps neither the records' times nor their partitions",
+	"go.delivery.report.fields": "the books count every record that comes back", "go.delivery.reports": "the books count every record that comes back",
+	"go.events.channel.enable": "the driver polls", "go.events.channel.size": "the driver reads the channel",
+	"go.produce.channel.size": "the driver does not use the channel",
+	"go.logs.channel":         "the driver does not read the channel", "go.logs.channel.enable": "the driver does not read the channel",
+	"go.application.rebalance.enable": "the driver takes partitions on and lets them go",
+	"plugin.library.paths":            "it would load code that nobody measures",
+}
+
+// producerTable and consumerTable say what becomes of each property. The client judges those that
+// are in neither.
+var (
+	producerTable = table(native.Table{
+		Keys: map[string]string{
+			"request.required.acks": "load.acks", "queue.buffering.max.ms": "load.linger",
+			"message.max.bytes": "load.batch", "compression.codec": "load.compression",
+			"max.in.flight": "load.in_flight", "message.timeout.ms": "load.delivery_timeout",
+			"queue.buffering.max.messages": "load.max_buffered", "queue.buffering.max.kbytes": "load.max_buffered",
+		},
+		Ours: map[string]string{
+			"delivery.report.only.error": "the books count every record that comes back",
+			"partitioner":                "the run chooses each record's partition",
+			"produce.offset.report":      "the books count every record that comes back",
+			"transaction.timeout.ms":     "the books know no transactions",
+			"transactional.id":           "the books know no transactions",
+		},
+		OneRecord: "batch.num.messages",
+	}, producerDefaults)
+	consumerTable = table(native.Table{
+		Keys: map[string]string{
+			"fetch.message.max.bytes": "consume.fetch.max_partition_bytes", "fetch.wait.max.ms": "consume.fetch.max_wait",
+			"auto.commit.interval.ms": "consume.commit", "auto.commit.enable": "consume.commit",
+		},
+		Ours: map[string]string{
+			"enable.auto.commit":       "what is committed is what was processed, by consume.commit",
+			"enable.auto.offset.store": "what is committed is what was processed, by consume.commit",
+			"enable.partition.eof":     "the books know where a partition ends",
+			"group.id":                 "a run has a group of its own",
+			"group.instance.id":        "every member would have the same",
+			"isolation.level":          "the books count what is in the log",
+			"message.max.bytes":        "the client raises fetch.max.bytes to it, which the report could not show",
+			"offset.store.method":      "a run has a group of its own",
+			"offset.store.path":        "a run has a group of its own",
+		},
+	}, consumerDefaults)
+)
+
+// table adds what both sides have, and the names of the properties that the report shows and
+// that may be given.
+func table(t native.Table, defaults properties) native.Table {
+	t.Client, t.Judges = "librdkafka", true
+	maps.Copy(t.Ours, clientOurs)
+	for _, known := range []properties{clientDefaults, defaults} {
+		for name := range known {
+			if len(t.Check(map[string]string{name: ""})) == 0 {
+				t.Passed = append(t.Passed, name)
+			}
+		}
+	}
+	slices.Sort(t.Passed)
+	return t
+}
+
+// Tables say which properties may be given.
+func (librdkafka) Tables() (producer, consumer native.Table) { return producerTable, consumerTable }
+
+// give sets the properties that a scenario gives, which a table has passed. The client knows
+// retries by a second name too.
+func (p properties) give(given map[string]string) {
+	for name, value := range given {
+		if name == "message.send.max.retries" {
+			name = "retries"
+		}
+		p[name] = value
+	}
+}
+
+// TryProducer returns the error with which NewProducer would refuse cfg: the client judges the
+// properties when it is opened, here without brokers.
+func (l librdkafka) TryProducer(cfg driver.ProducerConfig) error {
+	if err := driver.CheckProducer(l, cfg); err != nil {
+		return err
+	}
+	set, err := producerProperties(cfg)
+	if err != nil {
+		return err
+	}
+	delete(set, "bootstrap.servers")
+	p, err := kafka.NewProducer(set.config(nil))
+	if err != nil {
+		return refused("producer", cfg.Client, producerTable, err)
+	}
+	p.Close()
+	return nil
+}
+
+// TryConsumer is TryProducer for a consumer.
+func (l librdkafka) TryConsumer(cfg driver.ConsumerConfig) error {
+	if err := driver.CheckConsumer(l, cfg); err != nil {
+		return err
+	}
+	set, err := consumerProperties(cfg)
+	if err != nil {
+		return err
+	}
+	delete(set, "bootstrap.servers")
+	c, err := kafka.NewConsumer(set.config(nil))
+	if err != nil {
+		return refused("consumer", cfg.Client, consumerTable, err)
+	}
+	_ = c.Close() // fails only where it is closed already
+	return nil
+}
+
+// refused is the client's refusal. The client names one property, and of one that it does not
+// know this says which was probably meant.
+func refused(side string, given map[string]string, t native.Table, err error) error {
+	var known kafka.Error
+	if errors.As(err, &known) && strings.HasPrefix(known.Error(), "No such configuration property") {
+		for name := range given {
+			if strings.Contains(known.Error(), `"`+name+`"`) {
+				err = native.Fault{Name: name, Problem: "librdkafka has no such property", Remedy: t.Remedy(name)}
+			}
+		}
+	}
+	return fmt.Errorf("%w: %s: %w", driver.ErrConfig, side, err)
+}

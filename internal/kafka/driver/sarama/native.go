@@ -1,0 +1,108 @@
+package sarama
+
+import (
+	"maps"
+
+	ibm "github.com/IBM/sarama"
+
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/plan/native"
+)
+
+// clientOurs are the fields of both sides that the driver sets, or leaves, for a reason.
+var clientOurs = map[string]string{
+	"ApiVersionsRequest":              "the driver reads along what crosses the connections, in versions that it knows",
+	"ClientID":                        "it names each client after the run",
+	"Metadata.AllowAutoTopicCreation": "a run makes its topic itself",
+	"Metadata.Full":                   "a client opens without a broker",
+	"MetricRegistry":                  "the driver counts by itself",
+	"Net.KeepAlive":                   "the driver opens the connections, to count what crosses them",
+	"Net.LocalAddr":                   "the driver opens the connections, to count what crosses them",
+	"Net.Proxy.Dialer":                "the driver opens the connections, to count what crosses them",
+	"Net.Proxy.Enable":                "the driver opens the connections, to count what crosses them",
+	"Version":                         "the driver reads along what crosses the connections, in versions that it knows",
+}
+
+// producerTable and consumerTable say what becomes of each field of the client's Config.
+var (
+	producerTable = native.Table{
+		Client: "sarama",
+		Passed: []string{
+			"ChannelBufferSize", "Metadata.RefreshFrequency", "Metadata.Retry.Backoff", "Metadata.SingleFlight",
+			"Producer.Flush.Bytes", "Producer.Flush.MaxMessages", "Producer.Flush.Messages", "Producer.Retry.Backoff",
+			"Producer.Retry.MaxBufferBytes", "Producer.Retry.MaxBufferLength", "RackID",
+		},
+		Keys: map[string]string{
+			"Producer.RequiredAcks": "load.acks", "Producer.MaxMessageBytes": "load.batch",
+			"Producer.Flush.Frequency": "load.linger", "Net.MaxOpenRequests": "load.in_flight",
+			"Producer.Idempotent": "load.idempotent", "Producer.Compression": "load.compression",
+			"Producer.CompressionLevel": "load.level", "Producer.Timeout": "load.delivery_timeout",
+			"Producer.Retry.Max": "load.delivery_timeout", "Metadata.Retry.Max": "load.delivery_timeout",
+			"Metadata.Timeout": "load.delivery_timeout", "Net.DialTimeout": "load.delivery_timeout",
+			"Net.ReadTimeout": "load.delivery_timeout", "Net.WriteTimeout": "load.delivery_timeout",
+		},
+		Ours: ours(map[string]string{
+			"Producer.Interceptors":     "records go as the run made them",
+			"Producer.Partitioner":      "the run chooses each record's partition",
+			"Producer.Return.Errors":    "the books count every record that comes back",
+			"Producer.Return.Successes": "the books count every record that comes back",
+			"Producer.Transaction.ID":   "the books know no transactions",
+		}),
+		OneRecord: "Producer.Flush.MaxMessages",
+	}
+	consumerTable = native.Table{
+		Client: "sarama",
+		Passed: []string{
+			"ChannelBufferSize", "Consumer.Fetch.Max", "Consumer.Group.Rebalance.Retry.Backoff",
+			"Consumer.Group.Rebalance.Retry.Max", "Consumer.Group.Rebalance.Timeout", "Consumer.MaxProcessingTime",
+			"Consumer.Retry.Backoff", "Consumer.Retry.Max", "Metadata.RefreshFrequency", "Metadata.Retry.Backoff",
+			"Metadata.Retry.Max", "Metadata.SingleFlight", "Metadata.Timeout", "Net.DialTimeout", "Net.MaxOpenRequests",
+			"Net.ReadTimeout", "Net.WriteTimeout", "RackID",
+		},
+		Keys: map[string]string{
+			"Consumer.Fetch.Min": "consume.fetch.min_bytes", "Consumer.Fetch.MaxBytes": "consume.fetch.max_bytes",
+			"Consumer.Fetch.Default": "consume.fetch.max_partition_bytes", "Consumer.MaxWaitTime": "consume.fetch.max_wait",
+			"Consumer.Group.Session.Timeout":           "consume.session_timeout",
+			"Consumer.Group.Heartbeat.Interval":        "consume.session_timeout",
+			"Consumer.Group.Rebalance.GroupStrategies": "consume.assignor",
+			"Consumer.Group.Rebalance.Strategy":        "consume.assignor",
+			"Consumer.Offsets.Initial":                 "consume.from",
+		},
+		Ours: ours(map[string]string{
+			"Consumer.Group.InstanceId":            "every member would have the same",
+			"Consumer.Group.ResetInvalidOffsets":   "the books begin at the first record",
+			"Consumer.Interceptors":                "records come as they are in the log",
+			"Consumer.IsolationLevel":              "the books count what is in the log",
+			"Consumer.Offsets.AutoCommit.Enable":   "what is committed is what was processed, by consume.commit",
+			"Consumer.Offsets.AutoCommit.Interval": "what is committed is what was processed, by consume.commit",
+			"Consumer.Return.Errors":               "they are events of the run",
+		}),
+	}
+)
+
+// ours is more beside what both sides have.
+func ours(more map[string]string) map[string]string {
+	maps.Copy(more, clientOurs)
+	return more
+}
+
+// Tables say which fields of the client's Config may be given.
+func (sarama) Tables() (producer, consumer native.Table) { return producerTable, consumerTable }
+
+// TryProducer returns the error with which NewProducer would refuse cfg.
+func (sarama) TryProducer(cfg driver.ProducerConfig) error {
+	_, err := producerConfig(cfg, &network{})
+	return err
+}
+
+// TryConsumer returns the error with which NewConsumer would refuse cfg.
+func (sarama) TryConsumer(cfg driver.ConsumerConfig) error {
+	_, err := consumerConfig(cfg, &network{})
+	return err
+}
+
+// strategies are the client's assignors by Kafka's names.
+var strategies = map[string]func() ibm.BalanceStrategy{
+	driver.Range: ibm.NewBalanceStrategyRange, driver.RoundRobin: ibm.NewBalanceStrategyRoundRobin,
+	driver.Sticky: ibm.NewBalanceStrategySticky,
+}

@@ -1,0 +1,121 @@
+package segmentio
+
+import (
+	"fmt"
+
+	"github.com/segmentio/kafka-go"
+
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/plan/native"
+)
+
+// The structs whose fields may be given, as names begin.
+const (
+	ofWriter    = "Writer."
+	ofTransport = "Transport."
+	ofReader    = "ReaderConfig."
+	ofGroup     = "ConsumerGroupConfig."
+	ofDialer    = "Dialer."
+)
+
+// producerTable and consumerTable say what becomes of each field of the client's Writer and
+// Transport, and of its ReaderConfig, ConsumerGroupConfig and Dialer.
+var (
+	producerTable = native.Table{
+		Client: "kafka-go",
+		Passed: []string{
+			ofTransport + "DialTimeout", ofTransport + "IdleTimeout", ofTransport + "MetadataTTL",
+			ofWriter + "BatchSize", ofWriter + "ReadTimeout", ofWriter + "WriteTimeout",
+		},
+		Keys: map[string]string{
+			ofWriter + "RequiredAcks": "load.acks", ofWriter + "BatchBytes": "load.batch",
+			ofWriter + "BatchTimeout": "load.linger", ofWriter + "Compression": "load.compression",
+			ofWriter + "MaxAttempts": "load.delivery_timeout", ofWriter + "WriteBackoffMin": "load.delivery_timeout",
+			ofWriter + "WriteBackoffMax": "load.delivery_timeout",
+		},
+		Ours: map[string]string{
+			ofTransport + "ClientID":            "it names each client after the run",
+			ofTransport + "Dial":                "the driver opens the connections, to count what crosses them",
+			ofTransport + "MetadataTopics":      "a run has one topic",
+			ofWriter + "AllowAutoTopicCreation": "a run makes its topic itself",
+			ofWriter + "Async":                  "the books learn by a function what became of each record",
+			ofWriter + "Balancer":               "the run chooses each record's partition",
+			ofWriter + "Completion":             "the books learn by it what became of each record",
+			ofWriter + "Topic":                  "a run has one topic",
+		},
+		OneRecord: ofWriter + "BatchSize",
+	}
+	consumerTable = native.Table{
+		Client: "kafka-go",
+		Passed: []string{
+			ofGroup + "JoinGroupBackoff", ofGroup + "PartitionWatchInterval", ofGroup + "RebalanceTimeout",
+			ofGroup + "Timeout", ofGroup + "WatchPartitionChanges", ofDialer + "Timeout", ofReader + "MaxAttempts",
+			ofReader + "QueueCapacity", ofReader + "ReadBackoffMax", ofReader + "ReadBackoffMin",
+			ofReader + "ReadBatchTimeout",
+		},
+		Keys: map[string]string{
+			ofReader + "MinBytes": "consume.fetch.min_bytes", ofReader + "MaxBytes": "consume.fetch.max_bytes",
+			ofReader + "MaxWait": "consume.fetch.max_wait", ofReader + "StartOffset": "consume.from",
+			ofReader + "GroupBalancers": "consume.assignor", ofReader + "SessionTimeout": "consume.session_timeout",
+			ofReader + "HeartbeatInterval": "consume.session_timeout", ofReader + "CommitInterval": "consume.commit",
+			ofGroup + "GroupBalancers": "consume.assignor", ofGroup + "SessionTimeout": "consume.session_timeout",
+			ofGroup + "HeartbeatInterval": "consume.session_timeout", ofGroup + "StartOffset": "consume.from",
+		},
+		Ours: map[string]string{
+			ofDialer + "ClientID":              "it names each client after the run",
+			ofDialer + "DialFunc":              "the driver opens the connections, to count what crosses them",
+			ofGroup + "ID":                     "a run has a group of its own",
+			ofGroup + "Topics":                 "a run has one topic",
+			ofReader + "GroupID":               "a run has a group of its own",
+			ofReader + "IsolationLevel":        "the books count what is in the log",
+			ofReader + "OffsetOutOfRangeError": "the books begin at the first record",
+			ofReader + "Partition":             "the driver has a Reader for each partition",
+			ofReader + "ReadLagInterval":       "the run measures the lag",
+			ofReader + "Topic":                 "a run has one topic",
+		},
+	}
+)
+
+// Tables say which fields of the client may be given.
+func (s *segmentio) Tables() (producer, consumer native.Table) { return producerTable, consumerTable }
+
+// TryProducer returns the error with which NewProducer would refuse cfg.
+func (s *segmentio) TryProducer(cfg driver.ProducerConfig) error {
+	if err := driver.CheckProducer(s, cfg); err != nil {
+		return err
+	}
+	if _, err := writerOptions(cfg); err != nil {
+		return err
+	}
+	_, err := transportOptions(cfg)
+	return err
+}
+
+// TryConsumer returns the error with which NewConsumer would refuse cfg.
+func (s *segmentio) TryConsumer(cfg driver.ConsumerConfig) error {
+	if err := driver.CheckConsumer(s, cfg); err != nil {
+		return err
+	}
+	reader, err := readerOptions(cfg)
+	if err != nil {
+		return err
+	}
+	if reader.Dialer, err = dialerOptions(cfg); err != nil || cfg.Group == "" {
+		return err
+	}
+	_, err = groupOptions(cfg)
+	return err
+}
+
+// set sets the fields of a struct that are given with its prefix.
+func set(of any, prefix, side string, given map[string]string) error {
+	if err := native.SetFields(of, prefix, given); err != nil {
+		return fmt.Errorf("%w: %s: %w", driver.ErrConfig, side, err)
+	}
+	return nil
+}
+
+// balancers are the client's assignors by Kafka's names.
+var balancers = map[string]kafka.GroupBalancer{
+	driver.Range: kafka.RangeGroupBalancer{}, driver.RoundRobin: kafka.RoundRobinGroupBalancer{},
+}

@@ -1,0 +1,119 @@
+package scenario
+
+import (
+	"fmt"
+
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+)
+
+// How much a run writes at the most may be said in bytes of values, in records of all
+// workers together, or in records of each worker.
+
+// defaultFillers is how many producers fill a topic at the most unless the scenario says
+// it: more of them hardly fill faster.
+const defaultFillers = 4
+
+// Count is how many records the measured window offers at the most, of all producers
+// together; 0 is no bound of this kind.
+func (l Load) Count() int64 {
+	if l.RecordsEach > 0 {
+		return l.RecordsEach * int64(l.Producers)
+	}
+	return l.Records
+}
+
+// Bytes is about how many bytes of values the bound on the measured window is; 0 is no bound.
+func (l Load) Bytes() float64 { return max(float64(l.Volume), float64(l.Count())*l.Record.Size.Mean()) }
+
+// Filled reports whether the run fills its topic.
+func (s Scenario) Filled() bool {
+	return s.Topic.Fill > 0 || s.Topic.FillRecords > 0 || s.Topic.FillRecordsEach > 0
+}
+
+// Fillers is how many producers fill the topic: 0 if nobody does.
+func (s Scenario) Fillers() int {
+	switch {
+	case !s.Filled():
+		return 0
+	case s.Topic.FillProducers > 0:
+		return s.Topic.FillProducers
+	}
+	return min(max(1, s.Load.Producers), defaultFillers)
+}
+
+// FillKey is the key that has the topic filled.
+func (s Scenario) FillKey() string {
+	switch {
+	case s.Topic.FillRecordsEach > 0:
+		return "topic.fill_records_each"
+	case s.Topic.FillRecords > 0:
+		return "topic.fill_records"
+	}
+	return "topic.fill"
+}
+
+// FillCount is how many records the topic is filled with, of all fillers together; 0 if it
+// is filled by bytes, or not at all.
+func (s Scenario) FillCount() int64 {
+	if s.Topic.FillRecordsEach > 0 {
+		return s.Topic.FillRecordsEach * int64(s.Fillers())
+	}
+	return s.Topic.FillRecords
+}
+
+// FillBytes is about how many bytes of values the topic is filled with.
+func (s Scenario) FillBytes() float64 {
+	return max(float64(s.Topic.Fill), float64(s.FillCount())*s.Load.Record.Size.Mean())
+}
+
+// A keyed is a key, and whether it has a value.
+type keyed struct {
+	path  string
+	there bool
+}
+
+// written are the keys of the settings that have a value, in their order.
+func written(all ...keyed) (paths []string) {
+	for _, s := range all {
+		if s.there {
+			paths = append(paths, s.path)
+		}
+	}
+	return paths
+}
+
+// amount checks the three ways in which one amount may be said, of which at most one is
+// given. workers are those that records_each is of.
+func (c *checker) amount(path string, bytes unit.Size, records string, all, each int64, workers int, from string) {
+	c.size(path, bytes, 0, maxVolume)
+	c.between(records, all, 0, maxRecords)
+	eachPath := records + "_each"
+	if c.between(eachPath, each, 0, maxRecords) && workers > 0 && each > maxRecords/int64(workers) {
+		c.mistake(eachPath, fmt.Sprintf("%d for each of %d producers is too much", each, workers),
+			fmt.Sprintf("give at most %d", maxRecords/int64(workers)), from)
+	}
+	keys := written(keyed{path, bytes != 0}, keyed{records, all != 0}, keyed{eachPath, each != 0})
+	for _, key := range keys[min(1, len(keys)):] {
+		c.mistake(key, fmt.Sprintf("%s says how much already", keys[0]), "leave one of them out", keys[0])
+	}
+}
+
+// round checks the rounds of a closed loop.
+func (c *checker) round(l Load) {
+	const path = "load.round"
+	clients := l.Clients
+	if clients == 0 {
+		clients = l.Producers
+	}
+	switch {
+	case l.Round == 0 || !c.between(path, int64(l.Round), 0, maxBuffered) || l.Producers < 1 || clients < 1:
+	case !l.Rate.IsMax():
+		c.mistake(path, fmt.Sprintf("at %s each record is sent at its own time, and none waits for acks", l.Rate),
+			"set load.rate to max, or leave load.round out", "load.rate")
+	default:
+		if most := l.MaxBuffered / ((l.Producers + clients - 1) / clients); most > 0 && l.Round > most {
+			c.mistake(path, fmt.Sprintf("a producer may have %d records in flight, and a round has %d", most, l.Round),
+				"make it smaller, or raise load.max_buffered", "load.max_buffered", "load.clients", "load.producers")
+		}
+	}
+}

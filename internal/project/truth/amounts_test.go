@@ -1,0 +1,84 @@
+package truth
+
+import (
+	"testing"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/project/virtual"
+	"kafkabench.example/kafka-bench/internal/result"
+)
+
+// TestRecords: exactly as many records are offered in the window as were asked for,
+// whether the producers are in one process or in several, and the window ends when the next
+// would have been due.
+func TestRecords(t *testing.T) {
+	t.Parallel()
+	virtual.Test(t, virtual.Options{ProduceDelay: 5 * time.Millisecond}, func(t *testing.T, c *virtual.Cluster) {
+		here, apart := sameApart(t, c, "load.processes=3",
+			"load.rate=1k/s", "load.producers=5", "load.records=501", "phases.measure=30s", "load.in_flight=1000", "topic.partitions=3")
+		for _, r := range []*result.Recorded{here, apart} {
+			wantCount(t, "scheduled", r.Run.Load.Scheduled, 501)
+			wantCount(t, "delivered", r.Run.Delivery.Unique, 501)
+			wantCount(t, "of the warm-up", r.Run.Warmup.Load.Scheduled, 500)
+		}
+		wantCount(t, "the end of the window", here.Run.Run.Phases[1].EndNs, int64(501*time.Millisecond))
+	})
+}
+
+// TestRounds: a producer of a closed loop sends ten, waits for all ten, and so on: the time
+// of a round is that of one request, and there are as many rounds as it takes.
+func TestRounds(t *testing.T) {
+	t.Parallel()
+	const delay = 50 * time.Millisecond
+	virtual.Test(t, virtual.Options{ProduceDelay: delay}, func(t *testing.T, c *virtual.Cluster) {
+		r := run(t, config(t, c, smallScenario(t, "rounds", "load.rate=max", "load.round=10", "load.records_each=200",
+			"load.linger=0s", "load.partitioning=sticky", "topic.partitions=1", "phases.warmup=0s", "phases.measure=30s")))
+		wantValid(t, r)
+		wantCount(t, "acked", r.Run.Load.Acked, 400)
+		wantCount(t, "delivered", r.Run.Delivery.Unique, 400)
+		// The last of 20 rounds is sent after 19 waits, and ends the window.
+		if end := time.Duration(r.Run.Run.Phases[1].EndNs); end < 19*delay || end > 20*delay {
+			t.Errorf("the window is %v long; want 19 waits of %v", end, delay)
+		}
+		for _, iv := range r.Intervals {
+			if wide := time.Duration(iv.EndNs - iv.StartNs); iv.Acked > 20*(int64(wide/delay)+1) {
+				t.Errorf("%d were acked in %v", iv.Acked, wide)
+			}
+		}
+	})
+}
+
+// TestFillByRecords: several producers fill exactly what was asked for, and each has its
+// time and rate.
+func TestFillByRecords(t *testing.T) {
+	t.Parallel()
+	slowly(t, func(t *testing.T, c *virtual.Cluster) {
+		for asked, want := range map[string][]int64{
+			"topic.fill_records=5003":      {1001, 1001, 1001, 1000, 1000},
+			"topic.fill_records_each=1001": {1001, 1001, 1001, 1001, 1001},
+			"topic.fill_records=3":         {1, 1, 1, 0, 0},
+		} {
+			r := run(t, config(t, c, filling(t, "fill-records", "topic.fill=0B", asked, "topic.fill_producers=5")))
+			wantValid(t, r)
+			f := r.Run.Fill
+			if f == nil || len(f.Producers) != len(want) {
+				t.Fatalf("%s: the fill is %+v", asked, f)
+			}
+			var sum int64
+			for i, p := range f.Producers {
+				sum += want[i]
+				if p.Producer != i || p.Records != want[i] || p.Bytes != 100*want[i] {
+					t.Errorf("%s: producer %d wrote %+v; want %d records", asked, i, p, want[i])
+				}
+				switch none := p.Records == 0; {
+				case none != (p.AckedPerS == nil) || none != (p.TimeS == 0) || p.TimeS > f.TimeS:
+					t.Errorf("%s: producer %d took %v s of %v", asked, i, p.TimeS, f.TimeS)
+				case !none && !agree(*p.AckedPerS, float64(p.Records)/p.TimeS, 1e-9):
+					t.Errorf("%s: producer %d has %v/s", asked, i, *p.AckedPerS)
+				}
+			}
+			wantCount(t, asked+": filled", f.Records, sum)
+			wantCount(t, asked+": delivered", r.Run.Delivery.Unique, sum)
+		}
+	})
+}

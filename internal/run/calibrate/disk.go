@@ -1,0 +1,141 @@
+package calibrate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/internal/kafka/probe"
+)
+
+// Disk is what one disk takes of sequential writes: a yardstick for what brokers write.
+type Disk struct {
+	Name   string    `json:"name"` // as runs name it: vda; empty if the system does not say
+	Folder string    `json:"folder"`
+	MadeAt time.Time `json:"made_at"` // UTC
+	// WriteBytesPerS is of blocks of 1 MiB, with one fsync at the end that counts.
+	WriteBytesPerS float64 `json:"write_bytes_per_s"`
+	// FsyncsPerS and FsyncBytesPerS are of blocks of 64 KiB, with an fsync after each.
+	FsyncsPerS     float64 `json:"fsyncs_per_s"`
+	FsyncBytesPerS float64 `json:"fsync_bytes_per_s"`
+}
+
+// DiskPlan bounds the writes to a disk. Each of the two measurements ends with whatever
+// comes first.
+type DiskPlan struct {
+	Bytes  int64
+	Length time.Duration
+}
+
+// FullDisk writes at most 4 GiB, and QuickDisk a quarter of that.
+func FullDisk() DiskPlan  { return DiskPlan{Bytes: 2 << 30, Length: 10 * time.Second} }
+func QuickDisk() DiskPlan { return DiskPlan{Bytes: 512 << 20, Length: 2500 * time.Millisecond} }
+
+const (
+	writeBlock = 1 << 20
+	fsyncBlock = 64 << 10 // the default of load.batch
+)
+
+// MeasureDisk measures the disk of a folder, in a file that it removes again. A folder in
+// which brokers can't keep logs is an error of kind cluster.ErrInput.
+func MeasureDisk(ctx context.Context, folder string, plan DiskPlan) (d Disk, err error) {
+	folder, err = filepath.Abs(folder)
+	if err != nil {
+		return Disk{}, fmt.Errorf("the folder of a disk: %w", err)
+	}
+	if problem, remedy := cluster.DiskFault(folder); problem != "" {
+		return Disk{}, &cluster.Error{Kind: cluster.ErrInput, What: problem, Remedy: remedy}
+	}
+	free, err := cluster.FreeDisk(folder)
+	if err != nil {
+		return Disk{}, err
+	}
+	plan.Bytes = min(plan.Bytes, free/2)
+	d = Disk{Name: probe.DiskOf(folder), Folder: folder, MadeAt: time.Now().UTC()}
+	written, _, took, err := writes(ctx, folder, plan, writeBlock, false)
+	if err != nil {
+		return Disk{}, err
+	}
+	d.WriteBytesPerS = float64(written) / took.Seconds()
+	written, fsyncs, took, err := writes(ctx, folder, plan, fsyncBlock, true)
+	if err != nil {
+		return Disk{}, err
+	}
+	d.FsyncBytesPerS, d.FsyncsPerS = float64(written)/took.Seconds(), float64(fsyncs)/took.Seconds()
+	return d, nil
+}
+
+// writes writes blocks one after the other into a new file, and says how long that took
+// until the last of them was on the disk.
+func writes(ctx context.Context, folder string, plan DiskPlan, block int, each bool) (written int64, fsyncs int,
+	took time.Duration, err error) {
+	file, err := os.CreateTemp(folder, "kafka-bench-calibrate-")
+	if err != nil {
+		return 0, 0, 0, fmt.Errorf("measure a disk: %w", err)
+	}
+	defer func() { err = errors.Join(err, file.Close(), os.Remove(file.Name())) }()
+	bytes := make([]byte, block)
+	for i, source := 0, rand.NewPCG(1, 2); i+8 <= block; i += 8 { // a disk may compress what repeats
+		for j, v := 0, source.Uint64(); j < 8; j++ {
+			bytes[i+j] = byte(v >> (8 * j))
+		}
+	}
+	sync := func() error {
+		fsyncs++
+		return file.Sync()
+	}
+	began := time.Now()
+	for written == 0 || written+int64(block) <= plan.Bytes && time.Since(began) < plan.Length {
+		if err := ctx.Err(); err != nil {
+			return 0, 0, 0, err
+		}
+		if _, err := file.Write(bytes); err != nil {
+			return 0, 0, 0, fmt.Errorf("measure a disk: %w", err)
+		}
+		written += int64(block)
+		if each {
+			err = sync()
+		}
+		if err != nil {
+			return 0, 0, 0, fmt.Errorf("measure a disk: %w", err)
+		}
+	}
+	if !each {
+		if err := sync(); err != nil {
+			return 0, 0, 0, fmt.Errorf("measure a disk: %w", err)
+		}
+	}
+	return written, fsyncs, time.Since(began), nil
+}
+
+// SetDisk keeps the measurement of a disk in the place of an earlier one.
+func (c *Calibration) SetDisk(d Disk) {
+	same := func(was Disk) bool { return was.Name == d.Name && (d.Name != "" || was.Folder == d.Folder) }
+	c.Disks = append(slices.DeleteFunc(c.Disks, same), d)
+}
+
+// DiskYardsticks are the bytes/s that each disk takes, by its name. It may be called on nil, which
+// knows of none.
+func (c *Calibration) DiskYardsticks() map[string]float64 {
+	if c == nil {
+		return nil
+	}
+	yardsticks := make(map[string]float64)
+	for _, d := range c.Disks {
+		if d.Name != "" {
+			yardsticks[d.Name] = d.WriteBytesPerS
+		}
+	}
+	return yardsticks
+}
+
+// NewDisks is a calibration of this machine that has only disks.
+func NewDisks() *Calibration {
+	return &Calibration{SchemaVersion: SchemaVersion, MadeAt: time.Now().UTC(), HostName: hostName()}
+}

@@ -1,0 +1,124 @@
+package answers
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/show/analysis"
+)
+
+// A crew is a cell whose consumers and brokers are counted.
+type crew struct {
+	*analysis.Cell
+	brokers, consumers int
+}
+
+// crewsOf are the cells that read something, by brokers and then by consumers.
+func crewsOf(cells []*analysis.Cell) (all []crew) {
+	for _, c := range cells {
+		brokers, wrong := strconv.Atoi(c.Setting("cluster.brokers"))
+		consumers, err := strconv.Atoi(c.Setting("consume.consumers"))
+		if wrong == nil && err == nil && consumers > 0 && c.Of(analysis.ThroughputFigure).N > 0 {
+			all = append(all, crew{c, brokers, consumers})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b crew) int {
+		return cmp.Or(cmp.Compare(a.brokers, b.brokers), cmp.Compare(a.consumers, b.consumers))
+	})
+	return all
+}
+
+// each is what each of the consumers read, in records/s.
+func (c crew) each() analysis.Repeated {
+	values := slices.Clone(c.Of(analysis.ThroughputFigure).Values)
+	for i := range values {
+		values[i] /= float64(c.consumers)
+	}
+	return analysis.FromValues(values)
+}
+
+// perConsumer says what each consumer read, with more consumers and with more brokers.
+func perConsumer(d *analysis.Study) Answer {
+	const name = analysis.ThroughputFigure
+	crews := crewsOf(d.ValidCells())
+	f := analysis.FigureCalled(name)
+	each := column{"each consumer", func(cell *analysis.Cell) string {
+		for _, c := range crewsOf([]*analysis.Cell{cell}) {
+			return CellMark(cell, cell.Of(name), c.each().Bounded(f))
+		}
+		return unit.Absent
+	}}
+	// Each is held against the first crew that is alike.
+	against := func(head string, alike func(a, b crew) bool) column {
+		return column{head, func(cell *analysis.Cell) string {
+			for _, c := range crewsOf([]*analysis.Cell{cell}) {
+				switch i := slices.IndexFunc(crews, func(other crew) bool { return alike(other, c) }); {
+				case i < 0:
+				case crews[i].Cell == cell:
+					return "1"
+				default:
+					return CellMark(cell, cell.Of(name), quotient(c.each(), crews[i].each()))
+				}
+			}
+			return unit.Absent
+		}}
+	}
+	columns := append(throughputColumns(d, "÷ first", name), each,
+		against("÷ fewest consumers", func(a, b crew) bool { return a.brokers == b.brokers }),
+		against("÷ fewest brokers", func(a, b crew) bool { return a.consumers == b.consumers }))
+	table := tabulate(d, append(columns, costColumns()...)...)
+	table.Notes = []string{"÷ fewest consumers: what each consumer read ÷ that of the fewest consumers on as many brokers. ÷ fewest brokers: ÷ that of as many consumers on the fewest brokers."}
+	if len(crews) == 0 {
+		return table.says("no valid run tells what its consumers read.")
+	}
+	return table.says(phrases(append(moreConsumers(crews), moreBrokers(crews)...)) + tooShort(d))
+}
+
+// moreConsumers says for each number of brokers what became of each consumer's share.
+func moreConsumers(crews []crew) (clauses []string) {
+	f := analysis.FigureCalled(analysis.ThroughputFigure)
+	for _, group := range grouped(crews, func(c crew) int { return c.brokers }) {
+		first, last := group[0], group[len(group)-1]
+		clause := fmt.Sprintf("on %s %s read %s", unit.Things(int64(first.brokers), "broker"),
+			unit.Things(int64(first.consumers), "consumer"), first.each().Bounded(f))
+		if first.consumers > 1 {
+			clause += " each"
+		}
+		if last.consumers > first.consumers {
+			clause += fmt.Sprintf(" and %d read %s each, %s times that%s", last.consumers, last.each().Bounded(f),
+				quotient(last.each(), first.each()), bottleneckClause(last.Cell))
+		}
+		clauses = append(clauses, clause)
+	}
+	return clauses
+}
+
+// moreBrokers says for each number of consumers what they read from the most brokers, of what
+// they did from the fewest.
+func moreBrokers(crews []crew) (clauses []string) {
+	byConsumers := slices.Clone(crews)
+	slices.SortStableFunc(byConsumers, func(a, b crew) int { return cmp.Compare(a.consumers, b.consumers) })
+	for _, group := range grouped(byConsumers, func(c crew) int { return c.consumers }) {
+		first, last := group[0], group[len(group)-1]
+		if last.brokers > first.brokers {
+			clauses = append(clauses, fmt.Sprintf("%s read %s times as much from %s as from %d",
+				unit.Things(int64(last.consumers), "consumer"), quotient(last.each(), first.each()),
+				unit.Things(int64(last.brokers), "broker"), first.brokers))
+		}
+	}
+	return clauses
+}
+
+// grouped are the runs of neighbours that have the same key.
+func grouped(crews []crew, key func(crew) int) (groups [][]crew) {
+	for i, c := range crews {
+		if i == 0 || key(c) != key(crews[i-1]) {
+			groups = append(groups, nil)
+		}
+		groups[len(groups)-1] = append(groups[len(groups)-1], c)
+	}
+	return groups
+}

@@ -1,0 +1,76 @@
+package answers
+
+import (
+	"fmt"
+
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/show/analysis"
+	"kafkabench.example/kafka-bench/internal/show/layout"
+)
+
+// Figures that savings and payloads rank by, and what a sentence calls them.
+const (
+	wireBytes     = "wire_bytes_per_record"
+	wireBytesSaid = "bytes on the wire for each record"
+	toolCPUSaid   = "CPU time of the tool for each record"
+)
+
+// savings says which cells send the fewest and the most bytes, and the same of the response time, of
+// the CPU and of garbage collections.
+func savings(d *analysis.Study) Answer {
+	table := tabulate(d,
+		valued("on the wire, each record", wireBytes), againstFirst(d, "÷ first", wireBytes),
+		valued("compression", "compression_ratio"), valued("tool's CPU, each record", "cpu_per_record"),
+		valued("brokers' CPU, each record", "broker_cpu_per_record"), valued("GC cycles", "gc_cycles"),
+		valued("acked/s", "acked_per_s"), valued("e2e response time p50", "e2e_response_time_p50"),
+		valued("p99", analysis.PrimaryName), limited(), summed("lost", "lost"),
+	)
+	return table.says(spreads(d, []said{
+		{wireBytes, wireBytesSaid}, {analysis.PrimaryName, "e2e response time p99"},
+		{"cpu_per_record", toolCPUSaid}, {"gc_cycles", "GC cycles of the tool"},
+	}))
+}
+
+// said is a figure, and what a sentence calls it.
+type said struct{ figure, words string }
+
+// spreads says of each figure between which cells it lies, a clause for each.
+func spreads(d *analysis.Study, all []said) string {
+	var clauses []string
+	for _, s := range all {
+		if clause := spread(d, s); clause != "" {
+			clauses = append(clauses, clause)
+		}
+	}
+	if len(clauses) == 0 {
+		return "there are not two scenarios with a valid run to hold against each other."
+	}
+	return phrases(clauses)
+}
+
+// spread says which cell has the lowest and which the highest value of a figure, how many times the
+// lowest the highest is, and which cells are not told apart from the lowest; "" where fewer than
+// two cells have it.
+func spread(d *analysis.Study, s said) string {
+	ranked := d.RankedOtherwise(s.figure)
+	cells := ranked.Ranked()
+	if len(cells) < 2 {
+		return ""
+	}
+	low, high := cells[0].Figures[s.figure], cells[len(cells)-1].Figures[s.figure]
+	text := fmt.Sprintf("%s: lowest with %s, %s, and highest with %s, %s", s.words, d.Said(cells[0].Label),
+		low.Bounded(ranked.By), d.Said(cells[len(cells)-1].Label), high.Bounded(ranked.By))
+	if times := quotient(high, low); times != unit.Absent {
+		text += ", " + times + " times as much"
+	}
+	var alike []string
+	for _, other := range ranked.Against(cells) {
+		if other.Word != analysis.WordWorse && low.N > 1 {
+			alike = append(alike, d.Said(other.Name))
+		}
+	}
+	if len(alike) > 0 {
+		text += ", with no difference shown between " + d.Said(cells[0].Label) + " and " + layout.Enumerate(alike)
+	}
+	return text
+}

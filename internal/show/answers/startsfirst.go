@@ -1,0 +1,78 @@
+package answers
+
+import (
+	"fmt"
+
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/result/figure"
+	"kafkabench.example/kafka-bench/internal/show/analysis"
+	"kafkabench.example/kafka-bench/internal/show/layout"
+)
+
+// pricesOfStarts is a sentence on what it costs to write the start of each record before it is
+// handed out, as markers was first published: each of the cells that does so is held against the
+// one that is alike but for that. Of takes the price. It is "" where there are none.
+func pricesOfStarts(d *analysis.Study, cells []*analysis.Cell, of func(first, late *analysis.Cell) string) string {
+	var clauses []string
+	for _, c := range cells {
+		if late := d.StartsLate(c); late != nil {
+			clauses = append(clauses, fmt.Sprintf("%s %s", d.Said(c.Label), of(c, late)))
+		}
+	}
+	if len(clauses) == 0 {
+		return ""
+	}
+	return " With starts first, " + phrases(clauses)
+}
+
+// startsCost is the price where the load is what the queue lets through.
+func startsCost(d *analysis.Study) func(first, late *analysis.Cell) string {
+	return func(first, late *analysis.Cell) string {
+		times := func(name string) string { return quotient(first.Of(name), late.Of(name)) }
+		var took []string
+		for _, part := range []struct{ times, of string }{
+			{times("broker_bytes_in_per_record"), "bytes into the brokers"},
+			{times("broker_requests_per_record"), "requests at the brokers"},
+			{quotient(cpuOfEach(first), cpuOfEach(late)), "CPU of brokers and clients"},
+			{times(closedTime), analysis.FigureCalled(closedTime).Title},
+		} {
+			if part.times != unit.Absent {
+				took = append(took, part.times+" times the "+part.of)
+			}
+		}
+		text := fmt.Sprintf("acknowledged %s times what %s did", times("queue_acked_per_s"), d.Said(late.Label))
+		if len(took) > 0 {
+			text += ", and each record took " + layout.Enumerate(took)
+		}
+		return text
+	}
+}
+
+// closedTime is the time of a record in a closed loop, where none is due.
+const closedTime = "e2e_service_time_p50"
+
+// cpuOfEach is the processor time of all clients and of the brokers for each record that
+// was acknowledged, of the runs of a cell that know both.
+func cpuOfEach(c *analysis.Cell) analysis.Repeated {
+	var values []float64
+	for _, r := range c.Sample.Taken {
+		clients, known := analysis.FigureCalled("cpu_cores").Value(&r.Run)
+		brokers, too := analysis.FigureCalled("broker_cpu_cores").Value(&r.Run)
+		if acked, is := analysis.FigureCalled("queue_acked_per_s").Value(&r.Run); known && too && is && acked > 0 {
+			values = append(values, (clients+brokers)/acked)
+		}
+	}
+	if len(values) == 0 {
+		return analysis.Repeated{}
+	}
+	return analysis.FromValues(values)
+}
+
+// startsAdd is the price at the same load, as the time that they add.
+func startsAdd(d *analysis.Study, name string, f figure.Figure) func(first, late *analysis.Cell) string {
+	return func(first, late *analysis.Cell) string {
+		text, _ := added(first.Of(name), late.Of(name), f)
+		return fmt.Sprintf("changes the %s of %s by %s, and each record took %s times the CPU of brokers and clients",
+			f.Title, d.Said(late.Label), text, quotient(cpuOfEach(first), cpuOfEach(late)))
+	}
+}
